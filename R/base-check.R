@@ -1,33 +1,32 @@
-# Arguments are checked here, before any work. An error names the argument, its
-# value and the way out.
+# Argument checks, done before any work. An error names the argument, its value and one hint.
 
-# An error of a class: of arguments and data unless another function below says otherwise.
+# Raises an error about arguments or data; the functions below raise other classes.
 fail <- function(...) fail_as("input", ...)
 
-# A result or data that do not fit into memory or on the disk.
+# Raises an error about a result or data that do not fit into memory or on the disk.
 fail_memory <- function(...) fail_as("memory", ...)
 
-# The engine, or a GPU, while it computed.
+# Raises an error of the engine or of a GPU during a run.
 fail_run <- function(...) fail_as("run", ...)
 
-# A file that is missing, damaged or not what it was taken for.
+# Raises an error about a file that is missing, damaged or of another kind than expected.
 fail_file <- function(...) fail_as("file", ...)
 
 fail_as <- function(kind, ...) {
   stop(errorCondition(paste0(...), class = c(paste0("gpucor_error_", kind), "gpucor_error")))
 }
 
-# An error again, with other words: its class stays.
+# Raises `condition` again with another message; its class is unchanged.
 fail_again <- function(condition, words) {
   condition$message <- words
   condition["call"] <- list(NULL)
   stop(condition)
 }
 
-# A warning of a class, by which each_subject() gives it once.
+# Warns with a class, by which each_subject() recognizes repeated warnings.
 warn <- function(class, ...) warning(warningCondition(paste0(...), class = c(class, "gpuCorWarning")))
 
-# A message that a session shows once.
+# Shows a message once per session.
 tell_once <- function(...) {
   text <- paste0(...)
   if (text %in% state$told) return(invisible())
@@ -35,41 +34,58 @@ tell_once <- function(...) {
   message(text)
 }
 
-# A value as it can stand in a message.
+# Returns `value` as text for a message, at most 60 characters.
 show_value <- function(value) {
   text <- paste(deparse(value, nlines = 1L), collapse = "")
   if (nchar(text) > 60L) paste0(substr(text, 1L, 57L), "...") else text
 }
 
-# way_out: for the message; it is made only if there is one.
-check_choice <- function(value, choices, name, way_out = "") {
+# `hint`: the end of the message, evaluated only if there is an error.
+check_choice <- function(value, choices, name, hint = "") {
   if (identical(value, choices)) return(choices[1L])
   found <- if (is.character(value) && length(value) == 1L) pmatch(value, choices) else NA
   if (is.na(found)) {
     fail("'", name, "' must be one of ", paste0('"', choices, '"', collapse = ", "), ", not ", show_value(value),
-         way_out, meant_value(value, choices))
+         hint, meant_value(value, choices))
   }
   choices[found]
 }
 
-check_flag <- function(value, name, way_out = "") {
+# Checks a nonempty string; `what`: what it names.
+check_string <- function(value, name, what) {
+  if (is.character(value) && length(value) == 1L && !is.na(value) && nzchar(value)) return(value)
+  fail("'", name, "' must be one string, ", what, ", not ", show_value(value))
+}
+
+check_flag <- function(value, name, hint = "") {
   if (!is.logical(value) || length(value) != 1L || is.na(value)) {
-    fail("'", name, "' must be TRUE or FALSE, not ", show_value(value), way_out)
+    fail("'", name, "' must be TRUE or FALSE, not ", show_value(value), hint)
   }
   value
 }
 
-check_whole <- function(value, name, least, most = Inf, way_out = "") {
-  ok <- is.numeric(value) && length(value) == 1L && is.finite(value) && value == floor(value) &&
-    value >= least && value <= most
-  if (!ok) {
-    range <- if (is.finite(most)) paste(" between", least, "and", format(most)) else paste(" of at least", least)
-    fail("'", name, "' must be a whole number", range, ", not ", show_value(value), way_out)
+check_whole <- function(value, name, min, max = Inf, hint = "") {
+  ok <- is_number_within(value, min, max) && is.finite(value) && value == floor(value)
+  if (!ok) fail("'", name, "' must be a whole number ", show_range(min, max), ", not ", show_value(value), hint)
+  as.numeric(value)
+}
+
+check_within <- function(value, name, min, max) {
+  if (!is_number_within(value, min, max)) {
+    fail("'", name, "' must be a number ", show_range(min, max), ", not ", show_value(value))
   }
   as.numeric(value)
 }
 
-# In the order of the numbers by which stats::cor and the engine know a rule for missing values.
+is_number_within <- function(value, min, max) {
+  is.numeric(value) && length(value) == 1L && !is.na(value) && value >= min && value <= max
+}
+
+show_range <- function(min, max) {
+  if (is.finite(max)) paste("between", min, "and", format(max)) else paste("of at least", min)
+}
+
+# The order is that of the codes of stats::cor() and the engine.
 uses <- c("all.obs", "complete.obs", "pairwise.complete.obs", "everything", "na.or.complete")
 
 check_use <- function(use) {
@@ -83,48 +99,25 @@ check_use <- function(use) {
 
 is_number <- function(value) is.numeric(value) && length(value) == 1L && is.null(dim(value))
 
-# A number between 0 and 1; zero: 0 is allowed.
-check_share <- function(value, name, zero) {
-  ok <- is.numeric(value) && length(value) == 1L && !is.na(value) && value <= 1 && (value > 0 || (zero && value == 0))
-  if (!ok) {
+# Checks a fraction; `zero`: TRUE if 0 is allowed.
+check_fraction <- function(value, name, zero) {
+  if (!is_number_within(value, 0, 1) || (value == 0 && !zero)) {
     fail("'", name, "' must be a number ", if (zero) "in [0, 1]" else "above 0 and up to 1", ", not ",
          show_value(value))
   }
   as.numeric(value)
 }
 
-# `what` needs the package.
-need_package <- function(package, what) {
-  if (requireNamespace(package, quietly = TRUE)) return(invisible())
-  fail(what, " takes package ", package, ", which is not installed: BiocManager::install(\"", package, "\")")
-}
-
-# `what` needs all of the packages.
+# Stops unless all `packages` are installed. BiocManager installs packages of CRAN and of Bioconductor.
 need_packages <- function(packages, what) {
-  there <- vapply(packages, requireNamespace, NA, quietly = TRUE)
-  if (all(there)) return(invisible())
-  names <- paste0('"', packages[!there], '"')
-  fail(what, " takes ", if (sum(!there) > 1L) "packages " else "package ", paste(packages[!there], collapse = " and "),
-       ", not installed here: BiocManager::install(", if (length(names) > 1L) "c(", toString(names),
-       if (length(names) > 1L) ")", ")")
+  absent <- packages[!vapply(packages, requireNamespace, NA, quietly = TRUE)]
+  if (!length(absent)) return(invisible())
+  fail(what, " needs ", ngettext(length(absent), "package ", "packages "), paste(absent, collapse = " and "),
+       ", not installed here: BiocManager::install(", show_value(absent), ")")
 }
 
-need_cran_package <- function(package, what) {
-  if (requireNamespace(package, quietly = TRUE)) return(invisible())
-  fail(what, " takes package ", package, ": install.packages(\"", package, "\")")
-}
-
-check_within <- function(value, name, least, most) {
-  ok <- is.numeric(value) && length(value) == 1L && !is.na(value) && value >= least && value <= most
-  if (!ok) {
-    range <- if (is.finite(most)) paste(" between", least, "and", most) else paste(" of at least", least)
-    fail("'", name, "' must be a number", range, ", not ", show_value(value))
-  }
-  as.numeric(value)
-}
-
-# After the message that a setting's value is none: where it comes from if not from an argument, and then what `without`
-# it is done. found: of run_settings(), NULL if there is no argument. Looked at where there is an error only.
+# Returns the end of a message about an invalid setting: the option or environment variable that set it, and what
+# happens `without` it. `found`: the result of run_settings(), or NULL if the setting has no argument.
 where_from <- function(name, found, without) {
   if (name %in% attr(found, "given")) return(paste0("; leave it out for ", without))
   option <- paste0("gpucor.", name)

@@ -1,4 +1,4 @@
-# What R takes from the engine when the package is loaded: the table of measures, and the numbers that both sides know.
+# What R reads from the engine when the package is loaded: the table of measures, and constants that both sides use.
 
 engine <- new.env(parent = emptyenv())
 
@@ -7,28 +7,26 @@ engine <- new.env(parent = emptyenv())
   engine$methods <- measures()$name
 }
 
-# A number by the engine's name for it.
 constant <- function(name) engine$constants[[name]]
 
-# The measures, as columns of a table. Asked for anew each time: another package may have added one.
+# Returns the table of measures as a list of columns. The result is not cached, as another package may add a measure.
 measures <- function() .Call(r_measures)
 
-# A method's properties: name, title, ranked, common, distribution, df_taken, and what a design asks: centred, options,
-# takes_covariates, refusal.
+# Returns a method's row of the table of measures: name, title, ranked, common, distribution, df_taken, and for a design
+# centred, options, takes_covariates, refusal.
 measure_of <- function(method) lapply(measures(), `[`, method_code(method) + 1L)
 
-# An argument 'method', whose default is the names of the package's own measures, `first` before the others.
-check_method <- function(method, first = "pearson", way_out = "") {
+# Checks an argument 'method'. Its default is a vector of the package's own measures, `first` before the others.
+check_method <- function(method, first = "pearson", hint = "") {
   if (identical(method, engine$default)) return(method[1L])
   if (is.character(method) && length(method) == 1L && method %in% engine$methods) return(method)
   if (length(method) == length(engine$methods) && all(engine$methods %in% method)) {
-    engine$default <- method # for the next call
+    engine$default <- method # a shortcut for the next call
     return(method[1L])
   }
-  check_choice(method, union(first, measures()$name), "method", way_out)
+  check_choice(method, union(first, measures()$name), "method", hint)
 }
 
-# The number by which the engine knows a method.
 method_code <- function(method) {
   own <- match(method, engine$methods)
   (if (is.na(own)) match(method, measures()$name) else own) - 1L
@@ -36,9 +34,9 @@ method_code <- function(method) {
 
 method_title <- function(method) measure_of(method)$title
 
-# Whether the method's p values follow from its coefficient and the number of observations by Student's t; otherwise
-# they depend on ties, too.
+# Returns TRUE if the method's p values follow from Student's t, the coefficient and the number of observations;
+# otherwise they also depend on ties.
 is_t_distributed <- function(method) measure_of(method)$distribution == "t"
 
-# Centrality measures: the argument `maps`, and elements of a result.
+# Centrality measures: the values of the argument `maps`, and the names of a result's elements.
 map_names <- c("mean", "z", "icc", "eigenvector")

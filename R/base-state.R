@@ -1,3 +1,3 @@
-# What a session remembers: the GPUs that chooseGpu() chose, messages that were shown, the job whose progress is shown.
+# What the package remembers for a session: the GPUs from chooseGpu(), messages shown once, the job with a progress bar.
 
 state <- new.env(parent = emptyenv())

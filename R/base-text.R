@@ -1,11 +1,11 @@
 # Numbers, sizes and times as messages show them.
 
-# "1 edge", "2 edges".
+# Returns "1 edge" or "2 edges".
 n_of <- function(n, thing) paste0(format_count(n), " ", thing, if (n != 1) "s")
 
 format_count <- function(n) format(n, big.mark = ",", scientific = FALSE)
 
-# "12 kB", "1.5 GB".
+# Returns "12 kB" or "1.5 GB".
 format_bytes <- function(bytes) {
   unit <- max(1, min(4, floor(log(max(bytes, 1), 1000))))
   paste(format(signif(bytes / 1000^unit, 3), big.mark = ",", scientific = FALSE), c("kB", "MB", "GB", "TB")[unit])
@@ -17,7 +17,7 @@ show_seconds <- function(seconds) {
   paste(format(seconds / 3600, digits = 3), "h")
 }
 
-# Long names would break the corner that is printed into many pieces; their ends tell them apart.
+# Shortens names in the middle: they differ at their ends, and long names would wrap the printed matrix.
 shorten <- function(text, width) {
   n <- nchar(text)
   long <- n > width
@@ -28,21 +28,21 @@ shorten <- function(text, width) {
 
 format_range <- function(counts) paste(vapply(unique(range(counts)), format_count, ""), collapse = " to ")
 
-# "12 edges", "3 to 12 edges".
+# Returns "12 edges" or "3 to 12 edges".
 range_of <- function(counts, thing) {
   counts <- counts[!is.na(counts)]
   if (!length(counts)) return(paste0("no ", thing, "s"))
   paste0(format_range(counts), " ", thing, if (!all(counts == 1)) "s")
 }
 
-# "3 x 4".
+# Returns "3 x 4".
 show_size <- function(size) paste(size, collapse = " x ")
 
-# Integers as ranges: "1-4, 7, 9-12".
-show_numbers <- function(numbers, most = 10L) {
+# Returns integers as ranges: "1-4, 7, 9-12".
+show_numbers <- function(numbers, max = 10L) {
   range <- function(g) if (length(g) > 1L) paste0(g[1L], "-", g[length(g)]) else paste(g)
   ranges <- vapply(split(numbers, cumsum(c(TRUE, diff(numbers) != 1))), range, "")
-  paste0(paste(utils::head(ranges, most), collapse = ", "), if (length(ranges) > most) ", ...")
+  paste0(paste(utils::head(ranges, max), collapse = ", "), if (length(ranges) > max) ", ...")
 }
 
 package_version_text <- function() as.character(utils::packageVersion("gpucor"))

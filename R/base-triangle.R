@@ -1,4 +1,4 @@
-# Pairs of n columns by their numbers, and their positions in the order of a dist.
+# Indices of the pairs of n columns, in the order of a dist.
 
 pairs_of <- function(n) n * (n - 1) / 2
 

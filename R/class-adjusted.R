@@ -1,7 +1,7 @@
-# The adjustment of a result, as headers show it: see data-adjusted.R.
+# How headers of results describe the adjustment; see data-adjusted.R.
 
-# "adjusted for 6 covariates, filtered to 0.01-0.1 Hz (TR 2 s): 12 degrees of freedom"; NULL: nothing to tell. n_obs:
-# observations, of all pairs or of each. left: degrees of freedom, where they are known.
+# Returns "adjusted for 6 covariates, filtered to 0.01-0.1 Hz (TR 2 s): 12 degrees of freedom", or NULL if nothing
+# applies. `n_obs`: number of observations, of all pairs or of each; `left`: degrees of freedom, if known.
 describe_adjusted <- function(adjusted, method, n_obs = NULL, left = NULL) {
   what <- c(if (!is.null(adjusted$combined)) {
     paste0(n_of(adjusted$subjects, "subject"), " combined ", adjusted$combined)
@@ -11,13 +11,11 @@ describe_adjusted <- function(adjusted, method, n_obs = NULL, left = NULL) {
   paste(c(paste(what, collapse = ", "), freedom), collapse = ": ")
 }
 
-# The line of a header, or NULL.
 adjusted_line <- function(...) {
   text <- describe_adjusted(...)
   if (!is.null(text)) paste0(text, "\n")
 }
 
-# A header's last phrase, or NULL.
 adjusted_phrase <- function(...) {
   text <- describe_adjusted(...)
   if (!is.null(text)) paste0(", ", text)
@@ -48,7 +46,7 @@ band_words <- function(band, tr) {
 
 option_words <- function(options) if (length(options)) paste0(names(options), " = ", options)
 
-# Where they are not n - 2.
+# Returns the degrees of freedom as text, or NULL if they are n - 2.
 freedom_words <- function(adjusted, method, n_obs, left) {
   if (!is_t_distributed(method)) return(NULL)
   if (identical(adjusted$df, "bartlett")) return("degrees of freedom of each pair by Bartlett's formula")

@@ -27,7 +27,7 @@ new_connectivity <- function(sums, task, wanted, breaks) {
             adjusted = adjustment_of(task$settings, task$x))
 }
 
-# As hist() makes it, but for bins closed to the left.
+# Makes a histogram like hist(), but with bins closed on the left.
 histogram_object <- function(counts, breaks, method) {
   counts <- colSums(matrix(counts, ncol = breaks))
   edges <- seq(-1, 1, length.out = breaks + 1)
@@ -37,7 +37,7 @@ histogram_object <- function(counts, breaks, method) {
             class = "histogram")
 }
 
-# The columns of a matrix as a list, by their names; a map, or its matrix for several thresholds, likewise.
+# Returns the columns of a matrix as a named list. map_columns() does so for a map, which may be a matrix.
 as_columns <- function(m) {
   stats::setNames(lapply(seq_len(if (is.null(m)) 0L else ncol(m)), function(k) unname(m[, k])), colnames(m))
 }
@@ -58,33 +58,33 @@ as.data.frame.gpuConnectivity <- function(x, row.names = NULL, optional = FALSE,
                unlist(lapply(map_names, map_columns, x = x), recursive = FALSE))
   any <- sums_of(x)[[1L]]
   names <- if (is.matrix(any)) rownames(any) else names(any)
-  if (anyDuplicated(names) || anyNA(names)) names <- NULL # columns may be called so, rows may not
+  if (anyDuplicated(names) || anyNA(names)) names <- NULL # row names must be unique and not NA
   as.data.frame(Filter(Negate(is.null), columns), row.names = if (is.null(row.names)) names else row.names,
                 optional = TRUE)
 }
 
-# What was summed for each variable; nothing if only the histogram was asked for.
+# Returns the sums of each variable; an empty list if only the histogram was computed.
 sums_of <- function(x) Filter(Negate(is.null), x[c("degree", "soft", map_names)])
 
 has_sums <- function(x) length(sums_of(x)) > 0L
 
-# The column that plots and summaries show: `measure`, or the first power, else the degree, else the first map.
+# Returns the column that plots and summaries show: `measure`, or the first power, else the degree, else the first map.
 shown_measure <- function(measure, frame) {
   if (!is.null(measure)) return(check_choice(measure, names(frame), "measure"))
   names(frame)[c(grep("^power", names(frame)), grep("^degree", names(frame)), 1L)[1L]]
 }
 
-# ---- shown
+# ---- printing
 
 describe_connectivity <- function(x) {
   sums <- sums_of(x)
-  least <- ifelse(is.na(x$threshold), "", paste0(", ", weight_names[x$sign], " >= ", format(x$threshold, digits = 6)))
+  bound <- ifelse(is.na(x$threshold), "", paste0(", ", weight_names[x$sign], " >= ", format(x$threshold, digits = 6)))
   edges <- vapply(x$edges, n_of, "", "edge")
   what <- if (length(sums)) paste("Connectivity of", n_of(NROW(sums[[1L]]), "variable")) else "Coefficients"
   paste0(what, " by ", method_title(x$method), ": ", n_of(x$pairs, "pair"),
          ", ", n_of(max(x$n_obs, 0), "observation"), "\n",
          adjusted_line(attr(x, "adjusted"), x$method, max(x$n_obs, 0)),
-         paste0(edges, least, "\n", collapse = "", recycle0 = TRUE),
+         paste0(edges, bound, "\n", collapse = "", recycle0 = TRUE),
          if (length(x$power)) paste0("powers of the ", x$type, " similarity\n"),
          if (!is.null(x$histogram)) {
            paste0("$histogram of the coefficients: ", n_of(length(x$histogram$counts), "bin"), "\n")

@@ -1,4 +1,4 @@
-# Class gpuCor: numbers of observations, t and p values of coefficients, with the names of package gputools.
+# Class gpuCor: numbers of observations, t scores and p values of coefficients, with the names of package gputools.
 
 methods::setOldClass(c("gpuCor", "allPairs", "dist"))
 methods::setOldClass(c("gpuTOM", "allPairs", "dist"))
@@ -7,7 +7,7 @@ methods::setOldClass(c("gpuTOM", "allPairs", "dist"))
 why_untestable <- function(x, use, settings) {
   if (is_combined(x)) return("these are coefficients of many subjects combined")
   if (is_designed(settings$design)) {
-    asked <- setdiff(names(settings$asked), "data") # of the formula in 'covariates'
+    asked <- setdiff(names(settings$asked), "data") # 'data' belongs to 'covariates'
     return(paste("with", paste0("'", asked, "'", collapse = ", "), "the number of observations does not tell"))
   }
   if (uses[use] != "pairwise.complete.obs") return(NULL)
@@ -41,7 +41,7 @@ need_tests <- function(why, part) {
   fail("there is no $", part, " of these coefficients: ", why, "; gpuCor(..., test = TRUE) finds it with them")
 }
 
-# Returns the number of observations of each pair; NA where missing values leave no coefficient.
+# Returns the number of observations of each pair; NA for pairs without coefficients.
 observed_pairs <- function(x, part) {
   if (!is.null(attr(x, "untestable"))) need_tests(attr(x, "untestable"), part)
   n <- as.matrix(x)
@@ -49,7 +49,7 @@ observed_pairs <- function(x, part) {
   n
 }
 
-# t scores or two-sided p values from the coefficients and the numbers of observations.
+# Returns t scores or two-sided p values from the coefficients and the numbers of observations.
 scored_pairs <- function(x, part) {
   method <- attr(x, "method")
   if (!is_t_distributed(method)) need_tests("they follow from the ties of the data, too", part)
@@ -58,22 +58,21 @@ scored_pairs <- function(x, part) {
   df <- n - measure_of(method)$df_taken
   r <- as.matrix(x)
   ts <- r * sqrt(df / (1 - r^2))
-  ts[n < LEAST_OBS] <- NA
+  ts[n < MIN_OBS] <- NA
   if (part == "ts") return(ts)
   if (method == "spearman") return(rank_p(r, attr(x, "n_obs"), part))
   ts[] <- 2 * stats::pt(-abs(ts), df)
   ts
 }
 
-# P values of Spearman's rho of n observations.
 rank_p <- function(r, n, part) {
-  if (n < LEAST_OBS) return(r * NA)
+  if (n < MIN_OBS) return(r * NA)
   if (n <= EXACT_UNTOLD) need_tests("with so few observations they follow from the ties of the data, too", part)
   r[] <- p_of_r(r, t_distribution(NULL, n, TRUE), 1L)
   r
 }
 
-# Of checked arguments; call: the one that the result shows.
+# Computes coefficients from checked arguments; `call`: the call that the result shows.
 all_coefficients <- function(input, method, use, output, settings, call) {
   if (!is.null(input$y)) return(cor_rectangle(input, method, use, settings))
   labels <- colnames(input$x)

@@ -1,4 +1,4 @@
-# A gpuCorFile looks like a matrix.
+# A gpuCorFile behaves like a matrix.
 
 #' @export
 dim.gpuCorFile <- function(x) x$dim
@@ -11,7 +11,8 @@ dimnames.gpuCorFile <- function(x) x$dimnames
 `[.gpuCorFile` <- function(x, i, j, ..., drop = FALSE) {
   if (nargs() - (!missing(drop)) != 3L) fail("a file's columns are picked by x[, j], with a comma")
   columns <- if (missing(j)) seq_len(ncol(x)) else picked(j, ncol(x), colnames(x), "column")
-  values <- if (x$kind == "sparse") suppressMessages(sparse_columns(x, columns)) else read_columns(x, columns)
+  if (x$kind == "sparse") x <- suppressMessages(read_sparse(x))
+  values <- dense_columns(x, columns)
   names <- dimnames(x)
   if (!is.null(names)) dimnames(values) <- list(names[[1L]], names[[2L]][columns])
   if (!missing(i)) values <- values[picked(i, nrow(x), rownames(x), "row"), , drop = FALSE]

@@ -1,4 +1,4 @@
-# Classes of networks: sparse matrices with slots that tell how they were made.
+# Classes of networks: sparse matrices with slots that record how they were made.
 
 #' @exportClass gpuNetwork
 setClass("gpuNetwork", contains = "VIRTUAL",
@@ -8,8 +8,8 @@ setClass("gpuNetwork", contains = "VIRTUAL",
 
 #' Networks
 #'
-#' [gpuCorNetwork()] returns a sparse matrix of package Matrix, with slots that tell how it was made. Use it as any
-#' sparse matrix: attach Matrix for its functions.
+#' [gpuCorNetwork()] returns a sparse matrix of package Matrix, whose slots say how it was made. Use it as any sparse
+#' matrix: attach Matrix for its functions.
 #'
 #' Class `gpuCorNetwork` is a symmetric `dsCMatrix`. Class `gpuCorNetworkXY` (variables of `x` against those of `y`) is
 #' a `dgCMatrix`. Arithmetic such as `net^2` or `atanh(net)` gives a plain sparse matrix. `t()`, `diag()`, `rowSums()`,
@@ -18,11 +18,10 @@ setClass("gpuNetwork", contains = "VIRTUAL",
 #' @slot method,sign,call The arguments, and the call.
 #' @slot criterion,value The argument that chose the edges, and its value.
 #' @slot threshold A number: the smallest weight (`|r|`, `r` or `-r`) that makes an edge. `NA` if there is no single
-#'   one: for `k`, and for p values that do not follow from the coefficient alone. With exact p values of Spearman's rho
-#'   or Kendall's tau it lies halfway between that coefficient and the next smaller possible one. The network's own
-#'   coefficients are at least this large, exactly. Coefficients of [gpuCor()] or another program differ by up to 1e-6,
-#'   or by 1e-13 with `precision = "double"`, so that pairs this close to the threshold can fall on either side. Give
-#'   `precision = "double"` to both functions to find the same pairs.
+#'   one: for `k`, and if equal coefficients can have different p values. With exact p values of Spearman's rho or
+#'   Kendall's tau it lies halfway between that coefficient and the next smaller possible one. Coefficients of
+#'   [gpuCor()] differ from those of the network by up to 1e-6, so that pairs this close to the threshold can be on
+#'   either side of it; give `precision = "double"` to both functions to find the same pairs.
 #' @slot edges,pairs The numbers of edges and of pairs.
 #' @slot n_obs The number of observations.
 #' @slot tests A list from which `as.data.frame()` makes p values; empty unless `p.value` or `fdr` chose the edges.
@@ -30,9 +29,9 @@ setClass("gpuNetwork", contains = "VIRTUAL",
 #' @param x,object A network.
 #' @param row.names,optional,... Not used.
 #' @return `as.data.frame()`: a data frame with an edge in each row, the strongest first: `from`, `to` and `r`. `from`
-#'   and `to` are names, or numbers if the columns have no names. Edges chosen by `p.value` or `fdr` also have
-#'   `p.value` (two-sided), and those chosen by `fdr` have `fdr`, the p value adjusted by Benjamini and Hochberg over
-#'   all pairs that have a coefficient. Variables without an edge are not in it: see [as_igraph()].
+#'   and `to` are names, or numbers if the columns have no names. Edges chosen by `p.value` or `fdr` also have `p.value`
+#'   (two-sided), and those chosen by `fdr` have `fdr`, the p value adjusted by Benjamini and Hochberg over all pairs
+#'   that have a coefficient. Variables without an edge are not in it: see [as_igraph()].
 #' @examples
 #' net <- gpuCorNetwork(as.matrix(mtcars), density = 0.1)
 #' net@edges
@@ -53,7 +52,7 @@ setClass("gpuTOMNetwork", contains = "gpuCorNetwork", slots = c(overlap = "list"
 #' @exportClass gpuCorDifference
 setClass("gpuCorDifference", contains = "gpuCorNetwork", slots = c(error = "numeric", maxima = "numeric"))
 
-# rows: compressed rows of the lower triangle, or of y.
+# `rows`: compressed rows of the lower triangle, or of y.
 new_network <- function(rows, task, class = if (is.null(task$y)) "gpuCorNetwork" else "gpuCorNetworkXY") {
   with_slots(methods::new(class), c(matrix_slots(rows, task), network_details(rows, task),
                                     list(tests = rows$tests, call = task$call)))
@@ -62,7 +61,7 @@ new_network <- function(rows, task, class = if (is.null(task$y)) "gpuCorNetwork"
 new_difference <- function(rows, task, value, error, maxima) {
   rows$x <- atanh(rows$x)
   rows$threshold <- atanh(rows$threshold)
-  if (length(rows$tests) && !is.null(error)) rows$tests$distribution <- list(deviation = error) # of the difference
+  if (length(rows$tests) && !is.null(error)) rows$tests$distribution <- list(deviation = error) # standard error
   result <- new_network(rows, task, "gpuCorDifference")
   with_slots(result, list(error = as.numeric(error), value = as.numeric(value), maxima = as.numeric(maxima)))
 }

@@ -1,26 +1,25 @@
-# Class gpuModules: what is made of the modules that were found, and how it is shown.
+# Class gpuModules: builds the result of gpuModules(), and prints it.
 
-# Returns list(colours, unmerged, order): the colour of each gene by its name, and those of modules by their numbers.
-# names: of all genes, or NULL.
-colours_of_genes <- function(found, job, names) {
+# Returns list(colors, unmerged: colors of all genes; order: colors of modules). `names`: of all genes, or NULL.
+colors_of_genes <- function(found, job, names) {
   genes <- if (is.null(names)) as.character(seq_along(job$genes)) else names
-  colours <- unmerged <- stats::setNames(rep("grey", length(genes)), genes)
-  colours[job$genes] <- found$colours
+  colors <- unmerged <- stats::setNames(rep("grey", length(genes)), genes)
+  colors[job$genes] <- found$colors
   unmerged[job$genes] <- found$unmerged
-  sizes <- sort(table(found$colours[found$colours != "grey"]), decreasing = TRUE)
-  list(colours = colours, unmerged = unmerged,
+  sizes <- sort(table(found$colors[found$colors != "grey"]), decreasing = TRUE)
+  list(colors = colors, unmerged = unmerged,
        order = if (length(sizes)) WGCNA::labels2colors(seq_along(sizes)) else character())
 }
 
-# all: as colours_of_genes() returns it; own: of each data set its eigengenes and what follows from them.
+# `all`: from colors_of_genes(); `own`: eigengenes and derived values of each data set.
 new_modules <- function(found, job, all, own, call) {
-  labels <- stats::setNames(match(all$colours, all$order, nomatch = 0L), names(all$colours))
+  labels <- stats::setNames(match(all$colors, all$order, nomatch = 0L), names(all$colors))
   settings <- c("genes", "samples", "power", "fit", "type", "TOMType", "TOMDenom", "method", "use", "mergeCutHeight",
                 "minModuleSize", "minCoreKME", "minCoreKMESize", "minKMEtoStay", "reassignThreshold")
   several <- !is.null(job$consensus)
   n_obs <- if (several) vapply(job$sets, function(set) nrow(set$x), 0) else nrow(job$x)
   options <- changed_options(job$further$options, job$method)
-  structure(c(list(colours = all$colours, labels = labels, unmerged = all$unmerged),
+  structure(c(list(colors = all$colors, labels = labels, unmerged = all$unmerged),
               if (several) by_name(own) else own[[1L]], list(tree = found$tree),
               if (!is.null(found$scales)) list(scales = found$scales), job[settings], job$consensus,
               list(deepSplit = job$cut$deepSplit, detectCutHeight = job$cut$cutHeight,
@@ -29,7 +28,7 @@ new_modules <- function(found, job, all, own, call) {
             adjusted = if (length(options)) list(options = options))
 }
 
-# A list of lists the other way round.
+# Transposes a list of lists.
 by_name <- function(lists) {
   names <- names(lists[[1L]])
   stats::setNames(lapply(names, function(name) lapply(lists, `[[`, name)), names)
@@ -37,28 +36,28 @@ by_name <- function(lists) {
 
 is_of_sets <- function(x) inherits(x, "gpuConsensusModules")
 
-# ---- shown
+# ---- printing
 
 #' Modules
 #'
-#' Methods for what [gpuModules()] returns, and its conversion to the lists of WGCNA.
+#' Methods for the result of [gpuModules()], and its conversion to the lists of WGCNA.
 #'
 #' @param x,object,modules An object of class `gpuModules`.
 #' @param row.names,optional Not used.
 #' @param main A title.
-#' @param numeric A logical value. If `TRUE`, modules are called by their numbers, as with WGCNA's `numericLabels`.
+#' @param numeric `TRUE` to name modules by their numbers, as WGCNA's `numericLabels` does.
 #' @param ... Not used.
-#' @return `as.data.frame()`: a row for each gene, with `gene`, `module` (a number), `colour`, `kME` with its own
-#'   module's eigengene, and `kWithin`; both are `NA` for a gene in no module. With several data sets, there are columns
+#' @return `as.data.frame()`: a row for each gene, with `gene`, `module` (a number), `color`, `kME` with its own
+#'   module's eigengene, and `kWithin`; both are `NA` for a gene in no module. For several data sets there are columns
 #'   for each set, such as `kME.control`.
 #'
 #'   `summary()`: a list of `modules`, a data frame with a row for each module: its number of `genes`, the fraction of
 #'   variance `explained` by its eigengene, and its `hub`; and `unassigned`, the number of genes in no module. The hub
-#'   is the gene with the largest `kWithin`; with several data sets, the gene whose smallest |kME| is the largest.
+#'   is the gene with the largest `kWithin`; for several data sets, the gene whose smallest |kME| is the largest.
 #'
-#'   `plot()`: the tree, and below it the modules' colours and numbers.
+#'   `plot()`: the tree, and below it the modules' colors and numbers.
 #'
-#'   `as_blockwiseModules()`: the list that `WGCNA::blockwiseModules()` returns for one block, or with several data sets
+#'   `as_blockwiseModules()`: the list that `WGCNA::blockwiseModules()` returns for one block, or for several data sets
 #'   the list of `WGCNA::blockwiseConsensusModules()`.
 #' @examples
 #' if (requireNamespace("WGCNA", quietly = TRUE)) {
@@ -69,8 +68,8 @@ is_of_sets <- function(x) inherits(x, "gpuConsensusModules")
 #'   print(summary(modules))
 #'   print(table(modules$labels))
 #'   blocks <- as_blockwiseModules(modules)
-#'   colours <- blocks$colors[blocks$blockGenes[[1]]]
-#'   WGCNA::plotDendroAndColors(blocks$dendrograms[[1]], colours, dendroLabels = FALSE)
+#'   colors <- blocks$colors[blocks$blockGenes[[1]]]
+#'   WGCNA::plotDendroAndColors(blocks$dendrograms[[1]], colors, dendroLabels = FALSE)
 #' }
 #' @name gpuModules-methods
 NULL
@@ -93,10 +92,10 @@ print.gpuModules <- function(x, ...) {
   invisible(x)
 }
 
-# Numbers of genes, by colours, in the order of the modules' numbers.
+# Returns the numbers of genes, named by colors, in the order of module numbers.
 module_sizes <- function(x) {
   numbers <- seq_len(max(x$labels))
-  stats::setNames(tabulate(x$labels, length(numbers)), x$colours[match(numbers, x$labels)])
+  stats::setNames(tabulate(x$labels, length(numbers)), x$colors[match(numbers, x$labels)])
 }
 
 describe_sets <- function(x) {
@@ -110,11 +109,11 @@ describe_sets <- function(x) {
 as.data.frame.gpuModules <- function(x, row.names = NULL, optional = FALSE, ...) {
   kme <- if (is_of_sets(x)) lapply(x$kME, own_kme, x) else own_kme(x$kME, x)
   by_set <- if (is_of_sets(x)) c(kME = kme, kWithin = x$kWithin) else list(kME = kme, kWithin = x$kWithin)
-  genes <- list(gene = names(x$labels), module = unname(x$labels), colour = unname(x$colours))
+  genes <- list(gene = names(x$labels), module = unname(x$labels), color = unname(x$colors))
   list2DF(c(genes, lapply(by_set, unname)))
 }
 
-# The kME of each gene with its own module.
+# Returns the kME of each gene with its own module; NA for unassigned genes.
 own_kme <- function(kme, x) {
   own <- rep(NA_real_, length(x$labels))
   is_in <- which(x$labels > 0)
@@ -129,7 +128,7 @@ summary.gpuModules <- function(object, ...) {
   sizes <- module_sizes(object)
   fractions <- if (is_of_sets(object)) c(explained = object$explained) else list(explained = object$explained)
   fractions <- lapply(fractions, function(fraction) unname(fraction[names(sizes)]))
-  table <- list2DF(c(list(module = seq_along(sizes), colour = names(sizes), genes = unname(sizes)), fractions,
+  table <- list2DF(c(list(module = seq_along(sizes), color = names(sizes), genes = unname(sizes)), fractions,
                      list(hub = hubs_of(object, length(sizes)))))
   new_summary(list(modules = table, unassigned = sum(object$labels == 0)), describe_modules(object), object)
 }
@@ -146,7 +145,7 @@ hubs_of <- function(x, modules) {
   }, "")
 }
 
-# ---- to WGCNA
+# ---- conversion to WGCNA
 
 #' @rdname gpuModules-methods
 #' @export
@@ -158,7 +157,7 @@ as_blockwiseModules <- function(modules, numeric = FALSE) {
   need_packages("WGCNA", "as_blockwiseModules()")
   unmerged <- modules$unmerged
   if (numeric) {
-    known <- suppressWarnings(WGCNA::labels2colors(seq_along(unmerged))) # more than there can be
+    known <- suppressWarnings(WGCNA::labels2colors(seq_along(unmerged))) # more colors than modules
     unmerged <- stats::setNames(match(unmerged, known, nomatch = 0L), names(unmerged))
   }
   grey <- if (numeric) "ME0" else "MEgrey"
@@ -169,13 +168,13 @@ as_blockwiseModules <- function(modules, numeric = FALSE) {
   } else {
     list(MEs = WGCNA::orderMEs(eigengenes_by_label(modules$eigengenes, modules, numeric), greyName = grey))
   }
-  c(list(colors = if (numeric) modules$labels else modules$colours, unmergedColors = unmerged), eigengenes,
+  c(list(colors = if (numeric) modules$labels else modules$colors, unmergedColors = unmerged), eigengenes,
     list(goodSamples = modules$samples, goodGenes = modules$genes, dendrograms = list(modules$tree), TOMFiles = NULL,
          blockGenes = list(which(modules$genes)), blocks = ifelse(modules$genes, 1, NA)),
     if (!several) list(MEsOK = TRUE))
 }
 
-# As WGCNA has them before it puts them in order, and with its names of samples.
+# Returns the eigengenes as WGCNA has them before sorting, with its names of samples.
 eigengenes_by_label <- function(own, modules, numeric) {
   if (numeric) names(own) <- paste0("ME", match(substring(names(own), 3L), names(module_sizes(modules)), nomatch = 0L))
   if (.row_names_info(own) < 0L) rownames(own) <- paste0("Row.", seq_len(nrow(own)))

@@ -1,9 +1,9 @@
 # Class gpuCorNetworkFile: a network in a file.
 
-# found: as network_to_file() returns it.
+# `found`: from network_to_file().
 new_network_file <- function(found) structure(found, class = c("gpuCorNetworkFile", "gpuCorResult"))
 
-# A file has no missing threshold.
+# A file omits a missing threshold, which is NA here.
 describe_network_file <- function(x) {
   paste0("Network in ", x$file, "\n", describe_network(utils::modifyList(list(threshold = NA_real_), unclass(x))))
 }

@@ -1,9 +1,9 @@
-# Networks as matrices: methods that work though Matrix is not attached, and arithmetic, which gives plain matrices.
+# Networks as matrices: methods that work without attaching Matrix, and arithmetic, which returns plain matrices.
 
 as_plain_sparse <- function(x) as(x, if (is(x, "dsCMatrix")) "dsCMatrix" else "dgCMatrix")
 
-# Not exported, as the S4 methods of print() and summary(): a generic of the package would hide base's, and with it the
-# class of errors in its argument. The S3 methods are found without Matrix, these ones where Matrix is attached.
+# S3 methods work without Matrix, S4 methods if it is attached. The S4 methods are not exported, like those of print()
+# and summary(): an exported generic would mask base's, and change the class of errors in its argument.
 #' @rdname gpuCorNetwork-class
 #' @importMethodsFrom Matrix t
 setMethod("t", "gpuNetwork", function(x) Matrix::t(as_plain_sparse(x)))
@@ -16,14 +16,14 @@ t.gpuNetwork <- function(x) Matrix::t(as_plain_sparse(x))
 #' @export
 isSymmetric.gpuNetwork <- function(object, ...) Matrix::isSymmetric(as_plain_sparse(object), ...)
 
-# The mean of all entries, with those that are 0.
+# The mean includes entries that are 0.
 #' @method mean gpuNetwork
 #' @export
 mean.gpuNetwork <- function(x, ...) mean(Matrix::colMeans(as_plain_sparse(x)))
 
 # ---- arithmetic
 
-# Matrix keeps the class where the pattern of the entries stays.
+# Matrix keeps the class if the sparsity pattern is unchanged.
 
 #' @importMethodsFrom Matrix Arith Math Math2
 #' @exportMethod Arith

@@ -1,12 +1,12 @@
-# Networks shown, summarized and as data frames.
+# Printing, summaries and data frames of networks.
 
-# What an entry is called in data frames and graphs.
+# Returns the name of entries in data frames and graphs.
 value_name <- function(net) {
   if (!is_network(net)) return("value")
   if (is(net, "gpuCorDifference")) "difference" else if (is(net, "gpuTOMNetwork")) "overlap" else "r"
 }
 
-# What the weight of a pair is called, by `sign`.
+# Names of a pair's weight, by `sign`.
 weight_names <- c(absolute = "|r|", positive = "r", negative = "-r")
 
 weight_words <- function(net) {
@@ -14,16 +14,16 @@ weight_words <- function(net) {
   sub("r", value_name(net), weight_names[[net@sign]])
 }
 
-# d: a list with the names of a network's slots; weight: what the threshold is of.
+# `d`: a list named like a network's slots; `weight`: the name of the thresholded value.
 describe_network <- function(d, weight = weight_names[[d$sign]]) {
   chosen <- switch(d$criterion,
     k = if (d$value == 1) "each one's strongest neighbour" else paste0("each one's ", d$value, " strongest neighbours"),
     paste0(d$criterion, " = ", format(d$value))
   )
-  share <- if (d$pairs > 0) paste0(" of ", n_of(d$pairs, "pair"), " (", signif(100 * d$edges / d$pairs, 3), " %)")
-  least <- if (is.finite(d$threshold)) paste0(": ", weight, " >= ", format(d$threshold, digits = 6))
-  paste0(method_title(d$method), " of ", n_of(d$n_obs, "observation"), ", ", chosen, least, "\n",
-         adjusted_line(d$adjusted, d$method, d$n_obs), n_of(d$edges, "edge"), share, "\n")
+  fraction <- if (d$pairs > 0) paste0(" of ", n_of(d$pairs, "pair"), " (", signif(100 * d$edges / d$pairs, 3), " %)")
+  bound <- if (is.finite(d$threshold)) paste0(": ", weight, " >= ", format(d$threshold, digits = 6))
+  paste0(method_title(d$method), " of ", n_of(d$n_obs, "observation"), ", ", chosen, bound, "\n",
+         adjusted_line(d$adjusted, d$method, d$n_obs), n_of(d$edges, "edge"), fraction, "\n")
 }
 
 network_title <- function(net) {
@@ -52,7 +52,7 @@ show_network <- function(object) {
 #' @export
 setMethod("show", "gpuNetwork", show_network)
 
-# Matrix has a print() of its own, which prints all.
+# Overrides the print() of Matrix, which prints all entries.
 #' @rdname gpuCorNetwork-class
 #' @importMethodsFrom Matrix print
 setMethod("print", "gpuNetwork", function(x, ...) show_network(x))
@@ -69,7 +69,7 @@ as.data.frame.gpuNetwork <- function(x, row.names = NULL, optional = FALSE, ...)
 }
 
 with_tests_of_difference <- function(edges, x) {
-  if (length(x@error)) { # the same for all pairs
+  if (length(x@error)) { # one standard error for all pairs
     edges$statistic <- edges$difference / x@error
     edges$p.value <- two_sided(edges$statistic)
   }
@@ -96,7 +96,7 @@ summary.gpuNetwork <- function(object, n = 6L, ...) {
     network_title(object), object)
 }
 
-# Matrix has a method of its own, which lists the entries.
+# Overrides the method of Matrix, which lists the entries.
 #' @rdname summary.gpuCorNetwork
 #' @importMethodsFrom Matrix summary
 setMethod("summary", "gpuNetwork", function(object, ...) summary.gpuNetwork(object, ...))

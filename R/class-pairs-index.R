@@ -15,7 +15,7 @@ resolve_index <- function(index, x, name) {
   found
 }
 
-# Values of variables i[k] and j[k].
+# Returns the values of variables i[k] and j[k].
 pair_values <- function(x, i, j) {
   values <- rep(1, length(i))
   other <- i != j
@@ -25,7 +25,7 @@ pair_values <- function(x, i, j) {
   values
 }
 
-# True for an index of the N x N matrix: lower.tri(x), or a pair in each row.
+# Returns TRUE for an index of the N x N matrix: lower.tri(x), or a pair in each row.
 is_of_matrix <- function(index, n) {
   is.matrix(index) && (if (is.logical(index)) all(dim(index) == n) else ncol(index) == 2L)
 }
@@ -69,7 +69,7 @@ pick_from_matrix <- function(x, index) {
   if (is_part) `$.gpuCor`(x, i[1L]) else .subset2(x, i)
 }
 
-# A value stands for [i, j] and for [j, i], and none for [i, i].
+# A value represents both [i, j] and [j, i]; the diagonal has no values.
 #' @rdname gpuCor-class
 #' @export
 `[<-.allPairs` <- function(x, i, j, value) {

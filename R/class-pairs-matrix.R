@@ -1,4 +1,4 @@
-# Class allPairs as a matrix: the results are those of as.matrix(x), mostly without making it.
+# Class allPairs as a matrix: the results equal those of as.matrix(x), mostly without creating it.
 
 #' @rdname gpuCor-class
 #' @export
@@ -21,7 +21,7 @@ t.allPairs <- function(x) x
 #' @export
 isSymmetric.allPairs <- function(object, ...) TRUE
 
-# base::diag() ignores classes: it would make a matrix with as many rows as there are pairs.
+# base::diag() ignores classes, and would create a matrix with one row per pair.
 #' @rdname gpuCor-class
 #' @param nrow,ncol,names As in [base::diag()]; the first two are not used.
 #' @importMethodsFrom Matrix diag
@@ -83,17 +83,24 @@ setMethod("tcrossprod", c("allPairs", "missing"), function(x, y = NULL, ...) bas
 
 # ---- arithmetic
 
-# Results of arithmetic are distances or the like: a plain dist.
+# Results of arithmetic are no coefficients: they become a plain dist.
 as_plain_dist <- function(x) {
-  if (is_all_pairs(x)) {
-    for (name in PAIR_ATTRIBUTES) attr(x, name) <- NULL
-    class(x) <- "dist"
-  }
+  if (is_all_pairs(x)) attributes(x) <- plain_attributes(x)
   x
 }
 
-# True if the other operand is an N x N matrix. Other operands have one value, or one for each pair: values for
-# variables would be recycled over pairs.
+# Returns the attributes of values in the shape of x; of a plain dist if x is of class allPairs.
+plain_attributes <- function(x) {
+  kept <- attributes(x)
+  if (is_all_pairs(x)) {
+    kept[PAIR_ATTRIBUTES] <- NULL
+    kept$class <- "dist"
+  }
+  kept
+}
+
+# Returns TRUE if the other operand is an N x N matrix. Any other operand must have one value, or one per pair: R would
+# recycle one value per variable over the pairs.
 is_with_matrix <- function(x, other, operator) {
   n <- size_of(x)
   if (is.matrix(other) && identical(dim(other), rep(as.integer(n), 2L))) return(TRUE)
@@ -114,8 +121,8 @@ Ops.allPairs <- function(e1, e2) {
       return(get(operator, baseenv())(if (first) as.matrix(e1) else e1, if (first) e2 else as.matrix(e2)))
     }
   }
-  distances <- if (operator == "-" && nargs() == 2L && identical(e1, 1)) .Call(r_distances, e2)
-  if (!is.null(distances)) return(as_plain_dist(distances))
+  distances <- if (operator == "-" && nargs() == 2L && identical(e1, 1)) .Call(r_distances, e2, plain_attributes(e2))
+  if (!is.null(distances)) return(distances)
   check_arithmetic_memory(if (nargs() == 2L) list(e1, e2) else list(e1), operator)
   as_plain_dist(NextMethod())
 }

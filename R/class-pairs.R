@@ -1,5 +1,5 @@
 # Class allPairs: a value for each pair in the order of a dist. gpuCor (coefficients) and gpuTOM (overlaps) are its
-# subclasses. The values can be many gigabytes: nothing here copies them without need.
+# subclasses. The values can take many gigabytes: functions avoid copying them.
 
 #' Coefficients of all pairs
 #'
@@ -52,11 +52,11 @@ NULL
 
 is_all_pairs <- function(x) inherits(x, "allPairs")
 
-# Attributes that values lose when arithmetic makes other values of them.
+# Attributes that describe coefficients or overlaps, which arithmetic drops.
 PAIR_ATTRIBUTES <- c("n_obs", "diagonal", "untestable", "tests", "adjusted", "power", "type", "TOMType", "TOMDenom",
                      "combine", "probs", "scales")
 
-# Returns how many variables there are. An object whose values and attributes do not belong together is an error.
+# Returns the number of variables; stops if it does not match the number of values.
 size_of <- function(x) {
   n <- attr(x, "Size")
   whole <- is.numeric(n) && length(n) == 1L && isTRUE(n == floor(n)) && n >= 0
@@ -92,10 +92,9 @@ as.data.frame.allPairs <- function(x, row.names = NULL, optional = FALSE, ...) {
   stats::setNames(frame, c("from", "to", pair_value(x)))
 }
 
-# What a value is called in data frames.
 pair_value <- function(x) if (inherits(x, "gpuTOM")) "overlap" else "r"
 
-# ---- shown
+# ---- printing
 
 describe_pairs <- function(x) {
   n <- size_of(x)
@@ -106,7 +105,7 @@ describe_pairs <- function(x) {
          adjusted_line(attr(x, "adjusted"), attr(x, "method"), attr(x, "n_obs")))
 }
 
-# The settings of topological overlap. d: attributes of overlaps, or what a network of overlaps keeps of them.
+# Describes the settings of topological overlap. `d`: attributes of overlaps, or slot `overlap` of a network.
 describe_rule <- function(d) {
   paste0(power_words(d$power), ", ", d$type, "; TOMType \"", d$TOMType,
          "\", TOMDenom \"", d$TOMDenom, "\"", if (!is.null(d$combine)) paste0("; combine \"", d$combine, "\""))
@@ -123,7 +122,7 @@ print.allPairs <- function(x, digits = 3L, ...) {
   labels <- attr(x, "Labels")
   labels <- if (is.null(labels)) as.character(seq_len(min(n, 8L))) else shorten(utils::head(labels, 8L), 12L)
   column <- max(nchar(labels, "width"), digits + 3L, 0L) + 1L
-  shown <- seq_len(min(n, max(2L, min(8L, getOption("width") %/% column)))) # as many variables as fit a line
+  shown <- seq_len(min(n, max(2L, min(8L, getOption("width") %/% column)))) # number of variables that fit on a line
   if (length(shown) > 1L) {
     corner <- format(round(x[shown, shown, drop = FALSE], digits))
     dimnames(corner) <- list(labels[shown], labels[shown])
@@ -140,8 +139,8 @@ print.allPairs <- function(x, digits = 3L, ...) {
 summary.allPairs <- function(object, n = 6L, ...) {
   n <- check_whole(n, "n", 0, 1e6)
   n_var <- size_of(object)
-  shares <- c(0, 0.01, 0.25, 0.5, 0.75, 0.99, 1)
-  found <- checked(.Call(r_summary, object, shares, n, choose_threads(setting(NULL, "threads"))))
+  fractions <- c(0, 0.01, 0.25, 0.5, 0.75, 0.99, 1)
+  found <- checked(.Call(r_summary, object, fractions, n, choose_threads(setting(NULL, "threads"))))
   if (found$missing == length(object)) found$mean <- found$quantiles[] <- NA_real_
   pairs <- variables_at(found$strongest, n_var)
   labels <- attr(object, "Labels")
@@ -150,7 +149,7 @@ summary.allPairs <- function(object, n = 6L, ...) {
   new_summary(
     list(n_var = n_var, n_obs = attr(object, "n_obs"), method = attr(object, "method"), pairs = length(object),
          missing = found$missing, mean = found$mean,
-         quantiles = stats::setNames(found$quantiles, paste0(100 * shares, "%")),
+         quantiles = stats::setNames(found$quantiles, paste0(100 * fractions, "%")),
          strongest = stats::setNames(strongest, c("from", "to", pair_value(object)))),
     describe_pairs(object), object)
 }

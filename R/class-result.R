@@ -1,17 +1,21 @@
-# What results that are lists have in common, class gpuCorResult, and what their summaries have, class gpuCorSummary.
+# Class gpuCorResult, results that are lists, and class gpuCorSummary, their summaries.
 
-# Elements that a result may lack, depending on the arguments: NULL then.
+# Elements that are NULL in some results, depending on the arguments.
 OPTIONAL_ELEMENTS <- c("df", "p.adjusted", "degree", "strength", "threshold", "edges", "soft", "histogram", "power",
                        map_names, "fit", "scales", "combine", "probs", "calibration", "calibrationQuantile")
 
-# As of any list, but a name of no element is an error: NULL would be taken for a result.
+# Works as for any list, but an unknown name is an error: NULL could be mistaken for a result.
 #' @export
 `$.gpuCorResult` <- function(x, name) {
   at <- pmatch(name, names(x))
   if (!is.na(at)) return(.subset2(x, at))
   if (name %in% OPTIONAL_ELEMENTS) return(NULL)
-  fail("a ", class(x)[1L], " has no element '", name, "'; there are ",
-       if (is.null(names(x))) "elements without names" else paste0("$", names(x), collapse = ", "))
+  meant <- nearest(name, names(x))
+  fail("a ", class(x)[1L], " has no element '", name, "'; ", if (length(meant)) {
+    paste0("did you mean $", meant, "?")
+  } else {
+    paste("there are", if (is.null(names(x))) "elements without names" else paste0("$", names(x), collapse = ", "))
+  })
 }
 
 #' @importFrom utils head
@@ -54,7 +58,7 @@ tail.gpuCorResult <- function(x, n = 6L, ...) utils::tail(as.data.frame(x), n)
 #' @name summary.gpuCorNetwork
 NULL
 
-# numbers: a named list; title: the lines that print() begins with.
+# `numbers`: a named list; `title`: the first lines that print() shows.
 new_summary <- function(numbers, title, object) {
   structure(numbers, title = title, class = c(paste0("summary.", class(object)[1L]), "gpuCorSummary"))
 }
@@ -72,7 +76,7 @@ print.gpuCorSummary <- function(x, digits = 4L, ...) {
   invisible(x)
 }
 
-# Vectors of numbers and tables, unless they are empty.
+# Prints vectors of numbers and tables, unless they are empty.
 show_part <- function(part, name, digits) {
   if (!NROW(part) || is.character(part)) return(invisible())
   cat(name, ":\n", sep = "")

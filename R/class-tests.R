@@ -1,20 +1,19 @@
-# Class gpuTests: tests of many pairs, which gpuCorTest(), gpuCorCompare() and gpuAssociation(output = "matrix") return.
+# Class gpuTests: tests of many pairs, from gpuCorTest(), gpuCorCompare() and gpuAssociation(output = "matrix").
 
-# The columns of the data frame, the first of which is the size of the effect.
+# Columns of the data frame; the first is the effect size.
 TEST_COLUMNS <- list(gpuCorTest = c("r", "n", "statistic", "p.value", "p.adjusted"),
                      gpuCorCompare = c("difference", "statistic", "df", "p.value", "fdr", "p.adjusted"),
                      gpuAssociation = c("r", "statistic", "p.value", "fdr"))
 
 effect_of <- function(x) x[[TEST_COLUMNS[[class(x)[1L]]][1L]]]
 
-# Positions of the smallest p values, at most n; among equal ones the larger effects come first.
+# Returns the positions of at most n smallest p values; among equal ones the larger effects come first.
 smallest_tests <- function(x, n = Inf) {
   effect <- as.vector(effect_of(x))
   utils::head(order(as.vector(x$p.value), -abs(effect), na.last = if (is.finite(n)) NA else TRUE),
               min(n, length(effect)))
 }
 
-# Rows of the data frame.
 test_rows <- function(x, at) {
   effect <- effect_of(x)
   if (inherits(effect, "dist")) {
@@ -32,7 +31,6 @@ test_rows <- function(x, at) {
 }
 
 #' @rdname gpuCorTest
-#' @param x A result, for the methods.
 #' @param row.names,optional As in [base::as.data.frame()].
 #' @export
 as.data.frame.gpuTests <- function(x, row.names = NULL, optional = FALSE, ...) {
@@ -57,7 +55,7 @@ describe_tests <- function(x) {
 describe_groups <- function(n) {
   group <- function(n) {
     if (length(n) == 1L) return(n_of(n, "observation"))
-    paste(length(n), "subjects of", format_count(sum(n)), "observations")
+    paste0(length(n), " subjects (", format_count(sum(n)), " observations)")
   }
   paste0(group(n$x), " against ", group(n$y))
 }
@@ -76,7 +74,7 @@ print.gpuTests <- function(x, digits = 4L, ...) {
 #' @method summary gpuTests
 #' @export
 summary.gpuTests <- function(object, level = 0.05, n = 6L, ...) {
-  level <- check_share(level, "level", zero = FALSE)
+  level <- check_fraction(level, "level", zero = FALSE)
   n <- check_whole(n, "n", 0, 1e6)
   number <- if (isTRUE(object[["log.p"]])) exp else identity
   sorted <- sort(number(as.vector(object$p.value)))

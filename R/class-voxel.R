@@ -1,7 +1,7 @@
-# Two S3 classes of ordinary arrays: a voxelMatrix keeps its mask when rows are selected, and a voxelImage (an image
-# with a header) prints in three lines.
+# Two S3 classes of ordinary arrays: a voxelMatrix keeps its mask when rows or columns are selected, and a voxelImage
+# (an image with a header) prints in three lines.
 
-# For methods of S4, such as Matrix's, a voxelMatrix is a matrix.
+# S4 methods, such as those of Matrix, treat a voxelMatrix as a matrix.
 #' @importFrom methods setOldClass
 #' @exportClass voxelMatrix
 setOldClass(c("voxelMatrix", "matrix"))
@@ -30,7 +30,7 @@ print.voxelImage <- function(x, ...) {
   invisible(x)
 }
 
-# The direction that each axis of an image is closest to, such as "left, front, top".
+# Returns the direction that each axis of an image is closest to, such as "left, front, top".
 toward <- function(affine) {
   names <- rbind(c("right", "front", "top"), c("left", "back", "bottom"))
   directions <- apply(affine[1:3, 1:3], 2L, function(step) {
@@ -44,10 +44,15 @@ toward <- function(affine) {
 #' @export
 `[.voxelMatrix` <- function(x, i, j, ..., drop = TRUE) {
   picked <- NextMethod()
-  by_rows <- missing(j) && nargs() - !missing(drop) == 3L
-  if (!by_rows || !is.matrix(picked)) return(picked)
+  is_part <- is.matrix(picked) && nargs() - !missing(drop) == 3L
+  if (!is_part || !knows_voxels(x)) return(picked)
   mask <- attr(x, "mask", exact = TRUE)
-  if (is.null(mask) || sum(mask) != ncol(picked)) return(picked) # of a transpose, for example
+  if (!missing(j)) {
+    columns <- unname(stats::setNames(seq_len(ncol(x)), colnames(x))[j])
+    if (!isFALSE(is.unsorted(columns, strictly = TRUE))) return(picked) # a mask has each voxel once, in order
+    inside <- which(mask)
+    mask[inside] <- seq_along(inside) %in% columns
+  }
   attr(picked, "mask") <- mask
   rows <- seq_len(nrow(x))
   if (all(diff(if (missing(i)) rows else rows[i]) == 1)) attr(picked, "tr") <- attr(x, "tr", exact = TRUE)
@@ -55,7 +60,7 @@ toward <- function(affine) {
   picked
 }
 
-# False for what has lost its voxels, such as a transpose.
+# Returns FALSE if the columns are no longer the mask's voxels, as in a transpose.
 knows_voxels <- function(x) {
   mask <- attr(x, "mask", exact = TRUE)
   !is.null(mask) && sum(mask) == ncol(x)

@@ -1,4 +1,4 @@
-# Windows as data frames, one row for a window or for a pair.
+# Data frames of windows, with one row per window or pair.
 
 #' @rdname gpuCorWindows
 #' @param object An object of class `gpuCorWindows`.
@@ -37,10 +37,10 @@ summary_of_degrees <- function(object) {
 }
 
 summary_of_moments <- function(object) {
-  shares <- c(0, 0.01, 0.25, 0.5, 0.75, 0.99, 1)
-  quantiles <- function(values) stats::quantile(values[!is.na(values)], shares, names = FALSE)
+  fractions <- c(0, 0.01, 0.25, 0.5, 0.75, 0.99, 1)
+  quantiles <- function(values) stats::quantile(values[!is.na(values)], fractions, names = FALSE)
   frame <- if (isS4(object$sd)) list(sd = quantiles(object$sd@x)) else lapply(unclass(object)[moment_names], quantiles)
-  as.data.frame(frame, row.names = paste0(100 * shares, "%"))
+  as.data.frame(frame, row.names = paste0(100 * fractions, "%"))
 }
 
 moment_names <- c("mean", "sd", "min", "max")
@@ -57,7 +57,6 @@ as.data.frame.gpuCorWindows <- function(x, row.names = NULL, optional = FALSE, .
   )
 }
 
-# list(from, to) of all pairs.
 window_pairs <- function(x) lapply(all_pairs(attr(x, "Size")), names_at, attr(x, "Labels"))
 
 frame_of_values <- function(x) {

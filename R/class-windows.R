@@ -1,6 +1,6 @@
-# Class gpuCorWindows: what gpuCorWindows() returns.
+# Class gpuCorWindows: the result of gpuCorWindows().
 
-# Values of all windows have their attributes already.
+# The engine has already set the attributes for output = "dist".
 new_windows <- function(result, task, output, time) {
   if (output == "dist") return(result$values)
   doing(task$settings, "results of the windows")
@@ -16,19 +16,13 @@ new_windows <- function(result, task, output, time) {
   value
 }
 
-# n_obs is known after the run.
+# `n_obs` is set after the run.
 window_attributes <- function(task, output, time) {
   list(windows = window_frame(task$windows, time), output = output, width = task$windows$width,
-       step = task$windows$step, taper = task$taper, method = task$method, Size = ncol(task$x),
-       Labels = colnames(task$x), n_obs = NULL,
+       step = task$windows$step, taper = task$taper, method = task$method, pairs = task$pairs,
+       Size = ncol(task$x), Labels = colnames(task$x), n_obs = NULL,
        adjusted = adjustment_of(task$settings, task$x), call = task$call,
        class = c("gpuCorWindows", if (output == "dist") c("matrix", "array") else "gpuCorResult"))
-}
-
-# Those of a `dist`.
-moment_attributes <- function(task) {
-  list(Size = ncol(task$x), Labels = colnames(task$x), Diag = FALSE, Upper = FALSE, method = task$method,
-       class = "dist")
 }
 
 window_frame <- function(plan, time) {
@@ -39,13 +33,13 @@ window_frame <- function(plan, time) {
   structure(list2DF(frame), unit = time$unit)
 }
 
-# The first one is made, the others are like it: it takes longer to make one than to find its edges.
+# Creates the first network and copies it for the others: creating an S4 object takes longer than finding its edges.
 networks_of <- function(result, task) {
   by_k <- task$criterion$name == "k"
   rows_of <- function(w) {
     edges <- list(store = result$stores[[w]], n_obs = result$n_obs[w])
-    least <- result$least[w]
-    take_rows(kept_edges(edges, least, if (by_k) NA_real_ else threshold_of(least)), task)
+    min_weight <- result$min_weight[w]
+    take_rows(kept_edges(edges, min_weight, if (by_k) NA_real_ else threshold_of(min_weight)), task)
   }
   network <- new_network(rows_of(1L), task)
   c(list(network), lapply(seq_along(result$stores)[-1L], function(w) {
@@ -62,7 +56,7 @@ degrees_of <- function(result, task) {
     dimnames(values) <- names
     values
   }
-  list(degree = named(result$degree), strength = named(result$strength), threshold = threshold_of(result$least))
+  list(degree = named(result$degree), strength = named(result$strength), threshold = threshold_of(result$min_weight))
 }
 
 moments_of <- function(result, task) {
@@ -70,12 +64,13 @@ moments_of <- function(result, task) {
   c(result[moment_names], list(windows = if (counts[1L] == counts[2L]) counts[1L] else result$count))
 }
 
-# The engine has half of each standard deviation, which is exact.
+# The engine stores half of each standard deviation; halving is exact.
 variable_network <- function(result, task) {
-  least <- result$least
-  rows <- take_rows(kept_edges(list(store = result$store), least), task)
+  min_weight <- result$min_weight
+  rows <- take_rows(kept_edges(list(store = result$store), min_weight), task)
   rows$x <- 2 * rows$x
-  list(sd = plain_matrix(rows, task), threshold = if (task$criterion$name == "k") NA_real_ else 2 * threshold_of(least))
+  list(sd = plain_matrix(rows, task),
+       threshold = if (task$criterion$name == "k") NA_real_ else 2 * threshold_of(min_weight))
 }
 
 # ---- methods
@@ -101,7 +96,7 @@ count_windows <- function(x) nrow(attr(x, "windows"))
   values
 }
 
-# Results of arithmetic, and the transpose: a plain matrix, as they are not what the class describes.
+# Returns a plain matrix: results of arithmetic and transposes no longer fit the class.
 as_plain_matrix <- function(x) {
   if (inherits(x, "gpuCorWindows") && is.matrix(x)) attributes(x) <- list(dim = dim(x))
   x
@@ -134,14 +129,15 @@ print.gpuCorWindows <- function(x, digits = 3L, ...) {
 }
 
 describe_content <- function(x) {
+  pairs <- n_of(attr(x, "pairs"), "pair")
   switch(attr(x, "output"),
-    dist = paste0("coefficients of ", n_of(nrow(x), "pair"), "; [[k]] is window k"),
-    network = paste0("networks of ", range_of(summary(x)$edges, "edge"), "; [[k]] is that of window k"),
-    connectivity = "$degree and $strength, variables x windows",
+    dist = paste0("coefficients of ", pairs, "; [[k]] is window k"),
+    network = paste0("networks of ", range_of(summary(x)$edges, "edge"), " of ", pairs, "; [[k]] is that of window k"),
+    connectivity = paste("$degree and $strength, variables x windows, of", pairs),
     moments = if (isS4(x$sd)) {
-      paste0("$sd of the ", n_of(length(x$sd@x), "most variable pair"), " of ", format_count(pairs_of(attr(x, "Size"))))
+      paste0("$sd of the ", n_of(length(x$sd@x), "most variable pair"), " of ", format_count(attr(x, "pairs")))
     } else {
-      paste("$mean, $sd, $min and $max of", n_of(length(x$mean), "pair"))
+      paste("$mean, $sd, $min and $max of", pairs)
     }
   )
 }

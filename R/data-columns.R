@@ -1,6 +1,5 @@
-# Columns of x, whatever x is. R itself computes by blocks of columns: x is never copied as a whole.
+# Access to columns of any kind of data. R itself computes in blocks of columns: x is never copied as a whole.
 
-# Some columns, for the engine.
 pick_columns <- function(m, columns) {
   if (is_combined(m)) return(pick_subjects(m, columns))
   if (is_outside(m)) read_columns(m, columns) else m[, columns, drop = FALSE]
@@ -12,13 +11,13 @@ pick_subjects <- function(m, columns) {
   m
 }
 
-# Some columns as an ordinary matrix without names.
+# Returns some columns as an ordinary matrix without names.
 dense_columns <- function(m, columns) unname(as.matrix(pick_columns(m, columns)))
 
-# A list of the column numbers of each block.
+# Returns a list of the column indices of each block.
 block_columns <- function(m) column_ranges(ncol(m), nrow(m))
 
-# A list of f(block) of each block.
+# Returns a list of f(block) for each block.
 column_blocks <- function(m, f) lapply(block_columns(m), function(columns) f(dense_columns(m, columns)))
 
 has_missing <- function(m) any(unlist(column_blocks(m, anyNA)))

@@ -1,7 +1,7 @@
 #' Experiments in the place of matrices
 #'
-#' Functions that take data also take Bioconductor's experiments and Seurat objects as `x` and `y`. Their genes, in
-#' rows, are the variables, and their samples or cells, in columns, are the observations.
+#' Functions that take data also take Bioconductor's experiments and Seurat objects. Their genes, in rows, are the
+#' variables, and their samples or cells, in columns, are the observations.
 #'
 #' `assay` chooses the values:
 #' * `SummarizedExperiment`, `SingleCellExperiment` and derived classes: the name or the number of an assay, by default
@@ -10,16 +10,17 @@
 #' * `Seurat` of SeuratObject: the name of an assay, or of an assay and one of its layers (slots), such as
 #'   `c("RNA", "counts")`; by default the default assay and `"data"`.
 #'
-#' A sparse assay (`dgCMatrix`) stays sparse: its columns are made dense a block at a time. An assay in a file
-#' (`DelayedMatrix`) stays in the file, see [gpuCorFile()]. Select samples or genes before the call, `se[genes,
-#' samples]`. Names of samples are compared with those of other arguments, see [gpucor-measures].
+#' A sparse assay (`dgCMatrix`) stays sparse. With at most 5 % nonzeros, Pearson's and Spearman's correlation and the
+#' cosine multiply only these, on the processor; otherwise columns are made dense a block at a time. An assay in a file
+#' (`DelayedMatrix`) stays in the file, see [gpuCorFile()]. Select samples or genes before the call,
+#' `se[genes, samples]`. Names of samples are compared with those of other arguments, see [gpucor-measures].
 #'
 #' @section Back into the experiment:
 #' Results with a value for each gene have the order of the rows:
 #'
 #' ```
 #' rowData(se)$degree <- gpuConnectivity(se, threshold = 0.7)$degree
-#' rowData(se)[c("module", "kME")] <- as.data.frame(gpuModules(se))[c("colour", "kME")]
+#' rowData(se)[c("module", "kME")] <- as.data.frame(gpuModules(se))[c("color", "kME")]
 #' Biobase::fData(eset)$degree <- gpuConnectivity(eset, threshold = 0.7)$degree
 #' seurat[["RNA"]]@meta.features$degree <- gpuConnectivity(seurat, threshold = 0.7)$degree # Seurat 4
 #' seurat[["RNA"]]@meta.data$degree <- gpuConnectivity(seurat, threshold = 0.7)$degree     # Seurat 5
@@ -40,8 +41,8 @@
 #' @name gpucor-containers
 NULL
 
-# Classes that have their variables in rows: the package that reads them, names and number of their assays, pick() for
-# one of these, and the table of their samples.
+# Classes with variables in rows: the package that reads them, functions for names and number of their assays, pick()
+# for one assay, and samples() for the table of samples.
 experiments <- list(
   SummarizedExperiment = list(
     package = "SummarizedExperiment",
@@ -70,11 +71,11 @@ is_experiment <- function(x) isS4(x) && inherits(x, names(experiments))
 
 experiment_of <- function(x) {
   known <- experiments[[which(vapply(names(experiments), function(class) inherits(x, class), NA))[1L]]]
-  need_package(known$package, paste0("a ", class(x)[1L]))
+  need_packages(known$package, paste0("a ", class(x)[1L]))
   known
 }
 
-# The assay of this name or number, by default the first; variables in rows.
+# Returns the assay of this name or index, by default the first, with variables in rows.
 picked_assay <- function(x, name, assay) {
   known <- experiment_of(x)
   what <- paste0("'", name, "' is a ", class(x)[1L])
@@ -90,7 +91,7 @@ picked_assay <- function(x, name, assay) {
   known$pick(x, assay)
 }
 
-# Layer assay[2] of Seurat's assay[1]. SeuratObject 4 calls a layer a slot.
+# Returns layer assay[2] of Seurat's assay[1]. SeuratObject 4 calls a layer a slot.
 picked_layer <- function(x, assay) {
   layer <- if (length(assay) > 1L) assay[2L] else "data"
   if (is.numeric(assay)) assay <- SeuratObject::Assays(x)[assay[1L]]

@@ -1,9 +1,8 @@
-# What columns are regressed on before they are compared: covariates and the cosines outside of a band of frequencies.
-# The rest of a design is in design.R.
+# The regressors of columns: covariates, and cosines outside a frequency band. data-design.R has the rest of a design.
 
 # ---- covariates
 
-# What columns are to be regressed on: a matrix of covariates and one of cosines, either may be NULL; NULL: neither.
+# Returns NULL or the regressors: a list with matrix `covariates` and list `cosines`, either of which may be NULL.
 regressors_of <- function(asked, measure, n_obs) {
   if (is.null(asked$covariates) && !is.null(asked$data)) {
     fail("'data' needs a formula in 'covariates'; covariates = ~ age takes column age of it")
@@ -24,7 +23,7 @@ regressors_of <- function(asked, measure, n_obs) {
        centred = measure$centred, ranked = measure$ranked, df_taken = measure$df_taken, n_obs = n_obs)
 }
 
-# A numeric matrix of a row for each observation, missing values included.
+# Returns a numeric matrix with one row per observation, including missing values.
 check_covariates <- function(covariates, data, measure, n_obs) {
   check_not_names(covariates, n_obs)
   z <- covariate_matrix(covariates, data, measure$centred)
@@ -36,10 +35,13 @@ check_covariates <- function(covariates, data, measure, n_obs) {
   z
 }
 
-# Names of columns in the place of what they name.
+# Stops if column names are given instead of covariates.
 check_not_names <- function(covariates, n_obs) {
   is_text <- is.character(covariates) && is.null(dim(covariates)) && length(covariates) > 0L
   if (!is_text || length(covariates) == n_obs) return(invisible())
+  if (length(covariates) == 1L && grepl("[.](tsv|csv|txt|1D|par)$", covariates)) {
+    fail("'covariates' is ", show_value(covariates), ", the name of a file; read the file first, as by read.delim()")
+  }
   names <- utils::head(covariates[nzchar(covariates)], 3L)
   terms <- vapply(names, function(name) deparse1(as.name(name), backtick = TRUE), "")
   fail("'covariates' is text, ", show_value(unname(covariates)), ", and there are ", n_of(n_obs, "observation"),
@@ -61,7 +63,7 @@ covariate_matrix <- function(covariates, data, centred) {
   as.matrix(covariates) + 0
 }
 
-# As lm() has it. The intercept is left out: columns are centred anyway, or are not to be.
+# Returns the model matrix of lm() without the intercept: centering replaces it, or the measure does not center.
 formula_matrix <- function(formula, data, centred) {
   if (length(formula) != 2L) fail("'covariates' must be a formula without a left side, not ", show_value(formula))
   check_there(formula, data)
@@ -75,7 +77,7 @@ formula_matrix <- function(formula, data, centred) {
   z[, colnames(z) != "(Intercept)", drop = FALSE]
 }
 
-# Whether the variables are in the data, or where the formula was written.
+# Stops unless the variables exist in the data or in the formula's environment.
 check_there <- function(formula, data) {
   wanted <- setdiff(all.vars(formula), c(".", names(data)))
   where <- environment(formula)
@@ -86,42 +88,31 @@ check_there <- function(formula, data) {
        " where the formula was written; data = takes a data frame that has it, with a row for each observation")
 }
 
-# Text that was to be numbers would become a contrast for each of its values.
+# Text that should be numeric would become a contrast for each of its values.
 check_text <- function(column, name) {
   if (!is.character(column) && !is.factor(column)) return(invisible())
   values <- as.character(column[!is.na(column)])
   levels <- unique(values)
   words <- levels[is.na(suppressWarnings(as.numeric(levels)))]
-  if (length(levels) <= MANY_LEVELS * length(values) && !are_misread(column, levels, words)) return(invisible())
+  is_misread <- is.character(column) && any(grepl(MISSING_WORDS, words, ignore.case = TRUE)) # levels may be intended
+  if (length(levels) <= MANY_LEVELS * length(values) && !is_misread) return(invisible())
   fail("'covariates' has column \"", name, "\" of text, with ", n_of(length(levels), "different value"), " in ",
        n_of(length(values), "observation"), text_hint(levels, words))
 }
 
-# Number of levels above which a factor is refused, as a fraction of the observations: paired samples have 1/2.
+# Max number of levels of a factor, as a fraction of the observations: paired samples have 1/2.
 MANY_LEVELS <- 2 / 3
 
-MISSING_WORDS <- "^ *(n/?a|#n/a|nan|null|none|missing|unknown|[-.?]|) *$"
-
-# Whether all of it is numbers, but for words that say that a value is missing, or any of it is the "n/a" of BIDS. The
-# levels of a factor may be meant.
-are_misread <- function(column, levels, words) {
-  are_numbers <- length(words) > 0L && length(words) < length(levels) && all(is_missing_word(words))
-  is.character(column) && (are_numbers || any(is_not_available(words)))
-}
-
-is_missing_word <- function(words) grepl(MISSING_WORDS, words, ignore.case = TRUE)
-
-is_not_available <- function(words) grepl("^ *#?n/a *$", words, ignore.case = TRUE)
+# Text that means a missing value in files; "n/a" is that of BIDS.
+MISSING_WORDS <- "^ *(#?n/a|nan?|null|[.?]|) *$"
 
 text_hint <- function(levels, words) {
   if (!length(words)) return("; they are numbers: as.numeric(as.character()) of the column")
-  are_numbers <- length(words) < length(levels) / 2
-  missing <- c(words[is_not_available(words)], if (are_numbers) words)[1L]
-  if (is.na(missing)) return(paste0(", such as ", show_value(levels[1L]), "; leave it out"))
-  shown <- show_value(missing)
-  paste0("; ", if (are_numbers) "they are numbers but for ", shown, if (!are_numbers) " in it means a missing value",
-         ": read the file with na.strings = ", shown, ", as in read.delim(file, na.strings = ", shown, ")",
-         if (!are_numbers) ", or give factor() of it for a level of that name")
+  missing <- grep(MISSING_WORDS, words, ignore.case = TRUE, value = TRUE)
+  if (!length(missing)) return(paste0(", such as ", show_value(levels[1L]), "; leave it out"))
+  shown <- show_value(missing[1L])
+  paste0("; ", shown, " in it means a missing value: read the file with na.strings = ", shown, ", as in ",
+         "read.delim(file, na.strings = ", shown, ")")
 }
 
 spot_of <- function(z, at) {
@@ -131,7 +122,7 @@ spot_of <- function(z, at) {
 
 # ---- a band of frequencies
 
-# The discrete cosines whose frequency is outside of the band: orthogonal columns of length 1.
+# Returns list(stopped, passed): orthonormal columns, the discrete cosines outside and inside the band.
 stopped_cosines <- function(bandpass, tr, n_obs) {
   check_band(bandpass, tr)
   number <- seq_len(max(n_obs, 1L) - 1L)
@@ -143,13 +134,15 @@ stopped_cosines <- function(bandpass, tr, n_obs) {
 check_band <- function(bandpass, tr) {
   ok <- is.numeric(bandpass) && length(bandpass) == 2L && isTRUE(0 <= bandpass[1L] && bandpass[1L] < bandpass[2L])
   if (!ok) fail("'bandpass' must be two frequencies in Hz, the lower one first, not ", show_value(bandpass))
-  if (!(is.numeric(tr) && length(tr) == 1L && is.finite(tr) && tr > 0)) {
-    fail("'tr' must be the seconds from one observation to the next, not ", show_value(tr))
-  }
-  check_interval(bandpass, tr)
+  check_interval(bandpass, check_tr(tr))
 }
 
-# Whether a band fits series of this interval: often tr is in milliseconds where it does not.
+check_tr <- function(tr) {
+  if (is_number_within(tr, 0, Inf) && is.finite(tr) && tr > 0) return(tr)
+  fail("'tr' must be the seconds from one observation to the next, not ", show_value(tr))
+}
+
+# Checks that a band suits series with this interval; if not, tr is often in milliseconds.
 check_interval <- function(bandpass, tr) {
   highest <- 1 / (2 * tr)
   milliseconds <- if (tr > LONG_TR) paste0("; if 'tr' is in milliseconds, give tr = ", format(tr / 1000))
@@ -162,10 +155,10 @@ check_interval <- function(bandpass, tr) {
   }
 }
 
-# Seconds. Volumes of an image take less.
+# Max plausible seconds between volumes of an image.
 LONG_TR <- 20
 
-# tr, where it is not given, is that of the image that x is made of.
+# By default, tr is that of the image that x was read from.
 with_own_tr <- function(asked, own) {
   if (is.null(asked$bandpass) || !is_number(own)) return(asked)
   if (is.null(asked$tr)) asked$tr <- own
@@ -181,10 +174,9 @@ cosines_of <- function(number, n_obs) {
   sqrt(2 / n_obs) * cos(outer(seq_len(n_obs) - 0.5, number) * (pi / n_obs))
 }
 
-# ---- one basis of both
+# ---- the basis of all regressors
 
-# The design with the basis of the regressors among the observations that count, and those that do not on account of
-# them.
+# Returns the design with the basis of the regressors, and with weights 0 for observations that miss regressors.
 regressed <- function(regressors, settings, use, complete) {
   design <- settings$design
   counts <- if (is.null(design$weights)) rep(TRUE, regressors$n_obs) else design$weights > 0
@@ -194,7 +186,7 @@ regressed <- function(regressors, settings, use, complete) {
     counts <- counts & complete(settings)
   }
   if (!all(counts)) design$weights <- (if (is.null(design$weights)) 1 else design$weights) * counts
-  if (!any(counts)) return(design) # and there is no coefficient
+  if (!any(counts)) return(design) # no coefficient exists
   is_pairwise <- uses[use] == "pairwise.complete.obs"
   basis <- basis_of(regressors, design$weights, counts, !is_pairwise)
   design$lost <- basis$rank
@@ -204,7 +196,7 @@ regressed <- function(regressors, settings, use, complete) {
   design
 }
 
-# An observation that misses a covariate does not count where incomplete ones are left out, as in lm().
+# Drops observations without a covariate if `use` drops incomplete ones, as lm() does.
 with_covariates <- function(z, counts, use) {
   missing <- if (is.null(z)) FALSE else is.na(z) & counts
   if (!any(missing)) return(counts)
@@ -215,11 +207,11 @@ with_covariates <- function(z, counts, use) {
   counts & rowSums(missing) == 0
 }
 
-# Fewer degrees of freedom are warned of: by chance, 5 % of independent pairs have a coefficient above 0.6 with 9.
+# Degrees of freedom below which a warning is given: with 9, 5 % of independent pairs have a coefficient above 0.6.
 FEW_DF <- 10
 
-# df: the degrees of freedom without regressors; taken: how many the regressors, called `what`, take. Without any left,
-# every coefficient is 1 or -1.
+# `df`: degrees of freedom without regressors; `taken`: those used by the regressors, which are called `what`. If none
+# remain, every coefficient is 1 or -1.
 check_left <- function(df, taken, what) {
   left <- df - taken
   if (left >= FEW_DF || taken == 0) return(invisible())
@@ -235,14 +227,14 @@ describe_regressors <- function(regressors) {
   paste0("'", c("covariates", "bandpass")[given], "'", collapse = " and ")
 }
 
-# list(basis: orthonormal columns, a row for each observation, 0 where it does not count; rank: of what is regressed on;
-# keeps: whether the basis is of what is left instead, as that is smaller). may_keep: whether it may.
+# Returns list(basis: orthonormal columns, one row per observation, 0 for dropped ones; rank: of the regressors; keeps:
+# TRUE if the basis spans the residuals instead, as that is smaller). `may_keep`: TRUE to allow that.
 basis_of <- function(regressors, weights, counts, may_keep) {
   root <- if (is.null(weights)) rep(1, sum(counts)) else sqrt(weights[counts])
   z <- covariates_as_compared(regressors, weights, counts)
   cosines <- regressors$cosines$stopped
   plain <- regressors$centred && all(counts) && all(root == root[1L])
-  if (plain && is.null(z)) { # orthogonal as they are
+  if (plain && is.null(z)) { # the cosines are already orthogonal
     found <- list(inside = cosines, outside = regressors$cosines$passed)
   } else {
     found <- both_spaces(cbind(z, centred_columns(cosines[counts, , drop = FALSE], root, regressors$centred)) * root,
@@ -255,14 +247,14 @@ basis_of <- function(regressors, weights, counts, may_keep) {
   list(basis = basis, rank = rank, keeps = keeps)
 }
 
-# For pairs, which rank covariates among their own observations: as they are, but for those that do not count.
+# Returns regressors unranked, with missing values as 0: pairs rank them among pairwise-complete observations.
 raw_regressors <- function(regressors) {
   z <- regressors$covariates
   z[is.na(z)] <- 0
   list(cbind(z, regressors$cosines$stopped), max(0, ncol(z)))
 }
 
-# Ranked where columns are, centred where they are, of a size near 1.
+# Ranks and centers covariates as the measure does columns, and scales them to a size near 1.
 covariates_as_compared <- function(regressors, weights, counts) {
   z <- regressors$covariates[counts, , drop = FALSE]
   if (is.null(z)) return(NULL)
@@ -273,14 +265,14 @@ covariates_as_compared <- function(regressors, weights, counts) {
   centred_columns(z, sqrt(w), regressors$centred)
 }
 
-# The weight of all smaller values, and half of that of equal ones.
+# Returns the total weight of all smaller values, plus half that of equal ones.
 weighted_rank <- function(x, w) {
   groups <- match(x, sort(unique(x)))
-  weight <- as.vector(rowsum(w, groups)) # by group, ascending
+  weight <- as.vector(rowsum(w, groups)) # total weight of each value, ascending
   (cumsum(weight) - weight / 2)[groups]
 }
 
-# About their weighted mean: twice, as a mean may be large. Columns of nothing but roundings become zero.
+# Subtracts the weighted mean, twice, as a mean may be large. Columns that are only rounding errors become zero.
 centred_columns <- function(z, root, centred) {
   if (is.null(z) || !centred || !ncol(z)) return(z)
   w <- root^2 / sum(root^2)
@@ -290,9 +282,9 @@ centred_columns <- function(z, root, centred) {
   z
 }
 
-# The space of z's columns and the rest, but for the direction `mean` (NULL: none), which is orthogonal to z, by one QR.
-# Columns are pivoted by length, so the mean, made longer than all others, comes first. outside: NULL if it is not
-# smaller than the space, as it may not fit into memory then.
+# Returns orthonormal bases of the space of z's columns and of its complement, without the direction `mean` (NULL:
+# none), which is orthogonal to z, from one QR decomposition. Pivoting is by length, so the mean is made longest to come
+# first. `outside` is NULL if it is not smaller than `inside`, as it may not fit into memory.
 both_spaces <- function(z, mean) {
   z <- z[, colSums(z^2) > 0, drop = FALSE]
   z <- sweep(z, 2L, sqrt(colSums(z^2)), "/")
@@ -305,5 +297,5 @@ both_spaces <- function(z, mean) {
   list(inside = q[, at > own & at <= rank, drop = FALSE], outside = if (is_smaller) q[, at > rank, drop = FALSE])
 }
 
-# Columns of which the others leave at most this fraction are collinear, as in lm().
+# Columns are collinear if regression on the others leaves at most this fraction, as in lm().
 SAME_SPAN <- 1e-7

@@ -1,15 +1,15 @@
-# The design of the engine: weights of observations, the regressors that columns are adjusted for, and the options of
-# measures. The help page is gpucor-measures (R/help-measures.R).
+# The engine's design: weights of observations, regressors for adjustment, and options of measures. Its help page is
+# gpucor-measures (R/help-measures.R).
 
-# The settings with the design of a task of n_obs observations. observations: those of x, by their names. complete: a
-# function that says which of them have all values, given the settings at hand; each_column: one that applies another to
-# all columns. tests: whether there are going to be p values.
+# Returns the settings with the design of a task of n_obs observations. `observations`: those of x, by name; complete():
+# returns TRUE for observations without missing values, given the settings; each_column(): applies a function to all
+# columns; `tests`: TRUE if p values will be computed.
 designed <- function(settings, method, use, n_obs, observations, complete, each_column, tests) {
   asked <- settings$asked
   if (!length(asked)) return(settings)
   measure <- measure_of(method)
   for (name in c("weights", "covariates", "data")) check_observations(asked[[name]], name, observations)
-  weights <- asked[["weights"]] # by `$` it could be weights_are
+  weights <- asked[["weights"]] # `$` could match weights_are
   scaled <- check_weights(weights, n_obs)
   design <- list(weights = scaled, basis = NULL, keeps = FALSE, raw = NULL, ranked = 0,
                  option = check_options(asked$options, method), df = check_df(asked$df, method, tests), lost = 0,
@@ -27,12 +27,13 @@ designed <- function(settings, method, use, n_obs, observations, complete, each_
   settings
 }
 
-# The same for x and y of the engine's.
+# Applies designed() to the engine's x and y.
 designed_input <- function(settings, input, method, use, tests = FALSE) {
-  if (!is.null(input$asked)) settings$asked <- input$asked # of one subject in a list
+  if (!is.null(input$asked)) settings$asked <- input$asked # one subject in a list
   if (tests && !is_combined(input$x)) check_testable(method, settings$asked$df)
   if (!length(settings$asked) || is_combined(input$x)) return(settings)
-  settings$asked <- with_own_tr(settings$asked, attr(input$x, "tr"))
+  tr <- attr(input$x, "tr")
+  settings$asked <- with_own_tr(settings$asked, if (is.null(tr)) attr(input$y, "tr") else tr)
   n_obs <- nrow(input$x)
   complete <- function(settings) {
     counted <- count_observations(input$x, input$y, method, use, settings)
@@ -49,7 +50,7 @@ designed_input <- function(settings, input, method, use, tests = FALSE) {
   settings
 }
 
-# The same for variables in rows, or, where they are not by_row, in columns.
+# Applies designed() to variables in rows, or in columns unless by_row.
 designed_rows <- function(settings, x, by_row, method, use) {
   observations <- list(names = if (by_row) colnames(x) else rownames(x), side = "col")
   if (!by_row) return(designed_input(settings, list(x = x, observations = observations), method, use))
@@ -59,7 +60,7 @@ designed_rows <- function(settings, x, by_row, method, use) {
 
 # ---- weights
 
-# NULL: all count alike. Weights that are 0 and some other number are 0 and 1: they only say what counts.
+# Returns NULL for equal weights. Weights of 0 and one other number become 0 and 1, as they only select observations.
 check_weights <- function(weights, n_obs) {
   if (is.null(weights)) return(NULL)
   if (!is_variables(weights) || !is.null(dim(weights))) {
@@ -82,7 +83,7 @@ check_weights <- function(weights, n_obs) {
 
 # ---- a measure's options
 
-# Their values by number, as the engine has them; NULL: none was given.
+# Returns the options' values as numbers in the engine's order, or NULL if none is given.
 check_options <- function(options, method) {
   if (!length(options)) return(NULL)
   if (!is.list(options) || is.null(names(options))) fail("'options' must be a named list, not ", show_value(options))
@@ -98,14 +99,10 @@ check_options <- function(options, method) {
 check_option <- function(value, name, option) {
   if (is.null(value)) return(option$value)
   if (!is.null(option$choices)) return(match(check_choice(value, option$choices, name), option$choices) - 1)
-  ok <- is.numeric(value) && length(value) == 1L && is.finite(value) && value >= option$least && value <= option$most
-  if (!ok) {
-    fail("'", name, "' must be a number between ", option$least, " and ", option$most, ", not ", show_value(value))
-  }
-  as.numeric(value)
+  check_within(value, name, option$min, option$max)
 }
 
-# pearsonFallback = "all": whether there is a column without a deviation decides on all.
+# pearsonFallback = "all": any column with a zero deviation decides for all columns.
 falls_back_at_once <- function(design) isTRUE(design$option["pearsonFallback"] == 2)
 
 fallback_of_all <- function(design, each_column) {
@@ -118,9 +115,9 @@ fallback_of_all <- function(design, each_column) {
 
 # Returns the adjustment of one design: NULL if nothing changed the coefficients, otherwise a list of those that apply:
 #   covariates (number of regressors), bandpass and tr, graded (weights other than 0 and 1), zeros (observations of
-#   weight 0), effective (how many observations the weighted ones are worth), options (named texts), lost (degrees of
-#   freedom that regression takes), df (a number or "bartlett").
-# weights: as check_weights() returns them; regressors: as regressors_of() does.
+#   weight 0), effective (effective number of weighted observations), options (named texts), lost (degrees of freedom
+#   used by regression), df (a number or "bartlett").
+# `weights`: from check_weights(); `regressors`: from regressors_of().
 adjustment_of_design <- function(asked, method, regressors, weights, lost, effective) {
   options <- changed_options(asked$options, method)
   found <- list(covariates = ncol(regressors$covariates), bandpass = asked$bandpass, tr = asked$tr,
@@ -130,7 +127,7 @@ adjustment_of_design <- function(asked, method, regressors, weights, lost, effec
   if (length(found)) found
 }
 
-# Options of the measure with another value than the default, as texts.
+# Returns the measure's options that differ from the default, as texts.
 changed_options <- function(options, method) {
   known <- measure_of(method)$options[[1L]]
   given <- options[intersect(names(options), names(known))]
@@ -140,7 +137,7 @@ changed_options <- function(options, method) {
   vapply(given[changed], format, "")
 }
 
-# Whether p values are not those of the observations that count, in any order.
+# Returns TRUE if p values depend on more than the included observations.
 is_designed <- function(design) {
   is_kind(design, "frequency") || is_graded(design) || !is.null(design$basis) || !is.null(design$df)
 }

@@ -1,14 +1,11 @@
-# HDF5 files as data: dense datasets, and what is found in files of AnnData (h5ad) and of 10x.
+# HDF5 files as data: dense datasets, and the layouts of AnnData (h5ad) and 10x.
 
-# A gpuCorFile of a dataset, or of a group that is a sparse matrix; dataset NULL: the matrix of a known layout.
+# Returns a gpuCorFile of a dataset, or of a group that is a sparse matrix; dataset NULL: the matrix of a known layout.
 hdf5_file <- function(file, dataset, transpose, dim, dimnames) {
   if (!is_hdf5(file)) fail_file("'file' is \"", file, "\", which is no HDF5 file; for a raw file leave 'dataset' out")
-  need_package("rhdf5", "to read HDF5")
+  need_packages("rhdf5", "to read HDF5")
   if (is.null(dataset)) dataset <- known_dataset(file)
-  if (!is.character(dataset) || length(dataset) != 1L || is.na(dataset)) {
-    fail("'dataset' must be the name of a dataset, not ", show_value(dataset))
-  }
-  dataset <- gsub("^/+|/+$", "", dataset)
+  dataset <- gsub("^/+|/+$", "", check_string(dataset, "dataset", "the name of a dataset"))
   x <- switch(h5_kind(file, dataset), group = sparse_file(file, dataset), dataset = dense_file(file, dataset),
               fail_file("'dataset' is \"", dataset, "\", which \"", file, "\" does not have; it has ",
                         h5_contents(file)))
@@ -32,10 +29,10 @@ known_dataset <- function(file) {
 
 is_anndata <- function(file) has_object(file, "obs") && has_object(file, "var")
 
-# X, a layer, or raw/X. Their rows are cells for Python, and their columns for R.
+# AnnData's matrices are X, layers and raw/X. Cells are rows in Python, hence columns in R.
 is_anndata_matrix <- function(file, dataset) grepl("^(X|layers/[^/]+|raw/X)$", dataset) && is_anndata(file)
 
-# list(observations, variables), each NULL if the layout has no names.
+# Returns list(observations, variables), each NULL if the layout has no names.
 known_names <- function(file, dataset) {
   if (is_anndata_matrix(file, dataset)) {
     return(list(frame_names(file, "obs"), frame_names(file, if (dataset == "raw/X") "raw/var" else "var")))
@@ -44,7 +41,7 @@ known_names <- function(file, dataset) {
   list(read_names(file, paste0(dataset, "/barcodes")), if (length(features)) read_names(file, features[1L]))
 }
 
-# The index of one of AnnData's data frames.
+# Returns the index of one of AnnData's data frames.
 frame_names <- function(file, frame) {
   if (h5_kind(file, frame) != "group") return(NULL)
   index <- rhdf5::h5readAttributes(file, frame)[["_index"]]
@@ -60,7 +57,7 @@ fitting_names <- function(names, dim) {
 
 # ---- dense datasets
 
-# by_rows: variables are the rows that R sees.
+# Element by_rows is TRUE if variables are the rows that R sees.
 dense_file <- function(file, dataset) {
   size <- dataset_size(file, dataset)
   if (length(size$dim) != 2L) {
@@ -75,7 +72,6 @@ dense_file <- function(file, dataset) {
   x
 }
 
-# Observations and variables exchanged.
 transposed_file <- function(x) {
   x$dim <- rev(x$dim)
   if (!is.null(x$dimnames)) x$dimnames <- rev(x$dimnames)
@@ -83,7 +79,6 @@ transposed_file <- function(x) {
   x
 }
 
-# A range of columns.
 read_dense <- function(x, columns) {
   start <- c(1, columns[1L])
   count <- c(nrow(x), length(columns))
@@ -92,9 +87,9 @@ read_dense <- function(x, columns) {
   t(rhdf5::h5read(x$file, x$dataset, start = rev(start), count = rev(count), bit64conversion = "double"))
 }
 
-# Whether the dataset still exists and has the same size, which a run checks when it begins.
+# Stops unless the dataset still exists with the same size, at the start of a run.
 check_dataset <- function(x) {
-  need_package("rhdf5", "to read HDF5")
+  need_packages("rhdf5", "to read HDF5")
   file <- check_data_file(x$file)
   if (!is_hdf5(file) || !has_object(file, x$dataset)) {
     fail_file("\"", file, "\" has no dataset \"", x$dataset, "\" any more; call gpuCorFile() again")
@@ -107,5 +102,5 @@ check_dataset <- function(x) {
   }
 }
 
-# Number of variables of a chunk.
+# Returns the number of variables in a chunk.
 dense_grain <- function(x) max(1, x$chunk[if (x$by_rows) 1L else 2L])

@@ -1,7 +1,7 @@
-# Sparse matrices in HDF5 files: a group with the datasets "data", "indices" (from 0) and "indptr" (where each row, or
-# column, starts). They are read into a dgCMatrix.
+# Sparse matrices in HDF5 files: a group with the datasets "data", "indices" (from 0) and "indptr" (the start of each
+# row or column). They are read into a dgCMatrix.
 
-# by_rows: entries are ordered by observations, otherwise by variables.
+# Element by_rows is TRUE if entries are ordered by observations, FALSE if by variables.
 sparse_file <- function(file, dataset) {
   parts <- paste0(dataset, "/", c("data", "indices", "indptr"))
   is_there <- vapply(parts, function(name) h5_kind(file, name) == "dataset", NA)
@@ -13,8 +13,8 @@ sparse_file <- function(file, dataset) {
   new_file(file, "sparse", layout$dim, NULL, dataset = dataset, by_rows = layout$by_rows)
 }
 
-# AnnData has the order and the size as attributes, whose names changed once. 10x has a column for each barcode, which
-# is an observation, and the size as a dataset.
+# AnnData stores order and size as attributes, whose names have changed once. 10x has a column per barcode, which is an
+# observation, and stores the size as a dataset.
 sparse_layout <- function(file, dataset) {
   attributes <- rhdf5::h5readAttributes(file, dataset)
   attribute <- function(names) Find(Negate(is.null), attributes[names])
@@ -29,15 +29,14 @@ sparse_layout <- function(file, dataset) {
   list(dim = shape, by_rows = grepl("^csr", encoding))
 }
 
-# Max. number of entries of a dgCMatrix.
+# Max number of entries of a dgCMatrix.
 SPARSE_LIMIT <- .Machine$integer.max
 
-# The whole matrix, observations x variables. Matrix::t() also sorts the entries of each column.
+# Reads the whole matrix, observations x variables. Matrix::t() also sorts the entries of each column.
 read_sparse <- function(x) {
-  need_package("rhdf5", "to read HDF5")
+  need_packages("rhdf5", "to read HDF5")
   check_data_file(x$file)
   starts <- sparse_starts(x)
-  tell_sparse()
   n_index <- if (x$by_rows) ncol(x) else nrow(x)
   indices <- read_vector(x$file, paste0(x$dataset, "/indices"))
   if (anyNA(indices) || any(indices < 0 | indices >= n_index)) damaged(x, paste("an index is not in 0 to", n_index - 1))
@@ -50,10 +49,11 @@ read_sparse <- function(x) {
   if (!x$by_rows) m <- Matrix::t(m)
   if (!isTRUE(methods::validObject(m, test = TRUE))) damaged(x, "two entries have the same indices")
   if (!is.null(x$dimnames)) dimnames(m) <- x$dimnames
+  tell_sparse(m)
   m
 }
 
-# Where rows (or columns) start, counted from 0, and the end of the last one.
+# Returns the starts of rows (or columns), from 0, and the end of the last one.
 sparse_starts <- function(x) {
   lengths <- vapply(c("data", "indices"), function(part) {
     as.numeric(prod(dataset_size(x$file, paste0(x$dataset, "/", part))$dim))
@@ -71,9 +71,8 @@ sparse_starts <- function(x) {
 
 damaged <- function(x, why) fail_file("\"", x$dataset, "\" of \"", x$file, "\" is no sparse matrix: ", why)
 
-# Some columns as an ordinary matrix.
-sparse_columns <- function(x, columns) unname(as.matrix(read_sparse(x)[, columns, drop = FALSE]))
-
-tell_sparse <- function() {
+# The engine multiplies the entries of a matrix with fewer of them.
+tell_sparse <- function(m) {
+  if (length(m@x) <= constant("max sparse") * length(m)) return(invisible())
   tell_once("a sparse matrix is made dense, a block of columns at a time (this message is shown once a session)")
 }

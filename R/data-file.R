@@ -1,4 +1,4 @@
-# Files in the place of a matrix, as gpuCorFile() describes them.
+# Files instead of matrices, as gpuCorFile() describes them.
 
 raw_file <- function(file, dim, storage, dimnames, offset) {
   if (.Platform$endian != "little") fail_file("raw files are little-endian, and this machine is not; use HDF5")
@@ -9,15 +9,13 @@ raw_file <- function(file, dim, storage, dimnames, offset) {
   x
 }
 
-# kind: "raw", "hdf5" (dense), "sparse" or "big.matrix"; what else reading needs is in `...`.
+# `kind`: "raw", "hdf5" (dense), "sparse" or "big.matrix"; `...`: whatever else is needed to read the file.
 new_file <- function(file, kind, dim, dimnames, ...) {
   structure(list(file = file, kind = kind, dim = as.integer(dim), dimnames = dimnames, ...), class = "gpuCorFile")
 }
 
 check_data_file <- function(file) {
-  if (!is.character(file) || length(file) != 1L || is.na(file)) {
-    fail("'file' must be the name of a file, not ", show_value(file))
-  }
+  check_string(file, "file", "the name of a file")
   if (dir.exists(file)) fail_file("'file' is a folder, \"", file, "\"; give the name of a file in it")
   if (!file.exists(file)) fail_file("'file' is \"", file, "\", which does not exist")
   if (file.access(file, 4L) != 0L) fail_file("'file' is \"", file, "\", which cannot be read")
@@ -43,7 +41,6 @@ check_dimnames <- function(dimnames, dim) {
   dimnames
 }
 
-# The positions that an index selects.
 picked <- function(index, n, names, what) {
   at <- if (is.character(index)) match(index, names) else seq_len(n)[index]
   if (anyNA(at)) fail("there is no ", what, " ", show_value(index[is.na(at)][1L]), "; there are ", format_count(n))

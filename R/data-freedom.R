@@ -1,10 +1,13 @@
-# Degrees of freedom of p values: those that are given, what weights leave of the number of observations, and what
-# regression does to Bartlett's formula. The help of it is gpucor-measures (R/help-measures.R).
+# Degrees of freedom of p values: given ones, those from weights, and from Bartlett's formula after regression. Their
+# help page is gpucor-measures (R/help-measures.R).
 
-# NULL, a number, or "bartlett".
+# Returns NULL, a number, or "bartlett".
 check_df <- function(df, method, tests) {
   if (is.null(df)) return(NULL)
-  if (!tests) fail("'df' says what p values are of; gpuCorTest() and gpuCorNetwork() with 'p.value' or 'fdr' have any")
+  if (!tests) {
+    fail("'df' sets the degrees of freedom of p values, which this call does not compute; leave it out, or use ",
+         "gpuCorTest() or gpuCorNetwork() with 'p.value' or 'fdr'")
+  }
   if (!is_t_distributed(method)) {
     fail("'df' has no meaning for method = \"", method, "\", whose p values follow from a normal distribution")
   }
@@ -14,7 +17,7 @@ check_df <- function(df, method, tests) {
   as.numeric(df)
 }
 
-# The t distribution of a measure that does not centre holds for columns of mean zero only. Giving 'df' says so.
+# The t distribution of an uncentered measure requires columns with mean zero, which the user states by giving 'df'.
 check_testable <- function(method, df) {
   measure <- measure_of(method)
   if (measure$centred || !is.null(df)) return(invisible())
@@ -24,13 +27,13 @@ check_testable <- function(method, df) {
 
 # ---- weights
 
-# Kinds of weights, in the order of the engine's numbers.
+# Kinds of weights, in the order of the engine's codes.
 WEIGHT_KINDS <- c("importance", "precision", "frequency")
 
-# Returns the kind of the weights. Only p values depend on it.
+# Returns the kind of the weights, which only affects p values.
 check_weights_are <- function(asked, method) {
   kind <- check_choice(if (is.null(asked$weights_are)) WEIGHT_KINDS else asked$weights_are, WEIGHT_KINDS, "weights_are")
-  if (is.null(asked[["weights"]])) { # `$` would find weights_are
+  if (is.null(asked[["weights"]])) { # `$` would match weights_are
     if (!is.null(asked$weights_are)) fail("'weights_are' says what 'weights' are, and there are none; leave it out")
     return(kind)
   }
@@ -57,7 +60,7 @@ check_frequencies <- function(asked, method) {
 # Returns the given weight that check_weights() turns into 1.
 weight_unit <- function(weights) if (length(weights)) as.numeric(max(weights)) else 1
 
-# The number of a kind. Importances that are 0 and 1 have the effective number of precisions.
+# Returns the code of a kind. Importance weights of 0 and 1 have the effective number of precision weights.
 kind_code <- function(kind, weights) {
   if (kind == "importance" && !is_graded(list(weights = weights))) kind <- "precision"
   match(kind, WEIGHT_KINDS) - 1L
@@ -71,10 +74,10 @@ worth_of <- function(design, weights, n) {
   if (is_kind(design, "importance")) sum(weights)^2 / sum(weights^2) else n
 }
 
-# True if observations of positive weight differ in weight.
+# Returns TRUE if positive weights differ.
 is_graded <- function(design) any(design$weights > 0 & design$weights < 1)
 
-# True if the effective number of observations may differ from their number.
+# Returns TRUE if the effective number of observations may differ from their number.
 has_worth <- function(design) is_kind(design, "frequency") || is_kind(design, "importance")
 
 # Returns the effective number of the observations that count_observations() counted.
@@ -84,8 +87,7 @@ effective_n <- function(design, counted) {
   worth_of(design, weights, counted$n_obs)
 }
 
-# Returns the effective number of the observations that count for all pairs, or may, for headers. NULL: it is their
-# number.
+# Returns the effective number of observations for headers, as far as all pairs share them; NULL: it is their number.
 told_worth <- function(settings, use, n_obs, complete) {
   design <- settings$design
   if (!has_worth(design)) return(NULL)
@@ -95,37 +97,36 @@ told_worth <- function(settings, use, n_obs, complete) {
 }
 
 # Returns the max effective number of observations of any pair.
-most_effective <- function(design, counted) {
+max_effective <- function(design, counted) {
   if (counted$common && is_kind(design, "importance")) counted$n_obs else effective_n(design, counted)
 }
 
-# Returns the max degrees of freedom of a pair, or the given ones, less what regression takes. estimated: each pair has
-# degrees of its own.
-degrees_of_freedom <- function(task, counted, min_obs = LEAST_OBS) {
+# Returns list(most: max degrees of freedom of a pair, or the given ones; estimated: TRUE if they differ among pairs).
+degrees_of_freedom <- function(task, counted, min_obs = MIN_OBS) {
   design <- task$settings$design
   estimated <- identical(design$df, "bartlett")
   taken <- measure_of(task$method)$df_taken + if (estimated || is.null(design)) 0 else design$lost
-  n <- if (estimated) bartlett_most(design, counted$n_obs) else most_effective(design, counted)
-  most <- if (is.numeric(design$df)) design$df else n - taken
-  if (counted$n_obs < min_obs || most < 1) {
+  n <- if (estimated) bartlett_max(design, counted$n_obs) else max_effective(design, counted)
+  max <- if (is.numeric(design$df)) design$df else n - taken
+  if (counted$n_obs < min_obs || max < 1) {
     fail("p values need at least ", max(min_obs, taken + 1), " observations; there ", if (n == 1) "is " else "are ",
          format(n, digits = 3L), if (n != counted$n_obs) " effective ones")
   }
-  list(most = most, estimated = estimated)
+  list(max = max, estimated = estimated)
 }
 
 # ---- Bartlett's formula
 
-bartlett_most <- function(design, n) if (is.null(design$calibration)) n else max(design$calibration$counts)
+bartlett_max <- function(design, n) if (is.null(design$calibration)) n else max(design$calibration$counts)
 
-# Coefficients of the first-order autoregressive series by which the formula is calibrated.
+# Coefficients of the first-order autoregressive series that calibrate the formula.
 AUTOREGRESSION <- c(seq(0, 0.9, 0.1), 0.95, 0.98)
 
-# Returns what weights and regression do to the formula: list(n, sums, counts), for n observations that count. The
-# formula's sum over lags has the expected values `sums` (ascending) for these series; by the variance of their
-# coefficients, after the same weighting and regression, the effective numbers of observations are `counts`. With R the
+# Returns the effect of weights and regression on the formula: list(n, sums, counts), for n included observations. For
+# these series, the formula's sum over lags has the expected values `sums` (ascending); the variances of their
+# coefficients, after the same weighting and regression, give the effective numbers of observations `counts`. With R the
 # diagonal of the roots of the weights, T the correlations of a series and M the projection on the residuals, both are
-# functions of A = M R T R M: the sums of its diagonals, and tr(A)^2 / tr(A A). Smoother series never count more.
+# functions of A = M R T R M: the sums of its diagonals, and tr(A)^2 / tr(A A). Counts never increase with smoothness.
 calibration_of <- function(design, centred) {
   if (!identical(design$df, "bartlett") || (is.null(design$basis) && !is_graded(design))) return(NULL)
   space <- design_space(design, centred)
@@ -139,15 +140,16 @@ calibration_of <- function(design, centred) {
   list(n = sum(space$scale > 0), sums = points[1L, ], counts = cummin(points[2L, ]))
 }
 
-# Returns the weights that the engine (autocorrelation.c) gives to squared autocorrelations at lags 1, 2, ... counts:
-# whether each observation counts.
+# Returns the engine's weights (autocorrelation.c) of squared autocorrelations at lags 1, 2, ... `counts`: TRUE for
+# included observations.
 lag_weights <- function(counts) {
   lags <- seq_len(length(counts) %/% 4)
   products <- round(lag_sums(counts, counts)[lags + 1L])
   ifelse(products > 0, (1 - lags / length(counts))^2 * sum(counts) / products, 0)
 }
 
-# n observations; scale: R of calibration_of(); basis: orthonormal columns q, M being I - qq', or, where it keeps, qq'.
+# Returns list(n: number of observations; scale: R of calibration_of(); basis: orthonormal columns q; keeps). M is I -
+# qq', or qq' if keeps is TRUE.
 design_space <- function(design, centred) {
   n <- if (is.null(design$weights)) nrow(design$basis) else length(design$weights)
   root <- if (is.null(design$weights)) rep(1, n) else sqrt(design$weights)
@@ -156,7 +158,7 @@ design_space <- function(design, centred) {
        basis = cbind(mean, design$basis), keeps = design$keeps)
 }
 
-# list(lags: sums of the diagonals of A, from the main one on; squares: tr(A A)).
+# Returns list(lags: sums of the diagonals of A, from the main one on; squares: tr(A A)).
 series_moments <- function(space, phi) {
   q <- space$basis
   tq <- if (is.null(q)) matrix(0, space$n, 0L) else space$scale * smoothed(space$scale * q, phi)
@@ -169,7 +171,7 @@ series_moments <- function(space, phi) {
        squares = sum(twice * powers^2 * lag_sums(space$scale^2, space$scale^2)) - 2 * sum(tq^2) + sum(within^2))
 }
 
-# The product of an autoregressive series' correlations with the columns of x.
+# Returns the product of an autoregressive series' correlation matrix and the columns of x.
 smoothed <- function(x, phi) {
   if (phi == 0) return(x)
   run <- function(m) matrix(stats::filter(m, phi, "recursive"), nrow(m))
@@ -177,7 +179,7 @@ smoothed <- function(x, phi) {
   run(x) + run(x[back, , drop = FALSE])[back, , drop = FALSE] - x
 }
 
-# For each lag from 0 on, the mean of sum(x[t] * y[t + lag]) and sum(y[t] * x[t + lag]), over all columns.
+# Returns for each lag from 0 the mean of sum(x[t] * y[t + lag]) and sum(y[t] * x[t + lag]), summed over all columns.
 lag_sums <- function(x, y) {
   x <- as.matrix(x)
   if (!ncol(x)) return(numeric(nrow(x)))
@@ -186,4 +188,4 @@ lag_sums <- function(x, y) {
   Re(stats::fft(Re(rowSums(Conj(spectrum(x)) * spectrum(y))) + 0i, inverse = TRUE))[seq_len(nrow(x))] / length
 }
 
-LEAST_OBS <- 3
+MIN_OBS <- 3

@@ -1,11 +1,11 @@
-# What is in an HDF5 file. It is read by package rhdf5, which is slow to load: whether a file is HDF5 is known without.
+# The contents of an HDF5 file. Package rhdf5 reads them, but is slow to load, so the signature is checked without it.
 
 is_hdf5 <- function(file) {
   signature <- as.raw(c(0x89, 0x48, 0x44, 0x46, 0x0d, 0x0a, 0x1a, 0x0a))
   identical(readBin(file, "raw", 8L), signature)
 }
 
-# f(object): `name` of a file, open. All is closed afterwards.
+# Returns f(object) of the opened object `name`, and closes everything.
 with_object <- function(file, name, f) {
   h5 <- rhdf5::H5Fopen(file, "H5F_ACC_RDONLY")
   on.exit(rhdf5::H5Fclose(h5))
@@ -14,7 +14,6 @@ with_object <- function(file, name, f) {
   f(object)
 }
 
-# "none", "group" or "dataset".
 h5_kind <- function(file, name) {
   if (!has_object(file, name)) return("none")
   with_object(file, name, function(object) {
@@ -22,7 +21,7 @@ h5_kind <- function(file, name) {
   })
 }
 
-# H5Lexists() raises an error where a folder of the name does not exist or is a dataset.
+# Checks each parent first: H5Lexists() raises an error if a parent does not exist or is a dataset.
 has_object <- function(file, name) {
   h5 <- rhdf5::H5Fopen(file, "H5F_ACC_RDONLY")
   on.exit(rhdf5::H5Fclose(h5))
@@ -34,7 +33,7 @@ has_object <- function(file, name) {
   length(parts) > 0L
 }
 
-# The datasets of a file, for a message.
+# Returns the names of a file's datasets for a message.
 h5_contents <- function(file) {
   all <- rhdf5::h5ls(file)
   names <- sub("^/+", "", paste(all$group, all$name, sep = "/"))[all$otype == "H5I_DATASET"]
@@ -42,7 +41,7 @@ h5_contents <- function(file) {
   paste0(paste0('"', utils::head(names, 10L), '"', collapse = ", "), if (length(names) > 10L) ", ...")
 }
 
-# Dimensions of a dataset as R sees it, and of its chunks: 0 if it is contiguous.
+# Returns the dimensions of a dataset as R sees it, and of its chunks (0 if contiguous).
 dataset_size <- function(file, dataset) {
   with_object(file, dataset, function(object) {
     space <- rhdf5::H5Dget_space(object)
@@ -55,5 +54,5 @@ dataset_size <- function(file, dataset) {
   })
 }
 
-# A whole dataset without dimensions; 64-bit integers are doubles.
+# Reads a whole dataset without dimensions; 64-bit integers become doubles.
 read_vector <- function(file, name) as.vector(rhdf5::h5read(file, name, bit64conversion = "double"))

@@ -1,20 +1,21 @@
-# The data of a call, checked before any work: x and y as matrices, or as what is read block by block.
+# Checks a call's data before any work. x and y become matrices, or data that are read in blocks.
 
-# A numeric, integer or logical matrix, a dgCMatrix, or data that are read block by block; a vector stays a vector.
+# Returns a numeric, integer or logical matrix, a dgCMatrix, or data that are read in blocks; a vector stays a vector.
 check_variables <- function(x, name, assay = NULL) {
   if (!is.object(x) && is_variables(x)) return(x)
   check_not_network(x, name)
   check_one(x, name)
   if (is_experiment(x)) {
-    picked <- picked_assay(x, name, assay) # outside of t(), whose dispatch would wrap the error
+    picked <- picked_assay(x, name, assay) # not within t(), whose dispatch would wrap the error
     x <- Matrix::t(picked)
   }
   if (is_outside(x)) x <- check_outside(x, name)
   if (is_outside(x)) return(x)
   if (is.data.frame(x)) return(check_frame(x, name))
   if (is_sparse(x)) {
-    tell_sparse()
-    return(as(as(as(x, "dMatrix"), "generalMatrix"), "CsparseMatrix"))
+    x <- as(as(as(x, "dMatrix"), "generalMatrix"), "CsparseMatrix")
+    tell_sparse(x)
+    return(x)
   }
   x <- as_ordinary(x, name)
   if (is_variables(x)) return(x)
@@ -23,7 +24,7 @@ check_variables <- function(x, name, assay = NULL) {
        if (!plain) paste("of class", class(x)[1L]), input_hint(x, name))
 }
 
-# Several subjects' data, where a function takes one.
+# Stops if x is a list of subjects: this function takes one data set.
 check_one <- function(x, name) {
   if (!is_subjects(x)) return(invisible())
   if (is.list(x) && length(dim(x[["data"]])) == 2L) {
@@ -33,7 +34,7 @@ check_one <- function(x, name) {
        "; many subjects' data are for gpuCor(), gpuCorNetwork(), gpuConnectivity() and gpuCorCompare()")
 }
 
-# Correlations of a network's columns are hardly ever meant.
+# Users rarely want correlations of a network's columns.
 check_not_network <- function(x, name) {
   if (!is_network(x)) return(invisible())
   fail("'", name, "' is a network (of class ", class(x)[1L], "), not data; to correlate its columns give as(", name,
@@ -48,9 +49,9 @@ as_ordinary <- function(x, name) {
   if (inherits(x, "integer64")) numbers_of_integer64(x) else x
 }
 
-# Class integer64 of package bit64, as data.table's fread() has large numbers, keeps integers in the bits of doubles.
+# Class integer64 of package bit64 stores integers in the bits of doubles; data.table's fread() creates it.
 numbers_of_integer64 <- function(x) {
-  need_package("bit64", "class integer64")
+  need_packages("bit64", "class integer64")
   if (is.null(dim(x))) as.double(x) else array(as.double(x), dim(x), dimnames(x))
 }
 
@@ -65,7 +66,7 @@ check_frame <- function(x, name) {
   as.matrix(x)
 }
 
-# Columns in words: "columns 1 (probe), 2 (symbol)"; the first few of them.
+# Returns columns as text, at most three: "columns 1 (probe), 2 (symbol)".
 column_names <- function(bad, names) {
   first <- utils::head(bad, 3L)
   paste0(if (length(bad) > 1L) "columns " else "column ",
@@ -73,7 +74,7 @@ column_names <- function(bad, names) {
          if (length(bad) > 3L) ", ...")
 }
 
-# What reads x, after a message that it cannot be taken.
+# Returns a hint at the function that reads x, for an error message.
 input_hint <- function(x, name) {
   if (length(dim(x)) > 2L || inherits(x, c("niftiImage", "internalImage", "nifti"))) {
     return(paste0("; voxelMatrix(", name, ") makes time x voxels of an image"))
@@ -88,7 +89,7 @@ input_hint <- function(x, name) {
 
 COLUMNS <- "a variable in each column"
 
-# For functions that take no vector; variables: where x has them, in words.
+# For functions that take no vector; `variables`: text that says where x has its variables.
 check_matrix_like <- function(x, variables) {
   size <- dim(x)
   if (!is_variables(x) || length(size) == 2L) return(invisible()) # check_variables() checks the rest
@@ -98,8 +99,8 @@ check_matrix_like <- function(x, variables) {
 
 as_column <- function(x) if (is_matrix(x)) x else matrix(x, ncol = 1L)
 
-# Empty input is an error if it is one for stats::cor(): n_obs observations of n_x variables, and of n_y unless that is
-# NULL. stats::cor() checks y only for ranks of pairs.
+# Stops on empty input if stats::cor() does: n_obs observations of n_x variables, and of n_y unless NULL. stats::cor()
+# checks y only for pairwise ranks.
 check_filled <- function(n_obs, n_x, n_y, use, method) {
   use <- uses[use]
   if (use == "everything" || use == "na.or.complete") return(invisible())
@@ -112,13 +113,13 @@ check_filled <- function(n_obs, n_x, n_y, use, method) {
   }
 }
 
-# list(x, y, scalar, observations): matrices for the engine; whether both were vectors; names of the observations of x,
-# NULL if they are the row names of the returned x. assay: of an experiment.
+# Returns list(x, y: matrices for the engine; scalar: TRUE if both were vectors; observations: names of x's
+# observations, or NULL if they are row names of the returned x). `assay`: of an experiment.
 check_input <- function(x, y, use, method, assay = NULL) {
   is_plain <- is.null(y) && is.null(assay) && is.matrix(x) && !is.object(x) && (is.numeric(x) || is.logical(x))
   if (!is_plain) return(converted_input(x, y, use, method, assay))
   if (nrow(x) >= MIN_ROWS) warn_transposed(x)
-  check_filled(nrow(x), ncol(x), NULL, use, method)
+  if (!length(x)) check_filled(nrow(x), ncol(x), NULL, use, method)
   list(x = x, y = NULL, scalar = FALSE)
 }
 
@@ -141,7 +142,7 @@ converted_input <- function(x, y, use, method, assay) {
   list(x = x, y = y, scalar = scalar && !is.null(y), observations = observations)
 }
 
-# A single number in the place of a second matrix is probably a threshold.
+# A single number instead of a second matrix is probably a threshold.
 check_not_threshold <- function(x, y) {
   if (!is_number(y) || is_subjects(x) || NROW(x) == 1L) return(invisible())
   fail("'y' is ", show_value(y), ", a single number, and would be a second matrix; for a threshold write threshold = ",

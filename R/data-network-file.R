@@ -1,10 +1,10 @@
-# Sparse matrices in HDF5 files, row by row, in the layout of AnnData (h5ad), which Python's anndata and Bioconductor's
-# HDF5Array read. A file can be larger than memory and have more than 2^31 entries: counts of entries are doubles.
+# Sparse matrices in HDF5 files, written row by row in AnnData's layout (h5ad), which Python's anndata and
+# Bioconductor's HDF5Array read. A file can exceed memory and 2^31 entries: counts of entries are doubles.
 
-# Bytes of a chunk, as many as HDF5 caches of a dataset when it reads.
+# Bytes of a chunk: the size of HDF5's cache per dataset when it reads.
 CHUNK_BYTES <- 2^20
 
-# Bytes that must be free before a file is begun: at least, for each name, at most.
+# Free bytes required for a new file: min, per name, and max.
 MIN_ROOM <- 2^20
 NAME_ROOM <- 64
 MAX_ROOM <- 2^25
@@ -15,11 +15,11 @@ INT64 <- "H5T_STD_I64LE"
 
 # ---- the file, from open to close
 
-# An open file of n_row rows: an environment with the counts of rows and entries so far, and the open datasets. Whoever
-# opens it promises on.exit(discard_network_file(h5)). compression: gzip's level, 0 for none, as the values are noise.
+# Returns an open file of n_row rows: an environment with the counts of written rows and entries, and the open datasets.
+# The caller must set on.exit(discard_network_file(h5)). `compression`: gzip's level, 0 for none.
 open_network_file <- function(file, n_row, n_col, row_names = NULL, col_names = NULL, compression = 0) {
   file <- check_new_file(file)
-  need_package("rhdf5", "to write a file")
+  need_packages("rhdf5", "to write a file")
   remove_abandoned(file)
   check_room(file, min(MAX_ROOM, MIN_ROOM + NAME_ROOM * (n_row + n_col)))
   h5 <- list2env(list(file = file, partial = partial_name(file), n_row = n_row, rows = 0, entries = 0,
@@ -30,17 +30,18 @@ open_network_file <- function(file, n_row, n_col, row_names = NULL, col_names = 
     h5$id <- h5_opened(rhdf5::H5Fcreate(h5$partial, "H5F_ACC_TRUNC"))
     h5$string <- variable_string()
     write_frame(h5, n_row, n_col, row_names, col_names)
+    h5$values <- create_growing(h5, "X/data", FLOAT32, 4)
+    h5$columns <- create_growing(h5, "X/indices", INT64, 8)
     h5_done(rhdf5::H5Fflush(h5$id))
   })
   complete <- TRUE
   h5
 }
 
-# The next rows: `lengths` entries in each, with their columns (from 0, ascending within a row) and values.
+# Appends rows. `lengths`: number of entries in each; `columns`: from 0, ascending within a row.
 append_rows <- function(h5, lengths, columns, values) {
   stopifnot(sum(as.numeric(lengths)) == length(columns), length(columns) == length(values),
             h5$rows + length(lengths) <= h5$n_row)
-  if (is.null(h5$values)) open_growing(h5)
   writing(h5, {
     for (id in list(h5$columns, h5$values)) h5_done(rhdf5::H5Dset_extent(id, h5$entries + length(columns)))
     write_entries(h5$columns, h5$entries, columns)
@@ -53,17 +54,16 @@ append_rows <- function(h5, lengths, columns, values) {
   invisible(h5)
 }
 
-# Completes the file and gives it its name. details: a named list of strings and numbers, for `uns`.
+# Completes the file and renames it. `details`: a named list of strings and numbers for `uns`.
 close_network_file <- function(h5, details = list()) {
   if (h5$rows != h5$n_row) fail_file("only ", h5$rows, " of ", h5$n_row, " rows came for \"", h5$file, '"')
-  if (is.null(h5$values)) open_growing(h5)
   writing(h5, {
     write_dataset(h5, "X/indptr", INT64, c(0, unlist(h5$row_ends)))
     write_details(h5, details)
     h5_done(rhdf5::H5Fflush(h5$id))
     close_handles(h5, must = TRUE)
   })
-  # A file of that name may have appeared meanwhile, and a rename would overwrite it.
+  # Another process may have created the file, which a rename would overwrite.
   if (file.exists(h5$file) || !rename_file(h5$partial, h5$file, replace = FALSE)) {
     fail_file("cannot rename \"", h5$partial, "\" to \"", h5$file,
               "\": another file has that name by now, or the folder is gone or not writable")
@@ -71,14 +71,14 @@ close_network_file <- function(h5, details = list()) {
   invisible(h5$file)
 }
 
-# Removes an incomplete file. Does nothing after close_network_file(). If the disk is full, HDF5 can neither write what
-# it has in memory nor close the file, and R crashes when it quits. HDF5 then gets the room of what it has written.
+# Removes an incomplete file; does nothing after close_network_file(). If the disk is full, HDF5 can neither flush its
+# buffers nor close the file, and R crashes when it quits. Truncating the file first frees space for the flush.
 discard_network_file <- function(h5) {
   is_flushed <- function() tryCatch(rhdf5::H5Fflush(h5$id) >= 0, error = function(condition) FALSE)
   if (!is.null(h5$id)) {
     if (!is_flushed()) {
       if (file.exists(h5$partial)) close(file(h5$partial, "wb"))
-      for (time in 1:2) is_flushed() # the first flush after one that failed fails, too
+      for (time in 1:2) is_flushed() # the first flush after a failed one also fails
     }
     close_handles(h5, must = FALSE)
   }
@@ -86,7 +86,7 @@ discard_network_file <- function(h5) {
   invisible()
 }
 
-# A file is closed only after all that is open in it.
+# A file can only be closed after its open objects.
 close_handles <- function(h5, must) {
   close_one <- function(id, close) {
     if (must) h5_done(close(id)) else try(if (rhdf5::H5Iis_valid(id)) close(id), silent = TRUE)
@@ -99,8 +99,7 @@ close_handles <- function(h5, must) {
 
 # ---- errors of HDF5
 
-# rhdf5 raises an error or, if another package has switched its errors off, returns FALSE for a handle and a negative
-# number otherwise.
+# rhdf5 raises an error, or, if another package disabled its errors, returns FALSE for a handle or a negative number.
 h5_opened <- function(handle) {
   if (!is(handle, "H5IdComponent")) stop("HDF5 cannot create a part of the file")
   handle
@@ -118,7 +117,7 @@ writing <- function(h5, code) {
 
 # ---- parts of the file
 
-# All but the entries and what is known at the end.
+# Writes everything except the entries and the details.
 write_frame <- function(h5, n_row, n_col, row_names, col_names) {
   set_encoding(h5, h5$id, "anndata", "0.1.0")
   with_group(h5, "X", "csr_matrix", "0.1.0", function(group) {
@@ -129,7 +128,7 @@ write_frame <- function(h5, n_row, n_col, row_names, col_names) {
   for (name in c("obsm", "varm", "obsp", "varp", "layers", "uns")) with_group(h5, name, "dict", "0.1.0")
 }
 
-# Rows and columns without names are named by their numbers, from 1.
+# Unnamed rows and columns are named by their indices, from 1.
 write_names <- function(h5, group, names, n) {
   if (is.null(names)) names <- as.character(seq_len(n))
   with_group(h5, group, "dataframe", "0.2.0", function(id) {
@@ -139,7 +138,7 @@ write_names <- function(h5, group, names, n) {
   write_dataset(h5, paste0(group, "/_index"), h5$string, names, encoding = "string-array")
 }
 
-# Doubles of R that are counts, and integers in the file.
+# Counts that are doubles in R, and integers in the file.
 COUNTS <- c("edges", "pairs", "n_obs")
 
 write_details <- function(h5, details) {
@@ -173,14 +172,14 @@ set_attribute <- function(id, name, type, value, scalar = FALSE) {
   if (length(value)) h5_done(rhdf5::H5Awrite(attribute, value))
 }
 
-# It stays open as long as the file: closing it could need room on the disk.
+# The dataset stays open as long as the file: closing it could need disk space.
 create_dataset <- function(h5, name, type, space, ...) {
   id <- h5_opened(rhdf5::H5Dcreate(h5$id, name, type, space, ...))
   h5$datasets <- c(h5$datasets, list(id))
   id
 }
 
-# A dataset that is known as a whole.
+# Writes a complete dataset.
 write_dataset <- function(h5, name, type, value, scalar = FALSE, encoding = NULL) {
   space <- data_space(value, scalar)
   on.exit(rhdf5::H5Sclose(space))
@@ -195,7 +194,7 @@ data_space <- function(value, scalar) {
   h5_opened(if (scalar) rhdf5::H5Screate("H5S_SCALAR") else rhdf5::H5Screate_simple(length(value)))
 }
 
-# Strings of any length in UTF-8.
+# Returns the type of variable-length UTF-8 strings.
 variable_string <- function() {
   type <- rhdf5::H5Tcopy("H5T_C_S1")
   rhdf5::H5Tset_size(type, NULL)
@@ -205,15 +204,8 @@ variable_string <- function() {
 
 # ---- the entries
 
-open_growing <- function(h5) {
-  writing(h5, {
-    h5$values <- create_growing(h5, "X/data", FLOAT32, 4)
-    h5$columns <- create_growing(h5, "X/indices", INT64, 8)
-  })
-}
-
-# A dataset without a maximum length. Entries are written at once: a cache of chunks that cannot be written to a full
-# disk would keep HDF5 from closing.
+# Creates a dataset of unlimited length. Its chunk cache is disabled: cached chunks that do not fit on a full disk would
+# keep HDF5 from closing.
 create_growing <- function(h5, name, type, bytes) {
   space <- rhdf5::H5Screate_simple(0, rhdf5::H5Sunlimited())
   on.exit(rhdf5::H5Sclose(space))
@@ -222,7 +214,7 @@ create_growing <- function(h5, name, type, bytes) {
   rhdf5::H5Pset_chunk(layout, CHUNK_BYTES / bytes)
   rhdf5::H5Pset_fill_time(layout, "H5D_FILL_TIME_NEVER")
   if (h5$compression > 0) {
-    rhdf5::H5Pset_shuffle(layout) # similar bytes come together
+    rhdf5::H5Pset_shuffle(layout) # groups similar bytes
     rhdf5::H5Pset_deflate(layout, h5$compression)
   }
   access <- rhdf5::H5Pcreate("H5P_DATASET_ACCESS")
@@ -231,7 +223,7 @@ create_growing <- function(h5, name, type, bytes) {
   create_dataset(h5, name, type, space, dcpl = layout, dapl = access)
 }
 
-# from: number of entries before the piece. h5write() would open and close the dataset for each piece.
+# `from`: number of entries before the piece. h5write() would open and close the dataset for each piece.
 write_entries <- function(id, from, piece) {
   n <- length(piece)
   if (n == 0L) return(invisible())

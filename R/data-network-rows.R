@@ -1,10 +1,10 @@
-# A sparse matrix in memory, written to a file by blocks of rows.
+# Writes a sparse matrix from memory to a file, in blocks of rows.
 
-# A block has at least these entries, and at least 1/16 of the matrix's: each block searches all of them.
+# Min number of entries in a block, and max number of blocks: each block searches all entries.
 BLOCK_ENTRIES <- 2e6
 BLOCKS <- 16
 
-# A dgCMatrix or dsCMatrix, the symmetric one with both triangles.
+# `matrix`: a dgCMatrix or dsCMatrix. Both triangles of the latter are written.
 write_network <- function(h5, matrix, block = max(BLOCK_ENTRIES, length(matrix@i) / BLOCKS)) {
   read <- if (is(matrix, "dsCMatrix")) symmetric_rows else general_rows
   last <- 0
@@ -13,7 +13,7 @@ write_network <- function(h5, matrix, block = max(BLOCK_ENTRIES, length(matrix@i
     append_rows(h5, rows$lengths, rows$columns, rows$values)
     last <- end
     rm(rows)
-    gc(full = FALSE) # or blocks accumulate
+    gc(full = FALSE) # otherwise blocks accumulate
   }
   invisible(h5)
 }
@@ -24,19 +24,19 @@ entries_by_row <- function(matrix) {
   if (is(matrix, "dsCMatrix")) counts + diff(matrix@p) else counts
 }
 
-# The last row of each block.
+# Returns the last row of each block.
 block_ends <- function(counts, block) {
   if (!length(counts)) return(integer())
   c(which(diff(cumsum(counts) %/% block) > 0), length(counts))
 }
 
-# The columns of the transposed rows.
+# The rows are the columns of the transposed block.
 general_rows <- function(matrix, first, last) {
   rows <- Matrix::t(matrix[first:last, , drop = FALSE])
   list(lengths = diff(rows@p), columns = rows@i, values = rows@x)
 }
 
-# Row r is what is stored in row r and in column r, whose diagonal is the same entry.
+# Row r consists of the stored row r and column r, without counting their diagonal entry twice.
 symmetric_rows <- function(matrix, first, last) {
   stored <- methods::new("dgCMatrix", i = matrix@i, p = matrix@p, x = matrix@x, Dim = matrix@Dim) # no copy
   along <- Matrix::t(stored[first:last, , drop = FALSE])

@@ -1,11 +1,9 @@
-# New files. A file has a preliminary name, which tells the process that writes it, until it is complete.
+# New files have a temporary name, which identifies the writing process, until they are complete.
 
 MAX_PATH <- 4095 # bytes
 
 check_new_file <- function(file) {
-  if (!is.character(file) || length(file) != 1L || is.na(file) || !nzchar(file)) {
-    fail("'file' must be one string, the name of the file to write, not ", show_value(file))
-  }
+  check_string(file, "file", "the name of the file to write")
   refuse <- function(...) fail_file("'file' is ", show_value(file), ...)
   if (nchar(file, "bytes") > MAX_PATH) refuse(", of more than ", MAX_PATH, " bytes")
   path <- path.expand(file)
@@ -14,12 +12,12 @@ check_new_file <- function(file) {
   if (!dir.exists(folder)) refuse(", whose folder does not exist; create it first")
   if (file.access(folder, 2L) != 0L) refuse(", whose folder is not writable")
   if (file.exists(path)) refuse(", which exists; remove it or choose another name")
-  file.path(normalizePath(folder, "/"), basename(path)) # setwd() may follow
+  file.path(normalizePath(folder, "/"), basename(path)) # valid after setwd()
 }
 
-# ---- until it is complete
+# ---- temporary names
 
-# Where process numbers are known: this machine and, on Linux, the container.
+# Returns the scope of process numbers: this machine and, on Linux, the container.
 process_space <- function() {
   namespace <- gsub("[^0-9]", "", Sys.readlink("/proc/self/ns/pid"))
   paste(c(gsub("[^[:alnum:].]", "_", Sys.info()[["nodename"]]), namespace[nzchar(namespace)]), collapse = "-")
@@ -29,7 +27,7 @@ partial_prefix <- function(file) paste0(file, ".partial-", process_space(), "-")
 
 partial_name <- function(file) paste0(partial_prefix(file), Sys.getpid())
 
-# Whether `bytes` can be written to the preliminary file, which is removed again. The error says why not, unlike HDF5's.
+# Stops unless `bytes` can be written to the temporary file, and removes it. Errors of HDF5 would give no reason.
 check_room <- function(file, bytes) {
   partial <- partial_name(file)
   cannot <- function(why) {
@@ -44,8 +42,8 @@ check_room <- function(file, bytes) {
   if (file.size(partial) < bytes) cannot("the disk is full")
 }
 
-# Whether the file was renamed. Windows refuses while another process has the file open, such as a virus scanner, and is
-# asked again; but not if `to` exists and must not be replaced.
+# Returns TRUE if the file was renamed. Windows refuses while another process, such as a virus scanner, has the file
+# open, so it is retried; but not if `to` exists and must not be replaced.
 rename_file <- function(from, to, replace = TRUE, seconds = if (.Platform$OS.type == "windows") 10 else 0) {
   until <- Sys.time() + seconds
   repeat {
@@ -55,7 +53,7 @@ rename_file <- function(from, to, replace = TRUE, seconds = if (.Platform$OS.typ
   }
 }
 
-# Removes this user's preliminary files of processes that were killed.
+# Removes this user's temporary files of killed processes.
 remove_abandoned <- function(file) {
   prefix <- basename(partial_prefix(file))
   there <- dir(dirname(file), all.files = TRUE)
@@ -67,7 +65,7 @@ remove_abandoned <- function(file) {
   unlink(there[which(abandoned)], recursive = TRUE)
 }
 
-# Windows does not say whose a file is; TRUE stands for that.
+# Windows does not report a file's owner; all files count as own.
 are_own <- function(files, owner = file.info(files)$uname) {
   if (is.null(owner)) rep(TRUE, length(files)) else owner == Sys.info()[["effective_user"]]
 }

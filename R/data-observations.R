@@ -1,10 +1,10 @@
-# What is given beside x (y, weights, covariates, data, traits) has its observations in the order of x. Names of
-# observations, if both sides have them, show whether it does.
+# Whatever is given beside x (y, weights, covariates, data, traits) must have its observations in the order of x. This
+# is checked by the names of observations, if both have them.
 
-# list(names), NULL if x has none.
+# Returns list(names); names is NULL if x has none.
 observations_of <- function(x) list(names = observation_names(x))
 
-# Automatic row names of a data frame are no names.
+# Automatic row names of a data frame do not count as names.
 observation_names <- function(x) {
   names <- if (is_experiment(x)) {
     colnames(x)
@@ -16,15 +16,14 @@ observation_names <- function(x) {
   if (all(is.na(names) | !nzchar(names))) NULL else names
 }
 
-# The same values, for a function that compares names again. Data that are not in memory keep their names.
+# Removes names, for a function that compares them again. Data outside memory keep them.
 without_observation_names <- function(x) {
   if (is.null(dim(x))) return(unname(x))
   if (is.matrix(x)) rownames(x) <- NULL
   x
 }
 
-# The same names in another order are an error, other names a warning. own: the argument `name`; observations: those of
-# x, or NULL.
+# Stops if names are permuted, and warns if they differ. `own`: the argument `name`; `observations`: of x, or NULL.
 check_observations <- function(own, name, observations) {
   names <- observations$names
   theirs <- if (!is.null(names)) observation_names(own)

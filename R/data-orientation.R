@@ -1,9 +1,9 @@
-# Data that look transposed. Genes, probes or voxels in rows are many more than columns. So are the rows of a long
-# series or of a large table, but these have no names, and their columns differ.
+# Detects data that look transposed. Genes, probes or voxels in rows far outnumber the columns. The same holds for long
+# series and large tables, but their rows have no names, and their columns differ.
 
 MIN_ROWS <- 1000
 MIN_RATIO <- 10
-SAME_ORDER <- 0.85 # min. rank correlation of columns that are almost the same, such as samples or volumes
+SAME_ORDER <- 0.85 # min rank correlation of almost identical columns, such as samples or volumes
 
 warn_transposed <- function(x) {
   if (identical(getOption("gpucor.orientation"), "columns") || !looks_transposed(x)) return(invisible())
@@ -20,13 +20,13 @@ looks_transposed <- function(x) {
   are_barcodes(colnames(x)) || (nrow(x) >= MIN_RATIO * ncol(x) && (!is.null(names) || are_alike(x)))
 }
 
-# Not a series of class "ts", nor a file whose sides the user has named.
+# Returns FALSE for a series of class "ts", or a file whose orientation the user has given.
 may_be_transposed <- function(x) {
   is_table <- is.matrix(x) || is.data.frame(x) || inherits(x, c("Matrix", "DelayedMatrix", "big.matrix"))
   is_table && !inherits(x, "ts")
 }
 
-# The first ten; NULL if there are none, or only numbers.
+# Returns the first ten names, or NULL if there are none, or only numbers.
 names_of_rows <- function(x) {
   if (is.data.frame(x) && .row_names_info(x) < 0L) return(NULL)
   names <- rownames(x)[1:10]
@@ -35,19 +35,19 @@ names_of_rows <- function(x) {
 
 are_numbers <- function(names) all(grepl("^[0-9]*$", names))
 
-# Dates and times, barcodes, and usual names of samples, subjects and cells.
+# Returns TRUE for dates, times, barcodes, and usual names of samples, subjects and cells.
 are_observations <- function(names) {
   are_barcodes(names) || all(grepl("^[0-9][-0-9 :./+TZ]*$", names)) ||
     all(grepl("^(GSM|[SED]RR|SAM[NED]|TCGA-|sub-|(cell|sample|subject|patient|case|donor|spot|time|obs)[-_. ]?[0-9])",
               names, ignore.case = TRUE))
 }
 
-# 10 to 18 bases, as each cell has them; longer sequences are names of variables.
+# Returns TRUE for barcodes of cells, which have 10 to 18 bases; longer sequences are names of variables.
 are_barcodes <- function(names) {
   length(names) > 2L && all(grepl("(^|[^A-Za-z0-9])[ACGT]{10,18}([^A-Za-z0-9]|$)", utils::head(names, 10L)))
 }
 
-# Whether columns have the same order of rows, and overlap. Some rows of five columns are compared.
+# Returns TRUE if columns rank rows similarly, and have similar means. It compares up to 200 rows of five columns.
 are_alike <- function(x) {
   if (is_outside(x)) return(FALSE)
   columns <- unique(round(seq(1, ncol(x), length.out = 5)))

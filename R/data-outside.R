@@ -1,18 +1,18 @@
-# Data that are read block by block, by R or by the engine (src/r/asked.c). A class is recognized by its name, so that
-# its package is only loaded if it is used.
+# Data that are read in blocks, by R or by the engine (src/r/asked.c). Classes are recognized by name, so that a package
+# is loaded only if needed.
 
-# x as it can be read, or an error.
+# Returns x in a readable form, or stops.
 check_outside <- function(x, name) {
   if (inherits(x, "gpuCorFile")) return(if (x$kind == "sparse") read_sparse(x) else x)
   package <- if (inherits(x, "DelayedMatrix")) "DelayedArray" else "bigmemory"
-  need_package(package, paste0("'", name, "' is a ", class(x)[1L], ", which"))
+  need_packages(package, paste0("'", name, "' is a ", class(x)[1L], ", which"))
   if (package == "bigmemory") return(new_file(NULL, "big.matrix", dim(x), dimnames(x), data = x))
   type <- DelayedArray::type(x)
   if (type %in% c("double", "integer", "logical")) return(x)
   fail("'", name, "' must be numeric, not a ", class(x)[1L], " of type ", type)
 }
 
-# Observations and variables exchanged, if rows can be read.
+# Exchanges observations and variables, if rows can be read.
 transposed_outside <- function(x) {
   if (inherits(x, "DelayedMatrix")) return(Matrix::t(x))
   if (inherits(x, "gpuCorFile") && x$kind == "hdf5") return(transposed_file(x))
@@ -21,7 +21,7 @@ transposed_outside <- function(x) {
        "1 - gpuCor(x)")
 }
 
-# Columns by their numbers, in any order, as an ordinary matrix without names.
+# Reads columns by index, in any order, as an ordinary matrix without names.
 read_columns <- function(x, columns) {
   if (inherits(x, "gpuCorFile") && x$kind == "raw") return(.Call(r_file_columns, x, as.integer(columns)))
   ranges <- ranges_to_read(columns, nrow(x))
@@ -34,10 +34,10 @@ read_columns <- function(x, columns) {
   values
 }
 
-# Max. gap between columns that are read together: a chunk of a file often has parts of several columns.
+# Max gap between columns that are read together: a chunk of a file often contains parts of several columns.
 MAX_GAP <- 8
 
-# Ranges of columns that contain the given ones, each about a block at most.
+# Returns ranges of columns that contain the given ones, each of about a block at most.
 ranges_to_read <- function(columns, n_obs) {
   columns <- sort(unique(columns))
   width <- max(1, BLOCK_VALUES %/% max(1, n_obs))
@@ -47,7 +47,6 @@ ranges_to_read <- function(columns, n_obs) {
   unname(lapply(ranges, function(range) range[1L]:range[length(range)]))
 }
 
-# A range of columns.
 read_run <- function(x, columns) {
   if (!length(columns)) return(matrix(0, nrow(x), 0L))
   if (inherits(x, "DelayedMatrix")) return(unname(DelayedArray::extract_array(x, list(NULL, as.integer(columns)))))
@@ -56,7 +55,7 @@ read_run <- function(x, columns) {
 
 # ---- called by the engine
 
-# Number of observations and of variables, and the grain: blocks of columns begin at multiples of it.
+# Returns the number of observations, of variables, and the grain: blocks of columns start at its multiples.
 ask_size <- function(x) {
   if (inherits(x, "gpuCorFile") && x$kind == "hdf5") check_dataset(x)
   as.numeric(c(dim(x), column_grain(x)))
@@ -68,7 +67,8 @@ column_grain <- function(x) {
   if (is.null(chunk)) 1 else chunk[2L]
 }
 
-# Columns first, ..., first + n - 1; or the text of an error; or NULL after an interrupt. Never a jump into C.
+# Returns columns first, ..., first + n - 1; the text of an error; or NULL after an interrupt. Errors must not jump over
+# C code.
 ask_columns <- function(x, first, n) {
   tryCatch(read_run(x, seq(first, length.out = n)), error = conditionMessage, interrupt = function(condition) NULL)
 }

@@ -1,9 +1,9 @@
 # Pair masks in the form that the engine reads.
 
-# Relations, in the order of the engine's numbers.
+# Relations, in the order of the engine's codes.
 relations <- c("same", "different", "within_distance", "beyond_distance")
 
-# Returns a pair mask. traits: list(x, y), each with label (numbers from 0; NA: -1) and place (a column per variable).
+# Returns a pair mask. `traits`: list(x, y), each with label (numbers from 0; NA: -1) and place (a column per variable).
 new_pairs <- function(relation, traits, distance = 0) {
   ok <- is.numeric(distance) && length(distance) == 1L && is.finite(distance) && distance >= 0
   if (!ok) fail("'", relation, "' must be a number of at least 0, not ", show_value(distance))
@@ -65,7 +65,7 @@ code_labels <- function(x, y) {
 
 traits_length <- function(traits) if (is.null(traits$place)) length(traits$label) else ncol(traits$place)
 
-# Returns the pair mask as the engine reads it, or an error if it does not fit the columns of x and y.
+# Returns the pair mask for the engine, or stops if it does not fit the columns of x and y.
 check_pairs <- function(pairs, x, y) {
   if (is.null(pairs)) return(NULL)
   if (!inherits(pairs, "gpuCorPairs")) {
@@ -81,13 +81,12 @@ check_pairs <- function(pairs, x, y) {
   unclass(pairs)
 }
 
-# Returns the number of pairs, or with a pair mask the number of pairs in it.
-count_pairs_of <- function(x, y, settings) {
-  if (is.null(settings$pairs)) return(count_pairs(x, y))
+# Returns the number of pairs, or of those in the pair mask.
+count_pairs <- function(x, y, settings = NULL) {
+  if (is.null(settings$pairs)) return(if (is.null(y)) pairs_of(ncol(x)) else as.numeric(ncol(x)) * ncol(y))
   checked(.Call(r_count_pairs, ncol(if (is.null(y)) x else y), ncol(x), !is.null(y), settings))
 }
 
-# Returns the pair mask of a subset of the columns.
 pick_pairs <- function(pairs, of_x, of_y) {
   if (is.null(pairs)) return(NULL)
   pick <- function(side, columns) {
@@ -98,5 +97,3 @@ pick_pairs <- function(pairs, of_x, of_y) {
   pairs["y"] <- list(pick(pairs$y, of_y))
   pairs
 }
-
-count_pairs <- function(x, y) if (is.null(y)) pairs_of(ncol(x)) else as.numeric(ncol(x)) * ncol(y)

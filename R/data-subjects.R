@@ -1,75 +1,62 @@
 #' Many subjects, combined pair by pair
 #'
-#' Where `x` of [gpuCor()], [gpuCorNetwork()] and [gpuConnectivity()] is a list of matrices, a matrix for each subject
-#' (or run, session, study), each pair of columns has a coefficient in each of them, and what these functions return is
-#' made of the pair's combined coefficient: a group's connectome from one call. Subjects may have different numbers of
-#' rows, and have the same columns. No subject's coefficients are stored: they are combined tile by tile, so that memory
-#' is that of one subject's result.
+#' Give a list of matrices as `x`, one for each subject (or run, session, study), to [gpuCor()], [gpuCorNetwork()],
+#' [gpuConnectivity()] or [pickPower()]. Each pair of columns has a coefficient in each subject, and the function
+#' returns its usual result for the combined coefficients, for example a group connectome. No subject's coefficients are
+#' stored.
 #'
-#' These arguments are given to the function in the place of `...`:
+#' Subjects must have the same columns, and may have different numbers of rows. With `y`, give a list of as many
+#' subjects for `y`. `density`, `threshold` and `k` refer to combined coefficients. These arguments say how to combine:
 #'
-#' * `combine = "mean"`: the mean of the subjects' coefficients, weighted where `subject_weights` are given. It is the
-#'   default, and a message says so;
-#'   `"fisher"`: the mean by Fisher's z, tanh of the weighted mean of their artanh, with the weights n - 3 of n
-#'   observations unless `subject_weights` says otherwise, which has the least variance; `"min"`: the smallest, so that
-#'   with `sign = "positive"` the edges are those that every subject has; `"quantile"`: their quantile, as
-#'   [stats::quantile()] has it by default.
-#' * `probs`: a number in \[0, 1\], with `"quantile"`; the median, unless it is given.
-#' * `subject_weights`: a positive number for each subject.
+#' * `combine`: `"mean"`, the weighted mean (the default, with a message); `"fisher"`, the tanh of the weighted mean of
+#'   Fisher's z, `atanh(r)`; `"min"`, the smallest coefficient, so that with `sign = "positive"` edges are those that
+#'   every subject has; `"quantile"`, a quantile as [stats::quantile()] defines it.
+#' * `probs`: a number in \[0, 1\], with `"quantile"`. Default: the median.
+#' * `subject_weights`: a positive number for each subject. Default: equal weights for `"mean"`; n - 3 for `"fisher"`, n
+#'   being the number of observations, which minimizes the variance.
+#' * `na.rm`: `FALSE`: a pair without a coefficient in one subject has none. `TRUE`: the other subjects' coefficients
+#'   are combined.
+#' * `weights`, `covariates`, `data`: as in [gpucor-measures], a list with an element for each subject, or a function of
+#'   the subject's number. A value that is not a list applies to every subject.
 #' * `effects`: `"random"` or `"fixed"`, see the section on p values.
-#' * `na.rm`: what becomes of a pair that has no coefficient in one of the subjects, because a column is constant or has
-#'   missing values there. `FALSE`: it has none. `TRUE`: those of the other subjects are combined, with their own
-#'   weights.
-#' * `subjects`: how many there are, where `x` is a function.
-#' * `weights`, `covariates`, `data`: as in [gpucor-measures], one for each subject: a list, or a function of the
-#'   subject's number. A value that is not a list applies to every subject.
+#' * `subjects`: the number of subjects, if `x` is a function.
 #'
-#' `x` may be a function: `x(i)` returns the matrix of subject i, of `subjects`. It is called once for each, in order,
-#' by R's own thread, before the first pair is computed. What it returns is kept until the call ends: in memory, up to a
-#' quarter of what is free, and beyond that in temporary files, in the folder that the option `gpucor.folder` or the
-#' variable `GPUCOR_FOLDER` names or in [tempdir()], which all threads read. So it is never called
-#' again, however many passes over the data follow, and however little of the subjects' columns fits the memory at a
-#' time. Matrices in the list are left where they are, and may be anything that a single `x` may be: files, for example.
+#' `x` may also be a function: `x(i)` returns the matrix of subject i. It is called once for each subject, in order,
+#' before the first pair is computed. The matrices are kept until the call ends: in memory, up to a quarter of free
+#' memory, then in temporary files (option `gpucor.folder`, by default [tempdir()]). Elements of a list may be files
+#' ([gpuCorFile()]) or anything else that `x` may be.
 #'
-#' With `y` there is a list (or a function) of as many subjects for that, too.
+#' Coefficients of a subject are those of [gpuCor()] with the same `precision`. Fisher's z of a coefficient of 1 or -1
+#' is 8.7 or -8.7, so that equal columns in one subject do not make the mean infinite.
 #'
-#' Accuracy: a subject's coefficient is that of [gpuCor()], in single or in double precision as `precision` says, also
-#' in networks. They are combined in double, in the order of the subjects, so that the result is the same on every back
-#' end and for any number of threads. Fisher's z of a coefficient that is closer than 2^-24 (6e-8) to 1 or -1 is taken
-#' of that one, and is 8.7: without that a pair of equal columns in one subject would be infinitely strong in all. The
-#' result of a single subject is that of the call without a list, whatever `combine` says.
+#' @section P values:
+#' `p.value` and `fdr` of [gpuCorNetwork()] need `combine = "fisher"`. `effects` says which hypothesis is tested:
 #'
-#' `density`, `threshold` and `k` are of combined coefficients.
-#' @section P values: `p.value` and `fdr` of [gpuCorNetwork()] need `combine = "fisher"`. `effects` says what they are
-#'   of:
+#' * `"random"` (default): subjects are a sample of a population. The p value of a pair is that of `t.test(atanh(r))`
+#'   over the subjects' coefficients r. The edge's coefficient is tanh of the mean z. Observations within a subject may
+#'   be autocorrelated. With `na.rm = TRUE` a pair is tested with the subjects that have a coefficient, at least two.
+#' * `"fixed"`: the conclusion is about these subjects only, and their observations are independent. The weighted mean z
+#'   has the standard error `sqrt(sum(w^2 / (n - 3))) / sum(w)`, where n is reduced by the rank of the covariates. The
+#'   variance is 1.06 times as large for Spearman's rho (Fieller and others 1957). `df`, a number for each subject,
+#'   replaces n - 2, for example by the effective degrees of freedom of a series. Not available for Kendall's tau-b,
+#'   pairwise-complete observations and `na.rm = TRUE`.
 #'
-#'   * `"random"` (default): subjects are the sample. A pair's p value is that of Student's t test of its subjects' z,
-#'     `t.test(atanh(r))`, with as many degrees of freedom as there are subjects less one. Each subject counts once, and
-#'     the edge's coefficient is tanh of the mean z. Any method and any `use`; with `na.rm = TRUE` a pair is tested with
-#'     the subjects that have a coefficient, two at least. Observations within a subject may depend on each other.
-#'   * `"fixed"`: the conclusion is about these subjects only, and their observations are independent. The weighted mean
-#'     z has the standard error `sqrt(sum(w^2 / (n - 3))) / sum(w)`, which is `1 / sqrt(sum(n - 3))` with the default
-#'     weights; n is less by the degrees of freedom that covariates take; the variance of the z of Spearman's rho is
-#'     1.06 / (n - 3) (Fieller and others 1957). `df`, a number for each subject, replaces its n - 2: the effective
-#'     degrees of freedom of a series. Kendall's tau-b, pairwise-complete observations and `na.rm = TRUE` have no
-#'     standard error that is the same for all pairs, and are errors.
+#' If subjects differ, or their volumes are autocorrelated, p values of `"fixed"` are far too small. See
+#' [gpucor-p-values].
 #'
-#'   Subjects differ among themselves, and volumes of a scan depend on each other: with `"fixed"` the p values of such
-#'   data are far too small. See [gpucor-p-values].
-#' @section Memory and time: prepared columns of all subjects stay where they are used: on the GPU, at some 6 bytes a
-#'   value, or on the processor, at 8, in up to a quarter of the memory that is free, if `memory` does not say how much
-#'   it may be. Where they do not fit they are prepared again for each band of tiles, from the matrices. P values of
-#'   random effects take one more pass over the data, for the tests of the edges.
+#' @section Memory and time: Prepared columns of all subjects are kept on the GPU (about 6 bytes a value) or on the
+#'   processor (8 bytes), up to `memory` or a quarter of free memory. If they do not fit, they are prepared again when
+#'   needed. Random effects need one more pass over the data.
 #'
-#' @section Errors: a subject's number is part of the message: other columns, or other names of them, than the first
-#'   one; other rows than its `y`; everything that is an error for a single matrix.
+#' @section Errors: Those of a single matrix, with the number of the subject; columns, or their names, that differ from
+#'   the first subject's; numbers of rows that differ from those of `y`.
 #' @references
 #' Fieller EC, Hartley HO, Pearson ES (1957). Tests for rank correlation coefficients. I. *Biometrika* 44, 470-481.
 #'
 #' Fisher RA (1921). On the "probable error" of a coefficient of correlation deduced from a small sample. *Metron* 1,
 #' 3-32.
-#' @seealso [gpuCorCompare()] for the difference between two groups of subjects; [gpucor-p-values] for which data
-#'   p values are valid
+#' @seealso [gpuCorCompare()] for the difference between two groups of subjects; [gpucor-p-values] for which data p
+#'   values are valid
 #' @examples
 #' set.seed(1)
 #' shared <- matrix(rnorm(200), 50) %*% matrix(rnorm(120), 4)
@@ -84,7 +71,7 @@ NULL
 
 combinations <- c("mean", "fisher", "min", "quantile")
 
-# As check_input(), of one subject or many. tests: whether p values will be computed.
+# Works like check_input(), for one subject or several. `tests`: TRUE if p values will be computed.
 check_data <- function(x, y, use, method, settings, tests = FALSE) {
   given <- settings$combination
   if (is_subjects(x)) return(check_subjects(x, y, use, method, settings, given, tests))
@@ -95,7 +82,7 @@ check_data <- function(x, y, use, method, settings, tests = FALSE) {
   check_input(x, y, use, method, settings$assay)
 }
 
-# The input with subjects' data in the place of matrices; of one subject, its own.
+# Returns the input with subjects' data instead of matrices; a single subject's data are matrices.
 check_subjects <- function(x, y, use, method, settings, given, tests) {
   rule <- check_combination(given)
   effects <- check_effects(given, tests)
@@ -112,27 +99,26 @@ check_subjects <- function(x, y, use, method, settings, given, tests) {
        y = if (!is.null(y)) new_subjects(data$y), scalar = FALSE)
 }
 
-# Not in a plan, which calls the function several times.
+# A plan shows no message, as it calls the function several times.
 tell_mean <- function(settings) {
   if (!is.null(settings$replay)) return(invisible())
   message("'combine' is not given, so the subjects' coefficients are averaged, as by combine = \"mean\"; ?subjects ",
           "has the other ways")
 }
 
-# effects: of the tests, "random" or "fixed"; "none": there are none. n_first: the first subjects are one group, the
-# others another.
+# `effects`: "random", "fixed", or "none" without tests; `n_first`: number of subjects in the first of two groups.
 new_subjects <- function(data, rule = NULL, weights = NULL, total = 1, counted = NULL, designs = NULL,
                          effects = "none", n_first = length(data)) {
   code <- if (!is.null(rule)) constant(paste("combine", rule$how))
   structure(list(data = data, names = colnames(data[[1L]]), name = rule$how, how = code,
-                 share = rule$share, skips = rule$skips, weights = weights, total = total, counted = counted,
+                 fraction = rule$fraction, skips = rule$skips, weights = weights, total = total, counted = counted,
                  designs = designs, effects = effects, n_first = n_first),
             class = "gpuCorSubjects")
 }
 
-# ---- adjustment of each subject's columns for covariates, and its complete observations
+# ---- each subject's adjustment and complete observations
 
-# What was asked for, for subject i of n: of lists the i-th, of functions what they return.
+# Returns the arguments for subject i of n: the i-th element of a list, or the value of a function.
 asked_of_subject <- function(asked, i, n) {
   if (is.numeric(asked$df) && length(asked$df) > 1L) asked$df <- as.list(asked$df)
   for (name in intersect(names(asked), c("weights", "covariates", "data", "df"))) {
@@ -147,8 +133,8 @@ asked_of_subject <- function(asked, i, n) {
   asked[!vapply(asked, is.null, NA)]
 }
 
-# A list of each subject's design, or NULL if no argument asks for any.
-subject_designs <- function(settings, data, method, use, effects) {
+# Returns a list of each subject's design, or NULL if no argument asks for one.
+subject_designs <- function(settings, data, method, use, effects, names = subject_names(length(data$x))) {
   asked <- settings$asked
   n <- length(data$x)
   if (!length(asked)) return(NULL)
@@ -156,7 +142,7 @@ subject_designs <- function(settings, data, method, use, effects) {
   each_subject(n, function(i) {
     settings$asked <- asked_of_subject(asked, i, n)
     designed_input(settings, list(x = data$x[[i]], y = data$y[[i]]), method, use, tests = effects == "fixed")$design
-  })
+  }, names)
 }
 
 check_subject_df <- function(df, effects) {
@@ -180,12 +166,12 @@ check_combination <- function(given) {
   if (!is.null(given$probs) && how != "quantile") {
     fail("'probs' has a meaning with combine = \"quantile\" only; leave it out")
   }
-  share <- if (is.null(given$probs)) 0.5 else check_share(given$probs, "probs", zero = TRUE)
+  fraction <- if (is.null(given$probs)) 0.5 else check_fraction(given$probs, "probs", zero = TRUE)
   skips <- if (is.null(given$na.rm)) FALSE else check_flag(given$na.rm, "na.rm")
-  list(how = how, share = share, skips = skips)
+  list(how = how, fraction = fraction, skips = skips)
 }
 
-# How many subjects x has, and y, if there is any. n: argument 'subjects'.
+# Returns the number of subjects in x, which y must match. `n`: argument 'subjects'.
 subjects_of <- function(x, y, n) {
   of_x <- count_of(x, n, "x")
   if (is.null(y)) return(of_x)
@@ -210,58 +196,64 @@ count_of <- function(x, n, name) {
   length(x)
 }
 
-# All subjects' matrices, each checked when it is there.
-read_subjects <- function(x, y, n, use, method, assay) {
+# Returns all subjects' matrices, each checked when it is read.
+read_subjects <- function(x, y, n, use, method, assay, names = subject_names(n)) {
   data <- list(x = vector("list", n), y = if (!is.null(y)) vector("list", n))
-  keeper <- new_keeper()
+  kept <- new_keeper()
   each_subject(n, function(i) {
     own <- check_input(as_subject(x, i), if (!is.null(y)) as_subject(y, i), use, method, assay)
     check_same_columns(own$x, data$x[[1L]], "x", FIRST_SUBJECT)
     if (!is.null(y)) check_same_columns(own$y, data$y[[1L]], "y", FIRST_SUBJECT)
-    data$x[[i]] <<- if (is.function(x)) keep_data(keeper, own$x) else own$x
-    if (!is.null(y)) data$y[[i]] <<- if (is.function(y)) keep_data(keeper, own$y) else own$y
-  })
+    data$x[[i]] <<- if (is.function(x)) kept(own$x) else own$x
+    if (!is.null(y)) data$y[[i]] <<- if (is.function(y)) kept(own$y) else own$y
+  }, names)
   data
 }
 
-# f of each subject's number, in a list. An error tells the subject's number, and so does the first warning of each
-# class; later ones are not shown.
-each_subject <- function(n, f) {
+# Returns a list of f(i) for each subject. An error and the first warning of each class name the subject; later warnings
+# are not shown. `names`: those of the subjects.
+each_subject <- function(n, f, names = subject_names(n)) {
   warned <- character()
   warn_once <- function(i, condition) {
     class <- class(condition)[1L]
     if (!class %in% warned) {
       warned <<- c(warned, class)
-      warn(class, "subject ", i, ": ", conditionMessage(condition))
+      warn(class, names[i], ": ", conditionMessage(condition))
     }
     invokeRestart("muffleWarning")
   }
   lapply(seq_len(n), function(i) {
-    withCallingHandlers(in_subject(i, f(i)), gpuCorWarning = function(condition) warn_once(i, condition))
+    withCallingHandlers(prefixed(names[i], f(i)), gpuCorWarning = function(condition) warn_once(i, condition))
   })
 }
 
-in_subject <- function(i, code) {
-  tryCatch(code, error = function(condition) {
-    fail_again(condition, paste0("subject ", i, ": ", conditionMessage(condition)))
-  })
+# Returns names of n subjects for messages; with two groups they include the argument.
+subject_names <- function(n, n_first = n) {
+  if (n_first == n) return(paste("subject", seq_len(n)))
+  if (n == 2L) return(c("'x'", "'y'"))
+  paste0("subject ", c(seq_len(n_first), seq_len(n - n_first)), " of '", rep(c("x", "y"), c(n_first, n - n_first)), "'")
 }
 
-# A matrix: of a vector it is not known what its columns are.
+# Errors of `code` begin with `name`.
+prefixed <- function(name, code) {
+  tryCatch(code, error = function(condition) fail_again(condition, paste0(name, ": ", conditionMessage(condition))))
+}
+
+# Returns a subject's matrix. A vector is an error, as it could be an observation or a variable.
 as_subject <- function(x, i) {
   own <- if (is.function(x)) x(i) else x[[i]]
   if (is.null(own)) fail("there are no data")
-  if (is_variables(own) && is.null(dim(own))) {
-    fail("it must be a matrix, not a vector", if (is.list(x) && all(lengths(x) == length(own))) {
-      "; a list stands for many subjects. If it holds one's variables, as.data.frame() has them as columns"
-    })
+  if (is.atomic(own) && is.null(dim(own))) {
+    are_variables <- is.list(x) && length(x) > 1L && all(lengths(x) == length(own))
+    fail("it must be a matrix, not ", if (length(own) == 1L) show_value(own) else "a vector", input_hint(own, "x"),
+         if (are_variables) "; a list has a matrix for each subject, and as.data.frame(x) the variables of one")
   }
   own
 }
 
 FIRST_SUBJECT <- "that of the first subject"
 
-# The columns of m, called `name`, against those of `first`, called `other`.
+# Compares the columns of m, called `name`, with those of `first`, called `other`.
 check_same_columns <- function(m, first, name, other) {
   if (is.null(first)) return(invisible())
   if (ncol(m) != ncol(first)) {
@@ -278,56 +270,50 @@ check_same_columns <- function(m, first, name, other) {
   fail("column ", at, " of '", name, "' is \"", own[at], "\", and ", other, " \"", names[at], "\"")
 }
 
-# True for two voxel matrices whose columns are different voxels. Constant voxels are dropped from each image.
+# Returns TRUE for voxel matrices with different voxels. Constant voxels are dropped from each image.
 have_other_voxels <- function(m, first) {
   masks <- lapply(list(m, first), attr, "mask", exact = TRUE)
   if (is.null(masks[[1L]]) || is.null(masks[[2L]])) return(FALSE)
   !identical(which(as.vector(masks[[1L]]) != 0), which(as.vector(masks[[2L]]) != 0))
 }
 
-# What a function returns stays in memory as long as that is no more than a part of what was free, and goes to files
-# then, which are removed when nobody has them any more.
+# Returns a function that stores a matrix: in memory up to a fraction of the free memory, then in a file that is removed
+# when nothing refers to it.
 new_keeper <- function() {
-  keeper <- new.env(parent = emptyenv())
-  keeper$left <- spool_bytes()
-  if (keeper$left == 0) keeper$left <- Inf
-  keeper
+  left <- spool_bytes()
+  if (left == 0) left <- Inf
+  function(m) {
+    if (!is.matrix(m) || .Platform$endian != "little") return(m)
+    left <<- left - as.numeric(utils::object.size(m))
+    if (left >= 0) return(m)
+    file <- tempfile("gpucor", setting_folder(tempdir()))
+    writeBin(as.vector(m), file, endian = "little")
+    kept <- raw_file(file, dim(m), if (is.double(m)) "double" else "integer", list(rownames(m), colnames(m)), 0)
+    attr(kept, "tr") <- attr(m, "tr")
+    remove_with(kept$pointer, file)
+    kept
+  }
 }
 
-keep_data <- function(keeper, m) {
-  if (is_outside(m)) return(m)
-  bytes <- as.numeric(utils::object.size(m))
-  keeper$left <- keeper$left - bytes
-  if (keeper$left >= 0 || !is.matrix(m) || .Platform$endian != "little") return(m)
-  file <- tempfile("gpucor", setting_folder(tempdir()))
-  writeBin(as.vector(m), file, endian = "little")
-  kept <- raw_file(file, dim(m), if (is.double(m)) "double" else "integer", list(rownames(m), colnames(m)), 0)
-  attr(kept, "tr") <- attr(m, "tr")
-  remove_with(kept$pointer, file)
-  kept
-}
-
-# A file is removed when nothing refers to it any more, or R ends. Not in a child of this process.
+# Removes a file when nothing refers to it, or when R ends, but not in a forked process.
 remove_with <- function(pointer, file) {
   process <- Sys.getpid()
   reg.finalizer(pointer, function(pointer) if (Sys.getpid() == process) unlink(file), onexit = TRUE)
 }
 
-# n: how many observations each subject has that count, or what weights leave of these, less those lost to regression;
-# or as many as its 'df' says; lost: how many fewer that is than count;
-# common: whether pairs have their own in any of them.
-count_subjects <- function(data, designs, method, use, settings) {
-  counts <- lapply(seq_along(data$x), function(i) {
-    settings["design"] <- list(designs[[i]])
-    in_subject(i, count_observations(data$x[[i]], data$y[[i]], method, use, settings))
-  })
-  lost <- vapply(seq_along(counts), function(i) if (is.null(designs[[i]])) 0 else as.numeric(designs[[i]]$lost), 0)
+# Returns list(n_obs: number of included observations of each subject; n: the effective number after weights and
+# regression, or as given by 'df'; common: TRUE if any subject has pairwise-complete observations).
+count_subjects <- function(data, designs, method, use, settings, names = subject_names(length(data$x))) {
   taken <- measure_of(method)$df_taken
-  n <- vapply(seq_along(counts), FUN.VALUE = 0, function(i) {
-    if (is.null(designs[[i]]$df)) effective_n(designs[[i]], counts[[i]]) - lost[i] else designs[[i]]$df + taken
+  counts <- lapply(seq_along(data$x), function(i) {
+    design <- designs[[i]]
+    settings["design"] <- list(design)
+    counted <- prefixed(names[i], count_observations(data$x[[i]], data$y[[i]], method, use, settings))
+    left <- if (is.null(design$df)) effective_n(design, counted) - sum(design$lost) else design$df + taken
+    c(n_obs = counted$n_obs, n = left, common = counted$common)
   })
-  list(n = n, lost = vapply(counts, function(count) as.numeric(count$n_obs), 0) - n,
-       common = any(vapply(counts, `[[`, NA, "common")))
+  counts <- do.call(rbind, counts)
+  list(n_obs = counts[, "n_obs"], n = counts[, "n"], common = any(counts[, "common"] > 0))
 }
 
 check_subject_weights <- function(weights, how, n) {
@@ -343,10 +329,10 @@ check_subject_weights <- function(weights, how, n) {
   as.numeric(weights)
 }
 
-fisher_weights <- function(n) {
+fisher_weights <- function(n, names = subject_names(length(n))) {
   few <- which(n < 4)
   if (length(few)) {
-    fail("subject ", few[1L], " has ", n_of(n[few[1L]], "observation"), "; Fisher's z weighs n of them by n - 3, and ",
+    fail(names[few[1L]], " has ", n_of(n[few[1L]], "observation"), "; Fisher's z weighs n of them by n - 3, and ",
          "needs at least 4")
   }
   n - 3
@@ -358,7 +344,7 @@ effect_names <- c("random", "fixed")
 
 # Returns "random" (subjects are a sample), "fixed" (they are the only ones of interest) or "none" (no tests).
 check_effects <- function(given, tests) {
-  if (!tests && !is.null(given$effects)) fail("'effects' says what p values are of, and there are none; leave it out")
+  if (!tests && !is.null(given$effects)) fail("'effects' changes p values, and this call has none; leave it out")
   if (!tests) return("none")
   effects <- if (is.null(given$effects)) "random" else check_choice(given$effects, effect_names, "effects")
   if (effects == "random" && !is.null(given$subject_weights)) {
@@ -375,7 +361,7 @@ check_tested_combination <- function(x) {
   fail("p values of subjects' coefficients follow from combine = \"fisher\" only; combine is \"", x$name, "\"")
 }
 
-# significance_of() for subjects. With subjects left out the degrees of freedom differ from pair to pair.
+# Works like significance_of() for subjects. If subjects are dropped, degrees of freedom differ among pairs.
 combined_significance <- function(task) {
   if (!is.null(task$min_obs)) fail("'min_obs' is for one subject's data; leave it out")
   if (is_random(task$x)) return(random_significance(task))
@@ -395,13 +381,14 @@ random_significance <- function(task) {
 }
 
 check_group_sizes <- function(x) {
-  sizes <- c(x$n_first, length(x$data) - x$n_first)
-  if (all(sizes != 1)) return(invisible())
-  fail("effects = \"random\" needs at least two subjects", if (all(sizes > 0)) " in each group",
+  if (!has_single(x)) return(invisible())
+  fail("effects = \"random\" needs at least two subjects", if (length(x$data) > x$n_first) " in each group",
        ", whose z vary; effects = \"fixed\" takes one")
 }
 
-# The task whose coefficients are those of Student's t, t / sqrt(t^2 + df).
+has_single <- function(x) any(c(x$n_first, length(x$data) - x$n_first) == 1)
+
+# Returns the task whose coefficients are t / sqrt(t^2 + df), from Student's t.
 with_t <- function(task) {
   task$x$name <- "t"
   task$x$how <- constant("combine t")
@@ -414,37 +401,38 @@ GROUP_COLUMNS <- c("statistic", "df")
 # Tests the entries of rows, or all pairs without rows. Returns difference (the mean z, or the difference of the groups'
 # means), statistic and df.
 group_tests <- function(task, rows = NULL, settings = task$settings) {
-  settings["pairs"] <- list(NULL) # rows say which pairs are tested
+  settings["pairs"] <- list(NULL) # rows determine the tested pairs
   found <- checked(.Call(r_group_tests, task$x, task$y, method_code(task$method), task$use, rows, settings))
-  found$statistic <- ifelse(found$difference == 0, 0, found$difference / found$error) # no difference, no deviation: 0
+  found$statistic <- ifelse(found$difference == 0, 0, found$difference / found$error) # 0 / 0 counts as 0
   found
 }
 
-# -log(p), two-sided.
+# Returns two-sided -log(p).
 t_scores <- function(tests) -log(2) - stats::pt(-abs(tests$statistic), tests$df, log.p = TRUE)
 
 p_of_tests <- function(tests) exp(-t_scores(tests))
 
-# Rows whose entries are r of t become rows of combined coefficients, with the tests of the entries.
+# Replaces entries of rows, which are transformed t, by combined coefficients, and adds their tests.
 with_group_tests <- function(rows, task) {
   rows$group_tests <- group_tests(task, rows, part_of(task$settings, 1, 0, "tests of the edges"))
   rows$x <- tanh(rows$group_tests$difference)
   rows
 }
 
-# ---- fixed effects: the z of each subject has the variance that its number of observations gives
+# ---- fixed effects: the variance of each subject's z follows from its number of observations
 
 # The variance of a z of n observations, times n - 3.
 Z_VARIANCES <- c(pearson = 1, spearman = 1.06)
 
-# The standard error of the sum of weighted z, over the total: the same for all pairs, or an error.
+# Returns the standard error of the weighted mean of z, or stops if it is not the same for all pairs.
 combined_error <- function(x, method) {
   check_tested_combination(x)
   variance <- Z_VARIANCES[method]
-  hint <- "; effects = \"random\" tests the subjects' coefficients themselves"
   if (is.na(variance)) {
     known <- paste0('"', names(Z_VARIANCES), '"', collapse = " and ")
-    fail("p values by effects = \"fixed\" are known for methods ", known, ", not for \"", method, "\"", hint)
+    fail("p values by effects = \"fixed\" are known for methods ", known, ", not for \"", method, "\"; ",
+         if (has_single(x)) "with one subject in a group use \"spearman\"",
+         if (!has_single(x)) "effects = \"random\" tests the subjects' coefficients themselves")
   }
   if (x$skips) fail("p values by effects = \"fixed\" need all subjects for each pair; leave out na.rm = TRUE")
   if (x$counted$common) {
@@ -453,7 +441,8 @@ combined_error <- function(x, method) {
   }
   few <- which(x$counted$n < 4)
   if (length(few)) {
-    fail("p values need at least 4 observations of each subject; subject ", few[1L], " has ", x$counted$n[few[1L]])
+    fail("p values need at least 4 observations of each subject; ", subject_names(length(x$data), x$n_first)[few[1L]],
+         " has ", x$counted$n[few[1L]])
   }
   sqrt(sum(x$weights^2 * variance / (x$counted$n - 3))) / abs(x$total)
 }

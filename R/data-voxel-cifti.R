@@ -1,9 +1,9 @@
-# CIFTI-2: a NIfTI-2 file with an extension in XML that says what its rows and columns are. A dense series has a column
-# for each grayordinate, a vertex or a voxel, and brain models say which.
+# CIFTI-2 is NIfTI-2 with an XML extension that describes its rows and columns. A dense series has a column for each
+# grayordinate, a vertex or a voxel, which brain models identify.
 
 CIFTI_CODE <- 32L
 
-# The XML, or NULL. Each extension begins with its size and its code; four bytes before them say whether there are any.
+# Returns the XML, or NULL. Each extension begins with its size and code; the four bytes before say if there are any.
 cifti_xml <- function(extensions, endian, shown) {
   at <- 4L
   while (length(extensions) >= at + 8L) {
@@ -11,7 +11,7 @@ cifti_xml <- function(extensions, endian, shown) {
     if (size_and_code[1L] < 8L) return(NULL)
     if (size_and_code[2L] == CIFTI_CODE) {
       text <- extensions[at + 8L + seq_len(min(size_and_code[1L], length(extensions) - at) - 8L)]
-      need_cran_package("xml2", "to read CIFTI")
+      need_packages("xml2", "to read CIFTI")
       return(tryCatch(xml2::read_xml(text[text != 0], options = c("NOBLANKS", "HUGE")), error = function(condition) {
         fail_file(shown, " has broken XML: ", conditionMessage(condition))
       }))
@@ -24,10 +24,10 @@ xml_number <- function(node, name) suppressWarnings(as.numeric(xml2::xml_attr(no
 
 xml_numbers <- function(text) as.numeric(strsplit(trimws(text), "[[:space:],]+")[[1L]])
 
-# ---- what a file has
+# ---- reading
 
-# found: from with_nifti(). list(tr: seconds between rows, or NULL; models, places, affine, map: see brain_models()), or
-# NULL if the file is no CIFTI.
+# `found`: from with_nifti(). Returns list(tr: seconds between rows, or NULL; models, places, affine, map: see
+# brain_models()), or NULL if the file is not CIFTI.
 cifti_of <- function(found) {
   xml <- cifti_xml(found$extensions, found$header$endian, found$shown)
   if (is.null(xml)) return(NULL)
@@ -45,7 +45,7 @@ cifti_of <- function(found) {
   c(list(tr = if (rows$type == "SERIES") series_step(rows$xml)), brain_models(columns$xml, found$shown))
 }
 
-# What the indices of a dimension stand for: list(type, xml).
+# Returns the meaning of a dimension's indices: list(type, xml).
 map_of <- function(maps, dimension) {
   for (map in maps) {
     if (!dimension %in% xml_numbers(xml2::xml_attr(map, "AppliesToMatrixDimension"))) next
@@ -54,15 +54,15 @@ map_of <- function(maps, dimension) {
   list(type = "nothing")
 }
 
-# In seconds, or NULL.
 series_step <- function(map) {
   if (!identical(xml2::xml_attr(map, "SeriesUnit"), "SECOND")) return(NULL)
   step <- xml_number(map, "SeriesStep") * 10^xml_number(map, "SeriesExponent")
   if (isTRUE(step > 0)) step
 }
 
-# models: a row for each, with its grayordinates (first, count) and of a surface the vertices of the mesh; places: for
-# each model vertex numbers, or rows of voxel indices, from 0; affine: from these to mm; map: the XML as text.
+# Returns list(models: one row per model, with its grayordinates (first, count) and, for surfaces, the mesh's number of
+# vertices; places: for each model vertex numbers, or rows of voxel indices, from 0; volume: dimensions; affine: from
+# these indices to mm; map: the XML as text).
 brain_models <- function(map, shown) {
   elements <- xml2::xml_find_all(map, "BrainModel")
   elements <- elements[order(xml_number(elements, "IndexOffset"))]
@@ -94,7 +94,7 @@ cifti_volume <- function(volume) {
 
 grayordinates <- function(cifti) sum(cifti$models$count)
 
-# A row for each grayordinate, NA on surfaces.
+# Returns one row per grayordinate, NA on surfaces.
 cifti_coords <- function(cifti) {
   mm <- lapply(cifti$places, function(place) {
     if (is.matrix(place)) cbind(place, 1) %*% t(cifti$affine[1:3, ]) else matrix(NA_real_, length(place), 3L)
@@ -115,9 +115,9 @@ show_models <- function(cifti) {
   paste0(n_of(grayordinates(cifti), "grayordinate"), " in ", n_of(nrow(cifti$models), "structure"))
 }
 
-# ---- what is written
+# ---- writing
 
-# A file of dense scalars: values has a row for each grayordinate and a column for each name.
+# Writes dense scalars; `values`: one row per grayordinate and one column per name.
 write_cifti <- function(file, cifti, values, names) {
   xml <- charToRaw(scalars_xml(cifti, names))
   size <- 16L * ceiling((8 + length(xml)) / 16)
@@ -129,7 +129,7 @@ write_cifti <- function(file, cifti, values, names) {
 }
 
 scalars_xml <- function(cifti, names) {
-  need_cran_package("xml2", "to write CIFTI")
+  need_packages("xml2", "to write CIFTI")
   root <- xml2::xml_new_root("CIFTI", Version = "2")
   parent <- xml2::xml_add_child(root, "Matrix")
   rows <- xml2::xml_add_child(parent, "MatrixIndicesMap", AppliesToMatrixDimension = "0",

@@ -1,10 +1,22 @@
-# Images as users have them (files, arrays, lists of volumes), read in one way. open_image() returns
+# Reads any kind of image (files, arrays, lists of volumes) in one way. open_image() returns
 #   size, times  dimensions of a volume, number of volumes
-#   header       fields of NIfTI by name, or NULL
-#   whole        true if values are integers
-#   in_memory    true if it may be read twice
-#   each         function(voxels, times, put): calls put(values, rows, columns) with the values of some times (rows) and
-#                voxels (columns), by their positions in `times` and `voxels`
+#   header       NIfTI fields by name, or NULL
+#   whole        TRUE if values are integers
+#   in_memory    TRUE if it can be read twice
+#   each         function(voxels, times, put): calls put() with one block after the other of the matrix of these times
+#                (rows) and voxels (columns)
+
+# Returns a block of a matrix, whose first element is at row, column: element i, j is values[1 + rows[i] + columns[j]].
+# Values are integers, doubles, or those of read_blocks(), where columns = NULL stands for 0, 1, ... of all values.
+new_block <- function(values, row, rows, column, columns) {
+  list(values = values, row = row, rows = as.double(rows), column = column,
+       columns = if (!is.null(columns)) as.double(columns))
+}
+
+# Writes a block to x, in place: nothing else may refer to x.
+put_block <- function(x, block) {
+  .Call(r_put_block, x, block$row - 1 + (block$column - 1) * nrow(x), nrow(x), block)
+}
 
 open_image <- function(img) {
   if (is_file_name(img)) {
@@ -16,24 +28,24 @@ open_image <- function(img) {
   if (typeof(img) == "logical") fail("'img' must be a numeric array, not a logical one")
   size <- series_size(dim(img))
   places <- prod(size[1:3])
-  # By positions: dim(img) <- would copy the image; .subset() ignores its class.
+  # Uses positions: dim(img) <- would copy the image; .subset() ignores its class.
   volumes <- function(times, voxels) {
     matrix(.subset(img, rep((times - 1) * places, each = length(voxels)) + voxels), length(voxels))
   }
   image_in_memory(size[1:3], size[4L], header, typeof(img) == "integer", volumes)
 }
 
-# volumes(times, voxels): a matrix, voxels x times.
+# volumes(times, voxels): returns a voxels x times matrix.
 image_in_memory <- function(size, times, header, whole, volumes) {
   each <- function(voxels, times, put) {
     for (rows in column_ranges(length(times), length(voxels))) {
-      put(t(volumes(times[rows], voxels)), rows, seq_along(voxels))
+      put(new_block(volumes(times[rows], voxels), rows[1L], (seq_along(rows) - 1) * length(voxels), 1L,
+                    seq_along(voxels) - 1))
     }
   }
   list(size = size, times = times, header = header, whole = whole, in_memory = TRUE, each = each)
 }
 
-# A list of volumes.
 open_volumes <- function(img) {
   if (!length(img)) fail("'img' is an empty list; give a volume for each time point")
   volumes <- lapply(img, as_image, "img")
@@ -56,7 +68,7 @@ open_volumes <- function(img) {
   })
 }
 
-# A series in a file, which is read once.
+# Opens a series in a file, which is read once.
 open_file <- function(file) {
   found <- with_nifti(file)
   if (is.null(found)) return(open_image(read_by_rnifti(file)))
@@ -68,16 +80,16 @@ open_file <- function(file) {
     blocks <- column_ranges(max(times), places)
     read_blocks(file, places * lengths(blocks), function(values, k) {
       rows <- which(times %in% blocks[[k]])
-      if (!length(rows)) return()
-      values <- matrix(values, places)[voxels, times[rows] - blocks[[k]][1L] + 1L, drop = FALSE]
-      put(t(values), rows, seq_along(voxels))
+      if (length(rows)) {
+        put(new_block(values, rows[1L], (times[rows] - blocks[[k]][1L]) * places, 1L, voxels - 1))
+      }
     })
   }
   list(size = size[1:3], times = size[4L], header = found$header, whole = header_is_integer(found$header, found$shown),
        in_memory = FALSE, each = each)
 }
 
-# A dense series of CIFTI has the time points of each column one after the other.
+# A dense CIFTI series stores all time points of a column together.
 open_cifti <- function(file, header, cifti, shown) {
   size <- header_dim(header)[5:6]
   if (size[2L] != grayordinates(cifti)) {
@@ -89,8 +101,9 @@ open_cifti <- function(file, header, cifti, shown) {
     blocks <- column_ranges(size[2L], size[1L])
     read_blocks(file, size[1L] * lengths(blocks), function(values, k) {
       columns <- which(voxels %in% blocks[[k]])
-      values <- matrix(values, size[1L])[times, voxels[columns] - blocks[[k]][1L] + 1, drop = FALSE]
-      put(values, seq_along(times), columns)
+      if (length(columns)) {
+        put(new_block(values, 1L, times - 1, columns[1L], (voxels[columns] - blocks[[k]][1L]) * size[1L]))
+      }
     })
   }
   list(size = size[2L], times = size[1L], header = header, whole = FALSE, in_memory = FALSE, each = each)
@@ -98,18 +111,12 @@ open_cifti <- function(file, header, cifti, shown) {
 
 # ---- an image
 
-# RNifti's internal images are strings of a class.
+# RNifti's internal images are strings with a class.
 is_file_name <- function(value) is.character(value) && !is.object(value) && is.null(dim(value))
 
-check_file_name <- function(file, name) {
-  if (!is.character(file) || length(file) != 1L || is.na(file)) {
-    fail("'", name, "' must be one string, the name of a file, not ", show_value(file))
-  }
-}
-
-# A file as an array with an attribute "header"; CIFTI as a vector or a matrix.
+# Returns a file's array with attribute "header"; for CIFTI a vector or matrix.
 read_image <- function(file) {
-  check_file_name(file, "file")
+  check_string(file, "file", "the name of a file")
   found <- with_nifti(file)
   if (is.null(found)) return(read_by_rnifti(file))
   cifti <- cifti_of(found)
@@ -117,18 +124,22 @@ read_image <- function(file) {
   size <- proper_size(c(header_dim(found$header), 1L, 1L), 3L)
   img <- array(if (header_is_integer(found$header, found$shown)) 0L else 0, size)
   blocks <- column_ranges(length(img), 1)
-  read_blocks(file, lengths(blocks), function(values, k) img[blocks[[k]]] <<- values)
+  read_blocks(file, lengths(blocks), function(values, k) {
+    .Call(r_put_block, img, blocks[[k]][1L] - 1, 1, new_block(values, 1L, 0, 1L, NULL))
+  })
   attr(img, "header") <- found$header
   class(img) <- image_class(img)
   img
 }
 
-# A row for each grayordinate; a single column is a vector.
+# Returns one row per grayordinate; a single column becomes a vector.
 read_grayordinates <- function(file, header, cifti) {
   size <- header_dim(header)[5:6]
-  values <- NULL
-  read_blocks(file, prod(size), function(read, k) values <<- read)
-  if (size[1L] > 1) values <- t(matrix(values, size[1L]))
+  values <- matrix(if (header_is_integer(header, file)) 0L else 0, size[2L], size[1L])
+  read_blocks(file, prod(size), function(read, k) {
+    put_block(values, new_block(read, 1L, (seq_len(size[2L]) - 1) * size[1L], 1L, seq_len(size[1L]) - 1))
+  })
+  if (size[1L] == 1) dim(values) <- NULL
   header$cifti <- cifti
   attr(values, "header") <- header
   values
@@ -139,7 +150,7 @@ read_by_rnifti <- function(file) {
   fail_file("'", file, "' is not a NIfTI file (.nii or .nii.gz); package RNifti reads other formats")
 }
 
-# A numeric array as it is, whatever its class; anything else is converted.
+# Returns numeric arrays unchanged, whatever their class; converts anything else.
 as_image <- function(img, name) {
   if (is.array(img) && typeof(img) %in% c("integer", "double", "logical")) return(img)
   class <- class(img)[1L]
@@ -148,13 +159,13 @@ as_image <- function(img, name) {
   img
 }
 
-# Without dimensions of 1 beyond the first n.
+# Removes dimensions of 1 beyond the first n.
 proper_size <- function(size, n) {
   while (length(size) > n && size[length(size)] == 1L) size <- size[-length(size)]
   size
 }
 
-# Four dimensions, or an error.
+# Returns four dimensions, or stops.
 series_size <- function(size) {
   shown <- show_size(size)
   size <- proper_size(size, 4L)

@@ -1,7 +1,6 @@
-# Masks, and values of the voxels inside them as images.
+# Masks, and images made from values of the voxels inside them.
 
-# A mask of any kind: list(size, header or NULL, values, name: the argument). flat: a vector is allowed, which only
-# CIFTI has.
+# Reads any mask: list(size, header or NULL, values, name: the argument). `flat`: TRUE to allow a vector, as in CIFTI.
 read_mask <- function(mask, name, flat = FALSE) {
   if (is_file_name(mask)) mask <- read_image(mask)
   header <- image_header(mask)
@@ -21,7 +20,7 @@ fail_dimensions <- function(name, size) {
        if (name == "reference") "; of a series give the matrix that voxelMatrix() makes of it")
 }
 
-# The mask that voxelMatrix() left with its matrix.
+# Returns the mask that voxelMatrix() attached to its matrix.
 columns_mask <- function(x, name) {
   mask <- attr(x, "mask", exact = TRUE)
   if (!is.null(mask)) return(mask)
@@ -29,7 +28,6 @@ columns_mask <- function(x, name) {
        "voxelMatrix() returned")
 }
 
-# Whether the mask fits the image.
 check_mask <- function(mask, img) {
   cifti <- img$header$cifti
   if (is.null(cifti) && length(mask$size) != 3L) fail_dimensions("mask", mask$size)
@@ -45,7 +43,7 @@ check_mask <- function(mask, img) {
   mask
 }
 
-# Positions where the mask is neither zero nor NA, or above a number.
+# Returns the positions where the mask is neither zero nor NA, or is above a number.
 inside_mask <- function(mask, above = NULL) {
   inside <- which(if (is.null(above)) mask$values != 0 else mask$values > check_number(above, "above"))
   if (!length(inside)) {
@@ -64,7 +62,7 @@ check_number <- function(value, name) {
 
 # ---- values of voxels as an image
 
-# name: the argument that is the mask.
+# `name`: the name of the mask's argument.
 image_of_values <- function(values, mask, outside, name) {
   check_values(values, outside)
   mask <- read_mask(mask, name)
@@ -102,7 +100,7 @@ fail_values <- function(values, n, name) {
        if (is_turned) "t(values)" else paste0("as '", name, "' the matrix of voxelMatrix()"))
 }
 
-# An image of the reference's kind.
+# Returns an image of the reference's kind.
 as_reference <- function(img, header, names) {
   if (inherits(header, "niftiHeader")) return(RNifti::asNifti(img, header))
   if (!is.null(header$cifti)) {
@@ -113,7 +111,7 @@ as_reference <- function(img, header, names) {
   img
 }
 
-# The header of an image whose volumes are maps, not times.
+# Returns the header of an image whose volumes are maps, not times.
 without_time <- function(header) {
   if (!is.null(header$pixdim)) header$pixdim[-(1:4)] <- 1
   if (!is.null(header$xyzt_units)) header$xyzt_units <- bitwAnd(as.integer(header$xyzt_units), 7L)

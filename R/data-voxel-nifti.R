@@ -1,8 +1,7 @@
-# NIfTI-1 and NIfTI-2: files of one image (.nii), plain or compressed. Other formats, such as pairs of files, are read
-# by package RNifti.
+# NIfTI-1 and NIfTI-2: single files (.nii), optionally compressed. RNifti reads other formats, such as pairs of files.
 
 # Fields that are read and written: type, number of values, and for each version the offset and the bytes of a value.
-# Others are zero.
+# Other fields are zero.
 NIFTI_FIELDS <- utils::read.table(header = TRUE, row.names = 1L, stringsAsFactors = FALSE, text = "
   field       type    n  at1 size1 at2 size2
   sizeof_hdr  integer 1    0  4      0  4
@@ -31,42 +30,15 @@ NIFTI_FIELDS <- utils::read.table(header = TRUE, row.names = 1L, stringsAsFactor
   magic       text    4  344  1      4  1
 ")
 
-# Bytes of a header of each version, without the four that say whether extensions follow.
+# Bytes of a header of each version, without the four that say if extensions follow.
 NIFTI_SIZES <- c(348L, 540L)
 
-# Types of voxels: NIfTI's code, what R reads, and bytes of a value.
+# Types of voxels: NIfTI's code, the type in R, and bytes of a value.
 NIFTI_TYPES <- data.frame(
   code = c(2L, 4L, 8L, 16L, 64L, 256L, 512L, 768L, 1024L),
-  what = c("integer", "integer", "integer", "double", "double", "integer", "integer", "unsigned", "long"),
-  size = c(1L, 2L, 4L, 4L, 8L, 1L, 2L, 4L, 8L),
-  signed = c(FALSE, TRUE, TRUE, TRUE, TRUE, TRUE, FALSE, FALSE, TRUE)
+  what = c("integer", "integer", "integer", "double", "double", "integer", "integer", "double", "double"),
+  size = c(1L, 2L, 4L, 4L, 8L, 1L, 2L, 4L, 8L)
 )
-
-# ---- values
-
-# n values, fewer if the file ends. readBin() converts values in memory much faster than from a connection.
-read_values <- function(connection, n, type, endian) {
-  values_of(readBin(connection, "raw", n * type$size), type$what, type$size, type$signed, endian)
-}
-
-values_of <- function(bytes, what, size, signed = TRUE, endian = "little") {
-  n <- length(bytes) %/% size
-  if (what %in% c("integer", "double")) return(readBin(bytes, what, n, size, signed, endian))
-  words <- as.double(readBin(bytes, "integer", length(bytes) %/% 4L, endian = endian))
-  words[is.na(words)] <- -2^31
-  if (what == "unsigned") return(words %% 2^32)
-  words <- matrix(words, 2L)
-  if (endian == "big") words <- words[2:1, , drop = FALSE]
-  words[1L, ] %% 2^32 + 2^32 * words[2L, ] # exact up to 2^53
-}
-
-# Values as they are meant: scaled if the header says so.
-scale_values <- function(values, header) {
-  slope <- header$scl_slope
-  inter <- header$scl_inter
-  if (!is.finite(slope) || !is.finite(inter) || slope == 0 || (slope == 1 && inter == 0)) return(values)
-  values * slope + inter
-}
 
 # ---- headers
 
@@ -75,10 +47,20 @@ read_field <- function(bytes, field, version, endian) {
   from <- bytes[field[[paste0("at", version)]] + seq_len(field$n * size)]
   if (field$type == "text") return(rawToChar(from[cumsum(from == 0) == 0]))
   what <- if (field$type == "double" || (field$type == "offset" && size == 4L)) "double" else "integer"
-  values_of(from, if (what == "integer" && size == 8L) "long" else what, size, endian = endian)
+  if (what == "integer" && size == 8L) return(read_long(from, endian))
+  readBin(from, what, field$n, size, endian = endian)
 }
 
-# The header of an open file, which is read up to its end: fields by name, `version` and `endian`. NULL: another format.
+# Reads integers of 8 bytes, exact up to 2^53.
+read_long <- function(bytes, endian) {
+  words <- as.double(readBin(bytes, "integer", length(bytes) %/% 4L, endian = endian))
+  words[is.na(words)] <- -2^31
+  words <- matrix(words, 2L)
+  if (endian == "big") words <- words[2:1, , drop = FALSE]
+  words[1L, ] %% 2^32 + 2^32 * words[2L, ]
+}
+
+# Reads the header of an open file: fields by name, `version` and `endian`; NULL for another format.
 read_header <- function(connection, shown) {
   bytes <- readBin(connection, "raw", 4L)
   if (length(bytes) < 4L) return(NULL)
@@ -96,7 +78,6 @@ read_header <- function(connection, shown) {
 
 fail_short <- function(shown) fail_file(shown, " ends before its last voxel")
 
-# Dimensions that the image uses.
 header_dim <- function(header) header$dim[1L + seq_len(header$dim[1L])]
 
 header_type <- function(header, shown) {
@@ -105,9 +86,15 @@ header_type <- function(header, shown) {
   type
 }
 
-# True if the scaled values are integers in R.
+# Returns c(slope, inter), by which values are scaled.
+header_scale <- function(header) {
+  scale <- c(header$scl_slope, header$scl_inter)
+  if (all(is.finite(scale)) && scale[1L] != 0) scale else c(1, 0)
+}
+
+# Returns TRUE if the scaled values are integers in R.
 header_is_integer <- function(header, shown) {
-  header_type(header, shown)$what == "integer" && is.integer(scale_values(0L, header))
+  header_type(header, shown)$what == "integer" && all(header_scale(header) == c(1, 0))
 }
 
 header_bytes <- function(header, version) {
@@ -130,12 +117,12 @@ field_bytes <- function(value, field, size) {
 
 # ---- files
 
-# list(header, extensions: the bytes between header and voxels, shown: the file in messages), or NULL for another
-# format. use(connection, found) may read on from the first voxel; its result is returned instead.
+# Returns list(header, extensions: the bytes between header and voxels, shown: the file in messages), or NULL for
+# another format. use(connection, found) may read from the first voxel; its result is returned instead.
 with_nifti <- function(file, use = function(connection, found) found) {
   shown <- paste0("'", file, "'")
   if (!file.exists(file) || dir.exists(file)) fail_file("there is no file ", shown)
-  connection <- gzfile(file, "rb") # also reads plain files
+  connection <- gzfile(file, "rb") # also reads uncompressed files
   on.exit(close(connection))
   header <- read_header(connection, shown)
   if (is.null(header)) return(NULL)
@@ -143,20 +130,22 @@ with_nifti <- function(file, use = function(connection, found) found) {
   use(connection, list(header = header, extensions = extensions, shown = shown))
 }
 
-# f(values, k) for each block k of blocks[k] values.
+# Calls f(values, k) for each block k of blocks[k] values, which are the file's bytes: src/r/voxels.c converts them.
 read_blocks <- function(file, blocks, f) {
   with_nifti(file, function(connection, found) {
     type <- header_type(found$header, found$shown)
+    scale <- header_scale(found$header)
     for (k in seq_along(blocks)) {
-      values <- read_values(connection, blocks[k], type, found$header$endian)
-      if (length(values) < blocks[k]) fail_short(found$shown)
-      f(scale_values(values, found$header), k)
+      bytes <- readBin(connection, "raw", blocks[k] * type$size)
+      if (length(bytes) < blocks[k] * type$size) fail_short(found$shown)
+      f(list(bytes = bytes, type = type$code, size = type$size, swapped = found$header$endian != .Platform$endian,
+             slope = scale[1L], inter = scale[2L]), k)
     }
   })
 }
 
-# A new file, little-endian, compressed if its name ends in .gz. extensions: the bytes between header and values, of
-# which the first four say whether there are any. The file appears when it is complete.
+# Writes a little-endian file, compressed if its name ends in .gz, which appears when it is complete. `extensions`: the
+# bytes between header and values; the first four say if there are extensions.
 write_nifti <- function(file, header, version, extensions, values) {
   type <- NIFTI_TYPES[match(header$datatype, NIFTI_TYPES$code), ]
   header$sizeof_hdr <- NIFTI_SIZES[version]
@@ -170,7 +159,7 @@ write_nifti <- function(file, header, version, extensions, values) {
   }
   tryCatch({
     write_values(partial, endsWith(file, ".gz"), c(header_bytes(header, version), extensions), values, type$size)
-    rename_file(partial, file) || file.rename(partial, file) # whose warning says why
+    rename_file(partial, file) || file.rename(partial, file) # its warning gives the reason
   }, warning = cannot, error = cannot)
 }
 

@@ -1,7 +1,7 @@
-# Where voxels are: headers of files, of RNifti's images and of oro.nifti's have the same names of fields. The mask of a
-# voxelMatrix keeps the header as its attribute "header", and files that are written get it back.
+# The position of voxels. Headers of files, RNifti and oro.nifti use the same field names. The mask of a voxelMatrix has
+# the header as attribute "header", which is written to new files.
 
-# The header of an image in memory, or NULL.
+# Returns the header of an image in memory, or NULL.
 image_header <- function(img) {
   own <- attr(img, "header", exact = TRUE)
   if (is.list(own)) return(own)
@@ -13,7 +13,7 @@ image_header <- function(img) {
   stats::setNames(lapply(names, function(name) methods::slot(img, name)), names)
 }
 
-# The 4 x 4 matrix from indices (from 0) to mm: the sform or, without one, the qform; NULL if there is neither.
+# Returns the 4 x 4 matrix from indices (from 0) to mm: the sform, else the qform, else NULL.
 header_affine <- function(header) {
   if (!is.null(header$cifti)) return(header$cifti$affine)
   if (isTRUE(header$sform_code > 0)) {
@@ -22,7 +22,7 @@ header_affine <- function(header) {
   if (isTRUE(header$qform_code > 0)) quaternion_affine(header)
 }
 
-# Seconds between volumes, or NULL. NIfTI has codes for s, ms and us.
+# Returns the seconds between volumes, or NULL. NIfTI has codes for s, ms and us.
 header_tr <- function(header) {
   if (!is.null(header$cifti)) return(header$cifti$tr)
   if (is.null(header$xyzt_units)) return(NULL)
@@ -31,7 +31,7 @@ header_tr <- function(header) {
   if (isTRUE(tr > 0)) tr
 }
 
-# NIfTI's method 2.
+# Implements NIfTI's method 2.
 quaternion_affine <- function(header) {
   b <- header$quatern_b
   c <- header$quatern_c
@@ -45,10 +45,10 @@ quaternion_affine <- function(header) {
   rbind(cbind(scaled, c(header$qoffset_x, header$qoffset_y, header$qoffset_z)), c(0, 0, 0, 1))
 }
 
-# Max. distance of the corners of two images on the same grid, in voxels: headers are rounded to single precision.
+# Max distance between corners of images on the same grid, in voxels: headers are rounded to single precision.
 SAME_PLACE <- 0.01
 
-# what, other: the names of the two images in a message.
+# `what`, `other`: names of the two images in a message.
 check_same_grid <- function(header, reference, size, what, other) {
   affine <- header_affine(header)
   wanted <- header_affine(reference)
@@ -72,7 +72,7 @@ show_affine <- function(affine) {
 
 VOXEL_CLASS <- c("voxelMatrix", "matrix", "array")
 
-# The class of an image with a header. The callers set it: a function that did would copy the image.
+# Returns the class of an image with a header. The caller sets it: a function that did would copy the image.
 image_class <- function(img) {
   if (!is.null(attr(img, "header", exact = TRUE)) && length(dim(img)) > 2L) c("voxelImage", "array")
 }

@@ -1,14 +1,12 @@
 #' gpucor: correlation of all pairs of columns on a GPU
 #'
-#' Correlates every pair of columns of a matrix, on NVIDIA GPUs or on all cores of the processor, with the results of
-#' [stats::cor()]. Large problems need not store all pairs: a network keeps the strong pairs only, and connectivity
-#' keeps a few numbers for each column.
+#' gpucor correlates every pair of columns of a matrix, on NVIDIA GPUs or on all cores of the processor, with the results of [stats::cor()]. Large problems need not store all pairs: a network keeps the strong pairs only, and connectivity keeps a few numbers for each column.
 #'
 #' @section Functions by task:
 #' | task | functions |
 #' |---|---|
 #' | all coefficients, as a `dist` or a matrix | [gpuCor()] and [its methods][gpuCor-class]; as a plain vector: [gpuCorTriangle()] |
-#' | distances between rows | [gpuDist()] |
+#' | distances between rows; trees | [gpuDist()]; [gpuHclust()] |
 #' | p values | [gpuCorTest()], [gpuTtest()]; when they are valid: [gpucor-p-values] |
 #' | networks of the strong pairs | [gpuCorNetwork()] and [its methods][gpuCorNetwork-class]; as a graph: [as_igraph()] |
 #' | degree, strength, soft connectivity, centrality | [gpuConnectivity()] |
@@ -16,6 +14,7 @@
 #' | variables against traits | [gpuAssociation()] |
 #' | sliding windows | [gpuCorWindows()] |
 #' | many subjects; two groups | [subjects]; [gpuCorCompare()] |
+#' | adjusting for a batch, motion or age | argument `covariates`, see [gpucor-measures] |
 #' | only some pairs: within modules, between chromosomes, beyond a distance | [pairMask()] |
 #' | images: NIfTI and CIFTI files | [voxelMatrix()], [voxelImage()], [voxelCoords()], [readVoxels()], [writeVoxels()] |
 #' | data larger than memory; Bioconductor and Seurat objects | [gpuCorFile()]; [gpucor-containers] |
@@ -37,7 +36,7 @@
 #' | `threads` | `gpucor.threads` | `GPUCOR_THREADS` | processor threads. Default: `OMP_THREAD_LIMIT`, `OMP_NUM_THREADS`, the batch system's number, or all cores |
 #' | `devices` | `gpucor.devices` | `GPUCOR_DEVICES` | GPUs that share the work: `c(0, 1)` (in the environment `"0,1"`) or `"all"`. Default: those of [chooseGpu()] |
 #' | `memory` | `gpucor.memory` | `GPUCOR_MEMORY` | bytes for prepared columns and for the adjacencies of [gpuTOM()]. Default: what the GPU has free; on the processor 512 MB |
-#' | `progress` | `gpucor.progress` | `GPUCOR_PROGRESS` | `TRUE` or `FALSE`: whether to show a progress bar (by progressr or cli where installed). Default: in interactive sessions |
+#' | `progress` | `gpucor.progress` | `GPUCOR_PROGRESS` | `TRUE` or `FALSE`: whether to show a progress bar (by package cli, whose option `cli.progress_handlers` can name progressr; without cli lines in the console). Default: in interactive sessions |
 #' | `keep` | `gpucor.keep` | `GPUCOR_KEEP` | bytes of freed result memory to reuse for the next result; `TRUE` (default): a quarter of free memory; `FALSE`: none |
 #' | | `gpucor.folder` | `GPUCOR_FOLDER` | folder for temporary files. Default: [tempdir()] |
 #' | | `gpucor.spool_bytes` | `GPUCOR_SPOOL_BYTES` | bytes of edges to buffer in memory before they are spilled to disk, see [gpuCorNetwork()] |
@@ -50,6 +49,16 @@
 #' Every error has class `"gpucor_error"` and one of `"gpucor_error_input"` (an argument), `"gpucor_error_memory"`,
 #' `"gpucor_error_file"` and `"gpucor_error_run"` (the engine), for [tryCatch()]. A result that does not fit in free
 #' memory is an error before anything is computed.
+#'
+#' @section In a package:
+#' Unless gpucor is attached, `rowSums()`, `colSums()`, `rowMeans()`, `colMeans()`, `diag()` and `crossprod()` are those of
+#' base R, which do not know networks. Write `importFrom(gpucor, rowSums)` in `NAMESPACE`, or `gpucor::rowSums(net)`.
+#'
+#' `tryCatch(gpuCor(x), gpucor_error_input = function(e) NULL)` handles errors of one class. In tests and checks set
+#' `options(gpucor.progress = FALSE, gpucor.threads = 2)`.
+#'
+#' A result contains its call, as attribute or slot `call`. Two results with the same numbers can therefore differ:
+#' compare them by `all.equal(a, b, check.attributes = FALSE)`.
 #'
 #' @examples
 #' net <- gpuCorNetwork(mtcars, density = 0.2)

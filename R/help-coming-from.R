@@ -1,6 +1,6 @@
 #' Coming from another package or tool
 #'
-#' Calls of other packages and tools, and the calls of gpucor that replace them.
+#' This table has calls of other packages and tools, and the calls of gpucor that replace them.
 #'
 #' | from | call | gpucor |
 #' |---|---|---|
@@ -30,7 +30,7 @@
 #' | | `moduleEigengenes(x, colors)` | `gpuModules(x)$eigengenes` |
 #' | | `corPvalueStudent(cor(x, traits), n)` | [gpuAssociation()] |
 #' | Hmisc | `rcorr(x)`; `$r`, `$n`, `$P` | `gpuCorTest(x, use = "pairwise", output = "matrix")`; `$r`, `$n`, `$p.value` |
-#' | psych | `corr.test(x, adjust = "none")`; `$r`, `$n`, `$t`, `$p` | the same call; `$r`, `$n`, `$statistic`, `$p.value` |
+#' | psych | `corr.test(x, adjust = "none")`; `$r`, `$n`, `$t`, `$p` | `gpuCorTest(x, use = "pairwise", output = "matrix")`; `$r`, `$n`, `$statistic`, `$p.value` |
 #' | | `corr.test(x, adjust = "holm")` | `p.adjust(gpuCorTest(x)$p.value, "holm")` |
 #' | AFNI | `3dTcorrMap -Mean`, `-Zmean` | `gpuConnectivity(x, maps = "mean")$mean`, `tanh(gpuConnectivity(x, maps = "z")$z)` |
 #' | | `3dDegreeCentrality -thresh 0.3` | `gpuConnectivity(x, threshold = 0.3, sign = "positive")$degree` |

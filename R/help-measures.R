@@ -1,7 +1,7 @@
 #' Measures, weights, covariates, degrees of freedom
 #'
-#' The measures that `method` names, and the arguments that adjust data before they are correlated. Functions
-#' that take data share these arguments, but for [gpuModules()], which takes the residuals: `residuals(lm(x ~ batch))`.
+#' This page describes the measures that `method` names, and the arguments that adjust the data before they are
+#' correlated. Most functions that take data have these arguments.
 #'
 #' | `method` | coefficient | `weights` | `covariates`, `bandpass` | `options` |
 #' |---|---|---|---|---|
@@ -12,34 +12,32 @@
 #' | `"cosine"` | cosine of the angle between columns, not centered | yes | yes, without intercept | |
 #'
 #' @section Covariates:
-#' `covariates` are nuisance regressors, such as motion, batch or age. Every column is replaced by its residuals,
-#' `residuals(lm(x ~ covariates))`, and the residuals are correlated. Give a numeric matrix or vector, a data frame
-#' whose factors become contrasts, or a formula such as `~ age + batch` with `data =`. An intercept is always included,
-#' except for `"cosine"`. Collinear covariates are dropped.
+#' `covariates` are nuisance regressors, such as motion, batch or age. They are regressed out: every column is replaced
+#' by its residuals, `residuals(lm(x ~ covariates))`. Give a formula such as `~ age + batch` with `data =`, a numeric
+#' matrix or vector, or a data frame, whose factors become contrasts. An intercept is always included, except for
+#' `"cosine"`. Collinear covariates are dropped.
 #'
 #' * Spearman: ranks are regressed on the ranks of each covariate, as package ppcor does. An effect that is not linear
 #'   in the ranks remains, and p values are then too small: see [gpucor-p-values]. Instead, rank the columns of `x` and
 #'   use Pearson's correlation: `gpuCorTest(apply(x, 2, rank), covariates = ~ splines::ns(age, 3))`.
 #' * Biweight midcorrelation: computed from the residuals. Kendall's tau: not available; use `"spearman"`.
-#' * A column of text is a factor. Text that differs in almost every observation is an error. Read the confounds of
+#' * A column of text is a factor. Text that differs in almost every observation is an error: read the confounds of
 #'   fMRIPrep, which writes missing values as `"n/a"`, by `read.delim(file, na.strings = "n/a")`.
-#' * A column whose residuals are less than 1e-10 of its length about the mean is constant (`NA`, with a warning). A
-#'   covariate of which less than 1e-7 is left after the others is collinear.
+#' * A column that the covariates determine up to rounding is constant (`NA`, with a warning).
 #'
 #' @section Band-pass filter:
 #' `bandpass = c(0.01, 0.1)` with `tr = 2` keeps frequencies from 0.01 to 0.1 Hz of series with 2 seconds between
 #' observations. A discrete cosine basis of the other frequencies is regressed out together with the covariates, as in
-#' AFNI's 3dTproject, so that neither step brings back what the other removed. It costs one degree of freedom per
-#' cosine. The upper limit may be `Inf`. The default of `tr` is `attr(x, "tr")`, which [voxelMatrix()] sets; a different
-#' value is a warning, and so is one that is probably in milliseconds. Cosines are not ranked.
+#' AFNI's 3dTproject. It costs one degree of freedom per cosine; in this example about a third is left. The upper limit
+#' may be `Inf`. The default of `tr` is `attr(x, "tr")`, which [voxelMatrix()] sets; a different value is a warning, and
+#' so is one that is probably in milliseconds. Cosines are not ranked.
 #'
 #' @section Weights:
-#' `weights` has a number of at least 0 for each observation. Weight 0 excludes the observation, whether or not its
-#' values are missing: to censor (scrub) volumes, give `TRUE` for those to keep. Coefficients are those of
-#' [stats::cov.wt()] with `cor = TRUE`. The number of observations, `n_obs` and `n`, counts positive weights.
+#' `weights` has a number of at least 0 for each observation. Weight 0 excludes the observation: to censor (scrub)
+#' volumes, give `TRUE` for those to keep. Coefficients are those of [stats::cov.wt()] with `cor = TRUE`. The number of
+#' observations, `n_obs` and `n`, counts positive weights.
 #'
-#' `weights_are` says what the weights mean. Only p values depend on it, through the number of observations from which
-#' degrees of freedom are counted:
+#' `weights_are` says what the weights mean. Only p values depend on it, through the effective number of observations:
 #'
 #' * `"importance"` (default): how much an observation counts, such as sampling or propensity weights. The number is
 #'   Kish's effective number, `sum(w)^2 / sum(w^2)`. P values are valid, and conservative if weights differ much: with
@@ -68,9 +66,8 @@
 #' microseconds each, and with many covariates milliseconds.
 #'
 #' @section Degrees of freedom:
-#' P values use Student's t with n - 2 degrees of freedom, minus the rank of the covariates and cosines. (Spearman's rho
-#' without these arguments has other p values, see [gpuCorTest()].) Fewer than 10 degrees of freedom after regression
-#' are a warning: coefficients of unrelated columns are then large.
+#' P values use Student's t with n - 2 degrees of freedom, minus the rank of the covariates and cosines. (For Spearman's
+#' rho without these arguments see [gpuCorTest()].) Fewer than 10 degrees of freedom after regression are a warning.
 #'
 #' `df` sets another number, because autocorrelated series have fewer independent observations than rows. A number holds
 #' for all pairs. `df = "bartlett"` estimates the effective number of observations of each pair:
@@ -114,7 +111,7 @@
 #' @seealso [gpuCor()], [gpuCorNetwork()], [gpuCorTest()]; [gpucor-p-values]
 #' @examples
 #' x <- as.matrix(mtcars[, 1:4])
-#' gpuCor(x, covariates = ~ wt + factor(gear), data = mtcars)
+#' gpuCor(x, covariates = ~ wt + factor(gear), data = mtcars) # gear as a batch
 #' cor(residuals(lm(x ~ wt + factor(gear), mtcars))) # the same
 #' gpuCor(x, method = "bicor", options = list(maxPOutliers = 0.1))
 #' gpuCorTest(x, weights = mtcars$wt)$df # Kish's effective number, minus 2

@@ -1,16 +1,19 @@
 #' P values: for which data they are valid
 #'
-#' Which test is valid, conservative or not valid for which data. All statements are from simulations under the null
-#' hypothesis.
+#' These tables show for which data the p values of each test are valid, so that you can choose a test for yours. All
+#' statements are from simulations under the null hypothesis.
 #'
 #' The *size* of a test is the fraction of true null hypotheses with p <= 0.05. A test is *valid* if its size is 0.045
-#' to 0.055, *nearly valid* if it is 0.04 to 0.06, *conservative* if it is less, and not valid if it is more.
-#' `make nulls` in the sources (folder `tests/nulls`) repeats every row of these tables, and fails if a size differs
-#' from this page.
+#' to 0.055, *nearly valid* if it is 0.04 to 0.06, *conservative* if it is less, and not valid if it is more. The *far
+#' tail*, which `fdr` depends on, are p values near 1e-4.
 #'
-#' In short: for independent rows, `"spearman"` and `"kendall"` are valid for any distribution; Pearson's test with
-#' `fdr` needs nearly normal data. Time series need `df`: a number, or `"bartlett"`. Permuting their rows destroys the
-#' autocorrelation, and is not valid; `surrogate = "phase"` and `"block"` preserve it.
+#' In short:
+#'
+#' * RNA counts: leave out genes that are zero in most samples, and use `"spearman"`, or Pearson's correlation of
+#'   logarithms.
+#' * Expression by microarrays: Pearson's correlation of logarithms, or `"spearman"` if there are outliers.
+#' * fMRI series: `df = "bartlett"`, or `adjust = "maxT"` with `surrogate = "phase"`. Permuted rows are not valid,
+#'   because permutation destroys the autocorrelation.
 #'
 #' @section One matrix, or two with the same rows:
 #' The tests are those of [gpuCorTest()], `gpuCor(test = TRUE)`, [gpuCorNetwork()] with `p.value` or `fdr`,
@@ -20,14 +23,15 @@
 #' |---|---|---|
 #' | `"pearson"` | normal, any n | valid, also in the far tail |
 #' | `"pearson"` | other, n = 30 | nearly valid at 0.05; the far tail is not valid, see below |
-#' | `"spearman"` | any, up to 14 observations without ties | exact: valid, or conservative because they are discrete |
-#' | `"spearman"` | any, ties, or 15 observations or more | valid, in the far tail valid or conservative |
-#' | `"kendall"` | any, `exact = TRUE` | exact: valid, or conservative because they are discrete |
-#' | `"kendall"` | any, `exact = FALSE` | nearly valid, 0.061 with n = 8; the tail is conservative |
+#' | `"spearman"`, `"kendall"` | any, n up to 14, no ties | exact: valid, or conservative because they are discrete |
+#' | `"spearman"`, `"kendall"` | any, n = 15 or more, or ties | valid or conservative, also in the far tail |
+#' | these three | mostly zeros | not valid, see below |
+#' | `"kendall"`, `exact = TRUE` | any, no ties | exact: valid, or conservative because they are discrete |
+#' | `"kendall"`, `exact = FALSE` | any, n = 12 or more | nearly valid, tail conservative; not valid with n = 8: 0.061 |
 #' | `"bicor"` | normal, lognormal, n = 12 or more | valid or conservative, also in the tail |
 #' | `"cosine"` | mean 0, with `df` | valid |
 #' | `"cosine"` | other means, with `df` | not valid: 0.19 if the mean is half a standard deviation |
-#' | `use = "pairwise"`, `"complete.obs"` | values missing at random | as with so many complete observations |
+#' | `use = "pairwise"`, `"complete.obs"` | values missing at random | as for the number of complete observations |
 #' | `covariates`, Pearson's and `"bicor"` | linear effects, normal | valid |
 #' | `covariates`, `"spearman"` | effects of the covariates | not valid, see below |
 #' | `weights` of 0 and 1 | any | as without the excluded observations |
@@ -38,7 +42,7 @@
 #' | none | autocorrelated series | not valid: 0.17 for AR(0.6) |
 #' | `df = "bartlett"` | AR(0.6) with 100 rows or more | nearly valid, also with covariates |
 #' | `df = "bartlett"`, `covariates` | fewer than 10 degrees of freedom left | conservative |
-#' | `df = "bartlett"` | AR(0.9) with 200 rows | 0.04 to 0.07 |
+#' | `df = "bartlett"` | AR(0.9) | nearly valid with 200 rows: 0.056; not valid with 100: 0.063 |
 #' | `adjust = "maxT"`, [gpuCorPerm()] | any, rows are exchangeable | valid |
 #' | `adjust = "maxT"` | autocorrelated series | not valid: near 1 for AR(0.9) |
 #' | `adjust = "maxT"`, `surrogate = "phase"` or `"block"` | autocorrelated series | nearly valid |
@@ -48,8 +52,9 @@
 #' @section Two groups, and lists of subjects:
 #' | function, option | data | p values |
 #' |---|---|---|
-#' | [gpuCorCompare()] of two matrices | both variables normal | valid; with `fdr` 50 rows or more, see below |
-#' | [gpuCorCompare()] of two matrices | other, or series | not valid for correlated pairs, see below |
+#' | [gpuCorCompare()] of two matrices | normal, 50 rows or more in each group | valid |
+#' | the same | normal, fewer rows | valid at 0.05; the far tail is not valid, see below |
+#' | the same | other, or series | not valid for correlated pairs, see below |
 #' | the same, `n_perm` | rows are exchangeable, any distribution | nearly valid |
 #' | the same, `n_perm`, `covariates` | residuals are exchangeable | nearly valid |
 #' | [gpuCorCompare()] of two lists | subjects are a sample of each group | valid or conservative |
@@ -62,19 +67,27 @@
 #' 0.06 if five subjects vary 2.5 times as much as the nine of the other group.
 #'
 #' @section Data that are not normal:
-#' Use ranks (`"spearman"`, `"kendall"`), `"bicor"` or logarithms. Pearson's test is nearly valid at 0.05 for all
-#' simulated data, but `fdr` depends on the far tail. With n = 30 the fraction of pairs with p <= 1e-4 is 0.004 for
-#' lognormal data (also with n = 100), 0.002 for counts that are mostly 0, 0.0007 for t with 3 degrees of freedom, and
-#' 0.0001, as it should be, for logarithms of large counts. With `fdr = 0.05`, n = 30 and 100 lognormal variables, 20 %
-#' of whose pairs are weakly correlated, 0.47 of the edges are false; with Spearman's rho at most 0.05 are. If no pair
-#' is correlated, 0.99 of the data sets have edges.
+#' Use ranks (`"spearman"`, `"kendall"`), `"bicor"` or logarithms. Pearson's test is nearly valid at 0.05 for the
+#' following data, but not in the far tail. With n = 30 the fraction of pairs with p <= 1e-4 is 0.004 for lognormal data
+#' (also with n = 100), 0.002 for counts with 60 % zeros, 0.0007 for t with 3 degrees of freedom, and 0.0001, as it
+#' should be, for logarithms of large counts. With `fdr = 0.05`, n = 30 and 100 lognormal variables, 20 % of whose pairs
+#' are weakly correlated, 0.47 of the edges are false; with Spearman's rho at most 0.05 are. If no pair is correlated,
+#' 0.99 of the data sets have edges.
+#'
+#' @section Columns that are mostly zeros:
+#' Leave them out, or use `adjust = "maxT"`, which is conservative. With few values other than zero, a few rows in which
+#' two columns happen to be positive give a very small p value, by any measure. With n = 30 the fraction of pairs with p
+#' <= 1e-4 is 0.0003 for Kendall's tau and 0.0009 for Spearman's rho if 80 % are zeros, 0.002 and 0.008 if 90 % are, and
+#' 0.007 and 0.027 if 95 % are; the size is 0.06 to 0.074 with 90 or 95 %. Among 500 independent columns with n = 30,
+#' Kendall's tau with `fdr = 0.05` has 1,000 false edges if 90 % are zeros, and 2,300 if 95 % are. More rows help: with
+#' 90 % zeros there are 35 false edges with n = 128, and at most a few with n = 1,000.
 #'
 #' @section Differences between two matrices:
-#' Use `n_perm` for data that are not normal, and `df` for series. The normal approximation of Fisher's z holds for
-#' bivariate normal data. If the correlation is 0.8 in both groups of 50 rows, the size is 0.31 for t with 3 degrees of
-#' freedom, 0.47 for lognormal variables and 0.16 for AR(0.6) series. Spearman's rho has 0.064 for normal variables, and
-#' 0.11 and 0.12 for the first two. In the far tail more rows are needed: with 15 in each group `fdr = 0.05` has edges
-#' in 0.11 of the data sets without a difference, with 50 in 0.06.
+#' Use `n_perm` for data that are not normal and for groups of fewer than 50 rows, and `df` for series. The normal
+#' approximation of Fisher's z holds for bivariate normal data. If the correlation is 0.8 in both groups of 50 rows, the
+#' size is 0.31 for t with 3 degrees of freedom, 0.47 for lognormal variables and 0.16 for AR(0.6) series. Spearman's
+#' rho has 0.064 for normal variables, 0.11 for t with 3 degrees of freedom and 0.12 for lognormal variables. With 15
+#' rows in each group `fdr = 0.05` has edges in 0.11 of the data sets without a difference, with 50 in 0.06.
 #'
 #' @section Partial Spearman correlation:
 #' `covariates` are regressed out of ranks linearly, so an effect of another shape remains. With n = 100 and normal z

@@ -1,13 +1,12 @@
-# Claims: folders that say which process computes which shard. They are only hints: a shard that is computed twice costs
-# time, no more.
+# A claim is a folder that says which process computes a shard. It is only a hint: computing a shard twice is harmless.
 
 claim_folder <- function(plan, number, shard) file.path(plan$path, "claims", number, shard_name(shard))
 
 owner_file <- function(folder) file.path(folder, "owner.rds")
 
-# Returns TRUE if the shard was free, to one of several processes that try. The folder is renamed with its owner in it,
-# and replaces only an empty folder. (On Windows it replaces none: an empty one is an abandoned claim, which is released
-# first.)
+# Returns TRUE to one of the processes that try to claim a free shard. The folder is created elsewhere with its owner,
+# then renamed, which only succeeds over an empty folder. (On Windows it fails over any folder: an empty one is an
+# abandoned claim, which is released first.)
 claim <- function(plan, number, shard) {
   plan_folder(plan, "claims", number)
   folder <- claim_folder(plan, number, shard)
@@ -25,9 +24,9 @@ sign_claim <- function(plan, number, shard, folder = claim_folder(plan, number, 
 
 release_claim <- function(plan, number, shard) unlink(claim_folder(plan, number, shard), recursive = TRUE)
 
-# Claims of a round: shard, host, age in seconds, and abandoned, which is TRUE if the process has certainly or probably
-# ended. A process of another machine counts as ended after LONG_CLAIM seconds, or five times the longest shard; so does
-# one whose claim is as far in the future, as somebody set the clock.
+# Returns the claims of a round: shard, host, age in seconds, and abandoned, which is TRUE if the process has ended, or
+# probably has. A process on another machine counts as ended after LONG_CLAIM seconds, or five times the longest shard,
+# or if its claim is as far in the future because a clock was set.
 claims_of <- function(plan, round) {
   folders <- dir(file.path(plan$path, "claims", round$number), "^[0-9]{5,}$", full.names = TRUE)
   folders <- folders[as.numeric(basename(folders)) %in% seq_len(plan$shards)]
@@ -45,19 +44,19 @@ claims_of <- function(plan, round) {
   data.frame(shard = shards, host = host, age = age, abandoned = abandoned, row.names = NULL)
 }
 
-# The process that asks is not at work: a claim of its own was left by an interrupt.
+# A claim of this process itself is not active: an interrupt left it.
 is_at_work <- function(pid) pid != Sys.getpid() && .Call(r_are_running, as.integer(pid))
 
 LONG_CLAIM <- 600
 
 longest_claim <- function(plan, round) {
-  files <- utils::head(named_files(plan, round)$file, 16L) # which may be damaged
+  files <- utils::head(named_files(plan, round)$file, 16L) # files may be damaged
   seconds <- vapply(files, function(file) tryCatch(as.numeric(read_about(file)$seconds)[1L], error = function(e) 0), 0)
   max(LONG_CLAIM, 5 * seconds, na.rm = TRUE)
 }
 
-# The time on the machine that has the folder, as this machine's clock may differ; this machine's time if the folder is
-# not writable.
+# Returns the time of the file system with the folder, as this machine's clock may differ; this machine's time if the
+# folder is not writable.
 clock_of <- function(plan) {
   file <- begun_name(file.path(plan$path, "claims", "clock"))
   on.exit(unlink(file))

@@ -1,14 +1,13 @@
-# What a plan may hold beside its data: the name of a function, and arguments that are nothing but data. Both are
-# checked when the plan is made and whenever it is opened: otherwise anyone who can write to a plan's folder could run
-# any function in the processes that open it.
+# Besides its data, a plan may contain the name of a function, and arguments that are pure data. Both are checked when
+# the plan is made and whenever it is opened: otherwise anyone who can write to the folder could run code in the
+# processes that open it.
 
-# The functions that a plan can stand for.
 PLANNABLE <- c("gpuCorNetwork", "gpuConnectivity", "gpuCor")
 
-# Arguments of the function that do not belong in a plan: data, settings of a process, and where the result goes.
+# Arguments that do not belong in a plan: data, settings of a process, and the destination of the result.
 OUTSIDE_PLANS <- c("x", "y", "...", "control", "file", "compression", "shards", "pairs")
 
-# The ways in which a plan's data are stored.
+# Storage types of a plan's data.
 STORED_TYPES <- c("double", "float", "integer", "sparse")
 
 plan_arguments <- function(verb) {
@@ -28,18 +27,17 @@ check_verb_arguments <- function(given, verb) {
   })
 }
 
-# Returns TRUE if a value is nothing but data: a vector, or a list of vectors, whose attributes are data, too.
-# Functions, expressions, environments, pointers and S4 objects are not.
+# Returns TRUE if a value is pure data: a vector, or a list of vectors, whose attributes are data, too. Functions,
+# expressions, environments, pointers and S4 objects are not.
 is_data <- function(value) {
   if (isS4(value) || !(is.null(value) || is.atomic(value) || is.list(value))) return(FALSE)
   parts <- c(if (is.list(value)) unclass(value), attributes(value))
   all(vapply(unname(parts), is_data, NA))
 }
 
-# ---- a plan that is made
+# ---- making a plan
 
-# Arguments that are functions of the subject's number become lists of what they return: each is called once. n: number
-# of subjects, or NULL for data of one.
+# Replaces functions of a subject's index by lists of their values. `n`: number of subjects, or NULL for one data set.
 called_for_subjects <- function(given, n) {
   if (is.null(n)) return(given)
   for (name in intersect(names(given), c("weights", "covariates", "data"))) {
@@ -48,7 +46,7 @@ called_for_subjects <- function(given, n) {
   given
 }
 
-# Arguments as the plan holds them: covariates become numbers, as each process would evaluate a formula again.
+# Returns the arguments that the plan stores. Covariates become numbers, so that no process evaluates a formula.
 evaluated_arguments <- function(given, n) {
   if (!is.null(given$covariates)) {
     centred <- measure_of(check_method(if (is.null(given$method)) engine$methods else given$method))$centred
@@ -74,7 +72,7 @@ evaluated_arguments <- function(given, n) {
   given
 }
 
-# ---- a plan that is opened
+# ---- opening a plan
 
 # Returns TRUE if gpuCorPlan() could have written this.
 is_plan <- function(plan) {
@@ -85,12 +83,12 @@ is_plan <- function(plan) {
 has_call <- function(plan) {
   is.character(plan$verb) && isTRUE(plan$verb %in% PLANNABLE) &&
     are_arguments(plan$arguments, plan_arguments(plan$verb)) &&
-    is.call(plan$call) # shown with the result, never evaluated
+    is.call(plan$call) # printed with the result, never evaluated
 }
 
 has_sizes <- function(plan) is_count(plan$shards) && (is.null(plan$subjects) || is_count(plan$subjects))
 
-# A list of data whose names are among the known ones, each once.
+# Returns TRUE for a list of data with unique, known names.
 are_arguments <- function(arguments, known) {
   names <- names(arguments)
   is.list(arguments) && length(names) == length(arguments) && all(names %in% known) && !anyDuplicated(names) &&
@@ -99,7 +97,7 @@ are_arguments <- function(arguments, known) {
 
 is_count <- function(value) is.numeric(value) && length(value) == 1L && isTRUE(value >= 1 && value == floor(value))
 
-# What store_data() returns: the description of a matrix for each subject.
+# Returns TRUE for a result of store_data(): one matrix description per subject.
 are_descriptions <- function(data, subjects) {
   is_description <- function(one) {
     is.list(one) && isTRUE(one$type %in% STORED_TYPES) && is.numeric(one$dim) && length(one$dim) == 2L

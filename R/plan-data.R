@@ -1,13 +1,13 @@
-# The data of a plan: written into its folder once, and read from there by every process. x and y are lists of matrices,
-# one for each subject; of data that are no subjects' the list has one element, and y has none without `y`.
+# The data of a plan, which are written into its folder once and read by every process. x and y are lists of one matrix
+# per subject, or of one matrix; y is an empty list if there is none.
 
-# The matrices that the verb has made of x or y.
+# Returns the list of matrices of x or y.
 matrices_of <- function(m) if (is_combined(m)) m$data else if (!is.null(m)) list(m)
 
-# ---- written
+# ---- writing
 
-# Writes matrices, and returns a list of their descriptions, of which the first has the names of the columns. Columns
-# are stored as R or a file has them, block by block, and sparse matrices as R's object.
+# Writes matrices and returns a list of their descriptions; the first has the column names. Columns keep their storage
+# type and are written in blocks; sparse matrices are written as R objects.
 store_data <- function(m, plan, name) {
   lapply(seq_along(m), function(k) {
     own <- m[[k]]
@@ -21,7 +21,7 @@ store_data <- function(m, plan, name) {
   })
 }
 
-# The plan does not store the names of files, so that none can lead out of its folder.
+# The plan does not store file names, so that none can point outside its folder.
 data_file <- function(plan, name, k, type) {
   number <- if (!is.null(plan$subjects)) paste0(".", k)
   file.path(plan$path, paste0(name, number, if (type == "sparse") ".rds" else ".columns"))
@@ -30,10 +30,10 @@ data_file <- function(plan, name, k, type) {
 stored_type <- function(m) {
   if (isS4(m) && is(m, "dgCMatrix")) return("sparse")
   if (inherits(m, "gpuCorFile") && m$kind == "raw") return(m$storage)
-  if (!is_outside(m) && !is.double(m)) "integer" else "double" # the engine reads logical values as integers
+  if (!is_outside(m) && !is.double(m)) "integer" else "double" # the engine reads logicals as integers
 }
 
-# On a full disk saveRDS() may write a part of the file without an error.
+# On a full disk saveRDS() may write an incomplete file without an error.
 save_sparse <- function(m, file) {
   saveRDS(m, file, compress = FALSE)
   tryCatch(readRDS(file), error = function(condition) stop("it was not written to its end"))
@@ -52,10 +52,9 @@ write_columns <- function(m, file, type) {
   if (file.size(file) != prod(dim(m)) * size) stop("it was not written to its end")
 }
 
-# ---- read
+# ---- reading
 
-# The matrices of x or y as they were when the plan was made; an error if they were changed. They stay outside of
-# memory, unless they are sparse.
+# Returns the matrices of x or y, or stops if they have changed since the plan was made. Only sparse ones are loaded.
 stored_data <- function(plan, name, check = FALSE) {
   lapply(seq_along(plan[[name]]), function(k) {
     data <- plan[[name]][[k]]
@@ -66,8 +65,8 @@ stored_data <- function(plan, name, check = FALSE) {
   })
 }
 
-# Not every process needs to read all of the data: the checksum is compared with `check` only, or if the file was
-# touched, or before R reads an object from it.
+# The checksum requires reading all data, so it is only compared with `check`, if the file's time has changed, or before
+# R reads an object from the file.
 check_unchanged <- function(file, data, check) {
   check <- check || data$type == "sparse" || !identical(as.numeric(file.mtime(file)), data$time)
   same_size <- identical(file.size(file), data$bytes)

@@ -1,23 +1,23 @@
-# The folder of a plan, which all processes that work on it share:
-#   plan.rds                   the function, its arguments but the data, how many shards
-#   x.columns, y.columns       the data, once; x.rds, y.rds if they are sparse; of several subjects x.1.columns, ...
-#   designs/1.rds              weights and the basis of covariates as the engine takes them, one for each subject
-#   rounds/1.rds               a run of the engine over all pairs, which the shards do
-#   rounds/1/00007.<md5>       the result of shard 7; its name, which is given last, has its checksum
+# The folder of a plan, which all of its processes share:
+#   plan.rds                   the function, its arguments except the data, the number of shards
+#   x.columns, y.columns       the data, once; x.rds, y.rds if sparse; x.1.columns, ... for several subjects
+#   designs/1.rds              weights and the basis of covariates as the engine reads them, one file per subject
+#   rounds/1.rds               a run of the engine over all pairs, which is divided into shards
+#   rounds/1/00007.<md5>       the result of shard 7; its final name includes its checksum
 #   claims/1/00007/owner.rds   the process that computes shard 7
-#   notes/1.rds                what a sample of the columns said
+#   notes/1.rds                the result of a sample of the columns
 # A file gets its name when it is complete and on the disk. All but the data end in a seal (R/plan-seal.R).
 
 # ---- writing
 
-# The name that a file or folder has until it is complete. What a killed process left under such a name is removed.
+# Returns a file's or folder's name until it is complete. Leftovers of killed processes under such names are removed.
 begun_name <- function(file) {
   remove_abandoned(file)
   partial_name(file)
 }
 
-# f(partial) writes a file of another name, which becomes `file`. plan: the one that the folder must still hold, or NULL
-# for any.
+# f(partial) writes a file under a temporary name, which is then renamed to `file`. `plan`: the plan that the folder
+# must still contain, or NULL for no check.
 write_whole_file <- function(file, f, plan = NULL) {
   partial <- begun_name(file)
   on.exit(unlink(partial))
@@ -30,7 +30,7 @@ publish <- function(partial, file, plan = NULL) {
   synced <- .Call(r_sync, partial)
   if (!is.null(plan)) check_not_replaced(plan)
   if (!synced || !rename_file(partial, file)) cannot_write(file)
-  .Call(r_sync, dirname(file)) # some file systems cannot do this
+  .Call(r_sync, dirname(file)) # fails on some file systems
   invisible(file)
 }
 
@@ -38,8 +38,8 @@ cannot_write <- function(file, why = NULL) {
   fail_file("cannot write \"", file, "\"", if (!is.null(why)) paste0(": ", why), "; is the disk full?")
 }
 
-# A process that began with another plan in the same folder must not add to this one. The folder may change between this
-# check and the renaming; the seal decides, which is checked again when the file is read.
+# Stops if the folder contains another plan than at the start of this process. The folder may change after this check;
+# the seal, which readers check, is decisive.
 check_not_replaced <- function(plan) {
   found <- read_seal(plan_file(plan), with_object = FALSE)
   if (has_seal(found, seal_of(plan, "plan"))) return(invisible())
@@ -51,7 +51,7 @@ write_plan_file <- function(plan, file, object, seal) {
   write_whole_file(file, function(partial) append_sealed(partial, object, seal), if (seal$kind != "plan") plan)
 }
 
-# The object of a file that has this seal, otherwise NULL.
+# Returns the object in a file with this seal, otherwise NULL.
 read_plan_file <- function(file, seal) {
   found <- read_seal(file)
   if (has_seal(found, seal)) unserialize(found$object)
@@ -61,7 +61,7 @@ fail_changed <- function(file) {
   fail_file("\"", file, "\" was changed since the plan was made; make the plan again, in another folder")
 }
 
-# Returns TRUE if the file has that checksum. It is read again if it seems to have changed since it was last compared.
+# Returns TRUE if the file has the expected checksum. It is read again only if its size or time has changed.
 is_verified <- function(file, expected) {
   info <- file.info(file, extra_cols = FALSE)
   known <- paste(expected, info$size, as.numeric(info$mtime))
@@ -73,7 +73,7 @@ is_verified <- function(file, expected) {
 
 # ---- folders
 
-# A folder in the plan's own, made if necessary, with the same permissions.
+# Returns a folder within the plan's, which is created if necessary, with the same permissions.
 plan_folder <- function(plan, ...) {
   folder <- plan$path
   for (name in c(...)) {
@@ -86,7 +86,7 @@ plan_folder <- function(plan, ...) {
   folder
 }
 
-# Returns TRUE if the folder could be made. Its permissions are `mode`, whatever the umask is.
+# Returns TRUE if the folder was created. Its permissions are `mode`, regardless of the umask.
 make_folder <- function(folder, mode) {
   made <- dir.create(folder, showWarnings = FALSE, mode = as.character(mode))
   if (made) Sys.chmod(folder, mode, use_umask = FALSE)
@@ -97,27 +97,21 @@ make_folder <- function(folder, mode) {
 
 plan_file <- function(plan) file.path(plan$path, "plan.rds")
 
-# The plan's id and digest go into the seal; its path is not stored.
+# The seal contains the plan's id and digest; the path is not stored.
 save_plan <- function(plan) {
   write_plan_file(plan, plan_file(plan), plan[setdiff(names(plan), c("path", "id", "digest"))], seal_of(plan, "plan"))
 }
 
-check_plan_path <- function(path) {
-  if (!is.character(path) || length(path) != 1L || is.na(path) || !nzchar(path)) {
-    fail("'path' must be one string, the name of a plan's folder, not ", show_value(path))
-  }
-  path.expand(path)
-}
+check_plan_path <- function(path) path.expand(check_string(path, "path", "the name of a plan's folder"))
 
-# The plan in a folder, its contents checked.
 open_plan <- function(path) {
   path <- check_plan_path(path)
   shown <- show_value(path)
   host <- Sys.info()[["nodename"]]
   file <- file.path(path, "plan.rds")
   if (!dir.exists(path)) {
-    fail_file("'path' is ", shown, ", a folder that ", host, " does not see; give the full name of a folder that all ",
-              "machines share")
+    fail_file("'path' is ", shown, ", which is not a plan: ", host, " has no such folder; give the full name of a ",
+              "folder that all machines share")
   }
   if (file.access(path, 5L) != 0L || (file.exists(file) && file.access(file, 4L) != 0L)) {
     fail_file("'path' is ", shown, ", which ", Sys.info()[["user"]], " may not read on ", host)

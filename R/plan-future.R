@@ -1,7 +1,7 @@
-# A verb's shards by the workers of package future: the folder is made, filled, collected and removed.
+# Computes a verb's shards with the workers of package future, in a temporary plan folder.
 
 by_shards <- function(verb, x, y, given, shards, file, compression, control, call) {
-  for (package in c("future", "future.apply")) need_cran_package(package, "'shards'")
+  need_packages(c("future", "future.apply"), "'shards'")
   path <- tempfile("gpucor-plan-", shared_folder())
   on.exit(unlink(path, recursive = TRUE))
   plan <- make_plan(path, x, y, given, verb, shards, control, call)$plan
@@ -9,7 +9,6 @@ by_shards <- function(verb, x, y, given, shards, file, compression, control, cal
   collect_plan(open_work(plan, control), further, function(round) run_by_future(plan, round, control))
 }
 
-# A folder that all workers see.
 shared_folder <- function() setting_folder(if (has_local_workers()) tempdir() else getwd())
 
 has_local_workers <- function() inherits(future::plan(), c("sequential", "multisession", "multicore"))

@@ -1,32 +1,31 @@
-# A plan's folder is made: the call is checked by a replay before anything is written.
+# Creates a plan's folder. A replay checks the call before anything is written.
 
-# given: arguments of the verb; call: that of the verb. Returns the plan, and the first round with its
-# task and settings.
+# `given`: the verb's arguments; `call`: its call. Returns the plan, and the first round with its task and settings.
 make_plan <- function(path, x, y, given, verb, shards, control, call, mode = "0700") {
   path <- check_new_folder(path)
   mode <- check_mode(mode)
   further <- c(list(control = control), given["assay"[!is.null(given$assay)]])
-  given$assay <- NULL # the plan has its matrix
+  given$assay <- NULL # the plan stores the assay's matrix
   check_verb_arguments(given, verb)
   check_not_threshold(x, y)
   n <- if (is_subjects(x)) subjects_of(x, y, given$subjects)
   given <- called_for_subjects(given, n)
   plan <- list(version = package_version_text(), verb = verb, arguments = given, call = call, subjects = n)
   found <- replay_verb(plan, x, y, further)
-  if (!is_needed(found)) fail("this call of ", verb, "() has no pairs to share out")
+  if (!is_needed(found)) fail("this call of ", verb, "() has no pairs to distribute")
   plan$shards <- check_shards(shards, found$task$x, found$task$y)
   plan$arguments <- evaluated_arguments(given, n)
   c(found[c("task", "settings", "round")], list(plan = write_plan(plan, found, path, mode)))
 }
 
-# Writes a folder of another name, which gets its own when it is complete.
+# Writes a folder under a temporary name, and renames it when it is complete.
 write_plan <- function(plan, found, path, mode) {
   plan$path <- partial_name(path)
   if (!make_folder(plan$path, mode)) fail_file("cannot create the folder \"", plan$path, "\"")
   on.exit(unlink(plan$path, recursive = TRUE))
   plan$x <- store_data(matrices_of(found$task$x), plan, "x")
   plan$y <- store_data(matrices_of(found$task$y), plan, "y")
-  # 128 random bits of the system's: set.seed() must not make two plans equal.
+  # The id has 128 random bits from the system, as set.seed() must not make two plans equal.
   plan$id <- paste(.Call(r_random, 16L), collapse = "")
   plan$digest <- .Call(r_checksum, serialize(plan[c("verb", "arguments", "shards", "x", "y")], NULL))
   save_plan(plan)
@@ -62,7 +61,7 @@ check_mode <- function(mode) {
 }
 
 check_shards <- function(shards, x, y) {
-  most <- .Call(r_count_shards, if (is.null(y)) ncol(x) else ncol(y), ncol(x), !is.null(y))
-  if (is.null(shards)) return(min(16, most))
-  check_whole(shards, "shards", 1, most, paste0("; the pairs are in ", n_of(most, "tile")))
+  max <- .Call(r_count_shards, if (is.null(y)) ncol(x) else ncol(y), ncol(x), !is.null(y))
+  if (is.null(shards)) return(min(16, max))
+  check_whole(shards, "shards", 1, max, paste0("; the pairs are in ", n_of(max, "tile")))
 }

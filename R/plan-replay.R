@@ -1,28 +1,28 @@
-# A plan calls the verb again, with the plan's data. Wherever the verb would run the engine over all pairs, it gets the
-# shards' results; the first run whose shards are not all there becomes a round, and the call ends there. So a plan's
-# result is that of the call on one machine, whatever the verb.
+# A replay calls the verb again with the plan's data. Wherever the verb would run the engine over all pairs, it gets the
+# shards' results. The first run with missing shards becomes a round, and ends the call. The result of a plan is
+# therefore that of the call on one machine, for any verb.
 #
-# The verb's settings carry an object of class gpuCorReplay (settings$replay; NULL outside of plans):
+# The verb's settings contain an object of class gpuCorReplay (settings$replay; NULL outside plans):
 #   call                                       the call that results show
-#   is_planning                                TRUE: the next round is asked for, and not the result
+#   is_planning                                TRUE to find the next round, not the result
 #   run_pass(entry, task, arguments, settings) the result of a run of the engine over all pairs
-#   take_note(kind, f)                         what f() returned when the plan was made
+#   take_note(kind, f)                         the value of f() when the plan was made
 
-# x, y: data as the verb takes them; further: arguments that the plan does not have. Returns the verb's result, or the
-# round that has to be run first, a condition of class gpuCorRound. While a plan is being made nothing is written, and
-# the condition has the round's notes, task and settings.
+# `x`, `y`: the verb's data; `further`: arguments that are not in the plan. Returns the verb's result, or the round to
+# compute first, as a condition of class gpuCorRound. While a plan is being made, nothing is written, and the condition
+# contains the round's notes, task and settings.
 replay_verb <- function(plan, x, y, further, is_planning = TRUE) {
   arguments <- c(list(x = x), if (!is.null(y)) list(y = y), plan$arguments, further)
   arguments <- with_replay(arguments, new_replay(plan, is_planning))
   symbols <- lapply(stats::setNames(nm = names(arguments)), as.name)
   verb <- as.name(check_choice(plan$verb, PLANNABLE, "verb"))
-  call <- as.call(c(verb, symbols)) # by names: errors would show all of the data
+  call <- as.call(c(verb, symbols)) # symbols, as errors would otherwise show all data
   tryCatch(eval(call, arguments, environment(replay_verb)), gpuCorRound = function(condition) condition)
 }
 
-# Arguments of a verb by which its settings get the replay.
+# Adds the replay to the verb's arguments, as part of its control.
 with_replay <- function(arguments, replay) {
-  arguments$control$replay <- replay
+  arguments$control <- structure(c(arguments$control, list(replay = replay)), class = "gpuControl")
   arguments
 }
 
@@ -37,7 +37,7 @@ new_replay <- function(plan, is_planning) {
 
 is_needed <- function(result) inherits(result, "gpuCorRound")
 
-# Returns TRUE if the plan has its folder: its digest is known when its data are written.
+# Returns TRUE if the plan's folder exists: its digest is computed when its data are written.
 is_written <- function(plan) !is.null(plan$digest)
 
 # ---- passes
@@ -60,13 +60,12 @@ replayed_pass <- function(recording, entry, task, arguments, settings) {
   call_engine(entry, task, arguments, settings)
 }
 
-# A short histogram is not worth a round.
+# Short histograms are computed without a round.
 is_brief <- function(entry, task) entry == "r_histogram" && task$pairs <= SMALL_PAIRS
 
 SMALL_PAIRS <- 2^24
 
-# The round as the folder has it, where it is written when it is first needed. is_new: it is a further round that was
-# not known before.
+# Returns the round from the folder, where it is written if missing. `is_new`: TRUE for a later round that was unknown.
 needed_round <- function(recording, round) {
   plan <- recording$plan
   if (!is_written(plan)) return(round)
@@ -78,9 +77,9 @@ needed_round <- function(recording, round) {
 
 # ---- notes
 
-# f() is called once, when the plan is made; then the folder has its result. Notes of a kind are numbered in the order
-# in which the verb asks for them. A note whose file was lost or damaged is computed again; it may differ from the one
-# before, and then the rounds that depend on it are written again, too.
+# Calls f() once, when the plan is made; later calls return the stored value. Notes of a kind are numbered in the order
+# in which the verb requests them. If a note's file is missing or damaged, f() is called again; if its value differs,
+# the rounds that depend on it are rewritten.
 replayed_note <- function(recording, kind, f) {
   plan <- recording$plan
   number <- length(recording$notes[[kind]]) + 1L

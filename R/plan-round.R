@@ -1,6 +1,6 @@
-# The files of notes and rounds. A note is what may differ in the last digit from machine to machine, so that all
-# machines take it from the folder: a subject's design, or the histogram of a sample. A round is a run of the engine
-# over all pairs.
+# The files of notes and rounds. A note is a value whose last digits may differ among machines, so that all machines
+# read it from the folder: a subject's design, or the histogram of a sample. A round is a run of the engine over all
+# pairs.
 
 NOTE_FOLDERS <- c(sample = "notes", design = "designs")
 
@@ -17,7 +17,7 @@ write_note <- function(plan, kind, number, note) {
 
 round_file <- function(plan, number) file.path(plan$path, "rounds", paste0(number, ".rds"))
 
-# NULL: there is no such round, or its file is damaged or another plan's.
+# Returns NULL if there is no such round, or its file is damaged or another plan's.
 read_round <- function(plan, number) {
   round <- read_plan_file(round_file(plan, number), seal_of(plan, "round", number))
   if (!is.null(round) && !is_round(round)) fail_changed(round_file(plan, number))
@@ -41,14 +41,14 @@ last_round <- function(plan) {
   round
 }
 
-# What the shards of a round compute. is_last: no further round is expected.
+# Returns what the shards of a round compute. `is_last`: TRUE if no further round is expected.
 new_round <- function(number, entry, task, arguments, settings) {
   list(number = number, entry = entry, method = task$method, use = task$use, in_double = settings$in_double,
        arguments = shard_arguments(entry, arguments), is_last = sum(settings$pass) > 1 - 1e-6,
        combination = combination_of(task$x), designs = design_digests(designs_of(task$x, settings)))
 }
 
-# Shards do not depend on what becomes of the result.
+# Replaces arguments that concern only the final result, on which shards must not depend.
 shard_arguments <- function(entry, arguments) {
   if (entry == "r_cor") arguments[[3L]] <- list() # attributes
   if (entry %in% c("r_edges", "r_neighbours")) {
@@ -59,10 +59,10 @@ shard_arguments <- function(entry, arguments) {
   arguments
 }
 
-# How subjects' coefficients are combined; NULL: there is one subject.
+# Returns how subjects' coefficients are combined, or NULL for one data set.
 combination_of <- function(x) {
   if (!is_combined(x)) return(NULL)
-  list(rule = list(how = x$name, share = x$share, skips = x$skips), weights = x$weights, total = x$total)
+  list(rule = list(how = x$name, fraction = x$fraction, skips = x$skips), weights = x$weights, total = x$total)
 }
 
 designs_of <- function(x, settings) {
@@ -76,7 +76,7 @@ design_digests <- function(designs) {
   })
 }
 
-# Returns the round with its digest, which its shards' files carry: they do not count for a round of other settings.
+# Returns the round with its digest. The files of its shards contain it, so that they do not count for other settings.
 write_round <- function(plan, round) {
   text <- deparse(round, control = c("keepNA", "keepInteger", "hexNumeric"))
   round$digest <- .Call(r_checksum, charToRaw(paste(c(plan$digest, text), collapse = "\n")))

@@ -1,8 +1,8 @@
-# A process works on a plan: it computes shards, or puts them together.
+# How a process works on a plan: it computes shards, or merges them.
 
-# A plan with its data, and with the settings of this process. control: of gpuControl(); check: whether the
-# data are compared with their checksums.
-open_work <- function(plan, control = new_control(), check = FALSE) {
+# Returns a plan with its data and this process's settings. `control`: from gpuControl(); `check`: TRUE to compare the
+# data with their checksums.
+open_work <- function(plan, control = NULL, check = FALSE) {
   list(plan = plan, control = control, settings = new_settings(control),
        x = stored_data(plan, "x", check), y = stored_data(plan, "y", check))
 }
@@ -14,7 +14,7 @@ replay_work <- function(work, further = list(), is_planning = TRUE) {
 
 # ---- rounds
 
-# The last round that was needed. If the first one's file is damaged, a replay writes it again.
+# Returns the last known round. If the file of the first one is damaged, a replay rewrites it.
 current_round <- function(plan, work = open_work(plan)) {
   round <- last_round(plan)
   if (!is.null(round)) return(round)
@@ -22,7 +22,7 @@ current_round <- function(plan, work = open_work(plan)) {
   last_round(plan)
 }
 
-# The round to work on: the next one, if all shards of the current one are there and a further one is needed.
+# Returns the round to work on: the next one if the current one is complete and another is needed.
 next_round <- function(work) {
   round <- current_round(work$plan, work)
   if (round$is_last || nrow(finished_shards(work$plan, round)) < work$plan$shards) return(round)
@@ -30,7 +30,7 @@ next_round <- function(work) {
   if (is_needed(result)) result$round else round
 }
 
-# What the engine takes in a round, as the verb passes it: data with designs, and the settings.
+# Returns the engine's input in a round, as the verb passes it: data with designs, and the settings.
 round_task <- function(work, round) {
   designs <- round_designs(work, round)
   task <- list(x = work$x[[1L]], y = if (length(work$y)) work$y[[1L]], method = round$method, use = round$use,
@@ -45,7 +45,7 @@ round_task <- function(work, round) {
   task
 }
 
-# The design of each subject; NULL: the round has none. If a file is damaged, a replay makes the design again.
+# Returns the design of each subject, or NULL if the round has none. If a file is damaged, a replay makes it again.
 round_designs <- function(work, round) {
   plan <- work$plan
   if (!length(round$designs)) return(NULL)
@@ -66,7 +66,7 @@ round_designs <- function(work, round) {
 
 tell_shard <- function(plan, shard, ...) message("shard ", shard, " of ", plan$shards, ...)
 
-# Damaged files are removed; their names have the checksums that they should have.
+# Returns TRUE if the shard has an intact file, and removes damaged ones, which their checksums reveal.
 is_done <- function(plan, round, shard) {
   files <- shard_files(plan, round, shard)
   sound <- are_sound(files)
@@ -75,8 +75,8 @@ is_done <- function(plan, round, shard) {
   any(sound)
 }
 
-# Computes a shard that this process has claimed, unless another process has finished it meanwhile; the claim ends.
-# pass, passes: the shard's position among those of this call, for the progress bar.
+# Computes a claimed shard, unless another process has finished it meanwhile, and releases the claim. `pass`, `passes`:
+# the shard's position among those of this call, for the progress bar.
 run_claimed <- function(work, round, shard, pass, passes) {
   plan <- work$plan
   on.exit(release_claim(plan, round$number, shard))
@@ -86,7 +86,7 @@ run_claimed <- function(work, round, shard, pass, passes) {
   tell_shard(plan, shard, ": ", format(about$seconds, digits = 3), " s on ", about$host, " (", about$backend, ")")
 }
 
-# Computes the shards of these numbers, even if another process is at work on them, unless they are finished.
+# Computes these shards unless they are finished, even if another process is computing them.
 run_shards <- function(work, round, shards) {
   for (k in seq_along(shards)) {
     if (!claim(work$plan, round$number, shards[k])) sign_claim(work$plan, round$number, shards[k])
@@ -94,13 +94,13 @@ run_shards <- function(work, round, shards) {
   }
 }
 
-# Computes free shards until there are none, in all rounds. If there is nothing to compute, the finished shards are
-# compared with their checksums: the user calls again because a shard is damaged.
+# Computes free shards of all rounds. If there are none, compares finished shards with their checksums, as the user may
+# call again because a shard is damaged.
 run_free <- function(work, round) {
   plan <- work$plan
   check <- !length(free_shards(plan, round, check = FALSE))
   repeat {
-    refused <- numeric() # shards that could not be claimed; the second time that is not for another process
+    refused <- numeric() # shards whose claim failed once; a second failure is not due to another process
     while (length(free <- free_shards(plan, round, check))) {
       for (shard in free) {
         if (!claim(plan, round$number, shard)) {
@@ -120,7 +120,7 @@ run_free <- function(work, round) {
   }
 }
 
-# Shards that nobody has finished (check: without damage) and nobody computes. Abandoned claims are removed.
+# Returns the shards that are neither finished (with `check`: intact) nor being computed. Removes abandoned claims.
 free_shards <- function(plan, round, check) {
   claims <- claims_of(plan, round)
   for (shard in claims$shard[claims$abandoned]) release_claim(plan, round$number, shard)
@@ -131,8 +131,7 @@ free_shards <- function(plan, round, check) {
 
 # ---- the result
 
-# The verb's result. further: arguments of the verb; run(round): computes the shards of a round that is not complete, or
-# stops.
+# Returns the verb's result. `further`: arguments of the verb; run(round): computes an incomplete round, or stops.
 collect_plan <- function(work, further, run) {
   repeat {
     result <- replay_work(work, further, is_planning = FALSE)

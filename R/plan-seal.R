@@ -1,9 +1,9 @@
-# The seal of a plan's file: its last line. It names the plan (a random id), a digest of the data and settings that the
-# file depends on, the kind of file, its round and its shard, and it has a checksum of itself and of the R object before
-# it. An object is unserialized only where the seal is intact and says what the reader expects. A file with any other
-# seal counts as missing, and its contents are computed again.
+# The seal is the last line of a plan's file. It contains the plan's random id, a digest of the data and settings that
+# the file depends on, the kind of file, its round and shard, and a checksum of itself and the R object before it. An
+# object is unserialized only if the seal is intact and as expected. A file with any other seal counts as missing, and
+# its contents are computed again.
 
-# Raised whenever a plan's files change.
+# Incremented whenever the format of a plan's files changes.
 PLAN_FORMAT <- 3
 
 SEAL <- paste("gpucor-plan", PLAN_FORMAT, "%-6s %s %s %010.0f %010.0f %015.0f ")
@@ -11,15 +11,15 @@ SEAL_PATTERN <- paste("^gpucor-plan", PLAN_FORMAT, paste("([a-z]+) +([0-9a-f]{32
                                                          "([0-9]{10}) ([0-9]{15}) ([0-9a-f]{16})$"))
 SEAL_BYTES <- nchar(sprintf(SEAL, "", strrep("0", 32), strrep("0", 16), 0, 0, 0)) + 16
 
-# Returns what the seal of a plan's file says. kind: "plan", "round", "sample", "design", "claim" or "shard"; round,
-# shard: 0 if the file belongs to none.
+# Returns the expected seal of a file. `kind`: "plan", "round", "sample", "design", "claim" or "shard"; `round`,
+# `shard`: 0 if the file belongs to none.
 seal_of <- function(plan, kind, round = 0, shard = 0, digest = plan$digest) {
   list(kind = kind, plan = plan$id, digest = digest, round = as.numeric(round), shard = as.numeric(shard))
 }
 
 has_seal <- function(found, seal) identical(found[names(seal)], seal)
 
-# Appends the object and its seal to a file, or makes one. On a full disk writing may stop without an error.
+# Appends the object and its seal to a file, or creates it. On a full disk writing may stop without an error.
 append_sealed <- function(file, object, seal) {
   object <- serialize(object, NULL)
   line <- charToRaw(sprintf(SEAL, seal$kind, seal$plan, seal$digest, seal$round, seal$shard, length(object)))
@@ -32,8 +32,8 @@ append_sealed <- function(file, object, seal) {
   if (file.size(file) != size) stop("it was not written to its end")
 }
 
-# Returns the seal of a file with the serialized object, whose checksum is compared, or without both. NULL: the file is
-# missing, unreadable or damaged.
+# Returns the seal of a file with the serialized object after comparing the checksum, or the seal alone; NULL if the
+# file is missing, unreadable or damaged.
 read_seal <- function(file, with_object = TRUE) {
   none <- function(condition) NULL
   tryCatch({
@@ -45,7 +45,7 @@ read_seal <- function(file, with_object = TRUE) {
   }, error = none, warning = none)
 }
 
-# Reads `bytes` of the file that come before its last `after` ones.
+# Reads `bytes` of the file that precede its last `after` bytes.
 read_end <- function(file, bytes, after) {
   from <- file.size(file) - after - bytes
   if (!isTRUE(from >= 0)) stop("the file is too short")

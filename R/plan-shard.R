@@ -1,11 +1,10 @@
-# The files of a round's shards: the engine writes a shard's result, and R appends what else is known of it, and the
-# seal.
+# The files of a round's shards: the engine writes a shard's result, and R appends other results and the seal.
 
 shard_name <- function(shard) sprintf("%05.0f", shard)
 
 shard_seal <- function(plan, round, shard) seal_of(plan, "shard", round$number, shard, round$digest)
 
-# The files that have the name of a shard: a data frame of shard, file, checksum.
+# Returns the files that are named after a shard: a data frame of shard, file, checksum.
 named_files <- function(plan, round, shards = seq_len(plan$shards)) {
   folder <- file.path(plan$path, "rounds", round$number)
   names <- dir(folder, "^[0-9]{5,}[.][0-9a-f]{32}$")
@@ -14,8 +13,8 @@ named_files <- function(plan, round, shards = seq_len(plan$shards)) {
   files[files$shard %in% shards, ]
 }
 
-# The shards' files. A file with the seal of another plan, round or shard is left out; one whose seal is damaged counts
-# as a damaged file of the shard that its name says.
+# Returns the shards' files without those that have the seal of another plan, round or shard. A file with a damaged seal
+# counts as a damaged file of the shard in its name.
 shard_files <- function(plan, round, shards = seq_len(plan$shards)) {
   files <- named_files(plan, round, shards)
   is_own <- function(file, shard) {
@@ -25,25 +24,25 @@ shard_files <- function(plan, round, shards = seq_len(plan$shards)) {
   files[as.logical(mapply(is_own, files$file, files$shard)), ]
 }
 
-# One file of each shard that has any: two processes may have finished the same shard.
+# Returns one file per finished shard: two processes may have finished the same one.
 finished_shards <- function(plan, round) {
   files <- shard_files(plan, round)
   files[!duplicated(files$shard), ]
 }
 
-# Which of these files are as they were written.
+# Returns TRUE for each file that is intact.
 are_sound <- function(files) as.logical(mapply(is_verified, files$file, files$checksum))
 
-# What run_shard() returned for this file.
+# Returns the value of run_shard() for this file.
 read_about <- function(file) unserialize(read_seal(file)$object)
 
-# Computes a shard and writes its file. task: of round_task(). Any number of processes may do this at the same time.
+# Computes a shard and writes its file. `task`: from round_task(). Several processes may do this at the same time.
 run_shard <- function(plan, round, shard, task) {
   file <- file.path(plan_folder(plan, "rounds", round$number), shard_name(shard))
   partial <- begun_name(file)
   on.exit(unlink(partial))
   settings <- task$settings
-  settings[c("share", "save", "in_double")] <- list(c(shard - 1, plan$shards), partial, round$in_double)
+  settings[c("shard", "save", "in_double")] <- list(c(shard - 1, plan$shards), partial, round$in_double)
   started <- Sys.time()
   found <- checked(call_engine(round$entry, task, round$arguments, settings))
   seconds <- as.numeric(Sys.time() - started, units = "secs")
@@ -55,7 +54,8 @@ run_shard <- function(plan, round, shard, task) {
   about
 }
 
-# What the engine takes in the place of a run: where the shards' results are, and the flags of the variables.
+# Returns what the engine reads instead of computing: the shards' files, numbers of observations, and flags of
+# variables.
 parts_of <- function(finished) {
   parts <- NULL
   for (file in finished$file) {

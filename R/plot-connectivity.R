@@ -32,7 +32,7 @@ plot.gpuConnectivity <- function(x, type = c("auto", "fit", "hubs", "histogram")
   invisible(x)
 }
 
-# With a map there is no fit: voxels and regions are not a scale-free network. Names stand beside the histogram then.
+# Maps have no fit, as voxels and regions are no scale-free network; names are then beside the histogram.
 connectivity_panels <- function(x, values, name, coords, hubs, type) {
   has_map <- !is.null(coords)
   panels <- list(
@@ -44,7 +44,7 @@ connectivity_panels <- function(x, values, name, coords, hubs, type) {
   Filter(Negate(is.null), panels)
 }
 
-# The first panel, a map, over the width of the page, and the others side by side below it.
+# Draws the first panel, a map, across the page, and the others side by side below it.
 draw_below <- function(panels, ...) {
   if (length(panels) == 1L) return(panels[[1L]](...))
   old <- graphics::par(c("mar", "mfrow"))
@@ -81,16 +81,16 @@ check_can_fit <- function(values, name) {
 draw_fit <- function(values, name, ...) {
   check_can_fit(values, name)
   fit <- scale_free_points(values)
-  there <- fit$share > 0 # empty bins stand at 1e-9 in the fit
-  start_plot(fit$k[there], fit$share[there], list(xlab = paste0("connectivity k (", name, ")"),
-                                                  ylab = "share of variables p(k)", main = "Scale-free fit",
+  there <- fit$fraction > 0 # the fit counts empty bins as 1e-9
+  start_plot(fit$k[there], fit$fraction[there], list(xlab = paste0("connectivity k (", name, ")"),
+                                                  ylab = "fraction of variables p(k)", main = "Scale-free fit",
                                                   log = "xy", axes = FALSE), ...)
   log_axis(1L, fit$k[there])
-  log_axis(2L, fit$share[there])
+  log_axis(2L, fit$fraction[there])
   graphics::box(bty = "l")
   at <- 10^seq(log10(min(fit$k[there])), log10(max(fit$k[there])), length.out = 50L)
   graphics::lines(at, 10^(fit$intercept + fit$slope * log10(at)), col = VERMILION, lwd = 2)
-  graphics::points(fit$k[there], fit$share[there], pch = 19, col = BLUE)
+  graphics::points(fit$k[there], fit$fraction[there], pch = 19, col = BLUE)
   empty <- if (!all(there)) paste0("; ", sum(!there), " of ", length(there), " bins empty")
   note(bquote(R^2 == .(format(round(fit$r_squared, 2), nsmall = 2)) * ", slope" ~ .(signif(fit$slope, 3)) * .(empty)))
 }
@@ -113,14 +113,13 @@ draw_hubs <- function(values, name, coords, hubs, ...) {
   graphics::points(values[best], place, pch = 19, col = BLUE)
 }
 
-# How many characters, 12 to 40, are as wide as a fraction of the figure.
+# Returns the number of characters, from 12 to 40, that span a fraction of the figure's width.
 fitting_characters <- function(fraction, cex) {
   as.integer(min(40, max(12, fraction * graphics::par("fin")[1L] / graphics::strwidth("n", "inches", cex = cex))))
 }
 
 hubs_title <- function(n) if (n == 1) "The strongest hub" else paste("The", n, "strongest hubs")
 
-# A histogram that the engine has counted.
 draw_counts <- function(counted, ...) {
   draw_bars(counted$breaks, counted$counts, "pairs", list(xlab = counted$xname, main = "Coefficients"), ...)
   graphics::abline(v = 0, lty = 3L)

@@ -2,29 +2,29 @@
 
 #' @rdname gpuCor-class
 #' @param type For `plot()`: `"histogram"` of all coefficients; `"heatmap"` of the matrix, ordered by hierarchical
-#'   clustering; or `"auto"`, both, without the heat map if there are more than `most` variables.
-#' @param most A number: the max number of variables in a heat map.
+#'   clustering; or `"auto"`, both, without the heat map if there are more than `max` variables.
+#' @param max A number: the max number of variables in a heat map.
 #' @section Plots: `plot()` uses package graphics, with colors that do not depend on telling red from green. Missing
 #'   coefficients are light gray. Histograms of more than 200,000 values are drawn from a sample. With `type` other than
 #'   `"auto"` there is one panel, and `...` are graphical parameters such as `main`. For ggplot2, use
 #'   `as.data.frame()`.
 #' @export
-plot.gpuCor <- function(x, type = c("auto", "histogram", "heatmap"), most = 1000, ...) {
+plot.gpuCor <- function(x, type = c("auto", "histogram", "heatmap"), max = 1000, ...) {
   n <- size_of(x)
   panels <- list(histogram = function(...) draw_coefficients(x, ...), heatmap = function(...) draw_heatmap(x, ...))
   type <- check_panel(type, names(panels))
-  most <- check_whole(most, "most", 2, 20000)
-  if (type == "heatmap") check_drawable(n, most)
+  max <- check_whole(max, "max", 2, 20000)
+  if (type == "heatmap") check_drawable(n, max)
   if (n < 2) fail("there is no pair to plot: 'x' has ", n_of(n, "variable"))
-  if (n < 3 || n > most) panels$heatmap <- if (type == "heatmap") panels$heatmap
+  if (n < 3 || n > max) panels$heatmap <- if (type == "heatmap") panels$heatmap
   draw_panels(panels, type, ...)
   invisible(x)
 }
 
-check_drawable <- function(n, most) {
-  if (n <= most) return(invisible())
-  fail("a heat map of ", format_count(n), " variables would show less than a pixel of each; 'most' is ",
-       format_count(most), ": raise it, or draw some of the variables, such as a module's")
+check_drawable <- function(n, max) {
+  if (n <= max) return(invisible())
+  fail("a heat map of ", format_count(n), " variables would show less than a pixel of each; 'max' is ",
+       format_count(max), ": raise it, or draw some of the variables, such as a module's")
 }
 
 draw_coefficients <- function(x, ...) {
@@ -41,8 +41,8 @@ draw_heatmap <- function(x, main = "", ...) {
   draw_square(values, c(-1, 1), diverging(), "r", main, tree$labels[tree$order], ...)
 }
 
-# A square matrix with its key, names where there is room, else what the axes are.
-draw_square <- function(values, limits, colours, title, main, names, ...) {
+# Draws a square matrix with its key, and with names if there is space, else with titles of the axes.
+draw_square <- function(values, limits, colors, title, main, names, ...) {
   n <- nrow(values)
   names <- if (n <= 100L) cell_names(names)
   margin <- names_margin(names, 3)
@@ -51,7 +51,7 @@ draw_square <- function(values, limits, colours, title, main, names, ...) {
   graphics::plot.default(c(0.5, n + 0.5), c(0.5, n + 0.5), type = "n", ylim = c(n + 0.5, 0.5), xaxs = "i", yaxs = "i",
                          axes = FALSE, ann = FALSE, ...)
   title_at("main", main, TITLE_LINE)
-  draw_cells(values, limits, colours)
+  draw_cells(values, limits, colors)
   graphics::box(col = "grey40")
   size <- names_size(names, graphics::par("pin")[2L] / n)
   if (size > 0) {
@@ -60,7 +60,7 @@ draw_square <- function(values, limits, colours, title, main, names, ...) {
     title_at("xlab", n_of(n, "variable"), 1)
     title_at("ylab", "ordered by hierarchical clustering", 1)
   }
-  draw_key(limits, colours, title)
+  draw_key(limits, colors, title)
 }
 
 # ---- topological overlap
@@ -74,12 +74,12 @@ draw_square <- function(values, limits, colours, title, main, names, ...) {
 #' and the key shows the overlaps themselves.
 #'
 #' @param x An object of class `gpuTOM`.
-#' @param most A number: the max number of variables to draw.
+#' @param max A number: the max number of variables to draw.
 #' @param tree `NULL`, or a tree that [stats::hclust()] returned.
 #' @param main The title.
 #' @param ... Not used.
 #' @return `x`, invisibly.
-#' @section Errors: more than `most` variables.
+#' @section Errors: more than `max` variables.
 #' @references Langfelder P, Horvath S (2008). WGCNA: an R package for weighted correlation network analysis. *BMC
 #'   Bioinformatics* 9, 559.
 #' @examples
@@ -87,11 +87,11 @@ draw_square <- function(values, limits, colours, title, main, names, ...) {
 #' x <- matrix(rnorm(40 * 30), 40) + matrix(rnorm(40 * 3), 40)[, rep(1:3, 10)]
 #' plot(gpuTOM(x, power = 4))
 #' @export
-plot.gpuTOM <- function(x, most = 3000, tree = NULL, main = "Topological overlap", ...) {
-  most <- check_whole(most, "most", 2, 20000)
+plot.gpuTOM <- function(x, max = 3000, tree = NULL, main = "Topological overlap", ...) {
+  max <- check_whole(max, "max", 2, 20000)
   n <- attr(x, "Size")
   if (n < 3) fail("there is no tree to plot: 'x' has ", n_of(n, "variable"), "; it takes 3 or more")
-  check_drawable(n, most)
+  check_drawable(n, max)
   d <- structure(1 - as.vector(x), Size = n, Labels = attr(x, "Labels"), class = "dist")
   if (is.null(tree)) tree <- order_by_tree(d)
   if (!inherits(tree, "hclust")) fail("'tree' must be a tree of hclust(), not of class ", class(tree)[1L])
@@ -116,7 +116,7 @@ plot.gpuTOM <- function(x, most = 3000, tree = NULL, main = "Topological overlap
   invisible(x)
 }
 
-# overlap: square roots, NA on the diagonal.
+# `overlap`: square roots of overlaps, NA on the diagonal.
 draw_overlap <- function(overlap, names) {
   n <- nrow(overlap)
   limits <- c(0, max(overlap, 0, na.rm = TRUE))

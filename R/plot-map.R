@@ -1,5 +1,5 @@
-# Maps of a measure in space: slices through the highest value where the variables are voxels, that is, on a grid, which
-# may be rotated; otherwise dots, seen from three sides.
+# Maps of a measure in space. Voxels, which are on a grid (possibly a rotated one), are shown as slices through the
+# maximum; other variables as dots from three sides.
 
 draw_map <- function(values, name, coords, main = "Map of hubs", ...) {
   known <- rowSums(!is.finite(coords)) == 0
@@ -12,11 +12,11 @@ draw_map <- function(values, name, coords, main = "Map of hubs", ...) {
   title_at("main", main, TITLE_LINE)
   if (!all(known)) note(paste(format_count(sum(!known)), "of", n_of(length(known), "variable"), "without coordinates"))
   for (v in seq_along(map$views)) draw_view(map, v)
-  draw_key(map$limits, map$colours, name)
+  draw_key(map$limits, map$colors, name)
 }
 
-# The views of a map, side by side: each a pair of columns of `coords`, the horizontal and the vertical one. low, high:
-# the bounds of each column; left, bottom: the edges of each view.
+# Returns a map with its views side by side. `views`: the horizontal and the vertical column of `coords` of each; `low`,
+# `high`: bounds of each column; `left`, `bottom`: edges of each view.
 new_map <- function(values, coords) {
   axes <- if (is.null(colnames(coords))) c("x", "y", "z")[seq_len(ncol(coords))] else colnames(coords)
   grid <- grid_of(coords)
@@ -32,7 +32,7 @@ new_map <- function(values, coords) {
        grid = grid, peak = coords[order(values, decreasing = TRUE)[1L], ], low = low, high = high, views = views,
        width = width, height = height, gap = gap, left = cumsum(c(0, width + gap))[seq_along(views)],
        bottom = (max(height) - height) / 2, limits = map_limits(values),
-       colours = sequential()[-(1:15)]) # the lightest cannot be told from paper
+       colors = sequential()[-(1:15)]) # omits colors that look white
 }
 
 map_limits <- function(values) {
@@ -49,18 +49,18 @@ draw_view <- function(map, v) {
   label_view(map, v)
 }
 
-# The strongest on top.
+# Draws the strongest last, on top.
 draw_dots <- function(map, view, across, up) {
   order <- order(map$values, na.last = FALSE)
   at <- map$coords[order, view, drop = FALSE]
   graphics::points(at[, 1L] + across, at[, 2L] + up, pch = 21, lwd = 0.5, col = "grey40",
-                   bg = colours_of(map$values[order], map$limits, map$colours),
+                   bg = colors_of(map$values[order], map$limits, map$colors),
                    cex = if (length(order) > 500L) 0.6 else 1.1)
 }
 
 draw_slice <- function(map, view, across, up) {
   pixels <- slice_of(map, view)
-  graphics::rasterImage(grDevices::as.raster(pixels$colours), pixels$edges[1L] + across, pixels$edges[3L] + up,
+  graphics::rasterImage(grDevices::as.raster(pixels$colors), pixels$edges[1L] + across, pixels$edges[3L] + up,
                         pixels$edges[2L] + across, pixels$edges[4L] + up, interpolate = FALSE)
   if (length(map$peak) < 3L) return(invisible())
   at <- map$peak[view] + c(across, up)
@@ -69,8 +69,8 @@ draw_slice <- function(map, view, across, up) {
                      col = VERMILION, lwd = 0.5)
 }
 
-# The voxel that each pixel of the plane through the peak is in: list(colours: NA outside all voxels, top row first;
-# edges: left, right, bottom, top). The side of a voxel is an integer number of pixels; a view has some 300.
+# Finds the voxel of each pixel in the plane through the maximum. Returns list(colors: NA outside all voxels, top row
+# first; edges: left, right, bottom, top). A voxel's side is an integer number of pixels; a view has about 300.
 slice_of <- function(map, view) {
   side <- min(sqrt(colSums(map$grid$steps^2)))
   pixel <- side / ceiling(300 * side / max(map$high - map$low))
@@ -80,12 +80,12 @@ slice_of <- function(map, view) {
   place[, view[1L]] <- rep(low[1L] + (seq_len(n[1L]) - 0.5) * pixel, each = n[2L])
   place[, view[2L]] <- rep(low[2L] + (rev(seq_len(n[2L])) - 0.5) * pixel, n[1L])
   voxel <- voxels_at(map$grid, place)
-  colours <- colours_of(map$values[voxel], map$limits, map$colours)
-  colours[is.na(voxel)] <- NA
-  list(colours = matrix(colours, n[2L]), edges = c(low[1L] + c(0, n[1L] * pixel), low[2L] + c(0, n[2L] * pixel)))
+  colors <- colors_of(map$values[voxel], map$limits, map$colors)
+  colors[is.na(voxel)] <- NA
+  list(colors = matrix(colors, n[2L]), edges = c(low[1L] + c(0, n[1L] * pixel), low[2L] + c(0, n[2L] * pixel)))
 }
 
-# A caption below, and at the sides of 3-D views the ends of the axes: letters of RAS coordinates.
+# Adds a caption below, and at the sides of 3-D views the letters of RAS directions.
 label_view <- function(map, v) {
   view <- map$views[[v]]
   middle <- map$left[v] + map$width[v] / 2
@@ -110,8 +110,8 @@ view_caption <- function(map, view) {
 
 # ---- grids
 
-# The grid that points are on, if most of them have a neighbour: list(origin, steps: a column for each axis of the grid,
-# low: of the indices, size, row: the point at each index, NA where there is none), or NULL.
+# Returns the grid of points if most of them have a neighbor, else NULL: list(origin; steps: one column per axis; low:
+# min index; size; key: see grid_key(), of each point).
 grid_of <- function(coords) {
   steps <- grid_steps(coords)
   if (is.null(steps)) return(NULL)
@@ -129,10 +129,10 @@ grid_of <- function(coords) {
   if (mean(beside) > 0.5) grid
 }
 
-# Positions in steps from the origin, not rounded.
+# Returns unrounded positions in steps from the origin.
 grid_index <- function(grid, place) t(solve(grid$steps, t(place) - grid$origin))
 
-# A number for each index, NA outside the grid.
+# Returns a number for each index, NA outside the grid.
 grid_key <- function(grid, index) {
   at <- t(index) - grid$low
   inside <- colSums(at < 0 | at >= grid$size) == 0
@@ -142,8 +142,8 @@ grid_key <- function(grid, index) {
 
 voxels_at <- function(grid, place) match(grid_key(grid, round(grid_index(grid, place))), grid$key, incomparables = NA)
 
-# The shortest steps between points that lead in independent directions, from a few points; NULL where all are on a
-# line. Points in a plane, as one slice, get a third step across it.
+# Returns the shortest steps between points in linearly independent directions, from a sample of points; NULL if all
+# points are on a line. Points in a plane, such as one slice, get a third step perpendicular to it.
 grid_steps <- function(coords) {
   from <- coords[unique(round(seq(1, nrow(coords), length.out = 9L))), , drop = FALSE]
   n <- ncol(coords)
@@ -160,7 +160,7 @@ grid_steps <- function(coords) {
   cbind(steps, normal * sqrt(min(colSums(steps^2))))
 }
 
-# The shortest column of `apart` that is not in the span of the columns of `known`, which are orthonormal; or NULL.
+# Returns the shortest column of `apart` outside the span of the orthonormal columns of `known`, or NULL.
 shortest_step <- function(apart, known) {
   size <- colSums(apart^2)
   across <- size - colSums(crossprod(known, apart)^2)

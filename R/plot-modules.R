@@ -1,4 +1,4 @@
-# The tree of gpuModules(), its modules' colours and numbers.
+# Plots the tree of gpuModules(), with the colors and numbers of modules.
 
 #' @rdname gpuModules-methods
 #' @export
@@ -17,7 +17,7 @@ plot.gpuModules <- function(x, main = NULL, ...) {
   invisible(x)
 }
 
-# Lines, as hclust's own plot has them, but for thousands of leaves that have no names.
+# Draws lines like plot.hclust(), but thinner for thousands of leaves, and without names.
 plot_tree <- function(tree, main, ylab) {
   n <- length(tree$order)
   graphics::plot.default(c(0.5, n + 0.5), range(tree$height), type = "n", xaxt = "n", xaxs = "i", xlab = "", bty = "n",
@@ -28,16 +28,16 @@ plot_tree <- function(tree, main, ylab) {
   graphics::segments(c(x, x[, 1L]), c(joins$low, top), c(x, x[, 2L]), c(top, top, top), lwd = if (n > 500) 0.5 else 1)
 }
 
-# Genes in the order of the tree, their modules' colours, and below each module's number.
+# Draws genes in the order of the tree in their modules' colors, with each module's number below.
 plot_bar <- function(x) {
   at <- x$tree$order
-  colours <- unname(x$colours[x$genes])[at]
+  colors <- unname(x$colors[x$genes])[at]
   runs <- rle(unname(x$labels[x$genes])[at])
   end <- cumsum(runs$lengths)
   start <- end - runs$lengths
   graphics::plot.default(c(0.5, length(at) + 0.5), 0:1, type = "n", axes = FALSE, xlab = "", ylab = "", xaxs = "i",
                          yaxs = "i")
-  graphics::rect(start + 0.5, BAR_BOTTOM, end + 0.5, 1, col = sub("[.][0-9]+$", "", colours[end]), border = NA)
+  graphics::rect(start + 0.5, BAR_BOTTOM, end + 0.5, 1, col = sub("[.][0-9]+$", "", colors[end]), border = NA)
   graphics::mtext("module", 2L, line = 0.5, at = (1 + BAR_BOTTOM) / 2)
   graphics::mtext(paste(format_count(length(at)), "genes in the order of the tree; grey: in no module"), 1L,
                   line = 0.5)
@@ -47,7 +47,7 @@ plot_bar <- function(x) {
 # The fraction of the panel below the bar, for numbers.
 BAR_BOTTOM <- 0.5
 
-# The number of each module below its widest run; numbers that would overlap stand side by side if they fit.
+# Writes the number of each module below its widest run; overlapping numbers are moved apart if they fit.
 plot_numbers <- function(module, middle, width) {
   widest <- order(-width)
   widest <- widest[module[widest] > 0]
@@ -56,13 +56,13 @@ plot_numbers <- function(module, middle, width) {
   range <- graphics::par("usr")[1:2]
   room <- 1.25 * graphics::strwidth(max(module), cex = 0.8)
   cex <- 0.8 * min(1, diff(range) / (room * length(widest)))
-  if (cex < 0.4) return(invisible()) # nobody could read them
+  if (cex < 0.4) return(invisible()) # too small to read
   place <- side_by_side(middle[widest], room * cex / 0.8, range)
   graphics::segments(middle[widest], BAR_BOTTOM, place, 0.28, lwd = 0.5)
   graphics::text(place, 0.12, module[widest], cex = cex, xpd = NA)
 }
 
-# Ascending positions, moved by least squares to be `room` apart within the range.
+# Returns ascending positions, moved by least squares to be `room` apart within the range.
 side_by_side <- function(place, room, range) {
   step <- room * (seq_along(place) - 1)
   place <- stats::isoreg(place - step)$yf + step

@@ -1,24 +1,22 @@
-# Plots of networks.
-
 #' @rdname gpuCorNetwork-class
 #' @param type For `plot()`: the distribution of `"degree"`s, a histogram of the `"weight"`s (coefficients) of the
 #'   edges, the `"layout"` of the graph (needs package igraph), or `"auto"`, all of them.
-#' @param most A number: the max number of variables with edges in a layout.
+#' @param max A number: the max number of variables with edges in a layout.
 #' @param labels A number: how many of the best connected variables to name in the layout, if they fit.
 #' @section Plots: in a layout (Fruchterman and Reingold) positive edges are blue, negative ones vermilion, and stronger
 #'   ones thicker. The area of a dot is proportional to its degree. Variables without an edge are left out. With `type`
 #'   other than `"auto"` there is one panel, and `...` are graphical parameters such as `main`.
 #' @export
-plot.gpuNetwork <- function(x, type = c("auto", "degree", "weight", "layout"), most = 300, labels = 20, ...) {
+plot.gpuNetwork <- function(x, type = c("auto", "degree", "weight", "layout"), max = 300, labels = 20, ...) {
   panels <- list(degree = function(...) draw_degrees(x, ...), weight = function(...) draw_weights(x, ...),
                  layout = function(...) draw_layout(x, labels, ...))
   type <- check_panel(type, names(panels))
-  most <- check_whole(most, "most", 1, 1e5)
+  max <- check_whole(max, "max", 1, 1e5)
   labels <- check_whole(labels, "labels", 0, 1000)
   size <- sum(unlist(degrees_of_network(x)) > 0)
-  if (type == "layout") check_layout(size, most)
+  if (type == "layout") check_layout(size, max)
   if (type != "auto") return(invisible(panels[[type]](...)))
-  if (size == 0 || size > most || !requireNamespace("igraph", quietly = TRUE)) {
+  if (size == 0 || size > max || !requireNamespace("igraph", quietly = TRUE)) {
     draw_panels(panels[1:2], "auto", ...)
   } else {
     old <- graphics::par(c("mar", "mfrow"))
@@ -33,12 +31,12 @@ plot.gpuNetwork <- function(x, type = c("auto", "degree", "weight", "layout"), m
   invisible(x)
 }
 
-check_layout <- function(size, most) {
-  need_cran_package("igraph", "type = \"layout\"")
+check_layout <- function(size, max) {
+  need_packages("igraph", "type = \"layout\"")
   if (size == 0) fail("the network has no edge, and no layout")
-  if (size > most) {
-    fail("a layout of ", format_count(size), " variables with edges would be a hairball; 'most' is ",
-         format_count(most), ": raise it, or ask for fewer edges")
+  if (size > max) {
+    fail("a layout of ", format_count(size), " variables with edges would be a hairball; 'max' is ",
+         format_count(max), ": raise it, or ask for fewer edges")
   }
 }
 
@@ -53,7 +51,7 @@ draw_degrees <- function(net, ...) {
   all <- do.call(rbind, counts)
   if (!nrow(all)) return(draw_nothing("no edges", "degree", "variables", ...))
   span <- function(values) range(values, if (length(unique(values)) == 1L) values * c(0.5, 2))
-  room <- if (length(counts) > 1L) 4 else 1 # for the legend
+  room <- if (length(counts) > 1L) 4 else 1 # space for the legend
   start_plot(span(all$degree), span(all$variables) * c(1, room),
              list(xlab = "degree", ylab = "variables", main = "Degrees", log = "xy", axes = FALSE), ...)
   log_axis(1L, span(all$degree), count_ticks(span(all$degree)))
@@ -77,7 +75,6 @@ draw_nothing <- function(text, xlab, ylab, ...) {
   graphics::text(0.5, 0.5, text)
 }
 
-# The title of an axis of the entries.
 value_title <- function(net) {
   switch(value_name(net), difference = "difference of z", overlap = "topological overlap", method_title(net@method))
 }
@@ -95,7 +92,7 @@ draw_weights <- function(net, ...) {
   }
 }
 
-# Overlaps are negative in networks of signed overlaps only.
+# Only networks of signed overlaps have negative overlaps.
 weight_limits <- function(net) {
   if (is(net, "gpuCorDifference")) return(c(-1, 1) * max(abs(pretty(range(net@x)))))
   c(if (is(net, "gpuTOMNetwork") && all(net@x >= 0)) 0 else -1, 1)
@@ -103,7 +100,7 @@ weight_limits <- function(net) {
 
 # ---- layout
 
-# Where the vertices of a graph stand; the session's random numbers go on as before.
+# Returns the positions of a graph's vertices; the session's random number generator is unaffected.
 graph_layout <- function(graph) {
   keeping_random({
     set.seed(1L)
@@ -111,7 +108,7 @@ graph_layout <- function(graph) {
   })
 }
 
-# Edges of the strength of the weakest thin, of the strongest thick.
+# Returns line widths that increase with the weight.
 edge_widths <- function(weight) {
   range <- range(weight)
   0.6 + 2.2 * (weight - range[1L]) / max(diff(range), 1e-12)
@@ -131,10 +128,10 @@ draw_layout <- function(net, labels, main = "", ...) {
   graphics::title(main = main, line = 0.8)
   shade <- if (length(value) > 1000L) 0.3 else 0.65
   strongest_last <- order(abs(value))
-  colours <- ifelse(value > 0, grDevices::adjustcolor(BLUE, shade), grDevices::adjustcolor(VERMILION, shade))
+  colors <- ifelse(value > 0, grDevices::adjustcolor(BLUE, shade), grDevices::adjustcolor(VERMILION, shade))
   from <- at[ends[strongest_last, 1L], , drop = FALSE]
   to <- at[ends[strongest_last, 2L], , drop = FALSE]
-  graphics::segments(from[, 1L], from[, 2L], to[, 1L], to[, 2L], col = colours[strongest_last],
+  graphics::segments(from[, 1L], from[, 2L], to[, 1L], to[, 2L], col = colors[strongest_last],
                      lwd = edge_widths(abs(value))[strongest_last])
   is_y <- if (is.null(igraph::V(graph)$type)) rep(FALSE, length(degree)) else igraph::V(graph)$type
   size <- (if (length(degree) > 60L) 0.7 else 1) * (0.6 + 1.4 * sqrt(degree / max(degree)))
@@ -147,14 +144,14 @@ draw_layout <- function(net, labels, main = "", ...) {
   layout_legend(value_name(net), value, any(is_y))
 }
 
-# In inches, of dots of these `cex`.
+# Returns the radius in inches of dots of size `cex`.
 dot_radius <- function(cex) 0.375 * cex * graphics::par("cex") * graphics::par("ps") / 72
 
 extend <- function(values) range(values) + c(-0.06, 0.06) * max(diff(range(values)), 1)
 
 layout_legend <- function(name, value, has_y) {
   there <- c(any(value > 0), any(value < 0))
-  text <- paste0(name, c(" > 0  ", " < 0  "))[there] # legend() leaves little room behind a text
+  text <- paste0(name, c(" > 0  ", " < 0  "))[there] # legend() leaves little space after a text
   graphics::legend("bottom", c(text, if (has_y) c("x", "y")), horiz = TRUE, inset = c(0, -0.06), xpd = NA, bty = "n",
                    cex = 0.8, col = c(c(BLUE, VERMILION)[there], if (has_y) c("black", "black")),
                    lty = c(rep(1, sum(there)), if (has_y) c(NA, NA)), lwd = 2,

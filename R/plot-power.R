@@ -1,5 +1,3 @@
-# Plots of the table of pickPower().
-
 #' @rdname pickPower
 #' @export
 plot.gpuCorPower <- function(x, ...) {
@@ -29,7 +27,7 @@ draw_power_connectivity <- function(x) {
   if (is_log) log_axis(2L, values)
 }
 
-# A dot for each power; the estimate stands out.
+# Draws one dot per power, and highlights the estimate.
 draw_powers <- function(x, values, ylim, parameters) {
   powers <- x$fitIndices$Power
   start_plot(range(powers), ylim, c(list(xlab = "power"), parameters))

@@ -1,5 +1,3 @@
-# Plots of tests.
-
 #' @rdname gpuCorTest
 #' @param type For `plot()`: `"p.value"`, a histogram of the p values with the counts expected under the null;
 #'   `"volcano"`, p on a logarithmic axis against the effect; or `"auto"`, both. Of many pairs a sample is drawn.
@@ -14,7 +12,7 @@ plot.gpuTests <- function(x, type = c("auto", "p.value", "volcano"), ...) {
   draw_tests(x, type, effect, if (isTRUE(x[["log.p"]])) p else log(p), method_title(x$method), c(-1, 1), ...)
 }
 
-# Two-sided, and not 0 where p itself would be.
+# Returns two-sided log p values, which are finite even if p underflows to 0.
 log_p_of_z <- function(z) log(2) + stats::pnorm(-abs(as.vector(z)), log.p = TRUE)
 
 draw_tests <- function(x, type, effect, log_p, xlab, xlim, ...) {
@@ -37,14 +35,14 @@ draw_p_values <- function(log_p, ...) {
   note("dashed: expected under the null")
 }
 
-# Places of the tests to draw: a sample, and the smallest p values.
-volcano_places <- function(log_p, most = 20000, smallest = 1000) {
+# Returns the positions of the tests to draw: a sample, and the smallest p values.
+volcano_places <- function(log_p, max = 20000, smallest = 1000) {
   n <- length(log_p)
-  if (n <= most) return(seq_len(n))
+  if (n <= max) return(seq_len(n))
   known <- log_p[!is.na(log_p)]
-  if (length(known) <= most) return(which(!is.na(log_p)))
+  if (length(known) <= max) return(which(!is.na(log_p)))
   bound <- sort(known, partial = smallest)[smallest]
-  unique(c(drawn_places(n, most), utils::head(which(log_p <= bound), 2 * smallest)))
+  unique(c(drawn_places(n, max), utils::head(which(log_p <= bound), 2 * smallest)))
 }
 
 draw_volcano <- function(effect, log_p, xlab, xlim, ...) {
@@ -53,8 +51,8 @@ draw_volcano <- function(effect, log_p, xlab, xlim, ...) {
   top <- max(y[is.finite(y)], 1)
   parameters <- list(xlab = xlab, ylab = expression(-log[10] * " p"), main = "Volcano", yaxs = "i")
   start_plot(xlim, c(0, 1.04 * top), parameters, ...)
-  colours <- grDevices::adjustcolor(c(VERMILION, BLUE), 0.5)
+  colors <- grDevices::adjustcolor(c(VERMILION, BLUE), 0.5)
   graphics::points(effect[at], pmin(y, top), pch = 16, cex = if (length(at) > 2000L) 0.4 else 0.7,
-                   col = colours[1L + (effect[at] > 0)])
+                   col = colors[1L + (effect[at] > 0)])
   graphics::abline(v = 0, lty = 3L)
 }

@@ -1,4 +1,4 @@
-# Helpers of all plots: colors that do not depend on telling red from green, axes, labels that do not overlap, samples.
+# Helpers of all plots: colors for readers with red-green blindness, axes, labels that do not overlap, samples.
 
 # Okabe and Ito's blue (positive) and vermilion (negative, or highlighted).
 BLUE <- "#0072B2"
@@ -8,28 +8,27 @@ FAINT <- "grey70"
 diverging <- function(n = 101L) grDevices::hcl.colors(n, "Blue-Red 3")
 sequential <- function(n = 101L) rev(grDevices::hcl.colors(n, "Blues 3"))
 
-# Max number of values in a plot.
-MOST_DRAWN <- 2e5
+MAX_DRAWN <- 2e5
 
-# Up to `most` positions among n, spread evenly and in step with no pattern.
-drawn_places <- function(n, most = MOST_DRAWN) {
-  if (n <= most) return(seq_len(n))
-  floor((seq_len(most) * (sqrt(5) - 1) / 2) %% 1 * n) + 1
+# Returns up to `max` positions among n, spread evenly without following a pattern.
+drawn_places <- function(n, max = MAX_DRAWN) {
+  if (n <= max) return(seq_len(n))
+  floor((seq_len(max) * (sqrt(5) - 1) / 2) %% 1 * n) + 1
 }
 
-# Several panels on a page; `code` draws them.
+# Draws several panels on a page; `code` draws each.
 with_panels <- function(rows, columns, code) {
   old <- graphics::par(mfrow = c(rows, columns), mar = c(3.8, 4.6, 3.2, 1))
   on.exit(graphics::par(old))
-  graphics::par(cex = if (rows * columns > 2L) 0.7 else 0.85) # mfrow has set its own
+  graphics::par(cex = if (rows * columns > 2L) 0.7 else 0.85) # overrides the cex of mfrow
   code
   invisible()
 }
 
-# The argument `type` of a method that draws all its panels by default.
+# Checks the argument `type` of a method that draws all its panels by default.
 check_panel <- function(type, panels) check_choice(type, c("auto", panels), "type")
 
-# panels: a named list of functions of graphical parameters; type: the name of one, or "auto" for all.
+# `panels`: a named list of functions of graphical parameters; `type`: the name of one, or "auto" for all.
 draw_panels <- function(panels, type, ..., columns = length(panels)) {
   if (type != "auto") return(invisible(panels[[type]](...)))
   with_panels(ceiling(length(panels) / columns), columns, for (panel in panels) panel(...))
@@ -37,8 +36,8 @@ draw_panels <- function(panels, type, ..., columns = length(panels)) {
 
 # ---- axes
 
-# An empty plot, its titles where numbers that stand upright leave room for them. parameters: xlab, ylab, main and
-# others; what the user gave comes before them.
+# Starts an empty plot, with titles placed clear of upright tick labels. `parameters`: xlab, ylab, main and others,
+# which the user's arguments override.
 start_plot <- function(x, y, parameters, ...) {
   given <- list(...)
   parameters[names(given)] <- given
@@ -52,11 +51,10 @@ start_plot <- function(x, y, parameters, ...) {
   title_at("ylab", parameters$ylab, 3.1)
 }
 
-# With room for a note below it.
+# Margin line of titles, which leaves space for note().
 TITLE_LINE <- 1.9
 
-# A title of the plot or of an axis, smaller where it would be cut off at the edge of the figure. what: as title() calls
-# it.
+# Adds a title of the plot or of an axis, reduced if the figure would clip it. `what`: an argument of title().
 title_at <- function(what, text, line) {
   if (!length(text)) return(invisible())
   size <- title_size(what, text)
@@ -73,17 +71,16 @@ title_size <- function(what, text) {
   usual * min(1, 0.98 * room / max(graphics::strwidth(text, "inches", cex = usual, font = font), 1e-6))
 }
 
-# A line between the title and the plot.
 note <- function(text) graphics::mtext(text, 3L, 0.3, cex = 0.75 * graphics::par("cex"))
 
-# The unit of counts at an axis: 1, thousands, ...
+# Returns the unit of counts on an axis: 1, thousands, ...
 count_unit <- function(largest) {
   units <- c(1, 1e3, 1e6, 1e9)
   names(units) <- c("", " (thousands)", " (millions)", " (billions)")
   units[max(1L, findInterval(largest / 2, units))]
 }
 
-# Ticks of a logarithmic axis in equal steps; of less than a decade those of a linear one.
+# Returns equally spaced ticks of a logarithmic axis; below one decade, those of a linear axis.
 log_ticks <- function(values) {
   range <- range(values)
   decades <- diff(log10(range))
@@ -93,7 +90,7 @@ log_ticks <- function(values) {
   signif(10^exponents, 1L)
 }
 
-# Ticks of counts: integers, with 1 if the axis begins there.
+# Returns integer ticks of counts, including 1 if the axis starts there.
 count_ticks <- function(values) {
   ticks <- log_ticks(values)
   sort(unique(c(if (min(values) <= 1) 1, ticks[ticks == round(ticks) & ticks >= 1])))
@@ -104,14 +101,14 @@ log_axis <- function(side, values, ticks = log_ticks(values)) {
                  las = 1)
 }
 
-# Bars of counts; total: of how many values these are a sample.
+# Draws bars of counts; `total`: number of values that `values` are a sample of.
 draw_histogram <- function(values, breaks, what, total, parameters, ...) {
   values <- values[is.finite(values)]
   found <- graphics::hist(values, breaks, plot = FALSE)
   draw_bars(breaks, found$counts / max(1, length(values)) * total, what, parameters, ...)
 }
 
-# Integers, if the unit is one.
+# Returns ticks, which are integers if the unit is 1.
 bar_ticks <- function(top, unit) {
   ticks <- pretty(c(0, top), 5L)
   if (unit == 1) ticks[ticks == round(ticks)] else ticks
@@ -129,24 +126,24 @@ draw_bars <- function(breaks, counts, what, parameters, ...) {
   invisible(unit)
 }
 
-# ---- colours for numbers
+# ---- colors of numbers
 
-colours_of <- function(values, limits, colours) {
-  share <- (values - limits[1L]) / max(diff(limits), .Machine$double.xmin)
-  found <- colours[1L + round(pmin(pmax(share, 0), 1) * (length(colours) - 1))]
+colors_of <- function(values, limits, colors) {
+  fraction <- (values - limits[1L]) / max(diff(limits), .Machine$double.xmin)
+  found <- colors[1L + round(pmin(pmax(fraction, 0), 1) * (length(colors) - 1))]
   found[is.na(values)] <- "grey85"
   found
 }
 
-# Beside the plot, in its right margin, which colour is which number. at: ticks; label: of a tick's number.
-draw_key <- function(limits, colours, title, at = pretty(limits, 5L), labels = format(at, digits = 2L)) {
+# Draws the color key in the right margin. `at`: ticks; `labels`: their texts.
+draw_key <- function(limits, colors, title, at = pretty(limits, 5L), labels = format(at, digits = 2L)) {
   usr <- graphics::par("usr")
   inch <- diff(usr[1:2]) / graphics::par("pin")[1L]
   left <- usr[2L] + 0.12 * inch
   right <- left + 0.14 * inch
-  y <- function(share) usr[3L] + share * diff(usr[3:4])
-  edges <- y(seq(0, 1, length.out = length(colours) + 1L))
-  graphics::rect(left, edges[-length(edges)], right, edges[-1L], col = colours, border = NA, xpd = NA)
+  y <- function(fraction) usr[3L] + fraction * diff(usr[3:4])
+  edges <- y(seq(0, 1, length.out = length(colors) + 1L))
+  graphics::rect(left, edges[-length(edges)], right, edges[-1L], col = colors, border = NA, xpd = NA)
   graphics::rect(left, edges[1L], right, edges[length(edges)], border = "grey40", xpd = NA)
   keep <- at >= limits[1L] & at <= limits[2L]
   graphics::text(right + 0.05 * inch, y((at[keep] - limits[1L]) / diff(limits)), labels[keep], adj = c(0, 0.5),
@@ -155,43 +152,43 @@ draw_key <- function(limits, colours, title, at = pretty(limits, 5L), labels = f
                  xpd = NA)
 }
 
-# Means of blocks of rows, up to so many of them: more are not seen.
-reduce_rows <- function(m, most) {
-  if (nrow(m) <= most) return(m)
-  block <- ceiling(seq_len(nrow(m)) / nrow(m) * most)
+# Reduces a matrix to at most `max` rows, means of blocks of rows: a plot cannot show more.
+reduce_rows <- function(m, max) {
+  if (nrow(m) <= max) return(m)
+  block <- ceiling(seq_len(nrow(m)) / nrow(m) * max)
   there <- !is.na(m)
   m[!there] <- 0
   rowsum(m, block) / rowsum(there + 0, block)
 }
 
-reduce_matrix <- function(m, most) t(reduce_rows(t(reduce_rows(m, most)), most))
+reduce_matrix <- function(m, max) t(reduce_rows(t(reduce_rows(m, max)), max))
 
-# Draw a matrix as an image, its first row at y[2]. x, y: the edges in user coordinates; the defaults are of `m` before
-# it is reduced, so they are evaluated first.
-draw_cells <- function(m, limits, colours, x = c(0.5, ncol(m) + 0.5), y = c(nrow(m) + 0.5, 0.5)) {
+# Draws a matrix as an image, its first row at y[2]. `x`, `y`: edges in user coordinates. Their defaults need the
+# original size of `m`, so they are evaluated first.
+draw_cells <- function(m, limits, colors, x = c(0.5, ncol(m) + 0.5), y = c(nrow(m) + 0.5, 0.5)) {
   force(x)
   force(y)
   m <- reduce_matrix(m, 600L)
-  found <- matrix(colours_of(m, limits, colours), nrow(m))
+  found <- matrix(colors_of(m, limits, colors), nrow(m))
   if (length(found) > 2500L) {
     graphics::rasterImage(grDevices::as.raster(found), x[1L], y[1L], x[2L], y[2L], interpolate = FALSE)
-  } else { # sharp in files of vectors
+  } else { # rectangles are sharp in vector graphics
     at_x <- seq(x[1L], x[2L], length.out = ncol(m) + 1L)
     at_y <- seq(y[2L], y[1L], length.out = nrow(m) + 1L)
     graphics::rect(at_x[col(m)], at_y[row(m)], at_x[col(m) + 1L], at_y[row(m) + 1L], col = found, border = NA)
   }
 }
 
-# Names as they stand at cells, and how much room they take, in lines of a margin.
+# Returns shortened names for cells. names_margin() returns the margin lines that they need.
 cell_names <- function(names) if (is.null(names)) NULL else shorten(names, 14L)
 
-names_margin <- function(names, least) {
-  if (is.null(names)) return(least)
+names_margin <- function(names, min_lines) {
+  if (is.null(names)) return(min_lines)
   line <- graphics::par("cin")[2L] * graphics::par("mex") * graphics::par("cex")
-  max(least, 0.8 + max(graphics::strwidth(names, "inches", cex = 0.8)) / line)
+  max(min_lines, 0.8 + max(graphics::strwidth(names, "inches", cex = 0.8)) / line)
 }
 
-# How large names can be beside cells of so many inches; 0: too small to be read.
+# Returns the size of names beside cells of `inches`, or 0 if they would be illegible.
 names_size <- function(names, inches) {
   size <- min(0.8, 0.8 * inches / graphics::strheight("M", "inches", cex = 1))
   if (is.null(names) || size < 0.35) 0 else size
@@ -199,14 +196,14 @@ names_size <- function(names, inches) {
 
 name_cells <- function(side, names, size) {
   graphics::axis(side, seq_along(names), names, tick = FALSE, las = 2L, cex.axis = size, mgp = c(3, 0.2, 0),
-                 gap.axis = -1) # axis() leaves out names that are close to one another
+                 gap.axis = -1) # -1: axis() drops no names
 }
 
 # ---- labels of points
 
-# Positions for labels of some of the points: list(x, y: the middle of each label, NA where none fits; wide, high: half
-# their sizes). Earlier labels take precedence. No label covers another one or part of a point. radius: of each point,
-# in inches.
+# Places labels of some of the points. Returns list(x, y: the middle of each label, NA where none fits; wide, high: half
+# their sizes). Earlier labels take precedence. No label covers another one or part of a point. `radius`: radius of each
+# point in inches.
 place_labels <- function(which, labels, x, y, radius, cex) {
   usr <- graphics::par("usr")
   inch <- c(diff(usr[1:2]), diff(usr[3:4])) / graphics::par("pin")
@@ -236,7 +233,7 @@ place_labels <- function(which, labels, x, y, radius, cex) {
   list(x = found$x * inch[1L], y = found$y * inch[2L], wide = wide * inch[1L], high = high * inch[2L])
 }
 
-# Each on a pale field, so that it can be read among lines.
+# Draws each label on a pale field, to be legible among lines.
 draw_labels <- function(which, labels, x, y, radius, cex = 0.8) {
   at <- place_labels(which, labels, x, y, radius, cex)
   there <- base::which(!is.na(at$x))
@@ -249,24 +246,24 @@ draw_labels <- function(which, labels, x, y, radius, cex = 0.8) {
 
 # ---- trees
 
-# The order of variables by average linkage, which puts those that are alike next to one another.
+# Orders variables by average linkage, which places similar ones next to each other.
 order_by_tree <- function(d) {
-  d[is.na(d)] <- max(1, d[!is.na(d)]) # none known: far apart
+  d[is.na(d)] <- max(1, d[!is.na(d)]) # missing distances count as large
   n <- attr(d, "Size")
   if (n < 3) return(list(order = seq_len(n)))
-  d <- structure(d, Size = as.integer(n)) # fastcluster takes no other
+  d <- structure(d, Size = as.integer(n)) # fastcluster requires an integer
   linkage <- if (requireNamespace("fastcluster", quietly = TRUE)) fastcluster::hclust else stats::hclust
   linkage(d, method = "average")
 }
 
-# The joins of a tree over positions 1, 2, ...: list(x, low), matrices with a row for each join and a column for each of
-# its two parts. Leaves end `hang` below their join. plot() of a dendrogram recurses too deep for thousands of leaves.
+# Returns the joins of a tree over positions 1, 2, ...: list(x, low), matrices with one row per join and one column per
+# branch. Leaves end `hang` below their join. plot() of a dendrogram recurses too deep for thousands of leaves.
 tree_joins <- function(tree, hang) {
   leaf <- order(tree$order)
   n <- nrow(tree$merge)
   x <- low <- matrix(0, n, 2L)
   middle <- numeric(n)
-  for (join in seq_len(n)) { # its parts come before
+  for (join in seq_len(n)) { # the branches of a join precede it
     part <- tree$merge[join, ]
     x[join, ] <- ifelse(part < 0, leaf[abs(part)], middle[abs(part)])
     low[join, ] <- ifelse(part < 0, tree$height[join] - hang, tree$height[abs(part)])
@@ -278,7 +275,7 @@ tree_joins <- function(tree, hang) {
 draw_tree <- function(tree, ylab) {
   n <- length(tree$order)
   top <- tree$height
-  joins <- tree_joins(tree, 0.04 * diff(range(top, min(top) - 1e-3))) # lines down to 0 would be a black field
+  joins <- tree_joins(tree, 0.04 * diff(range(top, min(top) - 1e-3))) # many lines down to 0 would look solid black
   graphics::plot.default(c(0.5, n + 0.5), range(joins$low, top), type = "n", xaxs = "i", axes = FALSE, ann = FALSE)
   graphics::title(ylab = ylab, line = 3.4)
   graphics::axis(2L, las = 1)

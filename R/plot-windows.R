@@ -1,24 +1,22 @@
-# Plots of windows: carpets.
-
 #' @rdname gpuCorWindows
-#' @param most For `plot()`: a number: the max number of rows; more rows are averaged in blocks.
+#' @param max For `plot()`: a number: the max number of rows; more rows are averaged in blocks.
 #' @param main For `plot()`: the title.
 #' @section Plots: a carpet with a column for each window and a row for each pair (its coefficient) or variable (its
 #'   degree), ordered by their means over the windows. For `"moments"`: histograms of means and standard deviations.
 #' @export
-plot.gpuCorWindows <- function(x, most = 500, main = "", ...) {
-  most <- check_whole(most, "most", 1, 1e4)
+plot.gpuCorWindows <- function(x, max = 500, main = "", ...) {
+  max <- check_whole(max, "max", 1, 1e4)
   if (attr(x, "output") == "moments") {
     draw_moments(x, ...)
     return(invisible(x))
   }
-  carpet <- carpet_of(x, most)
+  carpet <- carpet_of(x, max)
   draw_carpet(carpet, main, ...)
   invisible(x)
 }
 
-# list(values: rows x windows, the row of the highest mean first; time, unit, limits, colours, title, rows).
-carpet_of <- function(x, most) {
+# Returns list(values: rows x windows, largest mean first; time, xlab, ylab, limits, colors, title).
+carpet_of <- function(x, max) {
   of_pairs <- attr(x, "output") == "dist"
   values <- if (of_pairs) {
     unclass(x)[drawn_places(nrow(x), 20000), , drop = FALSE]
@@ -30,16 +28,15 @@ carpet_of <- function(x, most) {
   values <- matrix(as.vector(values), ncol = count_windows(x))
   values <- values[order(-rowMeans(values, na.rm = TRUE)), , drop = FALSE]
   n <- if (of_pairs) nrow(x) else nrow(values)
-  values <- reduce_rows(values, most)
+  values <- reduce_rows(values, max)
   windows <- attr(x, "windows")
   list(values = values, time = if (is.null(windows$time)) windows$centre else windows$time,
        xlab = paste("centre of the window:", time_title(windows)),
        ylab = paste0(n_of(n, if (of_pairs) "pair" else "variable"), ", by their mean", if (!of_pairs) " degree"),
        limits = if (of_pairs) c(-1, 1) else c(0, max(values, 1, na.rm = TRUE)),
-       colours = if (of_pairs) diverging() else sequential(), title = if (of_pairs) "r" else "degree")
+       colors = if (of_pairs) diverging() else sequential(), title = if (of_pairs) "r" else "degree")
 }
 
-# The title of an axis of windows' centres.
 time_title <- function(windows) {
   if (is.null(windows$time)) return("observation")
   paste0("time", if (!is.null(attr(windows, "unit"))) paste0(" (", attr(windows, "unit"), ")"))
@@ -52,12 +49,12 @@ draw_carpet <- function(carpet, main, ...) {
   old <- graphics::par(mar = c(3.8, 3, 3.2, 4.2))
   on.exit(graphics::par(old))
   graphics::plot.default(span, c(0.5, rows + 0.5), type = "n", xaxs = "i", yaxs = "i", yaxt = "n", ann = FALSE, ...)
-  draw_cells(carpet$values, carpet$limits, carpet$colours, span, c(0.5, rows + 0.5))
+  draw_cells(carpet$values, carpet$limits, carpet$colors, span, c(0.5, rows + 0.5))
   graphics::box()
   title_at("main", main, TITLE_LINE)
   title_at("xlab", carpet$xlab, 2.2)
   title_at("ylab", carpet$ylab, 1)
-  draw_key(carpet$limits, carpet$colours, carpet$title)
+  draw_key(carpet$limits, carpet$colors, carpet$title)
 }
 
 draw_moments <- function(x, ...) {

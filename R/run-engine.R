@@ -1,10 +1,9 @@
-# The one way from R into the engine.
+# All runs of the engine start in this file.
 
-# All coefficients of x (against y) in a layout, with the attributes given, which
-# the engine sets itself: R would copy the values to do so.
+# Returns all coefficients of x (and y) in a layout. The engine sets the attributes, as R would copy the values.
 run <- function(x, y, method, use, layout, settings, attributes = list(), by_row = FALSE) {
   layout <- engine$constants[[layout]]
-  result <- checked(if (is.null(settings$replay)) { # engine_pass(), without what takes longer than a small run
+  result <- checked(if (is.null(settings$replay)) { # bypasses engine_pass(), which costs more than a small run
     .Call(r_cor, x, y, method_code(method), use, layout, by_row, attributes, settings)
   } else {
     engine_pass("r_cor", list(x = x, y = y, method = method, use = use), list(layout, by_row, attributes), settings)
@@ -16,15 +15,15 @@ run <- function(x, y, method, use, layout, settings, attributes = list(), by_row
   result$values
 }
 
-# stats::cor() looks at a variable by itself in pairwise computations only.
+# Like stats::cor(), checks single columns only in pairwise computations.
 warn_of_run <- function(result, names_x, names_y, method, use, what) {
   is_looked_at <- result$zero_sd > 0 || uses[use] == "pairwise.complete.obs"
   if (is_looked_at) warn_constant(result, names_x, names_y, what) else warn_fallback(result, names_x, names_y, what)
   warn_infinite(result, names_x, names_y, method, what)
 }
 
-# A run over all pairs of the task's x (and y). entry: the engine's entry point; arguments: what it takes between `use`
-# and the settings. In a plan the shards' results replace the run.
+# Runs the engine over all pairs of the task's x (and y). `entry`: the engine's function; `arguments`: its arguments
+# between `use` and the settings. In a plan, the shards' results replace the run.
 engine_pass <- function(entry, task, arguments, settings) {
   if (!is.null(settings$replay)) return(settings$replay$run_pass(entry, task, arguments, settings))
   call_engine(entry, task, arguments, settings)
@@ -38,17 +37,17 @@ call_engine <- function(entry, task, arguments, settings) {
   do.call(.Call, c(list(get(entry), task$x, task$y, method_code(task$method), task$use), arguments, list(settings)))
 }
 
-# The call that a result shows: in a plan, the one that the plan stands for.
+# Returns the call that a result shows; in a plan, the user's call that the plan was made from.
 call_of <- function(call, settings) if (is.null(settings$replay)) call else settings$replay$call
 
-# The result of f(): in a plan, what f() returned when the plan was made. kind: "design" or "sample".
+# Returns f(); in a plan, the value of f() when the plan was made. `kind`: "design" or "sample".
 noted <- function(settings, kind, f) if (is.null(settings$replay)) f() else settings$replay$take_note(kind, f)
 
 refuse_plan <- function(settings, what) {
   if (!is.null(settings$replay)) fail(what, " cannot be in a plan; call the function on one machine")
 }
 
-# An engine's result, or its error as R's.
+# Returns the engine's result, or raises its error as an R error.
 checked <- function(result) {
   if (is.list(result) && !is.null(result$status)) stop_run(result)
   lost <- attr(result, "lost")
@@ -56,26 +55,28 @@ checked <- function(result) {
   result
 }
 
-# An interrupt that the engine noticed goes on as R's own.
+# An interrupt that the engine noticed is raised as R's own.
 stop_run <- function(result) {
   if (result$status == constant("interrupted")) {
     signalCondition(structure(class = c("interrupt", "condition"), list(message = "interrupted", call = NULL)))
     invokeRestart("abort")
   }
-  fail_run(result$message)
+  classes <- c(`bad input` = "input", `no memory` = "memory", `bad file` = "file")
+  class <- classes[match(result$status, vapply(names(classes), constant, 0))]
+  fail_as(if (is.na(class)) "run" else class, result$message)
 }
 
-# How many variables a flag is up for, and the first of them; NULL: none.
+# Returns a text with the number of variables that have `flag` and the first three of them, or NULL if there are none.
 describe_flagged <- function(flags, flag, labels, what, name) {
   which <- which((flags & as.raw(constant(flag))) != 0)
   if (!length(which)) return(NULL)
   first <- utils::head(which, 3L)
-  if (!is.null(labels)) first <- labels[first]
+  if (!is.null(labels)) first <- ifelse(nzchar(labels[first]), labels[first], first)
   paste0(length(which), " of ", length(flags), " ", what, " of '", name, "': ", paste(first, collapse = ", "),
          if (length(which) > 3L) ", ...")
 }
 
-# Columns that their measure could not be had of; it is the last flag.
+# Warns about columns for which another measure was used. "fell back" is the highest flag, hence >=.
 warn_fallback <- function(result, names_x, names_y, what = "columns") {
   flag <- as.raw(constant("fell back"))
   if (!any(result$x_flags >= flag) && !any(result$y_flags >= flag)) return(invisible())
@@ -87,10 +88,10 @@ warn_fallback <- function(result, names_x, names_y, what = "columns") {
   }
 }
 
-# Of a result that cannot show which coefficients there are none of, as it has no place for them.
+# Warns about columns without coefficients, for results that cannot hold NA.
 warn_without <- function(result, task) {
   warn_infinite(result, colnames(task$x), colnames(task$y), task$method)
-  whole <- uses[task$use] == "everything" # a missing value costs the column
+  whole <- uses[task$use] == "everything" # one missing value leaves the column without coefficients
   flag <- if (whole) "missing" else "few"
   text <- c(describe_flagged(result$x_flags, flag, colnames(task$x), "columns", "x"),
             describe_flagged(result$y_flags, flag, colnames(task$y), "columns", "y"))
@@ -99,7 +100,7 @@ warn_without <- function(result, task) {
           paste(text, collapse = "; "), ")", if (whole) "; see 'use'", call. = FALSE)
 }
 
-# Ranks take infinite values as they take others.
+# Ranks handle infinite values like others.
 warn_infinite <- function(result, names_x, names_y, method, what = "columns") {
   if (measure_of(method)$ranked) return(invisible())
   text <- c(describe_flagged(result$x_flags, "infinite", names_x, what, "x"),
@@ -111,7 +112,7 @@ warn_infinite <- function(result, names_x, names_y, method, what = "columns") {
 
 INFINITE_WAY_OUT <- "log2(0) is -Inf, and log2(x + 1) of counts is finite"
 
-# Data of no row, or a single one, of which no column is to blame.
+# Warns about data with no or one row, which no single column explains.
 warn_too_few <- function(n_obs, pairs) {
   if (!n_obs %in% 0:1 || pairs == 0) return(invisible())
   warning(n_of(n_obs, "observation"), if (n_obs == 1) " leaves" else " leave", " no coefficient", call. = FALSE)
@@ -130,7 +131,7 @@ warn_constant <- function(result, names_x, names_y, what = "columns") {
   warn_fallback(result, names_x, names_y, what)
 }
 
-# Which observations count, and whether pairs have their own (r_observations).
+# Returns the number of observations, and whether it differs among pairs (see r_observations).
 count_observations <- function(x, y, method, use, settings) {
   checked(.Call(r_observations, x, y, method_code(method), use, settings))
 }
@@ -138,6 +139,11 @@ count_observations <- function(x, y, method, use, settings) {
 dist_attributes <- function(x, method, call) {
   list(Size = ncol(x), Labels = colnames(x), Diag = FALSE, Upper = FALSE, method = method, n_obs = NULL,
        diagonal = NULL, call = call, class = c("gpuCor", "allPairs", "dist"))
+}
+
+# Returns the attributes of a plain dist.
+plain_dist_attributes <- function(x, method) {
+  list(Size = ncol(x), Labels = colnames(x), Diag = FALSE, Upper = FALSE, method = method, class = "dist")
 }
 
 matrix_attributes <- function(rows, columns) {

@@ -1,11 +1,10 @@
-# What a call is going to take of memory is compared with what is available before anything is computed. The system
-# would end R otherwise: it gives out memory that it does not have.
+# Compares memory needs with free memory before a computation. The system overcommits, and would kill R later.
 
-# Asking the system takes longer than most smaller requests.
+# Bytes below which a request is not checked: asking the system takes longer than most such requests.
 SMALL_REQUEST <- 2^22
 
-# Stop if `bytes` are more than is free. what: the code that takes them; of: the things that they are for; hint: the end
-# of the message, or a function that makes it of the free bytes.
+# Stops if `bytes` exceed free memory. `what`: the code that needs them; `of`: what they store; `hint`: the end of the
+# message, or a function of the free bytes that returns it.
 check_memory <- function(bytes, what, of, hint) {
   if (bytes <= SMALL_REQUEST || bytes <= free_memory()) return(invisible())
   .Call(r_reclaim)
@@ -15,7 +14,7 @@ check_memory <- function(bytes, what, of, hint) {
        if (is.function(hint)) hint(free) else hint)
 }
 
-# Bytes that the system, control groups and limits leave to the process; Inf where the system does not tell.
+# Returns the bytes that the system, control groups and limits leave to the process, or Inf if the system does not say.
 free_memory <- function() {
   free <- .Call(r_available)
   if (free < 2^60) max(1, free) else Inf
@@ -23,32 +22,30 @@ free_memory <- function() {
 
 # ---- values of all pairs
 
-# Bytes that a run() takes: its values, and what stays beside them until it ends.
+# Returns the bytes of a run(): its values, and what else it holds until it ends.
 run_bytes <- function(x, y, method, use, layout, settings, by_row = FALSE) {
   .Call(r_cor_bytes, x, y, method_code(method), use, engine$constants[[layout]], by_row, settings)
 }
 
-# Values of a layout.
 count_values <- function(x, y, layout, by_row = FALSE) {
   n <- if (by_row) nrow(x) else ncol(x)
   switch(layout, square = as.numeric(n)^2, rectangle = as.numeric(n) * ncol(y), pairs_of(n))
 }
 
-# Stop if the values of all pairs do not fit, with `more` bytes for each value. Planning computes nothing.
+# Stops if the values of all pairs do not fit, with `more` extra bytes per value. Planning computes nothing.
 check_run_memory <- function(x, y, method, use, layout, settings, what, hint, more = 0, by_row = FALSE) {
   n <- count_values(x, y, layout, by_row)
-  if ((MOST_BYTES_OF_VALUE + more) * n <= SMALL_REQUEST || isTRUE(settings$replay$is_planning)) return(invisible())
+  if ((MAX_BYTES_OF_VALUE + more) * n <= SMALL_REQUEST || isTRUE(settings$replay$is_planning)) return(invisible())
   bytes <- if (is.null(settings$replay)) sum(run_bytes(x, y, method, use, layout, settings, by_row)) else 8 * n
   check_memory(bytes + more * n, what, n_of(n, if (layout %in% c("square", "rectangle")) "value" else "pair"), hint)
 }
 
-# A double, and twice an adjacency in single precision, with what multiplying those takes.
-MOST_BYTES_OF_VALUE <- 24
+# Max bytes per value: a double, and twice a single-precision adjacency with the scratch of its product.
+MAX_BYTES_OF_VALUE <- 24
 
-# The values of all pairs of as many columns are a small request in every layout.
-SMALL_COLUMNS <- floor(sqrt(SMALL_REQUEST / MOST_BYTES_OF_VALUE))
+# Max number of columns for which all pairs are a small request in every layout.
+SMALL_COLUMNS <- floor(sqrt(SMALL_REQUEST / MAX_BYTES_OF_VALUE))
 
-# The layout of all_coefficients().
 layout_of <- function(y, output) if (!is.null(y)) "rectangle" else if (output == "matrix") "square" else "row"
 
 WITHOUT_ALL_PAIRS <- "gpuCorNetwork(), gpuCorPairs() and gpuConnectivity() do without a value for each pair"
@@ -65,13 +62,12 @@ check_coefficients_memory <- function(input, method, use, output, settings) {
                    if (is_square) "gpuCor(output = \"matrix\")" else "gpuCor()", hint)
 }
 
-# n x n doubles of all pairs.
 check_square_memory <- function(n) {
   check_memory(8 * as.numeric(n)^2, "the matrix", n_of(n, "variable"), "r[i, j] reads a part of it")
 }
 
-# What arithmetic makes of coefficients: vectors of doubles, or logical ones by comparison. Compact coefficients become
-# doubles first.
+# Stops if the result of arithmetic on coefficients does not fit: doubles, or logicals for comparisons. Compact
+# coefficients are first expanded to doubles.
 check_arithmetic_memory <- function(operands, operator) {
   is_whole <- vapply(operands, function(x) inherits(x, c("gpuCor", "gpuTOM")), NA)
   n <- max(lengths(operands[is_whole]))
@@ -84,7 +80,7 @@ check_arithmetic_memory <- function(operands, operator) {
 
 # ---- data
 
-# Data that are made an ordinary matrix, 8 bytes a value.
+# Stops if data do not fit as an ordinary matrix of doubles.
 check_copy_memory <- function(x, name) {
   values <- as.numeric(nrow(x)) * ncol(x)
   check_memory(8 * values, paste0("'", name, "' as a matrix"), n_of(values, "value"),
@@ -93,17 +89,17 @@ check_copy_memory <- function(x, name) {
 
 # ---- edges and data in memory before they go to the disk
 
-SPOOL_SHARE <- 1 / 4
+SPOOL_FRACTION <- 1 / 4
 
-# What most machines have, where the system does not tell.
+# Bytes assumed where the system does not say how much memory is free: what most machines have.
 USUAL_MEMORY <- 2^32
 
-# The setting, which has no argument, or a share of what is free.
+# Returns the setting, which has no argument, or a fraction of the free memory.
 spool_bytes <- function() {
   bytes <- setting(NULL, "spool_bytes")
-  if (is.null(bytes)) return(SPOOL_SHARE * usable_memory())
+  if (is.null(bytes)) return(SPOOL_FRACTION * usable_memory())
   check_whole(bytes, "spool_bytes", 0, 2^60,
-              paste0(" (bytes)", where_from("spool_bytes", NULL, "a share of what is free")))
+              paste0(" (bytes)", where_from("spool_bytes", NULL, "a fraction of what is free")))
 }
 
 usable_memory <- function() {

@@ -1,13 +1,12 @@
-# Eigenvector centrality: the leading eigenvector of a matrix without negative elements, of which only products with
-# vectors are made. Of all pairs the matrix is r + 1, whose product has a closed form (src/cpu/gram.h); of a network its
-# weights.
+# Eigenvector centrality: the leading eigenvector of a nonnegative matrix, which is only multiplied by vectors. For all
+# pairs the matrix is r + 1, whose product has a closed form (src/cpu/gram.h); for a network it has the edges' weights.
 
-# By Lanczos with complete orthogonalisation, begun again from the best vector so far.
-LANCZOS_STEPS <- 30
-LANCZOS_ROUNDS <- 200
-LANCZOS_ERROR <- 1e-12 # of the eigenvalue: what is left of A v - lambda v
+# Lanczos iteration with full orthogonalization, restarted from the best vector so far.
+LANCZOS_STEPS <- 10
+LANCZOS_ROUNDS <- 600
+LANCZOS_ERROR <- 1e-12 # tolerance of |A v - lambda v|, as a fraction of the eigenvalue
 
-# Scaled so that the largest element is 1, as igraph has it; 0 where the matrix is.
+# Scales the largest element to 1, as igraph does; returns 0 for a zero matrix.
 leading_vector <- function(product, n) {
   if (n == 0) return(numeric())
   v <- rep(1, n)
@@ -22,10 +21,10 @@ leading_vector <- function(product, n) {
             call. = FALSE)
   }
   v <- v * sign(sum(v)) / max(abs(v))
-  ifelse(v > 1e-14, v, 0) # roundings of what is 0, as in a part of a network that has no edge to the others
+  ifelse(v > 1e-14, v, 0) # rounding errors of 0, as in other components of a network
 }
 
-# The best vector after some steps from v, its eigenvalue and error.
+# Returns list(vector, value, error): the best vector after some steps from v, its eigenvalue and error.
 lanczos <- function(product, v) {
   steps <- min(LANCZOS_STEPS, length(v))
   basis <- matrix(0, length(v), steps)
@@ -36,7 +35,7 @@ lanczos <- function(product, v) {
     basis[, k] <- v
     v <- product(v)
     diagonal[k] <- sum(v * basis[, k])
-    for (twice in 1:2) v <- v - basis[, 1:k, drop = FALSE] %*% crossprod(basis[, 1:k, drop = FALSE], v)
+    for (twice in 1:2) v <- v - basis %*% crossprod(basis, v) # later columns are 0
     beside[k] <- sqrt(sum(v^2))
     if (beside[k] <= 1e-14 * max(abs(diagonal))) break
     v <- as.vector(v) / beside[k]
@@ -49,7 +48,7 @@ lanczos <- function(product, v) {
        error = abs(beside[k] * best$vectors[k, 1L]))
 }
 
-# Of r + 1 of all pairs. NA for columns without coefficients.
+# Centrality of the matrix r + 1 of all pairs; NA for columns without coefficients.
 eigenvector_of_all <- function(task) {
   doing(task$settings, "eigenvector")
   found <- checked(.Call(r_gram_new, task$x, method_code(task$method), task$use, task$settings))
@@ -60,16 +59,15 @@ eigenvector_of_all <- function(task) {
   found[c("n_obs", "x_flags", "y_flags", "eigenvector")]
 }
 
-# Of the networks of these thresholds, a column for each.
+# Centrality in the network of each threshold, one column per threshold.
 eigenvectors_of_networks <- function(task, levels) {
-  least <- min(levels)
+  min_weight <- min(levels)
   task$stays <- "rows"
-  rows <- take_rows(kept_edges(edge_pass(task, least), least), task)
+  rows <- take_rows(kept_edges(edge_pass(task, min_weight), min_weight), task)
   doing(task$settings, "eigenvector")
   n <- ncol(task$x)
   vapply(levels, FUN.VALUE = numeric(n), function(level) {
     own <- stronger_rows(rows, level, task)
-    weights <- methods::new("dsCMatrix", p = own$p, i = own$i, x = abs(own$x), Dim = c(n, n), uplo = "U")
-    leading_vector(function(v) as.vector(weights %*% v), n)
+    leading_vector(function(v) checked(.Call(r_network_times, own$p, own$i, own$x, as.vector(v), task$settings)), n)
   })
 }

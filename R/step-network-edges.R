@@ -2,15 +2,15 @@
 
 network_names <- function(task) list(colnames(task$x), colnames(if (is.null(task$y)) task$x else task$y))
 
-# Slots of a sparse matrix. rows: compressed rows of the lower triangle, which are the columns of the upper one; or of
-# y.
+# Returns the slots of a sparse matrix. `rows`: compressed rows of the lower triangle, which are columns of the upper
+# one; with y, rows of y.
 matrix_slots <- function(rows, task) {
   symmetric <- is.null(task$y)
   c(list(Dim = c(ncol(task$x), ncol(if (symmetric) task$x else task$y)), Dimnames = network_names(task)),
     rows[c("p", "i", "x")], if (symmetric) list(uplo = "U"))
 }
 
-# Sets slots one by one: new() would check the validity of every entry, which takes longer than to make them.
+# Sets slots one by one, as new() would check every entry, which takes longer than making them.
 with_slots <- function(object, slots) {
   for (name in names(slots)) methods::slot(object, name) <- slots[[name]]
   object
@@ -20,7 +20,7 @@ plain_matrix <- function(rows, task) {
   with_slots(methods::new(if (is.null(task$y)) "dsCMatrix" else "dgCMatrix"), matrix_slots(rows, task))
 }
 
-# Slots of a network that a file keeps, too.
+# Returns the slots of a network that are also written to a file.
 network_details <- function(rows, task) {
   list(method = task$method, sign = task$sign, criterion = task$criterion$name, value = task$criterion$value,
        threshold = rows$threshold, edges = as.numeric(length(rows$x)), pairs = task$pairs, n_obs = rows$n_obs,
@@ -29,7 +29,7 @@ network_details <- function(rows, task) {
 
 # ---- data frames
 
-# Edges of compressed rows as a data frame, strongest first; with p values if rows$tests has any.
+# Returns the edges of compressed rows as a data frame, strongest first, with p values if rows$tests has them.
 edge_frame <- function(rows, names_x, names_y, threads) {
   edges <- checked(.Call(r_sorted_edges, rows$p, rows$i, rows$x, threads))
   at <- if (!is.null(rows$tests$p.value) || !is.null(rows$tests$near)) entries_at(rows, edges)
@@ -37,7 +37,7 @@ edge_frame <- function(rows, names_x, names_y, threads) {
   list2DF(c(frame, edge_tests(edges$r, rows$tests, at, threads)))
 }
 
-# Positions of edges, given by their variables' numbers, among the entries of compressed rows, which ascend.
+# Returns the positions of edges, given as variable indices, among the entries of compressed rows, which ascend.
 entries_at <- function(rows, edges) {
   key <- function(from, to) to * (max(rows$i, 0) + 2) + from
   findInterval(key(edges$from, edges$to), key(rows$i + 1, row_numbers(rows$p)))
@@ -47,7 +47,7 @@ name_edges <- function(from, to, r, names_x, names_y) {
   list2DF(list(from = names_at(from, names_x), to = names_at(to, names_y), r = r))
 }
 
-# Users may change a network's names.
+# Checks the indices, as users may change a network's names.
 names_at <- function(numbers, names) {
   if (is.null(names)) return(numbers)
   if (length(numbers) == 0L) return(character())
@@ -60,10 +60,9 @@ names_at <- function(numbers, names) {
 
 # ---- vertices
 
-# The row and the column of each entry, by number.
 network_ends <- function(net) list(from = net@i + 1L, to = row_numbers(net@p))
 
-# How many edges each variable has: one vector, or those of x and of y.
+# Returns the number of edges of each variable: a list of one vector, or of those of x and of y.
 degrees_of_network <- function(net) {
   ends <- network_ends(net)
   rows <- tabulate(ends$from, nrow(net))
@@ -79,8 +78,8 @@ vertex_names <- function(names, size, symmetric) {
   unlist(names, use.names = FALSE)
 }
 
-# The graph of a network; value: what entries are called. Attributes are given with the edges: to set one later copies
-# all of them.
+# Returns an igraph graph; `value`: the attribute's name for entries. Attributes are passed with the edges, as setting
+# one later copies all of them.
 graph_of <- function(net, value) {
   symmetric <- is(net, "dsCMatrix")
   size <- dim(net)

@@ -1,5 +1,5 @@
-# Several thresholds, densities or ks in one run: the network that has all edges of the others is computed, and they are
-# its strongest edges.
+# Several thresholds, densities or ks in one run: it computes the network that contains all edges of the others, which
+# are its strongest edges.
 
 check_one_file <- function(criterion) {
   if (length(criterion$value) < 2L) return(invisible())
@@ -7,7 +7,7 @@ check_one_file <- function(criterion) {
        "call gpuCorNetwork() for each of them")
 }
 
-# Compressed rows for each threshold or density: those of the loosest, of which the others are a part.
+# Returns compressed rows for each threshold or density, which are subsets of those of the loosest.
 several_levels <- function(task) {
   values <- task$criterion$value
   is_density <- task$criterion$name == "density"
@@ -18,17 +18,17 @@ several_levels <- function(task) {
   lapply(levels, function(level) stronger_rows(rows, level, task))
 }
 
-# Of the rows of a network those entries that have a weight of at least `least`.
-stronger_rows <- function(rows, least, task) {
-  if (isTRUE(least > rows$threshold)) { # no pairs: NA
+# Keeps the entries of rows that have a weight of at least `min_weight`.
+stronger_rows <- function(rows, min_weight, task) {
+  if (isTRUE(min_weight > rows$threshold)) { # NA: no pairs
     parts <- c("p", "i", "x")
-    rows[parts] <- .Call(r_keep_scores, rows$p, rows$i, rows$x, NULL, least, 0L, task$settings$threads)
-    rows$threshold <- least
+    rows[parts] <- .Call(r_keep_scores, rows$p, rows$i, rows$x, NULL, min_weight, 0L, task$settings$threads)
+    rows$threshold <- min_weight
   }
   rows
 }
 
-# Compressed rows for each k: of one run of the largest each variable's strongest neighbours.
+# Returns compressed rows for each k: subsets of each variable's strongest neighbors, from one run with the largest k.
 several_neighbours <- function(task) {
   values <- task$criterion$value
   descending <- sort(unique(values), decreasing = TRUE)

@@ -1,5 +1,4 @@
-# A network into a file: all of its edges are found first, in memory and on the disk, and then written a band of rows at
-# a time.
+# Writes a network to a file: first all edges are found, in memory and on the disk, then written in bands of rows.
 
 network_to_file <- function(task, file, compression) {
   names <- network_names(task)
@@ -16,7 +15,7 @@ network_to_file <- function(task, file, compression) {
   c(list(file = h5$file, variables = c(ncol(task$x), ncol(task$y))), details)
 }
 
-# Edges that had to be looked at in memory.
+# Writes edges that were tested one by one in memory.
 write_whole <- function(h5, rows, task) {
   warn_constant(rows, colnames(task$x), colnames(task$y))
   warn_without(rows, task)
@@ -24,18 +23,18 @@ write_whole <- function(h5, rows, task) {
   network_details(rows, task)
 }
 
-# Entries that a band of rows has at most, or it is a single row.
+# Max number of entries in a band of several rows.
 BAND_ENTRIES <- 1e7
 
-# The rows of a store, which ends, a band at a time.
+# Writes the rows of a store in bands, and frees the store.
 write_bands <- function(h5, edges, task) {
   on.exit(store_free(edges))
-  entries <- checked(.Call(r_store_entries, edges$store, edges$least, task$settings))
+  entries <- checked(.Call(r_store_entries, edges$store, edges$min_weight, task$settings))
   while (h5$rows < h5$n_row) {
-    band <- checked(.Call(r_store_band, edges$store, edges$least, entries, h5$rows, BAND_ENTRIES, task$settings))
+    band <- checked(.Call(r_store_band, edges$store, edges$min_weight, entries, h5$rows, BAND_ENTRIES, task$settings))
     append_rows(h5, entries[h5$rows + seq_len(band$n)], band$i, band$x)
     rm(band)
-    gc(full = FALSE) # or bands pile up until R sees fit
+    gc(full = FALSE) # otherwise bands accumulate
   }
   warn_constant(edges, colnames(task$x), colnames(task$y))
   warn_without(edges, task)
@@ -44,9 +43,9 @@ write_bands <- function(h5, edges, task) {
   details
 }
 
-# ---- how much of it is in memory
+# ---- memory
 
-# What r_edges() is told: the file's folder, and how many bytes of edges may be in memory; NULL: any.
+# Returns element `spool` of store_rule(): the file's folder and max bytes of edges in memory, or NULL for no limit.
 spool_beside <- function(file) {
   bytes <- spool_bytes()
   if (bytes > 0) list(folder = dirname(file), bytes = floor(bytes))

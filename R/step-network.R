@@ -1,4 +1,4 @@
-# The passes that find a network's edges, by threshold, density, neighbours or p value.
+# The passes that find a network's edges, by threshold, density, neighbors or p value.
 
 check_criterion <- function(given) {
   given <- Filter(Negate(is.null), given)
@@ -11,28 +11,27 @@ check_criterion <- function(given) {
   check <- if (name == "k") {
     function(value) check_whole(value, "k", 1)
   } else {
-    function(value) check_share(value, name, zero = name == "threshold")
+    function(value) check_fraction(value, name, zero = name == "threshold")
   }
   list(name = name, value = check_several(given[[1L]], name, check))
 }
 
-# check_criterion() for functions that make one network.
 check_one_criterion <- function(given) {
   criterion <- check_criterion(given)
   if (length(criterion$value) > 1L) fail("'", criterion$name, "' must be one number here; call once for each")
   criterion
 }
 
-# What the passes over the data need to know, with all of its fields. x, y: matrices, or many subjects' data; pairs: how
-# many there are, by the mask of the settings. Set later: mutual, min_obs and call by the verb; spool and to_file: where
-# edges go beyond memory, and whether they end there; stays: see edge_pass(); is_sample and size: see step-density.R.
+# Returns a task: everything that the passes need. `x`, `y`: matrices, or data of several subjects; `pairs`: number of
+# pairs, considering the pair mask. Set later: mutual, min_obs and call by the verb; spool: where edges go beyond
+# memory, and to_file: TRUE if they end there; stays: see edge_pass(); is_sample and size: see step-density.R.
 new_task <- function(x, y, criterion, sign, use, method, settings, pairs) {
   list(x = x, y = y, criterion = criterion, sign = sign, use = use, method = method, settings = settings, pairs = pairs,
        mutual = FALSE, min_obs = NULL, call = NULL, spool = NULL, to_file = FALSE, stays = NULL, is_sample = FALSE,
        size = NULL)
 }
 
-# takes_subjects: many subjects' data may be given.
+# `takes_subjects`: TRUE if x may be data of several subjects.
 network_task <- function(x, y, criterion, sign, use, method, settings, takes_subjects = TRUE) {
   use <- check_use(use)
   method <- check_method(method)
@@ -47,12 +46,10 @@ network_task <- function(x, y, criterion, sign, use, method, settings, takes_sub
   if (tests || length(settings$asked) || length(input$asked)) {
     settings <- designed_input(settings, input, method, use, tests = tests)
   }
-  pairs <- if (is.null(settings$pairs)) count_pairs(input$x, input$y) else count_pairs_of(input$x, input$y, settings)
-  new_task(input$x, input$y, criterion, sign, use, method, settings, pairs)
+  new_task(input$x, input$y, criterion, sign, use, method, settings, count_pairs(input$x, input$y, settings))
 }
 
-# The network's edges by the task's criterion: as kept_edges() gives them; or as compressed rows, where they are known
-# one by one only.
+# Returns the task's edges: as from kept_edges(), or as compressed rows if they are tested one by one.
 network_edges <- function(task) {
   value <- task$criterion$value
   switch(task$criterion$name,
@@ -68,7 +65,7 @@ network_rows <- function(task) {
   task$stays <- "rows"
   if (task$criterion$name %in% c("density", "k")) check_edge_memory(task)
   edges <- network_edges(task)
-  if (is.null(edges$store)) return(edges) # which have been looked at one by one
+  if (is.null(edges$store)) return(edges) # compressed rows, as pairs were tested one by one
   rows <- take_rows(edges, task)
   if (length(rows$tests) && all(rows$n_obs <= constant("very few"))) {
     warn_few(sum(abs(rows$x) > 1 - SAME_COEFFICIENT), task$pairs)
@@ -76,7 +73,7 @@ network_rows <- function(task) {
   rows
 }
 
-# Edges that a criterion makes, as far as it tells: every pair counts with sign = "absolute" only.
+# Returns the number of edges as far as the criterion determines it, for sign = "absolute"; otherwise 0.
 edges_of_task <- function(task) {
   value <- max(task$criterion$value)
   switch(task$criterion$name,
@@ -86,24 +83,23 @@ edges_of_task <- function(task) {
   )
 }
 
-# Bytes of an edge where it is found, and in R.
+# Bytes of an edge, in the engine and in R together.
 EDGE_BYTES <- 24
 
-# Edges that go to a file are kept on the disk. More than a sparse matrix holds are an error of their own.
+# Edges that go to a file are stored on the disk. More edges than a sparse matrix can hold raise another error.
 check_edge_memory <- function(task) {
   if (task$sign != "absolute" || !is.null(task$spool) || !is.null(task$settings$pairs)) return(invisible())
   if (isTRUE(task$settings$replay$is_planning)) return(invisible())
   n <- edges_of_task(task)
-  if (n > most_edges(task)) return(invisible())
+  if (n > max_edges(task)) return(invisible())
   check_memory(EDGE_BYTES * n, paste0(task$criterion$name, " = ", format(max(task$criterion$value))), n_of(n, "edge"),
                "gpuCorNetwork(file = ) keeps a network on the disk")
 }
 
-# Values each of which passes the check.
 check_several <- function(value, name, check) {
   if (name %in% SEVERAL && is.numeric(value) && length(value) > 1L) return(vapply(value, check, 0))
   check(value)
 }
 
-# What may have several values; p values would each need sums of their own.
+# Criteria that may have several values. Each p value would need a test of its own.
 SEVERAL <- c("threshold", "density", "k")

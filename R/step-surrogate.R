@@ -1,9 +1,9 @@
-# Data whose columns, or rows, are exchanged at random so that no correlation is left: what p values by permutation
-# compare the data with. The help is that of gpuCorTest().
+# Surrogate data: columns or rows are permuted at random so that no correlation remains. Permutation tests compare the
+# data with them; ?gpuCorTest describes them.
 
 surrogates <- c("rows", "phase", "block")
 
-# list(how, block): the rule by which surrogate data are drawn, of the arguments of these names.
+# Returns list(how, block): how surrogate data are drawn, from arguments of these names.
 check_surrogate <- function(surrogate, block, adjust) {
   how <- check_choice(surrogate, surrogates, "surrogate")
   if (how != "rows" && adjust != "maxT") {
@@ -15,9 +15,9 @@ check_surrogate <- function(surrogate, block, adjust) {
 
 # ---- data that can be exchanged
 
-# `data`, a list of matrices with the same rows, as a measure compares them: list(data: ordinary matrices of the rows
-# that count, ranked by a measure of ranks, regressed on the design's covariates; design: that of these rows; method:
-# the one that compares them, which does not rank residuals of ranks again).
+# Prepares `data`, a list of matrices with the same rows, as the measure compares them. Returns list(data: ordinary
+# matrices of the included rows, ranked if the measure uses ranks, residuals if the design has covariates; design: that
+# of these rows; method: a measure that does not rank residuals of ranks again).
 compared_data <- function(data, method, use, design) {
   counts <- rows_that_count(data, use, design)
   measure <- measure_of(method)
@@ -39,15 +39,15 @@ compared_columns <- function(m, counts, measure, design) {
   for (columns in block_columns(m)) {
     block <- dense_columns(m, columns)[counts, , drop = FALSE]
     if (measure$ranked) block[] <- apply(block, 2L, rank, na.last = "keep")
-    block[, colSums(is.infinite(block)) > 0] <- 0 # such a column has no coefficient
+    block[, colSums(is.infinite(block)) > 0] <- 0 # a column with infinite values has no coefficient
     block <- centred_columns(block, rep(1, nrow(block)), measure$centred)
     compared[, columns] <- if (is.null(design$basis)) block else residual_columns(block, design$basis, design$keeps)
   }
   compared
 }
 
-# The design of the rows that count, all of which have the same weight. Nothing is missing, so there are no pairs to
-# regress by themselves.
+# Returns the design of the included rows, which have equal weights. No values are missing, so that no pair needs a
+# regression of its own.
 design_of_rows <- function(design, counts) {
   if (is.null(design)) return(NULL)
   design["weights"] <- list(NULL)
@@ -57,8 +57,8 @@ design_of_rows <- function(design, counts) {
   design
 }
 
-# Returns the residuals of a regression on an orthonormal basis. Residuals of multiples of regressors are roundings and
-# become 0. keeps: the basis is that of the residuals.
+# Returns the residuals of a regression on an orthonormal basis. Residuals of multiples of regressors are rounding
+# errors and become 0. `keeps`: TRUE if the basis spans the residuals.
 residual_columns <- function(m, basis, keeps) {
   inside <- basis %*% crossprod(basis, m)
   left <- if (keeps) inside else m - inside
@@ -69,7 +69,7 @@ residual_columns <- function(m, basis, keeps) {
 
 # ---- surrogates of series
 
-# A surrogate of m: each column by itself, or `together` all in the same way.
+# Returns a surrogate of m. `together`: TRUE to change all columns in the same way, FALSE for each independently.
 surrogate_of <- function(m, rule, together) {
   draw <- if (rule$how == "phase") random_phases else block_orders
   change <- if (rule$how == "phase") turn_phases else reorder_columns
@@ -81,19 +81,18 @@ surrogate_of <- function(m, rule, together) {
   m
 }
 
-# Factors of the Fourier coefficients of real series of n values, all of size 1.
+# Returns factors of modulus 1 for the Fourier coefficients of real series of n values.
 random_phases <- function(n, columns, ...) {
   half <- n %/% 2
   turns <- matrix(stats::runif(half * columns), half, columns)
-  if (n %% 2 == 0) turns[half, ] <- round(turns[half, ]) / 2 # this coefficient is real
+  if (n %% 2 == 0) turns[half, ] <- round(turns[half, ]) / 2 # the Nyquist coefficient is real
   up <- exp(2i * pi * turns)
   rbind(1 + 0i, up, Conj(up[rev(seq_len(n - 1 - half)), , drop = FALSE]))
 }
 
 turn_phases <- function(m, phases) Re(stats::mvfft(stats::mvfft(m) * as.vector(phases), inverse = TRUE)) / nrow(m)
 
-# Orders of n rows, a column each: from a random row on, and from the first on after the last, they are cut into blocks,
-# which are put in random order.
+# Returns orders of n rows, one per column: the rows, rotated by a random number, are cut into blocks in random order.
 block_orders <- function(n, columns, block) {
   begin <- seq(0, n - 1, by = block)
   vapply(seq_len(columns), FUN.VALUE = numeric(n), function(column) {
@@ -109,12 +108,11 @@ reorder_columns <- function(m, orders) {
 
 # ---- maxima
 
-# The largest weight of all pairs of each of n_perm data sets: f(b, settings) returns that of number b. settings: of all
-# these runs.
+# Returns the largest weight of all pairs of each of n_perm data sets. f(b, settings) computes that of data set b.
 maxima_of <- function(n_perm, settings, f) {
   vapply(seq_len(n_perm), FUN.VALUE = 0, function(b) {
     own <- at_pass(settings, b, n_perm, paste("permutation", format_count(b), "of", format_count(n_perm)))
-    report_progress(own, 0) # a pass may be too short for the engine to tell of it
+    report_progress(own, 0) # a pass may be too short for a report of the engine
     f(b, own)
   })
 }
@@ -123,19 +121,18 @@ largest_of <- function(x, y, method, use, side, settings) {
   checked(.Call(r_maximum, x, y, method_code(method), use, constant(side), settings))$maximum
 }
 
-# compared_data() of x, and of y if there is any.
 compared_input <- function(input, method, use, settings) {
   compared_data(Filter(Negate(is.null), input[c("x", "y")]), method, use, settings$design)
 }
 
-# Residuals, or what surrogates are made of, and a surrogate.
+# Counts the residuals, or the data of surrogates, and one surrogate.
 check_exchanged_memory <- function(input, how, settings) {
   if (how == "rows" && is.null(settings$design$basis)) return(invisible())
   values <- sum(vapply(input[c("x", "y")], function(m) if (is.null(m)) 0 else prod(dim(m)), 0))
   check_memory(16 * values, "adjust = \"maxT\"", n_of(values, "value"), "use fewer columns, or leave 'adjust' out")
 }
 
-# Returns the maxima of surrogates of each column of x, or of all columns of y together.
+# Returns the maxima of surrogates: each column of x changes independently, or all columns of y together.
 surrogate_maxima <- function(input, method, use, side, n_perm, rule, settings) {
   compared <- compared_input(input, method, use, settings)
   x <- compared$data$x
@@ -153,8 +150,7 @@ surrogate_maxima <- function(input, method, use, side, n_perm, rule, settings) {
   })
 }
 
-# Kurtosis of most columns from which phase surrogates, which are nearly normal, differ too much from the data. That of
-# normal data is 3.
+# Median kurtosis above which phase surrogates, which are nearly normal, differ too much from the data.
 HEAVY_KURTOSIS <- 4
 
 warn_heavy_tails <- function(data) {
@@ -168,11 +164,11 @@ warn_heavy_tails <- function(data) {
 
 column_kurtosis <- function(m) {
   m <- sweep(m, 2L, colMeans(m))
-  m <- sweep(m, 2L, apply(abs(m), 2L, max, 0), "/") # whose powers do not overflow
+  m <- sweep(m, 2L, apply(abs(m), 2L, max, 0), "/") # the powers of scaled values do not overflow
   nrow(m) * colSums(m^4) / colSums(m^2)^2
 }
 
-# Observations that are left out are gaps in a series, which a surrogate would close.
+# Dropped observations are gaps in a series, which a surrogate would close.
 check_series <- function(compared, given) {
   if (nrow(compared) == nrow(given)) return(invisible())
   fail("'surrogate' needs series without gaps, and ", n_of(nrow(given) - nrow(compared), "observation"),

@@ -1,7 +1,7 @@
 # Topological overlap of several data sets, combined pair by pair.
 
-# given: combine, probs, calibration and calibrationQuantile. list(how, share, calibration, quantile), or NULL for one
-# data set.
+# `given`: combine, probs, calibration and calibrationQuantile. Returns list(how, fraction, calibration, quantile), or
+# NULL for one data set.
 check_consensus <- function(x, given) {
   calibration <- check_choice(given$calibration, calibrations, "calibration")
   if (!is_subjects(x)) {
@@ -18,14 +18,14 @@ check_consensus <- function(x, given) {
   probs <- given$probs
   if (combine != "quantile" && !is.null(probs)) fail("'probs' has a meaning with combine = \"quantile\" only")
   if (combine == "quantile" && is.null(probs)) fail("combine = \"quantile\" takes 'probs', a number in [0, 1]")
-  if (combine == "quantile") probs <- check_share(probs, "probs", zero = TRUE)
-  list(how = combine, share = if (combine == "min") 0 else probs, calibration = calibration,
+  if (combine == "quantile") probs <- check_fraction(probs, "probs", zero = TRUE)
+  list(how = combine, fraction = if (combine == "min") 0 else probs, calibration = calibration,
        quantile = check_within(given$calibrationQuantile, "calibrationQuantile", 0, 1))
 }
 
 calibrations <- c("none", "single quantile")
 
-# A power for each data set.
+# Returns a list with one power, or one per data set.
 powers_of_sets <- function(power, x) {
   if (!is_subjects(x) || length(power) == 1L) return(list(power))
   if (length(power) != length(x)) {
@@ -46,7 +46,7 @@ check_same_variables <- function(sets) {
   }
 }
 
-# rules: one for all, or one for each data set.
+# `rules`: a list of one rule, or one per data set.
 consensus_overlap <- function(x, how, rules, method, use, output, settings, call) {
   if (output == "network") fail("output = \"network\" is of one data set; with 'combine' take \"dist\" or \"matrix\"")
   if (how$calibration != "none" && rules[[1L]]$keeps_sign && !rules[[1L]]$is_absolute) {
@@ -61,12 +61,12 @@ consensus_overlap <- function(x, how, rules, method, use, output, settings, call
     tom_of_all(sets[[s]], rules[[s]], method, use, "dist", at_pass(settings, s, length(sets)), call)
   })
   scales <- scaling_powers(overlaps, how)
-  tom <- checked(.Call(r_combine_overlaps, overlaps, scales, how$share, attr(overlaps[[1L]], "Size"),
+  tom <- checked(.Call(r_combine_overlaps, overlaps, scales, how$fraction, attr(overlaps[[1L]], "Size"),
                        consensus_attributes(overlaps, rules, how, scales), settings$threads))
   if (output == "matrix") as.matrix(tom) else tom
 }
 
-# All sets' overlaps are held at the same time; then there is the result, and before it the adjacencies of one set.
+# All overlaps are in memory at once, first with the adjacencies of one data set, then with the result.
 check_consensus_memory <- function(sets, rule, method, use, output, settings) {
   pairs <- pairs_of(ncol(sets[[1L]]))
   settings$overlap <- rule
@@ -82,19 +82,19 @@ consensus_attributes <- function(overlaps, rules, how, scales) {
   attributes$n_obs <- sum(vapply(overlaps, attr, 0, "n_obs"))
   powers <- vapply(rules, `[[`, 0, "power")
   attributes$power <- if (all(powers == powers[1L])) powers[1L] else powers
-  if (!is.null(attributes$adjusted)) attributes$adjusted[c("lost", "effective")] <- NULL # of one data set
+  if (!is.null(attributes$adjusted)) attributes$adjusted[c("lost", "effective")] <- NULL # these belong to one data set
   attributes$combine <- how$how
-  attributes$probs <- if (how$how == "quantile") how$share
+  attributes$probs <- if (how$how == "quantile") how$fraction
   attributes$scales <- if (any(scales != 1)) scales
   attributes
 }
 
-# The pairs that WGCNA looks at, and the seed by which it draws them.
+# WGCNA's number of sampled pairs and random seed.
 CALIBRATION_PAIRS <- 1000
 CALIBRATION_SEED <- 54321
 
-# The powers that give all data sets' overlaps the first one's quantile, as WGCNA finds them: of a sample of the pairs,
-# the same ones each time.
+# Returns the powers that give all overlaps the first one's quantile, from the same sample of pairs in each call, as
+# WGCNA.
 scaling_powers <- function(overlaps, how) {
   if (how$calibration == "none") return(rep(1, length(overlaps)))
   n <- length(overlaps[[1L]])
@@ -113,7 +113,7 @@ scaling_powers <- function(overlaps, how) {
   log(high[1L]) / log(high)
 }
 
-# The value of code that draws random numbers, whose state is as before then.
+# Returns the value of `code`, and restores the state of the random number generator.
 keeping_random <- function(code) {
   random <- globalenv()
   seed <- random$.Random.seed

@@ -1,8 +1,8 @@
-# Topological overlap of a sparse network: of its edges, in which only neighbours' neighbours are looked at.
+# Topological overlap of the edges of a sparse network, which only visits neighbors of neighbors.
 
 is_sparse_network <- function(x) isS4(x) && is(x, "sparseMatrix") && is(x, "symmetricMatrix")
 
-# Entries as adjacencies; is_plain: neither power nor type was given.
+# Returns the entries as adjacencies; `is_plain`: TRUE if neither power nor type was given.
 network_adjacencies <- function(x, rule, is_plain) {
   if (is(x, "gpuCorNetwork")) {
     base <- if (rule$keeps_sign) abs(x@x) else switch(rule$names$type, unsigned = abs(x@x), signed = (1 + x@x) / 2,
@@ -13,10 +13,10 @@ network_adjacencies <- function(x, rule, is_plain) {
     fail("'power' and 'type' are for coefficients, and 'x' is a ", class(x)[1L],
          ", whose entries are adjacencies; leave them out")
   }
-  least <- if (rule$keeps_sign) -1 else 0
-  bad <- which(is.na(x@x) | x@x > 1 | x@x < least)
+  lowest <- if (rule$keeps_sign) -1 else 0
+  bad <- which(is.na(x@x) | x@x > 1 | x@x < lowest)
   if (length(bad)) {
-    fail("adjacencies are numbers from ", least, " to 1 with TOMType = \"", rule$names$TOMType, "\"; 'x' has ",
+    fail("adjacencies are numbers from ", lowest, " to 1 with TOMType = \"", rule$names$TOMType, "\"; 'x' has ",
          format(x@x[bad[1L]]))
   }
   x@x

@@ -4,7 +4,7 @@ tom_types <- c("signed", "unsigned", "signed Nowick", "unsigned 2", "signed 2", 
 
 tom_denominators <- c("min", "mean")
 
-# As the engine has it, and the names of it all.
+# Returns the rule that the engine reads, with the arguments as `names`.
 overlap_rule <- function(power, type, tom_type, denominator, replaces_missing) {
   if (!is_number(power) || !is.finite(power) || power <= 0) {
     fail("'power' must be a positive number, not ", show_value(power))

@@ -32,11 +32,11 @@ as_igraph <- function(net) {
     fail("'net' must be a network of gpuCorNetwork(output = \"matrix\"), not of class ", class(net)[1L],
          if (is.data.frame(net)) "; igraph::graph_from_data_frame(net, FALSE, vertices = colnames(x)) takes edges")
   }
-  need_cran_package("igraph", "as_igraph()")
+  need_packages("igraph", "as_igraph()")
   graph_of(if (is_network(net)) net else plain_network(net), value_name(net))
 }
 
-# A plain sparse matrix in one of the two classes that networks extend, without its diagonal where it is symmetric.
+# Returns a plain sparse matrix of a class that networks extend, without its diagonal if it is symmetric.
 plain_network <- function(net) {
   net <- as(as(net, "dMatrix"), "CsparseMatrix")
   if (!Matrix::isSymmetric(net)) return(Matrix::drop0(as(net, "generalMatrix")))

@@ -1,54 +1,46 @@
 #' Association of variables with traits
 #'
-#' Tests every column of `x` against every trait, adjusted for covariates: genes and clinical traits, as
-#' `WGCNA::corPvalueStudent()` has them; transcripts and genotypes, as Matrix eQTL screens them, where the pairs below
-#' a p value are kept and no other is stored; module eigengenes and anything.
+#' `gpuAssociation()` tests every column of `x` against every trait, adjusted for covariates: genes or module eigengenes
+#' against clinical traits, or transcripts against genotypes as in Matrix eQTL. For Pearson's correlation, t and p value
+#' are those of the trait in `lm(gene ~ trait + covariates)`.
 #'
-#' The p value of a pair by Pearson's correlation is that of the trait in `lm(gene ~ trait + covariates)`, and so is the
-#' statistic, t; both are the same with the two exchanged. By Spearman's rho with covariates it is that of the
-#' regression of ranks on ranks. See [gpuCorTest()] for what Spearman's rho without covariates and the other measures
-#' have, and [gpucor-measures] for covariates.
+#' For Spearman's rho with covariates they are those of the regression of ranks on ranks. For the other measures, and
+#' Spearman's rho without covariates, see [gpuCorTest()].
 #'
-#' Traits may be a data frame. A factor, or a column of text, with two levels becomes 0 and 1, as in [stats::lm()], and
-#' is called as there: the second level, which ends its name, is 1. One with more levels is an error, as one coefficient
-#' cannot tell what several do; the message says what can.
+#' With `p.value` or `fdr` only the pairs that meet it are stored, as in [gpuCorNetwork()]. Otherwise all pairs are
+#' returned, and take 40 bytes each.
 #'
-#' With `p.value` or `fdr` the pairs are found as those of [gpuCorNetwork()] are, and memory grows with their number.
-#' Without either, all pairs are tested, and take 40 bytes each.
+#' A factor or a column of text with two levels becomes 0 and 1, named by the level that is 1, as in [stats::lm()]. One
+#' with more levels is an error: make an indicator variable of each level.
 #'
 #' @inheritParams gpuCor
-#' @param x Variables in columns, observations in rows: as in [gpuCor()], of one subject.
-#' @param traits As many rows as `x`: a numeric or logical matrix or vector, a factor, a data frame of all of these; or
-#'   whatever else `x` may be, such as genotypes in a file. Of an experiment ([gpucor-containers]): also the names of
-#'   some of its samples' variables.
-#' @param covariates Both sides are adjusted for these: a numeric matrix or vector, a data frame, or a formula without a
-#'   left side, with `data =`.
-#' @param p.value,fdr Keep the pairs up to this p value, or those that have this false discovery rate by Benjamini and
-#'   Hochberg. Only one of them.
-#' @param output `"edges"`: a pair in each row; `"matrix"`: all pairs, as matrices.
-#' @param use What to do with missing values, see [gpuCor()]. Unless said otherwise a pair has the observations that
-#'   neither of the two, nor a covariate, misses, as in [stats::lm()].
-#' @param precision `"double"`, as [gpuCor()] has it; `"single"` is faster, with p values that may differ by up to a
-#'   thousandth of themselves, see [gpuCorTest()]. May be abbreviated.
-#' @param min_obs A whole number of at least 3, or `NULL` for 3: pairs with fewer common observations have no p value.
-#' @return `output = "edges"`: a data frame, the smallest p value first, of `from` (column of `x`), `to` (trait), `r`,
-#'   `statistic` (t; Kendall: z), `p.value`, `fdr`; names where there are names, otherwise numbers. Attribute `tests` is
-#'   how many pairs have a coefficient, `method` which one. `fdr` is `p.adjust(p.value, "BH")` with all of these
-#'   counted; with `p.value`, as in Matrix eQTL, among the pairs that were kept, which for the last of them may be more
-#'   than among all.
+#' @param x Variables in columns, observations in rows, as in [gpuCor()] for one subject.
+#' @param traits A matrix, vector, factor or data frame with as many rows as `x`, or anything else that `x` may be, such
+#'   as genotypes in a file. For an experiment ([gpucor-containers]): also names of its sample variables.
+#' @param covariates Both `x` and `traits` are adjusted for these: a numeric matrix or vector, a data frame, or a
+#'   formula without a left side, with `data =`.
+#' @param p.value,fdr A number in (0, 1\]: the maximum p value, or the maximum false discovery rate by Benjamini and
+#'   Hochberg. At most one of them.
+#' @param output A string: `"edges"`, a data frame of pairs; `"matrix"`, all pairs as matrices.
+#' @param use A string: what to do with missing values, see [gpuCor()]. By default each pair uses its complete
+#'   observations, as [stats::lm()] does.
+#' @param precision A string: `"double"`; or `"single"`, which is faster and has p values with a relative error of up to
+#'   a thousandth. May be abbreviated.
+#' @param min_obs An integer of at least 3, or `NULL` for 3: pairs with fewer pairwise-complete observations have no p
+#'   value.
+#' @return `output = "edges"`: a data frame, the smallest p value first: `from` (column of `x`), `to` (trait), `r`,
+#'   `statistic` (t; Kendall: z), `p.value`, `fdr`. Attribute `tests` is the number of pairs that have a coefficient;
+#'   `fdr` is the p value adjusted for all of these. With `p.value` it is computed from the pairs that were kept, as in
+#'   Matrix eQTL, so that the last ones can be larger than among all pairs.
 #'
 #'   `output = "matrix"`: a list of class `gpuAssociation` with matrices `ncol(x)` x traits: `r`, `statistic`,
-#'   `p.value`, `fdr`, and `n`, `df` (a number where all pairs have as many, `NULL` by Kendall), `tests`, `method`.
-#'   `as.data.frame()` makes the above of it.
-#' @section Errors: as [gpuCor()] and [gpuCorNetwork()]. A trait that is neither numeric nor of two levels. Traits with
-#'   the names of the observations of `x` in another order; other names are a warning (see [gpucor-measures]).
-#'   `df = "bartlett"` with `p.value` or `fdr`.
+#'   `p.value`, `fdr`; and `n`, `df` (single numbers if all pairs have the same), `tests`, `method`. `as.data.frame()`
+#'   makes the data frame of it.
+#' @section Errors: As [gpuCor()] and [gpuCorNetwork()]; a trait that is neither numeric nor of two levels; names of
+#'   observations in another order than those of `x`; `df = "bartlett"` with `p.value` or `fdr`.
 #' @references
 #' Shabalin AA (2012). Matrix eQTL: ultra fast eQTL analysis via large matrix operations. *Bioinformatics* 28,
 #' 1353-1358.
-#'
-#' Langfelder P, Horvath S (2008). WGCNA: an R package for weighted correlation network analysis. *BMC Bioinformatics*
-#' 9, 559.
 #' @seealso [gpuCorTest()], [gpuCorNetwork()], [gpuModules()]; [gpucor-p-values] for which data p values are valid
 #' @examples
 #' set.seed(1)
@@ -95,7 +87,7 @@ gpuAssociation <- function(x, traits, p.value = NULL, fdr = NULL,
   })
 }
 
-# What is called has 'y' for the traits.
+# The called functions name the traits 'y' in their messages.
 said_of_traits <- function(code) {
   words <- function(condition) gsub("'y'", "'traits'", conditionMessage(condition), fixed = TRUE)
   withCallingHandlers(tryCatch(code, error = function(e) fail_again(e, words(e))), warning = function(w) {
@@ -107,7 +99,7 @@ said_of_traits <- function(code) {
 
 # ---- traits
 
-# What the engine takes: numbers, a trait in each column, with names.
+# Returns a numeric matrix with one named column per trait.
 trait_columns <- function(traits, x) {
   are_names <- is.character(traits) && is.null(dim(traits)) && is_experiment(x)
   if (are_names) traits <- sample_variables(traits, x)
@@ -126,14 +118,14 @@ trait_columns <- function(traits, x) {
   values
 }
 
-# A data frame of what may have text or factors.
+# Returns traits that may contain text or factors as a data frame.
 as_trait_frame <- function(traits) {
   if (is.character(traits) && !is.null(dim(traits))) return(as.data.frame(traits))
   if (is.factor(traits) || is.character(traits)) return(list2DF(list(trait = traits)))
   if (isS4(traits) && inherits(traits, "DataFrame")) as.data.frame(traits, optional = TRUE) else traits
 }
 
-# R's words for each of them; an experiment has its samples' variables by `$`, too.
+# Returns an R expression for each trait, for messages; `$` also works for an experiment's sample variables.
 trait_codes <- function(traits, holder) {
   if (is.null(dim(traits))) return(holder)
   if (is.matrix(traits)) return(paste0(holder, "[, ", seq_len(ncol(traits)), "]"))
@@ -150,7 +142,7 @@ sample_variables <- function(names, x) {
   as.data.frame(all, optional = TRUE)[names]
 }
 
-# list(values, name) of a column; code: R's words for it.
+# Returns list(values, name) of a column; `code`: an R expression for it.
 as_trait <- function(trait, name, code) {
   trait <- as_ordinary(trait, "traits")
   if (is_variables(trait) && is.null(dim(trait))) return(list(values = as.numeric(trait), name = name))
@@ -164,7 +156,8 @@ as_trait <- function(trait, name, code) {
   list(values = as.numeric(trait) - 1, name = paste0(name, levels(trait)[2L]))
 }
 
-# For a factor of other than two levels. Missing values stay what they are, where model.matrix() would leave them out.
+# Returns the hint for a factor that does not have two levels. The suggested code keeps missing values, which
+# model.matrix() would drop.
 levels_hint <- function(trait, code) {
   if (nlevels(trait) < 2L) return("leave it out")
   are_numbers <- !anyNA(suppressWarnings(as.numeric(levels(trait))))
@@ -173,7 +166,7 @@ levels_hint <- function(trait, code) {
          "or numbers if they have an order, as.numeric(factor(", code, ", levels = ...))")
 }
 
-# As many, and where both have names, the same ones.
+# Stops unless the numbers of observations, and their names if both have them, agree.
 check_same_rows <- function(traits, x) {
   n <- c(n_observations(traits), n_observations(x))
   if (n[1L] != n[2L]) fail("'traits' has ", n_of(n[1L], "row"), ", and 'x' has ", n_of(n[2L], "observation"))
@@ -184,7 +177,7 @@ n_observations <- function(x) if (is_experiment(x)) ncol(x) else NROW(x)
 
 # ---- pairs below a p value
 
-# The network's edges, with the statistic and the p value of each.
+# Returns the network's edges with their statistics and p values.
 significant_pairs <- function(task) {
   rows <- network_rows(task)
   warn_constant(rows, colnames(task$x), colnames(task$y))
@@ -200,7 +193,7 @@ significant_pairs <- function(task) {
   structure(frame, tests = tests, adjusted = adjustment_of(task$settings, task$x))
 }
 
-# list(statistic, p.value, one_by_one) of the entries of rows.
+# Returns list(statistic, p.value, one_by_one) of the entries of rows.
 pair_tests <- function(rows, task) {
   if (!length(rows$x)) return(list(statistic = numeric(), p.value = numeric(), one_by_one = FALSE))
   significance <- significance_of(task)
@@ -214,7 +207,7 @@ pair_tests <- function(rows, task) {
   list(statistic = sign(rows$x) * z, p.value = 2 * stats::pnorm(z, lower.tail = FALSE), one_by_one = FALSE)
 }
 
-# Where a pair has its own observations: those of each trait with the columns of x that it has an edge with.
+# Tests pairwise-complete observations: each trait with the columns of x to which it has an edge.
 tests_by_trait <- function(rows, task, rule) {
   found <- list(statistic = numeric(length(rows$x)), p.value = numeric(length(rows$x)))
   rule[c("alternative", "log", "triangle")] <- list(0L, FALSE, FALSE)
@@ -230,7 +223,7 @@ tests_by_trait <- function(rows, task, rule) {
   found
 }
 
-# How many pairs have a coefficient; the flags of columns tell, but for pairs that have their own observations.
+# Returns the number of pairs with coefficients. It follows from the columns' flags, unless pairs are tested one by one.
 count_tests <- function(rows, task, one_by_one) {
   if (one_by_one) return(sum(histogram_pass(task, task$settings)$counts))
   none <- as.raw(constant("constant")) | as.raw(constant("few"))

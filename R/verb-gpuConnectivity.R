@@ -1,61 +1,60 @@
 #' Connectivity of every column
 #'
-#' Sums over all pairs that a column is in, without storing all of them: degree-centrality
-#' maps of voxels, the connectivity that a soft threshold gives genes. If asked for, the
-#' histogram of all coefficients.
+#' `gpuConnectivity()` computes degree, strength, soft connectivity and centrality of every column from all pairs,
+#' without storing a pair: degree maps of voxels, or the connectivity of genes.
 #'
-#' Maps: each is a number for each column, from one pass in which no pair is stored.
+#' Ask for at least one of:
 #'
-#' * `"mean"`: the mean of its coefficients.
-#' * `"z"`: the mean of their Fisher's z, `atanh(r)`; a coefficient beyond 0.9999997 has a z of 8. Its `tanh()` is the
-#'   mean correlation that AFNI's `3dTcorrMap -Zmean` has.
-#' * `"icc"`: the mean of their squares, the intrinsic connectivity contrast (Martuzzi et al. 2011).
-#' * `"eigenvector"`: eigenvector centrality, the largest being 1, as [igraph::eigen_centrality()] has it. Without a
-#'   threshold or density it is that of `r + 1` (Lohmann et al. 2010), whose products with vectors need no coefficient
-#'   (Wink et al. 2012) but those of columns: it takes Pearson's or Spearman's, and the same observations for all pairs.
-#'   With a threshold or density it is that of the network with its weights, whose edges are in memory meanwhile.
-#'   It is computed on the processor.
+#' * `threshold` or `density`: degree and strength in the network that [gpuCorNetwork()] makes of the same criterion.
+#' * `power`: soft connectivity, the sum of the powers of all similarities of a column (WGCNA's `softConnectivity()`).
+#' * `histogram`: of all coefficients.
+#' * `maps`: centrality measures of each column:
+#'   * `"mean"`: the mean of its coefficients.
+#'   * `"z"`: the mean of their Fisher's z, each at most 8. `tanh(z)` is that of AFNI's `3dTcorrMap -Zmean`.
+#'   * `"icc"`: the mean of their squares, the intrinsic connectivity contrast (Martuzzi et al. 2011).
+#'   * `"eigenvector"`: eigenvector centrality, the largest value being 1, as [igraph::eigen_centrality()]. With a
+#'     threshold or density it is that of the weighted network, whose edges are stored. Otherwise it is that of `1 + r`
+#'     (Lohmann et al. 2010, Wink et al. 2012), for Pearson or Spearman without pairwise deletion.
 #'
-#' With `y` all sums and means of a column of `x` are over the columns of `y`, such as the mean series of regions.
+#' With `y` sums and means are over the columns of `y`, such as the mean series of regions.
+#'
+#' Pairs without a coefficient (see [gpuCor()]) are left out.
 #'
 #' @inheritParams gpuCorNetwork
 #' @param y `NULL`, or a second matrix or data frame with as many rows. A single number in its place is `threshold`.
-#' @param threshold A number in \[0, 1\], or several: count the pairs whose weight (`|r|`, `r` or
-#'   `-r`, as `sign` says) is at least this.
-#' @param density In the place of `threshold`: a number in (0, 1\], or several, the share of all
-#'   pairs to count, as in [gpuCorNetwork()]. Up to 2^25 edges are stored meanwhile, 12 bytes each; for more, two
-#'   passes over all pairs find the threshold.
-#' @param power Up to 32 positive numbers; may be given with or without a threshold.
-#' @param type What is raised to a power: `"unsigned"`: `|r|`; `"signed"`: `(1 + r) / 2`;
-#'   `"signed hybrid"`: `max(r, 0)`. Of `plot()`: `"fit"`, the share of variables with a connectivity against it, both
-#'   logarithmic, in ten bins with the line of [pickPower()] and its R^2; `"hubs"`, the variables of the highest
-#'   connectivity, or with `coords` a map of all in space; `"histogram"`, of all coefficients, if they have been
-#'   counted. `"auto"`: all of them, but with `coords` the map, the names of the highest and the histogram.
-#' @param histogram Whether the coefficients of all pairs are counted by size, too. Without it, and without
-#'   `power` and `maps`, the pairs that are no edges cost no more than in [gpuCorNetwork()].
-#' @param breaks With `histogram`: the number of its bins, one of those by which 10,000 can be divided.
-#' @param maps `NULL`, or which maps, see Details.
+#' @param threshold A number in \[0, 1\], or several: the minimum weight (`|r|`, `r` or `-r`, as `sign` says) of an
+#'   edge.
+#' @param density A number in (0, 1\], or several: the fraction of all pairs that are edges, instead of `threshold`. Up
+#'   to 2^25 edges are stored meanwhile, 12 bytes each; for more, two passes over all pairs find the threshold.
+#' @param power Up to 32 positive numbers, with or without a threshold.
+#' @param type A string: the similarity that is raised to a power, `"unsigned"`: `|r|`; `"signed"`: `(1 + r) / 2`;
+#'   `"signed hybrid"`: `max(r, 0)`. For `plot()`: `"fit"`, the distribution of connectivity with the scale-free fit of
+#'   [pickPower()]; `"hubs"`, the variables with the highest connectivity, or a map if `coords` are given;
+#'   `"histogram"`; or `"auto"`, all of them.
+#' @param histogram `TRUE` to count all coefficients by size. A run with a threshold only is faster.
+#' @param breaks An integer that divides 10,000: the number of bins of the histogram.
+#' @param maps `NULL`, or strings: centrality measures, see Details.
 #'
 #' @return A list of class `gpuConnectivity`:
-#' \item{degree}{with a threshold: for each column, how many others it has an edge with; with several a matrix,
-#'   column x threshold}
+#' \item{degree}{with a threshold: the number of edges of each column; with several thresholds a matrix, column x
+#'   threshold}
 #' \item{strength}{with a threshold: the sum of the weights of these edges, in the same shape}
-#' \item{soft}{with `power`: matrix, column x power, of `sum(similarity^power)` over all others}
-#' \item{mean, z, icc, eigenvector}{with `maps`: for each column; `NA` for one without coefficients. Of several
+#' \item{soft}{with `power`: a matrix, column x power}
+#' \item{mean, z, icc, eigenvector}{with `maps`: a number for each column, or `NA` if it has no coefficient; for several
 #'   thresholds `eigenvector` is a matrix}
 #' \item{threshold, edges}{the thresholds and the numbers of edges}
-#' \item{histogram}{with `histogram`: of all coefficients, an object of class [graphics::hist], to be plotted}
-#' \item{pairs, n_obs, method, sign, type, power}{}
-#' `as.data.frame()` gives `degree`, `strength`, the powers and the maps as columns.
+#' \item{histogram}{with `histogram`: an object of class [graphics::hist]}
+#' \item{pairs, n_obs, method, sign, type, power}{the number of pairs and of observations, and arguments}
 #'
-#' Pairs without a coefficient (see [gpuCor()]) count nowhere. `degree`, `edges` and `strength` are those of the
-#' edges of [gpuCorNetwork()]. The sums of powers, the means and the histogram are of the coefficients that [gpuCor()]
-#' returns: within 1e-6, or 1e-13 with `precision = "double"`.
+#' `as.data.frame()` has `degree`, `strength`, the powers and the maps as columns.
 #'
-#' @section Errors: as [gpuCorNetwork()]. None of `threshold`, `density`, `power`, `maps` and `histogram`.
+#' Powers, means and the histogram are those of the coefficients that [gpuCor()] returns: within 1e-6, or 1e-13 with
+#' `precision = "double"`.
+#'
+#' @section Errors: As [gpuCorNetwork()]; none of `threshold`, `density`, `power`, `maps` and `histogram`.
 #' @references
-#' Zhang B, Horvath S (2005). A general framework for weighted gene co-expression
-#' network analysis. *Statistical Applications in Genetics and Molecular Biology* 4, 17.
+#' Zhang B, Horvath S (2005). A general framework for weighted gene co-expression network analysis. *Statistical
+#' Applications in Genetics and Molecular Biology* 4, 17.
 #'
 #' Martuzzi R et al. (2011). A whole-brain voxel based measure of intrinsic connectivity contrast reveals local changes
 #' in tissue connectivity with anesthetic without a priori assumptions on thresholds or regions of interest.
@@ -100,7 +99,7 @@ gpuConnectivity <- function(x, y = NULL, threshold = NULL, density = NULL, power
   breaks <- check_breaks(breaks)
   criterion <- check_levels(threshold, density)
   check_matrix_like(x, COLUMNS)
-  settings <- new_settings(control, mget(ADJUSTMENT), precision, mget(setdiff(COMBINATION, "effects")), pairs, assay)
+  settings <- new_settings(control, mget(ADJUSTMENT), precision, mget(COMBINATION), pairs, assay)
   task <- network_task(x, y, criterion, sign, use, method, settings)
   check_eigenvector(task, wanted)
   sums <- connectivity_sums(task, wanted)
@@ -117,10 +116,10 @@ check_maps <- function(maps) {
   intersect(map_names, maps)
 }
 
-# Maps that are sums, as the eigenvector is none.
+# Returns the centrality measures that are sums over pairs, which the eigenvector is not.
 summed_maps <- function(wanted) setdiff(wanted$maps, "eigenvector")
 
-# Whether pairs count that are no edges.
+# Returns TRUE if sums include pairs that are no edges.
 is_any_pair_wanted <- function(wanted) {
   length(wanted$power) > 0L || wanted$histogram || length(summed_maps(wanted)) > 0L
 }
@@ -128,9 +127,9 @@ is_any_pair_wanted <- function(wanted) {
 check_levels <- function(threshold, density) {
   given <- Filter(Negate(is.null), list(threshold = threshold, density = density))
   if (!length(given)) return(NULL)
-  most <- constant("most levels")
-  if (length(given[[1L]]) > most) {
-    fail("'", names(given), "' has ", length(given[[1L]]), " values; ask for at most ", most)
+  max <- constant("max levels")
+  if (length(given[[1L]]) > max) {
+    fail("'", names(given), "' has ", length(given[[1L]]), " values; ask for at most ", max)
   }
   check_criterion(given)
 }
@@ -153,8 +152,8 @@ check_powers <- function(power) {
   if (is.null(power)) return(numeric())
   ok <- is.numeric(power) && length(power) > 0L && all(is.finite(power)) && all(power > 0)
   if (!ok) fail("'power' must be positive numbers, not ", show_value(power))
-  if (length(power) > constant("most powers")) {
-    fail("'power' has ", length(power), " values; ask for at most ", constant("most powers"), " at a time")
+  if (length(power) > constant("max powers")) {
+    fail("'power' has ", length(power), " values; ask for at most ", constant("max powers"), " at a time")
   }
   as.numeric(power)
 }
@@ -168,7 +167,7 @@ check_breaks <- function(breaks) {
 
 # ---- passes
 
-# Everything that is wanted: sums by threshold or density, and the eigenvector beside them.
+# Returns the sums by threshold or density, and the eigenvector.
 connectivity_sums <- function(task, wanted) {
   is_density <- identical(task$criterion$name, "density")
   sums <- if (is_density) {
@@ -186,8 +185,8 @@ connectivity_sums <- function(task, wanted) {
   sums
 }
 
-# Edges are found by screening, and sums over all pairs take every coefficient, so each is a pass of its own.
-# thresholds: NULL for no edges; wanted: list(type, power, histogram, maps).
+# Edges are found by screening, but sums over all pairs need every coefficient, so each is a separate pass.
+# `thresholds`: NULL for no edges; `wanted`: list(type, power, histogram, maps).
 connectivity_passes <- function(task, thresholds, wanted, settings = task$settings) {
   if (is.null(thresholds) || !is_any_pair_wanted(wanted)) {
     return(connectivity_pass(task, thresholds, wanted, settings))
@@ -199,47 +198,47 @@ connectivity_passes <- function(task, thresholds, wanted, settings = task$settin
 
 without_pairs <- function(wanted) replace(wanted, c("power", "histogram", "maps"), list(numeric(), FALSE, character()))
 
-# The sums over all pairs, and those over edges beside them.
+# Adds the sums over edges to those over all pairs.
 with_edges <- function(sums, edges) {
   of_edges <- c("degree", "strength", "threshold")
   sums[of_edges] <- edges[of_edges]
   sums
 }
 
-# One pass over all pairs: sums over edges, or over all pairs.
-connectivity_pass <- function(task, least, wanted, settings = task$settings) {
+# One pass that sums over edges or over all pairs.
+connectivity_pass <- function(task, min_weight, wanted, settings = task$settings) {
   ascending <- order(wanted$power)
-  levels <- sort(unique(least))
+  levels <- sort(unique(min_weight))
   maps <- summed_maps(wanted)
-  rule <- list(side = constant(task$sign), least = if (is.null(least)) 2 else levels[1L],
+  rule <- list(side = constant(task$sign), min_weight = if (is.null(min_weight)) 2 else levels[1L],
                similarity = constant(wanted$type), steps = even_steps(diff(c(0, wanted$power[ascending]))),
                histogram = wanted$histogram, levels = as.numeric(levels), maps = sum(vapply(maps, constant, 0)))
   sums <- checked(engine_pass("r_connectivity", task, list(rule), settings))
   sums$soft[, ascending] <- sums$soft
-  for (name in c("degree", "strength")) sums[[name]] <- sums[[name]][, match(least, levels), drop = FALSE]
-  sums$threshold <- least
+  for (name in c("degree", "strength")) sums[[name]] <- sums[[name]][, match(min_weight, levels), drop = FALSE]
+  sums$threshold <- min_weight
   sums[maps] <- mean_maps(sums$maps, maps)
   sums
 }
 
-# Means of what was summed: how many coefficients there are, and each map's sums.
+# Returns the mean of each map. `sums`: a column with the number of coefficients, and a column of sums for each map.
 mean_maps <- function(sums, maps) {
   if (!length(maps)) return(list())
-  unit <- c(mean = 1, z = constant("most z"), icc = 1)
+  unit <- c(mean = 1, z = constant("max z"), icc = 1)
   count <- sums[, 1L]
   count[count == 0] <- NA_real_
   lapply(stats::setNames(seq_along(maps), maps), function(m) unit[[maps[m]]] * sums[, m + 1L] / count)
 }
 
-# Steps that are equal but for rounding, as those of seq(0.1, 3, 0.1) are, become equal, and the engine raises to them
-# once. Their mean: the powers that they lead to differ from those asked for by roundings of these.
+# Replaces steps that are equal except for rounding, such as those of seq(0.1, 3, 0.1), by their mean, so that the
+# engine raises to each step once. The resulting powers differ from the requested ones by rounding errors only.
 even_steps <- function(steps) {
   rounding <- 4 * .Machine$double.eps * sum(steps)
   run <- cumsum(c(TRUE, abs(diff(steps)) > rounding)[seq_along(steps)])
   stats::ave(steps, run)
 }
 
-# By density: the edges of the pass that finds the thresholds are summed where they are kept.
+# Sums by density. The pass that finds the thresholds also sums the edges if it stores them.
 density_sums <- function(task, wanted) {
   settings <- task$settings
   keeps_edges <- are_few(task) && is.null(task$y)
@@ -261,4 +260,3 @@ edge_sums <- function(task) {
          strength = vapply(by_level, `[[`, numeric(ncol(task$x)), "strength"), threshold = levels),
     edges[c("n_obs", "x_flags", "y_flags")])
 }
-

@@ -1,20 +1,20 @@
 #' How a result is computed
 #'
-#' The settings of a run: on which device, with how much memory, with how many threads. They do not change a result.
-#' Every function that computes has `...`, which goes to `gpuControl()`, and `control`, which takes its value.
+#' `gpuControl()` collects the settings of a run: device, memory, threads. They do not change results. Give them
+#' directly, `gpuCor(x, threads = 2)`, or as `control = gpuControl(threads = 2)`, for several calls.
 #'
 #' Settings that are not given come from options, such as `options(gpucor.threads = 4)`, then from environment
 #' variables, such as `GPUCOR_THREADS`: see [gpucor-package].
 #'
-#' @param backend A string: `"cuda"`, `"cpu"`, or `"auto"` (the default), which is the GPU if there is one.
-#' @param threads A number of at least 1: threads of the processor. Default: as many as there are cores, or fewer where
-#'   the batch system or `OMP_THREAD_LIMIT` says so.
+#' @param backend A string: `"cuda"`, `"cpu"`, or `"auto"` (default), a GPU if there is one.
+#' @param threads An integer: threads of the processor. Default: the number of cores, or fewer if the batch system or
+#'   `OMP_THREAD_LIMIT` says so.
 #' @param devices Integers from 0, or `"all"`: the GPUs to use, see [gpuInfo()]. Default: those of [chooseGpu()].
-#' @param memory A number of bytes: the memory of a GPU that a run may use. Default: what is free.
+#' @param memory A number of bytes: memory for prepared columns, see [gpucor-package].
 #' @param progress `TRUE` or `FALSE`: whether to show a progress bar. Default: in interactive sessions.
-#' @param keep `TRUE`, `FALSE` or a number of bytes: the memory of results that is kept for the next result. Default:
-#'   as the engine decides.
-#' @param ... Must be empty: an unknown argument of the calling function arrives here, and is an error.
+#' @param keep `TRUE`, `FALSE` or a number of bytes: how much memory of freed results to reuse for the next result.
+#'   Default: a quarter of free memory.
+#' @param ... Must be empty; an unknown argument is an error.
 #' @return A list of class `gpuControl`.
 #' @examples
 #' x <- as.matrix(mtcars)
@@ -26,19 +26,33 @@
 gpuControl <- function(backend = NULL, threads = NULL, devices = NULL, memory = NULL, progress = NULL, keep = NULL,
                        ...) {
   if (...length()) refuse_unused(if (is.null(...names())) "" else ...names()[1L], sys.function(sys.parent()))
-  new_control(backend = backend, threads = threads, devices = devices, memory = memory, progress = progress,
-              keep = keep)
+  given <- list(backend = backend, threads = threads, devices = devices, memory = memory, progress = progress,
+                keep = keep)
+  given <- Filter(Negate(is.null), given)
+  if (length(given)) check_run_settings(given)
+  structure(given, class = "gpuControl")
 }
 
-# What other packages call the commonest arguments.
-OTHER_NAMES <- c(cutoff = "threshold", sparsity = "density", softPower = "power", networkType = "type",
-                 corType = "method", nThreads = "threads", n_jobs = "threads", confounds = "covariates",
-                 nperm = "n_perm", verbose = "progress", gpu = "backend", maxPOutliers = "options")
+#' @method print gpuControl
+#' @export
+print.gpuControl <- function(x, ...) {
+  cat("Run settings: ", if (length(x)) toString(paste(names(x), "=", vapply(x, show_value, ""))) else "defaults", "\n",
+      sep = "")
+  invisible(x)
+}
 
-# verb: the function that was called with the argument `name`.
+# Names that other packages use for common arguments.
+OTHER_NAMES <- c(cutoff = "threshold", sparsity = "density", softPower = "power", networkType = "type",
+                 powerVector = "power", RsquaredCut = "r_squared", nBreaks = "breaks", corType = "method",
+                 corFnc = "method", nThreads = "threads", n_jobs = "threads", confounds = "covariates",
+                 nperm = "n_perm", verbose = "progress", gpu = "backend")
+
+# `verb`: the function that was called with the argument `name`.
 refuse_unused <- function(name, verb) {
   if (!nzchar(name)) fail("an unnamed argument is left over")
   known <- setdiff(union(names(formals(verb)), RUN_SETTINGS), c("...", "control"))
+  is_option <- "options" %in% known && name %in% unlist(lapply(measures()$options, names))
+  if (is_option) fail("unused argument '", name, "'; give options = list(", name, " = )")
   meant <- if (OTHER_NAMES[name] %in% known) OTHER_NAMES[[name]] else nearest(name, known)
   fail("unused argument '", name, "'", if (length(meant)) paste0("; did you mean '", meant, "'?"))
 }

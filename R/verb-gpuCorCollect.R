@@ -17,7 +17,8 @@ gpuCorCollect <- function(path, file = NULL, compression = 0, ..., control = gpu
   })
 }
 
-# A further round is run here if the one before took no more than a minute in all: it is not worth another submission.
+# Returns TRUE if a round took more than a minute in total. After a shorter one, the next round is computed here, as it
+# is not worth another submission.
 took_long <- function(plan, number) {
   seconds <- vapply(finished_shards(plan, read_round(plan, number))$file, function(file) read_about(file)$seconds, 0)
   sum(seconds) > getOption("gpucor.collect_seconds", 60)

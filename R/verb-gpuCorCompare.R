@@ -1,90 +1,84 @@
 #' Pairs whose correlation differs between two groups
 #'
-#' Tests for every pair of columns whether its correlation differs between two groups of subjects (two lists of
-#' matrices) or between two conditions (two matrices with the same columns): the difference of Fisher's z, its
-#' statistic and p value. The result is a network of the pairs that differ, or all pairs. No group's coefficients are
-#' stored.
+#' `gpuCorCompare()` tests for every pair of columns whether its correlation differs between two groups of subjects (two
+#' lists of matrices) or two groups of samples (two matrices). It returns the difference of Fisher's z, its statistic
+#' and p value, for all pairs or as a network of the pairs that differ.
 #'
-#' **Two lists of subjects.** Subjects are the sample (`effects = "random"`, the default): each subject's coefficient of
-#' the pair becomes `z = artanh(r)`, and the groups' z are compared by Welch's t test, as `t.test(z_x, z_y)` does. The
-#' difference is that of the groups' mean z; each pair has its own standard error and degrees of freedom. It takes at
-#' least two subjects in each group, any `method` and any `use`. Observations of a subject need not be independent, as
-#' in series, because only the variation among subjects counts.
+#' **Two matrices**, such as the expression of the same genes in patients and controls: two independent correlations are
+#' compared by Fisher's z (`effects = "fixed"`). This is valid for independent rows of nearly normal data and 50 rows or
+#' more in each group. With fewer rows the smallest p values are too small, and with heavy tails or outliers those of
+#' correlated pairs are, also by `method = "spearman"`: use `n_perm`. For time series give `df`, two numbers.
 #'
-#' `effects = "fixed"`: no subjects but these are of interest, and each one's observations are the sample. The
-#' difference is that of the groups' mean z, in which a subject of n observations has the weight n - 3. Its variance is
-#' `1 / sum(n_x - 3) + 1 / sum(n_y - 3)`, and 1.06 times that for Spearman's rho; the difference over its root is
-#' compared with a standard normal variable. Subjects that differ among themselves, and series whose observations
-#' depend on each other, give many false discoveries. `df`, a number for each subject (those of `x`, then those of
-#' `y`), replaces n - 2, its degrees of freedom: the effective ones of a series.
+#' **Two lists of subjects**, such as scans: each subject's coefficient becomes `z = atanh(r)`, and the groups' z are
+#' compared by Welch's t test, `t.test(z_x, z_y)` (`effects = "random"`). Each group needs at least two subjects. Rows
+#' within a subject may be autocorrelated, because only the variation among subjects counts.
 #'
-#' **Two matrices** are compared with fixed effects: two independent correlations. That holds for independent
-#' observations of (nearly) bivariate normal variables. With heavy tails or outliers the variance of z is larger where
-#' the correlation is not zero: use `method = "spearman"` or `n_perm`. For series give `df`, two numbers. See
-#' [gpucor-p-values].
+#' `effects = "fixed"` for lists tests the difference of the weighted mean z of these subjects only, with weight n - 3
+#' for n observations. Its variance is `1 / sum(n_x - 3) + 1 / sum(n_y - 3)`, and 1.06 times that for Spearman's rho. If
+#' subjects differ or rows are autocorrelated, there are many false discoveries. `df`, a number for each subject (first
+#' those of `x`), replaces n - 2.
 #'
-#' One of these says which pairs are wanted; without any, all are returned:
+#' Give at most one criterion; without one, all pairs are returned:
 #'
-#' * `threshold`: the minimum difference of z, a number of at least 0;
-#' * `density`: the fraction of all pairs, those that differ most;
-#' * `k`: each column's k partners whose correlation with it differs most;
-#' * `p.value`: two-sided, not adjusted;
-#' * `fdr`: the same, adjusted by Benjamini and Hochberg over all pairs that have a coefficient in all subjects.
+#' * `threshold`: the minimum difference of z, a number of at least 0.
+#' * `density`: the fraction of all pairs to keep, those with the largest differences.
+#' * `k`: the k partners of each column with the largest differences.
+#' * `p.value`: the maximum two-sided p value, not adjusted.
+#' * `fdr`: the maximum false discovery rate, by Benjamini and Hochberg over all pairs that have a coefficient in all
+#'   subjects.
 #'
-#' With one of these, `pairs` ([pairMask()]) says which pairs count:
-#' fractions, rates and `n_perm` are over these only. Without, every pair has a place in the result, and `pairs` is an
-#' error.
+#' A pair without a coefficient in one subject has no difference. A coefficient of 1 or -1 has an infinite z and counts
+#' as 1 - 2^-24; a warning says how many pairs have one in one group only.
 #'
-#' `n_perm`: p values adjusted for all pairs at once by permutation, in a single step (Westfall and Young 1993), as
-#' [gpuCorTest()] has them. The adjusted p value of a pair is the fraction of the permutations, the data themselves
-#' being one of them, whose largest value of all pairs, by its size or by `sign`, is at least the pair's. [set.seed()]
-#' determines the permutations.
+#' `weights`, `covariates` and `data` may be lists with an element for each subject, those of `x` first; two matrices
+#' take a list of two. A value that is not a list applies to both groups.
 #'
-#' * Three subjects or more: their group labels are permuted, and the value is t (with fixed effects the standardized
-#'   difference). All permutations share one computation of each subject's coefficients.
-#' * One matrix in each group: the rows of both are permuted, and the value is the standardized difference. Each
-#'   permutation takes as long as the comparison. Permuted rows must be independent of one another: samples, not volumes
-#'   of a series, whose adjusted p values would be far too small. Series need several subjects in each group;
-#'   [gpuCorTest()] has surrogates of series, for the correlations of one group. Columns (for Spearman their ranks) may
-#'   differ between the groups in location and scale: first each is centered by its median and divided by its median
-#'   absolute deviation in its group, or where that is 0 in either group (counts that are mostly 0) by one scale for
-#'   both. With heavy tails this keeps the family-wise error rate at its level or below; a group's own standard
-#'   deviation, which follows the largest of few values, does not. With `covariates` the residuals of each group's own
-#'   regression are permuted, and then regressed again on the covariates, which stay where they are (Freedman and Lane
-#'   1983); for Spearman they are residuals of ranks, which are not ranked again. This is an approximation: with 30 rows
-#'   in each group, one of two batches of 8 or 9 rows, the family-wise error at 0.05 was 0.05 to 0.07 for normal data
-#'   and 0.05 to 0.16 for lognormal ones, with Spearman's rho 0.01 to 0.08 for both. One assumption remains: under the
-#'   hypothesis of no difference the rows of both groups, so scaled, have the same distribution. Groups of which one has
-#'   heavier tails than the other differ in that, too.
+#' @section Permutation tests:
+#' `n_perm` adds p values that control the family-wise error over all pairs, as [gpuCorTest()] with `adjust = "maxT"`
+#' does. The null distribution is that of the largest statistic of all pairs when group labels are permuted.
+#' [set.seed()] makes the result reproducible.
 #'
-#' A pair without a coefficient in one of the subjects has no difference. A coefficient of 1 or -1 counts as one that is
-#' 2^-24 from it, as everywhere with Fisher's z. Where all subjects agree to the last bit the statistic is 0.
+#' * Three subjects or more: labels of subjects are permuted. The statistic is t, or with fixed effects the standardized
+#'   difference. All permutations share one computation of the subjects' coefficients. Few subjects have few
+#'   labelings: adjusted p values are at least about 0.1 for 3 against 3 subjects (2 of 20 labelings, because swapped
+#'   groups have the same statistic), and 0.008 for 5 against 5 (2 of 252).
+#' * Two matrices: rows are permuted, and the statistic is the standardized difference. Each permutation takes as long
+#'   as the comparison. Rows must be independent, which those of time series are not. Within each group, columns (for
+#'   Spearman their ranks) are first centered by the median and divided by the median absolute deviation, so that groups
+#'   may differ in location and scale. If that is 0 in a group, as in counts that are mostly 0, both groups are divided
+#'   by the same root mean square. The distributions must otherwise be the same: a group with heavier tails also counts
+#'   as different.
+#' * Two matrices with `covariates`: residuals of each group's regression are permuted and regressed again on the
+#'   covariates (Freedman and Lane 1983). This is an approximation: with 30 rows in each group, one of two batches of 8
+#'   or 9 rows, the family-wise error at 0.05 was 0.05 to 0.07 for normal and 0.05 to 0.16 for lognormal data, with
+#'   Spearman's rho 0.01 to 0.08 for both.
 #'
 #' @inheritParams gpuCorNetwork
 #' @param x,y Two matrices with the same columns, each what [gpuCor()] takes as `x`; or two lists of these, one for each
-#'   subject; or functions that return the i-th, as [subjects] has them, with `subjects = c(n_x, n_y)`.
-#' @param threshold,density,k,p.value,fdr See Details; at most one of them.
-#' @param sign `"absolute"`, `"positive"` (stronger in `x`) or `"negative"` (stronger in `y`). May be abbreviated.
-#' @param method `"pearson"`, `"kendall"`, `"spearman"`, `"bicor"` or `"cosine"`, with fixed effects `"pearson"` or
-#'   `"spearman"` only. May be abbreviated.
-#' @param output With one of `threshold` to `fdr`: `"matrix"`, or `"edges"`, the data frame that `as.data.frame()` makes
-#'   of the matrix.
-#' @param subjects Two numbers, if `x` and `y` are functions: how many subjects each has. See [subjects].
-#' @param n_perm Number of permutations; 0: none. Rows of two matrices must be independent of one another.
-#' @param effects `"random"` or `"fixed"`, see Details.
-#' @param pairs With a criterion: a mask of the pairs to compute, of [pairMask()].
-#' @return Without a criterion a list of class `gpuCorCompare`: `difference`, `statistic` (t, or with fixed effects the
-#'   difference over its standard error), `df` (random effects), `p.value`, `fdr` and with `n_perm` also `p.adjusted`,
-#'   each a `dist`, and `error` (fixed effects: the standard error of all differences), `n` (observations of each
-#'   group's subjects), `method`, `use`; `as.data.frame()` gives a row for each pair. Otherwise a symmetric sparse
-#'   matrix of differences, of class `gpuCorDifference`, which is a [gpuCorNetwork-class] with the standard error of
-#'   fixed effects in slot `error` and the maxima of the permutations in slot `maxima`; or the data frame `from`, `to`,
-#'   `difference`, `statistic`, `df` (random effects), `p.value`, by `fdr` also `fdr`, and with `n_perm` also
-#'   `p.adjusted`, largest difference first.
-#' @section Errors: as [gpuCorNetwork()]; a group of one subject with random effects. With fixed effects: other methods
-#'   than Pearson's and Spearman's, as the variance of their z is not known; pairwise-complete observations; fewer than
-#'   four observations of a subject. Results of all pairs, without a criterion, that do not fit into the free memory.
-#'   Permutations of rows with `bandpass` or with `weights` other than 0 and 1.
+#'   subject; or two functions as in [subjects], with `subjects = c(n_x, n_y)`.
+#' @param threshold,density,k,p.value,fdr A number, see Details; at most one of them.
+#' @param sign A string: `"absolute"`, `"positive"` (stronger in `x`) or `"negative"` (stronger in `y`). May be
+#'   abbreviated.
+#' @param method A string: `"pearson"` or `"spearman"`; for two lists with random effects also `"kendall"`, `"bicor"` or
+#'   `"cosine"`. May be abbreviated.
+#' @param output A string, with a criterion: `"matrix"`, or `"edges"` for the data frame that `as.data.frame()` makes of
+#'   it.
+#' @param subjects Two integers, if `x` and `y` are functions: the numbers of subjects.
+#' @param n_perm An integer: the number of permutations; 0 for none.
+#' @param effects A string: `"random"` or `"fixed"`, see Details.
+#' @param pairs With a criterion: a mask of the pairs to compute, from [pairMask()]. Densities, rates and `n_perm` refer
+#'   to these pairs.
+#' @return Without a criterion: a list of class `gpuCorCompare` with `difference`, `statistic` (t; fixed effects: z),
+#'   `df` (random effects), `p.value`, `fdr` and, with `n_perm`, `p.adjusted`, each a `dist`; and `error` (fixed
+#'   effects: the standard error of all differences), `n` (each group's numbers of observations), `method`, `use`.
+#'   `as.data.frame()` has a row for each pair.
+#'
+#'   With a criterion: a symmetric sparse matrix of differences of class `gpuCorDifference`, a [gpuCorNetwork-class]
+#'   with slots `error` and `maxima` (of the permutations); or a data frame `from`, `to`, `difference`, `statistic`,
+#'   `df`, `p.value`, `fdr`, `p.adjusted`, as far as they apply, the largest difference first.
+#' @section Errors: As [gpuCorNetwork()]. Random effects: a group of one subject. Fixed effects: other methods than
+#'   Pearson's and Spearman's, pairwise-complete observations, fewer than four observations of a subject. Permuted rows:
+#'   `bandpass`, `weights` other than 0 and 1. All pairs: a result that does not fit in free memory.
 #' @references
 #' Fisher RA (1921). On the "probable error" of a coefficient of correlation deduced from a small sample. *Metron* 1,
 #' 3-32.
@@ -127,7 +121,8 @@ gpuCorCompare <- function(x, y, threshold = NULL, density = NULL, k = NULL, p.va
   if (!length(given)) check_comparison_memory(task)
   work <- compare_work(task, n_perm)
   task$settings <- work$permutations
-  error <- difference_error(task)
+  if (is_random(task$x)) check_group_sizes(task$x)
+  error <- if (!is_random(task$x)) combined_error(task$x, task$method) # one for all differences
   if (length(given)) task <- compare_criterion(task, given)
   maxima <- if (n_perm > 0) permuted_differences(task, n_perm, error)
   task$settings <- work$coefficients
@@ -135,92 +130,63 @@ gpuCorCompare <- function(x, y, threshold = NULL, density = NULL, k = NULL, p.va
   rows <- network_rows(task)
   warn_constant(rows, colnames(task$x), NULL)
   warn_without(rows, task)
+  warn_perfect(atanh(rows$x))
   if (is_random(task$x) && is.null(rows$group_tests)) rows <- with_difference_tests(rows, task)
   network <- new_difference(rows, task, given[[1L]], error, maxima)
   if (output == "matrix") network else as.data.frame(network)
 }
 
-# ---- what is compared
+# ---- the task
 
 compare_task <- function(x, y, sign, use, method, settings) {
   use <- check_use(use)
   method <- check_method(method)
   sign <- check_choice(sign, signs, "sign")
-  counts <- check_group_counts(settings$combination$subjects)
-  groups <- list(x = group_data(x, counts[1L], "x", use, method, settings),
-                 y = group_data(y, counts[2L], "y", use, method, settings))
-  check_groups(groups)
-  effects <- check_group_effects(settings$combination$effects, lengths(groups))
-  data <- c(groups$x, groups$y)
+  sizes <- group_sizes(x, y, settings$combination$subjects)
+  n_first <- sizes[1L]
+  names <- subject_names(sum(sizes), n_first)
+  effects <- check_group_effects(settings$combination$effects, sizes)
+  group <- function(x, names) {
+    assay <- if (is_subjects(x) || is_experiment(x)) settings$assay
+    read_subjects(if (is_subjects(x)) x else list(x), NULL, length(names), use, method, assay, names)$x
+  }
+  data <- c(group(x, names[seq_len(n_first)]), group(y, names[-seq_len(n_first)]))
+  check_same_columns(data[[n_first + 1L]], data[[1L]], "y", "that of 'x'")
   settings["pairs"] <- list(check_pairs(settings$pairs, data[[1L]], NULL))
-  designs <- subject_designs(settings, list(x = data), method, use, effects)
-  counted <- count_subjects(list(x = data), designs, method, use, settings)
-  counted$groups <- lengths(groups)
-  each <- if (effects == "random") rep(1, length(data)) else fisher_weights(counted$n)
-  weights <- difference_weights(each, rep(c(TRUE, FALSE), counted$groups))
-  rule <- list(how = "fisher", share = 0.5, skips = FALSE)
-  all <- new_subjects(data, rule, weights, 1, counted, designs, effects, length(groups$x))
+  designs <- subject_designs(settings, list(x = data), method, use, effects, names)
+  counted <- count_subjects(list(x = data), designs, method, use, settings, names)
+  each <- if (effects == "random") rep(1, length(data)) else fisher_weights(counted$n, names)
+  weights <- difference_weights(each, seq_along(data) <= n_first)
+  rule <- list(how = "fisher", fraction = 0.5, skips = FALSE)
+  all <- new_subjects(data, rule, weights, 1, counted, designs, effects, n_first)
   task <- list(x = all, y = NULL, sign = sign, use = use, method = method, settings = settings)
-  task$pairs <- count_pairs_of(task$x, NULL, settings)
+  task$pairs <- count_pairs(task$x, NULL, settings)
   task
 }
 
-# sizes: subjects of each group. With one in each, its observations are the sample.
+# `sizes`: number of subjects in each group. With one subject in each, the observations are the sample.
 check_group_effects <- function(effects, sizes) {
   if (is.null(effects)) return(if (all(sizes == 1L)) "fixed" else "random")
   check_choice(effects, effect_names, "effects")
 }
 
-# The standard error of all differences; NULL: each pair has its own.
-difference_error <- function(task) {
-  if (!is_random(task$x)) return(combined_error(task$x, task$method))
-  check_group_sizes(task$x)
-  NULL
-}
-
-# The numbers of subjects, or NULLs.
-check_group_counts <- function(counts) {
-  if (is.null(counts)) return(list(NULL, NULL))
-  if (!is.numeric(counts) || length(counts) != 2L) {
+group_sizes <- function(x, y, counts) {
+  if (!is.null(counts) && !(is.numeric(counts) && length(counts) == 2L)) {
     fail("'subjects' must be two numbers, those of 'x' and of 'y', not ", show_value(counts))
   }
-  as.list(counts)
+  c(if (is_subjects(x)) count_of(x, counts[1L], "x") else 1L, if (is_subjects(y)) count_of(y, counts[2L], "y") else 1L)
 }
 
-group_data <- function(x, count, name, use, method, settings) {
-  if (is_subjects(x)) {
-    return(in_group(name, read_subjects(x, NULL, count_of(x, count[[1L]], name), use, method, settings$assay)$x))
-  }
-  if (is.null(dim(x)) && (is_variables(x) || is.factor(x) || is.character(x))) {
-    fail("'", name, "' must be a matrix, not ", if (length(x) == 1L) show_value(x) else "a vector",
-         if (name == "x") input_hint(x, name))
-  }
-  list(in_group(name, check_input(x, NULL, use, method, if (is_experiment(x)) settings$assay)$x))
-}
-
-in_group <- function(name, code) {
-  tryCatch(code, error = function(condition) {
-    fail_again(condition, paste0("'", name, "': ", conditionMessage(condition)))
-  })
-}
-
-check_groups <- function(groups) {
-  first <- groups$x[[1L]]
-  other <- groups$y[[1L]]
-  if (ncol(first) != ncol(other)) fail("'x' has ", n_of(ncol(first), "column"), ", and 'y' ", ncol(other))
-  check_same_columns(other, first, "y", "that of 'x'")
-}
-
-# From z of subjects to the difference of the groups' means.
+# Returns the weights that turn z of subjects into the difference of the groups' means.
 difference_weights <- function(weights, is_x) {
   ifelse(is_x, weights / sum(weights[is_x]), -weights / sum(weights[!is_x]))
 }
 
-# What is computed of a pair is tanh of its difference.
+# The engine computes tanh of each pair's difference, so the threshold is transformed, too.
 compare_criterion <- function(task, given) {
   if (!is.null(given$threshold)) {
     value <- given$threshold
-    ok <- is.numeric(value) && length(value) == 1L && is.finite(value) && value >= 0
+    ok <- is_number_within(value, 0, Inf) && is.finite(value)
     if (!ok) fail("'threshold' must be a difference of z, a number of at least 0, not ", show_value(value))
     given$threshold <- tanh(value)
   }
@@ -229,10 +195,10 @@ compare_criterion <- function(task, given) {
   task
 }
 
-# ---- what is returned
+# ---- the result
 
-# The parts of the work, for the progress bar: permutations come first, and p values and rates take three times as long
-# as the differences. Each permutation of rows takes as long as the differences; those of labels share one run.
+# Divides the progress bar: permutations come first, and p values and rates take three times as long as the differences.
+# Each permutation of rows takes as long as the differences; permutations of labels share one run.
 compare_work <- function(task, n_perm) {
   one_run <- permutes_labels(task)
   permuting <- if (one_run && n_perm > 0) 1 + n_perm / 25 else n_perm
@@ -242,7 +208,7 @@ compare_work <- function(task, n_perm) {
        coefficients = part_of(task$settings, permuting / units, 4 / units, "differences"))
 }
 
-# Bytes of a pair at the peak, as measured: the results, and what p.adjust() makes on its way.
+# Measured peak bytes per pair: the results and the copies of p.adjust().
 check_comparison_memory <- function(task) {
   check_memory((if (is_random(task$x)) 81 else 72) * task$pairs, "gpuCorCompare()", n_of(task$pairs, "pair"),
                "'threshold', 'density', 'k', 'p.value' or 'fdr' says which pairs to keep")
@@ -250,7 +216,8 @@ check_comparison_memory <- function(task) {
 
 compare_all <- function(task, error, maxima) {
   found <- if (is_random(task$x)) random_differences(task) else fixed_differences(task, error)
-  shape <- pair_shape(task)
+  warn_perfect(found$difference)
+  shape <- plain_dist_attributes(task$x, task$method)
   shaped <- function(values) {
     attributes(values) <- shape
     values
@@ -263,16 +230,9 @@ compare_all <- function(task, error, maxima) {
   }
   structure(
     c(lapply(found, shaped),
-      list(error = error, n = group_sizes(task), method = task$method, use = uses[task$use])),
+      list(error = error, n = group_counts(task$x), method = task$method, use = uses[task$use])),
     class = c("gpuCorCompare", "gpuTests", "gpuCorResult"), adjusted = adjustment_of(task$settings, task$x)
   )
-}
-
-# The attributes of a plain dist of all pairs.
-pair_shape <- function(task) {
-  shape <- dist_attributes(task$x, task$method, NULL)
-  shape$class <- "dist"
-  Filter(Negate(is.null), shape[setdiff(names(shape), c("n_obs", "diagonal"))])
 }
 
 fixed_differences <- function(task, error) {
@@ -290,33 +250,41 @@ random_differences <- function(task) {
   list(difference = found$difference, statistic = found$statistic, df = found$df, p.value = p_of_tests(found))
 }
 
-# Entries of a network of differences with the tests of each.
+# Adds tests to the entries of a network of differences.
 with_difference_tests <- function(rows, task) {
   tests <- group_tests(task, rows, part_of(task$settings, 1, 0, "tests of the edges"))
-  rows$tests <- c(list(most = 1, p.value = p_of_tests(tests)), tests[GROUP_COLUMNS])
+  rows$tests <- c(list(max = 1, p.value = p_of_tests(tests)), tests[GROUP_COLUMNS])
   rows
 }
 
-group_sizes <- function(task) {
-  groups <- task$x$counted$groups
-  n <- task$x$counted$n + task$x$counted$lost
-  list(x = utils::head(n, groups[[1L]]), y = utils::tail(n, groups[[2L]]))
+# Coefficients of 1 and -1 are replaced by values 2^-24 closer to 0, whose z is +-8.66. The groups' coefficients are not
+# stored: a difference above half of that reveals the pair, unless the other group's z is beyond 4.3, too.
+warn_perfect <- function(difference) {
+  n <- sum(abs(difference) > atanh(1 - 2^-24) / 2, na.rm = TRUE)
+  if (n == 0) return(invisible())
+  warn("gpuCorPerfect", n_of(n, "pair"), if (n == 1) " has" else " have", " a coefficient of 1 or -1, or nearly, in ",
+       "one group, whose z is infinite and counts as 8.66; look for equal columns and for few observations")
+}
+
+group_counts <- function(x) {
+  first <- seq_len(x$n_first)
+  list(x = x$counted$n_obs[first], y = x$counted$n_obs[-first])
 }
 
 # ---- permutations
 
-# Whether the subjects' labels are permuted; otherwise the rows of both matrices.
+# Returns TRUE if the subjects' labels are permuted, FALSE if the rows of both matrices are.
 permutes_labels <- function(task) length(task$x$data) > 2L
 
-# The largest value of each permutation, see permuted_values(); differences on the scale of the data's standard error.
+# Returns the max of each permutation, see permuted_values(). Differences are scaled to the data's standard error.
 permuted_differences <- function(task, n_perm, error) {
   if (is_random(task$x)) return(label_maxima(task, permuted_labels(task, n_perm) + 0))
   found <- if (permutes_labels(task)) permuted_sums(task, n_perm) else permuted_rows(task, n_perm)
   tanh(atanh(pmax(found$maxima, 0)) * error / found$errors)
 }
 
-# Subjects are drawn into the groups, which keep their sizes; no data change. A row for each subject: whether it is in
-# the first group.
+# Returns a subjects x permutations matrix, TRUE for subjects in the first group. Subjects are permuted among the
+# groups, which keep their sizes; the data are unchanged.
 permuted_labels <- function(task, n_perm) {
   n <- length(task$x$data)
   vapply(seq_len(n_perm), FUN.VALUE = logical(n), function(b) seq_len(n) %in% sample.int(n, task$x$n_first))
@@ -333,8 +301,8 @@ permuted_sums <- function(task, n_perm) {
   list(maxima = label_maxima(task, weights), errors = sqrt(colSums(weights^2 / own) * Z_VARIANCES[task$method]))
 }
 
-# Rows of both groups, each of which was regressed on its own covariates (Freedman and Lane 1983), are drawn into the
-# groups, and regressed again on the covariates, which stay where they are.
+# Permutes residuals of the rows of both groups (Freedman and Lane 1983): each group is regressed on its own covariates,
+# the rows are permuted across the groups, and regressed again on the covariates, which are not permuted.
 permuted_rows <- function(task, n_perm) {
   x <- task$x
   check_exchangeable_rows(task)
@@ -346,13 +314,11 @@ permuted_rows <- function(task, n_perm) {
     fail("'n_perm' permutes observations that all pairs have; ",
          "with missing values use = \"complete.obs\" leaves these")
   }
-  n <- nrow(compared[[1L]]$data[[1L]])
   if (!is.null(x$designs)) x$designs <- lapply(compared, `[[`, "design")
-  maxima <- maxima_of(n_perm, task$settings, function(b, settings) {
-    order <- sample.int(nrow(all))
-    x$data <- list(all[order[seq_len(n)], , drop = FALSE], all[order[-seq_len(n)], , drop = FALSE])
-    largest_of(x, NULL, compared[[1L]]$method, task$use, task$sign, settings)
-  })
+  x$data <- lapply(compared, function(group) group$data[[1L]]) # the engine reads `all`; these say how many rows
+  orders <- vapply(seq_len(n_perm), FUN.VALUE = integer(nrow(all)), function(b) sample.int(nrow(all)) - 1L)
+  maxima <- checked(.Call(r_row_maxima, x, method_code(compared[[1L]]$method), task$use, constant(task$sign), all,
+                          orders, task$settings))$maxima
   list(maxima = maxima, errors = combined_error(x, task$method))
 }
 
@@ -367,16 +333,23 @@ check_exchangeable_rows <- function(task) {
        "; leave one of these out, or give lists of subjects, whose labels are permuted")
 }
 
-# Both groups' columns with median 0 and median absolute deviation 1; a column with a deviation of 0 in either group is
-# scaled by the root mean square of both. Unlike a group's own standard deviation, which follows the largest of few
-# values, these scales leave permuted rows tails as heavy as the data have.
+# Scales both groups' columns to median 0 and median absolute deviation 1; a column with deviation 0 in either group is
+# scaled by the root mean square of both. A group's standard deviation depends on the largest of few values; with these
+# scales, the tails of permuted rows are as heavy as those of the data.
 on_one_scale <- function(groups) {
-  groups <- lapply(groups, function(m) sweep(m, 2L, apply(m, 2L, stats::median)))
-  spreads <- lapply(groups, function(m) apply(abs(m), 2L, stats::median))
+  groups <- lapply(groups, function(m) sweep(m, 2L, column_medians(m)))
+  spreads <- lapply(groups, function(m) column_medians(abs(m)))
   narrow <- which(Reduce(pmin, spreads) <= 0)
   pooled <- sqrt(colMeans(do.call(rbind, groups)[, narrow, drop = FALSE]^2))
   Map(groups, spreads, f = function(m, spread) {
     spread[narrow] <- ifelse(pooled > 0, pooled, 1)
     sweep(m, 2L, spread, "/")
   })
+}
+
+# As apply(m, 2, median), with one sort for all columns; NA without rows. Not for missing values.
+column_medians <- function(m) {
+  sorted <- matrix(m[order(col(m), m)], nrow(m))
+  middle <- (nrow(m) + 1) / 2
+  colMeans(sorted[c(floor(middle), ceiling(middle)), , drop = FALSE])
 }

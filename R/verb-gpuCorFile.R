@@ -3,13 +3,13 @@
 #' `gpuCorFile()` describes a raw or HDF5 file that takes the place of a matrix. [gpuCor()], [gpuCorNetwork()],
 #' [gpuConnectivity()] and others read it in blocks of columns, so that the data are never in memory as a whole.
 #'
-#' **Raw files** contain only values, of one type and little-endian: all observations of the first variable, then those
-#' of the second, and so on. `writeBin(as.vector(x), file)` writes such a file of a matrix with observations in rows.
-#' All threads read it, and it is the fastest. Do not write to a file that is in use.
+#' **Raw files** are read fastest. They contain only values, of one type and little-endian: all observations of the
+#' first variable, then those of the second, and so on. `writeBin(as.vector(x), file)` writes such a file of a matrix
+#' with observations in rows. Do not write to a file that is in use.
 #'
 #' **HDF5 files** are read by package rhdf5, and `dataset` names the dataset. Observations are the rows as R sees them;
-#' Python and others see rows and columns exchanged. Use `transpose = TRUE` if variables are R's rows. Blocks of columns
-#' begin where chunks do: datasets that are contiguous, or have chunks of a few columns, are read fastest.
+#' Python and others see rows and columns exchanged. Use `transpose = TRUE` if variables are R's rows. Datasets that are
+#' contiguous, or have chunks of a few columns, are read fastest.
 #'
 #' **AnnData (h5ad) and 10x files** need no `dataset`: cells are the observations, genes are the variables, and names
 #' are read from the file. In AnnData, `dataset` may also be `"layers/..."` or `"raw/X"`. A sparse matrix is read into a
@@ -19,9 +19,9 @@
 #' also read in blocks of columns. They need no `gpuCorFile()`, nor do experiments: see [gpucor-containers].
 #'
 #' @section How often data are read: Once in each pass over the data, and once more unless `use` is `"everything"`. If
-#'   the prepared columns exceed `memory` (see [gpucor-package]), columns are read again in several rounds;
-#'   [gpuCorPlan()] says how many. A network by `density` usually takes one pass and a sample of the columns, one by
-#'   `fdr` takes two. P values of Kendall's tau-b with ties and pairwise ones take one more, and [gpuCorTest()] two.
+#'   the prepared columns exceed `memory` (see [gpucor-package]), columns are read repeatedly; [gpuCorPlan()] says how
+#'   often. Most functions take one pass, and a network by `fdr` takes two. P values of pairs with ties or different
+#'   observations, and [gpuCorTest()], take one or two more.
 #'
 #' @section Saving: [saveRDS()] saves the name of the file, not its values. The next use opens the file again and checks
 #'   its size.
@@ -41,10 +41,9 @@
 #' @param ... Not used.
 #'
 #' @return An object of class `gpuCorFile`, observations x variables, with `dim()` and `dimnames()`. `x[, j]` reads some
-#'   columns as an ordinary matrix of doubles, or of integers if the file has them; `as.matrix(x)` reads all.
-#' @section Errors: a file that does not exist, cannot be read, or whose size does not fit `dim`, `storage` and
-#'   `offset`, also in a later call; a dataset that does not exist, is not numeric, or has other than two dimensions. An
-#'   error while R reads ends the run.
+#'   columns as an ordinary matrix, and `as.matrix(x)` all.
+#' @section Errors: A file that does not exist, cannot be read, or whose size does not fit `dim`, `storage` and
+#'   `offset`, also in a later call; a dataset that does not exist, is not numeric, or does not have two dimensions.
 #' @seealso [gpuCor()]
 #' @examples
 #' x <- as.matrix(mtcars)

@@ -1,104 +1,80 @@
 #' The network of strongly correlated columns
 #'
-#' The pairs of columns of `x`, or of columns of `x` and of `y`, whose
-#' correlation is large, as a sparse matrix, an edge list or a file. All pairs are
-#' computed, none is stored but the edges: memory grows with the columns and the
-#' edges.
+#' `gpuCorNetwork()` computes the correlation of every pair of columns and returns the strong ones as edges: a sparse
+#' matrix, an edge list or a file. Only the edges are stored, so memory grows with the number of columns and edges, not
+#' with the number of pairs.
 #'
-#' Exactly one of these says which pairs are edges; of the first three several values make several networks:
+#' Give one criterion:
 #'
-#' * `threshold`: the size of the coefficient.
-#' * `density`: the share of all pairs. The threshold is the k-th largest
-#'   coefficient, k = `ceiling(density * pairs)`, exactly; ties with it are kept, too.
-#' * `k`: each column's k strongest neighbours, ties going to the earlier
-#'   column. An edge is there if either of its two columns has the other among
-#'   its own, with `mutual = TRUE` if both have.
-#' * `p.value`: the two-sided p value of [gpuCorTest()], not adjusted; with weights, covariates or `df` too
-#'   ([gpucor-measures]).
-#' * `fdr`: the same, adjusted by Benjamini and Hochberg over all pairs that have
-#'   a coefficient.
+#' * `threshold`: the minimum weight of an edge. The weight is `|r|`, `r` or `-r`, as `sign` says.
+#' * `density`: the fraction of all pairs to keep. Exactly `ceiling(density * pairs)` edges are kept, and ties with the
+#'   weakest of them.
+#' * `k`: the k nearest neighbors of each column; of equal ones the earlier column. An edge needs one of its two columns
+#'   to have the other as a neighbor, or both with `mutual = TRUE`.
+#' * `p.value`: the maximum two-sided p value of [gpuCorTest()], not adjusted.
+#' * `fdr`: the maximum false discovery rate, by Benjamini and Hochberg over all pairs that have a coefficient. Pairs of
+#'   both signs are counted.
 #'
-#' Several thresholds, densities or `k`s take one run: the network that has the most edges is computed, and the others
-#' are its strongest edges, the same to the last bit as in calls of their own.
+#' Several values of `threshold`, `density` or `k` give several networks from one computation.
 #'
-#' `sign` says what large means: `|r|`, `r` or `-r`; pairs of the other sign are
-#' never edges. P values are two-sided whatever `sign` is, and `fdr` counts the
-#' pairs of both signs.
+#' Missing values and ties are treated as in [gpuCor()]. A pair without a coefficient is no edge. Columns without
+#' coefficients, because they are constant or have missing or infinite values, are counted in a warning.
 #'
-#' Missing values and ties: as in [gpuCor()]. A pair without a coefficient is no
-#' edge; columns that have none, being constant or with missing or infinite values, are counted in a warning.
+#' Edges are selected by coefficients of columns in single precision (an error of about 1e-8; none for Kendall), which
+#' are the same on every back end. With `precision = "double"` edges are selected, and returned, by coefficients within
+#' 1e-13 of [stats::cor()].
 #'
-#' Accuracy: which pairs are edges is decided on coefficients that differ from
-#' double precision only by the rounding of each column to single precision (some
-#' 1e-8), and that are the same on every back end. Kendall's are exact. With `precision = "double"` columns are not
-#' rounded: edges are decided on coefficients within 1e-13 of [stats::cor()], the same on every back end, and have
-#' these as values.
+#' P values of pairs with ties (Kendall; Spearman with up to `r gpucor:::EXACT_UNTOLD` observations), with different
+#' observations or with different degrees of freedom need more memory, because equal coefficients can have different p
+#' values: all candidate edges are stored until they are tested.
 #'
-#' P values of Kendall's tau-b with ties, of Spearman's rho with ties and up to `r gpucor:::EXACT_UNTOLD` observations,
-#' and of pairs of which each has its own complete observations or degrees of freedom, do not follow from the
-#' coefficient alone: they are computed for all pairs that may be edges, which are kept in memory meanwhile. Those of
-#' coefficients near 1 are computed in double precision, as those of [gpuCorTest()].
-#'
-#' `file`: the edges go to an HDF5 file as they are found, in the layout of
-#' AnnData: `X` is the matrix in compressed rows (`data` in single precision,
-#' `indices`, `indptr`), with both halves of a symmetric one, the names in `obs`
-#' and `var`, and what `show()` tells of a network in `uns`. It is what
-#' `anndata.read_h5ad()` and `HDF5Array::H5SparseMatrix(file, "X")` read, the latter as its
-#' transpose, as R's matrices go by columns. It needs package rhdf5, and has no limit
-#' of 2^31 edges, but where p values do not follow from the coefficient alone. It appears under its name when it is
-#' complete; a file that exists
-#' is an error. What a process that was killed has left of it is removed by the next one that
-#' writes to that name.
+#' @section Files:
+#' `file` writes the edges to an HDF5 file in the layout of AnnData, which `anndata.read_h5ad()` reads in Python and
+#' `HDF5Array::H5SparseMatrix(file, "X")` in R (transposed). `X` is the matrix in compressed sparse rows, with both
+#' triangles if it is symmetric; `obs` and `var` have the names, and `uns` the settings. There may be more than 2^31
+#' edges. The file gets its name when it is complete, and must not exist before. It needs package rhdf5.
 #'
 #' Edges are buffered in memory (12 bytes each, up to a quarter of free memory), then spilled to an unlinked temporary
-#' file beside `file`. Option `gpucor.spool_bytes`, or variable `GPUCOR_SPOOL_BYTES`, sets how many bytes may be in
-#' memory; with 0 all of them are. HDF5 then writes `file` with one thread, which can take longer than a GPU takes to
-#' find the edges.
+#' file beside `file`. Option `gpucor.spool_bytes` sets the size of the buffer; 0 is no limit.
 #'
 #' @inheritParams gpuCor
-#' @param pairs `NULL`, or a mask of the pairs to compute, of [pairMask()].
-#' @param effects Of many subjects: `"random"` or `"fixed"`, what p values are of. See [subjects].
+#' @param pairs `NULL`, or a mask of the pairs to compute, from [pairMask()].
+#' @param effects A string, for many subjects: `"random"` or `"fixed"`, see [subjects].
 #' @param threshold A number in \[0, 1\], or several.
 #' @param density A number in (0, 1\], or several.
-#' @param k A whole number of at least 1, or several.
+#' @param k An integer of at least 1, or several.
 #' @param p.value,fdr A number in (0, 1\].
-#' @param sign `"absolute"`, `"positive"` or `"negative"`. May be abbreviated.
-#' @param min_obs With `p.value` or `fdr`: a whole number of at least 3, or `NULL` for 3. Pairs with fewer common
-#'   observations have no p value and are no edges. An `fdr` counts them among the tests if they have a coefficient,
-#'   which is conservative.
-#' @param mutual With `k`: both columns must be among the other's neighbours.
-#' @param output `"matrix"`, or `"edges"`, the data frame that `as.data.frame()`
-#'   makes of the matrix. `"edges"` spares the memory of the matrix.
-#' @param file `NULL`, or the name of a file to write.
-#' @param compression With `file`: how hard to compress it, from 0, not at all, to 9. Coefficients hardly
-#'   shrink, their places do: level 1 makes a file of less than half the size.
-#' @param shards `NULL`, or into how many shards the pairs are cut, for the workers that [future::plan()] has been
-#'   given: [gpuCorPlan()], [gpuCorRun()] and [gpuCorCollect()] in a temporary folder. It lies in the one that the
-#'   option `gpucor.folder` or the variable `GPUCOR_FOLDER` names, by default in [tempdir()] where the workers are on
-#'   this machine, otherwise in the working directory.
+#' @param sign A string: `"absolute"`, `"positive"` or `"negative"`. Pairs of the other sign are never edges. May be
+#'   abbreviated.
+#' @param min_obs With `p.value` or `fdr`: an integer of at least 3, or `NULL` for 3. Pairs with fewer pairwise-complete
+#'   observations have no p value and are no edges. An `fdr` still counts them among the tests, which is conservative.
+#' @param mutual With `k`: `TRUE` if both columns must be neighbors of each other.
+#' @param output A string: `"matrix"`, or `"edges"` for the data frame that `as.data.frame()` makes of the matrix.
+#' @param file `NULL`, or a string: the name of a file to write.
+#' @param compression With `file`: an integer from 0 (none) to 9. Level 1 makes a file of less than half the size.
+#' @param shards `NULL`, or an integer: the number of shards to compute with the workers of [future::plan()], as
+#'   [gpuCorPlan()] does, in a temporary folder. The folder is where option `gpucor.folder` says; by default in
+#'   [tempdir()], or in the working directory if the workers are on other machines.
 #'
-#' @return `output = "matrix"`: with `y = NULL` a symmetric sparse matrix with zero
-#'   diagonal, of class [gpuCorNetwork-class], which is a `dsCMatrix`; with `y` one of class
-#'   `gpuCorNetworkXY`, which is a `dgCMatrix`, `ncol(x)` x `ncol(y)`. Values are the
-#'   coefficients, names those of the columns. `output = "edges"`: a data frame `from`, `to`,
-#'   `r`, an edge in each row, strongest first; by `p.value` and `fdr` also p values, see [gpuCorNetwork-class].
-#'   `file`: a list of class `gpuCorNetworkFile`, invisibly. Of several thresholds, densities or `k`s: a list of such
-#'   networks or data frames, in their order and named by them.
+#' @return `output = "matrix"`: a symmetric sparse matrix of class [gpuCorNetwork-class] (a `dsCMatrix`) with zero
+#'   diagonal, or with `y` an `ncol(x)` x `ncol(y)` matrix of class `gpuCorNetworkXY` (a `dgCMatrix`). Values are the
+#'   coefficients, names those of the columns. `output = "edges"`: a data frame with an edge in each row, the strongest
+#'   first: `from`, `to`, `r`, and p values if they were the criterion. With `file`: a list of class
+#'   `gpuCorNetworkFile`, invisibly. For several values of the criterion: a list of networks or data frames, named by
+#'   the values.
 #'
-#' @section Errors: as [gpuCor()]. None or more than one of `threshold`, `density`,
-#'   `k`, `p.value`, `fdr`. More than 2^31 - 1 edges, which a sparse matrix
-#'   cannot hold: as soon as it is known. More edges than fit into the free memory: at once where `density` or `k` says
-#'   how many there are, otherwise when memory becomes short; `file` keeps them on the disk.
+#' @section Errors: As [gpuCor()]; none or several criteria; more than 2^31 - 1 edges without `file`; more edges than
+#'   fit in free memory, before anything is computed if `density` or `k` determines their number, otherwise when memory
+#'   runs out.
 #'
 #' @references
-#' Zhao K, Du Y, Wang H. A GPU-based framework for building dense and sparse
-#' networks of large data by correlation.
+#' Zhao K, Du Y, Wang H. A GPU-based framework for building dense and sparse networks of large data by correlation.
 #'
-#' Benjamini Y, Hochberg Y (1995). Controlling the false discovery rate. *Journal
-#' of the Royal Statistical Society B* 57, 289-300.
+#' Benjamini Y, Hochberg Y (1995). Controlling the false discovery rate. *Journal of the Royal Statistical Society B*
+#' 57, 289-300.
 #'
-#' @seealso [gpucor-p-values] for which data p values are valid; [gpuConnectivity()] for sums over edges without the
-#'   edges, [pickPower()], [gpuCorNetwork-class]
+#' @seealso [gpucor-p-values] for which data p values are valid; [gpuConnectivity()] for degrees without the edges;
+#'   [pickPower()]; [gpuCorNetwork-class]
 #' @examples
 #' x <- as.matrix(mtcars)
 #' net <- gpuCorNetwork(x, threshold = 0.8)
@@ -123,9 +99,10 @@ gpuCorNetwork <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
   if (!is.null(shards)) {
     given <- c(list(threshold = threshold, density = density, k = k, p.value = p.value, fdr = fdr, sign = sign,
                     mutual = mutual, use = use, method = method, output = output, precision = precision, pairs = pairs,
-                    min_obs = min_obs, assay = assay), mget(c(ADJUSTMENT, COMBINATION)))
+                    min_obs = min_obs, assay = assay), mget(c(ADJUSTMENT, COMBINATION, "effects")))
     compression <- check_compression(compression, file)
-    return(by_shards("gpuCorNetwork", x, y, given_of(given), shards, file, compression, control, sys.call()))
+    return(by_shards("gpuCorNetwork", x, y, Filter(Negate(is.null), given), shards, file, compression, control,
+                     sys.call()))
   }
   criterion <- check_criterion(list(threshold = threshold, density = density, k = k, p.value = p.value, fdr = fdr))
   output <- check_choice(output, c("matrix", "edges"), "output")
@@ -133,11 +110,14 @@ gpuCorNetwork <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
   if (mutual && is.null(k)) fail("'mutual' is TRUE, which has a meaning with 'k' only; leave it out")
   if (!is.null(min_obs)) check_min_obs_for(criterion$name)
   if (!is.null(file) || !identical(compression, 0)) compression <- check_compression(compression, file)
-  settings <- new_settings(control, mget(ADJUSTMENT), precision, mget(COMBINATION), pairs, assay)
+  settings <- new_settings(control, mget(ADJUSTMENT), precision, mget(c(COMBINATION, "effects")), pairs,
+                           assay)
   task <- network_task(x, y, criterion, sign, use, method, settings)
   task[c("mutual", "min_obs", "call")] <- list(mutual, min_obs, call_of(sys.call(), task$settings))
-  if (!is.null(file)) check_one_file(criterion)
-  if (!is.null(file)) return(invisible(new_network_file(network_to_file(task, file, compression))))
+  if (!is.null(file)) {
+    check_one_file(criterion)
+    return(invisible(new_network_file(network_to_file(task, file, compression))))
+  }
   if (length(criterion$value) > 1L) return(several_networks(task, output))
   rows <- network_rows(task)
   warn_constant(rows, colnames(task$x), colnames(task$y))
@@ -157,7 +137,6 @@ check_min_obs_for <- function(criterion) {
   fail("'min_obs' is for 'p.value' and 'fdr', not for '", criterion, "'; leave it out")
 }
 
-# A file's level of compression, 0 to 9.
 check_compression <- function(compression, file) {
   compression <- check_whole(compression, "compression", 0, 9)
   if (compression > 0 && is.null(file)) fail("'compression' has a meaning with 'file' only; leave it out")
@@ -166,7 +145,7 @@ check_compression <- function(compression, file) {
 
 # ---- passes over the data
 
-# A list of networks, one for each of the criterion's values.
+# Returns a list of networks, one for each value of the criterion.
 several_networks <- function(task, output) {
   values <- task$criterion$value
   task$stays <- "rows"

@@ -1,7 +1,7 @@
 #' Work on many machines
 #'
-#' These functions cut a call of [gpuCorNetwork()], [gpuConnectivity()] or [gpuCor()] into shards that processes on any
-#' number of machines compute. The result is that of the call on one machine, to the last bit.
+#' These functions divide a call of [gpuCorNetwork()], [gpuConnectivity()] or [gpuCor()] into shards that processes on
+#' any number of machines compute. The result equals that of the call on one machine, to the last bit.
 #'
 #' ```r
 #' gpuCorPlan("/shared/plan", x, density = 0.001, shards = 100)  # once
@@ -9,51 +9,48 @@
 #' gpuCorCollect("/shared/plan")                                 # once
 #' ```
 #'
-#' `gpuCorPlan()` checks the call and writes a folder: the data, the settings, and how the pairs are cut into shards of
-#' equal work. `gpuCorRun()` computes shards and writes each result to a file. `gpuCorStatus()` tells which shards are
-#' done. `gpuCorCollect()` puts the results together. Some shards may be computed on GPUs and others on processors.
+#' `gpuCorPlan()` checks the call and writes the data and settings to a folder. `gpuCorRun()` computes shards and writes
+#' each result to a file. `gpuCorStatus()` shows which shards are done. `gpuCorCollect()` merges the results. Some
+#' shards may be computed on GPUs and others on processors.
 #'
-#' Start the processes with what your cluster has: an array job of Slurm, PBS, SGE or LSF, packages future, BiocParallel
-#' or batchtools, or several terminals. All of them must see the folder.
+#' Start the processes as your cluster does: by an array job of Slurm, PBS, SGE or LSF, by packages future, BiocParallel
+#' or batchtools, or in several terminals. All of them must see the folder.
 #'
-#' A plan takes the function's arguments, its options of measures ([gpucor-measures]), and the data of many subjects
-#' ([subjects]). Formulas and functions of a subject's number are evaluated once, when the plan is made. Not in plans:
-#' `pairs`, `maps = "eigenvector"`, `gpuCor(test = TRUE)`, and all other functions.
+#' A plan takes the function's arguments, also those for many subjects ([subjects]), except `pairs`,
+#' `maps = "eigenvector"` and `gpuCor(test = TRUE)`. Formulas and functions of a subject's number are evaluated once,
+#' when the plan is made.
 #'
-#' After any failure, rerun the same command. `gpuCorRun()` skips the shards that are done and computes the others,
-#' whether a process was killed, a machine was cut off, the disk was full, or a file was damaged. A file gets its name
-#' when it is complete and on the disk. It ends in a line with a checksum that names its plan, round and shard. A
-#' damaged file or one of another plan does not count, and is computed again.
+#' After any failure, rerun the same command. `gpuCorRun()` skips the shards that are done and computes the others.
+#' Files of results have checksums: one that is damaged, or belongs to another plan, is computed again.
 #'
-#' Some results take several rounds over the pairs: `fdr`; `density` in [gpuConnectivity()] with powers, a histogram or
-#' many edges; and any `density` if a sample of the columns gave a wrong guess of the threshold. `gpuCorStatus()` and
-#' `gpuCorCollect()` say so; then rerun the same command. `gpuCorRun(path, "free")` continues with the next round by
-#' itself.
+#' Some results take several rounds over the pairs: `fdr` takes two, or up to four with a `sign`, but one for fewer than
+#' 17 million pairs; `density` in [gpuConnectivity()] takes several with powers, a histogram or many edges, and any
+#' `density` if a sample of the columns gave a wrong guess of the threshold. `gpuCorStatus()` and `gpuCorCollect()` say
+#' so; then rerun the same command, or use `gpuCorRun(path, "free")`, which continues with the next round by itself.
 #'
 #' @section Security:
-#' The folder has the data and the results as they are in memory. Only its owner may enter it, unless `mode` says
-#' otherwise. Open only folders that you trust: R reads objects from them. The function and the arguments of a plan are
-#' checked whenever it is opened, but a file that was made to do harm is a risk by itself. Remove the folder when the
-#' result is collected: `unlink(path, recursive = TRUE)`.
+#' The folder contains the data and the results. Only its owner may enter it, unless `mode` says otherwise. Open only
+#' folders that you trust, because R reads objects from them. Remove the folder when the result is collected:
+#' `unlink(path, recursive = TRUE)`.
 #'
 #' @order 1
 #' @inheritParams gpuCor
 #' @param path A string: the name of the folder. `gpuCorPlan()` makes it; the folder around it must exist.
 #' @param x,y Data as the function takes them: in memory, in a file ([gpuCorFile()]), or of many subjects ([subjects]).
-#' @param ... `gpuCorPlan()`: further arguments of the function. All: settings of this process, as
-#'   [gpuControl()] takes them.
+#' @param ... `gpuCorPlan()`: further arguments of the function. All: settings of this process, as [gpuControl()] takes
+#'   them.
 #' @param verb A string: the function, `"gpuCorNetwork"`, `"gpuConnectivity"` or `"gpuCor"`.
-#' @param shards A number: into how many shards the pairs are cut; by default 16, or fewer if there are few pairs. Use
-#'   several shards for each process, of some minutes each, so that slower processes hold nobody up.
+#' @param shards A number: how many shards to make; by default 16, or fewer if there are few pairs. Use several shards
+#'   for each process, of some minutes each, so that slow processes do not delay the others.
 #' @param mode A string: the permissions of the folder, as [dir.create()] takes them. With `"0770"` the owner's group
-#'   may work on the plan, too, if its members' umask lets the group read their files.
+#'   may also work on the plan, if its members' umask lets the group read their files.
 #' @return `gpuCorPlan()`: the folder's full name, invisibly. It prints estimates for this machine: seconds for a shard,
 #'   how often the shards read the data, and memory. `gpuCorRun()`: the status, invisibly. `gpuCorStatus()`: a data
 #'   frame of class `gpuCorStatus` with a row for each shard: `shard`, `state` (`"done"`, `"running"`, `"missing"` or
 #'   `"damaged"`), `seconds` (so far, if it is running), `host`, `backend`. `gpuCorCollect()`: the function's result.
-#' @section Errors: those of the function, when the plan is made. A folder that exists, is not writable, or is not seen
-#'   by a machine; a plan of another version; a plan or data that were changed; a plan that was replaced while a shard
-#'   was computed. `gpuCorCollect()`: shards that are missing or damaged, by their numbers.
+#' @section Errors: Those of the function, when the plan is made; a folder that exists, is not writable, or is not seen
+#'   by a machine; a plan of another version; a plan or data that were changed. `gpuCorCollect()`: shards that are
+#'   missing or damaged, by their numbers.
 #' @seealso `vignette("scale", "gpucor")`; argument `shards` of [gpuCorNetwork()]
 #' @examples
 #' path <- tempfile("plan")
@@ -85,7 +82,7 @@ gpuCorPlan <- function(path, x, y = NULL, ..., verb = c("gpuCorNetwork", "gpuCon
   invisible(made$plan$path)
 }
 
-# The call of the verb that a call of gpuCorPlan() stands for.
+# Returns the verb's call that a call of gpuCorPlan() describes.
 verb_call <- function(call, verb) {
   arguments <- as.list(call)[-1L]
   names <- if (is.null(names(arguments))) rep("", length(arguments)) else names(arguments)
@@ -94,9 +91,9 @@ verb_call <- function(call, verb) {
   as.call(c(as.name(verb), arguments[!drop]))
 }
 
-# ---- what to expect
+# ---- summary of a plan
 
-# made: of make_plan(). Prints the plan's size, and what a shard takes on a machine like this one.
+# Prints the plan's size, and the cost of a shard on this machine. `made`: from make_plan().
 describe_plan <- function(made, settings) {
   plan <- made$plan
   settings[c("design", "in_double")] <- made$settings[c("design", "in_double")]
@@ -122,7 +119,7 @@ describe_plan <- function(made, settings) {
   if (!made$round$is_last) cat("there will be more than one round: gpuCorStatus() says when the next one is due\n")
 }
 
-# Seconds of a shard, from a run on some of the columns; NA: it is too short to be measured.
+# Returns the seconds of a shard, estimated by a run on some columns; NA if that is too short to measure.
 shard_seconds <- function(made, pairs, settings) {
   task <- made$task
   size <- 1024
@@ -140,16 +137,16 @@ shard_seconds <- function(made, pairs, settings) {
   if (measured > 0) seconds * pairs / measured / made$plan$shards else NA_real_
 }
 
-# Columns that a shard reads, on average over some shards, and bytes of prepared columns, at most.
+# Returns the number of columns that a shard reads, on average over some shards, and the max bytes of prepared columns.
 shard_needs <- function(made, settings) {
   task <- made$task
   n <- made$plan$shards
   some <- unique(round(seq(1, n, length.out = min(n, 16))))
   needs <- vapply(some, FUN.VALUE = c(columns = 0, memory = 0), function(shard) {
-    settings$share <- c(shard - 1, n)
-    checked(.Call(r_needs, task$x, task$y, method_code(task$method), settings)) # of the first subject
+    settings$shard <- c(shard - 1, n)
+    checked(.Call(r_needs, task$x, task$y, method_code(task$method), settings)) # for the first subject
   })
-  # Missing values are found in a reading of their own.
+  # Finding missing values takes an additional pass.
   of_all <- if (uses[task$use] == "everything") 0 else sum(ncol(task$x), ncol(task$y))
   subjects <- max(1, made$plan$subjects)
   c(columns = subjects * (mean(needs["columns", ]) + of_all), memory = subjects * max(needs["memory", ]))

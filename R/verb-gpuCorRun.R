@@ -13,11 +13,14 @@ gpuCorRun <- function(path, shard = NULL, ..., control = gpuControl(...)) {
   invisible(gpuCorStatus(path, check = FALSE))
 }
 
-# The task's number in an array job. Other jobs have no such variable, or one that is "undefined" or 0.
+# Returns the task's index in an array job, or "free". Outside array jobs such variables are missing, "undefined" or 0.
 array_task <- function() {
   for (name in c("SLURM_ARRAY_TASK_ID", "PBS_ARRAY_INDEX", "PBS_ARRAYID", "SGE_TASK_ID", "LSB_JOBINDEX")) {
     value <- Sys.getenv(name)
     if (grepl("^[1-9][0-9]*$", value)) return(as.numeric(value))
+    if (name == "SLURM_ARRAY_TASK_ID" && value == "0") {
+      fail(name, " is 0, and shards have numbers from 1; begin the array at 1")
+    }
   }
   "free"
 }

@@ -15,7 +15,7 @@ gpuCorStatus <- function(path, check = TRUE) {
   sound <- if (check) are_sound(finished) else rep(TRUE, nrow(finished))
   table$state[finished$shard] <- ifelse(sound, "done", "damaged")
   for (k in which(sound)) {
-    about <- tryCatch(read_about(finished$file[k]), error = function(condition) NULL) # not checked, and damaged
+    about <- tryCatch(read_about(finished$file[k]), error = function(condition) NULL) # an unchecked file may be damaged
     if (!is.null(about)) table[finished$shard[k], names(unknown)] <- about[names(unknown)]
   }
   structure(table, class = c("gpuCorStatus", "data.frame"), round = round$number, is_last = round$is_last,

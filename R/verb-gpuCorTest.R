@@ -1,13 +1,12 @@
 #' t scores of coefficients
 #'
-#' @param goodPairs The numbers of complete pairs of observations that the
-#'   coefficients come from; one for all, or one each.
-#' @param coeffs Coefficients, in any shape.
-#' @return `coeffs * sqrt((goodPairs - 2) / (1 - coeffs^2))`, in the shape of
-#'   `coeffs`: under independence of normal variables, Student's t with
-#'   `goodPairs - 2` degrees of freedom. `NA` where a coefficient is `NA` or there
-#'   are fewer than three pairs.
-#' @section Errors: a coefficient outside \[-1, 1\], lengths that do not match.
+#' `gpuTtest()` converts coefficients to t, `coeffs * sqrt((goodPairs - 2) / (1 - coeffs^2))`. For uncorrelated normal
+#' variables it has Student's t distribution with `goodPairs - 2` degrees of freedom.
+#'
+#' @param goodPairs A numeric vector: the number of complete observations, one for all coefficients or one for each.
+#' @param coeffs A numeric vector, matrix or array of coefficients.
+#' @return Numbers in the shape of `coeffs`. `NA` if a coefficient is `NA` or has fewer than three observations.
+#' @section Errors: A coefficient outside \[-1, 1\]; lengths that do not match.
 #' @source The function of this name in package gputools.
 #' @seealso [gpuCorTest()] for p values.
 #' @examples
@@ -35,148 +34,123 @@ gpuTtest <- function(goodPairs, coeffs) {
 
 #' Test every pair of columns for correlation
 #'
-#' Coefficients, numbers of complete observations, test statistics and p values
-#' of all pairs. With `exact = FALSE` they are those of [stats::cor.test()] with
-#' `exact = FALSE`, for each pair.
+#' `gpuCorTest()` returns the coefficient, the number of observations, the test statistic and the p value of every pair
+#' of columns, as [stats::cor.test()] does for one pair. It is meant for up to tens of thousands of columns; for more,
+#' [gpuCorNetwork()] with `p.value` or `fdr` keeps only the significant pairs.
 #'
-#' Pearson, bicor and cosine: Student's t with n - 2 degrees of freedom, less what covariates take, or with those that
-#' `df` says; weighted observations count by `weights_are`: see [gpucor-measures].
+#' `gpuCor(x, test = TRUE)` returns the coefficients of [gpuCor()] together with the statistics and p values of
+#' `gpuCorTest(x)`. `df` replaces the degrees of freedom n - 2 if observations are autocorrelated, as in time series
+#' ([gpucor-measures]); the result has those that were used as element `df`.
 #'
-#' Spearman and Kendall, without ties and with up to `r gpucor:::EXACT_UNTOLD` observations: the exact distribution over
-#' all orders of the observations.
+#' **P values** are by default:
 #'
-#' Spearman otherwise: the symmetric beta distribution that has the same first four moments
-#' (Olds 1938), as Student's t is too small in the tail: with 20 observations 1.7 in 10,000 of its p values are below
-#' 1e-4, and a false discovery rate of 0.05 finds something in a fifth of the data sets of 700 independent columns. The
-#' beta distribution is conservative below 1e-4: p values are up to ten times too large at 1e-6 with 15 observations,
-#' less with more. The statistic is t. With weights other than 0 and 1, covariates or `df` the p values are those of t,
-#' too.
+#' * Pearson and bicor: Student's t with n - 2 degrees of freedom, minus the rank of the covariates. Cosine: Student's
+#'   t, for which `df` must be given.
+#' * Spearman and Kendall, without ties and with up to `r gpucor:::EXACT_UNTOLD` observations: the exact distribution
+#'   over all permutations.
+#' * Spearman otherwise: the symmetric beta distribution with the same first four moments (Olds 1938). P values of
+#'   Student's t are too small in the tail: with 20 observations 1.7 in 10,000 are below 1e-4. The beta distribution is
+#'   conservative there: with 15 observations p values near 1e-6 are up to ten times too large. With weights other than
+#'   0 and 1, covariates or `df`: Student's t.
+#' * Kendall otherwise: the normal approximation with the variance for the ties of both columns, which is conservative
+#'   in the tail.
 #'
-#' Kendall otherwise: the normal approximation with the variance that the ties of the two columns give. It is
-#' conservative in the tail.
+#' With ties and up to `r gpucor:::EXACT_UNTOLD` observations, a rank correlation's p value is at least the probability
+#' of the permutations that leave the data as they are (twice that, if two-sided). With more observations, p values of
+#' columns that are mostly zeros are too small: leave such columns out, or use `adjust = "maxT"` ([gpucor-p-values]).
 #'
-#' With ties and up to `r gpucor:::EXACT_UNTOLD` observations, a rank correlation's p value is at least the
-#' probability of the orders that look the same as the pair's own (twice that, if two-sided). With more observations and
-#' most of them tied, such as columns that are mostly zeros, p values of rank correlations are too small in the tail:
-#' use `adjust = "maxT"` there.
+#' P values above 1e-300 have a relative error of about a thousandth, or less with `precision = "double"`.
+#' `log.p = TRUE` also returns smaller ones.
 #'
-#' Tails are computed as such, never as a difference from one, and with `log.p = TRUE` also where p is too small for a
-#' number. Coefficients of single precision that are so near to 1 or -1 that their roundings would change p by more than
-#' a thousandth are computed anew in double precision for the test; `r` stays as it is. So p values above
-#' 1e-300 are right to about a thousandth of themselves. With `precision = "double"` they are right to many more digits,
-#' but for coefficients so near to 1 that double precision itself has only some digits of the difference.
+#' @section Permutation tests:
+#' `adjust = "maxT"` adds p values that control the family-wise error over all pairs (Westfall and Young 1993, single
+#' step). The null distribution is that of the largest coefficient of all pairs (by absolute value, or by the sign of
+#' `alternative`) in resampled data. The adjusted p value of a pair is the fraction of the resamples, including the data
+#' themselves, whose largest coefficient is at least the pair's. All pairs must have the same observations. [set.seed()]
+#' makes the result reproducible.
 #'
-#' `adjust = "maxT"`: p values adjusted for all pairs at once by permutation, in a
-#' single step (Westfall and Young 1993). In each permutation the largest
-#' coefficient of all pairs is found, by its size or by the sign of
-#' `alternative`; no pair of it is kept. The adjusted p value of a pair is the
-#' fraction of the permutations, the data themselves being one of them, whose
-#' largest coefficient is at least the pair's. Without `y` every column is
-#' permuted by itself, which leaves all pairs independent; with `y` its rows are
-#' permuted together, which leaves dependence among the columns of `x` and among
-#' those of `y` as it is. With `covariates` it is each column's residuals that are
-#' permuted, and then regressed on the covariates again (Freedman and Lane 1983).
-#' That is an approximation: in 30 rows with a strong effect of a batch of 10 the
-#' family-wise error at 0.05 was 0.05 to 0.08 for normal data, and up to 0.10 for
-#' lognormal ones. Residuals of ranks cannot be exchanged so, and are an error.
-#' [set.seed()] determines the permutations. All pairs must have the same
-#' observations.
+#' Without `y` each column is permuted independently. With `y` its rows are permuted together, which preserves the
+#' dependence among the columns of `x` and among those of `y`.
 #'
-#' Permuted observations must be independent of one another. Rows of a series
-#' (fMRI, EEG, recordings) are not: with `surrogate = "rows"`, the default, their
-#' adjusted p values are far too small. Two other values of `surrogate` keep each
-#' series' autocorrelation and remove the correlation of pairs:
+#' With `covariates` the residuals of each column are permuted, and regressed on the covariates again (Freedman and Lane
+#' 1983). This is an approximation: with 30 rows and a strong effect of a batch of 10, the family-wise error at 0.05 was
+#' 0.05 to 0.08 for normal and up to 0.10 for lognormal data. It is not available for ranks.
 #'
-#' * `"phase"`: the Fourier coefficients of each column get random phases, so that
-#'   its periodogram stays (Theiler and others 1992). With `y` all columns of `y`
-#'   get the same shifts of phase and `x` stays, so that the correlations among the
-#'   columns of `y` stay as well (Prichard and Theiler 1994).
-#' * `"block"`: each column is turned to begin at a random row, cut into blocks of
-#'   `block` rows, and these are put into random order; with `y` its rows are, all
-#'   columns together.
+#' @section Time series:
+#' Permutation needs independent rows. The rows of fMRI, EEG and other series are not independent, and
+#' `surrogate = "rows"`, the default, makes their adjusted p values far too small. Two other surrogates preserve the
+#' autocorrelation of each series:
 #'
-#' Series must be stationary: regress a drift by `covariates`, or filter it by
-#' `bandpass`, and the residuals' surrogates are taken. They must have no gaps
-#' (rows left out by `use` or `weights`). Phase surrogates are nearly normal
-#' whatever the data are. With Pearson's correlation of independent series that have
-#' heavy tails the family-wise error at 0.05 was 0.1 to 0.2 (innovations of t with 3
-#' degrees of freedom) and 0.5 to 0.7 (lognormal), and a warning tells of such data:
-#' take `method = "spearman"` or `"kendall"`, whose ranks then have the surrogates, or
-#' blocks.
+#' * `"phase"`: random phases of the Fourier coefficients of each column, which preserve its periodogram (Theiler and
+#'   others 1992). With `y`, the phases of all columns of `y` are shifted alike, which preserves the correlations among
+#'   them (Prichard and Theiler 1994).
+#' * `"block"`: each column is rotated to begin at a random row, and cut into blocks of `block` rows, which are
+#'   shuffled. With `y`, the rows of `y` are rotated and shuffled, all columns together.
 #'
-#' Blocks must be many times as long as autocorrelation lasts. With independent
-#' autoregressive series of coefficient 0.9 and 200 rows, the family-wise error at
-#' 0.05 was 0.25 with blocks of 20 rows and 0.08 with 50. `block = NULL` is one
-#' block of all rows, so that series are only turned, which held. Of n rows there
-#' are n such turns: with `y` do not expect adjusted p values below 1/n, and without
-#' `y` two columns are turned alike in one of n surrogates, so that many strong
-#' correlations hide one another. `"phase"` has neither limit.
+#' Series must be stationary and without gaps (rows excluded by `use` or `weights`). Regress out a drift with
+#' `covariates`, or use `bandpass`; the surrogates are then those of the residuals.
 #'
-#' With missing values and `"pairwise.complete.obs"`, n differs from pair to
-#' pair; for Kendall the ties are then counted pair by pair. Otherwise n is one
-#' number, which takes no memory until it is changed. The result holds three or
-#' four values a pair: it is meant for tens of thousands of columns, not for
-#' hundreds of thousands.
+#' Phase surrogates are nearly normal. For independent series with heavy tails, the family-wise error of Pearson's
+#' correlation at 0.05 was 0.1 to 0.2 (innovations of t with 3 degrees of freedom) and 0.5 to 0.7 (lognormal); a warning
+#' is given for such data. Use `"spearman"`, `"kendall"` or blocks.
+#'
+#' Blocks must be many times longer than the autocorrelation. For autoregressive series of coefficient 0.9 and 200 rows,
+#' the family-wise error at 0.05 was 0.25 with blocks of 20 rows and 0.08 with 50. With `block = NULL` series are only
+#' rotated, which controlled the error. There are only n rotations of n rows: adjusted p values with `y` are rarely
+#' below 1/n, and without `y` strong correlations mask one another, because two columns are rotated alike in one of n
+#' surrogates. Phase surrogates have neither limit.
 #'
 #' @inheritParams gpuCor
-#' @param alternative `"two.sided"`, `"less"` or `"greater"`: the sign that
-#'   counts. May be abbreviated.
-#' @param log.p If `TRUE`, `p.value` is the natural logarithm of p.
-#' @param output `"dist"`: each of the results as an object that holds each pair once; `"matrix"`: as a matrix. With `y`
-#'   a matrix, too.
-#' @param exact `NULL`: exact p values of rank correlations where the approximation is not good enough, see Details.
-#'   `TRUE`: wherever that is possible, without ties, which is for Kendall with up to 170 observations and for Spearman
-#'   with up to 14; a warning tells of ties. `FALSE`: none, by Student's t and the normal distribution only. Networks
-#'   have the p values of `NULL`.
-#' @param adjust `"maxT"`: adjust p values by permutation, see Details; `"none"`: do not.
-#' @param n_perm How many permutations to compute for that.
-#' @param surrogate With `adjust = "maxT"`, what is exchanged: `"rows"`, which must
-#'   be independent of one another; `"phase"` or `"block"` for series, whose rows are
-#'   not. See Details. May be abbreviated.
-#' @param block With `surrogate = "block"` the number of rows of a block; `NULL`: all
-#'   rows are one block.
-#' @param min_obs An integer of at least 3, or `NULL` for 3: pairs with fewer common observations have a coefficient
-#'   and no p value. Coefficients of 1 or -1 are common by chance with up to 5 observations; where there are many, a
-#'   warning says so.
-#' @return A list of class `gpuCorTest`: `r`, `n`, `statistic`,
-#'   `p.value`, each a `dist` (or a matrix, with `output = "matrix"` or with `y`),
-#'   `df` where weights, covariates, options or `df` are given, and `method`, `use`, `alternative`, `log.p`; with
-#'   `adjust` also `p.adjusted`, in the shape of `p.value`, which like that is a
-#'   logarithm with `log.p`. `as.data.frame()` gives a row for each pair. `NA`
-#'   where the coefficient is `NA` or n is below `min_obs`.
-#' @section Errors: as [gpuCor()]; `adjust` where pairs have observations of
-#'   their own, with `weights` other than 0 and 1, of Spearman's rho with `covariates`
-#'   or `bandpass`, and with `bandpass` or `df` where `surrogate` is `"rows"`;
+#' @param x Data as in [gpuCor()]. For `print()` and `as.data.frame()`: a result.
+#' @param alternative A string: `"two.sided"`, `"less"` or `"greater"`. May be abbreviated.
+#' @param log.p `TRUE` to return natural logarithms of p values.
+#' @param output A string: `"dist"`, each result as an object that has each pair once; or `"matrix"`, also the shape
+#'   with `y`.
+#' @param exact `NULL`: see Details. `TRUE`: exact p values of rank correlations without ties, for Kendall with up to
+#'   170 observations and for Spearman with up to 14; ties are a warning. `FALSE`: those of `cor.test(exact = FALSE)`,
+#'   by Student's t and the normal distribution. Networks use `NULL`.
+#' @param adjust A string: `"none"`, or `"maxT"` to adjust p values by permutation.
+#' @param n_perm An integer: the number of permutations.
+#' @param surrogate A string, with `adjust = "maxT"`: `"rows"` for independent rows, `"phase"` or `"block"` for time
+#'   series. May be abbreviated.
+#' @param block An integer, with `surrogate = "block"`: the number of rows of a block; or `NULL` for one block of all
+#'   rows.
+#' @param min_obs An integer of at least 3, or `NULL` for 3: pairs with fewer pairwise-complete observations have no p
+#'   value. With up to 5 observations, coefficients of 1 or -1 are common by chance; a warning is given if there are
+#'   many.
+#' @return A list of class `gpuCorTest`: `r`, `n`, `statistic` (t; Kendall: z) and `p.value`, each a `dist`, or a matrix
+#'   with `y` or `output = "matrix"`; `df`, if weights, covariates, options or `df` are given; `p.adjusted`, with
+#'   `adjust`; and `method`, `use`, `alternative`, `log.p`. `as.data.frame()` has a row for each pair. P values are `NA`
+#'   if the coefficient is `NA` or n is below `min_obs`.
+#' @section Errors: As [gpuCor()]. `adjust` with pairs that have different observations, with `weights` other than 0 and
+#'   1, with `covariates` or `bandpass` of Spearman's rho, and, for `surrogate = "rows"`, with `bandpass` or `df`;
 #'   surrogates of series with gaps.
 #' @references
 #' Westfall PH, Young SS (1993). *Resampling-based multiple testing*. Wiley.
 #'
-#' Freedman D, Lane D (1983). A nonstochastic interpretation of reported
-#' significance levels. *Journal of Business and Economic Statistics* 1, 292-298.
+#' Freedman D, Lane D (1983). A nonstochastic interpretation of reported significance levels. *Journal of Business and
+#' Economic Statistics* 1, 292-298.
 #'
-#' Theiler J, Eubank S, Longtin A, Galdrikian B, Farmer JD (1992). Testing for
-#' nonlinearity in time series: the method of surrogate data. *Physica D* 58, 77-94.
+#' Theiler J, Eubank S, Longtin A, Galdrikian B, Farmer JD (1992). Testing for nonlinearity in time series: the method
+#' of surrogate data. *Physica D* 58, 77-94.
 #'
-#' Prichard D, Theiler J (1994). Generating surrogate data for time series with
-#' several simultaneously measured variables. *Physical Review Letters* 73, 951-954.
+#' Prichard D, Theiler J (1994). Generating surrogate data for time series with several simultaneously measured
+#' variables. *Physical Review Letters* 73, 951-954.
 #'
-#' Daniels HE (1944). The relation between measures of correlation in the universe
-#' of sample permutations. *Biometrika* 33, 129-135.
+#' Olds EG (1938). Distributions of sums of squares of rank differences for small numbers of individuals. *Annals of
+#' Mathematical Statistics* 9, 133-148.
 #'
-#' Olds EG (1938). Distributions of sums of squares of rank differences for small
-#' numbers of individuals. *Annals of Mathematical Statistics* 9, 133-148.
-#'
-#' @seealso [gpucor-p-values] for which data they are valid; [stats::p.adjust()] for many tests at once without
-#'   permutations.
+#' @seealso [gpucor-p-values] for which data the tests are valid; [stats::p.adjust()]
 #' @examples
 #' test <- gpuCorTest(mtcars, method = "kendall")
 #' test
 #' head(as.data.frame(test))
 #' plot(test)
 #' gpuCorTest(mtcars$mpg, mtcars$wt)$p.value
+#' gpuCorTest(swiss$Fertility[1:8], swiss$Catholic[1:8], method = "spearman")$p.value # exact
+#'
 #' series <- apply(matrix(rnorm(2000), 200), 2, stats::filter, 0.9, "recursive")
 #' min(gpuCorTest(series, adjust = "maxT", n_perm = 99, surrogate = "phase")$p.adjusted)
-#' gpuCorTest(swiss$Fertility[1:8], swiss$Catholic[1:8], method = "spearman")$p.value # exact
 #' @order 1
 #' @export
 gpuCorTest <- function(x, y = NULL, method = c("pearson", "kendall", "spearman", "bicor", "cosine"), use = "everything",
@@ -191,6 +165,7 @@ gpuCorTest <- function(x, y = NULL, method = c("pearson", "kendall", "spearman",
   output <- check_choice(output, c("dist", "matrix"), "output")
   log.p <- check_flag(log.p, "log.p")
   adjust <- check_adjust(adjust)
+  if (adjust == "none" && !missing(n_perm)) fail("'n_perm' is for adjust = \"maxT\"; give both, or leave it out")
   n_perm <- check_whole(n_perm, "n_perm", 1, 1e9)
   surrogate <- check_surrogate(surrogate, block, adjust)
   min_obs <- check_min_obs(min_obs)
@@ -203,13 +178,13 @@ gpuCorTest <- function(x, y = NULL, method = c("pearson", "kendall", "spearman",
   if (adjust == "maxT") check_permutable(surrogate$how, method, settings)
   work <- test_work(settings, if (adjust == "maxT") n_perm else 0)
   counted <- count_observations(input$x, input$y, method, counted_use(use), settings)
-  if (has_worth(settings$design)) degrees_of_freedom(list(method = method, settings = settings), counted) # or an error
+  if (has_worth(settings$design)) degrees_of_freedom(list(method = method, settings = settings), counted) # or stops
   check_test_memory(input, method, use, output, settings, counted, adjust)
   if (adjust == "maxT") check_exchanged_memory(input, surrogate$how, settings)
   r <- all_coefficients(input, method, use, output, work$coefficients, sys.call())
-  # What the engine is told about the tests.
+  # The rule that the engine reads.
   rule <- list(alternative = match(alternative, alternatives) - 1L, log = log.p, min_obs = min_obs,
-               exact = most_exact(exact, method, settings$design), triangle = inherits(r, "dist"))
+               exact = max_exact(exact, method, settings$design), triangle = inherits(r, "dist"))
   found <- tested_pairs(r, input, method, use, counted, rule, work$tests)
   warn_few(found$few, length(r))
   if (isTRUE(exact) && found$tied > 0) {
@@ -228,21 +203,19 @@ gpuCorTest <- function(x, y = NULL, method = c("pearson", "kendall", "spearman",
   )
 }
 
-# Each pair has a statistic and a p value; n and df where pairs differ in them; for maxT the coefficient as a double and
-# the adjusted p value.
+# Counts a statistic and a p value, n and df if they differ among pairs, and for maxT two more doubles.
 check_test_memory <- function(input, method, use, output, settings, counted, adjust) {
   doubles <- 2 + counted$common + has_own_df(settings$design, counted) + 2 * (adjust == "maxT")
   check_run_memory(input$x, input$y, method, use, layout_of(input$y, output), settings, "gpuCorTest()",
                    "gpuCorNetwork(p.value = ) and (fdr = ) keep the pairs of small p values only", more = 8 * doubles)
 }
 
-# The other methods are of p values alone.
+# The hint covers other methods, which need only p values.
 check_adjust <- function(adjust) {
   check_choice(adjust, c("none", "maxT"), "adjust", "; p.adjust() adjusts the p values of a result")
 }
 
-# The parts of the work, for the progress bar: p values take ten times as long as coefficients, which each permutation
-# has anew.
+# Divides the progress bar: p values take ten times as long as coefficients, and so does each permutation.
 test_work <- function(settings, n_perm) {
   units <- 11 + n_perm
   list(coefficients = part_of(settings, 0, 1 / units, "coefficients"),
@@ -259,13 +232,13 @@ check_exact <- function(exact, design) {
   exact
 }
 
-# True if each pair has degrees of freedom that do not follow from its number of observations.
+# Returns TRUE if each pair has degrees of freedom that do not follow from its number of observations.
 has_own_df <- function(design, counted) {
   identical(design$df, "bartlett") || (counted$common && is.null(design$df) && has_worth(design))
 }
 
-# Permuted observations are not weighted as the data are, and those of a series follow one another. Where covariates
-# shift ranks much, residuals of the ranks are small in the same rows of all columns, which permutation would change.
+# Weighted observations, and those of a series, are not exchangeable. If covariates shift ranks a lot, residuals of
+# ranks are small in the same rows of all columns, which permutation would change.
 check_permutable <- function(how, method, settings) {
   if (is_graded(settings$design) || is_kind(settings$design, "frequency")) {
     fail("adjust = \"maxT\" permutes observations, which do not stand for one another with 'weights' other than 0 ",
@@ -282,7 +255,7 @@ check_permutable <- function(how, method, settings) {
   }
 }
 
-# For the result: how many degrees of freedom there are, one number if all pairs have as many.
+# Returns list(df) for the result, with one number if all pairs have the same, or NULL.
 tested_df <- function(found, method, design, counted) {
   if (is.null(design) || !is_t_distributed(method)) return(NULL)
   if (!is.null(found$df)) return(list(df = found$df))
@@ -291,7 +264,7 @@ tested_df <- function(found, method, design, counted) {
   list(df = n - measure_of(method)$df_taken - design$lost)
 }
 
-# By the largest coefficients of permuted observations or of surrogates; p: of the shape that the result is to have.
+# Returns p values, in the shape of `p`, adjusted by the largest coefficients of permuted observations or surrogates.
 max_t <- function(p, r, input, method, use, counted, rule, n_perm, surrogate, settings) {
   if (counted$common) {
     fail("adjust = \"maxT\" permutes observations that all pairs have; ",
@@ -306,7 +279,7 @@ max_t <- function(p, r, input, method, use, counted, rule, n_perm, surrogate, se
   .Call(r_adjusted, p, r, sort(maxima), constant(side), SAME_COEFFICIENT, rule$log, settings$threads)
 }
 
-# The engine permutes; residuals, where there are covariates, which are regressed again (Freedman and Lane 1983).
+# The engine permutes the data, or with covariates the residuals, which are regressed again (Freedman and Lane 1983).
 permuted_maxima <- function(input, method, use, counted, side, n_perm, settings) {
   if (!is.null(settings$design$basis)) {
     compared <- compared_input(input, method, use, settings)
@@ -319,25 +292,15 @@ permuted_maxima <- function(input, method, use, counted, side, n_perm, settings)
                 settings))$maxima
 }
 
-# In the order of the engine's numbers.
+# The order is that of the engine's codes.
 alternatives <- c("two.sided", "less", "greater")
 
-# A pair has as many observations as both of its columns have, also where "everything" makes its coefficient NA.
+# A pair's observations are those of both columns, even if "everything" makes its coefficient NA.
 counted_use <- function(use) if (uses[use] == "everything") match("pairwise.complete.obs", uses) else use
 
-# n, statistic and p of each coefficient, in the same shape.
+# Returns n, statistic and p value of each coefficient, in the same shape.
 tested_pairs <- function(r, input, method, use, counted, rule, settings) {
   shape <- plain_attributes(r)
-  shape$call <- NULL # that of the coefficients
+  shape$call <- NULL # the call belongs to the coefficients
   checked(.Call(r_test, r, input$x, input$y, method_code(method), use, counted, rule, shape, settings))
-}
-
-# The attributes of values in the shape of r, a plain dist where r is a gpuCor.
-plain_attributes <- function(r) {
-  all <- attributes(r)
-  if (inherits(r, "gpuCor")) {
-    all[PAIR_ATTRIBUTES] <- NULL
-    all$class <- "dist"
-  }
-  all
 }

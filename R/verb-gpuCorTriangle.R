@@ -13,7 +13,7 @@
 #' @param order A string: `"row"` or `"column"`. May be abbreviated.
 #' @return `gpuCorTriangle()`: a numeric vector of N (N - 1) / 2 coefficients. `triangleIndex()`: a matrix with a row
 #'   for each position and columns `i` < `j`. `trianglePosition()`: a vector of positions.
-#' @section Errors: as [gpuCor()]; a position or a pair outside the triangle.
+#' @section Errors: As [gpuCor()]; a position or a pair outside the triangle.
 #' @references Eslami T, Saeed F (2018). Fast-GPU-PCC. *High-Throughput* 7(2), 11: both orders.
 #' @examples
 #' x <- as.matrix(mtcars)

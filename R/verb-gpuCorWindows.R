@@ -12,47 +12,44 @@
 #' * `"moments"`: mean, standard deviation, minimum and maximum of each pair's coefficients over the windows in which it
 #'   has one. With `threshold`, `density` or `k`: a sparse network of the largest standard deviations only.
 #'
-#' Windows begin at observations 1, `1 + step`, `1 + 2 step` and so on, as long as they end within `x`. A constant
-#' column has the coefficient `NA` in a window; warnings count windows with constant columns, infinite or missing
-#' values.
+#' Windows begin at observations 1, `1 + step`, `1 + 2 step` and so on, as long as they end within `x`.
 #'
-#' `pairs` ([pairMask()]) needs `threshold`, `density` or `k`: only pairs in the mask are edges. `covariates` and
-#' `bandpass` are regressed out once, over all observations. `weights` of all observations apply in each window.
+#' Warnings count the windows with constant columns or infinite values and, except with `output = "dist"`, those with
+#' missing values.
+#'
+#' `pairs` ([pairMask()]) needs `threshold`, `density` or `k`. `covariates` and `bandpass` are regressed out once, over
+#' all observations, before windows are cut. `weights` of all observations apply in each window.
 #'
 #' @order 1
 #' @inheritParams gpuCorNetwork
-#' @param x As in [gpuCor()], observations in the order of time. Data that are not in memory are read once, and are in
-#'   memory then, 8 bytes a value. Where `x` is a time series ([stats::ts()]) or has an attribute `tr`, the seconds
-#'   from one observation to the next, the result has the times of the windows' centres, too.
+#' @param x As in [gpuCor()], observations in the order of time. Data in files are read into memory, 8 bytes a value. A
+#'   time series ([stats::ts()]) or attribute `tr` (seconds between observations) adds times to the result.
 #' @param width An integer: the number of observations in a window, at least 3.
 #' @param step An integer: the number of observations from the start of one window to the next.
-#' @param taper What observations of a window weigh, as `weights` ([gpucor-measures]) do, beside such weights: `"none"`:
-#'   all the same. `"gaussian"`: a rectangle convolved with a Gaussian, as Allen et al. (2014) and the toolbox GIFT
-#'   have it; the rectangle ends three standard deviations before the window does, so that weights fall to nothing
-#'   within it (theirs, a rectangle of 22 volumes and a standard deviation of 3, is `width = 40, shape = 0.075`).
-#'   `"tukey"`: cosines at both ends, those of [stats::spec.taper()], and ones between them.
-#' @param shape `taper = "gaussian"`: the standard deviation as a fraction of the width, up to 1/6, 0.075 if nothing is
-#'   said. `"tukey"`: the fraction of the window in both cosines, up to 1, 0.5 if nothing is said.
-#' @param output `"dist"`, `"network"`, `"connectivity"` or `"moments"`: what to return, see Details. May be
-#'   abbreviated.
-#' @param threshold,density,k As in [gpuCorNetwork()], of each window. With `output = "moments"`: of the pairs' standard
-#'   deviations.
+#' @param taper A string: the weights of a window's observations. `"none"`: equal weights. `"gaussian"`: a rectangle
+#'   convolved with a Gaussian, as Allen et al. (2014) and the toolbox GIFT use it, such that the rectangle ends three
+#'   standard deviations before the window (their rectangle of 22 volumes with a standard deviation of 3 is
+#'   `width = 40, shape = 0.075`). `"tukey"`: cosines at both ends, as in [stats::spec.taper()].
+#' @param shape A number. `"gaussian"`: the standard deviation as a fraction of the width, up to 1/6; default 0.075.
+#'   `"tukey"`: the fraction of the window in both cosines; default 0.5.
+#' @param output A string: `"dist"`, `"network"`, `"connectivity"` or `"moments"`, see Details. May be abbreviated.
+#' @param threshold,density,k A number: the criterion, as in [gpuCorNetwork()], for each window; with
+#'   `output = "moments"`, for the standard deviations of pairs.
 #'
-#' @return An object of class `gpuCorWindows`. `output = "dist"`: a matrix, pairs in the order of [stats::dist()] by
-#'   windows, of which arithmetic and `t()` make plain ones. `"network"`: a list of networks
-#'   ([gpuCorNetwork-class]). `"connectivity"`: a list of the matrices
-#'   `degree` and `strength`, variables by windows, and of the `threshold` of each window. `"moments"`: a list of
-#'   `mean`, `sd`, `min` and `max`, each a `dist`, and of `windows`, in how many windows each pair has a coefficient,
-#'   a number or a `dist`; or of `sd`, a sparse symmetric matrix of package Matrix, with the `threshold` that it has.
-#'   Attributes: `windows`, a data frame of a window in each row, with its `start`, `end` and `centre` (observations
-#'   from 1) and `time`, where there is one; `output`, `width`, `step`, `taper`, `method`, `Size` (how many variables),
-#'   `Labels` (their names), `n_obs` (observations that counted: of each window, or one number for all) and `call`.
-#'   `summary()`: a data frame with a window, or for moments a quantile, in each row. `as.data.frame()`: a pair, edge or
-#'   variable of a window in each row.
+#' @return An object of class `gpuCorWindows`:
+#' * `"dist"`: a matrix of pairs, in the order of [stats::dist()], by windows.
+#' * `"network"`: a list of networks ([gpuCorNetwork-class]).
+#' * `"connectivity"`: a list of matrices `degree` and `strength`, variables by windows, and the `threshold` of each
+#'   window.
+#' * `"moments"`: a list of `mean`, `sd`, `min` and `max`, each a `dist`, and `windows`, the number of windows in which
+#'   a pair has a coefficient; with a criterion, a list of `sd`, a sparse symmetric matrix, and its `threshold`.
 #'
-#' @section Errors: as [gpuCor()] and [gpuCorNetwork()]. A window that is wider than there are observations. A
-#'   criterion with a `output` that has no use for it, or none where it needs one. A result that does not fit into the
-#'   free memory: the error says what fits.
+#' Attribute `windows` is a data frame with the `start`, `end`, `centre` and, if known, `time` of each window. Other
+#' attributes are arguments, `Size`, `Labels` and `n_obs`. `summary()` has a row for each window, or for moments for
+#' each quantile. `as.data.frame()` has a row for each pair, edge or variable of each window.
+#'
+#' @section Errors: As [gpuCor()] and [gpuCorNetwork()]; a window wider than the data; a criterion that `output` does
+#'   not take, or none if it needs one; a result that does not fit in free memory: the message says what fits.
 #'
 #' @references
 #' Allen EA, Damaraju E, Plis SM, Erhardt EB, Eichele T, Calhoun VD (2014). Tracking whole-brain connectivity dynamics
@@ -66,6 +63,7 @@
 #' w <- gpuCorWindows(x, width = 30)
 #' w
 #' w[[1]]
+#' w[trianglePosition(1, 3, ncol(x)), ] # the pair of columns 1 and 3 in each window
 #' head(summary(w))
 #' m <- gpuCorWindows(x, width = 30, output = "moments")
 #' m$sd
@@ -116,7 +114,7 @@ plan_windows <- function(n_obs, width, step) {
   list(width = width, step = step, n = floor((n_obs - width) / step) + 1)
 }
 
-# What the criteria are that each `output` takes, and whether it needs one.
+# Checks the criterion, according to which criteria an `output` allows, and whether it requires one.
 window_criterion <- function(keep, given) {
   given <- Filter(Negate(is.null), given)
   known <- switch(keep, dist = character(), connectivity = c("threshold", "density"), names_of_criteria)
@@ -133,21 +131,21 @@ window_criterion <- function(keep, given) {
 
 names_of_criteria <- c("threshold", "density", "k")
 
-# Coefficients in [-1, 1] have a standard deviation of at most sqrt(2), where there are two of them.
+# Coefficients in [-1, 1] have a standard deviation of at most sqrt(2), for two windows.
 sd_threshold <- function(value) {
   ok <- is.numeric(value) && length(value) == 1L && !is.na(value) && value >= 0 && value <= sqrt(2)
   if (!ok) fail("'threshold' must be a standard deviation, a number from 0 to sqrt(2), not ", show_value(value))
   list(name = "threshold", value = as.numeric(value))
 }
 
-# The time of the first observation and the time between two: list(first, each, unit: "s", or NULL of a `ts`), or NULL.
+# Returns the time of the first observation and the interval: list(first, each, unit: "s", or NULL for a `ts`), or NULL.
 time_of <- function(x, tr) {
   if (inherits(x, "ts")) return(list(first = stats::tsp(x)[1L], each = 1 / stats::tsp(x)[3L]))
   if (is.null(tr)) tr <- attr(x, "tr")
   if (is.numeric(tr) && length(tr) == 1L && is.finite(tr)) list(first = 0, each = tr, unit = "s")
 }
 
-# Data that are in no ordinary matrix, read once.
+# Loads data that are no ordinary matrix once.
 dense_series <- function(x) {
   names <- colnames(x)
   x <- dense_columns(x, seq_len(ncol(x)))
@@ -157,15 +155,15 @@ dense_series <- function(x) {
 
 # ---- tapers
 
-# Weights of a window's observations, the largest 1; NULL: none.
+# Returns the weights of a window's observations, with max 1, or NULL for none.
 taper_weights <- function(taper, shape, width) {
   if (taper == "none") {
     if (!is.null(shape)) fail("'shape' has no meaning with taper = \"none\"; leave it out")
     return(NULL)
   }
-  most <- if (taper == "gaussian") 1 / 6 else 1
+  max <- if (taper == "gaussian") 1 / 6 else 1
   if (is.null(shape)) shape <- if (taper == "gaussian") 0.075 else 0.5
-  ok <- is.numeric(shape) && length(shape) == 1L && is.finite(shape) && shape > 0 && shape <= most
+  ok <- is.numeric(shape) && length(shape) == 1L && is.finite(shape) && shape > 0 && shape <= max
   if (!ok) {
     fail("'shape' must be a number above 0 and up to ", if (taper == "gaussian") "1/6" else "1", ", not ",
          show_value(shape))
@@ -174,7 +172,7 @@ taper_weights <- function(taper, shape, width) {
   weights / max(weights)
 }
 
-# A rectangle that ends three standard deviations before the window does, convolved with a Gaussian.
+# Convolves a Gaussian with a rectangle that ends three standard deviations inside the window.
 gaussian_taper <- function(width, sigma) {
   half <- width / 2 - 3 * sigma
   at <- seq_len(width) - (width + 1) / 2
@@ -182,20 +180,20 @@ gaussian_taper <- function(width, sigma) {
   stats::pnorm((at + half) / sigma) - stats::pnorm((at - half) / sigma)
 }
 
-# As stats::spec.taper() has it at both ends.
-tukey_taper <- function(width, share) {
-  m <- floor(width * share / 2)
+# Equals stats::spec.taper() at both ends.
+tukey_taper <- function(width, fraction) {
+  m <- floor(width * fraction / 2)
   rise <- 0.5 * (1 - cos(pi * (2 * seq_len(m) - 1) / (2 * m)))
   c(rise, rep(1, width - 2 * m), rev(rise))
 }
 
 # ---- weights and covariates
 
-# Pairs with observations of their own that are weighted are the processor's, and where nobody has asked for a GPU
-# windows that a few threads have done before it has begun: with the same result. backend: the argument.
+# Selects the CPU, whose results are the same, for weighted pairwise-complete data, and, unless the user requests a GPU,
+# for runs that end before a GPU would start. `backend`: the argument.
 window_settings <- function(task, backend) {
   settings <- task$settings
-  if (!is.null(settings$design)) settings$design$adjusted$effective <- NULL # of all observations, not of a window
+  if (!is.null(settings$design)) settings$design$adjusted$effective <- NULL # counts all observations
   if (identical(settings$asked$options$pearsonFallback, "all")) {
     fail("pearsonFallback = \"all\" would be decided in each window; use \"individual\" or \"none\"")
   }
@@ -209,12 +207,12 @@ window_settings <- function(task, backend) {
   settings
 }
 
-# Multiplications that a thread of a processor does in the time that a GPU takes to begin and end a run.
+# Multiplications by one CPU thread in the time that a GPU takes to begin and end a run.
 SMALL_WINDOW <- 4e6
 
 is_adjusted_task <- function(task) !is.null(task$settings$design$basis)
 
-# Covariates are regressed out over all observations, before there are windows.
+# Regresses on covariates over all observations, before the data are divided into windows.
 residualized_task <- function(task) {
   measure <- measure_of(task$method)
   if (measure$ranked) {
@@ -233,11 +231,11 @@ residualized_task <- function(task) {
   task$x <- do.call(cbind, residuals)
   colnames(task$x) <- names
   task$settings$design["basis"] <- list(NULL)
-  task$settings$design$adjusted$lost <- NULL # of all observations, not of a window
+  task$settings$design$adjusted$lost <- NULL # counts all observations
   task
 }
 
-# Residuals of columns; observations with weight 0 are unchanged.
+# Returns the residuals of columns; observations with weight 0 are unchanged.
 residualize_columns <- function(x, design, is_centred) {
   root <- if (is.null(design$weights)) rep(1, nrow(x)) else sqrt(design$weights)
   counts <- root > 0
@@ -252,7 +250,7 @@ residualize_columns <- function(x, design, is_centred) {
 
 # ---- memory
 
-# Bytes of the result, and of the data where they are not in memory.
+# Returns the bytes of the result, and of data that have to be loaded.
 window_bytes <- function(task, keep) {
   n <- task$windows$n
   data <- if (is.matrix(task$x) && !is_adjusted_task(task)) 0 else 8 * as.numeric(nrow(task$x)) * ncol(task$x)
@@ -265,11 +263,11 @@ window_bytes <- function(task, keep) {
   )
 }
 
-# What does not fit is an error, with what does.
+# Stops if the result does not fit, with a hint at results that do.
 check_window_memory <- function(task, keep) {
-  if (keep == "dist" && task$pairs > constant("most edges")) {
+  if (keep == "dist" && task$pairs > constant("max edges")) {
     fail("output = \"dist\" makes a matrix with a row for each of ", format_count(task$pairs), " pairs, and R has ",
-         "at most ", format_count(constant("most edges")), " in one; ", window_ways_out(task, keep, 0))
+         "at most ", format_count(constant("max edges")), " in one; ", window_ways_out(task, keep, 0))
   }
   check_memory(window_bytes(task, keep), paste0("output = \"", keep, "\""),
                paste(n_of(task$pairs, "pair"), "and", n_of(task$windows$n, "window")),
@@ -280,16 +278,16 @@ window_ways_out <- function(task, keep, free) {
   fewer <- "a larger 'step' makes fewer windows"
   if (keep == "connectivity") return(fewer)
   if (keep == "network") return(paste0(fewer, ", and output = \"connectivity\" keeps no edge of them"))
-  most <- floor(free / (8 * task$pairs)) # windows that fit
-  step <- floor((nrow(task$x) - task$windows$width) / most) + 1
-  paste0(if (keep == "dist" && most >= 1) paste0("step = ", step, " makes windows that fit, "),
+  max <- floor(free / (8 * task$pairs)) # windows that fit
+  step <- floor((nrow(task$x) - task$windows$width) / max) + 1
+  paste0(if (keep == "dist" && max >= 1) paste0("step = ", step, " makes windows that fit, "),
          if (keep == "dist" && 36 * task$pairs <= free) "output = \"moments\" does, ",
          "output = \"moments\" with 'density', \"network\" and \"connectivity\" keep nothing of most pairs")
 }
 
 # ---- runs
 
-# rule: list(), or what r_window_networks() and its like take.
+# Runs the engine over all windows; `...`: other arguments of `entry`.
 call_windows <- function(entry, task, ...) {
   task$settings$doing <- list(text = "window", of = task$windows$n, rated = FALSE)
   checked(do.call(.Call, list(entry, task$x, method_code(task$method), task$use, task$windows, ..., task$settings)))
@@ -312,19 +310,11 @@ run_windows <- function(task, keep, attributes) {
     dist = call_windows(r_windows, task, attributes),
     network = call_windows(r_window_networks, task, rule),
     connectivity = call_windows(r_window_degrees, task, rule),
-    moments = call_windows(r_window_moments, task, rule, moment_attributes(task))
+    moments = call_windows(r_window_moments, task, rule, plain_dist_attributes(task$x, task$method))
   )
 }
 
-check_density <- function(task) {
-  k <- edges_of_density(task$criterion$value, task$pairs)
-  if (k > constant("most edges")) {
-    fail("'density' is ", task$criterion$value, ", which makes ", format_count(k), " edges; a sparse matrix can hold ",
-         format_count(constant("most edges")), "; ask for fewer")
-  }
-}
-
-# output = "dist" shows which coefficients are missing.
+# Missing coefficients are visible with output = "dist".
 warn_of_windows <- function(notes, task, keep) {
   warn_windows(notes$constant, "the standard deviation is zero", task)
   warn_windows(notes$fell_back, "Pearson's correlation stands in for a median absolute deviation of zero", task)
@@ -339,7 +329,7 @@ warn_of_windows <- function(notes, task, keep) {
   }
 }
 
-# One warning for all windows in which something is so of a variable.
+# Warns once about all windows that have a problem with a variable.
 warn_windows <- function(notes, what, task, hint = "") {
   n <- sum(notes$of_window != 0)
   if (n == 0) return(invisible())

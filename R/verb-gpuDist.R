@@ -9,7 +9,7 @@
 #'   be abbreviated.
 #' @return An object of class `dist` with values from 0 (same order) to 2 (opposite order). Missing values and ties are
 #'   treated as in [gpuCor()]; the distances of a constant row are `NA`, with a warning.
-#' @section Errors: as [gpuCor()].
+#' @section Errors: As [gpuCor()].
 #' @references Kim S, Ouyang M, Zhang X (2012). Compute Spearman correlation
 #'   coefficient with Matlab/CUDA. *IEEE ISSPIT*, 55-60.
 #' @examples

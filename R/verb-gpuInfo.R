@@ -1,4 +1,4 @@
-# Which GPUs this session uses.
+# The GPUs that this session uses.
 state$devices <- 0L
 
 #' Choose GPUs, and show the back ends
@@ -12,12 +12,12 @@ state$devices <- 0L
 #' fails, the others do its work, with a warning.
 #'
 #' @param deviceId A number, several numbers, or `"all"`: GPUs, counted from 0 as in [gpuInfo()].
-#' @return `chooseGpu()`: the chosen numbers, invisibly. `getGpuId()`: the numbers in use. `gpuInfo()`: a list of class
-#'   `gpuInfo`: usable `backends`; `default`, the one that `"auto"` takes; `devices`, a data frame with id, name,
-#'   compute capability, multiprocessors, memory and free memory in bytes (free memory of the GPUs in use only);
-#'   `device`, the numbers in use; `driver` and `runtime` versions; `reason`, why CUDA is missing, or an empty string;
-#'   `configured`, the installation's report; `threads`; `instructions`, the CPU instruction sets with kernels, best
-#'   first. The best is used unless the environment variable `GPUCOR_CPU` names another.
+#' @return `chooseGpu()`: the chosen numbers, invisibly. `getGpuId()`: the numbers in use, `integer(0)` without a GPU.
+#'   `gpuInfo()`: a list of class `gpuInfo`: usable `backends`; `default`, the one that `"auto"` takes; `devices`, a
+#'   data frame with id, name, compute capability, multiprocessors, memory and free memory in bytes (free memory of the
+#'   GPUs in use only); `device`, the numbers in use; `driver` and `runtime` versions; `reason`, why CUDA is missing, or
+#'   an empty string; `configured`, the installation's report; `threads`; `instructions`, the CPU instruction sets with
+#'   kernels, best first. The best is used unless the environment variable `GPUCOR_CPU` names another.
 #' @section Errors: `chooseGpu()`: an unknown number, or no GPU.
 #' @examples
 #' gpuInfo()
@@ -33,7 +33,7 @@ chooseGpu <- function(deviceId) {
 
 #' @rdname chooseGpu
 #' @export
-getGpuId <- function() state$devices
+getGpuId <- function() if (backends()$cuda$devices > 0L) state$devices else integer()
 
 #' @rdname chooseGpu
 #' @order 1
@@ -41,11 +41,15 @@ getGpuId <- function() state$devices
 gpuInfo <- function() {
   all <- backends()
   info <- .Call(r_info, state$devices)
-  devices <- if (is.null(info$devices)) no_devices() else info$devices
+  devices <- info$devices
+  if (is.null(devices)) {
+    devices <- list(id = integer(), name = character(), capability = character(), multiprocessors = integer(),
+                    memory = numeric(), memory_free = numeric())
+  }
   structure(
     list(backends = names(all)[vapply(all, function(b) b$devices > 0L, NA)],
          default = choose_backend(setting(NULL, "backend")),
-         devices = as.data.frame(devices), device = state$devices,
+         devices = as.data.frame(devices), device = getGpuId(),
          driver = version_text(info$driver), runtime = version_text(info$runtime), reason = all$cuda$reason,
          configured = what_configure_said(),
          threads = choose_threads(setting(NULL, "threads")), instructions = info$instructions),
@@ -53,15 +57,10 @@ gpuInfo <- function() {
   )
 }
 
-# In one line, of this build: CUDA or why not, and whether the compiler had no OpenMP.
+# Returns configure's one-line summary of the build: CUDA, or why it is missing, and whether OpenMP was missing.
 what_configure_said <- function() {
   file <- system.file("configured", package = "gpucor")
   if (nzchar(file)) readLines(file) else NA_character_ # installed with --no-inst
-}
-
-no_devices <- function() {
-  list(id = integer(), name = character(), capability = character(), multiprocessors = integer(),
-       memory = numeric(), memory_free = numeric())
 }
 
 version_text <- function(version) {
@@ -89,7 +88,7 @@ print.gpuInfo <- function(x, ...) {
   invisible(x)
 }
 
-# What configure said of a C compiler without OpenMP, if it said that.
+# Returns configure's remark about a C compiler without OpenMP, or an empty vector.
 why_no_openmp <- function(configured) {
   regmatches(configured, regexpr(", as the C compiler has no OpenMP( [(][^)]*[)])?", configured))
 }

@@ -1,7 +1,7 @@
-# Eigengenes: a module's genes in one number for each sample.
+# Eigengenes: one value per sample that summarizes a module's genes.
 
-# list(values: matrix, sample x module, with the modules as names of its columns; explained: of each the share of
-# variance). labels: of each gene, whatever modules are called by.
+# Returns list(values: matrix, samples x modules; explained: fraction of variance of each module). `labels`: module of
+# each gene, in the same terms as `modules`.
 eigengenes_of <- function(labels, modules, job) {
   found <- lapply(modules, function(module) eigengene(as.matrix(pick_columns(job$x, which(labels == module)))))
   values <- vapply(found, `[[`, numeric(nrow(job$x)), "values")
@@ -9,7 +9,7 @@ eigengenes_of <- function(labels, modules, job) {
        explained = stats::setNames(vapply(found, `[[`, 0, "explained"), modules))
 }
 
-# The first principal component of scaled columns, of length 1, with the sign of their mean.
+# Returns the first principal component of scaled columns, with length 1 and the sign of their mean.
 eigengene <- function(values) {
   scaled <- scale(if (anyNA(values)) imputed(values) else values)
   first <- svd(scaled, nu = 1L, nv = 0L)
@@ -18,7 +18,7 @@ eigengene <- function(values) {
   list(values = if (along < 0) -component else component, explained = first$d[1L]^2 / sum(first$d^2))
 }
 
-# As WGCNA has it, in the same state of random numbers as before.
+# Imputes missing values like WGCNA, but restores the random number generator.
 imputed <- function(values) {
   if (ncol(values) < 2L) return(values)
   need_packages("impute", "'x' has missing values, and an eigengene of them")

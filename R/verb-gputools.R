@@ -1,38 +1,37 @@
-# What code written for package gputools expects: lists of matrices, and two of its functions.
+# Compatibility with code for package gputools: lists of matrices, and two of its functions.
 
 # ---- gputools' functions
 
-#' The strongest pairs, and tests by permutation, by the names of package gputools
+#' The strongest pairs, and permutation tests, by the names of package gputools
 #'
-#' `gpuCorPairs()` is [gpuCorNetwork()] with `output = "edges"`, and `gpuCorPerm()` a permutation test of every pair,
-#' with the arguments that these functions have in package gputools. New code has more of the functions behind them:
-#' see [coming-from].
+#' `gpuCorPairs()` is [gpuCorNetwork()] with `output = "edges"`, and `gpuCorPerm()` is a permutation test of every pair,
+#' both with the arguments of package gputools. New code should use [gpuCorNetwork()] and [gpuCorTest()], which offer
+#' more: see [coming-from].
 #'
-#' `gpuCorPairs()`: missing values, Kendall's tau and the other measures are taken, too. `top` without `y` gives the
-#' pairs of which either column has the other among its own, each once.
+#' `gpuCorPairs()` also takes missing values, Kendall's tau and the other measures. With `top` and without `y`, a pair
+#' is an edge if either column is among the strongest of the other.
 #'
-#' `gpuCorPerm()`: the rows of `y`, or of a copy of `x`, are put into another order by [base::sample.int()], `B` times
-#' after another, all columns by the same order; so [set.seed()] determines the permutations. Rows must be independent
-#' of one another, which those of series are not: [gpuCorTest()] has `surrogate =` for these. The p value of a pair is
-#' the fraction of permutations, the data themselves included, in which its coefficient is at least as large in size;
-#' the adjusted p value is the fraction in which the largest coefficient of all pairs is (Westfall and Young's single
-#' step). The same up to `r gpucor:::SAME_COEFFICIENT` counts as as large, 1e-10 with `precision = "double"`.
-#' Each permutation's coefficients are looked at by R: where adjusted p values are all that is wanted, [gpuCorTest()]
-#' with `adjust = "maxT"` finds the largest ones where they are computed.
+#' `gpuCorPerm()` permutes the rows of `y`, or of a copy of `x`, `B` times, all columns together. [set.seed()] makes the
+#' result reproducible. Rows must be independent, which those of time series are not: see `surrogate` of [gpuCorTest()].
+#' The p value of a pair is the fraction of permutations, including the data themselves, in which its coefficient is at
+#' least as large in absolute value. The adjusted p value is the fraction in which the largest coefficient of all pairs
+#' is (Westfall and Young's single step). Differences up to `r gpucor:::SAME_COEFFICIENT`, or 1e-10 with
+#' `precision = "double"`, count as equal. If you need adjusted p values only, [gpuCorTest()] with `adjust = "maxT"` is
+#' faster.
 #'
 #' @inheritParams gpuCor
-#' @param threshold Keep the pairs whose coefficient is at least this.
-#' @param top Keep, of each column of `y`, the `top` strongest columns of `x`, ties going to the earlier one.
+#' @param threshold A number: the minimum coefficient of a pair.
+#' @param top An integer: how many of the strongest columns of `x` to keep for each column of `y`; of equal ones the
+#'   first.
 #' @param absolute `TRUE`: strength is `|r|`; `FALSE`: positive coefficients only.
 #' @param test `TRUE` or `FALSE`: whether to add test statistics and two-sided p values.
 #' @param limit A number: the max number of pairs; more are an error.
 #' @param tile Ignored; an argument of package gputools.
-#' @param ... As in [gpuCorNetwork()]; of `gpuCorPerm()` those that say how to compute, `assay`, and options of
-#'   measures.
+#' @param ... As in [gpuCorNetwork()]; for `gpuCorPerm()` settings of the run, `assay` and options of measures.
 #' @return `gpuCorPairs()`: a data frame `from`, `to`, `r`, the strongest first; with `test = TRUE` also `n`, `ts` and
 #'   `p.value`. `gpuCorPerm()`: a list of matrices `coefficients`, `p.value` and `p.adjusted`; without `y` the diagonal
 #'   of the latter two is `NA`.
-#' @section Errors: as [gpuCorNetwork()]; neither or both of `threshold` and `top`; more than `limit` pairs.
+#' @section Errors: As [gpuCorNetwork()]; neither or both of `threshold` and `top`; more than `limit` pairs.
 #'   `gpuCorPerm()`: missing values, fewer than 3 rows, weights and covariates.
 #' @references
 #' Westfall PH, Young SS (1993). *Resampling-based multiple testing*. Wiley.
@@ -49,7 +48,7 @@ gpuCorPairs <- function(x, y = NULL, threshold = NULL, top = NULL, method = "pea
   check_not_threshold(x, y)
   if (is.null(threshold) == is.null(top)) fail("which pairs? give one of 'threshold' and 'top'")
   if (!is.null(top)) top <- check_whole(top, "top", 1)
-  if (!is.null(threshold)) threshold <- check_share(threshold, "threshold", zero = TRUE)
+  if (!is.null(threshold)) threshold <- check_fraction(threshold, "threshold", zero = TRUE)
   test <- check_flag(test, "test")
   if (!is_number(limit) || is.na(limit)) fail("'limit' must be a number, not ", show_value(limit))
   sign <- if (check_flag(absolute, "absolute")) "absolute" else "positive"
@@ -66,7 +65,7 @@ gpuCorPairs <- function(x, y = NULL, threshold = NULL, top = NULL, method = "pea
   if (test) tested_edges(edges, x, y, use, method, precision, ...) else edges
 }
 
-# Whether an element is among the first `top` of its value.
+# Returns TRUE for elements that are among the first `top` with their value.
 is_among_first <- function(values, top) {
   place <- match(values, unique(values))
   order <- order(place)
@@ -75,13 +74,13 @@ is_among_first <- function(values, top) {
   rank <= top
 }
 
-# Edges with n, ts and p.value beside them, where these follow from r, whichever pairs were looked at.
+# Adds n, ts and p.value to edges, if these follow from r and do not depend on the criterion.
 tested_edges <- function(edges, x, y, use, method, precision, ..., mutual, pairs) {
   given <- list(...)
   of_columns <- names(given) %in% c(ADJUSTMENT, "assay")
   control <- if (is.null(given$control)) do.call(gpuControl, given[!of_columns]) else given$control
   settings <- new_settings(control, given[names(given) %in% ADJUSTMENT], precision, assay = given$assay)
-  task <- suppressWarnings( # which gpuCorNetwork() has given
+  task <- suppressWarnings( # gpuCorNetwork() has already warned
     network_task(x, y, NULL, "absolute", use, method, settings, takes_subjects = FALSE)
   )
   check_testable(task$method, NULL)
@@ -123,8 +122,8 @@ gpuCorPerm <- function(x, y = NULL, B = 1000L, method = "pearson", precision = c
        p.adjusted = (counts_from(found$maxima, strength) + 1) / (n_perm + 1))
 }
 
-# Coefficients, their sizes and counts, and those of a permutation, as measured; and a copy of data that are in no
-# ordinary matrix.
+# Measured bytes: coefficients, absolute values and counts, those of a permutation, and a copy of other data than
+# matrices.
 check_permutation_memory <- function(input) {
   for (name in c("x", "y")) {
     data <- input[[name]]
@@ -140,8 +139,8 @@ check_shuffled <- function(x, y) {
   if (nrow(x) < 3L) fail("'x' has ", n_of(nrow(x), "row"), " (observations); permutations need at least 3")
 }
 
-# Of `n_perm` orders of the rows of y: by how many a pair's coefficient is as large as `strength`, and the largest one
-# of all pairs. Several orders' columns stand side by side, so that each call computes BLOCK_VALUES coefficients.
+# Permutes the rows of y n_perm times. Returns how many coefficients of each pair reach `strength`, and the max over all
+# pairs of each permutation. Permuted copies are side by side, so that a call computes BLOCK_VALUES coefficients.
 shuffled_counts <- function(y, strength, n_perm, cor_of) {
   counts <- strength * 0
   maxima <- numeric(n_perm)
@@ -164,7 +163,7 @@ permutation_blocks <- function(n_perm, pairs, values) {
   split(seq_len(n_perm), (seq_len(n_perm) - 1) %/% width)
 }
 
-# How many of the maxima are at least each strength.
+# Returns the number of maxima that reach each strength.
 counts_from <- function(maxima, strength) {
   counts <- strength
   counts[] <- length(maxima) - findInterval(strength, sort(maxima), left.open = TRUE)

@@ -51,7 +51,7 @@ pairMask <- function(x, y = NULL, same = FALSE, different = FALSE, within_distan
 #' @method print gpuCorPairs
 #' @export
 print.gpuCorPairs <- function(x, ...) {
-  sizes <- vapply(given_of(x[c("x", "y")]), traits_length, 0)
+  sizes <- vapply(Filter(Negate(is.null), x[c("x", "y")]), traits_length, 0)
   cat("Pairs of ", paste(vapply(sizes, format_count, ""), collapse = " x "), " columns, ",
       switch(relations[x$relation + 1L], same = "of the same label", different = "of different labels",
              within_distance = paste("at most", format(x$distance), "apart"),

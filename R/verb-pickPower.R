@@ -1,7 +1,7 @@
 #' Choose the power of a co-expression network
 #'
-#' `pickPower()` shows for each of several powers how well the weighted network fits a scale-free one. It returns the
-#' table of `WGCNA::pickSoftThreshold()`, with the same columns and values.
+#' `pickPower()` shows for each of several powers how close the weighted network is to a scale-free one, and suggests
+#' the lowest power that fits. It returns the table of `WGCNA::pickSoftThreshold()`, with the same columns and values.
 #'
 #' The connectivity of a gene is the sum of its adjacencies with all other genes. An adjacency is |r|^power if `type` is
 #' `"unsigned"`, ((1 + r) / 2)^power if it is `"signed"`, and max(r, 0)^power if it is `"signed hybrid"`. Pairs without
@@ -20,8 +20,7 @@
 #' `plot()` shows the signed R^2, `-sign(slope) * SFT.R.sq`, as WGCNA's tutorials do.
 #'
 #' @inheritParams gpuCor
-#' @param x A numeric, integer or logical matrix or data frame, or a sparse matrix of package Matrix: observations in
-#'   rows and at least three genes in columns; or data that are not in memory, see [gpuCorFile()]; or [subjects].
+#' @param x As in [gpuCor()], with at least three genes in columns.
 #' @param power A numeric vector: the powers to try, each above 0.
 #' @param type A string: how a coefficient becomes an adjacency, see Details. May be abbreviated.
 #' @param pairs `NULL`, or a mask of the pairs to compute, of [pairMask()].
@@ -36,16 +35,15 @@
 #'   `median.k.`, `max.k.`. If all genes have the same connectivity, within 1e-6, the fit is `NA`, with a warning.
 #'
 #' @references
-#' Zhang B, Horvath S (2005). A general framework for weighted gene co-expression
-#' network analysis. *Statistical Applications in Genetics and Molecular Biology*
-#' 4(1), 17.
+#' Zhang B, Horvath S (2005). A general framework for weighted gene co-expression network analysis. *Statistical
+#' Applications in Genetics and Molecular Biology* 4(1), 17.
 #'
-#' Langfelder P, Horvath S (2008). WGCNA: an R package for weighted correlation
-#' network analysis. *BMC Bioinformatics* 9, 559.
+#' Langfelder P, Horvath S (2008). WGCNA: an R package for weighted correlation network analysis. *BMC Bioinformatics*
+#' 9, 559.
 #'
 #' @seealso [gpuConnectivity()], which sums the adjacencies; [gpuCorNetwork()].
 #' @examples
-#' # 300 genes, each of which follows one of six factors more or less
+#' # 300 genes, each of which follows one of six factors to some degree
 #' set.seed(1)
 #' factors <- matrix(rnorm(50 * 6), 50)
 #' follows <- rexp(300)
@@ -69,7 +67,7 @@ pickPower <- function(x, power = 1:20, type = c("unsigned", "signed", "signed hy
   r_squared <- check_r_squared(r_squared)
   breaks <- check_whole(breaks, "breaks", 2, 1e6)
   check_matrix_like(x, "a gene in each column")
-  settings <- new_settings(control, mget(ADJUSTMENT), combination = mget(setdiff(COMBINATION, "effects")),
+  settings <- new_settings(control, mget(ADJUSTMENT), combination = mget(COMBINATION),
                            pairs = pairs, assay = assay)
   task <- network_task(x, NULL, NULL, "absolute", use, method, settings)
   if (ncol(task$x) < 3L) fail("'x' must have at least 3 columns (genes) to fit anything, not ", ncol(task$x))
@@ -87,16 +85,16 @@ pickPower <- function(x, power = 1:20, type = c("unsigned", "signed", "signed hy
   )
 }
 
-# Left as they are, columns with missing values have connectivity 0 and bend the fit.
+# With "everything", columns with missing values have connectivity 0, which distorts the fit.
 warn_missing <- function(task) {
   if (uses[task$use] != "everything" || !has_missing(task$x)) return(invisible())
   warning("'x' has missing values, and with use = \"everything\" a column with one has no coefficient, thus ",
           "connectivity 0; use = \"pairwise.complete.obs\" leaves out only the missing values", call. = FALSE)
 }
 
-# A column for each power; one pass takes a limited number of them.
+# Returns one column per power; a pass handles a limited number of powers.
 soft_connectivity <- function(task, type, powers) {
-  parts <- split(powers, (seq_along(powers) - 1L) %/% constant("most powers"))
+  parts <- split(powers, (seq_along(powers) - 1L) %/% constant("max powers"))
   passes <- lapply(seq_along(parts), function(p) {
     wanted <- list(type = type, power = parts[[p]], histogram = FALSE, maps = NULL)
     connectivity_pass(task, NULL, wanted, at_pass(task$settings, p, length(parts), "powers"))
@@ -124,7 +122,7 @@ check_r_squared <- function(r_squared) {
   r_squared
 }
 
-# One row for each column of `soft`, the connectivities with one power.
+# Returns one row per column of `soft`, the connectivities for one power.
 fit_table <- function(soft, powers, breaks) {
   constant <- apply(soft, 2L, is_constant)
   if (any(constant)) {

@@ -1,17 +1,17 @@
 #' Read and write images
 #'
 #' `readVoxels()` reads an image from a file. `writeVoxels()` writes a value for each voxel, such as a degree or a
-#' correlation, as an image that other programs show over the original one.
+#' correlation, as an image that other programs can overlay on the original one.
 #'
 #' NIfTI-1, NIfTI-2 (`.nii`, `.nii.gz`) and, with package xml2, CIFTI-2 are read and written. Other formats are read by
 #' package RNifti, if it is installed.
 #'
-#' What is written has the place of the reference: size of a voxel, sform, qform and units. If the reference is a plain
-#' array, voxels have size 1. Logical values become 8-bit integers, others 32-bit integers or doubles as in R; integers
-#' with `NA` become doubles with `NaN`. The file is NIfTI-1, or NIfTI-2 if a dimension exceeds 32,767.
+#' The image has the voxel size, sform, qform and units of the reference. If the reference is a plain array, voxels have
+#' size 1, or `voxel_size`. Integers are stored as int32, logical values as 8-bit integers, other values as doubles;
+#' integers with `NA` become doubles with `NaN`. The file is NIfTI-1, or NIfTI-2 if a dimension exceeds 32,767.
 #'
-#' Of CIFTI-2, dense series, scalars and labels are read. If the reference is CIFTI, `writeVoxels()` writes dense
-#' scalars (`.dscalar.nii`) in single precision for all grayordinates; those that are no columns of the matrix get
+#' CIFTI-2 files of dense series, scalars and labels are read. If the reference is CIFTI, `writeVoxels()` writes dense
+#' scalars (`.dscalar.nii`) in single precision for all grayordinates; those that are not columns of the matrix get
 #' `outside`. Column names of `values` are the names of the maps.
 #'
 #' @param file A string: the name of a file. A new file must not exist yet. Its name ends in `.nii`, `.nii.gz`
@@ -21,13 +21,16 @@
 #' @param reference A matrix from [voxelMatrix()], its mask, or an image: where the voxels are. `NULL` if `values` is an
 #'   image with a header.
 #' @param outside A number or `NA`: the value of voxels outside the mask.
+#' @param voxel_size Three numbers: the size of a voxel in mm, where the reference does not say where voxels are.
+#' @param tr A number: the seconds between volumes, if the columns of `values` are time points. `NULL`: the columns are
+#'   maps, or `values` is a series with a header that says it.
 #' @return `readVoxels()`: an array, of integers if the file has unscaled integers, with the attribute `header`, a list
 #'   of NIfTI's fields; [voxelMatrix()] takes it as an image or a mask. Its class `voxelImage` only has a `print()`
-#'   method. Of CIFTI it is a vector with a value for each grayordinate, or a matrix with a column for each time point
+#'   method. For CIFTI it is a vector with a value for each grayordinate, or a matrix with a column for each time point
 #'   or map; `attr(values, "header")$cifti$models` is a data frame of the brain models. `writeVoxels()`: the name of the
 #'   file, invisibly.
-#' @section Errors: a file that does not exist, is cut off, or has voxels that are no numbers, such as colors; values
-#'   that do not fit the reference; a name that does not end as the format wants.
+#' @section Errors: a file that does not exist, is cut off, or has voxels that are not numbers, such as colors; values
+#'   that do not fit the reference; a name without the ending of the format.
 #' @seealso [voxelMatrix()]
 #' @examples
 #' img <- array(rnorm(10 * 10 * 4 * 20, 100), c(10, 10, 4, 20))

@@ -1,13 +1,16 @@
 #' Where voxels are
 #'
-#' `voxelCoords(x)` has the center of each voxel of a matrix from [voxelMatrix()], in millimetres to the right, to the
-#' front and upwards of the origin (RAS). The affine is the image's sform or, without one, its qform.
+#' `voxelCoords(x)` returns the center of each voxel of a matrix from [voxelMatrix()], in millimeters to the right, to
+#' the front and upwards of the origin (RAS). Use it to tell left from right, and to find where the edges of a network
+#' are.
+#'
+#' The affine is the image's sform or, without one, its qform.
 #'
 #' @param x A matrix from [voxelMatrix()], its mask (`attr(x, "mask")`), or an image or the name of a file with an
 #'   affine.
-#' @return A matrix with a row for each voxel and columns `x`, `y` and `z`. Of CIFTI it has a row for each grayordinate,
-#'   `NA` for vertices of a surface.
-#' @section Errors: an image without an affine, such as a plain array; an image that oro.nifti reoriented.
+#' @return A matrix with a row for each voxel and columns `x`, `y` and `z`. For CIFTI it has a row for each
+#'   grayordinate, `NA` for vertices of a surface.
+#' @section Errors: An image without an affine, such as a plain array; an image that oro.nifti reoriented.
 #' @seealso [voxelMatrix()]
 #' @examples
 #' file <- tempfile(fileext = ".nii.gz")
@@ -17,6 +20,10 @@
 #' img <- structure(array(rnorm(10 * 10 * 4 * 20), c(10, 10, 4, 20)), header = header)
 #' x <- voxelMatrix(img)
 #' head(voxelCoords(x))
+#'
+#' # where the strongest edges begin
+#' e <- gpuCorNetwork(x, density = 1e-4, output = "edges")
+#' head(voxelCoords(x)[e$from, ])
 #' @export
 voxelCoords <- function(x) {
   mask <- read_mask(x, "x")

@@ -7,28 +7,28 @@
 #' voxel with some missing values stays; `use` of [gpuCor()] says how they are treated.
 #'
 #' `voxelImage()` needs the mask of the voxels that stayed. Give it the matrix itself, also after its values were
-#' changed (`x[] <- `) or rows were selected (`x[good, ]`). Functions that make a new matrix, such as a product or
-#' `rbind()`, drop attributes: keep `attr(x, "mask")` there.
+#' changed (`x[] <- `) or rows or columns were selected (`x[good, ]`, `x[, cortex]`; columns in ascending order).
+#' Functions that make a new matrix, such as `rbind()`, drop attributes: keep `attr(x, "mask")`.
 #'
-#' A mask whose affine differs from the image's is an error. If one of them has no affine, as a plain array, only their
-#' dimensions are compared. oro.nifti's `readNIfTI()` reorients images unless `reorient = FALSE`; a reoriented image no
-#' longer has a valid affine.
+#' A mask whose affine differs from the image's is an error. If one of them has no affine, only their dimensions are
+#' compared. oro.nifti's `readNIfTI()` reorients images unless `reorient = FALSE`; a reoriented image no longer has a
+#' valid affine.
 #'
-#' In a dense series of CIFTI (`.dtseries.nii`) the columns are grayordinates: vertices of the cortex and voxels below
-#' it. Its mask is a value for each grayordinate, and `attr(x, "mask")` is a logical array of one dimension.
+#' For a dense series of CIFTI (`.dtseries.nii`) the columns are grayordinates, vertices of the cortex and subcortical
+#' voxels, and `attr(x, "mask")` is a logical array of one dimension.
 #'
-#' An array or a list of images needs memory for the matrix and a few volumes. A file needs memory for the matrix of all
-#' voxels inside the mask, and for a copy without those that do not vary.
+#' A file needs memory for the matrix of all voxels inside the mask, and for a copy without those that do not vary; an
+#' array or a list of images needs only the latter.
 #'
 #' @order 1
 #' @aliases voxelMatrix-class voxelImage-class
 #' @param img A 4-D image, x by y by z by time: the name of a file that [readVoxels()] reads; an array; an image of
 #'   `RNifti::readNifti()` or `oro.nifti::readNIfTI()`; or a list of 3-D images, or of names of files, one for each time
 #'   point. Trailing dimensions of 1 are ignored.
-#' @param mask An image, an array or a file: the voxels to take. For `voxelMatrix()`: `NULL` for all, or the dimensions
-#'   of a volume; voxels that are neither zero nor `NA` are inside. For `voxelImage()`: such a mask. For both: a matrix
-#'   from `voxelMatrix()`, for its voxels.
-#' @param keep `NULL` for all volumes, a logical vector with a value for each, or their numbers (negative: left out).
+#' @param mask An image, an array or a file with the dimensions of a volume: voxels that are neither zero nor `NA` are
+#'   inside. Or a matrix from `voxelMatrix()`, for its voxels; or `NULL`, in `voxelMatrix()`, for all voxels.
+#' @param keep `NULL` for all volumes, a logical vector with a value for each, or integers: their numbers (negative:
+#'   dropped).
 #' @param above A number: voxels are inside if the mask is larger, as for a probability of gray matter.
 #' @param values A vector with a value for each voxel inside the mask, in the order of the columns; or a matrix with a
 #'   row for each voxel and a column for each volume.
@@ -38,12 +38,12 @@
 #' @return `voxelMatrix()`: a matrix of integers if the image has integers, otherwise of doubles. Voxels are in the
 #'   order of the array: x changes fastest. Its attributes are
 #'   * `mask`: a 3-D logical array, `TRUE` for the voxels that are columns. Of an image with a header it has an
-#'     attribute `header`, a list of NIfTI's fields. [voxelCoords()] has the positions in millimetres.
+#'     attribute `header`, a list of NIfTI's fields. [voxelCoords()] returns the positions in millimeters.
 #'   * `tr`: seconds between volumes, if the image has them and no volume in between was left out. `x[-(1:4), ]` keeps
 #'     it.
 #'
 #'   `voxelImage()`: a 3-D array, or a 4-D array if `values` is a matrix with a row for each voxel. It is a `niftiImage`
-#'   if the image was one, and of CIFTI a vector or a matrix of all grayordinates.
+#'   if the image was one. For CIFTI it is a vector or a matrix of all grayordinates.
 #' @section Errors: an image that is not numeric, has other than four dimensions or a single time point; a mask that
 #'   does not fit, has another affine or is empty; no voxel that varies; another number of values than of voxels.
 #' @seealso [readVoxels()], [voxelCoords()], [gpuCor()]; `vignette("connectome", "gpucor")`
@@ -78,41 +78,30 @@ voxelMatrix <- function(img, mask = NULL, keep = NULL, above = NULL) {
   x
 }
 
-# The series of those voxels that vary. new(voxels): their matrix of zeros, with all attributes, as R would copy it if
-# they were set later. In memory two passes are made, so that voxels that do not vary take no memory.
+# Returns the series of the voxels that vary. new(voxels): a zero matrix with all attributes, which R would copy if they
+# were set later. An image in memory is read twice, so that no memory is used for constant voxels.
 varying_series <- function(img, voxels, times, new) {
   seen <- new_variation(length(voxels))
   if (img$in_memory) {
-    img$each(voxels, times, function(values, rows, columns) seen$add(values, columns))
+    img$each(voxels, times, seen$add)
     voxels <- voxels[seen$varies()]
   }
   x <- new(voxels)
-  img$each(voxels, times, function(values, rows, columns) {
-    x[rows, columns] <<- values
-    if (!img$in_memory) seen$add(values, columns)
+  img$each(voxels, times, function(block) {
+    put_block(x, block)
+    if (!img$in_memory) seen$add(block)
   })
   if (img$in_memory || all(seen$varies())) return(x)
   some <- new(voxels[seen$varies()])
-  from <- which(seen$varies())
-  for (columns in column_ranges(ncol(some), nrow(some))) some[, columns] <- x[, from[columns]]
+  put_block(some, new_block(x, 1L, seq_len(nrow(x)) - 1, 1L, (which(seen$varies()) - 1) * nrow(x)))
   some
 }
 
-# Which of n voxels have two finite values that differ, among all that were added.
+# Finds the voxels, of n, that have two different finite values among all that were added.
 new_variation <- function(n) {
   first <- rep(NA_real_, n)
   varies <- logical(n)
-  list(varies = function() varies, add = function(values, columns) {
-    open <- which(!varies[columns])
-    for (k in seq_len(nrow(values))) {
-      value <- values[k, open]
-      at <- columns[open]
-      is_first <- is.finite(value) & is.na(first[at])
-      first[at[is_first]] <<- value[is_first]
-      varies[at] <<- is.finite(value) & value != first[at]
-      open <- open[!varies[at]]
-    }
-  })
+  list(varies = function() varies, add = function(block) .Call(r_add_variation, first, varies, block))
 }
 
 empty_series <- function(img, mask_header, voxels, times) {
@@ -127,7 +116,7 @@ empty_series <- function(img, mask_header, voxels, times) {
   x
 }
 
-# Numbers of the volumes to keep, ascending.
+# Returns the indices of the volumes to keep, ascending.
 kept_times <- function(keep, times) {
   if (is.null(keep)) return(seq_len(times))
   if (!are_times(keep, times)) {

@@ -1,26 +1,31 @@
 #' @rdname readVoxels
 #' @export
-writeVoxels <- function(values, file, reference = NULL, outside = 0) {
+writeVoxels <- function(values, file, reference = NULL, outside = 0, voxel_size = NULL, tr = NULL) {
   img <- values
-  if (!is_map(values)) img <- image_of_values(values, need_reference(reference), outside, "reference")
+  if (!is_map(values)) {
+    if (is.null(reference)) {
+      fail("'reference' is missing, and 'values' do not say where the voxels are; give the matrix that voxelMatrix() ",
+           "returned")
+    }
+    img <- image_of_values(values, reference, outside, "reference")
+  }
   header <- map_header(img, reference)
-  if (!is.null(header$cifti)) return(invisible(write_scalars(img, check_map_file(file, TRUE), header$cifti)))
+  if (!is.null(header$cifti)) {
+    if (!is.null(voxel_size) || !is.null(tr)) fail("'voxel_size' and 'tr' are for NIfTI, not for dense scalars")
+    return(invisible(write_scalars(img, check_map_file(file, TRUE), header$cifti)))
+  }
   if (!is.null(reference) || length(dim(img)) < 4L) header <- without_time(header)
+  if (!is.null(voxel_size)) header <- with_voxel_size(header, voxel_size)
+  if (!is.null(tr)) header <- with_tr(header, tr)
   invisible(write_image(as_image(img, "values"), check_map_file(file, FALSE), header))
 }
 
-# Whether values are an image.
+# Returns TRUE if `values` are an image.
 is_map <- function(values) {
   length(dim(values)) > 2L || !is.null(attr(values, "header", exact = TRUE)) || inherits(values, "niftiImage")
 }
 
-need_reference <- function(reference) {
-  if (!is.null(reference)) return(reference)
-  fail("'reference' is missing, and 'values' do not say where the voxels are; give the matrix that voxelMatrix() ",
-       "returned")
-}
-
-# The header of what is written, and whether it fits.
+# Returns the header to write, after checking that its size matches.
 map_header <- function(img, reference) {
   own <- image_header(img)
   if (is.null(reference)) return(own)
@@ -34,6 +39,28 @@ map_header <- function(img, reference) {
   if (is.null(header)) own else header
 }
 
+# Codes of NIfTI's units; a header has the sum of one of length and one of time.
+MILLIMETERS <- 2L
+SECONDS <- 8L
+
+with_voxel_size <- function(header, size) {
+  ok <- is.numeric(size) && length(size) == 3L && all(is.finite(size) & size > 0)
+  if (!ok) fail("'voxel_size' must be three lengths in mm, not ", show_value(size))
+  if (!is.null(header_affine(header))) fail("'voxel_size' is given, and the reference has an affine; leave it out")
+  header$pixdim <- c(1, size, if (is.null(header$pixdim)) rep(1, 4) else header$pixdim[5:8])
+  header$xyzt_units <- MILLIMETERS + bitwAnd(units_of(header), 56L)
+  header
+}
+
+with_tr <- function(header, tr) {
+  if (is.null(header$pixdim)) header$pixdim <- rep(1, 8)
+  header$pixdim[5L] <- check_tr(tr)
+  header$xyzt_units <- bitwAnd(units_of(header), 7L) + SECONDS
+  header
+}
+
+units_of <- function(header) if (is.null(header$xyzt_units)) 0L else as.integer(header$xyzt_units)
+
 check_map_file <- function(file, cifti) {
   file <- check_new_file(file)
   ends <- if (cifti) "\\.dscalar\\.nii$" else "\\.nii(\\.gz)?$"
@@ -43,7 +70,7 @@ check_map_file <- function(file, cifti) {
        if (cifti) "CIFTI's dense scalars ends in .dscalar.nii" else "an image of NIfTI ends in .nii or .nii.gz")
 }
 
-# Fields that say where voxels are.
+# Header fields that define the position of voxels.
 PLACE_FIELDS <- c("qform_code", "sform_code", "quatern_b", "quatern_c", "quatern_d", "qoffset_x", "qoffset_y",
                   "qoffset_z", "srow_x", "srow_y", "srow_z")
 
@@ -58,9 +85,8 @@ write_image <- function(img, file, header) {
   size <- dim(img)
   pixdim <- if (is.null(header$pixdim)) rep(1, 8) else as.numeric(header$pixdim)
   pixdim[pixdim == 0] <- 1
-  units <- if (is.null(header$xyzt_units)) 0L else as.integer(header$xyzt_units)
   fields <- list(dim = c(length(size), size, rep(1L, 7L - length(size))), datatype = code, pixdim = pixdim,
-                 scl_slope = 1, xyzt_units = units, descrip = "gpucor")
+                 scl_slope = 1, xyzt_units = units_of(header), descrip = "gpucor")
   write_nifti(file, c(fields, header[intersect(PLACE_FIELDS, names(header))]), if (max(size) > 32767L) 2L else 1L,
               raw(4L), values)
   file

@@ -292,6 +292,8 @@ typedef struct {
     int64_t operands;     /* bytes for operands of the run of coefficients */
 } gcor_overlap_plan;
 
+struct gcor_hclust; /* stats/hclust.h */
+
 typedef struct gcor_state gcor_state; /* a back end's own: an open device of a session */
 
 /* A back end. One that is not part of the build has a name and count() only, which returns 0 and says why. */
@@ -351,6 +353,9 @@ typedef struct {
     int64_t (*overlap_memory)(int64_t n_var);
     /* (optional; NULL: none) Products of all coefficients with a vector. */
     const struct gcor_gram_type *gram; /* engine/gram.h */
+    /* (required) Merge clusters until one is left (stats/hclust.h), outside of a run. The merges do not depend on the
+     * back end, nor on its devices. */
+    gcor_status (*cluster)(gcor_state *state, gcor_context *context, const struct gcor_hclust *job);
 
     /* Properties (optional; 0: no). */
     int keeps_adjacency; /* adjacencies stay on the device that made them */

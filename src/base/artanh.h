@@ -49,12 +49,6 @@ GCOR_INLINE double gcor_artanh(double r) {
     return r < 0 ? -z : z;
 }
 
-/* Replaces n coefficients by z. */
-static inline void gcor_fisher_z(const double *r, int64_t n, double *z) {
-#pragma omp simd
-    for (int64_t k = 0; k < n; k++) z[k] = gcor_artanh(r[k]);
-}
-
 /* tanh(z), within 1e-15. exp(2 |z|) = p (1 + g), with p = 2^k and g = exp(f) - 1, |f| <= log(2) / 2. */
 GCOR_INLINE double gcor_tanh(double z) {
     const double log_2_high = 0.69314718055966296, log_2_low = 2.8235290563031577e-13;

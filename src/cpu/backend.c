@@ -93,6 +93,7 @@ static gcor_status cpu_multiply(gcor_state *state, const gcor_operand *rows, con
         status = cpu_is_cheaper_by_pairs(state, a, b, tile, product.mode) ? cpu_kendall_tile(state, a, b, tile)
                                                                           : cpu_sum_slices(state, &product, a, b, tile);
         break;
+    case GCOR_REAL_SPARSE: status = cpu_sparse_tile(state, a, b, tile); break;
     case GCOR_REAL_COMMON:
     case GCOR_RANK_COMMON:
     case GCOR_PAIR_COMMON: status = cpu_pairwise_tile(state, a, b, tile); break;
@@ -129,4 +130,5 @@ const gcor_backend gcor_cpu = {
     .plan_overlap = cpu_plan_overlap,
     .overlap_memory = cpu_overlap_memory,
     .gram = &cpu_gram,
+    .cluster = cpu_cluster,
 };

@@ -13,9 +13,11 @@ typedef struct {
     double largest_x, largest_y;
 } moments;
 
-/* The origin of a pair: its first complete values, then the means and scales of the differences from these. A
- * column's values are first multiplied by its unit: 1, or less if its sum of differences overflows. */
+/* The origin of a pair: its first complete values, then the means and scales of the differences from these. Without
+ * centering, the origin and the means are 0. A column's values are first multiplied by its unit: 1, or less if its sum
+ * of differences overflows. */
 typedef struct {
+    int centred;
     double unit_x, unit_y, x0, y0, mean_x, mean_y, scale_x, scale_y;
 } pair_frame;
 
@@ -66,30 +68,34 @@ static int64_t lanes_from(int64_t k, int64_t n) {
 static void find_frame(const double *x, const double *y, int64_t n, int64_t first, double common, pair_frame *f,
                        double *unit_x, double *unit_y) {
     moments m = {0};
-    f->x0 = x[first] * f->unit_x;
-    f->y0 = y[first] * f->unit_y;
+    if (f->centred) {
+        f->x0 = x[first] * f->unit_x;
+        f->y0 = y[first] * f->unit_y;
+    }
     for (int64_t k = 0; k < n; k += GCOR_LANES) add_sums(x + k, y + k, lanes_from(k, n), f, &m);
     double sum_x = gcor_fold_lanes(m.x), sum_y = gcor_fold_lanes(m.y);
     f->scale_x = gcor_scale(m.largest_x);
     f->scale_y = gcor_scale(m.largest_y);
-    f->mean_x = sum_x * f->scale_x / common;
-    f->mean_y = sum_y * f->scale_y / common;
+    if (f->centred) {
+        f->mean_x = sum_x * f->scale_x / common;
+        f->mean_y = sum_y * f->scale_y / common;
+    }
     *unit_x = isfinite(sum_x) ? 1 : GCOR_SMALL_UNIT;
     *unit_y = isfinite(sum_y) ? 1 : GCOR_SMALL_UNIT;
 }
 
-/* Computes moments in two passes, about the first complete value: if a column is constant in these observations, its
- * differences are exactly zero. The scale is that of the pair's own differences, so that a value outside of the pair
- * cannot make them underflow. */
-static double pearson_pair(const double *x, const double *y, int64_t n) {
+/* Computes the moments of Pearson's correlation (centred) or of the cosine, in two passes. Centering begins with the
+ * first complete value: if a column is constant in these observations, its differences are exactly zero. The scale is
+ * that of the pair's own differences, so that a value outside of the pair cannot make them underflow. */
+static double real_pair(const double *x, const double *y, int64_t n, int centred) {
     moments m = {0};
-    pair_frame f = {.unit_x = 1, .unit_y = 1};
+    pair_frame f = {.centred = centred, .unit_x = 1, .unit_y = 1};
     double unit_x, unit_y;
     int64_t first, common = find_common(x, y, n, &first);
     if (common < 2) return GCOR_NO_VALUE;
     find_frame(x, y, n, first, (double)common, &f, &unit_x, &unit_y);
     if (unit_x < 1 || unit_y < 1) {
-        f = (pair_frame){.unit_x = unit_x, .unit_y = unit_y};
+        f = (pair_frame){.centred = centred, .unit_x = unit_x, .unit_y = unit_y};
         find_frame(x, y, n, first, (double)common, &f, &unit_x, &unit_y);
     }
     for (int64_t k = 0; k < n; k += GCOR_LANES) add_squares(x + k, y + k, lanes_from(k, n), &f, &m);
@@ -151,7 +157,7 @@ static double pair(const cpu_operand *rows, int64_t i, const cpu_operand *cols, 
     int64_t n = rows->head.n_obs;
     if (rows->head.kind == GCOR_RANK_COMMON) return spearman_pair(rows, i, cols, j, work);
     if (rows->head.kind == GCOR_PAIR_COMMON) return pair_of_its_own(rows, i, cols, j, work);
-    return pearson_pair(rows->values + i * n, cols->values + j * n, n);
+    return real_pair(rows->values + i * n, cols->values + j * n, n, rows->measure->angle != GCOR_AS_IS);
 }
 
 typedef struct {

@@ -19,6 +19,7 @@ int64_t cpu_column_bytes(const gcor_state *state, gcor_kind kind, int64_t n_obs)
     case GCOR_REAL_COMMON:
     case GCOR_PAIR_COMMON: return n_obs * (int64_t)sizeof(double);
     case GCOR_RANK_COMMON: return n_obs * 3 * (int64_t)sizeof(int32_t);
+    case GCOR_REAL_SPARSE: return (int64_t)(GCOR_MAX_SPARSE * (double)n_obs * CPU_ENTRY_BYTES) + 1;
     default: return stride_of(kind, n_obs) * (int64_t)sizeof(float);
     }
 }
@@ -29,6 +30,7 @@ static gcor_status allocate(gcor_context *context, gcor_kind kind, int64_t n_obs
     ok = ok && (o->head.norm = gcor_alloc(context, n_var, sizeof(double), what));
     ok = ok && (o->head.flags = gcor_alloc(context, n_var, 1, what));
     switch (kind) {
+    case GCOR_REAL_SPARSE: break; /* sparse.c counts the entries first */
     case GCOR_DOUBLE:
     case GCOR_REAL_COMMON:
     case GCOR_PAIR_COMMON: ok = ok && (o->values = gcor_alloc(context, n_obs * n_var, sizeof(double), what)); break;
@@ -57,15 +59,14 @@ typedef struct {
     size_t ranks_bytes;
 } preparation;
 
-/* Copies values unchanged for pairwise-complete products: each pair has its own means and scale. Returns 1 if the
- * values vary, otherwise 0. */
-static double copy_values(const double *x, int64_t n, double *out, int64_t *present) {
-    double first = NAN;
+/* Copies values unchanged for pairwise-complete products: each pair has its own means and scale. Returns 1 if a value
+ * differs from `origin` (NaN: from the first value), otherwise 0. */
+static double copy_values(const double *x, int64_t n, double origin, double *out, int64_t *present) {
     int varies = 0;
     *present = 0;
     for (int64_t k = 0; k < n; k++) {
-        if (first != first) first = x[k];
-        varies |= x[k] < first || x[k] > first;
+        if (origin != origin) origin = x[k];
+        varies |= x[k] < origin || x[k] > origin;
         *present += x[k] == x[k];
         out[k] = x[k];
     }
@@ -95,7 +96,7 @@ static double rank_values(const preparation *p, const gcor_ranks *ranks, const d
 static double keep_values(const preparation *p, int thread, const double *x, int64_t j, int *flags, int64_t *present) {
     const cpu_operand *o = p->operand;
     gcor_pair pair = gcor_pair_at(p->ranks + thread * p->ranks_bytes, p->measure, p->design, o->head.n_obs);
-    (void)copy_values(x, o->head.n_obs, o->values + j * o->head.n_obs, present);
+    (void)copy_values(x, o->head.n_obs, NAN, o->values + j * o->head.n_obs, present);
     return gcor_pair_norm(&pair, o->values + j * o->head.n_obs, flags);
 }
 
@@ -113,9 +114,10 @@ static double prepare_by_kind(const preparation *p, const gcor_ranks *ranks, dou
                               int64_t *present) {
     cpu_operand *o = p->operand;
     int64_t n = o->head.n_obs;
+    double origin = p->measure->angle == GCOR_AS_IS ? 0 : NAN;
     switch (o->head.kind) {
     case GCOR_DOUBLE: return gcor_prepare_double(p->measure, p->design, x, n, flags, ranks, o->values + j * n);
-    case GCOR_REAL_COMMON: return copy_values(x, n, o->values + j * n, present);
+    case GCOR_REAL_COMMON: return copy_values(x, n, origin, o->values + j * n, present);
     case GCOR_RANK_COMMON: return rank_values(p, ranks, x, j, present);
     case GCOR_SIGN:
     case GCOR_SIGN_COMMON: return score_signs(p, ranks, x, j, present);
@@ -163,7 +165,9 @@ gcor_status cpu_prepare(gcor_state *state, const gcor_columns *columns, const gc
                        .kernels = state->kernels,
                        .stride = stride_of(kind, columns->n_obs)};
     gcor_status status = allocate(context, kind, columns->n_obs, n_var, o);
-    if (!status) status = prepare_columns(context, columns, measure, o);
+    if (!status)
+        status = kind == GCOR_REAL_SPARSE ? cpu_prepare_sparse(context, columns, o)
+                                          : prepare_columns(context, columns, measure, o);
     if (status)
         cpu_release(state, &o->head);
     else
@@ -180,6 +184,8 @@ void cpu_release(gcor_state *state, gcor_operand *operand) {
     gcor_free(o->inverse);
     gcor_free(o->scale);
     gcor_free(o->values);
+    gcor_free(o->start);
+    gcor_free(o->mean);
     gcor_free(o->order);
     gcor_free(o->begin);
     gcor_free(o->end);

@@ -1,5 +1,6 @@
 /* The function table of the CUDA back end. Exceptions do not pass beyond these functions. */
 #include "backend/info.h"
+#include "hclust.cuh"
 #include "product/product.cuh"
 #include "sink/sinks.cuh"
 #include "../sink/adjacency.h"
@@ -189,6 +190,13 @@ static gcor_status cuda_plan_entry(gcor_state *state, gcor_context *context, int
     return status;
 }
 
+static gcor_status cuda_cluster_entry(gcor_state *state, gcor_context *context, const gcor_hclust *job) {
+    state->context = context;
+    gcor_status status = entered(state, [&] { cuda_cluster(state, *job); });
+    state->context = nullptr;
+    return status;
+}
+
 /* In the order of gcor_backend; the empty comments keep one member a line. */
 extern "C" const gcor_backend gcor_cuda = {
     "cuda",             //
@@ -209,6 +217,7 @@ extern "C" const gcor_backend gcor_cuda = {
     cuda_plan_entry,    //
     nullptr,            // overlap_memory
     nullptr,            // gram
+    cuda_cluster_entry, //
     1,                  // keeps_adjacency
     0,                  // is_host
     0,                  // has_single_pairs

@@ -69,8 +69,16 @@ static gcor_status run_work(gcor_work *work, gcor_context *context) {
     return status;
 }
 
+int gcor_is_sparse(const gcor_job *job) {
+    const gcor_measure *measure = job->measure;
+    if (job->combination || job->overlap || job->pairs || job->design) return 0;
+    if (measure->kind != GCOR_REAL || measure->angle == GCOR_OWN_WAY || !gcor_has_double(measure)) return 0;
+    return gcor_sparse_of(job->x) && (!job->y || gcor_sparse_of(job->y));
+}
+
 /* Select the observations of a subject. The caller ends *data with forget_data(), also after an error. */
-static gcor_status look_at_data(gcor_context *context, gcor_job *job, const gcor_subject *subject, gcor_data *data) {
+static gcor_status look_at_data(gcor_work *work, gcor_context *context, const gcor_subject *subject, gcor_data *data) {
+    gcor_job *job = work->job;
     gcor_observations observations;
     gcor_design *design;
     gcor_job own = *job;
@@ -85,7 +93,10 @@ static gcor_status look_at_data(gcor_context *context, gcor_job *job, const gcor
     if (own.y) data->rows.source = own.y;
     job->n_obs_used += observations.n_obs;
     if (status) return status;
-    return gcor_kind_of(context, job->measure, design, observations.common, job->in_double, &data->kind);
+    status = gcor_kind_of(context, job->measure, design, observations.common, job->in_double, &data->kind);
+    if (gcor_is_sparse(job) && work->session->backend->is_host && !observations.observed && !observations.common)
+        data->kind = GCOR_REAL_SPARSE;
+    return status;
 }
 
 static void forget_data(gcor_data *data) {
@@ -103,15 +114,17 @@ static gcor_status in_subject(gcor_context *context, gcor_status status, int64_t
 }
 
 /* Look at every subject's data, or at the only data set. Entries that are not reached are cleared. */
-static gcor_status look_at_all(gcor_context *context, gcor_job *job, gcor_data *data, int64_t n) {
+static gcor_status look_at_all(gcor_work *work, gcor_context *context, gcor_data *data) {
+    gcor_job *job = work->job;
+    int64_t n = work->n_data;
     const gcor_combination *all = job->combination;
     gcor_status status = GCOR_OK;
     job->n_obs_used = 0;
     memset(data, 0, (size_t)n * sizeof *data);
     const gcor_subject one = {.x = job->x, .y = job->y, .design = job->design};
-    if (!all) return look_at_data(context, job, &one, data);
+    if (!all) return look_at_data(work, context, &one, data);
     for (int64_t s = 0; !status && s < n; s++) {
-        status = in_subject(context, look_at_data(context, job, &all->subjects[s], data + s), s);
+        status = in_subject(context, look_at_data(work, context, &all->subjects[s], data + s), s);
         if (!status && (data[s].cols.source->n_var != data[0].cols.source->n_var ||
                         data[s].rows.source->n_var != data[0].rows.source->n_var))
             status = gcor_fail(context, GCOR_BAD_INPUT, "subject %.0f has other variables than the first one",
@@ -139,7 +152,7 @@ gcor_status gcor_run_all(gcor_session *session, gcor_context *context, gcor_job 
     job->devices_lost = 0;
     gcor_data *data = gcor_alloc(context, n, sizeof *data, "what is known of the data");
     if (!data) return GCOR_NO_MEMORY;
-    gcor_status status = look_at_all(context, job, data, n);
+    gcor_status status = look_at_all(&work, context, data);
     work.data = data;
     work.pair_weight = gcor_overlap_weight(job, data->cols.n_obs);
     if (!status) status = fill_work(&work, context);

@@ -9,8 +9,8 @@
  * in cache; a GPU needs larger tiles to be busy. */
 enum { SIDE = 1024, DEVICE_SIDE = 4096 };
 
-/* Coefficients of several windows are collected before they are added, so that moments are not reloaded for each
- * window. */
+/* On the host, coefficients of several windows are collected before they are added, so that moments are not reloaded
+ * for each window. */
 enum { BUFFER_BYTES = 8 << 20 };
 
 typedef struct {
@@ -18,7 +18,7 @@ typedef struct {
     gcor_window_crew crew;
     gcor_moments moments;
     int64_t side, at_a_time; /* number of windows collected */
-    double *values;          /* at_a_time rows of a tile's coefficients */
+    double *values;          /* at_a_time rows of a tile's coefficients; on a device, scratch of one row */
     unsigned char *is_full;  /* one per window collected */
     gcor_tile tile;
     int64_t first; /* first window in `values` */
@@ -53,10 +53,34 @@ static gcor_status run_window(void *user, gcor_session *session, gcor_context *c
     return status;
 }
 
+static gcor_status add_window(void *user, gcor_session *session, gcor_context *context, gcor_job *job, int64_t window) {
+    tiles *t = user;
+    gcor_moments_sink sink = {.sink = {.type = &gcor_moments_type,
+                                       .shape = job->y ? GCOR_FULL : GCOR_LOWER,
+                                       .n_row = t->tile.n_row,
+                                       .n_col = t->tile.n_col,
+                                       .form = job->in_double ? GCOR_AS_DOUBLES : GCOR_AS_FLOATS},
+                              .moments = &t->moments,
+                              .is_first = window == 0,
+                              .is_last = window == t->windows->n - 1};
+    job->sink = &sink.sink;
+    gcor_status status = gcor_run(session, context, job);
+    if (!status && sink.has_zero_sd) t->windows->constant.of_window[window] = 1;
+    return status;
+}
+
+/* A device may keep the tile's moments from window to window; after an error they are freed with its state. */
+static gcor_status do_tile_on_device(tiles *t) {
+    gcor_status status = gcor_for_windows(t->windows, &t->crew, &t->tile, 0, t->windows->n, add_window, t);
+    if (status) gcor_session_drop(t->crew.session, 0);
+    return status;
+}
+
 static gcor_status do_tile(tiles *t, gcor_context *context) {
     int64_t n = t->windows->n;
     gcor_status status = GCOR_OK;
     gcor_moments_begin(&t->moments, context, pairs_of(&t->tile));
+    if (!t->crew.session->backend->is_host) return do_tile_on_device(t);
     for (t->first = 0; !status && t->first < n; t->first += t->at_a_time) {
         int64_t some = n - t->first < t->at_a_time ? n - t->first : t->at_a_time;
         status = gcor_for_windows(t->windows, &t->crew, &t->tile, t->first, some, run_window, t);
@@ -68,9 +92,10 @@ static gcor_status do_tile(tiles *t, gcor_context *context) {
 static gcor_status reserve(tiles *t, gcor_context *context) {
     gcor_tile largest = {t->side, t->side, 0, t->side}; /* all of its pairs are in the triangle */
     int64_t n_var = t->windows->series->source.n_var, pairs = n_var > t->side ? pairs_of(&largest) : n_var * n_var / 2;
+    int is_host = t->crew.session->backend->is_host;
     int64_t fit = BUFFER_BYTES / ((pairs + 1) * (int64_t)sizeof(double)), n = t->windows->n;
     gcor_status status = gcor_window_crew_open(&t->crew, t->crew.session, context, t->windows, pairs, n);
-    t->at_a_time = gcor_clamp(fit, t->crew.n_workers, n);
+    t->at_a_time = is_host ? gcor_clamp(fit, t->crew.n_workers, n) : 1;
     if (!status) status = gcor_moments_new(context, pairs, &t->moments);
     if (status) return status;
     t->values = gcor_alloc(context, t->at_a_time * pairs, sizeof *t->values, "coefficients of some windows");

@@ -7,7 +7,7 @@
 static gcor_sums_rule parse_sums(SEXP rule) {
     SEXP steps = r_element(rule, "steps");
     gcor_sums_rule sums = {.side = (gcor_side)Rf_asInteger(r_element(rule, "side")),
-                           .min = Rf_asReal(r_element(rule, "least")),
+                           .min = Rf_asReal(r_element(rule, "min_weight")),
                            .similarity = (gcor_similarity)Rf_asInteger(r_element(rule, "similarity")),
                            .n_power = (int)Rf_xlength(steps),
                            .histogram = Rf_asLogical(r_element(rule, "histogram"))};

@@ -15,9 +15,10 @@
         ENTRY(r_store_band, 6) \
     /* sorted_edges.c */ ENTRY(r_sorted_edges, 4) \
     /* connectivity.c */ ENTRY(r_connectivity, 6) \
-    /* gram.c */ ENTRY(r_gram_new, 4) ENTRY(r_gram_times, 3) \
+    /* gram.c */ ENTRY(r_gram_new, 4) ENTRY(r_gram_times, 3) ENTRY(r_network_times, 5) \
     /* overlap.c */ ENTRY(r_sparse_overlap, 7) ENTRY(r_combine_overlaps, 6) \
-    /* maxima.c */ ENTRY(r_maxima, 9) ENTRY(r_maximum, 6) ENTRY(r_adjusted, 7) ENTRY(r_permute, 4) \
+    /* maxima.c */ ENTRY(r_maxima, 9) ENTRY(r_row_maxima, 7) ENTRY(r_maximum, 6) ENTRY(r_adjusted, 7) \
+        ENTRY(r_permute, 4) \
     /* group_tests.c */ ENTRY(r_label_maxima, 7) ENTRY(r_group_tests, 6) \
     /* test.c */ ENTRY(r_test, 9) ENTRY(r_t_scores, 2) ENTRY(r_t_p, 3) ENTRY(r_exact_p, 2) ENTRY(r_rho_beta, 1) \
     /* scores.c */ ENTRY(r_kendall_deviation, 3) ENTRY(r_tie_quotients, 6) ENTRY(r_edge_scores, 7) \
@@ -28,7 +29,9 @@
     /* window_moments.c */ ENTRY(r_window_moments, 7) \
     /* questions.c */ ENTRY(r_observations, 5) ENTRY(r_needs, 4) ENTRY(r_count_pairs, 4) ENTRY(r_count_shards, 3) \
     /* file.c */ ENTRY(r_new_pointer, 0) ENTRY(r_file_open, 1) ENTRY(r_file_columns, 2) \
-    /* vector.c */ ENTRY(r_is_compact, 1) ENTRY(r_distances, 1) \
+    /* vector.c */ ENTRY(r_is_compact, 1) ENTRY(r_distances, 2) \
+    /* hclust.c */ ENTRY(r_hclust, 5) \
+    /* voxels.c */ ENTRY(r_put_block, 4) ENTRY(r_add_variation, 3) \
     /* memory.c */ ENTRY(r_available, 0) ENTRY(r_reclaim, 0) ENTRY(r_pool, 0) \
     /* tables.c */ ENTRY(r_measures, 0) ENTRY(r_constants, 0) \
     /* triangle.c */ ENTRY(r_triangle_index, 3) ENTRY(r_triangle_position, 4) \

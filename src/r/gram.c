@@ -1,7 +1,8 @@
-/* Products of all coefficients with a vector, for eigenvectors. */
+/* Products of all coefficients, or of a network's weights, with a vector, for eigenvectors. */
 #include "job.h"
 
 #include "../engine/gram.h"
+#include "../stats/network_times.h"
 
 /* The first back end that has such products; the CPU does. */
 static const struct gcor_gram_type *gram_type(void) {
@@ -40,6 +41,17 @@ SEXP r_gram_times(SEXP gram, SEXP vector, SEXP settings) {
     if (!R_ExternalPtrAddr(gram)) Rf_error("these columns have been freed");
     SEXP result = PROTECT(Rf_allocVector(REALSXP, Rf_xlength(vector)));
     gcor_status status = gram_type()->times(R_ExternalPtrAddr(gram), &call.context, REAL(vector), REAL(result));
+    UNPROTECT(1);
+    return status ? r_failure(&call.context.error) : result;
+}
+
+/* Returns the product of the network with the compressed columns p, i, x (an upper triangle), as |x|, with a vector. */
+SEXP r_network_times(SEXP p, SEXP i, SEXP x, SEXP vector, SEXP settings) {
+    r_call call;
+    r_quiet_call_parse(&call, settings);
+    gcor_upper network = {Rf_xlength(vector), INTEGER(p), INTEGER(i), REAL(x)};
+    SEXP result = PROTECT(Rf_allocVector(REALSXP, Rf_xlength(vector)));
+    gcor_status status = gcor_network_times(&call.context, &network, REAL(vector), REAL(result));
     UNPROTECT(1);
     return status ? r_failure(&call.context.error) : result;
 }

@@ -2,9 +2,10 @@
 #include "job.h"
 
 #include "../base/alloc.h"
+#include "../engine/run.h"
 #include "../measure/measure.h"
 
-static void parse_devices(r_job *q, SEXP settings) {
+void r_devices_parse(r_job *q, SEXP settings) {
     const char *name = CHAR(STRING_ELT(r_element(settings, "backend"), 0));
     SEXP devices = r_element(settings, "devices");
     q->backend = gcor_backend_named(name);
@@ -15,12 +16,26 @@ static void parse_devices(r_job *q, SEXP settings) {
     for (int d = 0; d < q->n_devices; d++) q->devices[d] = INTEGER(devices)[d];
 }
 
-/* Another back end takes over if the one that was asked for cannot prepare single pairs. */
-static void use_backend_for_single_pairs(r_job *q) {
-    if (q->backend->has_single_pairs) return;
-    for (int k = 0; !q->backend->has_single_pairs; k++) q->backend = gcor_backend_at(k);
+static void use_first_device(r_job *q, const gcor_backend *backend) {
+    q->backend = backend;
     q->n_devices = 1;
     q->devices[0] = 0;
+}
+
+/* Another back end takes over if the one that was asked for cannot prepare single pairs. */
+static void use_backend_for_single_pairs(r_job *q) {
+    int k = 0;
+    if (q->backend->has_single_pairs) return;
+    while (!gcor_backend_at(k)->has_single_pairs) k++;
+    use_first_device(q, gcor_backend_at(k));
+}
+
+/* The processor takes over for products of the entries of sparse columns. */
+static void use_host(r_job *q) {
+    int k = 0;
+    if (q->backend->is_host) return;
+    while (!gcor_backend_at(k)->is_host) k++;
+    use_first_device(q, gcor_backend_at(k));
 }
 
 static int has_single_pairs(const r_job *q) {
@@ -40,7 +55,7 @@ void r_job_parse(r_job *q, SEXP x, SEXP y, SEXP method, SEXP use, SEXP by_row, S
         q->x = r_source_of(x, Rf_asLogical(by_row));
         if (!Rf_isNull(y)) q->y = r_source_of(y, 0);
     }
-    parse_devices(q, settings);
+    r_devices_parse(q, settings);
     q->part = r_part_parse(settings);
     q->job = (gcor_job){.x = &q->x.source,
                         .y = Rf_isNull(y) ? NULL : &q->y.source,
@@ -97,6 +112,7 @@ gcor_status r_job_run(r_job *q, gcor_sink *sink, SEXP result) {
     (void)gcor_device_peak(1);
     q->job.sink = sink;
     if (q->job.combination) r_subjects_memory(q);
+    if (gcor_is_sparse(&q->job)) use_host(q);
     gcor_status status = r_session(context, q->backend, q->devices, q->n_devices, &session);
     if (!status) status = r_part_run(q, session, sink);
     r_session_end(q->backend, status);

@@ -72,6 +72,8 @@ typedef struct {
  * keep, devices, in_double, pairs, overlap, design, share, save, parts); rules.c and shard.c document the last six. All
  * data stay R's. */
 void r_job_parse(r_job *q, SEXP x, SEXP y, SEXP method, SEXP use, SEXP by_row, SEXP settings);
+/* Sets the back end and its devices, as r_job_parse() does. */
+void r_devices_parse(r_job *q, SEXP settings);
 /* Returns a list of these names, of which the first three must be n_obs, x_flags and y_flags. */
 SEXP r_job_result(r_job *q, const char **names);
 /* Runs the job into the sink, and writes n_obs to the result. */

@@ -11,13 +11,23 @@ static uint64_t parse_seed(SEXP seed) {
     return (uint64_t)REAL(seed)[0] << 32 | (uint64_t)REAL(seed)[1];
 }
 
-typedef struct {
+typedef struct request request;
+
+struct request {
     r_job job;
     gcor_side side;
+    SEXP result;
+    void (*permute)(request *q, int64_t number); /* makes permutation `number` the job's data */
+    /* r_maxima() */
     uint64_t seed;
     gcor_columns permuted; /* y's, or x's if there is no y */
-    SEXP result;
-} request;
+    gcor_shuffled shuffled;
+    /* r_row_maxima() */
+    gcor_matrix rows;  /* of both groups */
+    const int *orders; /* numbers of rows: first those of the first group, once for each permutation */
+    gcor_slice slices[2];
+    gcor_subject groups[2];
+};
 
 static gcor_status find_largest(r_job *q, gcor_side side, SEXP result, double *largest) {
     const gcor_job *job = &q->job;
@@ -29,14 +39,20 @@ static gcor_status find_largest(r_job *q, gcor_side side, SEXP result, double *l
     return status;
 }
 
-static gcor_status run_permutation(request *q, int64_t number, double *largest) {
+static void permute_columns(request *q, int64_t number) {
     gcor_job *job = &q->job.job;
-    gcor_shuffled source = gcor_shuffled_source(&q->permuted, q->seed, (uint64_t)number, job->y != NULL);
-    gcor_source **permuted = job->y ? &job->y : &job->x;
-    *permuted = &source.source;
-    gcor_status status = find_largest(&q->job, q->side, q->result, largest);
-    *permuted = q->permuted.source;
-    return status;
+    q->shuffled = gcor_shuffled_source(&q->permuted, q->seed, (uint64_t)number, job->y != NULL);
+    *(job->y ? &job->y : &job->x) = &q->shuffled.source;
+}
+
+static void permute_rows(request *q, int64_t number) {
+    const int *order = q->orders + number * q->rows.source.n_obs;
+    for (int g = 0; g < 2; g++) {
+        int64_t n_obs = q->groups[g].x->n_obs;
+        q->slices[g] = gcor_slice_source(&q->rows, 0, q->rows.source.n_var, 0, n_obs, order);
+        q->groups[g].x = &q->slices[g].source;
+        order += n_obs;
+    }
 }
 
 static gcor_status run_permutations(request *q, R_xlen_t n, double *largest) {
@@ -47,29 +63,47 @@ static gcor_status run_permutations(request *q, R_xlen_t n, double *largest) {
     for (R_xlen_t k = 0; k < n && !status; k++) {
         q->job.call.progress.before = (double)k / (double)n;
         q->job.call.progress.part = 1 / (double)n;
-        status = run_permutation(q, k, largest + k);
+        q->permute(q, k);
+        status = find_largest(&q->job, q->side, q->result, largest + k);
         if (!status && gcor_stop(context)) status = context->error.status;
     }
     return status;
 }
 
 /* Returns list(n_obs, x_flags, y_flags, maxima: the largest weight (gcor_weight) of all pairs after each of n
- * permutations). Each column of x is permuted by itself, or, if there is a y, the rows of y. */
+ * permutations). */
+static SEXP find_maxima(request *q, R_xlen_t n) {
+    const char *names[] = {"n_obs", "x_flags", "y_flags", "maxima", ""};
+    q->result = PROTECT(r_job_result(&q->job, names));
+    SEXP maxima = Rf_allocVector(REALSXP, n);
+    SET_VECTOR_ELT(q->result, 3, maxima);
+    gcor_status status = run_permutations(q, n, REAL(maxima));
+    SEXP result = r_job_end(&q->job, status, q->result);
+    UNPROTECT(1);
+    return result;
+}
+
+/* Each column of x is permuted by itself, or, if there is a y, the rows of y. Returns find_maxima()'s list. */
 SEXP r_maxima(SEXP x, SEXP y, SEXP method, SEXP use, SEXP counted, SEXP side, SEXP n, SEXP seed, SEXP settings) {
     const gcor_observations observations = r_counted(counted);
-    const char *names[] = {"n_obs", "x_flags", "y_flags", "maxima", ""};
-    request q = {.side = (gcor_side)Rf_asInteger(side), .seed = parse_seed(seed)};
+    request q = {.side = (gcor_side)Rf_asInteger(side), .permute = permute_columns, .seed = parse_seed(seed)};
     r_job_parse(&q.job, x, y, method, use, Rf_ScalarLogical(0), settings);
-    q.result = PROTECT(r_job_result(&q.job, names));
     q.permuted = (gcor_columns){.source = q.job.job.y ? q.job.job.y : q.job.job.x,
                                 .observed = observations.observed,
                                 .n_obs = observations.n_obs};
-    SEXP maxima = Rf_allocVector(REALSXP, (R_xlen_t)Rf_asReal(n));
-    SET_VECTOR_ELT(q.result, 3, maxima);
-    gcor_status status = run_permutations(&q, Rf_xlength(maxima), REAL(maxima));
-    SEXP result = r_job_end(&q.job, status, q.result);
-    UNPROTECT(1);
-    return result;
+    return find_maxima(&q, (R_xlen_t)Rf_asReal(n));
+}
+
+/* x: two subjects, the groups, whose sizes, weights and designs count. rows: a matrix of doubles without missing
+ * values, the rows of both groups. orders: an integer matrix, a permutation of the rows' numbers from 0 in each column,
+ * those of the first group first. Returns find_maxima()'s list. */
+SEXP r_row_maxima(SEXP x, SEXP method, SEXP use, SEXP side, SEXP rows, SEXP orders, SEXP settings) {
+    request q = {.side = (gcor_side)Rf_asInteger(side), .permute = permute_rows, .orders = INTEGER(orders)};
+    r_job_parse(&q.job, x, R_NilValue, method, use, Rf_ScalarLogical(0), settings);
+    q.rows = r_matrix(rows, 0);
+    for (int g = 0; g < 2; g++) q.groups[g] = q.job.combination.subjects[g];
+    q.job.combination.subjects = q.groups;
+    return find_maxima(&q, Rf_xlength(orders) / (R_xlen_t)q.rows.source.n_obs);
 }
 
 /* Returns list(n_obs, x_flags, y_flags, maximum) of the data as they are. x may be several subjects, whose coefficients

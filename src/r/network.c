@@ -36,7 +36,7 @@ typedef struct {
 static store_plan parse_plan(SEXP rule, SEXP max_edges) {
     SEXP spool = r_element(rule, "spool");
     store_plan plan = {.rule = {.side = (gcor_side)Rf_asInteger(r_element(rule, "side")),
-                                .min = Rf_asReal(r_element(rule, "least")),
+                                .min = Rf_asReal(r_element(rule, "min_weight")),
                                 .ceiling = Rf_asReal(r_element(rule, "ceiling"))},
                        .max_edges = (int64_t)Rf_asReal(max_edges),
                        .n_wanted = (int64_t)Rf_asReal(r_element(rule, "wanted")),

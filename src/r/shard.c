@@ -13,7 +13,7 @@ enum { MAX_OPEN = 512 }; /* files that are open at once: a process may have 1,02
 
 /* settings: list(share: c(index, of), save: a path or none, parts: NULL or a list, ...). */
 r_part r_part_parse(SEXP settings) {
-    const double *shard = REAL(r_element(settings, "share"));
+    const double *shard = REAL(r_element(settings, "shard"));
     SEXP save = r_element(settings, "save"), parts = r_element(settings, "parts");
     return (r_part){.shard = {(int64_t)shard[0], (int64_t)shard[1]},
                     .save = Rf_xlength(save) == 1 ? CHAR(STRING_ELT(save, 0)) : NULL,

@@ -5,6 +5,8 @@
 #include "../base/artanh.h"
 #include "../measure/measure.h"
 #include "../engine/session.h"
+#include "../source/source.h"
+#include "../stats/hclust.h"
 #include "../stats/test.h"
 #include "../sink/connectivity.h"
 #include "../sink/dense.h"
@@ -22,7 +24,7 @@ static SEXP choices_of(const gcor_option *option) {
 
 /* Returns list(value, least, most, choices) for each option, by name. */
 static SEXP options_of(const gcor_measure *measure) {
-    const char *names[GCOR_MAX_OPTIONS + 1] = {0}, *parts[] = {"value", "least", "most", "choices", ""};
+    const char *names[GCOR_MAX_OPTIONS + 1] = {0}, *parts[] = {"value", "min", "max", "choices", ""};
     int n = 0;
     for (const gcor_option *o = measure->options; o && o->name; o++) names[n++] = o->name;
     names[n] = "";
@@ -97,22 +99,32 @@ SEXP r_constants(void) {
         NUMBER("combine min", GCOR_MIN),
         NUMBER("combine quantile", GCOR_QUANTILE),
         NUMBER("combine t", GCOR_T),
+        NUMBER("average", GCOR_LINK_AVERAGE),
+        NUMBER("complete", GCOR_LINK_COMPLETE),
+        NUMBER("single", GCOR_LINK_SINGLE),
+        NUMBER("mcquitty", GCOR_LINK_MCQUITTY),
+        NUMBER("ward.D", GCOR_LINK_WARD_D),
+        NUMBER("ward.D2", GCOR_LINK_WARD_D2),
         NUMBER("interrupted", GCOR_INTERRUPTED),
+        NUMBER("bad input", GCOR_BAD_INPUT),
+        NUMBER("no memory", GCOR_NO_MEMORY),
+        NUMBER("bad file", GCOR_BAD_FILE),
         NUMBER("missing", GCOR_MISSING),
         NUMBER("infinite", GCOR_INFINITE),
         NUMBER("constant", GCOR_CONSTANT),
         NUMBER("fell back", GCOR_FELL_BACK),
         NUMBER("few", GCOR_FEW),
         NUMBER("bins", GCOR_BINS),
-        NUMBER("most powers", GCOR_MAX_POWERS),
-        NUMBER("most levels", GCOR_MAX_LEVELS),
+        NUMBER("max powers", GCOR_MAX_POWERS),
+        NUMBER("max levels", GCOR_MAX_LEVELS),
         NUMBER("very few", GCOR_VERY_FEW),
         NUMBER("mean", GCOR_MAP_MEAN),
         NUMBER("z", GCOR_MAP_Z),
         NUMBER("icc", GCOR_MAP_SQUARE),
-        NUMBER("most z", GCOR_MAX_Z),
-        NUMBER("most edges", INT32_MAX),
+        NUMBER("max z", GCOR_MAX_Z),
+        NUMBER("max edges", INT32_MAX),
         NUMBER("most devices", GCOR_MAX_DEVICES),
+        NUMBER("max sparse", GCOR_MAX_SPARSE),
     };
     int n = (int)(sizeof table / sizeof *table);
     SEXP result = PROTECT(Rf_allocVector(REALSXP, n)), names = PROTECT(Rf_allocVector(STRSXP, n));

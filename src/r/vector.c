@@ -266,13 +266,14 @@ SEXP r_compact_vector(gcor_context *context, gcor_form form, gcor_shape shape, i
     return x;
 }
 
-/* Returns 1 - x with x's attributes, which takes no memory; NULL: x is not compact, or is a distance already. */
-SEXP r_distances(SEXP x) {
+/* Returns 1 - x with the attributes of a named list, which takes no memory; NULL: x is not compact, or is a distance
+ * already. R would wrap the vector to set them, and a wrapper hides that it is compact. */
+SEXP r_distances(SEXP x, SEXP attributes) {
     const gcor_compact *compact = r_compact_of(x);
     if (!compact || compact->is_distance) return R_NilValue;
     SEXP distances = PROTECT(shard(vector_of(x)));
     vector_of(distances)->compact.is_distance = 1;
-    SHALLOW_DUPLICATE_ATTRIB(distances, x);
+    r_set_attributes(distances, attributes);
     UNPROTECT(1);
     return distances;
 }

@@ -118,7 +118,7 @@ static SEXP all_moments(SEXP x, SEXP method, SEXP use, SEXP windows, SEXP attrib
 }
 
 static SEXP network_of_moments(SEXP x, SEXP method, SEXP use, SEXP windows, SEXP rule, SEXP settings) {
-    const char *names[] = {"n_obs", "notes", "store", "least", ""};
+    const char *names[] = {"n_obs", "notes", "store", "min_weight", ""};
     request q = {.rule = r_window_rule_of(rule)};
     SEXP result = PROTECT(r_windows_parse(&q.job, x, method, use, windows, settings, names)), owner = r_store_owner();
     SET_VECTOR_ELT(result, 2, owner);

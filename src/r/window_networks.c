@@ -181,7 +181,7 @@ static void hand_over(request *q, gcor_status status, SEXP owners) {
 /* Returns list(n_obs, notes, stores: an external pointer for each window, least: from which weight on its edges count).
  * rule: see r_window_rule_of(). */
 SEXP r_window_networks(SEXP x, SEXP method, SEXP use, SEXP windows, SEXP rule, SEXP settings) {
-    const char *names[] = {"n_obs", "notes", "stores", "least", ""};
+    const char *names[] = {"n_obs", "notes", "stores", "min_weight", ""};
     request q = {.rule = r_window_rule_of(rule), .max_edges = INT32_MAX};
     SEXP result = PROTECT(r_windows_parse(&q.job, x, method, use, windows, settings, names));
     int64_t n = q.job.windows.n;
@@ -248,7 +248,7 @@ static gcor_status keep_sums(void *user, gcor_session *session, gcor_context *co
 
 /* Returns list(n_obs, notes, degree and strength: variables x windows, least: the threshold of each window). */
 SEXP r_window_degrees(SEXP x, SEXP method, SEXP use, SEXP windows, SEXP rule, SEXP settings) {
-    const char *names[] = {"n_obs", "notes", "degree", "strength", "least", ""};
+    const char *names[] = {"n_obs", "notes", "degree", "strength", "min_weight", ""};
     request q = {.rule = r_window_rule_of(rule), .max_edges = INT64_MAX};
     SEXP result = PROTECT(r_windows_parse(&q.job, x, method, use, windows, settings, names));
     int n_var = (int)q.job.windows.series->source.n_var, n = (int)q.job.windows.n;

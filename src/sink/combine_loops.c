@@ -7,6 +7,7 @@
 
 #include "../base/artanh.h"
 #include "../base/isa.h"
+#include "fixed.h"
 
 #include <string.h>
 

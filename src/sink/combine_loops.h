@@ -1,8 +1,9 @@
-/* The inner loops over several subjects' coefficients, for n values of a row, once for each instruction set. Results
- * are the same to the last bit, except for approximate ones. */
+/* The inner loops over coefficients of one subject or several, for n values of a row, once for each instruction set.
+ * Results are the same to the last bit, except for approximate ones. */
 #ifndef GPUCOR_COMBINE_LOOPS_H
 #define GPUCOR_COMBINE_LOOPS_H
 
+#include "../base/triangle.h"
 #include "weight.h"
 
 typedef struct gcor_combine_loops {
@@ -12,6 +13,8 @@ typedef struct gcor_combine_loops {
     void (*add_mean)(double *sum, const double *value, double w, int64_t n);
     void (*add_fisher)(double *sum, const double *value, double w, int64_t n);
     void (*add_min)(double *sum, const double *value, int64_t n);
+    /* Adds n terms to their sums high[k] and low[k], in parts that add up exactly (fixed.h). Returns the sum of all. */
+    gcor_int128 (*add_exactly)(const double *terms, int64_t n, double *high, double *low);
     /* Returns the largest weight (weight.h) of n <= GCOR_SUM_BLOCK sums over subjects of w[s] z[s * GCOR_SUM_BLOCK +
      * k], ignoring NaN; -Inf if all are NaN. */
     double (*largest_sum)(const double *z, const double *w, int64_t subjects, gcor_side side, int64_t n);

@@ -16,6 +16,19 @@ TARGET static void NAME(add_min)(double *sum, const double *value, int64_t n) {
     for (int64_t k = 0; k < n; k++) sum[k] = value[k] < sum[k] ? value[k] : sum[k];
 }
 
+TARGET static gcor_int128 NAME(add_exactly)(const double *terms, int64_t n, double *high, double *low) {
+    double all_high = 0, all_low = 0;
+#pragma omp simd reduction(+ : all_high, all_low)
+    for (int64_t k = 0; k < n; k++) {
+        double high_part = gcor_high_part(terms[k]), low_part = gcor_low_part(terms[k], high_part);
+        high[k] += high_part;
+        low[k] += low_part;
+        all_high += high_part;
+        all_low += low_part;
+    }
+    return gcor_fixed(all_high, all_low);
+}
+
 TARGET static double NAME(largest_sum)(const double *z, const double *w, int64_t subjects, gcor_side side, int64_t n) {
     const gcor_weighing weigh = gcor_weigh(side);
     double largest = -INFINITY, sum[GCOR_SUM_BLOCK];
@@ -146,6 +159,7 @@ static const gcor_combine_loops NAME(loops) = {
     .add_mean = NAME(add_mean),
     .add_fisher = NAME(add_fisher),
     .add_min = NAME(add_min),
+    .add_exactly = NAME(add_exactly),
     .largest_sum = NAME(largest_sum),
     .largest_t = NAME(largest_t),
     .divide = NAME(divide),

@@ -13,11 +13,6 @@ static int has_pairs(const gcor_sums_rule *rule) {
     return rule->n_power > 0 || rule->histogram || rule->maps;
 }
 
-/* Number of sums over all pairs per variable. */
-static int count_sums(const gcor_connectivity *c) {
-    return c->rule.n_power + gcor_count_maps(&c->rule);
-}
-
 /* ---- edges ---------------------------------------------------------------------------------------- */
 
 static gcor_status begin_edges(gcor_sink *sink, gcor_context *context, const gcor_tile *tile) {
@@ -94,7 +89,7 @@ static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, cons
 
 static gcor_status end_tile(gcor_sink *sink, gcor_context *context, const gcor_tile *tile) {
     gcor_connectivity *c = (gcor_connectivity *)sink;
-    return count_sums(c) == 0 ? GCOR_OK : gcor_power_sums_end(c, context, tile);
+    return gcor_count_sums(&c->rule) == 0 ? GCOR_OK : gcor_power_sums_end(c, context, tile);
 }
 
 /* ---- forks and files --------------------------------------------------------------------- */
@@ -104,7 +99,7 @@ static int64_t all_degrees(const gcor_connectivity *c) {
 }
 
 static int64_t all_sums(const gcor_connectivity *c) {
-    return all_degrees(c) + count_sums(c) * c->n_var;
+    return all_degrees(c) + gcor_count_sums(&c->rule) * c->n_var;
 }
 
 static void clear(gcor_connectivity *c) {
@@ -224,15 +219,19 @@ const gcor_sink_type gcor_degrees_type = {
     .release = release,
 };
 
-/* Table of sums over all pairs; a device recognizes gcor_connectivity_type by its address. */
-#define TYPE_OF_SUMS(its_name) \
-    { \
-        .name = its_name, .size = sizeof(gcor_connectivity), .take = take, .begin_tile = begin_tile, \
-        .end_tile = end_tile, .allocate = allocate, .merge = merge, .save = save, .load = load, \
-        .unpermute = unpermute_variables, .release = release \
-    }
-const gcor_sink_type gcor_connectivity_type = TYPE_OF_SUMS("connectivity");
-const gcor_sink_type gcor_maps_type = TYPE_OF_SUMS("maps");
+const gcor_sink_type gcor_connectivity_type = {
+    .name = "connectivity",
+    .size = sizeof(gcor_connectivity),
+    .take = take,
+    .begin_tile = begin_tile,
+    .end_tile = end_tile,
+    .allocate = allocate,
+    .merge = merge,
+    .save = save,
+    .load = load,
+    .unpermute = unpermute_variables,
+    .release = release,
+};
 
 /* Copies the used fields only: rules are compared byte by byte, so all other bytes must be 0. */
 static void copy_rule(const gcor_sums_rule *rule, gcor_sums_rule *to) {
@@ -248,16 +247,10 @@ static void copy_rule(const gcor_sums_rule *rule, gcor_sums_rule *to) {
     to->maps = rule->maps;
 }
 
-/* The device half supports neither centrality measures nor y. */
-static const gcor_sink_type *type_of(const gcor_sums_rule *rule, gcor_shape shape) {
-    if (!has_pairs(rule)) return &gcor_degrees_type;
-    return !rule->maps && shape != GCOR_FULL ? &gcor_connectivity_type : &gcor_maps_type;
-}
-
 /* Edges are found by approximate (screening) values. Sums over all pairs use the coefficients of a dense result. */
 gcor_status gcor_connectivity_new(gcor_context *context, gcor_sums_rule rule, gcor_shape shape, int64_t n_row,
                                   int64_t n_col, gcor_connectivity **connectivity) {
-    gcor_sink sink = {.type = type_of(&rule, shape),
+    gcor_sink sink = {.type = has_pairs(&rule) ? &gcor_connectivity_type : &gcor_degrees_type,
                       .shape = shape,
                       .n_row = n_row,
                       .n_col = n_col,

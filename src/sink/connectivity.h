@@ -47,6 +47,11 @@ GCOR_INLINE int gcor_count_maps(const gcor_sums_rule *rule) {
     return all > 0 ? 1 + all : 0;
 }
 
+/* Number of sums over all pairs per variable. */
+GCOR_INLINE int gcor_count_sums(const gcor_sums_rule *rule) {
+    return rule->n_power + gcor_count_maps(rule);
+}
+
 /* Sums over the pairs of a triangle, or over the pairs of x's variables (columns) with y's; x's variables come
  * first. */
 typedef struct {
@@ -70,8 +75,8 @@ static inline int64_t gcor_first_row(const gcor_sink *sink) {
     return sink->shape == GCOR_FULL ? sink->n_col : 0;
 }
 
-/* Sums over edges; over all pairs; over all pairs with centrality measures or y. */
-extern const gcor_sink_type gcor_degrees_type, gcor_connectivity_type, gcor_maps_type;
+/* Sums over edges; sums over all pairs. */
+extern const gcor_sink_type gcor_degrees_type, gcor_connectivity_type;
 
 /* *connectivity is the caller's, to free with gcor_sink_free(); NULL after an error. */
 gcor_status gcor_connectivity_new(gcor_context *context, gcor_sums_rule rule, gcor_shape shape, int64_t n_row,

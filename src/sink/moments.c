@@ -1,6 +1,7 @@
 #include "moments.h"
 
 #include "../base/alloc.h"
+#include "../base/triangle.h"
 
 #include <math.h>
 
@@ -112,3 +113,23 @@ double gcor_moments_min(const gcor_moments *moments, int64_t k, double missing) 
 double gcor_moments_max(const gcor_moments *moments, int64_t k, double missing) {
     return moments->count[k] > 0 ? moments->max[k] : missing;
 }
+
+/* ---- the sink ------------------------------------------------------------------------------- */
+
+static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, const gcor_segment *segment) {
+    gcor_moments_sink *own = (gcor_moments_sink *)sink;
+    const gcor_tile all = {0, sink->n_row, 0, sink->n_col};
+    int64_t at = gcor_tile_offset(&all, sink->shape, segment->row) + segment->col;
+    double scratch[PIECE];
+    (void)context, (void)thread;
+    for (int64_t k = 0; k < segment->n; k += PIECE) {
+        int64_t n = gcor_min(PIECE, segment->n - k);
+        const double *values = gcor_segment_values(segment, k, n, scratch);
+        add_some(own->moments, at + k, n, values);
+        for (int64_t l = 0; l < n; l++)
+            if (values[l] == GCOR_ZERO_SD) __atomic_store_n(&own->has_zero_sd, 1, __ATOMIC_RELAXED);
+    }
+    return GCOR_OK;
+}
+
+const gcor_sink_type gcor_moments_type = {.name = "moments", .size = sizeof(gcor_moments_sink), .take = take};

@@ -34,6 +34,18 @@ double gcor_moments_sd(const gcor_moments *moments, int64_t k, double missing);
 double gcor_moments_min(const gcor_moments *moments, int64_t k, double missing);
 double gcor_moments_max(const gcor_moments *moments, int64_t k, double missing);
 
+/* The sink of one row: it adds the coefficient of each pair of its variables to the pair's moments, which are in the
+ * order of the pairs, row by row without gaps. A device may keep the moments of a tile from the run of its first row to
+ * that of its last row; the runs are then of one session, one after the other. One worker does a run. */
+typedef struct {
+    gcor_sink sink;        /* first */
+    gcor_moments *moments; /* the caller's, begun before the first row; complete after the run of the last row */
+    int is_first, is_last; /* the row is the first one, or the last one */
+    int has_zero_sd;       /* written: a pair has a constant variable */
+} gcor_moments_sink;
+
+extern const gcor_sink_type gcor_moments_type;
+
 #ifdef __cplusplus
 }
 #endif

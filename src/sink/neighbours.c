@@ -102,6 +102,31 @@ static gcor_status keep_tile(gcor_edges *edges, gcor_context *context, const gco
     return context->error.status;
 }
 
+/* Index of the first neighbour of a part: parts begin where a variable's neighbours do. */
+static int64_t first_of_part(const insertion *i, int64_t part) {
+    int64_t first = i->n * part / i->parts;
+    while (first > 0 && first < i->n && i->list[first].row == i->list[first - 1].row) first++;
+    return first;
+}
+
+static void add_part(void *argument, int thread, int64_t part) {
+    const insertion *i = argument;
+    gcor_neighbours *neighbours = (gcor_neighbours *)i->edges;
+    const int64_t n_col = neighbours->cols.n_var, end = first_of_part(i, part + 1);
+    (void)thread;
+    for (int64_t e = first_of_part(i, part); e < end; e++) {
+        const int64_t var = i->list[e].row;
+        const gcor_neighbour fresh = {i->list[e].col, i->list[e].r};
+        gcor_heaps *heaps = var < n_col ? &neighbours->cols : &neighbours->rows;
+        insert(i->edges->rule.side, heaps, neighbours->k, (int32_t)(var < n_col ? var : var - n_col), fresh);
+    }
+}
+
+void gcor_neighbours_add(gcor_neighbours *neighbours, gcor_context *context, const gcor_edge *list, int64_t n) {
+    insertion i = {&neighbours->edges, context, list, n, context->threads};
+    gcor_for_each(i.parts, i.parts, add_part, &i);
+}
+
 static gcor_status new_heaps(gcor_context *context, gcor_heaps *heaps, int64_t k, int64_t n_var) {
     const char *what = "the neighbours of each variable";
     heaps->n_var = n_var;
@@ -248,10 +273,14 @@ gcor_status gcor_neighbours_new(gcor_context *context, gcor_shape shape, int64_t
 
 /* ---- the edges that they make ------------------------------------------------------------- */
 
-/* True if variable `var` of one side has `other` among its neighbours. */
+/* True if variable `var` of one side has `other` among its neighbours. Its min weight, mostly in a cache, decides
+ * unless the weights are equal. */
 static int has(const gcor_neighbours *neighbours, const gcor_heaps *heaps, int64_t var, gcor_neighbour other) {
+    gcor_side side = neighbours->edges.rule.side;
+    double weight = gcor_weight(side, other.r);
+    if (weight != heaps->min[var]) return weight > heaps->min[var];
     if (heaps->count[var] < neighbours->k) return 1; /* it has all of its edges */
-    return !weaker(neighbours->edges.rule.side, &other, &heaps->heap[var * neighbours->stride]);
+    return !weaker(side, &other, &heaps->heap[var * neighbours->stride]);
 }
 
 /* Removes the weakest neighbours until k are left. */
@@ -262,6 +291,7 @@ static void cut_heaps(gcor_side side, gcor_heaps *heaps, int64_t stride, int64_t
             heap[0] = heap[--heaps->count[j]];
             sift_down(side, heap, heaps->count[j]);
         }
+        if (heaps->count[j] == k) heaps->min[j] = gcor_weight(side, heap[0].r);
     }
 }
 

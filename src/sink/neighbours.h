@@ -38,6 +38,10 @@ gcor_status gcor_neighbours_new(gcor_context *context, gcor_shape shape, int64_t
 /* Keep only the k strongest neighbours of each variable. Call after the run; merge() is not allowed afterwards. */
 void gcor_neighbours_cut(gcor_neighbours *neighbours, int64_t k);
 
+/* Insert n neighbours: list[e].col and r are a neighbour of variable list[e].row, where number n_col + i is row i of a
+ * rectangle. The neighbours of a variable are adjacent. For a back end that finds the strongest ones itself. */
+void gcor_neighbours_add(gcor_neighbours *neighbours, gcor_context *context, const gcor_edge *list, int64_t n);
+
 /* Write to an empty store the edges that either variable, or with `mutual` both variables, have among their neighbours.
  * */
 gcor_status gcor_neighbours_store(const gcor_neighbours *neighbours, gcor_context *context, int mutual,

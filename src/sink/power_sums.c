@@ -3,24 +3,24 @@
 #include "connectivity.h"
 
 #include "../base/alloc.h"
-#include "../base/threads.h"
 #include "../base/artanh.h"
+#include "../base/threads.h"
+#include "combine_loops.h"
 
 #include <string.h>
 
-enum { STRIP = 64 }; /* columns of a strip: their sums stay in the L1 cache */
+enum {
+    STRIP = 64,    /* columns of a strip: their sums stay in the L1 cache */
+    ROWS_AHEAD = 4 /* rows of a strip are fetched before they are needed, as processors do not foresee them */
+};
 
 /* Sums of a strip's columns over at most GCOR_EXACT_TERMS rows, in parts that add up exactly (fixed.h). */
 typedef struct {
     double high[GCOR_MAX_POWERS + GCOR_MAX_MAPS][STRIP], low[GCOR_MAX_POWERS + GCOR_MAX_MAPS][STRIP];
 } strip_sums;
 
-static int count_sums(const gcor_connectivity *c) {
-    return c->rule.n_power + gcor_count_maps(&c->rule);
-}
-
 gcor_status gcor_power_sums_begin(gcor_connectivity *c, gcor_context *context, const gcor_tile *tile) {
-    int64_t sums = context->threads * tile->n_row * count_sums(c);
+    int64_t sums = context->threads * tile->n_row * gcor_count_sums(&c->rule);
     if (sums <= c->partial_capacity) return GCOR_OK;
     gcor_free(c->partial);
     c->partial_capacity = 0;
@@ -31,20 +31,6 @@ gcor_status gcor_power_sums_begin(gcor_connectivity *c, gcor_context *context, c
 }
 
 /* ---- a row of a strip ----------------------------------------------------------------------------- */
-
-/* Adds n terms to their columns' sums; returns the sum of all. */
-static gcor_int128 add_terms(const double *terms, int64_t n, double *high, double *low) {
-    double all_high = 0, all_low = 0;
-#pragma omp simd reduction(+ : all_high, all_low)
-    for (int64_t k = 0; k < n; k++) {
-        double high_part = gcor_high_part(terms[k]), low_part = gcor_low_part(terms[k], high_part);
-        high[k] += high_part;
-        low[k] += low_part;
-        all_high += high_part;
-        all_low += low_part;
-    }
-    return gcor_fixed(all_high, all_low);
-}
 
 /* Sets power to base^0 = 1, and base; both are 0 for values that are no coefficient. */
 static void start_powers(gcor_similarity similarity, const double *r, int64_t n, double *base, double *power) {
@@ -69,32 +55,39 @@ static void power_all(const double *base, double step, int64_t n, double *factor
 }
 
 /* Adds n values of a row to the sums of their columns and of the row. */
-static void add_values(const gcor_sums_rule *rule, const double *r, int64_t n, strip_sums *cols, gcor_int128 *row) {
+static void add_values(const gcor_combine_loops *loops, const gcor_sums_rule *rule, const double *r, int64_t n,
+                       strip_sums *cols, gcor_int128 *row) {
     double base[STRIP], factor[STRIP], terms[STRIP];
     start_powers(rule->similarity, r, n, base, terms);
     for (int p = 0; p < rule->n_power; p++) {
         if (p == 0 || rule->steps[p] != rule->steps[p - 1]) power_all(base, rule->steps[p], n, factor);
 #pragma omp simd
         for (int64_t k = 0; k < n; k++) terms[k] *= factor[k];
-        row[p] += add_terms(terms, n, cols->high[p], cols->low[p]);
+        row[p] += loops->add_exactly(terms, n, cols->high[p], cols->low[p]);
     }
 }
 
 /* Adds n values to the centrality measures: the count of coefficients, r, z and r^2. */
-static void add_maps(const gcor_sums_rule *rule, const double *r, int64_t n, strip_sums *cols, gcor_int128 *row) {
+static void add_maps(const gcor_combine_loops *loops, const gcor_sums_rule *rule, const double *r, int64_t n,
+                     strip_sums *cols, gcor_int128 *row) {
     double own[STRIP], terms[STRIP];
     int p = rule->n_power;
+#pragma omp simd
     for (int64_t k = 0; k < n; k++) terms[k] = r[k] <= 1;
-    row[p] += add_terms(terms, n, cols->high[p], cols->low[p]), p++;
+    row[p] += loops->add_exactly(terms, n, cols->high[p], cols->low[p]), p++;
+#pragma omp simd
     for (int64_t k = 0; k < n; k++) own[k] = r[k] <= 1 ? r[k] : 0;
-    if (rule->maps & GCOR_MAP_MEAN) row[p] += add_terms(own, n, cols->high[p], cols->low[p]), p++;
+    if (rule->maps & GCOR_MAP_MEAN) row[p] += loops->add_exactly(own, n, cols->high[p], cols->low[p]), p++;
     if (rule->maps & GCOR_MAP_Z) {
-        gcor_fisher_z(own, n, terms);
+        memset(terms, 0, sizeof terms);
+        loops->add_fisher(terms, own, 1, n);
+#pragma omp simd
         for (int64_t k = 0; k < n; k++) terms[k] /= GCOR_MAX_Z;
-        row[p] += add_terms(terms, n, cols->high[p], cols->low[p]), p++;
+        row[p] += loops->add_exactly(terms, n, cols->high[p], cols->low[p]), p++;
     }
+#pragma omp simd
     for (int64_t k = 0; k < n; k++) own[k] *= own[k];
-    if (rule->maps & GCOR_MAP_SQUARE) row[p] += add_terms(own, n, cols->high[p], cols->low[p]);
+    if (rule->maps & GCOR_MAP_SQUARE) row[p] += loops->add_exactly(own, n, cols->high[p], cols->low[p]);
 }
 
 /* ---- a tile --------------------------------------------------------------------------------------- */
@@ -106,7 +99,7 @@ static gcor_int128 *sum_of(gcor_connectivity *c, int64_t var, int p) {
 
 /* Adds a strip's sums to its n variables from `first` on, and clears them. */
 static void add_columns(gcor_connectivity *c, int64_t first, int64_t n, strip_sums *cols) {
-    int n_sum = count_sums(c);
+    int n_sum = gcor_count_sums(&c->rule);
     for (int p = 0; p < n_sum; p++)
         for (int64_t j = 0; j < n; j++) *sum_of(c, first + j, p) += gcor_fixed(cols->high[p][j], cols->low[p][j]);
     memset(cols->high, 0, (size_t)n_sum * sizeof *cols->high);
@@ -114,13 +107,16 @@ static void add_columns(gcor_connectivity *c, int64_t first, int64_t n, strip_su
 }
 
 static void add_strip(gcor_connectivity *c, const gcor_tile *tile, int64_t strip, gcor_int128 *rows) {
+    const gcor_combine_loops *loops = gcor_combine_best_loops();
     strip_sums cols;
     int64_t first = strip * STRIP, n = tile->n_col - first < STRIP ? tile->n_col - first : STRIP;
     memset(&cols, 0, sizeof cols);
     for (int64_t i = 0; i < tile->n_row; i++) {
         const double *r = c->tile + i * tile->n_col + first;
-        add_values(&c->rule, r, n, &cols, rows + i * count_sums(c));
-        if (c->rule.maps) add_maps(&c->rule, r, n, &cols, rows + i * count_sums(c));
+        int64_t ahead = gcor_min(ROWS_AHEAD, tile->n_row - 1 - i) * tile->n_col;
+        for (int64_t k = 0; k < n; k += 8) __builtin_prefetch(r + ahead + k);
+        if (c->rule.n_power > 0) add_values(loops, &c->rule, r, n, &cols, rows + i * gcor_count_sums(&c->rule));
+        if (c->rule.maps) add_maps(loops, &c->rule, r, n, &cols, rows + i * gcor_count_sums(&c->rule));
         if ((i + 1) % GCOR_EXACT_TERMS == 0 || i + 1 == tile->n_row) add_columns(c, tile->col + first, n, &cols);
     }
 }
@@ -143,14 +139,14 @@ static void end_row(void *argument, int thread, int64_t i) {
     gcor_connectivity *c = e->c;
     (void)thread;
     for (int t = 0; t < e->context->threads && !gcor_stop(e->context); t++) {
-        const gcor_int128 *row = c->partial + (t * e->tile->n_row + i) * count_sums(c);
-        for (int p = 0; p < count_sums(c); p++)
+        const gcor_int128 *row = c->partial + (t * e->tile->n_row + i) * gcor_count_sums(&c->rule);
+        for (int p = 0; p < gcor_count_sums(&c->rule); p++)
             *sum_of(c, gcor_first_row(&c->edges.sink) + e->tile->row + i, p) += row[p];
     }
 }
 
 gcor_status gcor_power_sums_end(gcor_connectivity *c, gcor_context *context, const gcor_tile *tile) {
-    ending e = {c, context, tile, tile->n_row * count_sums(c)};
+    ending e = {c, context, tile, tile->n_row * gcor_count_sums(&c->rule)};
     memset(c->partial, 0, (size_t)(context->threads * e.n_row_sums) * sizeof *c->partial);
     gcor_for_each(context->threads, (tile->n_col + STRIP - 1) / STRIP, end_strip, &e);
     /* Only now: the same variables may be among the columns. */

@@ -47,6 +47,11 @@ typedef struct {
     const int32_t *sparse_start; /* n_var + 1 starts of columns */
 } gcor_matrix;
 
+/* Columns with a larger fraction of stored entries are as fast as dense columns on a GPU. */
+#define GCOR_MAX_SPARSE 0.05
+/* Returns the matrix that `source` reads, if it is sparse and has at most that fraction of entries; otherwise NULL. */
+const gcor_matrix *gcor_sparse_of(const gcor_source *source);
+
 /* Returns the source member of a matrix. */
 gcor_source gcor_matrix_source(int64_t n_obs, int64_t n_var);
 

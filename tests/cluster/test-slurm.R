@@ -52,7 +52,7 @@ test_that("a folder that the nodes do not see is an error that names the node", 
   path <- quiet_plan(hidden, x, threshold = 0.5, shards = 2)
   log <- shared("log")
   wait_for_jobs(sbatch(log, 1, line = run_line(path)))
-  expect_match(paste(logs_of(log), collapse = " "), "a folder that node[1-3] does not see; give the full name")
+  expect_match(paste(logs_of(log), collapse = " "), "node[1-3] has no such folder; give the full name")
 })
 
 test_that("a full shared disk ends the tasks with a message, and the same line goes on", {

@@ -90,7 +90,7 @@ value_flaws <- function(case, x, y, ours, cors) {
 # is wrong, or where that is quick. nan: whether r tells NaN from NA.
 judged_flaws <- function(wrong, r, truth, x, y, use, method, nan = TRUE) {
   same_shape <- identical(dim(r), dim(truth)) && identical(dimnames(r), dimnames(truth))
-  if (!same_shape || (!length(wrong) && judge_steps(x, y, method) > MOST_STEPS)) return(wrong)
+  if (!same_shape || (!length(wrong) && judge_steps(x, y, method) > MAX_STEPS)) return(wrong)
   exact <- exact_truth(truth, x, y, use, method)
   if (!nan) exact[is.nan(exact)] <- NA
   flaws <- differences(r, exact, tolerance_of(x, y, use, method))

@@ -25,10 +25,10 @@ fuzz_kinds <- list(
 fuzz_shares <- replace(rep(1, length(fuzz_kinds)), 1:2, c(6, 4))
 
 # After so many differences there is more to be gained from looking at them than from another.
-MOST_DIFFERENCES <- 10
+MAX_DIFFERENCES <- 10
 
 # Longer code is not worth printing.
-MOST_LINES <- 60
+MAX_LINES <- 60
 
 # What is wrong with a case; an error of the check itself, too.
 flaws_of <- function(kind, case) {
@@ -60,7 +60,7 @@ report <- function(kind, case, flaws, seed, number) {
   cat("\n# seed ", seed, ", case ", number, ": ", paste(flaws, collapse = "; "), "\n", sep = "")
   cat(sprintf("# source(\"tests/fuzz/fuzz.R\"); fuzz(seed = %d, only = %d)", seed, number), sep = "\n")
   lines <- if (has_x) source_of(case) else deparse(case$call, width.cutoff = 110L, control = "exact")
-  if (length(lines) > MOST_LINES) return(invisible())
+  if (length(lines) > MAX_LINES) return(invisible())
   cat(lines, sep = "\n")
   if (!has_x) return(invisible())
   exact <- judge(case_x(case), if (is.null(case$y)) case_x(case) else case$y, case$call$use, case$call$method)
@@ -80,7 +80,7 @@ fuzz <- function(seconds = 60, seed = 1, file = NULL, only = NULL) {
     flaws <- flaws_of(one$kind, one$case)
     if (length(flaws)) report(one$kind, one$case, flaws, seed, number)
     differences <- differences + (length(flaws) > 0)
-    if (!is.null(only) || Sys.time() > end || differences == MOST_DIFFERENCES) break
+    if (!is.null(only) || Sys.time() > end || differences == MAX_DIFFERENCES) break
   }
   cat("\nseed ", seed, ": ", if (is.null(only)) number else 1, " calls, ", differences, " differences", sep = "")
   cat("; ", forgiven$inexact, " where cor() itself is off\n", sep = "")

@@ -6,7 +6,7 @@ judge_steps <- function(x, y, method) {
   columns_of(x) * columns_of(if (is.null(y)) x else y) * if (method == "kendall") n^2 else 3 * n
 }
 
-MOST_STEPS <- 1e5
+MAX_STEPS <- 1e5
 
 # A matrix for the judge: doubles, and only the rows that count.
 judged_matrices <- function(x, y, use) {

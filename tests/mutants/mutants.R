@@ -48,6 +48,11 @@ mutants <- list(
   mutant("weights of 0", "src/source/observations.c", "counts += design->weight[k] > 0;",
          "counts += design->weight[k] >= 0;",
          "weights"),
+  mutant("ranks of nonzeros", "src/cpu/sparse.c", "steps + sign * others", "steps + others", "sparse"),
+  mutant("means of nonzeros", "src/cpu/sparse.c", "r_of[k] -= mean * t->cols->mean[col + k];",
+         "r_of[k] -= mean * mean;", "sparse"),
+  mutant("columns with many nonzeros", "src/cpu/sparse.c", "2 * count_stored(matrix, var) > matrix->source.n_obs",
+         "count_stored(matrix, var) > matrix->source.n_obs", "sparse"),
   mutant("roots of weights", "src/measure/design.c", "root[k] = sqrt(weight[k]);", "root[k] = weight[k];", "weights"),
   mutant("bicor's width", "src/measure/bicor.c", "WIDTH = 9,", "WIDTH = 8,", "bicor|measure"),
 
@@ -88,6 +93,8 @@ mutants <- list(
          "connectivity|workers"),
   mutant("ties among neighbours", "src/sink/neighbours.c", "(x == y && a->other > b->other)",
          "(x == y && a->other < b->other)", "network"),
+  mutant("min weights after a cut", "src/sink/neighbours.c",
+         "        if (heaps->count[j] == k) heaps->min[j] = gcor_weight(side, heap[0].r);\n", "", "densities|network"),
   mutant("renamed edges", "src/sink/edges/unpermute.c", "to->is_triangle && i < j ?", "to->is_triangle && i > j ?",
          "pairs"),
   mutant("Welch's degrees", "src/sink/group_tests.c", "second * second / second_df)", "second * second / first_df)",
@@ -98,9 +105,19 @@ mutants <- list(
          "similarity == GCOR_SIGNED ? (1 + r)",
          "connectivity|power"),
 
+  # ---- trees
+  mutant("average linkage", "src/stats/hclust.h", "parts->a * a + parts->b * b)", "parts->b * a + parts->a * b)",
+         "hclust"),
+  mutant("Ward's method", "src/stats/hclust.h", "- s * parts->between) /", "- parts->between) /", "hclust"),
+  mutant("order of two leaves", "src/stats/hclust.c", "a < 0 && b < 0 ? a > b : a < b", "a < b", "hclust"),
+  mutant("origin of heights", "src/stats/hclust.c", "job->origin + m->height", "m->height", "hclust"),
+  mutant("first of equally near clusters", "src/cpu/hclust.c", "if (found < *low) {", "if (found <= *low) {", "hclust"),
+  mutant("nearest cluster", "src/cpu/hclust.c", "int64_t k = part; k < c->n; k++",
+         "int64_t k = part + 1; k < c->n; k++", "hclust"),
+
   # ---- R
-  mutant("FDR rank", "R/step-significance.R", "r <- least(fdr * found / tests)",
-         "r <- least(fdr * (found + 1) / tests)",
+  mutant("FDR rank", "R/step-significance.R", "r <- min_r_of(fdr * found / tests)",
+         "r <- min_r_of(fdr * (found + 1) / tests)",
          "edge-tests|network"),
   mutant("edges of a density", "R/step-passes.R", "function(density, pairs) ceiling(density * pairs)",
          "function(density, pairs) floor(density * pairs)", "densit|network"),

@@ -130,6 +130,18 @@ test_cases <- c(
               \() gpuCorTest(few_counts(30), few_counts(30), method = "kendall")$p.value)
   ),
 
+  # ---- columns that are mostly zeros: not valid by any measure
+  lapply(c("pearson", "spearman", "kendall"), function(method) {
+    null_case("gpuCorTest", method, "mostly zeros, n = 30", "", c(0.055, 0.075),
+              \() gpuCorTest(mostly_zeros(30), mostly_zeros(30), method = method)$p.value)
+  }),
+  list(
+    null_case("gpuCorTest", "spearman", "mostly zeros, n = 30", "far tail", c(0.006, 0.01), level = 1e-4,
+              \() gpuCorTest(mostly_zeros(30, 100), method = "spearman")$p.value),
+    null_case("gpuCorTest", "kendall", "mostly zeros, n = 30", "far tail", c(0.0015, 0.0025), level = 1e-4,
+              \() gpuCorTest(mostly_zeros(30, 100), method = "kendall")$p.value)
+  ),
+
   # ---- bicor
   lapply(c(12, 30), function(n) {
     null_case("gpuCorTest", "bicor", paste("normal, n =", n), "", CONSERVATIVE,
@@ -236,7 +248,8 @@ series_cases <- list(
   bartlett_case("AR(0.6), n = 100", "", \() series(100, 0.6), band = NEARLY),
   bartlett_case("AR(0.6), n = 200", "", \() series(200, 0.6), band = NEARLY),
   bartlett_case("AR(0.6), n = 200", "", \() series(200, 0.6), method = "spearman", band = NEARLY),
-  bartlett_case("AR(0.9), n = 200", "", \() series(200, 0.9), band = c(0.04, 0.07)),
+  bartlett_case("AR(0.9), n = 100", "", \() series(100, 0.9), band = c(0.055, 0.07)),
+  bartlett_case("AR(0.9), n = 200", "", \() series(200, 0.9), band = NEARLY),
   bartlett_case("normal, n = 30", ", 20 white covariates", \() normal(30), \() normal(30, 20), band = c(0, 0.06)),
   bartlett_case("normal, n = 100", ", 30 dummies", \() normal(100), \() scrubbed(100, 30), band = NEARLY),
   bartlett_case("AR(0.6), n = 100", ", 30 dummies", \() series(100, 0.6), \() scrubbed(100, 30), band = NEARLY),
@@ -258,6 +271,7 @@ family_cases <- list(
   max_t_case("normal, n = 15", "", \() normal(15)),
   max_t_case("lognormal, n = 30", "", \() lognormal(30)),
   max_t_case("few counts, n = 15", "", \() few_counts(15), method = "kendall", band = CONSERVATIVE),
+  max_t_case("mostly zeros, n = 30", "", \() mostly_zeros(30), method = "kendall", band = CONSERVATIVE),
   null_case("gpuCorTest", "pearson", "two modules, n = 20", "maxT", NEARLY, time = 2, sets = 100,
             \() min(gpuCorTest(block(20), block(20), adjust = "maxT", n_perm = 39)$p.adjusted)),
   max_t_case("AR(0.9), n = 100", "", \() series(100, 0.9), band = c(0.9, 1)),
@@ -303,7 +317,8 @@ network_cases <- c(
               list("lognormal", 15, "spearman", CONSERVATIVE),
               list("lognormal", 30, "spearman", CONSERVATIVE),
               list("lognormal", 100, "spearman", CONSERVATIVE),
-              list("few_counts", 30, "kendall", CONSERVATIVE), list("lognormal", 30, "bicor", NEARLY),
+              list("few_counts", 30, "kendall", CONSERVATIVE), list("mostly_zeros", 30, "kendall", c(0.9, 1)),
+              list("lognormal", 30, "bicor", NEARLY),
               list("lognormal", 30, "pearson", c(0.9, 1))),
          function(case) {
            data <- paste0(sub("_", " ", case[[1]]), ", n = ", case[[2]])

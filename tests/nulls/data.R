@@ -9,8 +9,9 @@ block <- function(n, m = 20, rho = 0.5) sqrt(rho) * stats::rnorm(n) + sqrt(1 - r
 t3 <- function(n, m = 20) matrix(stats::rt(n * m, 3), n)
 lognormal <- function(n, m = 20) exp(normal(n, m))
 
-# few_counts: single cells, six in ten are zero; counts: bulk, logarithms.
+# few_counts: six in ten are zero; mostly_zeros: nine in ten, as in single cells; counts: bulk, logarithms.
 few_counts <- function(n, m = 20) matrix(stats::rnbinom(n * m, size = 0.5, mu = 1), n)
+mostly_zeros <- function(n, m = 20) matrix(stats::rbinom(n * m, 1, 0.1) * (1 + stats::rgeom(n * m, 0.3)), n)
 counts <- function(n, m = 20) log1p(matrix(stats::rnbinom(n * m, size = 2, mu = 20), n))
 
 holes <- function(x, share) replace(x, stats::runif(length(x)) < share, NA)

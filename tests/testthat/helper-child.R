@@ -15,12 +15,14 @@ long_jobs <- list(
     kendall = list(n_obs = 2000, n_var = 3000, method = "kendall"),
     `kendall, long columns` = list(n_obs = 60000, n_var = 300, method = "kendall"),
     `spearman, pairwise` = list(n_obs = 2000, n_var = 6000, method = "spearman", missing = TRUE),
-    `topological overlap` = list(n_obs = 50, n_var = 14000, method = "pearson", overlap = TRUE)
+    `topological overlap` = list(n_obs = 50, n_var = 14000, method = "pearson", overlap = TRUE),
+    tree = list(n_obs = 50, n_var = 16000, method = "pearson", tree = TRUE)
   ),
   cuda = list(
     kendall = list(n_obs = 20000, n_var = 10000, method = "kendall"),
     `kendall, pairwise` = list(n_obs = 10000, n_var = 10000, method = "kendall", missing = TRUE),
-    `topological overlap` = list(n_obs = 50, n_var = 60000, method = "pearson", overlap = TRUE)
+    `topological overlap` = list(n_obs = 50, n_var = 60000, method = "pearson", overlap = TRUE),
+    tree = list(n_obs = 50, n_var = 60000, method = "pearson", tree = TRUE)
   )
 )
 
@@ -31,7 +33,7 @@ start_child <- function(jobs, backend) {
   files <- list(ready = file_of("ready"), results = file_of("results"), stderr = tempfile("stderr"))
   process <- callr::r_bg(function(jobs, backend, files) {
     library(gpucor)
-    options(gpucor.threads = 2L, gpucor.backend = backend, gpucor.progress_display = "bar") # its stderr is a file
+    options(gpucor.threads = 2L, gpucor.backend = backend, gpucor.progress_log = 0)
     for (k in seq_along(jobs)) {
       job <- jobs[[k]]
       values <- rep_len(sample.int(1e6L), as.numeric(job$n_obs) * job$n_var)
@@ -39,11 +41,16 @@ start_child <- function(jobs, backend) {
       if (isTRUE(job$missing)) x[1, ] <- NA
       small <- x[2:40, 1:20]
       gpuCor(small)
+      r <- if (isTRUE(job$tree)) gpuCor(x)
       ended <- tryCatch({
         file.create(files$ready[k])
         f <- if (isTRUE(job$overlap)) gpuTOM else gpuCor
         use <- if (isTRUE(job$missing)) "pairwise" else "everything"
-        f(x, method = job$method, use = use, progress = job$progress)
+        if (is.null(r)) {
+          f(x, method = job$method, use = use, progress = job$progress)
+        } else {
+          gpuHclust(r, progress = job$progress)
+        }
         "finished"
       }, interrupt = function(condition) "interrupted")
       time <- as.numeric(Sys.time())

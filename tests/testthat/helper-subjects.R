@@ -3,9 +3,9 @@
 ways <- c("mean", "fisher", "min", "quantile")
 
 # Fisher's z of a coefficient closer to 1 or -1 than this is taken of this one.
-MOST_R <- 1 - 2^-24
+MAX_R <- 1 - 2^-24
 
-z_of <- function(r) atanh(pmin(pmax(r, -MOST_R), MOST_R))
+z_of <- function(r) atanh(pmin(pmax(r, -MAX_R), MAX_R))
 
 # Subjects of n observations and m variables that have something in common, with ties.
 some_subjects <- function(n, m, digits = 1, shared = 0.5) {

@@ -82,7 +82,7 @@ test_that("results of many subjects say how they were combined", {
   expect_header(gpuConnectivity(subjects, threshold = 0.1, combine = "quantile", probs = 0.3),
                 "3 subjects combined by the 0.3 quantile ")
   compared <- gpuCorCompare(subjects[1:2], subjects[3], covariates = own, effects = "fixed")
-  expect_header(compared, paste("2 subjects of 100 observations against 40 observations, 10 tests,",
+  expect_header(compared, paste("2 subjects (100 observations) against 40 observations, 10 tests,",
                                 "each adjusted for 2 to 6 covariates: 34 to 52 degrees of freedom;"))
   expect_header(gpuCorCompare(subjects[1:2], subjects[3], covariates = own, threshold = 0.1, effects = "fixed"),
                 "each adjusted for 2 to 6 covariates")

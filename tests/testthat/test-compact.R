@@ -156,6 +156,7 @@ test_that("what a class does with them needs no pointer, or gets one", {
   by_matrix <- gpuCorTest(x, method = "spearman", output = "matrix")
   expect_identical(as.vector(tested$p.value), by_matrix$p.value[lower.tri(full)])
   expect_identical(as.vector(tested$statistic), by_matrix$statistic[lower.tri(full)])
+  expect_true(is_compact(1 - r))
   tree <- hclust(1 - r, method = "average")
   expect_identical(tree$height, hclust(stats::as.dist(1 - full), method = "average")$height)
   expect_identical(as.vector(cutree(tree, 3)), as.vector(cutree(hclust(stats::as.dist(1 - full), "average"), 3)))
@@ -193,7 +194,7 @@ test_that("collections of garbage at every allocation do no harm", {
     "  r <- torture(run()$values)",
     "  copy <- r",
     "  torture(attr(copy, 'note') <- 1)",
-    "  d <- torture(.Call(gpucor:::r_distances, r))",
+    "  d <- torture(.Call(gpucor:::r_distances, r, attributes(r)))",
     "  read <- torture(list(r[c(3, 9)], r[[4]], max(r, na.rm = TRUE), min(d, na.rm = TRUE), d[1:2], sum(copy[2:9])))",
     "  torture(copy[2] <- 0)",
     "  list(read, torture(as.vector(d) + 0), copy, r + 0)",

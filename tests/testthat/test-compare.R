@@ -152,7 +152,48 @@ for (backend in backends()) {
       expect_equal(min(all$p.adjusted), 1 / 31)
     }
   })
+
+  test_that(paste(backend, "finds the CPU's maxima of permuted observations, wherever they are computed"), {
+    set.seed(18)
+    x <- differing(30, 150)[[1]]
+    y <- some_subjects(25, 150, 6, 0)[[1]]
+    y[, 150] <- 1 # no difference
+    maxima <- function(..., backend) {
+      set.seed(19)
+      suppressWarnings(gpuCorCompare(x, y, threshold = 0.3, n_perm = 4, ..., backend = backend))@maxima
+    }
+    for (precision in c("single", "double")) for (sign in c("absolute", "negative")) {
+      expect_identical(maxima(precision = precision, sign = sign, backend = backend),
+                       maxima(precision = precision, sign = sign, backend = "cpu"))
+    }
+    truth <- maxima(backend = "cpu")
+    expect_length(unique(truth), 4)
+    expect_identical(maxima(threads = 1, backend = backend), truth)
+    expect_identical(maxima(memory = 1e4, backend = backend), truth)
+    with_options(list(gpucor.workers_per_device = 3), expect_identical(maxima(backend = backend), truth))
+    mask <- pairMask(rep_len(1:3, 150), same = TRUE)
+    expect_identical(maxima(pairs = mask, backend = backend), maxima(pairs = mask, backend = "cpu"))
+  })
+
+  for (resource in resources_of(backend)) {
+    test_that(paste(backend, "permutes observations cleanly wherever the", resource, "fails"), {
+      set.seed(20)
+      x <- some_subjects(c(9, 12), 66)
+      walk_failures(function() {
+        set.seed(21)
+        gpuCorCompare(x[[1]], x[[2]], n_perm = 2, backend = backend)
+      }, resource, backend)
+    })
+  }
 }
+
+test_that("a median of every column is that of each", {
+  set.seed(22)
+  for (n in c(1, 2, 7, 8)) {
+    m <- round(matrix(rnorm(n * 40), n), 1)
+    expect_identical(column_medians(m), apply(m, 2, median))
+  }
+})
 
 # Residuals of each group's regression are exchanged, and regressed again.
 test_that("permuted rows are residuals, and weights of 0 leave rows out", {
@@ -277,6 +318,23 @@ test_that("infinite and missing values are warned of where the result does not s
   }
 })
 
+test_that("coefficients of 1 or -1 in one group are counted in a warning", {
+  set.seed(10)
+  x <- matrix(rnorm(200), 20)
+  y <- matrix(rnorm(200), 20)
+  expect_no_warning(gpuCorCompare(x, y))
+  x[, 2] <- x[, 1]
+  told <- "^1 pair has a coefficient of 1 or -1, or nearly, in one group"
+  expect_warning(gpuCorCompare(x, y), told)
+  expect_warning(gpuCorCompare(x, y, p.value = 0.5), told)
+  expect_warning(gpuCorCompare(list(x, x), list(y, -y)), told)
+  y[, 2] <- y[, 1]
+  expect_no_warning(gpuCorCompare(x, y))
+  y[, 2] <- -y[, 1]
+  x[, 4] <- -x[, 3]
+  expect_warning(gpuCorCompare(x, y), "^2 pairs have a coefficient")
+})
+
 test_that("other columns are told by the names of the arguments", {
   x <- matrix(rnorm(40), 10, dimnames = list(NULL, c("a", "b", "c", "d")))
   expect_identical(tryCatch(gpuCorCompare(x, x[, c(1, 3, 2, 4)]), error = conditionMessage),
@@ -286,16 +344,23 @@ test_that("other columns are told by the names of the arguments", {
 test_that("errors say what to do", {
   set.seed(9)
   x <- some_subjects(c(20, 20), 8)
-  expect_error(gpuCorCompare(x[[1]], x[[2]], method = "kendall"), "effects = \"fixed\" are known for methods")
+  expect_error(gpuCorCompare(x[[1]], x[[2]], method = "kendall"), "not for \"kendall\"; .* use \"spearman\"$")
+  expect_error(gpuCorCompare(x, x, method = "kendall", effects = "fixed"), "; effects = \"random\" tests")
+  expect_error(gpuCorCompare(x[[1]], x[[2]], covariates = 1:19), "^'x': 'covariates' has 19 rows")
+  expect_error(gpuCorCompare(x[[1]], x[[2]], covariates = list(1:20, 1:19)), "^'y': 'covariates' has 19 rows")
+  expect_error(gpuCorCompare(x, x, covariates = list(1:20, 1:20, 1:20, 1:19)), "^subject 2 of 'y': 'covariates' has 19")
+  ages <- list(data.frame(age = 1:20), data.frame(age = 20:1))
+  expect_identical(gpuCorCompare(x[[1]], x[[2]], covariates = ~ age, data = ages)$difference,
+                   gpuCorCompare(x[[1]], x[[2]], covariates = list(1:20, 20:1))$difference)
   expect_error(gpuCorCompare(x, x[1]), "at least two subjects in each group")
   expect_error(gpuCorCompare(x[[1]], x[[2]], effects = "random"), "at least two subjects in each group")
   expect_error(gpuCorCompare(x, x, effects = "mixed"), "'effects' must be one of")
   expect_error(gpuCorCompare(x, x, threshold = -1), "difference of z")
   expect_error(gpuCorCompare(x, x, threshold = 0.1, fdr = 0.1), "give only one of")
   expect_error(gpuCorCompare(x, x, combine = "mean"), "unused argument 'combine'")
-  expect_error(gpuCorCompare(x[[1]], x[[2]][, 1:7]), "'x' has 8 columns, and 'y' 7")
-  expect_error(gpuCorCompare(x[[1]][1:3, ], x[[2]]), "at least 4")
-  expect_error(gpuCorCompare(x, list(x[[1]], "a")), "'y': subject 2: ")
+  expect_error(gpuCorCompare(x[[1]], x[[2]][, 1:7]), "'y' has 7 columns, and that of 'x' 8")
+  expect_error(gpuCorCompare(x[[1]], x[[2]][1:3, ]), "^'y' has 3 observations; .* at least 4")
+  expect_error(gpuCorCompare(x, list(x[[1]], "a")), "^subject 2 of 'y': ")
   expect_error(gpuCorCompare(function(i) x[[i]], x), "say by 'subjects'")
   expect_error(gpuCorCompare(x[[1]], 1:3), "must be a matrix")
   expect_equal(gpuCorCompare(function(i) x[[i]], x, subjects = c(2, 2))$n, list(x = c(20, 20), y = c(20, 20)))

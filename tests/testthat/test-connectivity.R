@@ -128,10 +128,10 @@ for (backend in backends()) for (method in all_methods) {
       given <- c(list(x, density = density, method = method, backend = backend), more)
       run <- function() do.call(gpuConnectivity, given)
       truth <- run()
-      expect_identical(with_values(list(MOST_STORED = 0), run()), truth)
-      limits <- list(SAMPLE_LEAST = 100, SAMPLE_EDGES = 100)
+      expect_identical(with_values(list(MAX_STORED = 0), run()), truth)
+      limits <- list(MIN_SAMPLE = 100, SAMPLE_EDGES = 100)
       expect_identical(with_values(limits, run()), truth)
-      few <- with_values(list(MOST_STORED = ceiling(density * choose(500, 2))), run())
+      few <- with_values(list(MAX_STORED = ceiling(density * choose(500, 2))), run())
       expect_identical(few, truth)
     }
     expect_nothing_left()
@@ -147,16 +147,16 @@ test_that("only as many passes are made as there have to be, and no edge is stor
       seen <<- c(seen, entry)
       call_engine(entry, task, ...)
     }
-    with_values(c(list(call_engine = spy, SAMPLE_LEAST = 60, SAMPLE_EDGES = 100), values), gpuConnectivity(x, ...))
+    with_values(c(list(call_engine = spy, MIN_SAMPLE = 60, SAMPLE_EDGES = 100), values), gpuConnectivity(x, ...))
     sub("r_", "", seen)
   }
   expect_identical(entries(threshold = 0.3), "connectivity")
   expect_identical(entries(density = 0.1), c("histogram", "edges")) # of the sample
   expect_identical(entries(density = 0.1, power = 2), c("histogram", "edges", "connectivity"))
   expect_identical(entries(density = 0.1, histogram = TRUE), c("histogram", "edges", "connectivity"))
-  counted <- entries(density = 0.1, values = list(MOST_STORED = 7979))
+  counted <- entries(density = 0.1, values = list(MAX_STORED = 7979))
   expect_identical(counted, c("histogram", "edges", "connectivity"))
-  expect_identical(entries(density = 0.1, values = list(MOST_STORED = 7980)), c("histogram", "edges"))
+  expect_identical(entries(density = 0.1, values = list(MAX_STORED = 7980)), c("histogram", "edges"))
 })
 
 # ---- powers

@@ -188,6 +188,7 @@ test_that("what is wrong with covariates is said", {
   expect_error(gpuCor(x, covariates = list(1)), "must be a numeric matrix, a data frame or a formula", fixed = TRUE)
   told <- "'covariates' is text, \"age\", and there are 9 observations; columns are named by a formula, covariates ="
   expect_error(gpuCor(x, covariates = "age"), told, fixed = TRUE)
+  expect_error(gpuCor(x, covariates = "confounds.tsv"), "\"confounds.tsv\", the name of a file; read the file first")
   expect_error(gpuCor(x, covariates = c("age", "the batch")), "~ age + `the batch`, with data =", fixed = TRUE)
   expect_error(gpuCor(x, data = data.frame(z)), "'data' needs a formula in 'covariates'", fixed = TRUE)
   expect_error(gpuCor(x, covariates = z, data = data.frame(z)), "'data' are for a formula", fixed = TRUE)
@@ -242,8 +243,8 @@ test_that("tr is that of the image, in seconds", {
 test_that("text in the place of numbers names its column, and how to read it", {
   x <- normal(40, 4)
   confounds <- data.frame(trans_x = rnorm(40), fd = c("n/a", format(runif(39))), site = rep(c("a", "b"), 20))
-  told <- paste0("'covariates' has column \"fd\" of text, with 40 different values in 40 observations; they are ",
-                 "numbers but for \"n/a\": read the file with na.strings = \"n/a\", as in ",
+  told <- paste0("'covariates' has column \"fd\" of text, with 40 different values in 40 observations; \"n/a\" in ",
+                 "it means a missing value: read the file with na.strings = \"n/a\", as in ",
                  "read.delim(file, na.strings = \"n/a\")")
   expect_error(gpuCor(x, covariates = confounds), told, fixed = TRUE)
   expect_error(gpuCor(x, covariates = ~ trans_x + fd, data = confounds), told, fixed = TRUE)
@@ -255,7 +256,7 @@ test_that("text in the place of numbers names its column, and how to read it", {
   expect_error(gpuCor(x, covariates = read.delim(file)), told, fixed = TRUE)
   expect_no_error(gpuCor(x, covariates = read.delim(file, na.strings = "n/a"), use = "complete.obs")) # as it says
   few <- data.frame(batch = rep(c("1", "2", "n/a", "1"), 10))
-  expect_error(gpuCor(x, covariates = few), "\"batch\" of text, with 3 different values in 40 obs.* but for \"n/a\"")
+  expect_error(gpuCor(x, covariates = few), "\"batch\" of text, with 3 different values in 40 obs.*; \"n/a\" in it")
   sex <- data.frame(sex = rep(c("m", "f", "n/a", "f"), 10)) # of a BIDS participants.tsv
   expect_error(gpuCor(x, covariates = sex), "; \"n/a\" in it means a missing value: read the file with na.strings")
   expect_no_error(gpuCor(x, covariates = ~ factor(sex), data = sex))

@@ -47,7 +47,7 @@ for (backend in backends()) for (method in all_methods) {
 
 test_that("several densities are found from a sample of the columns and by several workers", {
   x <- normal(20, 700)
-  with_values(list(SAMPLE_LEAST = 100, SAMPLE_EDGES = 100, SAMPLE_MARGIN = 1.5, SAMPLE_MORE = 0), {
+  with_values(list(MIN_SAMPLE = 100, SAMPLE_EDGES = 100, SAMPLE_MARGIN = 1.5, SAMPLE_MORE = 0), {
     expect_several("density", c(0.01, 0.05, 0.001), x = x)
   })
   .Call(gpucor:::r_set_shared_steps, 1)

@@ -9,7 +9,7 @@ with_sample <- function(columns, code, ...) {
     used <<- c(used, !is.null(edges))
     edges
   }
-  limits <- list(SAMPLE_LEAST = columns, SAMPLE_EDGES = 100, SAMPLE_MARGIN = 1.5, SAMPLE_MORE = 0,
+  limits <- list(MIN_SAMPLE = columns, SAMPLE_EDGES = 100, SAMPLE_MARGIN = 1.5, SAMPLE_MORE = 0,
                  sampled_edges = spy)
   net <- with_values(utils::modifyList(limits, list(...)), code)
   list(net = net, used = used)
@@ -201,7 +201,7 @@ test_that("a pass that wants the k strongest edges finds them, and few others st
     task <- gpucor:::network_task(x_now, NULL, list(name = "density", value = 1), sign, "everything", method,
                                   settings_on("cpu"))
     pass <- with_options(list(gpucor.workers_per_device = workers),
-                         gpucor:::edge_pass(task, 0, most = 2^53, wanted = k))
+                         gpucor:::edge_pass(task, 0, max = 2^53, wanted = k))
     threshold <- if (k <= length(weights)) weights[k] + 0 else 0
     expect_identical(gpucor:::store_rank(pass, k, task), threshold, label = label)
     kept <- gpucor:::store_count(pass, 0, task)
@@ -216,7 +216,7 @@ test_that("a pass that wants the k strongest edges finds them, and few others st
 
 test_that("more edges than a matrix can hold are an error", {
   x <- normal(20, 300)
-  few <- replace(gpucor:::engine$constants, "most edges", 1000)
+  few <- replace(gpucor:::engine$constants, "max edges", 1000)
   with_values(list(constant = function(name) few[[name]]), {
     expect_error(gpuCorNetwork(x, threshold = 0), "more than 1000 edges.*ask for fewer.*file =")
     expect_error(gpuCorNetwork(x, density = 0.5), "'density' is 0.5, which makes 22,425 edges")

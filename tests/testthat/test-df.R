@@ -73,6 +73,8 @@ test_that("degrees of freedom can be given", {
     expect_equal(off_diagonal(tested(x, df = df)$statistic), r * sqrt(df / (1 - r^2)))
   }
   expect_equal(tested(x, df = 30)$df, 30)
+  found <- gpuCor(x, df = 30, test = TRUE, precision = "double")
+  expect_equal(found$p.value, as.matrix(tested(x, df = 30)$p.value), ignore_attr = TRUE)
   holes <- with_missing(x, 0.1)
   pairwise <- tested(holes, df = 30, use = "pairwise")
   expect_equal(off_diagonal(pairwise$p.value), p_of(off_diagonal(cor(holes, use = "pairwise")), 30))
@@ -162,10 +164,10 @@ test_that("networks by p value and false discovery rate have the edges of the te
 
 test_that("where there are no p values, or none of Student's t, 'df' is an error", {
   x <- series(20, 4)
-  expect_error(gpuCor(x, df = 10), "gpuCorTest() and gpuCorNetwork() with 'p.value' or 'fdr'", fixed = TRUE)
-  expect_error(gpuCorNetwork(x, density = 0.1, df = 10), "'df' says what p values are of", fixed = TRUE)
-  expect_error(gpuConnectivity(x, threshold = 0.1, df = "bartlett"), "'df' says what p values are of", fixed = TRUE)
-  expect_error(gpuDist(x, df = 10), "'df' says what p values are of", fixed = TRUE)
+  expect_error(gpuCor(x, df = 10), "gpuCorTest() or gpuCorNetwork() with 'p.value' or 'fdr'", fixed = TRUE)
+  expect_error(gpuCorNetwork(x, density = 0.1, df = 10), "'df' sets the degrees of freedom", fixed = TRUE)
+  expect_error(gpuConnectivity(x, threshold = 0.1, df = "bartlett"), "'df' sets the degrees of freedom", fixed = TRUE)
+  expect_error(gpuDist(x, df = 10), "'df' sets the degrees of freedom", fixed = TRUE)
   expect_error(gpuCorTest(x, df = 10, method = "kendall"), "follow from a normal distribution", fixed = TRUE)
   expect_error(gpuCorTest(x, df = 0), "'df' must be a number of at least 1, or \"bartlett\"", fixed = TRUE)
   expect_error(gpuCorTest(x, df = "welch"), "'df' must be a number of at least 1, or \"bartlett\"", fixed = TRUE)

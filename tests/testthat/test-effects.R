@@ -155,7 +155,7 @@ test_that("series of subjects that differ give 5 % by chance, where fixed effect
 test_that("what has no meaning is an error", {
   x <- varied_subjects(c(20, 20, 20), 5)
   expect_error(gpuCorNetwork(x, fdr = 0.1, combine = "fisher", subject_weights = 1:3), "each subject counts once")
-  expect_error(gpuCorNetwork(x, threshold = 0.1, combine = "fisher", effects = "fixed"), "'effects' says what p values")
+  expect_error(gpuCorNetwork(x, threshold = 0.1, combine = "fisher", effects = "fixed"), "'effects' changes p values")
   expect_error(gpuCor(x, effects = "random"), "unused argument 'effects'")
   expect_error(gpuCorNetwork(x, fdr = 0.1, combine = "fisher", effects = "some"), "'effects' must be one of")
   expect_error(gpuCorNetwork(x, fdr = 0.1), "combine = \"fisher\" only; combine is \"mean\"")

@@ -27,8 +27,9 @@ test_that("elements are found, abbreviated and absent ones too", {
 })
 
 test_that("elements of modules are listed", {
-  modules <- structure(list(colours = c(a = "blue"), labels = c(a = 1L)), class = c("gpuModules", "gpuCorResult"))
-  expect_error(modules$MEs, "gpuModules has no element 'MEs'; there are $colours, $labels", fixed = TRUE)
+  modules <- structure(list(colors = c(a = "blue"), labels = c(a = 1L)), class = c("gpuModules", "gpuCorResult"))
+  expect_error(modules$colours, "gpuModules has no element 'colours'; did you mean $colors?", fixed = TRUE)
+  expect_error(modules$MEs, "gpuModules has no element 'MEs'; there are $colors, $labels", fixed = TRUE)
 })
 
 test_that("head() and tail() are rows of the data frame", {

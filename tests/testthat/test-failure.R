@@ -3,12 +3,14 @@
 
 complete <- rounded(12, 70)
 holes <- with_missing(complete, 0.1)
+sparse <- methods::as(complete * (complete > 1.9), "CsparseMatrix") # few nonzeros: these are multiplied
 
 for (backend in backends()) for (resource in resources_of(backend)) {
   for (method in all_methods) {
     test_that(paste(backend, method, "fails cleanly wherever the", resource, "fails"), {
       runs <- list(
         triangle = function(...) gpuCorTriangle(complete, ...),
+        sparse = function(...) suppressMessages(gpuCorTriangle(sparse, ...)),
         rectangle = function(...) gpuCor(complete[, 1:30], complete[, 31:70], ...),
         complete = function(...) gpuCor(holes[, 1:3], use = "complete.obs", output = "matrix", ...),
         `triangle, pairwise` = function(...) gpuCorTriangle(holes, use = "pairwise", order = "column", ...),

@@ -210,7 +210,7 @@ test_that("dimnames are those of cor()", {
 test_that("what is not numeric is refused by name", {
   expect_error(gpuCor(matrix(letters, 13)), "'x' must be numeric, not a matrix of character values")
   expect_error(gpuCor(matrix(1i, 3, 3)), "'x' must be numeric, not a matrix of complex values")
-  expect_error(gpuCor(list(1:3, 4:6)), "not a vector; a list stands for many subjects. .*as.data.frame\\(\\) has them")
+  expect_error(gpuCor(list(1:3, 4:6)), "not a vector; a list has a matrix for each subject, and as.data.frame\\(x\\)")
   expect_error(gpuCor(list(1, 2), x[, 1]), "'x' is a list of subjects, and 'y' is none")
   expect_error(gpuCor(x, letters[1:20]), "'y' must be numeric, not of class character")
   expect_error(gpuCor(factor(letters), 1:26), "'x' must be numeric, not of class factor")

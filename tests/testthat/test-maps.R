@@ -62,7 +62,7 @@ for (backend in backends()) for (method in all_methods) {
         expect_identical(densities$degree[, k], one$degree)
         expect_identical(densities$threshold[k], one$threshold)
       }
-      many <- with_values(list(MOST_STORED = 0), run(density = c(0.01, 0.2)))
+      many <- with_values(list(MAX_STORED = 0), run(density = c(0.01, 0.2)))
       expect_identical(many[same], densities[same])
     }
     expect_nothing_left()
@@ -114,6 +114,31 @@ for (backend in backends()) {
     unlink(path, recursive = TRUE)
   })
 }
+
+test_that("a GPU's sums over all pairs have the processor's bytes", {
+  skip_without_gpu()
+  same <- function(x, y = NULL, method, ...) {
+    run <- function(backend) {
+      quiet_maps(x, y, power = c(6, 0.5, 1, 2.5), maps = c("z", "mean", "icc"), histogram = TRUE, method = method,
+                 backend = backend, ...)
+    }
+    expect_identical(run("cuda"), run("cpu"))
+  }
+  # Tiles of 1,024 x 4,096 columns, cells of 8 x 32; 2,100 observations of Kendall's are not multiplied by one kernel.
+  for (method in all_methods) {
+    for (n_var in c(1, 2, 9, 33, 1100)) same(normal(12, n_var), method = method)
+    same(normal(5, 5000), method = method, pairs = pairMask(rep_len(1:3, 5000), same = TRUE))
+    same(normal(5, 5000), method = method, type = "signed")
+    same(rounded(20, 1030), normal(20, 70, seed = 2), method = method, type = "signed hybrid")
+    same(normal(20, 70, seed = 2), rounded(20, 1030), method = method)
+    same(with_constants(heavy_ties(30, 130)), method = method, precision = "double")
+    same(with_missing(rounded(30, 130), 0.1), normal(30, 40), method = method, use = "pairwise.complete.obs")
+    same(with_missing(normal(30, 130), 0.1), method = method, use = "pairwise.complete.obs")
+    same(with_infinite(rounded(30, 60)), method = method)
+  }
+  same(rounded(2100, 40), method = "kendall")
+  expect_nothing_left()
+})
 
 # ---- eigenvectors
 

@@ -20,13 +20,14 @@ test_that("an unused argument is named with the one that was probably meant", {
                      quote(gpuConnectivity(x, cutoff = 0.5))),
     density = list(quote(gpuCorNetwork(x, densty = 0.1, threshold = 0.5))),
     type = list(quote(pickPower(x, networkType = "signed"))),
-    power = list(quote(gpuConnectivity(x, softPower = 6))),
-    method = list(quote(gpuCor(x, mehtod = "kendall")), quote(gpuModules(x, corType = "bicor"))),
+    power = list(quote(gpuConnectivity(x, softPower = 6)), quote(pickPower(x, powerVector = 1:9))),
+    r_squared = list(quote(pickPower(x, RsquaredCut = 0.8))),
+    method = list(quote(gpuCor(x, mehtod = "kendall")), quote(gpuModules(x, corType = "bicor")),
+                  quote(pickPower(x, corFnc = "bicor"))),
     threads = list(quote(gpuCor(x, nThreads = 2)), quote(gpuCor(x, treads = 2))),
     adjust = list(quote(gpuCorTest(x, adjsut = "maxT"))),
     n_perm = list(quote(gpuCorTest(x, nperm = 9))),
-    backend = list(quote(gpuCor(x, gpu = TRUE))),
-    options = list(quote(gpuCor(x, method = "bicor", maxPOutliers = 0.1)))
+    backend = list(quote(gpuCor(x, gpu = TRUE)))
   )
   for (name in names(meant)) {
     for (call in meant[[name]]) {
@@ -34,12 +35,22 @@ test_that("an unused argument is named with the one that was probably meant", {
                    class = "gpucor_error_input")
     }
   }
+  expect_error(gpuCor(x, method = "bicor", maxPOutliers = 0.1),
+               "unused argument 'maxPOutliers'; give options = list(maxPOutliers = )", fixed = TRUE)
   expect_error(gpuCor(x, zzz = 1), "^unused argument 'zzz'$")
   for (f in list(gpuCor, gpuCorTriangle, gpuDist, gpuCorTest)) expect_error(f(x, zzz = 2), "unused argument 'zzz'")
   expect_error(gpuCor(x, output = "list", foo = 1), "unused argument 'foo'")
   expect_error(lapply(list(x), gpuCorTest, foo = 1), "unused argument 'foo'")
   expect_error(gpuCor(x, threads = 1, control = gpuControl(backend = "cpu")), "'threads' is given beside 'control'")
   expect_error(gpuCor(x, control = list(threads = 1)), "'control' must come from gpuControl")
+})
+
+test_that("run settings are checked when they are made, and shown", {
+  wrong <- list(backend = "cdua", threads = 0, devices = -1, memory = "all", progress = "no", keep = -1)
+  for (name in names(wrong)) expect_error(do.call(gpuControl, wrong[name]), paste0("'", name, "' must be"))
+  expect_output(print(gpuControl()), "^Run settings: defaults$")
+  expect_output(print(gpuControl(backend = "cpu", threads = 2)), "^Run settings: backend = \"cpu\", threads = 2$")
+  expect_s3_class(gpuControl(backend = "cuda", devices = 9), "gpuControl") # another machine may have ten
 })
 
 test_that("a value that there is not is named with the one that was probably meant", {
@@ -288,4 +299,29 @@ test_that("the example says with what it was computed", {
   expect_length(facts, 5L)
   expect_no_match(facts, "[, ]$")
   expect_gt(file.size(file.path(folder, "golub-kendall.png")), 1e4)
+})
+
+test_that("an error that the engine finds has the class of its cause", {
+  x <- normal(20, 4)
+  x[2, 3] <- NA
+  expect_error(gpuCor(x, use = "all.obs"), class = "gpucor_error_input")
+  fail_at("host", 1)
+  on.exit(fail_at("host", 0))
+  expect_error(gpuCor(normal(20, 4), backend = "cpu"), class = "gpucor_error_memory")
+})
+
+test_that("permutations that would not be made are an error", {
+  expect_error(gpuCorTest(normal(20, 4), n_perm = 10), "'n_perm' is for adjust = \"maxT\"")
+})
+
+test_that("the time between volumes may be that of 'y'", {
+  x <- normal(60, 5)
+  timed <- structure(x, tr = 2)
+  expect_identical(gpuCor(x[, 1], timed, bandpass = c(0.01, 0.1)), gpuCor(x[, 1], x, bandpass = c(0.01, 0.1), tr = 2))
+})
+
+test_that("a column whose name is empty is named by its number", {
+  x <- cbind(normal(20, 3), 1)
+  colnames(x) <- c("a", "b", "c", "")
+  expect_warning(gpuCor(x), "'x': 4)", fixed = TRUE)
 })

@@ -39,7 +39,7 @@ genes_of_factors <- function(n_obs = 50, sizes = c(80, 60, 40, 20, 40), seed = 1
 }
 
 expect_same_modules <- function(ours, theirs) {
-  expect_identical(ours$colours, theirs$colors)
+  expect_identical(ours$colors, theirs$colors)
   expect_identical(ours$unmerged, theirs$unmergedColors)
   list <- as_blockwiseModules(ours)
   expect_named(list, names(theirs))
@@ -86,14 +86,14 @@ test_that("eigengenes, kME and kWithin are those of WGCNA's functions", {
   x <- genes_of_factors()
   for (backend in backends()) {
     m <- gpuModules(x, power = 7, type = "signed hybrid", backend = backend)
-    theirs <- WGCNA::moduleEigengenes(x, m$colours)
+    theirs <- WGCNA::moduleEigengenes(x, m$colors)
     expect_equal(m$eigengenes, theirs$eigengenes[names(m$eigengenes)])
     expect_equal(unname(m$explained), unname(unlist(theirs$varExplained))[match(names(m$eigengenes),
                                                                                names(theirs$eigengenes))])
     own <- m$eigengenes[seq_len(ncol(m$kME))]
     expect_equal(unname(m$kME), unname(as.matrix(WGCNA::signedKME(x, own))))
     adjacency <- WGCNA::adjacency(x, type = "signed hybrid", power = 7)
-    within <- WGCNA::intramodularConnectivity(adjacency, m$colours)$kWithin
+    within <- WGCNA::intramodularConnectivity(adjacency, m$colors)$kWithin
     expect_equal(m$kWithin[m$labels > 0], setNames(within, colnames(x))[m$labels > 0], tolerance = 1e-5)
     expect_true(all(is.na(m$kWithin[m$labels == 0])))
     sizes <- tabulate(m$labels)
@@ -133,7 +133,7 @@ test_that("sparse data, experiments and files have the modules of the matrix", {
   skip_without_wgcna()
   x <- round(pmax(genes_of_factors(), 0), 1)
   dense <- gpuModules(x, power = 4)
-  parts <- c("colours", "eigengenes", "kME", "kWithin")
+  parts <- c("colors", "eigengenes", "kME", "kWithin")
   suppressMessages(sparse <- gpuModules(Matrix::Matrix(x, sparse = TRUE), power = 4))
   expect_equal(sparse[parts], dense[parts])
   file <- tempfile()
@@ -146,8 +146,8 @@ test_that("sparse data, experiments and files have the modules of the matrix", {
   se <- SummarizedExperiment::SummarizedExperiment(list(other = t(x) * 0, log = t(x)))
   m <- gpuModules(se, power = 4, assay = "log")
   expect_equal(m[parts], dense[parts])
-  SummarizedExperiment::rowData(se)[c("module", "kME")] <- as.data.frame(m)[c("colour", "kME")]
-  expect_identical(SummarizedExperiment::rowData(se)$module, unname(m$colours))
+  SummarizedExperiment::rowData(se)[c("module", "kME")] <- as.data.frame(m)[c("color", "kME")]
+  expect_identical(SummarizedExperiment::rowData(se)$module, unname(m$colors))
 })
 
 # Two data sets of the genes above, each with modules of its own besides.
@@ -157,7 +157,7 @@ two_sets <- function() {
 }
 
 expect_same_consensus <- function(ours, theirs) {
-  expect_identical(ours$colours, theirs$colors)
+  expect_identical(ours$colors, theirs$colors)
   expect_identical(ours$unmerged, theirs$unmergedColors)
   expect_equal(ours$tree[c("merge", "height", "order")], theirs$dendrograms[[1]][c("merge", "height", "order")],
                tolerance = 1e-5)
@@ -209,20 +209,20 @@ test_that("consensus modules have eigengenes, kME and kWithin of each set, and a
   sets <- two_sets()
   m <- gpuModules(sets, power = c(6, 5), combine = "min")
   for (s in 1:2) {
-    theirs <- WGCNA::moduleEigengenes(sets[[s]], m$colours)$eigengenes
+    theirs <- WGCNA::moduleEigengenes(sets[[s]], m$colors)$eigengenes
     expect_equal(m$eigengenes[[s]], theirs[names(m$eigengenes[[s]])])
     own <- m$eigengenes[[s]][seq_len(ncol(m$kME[[s]]))]
     expect_equal(unname(m$kME[[s]]), unname(as.matrix(WGCNA::signedKME(sets[[s]], own))))
     adjacency <- WGCNA::adjacency(sets[[s]], power = c(6, 5)[s])
-    within <- WGCNA::intramodularConnectivity(adjacency, m$colours)$kWithin
+    within <- WGCNA::intramodularConnectivity(adjacency, m$colors)$kWithin
     expect_equal(unname(m$kWithin[[s]])[m$labels > 0], within[m$labels > 0], tolerance = 1e-5)
   }
   frame <- as.data.frame(m)
-  expect_named(frame, c("gene", "module", "colour", "kME.first", "kME.second", "kWithin.first", "kWithin.second"))
+  expect_named(frame, c("gene", "module", "color", "kME.first", "kME.second", "kWithin.first", "kWithin.second"))
   expect_equal(frame$kME.second[3], m$kME$second[3, m$labels[3]])
   expect_output(print(m), "consensus modules of .* 2 data sets: first .40 samples., second .30 samples.*powers 6, 5")
   summary <- summary(m)
-  expect_named(summary$modules, c("module", "colour", "genes", "explained.first", "explained.second", "hub"))
+  expect_named(summary$modules, c("module", "color", "genes", "explained.first", "explained.second", "hub"))
   first <- frame[frame$module == 1, ]
   expect_equal(first$gene[which.max(pmin(abs(first$kME.first), abs(first$kME.second)))], summary$modules$hub[1])
   expect_output(print(summary), "first (40 samples), second (30 samples)", fixed = TRUE)
@@ -246,7 +246,7 @@ test_that("modules are printed, summed up, drawn, and made a data frame of", {
   m <- gpuModules(genes_of_factors(), power = 6)
   expect_output(print(m), "of 240 genes, 50 samples")
   frame <- as.data.frame(m)
-  expect_named(frame, c("gene", "module", "colour", "kME", "kWithin"))
+  expect_named(frame, c("gene", "module", "color", "kME", "kWithin"))
   expect_equal(frame$kME[3], m$kME[3, m$labels[3]])
   summary <- summary(m)
   expect_equal(summary$modules$genes, as.vector(table(m$labels[m$labels > 0])))
@@ -271,8 +271,8 @@ test_that("modules are printed, summed up, drawn, and made a data frame of", {
 test_that("the tree with its modules looks as it did", {
   skip_if_not_installed("vdiffr")
   place <- c(seq(0, 1, length.out = 12)^2, 3 + seq(0, 1, length.out = 9)^2, 5, 8, 11.5)
-  colours <- rep(c("turquoise", "blue", "grey"), c(12, 9, 3))
-  m <- structure(list(tree = hclust(dist(place), "average"), genes = rep(TRUE, 24), colours = colours,
+  colors <- rep(c("turquoise", "blue", "grey"), c(12, 9, 3))
+  m <- structure(list(tree = hclust(dist(place), "average"), genes = rep(TRUE, 24), colors = colors,
                       labels = rep(c(1L, 2L, 0L), c(12, 9, 3))), class = "gpuModules")
   vdiffr::expect_doppelganger("tree of two modules", function() plot(m, main = "two modules"), cran = TRUE)
 })
@@ -288,7 +288,7 @@ test_that("genes that nothing joins are in no module", {
   expect_output(print(summary(m)), "0 modules of 0 of 60 genes.*unassigned 60")
   two <- gpuModules(list(normal(30, 60), normal(25, 60, 2)), power = 12, combine = "min")
   expect_equal(unname(two$labels), rep(0L, 60))
-  expect_named(as.data.frame(two)[0, ], c("gene", "module", "colour", "kME.set1", "kME.set2", "kWithin.set1",
+  expect_named(as.data.frame(two)[0, ], c("gene", "module", "color", "kME.set1", "kME.set2", "kWithin.set1",
                                           "kWithin.set2"))
 })
 
@@ -307,5 +307,7 @@ test_that("what is not installed or makes no sense is an error that says so", {
   for (bad in list(9, -1, "a", NA, 1:2)) {
     expect_error(gpuModules(x, power = 4, deepSplit = bad), "'deepSplit' must be a number between 0 and 4, not")
   }
+  genes_in_rows <- t(genes_of_factors(20, c(300, 300, 200, 100, 100)))
+  expect_length(grep("1,000 rows", warnings_of(gpuModules(genes_in_rows))), 1)
   expect_error(as_blockwiseModules(1), "must be what gpuModules\\(\\) returned")
 })

@@ -502,7 +502,7 @@ test_that("a file may have more edges than a sparse matrix", {
   skip_if_not_installed("rhdf5")
   x <- rounded(14, 60)
   ours <- gpucor:::constant
-  few <- function(name) if (name == "most edges") 100 else ours(name)
+  few <- function(name) if (name == "max edges") 100 else ours(name)
   for (criterion in list(list(threshold = 0), list(density = 0.5), list(density = 1), list(k = 5))) {
     file <- file.path(new_folder(), "net.h5ad")
     net <- do.call(gpuCorNetwork, c(list(x), criterion))

@@ -142,6 +142,39 @@ for (backend in backends()) {
   })
 }
 
+# ---- neighbours on a GPU: first a sample of columns, then records of edges
+
+test_that("a GPU has the neighbours of the CPU, whatever memory it may take", {
+  skip_without_gpu()
+  x <- rounded(9, 3000) # many ties
+  x[, 7] <- 1 # constant
+  y <- with_duplicates(rounded(9, 500))
+  rows <- covering(method = all_methods, sign = all_signs, k = c(1, 4, 40), mutual = c(FALSE, TRUE),
+                   sides = c("x", "x, y", "y, x"), memory = c("all", "pruned often", "by the host"))
+  for_rows(rows, function(method, sign, k, mutual, sides, memory, label) {
+    sides <- switch(sides, x = list(x, NULL), `x, y` = list(x, y), `y, x` = list(y, x))
+    final <- 2 * 48 * k * (ncol(sides[[1]]) + NCOL(sides[[2]]) * !is.null(sides[[2]])) # bytes of the records kept
+    bytes <- switch(memory, all = NULL, `pruned often` = ceiling(4.1 * final),
+                    `by the host` = floor(3.9 * final))
+    run <- function(...) {
+      quiet_network(sides[[1]], sides[[2]], k = k, mutual = mutual, sign = sign, method = method, ...)
+    }
+    expect_identical(slots_of(run(backend = "cuda", memory = bytes)), slots_of(run(backend = "cpu")), label = label)
+  })
+  expect_nothing_left()
+})
+
+test_that("a GPU has the CPU's neighbours if the sample has some of the columns", {
+  skip_without_gpu()
+  x <- normal(10, 34000)
+  x[, 20001:24000] <- x[, 1:4000] + x[, 20001:24000] / 4 # near one another, and far from the sample
+  for (method in all_methods) {
+    run <- function(...) slots_of(gpuCorNetwork(..., k = 5, method = method))
+    expect_identical(run(x, backend = "cuda"), run(x, backend = "cpu"), label = method)
+    expect_identical(run(x, x[, 1:2000], backend = "cuda"), run(x, x[, 1:2000], backend = "cpu"), label = method)
+  }
+})
+
 # ---- the same network however it is computed
 
 for (backend in backends()) {
@@ -498,10 +531,10 @@ test_that("more edges than a sparse matrix can hold are an error as soon as they
     task <- gpucor:::network_task(x, NULL, list(name = "threshold", value = 0), "absolute", use, method,
                                   settings_on(backend))
     for (least in c(0, 0.5)) {
-      expect_error(gpucor:::edge_pass(task, least, most = 10), "more than 10 edges, .*ask for fewer, or .* file =")
+      expect_error(gpucor:::edge_pass(task, least, max = 10), "more than 10 edges, .*ask for fewer, or .* file =")
       expect_nothing_left()
     }
-    fits <- gpucor:::edge_pass(task, 0, most = choose(300, 2))
+    fits <- gpucor:::edge_pass(task, 0, max = choose(300, 2))
     rm(fits)
     expect_nothing_left()
   }

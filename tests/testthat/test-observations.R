@@ -38,7 +38,7 @@ test_that("every function compares them", {
     function(...) gpuCorPairs(x, threshold = 0.3, ...), function(...) gpuCorCompare(x, x[1:40, ], ...)
   )
   for (call in calls[1:8]) expect_error(call(weights = weight[order]), "'weights' has the observations of 'x' in ano")
-  expect_error(calls[[9]](weights = list(weight[order], weight[1:40])), "subject 1: 'weights' has the observations")
+  expect_error(calls[[9]](weights = list(weight[order], weight[1:40])), "^'x': 'weights' has the observations")
   for (f in list(gpuCorTest, function(x, y) gpuCorNetwork(x, y, threshold = 0.3), function(x, y) gpuCorPerm(x, y, 9),
                  function(x, y) gpuCorPairs(x, y, top = 1), function(x, y) gpuConnectivity(x, y, maps = "mean"))) {
     expect_other_order(f(x, x[order, 1:3]), "y")

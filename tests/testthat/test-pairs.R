@@ -211,7 +211,7 @@ for (backend in backends()) {
     for (rule in all_rules(700)[c("within", "farther")]) {
       run <- function() quiet_network(x, density = 0.02, backend = backend, pairs = rule$pairs)
       truth <- with_values(list(SAMPLE_COLUMNS = 0), run())
-      ours <- with_values(list(SAMPLE_LEAST = 100, SAMPLE_EDGES = 100, SAMPLE_MARGIN = 1.5, SAMPLE_MORE = 0), run())
+      ours <- with_values(list(MIN_SAMPLE = 100, SAMPLE_EDGES = 100, SAMPLE_MARGIN = 1.5, SAMPLE_MORE = 0), run())
       expect_identical(slots_of(ours), slots_of(truth))
     }
   })

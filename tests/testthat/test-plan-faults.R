@@ -279,7 +279,7 @@ test_that("a plan of another version, a damaged one and none are told apart", {
   expect_error(gpuCorRun(path), "plan.rds\" is damaged")
   unlink(file.path(path, "plan.rds"))
   expect_error(gpuCorRun(path), "where there is no plan")
-  expect_error(gpuCorRun("/no/such/plan"), paste("a folder that", Sys.info()[["nodename"]], "does not see"))
+  expect_error(gpuCorRun("/no/such/plan"), paste(Sys.info()[["nodename"]], "has no such folder"))
 })
 
 test_that("there are at least one shard and at most as many as tiles", {

@@ -250,7 +250,7 @@ test_that("a plan says what is wrong with it when it is made", {
   expect_error(plan(path, x, threshold = 0.5), "which exists and has a plan in it; gpuCorRun")
   expect_error(plan(tempdir(), x, threshold = 0.5), "which exists; choose another name")
   expect_error(gpuCorRun(path, 3), "'shard' must be numbers from 1 to 2")
-  expect_error(gpuCorRun(file.path(path, "nowhere"), 1), "does not see")
+  expect_error(gpuCorRun(file.path(path, "nowhere"), 1), "which is not a plan: .* has no such folder")
   expect_error(gpuCorStatus(tempdir()), "where there is no plan")
   expect_error(gpuCorCollect(path, file = 3), "'file'|not finished")
 })

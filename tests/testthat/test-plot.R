@@ -82,7 +82,7 @@ test_that("every result has a picture, and the device stays as it was", {
   for (type in c("auto", "p.value", "volcano")) draw(plot(gpuAssociation(genes, x[1:30, 1:3], output = "matrix"), type))
   img <- array(normal(16, 20), c(4, 4, 1, 20))
   draw(plot(voxelMatrix(img)))
-  draw(plot(voxelMatrix(img)[1:2, ], most = 5))
+  draw(plot(voxelMatrix(img)[1:2, ], max = 5))
   expect_identical(plot_returns(r), r)
 })
 
@@ -106,11 +106,11 @@ test_that("a layout leaves the session's random numbers alone", {
 })
 
 test_that("what cannot be seen is refused, with a way out", {
-  expect_error(draw(plot(r, "heatmap", most = 5)), "a heat map of 11 variables .* 'most' is 5: raise it, or draw some")
-  draw(plot(r, most = 5)) # the histogram alone
+  expect_error(draw(plot(r, "heatmap", max = 5)), "a heat map of 11 variables .* 'max' is 5: raise it, or draw some")
+  draw(plot(r, max = 5)) # the histogram alone
   expect_error(draw(plot(r, "heat map")), "'type' must be one of \"auto\", \"histogram\", \"heatmap\"")
   expect_error(draw(plot(gpuCor(x[, 1, drop = FALSE]))), "there is no pair to plot: 'x' has 1 variable$")
-  expect_error(draw(plot(overlap, most = 50)), "a heat map of 60 variables")
+  expect_error(draw(plot(overlap, max = 50)), "a heat map of 60 variables")
   expect_error(draw(plot(overlap, tree = stats::hclust(1 - r))), "'tree' has 11 leaves, and 'x' 60 variables")
   expect_error(draw(plot(overlap, tree = quote(z))), "'tree' must be a tree of hclust\\(\\), not of class name")
   expect_error(draw(plot(con, measure = "degre0")), "'measure' must be one of \"degree\"")
@@ -120,7 +120,7 @@ test_that("what cannot be seen is refused, with a way out", {
   expect_error(draw(plot(none)), "there is no variable to plot")
   expect_silent(summary(none))
   skip_if_not_installed("igraph")
-  expect_error(draw(plot(net, "layout", most = 3)), "a layout of [0-9]+ variables with edges .*'most' is 3")
+  expect_error(draw(plot(net, "layout", max = 3)), "a layout of [0-9]+ variables with edges .*'max' is 3")
   expect_error(draw(plot(gpuCorNetwork(x, threshold = 1), "layout")), "the network has no edge, and no layout")
 })
 
@@ -225,7 +225,7 @@ test_that("a map of an oblique image has no gaps between voxels", {
   expect_lte(max(runs[rowSums(ink) > 200]), 12)
   map <- gpucor:::new_map(values, coords)
   for (view in map$views) {
-    inside <- !is.na(gpucor:::slice_of(map, view)$colours)
+    inside <- !is.na(gpucor:::slice_of(map, view)$colors)
     expect_true(all(apply(inside, 1, function(row) sum(diff(c(0, row)) == 1)) <= 1))
   }
   # A good part of the page is map: three slices across its width.
@@ -239,16 +239,16 @@ test_that("left is on the left, and what is there has the color of its value", {
   values[rowSums(coords^2) == 0] <- 3
   map <- gpucor:::new_map(values, coords)
   expect_identical(unname(map$peak), c(0L, 0L, 0L))
-  colour <- gpucor:::colours_of(1:3, c(1, 3), map$colours)
+  color <- gpucor:::colors_of(1:3, c(1, 3), map$colors)
   axial <- gpucor:::slice_of(map, 1:2)
   expect_equal(axial$edges, c(-5.5, 5.5, -6.5, 6.5))
-  expect_equal(sort(unique(as.vector(axial$colours))), sort(colour))
-  left <- axial$colours == colour[1]
-  expect_equal(max(col(axial$colours)[left]) / ncol(axial$colours), 5 / 11)
+  expect_equal(sort(unique(as.vector(axial$colors))), sort(color))
+  left <- axial$colors == color[1]
+  expect_equal(max(col(axial$colors)[left]) / ncol(axial$colors), 5 / 11)
   # The front is at the top of an axial slice, the top of the head at that of the others.
   values <- coords[, 2] + 10 * coords[, 3]
   map <- gpucor:::new_map(values, coords)
-  rows <- function(view) match(gpucor:::slice_of(map, view)$colours[, 1], map$colours)
+  rows <- function(view) match(gpucor:::slice_of(map, view)$colors[, 1], map$colors)
   for (view in list(1:2, c(1, 3), 2:3)) expect_true(all(diff(rows(view)) <= 0) && diff(range(rows(view))) > 0)
   texts <- texts_of(plot(connectivity_of(values), "hubs", measure = "mean", coords = coords))
   expect_identical(sort(texts[texts %in% LETTERS]), sort(c("P", "A", "I", "S", "L", "R", "I", "S", "L", "R", "P", "A")))

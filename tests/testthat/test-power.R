@@ -227,7 +227,7 @@ test_that("errors name the argument", {
   expect_error(pickPower(x[, 1:2]), "'x' must have at least 3 columns (genes)", fixed = TRUE)
   expect_error(pickPower(letters), "'x' must be numeric, not of class character", fixed = TRUE)
   expect_error(pickPower(mean), "'x' must be numeric, not of class function", fixed = TRUE)
-  expect_error(pickPower(list(letters)), "subject 1: 'x' must be numeric, not of class character", fixed = TRUE)
+  expect_error(pickPower(list(letters)), "subject 1: it must be a matrix, not a vector", fixed = TRUE)
   expect_error(pickPower(NULL), "'x' must be numeric, not of class NULL", fixed = TRUE)
   expect_error(pickPower(x[, 1]), "'x' must be matrix-like, with a gene in each column; it is a vector", fixed = TRUE)
   expect_error(pickPower(x, wrong = 1), "unused argument 'wrong'", fixed = TRUE)

@@ -63,10 +63,10 @@ test_that("labels, rates and times are for people", {
 })
 
 test_that("the time left goes by how fast it went of late", {
-  job <- list2env(list(started = gpucor:::now() - 100, share = 0.1))
+  job <- list2env(list(started = gpucor:::now() - 100, fraction = 0.1))
   gpucor:::note_speed(job, gpucor:::now())
   expect_equal(job$speed, 0.001, tolerance = 0.01)
-  job$share <- 0.9
+  job$fraction <- 0.9
   gpucor:::note_speed(job, gpucor:::now() + 100)
   expect_gt(job$speed, 0.006) # 0.008 since, 0.0045 on the whole
 })
@@ -95,35 +95,18 @@ test_that("the environment may say true as people do", {
   expect_error(gpuCor(few), "'progress' must be TRUE or FALSE, not \"perhaps\"")
 })
 
-test_that("a bar stays in its line and is wiped away", {
-  file <- tempfile()
-  on.exit(unlink(file))
-  script <- c("options(gpucor.progress_quiet = 0, gpucor.progress_display = 'bar', gpucor.threads = 1, width = 80)",
-              "x <- matrix(rnorm(40 * 1500), 40)", "invisible(gpucor::pickPower(x, seq(1, 16, 0.2), progress = TRUE))")
-  writeLines(script, file)
-  said <- system2(file.path(R.home("bin"), "Rscript"), c("--vanilla", file), stdout = TRUE, stderr = TRUE,
-                  env = paste0("R_LIBS=", paste(.libPaths(), collapse = ":")))
-  parts <- strsplit(paste(said, collapse = "\n"), "\r")[[1]]
-  expect_true(all(nchar(parts) <= 79))
-  expect_match(parts[2], "^\\[=* *\\] +[0-9]+ %, ")
-  expect_match(parts[length(parts)], "^ *$")
-  expect_false(any(grepl("\n", parts)))
-})
-
-test_that("progressr hears of it where someone listens", {
-  skip_if_not_installed("progressr")
-  heard <- list()
-  listen <- function(call) {
-    with_options(list(gpucor.progress_quiet = 0, gpucor.threads = 1, progressr.enable = TRUE), {
-      progressr::with_progress(withCallingHandlers(call, progression = function(p) heard <<- c(heard, list(p))),
-                               handlers = progressr::handler_newline(file = nullfile()))
-    })
-  }
-  listen(pickPower(x, seq(1, 16, 0.2)))
-  types <- vapply(heard, `[[`, "", "type")
-  expect_identical(c(types[1], utils::tail(types, 1)), c("initiate", "finish"))
-  expect_gt(sum(vapply(heard[types == "update"], function(p) p$amount, 0)), 500)
-  expect_match(heard[[2]]$message, "powers")
+test_that("cli shows a bar, or hands it on to who listens", {
+  skip_if_not_installed("cli")
+  lines <- with_options(list(gpucor.progress_quiet = 0, gpucor.progress_display = "cli", gpucor.threads = 1,
+                             gpucor.backend = "cpu", cli.progress_handlers_only = "logger"), {
+    utils::capture.output(invisible(pickPower(x, seq(1, 16, 0.2), progress = TRUE)))
+  })
+  steps <- as.numeric(sub(".* ([0-9.]+)/1000 .*", "\\1", lines))
+  expect_false(is.unsorted(steps))
+  expect_gt(max(steps), 500)
+  expect_match(lines[1], "created$")
+  expect_match(lines[length(lines)], "terminated")
+  expect_null(job_here())
 })
 
 test_that("a handler that leaves by a jump leaves nothing behind", {

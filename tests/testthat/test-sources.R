@@ -85,7 +85,7 @@ test_that("a file of many windows is given up as it is read", {
 test_that("a file that cannot be used is an error that says so", {
   x <- small_data()$complete
   path <- write_raw(x)
-  expect_error(gpuCorFile(1, c(2, 2)), "'file' must be the name of a file, not 1", fixed = TRUE)
+  expect_error(gpuCorFile(1, c(2, 2)), "'file' must be one string, the name of a file, not 1", fixed = TRUE)
   expect_error(gpuCorFile(tempdir(), c(2, 2)), "is a folder", fixed = TRUE)
   expect_error(gpuCorFile(tempfile("absent"), c(2, 2)), "does not exist", fixed = TRUE)
   expect_error(gpuCorFile(path, c(40, 40)), fixed = TRUE,

@@ -71,11 +71,11 @@ for (backend in backends()) {
     x[[1]][, 3] <- -x[[1]][, 1]
     x[[2]][, 4] <- x[[2]][, 1]
     r <- gpuCor(x, combine = "fisher", precision = "double", backend = backend)
-    z <- (atanh(MOST_R) + atanh(cor(x[[2]][, 1], x[[2]][, 2]))) / 2
+    z <- (atanh(MAX_R) + atanh(cor(x[[2]][, 1], x[[2]][, 2]))) / 2
     expect_equal(r[1, 2], tanh(z), tolerance = 1e-12)
     both <- lapply(x, function(m) cbind(m[, 1], m[, 1], -m[, 1]))
     r <- gpuCor(both, combine = "fisher", backend = backend)
-    expect_equal(as.vector(r), c(MOST_R, -MOST_R, -MOST_R), tolerance = 1e-14)
+    expect_equal(as.vector(r), c(MAX_R, -MAX_R, -MAX_R), tolerance = 1e-14)
   })
 
   # What is cheap on a processor must not be seen: strong correlations, of which artanh is steep, few and many
@@ -292,7 +292,7 @@ test_that("errors name the subject, and what is to be done", {
   other <- x[[1]]
   colnames(other)[2] <- "z"
   expect_error(gpuCor(c(x, list(other))), "subject 3: column 2 of 'x' is \"z\", and that of the first subject \"b\"")
-  expect_error(gpuCor(list(x[[1]], "a")), "subject 2: 'x' must be numeric")
+  expect_error(gpuCor(list(x[[1]], "a")), "subject 2: it must be a matrix, not \"a\"")
   expect_error(gpuCor(list(x[[1]], 1:5)), "subject 2: it must be a matrix")
   expect_error(gpuCor(list(x[[1]], NULL)), "subject 2: there are no data")
   expect_error(gpuCor(x, x[[1]]), "'y' is none")

@@ -108,7 +108,7 @@ test_that("one of a thing is called one", {
   found <- gpuAssociation(x[, 1, drop = FALSE], x[, 2], output = "matrix")
   expect_match(printed(found), "of 1 variable and 1 trait, 1 test; smallest p:", fixed = TRUE)
   of_networks <- gpuCorWindows(x[, 1:2], 30, step = 5, output = "network", threshold = 0)
-  expect_match(printed(of_networks), "networks of 1 edge;", fixed = TRUE)
+  expect_match(printed(of_networks), "networks of 1 edge of 1 pair;", fixed = TRUE)
   expect_match(printed(gpuCorWindows(x[, 1:2], 30, output = "moments")), "$max of 1 pair\n", fixed = TRUE)
   expect_match(printed(gpuInfo()), "CPU:  ([0-9]+ threads|1 thread), ")
   expect_error(gpuAssociation(x, x[1, , drop = FALSE]), "'traits' has 1 row, and 'x' has 32 observations")

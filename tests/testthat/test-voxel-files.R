@@ -7,6 +7,38 @@ number_at <- function(file, at, what, n, size) {
   readBin(bytes[at + seq_len(n * size)], what, n, size = size, endian = "little")
 }
 
+# A file of 4 x 3 x 2 voxels at 5 times, from the bytes of its voxels.
+write_voxel_bytes <- function(file, code, scale, endian, voxels) {
+  put <- function(bytes, at, value, size) {
+    piece <- writeBin(value, raw(), size = size, endian = endian)
+    replace(bytes, at + seq_along(piece), piece)
+  }
+  header <- put(put(raw(352), 0, 348L, 4), 40, c(4L, 4L, 3L, 2L, 5L, 1L, 1L, 1L), 2)
+  header <- put(put(put(header, 70, code, 2), 108, 352, 4), 112, scale, 4)
+  writeBin(c(replace(header, 345:347, charToRaw("n+1")), voxels), file)
+}
+
+test_that("voxels of every type, in both byte orders, are read", {
+  file <- file.path(temporary_folder(), "series.nii")
+  small <- (seq(0, 119) * 37L) %% 251L
+  word <- function(values) suppressWarnings(as.integer(values - 2^32 * (values >= 2^31))) # NA: 0x80000000
+  far <- c(-2^62, seq(-2^40, by = 2^33 - 3, length.out = 119))
+  types <- list( # code, bytes of a number, values, what writeBin() writes
+    list(2L, 1, small), list(256L, 1, small - 125L), list(4L, 2, small - 125L), list(512L, 2, small * 200L),
+    list(8L, 4, replace(small * 8000000L - 1000000000L, 7, NA)), list(16L, 4, small / 8),
+    list(64L, 8, replace(small / 7, 1:3, c(NA, NaN, Inf))), list(768L, 4, small * 2^24, word(small * 2^24)),
+    list(1024L, 4, far, list(little = rbind(word(far %% 2^32), far %/% 2^32),
+                             big = rbind(far %/% 2^32, word(far %% 2^32)))))
+  for (endian in c("little", "big")) for (type in types) for (scale in list(c(1, 0), c(0, 9), c(0.5, -3))) {
+    written <- type[[length(type)]]
+    if (is.list(written)) written <- as.integer(written[[endian]])
+    write_voxel_bytes(file, type[[1]], scale, endian, writeBin(written, raw(), size = type[[2]], endian = endian))
+    truth <- array(if (scale[1] == 0.5) type[[3]] * 0.5 - 3 else type[[3]], c(4, 3, 2, 5))
+    expect_identical(array(readVoxels(file), dim(truth)), truth, label = paste(endian, type[[1]], scale[1]))
+    expect_identical(unclass(voxelMatrix(file))[2:4, ], t(matrix(truth, 24))[2:4, ])
+  }
+})
+
 test_that("a map comes back from its file", {
   folder <- temporary_folder()
   img <- image_with_affine()
@@ -150,7 +182,7 @@ test_that("files that cannot be read or written say why", {
   expect_error(readVoxels(cut("header.nii", bytes[1:200])), "ends before its last voxel")
   expect_error(voxelMatrix(at("map.nii")), "'img' must have 4 dimensions, x, y, z and time, not 3 \\(5 x 4 x 3\\)")
   bytes[71:72] <- as.raw(c(128, 0)) # RGB
-  expect_error(readVoxels(cut("colours.nii", bytes)), "voxels of NIfTI's type 128")
+  expect_error(readVoxels(cut("colors.nii", bytes)), "voxels of NIfTI's type 128")
   for (other in list(raw(0), charToRaw("no image"), replace(bytes, 345:348, charToRaw("ni1 ")))) {
     cut("other.nii", other)
     if (requireNamespace("RNifti", quietly = TRUE)) next
@@ -255,4 +287,19 @@ test_that("a series keeps the time between its volumes, and maps have none", {
   again <- tempfile(fileext = ".nii")
   writeVoxels(voxelImage(t(x[1:2, ]), x), again)
   expect_identical(readBin(again, "raw", 1e5), readBin(maps, "raw", 1e5))
+  series <- tempfile(fileext = ".nii")
+  writeVoxels(t(x), series, reference = x, tr = 2.5)
+  expect_identical(attributes(voxelMatrix(series)), attributes(x))
+})
+
+test_that("voxels of a plain array have a size and a time when these are given", {
+  img <- array(rnorm(5 * 4 * 3 * 6), c(5, 4, 3, 6))
+  file <- function() tempfile(fileext = ".nii")
+  header <- attr(readVoxels(writeVoxels(img, file(), voxel_size = c(2, 3, 4), tr = 0.75)), "header")
+  expect_identical(header$pixdim[2:5], c(2, 3, 4, 0.75))
+  expect_identical(header$xyzt_units, 10L)
+  expect_identical(attr(readVoxels(writeVoxels(img, file())), "header")$xyzt_units, 0L)
+  expect_error(writeVoxels(img, file(), voxel_size = 2), "'voxel_size' must be three lengths in mm, not 2")
+  expect_error(writeVoxels(img, file(), tr = -1), "'tr' must be the seconds from one observation to the next")
+  expect_error(writeVoxels(image_with_affine(), file(), voxel_size = c(2, 2, 2)), "reference has an affine")
 })

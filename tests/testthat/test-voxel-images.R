@@ -17,12 +17,23 @@ test_that("rows can be chosen, and the matrix still knows its voxels", {
   for (rows in list(-(1:3), 2:8, c(FALSE, rep(TRUE, 5), FALSE, FALSE))) expect_identical(attr(x[rows, ], "tr"), 2)
   expect_identical(attr(x[, , drop = FALSE], "tr"), 2)
   for (rows in list(good, 8:2, c(1, 3), c(1, 1))) expect_null(attr(x[rows, ], "tr"))
-  # All else is as of any matrix.
   plain <- matrix(as.vector(x), nrow(x))
+  # Columns are voxels.
+  for (columns in list(3:7, -(1:2), seq_len(ncol(x)) %in% 4:9)) {
+    some <- x[, columns]
+    expect_identical(unclass(some)[, ], plain[, columns])
+    expect_identical(voxelCoords(some), voxelCoords(x)[columns, ])
+    expect_identical(voxelImage(some[1, ], some)[attr(some, "mask")], plain[1, columns])
+    expect_identical(attr(some, "tr"), 2)
+  }
+  expect_identical(x[2:3, 3:7], x[2:3, ][, 3:7])
+  named <- `colnames<-`(x, paste0("v", seq_len(ncol(x))))
+  expect_identical(attr(named[, c("v3", "v7")], "mask"), attr(x[, c(3, 7)], "mask"))
+  # All else is as of any matrix.
   expect_identical(x[3, ], plain[3, ])
   expect_identical(x[, 3], plain[, 3])
-  expect_identical(x[, 3:7], plain[, 3:7])
-  expect_identical(x[2:3, 3:7], plain[2:3, 3:7])
+  expect_identical(x[, 7:3], plain[, 7:3])
+  expect_identical(x[, c(3, 3)], plain[, c(3, 3)])
   expect_identical(x[5], plain[5])
   expect_identical(x[cbind(1:2, 3:4)], plain[cbind(1:2, 3:4)])
   expect_identical(x[plain > 500], plain[plain > 500])

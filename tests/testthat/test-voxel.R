@@ -68,7 +68,7 @@ test_that("voxels that do not vary are dropped, and counted", {
   kept <- array(TRUE, c(4, 3, 2))
   kept[gone] <- FALSE
   expect_identical(attr(x, "mask"), kept)
-  expect_identical(x[, 1:2], cbind(img[1, 2, 1, ], img[2, 2, 1, ]))
+  expect_identical(unclass(x)[, 1:2], cbind(img[1, 2, 1, ], img[2, 2, 1, ]))
 
   # Only those inside the mask count.
   mask <- array(FALSE, c(4, 3, 2))

@@ -107,6 +107,13 @@ test_that("the cosine is that of columns as they are", {
     truth[21, ] <- truth[, 21] <- NA
     expect_identical(differences(off_diagonal(ours), off_diagonal(truth), 1e-13), NULL)
     expect_equal(diag(ours), replace(rep(1, 24), 21, NA))
+    infinite <- holes
+    infinite[2:3, 5:6] <- c(Inf, -Inf, 1, 1)
+    bytes <- lapply(c("cpu", backend), function(backend) {
+      suppressWarnings(gpuCor(infinite, use = "pairwise", method = "cosine", output = "matrix", backend = backend))
+    })
+    expect_identical(bytes[[2]], bytes[[1]])
+    expect_true(is.na(bytes[[1]][5, 6]))
   }
   r <- gpuCor(x[, 1], x[, 2], method = "cosine", precision = "double") # independent: t with n - 1 degrees of freedom
   expect_equal(gpuCorTest(x[, 1:2], method = "cosine", precision = "double", df = 32)$p.value[1],

@@ -205,6 +205,29 @@ for (backend in backends()) {
     expect_nothing_left("moments")
   })
 
+  test_that(paste(backend, "has the same moments as the CPU, to the last bit"), {
+    x <- series(40, 150)
+    x[, 9] <- round(x[, 9])
+    x[5:30, 3] <- 2
+    x[1:20, 7] <- 1
+    holes <- x
+    holes[5, 4] <- holes[18:22, 8] <- NA
+    holes[30, 3] <- NA
+    moments <- function(x, backend, ...) {
+      warned <- warnings_of(m <- gpuCorWindows(x, 12, step = 2, output = "moments", backend = backend, ...))
+      list(without_own_call(m), warned)
+    }
+    for (method in c(all_methods, "bicor")) for (precision in c("single", "double")) {
+      expect_identical(moments(x, backend, method = method, precision = precision),
+                       moments(x, "cpu", method = method, precision = precision))
+      for (use in if (precision == "single") c("everything", "complete.obs", "pairwise.complete.obs")) {
+        expect_identical(moments(holes, backend, method = method, use = use),
+                         moments(holes, "cpu", method = method, use = use), label = paste(method, use))
+      }
+    }
+    expect_nothing_left("moments")
+  })
+
   test_that(paste(backend, "weighs the observations of a window"), {
     x <- series(30, 8)
     shapes <- list(gaussian = 0.1, tukey = 0.6)
@@ -429,6 +452,12 @@ test_that("methods show, sum up and convert", {
     top <- gpuCorWindows(x, 10, step = 5, output = "moments", k = 1)
     expect_output(print(top), "[$]sd of the [0-9] most variable pairs of 6")
     expect_identical(sort(as.data.frame(top)$sd), sort(top$sd@x))
+    masked <- function(...) {
+      gpuCorWindows(x, 10, step = 5, threshold = 0.1, pairs = pairMask(c(1, 1, 2, 2), same = TRUE), ...)
+    }
+    expect_output(print(masked(output = "network")), "networks of .* of 2 pairs; ")
+    expect_output(print(masked(output = "connectivity")), "variables x windows, of 2 pairs")
+    expect_output(print(masked(output = "moments")), "most variable pairs? of 2\n")
   }
   expect_error(w[[4]], "'i' must be a whole number between 1 and 3")
 })

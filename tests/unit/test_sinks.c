@@ -3,6 +3,8 @@
 #include "device.h"
 #include "results.h"
 
+#include "../../src/sink/neighbours.h"
+
 #include <string.h>
 
 /* ---- problems ----------------------------------------------------------------------------- */
@@ -199,6 +201,56 @@ static void workers_of_the_processor(void) {
     free(p);
 }
 
+/* ---- neighbours that a device has found ------------------------------------------------------------- */
+
+/* Returns the neighbours of all variables as a list, columns before rows, each variable's weakest first. */
+static gcor_edge *list_neighbours(const gcor_neighbours *from, int64_t *n) {
+    const gcor_heaps *sides[] = {&from->cols, &from->rows};
+    gcor_edge *list = malloc((size_t)((from->cols.n_var + from->rows.n_var) * from->k) * sizeof *list);
+    *n = 0;
+    for (int s = 0; s < 2; s++)
+        for (int64_t j = 0; j < sides[s]->n_var; j++)
+            for (int64_t e = 0; e < sides[s]->count[j]; e++) {
+                gcor_neighbour own = sides[s]->heap[j * from->k + e];
+                list[(*n)++] = (gcor_edge){(int32_t)(s * from->cols.n_var + j), own.other, own.r};
+            }
+    return list;
+}
+
+static void check_lists(unit_problem *p, const unit_kind *kind) {
+    unit_sink sink, other;
+    unit_call call;
+    int64_t n;
+    p->shard = (gcor_shard){0, 1};
+    p->devices = 1;
+    p->threads = 3;
+    unit_call_begin(&call, p->threads);
+    CHECK_INT(unit_sink_new(p, kind, &sink), GCOR_OK);
+    CHECK_INT(unit_run(p, sink.sink), GCOR_OK);
+    gcor_edge *list = list_neighbours((const gcor_neighbours *)sink.sink, &n);
+    CHECK_INT(unit_sink_new(p, kind, &other), GCOR_OK);
+    gcor_neighbours_add((gcor_neighbours *)other.sink, &call.context, list, n / 3);
+    gcor_neighbours_add((gcor_neighbours *)other.sink, &call.context, list + n / 3, n - n / 3);
+    free(list);
+    unit_found found = unit_found_in(p, &sink);
+    CHECK_SAME(&found, unit_found_in(p, &other));
+    free(found.bytes);
+}
+
+static void neighbours_from_lists(void) {
+    unit_problem *p = malloc(sizeof *p);
+    unit_seed(9);
+    unit_data x = unit_data_new(N_OBS, N_X, UNIT_SPOILT), y = unit_data_new(N_OBS, N_Y, UNIT_SPOILT);
+    unit_devices_reset();
+    unit_problem_of(p, &x.matrix.source, NULL);
+    check_lists(p, unit_kind_named("neighbours in a triangle"));
+    unit_problem_of(p, &x.matrix.source, &y.matrix.source);
+    check_lists(p, unit_kind_named("neighbours in a rectangle"));
+    unit_data_free(&x);
+    unit_data_free(&y);
+    free(p);
+}
+
 const unit_test sinks_tests[] = {
     {"any number of devices and threads gives the same bytes", any_number_of_devices},
     {"shares that are saved and loaded, in any order, give the same bytes", shards_through_files},
@@ -206,5 +258,6 @@ const unit_test sinks_tests[] = {
     {"a sink that sees one share after the other gives the same bytes", one_sink_for_several_runs},
     {"tiles of any size give the same bytes", tiles_of_any_size},
     {"several workers of the processor give the same bytes", workers_of_the_processor},
+    {"neighbours come in lists, too", neighbours_from_lists},
     {NULL, NULL},
 };

@@ -1,5 +1,6 @@
 /* Windows: each has the results of a run over its observations, whoever computes it; moments cover all windows. */
 #include "check.h"
+#include "device.h"
 #include "fixture.h"
 
 #include "../../src/base/alloc.h"
@@ -22,14 +23,16 @@ typedef struct {
     unsigned char of_window[2][N];
     int64_t n_obs[N];
     double values[N][PAIRS]; /* -1: no coefficient */
+    double moments[5][PAIRS];
 } fixture;
 
-static fixture *new_fixture(int threads, const char *method) {
+static fixture *new_fixture_on(const gcor_backend *backend, int threads, const char *method) {
     fixture *f = calloc(1, sizeof *f);
     unit_problem *problem = calloc(1, sizeof *problem);
     unit_seed(5);
     f->data = unit_data_new(N_OBS, N_VAR, UNIT_SPOILT);
     unit_problem_of(problem, &f->data.matrix.source, NULL);
+    problem->backend = backend;
     unit_call_begin(&f->call, threads);
     CHECK_INT(unit_session_open(problem, &f->session), GCOR_OK);
     free(problem);
@@ -42,6 +45,10 @@ static fixture *new_fixture(int threads, const char *method) {
                                 .fell_back = {f->of_variable[1], f->of_window[1]},
                                 .n_obs = f->n_obs};
     return f;
+}
+
+static fixture *new_fixture(int threads, const char *method) {
+    return new_fixture_on(&gcor_cpu, threads, method);
 }
 
 static void free_fixture(fixture *f) {
@@ -141,6 +148,93 @@ static void moments_of_windows(void) {
     }
 }
 
+static gcor_status keep_moments(void *user, gcor_context *context, const gcor_tile *tile, const gcor_moments *moments,
+                                double *scratch) {
+    fixture *f = user;
+    (void)context, (void)tile, (void)scratch;
+    for (int64_t k = 0; k < PAIRS; k++) {
+        f->moments[0][k] = moments->count[k];
+        f->moments[1][k] = gcor_moments_mean(moments, k, -9);
+        f->moments[2][k] = gcor_moments_sd(moments, k, -9);
+        f->moments[3][k] = gcor_moments_min(moments, k, -9);
+        f->moments[4][k] = gcor_moments_max(moments, k, -9);
+    }
+    return GCOR_OK;
+}
+
+/* A device's windows go one after the other into a sink of moments, with the same bytes. */
+static void moments_on_a_device(void) {
+    const int32_t none[1] = {0}; /* of complete observations, so that windows have pairwise-complete ones */
+    const char *methods[] = {"pearson", "kendall"};
+    for (int m = 0; m < 2; m++)
+        for (int use = GCOR_PAIRWISE; use <= GCOR_EVERYTHING; use++) {
+            fixture *f = new_fixture(2, methods[m]), *on_device = new_fixture_on(&unit_device, 2, methods[m]);
+            f->windows.job.use = on_device->windows.job.use = (gcor_use)use;
+            f->windows.complete = on_device->windows.complete = use == GCOR_PAIRWISE ? none : NULL;
+            CHECK_INT(gcor_window_moments(&f->windows, f->session, &f->call.context, keep_moments, f), GCOR_OK);
+            CHECK_INT(gcor_window_moments(&on_device->windows, on_device->session, &on_device->call.context,
+                                          keep_moments, on_device),
+                      GCOR_OK);
+            CHECK(memcmp(f->moments, on_device->moments, sizeof f->moments) == 0);
+            CHECK(memcmp(f->of_window, on_device->of_window, sizeof f->of_window) == 0);
+            gcor_session_close(on_device->session);
+            unit_data_free(&on_device->data);
+            free(on_device);
+            free_fixture(f);
+        }
+}
+
+enum { ROWS = 3, COLS = 700, CELLS = ROWS * COLS, SPLIT = 101 };
+
+/* Delivers a part of the columns to the sink. */
+static void take_columns(gcor_sink *sink, gcor_context *context, const double *values, int64_t first, int64_t n) {
+    static double part[CELLS];
+    const gcor_tile tile = {0, ROWS, first, n};
+    for (int64_t row = 0; row < ROWS; row++)
+        memcpy(part + row * n, values + row * COLS + first, (size_t)n * sizeof *part);
+    CHECK_INT(gcor_take_tile(sink, context, &tile, part, NULL), GCOR_OK);
+}
+
+/* A sink that gets its tiles in parts has the moments of whole rows. */
+static void moments_by_tiles(void) {
+    static double values[CELLS];
+    const unsigned char not_full = 0;
+    unit_call call;
+    gcor_moments whole, parts;
+    unit_call_begin(&call, 2);
+    CHECK_INT(gcor_moments_new(&call.context, CELLS, &whole), GCOR_OK);
+    CHECK_INT(gcor_moments_new(&call.context, CELLS, &parts), GCOR_OK);
+    gcor_moments_begin(&whole, &call.context, CELLS);
+    gcor_moments_begin(&parts, &call.context, CELLS);
+    gcor_moments_sink sink = {.sink = {.type = &gcor_moments_type, .shape = GCOR_FULL, .n_row = ROWS, .n_col = COLS},
+                              .moments = &parts};
+    for (int64_t k = 0; k < CELLS; k++) values[k] = k % 7 == 0 ? GCOR_NO_VALUE : k % 11 == 0 ? NAN : sin((double)k);
+    for (int window = 0; window < 3; window++) {
+        values[CELLS - 1] = window == 2 ? GCOR_ZERO_SD : 0.25;
+        gcor_moments_add(&whole, &call.context, values, 1, &not_full);
+        take_columns(&sink.sink, &call.context, values, SPLIT, COLS - SPLIT);
+        take_columns(&sink.sink, &call.context, values, 0, SPLIT);
+        CHECK_INT(sink.has_zero_sd, window == 2);
+        for (int64_t k = 0; k < CELLS; k++) values[k] = k % 5 == 0 ? values[k] : values[k] * 0.5;
+    }
+    const double *a[] = {whole.count, whole.first, whole.sum, whole.squares, whole.min, whole.max};
+    const double *b[] = {parts.count, parts.first, parts.sum, parts.squares, parts.min, parts.max};
+    for (int m = 0; m < 6; m++) CHECK(memcmp(a[m], b[m], CELLS * sizeof(double)) == 0);
+    gcor_moments_free(&whole);
+    gcor_moments_free(&parts);
+}
+
+/* What a device keeps of a tile between windows is gone. */
+static void a_failed_device_is_closed(void) {
+    fixture *f = new_fixture_on(&unit_device, 1, "pearson");
+    unit_devices_reset();
+    unit_devices_now.faults[0] = (unit_fault){UNIT_PREPARE, 3, GCOR_BAD_INPUT};
+    CHECK_INT(gcor_window_moments(&f->windows, f->session, &f->call.context, keep_moments, f), GCOR_BAD_INPUT);
+    CHECK_INT(unit_devices_now.open, 0);
+    unit_devices_reset();
+    free_fixture(f);
+}
+
 /* ---- the end ------------------------------------------------------------------------------------- */
 
 static int stop_now(void *user, double fraction) {
@@ -178,6 +272,9 @@ static void an_error_is_told(void) {
 
 const unit_test windows_tests[] = {{"windows like runs", windows_like_runs},
                                    {"moments of windows", moments_of_windows},
+                                   {"moments on a device", moments_on_a_device},
+                                   {"moments by tiles", moments_by_tiles},
+                                   {"a failed device is closed", a_failed_device_is_closed},
                                    {"an interrupt ends all", an_interrupt_ends_all},
                                    {"an error is told", an_error_is_told},
                                    {NULL, NULL}};

@@ -77,6 +77,15 @@ void sort_by_position(const Stream &stream, DeviceArray<char> &scratch, const un
     });
 }
 
+void sort_by_key(const Stream &stream, DeviceArray<char> &scratch, const unsigned long long *keys,
+                 unsigned long long *sorted_keys, const unsigned long long *values, unsigned long long *sorted_values,
+                 int64_t n, int begin, int end) {
+    with_scratch(scratch, "sorting edges", [&](void *memory, size_t &bytes) {
+        return cub::DeviceRadixSort::SortPairs(memory, bytes, keys, sorted_keys, values, sorted_values, n, begin, end,
+                                               stream.handle);
+    });
+}
+
 struct IsKept {
     gcor_side side;
     double min;

@@ -23,6 +23,11 @@ void sort_columns(gcor_state *state, SortBuffers &buffers, const Key *keys, Key 
 void sort_by_position(const Stream &stream, DeviceArray<char> &scratch, const unsigned *positions,
                       unsigned *sorted_positions, const double *r, double *sorted_r, int64_t n, int bits);
 
+/* Sorts n pairs of a key and a value by the key's bits begin .. end-1; the sort is stable. */
+void sort_by_key(const Stream &stream, DeviceArray<char> &scratch, const unsigned long long *keys,
+                 unsigned long long *sorted_keys, const unsigned long long *values, unsigned long long *sorted_values,
+                 int64_t n, int begin, int end);
+
 /* Copies the edges whose weight is at least `min`, in their order. n is at most 2^31 - 1; the output has capacity
  * n. *n_kept, on the device, receives their number. */
 void select_edges(const Stream &stream, DeviceArray<char> &scratch, const unsigned *positions, unsigned *kept_positions,

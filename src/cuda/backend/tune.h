@@ -133,7 +133,21 @@ enum {
      * coefficients are so close together, and the error so large, that too many would be recomputed. */
     MAXIMUM_HALF_OBS = 8192,
 
-    MIN_BINS = 1024 /* bins of weights from 0 to 1 to find the k-th largest, a variable's min weight */
+    /* ---- the k strongest neighbours ------------------------------------------------------------ */
+
+    MIN_BINS = 1024, /* bins of weights from 0 to 1 to find the k-th largest, a variable's min weight */
+
+    /* Variables that each one is compared with for its first min weight: SAMPLED_EACH k within these limits, in
+     * SAMPLE_BLOCKS blocks. With n variables some k n^2 / sample edges follow, each of which costs far more than a
+     * product of the sample. SAMPLE_VALUES are in memory at a time, 1 GB. */
+    SAMPLED_EACH = 1024,
+    SAMPLED_MIN = 32768,
+    SAMPLED_MAX = 131072,
+    SAMPLE_BLOCKS = 16,
+    SAMPLE_VALUES = 1 << 28,
+
+    /* Records of edges, beyond twice those of the result, that are in memory before they are pruned: 1.6 GB. */
+    RECORDS_BEYOND = 1 << 25
 };
 
 /* KEPT_BYTES: a session keeps arrays up to this size between runs and frees larger ones; allocating those again

@@ -16,6 +16,7 @@
 struct Operand {
     gcor_operand head{}; /* must be the first member: the engine sees only this */
     int64_t serial = 0;  /* unique in the session */
+    bool centred = true; /* REAL_COMMON: false for the cosine */
     std::unique_ptr<double[]> host_norm;
     std::unique_ptr<unsigned char[]> host_flags;
     DeviceArray<double> norm;

@@ -8,12 +8,14 @@
 #include <algorithm>
 #include <cstring>
 
-/* ---- pairwise-complete Pearson ------------------------------------------------------------------- */
+/* ---- pairwise-complete Pearson and cosine ---------------------------------------------------------- */
 
-/* Copies values unchanged: each pair has its own means and scale. norm: 1 if the values vary, otherwise 0. */
-static __global__ void copy_columns(const double *values, int64_t n, double *out, double *norm, int *present) {
+/* Copies values unchanged: each pair has its own means and scale. norm: 1 if the values vary or, without centering, if
+ * one is not 0; otherwise 0. */
+static __global__ void copy_columns(const double *values, int64_t n, bool centred, double *out, double *norm,
+                                    int *present) {
     const double *x = values + blockIdx.x * n;
-    double low = INFINITY, high = -INFINITY, count = 0;
+    double low = centred ? INFINITY : 0, high = centred ? -INFINITY : 0, count = 0;
     for (int64_t k = threadIdx.x; k < n; k += COLUMN_THREADS) {
         out[blockIdx.x * n + k] = x[k];
         if (isnan(x[k])) continue;
@@ -48,7 +50,8 @@ static void allocate(Operand &o) {
         o.begin.reserve(n * n_var, what);
         o.end.reserve(n * n_var, what);
         return;
-    case GCOR_PAIR_COMMON: /* computed on the CPU only */
+    case GCOR_PAIR_COMMON:
+    case GCOR_REAL_SPARSE: /* both computed on the CPU only */
     case GCOR_ADJACENCY:   /* multiplied by a sink (sink/overlap.cu) */
     case GCOR_NO_KIND: break;
     }
@@ -127,8 +130,8 @@ static int64_t group_of(const Operand &o, int64_t batch) {
 static void prepare_group(gcor_state *state, Operand &o, const double *values, int64_t at, int64_t count) {
     int64_t n = o.head.n_obs;
     if (o.head.kind != GCOR_REAL_COMMON) return rank_columns(state, values, count, o, at);
-    copy_columns<<<(unsigned)count, COLUMN_THREADS, 0, state->compute.handle>>>(values, n, o.values.data + at * n,
-                                                                                o.norm.data + at, o.present.data + at);
+    copy_columns<<<(unsigned)count, COLUMN_THREADS, 0, state->compute.handle>>>(
+        values, n, o.centred, o.values.data + at * n, o.norm.data + at, o.present.data + at);
     check_launch("preparing columns");
 }
 
@@ -243,6 +246,7 @@ std::unique_ptr<Operand> cuda_prepare(gcor_state *state, const gcor_columns *col
     o->host_flags.reset(new unsigned char[n_var]());
     o->head = {kind, first, n_var, n_obs, o->host_norm.get(), o->host_flags.get()};
     o->serial = ++state->prepared;
+    o->centred = measure->angle != GCOR_AS_IS;
     allocate(*o);
     if (!on_host)
         prepare_on_device(state, columns, *o);

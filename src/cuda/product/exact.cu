@@ -31,15 +31,15 @@ struct ExactValues : PlainSink {
     }
 
     template <class Dot>
-    __device__ void deliver_cell(const Product &p, unsigned *, int64_t i, int64_t j, Dot dot) const {
+    __device__ void deliver_cell(const Product &p, int64_t i, int64_t j, Dot dot) const {
         for (int k = 0; k < CELL_ROWS; k++)
             if (is_pair(p, i + k, j)) put(p, i + k, j, exact_value(p, dot(k), i + k, j));
     }
 };
 
-/* Stores the sums of signs of the shape's pairs. */
+/* Stores the products of the shape's pairs: sums of signs as counts, dot products as doubles. */
 struct Numerators : PlainSink {
-    static constexpr unsigned modes = modes_of(UNTIED) | modes_of(TIED);
+    static constexpr unsigned modes = modes_of(UNTIED) | modes_of(TIED) | modes_of(FLOAT);
     Packed out;
 
     template <ProductMode Mode, int N>
@@ -48,6 +48,13 @@ struct Numerators : PlainSink {
         for_each_sum(warp, sums, i, j, [&](int sum, int64_t row, int64_t col) {
             if (is_pair(p, row, col)) out.counts[position(p, row, col)] = sign_sum(p, Mode, sum, row, col);
         });
+    }
+
+    template <class Dot>
+    __device__ void deliver_cell(const Product &p, int64_t i, int64_t j, Dot dot) const {
+#pragma unroll
+        for (int k = 0; k < CELL_ROWS; k++)
+            if (is_pair(p, i + k, j)) out.doubles[position(p, i + k, j)] = dot(k);
     }
 };
 
@@ -66,17 +73,50 @@ void exact_tile(gcor_state *state, const Operand &rows, const Operand &cols, con
     case GCOR_REAL_COMMON:
     case GCOR_RANK_COMMON: return exact_pairwise(state, rows, cols, out);
     case GCOR_REAL:
-    case GCOR_PAIR_COMMON: /* computed on the CPU only */
+    case GCOR_PAIR_COMMON:
+    case GCOR_REAL_SPARSE: /* both computed on the CPU only */
     case GCOR_ADJACENCY:   /* multiplied by a sink (sink/overlap.cu) */
     case GCOR_NO_KIND: break;
     }
     fail_impossible("coefficients of columns of that kind");
 }
 
-Packed exact_in_place(gcor_state *state, const Operand &rows, const Operand &cols, const gcor_tile &tile) {
+/* Returns where to store a tile's values in memory owned by the state. */
+static Packed place_for(gcor_state *state, const gcor_tile &tile) {
     DeviceArray<double> &memory = state->products->tile;
     memory.reserve(gcor_tile_pairs(&tile, state->sink->shape), "a tile's coefficients");
-    Packed values{tile, state->sink->shape, memory.data, nullptr};
+    return {tile, state->sink->shape, memory.data, nullptr};
+}
+
+Packed exact_in_place(gcor_state *state, const Operand &rows, const Operand &cols, const gcor_tile &tile) {
+    Packed values = place_for(state, tile);
     exact_tile(state, rows, cols, values);
     return values;
+}
+
+/* Only where fused_exactly(). */
+static Packed numerators_in_place(gcor_state *state, const Operand &rows, const Operand &cols, const gcor_tile &tile) {
+    Numerators sink;
+    sink.out = place_for(state, tile);
+    if (rows.head.kind == GCOR_SIGN) {
+        sink.out.counts = (int *)sink.out.doubles;
+        sink.out.doubles = nullptr;
+    }
+    Product product = exact_product_of(state, rows, cols, tile);
+    launch_sink(state, product, sink);
+    return sink.out;
+}
+
+TileValues values_in_place(gcor_state *state, const Operand &rows, const Operand &cols, const gcor_tile &tile) {
+    TileValues found{};
+    if (fused_exactly(state, rows.head.kind, rows.head.n_obs)) {
+        found.values = numerators_in_place(state, rows, cols, tile);
+        found.row_norm = rows.norm_of(tile.row);
+        found.col_norm = cols.norm_of(tile.col);
+    } else {
+        found.values = exact_in_place(state, rows, cols, tile);
+    }
+    found.values.shape = shape_of_tile(state, tile);
+    found.rounded = rows.head.kind == GCOR_REAL;
+    return found;
 }

@@ -18,7 +18,6 @@ static_assert(WARPS == CHUNK_ROWS / CELL_ROWS * (SIDE / CELL_COLS), "a cell for 
 struct Shared {
     float rows[2][GCOR_OBS_SLICE][PADDED], cols[2][GCOR_OBS_SLICE][PADDED];
     double values[CHUNK_ROWS][PADDED];
-    unsigned bins[GCOR_BINS];
 };
 static_assert(sizeof(Shared) <= 99 << 10, "shared memory of the smaller GPUs");
 
@@ -112,7 +111,7 @@ static __device__ void deliver_block(const Product &p, const Sink &sink, const W
 #pragma unroll
                 for (int j = 0; j < OWN; j++) shared.values[own_row(i) % CHUNK_ROWS][own_col(j)] = sums[i][j];
         __syncthreads();
-        sink.deliver_cell(p, shared.bins, block.row + chunk * CHUNK_ROWS + row, block.col + col,
+        sink.deliver_cell(p, block.row + chunk * CHUNK_ROWS + row, block.col + col,
                           [&](int k) { return shared.values[row + k][col]; });
     }
 }
@@ -122,7 +121,6 @@ static __global__ void __launch_bounds__(THREADS, 1)
     float_blocks(const __grid_constant__ Product p, const __grid_constant__ Sink sink) {
     extern __shared__ __align__(16) unsigned char float_memory[];
     Shared &shared = *reinterpret_cast<Shared *>(float_memory);
-    if constexpr (Sink::counts) clear_bins(shared.bins, THREADS);
     int group = 0;
     for (int index = blockIdx.x; index < p.walk.first[p.walk.groups]; index += gridDim.x) {
         while (index >= p.walk.first[group + 1]) group++;
@@ -133,7 +131,6 @@ static __global__ void __launch_bounds__(THREADS, 1)
         deliver_block(p, sink, block, shared, sums);
         __syncthreads();
     }
-    if constexpr (Sink::counts) add_bins(shared.bins, sink.bins, THREADS);
 }
 
 template <class Sink>

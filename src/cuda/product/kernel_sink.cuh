@@ -4,7 +4,7 @@
  *   modes             the products that it accepts
  *   hopper            true: compiled for wgmma.cuh, too; otherwise only mma.cuh
  *   long_blocks       true: it leaves enough registers for blocks with more sums (wgmma.cuh)
- *   counts            true: it needs bins in the block's shared memory, which are added to `bins`
+ *   counts            true: it needs bins in the block's shared memory, which are added to `bins`; not for FLOAT
  *   Ahead<Mode, N>    data of a warp's 8 N columns from the tile's column j on, loaded while their sums are
  *                     computed
  *   deliver<Mode>()   takes 16 rows x 8 N columns of sums in registers, from the tile's (i, j) on
@@ -42,7 +42,8 @@ static_assert(WARP_HITS * sizeof(Hit) >= CELL_ROWS * CELL_COLS * sizeof(int), "a
 struct PlainSink {
     static constexpr bool hopper = true, long_blocks = false, counts = false;
     struct Nothing {
-        __device__ Nothing(const Product &, int64_t) {}
+        template <class Sink>
+        __device__ Nothing(const Product &, const Sink &, int64_t) {}
     };
     template <ProductMode Mode, int N>
     using Ahead = Nothing;

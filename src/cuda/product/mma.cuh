@@ -216,7 +216,7 @@ static __device__ void compute_block(const Product &p, const Sink &sink, WarpOut
 #pragma unroll
         for (int m = 0; m < B::m_tiles; m++) deliver_common<Sink, B>(p, sink, out, sums, m, i + 16 * m, j);
     } else {
-        typename Sink::template Ahead<Mode, N_TILES> ahead(p, j);
+        typename Sink::template Ahead<Mode, N_TILES> ahead(p, sink, j);
         sum_block<Mode, B>(p, block.row, block.col, warp_row, warp_col, shared, sums);
 #pragma unroll
         for (int m = 0; m < B::m_tiles; m++) sink.template deliver<Mode>(p, out, ahead, sums[0][m], i + 16 * m, j);

@@ -29,6 +29,12 @@ static __device__ inline double exact_value(const Product &p, double product, in
     return gcor_coefficient(product, p.rows.norm[i], p.cols.norm[j]);
 }
 
+/* The coefficient of the tile's pair (i, j), from its value in memory. */
+static __device__ inline double exact_value(const TileValues &tile, double value, int64_t i, int64_t j) {
+    if (tile.row_norm) value = gcor_coefficient(value, tile.row_norm[i], tile.col_norm[j]);
+    return tile.rounded ? (float)value : value;
+}
+
 /* ---- which pair -------------------------------------------------------------------------------- */
 
 static __device__ inline bool is_pair(const Product &p, int64_t i, int64_t j) {

@@ -1,14 +1,15 @@
-/* Pairwise-complete Pearson and Spearman: one warp per pair, over the pair's pairwise-complete observations. */
+/* Pairwise-complete Pearson, cosine and Spearman: one warp per pair, over the pair's pairwise-complete observations. */
 #include "product.cuh"
 #include "../backend/lanes.cuh"
 
 #include <algorithm>
 
-/* ---- Pearson --------------------------------------------------------------------------------------- */
+/* ---- Pearson and cosine ---------------------------------------------------------------------------- */
 
-/* A lane's differences of one column from the pair's first complete value. Values are first multiplied by `unit`: 1,
- * or less if the sum of differences overflows. */
+/* A lane's differences of one column from the pair's first complete value; without centering, from 0. Values are first
+ * multiplied by `unit`: 1, or less if the sum of differences overflows. */
 struct Differences {
+    bool centred;
     double unit, first, sum, largest, scale, mean;
 
     __device__ double difference(double value) const { return value * unit - first * unit; }
@@ -22,10 +23,10 @@ struct Differences {
     __device__ bool settle(int64_t count) {
         double all = sum_lanes(sum);
         scale = gcor_scale(largest_of_lanes(largest));
-        mean = all * scale / (double)count;
+        if (centred) mean = all * scale / (double)count;
         return isfinite(all);
     }
-    __device__ double centred(double value) const { return difference(value) * scale - mean; }
+    __device__ double scaled(double value) const { return difference(value) * scale - mean; }
 };
 
 /* First pass over a pair. Returns the number of pairwise-complete observations. */
@@ -37,7 +38,7 @@ static __device__ int64_t add_differences(const double *x, const double *y, int6
         double u = k < n ? x[k] : NAN, v = k < n ? y[k] : NAN;
         bool common = !isnan(u) && !isnan(v);
         unsigned lanes = __ballot_sync(ALL_LANES, common);
-        if (count == 0 && lanes) {
+        if (dx.centred && count == 0 && lanes) {
             dx.first = __shfl_sync(ALL_LANES, u, __ffs(lanes) - 1);
             dy.first = __shfl_sync(ALL_LANES, v, __ffs(lanes) - 1);
         }
@@ -47,24 +48,24 @@ static __device__ int64_t add_differences(const double *x, const double *y, int6
     return count;
 }
 
-/* Computes moments in two passes, about the first complete value: if a column is constant in these observations, its
- * differences are exactly zero. All lanes return the result. */
-static __device__ double pearson_pair(const double *x, const double *y, int64_t n) {
-    Differences dx{1}, dy{1};
+/* Computes moments in two passes. Centering begins with the first complete value: if a column is constant in these
+ * observations, its differences are exactly zero. All lanes return the result. */
+static __device__ double real_pair(const double *x, const double *y, int64_t n, bool centred) {
+    Differences dx{centred, 1}, dy{centred, 1};
     double xx = 0, yy = 0, xy = 0;
     int64_t count = add_differences(x, y, n, dx, dy);
     if (count < 2) return GCOR_NO_VALUE;
     bool finite_x = dx.settle(count), finite_y = dy.settle(count);
     if (!finite_x || !finite_y) { /* the same in all lanes */
-        dx = Differences{finite_x ? 1 : GCOR_SMALL_UNIT};
-        dy = Differences{finite_y ? 1 : GCOR_SMALL_UNIT};
+        dx = Differences{centred, finite_x ? 1 : GCOR_SMALL_UNIT};
+        dy = Differences{centred, finite_y ? 1 : GCOR_SMALL_UNIT};
         add_differences(x, y, n, dx, dy);
         dx.settle(count);
         dy.settle(count);
     }
     for (int64_t k = threadIdx.x % 32; k < n; k += 32) {
         if (isnan(x[k]) || isnan(y[k])) continue;
-        double u = dx.centred(x[k]), v = dy.centred(y[k]);
+        double u = dx.scaled(x[k]), v = dy.scaled(y[k]);
         xx += u * u;
         yy += v * v;
         xy += u * v;
@@ -123,14 +124,15 @@ static __device__ double spearman_pair(const int *order_x, const int *begin_x, c
 
 /* The arrays of an operand that the kernel reads, from the tile's first variable on. */
 struct Side {
+    bool centred;
     const double *values;
     const int *order, *begin, *end, *present;
 };
 
 static Side side_of(const Operand &o, int64_t var) {
     int64_t v = var - o.head.first, at = v * o.head.n_obs;
-    if (o.head.kind == GCOR_REAL_COMMON) return {o.values.data + at, nullptr, nullptr, nullptr, nullptr};
-    return {nullptr, o.order.data + at, o.begin.data + at, o.end.data + at, o.present.data + v};
+    if (o.head.kind == GCOR_REAL_COMMON) return {o.centred, o.values.data + at, nullptr, nullptr, nullptr, nullptr};
+    return {true, nullptr, o.order.data + at, o.begin.data + at, o.end.data + at, o.present.data + v};
 }
 
 /* Computes rows first .. first+n_row-1 of the tile. global_scratch: NULL if shared memory suffices. */
@@ -146,7 +148,7 @@ static __global__ void common_pairs(Side rows, Side cols, int n, gcor_tile tile,
         gcor_tile_segment(&tile, shape, tile.row + i, &col, &count);
         int64_t k = tile.col + j - col;
         if (k < 0 || k >= count) continue;
-        double r = rows.values ? pearson_pair(rows.values + i * n, cols.values + j * n, n)
+        double r = rows.values ? real_pair(rows.values + i * n, cols.values + j * n, n, rows.centred)
                                : spearman_pair(rows.order + i * n, rows.begin + i * n, rows.end + i * n,
                                                rows.present[i], cols.order + j * n, cols.begin + j * n,
                                                cols.end + j * n, cols.present[j], n, scratch);

@@ -129,9 +129,14 @@ static Product sign_product(gcor_state *state, const Operand &rows, const Operan
 
 /* ---- products of operands --------------------------------------------------------------------- */
 
+gcor_shape shape_of_tile(const gcor_state *state, const gcor_tile &tile) {
+    gcor_shape shape = state->sink->shape;
+    return gcor_tile_pairs(&tile, shape) == tile.n_row * tile.n_col ? GCOR_FULL : shape;
+}
+
 static Product placed(const gcor_state *state, Product product, const Operand &rows, const gcor_tile &tile) {
     product.tile = tile;
-    product.shape = state->sink->shape;
+    product.shape = shape_of_tile(state, tile);
     product.n_obs = rows.head.n_obs;
     return product;
 }

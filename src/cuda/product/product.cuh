@@ -18,7 +18,7 @@
  *     kendall_set_bits.cu       lists of sets and their bits
  *     kendall_knight.cu         by sorting
  *   pairwise_kendall.cu         pairwise-complete signs, one slice of bits at a time
- *   pairwise_pearson_spearman.cu  pairwise-complete Pearson and Spearman, pair by pair
+ *   pairwise_pearson_spearman.cu  pairwise-complete Pearson, cosine and Spearman, pair by pair
  *
  * A product is a sum over the bytes of columns in pieces (prepare/operand.cuh): of half-precision
  * values, or of common sign bits. */
@@ -59,7 +59,7 @@ struct Product {
     ProductMode mode;
     ProductSide rows, cols;
     gcor_tile tile;
-    gcor_shape shape;
+    gcor_shape shape;    /* GCOR_FULL also if all pairs of the tile have the sink's shape */
     int64_t n_obs, bits; /* bits: number of signs in the planes */
     int pieces;
     int parts;   /* number of parts of `pieces` each, computed by separate blocks; 0 means 1 */
@@ -85,6 +85,13 @@ struct Packed {
     int *counts = nullptr;
 };
 
+/* A tile in device memory, as exact_value() takes it (pair.cuh). */
+struct TileValues {
+    Packed values;                     /* what gcor_coefficient() takes, as counts or doubles; or coefficients */
+    const double *row_norm, *col_norm; /* the tile's norms; NULL for coefficients */
+    bool rounded;                      /* true: coefficients are rounded to single precision, as in a dense result */
+};
+
 /* ---- product.cu -------------------------------------------------------------------------------- */
 
 /* Plans a walk in blocks of rows x cols pairs. */
@@ -93,6 +100,9 @@ Walk plan_walk(const Product &product, int rows, int cols);
 /* The product of a tile of operands: approximate where there is such a product; and exact. */
 Product product_of(gcor_state *state, const Operand &rows, const Operand &cols, const gcor_tile &tile);
 Product exact_product_of(gcor_state *state, const Operand &rows, const Operand &cols, const gcor_tile &tile);
+/* Returns GCOR_FULL if all pairs of the tile have the sink's shape, which saves the arithmetic of triangles; otherwise
+ * the sink's shape. */
+gcor_shape shape_of_tile(const gcor_state *state, const gcor_tile &tile);
 /* The side from variable `var` on; its planes begin `skipped` variables before. */
 ProductSide sign_side(const Operand &operand, int64_t var, const Planes &planes, int64_t skipped);
 
@@ -109,6 +119,9 @@ inline double product_error(const Product &product) {
 void exact_tile(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out);
 /* Computes the tile's exact values as doubles, into memory owned by the state. */
 Packed exact_in_place(gcor_state *state, const Operand &rows, const Operand &cols, const gcor_tile &tile);
+/* Computes into the same memory values from which a kernel with many warps makes coefficients: a product's kernel has
+ * few warps, so that a root and a quotient for each pair take longer there than the product. */
+TileValues values_in_place(gcor_state *state, const Operand &rows, const Operand &cols, const gcor_tile &tile);
 /* double.cu: exact_dots() computes the coefficients of REAL columns that edges are decided on, as doubles. */
 void exact_dots(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out);
 void exact_doubles(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out);
@@ -153,7 +166,7 @@ struct KnightBuffers {
 };
 
 struct ProductBuffers {
-    DeviceArray<double> tile;            /* exact coefficients that stay on the device */
+    DeviceArray<double> tile;            /* exact coefficients or numerators that stay on the device */
     PackedPlanes row_planes, col_planes; /* bits packed for one tile */
     DeviceArray<long long> counts;       /* pairwise_kendall.cu: sums over slices */
     SetBuffers row_sets, col_sets;

@@ -217,7 +217,7 @@ static __device__ void compute_blocks(const Product &p, const Sink &sink, Memory
     Turns turns(2 * p.pieces * (Mode == TIED ? 2 : 1) <= Memory::stages);
     for_each_block<S>(p, [&](const WalkBlock &block) {
         int sums[S::products][S::n_tiles][4];
-        typename Sink::template Ahead<Mode, S::n_tiles> ahead(p, block.col);
+        typename Sink::template Ahead<Mode, S::n_tiles> ahead(p, sink, block.col);
         turns.begin();
         if constexpr (Mode == TIED)
             sum_tied(p, shared, turn, group, sums[0]);

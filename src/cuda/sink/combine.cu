@@ -1,13 +1,22 @@
-/* Many subjects on the device: the exact values of a tile are added up over the subjects, and only the combined
- * coefficients are copied to the host, where all threads deliver them to the other sink. The numbers equal those of
- * sink/combine.c. */
-#include "sinks.cuh"
+/* Many subjects on the device: the exact values of a tile are added up over the subjects. Only the combined
+ * coefficients are copied to the host, where all threads deliver them to the other sink; for the sink that finds the
+ * largest weight not even these. The numbers equal those of sink/combine.c. */
+#include "maximum.cuh"
+#include "../product/pair.cuh"
 #include "../../base/artanh.h"
 #include "../../sink/combine.h"
 
-/* ---- kernels ----------------------------------------------------------------------------------------- */
+/* ---- the kernel -------------------------------------------------------------------------------------- */
 
-enum { ADD_THREADS = 256, ADD_BLOCKS = 16 }; /* blocks per processor */
+enum { ADD_THREADS = 256, ADD_BLOCKS = 4 }; /* blocks for each row of a tile */
+
+/* A subject's tile, and the sums that it is added to. */
+struct Addition : TileValues {
+    gcor_combining how;
+    double weight, total;
+    bool first, last; /* subject: the sums are cleared before the first one and become coefficients after the last */
+    double *sums;     /* of the tile's pairs, row by row without gaps */
+};
 
 static __device__ inline double added(gcor_combining how, double sum, double value, double w) {
     if (value <= 1) {
@@ -20,22 +29,23 @@ static __device__ inline double added(gcor_combining how, double sum, double val
     return sum + none;
 }
 
-template <class T>
-static __global__ void add_values(double *sum, const T *value, int64_t n, gcor_combining how, double w, bool first) {
-    const double start = how == GCOR_MIN ? GCOR_NO_VALUE : 0;
-    for (int64_t k = blockIdx.x * (int64_t)ADD_THREADS + threadIdx.x; k < n; k += gridDim.x * (int64_t)ADD_THREADS)
-        sum[k] = added(how, first ? start : sum[k], (double)value[k], w);
+static __device__ inline double ended(gcor_combining how, double sum, double total) {
+    double r = how == GCOR_MIN ? sum : sum / total, size = fabs(r) * (how == GCOR_MIN ? 1 : fabs(total));
+    if (size > GCOR_SUM_NO_VALUE / 2) return size > GCOR_SUM_ZERO_SD / 2 ? GCOR_ZERO_SD : GCOR_NO_VALUE;
+    return how == GCOR_FISHER ? gcor_tanh(r) : r;
 }
 
-static __global__ void end_sums(double *sum, int64_t n, gcor_combining how, double total) {
-    const double scale = how == GCOR_MIN ? 1 : fabs(total);
-    for (int64_t k = blockIdx.x * (int64_t)ADD_THREADS + threadIdx.x; k < n; k += gridDim.x * (int64_t)ADD_THREADS) {
-        double r = how == GCOR_MIN ? sum[k] : sum[k] / total, size = fabs(r) * scale;
-        if (size > GCOR_SUM_NO_VALUE / 2)
-            r = size > GCOR_SUM_ZERO_SD / 2 ? GCOR_ZERO_SD : GCOR_NO_VALUE;
-        else if (how == GCOR_FISHER)
-            r = gcor_tanh(r);
-        sum[k] = r;
+/* Block (i, b) adds pairs of the tile's row i. */
+static __global__ void __launch_bounds__(ADD_THREADS) add_values(const __grid_constant__ Addition a) {
+    const gcor_tile &tile = a.values.tile;
+    const double start = a.how == GCOR_MIN ? GCOR_NO_VALUE : 0;
+    int64_t i = blockIdx.x, col, n, at = gcor_tile_offset(&tile, a.values.shape, tile.row + i);
+    gcor_tile_segment(&tile, a.values.shape, tile.row + i, &col, &n);
+    for (int64_t k = blockIdx.y * ADD_THREADS + threadIdx.x; k < n; k += ADD_BLOCKS * ADD_THREADS) {
+        double value = a.values.counts ? a.values.counts[at + k] : a.values.doubles[at + k];
+        double r = exact_value(a, value, i, col - tile.col + k);
+        double sum = added(a.how, a.first ? start : a.sums[at + k], r, a.weight);
+        a.sums[at + k] = a.last ? ended(a.how, sum, a.total) : sum;
     }
 }
 
@@ -55,6 +65,7 @@ class DeviceCombine : public DeviceSink {
 
     SinkNeeds begin() override {
         for (SumSlot &slot : slots) slot.full = false;
+        largest.begin();
         subject = 0;
         return {false, false};
     }
@@ -63,23 +74,23 @@ class DeviceCombine : public DeviceSink {
         const gcor_combination &rule = *combine()->rule;
         if (subject == 0) begin_tile(tile);
         SumSlot &slot = slots[now];
-        add_subject(rows, cols, slot, rule.subjects[subject].weight);
+        add_subject(rows, cols, slot);
         if (++subject < rule.n) return;
         subject = 0;
-        end_sums<<<blocks(), ADD_THREADS, 0, state->compute.handle>>>(slot.sums.data, pairs_of(tile), rule.how,
-                                                                      rule.total);
-        check_launch("combining coefficients");
-        send(slot);
+        if (maximum())
+            largest.search(state, {tile, state->sink->shape, slot.sums.data}, maximum()->side);
+        else
+            send(slot);
     }
 
     /* An unfinished tile keeps its sums, and its operands are no longer in use. */
     void finish() override {
         for (int k = 1; k <= RING_SLOTS; k++) deliver(slots[(now + k) % RING_SLOTS]);
         wait_for_compute(state);
+        if (maximum()) largest.deliver(state, maximum());
     }
 
     void trim() override {
-        values.trim();
         for (SumSlot &slot : slots) {
             slot.sums.trim();
             slot.host.trim();
@@ -88,15 +99,19 @@ class DeviceCombine : public DeviceSink {
 
   private:
     SumSlot slots[RING_SLOTS];
-    DeviceArray<double> values; /* of one subject: doubles, or floats in the first half */
-    int now = 0;                /* slot of the current tile */
-    int64_t subject = 0;        /* index of the next subject */
+    DeviceLargest largest;
+    int now = 0;         /* slot of the current tile */
+    int64_t subject = 0; /* index of the next subject */
 
     gcor_combine *combine() const { return (gcor_combine *)state->sink; }
 
     int64_t pairs_of(const gcor_tile &tile) const { return gcor_tile_pairs(&tile, state->sink->shape); }
 
-    unsigned blocks() const { return (unsigned)(ADD_BLOCKS * state->processors); }
+    /* The other sink, if it finds the largest weight; otherwise NULL. */
+    gcor_maximum *maximum() const {
+        gcor_sink *to = combine()->to;
+        return to->type == &gcor_maximum_type ? (gcor_maximum *)to : nullptr;
+    }
 
     void begin_tile(const gcor_tile &tile) {
         now = (now + 1) % RING_SLOTS;
@@ -104,24 +119,20 @@ class DeviceCombine : public DeviceSink {
         deliver(slot);
         slot.tile = tile;
         slot.sums.reserve(pairs_of(tile), "the sums of a tile");
-        slot.host.reserve(pairs_of(tile), "the sums of a tile");
-        if (values.capacity < pairs_of(tile)) wait_for_compute(state); /* growing frees memory that may be in use */
-        values.reserve(pairs_of(tile), "a tile's coefficients");
+        if (!maximum()) slot.host.reserve(pairs_of(tile), "the sums of a tile");
     }
 
-    void add_subject(const Operand &rows, const Operand &cols, SumSlot &slot, double weight) {
+    void add_subject(const Operand &rows, const Operand &cols, SumSlot &slot) {
         const gcor_combination &rule = *combine()->rule;
-        bool floats = rows.head.kind == GCOR_REAL;
-        int64_t n = pairs_of(slot.tile);
-        Packed out{slot.tile, state->sink->shape, floats ? nullptr : values.data,
-                   floats ? (float *)values.data : nullptr};
-        exact_tile(state, rows, cols, out);
-        if (floats)
-            add_values<<<blocks(), ADD_THREADS, 0, state->compute.handle>>>(slot.sums.data, out.floats, n, rule.how,
-                                                                            weight, subject == 0);
-        else
-            add_values<<<blocks(), ADD_THREADS, 0, state->compute.handle>>>(slot.sums.data, out.doubles, n, rule.how,
-                                                                            weight, subject == 0);
+        Addition addition{values_in_place(state, rows, cols, slot.tile),
+                          rule.how,
+                          rule.subjects[subject].weight,
+                          rule.total,
+                          subject == 0,
+                          subject == rule.n - 1,
+                          slot.sums.data};
+        dim3 grid((unsigned)slot.tile.n_row, ADD_BLOCKS);
+        add_values<<<grid, ADD_THREADS, 0, state->compute.handle>>>(addition);
         check_launch("adding coefficients");
     }
 

@@ -1,147 +1,178 @@
-/* Sums over every pair on the device (sums over edges are computed with the network's edges). Kernels sum a tile's
- * cells of CELL_ROWS x CELL_COLS pairs along rows and columns; the summands are high and low parts (fixed.h), so the
- * sums are exact in any order. add_cells() then adds each variable's cells as fixed-point numbers, which stay on the
- * device until the run finishes. */
+/* Sums over every pair on the device (sums over edges are computed with the network's edges). A tile's values are
+ * computed first; then each warp sums cells of SUM_ROWS x 32 pairs along rows and columns and adds the sums to the
+ * variables' totals. The terms are those of sink/power_sums.c in high and low parts (fixed.h) and the totals are
+ * fixed-point numbers, so the sums are exact in any order. */
 #include "totals.cuh"
 #include "../backend/lanes.cuh"
-#include "../product/launch.cuh"
+#include "../product/kernel_sink.cuh"
+#include "../../base/artanh.h"
 #include "../../sink/connectivity.h"
 
-#include <algorithm>
+/* ---- additions ----------------------------------------------------------------------------------- */
 
-/* ---- in a kernel --------------------------------------------------------------------------------- */
+enum { SUM_THREADS = 256, SUM_ROWS = 8, SUM_COLS = 32 };
+static_assert(SUM_COLS <= (int)GCOR_EXACT_TERMS && SUM_ROWS <= (int)GCOR_EXACT_TERMS, "sums without rounding");
+static_assert(SUM_ROWS == 8, "two lanes for each row of high parts, see sum_rows()");
 
-static_assert(CELL_COLS <= (int)GCOR_EXACT_TERMS && CELL_ROWS <= (int)GCOR_EXACT_TERMS, "sums without rounding");
-
-/* A lane's sums over its column's rows: both parts for each power. */
-struct CellColumn {
-    double high[GCOR_MAX_POWERS], low[GCOR_MAX_POWERS];
-};
-
-/* Returns the warp's sum of high parts in lanes 0 to 15 and of low parts in lanes 16 to 31. */
-static __device__ inline double sum_parts(double high, double low) {
-    bool first = threadIdx.x % 32 < 16;
-    double sum = first ? high : low;
-    sum += __shfl_xor_sync(ALL_LANES, first ? low : high, 16);
-    for (int step = 8; step > 0; step /= 2) sum += __shfl_xor_sync(ALL_LANES, sum, step);
-    return sum;
+/* Adds in two halves. The carry of the lower half goes to the upper half, so the order of additions is irrelevant. */
+static __device__ inline void add_fixed(gcor_int128 *to, gcor_int128 number) {
+    unsigned long long *halves = (unsigned long long *)to, low = (unsigned long long)number;
+    unsigned long long carry = atomicAdd(&halves[0], low) > ~low;
+    atomicAdd(&halves[1], (unsigned long long)(number >> 64) + carry);
 }
 
-/* A record holds the high and the low part of each power. rows: records of a cell's rows, [cell's column /
- * CELL_COLS][row of the tile]; cols: records of its columns, [cell's row / CELL_ROWS][column]. */
-struct CellSums : PlainSink {
-    static constexpr unsigned modes = modes_of(UNTIED) | modes_of(TIED) | modes_of(FLOAT);
+/* Lanes whose numbers differ in `bit` exchange numbers: the lane without the bit returns the sum of both lanes' a, the
+ * lane with the bit returns the sum of both lanes' b. */
+static __device__ inline double sum_exchanged(double a, double b, int bit) {
+    bool has_bit = threadIdx.x & bit;
+    return (has_bit ? b : a) + __shfl_xor_sync(ALL_LANES, has_bit ? a : b, bit);
+}
+
+/* Returns the sum of row lane / 2 % SUM_ROWS over the warp: of its high parts in lanes 0 to 15, of its low parts in the
+ * other lanes. parts: each row's sum_exchanged(high, low, 16). */
+static __device__ inline double sum_rows(double (&parts)[SUM_ROWS]) {
+#pragma unroll
+    for (int half = SUM_ROWS / 2; half > 0; half /= 2)
+#pragma unroll
+        for (int k = 0; k < half; k++) parts[k] = sum_exchanged(parts[k], parts[k + half], 2 * half);
+    return parts[0] + __shfl_xor_sync(ALL_LANES, parts[0], 1);
+}
+
+/* ---- the kernel ---------------------------------------------------------------------------------- */
+
+/* A tile, and what its pairs are added to. */
+struct PairSums : TileValues {
     gcor_sums_rule rule;
-    double *rows, *cols;
+    int64_t n_var, first_row; /* number of variables; index of the tile's first row among them */
+    gcor_int128 *sums;        /* (n_power + centrality measures) x n_var */
     unsigned long long *bins; /* NULL without a histogram */
-};
 
-/* Histogram: true to count the coefficients in bins, too. */
-template <bool Histogram>
-struct Cells : CellSums {
-    static constexpr bool counts = Histogram;
-
-    __host__ __device__ int record() const { return 2 * rule.n_power; }
-
-    /* Adds a term of power number s. row: where to write the row's record, NULL beyond the tile. */
-    __device__ void add(int s, double term, CellColumn &column, double *row) const {
-        double high = gcor_high_part(term), low = gcor_low_part(term, high), sum = sum_parts(high, low);
-        column.high[s] += high;
-        column.low[s] += low;
-        if (row && threadIdx.x % 16 == 0) row[2 * s + threadIdx.x % 32 / 16] = sum;
+    /* Where row i of the tile has its values: that of column j at start + j, for first <= j < end. */
+    struct RowValues {
+        int start, first, end;
+    };
+    __device__ RowValues values_of_row(int i) const {
+        int64_t row = values.tile.row + i, col, n;
+        if (i >= values.tile.n_row) return {0, 0, 0};
+        gcor_tile_segment(&values.tile, values.shape, row, &col, &n);
+        int first = (int)(col - values.tile.col);
+        return {(int)gcor_tile_offset(&values.tile, values.shape, row) - first, first, first + (int)n};
     }
 
-    /* Adds a row's pairs, one per lane; GCOR_NO_VALUE stands for no pair. */
-    __device__ void add_row(double r, unsigned *shared_bins, CellColumn &column, double *row) const {
-        bool has_value = r <= 1;
-        if (Histogram && has_value) atomicAdd(&shared_bins[gcor_bin(r)], 1);
-        double base = has_value ? gcor_base(rule.similarity, r) : 1, power = has_value, factor = 1;
-        for (int q = 0; q < rule.n_power; q++) {
-            if (q == 0 || rule.steps[q] != rule.steps[q - 1]) factor = gcor_power(base, rule.steps[q]);
-            add(q, power *= factor, column, row);
-        }
-    }
-
-    /* Sums the cell with rows from i on and the lane's column j. value(k): the coefficient of row i + k. All lanes
-     * must call it. */
+    /* Loads SUM_ROWS values of column j; NaN if there is no pair. Lane k knows where row k is. */
     template <class Value>
-    __device__ void sum_cell(const Product &p, unsigned *shared_bins, int64_t i, int64_t j, Value value) const {
-        if (i >= p.tile.n_row || j - threadIdx.x % 32 >= p.tile.n_col)
-            return; /* the tile's last block may extend beyond it */
-        CellColumn column{};
-#pragma unroll 1
-        for (int k = 0; k < CELL_ROWS; k++) {
-            double *row = i + k < p.tile.n_row ? rows + (j / CELL_COLS * p.tile.n_row + i + k) * record() : nullptr;
-            add_row(is_pair(p, i + k, j) ? value(k) : GCOR_NO_VALUE, shared_bins, column, row);
+    static __device__ void load(const Value *from, const RowValues &own, int j, double (&to)[SUM_ROWS]) {
+#pragma unroll
+        for (int k = 0; k < SUM_ROWS; k++) {
+            int start = __shfl_sync(ALL_LANES, own.start, k), first = __shfl_sync(ALL_LANES, own.first, k);
+            int end = __shfl_sync(ALL_LANES, own.end, k);
+            to[k] = j >= first && j < end ? from[start + j] : NAN;
         }
-        if (j >= p.tile.n_col) return;
-        double *to = cols + (i / CELL_ROWS * p.tile.n_col + j) * record();
-        for (int s = 0; s < rule.n_power; s++) to[2 * s] = column.high[s], to[2 * s + 1] = column.low[s];
     }
 
-    template <ProductMode Mode, int N>
-    __device__ void deliver(const Product &p, WarpOutput &warp, const Nothing &, const int (&sums)[N][4], int64_t i,
-                            int64_t j) const {
-        for_each_cell(warp, sums, j, [&](const int *cell, int64_t col) {
-            sum_cell(p, warp.bins, i, col, [&](int k) {
-                return exact_value(p, sign_sum(p, Mode, cell[k * CELL_COLS], i + k, col), i + k, col);
-            });
-        });
+    __device__ double coefficient(double value, int64_t i, int64_t j) const {
+        return exact_value(*this, value, gcor_min(i, values.tile.n_row - 1), gcor_min(j, values.tile.n_col - 1));
     }
 
-    /* Coefficients are rounded to single precision, as in a dense result. */
-    template <class Dot>
-    __device__ void deliver_cell(const Product &p, unsigned *shared_bins, int64_t i, int64_t j, Dot dot) const {
-        sum_cell(p, shared_bins, i, j, [&](int k) { return (double)(float)exact_value(p, dot(k), i + k, j); });
+    /* Adds the terms of SUM_ROWS rows from i on and the lane's column j to sum s of their variables. */
+    __device__ void add(int s, const double (&terms)[SUM_ROWS], int i, int j) const {
+        double high = 0, low = 0, parts[SUM_ROWS];
+#pragma unroll
+        for (int k = 0; k < SUM_ROWS; k++) {
+            double high_part = gcor_high_part(terms[k]), low_part = gcor_low_part(terms[k], high_part);
+            high += high_part;
+            low += low_part;
+            parts[k] = sum_exchanged(high_part, low_part, 16);
+        }
+        gcor_int128 *to = sums + s * n_var;
+        if (j < values.tile.n_col) add_fixed(to + values.tile.col + j, gcor_fixed(high, low));
+        double row_high = sum_rows(parts), row_low = __shfl_xor_sync(ALL_LANES, row_high, 16);
+        int lane = threadIdx.x % 32, row = i + lane / 2;
+        if (lane < 16 && lane % 2 == 0 && row < values.tile.n_row)
+            add_fixed(to + first_row + row, gcor_fixed(row_high, row_low));
+    }
+
+    /* `map`: 0 for the count of coefficients. */
+    static __device__ double map_term(int map, double r) {
+        if (map == GCOR_MAP_Z) return gcor_artanh(r) / GCOR_MAX_Z;
+        return map == GCOR_MAP_MEAN ? r : map == GCOR_MAP_SQUARE ? r * r : 1;
+    }
+
+    __device__ void add_maps(const double (&r)[SUM_ROWS], int i, int j) const {
+        double terms[SUM_ROWS];
+#pragma unroll 1
+        for (int map = 0, s = rule.n_power; map <= GCOR_MAP_SQUARE; map = map > 0 ? 2 * map : 1) {
+            if (map > 0 && !(rule.maps & map)) continue;
+#pragma unroll
+            for (int k = 0; k < SUM_ROWS; k++) terms[k] = r[k] <= 1 ? map_term(map, r[k]) : 0;
+            add(s++, terms, i, j);
+        }
+    }
+
+    /* gcor_power() of each base. Whole powers of all rows are multiplied side by side. */
+    static __device__ void raise(const double (&base)[SUM_ROWS], double step, double (&factor)[SUM_ROWS]) {
+        int times = gcor_is_multiplied(step) ? (int)step : 0;
+#pragma unroll
+        for (int k = 0; k < SUM_ROWS; k++) factor[k] = gcor_power(base[k], step - times);
+#pragma unroll 1
+        for (; times > 0; times--)
+#pragma unroll
+            for (int k = 0; k < SUM_ROWS; k++) factor[k] *= base[k];
+    }
+
+    __device__ void add_powers(const double (&r)[SUM_ROWS], int i, int j) const {
+        double base[SUM_ROWS], power[SUM_ROWS], factor[SUM_ROWS];
+#pragma unroll
+        for (int k = 0; k < SUM_ROWS; k++) {
+            power[k] = r[k] <= 1;
+            base[k] = r[k] <= 1 ? gcor_base(rule.similarity, r[k]) : 0;
+        }
+#pragma unroll 1
+        for (int q = 0; q < rule.n_power; q++) {
+            if (q == 0 || rule.steps[q] != rule.steps[q - 1]) raise(base, rule.steps[q], factor);
+#pragma unroll
+            for (int k = 0; k < SUM_ROWS; k++) power[k] *= factor[k];
+            add(q, power, i, j);
+        }
+    }
+
+    /* Sums the cell with rows from i on and the lane's column j. */
+    __device__ void add_cell(unsigned *shared_bins, int i, int j) const {
+        double r[SUM_ROWS];
+        const RowValues own = values_of_row(i + threadIdx.x % SUM_ROWS);
+        if (values.counts)
+            load(values.counts, own, j, r);
+        else
+            load(values.doubles, own, j, r);
+#pragma unroll
+        for (int k = 0; k < SUM_ROWS; k++) {
+            r[k] = coefficient(r[k], i + k, j);
+            if (bins && r[k] <= 1) atomicAdd(&shared_bins[gcor_bin(r[k])], 1);
+        }
+        if (rule.maps) add_maps(r, i, j);
+        add_powers(r, i, j);
     }
 };
 
-/* ---- of stored values and of cells ---------------------------------------------------------------- */
-
-enum { SUM_THREADS = 256 };
-
-/* Sums the cells of a tile whose coefficients are in memory, one warp per cell. */
-template <bool Histogram>
-static __global__ void sum_values(const __grid_constant__ Product p, const __grid_constant__ Cells<Histogram> sink,
-                                  const double *values) {
-    extern __shared__ unsigned bins[];
-    if (Histogram) {
-        clear_bins(bins, SUM_THREADS);
+/* Sums a tile, one warp per cell. Consecutive cells have different rows and different columns, as additions to the same
+ * total wait for each other. */
+static __global__ void __launch_bounds__(SUM_THREADS, SUM_BLOCKS) sum_pairs(const __grid_constant__ PairSums sums) {
+    extern __shared__ unsigned shared_bins[];
+    if (sums.bins) {
+        clear_bins(shared_bins, SUM_THREADS);
         __syncthreads();
     }
-    int64_t wide = (p.tile.n_col + CELL_COLS - 1) / CELL_COLS, high = (p.tile.n_row + CELL_ROWS - 1) / CELL_ROWS;
-    for (int64_t cell = blockIdx.x * (SUM_THREADS / 32) + threadIdx.x / 32; cell < wide * high;
+    int high = ((int)sums.values.tile.n_row + SUM_ROWS - 1) / SUM_ROWS;
+    int wide = ((int)sums.values.tile.n_col + SUM_COLS - 1) / SUM_COLS, warp = threadIdx.x / 32;
+    for (int cell = blockIdx.x * (SUM_THREADS / 32) + warp; cell < high * wide;
          cell += gridDim.x * (SUM_THREADS / 32)) {
-        int64_t i = cell / wide * CELL_ROWS, j = cell % wide * CELL_COLS + threadIdx.x % 32;
-        sink.sum_cell(p, bins, i, j, [&](int k) {
-            int64_t col, n, at = gcor_tile_offset(&p.tile, p.shape, p.tile.row + i + k);
-            gcor_tile_segment(&p.tile, p.shape, p.tile.row + i + k, &col, &n);
-            return values[at + p.tile.col + j - col];
-        });
+        int row = cell % high, col = (cell / high + row) % wide;
+        sums.add_cell(shared_bins, row * SUM_ROWS, col * SUM_COLS + threadIdx.x % 32);
     }
-    if (Histogram) {
+    if (sums.bins) {
         __syncthreads();
-        add_bins(bins, sink.bins, SUM_THREADS);
+        add_bins(shared_bins, sums.bins, SUM_THREADS);
     }
-}
-
-/* Sums of powers, laid out as in gcor_connectivity after the strengths. */
-struct VariableSums {
-    int n_power;
-    int64_t n_var;
-    gcor_int128 *sums;
-};
-
-/* Adds up the records of all cells for n variables of one side of the tile, from `first` on; one thread per variable
- * and power. */
-static __global__ void add_cells(const double *cells, int64_t n_cells, int64_t first, int64_t n, VariableSums out) {
-    int64_t thread = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
-    if (thread >= n * out.n_power) return;
-    int64_t var = thread / out.n_power, s = thread % out.n_power, step = n * 2 * out.n_power;
-    const double *parts = cells + var * 2 * out.n_power + 2 * s;
-    gcor_int128 sum = 0;
-    for (int64_t cell = 0; cell < n_cells; cell++) sum += gcor_fixed(parts[cell * step], parts[cell * step + 1]);
-    out.sums[s * out.n_var + first + var] += sum;
 }
 
 /* ---- the sink ------------------------------------------------------------------------------------- */
@@ -152,96 +183,44 @@ class DeviceConnectivity : public DeviceSink {
     SinkNeeds begin() override;
     void multiply(const Operand &rows, const Operand &cols, const gcor_tile &tile) override;
     void finish() override;
-    void trim() override;
+    void trim() override { totals.trim(); }
 
   private:
     DeviceBins bins;
-    Totals<gcor_int128> sums;
-    DeviceArray<double> cells; /* of the current tile */
+    Totals<gcor_int128> totals;
 
     gcor_connectivity *connectivity() const { return (gcor_connectivity *)state->sink; }
-    int64_t n_power() const { return connectivity()->rule.n_power; }
-
-    VariableSums variable_sums();
-    CellSums reserve_cells(const gcor_tile &tile);
-    template <bool Histogram>
-    void sum_tile(const Operand &rows, const Operand &cols, const gcor_tile &tile, const CellSums &sums);
+    int64_t n_sum() const { return gcor_count_sums(&connectivity()->rule); }
 };
 
 SinkNeeds DeviceConnectivity::begin() {
-    bins.used = sums.used = false;
+    bins.used = totals.used = false;
     return {false, false};
 }
 
-VariableSums DeviceConnectivity::variable_sums() {
-    int64_t n_var = connectivity()->n_var;
-    return {(int)n_power(), n_var, sums.on_device(state, n_power() * n_var, "sums over pairs")};
-}
-
-/* Allocates a tile's cells. They are cleared if some have no pair of the shape and will not be written. */
-CellSums DeviceConnectivity::reserve_cells(const gcor_tile &tile) {
-    CellSums sink;
-    int64_t wide = (tile.n_col + CELL_COLS - 1) / CELL_COLS, high = (tile.n_row + CELL_ROWS - 1) / CELL_ROWS;
-    sink.rule = connectivity()->rule;
-    int64_t of_rows = wide * tile.n_row * 2 * n_power(), of_cols = high * tile.n_col * 2 * n_power();
-    cells.reserve(of_rows + of_cols, "sums over pairs");
-    if (gcor_tile_pairs(&tile, state->sink->shape) < tile.n_row * tile.n_col)
-        clear(cells.data, of_rows + of_cols, state->compute, "clearing sums");
-    sink.rows = cells.data;
-    sink.cols = cells.data + of_rows;
-    sink.bins = sink.rule.histogram ? bins_on_device(state, bins) : nullptr;
-    return sink;
-}
-
-template <bool Histogram>
-void DeviceConnectivity::sum_tile(const Operand &rows, const Operand &cols, const gcor_tile &tile,
-                                  const CellSums &sums) {
-    Cells<Histogram> sink{sums};
-    if (fused_exactly(state, rows.head.kind, rows.head.n_obs)) {
-        Product product = exact_product_of(state, rows, cols, tile);
-        return launch_sink(state, product, sink);
-    }
-    Product pairs{};
-    pairs.tile = tile;
-    pairs.shape = state->sink->shape;
-    Packed values = exact_in_place(state, rows, cols, tile);
-    size_t shared = Histogram ? GCOR_BINS * sizeof(unsigned) : 0;
-    sum_values<Histogram>
-        <<<SUM_BLOCKS * state->processors, SUM_THREADS, shared, state->compute.handle>>>(pairs, sink, values.doubles);
-    check_launch("summing over pairs");
-}
-
 void DeviceConnectivity::multiply(const Operand &rows, const Operand &cols, const gcor_tile &tile) {
-    VariableSums out = variable_sums();
-    CellSums sink = reserve_cells(tile);
-    if (sink.rule.histogram)
-        sum_tile<true>(rows, cols, tile, sink);
-    else
-        sum_tile<false>(rows, cols, tile, sink);
-    if (n_power() == 0) return;
-    cudaStream_t stream = state->compute.handle;
-    add_cells<<<blocks_for(tile.n_row * n_power(), SUM_THREADS), SUM_THREADS, 0, stream>>>(
-        sink.rows, (tile.n_col + CELL_COLS - 1) / CELL_COLS, tile.row, tile.n_row, out);
-    add_cells<<<blocks_for(tile.n_col * n_power(), SUM_THREADS), SUM_THREADS, 0, stream>>>(
-        sink.cols, (tile.n_row + CELL_ROWS - 1) / CELL_ROWS, tile.col, tile.n_col, out);
+    const gcor_connectivity *c = connectivity();
+    PairSums sums{values_in_place(state, rows, cols, tile),
+                  c->rule,
+                  c->n_var,
+                  gcor_first_row(state->sink) + tile.row,
+                  totals.on_device(state, n_sum() * c->n_var, "sums over pairs"),
+                  c->rule.histogram ? bins_on_device(state, bins) : nullptr};
+    size_t shared = sums.bins ? GCOR_BINS * sizeof(unsigned) : 0;
+    sum_pairs<<<SUM_BLOCKS * state->processors, SUM_THREADS, shared, state->compute.handle>>>(sums);
     check_launch("summing over pairs");
 }
 
 void DeviceConnectivity::finish() {
-    if (!sums.used) return;
+    if (!totals.used) return;
     gcor_connectivity *c = connectivity();
     gcor_int128 *to = c->sums + gcor_count_levels_of(&c->rule) * c->n_var;
-    fetch(state, sums.data(), n_power() * c->n_var, "sums over pairs",
+    fetch(state, totals.data(), n_sum() * c->n_var, "sums over pairs",
           [&](const gcor_int128 *found, int64_t first, int64_t n) {
               for (int64_t k = 0; k < n; k++) to[first + k] += found[k];
           });
     if (c->rule.histogram) take_bins(state, bins, &c->bins);
-    sums.used = false;
-}
-
-void DeviceConnectivity::trim() {
-    sums.trim();
-    cells.trim();
+    totals.used = false;
 }
 
 std::unique_ptr<DeviceSink> make_connectivity(gcor_state *state) {

@@ -1,19 +1,20 @@
 /* Edges on the device: declarations of the files that find and deliver them.
  *
- *   edge_delivery.cu     a ring of tiles: memory, order, and the copy to the host's sink
- *   edges.cu         finds a tile's edges, in a product's kernel or in stored values
- *   edge_sink.cuh    the sinks of a product's kernel: from sums to edges or candidates, with
- *                    edge_compare.cuh (comparisons in registers) and edge_output.cuh (writing edges)
- *   edge_refine.cu    decides which candidates of an approximate product are edges
- *   own_min.cu       min weights of single variables
- *   edge_buffer.cuh  edges that stay on the device
- *   degrees.cu       degrees and strengths of variables
+ *   edge_delivery.cu        a ring of tiles: memory, order, and the copy to the host's sink
+ *   edges.cu                finds a tile's edges, in a product's kernel or in stored values
+ *   edge_sink.cuh           the sinks of a product's kernel: from sums to edges or candidates, with
+ *                           edge_compare.cuh (comparisons in registers) and edge_output.cuh (writing edges)
+ *   edge_refine.cu          decides which candidates of an approximate product are edges
+ *   edge_buffer.cuh         edges that stay on the device
+ *   device_degrees.cuh      degrees and strengths of variables
+ *   device_neighbours.cuh   the strongest neighbours of each variable, and min weights of single variables
  */
 #ifndef GPUCOR_CUDA_DEVICE_EDGES_CUH
 #define GPUCOR_CUDA_DEVICE_EDGES_CUH
 
 #include "../../sink/edges/store.h"
 #include "device_degrees.cuh"
+#include "device_neighbours.cuh"
 #include "edge_output.cuh"
 #include "edge_buffer.cuh"
 #include "sinks.cuh"
@@ -28,12 +29,11 @@ struct EdgeSlot {
     PinnedArray<gcor_edge> host;   /* copy of `device` */
     DeviceArray<unsigned long long> counts;
     PinnedArray<unsigned long long> host_counts;
-    DeviceArray<double> min; /* rows' and then columns' own min weights, if the rule has them */
     Event counted, copied;
     gcor_tile tile{};
     const Operand *rows = nullptr, *cols = nullptr; /* nullptr: the slot is empty */
     bool sent = false;                              /* send() has started to copy or to sum the edges */
-    bool on_device = false;                         /* they are in the edge buffer or in the sums, not in `host` */
+    bool on_device = false; /* they are in the edge buffer, the sums or the records, not in `host` */
 
     void reserve(int64_t edges);
     void trim();
@@ -57,9 +57,10 @@ class DeviceEdges : public DeviceSink {
     bool summing = false;                 /* the sink needs only degrees and strengths */
     DeviceDegrees degrees;                /* sums over the tiles since the last finish() */
     bool summed = false;                  /* `degrees` has edges */
+    bool ranking = false;                 /* the sink needs the strongest neighbours */
+    DeviceNeighbours neighbours{state};   /* their min weights, and records of edges since the last finish() */
     DeviceArray<unsigned> candidates;     /* of the current tile, mode HALF */
     DeviceArray<unsigned long long> hits; /* of the current tile, other modes */
-    DeviceArray<float> approx;            /* all approximate coefficients of the current tile */
     DeviceArray<unsigned> positions;      /* sorted edges of the tile that is sent to the host */
     DeviceArray<double> r;
     DeviceArray<char> sort;
@@ -73,14 +74,6 @@ class DeviceEdges : public DeviceSink {
     void judge(const Product &product, const EdgeOutput &out);
     void find_in_values(const EdgeSlot &slot, const EdgeOutput &out);
 
-    /* own_min.cu: copies the current min weights of the tile's variables to the slot's memory, to which the rule points
-     * then, with indices within the tile. Does nothing for a rule without own min weights. */
-    void copy_min(EdgeSlot &slot, gcor_edge_rule &rule);
-    /* Raise those that are 0 by the values of the slot's tile, which the first function computes only if needed. */
-    void raise_by_product(const EdgeSlot &slot, Product product, const EdgeOutput &out);
-    void raise_by_values(const EdgeSlot &slot, const Packed &values, const EdgeOutput &out);
-    bool lacks_min(const gcor_tile &tile) const;
-
     /* edge_delivery.cu */
     void compute_part(const Operand &rows, const Operand &cols, const gcor_tile &tile);
     int64_t wait_for_count(EdgeSlot &slot);
@@ -88,6 +81,7 @@ class DeviceEdges : public DeviceSink {
     void buffer_edges(EdgeSlot &slot, int64_t n);
     void sum(EdgeSlot &slot, int64_t n);
     void deliver_sums();
+    void record(EdgeSlot &slot, int64_t n);
     void send(EdgeSlot &slot);
     void take(EdgeSlot &slot);
     void compute_again(EdgeSlot &slot, int64_t n);

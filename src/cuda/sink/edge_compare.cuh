@@ -29,8 +29,12 @@ template <class Number, int N>
 struct ColumnNumbers {
     Number own[N / 4];
     __device__ void load(const Number *numbers, int64_t j) {
+        fill(j, [&](int64_t col) { return numbers[col]; });
+    }
+    template <class NumberOf>
+    __device__ void fill(int64_t j, NumberOf number_of) {
 #pragma unroll
-        for (int k = 0; k < N / 4; k++) own[k] = numbers[j + 32 * k + threadIdx.x % 32];
+        for (int k = 0; k < N / 4; k++) own[k] = number_of(j + 32 * k + threadIdx.x % 32);
     }
     __device__ Number get(int n, int odd) const {
         return __shfl_sync(ALL_LANES, pick<0, N / 4>(n / 4), n % 4 * 8 + threadIdx.x % 4 * 2 + odd);
@@ -56,7 +60,7 @@ struct Compare<HALF, N> {
     struct Columns {
         __device__ float value(int sum, int) const { return __int_as_float(sum); }
     };
-    __device__ void load(const Product &, int64_t) {}
+    __device__ void load(const Product &, const EdgeOutput &, int64_t) {}
     __device__ Columns columns(int) const { return {}; }
     static __device__ RowBounds bounds(const Product &, const EdgeOutput &edges, int64_t) {
         return float_bounds(edges.weigh, edges.min * (HALF_SCALE * HALF_SCALE));
@@ -74,7 +78,7 @@ struct Compare<UNTIED, N> {
         __device__ int value(int sum, int odd) const { return 2 * sum - ones[odd]; }
     };
     ColumnNumbers<int, N> ones;
-    __device__ void load(const Product &p, int64_t j) { ones.load(p.cols.ones_greater, j); }
+    __device__ void load(const Product &p, const EdgeOutput &, int64_t j) { ones.load(p.cols.ones_greater, j); }
     __device__ Columns columns(int n) const { return {{ones.get(n, 0), ones.get(n, 1)}}; }
     static __device__ RowBounds bounds(const Product &p, const EdgeOutput &edges, int64_t i) {
         int row = p.rows.ones_greater[i];
@@ -94,7 +98,7 @@ struct Compare<TIED, N> {
     };
     ColumnNumbers<int, N> ones;
     ColumnNumbers<float, N> inverse;
-    __device__ void load(const Product &p, int64_t j) {
+    __device__ void load(const Product &p, const EdgeOutput &, int64_t j) {
         ones.load(p.cols.ones_untied, j);
         inverse.load(p.cols.inverse, j);
     }
@@ -105,6 +109,103 @@ struct Compare<TIED, N> {
         return float_bounds(edges.weigh, edges.min / p.rows.inverse[i]);
     }
     static __device__ RowBounds no_hits() { return {-INFINITY, INFINITY}; }
+};
+
+/* ---- min weights of single variables ------------------------------------------------------------------ */
+
+/* Like Compare, for variables with their own min weights: a pair is a hit if its weight reaches the min weight of its
+ * row or of its column. */
+template <ProductMode Mode, int N>
+struct OwnCompare;
+
+/* The number that stands for a sum in comparisons, and the min weight of its column. */
+template <class Number>
+struct OwnValue {
+    Number value, min;
+};
+
+/* A variable's min weight, less the error of what is compared with it. */
+static __device__ inline float own_min(const EdgeOutput &edges, double min) {
+    return __double2float_rd(min - edges.error);
+}
+
+/* HALF and TIED: a value times the row's factor is a coefficient. */
+struct OwnBounds {
+    FloatWeighing weigh;
+    float factor, min;
+    __device__ bool hit(OwnValue<float> v) const { return weigh.weight(v.value * factor) >= fminf(min, v.min); }
+    static __device__ OwnBounds no_hits() { return {{NAN, NAN}, 0, INFINITY}; }
+};
+
+template <int N>
+struct OwnCompare<HALF, N> {
+    typedef OwnBounds RowBounds;
+    struct Columns {
+        float min[2];
+        __device__ OwnValue<float> value(int sum, int odd) const { return {__int_as_float(sum), min[odd]}; }
+    };
+    ColumnNumbers<float, N> min;
+    __device__ void load(const Product &, const EdgeOutput &edges, int64_t j) {
+        min.fill(j, [&](int64_t col) { return own_min(edges, edges.rule.col_min[col]); });
+    }
+    __device__ Columns columns(int n) const { return {{min.get(n, 0), min.get(n, 1)}}; }
+    static __device__ RowBounds bounds(const Product &, const EdgeOutput &edges, int64_t i) {
+        return {edges.weigh, 1 / (HALF_SCALE * HALF_SCALE), own_min(edges, edges.rule.row_min[i])};
+    }
+    static __device__ RowBounds no_hits() { return OwnBounds::no_hits(); }
+};
+
+template <int N>
+struct OwnCompare<TIED, N> {
+    typedef OwnBounds RowBounds;
+    struct Columns {
+        typename Compare<TIED, N>::Columns numbers;
+        float min[2];
+        __device__ OwnValue<float> value(int sum, int odd) const { return {numbers.value(sum, odd), min[odd]}; }
+    };
+    Compare<TIED, N> numbers;
+    ColumnNumbers<float, N> min;
+    __device__ void load(const Product &p, const EdgeOutput &edges, int64_t j) {
+        numbers.load(p, edges, j);
+        min.fill(j, [&](int64_t col) { return own_min(edges, edges.rule.col_min[col]); });
+    }
+    __device__ Columns columns(int n) const { return {numbers.columns(n), {min.get(n, 0), min.get(n, 1)}}; }
+    static __device__ RowBounds bounds(const Product &p, const EdgeOutput &edges, int64_t i) {
+        return {edges.weigh, p.rows.inverse[i], own_min(edges, edges.rule.row_min[i])};
+    }
+    static __device__ RowBounds no_hits() { return OwnBounds::no_hits(); }
+};
+
+/* Integers, as in Compare: weights and min weights times the number of bits. */
+template <int N>
+struct OwnCompare<UNTIED, N> {
+    struct RowBounds {
+        int size, sign, rest, min; /* rest: what is added to a value for the sum of signs */
+        __device__ bool hit(OwnValue<int> v) const {
+            int sum = v.value + rest;
+            return size * abs(sum) + sign * sum >= ::min(min, v.min);
+        }
+    };
+    struct Columns {
+        int ones[2], min[2];
+        __device__ OwnValue<int> value(int sum, int odd) const { return {4 * sum - 2 * ones[odd], min[odd]}; }
+    };
+    ColumnNumbers<int, N> ones, min;
+    static __device__ int scaled_min(const Product &p, const EdgeOutput &edges, double min) {
+        return (int)floor((min - edges.error) * (double)p.bits) - 1;
+    }
+    __device__ void load(const Product &p, const EdgeOutput &edges, int64_t j) {
+        ones.load(p.cols.ones_greater, j);
+        min.fill(j, [&](int64_t col) { return scaled_min(p, edges, edges.rule.col_min[col]); });
+    }
+    __device__ Columns columns(int n) const {
+        return {{ones.get(n, 0), ones.get(n, 1)}, {min.get(n, 0), min.get(n, 1)}};
+    }
+    static __device__ RowBounds bounds(const Product &p, const EdgeOutput &edges, int64_t i) {
+        return {(int)edges.weigh.size, (int)edges.weigh.sign, (int)p.bits - 2 * p.rows.ones_greater[i],
+                scaled_min(p, edges, edges.rule.row_min[i])};
+    }
+    static __device__ RowBounds no_hits() { return {0, 0, 0, INT_MAX}; }
 };
 
 /* ---- groups of columns with a hit ------------------------------------------------------------------ */
@@ -131,14 +232,13 @@ static __device__ inline unsigned find_large_groups(float min, const int (&sums)
 }
 
 /* Returns a bit for each of the N groups of columns in which the lane has a hit. */
-template <ProductMode Mode, int N>
-static __device__ inline unsigned find_groups(const Compare<Mode, N> &compare,
-                                              const typename Compare<Mode, N>::RowBounds (&bounds)[2],
+template <class C, int N>
+static __device__ inline unsigned find_groups(const C &compare, const typename C::RowBounds (&bounds)[2],
                                               const int (&sums)[N][4]) {
     unsigned groups = 0;
 #pragma unroll
     for (int n = 0; n < N; n++) {
-        typename Compare<Mode, N>::Columns columns = compare.columns(n);
+        typename C::Columns columns = compare.columns(n);
         bool hit = false;
 #pragma unroll
         for (int e = 0; e < 4; e++) hit |= bounds[e / 2].hit(columns.value(sums[n][e], e % 2));

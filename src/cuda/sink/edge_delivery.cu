@@ -1,7 +1,7 @@
 /* A ring of slots, one tile each. A tile's edges are sorted on the device by position, and then copied to the host or
- * to a device edge buffer. The number of edges is not known in advance: a tile with more edges than its slot has
- * capacity for is computed again. While one tile is computed, the edges of the tile before it are sorted and copied,
- * and those before them are taken by the host. */
+ * to a device edge buffer; or they are summed or recorded there. The number of edges is not known in advance: a tile
+ * with more edges than its slot has capacity for is computed again. While one tile is computed, the edges of the tile
+ * before it are sorted and copied, and those before them are taken by the host. */
 #include "device_edges.cuh"
 #include "../../sink/connectivity.h"
 #include "../backend/cub.cuh"
@@ -25,7 +25,6 @@ void EdgeSlot::trim() {
     }
     device.trim();
     host.trim();
-    min.trim();
 }
 
 /* A device edge buffer pays for itself from some number of pairs on. Tests set a smaller number. */
@@ -41,6 +40,13 @@ static bool may_sum(const gcor_sink *sink) {
     return sink->type == &gcor_degrees_type && ((const gcor_connectivity *)sink)->rule.n_level < 2;
 }
 
+/* Max bytes of edges that stay on the device: a fraction of the free memory, which operands do not use (cuda_memory()).
+ */
+static int64_t buffer_bytes(const gcor_state *state) {
+    int64_t given = state->context->memory, fraction = state->free_memory / EDGE_BUFFER_PART;
+    return given > 0 ? std::min(given / 4, fraction) : fraction;
+}
+
 SinkNeeds DeviceEdges::begin() {
     buffering = may_buffer(state->sink);
     summing = may_sum(state->sink);
@@ -50,16 +56,17 @@ SinkNeeds DeviceEdges::begin() {
         slot.sent = slot.on_device = false;
     }
     rows_at_once = INT64_MAX;
-    bool own_min = rule().row_min != nullptr; /* own min weights rise from tile to tile */
-    return {state->sink->approximate != 0, state->sink->approximate && !own_min};
+    ranking = state->sink->type == &gcor_neighbours_type;
+    if (ranking) neighbours.begin(buffer_bytes(state));
+    return {state->sink->approximate != 0, state->sink->approximate != 0};
 }
 
 void DeviceEdges::trim() {
     for (EdgeSlot &slot : slots) slot.trim();
     degrees.trim();
+    neighbours.trim();
     candidates.trim();
     hits.trim();
-    approx.trim();
     positions.trim();
     r.trim();
     sort.trim();
@@ -98,12 +105,6 @@ static void reserve_host(EdgeSlot &slot, gcor_shape shape, int64_t n) {
     double whole = (double)(slot.tile.n_row * slot.tile.n_col) / (double)gcor_tile_pairs(&slot.tile, shape);
     int64_t expected = (int64_t)(1.25 * whole * (double)n);
     slot.host.reserve(std::max(n, std::min(expected, slot.positions.capacity)), "edges of a tile");
-}
-
-/* Max bytes of a device edge buffer: a fraction of the free memory, which operands do not use (cuda_memory()). */
-static int64_t buffer_bytes(const gcor_state *state) {
-    int64_t given = state->context->memory, fraction = state->free_memory / EDGE_BUFFER_PART;
-    return given > 0 ? std::min(given / 4, fraction) : fraction;
 }
 
 /* Moves the slot's edges to the buffer. A full buffer is copied to the host and not used any more. */
@@ -151,15 +152,26 @@ void DeviceEdges::deliver_sums() {
     }
 }
 
+/* ---- the strongest neighbours ------------------------------------------------------------------------- */
+
+/* Records the slot's edges, if their memory suffices. */
+void DeviceEdges::record(EdgeSlot &slot, int64_t n) {
+    if (!neighbours.has_records()) return;
+    neighbours.add(slot.positions.data, slot.r.data, n, slot.tile);
+    slot.on_device = true;
+    slot.copied.record(state->compute);
+}
+
 /* ---- a slot's edges --------------------------------------------------------------------- */
 
-/* Starts to sum the slot's edges, or to sort them and copy them to the buffer or to the host. */
+/* Starts to sum or to record the slot's edges, or to sort them and copy them to the buffer or to the host. */
 void DeviceEdges::send(EdgeSlot &slot) {
     if (!slot.rows || slot.sent) return;
     if (wait_for_count(slot) > slot.positions.capacity) return; /* deliver() computes the tile again */
     slot.sent = true;
     int64_t n = (int64_t)slot.host_counts.data[N_EDGES];
     if (n > 0 && summing) sum(slot, n);
+    if (n > 0 && ranking) record(slot, n);
     if (n > 0 && buffering) buffer_edges(slot, n);
     if (n == 0 || slot.on_device) return;
     slot.device.reserve(slot.positions.capacity, "edges of a tile");
@@ -245,6 +257,7 @@ void DeviceEdges::finish() {
         next = (next + 1) % EDGE_SLOTS;
     }
     deliver_sums();
+    if (ranking) neighbours.deliver();
 }
 
 std::unique_ptr<DeviceSink> make_edges(gcor_state *state) {

@@ -145,16 +145,15 @@ static __device__ inline unsigned beyond_aside(unsigned groups) {
 
 /* Returns the lane's hits in the first AT_ONCE of the groups, whose sums are at aside[first] and on. Bit 4 k + e is
  * value e of group n[k]. */
-template <ProductMode Mode, int N>
-static __device__ inline unsigned find_hits(const Compare<Mode, N> &compare,
-                                            const typename Compare<Mode, N>::RowBounds (&bounds)[2],
+template <class C>
+static __device__ inline unsigned find_hits(const C &compare, const typename C::RowBounds (&bounds)[2],
                                             const int4 (&aside)[ASIDE], int first, unsigned groups, int (&n)[AT_ONCE]) {
     unsigned hits = 0;
 #pragma unroll
     for (int k = 0; k < AT_ONCE; k++) {
         n[k] = groups ? __ffs(groups) - 1 : 0;
         int4 four = aside[first + k];
-        typename Compare<Mode, N>::Columns columns = compare.columns(n[k]);
+        typename C::Columns columns = compare.columns(n[k]);
         const int values[4] = {four.x, four.y, four.z, four.w};
 #pragma unroll
         for (int e = 0; e < 4; e++)
@@ -185,21 +184,22 @@ static __device__ inline unsigned only_pairs(const Product &p, unsigned hits, co
 /* ---- the sinks -------------------------------------------------------------------------------------- */
 
 /* Products of signs give edges, HALF gives candidates (edge_refine.cu). */
-struct Edges : EdgeOutput {
+template <template <ProductMode, int> class CompareBy, bool LongBlocks>
+struct EdgesBy : EdgeOutput {
     static constexpr unsigned modes = modes_of(HALF) | modes_of(UNTIED) | modes_of(TIED);
-    static constexpr bool hopper = true, long_blocks = true, counts = false;
+    static constexpr bool hopper = true, long_blocks = LongBlocks, counts = false;
 
     template <ProductMode Mode, int N>
     struct Ahead {
-        Compare<Mode, N> compare;
-        __device__ Ahead(const Product &p, int64_t j) { compare.load(p, j); }
+        CompareBy<Mode, N> compare;
+        __device__ Ahead(const Product &p, const EdgesBy &edges, int64_t j) { compare.load(p, edges, j); }
     };
 
     /* Finds the groups of columns in which any lane has a hit; then the hits in these few groups. */
     template <ProductMode Mode, int N>
     __device__ void deliver(const Product &p, WarpOutput &out, const Ahead<Mode, N> &ahead, const int (&sums)[N][4],
                             int64_t row, int64_t col) const {
-        using C = Compare<Mode, N>;
+        using C = CompareBy<Mode, N>;
         const C &compare = ahead.compare;
         int64_t i = row + threadIdx.x % 32 / 4, j = col + threadIdx.x % 4 * 2;
         const typename C::RowBounds bounds[2] = {row_bounds<C>(p, i), row_bounds<C>(p, i + 8)};
@@ -251,26 +251,7 @@ struct Edges : EdgeOutput {
     }
 };
 
-/* Edges by min weights of single variables: each pair has its own min weight instead of bounds of rows. */
-struct OwnEdges : EdgeOutput {
-    static constexpr unsigned modes = Edges::modes;
-    static constexpr bool hopper = true, long_blocks = false, counts = false;
-    template <ProductMode Mode, int N>
-    using Ahead = PlainSink::Nothing;
-
-    template <ProductMode Mode, int N>
-    __device__ void deliver(const Product &p, WarpOutput &out, const PlainSink::Nothing &, const int (&sums)[N][4],
-                            int64_t i, int64_t j) const {
-        auto is_hit = [&](int sum, int64_t row, int64_t col) {
-            return weigh.weight(rough_value<Mode>(p, sum, row, col)) >= gcor_min_weight(&rule, row, col) - error;
-        };
-        keep_all_hits(p, out, sums, i, j, is_hit, [&] { hand_on<Mode>(p, *this, out.hits, out.n); });
-    }
-
-    template <ProductMode Mode>
-    __device__ void finish(const Product &p, WarpOutput &out) const {
-        hand_on<Mode>(p, *this, out.hits, out.n);
-    }
-};
+using Edges = EdgesBy<Compare, true>;        /* one min weight for all pairs */
+using OwnEdges = EdgesBy<OwnCompare, false>; /* min weights of single variables */
 
 #endif

@@ -31,7 +31,7 @@ static __global__ void judge_hits(const __grid_constant__ Product p, EdgeOutput 
 
 /* Not with a ceiling, as there may be too many pairs above it, which are only counted, to store them as hits. */
 void DeviceEdges::choose_raw(const Product &product, EdgeOutput &out) {
-    out.raw = out.rule.ceiling > 1 && !out.rule.row_min;
+    out.raw = out.rule.ceiling > 1;
     if (!out.raw || product.mode == HALF) return;
     hits.reserve((int64_t)out.capacity, "candidates for edges");
     out.hits = hits.data;
@@ -52,8 +52,7 @@ void DeviceEdges::find_by_product(const EdgeSlot &slot, EdgeOutput out) {
     }
     choose_raw(product, out);
     set_min(product, out);
-    raise_by_product(slot, product, out);
-    if (out.rule.row_min)
+    if (ranking)
         launch_sink(state, product, OwnEdges{out});
     else
         launch_sink(state, product, Edges{out});
@@ -75,7 +74,7 @@ static __global__ void decide_values(Packed values, EdgeOutput out) {
 void DeviceEdges::find_in_values(const EdgeSlot &slot, const EdgeOutput &out) {
     const gcor_tile &tile = slot.tile;
     Packed values = exact_in_place(state, *slot.rows, *slot.cols, tile);
-    raise_by_values(slot, values, out);
+    if (ranking) neighbours.raise_by_values(values);
     dim3 grid(blocks_for(tile.n_col, EDGE_SPAN), (unsigned)tile.n_row);
     decide_values<<<grid, 256, 0, state->compute.handle>>>(values, out);
     check_launch("collecting edges");
@@ -93,8 +92,13 @@ void DeviceEdges::compute(EdgeSlot &slot) {
     out.counts = slot.counts.data;
     out.positions = slot.positions.data;
     out.r = slot.r.data;
-    copy_min(slot, out.rule);
-    if (fused(state, slot.rows->head.kind, slot.rows->head.n_obs))
+    bool is_fused = fused(state, slot.rows->head.kind, slot.rows->head.n_obs);
+    if (ranking) {
+        neighbours.raise_by_host(slot.tile);
+        if (is_fused) neighbours.sample(*slot.rows, *slot.cols, slot.tile);
+        out.rule = neighbours.rule_of(slot.tile);
+    }
+    if (is_fused)
         find_by_product(slot, out);
     else
         find_in_values(slot, out);

@@ -3,9 +3,8 @@
  * errors of both, are hits; they are few once the floor is high. Their exact weights are computed when a warp has
  * collected many or has finished, because most hits are below the floor by then. */
 #include "../product/launch.cuh"
-#include "../../sink/maximum.h"
 #include "edge_sink.cuh"
-#include "totals.cuh"
+#include "maximum.cuh"
 
 #include <climits>
 #include <cstring>
@@ -20,12 +19,6 @@ static __host__ __device__ inline long long in_order(long long bits) {
     return bits < 0 ? bits ^ LLONG_MAX : bits;
 }
 
-/* What the run's tiles have found so far, as order-preserving integers. Initialized with NOTHING in every byte,
- * which means two numbers far below -1. */
-struct Largest {
-    long long weight; /* largest exact weight so far */
-    int floor;        /* a float that the maximum reaches */
-};
 static const int NOTHING = 0x80;
 
 /* A row's or a column's numbers for approximate values of signs. */
@@ -39,7 +32,8 @@ template <ProductMode Mode, int N>
 struct SignColumns {
     ColumnNumbers<int, N> ones;
     ColumnNumbers<float, N> inverse;
-    __device__ SignColumns(const Product &p, int64_t j) {
+    template <class Sink>
+    __device__ SignColumns(const Product &p, const Sink &, int64_t j) {
         if constexpr (Mode != HALF) {
             ones.load(Mode == TIED ? p.cols.ones_untied : p.cols.ones_greater, j);
             inverse.load(p.cols.inverse, j);
@@ -212,7 +206,7 @@ struct Maximum {
     /* ---- exact products of REAL columns */
 
     template <class Dot>
-    __device__ void deliver_cell(const Product &p, unsigned *, int64_t i, int64_t j, Dot dot) const {
+    __device__ void deliver_cell(const Product &p, int64_t i, int64_t j, Dot dot) const {
         auto weight_of = [&](int k) {
             double weight = GCOR_NO_WEIGHT;
             if (is_pair(p, i + k, j)) weight = gcor_weight(side, exact_value(p, dot(k), i + k, j));
@@ -246,6 +240,26 @@ static __global__ void find_in_values(Packed values, Maximum sink) {
     sink.add(weight);
 }
 
+Largest *DeviceLargest::on_device(gcor_state *state) {
+    return largest.on_device(state, 1, "the largest coefficient", NOTHING);
+}
+
+void DeviceLargest::search(gcor_state *state, const Packed &values, gcor_side side) {
+    Maximum sink{side, float_weighing(side), 0, on_device(state)};
+    find_in_values<<<SUM_BLOCKS * state->processors, MAXIMUM_THREADS, 0, state->compute.handle>>>(values, sink);
+    check_launch("finding the largest coefficient");
+}
+
+void DeviceLargest::deliver(gcor_state *state, gcor_maximum *to) {
+    if (!largest.used) return;
+    fetch(state, largest.data(), 1, "the largest coefficient", [&](const Largest *found, int64_t, int64_t) {
+        long long bits = in_order(found->weight);
+        double weight;
+        memcpy(&weight, &bits, sizeof weight);
+        gcor_maximum_add(to, weight);
+    });
+}
+
 /* ---- the sink ---------------------------------------------------------------------------------------- */
 
 class DeviceMaximum : public DeviceSink {
@@ -253,42 +267,26 @@ class DeviceMaximum : public DeviceSink {
     using DeviceSink::DeviceSink;
 
     SinkNeeds begin() override {
-        largest.used = false;
+        largest.begin();
         return {state->sink->approximate != 0, state->sink->approximate != 0};
     }
     void multiply(const Operand &rows, const Operand &cols, const gcor_tile &tile) override;
-    void finish() override;
+    void finish() override { largest.deliver(state, maximum()); }
 
   private:
-    Totals<Largest> largest;
+    DeviceLargest largest;
 
     gcor_maximum *maximum() const { return (gcor_maximum *)state->sink; }
 };
 
 void DeviceMaximum::multiply(const Operand &rows, const Operand &cols, const gcor_tile &tile) {
     gcor_side side = maximum()->side;
-    Maximum sink{side, float_weighing(side), 0, largest.on_device(state, 1, "the largest coefficient", NOTHING)};
-    if (fused(state, rows.head.kind, rows.head.n_obs)) {
-        bool approx = rows.head.kind != GCOR_REAL || rows.head.n_obs <= MAXIMUM_HALF_OBS;
-        Product product = (approx ? product_of : exact_product_of)(state, rows, cols, tile);
-        sink.error = (float)(product_error(product) + 0x1p-22);
-        launch_sink(state, product, sink);
-    } else {
-        Packed values = exact_in_place(state, rows, cols, tile);
-        find_in_values<<<SUM_BLOCKS * state->processors, MAXIMUM_THREADS, 0, state->compute.handle>>>(values, sink);
-        check_launch("finding the largest coefficient");
-    }
-}
-
-/* The value stays on the device: later tiles can only increase it. */
-void DeviceMaximum::finish() {
-    if (!largest.used) return;
-    fetch(state, largest.data(), 1, "the largest coefficient", [&](const Largest *found, int64_t, int64_t) {
-        long long bits = in_order(found->weight);
-        double weight;
-        memcpy(&weight, &bits, sizeof weight);
-        gcor_maximum_add(maximum(), weight);
-    });
+    if (!fused(state, rows.head.kind, rows.head.n_obs))
+        return largest.search(state, exact_in_place(state, rows, cols, tile), side);
+    bool approx = rows.head.kind != GCOR_REAL || rows.head.n_obs <= MAXIMUM_HALF_OBS;
+    Product product = (approx ? product_of : exact_product_of)(state, rows, cols, tile);
+    float error = (float)(product_error(product) + 0x1p-22);
+    launch_sink(state, product, Maximum{side, float_weighing(side), error, largest.on_device(state)});
 }
 
 std::unique_ptr<DeviceSink> make_maximum(gcor_state *state) {

@@ -5,6 +5,7 @@
 #include "../../sink/compact.h"
 #include "../../sink/connectivity.h"
 #include "../../sink/maximum.h"
+#include "../../sink/moments.h"
 #include "../../sink/neighbours.h"
 
 static const struct {
@@ -18,6 +19,7 @@ static const struct {
     {&gcor_connectivity_type, make_connectivity},
     {&gcor_maximum_type, make_maximum},
     {&gcor_combine_type, make_combine},
+    {&gcor_moments_type, make_moments},
     {&gcor_compact_type, make_host_values},
     {&gcor_adjacency_type, make_adjacency},
 };

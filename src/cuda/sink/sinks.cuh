@@ -32,6 +32,7 @@ std::unique_ptr<DeviceSink> make_histogram(gcor_state *state);
 std::unique_ptr<DeviceSink> make_connectivity(gcor_state *state);
 std::unique_ptr<DeviceSink> make_maximum(gcor_state *state);
 std::unique_ptr<DeviceSink> make_combine(gcor_state *state);
+std::unique_ptr<DeviceSink> make_moments(gcor_state *state);
 std::unique_ptr<DeviceSink> make_adjacency(gcor_state *state);
 std::unique_ptr<DeviceSink> make_overlaps(gcor_state *state);    /* overlap.cu */
 std::unique_ptr<DeviceSink> make_host_values(gcor_state *state); /* also of sinks that the table does not have */

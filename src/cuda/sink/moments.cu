@@ -1,0 +1,143 @@
+/* Moments over many runs on the device. A tile's values are computed first; then each thread adds one of them to its
+ * pair's moments, in the order of the runs and with the arithmetic of sink/moments.c. The moments stay on the device
+ * until the run of the last row copies them to the host. */
+#include "totals.cuh"
+#include "../product/pair.cuh"
+#include "../../base/threads.h"
+#include "../../sink/moments.h"
+
+#include <cstring>
+
+/* ---- the kernel ---------------------------------------------------------------------------------- */
+
+enum { ADD_THREADS = 256, MOMENTS = 6, MAX_GRID_ROWS = 65535 };
+
+struct DeviceMoments {
+    double *count, *first, *sum, *squares, *min, *max; /* zeros before the first value */
+
+    /* Loads all moments before it stores any, so that the loads are in flight together. */
+    __device__ void add(int64_t k, double value) const {
+        double n = count[k], start = first[k], total = sum[k], total_squares = squares[k], low = min[k], high = max[k];
+        bool is_first = n == 0;
+        double away = is_first ? 0 : value - start;
+        if (is_first) first[k] = value;
+        count[k] = n + 1;
+        sum[k] = total + away;
+        squares[k] = total_squares + away * away;
+        if (is_first || value < low) min[k] = value;
+        if (is_first || value > high) max[k] = value;
+    }
+};
+
+/* A tile, and what its pairs are added to. */
+struct AddedTile : TileValues {
+    gcor_tile all; /* all pairs of the sink with its shape, in the order of the moments */
+    gcor_shape shape;
+    DeviceMoments moments;
+    int *has_zero_sd;
+
+    __device__ double coefficient(int64_t at, int64_t i, int64_t j) const {
+        return exact_value(*this, values.counts ? values.counts[at] : values.doubles[at], i, j);
+    }
+};
+
+/* Adds a tile: a row of blocks for each row of pairs. */
+static __global__ void add_moments(const __grid_constant__ AddedTile added) {
+    const gcor_tile &tile = added.values.tile;
+    const gcor_shape shape = added.values.shape;
+    int64_t j = blockIdx.x * (int64_t)ADD_THREADS + threadIdx.x, first, n;
+    for (int64_t i = blockIdx.y; i < tile.n_row; i += gridDim.y) {
+        int64_t row = tile.row + i, col = tile.col + j;
+        gcor_tile_segment(&tile, shape, row, &first, &n);
+        if (col < first || col >= first + n) continue;
+        double value = added.coefficient(gcor_tile_offset(&tile, shape, row) + col - first, i, j);
+        if (value <= 1)
+            added.moments.add(gcor_tile_offset(&added.all, added.shape, row) + col, value);
+        else if (value == GCOR_ZERO_SD)
+            *added.has_zero_sd = 1; /* all threads write the same */
+    }
+}
+
+/* ---- the sink ------------------------------------------------------------------------------------ */
+
+enum { COPIED_VALUES = 1 << 17 }; /* values that a host thread copies at a time */
+
+struct HostCopy {
+    double *to;
+    const double *from;
+    int64_t n;
+};
+
+static void copy_part(void *argument, int, int64_t part) {
+    const HostCopy &copy = *(const HostCopy *)argument;
+    int64_t at = part * COPIED_VALUES;
+    memcpy(copy.to + at, copy.from + at, (size_t)gcor_min(COPIED_VALUES, copy.n - at) * sizeof(double));
+}
+
+class DeviceWindowMoments : public DeviceSink {
+  public:
+    using DeviceSink::DeviceSink;
+    SinkNeeds begin() override;
+    void multiply(const Operand &rows, const Operand &cols, const gcor_tile &tile) override;
+    void finish() override;
+    void trim() override;
+
+  private:
+    Totals<double> totals;   /* MOMENTS arrays of all pairs */
+    Totals<int> has_zero_sd; /* of the run: one number */
+
+    gcor_moments_sink *sink() const { return (gcor_moments_sink *)state->sink; }
+    DeviceMoments on_device();
+    void deliver(int moment, double *to);
+};
+
+SinkNeeds DeviceWindowMoments::begin() {
+    if (sink()->is_first) totals.used = false;
+    has_zero_sd.used = false;
+    return {false, false};
+}
+
+DeviceMoments DeviceWindowMoments::on_device() {
+    int64_t n = sink()->moments->n;
+    double *at = totals.on_device(state, MOMENTS * n, "moments");
+    return {at, at + n, at + 2 * n, at + 3 * n, at + 4 * n, at + 5 * n};
+}
+
+void DeviceWindowMoments::multiply(const Operand &rows, const Operand &cols, const gcor_tile &tile) {
+    const AddedTile added{values_in_place(state, rows, cols, tile),
+                          {0, state->sink->n_row, 0, state->sink->n_col},
+                          state->sink->shape,
+                          on_device(),
+                          has_zero_sd.on_device(state, 1, "a flag")};
+    const dim3 grid((unsigned)((tile.n_col + ADD_THREADS - 1) / ADD_THREADS),
+                    (unsigned)gcor_min(tile.n_row, MAX_GRID_ROWS));
+    add_moments<<<grid, ADD_THREADS, 0, state->compute.handle>>>(added);
+    check_launch("adding to moments");
+}
+
+void DeviceWindowMoments::deliver(int moment, double *to) {
+    int64_t pairs = sink()->moments->n;
+    fetch(state, totals.data() + moment * pairs, pairs, "moments", [&](const double *found, int64_t first, int64_t n) {
+        HostCopy copy{to + first, found, n};
+        gcor_for_each(state->context->threads, (n + COPIED_VALUES - 1) / COPIED_VALUES, copy_part, &copy);
+    });
+}
+
+void DeviceWindowMoments::finish() {
+    if (has_zero_sd.used)
+        fetch(state, has_zero_sd.data(), 1, "a flag",
+              [&](const int *found, int64_t, int64_t) { sink()->has_zero_sd |= *found; });
+    if (!sink()->is_last || !totals.used) return;
+    const gcor_moments *m = sink()->moments;
+    double *to[MOMENTS] = {m->count, m->first, m->sum, m->squares, m->min, m->max};
+    for (int moment = 0; moment < MOMENTS; moment++) deliver(moment, to[moment]);
+}
+
+/* Keeps the moments for the next row. */
+void DeviceWindowMoments::trim() {
+    if (sink()->is_last) totals.trim();
+}
+
+std::unique_ptr<DeviceSink> make_moments(gcor_state *state) {
+    return std::unique_ptr<DeviceSink>(new DeviceWindowMoments(state));
+}
