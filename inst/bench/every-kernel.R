@@ -44,8 +44,17 @@ for (method in c("pearson", "kendall", "spearman")) {
   same(gpuCorNetwork, holes, y = distinct, threshold = 0.2, method = method, use = "pairwise.complete.obs")
   same(gpuConnectivity, ties, threshold = 0.2, power = c(1.5, 6), method = method)
 }
+same(gpuCorNetwork, holes, y = distinct, threshold = 0.2, method = "cosine", use = "pairwise.complete.obs")
 many <- matrix(rnorm(5 * 700), 5) # more edges in a tile than the initial capacity
+for (method in c("pearson", "kendall")) { # records of neighbours, many of them ties, are pruned, or the host gets them
+  same(function(...) gpuCorNetwork(..., k = 1, memory = 400 * 700), round(many), method = method)
+  same(function(...) gpuCorNetwork(..., k = 1, memory = 1), round(many), method = method)
+}
 same(gpuCorNetwork, many, threshold = 0)
+for (linkage in c("average", "single")) { # the same bytes
+  trees <- lapply(c("cpu", "cuda"), function(backend) gpuHclust(dist(t(many)), linkage, backend = backend))
+  stopifnot(identical(trees[[1]]$merge, trees[[2]]$merge), identical(trees[[1]]$height, trees[[2]]$height))
+}
 agree(long, method = "spearman")
 same(gpuCorNetwork, opened, threshold = 0, method = "kendall")
 same(gpuConnectivity, opened, threshold = 0, method = "kendall")
@@ -83,14 +92,22 @@ permuted <- function(x, ...) { # every subject's values, for a host sink
   gpuCorCompare(x, list(ties[, rev(seq_len(ncol(ties)))]), n_perm = 5, effects = "fixed", ...)
 }
 alike(permuted, subjects, take = function(r) r$p.adjusted)
+alike(function(x, ...) permuted(x[[1]], ...), subjects, take = function(r) r$p.adjusted) # the largest of each
 mirrored <- lapply(subjects, function(m) m[, rev(seq_len(ncol(m)))])
 alike(function(x, ...) gpuCorCompare(x, mirrored, ...), subjects, take = function(r) r$statistic)
 alike(gpuCorNetwork, c(subjects, mirrored), p.value = 0.05, combine = "fisher", take = function(net) net@x)
 alike(gpuCorTest, distinct, method = "spearman", take = function(r) r$p.value)
-alike(gpuConnectivity, ties, threshold = c(0.1, 0.2), maps = c("mean", "z", "icc"), take = function(r) r$z,
-      within = 1e-6)
+# Sums over all pairs: of stored products, and of stored coefficients.
+sums <- function(r) c(r$degree, r$soft, r$mean, r$z, r$icc, r$histogram$counts)
+for (method in c("pearson", "kendall")) for (x in list(ties, holes)) for (y in list(NULL, distinct)) {
+  alike(gpuConnectivity, x, y = y, threshold = c(0.1, 0.2), power = c(1, 2.5), maps = c("mean", "z", "icc"),
+        histogram = TRUE, method = method, use = if (anyNA(x)) "pairwise.complete.obs" else "everything", take = sums)
+}
 same(gpuCorNetwork, distinct, threshold = 0.1, pairs = pairMask(rep_len(1:3, ncol(distinct)), same = TRUE))
-alike(gpuCorWindows, ties, width = 20, step = 5, output = "moments", take = function(r) as.vector(r$sd))
+for (method in c("pearson", "kendall")) for (use in c("everything", "pairwise.complete.obs")) { # stay from run to run
+  alike(gpuCorWindows, if (use == "everything") ties else holes, width = 20, step = 5, output = "moments",
+        method = method, use = use, take = function(r) c(r$mean, r$sd, r$min, r$max, r$windows))
+}
 same(gpuCorNetwork, distinct, threshold = 0.1, method = "bicor")
 alike(gpuCor, distinct, covariates = distinct[, 1:2], method = "spearman")
 # Topological overlap: adjacencies and their products by bands, to a result and to a host sink.
@@ -104,5 +121,6 @@ options(gpucor.workers_per_device = 2L)
 agree(ties, method = "kendall")
 same(gpuCorNetwork, ties, threshold = 0.1)
 same(gpuCorNetwork, distinct, k = 3, method = "spearman")
+same(gpuCorNetwork, ties, k = 2, method = "kendall")
 same(gpuConnectivity, ties, threshold = 0.2, power = 2, method = "kendall")
 print(unlist(.Call(gpucor:::r_live))) # number of allocations left: 0

@@ -58,17 +58,18 @@ rates_part <- function() {
 # ---- floors
 
 # Permutations' coefficients are computed but not stored.
-permutations_of <- function(row) if (row$kind == "maxT") PERMUTATIONS else 0
+permutations_of <- function(row) switch(row$kind, maxT = PERMUTATIONS, compare = GROUP_PERMUTATIONS, 0)
 
 operations_of <- function(row, pairs) {
   2 * pairs * (1 + permutations_of(row)) * (if (row$method == "kendall") pairs_of(row$n_obs) else row$n_obs)
 }
 
-# Ties take four products of bits instead of one. Stored coefficients use products in float32.
+# Ties take four products of bits instead of one. Coefficients that are stored or summed use products in float32.
 product_seconds <- function(row, pairs, rates) {
   operations <- operations_of(row, pairs)
+  if (row$kind == "compare") return(operations / rates$float)
   if (row$method == "kendall") return(operations * (if (has_ties(row)) 4 else 1) / rates$bits)
-  stored <- if (row$kind %in% c("dist", "test", "maxT")) 1 / (1 + permutations_of(row)) else 0
+  stored <- if (row$kind %in% c("dist", "test", "maxT", "sums", "maps")) 1 / (1 + permutations_of(row)) else 0
   operations * (stored / rates$float + (1 - stored) / rates$half)
 }
 
@@ -76,14 +77,14 @@ product_seconds <- function(row, pairs, rates) {
 # in R; its statistic, p value and adjusted p value 8 bytes each; an edge 16 with its index, and 12 in a sparse matrix.
 floor_terms <- function(row, pairs, edges, rates) {
   sizes <- switch(row$kind, dist = c(4, 4) * pairs, test = c(4, 20) * pairs, maxT = c(4, 28) * pairs,
-                  network = c(16, 12) * edges, rate = c(0, 0))
+                  network = c(16, 12) * edges, c(0, 0))
   c(products = product_seconds(row, pairs, rates), wire = sizes[1] / rates$wire, fill = sizes[2] / rates$fill)
 }
 
 # Products, transfer and filling memory overlap; but a sparse matrix can only be filled when all edges are known.
 floor_seconds <- function(row, terms) {
   switch(row$kind, dist = , test = , maxT = max(terms), network = max(terms[c("products", "wire")]) + terms[["fill"]],
-         rate = terms[["products"]])
+         terms[["products"]])
 }
 
 # ---- one run
@@ -132,12 +133,24 @@ stage_seconds <- function(kind, seconds, engine) {
   c(known, "the rest" = max(0, seconds - sum(known)))
 }
 
+groups_of <- function(x) {
+  is_first <- seq_len(nrow(x)) %% 2 == 1
+  list(x[is_first, ], x[!is_first, ])
+}
+
 call_of <- function(row, x) {
   if (row$kind == "dist") return(function() gpuCor(x, method = row$method))
   if (row$kind == "test") return(function() gpuCorTest(x, method = row$method))
   if (row$kind == "maxT") {
     return(function() gpuCorTest(x, method = row$method, adjust = "maxT", n_perm = PERMUTATIONS))
   }
+  if (row$kind == "compare") {
+    groups <- groups_of(x)
+    return(function() gpuCorCompare(groups[[1]], groups[[2]], density = DENSITY, n_perm = GROUP_PERMUTATIONS))
+  }
+  if (row$kind == "sums") return(function() gpuConnectivity(x, power = 6, method = row$method))
+  if (row$kind == "maps") return(function() gpuConnectivity(x, maps = c("mean", "z", "icc"), method = row$method))
+  if (!is.na(row$k)) return(function() gpuCorNetwork(x, k = row$k, method = row$method))
   if (row$kind == "network") return(function() gpuCorNetwork(x, density = DENSITY, method = row$method))
   function() {
     task <- gpucor:::network_task(x, NULL, list(name = "threshold", value = BEYOND), "absolute", "everything",
@@ -222,6 +235,20 @@ check_max_t <- function(row, x, test) {
   found
 }
 
+# Compares differences of z with R's, and the largest ones of a few permutations with those of the CPU back end.
+check_compare <- function(row, x, net) {
+  groups <- groups_of(x)
+  at <- ceiling(stats::runif(samples_of(row)) * length(net@x))
+  i <- net@i[at] + 1L
+  j <- findInterval(at - 1, net@p)
+  truth <- atanh(truth_of(row, groups[[1]], i, j)) - atanh(truth_of(row, groups[[2]], i, j))
+  maxima <- function(backend) {
+    set.seed(1)
+    gpuCorCompare(groups[[1]], groups[[2]], density = DENSITY, n_perm = 3, backend = backend)@maxima
+  }
+  list(off = max(abs(net@x[at] - truth)), wrong = sum(maxima(NULL) != maxima("cpu")), checked = length(at))
+}
+
 # Which of the pairs i < j are edges.
 are_edges <- function(net, i, j) {
   mapply(function(i, j) {
@@ -251,10 +278,38 @@ check_network <- function(row, x, net) {
   list(off = max(abs(net@x[at] - r)), wrong = wrong, checked = n + length(low))
 }
 
+# Compares some columns' means over all pairs; off: of one coefficient, or of its sixth power.
+check_sums <- function(row, x, con) {
+  at <- ceiling(stats::runif(20) * ncol(x))
+  r <- stats::cor(x, x[, at], method = row$method)
+  r[cbind(at, seq_along(at))] <- NA
+  off <- if (row$kind == "sums") {
+    con$soft[at, 1] / (ncol(x) - 1) - colMeans(r^6, na.rm = TRUE)
+  } else {
+    c(con$mean[at] - colMeans(r, na.rm = TRUE), con$icc[at] - colMeans(r^2, na.rm = TRUE))
+  }
+  list(off = max(abs(off)), wrong = NA, checked = length(r))
+}
+
+# Checks that the strongest neighbours of some variables are edges; of equal ones, the earlier are stronger.
+check_neighbours <- function(row, x, net) {
+  at <- ceiling(stats::runif(5) * ncol(x))
+  r <- gpuCor(x[, at], x, method = row$method, output = "matrix", backend = "cpu")
+  off <- wrong <- 0
+  for (own in seq_along(at)) {
+    weights <- replace(abs(r[own, ]), at[own], -1)
+    others <- order(-weights)[seq_len(row$k)]
+    wrong <- wrong + sum(!are_edges(net, pmin(at[own], others), pmax(at[own], others)))
+    off <- max(off, abs(truth_of(row, x, rep(at[own], row$k), others) - r[own, others]))
+  }
+  list(off = off, wrong = wrong, checked = row$k * length(at))
+}
+
 check <- function(row, x, result) {
   none <- list(off = NA_real_, wrong = NA, checked = 0)
-  by_kind <- list(dist = check_dist, test = check_test, maxT = check_max_t, network = check_network,
-                  rate = function(...) none)
+  networks <- if (is.na(row$k)) check_network else check_neighbours
+  by_kind <- list(dist = check_dist, test = check_test, maxT = check_max_t, network = networks,
+                  compare = check_compare, sums = check_sums, maps = check_sums, rate = function(...) none)
   tryCatch(by_kind[[row$kind]](row, x, result),
            error = function(e) {
              say("cannot be checked: ", conditionMessage(e))
@@ -271,11 +326,12 @@ measure <- function(name, row, x, rates) {
   pairs <- pairs_of(ncol(x))
   edges <- if (row$kind == "network") run$result@edges else 0
   size <- switch(row$kind, dist = 4 * pairs, test = 20 * pairs, maxT = 28 * pairs,
-                 network = 12 * edges + 4 * ncol(x), rate = 0)
+                 network = 12 * edges + 4 * ncol(x), 0)
   terms <- floor_terms(row, pairs, edges, rates)
   list(name = name, seconds = run$seconds, all = run$all, stages = run$stages, host = run$host,
        beyond = run$host - run$before - size, device = run$device, pairs = pairs, edges = edges,
-       surplus = edges - ceiling(DENSITY * pairs), terms = terms, floor = floor_seconds(row, terms),
+       surplus = if (is.na(row$k)) edges - ceiling(DENSITY * pairs) else 0,
+       terms = terms, floor = floor_seconds(row, terms),
        rate = operations_of(row, pairs) / run$seconds / 1e12, found = check(row, x, run$result))
 }
 
@@ -295,7 +351,7 @@ tell <- function(row, m) {
 tell_found <- function(row, m) {
   if (row$kind == "rate") return("")
   off <- paste0("r off by ", format(m$found$off, digits = 2))
-  if (row$kind == "dist") return(paste0(off, " at most of ", m$found$checked, " pairs; "))
+  if (row$kind %in% c("dist", "sums", "maps")) return(paste0(off, " at most of ", m$found$checked, " pairs; "))
   if (row$kind != "network") return(paste0(off, " at most, ", m$found$wrong, " p values wrong; "))
   surplus <- if (m$surplus != 0) paste0(", ", number(m$surplus), " ties beyond the density")
   paste0(number(m$edges, 10), " edges", surplus, ", ", off, " at most, ", m$found$wrong, " of ",

@@ -27,10 +27,11 @@ for (file in c("gpu-report.R", "gpu-build.R", "gpu-measure.R")) source(file.path
 # ---- the rows
 
 # must: required seconds or, for a sustained rate, 10^12 operations per second. published: seconds, authors and
-# hardware. steps: values are rounded to multiples of 1 / steps.
-row <- function(kind, method, n_var, n_obs, published = "", must = NA, steps = 0, once = FALSE, data = "") {
+# hardware. steps: values are rounded to multiples of 1 / steps. k: a network of each variable's k strongest neighbours,
+# NA: by density.
+row <- function(kind, method, n_var, n_obs, published = "", must = NA, steps = 0, once = FALSE, data = "", k = NA) {
   list(kind = kind, method = method, n_var = max(1000, round(n_var * scale)), n_obs = n_obs, published = published,
-       must = must, steps = steps, once = once, data = data)
+       must = must, steps = steps, once = once, data = data, k = k)
 }
 rows <- list(
   "dist-pearson" = row("dist", "pearson", 100000, 100, "11.0 (K40)", 1.6),
@@ -41,6 +42,8 @@ rows <- list(
   "net-kendall-300k" = row("network", "kendall", 3e5, 128, "862", 0.8),
   "net-kendall" = row("network", "kendall", 1e6, 128, "never", 3.5),
   "net-kendall-ties" = row("network", "kendall", 1e6, 128, "never", steps = 10),
+  "net-pearson-k10" = row("network", "pearson", 3e5, 128, must = 0.4, k = 10),
+  "net-kendall-k50" = row("network", "kendall", 3e5, 128, must = 0.8, k = 50),
   "net-pearson-voxels" = row("network", "pearson", 1561152, 1200, "an hour", 25, data = "voxels"),
   "net-kendall-voxels" = row("network", "kendall", 1561152, 1200, "never", NA, once = TRUE, data = "voxels"),
   "test-pearson" = row("test", "pearson", 20000, 100, must = 1),
@@ -48,12 +51,16 @@ rows <- list(
   "maxT-pearson" = row("maxT", "pearson", 5000, 100, must = 5),
   "maxT-spearman" = row("maxT", "spearman", 5000, 100, must = 5),
   "maxT-kendall" = row("maxT", "kendall", 5000, 100, must = 5),
+  "compare-pearson" = row("compare", "pearson", 10000, 100, must = 0.5), # gpuCorCompare() of two groups of 50 rows
+  "sums-pearson" = row("sums", "pearson", 3e5, 128, must = 0.8), # gpuConnectivity(): one power
+  "maps-pearson" = row("maps", "pearson", 90112, 165, must = 0.4), # centrality measures of voxels
   "rate-sign" = row("rate", "kendall", 65536, 512, must = 8000),
   "rate-sign-ties" = row("rate", "kendall", 65536, 512, must = NA, steps = 10),
   "rate-half" = row("rate", "pearson", 131072, 1024, must = 450)
 )
 DENSITY <- 0.001
 PERMUTATIONS <- 1000 # of a maxT test
+GROUP_PERMUTATIONS <- 200 # of two groups' rows
 BEYOND <- 0.6 # a threshold that almost no pair of the data reaches
 
 has_ties <- function(row) row$steps > 0

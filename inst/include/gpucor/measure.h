@@ -19,12 +19,14 @@ typedef enum {
     GCOR_NO_KIND,
     GCOR_REAL,        /* float32 columns: dot / sqrt(norm norm') */
     GCOR_SIGN,        /* signs of all differences within a column: sum / sqrt(norm norm') */
-    GCOR_REAL_COMMON, /* Pearson's moments over the pairwise-complete observations, in double */
+    GCOR_REAL_COMMON, /* moments over the pairwise-complete observations, in double: Pearson's correlation, or the
+                       * cosine if the measure's angle is GCOR_AS_IS */
     GCOR_RANK_COMMON, /* ranks among the pairwise-complete observations, then as Pearson, in integers */
     GCOR_SIGN_COMMON, /* signs of the differences between pairwise-complete observations */
     GCOR_DOUBLE,      /* float64 columns, replacing GCOR_REAL in double precision */
     GCOR_PAIR_COMMON, /* both columns of a pair prepared again on their pairwise-complete observations, in double, on the
                         * CPU; for any GCOR_REAL measure with a prepare_double() */
+    GCOR_REAL_SPARSE, /* entries of a sparse matrix, in double, replacing GCOR_REAL and GCOR_DOUBLE; on the CPU */
     GCOR_ADJACENCY    /* a slab of the adjacency matrix, for topological overlap; no measure has it */
 } gcor_kind;
 
