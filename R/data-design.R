@@ -99,7 +99,8 @@ check_options <- function(options, method) {
 check_option <- function(value, name, option) {
   if (is.null(value)) return(option$value)
   if (!is.null(option$choices)) return(match(check_choice(value, option$choices, name), option$choices) - 1)
-  check_within(value, name, option$min, option$max)
+  check <- if (option$is_whole) check_whole else check_within
+  check(value, name, option$min, option$max)
 }
 
 # pearsonFallback = "all": any column with a zero deviation decides for all columns.

@@ -53,7 +53,7 @@
 #' gpuAssociation(genes, traits, output = "matrix")
 #' @export
 gpuAssociation <- function(x, traits, p.value = NULL, fdr = NULL,
-                           method = c("pearson", "kendall", "spearman", "bicor", "cosine"),
+                           method = c("pearson", "kendall", "spearman", "bicor", "cosine", "mi"),
                            use = "pairwise.complete.obs", min_obs = NULL, output = c("edges", "matrix"),
                            precision = c("double", "single"), weights = NULL, weights_are = NULL, covariates = NULL,
                            data = NULL, bandpass = NULL, tr = NULL, df = NULL, options = NULL, assay = NULL, ...,

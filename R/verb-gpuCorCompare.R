@@ -104,7 +104,7 @@
 #' @order 1
 #' @export
 gpuCorCompare <- function(x, y, threshold = NULL, density = NULL, k = NULL, p.value = NULL, fdr = NULL,
-                          method = c("pearson", "kendall", "spearman", "bicor", "cosine"), use = "everything",
+                          method = c("pearson", "kendall", "spearman", "bicor", "cosine", "mi"), use = "everything",
                           sign = c("absolute", "positive", "negative"), n_perm = 0, pairs = NULL, effects = NULL,
                           subjects = NULL, output = c("matrix", "edges"), precision = c("single", "double"),
                           weights = NULL, weights_are = NULL, covariates = NULL, data = NULL, bandpass = NULL,

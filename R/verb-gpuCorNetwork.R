@@ -87,7 +87,7 @@
 #' gpuCorNetwork(x[, 1:4], x[, 5:11], k = 1)
 #' @export
 gpuCorNetwork <- function(x, y = NULL, threshold = NULL, density = NULL, k = NULL, p.value = NULL, fdr = NULL,
-                          method = c("pearson", "kendall", "spearman", "bicor", "cosine"), use = "everything",
+                          method = c("pearson", "kendall", "spearman", "bicor", "cosine", "mi"), use = "everything",
                           sign = c("absolute", "positive", "negative"), mutual = FALSE, pairs = NULL, min_obs = NULL,
                           output = c("matrix", "edges"), file = NULL, compression = 0, shards = NULL,
                           precision = c("single", "double"), weights = NULL, weights_are = NULL, covariates = NULL,

@@ -153,7 +153,7 @@ gpuTtest <- function(goodPairs, coeffs) {
 #' min(gpuCorTest(series, adjust = "maxT", n_perm = 99, surrogate = "phase")$p.adjusted)
 #' @order 1
 #' @export
-gpuCorTest <- function(x, y = NULL, method = c("pearson", "kendall", "spearman", "bicor", "cosine"), use = "everything",
+gpuCorTest <- function(x, y = NULL, method = c("pearson", "kendall", "spearman", "bicor", "cosine", "mi"), use = "everything",
                        alternative = c("two.sided", "less", "greater"), exact = NULL, min_obs = NULL, log.p = FALSE,
                        adjust = c("none", "maxT"), n_perm = 1000, surrogate = c("rows", "phase", "block"), block = NULL,
                        output = c("dist", "matrix"), precision = c("single", "double"), weights = NULL,

@@ -71,7 +71,7 @@
 #' @export
 gpuCorWindows <- function(x, width, step = 1, taper = c("none", "gaussian", "tukey"),
                           shape = NULL, threshold = NULL, density = NULL, k = NULL,
-                          method = c("pearson", "kendall", "spearman", "bicor", "cosine"), use = "everything",
+                          method = c("pearson", "kendall", "spearman", "bicor", "cosine", "mi"), use = "everything",
                           sign = c("absolute", "positive", "negative"), mutual = FALSE, pairs = NULL,
                           output = c("dist", "network", "connectivity", "moments"),
                           precision = c("single", "double"), weights = NULL, weights_are = NULL, covariates = NULL,

@@ -16,7 +16,7 @@
 #' d <- gpuDist(mtcars, method = "spearman")
 #' plot(hclust(d, method = "average"), cex = 0.7)
 #' @export
-gpuDist <- function(x, method = c("spearman", "pearson", "kendall", "bicor", "cosine"), use = "everything",
+gpuDist <- function(x, method = c("spearman", "pearson", "kendall", "bicor", "cosine", "mi"), use = "everything",
                     precision = c("single", "double"), weights = NULL, weights_are = NULL, covariates = NULL,
                     data = NULL, bandpass = NULL, tr = NULL, df = NULL, options = NULL, assay = NULL, ...,
                     control = gpuControl(...)) {

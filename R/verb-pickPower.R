@@ -55,7 +55,7 @@
 #' @order 1
 #' @export
 pickPower <- function(x, power = 1:20, type = c("unsigned", "signed", "signed hybrid"),
-                      method = c("pearson", "kendall", "spearman", "bicor", "cosine"), use = "everything",
+                      method = c("pearson", "kendall", "spearman", "bicor", "cosine", "mi"), use = "everything",
                       r_squared = 0.85, breaks = 10, pairs = NULL, weights = NULL, weights_are = NULL,
                       covariates = NULL, data = NULL, bandpass = NULL, tr = NULL, df = NULL, options = NULL,
                       assay = NULL, combine = NULL, subjects = NULL, subject_weights = NULL, probs = NULL, na.rm = NULL,

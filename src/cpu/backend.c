@@ -93,6 +93,11 @@ static gcor_status cpu_multiply(gcor_state *state, const gcor_operand *rows, con
         status = cpu_is_cheaper_by_pairs(state, a, b, tile, product.mode) ? cpu_kendall_tile(state, a, b, tile)
                                                                           : cpu_sum_slices(state, &product, a, b, tile);
         break;
+    case GCOR_BINNED:
+    case GCOR_BINNED_COMMON:
+        product = cpu_information_product(a);
+        status = cpu_sum_slices(state, &product, a, b, tile);
+        break;
     case GCOR_REAL_SPARSE: status = cpu_sparse_tile(state, a, b, tile); break;
     case GCOR_REAL_COMMON:
     case GCOR_RANK_COMMON:
@@ -126,6 +131,7 @@ const gcor_backend gcor_cpu = {
     .pairs = cpu_pairs,
     .is_host = 1,
     .has_single_pairs = 1,
+    .has_bins = 1,
     .overlap_side = cpu_overlap_side,
     .plan_overlap = cpu_plan_overlap,
     .overlap_memory = cpu_overlap_memory,

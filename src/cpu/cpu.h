@@ -2,7 +2,7 @@
  *
  *   prepare.c           columns -> operand
  *   product.c           a tile: packs its variables in micro-panels, computes its blocks, delivers them to the sink
- *     real.c sign.c       products of real numbers and of signs
+ *     real.c sign.c information.c  products of real numbers, of signs and of bins
  *   sparse.c            columns and products of the entries of a sparse matrix
  *     kernels.h           the inner loops; kernels.c finds those of an instruction set, each of which has a file
  * isa_*.c that defines its vectors (vectors.h) and includes the loops: kernels_of_isa.h, kernel_real.h, kernel_sign.h,
@@ -33,7 +33,13 @@ typedef struct {
                             * observation of each entry, ascending within a column */
     int32_t *begin, *end;  /* RANK_COMMON: the value's run of ties in that order, -1: missing */
     int64_t *n_present;    /* RANK_COMMON: per variable */
-    unsigned char *levels; /* SIGN, SIGN_COMMON: how many distinct values, 0: more than CPU_LEVELS */
+    unsigned char *levels; /* SIGN, SIGN_COMMON: how many distinct values, 0: more than CPU_LEVELS; BINNED,
+                            * BINNED_COMMON: one above the last bin */
+    unsigned char *codes;  /* BINNED, BINNED_COMMON: the bin of each observation, GCOR_NO_BIN: missing */
+    int n_bins;            /* BINNED, BINNED_COMMON: max of `levels` */
+    int64_t *terms;        /* BINNED, BINNED_COMMON: n_obs + 1 terms of information, multiples of `unit` */
+    int64_t *margin;       /* BINNED: per variable, the sum of the terms of its bins */
+    double unit;
 } cpu_operand;
 
 /* Clamps a variable to the operand's last one. A micro-panel may extend beyond it; it then repeats that variable, whose
@@ -103,6 +109,7 @@ struct cpu_product {
     int64_t chunk;              /* elements multiplied at a time, which stay in the cache; 0: the default */
     int planes, sums;           /* planes of a variable; sums of a pair, CPU_BLOCK_PAIRS apart */
     cpu_sign_mode mode;
+    cpu_bins bins;
     int64_t work_bytes; /* scratch of pack(), for each thread */
 
     /* Pack elements first .. first+n-1 of the variables from `var` on into one micro-panel. Any thread. */
@@ -117,8 +124,9 @@ struct cpu_product {
                     const cpu_operand *cols, const gcor_tile *block, void *sums);
 };
 
-/* real.c, sign.c: the products of REAL and DOUBLE operands, and of the signs of a tile. */
+/* real.c, sign.c, information.c: the products of REAL and DOUBLE operands, of the signs of a tile, and of bins. */
 cpu_product cpu_real_product(const gcor_state *state, const cpu_operand *rows);
+cpu_product cpu_information_product(const cpu_operand *rows);
 cpu_product cpu_sign_product(const cpu_operand *rows, const cpu_operand *cols, const gcor_tile *tile);
 
 /* product.c: compute a tile, slice by slice. */

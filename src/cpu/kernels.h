@@ -34,6 +34,15 @@ typedef enum {
     CPU_COMMON  /* also `present`: there are missing values */
 } cpu_sign_mode;
 
+/* Micro-panels of bins: for each level one bit per observation, `words` words; if is_common, the same for the
+ * observations that are not missing; and a word with the variable's number of levels. */
+typedef struct {
+    int levels; /* the number of levels that a micro-panel has space for */
+    int is_common;
+    int64_t words;        /* of a level */
+    const int64_t *terms; /* measure/information.h; of each count */
+} cpu_bins;
+
 typedef struct cpu_kernels {
     const char *name;
     double ns_word, ns_pack; /* nanoseconds: a word of one pair's signs without ties; a word of a variable's plane */
@@ -66,6 +75,9 @@ typedef struct cpu_kernels {
      * vectors): to table[i * stride + k]. */
     void (*levels)(const uint64_t *a, int n_a, const uint64_t *b, int n_b, int64_t words, int64_t *table,
                    int64_t stride);
+    /* Sums of the terms of all cells. If is_common, less those of the margins and with that of the number of
+     * pairwise-complete observations, which is at sums + CPU_BLOCK_PAIRS. */
+    void (*information)(const uint64_t *rows, const uint64_t *cols, const cpu_bins *bins, int64_t *sums);
     /* Compare 64 scores with 64 others; bit i of the result is for element i. */
     uint64_t (*are_greater)(const float *x, const float *y);
     uint64_t (*are_present)(const float *x, const float *y);

@@ -311,6 +311,7 @@ const cpu_kernels KERNELS = {
     .signs = signs,
     .pack = pack,
     .levels = levels,
+    .information = information,
     .are_greater = greater_64,
     .are_present = present_64,
     .convert = convert,

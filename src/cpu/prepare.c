@@ -3,6 +3,7 @@
 
 #include "../base/alloc.h"
 #include "../measure/coefficient.h"
+#include "../measure/information.h"
 #include "../measure/pair.h"
 #include "../source/source.h"
 #include "knight.h"
@@ -19,6 +20,8 @@ int64_t cpu_column_bytes(const gcor_state *state, gcor_kind kind, int64_t n_obs)
     case GCOR_REAL_COMMON:
     case GCOR_PAIR_COMMON: return n_obs * (int64_t)sizeof(double);
     case GCOR_RANK_COMMON: return n_obs * 3 * (int64_t)sizeof(int32_t);
+    case GCOR_BINNED:
+    case GCOR_BINNED_COMMON: return n_obs + GCOR_MAX_BINS * n_obs / 8; /* codes, and level bitsets of a tile */
     case GCOR_REAL_SPARSE: return (int64_t)(GCOR_MAX_SPARSE * (double)n_obs * CPU_ENTRY_BYTES) + 1;
     default: return stride_of(kind, n_obs) * (int64_t)sizeof(float);
     }
@@ -39,6 +42,13 @@ static gcor_status allocate(gcor_context *context, gcor_kind kind, int64_t n_obs
         ok = ok && (o->begin = gcor_alloc(context, n_obs * n_var, sizeof(int32_t), what));
         ok = ok && (o->end = gcor_alloc(context, n_obs * n_var, sizeof(int32_t), what));
         ok = ok && (o->n_present = gcor_alloc(context, n_var, sizeof(int64_t), what));
+        break;
+    case GCOR_BINNED:
+    case GCOR_BINNED_COMMON:
+        ok = ok && (o->levels = gcor_alloc(context, n_var, 1, what));
+        ok = ok && (o->codes = gcor_alloc(context, n_obs * n_var, 1, what));
+        ok = ok && (o->terms = gcor_alloc(context, n_obs + 1, sizeof(int64_t), what));
+        ok = ok && (o->margin = gcor_alloc(context, n_var, sizeof(int64_t), what));
         break;
     default:
         ok = ok && (o->levels = gcor_alloc(context, n_var, 1, what));
@@ -83,6 +93,21 @@ static double score_signs(const preparation *p, const gcor_ranks *ranks, double 
     return (double)(gcor_obs_pairs(*present) - tied);
 }
 
+/* Returns 1 if there are several bins, otherwise 0. */
+static double bin_values(const preparation *p, const gcor_ranks *ranks, const double *x, int64_t j, int64_t *present) {
+    cpu_operand *o = p->operand;
+    int64_t n = o->head.n_obs, counts[GCOR_MAX_BINS] = {0}, tied;
+    unsigned char *codes = o->codes + j * n;
+    *present = gcor_rank(x, n, ranks, &tied);
+    int found = gcor_bin_column(ranks, n, *present, o->n_bins, codes);
+    o->levels[j] = (unsigned char)(*present > 0 ? codes[ranks->order[*present - 1]] + 1 : 0);
+    o->margin[j] = 0;
+    for (int64_t k = 0; k < n; k++)
+        if (codes[k] != GCOR_NO_BIN) counts[codes[k]]++;
+    for (int b = 0; b < o->n_bins; b++) o->margin[j] += o->terms[counts[b]];
+    return found > 1;
+}
+
 static double rank_values(const preparation *p, const gcor_ranks *ranks, const double *x, int64_t j, int64_t *present) {
     cpu_operand *o = p->operand;
     int64_t n = o->head.n_obs, at = j * n, tied;
@@ -119,6 +144,8 @@ static double prepare_by_kind(const preparation *p, const gcor_ranks *ranks, dou
     case GCOR_DOUBLE: return gcor_prepare_double(p->measure, p->design, x, n, flags, ranks, o->values + j * n);
     case GCOR_REAL_COMMON: return copy_values(x, n, origin, o->values + j * n, present);
     case GCOR_RANK_COMMON: return rank_values(p, ranks, x, j, present);
+    case GCOR_BINNED:
+    case GCOR_BINNED_COMMON: return bin_values(p, ranks, x, j, present);
     case GCOR_SIGN:
     case GCOR_SIGN_COMMON: return score_signs(p, ranks, x, j, present);
     default: return prepare_real(p, ranks, x, j, flags);
@@ -137,6 +164,12 @@ static void prepare_column(void *user, int thread, int64_t var, double *x, int f
     if (o->scale) o->scale[j] = (float)o->inverse[j];
     o->head.norm[j] = norm;
     o->head.flags[j] = (unsigned char)flags;
+}
+
+/* What all binned columns share. */
+static void begin_bins(cpu_operand *o) {
+    o->n_bins = gcor_bin_count(o->design, o->head.n_obs);
+    o->unit = gcor_information_terms(o->head.n_obs, o->terms);
 }
 
 /* ---- all columns ----------------------------------------------------------------------- */
@@ -165,6 +198,7 @@ gcor_status cpu_prepare(gcor_state *state, const gcor_columns *columns, const gc
                        .kernels = state->kernels,
                        .stride = stride_of(kind, columns->n_obs)};
     gcor_status status = allocate(context, kind, columns->n_obs, n_var, o);
+    if (!status && o->terms) begin_bins(o);
     if (!status)
         status = kind == GCOR_REAL_SPARSE ? cpu_prepare_sparse(context, columns, o)
                                           : prepare_columns(context, columns, measure, o);
@@ -191,5 +225,8 @@ void cpu_release(gcor_state *state, gcor_operand *operand) {
     gcor_free(o->end);
     gcor_free(o->n_present);
     gcor_free(o->levels);
+    gcor_free(o->codes);
+    gcor_free(o->terms);
+    gcor_free(o->margin);
     gcor_free(o);
 }

@@ -221,4 +221,5 @@ extern "C" const gcor_backend gcor_cuda = {
     1,                  // keeps_adjacency
     0,                  // is_host
     0,                  // has_single_pairs
+    0,                  // has_bins
 };

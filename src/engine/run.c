@@ -26,6 +26,8 @@ static double steps_of_pair(gcor_kind kind, int64_t n_obs) {
     case GCOR_SIGN_COMMON: return n * n / 32 + 1;
     case GCOR_REAL_COMMON:
     case GCOR_RANK_COMMON: return 160 * n + 1;
+    case GCOR_BINNED:
+    case GCOR_BINNED_COMMON: return 4 * n + 1000;
     case GCOR_PAIR_COMMON: return 640 * n + 1;
     default: return n + 1;
     }

@@ -15,10 +15,10 @@ enum { NO_FALLBACK, INDIVIDUAL, ALL_PEARSON }; /* what to do if the median absol
 /* `quick` is accepted and ignored: pairs are always exact. */
 static const char *const fallbacks[] = {"none", "individual", "all", NULL};
 const gcor_option gcor_bicor_options[] = {
-    [MAX_OUTLIERS] = {"maxPOutliers", 1, 0, 1, NULL},
-    [QUICK] = {"quick", 0, 0, 1, NULL},
-    [FALLBACK] = {"pearsonFallback", INDIVIDUAL, 0, 2, fallbacks},
-    {NULL, 0, 0, 0, NULL},
+    [MAX_OUTLIERS] = {"maxPOutliers", 1, 0, 1, NULL, 0},
+    [QUICK] = {"quick", 0, 0, 1, NULL, 0},
+    [FALLBACK] = {"pearsonFallback", INDIVIDUAL, 0, 2, fallbacks, 0},
+    {NULL, 0, 0, 0, NULL, 0},
 };
 
 /* Nine deviations; the fraction of that beyond which the outliers' quantile widens the scale. */

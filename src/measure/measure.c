@@ -12,6 +12,7 @@ double gcor_prepare_cosine_double(double *x, int64_t n, gcor_preparing *with, do
 double gcor_prepare_bicor(double *x, int64_t n, gcor_preparing *with, float *out); /* bicor.c */
 double gcor_prepare_bicor_double(double *x, int64_t n, gcor_preparing *with, double *out);
 extern const gcor_option gcor_bicor_options[];
+extern const gcor_option gcor_information_options[]; /* information.c */
 
 static const gcor_measure PEARSON = {
     .version = GCOR_MEASURE_VERSION,
@@ -83,16 +84,29 @@ static const gcor_measure COSINE = {
     .prepare = gcor_prepare_cosine,
     .prepare_double = gcor_prepare_cosine_double,
 };
+static const gcor_measure INFORMATION = {
+    .version = GCOR_MEASURE_VERSION,
+    .name = "mi",
+    .title = "Mutual information",
+    .kind = GCOR_BINNED,
+    .common = GCOR_BINNED_COMMON,
+    .ranked = 1,
+    .infinite = GCOR_INFINITE_IS_RANKED,
+    .distribution = GCOR_NO_DISTRIBUTION,
+    .refusal = "it counts observations in bins; use method = \"spearman\"",
+    .options = gcor_information_options,
+};
 
 enum { ROOM = 32 };
-static const gcor_measure *table[ROOM + 1] = {&PEARSON, &KENDALL, &SPEARMAN, &BICOR, &COSINE};
+static const gcor_measure *table[ROOM + 1] = {&PEARSON, &KENDALL, &SPEARMAN, &BICOR, &COSINE, &INFORMATION};
 
 const gcor_measure *gcor_measure_at(int k) {
     return k >= 0 && k < ROOM ? table[k] : NULL;
 }
 
 int gcor_is_common(gcor_kind kind) {
-    return kind == GCOR_REAL_COMMON || kind == GCOR_RANK_COMMON || kind == GCOR_SIGN_COMMON || kind == GCOR_PAIR_COMMON;
+    return kind == GCOR_REAL_COMMON || kind == GCOR_RANK_COMMON || kind == GCOR_SIGN_COMMON ||
+           kind == GCOR_PAIR_COMMON || kind == GCOR_BINNED_COMMON;
 }
 
 int gcor_has_double(const gcor_measure *m) {
@@ -108,7 +122,7 @@ static int count_options(const gcor_measure *m) {
 static int is_usable(const gcor_measure *m) {
     if (m->version != GCOR_MEASURE_VERSION || !m->name || !m->title) return 0;
     if (m->kind != GCOR_REAL && m->kind != GCOR_SIGN) return 0;
-    if (m->common != GCOR_NO_KIND && !gcor_is_common(m->common)) return 0;
+    if (m->common != GCOR_NO_KIND && (!gcor_is_common(m->common) || m->common == GCOR_BINNED_COMMON)) return 0;
     if (m->common == GCOR_PAIR_COMMON && !gcor_has_double(m)) return 0;
     if (count_options(m) > GCOR_MAX_OPTIONS) return 0;
     return m->ranked || (m->kind == GCOR_REAL && m->prepare);

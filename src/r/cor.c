@@ -24,7 +24,8 @@ static gcor_form product_form(const request *q) {
 
 /* Returns how the values are kept. Overlaps are floats. Coefficients are doubles in a matrix, which nobody reads by
  * elements; if pairs may have observations, and so norms, of their own; if they are combined from several subjects or
- * read from files; if real columns are multiplied in double; and if a numerator may be too long. */
+ * read from files; if real columns are multiplied in double; if they follow from bins; and if a numerator may be too
+ * long. */
 static gcor_form form_of(const request *q) {
     const gcor_source *x = &q->job.x.source;
     int is_triangle = q->layout == GCOR_TRIANGLE_ROWS || q->layout == GCOR_TRIANGLE_COLUMNS;
@@ -34,6 +35,7 @@ static gcor_form form_of(const request *q) {
     if (q->job.job.overlap) return GCOR_AS_FLOATS;
     if (q->job.job.use == GCOR_PAIRWISE) return GCOR_AS_DOUBLES;
     if (q->job.job.measure->kind == GCOR_REAL) return product_form(q);
+    if (q->job.job.measure->kind == GCOR_BINNED) return GCOR_AS_DOUBLES;
     return x->n_obs <= GCOR_COMPACT_OBS ? GCOR_AS_COUNTS : GCOR_AS_DOUBLES;
 }
 

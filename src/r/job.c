@@ -30,6 +30,14 @@ static void use_backend_for_single_pairs(r_job *q) {
     use_first_device(q, gcor_backend_at(k));
 }
 
+/* The same for bins. */
+static void use_backend_for_bins(r_job *q) {
+    int k = 0;
+    if (q->backend->has_bins) return;
+    while (!gcor_backend_at(k)->has_bins) k++;
+    use_first_device(q, gcor_backend_at(k));
+}
+
 /* The processor takes over for products of the entries of sparse columns. */
 static void use_host(r_job *q) {
     int k = 0;
@@ -74,6 +82,7 @@ void r_job_parse(r_job *q, SEXP x, SEXP y, SEXP method, SEXP use, SEXP by_row, S
         q->df = r_df_parse(design);
     }
     if (q->job.use == GCOR_PAIRWISE && has_single_pairs(q)) use_backend_for_single_pairs(q);
+    if (q->job.measure->kind == GCOR_BINNED) use_backend_for_bins(q);
     r_call_parse(&q->call, settings);
 }
 

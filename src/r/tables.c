@@ -22,9 +22,9 @@ static SEXP choices_of(const gcor_option *option) {
     return choices;
 }
 
-/* Returns list(value, least, most, choices) for each option, by name. */
+/* Returns list(value, min, max, choices, is_whole) for each option, by name. */
 static SEXP options_of(const gcor_measure *measure) {
-    const char *names[GCOR_MAX_OPTIONS + 1] = {0}, *parts[] = {"value", "min", "max", "choices", ""};
+    const char *names[GCOR_MAX_OPTIONS + 1] = {0}, *parts[] = {"value", "min", "max", "choices", "is_whole", ""};
     int n = 0;
     for (const gcor_option *o = measure->options; o && o->name; o++) names[n++] = o->name;
     names[n] = "";
@@ -37,6 +37,7 @@ static SEXP options_of(const gcor_measure *measure) {
         SET_VECTOR_ELT(option, 1, Rf_ScalarReal(o->min));
         SET_VECTOR_ELT(option, 2, Rf_ScalarReal(o->max));
         SET_VECTOR_ELT(option, 3, choices_of(o));
+        SET_VECTOR_ELT(option, 4, Rf_ScalarLogical(o->is_whole));
     }
     UNPROTECT(1);
     return options;
@@ -47,7 +48,8 @@ SEXP r_measures(void) {
     const char *names[] = {"name",     "title",   "ranked",  "common",           "distribution",
                            "df_taken", "centred", "options", "takes_covariates", "refusal",
                            ""};
-    const char *distributions[] = {[GCOR_STUDENT_T] = "t", [GCOR_NORMAL_WITH_TIES] = "normal"};
+    const char *distributions[] = {
+        [GCOR_STUDENT_T] = "t", [GCOR_NORMAL_WITH_TIES] = "normal", [GCOR_NO_DISTRIBUTION] = "none"};
     SEXPTYPE types[] = {STRSXP, STRSXP, LGLSXP, LGLSXP, STRSXP, INTSXP, LGLSXP, VECSXP, LGLSXP, STRSXP};
     int n = 0;
     while (gcor_measure_at(n)) n++;

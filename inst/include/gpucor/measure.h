@@ -26,6 +26,9 @@ typedef enum {
     GCOR_DOUBLE,      /* float64 columns, replacing GCOR_REAL in double precision */
     GCOR_PAIR_COMMON, /* both columns of a pair prepared again on their pairwise-complete observations, in double, on the
                         * CPU; for any GCOR_REAL measure with a prepare_double() */
+    GCOR_BINNED,      /* a bin for each observation: the mutual information of the contingency table; on the CPU. Only
+                       * the package's own measure has this kind and the next one */
+    GCOR_BINNED_COMMON, /* the same over pairwise-complete observations; the bins are those of the whole column */
     GCOR_REAL_SPARSE, /* entries of a sparse matrix, in double, replacing GCOR_REAL and GCOR_DOUBLE; on the CPU */
     GCOR_ADJACENCY    /* a slab of the adjacency matrix, for topological overlap; no measure has it */
 } gcor_kind;
@@ -39,7 +42,8 @@ typedef enum {
 /* The distribution of the coefficient of independent variables. */
 typedef enum {
     GCOR_STUDENT_T,       /* r sqrt(df / (1 - r^2)) has Student's t distribution with n - df_taken degrees of freedom */
-    GCOR_NORMAL_WITH_TIES /* tau-b divided by its standard deviation given both columns' ties is normal */
+    GCOR_NORMAL_WITH_TIES, /* tau-b divided by its standard deviation given both columns' ties is normal */
+    GCOR_NO_DISTRIBUTION   /* unknown: there are no p values except by permutation */
 } gcor_distribution;
 
 /* The geometry of a coefficient, which determines the meaning of weights and covariates. */
@@ -60,6 +64,7 @@ typedef struct {
     double min, max;
     const char *const *choices; /* NULL: the value is a number; otherwise strings, terminated by NULL, and the value is
                                    the index of one, from 0 */
+    int is_whole; /* 1: the value is a whole number */
 } gcor_option;
 
 /* Additional input and output of prepare(). */
@@ -75,7 +80,7 @@ typedef struct {
     int version;       /* GCOR_MEASURE_VERSION */
     const char *name;  /* the value of R's argument 'method' */
     const char *title; /* shown by print() */
-    gcor_kind kind;    /* GCOR_REAL or GCOR_SIGN */
+    gcor_kind kind;    /* GCOR_REAL, GCOR_SIGN or GCOR_BINNED */
     gcor_kind common;  /* the kind for pairwise-complete pairs; GCOR_NO_KIND: such data are an error */
     int ranked;        /* 1: prepare() gets ranks (doubled and centred: values below minus values above) */
     gcor_infinite infinite;

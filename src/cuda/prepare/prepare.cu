@@ -51,7 +51,9 @@ static void allocate(Operand &o) {
         o.end.reserve(n * n_var, what);
         return;
     case GCOR_PAIR_COMMON:
-    case GCOR_REAL_SPARSE: /* both computed on the CPU only */
+    case GCOR_BINNED:
+    case GCOR_BINNED_COMMON:
+    case GCOR_REAL_SPARSE: /* computed on the CPU only, as the three before */
     case GCOR_ADJACENCY:   /* multiplied by a sink (sink/overlap.cu) */
     case GCOR_NO_KIND: break;
     }
