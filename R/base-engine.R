@@ -38,5 +38,8 @@ method_title <- function(method) measure_of(method)$title
 # otherwise they also depend on ties.
 is_t_distributed <- function(method) measure_of(method)$distribution == "t"
 
+# Returns TRUE if the method has p values without permutation.
+has_distribution <- function(method) measure_of(method)$distribution != "none"
+
 # Centrality measures: the values of the argument `maps`, and the names of a result's elements.
 map_names <- c("mean", "z", "icc", "eigenvector")

@@ -52,6 +52,7 @@ observed_pairs <- function(x, part) {
 # Returns t scores or two-sided p values from the coefficients and the numbers of observations.
 scored_pairs <- function(x, part) {
   method <- attr(x, "method")
+  need_distribution(method)
   if (!is_t_distributed(method)) need_tests("they follow from the ties of the data, too", part)
   if (part == "p.value") check_testable(method, NULL)
   n <- observed_pairs(x, part)

@@ -7,10 +7,13 @@ TEST_COLUMNS <- list(gpuCorTest = c("r", "n", "statistic", "p.value", "p.adjuste
 
 effect_of <- function(x) x[[TEST_COLUMNS[[class(x)[1L]]][1L]]]
 
+# Returns the p values; those by permutation if the measure has no others.
+p_values_of <- function(x) as.vector(if (is.null(x$p.value)) x$p.adjusted else x$p.value)
+
 # Returns the positions of at most n smallest p values; among equal ones the larger effects come first.
 smallest_tests <- function(x, n = Inf) {
   effect <- as.vector(effect_of(x))
-  utils::head(order(as.vector(x$p.value), -abs(effect), na.last = if (is.finite(n)) NA else TRUE),
+  utils::head(order(p_values_of(x), -abs(effect), na.last = if (is.finite(n)) NA else TRUE),
               min(n, length(effect)))
 }
 
@@ -37,12 +40,12 @@ as.data.frame.gpuTests <- function(x, row.names = NULL, optional = FALSE, ...) {
   if (inherits(x, "gpuAssociation")) {
     return(structure(test_rows(x, smallest_tests(x)), tests = x$tests, adjusted = attr(x, "adjusted")))
   }
-  as.data.frame(test_rows(x, seq_along(x$p.value)), row.names = row.names)
+  as.data.frame(test_rows(x, seq_along(effect_of(x))), row.names = row.names)
 }
 
 describe_tests <- function(x) {
   n <- if (is.numeric(x$n)) x$n
-  tests <- if (inherits(x, "gpuAssociation")) x$tests else length(x$p.value)
+  tests <- if (inherits(x, "gpuAssociation")) x$tests else length(effect_of(x))
   of <- switch(class(x)[1L],
     gpuCorCompare = paste0(", differences of z of ", describe_groups(x$n)),
     gpuAssociation = paste0(" of ", n_of(nrow(x$r), "variable"), " and ", n_of(ncol(x$r), "trait"))
@@ -77,14 +80,17 @@ summary.gpuTests <- function(object, level = 0.05, n = 6L, ...) {
   level <- check_fraction(level, "level", zero = FALSE)
   n <- check_whole(n, "n", 0, 1e6)
   number <- if (isTRUE(object[["log.p"]])) exp else identity
-  sorted <- sort(number(as.vector(object$p.value)))
+  sorted <- sort(number(p_values_of(object)))
   tests <- length(sorted)
-  significant <- c(p.value = sum(sorted <= level), bonferroni = sum(sorted <= level / tests),
-                   fdr = max(0, which(sorted <= level * seq_len(tests) / tests)))
-  if (!is.null(object$p.adjusted)) {
-    significant[["permutation"]] <- sum(number(object$p.adjusted) <= level, na.rm = TRUE)
+  significant <- if (!is.null(object$p.value)) {
+    c(p.value = sum(sorted <= level), bonferroni = sum(sorted <= level / tests),
+      fdr = max(0, which(sorted <= level * seq_len(tests) / tests)))
   }
-  new_summary(list(tests = length(object$p.value), missing = length(object$p.value) - tests, significant = significant,
-                   level = level, strongest = test_rows(object, smallest_tests(object, n))),
+  if (!is.null(object$p.adjusted)) {
+    significant <- c(significant, permutation = sum(number(object$p.adjusted) <= level, na.rm = TRUE))
+  }
+  pairs <- length(effect_of(object))
+  new_summary(list(tests = pairs, missing = pairs - tests, significant = significant, level = level,
+                   strongest = test_rows(object, smallest_tests(object, n))),
               describe_tests(object), object)
 }

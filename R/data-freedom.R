@@ -17,8 +17,15 @@ check_df <- function(df, method, tests) {
   as.numeric(df)
 }
 
+need_distribution <- function(method) {
+  if (has_distribution(method)) return(invisible())
+  fail("p values of method = \"", method, "\" have no known distribution; gpuCorTest() with adjust = \"maxT\" finds ",
+       "them by permutation")
+}
+
 # The t distribution of an uncentered measure requires columns with mean zero, which the user states by giving 'df'.
 check_testable <- function(method, df) {
+  need_distribution(method)
   measure <- measure_of(method)
   if (measure$centred || !is.null(df)) return(invisible())
   fail("p values of method = \"", method, "\" hold for columns whose expected value is zero; if it is, say so by 'df' ",

@@ -4,6 +4,7 @@
 #' @export
 plot.gpuTests <- function(x, type = c("auto", "p.value", "volcano"), ...) {
   effect <- as.vector(effect_of(x))
+  if (is.null(x$p.value)) fail("there is no p value to plot")
   p <- as.vector(x$p.value)
   if (inherits(x, "gpuCorCompare")) {
     range <- range(0, effect, finite = TRUE)

@@ -56,6 +56,7 @@ test_rule <- function(task) {
 # degrees of freedom or ties differ among pairs; score(): converts a p value to a score of edge_scores(); p_of_score():
 # its inverse.
 significance_of <- function(task) {
+  need_distribution(task$method)
   if (is_combined(task$x)) return(combined_significance(task))
   found <- count_observations(task$x, task$y, task$method, task$use, task$settings)
   n <- found$n_obs

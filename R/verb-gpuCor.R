@@ -89,11 +89,12 @@
 #' gpuCor(x[, 1:3], x[, 4:7], method = "spearman")
 #' gpuCor(x[, 1:3], covariates = ~ factor(gear), data = mtcars) # adjusted for a batch
 #' @export
-gpuCor <- function(x, y = NULL, method = c("pearson", "kendall", "spearman", "bicor", "cosine", "mi"), use = "everything",
-                   output = c("dist", "matrix", "list"), test = FALSE, precision = c("single", "double"),
-                   weights = NULL, weights_are = NULL, covariates = NULL, data = NULL, bandpass = NULL, tr = NULL,
-                   df = NULL, options = NULL, assay = NULL, combine = NULL, subjects = NULL, subject_weights = NULL,
-                   probs = NULL, na.rm = NULL, ..., control = gpuControl(...)) {
+gpuCor <- function(x, y = NULL, method = c("pearson", "kendall", "spearman", "bicor", "cosine", "mi"),
+                   use = "everything", output = c("dist", "matrix", "list"), test = FALSE,
+                   precision = c("single", "double"), weights = NULL, weights_are = NULL, covariates = NULL,
+                   data = NULL, bandpass = NULL, tr = NULL, df = NULL, options = NULL, assay = NULL, combine = NULL,
+                   subjects = NULL, subject_weights = NULL, probs = NULL, na.rm = NULL, ...,
+                   control = gpuControl(...)) {
   check_control(control, missing(control), ...names())
   output <- check_output(output)
   test <- check_flag(test, "test")

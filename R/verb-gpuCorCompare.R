@@ -141,6 +141,9 @@ gpuCorCompare <- function(x, y, threshold = NULL, density = NULL, k = NULL, p.va
 compare_task <- function(x, y, sign, use, method, settings) {
   use <- check_use(use)
   method <- check_method(method)
+  if (!has_distribution(method)) {
+    fail("method = \"", method, "\" has no Fisher's z to compare; use method = \"spearman\"")
+  }
   sign <- check_choice(sign, signs, "sign")
   sizes <- group_sizes(x, y, settings$combination$subjects)
   n_first <- sizes[1L]

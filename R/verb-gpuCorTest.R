@@ -153,9 +153,10 @@ gpuTtest <- function(goodPairs, coeffs) {
 #' min(gpuCorTest(series, adjust = "maxT", n_perm = 99, surrogate = "phase")$p.adjusted)
 #' @order 1
 #' @export
-gpuCorTest <- function(x, y = NULL, method = c("pearson", "kendall", "spearman", "bicor", "cosine", "mi"), use = "everything",
-                       alternative = c("two.sided", "less", "greater"), exact = NULL, min_obs = NULL, log.p = FALSE,
-                       adjust = c("none", "maxT"), n_perm = 1000, surrogate = c("rows", "phase", "block"), block = NULL,
+gpuCorTest <- function(x, y = NULL, method = c("pearson", "kendall", "spearman", "bicor", "cosine", "mi"),
+                       use = "everything", alternative = c("two.sided", "less", "greater"), exact = NULL,
+                       min_obs = NULL, log.p = FALSE, adjust = c("none", "maxT"), n_perm = 1000,
+                       surrogate = c("rows", "phase", "block"), block = NULL,
                        output = c("dist", "matrix"), precision = c("single", "double"), weights = NULL,
                        weights_are = NULL, covariates = NULL, data = NULL, bandpass = NULL, tr = NULL, df = NULL,
                        options = NULL, assay = NULL, ..., control = gpuControl(...)) {
@@ -173,7 +174,7 @@ gpuCorTest <- function(x, y = NULL, method = c("pearson", "kendall", "spearman",
   settings <- new_settings(control, mget(ADJUSTMENT), precision, assay = assay)
   refuse_plan(settings, "'test' or output = \"list\"")
   input <- check_input(x, y, use, method, settings$assay)
-  settings <- designed_input(settings, input, method, use, tests = TRUE)
+  settings <- designed_input(settings, input, method, use, tests = adjust == "none" || has_distribution(method))
   exact <- check_exact(exact, settings$design)
   if (adjust == "maxT") check_permutable(surrogate$how, method, settings)
   work <- test_work(settings, if (adjust == "maxT") n_perm else 0)
@@ -192,10 +193,10 @@ gpuCorTest <- function(x, y = NULL, method = c("pearson", "kendall", "spearman",
             if (found$tied == 1) " has" else " have", " no exact p value", call. = FALSE)
   }
   structure(
-    c(list(r = r), found[c("n", "statistic", "p.value")],
+    c(list(r = r), found[intersect(c("n", "statistic", "p.value"), names(found))],
       tested_df(found, method, settings$design, counted),
       if (adjust == "maxT") {
-        list(p.adjusted = max_t(found$p.value, r, input, method, use, counted, rule, n_perm, surrogate,
+        list(p.adjusted = max_t(found$testable, r, input, method, use, counted, rule, n_perm, surrogate,
                                 work$permutations))
       },
       list(method = method, use = uses[use], alternative = alternative, log.p = log.p)),
@@ -264,8 +265,9 @@ tested_df <- function(found, method, design, counted) {
   list(df = n - measure_of(method)$df_taken - design$lost)
 }
 
-# Returns p values, in the shape of `p`, adjusted by the largest coefficients of permuted observations or surrogates.
-max_t <- function(p, r, input, method, use, counted, rule, n_perm, surrogate, settings) {
+# Returns p values adjusted by the largest coefficients of permuted observations or surrogates, in the shape of
+# `testable`, and NA where it is.
+max_t <- function(testable, r, input, method, use, counted, rule, n_perm, surrogate, settings) {
   if (counted$common) {
     fail("adjust = \"maxT\" permutes observations that all pairs have; ",
          "with missing values use = \"complete.obs\" leaves these")
@@ -276,7 +278,7 @@ max_t <- function(p, r, input, method, use, counted, rule, n_perm, surrogate, se
   } else {
     surrogate_maxima(input, method, use, side, n_perm, surrogate, settings)
   }
-  .Call(r_adjusted, p, r, sort(maxima), constant(side), SAME_COEFFICIENT, rule$log, settings$threads)
+  .Call(r_adjusted, testable, r, sort(maxima), constant(side), SAME_COEFFICIENT, rule$log, settings$threads)
 }
 
 # The engine permutes the data, or with covariates the residuals, which are regressed again (Freedman and Lane 1983).
@@ -298,9 +300,21 @@ alternatives <- c("two.sided", "less", "greater")
 # A pair's observations are those of both columns, even if "everything" makes its coefficient NA.
 counted_use <- function(use) if (uses[use] == "everything") match("pairwise.complete.obs", uses) else use
 
-# Returns n, statistic and p value of each coefficient, in the same shape.
+# Returns n, statistic and p value of each coefficient, in the same shape. `testable`: NA for pairs without p value.
 tested_pairs <- function(r, input, method, use, counted, rule, settings) {
   shape <- plain_attributes(r)
   shape$call <- NULL # the call belongs to the coefficients
-  checked(.Call(r_test, r, input$x, input$y, method_code(method), use, counted, rule, shape, settings))
+  if (!has_distribution(method)) return(counted_pairs(r, counted$n_obs, rule$min_obs, shape))
+  found <- checked(.Call(r_test, r, input$x, input$y, method_code(method), use, counted, rule, shape, settings))
+  c(found, list(testable = found$p.value))
+}
+
+# Works like tested_pairs() for a measure without p values.
+counted_pairs <- function(r, n_obs, min_obs, shape) {
+  shaped <- function(values) {
+    attributes(values) <- shape
+    values
+  }
+  list(n = shaped(rep(as.numeric(n_obs), length(r))), tied = 0, few = 0,
+       testable = shaped(if (n_obs < min_obs) rep(NA_real_, length(r)) else as.vector(r)))
 }
