@@ -10,6 +10,7 @@
 #' | `"kendall"` | Kendall's tau-b | 0 and 1 only | no | |
 #' | `"bicor"` | biweight midcorrelation | 0 and 1 only | yes | `maxPOutliers`, `quick`, `pearsonFallback` |
 #' | `"cosine"` | cosine of the angle between columns, not centered | yes | yes, without intercept | |
+#' | `"mi"` | mutual information of binned columns, as a coefficient | 0 and 1 only | no | `bins` |
 #'
 #' @section Covariates:
 #' `covariates` are nuisance regressors, such as motion, batch or age. They are regressed out: every column is replaced
@@ -95,6 +96,29 @@
 #'   that column, with a warning; `"all"` for all columns; `"none"` gives `NA`.
 #' * `quick`: accepted for compatibility. Pairs with missing values are always exact (`quick = 0`).
 #'
+#' @section Mutual information:
+#' Columns are divided into bins. The mutual information of two columns is that of their contingency table, with counts
+#' c in its cells, row sums a, column sums b and n observations:
+#' \deqn{I = \sum \frac{c}{n} \log \frac{c n}{a b}}{I = sum c/n log(c n / (a b))}
+#' The result is not I in nats, but Linfoot's (1957) informational coefficient of correlation r, which is in \[0, 1) as
+#' thresholds and powers need it; `-log1p(-r^2) / 2` is I:
+#' \deqn{r = \sqrt{1 - \exp(-2 I)}}{r = sqrt(1 - exp(-2 I))}
+#' It increases with I, so that the strongest edges are those of I. For bivariate normal columns it is about the absolute
+#' correlation, less what bins lose.
+#'
+#' * `options = list(bins = 8)` sets the number of bins, 2 to 16. The default is the cube root of the number of
+#'   observations, rounded.
+#' * A column of at most `bins` distinct values, such as factor codes, has a bin for each. Other columns have bins of
+#'   equal frequency: a value is in bin `floor(bins * (rank(x) - 1/2) / n)`, so that tied values share a bin.
+#' * Independent columns have an I of about `(bins - 1)^2 / (2 n)` by chance. Compare coefficients of the same number of
+#'   bins and observations only.
+#' * Missing values: bins are those of the whole column, and a pair counts the observations that both columns have. With
+#'   `"pairwise.complete.obs"`, r is `NA` if a column has a single bin among these.
+#' * P values are by permutation: [gpuCorTest()] with `adjust = "maxT"`. Those of the G test are too small in tables with
+#'   the default number of bins ([gpucor-p-values]). Other p values, `fdr` and [gpuCorCompare()] are an error.
+#' * The diagonal of a matrix is 1, as for other measures, although I of a column with itself is its entropy.
+#' * Coefficients are computed on the processor, also if there is a GPU, and are the same in both precisions.
+#'
 #' @references
 #' Bartlett MS (1935). Some aspects of the time-correlation problem in regard to tests of significance. *Journal of the
 #' Royal Statistical Society* 98, 536-543.
@@ -107,6 +131,8 @@
 #' Langfelder P, Horvath S (2012). Fast R functions for robust correlations and hierarchical clustering. *Journal of
 #' Statistical Software* 46(11).
 #'
+#' Linfoot EH (1957). An informational measure of correlation. *Information and Control* 1, 85-89.
+#'
 #' Wilcox RR (2005). *Introduction to robust estimation and hypothesis testing*. Academic Press, 399-400.
 #' @seealso [gpuCor()], [gpuCorNetwork()], [gpuCorTest()]; [gpucor-p-values]
 #' @examples
@@ -114,6 +140,7 @@
 #' gpuCor(x, covariates = ~ wt + factor(gear), data = mtcars) # gear as a batch
 #' cor(residuals(lm(x ~ wt + factor(gear), mtcars))) # the same
 #' gpuCor(x, method = "bicor", options = list(maxPOutliers = 0.1))
+#' gpuCor(cbind(x, square = (x[, "mpg"] - 20)^2), method = "mi", options = list(bins = 4))
 #' gpuCorTest(x, weights = mtcars$wt)$df # Kish's effective number, minus 2
 #'
 #' series <- apply(matrix(rnorm(600), 200), 2, cumsum)

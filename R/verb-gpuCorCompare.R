@@ -60,7 +60,7 @@
 #' @param sign A string: `"absolute"`, `"positive"` (stronger in `x`) or `"negative"` (stronger in `y`). May be
 #'   abbreviated.
 #' @param method A string: `"pearson"` or `"spearman"`; for two lists with random effects also `"kendall"`, `"bicor"` or
-#'   `"cosine"`. May be abbreviated.
+#'   `"cosine"`. `"mi"` is an error. May be abbreviated.
 #' @param output A string, with a criterion: `"matrix"`, or `"edges"` for the data frame that `as.data.frame()` makes of
 #'   it.
 #' @param subjects Two integers, if `x` and `y` are functions: the numbers of subjects.

@@ -54,6 +54,7 @@ gpuTtest <- function(goodPairs, coeffs) {
 #'   0 and 1, covariates or `df`: Student's t.
 #' * Kendall otherwise: the normal approximation with the variance for the ties of both columns, which is conservative
 #'   in the tail.
+#' * Mutual information: none; use `adjust = "maxT"`.
 #'
 #' With ties and up to `r gpucor:::EXACT_UNTOLD` observations, a rank correlation's p value is at least the probability
 #' of the permutations that leave the data as they are (twice that, if two-sided). With more observations, p values of
@@ -120,9 +121,9 @@ gpuTtest <- function(goodPairs, coeffs) {
 #'   many.
 #' @return A list of class `gpuCorTest`: `r`, `n`, `statistic` (t; Kendall: z) and `p.value`, each a `dist`, or a matrix
 #'   with `y` or `output = "matrix"`; `df`, if weights, covariates, options or `df` are given; `p.adjusted`, with
-#'   `adjust`; and `method`, `use`, `alternative`, `log.p`. `as.data.frame()` has a row for each pair. P values are `NA`
+#'   `adjust`; of `"mi"` only `r`, `n` and `p.adjusted`; and `method`, `use`, `alternative`, `log.p`. `as.data.frame()` has a row for each pair. P values are `NA`
 #'   if the coefficient is `NA` or n is below `min_obs`.
-#' @section Errors: As [gpuCor()]. `adjust` with pairs that have different observations, with `weights` other than 0 and
+#' @section Errors: As [gpuCor()]. Method `"mi"` without `adjust`. `adjust` with pairs that have different observations, with `weights` other than 0 and
 #'   1, with `covariates` or `bandpass` of Spearman's rho, and, for `surrogate = "rows"`, with `bandpass` or `df`;
 #'   surrogates of series with gaps.
 #' @references

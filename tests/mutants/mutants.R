@@ -56,6 +56,16 @@ mutants <- list(
   mutant("roots of weights", "src/measure/design.c", "root[k] = sqrt(weight[k]);", "root[k] = weight[k];", "weights"),
   mutant("bicor's width", "src/measure/bicor.c", "WIDTH = 9,", "WIDTH = 8,", "bicor|measure"),
 
+  mutant("bins of ties", "src/measure/information.c", "(at + end) / (2 * present)", "2 * at / (2 * present)", "mi"),
+  mutant("number of bins", "src/measure/information.c", "<= 8 * n)", "<= 9 * n)", "mi"),
+  mutant("own levels", "src/measure/information.c", "gcor_count_levels(ranks, present, bins) > 0", "0", "mi"),
+  mutant("information of independent columns", "src/measure/information.c", "sum < MIN_SUM", "sum < 0", "mi"),
+  mutant("margins of bins", "src/cpu/information.c", "sum - rows->margin[i] - cols->margin[j]",
+         "sum - rows->margin[i] - cols->margin[i]", "mi"),
+  mutant("a constant part of a column", "src/cpu/information.c", "y_varies |= y[k] != y[first];",
+         "y_varies |= 1;", "mi"),
+  mutant("common margins", "src/cpu/kernel_levels.h", "(i < n_row) == (j < n_col) ? 1 : -1", "1", "mi"),
+
   # ---- pairs, tiles and shards
   mutant("pair index near 2^53", "src/base/triangle.c", "    while (gcor_triangular(t) > k) t--;\n", "", "triangle"),
   mutant("end of a shard", "src/base/shard.c", "shard->index + 1, shard->of);", "shard->index + 1, shard->of) - 1;",

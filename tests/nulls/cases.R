@@ -267,11 +267,23 @@ max_t_case <- function(data, option, x, ..., band = NEARLY, method = "pearson", 
             \() min(gpuCorTest(x(), ..., adjust = "maxT", n_perm = 39, method = method)$p.adjusted, na.rm = TRUE))
 }
 
+# The G test of mutual information, whose statistic is 2 n I. It is not valid, so no function has it.
+g_test <- function(n) {
+  bins <- round(n^(1 / 3))
+  r <- gpuCor(normal(n, 100), method = "mi")
+  stats::pchisq(-n * log1p(-as.vector(r)^2), (bins - 1)^2, lower.tail = FALSE)
+}
+
 family_cases <- list(
+  null_case("gpuCor", "mi", "normal, n = 50", "G test", c(0.09, 0.11), \() g_test(50)),
+  null_case("gpuCor", "mi", "normal, n = 500", "G test", c(0.065, 0.075), \() g_test(500)),
   max_t_case("normal, n = 15", "", \() normal(15)),
   max_t_case("lognormal, n = 30", "", \() lognormal(30)),
   max_t_case("few counts, n = 15", "", \() few_counts(15), method = "kendall", band = CONSERVATIVE),
   max_t_case("mostly zeros, n = 30", "", \() mostly_zeros(30), method = "kendall", band = CONSERVATIVE),
+  max_t_case("normal, n = 50", "", \() normal(50), method = "mi"),
+  max_t_case("lognormal, n = 100", "", \() lognormal(100), method = "mi"),
+  max_t_case("few counts, n = 30", "", \() few_counts(30), method = "mi", band = CONSERVATIVE),
   null_case("gpuCorTest", "pearson", "two modules, n = 20", "maxT", NEARLY, time = 2, sets = 100,
             \() min(gpuCorTest(block(20), block(20), adjust = "maxT", n_perm = 39)$p.adjusted)),
   max_t_case("AR(0.9), n = 100", "", \() series(100, 0.9), band = c(0.9, 1)),
@@ -284,7 +296,9 @@ family_cases <- list(
   null_case("gpuCorPerm", "pearson", "two modules, n = 20", "p.value", VALID,
             \() gpuCorPerm(block(20), block(20), B = 39)$p.value),
   null_case("gpuCorPerm", "spearman", "lognormal, n = 30", "p.adjusted", NEARLY, time = 2, sets = 100,
-            \() min(gpuCorPerm(lognormal(30), lognormal(30), B = 39, method = "spearman")$p.adjusted))
+            \() min(gpuCorPerm(lognormal(30), lognormal(30), B = 39, method = "spearman")$p.adjusted)),
+  null_case("gpuCorPerm", "mi", "two modules, n = 50", "p.value", VALID,
+            \() gpuCorPerm(block(50), block(50), B = 39, method = "mi")$p.value)
 )
 
 # ---- networks

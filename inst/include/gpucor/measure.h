@@ -41,7 +41,7 @@ typedef enum {
 
 /* The distribution of the coefficient of independent variables. */
 typedef enum {
-    GCOR_STUDENT_T,       /* r sqrt(df / (1 - r^2)) has Student's t distribution with n - df_taken degrees of freedom */
+    GCOR_STUDENT_T,        /* r sqrt(df / (1 - r^2)) has Student's t distribution with n - df_taken degrees of freedom */
     GCOR_NORMAL_WITH_TIES, /* tau-b divided by its standard deviation given both columns' ties is normal */
     GCOR_NO_DISTRIBUTION   /* unknown: there are no p values except by permutation */
 } gcor_distribution;
@@ -64,7 +64,7 @@ typedef struct {
     double min, max;
     const char *const *choices; /* NULL: the value is a number; otherwise strings, terminated by NULL, and the value is
                                    the index of one, from 0 */
-    int is_whole; /* 1: the value is a whole number */
+    int is_whole;               /* 1: the value must be an integer */
 } gcor_option;
 
 /* Additional input and output of prepare(). */
@@ -74,7 +74,7 @@ typedef struct {
     int fell_back;        /* set to 1 if the column had to be treated differently, which causes a warning */
 } gcor_preparing;
 
-enum { GCOR_MEASURE_VERSION = 3, GCOR_MAX_OPTIONS = 8 };
+enum { GCOR_MEASURE_VERSION = 4, GCOR_MAX_OPTIONS = 8 };
 
 typedef struct {
     int version;       /* GCOR_MEASURE_VERSION */
