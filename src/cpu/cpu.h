@@ -2,7 +2,8 @@
  *
  *   prepare.c           columns -> operand
  *   product.c           a tile: packs its variables in micro-panels, computes its blocks, delivers them to the sink
- *     real.c sign.c information.c  products of real numbers, of signs and of bins
+ *     real.c sign.c       products of real numbers and of signs
+ *     information.c       products of bins
  *   sparse.c            columns and products of the entries of a sparse matrix
  *     kernels.h           the inner loops; kernels.c finds those of an instruction set, each of which has a file
  * isa_*.c that defines its vectors (vectors.h) and includes the loops: kernels_of_isa.h, kernel_real.h, kernel_sign.h,
@@ -39,7 +40,7 @@ typedef struct {
     int n_bins;            /* BINNED, BINNED_COMMON: max of `levels` */
     int64_t *terms;        /* BINNED, BINNED_COMMON: n_obs + 1 terms of information, multiples of `unit` */
     int64_t *margin;       /* BINNED: per variable, the sum of the terms of its bins */
-    double unit;
+    double unit;           /* BINNED, BINNED_COMMON */
 } cpu_operand;
 
 /* Clamps a variable to the operand's last one. A micro-panel may extend beyond it; it then repeats that variable, whose

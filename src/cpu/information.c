@@ -38,7 +38,8 @@ static void pack_bins(const gcor_state *state, const cpu_product *product, const
 
 static void dot_bins(const gcor_state *state, const cpu_product *product, char *rows, char *cols, int64_t n, int add,
                      void *sums) {
-    (void)n, (void)add; /* one slice in one chunk */
+    (void)n, (void)add;                    /* one slice in one chunk */
+    if (gcor_stop(state->context)) return; /* with long columns a block takes seconds */
     state->kernels->information((const uint64_t *)(void *)rows, (const uint64_t *)(void *)cols, &product->bins, sums);
 }
 
@@ -64,18 +65,21 @@ static double common_coefficient(const cpu_operand *rows, int64_t row, const cpu
     return r > 0 || both_vary(codes_of(rows, row), codes_of(cols, col), rows->head.n_obs) ? r : GCOR_ZERO_SD;
 }
 
+/* Sums are unsigned and may wrap, as pairs outside of the mask have arbitrary ones. */
 static double complete_coefficient(const cpu_operand *rows, int64_t row, const cpu_operand *cols, int64_t col,
                                    int64_t sum) {
     int64_t i = row - rows->head.first, j = col - cols->head.first, n = rows->head.n_obs;
     double norm = rows->head.norm[i], other_norm = cols->head.norm[j];
     if (norm < 0 || other_norm < 0) return GCOR_NO_VALUE;
     if (norm == 0 || other_norm == 0) return GCOR_ZERO_SD;
-    return gcor_information_coefficient(sum - rows->margin[i] - cols->margin[j] + rows->terms[n], n, rows->unit);
+    int64_t others = rows->terms[n] - rows->margin[i] - cols->margin[j];
+    return gcor_information_coefficient((int64_t)((uint64_t)sum + (uint64_t)others), n, rows->unit);
 }
 
 static void deliver_bins(gcor_state *state, const cpu_product *product, int thread, const cpu_operand *rows,
                          const cpu_operand *cols, const gcor_tile *block, void *sums) {
     double values[CPU_BLOCK_COLS];
+    if (gcor_stop(state->context)) return; /* sums may be unfinished */
     for (int64_t r = 0; r < block->n_row; r++) {
         gcor_segment segment = {.row = block->row + r, .doubles = values};
         gcor_tile_segment(block, state->sink->shape, segment.row, &segment.col, &segment.n);

@@ -75,8 +75,9 @@ typedef struct cpu_kernels {
      * vectors): to table[i * stride + k]. */
     void (*levels)(const uint64_t *a, int n_a, const uint64_t *b, int n_b, int64_t words, int64_t *table,
                    int64_t stride);
-    /* Sums of the terms of all cells. If is_common, less those of the margins and with that of the number of
-     * pairwise-complete observations, which is at sums + CPU_BLOCK_PAIRS. */
+    /* For micro-panels of bins, sets the sums of the terms of all cells of contingency tables. If is_common, the terms
+     * of the margins are subtracted and that of the number of pairwise-complete observations is added; this number is
+     * at sums + CPU_BLOCK_PAIRS. */
     void (*information)(const uint64_t *rows, const uint64_t *cols, const cpu_bins *bins, int64_t *sums);
     /* Compare 64 scores with 64 others; bit i of the result is for element i. */
     uint64_t (*are_greater)(const float *x, const float *y);

@@ -121,6 +121,22 @@ test_that("networks are those of the coefficients", {
   expect_equal(as.vector(found), rowSums(r^2, na.rm = TRUE), tolerance = 1e-6, ignore_attr = TRUE)
 })
 
+test_that("plans, pair masks and sparse matrices have the same numbers", {
+  x <- normal(60, 150)
+  net <- gpuCorNetwork(x, k = 3, method = "mi")
+  path <- tempfile("plan-")
+  on.exit(unlink(path, recursive = TRUE))
+  quiet_plan(path, x, k = 3, method = "mi", verb = "gpuCorNetwork", shards = 4)
+  quiet_run(path)
+  expect_collected(path, net)
+  group <- rep(1:3, 50)
+  masked <- gpuCorNetwork(x, threshold = 0, method = "mi", pairs = pairMask(group, different = TRUE))
+  others <- replace(mi(x, output = "matrix"), outer(group, group, "=="), NA)
+  expect_equal(values_of(masked), others, tolerance = 1e-12, ignore_attr = TRUE)
+  sparse <- Matrix::Matrix(round(x), sparse = TRUE)
+  expect_identical(as.vector(suppressMessages(mi(sparse))), as.vector(mi(round(x))))
+})
+
 test_that("results do not depend on precision, threads, memory, panels or instructions", {
   x <- with_constants(rounded(70, 600))
   gaps <- with_missing(x, 0.05)

@@ -131,7 +131,7 @@ static int count_measures(void) {
     return n;
 }
 
-enum { REFUSED = 14 };
+enum { REFUSED = 16 };
 
 static void rows_that_are_refused(void) {
     const gcor_measure right = {
@@ -160,6 +160,9 @@ static void rows_that_are_refused(void) {
     wrong[11].kind = (gcor_kind)77;
     wrong[12].common = GCOR_PAIR_COMMON; /* without prepare_double() */
     wrong[13].options = many;
+    wrong[14].kind = GCOR_BINNED; /* the package's own */
+    wrong[14].ranked = 1;
+    wrong[15].common = GCOR_BINNED_COMMON;
     for (int k = 0; k < REFUSED; k++) {
         unit_about("row %d", k);
         CHECK_INT(gcor_add_measure(&wrong[k]), 1);
