@@ -103,8 +103,8 @@
 #' The result is not I in nats, but Linfoot's (1957) informational coefficient of correlation r, which is in \[0, 1) as
 #' thresholds and powers need it; `-log1p(-r^2) / 2` is I:
 #' \deqn{r = \sqrt{1 - \exp(-2 I)}}{r = sqrt(1 - exp(-2 I))}
-#' It increases with I, so that the strongest edges are those of I. For bivariate normal columns it is about the absolute
-#' correlation, less what bins lose.
+#' It increases with I, so that the strongest edges are those of I. For bivariate normal columns it is about the
+#' absolute correlation, less what bins lose.
 #'
 #' * `options = list(bins = 8)` sets the number of bins, 2 to 16. The default is the cube root of the number of
 #'   observations, rounded.
@@ -114,8 +114,8 @@
 #'   bins and observations only.
 #' * Missing values: bins are those of the whole column, and a pair counts the observations that both columns have. With
 #'   `"pairwise.complete.obs"`, r is `NA` if a column has a single bin among these.
-#' * P values are by permutation: [gpuCorTest()] with `adjust = "maxT"`. Those of the G test are too small in tables with
-#'   the default number of bins ([gpucor-p-values]). Other p values, `fdr` and [gpuCorCompare()] are an error.
+#' * P values are by permutation: [gpuCorTest()] with `adjust = "maxT"`. Those of the G test are too small in tables
+#'   with the default number of bins ([gpucor-p-values]). Other p values, `fdr` and [gpuCorCompare()] are an error.
 #' * The diagonal of a matrix is 1, as for other measures, although I of a column with itself is its entropy.
 #' * Coefficients are computed on the processor, also if there is a GPU, and are the same in both precisions.
 #'

@@ -121,11 +121,11 @@ gpuTtest <- function(goodPairs, coeffs) {
 #'   many.
 #' @return A list of class `gpuCorTest`: `r`, `n`, `statistic` (t; Kendall: z) and `p.value`, each a `dist`, or a matrix
 #'   with `y` or `output = "matrix"`; `df`, if weights, covariates, options or `df` are given; `p.adjusted`, with
-#'   `adjust`; of `"mi"` only `r`, `n` and `p.adjusted`; and `method`, `use`, `alternative`, `log.p`. `as.data.frame()` has a row for each pair. P values are `NA`
-#'   if the coefficient is `NA` or n is below `min_obs`.
-#' @section Errors: As [gpuCor()]. Method `"mi"` without `adjust`. `adjust` with pairs that have different observations, with `weights` other than 0 and
-#'   1, with `covariates` or `bandpass` of Spearman's rho, and, for `surrogate = "rows"`, with `bandpass` or `df`;
-#'   surrogates of series with gaps.
+#'   `adjust`; and `method`, `use`, `alternative`, `log.p`. With `"mi"`, `statistic` and `p.value` are `NULL`.
+#'   `as.data.frame()` has a row for each pair. P values are `NA` if the coefficient is `NA` or n is below `min_obs`.
+#' @section Errors: As [gpuCor()]. Method `"mi"` without `adjust`. `adjust` with pairs that have different observations,
+#'   with `weights` other than 0 and 1, with `covariates` or `bandpass` of Spearman's rho, and, for
+#'   `surrogate = "rows"`, with `bandpass` or `df`; surrogates of series with gaps.
 #' @references
 #' Westfall PH, Young SS (1993). *Resampling-based multiple testing*. Wiley.
 #'

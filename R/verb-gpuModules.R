@@ -135,9 +135,9 @@ gpuModules <- function(x, power = NULL, type = c("unsigned", "signed", "signed h
                        method = c("pearson", "kendall", "spearman", "bicor", "cosine", "mi"), use = "everything",
                        combine = NULL, probs = NULL, calibration = c("single quantile", "none"),
                        calibrationQuantile = 0.95, deepSplit = 2, detectCutHeight = 0.995, minModuleSize = NULL,
-                       pamStage = TRUE, pamRespectsDendro = TRUE, minCoreKME = 0.5, minCoreKMESize = NULL, minKMEtoStay = NULL, reassignThreshold = NULL,
-                       mergeCutHeight = 0.15, cut = list(), options = NULL, assay = NULL, ...,
-                       control = gpuControl(...)) {
+                       pamStage = TRUE, pamRespectsDendro = TRUE, minCoreKME = 0.5, minCoreKMESize = NULL,
+                       minKMEtoStay = NULL, reassignThreshold = NULL, mergeCutHeight = 0.15, cut = list(),
+                       options = NULL, assay = NULL, ..., control = gpuControl(...)) {
   check_control(control, missing(control), ...names())
   need_packages(c("dynamicTreeCut", "WGCNA"), "gpuModules()")
   several <- module_sets(x, list(combine = combine, probs = probs, calibrationQuantile = calibrationQuantile,
