@@ -95,7 +95,7 @@ static gcor_status cpu_multiply(gcor_state *state, const gcor_operand *rows, con
         break;
     case GCOR_BINNED:
     case GCOR_BINNED_COMMON:
-        product = cpu_information_product(a);
+        product = cpu_mutual_product(a);
         status = cpu_sum_slices(state, &product, a, b, tile);
         break;
     case GCOR_REAL_SPARSE: status = cpu_sparse_tile(state, a, b, tile); break;

@@ -3,7 +3,7 @@
  *   prepare.c           columns -> operand
  *   product.c           a tile: packs its variables in micro-panels, computes its blocks, delivers them to the sink
  *     real.c sign.c       products of real numbers and of signs
- *     information.c       products of bins
+ *     mutual.c            products of bins
  *   sparse.c            columns and products of the entries of a sparse matrix
  *     kernels.h           the inner loops; kernels.c finds those of an instruction set, each of which has a file
  * isa_*.c that defines its vectors (vectors.h) and includes the loops: kernels_of_isa.h, kernel_real.h, kernel_sign.h,
@@ -125,9 +125,9 @@ struct cpu_product {
                     const cpu_operand *cols, const gcor_tile *block, void *sums);
 };
 
-/* real.c, sign.c, information.c: the products of REAL and DOUBLE operands, of the signs of a tile, and of bins. */
+/* real.c, sign.c, mutual.c: the products of REAL and DOUBLE operands, of the signs of a tile, and of bins. */
 cpu_product cpu_real_product(const gcor_state *state, const cpu_operand *rows);
-cpu_product cpu_information_product(const cpu_operand *rows);
+cpu_product cpu_mutual_product(const cpu_operand *rows);
 cpu_product cpu_sign_product(const cpu_operand *rows, const cpu_operand *cols, const gcor_tile *tile);
 
 /* product.c: compute a tile, slice by slice. */

@@ -69,7 +69,7 @@ INLINE int most_levels(const uint64_t *levels, int n) {
 
 /* With is_common, each side has one more level, of all observations that are not missing: its cells are the margins of
  * the pair's table. */
-static void information(const uint64_t *rows, const uint64_t *cols, const cpu_bins *bins, int64_t *sums) {
+static void mutual(const uint64_t *rows, const uint64_t *cols, const cpu_bins *bins, int64_t *sums) {
     const int64_t level = bins->words * MICRO_PANEL_WORDS, end = (bins->levels + bins->is_common) * level;
     const int n_col = most_levels(cols + end, MICRO_PANEL_WORDS);
     word_vec counts[CELL_ROWS][VECTORS];

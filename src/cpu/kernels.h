@@ -40,7 +40,7 @@ typedef struct {
     int levels; /* the number of levels that a micro-panel has space for */
     int is_common;
     int64_t words;        /* of a level */
-    const int64_t *terms; /* measure/information.h; of each count */
+    const int64_t *terms; /* measure/mutual.h; of each count */
 } cpu_bins;
 
 typedef struct cpu_kernels {
@@ -78,7 +78,7 @@ typedef struct cpu_kernels {
     /* For micro-panels of bins, sets the sums of the terms of all cells of contingency tables. If is_common, the terms
      * of the margins are subtracted and that of the number of pairwise-complete observations is added; this number is
      * at sums + CPU_BLOCK_PAIRS. */
-    void (*information)(const uint64_t *rows, const uint64_t *cols, const cpu_bins *bins, int64_t *sums);
+    void (*mutual)(const uint64_t *rows, const uint64_t *cols, const cpu_bins *bins, int64_t *sums);
     /* Compare 64 scores with 64 others; bit i of the result is for element i. */
     uint64_t (*are_greater)(const float *x, const float *y);
     uint64_t (*are_present)(const float *x, const float *y);

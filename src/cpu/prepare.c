@@ -3,7 +3,7 @@
 
 #include "../base/alloc.h"
 #include "../measure/coefficient.h"
-#include "../measure/information.h"
+#include "../measure/mutual.h"
 #include "../measure/pair.h"
 #include "../source/source.h"
 #include "knight.h"
@@ -169,7 +169,7 @@ static void prepare_column(void *user, int thread, int64_t var, double *x, int f
 /* What all binned columns share. */
 static void begin_bins(cpu_operand *o) {
     o->n_bins = gcor_bin_count(o->design, o->head.n_obs);
-    o->unit = gcor_information_terms(o->head.n_obs, o->terms);
+    o->unit = gcor_mutual_terms(o->head.n_obs, o->terms);
 }
 
 /* ---- all columns ----------------------------------------------------------------------- */

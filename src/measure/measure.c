@@ -12,7 +12,7 @@ double gcor_prepare_cosine_double(double *x, int64_t n, gcor_preparing *with, do
 double gcor_prepare_bicor(double *x, int64_t n, gcor_preparing *with, float *out); /* bicor.c */
 double gcor_prepare_bicor_double(double *x, int64_t n, gcor_preparing *with, double *out);
 extern const gcor_option gcor_bicor_options[];
-extern const gcor_option gcor_information_options[]; /* information.c */
+extern const gcor_option gcor_mutual_options[]; /* mutual.c */
 
 static const gcor_measure PEARSON = {
     .version = GCOR_MEASURE_VERSION,
@@ -84,7 +84,7 @@ static const gcor_measure COSINE = {
     .prepare = gcor_prepare_cosine,
     .prepare_double = gcor_prepare_cosine_double,
 };
-static const gcor_measure INFORMATION = {
+static const gcor_measure MUTUAL = {
     .version = GCOR_MEASURE_VERSION,
     .name = "mi",
     .title = "Mutual information",
@@ -94,11 +94,11 @@ static const gcor_measure INFORMATION = {
     .infinite = GCOR_INFINITE_IS_RANKED,
     .distribution = GCOR_NO_DISTRIBUTION,
     .refusal = "it counts observations in bins; use method = \"spearman\"",
-    .options = gcor_information_options,
+    .options = gcor_mutual_options,
 };
 
 enum { ROOM = 32 };
-static const gcor_measure *table[ROOM + 1] = {&PEARSON, &KENDALL, &SPEARMAN, &BICOR, &COSINE, &INFORMATION};
+static const gcor_measure *table[ROOM + 1] = {&PEARSON, &KENDALL, &SPEARMAN, &BICOR, &COSINE, &MUTUAL};
 
 const gcor_measure *gcor_measure_at(int k) {
     return k >= 0 && k < ROOM ? table[k] : NULL;

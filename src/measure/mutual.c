@@ -1,13 +1,13 @@
-#include "information.h"
+#include "mutual.h"
 
 #include "../base/elementary.h"
 
 #include <math.h>
 #include <string.h>
 
-extern const gcor_option gcor_information_options[];
+extern const gcor_option gcor_mutual_options[];
 
-const gcor_option gcor_information_options[] = {
+const gcor_option gcor_mutual_options[] = {
     {"bins", 0, GCOR_MIN_BINS, GCOR_MAX_BINS, NULL, 1}, /* 0: by the number of observations */
     {NULL, 0, 0, 0, NULL, 0},
 };
@@ -50,7 +50,7 @@ enum { TERM_BITS = 61 };
  * and of n log n add up to 4 n log n, and 1/2 of each in fixed point. */
 static const int64_t MIN_SUM = 4096;
 
-double gcor_information_terms(int64_t n, int64_t *terms) {
+double gcor_mutual_terms(int64_t n, int64_t *terms) {
     int exponent = TERM_BITS;
     (void)frexp((double)n * gcor_log((double)n), &exponent);
     const double scale = n > 1 ? ldexp(1, TERM_BITS - exponent) : 1;
@@ -59,7 +59,7 @@ double gcor_information_terms(int64_t n, int64_t *terms) {
     return 1 / scale;
 }
 
-double gcor_information_coefficient(int64_t sum, int64_t n, double unit) {
+double gcor_mutual_coefficient(int64_t sum, int64_t n, double unit) {
     if (sum < MIN_SUM) return 0;
     return sqrt(1 - gcor_exp(-2 * ((double)sum * unit) / (double)n));
 }

@@ -3,7 +3,7 @@
 #include "cpu.h"
 
 #include "../base/triangle.h"
-#include "../measure/information.h"
+#include "../measure/mutual.h"
 
 #include <string.h>
 
@@ -40,7 +40,7 @@ static void dot_bins(const gcor_state *state, const cpu_product *product, char *
                      void *sums) {
     (void)n, (void)add;                    /* one slice in one chunk */
     if (gcor_stop(state->context)) return; /* with long columns a block takes seconds */
-    state->kernels->information((const uint64_t *)(void *)rows, (const uint64_t *)(void *)cols, &product->bins, sums);
+    state->kernels->mutual((const uint64_t *)(void *)rows, (const uint64_t *)(void *)cols, &product->bins, sums);
 }
 
 /* ---- to the sink ----------------------------------------------------------------------------- */
@@ -61,7 +61,7 @@ static int both_vary(const unsigned char *x, const unsigned char *y, int64_t n) 
 static double common_coefficient(const cpu_operand *rows, int64_t row, const cpu_operand *cols, int64_t col,
                                  int64_t sum, int64_t n) {
     if (n < 2) return GCOR_NO_VALUE;
-    double r = gcor_information_coefficient(sum, n, rows->unit);
+    double r = gcor_mutual_coefficient(sum, n, rows->unit);
     return r > 0 || both_vary(codes_of(rows, row), codes_of(cols, col), rows->head.n_obs) ? r : GCOR_ZERO_SD;
 }
 
@@ -73,7 +73,7 @@ static double complete_coefficient(const cpu_operand *rows, int64_t row, const c
     if (norm < 0 || other_norm < 0) return GCOR_NO_VALUE;
     if (norm == 0 || other_norm == 0) return GCOR_ZERO_SD;
     int64_t others = rows->terms[n] - rows->margin[i] - cols->margin[j];
-    return gcor_information_coefficient((int64_t)((uint64_t)sum + (uint64_t)others), n, rows->unit);
+    return gcor_mutual_coefficient((int64_t)((uint64_t)sum + (uint64_t)others), n, rows->unit);
 }
 
 static void deliver_bins(gcor_state *state, const cpu_product *product, int thread, const cpu_operand *rows,
@@ -96,7 +96,7 @@ static void deliver_bins(gcor_state *state, const cpu_product *product, int thre
 
 /* ---------------------------------------------------------------------------------------------- */
 
-cpu_product cpu_information_product(const cpu_operand *rows) {
+cpu_product cpu_mutual_product(const cpu_operand *rows) {
     int is_common = rows->head.kind == GCOR_BINNED_COMMON;
     int64_t words = (rows->head.n_obs + WORD - 1) / WORD, length = (rows->n_bins + is_common) * words + 1;
     return (cpu_product){.length = length,

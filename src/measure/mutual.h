@@ -5,8 +5,8 @@
  *
  * over the table's cells c and its margins a and b. Terms c log c are integers in fixed point, so that sums are exact
  * in any order. The coefficient is Linfoot's: sqrt(1 - exp(-2 I)), in [0, 1). */
-#ifndef GPUCOR_INFORMATION_H
-#define GPUCOR_INFORMATION_H
+#ifndef GPUCOR_MUTUAL_H
+#define GPUCOR_MUTUAL_H
 
 #include "measure.h"
 
@@ -27,11 +27,11 @@ int gcor_bin_column(const gcor_ranks *ranks, int64_t n, int64_t present, int bin
 
 /* Writes c log c for c = 0 .. n to terms, as multiples of a power of two, which it returns. It is so small that sums
  * over the cells of a table are below 2^61. */
-double gcor_information_terms(int64_t n, int64_t *terms);
+double gcor_mutual_terms(int64_t n, int64_t *terms);
 
 /* Returns the coefficient of a pair with n observations, given the sum of its terms in multiples of `unit`. Any
  * thread. */
-double gcor_information_coefficient(int64_t sum, int64_t n, double unit);
+double gcor_mutual_coefficient(int64_t sum, int64_t n, double unit);
 
 #ifdef __cplusplus
 }

@@ -6,7 +6,7 @@
 #include "../../src/base/isa.h"
 #include "../../src/base/os.h"
 #include "../../src/cpu/kernels.h"
-#include "../../src/measure/information.h"
+#include "../../src/measure/mutual.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -55,7 +55,7 @@ static int64_t sum_of_table(const unsigned char *x, const unsigned char *y, int6
 static void check_kernel(const cpu_kernels *kernels, const panel *rows, const panel *cols, const cpu_bins *bins,
                          int64_t n, int64_t *sums) {
     int64_t common;
-    kernels->information(rows->words, cols->words, bins, sums);
+    kernels->mutual(rows->words, cols->words, bins, sums);
     for (int r = 0; r < CPU_KERNEL_ROWS; r++)
         for (int c = 0; c < WIDTH; c++) {
             const int64_t *sum = sums + r * CPU_BLOCK_COLS + c;
@@ -97,14 +97,14 @@ static void coefficients_of_sums(void) {
     const int64_t sizes[] = {4, 36, 500, 4096, 100000};
     for (int s = 0; s < 5; s++) {
         int64_t n = sizes[s], *terms = malloc((size_t)(n + 1) * sizeof *terms);
-        double unit = gcor_information_terms(n, terms);
+        double unit = gcor_mutual_terms(n, terms);
         unit_about("%d observations", (int)n);
         CHECK_INT(terms[0], 0);
         CHECK_INT(terms[1], 0);
         CHECK(terms[n] < (int64_t)1 << 61 && terms[n] >= (int64_t)1 << 60);
         CHECK_NEAR((double)terms[n] * unit / (double)n, log((double)n), 1e-14);
-        CHECK(gcor_information_coefficient(4 * terms[n / 4] - 4 * terms[n / 2] + terms[n], n, unit) == 0);
-        CHECK_NEAR(gcor_information_coefficient(terms[n] - 2 * terms[n / 2], n, unit), sqrt(0.75), 1e-15);
+        CHECK(gcor_mutual_coefficient(4 * terms[n / 4] - 4 * terms[n / 2] + terms[n], n, unit) == 0);
+        CHECK_NEAR(gcor_mutual_coefficient(terms[n] - 2 * terms[n / 2], n, unit), sqrt(0.75), 1e-15);
         free(terms);
     }
 }
@@ -141,7 +141,7 @@ static void bins_of_columns(void) {
     CHECK_INT(gcor_bin_count(NULL, 1000000), 16);
 }
 
-const unit_test information_tests[] = {
+const unit_test mutual_tests[] = {
     {"contingency tables by bits are those of a plain loop", tables_of_kernels},
     {"coefficients of independent columns are 0, those of copies follow from entropy", coefficients_of_sums},
     {"ties share a bin, and few values have a bin each", bins_of_columns},
