@@ -12,7 +12,7 @@ adjustment_of <- function(settings, x) {
 adjustment_of_subjects <- function(x) {
   own <- Filter(Negate(is.null), lapply(x$designs, `[[`, "adjusted"))
   found <- if (length(own)) own[[1L]] else list()
-  for (name in c("covariates", "zeros", "lost", "effective")) {
+  for (name in c("covariates", "zeros", "lost", "effective", "shrinkage")) {
     found[[name]] <- range_if_any(unlist(lapply(own, `[[`, name)))
   }
   if (length(c(found$lost, found$effective)) && !is_random(x)) found$left <- range_if_any(x$counted$n - 2)

@@ -14,6 +14,7 @@
 #' | variables against traits | [gpuAssociation()] |
 #' | sliding windows | [gpuCorWindows()] |
 #' | many subjects; two groups | [subjects]; [gpuCorCompare()] |
+#' | partial correlations given all other columns | argument `partial`, see [gpucor-measures] |
 #' | adjusting for a batch, motion or age | argument `covariates`, see [gpucor-measures] |
 #' | only some pairs: within modules, between chromosomes, beyond a distance | [pairMask()] |
 #' | images: NIfTI and CIFTI files | [voxelMatrix()], [voxelImage()], [voxelCoords()], [readVoxels()], [writeVoxels()] |

@@ -34,6 +34,9 @@
 #' | `use = "pairwise"`, `"complete.obs"` | values missing at random | as for the number of complete observations |
 #' | `covariates`, Pearson's and `"bicor"` | linear effects, normal | valid |
 #' | `covariates`, `"spearman"` | effects of the covariates | not valid, see below |
+#' | `partial`, `shrinkage = 0` | normal | valid |
+#' | `partial`, shrunken | independent columns: normal, or `"spearman"` | conservative, also in the far tail |
+#' | `partial`, shrunken | neighbors of strong edges, or other data | not valid, see below |
 #' | `weights` of 0 and 1 | any | as without the excluded observations |
 #' | `weights_are = "precision"` | variance `1 / weights` | valid |
 #' | `weights_are = "frequency"` | copies of observations | as for the copies |
@@ -88,6 +91,15 @@
 #' size is 0.31 for t with 3 degrees of freedom, 0.47 for lognormal variables and 0.16 for AR(0.6) series. Spearman's
 #' rho has 0.064 for normal variables, 0.11 for t with 3 degrees of freedom and 0.12 for lognormal variables. With 15
 #' rows in each group `fdr = 0.05` has edges in 0.11 of the data sets without a difference, with 50 in 0.06.
+#'
+#' @section Partial correlation given all other columns:
+#' Shrunken partial correlations adjust for the other columns only in part. Two columns that both have a strong
+#' partial correlation with a third then have a small p value, too. If each of 200 columns depends on the previous one
+#' by rho and n = 50, the fraction of the other pairs with p <= 1e-4 is less than 1e-4 if rho is 0.5, but 0.014 if it is
+#' 0.9. In random networks of as many edges as columns (n = 100, 2,000 columns, `fdr = 0.05`) 0.29 of the edges found
+#' were not in the network, nearly all of them between neighbors of one column; of the edges that Pearson's correlation
+#' found 0.36 were not. Use Spearman's rho for data that are not normal: of 200 independent lognormal columns (n = 50) a
+#' fraction of 0.0026 has p <= 1e-4 by Pearson's correlation.
 #'
 #' @section Partial Spearman correlation:
 #' `covariates` are regressed out of ranks linearly, so an effect of another shape remains. With n = 100 and normal z

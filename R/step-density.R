@@ -125,18 +125,6 @@ sample_size <- function(m, fraction) {
   if (3 * size < ncol(m)) size else ncol(m)
 }
 
-# Returns column indices, or NULL for all. Multiples of the golden ratio, modulo 1, are spread evenly and follow no
-# pattern of the columns. No column appears twice, as their min distance is a third of the mean.
-sampled_columns <- function(m, size) {
-  if (is.null(m) || size == ncol(m)) return(NULL)
-  floor((seq_len(size) * (sqrt(5) - 1) / 2) %% 1 * ncol(m)) + 1
-}
-
-sample_columns <- function(m, size) {
-  columns <- sampled_columns(m, size)
-  if (is.null(columns)) m else pick_columns(m, columns)
-}
-
 # ---- histograms of weights
 
 # Returns counts of weights, strongest first. Bin b covers 1 - b * width to 1 - (b - 1) * width, plus or minus `error`.

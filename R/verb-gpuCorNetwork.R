@@ -91,15 +91,16 @@ gpuCorNetwork <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
                           sign = c("absolute", "positive", "negative"), mutual = FALSE, pairs = NULL, min_obs = NULL,
                           output = c("matrix", "edges"), file = NULL, compression = 0, shards = NULL,
                           precision = c("single", "double"), weights = NULL, weights_are = NULL, covariates = NULL,
-                          data = NULL, bandpass = NULL, tr = NULL, df = NULL, options = NULL, assay = NULL,
-                          combine = NULL, subjects = NULL, subject_weights = NULL, probs = NULL, na.rm = NULL,
-                          effects = NULL, ..., control = gpuControl(...)) {
+                          data = NULL, bandpass = NULL, tr = NULL, df = NULL, partial = FALSE,
+                          shrinkage = "auto", options = NULL, assay = NULL, combine = NULL, subjects = NULL,
+                          subject_weights = NULL, probs = NULL, na.rm = NULL, effects = NULL, ...,
+                          control = gpuControl(...)) {
   check_control(control, missing(control), ...names())
   if (!is.null(y)) check_not_threshold(x, y)
   if (!is.null(shards)) {
     given <- c(list(threshold = threshold, density = density, k = k, p.value = p.value, fdr = fdr, sign = sign,
                     mutual = mutual, use = use, method = method, output = output, precision = precision, pairs = pairs,
-                    min_obs = min_obs, assay = assay), mget(c(ADJUSTMENT, COMBINATION, "effects")))
+                    min_obs = min_obs, assay = assay), mget(c(ADJUSTMENT, PARTIAL, COMBINATION, "effects")))
     compression <- check_compression(compression, file)
     return(by_shards("gpuCorNetwork", x, y, Filter(Negate(is.null), given), shards, file, compression, control,
                      sys.call()))
@@ -110,8 +111,8 @@ gpuCorNetwork <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
   if (mutual && is.null(k)) fail("'mutual' is TRUE, which has a meaning with 'k' only; leave it out")
   if (!is.null(min_obs)) check_min_obs_for(criterion$name)
   if (!is.null(file) || !identical(compression, 0)) compression <- check_compression(compression, file)
-  settings <- new_settings(control, mget(ADJUSTMENT), precision, mget(c(COMBINATION, "effects")), pairs,
-                           assay)
+  settings <- new_settings(control, asked_of(mget(c(ADJUSTMENT, PARTIAL))), precision,
+                           mget(c(COMBINATION, "effects")), pairs, assay)
   task <- network_task(x, y, criterion, sign, use, method, settings)
   task[c("mutual", "min_obs", "call")] <- list(mutual, min_obs, call_of(sys.call(), task$settings))
   if (!is.null(file)) {

@@ -158,7 +158,8 @@ gpuCorTest <- function(x, y = NULL, method = c("pearson", "kendall", "spearman",
                        adjust = c("none", "maxT"), n_perm = 1000, surrogate = c("rows", "phase", "block"), block = NULL,
                        output = c("dist", "matrix"), precision = c("single", "double"), weights = NULL,
                        weights_are = NULL, covariates = NULL, data = NULL, bandpass = NULL, tr = NULL, df = NULL,
-                       options = NULL, assay = NULL, ..., control = gpuControl(...)) {
+                       partial = FALSE, shrinkage = "auto", options = NULL, assay = NULL, ...,
+                       control = gpuControl(...)) {
   check_control(control, missing(control), ...names())
   method <- check_method(method)
   alternative <- check_choice(alternative, alternatives, "alternative")
@@ -170,7 +171,7 @@ gpuCorTest <- function(x, y = NULL, method = c("pearson", "kendall", "spearman",
   surrogate <- check_surrogate(surrogate, block, adjust)
   min_obs <- check_min_obs(min_obs)
   use <- check_use(use)
-  settings <- new_settings(control, mget(ADJUSTMENT), precision, assay = assay)
+  settings <- new_settings(control, asked_of(mget(c(ADJUSTMENT, PARTIAL))), precision, assay = assay)
   refuse_plan(settings, "'test' or output = \"list\"")
   input <- check_input(x, y, use, method, settings$assay)
   settings <- designed_input(settings, input, method, use, tests = TRUE)

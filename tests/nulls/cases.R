@@ -435,5 +435,31 @@ subject_cases <- c(
   )
 )
 
-null_cases <- c(test_cases, series_cases, family_cases, network_cases, association_cases, two_groups_cases,
-                subject_cases)
+# ---- partial correlations given all other columns
+
+partial_cases <- c(
+  lapply(c(0.05, 1e-3), function(level) {
+    null_case("gpuCorTest", "pearson", "chain of 10 columns, n = 50", "partial, shrinkage = 0", VALID / 0.05 * level,
+              level = level, \() distant(gpuCorTest(chain(50, 10), partial = TRUE, shrinkage = 0)$p.value))
+  }),
+  lapply(c(0.05, 1e-4), function(level) {
+    null_case("gpuCorTest", "pearson", "200 normal columns, n = 50", "partial", CONSERVATIVE / 0.05 * level,
+              level = level, \() gpuCorTest(normal(50, 200), partial = TRUE)$p.value)
+  }),
+  lapply(c(0.05, 1e-4), function(level) {
+    null_case("gpuCorTest", "spearman", "200 lognormal columns, n = 50", "partial",
+              CONSERVATIVE / 0.05 * level, level = level,
+              \() gpuCorTest(lognormal(50, 200), partial = TRUE, method = "spearman")$p.value)
+  }),
+  list(
+    null_case("gpuCorTest", "pearson", "200 lognormal columns, n = 50", "partial, far tail", c(2e-3, 3e-3),
+              level = 1e-4, \() gpuCorTest(lognormal(50, 200), partial = TRUE)$p.value),
+    null_case("gpuCorTest", "pearson", "chain of 200 columns, rho = 0.5, n = 50", "partial, far tail",
+              CONSERVATIVE / 500, level = 1e-4, \() distant(gpuCorTest(chain(50, 200), partial = TRUE)$p.value)),
+    null_case("gpuCorTest", "pearson", "chain of 200 columns, rho = 0.9, n = 50", "partial, far tail", c(5e-3, 2e-2),
+              level = 1e-4, \() distant(gpuCorTest(chain(50, 200, 0.9), partial = TRUE)$p.value))
+  )
+)
+
+null_cases <- c(test_cases, partial_cases, series_cases, family_cases, network_cases, association_cases,
+                two_groups_cases, subject_cases)

@@ -22,6 +22,11 @@ series <- function(n, a, m = 20) {
   matrix(x[-(1:50), ], n)
 }
 
+# A Markov chain of columns: only neighbors have a partial correlation given all others. `distant`: the results of the
+# other pairs.
+chain <- function(n, m, a = 0.5) t(series(m, a, n))
+distant <- function(p) as.vector(p)[as.vector(stats::dist(seq_len(attr(p, "Size")))) > 1]
+
 # Columns i and m + i of make() are correlated by rho.
 pairs_of <- function(n, rho, make = normal, m = 20) {
   x <- make(n, m)
