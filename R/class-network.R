@@ -3,7 +3,9 @@
 # Returns the name of entries in data frames and graphs.
 value_name <- function(net) {
   if (!is_network(net)) return("value")
-  if (is(net, "gpuCorDifference")) "difference" else if (is(net, "gpuTOMNetwork")) "overlap" else "r"
+  if (is(net, "gpuCorDifference")) return("difference")
+  if (is(net, "gpuTOMNetwork")) return("overlap")
+  if (is.null(net@adjusted$normalize)) "r" else net@adjusted$normalize
 }
 
 # Names of a pair's weight, by `sign`.
@@ -11,7 +13,7 @@ weight_names <- c(absolute = "|r|", positive = "r", negative = "-r")
 
 weight_words <- function(net) {
   if (is(net, "gpuTOMNetwork")) return(if (any(net@x < 0)) "|overlap|" else "overlap")
-  sub("r", value_name(net), weight_names[[net@sign]])
+  if (value_name(net) == "clr") "clr" else sub("r", value_name(net), weight_names[[net@sign]])
 }
 
 # `d`: a list named like a network's slots; `weight`: the name of the thresholded value.

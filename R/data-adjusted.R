@@ -3,7 +3,8 @@
 
 # Returns the adjustment of a task with data x of one or several subjects.
 adjustment_of <- function(settings, x) {
-  if (is_combined(x)) adjustment_of_subjects(x) else settings$design$adjusted
+  if (is_combined(x)) return(adjustment_of_subjects(x))
+  c(settings$design$adjusted, if (!is.null(settings$information)) list(normalize = "clr"))
 }
 
 # Returns the list of adjustment_of_design(), with ranges over all subjects, and

@@ -101,7 +101,8 @@ sampled_min <- function(task, k) {
 # Returns the task with some of its columns, or NULL if that saves nothing, or observations or values depend on all
 # columns.
 sample_task <- function(task, k) {
-  if (drops_observations(task) || task$pairs == 0 || !is.null(task$settings$overlap)) return(NULL)
+  if (drops_observations(task) || task$pairs == 0) return(NULL)
+  if (!is.null(task$settings$overlap) || !is.null(task$settings$information)) return(NULL)
   fraction <- k / task$pairs
   sizes <- vapply(list(task$x, task$y), sample_size, 0, fraction)
   pairs <- if (is.null(task$y)) pairs_of(sizes[1L]) else prod(sizes)

@@ -36,6 +36,18 @@ const gcor_overlap_rule *r_overlap_parse(gcor_overlap_rule *rule, SEXP overlap) 
     return rule;
 }
 
+/* ---- information ------------------------------------------------------------------------------- */
+
+/* rule: NULL, a run of coefficients; or list(mean, unit), numbers for each variable, or both NULL. Returns whether it
+ * is a run of information. See gcor_information; its sink is set with the run. */
+int r_information_parse(gcor_information *information, SEXP rule) {
+    if (Rf_isNull(rule)) return 0;
+    SEXP mean = r_element(rule, "mean"), unit = r_element(rule, "unit");
+    information->mean = Rf_isNull(mean) ? NULL : REAL(mean);
+    information->unit = Rf_isNull(unit) ? NULL : REAL(unit);
+    return 1;
+}
+
 /* ---- weights, covariates, degrees of freedom --------------------------------------------------- */
 
 static const double *parse_numbers(SEXP values, const char *name, int64_t n) {
