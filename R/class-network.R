@@ -25,7 +25,8 @@ describe_network <- function(d, weight = weight_names[[d$sign]]) {
   fraction <- if (d$pairs > 0) paste0(" of ", n_of(d$pairs, "pair"), " (", signif(100 * d$edges / d$pairs, 3), " %)")
   bound <- if (is.finite(d$threshold)) paste0(": ", weight, " >= ", format(d$threshold, digits = 6))
   paste0(method_title(d$method), " of ", n_of(d$n_obs, "observation"), ", ", chosen, bound, "\n",
-         adjusted_line(d$adjusted, d$method, d$n_obs), n_of(d$edges, "edge"), fraction, "\n")
+         adjusted_line(d$adjusted, d$method, d$n_obs), n_of(d$edges, "edge"), fraction,
+         if (!is.null(d$adjusted$pruned)) paste(" after pruning, tolerance", format(d$adjusted$pruned)), "\n")
 }
 
 network_title <- function(net) {

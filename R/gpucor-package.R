@@ -8,7 +8,7 @@
 #' | all coefficients, as a `dist` or a matrix | [gpuCor()] and [its methods][gpuCor-class]; as a plain vector: [gpuCorTriangle()] |
 #' | distances between rows; trees | [gpuDist()]; [gpuHclust()] |
 #' | p values | [gpuCorTest()], [gpuTtest()]; when they are valid: [gpucor-p-values] |
-#' | networks of the strong pairs | [gpuCorNetwork()] and [its methods][gpuCorNetwork-class]; as a graph: [as_igraph()] |
+#' | networks of the strong pairs | [gpuCorNetwork()] and [its methods][gpuCorNetwork-class]; as a graph: [as_igraph()]; without indirect edges: [gpuPrune()] |
 #' | degree, strength, soft connectivity, centrality | [gpuConnectivity()] |
 #' | modules of genes, as in WGCNA | [pickPower()], [gpuTOM()], [gpuModules()], [as_blockwiseModules()] |
 #' | variables against traits | [gpuAssociation()] |

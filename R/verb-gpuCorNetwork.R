@@ -83,7 +83,7 @@
 #' 57, 289-300.
 #'
 #' @seealso [gpucor-p-values] for which data p values are valid; [gpuConnectivity()] for degrees without the edges;
-#'   [pickPower()]; [gpuCorNetwork-class]
+#'   [pickPower()]; [gpuPrune()] to remove indirect edges; [gpuCorNetwork-class]
 #' @examples
 #' x <- as.matrix(mtcars)
 #' net <- gpuCorNetwork(x, threshold = 0.8)

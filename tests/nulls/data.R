@@ -37,6 +37,9 @@ elliptic_t3 <- function(n, rho, m = 20) {
 }
 of_pairs <- function(p, m = 20) as.matrix(p)[cbind(seq_len(m), m + seq_len(m))]
 
+# Correlated counts, of the distribution of few_counts().
+count_pairs <- function(n, rho, m = 20) stats::qnbinom(stats::pnorm(pairs_of(n, rho, m = m)), size = 0.5, mu = 1)
+
 # Data x confounded by a regressor z.
 confounded <- function(z, x) x + z %*% normal(ncol(z), ncol(x))
 
