@@ -202,6 +202,7 @@ gpuCorTest <- function(x, y = NULL, method = c("pearson", "kendall", "spearman",
   refuse_plan(settings, "'test' or output = \"list\"")
   input <- check_input(x, y, use, method, settings$assay)
   settings <- designed_input(settings, input, method, use, tests = TRUE)
+  if (!is.null(conf.level)) refuse_shrunken(settings$design)
   exact <- check_exact(exact, settings$design)
   if (adjust == "maxT") check_permutable(surrogate$how, method, settings)
   work <- test_work(settings, if (adjust == "maxT") n_perm else 0)
@@ -280,6 +281,12 @@ check_conf_level <- function(conf.level, method) {
   as.numeric(conf.level)
 }
 
+# Shrunken coefficients are biased towards zero.
+refuse_shrunken <- function(design) {
+  if (!isTRUE(design$adjusted$shrinkage > 0)) return(invisible())
+  fail("'conf.level': shrunken partial correlations have no confidence intervals; use shrinkage = 0, or leave it out")
+}
+
 # Returns the quantile of Fisher's z for intervals of this level, or NA.
 normal_quantile <- function(conf.level, alternative) {
   if (is.null(conf.level)) return(NA_real_)
@@ -294,6 +301,9 @@ has_own_df <- function(design, counted) {
 # Weighted observations, and those of a series, are not exchangeable. If covariates shift ranks a lot, residuals of
 # ranks are small in the same rows of all columns, which permutation would change.
 check_permutable <- function(how, method, settings) {
+  if (!is.null(settings$design$map)) {
+    fail("adjust = \"maxT\" with partial = TRUE: permuted columns would have other partial correlations; leave one out")
+  }
   if (is_graded(settings$design) || is_kind(settings$design, "frequency")) {
     fail("adjust = \"maxT\" permutes observations, which do not stand for one another with 'weights' other than 0 ",
          "and 1; leave these or 'adjust' out")

@@ -74,4 +74,5 @@ test_that("what has no context likelihood is an error", {
   expect_error(gpuCorNetwork(x, threshold = -1, normalize = "clr"), "at least 0")
   expect_error(gpuCorNetwork(x, density = 0.1, normalize = "clr", file = tempfile()), "leave out 'file'")
   expect_error(gpuCorNetwork(x, density = 0.1, normalize = "z"), "'normalize'")
+  expect_error(gpuPrune(gpuCorNetwork(x, density = 0.1, normalize = "clr")), "no coefficients")
 })

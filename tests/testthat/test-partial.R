@@ -108,6 +108,9 @@ test_that("degrees of freedom are one less for each other column, or those of th
   expect_equal(test$df, 60 - 12)
   by_lm <- summary(lm(x[, 1] ~ x[, 2] + x[, -(1:2)]))$coefficients[2, 4]
   expect_equal(test$p.value[1], by_lm, tolerance = 1e-9)
+  interval <- gpuCorTest(x, partial = TRUE, shrinkage = 0, conf.level = 0.95)
+  expect_equal(c(interval$conf.low[1], interval$conf.high[1]),
+               tanh(atanh(test$r[1]) + c(-1, 1) * qnorm(0.975) / sqrt(60 - 10 - 3)), tolerance = 1e-9)
   set.seed(2)
   t <- rt(5e5, 500)
   expect_equal(gpucor:::null_freedom(t / sqrt(500 + t^2)), 500, tolerance = 0.05)
@@ -137,4 +140,6 @@ test_that("wrong arguments are errors that say what to do", {
   expect_error(gpuCor(x, partial = TRUE, method = "kendall"), "\"pearson\" or \"spearman\"")
   expect_error(gpuConnectivity(x, partial = TRUE, maps = "eigenvector"), "with a threshold")
   expect_error(gpuCorTest(x, partial = TRUE, df = "bartlett"), "no meaning")
+  expect_error(gpuCorTest(x, partial = TRUE, conf.level = 0.95), "no confidence intervals")
+  expect_error(gpuCorTest(x, partial = TRUE, adjust = "maxT"), "leave one out")
 })
