@@ -26,10 +26,17 @@ design_words <- function(adjusted) {
     if (!is.null(adjusted$covariates)) paste("adjusted for", range_of(adjusted$covariates, "covariate")),
     if (!is.null(adjusted$bandpass)) paste("filtered to", band_words(adjusted$bandpass, adjusted$tr)),
     weighted_words(adjusted),
+    partial_words(adjusted$shrinkage),
+    if (!is.null(adjusted$normalize)) "context likelihood (CLR)",
     if (!is.null(adjusted$zeros)) paste("without", range_of(adjusted$zeros, "observation"), "of weight 0")
   )
   if (length(words) && !is.null(adjusted$subjects)) words[1L] <- paste("each", words[1L])
   words
+}
+
+partial_words <- function(shrinkage) {
+  if (!length(shrinkage)) return(NULL)
+  paste0("partial given all other columns (shrinkage ", paste(format(shrinkage, digits = 3L), collapse = " to "), ")")
 }
 
 weighted_words <- function(adjusted) {

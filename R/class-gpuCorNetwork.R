@@ -25,7 +25,8 @@ setClass("gpuNetwork", contains = "VIRTUAL",
 #' @slot edges,pairs The numbers of edges and of pairs.
 #' @slot n_obs The number of observations.
 #' @slot tests A list from which `as.data.frame()` makes p values; empty unless `p.value` or `fdr` chose the edges.
-#' @slot adjusted A list of what changed the coefficients, such as covariates; empty if nothing did.
+#' @slot adjusted A list of what changed the coefficients, such as covariates, or the edges: `pruned`, the tolerance of
+#'   [gpuPrune()]; empty if nothing did.
 #' @param x,object A network.
 #' @param row.names,optional,... Not used.
 #' @return `as.data.frame()`: a data frame with an edge in each row, the strongest first: `from`, `to` and `r`. `from`

@@ -3,7 +3,9 @@
 # Returns the name of entries in data frames and graphs.
 value_name <- function(net) {
   if (!is_network(net)) return("value")
-  if (is(net, "gpuCorDifference")) "difference" else if (is(net, "gpuTOMNetwork")) "overlap" else "r"
+  if (is(net, "gpuCorDifference")) return("difference")
+  if (is(net, "gpuTOMNetwork")) return("overlap")
+  if (is.null(net@adjusted$normalize)) "r" else net@adjusted$normalize
 }
 
 # Names of a pair's weight, by `sign`.
@@ -11,7 +13,7 @@ weight_names <- c(absolute = "|r|", positive = "r", negative = "-r")
 
 weight_words <- function(net) {
   if (is(net, "gpuTOMNetwork")) return(if (any(net@x < 0)) "|overlap|" else "overlap")
-  sub("r", value_name(net), weight_names[[net@sign]])
+  if (value_name(net) == "clr") "clr" else sub("r", value_name(net), weight_names[[net@sign]])
 }
 
 # `d`: a list named like a network's slots; `weight`: the name of the thresholded value.
@@ -23,7 +25,8 @@ describe_network <- function(d, weight = weight_names[[d$sign]]) {
   fraction <- if (d$pairs > 0) paste0(" of ", n_of(d$pairs, "pair"), " (", signif(100 * d$edges / d$pairs, 3), " %)")
   bound <- if (is.finite(d$threshold)) paste0(": ", weight, " >= ", format(d$threshold, digits = 6))
   paste0(method_title(d$method), " of ", n_of(d$n_obs, "observation"), ", ", chosen, bound, "\n",
-         adjusted_line(d$adjusted, d$method, d$n_obs), n_of(d$edges, "edge"), fraction, "\n")
+         adjusted_line(d$adjusted, d$method, d$n_obs), n_of(d$edges, "edge"), fraction,
+         if (!is.null(d$adjusted$pruned)) paste(" after pruning, tolerance", format(d$adjusted$pruned)), "\n")
 }
 
 network_title <- function(net) {

@@ -1,7 +1,7 @@
 # Class gpuTests: tests of many pairs, from gpuCorTest(), gpuCorCompare() and gpuAssociation(output = "matrix").
 
 # Columns of the data frame; the first is the effect size.
-TEST_COLUMNS <- list(gpuCorTest = c("r", "n", "statistic", "p.value", "p.adjusted"),
+TEST_COLUMNS <- list(gpuCorTest = c("r", "conf.low", "conf.high", "n", "statistic", "p.value", "p.adjusted"),
                      gpuCorCompare = c("difference", "statistic", "df", "p.value", "fdr", "p.adjusted"),
                      gpuAssociation = c("r", "statistic", "p.value", "fdr"))
 
@@ -70,6 +70,8 @@ describe_groups <- function(n) {
 print.gpuTests <- function(x, digits = 4L, ...) {
   cat(describe_tests(x), "; smallest ", if (isTRUE(x[["log.p"]])) "log p" else "p", ":\n", sep = "")
   print(test_rows(x, smallest_tests(x, 10)), digits = digits, row.names = FALSE)
+  level <- x[["conf.level"]]
+  if (!is.null(level)) cat("conf.low, conf.high: ", format(100 * level), " % confidence interval of r\n", sep = "")
   invisible(x)
 }
 

@@ -3,7 +3,8 @@
 
 # Returns the adjustment of a task with data x of one or several subjects.
 adjustment_of <- function(settings, x) {
-  if (is_combined(x)) adjustment_of_subjects(x) else settings$design$adjusted
+  if (is_combined(x)) return(adjustment_of_subjects(x))
+  c(settings$design$adjusted, if (!is.null(settings$information)) list(normalize = "clr"))
 }
 
 # Returns the list of adjustment_of_design(), with ranges over all subjects, and
@@ -12,7 +13,7 @@ adjustment_of <- function(settings, x) {
 adjustment_of_subjects <- function(x) {
   own <- Filter(Negate(is.null), lapply(x$designs, `[[`, "adjusted"))
   found <- if (length(own)) own[[1L]] else list()
-  for (name in c("covariates", "zeros", "lost", "effective")) {
+  for (name in c("covariates", "zeros", "lost", "effective", "shrinkage")) {
     found[[name]] <- range_if_any(unlist(lapply(own, `[[`, name)))
   }
   if (length(c(found$lost, found$effective)) && !is_random(x)) found$left <- range_if_any(x$counted$n - 2)

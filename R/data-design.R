@@ -11,7 +11,7 @@ designed <- function(settings, method, use, n_obs, observations, complete, each_
   for (name in c("weights", "covariates", "data")) check_observations(asked[[name]], name, observations)
   weights <- asked[["weights"]] # `$` could match weights_are
   scaled <- check_weights(weights, n_obs)
-  design <- list(weights = scaled, basis = NULL, keeps = FALSE, raw = NULL, ranked = 0,
+  design <- list(weights = scaled, basis = NULL, keeps = FALSE, raw = NULL, ranked = 0, map = NULL,
                  option = check_options(asked$options, method), df = check_df(asked$df, method, tests), lost = 0,
                  worth = kind_code(check_weights_are(asked, method), scaled), unit = weight_unit(weights),
                  calibration = NULL)
@@ -45,9 +45,10 @@ designed_input <- function(settings, input, method, use, tests = FALSE) {
   }
   observations <- if (is.null(input$observations)) observations_of(input$x) else input$observations
   settings["design"] <- list(noted(settings, "design", function() {
-    designed(settings, method, use, n_obs, observations, complete, each_column, tests)$design
+    settings <- designed(settings, method, use, n_obs, observations, complete, each_column, tests)
+    (if (isTRUE(settings$asked$partial)) with_partial(settings, input, method, use, tests) else settings)$design
   }))
-  settings
+  within_double(settings)
 }
 
 # Applies designed() to variables in rows, or in columns unless by_row.
@@ -140,5 +141,6 @@ changed_options <- function(options, method) {
 
 # Returns TRUE if p values depend on more than the included observations.
 is_designed <- function(design) {
-  is_kind(design, "frequency") || is_graded(design) || !is.null(design$basis) || !is.null(design$df)
+  is_kind(design, "frequency") || is_graded(design) || !is.null(design$basis) || !is.null(design$df) ||
+    !is.null(design$map)
 }

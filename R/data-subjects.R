@@ -141,7 +141,12 @@ subject_designs <- function(settings, data, method, use, effects, names = subjec
   check_subject_df(asked$df, effects)
   each_subject(n, function(i) {
     settings$asked <- asked_of_subject(asked, i, n)
-    designed_input(settings, list(x = data$x[[i]], y = data$y[[i]]), method, use, tests = effects == "fixed")$design
+    own <- designed_input(settings, list(x = data$x[[i]], y = data$y[[i]]), method, use, tests = effects == "fixed")
+    if (own$in_double && !settings$in_double) {
+      fail("partial = TRUE: the shrinkage needs precision = \"double\", which lists of subjects do not choose by ",
+           "themselves; give it")
+    }
+    own$design
   }, names)
 }
 

@@ -8,12 +8,13 @@
 #' | all coefficients, as a `dist` or a matrix | [gpuCor()] and [its methods][gpuCor-class]; as a plain vector: [gpuCorTriangle()] |
 #' | distances between rows; trees | [gpuDist()]; [gpuHclust()] |
 #' | p values | [gpuCorTest()], [gpuTtest()]; when they are valid: [gpucor-p-values] |
-#' | networks of the strong pairs | [gpuCorNetwork()] and [its methods][gpuCorNetwork-class]; as a graph: [as_igraph()] |
+#' | networks of the strong pairs | [gpuCorNetwork()] and [its methods][gpuCorNetwork-class]; as a graph: [as_igraph()]; without indirect edges: [gpuPrune()] |
 #' | degree, strength, soft connectivity, centrality | [gpuConnectivity()] |
 #' | modules of genes, as in WGCNA | [pickPower()], [gpuTOM()], [gpuModules()], [as_blockwiseModules()] |
 #' | variables against traits | [gpuAssociation()] |
 #' | sliding windows | [gpuCorWindows()] |
 #' | many subjects; two groups | [subjects]; [gpuCorCompare()] |
+#' | partial correlations given all other columns | argument `partial`, see [gpucor-measures] |
 #' | adjusting for a batch, motion or age | argument `covariates`, see [gpucor-measures] |
 #' | only some pairs: within modules, between chromosomes, beyond a distance | [pairMask()] |
 #' | images: NIfTI and CIFTI files | [voxelMatrix()], [voxelImage()], [voxelCoords()], [readVoxels()], [writeVoxels()] |

@@ -32,6 +32,7 @@
 #' | Hmisc | `rcorr(x)`; `$r`, `$n`, `$P` | `gpuCorTest(x, use = "pairwise", output = "matrix")`; `$r`, `$n`, `$p.value` |
 #' | psych | `corr.test(x, adjust = "none")`; `$r`, `$n`, `$t`, `$p` | `gpuCorTest(x, use = "pairwise", output = "matrix")`; `$r`, `$n`, `$statistic`, `$p.value` |
 #' | | `corr.test(x, adjust = "holm")` | `p.adjust(gpuCorTest(x)$p.value, "holm")` |
+#' | minet | `aracne(mim, eps = 0)` | `gpuPrune(net)` |
 #' | AFNI | `3dTcorrMap -Mean`, `-Zmean` | `gpuConnectivity(x, maps = "mean")$mean`, `tanh(gpuConnectivity(x, maps = "z")$z)` |
 #' | | `3dDegreeCentrality -thresh 0.3` | `gpuConnectivity(x, threshold = 0.3, sign = "positive")$degree` |
 #' | | `3dDegreeCentrality -sparsity 0.1` (percent) | `gpuConnectivity(x, density = 0.001, sign = "positive")$degree` |
@@ -53,8 +54,8 @@
 #'   correlation `r`, `gpuAssoc()` the slope `beta`; t and p values are the same. gputools also covers t tests, k-means,
 #'   hierarchical clustering, mutual information and Granger causality. If both packages are attached, write
 #'   `gpucor::gpuCor()` or `gputools::gpuCor()`.
-#' * *matrixCorr* also covers distance correlation, shrinkage, agreement (Bland-Altman, concordance, kappa) and
-#'   confidence intervals, which gpucor does not have.
+#' * *matrixCorr* also covers distance correlation, shrinkage and agreement (Bland-Altman, concordance, kappa), which
+#'   gpucor does not have. Confidence intervals are those of [gpuCorTest()] with `conf.level`.
 #' * *WGCNA.* gpucor correlates every gene with every other gene, without blocks.
 #' * *Hmisc.* Spearman's p values of `rcorr()` are those of Student's t: `exact = FALSE`.
 #' * *AFNI.* Nothing is detrended by default. `covariates = seq_len(nrow(x))` is `-polort 1`.

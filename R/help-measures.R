@@ -33,6 +33,18 @@
 #' may be `Inf`. The default of `tr` is `attr(x, "tr")`, which [voxelMatrix()] sets; a different value is a warning, and
 #' so is one that is probably in milliseconds. Cosines are not ranked.
 #'
+#' @section Partial correlation given all other columns:
+#' `partial = TRUE` adjusts each pair for all other columns of `x`, by Pearson's or Spearman's coefficient, after
+#' weights and covariates. With more columns than observations this needs shrunken correlations: `shrinkage = "auto"`
+#' estimates their shrinkage intensity as `corpcor::pcor.shrink()` does (Schaefer and Strimmer 2005), and a number sets
+#' it. `shrinkage = 0` gives `-cov2cor(solve(cor(x)))`, for more observations than columns. It takes as long as the
+#' correlation itself, and no matrix of all pairs is stored. Results print the shrinkage. `y`, and different
+#' observations for different pairs, are errors.
+#'
+#' P values have n - 2 degrees of freedom less one for each other column if `shrinkage = 0`. Shrunken coefficients are
+#' compared with a null distribution that is fitted to the smallest three quarters of the coefficients of up to 2,000
+#' columns. It takes most pairs to be unrelated; see [gpucor-p-values] for where it holds.
+#'
 #' @section Weights:
 #' `weights` has a number of at least 0 for each observation. Weight 0 excludes the observation: to censor (scrub)
 #' volumes, give `TRUE` for those to keep. Coefficients are those of [stats::cov.wt()] with `cor = TRUE`. The number of
@@ -133,6 +145,9 @@
 #'
 #' Linfoot EH (1957). An informational measure of correlation. *Information and Control* 1, 85-89.
 #'
+#' Schaefer J, Strimmer K (2005). A shrinkage approach to large-scale covariance matrix estimation and implications for
+#' functional genomics. *Statistical Applications in Genetics and Molecular Biology* 4, 32.
+#'
 #' Wilcox RR (2005). *Introduction to robust estimation and hypothesis testing*. Academic Press, 399-400.
 #' @seealso [gpuCor()], [gpuCorNetwork()], [gpuCorTest()]; [gpucor-p-values]
 #' @examples
@@ -141,6 +156,7 @@
 #' cor(residuals(lm(x ~ wt + factor(gear), mtcars))) # the same
 #' gpuCor(x, method = "bicor", options = list(maxPOutliers = 0.1))
 #' gpuCor(cbind(x, square = (x[, "mpg"] - 20)^2), method = "mi", options = list(bins = 4))
+#' gpuCor(x, partial = TRUE, shrinkage = 0) # of each pair given the other two columns
 #' gpuCorTest(x, weights = mtcars$wt)$df # Kish's effective number, minus 2
 #'
 #' series <- apply(matrix(rnorm(600), 200), 2, cumsum)

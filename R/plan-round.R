@@ -45,7 +45,8 @@ last_round <- function(plan) {
 new_round <- function(number, entry, task, arguments, settings) {
   list(number = number, entry = entry, method = task$method, use = task$use, in_double = settings$in_double,
        arguments = shard_arguments(entry, arguments), is_last = sum(settings$pass) > 1 - 1e-6,
-       combination = combination_of(task$x), designs = design_digests(designs_of(task$x, settings)))
+       information = settings$information, combination = combination_of(task$x),
+       designs = design_digests(designs_of(task$x, settings)))
 }
 
 # Replaces arguments that concern only the final result, on which shards must not depend.
@@ -71,7 +72,7 @@ designs_of <- function(x, settings) {
 
 design_digests <- function(designs) {
   vapply(designs, FUN.VALUE = "", function(design) {
-    numbers <- unlist(design[c("weights", "basis", "keeps", "raw", "ranked", "option", "lost")])
+    numbers <- unlist(design[c("weights", "basis", "keeps", "raw", "ranked", "map", "option", "lost")])
     .Call(r_checksum, writeBin(as.numeric(numbers), raw()))
   })
 }

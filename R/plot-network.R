@@ -76,7 +76,8 @@ draw_nothing <- function(text, xlab, ylab, ...) {
 }
 
 value_title <- function(net) {
-  switch(value_name(net), difference = "difference of z", overlap = "topological overlap", method_title(net@method))
+  switch(value_name(net), difference = "difference of z", overlap = "topological overlap", clr = "context likelihood",
+         method_title(net@method))
 }
 
 draw_weights <- function(net, ...) {
@@ -95,6 +96,7 @@ draw_weights <- function(net, ...) {
 # Only networks of signed overlaps have negative overlaps.
 weight_limits <- function(net) {
   if (is(net, "gpuCorDifference")) return(c(-1, 1) * max(abs(pretty(range(net@x)))))
+  if (value_name(net) == "clr") return(c(0, max(pretty(c(1, net@x)))))
   c(if (is(net, "gpuTOMNetwork") && all(net@x >= 0)) 0 else -1, 1)
 }
 

@@ -104,6 +104,7 @@ new_settings <- function(control, adjustment = NULL, precision = "single", combi
     pairs = pairs,
     in_double = precision == "double",
     overlap = NULL, # see overlap_rule()
+    information = NULL, # see clr_task()
     distance = distance,
     shard = c(0, 1), # all pairs: see src/r/shard.c
     save = character(),

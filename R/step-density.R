@@ -101,7 +101,8 @@ sampled_min <- function(task, k) {
 # Returns the task with some of its columns, or NULL if that saves nothing, or observations or values depend on all
 # columns.
 sample_task <- function(task, k) {
-  if (drops_observations(task) || task$pairs == 0 || !is.null(task$settings$overlap)) return(NULL)
+  if (drops_observations(task) || task$pairs == 0) return(NULL)
+  if (!is.null(task$settings$overlap) || !is.null(task$settings$information)) return(NULL)
   fraction <- k / task$pairs
   sizes <- vapply(list(task$x, task$y), sample_size, 0, fraction)
   pairs <- if (is.null(task$y)) pairs_of(sizes[1L]) else prod(sizes)
@@ -123,18 +124,6 @@ sample_size <- function(m, fraction) {
   enough <- min(ncol(m) / 8, sqrt(2 * SAMPLE_EDGES / fraction))
   size <- floor(min(SAMPLE_COLUMNS, SAMPLE_VALUES / max(1, nrow(m)), max(MIN_SAMPLE, enough)))
   if (3 * size < ncol(m)) size else ncol(m)
-}
-
-# Returns column indices, or NULL for all. Multiples of the golden ratio, modulo 1, are spread evenly and follow no
-# pattern of the columns. No column appears twice, as their min distance is a third of the mean.
-sampled_columns <- function(m, size) {
-  if (is.null(m) || size == ncol(m)) return(NULL)
-  floor((seq_len(size) * (sqrt(5) - 1) / 2) %% 1 * ncol(m)) + 1
-}
-
-sample_columns <- function(m, size) {
-  columns <- sampled_columns(m, size)
-  if (is.null(columns)) m else pick_columns(m, columns)
 }
 
 # ---- histograms of weights

@@ -210,7 +210,7 @@ pair_tests <- function(rows, task) {
 # Tests pairwise-complete observations: each trait with the columns of x to which it has an edge.
 tests_by_trait <- function(rows, task, rule) {
   found <- list(statistic = numeric(length(rows$x)), p.value = numeric(length(rows$x)))
-  rule[c("alternative", "log", "triangle")] <- list(0L, FALSE, FALSE)
+  rule[c("alternative", "log", "quantile", "triangle")] <- list(0L, FALSE, NA_real_, FALSE)
   for (at in split(seq_along(rows$x), rows$to)) {
     x <- pick_columns(task$x, rows$i[at] + 1L)
     y <- pick_columns(task$y, rows$to[at[1L]])

@@ -85,9 +85,9 @@ gpuConnectivity <- function(x, y = NULL, threshold = NULL, density = NULL, power
                             use = "everything", sign = c("absolute", "positive", "negative"),
                             type = c("unsigned", "signed", "signed hybrid"), histogram = FALSE, breaks = 200,
                             pairs = NULL, precision = c("single", "double"), weights = NULL, weights_are = NULL,
-                            covariates = NULL, data = NULL, bandpass = NULL, tr = NULL, df = NULL, options = NULL,
-                            assay = NULL, combine = NULL, subjects = NULL, subject_weights = NULL, probs = NULL,
-                            na.rm = NULL, ..., control = gpuControl(...)) {
+                            covariates = NULL, data = NULL, bandpass = NULL, tr = NULL, df = NULL, partial = FALSE,
+                            shrinkage = "auto", options = NULL, assay = NULL, combine = NULL, subjects = NULL,
+                            subject_weights = NULL, probs = NULL, na.rm = NULL, ..., control = gpuControl(...)) {
   check_control(control, missing(control), ...names())
   check_not_threshold(x, y)
   if (!is.null(threshold) && !is.null(density)) fail("give only one of 'threshold' and 'density'")
@@ -99,7 +99,8 @@ gpuConnectivity <- function(x, y = NULL, threshold = NULL, density = NULL, power
   breaks <- check_breaks(breaks)
   criterion <- check_levels(threshold, density)
   check_matrix_like(x, COLUMNS)
-  settings <- new_settings(control, mget(ADJUSTMENT), precision, mget(COMBINATION), pairs, assay)
+  settings <- new_settings(control, asked_of(mget(c(ADJUSTMENT, PARTIAL))), precision, mget(COMBINATION), pairs,
+                           assay)
   task <- network_task(x, y, criterion, sign, use, method, settings)
   check_eigenvector(task, wanted)
   sums <- connectivity_sums(task, wanted)

@@ -47,6 +47,8 @@
 #' @param tr A number: seconds between two observations. Default: `attr(x, "tr")`, which [voxelMatrix()] sets.
 #' @param df A number, or `"bartlett"`: the degrees of freedom of tests, for autocorrelated series. Changes p values
 #'   only.
+#' @param partial `TRUE` for partial correlations given all other columns of `x`; see [gpucor-measures].
+#' @param shrinkage With `partial`: a number from 0 to 1, or `"auto"` to estimate it.
 #' @param options A named list of options of the measure, such as `list(maxPOutliers = 0.05)` for `"bicor"`.
 #' @param assay A string or number: the assay of an experiment, see [gpucor-containers].
 #' @param combine,subjects,subject_weights,probs,na.rm How to combine the coefficients of many subjects, see [subjects].
@@ -92,19 +94,22 @@
 gpuCor <- function(x, y = NULL, method = c("pearson", "kendall", "spearman", "bicor", "cosine", "mi"),
                    use = "everything", output = c("dist", "matrix", "list"), test = FALSE,
                    precision = c("single", "double"), weights = NULL, weights_are = NULL, covariates = NULL,
-                   data = NULL, bandpass = NULL, tr = NULL, df = NULL, options = NULL, assay = NULL, combine = NULL,
+                   data = NULL, bandpass = NULL, tr = NULL, df = NULL, partial = FALSE, shrinkage = "auto",
+                   options = NULL, assay = NULL, combine = NULL,
                    subjects = NULL, subject_weights = NULL, probs = NULL, na.rm = NULL, ...,
                    control = gpuControl(...)) {
   check_control(control, missing(control), ...names())
   output <- check_output(output)
   test <- check_flag(test, "test")
   if (test || output == "list") {
-    given <- c(list(x, y, method, use, precision = precision, assay = assay, control = control), mget(ADJUSTMENT))
+    given <- c(list(x, y, method, use, precision = precision, assay = assay, control = control),
+               mget(c(ADJUSTMENT, PARTIAL)))
     return(cor_with_tests(given, output, test, sys.call()))
   }
   method <- check_method(method)
   use <- check_use(use)
-  settings <- new_settings(control, mget(ADJUSTMENT), precision, mget(COMBINATION), assay = assay)
+  settings <- new_settings(control, asked_of(mget(c(ADJUSTMENT, PARTIAL))), precision, mget(COMBINATION),
+                           assay = assay)
   input <- check_data(x, y, use, method, settings)
   if (length(settings$asked)) settings <- designed_input(settings, input, method, use)
   check_coefficients_memory(input, method, use, output, settings)

@@ -28,6 +28,11 @@
 #' observations or with different degrees of freedom need more memory, because equal coefficients can have different p
 #' values: all candidate edges are stored until they are tested.
 #'
+#' `normalize = "clr"` compares each pair with its background (Faith and others 2007): I = -log(1 - r^2) / 2 is the
+#' information in nats that a normal distribution with this coefficient has, z_i is how many standard deviations it is
+#' above the mean of all pairs of column i, or 0, and the edge's value, `clr`, is sqrt(z_i^2 + z_j^2). It takes two
+#' passes, and `threshold` is one of `clr`.
+#'
 #' @section Files:
 #' `file` writes the edges to an HDF5 file in the layout of AnnData, which `anndata.read_h5ad()` reads in Python and
 #' `HDF5Array::H5SparseMatrix(file, "X")` in R (transposed). `X` is the matrix in compressed sparse rows, with both
@@ -48,6 +53,7 @@
 #'   abbreviated.
 #' @param min_obs With `p.value` or `fdr`: an integer of at least 3, or `NULL` for 3. Pairs with fewer pairwise-complete
 #'   observations have no p value and are no edges. An `fdr` still counts them among the tests, which is conservative.
+#' @param normalize A string: `"none"`, or `"clr"` for the context likelihood of each pair, see Details.
 #' @param mutual With `k`: `TRUE` if both columns must be neighbors of each other.
 #' @param output A string: `"matrix"`, or `"edges"` for the data frame that `as.data.frame()` makes of the matrix.
 #' @param file `NULL`, or a string: the name of a file to write.
@@ -68,13 +74,16 @@
 #'   runs out.
 #'
 #' @references
+#' Faith JJ and others (2007). Large-scale mapping and validation of *Escherichia coli* transcriptional regulation from
+#' a compendium of expression profiles. *PLoS Biology* 5, e8.
+#'
 #' Zhao K, Du Y, Wang H. A GPU-based framework for building dense and sparse networks of large data by correlation.
 #'
 #' Benjamini Y, Hochberg Y (1995). Controlling the false discovery rate. *Journal of the Royal Statistical Society B*
 #' 57, 289-300.
 #'
 #' @seealso [gpucor-p-values] for which data p values are valid; [gpuConnectivity()] for degrees without the edges;
-#'   [pickPower()]; [gpuCorNetwork-class]
+#'   [pickPower()]; [gpuPrune()] to remove indirect edges; [gpuCorNetwork-class]
 #' @examples
 #' x <- as.matrix(mtcars)
 #' net <- gpuCorNetwork(x, threshold = 0.8)
@@ -88,31 +97,36 @@
 #' @export
 gpuCorNetwork <- function(x, y = NULL, threshold = NULL, density = NULL, k = NULL, p.value = NULL, fdr = NULL,
                           method = c("pearson", "kendall", "spearman", "bicor", "cosine", "mi"), use = "everything",
-                          sign = c("absolute", "positive", "negative"), mutual = FALSE, pairs = NULL, min_obs = NULL,
-                          output = c("matrix", "edges"), file = NULL, compression = 0, shards = NULL,
-                          precision = c("single", "double"), weights = NULL, weights_are = NULL, covariates = NULL,
-                          data = NULL, bandpass = NULL, tr = NULL, df = NULL, options = NULL, assay = NULL,
-                          combine = NULL, subjects = NULL, subject_weights = NULL, probs = NULL, na.rm = NULL,
-                          effects = NULL, ..., control = gpuControl(...)) {
+                          sign = c("absolute", "positive", "negative"), normalize = c("none", "clr"), mutual = FALSE,
+                          pairs = NULL, min_obs = NULL, output = c("matrix", "edges"), file = NULL, compression = 0,
+                          shards = NULL, precision = c("single", "double"), weights = NULL, weights_are = NULL,
+                          covariates = NULL, data = NULL, bandpass = NULL, tr = NULL, df = NULL, partial = FALSE,
+                          shrinkage = "auto", options = NULL, assay = NULL, combine = NULL, subjects = NULL,
+                          subject_weights = NULL, probs = NULL, na.rm = NULL, effects = NULL, ...,
+                          control = gpuControl(...)) {
   check_control(control, missing(control), ...names())
   if (!is.null(y)) check_not_threshold(x, y)
   if (!is.null(shards)) {
     given <- c(list(threshold = threshold, density = density, k = k, p.value = p.value, fdr = fdr, sign = sign,
-                    mutual = mutual, use = use, method = method, output = output, precision = precision, pairs = pairs,
-                    min_obs = min_obs, assay = assay), mget(c(ADJUSTMENT, COMBINATION, "effects")))
+                    normalize = normalize, mutual = mutual, use = use, method = method, output = output,
+                    precision = precision, pairs = pairs, min_obs = min_obs, assay = assay),
+               mget(c(ADJUSTMENT, PARTIAL, COMBINATION, "effects")))
     compression <- check_compression(compression, file)
     return(by_shards("gpuCorNetwork", x, y, Filter(Negate(is.null), given), shards, file, compression, control,
                      sys.call()))
   }
-  criterion <- check_criterion(list(threshold = threshold, density = density, k = k, p.value = p.value, fdr = fdr))
+  chosen <- check_normalize(normalize, list(threshold = threshold, density = density, k = k, p.value = p.value,
+                                            fdr = fdr))
+  criterion <- chosen$criterion
   output <- check_choice(output, c("matrix", "edges"), "output")
   mutual <- check_flag(mutual, "mutual")
   if (mutual && is.null(k)) fail("'mutual' is TRUE, which has a meaning with 'k' only; leave it out")
   if (!is.null(min_obs)) check_min_obs_for(criterion$name)
   if (!is.null(file) || !identical(compression, 0)) compression <- check_compression(compression, file)
-  settings <- new_settings(control, mget(ADJUSTMENT), precision, mget(c(COMBINATION, "effects")), pairs,
-                           assay)
+  settings <- new_settings(control, asked_of(mget(c(ADJUSTMENT, PARTIAL))), precision,
+                           mget(c(COMBINATION, "effects")), pairs, assay)
   task <- network_task(x, y, criterion, sign, use, method, settings)
+  if (chosen$normalize == "clr") task <- clr_task(task, file)
   task[c("mutual", "min_obs", "call")] <- list(mutual, min_obs, call_of(sys.call(), task$settings))
   if (!is.null(file)) {
     check_one_file(criterion)
@@ -126,10 +140,14 @@ gpuCorNetwork <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
 }
 
 network_output <- function(rows, task, output) {
+  rows <- clr_rows(rows, task)
+  task <- clr_criterion(task)
   if (output == "matrix") return(new_network(rows, task))
   names <- network_names(task)
   doing(task$settings, "sorting the edges")
-  edge_frame(rows, names[[1L]], names[[2L]], task$settings$threads)
+  frame <- edge_frame(rows, names[[1L]], names[[2L]], task$settings$threads)
+  if (!is.null(task$settings$information)) names(frame)[3L] <- "clr"
+  frame
 }
 
 check_min_obs_for <- function(criterion) {

@@ -63,6 +63,23 @@ gpuTtest <- function(goodPairs, coeffs) {
 #' P values above 1e-300 have a relative error of about a thousandth, or less with `precision = "double"`.
 #' `log.p = TRUE` also returns smaller ones.
 #'
+#' @section Confidence intervals:
+#' `conf.level = 0.95` adds intervals by Fisher's z, `atanh(r)`: with the normal quantile q, they reach from
+#' `tanh(z - q s)` to `tanh(z + q s)`. The squared standard error s^2 is:
+#'
+#' * Pearson and cosine: `1 / (df - 1)`, where df are the degrees of freedom of the test. Pearson's intervals of
+#'   independent observations, with `1 / (n - 3)`, are those of [stats::cor.test()].
+#' * Spearman: `(1 + r^2 / 2) / (df - 1)` (Bonett and Wright 2000).
+#' * Kendall: `0.437 / (n - 4)` (Fieller, Hartley and Pearson 1957).
+#'
+#' One-sided alternatives have intervals from -1 or up to 1. Bounds are `NA` if the coefficient or its p value is, and
+#' if s is not positive: with n up to 3, or up to 4 for Kendall's tau. A coefficient of 1 has the interval 1 to 1.
+#'
+#' The standard errors are those of bivariate normal data. Intervals are too short for other data, such as skewed ones
+#' by Pearson's correlation and counts with many ties by any method, and for strong correlations of few observations by
+#' Kendall's tau ([gpucor-p-values]). `"bicor"` has no intervals, because no standard error is known that holds for
+#' strong correlations.
+#'
 #' @section Permutation tests:
 #' `adjust = "maxT"` adds p values that control the family-wise error over all pairs (Westfall and Young 1993, single
 #' step). The null distribution is that of the largest coefficient of all pairs (by absolute value, or by the sign of
@@ -110,6 +127,8 @@ gpuTtest <- function(goodPairs, coeffs) {
 #' @param exact `NULL`: see Details. `TRUE`: exact p values of rank correlations without ties, for Kendall with up to
 #'   170 observations and for Spearman with up to 14; ties are a warning. `FALSE`: those of `cor.test(exact = FALSE)`,
 #'   by Student's t and the normal distribution. Networks use `NULL`.
+#' @param conf.level `NULL`, or a number between 0 and 1: the level of confidence intervals, such as 0.95. They take the
+#'   memory of two numbers for each pair, as much as the statistics and p values. Not for `"bicor"`.
 #' @param adjust A string: `"none"`, or `"maxT"` to adjust p values by permutation.
 #' @param n_perm An integer: the number of permutations.
 #' @param surrogate A string, with `adjust = "maxT"`: `"rows"` for independent rows, `"phase"` or `"block"` for time
@@ -120,12 +139,14 @@ gpuTtest <- function(goodPairs, coeffs) {
 #'   value. With up to 5 observations, coefficients of 1 or -1 are common by chance; a warning is given if there are
 #'   many.
 #' @return A list of class `gpuCorTest`: `r`, `n`, `statistic` (t; Kendall: z) and `p.value`, each a `dist`, or a matrix
-#'   with `y` or `output = "matrix"`; `df`, if weights, covariates, options or `df` are given; `p.adjusted`, with
-#'   `adjust`; and `method`, `use`, `alternative`, `log.p`. With `"mi"`, `statistic` and `p.value` are `NULL`.
-#'   `as.data.frame()` has a row for each pair. P values are `NA` if the coefficient is `NA` or n is below `min_obs`.
-#' @section Errors: As [gpuCor()]. Method `"mi"` without `adjust`. `adjust` with pairs that have different observations,
-#'   with `weights` other than 0 and 1, with `covariates` or `bandpass` of Spearman's rho, and, for
-#'   `surrogate = "rows"`, with `bandpass` or `df`; surrogates of series with gaps.
+#'   with `y` or `output = "matrix"`; `conf.low` and `conf.high`, with `conf.level`; `df`, if weights, covariates,
+#'   options or `df` are given; `p.adjusted`, with `adjust`; and `method`, `use`, `alternative`, `log.p`, `conf.level`.
+#'   With `"mi"`, `statistic` and `p.value` are `NULL`. `as.data.frame()` has a row for each pair. P values are `NA` if
+#'   the coefficient is `NA` or n is below `min_obs`.
+#' @section Errors: As [gpuCor()]. Method `"mi"` without `adjust`. `conf.level` with a method without intervals.
+#'   `adjust` with pairs that have different observations, with `weights` other than 0 and 1, with `covariates` or
+#'   `bandpass` of Spearman's rho, and, for `surrogate = "rows"`, with `bandpass` or `df`; surrogates of series with
+#'   gaps.
 #' @references
 #' Westfall PH, Young SS (1993). *Resampling-based multiple testing*. Wiley.
 #'
@@ -141,6 +162,11 @@ gpuTtest <- function(goodPairs, coeffs) {
 #' Olds EG (1938). Distributions of sums of squares of rank differences for small numbers of individuals. *Annals of
 #' Mathematical Statistics* 9, 133-148.
 #'
+#' Bonett DG, Wright TA (2000). Sample size requirements for estimating Pearson, Kendall and Spearman correlations.
+#' *Psychometrika* 65, 23-28.
+#'
+#' Fieller EC, Hartley HO, Pearson ES (1957). Tests for rank correlation coefficients. I. *Biometrika* 44, 470-481.
+#'
 #' @seealso [gpucor-p-values] for which data the tests are valid; [stats::p.adjust()]
 #' @examples
 #' test <- gpuCorTest(mtcars, method = "kendall")
@@ -148,6 +174,7 @@ gpuTtest <- function(goodPairs, coeffs) {
 #' head(as.data.frame(test))
 #' plot(test)
 #' gpuCorTest(mtcars$mpg, mtcars$wt)$p.value
+#' gpuCorTest(mtcars[, 1:4], conf.level = 0.95)
 #' gpuCorTest(swiss$Fertility[1:8], swiss$Catholic[1:8], method = "spearman")$p.value # exact
 #'
 #' series <- apply(matrix(rnorm(2000), 200), 2, stats::filter, 0.9, "recursive")
@@ -156,15 +183,16 @@ gpuTtest <- function(goodPairs, coeffs) {
 #' @export
 gpuCorTest <- function(x, y = NULL, method = c("pearson", "kendall", "spearman", "bicor", "cosine", "mi"),
                        use = "everything", alternative = c("two.sided", "less", "greater"), exact = NULL,
-                       min_obs = NULL, log.p = FALSE, adjust = c("none", "maxT"), n_perm = 1000,
-                       surrogate = c("rows", "phase", "block"), block = NULL,
-                       output = c("dist", "matrix"), precision = c("single", "double"), weights = NULL,
-                       weights_are = NULL, covariates = NULL, data = NULL, bandpass = NULL, tr = NULL, df = NULL,
+                       conf.level = NULL, min_obs = NULL, log.p = FALSE, adjust = c("none", "maxT"), n_perm = 1000,
+                       surrogate = c("rows", "phase", "block"), block = NULL, output = c("dist", "matrix"),
+                       precision = c("single", "double"), weights = NULL, weights_are = NULL, covariates = NULL,
+                       data = NULL, bandpass = NULL, tr = NULL, df = NULL, partial = FALSE, shrinkage = "auto",
                        options = NULL, assay = NULL, ..., control = gpuControl(...)) {
   check_control(control, missing(control), ...names())
   method <- check_method(method)
   alternative <- check_choice(alternative, alternatives, "alternative")
   output <- check_choice(output, c("dist", "matrix"), "output")
+  conf.level <- check_conf_level(conf.level, method)
   log.p <- check_flag(log.p, "log.p")
   adjust <- check_adjust(adjust)
   if (adjust == "none" && !missing(n_perm)) fail("'n_perm' is for adjust = \"maxT\"; give both, or leave it out")
@@ -172,21 +200,23 @@ gpuCorTest <- function(x, y = NULL, method = c("pearson", "kendall", "spearman",
   surrogate <- check_surrogate(surrogate, block, adjust)
   min_obs <- check_min_obs(min_obs)
   use <- check_use(use)
-  settings <- new_settings(control, mget(ADJUSTMENT), precision, assay = assay)
+  settings <- new_settings(control, asked_of(mget(c(ADJUSTMENT, PARTIAL))), precision, assay = assay)
   refuse_plan(settings, "'test' or output = \"list\"")
   input <- check_input(x, y, use, method, settings$assay)
   settings <- designed_input(settings, input, method, use, tests = adjust == "none" || has_distribution(method))
+  if (!is.null(conf.level)) refuse_shrunken(settings$design)
   exact <- check_exact(exact, settings$design)
   if (adjust == "maxT") check_permutable(surrogate$how, method, settings)
   work <- test_work(settings, if (adjust == "maxT") n_perm else 0)
   counted <- count_observations(input$x, input$y, method, counted_use(use), settings)
   if (has_worth(settings$design)) degrees_of_freedom(list(method = method, settings = settings), counted) # or stops
-  check_test_memory(input, method, use, output, settings, counted, adjust)
+  check_test_memory(input, method, use, output, settings, counted, adjust, conf.level)
   if (adjust == "maxT") check_exchanged_memory(input, surrogate$how, settings)
   r <- all_coefficients(input, method, use, output, work$coefficients, sys.call())
   # The rule that the engine reads.
   rule <- list(alternative = match(alternative, alternatives) - 1L, log = log.p, min_obs = min_obs,
-               exact = max_exact(exact, method, settings$design), triangle = inherits(r, "dist"))
+               exact = max_exact(exact, method, settings$design), quantile = normal_quantile(conf.level, alternative),
+               triangle = inherits(r, "dist"))
   found <- tested_pairs(r, input, method, use, counted, rule, work$tests)
   warn_few(found$few, length(r))
   if (isTRUE(exact) && found$tied > 0) {
@@ -194,20 +224,24 @@ gpuCorTest <- function(x, y = NULL, method = c("pearson", "kendall", "spearman",
             if (found$tied == 1) " has" else " have", " no exact p value", call. = FALSE)
   }
   structure(
-    c(list(r = r), found[intersect(c("n", "statistic", "p.value"), names(found))],
+    c(list(r = r), found[intersect(c("n", "statistic", "p.value", if (!is.null(conf.level)) c("conf.low", "conf.high")),
+                                   names(found))],
       tested_df(found, method, settings$design, counted),
       if (adjust == "maxT") {
         list(p.adjusted = max_t(found$testable, r, input, method, use, counted, rule, n_perm, surrogate,
                                 work$permutations))
       },
-      list(method = method, use = uses[use], alternative = alternative, log.p = log.p)),
+      list(method = method, use = uses[use], alternative = alternative, log.p = log.p),
+      if (!is.null(conf.level)) list(conf.level = conf.level)),
     class = c("gpuCorTest", "gpuTests", "gpuCorResult"), adjusted = adjustment_of(settings, input$x)
   )
 }
 
-# Counts a statistic and a p value, n and df if they differ among pairs, and for maxT two more doubles.
-check_test_memory <- function(input, method, use, output, settings, counted, adjust) {
-  doubles <- 2 + counted$common + has_own_df(settings$design, counted) + 2 * (adjust == "maxT")
+# Counts a statistic and a p value, n and df if they differ among pairs, and two more doubles each for maxT and for
+# confidence intervals.
+check_test_memory <- function(input, method, use, output, settings, counted, adjust, conf.level) {
+  doubles <- 2 + counted$common + has_own_df(settings$design, counted) + 2 * (adjust == "maxT") +
+    2 * !is.null(conf.level)
   check_run_memory(input$x, input$y, method, use, layout_of(input$y, output), settings, "gpuCorTest()",
                    "gpuCorNetwork(p.value = ) and (fdr = ) keep the pairs of small p values only", more = 8 * doubles)
 }
@@ -234,6 +268,34 @@ check_exact <- function(exact, design) {
   exact
 }
 
+# Methods whose intervals have the level that they claim for normal data. Those of bicor do not: at a level of 0.95 and
+# a correlation of 0.9, 0.92 to 0.93 of them contain it, for any number of observations.
+INTERVAL_METHODS <- c("pearson", "kendall", "spearman", "cosine")
+
+check_conf_level <- function(conf.level, method) {
+  if (is.null(conf.level)) return(NULL)
+  if (!is_number_within(conf.level, 0, 1) || conf.level %in% 0:1) {
+    fail("'conf.level' must be NULL or a number above 0 and below 1, not ", show_value(conf.level))
+  }
+  if (!method %in% INTERVAL_METHODS) {
+    fail("'conf.level' is for method = ", paste0('"', INTERVAL_METHODS, '"', collapse = ", "), ", not for \"", method,
+         "\"; leave it out")
+  }
+  as.numeric(conf.level)
+}
+
+# Shrunken coefficients are biased towards zero.
+refuse_shrunken <- function(design) {
+  if (!isTRUE(design$adjusted$shrinkage > 0)) return(invisible())
+  fail("'conf.level': shrunken partial correlations have no confidence intervals; use shrinkage = 0, or leave it out")
+}
+
+# Returns the quantile of Fisher's z for intervals of this level, or NA.
+normal_quantile <- function(conf.level, alternative) {
+  if (is.null(conf.level)) return(NA_real_)
+  stats::qnorm(if (alternative == "two.sided") (1 + conf.level) / 2 else conf.level)
+}
+
 # Returns TRUE if each pair has degrees of freedom that do not follow from its number of observations.
 has_own_df <- function(design, counted) {
   identical(design$df, "bartlett") || (counted$common && is.null(design$df) && has_worth(design))
@@ -242,6 +304,9 @@ has_own_df <- function(design, counted) {
 # Weighted observations, and those of a series, are not exchangeable. If covariates shift ranks a lot, residuals of
 # ranks are small in the same rows of all columns, which permutation would change.
 check_permutable <- function(how, method, settings) {
+  if (!is.null(settings$design$map)) {
+    fail("adjust = \"maxT\" with partial = TRUE: permuted columns would have other partial correlations; leave one out")
+  }
   if (is_graded(settings$design) || is_kind(settings$design, "frequency")) {
     fail("adjust = \"maxT\" permutes observations, which do not stand for one another with 'weights' other than 0 ",
          "and 1; leave these or 'adjust' out")

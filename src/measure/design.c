@@ -24,7 +24,7 @@ static int has_weights(const gcor_design *design) {
 }
 
 int gcor_is_designed(const gcor_design *design) {
-    return design && (design->n_basis > 0 || design->root || has_weights(design));
+    return design && (design->n_basis > 0 || design->n_map > 0 || design->root || has_weights(design));
 }
 
 static void pick_columns(const double *columns, int64_t n, int64_t n_rows, const int32_t *observed, int64_t n_obs,
@@ -39,18 +39,19 @@ gcor_status gcor_design_pick(gcor_context *context, const gcor_design *design, c
     *picked = NULL;
     if (!design || n_obs == 0) return GCOR_OK;
     int weighted = has_weights(design);
-    int64_t values = n_obs * (2 * weighted + design->n_basis + design->n_raw);
+    int64_t values = n_obs * (2 * weighted + design->n_basis + design->n_raw + design->n_map);
     gcor_design *own = gcor_alloc(context, (int64_t)sizeof *own + values * (int64_t)sizeof(double), 1,
                                   "weights of observations and covariates");
     if (!own) return GCOR_NO_MEMORY;
     double *weight = (double *)(own + 1), *root = weight + weighted * n_obs, *basis = root + weighted * n_obs;
-    double *raw = basis + design->n_basis * n_obs;
+    double *raw = basis + design->n_basis * n_obs, *map = raw + design->n_raw * n_obs;
     for (int64_t k = 0; weighted && k < n_obs; k++) {
         weight[k] = design->weight[position(observed, k)];
         root[k] = sqrt(weight[k]);
     }
     pick_columns(design->basis, design->n_basis, design->n_rows, observed, n_obs, basis);
     pick_columns(design->raw, design->n_raw, design->n_rows, observed, n_obs, raw);
+    pick_columns(design->map, design->n_map, design->n_rows, observed, n_obs, map);
     *own = (gcor_design){.weight = weighted ? weight : NULL,
                          .root = weighted ? root : NULL,
                          .basis = basis,
@@ -60,6 +61,8 @@ gcor_status gcor_design_pick(gcor_context *context, const gcor_design *design, c
                          .raw = design->raw ? raw : NULL,
                          .n_raw = design->n_raw,
                          .n_ranked = design->n_ranked,
+                         .map = map,
+                         .n_map = design->n_map,
                          .option = design->option};
     *picked = own;
     return GCOR_OK;
@@ -111,15 +114,17 @@ static void take_off(const double *const *basis, const double *product, double *
     for (int64_t k = 0; k < n; k++) x[k] -= (a[k] * pa + b[k] * pb) + (c[k] * pc + d[k] * pd);
 }
 
-/* An incomplete group repeats its last column with the factor 0. */
+/* Sets group to columns from .. from+GROUP-1 of n_columns; an incomplete group repeats its last column. */
+static void set_group(const double *columns, int64_t n_columns, int64_t from, int64_t n, const double **group) {
+    for (int64_t g = 0; g < GROUP; g++) group[g] = columns + (from + g < n_columns ? from + g : n_columns - 1) * n;
+}
+
+/* An incomplete group's last column has the factor 0 when it is repeated. */
 static void project(const gcor_design *design, double *x, int64_t n) {
     for (int64_t from = 0; from < design->n_basis; from += GROUP) {
         const double *basis[GROUP];
         double product[GROUP];
-        for (int64_t g = 0; g < GROUP; g++) {
-            int64_t q = from + g < design->n_basis ? from + g : design->n_basis - 1;
-            basis[g] = design->basis + q * n;
-        }
+        set_group(design->basis, design->n_basis, from, n, basis);
         products(basis, x, n, product);
         for (int64_t g = design->n_basis - from; g < GROUP; g++) product[g] = 0;
         take_off(basis, product, x, n);
@@ -173,4 +178,18 @@ double gcor_design_column(const gcor_design *design, int is_centred, double *x, 
         take_basis_off(design, x, n, before);
     double left = squares_of(x, n);
     return left > NOTHING_LEFT * NOTHING_LEFT * before + ROUNDING * ROUNDING * of_largest ? left : 0;
+}
+
+double gcor_design_map(const gcor_design *design, double squares, double *x, int64_t n, double *scratch) {
+    const double unit = squares > 0 ? 1 / sqrt(squares) : 0;
+    for (int64_t k = 0; k < n; k++) scratch[k] = x[k] * unit;
+    for (int64_t from = 0; from < design->n_map; from += GROUP) {
+        const double *rows[GROUP];
+        double product[GROUP];
+        set_group(design->map, design->n_map, from, n, rows);
+        products(rows, scratch, n, product);
+        for (int64_t g = 0; g < GROUP && from + g < design->n_map; g++) x[from + g] = product[g];
+    }
+    for (int64_t k = design->n_map; k < n; k++) x[k] = 0;
+    return squares > 0 ? 1 - squares_of(x, n) : 0;
 }

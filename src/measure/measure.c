@@ -148,6 +148,10 @@ const char *gcor_refusal(const gcor_measure *measure) {
     return measure->refusal ? measure->refusal : "another method may";
 }
 
+static int is_mapped(const gcor_design *design) {
+    return design && design->n_map > 0;
+}
+
 static gcor_status check_design(gcor_context *context, const gcor_measure *measure, const gcor_design *design) {
     if (design && design->root && !(measure->takes & GCOR_TAKES_WEIGHTS))
         return gcor_fail(context, GCOR_BAD_INPUT, "method = \"%s\" takes no 'weights' other than 0 and 1: %s",
@@ -155,6 +159,11 @@ static gcor_status check_design(gcor_context *context, const gcor_measure *measu
     if (design && design->n_basis > 0 && !(measure->takes & GCOR_TAKES_COVARIATES))
         return gcor_fail(context, GCOR_BAD_INPUT, "method = \"%s\" takes no 'covariates' and no 'bandpass': %s",
                          measure->name, gcor_refusal(measure));
+    if (is_mapped(design) && measure->angle != GCOR_CENTRED)
+        return gcor_fail(context, GCOR_BAD_INPUT,
+                         "method = \"%s\" has no partial correlation given all other variables; "
+                         "use \"pearson\" or \"spearman\"",
+                         measure->name);
     return GCOR_OK;
 }
 
@@ -162,6 +171,10 @@ gcor_status gcor_kind_of(gcor_context *context, const gcor_measure *measure, con
                          int in_double, gcor_kind *kind) {
     gcor_status status = check_design(context, measure, design);
     if (status) return status;
+    if (common && is_mapped(design))
+        return gcor_fail(context, GCOR_BAD_INPUT,
+                         "partial = TRUE needs the same observations for all pairs; with missing "
+                         "values use \"complete.obs\", or fill them in");
     *kind = common ? gcor_common_kind(measure, design) : measure->kind;
     if (*kind == GCOR_REAL && in_double) {
         *kind = GCOR_DOUBLE;
@@ -186,7 +199,7 @@ static int is_unusable(const gcor_measure *measure, int64_t n, int flags) {
 }
 
 int gcor_needs_scratch(const gcor_measure *measure, const gcor_design *design) {
-    return measure->ranked || measure->needs_scratch || (design && design->keeps);
+    return measure->ranked || measure->needs_scratch || (design && design->keeps) || is_mapped(design);
 }
 
 /* Replaces values by ranks. Returns the sum of their squares. */
@@ -240,6 +253,11 @@ double gcor_prepare_double(const gcor_measure *measure, const gcor_design *desig
         note(&with, flags);
         return norm;
     }
+    if (is_mapped(design)) {
+        double norm = gcor_design_map(design, squares, x, n, scratch_of(ranks));
+        memcpy(out, x, (size_t)n * sizeof *out);
+        return norm;
+    }
     if (gcor_is_designed(design)) return gcor_double_unit(x, squares, n, out);
     memcpy(out, x, (size_t)n * sizeof *out); /* scores are integers, exact without scaling */
     return gcor_double_dot(out, out, n);
@@ -258,6 +276,11 @@ double gcor_prepare_real(const gcor_measure *measure, const gcor_design *design,
         gcor_preparing with = prepared_with(measure, design, option, ranks);
         double norm = measure->prepare(x, n, &with, out);
         note(&with, flags);
+        return norm;
+    }
+    if (is_mapped(design)) {
+        double norm = gcor_design_map(design, squares, x, n, scratch_of(ranks));
+        for (int64_t k = 0; k < n; k++) out[k] = (float)x[k];
         return norm;
     }
     if (gcor_is_designed(design) || !gcor_exact_scores(n)) return gcor_unit(x, squares, n, out);

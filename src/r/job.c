@@ -81,6 +81,7 @@ void r_job_parse(r_job *q, SEXP x, SEXP y, SEXP method, SEXP use, SEXP by_row, S
         q->job.design = &q->design;
         q->df = r_df_parse(design);
     }
+    q->has_information = r_information_parse(&q->information, r_element(settings, "information"));
     if (q->job.use == GCOR_PAIRWISE && has_single_pairs(q)) use_backend_for_single_pairs(q);
     if (q->job.measure->kind == GCOR_BINNED) use_backend_for_bins(q);
     r_call_parse(&q->call, settings);
@@ -120,6 +121,10 @@ gcor_status r_job_run(r_job *q, gcor_sink *sink, SEXP result) {
     double started = gcor_seconds();
     (void)gcor_device_peak(1);
     q->job.sink = sink;
+    if (q->has_information) {
+        q->information = gcor_information_of(sink, q->information.mean, q->information.unit);
+        q->job.sink = &q->information.sink;
+    }
     if (q->job.combination) r_subjects_memory(q);
     if (gcor_is_sparse(&q->job)) use_host(q);
     gcor_status status = r_session(context, q->backend, q->devices, q->n_devices, &session);

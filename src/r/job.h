@@ -5,6 +5,7 @@
 #include "call.h"
 
 #include "../sink/combine.h"
+#include "../sink/information.h"
 #include "../measure/design.h"
 #include "../source/observations.h"
 #include "../measure/overlap.h"
@@ -61,6 +62,8 @@ typedef struct {
     gcor_job job;
     gcor_design design;
     gcor_df_rule df;
+    int has_information; /* the run's sink gets information or context likelihoods instead of coefficients: */
+    gcor_information information;
     r_part part;
     const gcor_backend *backend;
     int n_devices, devices[GCOR_MAX_DEVICES];
@@ -69,7 +72,8 @@ typedef struct {
 
 /* x, y: as r_source_of() takes them, or several subjects (R/data-subjects.R); y may be NULL. by_row: the variables are
  * x's rows. method: a measure's number, from 0. use: a gcor_use. settings: list(backend, threads, memory, progress,
- * keep, devices, in_double, pairs, overlap, design, share, save, parts); rules.c and shard.c document the last six. All
+ * keep, devices, in_double, pairs, overlap, design, information, share, save, parts); rules.c and shard.c document the
+ * last seven. All
  * data stay R's. */
 void r_job_parse(r_job *q, SEXP x, SEXP y, SEXP method, SEXP use, SEXP by_row, SEXP settings);
 /* Sets the back end and its devices, as r_job_parse() does. */
@@ -100,6 +104,7 @@ gcor_observations r_counted(SEXP observations);
 /* Return the rule, or NULL if `pairs` or `overlap` is NULL. */
 const gcor_pair_rule *r_pairs_parse(gcor_pair_rule *rule, SEXP pairs);
 const gcor_overlap_rule *r_overlap_parse(gcor_overlap_rule *rule, SEXP overlap);
+int r_information_parse(gcor_information *information, SEXP rule);
 gcor_design r_design_parse(SEXP design, int64_t n_obs);
 gcor_df_rule r_df_parse(SEXP design);
 gcor_test_rule r_test_rule(const r_job *q, SEXP rule);

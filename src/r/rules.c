@@ -36,6 +36,18 @@ const gcor_overlap_rule *r_overlap_parse(gcor_overlap_rule *rule, SEXP overlap) 
     return rule;
 }
 
+/* ---- information ------------------------------------------------------------------------------- */
+
+/* rule: NULL, a run of coefficients; or list(mean, unit), numbers for each variable, or both NULL. Returns whether it
+ * is a run of information. See gcor_information; its sink is set with the run. */
+int r_information_parse(gcor_information *information, SEXP rule) {
+    if (Rf_isNull(rule)) return 0;
+    SEXP mean = r_element(rule, "mean"), unit = r_element(rule, "unit");
+    information->mean = Rf_isNull(mean) ? NULL : REAL(mean);
+    information->unit = Rf_isNull(unit) ? NULL : REAL(unit);
+    return 1;
+}
+
 /* ---- weights, covariates, degrees of freedom --------------------------------------------------- */
 
 static const double *parse_numbers(SEXP values, const char *name, int64_t n) {
@@ -51,10 +63,12 @@ static int64_t count_columns(SEXP matrix) {
 }
 
 /* design: list(weights: a number for each observation, or NULL; basis and raw: matrices with a row for each, or NULL;
- * keeps; ranked; option: numbers, or NULL; and what r_df_parse() takes). See gcor_design. */
+ * keeps; ranked; map: such a matrix, or NULL; option: numbers, or NULL; and what r_df_parse() takes). See gcor_design.
+ */
 gcor_design r_design_parse(SEXP design, int64_t n_obs) {
     SEXP basis = r_element(design, "basis"), raw = r_element(design, "raw");
-    int64_t n_basis = count_columns(basis), n_raw = count_columns(raw);
+    SEXP map = r_element(design, "map");
+    int64_t n_basis = count_columns(basis), n_raw = count_columns(raw), n_map = count_columns(map);
     return (gcor_design){.n_rows = n_obs,
                          .weight = parse_numbers(r_element(design, "weights"), "weights", n_obs),
                          .basis = parse_numbers(basis, "covariates", n_obs * n_basis),
@@ -63,6 +77,8 @@ gcor_design r_design_parse(SEXP design, int64_t n_obs) {
                          .raw = parse_numbers(raw, "covariates", n_obs * n_raw),
                          .n_raw = n_raw,
                          .n_ranked = (int64_t)Rf_asReal(r_element(design, "ranked")),
+                         .map = parse_numbers(map, "shrinkage", n_obs * n_map),
+                         .n_map = n_map,
                          .option = parse_numbers(r_element(design, "option"), "options", 1)};
 }
 

@@ -74,9 +74,9 @@ typedef struct {
     gcor_observations counted;
     int is_triangle;
     const double *r;
-    double *n, *df, *statistic, *p; /* n NULL: the same for all; df NULL: not wanted */
-    double tied;                    /* number of pairs that have no exact p value because of ties */
-    double few;                     /* number of pairs that are 1 or -1 with very few observations */
+    gcor_tested_pairs results; /* n NULL: the same for all; df NULL: not wanted */
+    double tied;               /* number of pairs that have no exact p value because of ties */
+    double few;                /* number of pairs that are 1 or -1 with very few observations */
 } request;
 
 static int64_t count_pairs(const request *q) {
@@ -94,7 +94,7 @@ static gcor_status test_all(request *q, const gcor_design *design) {
     y.source = job->y;
     if (gcor_test_open(context, &q->rule, &x, job->y ? &y : NULL, counted->common, count_pairs(q), &test))
         return context->error.status;
-    gcor_status status = gcor_test_pairs(context, &test, q->is_triangle, q->r, q->n, q->df, q->statistic, q->p);
+    gcor_status status = gcor_test_pairs(context, &test, q->is_triangle, q->r, &q->results);
     q->tied = (double)test.tied;
     q->few = (double)test.few;
     gcor_test_close(&test);
@@ -110,36 +110,48 @@ static gcor_status test_designed(request *q) {
     return status;
 }
 
-/* Returns list(n, statistic, p.value, tied, df, few) of coefficients r, with those attributes: n, the number of
- * observations; tied, the number of pairs without an exact p value because of ties; df, those of each pair, if they are
- * estimated; few, the number of pairs that are 1 or -1 with very few observations. counted: as r_observations() returns
- * it. rule: list(alternative, log, triangle: whether r are a triangle by rows, and what r_test_rule() takes). */
+/* Allocates what each of `length` pairs has a value of, in elements of r_test()'s result. */
+static void allocate_results(request *q, SEXP result, R_xlen_t length) {
+    int has_own_df = gcor_df_is_own(&q->rule.df, q->counted.common), has_interval = q->rule.has_interval;
+    q->results = (gcor_tested_pairs){.n = q->counted.common ? r_new_doubles(result, 0, length) : NULL,
+                                     .statistic = r_new_doubles(result, 1, length),
+                                     .p = r_new_doubles(result, 2, length),
+                                     .df = has_own_df ? r_new_doubles(result, 3, length) : NULL,
+                                     .low = has_interval ? r_new_doubles(result, 4, length) : NULL,
+                                     .high = has_interval ? r_new_doubles(result, 5, length) : NULL};
+}
+
+/* Returns list(n, statistic, p.value, df, conf.low, conf.high, tied, few) of coefficients r, the first six with those
+ * attributes or NULL: n, the number of observations; df, those of each pair, if they are estimated; conf.low and
+ * conf.high, bounds of confidence intervals, if the quantile is not NA; tied, the number of pairs without an exact p
+ * value because of ties; few, the number of pairs that are 1 or -1 with very few observations. counted: as
+ * r_observations() returns it. rule: list(alternative, log, quantile: of gcor_interval_of(), or NA; triangle: whether r
+ * are a triangle by rows; and what r_test_rule() takes). */
 SEXP r_test(SEXP r, SEXP x, SEXP y, SEXP method, SEXP use, SEXP counted, SEXP rule, SEXP attributes, SEXP settings) {
-    const char *names[] = {"n", "statistic", "p.value", "tied", "df", "few", ""};
+    const char *names[] = {"n", "statistic", "p.value", "df", "conf.low", "conf.high", "tied", "few", ""};
     const gcor_compact *compact = r_compact_of(r);
     request q = {.r = compact ? NULL : REAL(r), .counted = r_counted(counted)};
     r_job_parse(&q.job, x, y, method, use, Rf_ScalarLogical(0), settings);
     q.rule = r_test_rule(&q.job, rule);
     q.rule.alternative = (gcor_alternative)Rf_asInteger(r_element(rule, "alternative"));
     q.rule.is_log = Rf_asLogical(r_element(rule, "log"));
+    q.rule.quantile = Rf_asReal(r_element(rule, "quantile"));
+    q.rule.has_interval = !ISNAN(q.rule.quantile);
     q.is_triangle = Rf_asLogical(r_element(rule, "triangle"));
     R_xlen_t length = Rf_xlength(r);
     if (length != count_pairs(&q))
         Rf_error("there must be %.0f coefficients, one for each pair, not %.0f", (double)count_pairs(&q),
                  (double)length);
     SEXP result = PROTECT(Rf_mkNamed(VECSXP, names));
-    if (q.counted.common) q.n = r_new_doubles(result, 0, length);
-    if (gcor_df_is_own(&q.rule.df, q.counted.common)) q.df = r_new_doubles(result, 4, length);
-    q.statistic = r_new_doubles(result, 1, length);
-    q.p = r_new_doubles(result, 2, length);
-    if (compact) gcor_compact_widen(compact, q.job.call.context.threads, q.statistic); /* in its place */
-    if (compact) q.r = q.statistic;
+    allocate_results(&q, result, length);
+    if (compact) gcor_compact_widen(compact, q.job.call.context.threads, q.results.statistic); /* in its place */
+    if (compact) q.r = q.results.statistic;
     gcor_status status = test_designed(&q);
     if (!status && !q.counted.common) SET_VECTOR_ELT(result, 0, r_constant_vector((double)q.counted.n_obs, length));
-    for (int k = 0; !status && k < 3; k++) r_set_attributes(VECTOR_ELT(result, k), attributes);
-    if (!status && q.df) r_set_attributes(VECTOR_ELT(result, 4), attributes);
-    SET_VECTOR_ELT(result, 3, Rf_ScalarReal(q.tied));
-    SET_VECTOR_ELT(result, 5, Rf_ScalarReal(q.few));
+    for (int k = 0; !status && k < 6; k++)
+        if (!Rf_isNull(VECTOR_ELT(result, k))) r_set_attributes(VECTOR_ELT(result, k), attributes);
+    SET_VECTOR_ELT(result, 6, Rf_ScalarReal(q.tied));
+    SET_VECTOR_ELT(result, 7, Rf_ScalarReal(q.few));
     result = r_job_end(&q.job, status, result);
     UNPROTECT(1);
     return result;

@@ -197,9 +197,10 @@ static double at_least_own_order(const gcor_test *test, int64_t i, int64_t j, in
 gcor_tested gcor_test_pair(const gcor_test *test, int64_t i, int64_t j, double r) {
     const int64_t n = gcor_common_count(test->x, i, test->y, j);
     double q = 0, other = 0, df = df_of(test, i, j, n), missing = test->rule.missing;
-    gcor_tested pair = {(double)n, df, r, r, 0, 0};
+    gcor_tested pair = {(double)n, df, r, r, {r, r}, 0, 0};
     if (r != r) return pair;
-    if (n < test->rule.min_obs || !(df >= 1)) return (gcor_tested){(double)n, df, missing, missing, 0, 0};
+    if (n < test->rule.min_obs || !(df >= 1))
+        return (gcor_tested){(double)n, df, missing, missing, {missing, missing}, 0, 0};
     pair.is_few = n <= GCOR_VERY_FEW && fabs(r) > 1 - 0x1p-20;
     if (test->x->quotient) {
         q = gcor_common_quotient(test->x, i, test->y, j, n);
@@ -210,6 +211,9 @@ gcor_tested gcor_test_pair(const gcor_test *test, int64_t i, int64_t j, double r
     pair.is_tied = is_small && !(gcor_is_untied((double)n, q) && gcor_is_untied((double)n, other));
     pair.p = is_small && !pair.is_tied ? exact_p(test, n, r) : asymptotic_p(test, n, df, r, pair.statistic);
     if (pair.is_tied) pair.p = at_least_own_order(test, i, j, n, pair.p);
+    if (test->rule.has_interval)
+        pair.interval = gcor_interval_of(test->rule.measure, test->rule.alternative, test->rule.quantile, df, r,
+                                         missing);
     return pair;
 }
 
@@ -219,7 +223,7 @@ typedef struct {
     const gcor_test *test;
     int is_triangle;
     const double *r;
-    double *n, *df, *statistic, *p;
+    gcor_tested_pairs results;
 } pair_lists;
 
 static int64_t first_of(const pair_lists *lists, int64_t j) {
@@ -232,15 +236,21 @@ static int64_t position_of(const pair_lists *lists, int64_t j) {
     return lists->is_triangle ? gcor_row_position(j, j + 1, n_x) : j * n_x;
 }
 
+static void write_pair(const gcor_tested_pairs *results, int64_t at, const gcor_tested *pair) {
+    if (results->n) results->n[at] = pair->n;
+    if (results->df) results->df[at] = pair->df;
+    results->statistic[at] = pair->statistic;
+    results->p[at] = pair->p;
+    if (results->low) results->low[at] = pair->interval.low;
+    if (results->high) results->high[at] = pair->interval.high;
+}
+
 /* Tests variable j of y; adds to the numbers of tied and few pairs. */
 static void test_line(const pair_lists *lists, int64_t j, int64_t *tied, int64_t *few) {
     int64_t n_x = lists->test->x->n_var, at = position_of(lists, j);
     for (int64_t i = first_of(lists, j); i < n_x; i++, at++) {
         gcor_tested pair = gcor_test_pair(lists->test, i, j, lists->r[at]);
-        if (lists->n) lists->n[at] = pair.n;
-        if (lists->df) lists->df[at] = pair.df;
-        lists->statistic[at] = pair.statistic;
-        lists->p[at] = pair.p;
+        write_pair(&lists->results, at, &pair);
         *tied += pair.is_tied;
         *few += pair.is_few;
     }
@@ -331,14 +341,13 @@ static void test_near(const gcor_context *context, const pair_lists *lists, cons
 #pragma omp parallel for num_threads(context->threads) schedule(dynamic, 1024)
     for (int64_t k = 0; k < n; k++) {
         gcor_tested pair = gcor_test_pair(lists->test, near[k].i, near[k].j, near[k].r);
-        lists->statistic[near[k].at] = pair.statistic;
-        lists->p[near[k].at] = pair.p;
+        write_pair(&lists->results, near[k].at, &pair);
     }
 }
 
-gcor_status gcor_test_pairs(gcor_context *context, gcor_test *test, int is_triangle, const double *r, double *n,
-                            double *df, double *statistic, double *p) {
-    const pair_lists lists = {test, is_triangle, r, n, df, statistic, p};
+gcor_status gcor_test_pairs(gcor_context *context, gcor_test *test, int is_triangle, const double *r,
+                            const gcor_tested_pairs *results) {
+    const pair_lists lists = {test, is_triangle, r, *results};
     gcor_pair_value *near;
     int64_t n_near;
     gcor_status status = find_near(context, &lists, &near, &n_near); /* before statistics overwrite coefficients */

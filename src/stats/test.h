@@ -4,6 +4,7 @@
 
 #include "autocorrelation.h"
 #include "exact.h"
+#include "interval.h"
 #include "pair_observations.h"
 #include "recompute.h"
 #include "tail.h"
@@ -40,6 +41,8 @@ typedef struct {
     int64_t min_obs;   /* pairs with fewer observations are not tested; at least 3 */
     int in_double;     /* coefficients are in double precision and need not be recomputed */
     double missing;    /* result for pairs that cannot be tested */
+    int has_interval;  /* confidence intervals are computed, with this quantile (interval.h) */
+    double quantile;
     gcor_df_rule df;
 } gcor_test_rule;
 
@@ -86,6 +89,7 @@ static inline int gcor_df_is_own(const gcor_df_rule *rule, int common) {
 
 typedef struct {
     double n, df, statistic, p; /* df: of Student's t; NaN if not applicable */
+    gcor_interval interval;     /* undefined unless the rule has_interval */
     int is_tied;                /* p is not exact because of ties */
     int is_few;                 /* a coefficient of 1 or -1 of very few observations */
 } gcor_tested;
@@ -105,10 +109,16 @@ int gcor_test_recomputes(const gcor_test *test);
 /* Tests variable i of x with j of y, whose coefficient is r; NaN stays NaN. Any thread. */
 gcor_tested gcor_test_pair(const gcor_test *test, int64_t i, int64_t j, double r);
 
-/* Tests all pairs in R's order: a triangle by rows, or all variables of x (fastest) with all of y. n and df may be
- * NULL, and r may be `statistic`. Uses context->threads threads; can be interrupted. */
-gcor_status gcor_test_pairs(gcor_context *context, gcor_test *test, int is_triangle, const double *r, double *n,
-                            double *df, double *statistic, double *p);
+/* Results of all pairs, the caller's. n and df may be NULL, and low and high, the bounds of confidence intervals,
+ * unless the rule has_interval. */
+typedef struct {
+    double *n, *df, *statistic, *p, *low, *high;
+} gcor_tested_pairs;
+
+/* Tests all pairs in R's order: a triangle by rows, or all variables of x (fastest) with all of y. r may be
+ * `statistic`. Uses context->threads threads; can be interrupted. */
+gcor_status gcor_test_pairs(gcor_context *context, gcor_test *test, int is_triangle, const double *r,
+                            const gcor_tested_pairs *results);
 
 #ifdef __cplusplus
 }

@@ -24,7 +24,20 @@ mutants <- list(
   mutant("degrees that covariates take", "src/stats/test.c", "measure->df_taken + test->rule.df.lost;",
          "measure->df_taken;", "covariates|test"),
   mutant("Kish's number", "src/stats/test.c", "sums.sum * sums.sum / sums.squares", "sums.sum", "weights|test"),
+  mutant("variance of z", "src/stats/interval.c", "(measure->ranked ? 1 + r * r / 2 : 1)", "1", "interval"),
+  mutant("variance of tau's z", "src/stats/interval.c", "(df - 4)", "(df - 3)", "interval"),
+  mutant("one-sided intervals", "src/stats/interval.c", "== GCOR_GREATER ? 1", "== GCOR_LESS ? 1", "interval"),
   mutant("Bartlett's sum", "src/stats/autocorrelation.c", "(double)n / (1 + 2 * sum)", "(double)n / (1 + sum)", "df"),
+
+  # ---- pruning
+  mutant("smaller of two edges", "src/stats/prune.c", "(one < other ? one : other)", "(one > other ? one : other)",
+         "prune"),
+  mutant("equal edges of a triangle", "src/stats/prune.c", "if (weight < fraction", "if (weight <= fraction", "prune"),
+  mutant("owner of an edge", "src/stats/prune.c", "own != other ? own > other : i < j", "own > other", "prune"),
+  mutant("adjusted p values of pruned edges", "R/verb-gpuPrune.R", "tests$others <- c(tests$others, ",
+         "tests$others <- c(", "prune"),
+  mutant("pruned pairs near 1", "R/verb-gpuPrune.R", "at = cumsum(is_kept)[tests$near$at[near]]",
+         "at = tests$near$at[near]", "prune"),
 
   # ---- ranks, signs and counts
   mutant("radix byte", "src/measure/rank.c", "digit < DIGITS; digit++) {\n        int64_t *count",

@@ -260,6 +260,62 @@ series_cases <- list(
                 band = c(0.04, 0.07))
 )
 
+# ---- confidence intervals of 0.95: the fraction that does not contain the true coefficient
+
+# Returns p values of 0 for the intervals of pairs i and m + i that do not contain the truth, and of 1 for the others.
+misses <- function(x, truth, ...) {
+  i <- seq_len(ncol(x) / 2)
+  test <- gpuCorTest(x[, i], x[, -i], conf.level = 0.95, ...)
+  as.numeric(truth >= diag(test$conf.low) & truth <= diag(test$conf.high))
+}
+
+# True coefficient of bivariate normal data.
+truth_of <- function(rho, method) switch(method, kendall = 2 / pi * asin(rho), spearman = 6 / pi * asin(rho / 2), rho)
+
+interval_case <- function(method, n, rho, band = NEARLY, df = NULL) {
+  null_case("conf.level", method, paste0("normal, n = ", n, ", rho = ", rho), "", band, sets = 60,
+            p = \() misses(pairs_of(n, rho), truth_of(rho, method), method = method, df = df))
+}
+
+# The true coefficient of counts is that of many observations.
+count_interval_case <- function(method, n, rho, band) {
+  null_case("conf.level", method, paste0("few counts, n = ", n, ", rho = ", rho), "", band, sets = 60, p = \() {
+    many <- count_pairs(10000, rho, 1)
+    misses(count_pairs(n, rho), gpuCor(many[, 1], many[, 2], method = method), method = method)
+  })
+}
+
+interval_cases <- c(
+  lapply(c(0, 0.5, 0.9), function(rho) interval_case("pearson", 20, rho, VALID)),
+  lapply(c(0, 0.5, 0.9), function(rho) interval_case("spearman", 20, rho, c(0.03, 0.055))),
+  lapply(c(0, 0.5), function(rho) interval_case("kendall", 20, rho, c(0.05, 0.065))),
+  lapply(c(0, 0.5, 0.9), function(rho) interval_case("cosine", 20, rho, VALID, df = 19)),
+  lapply(c("pearson", "spearman", "kendall"), function(method) interval_case(method, 100, 0.9)),
+  list(
+    interval_case("kendall", 20, 0.9, c(0.055, 0.07)),
+    interval_case("kendall", 10, 0.9, c(0.08, 0.11)),
+    null_case("conf.level", "pearson", "normal, n = 20, rho = 0.5", "alternative = \"less\"", NEARLY,
+              \() misses(pairs_of(20, 0.5), 0.5, alternative = "less")),
+    null_case("conf.level", "pearson", "normal, n = 40, rho = 0.5, 30 % missing", "pairwise", VALID,
+              \() misses(holes(pairs_of(40, 0.5), 0.3), 0.5, use = "pairwise")),
+    null_case("conf.level", "pearson", "normal, n = 30, rho = 0.5", "5 covariates", VALID, \() {
+      z <- normal(30, 5)
+      misses(confounded(z, pairs_of(30, 0.5)), 0.5, covariates = z)
+    }),
+    null_case("conf.level", "pearson", "AR(0.6), n = 200, rho = 0.5", "df = \"bartlett\"", c(0.03, 0.06),
+              \() misses(pairs_of(200, 0.5, \(n, m) series(n, 0.6, m)), 0.5, df = "bartlett")),
+    null_case("conf.level", "pearson", "lognormal, n = 20, rho = 0.38", "", c(0.14, 0.17),
+              \() misses(exp(pairs_of(20, 0.5)), (exp(0.5) - 1) / (exp(1) - 1))),
+    null_case("conf.level", "spearman", "lognormal, n = 20, rho = 0.48", "", c(0.03, 0.055),
+              \() misses(exp(pairs_of(20, 0.5)), truth_of(0.5, "spearman"), method = "spearman")),
+    count_interval_case("pearson", 20, 0.9, c(0.2, 0.27)),
+    count_interval_case("spearman", 20, 0, c(0.03, 0.05)),
+    count_interval_case("spearman", 20, 0.9, c(0.1, 0.14)),
+    count_interval_case("kendall", 20, 0, c(0.1, 0.14)),
+    count_interval_case("kendall", 20, 0.9, c(0.22, 0.27))
+  )
+)
+
 # ---- all pairs at once: the fraction of data sets with a false discovery, at 0.05
 
 max_t_case <- function(data, option, x, ..., band = NEARLY, method = "pearson", sets = 80) {
@@ -449,5 +505,31 @@ subject_cases <- c(
   )
 )
 
-null_cases <- c(test_cases, series_cases, family_cases, network_cases, association_cases, two_groups_cases,
-                subject_cases)
+# ---- partial correlations given all other columns
+
+partial_cases <- c(
+  lapply(c(0.05, 1e-3), function(level) {
+    null_case("gpuCorTest", "pearson", "chain of 10 columns, n = 50", "partial, shrinkage = 0", VALID / 0.05 * level,
+              level = level, \() distant(gpuCorTest(chain(50, 10), partial = TRUE, shrinkage = 0)$p.value))
+  }),
+  lapply(c(0.05, 1e-4), function(level) {
+    null_case("gpuCorTest", "pearson", "200 normal columns, n = 50", "partial", CONSERVATIVE / 0.05 * level,
+              level = level, \() gpuCorTest(normal(50, 200), partial = TRUE)$p.value)
+  }),
+  lapply(c(0.05, 1e-4), function(level) {
+    null_case("gpuCorTest", "spearman", "200 lognormal columns, n = 50", "partial",
+              CONSERVATIVE / 0.05 * level, level = level,
+              \() gpuCorTest(lognormal(50, 200), partial = TRUE, method = "spearman")$p.value)
+  }),
+  list(
+    null_case("gpuCorTest", "pearson", "200 lognormal columns, n = 50", "partial, far tail", c(2e-3, 3e-3),
+              level = 1e-4, \() gpuCorTest(lognormal(50, 200), partial = TRUE)$p.value),
+    null_case("gpuCorTest", "pearson", "chain of 200 columns, rho = 0.5, n = 50", "partial, far tail",
+              CONSERVATIVE / 500, level = 1e-4, \() distant(gpuCorTest(chain(50, 200), partial = TRUE)$p.value)),
+    null_case("gpuCorTest", "pearson", "chain of 200 columns, rho = 0.9, n = 50", "partial, far tail", c(5e-3, 2e-2),
+              level = 1e-4, \() distant(gpuCorTest(chain(50, 200, 0.9), partial = TRUE)$p.value))
+  )
+)
+
+null_cases <- c(test_cases, partial_cases, series_cases, interval_cases, family_cases, network_cases, association_cases,
+                two_groups_cases, subject_cases)

@@ -22,6 +22,11 @@ series <- function(n, a, m = 20) {
   matrix(x[-(1:50), ], n)
 }
 
+# A Markov chain of columns: only neighbors have a partial correlation given all others. `distant`: the results of the
+# other pairs.
+chain <- function(n, m, a = 0.5) t(series(m, a, n))
+distant <- function(p) as.vector(p)[as.vector(stats::dist(seq_len(attr(p, "Size")))) > 1]
+
 # Columns i and m + i of make() are correlated by rho.
 pairs_of <- function(n, rho, make = normal, m = 20) {
   x <- make(n, m)
@@ -31,6 +36,9 @@ elliptic_t3 <- function(n, rho, m = 20) {
   pairs_of(n, rho) / sqrt(matrix(stats::rchisq(n * m, 3), n)[, c(seq_len(m), seq_len(m))] / 3)
 }
 of_pairs <- function(p, m = 20) as.matrix(p)[cbind(seq_len(m), m + seq_len(m))]
+
+# Correlated counts, of the distribution of few_counts().
+count_pairs <- function(n, rho, m = 20) stats::qnbinom(stats::pnorm(pairs_of(n, rho, m = m)), size = 0.5, mu = 1)
 
 # Data x confounded by a regressor z.
 confounded <- function(z, x) x + z %*% normal(ncol(z), ncol(x))

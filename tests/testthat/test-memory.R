@@ -59,6 +59,7 @@ test_that("tests of pairs take what is allocated for them", {
   x <- few_rows(n)
   expect_limit(compact + 16 * pairs, function() gpuCorTest(x), "^gpuCorTest\\(\\) takes 40 MB, .*p.value = ")
   expect_limit(compact + 32 * pairs, function() gpuCorTest(x, adjust = "maxT"), "takes 72 MB")
+  expect_limit(compact + 32 * pairs, function() gpuCorTest(x, conf.level = 0.95), "takes 72 MB")
   tall <- matrix(rnorm(6e5), 2e5)
   expect_limit(16 * 6e5, function() gpuCorTest(tall, adjust = "maxT", surrogate = "phase"),
                "^adjust = \"maxT\" takes 9.6 MB, for 600,000 values")

@@ -1,0 +1,140 @@
+# Partial correlations given all other columns (Schaefer and Strimmer 2005): the part of the design that
+# src/stats/partial.h describes. Its help page is gpucor-measures (R/help-measures.R).
+
+# The formals of functions that offer them.
+PARTIAL <- c("partial", "shrinkage")
+
+# Checks both, and returns the formals without them unless 'partial' is TRUE.
+asked_of <- function(adjustment) {
+  partial <- check_flag(adjustment$partial, "partial")
+  if (!partial && !identical(adjustment$shrinkage, "auto")) {
+    fail("'shrinkage' is for partial = TRUE; give both, or leave it out")
+  }
+  if (partial) adjustment$shrinkage <- check_shrinkage(adjustment$shrinkage) else adjustment[PARTIAL] <- NULL
+  adjustment
+}
+
+check_shrinkage <- function(shrinkage) {
+  if (identical(shrinkage, "auto")) return(shrinkage)
+  ok <- is.numeric(shrinkage) && length(shrinkage) == 1L && is.finite(shrinkage) && shrinkage >= 0 && shrinkage <= 1
+  if (!ok) fail("'shrinkage' must be a number from 0 to 1, or \"auto\", not ", show_value(shrinkage))
+  as.numeric(shrinkage)
+}
+
+# Returns the settings, with which `input` is adjusted, for partial correlations of the adjusted columns. `tests`: TRUE
+# if p values will be computed, which have degrees of freedom of their own.
+with_partial <- function(settings, input, method, use, tests) {
+  check_partial(input, settings$asked$df)
+  counted <- count_observations(input$x, NULL, method, use, settings)
+  if (counted$common) {
+    fail("partial = TRUE needs the same observations for all pairs; with missing values use = \"complete.obs\", or ",
+         "fill them in")
+  }
+  sums <- checked(.Call(r_partial_sums, input$x, method_code(method), use, counted, settings))
+  rows <- if (is.null(counted$observed)) seq_len(counted$n_obs) else counted$observed[seq_len(counted$n_obs)] + 1L
+  shrinkage <- settings$asked$shrinkage
+  if (shrinkage == "auto") shrinkage <- estimated_shrinkage(sums, settings$design$weights[rows])
+  map <- partial_map(sums, shrinkage)
+  settings$design$map <- matrix(0, nrow(input$x), ncol(map$columns))
+  settings$design$map[rows, ] <- map$columns
+  settings$design$in_double <- map$in_double
+  settings$design$adjusted$shrinkage <- shrinkage
+  if (tests) settings$design <- partial_freedom(settings, input, method, use, shrinkage, sums$n_var)
+  settings
+}
+
+check_partial <- function(input, df) {
+  if (!is.null(input$y)) {
+    fail("partial = TRUE: every column is adjusted for all others, and columns of 'y' would not be among them; ",
+         "use cbind(x, y)")
+  }
+  if (identical(df, "bartlett")) fail("df = \"bartlett\" has no meaning with partial = TRUE; give a number")
+}
+
+# Returns the shrinkage that minimizes the expected squared error of the correlations, as corpcor::estimate.lambda().
+# With standardized columns x_i, it is the sum over all pairs of the variances of r_ij, divided by that of the squares
+# of r_ij.
+estimated_shrinkage <- function(sums, weights) {
+  n <- length(sums$fourth)
+  weights <- if (is.null(weights)) rep(1 / n, n) else weights / sum(weights)
+  products <- matrix(sums$products, n)
+  squares <- sum(products^2) - sums$n_var
+  spread <- sum((diag(products)^2 - sums$fourth) / weights)
+  if (!(squares > 0)) return(1)
+  min(1, max(0, (spread / squares - 1) * sum(weights^2) / (1 - sum(weights^2))))
+}
+
+# Eigenvalues below this fraction of the largest are rounding errors.
+PARTIAL_RANK <- 1e-12
+
+# Returns list(columns: the design's map, a column for each dimension; in_double: TRUE if the products of mapped
+# columns need double precision). With eigenvalues d and eigenvectors u of X X', the shrunken correlations have the
+# eigenvalues e = (1 - shrinkage) d + shrinkage, and shrinkage itself if there are more columns than dimensions. Their
+# inverse P has the largest eigenvalue m, so that I - P / m = Z'Z, where Z = diag(root((1 - 1 / (m e)) / d)) u'X. The
+# coefficient is z_i . z_j over the root of (1 - |z_i|^2) (1 - |z_j|^2). Errors of single precision are relative to
+# the lengths of z over that root, which are at most 1 if |z|^2 is at most 1/2. It is at most the largest element of
+# that diagonal squared, and at most 1 - 1 / m, as the diagonal of P is at least 1.
+partial_map <- function(sums, shrinkage) {
+  n <- length(sums$fourth)
+  found <- eigen(matrix(sums$products, n), symmetric = TRUE)
+  counts <- found$values > PARTIAL_RANK * max(found$values, 0)
+  d <- found$values[counts]
+  if (shrinkage == 0) check_full_rank(length(d), sums$n_var)
+  e <- (1 - shrinkage) * d + shrinkage
+  largest <- 1 / if (length(d) < sums$n_var) shrinkage else min(e)
+  squares <- pmax(0, 1 - 1 / (largest * e)) / d
+  list(columns = found$vectors[, counts, drop = FALSE] %*% diag(sqrt(squares), length(d)),
+       in_double = min(max(squares, 0), 1 - 1 / largest) > 0.5)
+}
+
+check_full_rank <- function(rank, n_var) {
+  if (rank >= n_var) return(invisible())
+  fail("shrinkage = 0 needs more observations than columns, none of which the others determine: there are ",
+       n_of(n_var, "column"), " of rank ", rank, "; use shrinkage = \"auto\"")
+}
+
+# ---- degrees of freedom
+
+# Returns the design with the degrees of freedom of tests. Without shrinkage a pair loses one for each other column.
+# Shrunken coefficients have the distribution of a correlation whose degrees of freedom are fitted to the coefficients
+# of a sample of the columns (Schaefer and Strimmer 2005, after Efron).
+partial_freedom <- function(settings, input, method, use, shrinkage, n_var) {
+  design <- settings$design
+  if (!is.null(design$df)) return(design)
+  if (shrinkage == 0) {
+    design$lost <- design$lost + n_var - 2
+    design$adjusted$lost <- design$lost
+    return(design)
+  }
+  some <- sample_columns(input$x, min(ncol(input$x), PARTIAL_SAMPLE))
+  settings["replay"] <- list(NULL) # a plan keeps the design, not this run
+  r <- suppressWarnings(run(some, NULL, method, use, "row", within_double(settings)))
+  design$df <- null_freedom(r[!is.na(r)])
+  design$adjusted$df <- design$df
+  design
+}
+
+# Max number of columns whose coefficients the null distribution is fitted to: two million pairs.
+PARTIAL_SAMPLE <- 2000
+
+# The fraction of the pairs that are considered to be null, those of the smallest coefficients.
+NULL_FRACTION <- 0.75
+
+# Returns the degrees of freedom of t whose coefficients have the most likely density among those below a quantile: (1 -
+# r^2)^(df / 2 - 1) on that interval.
+null_freedom <- function(r) {
+  limit <- stats::quantile(abs(r), NULL_FRACTION, names = FALSE)
+  if (!isTRUE(limit > 0)) return(1) # with shrinkage 1 all coefficients are 0
+  log_density <- mean(log1p(-r[abs(r) <= limit]^2))
+  loss <- function(log_df) {
+    half <- exp(log_df) / 2
+    lbeta(0.5, half) + stats::pbeta(limit^2, 0.5, half, log.p = TRUE) - (half - 1) * log_density
+  }
+  max(1, exp(stats::optimize(loss, log(c(1, 1e9)), tol = 1e-9)$minimum))
+}
+
+# Returns the settings in double precision if the partial correlations need it.
+within_double <- function(settings) {
+  if (isTRUE(settings$design$in_double)) settings$in_double <- TRUE
+  settings
+}

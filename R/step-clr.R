@@ -1,0 +1,59 @@
+# Context likelihood of relatedness (Faith and others 2007): networks of pairs whose information is large compared with
+# what both columns have with all others.
+
+NORMALIZATIONS <- c("none", "clr")
+
+# Returns list(normalize, criterion): a threshold of context likelihoods becomes one of the engine's values, which are
+# below 1 (src/sink/information.h).
+check_normalize <- function(normalize, given) {
+  normalize <- check_choice(normalize, NORMALIZATIONS, "normalize")
+  if (normalize == "none") return(list(normalize = normalize, criterion = check_criterion(given)))
+  threshold <- given$threshold
+  if (!is.null(threshold)) {
+    ok <- is.numeric(threshold) && length(threshold) > 0L && all(is.finite(threshold) & threshold >= 0)
+    if (!ok) fail("'threshold' must be numbers of at least 0 with normalize = \"clr\", not ", show_value(threshold))
+    given$threshold <- threshold / (1 + threshold)
+  }
+  criterion <- check_criterion(given)
+  if (criterion$name %in% c("p.value", "fdr")) {
+    fail("normalize = \"clr\" has no p values; give 'threshold', 'density' or 'k'")
+  }
+  list(normalize = normalize, criterion = criterion)
+}
+
+# Returns the task whose values are context likelihoods: a pass over all pairs finds each column's mean and standard
+# deviation of the information.
+clr_task <- function(task, file) {
+  if (!is.null(file)) fail("normalize = \"clr\" makes no files; leave out 'file'")
+  if (!is.null(task$y) || is_combined(task$x) || !is.null(task$settings$pairs)) {
+    fail("normalize = \"clr\" compares a pair with all pairs of both columns; leave out 'y', 'pairs' and lists of ",
+         "subjects")
+  }
+  if (task$sign != "absolute") fail("normalize = \"clr\": information has no sign; leave out 'sign'")
+  task$settings$information <- list(mean = NULL, unit = NULL)
+  rule <- list(side = constant("absolute"), min_weight = 0, similarity = constant("unsigned"), steps = numeric(),
+               histogram = FALSE, levels = 1, maps = constant("mean") + constant("icc"))
+  settings <- at_pass(task$settings, 1, 2, "information of each column")
+  sums <- checked(engine_pass("r_connectivity", task, list(rule), settings))$maps
+  n <- sums[, 1L]
+  mean <- sums[, 2L] / n
+  deviation <- sqrt(pmax(0, sums[, 3L] - n * mean^2) / (n - 1))
+  task$settings$information <- list(mean = mean, unit = ifelse(deviation > 0, 1 / deviation, 0))
+  task$settings <- at_pass(task$settings, 2, 2)
+  task
+}
+
+# Returns the task with the user's threshold.
+clr_criterion <- function(task) {
+  if (is.null(task$settings$information) || task$criterion$name != "threshold") return(task)
+  task$criterion$value <- task$criterion$value / (1 - task$criterion$value)
+  task
+}
+
+# Returns rows with context likelihoods in the place of the engine's values, if these are the task's.
+clr_rows <- function(rows, task) {
+  if (is.null(task$settings$information)) return(rows)
+  rows$x <- rows$x / (1 - rows$x)
+  rows$threshold <- rows$threshold / (1 - rows$threshold)
+  rows
+}

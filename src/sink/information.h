@@ -1,0 +1,24 @@
+/* A sink between a back end and another sink that replaces every coefficient r by the information that it stands for, I
+ * = -log(1 - r^2) / 2 nats, or by its context likelihood: how far I is above what both variables have with all others
+ * (Faith and others 2007). Missing coefficients are passed on. */
+#ifndef GPUCOR_INFORMATION_H
+#define GPUCOR_INFORMATION_H
+
+#include "../gpucor.h"
+
+/* I of the largest r below 1; coefficients of size 1 have this information, too. */
+#define GCOR_MAX_INFORMATION 18.368
+
+/* mean, unit: of each variable of a triangle, the mean of its information and one over the standard deviation, in units
+ * of GCOR_MAX_INFORMATION. With z the larger of 0 and (I - mean) * unit for each of both variables, and Z the root of
+ * the sum of both squares, the value is Z / (1 + Z). NULL: the value is I / GCOR_MAX_INFORMATION. */
+typedef struct {
+    gcor_sink sink; /* must be first */
+    gcor_sink *of;
+    const double *mean, *unit;
+} gcor_information;
+
+/* All are borrowed and must outlive the result; forks own their sink and are freed like any sink. */
+gcor_information gcor_information_of(gcor_sink *of, const double *mean, const double *unit);
+
+#endif
