@@ -188,3 +188,12 @@ test_that("what the measure does not take is refused", {
   expect_error(mi(x, options = list(bins = 17)), "'bins' must be a whole number between 2 and 16, not 17")
   expect_error(gpuConnectivity(x, method = "mi", maps = "eigenvector"), "eigenvector of all coefficients by method")
 })
+
+test_that("after any failure nothing is left, and the message says what to do", {
+  x <- normal(40, 20)
+  gaps <- with_missing(x, 0.05)
+  for (run in list(function() as.vector(mi(x)), function() as.vector(mi(gaps, use = "pairwise")))) {
+    messages <- walk_failures(run, "host", "mi")
+    expect_match(messages, ways_out[["host"]], all = TRUE)
+  }
+})
