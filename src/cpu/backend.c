@@ -94,6 +94,7 @@ static gcor_status cpu_multiply(gcor_state *state, const gcor_operand *rows, con
                                                                           : cpu_sum_slices(state, &product, a, b, tile);
         break;
     case GCOR_REAL_SPARSE: status = cpu_sparse_tile(state, a, b, tile); break;
+    case GCOR_SIGN_SPARSE: status = cpu_sparse_signs_tile(state, a, b, tile); break;
     case GCOR_REAL_COMMON:
     case GCOR_RANK_COMMON:
     case GCOR_PAIR_COMMON: status = cpu_pairwise_tile(state, a, b, tile); break;

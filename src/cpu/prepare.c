@@ -20,6 +20,7 @@ int64_t cpu_column_bytes(const gcor_state *state, gcor_kind kind, int64_t n_obs)
     case GCOR_PAIR_COMMON: return n_obs * (int64_t)sizeof(double);
     case GCOR_RANK_COMMON: return n_obs * 3 * (int64_t)sizeof(int32_t);
     case GCOR_REAL_SPARSE: return (int64_t)(GCOR_MAX_SPARSE * (double)n_obs * CPU_ENTRY_BYTES) + 1;
+    case GCOR_SIGN_SPARSE: return (int64_t)(GCOR_MAX_SPARSE_SIGNS * (double)n_obs * CPU_ENTRY_BYTES) + 1;
     default: return stride_of(kind, n_obs) * (int64_t)sizeof(float);
     }
 }
@@ -30,7 +31,8 @@ static gcor_status allocate(gcor_context *context, gcor_kind kind, int64_t n_obs
     ok = ok && (o->head.norm = gcor_alloc(context, n_var, sizeof(double), what));
     ok = ok && (o->head.flags = gcor_alloc(context, n_var, 1, what));
     switch (kind) {
-    case GCOR_REAL_SPARSE: break; /* sparse.c counts the entries first */
+    case GCOR_REAL_SPARSE:
+    case GCOR_SIGN_SPARSE: break; /* the entries are counted first */
     case GCOR_DOUBLE:
     case GCOR_REAL_COMMON:
     case GCOR_PAIR_COMMON: ok = ok && (o->values = gcor_alloc(context, n_obs * n_var, sizeof(double), what)); break;
@@ -166,8 +168,9 @@ gcor_status cpu_prepare(gcor_state *state, const gcor_columns *columns, const gc
                        .stride = stride_of(kind, columns->n_obs)};
     gcor_status status = allocate(context, kind, columns->n_obs, n_var, o);
     if (!status)
-        status = kind == GCOR_REAL_SPARSE ? cpu_prepare_sparse(context, columns, o)
-                                          : prepare_columns(context, columns, measure, o);
+        status = kind == GCOR_REAL_SPARSE   ? cpu_prepare_sparse(context, columns, o)
+                 : kind == GCOR_SIGN_SPARSE ? cpu_prepare_sparse_signs(context, columns, o)
+                                            : prepare_columns(context, columns, measure, o);
     if (status)
         cpu_release(state, &o->head);
     else

@@ -72,8 +72,10 @@ static gcor_status run_work(gcor_work *work, gcor_context *context) {
 int gcor_is_sparse(const gcor_job *job) {
     const gcor_measure *measure = job->measure;
     if (job->combination || job->overlap || job->pairs || job->design) return 0;
-    if (measure->kind != GCOR_REAL || measure->angle == GCOR_OWN_WAY || !gcor_has_double(measure)) return 0;
-    return gcor_sparse_of(job->x) && (!job->y || gcor_sparse_of(job->y));
+    if (measure->kind == GCOR_REAL && (measure->angle == GCOR_OWN_WAY || !gcor_has_double(measure))) return 0;
+    if (measure->kind != GCOR_REAL && measure->kind != GCOR_SIGN) return 0;
+    double max = measure->kind == GCOR_SIGN ? GCOR_MAX_SPARSE_SIGNS : GCOR_MAX_SPARSE;
+    return gcor_sparse_of(job->x, max) && (!job->y || gcor_sparse_of(job->y, max));
 }
 
 /* Select the observations of a subject. The caller ends *data with forget_data(), also after an error. */
@@ -95,7 +97,7 @@ static gcor_status look_at_data(gcor_work *work, gcor_context *context, const gc
     if (status) return status;
     status = gcor_kind_of(context, job->measure, design, observations.common, job->in_double, &data->kind);
     if (gcor_is_sparse(job) && work->session->backend->is_host && !observations.observed && !observations.common)
-        data->kind = GCOR_REAL_SPARSE;
+        data->kind = data->kind == GCOR_SIGN ? GCOR_SIGN_SPARSE : GCOR_REAL_SPARSE;
     return status;
 }
 

@@ -27,6 +27,7 @@ typedef enum {
     GCOR_PAIR_COMMON, /* both columns of a pair prepared again on their pairwise-complete observations, in double, on the
                         * CPU; for any GCOR_REAL measure with a prepare_double() */
     GCOR_REAL_SPARSE, /* entries of a sparse matrix, in double, replacing GCOR_REAL and GCOR_DOUBLE; on the CPU */
+    GCOR_SIGN_SPARSE, /* the same, replacing GCOR_SIGN */
     GCOR_ADJACENCY    /* a slab of the adjacency matrix, for topological overlap; no measure has it */
 } gcor_kind;
 

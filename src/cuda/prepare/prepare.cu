@@ -51,7 +51,8 @@ static void allocate(Operand &o) {
         o.end.reserve(n * n_var, what);
         return;
     case GCOR_PAIR_COMMON:
-    case GCOR_REAL_SPARSE: /* both computed on the CPU only */
+    case GCOR_REAL_SPARSE:
+    case GCOR_SIGN_SPARSE: /* these are computed on the CPU only */
     case GCOR_ADJACENCY:   /* multiplied by a sink (sink/overlap.cu) */
     case GCOR_NO_KIND: break;
     }

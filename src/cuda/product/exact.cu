@@ -74,7 +74,8 @@ void exact_tile(gcor_state *state, const Operand &rows, const Operand &cols, con
     case GCOR_RANK_COMMON: return exact_pairwise(state, rows, cols, out);
     case GCOR_REAL:
     case GCOR_PAIR_COMMON:
-    case GCOR_REAL_SPARSE: /* both computed on the CPU only */
+    case GCOR_REAL_SPARSE:
+    case GCOR_SIGN_SPARSE: /* these are computed on the CPU only */
     case GCOR_ADJACENCY:   /* multiplied by a sink (sink/overlap.cu) */
     case GCOR_NO_KIND: break;
     }
