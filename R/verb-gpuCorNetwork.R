@@ -44,8 +44,8 @@
 #' @param density A number in (0, 1\], or several.
 #' @param k An integer of at least 1, or several.
 #' @param p.value,fdr A number in (0, 1\].
-#' @param sign A string: `"absolute"`, `"positive"` or `"negative"`. Pairs of the other sign are never edges. May be
-#'   abbreviated.
+#' @param sign A string: `"absolute"`, `"positive"` or `"negative"`. Pairs of the other sign are never edges. With
+#'   `method = "distance"` always `"positive"`. May be abbreviated.
 #' @param min_obs With `p.value` or `fdr`: an integer of at least 3, or `NULL` for 3. Pairs with fewer pairwise-complete
 #'   observations have no p value and are no edges. An `fdr` still counts them among the tests, which is conservative.
 #' @param mutual With `k`: `TRUE` if both columns must be neighbors of each other.
@@ -87,7 +87,8 @@
 #' gpuCorNetwork(x[, 1:4], x[, 5:11], k = 1)
 #' @export
 gpuCorNetwork <- function(x, y = NULL, threshold = NULL, density = NULL, k = NULL, p.value = NULL, fdr = NULL,
-                          method = c("pearson", "kendall", "spearman", "bicor", "cosine"), use = "everything",
+                          method = c("pearson", "kendall", "spearman", "bicor", "cosine", "distance"),
+                          use = "everything",
                           sign = c("absolute", "positive", "negative"), mutual = FALSE, pairs = NULL, min_obs = NULL,
                           output = c("matrix", "edges"), file = NULL, compression = 0, shards = NULL,
                           precision = c("single", "double"), weights = NULL, weights_are = NULL, covariates = NULL,
