@@ -52,7 +52,8 @@ observed_pairs <- function(x, part) {
 # Returns t scores or two-sided p values from the coefficients and the numbers of observations.
 scored_pairs <- function(x, part) {
   method <- attr(x, "method")
-  if (!is_t_distributed(method)) need_tests("they follow from the ties of the data, too", part)
+  if (depends_on_ties(method)) need_tests("they follow from the ties of the data, too", part)
+  if (!is_t_distributed(method)) need_tests("they do not follow from Student's t", part)
   if (part == "p.value") check_testable(method, NULL)
   n <- observed_pairs(x, part)
   df <- n - measure_of(method)$df_taken

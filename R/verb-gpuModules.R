@@ -131,7 +131,8 @@
 #' @export
 gpuModules <- function(x, power = NULL, type = c("unsigned", "signed", "signed hybrid"),
                        TOMType = c("signed", "unsigned", "signed Nowick", "unsigned 2", "signed 2", "signed Nowick 2"),
-                       TOMDenom = c("min", "mean"), method = c("pearson", "kendall", "spearman", "bicor", "cosine"),
+                       TOMDenom = c("min", "mean"),
+                       method = c("pearson", "kendall", "spearman", "bicor", "cosine", "distance"),
                        use = "everything", combine = NULL, probs = NULL,
                        calibration = c("single quantile", "none"), calibrationQuantile = 0.95, deepSplit = 2,
                        detectCutHeight = 0.995, minModuleSize = NULL, pamStage = TRUE, pamRespectsDendro = TRUE,

@@ -15,7 +15,7 @@
 #include "../gpucor.h"
 #include "kernels.h"
 
-/* An operand: n_obs values per variable. The kind determines which arrays are used; the others are NULL. */
+/* An operand: head.n_obs values per variable. The kind determines which arrays are used; the others are NULL. */
 typedef struct {
     gcor_operand head;
     const gcor_measure *measure;

@@ -55,10 +55,10 @@ static int is_shared(const gcor_work *work, double steps) {
 }
 
 static gcor_status run_work(gcor_work *work, gcor_context *context) {
-    double variables = (double)(work->grid.n_row + work->grid.n_col), n_obs = (double)work->data->cols.n_obs;
-    double each = steps_of_pair(work->data->kind, work->data->cols.n_obs);
+    double variables = (double)(work->grid.n_row + work->grid.n_col), length = (double)work->data->length;
+    double each = steps_of_pair(work->data->kind, work->data->length);
     if (work->job->overlap) each += (double)work->grid.n_col;
-    double steps = (double)work->queue.pairs * each + 8 * variables * n_obs;
+    double steps = (double)work->queue.pairs * each + 8 * variables * length;
     int threads = context->threads;
     steps *= (double)work->n_data;
     if (steps < STEPS_OF_A_THREAD) context->threads = 1;
@@ -98,6 +98,7 @@ static gcor_status look_at_data(gcor_work *work, gcor_context *context, const gc
     status = gcor_kind_of(context, job->measure, design, observations.common, job->in_double, &data->kind);
     if (gcor_is_sparse(job) && work->session->backend->is_host && !observations.observed && !observations.common)
         data->kind = data->kind == GCOR_SIGN ? GCOR_SIGN_SPARSE : GCOR_REAL_SPARSE;
+    data->length = gcor_operand_length(job->measure, data->kind, observations.n_obs);
     return status;
 }
 

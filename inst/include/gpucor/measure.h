@@ -39,8 +39,10 @@ typedef enum {
 
 /* The distribution of the coefficient of independent variables. */
 typedef enum {
-    GCOR_STUDENT_T,       /* r sqrt(df / (1 - r^2)) has Student's t distribution with n - df_taken degrees of freedom */
-    GCOR_NORMAL_WITH_TIES /* tau-b divided by its standard deviation given both columns' ties is normal */
+    GCOR_STUDENT_T,        /* r sqrt(df / (1 - r^2)) has Student's t distribution with n - df_taken degrees of freedom */
+    GCOR_NORMAL_WITH_TIES, /* tau-b divided by its standard deviation given both columns' ties is normal */
+    GCOR_CHI_SQUARED       /* n r + 1 has about the upper tail of a chi-squared variable with 1 degree of freedom; the test
+                            * has one side, on which r is large */
 } gcor_distribution;
 
 /* The geometry of a coefficient, which determines the meaning of weights and covariates. */
@@ -70,7 +72,7 @@ typedef struct {
     int fell_back;        /* set to 1 if the column had to be treated differently, which causes a warning */
 } gcor_preparing;
 
-enum { GCOR_MEASURE_VERSION = 3, GCOR_MAX_OPTIONS = 8 };
+enum { GCOR_MEASURE_VERSION = 4, GCOR_MAX_OPTIONS = 8 };
 
 typedef struct {
     int version;       /* GCOR_MEASURE_VERSION */
@@ -87,8 +89,12 @@ typedef struct {
     const char *refusal;        /* for the error: why it does not, and what to use instead; NULL: a general hint */
     const gcor_option *options; /* up to GCOR_MAX_OPTIONS; NULL: none */
     int needs_scratch;
-    /* For GCOR_REAL: prepares a column. x: n >= 1 values, none missing, and none infinite unless they are ranked;
-     * may be overwritten. out: n floats to write, a column of unit length. Returns the sum of squares of `out` as
+    int min_obs; /* min number of observations of a coefficient; 0: 2 */
+    /* Returns the length of a prepared column of n_obs observations, at least n_obs. Only with `angle` GCOR_OWN_WAY,
+     * and GCOR_PAIR_COMMON or GCOR_NO_KIND as `common`. Any thread. NULL: n_obs. */
+    int64_t (*length)(int64_t n_obs);
+    /* For GCOR_REAL: prepares a column. x: n >= min_obs values, none missing, and none infinite unless they are
+     * ranked; may be overwritten. out: length(n) floats to write, a column of unit length. Returns the sum of squares of `out` as
      * gcor_unit() does, or 0 if the column has no coefficients because all of its values are equal. Any thread. NULL
      * allowed if `ranked`: ranks are used unchanged. */
     double (*prepare)(double *x, int64_t n, gcor_preparing *with, float *out);
