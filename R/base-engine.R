@@ -13,7 +13,7 @@ constant <- function(name) engine$constants[[name]]
 measures <- function() .Call(r_measures)
 
 # Returns a method's row of the table of measures: name, title, ranked, common, distribution, df_taken, and for a design
-# centred, options, takes_covariates, refusal.
+# centred, options, takes_covariates, refusal; min_obs.
 measure_of <- function(method) lapply(measures(), `[`, method_code(method) + 1L)
 
 # Checks an argument 'method'. Its default is a vector of the package's own measures, `first` before the others.
@@ -34,12 +34,23 @@ method_code <- function(method) {
 
 method_title <- function(method) measure_of(method)$title
 
-# Returns TRUE if the method's p values follow from Student's t, the coefficient and the number of observations;
-# otherwise they also depend on ties.
+# Returns words for too few values for a coefficient.
+few_words <- function(method) {
+  min <- measure_of(method)$min_obs
+  paste("fewer than", if (min == 2L) "two" else min, "values")
+}
+
+# Returns TRUE if the method's p values follow from Student's t, the coefficient and the number of observations.
 is_t_distributed <- function(method) measure_of(method)$distribution == "t"
 
 # Returns TRUE if the method has p values without permutation.
 has_distribution <- function(method) measure_of(method)$distribution != "none"
+
+# Returns TRUE if the method's p values also depend on ties.
+depends_on_ties <- function(method) measure_of(method)$distribution == "normal"
+
+# Returns TRUE if only large coefficients are evidence of dependence, and negative ones are none.
+is_one_sided <- function(method) measure_of(method)$distribution == "chi-squared"
 
 # Centrality measures: the values of the argument `maps`, and the names of a result's elements.
 map_names <- c("mean", "z", "icc", "eigenvector")

@@ -53,7 +53,8 @@ observed_pairs <- function(x, part) {
 scored_pairs <- function(x, part) {
   method <- attr(x, "method")
   need_distribution(method)
-  if (!is_t_distributed(method)) need_tests("they follow from the ties of the data, too", part)
+  if (depends_on_ties(method)) need_tests("they follow from the ties of the data, too", part)
+  if (!is_t_distributed(method)) need_tests("they do not follow from Student's t", part)
   if (part == "p.value") check_testable(method, NULL)
   n <- observed_pairs(x, part)
   df <- n - measure_of(method)$df_taken

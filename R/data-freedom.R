@@ -9,7 +9,8 @@ check_df <- function(df, method, tests) {
          "gpuCorTest() or gpuCorNetwork() with 'p.value' or 'fdr'")
   }
   if (!is_t_distributed(method)) {
-    fail("'df' has no meaning for method = \"", method, "\", whose p values follow from a normal distribution")
+    fail("'df' has no meaning for method = \"", method, "\", whose p values follow from a ",
+         measure_of(method)$distribution, " distribution")
   }
   if (identical(df, "bartlett")) return(df)
   ok <- is.numeric(df) && length(df) == 1L && is.finite(df) && df >= 1

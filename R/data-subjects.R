@@ -369,6 +369,10 @@ check_tested_combination <- function(x) {
 # Works like significance_of() for subjects. If subjects are dropped, degrees of freedom differ among pairs.
 combined_significance <- function(task) {
   if (!is.null(task$min_obs)) fail("'min_obs' is for one subject's data; leave it out")
+  if (is_one_sided(task$method)) {
+    fail("p values of several subjects are not known for method = \"", task$method, "\", whose coefficients of ",
+         "independent columns are skewed; use 'threshold' or 'density'")
+  }
   if (is_random(task$x)) return(random_significance(task))
   list(n = sum(task$x$counted$n), one_by_one = FALSE, single = TRUE, quotients = NULL,
        distribution = list(error = combined_error(task$x, task$method)))

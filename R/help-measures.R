@@ -10,6 +10,7 @@
 #' | `"kendall"` | Kendall's tau-b | 0 and 1 only | no | |
 #' | `"bicor"` | biweight midcorrelation | 0 and 1 only | yes | `maxPOutliers`, `quick`, `pearsonFallback` |
 #' | `"cosine"` | cosine of the angle between columns, not centered | yes | yes, without intercept | |
+#' | `"distance"` | squared distance correlation, bias-corrected | 0 and 1 only | no | |
 #' | `"mi"` | mutual information of binned columns, as a coefficient | 0 and 1 only | no | `bins` |
 #'
 #' @section Covariates:
@@ -75,8 +76,8 @@
 #' `use` has its usual meaning. An observation with a missing covariate is dropped by `"complete.obs"` and
 #' `"na.or.complete"`, and from every pair by `"pairwise.complete.obs"`. With another `use` it is an error, unless its
 #' weight is 0. With `"pairwise.complete.obs"` and missing values, each pair is weighted, ranked and regressed on its
-#' own observations. Such pairs, and those of `"bicor"` and `"cosine"`, are computed on the processor one by one: some
-#' microseconds each, and with many covariates milliseconds.
+#' own observations. Such pairs, and those of `"bicor"`, `"cosine"` and `"distance"`, are computed on the processor one
+#' by one: some microseconds each, and with many covariates milliseconds.
 #'
 #' @section Degrees of freedom:
 #' P values use Student's t with n - 2 degrees of freedom, minus the rank of the covariates and cosines. (For Spearman's
@@ -107,6 +108,21 @@
 #' * `pearsonFallback`: what to do if a median absolute deviation is zero. `"individual"` uses Pearson's correlation for
 #'   that column, with a warning; `"all"` for all columns; `"none"` gives `NA`.
 #' * `quick`: accepted for compatibility. Pairs with missing values are always exact (`quick = 0`).
+#'
+#' @section Distance correlation:
+#' It detects dependence of any shape, such as `y = x^2`, which Pearson's and rank correlations miss. The coefficient is
+#' the squared distance correlation without bias, `energy::bcdcor()`. It is 1 for a linear relation, and near 0,
+#' possibly negative, for independent columns. `sign(r) * sqrt(abs(r))` has the scale of a correlation.
+#'
+#' * Negative coefficients are no evidence of dependence. Networks keep positive ones only, and tests have one side.
+#'   `p.value` and `fdr` may be at most 0.31, because larger p values are those of negative coefficients.
+#'   With `power`, `type = "signed hybrid"` counts them as 0.
+#' * Networks of several subjects have no p values. [gpuCorCompare()] tests differences between two lists of subjects.
+#' * It needs at least 4 observations. A column whose values are all equal, except for the smallest and the largest, has
+#'   no distance correlation: it is reported like a constant (`NA`, with a warning).
+#' * A column of n observations is prepared as its n (n - 1) / 2 distances, `2 * n^2` bytes in single precision. A pair
+#'   takes as long as a Pearson correlation of so many observations, and 128 prepared columns should fit in memory: use
+#'   up to some thousand observations.
 #'
 #' @section Mutual information:
 #' Columns are divided into bins. The mutual information of two columns is that of their contingency table, with counts
@@ -148,6 +164,9 @@
 #' Schaefer J, Strimmer K (2005). A shrinkage approach to large-scale covariance matrix estimation and implications for
 #' functional genomics. *Statistical Applications in Genetics and Molecular Biology* 4, 32.
 #'
+#' Szekely GJ, Rizzo ML (2014). Partial distance correlation with methods for dissimilarities. *Annals of Statistics*
+#' 42, 2382-2412.
+#'
 #' Wilcox RR (2005). *Introduction to robust estimation and hypothesis testing*. Academic Press, 399-400.
 #' @seealso [gpuCor()], [gpuCorNetwork()], [gpuCorTest()]; [gpucor-p-values]
 #' @examples
@@ -157,6 +176,7 @@
 #' gpuCor(x, method = "bicor", options = list(maxPOutliers = 0.1))
 #' gpuCor(cbind(x, square = (x[, "mpg"] - 20)^2), method = "mi", options = list(bins = 4))
 #' gpuCor(x, partial = TRUE, shrinkage = 0) # of each pair given the other two columns
+#' gpuCor(-9:9, (-9:9)^2, method = "distance") # Pearson's correlation is 0
 #' gpuCorTest(x, weights = mtcars$wt)$df # Kish's effective number, minus 2
 #'
 #' series <- apply(matrix(rnorm(600), 200), 2, cumsum)

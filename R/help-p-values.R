@@ -29,6 +29,8 @@
 #' | `"kendall"`, `exact = TRUE` | any, no ties | exact: valid, or conservative because they are discrete |
 #' | `"kendall"`, `exact = FALSE` | any, n = 12 or more | nearly valid, tail conservative; not valid with n = 8: 0.061 |
 #' | `"bicor"` | normal, lognormal, n = 12 or more | valid or conservative, also in the tail |
+#' | `"distance"` | any, n = 20 or more | nearly valid, tail conservative; not valid with n = 10: 0.072 |
+#' | `"distance"` | mostly zeros | conservative at 0.05; the far tail is not valid: 0.002 |
 #' | `"cosine"` | mean 0, with `df` | valid |
 #' | `"cosine"` | other means, with `df` | not valid: 0.19 if the mean is half a standard deviation |
 #' | `"mi"` | any | by `adjust = "maxT"` only: the G test has 0.10 with n = 50 and 0.07 with n = 500 |
@@ -102,6 +104,12 @@
 #' Kendall's tau with `fdr = 0.05` has 1,000 false edges if 90 % are zeros, and 2,300 if 95 % are. More rows help: with
 #' 90 % zeros there are 35 false edges with n = 128, and at most a few with n = 1,000.
 #'
+#' @section Distance correlation:
+#' The chi-squared test of normal and lognormal data has a size of 0.072 with n = 10, 0.053 to 0.056 with n = 20, and
+#' 0.047 to 0.050 with n = 50 and 100. The fraction of pairs with p <= 1e-4 is at most 0.00007. The t test of Szekely
+#' and Rizzo (2013) is for data of high dimension; of single columns it has a size of 0.064 to 0.074, and 0.008 to 0.009
+#' of the pairs have p <= 1e-4.
+#'
 #' @section Differences between two matrices:
 #' Use `n_perm` for data that are not normal and for groups of fewer than 50 rows, and `df` for series. The normal
 #' approximation of Fisher's z holds for bivariate normal data. If the correlation is 0.8 in both groups of 50 rows, the
@@ -132,6 +140,9 @@
 #'
 #' Kowalski CJ (1972). On the effects of non-normality on the distribution of the sample product-moment correlation
 #' coefficient. *Applied Statistics* 21, 1-12.
+#'
+#' Szekely GJ, Rizzo ML (2013). The distance correlation t-test of independence in high dimension. *Journal of
+#' Multivariate Analysis* 117, 193-213.
 #' @examples
 #' # Far tail of Pearson's and Spearman's test of lognormal data: 4,950 pairs, none correlated
 #' set.seed(1)

@@ -95,8 +95,8 @@ warn_without <- function(result, task) {
   flag <- if (whole) "missing" else "few"
   text <- c(describe_flagged(result$x_flags, flag, colnames(task$x), "columns", "x"),
             describe_flagged(result$y_flags, flag, colnames(task$y), "columns", "y"))
-  if (!length(text)) return(warn_too_few(max(result$n_obs, -Inf), task$pairs))
-  warning(if (whole) "missing values" else "fewer than two values", " leave no coefficient (",
+  if (!length(text)) return(warn_too_few(max(result$n_obs, -Inf), task))
+  warning(if (whole) "missing values" else few_words(task$method), " leave no coefficient (",
           paste(text, collapse = "; "), ")", if (whole) "; see 'use'", call. = FALSE)
 }
 
@@ -112,9 +112,9 @@ warn_infinite <- function(result, names_x, names_y, method, what = "columns") {
 
 INFINITE_WAY_OUT <- "log2(0) is -Inf, and log2(x + 1) of counts is finite"
 
-# Warns about data with no or one row, which no single column explains.
-warn_too_few <- function(n_obs, pairs) {
-  if (!n_obs %in% 0:1 || pairs == 0) return(invisible())
+# Warns about data with too few rows, such as one, which no single column explains.
+warn_too_few <- function(n_obs, task) {
+  if (n_obs < 0 || n_obs >= measure_of(task$method)$min_obs || task$pairs == 0) return(invisible())
   warning(n_of(n_obs, "observation"), if (n_obs == 1) " leaves" else " leave", " no coefficient", call. = FALSE)
 }
 

@@ -35,7 +35,7 @@ new_task <- function(x, y, criterion, sign, use, method, settings, pairs) {
 network_task <- function(x, y, criterion, sign, use, method, settings, takes_subjects = TRUE) {
   use <- check_use(use)
   method <- check_method(method)
-  sign <- check_choice(sign, signs, "sign")
+  sign <- check_sign(sign, method)
   tests <- isTRUE(criterion$name %in% c("p.value", "fdr"))
   input <- if (takes_subjects) {
     check_data(x, y, use, method, settings, tests)

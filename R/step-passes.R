@@ -77,3 +77,17 @@ with_near <- function(tests, rows, task) {
 drops_observations <- function(task) uses[task$use] %in% c("complete.obs", "na.or.complete")
 
 signs <- c("absolute", "positive", "negative")
+
+# Returns the sign of the pairs that are edges.
+check_sign <- function(sign, method) {
+  sign <- check_choice(sign, signs, "sign")
+  if (!is_one_sided(method)) return(sign)
+  if (sign == "negative") {
+    fail("sign = \"negative\" has no meaning for method = \"", method, "\", whose negative coefficients are no ",
+         "evidence of dependence; leave it out")
+  }
+  "positive"
+}
+
+# Returns the sign of the coefficients with small p values.
+tested_sign <- function(method) if (is_one_sided(method)) "positive" else "absolute"

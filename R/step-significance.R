@@ -1,12 +1,14 @@
-# Edges by p value. Two-sided p values decrease with |r|, so a max p is a min |r|. If p depends on more than r (ties, or
-# pairwise-complete observations), the min |r| that can reach p bounds the candidates, and each p is computed.
+# Edges by p value. Two-sided p values decrease with |r|, so a max p is a min |r|; one-sided ones decrease with r. If p
+# depends on more than r (ties, or pairwise-complete observations), the min |r| that can reach p bounds the candidates,
+# and each p is computed.
 
 # The distribution of a coefficient r under independence is a list with one of `df` of Student's t, for r, or r /
-# `scale` if present; the standard `deviation` of a normal r; the standard `error` of a normal atanh(r); `exact`, the p
-# value of each possible |r|, largest first, in equal steps, `steps` from -1 to 1; or `any`, a list of distributions, of
-# which each pair has one.
+# `scale` if present; the standard `deviation` of a normal r; the standard `error` of a normal atanh(r); `chi_squared`,
+# the number of observations n for which n r + 1 is chi-squared, with one side; `exact`, the p value of each possible
+# |r|, largest first, in equal steps, `steps` from -1 to 1; or `any`, a list of distributions, of which each pair has
+# one.
 
-# Returns the min |r| with a two-sided p value of at most p, or a value above 1 if there is none. It is halfway between
+# Returns the min |r| with a p value of at most p, or a value above 1 if there is none. It is halfway between
 # two steps, so that rounding errors of r do not matter, and tolerates rounding of p.
 min_r <- function(p, distribution) {
   if (!is.null(distribution$any)) return(min(vapply(distribution$any, min_r, 0, p = p)))
@@ -16,6 +18,7 @@ min_r <- function(p, distribution) {
   }
   if (!is.null(distribution$deviation)) return(min_z(p) * distribution$deviation)
   if (!is.null(distribution$error)) return(tanh(min_z(p) * distribution$error))
+  if (!is.null(distribution$chi_squared)) return(max(0, (min_z(p)^2 - 1) / distribution$chi_squared))
   df <- distribution$df
   r <- 1 / sqrt(1 + df / stats::qt(p / 2, df, lower.tail = FALSE)^2) # also valid if t^2 is 0 or Inf
   if (is.null(distribution$scale)) r else r * distribution$scale
@@ -24,11 +27,12 @@ min_r <- function(p, distribution) {
 # Relative tolerance of p: exact p values and significance levels are ratios of integers.
 ROUNDING <- 1e-12
 
-# Returns two-sided p values of coefficients: the inverse of min_r().
+# Returns p values of coefficients: the inverse of min_r().
 p_of_r <- function(r, distribution, threads) {
   if (!is.null(distribution$exact)) return(distribution$exact[1 + round((1 - abs(r)) / 2 * distribution$steps)])
   if (!is.null(distribution$deviation)) return(two_sided(r / distribution$deviation))
   if (!is.null(distribution$error)) return(two_sided(atanh(r) / distribution$error))
+  if (!is.null(distribution$chi_squared)) return(two_sided(sqrt(pmax(0, distribution$chi_squared * r + 1))))
   if (!is.null(distribution$scale)) r <- r / distribution$scale
   checked(.Call(r_t_p, r, distribution$df, threads))
 }
@@ -62,7 +66,7 @@ significance_of <- function(task) {
   n <- found$n_obs
   rule <- test_rule(task)
   df <- degrees_of_freedom(task, found, rule$min_obs)
-  kendall <- !is_t_distributed(task$method)
+  kendall <- depends_on_ties(task$method)
   is_small <- n <= rule$exact
   ties <- ties_of(task, found, kendall || is_small)
   one_by_one <- found$common || df$estimated || (is_small && !ties$none)
@@ -75,6 +79,8 @@ significance_of <- function(task) {
        } else {
          approximate <- if (kendall) {
            list(deviation = .Call(r_kendall_deviation, n, ties$min, ties$min))
+         } else if (is_one_sided(task$method)) {
+           list(chi_squared = n)
          } else {
            t_distribution(df$max, n, rule$exact > 0)
          }
@@ -106,10 +112,19 @@ column_quotients <- function(task, counted) {
 }
 
 significant_edges <- function(task) {
+  if (is_one_sided(task$method)) check_one_sided(task$criterion, task$method)
   significance <- significance_of(task)
   if (!significance$single) task$to_file <- FALSE # pairs are tested one by one, in memory
   if (is_random(task$x)) task <- with_t(task)
   if (task$criterion$name == "p.value") edges_by_p(task, significance) else edges_by_fdr(task, significance)
+}
+
+# Larger p values belong to negative coefficients, which are no edges.
+check_one_sided <- function(criterion, method) {
+  max <- floor(100 * two_sided(1)) / 100
+  if (criterion$value <= max) return(invisible())
+  fail("'", criterion$name, "' must be at most ", max, " for method = \"", method, "\", not ", criterion$value,
+       ": larger p values are those of negative coefficients")
 }
 
 edges_by_p <- function(task, significance) {
@@ -123,17 +138,18 @@ edges_by_p <- function(task, significance) {
 
 edges_by_fdr <- function(task, significance) {
   fdr <- task$criterion$value
-  passes <- if (!significance$single) 2 else if (task$sign == "absolute") 2 else 4
+  tested <- tested_sign(task$method)
+  passes <- if (!significance$single) 2 else if (task$sign == tested) 2 else 4
   histogram <- histogram_pass(task, at_pass(task$settings, 1, passes, "histogram of the coefficients"))
-  range <- fdr_range(weight_bins(histogram, "absolute"), fdr, significance$distribution)
+  range <- fdr_range(weight_bins(histogram, tested), fdr, significance$distribution)
   if (significance$single) {
     edges <- fdr_edges(task, range, significance)
     return(with_tests(edges, task, significance, pairs = range$tests, others = other_p(edges, task, significance)))
   }
-  two_sided <- task
-  two_sided$sign <- "absolute" # pairs of both signs are tested
-  pass <- edge_pass(two_sided, range$low, settings = at_pass(task$settings, 2, 2, "edges"))
-  rows <- take_rows(kept_edges(pass, range$low), two_sided)
+  all <- task
+  all$sign <- tested # pairs of both signs are tested
+  pass <- edge_pass(all, range$low, settings = at_pass(task$settings, 2, 2, "edges"))
+  rows <- take_rows(kept_edges(pass, range$low), all)
   keep_by_scores(rows, task, significance, pairs = range$tests,
                  function(count, n) fixed_point(range$tests, fdr, significance$score, count, n))
 }
@@ -168,15 +184,15 @@ fixed_point <- function(tests, fdr, min_r_of, count, found = tests) {
 # Returns the edges if p follows from r: only weights between low and high are ranked.
 fdr_edges <- function(task, range, significance) {
   if (range$low > 1) return(kept_edges(edge_pass(task, 2), Inf))
-  two_sided <- task
-  two_sided$sign <- "absolute"
-  if (task$sign != "absolute") {
-    pass <- edge_pass(two_sided, range$low, range$high, at_pass(task$settings, 2, 4, "threshold"))
+  all <- task
+  all$sign <- tested_sign(task$method)
+  if (task$sign != all$sign) {
+    pass <- edge_pass(all, range$low, range$high, at_pass(task$settings, 2, 4, "threshold"))
   } else {
     pass <- edge_pass(task, range$low, settings = at_pass(task$settings, 2, 2, "edges"))
   }
   threshold <- fdr_threshold(pass, range, task, significance)
-  if (task$sign != "absolute") {
+  if (task$sign != all$sign) {
     store_free(pass)
     pass <- edge_pass(task, min(threshold, 2), settings = at_pass(task$settings, 3, 4, "edges"))
   }
@@ -251,7 +267,7 @@ with_tests <- function(edges, task, significance, pairs = NULL, others = NULL, p
 
 # With one sign, Benjamini and Hochberg's ranks include significant pairs of the other sign. A file has no p values.
 other_p <- function(edges, task, significance) {
-  if (task$sign == "absolute" || isTRUE(task$to_file) || is.infinite(edges$min_weight)) return(NULL)
+  if (task$sign == tested_sign(task$method) || isTRUE(task$to_file) || is.infinite(edges$min_weight)) return(NULL)
   task$sign <- setdiff(signs, c("absolute", task$sign))
   pass <- edge_pass(task, edges$min_weight, settings = at_pass(task$settings, 4, 4, "edges of the other sign"))
   r <- take_rows(kept_edges(pass, edges$min_weight), task)$x

@@ -53,7 +53,7 @@
 #' gpuAssociation(genes, traits, output = "matrix")
 #' @export
 gpuAssociation <- function(x, traits, p.value = NULL, fdr = NULL,
-                           method = c("pearson", "kendall", "spearman", "bicor", "cosine", "mi"),
+                           method = c("pearson", "kendall", "spearman", "bicor", "cosine", "distance", "mi"),
                            use = "pairwise.complete.obs", min_obs = NULL, output = c("edges", "matrix"),
                            precision = c("double", "single"), weights = NULL, weights_are = NULL, covariates = NULL,
                            data = NULL, bandpass = NULL, tr = NULL, df = NULL, options = NULL, assay = NULL, ...,
@@ -202,6 +202,10 @@ pair_tests <- function(rows, task) {
     r <- nearest_r(rows$x, rows$tests$near)
     return(list(statistic = .Call(r_t_scores, r, significance$df),
                 p.value = p_of_r(r, significance$distribution, task$settings$threads), one_by_one = FALSE))
+  }
+  if (is_one_sided(task$method)) {
+    return(list(statistic = significance$n * rows$x + 1,
+                p.value = p_of_r(rows$x, significance$distribution, task$settings$threads), one_by_one = FALSE))
   }
   z <- edge_scores(rows, task, significance)$scores
   list(statistic = sign(rows$x) * z, p.value = 2 * stats::pnorm(z, lower.tail = FALSE), one_by_one = FALSE)

@@ -31,7 +31,8 @@
 #' @param y `NULL`, or data like `x` with as many rows.
 #' @param use A string: what to do with missing values, see the Details of [gpuCor()]. May be abbreviated.
 #' @param method A string: `"pearson"`, `"kendall"`, `"spearman"`, `"bicor"` (biweight midcorrelation), `"cosine"` or
-#'   `"mi"` (mutual information), see [gpucor-measures]. May be abbreviated.
+#'   `"distance"` (squared distance correlation) or `"mi"` (mutual information), see [gpucor-measures]. May be
+#'   abbreviated.
 #' @param output A string: `"dist"` for an object of class [gpuCor][gpuCor-class], which has each pair once; `"matrix"`
 #'   for the matrix that `cor()` returns, which is also the result with `y`; `"list"` for the list of matrices
 #'   `coefficients`, `pairs` and `ts` of package gputools ([coming-from]).
@@ -91,7 +92,7 @@
 #' gpuCor(x[, 1:3], x[, 4:7], method = "spearman")
 #' gpuCor(x[, 1:3], covariates = ~ factor(gear), data = mtcars) # adjusted for a batch
 #' @export
-gpuCor <- function(x, y = NULL, method = c("pearson", "kendall", "spearman", "bicor", "cosine", "mi"),
+gpuCor <- function(x, y = NULL, method = c("pearson", "kendall", "spearman", "bicor", "cosine", "distance", "mi"),
                    use = "everything", output = c("dist", "matrix", "list"), test = FALSE,
                    precision = c("single", "double"), weights = NULL, weights_are = NULL, covariates = NULL,
                    data = NULL, bandpass = NULL, tr = NULL, df = NULL, partial = FALSE, shrinkage = "auto",

@@ -59,8 +59,8 @@
 #' @param threshold,density,k,p.value,fdr A number, see Details; at most one of them.
 #' @param sign A string: `"absolute"`, `"positive"` (stronger in `x`) or `"negative"` (stronger in `y`). May be
 #'   abbreviated.
-#' @param method A string: `"pearson"` or `"spearman"`; for two lists with random effects also `"kendall"`, `"bicor"` or
-#'   `"cosine"`. `"mi"` is an error. May be abbreviated.
+#' @param method A string: `"pearson"` or `"spearman"`; for two lists with random effects also `"kendall"`, `"bicor"`,
+#'   `"cosine"` or `"distance"`. `"mi"` is an error. May be abbreviated.
 #' @param output A string, with a criterion: `"matrix"`, or `"edges"` for the data frame that `as.data.frame()` makes of
 #'   it.
 #' @param subjects Two integers, if `x` and `y` are functions: the numbers of subjects.
@@ -104,7 +104,8 @@
 #' @order 1
 #' @export
 gpuCorCompare <- function(x, y, threshold = NULL, density = NULL, k = NULL, p.value = NULL, fdr = NULL,
-                          method = c("pearson", "kendall", "spearman", "bicor", "cosine", "mi"), use = "everything",
+                          method = c("pearson", "kendall", "spearman", "bicor", "cosine", "distance", "mi"),
+                          use = "everything",
                           sign = c("absolute", "positive", "negative"), n_perm = 0, pairs = NULL, effects = NULL,
                           subjects = NULL, output = c("matrix", "edges"), precision = c("single", "double"),
                           weights = NULL, weights_are = NULL, covariates = NULL, data = NULL, bandpass = NULL,

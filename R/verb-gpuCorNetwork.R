@@ -49,8 +49,8 @@
 #' @param density A number in (0, 1\], or several.
 #' @param k An integer of at least 1, or several.
 #' @param p.value,fdr A number in (0, 1\].
-#' @param sign A string: `"absolute"`, `"positive"` or `"negative"`. Pairs of the other sign are never edges. May be
-#'   abbreviated.
+#' @param sign A string: `"absolute"`, `"positive"` or `"negative"`. Pairs of the other sign are never edges. With
+#'   `method = "distance"` always `"positive"`. May be abbreviated.
 #' @param min_obs With `p.value` or `fdr`: an integer of at least 3, or `NULL` for 3. Pairs with fewer pairwise-complete
 #'   observations have no p value and are no edges. An `fdr` still counts them among the tests, which is conservative.
 #' @param normalize A string: `"none"`, or `"clr"` for the context likelihood of each pair, see Details.
@@ -96,14 +96,14 @@
 #' gpuCorNetwork(x[, 1:4], x[, 5:11], k = 1)
 #' @export
 gpuCorNetwork <- function(x, y = NULL, threshold = NULL, density = NULL, k = NULL, p.value = NULL, fdr = NULL,
-                          method = c("pearson", "kendall", "spearman", "bicor", "cosine", "mi"), use = "everything",
-                          sign = c("absolute", "positive", "negative"), normalize = c("none", "clr"), mutual = FALSE,
-                          pairs = NULL, min_obs = NULL, output = c("matrix", "edges"), file = NULL, compression = 0,
-                          shards = NULL, precision = c("single", "double"), weights = NULL, weights_are = NULL,
-                          covariates = NULL, data = NULL, bandpass = NULL, tr = NULL, df = NULL, partial = FALSE,
-                          shrinkage = "auto", options = NULL, assay = NULL, combine = NULL, subjects = NULL,
-                          subject_weights = NULL, probs = NULL, na.rm = NULL, effects = NULL, ...,
-                          control = gpuControl(...)) {
+                          method = c("pearson", "kendall", "spearman", "bicor", "cosine", "distance", "mi"),
+                          use = "everything", sign = c("absolute", "positive", "negative"),
+                          normalize = c("none", "clr"), mutual = FALSE, pairs = NULL, min_obs = NULL,
+                          output = c("matrix", "edges"), file = NULL, compression = 0, shards = NULL,
+                          precision = c("single", "double"), weights = NULL, weights_are = NULL, covariates = NULL,
+                          data = NULL, bandpass = NULL, tr = NULL, df = NULL, partial = FALSE, shrinkage = "auto",
+                          options = NULL, assay = NULL, combine = NULL, subjects = NULL, subject_weights = NULL,
+                          probs = NULL, na.rm = NULL, effects = NULL, ..., control = gpuControl(...)) {
   check_control(control, missing(control), ...names())
   if (!is.null(y)) check_not_threshold(x, y)
   if (!is.null(shards)) {

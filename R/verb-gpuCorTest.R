@@ -54,6 +54,8 @@ gpuTtest <- function(goodPairs, coeffs) {
 #'   0 and 1, covariates or `df`: Student's t.
 #' * Kendall otherwise: the normal approximation with the variance for the ties of both columns, which is conservative
 #'   in the tail.
+#' * Distance: the upper tail of the chi-squared distribution with 1 degree of freedom at `n * r + 1` (Shen, Panda and
+#'   Vogelstein 2022). The test has one side: `"two.sided"` and `"greater"` are the same.
 #' * Mutual information: none; use `adjust = "maxT"`.
 #'
 #' With ties and up to `r gpucor:::EXACT_UNTOLD` observations, a rank correlation's p value is at least the probability
@@ -138,11 +140,11 @@ gpuTtest <- function(goodPairs, coeffs) {
 #' @param min_obs An integer of at least 3, or `NULL` for 3: pairs with fewer pairwise-complete observations have no p
 #'   value. With up to 5 observations, coefficients of 1 or -1 are common by chance; a warning is given if there are
 #'   many.
-#' @return A list of class `gpuCorTest`: `r`, `n`, `statistic` (t; Kendall: z) and `p.value`, each a `dist`, or a matrix
-#'   with `y` or `output = "matrix"`; `conf.low` and `conf.high`, with `conf.level`; `df`, if weights, covariates,
-#'   options or `df` are given; `p.adjusted`, with `adjust`; and `method`, `use`, `alternative`, `log.p`, `conf.level`.
-#'   With `"mi"`, `statistic` and `p.value` are `NULL`. `as.data.frame()` has a row for each pair. P values are `NA` if
-#'   the coefficient is `NA` or n is below `min_obs`.
+#' @return A list of class `gpuCorTest`: `r`, `n`, `statistic` (t; Kendall: z; distance: `n * r + 1`) and `p.value`,
+#'   each a `dist`, or a matrix with `y` or `output = "matrix"`; `conf.low` and `conf.high`, with `conf.level`; `df`, if
+#'   weights, covariates, options or `df` are given; `p.adjusted`, with `adjust`; and `method`, `use`, `alternative`,
+#'   `log.p`, `conf.level`. With `"mi"`, `statistic` and `p.value` are `NULL`. `as.data.frame()` has a row for each
+#'   pair. P values are `NA` if the coefficient is `NA` or n is below `min_obs`.
 #' @section Errors: As [gpuCor()]. Method `"mi"` without `adjust`. `conf.level` with a method without intervals.
 #'   `adjust` with pairs that have different observations, with `weights` other than 0 and 1, with `covariates` or
 #'   `bandpass` of Spearman's rho, and, for `surrogate = "rows"`, with `bandpass` or `df`; surrogates of series with
@@ -167,6 +169,9 @@ gpuTtest <- function(goodPairs, coeffs) {
 #'
 #' Fieller EC, Hartley HO, Pearson ES (1957). Tests for rank correlation coefficients. I. *Biometrika* 44, 470-481.
 #'
+#' Shen C, Panda S, Vogelstein JT (2022). The chi-square test of distance correlation. *Journal of Computational and
+#' Graphical Statistics* 31, 254-262.
+#'
 #' @seealso [gpucor-p-values] for which data the tests are valid; [stats::p.adjust()]
 #' @examples
 #' test <- gpuCorTest(mtcars, method = "kendall")
@@ -181,7 +186,7 @@ gpuTtest <- function(goodPairs, coeffs) {
 #' min(gpuCorTest(series, adjust = "maxT", n_perm = 99, surrogate = "phase")$p.adjusted)
 #' @order 1
 #' @export
-gpuCorTest <- function(x, y = NULL, method = c("pearson", "kendall", "spearman", "bicor", "cosine", "mi"),
+gpuCorTest <- function(x, y = NULL, method = c("pearson", "kendall", "spearman", "bicor", "cosine", "distance", "mi"),
                        use = "everything", alternative = c("two.sided", "less", "greater"), exact = NULL,
                        conf.level = NULL, min_obs = NULL, log.p = FALSE, adjust = c("none", "maxT"), n_perm = 1000,
                        surrogate = c("rows", "phase", "block"), block = NULL, output = c("dist", "matrix"),
@@ -190,7 +195,7 @@ gpuCorTest <- function(x, y = NULL, method = c("pearson", "kendall", "spearman",
                        options = NULL, assay = NULL, ..., control = gpuControl(...)) {
   check_control(control, missing(control), ...names())
   method <- check_method(method)
-  alternative <- check_choice(alternative, alternatives, "alternative")
+  alternative <- check_alternative(alternative, method)
   output <- check_choice(output, c("dist", "matrix"), "output")
   conf.level <- check_conf_level(conf.level, method)
   log.p <- check_flag(log.p, "log.p")
@@ -235,6 +240,17 @@ gpuCorTest <- function(x, y = NULL, method = c("pearson", "kendall", "spearman",
       if (!is.null(conf.level)) list(conf.level = conf.level)),
     class = c("gpuCorTest", "gpuTests", "gpuCorResult"), adjusted = adjustment_of(settings, input$x)
   )
+}
+
+# Returns the alternative: "greater" is the only one of a one-sided test.
+check_alternative <- function(alternative, method) {
+  alternative <- check_choice(alternative, alternatives, "alternative")
+  if (!is_one_sided(method)) return(alternative)
+  if (alternative == "less") {
+    fail("alternative = \"less\" has no meaning for method = \"", method, "\", whose negative coefficients are no ",
+         "evidence of dependence; leave it out")
+  }
+  "greater"
 }
 
 # Counts a statistic and a p value, n and df if they differ among pairs, and two more doubles each for maxT and for

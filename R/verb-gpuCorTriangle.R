@@ -22,7 +22,8 @@
 #' colnames(x)[triangleIndex(strongest, ncol(x), "column")]
 #' r[trianglePosition(1, 2:5, ncol(x), "column")]
 #' @export
-gpuCorTriangle <- function(x, method = c("pearson", "kendall", "spearman", "bicor", "cosine", "mi"), use = "everything",
+gpuCorTriangle <- function(x, method = c("pearson", "kendall", "spearman", "bicor", "cosine", "distance", "mi"),
+                           use = "everything",
                            order = c("row", "column"), precision = c("single", "double"), weights = NULL,
                            weights_are = NULL, covariates = NULL, data = NULL, bandpass = NULL, tr = NULL, df = NULL,
                            options = NULL, assay = NULL, ..., control = gpuControl(...)) {

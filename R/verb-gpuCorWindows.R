@@ -71,7 +71,8 @@
 #' @export
 gpuCorWindows <- function(x, width, step = 1, taper = c("none", "gaussian", "tukey"),
                           shape = NULL, threshold = NULL, density = NULL, k = NULL,
-                          method = c("pearson", "kendall", "spearman", "bicor", "cosine", "mi"), use = "everything",
+                          method = c("pearson", "kendall", "spearman", "bicor", "cosine", "distance", "mi"),
+                          use = "everything",
                           sign = c("absolute", "positive", "negative"), mutual = FALSE, pairs = NULL,
                           output = c("dist", "network", "connectivity", "moments"),
                           precision = c("single", "double"), weights = NULL, weights_are = NULL, covariates = NULL,
@@ -325,7 +326,7 @@ warn_of_windows <- function(notes, task, keep) {
   if (uses[task$use] == "everything") {
     warn_windows(notes$missing, "missing values leave no coefficient", task, "; see 'use'")
   } else {
-    warn_windows(notes$few, "fewer than two values leave no coefficient", task)
+    warn_windows(notes$few, paste(few_words(task$method), "leave no coefficient"), task)
   }
 }
 

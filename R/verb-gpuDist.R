@@ -5,7 +5,7 @@
 #' @inheritParams gpuCor
 #' @param x A numeric, integer or logical matrix or data frame with an item in each row; or a sparse matrix, a
 #'   `DelayedMatrix`, an HDF5 dataset ([gpuCorFile()]) or a `SummarizedExperiment`.
-#' @param method A string: `"spearman"`, `"pearson"`, `"kendall"`, `"bicor"`, `"cosine"` or `"mi"`, see
+#' @param method A string: `"spearman"`, `"pearson"`, `"kendall"`, `"bicor"`, `"cosine"`, `"distance"` or `"mi"`, see
 #'   [gpucor-measures]. May be abbreviated.
 #' @return An object of class `dist` with values from 0 (same order) to 2 (opposite order). Missing values and ties are
 #'   treated as in [gpuCor()]; the distances of a constant row are `NA`, with a warning.
@@ -16,7 +16,8 @@
 #' d <- gpuDist(mtcars, method = "spearman")
 #' plot(hclust(d, method = "average"), cex = 0.7)
 #' @export
-gpuDist <- function(x, method = c("spearman", "pearson", "kendall", "bicor", "cosine", "mi"), use = "everything",
+gpuDist <- function(x, method = c("spearman", "pearson", "kendall", "bicor", "cosine", "distance", "mi"),
+                    use = "everything",
                     precision = c("single", "double"), weights = NULL, weights_are = NULL, covariates = NULL,
                     data = NULL, bandpass = NULL, tr = NULL, df = NULL, options = NULL, assay = NULL, ...,
                     control = gpuControl(...)) {

@@ -132,12 +132,13 @@
 gpuModules <- function(x, power = NULL, type = c("unsigned", "signed", "signed hybrid"),
                        TOMType = c("signed", "unsigned", "signed Nowick", "unsigned 2", "signed 2", "signed Nowick 2"),
                        TOMDenom = c("min", "mean"),
-                       method = c("pearson", "kendall", "spearman", "bicor", "cosine", "mi"), use = "everything",
-                       combine = NULL, probs = NULL, calibration = c("single quantile", "none"),
-                       calibrationQuantile = 0.95, deepSplit = 2, detectCutHeight = 0.995, minModuleSize = NULL,
-                       pamStage = TRUE, pamRespectsDendro = TRUE, minCoreKME = 0.5, minCoreKMESize = NULL,
-                       minKMEtoStay = NULL, reassignThreshold = NULL, mergeCutHeight = 0.15, cut = list(),
-                       options = NULL, assay = NULL, ..., control = gpuControl(...)) {
+                       method = c("pearson", "kendall", "spearman", "bicor", "cosine", "distance", "mi"),
+                       use = "everything", combine = NULL, probs = NULL,
+                       calibration = c("single quantile", "none"), calibrationQuantile = 0.95, deepSplit = 2,
+                       detectCutHeight = 0.995, minModuleSize = NULL, pamStage = TRUE, pamRespectsDendro = TRUE,
+                       minCoreKME = 0.5, minCoreKMESize = NULL, minKMEtoStay = NULL, reassignThreshold = NULL,
+                       mergeCutHeight = 0.15, cut = list(), options = NULL, assay = NULL, ...,
+                       control = gpuControl(...)) {
   check_control(control, missing(control), ...names())
   need_packages(c("dynamicTreeCut", "WGCNA"), "gpuModules()")
   several <- module_sets(x, list(combine = combine, probs = probs, calibrationQuantile = calibrationQuantile,

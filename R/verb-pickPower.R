@@ -27,7 +27,7 @@
 #' @param r_squared A number in \[0, 1\]: the estimate is the lowest power with a negative slope and an `SFT.R.sq` above
 #'   this.
 #' @param breaks An integer: the number of bins.
-#' @param method A string: `"pearson"`, `"kendall"`, `"spearman"`, `"bicor"`, `"cosine"` or `"mi"`, see
+#' @param method A string: `"pearson"`, `"kendall"`, `"spearman"`, `"bicor"`, `"cosine"`, `"distance"` or `"mi"`, see
 #'   [gpucor-measures]. May be abbreviated.
 #'
 #' @return A list of class `gpuCorPower`: `powerEstimate`, the lowest power that fits, or `NA`; and `fitIndices`, a data
@@ -55,7 +55,8 @@
 #' @order 1
 #' @export
 pickPower <- function(x, power = 1:20, type = c("unsigned", "signed", "signed hybrid"),
-                      method = c("pearson", "kendall", "spearman", "bicor", "cosine", "mi"), use = "everything",
+                      method = c("pearson", "kendall", "spearman", "bicor", "cosine", "distance", "mi"),
+                      use = "everything",
                       r_squared = 0.85, breaks = 10, pairs = NULL, weights = NULL, weights_are = NULL,
                       covariates = NULL, data = NULL, bandpass = NULL, tr = NULL, df = NULL, options = NULL,
                       assay = NULL, combine = NULL, subjects = NULL, subject_weights = NULL, probs = NULL, na.rm = NULL,

@@ -124,7 +124,7 @@ enum {
     GCOR_MISSING = 1,   /* has missing values */
     GCOR_INFINITE = 2,  /* has infinite values */
     GCOR_CONSTANT = 4,  /* has at least two values, and all are equal */
-    GCOR_FEW = 8,       /* has fewer than two values */
+    GCOR_FEW = 8,       /* has fewer than two values, or than the measure's min_obs */
     GCOR_FELL_BACK = 16 /* the measure does not apply; another one was used instead */
 };
 
@@ -133,10 +133,11 @@ enum {
 /* The first member of every operand. The back end owns the operand, and frees it in release(). */
 typedef struct {
     gcor_kind kind;
-    int64_t first, n_var, n_obs; /* variables first .. first+n_var-1, of n_obs observations */
-    double *norm;                /* n_var, in host memory. 0: constant; -1: missing or too few values; NaN: coefficients
-                                  * are not defined, as some values are infinite */
-    unsigned char *flags;        /* n_var, in host memory: GCOR_MISSING ... */
+    int64_t first, n_var; /* variables first .. first+n_var-1 */
+    int64_t n_obs;        /* values of a column: one for each observation, or gcor_operand_length() */
+    double *norm;         /* n_var, in host memory. 0: constant; -1: missing or too few values; NaN: coefficients
+                           * are not defined, as some values are infinite */
+    unsigned char *flags; /* n_var, in host memory: GCOR_MISSING ... */
 } gcor_operand;
 
 typedef struct {
@@ -163,7 +164,7 @@ typedef struct gcor_pairs gcor_pairs; /* pairs.h */
 /* Values that stand for a missing coefficient. A pair has a coefficient if its value is at most 1 (in an approximate
  * segment, at most 1 plus the segment's error). NaN stands for an infinite value in an exact segment, and for any of
  * the reasons in an approximate one. */
-#define GCOR_NO_VALUE 2.0 /* a missing value, or fewer than two pairwise-complete observations */
+#define GCOR_NO_VALUE 2.0 /* a missing value, or too few pairwise-complete observations */
 #define GCOR_ZERO_SD 3.0  /* one of the two variables is constant */
 
 /* Consecutive coefficients of one row: (row, col) .. (row, col+n-1), all of them pairs that count. Each is in [-1, 1],
@@ -317,7 +318,7 @@ typedef struct {
 
     /* (required) Returns the bytes that all operands together may take. */
     int64_t (*memory)(const gcor_state *state);
-    /* (required) Returns the bytes of an operand per variable. */
+    /* (required) Returns the bytes of an operand per variable. n_obs: as in gcor_operand. */
     int64_t (*column_bytes)(const gcor_state *state, gcor_kind kind, int64_t n_obs);
     /* (required) Max sides of a tile for multiply(): powers of two, and *n_row divides *n_col. No result may depend on
      * them. */

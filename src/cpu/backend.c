@@ -66,11 +66,16 @@ int64_t cpu_memory(const gcor_state *state) {
     return gcor_clamp(gcor_available_memory() - state->context->result_bytes, MIN_OPERAND_MEMORY, OPERAND_MEMORY);
 }
 
-/* Two panels of a tile's width must fit the memory even for very long columns. Variables are packed anew for each tile:
- * a square tile packs the fewest per pair. */
+/* Two panels of a tile's width must fit the memory even for very long columns, and the user's limit as long as tiles
+ * are not so narrow that preparing columns again takes longer than multiplying them. Outside of a run, as when a plan
+ * counts its tiles, that limit is not known. Variables are packed anew for each tile: a square tile packs the fewest
+ * per pair. */
 static void cpu_tile_size(const gcor_state *state, gcor_kind kind, int64_t n_obs, int64_t *n_row, int64_t *n_col) {
+    enum { MIN_LIMITED = 256 };
+    int64_t bytes = 2 * cpu_column_bytes(state, kind, n_obs), given = state->context ? state->context->memory : 0;
     *n_col = 2048;
-    while (*n_col > 64 && 2 * *n_col * cpu_column_bytes(state, kind, n_obs) > OPERAND_MEMORY) *n_col /= 2;
+    while (*n_col > 64 && *n_col * bytes > OPERAND_MEMORY) *n_col /= 2;
+    while (*n_col > MIN_LIMITED && given > 0 && *n_col * bytes > given) *n_col /= 2;
     int packed = kind != GCOR_REAL_COMMON && kind != GCOR_RANK_COMMON && kind != GCOR_PAIR_COMMON;
     *n_row = packed || *n_col < 256 ? *n_col : 256;
 }
@@ -99,6 +104,7 @@ static gcor_status cpu_multiply(gcor_state *state, const gcor_operand *rows, con
         status = cpu_sum_slices(state, &product, a, b, tile);
         break;
     case GCOR_REAL_SPARSE: status = cpu_sparse_tile(state, a, b, tile); break;
+    case GCOR_SIGN_SPARSE: status = cpu_sparse_signs_tile(state, a, b, tile); break;
     case GCOR_REAL_COMMON:
     case GCOR_RANK_COMMON:
     case GCOR_PAIR_COMMON: status = cpu_pairwise_tile(state, a, b, tile); break;

@@ -4,7 +4,7 @@
  *   product.c           a tile: packs its variables in micro-panels, computes its blocks, delivers them to the sink
  *     real.c sign.c       products of real numbers and of signs
  *     mutual.c            products of bins
- *   sparse.c            columns and products of the entries of a sparse matrix
+ *   sparse.c sparse_signs.c  columns and products of the entries of a sparse matrix
  *     kernels.h           the inner loops; kernels.c finds those of an instruction set, each of which has a file
  * isa_*.c that defines its vectors (vectors.h) and includes the loops: kernels_of_isa.h, kernel_real.h, kernel_sign.h,
  * kernel_levels.h; float_sums.h is for machines without fused multiply-add kendall.c           a tile of signs pair by
@@ -16,24 +16,26 @@
 #include "../gpucor.h"
 #include "kernels.h"
 
-/* An operand: n_obs values per variable. The kind determines which arrays are used; the others are NULL. */
+/* An operand: head.n_obs values per variable. The kind determines which arrays are used; the others are NULL. */
 typedef struct {
     gcor_operand head;
     const gcor_measure *measure;
     const gcor_design *design; /* the run's, which outlives the operand */
     const cpu_kernels *kernels;
-    float *columns;        /* REAL: scaled values or scores; SIGN, SIGN_COMMON: scores (NaN: missing) */
-    int64_t stride;        /* elements between columns: n_obs; REAL: up to CPU_PADDING more, zeros */
-    double *inverse;       /* REAL: one over a column's length; NaN where it has no coefficients */
-    float *scale;          /* `inverse` as float */
-    double *values;        /* DOUBLE: scaled values or scores; REAL_COMMON, PAIR_COMMON: values, NaN: missing;
-                            * REAL_SPARSE: the values of entries, less the column's value at all other observations */
-    int64_t *start;        /* REAL_SPARSE: n_var + 1 starts of columns among the entries */
-    double *mean;          /* REAL_SPARSE: the sum of a column's entries over the root of n_obs; 0 if not centered */
-    int32_t *order;        /* RANK_COMMON: the rows of the values present, ascending by value; REAL_SPARSE: the
+    float *columns;  /* REAL: scaled values or scores; SIGN, SIGN_COMMON: scores (NaN: missing) */
+    int64_t stride;  /* elements between columns: n_obs; REAL: up to CPU_PADDING more, zeros */
+    double *inverse; /* REAL: one over a column's length; NaN where it has no coefficients */
+    float *scale;    /* `inverse` as float */
+    double *values;  /* DOUBLE: scaled values or scores; REAL_COMMON, PAIR_COMMON: values, NaN: missing;
+                      * REAL_SPARSE: the values of entries, less the column's value at all other observations */
+    int64_t *start;  /* SPARSE: n_var + 1 starts of columns among the entries */
+    double *mean; /* REAL_SPARSE: the sum of a column's entries over the root of n_obs; 0 if not centered; SIGN_SPARSE:
+                   * the sum of their signs */
+    int32_t *order;        /* RANK_COMMON: the rows of the values present, ascending by value; SPARSE: the
                             * observation of each entry, ascending within a column */
-    int32_t *begin, *end;  /* RANK_COMMON: the value's run of ties in that order, -1: missing */
-    int64_t *n_present;    /* RANK_COMMON: per variable */
+    int32_t *begin, *end;  /* RANK_COMMON: the value's run of ties in that order, -1: missing; SIGN_SPARSE: of each
+                            * entry its rank less that of zero, and the column's entries below less those above */
+    int64_t *n_present;    /* RANK_COMMON: per variable; SIGN_SPARSE: the entries that are not zero, which come first */
     unsigned char *levels; /* SIGN, SIGN_COMMON: how many distinct values, 0: more than CPU_LEVELS; BINNED,
                             * BINNED_COMMON: one above the last bin */
     unsigned char *codes;  /* BINNED, BINNED_COMMON: the bin of each observation, GCOR_NO_BIN: missing */
@@ -152,16 +154,21 @@ gcor_status cpu_cluster(gcor_state *state, gcor_context *context, const struct g
 /* sparse.c: allocates and fills a REAL_SPARSE operand; after an error the caller frees what there is. Bytes of an entry
  * of one. */
 gcor_status cpu_prepare_sparse(gcor_context *context, const gcor_columns *columns, cpu_operand *o);
+/* sparse_signs.c: the same for a SIGN_SPARSE operand. */
+gcor_status cpu_prepare_sparse_signs(gcor_context *context, const gcor_columns *columns, cpu_operand *o);
 enum { CPU_ENTRY_BYTES = sizeof(double) + sizeof(int32_t) };
 
 /* kendall.c: true if cpu_kendall_tile() is faster for a tile of signs than planes of that mode. */
 int cpu_is_cheaper_by_pairs(const gcor_state *state, const cpu_operand *rows, const cpu_operand *cols,
                             const gcor_tile *tile, cpu_sign_mode mode);
 
-/* Compute a tile whose pairs are no products of micro-panels: kendall.c, sparse.c, pairwise.c, overlap.c. */
+/* Compute a tile whose pairs are no products of micro-panels: kendall.c, sparse.c, sparse_signs.c, pairwise.c,
+ * overlap.c. */
 gcor_status cpu_kendall_tile(gcor_state *state, const cpu_operand *rows, const cpu_operand *cols,
                              const gcor_tile *tile);
 gcor_status cpu_sparse_tile(gcor_state *state, const cpu_operand *rows, const cpu_operand *cols, const gcor_tile *tile);
+gcor_status cpu_sparse_signs_tile(gcor_state *state, const cpu_operand *rows, const cpu_operand *cols,
+                                  const gcor_tile *tile);
 gcor_status cpu_pairwise_tile(gcor_state *state, const cpu_operand *rows, const cpu_operand *cols,
                               const gcor_tile *tile);
 gcor_status cpu_overlap_tile(gcor_state *state, const gcor_adjacency *rows, const gcor_adjacency *cols,

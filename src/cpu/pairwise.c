@@ -148,7 +148,7 @@ static double pair_of_its_own(const cpu_operand *rows, int64_t i, const cpu_oper
 static int64_t work_bytes(const cpu_operand *o) {
     switch (o->head.kind) {
     case GCOR_RANK_COMMON: return 2 * (o->head.n_obs + 1) * (int64_t)sizeof(int32_t);
-    case GCOR_PAIR_COMMON: return (int64_t)(gcor_pair_bytes(o->design, o->head.n_obs) + 63) / 64 * 64;
+    case GCOR_PAIR_COMMON: return (int64_t)(gcor_pair_bytes(o->measure, o->design, o->head.n_obs) + 63) / 64 * 64;
     default: return 1;
     }
 }

@@ -23,6 +23,7 @@ int64_t cpu_column_bytes(const gcor_state *state, gcor_kind kind, int64_t n_obs)
     case GCOR_BINNED:
     case GCOR_BINNED_COMMON: return n_obs + GCOR_MAX_BINS * n_obs / 8; /* codes, and level bitsets of a tile */
     case GCOR_REAL_SPARSE: return (int64_t)(GCOR_MAX_SPARSE * (double)n_obs * CPU_ENTRY_BYTES) + 1;
+    case GCOR_SIGN_SPARSE: return (int64_t)(GCOR_MAX_SPARSE_SIGNS * (double)n_obs * CPU_ENTRY_BYTES) + 1;
     default: return stride_of(kind, n_obs) * (int64_t)sizeof(float);
     }
 }
@@ -33,7 +34,8 @@ static gcor_status allocate(gcor_context *context, gcor_kind kind, int64_t n_obs
     ok = ok && (o->head.norm = gcor_alloc(context, n_var, sizeof(double), what));
     ok = ok && (o->head.flags = gcor_alloc(context, n_var, 1, what));
     switch (kind) {
-    case GCOR_REAL_SPARSE: break; /* sparse.c counts the entries first */
+    case GCOR_REAL_SPARSE:
+    case GCOR_SIGN_SPARSE: break; /* the entries are counted first */
     case GCOR_DOUBLE:
     case GCOR_REAL_COMMON:
     case GCOR_PAIR_COMMON: ok = ok && (o->values = gcor_alloc(context, n_obs * n_var, sizeof(double), what)); break;
@@ -65,7 +67,8 @@ typedef struct {
     const gcor_measure *measure;
     const gcor_design *design;
     cpu_operand *operand;
-    char *ranks; /* ranks_bytes per thread, for ranks or for a gcor_pair */
+    int64_t n_obs; /* of a column that is read; the operand's may be larger */
+    char *ranks;   /* ranks_bytes per thread, for ranks or for a gcor_pair */
     size_t ranks_bytes;
 } preparation;
 
@@ -130,7 +133,7 @@ static double prepare_real(const preparation *p, const gcor_ranks *ranks, double
     const cpu_operand *o = p->operand;
     float *out = o->columns + j * o->stride;
     for (int64_t k = o->head.n_obs; k < o->stride; k++) out[k] = 0;
-    return gcor_prepare_real(p->measure, p->design, x, o->head.n_obs, flags, ranks, out);
+    return gcor_prepare_real(p->measure, p->design, x, p->n_obs, flags, ranks, out);
 }
 
 /* Prepares column j. Returns its norm, or a number that is 0 for a constant column. *present: number of values that
@@ -141,7 +144,7 @@ static double prepare_by_kind(const preparation *p, const gcor_ranks *ranks, dou
     int64_t n = o->head.n_obs;
     double origin = p->measure->angle == GCOR_AS_IS ? 0 : NAN;
     switch (o->head.kind) {
-    case GCOR_DOUBLE: return gcor_prepare_double(p->measure, p->design, x, n, flags, ranks, o->values + j * n);
+    case GCOR_DOUBLE: return gcor_prepare_double(p->measure, p->design, x, p->n_obs, flags, ranks, o->values + j * n);
     case GCOR_REAL_COMMON: return copy_values(x, n, origin, o->values + j * n, present);
     case GCOR_RANK_COMMON: return rank_values(p, ranks, x, j, present);
     case GCOR_BINNED:
@@ -155,8 +158,8 @@ static double prepare_by_kind(const preparation *p, const gcor_ranks *ranks, dou
 static void prepare_column(void *user, int thread, int64_t var, double *x, int flags) {
     const preparation *p = user;
     cpu_operand *o = p->operand;
-    int64_t j = var - o->head.first, present = o->head.n_obs;
-    gcor_ranks ranks = gcor_ranks_at(p->ranks + thread * p->ranks_bytes, o->head.n_obs);
+    int64_t j = var - o->head.first, present = p->n_obs;
+    gcor_ranks ranks = gcor_ranks_at(p->ranks + thread * p->ranks_bytes, p->n_obs);
     double norm = o->head.kind == GCOR_PAIR_COMMON ? keep_values(p, thread, x, j, &flags, &present)
                                                    : prepare_by_kind(p, &ranks, x, j, &flags, &present);
     gcor_describe_column(p->measure, o->head.kind, present, &norm, &flags);
@@ -176,9 +179,9 @@ static void begin_bins(cpu_operand *o) {
 
 static gcor_status prepare_columns(gcor_context *context, const gcor_columns *columns, const gcor_measure *measure,
                                    cpu_operand *o) {
-    size_t scratch = o->head.kind == GCOR_PAIR_COMMON ? gcor_pair_bytes(columns->design, o->head.n_obs)
-                                                      : gcor_ranks_bytes(o->head.n_obs);
-    preparation p = {measure, columns->design, o, NULL, (scratch + 63) / 64 * 64};
+    size_t scratch = o->head.kind == GCOR_PAIR_COMMON ? gcor_pair_bytes(measure, columns->design, columns->n_obs)
+                                                      : gcor_ranks_bytes(columns->n_obs);
+    preparation p = {measure, columns->design, o, columns->n_obs, NULL, (scratch + 63) / 64 * 64};
     p.ranks = gcor_alloc(context, context->threads, p.ranks_bytes, "columns being prepared");
     if (!p.ranks) return GCOR_NO_MEMORY;
     gcor_status status = gcor_for_columns(context, columns, o->head.first, o->head.n_var, prepare_column, &p);
@@ -189,19 +192,21 @@ static gcor_status prepare_columns(gcor_context *context, const gcor_columns *co
 gcor_status cpu_prepare(gcor_state *state, const gcor_columns *columns, const gcor_measure *measure, gcor_kind kind,
                         int64_t first, int64_t n_var, gcor_operand **operand) {
     gcor_context *context = state->context;
+    int64_t length = gcor_operand_length(measure, kind, columns->n_obs);
     cpu_operand *o = gcor_alloc(context, 1, sizeof *o, "an operand");
     *operand = NULL;
     if (!o) return GCOR_NO_MEMORY;
-    *o = (cpu_operand){.head = {.kind = kind, .first = first, .n_var = n_var, .n_obs = columns->n_obs},
+    *o = (cpu_operand){.head = {.kind = kind, .first = first, .n_var = n_var, .n_obs = length},
                        .measure = measure,
                        .design = columns->design,
                        .kernels = state->kernels,
-                       .stride = stride_of(kind, columns->n_obs)};
-    gcor_status status = allocate(context, kind, columns->n_obs, n_var, o);
+                       .stride = stride_of(kind, length)};
+    gcor_status status = allocate(context, kind, length, n_var, o);
     if (!status && o->terms) begin_bins(o);
     if (!status)
-        status = kind == GCOR_REAL_SPARSE ? cpu_prepare_sparse(context, columns, o)
-                                          : prepare_columns(context, columns, measure, o);
+        status = kind == GCOR_REAL_SPARSE   ? cpu_prepare_sparse(context, columns, o)
+                 : kind == GCOR_SIGN_SPARSE ? cpu_prepare_sparse_signs(context, columns, o)
+                                            : prepare_columns(context, columns, measure, o);
     if (status)
         cpu_release(state, &o->head);
     else

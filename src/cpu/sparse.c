@@ -145,7 +145,7 @@ static gcor_status allocate(gcor_context *context, const gcor_matrix *matrix, cp
 }
 
 gcor_status cpu_prepare_sparse(gcor_context *context, const gcor_columns *columns, cpu_operand *o) {
-    const gcor_matrix *matrix = gcor_sparse_of(columns->source);
+    const gcor_matrix *matrix = gcor_sparse_of(columns->source, GCOR_MAX_SPARSE);
     int64_t n = columns->n_obs + 1;
     preparation p = {context, matrix, o, .ranks_bytes = (gcor_ranks_bytes(n) + 63) / 64 * 64};
     gcor_status status = allocate(context, matrix, o);

@@ -21,7 +21,7 @@ static int64_t variable_bytes(const gcor_panel_maker *maker) {
     const gcor_work *work = maker->work;
     int64_t bytes = 0;
     for (const gcor_data *data = work->data; data < work->data + work->n_data; data++)
-        bytes += gcor_backend_of(maker)->column_bytes(maker->state, data->kind, data->cols.n_obs);
+        bytes += gcor_backend_of(maker)->column_bytes(maker->state, data->kind, data->length);
     return bytes;
 }
 
@@ -43,7 +43,7 @@ static void plan_tiles(gcor_coefficients *c) {
     c->tile_rows = c->tile_cols = INT64_MAX;
     for (const gcor_data *data = work->data; data < work->data + work->n_data; data++) {
         int64_t rows, cols;
-        gcor_backend_of(&c->head)->tile_size(c->head.state, data->kind, data->cols.n_obs, &rows, &cols);
+        gcor_backend_of(&c->head)->tile_size(c->head.state, data->kind, data->length, &rows, &cols);
         c->tile_rows = gcor_min(c->tile_rows, rows);
         c->tile_cols = gcor_min(c->tile_cols, cols);
     }

@@ -105,9 +105,10 @@ static gcor_status count(gcor_session *session, gcor_context *context, gcor_job 
                       .grid = gcor_grid_of(sink->shape, sink->n_row, sink->n_col)};
     gcor_status status = gcor_kind_of(context, job->measure, NULL, 0, job->in_double, &data.kind);
     if (status) return status;
+    data.length = gcor_operand_length(job->measure, data.kind, job->x->n_obs);
     work.row_flags = gcor_alloc(context, sink->n_row, 1, "flags");
     work.col_flags = gcor_alloc(context, sink->n_col, 1, "flags");
-    int64_t each = backend.column_bytes(state, data.kind, job->x->n_obs);
+    int64_t each = backend.column_bytes(state, data.kind, data.length);
     ((counting_source *)data.rows.source)->each = ((counting_source *)data.cols.source)->each = each;
     status = work.row_flags && work.col_flags ? walk_tiles(&work, context, state) : GCOR_NO_MEMORY;
     gcor_free(work.row_flags);

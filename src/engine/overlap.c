@@ -34,7 +34,7 @@ static gcor_status fail_missing(const overlaps *o, int64_t missing) {
     for (int64_t j = 0; j < o->n_var; j++) {
         const unsigned char flags = o->head.work->col_flags[j];
         const char *what = flags & GCOR_CONSTANT   ? "is constant"
-                           : flags & GCOR_FEW      ? "has fewer than two values"
+                           : flags & GCOR_FEW      ? "has too few values"
                            : flags & GCOR_MISSING  ? "has missing values"
                            : flags & GCOR_INFINITE ? "has infinite values"
                                                    : NULL;

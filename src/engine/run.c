@@ -57,10 +57,10 @@ static int is_shared(const gcor_work *work, double steps) {
 }
 
 static gcor_status run_work(gcor_work *work, gcor_context *context) {
-    double variables = (double)(work->grid.n_row + work->grid.n_col), n_obs = (double)work->data->cols.n_obs;
-    double each = steps_of_pair(work->data->kind, work->data->cols.n_obs);
+    double variables = (double)(work->grid.n_row + work->grid.n_col), length = (double)work->data->length;
+    double each = steps_of_pair(work->data->kind, work->data->length);
     if (work->job->overlap) each += (double)work->grid.n_col;
-    double steps = (double)work->queue.pairs * each + 8 * variables * n_obs;
+    double steps = (double)work->queue.pairs * each + 8 * variables * length;
     int threads = context->threads;
     steps *= (double)work->n_data;
     if (steps < STEPS_OF_A_THREAD) context->threads = 1;
@@ -74,8 +74,10 @@ static gcor_status run_work(gcor_work *work, gcor_context *context) {
 int gcor_is_sparse(const gcor_job *job) {
     const gcor_measure *measure = job->measure;
     if (job->combination || job->overlap || job->pairs || job->design) return 0;
-    if (measure->kind != GCOR_REAL || measure->angle == GCOR_OWN_WAY || !gcor_has_double(measure)) return 0;
-    return gcor_sparse_of(job->x) && (!job->y || gcor_sparse_of(job->y));
+    if (measure->kind == GCOR_REAL && (measure->angle == GCOR_OWN_WAY || !gcor_has_double(measure))) return 0;
+    if (measure->kind != GCOR_REAL && measure->kind != GCOR_SIGN) return 0;
+    double max = measure->kind == GCOR_SIGN ? GCOR_MAX_SPARSE_SIGNS : GCOR_MAX_SPARSE;
+    return gcor_sparse_of(job->x, max) && (!job->y || gcor_sparse_of(job->y, max));
 }
 
 /* Select the observations of a subject. The caller ends *data with forget_data(), also after an error. */
@@ -97,7 +99,8 @@ static gcor_status look_at_data(gcor_work *work, gcor_context *context, const gc
     if (status) return status;
     status = gcor_kind_of(context, job->measure, design, observations.common, job->in_double, &data->kind);
     if (gcor_is_sparse(job) && work->session->backend->is_host && !observations.observed && !observations.common)
-        data->kind = GCOR_REAL_SPARSE;
+        data->kind = data->kind == GCOR_SIGN ? GCOR_SIGN_SPARSE : GCOR_REAL_SPARSE;
+    data->length = gcor_operand_length(job->measure, data->kind, observations.n_obs);
     return status;
 }
 

@@ -4,9 +4,9 @@
 
 #include "../gpucor.h"
 
-/* run.c: true if the job's pairs are products of the entries of sparse columns (GCOR_REAL_SPARSE), provided that no
- * observation is left out. Only a back end that is_host has such products; as their last bits differ from those of
- * dense columns, callers use it whether or not there is a GPU. */
+/* run.c: true if the job's pairs are products of the entries of sparse columns (GCOR_REAL_SPARSE,
+ * GCOR_SIGN_SPARSE), provided that no observation is left out. Only a back end that is_host has such products. The last
+ * bits of REAL_SPARSE differ from those of dense columns: callers use it whether or not there is a GPU. */
 int gcor_is_sparse(const gcor_job *job);
 /* run.c: all pairs of the job, or those that its sink's mask selects. */
 gcor_status gcor_run_all(gcor_session *session, gcor_context *context, gcor_job *job);

@@ -11,6 +11,7 @@
 typedef struct {
     gcor_columns rows, cols; /* of y, or again of x; of x */
     gcor_kind kind;
+    int64_t length; /* n_obs of its operands */
 } gcor_data;
 
 typedef struct gcor_worker gcor_worker; /* worker.c */

@@ -12,6 +12,9 @@ double gcor_prepare_cosine_double(double *x, int64_t n, gcor_preparing *with, do
 double gcor_prepare_bicor(double *x, int64_t n, gcor_preparing *with, float *out); /* bicor.c */
 double gcor_prepare_bicor_double(double *x, int64_t n, gcor_preparing *with, double *out);
 extern const gcor_option gcor_bicor_options[];
+double gcor_prepare_distance(double *x, int64_t n, gcor_preparing *with, float *out); /* distance.c */
+double gcor_prepare_distance_double(double *x, int64_t n, gcor_preparing *with, double *out);
+int64_t gcor_distance_length(int64_t n_obs);
 extern const gcor_option gcor_mutual_options[]; /* mutual.c */
 
 static const gcor_measure PEARSON = {
@@ -84,6 +87,23 @@ static const gcor_measure COSINE = {
     .prepare = gcor_prepare_cosine,
     .prepare_double = gcor_prepare_cosine_double,
 };
+static const gcor_measure DISTANCE = {
+    .version = GCOR_MEASURE_VERSION,
+    .name = "distance",
+    .title = "Squared distance correlation",
+    .kind = GCOR_REAL,
+    .common = GCOR_PAIR_COMMON,
+    .infinite = GCOR_INFINITE_IS_NAN,
+    .distribution = GCOR_CHI_SQUARED,
+    .angle = GCOR_OWN_WAY,
+    .refusal = "it compares pairs of observations, which a weight of one observation does not weigh, and regression "
+               "leaves dependence that is not linear; use method = \"spearman\"",
+    .needs_scratch = 1,
+    .min_obs = 4,
+    .length = gcor_distance_length,
+    .prepare = gcor_prepare_distance,
+    .prepare_double = gcor_prepare_distance_double,
+};
 static const gcor_measure MUTUAL = {
     .version = GCOR_MEASURE_VERSION,
     .name = "mi",
@@ -98,7 +118,7 @@ static const gcor_measure MUTUAL = {
 };
 
 enum { ROOM = 32 };
-static const gcor_measure *table[ROOM + 1] = {&PEARSON, &KENDALL, &SPEARMAN, &BICOR, &COSINE, &MUTUAL};
+static const gcor_measure *table[ROOM + 1] = {&PEARSON, &KENDALL, &SPEARMAN, &BICOR, &COSINE, &DISTANCE, &MUTUAL};
 
 const gcor_measure *gcor_measure_at(int k) {
     return k >= 0 && k < ROOM ? table[k] : NULL;
@@ -107,6 +127,14 @@ const gcor_measure *gcor_measure_at(int k) {
 int gcor_is_common(gcor_kind kind) {
     return kind == GCOR_REAL_COMMON || kind == GCOR_RANK_COMMON || kind == GCOR_SIGN_COMMON ||
            kind == GCOR_PAIR_COMMON || kind == GCOR_BINNED_COMMON;
+}
+
+int64_t gcor_operand_length(const gcor_measure *measure, gcor_kind kind, int64_t n_obs) {
+    return measure->length && (kind == GCOR_REAL || kind == GCOR_DOUBLE) ? measure->length(n_obs) : n_obs;
+}
+
+int gcor_min_obs(const gcor_measure *measure) {
+    return measure->min_obs > 0 ? measure->min_obs : 2;
 }
 
 int gcor_has_double(const gcor_measure *m) {
@@ -119,12 +147,18 @@ static int count_options(const gcor_measure *m) {
     return n;
 }
 
+/* Designs and moments need a value for each observation. */
+static int has_usable_length(const gcor_measure *m) {
+    return !m->length ||
+           (m->prepare && m->angle == GCOR_OWN_WAY && (m->common == GCOR_PAIR_COMMON || m->common == GCOR_NO_KIND));
+}
+
 static int is_usable(const gcor_measure *m) {
     if (m->version != GCOR_MEASURE_VERSION || !m->name || !m->title) return 0;
     if (m->kind != GCOR_REAL && m->kind != GCOR_SIGN) return 0;
     if (m->common != GCOR_NO_KIND && (!gcor_is_common(m->common) || m->common == GCOR_BINNED_COMMON)) return 0;
     if (m->common == GCOR_PAIR_COMMON && !gcor_has_double(m)) return 0;
-    if (count_options(m) > GCOR_MAX_OPTIONS) return 0;
+    if (count_options(m) > GCOR_MAX_OPTIONS || !has_usable_length(m)) return 0;
     return m->ranked || (m->kind == GCOR_REAL && m->prepare);
 }
 
@@ -195,7 +229,7 @@ gcor_status gcor_kind_of(gcor_context *context, const gcor_measure *measure, con
 /* True if no coefficients can be computed from a column. */
 static int is_unusable(const gcor_measure *measure, int64_t n, int flags) {
     int unusable = measure->infinite == GCOR_INFINITE_IS_NAN ? GCOR_MISSING | GCOR_INFINITE : GCOR_MISSING;
-    return n == 0 || flags & unusable;
+    return n == 0 || n < measure->min_obs || flags & unusable;
 }
 
 int gcor_needs_scratch(const gcor_measure *measure, const gcor_design *design) {
@@ -243,7 +277,7 @@ static int is_left(const gcor_measure *measure, const gcor_design *design, const
 double gcor_prepare_double(const gcor_measure *measure, const gcor_design *design, double *x, int64_t n, int *flags,
                            const gcor_ranks *ranks, double *out) {
     double squares = 1, option[GCOR_MAX_OPTIONS];
-    memset(out, 0, (size_t)n * sizeof *out);
+    memset(out, 0, (size_t)gcor_operand_length(measure, GCOR_DOUBLE, n) * sizeof *out);
     if (is_unusable(measure, n, *flags)) return 0;
     if (measure->ranked) squares = rank_values(design, x, n, ranks);
     if (!(squares > 0) || !is_left(measure, design, ranks, x, n, &squares)) return 0;
@@ -269,7 +303,7 @@ double gcor_prepare_real(const gcor_measure *measure, const gcor_design *design,
     int usable = !is_unusable(measure, n, *flags);
     if (usable && measure->ranked) squares = rank_values(design, x, n, ranks);
     if (!usable || !(squares > 0) || !is_left(measure, design, ranks, x, n, &squares)) {
-        for (int64_t k = 0; k < n; k++) out[k] = 0;
+        memset(out, 0, (size_t)gcor_operand_length(measure, GCOR_REAL, n) * sizeof *out);
         return 0;
     }
     if (squares < 0) {
@@ -290,7 +324,7 @@ double gcor_prepare_real(const gcor_measure *measure, const gcor_design *design,
 
 void gcor_describe_column(const gcor_measure *measure, gcor_kind kind, int64_t present, double *norm, int *flags) {
     int common = gcor_is_common(kind);
-    if (present < 2) *flags |= GCOR_FEW;
+    if (present < gcor_min_obs(measure)) *flags |= GCOR_FEW;
     if (*flags & GCOR_FEW || (!common && *flags & GCOR_MISSING))
         *norm = -1;
     else if (!common && measure->infinite == GCOR_INFINITE_IS_NAN && *flags & GCOR_INFINITE)

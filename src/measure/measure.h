@@ -25,6 +25,11 @@ gcor_kind gcor_common_kind(const gcor_measure *measure, const gcor_design *desig
 /* True for kinds whose pairs use their pairwise-complete observations. Any thread. */
 int gcor_is_common(gcor_kind kind);
 
+/* The length of a column of n_obs observations prepared as `kind`. Any thread. */
+int64_t gcor_operand_length(const gcor_measure *measure, gcor_kind kind, int64_t n_obs);
+/* Min number of observations of a coefficient. Any thread. */
+int gcor_min_obs(const gcor_measure *measure);
+
 /* Explains why a measure does not accept weights or covariates, and what to use instead. A static string. */
 const char *gcor_refusal(const gcor_measure *measure);
 
@@ -58,9 +63,10 @@ void gcor_weighted_scores(const gcor_ranks *ranks, const double *weight, int64_t
 /* True if preparing a column needs a gcor_ranks, for ranks or as scratch. design: NULL for none. */
 int gcor_needs_scratch(const gcor_measure *measure, const gcor_design *design);
 
-/* Prepares a gathered column of n values as a GCOR_REAL operand, by measure and design (NULL for none). out: n
- * values; all zero if there are missing values or, if the measure cannot use them, infinite ones. ranks: scratch;
- * NULL if gcor_needs_scratch() is 0. Overwrites x; may add GCOR_FELL_BACK to *flags. Returns the norm. Any thread. */
+/* Prepares a gathered column of n values as a GCOR_REAL operand, by measure and design (NULL for none). out:
+ * gcor_operand_length() values; all zero if there are missing values or, if the measure cannot use them, infinite ones.
+ * ranks: scratch; NULL if gcor_needs_scratch() is 0. Overwrites x; may add GCOR_FELL_BACK to *flags. Returns the norm.
+ * Any thread. */
 double gcor_prepare_real(const gcor_measure *measure, const gcor_design *design, double *x, int64_t n, int *flags,
                          const gcor_ranks *ranks, float *out);
 

@@ -6,30 +6,34 @@
 
 /* ---- memory layout ---------------------------------------------------------------------------------- */
 
-enum { COLUMNS = 4, WEIGHTS = 2 };
+enum { COLUMNS = 2, PREPARED = 2, WEIGHTS = 2 };
 
 /* Number of columns that a pair's basis is made from. */
 static int64_t regressors_of(const gcor_design *design) {
     return design->raw ? design->n_raw : design->n_basis;
 }
 
-static size_t double_count(const gcor_design *design, int64_t n_obs) {
-    int64_t columns = COLUMNS + (design ? WEIGHTS + regressors_of(design) : 0);
-    return (size_t)(columns * n_obs);
+static int64_t length_of(const gcor_measure *measure, int64_t n_obs) {
+    return gcor_operand_length(measure, GCOR_DOUBLE, n_obs);
 }
 
-size_t gcor_pair_bytes(const gcor_design *design, int64_t n_obs) {
+static size_t double_count(const gcor_measure *measure, const gcor_design *design, int64_t n_obs) {
+    int64_t columns = COLUMNS + (design ? WEIGHTS + regressors_of(design) : 0);
+    return (size_t)(columns * n_obs + PREPARED * length_of(measure, n_obs));
+}
+
+size_t gcor_pair_bytes(const gcor_measure *measure, const gcor_design *design, int64_t n_obs) {
     size_t ranks = (gcor_ranks_bytes(n_obs) + 7) / 8 * 8, rows = ((size_t)n_obs + 1) / 2 * 2 * sizeof(int32_t);
-    return double_count(design, n_obs) * sizeof(double) + ranks + rows;
+    return double_count(measure, design, n_obs) * sizeof(double) + ranks + rows;
 }
 
 gcor_pair gcor_pair_at(void *memory, const gcor_measure *measure, const gcor_design *design, int64_t n_obs) {
     gcor_pair pair = {.measure = measure, .design = design, .n_obs = n_obs, .x = memory};
-    double *next = pair.x + double_count(design, n_obs);
+    double *next = pair.x + double_count(measure, design, n_obs);
     pair.y = pair.x + n_obs;
     pair.own_x = pair.y + n_obs;
-    pair.own_y = pair.own_x + n_obs;
-    pair.weight = pair.own_y + n_obs;
+    pair.own_y = pair.own_x + length_of(measure, n_obs);
+    pair.weight = pair.own_y + length_of(measure, n_obs);
     pair.root = pair.weight + n_obs;
     pair.basis = pair.root + n_obs;
     pair.ranks = gcor_ranks_at(next, n_obs);
@@ -144,20 +148,21 @@ static double make_prepared(const gcor_pair *pair, const gcor_design *design, do
 double gcor_pair_coefficient(const gcor_pair *pair, const double *x, const double *y) {
     int x_flags = 0, y_flags = 0;
     int64_t n = gather_common(pair, x, y, &x_flags, &y_flags);
-    if (n < 2) return GCOR_NO_VALUE;
+    if (n < gcor_min_obs(pair->measure)) return GCOR_NO_VALUE;
     gcor_design own = {0};
     if (pair->design) own = design_of(pair, n);
     const gcor_design *design = pair->design ? &own : NULL;
     if (!has_capacity(pair, design, n)) return GCOR_NO_VALUE;
     double norm_x = make_prepared(pair, design, pair->x, n, &x_flags, pair->own_x);
     double norm_y = make_prepared(pair, design, pair->y, n, &y_flags, pair->own_y);
-    return gcor_coefficient(gcor_double_dot(pair->own_x, pair->own_y, n), norm_x, norm_y);
+    double product = gcor_double_dot(pair->own_x, pair->own_y, length_of(pair->measure, n));
+    return gcor_coefficient(product, norm_x, norm_y);
 }
 
 double gcor_pair_norm(const gcor_pair *pair, const double *x, int *flags) {
     int found = 0;
     int64_t n = gather_common(pair, x, x, &found, &found);
-    if (n < 2) return 0;
+    if (n < gcor_min_obs(pair->measure)) return 0;
     if (pair->design && pair->design->keeps && n < pair->n_obs)
         return 0; /* its projection is only defined for all observations */
     gcor_design own = {0};

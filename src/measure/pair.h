@@ -14,15 +14,15 @@ typedef struct {
     const gcor_measure *measure;
     const gcor_design *design; /* NULL: none */
     int64_t n_obs;
-    int32_t *rows; /* the pairwise-complete observations */
-    double *x, *y, *own_x, *own_y;
+    int32_t *rows;                 /* the pairwise-complete observations */
+    double *x, *y, *own_x, *own_y; /* own_x, own_y: prepared columns */
     double *weight, *root, *basis; /* of the pairwise-complete observations */
     gcor_ranks ranks;
 } gcor_pair;
 
 /* gcor_pair_bytes(): bytes of that scratch. gcor_pair_at(): lays it out at `memory`, which is aligned for doubles
  * and stays the caller's. */
-size_t gcor_pair_bytes(const gcor_design *design, int64_t n_obs);
+size_t gcor_pair_bytes(const gcor_measure *measure, const gcor_design *design, int64_t n_obs);
 gcor_pair gcor_pair_at(void *memory, const gcor_measure *measure, const gcor_design *design, int64_t n_obs);
 
 /* Coefficient of two columns of n_obs values (NaN: missing), or a value above 1 that says why there is none, as

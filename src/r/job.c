@@ -38,7 +38,7 @@ static void use_backend_for_bins(r_job *q) {
     use_first_device(q, gcor_backend_at(k));
 }
 
-/* The processor takes over for products of the entries of sparse columns. */
+/* The processor takes over for products of the entries of sparse columns (engine/run.h). */
 static void use_host(r_job *q) {
     int k = 0;
     if (q->backend->is_host) return;
@@ -126,7 +126,7 @@ gcor_status r_job_run(r_job *q, gcor_sink *sink, SEXP result) {
         q->job.sink = &q->information.sink;
     }
     if (q->job.combination) r_subjects_memory(q);
-    if (gcor_is_sparse(&q->job)) use_host(q);
+    if (gcor_is_sparse(&q->job) && q->job.measure->kind == GCOR_REAL) use_host(q);
     gcor_status status = r_session(context, q->backend, q->devices, q->n_devices, &session);
     if (!status) status = r_part_run(q, session, sink);
     r_session_end(q->backend, status);

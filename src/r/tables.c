@@ -45,16 +45,17 @@ static SEXP options_of(const gcor_measure *measure) {
 
 /* Returns the table of measures as a list of columns, an element for each measure. */
 SEXP r_measures(void) {
-    const char *names[] = {"name",     "title",   "ranked",  "common",           "distribution",
-                           "df_taken", "centred", "options", "takes_covariates", "refusal",
-                           ""};
-    const char *distributions[] = {
-        [GCOR_STUDENT_T] = "t", [GCOR_NORMAL_WITH_TIES] = "normal", [GCOR_NO_DISTRIBUTION] = "none"};
-    SEXPTYPE types[] = {STRSXP, STRSXP, LGLSXP, LGLSXP, STRSXP, INTSXP, LGLSXP, VECSXP, LGLSXP, STRSXP};
+    const char *names[] = {"name",    "title",   "ranked",           "common",  "distribution", "df_taken",
+                           "centred", "options", "takes_covariates", "refusal", "min_obs",      ""};
+    const char *distributions[] = {[GCOR_STUDENT_T] = "t",
+                                   [GCOR_NORMAL_WITH_TIES] = "normal",
+                                   [GCOR_CHI_SQUARED] = "chi-squared",
+                                   [GCOR_NO_DISTRIBUTION] = "none"};
+    SEXPTYPE types[] = {STRSXP, STRSXP, LGLSXP, LGLSXP, STRSXP, INTSXP, LGLSXP, VECSXP, LGLSXP, STRSXP, INTSXP};
     int n = 0;
     while (gcor_measure_at(n)) n++;
     SEXP result = PROTECT(Rf_mkNamed(VECSXP, names));
-    for (int c = 0; c < 10; c++) SET_VECTOR_ELT(result, c, Rf_allocVector(types[c], n));
+    for (int c = 0; c < 11; c++) SET_VECTOR_ELT(result, c, Rf_allocVector(types[c], n));
     for (int k = 0; k < n; k++) {
         const gcor_measure *m = gcor_measure_at(k);
         SET_STRING_ELT(VECTOR_ELT(result, 0), k, Rf_mkChar(m->name));
@@ -67,6 +68,7 @@ SEXP r_measures(void) {
         SET_VECTOR_ELT(VECTOR_ELT(result, 7), k, options_of(m));
         LOGICAL(VECTOR_ELT(result, 8))[k] = (m->takes & GCOR_TAKES_COVARIATES) != 0;
         SET_STRING_ELT(VECTOR_ELT(result, 9), k, Rf_mkChar(gcor_refusal(m)));
+        INTEGER(VECTOR_ELT(result, 10))[k] = gcor_min_obs(m);
     }
     UNPROTECT(1);
     return result;

@@ -39,11 +39,11 @@ static gcor_status read_columns(gcor_source *source, gcor_context *context, int6
     return GCOR_OK;
 }
 
-const gcor_matrix *gcor_sparse_of(const gcor_source *source) {
+const gcor_matrix *gcor_sparse_of(const gcor_source *source, double max) {
     const gcor_matrix *matrix = (const gcor_matrix *)source;
     if (source->read != read_columns || matrix->storage != GCOR_SPARSE) return NULL;
     double stored = matrix->sparse_start[source->n_var];
-    return stored <= GCOR_MAX_SPARSE * (double)source->n_obs * (double)source->n_var ? matrix : NULL;
+    return stored <= max * (double)source->n_obs * (double)source->n_var ? matrix : NULL;
 }
 
 gcor_source gcor_matrix_source(int64_t n_obs, int64_t n_var) {

@@ -47,10 +47,12 @@ typedef struct {
     const int32_t *sparse_start; /* n_var + 1 starts of columns */
 } gcor_matrix;
 
-/* Columns with a larger fraction of stored entries are as fast as dense columns on a GPU. */
+/* The fraction of stored entries up to which the products of entries are computed. Columns with more are as fast as
+ * dense columns on a GPU; signs with more, if they have few levels, as dense columns on the processor. */
 #define GCOR_MAX_SPARSE 0.05
+#define GCOR_MAX_SPARSE_SIGNS 0.1
 /* Returns the matrix that `source` reads, if it is sparse and has at most that fraction of entries; otherwise NULL. */
-const gcor_matrix *gcor_sparse_of(const gcor_source *source);
+const gcor_matrix *gcor_sparse_of(const gcor_source *source, double max);
 
 /* Returns the source member of a matrix. */
 gcor_source gcor_matrix_source(int64_t n_obs, int64_t n_var);

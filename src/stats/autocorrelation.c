@@ -76,7 +76,7 @@ gcor_autocorrelation *gcor_autocorrelation_new(gcor_context *context, const gcor
                     .columns = columns,
                     .measure = measure,
                     .column_bytes = padded((size_t)source->n_obs * sizeof(double))};
-    e.scratch_bytes = 2 * e.column_bytes + padded(gcor_pair_bytes(columns->design, columns->n_obs));
+    e.scratch_bytes = 2 * e.column_bytes + padded(gcor_pair_bytes(measure, columns->design, columns->n_obs));
     of->values = gcor_alloc(context, of->n_var * of->n_lags, sizeof(double), what);
     e.scratch = of->values ? gcor_alloc(context, context->threads, e.scratch_bytes, what) : NULL;
     gcor_status status = e.scratch ? gcor_for_columns(context, columns, 0, of->n_var, estimate, &e) : GCOR_NO_MEMORY;

@@ -101,7 +101,7 @@ gcor_status gcor_recompute(gcor_context *context, const gcor_measure *measure, c
     int64_t width = gcor_max(1, BLOCK_BYTES / (8 * (x->n_obs + 1)));
     int64_t x_width = gcor_min(width, x->source->n_var), y_width = gcor_min(width, y->source->n_var);
     recomputation c = {.context = context, .measure = measure, .x = {.columns = x}, .y = {.columns = y}};
-    c.scratch_bytes = (gcor_pair_bytes(x->design, x->n_obs) + 63) / 64 * 64;
+    c.scratch_bytes = (gcor_pair_bytes(measure, x->design, x->n_obs) + 63) / 64 * 64;
     c.scratch = gcor_alloc(context, context->threads, c.scratch_bytes, "pairs in double precision");
     double *values = c.scratch ? gcor_alloc(context, (x_width + y_width) * x->n_obs, sizeof *values, "columns") : NULL;
     gcor_status status = values ? GCOR_OK : GCOR_NO_MEMORY;

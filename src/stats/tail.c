@@ -149,6 +149,11 @@ gcor_tail gcor_normal_tail(double z) {
     return (gcor_tail){-size * size / 2, sqrt(2 / PI) / size * sum};
 }
 
+/* The variable is the square of a standard normal one. */
+gcor_tail gcor_chi_squared_tail(double x) {
+    return gcor_normal_tail(x > 0 ? sqrt(x) : 0);
+}
+
 /* ---- p -------------------------------------------------------------------------------------- */
 
 double gcor_tail_log(gcor_tail tail) {

@@ -16,6 +16,8 @@ typedef struct {
 
 /* Two-sided tail of a standard normal variable. Any thread. */
 gcor_tail gcor_normal_tail(double z);
+/* Upper tail of a chi-squared variable with 1 degree of freedom; 1 if x is negative. Any thread. */
+gcor_tail gcor_chi_squared_tail(double x);
 /* Two-sided tail of a coefficient r in [-1, 1] whose r sqrt(df / (1 - r^2)) has Student's t distribution; df >= 1.
  * Any thread. */
 gcor_tail gcor_t_tail(double df, double r);

@@ -47,6 +47,15 @@ static int is_normal(const gcor_test *test) {
     return test->rule.measure->distribution == GCOR_NORMAL_WITH_TIES;
 }
 
+static int is_chi_squared(const gcor_test *test) {
+    return test->rule.measure->distribution == GCOR_CHI_SQUARED;
+}
+
+/* True if p values follow from Student's t, and thus from degrees of freedom. */
+static int has_df(const gcor_test *test) {
+    return test->rule.measure->distribution == GCOR_STUDENT_T;
+}
+
 static int needs_ties(const gcor_test *test) {
     return is_normal(test) || (test->rule.max_exact > 0 && gcor_max_exact(test->rule.measure) > 0);
 }
@@ -132,7 +141,7 @@ gcor_status gcor_test_open(gcor_context *context, const gcor_test_rule *rule, co
     }
     if (!status && !common && test->rule.df.worth != GCOR_WORTH_COUNT && x->source->n_var > 0)
         test->worth = common_worth(test, 0, 0, x->n_obs);
-    if (!status && !is_normal(test)) status = make_tables(context, test, n_pairs);
+    if (!status && has_df(test)) status = make_tables(context, test, n_pairs);
     if (!status) status = make_exact(context, test);
     if (!status) status = estimate_lags(context, test, x, y);
     if (status) gcor_test_close(test);
@@ -180,7 +189,14 @@ static double exact_p(const gcor_test *test, int64_t n, double r) {
     return test->rule.is_log ? gcor_log(p) : p;
 }
 
+static double statistic_of(const gcor_test *test, int64_t n, double df, double r, double q, double other) {
+    if (is_normal(test)) return r / gcor_kendall_deviation((double)n, q, other);
+    return is_chi_squared(test) ? (double)n * r + 1 : gcor_t_score(df, r);
+}
+
 static double asymptotic_p(const gcor_test *test, int64_t n, double df, double r, double statistic) {
+    if (is_chi_squared(test))
+        return gcor_tail_p(gcor_chi_squared_tail(statistic), 0, GCOR_TWO_SIDED, test->rule.is_log);
     gcor_tail tail = is_normal(test) ? gcor_normal_tail(statistic) : t_tail(test, n, df, r);
     return gcor_tail_p(tail, statistic, test->rule.alternative, test->rule.is_log);
 }
@@ -206,7 +222,7 @@ gcor_tested gcor_test_pair(const gcor_test *test, int64_t i, int64_t j, double r
         q = gcor_common_quotient(test->x, i, test->y, j, n);
         other = gcor_common_quotient(test->y, j, test->x, i, n);
     }
-    pair.statistic = is_normal(test) ? r / gcor_kendall_deviation((double)n, q, other) : gcor_t_score(df, r);
+    pair.statistic = statistic_of(test, n, df, r, q, other);
     int is_small = test->exact && n <= test->rule.max_exact;
     pair.is_tied = is_small && !(gcor_is_untied((double)n, q) && gcor_is_untied((double)n, other));
     pair.p = is_small && !pair.is_tied ? exact_p(test, n, r) : asymptotic_p(test, n, df, r, pair.statistic);
@@ -291,7 +307,7 @@ double gcor_test_max_df(const gcor_test *test) {
 }
 
 int gcor_test_recomputes(const gcor_test *test) {
-    return !test->rule.in_double && !is_normal(test) && gcor_has_double(test->rule.measure);
+    return !test->rule.in_double && has_df(test) && gcor_has_double(test->rule.measure);
 }
 
 /* Lists the pairs near 1 of variable j of y to `near`, unless it is NULL; returns their number. */

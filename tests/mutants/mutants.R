@@ -68,6 +68,11 @@ mutants <- list(
          "count_stored(matrix, var) > matrix->source.n_obs", "sparse"),
   mutant("roots of weights", "src/measure/design.c", "root[k] = sqrt(weight[k]);", "root[k] = weight[k];", "weights"),
   mutant("bicor's width", "src/measure/bicor.c", "WIDTH = 9,", "WIDTH = 8,", "bicor|measure"),
+  mutant("U-centring", "src/measure/distance.c", "row[k] /= (double)(n - 2);", "row[k] /= (double)(n - 1);",
+         "distance"),
+  mutant("U-centred zeros", "src/measure/distance.c", "squares > NOTHING_LEFT * all ?", "squares > 0 ?", "distance"),
+  mutant("length of distances", "src/measure/pair.c", "length_of(pair->measure, n));", "n);", "distance"),
+  mutant("chi-squared statistic", "src/stats/test.c", "(double)n * r + 1", "(double)n * r", "distance"),
 
   mutant("bins of ties", "src/measure/mutual.c", "(at + end) / (2 * present)", "2 * at / (2 * present)", "mi"),
   mutant("number of bins", "src/measure/mutual.c", "<= 8 * n)", "<= 9 * n)", "mi"),

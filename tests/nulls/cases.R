@@ -142,6 +142,39 @@ test_cases <- c(
               \() gpuCorTest(mostly_zeros(30, 100), method = "kendall")$p.value)
   ),
 
+  # ---- distance: valid from 20 observations on, with a conservative tail
+  lapply(list(list(10, c(0.06, 0.08)), list(20, c(0.045, 0.06)), list(50, VALID), list(100, c(0.04, 0.055))),
+         function(case) {
+           null_case("gpuCorTest", "distance", paste("normal, n =", case[[1]]), "", case[[2]],
+                     \() gpuCorTest(normal(case[[1]]), normal(case[[1]]), method = "distance")$p.value)
+         }),
+  lapply(c(20, 50), function(n) {
+    null_case("gpuCorTest", "distance", paste("lognormal, n =", n), "", NEARLY,
+              \() gpuCorTest(lognormal(n), lognormal(n), method = "distance")$p.value)
+  }),
+  lapply(c(10, 30, 100), function(n) {
+    null_case("gpuCorTest", "distance", paste("lognormal, n =", n), "tail", c(0, 1.1e-3), level = 1e-3,
+              \() gpuCorTest(lognormal(n, 60), method = "distance")$p.value)
+  }),
+  lapply(c(20, 100), function(n) {
+    null_case("gpuCorTest", "distance", paste("lognormal, n =", n), "far tail", c(0, 1.1e-4), level = 1e-4,
+              \() gpuCorTest(lognormal(n, 200), method = "distance")$p.value)
+  }),
+  list(
+    null_case("gpuCorTest", "distance", "t3, n = 30", "far tail", c(0, 1.1e-4), level = 1e-4,
+              \() gpuCorTest(t3(30, 200), method = "distance")$p.value),
+    null_case("gpuCorTest", "distance", "few counts, n = 30", "", NEARLY,
+              \() gpuCorTest(few_counts(30), few_counts(30), method = "distance")$p.value),
+    null_case("gpuCorTest", "distance", "few counts, n = 30", "far tail", c(0, 1.1e-4), level = 1e-4,
+              \() gpuCorTest(few_counts(30, 200), method = "distance")$p.value),
+    null_case("gpuCorTest", "distance", "normal, n = 30, 20 % missing", "pairwise", NEARLY, sets = 20,
+              \() gpuCorTest(holes(normal(30), 0.2), normal(30), use = "pairwise", method = "distance")$p.value),
+    null_case("gpuCorTest", "distance", "mostly zeros, n = 30", "", c(0.01, 0.03),
+              \() gpuCorTest(mostly_zeros(30), mostly_zeros(30), method = "distance")$p.value),
+    null_case("gpuCorTest", "distance", "mostly zeros, n = 30", "far tail", c(0.0015, 0.0027), level = 1e-4,
+              \() gpuCorTest(mostly_zeros(30, 100), method = "distance")$p.value)
+  ),
+
   # ---- bicor
   lapply(c(12, 30), function(n) {
     null_case("gpuCorTest", "bicor", paste("normal, n =", n), "", CONSERVATIVE,
@@ -340,6 +373,7 @@ family_cases <- list(
   max_t_case("normal, n = 50", "", \() normal(50), method = "mi"),
   max_t_case("lognormal, n = 100", "", \() lognormal(100), method = "mi"),
   max_t_case("few counts, n = 30", "", \() few_counts(30), method = "mi", band = CONSERVATIVE),
+  max_t_case("lognormal, n = 30", "", \() lognormal(30), method = "distance"),
   null_case("gpuCorTest", "pearson", "two modules, n = 20", "maxT", NEARLY, time = 2, sets = 100,
             \() min(gpuCorTest(block(20), block(20), adjust = "maxT", n_perm = 39)$p.adjusted)),
   max_t_case("AR(0.9), n = 100", "", \() series(100, 0.9), band = c(0.9, 1)),
@@ -388,7 +422,7 @@ network_cases <- c(
               list("lognormal", 30, "spearman", CONSERVATIVE),
               list("lognormal", 100, "spearman", CONSERVATIVE),
               list("few_counts", 30, "kendall", CONSERVATIVE), list("mostly_zeros", 30, "kendall", c(0.9, 1)),
-              list("lognormal", 30, "bicor", NEARLY),
+              list("lognormal", 30, "bicor", NEARLY), list("lognormal", 30, "distance", CONSERVATIVE),
               list("lognormal", 30, "pearson", c(0.9, 1))),
          function(case) {
            data <- paste0(sub("_", " ", case[[1]]), ", n = ", case[[2]])
@@ -421,7 +455,10 @@ association_cases <- list(
   null_case("gpuAssociation", "pearson", "normal, n = 30, 20 % missing", "p.value", VALID,
             \() of_edges(gpuAssociation(holes(normal(30), 0.2), normal(30, 3), p.value = 0.05), 60)),
   null_case("gpuAssociation", "spearman", "lognormal, n = 30", "fdr", CONSERVATIVE, sets = 100,
-            \() discoveries(gpuAssociation(lognormal(30, 100), normal(30, 3), fdr = 0.05, method = "spearman")))
+            \() discoveries(gpuAssociation(lognormal(30, 100), normal(30, 3), fdr = 0.05, method = "spearman"))),
+  null_case("gpuAssociation", "distance", "lognormal, two groups of 15", "p.value", NEARLY,
+            \() of_edges(gpuAssociation(lognormal(30), data.frame(group = gl(2, 15)), p.value = 0.05,
+                                        method = "distance"), 20))
 )
 
 # ---- two groups
@@ -488,6 +525,11 @@ subject_cases <- c(
               \() discoveries(gpuCorNetwork(subjects_of(8), fdr = 0.05, combine = "fisher", output = "edges"))),
     null_case("gpuCorCompare", "pearson", "5 and 9 subjects that differ unequally", "", c(0.04, 0.07),
               \() gpuCorCompare(subjects_of(5, spread = 0.25), subjects_of(9, spread = 0.1))$p.value),
+    null_case("gpuCorCompare", "distance", "8 and 8 subjects, lognormal, n = 40", "", CONSERVATIVE,
+              \() {
+                subjects <- lapply(1:16, \(i) lognormal(40, 12))
+                gpuCorCompare(subjects[1:8], subjects[9:16], method = "distance")$p.value
+              }),
     null_case("gpuCorCompare", "pearson", "6 and 6 subjects that differ", "n_perm", NEARLY, time = 3, sets = 40,
               \() min(gpuCorCompare(subjects_of(6), subjects_of(6), n_perm = 39)$p.adjusted)),
     null_case("gpuCorNetwork", "pearson", "5 subjects, one correlation in all", "p.value, fixed effects", VALID,

@@ -35,7 +35,7 @@ large <- x * rep(10^seq(-300, 300, length.out = n_var), each = n_obs)
 weights <- uniform(n_obs)
 z <- cbind(uniform(n_obs), seq_len(n_obs))
 
-methods <- c("pearson", "spearman", "kendall", "bicor", "cosine", "mi")
+methods <- c("pearson", "spearman", "kendall", "bicor", "cosine", "distance", "mi")
 inputs <- list(doubles = x, ties = ties, gaps = gaps, large = large)
 for (method in methods) {
   for (name in names(inputs)) {
@@ -56,7 +56,7 @@ for (method in methods) {
   }
   show(paste("subjects", method), gpuCor(list(x, ties[1:50, ]), combine = "fisher", method = method))
 }
-for (method in setdiff(methods, c("kendall", "mi"))) {
+for (method in setdiff(methods, c("kendall", "distance", "mi"))) {
   show(paste("weights", method), try(gpuCor(x, weights = weights, method = method), silent = TRUE))
   show(paste("covariates", method), try(gpuCor(x, covariates = z, method = method), silent = TRUE))
 }

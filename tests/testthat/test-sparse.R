@@ -136,3 +136,29 @@ test_that("no message says that few nonzeros are made dense", {
   tell_again()
   expect_no_message(gpuCor(wide[, 1:5]))
 })
+
+test_that("Kendall's tau of entries is that of dense columns, to the last bit", {
+  is_compared_by_entries <- function(m) length(m@x) <= 0.1 * length(m)
+  tau <- function(...) quietly(gpuCor(..., method = "kendall", output = "matrix"))
+  few_levels <- few_nonzeros(1000, 40, 0.08, 2)
+  positive <- abs(few_nonzeros(1000, 40, 0.08, 3))
+  many <- few_nonzeros(900, 60, 0.01, 4) # two columns have more entries than are compared one by one
+  many[, 1] <- rexp(900) * (runif(900) < 0.9)
+  many[, 2] <- many[, 1] + rexp(900) * (runif(900) < 0.5)
+  many[, 3] <- rnorm(900)
+  missing <- special
+  missing[7, 20] <- NA
+  missing[8, 21] <- Inf
+  for (x in list(few_levels, positive, many, special, missing)) {
+    m <- as_sparse(x, zeros = 1:50)
+    expect_true(is_compared_by_entries(m))
+    expect_identical(tau(m), tau(x))
+    expect_identical(tau(m[, 1:20], m[, 21:40]), tau(x[, 1:20], x[, 21:40]))
+    expect_identical(tau(m, threads = 3), tau(m, threads = 1))
+  }
+  m <- as_sparse(few_levels)
+  expect_identical(as.vector(gpuCor(m, method = "kendall")), as.vector(gpuCor(few_levels, method = "kendall")))
+  expect_identical(gpuCorNetwork(m, density = 0.1, method = "kendall")@x,
+                   gpuCorNetwork(few_levels, density = 0.1, method = "kendall")@x)
+  expect_identical(gpuCorTest(m, method = "kendall")$p.value, gpuCorTest(few_levels, method = "kendall")$p.value)
+})

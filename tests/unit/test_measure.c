@@ -59,13 +59,13 @@ static double quadrant_of(const double *x, const double *y) {
     return xx > 0 && yy > 0 ? xy / sqrt(xx * yy) : -7;
 }
 
-static void check_coefficients(unit_problem *p, const unit_data *x) {
+static void check_coefficients(unit_problem *p, const unit_data *x, double (*of)(const double *, const double *)) {
     unit_sink sink;
     CHECK_INT(unit_sink_new(p, unit_kind_named("square"), &sink), GCOR_OK);
     CHECK_INT(unit_run(p, sink.sink), GCOR_OK);
     for (int64_t i = 0; i < N_X; i++)
         for (int64_t j = i + 1; j < N_X; j++)
-            CHECK_NEAR(sink.out[i * N_X + j], quadrant_of(x->values + i * N_OBS, x->values + j * N_OBS), 1e-6);
+            CHECK_NEAR(sink.out[i * N_X + j], of(x->values + i * N_OBS, x->values + j * N_OBS), 1e-6);
     unit_sink_free(&sink);
 }
 
@@ -107,12 +107,55 @@ static void a_measure_of_ones_own(void) {
     unit_problem_of(p, &x.matrix.source, NULL);
     p->backend = &unit_device;
     p->measure = &quadrant;
-    check_coefficients(p, &x);
+    check_coefficients(p, &x, quadrant_of);
     check_sinks(p, &y.matrix.source);
     p->use = GCOR_PAIRWISE; /* complete data need no pairwise form */
     p->y = NULL;
-    check_coefficients(p, &x);
+    check_coefficients(p, &x, quadrant_of);
     check_pairwise(p);
+    unit_data_free(&x);
+    unit_data_free(&y);
+    free(p);
+}
+
+/* ---- columns that are longer than the data: distances ---------------------------------------------- */
+
+/* U-centred distances (Szekely and Rizzo 2014). */
+static void centre_distances(const double *x, double centred[N_OBS][N_OBS]) {
+    double row[N_OBS] = {0}, all = 0;
+    for (int i = 0; i < N_OBS; i++)
+        for (int j = 0; j < N_OBS; j++) row[i] += fabs(x[i] - x[j]);
+    for (int i = 0; i < N_OBS; i++) all += row[i];
+    for (int i = 0; i < N_OBS; i++)
+        for (int j = 0; j < N_OBS; j++)
+            centred[i][j] = i == j ? 0
+                                   : fabs(x[i] - x[j]) - (row[i] + row[j]) / (N_OBS - 2) +
+                                         all / ((N_OBS - 1) * (N_OBS - 2));
+}
+
+static double distance_correlation_of(const double *x, const double *y) {
+    double u[N_OBS][N_OBS], v[N_OBS][N_OBS], xy = 0, xx = 0, yy = 0;
+    centre_distances(x, u);
+    centre_distances(y, v);
+    for (int i = 0; i < N_OBS; i++)
+        for (int j = 0; j < N_OBS; j++) {
+            xy += u[i][j] * v[i][j];
+            xx += u[i][j] * u[i][j];
+            yy += v[i][j] * v[i][j];
+        }
+    return xx > 0 && yy > 0 ? xy / sqrt(xx * yy) : -7;
+}
+
+static void columns_that_are_longer(void) {
+    unit_problem *p = malloc(sizeof *p);
+    unit_seed(14);
+    unit_devices_reset();
+    unit_data x = unit_data_new(N_OBS, N_X, UNIT_COMPLETE), y = unit_data_new(N_OBS, N_Y, UNIT_COMPLETE);
+    unit_problem_of(p, &x.matrix.source, NULL);
+    p->backend = &unit_device;
+    p->measure = unit_measure("distance");
+    check_coefficients(p, &x, distance_correlation_of);
+    check_sinks(p, &y.matrix.source);
     unit_data_free(&x);
     unit_data_free(&y);
     free(p);
@@ -125,13 +168,17 @@ static double prepare_nothing(double *x, int64_t n, gcor_preparing *with, float 
     return 0;
 }
 
+static int64_t longer(int64_t n_obs) {
+    return 2 * n_obs;
+}
+
 static int count_measures(void) {
     int n = 0;
     while (gcor_measure_at(n)) n++;
     return n;
 }
 
-enum { REFUSED = 16 };
+enum { REFUSED = 18 };
 
 static void rows_that_are_refused(void) {
     const gcor_measure right = {
@@ -160,9 +207,13 @@ static void rows_that_are_refused(void) {
     wrong[11].kind = (gcor_kind)77;
     wrong[12].common = GCOR_PAIR_COMMON; /* without prepare_double() */
     wrong[13].options = many;
-    wrong[14].kind = GCOR_BINNED; /* the package's own */
-    wrong[14].ranked = 1;
-    wrong[15].common = GCOR_BINNED_COMMON;
+    wrong[14].length = longer; /* designs apply to columns of n_obs values */
+    wrong[14].angle = GCOR_CENTRED;
+    wrong[15].length = longer; /* and so do sums of moments */
+    wrong[15].common = GCOR_REAL_COMMON;
+    wrong[16].kind = GCOR_BINNED; /* the package's own */
+    wrong[16].ranked = 1;
+    wrong[17].common = GCOR_BINNED_COMMON;
     for (int k = 0; k < REFUSED; k++) {
         unit_about("row %d", k);
         CHECK_INT(gcor_add_measure(&wrong[k]), 1);
@@ -189,6 +240,7 @@ static void the_table_is_full(void) {
 
 const unit_test measure_tests[] = {
     {"a measure that only a test knows runs into every sink", a_measure_of_ones_own},
+    {"columns may be longer than the data", columns_that_are_longer},
     {"rows that cannot be used are refused", rows_that_are_refused},
     {"a table that is full is no place for more", the_table_is_full},
     {NULL, NULL},

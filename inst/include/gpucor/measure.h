@@ -30,6 +30,7 @@ typedef enum {
                        * the package's own measure has this kind and the next one */
     GCOR_BINNED_COMMON, /* the same over pairwise-complete observations; the bins are those of the whole column */
     GCOR_REAL_SPARSE, /* entries of a sparse matrix, in double, replacing GCOR_REAL and GCOR_DOUBLE; on the CPU */
+    GCOR_SIGN_SPARSE, /* the same, replacing GCOR_SIGN */
     GCOR_ADJACENCY    /* a slab of the adjacency matrix, for topological overlap; no measure has it */
 } gcor_kind;
 
@@ -43,6 +44,8 @@ typedef enum {
 typedef enum {
     GCOR_STUDENT_T,        /* r sqrt(df / (1 - r^2)) has Student's t distribution with n - df_taken degrees of freedom */
     GCOR_NORMAL_WITH_TIES, /* tau-b divided by its standard deviation given both columns' ties is normal */
+    GCOR_CHI_SQUARED,      /* n r + 1 has about the upper tail of a chi-squared variable with 1 degree of freedom; the test
+                            * has one side, on which r is large */
     GCOR_NO_DISTRIBUTION   /* unknown: there are no p values except by permutation */
 } gcor_distribution;
 
@@ -91,8 +94,12 @@ typedef struct {
     const char *refusal;        /* for the error: why it does not, and what to use instead; NULL: a general hint */
     const gcor_option *options; /* up to GCOR_MAX_OPTIONS; NULL: none */
     int needs_scratch;
-    /* For GCOR_REAL: prepares a column. x: n >= 1 values, none missing, and none infinite unless they are ranked;
-     * may be overwritten. out: n floats to write, a column of unit length. Returns the sum of squares of `out` as
+    int min_obs; /* min number of observations of a coefficient; 0: 2 */
+    /* Returns the length of a prepared column of n_obs observations, at least n_obs. Only with `angle` GCOR_OWN_WAY,
+     * and GCOR_PAIR_COMMON or GCOR_NO_KIND as `common`. Any thread. NULL: n_obs. */
+    int64_t (*length)(int64_t n_obs);
+    /* For GCOR_REAL: prepares a column. x: n >= min_obs values, none missing, and none infinite unless they are
+     * ranked; may be overwritten. out: length(n) floats to write, a column of unit length. Returns the sum of squares of `out` as
      * gcor_unit() does, or 0 if the column has no coefficients because all of its values are equal. Any thread. NULL
      * allowed if `ranked`: ranks are used unchanged. */
     double (*prepare)(double *x, int64_t n, gcor_preparing *with, float *out);

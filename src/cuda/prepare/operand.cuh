@@ -12,7 +12,7 @@
 #include "../../measure/coefficient.h"
 #include "../../measure/measure.h"
 
-/* An operand in device memory, n_obs values per variable. The kind determines which members are used. */
+/* An operand in device memory, head.n_obs values per variable. The kind determines which members are used. */
 struct Operand {
     gcor_operand head{}; /* must be the first member: the engine sees only this */
     int64_t serial = 0;  /* unique in the session */

@@ -53,7 +53,8 @@ static void allocate(Operand &o) {
     case GCOR_PAIR_COMMON:
     case GCOR_BINNED:
     case GCOR_BINNED_COMMON:
-    case GCOR_REAL_SPARSE: /* computed on the CPU only, as the three before */
+    case GCOR_REAL_SPARSE:
+    case GCOR_SIGN_SPARSE: /* these are computed on the CPU only */
     case GCOR_ADJACENCY:   /* multiplied by a sink (sink/overlap.cu) */
     case GCOR_NO_KIND: break;
     }
@@ -167,7 +168,7 @@ struct Preparing {
     const gcor_measure *measure;
     const gcor_design *design;
     const gcor_operand *head;
-    int64_t first;
+    int64_t n_obs, first; /* n_obs: of a column that is read; the operand's may be larger */
     Value *staged;
     char *ranks;
     size_t rank_bytes;
@@ -176,11 +177,11 @@ struct Preparing {
 template <class Value>
 static void prepare_column(void *user, int thread, int64_t j, double *x, int flags) {
     const Preparing<Value> *work = (const Preparing<Value> *)user;
-    int64_t n = work->head->n_obs, at = j - work->head->first;
+    int64_t n = work->n_obs, at = j - work->head->first;
     gcor_ranks ranks{};
     if (work->ranks) ranks = gcor_ranks_at(work->ranks + (size_t)thread * work->rank_bytes, n);
     work->head->norm[at] = work->prepare(work->measure, work->design, x, n, &flags, work->ranks ? &ranks : nullptr,
-                                         work->staged + (j - work->first) * n);
+                                         work->staged + (j - work->first) * work->head->n_obs);
     work->head->flags[at] = (unsigned char)flags;
 }
 
@@ -189,12 +190,12 @@ template <class Value>
 static void prepare_on_host(gcor_state *state, const gcor_columns *columns, const gcor_measure *measure, Operand &o,
                             PrepareColumn<Value> *prepare, Value *out) {
     const size_t line = 64;
-    int64_t n = o.head.n_obs;
-    size_t rank_bytes = gcor_needs_scratch(measure, columns->design) ? (gcor_ranks_bytes(n) + line - 1) / line * line
-                                                                     : 0;
+    int64_t n = o.head.n_obs, n_obs = columns->n_obs;
+    bool has_scratch = gcor_needs_scratch(measure, columns->design);
+    size_t rank_bytes = has_scratch ? (gcor_ranks_bytes(n_obs) + line - 1) / line * line : 0;
     std::unique_ptr<char[]> ranks(rank_bytes ? new char[rank_bytes * (size_t)state->context->threads] : nullptr);
     auto fill = [&](Value *staged, int64_t at, int64_t count) {
-        Preparing<Value> work{prepare,           measure, columns->design, &o.head,
+        Preparing<Value> work{prepare,           measure, columns->design, &o.head,   n_obs,
                               o.head.first + at, staged,  ranks.get(),     rank_bytes};
         for_columns(state, columns, work.first, count, prepare_column<Value>, &work);
     };
@@ -207,7 +208,7 @@ static void prepare_on_host(gcor_state *state, const gcor_columns *columns, cons
 
 /* Completes norms and flags on the host and copies the norms to the device. All copies are on the products' stream:
  * the default stream would not be ordered with it. */
-static void describe(gcor_state *state, const gcor_measure *measure, Operand &o, bool on_host) {
+static void describe(gcor_state *state, const gcor_measure *measure, int64_t n_obs, Operand &o, bool on_host) {
     int64_t n_var = o.head.n_var;
     std::unique_ptr<int[]> present(new int[n_var]);
     if (!on_host) {
@@ -217,7 +218,7 @@ static void describe(gcor_state *state, const gcor_measure *measure, Operand &o,
     }
     for (int64_t j = 0; j < n_var; j++) {
         int flags = o.head.flags[j];
-        int64_t count = on_host ? o.head.n_obs : present[j];
+        int64_t count = on_host ? n_obs : present[j];
         gcor_describe_column(measure, o.head.kind, count, &o.head.norm[j], &flags);
         o.head.flags[j] = (unsigned char)flags;
     }
@@ -242,7 +243,7 @@ static bool is_for_host(const gcor_columns *columns, const gcor_measure *measure
 std::unique_ptr<Operand> cuda_prepare(gcor_state *state, const gcor_columns *columns, const gcor_measure *measure,
                                       gcor_kind kind, int64_t first, int64_t n_var) {
     std::unique_ptr<Operand> o = take_operand(state);
-    int64_t n_obs = columns->n_obs;
+    int64_t n_obs = gcor_operand_length(measure, kind, columns->n_obs);
     bool on_host = is_for_host(columns, measure, kind);
     o->host_norm.reset(new double[n_var]());
     o->host_flags.reset(new unsigned char[n_var]());
@@ -256,7 +257,7 @@ std::unique_ptr<Operand> cuda_prepare(gcor_state *state, const gcor_columns *col
         prepare_on_host(state, columns, measure, *o, gcor_prepare_double, o->values.data);
     else if (n_obs > 0)
         prepare_on_host(state, columns, measure, *o, gcor_prepare_real, o->columns.data);
-    describe(state, measure, *o, on_host);
+    describe(state, measure, columns->n_obs, *o, on_host);
     if (kind == GCOR_REAL && fused(state, kind, n_obs)) make_halves(state, *o);
     if (kind == GCOR_SIGN || kind == GCOR_SIGN_COMMON) make_bits(state, *o);
     return o;

@@ -76,7 +76,8 @@ void exact_tile(gcor_state *state, const Operand &rows, const Operand &cols, con
     case GCOR_PAIR_COMMON:
     case GCOR_BINNED:
     case GCOR_BINNED_COMMON:
-    case GCOR_REAL_SPARSE: /* computed on the CPU only, as the three before */
+    case GCOR_REAL_SPARSE:
+    case GCOR_SIGN_SPARSE: /* these are computed on the CPU only */
     case GCOR_ADJACENCY:   /* multiplied by a sink (sink/overlap.cu) */
     case GCOR_NO_KIND: break;
     }
