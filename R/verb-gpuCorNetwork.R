@@ -30,8 +30,8 @@
 #'
 #' `normalize = "clr"` compares each pair with its background (Faith and others 2007): I = -log(1 - r^2) / 2 is the
 #' information in nats that a normal distribution with this coefficient has, z_i is how many standard deviations it is
-#' above the mean of all pairs of column i, or 0, and the edge's value, `clr`, is sqrt(z_i^2 + z_j^2). It takes two
-#' passes, and `threshold` is one of `clr`.
+#' above the mean of all pairs of column i, or 0, and the edge's value, `clr`, is sqrt(z_i^2 + z_j^2). With
+#' `method = "mi"` I is the mutual information. It takes two passes, and `threshold` is one of `clr`.
 #'
 #' @section Files:
 #' `file` writes the edges to an HDF5 file in the layout of AnnData, which `anndata.read_h5ad()` reads in Python and

@@ -45,6 +45,9 @@ for (method in c("pearson", "kendall", "spearman")) {
   same(gpuConnectivity, ties, threshold = 0.2, power = c(1.5, 6), method = method)
 }
 same(gpuCorNetwork, holes, y = distinct, threshold = 0.2, method = "cosine", use = "pairwise.complete.obs")
+same(gpuCorNetwork, ties, threshold = 0.1, method = "distance") # operands are longer than columns
+same(gpuCorNetwork, distinct, density = 0.05, partial = TRUE)
+same(gpuCorNetwork, distinct, density = 0.05, normalize = "clr")
 many <- matrix(rnorm(5 * 700), 5) # more edges in a tile than the initial capacity
 for (method in c("pearson", "kendall")) { # records of neighbours, many of them ties, are pruned, or the host gets them
   same(function(...) gpuCorNetwork(..., k = 1, memory = 400 * 700), round(many), method = method)

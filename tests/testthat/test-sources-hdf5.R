@@ -2,7 +2,7 @@
 
 test_that("blocks begin where chunks do", {
   skip_if_not_installed("rhdf5")
-  x <- rounded(3000, 400) # a block has 174 columns
+  x <- rounded(3000, 400) # a block has 174 columns, and a panel all of them
   for (chunk in list(c(3000, 7), c(100, 100), c(10, 300), c(3000, 400), c(1500, 1))) {
     file <- write_dense(x, chunk)
     read <- list()
@@ -12,7 +12,7 @@ test_that("blocks begin where chunks do", {
     }
     ours <- gpuCorFile(file, dataset = "data")
     with_values(list(read_dense = count), {
-      expect_identical(bare(gpuCor(ours, memory = 3e6)), bare(gpuCor(x)))
+      expect_identical(bare(gpuCor(ours, memory = 1.3e7)), bare(gpuCor(x)))
     })
     first <- vapply(read, `[`, 0, 1)
     ends <- vapply(read, max, 0)

@@ -1,0 +1,86 @@
+# Measures beyond straight lines, beside Pearson's correlation of the same data and a package that has the measure.
+#
+#   Rscript inst/bench/measures.R [--record] [--peers] [row ...]
+#
+# Rows depend on the machine: those of a GPU, or those of two cores. The data are those of gene expression: every column
+# is a mixture of 20 common factors and noise of its own. --peers: also packages corpcor and energy, on fewer columns.
+#
+# ours     seconds from the call to the finished R object: the better of three calls
+# Pearson  the same call with method = "pearson" and without partial = TRUE
+# floor    seconds that the products of the prepared columns, or the popcounts of the levels, take: on an H200 at 400
+#          Tflop/s (half precision and its correction) and 10,000 T bit operations/s; on two cores at 450 Gflop/s and 4 T
+#          bit operations/s
+# must     the goal, in seconds, or as a multiple of Pearson's time (x)
+# peer     seconds of the other package, scaled from the pairs of 1,000 columns (energy: 30) to all pairs
+#
+# --record writes the output to results/measures.txt beside this script, on a CPU to results/measures-cpu.txt.
+suppressPackageStartupMessages(library(gpucor))
+arguments <- commandArgs(TRUE)
+script <- normalizePath(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
+here <- dirname(script)
+source(file.path(here, "seconds.R"))
+has_gpu <- nrow(gpuInfo()$devices) > 0
+
+mixture <- function(n_obs, n_var) {
+  set.seed(1)
+  matrix(rnorm(n_obs * 20), n_obs) %*% matrix(rnorm(20 * n_var, sd = 0.3), 20) + rnorm(n_obs * n_var)
+}
+pairs_of <- function(n) n * (n - 1) / 2
+flops <- if (has_gpu) 400e12 else 450e9
+bits <- if (has_gpu) 10000e12 else 4e12
+
+network <- function(x, ...) gpuCorNetwork(x, density = 0.001, ...)
+all_pairs <- function(x, ...) gpuCor(x, ...)
+
+# steps: multiplications, or bit operations, of a pair.
+row <- function(n_obs, n_var, call, arguments, steps, rate, must, peer = NULL) {
+  list(n_obs = n_obs, n_var = n_var, call = call, arguments = arguments, floor = 2 * pairs_of(n_var) * steps / rate,
+       must = must, peer = peer)
+}
+energy_pairs <- function(x) {
+  x <- x[, 1:30]
+  used <- system.time(for (i in 2:30) for (j in seq_len(i - 1)) energy::bcdcor(x[, i], x[, j]))[["elapsed"]]
+  used / pairs_of(30)
+}
+corpcor_pairs <- function(x) {
+  system.time(corpcor::pcor.shrink(x[, 1:1000], verbose = FALSE))[["elapsed"]] / pairs_of(1000)
+}
+rows <- if (has_gpu) {
+  list(
+    "partial" = row(128, 1e6, network, list(partial = TRUE), 128, flops, "1.2 x"),
+    "distance" = row(100, 20000, network, list(method = "distance"), 4950, flops, "0.3"),
+    "distance, n = 500" = row(500, 20000, network, list(method = "distance"), 124750, flops, "1"),
+    "mi, 10 bins" = row(1000, 20000, network, list(method = "mi", options = list(bins = 10)), 1e5, bits, "0.2")
+  )
+} else {
+  list(
+    "partial" = row(57, 22283, network, list(partial = TRUE), 57, flops, "1.3 x", corpcor_pairs),
+    "distance" = row(100, 2000, all_pairs, list(method = "distance"), 4950, flops, "0.3", energy_pairs),
+    "mi, 10 bins" = row(500, 5000, network, list(method = "mi", options = list(bins = 10)), 5e4, bits, "2")
+  )
+}
+
+lines <- character()
+say <- function(...) {
+  text <- sprintf(...)
+  cat(text, "\n", sep = "")
+  lines <<- c(lines, text)
+}
+
+run_row <- function(name) {
+  row <- rows[[name]]
+  x <- mixture(row$n_obs, row$n_var)
+  time_of <- function(...) seconds_of(function() row$call(x, ...), 3)[["elapsed"]]
+  ours <- do.call(time_of, row$arguments)
+  peer <- if ("--peers" %in% arguments && !is.null(row$peer)) row$peer(x) * pairs_of(row$n_var)
+  say("%-18s %9s x %4d  ours %7.3f  Pearson %7.3f  floor %7.3f  must %5s%s", name,
+      format(ncol(x), big.mark = ",", scientific = FALSE), row$n_obs, ours, time_of(), row$floor, row$must,
+      if (is.null(peer)) "" else sprintf("  peer %8.1f", peer))
+}
+
+wanted <- setdiff(arguments, c("--record", "--peers"))
+machine <- if (has_gpu) gpuInfo()$devices$name[1] else paste(gpuInfo()$threads, "threads of a processor")
+say("%s; gpucor %s; %s", format(Sys.Date()), utils::packageVersion("gpucor"), machine)
+for (name in if (length(wanted)) wanted else names(rows)) run_row(name)
+file <- if (has_gpu) "measures.txt" else "measures-cpu.txt"
+if ("--record" %in% arguments) writeLines(lines, file.path(here, "results", file))
