@@ -29,6 +29,19 @@ mutants <- list(
   mutant("one-sided intervals", "src/stats/interval.c", "== GCOR_GREATER ? 1", "== GCOR_LESS ? 1", "interval"),
   mutant("Bartlett's sum", "src/stats/autocorrelation.c", "(double)n / (1 + 2 * sum)", "(double)n / (1 + sum)", "df"),
 
+  # ---- partial correlations, context likelihood, Kendall's tau of sparse columns
+  mutant("norm of mapped columns", "src/measure/design.c", "1 - squares_of(x, n) : 0", "1 : 0", "partial"),
+  mutant("fourth powers", "src/stats/partial.c", "x[j] * x[j] * (x[j] * x[j])", "x[j] * x[j] * x[j]", "partial"),
+  mutant("null of shrunken coefficients", "R/data-partial.R", "(half - 1) * log_density", "half * log_density",
+         "partial"),
+  mutant("single precision of partial correlations", "R/data-partial.R", "1 - 1 / largest) > 0.5",
+         "1 - 1 / largest) > 2", "partial"),
+  mutant("background of a row", "src/sink/information.c", "above(s, row, value)", "above(s, col, value)", "clr"),
+  mutant("information", "src/sink/information.c", "-gcor_log1p(-r * r) / 2", "r * r", "clr"),
+  mutant("observations in neither column", "src/cpu/sparse_signs.c", "cols->n_present[j] - c.n)", "cols->n_present[j])",
+         "sparse"),
+  mutant("entries in one column", "src/cpu/sparse_signs.c", "- only_x * only_y", "+ only_x * only_y", "sparse"),
+  mutant("signs of common entries", "src/cpu/sparse_signs.c", "(1 - 2 * others)", "(1 - others)", "sparse"),
   # ---- pruning
   mutant("smaller of two edges", "src/stats/prune.c", "(one < other ? one : other)", "(one > other ? one : other)",
          "prune"),
