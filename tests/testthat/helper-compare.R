@@ -157,7 +157,9 @@ with_env <- function(new, code) {
 
 live <- function() .Call(gpucor:::r_live)
 
+# What earlier results own, R frees when it collects them.
 expect_nothing_live <- function(label = "") {
+  if (live()$host > 0) gc()
   left <- live()
   expect(left$host == 0 && left$device == 0,
          paste(label, "left", left$host, "host and", left$device, "device allocations"))
