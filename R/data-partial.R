@@ -33,7 +33,10 @@ with_partial <- function(settings, input, method, use, tests) {
   sums <- checked(.Call(r_partial_sums, input$x, method_code(method), use, counted, settings))
   rows <- if (is.null(counted$observed)) seq_len(counted$n_obs) else counted$observed[seq_len(counted$n_obs)] + 1L
   shrinkage <- settings$asked$shrinkage
-  if (shrinkage == "auto") shrinkage <- estimated_shrinkage(sums, settings$design$weights[rows])
+  if (shrinkage == "auto") {
+    shrinkage <- estimated_shrinkage(sums, settings$design$weights[rows])
+    if (shrinkage == 1) warn_all_shrunken()
+  }
   map <- partial_map(sums, shrinkage)
   settings$design$map <- matrix(0, nrow(input$x), ncol(map$columns))
   settings$design$map[rows, ] <- map$columns
@@ -41,6 +44,11 @@ with_partial <- function(settings, input, method, use, tests) {
   settings$design$adjusted$shrinkage <- shrinkage
   if (tests) settings$design <- partial_freedom(settings, input, method, use, shrinkage, sums$n_var)
   settings
+}
+
+warn_all_shrunken <- function() {
+  warning("the estimated shrinkage is 1, which leaves only zeros: the correlations do not vary more than by chance; ",
+          "give 'shrinkage' to see them", call. = FALSE)
 }
 
 check_partial <- function(input, df) {

@@ -29,6 +29,10 @@ clr_task <- function(task, file) {
     fail("normalize = \"clr\" compares a pair with all pairs of both columns; leave out 'y', 'pairs' and lists of ",
          "subjects")
   }
+  if (is_one_sided(task$method)) {
+    fail("normalize = \"clr\" takes coefficients that stand for information, not squared distance correlations; use ",
+         "method = \"mi\" or \"spearman\"")
+  }
   if (task$sign != "absolute") fail("normalize = \"clr\": information has no sign; leave out 'sign'")
   task$settings$information <- list(mean = NULL, unit = NULL)
   rule <- list(side = constant("absolute"), min_weight = 0, similarity = constant("unsigned"), steps = numeric(),

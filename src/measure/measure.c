@@ -186,6 +186,14 @@ static int is_mapped(const gcor_design *design) {
     return design && design->n_map > 0;
 }
 
+gcor_status gcor_check_partial(gcor_context *context, const gcor_measure *measure) {
+    if (measure->angle == GCOR_CENTRED) return GCOR_OK;
+    return gcor_fail(context, GCOR_BAD_INPUT,
+                     "method = \"%s\" has no partial correlation given all other variables; use \"pearson\" or "
+                     "\"spearman\"",
+                     measure->name);
+}
+
 static gcor_status check_design(gcor_context *context, const gcor_measure *measure, const gcor_design *design) {
     if (design && design->root && !(measure->takes & GCOR_TAKES_WEIGHTS))
         return gcor_fail(context, GCOR_BAD_INPUT, "method = \"%s\" takes no 'weights' other than 0 and 1: %s",
@@ -193,12 +201,7 @@ static gcor_status check_design(gcor_context *context, const gcor_measure *measu
     if (design && design->n_basis > 0 && !(measure->takes & GCOR_TAKES_COVARIATES))
         return gcor_fail(context, GCOR_BAD_INPUT, "method = \"%s\" takes no 'covariates' and no 'bandpass': %s",
                          measure->name, gcor_refusal(measure));
-    if (is_mapped(design) && measure->angle != GCOR_CENTRED)
-        return gcor_fail(context, GCOR_BAD_INPUT,
-                         "method = \"%s\" has no partial correlation given all other variables; "
-                         "use \"pearson\" or \"spearman\"",
-                         measure->name);
-    return GCOR_OK;
+    return is_mapped(design) ? gcor_check_partial(context, measure) : GCOR_OK;
 }
 
 gcor_status gcor_kind_of(gcor_context *context, const gcor_measure *measure, const gcor_design *design, int common,

@@ -18,6 +18,8 @@ int gcor_add_measure(const gcor_measure *measure);
  * pairwise-complete pairs. GCOR_BAD_INPUT if the measure has none, or does not accept what the design contains. */
 gcor_status gcor_kind_of(gcor_context *context, const gcor_measure *measure, const gcor_design *design, int common,
                          int in_double, gcor_kind *kind);
+/* GCOR_BAD_INPUT if the measure has no partial correlations (gcor_design's map). */
+gcor_status gcor_check_partial(gcor_context *context, const gcor_measure *measure);
 /* True if the measure has a form in double precision: prepare_double(), or ranks without prepare(). */
 int gcor_has_double(const gcor_measure *measure);
 /* The kind for pairwise-complete pairs; GCOR_NO_KIND if there is none. */

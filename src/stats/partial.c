@@ -85,11 +85,13 @@ gcor_status gcor_sum_products(gcor_context *context, const gcor_columns *columns
                .sums = sums,
                .rank_bytes = (gcor_ranks_bytes(n) + 63) / 64 * 64,
                .counts = counts};
+    gcor_status status = gcor_check_partial(context, measure);
+    if (status) return status;
     int ok = 1;
     ok = ok && (b.values = gcor_alloc(context, n * BATCH, sizeof *b.values, what));
     ok = ok && (b.column = gcor_alloc(context, n * context->threads, sizeof *b.column, what));
     ok = ok && (b.ranks = gcor_alloc(context, context->threads, b.rank_bytes, what));
-    gcor_status status = ok ? sum_batches(context, &b) : GCOR_NO_MEMORY;
+    status = ok ? sum_batches(context, &b) : GCOR_NO_MEMORY;
     gcor_free(b.values);
     gcor_free(b.column);
     gcor_free(b.ranks);

@@ -14,7 +14,8 @@ typedef struct {
     int64_t n_var;    /* number of variables that were summed */
 } gcor_partial_sums;
 
-/* Adds to the caller's zeros. The sums do not depend on the number of threads. */
+/* Adds to the caller's zeros. GCOR_BAD_INPUT if the measure has no partial correlations. The sums do not depend on the
+ * number of threads. */
 gcor_status gcor_sum_products(gcor_context *context, const gcor_columns *columns, const gcor_measure *measure,
                               gcor_partial_sums *sums);
 

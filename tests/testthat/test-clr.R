@@ -71,6 +71,7 @@ test_that("what has no context likelihood is an error", {
   expect_error(gpuCorNetwork(x, x, density = 0.1, normalize = "clr"), "leave out 'y'")
   expect_error(gpuCorNetwork(list(x, x), density = 0.1, normalize = "clr", combine = "mean"), "lists of subjects")
   expect_error(gpuCorNetwork(x, density = 0.1, normalize = "clr", sign = "positive"), "no sign")
+  expect_error(gpuCorNetwork(x, density = 0.1, normalize = "clr", method = "distance"), "use method = \"mi\"")
   expect_error(gpuCorNetwork(x, threshold = -1, normalize = "clr"), "at least 0")
   expect_error(gpuCorNetwork(x, density = 0.1, normalize = "clr", file = tempfile()), "leave out 'file'")
   expect_error(gpuCorNetwork(x, density = 0.1, normalize = "z"), "'normalize'")

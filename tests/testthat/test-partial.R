@@ -130,6 +130,14 @@ test_that("columns without coefficients and incomplete observations are left out
   expect_true(all(is.na(gpuCor(x, partial = TRUE, output = "matrix")["g2", -2])))
 })
 
+test_that("nothing but zeros is a warning", {
+  set.seed(7) # independent columns, by chance less correlated than expected
+  x <- matrix(rnorm(40 * 60), 40)
+  expect_warning(r <- gpuCor(x, partial = TRUE), "the estimated shrinkage is 1")
+  expect_true(all(as.vector(r) == 0))
+  expect_silent(gpuCor(x, partial = TRUE, shrinkage = 0.9))
+})
+
 test_that("wrong arguments are errors that say what to do", {
   x <- modules_of(20, 30)
   expect_error(gpuCor(x, shrinkage = 0.1), "'shrinkage' is for partial = TRUE")
@@ -137,7 +145,9 @@ test_that("wrong arguments are errors that say what to do", {
   expect_error(gpuCor(x, partial = NA), "'partial'")
   expect_error(gpuCor(x, x, partial = TRUE), "cbind\\(x, y\\)")
   expect_error(gpuCor(x, partial = TRUE, shrinkage = 0), "shrinkage = \"auto\"")
-  expect_error(gpuCor(x, partial = TRUE, method = "kendall"), "\"pearson\" or \"spearman\"")
+  for (method in c("kendall", "bicor", "cosine", "distance", "mi")) {
+    expect_error(gpuCor(x, partial = TRUE, method = method), "\"pearson\" or \"spearman\"")
+  }
   expect_error(gpuConnectivity(x, partial = TRUE, maps = "eigenvector"), "with a threshold")
   expect_error(gpuCorTest(x, partial = TRUE, df = "bartlett"), "no meaning")
   expect_error(gpuCorTest(x, partial = TRUE, conf.level = 0.95), "no confidence intervals")
