@@ -8,8 +8,8 @@
 # ours     seconds from the call to the finished R object: the better of three calls
 # Pearson  the same call with method = "pearson" and without partial = TRUE
 # floor    seconds that the products of the prepared columns, or the popcounts of the levels, take: on an H200 at 400
-#          Tflop/s (half precision and its correction) and 10,000 T bit operations/s; on two cores at 450 Gflop/s and 4 T
-#          bit operations/s
+#          Tflop/s (half precision and its correction) and 10,000 T bit operations/s; on two cores at 450 Gflop/s and
+#          4 T bit operations/s
 # must     the goal, in seconds, or as a multiple of Pearson's time (x)
 # peer     seconds of the other package, scaled from the pairs of 1,000 columns (energy: 30) to all pairs
 #

@@ -3,8 +3,8 @@
 #   Rscript inst/bench/sparse.R [--record]
 #
 # Takes half a minute on one core. Prints CPU seconds of the faster of two calls, by the fraction of nonzeros.
-# "crossprod" is the product of the sparse matrix with itself alone, "formula" is Pearson's correlation from it. --record
-# writes the output to results/sparse.txt beside this script.
+# "crossprod" is the product of the sparse matrix with itself alone, "formula" is Pearson's correlation from it.
+# --record writes the output to results/sparse.txt beside this script.
 
 suppressPackageStartupMessages(library(gpucor))
 options(gpucor.threads = 1, gpucor.backend = "cpu")
