@@ -11,7 +11,7 @@
 #'   `c("RNA", "counts")`; by default the default assay and `"data"`.
 #'
 #' A sparse assay (`dgCMatrix`) stays sparse. With at most 5 % nonzeros, Pearson's and Spearman's correlation and the
-#' cosine multiply only these, on the processor, and with at most 10 % Kendall's tau compares only these if there is no
+#' cosine multiply only these, on the processor, and with at most 30 % Kendall's tau compares only these if there is no
 #' GPU; otherwise columns are made dense a block at a time. An assay in a file (`DelayedMatrix`) stays in the file, see
 #' [gpuCorFile()]. Select samples or genes before the call, `se[genes, samples]`. Names of samples are compared with
 #' those of other arguments, see [gpucor-measures].

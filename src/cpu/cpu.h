@@ -34,10 +34,11 @@ typedef struct {
     int32_t *order;        /* RANK_COMMON: the rows of the values present, ascending by value; SPARSE: the
                             * observation of each entry, ascending within a column */
     int32_t *begin, *end;  /* RANK_COMMON: the value's run of ties in that order, -1: missing; SIGN_SPARSE: of each
-                            * entry its rank less that of zero, and the column's entries below less those above */
+                            * entry its level, counted from zero, and the column's entries below less those above */
     int64_t *n_present;    /* RANK_COMMON: per variable; SIGN_SPARSE: the entries that are not zero, which come first */
     unsigned char *levels; /* SIGN, SIGN_COMMON: how many distinct values, 0: more than CPU_LEVELS; BINNED,
-                            * BINNED_COMMON: one above the last bin */
+                            * BINNED_COMMON: one above the last bin; SIGN_SPARSE: how many of them above zero, 0: too
+                            * many, or some below */
     unsigned char *codes;  /* BINNED, BINNED_COMMON: the bin of each observation, GCOR_NO_BIN: missing */
     int n_bins;            /* BINNED, BINNED_COMMON: max of `levels` */
     int64_t *terms;        /* BINNED, BINNED_COMMON: n_obs + 1 terms of information, multiples of `unit` */

@@ -21,6 +21,8 @@
 
 #include <string.h>
 
+enum { MAX_LEVELS = 64 }; /* of a column whose common entries are counted in a table */
+
 /* ---- columns ---------------------------------------------------------------------------- */
 
 typedef struct {
@@ -46,16 +48,36 @@ static int64_t copy_entries(const gcor_matrix *matrix, int64_t var, double *x, i
     return n;
 }
 
-/* Ranks n entries with one zero, at x[n]. Sets for each entry its rank less that of zero, which is equal for ties, and
- * the number of the column's entries below less the number above. Returns the number of tied pairs of entries. */
-static int64_t rank_entries(const double *x, int64_t n, const gcor_ranks *ranks, int32_t *rank, int32_t *excess) {
+/* Ranks n entries with one zero, at x[n]. Sets for each entry its level among the column's distinct values, counted
+ * from zero, which is 0, up and down; and the number of the column's entries below less the number above. Returns the
+ * number of tied pairs of entries. */
+static int64_t rank_entries(const double *x, int64_t n, const gcor_ranks *ranks, int32_t *level, int32_t *excess) {
     int64_t tied;
+    int32_t now = 0, of_zero = 0;
     (void)gcor_rank(x, n + 1, ranks, &tied);
+    for (int64_t s = 0; s <= n; s++) {
+        int32_t k = ranks->order[s];
+        now += s > 0 && ranks->begin[k] == (int32_t)s;
+        if (k < n)
+            level[k] = now;
+        else
+            of_zero = now;
+    }
     for (int64_t k = 0; k < n; k++) {
-        rank[k] = ranks->begin[k] - ranks->begin[n];
-        excess[k] = ranks->begin[k] - (rank[k] > 0) - ((int32_t)n + 1 - ranks->end[k] - (rank[k] < 0));
+        level[k] -= of_zero;
+        excess[k] = ranks->begin[k] - (level[k] > 0) - ((int32_t)n + 1 - ranks->end[k] - (level[k] < 0));
     }
     return tied;
+}
+
+/* Returns the number of levels; 0: more than MAX_LEVELS, or some below zero. */
+static unsigned char count_levels(const int32_t *level, int64_t n) {
+    int32_t lowest = 1, highest = 0;
+    for (int64_t k = 0; k < n; k++) {
+        lowest = level[k] < lowest ? level[k] : lowest;
+        highest = level[k] > highest ? level[k] : highest;
+    }
+    return lowest > 0 && highest <= MAX_LEVELS ? (unsigned char)highest : 0;
 }
 
 static void prepare_column(void *argument, int thread, int64_t j) {
@@ -74,6 +96,7 @@ static void prepare_column(void *argument, int thread, int64_t j) {
     double norm = (double)(gcor_obs_pairs(n_obs) - gcor_obs_pairs(n_obs - n) - tied);
     gcor_describe_column(o->measure, o->head.kind, n_obs, &norm, &flags);
     o->n_present[j] = n;
+    o->levels[j] = count_levels(o->begin + at, n);
     o->mean[j] = (double)sum;
     o->head.norm[j] = norm;
     o->head.flags[j] = (unsigned char)flags;
@@ -86,6 +109,7 @@ static gcor_status allocate(gcor_context *context, const gcor_matrix *matrix, cp
     int ok = (o->start = gcor_alloc(context, n_var + 1, sizeof *o->start, what)) &&
              (o->n_present = gcor_alloc(context, n_var, sizeof *o->n_present, what)) &&
              (o->mean = gcor_alloc(context, n_var, sizeof *o->mean, what)) &&
+             (o->levels = gcor_alloc(context, n_var, sizeof *o->levels, what)) &&
              (o->order = gcor_alloc(context, entries, sizeof *o->order, what)) &&
              (o->begin = gcor_alloc(context, entries, sizeof *o->begin, what)) &&
              (o->end = gcor_alloc(context, entries, sizeof *o->end, what));
@@ -109,10 +133,10 @@ gcor_status cpu_prepare_sparse_signs(gcor_context *context, const gcor_columns *
 
 /* ---- common entries ----------------------------------------------------------------------- */
 
-/* Scratch of a thread, n_obs each. */
+/* Scratch of a thread, n_obs each; x and y one more. */
 typedef struct {
     int32_t *entry; /* of the row's variable: index + 1 of the observation's entry; 0: none */
-    int32_t *x, *y; /* ranks of the common entries */
+    int32_t *x, *y; /* levels of the common entries */
     float *x_score, *y_score;
     int32_t *rows;
     double *values;
@@ -120,31 +144,42 @@ typedef struct {
     void *knight;
 } scratch;
 
-/* The common entries of two columns, whose ranks are in the scratch. */
+/* The common entries of two columns, whose levels are in the scratch. */
 typedef struct {
     int64_t n, same_signs, x_signs, y_signs; /* their number; sums of sgn x sgn y, sgn x, and sgn y */
     int64_t excess; /* sum of sgn y times x's entries below less those above, and the same for x and y exchanged */
 } common_entries;
 
-static int sign_of(int32_t rank) {
-    return rank > 0 ? 1 : -1;
+static int sign_of(int32_t level) {
+    return level > 0 ? 1 : -1;
 }
 
-/* y: variable j of the operand. */
+/* Writes the common entries of the row's variable and of variable j: their indices in both, from 1 and from 0. Without
+ * a branch, as common entries cannot be predicted. Returns their number. */
+static int64_t list_common(const cpu_operand *cols, int64_t j, const scratch *s) {
+    const int32_t *order = cols->order + cols->start[j];
+    int64_t n = 0;
+    for (int32_t e = 0; e < (int32_t)cols->n_present[j]; e++) {
+        int32_t own = s->entry[order[e]];
+        s->x[n] = own;
+        s->y[n] = e;
+        n += own > 0;
+    }
+    return n;
+}
+
 static common_entries find_common(const cpu_operand *rows, int64_t i, const cpu_operand *cols, int64_t j,
                                   const scratch *s) {
-    common_entries c = {0};
-    for (int64_t e = cols->start[j]; e < cols->start[j] + cols->n_present[j]; e++) {
-        int32_t own = s->entry[cols->order[e]];
-        if (own == 0) continue;
-        int64_t k = rows->start[i] + own - 1;
-        int x_sign = sign_of(rows->begin[k]), y_sign = sign_of(cols->begin[e]);
-        s->x[c.n] = rows->begin[k];
-        s->y[c.n++] = cols->begin[e];
+    common_entries c = {.n = list_common(cols, j, s)};
+    for (int64_t k = 0; k < c.n; k++) {
+        int64_t own = rows->start[i] + s->x[k] - 1, other = cols->start[j] + s->y[k];
+        int x_sign = sign_of(rows->begin[own]), y_sign = sign_of(cols->begin[other]);
+        s->x[k] = rows->begin[own];
+        s->y[k] = cols->begin[other];
         c.same_signs += x_sign * y_sign;
         c.x_signs += x_sign;
         c.y_signs += y_sign;
-        c.excess += y_sign * rows->end[k] + x_sign * cols->end[e];
+        c.excess += y_sign * rows->end[own] + x_sign * cols->end[other];
     }
     return c;
 }
@@ -179,9 +214,31 @@ static int64_t compare_sorted(const scratch *s, int64_t n) {
     return cpu_knight(&sorted, s->y_score, s->knight).numerator;
 }
 
-static int64_t compare(const scratch *s, const common_entries *c, int64_t n_obs) {
+/* The same by counting, for positive entries of few levels. */
+static int64_t compare_table(const scratch *s, int64_t n, int x_levels, int y_levels) {
+    int32_t count[MAX_LEVELS * MAX_LEVELS];
+    int64_t before[MAX_LEVELS] = {0}, all = 0, sum = 0;
+    memset(count, 0, (size_t)(x_levels * y_levels) * sizeof *count);
+    for (int64_t k = 0; k < n; k++) count[(s->x[k] - 1) * y_levels + s->y[k] - 1]++;
+    for (int a = 0; a < x_levels; a++) { /* before: of each level of y, the entries of lower levels of x */
+        const int32_t *own = count + a * y_levels;
+        int64_t below = 0, row = 0;
+        for (int b = 0; b < y_levels; b++) {
+            sum += own[b] * (2 * below + before[b] - all);
+            below += before[b];
+            before[b] += own[b];
+            row += own[b];
+        }
+        all += row;
+    }
+    return sum;
+}
+
+static int64_t compare(const scratch *s, const common_entries *c, int x_levels, int y_levels, int64_t n_obs) {
     enum { FEW = 384, EXACT = 1 << 24 }; /* sorting is faster from FEW on; floats below EXACT are exact */
     int are_positive = c->x_signs == c->n && c->y_signs == c->n;
+    if (x_levels > 0 && y_levels > 0 && x_levels * y_levels <= 8 * c->n)
+        return compare_table(s, c->n, x_levels, y_levels);
     return are_positive && c->n > FEW && n_obs < EXACT ? compare_sorted(s, c->n) : compare_all(s->x, s->y, c->n);
 }
 
@@ -189,8 +246,9 @@ static int64_t compare(const scratch *s, const common_entries *c, int64_t n_obs)
 static int64_t numerator(const cpu_operand *rows, int64_t i, const cpu_operand *cols, int64_t j, const scratch *s) {
     common_entries c = find_common(rows, i, cols, j, s);
     int64_t n = rows->head.n_obs, neither = n - (rows->n_present[i] + cols->n_present[j] - c.n);
+    int64_t compared = c.n > 1 ? compare(s, &c, rows->levels[i], cols->levels[j], n) : 0;
     int64_t only_x = (int64_t)rows->mean[i] - c.x_signs, only_y = (int64_t)cols->mean[j] - c.y_signs;
-    return neither * c.same_signs - only_x * only_y + c.excess + (c.n > 1 ? compare(s, &c, n) : 0);
+    return neither * c.same_signs - only_x * only_y + c.excess + compared;
 }
 
 /* ---- a tile ----------------------------------------------------------------------------- */
@@ -213,8 +271,8 @@ static scratch scratch_at(const sparse_tile *t, int thread, double **values) {
     s.ranks = gcor_ranks_at(ranks, n);
     s.entry = (int32_t *)(void *)(ranks + (gcor_ranks_bytes(n) + 7) / 8 * 8);
     s.x = s.entry + n;
-    s.y = s.x + n;
-    s.rows = s.y + n;
+    s.y = s.x + n + 1;
+    s.rows = s.y + n + 1;
     s.x_score = (float *)(void *)(s.rows + n);
     s.y_score = s.x_score + n;
     return s;
@@ -246,7 +304,7 @@ gcor_status cpu_sparse_signs_tile(gcor_state *state, const cpu_operand *rows, co
     int64_t n = rows->head.n_obs;
     sparse_tile t = {.state = state, .rows = rows, .cols = cols, .tile = tile};
     int64_t doubles = tile->n_col + n, sorting = cpu_knight_bytes(n) + (int64_t)gcor_ranks_bytes(n) + 16;
-    t.work_bytes = (8 * doubles + sorting + n * 6 * (int64_t)sizeof(int32_t) + 63) / 64 * 64;
+    t.work_bytes = (8 * doubles + sorting + (6 * n + 2) * (int64_t)sizeof(int32_t) + 63) / 64 * 64;
     t.work = cpu_reserve(context, &state->work, context->threads, (size_t)t.work_bytes);
     if (!t.work) return GCOR_NO_MEMORY;
     gcor_for_each(context->threads, tile->n_row, compute_row, &t);

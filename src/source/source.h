@@ -50,7 +50,7 @@ typedef struct {
 /* The fraction of stored entries up to which the products of entries are computed. Columns with more are as fast as
  * dense columns on a GPU; signs with more, if they have few levels, as dense columns on the processor. */
 #define GCOR_MAX_SPARSE 0.05
-#define GCOR_MAX_SPARSE_SIGNS 0.1
+#define GCOR_MAX_SPARSE_SIGNS 0.3
 /* Returns the matrix that `source` reads, if it is sparse and has at most that fraction of entries; otherwise NULL. */
 const gcor_matrix *gcor_sparse_of(const gcor_source *source, double max);
 

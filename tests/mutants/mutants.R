@@ -42,6 +42,8 @@ mutants <- list(
          "sparse"),
   mutant("entries in one column", "src/cpu/sparse_signs.c", "- only_x * only_y", "+ only_x * only_y", "sparse"),
   mutant("signs of common entries", "src/cpu/sparse_signs.c", "(1 - 2 * others)", "(1 - others)", "sparse"),
+  mutant("table of common entries", "src/cpu/sparse_signs.c", "2 * below + before[b] - all", "2 * below - all",
+         "sparse"),
   # ---- pruning
   mutant("smaller of two edges", "src/stats/prune.c", "(one < other ? one : other)", "(one > other ? one : other)",
          "prune"),

@@ -185,7 +185,7 @@ static void reading_is_interrupted(void) {
         set_problem(f, kind, GCOR_EVERYTHING, devices, devices);
         set_picky(f, 0);
         f->problem.check = stop_soon;
-        unit_devices_now.pause = 20000;
+        unit_devices_now.pause = 60000; /* longer than from one check to the next */
         unit_found found = unit_find(&f->problem, kind, &status);
         free(found.bytes);
         CHECK_INT(status, GCOR_INTERRUPTED);
