@@ -32,7 +32,7 @@ mutants <- list(
   # ---- partial correlations, context likelihood, Kendall's tau of sparse columns
   mutant("norm of mapped columns", "src/measure/design.c", "1 - squares_of(x, n) : 0", "1 : 0", "partial"),
   mutant("fourth powers", "src/stats/partial.c", "x[j] * x[j] * (x[j] * x[j])", "x[j] * x[j] * x[j]", "partial"),
-  mutant("null of shrunken coefficients", "R/data-partial.R", "(half - 1) * log_density", "half * log_density",
+  mutant("null of shrunken coefficients", "R/data-partial.R", "lbeta(0.5, half) +", "lbeta(1.5, half) +",
          "partial"),
   mutant("single precision of partial correlations", "R/data-partial.R", "1 - 1 / largest) > 0.5",
          "1 - 1 / largest) > 2", "partial"),
