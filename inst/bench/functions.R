@@ -14,6 +14,8 @@
 suppressPackageStartupMessages(library(gpucor))
 arguments <- commandArgs(TRUE)
 script <- normalizePath(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
+here <- dirname(script)
+source(file.path(here, "gpu-report.R"))
 scale <- as.numeric(Sys.getenv("GPUCOR_BENCH_SCALE", "1"))
 
 mixture <- function(n_obs, n_var, missing = 0) {
@@ -60,12 +62,7 @@ rows <- list(
 
 # ---- the run
 
-lines <- character()
-say <- function(...) {
-  text <- sprintf(...)
-  cat(text, "\n", sep = "")
-  lines <<- c(lines, text)
-}
+say <- function(...) emit(sprintf(...))
 
 run_row <- function(name) {
   row <- rows[[name]]
@@ -81,7 +78,8 @@ run_row <- function(name) {
 
 wanted <- setdiff(arguments, "--record")
 info <- gpuInfo()
+open_record("functions.txt")
 say("%s; gpucor %s; %s", format(Sys.Date()), utils::packageVersion("gpucor"),
     if (nrow(info$devices)) info$devices$name[1] else "no GPU")
 for (name in if (length(wanted)) wanted else names(rows)) run_row(name)
-if ("--record" %in% arguments) writeLines(lines, file.path(dirname(script), "results", "functions.txt"))
+close_record()

@@ -18,7 +18,7 @@ suppressPackageStartupMessages(library(gpucor))
 arguments <- commandArgs(TRUE)
 script <- normalizePath(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
 here <- dirname(script)
-source(file.path(here, "seconds.R"))
+for (file in c("gpu-report.R", "seconds.R")) source(file.path(here, file))
 has_gpu <- nrow(gpuInfo()$devices) > 0
 
 mixture <- function(n_obs, n_var) {
@@ -60,12 +60,7 @@ rows <- if (has_gpu) {
   )
 }
 
-lines <- character()
-say <- function(...) {
-  text <- sprintf(...)
-  cat(text, "\n", sep = "")
-  lines <<- c(lines, text)
-}
+say <- function(...) emit(sprintf(...))
 
 run_row <- function(name) {
   row <- rows[[name]]
@@ -79,8 +74,8 @@ run_row <- function(name) {
 }
 
 wanted <- setdiff(arguments, c("--record", "--peers"))
+open_record(if (has_gpu) "measures.txt" else "measures-cpu.txt")
 machine <- if (has_gpu) gpuInfo()$devices$name[1] else paste(gpuInfo()$threads, "threads of a processor")
 say("%s; gpucor %s; %s", format(Sys.Date()), utils::packageVersion("gpucor"), machine)
 for (name in if (length(wanted)) wanted else names(rows)) run_row(name)
-file <- if (has_gpu) "measures.txt" else "measures-cpu.txt"
-if ("--record" %in% arguments) writeLines(lines, file.path(here, "results", file))
+close_record()

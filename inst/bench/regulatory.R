@@ -9,7 +9,8 @@
 # results/regulatory.txt beside this script.
 suppressPackageStartupMessages(library(gpucor))
 arguments <- commandArgs(TRUE)
-script <- normalizePath(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
+here <- dirname(normalizePath(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))))
+source(file.path(here, "gpu-report.R"))
 sizes <- suppressWarnings(as.numeric(arguments))
 genes <- c(sizes[!is.na(sizes)], 1000)[1]
 
@@ -69,13 +70,9 @@ scores <- list(
   "spearman, partial" = function(x) abs(as.vector(gpuCor(x, partial = TRUE, method = "spearman")))
 )
 
-lines <- character()
-say <- function(...) {
-  text <- sprintf(...)
-  cat(text, "\n", sep = "")
-  lines <<- c(lines, text)
-}
+say <- function(...) emit(sprintf(...))
 
+open_record("regulatory.txt")
 set.seed(1)
 edges <- regulation_of(genes)
 is_edge <- matrix(FALSE, genes, genes)
@@ -90,4 +87,4 @@ for (name in names(scores)) {
   seconds <- system.time(normal <- scores[[name]](x))[["elapsed"]]
   say("%-28s %8.3f %12.3f %8.2f", name, area_of(normal, is_edge), area_of(scores[[name]](exp(x)), is_edge), seconds)
 }
-if ("--record" %in% arguments) writeLines(lines, file.path(dirname(script), "results", "regulatory.txt"))
+close_record()

@@ -7,6 +7,10 @@
 # --record writes the output to results/sparse.txt beside this script.
 
 suppressPackageStartupMessages(library(gpucor))
+arguments <- commandArgs(TRUE)
+script <- normalizePath(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
+here <- dirname(script)
+source(file.path(here, "gpu-report.R"))
 options(gpucor.threads = 1, gpucor.backend = "cpu")
 
 crossprod_cor <- function(x) {
@@ -26,22 +30,14 @@ ways <- list(
   spearman = function(x) gpuCor(x, method = "spearman"),
   kendall = function(x) gpuCor(x, method = "kendall")
 )
-lines <- character()
-say <- function(...) {
-  text <- paste0(...)
-  cat(text, "\n", sep = "")
-  lines <<- c(lines, text)
-}
+open_record("sparse.txt")
 cpu <- grep("^model name", readLines("/proc/cpuinfo"), value = TRUE)[1]
-say(format(Sys.Date()), "; gpucor ", format(utils::packageVersion("gpucor")), "; one core of an ", sub(".*: ", "", cpu))
-say(sprintf("%-10s", "nonzeros"), paste(sprintf("%12s", names(ways)), collapse = ""))
+emit(format(Sys.Date()), "; gpucor ", format(utils::packageVersion("gpucor")), "; one core of an ", sub(".*: ", "", cpu))
+emit(sprintf("%-10s", "nonzeros"), paste(sprintf("%12s", names(ways)), collapse = ""))
 for (fraction in c(0.005, 0.02, 0.05)) {
   set.seed(1)
   x <- Matrix::rsparsematrix(30000, 2000, fraction, rand.x = function(n) log1p(rgeom(n, 0.3) + 1))
   seconds <- vapply(ways, function(way) suppressMessages(cpu_seconds(way, x)), 0)
-  say(sprintf("%-10s", paste(100 * fraction, "%")), paste(sprintf("%12.3f", seconds), collapse = ""))
+  emit(sprintf("%-10s", paste(100 * fraction, "%")), paste(sprintf("%12.3f", seconds), collapse = ""))
 }
-if ("--record" %in% commandArgs(TRUE)) {
-  script <- sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))
-  writeLines(lines, file.path(dirname(script), "results", "sparse.txt"))
-}
+close_record()
