@@ -14,6 +14,7 @@
 #define GPUCOR_CPU_H
 
 #include "../gpucor.h"
+#include "../source/source.h"
 #include "kernels.h"
 
 /* An operand: head.n_obs values per variable. The kind determines which arrays are used; the others are NULL. */
@@ -152,11 +153,25 @@ extern const struct gcor_gram_type cpu_gram;
 /* hclust.c */
 gcor_status cpu_cluster(gcor_state *state, gcor_context *context, const struct gcor_hclust *job);
 
-/* sparse.c: allocates and fills a REAL_SPARSE operand; after an error the caller frees what there is. Bytes of an entry
- * of one. */
+/* What preparing a column of a sparse matrix needs; of its own for each thread: n_obs + 1 values, and ranks_bytes for
+ * the ranks of as many. */
+typedef struct {
+    gcor_context *context;
+    const gcor_matrix *matrix;
+    cpu_operand *operand;
+    double *values;
+    char *ranks;
+    size_t ranks_bytes;
+} cpu_sparse_preparation;
+
+/* sparse.c sparse_signs.c: allocate and fill a REAL_SPARSE or a SIGN_SPARSE operand; after an error the caller frees
+ * what there is. */
 gcor_status cpu_prepare_sparse(gcor_context *context, const gcor_columns *columns, cpu_operand *o);
-/* sparse_signs.c: the same for a SIGN_SPARSE operand. */
 gcor_status cpu_prepare_sparse_signs(gcor_context *context, const gcor_columns *columns, cpu_operand *o);
+/* sparse.c: calls prepare_column() with a cpu_sparse_preparation for each column of the operand. */
+gcor_status cpu_prepare_entries(gcor_context *context, const gcor_matrix *matrix, cpu_operand *o,
+                                void (*prepare_column)(void *preparation, int thread, int64_t j));
+/* Bytes of an entry. */
 enum { CPU_ENTRY_BYTES = sizeof(double) + sizeof(int32_t) };
 
 /* kendall.c: true if cpu_kendall_tile() is faster for a tile of signs than planes of that mode. */

@@ -22,15 +22,6 @@
 
 /* ---- columns ---------------------------------------------------------------------------- */
 
-typedef struct {
-    gcor_context *context;
-    const gcor_matrix *matrix;
-    cpu_operand *operand;
-    double *values; /* n_obs + 1 per thread */
-    char *ranks;    /* ranks_bytes per thread */
-    size_t ranks_bytes;
-} preparation;
-
 static int64_t count_stored(const gcor_matrix *matrix, int64_t var) {
     return matrix->sparse_start[var + 1] - matrix->sparse_start[var];
 }
@@ -78,7 +69,7 @@ static void scale_entries(double *x, int64_t n, double *out) {
 }
 
 /* Prepares all observations of a column. */
-static void fill_dense(const preparation *p, const gcor_ranks *ranks, double *x, int64_t var, int *flags) {
+static void fill_dense(const cpu_sparse_preparation *p, const gcor_ranks *ranks, double *x, int64_t var, int *flags) {
     const cpu_operand *o = p->operand;
     const int32_t *row = p->matrix->sparse_row + p->matrix->sparse_start[var];
     int64_t n = o->head.n_obs, at = o->start[var - o->head.first];
@@ -89,7 +80,7 @@ static void fill_dense(const preparation *p, const gcor_ranks *ranks, double *x,
     (void)gcor_prepare_double(o->measure, NULL, x, n, flags, ranks, o->values + at);
 }
 
-static void fill_sparse(const preparation *p, const gcor_ranks *ranks, double *x, int64_t var) {
+static void fill_sparse(const cpu_sparse_preparation *p, const gcor_ranks *ranks, double *x, int64_t var) {
     const cpu_operand *o = p->operand;
     int64_t n = count_stored(p->matrix, var), at = o->start[var - o->head.first];
     memcpy(o->order + at, p->matrix->sparse_row + p->matrix->sparse_start[var], (size_t)n * sizeof *o->order);
@@ -109,7 +100,7 @@ static double describe_entries(const cpu_operand *o, int64_t j) {
 }
 
 static void prepare_column(void *argument, int thread, int64_t j) {
-    const preparation *p = argument;
+    const cpu_sparse_preparation *p = argument;
     cpu_operand *o = p->operand;
     int64_t n = o->head.n_obs, var = o->head.first + j;
     if (gcor_stop(p->context)) return;
@@ -144,18 +135,22 @@ static gcor_status allocate(gcor_context *context, const gcor_matrix *matrix, cp
     return ok ? GCOR_OK : GCOR_NO_MEMORY;
 }
 
-gcor_status cpu_prepare_sparse(gcor_context *context, const gcor_columns *columns, cpu_operand *o) {
-    const gcor_matrix *matrix = gcor_sparse_of(columns->source, GCOR_MAX_SPARSE);
-    int64_t n = columns->n_obs + 1;
-    preparation p = {context, matrix, o, .ranks_bytes = (gcor_ranks_bytes(n) + 63) / 64 * 64};
-    gcor_status status = allocate(context, matrix, o);
-    if (status) return status;
+gcor_status cpu_prepare_entries(gcor_context *context, const gcor_matrix *matrix, cpu_operand *o,
+                                void (*prepare_column)(void *preparation, int thread, int64_t j)) {
+    int64_t n = o->head.n_obs + 1;
+    cpu_sparse_preparation p = {context, matrix, o, .ranks_bytes = (gcor_ranks_bytes(n) + 63) / 64 * 64};
     p.values = gcor_alloc(context, context->threads * n, sizeof(double), "columns being prepared");
     p.ranks = gcor_alloc(context, context->threads, p.ranks_bytes, "columns being prepared");
     if (p.values && p.ranks) gcor_for_each(context->threads, o->head.n_var, prepare_column, &p);
     gcor_free(p.values);
     gcor_free(p.ranks);
     return context->error.status;
+}
+
+gcor_status cpu_prepare_sparse(gcor_context *context, const gcor_columns *columns, cpu_operand *o) {
+    const gcor_matrix *matrix = gcor_sparse_of(columns->source, GCOR_MAX_SPARSE);
+    gcor_status status = allocate(context, matrix, o);
+    return status ? status : cpu_prepare_entries(context, matrix, o, prepare_column);
 }
 
 /* ---- a tile ----------------------------------------------------------------------------- */

@@ -25,15 +25,6 @@ enum { MAX_LEVELS = 64 }; /* of a column whose common entries are counted in a t
 
 /* ---- columns ---------------------------------------------------------------------------- */
 
-typedef struct {
-    gcor_context *context;
-    const gcor_matrix *matrix;
-    cpu_operand *operand;
-    double *values; /* n_obs + 1 per thread */
-    char *ranks;    /* ranks_bytes per thread */
-    size_t ranks_bytes;
-} preparation;
-
 /* Copies the stored values that are not zero to x, and their observations to `order`. Returns their number. */
 static int64_t copy_entries(const gcor_matrix *matrix, int64_t var, double *x, int32_t *order, int *flags) {
     const double *stored = matrix->values;
@@ -81,7 +72,7 @@ static unsigned char count_levels(const int32_t *level, int64_t n) {
 }
 
 static void prepare_column(void *argument, int thread, int64_t j) {
-    const preparation *p = argument;
+    const cpu_sparse_preparation *p = argument;
     cpu_operand *o = p->operand;
     int64_t n_obs = o->head.n_obs, at = o->start[j], tied = 0, sum = 0;
     int flags = 0;
@@ -119,16 +110,8 @@ static gcor_status allocate(gcor_context *context, const gcor_matrix *matrix, cp
 
 gcor_status cpu_prepare_sparse_signs(gcor_context *context, const gcor_columns *columns, cpu_operand *o) {
     const gcor_matrix *matrix = gcor_sparse_of(columns->source, GCOR_MAX_SPARSE_SIGNS);
-    int64_t n = columns->n_obs + 1;
-    preparation p = {context, matrix, o, .ranks_bytes = (gcor_ranks_bytes(n) + 63) / 64 * 64};
     gcor_status status = allocate(context, matrix, o);
-    if (status) return status;
-    p.values = gcor_alloc(context, context->threads * n, sizeof(double), "columns being prepared");
-    p.ranks = gcor_alloc(context, context->threads, p.ranks_bytes, "columns being prepared");
-    if (p.values && p.ranks) gcor_for_each(context->threads, o->head.n_var, prepare_column, &p);
-    gcor_free(p.values);
-    gcor_free(p.ranks);
-    return context->error.status;
+    return status ? status : cpu_prepare_entries(context, matrix, o, prepare_column);
 }
 
 /* ---- common entries ----------------------------------------------------------------------- */
