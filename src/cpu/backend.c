@@ -38,12 +38,18 @@ void cpu_close(gcor_state *state) {
     gcor_free(state);
 }
 
+const cpu_kernels *cpu_find_kernels(gcor_context *context) {
+    const cpu_kernels *kernels = cpu_kernels_of(gcor_isa());
+    if (!kernels)
+        gcor_fail(context, GCOR_BAD_INPUT, "GPUCOR_CPU = \"%s\": this machine has %s", getenv("GPUCOR_CPU"),
+                  gcor_isa_names());
+    return kernels;
+}
+
 gcor_status cpu_begin(gcor_state *state, gcor_context *context, gcor_sink *sink, gcor_kind kind) {
     (void)kind;
-    state->kernels = cpu_kernels_of(gcor_isa());
-    if (!state->kernels)
-        return gcor_fail(context, GCOR_BAD_INPUT, "GPUCOR_CPU = \"%s\": this machine has %s", getenv("GPUCOR_CPU"),
-                         gcor_isa_names());
+    state->kernels = cpu_find_kernels(context);
+    if (!state->kernels) return context->error.status;
     state->context = context;
     state->sink = sink;
     return GCOR_OK;

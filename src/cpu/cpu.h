@@ -77,6 +77,9 @@ struct gcor_state {
     cpu_scratch row_levels, col_levels;
 };
 
+/* backend.c: the kernels for this processor; NULL after an error. Any thread. */
+const cpu_kernels *cpu_find_kernels(gcor_context *context);
+
 /* backend.c: gcor_backend's functions of these names, for the files of this folder. */
 gcor_status cpu_open(gcor_context *context, int device, gcor_state **state);
 void cpu_close(gcor_state *state);

@@ -19,6 +19,7 @@
     /* gram.c */ ENTRY(r_gram_new, 4) ENTRY(r_gram_times, 3) ENTRY(r_network_times, 5) \
     /* overlap.c */ ENTRY(r_sparse_overlap, 7) ENTRY(r_combine_overlaps, 6) \
     /* partial.c */ ENTRY(r_partial_sums, 5) \
+    /* preservation.c */ ENTRY(r_preservation, 7) \
     /* maxima.c */ ENTRY(r_maxima, 9) ENTRY(r_row_maxima, 7) ENTRY(r_maximum, 6) ENTRY(r_adjusted, 7) \
         ENTRY(r_permute, 4) \
     /* group_tests.c */ ENTRY(r_label_maxima, 7) ENTRY(r_group_tests, 6) \

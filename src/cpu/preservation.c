@@ -1,0 +1,395 @@
+#include "preservation.h"
+
+#include "../base/alloc.h"
+#include "../base/threads.h"
+#include "../base/triangle.h"
+#include "../stats/leading.h"
+#include "cpu.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Coefficients are computed for CPU_KERNEL_ROWS rows and a strip of columns at a time, whose operands stay in the L1
+ * cache. */
+enum { WIDTH = CPU_MICRO_PANEL_BYTES / sizeof(double), STRIP = 4 * WIDTH };
+
+/* What is known of a module in a data set. */
+typedef struct {
+    int64_t n;
+    float *r;                                /* the reference's: n x n, of which pairs i < j are set; otherwise NULL */
+    double *degree, *squares, *contribution; /* n; squares: sums of squared adjacencies */
+    double sum, sum_squares;                 /* of the coefficients */
+    double cross, aligned; /* sums of the coefficients' products with the reference's, and with their signs */
+} profile;
+
+typedef struct {
+    const gcor_preservation *job;
+    gcor_context *context;
+    const cpu_kernels *kernels;
+    int64_t largest, n_obs; /* max members of a module; max observations of a data set */
+    profile *references;    /* n_module */
+    double *reference_sums; /* their degrees, squares and contributions */
+    float *coefficients;    /* their r */
+    double *scratch;        /* scratch_length doubles for each thread */
+    int64_t scratch_length;
+} preservation;
+
+/* A thread's scratch. */
+typedef struct {
+    double *panels;       /* variables in micro-panels; then observations in micro-panels */
+    double *gram, *basis; /* the matrix whose leading eigenvector is wanted, and what gcor_leading() needs */
+    double *vector, *sums;
+    profile own;
+} workspace;
+
+static int64_t padded(int64_t n) {
+    return (n + WIDTH - 1) / WIDTH * WIDTH;
+}
+
+static int64_t max_side(const preservation *p) {
+    return padded(gcor_min(p->largest, p->n_obs));
+}
+
+static int64_t count_scratch(const preservation *p) {
+    int64_t panels = padded(p->largest) * padded(p->n_obs), side = max_side(p);
+    return panels + side * side + padded(gcor_leading_scratch(side)) + side + CPU_KERNEL_ROWS * CPU_BLOCK_COLS +
+           3 * padded(p->largest);
+}
+
+static workspace workspace_of(const preservation *p, int thread) {
+    int64_t side = max_side(p), members = padded(p->largest);
+    workspace w = {.panels = p->scratch + thread * p->scratch_length};
+    w.gram = w.panels + members * padded(p->n_obs);
+    w.basis = w.gram + side * side;
+    w.vector = w.basis + padded(gcor_leading_scratch(side));
+    w.sums = w.vector + side;
+    w.own.degree = w.sums + CPU_KERNEL_ROWS * CPU_BLOCK_COLS;
+    w.own.squares = w.own.degree + members;
+    w.own.contribution = w.own.squares + members;
+    return w;
+}
+
+/* ---- micro-panels ----------------------------------------------------------------------------------------------- */
+
+/* Packs the n variables `which` side by side; the last one is repeated to fill a micro-panel. */
+static void pack_variables(const gcor_preserved_set *set, const int *which, int64_t n, double *panels) {
+    for (int64_t v = 0; v < padded(n); v++) {
+        const double *column = set->columns + which[gcor_min(v, n - 1)] * set->n_obs;
+        double *out = panels + v / WIDTH * WIDTH * set->n_obs + v % WIDTH;
+        for (int64_t k = 0; k < set->n_obs; k++) out[k * WIDTH] = column[k];
+    }
+}
+
+/* Packs the observations side by side; zeros fill a micro-panel. */
+static void pack_observations(const gcor_preserved_set *set, const int *which, int64_t n, double *panels) {
+    for (int64_t first = 0; first < set->n_obs; first += WIDTH) {
+        int64_t some = gcor_min(WIDTH, set->n_obs - first);
+        double *out = panels + first * n;
+        for (int64_t v = 0; v < n; v++, out += WIDTH) {
+            memset(out, 0, WIDTH * sizeof *out);
+            memcpy(out, set->columns + which[v] * set->n_obs + first, (size_t)some * sizeof *out);
+        }
+    }
+}
+
+/* Computes the products of rows row .. row + CPU_KERNEL_ROWS - 1 with the columns of a strip from `first` on; those of
+ * column c are at sums[c - first] and CPU_BLOCK_COLS apart. */
+static void multiply(const preservation *p, const double *panels, int64_t length, int64_t row, int64_t first,
+                     int64_t end, double *sums) {
+    const double *rows = panels + row / WIDTH * WIDTH * length + row % WIDTH;
+    for (int64_t c = first; c < end; c += WIDTH)
+        if (c + WIDTH > row) p->kernels->fused(rows, panels + c * length, length, 0, sums + (c - first));
+}
+
+/* ---- pairs ------------------------------------------------------------------------------------------------------ */
+
+typedef double four __attribute__((vector_size(32), aligned(8), may_alias));
+typedef int64_t four_words __attribute__((vector_size(32), aligned(8), may_alias));
+
+/* Sums over pairs, four at a time, in a fixed order. */
+typedef struct {
+    four sum, sum_squares, cross, aligned;
+} pair_sums;
+
+static inline void add_four(pair_sums *s, const double *r, const float *other) {
+    const four_words sign = {INT64_MIN, INT64_MIN, INT64_MIN, INT64_MIN};
+    const four own = *(const four *)r, reference = {other[0], other[1], other[2], other[3]};
+    s->sum += own;
+    s->sum_squares += own * own;
+    s->cross += own * reference;
+    s->aligned += (four)(((four_words)own ^ ((four_words)reference & sign)) & (reference != 0));
+}
+
+static void add_coefficients(pair_sums *s, const double *r, const float *other, int64_t n) {
+    double last[4] = {0};
+    float last_other[4] = {0};
+    int64_t k = 0;
+    for (; k + 4 <= n; k += 4) add_four(s, r + k, other + k);
+    if (k == n) return;
+    memcpy(last, r + k, (size_t)(n - k) * sizeof *r);
+    memcpy(last_other, other + k, (size_t)(n - k) * sizeof *other);
+    add_four(s, last, last_other);
+}
+
+static double total(four sum) {
+    return (sum[0] + sum[2]) + (sum[1] + sum[3]);
+}
+
+/* Writes the adjacencies of member i with members j .. j + n - 1 of those `which`. */
+static void find_adjacencies(const preservation *p, const gcor_preserved_set *set, const int *which, int64_t i,
+                             int64_t j, int64_t n, const double *r, double *a) {
+    if (set->overlaps.plain || set->overlaps.compact) {
+        for (int64_t k = 0; k < n; k++) {
+            int64_t low = gcor_min(which[i], which[j + k]), high = gcor_max(which[i], which[j + k]);
+            double scratch;
+            a[k] = *gcor_read_values(&set->overlaps, gcor_row_position(low, high, p->job->n_var), 1, &scratch);
+        }
+        return;
+    }
+    double base[STRIP];
+    const gcor_similarity similarity = p->job->similarity;
+    for (int64_t k = 0; k < n; k++) base[k] = gcor_base(similarity, r[k]);
+    if (p->job->power == 6) { /* the usual power, with fewer products */
+#pragma omp simd
+        for (int64_t k = 0; k < n; k++) a[k] = base[k] * base[k] * base[k];
+#pragma omp simd
+        for (int64_t k = 0; k < n; k++) a[k] *= a[k];
+    } else {
+        for (int64_t k = 0; k < n; k++) a[k] = gcor_power(base[k], p->job->power);
+    }
+}
+
+/* Adds the adjacencies of member i with members j .. j + n - 1. */
+static void add_adjacencies(profile *own, int64_t i, int64_t j, int64_t n, const double *a) {
+    four degree = {0}, squares = {0};
+    double last_degree = 0, last_squares = 0;
+    int64_t k = 0;
+    for (; k + 4 <= n; k += 4) {
+        const four one = *(const four *)(a + k), square = one * one;
+        degree += one;
+        squares += square;
+        *(four *)(own->degree + j + k) += one;
+        *(four *)(own->squares + j + k) += square;
+    }
+    for (; k < n; k++) {
+        last_degree += a[k];
+        last_squares += a[k] * a[k];
+        own->degree[j + k] += a[k];
+        own->squares[j + k] += a[k] * a[k];
+    }
+    own->degree[i] += total(degree) + last_degree;
+    own->squares[i] += total(squares) + last_squares;
+}
+
+/* Adds the pairs of member i with members j .. j + n - 1. reference: NULL if `own` is the reference's, which keeps the
+ * coefficients in single precision; its sums are those of the kept ones. */
+static void add_pairs(const preservation *p, const gcor_preserved_set *set, const int *which, int64_t i, int64_t j,
+                      int64_t n, double *r, const profile *reference, profile *own, pair_sums *sums) {
+    double a[STRIP];
+    find_adjacencies(p, set, which, i, j, n, r, a);
+    add_adjacencies(own, i, j, n, a);
+    float *kept = own->r + i * own->n + j;
+    if (!reference)
+        for (int64_t k = 0; k < n; k++) r[k] = kept[k] = (float)r[k];
+    add_coefficients(sums, r, reference ? reference->r + i * own->n + j : kept, n);
+}
+
+static void sum_pairs(const preservation *p, const gcor_preserved_set *set, const int *which, const profile *reference,
+                      workspace *w) {
+    profile *own = &w->own;
+    pair_sums sums = {{0}, {0}, {0}, {0}};
+    memset(own->degree, 0, (size_t)own->n * sizeof *own->degree);
+    memset(own->squares, 0, (size_t)own->n * sizeof *own->squares);
+    for (int64_t first = 0; first < own->n; first += STRIP) {
+        int64_t end = gcor_min(first + STRIP, own->n);
+        for (int64_t row = 0; row < end; row += CPU_KERNEL_ROWS) {
+            multiply(p, w->panels, set->n_obs, row, first, end, w->sums);
+            for (int64_t i = row; i < row + CPU_KERNEL_ROWS && i + 1 < end; i++) {
+                int64_t j = gcor_max(first, i + 1);
+                add_pairs(p, set, which, i, j, end - j, w->sums + (i - row) * CPU_BLOCK_COLS + (j - first), reference,
+                          own, &sums);
+            }
+        }
+    }
+    own->sum = total(sums.sum);
+    own->sum_squares = total(sums.sum_squares);
+    own->cross = total(sums.cross);
+    own->aligned = total(sums.aligned);
+}
+
+/* ---- contributions ---------------------------------------------------------------------------------------------- */
+
+/* Sets the products of all n variables or observations of the panels: rows `stride` apart. */
+static void find_gram(const preservation *p, const double *panels, int64_t n, int64_t length, int64_t stride,
+                      workspace *w) {
+    for (int64_t row = 0; row < n; row += CPU_KERNEL_ROWS)
+        for (int64_t c = row / WIDTH * WIDTH; c < n; c += WIDTH) {
+            multiply(p, panels, length, row, c, c + WIDTH, w->sums);
+            for (int64_t i = row; i < row + CPU_KERNEL_ROWS; i++)
+                for (int64_t j = gcor_max(c, i); j < c + WIDTH; j++)
+                    w->gram[i * stride + j] = w->gram[j * stride + i] = w->sums[(i - row) * CPU_BLOCK_COLS + (j - c)];
+        }
+}
+
+static void orient(double *contribution, int64_t n) {
+    double sum = 0;
+    for (int64_t v = 0; v < n; v++) sum += contribution[v];
+    for (int64_t v = 0; v < n && sum < 0; v++) contribution[v] = -contribution[v];
+}
+
+/* The component is a leading eigenvector of the products of observations, and the contributions are a multiple of that
+ * of the products of variables: the smaller matrix is used. */
+static void find_contributions(const preservation *p, const gcor_preserved_set *set, const int *which, workspace *w) {
+    int64_t n = w->own.n, n_obs = set->n_obs;
+    double *contribution = w->own.contribution;
+    if (n <= n_obs) {
+        find_gram(p, w->panels, n, n_obs, padded(n), w);
+        double length = sqrt(gcor_leading(w->gram, n, padded(n), w->vector, w->basis));
+        for (int64_t v = 0; v < n; v++) contribution[v] = length * w->vector[v];
+    } else {
+        pack_observations(set, which, n, w->panels);
+        find_gram(p, w->panels, n_obs, n, padded(n_obs), w);
+        gcor_leading(w->gram, n_obs, padded(n_obs), w->vector, w->basis);
+        for (int64_t v = 0; v < n; v++) {
+            const double *column = set->columns + which[v] * n_obs;
+            contribution[v] = 0;
+            for (int64_t k = 0; k < n_obs; k++) contribution[v] += w->vector[k] * column[k];
+        }
+    }
+    orient(contribution, n);
+}
+
+/* Sets the workspace's own profile of the n variables `which`. */
+static void describe(const preservation *p, const gcor_preserved_set *set, const int *which, int64_t n,
+                     const profile *reference, workspace *w) {
+    w->own.n = n;
+    pack_variables(set, which, n, w->panels);
+    sum_pairs(p, set, which, reference, w);
+    find_contributions(p, set, which, w);
+}
+
+/* ---- statistics ------------------------------------------------------------------------------------------------- */
+
+static double mean_of(const double *x, int64_t n) {
+    double sum = 0;
+    for (int64_t k = 0; k < n; k++) sum += x[k];
+    return sum / (double)n;
+}
+
+static double correlation(const double *x, const double *y, int64_t n) {
+    double mean_x = mean_of(x, n), mean_y = mean_of(y, n), xx = 0, yy = 0, xy = 0;
+    for (int64_t k = 0; k < n; k++) {
+        double a = x[k] - mean_x, b = y[k] - mean_y;
+        xx += a * a;
+        yy += b * b;
+        xy += a * b;
+    }
+    return xx > 0 && yy > 0 ? xy / sqrt(xx * yy) : NAN;
+}
+
+/* Replaces the sums of squares by ratios. */
+static void find_ratios(profile *own) {
+    for (int64_t v = 0; v < own->n; v++) own->squares[v] = own->degree[v] != 0 ? own->squares[v] / own->degree[v] : NAN;
+}
+
+static double correlate_coefficients(const profile *reference, const profile *own) {
+    double n = (double)gcor_triangular(own->n - 1);
+    double xx = n * reference->sum_squares - reference->sum * reference->sum;
+    double yy = n * own->sum_squares - own->sum * own->sum, xy = n * own->cross - reference->sum * own->sum;
+    return xx > 0 && yy > 0 ? xy / sqrt(xx * yy) : NAN;
+}
+
+static void set_statistics(const profile *reference, const profile *own, double *out) {
+    int64_t n = own->n;
+    double squares = 0, signed_sum = 0;
+    for (int64_t v = 0; v < n; v++) {
+        double c = own->contribution[v], other = reference->contribution[v];
+        squares += c * c;
+        signed_sum += other > 0 ? c : other < 0 ? -c : 0;
+    }
+    out[GCOR_MEAN_SQUARED_CONTRIBUTION] = squares / (double)n;
+    out[GCOR_MEAN_CONTRIBUTION] = signed_sum / (double)n;
+    out[GCOR_MEAN_COEFFICIENT] = own->aligned / (double)gcor_triangular(n - 1);
+    out[GCOR_MEAN_ADJACENCY] = mean_of(own->degree, n) / (double)(n - 1);
+    out[GCOR_MEAN_RATIO] = mean_of(own->squares, n);
+    out[GCOR_COR_DEGREE] = correlation(reference->degree, own->degree, n);
+    out[GCOR_COR_CONTRIBUTION] = correlation(reference->contribution, own->contribution, n);
+    out[GCOR_COR_COEFFICIENT] = correlate_coefficients(reference, own);
+    out[GCOR_COR_RATIO] = correlation(reference->squares, own->squares, n);
+}
+
+/* ---- tasks ------------------------------------------------------------------------------------------------------ */
+
+static int64_t size_of(const gcor_preservation *job, int64_t module) {
+    return job->start[module + 1] - job->start[module];
+}
+
+static void describe_reference(void *argument, int thread, int64_t module) {
+    const preservation *p = argument;
+    profile *reference = p->references + module;
+    workspace w = workspace_of(p, thread);
+    if (gcor_stop(p->context)) return;
+    w.own = *reference; /* written where they are kept */
+    describe(p, &p->job->reference, p->job->member + p->job->start[module], reference->n, NULL, &w);
+    find_ratios(&w.own);
+    *reference = w.own;
+}
+
+static void describe_draw(void *argument, int thread, int64_t k) {
+    const preservation *p = argument;
+    const gcor_preservation *job = p->job;
+    int64_t module = k % job->n_module, draw = k / job->n_module, n = size_of(job, module);
+    workspace w = workspace_of(p, thread);
+    if (gcor_stop(p->context)) return;
+    describe(p, &job->test, job->drawn + draw * job->start[job->n_module] + job->start[module], n,
+             p->references + module, &w);
+    find_ratios(&w.own);
+    set_statistics(p->references + module, &w.own, job->statistics + k * GCOR_N_PRESERVATIONS);
+    __atomic_fetch_add(&p->context->monitor->pairs_done, gcor_triangular(n - 1), __ATOMIC_RELAXED);
+}
+
+static gcor_status allocate(preservation *p) {
+    const gcor_preservation *job = p->job;
+    const char *what = "the reference's modules", *scratch = "a module's columns";
+    int64_t n = job->start[job->n_module], squares = 0, done = 0;
+    for (int64_t m = 0; m < job->n_module; m++) squares += size_of(job, m) * size_of(job, m);
+    p->scratch_length = count_scratch(p);
+    p->references = gcor_alloc(p->context, job->n_module, sizeof *p->references, what);
+    p->reference_sums = gcor_alloc(p->context, 3 * n, sizeof *p->reference_sums, what);
+    p->coefficients = gcor_alloc(p->context, squares, sizeof *p->coefficients, what);
+    p->scratch = gcor_alloc(p->context, p->context->threads * p->scratch_length, sizeof *p->scratch, scratch);
+    if (p->context->error.status) return p->context->error.status;
+    for (int64_t m = 0; m < job->n_module; m++) {
+        double *sums = p->reference_sums + 3 * job->start[m];
+        int64_t size = size_of(job, m);
+        p->references[m] = (profile){.n = size,
+                                     .r = p->coefficients + done,
+                                     .degree = sums,
+                                     .squares = sums + size,
+                                     .contribution = sums + 2 * size};
+        done += size * size;
+    }
+    return GCOR_OK;
+}
+
+gcor_status cpu_preservation(gcor_context *context, const gcor_preservation *job) {
+    preservation p = {.job = job,
+                      .context = context,
+                      .kernels = cpu_find_kernels(context),
+                      .n_obs = gcor_max(job->reference.n_obs, job->test.n_obs)};
+    if (!p.kernels) return context->error.status;
+    context->monitor->pairs = context->monitor->pairs_done = 0;
+    for (int64_t m = 0; m < job->n_module; m++) {
+        p.largest = gcor_max(p.largest, size_of(job, m));
+        context->monitor->pairs += job->n_draw * gcor_triangular(size_of(job, m) - 1);
+    }
+    if (!allocate(&p)) {
+        gcor_for_each(context->threads, job->n_module, describe_reference, &p);
+        gcor_for_each(context->threads, job->n_module * job->n_draw, describe_draw, &p);
+    }
+    gcor_free(p.references);
+    gcor_free(p.reference_sums);
+    gcor_free(p.coefficients);
+    gcor_free(p.scratch);
+    return context->error.status;
+}
