@@ -13,7 +13,7 @@
  * cache. */
 enum { WIDTH = CPU_MICRO_PANEL_BYTES / sizeof(double), STRIP = 4 * WIDTH };
 
-/* What is known of a module in a data set. */
+/* A module in a data set. */
 typedef struct {
     int64_t n;
     float *r;                                /* the reference's: n x n, of which pairs i < j are set; otherwise NULL */
@@ -103,6 +103,9 @@ static void multiply(const preservation *p, const double *panels, int64_t length
 
 /* ---- pairs ------------------------------------------------------------------------------------------------------ */
 
+/* These loops are compiled for each vector length; every element is rounded alike. */
+#define INLINE static inline __attribute__((always_inline))
+
 typedef double four __attribute__((vector_size(32), aligned(8), may_alias));
 typedef int64_t four_words __attribute__((vector_size(32), aligned(8), may_alias));
 
@@ -111,7 +114,7 @@ typedef struct {
     four sum, sum_squares, cross, aligned;
 } pair_sums;
 
-static inline void add_four(pair_sums *s, const double *r, const float *other) {
+INLINE void add_four(pair_sums *s, const double *r, const float *other) {
     const four_words sign = {INT64_MIN, INT64_MIN, INT64_MIN, INT64_MIN};
     const four own = *(const four *)r, reference = {other[0], other[1], other[2], other[3]};
     s->sum += own;
@@ -120,7 +123,7 @@ static inline void add_four(pair_sums *s, const double *r, const float *other) {
     s->aligned += (four)(((four_words)own ^ ((four_words)reference & sign)) & (reference != 0));
 }
 
-static void add_coefficients(pair_sums *s, const double *r, const float *other, int64_t n) {
+INLINE void add_coefficients(pair_sums *s, const double *r, const float *other, int64_t n) {
     double last[4] = {0};
     float last_other[4] = {0};
     int64_t k = 0;
@@ -131,12 +134,29 @@ static void add_coefficients(pair_sums *s, const double *r, const float *other, 
     add_four(s, last, last_other);
 }
 
-static double total(four sum) {
+INLINE double total(four sum) {
     return (sum[0] + sum[2]) + (sum[1] + sum[3]);
 }
 
+/* Sets a = base^power, with few products if the power is an integer; overwrites `base`. */
+INLINE void raise_all(double *base, double power, int64_t n, double *a) {
+    if (!gcor_is_multiplied(power) || power != floor(power)) {
+        for (int64_t k = 0; k < n; k++) a[k] = gcor_power(base[k], power);
+        return;
+    }
+    for (int64_t k = 0; k < n; k++) a[k] = 1;
+    for (int left = (int)power; left > 0; left /= 2) {
+        if (left % 2) {
+#pragma omp simd
+            for (int64_t k = 0; k < n; k++) a[k] *= base[k];
+        }
+#pragma omp simd
+        for (int64_t k = 0; k < n; k++) base[k] *= base[k];
+    }
+}
+
 /* Writes the adjacencies of member i with members j .. j + n - 1 of those `which`. */
-static void find_adjacencies(const preservation *p, const gcor_preserved_set *set, const int *which, int64_t i,
+INLINE void find_adjacencies(const preservation *p, const gcor_preserved_set *set, const int *which, int64_t i,
                              int64_t j, int64_t n, const double *r, double *a) {
     if (set->overlaps.plain || set->overlaps.compact) {
         for (int64_t k = 0; k < n; k++) {
@@ -147,20 +167,12 @@ static void find_adjacencies(const preservation *p, const gcor_preserved_set *se
         return;
     }
     double base[STRIP];
-    const gcor_similarity similarity = p->job->similarity;
-    for (int64_t k = 0; k < n; k++) base[k] = gcor_base(similarity, r[k]);
-    if (p->job->power == 6) { /* the usual power, with fewer products */
-#pragma omp simd
-        for (int64_t k = 0; k < n; k++) a[k] = base[k] * base[k] * base[k];
-#pragma omp simd
-        for (int64_t k = 0; k < n; k++) a[k] *= a[k];
-    } else {
-        for (int64_t k = 0; k < n; k++) a[k] = gcor_power(base[k], p->job->power);
-    }
+    for (int64_t k = 0; k < n; k++) base[k] = gcor_base(p->job->similarity, r[k]);
+    raise_all(base, p->job->power, n, a);
 }
 
 /* Adds the adjacencies of member i with members j .. j + n - 1. */
-static void add_adjacencies(profile *own, int64_t i, int64_t j, int64_t n, const double *a) {
+INLINE void add_adjacencies(profile *own, int64_t i, int64_t j, int64_t n, const double *a) {
     four degree = {0}, squares = {0};
     double last_degree = 0, last_squares = 0;
     int64_t k = 0;
@@ -181,23 +193,45 @@ static void add_adjacencies(profile *own, int64_t i, int64_t j, int64_t n, const
     own->squares[i] += total(squares) + last_squares;
 }
 
-/* Adds the pairs of member i with members j .. j + n - 1. reference: NULL if `own` is the reference's, which keeps the
- * coefficients in single precision; its sums are those of the kept ones. */
-static void add_pairs(const preservation *p, const gcor_preserved_set *set, const int *which, int64_t i, int64_t j,
-                      int64_t n, double *r, const profile *reference, profile *own, pair_sums *sums) {
+/* A pass over the pairs of a module. reference: NULL if `own` is the reference's, which keeps the coefficients in
+ * single precision; its sums are those of the kept ones. */
+typedef struct {
+    const preservation *p;
+    const gcor_preserved_set *set;
+    const int *which; /* the module's variables */
+    const profile *reference;
+    profile *own;
+    pair_sums sums;
+} pair_pass;
+
+/* Adds the pairs of member i with members j .. j + n - 1, whose coefficients it may overwrite. */
+INLINE void add_pairs(pair_pass *q, int64_t i, int64_t j, int64_t n, double *r) {
     double a[STRIP];
-    find_adjacencies(p, set, which, i, j, n, r, a);
-    add_adjacencies(own, i, j, n, a);
-    float *kept = own->r + i * own->n + j;
-    if (!reference)
-        for (int64_t k = 0; k < n; k++) r[k] = kept[k] = (float)r[k];
-    add_coefficients(sums, r, reference ? reference->r + i * own->n + j : kept, n);
+    int64_t at = i * q->own->n + j;
+    find_adjacencies(q->p, q->set, q->which, i, j, n, r, a);
+    add_adjacencies(q->own, i, j, n, a);
+    if (!q->reference)
+        for (int64_t k = 0; k < n; k++) r[k] = q->own->r[at + k] = (float)r[k];
+    add_coefficients(&q->sums, r, (q->reference ? q->reference : q->own)->r + at, n);
 }
+
+static void add_pairs_plain(pair_pass *q, int64_t i, int64_t j, int64_t n, double *r) {
+    add_pairs(q, i, j, n, r);
+}
+
+#if defined(__x86_64__)
+__attribute__((target("avx2"))) static void add_pairs_avx2(pair_pass *q, int64_t i, int64_t j, int64_t n, double *r) {
+    add_pairs(q, i, j, n, r);
+}
+#else
+#define add_pairs_avx2 add_pairs_plain
+#endif
 
 static void sum_pairs(const preservation *p, const gcor_preserved_set *set, const int *which, const profile *reference,
                       workspace *w) {
     profile *own = &w->own;
-    pair_sums sums = {{0}, {0}, {0}, {0}};
+    pair_pass q = {.p = p, .set = set, .which = which, .reference = reference, .own = own};
+    int is_plain = strcmp(p->kernels->name, "plain") == 0;
     memset(own->degree, 0, (size_t)own->n * sizeof *own->degree);
     memset(own->squares, 0, (size_t)own->n * sizeof *own->squares);
     for (int64_t first = 0; first < own->n; first += STRIP) {
@@ -206,15 +240,15 @@ static void sum_pairs(const preservation *p, const gcor_preserved_set *set, cons
             multiply(p, w->panels, set->n_obs, row, first, end, w->sums);
             for (int64_t i = row; i < row + CPU_KERNEL_ROWS && i + 1 < end; i++) {
                 int64_t j = gcor_max(first, i + 1);
-                add_pairs(p, set, which, i, j, end - j, w->sums + (i - row) * CPU_BLOCK_COLS + (j - first), reference,
-                          own, &sums);
+                double *r = w->sums + (i - row) * CPU_BLOCK_COLS + (j - first);
+                (is_plain ? add_pairs_plain : add_pairs_avx2)(&q, i, j, end - j, r);
             }
         }
     }
-    own->sum = total(sums.sum);
-    own->sum_squares = total(sums.sum_squares);
-    own->cross = total(sums.cross);
-    own->aligned = total(sums.aligned);
+    own->sum = total(q.sums.sum);
+    own->sum_squares = total(q.sums.sum_squares);
+    own->cross = total(q.sums.cross);
+    own->aligned = total(q.sums.aligned);
 }
 
 /* ---- contributions ---------------------------------------------------------------------------------------------- */
