@@ -23,6 +23,17 @@ fail_again <- function(condition, words) {
   stop(condition)
 }
 
+# Runs code whose errors and warnings are to name argument `called` as `name`.
+naming <- function(code, called, name) {
+  called <- paste0("'", called, "'")
+  words <- function(condition) gsub(called, paste0("'", name, "'"), conditionMessage(condition), fixed = TRUE)
+  withCallingHandlers(tryCatch(code, error = function(e) fail_again(e, words(e))), warning = function(w) {
+    if (!grepl(called, conditionMessage(w), fixed = TRUE)) return(invisible())
+    warning(words(w), call. = FALSE)
+    invokeRestart("muffleWarning")
+  })
+}
+
 # Warns with a class, by which each_subject() recognizes repeated warnings.
 warn <- function(class, ...) warning(warningCondition(paste0(...), class = c(class, "gpuCorWarning")))
 

@@ -88,14 +88,7 @@ gpuAssociation <- function(x, traits, p.value = NULL, fdr = NULL,
 }
 
 # The called functions name the traits 'y' in their messages.
-said_of_traits <- function(code) {
-  words <- function(condition) gsub("'y'", "'traits'", conditionMessage(condition), fixed = TRUE)
-  withCallingHandlers(tryCatch(code, error = function(e) fail_again(e, words(e))), warning = function(w) {
-    if (!grepl("'y'", conditionMessage(w), fixed = TRUE)) return(invisible())
-    warning(words(w), call. = FALSE)
-    invokeRestart("muffleWarning")
-  })
-}
+said_of_traits <- function(code) naming(code, "y", "traits")
 
 # ---- traits
 
