@@ -117,6 +117,19 @@
 #' rho has 0.064 for normal variables, 0.11 for t with 3 degrees of freedom and 0.12 for lognormal variables. With 15
 #' rows in each group `fdr = 0.05` has edges in 0.11 of the data sets without a difference, with 50 in 0.06.
 #'
+#' @section Preservation of modules:
+#' The p values of [gpuPreservation()] compare a module with as many genes drawn at random from the matched genes of the
+#' test set.
+#'
+#' | statistics | data | p values |
+#' |---|---|---|
+#' | all, also `network = "overlap"` | labels are random; genes may be correlated in both sets, any distribution | valid |
+#' | `cor.kIM`, `cor.kME` | the genes are a module in both sets, with unrelated loadings | nearly valid |
+#' | `cor.cor` | the same | not valid as a test of the pattern: 0.17 |
+#'
+#' In the last two rows the density is preserved, and its p values are small. Use `cor.kIM` and `cor.kME` to ask whether
+#' the pattern is, too.
+#'
 #' @section Partial correlation given all other columns:
 #' Shrunken partial correlations adjust for the other columns only in part. Two columns that both have a strong
 #' partial correlation with a third then have a small p value, too. If each of 200 columns depends on the previous one

@@ -573,5 +573,33 @@ partial_cases <- c(
   )
 )
 
+# ---- preservation of modules
+
+# P values of all statistics, of modules in the reference whose genes are random ones of the test set.
+labels <- rep(0:3, c(40, 20, 20, 20))
+random_modules <- function(test = modules_of(25, labels), ...) {
+  label <- sample(labels)
+  gpuPreservation(modules_of(30, label), test, label, n_perm = 39, ...)$p.value
+}
+# Modules that are also in the test set, where their genes have other loadings.
+other_pattern <- function(statistic) {
+  gpuPreservation(modules_of(30, labels), modules_of(25, labels), labels, n_perm = 39)$p.value[, statistic]
+}
+
+preservation_cases <- list(
+  null_case("gpuPreservation", "pearson", "random labels, genes in modules, n = 25", "", VALID, sets = 200,
+            \() random_modules()),
+  null_case("gpuPreservation", "pearson", "random labels, independent genes, n = 25", "", VALID, sets = 100,
+            \() random_modules(normal(25, 100))),
+  null_case("gpuPreservation", "pearson", "random labels, half of the genes in a module, lognormal, n = 12", "", VALID,
+            sets = 100, \() random_modules(exp(cbind(block(12, 50), normal(12, 50))), type = "signed")),
+  null_case("gpuPreservation", "pearson", "random labels, genes in modules, n = 25", "network = \"overlap\"", VALID,
+            sets = 50, \() random_modules(network = "overlap")),
+  null_case("gpuPreservation", "pearson", "dense modules of another pattern, n = 25", "cor.cor", c(0.12, 0.2),
+            sets = 100, \() other_pattern("cor.cor")),
+  null_case("gpuPreservation", "pearson", "dense modules of another pattern, n = 25", "cor.kIM, cor.kME", NEARLY,
+            sets = 100, \() other_pattern(c("cor.kIM", "cor.kME")))
+)
+
 null_cases <- c(test_cases, partial_cases, series_cases, interval_cases, family_cases, network_cases, association_cases,
-                two_groups_cases, subject_cases)
+                two_groups_cases, subject_cases, preservation_cases)

@@ -6,6 +6,11 @@ normal <- function(n, m = 20) matrix(stats::rnorm(n * m), n)
 # Genes of one module.
 block <- function(n, m = 20, rho = 0.5) sqrt(rho) * stats::rnorm(n) + sqrt(1 - rho) * normal(n, m)
 
+# Genes of the modules with these labels, from 1; 0: of none.
+modules_of <- function(n, label, loading = stats::runif(length(label), 0.5, 2)) {
+  cbind(0, normal(n, max(label)))[, label + 1] * rep(loading, each = n) + normal(n, length(label))
+}
+
 t3 <- function(n, m = 20) matrix(stats::rt(n * m, 3), n)
 lognormal <- function(n, m = 20) exp(normal(n, m))
 

@@ -4,7 +4,7 @@
 Sys.setenv(GPUCOR_TESTS = "full")
 record <- new.env()
 options(gpucor.test_record = record)
-for (name in c("power", "tom", "bicor")) {
+for (name in c("power", "tom", "bicor", "preservation")) {
   testthat::test_file(file.path("..", paste0("test-", name, ".R")), package = "gpucor", load_package = "installed",
                       reporter = "summary")
 }

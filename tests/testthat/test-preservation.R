@@ -1,0 +1,218 @@
+# gpuPreservation(), compared with definitions written out and with WGCNA's modulePreservation().
+
+labels <- rep(c("grey", "blue", "red", "green", "brown"), c(60, 70, 45, 30, 15))
+
+# `keeps`: the modules that the set has.
+set_of <- function(n, keeps, seed) {
+  set.seed(seed)
+  loading <- seq(-0.4, 1.6, length.out = length(labels))[order(sin(seq_along(labels)))]
+  loading[!labels %in% keeps] <- 0
+  factors <- matrix(rnorm(n * 5), n)[, match(labels, unique(labels))]
+  structure(factors * rep(loading, each = n) + rnorm(length(factors)),
+            dimnames = list(NULL, paste0("g", seq_along(labels))))
+}
+reference <- set_of(40, c("blue", "red", "green", "brown"), 1)
+test <- set_of(30, c("blue", "red", "brown"), 2)
+
+# The statistics of columns a of x and b of y by their definitions.
+defined <- function(x, y, a, b = a, type = "unsigned", power = 6) {
+  kme <- function(x) {
+    k <- drop(cor(x, svd(scale(x), nu = 1L)$u))
+    if (sum(k) < 0) -k else k
+  }
+  adjacency <- function(r) {
+    base <- switch(type, unsigned = abs(r), signed = (1 + r) / 2, "signed hybrid" = pmax(r, 0))
+    `diag<-`(base^power, 0)
+  }
+  upper <- upper.tri(diag(length(a)))
+  r <- list(cor(x[, a]), cor(y[, b]))
+  adjacencies <- lapply(r, adjacency)
+  kim <- lapply(adjacencies, colSums)
+  ratio <- Map(function(a, k) colSums(a^2) / k, adjacencies, kim)
+  contribution <- list(kme(x[, a]), kme(y[, b]))
+  contrib <- mean(sign(contribution[[1]]) * contribution[[2]])
+  of_contrib <- cor(contribution[[1]], contribution[[2]])
+  c(propVarExplained = mean(contribution[[2]]^2), meanSignAwareKME = abs(contrib),
+    meanSignAwareCorDat = mean(sign(r[[1]][upper]) * r[[2]][upper]), meanAdj = mean(adjacencies[[2]][upper]),
+    meanMAR = mean(ratio[[2]]), cor.kIM = cor(kim[[1]], kim[[2]]), cor.kME = abs(of_contrib),
+    cor.cor = cor(r[[1]][upper], r[[2]][upper]), cor.MAR = cor(ratio[[1]], ratio[[2]]), avg.contrib = contrib,
+    cor.contrib = of_contrib)
+}
+
+test_that("observed statistics are those of their definitions, for every network and power", {
+  for_rows(covering(type = c("unsigned", "signed", "signed hybrid"), power = c(6, 1, 12, 2.5, 33.3), n = c(7, 30, 90)),
+           function(row) {
+    type <- as.character(row$type)
+    y <- set_of(row$n, c("blue", "red"), 3)
+    found <- gpuPreservation(reference, y, labels, n_perm = 0, type = type, power = row$power)
+    for (module in rownames(found$observed)) {
+      wanted <- defined(reference, y, which(labels == module), type = type, power = row$power)
+      expect_equal(found$observed[module, ], wanted, tolerance = 1e-7)
+    }
+  })
+})
+
+test_that("permutations draw genes from all matched ones, the modules' labels in turn", {
+  set.seed(4)
+  found <- gpuPreservation(reference, test, labels, n_perm = 5)
+  set.seed(4)
+  members <- split(seq_along(labels), labels)[found$modules$module]
+  for (k in 1:5) {
+    drawn <- split(sample.int(220, 160), rep(seq_along(members), lengths(members)))
+    for (m in seq_along(members)) {
+      expect_equal(found$permuted[k, m, ], defined(reference, test, members[[m]], drawn[[m]]), tolerance = 1e-7)
+    }
+  }
+  permuted <- found$permuted[, , "cor.kIM"]
+  expect_equal(found$Z[, "cor.kIM"], (found$observed[, "cor.kIM"] - colMeans(permuted)) / apply(permuted, 2, sd))
+  above <- colSums(sweep(permuted, 2, found$observed[, "cor.kIM"]) >= 0)
+  expect_equal(found$p.value[, "cor.kIM"], (1 + above) / 6)
+})
+
+test_that("statistics, Z and ranks are WGCNA's", {
+  for (type in c("unsigned", "signed", "signed hybrid")) {
+    wgcna <- by_package("WGCNA", paste("preservation", type), {
+      capture.output(found <- WGCNA::modulePreservation(
+        list(reference = list(data = reference), test = list(data = test)), list(reference = labels), nPermutations = 200,
+        networkType = type, maxModuleSize = 1e4, verbose = 0, savePermutedStatistics = FALSE
+      ))
+      found <- lapply(found$preservation[c("observed", "Z")], function(table) table[[1]][[2]])
+      lapply(found, function(table) as.matrix(table[c("blue", "red", "green", "brown"), ]))
+    })
+    set.seed(5)
+    found <- gpuPreservation(reference, test, labels, n_perm = 1000, type = type)
+    names <- setdiff(colnames(found$observed), c("avg.contrib", "cor.contrib"))
+    theirs <- ifelse(names %in% colnames(wgcna$observed), names, paste0(names, ".pres"))
+    modules <- rownames(found$observed)
+    expect_setequal(modules, c("blue", "red", "green", "brown"))
+    expect_equal(found$observed[, names], wgcna$observed[modules, theirs], tolerance = 1e-6, ignore_attr = TRUE)
+    # The error of Z is that of the mean and of the standard deviation of both sets of permutations, of statistics that
+    # are roughly normal; so that it is below a third, and for small ones below 0.5.
+    z <- wgcna$Z[modules, paste0("Z.", theirs)]
+    expect_lt(max(abs(found$Z[, names] - z) / (1.5 + abs(z))), 1 / 3)
+    expect_lt(mean(abs(found$Z[, names] - z) / (1.5 + abs(z))), 0.06)
+    summaries <- c("Zsummary", "Zdensity", "Zconnectivity")
+    z <- wgcna$Z[modules, paste0(summaries, ".pres")]
+    expect_lt(max(abs(as.matrix(found$modules[summaries]) - z) / (1.5 + abs(z))), 0.25)
+  }
+})
+
+test_that("summaries are medians over statistics, without other modules' rows in the ranks", {
+  set.seed(6)
+  found <- gpuPreservation(reference, test, labels, n_perm = 20)
+  density <- c("propVarExplained", "meanSignAwareKME", "meanSignAwareCorDat", "meanAdj")
+  connectivity <- c("cor.kIM", "cor.kME", "cor.cor")
+  ranks <- apply(-found$observed, 2, rank)
+  expect_equal(found$modules$medianRank, unname(apply(ranks[, c(density, connectivity)], 1, median)))
+  expect_equal(found$modules$medianRankDensity, unname(apply(ranks[, density], 1, median)))
+  expect_equal(found$modules$medianRankConnectivity, unname(apply(ranks[, connectivity], 1, median)))
+  z <- cbind(apply(found$Z[, density], 1, median), apply(found$Z[, connectivity], 1, median))
+  expect_equal(found$modules$Zdensity, unname(z[, 1]))
+  expect_equal(found$modules$Zsummary, unname(rowMeans(z)))
+})
+
+test_that("overlaps replace the adjacencies", {
+  found <- gpuPreservation(reference, test, labels, n_perm = 3, network = "overlap", power = 4)
+  plain <- gpuPreservation(reference, test, labels, n_perm = 0, power = 4)
+  overlaps <- lapply(list(reference, test), function(x) as.matrix(gpuTOM(x, power = 4)))
+  for (module in rownames(found$observed)) {
+    own <- lapply(overlaps, function(o) `diag<-`(o[labels == module, labels == module], 0))
+    expect_equal(found$observed[module, "meanAdj"], sum(own[[2]]) / prod(dim(own[[2]]) - 0:1), tolerance = 1e-6)
+    expect_equal(found$observed[module, "cor.kIM"], cor(colSums(own[[1]]), colSums(own[[2]])), tolerance = 1e-6)
+  }
+  same <- c("propVarExplained", "cor.cor", "cor.contrib")
+  expect_identical(found$observed[, same], plain$observed[, same])
+})
+
+test_that("the result does not depend on threads or on how many permutations are drawn at a time", {
+  draw <- function(...) {
+    set.seed(7)
+    found <- gpuPreservation(reference, test, labels, n_perm = 23, ...)
+    found$call <- NULL
+    found
+  }
+  expect_identical(draw(threads = 1), draw(threads = 3))
+  whole <- draw()
+  namespace <- asNamespace("gpucor")
+  local_mocked_bindings(DRAWN_BYTES = 4 * 160 * 4, .package = "gpucor")
+  expect_identical(draw(), whole)
+})
+
+test_that("genes are matched by name, and labels may have names", {
+  set.seed(8)
+  shuffled <- test[, sample(ncol(test))][, -(1:20)]
+  absent <- setdiff(colnames(test), colnames(shuffled))
+  found <- gpuPreservation(cbind(reference, other = rnorm(40)), cbind(shuffled, more = 1:30),
+                           c(other = "blue", setNames(factor(labels), colnames(reference))), n_perm = 0)
+  keeps <- !colnames(reference) %in% absent
+  wanted <- gpuPreservation(unname(reference[, keeps]), unname(test[, keeps]), labels[keeps], n_perm = 0)
+  expect_equal(found$observed, wanted$observed, tolerance = 1e-12)
+  expect_identical(found$genes, 200L)
+  numbers <- gpuPreservation(reference, test, match(labels, unique(labels)) - 1, n_perm = 0)
+  expect_equal(unname(numbers$observed), unname(gpuPreservation(reference, test, labels, n_perm = 0)$observed))
+  expect_identical(numbers$modules$module, c("1", "2", "3", "4"))
+})
+
+test_that("the modules of gpuModules() bring their power and type", {
+  skip_if_not_installed("WGCNA")
+  modules <- gpuModules(reference, power = 8, type = "signed")
+  found <- gpuPreservation(reference, test, modules, n_perm = 0)
+  expect_identical(c(found$power, found$type), c("8", "signed"))
+  wanted <- gpuPreservation(reference, test, modules$labels, n_perm = 0, power = 8, type = "signed")
+  expect_equal(unname(found$observed), unname(wanted$observed))
+  expect_true(all(found$modules$module %in% modules$colors))
+  expect_identical(gpuPreservation(reference, test, labels, n_perm = 0, type = "signed")$power, 12)
+})
+
+test_that("genes without variance and small modules are left out with a warning", {
+  y <- test
+  y[, c("g61", "g62")] <- 3
+  expect_warning(found <- gpuPreservation(reference, y, labels, n_perm = 0), "without variance.*61 .g61., 62 .g62.")
+  expect_identical(found$modules$size[found$modules$module == "blue"], 68L)
+  few <- replace(labels, labels == "brown", c("brown", "brown", rep("grey", 13)))
+  expect_warning(found <- gpuPreservation(reference, test, few, n_perm = 0), "fewer than 3 genes.*: brown")
+  expect_setequal(found$modules$module, c("blue", "red", "green"))
+})
+
+test_that("methods have the numbers", {
+  set.seed(9)
+  found <- gpuPreservation(reference, test, labels, n_perm = 30)
+  expect_output(print(found), "4 modules of 220 genes: 40 reference samples, 30 test samples\nunsigned network, power 6, 30 p")
+  counts <- summary(found)
+  expect_identical(c(counts$strong, counts$moderate, counts$none),
+                   c(sum(found$modules$Zsummary >= 10), sum(abs(found$modules$Zsummary - 6) < 4),
+                     sum(found$modules$Zsummary < 2)))
+  frame <- as.data.frame(found)
+  expect_identical(frame$Z.cor.kIM, unname(found$Z[, "cor.kIM"]))
+  expect_identical(frame$p.meanAdj, unname(found$p.value[, "meanAdj"]))
+  expect_identical(frame$meanAdj, unname(found$observed[, "meanAdj"]))
+  none <- gpuPreservation(reference, test, labels, n_perm = 0)
+  expect_true(all(is.na(none$Z)) && all(is.na(none$p.value)) && all(is.na(none$modules$Zsummary)))
+  expect_output(print(none), "medianRank")
+  with_device <- function(code) {
+    grDevices::pdf(NULL)
+    on.exit(grDevices::dev.off())
+    code
+  }
+  expect_identical(with_device(plot(found)), found)
+  expect_identical(with_device(plot(found, "medianRank")), found)
+  expect_error(with_device(plot(none, "Zsummary")), "'y' must be one of \"auto\", \"medianRank\"")
+})
+
+test_that("bad input is an error that says what to do", {
+  p <- function(...) gpuPreservation(..., n_perm = 0)
+  expect_error(p(reference, test, labels[-1]), "'modules' has 219 labels, and 'reference' 220 columns")
+  expect_error(p(reference, test, setNames(labels, paste0("h", 1:220))), "no label for 220 columns.*such as g1")
+  expect_error(p(reference, test, list(labels)), "'modules' must be the result of gpuModules\\(\\), or a vector")
+  expect_error(p(reference, test, rep(0, 220)), "no module with at least 3 genes")
+  expect_error(p(reference, unname(test), labels), "'test' has no column names")
+  expect_error(p(unname(reference), unname(test)[, -1], labels), "'reference' has 220 columns, and 'test' 219")
+  expect_error(p(reference, test[, c(1, 1:219)], labels), "'test' has several columns g1")
+  expect_error(p(reference, replace(test, 65, NA), labels), "'test' has missing or infinite values, in column 3 .g3.")
+  expect_error(p(list(1), test, labels), "'reference' must be")
+  expect_error(p(reference, "x.csv", labels), "'test' must be numeric")
+  expect_error(p(reference[, 1:2], test, labels[1:2]), "at least 3 genes in common, not 2")
+  expect_error(p(reference, test, labels, power = -1), "'power' must be a positive number, not -1")
+  expect_error(p(reference, test, labels, network = "none"), "'network' must be one of")
+  expect_error(gpuPreservation(reference, test, labels, n_perm = 1.5), "'n_perm' must be a whole number")
+})
