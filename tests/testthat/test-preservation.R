@@ -41,13 +41,12 @@ defined <- function(x, y, a, b = a, type = "unsigned", power = 6) {
 
 test_that("observed statistics are those of their definitions, for every network and power", {
   for_rows(covering(type = c("unsigned", "signed", "signed hybrid"), power = c(6, 1, 12, 2.5, 33.3), n = c(7, 30, 90)),
-           function(row) {
-    type <- as.character(row$type)
-    y <- set_of(row$n, c("blue", "red"), 3)
-    found <- gpuPreservation(reference, y, labels, n_perm = 0, type = type, power = row$power)
+           function(type, power, n, label) {
+    y <- set_of(n, c("blue", "red"), 3)
+    found <- gpuPreservation(reference, y, labels, n_perm = 0, type = type, power = power)
     for (module in rownames(found$observed)) {
-      wanted <- defined(reference, y, which(labels == module), type = type, power = row$power)
-      expect_equal(found$observed[module, ], wanted, tolerance = 1e-7)
+      wanted <- defined(reference, y, which(labels == module), type = type, power = power)
+      expect_equal(found$observed[module, ], wanted, tolerance = 1e-7, label = label)
     }
   })
 })
@@ -69,31 +68,42 @@ test_that("permutations draw genes from all matched ones, the modules' labels in
   expect_equal(found$p.value[, "cor.kIM"], (1 + above) / 6)
 })
 
-test_that("statistics, Z and ranks are WGCNA's", {
+# The observed statistics, Z, and means and standard deviations of permuted ones, of WGCNA; the latter for "unsigned".
+wgcna_preservation <- function(type) {
+  capture.output(found <- WGCNA::modulePreservation(
+    list(reference = list(data = reference), test = list(data = test)), list(reference = labels), networkType = type,
+    nPermutations = if (type == "unsigned") 40 else 2, maxModuleSize = 1e4, verbose = 0, savePermutedStatistics = FALSE
+  ))
+  modules <- c("blue", "red", "green", "brown")
+  tables <- lapply(found$preservation[c("observed", "Z")], function(table) as.matrix(table[[1]][[2]][modules, ]))
+  permuted <- found$permutationDetails$permutedStatistics[[1]][[2]]$regStats[modules, , ]
+  c(tables, if (type == "unsigned") list(mean = apply(permuted, 1:2, mean), sd = apply(permuted, 1:2, sd)))
+}
+
+test_that("observed statistics are WGCNA's, and permuted ones within the error of their number", {
   for (type in c("unsigned", "signed", "signed hybrid")) {
-    wgcna <- by_package("WGCNA", paste("preservation", type), {
-      capture.output(found <- WGCNA::modulePreservation(
-        list(reference = list(data = reference), test = list(data = test)), list(reference = labels), nPermutations = 200,
-        networkType = type, maxModuleSize = 1e4, verbose = 0, savePermutedStatistics = FALSE
-      ))
-      found <- lapply(found$preservation[c("observed", "Z")], function(table) table[[1]][[2]])
-      lapply(found, function(table) as.matrix(table[c("blue", "red", "green", "brown"), ]))
-    })
+    wgcna <- by_package("WGCNA", paste("preservation", type), wgcna_preservation(type))
     set.seed(5)
-    found <- gpuPreservation(reference, test, labels, n_perm = 1000, type = type)
+    found <- gpuPreservation(reference, test, labels, n_perm = 500, type = type)
     names <- setdiff(colnames(found$observed), c("avg.contrib", "cor.contrib"))
     theirs <- ifelse(names %in% colnames(wgcna$observed), names, paste0(names, ".pres"))
     modules <- rownames(found$observed)
     expect_setequal(modules, c("blue", "red", "green", "brown"))
     expect_equal(found$observed[, names], wgcna$observed[modules, theirs], tolerance = 1e-6, ignore_attr = TRUE)
-    # The error of Z is that of the mean and of the standard deviation of both sets of permutations, of statistics that
-    # are roughly normal; so that it is below a third, and for small ones below 0.5.
-    z <- wgcna$Z[modules, paste0("Z.", theirs)]
-    expect_lt(max(abs(found$Z[, names] - z) / (1.5 + abs(z))), 1 / 3)
-    expect_lt(mean(abs(found$Z[, names] - z) / (1.5 + abs(z))), 0.06)
-    summaries <- c("Zsummary", "Zdensity", "Zconnectivity")
-    z <- wgcna$Z[modules, paste0(summaries, ".pres")]
-    expect_lt(max(abs(as.matrix(found$modules[summaries]) - z) / (1.5 + abs(z))), 0.25)
+    if (type != "unsigned") next
+    permuted <- found$permuted[, , names]
+    mean <- apply(permuted, 2:3, mean)
+    sd <- apply(permuted, 2:3, sd)
+    their_sd <- wgcna$sd[modules, theirs]
+    expect_lt(max(abs(mean - wgcna$mean[modules, theirs]) / sqrt(sd^2 / 500 + their_sd^2 / 40)), 4.5)
+    expect_lt(max(abs(log(sd / their_sd))), log(1.7))
+    # Z and its summaries follow from these as in WGCNA.
+    z <- (wgcna$observed[modules, theirs] - wgcna$mean[modules, theirs]) / their_sd
+    expect_equal(z, wgcna$Z[modules, paste0("Z.", theirs)], ignore_attr = TRUE)
+    summary <- preservation_summary(found$observed, `colnames<-`(z, names))
+    for (name in c("Zsummary", "Zdensity", "Zconnectivity")) {
+      expect_equal(summary[[name]], unname(wgcna$Z[modules, paste0(name, ".pres")]))
+    }
   }
 })
 
@@ -133,8 +143,9 @@ test_that("the result does not depend on threads or on how many permutations are
   }
   expect_identical(draw(threads = 1), draw(threads = 3))
   whole <- draw()
-  namespace <- asNamespace("gpucor")
-  local_mocked_bindings(DRAWN_BYTES = 4 * 160 * 4, .package = "gpucor")
+  bytes <- DRAWN_BYTES
+  on.exit(utils::assignInNamespace("DRAWN_BYTES", bytes, "gpucor"))
+  utils::assignInNamespace("DRAWN_BYTES", 4 * 160 * 4, "gpucor") # four permutations
   expect_identical(draw(), whole)
 })
 
@@ -143,11 +154,13 @@ test_that("genes are matched by name, and labels may have names", {
   shuffled <- test[, sample(ncol(test))][, -(1:20)]
   absent <- setdiff(colnames(test), colnames(shuffled))
   found <- gpuPreservation(cbind(reference, other = rnorm(40)), cbind(shuffled, more = 1:30),
-                           c(other = "blue", setNames(factor(labels), colnames(reference))), n_perm = 0)
+                           c(other = "blue", setNames(labels, colnames(reference))), n_perm = 0)
   keeps <- !colnames(reference) %in% absent
   wanted <- gpuPreservation(unname(reference[, keeps]), unname(test[, keeps]), labels[keeps], n_perm = 0)
   expect_equal(found$observed, wanted$observed, tolerance = 1e-12)
   expect_identical(found$genes, 200L)
+  of_factor <- gpuPreservation(reference, test, factor(labels), n_perm = 0)
+  expect_identical(of_factor$observed, gpuPreservation(reference, test, labels, n_perm = 0)$observed)
   numbers <- gpuPreservation(reference, test, match(labels, unique(labels)) - 1, n_perm = 0)
   expect_equal(unname(numbers$observed), unname(gpuPreservation(reference, test, labels, n_perm = 0)$observed))
   expect_identical(numbers$modules$module, c("1", "2", "3", "4"))
