@@ -11,6 +11,7 @@
 #' | networks of the strong pairs | [gpuCorNetwork()] and [its methods][gpuCorNetwork-class]; as a graph: [as_igraph()]; without indirect edges: [gpuPrune()] |
 #' | degree, strength, soft connectivity, centrality | [gpuConnectivity()] |
 #' | modules of genes, as in WGCNA | [pickPower()], [gpuTOM()], [gpuModules()], [as_blockwiseModules()] |
+#' | whether modules are preserved in other data | [gpuPreservation()] |
 #' | variables against traits | [gpuAssociation()] |
 #' | sliding windows | [gpuCorWindows()] |
 #' | many subjects; two groups | [subjects]; [gpuCorCompare()] |

@@ -27,6 +27,7 @@
 #' | | `1 - TOMsimilarityFromExpr(x)` for a tree | `1 - gpuTOM(x)`, a `dist` |
 #' | | `blockwiseModules(x, maxBlockSize = ncol(x))` | `as_blockwiseModules(gpuModules(x))` |
 #' | | `blockwiseConsensusModules(list(list(data = x1), list(data = x2)))` | `gpuModules(list(x1, x2), combine = "min")` |
+#' | | `modulePreservation(list(a = list(data = x), b = list(data = y)), list(a = colors))` | `gpuPreservation(x, y, colors)` |
 #' | | `moduleEigengenes(x, colors)` | `gpuModules(x)$eigengenes` |
 #' | | `corPvalueStudent(cor(x, traits), n)` | [gpuAssociation()] |
 #' | Hmisc | `rcorr(x)`; `$r`, `$n`, `$P` | `gpuCorTest(x, use = "pairwise", output = "matrix")`; `$r`, `$n`, `$p.value` |

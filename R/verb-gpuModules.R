@@ -33,14 +33,8 @@
 #'
 #' @section With WGCNA:
 #' [as_blockwiseModules()] makes the list that `blockwiseModules()` returns. `colors` of the result is what WGCNA calls
-#' `colors`, and `eigengenes` what it calls `MEs`. This tests whether modules are preserved in other data, `test`, with
-#' the same genes:
-#'
-#' ```
-#' library(WGCNA)
-#' modulePreservation(list(here = list(data = x), there = list(data = test)),
-#'                    list(here = modules$colors), networkType = modules$type)
-#' ```
+#' `colors`, and `eigengenes` what it calls `MEs`. [gpuPreservation()] tests whether modules are preserved in other data, as
+#' `WGCNA::modulePreservation()` does.
 #'
 #' @section Several data sets:
 #' Consensus modules are present in each of several data sets with the same genes, such as cohorts or tissues. `x` is a
@@ -109,7 +103,7 @@
 #' Langfelder P, Zhang B, Horvath S (2008). Defining clusters from a hierarchical cluster tree: the Dynamic Tree Cut
 #' package for R. *Bioinformatics* 24, 719-720.
 #'
-#' @seealso [gpuTOM()], [pickPower()], [gpuAssociation()] for eigengenes and traits
+#' @seealso [gpuTOM()], [pickPower()], [gpuPreservation()], [gpuAssociation()] for eigengenes and traits
 #' @examples
 #' if (requireNamespace("WGCNA", quietly = TRUE)) {
 #'   # 200 genes, each of which follows one of four factors, and 40 that follow none
