@@ -223,7 +223,7 @@ matched_matrix <- function(x, columns, name) {
 members_of <- function(labels) {
   members <- split(seq_along(labels), labels)
   sizes <- lengths(members)
-  members <- members[order(-sizes, names(members))]
+  members <- members[order(-sizes, suppressWarnings(as.numeric(names(members))), names(members))]
   small <- names(sizes)[sizes < 3L]
   if (length(small) == length(sizes)) fail("'modules' has no module with at least 3 genes in common")
   if (length(small)) {

@@ -158,7 +158,18 @@ mutants <- list(
   mutant("nearest cluster", "src/cpu/hclust.c", "int64_t k = part; k < c->n; k++",
          "int64_t k = part + 1; k < c->n; k++", "hclust"),
 
+  # ---- preservation of modules
+  mutant("sign of contributions", "src/cpu/preservation.c", "v < n && sum < 0; v++", "v < n && sum > 1e9; v++",
+         "preservation"),
+  mutant("signs of the reference", "src/cpu/preservation.c", "^ ((four_words)reference & sign)", "^ ((four_words)own & sign)",
+         "preservation"),
+  mutant("last pairs of a row", "src/cpu/preservation.c", "add_four(s, last, last_other);", "(void)last_other;",
+         "preservation"),
+  mutant("genes of a draw", "src/cpu/preservation.c", "draw * job->start[job->n_module] +", "0 * draw +", "preservation"),
+  mutant("bound of an eigenvalue", "src/stats/leading.c", "high *= 1 + 0x1p-50;", "high *= 0.9;", "preservation"),
+
   # ---- R
+  mutant("permutations as large", "R/step-preservation.R", "permuted >= rep(", "permuted < rep(", "preservation"),
   mutant("FDR rank", "R/step-significance.R", "r <- min_r_of(fdr * found / tests)",
          "r <- min_r_of(fdr * (found + 1) / tests)",
          "edge-tests|network"),

@@ -587,7 +587,7 @@ other_pattern <- function(statistic) {
 }
 
 preservation_cases <- list(
-  null_case("gpuPreservation", "pearson", "random labels, genes in modules, n = 25", "", VALID, sets = 200,
+  null_case("gpuPreservation", "pearson", "random labels, genes in modules, n = 25", "", VALID, sets = 100,
             \() random_modules()),
   null_case("gpuPreservation", "pearson", "random labels, independent genes, n = 25", "", VALID, sets = 100,
             \() random_modules(normal(25, 100))),

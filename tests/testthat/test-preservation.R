@@ -212,6 +212,19 @@ test_that("methods have the numbers", {
   expect_error(with_device(plot(none, "Zsummary")), "'y' must be one of \"auto\", \"medianRank\"")
 })
 
+test_that("any failed allocation is an error, and nothing is left", {
+  draw <- function() {
+    set.seed(10)
+    gpuPreservation(reference, test, labels, n_perm = 2, threads = 2)$permuted
+  }
+  expect_match(walk_failures(draw, "host", "preservation"), "memory for (the reference's modules|a module's columns)")
+})
+
+test_that("modules of equal size are in the order of their numbers", {
+  label <- rep(c(10, 2, 1, 0), each = 55)
+  expect_identical(gpuPreservation(reference, test, label, n_perm = 0)$modules$module, c("1", "2", "10"))
+})
+
 test_that("bad input is an error that says what to do", {
   p <- function(...) gpuPreservation(..., n_perm = 0)
   expect_error(p(reference, test, labels[-1]), "'modules' has 219 labels, and 'reference' 220 columns")
