@@ -161,11 +161,13 @@ mutants <- list(
   # ---- preservation of modules
   mutant("sign of contributions", "src/cpu/preservation.c", "v < n && sum < 0; v++", "v < n && sum > 1e9; v++",
          "preservation"),
-  mutant("signs of the reference", "src/cpu/preservation.c", "^ ((four_words)reference & sign)", "^ ((four_words)own & sign)",
+  mutant("signs of the reference", "src/cpu/preservation.c", "^ ((four_words)reference & sign)",
+         "^ ((four_words)own & sign)",
          "preservation"),
   mutant("last pairs of a row", "src/cpu/preservation.c", "add_four(s, last, last_other);", "(void)last_other;",
          "preservation"),
-  mutant("genes of a draw", "src/cpu/preservation.c", "draw * job->start[job->n_module] +", "0 * draw +", "preservation"),
+  mutant("genes of a draw", "src/cpu/preservation.c", "draw * job->start[job->n_module] +", "0 * draw +",
+         "preservation"),
   mutant("bound of an eigenvalue", "src/stats/leading.c", "high *= 1 + 0x1p-50;", "high *= 0.9;", "preservation"),
 
   # ---- R

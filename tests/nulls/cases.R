@@ -592,7 +592,7 @@ preservation_cases <- list(
   null_case("gpuPreservation", "pearson", "random labels, independent genes, n = 25", "", VALID, sets = 100,
             \() random_modules(normal(25, 100))),
   null_case("gpuPreservation", "pearson", "random labels, half of the genes in a module, lognormal, n = 12", "", VALID,
-            sets = 100, \() random_modules(exp(cbind(block(12, 50), normal(12, 50))), type = "signed")),
+            sets = 200, \() random_modules(exp(cbind(block(12, 50), normal(12, 50))), type = "signed")),
   null_case("gpuPreservation", "pearson", "random labels, genes in modules, n = 25", "network = \"overlap\"", VALID,
             sets = 50, \() random_modules(network = "overlap")),
   null_case("gpuPreservation", "pearson", "dense modules of another pattern, n = 25", "cor.cor", c(0.12, 0.2),
