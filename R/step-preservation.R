@@ -9,8 +9,8 @@ DENSITY <- c("propVarExplained", "meanSignAwareKME", "meanSignAwareCorDat", "mea
 CONNECTIVITY <- c("cor.kIM", "cor.kME", "cor.cor")
 PRESERVATION <- c(DENSITY, "meanMAR", CONNECTIVITY, "cor.MAR", "avg.contrib", "cor.contrib")
 
-# Permutations that are drawn and passed to the engine at a time take up to this many bytes.
-DRAWN_BYTES <- 2^28
+# Draws, the first of which is the module itself, that are passed to the engine at a time take up to this many bytes.
+DRAWN_BYTES <- 2^26
 
 # Returns list(observed: module x statistic; permuted: permutation x module x statistic). `sets`: list(reference, test),
 # each list(columns, overlaps), see unit_columns(); `members`: a list of each module's columns, as indices.
@@ -19,17 +19,13 @@ preservation_statistics <- function(sets, members, rule, n_perm, settings) {
   member <- unlist(members, use.names = FALSE)
   n_genes <- ncol(sets$test$columns)
   at_once <- max(1, floor(DRAWN_BYTES / (4 * length(member))))
-  batches <- split(seq_len(n_perm), (seq_len(n_perm) - 1) %/% at_once)
-  run <- function(genes, settings) {
+  draws <- split(0:n_perm, (0:n_perm) %/% at_once)
+  found <- lapply(seq_along(draws), function(part) {
+    genes <- vapply(draws[[part]], function(k) if (k == 0L) member else sample.int(n_genes, length(member)), member)
     checked(.Call(r_preservation, sets$reference, sets$test, c(0L, cumsum(sizes)), member - 1L, genes - 1L, rule,
-                  settings))
-  }
-  observed <- run(matrix(member), at_pass(settings, 1, 1e6, "modules"))
-  drawn <- lapply(seq_along(batches), function(b) {
-    genes <- vapply(batches[[b]], function(k) sample.int(n_genes, length(member)), member)
-    run(matrix(genes, length(member)), at_pass(settings, b, length(batches), "permutations"))
+                  at_pass(settings, part, length(draws), "permutations")))
   })
-  values <- array(c(observed, unlist(drawn)), c(length(DRAWN_STATISTICS), length(members), 1L + n_perm),
+  values <- array(unlist(found), c(length(DRAWN_STATISTICS), length(members), 1L + n_perm),
                   list(DRAWN_STATISTICS, names(members), NULL))
   values <- aperm(with_sizes_of(values), c(3L, 2L, 1L))[, , PRESERVATION, drop = FALSE]
   list(observed = matrix(values[1L, , ], length(members), dimnames = dimnames(values)[2:3]),
