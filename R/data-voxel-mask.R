@@ -28,17 +28,20 @@ columns_mask <- function(x, name) {
        "voxelMatrix() returned")
 }
 
-check_mask <- function(mask, img) {
+# `img`: list(size, header, ...) of the image, which messages call `name`.
+check_mask <- function(mask, img, name = "img") {
   cifti <- img$header$cifti
-  if (is.null(cifti) && length(mask$size) != 3L) fail_dimensions("mask", mask$size)
+  if (is.null(cifti) && length(mask$size) != 3L) fail_dimensions(mask$name, mask$size)
   if (!identical(as.integer(mask$size), as.integer(img$size))) {
-    if (is.null(cifti)) fail("'mask' is ", show_size(mask$size), ", but a volume of 'img' is ", show_size(img$size))
-    fail("'mask' has ", show_size(mask$size), " values, but 'img' has ", show_models(cifti))
+    what <- paste0("'", mask$name, "' ")
+    of <- paste0("'", name, "' ")
+    if (is.null(cifti)) fail(what, "is ", show_size(mask$size), ", but a volume of ", of, "is ", show_size(img$size))
+    fail(what, "has ", show_size(mask$size), " values, but ", of, "has ", show_models(cifti))
   }
   if (is.null(cifti)) {
-    check_same_grid(mask$header, img$header, img$size, "mask", "img")
+    check_same_grid(mask$header, img$header, img$size, mask$name, name)
   } else if (!is.null(mask$header$cifti)) {
-    check_same_brain(mask$header$cifti, cifti, "mask", "img")
+    check_same_brain(mask$header$cifti, cifti, mask$name, name)
   }
   mask
 }
