@@ -12,8 +12,8 @@
 #' warning.
 #'
 #' @param x A matrix from [voxelMatrix()], or any matrix with a variable in each column.
-#' @param atlas An image, an array or a file with the dimensions of a volume; or a vector or factor with a label for each
-#'   column of `x`, where 0, `NA` and `""` are background.
+#' @param atlas An image, an array or a file with the dimensions of a volume; or a vector or factor with a label for
+#'   each column of `x`, where 0, `NA` and `""` are background.
 #' @param na.rm `FALSE` or `TRUE`, as in [rowMeans()]: whether to average the values that are not missing. With `FALSE`
 #'   a mean is `NA` where any of its voxels is. `TRUE` suits voxels of similar level: a mean jumps where a voxel of
 #'   another level is missing.
@@ -33,7 +33,7 @@
 #' gpuCor(regions)
 #'
 #' # the same of any matrix
-#' parcelMeans(as.matrix(mtcars), c("size", "size", "size", "size", NA, "size", NA, "type", "type", "type", "type"))[1:3, ]
+#' parcelMeans(as.matrix(iris[1:3, 1:4]), c("sepal", "sepal", "petal", "petal"))
 #' @export
 parcelMeans <- function(x, atlas, na.rm = FALSE) {
   na.rm <- check_flag(na.rm, "na.rm")
