@@ -39,7 +39,6 @@ parcelMeans <- function(x, atlas, na.rm = FALSE) {
   na.rm <- check_flag(na.rm, "na.rm")
   check_matrix_like(x, COLUMNS)
   x <- check_variables(x, "x")
-  if (!is_matrix(x)) fail("'x' must be a matrix with ", COLUMNS, ", not a vector")
   parcel <- parcel_of_columns(x, atlas)
   means <- matrix(NA_real_, nrow(x), nlevels(parcel), dimnames = list(rownames(x), levels(parcel)))
   if (!is.null(attr(x, "tr"))) attr(means, "tr") <- attr(x, "tr")

@@ -20,10 +20,10 @@
 #'   replaced by the values of the second row, as nilearn's `load_confounds()` does. In another row of a chosen column
 #'   `n/a` is an error.
 #'
-#' @section Outliers: A volume is an outlier if fMRIPrep says so, in a column `motion_outlier...` (by default a framewise
-#'   displacement above 0.5 mm or a standardized DVARS above 1.5) or `non_steady_state_outlier...`. With `fd`, the
-#'   framewise displacement alone replaces the former. To leave outliers out give `weights = attr(z, "keep")`, where `z`
-#'   is the result, or choose set `"scrub"`: Pearson's coefficients are the same.
+#' @section Outliers: A volume is an outlier if fMRIPrep says so, in a column `motion_outlier...` (by default a
+#'   framewise displacement above 0.5 mm or a standardized DVARS above 1.5) or `non_steady_state_outlier...`. With `fd`,
+#'   the framewise displacement alone replaces the former. To leave outliers out of a run give
+#'   `weights = attr(z, "keep")`, where `z` is the result, or choose set `"scrub"`: Pearson's coefficients are the same.
 #'
 #' @param file A string: the name of the file (`.tsv`, possibly compressed as `.tsv.gz`).
 #' @param columns Strings: sets of columns (see below), names of columns, or patterns with `*` and `?`.

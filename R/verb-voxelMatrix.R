@@ -15,7 +15,8 @@
 #' valid affine.
 #'
 #' For a dense series of CIFTI (`.dtseries.nii`) the columns are grayordinates, vertices of the cortex and subcortical
-#' voxels, and `attr(x, "mask")` is a logical array of one dimension.
+#' voxels, and `attr(x, "mask")` is a logical array of one dimension. A series of GIFTI (`.func.gii`) is the same for
+#' the vertices of one surface.
 #'
 #' A file needs memory for the matrix of all voxels inside the mask, and for a copy without those that do not vary; an
 #' array or a list of images needs only the latter.
