@@ -104,6 +104,9 @@ cifti_coords <- function(cifti) {
   mm
 }
 
+# The structure of a surface whose file does not name it.
+UNKNOWN_STRUCTURE <- "OTHER"
+
 check_same_brain <- function(cifti, reference, what, other) {
   same <- c("models", "places")
   unknown <- cifti$models$structure == UNKNOWN_STRUCTURE | reference$models$structure == UNKNOWN_STRUCTURE

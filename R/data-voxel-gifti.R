@@ -3,9 +3,6 @@
 
 is_gifti <- function(file) grepl("[.]gii$", file, ignore.case = TRUE)
 
-# The structure of a surface whose file does not name it.
-UNKNOWN_STRUCTURE <- "OTHER"
-
 # Intents of arrays that have something else than values of vertices.
 NO_VALUES <- c(POINTSET = "coordinates of a surface", TRIANGLE = "triangles of a surface",
                NODE_INDEX = "values of some vertices only")
