@@ -134,14 +134,19 @@ with_nifti <- function(file, use = function(connection, found) found) {
 read_blocks <- function(file, blocks, f) {
   with_nifti(file, function(connection, found) {
     type <- header_type(found$header, found$shown)
-    scale <- header_scale(found$header)
     for (k in seq_along(blocks)) {
       bytes <- readBin(connection, "raw", blocks[k] * type$size)
       if (length(bytes) < blocks[k] * type$size) fail_short(found$shown)
-      f(list(bytes = bytes, type = type$code, size = type$size, swapped = found$header$endian != .Platform$endian,
-             slope = scale[1L], inter = scale[2L]), k)
+      f(new_values(bytes, found$header, type), k)
     }
   })
+}
+
+# Returns bytes of a file with what is needed to convert them.
+new_values <- function(bytes, header, type) {
+  scale <- header_scale(header)
+  list(bytes = bytes, type = type$code, size = type$size, swapped = header$endian != .Platform$endian,
+       slope = scale[1L], inter = scale[2L])
 }
 
 # Writes a little-endian file, compressed if its name ends in .gz, which appears when it is complete. `extensions`: the

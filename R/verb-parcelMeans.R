@@ -54,7 +54,7 @@ parcelMeans <- function(x, atlas, na.rm = FALSE) {
 # Returns the parcel of each column as a factor, NA for background.
 parcel_of_columns <- function(x, atlas) {
   if (is.null(dim(atlas)) && is.atomic(atlas) && length(atlas) == ncol(x)) return(as_parcels(atlas, atlas))
-  if (is.null(dim(atlas)) && !is_file_name(atlas) && is.null(attr(x, "mask"))) {
+  if (is.null(dim(atlas)) && !is_file_name(atlas) && is.null(own_mask(x))) {
     fail("'atlas' must have a label for each of the ", n_of(ncol(x), "column"), " of 'x', not ", length(atlas))
   }
   mask <- columns_mask(x, "x")

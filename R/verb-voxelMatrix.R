@@ -107,11 +107,7 @@ new_variation <- function(n) {
 
 empty_series <- function(img, mask_header, voxels, times) {
   x <- matrix(if (img$whole) 0L else 0, length(times), length(voxels))
-  kept <- array(FALSE, img$size)
-  kept[voxels] <- TRUE
-  attr(kept, "header") <- if (is.null(img$header)) mask_header else img$header
-  class(kept) <- image_class(kept)
-  attr(x, "mask") <- kept
+  attr(x, "mask") <- new_mask(img, mask_header, voxels)
   if (all(diff(times) == 1)) attr(x, "tr") <- header_tr(img$header)
   class(x) <- VOXEL_CLASS
   x

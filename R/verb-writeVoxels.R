@@ -29,7 +29,8 @@ is_map <- function(values) {
 map_header <- function(img, reference) {
   own <- image_header(img)
   if (is.null(reference)) return(own)
-  if (is.matrix(reference) && is.null(image_header(reference))) reference <- columns_mask(reference, "reference")
+  is_matrix <- is.matrix(reference) && is.null(image_header(reference))
+  if (is_matrix || is_outside(reference)) reference <- columns_mask(reference, "reference")
   if (is_file_name(reference)) reference <- read_image(reference)
   header <- image_header(reference)
   size <- dim(as_image(reference, "reference"))
