@@ -16,9 +16,9 @@
 #' `dgCMatrix` each time it is used: 12 bytes an entry, twice that while it is read, and at most 2^31 - 1 entries.
 #'
 #' **Uncompressed NIfTI images** (`.nii`, also CIFTI's) need only `mask`: time points are the observations, and voxels
-#' inside the mask are the variables. Values are scaled as the header says. Voxels that do not vary are not dropped, as by
-#' [voxelMatrix()], but have no coefficients. [voxelImage()], [voxelCoords()] and [parcelMeans()] take the file in the
-#' place of a matrix.
+#' inside the mask are the variables. Values are scaled as the header says. Voxels that do not vary are not dropped, as
+#' by [voxelMatrix()], but have no coefficients. [voxelImage()], [voxelCoords()] and [parcelMeans()] take the file in
+#' the place of a matrix.
 #'
 #' A `DelayedMatrix` (such as an `HDF5Matrix`) and a `big.matrix` of package bigmemory, with observations in rows, are
 #' also read in blocks of columns. They need no `gpuCorFile()`, nor do experiments: see [gpucor-containers].
