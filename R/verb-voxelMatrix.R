@@ -66,6 +66,12 @@
 #' map <- voxelImage(r, x)
 #' round(map[, , 2], 1)
 #' image(map[, , 2], asp = 1, axes = FALSE)
+#'
+#' # An image with an affine is drawn as slices with their sides
+#' affine <- rbind(c(-3, 0, 0, 15), c(0, 3, 0, -10), c(0, 0, 4, 2))
+#' header <- list(sform_code = 1, srow_x = affine[1, ], srow_y = affine[2, ], srow_z = affine[3, ])
+#' x <- voxelMatrix(structure(img, header = header))
+#' plot(voxelImage(gpuCor(x[, 1], x), x), from = 0.3, label = "r")
 #' @export
 voxelMatrix <- function(img, mask = NULL, keep = NULL, above = NULL) {
   img <- open_image(img)
