@@ -51,6 +51,7 @@
 #' g
 #' abs(cor(g$gradients[, 1], 1:40)) # the first gradient is the order on the line
 #' plot(g)
+#' @order 1
 #' @export
 gpuGradients <- function(x, n = 5, fraction = 0.1, kernel = c("cosine", "normalized_angle"), alpha = 0.5, time = 0,
                          ...) {

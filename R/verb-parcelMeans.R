@@ -40,15 +40,25 @@ parcelMeans <- function(x, atlas, na.rm = FALSE) {
   check_matrix_like(x, COLUMNS)
   x <- check_variables(x, "x")
   parcel <- parcel_of_columns(x, atlas)
-  means <- matrix(NA_real_, nrow(x), nlevels(parcel), dimnames = list(rownames(x), levels(parcel)))
+  report_empty(setdiff(levels(parcel), parcel), nlevels(parcel))
+  means <- means_by_blocks(x, parcel, na.rm)
   if (!is.null(attr(x, "tr"))) attr(means, "tr") <- attr(x, "tr")
-  if (is_variables(x)) x <- unclass(x) # `[` of a voxelMatrix would also select in its mask
-  columns <- split(seq_len(ncol(x)), parcel)
-  report_empty(names(columns)[lengths(columns) == 0L], length(columns))
-  for (k in which(lengths(columns) > 0L)) {
-    means[, k] <- rowMeans(as.matrix(x[, columns[[k]], drop = FALSE]), na.rm = na.rm)
-  }
   means
+}
+
+# Data outside memory are read once.
+means_by_blocks <- function(x, parcel, na.rm) {
+  sums <- counts <- matrix(0, nrow(x), nlevels(parcel), dimnames = list(rownames(x), levels(parcel)))
+  for (columns in block_columns(x)) {
+    block <- dense_columns(x, columns)
+    parts <- split(seq_along(columns), parcel[columns], drop = TRUE)
+    for (name in names(parts)) {
+      part <- block[, parts[[name]], drop = FALSE]
+      sums[, name] <- sums[, name] + rowSums(part, na.rm = na.rm)
+      counts[, name] <- counts[, name] + if (na.rm) rowSums(!is.na(part)) else ncol(part)
+    }
+  }
+  replace(sums / counts, counts == 0, NA)
 }
 
 # Returns the parcel of each column as a factor, NA for background.
