@@ -4,12 +4,12 @@
 #' and others (2016), as BrainSpace computes it. Regions with similar connections get similar values. The first gradient
 #' of the human cortex runs from sensory regions to the default mode network.
 #'
-#' For each row of the network only its strongest positive weights are kept, `fraction` of all columns. The affinity
-#' A of two rows is their cosine, or with `kernel = "normalized_angle"` 1 - acos(cosine) / pi. It is normalized to
-#' L = D^-alpha A D^-alpha, where D has the row sums of A, and to P, which is L with rows of sum 1, the probabilities of
-#' a random walk. P has the eigenvalues 1 > lambda_1 >= lambda_2 >= ... The k-th gradient is the k-th right eigenvector of P with
-#' mean square 1, times lambda_k / (1 - lambda_k) for `time = 0`, or else times lambda_k^time. Its element of largest
-#' size is positive; an eigenvector has no sign of its own.
+#' For each row of the network only its strongest positive weights are kept, `fraction` of all columns. The affinity A
+#' of two rows is their cosine, or with `kernel = "normalized_angle"` 1 - acos(cosine) / pi. It is normalized to L =
+#' D^-alpha A D^-alpha, where D has the row sums of A, and to P, which is L with rows of sum 1, the probabilities of a
+#' random walk. P has the eigenvalues 1 > lambda_1 >= lambda_2 >= ... The k-th gradient is the k-th right eigenvector of
+#' P with mean square 1, times lambda_k / (1 - lambda_k) for `time = 0`, or else times lambda_k^time. Its element of
+#' largest size is positive; an eigenvector has no sign of its own.
 #'
 #' The diagonal of a network does not count: a column is not its own neighbor. (BrainSpace keeps it if the matrix has
 #' one.) The cosines of a sparse matrix are never stored, so that tens of thousands of voxels are possible; the

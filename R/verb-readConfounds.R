@@ -26,8 +26,8 @@
 #'   `weights = attr(z, "keep")`, where `z` is the result, or choose set `"scrub"`: Pearson's coefficients are the same.
 #'
 #' @param file A string: the name of the file (`.tsv`, possibly compressed as `.tsv.gz`).
-#' @param columns Strings: sets of columns such as `"motion24"` and `"wm_csf"` (see below), names of columns, or patterns
-#'   with `*` and `?`.
+#' @param columns Strings: sets of columns such as `"motion24"` and `"wm_csf"` (see below), names of columns, or
+#'   patterns with `*` and `?`.
 #' @param fd A number: framewise displacement in mm above which a volume is an outlier. `NULL`: fMRIPrep's outliers.
 #' @return A matrix of doubles with a row for each volume and a named column for each confound. Its attribute `keep` is
 #'   a logical vector, `FALSE` for outliers; [voxelMatrix()] takes it, too.
