@@ -34,8 +34,8 @@ tail.gpuCorResult <- function(x, n = 6L, ...) utils::tail(as.data.frame(x), n)
 #' `summary()` returns the numbers that are reported with a result, as a list.
 #'
 #' @param object A network ([gpuCorNetwork()]), or what [gpuConnectivity()], [pickPower()], [gpuGradients()],
-#'   [gpuCorTest()], [gpuCorCompare()] or [gpuAssociation()] with `output = "matrix"` returns. For [gpuCor()] and [gpuTOM()]
-#'   see [gpuCor-class], for modules [gpuModules-methods], for windows [gpuCorWindows()].
+#'   [gpuCorTest()], [gpuCorCompare()] or [gpuAssociation()] with `output = "matrix"` returns. For [gpuCor()] and
+#'   [gpuTOM()] see [gpuCor-class], for modules [gpuModules-methods], for windows [gpuCorWindows()].
 #' @param n A number: how many of the best connected variables, or of the smallest p values, to list.
 #' @param level A number between 0 and 1: the level of significance.
 #' @param x A summary.
