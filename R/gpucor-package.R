@@ -15,7 +15,7 @@
 #' | sliding windows | [gpuCorWindows()] |
 #' | many subjects; two groups | [subjects]; [gpuCorCompare()] |
 #' | partial correlations given all other columns | argument `partial`, see [gpucor-measures] |
-#' | adjusting for a batch, motion or age | argument `covariates`, see [gpucor-measures] |
+#' | adjusting for a batch, motion or age | argument `covariates`, see [gpucor-measures]; the residuals themselves: [gpuClean()] |
 #' | only some pairs: within modules, between chromosomes, beyond a distance | [pairMask()] |
 #' | images: NIfTI and CIFTI files | [voxelMatrix()], [voxelImage()], [voxelCoords()], [readVoxels()], [writeVoxels()] |
 #' | data larger than memory; Bioconductor and Seurat objects | [gpuCorFile()]; [gpucor-containers] |

@@ -57,16 +57,6 @@ design_of_rows <- function(design, counts) {
   design
 }
 
-# Returns the residuals of a regression on an orthonormal basis. Residuals of multiples of regressors are rounding
-# errors and become 0. `keeps`: TRUE if the basis spans the residuals.
-residual_columns <- function(m, basis, keeps) {
-  inside <- basis %*% crossprod(basis, m)
-  left <- if (keeps) inside else m - inside
-  largest <- function(m) apply(abs(m), 2L, max, 0)
-  left[, which(largest(left) <= 1e-10 * largest(m))] <- 0
-  left
-}
-
 # ---- surrogates of series
 
 # Returns a surrogate of m. `together`: TRUE to change all columns in the same way, FALSE for each independently.

@@ -236,19 +236,6 @@ residualized_task <- function(task) {
   task
 }
 
-# Returns the residuals of columns; observations with weight 0 are unchanged.
-residualize_columns <- function(x, design, is_centred) {
-  root <- if (is.null(design$weights)) rep(1, nrow(x)) else sqrt(design$weights)
-  counts <- root > 0
-  root <- root[counts]
-  left <- x[counts, , drop = FALSE] * root
-  if (is_centred) left <- left - outer(root, colSums(left * root) / sum(root^2))
-  basis <- design$basis[counts, , drop = FALSE]
-  shared <- basis %*% crossprod(basis, left)
-  x[counts, ] <- (if (design$keeps) shared else left - shared) / root
-  x
-}
-
 # ---- memory
 
 # Returns the bytes of the result, and of data that have to be loaded.
