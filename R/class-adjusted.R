@@ -28,6 +28,7 @@ design_words <- function(adjusted) {
     weighted_words(adjusted),
     partial_words(adjusted$shrinkage),
     if (!is.null(adjusted$normalize)) "context likelihood (CLR)",
+    if (!is.null(adjusted$lag)) paste("largest over lags", paste(adjusted$lag, collapse = " to ")),
     if (!is.null(adjusted$zeros)) paste("without", range_of(adjusted$zeros, "observation"), "of weight 0")
   )
   if (length(words) && !is.null(adjusted$subjects)) words[1L] <- paste("each", words[1L])

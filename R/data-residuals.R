@@ -27,3 +27,44 @@ residualize_columns <- function(x, design, is_centred) {
   x[counts, ] <- residual_columns(left, design$basis[counts, , drop = FALSE], design$keeps) / root
   x
 }
+
+# ---- tasks
+
+is_adjusted_task <- function(task) !is.null(task$settings$design$basis)
+
+# Regresses on covariates over all observations, before the data are divided. `part`: the name of a part, for messages.
+residualized_task <- function(task, part) {
+  measure <- measure_of(task$method)
+  if (measure$ranked) {
+    fail("method = \"", task$method, "\" makes ranks in each ", part, ", and 'covariates' and 'bandpass' are ",
+         "regressed over all observations, before; give the residuals as 'x'")
+  }
+  given <- Filter(Negate(is.null), task[c("x", "y")])
+  if (uses[task$use] == "pairwise.complete.obs" && any(vapply(given, has_missing, NA))) {
+    fail("'covariates' and 'bandpass' are regressed over all observations, and of pairs that miss some there are no ",
+         part, "s; use \"complete.obs\", or fill them in")
+  }
+  task[names(given)] <- lapply(given, residualized_columns, task$settings$design, measure$centred)
+  task$settings$design["basis"] <- list(NULL)
+  task$settings$design$adjusted$lost <- NULL # counts all observations
+  task
+}
+
+# Returns the residuals of all columns as an ordinary matrix.
+residualized_columns <- function(x, design, is_centred) {
+  residuals <- lapply(block_columns(x), function(columns) {
+    residualize_columns(dense_columns(x, columns), design, is_centred)
+  })
+  residuals <- do.call(cbind, residuals)
+  colnames(residuals) <- colnames(x)
+  residuals
+}
+
+# Loads data that are no ordinary matrix once.
+dense_series <- function(x) {
+  if (is.matrix(x)) return(x)
+  names <- colnames(x)
+  x <- dense_columns(x, seq_len(ncol(x)))
+  colnames(x) <- names
+  x
+}

@@ -12,6 +12,7 @@
 #' | degree, strength, soft connectivity, centrality | [gpuConnectivity()] |
 #' | modules of genes, as in WGCNA | [pickPower()], [gpuTOM()], [gpuModules()], [as_blockwiseModules()] |
 #' | variables against traits | [gpuAssociation()] |
+#' | lags of time series | argument `lag` of [gpuCor()] and [gpuCorNetwork()] |
 #' | sliding windows | [gpuCorWindows()] |
 #' | many subjects; two groups | [subjects]; [gpuCorCompare()] |
 #' | partial correlations given all other columns | argument `partial`, see [gpucor-measures] |

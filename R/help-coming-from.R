@@ -43,7 +43,7 @@
 #' | nilearn | `NiftiMasker(mask).fit_transform(img)`; `inverse_transform()` | `voxelMatrix(img, mask)`; `voxelImage()`, [writeVoxels()] |
 #' | | `ConnectivityMeasure(kind="correlation").fit_transform(series)` | `lapply(series, gpuCor, output = "matrix")` |
 #' | | its `mean_` | `gpuCor(series, combine = "mean")` |
-#' | | `clean(signals, confounds=, high_pass=, low_pass=, t_r=)` | `covariates =`, `bandpass = c(high_pass, low_pass)`, `tr =` |
+#' | | `clean(signals, confounds=, high_pass=, low_pass=, t_r=, sample_mask=)` | `gpuClean(x, covariates, bandpass = c(high_pass, low_pass), tr = , keep = )`, or these arguments of any function |
 #'
 #' For AFNI and nilearn, `x <- voxelMatrix("bold.nii.gz", mask = "mask.nii.gz")`.
 #'

@@ -104,6 +104,7 @@ new_settings <- function(control, adjustment = NULL, precision = "single", combi
     pairs = pairs,
     in_double = precision == "double",
     overlap = NULL, # see overlap_rule()
+    lag = NULL, # range of the lags, see step-lag.R
     information = NULL, # see clr_task()
     distance = distance,
     shard = c(0, 1), # all pairs: see src/r/shard.c
@@ -143,6 +144,23 @@ choose_backend <- function(backend, found = NULL) {
     fail("backend = \"", backend, "\" cannot be used: ", all$reason[at], "; use backend = \"cpu\" or \"auto\"")
   }
   backend
+}
+
+on_host <- function(settings) {
+  settings$backend <- "cpu"
+  settings$devices <- 0L
+  settings
+}
+
+# Multiplications by one CPU thread in the time that a GPU takes to begin and end a run.
+SMALL_WORK <- 4e6
+
+# Selects the CPU, whose results are the same, for runs that end before a GPU would start, unless the user requests a
+# GPU. `work`: multiplications of a run; `backend`: the argument.
+on_host_if_small <- function(settings, work, backend) {
+  asked <- setting(backend, "backend")
+  is_small <- work < SMALL_WORK * settings$threads
+  if (is_small && (is.null(asked) || asked == "auto")) on_host(settings) else settings
 }
 
 # Returns GPU indices from 0; the CPU is device 0. Tests run several workers on each device.

@@ -33,6 +33,11 @@
 #' above the mean of all pairs of column i, or 0, and the edge's value, `clr`, is sqrt(z_i^2 + z_j^2). With
 #' `method = "mi"` I is the mutual information. It takes two passes, and `threshold` is one of `clr`.
 #'
+#' `lag = -10:10` makes the network of each pair's coefficient of largest size over these lags, as in the section on
+#' lags of [gpuCor()]. The weight that is compared is that of `sign`. `threshold`, `density` or `k`, one value, refer to
+#' the largest coefficients, no matrix of all pairs is stored, and the data frame of edges has a column `lag`. It is not
+#' for files, shards and p values.
+#'
 #' @section Files:
 #' `file` writes the edges to an HDF5 file in the layout of AnnData, which `anndata.read_h5ad()` reads in Python and
 #' `HDF5Array::H5SparseMatrix(file, "X")` in R (transposed). `X` is the matrix in compressed sparse rows, with both
@@ -65,9 +70,9 @@
 #' @return `output = "matrix"`: a symmetric sparse matrix of class [gpuCorNetwork-class] (a `dsCMatrix`) with zero
 #'   diagonal, or with `y` an `ncol(x)` x `ncol(y)` matrix of class `gpuCorNetworkXY` (a `dgCMatrix`). Values are the
 #'   coefficients, names those of the columns. `output = "edges"`: a data frame with an edge in each row, the strongest
-#'   first: `from`, `to`, `r`, and p values if they were the criterion. With `file`: a list of class
-#'   `gpuCorNetworkFile`, invisibly. For several values of the criterion: a list of networks or data frames, named by
-#'   the values.
+#'   first: `from`, `to`, `r`, `lag` if it was given, and p values if they were the criterion. With `file`: a list of
+#'   class `gpuCorNetworkFile`, invisibly. For several values of the criterion: a list of networks or data frames, named
+#'   by the values.
 #'
 #' @section Errors: As [gpuCor()]; none or several criteria; more than 2^31 - 1 edges without `file`; more edges than
 #'   fit in free memory, before anything is computed if `density` or `k` determines their number, otherwise when memory
@@ -98,7 +103,7 @@
 gpuCorNetwork <- function(x, y = NULL, threshold = NULL, density = NULL, k = NULL, p.value = NULL, fdr = NULL,
                           method = c("pearson", "kendall", "spearman", "bicor", "cosine", "distance", "mi"),
                           use = "everything", sign = c("absolute", "positive", "negative"),
-                          normalize = c("none", "clr"), mutual = FALSE, pairs = NULL, min_obs = NULL,
+                          normalize = c("none", "clr"), lag = NULL, mutual = FALSE, pairs = NULL, min_obs = NULL,
                           output = c("matrix", "edges"), file = NULL, compression = 0, shards = NULL,
                           precision = c("single", "double"), weights = NULL, weights_are = NULL, covariates = NULL,
                           data = NULL, bandpass = NULL, tr = NULL, df = NULL, partial = FALSE, shrinkage = "auto",
@@ -107,6 +112,7 @@ gpuCorNetwork <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
   check_control(control, missing(control), ...names())
   if (!is.null(y)) check_not_threshold(x, y)
   if (!is.null(shards)) {
+    if (!is.null(lag)) fail("'lag' is not for 'shards'; leave one out")
     given <- c(list(threshold = threshold, density = density, k = k, p.value = p.value, fdr = fdr, sign = sign,
                     normalize = normalize, mutual = mutual, use = use, method = method, output = output,
                     precision = precision, pairs = pairs, min_obs = min_obs, assay = assay),
@@ -128,6 +134,7 @@ gpuCorNetwork <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
   task <- network_task(x, y, criterion, sign, use, method, settings)
   if (chosen$normalize == "clr") task <- clr_task(task, file)
   task[c("mutual", "min_obs", "call")] <- list(mutual, min_obs, call_of(sys.call(), task$settings))
+  if (!is.null(lag)) return(lagged_network(task, lag, output, file, control$backend))
   if (!is.null(file)) {
     check_one_file(criterion)
     return(invisible(new_network_file(network_to_file(task, file, compression))))
@@ -137,6 +144,14 @@ gpuCorNetwork <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
   warn_constant(rows, colnames(task$x), colnames(task$y))
   warn_without(rows, task)
   network_output(rows, task, output)
+}
+
+lagged_network <- function(task, lag, output, file, backend) {
+  if (!is.null(file)) fail("'lag' makes a network in memory; leave out 'file'")
+  found <- lagged_rows(task, lag, backend)
+  warn_constant(found$rows, colnames(task$x), colnames(task$y))
+  warn_without(found$rows, task)
+  network_output(found$rows, found$task, output)
 }
 
 network_output <- function(rows, task, output) {

@@ -96,8 +96,8 @@ gpuCorWindows <- function(x, width, step = 1, taper = c("none", "gaussian", "tuk
   task$windows["taper"] <- list(taper_weights(task$taper, shape, task$windows$width))
   task$settings <- window_settings(task, control$backend)
   check_window_memory(task, keep)
-  if (is_adjusted_task(task)) task <- residualized_task(task)
-  if (!is.matrix(task$x)) task$x <- dense_series(task$x)
+  if (is_adjusted_task(task)) task <- residualized_task(task, "window")
+  task$x <- dense_series(task$x)
   result <- run_windows(task, keep, window_attributes(task, keep, time))
   warn_of_windows(result$notes, task, keep)
   new_windows(result, task, keep, time)
@@ -146,14 +146,6 @@ time_of <- function(x, tr) {
   if (is.numeric(tr) && length(tr) == 1L && is.finite(tr)) list(first = 0, each = tr, unit = "s")
 }
 
-# Loads data that are no ordinary matrix once.
-dense_series <- function(x) {
-  names <- colnames(x)
-  x <- dense_columns(x, seq_len(ncol(x)))
-  colnames(x) <- names
-  x
-}
-
 # ---- tapers
 
 # Returns the weights of a window's observations, with max 1, or NULL for none.
@@ -190,8 +182,7 @@ tukey_taper <- function(width, fraction) {
 
 # ---- weights and covariates
 
-# Selects the CPU, whose results are the same, for weighted pairwise-complete data, and, unless the user requests a GPU,
-# for runs that end before a GPU would start. `backend`: the argument.
+# Selects the CPU for weighted pairwise-complete data and for small runs. `backend`: the argument.
 window_settings <- function(task, backend) {
   settings <- task$settings
   if (!is.null(settings$design)) settings$design$adjusted$effective <- NULL # counts all observations
@@ -199,41 +190,8 @@ window_settings <- function(task, backend) {
     fail("pearsonFallback = \"all\" would be decided in each window; use \"individual\" or \"none\"")
   }
   is_pairwise <- uses[task$use] == "pairwise.complete.obs"
-  asked <- setting(backend, "backend")
-  is_small <- !is_pairwise && task$pairs * task$windows$width < SMALL_WINDOW * settings$threads
-  if (is_pairwise && !is.null(task$windows$taper) || is_small && (is.null(asked) || asked == "auto")) {
-    settings$backend <- "cpu"
-    settings$devices <- 0L
-  }
-  settings
-}
-
-# Multiplications by one CPU thread in the time that a GPU takes to begin and end a run.
-SMALL_WINDOW <- 4e6
-
-is_adjusted_task <- function(task) !is.null(task$settings$design$basis)
-
-# Regresses on covariates over all observations, before the data are divided into windows.
-residualized_task <- function(task) {
-  measure <- measure_of(task$method)
-  if (measure$ranked) {
-    fail("method = \"", task$method, "\" makes ranks in each window, and 'covariates' and 'bandpass' are regressed ",
-         "over all observations, before; give the residuals as 'x'")
-  }
-  if (uses[task$use] == "pairwise.complete.obs" && has_missing(task$x)) {
-    fail("'covariates' and 'bandpass' are regressed over all observations, and of pairs that miss some there are no ",
-         "windows; use \"complete.obs\", or fill them in")
-  }
-  design <- task$settings$design
-  names <- colnames(task$x)
-  residuals <- lapply(block_columns(task$x), function(columns) {
-    residualize_columns(dense_columns(task$x, columns), design, measure$centred)
-  })
-  task$x <- do.call(cbind, residuals)
-  colnames(task$x) <- names
-  task$settings$design["basis"] <- list(NULL)
-  task$settings$design$adjusted$lost <- NULL # counts all observations
-  task
+  if (is_pairwise && !is.null(task$windows$taper)) return(on_host(settings))
+  if (is_pairwise) settings else on_host_if_small(settings, task$pairs * task$windows$width, backend)
 }
 
 # ---- memory

@@ -86,8 +86,8 @@ test_that("a file is read in blocks, and one is written", {
 test_that("wrong arguments are named", {
   expect_error(gpuClean(x), "what is regressed out")
   expect_error(gpuClean(x, z[-1, ]), "'covariates' has 59 rows; there are 60 observations")
-  expect_error(gpuClean(x, replace(z, 3, NA)), "missing in column \"motion\", row 3; leave such observations out by 'keep'",
-               fixed = TRUE)
+  expect_error(gpuClean(x, replace(z, 3, NA)),
+               "missing in column \"motion\", row 3; leave such observations out by 'keep'", fixed = TRUE)
   expect_identical(gpuClean(x, replace(z, 3, NA), keep = -3), gpuClean(x, z, keep = -3))
   expect_error(gpuClean(x, z, keep = 1:3 > 0), "'keep' must be a logical value for each of the 60 rows of 'x'")
   expect_error(gpuClean(x, z, keep = 2), "'keep' leaves 1 of 60 rows of 'x'")
