@@ -104,6 +104,7 @@ new_settings <- function(control, adjustment = NULL, precision = "single", combi
     pairs = pairs,
     in_double = precision == "double",
     overlap = NULL, # see overlap_rule()
+    max_t = NULL, # see check_max_t()
     lag = NULL, # range of the lags, see step-lag.R
     information = NULL, # see clr_task()
     distance = distance,

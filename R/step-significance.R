@@ -291,6 +291,10 @@ EDGE_COLUMNS <- c(GROUP_COLUMNS, "lag")
 edge_tests <- function(r, tests, at, threads) {
   if (!length(tests)) return(list())
   own <- lapply(tests[intersect(EDGE_COLUMNS, names(tests))], `[`, at)
+  if (!is.null(tests$maxima)) {
+    side <- constant(tests$side)
+    return(list(p.adjusted = .Call(r_adjusted, r, r, tests$maxima, side, SAME_COEFFICIENT, FALSE, threads)))
+  }
   if (is.null(tests$max)) return(own) # edges were not tested
   p <- if (is.null(tests$p.value)) {
     p_of_r(nearest_r(r, tests$near, at), tests$distribution, threads)
