@@ -17,8 +17,8 @@
 #' or batchtools, or in several terminals. All of them must see the folder.
 #'
 #' A plan takes the function's arguments, also those for many subjects ([subjects]) and masks of pairs ([pairMask()]),
-#' except `maps = "eigenvector"`, `gpuCor(test = TRUE)`, `lag` and `adjust`. Formulas and functions of a subject's number are evaluated once,
-#' when the plan is made.
+#' except `maps = "eigenvector"`, `gpuCor(test = TRUE)`, `lag` and `adjust`. Formulas and functions of a subject's
+#' number are evaluated once, when the plan is made.
 #'
 #' After any failure, rerun the same command. `gpuCorRun()` skips the shards that are done and computes the others.
 #' Files of results have checksums: one that is damaged, or belongs to another plan, is computed again.

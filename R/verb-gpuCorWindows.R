@@ -17,6 +17,12 @@
 #' Warnings count the windows with constant columns or infinite values and, except with `output = "dist"`, those with
 #' missing values.
 #'
+#' `x` may be a list of subjects, or a function of a subject's number ([subjects]), with the same rows, as of a film
+#' that all have seen: each window has the coefficients that `combine` makes of all subjects' coefficients in these
+#' rows, as `gpuCor(lapply(x, function(x) x[rows, ]), combine = )` has them. Each subject is regressed on its own
+#' `covariates` over all rows. It takes a run of all pairs for each window and subject, and not `output = "moments"` and
+#' `weights`.
+#'
 #' `pairs` ([pairMask()]) needs `threshold`, `density` or `k`. `covariates` and `bandpass` are regressed out once, over
 #' all observations, before windows are cut. `weights` of all observations apply in each window.
 #'
@@ -76,7 +82,8 @@ gpuCorWindows <- function(x, width, step = 1, taper = c("none", "gaussian", "tuk
                           sign = c("absolute", "positive", "negative"), mutual = FALSE, pairs = NULL,
                           output = c("dist", "network", "connectivity", "moments"),
                           precision = c("single", "double"), weights = NULL, weights_are = NULL, covariates = NULL,
-                          data = NULL, bandpass = NULL, tr = NULL, df = NULL, options = NULL, assay = NULL, ...,
+                          data = NULL, bandpass = NULL, tr = NULL, df = NULL, options = NULL, assay = NULL,
+                          combine = NULL, subjects = NULL, subject_weights = NULL, probs = NULL, na.rm = NULL, ...,
                           control = gpuControl(...)) {
   check_control(control, missing(control), ...names())
   keep <- check_choice(output, kept_of_windows, "output")
@@ -86,14 +93,26 @@ gpuCorWindows <- function(x, width, step = 1, taper = c("none", "gaussian", "tuk
   if (mutual && is.null(k)) fail("'mutual' is TRUE, which has a meaning with 'k' only; leave it out")
   check_matrix_like(x, COLUMNS)
   if (is.null(criterion) && !is.null(pairs)) fail("'pairs' needs 'threshold', 'density' or 'k'")
+  taper <- check_choice(taper, tapers, "taper")
+  plan <- function(n_obs) {
+    windows <- plan_windows(n_obs, width, step)
+    c(windows, list(taper = taper_weights(taper, shape, windows$width)))
+  }
+  if (is_subjects(x)) {
+    task <- list(method = check_method(method), use = check_use(use), precision = precision, pairs = pairs,
+                 sign = sign, mutual = mutual, criterion = criterion, options = options, control = control,
+                 combination = Filter(Negate(is.null), mget(COMBINATION)), call = sys.call())
+    settings <- new_settings(control, mget(setdiff(ADJUSTMENT, "options")), precision, assay = assay)
+    return(windows_of_subjects(x, keep, plan, taper, task, settings))
+  }
+  check_uncombined(Filter(Negate(is.null), mget(COMBINATION)))
   settings <- new_settings(control, mget(ADJUSTMENT), precision, pairs = pairs, assay = assay)
   task <- network_task(x, NULL, criterion, sign, use, method, settings, takes_subjects = FALSE)
   time <- time_of(x, task$settings$asked$tr)
   task$mutual <- mutual
   task$call <- sys.call()
-  task$windows <- plan_windows(nrow(task$x), width, step)
-  task$taper <- check_choice(taper, tapers, "taper")
-  task$windows["taper"] <- list(taper_weights(task$taper, shape, task$windows$width))
+  task$windows <- plan(nrow(task$x))
+  task$taper <- taper
   task$settings <- window_settings(task, control$backend)
   check_window_memory(task, keep)
   if (is_adjusted_task(task)) task <- residualized_task(task, "window")
@@ -137,13 +156,6 @@ sd_threshold <- function(value) {
   ok <- is.numeric(value) && length(value) == 1L && !is.na(value) && value >= 0 && value <= sqrt(2)
   if (!ok) fail("'threshold' must be a standard deviation, a number from 0 to sqrt(2), not ", show_value(value))
   list(name = "threshold", value = as.numeric(value))
-}
-
-# Returns the time of the first observation and the interval: list(first, each, unit: "s", or NULL for a `ts`), or NULL.
-time_of <- function(x, tr) {
-  if (inherits(x, "ts")) return(list(first = stats::tsp(x)[1L], each = 1 / stats::tsp(x)[3L]))
-  if (is.null(tr)) tr <- attr(x, "tr")
-  if (is.numeric(tr) && length(tr) == 1L && is.finite(tr)) list(first = 0, each = tr, unit = "s")
 }
 
 # ---- tapers
