@@ -153,6 +153,15 @@ on_host <- function(settings) {
   settings
 }
 
+# Multiplications of a run that one thread ends before others are worth waiting for, about a millisecond.
+SHORT_WORK <- 2^25
+
+# For loops over short runs: other work of the machine delays every run that waits for several threads.
+one_thread_if_short <- function(settings, work) {
+  if (work < SHORT_WORK && settings$backend == "cpu") settings$threads <- 1L
+  settings
+}
+
 # Multiplications by one CPU thread in the time that a GPU takes to begin and end a run.
 SMALL_WORK <- 4e6
 

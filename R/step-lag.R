@@ -40,7 +40,7 @@ lagged_task <- function(task, lag, backend) {
   task["x"] <- list(plain_series(task$x))
   task["y"] <- list(if (!is.null(task$y)) plain_series(task$y))
   work <- as.numeric(nrow(task$x)) * ncol(task$x) * ncol(if (is.null(task$y)) task$x else task$y)
-  task$settings <- on_host_if_small(task$settings, work, backend)
+  task$settings <- one_thread_if_short(on_host_if_small(task$settings, work, backend), work)
   task
 }
 

@@ -180,6 +180,7 @@ surrogate_maxima <- function(input, method, use, side, rule, settings) {
   if (rule$how == "phase" && !measure_of(method)$ranked) warn_heavy_tails(compared$data)
   if (is.null(rule$block)) rule$block <- nrow(x)
   settings["design"] <- list(compared$design)
+  settings <- one_thread_if_short(settings, as.numeric(nrow(x)) * ncol(x) * ncol(if (is.null(y)) x else y))
   maxima_of(rule$n_perm, settings, function(b, settings) {
     if (is.null(y)) {
       largest_of(surrogate_of(x, rule, FALSE), NULL, method, use, side, settings)

@@ -69,10 +69,11 @@ clean_blocks <- function(x, rows, settings, put) {
   for (b in seq_along(blocks)) {
     block <- dense_columns(x, blocks[[b]])
     storage.mode(block) <- "double"
-    whole <- colSums(!is.finite(block[rows, , drop = FALSE])) == 0
-    block[, !whole] <- 0
-    left <- residualize_columns(block, settings$design, TRUE)[rows, , drop = FALSE]
-    left[, !whole] <- NA
+    absent <- which(colSums(!is.finite(block[rows, , drop = FALSE])) > 0)
+    if (length(absent)) block[, absent] <- 0
+    left <- residualize_columns(block, settings$design, TRUE)
+    if (length(rows) < nrow(left)) left <- left[rows, , drop = FALSE]
+    if (length(absent)) left[, absent] <- NA
     put(blocks[[b]], left)
     report_progress(settings, b / length(blocks))
   }
