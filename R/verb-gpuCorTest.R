@@ -257,7 +257,7 @@ check_alternative <- function(alternative, method) {
 # Counts a statistic and a p value, n and df if they differ among pairs, and two more doubles each for maxT and for
 # confidence intervals.
 check_test_memory <- function(input, method, use, output, settings, counted, max_t, conf.level) {
-  doubles <- 2 + counted$common + has_own_df(settings$design, counted) + 2 * !is.null(max_t) +
+  doubles <- 2 + counted$common + has_own_df(settings$design, counted) + 2 * (!is.null(max_t)) +
     2 * !is.null(conf.level)
   check_run_memory(input$x, input$y, method, use, layout_of(input$y, output), settings, "gpuCorTest()",
                    "gpuCorNetwork(p.value = ) and (fdr = ) keep the pairs of small p values only", more = 8 * doubles)
