@@ -42,7 +42,8 @@ check_not_names <- function(covariates, n_obs) {
   if (all(grepl("[.](tsv|csv|txt|1D|par)([.]gz)?$", covariates))) {
     several <- length(covariates) > 1L
     fail("'covariates' is ", show_value(unname(covariates)), ", the name", if (several) "s of files" else " of a file",
-         "; read the file first, as by read.delim()", if (several) ", one for each subject in a list")
+         "; read the file first, as by readConfounds() or read.delim()",
+         if (several) ", one for each subject in a list")
   }
   names <- utils::head(covariates[nzchar(covariates)], 3L)
   terms <- vapply(names, function(name) deparse1(as.name(name), backtick = TRUE), "")
