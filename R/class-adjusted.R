@@ -28,10 +28,17 @@ design_words <- function(adjusted) {
     weighted_words(adjusted),
     partial_words(adjusted$shrinkage),
     if (!is.null(adjusted$normalize)) "context likelihood (CLR)",
+    if (!is.null(adjusted$max_t)) max_t_words(adjusted$max_t),
+    if (!is.null(adjusted$lag)) paste("largest over lags", paste(adjusted$lag, collapse = " to ")),
     if (!is.null(adjusted$zeros)) paste("without", range_of(adjusted$zeros, "observation"), "of weight 0")
   )
   if (length(words) && !is.null(adjusted$subjects)) words[1L] <- paste("each", words[1L])
   words
+}
+
+max_t_words <- function(rule) {
+  kind <- if (rule$how == "permutation") "permutation" else paste(rule$how, "surrogate")
+  paste("p values adjusted by", n_of(rule$n_perm, kind))
 }
 
 partial_words <- function(shrinkage) {

@@ -54,7 +54,7 @@ is_all_pairs <- function(x) inherits(x, "allPairs")
 
 # Attributes that describe coefficients or overlaps, which arithmetic drops.
 PAIR_ATTRIBUTES <- c("n_obs", "diagonal", "untestable", "tests", "adjusted", "power", "type", "TOMType", "TOMDenom",
-                     "combine", "probs", "scales")
+                     "combine", "probs", "scales", "lag")
 
 # Returns the number of variables; stops if it does not match the number of values.
 size_of <- function(x) {
@@ -89,7 +89,10 @@ as.data.frame.allPairs <- function(x, row.names = NULL, optional = FALSE, ...) {
   pairs <- all_pairs(size_of(x))
   labels <- attr(x, "Labels")
   frame <- name_edges(pairs$from, pairs$to, as.vector(x), labels, labels)
-  stats::setNames(frame, c("from", "to", pair_value(x)))
+  frame <- stats::setNames(frame, c("from", "to", pair_value(x)))
+  lag <- attr(x, "lag")
+  if (!is.null(lag)) frame$lag <- as.vector(lag)
+  frame
 }
 
 pair_value <- function(x) if (inherits(x, "gpuTOM")) "overlap" else "r"

@@ -25,6 +25,13 @@ window_attributes <- function(task, output, time) {
        class = c("gpuCorWindows", if (output == "dist") c("matrix", "array") else "gpuCorResult"))
 }
 
+# Returns the time of the first observation and the interval: list(first, each, unit: "s", or NULL for a `ts`), or NULL.
+time_of <- function(x, tr) {
+  if (inherits(x, "ts")) return(list(first = stats::tsp(x)[1L], each = 1 / stats::tsp(x)[3L]))
+  if (is.null(tr)) tr <- attr(x, "tr")
+  if (is.numeric(tr) && length(tr) == 1L && is.finite(tr)) list(first = 0, each = tr, unit = "s")
+}
+
 window_frame <- function(plan, time) {
   start <- 1 + (seq_len(plan$n) - 1) * plan$step
   end <- start + plan$width - 1

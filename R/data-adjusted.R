@@ -4,7 +4,8 @@
 # Returns the adjustment of a task with data x of one or several subjects.
 adjustment_of <- function(settings, x) {
   if (is_combined(x)) return(adjustment_of_subjects(x))
-  c(settings$design$adjusted, if (!is.null(settings$information)) list(normalize = "clr"))
+  c(settings$design$adjusted, if (!is.null(settings$information)) list(normalize = "clr"),
+    if (!is.null(settings$lag)) list(lag = settings$lag), if (!is.null(settings$max_t)) list(max_t = settings$max_t))
 }
 
 # Returns the list of adjustment_of_design(), with ranges over all subjects, and

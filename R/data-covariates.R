@@ -39,9 +39,11 @@ check_covariates <- function(covariates, data, measure, n_obs) {
 check_not_names <- function(covariates, n_obs) {
   is_text <- is.character(covariates) && is.null(dim(covariates)) && length(covariates) > 0L
   if (!is_text || length(covariates) == n_obs) return(invisible())
-  if (length(covariates) == 1L && grepl("[.](tsv|csv|txt|1D|par)$", covariates)) {
-    fail("'covariates' is ", show_value(covariates), ", the name of a file; read the file first, as by ",
-         "readConfounds() or read.delim()")
+  if (all(grepl("[.](tsv|csv|txt|1D|par)([.]gz)?$", covariates))) {
+    several <- length(covariates) > 1L
+    fail("'covariates' is ", show_value(unname(covariates)), ", the name", if (several) "s of files" else " of a file",
+         "; read the file first, as by readConfounds() or read.delim()",
+         if (several) ", one for each subject in a list")
   }
   names <- utils::head(covariates[nzchar(covariates)], 3L)
   terms <- vapply(names, function(name) deparse1(as.name(name), backtick = TRUE), "")

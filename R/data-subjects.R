@@ -1,9 +1,9 @@
 #' Many subjects, combined pair by pair
 #'
 #' Give a list of matrices as `x`, one for each subject (or run, session, study), to [gpuCor()], [gpuCorNetwork()],
-#' [gpuConnectivity()] or [pickPower()]. Each pair of columns has a coefficient in each subject, and the function
-#' returns its usual result for the combined coefficients, for example a group connectome. No subject's coefficients are
-#' stored.
+#' [gpuConnectivity()], [pickPower()] or [gpuCorWindows()]. Each pair of columns has a coefficient in each subject, and
+#' the function returns its usual result for the combined coefficients, for example a group connectome. No subject's
+#' coefficients are stored.
 #'
 #' Subjects must have the same columns, and may have different numbers of rows. With `y`, give a list of as many
 #' subjects for `y`. `density`, `threshold` and `k` refer to combined coefficients. These arguments say how to combine:
@@ -75,11 +75,15 @@ combinations <- c("mean", "fisher", "min", "quantile")
 check_data <- function(x, y, use, method, settings, tests = FALSE) {
   given <- settings$combination
   if (is_subjects(x)) return(check_subjects(x, y, use, method, settings, given, tests))
-  if (length(given)) {
-    fail("'", names(given)[1L], "' says how subjects are combined, and 'x' is not a list of their matrices",
-         "; leave it out")
-  }
+  check_uncombined(given)
   check_input(x, y, use, method, settings$assay)
+}
+
+# Stops if arguments for several subjects are given with one.
+check_uncombined <- function(given) {
+  if (!length(given)) return(invisible())
+  fail("'", names(given)[1L], "' says how subjects are combined, and 'x' is not a list of their matrices",
+       "; leave it out")
 }
 
 # Returns the input with subjects' data instead of matrices; a single subject's data are matrices.

@@ -13,10 +13,11 @@
 #' | modules of genes, as in WGCNA | [pickPower()], [gpuTOM()], [gpuModules()], [as_blockwiseModules()] |
 #' | whether modules are preserved in other data | [gpuPreservation()] |
 #' | variables against traits | [gpuAssociation()] |
+#' | lags of time series | argument `lag` of [gpuCor()] and [gpuCorNetwork()] |
 #' | sliding windows | [gpuCorWindows()] |
 #' | many subjects; two groups | [subjects]; [gpuCorCompare()] |
 #' | partial correlations given all other columns | argument `partial`, see [gpucor-measures] |
-#' | adjusting for a batch, motion or age | argument `covariates`, see [gpucor-measures] |
+#' | adjusting for a batch, motion or age | argument `covariates`, see [gpucor-measures]; the residuals themselves: [gpuClean()] |
 #' | only some pairs: within modules, between chromosomes, beyond a distance | [pairMask()] |
 #' | images: NIfTI, CIFTI and GIFTI files | [voxelMatrix()], [voxelImage()], [voxelCoords()], [readVoxels()], [writeVoxels()] |
 #' | series of regions; confounds of fMRIPrep; gradients | [parcelMeans()]; [readConfounds()]; [gpuGradients()] |

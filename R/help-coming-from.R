@@ -47,7 +47,7 @@
 #' | | `load_confounds(img, strategy=("motion", "wm_csf"))` | `readConfounds(tsv, c("motion24", "wm_csf"))` |
 #' | | `ConnectivityMeasure(kind="correlation").fit_transform(series)` | `lapply(series, gpuCor, output = "matrix")` |
 #' | | its `mean_` | `gpuCor(series, combine = "mean")` |
-#' | | `clean(signals, confounds=, high_pass=, low_pass=, t_r=)` | `covariates =`, `bandpass = c(high_pass, low_pass)`, `tr =` |
+#' | | `clean(signals, confounds=, high_pass=, low_pass=, t_r=, sample_mask=)` | `gpuClean(x, covariates, bandpass = c(high_pass, low_pass), tr = , keep = )`, or these arguments of any function |
 #'
 #' For AFNI and nilearn, `x <- voxelMatrix("bold.nii.gz", mask = "mask.nii.gz")`.
 #'

@@ -17,7 +17,7 @@
 #' `covariates` are nuisance regressors, such as motion, batch or age. They are regressed out: every column is replaced
 #' by its residuals, `residuals(lm(x ~ covariates))`. Give a formula such as `~ age + batch` with `data =`, a numeric
 #' matrix or vector, or a data frame, whose factors become contrasts. An intercept is always included, except for
-#' `"cosine"`. Collinear covariates are dropped.
+#' `"cosine"`. Collinear covariates are dropped. [gpuClean()] returns the residuals.
 #'
 #' * Spearman: ranks are regressed on the ranks of each covariate, as package ppcor does. An effect that is not linear
 #'   in the ranks remains, and p values are then too small: see [gpucor-p-values]. Instead, rank the columns of `x` and

@@ -51,7 +51,7 @@
 #' | `df = "bartlett"` | AR(0.9) | nearly valid with 200 rows: 0.056; not valid with 100: 0.063 |
 #' | `adjust = "maxT"`, [gpuCorPerm()] | any, rows are exchangeable | valid |
 #' | `adjust = "maxT"` | autocorrelated series | not valid: near 1 for AR(0.9) |
-#' | `adjust = "maxT"`, `surrogate = "phase"` or `"block"` | autocorrelated series | nearly valid |
+#' | `adjust = "maxT"`, `surrogate = "phase"` or `"block"` | autocorrelated series | nearly valid, also in [gpuCorNetwork()] and [gpuAssociation()] |
 #'
 #' `fdr` is the method of Benjamini and Hochberg. It holds if p values are valid in the far tail.
 #'

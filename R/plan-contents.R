@@ -5,7 +5,7 @@
 PLANNABLE <- c("gpuCorNetwork", "gpuConnectivity", "gpuCor")
 
 # Arguments that do not belong in a plan: data, settings of a process, and the destination of the result.
-OUTSIDE_PLANS <- c("x", "y", "...", "control", "file", "compression", "shards", "pairs")
+OUTSIDE_PLANS <- c("x", "y", "...", "control", "file", "compression", "shards")
 
 # Storage types of a plan's data.
 STORED_TYPES <- c("double", "float", "integer", "sparse")

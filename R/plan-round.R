@@ -45,7 +45,7 @@ last_round <- function(plan) {
 new_round <- function(number, entry, task, arguments, settings) {
   list(number = number, entry = entry, method = task$method, use = task$use, in_double = settings$in_double,
        arguments = shard_arguments(entry, arguments), is_last = sum(settings$pass) > 1 - 1e-6,
-       information = settings$information, combination = combination_of(task$x),
+       information = settings$information, pairs = settings$pairs, combination = combination_of(task$x),
        designs = design_digests(designs_of(task$x, settings)))
 }
 

@@ -43,7 +43,7 @@ run_shard <- function(plan, round, shard, task) {
   on.exit(unlink(partial))
   settings <- task$settings
   settings[c("shard", "save", "in_double")] <- list(c(shard - 1, plan$shards), partial, round$in_double)
-  settings["information"] <- list(round$information)
+  settings[c("information", "pairs")] <- list(round$information, round$pairs)
   started <- Sys.time()
   found <- checked(call_engine(round$entry, task, round$arguments, settings))
   seconds <- as.numeric(Sys.time() - started, units = "secs")

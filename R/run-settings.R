@@ -104,6 +104,8 @@ new_settings <- function(control, adjustment = NULL, precision = "single", combi
     pairs = pairs,
     in_double = precision == "double",
     overlap = NULL, # see overlap_rule()
+    max_t = NULL, # see check_max_t()
+    lag = NULL, # range of the lags, see step-lag.R
     information = NULL, # see clr_task()
     distance = distance,
     shard = c(0, 1), # all pairs: see src/r/shard.c
@@ -143,6 +145,32 @@ choose_backend <- function(backend, found = NULL) {
     fail("backend = \"", backend, "\" cannot be used: ", all$reason[at], "; use backend = \"cpu\" or \"auto\"")
   }
   backend
+}
+
+on_host <- function(settings) {
+  settings$backend <- "cpu"
+  settings$devices <- 0L
+  settings
+}
+
+# Multiplications of a run that one thread ends before others are worth waiting for, about a millisecond.
+SHORT_WORK <- 2^25
+
+# For loops over short runs: other work of the machine delays every run that waits for several threads.
+one_thread_if_short <- function(settings, work) {
+  if (work < SHORT_WORK && settings$backend == "cpu") settings$threads <- 1L
+  settings
+}
+
+# Multiplications by one CPU thread in the time that a GPU takes to begin and end a run.
+SMALL_WORK <- 4e6
+
+# Selects the CPU, whose results are the same, for runs that end before a GPU would start, unless the user requests a
+# GPU. `work`: multiplications of a run; `backend`: the argument.
+on_host_if_small <- function(settings, work, backend) {
+  asked <- setting(backend, "backend")
+  is_small <- work < SMALL_WORK * settings$threads
+  if (is_small && (is.null(asked) || asked == "auto")) on_host(settings) else settings
 }
 
 # Returns GPU indices from 0; the CPU is device 0. Tests run several workers on each device.

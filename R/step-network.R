@@ -36,7 +36,7 @@ network_task <- function(x, y, criterion, sign, use, method, settings, takes_sub
   use <- check_use(use)
   method <- check_method(method)
   sign <- check_sign(sign, method)
-  tests <- isTRUE(criterion$name %in% c("p.value", "fdr"))
+  tests <- isTRUE(criterion$name %in% c("p.value", "fdr")) && is.null(settings$max_t)
   input <- if (takes_subjects) {
     check_data(x, y, use, method, settings, tests)
   } else {
@@ -56,7 +56,7 @@ network_edges <- function(task) {
     threshold = kept_edges(edge_pass(task, value), value),
     density = density_edges(task),
     k = kept_edges(neighbour_pass(task), 0, NA_real_),
-    p.value = significant_edges(task),
+    p.value = if (is.null(task$settings$max_t)) significant_edges(task) else adjusted_edges(task),
     fdr = significant_edges(task)
   )
 }

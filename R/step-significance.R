@@ -281,21 +281,29 @@ nearest_r <- function(r, near, at = seq_along(r)) {
   r
 }
 
+# Columns of tables that are stored for each edge.
+EDGE_COLUMNS <- c(GROUP_COLUMNS, "lag")
+
 # Returns column p.value, and fdr for that criterion, of edges in any order. `tests`: from with_tests(); `at`: positions
 # of the edges among the entries. An adjusted p value is the min of pairs * p[j] / j over ranks j from the edge's own
 # on. Pairs that are no edges would not change this min, as their values exceed the criterion, which the last edge
 # fulfills. The results are capped at the criterion, as rounding may exceed it.
 edge_tests <- function(r, tests, at, threads) {
   if (!length(tests)) return(list())
+  own <- lapply(tests[intersect(EDGE_COLUMNS, names(tests))], `[`, at)
+  if (!is.null(tests$maxima)) {
+    side <- constant(tests$side)
+    return(list(p.adjusted = .Call(r_adjusted, r, r, tests$maxima, side, SAME_COEFFICIENT, FALSE, threads)))
+  }
+  if (is.null(tests$max)) return(own) # edges were not tested
   p <- if (is.null(tests$p.value)) {
     p_of_r(nearest_r(r, tests$near, at), tests$distribution, threads)
   } else {
     tests$p.value[at]
   }
-  of_groups <- lapply(tests[intersect(GROUP_COLUMNS, names(tests))], `[`, at)
-  if (is.null(tests$pairs)) return(c(of_groups, list(p.value = pmin(p, tests$max))))
+  if (is.null(tests$pairs)) return(c(own, list(p.value = pmin(p, tests$max))))
   adjusted <- stats::p.adjust(c(p, tests$others), "BH", tests$pairs)[seq_along(p)]
-  c(of_groups, list(p.value = p, fdr = pmin(adjusted, tests$max)))
+  c(own, list(p.value = p, fdr = pmin(adjusted, tests$max)))
 }
 
 # ---- definitions

@@ -1,16 +1,41 @@
 # Surrogate data: columns or rows are permuted at random so that no correlation remains. Permutation tests compare the
 # data with them; ?gpuCorTest describes them.
 
-surrogates <- c("rows", "phase", "block")
+surrogates <- c("permutation", "phase", "block")
 
-# Returns list(how, block): how surrogate data are drawn, from arguments of these names.
-check_surrogate <- function(surrogate, block, adjust) {
+# Returns NULL without adjustment, otherwise list(n_perm, how, block): how many null data sets are drawn, and how.
+check_max_t <- function(adjust, n_perm, is_default, surrogate, block) {
+  adjust <- check_choice(adjust, c("none", "maxT"), "adjust", "; p.adjust() adjusts the p values of a result")
   how <- check_choice(surrogate, surrogates, "surrogate")
-  if (how != "rows" && adjust != "maxT") {
-    fail("surrogate = \"", how, "\" is for adjust = \"maxT\"; leave it out, or adjust")
-  }
   if (!is.null(block) && how != "block") fail("'block' needs surrogate = \"block\"; leave it out, or give both")
-  list(how = how, block = if (!is.null(block)) check_whole(block, "block", 1, 2^31 - 1))
+  if (adjust == "none") {
+    if (!is_default) fail("'n_perm' is for adjust = \"maxT\"; give both, or leave it out")
+    if (how != "permutation") fail("surrogate = \"", how, "\" is for adjust = \"maxT\"; leave it out, or adjust")
+    return(NULL)
+  }
+  list(n_perm = check_whole(n_perm, "n_perm", 1, 1e9), how = how,
+       block = if (!is.null(block)) check_whole(block, "block", 1, 2^31 - 1))
+}
+
+# Weighted observations, and those of a series, are not exchangeable. If covariates shift ranks a lot, residuals of
+# ranks are small in the same rows of all columns, which permutation would change.
+check_permutable <- function(how, method, settings) {
+  if (!is.null(settings$design$map)) {
+    fail("adjust = \"maxT\" with partial = TRUE: permuted columns would have other partial correlations; leave one out")
+  }
+  if (is_graded(settings$design) || is_kind(settings$design, "frequency")) {
+    fail("adjust = \"maxT\" permutes observations, which do not stand for one another with 'weights' other than 0 ",
+         "and 1; leave these or 'adjust' out")
+  }
+  if (measure_of(method)$ranked && !is.null(settings$design$basis)) {
+    fail("adjust = \"maxT\" with 'covariates' or 'bandpass' exchanges residuals, and those of ranks do not stand for ",
+         "one another; use method = \"pearson\" or \"bicor\"")
+  }
+  series <- intersect(c("bandpass", if (measure_of(method)$centred) "df"), names(settings$asked))
+  if (how == "permutation" && length(series)) {
+    fail("adjust = \"maxT\" permutes observations, which do not stand for one another in series, as '", series[1L],
+         "' has them; use surrogate = \"phase\"")
+  }
 }
 
 # ---- data that can be exchanged
@@ -55,16 +80,6 @@ design_of_rows <- function(design, counts) {
   design$ranked <- 0
   if (!is.null(design$basis)) design$basis <- design$basis[counts, , drop = FALSE]
   design
-}
-
-# Returns the residuals of a regression on an orthonormal basis. Residuals of multiples of regressors are rounding
-# errors and become 0. `keeps`: TRUE if the basis spans the residuals.
-residual_columns <- function(m, basis, keeps) {
-  inside <- basis %*% crossprod(basis, m)
-  left <- if (keeps) inside else m - inside
-  largest <- function(m) apply(abs(m), 2L, max, 0)
-  left[, which(largest(left) <= 1e-10 * largest(m))] <- 0
-  left
 }
 
 # ---- surrogates of series
@@ -127,13 +142,37 @@ compared_input <- function(input, method, use, settings) {
 
 # Counts the residuals, or the data of surrogates, and one surrogate.
 check_exchanged_memory <- function(input, how, settings) {
-  if (how == "rows" && is.null(settings$design$basis)) return(invisible())
+  if (how == "permutation" && is.null(settings$design$basis)) return(invisible())
   values <- sum(vapply(input[c("x", "y")], function(m) if (is.null(m)) 0 else prod(dim(m)), 0))
   check_memory(16 * values, "adjust = \"maxT\"", n_of(values, "value"), "use fewer columns, or leave 'adjust' out")
 }
 
+# Returns the largest weights of all pairs of the null data sets of `rule`, from check_max_t(), ascending. `counted`:
+# from count_observations().
+null_maxima <- function(input, method, use, counted, side, rule, settings) {
+  if (counted$common) {
+    fail("adjust = \"maxT\" permutes observations that all pairs have; ",
+         "with missing values use = \"complete.obs\" leaves these")
+  }
+  if (rule$how != "permutation") return(sort(surrogate_maxima(input, method, use, side, rule, settings)))
+  sort(permuted_maxima(input, method, use, counted, side, rule$n_perm, settings))
+}
+
+# The engine permutes the data, or with covariates the residuals, which are regressed again (Freedman and Lane 1983).
+permuted_maxima <- function(input, method, use, counted, side, n_perm, settings) {
+  if (!is.null(settings$design$basis)) {
+    compared <- compared_input(input, method, use, settings)
+    settings["design"] <- list(compared$design)
+    input <- compared$data
+    counted <- count_observations(input$x, input$y, method, use, settings)
+  }
+  seed <- floor(stats::runif(2) * 2^32)
+  checked(.Call(r_maxima, input$x, input$y, method_code(method), use, counted, constant(side), n_perm, seed,
+                settings))$maxima
+}
+
 # Returns the maxima of surrogates: each column of x changes independently, or all columns of y together.
-surrogate_maxima <- function(input, method, use, side, n_perm, rule, settings) {
+surrogate_maxima <- function(input, method, use, side, rule, settings) {
   compared <- compared_input(input, method, use, settings)
   x <- compared$data$x
   y <- compared$data$y
@@ -141,7 +180,8 @@ surrogate_maxima <- function(input, method, use, side, n_perm, rule, settings) {
   if (rule$how == "phase" && !measure_of(method)$ranked) warn_heavy_tails(compared$data)
   if (is.null(rule$block)) rule$block <- nrow(x)
   settings["design"] <- list(compared$design)
-  maxima_of(n_perm, settings, function(b, settings) {
+  settings <- one_thread_if_short(settings, as.numeric(nrow(x)) * ncol(x) * ncol(if (is.null(y)) x else y))
+  maxima_of(rule$n_perm, settings, function(b, settings) {
     if (is.null(y)) {
       largest_of(surrogate_of(x, rule, FALSE), NULL, method, use, side, settings)
     } else {
@@ -173,4 +213,30 @@ check_series <- function(compared, given) {
   if (nrow(compared) == nrow(given)) return(invisible())
   fail("'surrogate' needs series without gaps, and ", n_of(nrow(given) - nrow(compared), "observation"),
        " of ", format_count(nrow(given)), " do not count; df = \"bartlett\" knows of gaps, without 'adjust'")
+}
+
+# ---- networks
+
+# Returns the edges with an adjusted p value of at most the criterion, which makes a min weight, and the maxima that
+# edge_tests() needs. P values are two-sided for every sign, as others of networks are.
+adjusted_edges <- function(task) {
+  if (is_combined(task$x)) fail("adjust = \"maxT\" is for one data set; gpuCorCompare() permutes subjects")
+  refuse_plan(task$settings, "adjust = \"maxT\"")
+  rule <- task$settings$max_t
+  allowed <- floor(task$criterion$value * (rule$n_perm + 1) * (1 + ROUNDING)) - 1 # maxima that may be as large
+  if (allowed < 0) {
+    fail("'n_perm' is ", rule$n_perm, ", which makes no adjusted p value below 1 / ", rule$n_perm + 1, "; p.value = ",
+         format(task$criterion$value), " needs at least ", format_count(ceiling(1 / task$criterion$value) - 1))
+  }
+  check_permutable(rule$how, task$method, task$settings)
+  input <- task[c("x", "y")]
+  check_exchanged_memory(input, rule$how, task$settings)
+  counted <- count_observations(task$x, task$y, task$method, task$use, task$settings)
+  side <- tested_sign(task$method)
+  maxima <- null_maxima(input, task$method, task$use, counted, side, rule, part_of(task$settings, 0, 0.95))
+  min_weight <- if (allowed < rule$n_perm) maxima[rule$n_perm - allowed] + SAME_COEFFICIENT else 0
+  edges <- edge_pass(task, min(min_weight, 2), settings = part_of(task$settings, 0.95, 0.05, "edges"))
+  edges <- kept_edges(edges, if (min_weight > 1) Inf else min_weight)
+  edges$tests <- list(maxima = maxima, side = side)
+  edges
 }

@@ -14,6 +14,7 @@
 #' with more levels is an error: make an indicator variable of each level.
 #'
 #' @inheritParams gpuCor
+#' @inheritParams gpuCorTest
 #' @param x Variables in columns, observations in rows, as in [gpuCor()] for one subject.
 #' @param traits A matrix, vector, factor or data frame with as many rows as `x`, or anything else that `x` may be, such
 #'   as genotypes in a file. For an experiment ([gpucor-containers]): also names of its sample variables.
@@ -22,6 +23,9 @@
 #' @param p.value,fdr A number in (0, 1\]: the maximum p value, or the maximum false discovery rate by Benjamini and
 #'   Hochberg. At most one of them.
 #' @param output A string: `"edges"`, a data frame of pairs; `"matrix"`, all pairs as matrices.
+#' @param adjust A string: `"none"`, or `"maxT"` for p values that are adjusted for all pairs by permuting the rows of
+#'   `traits`, or by surrogates of their series, see [gpuCorTest()]. With `p.value`, which is then the maximum of these,
+#'   all pairs are computed.
 #' @param use A string: what to do with missing values, see [gpuCor()]. By default each pair uses its complete
 #'   observations, as [stats::lm()] does.
 #' @param precision A string: `"double"`; or `"single"`, which is faster and has p values with a relative error of up to
@@ -29,13 +33,13 @@
 #' @param min_obs An integer of at least 3, or `NULL` for 3: pairs with fewer pairwise-complete observations have no p
 #'   value.
 #' @return `output = "edges"`: a data frame, the smallest p value first: `from` (column of `x`), `to` (trait), `r`,
-#'   `statistic` (t; Kendall: z), `p.value`, `fdr`. Attribute `tests` is the number of pairs that have a coefficient;
-#'   `fdr` is the p value adjusted for all of these. With `p.value` it is computed from the pairs that were kept, as in
-#'   Matrix eQTL, so that the last ones can be larger than among all pairs.
+#'   `statistic` (t; Kendall: z), `p.value`, `fdr`, and `p.adjusted` with `adjust`. Attribute `tests` is the number of
+#'   pairs that have a coefficient; `fdr` is the p value adjusted for all of these. With `p.value` it is computed from
+#'   the pairs that were kept, as in Matrix eQTL, so that the last ones can be larger than among all pairs.
 #'
 #'   `output = "matrix"`: a list of class `gpuAssociation` with matrices `ncol(x)` x traits: `r`, `statistic`,
-#'   `p.value`, `fdr`; and `n`, `df` (single numbers if all pairs have the same), `tests`, `method`. `as.data.frame()`
-#'   makes the data frame of it.
+#'   `p.value`, `fdr`, `p.adjusted`; and `n`, `df` (single numbers if all pairs have the same), `tests`, `method`.
+#'   `as.data.frame()` makes the data frame of it.
 #' @section Errors: As [gpuCor()] and [gpuCorNetwork()]; a trait that is neither numeric nor of two levels; names of
 #'   observations in another order than those of `x`; `df = "bartlett"` with `p.value` or `fdr`.
 #' @references
@@ -54,7 +58,9 @@
 #' @export
 gpuAssociation <- function(x, traits, p.value = NULL, fdr = NULL,
                            method = c("pearson", "kendall", "spearman", "bicor", "cosine", "distance", "mi"),
-                           use = "pairwise.complete.obs", min_obs = NULL, output = c("edges", "matrix"),
+                           use = "pairwise.complete.obs", min_obs = NULL, adjust = c("none", "maxT"), n_perm = 1000,
+                           surrogate = c("permutation", "phase", "block"), block = NULL,
+                           output = c("edges", "matrix"),
                            precision = c("double", "single"), weights = NULL, weights_are = NULL, covariates = NULL,
                            data = NULL, bandpass = NULL, tr = NULL, df = NULL, options = NULL, assay = NULL, ...,
                            control = gpuControl(...)) {
@@ -68,11 +74,14 @@ gpuAssociation <- function(x, traits, p.value = NULL, fdr = NULL,
   traits <- trait_columns(traits, x)
   if (is_vector) x <- as.matrix(x)
   given <- Filter(Negate(is.null), list(p.value = p.value, fdr = fdr))
-  if (!length(given)) {
+  max_t <- check_max_t(adjust, n_perm, missing(n_perm), surrogate, block)
+  if (!is.null(max_t) && !is.null(fdr)) fail("adjust = \"maxT\" is for 'p.value', not for 'fdr'; leave one out")
+  if (!length(given) || (!is.null(max_t) && output == "edges")) {
     own <- c(list(x, traits, method, use, precision = precision, min_obs = min_obs, assay = assay, control = control),
+             if (!is.null(max_t)) list(adjust = "maxT", n_perm = n_perm, surrogate = surrogate, block = block),
              mget(ADJUSTMENT))
     tested <- new_association(said_of_traits(do.call(gpuCorTest, own, quote = TRUE)))
-    return(if (output == "matrix") tested else structure(as.data.frame(tested), method = method))
+    return(if (output == "matrix") tested else association_edges(tested, p.value, method))
   }
   if (output == "matrix") fail("'", names(given)[1L], "' is for output = \"edges\"; leave it out, or the output")
   if (identical(df, "bartlett")) {
@@ -85,6 +94,16 @@ gpuAssociation <- function(x, traits, p.value = NULL, fdr = NULL,
     task$min_obs <- min_obs
     structure(significant_pairs(task), method = method)
   })
+}
+
+# Returns the data frame of all pairs, or of those with an adjusted p value of at most `p.value`.
+association_edges <- function(tested, p.value, method) {
+  frame <- structure(as.data.frame(tested), method = method)
+  if (is.null(p.value)) return(frame)
+  p.value <- check_fraction(p.value, "p.value", zero = FALSE)
+  keep <- which(frame$p.adjusted <= p.value)
+  structure(list2DF(lapply(frame, `[`, keep)), tests = tested$tests, adjusted = attr(tested, "adjusted"),
+            method = method)
 }
 
 # The called functions name the traits 'y' in their messages.
@@ -234,13 +253,13 @@ count_tests <- function(rows, task, one_by_one) {
 new_association <- function(test) {
   p <- test$p.value
   tests <- sum(!is.na(test$r))
-  adjusted <- structure(stats::p.adjust(p, "BH", tests), dim = dim(p), dimnames = dimnames(p))
+  fdr <- if (!is.null(p)) structure(stats::p.adjust(p, "BH", tests), dim = dim(p), dimnames = dimnames(p))
   common <- length(test$n) > 0L && all(test$n == test$n[1L])
   df <- test$df
   if (is.null(df) && is_t_distributed(test$method)) df <- test$n - measure_of(test$method)$df_taken
-  structure(list(r = test$r, statistic = test$statistic, p.value = p, fdr = adjusted,
-                 n = if (common) test$n[1L] else test$n,
-                 df = if (length(df) > 1L && all(df == df[1L])) df[1L] else df,
-                 tests = tests, method = test$method), class = c("gpuAssociation", "gpuTests", "gpuCorResult"),
-            adjusted = attr(test, "adjusted"))
+  tested <- list(r = test$r, statistic = test$statistic, p.value = p, fdr = fdr, p.adjusted = test$p.adjusted)
+  structure(c(Filter(Negate(is.null), tested),
+              list(n = if (common) test$n[1L] else test$n,
+                   df = if (length(df) > 1L && all(df == df[1L])) df[1L] else df, tests = tests, method = test$method)),
+            class = c("gpuAssociation", "gpuTests", "gpuCorResult"), adjusted = attr(test, "adjusted"))
 }

@@ -37,6 +37,8 @@
 #'   for the matrix that `cor()` returns, which is also the result with `y`; `"list"` for the list of matrices
 #'   `coefficients`, `pairs` and `ts` of package gputools ([coming-from]).
 #' @param precision A string: `"single"` or `"double"`, see the Details of [gpuCor()]. May be abbreviated.
+#' @param lag `NULL`, or integers such as `-10:10`: find for each pair the coefficient of largest size over these lags,
+#'   see the section on lags.
 #' @param test `TRUE` adds the tests of [gpuCorTest()], as the N x N matrices `r$ts`, `r$p.value` and `r$pairs`. With
 #'   `y` or `output = "matrix"` the result is the list of `output = "list"` with `p.value`.
 #' @param weights A numeric vector: one weight for each observation; 0 excludes it. See [gpucor-measures].
@@ -61,7 +63,27 @@
 #'   `N (N - 1) / 2` coefficients. `as.matrix()` gives the N x N matrix, `r[i, j]` takes numbers or names, and `1 - r`
 #'   is a plain `dist` for [stats::hclust()]. Its attributes include `Size`, `Labels`, `method`, `n_obs` and `call`.
 #'
+#'   With `lag`: the same, with attribute `lag`; `as.data.frame()` of a `gpuCor` object has it as a column.
+#'
 #'   Otherwise: a matrix, `ncol(x)` x `ncol(x)` or `ncol(x)` x `ncol(y)`; for two vectors a number.
+#'
+#' @section Lags:
+#' `lag` is for time series with equally spaced rows. The coefficient of a pair at lag l is that of row t of the column
+#' of `x` and row t + l of the column of `y`: with a positive lag, `y` follows `x`. The rows that overlap are used,
+#' `n - abs(l)` of n, and centered and scaled (or ranked) anew, so that it equals `gpuCor(x[1:(n - l), ], y[(1 + l):n,
+#' ])`. (The autocovariances of [stats::ccf()] are divided by those of all rows instead.) The result is the coefficient
+#' of largest size, with its sign, and has the lags as attribute `lag`, in the same shape. Of equal coefficients the one
+#' with the lag nearest to zero is taken, and of two opposite lags the positive one. For `"distance"` and `"mi"` the
+#' largest coefficient is taken.
+#'
+#' Without `y` the lags must be symmetric, as in `-10:10`. A pair's lag says by how many rows the second column follows
+#' the first. In the order of [stats::dist()] that is the later column; `output = "matrix"` has both, with opposite
+#' signs.
+#'
+#' A lag at which a pair has no coefficient, because of missing values or a column that is constant in the rows that
+#' overlap, is skipped; the result is `NA` if no lag has a coefficient. `covariates` and `bandpass` are regressed out
+#' once, over all rows (not for ranks); rows with a weight of 0 are left out from both sides. Other weights, `partial`,
+#' lists of subjects, tests and p values are errors: the largest of several coefficients is larger than one by chance.
 #'
 #' @section Errors: Those of [stats::cor()]: `x` is not numeric, numbers of rows differ, or missing values are not
 #'   allowed by `use`. A result that does not fit in free memory, within the limits of a container, a batch system or
@@ -91,9 +113,13 @@
 #'
 #' gpuCor(x[, 1:3], x[, 4:7], method = "spearman")
 #' gpuCor(x[, 1:3], covariates = ~ factor(gear), data = mtcars) # adjusted for a batch
+#'
+#' series <- cbind(a = sin(1:100 / 5), b = sin((1:100 - 4) / 5)) + matrix(rnorm(200, sd = 0.1), 100)
+#' r <- gpuCor(series, lag = -10:10)
+#' as.data.frame(r) # b follows a by 4 rows
 #' @export
 gpuCor <- function(x, y = NULL, method = c("pearson", "kendall", "spearman", "bicor", "cosine", "distance", "mi"),
-                   use = "everything", output = c("dist", "matrix", "list"), test = FALSE,
+                   use = "everything", lag = NULL, output = c("dist", "matrix", "list"), test = FALSE,
                    precision = c("single", "double"), weights = NULL, weights_are = NULL, covariates = NULL,
                    data = NULL, bandpass = NULL, tr = NULL, df = NULL, partial = FALSE, shrinkage = "auto",
                    options = NULL, assay = NULL, combine = NULL,
@@ -102,6 +128,7 @@ gpuCor <- function(x, y = NULL, method = c("pearson", "kendall", "spearman", "bi
   check_control(control, missing(control), ...names())
   output <- check_output(output)
   test <- check_flag(test, "test")
+  if (!is.null(lag) && (test || output == "list")) fail("'lag' takes the largest of several coefficients, and no tests")
   if (test || output == "list") {
     given <- c(list(x, y, method, use, precision = precision, assay = assay, control = control),
                mget(c(ADJUSTMENT, PARTIAL)))
@@ -113,6 +140,10 @@ gpuCor <- function(x, y = NULL, method = c("pearson", "kendall", "spearman", "bi
                            assay = assay)
   input <- check_data(x, y, use, method, settings)
   if (length(settings$asked)) settings <- designed_input(settings, input, method, use)
+  if (!is.null(lag)) {
+    task <- list(x = input$x, y = input$y, method = method, use = use, settings = settings)
+    return(lagged_coefficients(task, lag, output, input$scalar, control$backend, sys.call()))
+  }
   check_coefficients_memory(input, method, use, output, settings)
   all_coefficients(input, method, use, output, settings, call_of(sys.call(), settings))
 }

@@ -11,7 +11,8 @@
 #'   weakest of them.
 #' * `k`: the k nearest neighbors of each column; of equal ones the earlier column. An edge needs one of its two columns
 #'   to have the other as a neighbor, or both with `mutual = TRUE`.
-#' * `p.value`: the maximum two-sided p value of [gpuCorTest()], not adjusted.
+#' * `p.value`: the maximum two-sided p value of [gpuCorTest()], not adjusted, or with `adjust = "maxT"` adjusted by
+#'   permutation or, for time series, by surrogates.
 #' * `fdr`: the maximum false discovery rate, by Benjamini and Hochberg over all pairs that have a coefficient. Pairs of
 #'   both signs are counted.
 #'
@@ -33,6 +34,11 @@
 #' above the mean of all pairs of column i, or 0, and the edge's value, `clr`, is sqrt(z_i^2 + z_j^2). With
 #' `method = "mi"` I is the mutual information. It takes two passes, and `threshold` is one of `clr`.
 #'
+#' `lag = -10:10` makes the network of each pair's coefficient of largest size over these lags, as in the section on
+#' lags of [gpuCor()]. The weight that is compared is that of `sign`. `threshold`, `density` or `k`, one value, refer to
+#' the largest coefficients, no matrix of all pairs is stored, and the data frame of edges has a column `lag`. It is not
+#' for files, shards and p values.
+#'
 #' @section Files:
 #' `file` writes the edges to an HDF5 file in the layout of AnnData, which `anndata.read_h5ad()` reads in Python and
 #' `HDF5Array::H5SparseMatrix(file, "X")` in R (transposed). `X` is the matrix in compressed sparse rows, with both
@@ -43,6 +49,7 @@
 #' file beside `file`. Option `gpucor.spool_bytes` sets the size of the buffer; 0 is no limit.
 #'
 #' @inheritParams gpuCor
+#' @inheritParams gpuCorTest
 #' @param pairs `NULL`, or a mask of the pairs to compute, from [pairMask()].
 #' @param effects A string, for many subjects: `"random"` or `"fixed"`, see [subjects].
 #' @param threshold A number in \[0, 1\], or several.
@@ -53,6 +60,9 @@
 #'   `method = "distance"` always `"positive"`. May be abbreviated.
 #' @param min_obs With `p.value` or `fdr`: an integer of at least 3, or `NULL` for 3. Pairs with fewer pairwise-complete
 #'   observations have no p value and are no edges. An `fdr` still counts them among the tests, which is conservative.
+#' @param adjust A string: `"none"`, or `"maxT"`, with `p.value`, to keep the pairs whose p value adjusted by
+#'   permutation or surrogates is at most `p.value`: an edge between unrelated columns has at most this probability. See
+#'   [gpuCorTest()].
 #' @param normalize A string: `"none"`, or `"clr"` for the context likelihood of each pair, see Details.
 #' @param mutual With `k`: `TRUE` if both columns must be neighbors of each other.
 #' @param output A string: `"matrix"`, or `"edges"` for the data frame that `as.data.frame()` makes of the matrix.
@@ -65,9 +75,10 @@
 #' @return `output = "matrix"`: a symmetric sparse matrix of class [gpuCorNetwork-class] (a `dsCMatrix`) with zero
 #'   diagonal, or with `y` an `ncol(x)` x `ncol(y)` matrix of class `gpuCorNetworkXY` (a `dgCMatrix`). Values are the
 #'   coefficients, names those of the columns. `output = "edges"`: a data frame with an edge in each row, the strongest
-#'   first: `from`, `to`, `r`, and p values if they were the criterion. With `file`: a list of class
-#'   `gpuCorNetworkFile`, invisibly. For several values of the criterion: a list of networks or data frames, named by
-#'   the values.
+#'   first: `from`, `to`, `r`, `lag` if it was given, and p values if they were the criterion (`p.adjusted` with
+#'   `adjust`). With `file`: a list of
+#'   class `gpuCorNetworkFile`, invisibly. For several values of the criterion: a list of networks or data frames, named
+#'   by the values.
 #'
 #' @section Errors: As [gpuCor()]; none or several criteria; more than 2^31 - 1 edges without `file`; more edges than
 #'   fit in free memory, before anything is computed if `density` or `k` determines their number, otherwise when memory
@@ -98,15 +109,20 @@
 gpuCorNetwork <- function(x, y = NULL, threshold = NULL, density = NULL, k = NULL, p.value = NULL, fdr = NULL,
                           method = c("pearson", "kendall", "spearman", "bicor", "cosine", "distance", "mi"),
                           use = "everything", sign = c("absolute", "positive", "negative"),
-                          normalize = c("none", "clr"), mutual = FALSE, pairs = NULL, min_obs = NULL,
-                          output = c("matrix", "edges"), file = NULL, compression = 0, shards = NULL,
+                          normalize = c("none", "clr"), lag = NULL, mutual = FALSE, pairs = NULL, min_obs = NULL,
+                          adjust = c("none", "maxT"), n_perm = 1000, surrogate = c("permutation", "phase", "block"),
+                          block = NULL, output = c("matrix", "edges"), file = NULL, compression = 0,
+                          shards = NULL,
                           precision = c("single", "double"), weights = NULL, weights_are = NULL, covariates = NULL,
                           data = NULL, bandpass = NULL, tr = NULL, df = NULL, partial = FALSE, shrinkage = "auto",
                           options = NULL, assay = NULL, combine = NULL, subjects = NULL, subject_weights = NULL,
                           probs = NULL, na.rm = NULL, effects = NULL, ..., control = gpuControl(...)) {
   check_control(control, missing(control), ...names())
   if (!is.null(y)) check_not_threshold(x, y)
+  max_t <- check_max_t(adjust, n_perm, missing(n_perm), surrogate, block)
   if (!is.null(shards)) {
+    if (!is.null(max_t)) fail("adjust = \"maxT\" is not for 'shards'; leave one out")
+    if (!is.null(lag)) fail("'lag' is not for 'shards'; leave one out")
     given <- c(list(threshold = threshold, density = density, k = k, p.value = p.value, fdr = fdr, sign = sign,
                     normalize = normalize, mutual = mutual, use = use, method = method, output = output,
                     precision = precision, pairs = pairs, min_obs = min_obs, assay = assay),
@@ -125,9 +141,14 @@ gpuCorNetwork <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
   if (!is.null(file) || !identical(compression, 0)) compression <- check_compression(compression, file)
   settings <- new_settings(control, asked_of(mget(c(ADJUSTMENT, PARTIAL))), precision,
                            mget(c(COMBINATION, "effects")), pairs, assay)
+  if (!is.null(max_t)) {
+    check_adjusted_criterion(criterion$name, min_obs)
+    settings$max_t <- max_t
+  }
   task <- network_task(x, y, criterion, sign, use, method, settings)
   if (chosen$normalize == "clr") task <- clr_task(task, file)
   task[c("mutual", "min_obs", "call")] <- list(mutual, min_obs, call_of(sys.call(), task$settings))
+  if (!is.null(lag)) return(lagged_network(task, lag, output, file, control$backend))
   if (!is.null(file)) {
     check_one_file(criterion)
     return(invisible(new_network_file(network_to_file(task, file, compression))))
@@ -139,6 +160,14 @@ gpuCorNetwork <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
   network_output(rows, task, output)
 }
 
+lagged_network <- function(task, lag, output, file, backend) {
+  if (!is.null(file)) fail("'lag' makes a network in memory; leave out 'file'")
+  found <- lagged_rows(task, lag, backend)
+  warn_constant(found$rows, colnames(task$x), colnames(task$y))
+  warn_without(found$rows, task)
+  network_output(found$rows, found$task, output)
+}
+
 network_output <- function(rows, task, output) {
   rows <- clr_rows(rows, task)
   task <- clr_criterion(task)
@@ -148,6 +177,11 @@ network_output <- function(rows, task, output) {
   frame <- edge_frame(rows, names[[1L]], names[[2L]], task$settings$threads)
   if (!is.null(task$settings$information)) names(frame)[3L] <- "clr"
   frame
+}
+
+check_adjusted_criterion <- function(criterion, min_obs) {
+  if (criterion != "p.value") fail("adjust = \"maxT\" is for 'p.value', not for '", criterion, "'; leave it out")
+  if (!is.null(min_obs)) fail("'min_obs' has no meaning with adjust = \"maxT\"; leave it out")
 }
 
 check_min_obs_for <- function(criterion) {

@@ -16,9 +16,9 @@
 #' Start the processes as your cluster does: by an array job of Slurm, PBS, SGE or LSF, by packages future, BiocParallel
 #' or batchtools, or in several terminals. All of them must see the folder.
 #'
-#' A plan takes the function's arguments, also those for many subjects ([subjects]), except `pairs`,
-#' `maps = "eigenvector"` and `gpuCor(test = TRUE)`. Formulas and functions of a subject's number are evaluated once,
-#' when the plan is made.
+#' A plan takes the function's arguments, also those for many subjects ([subjects]) and masks of pairs ([pairMask()]),
+#' except `maps = "eigenvector"`, `gpuCor(test = TRUE)`, `lag` and `adjust`. Formulas and functions of a subject's
+#' number are evaluated once, when the plan is made.
 #'
 #' After any failure, rerun the same command. `gpuCorRun()` skips the shards that are done and computes the others.
 #' Files of results have checksums: one that is damaged, or belongs to another plan, is computed again.
@@ -97,7 +97,8 @@ verb_call <- function(call, verb) {
 describe_plan <- function(made, settings) {
   plan <- made$plan
   settings[c("design", "in_double")] <- made$settings[c("design", "in_double")]
-  pairs <- count_pairs(made$task$x, made$task$y)
+  pairs <- made$task$pairs
+  if (is.null(pairs)) pairs <- count_pairs(made$task$x, made$task$y) # gpuCor()
   stored <- c(plan$x, plan$y)
   bytes <- sum(vapply(stored, function(one) one$bytes, 0))
   n_col <- sum(vapply(stored, function(one) one$dim[2L], 0))

@@ -97,15 +97,20 @@ gpuTtest <- function(goodPairs, coeffs) {
 #' 0.05 to 0.08 for normal and up to 0.10 for lognormal data. It is not available for ranks.
 #'
 #' @section Time series:
-#' Permutation needs independent rows. The rows of fMRI, EEG and other series are not independent, and
-#' `surrogate = "rows"`, the default, makes their adjusted p values far too small. Two other surrogates preserve the
-#' autocorrelation of each series:
+#' `surrogate` says how null data are drawn. `"permutation"`, the default, needs independent rows. The rows of fMRI, EEG
+#' and other series are not independent, and permutation makes their adjusted p values far too small. Two surrogates
+#' preserve the autocorrelation of each series:
 #'
 #' * `"phase"`: random phases of the Fourier coefficients of each column, which preserve its periodogram (Theiler and
 #'   others 1992). With `y`, the phases of all columns of `y` are shifted alike, which preserves the correlations among
 #'   them (Prichard and Theiler 1994).
 #' * `"block"`: each column is rotated to begin at a random row, and cut into blocks of `block` rows, which are
 #'   shuffled. With `y`, the rows of `y` are rotated and shuffled, all columns together.
+#'
+#' The null hypothesis of all three is that columns (without `y`), or `x` and `y`, are independent; of the surrogates,
+#' that they are independent stationary series. [gpuCorNetwork()] with `p.value` and [gpuAssociation()] take the same
+#' arguments. [gpuCorCompare()] does not: its hypothesis is that two groups have equal correlations, and surrogates of
+#' the columns have none; it permutes the rows or subjects of the groups (`n_perm`).
 #'
 #' Series must be stationary and without gaps (rows excluded by `use` or `weights`). Regress out a drift with
 #' `covariates`, or use `bandpass`; the surrogates are then those of the residuals.
@@ -132,9 +137,9 @@ gpuTtest <- function(goodPairs, coeffs) {
 #' @param conf.level `NULL`, or a number between 0 and 1: the level of confidence intervals, such as 0.95. They take the
 #'   memory of two numbers for each pair, as much as the statistics and p values. Not for `"bicor"`.
 #' @param adjust A string: `"none"`, or `"maxT"` to adjust p values by permutation.
-#' @param n_perm An integer: the number of permutations.
-#' @param surrogate A string, with `adjust = "maxT"`: `"rows"` for independent rows, `"phase"` or `"block"` for time
-#'   series. May be abbreviated.
+#' @param n_perm An integer: the number of permutations or surrogates.
+#' @param surrogate A string, with `adjust = "maxT"`: `"permutation"` for independent rows, `"phase"` or `"block"` for
+#'   time series, see [gpuCorTest()]. May be abbreviated.
 #' @param block An integer, with `surrogate = "block"`: the number of rows of a block; or `NULL` for one block of all
 #'   rows.
 #' @param min_obs An integer of at least 3, or `NULL` for 3: pairs with fewer pairwise-complete observations have no p
@@ -147,8 +152,8 @@ gpuTtest <- function(goodPairs, coeffs) {
 #'   pair. P values are `NA` if the coefficient is `NA` or n is below `min_obs`.
 #' @section Errors: As [gpuCor()]. Method `"mi"` without `adjust`. `conf.level` with a method without intervals.
 #'   `adjust` with pairs that have different observations, with `weights` other than 0 and 1, with `covariates` or
-#'   `bandpass` of Spearman's rho, and, for `surrogate = "rows"`, with `bandpass` or `df`; surrogates of series with
-#'   gaps.
+#'   `bandpass` of Spearman's rho, and, for `surrogate = "permutation"`, with `bandpass` or `df`; surrogates of series
+#'   with gaps.
 #' @references
 #' Westfall PH, Young SS (1993). *Resampling-based multiple testing*. Wiley.
 #'
@@ -189,7 +194,7 @@ gpuTtest <- function(goodPairs, coeffs) {
 gpuCorTest <- function(x, y = NULL, method = c("pearson", "kendall", "spearman", "bicor", "cosine", "distance", "mi"),
                        use = "everything", alternative = c("two.sided", "less", "greater"), exact = NULL,
                        conf.level = NULL, min_obs = NULL, log.p = FALSE, adjust = c("none", "maxT"), n_perm = 1000,
-                       surrogate = c("rows", "phase", "block"), block = NULL, output = c("dist", "matrix"),
+                       surrogate = c("permutation", "phase", "block"), block = NULL, output = c("dist", "matrix"),
                        precision = c("single", "double"), weights = NULL, weights_are = NULL, covariates = NULL,
                        data = NULL, bandpass = NULL, tr = NULL, df = NULL, partial = FALSE, shrinkage = "auto",
                        options = NULL, assay = NULL, ..., control = gpuControl(...)) {
@@ -199,24 +204,21 @@ gpuCorTest <- function(x, y = NULL, method = c("pearson", "kendall", "spearman",
   output <- check_choice(output, c("dist", "matrix"), "output")
   conf.level <- check_conf_level(conf.level, method)
   log.p <- check_flag(log.p, "log.p")
-  adjust <- check_adjust(adjust)
-  if (adjust == "none" && !missing(n_perm)) fail("'n_perm' is for adjust = \"maxT\"; give both, or leave it out")
-  n_perm <- check_whole(n_perm, "n_perm", 1, 1e9)
-  surrogate <- check_surrogate(surrogate, block, adjust)
+  max_t <- check_max_t(adjust, n_perm, missing(n_perm), surrogate, block)
   min_obs <- check_min_obs(min_obs)
   use <- check_use(use)
   settings <- new_settings(control, asked_of(mget(c(ADJUSTMENT, PARTIAL))), precision, assay = assay)
   refuse_plan(settings, "'test' or output = \"list\"")
   input <- check_input(x, y, use, method, settings$assay)
-  settings <- designed_input(settings, input, method, use, tests = adjust == "none" || has_distribution(method))
+  settings <- designed_input(settings, input, method, use, tests = is.null(max_t) || has_distribution(method))
   if (!is.null(conf.level)) refuse_shrunken(settings$design)
   exact <- check_exact(exact, settings$design)
-  if (adjust == "maxT") check_permutable(surrogate$how, method, settings)
-  work <- test_work(settings, if (adjust == "maxT") n_perm else 0)
+  if (!is.null(max_t)) check_permutable(max_t$how, method, settings)
+  work <- test_work(settings, max_t$n_perm)
   counted <- count_observations(input$x, input$y, method, counted_use(use), settings)
   if (has_worth(settings$design)) degrees_of_freedom(list(method = method, settings = settings), counted) # or stops
-  check_test_memory(input, method, use, output, settings, counted, adjust, conf.level)
-  if (adjust == "maxT") check_exchanged_memory(input, surrogate$how, settings)
+  check_test_memory(input, method, use, output, settings, counted, max_t, conf.level)
+  if (!is.null(max_t)) check_exchanged_memory(input, max_t$how, settings)
   r <- all_coefficients(input, method, use, output, work$coefficients, sys.call())
   # The rule that the engine reads.
   rule <- list(alternative = match(alternative, alternatives) - 1L, log = log.p, min_obs = min_obs,
@@ -232,9 +234,8 @@ gpuCorTest <- function(x, y = NULL, method = c("pearson", "kendall", "spearman",
     c(list(r = r), found[intersect(c("n", "statistic", "p.value", if (!is.null(conf.level)) c("conf.low", "conf.high")),
                                    names(found))],
       tested_df(found, method, settings$design, counted),
-      if (adjust == "maxT") {
-        list(p.adjusted = max_t(found$testable, r, input, method, use, counted, rule, n_perm, surrogate,
-                                work$permutations))
+      if (!is.null(max_t)) {
+        list(p.adjusted = adjusted_p(found$testable, r, input, method, use, counted, rule, max_t, work$permutations))
       },
       list(method = method, use = uses[use], alternative = alternative, log.p = log.p),
       if (!is.null(conf.level)) list(conf.level = conf.level)),
@@ -255,20 +256,16 @@ check_alternative <- function(alternative, method) {
 
 # Counts a statistic and a p value, n and df if they differ among pairs, and two more doubles each for maxT and for
 # confidence intervals.
-check_test_memory <- function(input, method, use, output, settings, counted, adjust, conf.level) {
-  doubles <- 2 + counted$common + has_own_df(settings$design, counted) + 2 * (adjust == "maxT") +
+check_test_memory <- function(input, method, use, output, settings, counted, max_t, conf.level) {
+  doubles <- 2 + counted$common + has_own_df(settings$design, counted) + 2 * (!is.null(max_t)) +
     2 * !is.null(conf.level)
   check_run_memory(input$x, input$y, method, use, layout_of(input$y, output), settings, "gpuCorTest()",
                    "gpuCorNetwork(p.value = ) and (fdr = ) keep the pairs of small p values only", more = 8 * doubles)
 }
 
-# The hint covers other methods, which need only p values.
-check_adjust <- function(adjust) {
-  check_choice(adjust, c("none", "maxT"), "adjust", "; p.adjust() adjusts the p values of a result")
-}
-
 # Divides the progress bar: p values take ten times as long as coefficients, and so does each permutation.
 test_work <- function(settings, n_perm) {
+  if (is.null(n_perm)) n_perm <- 0
   units <- 11 + n_perm
   list(coefficients = part_of(settings, 0, 1 / units, "coefficients"),
        tests = part_of(settings, 1 / units, 10 / units, "p values"),
@@ -317,27 +314,6 @@ has_own_df <- function(design, counted) {
   identical(design$df, "bartlett") || (counted$common && is.null(design$df) && has_worth(design))
 }
 
-# Weighted observations, and those of a series, are not exchangeable. If covariates shift ranks a lot, residuals of
-# ranks are small in the same rows of all columns, which permutation would change.
-check_permutable <- function(how, method, settings) {
-  if (!is.null(settings$design$map)) {
-    fail("adjust = \"maxT\" with partial = TRUE: permuted columns would have other partial correlations; leave one out")
-  }
-  if (is_graded(settings$design) || is_kind(settings$design, "frequency")) {
-    fail("adjust = \"maxT\" permutes observations, which do not stand for one another with 'weights' other than 0 ",
-         "and 1; leave these or 'adjust' out")
-  }
-  if (measure_of(method)$ranked && !is.null(settings$design$basis)) {
-    fail("adjust = \"maxT\" with 'covariates' or 'bandpass' exchanges residuals, and those of ranks do not stand for ",
-         "one another; use method = \"pearson\" or \"bicor\"")
-  }
-  series <- intersect(c("bandpass", if (measure_of(method)$centred) "df"), names(settings$asked))
-  if (how == "rows" && length(series)) {
-    fail("adjust = \"maxT\" permutes observations, which do not stand for one another in series, as '", series[1L],
-         "' has them; use surrogate = \"phase\"")
-  }
-}
-
 # Returns list(df) for the result, with one number if all pairs have the same, or NULL.
 tested_df <- function(found, method, design, counted) {
   if (is.null(design) || !is_t_distributed(method)) return(NULL)
@@ -349,31 +325,10 @@ tested_df <- function(found, method, design, counted) {
 
 # Returns p values adjusted by the largest coefficients of permuted observations or surrogates, in the shape of
 # `testable`, and NA where it is.
-max_t <- function(testable, r, input, method, use, counted, rule, n_perm, surrogate, settings) {
-  if (counted$common) {
-    fail("adjust = \"maxT\" permutes observations that all pairs have; ",
-         "with missing values use = \"complete.obs\" leaves these")
-  }
+adjusted_p <- function(testable, r, input, method, use, counted, rule, max_t, settings) {
   side <- c("absolute", "negative", "positive")[rule$alternative + 1L]
-  maxima <- if (surrogate$how == "rows") {
-    permuted_maxima(input, method, use, counted, side, n_perm, settings)
-  } else {
-    surrogate_maxima(input, method, use, side, n_perm, surrogate, settings)
-  }
-  .Call(r_adjusted, testable, r, sort(maxima), constant(side), SAME_COEFFICIENT, rule$log, settings$threads)
-}
-
-# The engine permutes the data, or with covariates the residuals, which are regressed again (Freedman and Lane 1983).
-permuted_maxima <- function(input, method, use, counted, side, n_perm, settings) {
-  if (!is.null(settings$design$basis)) {
-    compared <- compared_input(input, method, use, settings)
-    settings["design"] <- list(compared$design)
-    input <- compared$data
-    counted <- count_observations(input$x, input$y, method, use, settings)
-  }
-  seed <- floor(stats::runif(2) * 2^32)
-  checked(.Call(r_maxima, input$x, input$y, method_code(method), use, counted, constant(side), n_perm, seed,
-                settings))$maxima
+  maxima <- null_maxima(input, method, use, counted, side, max_t, settings)
+  .Call(r_adjusted, testable, r, maxima, constant(side), SAME_COEFFICIENT, rule$log, settings$threads)
 }
 
 # The order is that of the engine's codes.

@@ -17,6 +17,12 @@
 #' Warnings count the windows with constant columns or infinite values and, except with `output = "dist"`, those with
 #' missing values.
 #'
+#' `x` may be a list of subjects, or a function of a subject's number ([subjects]), with the same rows, as of a film
+#' that all have seen: each window has the coefficients that `combine` makes of all subjects' coefficients in these
+#' rows, as `gpuCor(lapply(x, function(x) x[rows, ]), combine = )` has them. Each subject is regressed on its own
+#' `covariates` over all rows. It takes a run of all pairs for each window and subject, and not `output = "moments"` and
+#' `weights`.
+#'
 #' `pairs` ([pairMask()]) needs `threshold`, `density` or `k`. `covariates` and `bandpass` are regressed out once, over
 #' all observations, before windows are cut. `weights` of all observations apply in each window.
 #'
@@ -76,7 +82,8 @@ gpuCorWindows <- function(x, width, step = 1, taper = c("none", "gaussian", "tuk
                           sign = c("absolute", "positive", "negative"), mutual = FALSE, pairs = NULL,
                           output = c("dist", "network", "connectivity", "moments"),
                           precision = c("single", "double"), weights = NULL, weights_are = NULL, covariates = NULL,
-                          data = NULL, bandpass = NULL, tr = NULL, df = NULL, options = NULL, assay = NULL, ...,
+                          data = NULL, bandpass = NULL, tr = NULL, df = NULL, options = NULL, assay = NULL,
+                          combine = NULL, subjects = NULL, subject_weights = NULL, probs = NULL, na.rm = NULL, ...,
                           control = gpuControl(...)) {
   check_control(control, missing(control), ...names())
   keep <- check_choice(output, kept_of_windows, "output")
@@ -86,18 +93,30 @@ gpuCorWindows <- function(x, width, step = 1, taper = c("none", "gaussian", "tuk
   if (mutual && is.null(k)) fail("'mutual' is TRUE, which has a meaning with 'k' only; leave it out")
   check_matrix_like(x, COLUMNS)
   if (is.null(criterion) && !is.null(pairs)) fail("'pairs' needs 'threshold', 'density' or 'k'")
+  taper <- check_choice(taper, tapers, "taper")
+  plan <- function(n_obs) {
+    windows <- plan_windows(n_obs, width, step)
+    c(windows, list(taper = taper_weights(taper, shape, windows$width)))
+  }
+  if (is_subjects(x)) {
+    task <- list(method = check_method(method), use = check_use(use), precision = precision, pairs = pairs,
+                 sign = sign, mutual = mutual, criterion = criterion, options = options, control = control,
+                 combination = Filter(Negate(is.null), mget(COMBINATION)), call = sys.call())
+    settings <- new_settings(control, mget(setdiff(ADJUSTMENT, "options")), precision, assay = assay)
+    return(windows_of_subjects(x, keep, plan, taper, task, settings))
+  }
+  check_uncombined(Filter(Negate(is.null), mget(COMBINATION)))
   settings <- new_settings(control, mget(ADJUSTMENT), precision, pairs = pairs, assay = assay)
   task <- network_task(x, NULL, criterion, sign, use, method, settings, takes_subjects = FALSE)
   time <- time_of(x, task$settings$asked$tr)
   task$mutual <- mutual
   task$call <- sys.call()
-  task$windows <- plan_windows(nrow(task$x), width, step)
-  task$taper <- check_choice(taper, tapers, "taper")
-  task$windows["taper"] <- list(taper_weights(task$taper, shape, task$windows$width))
+  task$windows <- plan(nrow(task$x))
+  task$taper <- taper
   task$settings <- window_settings(task, control$backend)
   check_window_memory(task, keep)
-  if (is_adjusted_task(task)) task <- residualized_task(task)
-  if (!is.matrix(task$x)) task$x <- dense_series(task$x)
+  if (is_adjusted_task(task)) task <- residualized_task(task, "window")
+  task$x <- dense_series(task$x)
   result <- run_windows(task, keep, window_attributes(task, keep, time))
   warn_of_windows(result$notes, task, keep)
   new_windows(result, task, keep, time)
@@ -139,21 +158,6 @@ sd_threshold <- function(value) {
   list(name = "threshold", value = as.numeric(value))
 }
 
-# Returns the time of the first observation and the interval: list(first, each, unit: "s", or NULL for a `ts`), or NULL.
-time_of <- function(x, tr) {
-  if (inherits(x, "ts")) return(list(first = stats::tsp(x)[1L], each = 1 / stats::tsp(x)[3L]))
-  if (is.null(tr)) tr <- attr(x, "tr")
-  if (is.numeric(tr) && length(tr) == 1L && is.finite(tr)) list(first = 0, each = tr, unit = "s")
-}
-
-# Loads data that are no ordinary matrix once.
-dense_series <- function(x) {
-  names <- colnames(x)
-  x <- dense_columns(x, seq_len(ncol(x)))
-  colnames(x) <- names
-  x
-}
-
 # ---- tapers
 
 # Returns the weights of a window's observations, with max 1, or NULL for none.
@@ -190,8 +194,7 @@ tukey_taper <- function(width, fraction) {
 
 # ---- weights and covariates
 
-# Selects the CPU, whose results are the same, for weighted pairwise-complete data, and, unless the user requests a GPU,
-# for runs that end before a GPU would start. `backend`: the argument.
+# Selects the CPU for weighted pairwise-complete data and for small runs. `backend`: the argument.
 window_settings <- function(task, backend) {
   settings <- task$settings
   if (!is.null(settings$design)) settings$design$adjusted$effective <- NULL # counts all observations
@@ -199,54 +202,8 @@ window_settings <- function(task, backend) {
     fail("pearsonFallback = \"all\" would be decided in each window; use \"individual\" or \"none\"")
   }
   is_pairwise <- uses[task$use] == "pairwise.complete.obs"
-  asked <- setting(backend, "backend")
-  is_small <- !is_pairwise && task$pairs * task$windows$width < SMALL_WINDOW * settings$threads
-  if (is_pairwise && !is.null(task$windows$taper) || is_small && (is.null(asked) || asked == "auto")) {
-    settings$backend <- "cpu"
-    settings$devices <- 0L
-  }
-  settings
-}
-
-# Multiplications by one CPU thread in the time that a GPU takes to begin and end a run.
-SMALL_WINDOW <- 4e6
-
-is_adjusted_task <- function(task) !is.null(task$settings$design$basis)
-
-# Regresses on covariates over all observations, before the data are divided into windows.
-residualized_task <- function(task) {
-  measure <- measure_of(task$method)
-  if (measure$ranked) {
-    fail("method = \"", task$method, "\" makes ranks in each window, and 'covariates' and 'bandpass' are regressed ",
-         "over all observations, before; give the residuals as 'x'")
-  }
-  if (uses[task$use] == "pairwise.complete.obs" && has_missing(task$x)) {
-    fail("'covariates' and 'bandpass' are regressed over all observations, and of pairs that miss some there are no ",
-         "windows; use \"complete.obs\", or fill them in")
-  }
-  design <- task$settings$design
-  names <- colnames(task$x)
-  residuals <- lapply(block_columns(task$x), function(columns) {
-    residualize_columns(dense_columns(task$x, columns), design, measure$centred)
-  })
-  task$x <- do.call(cbind, residuals)
-  colnames(task$x) <- names
-  task$settings$design["basis"] <- list(NULL)
-  task$settings$design$adjusted$lost <- NULL # counts all observations
-  task
-}
-
-# Returns the residuals of columns; observations with weight 0 are unchanged.
-residualize_columns <- function(x, design, is_centred) {
-  root <- if (is.null(design$weights)) rep(1, nrow(x)) else sqrt(design$weights)
-  counts <- root > 0
-  root <- root[counts]
-  left <- x[counts, , drop = FALSE] * root
-  if (is_centred) left <- left - outer(root, colSums(left * root) / sum(root^2))
-  basis <- design$basis[counts, , drop = FALSE]
-  shared <- basis %*% crossprod(basis, left)
-  x[counts, ] <- (if (design$keeps) shared else left - shared) / root
-  x
+  if (is_pairwise && !is.null(task$windows$taper)) return(on_host(settings))
+  if (is_pairwise) settings else on_host_if_small(settings, task$pairs * task$windows$width, backend)
 }
 
 # ---- memory

@@ -76,7 +76,7 @@ pruned_tests <- function(net, is_kept, threads) {
   if (!is.null(tests$pairs)) {
     tests$others <- c(tests$others, edge_tests(net@x[removed], net@tests, removed, threads)$p.value)
   }
-  own <- intersect(c("p.value", GROUP_COLUMNS), names(tests))
+  own <- intersect(c("p.value", EDGE_COLUMNS), names(tests))
   tests[own] <- lapply(tests[own], `[`, is_kept)
   near <- is_kept[tests$near$at]
   if (length(near)) tests$near <- list(at = cumsum(is_kept)[tests$near$at[near]], r = tests$near$r[near])

@@ -13,7 +13,7 @@
 #' are farther than any distance.
 #'
 #' A column whose label or coordinates are `NA` is in no pair. With many subjects ([subjects]) the mask holds for each.
-#' Functions whose result has a value for every pair, such as [gpuCor()], and plans take no mask.
+#' Functions whose result has a value for every pair, such as [gpuCor()], take no mask.
 #'
 #' @param x For `same` and `different`, a vector or factor: the label of each column of the data. For distances, a
 #'   matrix of up to three columns such as that of [voxelCoords()], a vector, or a data frame (see Details): the

@@ -79,7 +79,7 @@ voxelMatrix <- function(img, mask = NULL, keep = NULL, above = NULL) {
   mask <- if (!is.null(mask)) read_mask(mask, "mask", flat = TRUE)
   inside <- if (is.null(mask)) seq_len(prod(img$size)) else inside_mask(check_mask(mask, img), above)
   if (!length(inside)) fail("'img' has no voxels: its dimensions are ", show_size(c(img$size, img$times)))
-  times <- kept_times(keep, img$times)
+  times <- kept_times(keep, img$times, "volumes of 'img'")
   x <- varying_series(img, inside, times, function(voxels) empty_series(img, mask$header, voxels, times))
   report_dropped(length(inside) - ncol(x), length(inside))
   x
@@ -117,26 +117,6 @@ empty_series <- function(img, mask_header, voxels, times) {
   if (all(diff(times) == 1)) attr(x, "tr") <- header_tr(img$header)
   class(x) <- VOXEL_CLASS
   x
-}
-
-# Returns the indices of the volumes to keep, ascending.
-kept_times <- function(keep, times) {
-  if (is.null(keep)) return(seq_len(times))
-  if (!are_times(keep, times)) {
-    fail("'keep' must be a logical value for each of the ", times, " volumes of 'img', or numbers of volumes, not ",
-         if (is.logical(keep) && !anyNA(keep)) paste(length(keep), "values") else show_value(keep))
-  }
-  kept <- sort(unique(seq_len(times)[keep]))
-  if (length(kept) < 2L) {
-    fail("'keep' leaves ", length(kept), " of ", times, " volumes; a correlation needs two or more")
-  }
-  kept
-}
-
-are_times <- function(keep, times) {
-  if (!is_variables(keep) || anyNA(keep)) return(FALSE)
-  if (is.logical(keep)) return(length(keep) == times)
-  all(keep == floor(keep)) && all(abs(keep) <= times) && (all(keep > 0) || all(keep < 0))
 }
 
 report_dropped <- function(dropped, all) {

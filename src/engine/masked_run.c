@@ -24,7 +24,6 @@ typedef struct {
 static gcor_status check(gcor_context *context, const gcor_job *job) {
     if (job->sink->type->keeps_all || job->x_norm)
         return gcor_fail(context, GCOR_BAD_INPUT, "a sink that keeps all pairs, and only some count");
-    if (job->shard.of > 1) return gcor_fail(context, GCOR_BAD_INPUT, "a share of pairs, and only some count");
     return GCOR_OK;
 }
 

@@ -356,6 +356,9 @@ max_t_case <- function(data, option, x, ..., band = NEARLY, method = "pearson", 
             \() min(gpuCorTest(x(), ..., adjust = "maxT", n_perm = 39, method = method)$p.adjusted, na.rm = TRUE))
 }
 
+# The smallest p value of an edge, or 1 without edges, whose p values are larger than the criterion.
+smallest <- function(edges) min(1, edges$p.adjusted)
+
 # The G test of mutual information, whose statistic is 2 n I. It is not valid, so no function has it.
 g_test <- function(n) {
   bins <- round(n^(1 / 3))
@@ -383,6 +386,20 @@ family_cases <- list(
              sets = 15, band = c(0.03, 0.08)),
   max_t_case("AR(0.6), n = 200", ", surrogate = \"block\"", \() series(200, 0.6), surrogate = "block",
              sets = 15, band = c(0.03, 0.08)),
+  null_case("gpuCorNetwork", "pearson", "lognormal, n = 30", "maxT", NEARLY, time = 2, sets = 80,
+            \() smallest(gpuCorNetwork(lognormal(30), p.value = 0.1, adjust = "maxT", n_perm = 39, output = "edges"))),
+  null_case("gpuCorNetwork", "pearson", "AR(0.6), n = 200", "maxT, surrogate = \"phase\"", NEARLY, time = 2, sets = 40,
+            \() smallest(gpuCorNetwork(series(200, 0.6), p.value = 0.1, adjust = "maxT", n_perm = 39,
+                                       surrogate = "phase", output = "edges"))),
+  null_case("gpuCorNetwork", "pearson", "AR(0.6), n = 200", "maxT, surrogate = \"block\"", c(0.03, 0.08), time = 2,
+            sets = 40, \() smallest(gpuCorNetwork(series(200, 0.6), p.value = 0.1, adjust = "maxT", n_perm = 39,
+                                                  surrogate = "block", output = "edges"))),
+  null_case("gpuAssociation", "pearson", "module and traits, n = 30", "maxT", NEARLY, time = 2, sets = 80,
+            \() min(gpuAssociation(block(30), normal(30, 3), adjust = "maxT", n_perm = 39)$p.adjusted)),
+  null_case("gpuAssociation", "pearson", "AR(0.6) and AR(0.6), n = 200", "maxT, surrogate = \"phase\"", NEARLY,
+            time = 2, sets = 60,
+            \() min(gpuAssociation(series(200, 0.6), series(200, 0.6), adjust = "maxT", n_perm = 39,
+                                   surrogate = "phase")$p.adjusted)),
   null_case("gpuCorPerm", "pearson", "two modules, n = 20", "p.value", VALID,
             \() gpuCorPerm(block(20), block(20), B = 39)$p.value),
   null_case("gpuCorPerm", "spearman", "lognormal, n = 30", "p.adjusted", NEARLY, time = 2, sets = 100,

@@ -189,6 +189,7 @@ test_that("what is wrong with covariates is said", {
   told <- "'covariates' is text, \"age\", and there are 9 observations; columns are named by a formula, covariates ="
   expect_error(gpuCor(x, covariates = "age"), told, fixed = TRUE)
   expect_error(gpuCor(x, covariates = "confounds.tsv"), "\"confounds.tsv\", the name of a file; read the file first")
+  expect_error(gpuCor(x, covariates = c("a.tsv", "b.tsv.gz")), "the names of files; .* one for each subject in a list")
   expect_error(gpuCor(x, covariates = c("age", "the batch")), "~ age + `the batch`, with data =", fixed = TRUE)
   expect_error(gpuCor(x, data = data.frame(z)), "'data' needs a formula in 'covariates'", fixed = TRUE)
   expect_error(gpuCor(x, covariates = z, data = data.frame(z)), "'data' are for a formula", fixed = TRUE)

@@ -59,6 +59,28 @@ test_that("networks of shards are those of one machine, whatever computed them",
   expect_nothing_left()
 })
 
+test_that("masks of pairs are part of a plan", {
+  label <- rep(1:3, 100)
+  place <- data.frame(chromosome = rep(1:2, 150), at = seq_len(300))
+  masks <- list(pairMask(label, same = TRUE), pairMask(place, beyond_distance = 20))
+  criteria <- list(list(threshold = 0.5), list(density = 0.02), list(k = 3), list(fdr = 0.3))
+  for (pairs in masks) {
+    for (criterion in criteria) {
+      do.call(expect_planned, c("gpuCorNetwork", list(kinds$ties), criterion, list(pairs = pairs)))
+    }
+    expect_planned("gpuConnectivity", kinds$ties, threshold = 0.4, power = 3, pairs = pairs)
+    expect_planned("gpuConnectivity", kinds$plain, density = 0.01, histogram = TRUE, pairs = pairs)
+    expect_planned("gpuCorNetwork", list(kinds$plain, kinds$ties), density = 0.01, combine = "fisher", pairs = pairs)
+  }
+  expect_planned("gpuCorNetwork", kinds$plain[, 1:130], kinds$plain[, 131:300], threshold = 0.4, shards = 3,
+                 pairs = pairMask(label[1:130], label[131:300], different = TRUE))
+  path <- new_path()
+  expect_error(quiet_plan(path, kinds$plain, threshold = 0.4, pairs = pairMask(label[-1], same = TRUE)), "299 columns")
+  expect_output(gpuCorPlan(path, kinds$plain, threshold = 0.4, pairs = masks[[1]]), "14,850 pairs of 20 observations")
+  unlink(path, recursive = TRUE)
+  expect_nothing_left()
+})
+
 test_that("coefficients of all pairs, and sums over them, are those of one machine, too", {
   uses <- list(c("ties", "everything"), c("holes", "pairwise"), c("holes", "na.or.complete"),
                c("plain", "everything"), c("holes", "everything"))

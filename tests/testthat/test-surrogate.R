@@ -160,7 +160,7 @@ for (backend in backends()) for (resource in resources_of(backend)) {
 test_that("errors say what to do", {
   x <- matrix(rnorm(60), 20)
   expect_error(gpuCorTest(x, surrogate = "phase"), "is for adjust = \"maxT\"", fixed = TRUE)
-  expect_error(gpuCorTest(x, adjust = "maxT", surrogate = "fourier"), "must be one of \"rows\"")
+  expect_error(gpuCorTest(x, adjust = "maxT", surrogate = "fourier"), "must be one of \"permutation\"")
   expect_error(gpuCorTest(x, adjust = "maxT", surrogate = "phase", block = 3), "'block' needs surrogate")
   expect_error(gpuCorTest(x, adjust = "maxT", surrogate = "block", block = 0), "'block' must be a whole number")
   expect_error(gpuCorTest(x, adjust = "maxT", surrogate = "phase", weights = rep(0:1, 10)), "10 observations of 20")
@@ -168,4 +168,79 @@ test_that("errors say what to do", {
   expect_error(gpuCorTest(x, adjust = "maxT", surrogate = "block", use = "complete"), "series without gaps")
   expect_error(gpuCorTest(x, adjust = "maxT", surrogate = "phase", use = "pairwise"), "complete.obs")
   expect_error(gpuCorTest(x, adjust = "maxT", bandpass = c(0, 0.2), tr = 2), "use surrogate = \"phase\"", fixed = TRUE)
+})
+
+# ---- networks and associations
+
+adjusted <- function(f, ...) {
+  set.seed(8)
+  f(..., adjust = "maxT", n_perm = 39)
+}
+
+test_that("a network has the pairs with small adjusted p values of gpuCorTest()", {
+  m <- apply(matrix(rnorm(100 * 12), 100), 2, filter, 0.5, "recursive")
+  m[, 2] <- m[, 1] + rnorm(100, sd = 0.3)
+  m[, 4] <- rnorm(100, sd = 0.3) - m[, 3]
+  for (given in list(list(), list(surrogate = "phase"), list(surrogate = "block", block = 25),
+                     list(method = "spearman"), list(method = "mi"))) {
+    for (y in list(NULL, m[, c(2, 4, 7)])) {
+      test <- as.data.frame(do.call(adjusted, c(list(gpuCorTest, m, y), given)))
+      net <- do.call(adjusted, c(list(gpuCorNetwork, m, y, p.value = 0.3), given))
+      edges <- as.data.frame(net)
+      expected <- test[test$p.adjusted <= 0.3, ]
+      expected <- expected[order(-abs(expected$r)), ]
+      expect_equal(edges[c("from", "to", "p.adjusted")], expected[c("from", "to", "p.adjusted")], ignore_attr = TRUE)
+      expect_equal(edges$r, expected$r, tolerance = 1e-6)
+      expect_gt(nrow(edges), 1)
+      expect_output(print(net), paste("p values adjusted by 39", c(given$surrogate, "permutation")[1]))
+    }
+  }
+  for (sign in c("positive", "negative")) {
+    expect_identical(nrow(adjusted(gpuCorNetwork, m, p.value = 0.05, sign = sign, output = "edges")), 1L)
+  }
+})
+
+test_that("a mask has maxima of its own pairs, and a network may have no edge", {
+  m <- matrix(rnorm(30 * 40), 30)
+  m[, 21:40] <- m[, 1:20] + rnorm(600, sd = 0.2)
+  half <- rep(1:2, each = 20)
+  net <- adjusted(gpuCorNetwork, m, p.value = 0.1, pairs = pairMask(half, same = TRUE))
+  expect_gt(adjusted(gpuCorNetwork, m, p.value = 0.1)@threshold, net@threshold)
+  independent <- matrix(rnorm(30 * 5), 30)
+  none <- adjusted(gpuCorNetwork, independent, p.value = 1 / 40)
+  test <- adjusted(gpuCorTest, independent)$p.adjusted
+  expect_identical(none@edges, as.numeric(sum(test <= 1 / 40)))
+  expect_identical(nrow(as.data.frame(none)), sum(test <= 1 / 40))
+})
+
+test_that("associations have the adjusted p values of gpuCorTest()", {
+  m <- matrix(rnorm(40 * 8), 40)
+  traits <- cbind(a = m[, 1] + rnorm(40, sd = 0.5), b = rnorm(40))
+  for (surrogate in c("permutation", "phase")) {
+    test <- adjusted(gpuCorTest, m, traits, surrogate = surrogate, precision = "double")
+    found <- adjusted(gpuAssociation, m, traits, surrogate = surrogate, output = "matrix")
+    expect_identical(found$p.adjusted, test$p.adjusted)
+    all <- adjusted(gpuAssociation, m, traits, surrogate = surrogate)
+    expect_identical(all$p.adjusted, found$p.adjusted[cbind(all$from, match(all$to, c("a", "b")))])
+    some <- adjusted(gpuAssociation, m, traits, surrogate = surrogate, p.value = 0.1)
+    expect_identical(some$from, all$from[all$p.adjusted <= 0.1])
+    expect_identical(attr(some, "tests"), 16L)
+  }
+  expect_false(is.null(adjusted(gpuAssociation, m, traits, method = "mi")$p.adjusted))
+})
+
+test_that("adjustment that a network or an association does not have is an error", {
+  m <- matrix(rnorm(200), 20)
+  expect_error(gpuCorNetwork(m, density = 0.1, adjust = "maxT"), "is for 'p.value', not for 'density'")
+  expect_error(gpuCorNetwork(m, p.value = 0.01, adjust = "maxT", n_perm = 9), "p.value = 0.01 needs at least 99")
+  expect_error(gpuCorNetwork(m, p.value = 0.1, n_perm = 9), "'n_perm' is for adjust")
+  expect_error(gpuCorNetwork(m, p.value = 0.1, surrogate = "phase"), "is for adjust")
+  expect_error(gpuCorNetwork(m, p.value = 0.1, adjust = "maxT", shards = 2), "'shards'")
+  expect_error(gpuCorNetwork(list(m, m), p.value = 0.1, adjust = "maxT", combine = "fisher"), "one data set")
+  expect_error(gpuCorNetwork(m, p.value = 0.1, adjust = "maxT", min_obs = 4), "'min_obs'")
+  expect_error(gpuCorNetwork(replace(m, 3, NA), p.value = 0.1, adjust = "maxT", use = "pairwise"), "complete.obs")
+  expect_error(gpuAssociation(m, 1:20, fdr = 0.1, adjust = "maxT"), "not for 'fdr'")
+  path <- tempfile("plan")
+  expect_error(gpuCorPlan(path, m, p.value = 0.1, adjust = "maxT", shards = 2), "cannot be in a plan")
+  unlink(path, recursive = TRUE)
 })

@@ -602,7 +602,7 @@ test_that("with covariates it is residuals that are permuted, and regressed agai
 })
 
 test_that("residuals of ranks are not permuted", {
-  for (surrogate in c("rows", "phase")) {
+  for (surrogate in c("permutation", "phase")) {
     expect_error(gpuCorTest(graded(24, 7), method = "spearman", covariates = 1:24, adjust = "maxT",
                             surrogate = surrogate), "those of ranks do not stand")
   }

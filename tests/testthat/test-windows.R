@@ -471,9 +471,8 @@ test_that("arithmetic and the transpose of windows' coefficients are plain matri
   expect_output(print(t(w)), "[,1]", fixed = TRUE)
 })
 
-test_that("windows are of one subject and of all pairs", {
+test_that("windows combine subjects only, and 'pairs' needs a criterion", {
   x <- normal(20, 5)
-  expect_error(gpuCorWindows(list(x, x), 10), "many subjects' data are for gpuCor()", fixed = TRUE)
-  expect_error(gpuCorWindows(x, 10, combine = "mean"), "unused argument 'combine'", fixed = TRUE)
+  expect_error(gpuCorWindows(x, 10, combine = "mean"), "'x' is not a list of their matrices")
   expect_error(gpuCorWindows(x, 10, pairs = pairMask(1:5, same = TRUE)), "'pairs'", fixed = TRUE)
 })

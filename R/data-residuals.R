@@ -1,0 +1,70 @@
+# Residuals of columns, computed in R: for gpuClean(), lags and windows, and for surrogates. The engine computes its own
+# (src/measure/design.c).
+
+# Returns the residuals of a regression on an orthonormal basis. A second projection makes them orthogonal to the basis
+# to all digits where the first removed much. Residuals of multiples of regressors are rounding errors and become 0.
+# `keeps`: TRUE if the basis spans the residuals.
+residual_columns <- function(m, basis, keeps) {
+  inside <- basis %*% crossprod(basis, m)
+  left <- if (keeps) inside else m - inside
+  again <- if (!keeps) which(colSums(left^2) < colSums(m^2) / 2)
+  if (length(again)) {
+    some <- left[, again, drop = FALSE]
+    left[, again] <- some - basis %*% crossprod(basis, some)
+  }
+  largest <- function(m) apply(abs(m), 2L, max, 0)
+  left[, which(largest(left) <= 1e-10 * largest(m))] <- 0
+  left
+}
+
+# Returns the residuals of the columns of an ordinary matrix; observations with weight 0 are unchanged.
+residualize_columns <- function(x, design, is_centred) {
+  root <- if (is.null(design$weights)) rep(1, nrow(x)) else sqrt(design$weights)
+  counts <- root > 0
+  root <- root[counts]
+  left <- x[counts, , drop = FALSE] * root
+  if (is_centred) left <- left - outer(root, colSums(left * root) / sum(root^2))
+  x[counts, ] <- residual_columns(left, design$basis[counts, , drop = FALSE], design$keeps) / root
+  x
+}
+
+# ---- tasks
+
+is_adjusted_task <- function(task) !is.null(task$settings$design$basis)
+
+# Regresses on covariates over all observations, before the data are divided. `part`: the name of a part, for messages.
+residualized_task <- function(task, part) {
+  measure <- measure_of(task$method)
+  if (measure$ranked) {
+    fail("method = \"", task$method, "\" makes ranks in each ", part, ", and 'covariates' and 'bandpass' are ",
+         "regressed over all observations, before; give the residuals as 'x'")
+  }
+  given <- Filter(Negate(is.null), task[c("x", "y")])
+  if (uses[task$use] == "pairwise.complete.obs" && any(vapply(given, has_missing, NA))) {
+    fail("'covariates' and 'bandpass' are regressed over all observations, and of pairs that miss some there are no ",
+         part, "s; use \"complete.obs\", or fill them in")
+  }
+  task[names(given)] <- lapply(given, residualized_columns, task$settings$design, measure$centred)
+  task$settings$design["basis"] <- list(NULL)
+  task$settings$design$adjusted$lost <- NULL # counts all observations
+  task
+}
+
+# Returns the residuals of all columns as an ordinary matrix.
+residualized_columns <- function(x, design, is_centred) {
+  residuals <- lapply(block_columns(x), function(columns) {
+    residualize_columns(dense_columns(x, columns), design, is_centred)
+  })
+  residuals <- do.call(cbind, residuals)
+  colnames(residuals) <- colnames(x)
+  residuals
+}
+
+# Loads data that are no ordinary matrix once.
+dense_series <- function(x) {
+  if (is.matrix(x)) return(x)
+  names <- colnames(x)
+  x <- dense_columns(x, seq_len(ncol(x)))
+  colnames(x) <- names
+  x
+}

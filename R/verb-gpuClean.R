@@ -1,0 +1,117 @@
+#' Series without their confounds
+#'
+#' `gpuClean()` returns the residuals that [gpuCor()] correlates if it is given `covariates` or `bandpass`: every column
+#' is replaced by its residuals from a regression on the covariates and on the cosines outside the band. Use it where
+#' the series themselves are needed, such as for spectra, and to look at what regression leaves.
+#'
+#' `gpuCor(gpuClean(x, z))` equals `gpuCor(x, covariates = z)`. The functions that take `covariates` compute the same
+#' residuals without storing them, and count the degrees of freedom that regression takes: give them `covariates`, not
+#' residuals, where p values matter.
+#'
+#' `keep` drops (scrubs, censors) rows: they are excluded from the regression and from the result. Cosines belong to all
+#' rows, so that a gap does not shift them. `gpuCor(gpuClean(x, z, keep = good))` equals
+#' `gpuCor(x, covariates = z, weights = good)`, where `good` is a logical vector.
+#'
+#' Residuals have mean zero. A column with a missing or infinite value in a row that is kept is `NA`. A column that the
+#' covariates determine up to rounding is zero.
+#'
+#' @inheritParams gpuCor
+#' @param x Data as in [gpuCor()], of one subject: observations in rows, in the order of time for `bandpass`.
+#' @param keep `NULL` for all rows, a logical vector with a value for each, or integers: their numbers (negative:
+#'   dropped).
+#' @param file `NULL`, or a string: the name of a raw file to write, for residuals that are larger than memory.
+#' @return A matrix of doubles with the columns of `x` and its names, and a row for each row that is kept. A matrix of
+#'   [voxelMatrix()] stays one, with its mask and, if no row in between was dropped, its `tr`; a time series
+#'   ([stats::ts()]) stays one if all rows are kept. With `file`: a [gpuCorFile()], invisibly.
+#'
+#' @section Errors: As [gpuCor()]; neither `covariates` nor `bandpass`; a covariate that is missing in a row that is
+#'   kept; a list of subjects (call `lapply(x, gpuClean, ...)`); a `file` that exists.
+#' @seealso [gpucor-measures] for covariates and the band-pass filter; [voxelMatrix()]
+#' @examples
+#' set.seed(1)
+#' motion <- matrix(rnorm(200 * 2), 200)
+#' x <- outer(motion[, 1], 1:5) + matrix(rnorm(200 * 5), 200)
+#' cleaned <- gpuClean(x, motion, bandpass = c(0.01, 0.1), tr = 2)
+#' all.equal(cor(cleaned), as.matrix(gpuCor(x, covariates = motion, bandpass = c(0.01, 0.1), tr = 2)),
+#'           tolerance = 1e-6)
+#' spectrum(cleaned[, 1])
+#'
+#' good <- abs(motion[, 2]) < 2
+#' dim(gpuClean(x, motion, keep = good))
+#' @export
+gpuClean <- function(x, covariates = NULL, data = NULL, bandpass = NULL, tr = NULL, keep = NULL, file = NULL,
+                     assay = NULL, ..., control = gpuControl(...)) {
+  check_control(control, missing(control), ...names())
+  if (is.null(covariates) && is.null(bandpass)) fail("what is regressed out? give 'covariates' or 'bandpass', or both")
+  check_matrix_like(x, COLUMNS)
+  if (!is.null(file)) file <- check_new_file(file)
+  use <- match("everything", uses)
+  settings <- new_settings(control, mget(c("covariates", "data", "bandpass", "tr")), "double", assay = assay)
+  input <- check_input(x, NULL, use, "pearson", assay)
+  rows <- kept_times(keep, nrow(input$x), "rows of 'x'")
+  if (length(rows) < nrow(input$x)) settings$asked$weights <- as.numeric(seq_len(nrow(input$x)) %in% rows)
+  settings <- said_of_keep(designed_input(settings, input, "pearson", use))
+  if (!is.null(file)) return(invisible(cleaned_file(input$x, rows, settings, file)))
+  like_series(cleaned_matrix(input$x, rows, settings), x, rows)
+}
+
+# Observations are dropped by 'keep' here, and by 'weights' in other functions.
+said_of_keep <- function(code) {
+  words <- function(condition) {
+    sub("use = \"complete.obs\" or by 'weights' of 0", "'keep'", conditionMessage(condition), fixed = TRUE)
+  }
+  tryCatch(code, error = function(e) fail_again(e, words(e)))
+}
+
+# Calls put(columns, residuals) for blocks of columns.
+clean_blocks <- function(x, rows, settings, put) {
+  blocks <- block_columns(x)
+  for (b in seq_along(blocks)) {
+    block <- dense_columns(x, blocks[[b]])
+    storage.mode(block) <- "double"
+    absent <- which(colSums(!is.finite(block[rows, , drop = FALSE])) > 0)
+    if (length(absent)) block[, absent] <- 0
+    left <- residualize_columns(block, settings$design, TRUE)
+    if (length(rows) < nrow(left)) left <- left[rows, , drop = FALSE]
+    if (length(absent)) left[, absent] <- NA
+    put(blocks[[b]], left)
+    report_progress(settings, b / length(blocks))
+  }
+}
+
+cleaned_matrix <- function(x, rows, settings) {
+  values <- as.numeric(length(rows)) * ncol(x)
+  check_memory(8 * values, "gpuClean()", n_of(values, "value"), "'file' writes them to a file")
+  cleaned <- matrix(0, length(rows), ncol(x), dimnames = kept_names(x, rows))
+  clean_blocks(x, rows, settings, function(columns, left) cleaned[, columns] <<- left)
+  cleaned
+}
+
+kept_names <- function(x, rows) if (!is.null(dimnames(x))) list(rownames(x)[rows], colnames(x))
+
+cleaned_file <- function(x, rows, settings, file) {
+  partial <- partial_name(file)
+  connection <- file(partial, "wb")
+  on.exit({
+    if (!is.null(connection)) close(connection)
+    unlink(partial)
+  })
+  clean_blocks(x, rows, settings, function(columns, left) writeBin(as.vector(left), connection, endian = "little"))
+  close(connection)
+  connection <- NULL
+  if (file.size(partial) < 8 * as.numeric(length(rows)) * ncol(x)) fail_file("'file': the disk is full")
+  if (!rename_file(partial, file, replace = FALSE)) fail_file("'file' is ", show_value(file), ", which cannot be made")
+  raw_file(file, c(length(rows), ncol(x)), "double", kept_names(x, rows), 0)
+}
+
+# Gives residuals the class of the user's x, if it is a matrix of voxels or a time series.
+like_series <- function(cleaned, x, rows) {
+  if (inherits(x, "voxelMatrix") && knows_voxels(x)) {
+    attr(cleaned, "mask") <- attr(x, "mask", exact = TRUE)
+    if (all(diff(rows) == 1)) attr(cleaned, "tr") <- attr(x, "tr", exact = TRUE)
+    class(cleaned) <- class(x)
+  } else if (inherits(x, "ts") && length(rows) == nrow(x)) {
+    attributes(cleaned)[c("tsp", "class")] <- attributes(x)[c("tsp", "class")]
+  }
+  cleaned
+}

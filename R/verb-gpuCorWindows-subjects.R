@@ -1,0 +1,95 @@
+# gpuCorWindows() of several subjects: each window of all subjects is one call of a function that combines subjects.
+
+# `task`: list(method, use, precision, pairs, sign, mutual, criterion, options, control, combination, call); `settings`:
+# as of one subject, with the arguments for adjustment. `plan`: function of the number of rows that returns the windows
+# with their taper; `taper`: its name.
+windows_of_subjects <- function(x, keep, plan, taper, task, settings) {
+  if (keep == "moments") fail("output = \"moments\" is for one subject; the rows of output = \"dist\" have the same")
+  for (name in intersect(c("weights", "weights_are", "df"), names(settings$asked))) {
+    fail("'", name, "' is for the windows of one subject; leave it out")
+  }
+  if (is.null(task$combination$combine)) tell_mean(settings)
+  task$combination$combine <- check_combination(task$combination)$how
+  n <- count_of(x, task$combination$subjects, "x")
+  task$combination$subjects <- NULL
+  data <- read_subjects(x, NULL, n, task$use, task$method, settings$assay)$x
+  time <- time_of(data[[1L]], settings$asked$tr)
+  data <- series_of_subjects(data, task, settings)
+  windows <- plan(nrow(data[[1L]]))
+  found <- for_windows(windows, settings, function(k, settings) {
+    rows <- (k - 1) * windows$step + seq_len(windows$width)
+    window_of_subjects(lapply(data, function(m) m[rows, , drop = FALSE]), keep, windows$taper, task)
+  })
+  if (!is.null(task$pairs)) settings$pairs <- check_pairs(task$pairs, data[[1L]], NULL)
+  first <- list(x = data[[1L]], windows = windows, taper = taper, method = task$method, settings = settings,
+                pairs = count_pairs(data[[1L]], NULL, settings), call = task$call)
+  attributes <- window_attributes(first, keep, time)
+  attributes[c("adjusted", "n_obs")] <- list(found[[1L]]$adjusted, unique_or_all(vapply(found, `[[`, 0, "n_obs")))
+  values <- values_of_windows(lapply(found, `[[`, "value"), keep, colnames(data[[1L]]))
+  attributes(values) <- c(attributes(values), attributes)
+  values
+}
+
+unique_or_all <- function(values) if (length(unique(values)) == 1L) values[1L] else values
+
+# Returns all subjects' series as ordinary matrices, adjusted over all rows.
+series_of_subjects <- function(data, task, settings) {
+  n <- length(data)
+  asked <- settings$asked
+  each_subject(n, function(i) {
+    if (nrow(data[[i]]) != nrow(data[[1L]])) {
+      fail("there are ", n_of(nrow(data[[i]]), "row"), ", and ", nrow(data[[1L]]), " of the first subject; windows ",
+           "need the same rows of all")
+    }
+    settings$asked <- asked_of_subject(asked, i, n)
+    own <- list(x = data[[i]], y = NULL, method = task$method, use = task$use)
+    own$settings <- designed_input(settings, own["x"], task$method, task$use)
+    plain_series(if (is_adjusted_task(own)) residualized_task(own, "window")$x else own$x)
+  })
+}
+
+# Returns a list of f(k, settings) for each window. Each warning is given once.
+for_windows <- function(windows, settings, f) {
+  told <- character()
+  once <- function(condition) {
+    if (conditionMessage(condition) %in% told) invokeRestart("muffleWarning")
+    told <<- c(told, conditionMessage(condition))
+  }
+  lapply(seq_len(windows$n), function(k) {
+    own <- at_pass(settings, k, windows$n, paste("window", k, "of", windows$n))
+    report_progress(own, 0)
+    withCallingHandlers(f(k, own), warning = once)
+  })
+}
+
+# Returns list(value, n_obs, adjusted) of one window. `slices`: its rows of each subject.
+window_of_subjects <- function(slices, keep, weights, task) {
+  given <- c(list(slices, method = task$method, use = uses[task$use], precision = task$precision, weights = weights,
+                  options = task$options, control = task$control), task$combination)
+  if (keep == "dist") {
+    r <- do.call(gpuCor, given, quote = TRUE)
+    return(list(value = as.vector(r), n_obs = as.numeric(attr(r, "n_obs")), adjusted = attr(r, "adjusted")))
+  }
+  given[c(task$criterion$name, "sign")] <- list(task$criterion$value, task$sign)
+  given$pairs <- task$pairs
+  if (keep == "network") {
+    net <- do.call(gpuCorNetwork, c(given, list(mutual = task$mutual)), quote = TRUE)
+    net@call <- task$call
+    return(list(value = net, n_obs = net@n_obs, adjusted = net@adjusted))
+  }
+  sums <- do.call(gpuConnectivity, given, quote = TRUE)
+  list(value = sums[c("degree", "strength", "threshold")], n_obs = as.numeric(sums$n_obs),
+       adjusted = attr(sums, "adjusted"))
+}
+
+values_of_windows <- function(values, keep, names) {
+  if (keep == "network") return(values)
+  if (keep == "dist") return(do.call(cbind, values))
+  joined <- function(name) {
+    all <- do.call(cbind, lapply(values, function(one) as.vector(one[[name]])))
+    dimnames(all) <- if (!is.null(names)) list(names, NULL)
+    all
+  }
+  list(degree = joined("degree"), strength = joined("strength"),
+       threshold = vapply(values, function(one) as.numeric(one$threshold), 0))
+}
