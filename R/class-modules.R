@@ -18,14 +18,15 @@ new_modules <- function(found, job, all, own, call) {
                 "minModuleSize", "minCoreKME", "minCoreKMESize", "minKMEtoStay", "reassignThreshold")
   several <- !is.null(job$consensus)
   n_obs <- if (several) vapply(job$sets, function(set) nrow(set$x), 0) else nrow(job$x)
-  options <- changed_options(job$further$options, job$method)
+  adjusted <- Filter(length, list(covariates = if (several) vapply(job$covariates, ncol, 0L) else ncol(job$covariates),
+                                  options = changed_options(job$further$options, job$method)))
   structure(c(list(colors = all$colors, labels = labels, unmerged = all$unmerged),
               if (several) by_name(own) else own[[1L]], list(tree = found$tree),
               if (!is.null(found$scales)) list(scales = found$scales), job[settings], job$consensus,
               list(deepSplit = job$cut$deepSplit, detectCutHeight = job$cut$cutHeight,
-                   n_obs = n_obs, call = call)),
+                   n_obs = n_obs), if (!is.null(job$covariates)) job["covariates"], list(call = call)),
             class = c(if (several) "gpuConsensusModules", "gpuModules", "gpuCorResult"),
-            adjusted = if (length(options)) list(options = options))
+            adjusted = if (length(adjusted)) adjusted)
 }
 
 # Transposes a list of lists.

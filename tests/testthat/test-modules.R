@@ -38,6 +38,12 @@ genes_of_factors <- function(n_obs = 50, sizes = c(80, 60, 40, 20, 40), seed = 1
   x
 }
 
+# Two data sets of the genes above, each with modules of its own besides.
+two_sets <- function() {
+  sizes <- c(80, 60, 40, 20, 40)
+  list(first = genes_of_factors(40, sizes), second = genes_of_factors(30, sizes, seed = 2))
+}
+
 expect_same_modules <- function(ours, theirs) {
   expect_identical(ours$colors, theirs$colors)
   expect_identical(ours$unmerged, theirs$unmergedColors)
@@ -150,11 +156,59 @@ test_that("sparse data, experiments and files have the modules of the matrix", {
   expect_identical(SummarizedExperiment::rowData(se)$module, unname(m$colors))
 })
 
-# Two data sets of the genes above, each with modules of its own besides.
-two_sets <- function() {
-  sizes <- c(80, 60, 40, 20, 40)
-  list(first = genes_of_factors(40, sizes), second = genes_of_factors(30, sizes, seed = 2))
+# Compares with the modules of residuals made by hand.
+expect_modules_of <- function(ours, residuals, ...) {
+  by_hand <- gpuModules(residuals, power = 6, ...)
+  expect_gt(max(by_hand$labels), 2)
+  parts <- setdiff(names(by_hand), "call")
+  expect_equal(unclass(ours)[parts], unclass(by_hand)[parts])
 }
+
+test_that("modules adjusted for covariates are those of residuals, eigengenes included", {
+  skip_without_wgcna()
+  x <- genes_of_factors()
+  batch <- factor(rep_len(c("a", "b", "c"), 50))
+  year <- rep(2001:2010, 5)
+  x <- x + outer(3 * (batch == "b"), runif(240)) + outer(year, rnorm(240))
+  frame <- data.frame(batch, year)
+  ours <- gpuModules(x, power = 6, covariates = ~ batch + year, data = frame)
+  expect_modules_of(ours, residuals(lm(x ~ batch + year)))
+  expect_equal(ours$covariates, model.matrix(~ batch + year)[, -1], ignore_attr = TRUE)
+  expect_output(print(ours), "adjusted for 3 covariates")
+  tom <- gpuTOM(x, power = 6, covariates = frame)
+  expect_equal(ours$tree$height, gpuHclust(tom)$height, tolerance = 1e-5)
+  constant <- cbind(x, none = batch == "c", year)
+  adjusted <- gpuModules(constant, power = 6, covariates = frame)
+  expect_equal(unname(which(!adjusted$genes)), 241:242) # genes that the covariates explain
+  sets <- split(seq_len(50), rep(1:2, c(20, 30)))
+  ours <- gpuModules(lapply(unname(sets), function(at) x[at, ]), power = 6, combine = "min",
+                     covariates = lapply(sets, function(at) frame[at, ]))
+  expect_modules_of(ours, lapply(unname(sets), function(at) residuals(lm(x[at, ] ~ batch[at] + year[at]))),
+                    combine = "min")
+  expect_equal(lapply(ours$covariates, dim), list(set1 = c(20L, 3L), set2 = c(30L, 3L)))
+})
+
+test_that("genes with missing values are adjusted with their own samples, as by lm()", {
+  skip_without_wgcna()
+  skip_if_not_installed("impute")
+  x <- genes_of_factors()
+  x[sample(length(x), 200)] <- NA
+  ph <- replace(rnorm(50), 4, NA)
+  by_hand <- apply(x, 2, function(gene) residuals(lm(gene ~ ph, na.action = na.exclude)))
+  utils::capture.output({
+    ours <- gpuModules(x, power = 6, use = "pairwise.complete.obs", covariates = ph)
+    expect_modules_of(ours, by_hand, use = "pairwise.complete.obs")
+  })
+  expect_equal(which(!ours$samples), 4L)
+  expect_error(gpuModules(genes_of_factors(), power = 6, covariates = ph),
+               "'covariates' is missing in column 1, row 4; leave such samples out, or use =", fixed = TRUE)
+  expect_error(gpuModules(x, power = 6, data = data.frame(ph)), "'data' needs a formula in 'covariates'")
+  expect_error(gpuModules(x, power = 6, covariates = ph[-1]), "49 rows; there are 50 observations")
+  expect_error(gpuModules(unname(two_sets()), power = 6, combine = "min", covariates = list(1:40, 1:9)),
+               "data set 2: 'covariates' has 9 rows")
+  few <- two_sets()$second[1:4, ]
+  expect_error(gpuModules(few, power = 6, covariates = diag(4)), "takes 3 of 3 degrees of freedom and leaves none")
+})
 
 expect_same_consensus <- function(ours, theirs) {
   expect_identical(ours$colors, theirs$colors)
@@ -298,7 +352,6 @@ test_that("what is not installed or makes no sense is an error that says so", {
                fixed = TRUE)
   skip_without_wgcna()
   x <- genes_of_factors()
-  expect_error(gpuModules(x, covariates = 1:50), "unused argument 'covariates'")
   expect_error(gpuModules(x, power = 40), "'power' must be a number between 1 and 30")
   expect_error(gpuModules(x, power = 4, cut = list(depth = 3)), "'cut' has \"depth\"; it may have maxCoreScatter")
   expect_error(gpuModules(x, power = 4, mergeCutHeight = "low"), "'mergeCutHeight' must be a number")
