@@ -46,8 +46,10 @@ is_of_sets <- function(x) inherits(x, "gpuConsensusModules")
 #' @param x,object,modules An object of class `gpuModules`.
 #' @param row.names,optional Not used.
 #' @param main A title.
+#' @param traits For `plot()`: `NULL`, or the traits of the samples, as in [gpuAssociation()].
+#' @param covariates For `plot()` with `traits`: see [gpuAssociation()]. By default those of the modules.
 #' @param numeric `TRUE` to name modules by their numbers, as WGCNA's `numericLabels` does.
-#' @param ... Not used.
+#' @param ... For `plot()` with `traits`: arguments of [gpuAssociation()] such as `method`. Otherwise not used.
 #' @return `as.data.frame()`: a row for each gene, with `gene`, `module` (a number), `color`, `kME` with its own
 #'   module's eigengene, and `kWithin`; both are `NA` for a gene in no module. For several data sets there are columns
 #'   for each set, such as `kME.control`.
@@ -56,7 +58,9 @@ is_of_sets <- function(x) inherits(x, "gpuConsensusModules")
 #'   variance `explained` by its eigengene, and its `hub`; and `unassigned`, the number of genes in no module. The hub
 #'   is the gene with the largest `kWithin`; for several data sets, the gene whose smallest |kME| is the largest.
 #'
-#'   `plot()`: the tree, and below it the modules' colors and numbers.
+#'   `plot()`: the tree, and below it the modules' colors and numbers. With `traits`: a cell for each module and trait,
+#'   with the correlation of the eigengene and, in parentheses, its p value, not adjusted for the number of cells. It
+#'   returns `gpuAssociation(x$eigengenes, traits, covariates = x$covariates, output = "matrix")`, without grey.
 #'
 #'   `as_blockwiseModules()`: the list that `WGCNA::blockwiseModules()` returns for one block, or for several data sets
 #'   the list of `WGCNA::blockwiseConsensusModules()`.
@@ -68,6 +72,7 @@ is_of_sets <- function(x) inherits(x, "gpuConsensusModules")
 #'   modules <- gpuModules(x, power = 6)
 #'   print(summary(modules))
 #'   print(table(modules$labels))
+#'   plot(modules, traits = data.frame(age = 20 * factors[, 1] + rnorm(50, 50), sex = rep(c("f", "m"), 25)))
 #'   blocks <- as_blockwiseModules(modules)
 #'   colors <- blocks$colors[blocks$blockGenes[[1]]]
 #'   WGCNA::plotDendroAndColors(blocks$dendrograms[[1]], colors, dendroLabels = FALSE)

@@ -18,7 +18,8 @@ residuals_of <- function(x, asked, observations) {
   list(x = values, covariates = z)
 }
 
-# Decomposes an intercept and covariates. They are centered, as qr() would count large ones that vary little as constant.
+# Decomposes an intercept and covariates. These are centered, as qr() would count large ones that vary little as
+# constant.
 decompose <- function(z) {
   root <- rep(1, nrow(z))
   qr(cbind(root, centred_columns(z, root, centred = TRUE)), tol = SAME_SPAN)

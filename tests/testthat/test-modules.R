@@ -322,6 +322,26 @@ test_that("modules are printed, summed up, drawn, and made a data frame of", {
   expect_equal(unname(as_blockwiseModules(m, numeric = TRUE)$unmergedColors[1:3]), c(5, 9, 0))
 })
 
+test_that("modules and traits are drawn from tests of eigengenes, adjusted as the modules are", {
+  skip_without_wgcna()
+  x <- genes_of_factors()
+  batch <- rep_len(1:3, 50)
+  m <- gpuModules(x, power = 6, covariates = factor(batch))
+  traits <- data.frame(age = x[, 1] + rnorm(50), sex = rep(c("f", "m"), 25))
+  grDevices::pdf(NULL)
+  on.exit(grDevices::dev.off())
+  found <- plot(m, traits)
+  expect_equal(rownames(found$r), paste0("ME", names(module_sizes(m))))
+  by_hand <- summary(lm(m$eigengenes[[2]] ~ age + factor(batch), traits))$coefficients["age", ]
+  expect_equal(c(found$statistic["MEblue", "age"], found$p.value["MEblue", "age"]), by_hand[3:4], ignore_attr = TRUE)
+  expect_equal(found$df, 46)
+  expect_equal(plot(m, traits, method = "spearman", covariates = NULL)$r[2, 1],
+               cor(m$eigengenes[[2]], traits$age, method = "spearman"))
+  expect_true(all(c("MEblue", "age", "sexm") %in% texts_of(plot(m, traits))))
+  expect_error(plot(gpuModules(two_sets(), power = 6, combine = "min"), traits), "is for modules of one data set")
+  expect_error(plot(gpuModules(normal(50, 60), power = 12), traits), "all genes are grey")
+})
+
 test_that("the tree with its modules looks as it did", {
   skip_if_not_installed("vdiffr")
   place <- c(seq(0, 1, length.out = 12)^2, 3 + seq(0, 1, length.out = 9)^2, 5, 8, 11.5)
