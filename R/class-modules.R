@@ -20,13 +20,23 @@ new_modules <- function(found, job, all, own, call) {
   n_obs <- if (several) vapply(job$sets, function(set) nrow(set$x), 0) else nrow(job$x)
   adjusted <- Filter(length, list(covariates = if (several) vapply(job$covariates, ncol, 0L) else ncol(job$covariates),
                                   options = changed_options(job$further$options, job$method)))
-  structure(c(list(colors = all$colors, labels = labels, unmerged = all$unmerged),
+  structure(c(list(colors = all$colors, labels = labels, unmerged = all$unmerged,
+                   members = members_of(labels, all$order, lapply(own, `[[`, "kME"), job$type)),
               if (several) by_name(own) else own[[1L]], list(tree = found$tree),
               if (!is.null(found$scales)) list(scales = found$scales), job[settings], job$consensus,
               list(deepSplit = job$cut$deepSplit, detectCutHeight = job$cut$cutHeight,
                    n_obs = n_obs), if (!is.null(job$covariates)) job["covariates"], list(call = call)),
             class = c(if (several) "gpuConsensusModules", "gpuModules", "gpuCorResult"),
             adjusted = if (length(adjusted)) adjusted)
+}
+
+# Returns a list of the names of each module's genes, sorted. `modules`: colors in the order of labels; `kme`: a matrix
+# of each data set.
+members_of <- function(labels, modules, kme, type) {
+  is_in <- which(labels > 0)
+  own <- lapply(unname(kme), function(each) each[cbind(is_in, labels[is_in])])
+  first <- is_in[order(-do.call(pmin, if (type == "unsigned") lapply(own, abs) else own))]
+  split(names(labels)[first], factor(modules[labels[first]], modules))
 }
 
 # Transposes a list of lists.

@@ -35,6 +35,18 @@
 #' **Memory.** About 24 n^2 bytes for n genes beside the data (10 GB for 20,000 genes), most of it while the tree is
 #' cut. The limit is 65,536 genes; for more, use the most variable ones or `gpuTOM(output = "network")`.
 #'
+#' @section Enrichment:
+#' Tests of enrichment compare the genes of a module with all genes that could have been in it:
+#'
+#' ```
+#' universe <- names(modules$labels)[modules$genes]
+#' clusterProfiler::compareCluster(modules$members, "enrichGO", OrgDb = "org.Hs.eg.db", keyType = "SYMBOL",
+#'                                 universe = universe)
+#' gprofiler2::gost(modules$members, custom_bg = universe)
+#' fgsea::fora(pathways, modules$members$turquoise, universe)
+#' fgsea::fgsea(pathways, modules$kME[modules$genes, "turquoise"]) # of ranks, without a cut
+#' ```
+#'
 #' @section With WGCNA:
 #' [as_blockwiseModules()] makes the list that `blockwiseModules()` returns. `colors` of the result is what WGCNA calls
 #' `colors`, and `eigengenes` what it calls `MEs`. This tests whether modules are preserved in other data, `test`, with
@@ -91,6 +103,8 @@
 #' \item{explained}{the fraction of its genes' variance that an eigengene explains}
 #' \item{kME}{matrix, gene x module: the correlation of each gene with each eigengene; `NA` for dropped genes}
 #' \item{kWithin}{the sum of a gene's adjacencies with the others of its module; `NA` for genes in none}
+#' \item{members}{a list with the names of the genes of each module, such as `$turquoise`, by decreasing kME (its
+#'   absolute value if `type` is `"unsigned"`; for several data sets the smallest one)}
 #' \item{tree}{the tree of the genes that were not dropped, of class [stats::hclust]}
 #' \item{genes, samples}{logical vectors: which were not dropped}
 #' \item{power, fit}{the power, and the result of [pickPower()], or `NULL`}

@@ -124,6 +124,27 @@ test_that("a gene moves to the module that it goes with", {
   expect_equal(unique(gone[labels == 5L & seq_along(labels) != strong]), 0L) # too few are left
 })
 
+test_that("members are the genes of each module, by decreasing kME", {
+  skip_without_wgcna()
+  x <- genes_of_factors()
+  for (type in c("unsigned", "signed")) {
+    m <- gpuModules(x, power = 8, type = type)
+    frame <- as.data.frame(m)
+    expect_named(m$members, names(module_sizes(m)))
+    expect_equal(lengths(m$members), module_sizes(m))
+    by_module <- unlist(lapply(seq_along(m$members), function(module) {
+      own <- frame[frame$module == module, ]
+      own$gene[order(-if (type == "unsigned") abs(own$kME) else own$kME)]
+    }))
+    expect_identical(unlist(m$members, use.names = FALSE), by_module)
+  }
+  m <- gpuModules(two_sets(), power = 6, combine = "min")
+  own <- subset(as.data.frame(m), module == 2)
+  expect_identical(m$members[[2]], own$gene[order(-pmin(abs(own$kME.first), abs(own$kME.second)))])
+  none <- gpuModules(unname(normal(30, 60)), power = 12)
+  expect_identical(none$members, setNames(list(), character()))
+})
+
 test_that("the power is the lowest that fits and falls, or the usual one", {
   expect_equal(usual_power(c(10, 25, 35, 50), "unsigned"), c(9, 8, 7, 6))
   expect_equal(usual_power(50, "signed"), 12)
