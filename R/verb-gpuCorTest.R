@@ -143,8 +143,9 @@ gpuTtest <- function(goodPairs, coeffs) {
 #' @return A list of class `gpuCorTest`: `r`, `n`, `statistic` (t; Kendall: z; distance: `n * r + 1`) and `p.value`,
 #'   each a `dist` that takes names, `$p.value["a", "b"]`, or a matrix with `y` or `output = "matrix"`; `conf.low` and
 #'   `conf.high`, with `conf.level`; `df`, if weights, covariates, options or `df` are given; `p.adjusted`, with
-#'   `adjust`; and `method`, `use`, `alternative`, `log.p`, `conf.level`. With `"mi"`, `statistic` and `p.value` are `NULL`. `as.data.frame()` has a row for each
-#'   pair. P values are `NA` if the coefficient is `NA` or n is below `min_obs`.
+#'   `adjust`; and `method`, `use`, `alternative`, `log.p`, `conf.level`. With `"mi"`, `statistic` and `p.value` are
+#'   `NULL`. `as.data.frame()` has a row for each pair. P values are `NA` if the coefficient is `NA` or n is below
+#'   `min_obs`.
 #' @section Errors: As [gpuCor()]. Method `"mi"` without `adjust`. `conf.level` with a method without intervals.
 #'   `adjust` with pairs that have different observations, with `weights` other than 0 and 1, with `covariates` or
 #'   `bandpass` of Spearman's rho, and, for `surrogate = "rows"`, with `bandpass` or `df`; surrogates of series with
