@@ -177,10 +177,10 @@ test_that("heat maps of many variables are as wide as those of few", {
 
 test_that("axes of time have their unit", {
   x <- genes[, 1:6]
-  xlab <- function(x) grep("centre of the window", texts_of(plot(gpuCorWindows(x, 12, step = 3))), value = TRUE)
-  expect_identical(xlab(x), "centre of the window: observation")
-  expect_identical(xlab(stats::ts(x, 1950)), "centre of the window: time")
-  expect_identical(xlab(structure(x, tr = 0.72)), "centre of the window: time (s)")
+  xlab <- function(x) grep("center of the window", texts_of(plot(gpuCorWindows(x, 12, step = 3))), value = TRUE)
+  expect_identical(xlab(x), "center of the window: observation")
+  expect_identical(xlab(stats::ts(x, 1950)), "center of the window: time")
+  expect_identical(xlab(structure(x, tr = 0.72)), "center of the window: time (s)")
   img <- image_with_affine(c(5, 4, 3, 20))
   expect_true("time (s)" %in% texts_of(plot(voxelMatrix(img)[-(1:4), ])))
   expect_true("time point" %in% texts_of(plot(voxelMatrix(img)[-3, ])))
