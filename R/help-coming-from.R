@@ -29,6 +29,8 @@
 #' | | `blockwiseConsensusModules(list(list(data = x1), list(data = x2)))` | `gpuModules(list(x1, x2), combine = "min")` |
 #' | | `moduleEigengenes(x, colors)` | `gpuModules(x)$eigengenes` |
 #' | | `corPvalueStudent(cor(x, traits), n)` | [gpuAssociation()] |
+#' | | `labeledHeatmap(cor(MEs, traits), textMatrix = )` | `plot(modules, traits = traits)` |
+#' | limma | `removeBatchEffect(t(x), batch)` before WGCNA | `gpuModules(x, covariates = batch)` |
 #' | Hmisc | `rcorr(x)`; `$r`, `$n`, `$P` | `gpuCorTest(x, use = "pairwise", output = "matrix")`; `$r`, `$n`, `$p.value` |
 #' | psych | `corr.test(x, adjust = "none")`; `$r`, `$n`, `$t`, `$p` | `gpuCorTest(x, use = "pairwise", output = "matrix")`; `$r`, `$n`, `$statistic`, `$p.value` |
 #' | | `corr.test(x, adjust = "holm")` | `p.adjust(gpuCorTest(x)$p.value, "holm")` |
