@@ -2,7 +2,7 @@
 
 #' @rdname gpuModules-methods
 #' @export
-plot.gpuModules <- function(x, traits = NULL, main = NULL, covariates = x$covariates, ...) {
+plot.gpuModules <- function(x, main = NULL, traits = NULL, covariates = x$covariates, ...) {
   if (is.null(traits)) {
     draw_modules(x, main)
     return(invisible(x))

@@ -182,7 +182,7 @@ mutants <- list(
          "association"),
   mutant("variance that covariates explain", "R/step-factors.R", "at > taken & at <= whole$rank", "at <= whole$rank",
          "association"),
-  mutant("missing values of residuals", "R/data-residuals.R", "which(!missing[, columns[1L]])",
+  mutant("missing values of residuals", "R/data-regression.R", "which(!missing[, columns[1L]])",
          "seq_len(nrow(missing))", "modules"),
   mutant("order of members", "R/class-modules.R", "order(-do.call(pmin", "order(do.call(pmin", "modules"),
   mutant("traits adjusted as modules", "R/verb-gpuModules-traits.R", "covariates = x$covariates", "covariates = NULL",

@@ -351,16 +351,16 @@ test_that("modules and traits are drawn from tests of eigengenes, adjusted as th
   traits <- data.frame(age = x[, 1] + rnorm(50), sex = rep(c("f", "m"), 25))
   grDevices::pdf(NULL)
   on.exit(grDevices::dev.off())
-  found <- plot(m, traits)
+  found <- plot(m, traits = traits)
   expect_equal(rownames(found$r), paste0("ME", names(module_sizes(m))))
   by_hand <- summary(lm(m$eigengenes[[2]] ~ age + factor(batch), traits))$coefficients["age", ]
   expect_equal(c(found$statistic["MEblue", "age"], found$p.value["MEblue", "age"]), by_hand[3:4], ignore_attr = TRUE)
   expect_equal(found$df, 46)
-  expect_equal(plot(m, traits, method = "spearman", covariates = NULL)$r[2, 1],
+  expect_equal(plot(m, traits = traits, method = "spearman", covariates = NULL)$r[2, 1],
                cor(m$eigengenes[[2]], traits$age, method = "spearman"))
-  expect_true(all(c("MEblue", "age", "sexm") %in% texts_of(plot(m, traits))))
-  expect_error(plot(gpuModules(two_sets(), power = 6, combine = "min"), traits), "is for modules of one data set")
-  expect_error(plot(gpuModules(normal(50, 60), power = 12), traits), "all genes are grey")
+  expect_true(all(c("MEblue", "age", "sexm") %in% texts_of(plot(m, traits = traits))))
+  expect_error(plot(gpuModules(two_sets(), power = 6, combine = "min"), traits = traits), "is for modules of one data set")
+  expect_error(plot(gpuModules(normal(50, 60), power = 12), traits = traits), "all genes are grey")
 })
 
 test_that("the tree with its modules looks as it did", {

@@ -1,4 +1,4 @@
-# Residuals of a regression on covariates, for functions that need the adjusted values themselves.
+# Regression on covariates in R, for functions that need the adjusted values themselves.
 
 # Returns list(x: the residuals of lm(x ~ covariates), a matrix that is NA where x or a covariate is; covariates: as a
 # numeric matrix). `asked`: list(covariates, data); `observations`: those of the user's x.
