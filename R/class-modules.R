@@ -18,14 +18,25 @@ new_modules <- function(found, job, all, own, call) {
                 "minModuleSize", "minCoreKME", "minCoreKMESize", "minKMEtoStay", "reassignThreshold")
   several <- !is.null(job$consensus)
   n_obs <- if (several) vapply(job$sets, function(set) nrow(set$x), 0) else nrow(job$x)
-  options <- changed_options(job$further$options, job$method)
-  structure(c(list(colors = all$colors, labels = labels, unmerged = all$unmerged),
+  adjusted <- Filter(length, list(covariates = if (several) vapply(job$covariates, ncol, 0L) else ncol(job$covariates),
+                                  options = changed_options(job$further$options, job$method)))
+  structure(c(list(colors = all$colors, labels = labels, unmerged = all$unmerged,
+                   members = members_of(labels, all$order, lapply(own, `[[`, "kME"), job$type)),
               if (several) by_name(own) else own[[1L]], list(tree = found$tree),
               if (!is.null(found$scales)) list(scales = found$scales), job[settings], job$consensus,
               list(deepSplit = job$cut$deepSplit, detectCutHeight = job$cut$cutHeight,
-                   n_obs = n_obs, call = call)),
+                   n_obs = n_obs), if (!is.null(job$covariates)) job["covariates"], list(call = call)),
             class = c(if (several) "gpuConsensusModules", "gpuModules", "gpuCorResult"),
-            adjusted = if (length(options)) list(options = options))
+            adjusted = if (length(adjusted)) adjusted)
+}
+
+# Returns a list of the names of each module's genes, sorted. `modules`: colors in the order of labels; `kme`: a matrix
+# of each data set.
+members_of <- function(labels, modules, kme, type) {
+  is_in <- which(labels > 0)
+  own <- lapply(unname(kme), function(each) each[cbind(is_in, labels[is_in])])
+  first <- is_in[order(-do.call(pmin, if (type == "unsigned") lapply(own, abs) else own))]
+  split(names(labels)[first], factor(modules[labels[first]], modules))
 }
 
 # Transposes a list of lists.
@@ -45,8 +56,10 @@ is_of_sets <- function(x) inherits(x, "gpuConsensusModules")
 #' @param x,object,modules An object of class `gpuModules`.
 #' @param row.names,optional Not used.
 #' @param main A title.
+#' @param traits For `plot()`: `NULL`, or the traits of the samples, as in [gpuAssociation()].
+#' @param covariates For `plot()` with `traits`: see [gpuAssociation()]. By default those of the modules.
 #' @param numeric `TRUE` to name modules by their numbers, as WGCNA's `numericLabels` does.
-#' @param ... Not used.
+#' @param ... For `plot()` with `traits`: arguments of [gpuAssociation()] such as `method`. Otherwise not used.
 #' @return `as.data.frame()`: a row for each gene, with `gene`, `module` (a number), `color`, `kME` with its own
 #'   module's eigengene, and `kWithin`; both are `NA` for a gene in no module. For several data sets there are columns
 #'   for each set, such as `kME.control`.
@@ -55,7 +68,9 @@ is_of_sets <- function(x) inherits(x, "gpuConsensusModules")
 #'   variance `explained` by its eigengene, and its `hub`; and `unassigned`, the number of genes in no module. The hub
 #'   is the gene with the largest `kWithin`; for several data sets, the gene whose smallest |kME| is the largest.
 #'
-#'   `plot()`: the tree, and below it the modules' colors and numbers.
+#'   `plot()`: the tree, and below it the modules' colors and numbers. With `traits`: a cell for each module and trait,
+#'   with the correlation of the eigengene and, in parentheses, its p value, not adjusted for the number of cells. It
+#'   returns `gpuAssociation(x$eigengenes, traits, covariates = x$covariates, output = "matrix")`, without grey.
 #'
 #'   `as_blockwiseModules()`: the list that `WGCNA::blockwiseModules()` returns for one block, or for several data sets
 #'   the list of `WGCNA::blockwiseConsensusModules()`.
@@ -67,6 +82,7 @@ is_of_sets <- function(x) inherits(x, "gpuConsensusModules")
 #'   modules <- gpuModules(x, power = 6)
 #'   print(summary(modules))
 #'   print(table(modules$labels))
+#'   plot(modules, traits = data.frame(age = 20 * factors[, 1] + rnorm(50, 50), sex = rep(c("f", "m"), 25)))
 #'   blocks <- as_blockwiseModules(modules)
 #'   colors <- blocks$colors[blocks$blockGenes[[1]]]
 #'   WGCNA::plotDendroAndColors(blocks$dendrograms[[1]], colors, dendroLabels = FALSE)

@@ -15,9 +15,9 @@ resolve_index <- function(index, x, name) {
   found
 }
 
-# Returns the values of variables i[k] and j[k].
+# Returns the values of variables i[k] and j[k]. The diagonal is that of as.matrix().
 pair_values <- function(x, i, j) {
-  values <- rep(1, length(i))
+  values <- rep(if (is_all_pairs(x)) 1 else 0, length(i))
   other <- i != j
   diagonal <- attr(x, "diagonal")
   if (!is.null(diagonal)) values[!other] <- diagonal[i[!other]]
@@ -60,6 +60,10 @@ pick_from_matrix <- function(x, index) {
                    dimnames = if (!is.null(labels)) list(labels[i], labels[j]))
   if (drop) drop(values) else values
 }
+
+# Class pairValues: values of pairs that are no coefficients, such as p values.
+#' @export
+`[.pairValues` <- `[.allPairs`
 
 #' @rdname gpuCor-class
 #' @export

@@ -3,7 +3,8 @@
 # Elements that are NULL in some results, depending on the arguments.
 OPTIONAL_ELEMENTS <- c("df", "statistic", "p.value", "conf.low", "conf.high", "conf.level", "p.adjusted", "degree",
                        "strength", "threshold", "edges", "soft", "histogram", "power", map_names, "fit", "scales",
-                       "combine", "probs", "calibration", "calibrationQuantile")
+                       "combine", "probs", "calibration", "calibrationQuantile",
+                       "covariates", "num_df")
 
 # Works as for any list, but an unknown name is an error: NULL could be mistaken for a result.
 #' @export
@@ -11,13 +12,18 @@ OPTIONAL_ELEMENTS <- c("df", "statistic", "p.value", "conf.low", "conf.high", "c
   at <- pmatch(name, names(x))
   if (!is.na(at)) return(.subset2(x, at))
   if (name %in% OPTIONAL_ELEMENTS) return(NULL)
-  meant <- nearest(name, names(x))
+  meant <- if (OTHER_ELEMENTS[name] %in% names(x)) OTHER_ELEMENTS[[name]] else nearest(name, names(x))
   fail("a ", class(x)[1L], " has no element '", name, "'; ", if (length(meant)) {
     paste0("did you mean $", meant, "?")
   } else {
     paste("there are", if (is.null(names(x))) "elements without names" else paste0("$", names(x), collapse = ", "))
   })
 }
+
+# Names of these elements in the results of WGCNA.
+OTHER_ELEMENTS <- c(MEs = "eigengenes", multiMEs = "eigengenes", dendrograms = "tree", moduleLabels = "labels",
+                    moduleColors = "colors", unmergedColors = "unmerged", goodGenes = "genes", goodSamples = "samples",
+                    networkType = "type", powerEstimate = "power")
 
 #' @importFrom utils head
 #' @export

@@ -92,14 +92,14 @@ check_there <- function(formula, data) {
 }
 
 # Text that should be numeric would become a contrast for each of its values.
-check_text <- function(column, name) {
+check_text <- function(column, name, argument = "covariates") {
   if (!is.character(column) && !is.factor(column)) return(invisible())
   values <- as.character(column[!is.na(column)])
   levels <- unique(values)
   words <- levels[is.na(suppressWarnings(as.numeric(levels)))]
   is_misread <- is.character(column) && any(grepl(MISSING_WORDS, words, ignore.case = TRUE)) # levels may be intended
   if (length(levels) <= MANY_LEVELS * length(values) && !is_misread) return(invisible())
-  fail("'covariates' has column \"", name, "\" of text, with ", n_of(length(levels), "different value"), " in ",
+  fail("'", argument, "' has column \"", name, "\" of text, with ", n_of(length(levels), "different value"), " in ",
        n_of(length(values), "observation"), text_hint(levels, words))
 }
 

@@ -41,6 +41,13 @@ check_not_network <- function(x, name) {
        ", \"generalMatrix\")")
 }
 
+# Stops if x is a correlation matrix, whose columns would be correlated again.
+check_not_coefficients <- function(x, name) {
+  is_square <- is.matrix(x) && is.numeric(x) && nrow(x) == ncol(x) && nrow(x) > 2L
+  if (!is_square || !isTRUE(all(diag(x) == 1)) || !isTRUE(max(abs(x), na.rm = TRUE) <= 1)) return(invisible())
+  if (isSymmetric(unname(x))) fail("'", name, "' is a matrix of coefficients; give the data that they are of")
+}
+
 as_ordinary <- function(x, name) {
   if (isS4(x) && is(x, "Matrix")) {
     check_copy_memory(x, name)

@@ -4,6 +4,7 @@
 MIN_ROWS <- 1000
 MIN_RATIO <- 10
 SAME_ORDER <- 0.85 # min rank correlation of almost identical columns, such as samples or volumes
+COUNT_ORDER <- 0.5 # the same of samples of counts, which are noisier
 
 warn_transposed <- function(x) {
   if (identical(getOption("gpucor.orientation"), "columns") || !looks_transposed(x)) return(invisible())
@@ -53,8 +54,12 @@ are_alike <- function(x) {
   columns <- unique(round(seq(1, ncol(x), length.out = 5)))
   rows <- unique(round(seq(1, nrow(x), length.out = 200)))
   values <- as.matrix(x[, columns, drop = FALSE][rows, , drop = FALSE])
-  if (suppressWarnings(!isTRUE(stats::cor(values[, 1:2], method = "spearman")[2L] >= SAME_ORDER))) return(FALSE)
+  order <- if (are_counts(values)) COUNT_ORDER else SAME_ORDER
+  if (suppressWarnings(!isTRUE(stats::cor(values[, 1:2], method = "spearman")[2L] >= order))) return(FALSE)
   level <- colMeans(values)
-  isTRUE(min(stats::cor(values, method = "spearman")) >= SAME_ORDER) &&
+  isTRUE(min(stats::cor(values, method = "spearman")) >= order) &&
     max(level) - min(level) <= mean(apply(values, 2L, stats::sd))
 }
+
+# Returns TRUE for integers of which some are large, unlike scores.
+are_counts <- function(values) isTRUE(all(values >= 0 & values == round(values)) && max(values) >= 100)

@@ -37,6 +37,8 @@
 #' | `use = "pairwise"`, `"complete.obs"` | values missing at random | as for the number of complete observations |
 #' | `covariates`, Pearson's and `"bicor"` | linear effects, normal | valid |
 #' | `covariates`, `"spearman"` | effects of the covariates | not valid, see below |
+#' | F of a factor ([gpuAssociation()]) | normal, or logarithms of counts; with `covariates` | valid |
+#' | F of a factor | lognormal, equal groups | conservative at 0.05 |
 #' | `partial`, `shrinkage = 0` | normal | valid |
 #' | `partial`, shrunken | independent columns: normal, or `"spearman"` | conservative, also in the far tail |
 #' | `partial`, shrunken | neighbors of strong edges, or other data | not valid, see below |

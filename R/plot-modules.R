@@ -1,8 +1,6 @@
 # Plots the tree of gpuModules(), with the colors and numbers of modules.
 
-#' @rdname gpuModules-methods
-#' @export
-plot.gpuModules <- function(x, main = NULL, ...) {
+draw_modules <- function(x, main) {
   old <- graphics::par("mar", "las", "cex")
   on.exit({
     graphics::layout(1)
@@ -14,7 +12,6 @@ plot.gpuModules <- function(x, main = NULL, ...) {
   plot_tree(x$tree, main, if (several) "1 - consensus overlap" else "1 - topological overlap")
   graphics::par(mar = c(1.8, 4.2, 0.2, 0.8), cex = 0.9)
   plot_bar(x)
-  invisible(x)
 }
 
 # Draws lines like plot.hclust(), but thinner for thousands of leaves, and without names.

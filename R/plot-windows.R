@@ -31,7 +31,7 @@ carpet_of <- function(x, max) {
   values <- reduce_rows(values, max)
   windows <- attr(x, "windows")
   list(values = values, time = if (is.null(windows$time)) windows$centre else windows$time,
-       xlab = paste("centre of the window:", time_title(windows)),
+       xlab = paste("center of the window:", time_title(windows)),
        ylab = paste0(n_of(n, if (of_pairs) "pair" else "variable"), ", by their mean", if (!of_pairs) " degree"),
        limits = if (of_pairs) c(-1, 1) else c(0, max(values, 1, na.rm = TRUE)),
        colors = if (of_pairs) diverging() else sequential(), title = if (of_pairs) "r" else "degree")

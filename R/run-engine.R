@@ -141,9 +141,10 @@ dist_attributes <- function(x, method, call) {
        diagonal = NULL, call = call, class = c("gpuCor", "allPairs", "dist"))
 }
 
-# Returns the attributes of a plain dist.
+# Returns the attributes of values of pairs that are no coefficients.
 plain_dist_attributes <- function(x, method) {
-  list(Size = ncol(x), Labels = colnames(x), Diag = FALSE, Upper = FALSE, method = method, class = "dist")
+  list(Size = ncol(x), Labels = colnames(x), Diag = FALSE, Upper = FALSE, method = method,
+       class = c("pairValues", "dist"))
 }
 
 matrix_attributes <- function(rows, columns) {

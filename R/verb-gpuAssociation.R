@@ -10,8 +10,13 @@
 #' With `p.value` or `fdr` only the pairs that meet it are stored, as in [gpuCorNetwork()]. Otherwise all pairs are
 #' returned, and take 40 bytes each.
 #'
-#' A factor or a column of text with two levels becomes 0 and 1, named by the level that is 1, as in [stats::lm()]. One
-#' with more levels is an error: make an indicator variable of each level.
+#' **Factors.** A factor or a column of text with two levels becomes 0 and 1, named by the level that is 1, as in
+#' [stats::lm()]. One with more levels is tested as a whole, by Pearson's correlation only: the statistic is F of the
+#' analysis of variance, `anova(lm(gene ~ covariates), lm(gene ~ covariates + trait))`, without covariates that of
+#' `oneway.test(gene ~ trait, var.equal = TRUE)`. Its `r` is R (eta without covariates), which has no sign: R^2 is the
+#' fraction of the variance, after adjustment, that the factor explains. With such a factor all pairs are in memory even
+#' if `p.value` or `fdr` is given. `x <- apply(x, 2, rank)` tests ranks. To test each level, make indicator variables:
+#' `sapply(levels(trait), "==", trait)`.
 #'
 #' @inheritParams gpuCor
 #' @inheritParams gpuCorTest
@@ -33,15 +38,18 @@
 #' @param min_obs An integer of at least 3, or `NULL` for 3: pairs with fewer pairwise-complete observations have no p
 #'   value.
 #' @return `output = "edges"`: a data frame, the smallest p value first: `from` (column of `x`), `to` (trait), `r`,
-#'   `statistic` (t; Kendall: z), `p.value`, `fdr`, and `p.adjusted` with `adjust`. Attribute `tests` is the number of
-#'   pairs that have a coefficient; `fdr` is the p value adjusted for all of these. With `p.value` it is computed from
-#'   the pairs that were kept, as in Matrix eQTL, so that the last ones can be larger than among all pairs.
+#'   `statistic` (t; Kendall: z; of a factor with more than two levels F), `p.value`, `fdr`, and `p.adjusted` with
+#'   `adjust`. Attribute `tests` is the number of pairs that have a coefficient; `fdr` is the p value adjusted for all of
+#'   these. With `p.value` it is computed from the pairs that were kept, as in Matrix eQTL, so that the last ones can be
+#'   larger than among all pairs.
 #'
 #'   `output = "matrix"`: a list of class `gpuAssociation` with matrices `ncol(x)` x traits: `r`, `statistic`,
-#'   `p.value`, `fdr`, `p.adjusted`; and `n`, `df` (single numbers if all pairs have the same), `tests`, `method`.
+#'   `p.value`, `fdr`, `p.adjusted`; and `n`, `df` (single numbers if all pairs have the same), `tests`, `method`. With a
+#'   factor of more than two levels also `num_df`, F's first degrees of freedom; `df` has the second ones.
 #'   `as.data.frame()` makes the data frame of it.
-#' @section Errors: As [gpuCor()] and [gpuCorNetwork()]; a trait that is neither numeric nor of two levels; names of
-#'   observations in another order than those of `x`; `df = "bartlett"` with `p.value` or `fdr`.
+#' @section Errors: As [gpuCor()] and [gpuCorNetwork()]; a trait that is neither numeric nor has levels; one level, or
+#'   more than two with another method than Pearson's or with `adjust`; names of observations in another order than those
+#'   of `x`; `df = "bartlett"` with `p.value`, `fdr` or a factor of more than two levels.
 #' @references
 #' Shabalin AA (2012). Matrix eQTL: ultra fast eQTL analysis via large matrix operations. *Bioinformatics* 28,
 #' 1353-1358.
@@ -55,6 +63,10 @@
 #' gpuAssociation(genes, traits["age"], covariates = ~ sex, data = traits, p.value = 1e-4)
 #' summary(lm(genes[, "gene1"] ~ age + sex, traits))$coefficients["age", ] # the same t and p
 #' gpuAssociation(genes, traits, output = "matrix")
+#'
+#' stage <- factor(rep(c("I", "II", "III"), 20))
+#' gpuAssociation(genes, data.frame(stage), p.value = 0.01)
+#' oneway.test(genes[, "gene1"] ~ stage, var.equal = TRUE) # the same F and p
 #' @export
 gpuAssociation <- function(x, traits, p.value = NULL, fdr = NULL,
                            method = c("pearson", "kendall", "spearman", "bicor", "cosine", "distance", "mi"),
@@ -71,39 +83,64 @@ gpuAssociation <- function(x, traits, p.value = NULL, fdr = NULL,
   check_one(x, "x")
   is_vector <- is_variables(x) && is.null(dim(x))
   if (!is_vector) check_matrix_like(x, COLUMNS)
-  traits <- trait_columns(traits, x)
+  traits <- trait_columns(traits, x, method)
   if (is_vector) x <- as.matrix(x)
-  given <- Filter(Negate(is.null), list(p.value = p.value, fdr = fdr))
+  has_factors <- length(traits$factors) > 0L
+  criterion <- check_association(list(p.value = p.value, fdr = fdr), output, df, has_factors)
   max_t <- check_max_t(adjust, n_perm, missing(n_perm), surrogate, block)
-  if (!is.null(max_t) && !is.null(fdr)) fail("adjust = \"maxT\" is for 'p.value', not for 'fdr'; leave one out")
-  if (!length(given) || (!is.null(max_t) && output == "edges")) {
-    own <- c(list(x, traits, method, use, precision = precision, min_obs = min_obs, assay = assay, control = control),
+  if (!is.null(max_t)) check_association_max_t(criterion, has_factors)
+  if (is.null(criterion) || has_factors || !is.null(max_t)) {
+    own <- c(list(x, traits$values, method, use, precision = precision, min_obs = min_obs, assay = assay,
+                  control = control),
              if (!is.null(max_t)) list(adjust = "maxT", n_perm = n_perm, surrogate = surrogate, block = block),
              mget(ADJUSTMENT))
-    tested <- new_association(said_of_traits(do.call(gpuCorTest, own, quote = TRUE)))
-    return(if (output == "matrix") tested else association_edges(tested, p.value, method))
-  }
-  if (output == "matrix") fail("'", names(given)[1L], "' is for output = \"edges\"; leave it out, or the output")
-  if (identical(df, "bartlett")) {
-    fail("df = \"bartlett\" has degrees of freedom for each pair; leave out '", names(given)[1L], "', and choose ",
-         "among all pairs")
+    test <- said_of_traits(do.call(gpuCorTest, own, quote = TRUE))
+    if (has_factors) {
+      settings <- new_settings(control, mget(ADJUSTMENT), precision, assay = assay)
+      input <- suppressWarnings(check_input(x, traits$values, check_use(use), method, assay))
+      test <- with_factors(test, traits$factors, input, settings)
+    }
+    tested <- new_association(test)
+    return(if (output == "matrix") tested else structure(chosen_tests(tested, criterion), method = method))
   }
   settings <- new_settings(control, mget(ADJUSTMENT), precision, assay = assay)
   said_of_traits({
-    task <- network_task(x, traits, check_criterion(given), "absolute", use, method, settings, takes_subjects = FALSE)
+    task <- network_task(x, traits$values, criterion, "absolute", use, method, settings, takes_subjects = FALSE)
     task$min_obs <- min_obs
     structure(significant_pairs(task), method = method)
   })
 }
 
-# Returns the data frame of all pairs, or of those with an adjusted p value of at most `p.value`.
-association_edges <- function(tested, p.value, method) {
-  frame <- structure(as.data.frame(tested), method = method)
-  if (is.null(p.value)) return(frame)
-  p.value <- check_fraction(p.value, "p.value", zero = FALSE)
-  keep <- which(frame$p.adjusted <= p.value)
-  structure(list2DF(lapply(frame, `[`, keep)), tests = tested$tests, adjusted = attr(tested, "adjusted"),
-            method = method)
+# Returns the criterion, or NULL for all pairs.
+check_association <- function(given, output, df, has_factors) {
+  given <- Filter(Negate(is.null), given)
+  if (has_factors && identical(df, "bartlett")) {
+    fail("df = \"bartlett\" is for pairs of series, and 'traits' has a factor of several levels; leave one out")
+  }
+  if (!length(given)) return(NULL)
+  criterion <- check_criterion(given)
+  if (output == "matrix") fail("'", names(given)[1L], "' is for output = \"edges\"; leave it out, or the output")
+  if (identical(df, "bartlett")) {
+    fail("df = \"bartlett\" has degrees of freedom for each pair; leave out '", names(given)[1L], "', and choose ",
+         "among all pairs")
+  }
+  criterion
+}
+
+check_association_max_t <- function(criterion, has_factors) {
+  if (identical(criterion$name, "fdr")) fail("adjust = \"maxT\" is for 'p.value', not for 'fdr'; leave one out")
+  if (has_factors) {
+    fail("adjust = \"maxT\" is for traits of numbers, and 'traits' has a factor of several levels; leave one out")
+  }
+}
+
+# Returns the data frame of all tests, or of those that meet the criterion, by adjusted p values if there are any.
+chosen_tests <- function(tested, criterion) {
+  frame <- as.data.frame(tested)
+  if (is.null(criterion)) return(frame)
+  p <- if (is.null(frame$p.adjusted)) frame[[criterion$name]] else frame$p.adjusted
+  kept <- frame[which(p <= criterion$value), ]
+  structure(kept, row.names = seq_len(nrow(kept)), tests = tested$tests, adjusted = attr(tested, "adjusted"))
 }
 
 # The called functions name the traits 'y' in their messages.
@@ -111,8 +148,9 @@ said_of_traits <- function(code) naming(code, "y", "traits")
 
 # ---- traits
 
-# Returns a numeric matrix with one named column per trait.
-trait_columns <- function(traits, x) {
+# Returns list(values: a numeric matrix with one named column per trait, or data that are read in blocks; factors: those
+# of several levels, named by their columns' numbers).
+trait_columns <- function(traits, x, method) {
   are_names <- is.character(traits) && is.null(dim(traits)) && is_experiment(x)
   if (are_names) traits <- sample_variables(traits, x)
   if (is.null(traits) || is_subjects(traits)) {
@@ -122,12 +160,13 @@ trait_columns <- function(traits, x) {
   check_same_rows(traits, x)
   codes <- trait_codes(traits, if (are_names) "x" else "traits")
   traits <- as_trait_frame(traits)
-  if (!is.data.frame(traits)) return(without_observation_names(traits))
-  numbers <- Map(as_trait, traits, names(traits), codes)
+  if (!is.data.frame(traits)) return(list(values = without_observation_names(traits)))
+  numbers <- Map(as_trait, traits, names(traits), codes, method)
   values <- do.call(cbind, lapply(numbers, `[[`, "values"))
   if (is.null(values)) fail("'traits' has no columns")
-  colnames(values) <- vapply(numbers, `[[`, "", "name")
-  values
+  colnames(values) <- vapply(unname(numbers), `[[`, "", "name")
+  factors <- stats::setNames(lapply(numbers, `[[`, "factor"), seq_along(numbers))
+  list(values = values, factors = Filter(Negate(is.null), factors))
 }
 
 # Returns traits that may contain text or factors as a data frame.
@@ -154,28 +193,33 @@ sample_variables <- function(names, x) {
   as.data.frame(all, optional = TRUE)[names]
 }
 
-# Returns list(values, name) of a column; `code`: an R expression for it.
-as_trait <- function(trait, name, code) {
+# Returns list(values, name) of a column, and `factor` if it has several levels. These have irregular codes, which no
+# covariate explains unless it explains the factor. `code`: an R expression for the column.
+as_trait <- function(trait, name, code, method) {
   trait <- as_ordinary(trait, "traits")
   if (is_variables(trait) && is.null(dim(trait))) return(list(values = as.numeric(trait), name = name))
   if (!is.factor(trait) && !is.character(trait)) {
-    fail("'traits' must be numbers or of two levels; column \"", name, "\" is of class ", class(trait)[1L])
+    fail("'traits' must be numbers, text or factors; column \"", name, "\" is of class ", class(trait)[1L])
   }
-  trait <- droplevels(as.factor(trait))
-  if (nlevels(trait) != 2L) {
-    fail("'traits' has column \"", name, "\" of ", n_of(nlevels(trait), "level"), "; ", levels_hint(trait, code))
-  }
-  list(values = as.numeric(trait) - 1, name = paste0(name, levels(trait)[2L]))
+  levels <- droplevels(as.factor(trait))
+  if (nlevels(levels) == 2L) return(list(values = as.numeric(levels) - 1, name = paste0(name, levels(levels)[2L])))
+  check_factor(trait, levels, name, code, method)
+  list(values = (as.numeric(levels) * (sqrt(5) - 1) / 2) %% 1, name = name, factor = levels)
 }
 
-# Returns the hint for a factor that does not have two levels. The suggested code keeps missing values, which
+# Stops unless a column can be tested as a factor of several levels. The suggested code keeps missing values, which
 # model.matrix() would drop.
-levels_hint <- function(trait, code) {
-  if (nlevels(trait) < 2L) return("leave it out")
-  are_numbers <- !anyNA(suppressWarnings(as.numeric(levels(trait))))
-  paste0(if (are_numbers) paste0("if they are numbers, as.numeric(as.character(", code, ")); otherwise "),
-         "give a column for each, sapply(levels(factor(", code, ")), `==`, ", code, "), which are tested one by one, ",
-         "or numbers if they have an order, as.numeric(factor(", code, ", levels = ...))")
+check_factor <- function(trait, levels, name, code, method) {
+  column <- paste0("'traits' has column \"", name, "\" of ")
+  if (nlevels(levels) < 2L) fail(column, n_of(nlevels(levels), "level"), "; leave it out")
+  if (is.character(trait) && !anyNA(suppressWarnings(as.numeric(levels(levels))))) {
+    fail(column, "numbers as text; give as.numeric(", code, "), or factor(", code, ") if they are levels")
+  }
+  check_text(trait, name, "traits")
+  if (method != "pearson") {
+    fail(column, n_of(nlevels(levels), "level"), ", whose F test is for method = \"pearson\", not \"", method,
+         "\"; give a column for each, sapply(levels(factor(", code, ")), `==`, ", code, ")")
+  }
 }
 
 # Stops unless the numbers of observations, and their names if both have them, agree.
@@ -255,11 +299,11 @@ new_association <- function(test) {
   tests <- sum(!is.na(test$r))
   fdr <- if (!is.null(p)) structure(stats::p.adjust(p, "BH", tests), dim = dim(p), dimnames = dimnames(p))
   common <- length(test$n) > 0L && all(test$n == test$n[1L])
-  df <- test$df
-  if (is.null(df) && is_t_distributed(test$method)) df <- test$n - measure_of(test$method)$df_taken
+  df <- df_of_pairs(test)
   tested <- list(r = test$r, statistic = test$statistic, p.value = p, fdr = fdr, p.adjusted = test$p.adjusted)
   structure(c(Filter(Negate(is.null), tested),
               list(n = if (common) test$n[1L] else test$n,
-                   df = if (length(df) > 1L && all(df == df[1L])) df[1L] else df, tests = tests, method = test$method)),
+                   df = if (length(df) > 1L && all(df == df[1L])) df[1L] else df),
+              if (!is.null(test$num_df)) list(num_df = test$num_df), list(tests = tests, method = test$method)),
             class = c("gpuAssociation", "gpuTests", "gpuCorResult"), adjusted = attr(test, "adjusted"))
 }

@@ -69,9 +69,9 @@
 #' @param pairs With a criterion: a mask of the pairs to compute, from [pairMask()]. Densities, rates and `n_perm` refer
 #'   to these pairs.
 #' @return Without a criterion: a list of class `gpuCorCompare` with `difference`, `statistic` (t; fixed effects: z),
-#'   `df` (random effects), `p.value`, `fdr` and, with `n_perm`, `p.adjusted`, each a `dist`; and `error` (fixed
-#'   effects: the standard error of all differences), `n` (each group's numbers of observations), `method`, `use`.
-#'   `as.data.frame()` has a row for each pair.
+#'   `df` (random effects), `p.value`, `fdr` and, with `n_perm`, `p.adjusted`, each a `dist` that takes names,
+#'   `$fdr["a", "b"]`; and `error` (fixed effects: the standard error of all differences), `n` (each group's numbers of
+#'   observations), `method`, `use`. `as.data.frame()` has a row for each pair.
 #'
 #'   With a criterion: a symmetric sparse matrix of differences of class `gpuCorDifference`, a [gpuCorNetwork-class]
 #'   with slots `error` and `maxima` (of the permutations); or a data frame `from`, `to`, `difference`, `statistic`,
@@ -111,6 +111,8 @@ gpuCorCompare <- function(x, y, threshold = NULL, density = NULL, k = NULL, p.va
                           weights = NULL, weights_are = NULL, covariates = NULL, data = NULL, bandpass = NULL,
                           tr = NULL, df = NULL, options = NULL, assay = NULL, ..., control = gpuControl(...)) {
   check_control(control, missing(control), ...names())
+  check_not_coefficients(x, "x")
+  check_not_coefficients(y, "y")
   output <- check_choice(output, c("matrix", "edges"), "output")
   n_perm <- check_whole(n_perm, "n_perm", 0, 1e9)
   given <- Filter(Negate(is.null), list(threshold = threshold, density = density, k = k, p.value = p.value, fdr = fdr))

@@ -146,10 +146,11 @@ gpuTtest <- function(goodPairs, coeffs) {
 #'   value. With up to 5 observations, coefficients of 1 or -1 are common by chance; a warning is given if there are
 #'   many.
 #' @return A list of class `gpuCorTest`: `r`, `n`, `statistic` (t; Kendall: z; distance: `n * r + 1`) and `p.value`,
-#'   each a `dist`, or a matrix with `y` or `output = "matrix"`; `conf.low` and `conf.high`, with `conf.level`; `df`, if
-#'   weights, covariates, options or `df` are given; `p.adjusted`, with `adjust`; and `method`, `use`, `alternative`,
-#'   `log.p`, `conf.level`. With `"mi"`, `statistic` and `p.value` are `NULL`. `as.data.frame()` has a row for each
-#'   pair. P values are `NA` if the coefficient is `NA` or n is below `min_obs`.
+#'   each a `dist` that takes names, `$p.value["a", "b"]`, or a matrix with `y` or `output = "matrix"`; `conf.low` and
+#'   `conf.high`, with `conf.level`; `df`, if weights, covariates, options or `df` are given; `p.adjusted`, with
+#'   `adjust`; and `method`, `use`, `alternative`, `log.p`, `conf.level`. With `"mi"`, `statistic` and `p.value` are
+#'   `NULL`. `as.data.frame()` has a row for each pair. P values are `NA` if the coefficient is `NA` or n is below
+#'   `min_obs`.
 #' @section Errors: As [gpuCor()]. Method `"mi"` without `adjust`. `conf.level` with a method without intervals.
 #'   `adjust` with pairs that have different observations, with `weights` other than 0 and 1, with `covariates` or
 #'   `bandpass` of Spearman's rho, and, for `surrogate = "permutation"`, with `bandpass` or `df`; surrogates of series
@@ -341,6 +342,7 @@ counted_use <- function(use) if (uses[use] == "everything") match("pairwise.comp
 tested_pairs <- function(r, input, method, use, counted, rule, settings) {
   shape <- plain_attributes(r)
   shape$call <- NULL # the call belongs to the coefficients
+  if (rule$triangle) shape$class <- c("pairValues", "dist")
   if (!has_distribution(method)) return(counted_pairs(r, counted$n_obs, rule$min_obs, shape))
   found <- checked(.Call(r_test, r, input$x, input$y, method_code(method), use, counted, rule, shape, settings))
   c(found, list(testable = found$p.value))

@@ -26,10 +26,26 @@
 #' recommendation of WGCNA's authors is used, with a warning: 9, 8, 7 or 6 for fewer than 20, 30, 40 or for more
 #' samples, and twice as much with `type = "signed"`.
 #'
-#' **Covariates.** Adjust for a batch before the call: `gpuModules(residuals(lm(x ~ batch)))`.
+#' **Covariates.** With `covariates` the genes are first replaced by their residuals, as by
+#' `gpuModules(residuals(lm(x ~ batch)))`. Everything in the result, eigengenes included, is that of these adjusted
+#' values. A gene with missing values is adjusted with its own samples; a sample without a covariate is dropped, which
+#' needs `use = "pairwise.complete.obs"`. Residuals have fewer degrees of freedom than values: give tests of eigengenes
+#' the same covariates, `gpuAssociation(modules$eigengenes, traits, covariates = modules$covariates)`.
 #'
 #' **Memory.** About 24 n^2 bytes for n genes beside the data (10 GB for 20,000 genes), most of it while the tree is
 #' cut. The limit is 65,536 genes; for more, use the most variable ones or `gpuTOM(output = "network")`.
+#'
+#' @section Enrichment:
+#' Tests of enrichment compare the genes of a module with all genes that could have been in it:
+#'
+#' ```
+#' universe <- names(modules$labels)[modules$genes]
+#' clusterProfiler::compareCluster(modules$members, "enrichGO", OrgDb = "org.Hs.eg.db", keyType = "SYMBOL",
+#'                                 universe = universe)
+#' gprofiler2::gost(modules$members, custom_bg = universe)
+#' fgsea::fora(pathways, modules$members$turquoise, universe)
+#' fgsea::fgsea(pathways, modules$kME[modules$genes, "turquoise"]) # of ranks, without a cut
+#' ```
 #'
 #' @section With WGCNA:
 #' [as_blockwiseModules()] makes the list that `blockwiseModules()` returns. `colors` of the result is what WGCNA calls
@@ -70,6 +86,8 @@
 #' @param mergeCutHeight A number, see step 6.
 #' @param cut A named list of further arguments of `dynamicTreeCut::cutreeDynamic()`, such as `maxCoreScatter`.
 #' @param combine,probs,calibration,calibrationQuantile For several data sets: see [gpuTOM()].
+#' @param covariates Genes are adjusted for these, see Details: a numeric matrix or vector, a data frame, or a formula
+#'   without a left side, with `data =`. For several data sets a list with an element for each.
 #'
 #' @return A list of class `gpuModules`:
 #' \item{colors, labels}{the module of each gene, as WGCNA's color (`"grey"`: none) and as a number (0: none)}
@@ -79,10 +97,13 @@
 #' \item{explained}{the fraction of its genes' variance that an eigengene explains}
 #' \item{kME}{matrix, gene x module: the correlation of each gene with each eigengene; `NA` for dropped genes}
 #' \item{kWithin}{the sum of a gene's adjacencies with the others of its module; `NA` for genes in none}
+#' \item{members}{a list with the names of the genes of each module, such as `$turquoise`, by decreasing kME (its
+#'   absolute value if `type` is `"unsigned"`; for several data sets the smallest one)}
 #' \item{tree}{the tree of the genes that were not dropped, of class [stats::hclust]}
 #' \item{genes, samples}{logical vectors: which were not dropped}
 #' \item{power, fit}{the power, and the result of [pickPower()], or `NULL`}
 #' \item{type, TOMType, ...}{the arguments}
+#' \item{covariates}{with `covariates`: these as a numeric matrix, without an intercept}
 #' \item{n_obs, call}{the number of samples; the call}
 #'
 #' For several data sets the class is `c("gpuConsensusModules", "gpuModules")`: `eigengenes`, `explained`, `kME`,
@@ -131,8 +152,8 @@ gpuModules <- function(x, power = NULL, type = c("unsigned", "signed", "signed h
                        calibration = c("single quantile", "none"), calibrationQuantile = 0.95, deepSplit = 2,
                        detectCutHeight = 0.995, minModuleSize = NULL, pamStage = TRUE, pamRespectsDendro = TRUE,
                        minCoreKME = 0.5, minCoreKMESize = NULL, minKMEtoStay = NULL, reassignThreshold = NULL,
-                       mergeCutHeight = 0.15, cut = list(), options = NULL, assay = NULL, ...,
-                       control = gpuControl(...)) {
+                       mergeCutHeight = 0.15, cut = list(), covariates = NULL, data = NULL, options = NULL,
+                       assay = NULL, ..., control = gpuControl(...)) {
   check_control(control, missing(control), ...names())
   need_packages(c("dynamicTreeCut", "WGCNA"), "gpuModules()")
   several <- module_sets(x, list(combine = combine, probs = probs, calibrationQuantile = calibrationQuantile,
@@ -145,9 +166,9 @@ gpuModules <- function(x, power = NULL, type = c("unsigned", "signed", "signed h
               mergeCutHeight = check_within(mergeCutHeight, "mergeCutHeight", 0, 1),
               further = list(options = options, control = control))
   job[c("minKMEtoStay", "reassignThreshold")] <- check_members(minKMEtoStay, reassignThreshold, several$consensus)
-  data <- module_data(several$sets, job$use, assay)
-  job$genes <- data$genes
-  n_genes <- sum(data$genes)
+  taken <- module_data(several$sets, job, assay, list(covariates = covariates, data = data))
+  job[c("genes", "covariates")] <- taken[c("genes", "covariates")]
+  n_genes <- sum(taken$genes)
   check_module_memory(n_genes)
   if (is.null(minModuleSize)) minModuleSize <- min(20, n_genes / 2)
   job$minModuleSize <- check_within(minModuleSize, "minModuleSize", 1, Inf)
@@ -157,10 +178,10 @@ gpuModules <- function(x, power = NULL, type = c("unsigned", "signed", "signed h
   job$cut <- c(list(deepSplit = check_within(deepSplit, "deepSplit", 0, 4), cutHeight = detectCutHeight,
                     minClusterSize = job$minModuleSize, pamStage = check_flag(pamStage, "pamStage"),
                     pamRespectsDendro = check_flag(pamRespectsDendro, "pamRespectsDendro")), check_cut(cut))
-  sets <- sets_with_powers(lapply(data$sets, function(set) c(job, set)), power)
+  sets <- sets_with_powers(lapply(taken$sets, function(set) c(job, set)), power)
   job <- if (is.null(several$consensus)) sets[[1L]] else consensus_job(job, sets, several)
   found <- found_modules(job)
-  all <- colors_of_genes(found, job, data$names)
+  all <- colors_of_genes(found, job, taken$names)
   own <- lapply(sets_of(job), own_modules, found$colors, all$order, all$colors)
   new_modules(found, job, all, own, sys.call())
 }
@@ -199,34 +220,46 @@ check_cut <- function(cut) {
 # ---- data
 
 # Returns list(sets: for each data set x with the included genes and samples, these samples, and all sample names;
-# genes: TRUE for included ones; names: all gene names). `sets`: a list of data sets.
-module_data <- function(sets, use, assay) {
+# genes: TRUE for included ones; names: all gene names; covariates: a matrix, a list of each set's, or NULL). `sets`: a
+# list of data sets; `asked`: list(covariates, data).
+module_data <- function(sets, job, assay, asked) {
   several <- !is.null(names(sets))
-  sets <- if (several) Map(genes_of_set, sets, seq_along(sets), list(assay)) else lapply(sets, genes_of, assay)
+  use <- job$use
   if (!use %in% c("everything", "all.obs", "pairwise.complete.obs")) {
     fail("'use' is \"", use, "\", which gpuModules() does not take; leave incomplete samples out yourself, ",
          "x[complete.cases(x), ], or use = \"pairwise.complete.obs\"")
   }
+  if (is.null(asked$covariates) && !is.null(asked$data)) {
+    fail("'data' needs a formula in 'covariates'; covariates = ~ age takes column age of it")
+  }
+  read_set <- function(k) genes_of(sets[[k]], job$use, assay, asked_of_subject(asked, k, length(sets)))
+  read <- if (several) each_subject(length(sets), read_set, paste("data set", seq_along(sets))) else list(read_set(1L))
+  covariates <- if (!is.null(asked$covariates)) stats::setNames(lapply(read, `[[`, "covariates"), names(sets))
+  sets <- stats::setNames(lapply(read, `[[`, "x"), names(sets))
   check_same_variables(sets)
   good <- taking_part(sets, use)
   if (sum(good$genes) < 3L) {
     fail("'x' must have at least 3 genes whose values are there and differ, not ", sum(good$genes))
   }
-  list(sets = Map(data_set, sets, good$samples, list(good$genes)), genes = good$genes, names = colnames(sets[[1L]]))
+  list(sets = Map(data_set, sets, good$samples, list(good$genes)), genes = good$genes, names = colnames(sets[[1L]]),
+       covariates = if (several) covariates else covariates[[1L]])
 }
 
-genes_of <- function(x, assay) {
-  check_has_assay(x, NULL, assay)
-  given <- x
-  x <- check_variables(x, "x", assay)
+# Returns list(x: genes, adjusted for covariates; covariates: a numeric matrix, or NULL). `asked`: list(covariates,
+# data).
+genes_of <- function(given, use, assay, asked) {
+  check_has_assay(given, NULL, assay)
+  x <- check_variables(given, "x", assay)
   check_matrix_like(x, "a gene in each column")
   warn_transposed(given)
-  x
-}
-
-# Adds the number of the data set to an error.
-genes_of_set <- function(x, number, assay) {
-  tryCatch(genes_of(x, assay), error = function(e) fail("data set ", number, ": ", conditionMessage(e)))
+  if (is.null(asked$covariates)) return(list(x = x))
+  adjusted <- residuals_of(x, asked, observations_of(given))
+  missing <- which(is.na(adjusted$covariates), arr.ind = TRUE)
+  if (nrow(missing) && use != "pairwise.complete.obs") {
+    fail("'covariates' is missing ", spot_of(adjusted$covariates, missing), "; leave such samples out, or use = ",
+         "\"pairwise.complete.obs\"")
+  }
+  adjusted
 }
 
 data_set <- function(x, samples, genes) {

@@ -190,6 +190,17 @@ mutants <- list(
   mutant("rank of covariates", "R/data-covariates.R", "rank <- sum(abs(diag(decomposed$qr)) > SAME_SPAN)",
          "rank <- ncol(decomposed$qr)", "covariates"),
 
+  # ---- modules and traits
+  mutant("degrees of freedom of F", "R/step-factors.R", "df <- test$df[, k] + 1 - fit$rank", "df <- test$df[, k]",
+         "association"),
+  mutant("variance that covariates explain", "R/step-factors.R", "at > taken & at <= whole$rank", "at <= whole$rank",
+         "association"),
+  mutant("missing values of residuals", "R/data-regression.R", "which(!missing[, columns[1L]])",
+         "seq_len(nrow(missing))", "modules"),
+  mutant("order of members", "R/class-modules.R", "order(-do.call(pmin", "order(do.call(pmin", "modules"),
+  mutant("traits adjusted as modules", "R/verb-gpuModules-traits.R", "covariates = x$covariates", "covariates = NULL",
+         "modules"),
+
   # ---- images
   mutant("empty parcels", "R/verb-parcelMeans.R", "counts == 0, NA", "counts == 0, 0", "parcels"),
   mutant("voxels of a parcel without missing values", "R/verb-parcelMeans.R", "if (na.rm) rowSums(!is.na(part))",

@@ -469,6 +469,21 @@ association_cases <- list(
             }),
   null_case("gpuAssociation", "pearson", "log counts, two groups of 8", "factor", VALID,
             \() gpuAssociation(counts(16), data.frame(group = gl(2, 8)), output = "matrix")$p.value),
+  null_case("gpuAssociation", "pearson", "log counts, four groups of 4 to 9", "factor", VALID,
+            \() gpuAssociation(counts(26), rep(factor(1:4), c(4, 5, 8, 9)), output = "matrix")$p.value),
+  null_case("gpuAssociation", "pearson", "normal, three groups of 10", "factor, tail", VALID / 50, level = 1e-3,
+            \() gpuAssociation(normal(30, 2000), gl(3, 10), output = "matrix")$p.value),
+  null_case("gpuAssociation", "pearson", "module and factor, n = 30, 20 % missing", "factor, 2 covariates", VALID,
+            sets = 100,
+            \() {
+              z <- normal(30, 2)
+              group <- cut(z[, 1] + stats::rnorm(30), c(-Inf, -0.5, 0.5, Inf))
+              gpuAssociation(holes(confounded(z, block(30)), 0.2), group, covariates = z, output = "matrix")$p.value
+            }),
+  null_case("gpuAssociation", "pearson", "lognormal, three groups of 10", "factor", CONSERVATIVE,
+            \() gpuAssociation(lognormal(30), gl(3, 10), output = "matrix")$p.value),
+  null_case("gpuAssociation", "pearson", "normal, n = 30", "factor and number, fdr", CONSERVATIVE, sets = 100,
+            \() discoveries(gpuAssociation(normal(30, 100), data.frame(gl(3, 10), stats::rnorm(30)), fdr = 0.05))),
   null_case("gpuAssociation", "pearson", "normal, n = 30, 20 % missing", "p.value", VALID,
             \() of_edges(gpuAssociation(holes(normal(30), 0.2), normal(30, 3), p.value = 0.05), 60)),
   null_case("gpuAssociation", "spearman", "lognormal, n = 30", "fdr", CONSERVATIVE, sets = 100,

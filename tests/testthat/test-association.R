@@ -81,16 +81,10 @@ test_that("constant columns are no tests, and matrices have what data frames hav
   expect_output(print(m), "236 tests")
 })
 
-test_that("traits are numbers or have two levels, in the order of the data", {
+test_that("traits are numbers or have levels, in the order of the data", {
   data <- association_data()
   expect_setequal(gpuAssociation(data$x, data$traits)$to, c("age", "sexm", "treated", "dose"))
   expect_equal(gpuAssociation(data$x, factor(data$traits$sex))[3:6], gpuAssociation(data$x, data$traits["sex"])[3:6])
-  data$traits$stage <- rep_len(c("i", "ii", "iii"), 70)
-  data$traits$stage[5] <- NA
-  told <- "\"stage\" of 3 levels; give a column for each, sapply(levels(factor(traits$stage)), `==`, traits$stage)"
-  expect_error(gpuAssociation(data$x, data$traits), told, fixed = TRUE)
-  stages <- sapply(levels(factor(data$traits$stage)), `==`, data$traits$stage) # as it says, with what is missing
-  expect_identical(gpuAssociation(data$x, stages, output = "matrix")$n, 69)
   data$traits$stage <- "i"
   expect_error(gpuAssociation(data$x, data$traits), "\"stage\" of 1 level; leave it out")
   data$traits$stage <- Sys.Date()
@@ -110,14 +104,142 @@ test_that("traits are numbers or have two levels, in the order of the data", {
 test_that("numbers that are text, and traits of other kinds, have a way out that works", {
   data <- association_data()
   traits <- as.matrix(data$traits[c("sex", "age")]) # a matrix of text
-  expect_error(gpuAssociation(data$x, traits), "if they are numbers, as.numeric(as.character(traits[, 2]));",
+  expect_error(gpuAssociation(data$x, traits), "\"age\" of numbers as text; give as.numeric(traits[, 2]), or factor(",
                fixed = TRUE)
-  age <- as.numeric(as.character(traits[, 2]))
+  age <- as.numeric(traits[, 2])
   expect_equal(gpuAssociation(data$x, age)$r, gpuAssociation(data$x, data$traits$age)$r)
   expect_error(gpuAssociation(data$x, list(age, age)), "not of class list; as.data.frame(traits) has", fixed = TRUE)
   expect_error(gpuAssociation(data$x, NULL), "'traits' must be a numeric matrix or vector, .* not of class NULL")
   expect_error(gpuAssociation(list(data$x), age), "'x' must be numeric, not of class list; many subjects' data are for")
   expect_error(gpuAssociation(data$x, matrix(1i, 70, 2)), "'traits' must be numeric, not a matrix of complex values")
+})
+
+# F, p and degrees of freedom of a factor, and R^2, as lm() has them.
+by_anova <- function(gene, factor, covariates = NULL, weights = rep(1, length(gene))) {
+  frame <- data.frame(gene, w = weights)
+  if (!is.null(covariates)) frame <- cbind(frame, covariates)
+  is_known <- complete.cases(frame, factor)
+  frame <- frame[is_known, ]
+  frame$factor <- factor[is_known]
+  less <- lm(gene ~ . - w - factor, frame, weights = w)
+  more <- lm(gene ~ . - w, frame, weights = w)
+  table <- anova(less, more)
+  c(sqrt(1 - deviance(more) / deviance(less)), table$F[2], table$`Pr(>F)`[2], table$Df[2], table$Res.Df[2])
+}
+
+expect_as_anova <- function(found, column, truth) {
+  rows <- match(colnames(truth), rownames(found$r))
+  parts <- lapply(found[c("r", "statistic", "p.value", "num_df", "df")], function(part) {
+    if (length(part) == 1) rep(part, length(rows)) else part[rows, column]
+  })
+  expect_equal(do.call(rbind, parts), truth, tolerance = 1e-9, ignore_attr = TRUE)
+}
+
+with_stage <- function() {
+  data <- association_data()
+  data$traits$stage <- factor(rep_len(c("i", "ii", "ii", "iii", "iv", "iii"), 70),
+                              levels = c("i", "ii", "iii", "iv", "none"))
+  data$x[, 1:4] <- data$x[, 1:4] + (data$traits$stage == "ii") # shifts and scales of genes do not matter
+  data$x[, 2] <- 1e6 + data$x[, 2]
+  data
+}
+
+test_that("a factor of several levels has the F test of anova() and oneway.test()", {
+  data <- with_stage()
+  stage <- data$traits$stage
+  genes <- c("g1", "g2", "g7", "g60")
+  for (backend in backends()) {
+    all <- gpuAssociation(data$x, data$traits, output = "matrix", backend = backend)
+    expect_as_anova(all, "stage", sapply(genes, function(gene) by_anova(data$x[, gene], stage)))
+    test <- oneway.test(data$x[, "g1"] ~ stage, var.equal = TRUE)
+    expect_equal(c(all$statistic["g1", "stage"], all$p.value["g1", "stage"]), c(test$statistic, test$p.value),
+                 ignore_attr = TRUE)
+    others <- gpuAssociation(data$x, data$traits[names(data$traits) != "stage"], output = "matrix", backend = backend)
+    for (part in c("r", "statistic", "p.value")) expect_identical(all[[part]][, 1:4], others[[part]])
+    expect_equal(all$num_df[3, ], c(age = 1, sexm = 1, treated = 1, dose = 1, stage = 3))
+    expect_equal(all$df[3, ], c(age = 68, sexm = 68, treated = 68, dose = 68, stage = 66))
+    expect_equal(all$fdr, p.adjust(all$p.value, "BH"), ignore_attr = TRUE)
+    adjusted <- gpuAssociation(data$x, stage, covariates = data$covariates, output = "matrix", backend = backend)
+    expect_as_anova(adjusted, 1, sapply(genes, function(gene) by_anova(data$x[, gene], stage, data$covariates)))
+    expect_equal(c(adjusted$n, adjusted$df), c(70, 61))
+  }
+  text <- gpuAssociation(data$x, as.character(stage))
+  expect_equal(text[3:6], gpuAssociation(data$x, stage)[3:6])
+  expect_equal(gpuAssociation(data$x, factor(stage, ordered = TRUE))$r, text$r)
+  suppressMessages(sparse <- gpuAssociation(Matrix::Matrix(data$x, sparse = TRUE), stage))
+  expect_equal(sparse[3:6], text[3:6])
+  draw <- function(type) plot(all, type)
+  grDevices::pdf(NULL)
+  on.exit(grDevices::dev.off())
+  expect_silent(for (type in c("auto", "heatmap")) draw(type))
+})
+
+test_that("F tests leave out missing values as lm() does, and weigh observations", {
+  data <- with_stage()
+  data$x[sample(length(data$x), 200)] <- NA
+  data$x[data$traits$stage == "iv", "g3"] <- NA # a gene without a level
+  data$x[-(1:3), "g4"] <- NA
+  data$traits$stage[5] <- NA
+  data$covariates$ph[8] <- NA
+  stage <- data$traits$stage
+  w <- runif(70)
+  genes <- c("g1", "g2", "g3", "g60")
+  expect_warning(found <- gpuAssociation(data$x, stage, covariates = data$covariates, weights = w,
+                                         weights_are = "precision", output = "matrix"),
+                 "standard deviation is zero (1 of 60 columns of 'x': g4)", fixed = TRUE)
+  expect_as_anova(found, 1, sapply(genes, function(gene) by_anova(data$x[, gene], stage, data$covariates, w)))
+  expect_equal(found$num_df["g3", ], 2)
+  expect_true(is.na(found$p.value["g4", ]))
+  whole <- data$x[, genes]
+  ok <- complete.cases(whole, stage, data$covariates)
+  for (use in c("complete.obs", "na.or.complete")) {
+    found <- gpuAssociation(whole, stage, covariates = data$covariates, use = use, output = "matrix")
+    expect_as_anova(found, 1, sapply(genes, function(gene) by_anova(whole[ok, gene], stage[ok], data$covariates[ok, ])))
+    expect_equal(found$n, sum(ok))
+  }
+  some <- cbind(whole[, 1:2], complete = rnorm(70))
+  stage[5] <- "i"
+  found <- gpuAssociation(some, stage, use = "everything", output = "matrix")
+  expect_equal(unname(is.na(found$p.value[, 1])), c(TRUE, TRUE, FALSE))
+  expect_as_anova(found, 1, sapply("complete", function(gene) by_anova(some[, gene], stage)))
+  twice <- rep(c(1, 2), 35)
+  copies <- rep(1:70, twice)
+  found <- gpuAssociation(some, stage, weights = twice, weights_are = "frequency", use = "everything",
+                          output = "matrix")
+  expect_as_anova(found, 1, sapply("complete", function(gene) by_anova(some[copies, gene], stage[copies])))
+})
+
+test_that("factors are chosen by p value and false discovery rate among all tests", {
+  data <- with_stage()
+  traits <- data$traits[c("stage", "age")]
+  all <- gpuAssociation(data$x, traits)
+  expect_equal(nrow(all), 120)
+  expect_equal(gpuAssociation(data$x, traits, p.value = 0.1), all[all$p.value <= 0.1, ])
+  expect_equal(gpuAssociation(data$x, traits, fdr = 0.05), all[all$fdr <= 0.05, ])
+  expect_setequal(gpuAssociation(data$x, traits, fdr = 0.05)$to, c("stage", "age"))
+})
+
+test_that("a factor that covariates explain has no test, and what F tests do not take is an error", {
+  data <- with_stage()
+  stage <- data$traits$stage
+  expect_warning(none <- gpuAssociation(data$x, stage, covariates = model.matrix(~ stage), output = "matrix"),
+                 "standard deviation is zero")
+  expect_true(all(is.na(none$r)) && all(is.na(none$p.value)))
+  expect_equal(none$tests, 0)
+  score <- data.frame(score = as.numeric(stage)) # the remaining two degrees of freedom
+  found <- gpuAssociation(data$x, stage, covariates = score, output = "matrix")
+  expect_as_anova(found, 1, sapply("g1", function(gene) by_anova(data$x[, gene], stage, score)))
+  expect_equal(found$num_df[1], 2)
+  expect_error(gpuAssociation(data$x, data$traits, method = "kendall"),
+               "\"stage\" of 4 levels, whose F test is for .*pearson.*, not \"kendall\"; .*`==`, traits\\$stage")
+  levels <- sapply(levels(factor(stage)), `==`, stage) # as it says
+  expect_equal(dim(gpuAssociation(data$x, levels, method = "kendall", output = "matrix")$r), c(60L, 4L))
+  expect_error(gpuAssociation(data$x, stage, df = "bartlett"), "'traits' has a factor of several levels")
+  expect_error(gpuAssociation(data$x, paste0("sample", 1:70)), "column \"trait\" of text, with 70 different values")
+  given <- gpuAssociation(data$x, stage, df = 30, output = "matrix")
+  expect_equal(given$df, 28)
+  free <- gpuAssociation(data$x, stage, output = "matrix")
+  expect_equal(given$statistic / 28, free$statistic / free$df)
 })
 
 test_that("arguments of tests that an association has not are errors, and no logarithms are adjusted", {

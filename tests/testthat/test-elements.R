@@ -26,10 +26,30 @@ test_that("elements are found, abbreviated and absent ones too", {
   expect_identical(test$mine, 1)
 })
 
+test_that("elements of pairs are found by names, as coefficients are", {
+  colnames(x) <- letters[1:6]
+  test <- gpuCorTest(x, conf.level = 0.9)
+  for (part in list(test$n, test$statistic, test$p.value, test$conf.low, 1 - test$p.value,
+                    gpuCorCompare(x[1:10, ], x[11:20, ])$fdr, gpuCorTest(x, adjust = "maxT", n_perm = 9)$p.adjusted)) {
+    square <- as.matrix(part)
+    expect_identical(part["b", "e"], square["b", "e"])
+    expect_identical(part[c("e", "a"), ], square[c("e", "a"), ])
+    expect_identical(part[2:3, 3], square[2:3, 3])
+    expect_identical(part[4:7], as.vector(part)[4:7])
+    expect_s3_class(part, "dist")
+  }
+  expect_error(test$p.value["a", "z"], "no variable is named \"z\"")
+  expect_identical(p.adjust(test$p.value, "BH")[3], p.adjust(as.vector(test$p.value), "BH")[3])
+  expect_identical(sort(test$p.value), sort(as.vector(test$p.value)))
+})
+
 test_that("elements of modules are listed", {
   modules <- structure(list(colors = c(a = "blue"), labels = c(a = 1L)), class = c("gpuModules", "gpuCorResult"))
   expect_error(modules$colours, "gpuModules has no element 'colours'; did you mean $colors?", fixed = TRUE)
+  expect_error(modules$moduleLabels, "no element 'moduleLabels'; did you mean $labels?", fixed = TRUE) # WGCNA's
   expect_error(modules$MEs, "gpuModules has no element 'MEs'; there are $colors, $labels", fixed = TRUE)
+  modules$eigengenes <- 1
+  expect_error(modules$MEs, "no element 'MEs'; did you mean $eigengenes?", fixed = TRUE)
 })
 
 test_that("head() and tail() are rows of the data frame", {

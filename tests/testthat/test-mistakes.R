@@ -109,6 +109,13 @@ test_that("what is no data is told from them, with what to do", {
   expect_s3_class(gpuTOM(lapply(sets, `[[`, "data"), combine = "min"), "gpuTOM")
 })
 
+test_that("matrices of coefficients are not compared as data", {
+  r <- cor(x)
+  expect_error(gpuCorCompare(r, r), "'x' is a matrix of coefficients; give the data that they are of")
+  expect_error(gpuCorCompare(x, r), "'y' is a matrix of coefficients")
+  expect_s3_class(suppressWarnings(gpuCorCompare(r * 2, r[1:9, ])), "gpuCorCompare")
+})
+
 test_that("a network of too few observations says that it has no coefficient", {
   one <- x[1, , drop = FALSE]
   for (f in list(gpuCorNetwork, gpuConnectivity)) {
@@ -193,8 +200,8 @@ test_that("variables in rows are warned of, and nothing else is", {
 })
 
 # 57 samples of as many genes as `rows`: counts, each gene of its own level.
-counted_genes <- function(rows = 3000, samples = 57) {
-  counts <- matrix(rnbinom(rows * samples, size = 10, mu = rgamma(rows, 0.5, scale = 400)), rows)
+counted_genes <- function(rows = 3000, samples = 57, size = 10) {
+  counts <- matrix(rnbinom(rows * samples, size = size, mu = rgamma(rows, 0.5, scale = 400)), rows)
   colnames(counts) <- paste0("sample", seq_len(samples))
   counts
 }
@@ -209,6 +216,9 @@ test_that("genes by samples are warned of without names, too", {
                sprintf(told, "t\\(as.matrix\\(x\\)\\)"))
   expect_match(transposed_told(Matrix::Matrix(counts, sparse = TRUE)), sprintf(told, "Matrix::t\\(x\\)"))
   expect_identical(transposed_told(t(counts)), "")
+  few <- unname(counted_genes(2000, 6, size = 1)) # few and noisy
+  expect_match(transposed_told(few), "2,000 rows and 6 columns")
+  expect_identical(transposed_told(t(few)), "")
 })
 
 test_that("series, scores, tables and cells are not warned of", {
@@ -228,7 +238,9 @@ test_that("series, scores, tables and cells are not warned of", {
     cells = cells, sparse = Matrix::Matrix(cells, sparse = TRUE), barcodes = barcodes, constant = matrix(7, 2000, 5),
     missing = matrix(NA_real_, 2000, 5), days = `rownames<-`(counts, format(as.Date("2020-01-01") + 1:1500)),
     subjects = `rownames<-`(counts, paste0("sub-", 1:1500)), ts = ts(counts),
-    events = matrix(rpois(30000, 10), 2000), numbers = matrix(sample.int(1e6L, 30000, TRUE), 2000),
+    events = matrix(rpois(30000, 10), 2000),
+    visits = matrix(rnbinom(30000, size = 3, mu = rgamma(2000, 3, scale = 9)), 2000),
+    numbers = matrix(sample.int(1e6L, 30000, TRUE), 2000),
     random = Matrix::rsparsematrix(2000, 150, 0.05),
     taxa = matrix(rpois(1200 * 40, 0.5), 1200, dimnames = list(paste0("sample", 1:1200), sequences))
   )

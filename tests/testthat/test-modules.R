@@ -38,6 +38,12 @@ genes_of_factors <- function(n_obs = 50, sizes = c(80, 60, 40, 20, 40), seed = 1
   x
 }
 
+# Two data sets of the genes above, each with modules of its own besides.
+two_sets <- function() {
+  sizes <- c(80, 60, 40, 20, 40)
+  list(first = genes_of_factors(40, sizes), second = genes_of_factors(30, sizes, seed = 2))
+}
+
 expect_same_modules <- function(ours, theirs) {
   expect_identical(ours$colors, theirs$colors)
   expect_identical(ours$unmerged, theirs$unmergedColors)
@@ -118,6 +124,27 @@ test_that("a gene moves to the module that it goes with", {
   expect_equal(unique(gone[labels == 5L & seq_along(labels) != strong]), 0L) # too few are left
 })
 
+test_that("members are the genes of each module, by decreasing kME", {
+  skip_without_wgcna()
+  x <- genes_of_factors()
+  for (type in c("unsigned", "signed")) {
+    m <- gpuModules(x, power = 8, type = type)
+    frame <- as.data.frame(m)
+    expect_named(m$members, names(module_sizes(m)))
+    expect_equal(lengths(m$members), module_sizes(m))
+    by_module <- unlist(lapply(seq_along(m$members), function(module) {
+      own <- frame[frame$module == module, ]
+      own$gene[order(-if (type == "unsigned") abs(own$kME) else own$kME)]
+    }))
+    expect_identical(unlist(m$members, use.names = FALSE), by_module)
+  }
+  m <- gpuModules(two_sets(), power = 6, combine = "min")
+  own <- subset(as.data.frame(m), module == 2)
+  expect_identical(m$members[[2]], own$gene[order(-pmin(abs(own$kME.first), abs(own$kME.second)))])
+  none <- gpuModules(unname(normal(30, 60)), power = 12)
+  expect_identical(none$members, setNames(list(), character()))
+})
+
 test_that("the power is the lowest that fits and falls, or the usual one", {
   expect_equal(usual_power(c(10, 25, 35, 50), "unsigned"), c(9, 8, 7, 6))
   expect_equal(usual_power(50, "signed"), 12)
@@ -150,11 +177,59 @@ test_that("sparse data, experiments and files have the modules of the matrix", {
   expect_identical(SummarizedExperiment::rowData(se)$module, unname(m$colors))
 })
 
-# Two data sets of the genes above, each with modules of its own besides.
-two_sets <- function() {
-  sizes <- c(80, 60, 40, 20, 40)
-  list(first = genes_of_factors(40, sizes), second = genes_of_factors(30, sizes, seed = 2))
+# Compares with the modules of residuals made by hand.
+expect_modules_of <- function(ours, residuals, ...) {
+  by_hand <- gpuModules(residuals, power = 6, ...)
+  expect_gt(max(by_hand$labels), 2)
+  parts <- setdiff(names(by_hand), "call")
+  expect_equal(unclass(ours)[parts], unclass(by_hand)[parts])
 }
+
+test_that("modules adjusted for covariates are those of residuals, eigengenes included", {
+  skip_without_wgcna()
+  x <- genes_of_factors()
+  batch <- factor(rep_len(c("a", "b", "c"), 50))
+  year <- rep(2001:2010, 5)
+  x <- x + outer(3 * (batch == "b"), runif(240)) + outer(year, rnorm(240))
+  frame <- data.frame(batch, year)
+  ours <- gpuModules(x, power = 6, covariates = ~ batch + year, data = frame)
+  expect_modules_of(ours, residuals(lm(x ~ batch + year)))
+  expect_equal(ours$covariates, model.matrix(~ batch + year)[, -1], ignore_attr = TRUE)
+  expect_output(print(ours), "adjusted for 3 covariates")
+  tom <- gpuTOM(x, power = 6, covariates = frame)
+  expect_equal(ours$tree$height, gpuHclust(tom)$height, tolerance = 1e-5)
+  constant <- cbind(x, none = batch == "c", year)
+  adjusted <- gpuModules(constant, power = 6, covariates = frame)
+  expect_equal(unname(which(!adjusted$genes)), 241:242) # genes that the covariates explain
+  sets <- split(seq_len(50), rep(1:2, c(20, 30)))
+  ours <- gpuModules(lapply(unname(sets), function(at) x[at, ]), power = 6, combine = "min",
+                     covariates = lapply(sets, function(at) frame[at, ]))
+  expect_modules_of(ours, lapply(unname(sets), function(at) residuals(lm(x[at, ] ~ batch[at] + year[at]))),
+                    combine = "min")
+  expect_equal(lapply(ours$covariates, dim), list(set1 = c(20L, 3L), set2 = c(30L, 3L)))
+})
+
+test_that("genes with missing values are adjusted with their own samples, as by lm()", {
+  skip_without_wgcna()
+  skip_if_not_installed("impute")
+  x <- genes_of_factors()
+  x[sample(length(x), 200)] <- NA
+  ph <- replace(rnorm(50), 4, NA)
+  by_hand <- apply(x, 2, function(gene) residuals(lm(gene ~ ph, na.action = na.exclude)))
+  utils::capture.output({
+    ours <- gpuModules(x, power = 6, use = "pairwise.complete.obs", covariates = ph)
+    expect_modules_of(ours, by_hand, use = "pairwise.complete.obs")
+  })
+  expect_equal(which(!ours$samples), 4L)
+  expect_error(gpuModules(genes_of_factors(), power = 6, covariates = ph),
+               "'covariates' is missing in column 1, row 4; leave such samples out, or use =", fixed = TRUE)
+  expect_error(gpuModules(x, power = 6, data = data.frame(ph)), "'data' needs a formula in 'covariates'")
+  expect_error(gpuModules(x, power = 6, covariates = ph[-1]), "49 rows; there are 50 observations")
+  expect_error(gpuModules(unname(two_sets()), power = 6, combine = "min", covariates = list(1:40, 1:9)),
+               "data set 2: 'covariates' has 9 rows")
+  few <- two_sets()$second[1:4, ]
+  expect_error(gpuModules(few, power = 6, covariates = diag(4)), "takes 3 of 3 degrees of freedom and leaves none")
+})
 
 expect_same_consensus <- function(ours, theirs) {
   expect_identical(ours$colors, theirs$colors)
@@ -268,6 +343,26 @@ test_that("modules are printed, summed up, drawn, and made a data frame of", {
   expect_equal(unname(as_blockwiseModules(m, numeric = TRUE)$unmergedColors[1:3]), c(5, 9, 0))
 })
 
+test_that("modules and traits are drawn from tests of eigengenes, adjusted as the modules are", {
+  skip_without_wgcna()
+  x <- genes_of_factors()
+  batch <- rep_len(1:3, 50)
+  m <- gpuModules(x, power = 6, covariates = factor(batch))
+  traits <- data.frame(age = x[, 1] + rnorm(50), sex = rep(c("f", "m"), 25))
+  grDevices::pdf(NULL)
+  on.exit(grDevices::dev.off())
+  found <- plot(m, traits = traits)
+  expect_equal(rownames(found$r), paste0("ME", names(module_sizes(m))))
+  by_hand <- summary(lm(m$eigengenes[[2]] ~ age + factor(batch), traits))$coefficients["age", ]
+  expect_equal(c(found$statistic["MEblue", "age"], found$p.value["MEblue", "age"]), by_hand[3:4], ignore_attr = TRUE)
+  expect_equal(found$df, 46)
+  expect_equal(plot(m, traits = traits, method = "spearman", covariates = NULL)$r[2, 1],
+               cor(m$eigengenes[[2]], traits$age, method = "spearman"))
+  expect_true(all(c("MEblue", "age", "sexm") %in% texts_of(plot(m, traits = traits))))
+  expect_error(plot(gpuModules(two_sets(), power = 6, combine = "min"), traits = traits), "is for modules of one data")
+  expect_error(plot(gpuModules(normal(50, 60), power = 12), traits = traits), "all genes are grey")
+})
+
 test_that("the tree with its modules looks as it did", {
   skip_if_not_installed("vdiffr")
   place <- c(seq(0, 1, length.out = 12)^2, 3 + seq(0, 1, length.out = 9)^2, 5, 8, 11.5)
@@ -298,7 +393,6 @@ test_that("what is not installed or makes no sense is an error that says so", {
                fixed = TRUE)
   skip_without_wgcna()
   x <- genes_of_factors()
-  expect_error(gpuModules(x, covariates = 1:50), "unused argument 'covariates'")
   expect_error(gpuModules(x, power = 40), "'power' must be a number between 1 and 30")
   expect_error(gpuModules(x, power = 4, cut = list(depth = 3)), "'cut' has \"depth\"; it may have maxCoreScatter")
   expect_error(gpuModules(x, power = 4, mergeCutHeight = "low"), "'mergeCutHeight' must be a number")

@@ -17,6 +17,8 @@ con <- gpuConnectivity(genes, threshold = 0.4, power = c(2, 6), histogram = TRUE
 fit <- pickPower(genes, 1:12)
 test <- gpuCorTest(genes)
 compared <- gpuCorCompare(genes[1:15, 1:20], genes[16:30, 1:20])
+associated <- suppressWarnings(gpuAssociation(genes[, 1:6], data.frame(x[1:30, 1:3], at = rep(1:2, 15), none = 1),
+                                              output = "matrix"))
 windows <- function(...) gpuCorWindows(genes[, 1:12], 12, step = 2, ...)
 
 overlap <- local({
@@ -56,6 +58,7 @@ test_that("pictures are as they were looked at", {
   same("windows", function() plot(gpuCorWindows(genes[, 1:6], 12, step = 3)))
   same("tests", function() plot(gpuCorTest(x)))
   same("overlap", function() plot(overlap))
+  same("traits", function() plot(associated, "heatmap", main = "genes and traits"))
 })
 
 test_that("every result has a picture, and the device stays as it was", {
@@ -79,11 +82,23 @@ test_that("every result has a picture, and the device stays as it was", {
     for (type in c("auto", "p.value", "volcano")) draw(plot(tests, type))
   }
   draw(plot(overlap, main = "modules"))
-  for (type in c("auto", "p.value", "volcano")) draw(plot(gpuAssociation(genes, x[1:30, 1:3], output = "matrix"), type))
+  for (type in c("auto", "p.value", "volcano", "heatmap")) draw(plot(associated, type))
   img <- array(normal(16, 20), c(4, 4, 1, 20))
   draw(plot(voxelMatrix(img)))
   draw(plot(voxelMatrix(img)[1:2, ], max = 5))
   expect_identical(plot_returns(r), r)
+})
+
+test_that("cells of variables and traits have r and p, if the text fits", {
+  texts <- texts_of(plot(associated, "heatmap"))
+  expect_true(all(c(colnames(associated$r), rownames(associated$r)) %in% texts))
+  expect_true(all(sprintf("%.2f", associated$r[, 1:4]) %in% texts))
+  expect_true(all(paste0("(", vapply(associated$p.value[, 1:4], format, "", digits = 1), ")") %in% texts))
+  expect_false("NA" %in% texts)
+  expect_false(any(grepl("^[(]", texts_of(plot(gpuAssociation(genes, x[1:30, ], output = "matrix"), "heatmap"), 3, 3))))
+  draw(plot(gpuAssociation(unname(genes), unname(x[1:30, 1]), output = "matrix"), "heatmap"))
+  expect_error(draw(plot(associated, "heatmap", max = 5)), "a heat map of 6 variables")
+  expect_error(draw(plot(test, "heatmap")), "'type' must be one of")
 })
 
 test_that("a map of hubs takes places in two or three dimensions", {
@@ -162,10 +177,10 @@ test_that("heat maps of many variables are as wide as those of few", {
 
 test_that("axes of time have their unit", {
   x <- genes[, 1:6]
-  xlab <- function(x) grep("centre of the window", texts_of(plot(gpuCorWindows(x, 12, step = 3))), value = TRUE)
-  expect_identical(xlab(x), "centre of the window: observation")
-  expect_identical(xlab(stats::ts(x, 1950)), "centre of the window: time")
-  expect_identical(xlab(structure(x, tr = 0.72)), "centre of the window: time (s)")
+  xlab <- function(x) grep("center of the window", texts_of(plot(gpuCorWindows(x, 12, step = 3))), value = TRUE)
+  expect_identical(xlab(x), "center of the window: observation")
+  expect_identical(xlab(stats::ts(x, 1950)), "center of the window: time")
+  expect_identical(xlab(structure(x, tr = 0.72)), "center of the window: time (s)")
   img <- image_with_affine(c(5, 4, 3, 20))
   expect_true("time (s)" %in% texts_of(plot(voxelMatrix(img)[-(1:4), ])))
   expect_true("time point" %in% texts_of(plot(voxelMatrix(img)[-3, ])))

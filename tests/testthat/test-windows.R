@@ -181,7 +181,8 @@ for (backend in backends()) {
       expect_identical(as.vector(m$max), apply(values, 1, max))
       expect_identical(m$windows, 16L)
     }
-    expect_identical(class(m$sd), "dist")
+    expect_s3_class(m$sd, "dist")
+    expect_identical(m$sd[2, 1], as.matrix(m$sd)[2, 1])
     expect_identical(labels(m$sd), colnames(x))
 
     sd <- as.matrix(m$sd)
