@@ -65,7 +65,7 @@ setMethod("print", "gpuNetwork", function(x, ...) show_network(x))
 #' @rdname gpuCorNetwork-class
 #' @export
 as.data.frame.gpuNetwork <- function(x, row.names = NULL, optional = FALSE, ...) {
-  rows <- list(p = x@p, i = x@i, x = x@x, tests = x@tests)
+  rows <- list(p = x@p, i = x@i, x = x@x, tests = x@tests, stability = x@stability)
   frame <- edge_frame(rows, x@Dimnames[[1L]], x@Dimnames[[2L]], choose_threads(setting(NULL, "threads")))
   names(frame)[3L] <- value_name(x)
   if (is(x, "gpuCorDifference")) with_tests_of_difference(frame, x) else frame

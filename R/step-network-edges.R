@@ -29,12 +29,14 @@ network_details <- function(rows, task) {
 
 # ---- data frames
 
-# Returns the edges of compressed rows as a data frame, strongest first, with p values if rows$tests has them.
+# Returns the edges of compressed rows as a data frame, strongest first, with p values if rows$tests has them, and
+# column stability if rows$stability has values.
 edge_frame <- function(rows, names_x, names_y, threads) {
   edges <- checked(.Call(r_sorted_edges, rows$p, rows$i, rows$x, threads))
-  at <- if (!is.null(rows$tests$p.value) || !is.null(rows$tests$near)) entries_at(rows, edges)
+  is_stable <- length(rows$stability) > 0L
+  at <- if (is_stable || !is.null(rows$tests$p.value) || !is.null(rows$tests$near)) entries_at(rows, edges)
   frame <- name_edges(edges$from, edges$to, edges$r, names_x, names_y)
-  list2DF(c(frame, edge_tests(edges$r, rows$tests, at, threads)))
+  list2DF(c(frame, edge_tests(edges$r, rows$tests, at, threads), if (is_stable) list(stability = rows$stability[at])))
 }
 
 # Returns the positions of edges, given as variable indices, among the entries of compressed rows, which ascend.

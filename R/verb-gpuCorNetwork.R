@@ -103,13 +103,15 @@ gpuCorNetwork <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
                           precision = c("single", "double"), weights = NULL, weights_are = NULL, covariates = NULL,
                           data = NULL, bandpass = NULL, tr = NULL, df = NULL, partial = FALSE, shrinkage = "auto",
                           options = NULL, assay = NULL, combine = NULL, subjects = NULL, subject_weights = NULL,
-                          probs = NULL, na.rm = NULL, effects = NULL, ..., control = gpuControl(...)) {
+                          probs = NULL, na.rm = NULL, effects = NULL, resample = 0, fraction = 0.63, ...,
+                          control = gpuControl(...)) {
   check_control(control, missing(control), ...names())
   if (!is.null(y)) check_not_threshold(x, y)
   if (!is.null(shards)) {
     given <- c(list(threshold = threshold, density = density, k = k, p.value = p.value, fdr = fdr, sign = sign,
                     normalize = normalize, mutual = mutual, use = use, method = method, output = output,
-                    precision = precision, pairs = pairs, min_obs = min_obs, assay = assay),
+                    precision = precision, pairs = pairs, min_obs = min_obs, assay = assay, resample = resample,
+                    fraction = fraction),
                mget(c(ADJUSTMENT, PARTIAL, COMBINATION, "effects")))
     compression <- check_compression(compression, file)
     return(by_shards("gpuCorNetwork", x, y, Filter(Negate(is.null), given), shards, file, compression, control,
@@ -126,17 +128,26 @@ gpuCorNetwork <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
   settings <- new_settings(control, asked_of(mget(c(ADJUSTMENT, PARTIAL))), precision,
                            mget(c(COMBINATION, "effects")), pairs, assay)
   task <- network_task(x, y, criterion, sign, use, method, settings)
-  if (chosen$normalize == "clr") task <- clr_task(task, file)
   task[c("mutual", "min_obs", "call")] <- list(mutual, min_obs, call_of(sys.call(), task$settings))
+  drawn <- draw_resamples(task, resample, fraction, file)
+  normalized <- if (chosen$normalize == "clr") function(task) clr_task(task, file) else identity
+  all <- task
+  all$settings <- at_pass(task$settings, 1, 1 + length(drawn))
+  all <- normalized(all)
   if (!is.null(file)) {
     check_one_file(criterion)
-    return(invisible(new_network_file(network_to_file(task, file, compression))))
+    return(invisible(new_network_file(network_to_file(all, file, compression))))
   }
-  if (length(criterion$value) > 1L) return(several_networks(task, output))
-  rows <- network_rows(task)
-  warn_constant(rows, colnames(task$x), colnames(task$y))
-  warn_without(rows, task)
-  network_output(rows, task, output)
+  found <- network_of_each(all)
+  warn_constant(found[[1L]], colnames(task$x), colnames(task$y))
+  warn_without(found[[1L]], all)
+  found <- with_stability(found, task, drawn, function(task) network_of_each(normalized(task)))
+  networks <- Map(found, criterion$value, f = function(rows, value) {
+    all$criterion$value <- value
+    network_output(rows, all, output)
+  })
+  if (length(networks) == 1L) return(networks[[1L]])
+  stats::setNames(networks, vapply(criterion$value, format, "", digits = 15))
 }
 
 network_output <- function(rows, task, output) {
@@ -159,21 +170,4 @@ check_compression <- function(compression, file) {
   compression <- check_whole(compression, "compression", 0, 9)
   if (compression > 0 && is.null(file)) fail("'compression' has a meaning with 'file' only; leave it out")
   compression
-}
-
-# ---- passes over the data
-
-# Returns a list of networks, one for each value of the criterion.
-several_networks <- function(task, output) {
-  values <- task$criterion$value
-  task$stays <- "rows"
-  check_edge_memory(task)
-  found <- if (task$criterion$name == "k") several_neighbours(task) else several_levels(task)
-  warn_constant(found[[1L]], colnames(task$x), colnames(task$y))
-  warn_without(found[[1L]], task)
-  networks <- lapply(seq_along(values), function(v) {
-    task$criterion$value <- values[v]
-    network_output(found[[v]], task, output)
-  })
-  stats::setNames(networks, vapply(values, format, "", digits = 15))
 }
