@@ -15,6 +15,7 @@ draw_resamples <- function(task, resample, fraction, file) {
   if (is.numeric(task$settings$asked$df)) {
     fail("'df' is of all observations, and a resample has fewer; leave it out with 'resample'")
   }
+  if (is_combined(task$x)) refuse_plan(task$settings, "'resample' of a list of subjects")
   from <- resampled_units(task)
   what <- if (is_combined(task$x)) "subject" else "observation"
   size <- resample_size(length(from), fraction, if (what == "subject") 1 else MIN_RESAMPLE, what)
@@ -39,7 +40,7 @@ resampled_units <- function(task) {
   if (is.null(weights)) seq_len(nrow(task$x)) else which(weights > 0)
 }
 
-# Returns the task of a resample: other subjects, or weights of 0 for the other observations, so that no data are copied.
+# Returns the task of a resample: its subjects, or weights of 0 for the other observations, so that no data are copied.
 resampled_task <- function(task, drawn) {
   if (is_combined(task$x)) {
     task[c("x", "y")] <- lapply(task[c("x", "y")], pick_subjects, drawn)

@@ -33,6 +33,22 @@
 #' above the mean of all pairs of column i, or 0, and the edge's value, `clr`, is sqrt(z_i^2 + z_j^2). With
 #' `method = "mi"` I is the mutual information. It takes two passes, and `threshold` is one of `clr`.
 #'
+#' @section Stability:
+#' `resample = 100` draws 100 resamples, each a `fraction` of the observations without replacement, and finds the
+#' network of each by the same criterion. The `stability` of an edge is the fraction of these networks that have it. It
+#' is a column of the data frame and a slot of the network. Only edges of the network of all observations are counted;
+#' a looser criterion includes others.
+#'
+#' A bootstrap, which draws with replacement, has 63 % of the observations, some of them repeatedly. Repeated
+#' observations would be ties, so a resample has each of its observations once.
+#'
+#' * `density` and `k` compare the same number of edges. With `threshold`, coefficients of fewer observations vary more.
+#'   With `p.value` and `fdr`, resamples have less power, and stability is low for edges that are barely significant.
+#' * Of a list of subjects, resamples have a fraction of the subjects, with all of their observations.
+#' * Observations that follow one another, as in series, are not independent, and stability is then too optimistic.
+#'
+#' `set.seed()` before the call makes the resamples reproducible. They take about as long as as many networks.
+#'
 #' @section Files:
 #' `file` writes the edges to an HDF5 file in the layout of AnnData, which `anndata.read_h5ad()` reads in Python and
 #' `HDF5Array::H5SparseMatrix(file, "X")` in R (transposed). `X` is the matrix in compressed sparse rows, with both
@@ -58,6 +74,8 @@
 #' @param output A string: `"matrix"`, or `"edges"` for the data frame that `as.data.frame()` makes of the matrix.
 #' @param file `NULL`, or a string: the name of a file to write.
 #' @param compression With `file`: an integer from 0 (none) to 9. Level 1 makes a file of less than half the size.
+#' @param resample An integer: the number of resamples for the stability of edges; 0 for none.
+#' @param fraction A number between 0 and 1: the fraction of the observations, or of the subjects, in a resample.
 #' @param shards `NULL`, or an integer: the number of shards to compute with the workers of [future::plan()], as
 #'   [gpuCorPlan()] does, in a temporary folder. The folder is where option `gpucor.folder` says; by default in
 #'   [tempdir()], or in the working directory if the workers are on other machines.
@@ -65,13 +83,13 @@
 #' @return `output = "matrix"`: a symmetric sparse matrix of class [gpuCorNetwork-class] (a `dsCMatrix`) with zero
 #'   diagonal, or with `y` an `ncol(x)` x `ncol(y)` matrix of class `gpuCorNetworkXY` (a `dgCMatrix`). Values are the
 #'   coefficients, names those of the columns. `output = "edges"`: a data frame with an edge in each row, the strongest
-#'   first: `from`, `to`, `r`, and p values if they were the criterion. With `file`: a list of class
-#'   `gpuCorNetworkFile`, invisibly. For several values of the criterion: a list of networks or data frames, named by
-#'   the values.
+#'   first: `from`, `to`, `r`, p values if they were the criterion, and `stability` if there are resamples. With
+#'   `file`: a list of class `gpuCorNetworkFile`, invisibly. For several values of the criterion: a list of networks or
+#'   data frames, named by the values.
 #'
-#' @section Errors: As [gpuCor()]; none or several criteria; more than 2^31 - 1 edges without `file`; more edges than
-#'   fit in free memory, before anything is computed if `density` or `k` determines their number, otherwise when memory
-#'   runs out.
+#' @section Errors: As [gpuCor()]; none or several criteria; `resample` with `file` or with a numeric `df`; more than
+#'   2^31 - 1 edges without `file`; more edges than fit in free memory, before anything is computed if `density` or `k`
+#'   determines their number, otherwise when memory runs out.
 #'
 #' @references
 #' Faith JJ and others (2007). Large-scale mapping and validation of *Escherichia coli* transcriptional regulation from
@@ -94,6 +112,10 @@
 #' gpuCorNetwork(x, density = 0.1, method = "kendall", output = "edges")
 #' gpuCorNetwork(x, fdr = 0.01)@threshold
 #' gpuCorNetwork(x[, 1:4], x[, 5:11], k = 1)
+#'
+#' # Which edges come out again in other cars?
+#' set.seed(1)
+#' gpuCorNetwork(x, density = 0.2, resample = 50, output = "edges")
 #' @export
 gpuCorNetwork <- function(x, y = NULL, threshold = NULL, density = NULL, k = NULL, p.value = NULL, fdr = NULL,
                           method = c("pearson", "kendall", "spearman", "bicor", "cosine", "distance", "mi"),
