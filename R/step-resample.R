@@ -8,7 +8,7 @@ MIN_RESAMPLE <- 3
 draw_resamples <- function(task, resample, fraction, file) {
   resample <- check_whole(resample, "resample", 0, 1e6)
   if (resample == 0) {
-    if (!identical(fraction, 0.63)) fail("'fraction' has a meaning with 'resample' only; leave it out")
+    check_no_fraction(fraction, "resample")
     return(list())
   }
   if (!is.null(file)) fail("'resample' makes no files; leave out 'file'")
@@ -18,17 +18,21 @@ draw_resamples <- function(task, resample, fraction, file) {
   if (is_combined(task$x)) refuse_plan(task$settings, "'resample' of a list of subjects")
   from <- resampled_units(task)
   what <- if (is_combined(task$x)) "subject" else "observation"
-  size <- resample_size(length(from), fraction, if (what == "subject") 1 else MIN_RESAMPLE, what)
   noted(task$settings, "sample", function() {
-    lapply(seq_len(resample), function(b) from[sort(sample.int(length(from), size))])
+    draw_units(from, resample, fraction, if (what == "subject") 1 else MIN_RESAMPLE, what)
   })
 }
 
-# Returns the number of units, observations or the like, in a resample of n of them.
-resample_size <- function(n, fraction, min, what) {
+check_no_fraction <- function(fraction, name) {
+  if (!identical(fraction, 0.63)) fail("'fraction' has a meaning with '", name, "' only; leave it out")
+}
+
+# Returns a list of `draws` parts of `from`, each with a fraction of it, but at least `min` units and not all.
+draw_units <- function(from, draws, fraction, min, what) {
   fraction <- check_fraction(fraction, "fraction", zero = FALSE)
+  n <- length(from)
   size <- round(fraction * n)
-  if (size >= min && size < n) return(size)
+  if (size >= min && size < n) return(lapply(seq_len(draws), function(b) from[sort(sample.int(n, size))]))
   fail("'fraction' is ", format(fraction), ", which makes resamples of ", size, " of ", n_of(n, what), "; they need ",
        if (size < n) paste("at least", min) else "fewer than all")
 }
@@ -43,7 +47,7 @@ resampled_units <- function(task) {
 # Returns the task of a resample: its subjects, or weights of 0 for the other observations, so that no data are copied.
 resampled_task <- function(task, drawn) {
   if (is_combined(task$x)) {
-    task[c("x", "y")] <- lapply(task[c("x", "y")], pick_subjects, drawn)
+    task[c("x", "y")] <- lapply(task[c("x", "y")], drawn_subjects, drawn)
     return(task)
   }
   n_obs <- nrow(task$x)
@@ -56,7 +60,7 @@ resampled_task <- function(task, drawn) {
   task
 }
 
-pick_subjects <- function(x, which) {
+drawn_subjects <- function(x, which) {
   if (is.null(x)) return(NULL)
   x$counted[c("n_obs", "n")] <- lapply(x$counted[c("n_obs", "n")], `[`, which)
   for (name in c("data", "weights", "designs")) x[name] <- list(x[[name]][which])

@@ -31,6 +31,13 @@
 #' **Memory.** About 24 n^2 bytes for n genes beside the data (10 GB for 20,000 genes), most of it while the tree is
 #' cut. The limit is 65,536 genes; for more, use the most variable ones or `gpuTOM(output = "network")`.
 #'
+#' **Stability.** `stability = 50` draws 50 resamples, each a `fraction` of the samples without replacement, and finds
+#' the modules of each, with the same power and settings. Modules of a resample are matched with those of all samples
+#' one to one: first the two that share most genes, then the two of the others that do, and so on. A gene's stability is
+#' the fraction of the resamples in which it is in the module matched with its own; a module that is split or merged
+#' with a larger one loses genes. Each resample takes as long as the modules of all samples. `set.seed()` before the
+#' call makes them reproducible. Of several data sets, each resample has a fraction of the samples of each set.
+#'
 #' @section With WGCNA:
 #' [as_blockwiseModules()] makes the list that `blockwiseModules()` returns. `colors` of the result is what WGCNA calls
 #' `colors`, and `eigengenes` what it calls `MEs`. This tests whether modules are preserved in other data, `test`, with
@@ -75,6 +82,8 @@
 #' @param reassignThreshold A number, see step 5; 0: no gene is reassigned. `NULL`: 1e-6.
 #' @param mergeCutHeight A number, see step 6.
 #' @param cut A named list of further arguments of `dynamicTreeCut::cutreeDynamic()`, such as `maxCoreScatter`.
+#' @param stability An integer: the number of resamples for the stability of modules; 0 for none.
+#' @param fraction A number between 0 and 1: the fraction of the samples in a resample.
 #' @param combine,probs,calibration,calibrationQuantile For several data sets: see [gpuTOM()].
 #'
 #' @return A list of class `gpuModules`:
@@ -86,6 +95,8 @@
 #' \item{kME}{matrix, gene x module: the correlation of each gene with each eigengene; `NA` for dropped genes}
 #' \item{kWithin}{the sum of a gene's adjacencies with the others of its module; `NA` for genes in none}
 #' \item{tree}{the tree of the genes that were not dropped, of class [stats::hclust]}
+#' \item{stability}{with `stability`, the fraction of the resamples in which a gene stays with its module; `NA` for genes
+#'   in none}
 #' \item{genes, samples}{logical vectors: which were not dropped}
 #' \item{power, fit}{the power, and the result of [pickPower()], or `NULL`}
 #' \item{type, TOMType, ...}{the arguments}
@@ -137,8 +148,8 @@ gpuModules <- function(x, power = NULL, type = c("unsigned", "signed", "signed h
                        calibration = c("single quantile", "none"), calibrationQuantile = 0.95, deepSplit = 2,
                        detectCutHeight = 0.995, minModuleSize = NULL, pamStage = TRUE, pamRespectsDendro = TRUE,
                        minCoreKME = 0.5, minCoreKMESize = NULL, minKMEtoStay = NULL, reassignThreshold = NULL,
-                       mergeCutHeight = 0.15, cut = list(), options = NULL, assay = NULL, ...,
-                       control = gpuControl(...)) {
+                       mergeCutHeight = 0.15, cut = list(), options = NULL, assay = NULL, stability = 0,
+                       fraction = 0.63, ..., control = gpuControl(...)) {
   check_control(control, missing(control), ...names())
   need_packages(c("dynamicTreeCut", "WGCNA"), "gpuModules()")
   several <- module_sets(x, list(combine = combine, probs = probs, calibrationQuantile = calibrationQuantile,
@@ -163,12 +174,15 @@ gpuModules <- function(x, power = NULL, type = c("unsigned", "signed", "signed h
   job$cut <- c(list(deepSplit = check_within(deepSplit, "deepSplit", 0, 4), cutHeight = detectCutHeight,
                     minClusterSize = job$minModuleSize, pamStage = check_flag(pamStage, "pamStage"),
                     pamRespectsDendro = check_flag(pamRespectsDendro, "pamRespectsDendro")), check_cut(cut))
+  drawn <- draw_module_samples(data$sets, stability, fraction)
   sets <- sets_with_powers(lapply(data$sets, function(set) c(job, set)), power)
-  job <- if (is.null(several$consensus)) sets[[1L]] else consensus_job(job, sets, several)
-  found <- found_modules(job)
+  whole <- function(sets) if (is.null(several$consensus)) sets[[1L]] else consensus_job(job, sets, several)
+  all_sets <- whole(sets)
+  found <- found_modules(all_sets)
+  if (length(drawn)) found$stability <- stability_of_genes(found$colors, sets, drawn, whole)
   all <- colors_of_genes(found, job, data$names)
-  own <- lapply(sets_of(job), own_modules, found$colors, all$order, all$colors)
-  new_modules(found, job, all, own, sys.call())
+  own <- lapply(sets, own_modules, found$colors, all$order, all$colors)
+  new_modules(found, all_sets, all, own, sys.call())
 }
 
 # Measured bytes: dissimilarities as a dist and as a matrix, and the copies of cutreeDynamic().

@@ -132,3 +132,77 @@ test_that("what makes no resample is an error", {
   expect_error(gpuCorNetwork(x, k = 1, resample = 2, file = tempfile()), "leave out 'file'")
   expect_error(gpuCorNetwork(x, p.value = 0.1, df = 20, resample = 2), "'df' is of all observations")
 })
+
+# ---- modules
+
+# Three modules of genes that follow a factor, ever less, and some that follow none.
+module_data <- function(n_obs = 30, seed = 1) {
+  set.seed(seed)
+  factors <- cbind(matrix(rnorm(n_obs * 3), n_obs), 0)
+  x <- matrix(rnorm(n_obs * 150), n_obs) + factors[, rep(1:4, c(50, 40, 30, 30))] * rep(runif(150, 0.3, 2), each = n_obs)
+  colnames(x) <- paste0("g", 1:150)
+  x
+}
+
+# Returns TRUE for genes that are in the module matched with their own: of all matchings of modules one to one, the one
+# that matches the two with most common genes, then of the rest.
+stay_by_hand <- function(own, other) {
+  stays <- logical(length(own))
+  repeat {
+    left <- own > 0 & other > 0
+    if (!any(left)) return(stays)
+    shared <- aggregate(list(n = rep(1, sum(left))), list(own = own[left], other = other[left]), sum)
+    best <- shared[which.max(shared$n), ]
+    stays[own == best$own & other == best$other] <- TRUE
+    own[own == best$own] <- 0
+    other[other == best$other] <- 0
+  }
+}
+
+test_that("a gene's stability is the fraction of resamples whose modules keep it", {
+  for (package in c("WGCNA", "dynamicTreeCut")) skip_if_not_installed(package)
+  x <- module_data()
+  x <- cbind(constant = 1, x[, 1:60], rare = c(1, rep(0, 29)), x[, 61:150]) # `rare` is constant in some resamples
+  of_rows <- function(rows) gpuModules(x[rows, ], power = 5, minModuleSize = 10)$labels
+  all <- of_rows(1:30)
+  set.seed(2)
+  drawn <- lapply(1:5, function(b) sort(sample.int(30, 19)))
+  expected <- Reduce(`+`, lapply(drawn, function(rows) stay_by_hand(all, of_rows(rows)))) / 5
+  set.seed(2)
+  found <- gpuModules(x, power = 5, minModuleSize = 10, stability = 5)
+  expect_identical(found$labels, all)
+  expect_equal(unname(found$stability), ifelse(all == 0, NA, expected), ignore_attr = TRUE)
+  expect_identical(as.data.frame(found)$stability, unname(found$stability))
+  expect_gt(length(unique(found$stability)), 3)
+  expect_equal(summary(found)$modules$stability, as.vector(tapply(found$stability, found$labels, mean))[-1])
+  expect_true(is.na(found$stability[["constant"]]))
+})
+
+test_that("modules that split or merge lose the genes of the smaller part", {
+  own <- rep(c("turquoise", "blue", "grey"), c(6, 4, 2))
+  stays <- gpucor:::stays_with_module
+  expect_identical(stays(own, rep(c("red", "grey"), c(10, 2))), rep(c(TRUE, FALSE), c(6, 6)))
+  expect_identical(stays(own, rep(c("red", "blue", "pink"), c(2, 4, 6))), rep(c(FALSE, TRUE, FALSE), c(2, 8, 2)))
+  expect_identical(stays(own, rep("grey", 12)), rep(FALSE, 12))
+})
+
+test_that("consensus modules draw samples of each set, and a picture shows the stability", {
+  for (package in c("WGCNA", "dynamicTreeCut")) skip_if_not_installed(package)
+  sets <- list(module_data(seed = 1), module_data(24, seed = 2))
+  set.seed(3)
+  drawn <- lapply(sets, function(x) lapply(1:2, function(b) sort(sample.int(nrow(x), round(0.7 * nrow(x))))))
+  modules <- function(x, ...) gpuModules(x, power = 5, minModuleSize = 10, combine = "min", ...)
+  all <- modules(sets)
+  expected <- lapply(1:2, function(b) {
+    own <- Map(function(x, rows) x[rows[[b]], ], sets, drawn)
+    stay_by_hand(all$labels, modules(own)$labels)
+  })
+  set.seed(3)
+  found <- modules(sets, stability = 2, fraction = 0.7)
+  expect_equal(unname(found$stability), ifelse(all$labels == 0, NA, Reduce(`+`, expected) / 2), ignore_attr = TRUE)
+  grDevices::pdf(NULL)
+  on.exit(grDevices::dev.off())
+  expect_identical(plot(found, "stability"), found)
+  expect_error(plot(all, "stability"), "give gpuModules() 'stability'", fixed = TRUE)
+  expect_error(modules(sets, stability = 2, fraction = 1), "30 of 30 samples; they need fewer than all")
+})
