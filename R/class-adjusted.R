@@ -27,6 +27,7 @@ design_words <- function(adjusted) {
     if (!is.null(adjusted$bandpass)) paste("filtered to", band_words(adjusted$bandpass, adjusted$tr)),
     weighted_words(adjusted),
     partial_words(adjusted$shrinkage),
+    if (!is.null(adjusted$lioness)) paste("network of sample", adjusted$lioness, "(LIONESS)"),
     if (!is.null(adjusted$normalize)) "context likelihood (CLR)",
     if (!is.null(adjusted$zeros)) paste("without", range_of(adjusted$zeros, "observation"), "of weight 0")
   )

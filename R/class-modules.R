@@ -58,8 +58,9 @@ is_of_sets <- function(x) inherits(x, "gpuConsensusModules")
 #'   For several data sets there are columns for each set, such as `kME.control`.
 #'
 #'   `summary()`: a list of `modules`, a data frame with a row for each module: its number of `genes`, the fraction of
-#'   variance `explained` by its eigengene, its genes' mean `stability`, if there is one, and its `hub`; and `unassigned`, the number of genes in no module. The hub
-#'   is the gene with the largest `kWithin`; for several data sets, the gene whose smallest |kME| is the largest.
+#'   variance `explained` by its eigengene, its genes' mean `stability`, if there is one, and its `hub`; and
+#'   `unassigned`, the number of genes in no module. The hub is the gene with the largest `kWithin`; for several data
+#'   sets, the gene whose smallest |kME| is the largest.
 #'
 #'   `plot()`: the tree, and below it the modules' colors and numbers; or the stability of each module's genes as boxes.
 #'

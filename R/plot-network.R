@@ -103,7 +103,7 @@ draw_stability <- function(net, ...) {
 
 # Only networks of signed overlaps have negative overlaps.
 weight_limits <- function(net) {
-  if (is(net, "gpuCorDifference")) return(c(-1, 1) * max(abs(pretty(range(net@x)))))
+  if (is(net, "gpuCorDifference") || !is.null(net@adjusted$lioness)) return(c(-1, 1) * max(abs(pretty(range(net@x)))))
   if (value_name(net) == "clr") return(c(0, max(pretty(c(1, net@x)))))
   c(if (is(net, "gpuTOMNetwork") && all(net@x >= 0)) 0 else -1, 1)
 }

@@ -15,6 +15,7 @@ draw_resamples <- function(task, resample, fraction, file) {
   if (is.numeric(task$settings$asked$df)) {
     fail("'df' is of all observations, and a resample has fewer; leave it out with 'resample'")
   }
+  if (is_lioness(task$x)) fail("'resample' is without 'lioness'; leave one of them out")
   if (is_combined(task$x)) refuse_plan(task$settings, "'resample' of a list of subjects")
   from <- resampled_units(task)
   what <- if (is_combined(task$x)) "subject" else "observation"

@@ -49,6 +49,16 @@
 #'
 #' `set.seed()` before the call makes the resamples reproducible. They take about as long as as many networks.
 #'
+#' @section Single samples:
+#' `lioness = i` returns the network of sample i (LIONESS, Kuijjer and others 2019). Its coefficients are
+#' `n * r - (n - 1) * s`, where r is the coefficient of all n samples and s that of all but sample i, both in double
+#' precision. They are not limited to -1 to 1, and `threshold` may be larger than 1, too. There are no p values. With
+#' `use = "complete.obs"` n counts complete samples.
+#'
+#' ```
+#' networks <- lapply(rownames(x), function(i) gpuCorNetwork(x, density = 0.001, lioness = i))
+#' ```
+#'
 #' @section Files:
 #' `file` writes the edges to an HDF5 file in the layout of AnnData, which `anndata.read_h5ad()` reads in Python and
 #' `HDF5Array::H5SparseMatrix(file, "X")` in R (transposed). `X` is the matrix in compressed sparse rows, with both
@@ -76,6 +86,7 @@
 #' @param compression With `file`: an integer from 0 (none) to 9. Level 1 makes a file of less than half the size.
 #' @param resample An integer: the number of resamples for the stability of edges; 0 for none.
 #' @param fraction A number between 0 and 1: the fraction of the observations, or of the subjects, in a resample.
+#' @param lioness `NULL`, or the number or name of a row of `x`: a sample whose network is wanted.
 #' @param shards `NULL`, or an integer: the number of shards to compute with the workers of [future::plan()], as
 #'   [gpuCorPlan()] does, in a temporary folder. The folder is where option `gpucor.folder` says; by default in
 #'   [tempdir()], or in the working directory if the workers are on other machines.
@@ -94,6 +105,9 @@
 #' @references
 #' Faith JJ and others (2007). Large-scale mapping and validation of *Escherichia coli* transcriptional regulation from
 #' a compendium of expression profiles. *PLoS Biology* 5, e8.
+#'
+#' Kuijjer ML, Tung MG, Yuan G, Quackenbush J, Glass K (2019). Estimating sample-specific regulatory networks.
+#' *iScience* 14, 226-240.
 #'
 #' Zhao K, Du Y, Wang H. A GPU-based framework for building dense and sparse networks of large data by correlation.
 #'
@@ -125,22 +139,22 @@ gpuCorNetwork <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
                           precision = c("single", "double"), weights = NULL, weights_are = NULL, covariates = NULL,
                           data = NULL, bandpass = NULL, tr = NULL, df = NULL, partial = FALSE, shrinkage = "auto",
                           options = NULL, assay = NULL, combine = NULL, subjects = NULL, subject_weights = NULL,
-                          probs = NULL, na.rm = NULL, effects = NULL, resample = 0, fraction = 0.63, ...,
-                          control = gpuControl(...)) {
+                          probs = NULL, na.rm = NULL, effects = NULL, resample = 0, fraction = 0.63,
+                          lioness = NULL, ..., control = gpuControl(...)) {
   check_control(control, missing(control), ...names())
   if (!is.null(y)) check_not_threshold(x, y)
   if (!is.null(shards)) {
     given <- c(list(threshold = threshold, density = density, k = k, p.value = p.value, fdr = fdr, sign = sign,
                     normalize = normalize, mutual = mutual, use = use, method = method, output = output,
                     precision = precision, pairs = pairs, min_obs = min_obs, assay = assay, resample = resample,
-                    fraction = fraction),
+                    fraction = fraction, lioness = lioness),
                mget(c(ADJUSTMENT, PARTIAL, COMBINATION, "effects")))
     compression <- check_compression(compression, file)
     return(by_shards("gpuCorNetwork", x, y, Filter(Negate(is.null), given), shards, file, compression, control,
                      sys.call()))
   }
-  chosen <- check_normalize(normalize, list(threshold = threshold, density = density, k = k, p.value = p.value,
-                                            fdr = fdr))
+  given <- list(threshold = threshold, density = density, k = k, p.value = p.value, fdr = fdr)
+  chosen <- check_normalize(normalize, given, lioness)
   criterion <- chosen$criterion
   output <- check_choice(output, c("matrix", "edges"), "output")
   mutual <- check_flag(mutual, "mutual")
@@ -151,6 +165,7 @@ gpuCorNetwork <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
                            mget(c(COMBINATION, "effects")), pairs, assay)
   task <- network_task(x, y, criterion, sign, use, method, settings)
   task[c("mutual", "min_obs", "call")] <- list(mutual, min_obs, call_of(sys.call(), task$settings))
+  if (!is.null(lioness)) task <- lioness_task(task, lioness)
   drawn <- draw_resamples(task, resample, fraction, file)
   normalized <- if (chosen$normalize == "clr") function(task) clr_task(task, file) else identity
   all <- task
@@ -173,7 +188,7 @@ gpuCorNetwork <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
 }
 
 network_output <- function(rows, task, output) {
-  rows <- clr_rows(rows, task)
+  rows <- lioness_rows(clr_rows(rows, task), task)
   task <- clr_criterion(task)
   if (output == "matrix") return(new_network(rows, task))
   names <- network_names(task)

@@ -139,7 +139,8 @@ test_that("what makes no resample is an error", {
 module_data <- function(n_obs = 30, seed = 1) {
   set.seed(seed)
   factors <- cbind(matrix(rnorm(n_obs * 3), n_obs), 0)
-  x <- matrix(rnorm(n_obs * 150), n_obs) + factors[, rep(1:4, c(50, 40, 30, 30))] * rep(runif(150, 0.3, 2), each = n_obs)
+  follows <- rep(runif(150, 0.3, 2), each = n_obs)
+  x <- matrix(rnorm(n_obs * 150), n_obs) + factors[, rep(1:4, c(50, 40, 30, 30))] * follows
   colnames(x) <- paste0("g", 1:150)
   x
 }
