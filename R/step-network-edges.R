@@ -80,9 +80,9 @@ vertex_names <- function(names, size, symmetric) {
   unlist(names, use.names = FALSE)
 }
 
-# Returns an igraph graph; `value`: the attribute's name for entries. Attributes are passed with the edges, as setting
-# one later copies all of them.
-graph_of <- function(net, value) {
+# Returns an igraph graph; `value`: the attribute's name for entries; `further`: a list of other attributes of edges.
+# Attributes are passed with the edges, as setting one later copies all of them.
+graph_of <- function(net, value, further = NULL) {
   symmetric <- is(net, "dsCMatrix")
   size <- dim(net)
   graph <- igraph::make_empty_graph(if (symmetric) size[1L] else sum(size), directed = FALSE)
@@ -91,5 +91,5 @@ graph_of <- function(net, value) {
   if (!symmetric) graph <- igraph::set_vertex_attr(graph, "type", value = rep(c(FALSE, TRUE), size))
   ends <- network_ends(net)
   edges <- rbind(ends$from, ends$to + if (symmetric) 0 else size[1L])
-  igraph::add_edges(graph, edges, attr = stats::setNames(list(abs(net@x), net@x), c("weight", value)))
+  igraph::add_edges(graph, edges, attr = c(stats::setNames(list(abs(net@x), net@x), c("weight", value)), further))
 }
