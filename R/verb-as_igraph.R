@@ -21,9 +21,10 @@
 #'   such as a part of a network, `net[i, i]`, or a power, `net^6`.
 #' @return An undirected graph of package igraph. Vertices have the attribute `name` if the columns have names. Edges
 #'   have `weight` and `r` (`difference` for a network of differences, `overlap` for a network of overlaps, `value` for
-#'   a plain sparse matrix). A network of [gpuCorNetwork()] also passes on `p.value`, `fdr` and `stability`. A network of `x` against `y`, or a sparse matrix that is not symmetric, gives a bipartite
-#'   graph: the vertex attribute `type` is `FALSE` for columns of `x` and `TRUE` for columns of `y`. If both sides share
-#'   names, names begin with `x.` and `y.`. The diagonal of a symmetric matrix is ignored.
+#'   a plain sparse matrix). A network of [gpuCorNetwork()] also passes on `p.value`, `fdr` and `stability`. A network
+#'   of `x` against `y`, or a sparse matrix that is not symmetric, gives a bipartite graph: the vertex attribute `type`
+#'   is `FALSE` for columns of `x` and `TRUE` for columns of `y`. If both sides share names, names begin with `x.` and
+#'   `y.`. The diagonal of a symmetric matrix is ignored.
 #' @section Errors: without package igraph; anything but a network or a sparse matrix.
 #' @seealso [gpuCorNetwork-class]
 #' @examples

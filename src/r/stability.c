@@ -10,11 +10,12 @@ SEXP r_count_edges(SEXP counts, SEXP p, SEXP i, SEXP p2, SEXP i2) {
                  (double)n_row, (double)Rf_xlength(p2) - 1);
     SEXP result = PROTECT(Rf_duplicate(counts));
     const int *start = INTEGER(p), *start2 = INTEGER(p2), *column = INTEGER(i), *column2 = INTEGER(i2);
+    int *count = INTEGER(result);
     for (R_xlen_t row = 0; row < n_row; row++) {
         int other = start2[row];
         for (int e = start[row]; e < start[row + 1]; e++) {
             while (other < start2[row + 1] && column2[other] < column[e]) other++;
-            INTEGER(result)[e] += other < start2[row + 1] && column2[other] == column[e];
+            count[e] += other < start2[row + 1] && column2[other] == column[e];
         }
     }
     UNPROTECT(1);
