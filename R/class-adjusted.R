@@ -27,6 +27,7 @@ design_words <- function(adjusted) {
     if (!is.null(adjusted$bandpass)) paste("filtered to", band_words(adjusted$bandpass, adjusted$tr)),
     weighted_words(adjusted),
     partial_words(adjusted$shrinkage),
+    if (!is.null(adjusted$lioness)) paste("network of sample", adjusted$lioness, "(LIONESS)"),
     if (!is.null(adjusted$normalize)) "context likelihood (CLR)",
     if (!is.null(adjusted$max_t)) max_t_words(adjusted$max_t),
     if (!is.null(adjusted$lag)) paste("largest over lags", paste(adjusted$lag, collapse = " to ")),

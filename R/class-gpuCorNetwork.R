@@ -4,7 +4,7 @@
 setClass("gpuNetwork", contains = "VIRTUAL",
          slots = c(method = "character", sign = "character", criterion = "character", value = "numeric",
                    threshold = "numeric", edges = "numeric", pairs = "numeric", n_obs = "numeric", tests = "list",
-                   adjusted = "list", call = "call"))
+                   adjusted = "list", stability = "numeric", call = "call"))
 
 #' Networks
 #'
@@ -27,12 +27,15 @@ setClass("gpuNetwork", contains = "VIRTUAL",
 #' @slot tests A list from which `as.data.frame()` makes p values; empty unless `p.value` or `fdr` chose the edges.
 #' @slot adjusted A list of what changed the coefficients, such as covariates, or the edges: `pruned`, the tolerance of
 #'   [gpuPrune()]; empty if nothing did.
+#' @slot stability With `resample`, the fraction of the resamples whose network has the edge, for each element of slot
+#'   `x`; otherwise empty.
 #' @param x,object A network.
 #' @param row.names,optional,... Not used.
 #' @return `as.data.frame()`: a data frame with an edge in each row, the strongest first: `from`, `to` and `r`. `from`
 #'   and `to` are names, or numbers if the columns have no names. Edges chosen by `p.value` or `fdr` also have `p.value`
 #'   (two-sided), and those chosen by `fdr` have `fdr`, the p value adjusted by Benjamini and Hochberg over all pairs
-#'   that have a coefficient. Variables without an edge are not in it: see [as_igraph()].
+#'   that have a coefficient. With `resample` there is a column `stability`. Variables without an edge are not in it:
+#'   see [as_igraph()].
 #' @examples
 #' net <- gpuCorNetwork(as.matrix(mtcars), density = 0.1)
 #' net@edges
@@ -56,7 +59,8 @@ setClass("gpuCorDifference", contains = "gpuCorNetwork", slots = c(error = "nume
 # `rows`: compressed rows of the lower triangle, or of y.
 new_network <- function(rows, task, class = if (is.null(task$y)) "gpuCorNetwork" else "gpuCorNetworkXY") {
   with_slots(methods::new(class), c(matrix_slots(rows, task), network_details(rows, task),
-                                    list(tests = rows$tests, call = task$call)))
+                                    list(tests = rows$tests, stability = as.numeric(rows$stability),
+                                         call = task$call)))
 }
 
 new_difference <- function(rows, task, value, error, maxima) {

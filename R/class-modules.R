@@ -1,13 +1,17 @@
 # Class gpuModules: builds the result of gpuModules(), and prints it.
 
-# Returns list(colors, unmerged: colors of all genes; order: colors of modules). `names`: of all genes, or NULL.
+# Returns list(colors, unmerged: colors of all genes; stability: of all genes, or NULL; order: colors of modules).
+# `names`: of all genes, or NULL.
 colors_of_genes <- function(found, job, names) {
   genes <- if (is.null(names)) as.character(seq_along(job$genes)) else names
   colors <- unmerged <- stats::setNames(rep("grey", length(genes)), genes)
   colors[job$genes] <- found$colors
   unmerged[job$genes] <- found$unmerged
+  stability <- if (!is.null(found$stability)) {
+    replace(stats::setNames(rep(NA_real_, length(genes)), genes), which(job$genes), found$stability)
+  }
   sizes <- sort(table(found$colors[found$colors != "grey"]), decreasing = TRUE)
-  list(colors = colors, unmerged = unmerged,
+  list(colors = colors, unmerged = unmerged, stability = stability,
        order = if (length(sizes)) WGCNA::labels2colors(seq_along(sizes)) else character())
 }
 
@@ -23,6 +27,7 @@ new_modules <- function(found, job, all, own, call) {
   structure(c(list(colors = all$colors, labels = labels, unmerged = all$unmerged,
                    members = members_of(labels, all$order, lapply(own, `[[`, "kME"), job$type)),
               if (several) by_name(own) else own[[1L]], list(tree = found$tree),
+              if (!is.null(all$stability)) list(stability = all$stability),
               if (!is.null(found$scales)) list(scales = found$scales), job[settings], job$consensus,
               list(deepSplit = job$cut$deepSplit, detectCutHeight = job$cut$cutHeight,
                    n_obs = n_obs), if (!is.null(job$covariates)) job["covariates"], list(call = call)),
@@ -55,22 +60,25 @@ is_of_sets <- function(x) inherits(x, "gpuConsensusModules")
 #'
 #' @param x,object,modules An object of class `gpuModules`.
 #' @param row.names,optional Not used.
+#' @param type A string, for `plot()`: `"tree"` or `"stability"`.
 #' @param main A title.
 #' @param traits For `plot()`: `NULL`, or the traits of the samples, as in [gpuAssociation()].
 #' @param covariates For `plot()` with `traits`: see [gpuAssociation()]. By default those of the modules.
 #' @param numeric `TRUE` to name modules by their numbers, as WGCNA's `numericLabels` does.
 #' @param ... For `plot()` with `traits`: arguments of [gpuAssociation()] such as `method`. Otherwise not used.
 #' @return `as.data.frame()`: a row for each gene, with `gene`, `module` (a number), `color`, `kME` with its own
-#'   module's eigengene, and `kWithin`; both are `NA` for a gene in no module. For several data sets there are columns
-#'   for each set, such as `kME.control`.
+#'   module's eigengene, `kWithin` and, if the call asked for it, `stability`; these are `NA` for a gene in no module.
+#'   For several data sets there are columns for each set, such as `kME.control`.
 #'
 #'   `summary()`: a list of `modules`, a data frame with a row for each module: its number of `genes`, the fraction of
-#'   variance `explained` by its eigengene, and its `hub`; and `unassigned`, the number of genes in no module. The hub
-#'   is the gene with the largest `kWithin`; for several data sets, the gene whose smallest |kME| is the largest.
+#'   variance `explained` by its eigengene, its genes' mean `stability`, if there is one, and its `hub`; and
+#'   `unassigned`, the number of genes in no module. The hub is the gene with the largest `kWithin`; for several data
+#'   sets, the gene whose smallest |kME| is the largest.
 #'
-#'   `plot()`: the tree, and below it the modules' colors and numbers. With `traits`: a cell for each module and trait,
-#'   with the correlation of the eigengene and, in parentheses, its p value, not adjusted for the number of cells. It
-#'   returns `gpuAssociation(x$eigengenes, traits, covariates = x$covariates, output = "matrix")`, without grey.
+#'   `plot()`: the tree, and below it the modules' colors and numbers; or the stability of each module's genes as boxes.
+#'   With `traits`: a cell for each module and trait, with the correlation of the eigengene and, in parentheses, its p
+#'   value, not adjusted for the number of cells. It returns `gpuAssociation(x$eigengenes, traits,
+#'   covariates = x$covariates, output = "matrix")`, without grey.
 #'
 #'   `as_blockwiseModules()`: the list that `WGCNA::blockwiseModules()` returns for one block, or for several data sets
 #'   the list of `WGCNA::blockwiseConsensusModules()`.
@@ -126,7 +134,7 @@ as.data.frame.gpuModules <- function(x, row.names = NULL, optional = FALSE, ...)
   kme <- if (is_of_sets(x)) lapply(x$kME, own_kme, x) else own_kme(x$kME, x)
   by_set <- if (is_of_sets(x)) c(kME = kme, kWithin = x$kWithin) else list(kME = kme, kWithin = x$kWithin)
   genes <- list(gene = names(x$labels), module = unname(x$labels), color = unname(x$colors))
-  list2DF(c(genes, lapply(by_set, unname)))
+  list2DF(c(genes, lapply(by_set, unname), if (!is.null(x$stability)) list(stability = unname(x$stability))))
 }
 
 # Returns the kME of each gene with its own module; NA for unassigned genes.
@@ -144,7 +152,9 @@ summary.gpuModules <- function(object, ...) {
   sizes <- module_sizes(object)
   fractions <- if (is_of_sets(object)) c(explained = object$explained) else list(explained = object$explained)
   fractions <- lapply(fractions, function(fraction) unname(fraction[names(sizes)]))
-  table <- list2DF(c(list(module = seq_along(sizes), color = names(sizes), genes = unname(sizes)), fractions,
+  stable <- if (!is.null(object$stability)) list(stability = as.vector(
+    tapply(object$stability, factor(object$labels, seq_along(sizes)), mean)))
+  table <- list2DF(c(list(module = seq_along(sizes), color = names(sizes), genes = unname(sizes)), fractions, stable,
                      list(hub = hubs_of(object, length(sizes)))))
   new_summary(list(modules = table, unassigned = sum(object$labels == 0)), describe_modules(object), object)
 }

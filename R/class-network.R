@@ -26,7 +26,10 @@ describe_network <- function(d, weight = weight_names[[d$sign]]) {
   bound <- if (is.finite(d$threshold)) paste0(": ", weight, " >= ", format(d$threshold, digits = 6))
   paste0(method_title(d$method), " of ", n_of(d$n_obs, "observation"), ", ", chosen, bound, "\n",
          adjusted_line(d$adjusted, d$method, d$n_obs), n_of(d$edges, "edge"), fraction,
-         if (!is.null(d$adjusted$pruned)) paste(" after pruning, tolerance", format(d$adjusted$pruned)), "\n")
+         if (!is.null(d$adjusted$pruned)) paste(" after pruning, tolerance", format(d$adjusted$pruned)), "\n",
+         if (length(d$stability)) {
+           paste0("stability in resamples: median ", format(stats::median(d$stability), digits = 3L), "\n")
+         })
 }
 
 network_title <- function(net) {
@@ -65,7 +68,7 @@ setMethod("print", "gpuNetwork", function(x, ...) show_network(x))
 #' @rdname gpuCorNetwork-class
 #' @export
 as.data.frame.gpuNetwork <- function(x, row.names = NULL, optional = FALSE, ...) {
-  rows <- list(p = x@p, i = x@i, x = x@x, tests = x@tests)
+  rows <- list(p = x@p, i = x@i, x = x@x, tests = x@tests, stability = x@stability)
   frame <- edge_frame(rows, x@Dimnames[[1L]], x@Dimnames[[2L]], choose_threads(setting(NULL, "threads")))
   names(frame)[3L] <- value_name(x)
   if (is(x, "gpuCorDifference")) with_tests_of_difference(frame, x) else frame
@@ -92,10 +95,12 @@ summary.gpuNetwork <- function(object, n = 6L, ...) {
   degrees <- degrees_of_network(object)
   all <- unlist(degrees)
   new_summary(
-    list(variables = if (length(degrees) > 1L) lengths(degrees) else length(all), observations = object@n_obs,
-         pairs = object@pairs, edges = object@edges, density = object@edges / object@pairs,
-         threshold = object@threshold, positive = mean(object@x > 0), isolated = sum(all == 0),
-         degree = stats::quantile(all), weight = stats::quantile(object@x), hubs = best_connected(object, n)),
+    c(list(variables = if (length(degrees) > 1L) lengths(degrees) else length(all), observations = object@n_obs,
+           pairs = object@pairs, edges = object@edges, density = object@edges / object@pairs,
+           threshold = object@threshold, positive = mean(object@x > 0), isolated = sum(all == 0),
+           degree = stats::quantile(all), weight = stats::quantile(object@x)),
+      if (length(object@stability)) list(stability = stats::quantile(object@stability)),
+      list(hubs = best_connected(object, n))),
     network_title(object), object)
 }
 

@@ -3,8 +3,7 @@
 # Elements that are NULL in some results, depending on the arguments.
 OPTIONAL_ELEMENTS <- c("df", "statistic", "p.value", "conf.low", "conf.high", "conf.level", "p.adjusted", "degree",
                        "strength", "threshold", "edges", "soft", "histogram", "power", map_names, "fit", "scales",
-                       "combine", "probs", "calibration", "calibrationQuantile",
-                       "covariates", "num_df")
+                       "combine", "probs", "calibration", "calibrationQuantile", "covariates", "num_df", "stability")
 
 # Works as for any list, but an unknown name is an error: NULL could be mistaken for a result.
 #' @export
@@ -49,8 +48,9 @@ tail.gpuCorResult <- function(x, n = 6L, ...) utils::tail(as.data.frame(x), n)
 #' @param ... Not used.
 #' @return A list:
 #'   * of a network: `variables`, `observations`, `pairs`, `edges`, `density` (edges per pair), `threshold`, `positive`
-#'     (fraction of the edges), `isolated` (variables without an edge), `degree` and `weight` (quantiles), and `hubs`, a
-#'     data frame of `variable`, `degree` and `strength` (the sum of absolute coefficients);
+#'     (fraction of the edges), `isolated` (variables without an edge), `degree`, `weight` and, with `resample`,
+#'     `stability` (quantiles), and `hubs`, a data frame of `variable`, `degree` and `strength` (the sum of absolute
+#'     coefficients);
 #'   * of connectivity: `quantiles` of each measure, `fit` (R^2 and slope of the scale-free fit for each power), and
 #'     `hubs` by the first measure;
 #'   * of powers: `estimate`, and `fit`, its row of the table;

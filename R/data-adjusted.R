@@ -8,10 +8,12 @@ adjustment_of <- function(settings, x) {
     if (!is.null(settings$lag)) list(lag = settings$lag), if (!is.null(settings$max_t)) list(max_t = settings$max_t))
 }
 
-# Returns the list of adjustment_of_design(), with ranges over all subjects, and
+# Returns the list of adjustment_of_design(); with lioness (the sample of a single-sample network), or with ranges over
+# all subjects, and
 #   subjects (their number), combined (how, unless groups are compared), left (degrees of freedom of a subject, if not
 #   n - 2).
 adjustment_of_subjects <- function(x) {
+  if (!is.null(x$lioness)) return(c(x$designs[[1L]]$adjusted, list(lioness = x$lioness$sample)))
   own <- Filter(Negate(is.null), lapply(x$designs, `[[`, "adjusted"))
   found <- if (length(own)) own[[1L]] else list()
   for (name in c("covariates", "zeros", "lost", "effective", "shrinkage")) {

@@ -363,6 +363,9 @@ check_effects <- function(given, tests) {
   effects
 }
 
+# Returns TRUE for the data of a single-sample network, see R/step-lioness.R.
+is_lioness <- function(x) is_combined(x) && !is.null(x$lioness)
+
 is_random <- function(x) is_combined(x) && x$effects == "random"
 
 check_tested_combination <- function(x) {

@@ -9,6 +9,7 @@
 #' | distances between rows; trees | [gpuDist()]; [gpuHclust()] |
 #' | p values | [gpuCorTest()], [gpuTtest()]; when they are valid: [gpucor-p-values] |
 #' | networks of the strong pairs | [gpuCorNetwork()] and [its methods][gpuCorNetwork-class]; as a graph: [as_igraph()]; without indirect edges: [gpuPrune()] |
+#' | stability of edges and modules in resamples; networks of single samples | arguments `resample` and `lioness` of [gpuCorNetwork()], `stability` of [gpuModules()] |
 #' | degree, strength, soft connectivity, centrality | [gpuConnectivity()] |
 #' | modules of genes, as in WGCNA | [pickPower()], [gpuTOM()], [gpuModules()], [as_blockwiseModules()] |
 #' | whether modules are preserved in other data | [gpuPreservation()] |

@@ -26,6 +26,7 @@
 #' | | `TOMsimilarityFromExpr(x, power = 6)` | `gpuTOM(x, power = 6, output = "matrix")` |
 #' | | `1 - TOMsimilarityFromExpr(x)` for a tree | `1 - gpuTOM(x)`, a `dist` |
 #' | | `blockwiseModules(x, maxBlockSize = ncol(x))` | `as_blockwiseModules(gpuModules(x))` |
+#' | | `sampledBlockwiseModules(nRuns = 50, x)` | `gpuModules(x, stability = 50)$stability` |
 #' | | `blockwiseConsensusModules(list(list(data = x1), list(data = x2)))` | `gpuModules(list(x1, x2), combine = "min")` |
 #' | | `modulePreservation(list(a = list(data = x), b = list(data = y)), list(a = colors))` | `gpuPreservation(x, y, colors)` |
 #' | | `moduleEigengenes(x, colors)` | `gpuModules(x)$eigengenes` |
@@ -35,6 +36,7 @@
 #' | Hmisc | `rcorr(x)`; `$r`, `$n`, `$P` | `gpuCorTest(x, use = "pairwise", output = "matrix")`; `$r`, `$n`, `$p.value` |
 #' | psych | `corr.test(x, adjust = "none")`; `$r`, `$n`, `$t`, `$p` | `gpuCorTest(x, use = "pairwise", output = "matrix")`; `$r`, `$n`, `$statistic`, `$p.value` |
 #' | | `corr.test(x, adjust = "holm")` | `p.adjust(gpuCorTest(x)$p.value, "holm")` |
+#' | lionessR | `lioness(t(x), function(x) cor(t(x)))` | `gpuCorNetwork(x, threshold = , lioness = i)` for sample i |
 #' | minet | `aracne(mim, eps = 0)` | `gpuPrune(net)` |
 #' | AFNI | `3dTcorrMap -Mean`, `-Zmean` | `gpuConnectivity(x, maps = "mean")$mean`, `tanh(gpuConnectivity(x, maps = "z")$z)` |
 #' | | `3dDegreeCentrality -thresh 0.3` | `gpuConnectivity(x, threshold = 0.3, sign = "positive")$degree` |

@@ -45,11 +45,16 @@ round_task <- function(work, round) {
   task
 }
 
-# Returns the design of each subject, or NULL if the round has none. If a file is damaged, a replay makes it again.
+# Returns the design of each subject, or NULL if the round has none. A plan has a file for each subject, or for each
+# resample; digests tell which ones are the round's. If a file is damaged, a replay makes it again.
 round_designs <- function(work, round) {
   plan <- work$plan
   if (!length(round$designs)) return(NULL)
-  read <- function() lapply(seq_along(round$designs), function(k) read_note(plan, "design", k))
+  read <- function() {
+    known <- list()
+    while (!is.null(note <- read_note(plan, "design", length(known) + 1L))) known <- c(known, list(note))
+    known[match(round$designs, design_digests(known))]
+  }
   is_right <- function(designs) identical(design_digests(designs), round$designs)
   designs <- read()
   if (is_right(designs)) return(designs)

@@ -1,4 +1,4 @@
-# Plots the tree of gpuModules(), with the colors and numbers of modules.
+# Plots the tree of gpuModules(), with the colors and numbers of modules, or the stability of their genes.
 
 draw_modules <- function(x, main) {
   old <- graphics::par("mar", "las", "cex")
@@ -13,6 +13,22 @@ draw_modules <- function(x, main) {
   graphics::par(mar = c(1.8, 4.2, 0.2, 0.8), cex = 0.9)
   plot_bar(x)
 }
+
+# Draws a box of the genes' stability for each module.
+plot_stability <- function(x, main, ...) {
+  if (is.null(x$stability)) fail("'x' has no stability; give gpuModules() 'stability', a number of resamples")
+  sizes <- module_sizes(x)
+  if (!length(sizes)) fail("'x' has no modules")
+  old <- graphics::par(mar = c(3.8, 4.2, if (is.null(main)) 0.8 else 2.2, 0.8), las = 1, mgp = c(2.6, 0.7, 0))
+  on.exit(graphics::par(old))
+  graphics::boxplot(split(unname(x$stability), factor(x$labels, seq_along(sizes))), ylim = 0:1, frame.plot = FALSE,
+                    col = module_fills(names(sizes)), xlab = "module, the largest first", main = main, cex = 0.4,
+                    ylab = "fraction of resamples in its module", ...)
+  invisible(x)
+}
+
+# WGCNA numbers the colors of further modules, as in "red.1".
+module_fills <- function(colors) sub("[.][0-9]+$", "", colors)
 
 # Draws lines like plot.hclust(), but thinner for thousands of leaves, and without names.
 plot_tree <- function(tree, main, ylab) {
@@ -34,7 +50,7 @@ plot_bar <- function(x) {
   start <- end - runs$lengths
   graphics::plot.default(c(0.5, length(at) + 0.5), 0:1, type = "n", axes = FALSE, xlab = "", ylab = "", xaxs = "i",
                          yaxs = "i")
-  graphics::rect(start + 0.5, BAR_BOTTOM, end + 0.5, 1, col = sub("[.][0-9]+$", "", colors[end]), border = NA)
+  graphics::rect(start + 0.5, BAR_BOTTOM, end + 0.5, 1, col = module_fills(colors[end]), border = NA)
   graphics::mtext("module", 2L, line = 0.5, at = (1 + BAR_BOTTOM) / 2)
   graphics::mtext(paste(format_count(length(at)), "genes in the order of the tree; grey: in no module"), 1L,
                   line = 0.5)

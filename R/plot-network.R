@@ -1,6 +1,7 @@
 #' @rdname gpuCorNetwork-class
 #' @param type For `plot()`: the distribution of `"degree"`s, a histogram of the `"weight"`s (coefficients) of the
-#'   edges, the `"layout"` of the graph (needs package igraph), or `"auto"`, all of them.
+#'   edges, the `"layout"` of the graph (needs package igraph), or `"auto"`, all of them; with `resample` also the
+#'   `"stability"` of the edges.
 #' @param max A number: the max number of variables with edges in a layout.
 #' @param labels A number: how many of the best connected variables to name in the layout, if they fit.
 #' @section Plots: in a layout (Fruchterman and Reingold) positive edges are blue, negative ones vermilion, and stronger
@@ -10,6 +11,7 @@
 plot.gpuNetwork <- function(x, type = c("auto", "degree", "weight", "layout"), max = 300, labels = 20, ...) {
   panels <- list(degree = function(...) draw_degrees(x, ...), weight = function(...) draw_weights(x, ...),
                  layout = function(...) draw_layout(x, labels, ...))
+  if (length(x@stability)) panels$stability <- function(...) draw_stability(x, ...)
   type <- check_panel(type, names(panels))
   max <- check_whole(max, "max", 1, 1e5)
   labels <- check_whole(labels, "labels", 0, 1000)
@@ -26,7 +28,7 @@ plot.gpuNetwork <- function(x, type = c("auto", "degree", "weight", "layout"), m
       graphics::layout(1)
       graphics::par(old)
     })
-    for (panel in panels) panel(...)
+    for (panel in panels[1:3]) panel(...)
   }
   invisible(x)
 }
@@ -93,9 +95,15 @@ draw_weights <- function(net, ...) {
   }
 }
 
+draw_stability <- function(net, ...) {
+  values <- net@stability[drawn_places(length(net@stability))]
+  draw_histogram(values, seq(0, 1, length.out = 21L), "edges", length(net@stability),
+                 list(xlab = "fraction of the resamples with the edge", main = "Stability"), ...)
+}
+
 # Only networks of signed overlaps have negative overlaps.
 weight_limits <- function(net) {
-  if (is(net, "gpuCorDifference")) return(c(-1, 1) * max(abs(pretty(range(net@x)))))
+  if (is(net, "gpuCorDifference") || !is.null(net@adjusted$lioness)) return(c(-1, 1) * max(abs(pretty(range(net@x)))))
   if (value_name(net) == "clr") return(c(0, max(pretty(c(1, net@x)))))
   c(if (is(net, "gpuTOMNetwork") && all(net@x >= 0)) 0 else -1, 1)
 }

@@ -5,8 +5,9 @@ NORMALIZATIONS <- c("none", "clr")
 
 # Returns list(normalize, criterion): a threshold of context likelihoods becomes one of the engine's values, which are
 # below 1 (src/sink/information.h).
-check_normalize <- function(normalize, given) {
+check_normalize <- function(normalize, given, lioness = NULL) {
   normalize <- check_choice(normalize, NORMALIZATIONS, "normalize")
+  if (!is.null(lioness)) return(list(normalize = normalize, criterion = check_lioness_criterion(given, normalize)))
   if (normalize == "none") return(list(normalize = normalize, criterion = check_criterion(given)))
   threshold <- given$threshold
   if (!is.null(threshold)) {

@@ -29,13 +29,15 @@ network_details <- function(rows, task) {
 
 # ---- data frames
 
-# Returns the edges of compressed rows as a data frame, strongest first, with p values if rows$tests has them.
+# Returns the edges of compressed rows as a data frame, strongest first, with p values if rows$tests has them, and
+# column stability if rows$stability has values.
 edge_frame <- function(rows, names_x, names_y, threads) {
   edges <- checked(.Call(r_sorted_edges, rows$p, rows$i, rows$x, threads))
+  is_stable <- length(rows$stability) > 0L
   is_stored <- !vapply(rows$tests[c("p.value", "near", "lag")], is.null, NA)
-  at <- if (any(is_stored)) entries_at(rows, edges)
+  at <- if (is_stable || any(is_stored)) entries_at(rows, edges)
   frame <- name_edges(edges$from, edges$to, edges$r, names_x, names_y)
-  list2DF(c(frame, edge_tests(edges$r, rows$tests, at, threads)))
+  list2DF(c(frame, edge_tests(edges$r, rows$tests, at, threads), if (is_stable) list(stability = rows$stability[at])))
 }
 
 # Returns the positions of edges, given as variable indices, among the entries of compressed rows, which ascend.
@@ -79,9 +81,9 @@ vertex_names <- function(names, size, symmetric) {
   unlist(names, use.names = FALSE)
 }
 
-# Returns an igraph graph; `value`: the attribute's name for entries. Attributes are passed with the edges, as setting
-# one later copies all of them.
-graph_of <- function(net, value) {
+# Returns an igraph graph; `value`: the attribute's name for entries; `further`: a list of other attributes of edges.
+# Attributes are passed with the edges, as setting one later copies all of them.
+graph_of <- function(net, value, further = NULL) {
   symmetric <- is(net, "dsCMatrix")
   size <- dim(net)
   graph <- igraph::make_empty_graph(if (symmetric) size[1L] else sum(size), directed = FALSE)
@@ -90,5 +92,5 @@ graph_of <- function(net, value) {
   if (!symmetric) graph <- igraph::set_vertex_attr(graph, "type", value = rep(c(FALSE, TRUE), size))
   ends <- network_ends(net)
   edges <- rbind(ends$from, ends$to + if (symmetric) 0 else size[1L])
-  igraph::add_edges(graph, edges, attr = stats::setNames(list(abs(net@x), net@x), c("weight", value)))
+  igraph::add_edges(graph, edges, attr = c(stats::setNames(list(abs(net@x), net@x), c("weight", value)), further))
 }

@@ -7,6 +7,14 @@ check_one_file <- function(criterion) {
        "call gpuCorNetwork() for each of them")
 }
 
+# Returns a list of compressed rows, one for each value of the criterion.
+network_of_each <- function(task) {
+  if (length(task$criterion$value) < 2L) return(list(network_rows(task)))
+  task$stays <- "rows"
+  check_edge_memory(task)
+  if (task$criterion$name == "k") several_neighbours(task) else several_levels(task)
+}
+
 # Returns compressed rows for each threshold or density, which are subsets of those of the loosest.
 several_levels <- function(task) {
   values <- task$criterion$value

@@ -39,6 +39,32 @@
 #' the largest coefficients, no matrix of all pairs is stored, and the data frame of edges has a column `lag`. It is not
 #' for files, shards and p values.
 #'
+#' @section Stability:
+#' `resample = 100` draws 100 resamples, each a `fraction` of the observations without replacement, and finds the
+#' network of each by the same criterion. The `stability` of an edge is the fraction of these networks that have it. It
+#' is a column of the data frame and a slot of the network. Only edges of the network of all observations are counted;
+#' a looser criterion includes others.
+#'
+#' A bootstrap, which draws with replacement, has 63 % of the observations, some of them repeatedly. Repeated
+#' observations would be ties, so a resample has each of its observations once.
+#'
+#' * `density` and `k` compare the same number of edges. With `threshold`, coefficients of fewer observations vary more.
+#'   With `p.value` and `fdr`, resamples have less power, and stability is low for edges that are barely significant.
+#' * Of a list of subjects, resamples have a fraction of the subjects, with all of their observations.
+#' * Observations that follow one another, as in series, are not independent, and stability is then too optimistic.
+#'
+#' `set.seed()` before the call makes the resamples reproducible. They take about as long as as many networks.
+#'
+#' @section Single samples:
+#' `lioness = i` returns the network of sample i (LIONESS, Kuijjer and others 2019). Its coefficients are
+#' `n * r - (n - 1) * s`, where r is the coefficient of all n samples and s that of all but sample i, both in double
+#' precision. They are not limited to -1 to 1, and `threshold` may be larger than 1, too. There are no p values. With
+#' `use = "complete.obs"` n counts complete samples.
+#'
+#' ```
+#' networks <- lapply(rownames(x), function(i) gpuCorNetwork(x, density = 0.001, lioness = i))
+#' ```
+#'
 #' @section Files:
 #' `file` writes the edges to an HDF5 file in the layout of AnnData, which `anndata.read_h5ad()` reads in Python and
 #' `HDF5Array::H5SparseMatrix(file, "X")` in R (transposed). `X` is the matrix in compressed sparse rows, with both
@@ -68,6 +94,9 @@
 #' @param output A string: `"matrix"`, or `"edges"` for the data frame that `as.data.frame()` makes of the matrix.
 #' @param file `NULL`, or a string: the name of a file to write.
 #' @param compression With `file`: an integer from 0 (none) to 9. Level 1 makes a file of less than half the size.
+#' @param resample An integer: the number of resamples for the stability of edges; 0 for none.
+#' @param fraction A number between 0 and 1: the fraction of the observations, or of the subjects, in a resample.
+#' @param lioness `NULL`, or the number or name of a row of `x`: a sample whose network is wanted.
 #' @param shards `NULL`, or an integer: the number of shards to compute with the workers of [future::plan()], as
 #'   [gpuCorPlan()] does, in a temporary folder. The folder is where option `gpucor.folder` says; by default in
 #'   [tempdir()], or in the working directory if the workers are on other machines.
@@ -75,18 +104,20 @@
 #' @return `output = "matrix"`: a symmetric sparse matrix of class [gpuCorNetwork-class] (a `dsCMatrix`) with zero
 #'   diagonal, or with `y` an `ncol(x)` x `ncol(y)` matrix of class `gpuCorNetworkXY` (a `dgCMatrix`). Values are the
 #'   coefficients, names those of the columns. `output = "edges"`: a data frame with an edge in each row, the strongest
-#'   first: `from`, `to`, `r`, `lag` if it was given, and p values if they were the criterion (`p.adjusted` with
-#'   `adjust`). With `file`: a list of
-#'   class `gpuCorNetworkFile`, invisibly. For several values of the criterion: a list of networks or data frames, named
-#'   by the values.
+#'   first: `from`, `to`, `r`, `lag` if it was given, p values if they were the criterion (`p.adjusted` with `adjust`),
+#'   and `stability` if there are resamples. With `file`: a list of class `gpuCorNetworkFile`, invisibly. For several
+#'   values of the criterion: a list of networks or data frames, named by the values.
 #'
-#' @section Errors: As [gpuCor()]; none or several criteria; more than 2^31 - 1 edges without `file`; more edges than
-#'   fit in free memory, before anything is computed if `density` or `k` determines their number, otherwise when memory
-#'   runs out.
+#' @section Errors: As [gpuCor()]; none or several criteria; `resample` with `file` or with a numeric `df`; more than
+#'   2^31 - 1 edges without `file`; more edges than fit in free memory, before anything is computed if `density` or `k`
+#'   determines their number, otherwise when memory runs out.
 #'
 #' @references
 #' Faith JJ and others (2007). Large-scale mapping and validation of *Escherichia coli* transcriptional regulation from
 #' a compendium of expression profiles. *PLoS Biology* 5, e8.
+#'
+#' Kuijjer ML, Tung MG, Yuan G, Quackenbush J, Glass K (2019). Estimating sample-specific regulatory networks.
+#' *iScience* 14, 226-240.
 #'
 #' Zhao K, Du Y, Wang H. A GPU-based framework for building dense and sparse networks of large data by correlation.
 #'
@@ -105,18 +136,22 @@
 #' gpuCorNetwork(x, density = 0.1, method = "kendall", output = "edges")
 #' gpuCorNetwork(x, fdr = 0.01)@threshold
 #' gpuCorNetwork(x[, 1:4], x[, 5:11], k = 1)
+#'
+#' # Which edges come out again in other cars?
+#' set.seed(1)
+#' gpuCorNetwork(x, density = 0.2, resample = 50, output = "edges")
 #' @export
 gpuCorNetwork <- function(x, y = NULL, threshold = NULL, density = NULL, k = NULL, p.value = NULL, fdr = NULL,
                           method = c("pearson", "kendall", "spearman", "bicor", "cosine", "distance", "mi"),
                           use = "everything", sign = c("absolute", "positive", "negative"),
                           normalize = c("none", "clr"), lag = NULL, mutual = FALSE, pairs = NULL, min_obs = NULL,
                           adjust = c("none", "maxT"), n_perm = 1000, surrogate = c("permutation", "phase", "block"),
-                          block = NULL, output = c("matrix", "edges"), file = NULL, compression = 0,
-                          shards = NULL,
+                          block = NULL, output = c("matrix", "edges"), file = NULL, compression = 0, shards = NULL,
                           precision = c("single", "double"), weights = NULL, weights_are = NULL, covariates = NULL,
                           data = NULL, bandpass = NULL, tr = NULL, df = NULL, partial = FALSE, shrinkage = "auto",
                           options = NULL, assay = NULL, combine = NULL, subjects = NULL, subject_weights = NULL,
-                          probs = NULL, na.rm = NULL, effects = NULL, ..., control = gpuControl(...)) {
+                          probs = NULL, na.rm = NULL, effects = NULL, resample = 0, fraction = 0.63,
+                          lioness = NULL, ..., control = gpuControl(...)) {
   check_control(control, missing(control), ...names())
   if (!is.null(y)) check_not_threshold(x, y)
   max_t <- check_max_t(adjust, n_perm, missing(n_perm), surrogate, block)
@@ -125,14 +160,15 @@ gpuCorNetwork <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
     if (!is.null(lag)) fail("'lag' is not for 'shards'; leave one out")
     given <- c(list(threshold = threshold, density = density, k = k, p.value = p.value, fdr = fdr, sign = sign,
                     normalize = normalize, mutual = mutual, use = use, method = method, output = output,
-                    precision = precision, pairs = pairs, min_obs = min_obs, assay = assay),
+                    precision = precision, pairs = pairs, min_obs = min_obs, assay = assay, resample = resample,
+                    fraction = fraction, lioness = lioness),
                mget(c(ADJUSTMENT, PARTIAL, COMBINATION, "effects")))
     compression <- check_compression(compression, file)
     return(by_shards("gpuCorNetwork", x, y, Filter(Negate(is.null), given), shards, file, compression, control,
                      sys.call()))
   }
-  chosen <- check_normalize(normalize, list(threshold = threshold, density = density, k = k, p.value = p.value,
-                                            fdr = fdr))
+  given <- list(threshold = threshold, density = density, k = k, p.value = p.value, fdr = fdr)
+  chosen <- check_normalize(normalize, given, lioness)
   criterion <- chosen$criterion
   output <- check_choice(output, c("matrix", "edges"), "output")
   mutual <- check_flag(mutual, "mutual")
@@ -146,18 +182,36 @@ gpuCorNetwork <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
     settings$max_t <- max_t
   }
   task <- network_task(x, y, criterion, sign, use, method, settings)
-  if (chosen$normalize == "clr") task <- clr_task(task, file)
   task[c("mutual", "min_obs", "call")] <- list(mutual, min_obs, call_of(sys.call(), task$settings))
-  if (!is.null(lag)) return(lagged_network(task, lag, output, file, control$backend))
+  if (!is.null(lag)) {
+    check_lag_alone(resample, lioness, chosen$normalize)
+    return(lagged_network(task, lag, output, file, control$backend))
+  }
+  if (!is.null(lioness)) task <- lioness_task(task, lioness)
+  drawn <- draw_resamples(task, resample, fraction, file)
+  normalized <- if (chosen$normalize == "clr") function(task) clr_task(task, file) else identity
+  all <- task
+  all$settings <- at_pass(task$settings, 1, 1 + length(drawn))
+  all <- normalized(all)
   if (!is.null(file)) {
     check_one_file(criterion)
-    return(invisible(new_network_file(network_to_file(task, file, compression))))
+    return(invisible(new_network_file(network_to_file(all, file, compression))))
   }
-  if (length(criterion$value) > 1L) return(several_networks(task, output))
-  rows <- network_rows(task)
-  warn_constant(rows, colnames(task$x), colnames(task$y))
-  warn_without(rows, task)
-  network_output(rows, task, output)
+  found <- network_of_each(all)
+  warn_constant(found[[1L]], colnames(task$x), colnames(task$y))
+  warn_without(found[[1L]], all)
+  found <- with_stability(found, task, drawn, function(task) network_of_each(normalized(task)))
+  networks <- Map(found, criterion$value, f = function(rows, value) {
+    all$criterion$value <- value
+    network_output(rows, all, output)
+  })
+  if (length(networks) == 1L) return(networks[[1L]])
+  stats::setNames(networks, vapply(criterion$value, format, "", digits = 15))
+}
+
+check_lag_alone <- function(resample, lioness, normalize) {
+  given <- c(resample = !identical(resample, 0), lioness = !is.null(lioness), normalize = normalize != "none")
+  if (any(given)) fail("'lag' does not go with '", names(which(given))[1L], "'; leave one out")
 }
 
 lagged_network <- function(task, lag, output, file, backend) {
@@ -169,7 +223,7 @@ lagged_network <- function(task, lag, output, file, backend) {
 }
 
 network_output <- function(rows, task, output) {
-  rows <- clr_rows(rows, task)
+  rows <- lioness_rows(clr_rows(rows, task), task)
   task <- clr_criterion(task)
   if (output == "matrix") return(new_network(rows, task))
   names <- network_names(task)
@@ -193,21 +247,4 @@ check_compression <- function(compression, file) {
   compression <- check_whole(compression, "compression", 0, 9)
   if (compression > 0 && is.null(file)) fail("'compression' has a meaning with 'file' only; leave it out")
   compression
-}
-
-# ---- passes over the data
-
-# Returns a list of networks, one for each value of the criterion.
-several_networks <- function(task, output) {
-  values <- task$criterion$value
-  task$stays <- "rows"
-  check_edge_memory(task)
-  found <- if (task$criterion$name == "k") several_neighbours(task) else several_levels(task)
-  warn_constant(found[[1L]], colnames(task$x), colnames(task$y))
-  warn_without(found[[1L]], task)
-  networks <- lapply(seq_along(values), function(v) {
-    task$criterion$value <- values[v]
-    network_output(found[[v]], task, output)
-  })
-  stats::setNames(networks, vapply(values, format, "", digits = 15))
 }

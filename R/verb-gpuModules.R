@@ -35,6 +35,13 @@
 #' **Memory.** About 24 n^2 bytes for n genes beside the data (10 GB for 20,000 genes), most of it while the tree is
 #' cut. The limit is 65,536 genes; for more, use the most variable ones or `gpuTOM(output = "network")`.
 #'
+#' **Stability.** `stability = 50` draws 50 resamples, each a `fraction` of the samples without replacement, and finds
+#' the modules of each, with the same power and settings. Modules of a resample are matched with those of all samples
+#' one to one: first the two that share most genes, then the two of the others that do, and so on. A gene's stability is
+#' the fraction of the resamples in which it is in the module matched with its own; a module that is split or merged
+#' with a larger one loses genes. Each resample takes as long as the modules of all samples. `set.seed()` before the
+#' call makes them reproducible. Of several data sets, each resample has a fraction of the samples of each set.
+#'
 #' @section Enrichment:
 #' Tests of enrichment compare the genes of a module with all genes that could have been in it:
 #'
@@ -49,8 +56,8 @@
 #'
 #' @section With WGCNA:
 #' [as_blockwiseModules()] makes the list that `blockwiseModules()` returns. `colors` of the result is what WGCNA calls
-#' `colors`, and `eigengenes` what it calls `MEs`. [gpuPreservation()] tests whether modules are preserved in other data, as
-#' `WGCNA::modulePreservation()` does.
+#' `colors`, and `eigengenes` what it calls `MEs`. [gpuPreservation()] tests whether modules are preserved in other
+#' data, as `WGCNA::modulePreservation()` does.
 #'
 #' @section Several data sets:
 #' Consensus modules are present in each of several data sets with the same genes, such as cohorts or tissues. `x` is a
@@ -85,6 +92,8 @@
 #' @param reassignThreshold A number, see step 5; 0: no gene is reassigned. `NULL`: 1e-6.
 #' @param mergeCutHeight A number, see step 6.
 #' @param cut A named list of further arguments of `dynamicTreeCut::cutreeDynamic()`, such as `maxCoreScatter`.
+#' @param stability An integer: the number of resamples for the stability of modules; 0 for none.
+#' @param fraction A number between 0 and 1: the fraction of the samples in a resample.
 #' @param combine,probs,calibration,calibrationQuantile For several data sets: see [gpuTOM()].
 #' @param covariates Genes are adjusted for these, see Details: a numeric matrix or vector, a data frame, or a formula
 #'   without a left side, with `data =`. For several data sets a list with an element for each.
@@ -100,6 +109,8 @@
 #' \item{members}{a list with the names of the genes of each module, such as `$turquoise`, by decreasing kME (its
 #'   absolute value if `type` is `"unsigned"`; for several data sets the smallest one)}
 #' \item{tree}{the tree of the genes that were not dropped, of class [stats::hclust]}
+#' \item{stability}{with `stability`, the fraction of the resamples in which a gene stays with its module; `NA` for
+#'   genes in none}
 #' \item{genes, samples}{logical vectors: which were not dropped}
 #' \item{power, fit}{the power, and the result of [pickPower()], or `NULL`}
 #' \item{type, TOMType, ...}{the arguments}
@@ -153,7 +164,7 @@ gpuModules <- function(x, power = NULL, type = c("unsigned", "signed", "signed h
                        detectCutHeight = 0.995, minModuleSize = NULL, pamStage = TRUE, pamRespectsDendro = TRUE,
                        minCoreKME = 0.5, minCoreKMESize = NULL, minKMEtoStay = NULL, reassignThreshold = NULL,
                        mergeCutHeight = 0.15, cut = list(), covariates = NULL, data = NULL, options = NULL,
-                       assay = NULL, ..., control = gpuControl(...)) {
+                       assay = NULL, stability = 0, fraction = 0.63, ..., control = gpuControl(...)) {
   check_control(control, missing(control), ...names())
   need_packages(c("dynamicTreeCut", "WGCNA"), "gpuModules()")
   several <- module_sets(x, list(combine = combine, probs = probs, calibrationQuantile = calibrationQuantile,
@@ -178,12 +189,15 @@ gpuModules <- function(x, power = NULL, type = c("unsigned", "signed", "signed h
   job$cut <- c(list(deepSplit = check_within(deepSplit, "deepSplit", 0, 4), cutHeight = detectCutHeight,
                     minClusterSize = job$minModuleSize, pamStage = check_flag(pamStage, "pamStage"),
                     pamRespectsDendro = check_flag(pamRespectsDendro, "pamRespectsDendro")), check_cut(cut))
+  drawn <- draw_module_samples(taken$sets, stability, fraction)
   sets <- sets_with_powers(lapply(taken$sets, function(set) c(job, set)), power)
-  job <- if (is.null(several$consensus)) sets[[1L]] else consensus_job(job, sets, several)
-  found <- found_modules(job)
+  whole <- function(sets) if (is.null(several$consensus)) sets[[1L]] else consensus_job(job, sets, several)
+  all_sets <- whole(sets)
+  found <- found_modules(all_sets)
+  if (length(drawn)) found$stability <- stability_of_genes(found$colors, sets, drawn, whole)
   all <- colors_of_genes(found, job, taken$names)
-  own <- lapply(sets_of(job), own_modules, found$colors, all$order, all$colors)
-  new_modules(found, job, all, own, sys.call())
+  own <- lapply(sets, own_modules, found$colors, all$order, all$colors)
+  new_modules(found, all_sets, all, own, sys.call())
 }
 
 # Measured bytes: dissimilarities as a dist and as a matrix, and the copies of cutreeDynamic().
@@ -215,99 +229,6 @@ check_cut <- function(cut) {
   unknown <- setdiff(names(cut), known)
   if (length(unknown)) fail("'cut' has \"", unknown[1L], "\"; it may have ", toString(known))
   cut
-}
-
-# ---- data
-
-# Returns list(sets: for each data set x with the included genes and samples, these samples, and all sample names;
-# genes: TRUE for included ones; names: all gene names; covariates: a matrix, a list of each set's, or NULL). `sets`: a
-# list of data sets; `asked`: list(covariates, data).
-module_data <- function(sets, job, assay, asked) {
-  several <- !is.null(names(sets))
-  use <- job$use
-  if (!use %in% c("everything", "all.obs", "pairwise.complete.obs")) {
-    fail("'use' is \"", use, "\", which gpuModules() does not take; leave incomplete samples out yourself, ",
-         "x[complete.cases(x), ], or use = \"pairwise.complete.obs\"")
-  }
-  if (is.null(asked$covariates) && !is.null(asked$data)) {
-    fail("'data' needs a formula in 'covariates'; covariates = ~ age takes column age of it")
-  }
-  read_set <- function(k) genes_of(sets[[k]], job$use, assay, asked_of_subject(asked, k, length(sets)))
-  read <- if (several) each_subject(length(sets), read_set, paste("data set", seq_along(sets))) else list(read_set(1L))
-  covariates <- if (!is.null(asked$covariates)) stats::setNames(lapply(read, `[[`, "covariates"), names(sets))
-  sets <- stats::setNames(lapply(read, `[[`, "x"), names(sets))
-  check_same_variables(sets)
-  good <- taking_part(sets, use)
-  if (sum(good$genes) < 3L) {
-    fail("'x' must have at least 3 genes whose values are there and differ, not ", sum(good$genes))
-  }
-  list(sets = Map(data_set, sets, good$samples, list(good$genes)), genes = good$genes, names = colnames(sets[[1L]]),
-       covariates = if (several) covariates else covariates[[1L]])
-}
-
-# Returns list(x: genes, adjusted for covariates; covariates: a numeric matrix, or NULL). `asked`: list(covariates,
-# data).
-genes_of <- function(given, use, assay, asked) {
-  check_has_assay(given, NULL, assay)
-  x <- check_variables(given, "x", assay)
-  check_matrix_like(x, "a gene in each column")
-  warn_transposed(given)
-  if (is.null(asked$covariates)) return(list(x = x))
-  adjusted <- residuals_of(x, asked, observations_of(given))
-  missing <- which(is.na(adjusted$covariates), arr.ind = TRUE)
-  if (nrow(missing) && use != "pairwise.complete.obs") {
-    fail("'covariates' is missing ", spot_of(adjusted$covariates, missing), "; leave such samples out, or use = ",
-         "\"pairwise.complete.obs\"")
-  }
-  adjusted
-}
-
-data_set <- function(x, samples, genes) {
-  names <- rownames(x)
-  if (!all(genes)) x <- pick_named(x, which(genes))
-  if (!all(samples)) x <- x[samples, , drop = FALSE]
-  list(x = x, samples = samples, sample_names = names)
-}
-
-# Returns list(genes, samples: a list): TRUE for those that are included.
-taking_part <- function(sets, use) {
-  if (any(vapply(sets, has_missing, NA))) {
-    if (use != "pairwise.complete.obs") {
-      fail("'x' has missing values; use = \"pairwise.complete.obs\" leaves them out pair by pair, as WGCNA does")
-    }
-    sets <- lapply(sets, as.matrix)
-    for (x in sets) if (any(is.infinite(x))) fail_infinite(x)
-    good <- if (length(sets) == 1L) {
-      WGCNA::goodSamplesGenes(sets[[1L]], verbose = 0)
-    } else {
-      WGCNA::goodSamplesGenesMS(lapply(sets, function(x) list(data = x)), verbose = 0)
-    }
-    return(list(genes = good$goodGenes, samples = if (length(sets) == 1L) list(good$goodSamples) else good$goodSamples))
-  }
-  list(genes = Reduce(`&`, lapply(sets, differing)), samples = lapply(sets, function(x) rep(TRUE, nrow(x))))
-}
-
-# Eigengenes need finite values for every measure.
-fail_infinite <- function(x) {
-  bad <- which(unlist(column_blocks(x, function(values) colSums(is.infinite(values)) > 0)))
-  fail("'x' has infinite values, in ", column_names(bad, colnames(x)), "; ", INFINITE_WAY_OUT, ". Or leave out genes, ",
-       "x[, colSums(is.infinite(x)) == 0]")
-}
-
-# Returns TRUE for columns with variance, by WGCNA's criterion.
-differing <- function(x) {
-  size <- max(unlist(column_blocks(x, function(values) max(abs(values), 0))))
-  if (is.infinite(size)) fail_infinite(x)
-  spread <- unlist(column_blocks(x, function(values) {
-    colSums(sweep(values, 2L, colMeans(values))^2) / (nrow(values) - 1)
-  }))
-  spread > (1e-10 * size)^2 & !is.na(spread)
-}
-
-pick_named <- function(x, columns) {
-  values <- pick_columns(x, columns)
-  if (is.null(colnames(values)) && !is.null(colnames(x))) colnames(values) <- colnames(x)[columns]
-  values
 }
 
 # ---- modules of a data set

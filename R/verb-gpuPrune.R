@@ -46,6 +46,7 @@ gpuPrune <- function(net, tolerance = 0, ..., control = gpuControl(...)) {
   slots <- list(p = c(0L, cumsum(is_kept))[net@p + 1L], i = net@i[is_kept], x = net@x[is_kept], factors = list())
   if (is_network(net)) {
     slots <- c(slots, list(edges = as.numeric(sum(is_kept)), tests = pruned_tests(net, is_kept, threads),
+                           stability = net@stability[is_kept[seq_along(net@stability)]],
                            adjusted = replace(net@adjusted, "pruned", tolerance)))
   }
   with_slots(net, slots)

@@ -15,6 +15,7 @@
         ENTRY(r_store_band, 6) \
     /* sorted_edges.c */ ENTRY(r_sorted_edges, 4) \
     /* prune.c */ ENTRY(r_prune, 5) \
+    /* stability.c */ ENTRY(r_count_edges, 5) \
     /* connectivity.c */ ENTRY(r_connectivity, 6) \
     /* gram.c */ ENTRY(r_gram_new, 4) ENTRY(r_gram_times, 3) ENTRY(r_network_times, 5) \
     /* overlap.c */ ENTRY(r_sparse_overlap, 7) ENTRY(r_combine_overlaps, 6) \

@@ -140,6 +140,34 @@ test_that("as_igraph() keeps all variables, weights and signs", {
   expect_identical(abs(igraph::E(as_igraph(difference))$difference), igraph::E(as_igraph(difference))$weight)
 })
 
+test_that("graphs, GraphML and tables for Cytoscape and Gephi have the edges with p values and stability", {
+  skip_if_not_installed("igraph")
+  set.seed(1)
+  net <- gpuCorNetwork(x, fdr = 0.001, resample = 5)
+  e <- as.data.frame(net)
+  by_name <- function(frame) frame[order(frame$from, frame$to), ]
+  expected <- by_name(cbind(e, weight = abs(e$r)))
+  columns <- c("from", "to", "weight", "r", "p.value", "fdr", "stability")
+  of_graph <- function(g) by_name(igraph::as_data_frame(g))[columns]
+  expect_equal(of_graph(as_igraph(net)), expected[columns], ignore_attr = "row.names")
+
+  folder <- tempfile("edges")
+  dir.create(folder)
+  on.exit(unlink(folder, recursive = TRUE))
+  old <- setwd(folder)
+  on.exit(setwd(old), add = TRUE, after = FALSE)
+  igraph::write_graph(as_igraph(net), "net.graphml", "graphml")
+  expect_equal(of_graph(igraph::read_graph("net.graphml", "graphml")), expected[columns], ignore_attr = "row.names")
+  write.csv(as.data.frame(net), "edges.csv", row.names = FALSE)
+  expect_equal(read.csv("edges.csv"), e)
+  write.csv(data.frame(Source = e$from, Target = e$to, Type = "Undirected", Weight = abs(e$r)), "edges.csv",
+            row.names = FALSE)
+  gephi <- read.csv("edges.csv")
+  expect_named(gephi, c("Source", "Target", "Type", "Weight"))
+  expect_true(all(gephi$Weight > 0))
+  expect_equal(as.matrix(net)[cbind(gephi$Source, gephi$Target)]^2, gephi$Weight^2)
+})
+
 test_that("as_igraph() of x against y is bipartite", {
   skip_if_not_installed("igraph")
   g <- as_igraph(against)

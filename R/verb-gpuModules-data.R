@@ -1,0 +1,92 @@
+# The data of modules: which genes and samples are included.
+
+# Returns list(sets: for each data set x with the included genes and samples, these samples, and all sample names;
+# genes: TRUE for included ones; names: all gene names; covariates: a matrix, a list of each set's, or NULL). `sets`: a
+# list of data sets; `asked`: list(covariates, data).
+module_data <- function(sets, job, assay, asked) {
+  several <- !is.null(names(sets))
+  use <- job$use
+  if (!use %in% c("everything", "all.obs", "pairwise.complete.obs")) {
+    fail("'use' is \"", use, "\", which gpuModules() does not take; leave incomplete samples out yourself, ",
+         "x[complete.cases(x), ], or use = \"pairwise.complete.obs\"")
+  }
+  if (is.null(asked$covariates) && !is.null(asked$data)) {
+    fail("'data' needs a formula in 'covariates'; covariates = ~ age takes column age of it")
+  }
+  read_set <- function(k) genes_of(sets[[k]], job$use, assay, asked_of_subject(asked, k, length(sets)))
+  read <- if (several) each_subject(length(sets), read_set, paste("data set", seq_along(sets))) else list(read_set(1L))
+  covariates <- if (!is.null(asked$covariates)) stats::setNames(lapply(read, `[[`, "covariates"), names(sets))
+  sets <- stats::setNames(lapply(read, `[[`, "x"), names(sets))
+  check_same_variables(sets)
+  good <- taking_part(sets, use)
+  if (sum(good$genes) < 3L) {
+    fail("'x' must have at least 3 genes whose values are there and differ, not ", sum(good$genes))
+  }
+  list(sets = Map(data_set, sets, good$samples, list(good$genes)), genes = good$genes, names = colnames(sets[[1L]]),
+       covariates = if (several) covariates else covariates[[1L]])
+}
+
+# Returns list(x: genes, adjusted for covariates; covariates: a numeric matrix, or NULL). `asked`: list(covariates,
+# data).
+genes_of <- function(given, use, assay, asked) {
+  check_has_assay(given, NULL, assay)
+  x <- check_variables(given, "x", assay)
+  check_matrix_like(x, "a gene in each column")
+  warn_transposed(given)
+  if (is.null(asked$covariates)) return(list(x = x))
+  adjusted <- residuals_of(x, asked, observations_of(given))
+  missing <- which(is.na(adjusted$covariates), arr.ind = TRUE)
+  if (nrow(missing) && use != "pairwise.complete.obs") {
+    fail("'covariates' is missing ", spot_of(adjusted$covariates, missing), "; leave such samples out, or use = ",
+         "\"pairwise.complete.obs\"")
+  }
+  adjusted
+}
+
+data_set <- function(x, samples, genes) {
+  names <- rownames(x)
+  if (!all(genes)) x <- pick_named(x, which(genes))
+  if (!all(samples)) x <- x[samples, , drop = FALSE]
+  list(x = x, samples = samples, sample_names = names)
+}
+
+# Returns list(genes, samples: a list): TRUE for those that are included.
+taking_part <- function(sets, use) {
+  if (any(vapply(sets, has_missing, NA))) {
+    if (use != "pairwise.complete.obs") {
+      fail("'x' has missing values; use = \"pairwise.complete.obs\" leaves them out pair by pair, as WGCNA does")
+    }
+    sets <- lapply(sets, as.matrix)
+    for (x in sets) if (any(is.infinite(x))) fail_infinite(x)
+    good <- if (length(sets) == 1L) {
+      WGCNA::goodSamplesGenes(sets[[1L]], verbose = 0)
+    } else {
+      WGCNA::goodSamplesGenesMS(lapply(sets, function(x) list(data = x)), verbose = 0)
+    }
+    return(list(genes = good$goodGenes, samples = if (length(sets) == 1L) list(good$goodSamples) else good$goodSamples))
+  }
+  list(genes = Reduce(`&`, lapply(sets, differing)), samples = lapply(sets, function(x) rep(TRUE, nrow(x))))
+}
+
+# Eigengenes need finite values for every measure.
+fail_infinite <- function(x) {
+  bad <- which(unlist(column_blocks(x, function(values) colSums(is.infinite(values)) > 0)))
+  fail("'x' has infinite values, in ", column_names(bad, colnames(x)), "; ", INFINITE_WAY_OUT, ". Or leave out genes, ",
+       "x[, colSums(is.infinite(x)) == 0]")
+}
+
+# Returns TRUE for columns with variance, by WGCNA's criterion.
+differing <- function(x) {
+  size <- max(unlist(column_blocks(x, function(values) max(abs(values), 0))))
+  if (is.infinite(size)) fail_infinite(x)
+  spread <- unlist(column_blocks(x, function(values) {
+    colSums(sweep(values, 2L, colMeans(values))^2) / (nrow(values) - 1)
+  }))
+  spread > (1e-10 * size)^2 & !is.na(spread)
+}
+
+pick_named <- function(x, columns) {
+  values <- pick_columns(x, columns)
+  if (is.null(colnames(values)) && !is.null(colnames(x))) colnames(values) <- colnames(x)[columns]
+  values
+}

@@ -1,0 +1,91 @@
+# Networks of single samples, by their definition with cor().
+
+sample_data <- function(n_obs = 30, n_var = 40, seed = 1) {
+  set.seed(seed)
+  x <- matrix(rnorm(n_obs * 3), n_obs) %*% matrix(rnorm(3 * n_var), 3) + 2 * matrix(rnorm(n_obs * n_var), n_obs)
+  rownames(x) <- paste0("s", seq_len(n_obs))
+  x
+}
+
+# n (r - s) + s, where s is without sample i.
+lioness_by_cor <- function(x, i, y = x[, 0], method = "pearson", r = cor) {
+  n <- nrow(x)
+  all <- if (ncol(y)) r(y, x, method = method) else r(x, method = method)
+  others <- if (ncol(y)) r(y[-i, ], x[-i, ], method = method) else r(x[-i, ], method = method)
+  n * (all - others) + others
+}
+
+test_that("coefficients are those of the definition, for every sample and method", {
+  x <- sample_data()
+  x[, 3] <- round(x[, 3]) # ties
+  for (method in c("pearson", "spearman", "kendall")) {
+    for (i in c(1, 17, 30)) {
+      net <- gpuCorNetwork(x, threshold = 0, lioness = i, method = method)
+      expect_equal(unname(as.matrix(net)), `diag<-`(lioness_by_cor(x, i, method = method), 0), tolerance = 1e-12)
+    }
+  }
+  expect_gt(max(abs(net@x)), 1)
+  named <- gpuCorNetwork(x, density = 0.1, lioness = "s17")
+  expect_identical(as.data.frame(named), as.data.frame(gpuCorNetwork(x, density = 0.1, lioness = 17)))
+})
+
+test_that("threshold, density and k select by a sample's coefficients", {
+  x <- sample_data()
+  r <- lioness_by_cor(x, 4)
+  weights <- abs(r[upper.tri(r)])
+  several <- gpuCorNetwork(x, threshold = c(0.9, 1.7), lioness = 4)
+  for (v in 1:2) {
+    net <- several[[v]]
+    expect_identical(c(net@edges, net@threshold, net@value), c(sum(weights >= net@value), net@value, net@value))
+  }
+  expect_identical(as.numeric(names(several)), c(0.9, 1.7))
+  net <- gpuCorNetwork(x, density = 0.05, lioness = 4)
+  expect_equal(sort(abs(net@x)), sort(weights)[length(weights) - 38:0], tolerance = 1e-12)
+  expect_equal(net@threshold, min(abs(net@x)))
+  expect_identical(net@n_obs, 30)
+  strongest <- apply(abs(`diag<-`(r, 0)), 2, which.max)
+  net <- gpuCorNetwork(x, k = 1, lioness = 4)
+  expect_true(all(as.matrix(net)[cbind(strongest, 1:40)] != 0))
+  expect_identical(sum(as.matrix(net) != 0), nrow(unique(rbind(cbind(strongest, 1:40), cbind(1:40, strongest)))))
+  expect_true(all(gpuCorNetwork(x, threshold = 0.5, sign = "negative", lioness = 4)@x <= -0.5))
+})
+
+test_that("single-sample networks of x and y, with covariates, and without incomplete samples", {
+  x <- sample_data()
+  net <- gpuCorNetwork(x[, 1:10], x[, 11:40], threshold = 0, lioness = 2)
+  expect_equal(unname(as.matrix(net)), t(lioness_by_cor(x[, 1:10], 2, x[, 11:40])), tolerance = 1e-12)
+  age <- rnorm(30)
+  adjusted <- function(x, method) cor(residuals(lm(x ~ age[match(rownames(x), rownames(sample_data()))])))
+  net <- gpuCorNetwork(x, threshold = 0, lioness = 2, covariates = age)
+  expect_equal(unname(as.matrix(net)), `diag<-`(lioness_by_cor(x, 2, r = adjusted), 0), tolerance = 1e-11)
+  expect_output(print(net), "adjusted for 1 covariate, network of sample 2 (LIONESS)", fixed = TRUE)
+  grDevices::pdf(NULL)
+  on.exit(grDevices::dev.off())
+  expect_silent(plot(net, "weight"))
+  y <- x
+  y[5, 1] <- NA
+  net <- gpuCorNetwork(y, density = 0.1, use = "complete.obs", lioness = "s9")
+  expect_identical(net@x, gpuCorNetwork(x[-5, ], density = 0.1, lioness = "s9")@x)
+  expect_error(gpuCorNetwork(y, k = 1, use = "complete.obs", lioness = 5), "a sample that does not count")
+})
+
+test_that("the bytes do not depend on threads or memory", {
+  x <- sample_data(12, 2500)
+  slots <- function(...) slots_of(gpuCorNetwork(x, density = 0.0005, lioness = 3, ...))
+  expect_identical(slots(threads = 1), slots(threads = 2, memory = 2^20))
+})
+
+test_that("what is no single-sample network is an error", {
+  x <- sample_data()
+  expect_error(gpuCorNetwork(x, k = 1, lioness = "s31"), "the number or the name of a row of 'x', not \"s31\"")
+  expect_error(gpuCorNetwork(x, k = 1, lioness = 31), "'lioness' must be a whole number between 1 and 30")
+  expect_error(gpuCorNetwork(x, fdr = 0.1, lioness = 1), "'lioness' has no p values")
+  expect_error(gpuCorNetwork(x, threshold = -1, lioness = 1), "'threshold' must be numbers of at least 0")
+  expect_error(gpuCorNetwork(x, threshold = 1, k = 1, lioness = 1), "give only one of")
+  expect_error(gpuCorNetwork(x, k = 1, lioness = 1, use = "pairwise"), "the same samples for all pairs")
+  expect_error(gpuCorNetwork(x, k = 1, lioness = 1, weights = 1:30), "'weights' must be 0 or 1")
+  expect_error(gpuCorNetwork(x, k = 1, lioness = 1, resample = 5), "'resample' is without 'lioness'")
+  expect_error(gpuCorNetwork(x, k = 1, lioness = 1, normalize = "clr"), "'lioness' is without 'normalize'")
+  expect_error(gpuCorNetwork(list(x, x), k = 1, lioness = 1, combine = "mean"), "'lioness' is for one data set")
+  expect_error(gpuPrune(gpuCorNetwork(x, k = 3, lioness = 1)), "entries from -1 to 1")
+})
