@@ -47,7 +47,7 @@ describe_tests <- function(x) {
   n <- if (is.numeric(x$n)) x$n
   tests <- if (inherits(x, "gpuAssociation")) x$tests else length(effect_of(x))
   of <- switch(class(x)[1L],
-    gpuCorCompare = paste0(", differences of z of ", describe_groups(x$n)),
+    gpuCorCompare = paste0(", ", compared_words(x), describe_groups(x$n)),
     gpuAssociation = paste0(" of ", n_of(nrow(x$r), "variable"), " and ", n_of(ncol(x$r), "trait"))
   )
   paste0(method_title(x$method), of, ", ", n_of(tests, "test"),
@@ -60,8 +60,11 @@ describe_groups <- function(n) {
     if (length(n) == 1L) return(n_of(n, "observation"))
     paste0(length(n), " subjects (", format_count(sum(n)), " observations)")
   }
-  paste0(group(n$x), " against ", group(n$y))
+  paste(c(group(n$x), if (!is.null(n$y)) group(n$y)), collapse = " against ")
 }
+
+compared_words <- function(x) switch(x$compared, groups = "differences of z of ", pairs = "paired differences of z of ",
+                                     mean = "mean z of ", contrast = "contrast of z of ")
 
 #' @rdname gpuCorTest
 #' @param digits A number: significant digits to print.

@@ -17,7 +17,8 @@ adjustment_of_subjects <- function(x) {
     found[[name]] <- range_if_any(unlist(lapply(own, `[[`, name)))
   }
   if (length(c(found$lost, found$effective)) && !is_random(x)) found$left <- range_if_any(x$counted$n - 2)
-  c(found, list(subjects = length(x$data), combined = if (x$n_first == length(x$data)) combined_words(x)))
+  is_one_value <- x$n_first == length(x$data) && is.null(x$model)
+  c(found, list(subjects = length(x$data), combined = if (is_one_value) combined_words(x)))
 }
 
 range_if_any <- function(values) if (length(values)) unique(range(values))

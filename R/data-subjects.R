@@ -106,13 +106,14 @@ tell_mean <- function(settings) {
           "has the other ways")
 }
 
-# `effects`: "random", "fixed", or "none" without tests; `n_first`: number of subjects in the first of two groups.
+# `effects`: "random", "fixed", or "none" without tests; `n_first`: number of subjects in the first of two groups;
+# `model`: see data-group-model.R.
 new_subjects <- function(data, rule = NULL, weights = NULL, total = 1, counted = NULL, designs = NULL,
-                         effects = "none", n_first = length(data)) {
+                         effects = "none", n_first = length(data), model = NULL) {
   code <- if (!is.null(rule)) constant(paste("combine", rule$how))
   structure(list(data = data, names = colnames(data[[1L]]), name = rule$how, how = code,
                  fraction = rule$fraction, skips = rule$skips, weights = weights, total = total, counted = counted,
-                 designs = designs, effects = effects, n_first = n_first),
+                 designs = designs, effects = effects, n_first = n_first, model = model),
             class = "gpuCorSubjects")
 }
 
@@ -384,13 +385,18 @@ random_significance <- function(task) {
   x <- task$x
   check_tested_combination(x)
   check_group_sizes(x)
-  n <- length(x$data)
   list(n = sum(x$counted$n), one_by_one = TRUE, single = FALSE, quotients = NULL, score = function(p) -log(p),
-       p_of_score = function(score) exp(-score), distribution = list(df = n - if (x$n_first < n) 2 else 1))
+       p_of_score = function(score) exp(-score), distribution = list(df = max_df(x)))
+}
+
+# Returns the max degrees of freedom of a pair's t.
+max_df <- function(x) {
+  n <- length(x$data)
+  if (is.null(x$model)) n - (if (x$n_first < n) 2 else 1) else x$model$df
 }
 
 check_group_sizes <- function(x) {
-  if (!has_single(x)) return(invisible())
+  if (!is.null(x$model) || !has_single(x)) return(invisible())
   fail("effects = \"random\" needs at least two subjects", if (length(x$data) > x$n_first) " in each group",
        ", whose z vary; effects = \"fixed\" takes one")
 }
@@ -405,7 +411,7 @@ with_t <- function(task) {
 }
 
 # Columns of tables with tests of groups.
-GROUP_COLUMNS <- c("statistic", "df")
+GROUP_COLUMNS <- c("component", "statistic", "df")
 
 # Tests the entries of rows, or all pairs without rows. Returns difference (the mean z, or the difference of the groups'
 # means), statistic and df.

@@ -226,7 +226,7 @@ keep_by_scores <- function(rows, task, significance, cut, pairs = NULL) {
   others <- if (!is.null(pairs)) p_where(is_significant & !is_of_sign)
   is_edge <- is_significant & is_of_sign
   rows <- with_tests(rows, task, significance, pairs, others, p_where(is_edge))
-  rows$tests <- c(rows$tests, lapply(rows$group_tests[GROUP_COLUMNS], `[`, is_edge))
+  rows$tests <- c(rows$tests, lapply(rows$group_tests[c("statistic", "df")], `[`, is_edge))
   rows[c("p", "i", "x")] <- .Call(r_keep_scores, rows$p, rows$i, rows$x, scores, min_weight, side, threads)
   rows$threshold <- NA_real_
   rows
@@ -321,4 +321,9 @@ adjusted_differences <- function(maxima, p, values, sign, threads = 1L) {
 }
 
 # Returns the statistic whose maxima permutations have: t with random effects, otherwise tanh(difference).
-permuted_values <- function(found, is_random) if (is_random) found$statistic else tanh(found$difference)
+permuted_values <- function(found, is_random) {
+  if (is_random) pmax(pmin(found$statistic, MAX_T), -MAX_T) else tanh(found$difference)
+}
+
+# A larger t, of subjects that all but agree, counts as this one when permutations are compared.
+MAX_T <- 1e9

@@ -103,43 +103,52 @@
 #' gpuCorCompare(subjects[1:5], subjects[6:10])
 #' @order 1
 #' @export
-gpuCorCompare <- function(x, y, threshold = NULL, density = NULL, k = NULL, p.value = NULL, fdr = NULL,
+gpuCorCompare <- function(x, y = NULL, threshold = NULL, density = NULL, k = NULL, p.value = NULL, fdr = NULL,
                           method = c("pearson", "kendall", "spearman", "bicor", "cosine", "distance", "mi"),
                           use = "everything",
                           sign = c("absolute", "positive", "negative"), n_perm = 0, pairs = NULL, effects = NULL,
-                          subjects = NULL, output = c("matrix", "edges"), precision = c("single", "double"),
+                          paired = FALSE, design = NULL, contrast = NULL, components = NULL, subjects = NULL,
+                          output = c("matrix", "edges"), precision = c("single", "double"),
                           weights = NULL, weights_are = NULL, covariates = NULL, data = NULL, bandpass = NULL,
                           tr = NULL, df = NULL, options = NULL, assay = NULL, ..., control = gpuControl(...)) {
   check_control(control, missing(control), ...names())
   output <- check_choice(output, c("matrix", "edges"), "output")
   n_perm <- check_whole(n_perm, "n_perm", 0, 1e9)
+  groups <- list(paired = check_flag(paired, "paired"), design = design, contrast = contrast)
   given <- Filter(Negate(is.null), list(threshold = threshold, density = density, k = k, p.value = p.value, fdr = fdr))
   if (!length(given) && !is.null(pairs)) fail("'pairs' needs a criterion; threshold = 0 keeps all of these pairs")
+  components <- check_components(components, given, n_perm)
   settings <- new_settings(control, mget(ADJUSTMENT), precision, list(subjects = subjects, effects = effects), pairs,
                            assay)
-  task <- compare_task(x, y, sign, use, method, settings)
+  task <- compare_task(x, y, groups, sign, use, method, settings)
   task$call <- sys.call()
   if (!length(given)) check_comparison_memory(task)
   work <- compare_work(task, n_perm)
   task$settings <- work$permutations
   if (is_random(task$x)) check_group_sizes(task$x)
+  if (!is.null(components)) return(compare_components(task, given, components, n_perm, work$coefficients, output))
   error <- if (!is_random(task$x)) combined_error(task$x, task$method) # one for all differences
   if (length(given)) task <- compare_criterion(task, given)
   maxima <- if (n_perm > 0) permuted_differences(task, n_perm, error)
   task$settings <- work$coefficients
   if (!length(given)) return(compare_all(task, error, maxima))
   rows <- network_rows(task)
+  if (is_random(task$x) && is.null(rows$group_tests)) rows <- with_difference_tests(rows, task)
+  compare_output(rows, task, given, error, maxima, output)
+}
+
+compare_output <- function(rows, task, given, error, maxima, output, components = list()) {
   warn_constant(rows, colnames(task$x), NULL)
   warn_without(rows, task)
-  warn_perfect(atanh(rows$x))
-  if (is_random(task$x) && is.null(rows$group_tests)) rows <- with_difference_tests(rows, task)
-  network <- new_difference(rows, task, given[[1L]], error, maxima)
+  warn_perfect(atanh(rows$x), task$x)
+  network <- new_difference(rows, task, given[[1L]], error, maxima, components)
   if (output == "matrix") network else as.data.frame(network)
 }
 
 # ---- the task
 
-compare_task <- function(x, y, sign, use, method, settings) {
+# `groups`: list(paired, design, contrast).
+compare_task <- function(x, y, groups, sign, use, method, settings) {
   use <- check_use(use)
   method <- check_method(method)
   if (!has_distribution(method)) {
@@ -149,36 +158,58 @@ compare_task <- function(x, y, sign, use, method, settings) {
   sizes <- group_sizes(x, y, settings$combination$subjects)
   n_first <- sizes[1L]
   names <- subject_names(sum(sizes), n_first)
-  effects <- check_group_effects(settings$combination$effects, sizes)
-  group <- function(x, names) {
-    assay <- if (is_subjects(x) || is_experiment(x)) settings$assay
-    read_subjects(if (is_subjects(x)) x else list(x), NULL, length(names), use, method, assay, names)$x
-  }
-  data <- c(group(x, names[seq_len(n_first)]), group(y, names[-seq_len(n_first)]))
-  check_same_columns(data[[n_first + 1L]], data[[1L]], "y", "that of 'x'")
+  model <- group_model(sizes, groups$paired, groups$design, groups$contrast)
+  effects <- check_group_effects(settings$combination$effects, sizes, model)
+  data <- read_groups(x, y, names, n_first, use, method, settings)
   settings["pairs"] <- list(check_pairs(settings$pairs, data[[1L]], NULL))
   designs <- subject_designs(settings, list(x = data), method, use, effects, names)
   counted <- count_subjects(list(x = data), designs, method, use, settings, names)
-  each <- if (effects == "random") rep(1, length(data)) else fisher_weights(counted$n, names)
-  weights <- difference_weights(each, seq_along(data) <= n_first)
+  weights <- if (!is.null(model)) {
+    model$weights
+  } else {
+    each <- if (effects == "random") rep(1, length(data)) else fisher_weights(counted$n, names)
+    difference_weights(each, seq_along(data) <= n_first)
+  }
   rule <- list(how = "fisher", fraction = 0.5, skips = FALSE)
-  all <- new_subjects(data, rule, weights, 1, counted, designs, effects, n_first)
+  all <- new_subjects(data, rule, weights, 1, counted, designs, effects, n_first, model)
   task <- list(x = all, y = NULL, sign = sign, use = use, method = method, settings = settings)
   task$pairs <- count_pairs(task$x, NULL, settings)
   task
 }
 
-# `sizes`: number of subjects in each group. With one subject in each, the observations are the sample.
-check_group_effects <- function(effects, sizes) {
-  if (is.null(effects)) return(if (all(sizes == 1L)) "fixed" else "random")
-  check_choice(effects, effect_names, "effects")
+# Returns a list of the data of all subjects, those of x first.
+read_groups <- function(x, y, names, n_first, use, method, settings) {
+  group <- function(x, names) {
+    assay <- if (is_subjects(x) || is_experiment(x)) settings$assay
+    read_subjects(if (is_subjects(x)) x else list(x), NULL, length(names), use, method, assay, names)$x
+  }
+  data <- group(x, names[seq_len(n_first)])
+  if (is.null(y)) return(data)
+  data <- c(data, group(y, names[-seq_len(n_first)]))
+  check_same_columns(data[[n_first + 1L]], data[[1L]], "y", "that of 'x'")
+  data
 }
 
-group_sizes <- function(x, y, counts) {
-  if (!is.null(counts) && !(is.numeric(counts) && length(counts) == 2L)) {
-    fail("'subjects' must be two numbers, those of 'x' and of 'y', not ", show_value(counts))
+# `sizes`: number of subjects in each group. With one subject in each, the observations are the sample.
+check_group_effects <- function(effects, sizes, model) {
+  if (is.null(effects)) return(if (is.null(model) && all(sizes == 1L)) "fixed" else "random")
+  effects <- check_choice(effects, effect_names, "effects")
+  if (effects == "fixed" && !is.null(model)) {
+    fail("effects = \"fixed\" compares two independent groups; leave it out for one group, pairs and 'design'")
   }
-  c(if (is_subjects(x)) count_of(x, counts[1L], "x") else 1L, if (is_subjects(y)) count_of(y, counts[2L], "y") else 1L)
+  effects
+}
+
+# Returns the number of subjects in each group: x, and y if it is given.
+group_sizes <- function(x, y, counts) {
+  n <- if (is.null(y)) 1L else 2L
+  if (n == 1L && !is_subjects(x)) fail("'y' is missing; one group must be a list of subjects' matrices")
+  if (!is.null(counts) && !(is.numeric(counts) && length(counts) == n)) {
+    fail("'subjects' must be ", if (n == 2L) "two numbers, those of 'x' and of 'y'" else "a number", ", not ",
+         show_value(counts))
+  }
+  size <- function(x, count, name) if (is_subjects(x)) count_of(x, count, name) else 1L
+  c(size(x, counts[1L], "x"), if (n == 2L) size(y, counts[2L], "y"))
 }
 
 # Returns the weights that turn z of subjects into the difference of the groups' means.
@@ -220,7 +251,7 @@ check_comparison_memory <- function(task) {
 
 compare_all <- function(task, error, maxima) {
   found <- if (is_random(task$x)) random_differences(task) else fixed_differences(task, error)
-  warn_perfect(found$difference)
+  warn_perfect(found$difference, task$x)
   shape <- plain_dist_attributes(task$x, task$method)
   shaped <- function(values) {
     attributes(values) <- shape
@@ -234,7 +265,7 @@ compare_all <- function(task, error, maxima) {
   }
   structure(
     c(lapply(found, shaped),
-      list(error = error, n = group_counts(task$x), method = task$method, use = uses[task$use])),
+      list(error = error, n = group_counts(task$x), compared = what_is_compared(task$x), method = task$method, use = uses[task$use])),
     class = c("gpuCorCompare", "gpuTests", "gpuCorResult"), adjusted = adjustment_of(task$settings, task$x)
   )
 }
@@ -254,54 +285,124 @@ random_differences <- function(task) {
   list(difference = found$difference, statistic = found$statistic, df = found$df, p.value = p_of_tests(found))
 }
 
-# Adds tests to the entries of a network of differences.
+# Adds tests to the entries of a network of differences; a network of t gets its differences.
 with_difference_tests <- function(rows, task) {
   tests <- group_tests(task, rows, part_of(task$settings, 1, 0, "tests of the edges"))
-  rows$tests <- c(list(max = 1, p.value = p_of_tests(tests)), tests[GROUP_COLUMNS])
+  rows$tests <- c(list(max = 1, p.value = p_of_tests(tests)), tests[c("statistic", "df")])
+  if (task$x$name == "t") rows$x <- tanh(tests$difference)
   rows
 }
 
+# ---- components of the pairs with a large t
+
+component_sizes <- c("size", "sum")
+
+check_components <- function(components, given, n_perm) {
+  if (is.null(components)) return(NULL)
+  components <- check_choice(components, component_sizes, "components")
+  if (!identical(names(given), "threshold")) fail("'components' needs 'threshold', the min size of t of their pairs")
+  if (n_perm == 0) fail("'components' needs 'n_perm', the number of permutations that their p values are from")
+  components
+}
+
+# The components of the data are those of permutation 0.
+compare_components <- function(task, given, components, n_perm, settings, output) {
+  threshold <- given$threshold
+  if (!is_number_within(threshold, 0, MAX_T) || threshold == 0) {
+    fail("'threshold' must be a t, a number above 0, not ", show_value(threshold))
+  }
+  if (!is_random(task$x)) fail("'components' are of t; give lists of subjects, and leave effects = \"fixed\" out")
+  n <- ncol(task$x)
+  check_memory(12 * n * (n_perm + 1), "gpuCorCompare(components = )",
+               paste(n_of(n, "column"), "and", n_of(n_perm, "permutation")), "use fewer permutations")
+  rule <- list(side = constant(task$sign), min = threshold, sums_weights = components == "sum")
+  found <- checked(.Call(r_components, task$x, method_code(task$method), task$use, rule,
+                         random_permutations(task, 0:n_perm), task$settings))
+  found <- component_table(found, colnames(task$x))
+  task$settings <- settings
+  task$criterion <- list(name = "threshold", value = threshold / sqrt(threshold^2 + max_df(task$x)))
+  task$mutual <- FALSE
+  task <- with_t(task)
+  rows <- with_difference_tests(network_rows(task), task)
+  rows$threshold <- NA_real_ # of the differences
+  rows$tests$component <- found$of[rows$i + 1L]
+  compare_output(rows, task, given, NULL, NULL, output, found)
+}
+
+# Returns list(table: a row for each component, the largest first; of: the row of each column, or NA).
+component_table <- function(found, names) {
+  inside <- which(found$size > 0)
+  first <- found$first[inside]
+  largest <- unique(first[order(-found$size[inside], first)])
+  sizes <- found$size[largest + 1L]
+  of <- stats::setNames(rep(NA_integer_, length(found$size)), names)
+  of[inside] <- match(first, largest)
+  permuted <- found$maxima[-1L]
+  p <- vapply(sizes, function(size) (1 + sum(permuted >= size)) / (1 + length(permuted)), 0)
+  list(table = data.frame(component = seq_along(largest), columns = tabulate(of, length(largest)), size = sizes,
+                          p.value = p),
+       of = of)
+}
+
 # Coefficients of 1 and -1 are replaced by values 2^-24 closer to 0, whose z is +-8.66. The groups' coefficients are not
-# stored: a difference above half of that reveals the pair, unless the other group's z is beyond 4.3, too.
-warn_perfect <- function(difference) {
+# stored: a difference above half of that reveals the pair, unless the other group's z is beyond 4.3, too. A contrast
+# has another scale.
+warn_perfect <- function(difference, x) {
+  if (!is.null(x$model) && !isTRUE(x$model$is_mean)) return(invisible())
   n <- sum(abs(difference) > atanh(1 - 2^-24) / 2, na.rm = TRUE)
   if (n == 0) return(invisible())
   warn("gpuCorPerfect", n_of(n, "pair"), if (n == 1) " has" else " have", " a coefficient of 1 or -1, or nearly, in ",
-       "one group, whose z is infinite and counts as 8.66; look for equal columns and for few observations")
+       if (x$n_first < length(x$data)) "one group" else "most subjects", ", whose z is infinite and counts as 8.66; look for equal columns and for few observations")
+}
+
+# Returns "groups", "pairs", "mean" or "contrast".
+what_is_compared <- function(x) {
+  if (is.null(x$model)) return("groups")
+  if (!isTRUE(x$model$is_mean)) return("contrast")
+  if (x$n_first < length(x$data)) "pairs" else "mean"
 }
 
 group_counts <- function(x) {
   first <- seq_len(x$n_first)
-  list(x = x$counted$n_obs[first], y = x$counted$n_obs[-first])
+  Filter(length, list(x = x$counted$n_obs[first], y = x$counted$n_obs[-first]))
 }
 
 # ---- permutations
 
 # Returns TRUE if the subjects' labels are permuted, FALSE if the rows of both matrices are.
-permutes_labels <- function(task) length(task$x$data) > 2L
+permutes_labels <- function(task) length(task$x$data) > 2L || !is.null(task$x$model)
 
 # Returns the max of each permutation, see permuted_values(). Differences are scaled to the data's standard error.
 permuted_differences <- function(task, n_perm, error) {
-  if (is_random(task$x)) return(label_maxima(task, permuted_labels(task, n_perm) + 0))
+  if (is_random(task$x)) return(label_maxima(task, random_permutations(task, seq_len(n_perm))))
   found <- if (permutes_labels(task)) permuted_sums(task, n_perm) else permuted_rows(task, n_perm)
   tanh(atanh(pmax(found$maxima, 0)) * error / found$errors)
 }
 
+# Returns the weights of random effects, a column for each permutation; number 0 are the data as they are.
+random_permutations <- function(task, numbers) {
+  model <- task$x$model
+  if (is.null(model)) permuted_labels(task, numbers) + 0 else permuted_weights(model, numbers)
+}
+
 # Returns a subjects x permutations matrix, TRUE for subjects in the first group. Subjects are permuted among the
 # groups, which keep their sizes; the data are unchanged.
-permuted_labels <- function(task, n_perm) {
+permuted_labels <- function(task, numbers) {
   n <- length(task$x$data)
-  vapply(seq_len(n_perm), FUN.VALUE = logical(n), function(b) seq_len(n) %in% sample.int(n, task$x$n_first))
+  vapply(numbers, FUN.VALUE = logical(n), function(b) {
+    seq_len(n) %in% if (b == 0) seq_len(task$x$n_first) else sample.int(n, task$x$n_first)
+  })
 }
 
 label_maxima <- function(task, weights) {
-  checked(.Call(r_label_maxima, task$x, method_code(task$method), task$use, constant(task$sign), weights,
-                is_random(task$x), task$settings))$maxima
+  maxima <- checked(.Call(r_label_maxima, task$x, method_code(task$method), task$use, constant(task$sign), weights,
+                          is_random(task$x), task$settings))$maxima
+  pmin(maxima, MAX_T)
 }
 
 permuted_sums <- function(task, n_perm) {
   own <- task$x$counted$n - 3
-  weights <- apply(permuted_labels(task, n_perm), 2L, difference_weights, weights = own)
+  weights <- apply(permuted_labels(task, seq_len(n_perm)), 2L, difference_weights, weights = own)
   list(maxima = label_maxima(task, weights), errors = sqrt(colSums(weights^2 / own) * Z_VARIANCES[task$method]))
 }
 

@@ -11,7 +11,7 @@
 #ifndef GPUCOR_COMBINE_H
 #define GPUCOR_COMBINE_H
 
-#include "combine_loops.h"
+#include "group_tests.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -44,6 +44,7 @@ typedef struct gcor_combination {
     double total; /* sums are divided by it; if subjects are left out, by the sum of the other subjects' weights */
     int64_t n, n_first;           /* GCOR_T: the first n_first subjects are one group, the others are the other group */
     const gcor_subject *subjects; /* n, the caller's */
+    const gcor_linear_model *model; /* GCOR_T: tests its contrast instead of groups; NULL: none */
 } gcor_combination;
 
 typedef struct {
@@ -96,6 +97,7 @@ void gcor_sums_end(const gcor_combine *c, double *sum, const double *taken, int6
  * doubles. */
 void gcor_quantiles_end(const gcor_combination *rule, double *values, int64_t stride, int64_t n, double *scratch);
 void gcor_t_end(const gcor_combine *c, double *values, int64_t stride, int64_t n, double *scratch);
+gcor_groups gcor_groups_of(const gcor_combination *rule);
 int64_t gcor_combine_scratch(const gcor_combination *rule);
 
 /* ---- combine_approx.c; any thread ----------------------------------------------------------------------- */

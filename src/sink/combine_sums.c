@@ -139,9 +139,13 @@ void gcor_quantiles_end(const gcor_combination *rule, double *values, int64_t st
 
 /* ---- Student's t ------------------------------------------------------------------------------------------ */
 
+gcor_groups gcor_groups_of(const gcor_combination *rule) {
+    return (gcor_groups){rule->n, rule->n_first, rule->skips, rule->model};
+}
+
 void gcor_t_end(const gcor_combine *c, double *values, int64_t stride, int64_t n, double *scratch) {
     const gcor_combination *rule = c->rule;
-    const gcor_groups groups = {rule->n, rule->n_first, rule->skips};
+    const gcor_groups groups = gcor_groups_of(rule);
     gcor_group_tests tests;
     double r[GCOR_GROUP_BLOCK];
     for (int64_t from = 0; from < n; from += GCOR_GROUP_BLOCK) {
@@ -156,5 +160,6 @@ void gcor_t_end(const gcor_combine *c, double *values, int64_t stride, int64_t n
 }
 
 int64_t gcor_combine_scratch(const gcor_combination *rule) {
-    return rule->how == GCOR_QUANTILE ? rule->n : rule->how == GCOR_T ? rule->n * GCOR_GROUP_BLOCK : 1;
+    const gcor_groups groups = gcor_groups_of(rule);
+    return rule->how == GCOR_QUANTILE ? rule->n : rule->how == GCOR_T ? gcor_group_scratch(&groups) : 1;
 }

@@ -295,7 +295,7 @@ test_that("what is printed says what it is", {
   expect_output(print(gpuCorCompare(x[[1]], x[[2]])),
                 "Pearson's correlation, differences of z of 20 observations against 20")
   expect_output(print(gpuCorCompare(x, x[1:2], threshold = 0)),
-                "Differences of z between two groups: network of 8 .*difference")
+                "Differences of Fisher.s z: network of 8 .*difference")
   frame <- as.data.frame(gpuCorCompare(x[[1]], x[[2]]))
   expect_named(frame, c("from", "to", "difference", "statistic", "p.value", "fdr"))
 })
