@@ -81,6 +81,10 @@
 #' | the same, `n_perm`, `covariates` | residuals are exchangeable | nearly valid |
 #' | [gpuCorCompare()] of two lists | subjects are a sample of each group | valid or conservative |
 #' | the same, `n_perm` | labels of subjects are exchangeable | valid |
+#' | [gpuCorCompare()] of one list, or `paired` | subjects are a sample | valid; with `n_perm` nearly valid |
+#' | [gpuCorCompare()] with `design` | linear effects on z, the same variance in all subjects | valid |
+#' | the same, `n_perm` | residuals are exchangeable | nearly valid |
+#' | [gpuCorCompare()] with `components` | as for `n_perm` | nearly valid |
 #' | [gpuCorNetwork()] of a list, `combine = "fisher"` | subjects are a sample | valid |
 #' | `effects = "fixed"` | all subjects have the same correlation, independent rows | valid |
 #' | `effects = "fixed"` | subjects differ | not valid: 0.31, five against five |

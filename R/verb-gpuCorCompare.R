@@ -1,8 +1,9 @@
-#' Pairs whose correlation differs between two groups
+#' Pairs whose correlation differs between groups
 #'
 #' `gpuCorCompare()` tests for every pair of columns whether its correlation differs between two groups of subjects (two
 #' lists of matrices) or two groups of samples (two matrices). It returns the difference of Fisher's z, its statistic
-#' and p value, for all pairs or as a network of the pairs that differ.
+#' and p value, for all pairs or as a network of the pairs that differ. It also tests pairs of subjects, one group, and
+#' contrasts of a linear model of the subjects.
 #'
 #' **Two matrices**, such as the expression of the same genes in patients and controls: two independent correlations are
 #' compared by Fisher's z (`effects = "fixed"`). This is valid for independent rows of nearly normal data and 50 rows or
@@ -13,6 +14,15 @@
 #' compared by Welch's t test, `t.test(z_x, z_y)` (`effects = "random"`). Each group needs at least two subjects. Rows
 #' within a subject may be autocorrelated, because only the variation among subjects counts.
 #'
+#' **Other designs of subjects** test the same z, one for each subject, and return the same results:
+#'
+#' * `paired = TRUE`: two sessions or treatments of the same subjects, in the same order in `x` and `y`:
+#'   `t.test(z_x, z_y, paired = TRUE)`.
+#' * `x` alone: whether the mean z of the subjects is 0, `t.test(z)`; `difference` is that mean.
+#' * `x` with `design` and `contrast`: a linear model of all subjects, `lm(z ~ design - 1)`; `difference` is the
+#'   contrast of its coefficients. `design` has a row for each subject, for example `model.matrix(~ group + age)`, whose
+#'   contrast `"group1"` is the difference between the groups adjusted for age. All subjects have the same variance here.
+#'
 #' `effects = "fixed"` for lists tests the difference of the weighted mean z of these subjects only, with weight n - 3
 #' for n observations. Its variance is `1 / sum(n_x - 3) + 1 / sum(n_y - 3)`, and 1.06 times that for Spearman's rho. If
 #' subjects differ or rows are autocorrelated, there are many false discoveries. `df`, a number for each subject (first
@@ -20,7 +30,7 @@
 #'
 #' Give at most one criterion; without one, all pairs are returned:
 #'
-#' * `threshold`: the minimum difference of z, a number of at least 0.
+#' * `threshold`: the minimum difference of z, a number of at least 0; with `components`, the minimum t.
 #' * `density`: the fraction of all pairs to keep, those with the largest differences.
 #' * `k`: the k partners of each column with the largest differences.
 #' * `p.value`: the maximum two-sided p value, not adjusted.
@@ -42,6 +52,12 @@
 #'   difference. All permutations share one computation of the subjects' coefficients. Few subjects have few
 #'   labelings: adjusted p values are at least about 0.1 for 3 against 3 subjects (2 of 20 labelings, because swapped
 #'   groups have the same statistic), and 0.008 for 5 against 5 (2 of 252).
+#' * `paired = TRUE`, or `x` alone: the signs of the subjects' differences, or z, are flipped at random, as z is
+#'   symmetric about its mean. The statistic is t. n subjects have 2^n sign flips, so that adjusted p values are at least
+#'   2 / 2^n: 0.06 for 5 subjects.
+#' * `design`: the residuals of the model without the contrast are permuted among subjects, and fitted again (Freedman
+#'   and Lane 1983). If that model has no intercept, because the contrast tests the mean itself, the residuals' signs are
+#'   flipped instead. The statistic is t.
 #' * Two matrices: rows are permuted, and the statistic is the standardized difference. Each permutation takes as long
 #'   as the comparison. Rows must be independent, which those of time series are not. Within each group, columns (for
 #'   Spearman their ranks) are first centered by the median and divided by the median absolute deviation, so that groups
@@ -53,9 +69,21 @@
 #'   or 9 rows, the family-wise error at 0.05 was 0.05 to 0.07 for normal and 0.05 to 0.16 for lognormal data, with
 #'   Spearman's rho 0.01 to 0.08 for both.
 #'
+#' @section Components (network-based statistic):
+#' With `components`, `threshold` is a t: the pairs whose t is at least `threshold` by the side that `sign` says form a
+#' network, and columns that are connected in it a component (Zalesky and others 2010). The p value of a component is the
+#' fraction of the permutations, including the data themselves, that have one at least as large. It controls the
+#' family-wise error over components. Large components of small differences are found that no single pair reveals, but
+#' nothing follows about any one of their pairs. Choose `threshold` before looking at results: t of 3 to 4 is usual.
+#'
+#' The size of a component is the number of its pairs (`"size"`), or the sum of their t less `threshold` (`"sum"`). The
+#' result is the network, with slot `components`: `$table` has a row for each component, the largest first, with
+#' `columns` (how many it has), `size` and `p.value`; `$of` is the component of each column. `as.data.frame()` has column
+#' `component`. Memory: 12 bytes for each column and permutation.
+#'
 #' @inheritParams gpuCorNetwork
 #' @param x,y Two matrices with the same columns, each what [gpuCor()] takes as `x`; or two lists of these, one for each
-#'   subject; or two functions as in [subjects], with `subjects = c(n_x, n_y)`.
+#'   subject; or two functions as in [subjects], with `subjects = c(n_x, n_y)`. `y` may be missing, see Details.
 #' @param threshold,density,k,p.value,fdr A number, see Details; at most one of them.
 #' @param sign A string: `"absolute"`, `"positive"` (stronger in `x`) or `"negative"` (stronger in `y`). May be
 #'   abbreviated.
@@ -63,20 +91,25 @@
 #'   `"cosine"` or `"distance"`. `"mi"` is an error. May be abbreviated.
 #' @param output A string, with a criterion: `"matrix"`, or `"edges"` for the data frame that `as.data.frame()` makes of
 #'   it.
-#' @param subjects Two integers, if `x` and `y` are functions: the numbers of subjects.
+#' @param subjects Two integers, if `x` and `y` are functions: the numbers of subjects. One integer without `y`.
 #' @param n_perm An integer: the number of permutations; 0 for none.
 #' @param effects A string: `"random"` or `"fixed"`, see Details.
+#' @param paired `TRUE` if subject i of `y` is subject i of `x`.
+#' @param design A numeric matrix with a row for each subject of `x`, without `y`, and a column for each term.
+#' @param contrast A numeric vector with a number for each column of `design`; or the name of a column.
+#' @param components `"size"` or `"sum"`, with `threshold` and `n_perm`: see the section on components.
 #' @param pairs With a criterion: a mask of the pairs to compute, from [pairMask()]. Densities, rates and `n_perm` refer
 #'   to these pairs.
 #' @return Without a criterion: a list of class `gpuCorCompare` with `difference`, `statistic` (t; fixed effects: z),
 #'   `df` (random effects), `p.value`, `fdr` and, with `n_perm`, `p.adjusted`, each a `dist`; and `error` (fixed
-#'   effects: the standard error of all differences), `n` (each group's numbers of observations), `method`, `use`.
+#'   effects: the standard error of all differences), `n` (each group's numbers of observations), `compared` (`"groups"`,
+#'   `"pairs"`, `"mean"` or `"contrast"`), `method`, `use`.
 #'   `as.data.frame()` has a row for each pair.
 #'
 #'   With a criterion: a symmetric sparse matrix of differences of class `gpuCorDifference`, a [gpuCorNetwork-class]
-#'   with slots `error` and `maxima` (of the permutations); or a data frame `from`, `to`, `difference`, `statistic`,
-#'   `df`, `p.value`, `fdr`, `p.adjusted`, as far as they apply, the largest difference first.
-#' @section Errors: As [gpuCorNetwork()]. Random effects: a group of one subject. Fixed effects: other methods than
+#'   with slots `error`, `maxima` (of the permutations) and `components`; or a data frame `from`, `to`, `difference`, `statistic`,
+#'   `df`, `p.value`, `fdr`, `p.adjusted`, `component`, as far as they apply, the largest difference first.
+#' @section Errors: As [gpuCorNetwork()]. Random effects: a group of one subject; `design` with columns that others determine. Fixed effects: other methods than
 #'   Pearson's and Spearman's, pairwise-complete observations, fewer than four observations of a subject. Permuted rows:
 #'   `bandpass`, `weights` other than 0 and 1. All pairs: a result that does not fit in free memory.
 #' @references
@@ -90,6 +123,9 @@
 #' *Biometrika* 34, 28-35.
 #'
 #' Westfall PH, Young SS (1993). *Resampling-based multiple testing*. Wiley.
+#'
+#' Zalesky A, Fornito A, Bullmore ET (2010). Network-based statistic: identifying differences in brain networks.
+#' *NeuroImage* 53, 1197-1207.
 #' @seealso [subjects]; [gpucor-p-values] for which data p values are valid
 #' @examples
 #' manual <- as.matrix(mtcars[mtcars$am == 1, 1:7])
@@ -101,6 +137,10 @@
 #'
 #' subjects <- lapply(1:10, function(i) matrix(rnorm(400), 40))
 #' gpuCorCompare(subjects[1:5], subjects[6:10])
+#' gpuCorCompare(subjects[1:5], subjects[6:10], paired = TRUE)
+#' design <- cbind(mean = 1, group = rep(0:1, 5), age = c(31, 40, 28, 35, 52, 47, 33, 29, 44, 38))
+#' gpuCorCompare(subjects, design = design, contrast = "group")
+#' gpuCorCompare(subjects[1:5], subjects[6:10], threshold = 3, n_perm = 99, components = "size")
 #' @order 1
 #' @export
 gpuCorCompare <- function(x, y = NULL, threshold = NULL, density = NULL, k = NULL, p.value = NULL, fdr = NULL,

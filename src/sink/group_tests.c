@@ -67,13 +67,15 @@ static void test_means(const gcor_groups *groups, const double *z, int64_t n, gc
 
 /* ---- linear models ------------------------------------------------------------------------------------- */
 
+/* Squares that are smaller in relation to those of z are rounding errors. */
+static const double ROUNDING = 1e-28;
+
 int64_t gcor_linear_scratch(const gcor_linear_model *model) {
     return model && model->basis ? model->n_values : 0;
 }
 
 double *gcor_linear_values(const gcor_linear_model *model, const gcor_combine_loops *loops, int64_t subjects, double *z,
                            int64_t n) {
-    const double rounding = 1e-28; /* of squares */
     double *y = z + subjects * BLOCK, of_z[BLOCK] = {0}, of_y[BLOCK] = {0};
     if (!model->basis) return z;
     for (int64_t j = 0; j < model->n_values; j++) {
@@ -83,7 +85,7 @@ double *gcor_linear_values(const gcor_linear_model *model, const gcor_combine_lo
     for (int64_t s = 0; s < subjects; s++)
         for (int64_t k = 0; k < n; k++) of_z[k] += z[s * BLOCK + k] * z[s * BLOCK + k];
     for (int64_t k = 0; k < n; k++)
-        if (of_y[k] <= rounding * of_z[k])
+        if (of_y[k] <= ROUNDING * of_z[k])
             for (int64_t j = 0; j < model->n_values; j++) y[j * BLOCK + k] = 0;
     return y;
 }
@@ -100,6 +102,7 @@ static void test_contrast(const gcor_linear_model *model, const gcor_combine_loo
         }
     for (int64_t k = 0; k < n; k++) {
         tests->difference[k] = model->scale * effect[k];
+        if (squares[k] <= ROUNDING * effect[k] * effect[k]) squares[k] = 0;
         tests->error[k] = model->scale * sqrt(squares[k] / model->df);
         tests->df[k] = model->df;
     }

@@ -510,6 +510,44 @@ two_groups_cases <- list(
 
 # ---- lists of subjects, which differ among themselves
 
+# Groups that differ in age, which the model has.
+aged_groups <- function(...) {
+  age <- stats::runif(14, rep(c(0, 0.3), each = 7), rep(c(0.7, 1), each = 7))
+  design <- cbind(mean = 1, group = rep(0:1, each = 7), age = age)
+  gpuCorCompare(aged(age), design = design, contrast = "group", ...)
+}
+sessions <- function(k, ...) {
+  x <- sessions_of(k)
+  gpuCorCompare(x[[1]], x[[2]], paired = TRUE, ...)
+}
+# The p value that there is no component at all.
+of_components <- function(net) min(1, net@components$table$p.value)
+
+group_case <- function(data, option, p, band = VALID) {
+  null_case("gpuCorCompare", "pearson", data, option, band, p, sets = 30)
+}
+group_permuted_case <- function(data, option, p) {
+  null_case("gpuCorCompare", "pearson", data, option, NEARLY, p, time = 3, sets = 60)
+}
+
+group_cases <- list(
+  group_case("8 subjects that differ, AR(0.6)", "one group", \() gpuCorCompare(subjects_of(8))$p.value),
+  group_case("8 subjects, two sessions, AR(0.6)", "paired", \() sessions(8)$p.value),
+  group_case("7 and 7 subjects that differ in age, AR(0.6)", "design", \() aged_groups()$p.value),
+  group_permuted_case("8 subjects that differ, AR(0.6)", "one group, n_perm",
+                      \() min(gpuCorCompare(subjects_of(8), n_perm = 39)$p.adjusted)),
+  group_permuted_case("8 subjects, two sessions, AR(0.6)", "paired, n_perm", \() min(sessions(8, n_perm = 39)$p.adjusted)),
+  group_permuted_case("7 and 7 subjects that differ in age, AR(0.6)", "design, n_perm",
+                      \() min(aged_groups(n_perm = 39)$p.adjusted)),
+  group_permuted_case("6 and 6 subjects that differ, AR(0.6)", "components by size",
+                      \() of_components(gpuCorCompare(subjects_of(6), subjects_of(6), threshold = 2, n_perm = 39,
+                                                      components = "size"))),
+  group_permuted_case("8 subjects, two sessions, AR(0.6)", "components by sum",
+                      \() of_components(sessions(8, threshold = 2, n_perm = 39, components = "sum"))),
+  group_permuted_case("7 and 7 subjects that differ in age, AR(0.6)", "components of a design",
+                      \() of_components(aged_groups(threshold = 2, n_perm = 39, components = "size")))
+)
+
 subject_cases <- c(
   lapply(c(5, 12), function(k) {
     null_case("gpuCorNetwork", "pearson", paste(k, "subjects that differ, AR(0.6)"), "p.value", VALID,
@@ -574,4 +612,4 @@ partial_cases <- c(
 )
 
 null_cases <- c(test_cases, partial_cases, series_cases, interval_cases, family_cases, network_cases, association_cases,
-                two_groups_cases, subject_cases)
+                two_groups_cases, group_cases, subject_cases)
