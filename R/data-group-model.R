@@ -101,8 +101,8 @@ contrast_of <- function(contrast, design) {
   }
   ok <- is.numeric(contrast) && length(contrast) == ncol(design) && all(is.finite(contrast)) && any(contrast != 0)
   if (!ok) {
-    fail("'contrast' must be a number for each of the ", ncol(design), " columns of 'design', not all 0, or the name of ",
-         "one of them, not ", show_value(contrast))
+    fail("'contrast' must be a number for each of the ", ncol(design), " columns of 'design', not all 0, or the name ",
+         "of one of them, not ", show_value(contrast))
   }
   as.numeric(contrast)
 }

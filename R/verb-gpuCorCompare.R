@@ -21,7 +21,8 @@
 #' * `x` alone: whether the mean z of the subjects is 0, `t.test(z)`; `difference` is that mean.
 #' * `x` with `design` and `contrast`: a linear model of all subjects, `lm(z ~ design - 1)`; `difference` is the
 #'   contrast of its coefficients. `design` has a row for each subject, for example `model.matrix(~ group + age)`, whose
-#'   contrast `"group1"` is the difference between the groups adjusted for age. All subjects have the same variance here.
+#'   contrast `"group1"` is the difference between the groups adjusted for age. All subjects have the same variance
+#'   here.
 #'
 #' `effects = "fixed"` for lists tests the difference of the weighted mean z of these subjects only, with weight n - 3
 #' for n observations. Its variance is `1 / sum(n_x - 3) + 1 / sum(n_y - 3)`, and 1.06 times that for Spearman's rho. If
@@ -53,11 +54,11 @@
 #'   labelings: adjusted p values are at least about 0.1 for 3 against 3 subjects (2 of 20 labelings, because swapped
 #'   groups have the same statistic), and 0.008 for 5 against 5 (2 of 252).
 #' * `paired = TRUE`, or `x` alone: the signs of the subjects' differences, or z, are flipped at random, as z is
-#'   symmetric about its mean. The statistic is t. n subjects have 2^n sign flips, so that adjusted p values are at least
-#'   2 / 2^n: 0.06 for 5 subjects.
+#'   symmetric about its mean. The statistic is t. n subjects have 2^n sign flips, so that adjusted p values are at
+#'   least 2 / 2^n: 0.06 for 5 subjects.
 #' * `design`: the residuals of the model without the contrast are permuted among subjects, and fitted again (Freedman
-#'   and Lane 1983). If that model has no intercept, because the contrast tests the mean itself, the residuals' signs are
-#'   flipped instead. The statistic is t.
+#'   and Lane 1983). If that model has no intercept, because the contrast tests the mean itself, the residuals' signs
+#'   are flipped instead. The statistic is t.
 #' * Two matrices: rows are permuted, and the statistic is the standardized difference. Each permutation takes as long
 #'   as the comparison. Rows must be independent, which those of time series are not. Within each group, columns (for
 #'   Spearman their ranks) are first centered by the median and divided by the median absolute deviation, so that groups
@@ -70,16 +71,16 @@
 #'   Spearman's rho 0.01 to 0.08 for both.
 #'
 #' @section Components (network-based statistic):
-#' With `components`, `threshold` is a t: the pairs whose t is at least `threshold` by the side that `sign` says form a
-#' network, and columns that are connected in it a component (Zalesky and others 2010). The p value of a component is the
-#' fraction of the permutations, including the data themselves, that have one at least as large. It controls the
-#' family-wise error over components. Large components of small differences are found that no single pair reveals, but
-#' nothing follows about any one of their pairs. Choose `threshold` before looking at results: t of 3 to 4 is usual.
+#' With `components`, `threshold` is a t: the pairs whose t is at least `threshold` in size, or by `sign`, form a
+#' network, and columns that are connected in it a component (Zalesky and others 2010). The p value of a component is
+#' the fraction of the permutations, including the data themselves, that have one at least as large. It controls the
+#' family-wise error over components. It finds large components of small differences that no single pair reveals, but
+#' says nothing about any one of their pairs. Choose `threshold` before looking at results: t of 3 to 4 is usual.
 #'
 #' The size of a component is the number of its pairs (`"size"`), or the sum of their t less `threshold` (`"sum"`). The
 #' result is the network, with slot `components`: `$table` has a row for each component, the largest first, with
-#' `columns` (how many it has), `size` and `p.value`; `$of` is the component of each column. `as.data.frame()` has column
-#' `component`. Memory: 12 bytes for each column and permutation.
+#' `columns` (how many it has), `size` and `p.value`; `$of` is the component of each column. `as.data.frame()` has
+#' column `component`. Memory: 12 bytes for each column and permutation.
 #'
 #' @inheritParams gpuCorNetwork
 #' @param x,y Two matrices with the same columns, each what [gpuCor()] takes as `x`; or two lists of these, one for each
@@ -102,16 +103,16 @@
 #'   to these pairs.
 #' @return Without a criterion: a list of class `gpuCorCompare` with `difference`, `statistic` (t; fixed effects: z),
 #'   `df` (random effects), `p.value`, `fdr` and, with `n_perm`, `p.adjusted`, each a `dist`; and `error` (fixed
-#'   effects: the standard error of all differences), `n` (each group's numbers of observations), `compared` (`"groups"`,
-#'   `"pairs"`, `"mean"` or `"contrast"`), `method`, `use`.
-#'   `as.data.frame()` has a row for each pair.
+#'   effects: the standard error of all differences), `n` (each group's numbers of observations), `compared`
+#'   (`"groups"`, `"pairs"`, `"mean"` or `"contrast"`), `method`, `use`. `as.data.frame()` has a row for each pair.
 #'
 #'   With a criterion: a symmetric sparse matrix of differences of class `gpuCorDifference`, a [gpuCorNetwork-class]
-#'   with slots `error`, `maxima` (of the permutations) and `components`; or a data frame `from`, `to`, `difference`, `statistic`,
-#'   `df`, `p.value`, `fdr`, `p.adjusted`, `component`, as far as they apply, the largest difference first.
-#' @section Errors: As [gpuCorNetwork()]. Random effects: a group of one subject; `design` with columns that others determine. Fixed effects: other methods than
-#'   Pearson's and Spearman's, pairwise-complete observations, fewer than four observations of a subject. Permuted rows:
-#'   `bandpass`, `weights` other than 0 and 1. All pairs: a result that does not fit in free memory.
+#'   with slots `error`, `maxima` (of the permutations) and `components`; or a data frame `from`, `to`, `difference`,
+#'   `statistic`, `df`, `p.value`, `fdr`, `p.adjusted`, `component`, as far as they apply, the largest difference first.
+#' @section Errors: As [gpuCorNetwork()]. Random effects: a group of one subject; `design` with columns that others
+#'   determine. Fixed effects: other methods than Pearson's and Spearman's, pairwise-complete observations, fewer than
+#'   four observations of a subject. Permuted rows: `bandpass`, `weights` other than 0 and 1. All pairs: a result that
+#'   does not fit in free memory.
 #' @references
 #' Fisher RA (1921). On the "probable error" of a coefficient of correlation deduced from a small sample. *Metron* 1,
 #' 3-32.
@@ -210,7 +211,7 @@ compare_task <- function(x, y, groups, sign, use, method, settings) {
     each <- if (effects == "random") rep(1, length(data)) else fisher_weights(counted$n, names)
     difference_weights(each, seq_along(data) <= n_first)
   }
-  rule <- list(how = "fisher", fraction = 0.5, skips = FALSE)
+  rule <- list(how = "fisher", level = 0.5, skips = FALSE)
   all <- new_subjects(data, rule, weights, 1, counted, designs, effects, n_first, model)
   task <- list(x = all, y = NULL, sign = sign, use = use, method = method, settings = settings)
   task$pairs <- count_pairs(task$x, NULL, settings)
@@ -305,7 +306,8 @@ compare_all <- function(task, error, maxima) {
   }
   structure(
     c(lapply(found, shaped),
-      list(error = error, n = group_counts(task$x), compared = what_is_compared(task$x), method = task$method, use = uses[task$use])),
+      list(error = error, n = group_counts(task$x), compared = what_is_compared(task$x), method = task$method,
+           use = uses[task$use])),
     class = c("gpuCorCompare", "gpuTests", "gpuCorResult"), adjusted = adjustment_of(task$settings, task$x)
   )
 }
@@ -329,7 +331,7 @@ random_differences <- function(task) {
 with_difference_tests <- function(rows, task) {
   tests <- group_tests(task, rows, part_of(task$settings, 1, 0, "tests of the edges"))
   rows$tests <- c(list(max = 1, p.value = p_of_tests(tests)), tests[c("statistic", "df")])
-  if (task$x$name == "t") rows$x <- tanh(tests$difference)
+  if (task$x$name == "t as coefficient") rows$x <- tanh(tests$difference)
   rows
 }
 
@@ -392,7 +394,8 @@ warn_perfect <- function(difference, x) {
   n <- sum(abs(difference) > atanh(1 - 2^-24) / 2, na.rm = TRUE)
   if (n == 0) return(invisible())
   warn("gpuCorPerfect", n_of(n, "pair"), if (n == 1) " has" else " have", " a coefficient of 1 or -1, or nearly, in ",
-       if (x$n_first < length(x$data)) "one group" else "most subjects", ", whose z is infinite and counts as 8.66; look for equal columns and for few observations")
+       if (x$n_first < length(x$data)) "one group" else "most subjects",
+       ", whose z is infinite and counts as 8.66; look for equal columns and for few observations")
 }
 
 # Returns "groups", "pairs", "mean" or "contrast".

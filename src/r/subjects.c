@@ -56,7 +56,8 @@ void r_subjects_parse(r_job *q, SEXP x, SEXP y) {
                                      .weight = REAL(weights)[s],
                                      .design = design_of(designs, s, of_x[s].source.n_obs)};
     q->combination = (gcor_combination){.how = (gcor_combining)Rf_asInteger(r_element(x, "how")),
-                                        .fraction = Rf_asReal(r_element(x, "fraction")),
+                                        .level = Rf_asReal(r_element(x, "level")),
+                                        .sessions = (int64_t)Rf_asReal(r_element(x, "sessions")),
                                         .skips = Rf_asLogical(r_element(x, "skips")),
                                         .total = Rf_asReal(r_element(x, "total")),
                                         .n = n,
