@@ -86,8 +86,8 @@ with_tests_of_difference <- function(edges, x) {
   if (length(x@maxima)) {
     edges$p.adjusted <- adjusted_differences(x@maxima, edges$p.value, permuted_values(edges, !length(x@error)), x@sign)
   }
-  edges[intersect(c("from", "to", "component", "difference", "statistic", "df", "p.value", "fdr", "p.adjusted"),
-                  names(edges))]
+  edges[intersect(c("from", "to", "component", "r.x", "r.y", "class", "difference", "statistic", "df", "p.value", "fdr",
+                    "p.adjusted"), names(edges))]
 }
 
 # ---- summary

@@ -484,7 +484,7 @@ with_t <- function(task) {
 }
 
 # Columns of tables with tests of groups.
-GROUP_COLUMNS <- c("component", "statistic", "df")
+GROUP_COLUMNS <- c("component", "r.x", "r.y", "class", "statistic", "df")
 
 # Tests the entries of rows, or all pairs without rows. Returns difference (the mean z, or the difference of the groups'
 # means), statistic and df.

@@ -32,7 +32,7 @@ network_details <- function(rows, task) {
 # Returns the edges of compressed rows as a data frame, strongest first, with p values if rows$tests has them.
 edge_frame <- function(rows, names_x, names_y, threads) {
   edges <- checked(.Call(r_sorted_edges, rows$p, rows$i, rows$x, threads))
-  at <- if (!is.null(rows$tests$p.value) || !is.null(rows$tests$near)) entries_at(rows, edges)
+  at <- if (any(c("p.value", "near", "class") %in% names(rows$tests))) entries_at(rows, edges)
   frame <- name_edges(edges$from, edges$to, edges$r, names_x, names_y)
   list2DF(c(frame, edge_tests(edges$r, rows$tests, at, threads)))
 }

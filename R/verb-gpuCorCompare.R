@@ -99,6 +99,10 @@
 #' @param design A numeric matrix with a row for each subject of `x`, without `y`, and a column for each term.
 #' @param contrast A numeric vector with a number for each column of `design`; or the name of a column.
 #' @param components `"size"` or `"sum"`, with `threshold` and `n_perm`: see the section on components.
+#' @param classes A number, the level of significance for the correlations of each group: adds the columns `r.x` and
+#'   `r.y`, the groups' own coefficients, and `class`, one of the nine classes of DGCA (McKenzie and others 2016) such
+#'   as `"+/-"`: positive in `x`, negative in `y`; 0 if the group's own p value is above the level. The p values of
+#'   groups are not adjusted, and classes say nothing about the difference: choose pairs by its `fdr`.
 #' @param pairs With a criterion: a mask of the pairs to compute, from [pairMask()]. Densities, rates and `n_perm` refer
 #'   to these pairs.
 #' @return Without a criterion: a list of class `gpuCorCompare` with `difference`, `statistic` (t; fixed effects: z),
@@ -120,6 +124,9 @@
 #' Freedman D, Lane D (1983). A nonstochastic interpretation of reported significance levels. *Journal of Business and
 #' Economic Statistics* 1, 292-298.
 #'
+#' McKenzie AT, Katsyv I, Song WM, Wang M, Zhang B (2016). DGCA: a comprehensive R package for differential gene
+#' correlation analysis. *BMC Systems Biology* 10, 106.
+#'
 #' Welch BL (1947). The generalization of "Student's" problem when several different population variances are involved.
 #' *Biometrika* 34, 28-35.
 #'
@@ -132,7 +139,7 @@
 #' manual <- as.matrix(mtcars[mtcars$am == 1, 1:7])
 #' automatic <- as.matrix(mtcars[mtcars$am == 0, 1:7])
 #' gpuCorCompare(manual, automatic)
-#' gpuCorCompare(manual, automatic, p.value = 0.05, output = "edges")
+#' gpuCorCompare(manual, automatic, p.value = 0.05, output = "edges", classes = 0.05)
 #' set.seed(1)
 #' head(as.data.frame(gpuCorCompare(manual, automatic, n_perm = 99)))
 #'
@@ -148,10 +155,10 @@ gpuCorCompare <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
                           method = c("pearson", "kendall", "spearman", "bicor", "cosine", "distance", "mi"),
                           use = "everything",
                           sign = c("absolute", "positive", "negative"), n_perm = 0, pairs = NULL, effects = NULL,
-                          paired = FALSE, design = NULL, contrast = NULL, components = NULL, subjects = NULL,
-                          output = c("matrix", "edges"), precision = c("single", "double"),
-                          weights = NULL, weights_are = NULL, covariates = NULL, data = NULL, bandpass = NULL,
-                          tr = NULL, df = NULL, options = NULL, assay = NULL, ..., control = gpuControl(...)) {
+                          paired = FALSE, design = NULL, contrast = NULL, components = NULL, classes = NULL,
+                          subjects = NULL, output = c("matrix", "edges"),
+                          precision = c("single", "double"), weights = NULL, weights_are = NULL, covariates = NULL,
+                          data = NULL, bandpass = NULL, tr = NULL, df = NULL, options = NULL, assay = NULL, ..., control = gpuControl(...)) {
   check_control(control, missing(control), ...names())
   output <- check_choice(output, c("matrix", "edges"), "output")
   n_perm <- check_whole(n_perm, "n_perm", 0, 1e9)
@@ -159,10 +166,12 @@ gpuCorCompare <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
   given <- Filter(Negate(is.null), list(threshold = threshold, density = density, k = k, p.value = p.value, fdr = fdr))
   if (!length(given) && !is.null(pairs)) fail("'pairs' needs a criterion; threshold = 0 keeps all of these pairs")
   components <- check_components(components, given, n_perm)
+  if (!is.null(classes)) classes <- check_fraction(classes, "classes", zero = FALSE)
   settings <- new_settings(control, mget(ADJUSTMENT), precision, list(subjects = subjects, effects = effects), pairs,
                            assay)
   task <- compare_task(x, y, groups, sign, use, method, settings)
-  task$call <- sys.call()
+  task[c("call", "classes")] <- list(sys.call(), classes)
+  if (!is.null(classes)) check_classes(task)
   if (!length(given)) check_comparison_memory(task)
   work <- compare_work(task, n_perm)
   task$settings <- work$permutations
@@ -182,6 +191,9 @@ compare_output <- function(rows, task, given, error, maxima, output, components 
   warn_constant(rows, colnames(task$x), NULL)
   warn_without(rows, task)
   warn_perfect(atanh(rows$x), task$x)
+  if (!is.null(task$classes)) {
+    rows$tests <- c(if (length(rows$tests)) rows$tests else list(max = 1), group_classes(task, rows))
+  }
   network <- new_difference(rows, task, given[[1L]], error, maxima, components)
   if (output == "matrix") network else as.data.frame(network)
 }
@@ -273,6 +285,40 @@ compare_criterion <- function(task, given) {
 
 # ---- the result
 
+# ---- gain and loss: each group's own coefficients
+
+check_classes <- function(task) {
+  if (task$x$n_first == length(task$x$data)) {
+    fail("'classes' are of two groups, 'x' and 'y'; leave it out")
+  }
+  if (!is_random(task$x) && permutes_labels(task)) {
+    fail("'classes' need two matrices, or effects = \"random\" for lists; leave it out")
+  }
+}
+
+# Returns list(r.x, r.y, class) of the entries of rows, or of all pairs without rows: each group's coefficient, tanh of
+# its mean z, and for both groups its sign, or 0 if its p value is above the level.
+group_classes <- function(task, rows = NULL) {
+  first <- seq_along(task$x$data) <= task$x$n_first
+  found <- lapply(list(x = first, y = !first), function(is_in) group_test(task, which(is_in), rows))
+  signs <- lapply(found, function(group) c("-", "0", "+")[2L + ifelse(group$p.value <= task$classes, sign(group$z), 0)])
+  class <- ifelse(is.na(signs$x) | is.na(signs$y), NA, paste(signs$x, signs$y, sep = "/"))
+  list(r.x = tanh(found$x$z), r.y = tanh(found$y$z), class = class)
+}
+
+# Returns the mean z of the subjects `at`, and its p value. A single matrix is given twice, as t needs two subjects; its
+# p value is that of Fisher's z.
+group_test <- function(task, at, rows) {
+  x <- task$x
+  n <- x$counted$n[at]
+  if (length(at) == 1L) at <- c(at, at)
+  x[c("data", "designs", "weights")] <- list(x$data[at], x$designs[at], x$weights[at])
+  x[c("n_first", "model")] <- list(length(at), NULL)
+  tests <- group_tests(replace(task, "x", list(x)), rows, part_of(task$settings, 1, 0, "coefficients of the groups"))
+  z <- tests$difference
+  list(z = z, p.value = if (is_random(x)) p_of_tests(tests) else two_sided(z * sqrt((n - 3) / Z_VARIANCES[task$method])))
+}
+
 # Divides the progress bar: permutations come first, and p values and rates take three times as long as the differences.
 # Each permutation of rows takes as long as the differences; permutations of labels share one run.
 compare_work <- function(task, n_perm) {
@@ -304,8 +350,9 @@ compare_all <- function(task, error, maxima) {
     values <- permuted_values(found, is_random(task$x))
     found$p.adjusted <- adjusted_differences(maxima, found$p.value, values, task$sign, task$settings$threads)
   }
+  of_groups <- if (!is.null(task$classes)) group_classes(task)
   structure(
-    c(lapply(found, shaped),
+    c(lapply(c(found, of_groups[c("r.x", "r.y")]), shaped), of_groups["class"],
       list(error = error, n = group_counts(task$x), compared = what_is_compared(task$x), method = task$method,
            use = uses[task$use])),
     class = c("gpuCorCompare", "gpuTests", "gpuCorResult"), adjusted = adjustment_of(task$settings, task$x)

@@ -289,6 +289,54 @@ test_that("a pair without a coefficient in one subject has no difference", {
   expect_equal(nrow(edges), 21)
 })
 
+class_by_hand <- function(r, p, level) {
+  sign <- Map(function(r, p) ifelse(p <= level, ifelse(r > 0, "+", "-"), "0"), r, p)
+  paste(sign[[1]], sign[[2]], sep = "/")
+}
+
+test_that("classes are by the sign and the p value of each group", {
+  set.seed(23)
+  x <- differing(40, 12)[[1]]
+  y <- some_subjects(30, 12, 6, 0)[[1]] # both signs
+  y[, 5] <- y[, 5] - 2 * y[, 6]
+  x[, 7] <- x[, 7] + x[, 8]
+  lower <- lower.tri(diag(12))
+  for (method in c("pearson", "spearman")) {
+    r <- lapply(list(x, y), function(m) cor(m, method = method)[lower])
+    error <- sqrt(c(pearson = 1, spearman = 1.06)[[method]] / (c(40, 30) - 3))
+    p <- Map(function(r, error) 2 * pnorm(-abs(atanh(r) / error)), r, error)
+    all <- gpuCorCompare(x, y, classes = 0.05, method = method, precision = "double")
+    frame <- as.data.frame(all)
+    expect_equal(frame$r.x, r[[1]], tolerance = 1e-9)
+    expect_equal(frame$r.y, r[[2]], tolerance = 1e-9)
+    expect_identical(frame$class, class_by_hand(r, p, 0.05))
+    expect_gt(length(unique(frame$class)), 4)
+    for (given in list(list(threshold = 0.3), list(p.value = 0.1), list(fdr = 0.2))) {
+      edges <- do.call(gpuCorCompare, c(list(x, y, method = method, precision = "double", output = "edges"), given))
+      own <- do.call(gpuCorCompare, c(list(x, y, method = method, precision = "double", output = "edges", classes = 0.05),
+                                      given))
+      at <- match(paste(own$from, own$to), paste(frame$from, frame$to))
+      expect_equal(own[c("r.x", "r.y", "class")], frame[at, c("r.x", "r.y", "class")], ignore_attr = TRUE)
+      expect_equal(own[names(edges)], edges, tolerance = 1e-12)
+    }
+  }
+  groups <- list(differing(rep(20, 6), 12), some_subjects(rep(25, 5), 12, 6, 0))
+  z <- lapply(groups, function(x) vapply(x, function(m) z_of(cor(m)[lower]), numeric(66)))
+  p <- lapply(z, function(z) apply(z, 1, function(v) t.test(v)$p.value))
+  for (given in list(list(), list(p.value = 1), list(threshold = 0))) {
+    frame <- as.data.frame(do.call(gpuCorCompare, c(groups, list(classes = 0.1, precision = "double"), given)))
+    frame <- frame[order(frame$from, frame$to), ]
+    expect_equal(frame$r.x, tanh(rowMeans(z[[1]])), tolerance = 1e-9)
+    expect_equal(frame$class, class_by_hand(lapply(z, rowMeans), p, 0.1))
+  }
+  expect_error(gpuCorCompare(groups[[1]], classes = 0.1), "'classes' are of two groups")
+  expect_error(gpuCorCompare(groups[[1]], groups[[2]], classes = 0.1, effects = "fixed"), "need two matrices")
+  expect_error(gpuCorCompare(x, y, classes = 2), "'classes' must be a number")
+  y[, 3] <- 1
+  frame <- as.data.frame(suppressWarnings(gpuCorCompare(x, y, classes = 0.05)))
+  expect_identical(is.na(frame$class), frame$from == 3 | frame$to == 3)
+})
+
 test_that("what is printed says what it is", {
   set.seed(8)
   x <- some_subjects(c(20, 20), 8)
