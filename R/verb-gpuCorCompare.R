@@ -8,7 +8,8 @@
 #' **Two matrices**, such as the expression of the same genes in patients and controls: two independent correlations are
 #' compared by Fisher's z (`effects = "fixed"`). This is valid for independent rows of nearly normal data and 50 rows or
 #' more in each group. With fewer rows the smallest p values are too small, and with heavy tails or outliers those of
-#' correlated pairs are, also by `method = "spearman"`: use `n_perm`. For time series give `df`, two numbers.
+#' correlated pairs are, also by `method = "spearman"` or `"bicor"`: use `n_perm`. For time series give `df`, two
+#' numbers.
 #'
 #' **Two lists of subjects**, such as scans: each subject's coefficient becomes `z = atanh(r)`, and the groups' z are
 #' compared by Welch's t test, `t.test(z_x, z_y)` (`effects = "random"`). Each group needs at least two subjects. Rows
@@ -25,9 +26,9 @@
 #'   here.
 #'
 #' `effects = "fixed"` for lists tests the difference of the weighted mean z of these subjects only, with weight n - 3
-#' for n observations. Its variance is `1 / sum(n_x - 3) + 1 / sum(n_y - 3)`, and 1.06 times that for Spearman's rho. If
-#' subjects differ or rows are autocorrelated, there are many false discoveries. `df`, a number for each subject (first
-#' those of `x`), replaces n - 2.
+#' for n observations. Its variance is `1 / sum(n_x - 3) + 1 / sum(n_y - 3)`, 1.06 times that for Spearman's rho, and
+#' 1.1 times for bicor. If subjects differ or rows are autocorrelated, there are many false discoveries. `df`, a number
+#' for each subject (first those of `x`), replaces n - 2.
 #'
 #' Give at most one criterion; without one, all pairs are returned:
 #'
@@ -88,8 +89,8 @@
 #' @param threshold,density,k,p.value,fdr A number, see Details; at most one of them.
 #' @param sign A string: `"absolute"`, `"positive"` (stronger in `x`) or `"negative"` (stronger in `y`). May be
 #'   abbreviated.
-#' @param method A string: `"pearson"` or `"spearman"`; for two lists with random effects also `"kendall"`, `"bicor"`,
-#'   `"cosine"` or `"distance"`. `"mi"` is an error. May be abbreviated.
+#' @param method A string: `"pearson"`, `"spearman"` or `"bicor"`; with random effects also `"kendall"`, `"cosine"` or
+#'   `"distance"`. `"mi"` is an error. May be abbreviated.
 #' @param output A string, with a criterion: `"matrix"`, or `"edges"` for the data frame that `as.data.frame()` makes of
 #'   it.
 #' @param subjects Two integers, if `x` and `y` are functions: the numbers of subjects. One integer without `y`.
@@ -114,8 +115,8 @@
 #'   with slots `error`, `maxima` (of the permutations) and `components`; or a data frame `from`, `to`, `difference`,
 #'   `statistic`, `df`, `p.value`, `fdr`, `p.adjusted`, `component`, as far as they apply, the largest difference first.
 #' @section Errors: As [gpuCorNetwork()]. Random effects: a group of one subject; `design` with columns that others
-#'   determine. Fixed effects: other methods than Pearson's and Spearman's, pairwise-complete observations, fewer than
-#'   four observations of a subject. Permuted rows: `bandpass`, `weights` other than 0 and 1. All pairs: a result that
+#'   determine. Fixed effects: other methods than Pearson's, Spearman's and bicor, pairwise-complete observations,
+#'   fewer than four observations of a subject. Permuted rows: `bandpass`, `weights` other than 0 and 1. All pairs: a result that
 #'   does not fit in free memory.
 #' @references
 #' Fisher RA (1921). On the "probable error" of a coefficient of correlation deduced from a small sample. *Metron* 1,
@@ -158,7 +159,8 @@ gpuCorCompare <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
                           paired = FALSE, design = NULL, contrast = NULL, components = NULL, classes = NULL,
                           subjects = NULL, output = c("matrix", "edges"),
                           precision = c("single", "double"), weights = NULL, weights_are = NULL, covariates = NULL,
-                          data = NULL, bandpass = NULL, tr = NULL, df = NULL, options = NULL, assay = NULL, ..., control = gpuControl(...)) {
+                          data = NULL, bandpass = NULL, tr = NULL, df = NULL, options = NULL, assay = NULL, ...,
+                          control = gpuControl(...)) {
   check_control(control, missing(control), ...names())
   output <- check_choice(output, c("matrix", "edges"), "output")
   n_perm <- check_whole(n_perm, "n_perm", 0, 1e9)
@@ -316,7 +318,8 @@ group_test <- function(task, at, rows) {
   x[c("n_first", "model")] <- list(length(at), NULL)
   tests <- group_tests(replace(task, "x", list(x)), rows, part_of(task$settings, 1, 0, "coefficients of the groups"))
   z <- tests$difference
-  list(z = z, p.value = if (is_random(x)) p_of_tests(tests) else two_sided(z * sqrt((n - 3) / Z_VARIANCES[task$method])))
+  list(z = z,
+       p.value = if (is_random(x)) p_of_tests(tests) else two_sided(z * sqrt((n - 3) / Z_VARIANCES[[task$method]])))
 }
 
 # Divides the progress bar: permutations come first, and p values and rates take three times as long as the differences.

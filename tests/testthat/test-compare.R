@@ -289,6 +289,29 @@ test_that("a pair without a coefficient in one subject has no difference", {
   expect_equal(nrow(edges), 21)
 })
 
+test_that("bicor is compared by the difference of z, and by permutation of rows", {
+  set.seed(24)
+  x <- differing(40, 9)[[1]]
+  y <- some_subjects(30, 9, 6, 0)[[1]]
+  z <- lapply(list(x, y), function(m) atanh(as.vector(gpuCor(m, method = "bicor", precision = "double"))))
+  error <- sqrt(1.1 * (1 / 37 + 1 / 27))
+  set.seed(25)
+  all <- gpuCorCompare(x, y, method = "bicor", precision = "double", n_perm = 20)
+  expect_equal(as.vector(all$difference), z[[1]] - z[[2]], tolerance = 1e-9)
+  expect_equal(as.vector(all$p.value), 2 * pnorm(-abs(z[[1]] - z[[2]]) / error), tolerance = 1e-9)
+  pool <- do.call(rbind, lapply(list(x, y), robust_scale))
+  set.seed(25)
+  largest <- vapply(1:20, FUN.VALUE = 0, function(b) {
+    order <- sample.int(70)
+    own <- lapply(list(order[1:40], order[-(1:40)]), function(rows) {
+      atanh(as.vector(gpuCor(pool[rows, ], method = "bicor", precision = "double")))
+    })
+    max(abs(own[[1]] - own[[2]]))
+  })
+  truth <- vapply(abs(z[[1]] - z[[2]]), function(d) (1 + sum(largest >= d - 1e-9)) / 21, 0)
+  expect_equal(as.vector(all$p.adjusted), truth)
+})
+
 class_by_hand <- function(r, p, level) {
   sign <- Map(function(r, p) ifelse(p <= level, ifelse(r > 0, "+", "-"), "0"), r, p)
   paste(sign[[1]], sign[[2]], sep = "/")
