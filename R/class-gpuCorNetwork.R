@@ -52,7 +52,7 @@ setClass("gpuTOMNetwork", contains = "gpuCorNetwork", slots = c(overlap = "list"
 #' @rdname gpuCorCompare
 #' @exportClass gpuCorDifference
 setClass("gpuCorDifference", contains = "gpuCorNetwork", slots = c(error = "numeric", maxima = "numeric",
-                                                                   components = "list"))
+                                                                   components = "list", groups = "numeric"))
 
 # `rows`: compressed rows of the lower triangle, or of y.
 new_network <- function(rows, task, class = if (is.null(task$y)) "gpuCorNetwork" else "gpuCorNetworkXY") {
@@ -64,8 +64,10 @@ new_network <- function(rows, task, class = if (is.null(task$y)) "gpuCorNetwork"
 new_difference <- function(rows, task, value, error, maxima, components = list()) {
   rows$x <- atanh(rows$x)
   rows$threshold <- atanh(rows$threshold)
-  if (length(rows$tests) && !is.null(error)) rows$tests$distribution <- list(deviation = error) # standard error
+  if (length(rows$tests) && !is.null(error)) {
+    rows$tests$distribution <- list(deviation = error, groups = several_groups(task$x)) # standard error
+  }
   result <- new_network(rows, task, "gpuCorDifference")
   with_slots(result, list(error = as.numeric(error), value = as.numeric(value), maxima = as.numeric(maxima),
-                           components = components))
+                           components = components, groups = as.numeric(several_groups(task$x))))
 }

@@ -80,8 +80,9 @@ as.data.frame.gpuNetwork <- function(x, row.names = NULL, optional = FALSE, ...)
 
 with_tests_of_difference <- function(edges, x) {
   if (length(x@error)) { # one standard error for all pairs
-    edges$statistic <- edges$difference / x@error
-    edges$p.value <- two_sided(edges$statistic)
+    tests <- z_tests(edges$difference / x@error, if (length(x@groups)) x@groups)
+    edges[names(tests)] <- tests
+    if (length(x@groups)) edges$df <- rep(x@groups - 1, nrow(edges))
   }
   if (length(x@maxima)) {
     edges$p.adjusted <- adjusted_differences(x@maxima, edges$p.value, permuted_values(edges, !length(x@error)), x@sign)

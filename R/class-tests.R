@@ -48,7 +48,7 @@ describe_tests <- function(x) {
   n <- if (is.numeric(x$n)) x$n
   tests <- if (inherits(x, "gpuAssociation")) x$tests else length(effect_of(x))
   of <- switch(class(x)[1L],
-    gpuCorCompare = paste0(", ", compared_words(x), describe_groups(x$n)),
+    gpuCorCompare = paste0(", ", compared_words(x)),
     gpuAssociation = paste0(" of ", n_of(nrow(x$r), "variable"), " and ", n_of(ncol(x$r), "trait"))
   )
   paste0(method_title(x$method), of, ", ", n_of(tests, "test"),
@@ -56,16 +56,20 @@ describe_tests <- function(x) {
          adjusted_phrase(attr(x, "adjusted"), x$method, n, if (!inherits(x, "gpuCorCompare")) x$df))
 }
 
-describe_groups <- function(n) {
+describe_groups <- function(n, what) {
   group <- function(n) {
     if (length(n) == 1L) return(n_of(n, "observation"))
-    paste0(length(n), " subjects (", format_count(sum(n)), " observations)")
+    paste0(length(n), " ", what, " (", format_count(sum(n)), " observations)")
   }
   paste(c(group(n$x), if (!is.null(n$y)) group(n$y)), collapse = " against ")
 }
 
-compared_words <- function(x) switch(x$compared, groups = "differences of z of ", pairs = "paired differences of z of ",
-                                     mean = "mean z of ", contrast = "contrast of z of ")
+compared_words <- function(x) {
+  what <- switch(x$compared, groups = "differences", several = "standard deviation", pairs = "paired differences",
+                 mean = "mean", contrast = "contrast")
+  paste(what, if (x$compared == "mean") "z of" else "of z of",
+        describe_groups(x$n, if (x$compared == "several") "groups" else "subjects"))
+}
 
 #' @rdname gpuCorTest
 #' @param digits A number: significant digits to print.

@@ -437,7 +437,7 @@ check_effects <- function(given, tests) {
 is_random <- function(x) is_combined(x) && x$effects == "random"
 
 check_tested_combination <- function(x) {
-  if (x$name == "fisher") return(invisible())
+  if (x$name %in% c("fisher", "spread")) return(invisible())
   fail("p values of subjects' coefficients follow from combine = \"fisher\" only; combine is \"", x$name, "\"")
 }
 
@@ -450,8 +450,11 @@ combined_significance <- function(task) {
   }
   if (is_random(task$x)) return(random_significance(task))
   list(n = sum(task$x$counted$n), one_by_one = FALSE, single = TRUE, quotients = NULL,
-       distribution = list(error = combined_error(task$x, task$method)))
+       distribution = list(error = combined_error(task$x, task$method), groups = several_groups(task$x)))
 }
+
+# Returns the number of groups whose equality is tested by chi-squared, or NULL.
+several_groups <- function(x) if (is_combined(x) && x$name == "spread") length(x$data)
 
 # ---- random effects: Student's t of each subject's z
 

@@ -78,7 +78,8 @@
 #' | the same | normal, fewer rows | valid at 0.05; the far tail is not valid, see below |
 #' | the same | other, or series | not valid for correlated pairs, see below |
 #' | the same, `"bicor"` | normal, n = 50 | valid, or conservative without correlation |
-#' | the same, `n_perm` | rows are exchangeable, any distribution | nearly valid |
+#' | [gpuCorCompare()] of several matrices | as of two matrices | as of two matrices |
+#' | [gpuCorCompare()] of two, `n_perm` | rows are exchangeable, any distribution | nearly valid |
 #' | the same, `n_perm`, `covariates` | residuals are exchangeable | nearly valid |
 #' | [gpuCorCompare()] of two lists | subjects are a sample of each group | valid or conservative |
 #' | the same, `n_perm` | labels of subjects are exchangeable | valid |

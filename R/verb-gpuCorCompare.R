@@ -11,6 +11,11 @@
 #' correlated pairs are, also by `method = "spearman"` or `"bicor"`: use `n_perm`. For time series give `df`, two
 #' numbers.
 #'
+#' **More than two groups of samples**: give a list of matrices as `x`, without `y`, and `effects = "fixed"`. The
+#' statistic is chi-squared with as many degrees of freedom as groups less one, `sum(w * (z - mean)^2)`, where the mean
+#' is weighted by `w = n - 3` (divided by 1.06 for Spearman's rho and 1.1 for bicor). `difference` is the weighted
+#' standard deviation of the groups' z. What holds for two matrices holds here; there is no `n_perm`.
+#'
 #' **Two lists of subjects**, such as scans: each subject's coefficient becomes `z = atanh(r)`, and the groups' z are
 #' compared by Welch's t test, `t.test(z_x, z_y)` (`effects = "random"`). Each group needs at least two subjects. Rows
 #' within a subject may be autocorrelated, because only the variation among subjects counts.
@@ -106,18 +111,19 @@
 #'   groups are not adjusted, and classes say nothing about the difference: choose pairs by its `fdr`.
 #' @param pairs With a criterion: a mask of the pairs to compute, from [pairMask()]. Densities, rates and `n_perm` refer
 #'   to these pairs.
-#' @return Without a criterion: a list of class `gpuCorCompare` with `difference`, `statistic` (t; fixed effects: z),
-#'   `df` (random effects), `p.value`, `fdr` and, with `n_perm`, `p.adjusted`, each a `dist`; and `error` (fixed
+#' @return Without a criterion: a list of class `gpuCorCompare` with `difference`, `statistic` (t; fixed effects: z, or chi-squared),
+#'   `df` (t and chi-squared), `p.value`, `fdr` and, with `n_perm`, `p.adjusted`, each a `dist`; and `error` (fixed
 #'   effects: the standard error of all differences), `n` (each group's numbers of observations), `compared`
-#'   (`"groups"`, `"pairs"`, `"mean"` or `"contrast"`), `method`, `use`. `as.data.frame()` has a row for each pair.
+#'   (`"groups"`, `"several"`, `"pairs"`, `"mean"` or `"contrast"`), `method`, `use`. `as.data.frame()` has a row for
+#'   each pair.
 #'
 #'   With a criterion: a symmetric sparse matrix of differences of class `gpuCorDifference`, a [gpuCorNetwork-class]
 #'   with slots `error`, `maxima` (of the permutations) and `components`; or a data frame `from`, `to`, `difference`,
 #'   `statistic`, `df`, `p.value`, `fdr`, `p.adjusted`, `component`, as far as they apply, the largest difference first.
 #' @section Errors: As [gpuCorNetwork()]. Random effects: a group of one subject; `design` with columns that others
-#'   determine. Fixed effects: other methods than Pearson's, Spearman's and bicor, pairwise-complete observations,
-#'   fewer than four observations of a subject. Permuted rows: `bandpass`, `weights` other than 0 and 1. All pairs: a result that
-#'   does not fit in free memory.
+#'   determine. Fixed effects: other methods than Pearson's, Spearman's and bicor, pairwise-complete observations, fewer
+#'   than four observations of a subject. Permuted rows: `bandpass`, `weights` other than 0 and 1. All pairs: a result
+#'   that does not fit in free memory.
 #' @references
 #' Fisher RA (1921). On the "probable error" of a coefficient of correlation deduced from a small sample. *Metron* 1,
 #' 3-32.
@@ -174,6 +180,7 @@ gpuCorCompare <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
   task <- compare_task(x, y, groups, sign, use, method, settings)
   task[c("call", "classes")] <- list(sys.call(), classes)
   if (!is.null(classes)) check_classes(task)
+  check_spread(task, n_perm)
   if (!length(given)) check_comparison_memory(task)
   work <- compare_work(task, n_perm)
   task$settings <- work$permutations
@@ -213,7 +220,8 @@ compare_task <- function(x, y, groups, sign, use, method, settings) {
   sizes <- group_sizes(x, y, settings$combination$subjects)
   n_first <- sizes[1L]
   names <- subject_names(sum(sizes), n_first)
-  model <- group_model(sizes, groups$paired, groups$design, groups$contrast)
+  is_spread <- length(sizes) == 1L && is.null(groups$design) && identical(settings$combination$effects, "fixed")
+  model <- if (!is_spread) group_model(sizes, groups$paired, groups$design, groups$contrast)
   effects <- check_group_effects(settings$combination$effects, sizes, model)
   data <- read_groups(x, y, names, n_first, use, method, settings)
   settings["pairs"] <- list(check_pairs(settings$pairs, data[[1L]], NULL))
@@ -223,13 +231,22 @@ compare_task <- function(x, y, groups, sign, use, method, settings) {
     model$weights
   } else {
     each <- if (effects == "random") rep(1, length(data)) else fisher_weights(counted$n, names)
-    difference_weights(each, seq_along(data) <= n_first)
+    if (is_spread) each else difference_weights(each, seq_along(data) <= n_first)
   }
-  rule <- list(how = "fisher", level = 0.5, skips = FALSE)
-  all <- new_subjects(data, rule, weights, 1, counted, designs, effects, n_first, model)
+  rule <- list(how = if (is_spread) "spread" else "fisher", level = 0.5, skips = FALSE)
+  total <- if (is_spread) sum(weights) else 1
+  all <- new_subjects(data, rule, weights, total, counted, designs, effects, n_first, model)
   task <- list(x = all, y = NULL, sign = sign, use = use, method = method, settings = settings)
   task$pairs <- count_pairs(task$x, NULL, settings)
   task
+}
+
+# Checks the test of several groups by chi-squared.
+check_spread <- function(task, n_perm) {
+  if (is.null(several_groups(task$x))) return(invisible())
+  if (length(task$x$data) < 2L) fail("effects = \"fixed\" without 'y' needs at least two groups in 'x', not 1")
+  if (n_perm > 0) fail("'n_perm' permutes the rows of two matrices, 'x' and 'y'; leave it out for several groups")
+  if (task$sign == "negative") fail("sign = \"negative\" has no meaning for several groups; leave it out")
 }
 
 # Returns a list of the data of all subjects, those of x first.
@@ -250,7 +267,7 @@ check_group_effects <- function(effects, sizes, model) {
   if (is.null(effects)) return(if (is.null(model) && all(sizes == 1L)) "fixed" else "random")
   effects <- check_choice(effects, effect_names, "effects")
   if (effects == "fixed" && !is.null(model)) {
-    fail("effects = \"fixed\" compares two independent groups; leave it out for one group, pairs and 'design'")
+    fail("effects = \"fixed\" compares independent groups; leave it out for pairs and 'design'")
   }
   effects
 }
@@ -356,6 +373,7 @@ compare_all <- function(task, error, maxima) {
   of_groups <- if (!is.null(task$classes)) group_classes(task)
   structure(
     c(lapply(c(found, of_groups[c("r.x", "r.y")]), shaped), of_groups["class"],
+      if (!is.null(several_groups(task$x))) list(df = several_groups(task$x) - 1),
       list(error = error, n = group_counts(task$x), compared = what_is_compared(task$x), method = task$method,
            use = uses[task$use])),
     class = c("gpuCorCompare", "gpuTests", "gpuCorResult"), adjusted = adjustment_of(task$settings, task$x)
@@ -366,7 +384,7 @@ fixed_differences <- function(task, error) {
   value <- run(task$x, NULL, task$method, task$use, "row", part_of(task$settings, 0, 0.25))
   doing(part_of(task$settings, 0.25, 0.25), "p values")
   difference <- atanh(as.vector(value))
-  list(difference = difference, statistic = difference / error, p.value = two_sided(difference / error))
+  c(list(difference = difference), z_tests(difference / error, several_groups(task$x)))
 }
 
 random_differences <- function(task) {
@@ -440,7 +458,7 @@ component_table <- function(found, names) {
 # stored: a difference above half of that reveals the pair, unless the other group's z is beyond 4.3, too. A contrast
 # has another scale.
 warn_perfect <- function(difference, x) {
-  if (!is.null(x$model) && !isTRUE(x$model$is_mean)) return(invisible())
+  if ((!is.null(x$model) && !isTRUE(x$model$is_mean)) || !is.null(several_groups(x))) return(invisible())
   n <- sum(abs(difference) > atanh(1 - 2^-24) / 2, na.rm = TRUE)
   if (n == 0) return(invisible())
   warn("gpuCorPerfect", n_of(n, "pair"), if (n == 1) " has" else " have", " a coefficient of 1 or -1, or nearly, in ",
@@ -448,8 +466,9 @@ warn_perfect <- function(difference, x) {
        ", whose z is infinite and counts as 8.66; look for equal columns and for few observations")
 }
 
-# Returns "groups", "pairs", "mean" or "contrast".
+# Returns "groups", "several" (groups), "pairs", "mean" or "contrast".
 what_is_compared <- function(x) {
+  if (!is.null(several_groups(x))) return("several")
   if (is.null(x$model)) return("groups")
   if (!isTRUE(x$model$is_mean)) return("contrast")
   if (x$n_first < length(x$data)) "pairs" else "mean"

@@ -22,13 +22,14 @@ typedef enum {
     GCOR_MEAN,      /* sum of weight r / total */
     GCOR_FISHER,    /* tanh of sum of weight artanh(r) / total (base/artanh.h) */
     GCOR_MIN,       /* the smallest; ignores weights */
-    GCOR_QUANTILE,  /* a quantile of the subjects' r, R's type 7; from here on weights are ignored */
+    GCOR_QUANTILE,  /* a quantile of the subjects' r, R's type 7; from here on weights are ignored, but by GCOR_SPREAD */
     GCOR_SD,        /* standard deviation of r, divided by GCOR_SD_UNIT */
     GCOR_STATISTIC, /* Student's t of the subjects' z, divided by GCOR_STATISTIC_UNIT */
     GCOR_FRACTION,  /* the fraction of the subjects with r above `level` */
     GCOR_ARGMAX,    /* the number of the subject with the largest r, from 1, divided by GCOR_ARGMAX_UNIT */
     GCOR_ICC2,      /* intraclass correlation of z of subjects and sessions: agreement */
     GCOR_ICC3,      /* consistency */
+    GCOR_SPREAD,    /* tanh of the weighted standard deviation of z, sqrt(sum w (z - mean)^2 / sum w) */
     GCOR_T,         /* Student's t of the subjects' z, as the coefficient t / sqrt(t^2 + df) (group_tests.h) */
     GCOR_EACH       /* not combined: the sink takes every subject's r (gcor_segment.stride) */
 } gcor_combining;

@@ -86,6 +86,18 @@ static double statistic(const gcor_combination *rule, double *x, int64_t n) {
     return mean / sqrt(squares / (double)(n * (n - 1))) / GCOR_STATISTIC_UNIT;
 }
 
+/* Every subject has a coefficient. */
+static double spread(const gcor_combination *rule, double *x, int64_t n) {
+    double sum = 0, all = 0, squares = 0;
+    to_z(x, n);
+    for (int64_t s = 0; s < n; s++) {
+        sum += rule->subjects[s].weight * x[s];
+        all += rule->subjects[s].weight;
+    }
+    for (int64_t s = 0; s < n; s++) squares += rule->subjects[s].weight * (x[s] - sum / all) * (x[s] - sum / all);
+    return gcor_tanh(sqrt(squares / all));
+}
+
 static double above(const gcor_combination *rule, double *x, int64_t n) {
     int64_t found = 0;
     for (int64_t k = 0; k < n; k++) found += x[k] > rule->level;
@@ -144,7 +156,7 @@ typedef double (*combining)(const gcor_combination *rule, double *x, int64_t n);
 
 static const combining VALUE[] = {[GCOR_QUANTILE] = quantile, [GCOR_SD] = deviation,   [GCOR_STATISTIC] = statistic,
                                   [GCOR_FRACTION] = above,    [GCOR_ARGMAX] = largest, [GCOR_ICC2] = icc,
-                                  [GCOR_ICC3] = icc};
+                                  [GCOR_ICC3] = icc, [GCOR_SPREAD] = spread};
 
 double gcor_combined_unit(const gcor_combination *rule) {
     switch (rule->how) {

@@ -289,6 +289,45 @@ test_that("a pair without a coefficient in one subject has no difference", {
   expect_equal(nrow(edges), 21)
 })
 
+test_that("several groups are compared by chi-squared of weighted z", {
+  set.seed(26)
+  x <- c(differing(c(40, 60), 20), some_subjects(50, 20, 6, 0))
+  for (method in c("pearson", "spearman")) {
+    compare <- function(...) gpuCorCompare(x, effects = "fixed", method = method, precision = "double", ...)
+    z <- vapply(x, function(m) atanh(cor(m, method = method))[lower.tri(diag(20))], numeric(190))
+    w <- (c(40, 60, 50) - 3) / c(pearson = 1, spearman = 1.06)[[method]]
+    mean <- drop(z %*% w) / sum(w)
+    statistic <- drop((z - mean)^2 %*% w)
+    p <- pchisq(statistic, 2, lower.tail = FALSE)
+    all <- compare()
+    expect_equal(as.vector(all$statistic), statistic, tolerance = 1e-9)
+    expect_equal(as.vector(all$difference), sqrt(statistic / sum(w)), tolerance = 1e-9)
+    expect_equal(as.vector(all$p.value), p, tolerance = 1e-9)
+    expect_equal(all$df, 2)
+    expect_equal(compare(p.value = 0.01)@edges, sum(p <= 0.01))
+    expect_equal(compare(fdr = 0.05)@edges, sum(p.adjust(p, "BH") <= 0.05))
+    expect_equal(compare(threshold = 0.2)@edges, sum(sqrt(statistic / sum(w)) >= 0.2))
+    edges <- compare(fdr = 0.05, output = "edges")
+    expect_gt(nrow(edges), 2)
+    expect_equal(edges$statistic, sort(statistic, decreasing = TRUE)[seq_len(nrow(edges))], tolerance = 1e-6)
+    expect_equal(edges$fdr, sort(p.adjust(p, "BH"))[seq_len(nrow(edges))], tolerance = 1e-6)
+    expect_equal(unique(edges$df), 2)
+    expect_equal(compare(k = 1, output = "edges")$p.value[1], min(p), tolerance = 1e-6)
+    two <- gpuCorCompare(x[1:2], effects = "fixed", method = method, precision = "double")
+    expect_equal(as.vector(two$p.value),
+                 as.vector(gpuCorCompare(x[[1]], x[[2]], method = method, precision = "double")$p.value))
+  }
+  expect_output(print(gpuCorCompare(x, effects = "fixed")),
+                "standard deviation of z of 3 groups \\(150 observations\\)")
+  expect_error(gpuCorCompare(x[1], effects = "fixed"), "at least two groups in 'x', not 1")
+  expect_error(gpuCorCompare(x, effects = "fixed", n_perm = 9), "leave it out for several groups")
+  expect_error(gpuCorCompare(x, effects = "fixed", sign = "negative"), "no meaning for several groups")
+  expect_error(gpuCorCompare(x, effects = "fixed", classes = 0.1), "'classes' are of two groups")
+  x[[2]][, 3] <- 1
+  all <- suppressWarnings(gpuCorCompare(x, effects = "fixed"))
+  expect_identical(unname(which(is.na(as.matrix(all$p.value)[, 3]))), c(1:2, 4:20))
+})
+
 test_that("bicor is compared by the difference of z, and by permutation of rows", {
   set.seed(24)
   x <- differing(40, 9)[[1]]
@@ -336,8 +375,8 @@ test_that("classes are by the sign and the p value of each group", {
     expect_gt(length(unique(frame$class)), 4)
     for (given in list(list(threshold = 0.3), list(p.value = 0.1), list(fdr = 0.2))) {
       edges <- do.call(gpuCorCompare, c(list(x, y, method = method, precision = "double", output = "edges"), given))
-      own <- do.call(gpuCorCompare, c(list(x, y, method = method, precision = "double", output = "edges", classes = 0.05),
-                                      given))
+      own <- do.call(gpuCorCompare, c(list(x, y, method = method, precision = "double", output = "edges",
+                                           classes = 0.05), given))
       at <- match(paste(own$from, own$to), paste(frame$from, frame$to))
       expect_equal(own[c("r.x", "r.y", "class")], frame[at, c("r.x", "r.y", "class")], ignore_attr = TRUE)
       expect_equal(own[names(edges)], edges, tolerance = 1e-12)

@@ -226,7 +226,8 @@ test_that("what is printed says what was compared", {
   set.seed(15)
   x <- connected(rep(0:1, 6), 6)
   colnames(x[[1]]) <- letters[1:6]
-  expect_output(print(comparing(kinds$paired, x)()), "paired differences of z of 6 subjects \\(360 observations\\) against")
+  expect_output(print(comparing(kinds$paired, x)()),
+                "paired differences of z of 6 subjects \\(360 observations\\) against")
   expect_output(print(comparing(kinds$one, x)()), "mean z of 12 subjects \\(720 observations\\), 15 tests")
   expect_output(print(comparing(kinds$design, x)()), "contrast of z of 12 subjects")
   net <- gpuCorCompare(x[1:6], x[7:12], threshold = 0.5, n_perm = 5, components = "size")
@@ -251,7 +252,7 @@ test_that("errors of groups say what to do", {
   expect_error(gpuCorCompare(x, design = cbind(1, c(NA, 1:5)), contrast = 1:2), "finite values only")
   expect_error(gpuCorCompare(x, design = cbind(a = 1, b = 1:6), contrast = "c"), "the name of one of them, not \"c\"")
   expect_error(gpuCorCompare(x, design = cbind(a = 1, b = 1:6)), "a number for each of the 2 columns")
-  expect_error(gpuCorCompare(x, effects = "fixed"), "two independent groups")
+  expect_error(gpuCorCompare(x[1:3], x[4:6], effects = "fixed", paired = TRUE), "leave it out for pairs and 'design'")
   expect_error(gpuCorCompare(x, components = "size", n_perm = 9), "needs 'threshold'")
   expect_error(gpuCorCompare(x, components = "size", threshold = 3), "needs 'n_perm'")
   expect_error(gpuCorCompare(x, components = "size", threshold = 0, n_perm = 9), "must be a t, a number above 0, not 0")

@@ -99,7 +99,9 @@ test_that("pairs without a coefficient have no summary, and na.rm leaves subject
   x <- some_subjects(c(20, 33, 25), 5, 6)
   x[[2]][, 4] <- 1
   for (how in names(summaries)) {
-    summarize <- function(...) suppressWarnings(do.call(gpuCor, c(list(x, precision = "double", ...), arguments_of(how))))
+    summarize <- function(...) {
+      suppressWarnings(do.call(gpuCor, c(list(x, precision = "double", ...), arguments_of(how))))
+    }
     expect_identical(is.na(as.vector(summarize())), c(FALSE, FALSE, TRUE, FALSE, FALSE, TRUE, FALSE, TRUE, FALSE, TRUE))
     if (how == "argmax") next
     rest <- all_r(x[c(1, 3)])[4, 1, ]
