@@ -13,7 +13,7 @@
 #' | modules of genes, as in WGCNA | [pickPower()], [gpuTOM()], [gpuModules()], [as_blockwiseModules()] |
 #' | variables against traits | [gpuAssociation()] |
 #' | sliding windows | [gpuCorWindows()] |
-#' | many subjects; two groups | [subjects]; [gpuCorCompare()] |
+#' | many subjects, their reliability; groups, designs, components | [subjects]; [gpuCorCompare()] |
 #' | partial correlations given all other columns | argument `partial`, see [gpucor-measures] |
 #' | adjusting for a batch, motion or age | argument `covariates`, see [gpucor-measures] |
 #' | only some pairs: within modules, between chromosomes, beyond a distance | [pairMask()] |
