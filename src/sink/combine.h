@@ -19,11 +19,11 @@ extern "C" {
 #endif
 
 typedef enum {
-    GCOR_MEAN,      /* sum of weight r / total */
-    GCOR_FISHER,    /* tanh of sum of weight artanh(r) / total (base/artanh.h) */
-    GCOR_MIN,       /* the smallest; ignores weights */
-    GCOR_QUANTILE,  /* a quantile of the subjects' r, R's type 7; from here on weights are ignored, but by GCOR_SPREAD */
-    GCOR_SD,        /* standard deviation of r, divided by GCOR_SD_UNIT */
+    GCOR_MEAN,     /* sum of weight r / total */
+    GCOR_FISHER,   /* tanh of sum of weight artanh(r) / total (base/artanh.h) */
+    GCOR_MIN,      /* the smallest; ignores weights */
+    GCOR_QUANTILE, /* a quantile of the subjects' r, R's type 7; from here on weights are ignored, but by GCOR_SPREAD */
+    GCOR_SD,       /* standard deviation of r, divided by GCOR_SD_UNIT */
     GCOR_STATISTIC, /* Student's t of the subjects' z, divided by GCOR_STATISTIC_UNIT */
     GCOR_FRACTION,  /* the fraction of the subjects with r above `level` */
     GCOR_ARGMAX,    /* the number of the subject with the largest r, from 1, divided by GCOR_ARGMAX_UNIT */

@@ -156,7 +156,7 @@ typedef double (*combining)(const gcor_combination *rule, double *x, int64_t n);
 
 static const combining VALUE[] = {[GCOR_QUANTILE] = quantile, [GCOR_SD] = deviation,   [GCOR_STATISTIC] = statistic,
                                   [GCOR_FRACTION] = above,    [GCOR_ARGMAX] = largest, [GCOR_ICC2] = icc,
-                                  [GCOR_ICC3] = icc, [GCOR_SPREAD] = spread};
+                                  [GCOR_ICC3] = icc,          [GCOR_SPREAD] = spread};
 
 double gcor_combined_unit(const gcor_combination *rule) {
     switch (rule->how) {
