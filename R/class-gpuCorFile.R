@@ -32,6 +32,7 @@ print.gpuCorFile <- function(x, ...) {
 }
 
 describe_file <- function(x) {
+  if (x$kind == "image") return(paste0("NIfTI, ", show_size(dim(x$mask)), if (length(dim(x$mask)) == 3L) " voxels"))
   if (x$kind != "raw") return(paste0("HDF5, ", x$dataset, if (x$kind == "sparse") ", sparse"))
   paste0("raw, ", x$storage, if (x$offset > 0) paste(", from byte", format(x$offset, scientific = FALSE), "on"))
 }

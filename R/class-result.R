@@ -33,9 +33,9 @@ tail.gpuCorResult <- function(x, n = 6L, ...) utils::tail(as.data.frame(x), n)
 #'
 #' `summary()` returns the numbers that are reported with a result, as a list.
 #'
-#' @param object A network ([gpuCorNetwork()]), or what [gpuConnectivity()], [pickPower()], [gpuCorTest()],
-#'   [gpuCorCompare()] or [gpuAssociation()] with `output = "matrix"` returns. For [gpuCor()] and [gpuTOM()] see
-#'   [gpuCor-class], for modules [gpuModules-methods], for windows [gpuCorWindows()].
+#' @param object A network ([gpuCorNetwork()]), or what [gpuConnectivity()], [pickPower()], [gpuGradients()],
+#'   [gpuCorTest()], [gpuCorCompare()] or [gpuAssociation()] with `output = "matrix"` returns. For [gpuCor()] and
+#'   [gpuTOM()] see [gpuCor-class], for modules [gpuModules-methods], for windows [gpuCorWindows()].
 #' @param n A number: how many of the best connected variables, or of the smallest p values, to list.
 #' @param level A number between 0 and 1: the level of significance.
 #' @param x A summary.
@@ -48,6 +48,7 @@ tail.gpuCorResult <- function(x, n = 6L, ...) utils::tail(as.data.frame(x), n)
 #'   * of connectivity: `quantiles` of each measure, `fit` (R^2 and slope of the scale-free fit for each power), and
 #'     `hubs` by the first measure;
 #'   * of powers: `estimate`, and `fit`, its row of the table;
+#'   * of gradients: `variables`, `missing` (variables without one), `lambda`, and `quantiles` of each;
 #'   * of tests, comparisons and associations: `tests`, `missing` (tests without a p value), `significant` (how many p
 #'     values are at most `level`: unadjusted, by Bonferroni, by Benjamini and Hochberg, and by permutation), `level`
 #'     and `strongest`, the rows of `as.data.frame()` with the smallest p values.

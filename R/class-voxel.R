@@ -94,7 +94,8 @@ print.voxelMatrix <- function(x, ...) {
 
 # The summary of a matrix would have a block for each voxel.
 #' @rdname voxelMatrix
-#' @param object,x A matrix that `voxelMatrix()` returned.
+#' @param object,x A matrix that `voxelMatrix()` returned; for `plot()` also an image with a header, such as one of
+#'   `voxelImage()` or [readVoxels()].
 #' @param ... For `plot()`: graphical parameters. Otherwise not used.
 #' @method summary voxelMatrix
 #' @export

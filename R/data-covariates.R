@@ -40,7 +40,8 @@ check_not_names <- function(covariates, n_obs) {
   is_text <- is.character(covariates) && is.null(dim(covariates)) && length(covariates) > 0L
   if (!is_text || length(covariates) == n_obs) return(invisible())
   if (length(covariates) == 1L && grepl("[.](tsv|csv|txt|1D|par)$", covariates)) {
-    fail("'covariates' is ", show_value(covariates), ", the name of a file; read the file first, as by read.delim()")
+    fail("'covariates' is ", show_value(covariates), ", the name of a file; read the file first, as by ",
+         "readConfounds() or read.delim()")
   }
   names <- utils::head(covariates[nzchar(covariates)], 3L)
   terms <- vapply(names, function(name) deparse1(as.name(name), backtick = TRUE), "")

@@ -50,7 +50,8 @@ ranges_to_read <- function(columns, n_obs) {
 read_run <- function(x, columns) {
   if (!length(columns)) return(matrix(0, nrow(x), 0L))
   if (inherits(x, "DelayedMatrix")) return(unname(DelayedArray::extract_array(x, list(NULL, as.integer(columns)))))
-  if (x$kind == "big.matrix") unname(x$data[, columns, drop = FALSE]) else read_dense(x, columns)
+  switch(x$kind, big.matrix = unname(x$data[, columns, drop = FALSE]), image = read_image_columns(x, columns),
+         read_dense(x, columns))
 }
 
 # ---- called by the engine
@@ -58,6 +59,7 @@ read_run <- function(x, columns) {
 # Returns the number of observations, of variables, and the grain: blocks of columns start at its multiples.
 ask_size <- function(x) {
   if (inherits(x, "gpuCorFile") && x$kind == "hdf5") check_dataset(x)
+  if (inherits(x, "gpuCorFile") && x$kind == "image") check_image_file(x)
   as.numeric(c(dim(x), column_grain(x)))
 }
 

@@ -104,8 +104,13 @@ cifti_coords <- function(cifti) {
   mm
 }
 
+# The structure of a surface whose file does not name it.
+UNKNOWN_STRUCTURE <- "OTHER"
+
 check_same_brain <- function(cifti, reference, what, other) {
   same <- c("models", "places")
+  unknown <- cifti$models$structure == UNKNOWN_STRUCTURE | reference$models$structure == UNKNOWN_STRUCTURE
+  if (length(unknown) == nrow(cifti$models)) cifti$models$structure[unknown] <- reference$models$structure[unknown]
   if (identical(cifti[same], reference[same])) return(invisible())
   fail("'", what, "' and '", other, "' have other brain models (", show_models(cifti), "; ", show_models(reference),
        "); wb_command -cifti-create-dense-from-template brings them to the same grayordinates")

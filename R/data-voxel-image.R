@@ -70,6 +70,7 @@ open_volumes <- function(img) {
 
 # Opens a series in a file, which is read once.
 open_file <- function(file) {
+  if (is_gifti(file)) return(open_gifti(file))
   found <- with_nifti(file)
   if (is.null(found)) return(open_image(read_by_rnifti(file)))
   cifti <- cifti_of(found)
@@ -109,6 +110,14 @@ open_cifti <- function(file, header, cifti, shown) {
   list(size = size[2L], times = size[1L], header = header, whole = FALSE, in_memory = FALSE, each = each)
 }
 
+open_gifti <- function(file) {
+  values <- read_gifti(file)
+  check_times(ncol(values), paste0("'", file, "' ", show_size(dim(values))))
+  image_in_memory(nrow(values), ncol(values), attr(values, "header"), is.integer(values), function(times, vertices) {
+    values[vertices, times, drop = FALSE]
+  })
+}
+
 # ---- an image
 
 # RNifti's internal images are strings with a class.
@@ -117,6 +126,7 @@ is_file_name <- function(value) is.character(value) && !is.object(value) && is.n
 # Returns a file's array with attribute "header"; for CIFTI a vector or matrix.
 read_image <- function(file) {
   check_string(file, "file", "the name of a file")
+  if (is_gifti(file)) return(maps_of_gifti(file))
   found <- with_nifti(file)
   if (is.null(found)) return(read_by_rnifti(file))
   cifti <- cifti_of(found)
@@ -142,6 +152,13 @@ read_grayordinates <- function(file, header, cifti) {
   if (size[1L] == 1) dim(values) <- NULL
   header$cifti <- cifti
   attr(values, "header") <- header
+  values
+}
+
+# Returns a matrix with a column for each map; a single column becomes a vector.
+maps_of_gifti <- function(file) {
+  values <- read_gifti(file)
+  if (ncol(values) == 1L) dim(values) <- NULL
   values
 }
 

@@ -4,7 +4,7 @@
 read_mask <- function(mask, name, flat = FALSE) {
   if (is_file_name(mask)) mask <- read_image(mask)
   header <- image_header(mask)
-  if (is.matrix(mask) && is.null(header$cifti)) {
+  if (is_outside(mask) || (is.matrix(mask) && is.null(header$cifti))) {
     mask <- columns_mask(mask, name)
     header <- image_header(mask)
   }
@@ -20,25 +20,39 @@ fail_dimensions <- function(name, size) {
        if (name == "reference") "; of a series give the matrix that voxelMatrix() makes of it")
 }
 
-# Returns the mask that voxelMatrix() attached to its matrix.
+# Returns the mask of a volume's voxels that are columns, with the header.
+new_mask <- function(img, mask_header, voxels) {
+  kept <- array(FALSE, img$size)
+  kept[voxels] <- TRUE
+  attr(kept, "header") <- if (is.null(img$header)) mask_header else img$header
+  class(kept) <- image_class(kept)
+  kept
+}
+
+own_mask <- function(x) if (inherits(x, "gpuCorFile")) x$mask else attr(x, "mask", exact = TRUE)
+
+# Returns the mask that voxelMatrix() attached to its matrix, or gpuCorFile() to an image.
 columns_mask <- function(x, name) {
-  mask <- attr(x, "mask", exact = TRUE)
+  mask <- own_mask(x)
   if (!is.null(mask)) return(mask)
   fail("'", name, "' is a matrix (", show_size(dim(x)), ") without the attribute \"mask\"; give the matrix that ",
        "voxelMatrix() returned")
 }
 
-check_mask <- function(mask, img) {
+# `img`: list(size, header, ...) of the image, which messages call `name`.
+check_mask <- function(mask, img, name = "img") {
   cifti <- img$header$cifti
-  if (is.null(cifti) && length(mask$size) != 3L) fail_dimensions("mask", mask$size)
+  if (is.null(cifti) && length(mask$size) != 3L) fail_dimensions(mask$name, mask$size)
   if (!identical(as.integer(mask$size), as.integer(img$size))) {
-    if (is.null(cifti)) fail("'mask' is ", show_size(mask$size), ", but a volume of 'img' is ", show_size(img$size))
-    fail("'mask' has ", show_size(mask$size), " values, but 'img' has ", show_models(cifti))
+    what <- paste0("'", mask$name, "' ")
+    of <- paste0("'", name, "' ")
+    if (is.null(cifti)) fail(what, "is ", show_size(mask$size), ", but a volume of ", of, "is ", show_size(img$size))
+    fail(what, "has ", show_size(mask$size), " values, but ", of, "has ", show_models(cifti))
   }
   if (is.null(cifti)) {
-    check_same_grid(mask$header, img$header, img$size, "mask", "img")
+    check_same_grid(mask$header, img$header, img$size, mask$name, name)
   } else if (!is.null(mask$header$cifti)) {
-    check_same_brain(mask$header$cifti, cifti, "mask", "img")
+    check_same_brain(mask$header$cifti, cifti, mask$name, name)
   }
   mask
 }

@@ -134,14 +134,19 @@ with_nifti <- function(file, use = function(connection, found) found) {
 read_blocks <- function(file, blocks, f) {
   with_nifti(file, function(connection, found) {
     type <- header_type(found$header, found$shown)
-    scale <- header_scale(found$header)
     for (k in seq_along(blocks)) {
       bytes <- readBin(connection, "raw", blocks[k] * type$size)
       if (length(bytes) < blocks[k] * type$size) fail_short(found$shown)
-      f(list(bytes = bytes, type = type$code, size = type$size, swapped = found$header$endian != .Platform$endian,
-             slope = scale[1L], inter = scale[2L]), k)
+      f(new_values(bytes, found$header, type), k)
     }
   })
+}
+
+# Returns bytes of a file with what is needed to convert them.
+new_values <- function(bytes, header, type) {
+  scale <- header_scale(header)
+  list(bytes = bytes, type = type$code, size = type$size, swapped = header$endian != .Platform$endian,
+       slope = scale[1L], inter = scale[2L])
 }
 
 # Writes a little-endian file, compressed if its name ends in .gz, which appears when it is complete. `extensions`: the
@@ -152,13 +157,20 @@ write_nifti <- function(file, header, version, extensions, values) {
   header$bitpix <- 8L * type$size
   header$magic <- if (version == 1L) charToRaw("n+1") else as.raw(c(0x6e, 0x2b, 0x32, 0, 0x0d, 0x0a, 0x1a, 0x0a))
   header$vox_offset <- NIFTI_SIZES[version] + length(extensions)
+  write_when_done(file, function(partial) {
+    write_values(partial, endsWith(file, ".gz"), c(header_bytes(header, version), extensions), values, type$size)
+  })
+}
+
+# Calls write() with the name of a temporary file, which becomes `file` when it is complete.
+write_when_done <- function(file, write) {
   partial <- partial_name(file)
   on.exit(unlink(partial))
   cannot <- function(condition) {
     fail_file("'file' is ", show_value(file), ", which cannot be written: ", conditionMessage(condition))
   }
   tryCatch({
-    write_values(partial, endsWith(file, ".gz"), c(header_bytes(header, version), extensions), values, type$size)
+    write(partial)
     rename_file(partial, file) || file.rename(partial, file) # its warning gives the reason
   }, warning = cannot, error = cannot)
 }

@@ -17,7 +17,8 @@
 #' | partial correlations given all other columns | argument `partial`, see [gpucor-measures] |
 #' | adjusting for a batch, motion or age | argument `covariates`, see [gpucor-measures] |
 #' | only some pairs: within modules, between chromosomes, beyond a distance | [pairMask()] |
-#' | images: NIfTI and CIFTI files | [voxelMatrix()], [voxelImage()], [voxelCoords()], [readVoxels()], [writeVoxels()] |
+#' | images: NIfTI, CIFTI and GIFTI files | [voxelMatrix()], [voxelImage()], [voxelCoords()], [readVoxels()], [writeVoxels()] |
+#' | series of regions; confounds of fMRIPrep; gradients | [parcelMeans()]; [readConfounds()]; [gpuGradients()] |
 #' | data larger than memory; Bioconductor and Seurat objects | [gpuCorFile()]; [gpucor-containers] |
 #' | a cluster | [gpuCorPlan()], [gpuCorRun()], [gpuCorStatus()], [gpuCorCollect()] |
 #' | the machine and its settings | [gpuInfo()], [chooseGpu()], [gpuControl()] |

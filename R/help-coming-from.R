@@ -40,7 +40,10 @@
 #' | | `3dTcorr1D bold.nii seed.1D` | `gpuCor(seed, x)` |
 #' | | `3dNetCorr` of regions | `gpuCor()` of the regions' mean series |
 #' | | `3dTproject -ort`, `-passband`, `-censor` | `covariates =`, `bandpass =` with `tr =`, `weights =` (0: censored) |
+#' | BrainSpace | `GradientMaps(kernel="cosine").fit(r)` | `gpuGradients(r, n = 10)` |
 #' | nilearn | `NiftiMasker(mask).fit_transform(img)`; `inverse_transform()` | `voxelMatrix(img, mask)`; `voxelImage()`, [writeVoxels()] |
+#' | | `NiftiLabelsMasker(atlas).fit_transform(img)` | `parcelMeans(x, atlas)` |
+#' | | `load_confounds(img, strategy=("motion", "wm_csf"))` | `readConfounds(tsv, c("motion24", "wm_csf"))` |
 #' | | `ConnectivityMeasure(kind="correlation").fit_transform(series)` | `lapply(series, gpuCor, output = "matrix")` |
 #' | | its `mean_` | `gpuCor(series, combine = "mean")` |
 #' | | `clean(signals, confounds=, high_pass=, low_pass=, t_r=)` | `covariates =`, `bandpass = c(high_pass, low_pass)`, `tr =` |

@@ -1,9 +1,13 @@
 #' @rdname voxelMatrix
 #' @param max An integer: max. rows of the picture of `plot()`; more voxels are averaged in so many groups.
 #' @param main A string: the title of the picture.
-#' @section Pictures: `plot()` draws a carpet: a column for each time point and a row for each voxel, or for the mean of
-#'   neighboring ones, in standard deviations from its mean. What all voxels share at one time, such as a movement, is a
-#'   stripe. Of more than 20,000 voxels, 20,000 are drawn.
+#' @section Pictures: `plot()` of a matrix draws a carpet: a column for each time point and a row for each voxel, or for
+#'   the mean of neighboring ones, in standard deviations from its mean. What all voxels share at one time, such as a
+#'   movement, is a stripe. Of more than 20,000 voxels, 20,000 are drawn.
+#'
+#'   `plot()` of an image draws slices, over a `background` such as the mean image. The affine says which side is which:
+#'   left is on the left, and letters mark the sides. An image without an affine is drawn as it is stored, without
+#'   letters; an oblique image is drawn along its own axes. Maps with negative values have blue and red colors.
 #' @export
 plot.voxelMatrix <- function(x, max = 500, main = "", ...) {
   max <- check_whole(max, "max", 1, 1e4)

@@ -91,20 +91,51 @@ sampled_edges <- function(task, k) {
 sampled_min <- function(task, k) {
   sample <- sample_task(task, k)
   if (is.null(sample)) return(NULL)
-  wanted <- k / task$pairs * sample$pairs
   settings <- part_of(task$settings, 0, SAMPLE_WORK, "sample of the columns")
   bins <- weight_bins(histogram_pass(sample, settings), task$sign)
   bins$error <- 0 # approximate values err to both sides, by less than the margin
-  rank_range(bins, (1 + SAMPLE_MARGIN / sqrt(sample$size)) * wanted + SAMPLE_MORE)$low
+  min_weight <- rank_range(bins, sampled_rank(sample, k / task$pairs))$low
+  if (min_weight >= MIN_BINS * bins$width || !is.null(task$settings$pairs)) return(min_weight)
+  small <- sample_task(task, k, MAX_SORTED)
+  if (is.null(small)) min_weight else ranked_min(sample, small, k / task$pairs, settings)
+}
+
+# Returns the rank in the sample of the weight that should leave that fraction of all pairs.
+sampled_rank <- function(sample, fraction) {
+  (1 + SAMPLE_MARGIN / sqrt(sample$size)) * fraction * sample$pairs + SAMPLE_MORE
+}
+
+# Where weights are so small that the histogram has few bins for them, those of a sample are ranked; a bound for these
+# comes from sorting all weights of a smaller sample.
+MIN_BINS <- 100
+MAX_SORTED <- 2000
+
+ranked_min <- function(sample, small, fraction, settings) {
+  settings["replay"] <- list(NULL) # a plan computes samples again
+  low <- sorted_min(small, sampled_rank(small, fraction), settings)
+  edges <- strongest_edges(sample, ceiling(sampled_rank(sample, fraction)), low, settings)
+  if (is.null(edges)) return(low)
+  store_free(edges)
+  edges$threshold
+}
+
+# Returns the weight of that rank, or 0 if the sample has fewer.
+sorted_min <- function(sample, rank, settings) {
+  r <- suppressWarnings(run(sample$x, sample$y, sample$method, sample$use, layout_of(sample$y, "dist"), settings))
+  weights <- switch(sample$sign, absolute = abs(r), positive = r, negative = -r)
+  weights <- weights[!is.na(weights) & weights > 0]
+  if (length(weights) < rank) return(0)
+  at <- length(weights) - floor(rank) + 1
+  sort(weights, partial = at)[at]
 }
 
 # Returns the task with some of its columns, or NULL if that saves nothing, or observations or values depend on all
 # columns.
-sample_task <- function(task, k) {
+sample_task <- function(task, k, limit = SAMPLE_COLUMNS) {
   if (drops_observations(task) || task$pairs == 0) return(NULL)
   if (!is.null(task$settings$overlap) || !is.null(task$settings$information)) return(NULL)
   fraction <- k / task$pairs
-  sizes <- vapply(list(task$x, task$y), sample_size, 0, fraction)
+  sizes <- vapply(list(task$x, task$y), sample_size, 0, fraction, limit)
   pairs <- if (is.null(task$y)) pairs_of(sizes[1L]) else prod(sizes)
   if (pairs * 3 > task$pairs) return(NULL)
   columns <- list(x = sampled_columns(task$x, sizes[1L]), y = sampled_columns(task$y, sizes[2L]))
@@ -119,10 +150,10 @@ sample_task <- function(task, k) {
 }
 
 # Returns the number of columns to sample, or all of them if a third is not enough.
-sample_size <- function(m, fraction) {
+sample_size <- function(m, fraction, limit) {
   if (is.null(m)) return(0)
   enough <- min(ncol(m) / 8, sqrt(2 * SAMPLE_EDGES / fraction))
-  size <- floor(min(SAMPLE_COLUMNS, SAMPLE_VALUES / max(1, nrow(m)), max(MIN_SAMPLE, enough)))
+  size <- floor(min(limit, SAMPLE_VALUES / max(1, nrow(m)), max(MIN_SAMPLE, enough)))
   if (3 * size < ncol(m)) size else ncol(m)
 }
 

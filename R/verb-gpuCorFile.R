@@ -1,6 +1,6 @@
 #' Data in a file, larger than memory
 #'
-#' `gpuCorFile()` describes a raw or HDF5 file that takes the place of a matrix. [gpuCor()], [gpuCorNetwork()],
+#' `gpuCorFile()` describes a raw, HDF5 or NIfTI file that takes the place of a matrix. [gpuCor()], [gpuCorNetwork()],
 #' [gpuConnectivity()] and others read it in blocks of columns, so that the data are never in memory as a whole.
 #'
 #' **Raw files** are read fastest. They contain only values, of one type and little-endian: all observations of the
@@ -15,6 +15,11 @@
 #' are read from the file. In AnnData, `dataset` may also be `"layers/..."` or `"raw/X"`. A sparse matrix is read into a
 #' `dgCMatrix` each time it is used: 12 bytes an entry, twice that while it is read, and at most 2^31 - 1 entries.
 #'
+#' **Uncompressed NIfTI images** (`.nii`, also CIFTI's) need only `mask`: time points are the observations, and voxels
+#' inside the mask are the variables. Values are scaled as the header says. Voxels that do not vary are not dropped, as
+#' by [voxelMatrix()], but have no coefficients. [voxelImage()], [voxelCoords()] and [parcelMeans()] take the file in
+#' the place of a matrix.
+#'
 #' A `DelayedMatrix` (such as an `HDF5Matrix`) and a `big.matrix` of package bigmemory, with observations in rows, are
 #' also read in blocks of columns. They need no `gpuCorFile()`, nor do experiments: see [gpucor-containers].
 #'
@@ -28,6 +33,7 @@
 #'
 #' @param file A string: the name of a file.
 #' @param dim Two integers: numbers of observations and of variables. Optional for HDF5, where they are checked.
+#'   `NULL` for images.
 #' @param storage A string: the type of the values of a raw file, `"double"` (8 bytes), `"float"` (4) or `"integer"`
 #'   (4). `NA` and `NaN` are missing, and of integers `NA_integer_` (-2^31).
 #' @param dimnames `NULL`, or a list of the names of observations and of variables, each possibly `NULL`.
@@ -35,6 +41,7 @@
 #' @param dataset A string: the name of an HDF5 dataset, or of a group that is a sparse matrix. `NULL` for raw files,
 #'   AnnData and 10x.
 #' @param transpose `TRUE` if the dataset has variables in its rows, as R sees them.
+#' @param mask `NULL` or the mask of an image, as of [voxelMatrix()].
 #' @param x An object of class `gpuCorFile`.
 #' @param i,j Numbers, names or logical vectors: observations and variables to read.
 #' @param drop `TRUE` to drop dimensions of length one.
@@ -65,9 +72,11 @@
 #' @order 1
 #' @export
 gpuCorFile <- function(file, dim = NULL, storage = c("double", "float", "integer"), dimnames = NULL, offset = 0,
-                       dataset = NULL, transpose = FALSE) {
+                       dataset = NULL, transpose = FALSE, mask = NULL) {
   file <- check_data_file(file)
   transpose <- check_flag(transpose, "transpose")
+  if (is.null(dim) && is_image_name(file)) return(image_file(file, mask))
+  if (!is.null(mask)) fail("'mask' is for images (.nii), which need no 'dim'")
   if (!is.null(dataset) || (is.null(dim) && is_hdf5(file))) {
     return(hdf5_file(file, dataset, transpose, dim, dimnames))
   }

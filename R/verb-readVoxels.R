@@ -3,8 +3,8 @@
 #' `readVoxels()` reads an image from a file. `writeVoxels()` writes a value for each voxel, such as a degree or a
 #' correlation, as an image that other programs can overlay on the original one.
 #'
-#' NIfTI-1, NIfTI-2 (`.nii`, `.nii.gz`) and, with package xml2, CIFTI-2 are read and written. Other formats are read by
-#' package RNifti, if it is installed.
+#' NIfTI-1, NIfTI-2 (`.nii`, `.nii.gz`) and, with package xml2, CIFTI-2 and GIFTI are read and written. Other formats
+#' are read by package RNifti, if it is installed.
 #'
 #' The image has the voxel size, sform, qform and units of the reference. If the reference is a plain array, voxels have
 #' size 1, or `voxel_size`. Integers are stored as int32, logical values as 8-bit integers, other values as doubles;
@@ -14,8 +14,13 @@
 #' scalars (`.dscalar.nii`) in single precision for all grayordinates; those that are not columns of the matrix get
 #' `outside`. Column names of `values` are the names of the maps.
 #'
+#' GIFTI files have values of the vertices of one surface: series (`.func.gii`), maps (`.shape.gii`) or labels
+#' (`.label.gii`), in any encoding but external files. They are treated as CIFTI with one brain model, of all vertices;
+#' the file does not say the time between volumes in a unit, so give `tr` where it is needed. If the reference is GIFTI,
+#' `writeVoxels()` writes `.func.gii` or `.shape.gii` in single precision.
+#'
 #' @param file A string: the name of a file. A new file must not exist yet. Its name ends in `.nii`, `.nii.gz`
-#'   (compressed) or `.dscalar.nii`, and it appears when it is complete.
+#'   (compressed), `.dscalar.nii`, `.func.gii` or `.shape.gii`. It appears when it is complete.
 #' @param values A vector with a value for each column of the matrix, or a matrix with a row for each and a column for
 #'   each map; or an image, such as of [voxelImage()].
 #' @param reference A matrix from [voxelMatrix()], its mask, or an image: where the voxels are. `NULL` if `values` is an
@@ -24,11 +29,11 @@
 #' @param voxel_size Three numbers: the size of a voxel in mm, where the reference does not say where voxels are.
 #' @param tr A number: the seconds between volumes, if the columns of `values` are time points. `NULL`: the columns are
 #'   maps, or `values` is a series with a header that says it.
-#' @return `readVoxels()`: an array, of integers if the file has unscaled integers, with the attribute `header`, a list
-#'   of NIfTI's fields; [voxelMatrix()] takes it as an image or a mask. Its class `voxelImage` only has a `print()`
-#'   method. For CIFTI it is a vector with a value for each grayordinate, or a matrix with a column for each time point
-#'   or map; `attr(values, "header")$cifti$models` is a data frame of the brain models. `writeVoxels()`: the name of the
-#'   file, invisibly.
+#' @return `readVoxels()`: an array, of integers if the file has unscaled integers, with the attribute `header`, a
+#'   list of NIfTI's fields; [voxelMatrix()] takes it as an image or a mask. Its class `voxelImage` only has methods of
+#'   `print()` and [plot()][plot.voxelImage]. For CIFTI and GIFTI it is a vector with a value for each grayordinate, or
+#'   a matrix with a column for each time point or map; `attr(values, "header")$cifti$models` is a data frame of the
+#'   brain models. `writeVoxels()`: the name of the file, invisibly.
 #' @section Errors: a file that does not exist, is cut off, or has voxels that are not numbers, such as colors; values
 #'   that do not fit the reference; a name without the ending of the format.
 #' @seealso [voxelMatrix()]

@@ -15,7 +15,8 @@
 #' valid affine.
 #'
 #' For a dense series of CIFTI (`.dtseries.nii`) the columns are grayordinates, vertices of the cortex and subcortical
-#' voxels, and `attr(x, "mask")` is a logical array of one dimension.
+#' voxels, and `attr(x, "mask")` is a logical array of one dimension. A series of GIFTI (`.func.gii`) is the same for
+#' the vertices of one surface.
 #'
 #' A file needs memory for the matrix of all voxels inside the mask, and for a copy without those that do not vary; an
 #' array or a list of images needs only the latter.
@@ -65,6 +66,12 @@
 #' map <- voxelImage(r, x)
 #' round(map[, , 2], 1)
 #' image(map[, , 2], asp = 1, axes = FALSE)
+#'
+#' # An image with an affine is drawn as slices with their sides
+#' affine <- rbind(c(-3, 0, 0, 15), c(0, 3, 0, -10), c(0, 0, 4, 2))
+#' header <- list(sform_code = 1, srow_x = affine[1, ], srow_y = affine[2, ], srow_z = affine[3, ])
+#' x <- voxelMatrix(structure(img, header = header))
+#' plot(voxelImage(gpuCor(x[, 1], x), x), from = 0.3, label = "r")
 #' @export
 voxelMatrix <- function(img, mask = NULL, keep = NULL, above = NULL) {
   img <- open_image(img)
@@ -106,11 +113,7 @@ new_variation <- function(n) {
 
 empty_series <- function(img, mask_header, voxels, times) {
   x <- matrix(if (img$whole) 0L else 0, length(times), length(voxels))
-  kept <- array(FALSE, img$size)
-  kept[voxels] <- TRUE
-  attr(kept, "header") <- if (is.null(img$header)) mask_header else img$header
-  class(kept) <- image_class(kept)
-  attr(x, "mask") <- kept
+  attr(x, "mask") <- new_mask(img, mask_header, voxels)
   if (all(diff(times) == 1)) attr(x, "tr") <- header_tr(img$header)
   class(x) <- VOXEL_CLASS
   x

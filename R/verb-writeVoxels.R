@@ -11,13 +11,13 @@ writeVoxels <- function(values, file, reference = NULL, outside = 0, voxel_size 
   }
   header <- map_header(img, reference)
   if (!is.null(header$cifti)) {
-    if (!is.null(voxel_size) || !is.null(tr)) fail("'voxel_size' and 'tr' are for NIfTI, not for dense scalars")
-    return(invisible(write_scalars(img, check_map_file(file, TRUE), header$cifti)))
+    if (!is.null(voxel_size) || !is.null(tr)) fail("'voxel_size' and 'tr' are for NIfTI, not for maps on surfaces")
+    return(invisible(write_scalars(img, check_map_file(file, map_format(header$cifti)), header$cifti)))
   }
   if (!is.null(reference) || length(dim(img)) < 4L) header <- without_time(header)
   if (!is.null(voxel_size)) header <- with_voxel_size(header, voxel_size)
   if (!is.null(tr)) header <- with_tr(header, tr)
-  invisible(write_image(as_image(img, "values"), check_map_file(file, FALSE), header))
+  invisible(write_image(as_image(img, "values"), check_map_file(file, "nifti"), header))
 }
 
 # Returns TRUE if `values` are an image.
@@ -29,7 +29,8 @@ is_map <- function(values) {
 map_header <- function(img, reference) {
   own <- image_header(img)
   if (is.null(reference)) return(own)
-  if (is.matrix(reference) && is.null(image_header(reference))) reference <- columns_mask(reference, "reference")
+  is_matrix <- is.matrix(reference) && is.null(image_header(reference))
+  if (is_matrix || is_outside(reference)) reference <- columns_mask(reference, "reference")
   if (is_file_name(reference)) reference <- read_image(reference)
   header <- image_header(reference)
   size <- dim(as_image(reference, "reference"))
@@ -61,13 +62,20 @@ with_tr <- function(header, tr) {
 
 units_of <- function(header) if (is.null(header$xyzt_units)) 0L else as.integer(header$xyzt_units)
 
-check_map_file <- function(file, cifti) {
+# Formats of maps: how names end, and how messages say it. A name of NIfTI must not look like one of CIFTI.
+MAP_FORMATS <- list(
+  nifti = list(ends = "^(?!.*\\.d[a-z]+\\.nii$).*\\.nii(\\.gz)?$",
+               words = "an image of NIfTI ends in .nii or .nii.gz"),
+  cifti = list(ends = "\\.dscalar\\.nii$", words = "CIFTI's dense scalars ends in .dscalar.nii"),
+  gifti = list(ends = "\\.(func|shape)\\.gii$", words = "GIFTI's maps ends in .func.gii or .shape.gii")
+)
+
+map_format <- function(cifti) if (is.null(cifti$map)) "gifti" else "cifti"
+
+check_map_file <- function(file, format) {
   file <- check_new_file(file)
-  ends <- if (cifti) "\\.dscalar\\.nii$" else "\\.nii(\\.gz)?$"
-  is_cifti <- grepl("\\.d[a-z]+\\.nii$", file)
-  if (grepl(ends, file) && (cifti || !is_cifti)) return(file)
-  fail("'file' is ", show_value(basename(file)), "; the name of ",
-       if (cifti) "CIFTI's dense scalars ends in .dscalar.nii" else "an image of NIfTI ends in .nii or .nii.gz")
+  if (grepl(MAP_FORMATS[[format]]$ends, file, perl = TRUE)) return(file)
+  fail("'file' is ", show_value(basename(file)), "; the name of ", MAP_FORMATS[[format]]$words)
 }
 
 # Header fields that define the position of voxels.
@@ -100,6 +108,7 @@ write_scalars <- function(values, file, cifti) {
   names <- colnames(values)
   if (is.null(names)) names <- paste("map", seq_len(ncol(values)))
   storage.mode(values) <- "double"
-  write_cifti(file, cifti, unname(values), names)
+  write <- if (map_format(cifti) == "gifti") write_gifti else write_cifti
+  write(file, cifti, unname(values), names)
   file
 }

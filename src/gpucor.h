@@ -362,8 +362,7 @@ typedef struct {
     int keeps_adjacency; /* adjacencies stay on the device that made them */
     int is_host;         /* computes by the context's threads in host memory: sessions may run side by side, by a thread
                           * each, and small tiles are no slower than large ones */
-    int has_single_pairs; /* prepares GCOR_PAIR_COMMON */
-    int has_bins;         /* prepares GCOR_BINNED and GCOR_BINNED_COMMON */
+    int has_single_pairs; /* prepares GCOR_PAIR_COMMON and GCOR_BINNED_COMMON */
 } gcor_backend;
 
 /* Back end number k, from 0, in order of preference, or by its name; NULL if there is none (src/backends.c). */

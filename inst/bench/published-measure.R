@@ -46,6 +46,7 @@ run_program <- function(row, fresh = FALSE) {
 # Runs a program both ways, if it allocates memory for its results before it computes them; with one CPU core, whose
 # times are estimated from some rows, only into touched memory.
 run_both_ways <- function(row) {
+  if (is.na(row$program)) return(list())
   first <- run_program(row)
   if (!is.null(first$error)) return(first)
   if (row$kind == "network") {
@@ -65,7 +66,7 @@ run_both_ways <- function(row) {
 own_call <- function(row, x) {
   if (row$kind == "triangle") return(function() gpuCor(x, method = row$method))
   if (row$kind == "network") {
-    return(function() gpuCorNetwork(x, density = DENSITY, sign = "positive", method = row$method))
+    return(function() gpuCorNetwork(x, density = row$density, sign = "positive", method = row$method))
   }
   x <- t(x) # gpuDist() has variables in rows
   function() gpuDist(x, method = row$method)
@@ -117,7 +118,7 @@ own_error <- function(row, x, result) {
          distance = check_dist(row, x, 1 - result)$off)
 }
 
-# Measures one of gpucor's calls, such as "triangle pearson 5000 100".
+# Measures one of gpucor's calls, such as "triangle pearson 5000 100 0.001", where the last number is a network's.
 call_part <- function(part) {
   suppressPackageStartupMessages({
     library(gpucor)
@@ -125,7 +126,8 @@ call_part <- function(part) {
   })
   if (!load_library("random")) quit(status = 1)
   fields <- strsplit(part, " ")[[1]]
-  row <- list(kind = fields[1], method = fields[2], n_var = as.numeric(fields[3]), n_obs = as.numeric(fields[4]))
+  row <- list(kind = fields[1], method = fields[2], n_var = as.numeric(fields[3]), n_obs = as.numeric(fields[4]),
+              density = as.numeric(fields[5]))
   set.seed(20)
   x <- .Call("random_matrix", row$n_obs, row$n_var, 0)
   run <- time_call(row, x)

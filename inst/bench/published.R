@@ -37,17 +37,18 @@ DENSITY <- 0.001
 
 # ---- the rows
 
-# label: the method's name in table and picture. program: with the arguments after N, n_obs and steps. kind: gpucor's
-# result, a triangle, distances (1 - r) or a network. published: the paper's seconds, and on which hardware; none with
-# --quick, whose sizes are not the paper's.
-row <- function(label, program, n_var, n_obs, published = NA, on = "", kind = "triangle", measure = "pearson") {
+# label: the method's name in table and picture. program: with the arguments after N, n_obs and steps; "": none. kind:
+# gpucor's result, a triangle, distances (1 - r) or a network of that density. published: the paper's seconds, and on
+# which hardware; none with --quick, whose sizes are not the paper's.
+row <- function(label, program, n_var, n_obs, published = NA, on = "", kind = "triangle", measure = "pearson",
+                density = DENSITY) {
   if (quick) {
     n_var <- min(5000, max(500, n_var / 20))
     published <- NA
   }
   program <- strsplit(program, " ")[[1]]
   list(label = label, program = program[1], more = program[-1], n_var = n_var, n_obs = n_obs, published = published,
-       on = if (is.na(published)) "" else on, kind = kind, measure = measure)
+       on = if (is.na(published)) "" else on, kind = kind, measure = measure, density = density)
 }
 
 # Pearson's correlations of one size by all methods. published: seconds in the order of these methods; the paper of
@@ -64,6 +65,14 @@ network_row <- function(measure, n_var, published) {
   row("Zhao, network", paste("zhao-network", measure, DENSITY), n_var, 128, published, "TITAN Black", "network",
       measure)
 }
+# Networks by gpucor alone: of 1 and 2 % of the pairs, for which Zhao's program has not enough memory, and of the sizes
+# of real data in the papers.
+own_networks <- function(n_var, n_obs, densities, measures = c("pearson", "spearman", "kendall")) {
+  cases <- expand.grid(density = densities, measure = measures, stringsAsFactors = FALSE)
+  Map(function(measure, density) {
+    row(paste("alone,", percent(density)), "", n_var, n_obs, kind = "network", measure = measure, density = density)
+  }, cases$measure, cases$density)
+}
 
 # Cheap rows first. Published times at n_obs 100 are from the paper of Fast-GPU-PCC, at 300 from that of GPU-PCC.
 rows <- unname(c(
@@ -77,12 +86,16 @@ rows <- unname(c(
   pearson_rows(100000, 100, c(24.28, NA, 11.01, 11.01, 36.7, 424)),
   pearson_rows(100000, 300, c(40.88, 54.89, NA, NA, 111.47, 4415)),
   list(network_row("kendall", 300000, 861.64), network_row("pearson", 1e6, 777.21),
-       network_row("spearman", 1e6, 782.02))
+       network_row("spearman", 1e6, 782.02)),
+  own_networks(90112, 165, c(0.001, 0.01, 0.02)), own_networks(60000, 50, 0.001), own_networks(60000, 500, 0.001),
+  own_networks(300000, 128, c(0.01, 0.02))
 ))
 
 # ---- all rows
 
-call_of_row <- function(row) paste(row$kind, row$measure, format(row$n_var, scientific = FALSE), row$n_obs)
+call_of_row <- function(row) {
+  paste(row$kind, row$measure, format(row$n_var, scientific = FALSE), row$n_obs, row$density)
+}
 result_file <- function(call) file.path(folder, paste0(gsub(" ", "-", call), ".rds"))
 
 # Measures gpucor's part of a row by this script in another process; once for all rows with the same call.

@@ -1,9 +1,8 @@
-# A simulated scan: two networks in a head that moves, and a function that draws slices.
+# A simulated scan: two networks in a head that moves.
 # It needs library(gpucor).
 #
-#   simulate_study(folder)   writes bold.nii.gz, brain.nii.gz and motion.txt
+#   simulate_study(folder)   writes bold.nii.gz, brain.nii.gz, atlas.nii.gz and confounds.tsv
 #   simulate_scan(volumes)   returns a 4-D array of integers
-#   draw_slices(...)         draws a map over slices of an image
 
 # Smooths an image with a Gaussian along x, y and z; aperm() brings the next axis to the front.
 smooth3 <- function(img, sd) {
@@ -64,11 +63,11 @@ simulate_networks <- function(volumes, strength) {
   fluctuation
 }
 
-# Six motion parameters of a head that drifts and sometimes jerks. The signal at the brain's edge follows them.
+# Six motion parameters, in mm, of a head that drifts and sometimes jerks. The signal at the brain's edge follows them.
 simulate_motion <- function(volumes, jerks) {
   motion <- apply(matrix(rnorm(6 * volumes, 0, 0.02), volumes), 2, cumsum)
   for (at in jerks) motion[at, ] <- motion[at, ] + rnorm(6, 0, 0.5)
-  colnames(motion) <- c("x", "y", "z", "pitch", "roll", "yaw")
+  colnames(motion) <- c("trans_x", "trans_y", "trans_z", "rot_x", "rot_y", "rot_z")
   motion
 }
 
@@ -92,7 +91,27 @@ simulate_scan <- function(volumes, strength = c(1.8, 1.8), motion = NULL) {
 HEADER <- list(pixdim = c(1, 6, 6, 6, 2, 0, 0, 0), xyzt_units = 10, sform_code = 1,
                srow_x = c(-6, 0, 0, 87), srow_y = c(0, 6, 0, -111), srow_z = c(0, 0, 6, -42))
 
-# Writes the files of one participant: the scan, a brain probability map, and the motion parameters.
+# Returns an atlas: cubes of 4 x 4 x 4 voxels, without those that are mostly outside the brain.
+simulate_atlas <- function() {
+  cube <- (arrayInd(seq_len(prod(SIZE)), SIZE) - 1) %/% 4
+  cube <- cube[, 1] + 10 * cube[, 2] + 100 * cube[, 3]
+  inside <- as.vector(BRAIN < 1)
+  large <- which(tapply(inside, cube, sum) >= 32)
+  array(ifelse(inside, match(cube, names(large), nomatch = 0L), 0L), SIZE)
+}
+
+# Writes motion as fMRIPrep does: rotations in radians (of a sphere of 50 mm), derivatives that begin with n/a, and the
+# framewise displacement.
+write_confounds <- function(motion, file) {
+  change <- rbind(NA, diff(motion))
+  radians <- rep(c(1, 1, 1, 1 / 50, 1 / 50, 1 / 50), each = nrow(motion))
+  derivative <- change * radians
+  colnames(derivative) <- paste0(colnames(motion), "_derivative1")
+  table <- data.frame(motion * radians, derivative, framewise_displacement = rowSums(abs(change)))
+  write.table(table, file, sep = "\t", na = "n/a", quote = FALSE, row.names = FALSE)
+}
+
+# Writes the files of one participant: the scan, a brain probability map, an atlas, and the confounds.
 simulate_study <- function(folder, volumes = 150, jerks = c(23, 40, 61, 102, 130)) {
   set.seed(2)
   motion <- simulate_motion(volumes, jerks)
@@ -100,39 +119,6 @@ simulate_study <- function(folder, volumes = 150, jerks = c(23, 40, 61, 102, 130
   probability <- structure(1 / (1 + exp(20 * (BRAIN - 1))), header = HEADER)
   writeVoxels(img, file.path(folder, "bold.nii.gz"))
   writeVoxels(probability, file.path(folder, "brain.nii.gz"))
-  write.table(motion, file.path(folder, "motion.txt"), row.names = FALSE)
-}
-
-# Draws a map over ten slices of an image, with the right side of the head on the right.
-#   values: a value for each column of x, a matrix of voxelMatrix(); background: a 3-D image; label: a title
-#   from, to: the range of values in color; smaller values are transparent
-draw_slices <- function(values, x, background, label, from, to = max(values)) {
-  voxel <- which(attr(x, "mask"), arr.ind = TRUE)
-  mm <- voxelCoords(x)
-  shown <- round(seq(2, max(voxel[, 3]) - 1, length.out = 10))
-  crop <- lapply(1:2, function(axis) (min(voxel[, axis]) - 1):(max(voxel[, axis]) + 1))
-  if (cov(voxel[, 1], mm[, 1]) < 0) crop[[1]] <- rev(crop[[1]])
-  wide <- length(crop[[1]])
-  high <- length(crop[[2]])
-  two_rows <- function(volume) {
-    pieces <- array(volume[crop[[1]], crop[[2]], shown], c(wide, high, 5, 2))
-    matrix(aperm(pieces[, , , 2:1], c(1, 3, 2, 4)), 5 * wide)
-  }
-  colors <- hcl.colors(80, "Inferno")[17:80]
-  layout(1:2, heights = c(6, 1))
-  par(mar = rep(0, 4))
-  across <- seq_len(5 * wide)
-  up <- seq_len(2 * high)
-  image(across, up, two_rows(background), col = grey(0:63 / 63), asp = 1, axes = FALSE, ann = FALSE)
-  over <- two_rows(voxelImage(values, x))
-  image(across, up, ifelse(over < from, NA, pmin(over, to)), zlim = c(from, to), col = colors, add = TRUE)
-  at <- list(x = rep(0:4 * wide, 2), y = rep(c(2, 1) * high, each = 5))
-  write <- function(right, down, text) graphics::text(at$x + right, at$y - down, text, col = "white", cex = 0.7)
-  write(2, 2, "L")
-  write(wide - 2, 2, "R")
-  write(wide - 4, high - 2, paste("z =", mm[match(shown, voxel[, 3]), 3]))
-  par(mar = c(1.8, 14, 0.6, 8), mgp = c(1, 0.4, 0), tcl = -0.3)
-  scale <- seq(from, to, length.out = 64)
-  image(scale, 1, matrix(scale), col = colors, yaxt = "n", ann = FALSE)
-  mtext(label, side = 2, line = 0.5, las = 1)
+  writeVoxels(structure(simulate_atlas(), header = HEADER), file.path(folder, "atlas.nii.gz"))
+  write_confounds(motion, file.path(folder, "confounds.tsv"))
 }

@@ -65,15 +65,11 @@ static double common_coefficient(const cpu_operand *rows, int64_t row, const cpu
     return r > 0 || both_vary(codes_of(rows, row), codes_of(cols, col), rows->head.n_obs) ? r : GCOR_ZERO_SD;
 }
 
-/* Sums are unsigned and may wrap, as pairs outside of the mask have arbitrary ones. */
 static double complete_coefficient(const cpu_operand *rows, int64_t row, const cpu_operand *cols, int64_t col,
                                    int64_t sum) {
     int64_t i = row - rows->head.first, j = col - cols->head.first, n = rows->head.n_obs;
-    double norm = rows->head.norm[i], other_norm = cols->head.norm[j];
-    if (norm < 0 || other_norm < 0) return GCOR_NO_VALUE;
-    if (norm == 0 || other_norm == 0) return GCOR_ZERO_SD;
-    int64_t others = rows->terms[n] - rows->margin[i] - cols->margin[j];
-    return gcor_mutual_coefficient((int64_t)((uint64_t)sum + (uint64_t)others), n, rows->unit);
+    const gcor_mutual_scale scale = {n, rows->terms[n], rows->unit};
+    return gcor_mutual_of_cells(&scale, sum, rows->margin[i], cols->margin[j], rows->head.norm[i], cols->head.norm[j]);
 }
 
 static void deliver_bins(gcor_state *state, const cpu_product *product, int thread, const cpu_operand *rows,

@@ -90,6 +90,7 @@ static int64_t cuda_column_bytes(const gcor_state *state, gcor_kind kind, int64_
     case GCOR_DOUBLE:
     case GCOR_REAL_COMMON: return n_obs * (int64_t)sizeof(double);
     case GCOR_RANK_COMMON: return n_obs * 3 * (int64_t)sizeof(int);
+    case GCOR_BINNED: return n_obs + bin_steps(n_obs) * 32 * (int64_t)sizeof(uint4);
     default:
         return n_obs * (int64_t)sizeof(float) + (halves ? half_pieces(n_obs) * PIECE_BYTES : 0) +
                sign_bytes(kind, n_obs);
@@ -221,5 +222,4 @@ extern "C" const gcor_backend gcor_cuda = {
     1,                  // keeps_adjacency
     0,                  // is_host
     0,                  // has_single_pairs
-    0,                  // has_bins
 };

@@ -42,13 +42,16 @@ int gcor_bin_column(const gcor_ranks *ranks, int64_t n, int64_t present, int bin
     return found;
 }
 
+double gcor_prepare_bins(const gcor_measure *measure, const gcor_design *design, double *x, int64_t n, int *flags,
+                         const gcor_ranks *ranks, unsigned char *codes) {
+    int64_t tied, present = gcor_rank(x, n, ranks, &tied);
+    (void)measure, (void)flags;
+    return gcor_bin_column(ranks, n, present, gcor_bin_count(design, n), codes) > 1;
+}
+
 /* ---- information ---------------------------------------------------------------------------------------- */
 
 enum { TERM_BITS = 61 };
-
-/* Sums below this are rounding errors of the terms: up to 1.5 2^-52 of each, of which those of cells, of both margins
- * and of n log n add up to 4 n log n, and 1/2 of each in fixed point. */
-static const int64_t MIN_SUM = 4096;
 
 double gcor_mutual_terms(int64_t n, int64_t *terms) {
     int exponent = TERM_BITS;
@@ -57,9 +60,4 @@ double gcor_mutual_terms(int64_t n, int64_t *terms) {
     terms[0] = 0;
     for (int64_t c = 1; c <= n; c++) terms[c] = (int64_t)((double)c * gcor_log((double)c) * scale + 0.5);
     return 1 / scale;
-}
-
-double gcor_mutual_coefficient(int64_t sum, int64_t n, double unit) {
-    if (sum < MIN_SUM) return 0;
-    return sqrt(1 - gcor_exp(-2 * ((double)sum * unit) / (double)n));
 }

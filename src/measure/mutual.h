@@ -9,6 +9,7 @@
 #define GPUCOR_MUTUAL_H
 
 #include "measure.h"
+#include "../base/log_exp.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -29,9 +30,39 @@ int gcor_bin_column(const gcor_ranks *ranks, int64_t n, int64_t present, int bin
  * over the cells of a table are below 2^61. */
 double gcor_mutual_terms(int64_t n, int64_t *terms);
 
+/* Prepares a column for the GPU: writes the bins of x to codes, which ranks are needed for, as gcor_prepare_real()
+ * writes values. Returns 1 if several bins have values, otherwise 0. Any thread. */
+double gcor_prepare_bins(const gcor_measure *measure, const gcor_design *design, double *x, int64_t n, int *flags,
+                         const gcor_ranks *ranks, unsigned char *codes);
+
+/* Sums below this are rounding errors of the terms: up to 1.5 2^-52 of each, of which those of cells, of both margins
+ * and of n log n add up to 4 n log n, and 1/2 of each in fixed point. */
+#define GCOR_MIN_MUTUAL_SUM 4096
+
 /* Returns the coefficient of a pair with n observations, given the sum of its terms in multiples of `unit`. Any
  * thread. */
-double gcor_mutual_coefficient(int64_t sum, int64_t n, double unit);
+GCOR_INLINE double gcor_mutual_coefficient(int64_t sum, int64_t n, double unit) {
+    if (sum < GCOR_MIN_MUTUAL_SUM) return 0;
+    return sqrt(1 - gcor_exp_of(-2 * ((double)sum * unit) / (double)n, 0));
+}
+
+/* What the pairs of complete columns share. */
+typedef struct {
+    int64_t n_obs;
+    int64_t all; /* the term of n_obs */
+    double unit;
+} gcor_mutual_scale;
+
+/* Returns the coefficient of complete columns: cells, the sum of the terms of the table's cells; each side's margin,
+ * the sum of the terms of its bins, and norm. Sums may wrap, as pairs outside of a mask have arbitrary ones. Any
+ * thread. */
+GCOR_INLINE double gcor_mutual_of_cells(const gcor_mutual_scale *scale, int64_t cells, int64_t margin,
+                                        int64_t other_margin, double norm, double other_norm) {
+    if (norm < 0 || other_norm < 0) return GCOR_NO_VALUE;
+    if (norm == 0 || other_norm == 0) return GCOR_ZERO_SD;
+    int64_t others = scale->all - margin - other_margin;
+    return gcor_mutual_coefficient((int64_t)((uint64_t)cells + (uint64_t)others), scale->n_obs, scale->unit);
+}
 
 #ifdef __cplusplus
 }

@@ -30,14 +30,6 @@ static void use_backend_for_single_pairs(r_job *q) {
     use_first_device(q, gcor_backend_at(k));
 }
 
-/* The same for bins. */
-static void use_backend_for_bins(r_job *q) {
-    int k = 0;
-    if (q->backend->has_bins) return;
-    while (!gcor_backend_at(k)->has_bins) k++;
-    use_first_device(q, gcor_backend_at(k));
-}
-
 /* The processor takes over for products of the entries of sparse columns (engine/run.h). */
 static void use_host(r_job *q) {
     int k = 0;
@@ -46,12 +38,16 @@ static void use_host(r_job *q) {
     use_first_device(q, gcor_backend_at(k));
 }
 
+static int is_single_kind(gcor_kind kind) {
+    return kind == GCOR_PAIR_COMMON || kind == GCOR_BINNED_COMMON;
+}
+
 static int has_single_pairs(const r_job *q) {
     const gcor_combination *all = q->job.combination;
     const gcor_measure *measure = q->job.measure;
     for (int64_t s = 0; all && s < all->n; s++)
-        if (gcor_common_kind(measure, all->subjects[s].design) == GCOR_PAIR_COMMON) return 1;
-    return gcor_common_kind(measure, q->job.design) == GCOR_PAIR_COMMON;
+        if (is_single_kind(gcor_common_kind(measure, all->subjects[s].design))) return 1;
+    return is_single_kind(gcor_common_kind(measure, q->job.design));
 }
 
 void r_job_parse(r_job *q, SEXP x, SEXP y, SEXP method, SEXP use, SEXP by_row, SEXP settings) {
@@ -83,7 +79,6 @@ void r_job_parse(r_job *q, SEXP x, SEXP y, SEXP method, SEXP use, SEXP by_row, S
     }
     q->has_information = r_information_parse(&q->information, r_element(settings, "information"));
     if (q->job.use == GCOR_PAIRWISE && has_single_pairs(q)) use_backend_for_single_pairs(q);
-    if (q->job.measure->kind == GCOR_BINNED) use_backend_for_bins(q);
     r_call_parse(&q->call, settings);
 }
 

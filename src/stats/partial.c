@@ -1,4 +1,5 @@
-/* Columns are prepared in batches of fixed size, whose products are added in the order of the variables. */
+/* Columns are prepared in batches of fixed size, whose products are added in the order of the variables. Threads wait
+ * for each other only after BATCHES of them. */
 #include "partial.h"
 
 #include "../base/alloc.h"
@@ -9,29 +10,32 @@
 #include <math.h>
 #include <string.h>
 
-enum { BATCH = 512, LANES = 8 }; /* variables prepared at a time, a multiple of LANES */
+enum { BATCH = 512, BATCHES = 8, LANES = 8 }; /* BATCH: a multiple of LANES */
+enum { MANY = BATCH * BATCHES };              /* variables prepared at a time */
 
 typedef struct {
     const gcor_columns *columns;
     const gcor_measure *measure;
     gcor_partial_sums *sums;
-    int64_t first;  /* variable of the batch */
-    double *values; /* n * BATCH: the batch's values of each observation; zeros where a variable has no coefficients */
+    int64_t first;  /* variable of the first batch */
+    double *values; /* BATCHES times n * BATCH: a batch's values of each observation; zeros where a variable has no
+                     * coefficients */
     double *column; /* n for each thread */
     char *ranks;    /* rank_bytes for each thread */
     size_t rank_bytes;
-    unsigned char *counts; /* BATCH: 1 for variables that have coefficients */
-} batch;
+    unsigned char *counts; /* MANY: 1 for variables that have coefficients */
+} batches;
 
 static void prepare_column(void *user, int thread, int64_t j, double *x, int flags) {
-    batch *b = user;
+    batches *b = user;
     int64_t n = b->columns->n_obs, at = j - b->first;
     gcor_ranks ranks = gcor_ranks_at(b->ranks + (size_t)thread * b->rank_bytes, n);
     double *column = b->column + thread * n;
     double norm = gcor_prepare_double(b->measure, b->columns->design, x, n, &flags, &ranks, column);
     double unit = norm > 0 ? 1 / sqrt(norm) : 0; /* ranks without a design are not scaled */
     b->counts[at] = norm > 0;
-    for (int64_t k = 0; k < n; k++) b->values[k * BATCH + at] = column[k] * unit;
+    double *values = b->values + at / BATCH * n * BATCH + at % BATCH;
+    for (int64_t k = 0; k < n; k++) values[k * BATCH] = column[k] * unit;
 }
 
 static double dot(const double *x, const double *y) {
@@ -48,27 +52,29 @@ static double fourth_powers(const double *x) {
     return sum;
 }
 
-static void add_batch(const gcor_context *context, const batch *b) {
+static void add_batches(const gcor_context *context, const batches *b, int64_t used) {
     const int64_t n = b->columns->n_obs;
     gcor_partial_sums *sums = b->sums;
 #pragma omp parallel for num_threads(context->threads) schedule(dynamic)
     for (int64_t k = n - 1; k >= 0; k--) {
-        const double *own = b->values + k * BATCH;
-        for (int64_t l = 0; l <= k; l++) sums->products[k * n + l] += dot(own, b->values + l * BATCH);
-        sums->fourth[k] += fourth_powers(own);
+        for (int64_t batch = 0; batch < used; batch++) {
+            const double *values = b->values + batch * n * BATCH, *own = values + k * BATCH;
+            for (int64_t l = 0; l <= k; l++) sums->products[k * n + l] += dot(own, values + l * BATCH);
+            sums->fourth[k] += fourth_powers(own);
+        }
     }
-    for (int64_t at = 0; at < BATCH; at++) sums->n_var += b->counts[at];
+    for (int64_t at = 0; at < MANY; at++) sums->n_var += b->counts[at];
 }
 
-static gcor_status sum_batches(gcor_context *context, batch *b) {
+static gcor_status sum_batches(gcor_context *context, batches *b) {
     int64_t n = b->columns->n_obs, n_var = b->columns->source->n_var;
     gcor_status status = GCOR_OK;
-    for (b->first = 0; !status && b->first < n_var; b->first += BATCH) {
-        int64_t count = gcor_min(BATCH, n_var - b->first);
-        if (count < BATCH) memset(b->values, 0, (size_t)(n * BATCH) * sizeof *b->values);
-        memset(b->counts, 0, BATCH);
+    for (b->first = 0; !status && b->first < n_var; b->first += MANY) {
+        int64_t count = gcor_min(MANY, n_var - b->first);
+        if (count < MANY) memset(b->values, 0, (size_t)(n * MANY) * sizeof *b->values);
+        memset(b->counts, 0, MANY);
         status = gcor_for_columns(context, b->columns, b->first, count, prepare_column, b);
-        if (!status) add_batch(context, b);
+        if (!status) add_batches(context, b, (count + BATCH - 1) / BATCH);
     }
     for (int64_t k = 0; k < n; k++)
         for (int64_t l = 0; l < k; l++) b->sums->products[l * n + k] = b->sums->products[k * n + l];
@@ -79,16 +85,16 @@ gcor_status gcor_sum_products(gcor_context *context, const gcor_columns *columns
                               gcor_partial_sums *sums) {
     const char *what = "sums for partial correlations";
     int64_t n = columns->n_obs;
-    unsigned char counts[BATCH];
-    batch b = {.columns = columns,
-               .measure = measure,
-               .sums = sums,
-               .rank_bytes = (gcor_ranks_bytes(n) + 63) / 64 * 64,
-               .counts = counts};
+    unsigned char counts[MANY];
+    batches b = {.columns = columns,
+                 .measure = measure,
+                 .sums = sums,
+                 .rank_bytes = (gcor_ranks_bytes(n) + 63) / 64 * 64,
+                 .counts = counts};
     gcor_status status = gcor_check_partial(context, measure);
     if (status) return status;
     int ok = 1;
-    ok = ok && (b.values = gcor_alloc(context, n * BATCH, sizeof *b.values, what));
+    ok = ok && (b.values = gcor_alloc(context, n * MANY, sizeof *b.values, what));
     ok = ok && (b.column = gcor_alloc(context, n * context->threads, sizeof *b.column, what));
     ok = ok && (b.ranks = gcor_alloc(context, context->threads, b.rank_bytes, what));
     status = ok ? sum_batches(context, &b) : GCOR_NO_MEMORY;

@@ -202,6 +202,27 @@ mutants <- list(
   mutant("rank of covariates", "R/data-covariates.R", "rank <- sum(abs(diag(decomposed$qr)) > SAME_SPAN)",
          "rank <- ncol(decomposed$qr)", "covariates"),
 
+  # ---- images
+  mutant("empty parcels", "R/verb-parcelMeans.R", "counts == 0, NA", "counts == 0, 0", "parcels"),
+  mutant("voxels of a parcel without missing values", "R/verb-parcelMeans.R", "if (na.rm) rowSums(!is.na(part))",
+         "if (na.rm) ncol(part)", "parcels"),
+  mutant("place of an atlas", "R/data-voxel-mask.R", "check_same_grid(mask$header, img$header, img$size,",
+         "check_same_grid(img$header, img$header, img$size,", "parcels|voxel"),
+  mutant("first row of derivatives", "R/verb-readConfounds.R", "<- z[2L, missing]", "<- 0", "confounds"),
+  mutant("order of an array's values", "R/data-voxel-gifti.R", "byrow = !identical(", "byrow = identical(", "gifti"),
+  mutant("byte order of GIFTI", "R/data-voxel-gifti.R", "\"BigEndian\")) \"big\"", "\"BigEndian\")) \"little\"",
+         "gifti"),
+  mutant("columns of an image that is read by voxels", "R/data-file-image.R", "(voxels - first) * x$step[2L]",
+         "(voxels - first)", "sources-image"),
+  mutant("equal weights of a row", "R/step-gradients.R", "rank <= kept_in_row", "rank < kept_in_row", "gradients"),
+  mutant("density of regions", "R/step-gradients.R", "weight <- degree^-alpha", "weight <- degree^(-alpha / 2)",
+         "gradients"),
+  mutant("eigenvectors of the random walk", "R/step-gradients.R", "found$vectors[, -1L, drop = FALSE] / root",
+         "found$vectors[, -1L, drop = FALSE]", "gradients"),
+  mutant("sides of an image", "R/plot-slices.R", "img <- reversed(img, axis)", "img <- reversed(img, 1L)", "slices"),
+  mutant("left and right of a slice", "R/plot-slices.R", "t(plane)[rev(seq_len(ncol(plane))), , drop = FALSE]",
+         "t(plane)[rev(seq_len(ncol(plane))), rev(seq_len(nrow(plane))), drop = FALSE]", "slices"),
+
   # ---- CUDA's host side, on a machine with a GPU
   mutant("ring of tiles", "src/cuda/sink/bands.cu", "for (int k = 0; k < n_buffers(); k++)",
          "for (int k = 1; k < n_buffers(); k++)", "gpu|grid"),

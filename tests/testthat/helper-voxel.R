@@ -50,6 +50,17 @@ image_with_affine <- function(size = c(5, 4, 3, 8), affine = some_affine()) {
   structure(array(sample(1000L, prod(size), TRUE), size), header = affine_header(affine))
 }
 
+# A file of 4 x 3 x 2 voxels at 5 times, from the bytes of its voxels.
+write_voxel_bytes <- function(file, code, scale, endian, voxels) {
+  put <- function(bytes, at, value, size) {
+    piece <- writeBin(value, raw(), size = size, endian = endian)
+    replace(bytes, at + seq_along(piece), piece)
+  }
+  header <- put(put(raw(352), 0, 348L, 4), 40, c(4L, 4L, 3L, 2L, 5L, 1L, 1L, 1L), 2)
+  header <- put(put(put(header, 70, code, 2), 108, 352, 4), 112, scale, 4)
+  writeBin(c(replace(header, 345:347, charToRaw("n+1")), voxels), file)
+}
+
 # ---- CIFTI: two surfaces of ten vertices each, four voxels; 20 grayordinates
 
 brain_map <- function() {

@@ -55,6 +55,19 @@ for (backend in backends()) for (method in all_methods) {
     expect_nothing_left()
   })
 
+  test_that(paste(backend, method, "sorts the sample if coefficients are small"), {
+    for (sign in all_signs) {
+      # All thresholds are below MIN_BINS bins.
+      truth <- without_sample(quiet_network(normal(40, 700), density = 0.05, sign = sign, method = method,
+                                            backend = backend))
+      ours <- with_sample(100, MIN_BINS = 20000,
+                          quiet_network(normal(40, 700), density = 0.05, sign = sign, method = method,
+                                        backend = backend))
+      expect_same_network(ours$net, truth, sign)
+      expect_true(ours$used)
+    }
+  })
+
   test_that(paste(backend, method, "does without a sample that misleads"), {
     run <- function(..., columns = 60, sampled = TRUE) {
       expect_sampled(columns = columns, ..., method = method, backend = backend, label = method, sampled = sampled)

@@ -155,3 +155,15 @@ test_that("wrong arguments are errors that say what to do", {
   expect_error(gpuCorTest(x, partial = TRUE, conf.level = 0.95), "no confidence intervals")
   expect_error(gpuCorTest(x, partial = TRUE, adjust = "maxT"), "leave one out")
 })
+
+test_that("the strongest of very small coefficients are found, with a sample", {
+  x <- normal(12, 1500) # coefficients are about 1e-3, a fifth of what a histogram's bins resolve well
+  for (backend in backends()) {
+    net <- gpuCorNetwork(x, partial = TRUE, shrinkage = 0.2, density = 0.001, backend = backend)
+    r <- gpuCor(x, partial = TRUE, shrinkage = 0.2, backend = backend)
+    k <- ceiling(0.001 * length(r))
+    expect_gt(min(abs(net@x)), 0)
+    expect_lt(max(abs(r)), 0.03)
+    expect_equal(sort(abs(net@x)), sort(abs(r), decreasing = TRUE)[k:1], tolerance = 1e-5)
+  }
+})

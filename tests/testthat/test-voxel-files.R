@@ -7,17 +7,6 @@ number_at <- function(file, at, what, n, size) {
   readBin(bytes[at + seq_len(n * size)], what, n, size = size, endian = "little")
 }
 
-# A file of 4 x 3 x 2 voxels at 5 times, from the bytes of its voxels.
-write_voxel_bytes <- function(file, code, scale, endian, voxels) {
-  put <- function(bytes, at, value, size) {
-    piece <- writeBin(value, raw(), size = size, endian = endian)
-    replace(bytes, at + seq_along(piece), piece)
-  }
-  header <- put(put(raw(352), 0, 348L, 4), 40, c(4L, 4L, 3L, 2L, 5L, 1L, 1L, 1L), 2)
-  header <- put(put(put(header, 70, code, 2), 108, 352, 4), 112, scale, 4)
-  writeBin(c(replace(header, 345:347, charToRaw("n+1")), voxels), file)
-}
-
 test_that("voxels of every type, in both byte orders, are read", {
   file <- file.path(temporary_folder(), "series.nii")
   small <- (seq(0, 119) * 37L) %% 251L

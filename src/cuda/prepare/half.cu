@@ -12,12 +12,12 @@ int64_t half_pieces(int64_t n_obs) {
 
 /* One thread per 16 bytes of a column, in all of its pieces. A column without coefficients becomes NaN: every
  * comparison with its products is false. */
-static __global__ void halve(const float *columns, const double *norm, int64_t n_var, int64_t n_obs, int64_t chunks,
-                             int64_t stride, unsigned char *out) {
+static __global__ void halve(const float *columns, const double *norm, double length, int64_t n_var, int64_t n_obs,
+                             int64_t chunks, int64_t stride, unsigned char *out) {
     int64_t at = blockIdx.x * (int64_t)blockDim.x + threadIdx.x, v = at / chunks, chunk = at % chunks;
     if (v >= n_var) return;
     const float *x = columns + v * n_obs;
-    double squares = norm[v], scale = squares > 0 ? HALF_SCALE / sqrt(squares) : NAN;
+    double squares = norm[v], scale = squares > 0 ? HALF_LENGTH / length / sqrt(squares) : NAN;
     union {
         __half h[8];
         uint4 bytes;
@@ -34,6 +34,6 @@ void make_halves(gcor_state *state, Operand &o) {
     o.halves.reserve(piece_bytes(n_var, pieces), "the columns in half precision");
     if (n_var == 0) return;
     halve<<<blocks_for(n_var * chunks, 256), 256, 0, state->compute.handle>>>(
-        o.columns.data, o.norm.data, n_var, o.head.n_obs, chunks, n_var * PIECE_BYTES, o.halves.data);
+        o.columns.data, o.norm.data, o.length, n_var, o.head.n_obs, chunks, n_var * PIECE_BYTES, o.halves.data);
     check_launch("rounding columns");
 }

@@ -11,12 +11,14 @@
 #include "../backend/state.cuh"
 #include "../../measure/coefficient.h"
 #include "../../measure/measure.h"
+#include "../../measure/mutual.h"
 
 /* An operand in device memory, head.n_obs values per variable. The kind determines which members are used. */
 struct Operand {
     gcor_operand head{}; /* must be the first member: the engine sees only this */
     int64_t serial = 0;  /* unique in the session */
     bool centred = true; /* REAL_COMMON: false for the cosine */
+    double length = 1;   /* REAL: a power of two that no column, divided by the root of its norm, is longer than */
     std::unique_ptr<double[]> host_norm;
     std::unique_ptr<unsigned char[]> host_flags;
     DeviceArray<double> norm;
@@ -31,6 +33,10 @@ struct Operand {
     DeviceArray<float> levels;              /* the levels, FEW_LEVELS each */
     DeviceArray<double> values;             /* DOUBLE: scaled values or scores; REAL_COMMON: values, NaN: missing */
     DeviceArray<int> order, begin, end;     /* RANK_COMMON, as made by gcor_rank() */
+    DeviceArray<unsigned char> codes;       /* BINNED: the bin of each observation */
+    DeviceArray<uint4> bins;                /* BINNED: level bitsets (bins.cu) */
+    DeviceArray<int64_t> terms, margin; /* BINNED: terms of information of 0 .. n_obs; sum of those of each column */
+    gcor_mutual_scale information{};    /* BINNED */
 
     /* Address of variable `var`, numbered as in x. */
     const float *columns_of(int64_t var) const { return columns.data + (var - head.first) * head.n_obs; }
@@ -38,7 +44,10 @@ struct Operand {
     const double *norm_of(int64_t var) const { return norm.data + (var - head.first); }
 
     /* Frees arrays that are too large to keep for the next operand. */
-    void trim() { trim_all(norm, present, columns, halves, bits, ones, inverse, levels, values, order, begin, end); }
+    void trim() {
+        trim_all(norm, present, columns, halves, bits, ones, inverse, levels, values, order, begin, end, codes, bins,
+                 terms, margin);
+    }
 };
 
 /* ---- prepare.cu ---------------------------------------------------------------------------- */
@@ -69,14 +78,32 @@ void rank_columns(gcor_state *state, const double *values, int64_t n_var, Operan
 
 /* ---- half.cu ------------------------------------------------------------------------------- */
 
-/* Scale of the columns in half precision: their values are small, and half precision loses bits below 2^-14. A power
- * of two, so scaling is exact. */
-static const float HALF_SCALE = 256;
+/* Length of a column in half precision whose length is the operand's: its values are small, and half precision loses
+ * bits below 2^-14. A power of two, so scaling is exact. */
+static const float HALF_LENGTH = 256;
 
 /* Number of pieces of a column in half precision. */
 int64_t half_pieces(int64_t n_obs);
 /* Makes the columns in half precision from their final norms. */
 void make_halves(gcor_state *state, Operand &operand);
+
+/* ---- bins.cu ------------------------------------------------------------------------------- */
+
+/* Observations of a step of the products of bitsets. */
+static const int64_t BIN_STEP = 256;
+static __host__ __device__ inline int64_t bin_steps(int64_t n_obs) {
+    return (n_obs + BIN_STEP - 1) / BIN_STEP;
+}
+/* Makes level bitsets, terms and margins from the operand's codes. */
+void make_bins(gcor_state *state, Operand &operand);
+
+/* ---- distance.cu --------------------------------------------------------------------------- */
+
+/* True if distance_columns() prepares the columns for this measure. */
+bool has_device_distances(const gcor_measure *measure, const gcor_columns *columns);
+/* Prepares `count` columns of n values as variables at .. of the operand. Also writes norm and present. */
+void distance_columns(gcor_state *state, const double *values, int64_t n, int64_t min_obs, int64_t count,
+                      Operand &operand, int64_t at);
 
 /* ---- signs.cu (more of it in signs.cuh) ------------------------------------------------------ */
 

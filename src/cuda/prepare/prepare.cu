@@ -50,8 +50,8 @@ static void allocate(Operand &o) {
         o.begin.reserve(n * n_var, what);
         o.end.reserve(n * n_var, what);
         return;
+    case GCOR_BINNED: return o.codes.reserve(n * n_var, what);
     case GCOR_PAIR_COMMON:
-    case GCOR_BINNED:
     case GCOR_BINNED_COMMON:
     case GCOR_REAL_SPARSE:
     case GCOR_SIGN_SPARSE: /* these are computed on the CPU only */
@@ -86,12 +86,12 @@ static void for_columns(gcor_state *state, const gcor_columns *columns, int64_t 
 /* Processes batches through two staging buffers: one is filled while the other is copied. fill(staged, at, count)
  * makes columns at .. at+count-1 of the operand; copied(staged, at, count) issues their copy. */
 template <class Value, class Fill, class Copy>
-static void in_batches(gcor_state *state, const Operand &o, int64_t batch, Fill fill, Copy copy) {
+static void in_batches(gcor_state *state, const Operand &o, int64_t length, int64_t batch, Fill fill, Copy copy) {
     ColumnBuffers &buffers = *state->columns;
     int turn = 0;
     for (int64_t at = 0; at < o.head.n_var; at += batch, turn = 1 - turn) {
         int64_t count = std::min(batch, o.head.n_var - at);
-        buffers.staged[turn].reserve(batch * o.head.n_obs * (int64_t)sizeof(Value), "columns being prepared");
+        buffers.staged[turn].reserve(batch * length * (int64_t)sizeof(Value), "columns being prepared");
         Value *staged = (Value *)buffers.staged[turn].data;
         if (at >= 2 * batch) wait_for(state, buffers.copied[turn]);
         fill(staged, at, count);
@@ -102,8 +102,8 @@ static void in_batches(gcor_state *state, const Operand &o, int64_t batch, Fill 
 }
 
 /* For very long columns: one column per thread, as long as that fits LONG_STAGED_VALUES. */
-static int64_t batch_of(const gcor_state *state, const Operand &o) {
-    int64_t fit = STAGED_VALUES / o.head.n_obs, max = LONG_STAGED_VALUES / o.head.n_obs;
+static int64_t batch_of(const gcor_state *state, const Operand &o, int64_t length) {
+    int64_t fit = STAGED_VALUES / length, max = LONG_STAGED_VALUES / length;
     int64_t batch = std::max(fit, std::min<int64_t>(state->context->threads, max));
     return std::min<int64_t>(o.head.n_var, std::max<int64_t>(1, batch));
 }
@@ -125,37 +125,40 @@ static void gather_column(void *user, int, int64_t j, double *x, int flags) {
 }
 
 /* Number of columns prepared at a time, in several batches: a batch alone has too few thread blocks to fill a GPU. */
-static int64_t group_of(const Operand &o, int64_t batch) {
-    int64_t batches = std::max<int64_t>(1, GROUP_VALUES / (batch * o.head.n_obs));
+static int64_t group_of(const Operand &o, int64_t length, int64_t batch) {
+    int64_t batches = std::max<int64_t>(1, GROUP_VALUES / (batch * length));
     return batch * std::min(batches, (o.head.n_var + batch - 1) / batch);
 }
 
-static void prepare_group(gcor_state *state, Operand &o, const double *values, int64_t at, int64_t count) {
-    int64_t n = o.head.n_obs;
+static void prepare_group(gcor_state *state, const gcor_measure *measure, Operand &o, const double *values, int64_t n,
+                          int64_t at, int64_t count) {
+    if (o.head.kind == GCOR_REAL && measure->length)
+        return distance_columns(state, values, n, gcor_min_obs(measure), count, o, at);
     if (o.head.kind != GCOR_REAL_COMMON) return rank_columns(state, values, count, o, at);
     copy_columns<<<(unsigned)count, COLUMN_THREADS, 0, state->compute.handle>>>(
         values, n, o.centred, o.values.data + at * n, o.norm.data + at, o.present.data + at);
     check_launch("preparing columns");
 }
 
-static void prepare_on_device(gcor_state *state, const gcor_columns *columns, Operand &o) {
-    int64_t n = o.head.n_obs, batch = batch_of(state, o), group = group_of(o, batch);
+static void prepare_on_device(gcor_state *state, const gcor_columns *columns, const gcor_measure *measure, Operand &o) {
+    int64_t n = columns->n_obs, batch = batch_of(state, o, n), group = group_of(o, n, batch);
     DeviceArray<double> &values = state->columns->values;
     values.reserve(group * n, "columns being prepared");
     auto fill = [&](double *staged, int64_t at, int64_t count) {
         Gathering gathering{o.head.first + at, n, staged, o.head.flags + at};
         for_columns(state, columns, gathering.first, count, gather_column, &gathering);
     };
-    in_batches<double>(state, o, batch, fill, [&](const double *staged, int64_t at, int64_t count) {
+    in_batches<double>(state, o, n, batch, fill, [&](const double *staged, int64_t at, int64_t count) {
         int64_t before = at % group, end = at + count;
         copy_to_device(values.data + before * n, staged, count * n, state->compute, "copying columns");
-        if (end % group == 0 || end == o.head.n_var) prepare_group(state, o, values.data, at - before, before + count);
+        if (end % group == 0 || end == o.head.n_var)
+            prepare_group(state, measure, o, values.data, n, at - before, before + count);
     });
 }
 
 /* ---- on the host ---------------------------------------------------------------------------------------- */
 
-/* gcor_prepare_real() or gcor_prepare_double(). */
+/* gcor_prepare_real(), gcor_prepare_double() or gcor_prepare_bins(). */
 template <class Value>
 using PrepareColumn = double(const gcor_measure *measure, const gcor_design *design, double *x, int64_t n, int *flags,
                              const gcor_ranks *ranks, Value *out);
@@ -191,7 +194,7 @@ static void prepare_on_host(gcor_state *state, const gcor_columns *columns, cons
                             PrepareColumn<Value> *prepare, Value *out) {
     const size_t line = 64;
     int64_t n = o.head.n_obs, n_obs = columns->n_obs;
-    bool has_scratch = gcor_needs_scratch(measure, columns->design);
+    bool has_scratch = o.head.kind == GCOR_BINNED || gcor_needs_scratch(measure, columns->design);
     size_t rank_bytes = has_scratch ? (gcor_ranks_bytes(n_obs) + line - 1) / line * line : 0;
     std::unique_ptr<char[]> ranks(rank_bytes ? new char[rank_bytes * (size_t)state->context->threads] : nullptr);
     auto fill = [&](Value *staged, int64_t at, int64_t count) {
@@ -199,7 +202,7 @@ static void prepare_on_host(gcor_state *state, const gcor_columns *columns, cons
                               o.head.first + at, staged,  ranks.get(),     rank_bytes};
         for_columns(state, columns, work.first, count, prepare_column<Value>, &work);
     };
-    in_batches<Value>(state, o, batch_of(state, o), fill, [&](const Value *staged, int64_t at, int64_t count) {
+    in_batches<Value>(state, o, n, batch_of(state, o, n), fill, [&](const Value *staged, int64_t at, int64_t count) {
         copy_to_device(out + at * n, staged, count * n, state->compute, "copying columns");
     });
 }
@@ -225,6 +228,15 @@ static void describe(gcor_state *state, const gcor_measure *measure, int64_t n_o
     copy_to_device(o.norm.data, o.head.norm, n_var, state->compute, "copying norms");
 }
 
+/* Mapped columns have the length sqrt(1 - norm) (measure/design.h), all others sqrt(norm). */
+static double max_length(const gcor_design *design, const gcor_operand &head) {
+    double squares = 0;
+    if (!design || design->n_map == 0) return 1;
+    for (int64_t j = 0; j < head.n_var; j++)
+        if (head.norm[j] > 0) squares = std::max(squares, (1 - head.norm[j]) / head.norm[j]);
+    return squares > 0 ? exp2(ceil(log2(squares) / 2)) : 1;
+}
+
 bool fused_exactly(const gcor_state *state, gcor_kind kind, int64_t n_obs) {
     int64_t max = state->needs.large_tiles ? PACKED_NETWORK_WORDS : PACKED_WORDS;
     return kind == GCOR_REAL || (kind == GCOR_SIGN && sign_words(n_obs) <= max);
@@ -236,8 +248,9 @@ bool fused(const gcor_state *state, gcor_kind kind, int64_t n_obs) {
 
 /* Columns without observations are prepared on the host, as there is nothing to copy. */
 static bool is_for_host(const gcor_columns *columns, const gcor_measure *measure, gcor_kind kind) {
-    bool is_made_by_host = measure->prepare || gcor_is_designed(columns->design);
-    return columns->n_obs == 0 || kind == GCOR_DOUBLE || (kind == GCOR_REAL && is_made_by_host);
+    bool is_made_by_host = (measure->prepare || gcor_is_designed(columns->design)) &&
+                           !has_device_distances(measure, columns);
+    return columns->n_obs == 0 || kind == GCOR_DOUBLE || kind == GCOR_BINNED || (kind == GCOR_REAL && is_made_by_host);
 }
 
 std::unique_ptr<Operand> cuda_prepare(gcor_state *state, const gcor_columns *columns, const gcor_measure *measure,
@@ -252,13 +265,17 @@ std::unique_ptr<Operand> cuda_prepare(gcor_state *state, const gcor_columns *col
     o->centred = measure->angle != GCOR_AS_IS;
     allocate(*o);
     if (!on_host)
-        prepare_on_device(state, columns, *o);
+        prepare_on_device(state, columns, measure, *o);
     else if (n_obs > 0 && kind == GCOR_DOUBLE)
         prepare_on_host(state, columns, measure, *o, gcor_prepare_double, o->values.data);
+    else if (n_obs > 0 && kind == GCOR_BINNED)
+        prepare_on_host(state, columns, measure, *o, gcor_prepare_bins, o->codes.data);
     else if (n_obs > 0)
         prepare_on_host(state, columns, measure, *o, gcor_prepare_real, o->columns.data);
     describe(state, measure, columns->n_obs, *o, on_host);
+    o->length = max_length(columns->design, o->head);
     if (kind == GCOR_REAL && fused(state, kind, n_obs)) make_halves(state, *o);
     if (kind == GCOR_SIGN || kind == GCOR_SIGN_COMMON) make_bits(state, *o);
+    if (kind == GCOR_BINNED) make_bins(state, *o);
     return o;
 }

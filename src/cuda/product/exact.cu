@@ -72,9 +72,9 @@ void exact_tile(gcor_state *state, const Operand &rows, const Operand &cols, con
     case GCOR_DOUBLE: return exact_doubles(state, rows, cols, out);
     case GCOR_REAL_COMMON:
     case GCOR_RANK_COMMON: return exact_pairwise(state, rows, cols, out);
+    case GCOR_BINNED: return exact_mutual(state, rows, cols, out);
     case GCOR_REAL:
     case GCOR_PAIR_COMMON:
-    case GCOR_BINNED:
     case GCOR_BINNED_COMMON:
     case GCOR_REAL_SPARSE:
     case GCOR_SIGN_SPARSE: /* these are computed on the CPU only */

@@ -13,14 +13,14 @@ static __device__ inline int sign_sum(const Product &p, ProductMode mode, int su
     return mode == TIED ? sum - p.cols.ones_untied[j] : sum;
 }
 
-static __device__ inline float approx_value(int sum) {
-    return __int_as_float(sum) * (1 / (HALF_SCALE * HALF_SCALE));
+static __device__ inline float approx_value(const Product &p, int sum) {
+    return __int_as_float(sum) * p.unit;
 }
 
 /* The coefficient in single precision. A pair without coefficient gives NaN, or any value (UNTIED). */
 template <ProductMode Mode>
 static __device__ inline float rough_value(const Product &p, int sum, int64_t i, int64_t j) {
-    if (Mode == HALF) return approx_value(sum);
+    if (Mode == HALF) return approx_value(p, sum);
     return (float)sign_sum(p, Mode, sum, i, j) * p.rows.inverse[i] * p.cols.inverse[j];
 }
 

@@ -31,11 +31,16 @@ Walk plan_walk(const Product &p, int rows, int cols) {
 
 /* ---- REAL columns ------------------------------------------------------------------------- */
 
-/* Each value of two unit columns has a relative error of 2^-11, so their product has one of 2^-10. Sums are taken in
- * single precision, where each step may lose 2^-22 of the total. The rest is slack for terms that are orders of
- * magnitude smaller. */
-double half_error(int64_t n_obs) {
-    return 0x1.02p-10 + (double)n_obs * 0x1p-22;
+/* Each value of two columns has a relative error of 2^-11, so their product has one of 2^-10. Sums are taken in single
+ * precision, where each step may lose 2^-22 of the total, which is at most the product of the lengths. The rest is
+ * slack for terms that are orders of magnitude smaller. */
+static double half_error(const Product &product) {
+    double lengths = product.unit * (HALF_LENGTH * HALF_LENGTH);
+    return lengths * (0x1.02p-10 + (double)product.n_obs * 0x1p-22);
+}
+
+double product_error(const Product &product) {
+    return product.mode == HALF ? half_error(product) : 1e-6; /* signs: a few roundings to single precision */
 }
 
 static ProductSide half_side(const Operand &o, int64_t var) {
@@ -50,6 +55,7 @@ static ProductSide half_side(const Operand &o, int64_t var) {
 static Product half_product(const Operand &rows, const Operand &cols, const gcor_tile &tile) {
     Product product{};
     product.mode = HALF;
+    product.unit = (float)(rows.length * cols.length / (HALF_LENGTH * HALF_LENGTH));
     product.rows = half_side(rows, tile.row);
     product.cols = half_side(cols, tile.col);
     product.pieces = (int)half_pieces(rows.head.n_obs);

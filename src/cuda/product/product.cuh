@@ -17,6 +17,7 @@
  *     kendall_sets.cu           products of bitsets of signs or of levels
  *     kendall_set_bits.cu       lists of sets and their bits
  *     kendall_knight.cu         by sorting
+ *   mutual.cu                   binned columns, by level bitsets
  *   pairwise_kendall.cu         pairwise-complete signs, one slice of bits at a time
  *   pairwise_pearson_spearman.cu  pairwise-complete Pearson, cosine and Spearman, pair by pair
  *
@@ -61,6 +62,7 @@ struct Product {
     gcor_tile tile;
     gcor_shape shape;    /* GCOR_FULL also if all pairs of the tile have the sink's shape */
     int64_t n_obs, bits; /* bits: number of signs in the planes */
+    float unit;          /* HALF: the coefficient of a sum of 1, a power of two */
     int pieces;
     int parts;   /* number of parts of `pieces` each, computed by separate blocks; 0 means 1 */
     Walk walk;   /* set by launch_sink() */
@@ -107,10 +109,7 @@ gcor_shape shape_of_tile(const gcor_state *state, const gcor_tile &tile);
 ProductSide sign_side(const Operand &operand, int64_t var, const Planes &planes, int64_t skipped);
 
 /* Max distance of an approximate value from the exact coefficient. */
-double half_error(int64_t n_obs);
-inline double product_error(const Product &product) {
-    return product.mode == HALF ? half_error(product.n_obs) : 1e-6; /* signs: a few roundings to single precision */
-}
+double product_error(const Product &product);
 
 /* ---- exact.cu ----------------------------------------------------------------------------------- */
 
@@ -128,6 +127,8 @@ void exact_doubles(gcor_state *state, const Operand &rows, const Operand &cols, 
 /* Pairwise-complete signs (pairwise_kendall.cu), values and ranks (pairwise_pearson_spearman.cu). */
 void exact_pairwise_signs(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out);
 void exact_pairwise(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out);
+/* Binned columns (mutual.cu). */
+void exact_mutual(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out);
 
 /* ---- buffers kept by a session ----------------------------------------------------------------- */
 

@@ -62,8 +62,8 @@ struct Compare<HALF, N> {
     };
     __device__ void load(const Product &, const EdgeOutput &, int64_t) {}
     __device__ Columns columns(int) const { return {}; }
-    static __device__ RowBounds bounds(const Product &, const EdgeOutput &edges, int64_t) {
-        return float_bounds(edges.weigh, edges.min * (HALF_SCALE * HALF_SCALE));
+    static __device__ RowBounds bounds(const Product &p, const EdgeOutput &edges, int64_t) {
+        return float_bounds(edges.weigh, edges.min / p.unit);
     }
     static __device__ RowBounds no_hits() { return {-INFINITY, INFINITY}; }
 };
@@ -149,8 +149,8 @@ struct OwnCompare<HALF, N> {
         min.fill(j, [&](int64_t col) { return own_min(edges, edges.rule.col_min[col]); });
     }
     __device__ Columns columns(int n) const { return {{min.get(n, 0), min.get(n, 1)}}; }
-    static __device__ RowBounds bounds(const Product &, const EdgeOutput &edges, int64_t i) {
-        return {edges.weigh, 1 / (HALF_SCALE * HALF_SCALE), own_min(edges, edges.rule.row_min[i])};
+    static __device__ RowBounds bounds(const Product &p, const EdgeOutput &edges, int64_t i) {
+        return {edges.weigh, p.unit, own_min(edges, edges.rule.row_min[i])};
     }
     static __device__ RowBounds no_hits() { return OwnBounds::no_hits(); }
 };

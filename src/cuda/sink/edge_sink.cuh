@@ -13,7 +13,7 @@ template <ProductMode Mode>
 static __device__ inline gcor_verdict judge_hit(const Product &p, const EdgeOutput &edges, Hit hit, double &r) {
     int64_t i = position_row((unsigned)(hit >> 32)), j = position_col((unsigned)(hit >> 32));
     if (!is_pair(p, i, j)) return GCOR_NOTHING;
-    if (Mode == HALF) return gcor_judge_approx(&edges.rule, i, j, approx_value((int)(unsigned)hit), edges.error);
+    if (Mode == HALF) return gcor_judge_approx(&edges.rule, i, j, approx_value(p, (int)(unsigned)hit), edges.error);
     r = exact_value(p, sign_sum(p, Mode, (int)(unsigned)hit, i, j), i, j);
     return gcor_judge(&edges.rule, i, j, r);
 }

@@ -53,7 +53,7 @@ static __device__ inline SignNumbers numbers_of_row(const Product &p, int64_t i)
     return {Mode == UNTIED ? p.rows.ones_greater[i] : 0, p.rows.inverse[i]};
 }
 
-/* rough_value() from preloaded numbers; for HALF it is multiplied by HALF_SCALE squared. */
+/* rough_value() from preloaded numbers; for HALF it is divided by the product's unit. */
 template <ProductMode Mode>
 static __device__ inline float scaled_value(const Product &p, int sum, SignNumbers row, SignNumbers col) {
     if (Mode == HALF) return __int_as_float(sum);
@@ -156,7 +156,7 @@ struct Maximum {
                 best = fmaxf(best, AllCount || pairs.has(e / 2, 8 * n + e % 2) ? weight : -INFINITY);
             }
         }
-        return Mode == HALF ? best * (1 / (HALF_SCALE * HALF_SCALE)) : best;
+        return Mode == HALF ? best * p.unit : best;
     }
 
     template <ProductMode Mode, int N>
@@ -177,7 +177,7 @@ struct Maximum {
     __device__ double hit_weight(const Product &p, Hit hit, bool inside, float min) const {
         unsigned position = (unsigned)(hit >> 32);
         int sum = (int)(unsigned)hit;
-        if (Mode == HALF) return dot_weights(p, inside && weigh.weight(approx_value(sum)) >= min, position);
+        if (Mode == HALF) return dot_weights(p, inside && weigh.weight(approx_value(p, sum)) >= min, position);
         if (!inside) return GCOR_NO_WEIGHT;
         int64_t i = position_row(position), j = position_col(position);
         return gcor_weight(side, exact_value(p, sign_sum(p, Mode, sum, i, j), i, j));

@@ -1,0 +1,103 @@
+#' Mean series of parcels
+#'
+#' `parcelMeans()` averages the columns of each parcel of an atlas: from time points x voxels it makes time points x
+#' parcels, which [gpuCor()] and others take.
+#'
+#' An atlas image has a label for each voxel, an integer; 0 and `NA` are background. It must be on the grid of `x`, as a
+#' mask of [voxelMatrix()]: resample it with nearest neighbors if it is not. For grayordinates it is a file of dense
+#' labels (`.dlabel.nii`).
+#'
+#' All parcels of the atlas are columns of the result, so that subjects with the same atlas have the same columns. A
+#' parcel that has no column in `x`, as it is outside the mask or its voxels do not vary, is a column of `NA`, with a
+#' warning.
+#'
+#' @param x A matrix from [voxelMatrix()], or any matrix with a variable in each column.
+#' @param atlas An image, an array or a file with the dimensions of a volume; or a vector or factor with a label for
+#'   each column of `x`, where 0, `NA` and `""` are background.
+#' @param na.rm `FALSE` or `TRUE`, as in [rowMeans()]: whether to average the values that are not missing. With `FALSE`
+#'   a mean is `NA` where any of its voxels is. `TRUE` suits voxels of similar level: a mean jumps where a voxel of
+#'   another level is missing.
+#' @return A matrix with a row for each row of `x` and a column for each parcel, with the row names of `x`. Column names
+#'   are the labels: integers ascending, text in alphabetical order, or the levels of a factor. It keeps the attribute
+#'   `tr` of [voxelMatrix()].
+#' @section Errors: an atlas that does not fit `x`, has another affine, other values than integers, or no label at any
+#'   column of `x`.
+#' @seealso [voxelMatrix()], [readConfounds()], [gpuGradients()]; `vignette("connectome", "gpucor")`
+#' @examples
+#' set.seed(1)
+#' img <- array(rnorm(6 * 6 * 4 * 50, 100), c(6, 6, 4, 50))
+#' atlas <- array(rep(1:3, each = 48), c(6, 6, 4))
+#' x <- voxelMatrix(img)
+#' regions <- parcelMeans(x, atlas)
+#' dim(regions)
+#' gpuCor(regions)
+#'
+#' # the same of any matrix
+#' parcelMeans(as.matrix(iris[1:3, 1:4]), c("sepal", "sepal", "petal", "petal"))
+#' @export
+parcelMeans <- function(x, atlas, na.rm = FALSE) {
+  na.rm <- check_flag(na.rm, "na.rm")
+  check_matrix_like(x, COLUMNS)
+  x <- check_variables(x, "x")
+  parcel <- parcel_of_columns(x, atlas)
+  report_empty(setdiff(levels(parcel), parcel), nlevels(parcel))
+  means <- means_by_blocks(x, parcel, na.rm)
+  if (!is.null(attr(x, "tr"))) attr(means, "tr") <- attr(x, "tr")
+  means
+}
+
+# Data outside memory are read once.
+means_by_blocks <- function(x, parcel, na.rm) {
+  sums <- counts <- matrix(0, nrow(x), nlevels(parcel), dimnames = list(rownames(x), levels(parcel)))
+  for (columns in block_columns(x)) {
+    block <- dense_columns(x, columns)
+    parts <- split(seq_along(columns), parcel[columns], drop = TRUE)
+    for (name in names(parts)) {
+      part <- block[, parts[[name]], drop = FALSE]
+      sums[, name] <- sums[, name] + rowSums(part, na.rm = na.rm)
+      counts[, name] <- counts[, name] + if (na.rm) rowSums(!is.na(part)) else ncol(part)
+    }
+  }
+  replace(sums / counts, counts == 0, NA)
+}
+
+# Returns the parcel of each column as a factor, NA for background.
+parcel_of_columns <- function(x, atlas) {
+  if (is.null(dim(atlas)) && is.atomic(atlas) && length(atlas) == ncol(x)) return(as_parcels(atlas, atlas))
+  if (is.null(dim(atlas)) && !is_file_name(atlas) && is.null(own_mask(x))) {
+    fail("'atlas' must have a label for each of the ", n_of(ncol(x), "column"), " of 'x', not ", length(atlas))
+  }
+  mask <- columns_mask(x, "x")
+  if (sum(mask) != ncol(x)) fail("the columns of 'x' are no longer the voxels of its mask; give a label for each")
+  atlas <- read_mask(atlas, "atlas", flat = TRUE)
+  labels <- check_mask(atlas, list(size = dim(mask), header = attr(mask, "header")), "x")$values
+  as_parcels(labels[which(mask)], labels)
+}
+
+# `all`: labels of the whole atlas, which has at least those of the columns.
+as_parcels <- function(labels, all) {
+  if (!is.factor(all) && !is.character(all)) return(as_numbered_parcels(labels, all))
+  levels <- if (is.factor(all)) levels(all) else sort(unique(all), method = "radix")
+  check_some(factor(as.character(labels), setdiff(levels, "")))
+}
+
+as_numbered_parcels <- function(labels, all) {
+  if (!is_variables(all)) fail("'atlas' must have integers or text as labels, not values of class ", class(all)[1L])
+  levels <- sort(unique(as.vector(all[!is.na(all) & all != 0])))
+  broken <- levels[levels != floor(levels)]
+  if (length(broken)) {
+    fail("'atlas' has the value ", format(broken[1L]), ", which is no label; resample an atlas with nearest neighbors")
+  }
+  check_some(factor(labels, levels, format(levels, scientific = FALSE, trim = TRUE)))
+}
+
+check_some <- function(parcel) {
+  if (!all(is.na(parcel))) return(parcel)
+  fail("no column of 'x' is in a parcel: 'atlas' has ", n_of(nlevels(parcel), "label"), ", none of them there")
+}
+
+report_empty <- function(names, all) {
+  if (!length(names)) return(invisible())
+  warn("gpuCorParcels", length(names), " of ", n_of(all, "parcel"), " without a column in 'x', thus NA: ",
+       toString(utils::head(names, 6L)), if (length(names) > 6L) ", ...")
+}

@@ -1,0 +1,141 @@
+#' Read the confounds of fMRIPrep
+#'
+#' `readConfounds()` reads the confounds that fMRIPrep wrote for a scan (`..._desc-confounds_timeseries.tsv`), as a
+#' matrix for the argument `covariates` of [gpuCor()] and others.
+#'
+#' @section Sets of columns:
+#' | set | columns |
+#' |---|---|
+#' | `"motion"` | 6: three translations, three rotations |
+#' | `"motion12"` | these and their derivatives |
+#' | `"motion24"` | these 12 and their squares |
+#' | `"wm_csf"`, `"wm_csf8"` | mean signal of white matter and of CSF; with derivatives and squares |
+#' | `"global"`, `"global4"` | mean signal of the brain; with derivative and squares |
+#' | `"scrub"` | for each outlier volume a column that is 1 there and 0 elsewhere |
+#'
+#' Other columns are chosen by name or pattern: `"cosine*"` are fMRIPrep's high-pass filters (leave them out with
+#' `bandpass`), and `sprintf("a_comp_cor_%02d", 0:4)` the first five components of aCompCor.
+#'
+#' @section Missing values: In its first row fMRIPrep writes `n/a` for derivatives, which have no value there. They are
+#'   replaced by the values of the second row, as nilearn's `load_confounds()` does. In another row of a chosen column
+#'   `n/a` is an error.
+#'
+#' @section Outliers: A volume is an outlier if fMRIPrep says so, in a column `motion_outlier...` (by default a
+#'   framewise displacement above 0.5 mm or a standardized DVARS above 1.5) or `non_steady_state_outlier...`. With `fd`,
+#'   the framewise displacement alone replaces the former. To leave outliers out of a run give
+#'   `weights = attr(z, "keep")`, where `z` is the result, or choose set `"scrub"`: Pearson's coefficients are the same.
+#'
+#' @param file A string: the name of the file (`.tsv`, possibly compressed as `.tsv.gz`).
+#' @param columns Strings: sets of columns such as `"motion24"` and `"wm_csf"` (see below), names of columns, or
+#'   patterns with `*` and `?`.
+#' @param fd A number: framewise displacement in mm above which a volume is an outlier. `NULL`: fMRIPrep's outliers.
+#' @return A matrix of doubles with a row for each volume and a named column for each confound. Its attribute `keep` is
+#'   a logical vector, `FALSE` for outliers; [voxelMatrix()] takes it, too.
+#' @section Errors: a file that does not exist or is no table of numbers; a set or a name without a column; missing
+#'   values below the first row.
+#' @references Wang HT et al. (2024). *Continuous evaluation of denoising strategies in resting-state fMRI connectivity
+#'   using fMRIPrep and Nilearn*. PLOS Computational Biology 20: compares such sets.
+#' @seealso [gpuCor()] for `covariates`, [parcelMeans()]; `vignette("connectome", "gpucor")`
+#' @examples
+#' file <- tempfile(fileext = ".tsv")
+#' set.seed(1)
+#' motion <- apply(matrix(rnorm(60 * 6, 0, 0.02), 60), 2, cumsum)
+#' colnames(motion) <- c("trans_x", "trans_y", "trans_z", "rot_x", "rot_y", "rot_z")
+#' displacement <- c("n/a", rowSums(abs(diff(motion))))
+#' write.table(data.frame(motion, csf = rnorm(60), white_matter = rnorm(60), framewise_displacement = displacement),
+#'             file, sep = "\t", quote = FALSE, row.names = FALSE)
+#'
+#' z <- readConfounds(file, c("motion", "wm_csf"), fd = 0.15)
+#' colnames(z)
+#' sum(!attr(z, "keep"))
+#' x <- matrix(rnorm(60 * 4), 60)
+#' gpuCor(x, covariates = z, weights = attr(z, "keep"))
+#' unlink(file)
+#' @export
+readConfounds <- function(file, columns = c("motion24", "wm_csf"), fd = NULL) {
+  file <- check_data_file(file)
+  ok <- is.character(columns) && length(columns) > 0L && all(!is.na(columns) & nzchar(columns))
+  if (!ok) fail("'columns' must be names of sets or of columns, such as \"motion\", not ", show_value(columns))
+  frame <- read_confounds(file)
+  outlier <- outlier_volumes(frame, fd)
+  names <- unique(unlist(lapply(setdiff(columns, "scrub"), confound_names, names(frame))))
+  z <- fill_first_row(confound_matrix(frame, names))
+  if ("scrub" %in% columns) z <- cbind(z, spikes(which(outlier), nrow(frame)))
+  attr(z, "keep") <- !outlier
+  z
+}
+
+read_confounds <- function(file) {
+  frame <- tryCatch(utils::read.delim(file, na.strings = c("n/a", "NaN", "NA", ""), check.names = FALSE),
+                    error = function(e) fail_file("'file' is no table, \"", file, "\": ", conditionMessage(e)))
+  if (nrow(frame) < 2L) fail_file("'file' has ", n_of(nrow(frame), "row"), ", \"", file, "\"; a series has more")
+  frame
+}
+
+MOTION <- as.vector(outer(c("x", "y", "z"), c("trans", "rot"), function(axis, kind) paste0(kind, "_", axis)))
+
+# `variants`: ends of names, such as "_derivative1".
+with_variants <- function(names, variants) as.vector(outer(names, variants, paste0))
+
+BASIC_AND_DERIVATIVES <- c("", "_derivative1")
+ALL_VARIANTS <- c(BASIC_AND_DERIVATIVES, paste0(BASIC_AND_DERIVATIVES, "_power2"))
+
+CONFOUND_SETS <- list(
+  motion = MOTION,
+  motion12 = with_variants(MOTION, BASIC_AND_DERIVATIVES),
+  motion24 = with_variants(MOTION, ALL_VARIANTS),
+  wm_csf = c("white_matter", "csf"),
+  wm_csf8 = with_variants(c("white_matter", "csf"), ALL_VARIANTS),
+  global = "global_signal",
+  global4 = with_variants("global_signal", ALL_VARIANTS)
+)
+
+# Returns the names of the columns that an element of the argument `columns` chooses.
+confound_names <- function(column, available) {
+  set <- CONFOUND_SETS[[column]]
+  chosen <- if (!is.null(set)) set else grep(utils::glob2rx(column), available, value = TRUE)
+  absent <- if (length(chosen)) setdiff(chosen, available) else column
+  if (!length(absent)) return(chosen)
+  of_set <- if (!is.null(set)) paste0(" of set \"", column, "\"") else meant_value(column, names(CONFOUND_SETS))
+  if (is.null(of_set)) of_set <- meant_value(column, available)
+  fail("'file' has no column \"", absent[1L], "\"", of_set, "; it has ", n_of(length(available), "other column"))
+}
+
+confound_matrix <- function(frame, names) {
+  z <- frame[names]
+  text <- names[!vapply(z, is_variables, NA)]
+  if (length(text)) fail_file("column \"", text[1L], "\" of 'file' has text, ", show_value(z[[text[1L]]][1L]))
+  matrix(as.double(unlist(z)), nrow(frame), length(names), dimnames = list(NULL, names))
+}
+
+# Replaces missing values of the first row by those of the second.
+fill_first_row <- function(z) {
+  missing <- is.na(z[1L, ])
+  z[1L, missing] <- z[2L, missing]
+  if (anyNA(z)) fail_file("'file' has n/a ", spot_of(z, which(is.na(z), arr.ind = TRUE)), "; choose other columns")
+  z
+}
+
+# Returns a logical value for each volume.
+outlier_volumes <- function(frame, fd) {
+  is_flagged <- function(prefix) {
+    rowSums(frame[startsWith(names(frame), prefix)] != 0, na.rm = TRUE) > 0
+  }
+  moved <- if (is.null(fd)) is_flagged("motion_outlier") else displaced(frame, fd)
+  unname(moved | is_flagged("non_steady_state_outlier"))
+}
+
+# The first volume has no displacement.
+displaced <- function(frame, fd) {
+  fd <- check_within(fd, "fd", 0, Inf)
+  displacement <- frame[["framewise_displacement"]]
+  if (!is.numeric(displacement)) fail("'fd' needs column \"framewise_displacement\", which 'file' does not have")
+  !is.na(displacement) & displacement > fd
+}
+
+# Returns a column for each of these volumes, 1 there.
+spikes <- function(volumes, n) {
+  z <- matrix(0, n, length(volumes), dimnames = list(NULL, sprintf("outlier_%d", volumes)))
+  z[cbind(volumes, seq_along(volumes))] <- 1
+  z
+}

@@ -1,0 +1,107 @@
+# Confounds of fMRIPrep.
+
+# A file as fMRIPrep 23 writes it: tabs, n/a, derivatives and squares, outliers.
+write_confounds <- function(n = 40, drop = character(), change = identity) {
+  set.seed(8)
+  base <- c(gpucor:::MOTION, "csf", "white_matter", "global_signal")
+  frame <- list()
+  for (name in base) {
+    value <- cumsum(rnorm(n))
+    frame[[name]] <- value
+    frame[[paste0(name, "_derivative1")]] <- c(NA, diff(value))
+    frame[[paste0(name, "_derivative1_power2")]] <- c(NA, diff(value)^2)
+    frame[[paste0(name, "_power2")]] <- value^2
+  }
+  frame$std_dvars <- c(NA, runif(n - 1))
+  frame$framewise_displacement <- c(NA, seq_len(n - 1) / n)
+  for (k in 0:2) frame[[sprintf("cosine%02d", k)]] <- cos(pi * (k + 1) * (seq_len(n) - 0.5) / n)
+  for (k in 0:6) frame[[sprintf("a_comp_cor_%02d", k)]] <- rnorm(n)
+  frame$non_steady_state_outlier00 <- as.numeric(seq_len(n) == 1)
+  frame$motion_outlier00 <- as.numeric(seq_len(n) == 7)
+  frame$motion_outlier01 <- as.numeric(seq_len(n) == 12)
+  frame <- change(as.data.frame(frame[setdiff(names(frame), drop)]))
+  file <- tempfile(fileext = ".tsv")
+  write.table(frame, file, sep = "\t", quote = FALSE, row.names = FALSE, na = "n/a")
+  list(file = file, frame = frame)
+}
+
+test_that("sets are the columns that their names say", {
+  written <- write_confounds()
+  frame <- written$frame
+  read <- function(...) readConfounds(written$file, ...)
+  expect_identical(colnames(read("motion")), c("trans_x", "trans_y", "trans_z", "rot_x", "rot_y", "rot_z"))
+  expect_equal(read("motion")[, ], as.matrix(frame[colnames(read("motion"))]), ignore_attr = TRUE, tolerance = 1e-12)
+  sizes <- c(motion = 6, motion12 = 12, motion24 = 24, wm_csf = 2, wm_csf8 = 8, global = 1, global4 = 4)
+  for (set in names(sizes)) expect_identical(ncol(read(set)), as.integer(sizes[[set]]), label = set)
+  expect_identical(ncol(read(c("motion24", "wm_csf8", "global4"))), 36L) # the 36 parameters of Ciric et al. (2017)
+  expect_setequal(colnames(read("global4")), c("global_signal", "global_signal_derivative1", "global_signal_power2",
+                                               "global_signal_derivative1_power2"))
+  expect_identical(colnames(read(c("wm_csf", "cosine*", "csf"))), c("white_matter", "csf", "cosine00", "cosine01",
+                                                                    "cosine02"))
+  expect_identical(ncol(read(sprintf("a_comp_cor_%02d", 0:4))), 5L)
+  expect_identical(colnames(read("a_comp_cor_0?")), sprintf("a_comp_cor_%02d", 0:6))
+  expect_type(read("motion"), "double")
+  packed <- paste0(written$file, ".gz")
+  connection <- gzfile(packed, "w")
+  writeLines(readLines(written$file), connection)
+  close(connection)
+  expect_identical(readConfounds(packed), read())
+})
+
+test_that("n/a in the first row is the second row's value, elsewhere an error", {
+  written <- write_confounds()
+  z <- readConfounds(written$file, "motion24")
+  expect_false(anyNA(z))
+  derivative <- written$frame$rot_y_derivative1
+  expect_equal(z[, "rot_y_derivative1"], c(derivative[2], derivative[-1]), tolerance = 1e-12)
+  expect_equal(z[1, "rot_y_derivative1_power2"], derivative[2]^2, ignore_attr = TRUE, tolerance = 1e-12)
+  expect_equal(z[1, "rot_y"], written$frame$rot_y[1], ignore_attr = TRUE, tolerance = 1e-12)
+  holed <- write_confounds(change = function(frame) {
+    frame$csf[5] <- NA
+    frame
+  })
+  expect_error(readConfounds(holed$file, "wm_csf"), "'file' has n/a in column \"csf\", row 5; choose other columns")
+  expect_identical(ncol(readConfounds(holed$file, "motion")), 6L)
+})
+
+test_that("outliers are kept out by weights or by a column for each, with the same coefficients", {
+  written <- write_confounds()
+  z <- readConfounds(written$file, "motion")
+  expect_identical(which(!attr(z, "keep")), c(1L, 7L, 12L))
+  scrubbed <- readConfounds(written$file, c("motion", "scrub"))
+  expect_identical(colnames(scrubbed)[7:9], c("outlier_1", "outlier_7", "outlier_12"))
+  expect_identical(scrubbed[, 1:6], z[, ])
+  expect_identical(which(scrubbed[, 7:9] == 1), c(1L, 40L + 7L, 80L + 12L))
+  x <- normal(40, 5)
+  left_out <- residuals(lm(x ~ z, subset = attr(z, "keep")))
+  for (r in list(gpuCor(x, covariates = z, weights = attr(z, "keep"), output = "matrix"),
+                 gpuCor(x, covariates = scrubbed, output = "matrix"))) {
+    expect_equal(r[, ], cor(left_out), ignore_attr = TRUE, tolerance = 1e-6)
+  }
+  # A threshold of one's own; the first volume has no displacement, but it is not in steady state.
+  strict <- readConfounds(written$file, "motion", fd = 0.9)
+  expect_identical(which(!attr(strict, "keep")), c(1L, 38L, 39L, 40L))
+  none <- write_confounds(drop = c("motion_outlier00", "motion_outlier01", "non_steady_state_outlier00"))
+  expect_true(all(attr(readConfounds(none$file), "keep")))
+  expect_identical(ncol(readConfounds(none$file, c("motion", "scrub"))), 6L)
+  expect_identical(ncol(readConfounds(written$file, "scrub")), 3L)
+})
+
+test_that("what is no file of confounds is an error that says so", {
+  written <- write_confounds(drop = c("csf", "framewise_displacement"))
+  read <- function(...) readConfounds(written$file, ...)
+  expect_error(read("wm_csf"), "'file' has no column \"csf\" of set \"wm_csf\"; it has 49 other columns$")
+  expect_error(read("moton"), "no column \"moton\"; did you mean \"motion\"")
+  expect_error(read("cosin00"), "did you mean \"cosine00\"")
+  expect_error(read("edge*"), "no column \"edge*\"; it has", fixed = TRUE)
+  expect_error(read(character()), "'columns' must be names of sets or of columns")
+  expect_error(read(1:3), "not 1:3")
+  expect_error(read(fd = 0.5), "'fd' needs column \"framewise_displacement\"")
+  expect_error(readConfounds(write_confounds()$file, fd = "a"), "'fd' must be a number")
+  expect_error(readConfounds("none.tsv"), "'file' is \"none.tsv\", which does not exist")
+  text <- write_confounds(change = function(frame) transform(frame, rot_x = "b"))
+  expect_error(readConfounds(text$file), "column \"rot_x\" of 'file' has text, \"b\"")
+  file <- tempfile()
+  writeLines("trans_x", file)
+  expect_error(readConfounds(file), "'file' has 0 rows")
+})

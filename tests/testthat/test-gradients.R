@@ -1,0 +1,166 @@
+# Gradients: diffusion maps, against the formula written out.
+
+# Regions on a line share signals with their neighbors.
+line_of_regions <- function(n_var, n_obs = 150, seed = 2) {
+  set.seed(seed)
+  sources <- n_var + 20
+  at <- function(n, low, high) seq(low, high, length.out = n)
+  mixing <- exp(-outer(at(n_var, 0, 1), at(sources, -0.2, 1.2), "-")^2 / 0.02)
+  x <- matrix(rnorm(n_obs * sources), n_obs) %*% t(mixing) + matrix(rnorm(n_obs * n_var, 0, 0.5), n_obs)
+  colnames(x) <- paste0("r", seq_len(n_var))
+  x
+}
+
+# The definition, of a matrix of weights with zero diagonal: the random walk's matrix is not symmetric.
+gradients_by_hand <- function(w, n, fraction, kernel, alpha, time) {
+  keep <- floor(fraction * nrow(w) + 1e-9)
+  kept <- t(apply(w, 1, function(row) replace(row, -order(-row)[seq_len(keep)], 0)))
+  kept[kept < 0] <- 0
+  size <- sqrt(rowSums(kept^2))
+  cosine <- kept %*% t(kept) / outer(size, size)
+  affinity <- if (kernel == "cosine") cosine else 1 - acos(pmin(cosine, 1)) / pi
+  d <- rowSums(affinity)
+  l <- affinity * d^-alpha * rep(d^-alpha, each = nrow(w))
+  p <- l / rowSums(l)
+  found <- eigen(p)
+  lambda <- Re(found$values[2:(n + 1)])
+  v <- Re(found$vectors[, 2:(n + 1), drop = FALSE]) / Re(found$vectors[1, 1]) # the first is constant
+  list(gradients = v %*% diag(if (time == 0) lambda / (1 - lambda) else lambda^time, n), lambda = lambda)
+}
+
+expect_gradients <- function(found, hand, tolerance, label) {
+  expect_equal(unname(found$lambda), hand$lambda, tolerance = tolerance, label = paste(label, "lambda"))
+  for (k in seq_along(hand$lambda)) {
+    ours <- unname(found$gradients[, k])
+    sign <- sign(sum(ours * hand$gradients[, k]))
+    expect_equal(ours, sign * hand$gradients[, k], tolerance = tolerance, label = paste(label, "gradient", k))
+    expect_gt(ours[which.max(abs(ours))], 0)
+  }
+}
+
+no_diagonal <- function(r) replace(r, seq(1, length(r), nrow(r) + 1), 0)
+
+test_that("gradients are those of the formula", {
+  x <- line_of_regions(60)
+  w <- no_diagonal(cor(x))
+  rows <- covering(kernel = c("cosine", "normalized_angle"), alpha = c(0, 0.5, 1), time = c(0, 1, 3),
+                   fraction = c(0.1, 0.25, 1))
+  for (k in seq_len(nrow(rows))) {
+    row <- rows[k, ]
+    found <- gpuGradients(w, 4, row$fraction, row$kernel, row$alpha, row$time)
+    hand <- gradients_by_hand(w, 4, row$fraction, row$kernel, row$alpha, row$time)
+    expect_gradients(found, hand, 1e-7, paste(unlist(row), collapse = " "))
+  }
+  # The first gradient is the order on the line.
+  first <- gpuGradients(x, 1)$gradients[, 1]
+  expect_gt(abs(cor(first, 1:60, method = "spearman")), 0.97)
+})
+
+test_that("data, networks and matrices give the same gradients", {
+  x <- line_of_regions(60)
+  found <- gpuGradients(x, 3, precision = "double")
+  expect_identical(dimnames(found$gradients), list(colnames(x), paste0("gradient", 1:3)))
+  expect_gradients(found, gradients_by_hand(no_diagonal(cor(x)), 3, 0.1, "cosine", 0.5, 0), 1e-7, "data")
+  for (same in list(cor(x), Matrix::Matrix(cor(x), sparse = TRUE), gpuCorNetwork(x, density = 1),
+                    gpuCor(x), gpuCor(x, output = "matrix"))) {
+    expect_equal(gpuGradients(same, 3)$gradients, found$gradients, tolerance = 1e-4, label = class(same)[1])
+    expect_identical(rownames(gpuGradients(same, 3)$gradients), colnames(x))
+  }
+  # Arguments of the network are passed on.
+  expect_gradients(gpuGradients(x, 3, method = "spearman", precision = "double"),
+                   gradients_by_hand(no_diagonal(cor(x, method = "spearman")), 3, 0.1, "cosine", 0.5, 0), 1e-7, "rho")
+  subjects <- list(line_of_regions(60, seed = 3), line_of_regions(60, seed = 4))
+  z <- tanh(no_diagonal((atanh(no_diagonal(cor(subjects[[1]]))) + atanh(no_diagonal(cor(subjects[[2]])))) / 2))
+  expect_gradients(gpuGradients(subjects, 2, combine = "fisher"), gradients_by_hand(z, 2, 0.1, "cosine", 0.5, 0),
+                   1e-4, "subjects")
+})
+
+test_that("only the strongest of each row are kept, of equal ones the first", {
+  w <- methods::as(Matrix::Matrix(rbind(c(0, 3, 1, 2), c(3, 0, 0.5, -4), c(1, 0.5, 0, 0.5), c(2, -4, 0.5, 0)),
+                                  sparse = TRUE), "generalMatrix")
+  kept <- as.matrix(gpucor:::strongest_of_rows(w, 0.5))
+  expect_identical(t(kept), rbind(c(0, 3, 0, 2), c(3, 0, 0.5, 0), c(1, 0.5, 0, 0), c(2, 0, 0.5, 0)))
+  expect_identical(colSums(as.matrix(gpucor:::strongest_of_rows(w, 0.1)) != 0), c(1, 1, 1, 1))
+  expect_identical(gpucor:::kept_in_row(200, 1 - 0.9), 20) # 1 - 0.9 is less than 0.1
+})
+
+test_that("RSpectra finds what LAPACK finds", {
+  skip_if_not_installed("RSpectra")
+  x <- line_of_regions(gpucor:::MIN_SPECTRA)
+  w <- no_diagonal(cor(x))
+  for (kernel in c("cosine", "normalized_angle")) {
+    units <- gpucor:::unit_columns(gpucor:::strongest_of_rows(gpucor:::weights_by_row(w, 0.1), 0.1))
+    affinity <- gpucor:::affinity_of(units, kernel)
+    scale <- 1 / sqrt(affinity$product(rep(1, nrow(w))))
+    found <- gpucor:::leading_eigen(affinity, scale, 4)
+    truth <- eigen(affinity$dense() * outer(scale, scale), symmetric = TRUE)
+    expect_equal(found$values, truth$values[1:4], tolerance = 1e-10)
+    expect_equal(abs(colSums(found$vectors * truth$vectors[, 1:4])), rep(1, 4), tolerance = 1e-10)
+  }
+})
+
+test_that("variables without a positive weight have no gradient", {
+  x <- line_of_regions(40)
+  w <- no_diagonal(cor(x))
+  w[7, ] <- w[, 7] <- -abs(w[7, ])
+  w[9, ] <- w[, 9] <- NA
+  expect_warning(found <- gpuGradients(w, 3, 0.25), "^2 of 40 variables without a positive weight, thus without")
+  expect_identical(unname(which(is.na(found$gradients[, 2]))), c(7L, 9L))
+  kept <- w[-c(7, 9), -c(7, 9)]
+  expect_gradients(list(gradients = found$gradients[-c(7, 9), ], lambda = found$lambda),
+                   gradients_by_hand(kept, 3, 10 / 38, "cosine", 0.5, 0), 1e-7, "isolated")
+  expect_identical(summary(found)$missing, 2L)
+})
+
+test_that("real regions: filtered_func_data", {
+  file <- file.path(Sys.getenv("GPUCOR_TEST_DATA"), "filtered_func_data.nii.gz")
+  skip_if_not(nzchar(Sys.getenv("GPUCOR_TEST_DATA")) && file.exists(file),
+              "GPUCOR_TEST_DATA with filtered_func_data.nii.gz")
+  img <- readVoxels(file)
+  average <- rowMeans(img, dims = 3)
+  blocks <- (slice.index(average, 1) - 1) %/% 6 + 20 * ((slice.index(average, 2) - 1) %/% 6) +
+    400 * ((slice.index(average, 3) - 1) %/% 4) + 1
+  x <- suppressMessages(voxelMatrix(img, average > 8000))
+  atlas <- voxelImage(blocks[attr(x, "mask")], x)
+  regions <- parcelMeans(x, atlas)
+  large <- table(atlas[atlas > 0]) >= 20
+  regions <- regions[, large[colnames(regions)]]
+  expect_gt(ncol(regions), 100)
+  w <- no_diagonal(cor(regions))
+  for (kernel in c("cosine", "normalized_angle")) {
+    found <- gpuGradients(regions, 5, kernel = kernel, precision = "double")
+    expect_gradients(found, gradients_by_hand(w, 5, 0.1, kernel, 0.5, 0), 1e-6, kernel)
+  }
+})
+
+test_that("gradients are printed, summed up, drawn and made a data frame", {
+  x <- line_of_regions(40)
+  g <- gpuGradients(x, 3)
+  expect_output(print(g), "3 gradients of 40 variables: diffusion map of the cosine of rows, the strongest 10 %")
+  expect_output(print(g), "gradient1 +gradient2 +gradient3")
+  expect_identical(as.data.frame(g)["r3", "gradient2"], g$gradients[3, 2])
+  expect_identical(summary(g)$lambda, g$lambda)
+  expect_output(print(summary(g)), "quantiles:")
+  texts <- texts_of(plot(g))
+  for (text in c("gradient1", "gradient2", "lambda")) expect_true(text %in% texts)
+  coords <- cbind(1:40, rep(1:2, 20), 0)
+  expect_true("gradient2" %in% texts_of(plot(g, "map", gradient = 2, coords = coords)))
+  expect_true(all(c("Gradient", "Eigenvalues") %in% texts_of(plot(g, coords = coords))))
+  expect_true("variable" %in% texts_of(plot(gpuGradients(x, 1), "scatter")))
+  expect_error(plot(g, "map"), "type = \"map\" needs 'coords'")
+})
+
+test_that("what has no gradients is an error that says so", {
+  x <- line_of_regions(20)
+  two <- as.matrix(Matrix::bdiag(no_diagonal(cor(x)), no_diagonal(cor(x))))
+  expect_error(gpuGradients(two, 2), "the network is not connected")
+  expect_error(gpuGradients(x, 20), "'n' is 20, but only 20 variables can have gradients, at most one fewer")
+  expect_error(gpuGradients(x, 0), "'n' must be a whole number")
+  expect_error(gpuGradients(x, fraction = 0), "'fraction' must be a number above 0")
+  expect_error(gpuGradients(x, kernel = "cosinus"), "'kernel' must be one of")
+  expect_error(gpuGradients(x, alpha = 2), "'alpha' must be a number between 0 and 1")
+  expect_error(gpuGradients(cor(x), method = "spearman"), "argument 'method' is for data, and 'x' is a network")
+  expect_error(gpuGradients(gpuCorNetwork(x[, 1:9], x[, 10:20], k = 2)), "'x' must be symmetric or data")
+  expect_error(gpuGradients(-abs(cor(x))), "'x' has no positive weight")
+  expect_error(gpuGradients("a"), "'x' must be")
+})
