@@ -54,7 +54,8 @@ setClass("gpuTOMNetwork", contains = "gpuCorNetwork", slots = c(overlap = "list"
 
 #' @rdname gpuCorCompare
 #' @exportClass gpuCorDifference
-setClass("gpuCorDifference", contains = "gpuCorNetwork", slots = c(error = "numeric", maxima = "numeric"))
+setClass("gpuCorDifference", contains = "gpuCorNetwork", slots = c(error = "numeric", maxima = "numeric",
+                                                                   components = "list", groups = "numeric"))
 
 # `rows`: compressed rows of the lower triangle, or of y.
 new_network <- function(rows, task, class = if (is.null(task$y)) "gpuCorNetwork" else "gpuCorNetworkXY") {
@@ -63,10 +64,14 @@ new_network <- function(rows, task, class = if (is.null(task$y)) "gpuCorNetwork"
                                          call = task$call)))
 }
 
-new_difference <- function(rows, task, value, error, maxima) {
+# `components`: list() or list(table, of).
+new_difference <- function(rows, task, value, error, maxima, components = list()) {
   rows$x <- atanh(rows$x)
   rows$threshold <- atanh(rows$threshold)
-  if (length(rows$tests) && !is.null(error)) rows$tests$distribution <- list(deviation = error) # standard error
+  if (length(rows$tests) && !is.null(error)) {
+    rows$tests$distribution <- list(deviation = error, groups = several_groups(task$x)) # standard error
+  }
   result <- new_network(rows, task, "gpuCorDifference")
-  with_slots(result, list(error = as.numeric(error), value = as.numeric(value), maxima = as.numeric(maxima)))
+  with_slots(result, list(error = as.numeric(error), value = as.numeric(value), maxima = as.numeric(maxima),
+                           components = components, groups = as.numeric(several_groups(task$x))))
 }

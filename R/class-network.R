@@ -34,7 +34,7 @@ describe_network <- function(d, weight = weight_names[[d$sign]]) {
 
 network_title <- function(net) {
   what <- switch(value_name(net),
-    difference = "Differences of z between two groups: network",
+    difference = "Differences of Fisher's z: network",
     overlap = paste0("Topological overlap, in the place of r: ", describe_rule(net@overlap), "\nNetwork"),
     "Network"
   )
@@ -45,6 +45,7 @@ network_title <- function(net) {
 
 show_network <- function(object) {
   cat(network_title(object))
+  if (is(object, "gpuCorDifference")) show_components(object@components$table)
   top <- checked(.Call(r_strongest, object@x, 6L, choose_threads(setting(NULL, "threads"))))
   if (!length(top)) return(invisible(object))
   edges <- name_edges(object@i[top] + 1L, findInterval(top - 1, object@p), object@x[top], object@Dimnames[[1L]],
@@ -52,6 +53,12 @@ show_network <- function(object) {
   cat("strongest:\n")
   print(stats::setNames(edges, c("from", "to", value_name(object))), digits = 4L, row.names = FALSE)
   invisible(object)
+}
+
+show_components <- function(table) {
+  if (is.null(table)) return(invisible())
+  cat(n_of(nrow(table), "component"), if (nrow(table)) ", the largest:", "\n", sep = "")
+  if (nrow(table)) print(utils::head(table), digits = 4L, row.names = FALSE)
 }
 
 #' @rdname gpuCorNetwork-class
@@ -76,13 +83,15 @@ as.data.frame.gpuNetwork <- function(x, row.names = NULL, optional = FALSE, ...)
 
 with_tests_of_difference <- function(edges, x) {
   if (length(x@error)) { # one standard error for all pairs
-    edges$statistic <- edges$difference / x@error
-    edges$p.value <- two_sided(edges$statistic)
+    tests <- z_tests(edges$difference / x@error, if (length(x@groups)) x@groups)
+    edges[names(tests)] <- tests
+    if (length(x@groups)) edges$df <- rep(x@groups - 1, nrow(edges))
   }
   if (length(x@maxima)) {
     edges$p.adjusted <- adjusted_differences(x@maxima, edges$p.value, permuted_values(edges, !length(x@error)), x@sign)
   }
-  edges[intersect(c("from", "to", "difference", "statistic", "df", "p.value", "fdr", "p.adjusted"), names(edges))]
+  edges[intersect(c("from", "to", "component", "r.x", "r.y", "class", "difference", "statistic", "df", "p.value", "fdr",
+                    "p.adjusted"), names(edges))]
 }
 
 # ---- summary

@@ -2,7 +2,8 @@
 
 # Columns of the data frame; the first is the effect size.
 TEST_COLUMNS <- list(gpuCorTest = c("r", "conf.low", "conf.high", "n", "statistic", "p.value", "p.adjusted"),
-                     gpuCorCompare = c("difference", "statistic", "df", "p.value", "fdr", "p.adjusted"),
+                     gpuCorCompare = c("difference", "r.x", "r.y", "class", "statistic", "df", "p.value", "fdr",
+                                       "p.adjusted"),
                      gpuAssociation = c("r", "statistic", "p.value", "fdr", "p.adjusted"))
 
 effect_of <- function(x) x[[TEST_COLUMNS[[class(x)[1L]]][1L]]]
@@ -47,7 +48,7 @@ describe_tests <- function(x) {
   n <- if (is.numeric(x$n)) x$n
   tests <- if (inherits(x, "gpuAssociation")) x$tests else length(effect_of(x))
   of <- switch(class(x)[1L],
-    gpuCorCompare = paste0(", differences of z of ", describe_groups(x$n)),
+    gpuCorCompare = paste0(", ", compared_words(x)),
     gpuAssociation = paste0(" of ", n_of(nrow(x$r), "variable"), " and ", n_of(ncol(x$r), "trait"))
   )
   paste0(method_title(x$method), of, ", ", n_of(tests, "test"),
@@ -55,12 +56,19 @@ describe_tests <- function(x) {
          adjusted_phrase(attr(x, "adjusted"), x$method, n, if (!inherits(x, "gpuCorCompare")) x$df))
 }
 
-describe_groups <- function(n) {
+describe_groups <- function(n, what) {
   group <- function(n) {
     if (length(n) == 1L) return(n_of(n, "observation"))
-    paste0(length(n), " subjects (", format_count(sum(n)), " observations)")
+    paste0(length(n), " ", what, " (", format_count(sum(n)), " observations)")
   }
-  paste0(group(n$x), " against ", group(n$y))
+  paste(c(group(n$x), if (!is.null(n$y)) group(n$y)), collapse = " against ")
+}
+
+compared_words <- function(x) {
+  what <- switch(x$compared, groups = "differences", several = "standard deviation", pairs = "paired differences",
+                 mean = "mean", contrast = "contrast")
+  paste(what, if (x$compared == "mean") "z of" else "of z of",
+        describe_groups(x$n, if (x$compared == "several") "groups" else "subjects"))
 }
 
 #' @rdname gpuCorTest

@@ -20,12 +20,16 @@ adjustment_of_subjects <- function(x) {
     found[[name]] <- range_if_any(unlist(lapply(own, `[[`, name)))
   }
   if (length(c(found$lost, found$effective)) && !is_random(x)) found$left <- range_if_any(x$counted$n - 2)
-  c(found, list(subjects = length(x$data), combined = if (x$n_first == length(x$data)) combined_words(x)))
+  is_one_value <- x$n_first == length(x$data) && is.null(x$model)
+  c(found, list(subjects = length(x$data) / x$sessions, combined = if (is_one_value) combined_words(x)))
 }
 
 range_if_any <- function(values) if (length(values)) unique(range(values))
 
 combined_words <- function(x) {
   switch(x$name, mean = "by the mean", fisher = "by Fisher's z", min = "by the minimum",
-         quantile = paste("by the", format(x$fraction), "quantile"))
+         quantile = paste("by the", format(x$level), "quantile"),
+         fraction = paste("by the fraction above", format(x$level)), icc2 = "by ICC(2,1) of their sessions",
+         icc3 = "by ICC(3,1) of their sessions", t = "by Student's t", sd = "by the standard deviation",
+         argmax = "by which is the largest")
 }

@@ -10,7 +10,10 @@
 #'
 #' * `combine`: `"mean"`, the weighted mean (the default, with a message); `"fisher"`, the tanh of the weighted mean of
 #'   Fisher's z, `atanh(r)`; `"min"`, the smallest coefficient, so that with `sign = "positive"` edges are those that
-#'   every subject has; `"quantile"`, a quantile as [stats::quantile()] defines it.
+#'   every subject has; `"quantile"`, a quantile as [stats::quantile()] defines it; `"fraction"`, the fraction of the
+#'   subjects whose coefficient is above the number `above`; `"icc2"` or `"icc3"`, see the section on reliability.
+#'   [gpuCor()] also has summaries that are no coefficients: `"sd"`, the standard deviation of the coefficients; `"t"`,
+#'   the statistic of `t.test(atanh(r))`; `"argmax"`, the number of the subject with the largest coefficient.
 #' * `probs`: a number in \[0, 1\], with `"quantile"`. Default: the median.
 #' * `subject_weights`: a positive number for each subject. Default: equal weights for `"mean"`; n - 3 for `"fisher"`, n
 #'   being the number of observations, which minimizes the variance.
@@ -18,6 +21,7 @@
 #'   are combined.
 #' * `weights`, `covariates`, `data`: as in [gpucor-measures], a list with an element for each subject, or a function of
 #'   the subject's number. A value that is not a list applies to every subject.
+#' * `above`: a number between -1 and 1, with `"fraction"`.
 #' * `effects`: `"random"` or `"fixed"`, see the section on p values.
 #' * `subjects`: the number of subjects, if `x` is a function.
 #'
@@ -37,12 +41,25 @@
 #'   be autocorrelated. With `na.rm = TRUE` a pair is tested with the subjects that have a coefficient, at least two.
 #' * `"fixed"`: the conclusion is about these subjects only, and their observations are independent. The weighted mean z
 #'   has the standard error `sqrt(sum(w^2 / (n - 3))) / sum(w)`, where n is reduced by the rank of the covariates. The
-#'   variance is 1.06 times as large for Spearman's rho (Fieller and others 1957). `df`, a number for each subject,
+#'   variance is 1.06 times as large for Spearman's rho (Fieller and others 1957), and counts as 1.1 times as large for
+#'   bicor (0.95 to 1.2 times in simulated normal data). `df`, a number for each subject,
 #'   replaces n - 2, for example by the effective degrees of freedom of a series. Not available for Kendall's tau-b,
 #'   pairwise-complete observations and `na.rm = TRUE`.
 #'
 #' If subjects differ, or their volumes are autocorrelated, p values of `"fixed"` are far too small. See
 #' [gpucor-p-values].
+#'
+#' @section Reliability:
+#' Does a pair's correlation tell subjects apart, and does it come out again in another session? Intraclass correlations
+#' compare the variation among subjects with that among their sessions (Shrout and Fleiss 1979). Give `x` as a list of
+#' subjects, each a list of its sessions' matrices, as many for each subject. Each pair has a Fisher z in each session
+#' of each subject, with the mean squares of a two-way analysis of variance; `"icc2"` is ICC(2,1), absolute agreement,
+#' which counts a shift between sessions as error, and `"icc3"` is ICC(3,1), consistency, which does not. Values below
+#' -1, which ICC(2,1) of very few subjects can have, count as -1.
+#'
+#' [gpuCor()] returns the coefficient of every pair, `gpuConnectivity(maps = "mean")` the mean over each column's pairs,
+#' and [gpuCorNetwork()] the pairs that are reliable. Lists in `weights`, `covariates` and `data` have an element for
+#' each session: first those of the first subject, then those of the next.
 #'
 #' @section Memory and time: Prepared columns of all subjects are kept on the GPU (about 6 bytes a value) or on the
 #'   processor (8 bytes), up to `memory` or a quarter of free memory. If they do not fit, they are prepared again when
@@ -55,6 +72,9 @@
 #'
 #' Fisher RA (1921). On the "probable error" of a coefficient of correlation deduced from a small sample. *Metron* 1,
 #' 3-32.
+#'
+#' Shrout PE, Fleiss JL (1979). Intraclass correlations: uses in assessing rater reliability. *Psychological Bulletin*
+#' 86, 420-428.
 #' @seealso [gpuCorCompare()] for the difference between two groups of subjects; [gpucor-p-values] for which data p
 #'   values are valid
 #' @examples
@@ -66,15 +86,21 @@
 #' r <- gpuCor(subjects, combine = "quantile", probs = 0.5)
 #' all.equal(r[1, 2], median(sapply(subjects, function(x) cor(x[, 1], x[, 2]))))
 #' gpuCorNetwork(function(i) subjects[[i]], subjects = 3, threshold = 0.3, combine = "mean")
+#'
+#' sessions <- lapply(subjects, function(x) list(x[c(TRUE, FALSE), ], x[c(FALSE, TRUE), ])) # halves
+#' gpuCor(sessions, combine = "icc3")
 #' @name subjects
 NULL
 
-combinations <- c("mean", "fisher", "min", "quantile")
+# Ways to combine coefficients to a value that may be negative and is at most 1, and to other numbers.
+combinations <- c("mean", "fisher", "min", "quantile", "fraction", "icc2", "icc3")
+summaries <- c("t", "sd", "argmax")
 
-# Works like check_input(), for one subject or several. `tests`: TRUE if p values will be computed.
-check_data <- function(x, y, use, method, settings, tests = FALSE) {
+# Works like check_input(), for one subject or several. `tests`: TRUE if p values will be computed; `summarizes`: TRUE
+# if values may be other numbers than coefficients.
+check_data <- function(x, y, use, method, settings, tests = FALSE, summarizes = FALSE) {
   given <- settings$combination
-  if (is_subjects(x)) return(check_subjects(x, y, use, method, settings, given, tests))
+  if (is_subjects(x)) return(check_subjects(x, y, use, method, settings, given, tests, summarizes))
   check_uncombined(given)
   check_input(x, y, use, method, settings$assay)
 }
@@ -87,20 +113,46 @@ check_uncombined <- function(given) {
 }
 
 # Returns the input with subjects' data instead of matrices; a single subject's data are matrices.
-check_subjects <- function(x, y, use, method, settings, given, tests) {
-  rule <- check_combination(given)
+check_subjects <- function(x, y, use, method, settings, given, tests, summarizes) {
+  rule <- check_combination(given, summarizes)
   effects <- check_effects(given, tests)
   n <- subjects_of(x, y, given$subjects)
-  data <- read_subjects(x, y, n, use, method, settings$assay)
+  sessions <- if (rule$how %in% c("icc2", "icc3")) sessions_of(x, y, n) else 1L
+  names <- if (sessions == 1L) subject_names(n) else session_names(n, sessions)
+  n <- n * sessions
+  if (sessions > 1L) {
+    refuse_plan(settings, paste0("combine = \"", rule$how, "\""))
+    x <- unlist(x, recursive = FALSE)
+    if (!is.null(y)) y <- unlist(y, recursive = FALSE)
+  }
+  data <- read_subjects(x, y, n, use, method, settings$assay, names)
   if (n == 1L) {
     return(list(x = data$x[[1L]], y = data$y[[1L]], scalar = FALSE, asked = asked_of_subject(settings$asked, 1L, 1L)))
   }
-  designs <- subject_designs(settings, data, method, use, effects)
-  counted <- count_subjects(data, designs, method, use, settings)
+  designs <- subject_designs(settings, data, method, use, effects, names)
+  counted <- count_subjects(data, designs, method, use, settings, names)
   weights <- if (effects == "random") rep(1, n) else check_subject_weights(given$subject_weights, rule$how, counted$n)
   if (is.null(given$combine)) tell_mean(settings)
-  list(x = new_subjects(data$x, rule, weights, sum(weights), counted, designs, effects),
+  list(x = new_subjects(data$x, rule, weights, sum(weights), counted, designs, effects, sessions = sessions),
        y = if (!is.null(y)) new_subjects(data$y), scalar = FALSE)
+}
+
+# Returns the number of sessions of each subject: x is a list of subjects, each a list of its sessions' matrices.
+sessions_of <- function(x, y, n) {
+  counts <- lapply(list(x = x, y = y), function(data) if (is.list(data)) unique(lengths(data)))
+  if (!is.list(x) || !all(vapply(x, function(subject) is.list(subject) && !is.object(subject), NA))) {
+    fail("an intraclass correlation needs a list of subjects, each a list of its sessions' matrices")
+  }
+  if (n < 2L) fail("an intraclass correlation needs at least two subjects, not ", n)
+  if (length(counts$x) > 1L || counts$x < 2L || (!is.null(y) && !identical(counts$x, counts$y))) {
+    fail("all subjects must have the same number of sessions, at least two, not ",
+         paste(sort(unique(unlist(counts))), collapse = ", "))
+  }
+  counts$x
+}
+
+session_names <- function(n, sessions) {
+  paste0("subject ", rep(seq_len(n), each = sessions), ", session ", rep(seq_len(sessions), n))
 }
 
 # A plan shows no message, as it calls the function several times.
@@ -110,13 +162,14 @@ tell_mean <- function(settings) {
           "has the other ways")
 }
 
-# `effects`: "random", "fixed", or "none" without tests; `n_first`: number of subjects in the first of two groups.
+# `effects`: "random", "fixed", or "none" without tests; `n_first`: number of subjects in the first of two groups;
+# `model`: see data-group-model.R; `sessions`: number of successive elements of data that belong to one subject.
 new_subjects <- function(data, rule = NULL, weights = NULL, total = 1, counted = NULL, designs = NULL,
-                         effects = "none", n_first = length(data)) {
+                         effects = "none", n_first = length(data), model = NULL, sessions = 1) {
   code <- if (!is.null(rule)) constant(paste("combine", rule$how))
   structure(list(data = data, names = colnames(data[[1L]]), name = rule$how, how = code,
-                 fraction = rule$fraction, skips = rule$skips, weights = weights, total = total, counted = counted,
-                 designs = designs, effects = effects, n_first = n_first),
+                 level = rule$level, sessions = sessions, skips = rule$skips, weights = weights, total = total,
+                 counted = counted, designs = designs, effects = effects, n_first = n_first, model = model),
             class = "gpuCorSubjects")
 }
 
@@ -170,14 +223,36 @@ dim.gpuCorSubjects <- function(x) c(sum(vapply(x$data, nrow, 0L)), ncol(x$data[[
 #' @export
 dimnames.gpuCorSubjects <- function(x) if (!is.null(x$names)) list(NULL, x$names)
 
-check_combination <- function(given) {
-  how <- check_choice(if (is.null(given$combine)) "mean" else given$combine, combinations, "combine")
+# Returns list(how, level, skips).
+check_combination <- function(given, summarizes = FALSE) {
+  how <- given$combine
+  if (!summarizes && is.character(how) && length(how) == 1L && how %in% summaries) {
+    fail("combine = \"", how, "\" gives no coefficients; only gpuCor() has it")
+  }
+  how <- check_choice(if (is.null(how)) "mean" else how, c(combinations, if (summarizes) summaries), "combine")
   if (!is.null(given$probs) && how != "quantile") {
     fail("'probs' has a meaning with combine = \"quantile\" only; leave it out")
   }
-  fraction <- if (is.null(given$probs)) 0.5 else check_fraction(given$probs, "probs", zero = TRUE)
+  if (is.null(given$above) != (how != "fraction")) {
+    fail("combine = \"fraction\" is the fraction of the subjects whose coefficient is above 'above'; give both")
+  }
+  level <- if (how == "fraction") {
+    check_above(given$above)
+  } else if (is.null(given$probs)) {
+    0.5
+  } else {
+    check_fraction(given$probs, "probs", zero = TRUE)
+  }
   skips <- if (is.null(given$na.rm)) FALSE else check_flag(given$na.rm, "na.rm")
-  list(how = how, fraction = fraction, skips = skips)
+  if (skips && how %in% c("argmax", "icc2", "icc3")) {
+    fail("combine = \"", how, "\" needs the coefficients of all subjects; leave na.rm = TRUE out")
+  }
+  list(how = how, level = level, skips = skips)
+}
+
+check_above <- function(above) {
+  if (!is_number_within(above, -1, 1)) fail("'above' must be a number between -1 and 1, not ", show_value(above))
+  above
 }
 
 # Returns the number of subjects in x, which y must match. `n`: argument 'subjects'.
@@ -327,7 +402,7 @@ count_subjects <- function(data, designs, method, use, settings, names = subject
 
 check_subject_weights <- function(weights, how, n) {
   if (is.null(weights)) return(if (how == "fisher") fisher_weights(n) else rep(1, length(n)))
-  if (how %in% c("min", "quantile")) {
+  if (!how %in% c("mean", "fisher")) {
     fail("'subject_weights' do not matter with combine = \"", how, "\"; leave them out")
   }
   ok <- is.numeric(weights) && length(weights) == length(n) && all(is.finite(weights)) && all(weights > 0)
@@ -369,7 +444,7 @@ is_lioness <- function(x) is_combined(x) && !is.null(x$lioness)
 is_random <- function(x) is_combined(x) && x$effects == "random"
 
 check_tested_combination <- function(x) {
-  if (x$name == "fisher") return(invisible())
+  if (x$name %in% c("fisher", "spread")) return(invisible())
   fail("p values of subjects' coefficients follow from combine = \"fisher\" only; combine is \"", x$name, "\"")
 }
 
@@ -382,8 +457,11 @@ combined_significance <- function(task) {
   }
   if (is_random(task$x)) return(random_significance(task))
   list(n = sum(task$x$counted$n), one_by_one = FALSE, single = TRUE, quotients = NULL,
-       distribution = list(error = combined_error(task$x, task$method)))
+       distribution = list(error = combined_error(task$x, task$method), groups = several_groups(task$x)))
 }
+
+# Returns the number of groups whose equality is tested by chi-squared, or NULL.
+several_groups <- function(x) if (is_combined(x) && x$name == "spread") length(x$data)
 
 # ---- random effects: Student's t of each subject's z
 
@@ -391,13 +469,18 @@ random_significance <- function(task) {
   x <- task$x
   check_tested_combination(x)
   check_group_sizes(x)
-  n <- length(x$data)
   list(n = sum(x$counted$n), one_by_one = TRUE, single = FALSE, quotients = NULL, score = function(p) -log(p),
-       p_of_score = function(score) exp(-score), distribution = list(df = n - if (x$n_first < n) 2 else 1))
+       p_of_score = function(score) exp(-score), distribution = list(df = max_df(x)))
+}
+
+# Returns the max degrees of freedom of a pair's t.
+max_df <- function(x) {
+  n <- length(x$data)
+  if (is.null(x$model)) n - (if (x$n_first < n) 2 else 1) else x$model$df
 }
 
 check_group_sizes <- function(x) {
-  if (!has_single(x)) return(invisible())
+  if (!is.null(x$model) || !has_single(x)) return(invisible())
   fail("effects = \"random\" needs at least two subjects", if (length(x$data) > x$n_first) " in each group",
        ", whose z vary; effects = \"fixed\" takes one")
 }
@@ -406,13 +489,13 @@ has_single <- function(x) any(c(x$n_first, length(x$data) - x$n_first) == 1)
 
 # Returns the task whose coefficients are t / sqrt(t^2 + df), from Student's t.
 with_t <- function(task) {
-  task$x$name <- "t"
-  task$x$how <- constant("combine t")
+  task$x$name <- "t as coefficient"
+  task$x$how <- constant("combine t as coefficient")
   task
 }
 
 # Columns of tables with tests of groups.
-GROUP_COLUMNS <- c("statistic", "df")
+GROUP_COLUMNS <- c("component", "r.x", "r.y", "class", "statistic", "df")
 
 # Tests the entries of rows, or all pairs without rows. Returns difference (the mean z, or the difference of the groups'
 # means), statistic and df.
@@ -437,8 +520,9 @@ with_group_tests <- function(rows, task) {
 
 # ---- fixed effects: the variance of each subject's z follows from its number of observations
 
-# The variance of a z of n observations, times n - 3.
-Z_VARIANCES <- c(pearson = 1, spearman = 1.06)
+# The variance of a z of n observations, times n - 3. That of bicor is 0.95 to 1.0 without a correlation, and 1.1 to 1.2
+# if it is 0.9.
+Z_VARIANCES <- c(pearson = 1, spearman = 1.06, bicor = 1.1)
 
 # Returns the standard error of the weighted mean of z, or stops if it is not the same for all pairs.
 combined_error <- function(x, method) {

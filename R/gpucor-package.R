@@ -16,7 +16,7 @@
 #' | variables against traits | [gpuAssociation()] |
 #' | lags of time series | argument `lag` of [gpuCor()] and [gpuCorNetwork()] |
 #' | sliding windows | [gpuCorWindows()] |
-#' | many subjects; two groups | [subjects]; [gpuCorCompare()] |
+#' | many subjects, their reliability; groups, designs, components | [subjects]; [gpuCorCompare()] |
 #' | partial correlations given all other columns | argument `partial`, see [gpucor-measures] |
 #' | adjusting for a batch, motion or age | argument `covariates`, see [gpucor-measures]; the residuals themselves: [gpuClean()] |
 #' | only some pairs: within modules, between chromosomes, beyond a distance | [pairMask()] |

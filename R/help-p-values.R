@@ -79,10 +79,16 @@
 #' | [gpuCorCompare()] of two matrices | normal, 50 rows or more in each group | valid |
 #' | the same | normal, fewer rows | valid at 0.05; the far tail is not valid, see below |
 #' | the same | other, or series | not valid for correlated pairs, see below |
-#' | the same, `n_perm` | rows are exchangeable, any distribution | nearly valid |
+#' | the same, `"bicor"` | normal, n = 50 | valid, or conservative without correlation |
+#' | [gpuCorCompare()] of several matrices | as of two matrices | as of two matrices |
+#' | [gpuCorCompare()] of two, `n_perm` | rows are exchangeable, any distribution | nearly valid |
 #' | the same, `n_perm`, `covariates` | residuals are exchangeable | nearly valid |
 #' | [gpuCorCompare()] of two lists | subjects are a sample of each group | valid or conservative |
 #' | the same, `n_perm` | labels of subjects are exchangeable | valid |
+#' | [gpuCorCompare()] of one list, or `paired` | subjects are a sample | valid; with `n_perm` nearly valid |
+#' | [gpuCorCompare()] with `design` | linear effects on z, the same variance in all subjects | valid |
+#' | the same, `n_perm` | residuals are exchangeable | nearly valid |
+#' | [gpuCorCompare()] with `components` | as for `n_perm` | nearly valid |
 #' | [gpuCorNetwork()] of a list, `combine = "fisher"` | subjects are a sample | valid |
 #' | `effects = "fixed"` | all subjects have the same correlation, independent rows | valid |
 #' | `effects = "fixed"` | subjects differ | not valid: 0.31, five against five |
@@ -116,7 +122,8 @@
 #' Use `n_perm` for data that are not normal and for groups of fewer than 50 rows, and `df` for series. The normal
 #' approximation of Fisher's z holds for bivariate normal data. If the correlation is 0.8 in both groups of 50 rows, the
 #' size is 0.31 for t with 3 degrees of freedom, 0.47 for lognormal variables and 0.16 for AR(0.6) series. Spearman's
-#' rho has 0.064 for normal variables, 0.11 for t with 3 degrees of freedom and 0.12 for lognormal variables. With 15
+#' rho has 0.064 for normal variables, 0.11 for t with 3 degrees of freedom and 0.12 for lognormal variables; bicor has
+#' 0.047, 0.105 and 0.15. With 15
 #' rows in each group `fdr = 0.05` has edges in 0.11 of the data sets without a difference, with 50 in 0.06.
 #'
 #' @section Preservation of modules:

@@ -63,7 +63,8 @@ shard_arguments <- function(entry, arguments) {
 # Returns how subjects' coefficients are combined, or NULL for one data set.
 combination_of <- function(x) {
   if (!is_combined(x)) return(NULL)
-  list(rule = list(how = x$name, fraction = x$fraction, skips = x$skips), weights = x$weights, total = x$total)
+  list(rule = list(how = x$name, level = x$level, skips = x$skips), weights = x$weights, total = x$total,
+       sessions = x$sessions)
 }
 
 designs_of <- function(x, settings) {

@@ -39,7 +39,7 @@ round_task <- function(work, round) {
     task$settings["design"] <- list(if (length(designs)) designs[[1L]])
   } else {
     how <- round$combination
-    task$x <- new_subjects(work$x, how$rule, how$weights, how$total, designs = designs)
+    task$x <- new_subjects(work$x, how$rule, how$weights, how$total, designs = designs, sessions = how$sessions)
     if (length(work$y)) task$y <- new_subjects(work$y)
   }
   task

@@ -8,7 +8,8 @@ plot.gpuTests <- function(x, type = c("auto", "p.value", "volcano"), ...) {
   p <- as.vector(x$p.value)
   if (inherits(x, "gpuCorCompare")) {
     range <- range(0, effect, finite = TRUE)
-    return(draw_tests(x, type, effect, log_p_of_z(x$statistic), "difference of z", range, ...))
+    log_p <- if (is.null(x$df)) log_p_of_z(x$statistic) else log(p)
+    return(draw_tests(x, type, effect, log_p, "difference of z", range, ...))
   }
   draw_tests(x, type, effect, if (isTRUE(x[["log.p"]])) p else log(p), method_title(x$method), c(-1, 1), ...)
 }

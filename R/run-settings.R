@@ -59,7 +59,7 @@ precisions <- c("single", "double")
 ADJUSTMENT <- c("weights", "weights_are", "covariates", "data", "bandpass", "tr", "df", "options")
 
 # The formals of functions that combine the coefficients of several subjects, see ?subjects.
-COMBINATION <- c("combine", "subjects", "subject_weights", "probs", "na.rm")
+COMBINATION <- c("combine", "subjects", "subject_weights", "probs", "above", "na.rm")
 
 # Checks settings as far as they do not depend on this machine's GPUs.
 check_run_settings <- function(given) {

@@ -34,8 +34,8 @@ network_details <- function(rows, task) {
 edge_frame <- function(rows, names_x, names_y, threads) {
   edges <- checked(.Call(r_sorted_edges, rows$p, rows$i, rows$x, threads))
   is_stable <- length(rows$stability) > 0L
-  is_stored <- !vapply(rows$tests[c("p.value", "near", "lag")], is.null, NA)
-  at <- if (is_stable || any(is_stored)) entries_at(rows, edges)
+  is_stored <- any(c("p.value", "near", "lag", "class") %in% names(rows$tests))
+  at <- if (is_stable || is_stored) entries_at(rows, edges)
   frame <- name_edges(edges$from, edges$to, edges$r, names_x, names_y)
   list2DF(c(frame, edge_tests(edges$r, rows$tests, at, threads), if (is_stable) list(stability = rows$stability[at])))
 }

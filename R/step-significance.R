@@ -3,7 +3,8 @@
 # and each p is computed.
 
 # The distribution of a coefficient r under independence is a list with one of `df` of Student's t, for r, or r /
-# `scale` if present; the standard `deviation` of a normal r; the standard `error` of a normal atanh(r); `chi_squared`,
+# `scale` if present; the standard `deviation` of a normal r; the standard `error` of a normal atanh(r), or with
+# `groups` of the root of a chi-squared variable with one degree of freedom less than groups; `chi_squared`,
 # the number of observations n for which n r + 1 is chi-squared, with one side; `exact`, the p value of each possible
 # |r|, largest first, in equal steps, `steps` from -1 to 1; or `any`, a list of distributions, of which each pair has
 # one.
@@ -17,7 +18,7 @@ min_r <- function(p, distribution) {
     return(if (found) max(0, 1 - (2 * found - 1) / distribution$steps) else Inf)
   }
   if (!is.null(distribution$deviation)) return(min_z(p) * distribution$deviation)
-  if (!is.null(distribution$error)) return(tanh(min_z(p) * distribution$error))
+  if (!is.null(distribution$error)) return(tanh(min_z(p, distribution$groups) * distribution$error))
   if (!is.null(distribution$chi_squared)) return(max(0, (min_z(p)^2 - 1) / distribution$chi_squared))
   df <- distribution$df
   r <- 1 / sqrt(1 + df / stats::qt(p / 2, df, lower.tail = FALSE)^2) # also valid if t^2 is 0 or Inf
@@ -30,8 +31,8 @@ ROUNDING <- 1e-12
 # Returns p values of coefficients: the inverse of min_r().
 p_of_r <- function(r, distribution, threads) {
   if (!is.null(distribution$exact)) return(distribution$exact[1 + round((1 - abs(r)) / 2 * distribution$steps)])
-  if (!is.null(distribution$deviation)) return(two_sided(r / distribution$deviation))
-  if (!is.null(distribution$error)) return(two_sided(atanh(r) / distribution$error))
+  if (!is.null(distribution$deviation)) return(two_sided(r / distribution$deviation, distribution$groups))
+  if (!is.null(distribution$error)) return(two_sided(atanh(r) / distribution$error, distribution$groups))
   if (!is.null(distribution$chi_squared)) return(two_sided(sqrt(pmax(0, distribution$chi_squared * r + 1))))
   if (!is.null(distribution$scale)) r <- r / distribution$scale
   checked(.Call(r_t_p, r, distribution$df, threads))
@@ -207,8 +208,12 @@ fdr_threshold <- function(pass, range, task, significance) {
 
 # ---- p values of pairs
 
-# Returns the min |z| of a standard normal z with a two-sided p value of at most p.
-min_z <- function(p) stats::qnorm(p / 2, lower.tail = FALSE)
+# Returns the min |z| of a standard normal z with a two-sided p value of at most p; with `groups`, the min z whose
+# square has the p value in the chi-squared distribution of so many groups.
+min_z <- function(p, groups = NULL) {
+  if (is.null(groups)) return(stats::qnorm(p / 2, lower.tail = FALSE))
+  sqrt(stats::qchisq(p, groups - 1, lower.tail = FALSE))
+}
 
 # Drops the edges whose own score is too small. cut(): returns the min score from a function that counts the scores of
 # at least a given value, and the number of scores. All other pairs have smaller scores. `pairs`: see with_tests().
@@ -226,7 +231,7 @@ keep_by_scores <- function(rows, task, significance, cut, pairs = NULL) {
   others <- if (!is.null(pairs)) p_where(is_significant & !is_of_sign)
   is_edge <- is_significant & is_of_sign
   rows <- with_tests(rows, task, significance, pairs, others, p_where(is_edge))
-  rows$tests <- c(rows$tests, lapply(rows$group_tests[GROUP_COLUMNS], `[`, is_edge))
+  rows$tests <- c(rows$tests, lapply(rows$group_tests[c("statistic", "df")], `[`, is_edge))
   rows[c("p", "i", "x")] <- .Call(r_keep_scores, rows$p, rows$i, rows$x, scores, min_weight, side, threads)
   rows$threshold <- NA_real_
   rows
@@ -321,7 +326,13 @@ EXACT_UNTOLD <- 14
 # Permuted observations have the same coefficient except for rounding, on a GPU in single precision.
 SAME_COEFFICIENT <- 1e-6
 
-two_sided <- function(z) 2 * stats::pnorm(-abs(z))
+# The inverse of min_z().
+two_sided <- function(z, groups = NULL) {
+  if (is.null(groups)) 2 * stats::pnorm(-abs(z)) else stats::pchisq(z^2, groups - 1, lower.tail = FALSE)
+}
+
+# Returns the tests of normal z, or of roots of chi-squared variables (min_z()).
+z_tests <- function(z, groups = NULL) list(statistic = if (is.null(groups)) z else z^2, p.value = two_sided(z, groups))
 
 # Returns p values adjusted for all pairs, in the order of found$p.value. `values`: the statistic of the maxima.
 adjusted_differences <- function(maxima, p, values, sign, threads = 1L) {
@@ -329,4 +340,9 @@ adjusted_differences <- function(maxima, p, values, sign, threads = 1L) {
 }
 
 # Returns the statistic whose maxima permutations have: t with random effects, otherwise tanh(difference).
-permuted_values <- function(found, is_random) if (is_random) found$statistic else tanh(found$difference)
+permuted_values <- function(found, is_random) {
+  if (is_random) pmax(pmin(found$statistic, MAX_T), -MAX_T) else tanh(found$difference)
+}
+
+# A larger t, of subjects that all but agree, counts as this one when permutations are compared.
+MAX_T <- 1e9

@@ -88,7 +88,8 @@ gpuConnectivity <- function(x, y = NULL, threshold = NULL, density = NULL, power
                             pairs = NULL, precision = c("single", "double"), weights = NULL, weights_are = NULL,
                             covariates = NULL, data = NULL, bandpass = NULL, tr = NULL, df = NULL, partial = FALSE,
                             shrinkage = "auto", options = NULL, assay = NULL, combine = NULL, subjects = NULL,
-                            subject_weights = NULL, probs = NULL, na.rm = NULL, ..., control = gpuControl(...)) {
+                            subject_weights = NULL, probs = NULL, above = NULL, na.rm = NULL, ...,
+                            control = gpuControl(...)) {
   check_control(control, missing(control), ...names())
   check_not_threshold(x, y)
   if (!is.null(threshold) && !is.null(density)) fail("give only one of 'threshold' and 'density'")

@@ -54,7 +54,7 @@
 #' @param shrinkage With `partial`: a number from 0 to 1, or `"auto"` to estimate it.
 #' @param options A named list of options of the measure, such as `list(maxPOutliers = 0.05)` for `"bicor"`.
 #' @param assay A string or number: the assay of an experiment, see [gpucor-containers].
-#' @param combine,subjects,subject_weights,probs,na.rm How to combine the coefficients of many subjects, see [subjects].
+#' @param combine,subjects,subject_weights,probs,above,na.rm How to combine the coefficients of many subjects, see [subjects].
 #' @param ... Settings of the run, passed to [gpuControl()]: `backend`, `threads`, `devices`, `memory`, `progress`,
 #'   `keep`.
 #' @param control The same settings as one object, the result of [gpuControl()].
@@ -123,7 +123,7 @@ gpuCor <- function(x, y = NULL, method = c("pearson", "kendall", "spearman", "bi
                    precision = c("single", "double"), weights = NULL, weights_are = NULL, covariates = NULL,
                    data = NULL, bandpass = NULL, tr = NULL, df = NULL, partial = FALSE, shrinkage = "auto",
                    options = NULL, assay = NULL, combine = NULL,
-                   subjects = NULL, subject_weights = NULL, probs = NULL, na.rm = NULL, ...,
+                   subjects = NULL, subject_weights = NULL, probs = NULL, above = NULL, na.rm = NULL, ...,
                    control = gpuControl(...)) {
   check_control(control, missing(control), ...names())
   output <- check_output(output)
@@ -138,7 +138,7 @@ gpuCor <- function(x, y = NULL, method = c("pearson", "kendall", "spearman", "bi
   use <- check_use(use)
   settings <- new_settings(control, asked_of(mget(c(ADJUSTMENT, PARTIAL))), precision, mget(COMBINATION),
                            assay = assay)
-  input <- check_data(x, y, use, method, settings)
+  input <- check_data(x, y, use, method, settings, summarizes = TRUE)
   if (length(settings$asked)) settings <- designed_input(settings, input, method, use)
   if (!is.null(lag)) {
     task <- list(x = input$x, y = input$y, method = method, use = use, settings = settings)

@@ -1,26 +1,43 @@
-#' Pairs whose correlation differs between two groups
+#' Pairs whose correlation differs between groups
 #'
 #' `gpuCorCompare()` tests for every pair of columns whether its correlation differs between two groups of subjects (two
 #' lists of matrices) or two groups of samples (two matrices). It returns the difference of Fisher's z, its statistic
-#' and p value, for all pairs or as a network of the pairs that differ.
+#' and p value, for all pairs or as a network of the pairs that differ. It also tests pairs of subjects, one group, and
+#' contrasts of a linear model of the subjects.
 #'
 #' **Two matrices**, such as the expression of the same genes in patients and controls: two independent correlations are
 #' compared by Fisher's z (`effects = "fixed"`). This is valid for independent rows of nearly normal data and 50 rows or
 #' more in each group. With fewer rows the smallest p values are too small, and with heavy tails or outliers those of
-#' correlated pairs are, also by `method = "spearman"`: use `n_perm`. For time series give `df`, two numbers.
+#' correlated pairs are, also by `method = "spearman"` or `"bicor"`: use `n_perm`. For time series give `df`, two
+#' numbers.
+#'
+#' **More than two groups of samples**: give a list of matrices as `x`, without `y`, and `effects = "fixed"`. The
+#' statistic is chi-squared with as many degrees of freedom as groups less one, `sum(w * (z - mean)^2)`, where the mean
+#' is weighted by `w = n - 3` (divided by 1.06 for Spearman's rho and 1.1 for bicor). `difference` is the weighted
+#' standard deviation of the groups' z. What holds for two matrices holds here; there is no `n_perm`.
 #'
 #' **Two lists of subjects**, such as scans: each subject's coefficient becomes `z = atanh(r)`, and the groups' z are
 #' compared by Welch's t test, `t.test(z_x, z_y)` (`effects = "random"`). Each group needs at least two subjects. Rows
 #' within a subject may be autocorrelated, because only the variation among subjects counts.
 #'
+#' **Other designs of subjects** test the same z, one for each subject, and return the same results:
+#'
+#' * `paired = TRUE`: two sessions or treatments of the same subjects, in the same order in `x` and `y`:
+#'   `t.test(z_x, z_y, paired = TRUE)`.
+#' * `x` alone: whether the mean z of the subjects is 0, `t.test(z)`; `difference` is that mean.
+#' * `x` with `design` and `contrast`: a linear model of all subjects, `lm(z ~ design - 1)`; `difference` is the
+#'   contrast of its coefficients. `design` has a row for each subject, for example `model.matrix(~ group + age)`, whose
+#'   contrast `"group1"` is the difference between the groups adjusted for age. All subjects have the same variance
+#'   here.
+#'
 #' `effects = "fixed"` for lists tests the difference of the weighted mean z of these subjects only, with weight n - 3
-#' for n observations. Its variance is `1 / sum(n_x - 3) + 1 / sum(n_y - 3)`, and 1.06 times that for Spearman's rho. If
-#' subjects differ or rows are autocorrelated, there are many false discoveries. `df`, a number for each subject (first
-#' those of `x`), replaces n - 2.
+#' for n observations. Its variance is `1 / sum(n_x - 3) + 1 / sum(n_y - 3)`, 1.06 times that for Spearman's rho, and
+#' 1.1 times for bicor. If subjects differ or rows are autocorrelated, there are many false discoveries. `df`, a number
+#' for each subject (first those of `x`), replaces n - 2.
 #'
 #' Give at most one criterion; without one, all pairs are returned:
 #'
-#' * `threshold`: the minimum difference of z, a number of at least 0.
+#' * `threshold`: the minimum difference of z, a number of at least 0; with `components`, the minimum t.
 #' * `density`: the fraction of all pairs to keep, those with the largest differences.
 #' * `k`: the k partners of each column with the largest differences.
 #' * `p.value`: the maximum two-sided p value, not adjusted.
@@ -42,6 +59,12 @@
 #'   difference. All permutations share one computation of the subjects' coefficients. Few subjects have few
 #'   labelings: adjusted p values are at least about 0.1 for 3 against 3 subjects (2 of 20 labelings, because swapped
 #'   groups have the same statistic), and 0.008 for 5 against 5 (2 of 252).
+#' * `paired = TRUE`, or `x` alone: the signs of the subjects' differences, or z, are flipped at random, as z is
+#'   symmetric about its mean. The statistic is t. n subjects have 2^n sign flips, so that adjusted p values are at
+#'   least 2 / 2^n: 0.06 for 5 subjects.
+#' * `design`: the residuals of the model without the contrast are permuted among subjects, and fitted again (Freedman
+#'   and Lane 1983). If that model has no intercept, because the contrast tests the mean itself, the residuals' signs
+#'   are flipped instead. The statistic is t.
 #' * Two matrices: rows are permuted, and the statistic is the standardized difference. Each permutation takes as long
 #'   as the comparison. Rows must be independent, which those of time series are not. Within each group, columns (for
 #'   Spearman their ranks) are first centered by the median and divided by the median absolute deviation, so that groups
@@ -53,32 +76,54 @@
 #'   or 9 rows, the family-wise error at 0.05 was 0.05 to 0.07 for normal and 0.05 to 0.16 for lognormal data, with
 #'   Spearman's rho 0.01 to 0.08 for both.
 #'
+#' @section Components (network-based statistic):
+#' With `components`, `threshold` is a t: the pairs whose t is at least `threshold` in size, or by `sign`, form a
+#' network, and columns that are connected in it a component (Zalesky and others 2010). The p value of a component is
+#' the fraction of the permutations, including the data themselves, that have one at least as large. It controls the
+#' family-wise error over components. It finds large components of small differences that no single pair reveals, but
+#' says nothing about any one of their pairs. Choose `threshold` before looking at results: t of 3 to 4 is usual.
+#'
+#' The size of a component is the number of its pairs (`"size"`), or the sum of their t less `threshold` (`"sum"`). The
+#' result is the network, with slot `components`: `$table` has a row for each component, the largest first, with
+#' `columns` (how many it has), `size` and `p.value`; `$of` is the component of each column. `as.data.frame()` has
+#' column `component`. Memory: 12 bytes for each column and permutation.
+#'
 #' @inheritParams gpuCorNetwork
 #' @param x,y Two matrices with the same columns, each what [gpuCor()] takes as `x`; or two lists of these, one for each
-#'   subject; or two functions as in [subjects], with `subjects = c(n_x, n_y)`.
+#'   subject; or two functions as in [subjects], with `subjects = c(n_x, n_y)`. `y` may be missing, see Details.
 #' @param threshold,density,k,p.value,fdr A number, see Details; at most one of them.
 #' @param sign A string: `"absolute"`, `"positive"` (stronger in `x`) or `"negative"` (stronger in `y`). May be
 #'   abbreviated.
-#' @param method A string: `"pearson"` or `"spearman"`; for two lists with random effects also `"kendall"`, `"bicor"`,
-#'   `"cosine"` or `"distance"`. `"mi"` is an error. May be abbreviated.
+#' @param method A string: `"pearson"`, `"spearman"` or `"bicor"`; with random effects also `"kendall"`, `"cosine"` or
+#'   `"distance"`. `"mi"` is an error. May be abbreviated.
 #' @param output A string, with a criterion: `"matrix"`, or `"edges"` for the data frame that `as.data.frame()` makes of
 #'   it.
-#' @param subjects Two integers, if `x` and `y` are functions: the numbers of subjects.
+#' @param subjects Two integers, if `x` and `y` are functions: the numbers of subjects. One integer without `y`.
 #' @param n_perm An integer: the number of permutations; 0 for none.
 #' @param effects A string: `"random"` or `"fixed"`, see Details.
+#' @param paired `TRUE` if subject i of `y` is subject i of `x`.
+#' @param design A numeric matrix with a row for each subject of `x`, without `y`, and a column for each term.
+#' @param contrast A numeric vector with a number for each column of `design`; or the name of a column.
+#' @param components `"size"` or `"sum"`, with `threshold` and `n_perm`: see the section on components.
+#' @param classes A number, the level of significance for the correlations of each group: adds the columns `r.x` and
+#'   `r.y`, the groups' own coefficients, and `class`, one of the nine classes of DGCA (McKenzie and others 2016) such
+#'   as `"+/-"`: positive in `x`, negative in `y`; 0 if the group's own p value is above the level. The p values of
+#'   groups are not adjusted, and classes say nothing about the difference: choose pairs by its `fdr`.
 #' @param pairs With a criterion: a mask of the pairs to compute, from [pairMask()]. Densities, rates and `n_perm` refer
 #'   to these pairs.
-#' @return Without a criterion: a list of class `gpuCorCompare` with `difference`, `statistic` (t; fixed effects: z),
-#'   `df` (random effects), `p.value`, `fdr` and, with `n_perm`, `p.adjusted`, each a `dist` that takes names,
-#'   `$fdr["a", "b"]`; and `error` (fixed effects: the standard error of all differences), `n` (each group's numbers of
-#'   observations), `method`, `use`. `as.data.frame()` has a row for each pair.
+#' @return Without a criterion: a list of class `gpuCorCompare` with `difference`, `statistic` (t; fixed effects: z, or
+#'   chi-squared), `df` (t and chi-squared), `p.value`, `fdr` and, with `n_perm`, `p.adjusted`, each a `dist` that takes
+#'   names, `$fdr["a", "b"]`; and `error` (fixed effects: the standard error of all differences), `n` (each group's
+#'   numbers of observations), `compared` (`"groups"`, `"several"`, `"pairs"`, `"mean"` or `"contrast"`), `method`, `use`.
+#'   `as.data.frame()` has a row for each pair.
 #'
 #'   With a criterion: a symmetric sparse matrix of differences of class `gpuCorDifference`, a [gpuCorNetwork-class]
-#'   with slots `error` and `maxima` (of the permutations); or a data frame `from`, `to`, `difference`, `statistic`,
-#'   `df`, `p.value`, `fdr`, `p.adjusted`, as far as they apply, the largest difference first.
-#' @section Errors: As [gpuCorNetwork()]. Random effects: a group of one subject. Fixed effects: other methods than
-#'   Pearson's and Spearman's, pairwise-complete observations, fewer than four observations of a subject. Permuted rows:
-#'   `bandpass`, `weights` other than 0 and 1. All pairs: a result that does not fit in free memory.
+#'   with slots `error`, `maxima` (of the permutations) and `components`; or a data frame `from`, `to`, `difference`,
+#'   `statistic`, `df`, `p.value`, `fdr`, `p.adjusted`, `component`, as far as they apply, the largest difference first.
+#' @section Errors: As [gpuCorNetwork()]. Random effects: a group of one subject; `design` with columns that others
+#'   determine. Fixed effects: other methods than Pearson's, Spearman's and bicor, pairwise-complete observations, fewer
+#'   than four observations of a subject. Permuted rows: `bandpass`, `weights` other than 0 and 1. All pairs: a result
+#'   that does not fit in free memory.
 #' @references
 #' Fisher RA (1921). On the "probable error" of a coefficient of correlation deduced from a small sample. *Metron* 1,
 #' 3-32.
@@ -86,62 +131,88 @@
 #' Freedman D, Lane D (1983). A nonstochastic interpretation of reported significance levels. *Journal of Business and
 #' Economic Statistics* 1, 292-298.
 #'
+#' McKenzie AT, Katsyv I, Song WM, Wang M, Zhang B (2016). DGCA: a comprehensive R package for differential gene
+#' correlation analysis. *BMC Systems Biology* 10, 106.
+#'
 #' Welch BL (1947). The generalization of "Student's" problem when several different population variances are involved.
 #' *Biometrika* 34, 28-35.
 #'
 #' Westfall PH, Young SS (1993). *Resampling-based multiple testing*. Wiley.
+#'
+#' Zalesky A, Fornito A, Bullmore ET (2010). Network-based statistic: identifying differences in brain networks.
+#' *NeuroImage* 53, 1197-1207.
 #' @seealso [subjects]; [gpucor-p-values] for which data p values are valid
 #' @examples
 #' manual <- as.matrix(mtcars[mtcars$am == 1, 1:7])
 #' automatic <- as.matrix(mtcars[mtcars$am == 0, 1:7])
 #' gpuCorCompare(manual, automatic)
-#' gpuCorCompare(manual, automatic, p.value = 0.05, output = "edges")
+#' gpuCorCompare(manual, automatic, p.value = 0.05, output = "edges", classes = 0.05)
 #' set.seed(1)
 #' head(as.data.frame(gpuCorCompare(manual, automatic, n_perm = 99)))
 #'
 #' subjects <- lapply(1:10, function(i) matrix(rnorm(400), 40))
 #' gpuCorCompare(subjects[1:5], subjects[6:10])
+#' gpuCorCompare(subjects[1:5], subjects[6:10], paired = TRUE)
+#' design <- cbind(mean = 1, group = rep(0:1, 5), age = c(31, 40, 28, 35, 52, 47, 33, 29, 44, 38))
+#' gpuCorCompare(subjects, design = design, contrast = "group")
+#' gpuCorCompare(subjects[1:5], subjects[6:10], threshold = 3, n_perm = 99, components = "size")
 #' @order 1
 #' @export
-gpuCorCompare <- function(x, y, threshold = NULL, density = NULL, k = NULL, p.value = NULL, fdr = NULL,
+gpuCorCompare <- function(x, y = NULL, threshold = NULL, density = NULL, k = NULL, p.value = NULL, fdr = NULL,
                           method = c("pearson", "kendall", "spearman", "bicor", "cosine", "distance", "mi"),
                           use = "everything",
                           sign = c("absolute", "positive", "negative"), n_perm = 0, pairs = NULL, effects = NULL,
-                          subjects = NULL, output = c("matrix", "edges"), precision = c("single", "double"),
-                          weights = NULL, weights_are = NULL, covariates = NULL, data = NULL, bandpass = NULL,
-                          tr = NULL, df = NULL, options = NULL, assay = NULL, ..., control = gpuControl(...)) {
+                          paired = FALSE, design = NULL, contrast = NULL, components = NULL, classes = NULL,
+                          subjects = NULL, output = c("matrix", "edges"),
+                          precision = c("single", "double"), weights = NULL, weights_are = NULL, covariates = NULL,
+                          data = NULL, bandpass = NULL, tr = NULL, df = NULL, options = NULL, assay = NULL, ...,
+                          control = gpuControl(...)) {
   check_control(control, missing(control), ...names())
   check_not_coefficients(x, "x")
   check_not_coefficients(y, "y")
   output <- check_choice(output, c("matrix", "edges"), "output")
   n_perm <- check_whole(n_perm, "n_perm", 0, 1e9)
+  groups <- list(paired = check_flag(paired, "paired"), design = design, contrast = contrast)
   given <- Filter(Negate(is.null), list(threshold = threshold, density = density, k = k, p.value = p.value, fdr = fdr))
   if (!length(given) && !is.null(pairs)) fail("'pairs' needs a criterion; threshold = 0 keeps all of these pairs")
+  components <- check_components(components, given, n_perm)
+  if (!is.null(classes)) classes <- check_fraction(classes, "classes", zero = FALSE)
   settings <- new_settings(control, mget(ADJUSTMENT), precision, list(subjects = subjects, effects = effects), pairs,
                            assay)
-  task <- compare_task(x, y, sign, use, method, settings)
-  task$call <- sys.call()
+  task <- compare_task(x, y, groups, sign, use, method, settings)
+  task[c("call", "classes")] <- list(sys.call(), classes)
+  if (!is.null(classes)) check_classes(task)
+  check_spread(task, n_perm)
   if (!length(given)) check_comparison_memory(task)
   work <- compare_work(task, n_perm)
   task$settings <- work$permutations
   if (is_random(task$x)) check_group_sizes(task$x)
+  if (!is.null(components)) return(compare_components(task, given, components, n_perm, work$coefficients, output))
   error <- if (!is_random(task$x)) combined_error(task$x, task$method) # one for all differences
   if (length(given)) task <- compare_criterion(task, given)
   maxima <- if (n_perm > 0) permuted_differences(task, n_perm, error)
   task$settings <- work$coefficients
   if (!length(given)) return(compare_all(task, error, maxima))
   rows <- network_rows(task)
+  if (is_random(task$x) && is.null(rows$group_tests)) rows <- with_difference_tests(rows, task)
+  compare_output(rows, task, given, error, maxima, output)
+}
+
+compare_output <- function(rows, task, given, error, maxima, output, components = list()) {
   warn_constant(rows, colnames(task$x), NULL)
   warn_without(rows, task)
-  warn_perfect(atanh(rows$x))
-  if (is_random(task$x) && is.null(rows$group_tests)) rows <- with_difference_tests(rows, task)
-  network <- new_difference(rows, task, given[[1L]], error, maxima)
+  warn_perfect(atanh(rows$x), task$x)
+  if (!is.null(task$classes)) {
+    rows$tests <- c(if (length(rows$tests)) rows$tests else list(max = 1), group_classes(task, rows))
+  }
+  network <- new_difference(rows, task, given[[1L]], error, maxima, components)
   if (output == "matrix") network else as.data.frame(network)
 }
 
 # ---- the task
 
-compare_task <- function(x, y, sign, use, method, settings) {
+# `groups`: list(paired, design, contrast).
+compare_task <- function(x, y, groups, sign, use, method, settings) {
   use <- check_use(use)
   method <- check_method(method)
   if (!has_distribution(method)) {
@@ -151,36 +222,68 @@ compare_task <- function(x, y, sign, use, method, settings) {
   sizes <- group_sizes(x, y, settings$combination$subjects)
   n_first <- sizes[1L]
   names <- subject_names(sum(sizes), n_first)
-  effects <- check_group_effects(settings$combination$effects, sizes)
-  group <- function(x, names) {
-    assay <- if (is_subjects(x) || is_experiment(x)) settings$assay
-    read_subjects(if (is_subjects(x)) x else list(x), NULL, length(names), use, method, assay, names)$x
-  }
-  data <- c(group(x, names[seq_len(n_first)]), group(y, names[-seq_len(n_first)]))
-  check_same_columns(data[[n_first + 1L]], data[[1L]], "y", "that of 'x'")
+  is_spread <- length(sizes) == 1L && is.null(groups$design) && identical(settings$combination$effects, "fixed")
+  model <- if (!is_spread) group_model(sizes, groups$paired, groups$design, groups$contrast)
+  effects <- check_group_effects(settings$combination$effects, sizes, model)
+  data <- read_groups(x, y, names, n_first, use, method, settings)
   settings["pairs"] <- list(check_pairs(settings$pairs, data[[1L]], NULL))
   designs <- subject_designs(settings, list(x = data), method, use, effects, names)
   counted <- count_subjects(list(x = data), designs, method, use, settings, names)
-  each <- if (effects == "random") rep(1, length(data)) else fisher_weights(counted$n, names)
-  weights <- difference_weights(each, seq_along(data) <= n_first)
-  rule <- list(how = "fisher", fraction = 0.5, skips = FALSE)
-  all <- new_subjects(data, rule, weights, 1, counted, designs, effects, n_first)
+  weights <- if (!is.null(model)) {
+    model$weights
+  } else {
+    each <- if (effects == "random") rep(1, length(data)) else fisher_weights(counted$n, names)
+    if (is_spread) each else difference_weights(each, seq_along(data) <= n_first)
+  }
+  rule <- list(how = if (is_spread) "spread" else "fisher", level = 0.5, skips = FALSE)
+  total <- if (is_spread) sum(weights) else 1
+  all <- new_subjects(data, rule, weights, total, counted, designs, effects, n_first, model)
   task <- list(x = all, y = NULL, sign = sign, use = use, method = method, settings = settings)
   task$pairs <- count_pairs(task$x, NULL, settings)
   task
 }
 
-# `sizes`: number of subjects in each group. With one subject in each, the observations are the sample.
-check_group_effects <- function(effects, sizes) {
-  if (is.null(effects)) return(if (all(sizes == 1L)) "fixed" else "random")
-  check_choice(effects, effect_names, "effects")
+# Checks the test of several groups by chi-squared.
+check_spread <- function(task, n_perm) {
+  if (is.null(several_groups(task$x))) return(invisible())
+  if (length(task$x$data) < 2L) fail("effects = \"fixed\" without 'y' needs at least two groups in 'x', not 1")
+  if (n_perm > 0) fail("'n_perm' permutes the rows of two matrices, 'x' and 'y'; leave it out for several groups")
+  if (task$sign == "negative") fail("sign = \"negative\" has no meaning for several groups; leave it out")
 }
 
-group_sizes <- function(x, y, counts) {
-  if (!is.null(counts) && !(is.numeric(counts) && length(counts) == 2L)) {
-    fail("'subjects' must be two numbers, those of 'x' and of 'y', not ", show_value(counts))
+# Returns a list of the data of all subjects, those of x first.
+read_groups <- function(x, y, names, n_first, use, method, settings) {
+  group <- function(x, names) {
+    assay <- if (is_subjects(x) || is_experiment(x)) settings$assay
+    read_subjects(if (is_subjects(x)) x else list(x), NULL, length(names), use, method, assay, names)$x
   }
-  c(if (is_subjects(x)) count_of(x, counts[1L], "x") else 1L, if (is_subjects(y)) count_of(y, counts[2L], "y") else 1L)
+  data <- group(x, names[seq_len(n_first)])
+  if (is.null(y)) return(data)
+  data <- c(data, group(y, names[-seq_len(n_first)]))
+  check_same_columns(data[[n_first + 1L]], data[[1L]], "y", "that of 'x'")
+  data
+}
+
+# `sizes`: number of subjects in each group. With one subject in each, the observations are the sample.
+check_group_effects <- function(effects, sizes, model) {
+  if (is.null(effects)) return(if (is.null(model) && all(sizes == 1L)) "fixed" else "random")
+  effects <- check_choice(effects, effect_names, "effects")
+  if (effects == "fixed" && !is.null(model)) {
+    fail("effects = \"fixed\" compares independent groups; leave it out for pairs and 'design'")
+  }
+  effects
+}
+
+# Returns the number of subjects in each group: x, and y if it is given.
+group_sizes <- function(x, y, counts) {
+  n <- if (is.null(y)) 1L else 2L
+  if (n == 1L && !is_subjects(x)) fail("'y' is missing; one group must be a list of subjects' matrices")
+  if (!is.null(counts) && !(is.numeric(counts) && length(counts) == n)) {
+    fail("'subjects' must be ", if (n == 2L) "two numbers, those of 'x' and of 'y'" else "a number", ", not ",
+         show_value(counts))
+  }
+  size <- function(x, count, name) if (is_subjects(x)) count_of(x, count, name) else 1L
+  c(size(x, counts[1L], "x"), if (n == 2L) size(y, counts[2L], "y"))
 }
 
 # Returns the weights that turn z of subjects into the difference of the groups' means.
@@ -203,6 +306,41 @@ compare_criterion <- function(task, given) {
 
 # ---- the result
 
+# ---- gain and loss: each group's own coefficients
+
+check_classes <- function(task) {
+  if (task$x$n_first == length(task$x$data)) {
+    fail("'classes' are of two groups, 'x' and 'y'; leave it out")
+  }
+  if (!is_random(task$x) && permutes_labels(task)) {
+    fail("'classes' need two matrices, or effects = \"random\" for lists; leave it out")
+  }
+}
+
+# Returns list(r.x, r.y, class) of the entries of rows, or of all pairs without rows: each group's coefficient, tanh of
+# its mean z, and for both groups its sign, or 0 if its p value is above the level.
+group_classes <- function(task, rows = NULL) {
+  first <- seq_along(task$x$data) <= task$x$n_first
+  found <- lapply(list(x = first, y = !first), function(is_in) group_test(task, which(is_in), rows))
+  signs <- lapply(found, function(group) c("-", "0", "+")[2L + ifelse(group$p.value <= task$classes, sign(group$z), 0)])
+  class <- ifelse(is.na(signs$x) | is.na(signs$y), NA, paste(signs$x, signs$y, sep = "/"))
+  list(r.x = tanh(found$x$z), r.y = tanh(found$y$z), class = class)
+}
+
+# Returns the mean z of the subjects `at`, and its p value. A single matrix is given twice, as t needs two subjects; its
+# p value is that of Fisher's z.
+group_test <- function(task, at, rows) {
+  x <- task$x
+  n <- x$counted$n[at]
+  if (length(at) == 1L) at <- c(at, at)
+  x[c("data", "designs", "weights")] <- list(x$data[at], x$designs[at], x$weights[at])
+  x[c("n_first", "model")] <- list(length(at), NULL)
+  tests <- group_tests(replace(task, "x", list(x)), rows, part_of(task$settings, 1, 0, "coefficients of the groups"))
+  z <- tests$difference
+  list(z = z,
+       p.value = if (is_random(x)) p_of_tests(tests) else two_sided(z * sqrt((n - 3) / Z_VARIANCES[[task$method]])))
+}
+
 # Divides the progress bar: permutations come first, and p values and rates take three times as long as the differences.
 # Each permutation of rows takes as long as the differences; permutations of labels share one run.
 compare_work <- function(task, n_perm) {
@@ -222,7 +360,7 @@ check_comparison_memory <- function(task) {
 
 compare_all <- function(task, error, maxima) {
   found <- if (is_random(task$x)) random_differences(task) else fixed_differences(task, error)
-  warn_perfect(found$difference)
+  warn_perfect(found$difference, task$x)
   shape <- plain_dist_attributes(task$x, task$method)
   shaped <- function(values) {
     attributes(values) <- shape
@@ -234,9 +372,12 @@ compare_all <- function(task, error, maxima) {
     values <- permuted_values(found, is_random(task$x))
     found$p.adjusted <- adjusted_differences(maxima, found$p.value, values, task$sign, task$settings$threads)
   }
+  of_groups <- if (!is.null(task$classes)) group_classes(task)
   structure(
-    c(lapply(found, shaped),
-      list(error = error, n = group_counts(task$x), method = task$method, use = uses[task$use])),
+    c(lapply(c(found, of_groups[c("r.x", "r.y")]), shaped), of_groups["class"],
+      if (!is.null(several_groups(task$x))) list(df = several_groups(task$x) - 1),
+      list(error = error, n = group_counts(task$x), compared = what_is_compared(task$x), method = task$method,
+           use = uses[task$use])),
     class = c("gpuCorCompare", "gpuTests", "gpuCorResult"), adjusted = adjustment_of(task$settings, task$x)
   )
 }
@@ -245,7 +386,7 @@ fixed_differences <- function(task, error) {
   value <- run(task$x, NULL, task$method, task$use, "row", part_of(task$settings, 0, 0.25))
   doing(part_of(task$settings, 0.25, 0.25), "p values")
   difference <- atanh(as.vector(value))
-  list(difference = difference, statistic = difference / error, p.value = two_sided(difference / error))
+  c(list(difference = difference), z_tests(difference / error, several_groups(task$x)))
 }
 
 random_differences <- function(task) {
@@ -256,54 +397,126 @@ random_differences <- function(task) {
   list(difference = found$difference, statistic = found$statistic, df = found$df, p.value = p_of_tests(found))
 }
 
-# Adds tests to the entries of a network of differences.
+# Adds tests to the entries of a network of differences; a network of t gets its differences.
 with_difference_tests <- function(rows, task) {
   tests <- group_tests(task, rows, part_of(task$settings, 1, 0, "tests of the edges"))
-  rows$tests <- c(list(max = 1, p.value = p_of_tests(tests)), tests[GROUP_COLUMNS])
+  rows$tests <- c(list(max = 1, p.value = p_of_tests(tests)), tests[c("statistic", "df")])
+  if (task$x$name == "t as coefficient") rows$x <- tanh(tests$difference)
   rows
 }
 
+# ---- components of the pairs with a large t
+
+component_sizes <- c("size", "sum")
+
+check_components <- function(components, given, n_perm) {
+  if (is.null(components)) return(NULL)
+  components <- check_choice(components, component_sizes, "components")
+  if (!identical(names(given), "threshold")) fail("'components' needs 'threshold', the min size of t of their pairs")
+  if (n_perm == 0) fail("'components' needs 'n_perm', the number of permutations that their p values are from")
+  components
+}
+
+# The components of the data are those of permutation 0.
+compare_components <- function(task, given, components, n_perm, settings, output) {
+  threshold <- given$threshold
+  if (!is_number_within(threshold, 0, MAX_T) || threshold == 0) {
+    fail("'threshold' must be a t, a number above 0, not ", show_value(threshold))
+  }
+  if (!is_random(task$x)) fail("'components' are of t; give lists of subjects, and leave effects = \"fixed\" out")
+  n <- ncol(task$x)
+  check_memory(12 * n * (n_perm + 1), "gpuCorCompare(components = )",
+               paste(n_of(n, "column"), "and", n_of(n_perm, "permutation")), "use fewer permutations")
+  rule <- list(side = constant(task$sign), min = threshold, sums_weights = components == "sum")
+  found <- checked(.Call(r_components, task$x, method_code(task$method), task$use, rule,
+                         random_permutations(task, 0:n_perm), task$settings))
+  found <- component_table(found, colnames(task$x))
+  task$settings <- settings
+  task$criterion <- list(name = "threshold", value = threshold / sqrt(threshold^2 + max_df(task$x)))
+  task$mutual <- FALSE
+  task <- with_t(task)
+  rows <- with_difference_tests(network_rows(task), task)
+  rows$threshold <- NA_real_ # of the differences
+  rows$tests$component <- found$of[rows$i + 1L]
+  compare_output(rows, task, given, NULL, NULL, output, found)
+}
+
+# Returns list(table: a row for each component, the largest first; of: the row of each column, or NA).
+component_table <- function(found, names) {
+  inside <- which(found$size > 0)
+  first <- found$first[inside]
+  largest <- unique(first[order(-found$size[inside], first)])
+  sizes <- found$size[largest + 1L]
+  of <- stats::setNames(rep(NA_integer_, length(found$size)), names)
+  of[inside] <- match(first, largest)
+  permuted <- found$maxima[-1L]
+  p <- vapply(sizes, function(size) (1 + sum(permuted >= size)) / (1 + length(permuted)), 0)
+  list(table = data.frame(component = seq_along(largest), columns = tabulate(of, length(largest)), size = sizes,
+                          p.value = p),
+       of = of)
+}
+
 # Coefficients of 1 and -1 are replaced by values 2^-24 closer to 0, whose z is +-8.66. The groups' coefficients are not
-# stored: a difference above half of that reveals the pair, unless the other group's z is beyond 4.3, too.
-warn_perfect <- function(difference) {
+# stored: a difference above half of that reveals the pair, unless the other group's z is beyond 4.3, too. A contrast
+# has another scale.
+warn_perfect <- function(difference, x) {
+  if ((!is.null(x$model) && !isTRUE(x$model$is_mean)) || !is.null(several_groups(x))) return(invisible())
   n <- sum(abs(difference) > atanh(1 - 2^-24) / 2, na.rm = TRUE)
   if (n == 0) return(invisible())
   warn("gpuCorPerfect", n_of(n, "pair"), if (n == 1) " has" else " have", " a coefficient of 1 or -1, or nearly, in ",
-       "one group, whose z is infinite and counts as 8.66; look for equal columns and for few observations")
+       if (x$n_first < length(x$data)) "one group" else "most subjects",
+       ", whose z is infinite and counts as 8.66; look for equal columns and for few observations")
+}
+
+# Returns "groups", "several" (groups), "pairs", "mean" or "contrast".
+what_is_compared <- function(x) {
+  if (!is.null(several_groups(x))) return("several")
+  if (is.null(x$model)) return("groups")
+  if (!isTRUE(x$model$is_mean)) return("contrast")
+  if (x$n_first < length(x$data)) "pairs" else "mean"
 }
 
 group_counts <- function(x) {
   first <- seq_len(x$n_first)
-  list(x = x$counted$n_obs[first], y = x$counted$n_obs[-first])
+  Filter(length, list(x = x$counted$n_obs[first], y = x$counted$n_obs[-first]))
 }
 
 # ---- permutations
 
 # Returns TRUE if the subjects' labels are permuted, FALSE if the rows of both matrices are.
-permutes_labels <- function(task) length(task$x$data) > 2L
+permutes_labels <- function(task) length(task$x$data) > 2L || !is.null(task$x$model)
 
 # Returns the max of each permutation, see permuted_values(). Differences are scaled to the data's standard error.
 permuted_differences <- function(task, n_perm, error) {
-  if (is_random(task$x)) return(label_maxima(task, permuted_labels(task, n_perm) + 0))
+  if (is_random(task$x)) return(label_maxima(task, random_permutations(task, seq_len(n_perm))))
   found <- if (permutes_labels(task)) permuted_sums(task, n_perm) else permuted_rows(task, n_perm)
   tanh(atanh(pmax(found$maxima, 0)) * error / found$errors)
 }
 
+# Returns the weights of random effects, a column for each permutation; number 0 are the data as they are.
+random_permutations <- function(task, numbers) {
+  model <- task$x$model
+  if (is.null(model)) permuted_labels(task, numbers) + 0 else permuted_weights(model, numbers)
+}
+
 # Returns a subjects x permutations matrix, TRUE for subjects in the first group. Subjects are permuted among the
 # groups, which keep their sizes; the data are unchanged.
-permuted_labels <- function(task, n_perm) {
+permuted_labels <- function(task, numbers) {
   n <- length(task$x$data)
-  vapply(seq_len(n_perm), FUN.VALUE = logical(n), function(b) seq_len(n) %in% sample.int(n, task$x$n_first))
+  vapply(numbers, FUN.VALUE = logical(n), function(b) {
+    seq_len(n) %in% if (b == 0) seq_len(task$x$n_first) else sample.int(n, task$x$n_first)
+  })
 }
 
 label_maxima <- function(task, weights) {
-  checked(.Call(r_label_maxima, task$x, method_code(task$method), task$use, constant(task$sign), weights,
-                is_random(task$x), task$settings))$maxima
+  maxima <- checked(.Call(r_label_maxima, task$x, method_code(task$method), task$use, constant(task$sign), weights,
+                          is_random(task$x), task$settings))$maxima
+  pmin(maxima, MAX_T)
 }
 
 permuted_sums <- function(task, n_perm) {
   own <- task$x$counted$n - 3
-  weights <- apply(permuted_labels(task, n_perm), 2L, difference_weights, weights = own)
+  weights <- apply(permuted_labels(task, seq_len(n_perm)), 2L, difference_weights, weights = own)
   list(maxima = label_maxima(task, weights), errors = sqrt(colSums(weights^2 / own) * Z_VARIANCES[task$method]))
 }
 

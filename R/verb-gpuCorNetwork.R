@@ -150,7 +150,7 @@ gpuCorNetwork <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
                           precision = c("single", "double"), weights = NULL, weights_are = NULL, covariates = NULL,
                           data = NULL, bandpass = NULL, tr = NULL, df = NULL, partial = FALSE, shrinkage = "auto",
                           options = NULL, assay = NULL, combine = NULL, subjects = NULL, subject_weights = NULL,
-                          probs = NULL, na.rm = NULL, effects = NULL, resample = 0, fraction = 0.63,
+                          probs = NULL, above = NULL, na.rm = NULL, effects = NULL, resample = 0, fraction = 0.63,
                           lioness = NULL, ..., control = gpuControl(...)) {
   check_control(control, missing(control), ...names())
   if (!is.null(y)) check_not_threshold(x, y)

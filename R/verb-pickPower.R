@@ -59,7 +59,8 @@ pickPower <- function(x, power = 1:20, type = c("unsigned", "signed", "signed hy
                       use = "everything",
                       r_squared = 0.85, breaks = 10, pairs = NULL, weights = NULL, weights_are = NULL,
                       covariates = NULL, data = NULL, bandpass = NULL, tr = NULL, df = NULL, options = NULL,
-                      assay = NULL, combine = NULL, subjects = NULL, subject_weights = NULL, probs = NULL, na.rm = NULL,
+                      assay = NULL, combine = NULL, subjects = NULL, subject_weights = NULL, probs = NULL,
+                      above = NULL, na.rm = NULL,
                       ..., control = gpuControl(...)) {
   check_control(control, missing(control), ...names())
   power <- check_fit_powers(power)

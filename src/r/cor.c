@@ -75,30 +75,37 @@ static SEXP allocate_values(request *q) {
 static double diagonal(const gcor_job *job, int64_t j, double n_obs) {
     int flags = job->x_flags[j];
     if (job->overlap) return 1;
+    if (job->combination && gcor_combined_diagonal(job->combination) != 1) {
+        double own = gcor_combined_diagonal(job->combination);
+        return own <= 1 ? own : NA_REAL;
+    }
     if (job->use != GCOR_PAIRWISE || job->combination) return n_obs >= 2 ? 1 : NA_REAL;
     if (flags & (GCOR_CONSTANT | GCOR_FEW)) return NA_REAL;
     return flags & GCOR_INFINITE && job->measure->infinite == GCOR_INFINITE_IS_NAN ? R_NaN : 1;
 }
 
-static void to_distance(request *q, int64_t length) {
+/* Replaces values by shift + scale * value. */
+static void rescale(request *q, int64_t length, double shift, double scale) {
     const int64_t piece = 1 << 20;
     gcor_context *context = &q->job.call.context;
 #pragma omp parallel for num_threads(context->threads) schedule(static)
     for (int64_t from = 0; from < length; from += piece) {
         if (gcor_stop(context)) continue;
-        for (int64_t k = from; k < length && k < from + piece; k++) q->values[k] = 1 - q->values[k];
+        for (int64_t k = from; k < length && k < from + piece; k++) q->values[k] = shift + scale * q->values[k];
     }
 }
 
-/* Finishes a matrix and distances. Can be interrupted. */
+/* Finishes units of combined values, a matrix, and distances. Can be interrupted. */
 static gcor_status complete(request *q, int64_t length, double n_obs) {
     int64_t n = q->job.x.source.n_var;
     gcor_context *context = &q->job.call.context;
+    const double unit = q->job.job.combination ? gcor_combined_unit(q->job.job.combination) : 1;
+    if (unit != 1) rescale(q, length, 0, unit);
     if (q->layout == GCOR_SQUARE) {
         (void)gcor_mirror(context, q->values, n);
         for (int64_t j = 0; j < n; j++) q->values[j + n * j] = diagonal(&q->job.job, j, n_obs);
     }
-    if (q->distance) to_distance(q, length);
+    if (q->distance) rescale(q, length, 1, -1);
     return context->error.status;
 }
 

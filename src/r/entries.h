@@ -23,7 +23,7 @@
     /* preservation.c */ ENTRY(r_preservation, 7) \
     /* maxima.c */ ENTRY(r_maxima, 9) ENTRY(r_row_maxima, 7) ENTRY(r_maximum, 6) ENTRY(r_adjusted, 7) \
         ENTRY(r_permute, 4) \
-    /* group_tests.c */ ENTRY(r_label_maxima, 7) ENTRY(r_group_tests, 6) \
+    /* group_tests.c */ ENTRY(r_label_maxima, 7) ENTRY(r_components, 6) ENTRY(r_group_tests, 6) \
     /* test.c */ ENTRY(r_test, 9) ENTRY(r_t_scores, 2) ENTRY(r_t_p, 3) ENTRY(r_exact_p, 2) ENTRY(r_rho_beta, 1) \
     /* scores.c */ ENTRY(r_kendall_deviation, 3) ENTRY(r_tie_quotients, 6) ENTRY(r_edge_scores, 7) \
         ENTRY(r_pair_scores, 7) ENTRY(r_near, 7) ENTRY(r_count_scores, 3) ENTRY(r_keep_scores, 7) \

@@ -1,23 +1,34 @@
-/* Tests over several subjects: maxima for permuted labels, and Student's t of groups. */
+/* Tests over several subjects: permutations, and Student's t. */
 #include "job.h"
 
 #include "../base/triangle.h"
-#include "../sink/group_tests.h"
+#include "../sink/components.h"
 #include "../sink/label_maxima.h"
 
-/* ---- maxima over all pairs ------------------------------------------------------------------------------- */
+/* ---- permutations ---------------------------------------------------------------------------------------- */
 
-/* Returns list(n_obs, x_flags, y_flags, maxima: the largest weight of all pairs for each column of weights, a row for
- * each subject). See gcor_label_maxima_of(). */
+/* weights: a column for each permutation (sink/permuted_tests.h). */
+static gcor_permutations parse_permutations(const r_job *q, SEXP weights, SEXP is_t) {
+    const gcor_permutations permutations = {.weight = REAL(weights),
+                                            .n_weights = Rf_nrows(weights),
+                                            .n = Rf_ncols(weights),
+                                            .n_subjects = q->combination.n,
+                                            .is_t = Rf_asLogical(is_t),
+                                            .model = q->combination.model};
+    const int64_t unit = permutations.model ? permutations.model->n_values : permutations.n_subjects;
+    if (!q->job.combination || permutations.n_weights < unit || permutations.n_weights % unit != 0)
+        Rf_error("there must be subjects, and weights for each of them");
+    return permutations;
+}
+
+/* Returns list(n_obs, x_flags, y_flags, maxima: the largest weight of all pairs for each column of weights). See
+ * gcor_label_maxima_of(). */
 SEXP r_label_maxima(SEXP x, SEXP method, SEXP use, SEXP side, SEXP weights, SEXP is_t, SEXP settings) {
     const char *names[] = {"n_obs", "x_flags", "y_flags", "maxima", ""};
     r_job q;
     gcor_label_maxima *maxima;
     r_job_parse(&q, x, R_NilValue, method, use, Rf_ScalarLogical(0), settings);
-    if (!q.job.combination || Rf_nrows(weights) != q.combination.n)
-        Rf_error("there must be subjects, and as many rows of weights");
-    const gcor_label_permutations permutations = {REAL(weights), q.combination.n, Rf_ncols(weights),
-                                                  Rf_asLogical(is_t)};
+    const gcor_permutations permutations = parse_permutations(&q, weights, is_t);
     q.combination.how = GCOR_EACH;
     SEXP result = PROTECT(r_job_result(&q, names)), largest = Rf_allocVector(REALSXP, permutations.n);
     SET_VECTOR_ELT(result, 3, largest);
@@ -26,6 +37,33 @@ SEXP r_label_maxima(SEXP x, SEXP method, SEXP use, SEXP side, SEXP weights, SEXP
     if (!status) status = r_job_run(&q, &maxima->sink, result);
     for (int64_t k = 0; !status && k < permutations.n; k++) REAL(largest)[k] = gcor_label_maxima_of(maxima, k);
     gcor_sink_free(maxima ? &maxima->sink : NULL);
+    result = r_job_end(&q, status, result);
+    UNPROTECT(1);
+    return result;
+}
+
+/* rule: list(side, min, sums_weights) of gcor_component_rule. Returns list(n_obs, x_flags, y_flags, maxima: the largest
+ * component's size for each column of weights; size, first: of each variable's component for the first column). */
+SEXP r_components(SEXP x, SEXP method, SEXP use, SEXP rule, SEXP weights, SEXP settings) {
+    const char *names[] = {"n_obs", "x_flags", "y_flags", "maxima", "size", "first", ""};
+    const gcor_component_rule components = {(gcor_side)Rf_asInteger(r_element(rule, "side")),
+                                            Rf_asReal(r_element(rule, "min")),
+                                            Rf_asLogical(r_element(rule, "sums_weights"))};
+    r_job q;
+    gcor_sink *sink;
+    r_job_parse(&q, x, R_NilValue, method, use, Rf_ScalarLogical(0), settings);
+    const gcor_permutations permutations = parse_permutations(&q, weights, Rf_ScalarLogical(1));
+    const R_xlen_t n_var = (R_xlen_t)q.job.x->n_var;
+    q.combination.how = GCOR_EACH;
+    SEXP result = PROTECT(r_job_result(&q, names));
+    double *maxima = r_new_doubles(result, 3, permutations.n), *size = r_new_doubles(result, 4, n_var);
+    SEXP first = Rf_allocVector(INTSXP, n_var);
+    SET_VECTOR_ELT(result, 5, first);
+    gcor_status status = gcor_components_new(&q.call.context, n_var, &components, &permutations, &sink);
+    if (!status) status = r_job_run(&q, sink, result);
+    for (int64_t k = permutations.n - 1; !status && k >= 0; k--)
+        maxima[k] = gcor_components_of(sink, k, size, INTEGER(first)); /* the first permutation's sizes stay */
+    gcor_sink_free(sink);
     result = r_job_end(&q, status, result);
     UNPROTECT(1);
     return result;
@@ -51,7 +89,7 @@ SEXP r_group_tests(SEXP x, SEXP y, SEXP method, SEXP use, SEXP rows, SEXP settin
     gcor_sink *sink;
     r_job_parse(&q, x, y, method, use, Rf_ScalarLogical(0), settings);
     if (!q.job.combination) Rf_error("'x' must be several subjects; see ?subjects");
-    const gcor_groups groups = {q.combination.n, q.combination.n_first, q.combination.skips};
+    const gcor_groups groups = gcor_groups_of(&q.combination);
     const gcor_listed_pairs listed = listed_pairs(rows);
     const gcor_shape shape = q.job.y ? GCOR_FULL : listed.start ? GCOR_LOWER : GCOR_UPPER;
     R_xlen_t length = count_results(&q, rows);

@@ -27,6 +27,21 @@ static const gcor_design *design_of(SEXP designs, R_xlen_t s, int64_t n_obs) {
     return design;
 }
 
+/* Returns list(basis: NULL, or a column of weights of the subjects for each value; effect, scale, df), or NULL. */
+static const gcor_linear_model *model_of(SEXP model, R_xlen_t n) {
+    if (Rf_isNull(model)) return NULL;
+    gcor_linear_model *parsed = (gcor_linear_model *)R_alloc(1, sizeof *parsed);
+    SEXP basis = r_element(model, "basis"), effect = r_element(model, "effect");
+    if (!Rf_isNull(basis) && Rf_xlength(basis) != n * Rf_xlength(effect))
+        Rf_error("%.0f subjects do not fit the model's basis", (double)n);
+    *parsed = (gcor_linear_model){.basis = Rf_isNull(basis) ? NULL : REAL(basis),
+                                  .effect = REAL(effect),
+                                  .scale = Rf_asReal(r_element(model, "scale")),
+                                  .df = Rf_asReal(r_element(model, "df")),
+                                  .n_values = Rf_xlength(effect)};
+    return parsed;
+}
+
 void r_subjects_parse(r_job *q, SEXP x, SEXP y) {
     SEXP designs = r_element(x, "designs");
     SEXP weights = r_element(x, "weights");
@@ -41,12 +56,14 @@ void r_subjects_parse(r_job *q, SEXP x, SEXP y) {
                                      .weight = REAL(weights)[s],
                                      .design = design_of(designs, s, of_x[s].source.n_obs)};
     q->combination = (gcor_combination){.how = (gcor_combining)Rf_asInteger(r_element(x, "how")),
-                                        .fraction = Rf_asReal(r_element(x, "fraction")),
+                                        .level = Rf_asReal(r_element(x, "level")),
+                                        .sessions = (int64_t)Rf_asReal(r_element(x, "sessions")),
                                         .skips = Rf_asLogical(r_element(x, "skips")),
                                         .total = Rf_asReal(r_element(x, "total")),
                                         .n = n,
                                         .n_first = (int64_t)Rf_asReal(r_element(x, "n_first")),
-                                        .subjects = subjects};
+                                        .subjects = subjects,
+                                        .model = model_of(r_element(x, "model"), n)};
     q->x = of_x[0];
     if (of_y) q->y = of_y[0];
 }

@@ -16,7 +16,7 @@ static size_t value_bytes(const gcor_combine *c) {
 
 /* True if every subject's values are kept until the tile is done, instead of their sum. */
 static int keeps_each(const gcor_combination *rule) {
-    return rule->how == GCOR_QUANTILE || rule->how == GCOR_T || rule->how == GCOR_EACH;
+    return rule->how >= GCOR_QUANTILE;
 }
 
 /* Returns the number of values per pair that are kept until its tile is done. */
@@ -115,10 +115,10 @@ static void deliver_row(gcor_combine *c, gcor_context *context, int thread, int6
     int64_t stride = c->tile.n_row * c->tile.n_col;
     if (c->rule->how == GCOR_EACH)
         segment.stride = stride;
-    else if (c->rule->how == GCOR_QUANTILE)
-        gcor_quantiles_end(c->rule, sum, stride, segment.n, scratch);
     else if (c->rule->how == GCOR_T)
         gcor_t_end(c, sum, stride, segment.n, scratch);
+    else if (keeps_each(c->rule))
+        gcor_each_end(c->rule, sum, stride, segment.n, scratch);
     else
         gcor_sums_end(c, sum, c->taken ? c->taken + at : NULL, segment.n);
     segment.doubles = sum;

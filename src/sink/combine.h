@@ -4,6 +4,7 @@
  *
  *   combine.c         takes tiles, and delivers them
  *   combine_sums.c    adds up exact values in double
+ *   combine_each.c    combines values that need every subject's coefficient, such as quantiles
  *   combine_approx.c  adds up approximate values in single precision, if the other sink accepts values with a known
  *                     error; refine() then computes exact values from the subjects' operands: the same numbers
  *   combine_loops.c   the inner loops
@@ -11,7 +12,7 @@
 #ifndef GPUCOR_COMBINE_H
 #define GPUCOR_COMBINE_H
 
-#include "combine_loops.h"
+#include "group_tests.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -21,11 +22,22 @@ typedef enum {
     GCOR_MEAN,     /* sum of weight r / total */
     GCOR_FISHER,   /* tanh of sum of weight artanh(r) / total (base/artanh.h) */
     GCOR_MIN,      /* the smallest; ignores weights */
-    GCOR_QUANTILE, /* a quantile of the subjects' r, R's type 7; ignores weights */
-    GCOR_T,        /* Student's t of the subjects' z, as the coefficient t / sqrt(t^2 + df) (group_tests.h); ignores
-                      weights */
-    GCOR_EACH      /* not combined: the sink takes every subject's r (gcor_segment.stride); ignores weights */
+    GCOR_QUANTILE, /* a quantile of the subjects' r, R's type 7; from here on weights are ignored, but by GCOR_SPREAD */
+    GCOR_SD,       /* standard deviation of r, divided by GCOR_SD_UNIT */
+    GCOR_STATISTIC, /* Student's t of the subjects' z, divided by GCOR_STATISTIC_UNIT */
+    GCOR_FRACTION,  /* the fraction of the subjects with r above `level` */
+    GCOR_ARGMAX,    /* the number of the subject with the largest r, from 1, divided by GCOR_ARGMAX_UNIT */
+    GCOR_ICC2,      /* intraclass correlation of z of subjects and sessions: agreement */
+    GCOR_ICC3,      /* consistency */
+    GCOR_SPREAD,    /* tanh of the weighted standard deviation of z, sqrt(sum w (z - mean)^2 / sum w) */
+    GCOR_T,         /* Student's t of the subjects' z, as the coefficient t / sqrt(t^2 + df) (group_tests.h) */
+    GCOR_EACH       /* not combined: the sink takes every subject's r (gcor_segment.stride) */
 } gcor_combining;
+
+/* Values must not exceed 1. Powers of two, so that they are exact. */
+#define GCOR_SD_UNIT 2.0
+#define GCOR_STATISTIC_UNIT 0x1p40
+#define GCOR_ARGMAX_UNIT 0x1p24
 
 /* Subjects differ in their observations, not in their variables. */
 typedef struct {
@@ -39,11 +51,13 @@ typedef struct {
  * or the tile. */
 typedef struct gcor_combination {
     gcor_combining how;
-    double fraction; /* of the quantile, 0 to 1 */
+    double level;     /* GCOR_QUANTILE: 0 to 1; GCOR_FRACTION */
+    int64_t sessions; /* GCOR_ICC2, GCOR_ICC3: n / sessions subjects, each with all its sessions one after another */
     int skips;    /* 1: a pair ignores subjects in which it has no coefficient; 0: the pair then has no coefficient */
     double total; /* sums are divided by it; if subjects are left out, by the sum of the other subjects' weights */
     int64_t n, n_first;           /* GCOR_T: the first n_first subjects are one group, the others are the other group */
     const gcor_subject *subjects; /* n, the caller's */
+    const gcor_linear_model *model; /* GCOR_T: tests its contrast instead of groups; NULL: none */
 } gcor_combination;
 
 typedef struct {
@@ -94,9 +108,20 @@ void gcor_sums_end(const gcor_combine *c, double *sum, const double *taken, int6
 
 /* Combine n values of each subject, `stride` apart, in place of the first subject's. scratch: gcor_combine_scratch()
  * doubles. */
-void gcor_quantiles_end(const gcor_combination *rule, double *values, int64_t stride, int64_t n, double *scratch);
 void gcor_t_end(const gcor_combine *c, double *values, int64_t stride, int64_t n, double *scratch);
+gcor_groups gcor_groups_of(const gcor_combination *rule);
 int64_t gcor_combine_scratch(const gcor_combination *rule);
+
+/* ---- combine_each.c; any thread ------------------------------------------------------------------------- */
+
+/* As gcor_t_end(), for the other rules that need every subject's coefficient. */
+void gcor_each_end(const gcor_combination *rule, double *values, int64_t stride, int64_t n, double *scratch);
+/* Returns the value of a pair that has no coefficient in a subject: NaN, or the larger of GCOR_NO_VALUE and
+ * GCOR_ZERO_SD; 0 if every subject has a coefficient. */
+double gcor_reason_for_none(const double *value, int64_t stride, int64_t subjects);
+/* Returns what a rule's values are divided by, and the value of a variable with itself. */
+double gcor_combined_unit(const gcor_combination *rule);
+double gcor_combined_diagonal(const gcor_combination *rule);
 
 /* ---- combine_approx.c; any thread ----------------------------------------------------------------------- */
 

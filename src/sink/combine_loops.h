@@ -15,14 +15,20 @@ typedef struct gcor_combine_loops {
     void (*add_min)(double *sum, const double *value, int64_t n);
     /* Adds n terms to their sums high[k] and low[k], in parts that add up exactly (fixed.h). Returns the sum of all. */
     gcor_int128 (*add_exactly)(const double *terms, int64_t n, double *high, double *low);
-    /* Returns the largest weight (weight.h) of n <= GCOR_SUM_BLOCK sums over subjects of w[s] z[s * GCOR_SUM_BLOCK +
-     * k], ignoring NaN; -Inf if all are NaN. */
-    double (*largest_sum)(const double *z, const double *w, int64_t subjects, gcor_side side, int64_t n);
-    /* Returns the largest weight of n <= GCOR_SUM_BLOCK Welch's t between the subjects with is_first[s] = 1 and those
-     * with 0, at least two of each, ignoring NaN; -Inf if all are NaN. z: may be shifted by one number per pair;
-     * totals: sums over all subjects of z, and GCOR_SUM_BLOCK elements further, of its squares. */
-    double (*largest_t)(const double *z, const double *totals, const double *is_first, int64_t subjects, gcor_side side,
-                        int64_t n);
+    /* Computes n <= GCOR_SUM_BLOCK sums over subjects of w[s] z[s * GCOR_SUM_BLOCK + k]. */
+    void (*weighted_sums)(const double *z, const double *w, int64_t subjects, int64_t n, double *sum);
+    /* Computes t |t|, which has the order of t, for n <= GCOR_SUM_BLOCK Welch's t between the subjects with is_first[s]
+     * = 1 and those with 0, at least two of each. z: may be shifted by one number per pair; totals: sums
+     * over all subjects of z, and GCOR_SUM_BLOCK elements further, of its squares. */
+    void (*welch)(const double *z, const double *totals, const double *is_first, int64_t subjects, int64_t n,
+                  double *t);
+    /* Computes t |t| of n <= GCOR_SUM_BLOCK linear tests with df degrees of freedom. Each of `terms` rows
+     * of w, of length `rows`, gives a sum of w[j] y[j * GCOR_SUM_BLOCK + k]: the first is the effect, the others belong
+     * to terms of the model that are not tested. squares: the sums of squares of y. */
+    void (*linear_t)(const double *y, const double *squares, const double *w, int64_t terms, int64_t rows, double df,
+                     int64_t n, double *t);
+    /* Returns the largest weight (weight.h) of n values, ignoring NaN; -Inf if all are NaN. */
+    double (*largest)(const double *value, gcor_side side, int64_t n);
     /* Divide sums by their total and turn them into coefficients, in place. */
     void (*divide)(double *sum, double total, int64_t n);
     void (*end_fisher)(double *sum, int64_t n);
@@ -40,6 +46,9 @@ typedef struct gcor_combine_loops {
 
 /* Number of pairs whose values of all subjects stay in the cache for all permutations. */
 enum { GCOR_SUM_BLOCK = 128 };
+
+/* A variance of 0 counts as this one, so that t is finite, and 0 without a difference. */
+#define GCOR_NO_VARIANCE 1e-300
 
 /* Approximate values that are checked together. */
 enum { GCOR_APPROX_SOME = 64 };

@@ -29,27 +29,18 @@ TARGET static gcor_int128 NAME(add_exactly)(const double *terms, int64_t n, doub
     return gcor_fixed(all_high, all_low);
 }
 
-TARGET static double NAME(largest_sum)(const double *z, const double *w, int64_t subjects, gcor_side side, int64_t n) {
-    const gcor_weighing weigh = gcor_weigh(side);
-    double largest = -INFINITY, sum[GCOR_SUM_BLOCK];
+TARGET static void NAME(weighted_sums)(const double *z, const double *w, int64_t subjects, int64_t n, double *sum) {
     for (int64_t k = 0; k < n; k++) sum[k] = 0;
     for (int64_t s = 0; s < subjects; s++, z += GCOR_SUM_BLOCK) {
 #pragma omp simd
         for (int64_t k = 0; k < n; k++) sum[k] += w[s] * z[k];
     }
-#pragma omp simd reduction(max : largest)
-    for (int64_t k = 0; k < n; k++) {
-        double weight = weigh.size * fabs(sum[k]) + weigh.sign * sum[k];
-        largest = weight > largest ? weight : largest;
-    }
-    return largest;
 }
 
-TARGET static double NAME(largest_t)(const double *z, const double *totals, const double *is_first, int64_t subjects,
-                                     gcor_side side, int64_t n) {
-    const gcor_weighing weigh = gcor_weigh(side);
+TARGET static void NAME(welch)(const double *z, const double *totals, const double *is_first, int64_t subjects,
+                               int64_t n, double *t) {
     const double *all = totals, *all_squares = totals + GCOR_SUM_BLOCK;
-    double largest = -INFINITY, n_first = 0, sum[GCOR_SUM_BLOCK], squares[GCOR_SUM_BLOCK];
+    double n_first = 0, sum[GCOR_SUM_BLOCK], squares[GCOR_SUM_BLOCK];
     for (int64_t k = 0; k < n; k++) sum[k] = squares[k] = 0;
     for (int64_t s = 0; s < subjects; s++, z += GCOR_SUM_BLOCK) {
         if (is_first[s] == 0) continue;
@@ -62,17 +53,38 @@ TARGET static double NAME(largest_t)(const double *z, const double *totals, cons
     }
     const double n_second = (double)subjects - n_first, a = 1 / n_first, b = 1 / n_second;
     const double of_first = a / (n_first - 1), of_second = b / (n_second - 1);
-#pragma omp simd reduction(max : largest)
+#pragma omp simd
     for (int64_t k = 0; k < n; k++) {
         double second = all[k] - sum[k], difference = sum[k] * a - second * b;
         double variance = (squares[k] - sum[k] * sum[k] * a) * of_first +
                           (all_squares[k] - squares[k] - second * second * b) * of_second;
-        /* t |t| has the order of t; 0 / 0 is NaN, which is ignored. */
-        double t = difference * fabs(difference) / (variance > 0 ? variance : 0);
-        double weight = weigh.size * fabs(t) + weigh.sign * t;
+        t[k] = difference * fabs(difference) / (variance > GCOR_NO_VARIANCE ? variance : GCOR_NO_VARIANCE);
+    }
+}
+
+TARGET static void NAME(linear_t)(const double *y, const double *squares, const double *w, int64_t terms, int64_t rows,
+                                  double df, int64_t n, double *t) {
+    double effect[GCOR_SUM_BLOCK], rest[GCOR_SUM_BLOCK], sum[GCOR_SUM_BLOCK];
+    NAME(weighted_sums)(y, w, rows, n, effect);
+    for (int64_t k = 0; k < n; k++) rest[k] = squares[k] - effect[k] * effect[k];
+    for (int64_t i = 1; i < terms; i++) {
+        NAME(weighted_sums)(y, w + i * rows, rows, n, sum);
+        for (int64_t k = 0; k < n; k++) rest[k] -= sum[k] * sum[k];
+    }
+#pragma omp simd
+    for (int64_t k = 0; k < n; k++)
+        t[k] = df * effect[k] * fabs(effect[k]) / (rest[k] > GCOR_NO_VARIANCE ? rest[k] : GCOR_NO_VARIANCE);
+}
+
+TARGET static double NAME(largest)(const double *value, gcor_side side, int64_t n) {
+    const gcor_weighing weigh = gcor_weigh(side);
+    double largest = -INFINITY;
+#pragma omp simd reduction(max : largest)
+    for (int64_t k = 0; k < n; k++) {
+        double weight = weigh.size * fabs(value[k]) + weigh.sign * value[k];
         largest = weight > largest ? weight : largest;
     }
-    return largest < 0 ? -sqrt(-largest) : sqrt(largest);
+    return largest;
 }
 
 TARGET static void NAME(divide)(double *sum, double total, int64_t n) {
@@ -160,8 +172,10 @@ static const gcor_combine_loops NAME(loops) = {
     .add_fisher = NAME(add_fisher),
     .add_min = NAME(add_min),
     .add_exactly = NAME(add_exactly),
-    .largest_sum = NAME(largest_sum),
-    .largest_t = NAME(largest_t),
+    .weighted_sums = NAME(weighted_sums),
+    .welch = NAME(welch),
+    .linear_t = NAME(linear_t),
+    .largest = NAME(largest),
     .divide = NAME(divide),
     .end_fisher = NAME(end_fisher),
     .add_approx_mean = NAME(add_approx_mean),

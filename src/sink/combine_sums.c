@@ -75,73 +75,15 @@ void gcor_sums_end(const gcor_combine *c, double *sum, const double *taken, int6
         c->loops->end_fisher(sum, n);
 }
 
-/* ---- quantiles ------------------------------------------------------------------------------------------- */
-
-/* Quickselect: returns the k-th smallest of n values, from 0; moves smaller values before it and larger ones behind it.
- * */
-static double select_value(double *x, int64_t n, int64_t k) {
-    int64_t low = 0, high = n - 1;
-    while (low < high) {
-        double pivot = x[low + (high - low) / 2];
-        int64_t i = low - 1, j = high + 1;
-        for (;;) {
-            do i++;
-            while (x[i] < pivot);
-            do j--;
-            while (x[j] > pivot);
-            if (i >= j) break;
-            double swap = x[i];
-            x[i] = x[j];
-            x[j] = swap;
-        }
-        if (k <= j)
-            high = j;
-        else
-            low = j + 1;
-    }
-    return x[k];
-}
-
-/* R's default, type 7 of quantile(). */
-static double quantile(double *x, int64_t n, double fraction) {
-    double at = (double)(n - 1) * fraction;
-    int64_t below = (int64_t)floor(at + 4 * 0x1p-52);
-    double value = select_value(x, n, below), rest = at - (double)below;
-    if (below + 1 >= n || !(rest > 4 * 0x1p-52)) return value;
-    double next = x[below + 1];
-    for (int64_t k = below + 2; k < n; k++) next = x[k] < next ? x[k] : next;
-    return value + rest * (next - value);
-}
-
-/* Returns the value of a pair that has no coefficient in a subject: NaN, or the larger of GCOR_NO_VALUE and
- * GCOR_ZERO_SD; 0 if every subject has a coefficient. */
-static double reason_for_none(const double *value, int64_t stride, int64_t subjects) {
-    double none = 0;
-    for (int64_t s = 0; s < subjects; s++) {
-        double v = value[s * stride];
-        if (!(v <= 1)) none = v != v || none != none ? NAN : v > none ? v : none;
-    }
-    return none;
-}
-
-void gcor_quantiles_end(const gcor_combination *rule, double *values, int64_t stride, int64_t n, double *scratch) {
-    for (int64_t k = 0; k < n; k++) {
-        double none = rule->skips ? 0 : reason_for_none(values + k, stride, rule->n);
-        int64_t found = 0;
-        for (int64_t s = 0; s < rule->n; s++)
-            if (values[s * stride + k] <= 1) scratch[found++] = values[s * stride + k];
-        if (none != 0) /* NaN, too */
-            values[k] = none;
-        else
-            values[k] = found > 0 ? quantile(scratch, found, rule->fraction) : GCOR_NO_VALUE;
-    }
-}
-
 /* ---- Student's t ------------------------------------------------------------------------------------------ */
+
+gcor_groups gcor_groups_of(const gcor_combination *rule) {
+    return (gcor_groups){rule->n, rule->n_first, rule->skips, rule->model};
+}
 
 void gcor_t_end(const gcor_combine *c, double *values, int64_t stride, int64_t n, double *scratch) {
     const gcor_combination *rule = c->rule;
-    const gcor_groups groups = {rule->n, rule->n_first, rule->skips};
+    const gcor_groups groups = gcor_groups_of(rule);
     gcor_group_tests tests;
     double r[GCOR_GROUP_BLOCK];
     for (int64_t from = 0; from < n; from += GCOR_GROUP_BLOCK) {
@@ -149,12 +91,13 @@ void gcor_t_end(const gcor_combine *c, double *values, int64_t stride, int64_t n
         gcor_test_groups(&groups, c->loops, values + from, stride, some, scratch, &tests);
         gcor_group_coefficients(&groups, &tests, some, r);
         for (int64_t k = 0; k < some; k++) {
-            double none = r[k] == r[k] ? 0 : reason_for_none(values + from + k, stride, rule->n);
+            double none = r[k] == r[k] ? 0 : gcor_reason_for_none(values + from + k, stride, rule->n);
             values[from + k] = r[k] == r[k] ? r[k] : none == 0 ? GCOR_NO_VALUE : none;
         }
     }
 }
 
 int64_t gcor_combine_scratch(const gcor_combination *rule) {
-    return rule->how == GCOR_QUANTILE ? rule->n : rule->how == GCOR_T ? rule->n * GCOR_GROUP_BLOCK : 1;
+    const gcor_groups groups = gcor_groups_of(rule);
+    return rule->how == GCOR_T ? gcor_group_scratch(&groups) : rule->n;
 }

@@ -50,10 +50,9 @@ static void subtract_group(const gcor_groups *groups, const group_moments *m, in
     }
 }
 
-void gcor_test_groups(const gcor_groups *groups, const gcor_combine_loops *loops, const double *r, int64_t stride,
-                      int64_t n, double *z, gcor_group_tests *tests) {
+/* Tests one group, or two. */
+static void test_means(const gcor_groups *groups, const double *z, int64_t n, gcor_group_tests *tests) {
     group_moments m;
-    gcor_subject_z(loops, r, stride, groups->n, n, z);
     find_moments(z, groups->n_first, n, &m);
     for (int64_t k = 0; k < n; k++) {
         tests->difference[k] = m.mean[k];
@@ -64,12 +63,68 @@ void gcor_test_groups(const gcor_groups *groups, const gcor_combine_loops *loops
         find_moments(z + groups->n_first * BLOCK, groups->n - groups->n_first, n, &m);
         subtract_group(groups, &m, n, tests);
     }
+}
+
+/* ---- linear models ------------------------------------------------------------------------------------- */
+
+/* Squares that are smaller in relation to those of z are rounding errors. */
+static const double ROUNDING = 1e-28;
+
+int64_t gcor_linear_scratch(const gcor_linear_model *model) {
+    return model && model->basis ? model->n_values : 0;
+}
+
+double *gcor_linear_values(const gcor_linear_model *model, const gcor_combine_loops *loops, int64_t subjects, double *z,
+                           int64_t n) {
+    double *y = z + subjects * BLOCK, of_z[BLOCK] = {0}, of_y[BLOCK] = {0};
+    if (!model->basis) return z;
+    for (int64_t j = 0; j < model->n_values; j++) {
+        loops->weighted_sums(z, model->basis + j * subjects, subjects, n, y + j * BLOCK);
+        for (int64_t k = 0; k < n; k++) of_y[k] += y[j * BLOCK + k] * y[j * BLOCK + k];
+    }
+    for (int64_t s = 0; s < subjects; s++)
+        for (int64_t k = 0; k < n; k++) of_z[k] += z[s * BLOCK + k] * z[s * BLOCK + k];
+    for (int64_t k = 0; k < n; k++)
+        if (of_y[k] <= ROUNDING * of_z[k])
+            for (int64_t j = 0; j < model->n_values; j++) y[j * BLOCK + k] = 0;
+    return y;
+}
+
+/* The residuals are computed one by one, so that those of pairs that the model explains do not cancel. */
+static void test_contrast(const gcor_linear_model *model, const gcor_combine_loops *loops, const double *y, int64_t n,
+                          gcor_group_tests *tests) {
+    double effect[BLOCK], squares[BLOCK] = {0};
+    loops->weighted_sums(y, model->effect, model->n_values, n, effect);
+    for (int64_t j = 0; j < model->n_values; j++)
+        for (int64_t k = 0; k < n; k++) {
+            double residual = y[j * BLOCK + k] - effect[k] * model->effect[j];
+            squares[k] += residual * residual;
+        }
+    for (int64_t k = 0; k < n; k++) {
+        tests->difference[k] = model->scale * effect[k];
+        if (squares[k] <= ROUNDING * effect[k] * effect[k]) squares[k] = 0;
+        tests->error[k] = model->scale * sqrt(squares[k] / model->df);
+        tests->df[k] = model->df;
+    }
+}
+
+int64_t gcor_group_scratch(const gcor_groups *groups) {
+    return BLOCK * (groups->n + gcor_linear_scratch(groups->model));
+}
+
+void gcor_test_groups(const gcor_groups *groups, const gcor_combine_loops *loops, const double *r, int64_t stride,
+                      int64_t n, double *z, gcor_group_tests *tests) {
+    gcor_subject_z(loops, r, stride, groups->n, n, z);
+    if (groups->model)
+        test_contrast(groups->model, loops, gcor_linear_values(groups->model, loops, groups->n, z, n), n, tests);
+    else
+        test_means(groups, z, n, tests);
     for (int64_t k = 0; k < n; k++)
         if (tests->error[k] != tests->error[k]) tests->difference[k] = tests->df[k] = NAN;
 }
 
 void gcor_group_coefficients(const gcor_groups *groups, const gcor_group_tests *tests, int64_t n, double *r) {
-    double max_df = (double)(groups->n - (groups->n_first < groups->n ? 2 : 1));
+    double max_df = groups->model ? groups->model->df : (double)(groups->n - (groups->n_first < groups->n ? 2 : 1));
     for (int64_t k = 0; k < n; k++) {
         double d = tests->difference[k], e = tests->error[k];
         r[k] = d == 0 && e == 0 ? 0 : d / sqrt(d * d + max_df * e * e);
@@ -84,7 +139,7 @@ typedef struct {
     gcor_listed_pairs listed;
     gcor_group_results results;
     const gcor_combine_loops *loops;
-    double *scratch; /* for each thread: z and coefficients of a block of pairs, of every subject; owned */
+    double *scratch; /* for each thread: that of the tests, and every subject's coefficients of a block; owned */
 } group_sink;
 
 /* Index of a row's first entry at or after column `col`. */
@@ -123,7 +178,7 @@ static void take_all(group_sink *g, double *z, const gcor_segment *segment) {
                    position(&g->sink, segment->row, segment->col + from));
 }
 
-/* r: scratch as large as z. */
+/* r: scratch for the subjects' coefficients. */
 static void take_listed(group_sink *g, double *z, double *r, const gcor_segment *segment) {
     int64_t at = find_entry(&g->listed, segment->row, segment->col);
     int64_t end = find_entry(&g->listed, segment->row, segment->col + segment->n);
@@ -136,12 +191,16 @@ static void take_listed(group_sink *g, double *z, double *r, const gcor_segment 
     }
 }
 
+static int64_t thread_scratch(const group_sink *g) {
+    return gcor_group_scratch(&g->groups) + BLOCK * g->groups.n;
+}
+
 static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, const gcor_segment *segment) {
     group_sink *g = (group_sink *)sink;
-    double *z = g->scratch + thread * 2 * g->groups.n * BLOCK;
+    double *z = g->scratch + thread * thread_scratch(g);
     (void)context;
     if (g->listed.start)
-        take_listed(g, z, z + g->groups.n * BLOCK, segment);
+        take_listed(g, z, z + gcor_group_scratch(&g->groups), segment);
     else
         take_all(g, z, segment);
     return GCOR_OK;
@@ -149,7 +208,7 @@ static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, cons
 
 static gcor_status allocate(gcor_sink *sink, gcor_context *context) {
     group_sink *g = (group_sink *)sink;
-    g->scratch = gcor_alloc(context, context->threads * 2 * g->groups.n, BLOCK * sizeof(double),
+    g->scratch = gcor_alloc(context, context->threads * thread_scratch(g), sizeof(double),
                             "tests of groups of subjects");
     return g->scratch ? GCOR_OK : GCOR_NO_MEMORY;
 }

@@ -1,5 +1,5 @@
-/* Student's t of subjects' Fisher z, pair by pair: of their mean against 0 or, for two groups of subjects, of the
- * difference of the groups' means with separate variances (Welch 1947). */
+/* Student's t of subjects' Fisher z, pair by pair: of their mean against 0; for two groups of subjects, of the
+ * difference of the groups' means with separate variances (Welch 1947); or of a contrast of a linear model. */
 #ifndef GPUCOR_GROUP_TESTS_H
 #define GPUCOR_GROUP_TESTS_H
 
@@ -11,10 +11,26 @@ extern "C" {
 
 enum { GCOR_GROUP_BLOCK = GCOR_SUM_BLOCK }; /* max number of pairs tested at once */
 
+/* A linear model of the subjects' z, as R/data-group-model.R describes it. The values y of a pair are its subjects' z
+ * without the terms that are not tested; their number is n_values = df + 1. Borrowed. */
+typedef struct gcor_linear_model {
+    const double *basis;  /* y[j] is the sum over subjects of basis[j * n + s] z[s]; NULL: y are z */
+    const double *effect; /* a unit vector as long as y; scale times its product with y is the contrast */
+    double scale, df;
+    int64_t n_values;
+} gcor_linear_model;
+
+/* Returns the pairs' values y: z itself, or behind the z of the model's n subjects, where gcor_linear_scratch() blocks
+ * have room; NaN without one. Values that are only rounding errors of z become 0. */
+double *gcor_linear_values(const gcor_linear_model *model, const gcor_combine_loops *loops, int64_t subjects, double *z,
+                           int64_t n);
+int64_t gcor_linear_scratch(const gcor_linear_model *model); /* model NULL: 0 */
+
 /* The first n_first of n subjects form one group, the others another; n_first == n: there is one group. */
 typedef struct {
     int64_t n, n_first;
     int skips; /* 1: subjects without a coefficient are left out of the pair; 0: the pair then has no test */
+    const gcor_linear_model *model; /* tests its contrast, without `skips`; NULL: none */
 } gcor_groups;
 
 /* Tests of up to GCOR_GROUP_BLOCK pairs: difference (or mean), its standard error, degrees of freedom. All are NaN
@@ -24,9 +40,10 @@ typedef struct {
 } gcor_group_tests;
 
 /* Tests n <= GCOR_GROUP_BLOCK pairs; subject s has their coefficients at r + s * stride. z: scratch,
- * GCOR_GROUP_BLOCK doubles per subject. Any thread. */
+ * gcor_group_scratch() doubles. Any thread. */
 void gcor_test_groups(const gcor_groups *groups, const gcor_combine_loops *loops, const double *r, int64_t stride,
                       int64_t n, double *z, gcor_group_tests *tests);
+int64_t gcor_group_scratch(const gcor_groups *groups);
 /* Converts the pairs' t to coefficients t / sqrt(t^2 + df), where df is the max that a pair can have; NaN without a
  * test. Any thread. */
 void gcor_group_coefficients(const gcor_groups *groups, const gcor_group_tests *tests, int64_t n, double *r);

@@ -3,38 +3,26 @@
 #include "../base/alloc.h"
 #include "../base/artanh.h"
 
-enum { BLOCK = GCOR_SUM_BLOCK };
+enum { BLOCK = GCOR_GROUP_BLOCK };
 
-/* Subtracts the first subject's z, so that sums of squares do not cancel, and finds the totals (largest_t()). */
-static void shift_z(double *z, int64_t subjects, int64_t n, double *totals) {
-    double first[BLOCK];
-    for (int64_t k = 0; k < n; k++) {
-        first[k] = z[k];
-        totals[k] = totals[BLOCK + k] = 0;
-    }
-    for (int64_t s = 0; s < subjects; s++, z += BLOCK)
-        for (int64_t k = 0; k < n; k++) {
-            z[k] -= first[k];
-            totals[k] += z[k];
-            totals[BLOCK + k] += z[k] * z[k];
-        }
+/* The largest value of t |t| is that of t. */
+static double root(double t) {
+    return t < 0 ? -sqrt(-t) : sqrt(t);
 }
 
 static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, const gcor_segment *segment) {
     const gcor_label_maxima *maxima = (gcor_label_maxima *)sink;
-    const gcor_label_permutations *permutations = &maxima->permutations;
-    const int64_t subjects = permutations->n_subjects;
-    double *z = maxima->z + thread * subjects * BLOCK, *best = maxima->best + thread * permutations->n;
-    double totals[2 * BLOCK];
+    const gcor_permutations *permutations = &maxima->permutations;
+    const gcor_combine_loops *loops = maxima->loops;
+    double *scratch = maxima->scratch + thread * gcor_permuted_scratch(permutations);
+    double *best = maxima->best + thread * permutations->n;
     (void)context;
     for (int64_t from = 0; from < segment->n; from += BLOCK) {
         int64_t n = gcor_min(BLOCK, segment->n - from);
-        gcor_subject_z(maxima->loops, segment->doubles + from, segment->stride, subjects, n, z);
-        if (permutations->is_t) shift_z(z, subjects, n, totals);
+        gcor_permuted_begin(permutations, loops, segment->doubles + from, segment->stride, n, scratch);
         for (int64_t k = 0; k < permutations->n; k++) {
-            const double *w = permutations->weight + k * subjects;
-            double largest = permutations->is_t ? maxima->loops->largest_t(z, totals, w, subjects, maxima->side, n)
-                                                : maxima->loops->largest_sum(z, w, subjects, maxima->side, n);
+            const double *values = gcor_permuted_values(permutations, loops, k, n, scratch);
+            double largest = loops->largest(values, maxima->side, n);
             if (largest > best[k]) best[k] = largest;
         }
     }
@@ -42,7 +30,7 @@ static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, cons
 }
 
 /* Maximum over all threads. */
-static double largest_z(const gcor_label_maxima *maxima, int64_t k) {
+static double largest_of(const gcor_label_maxima *maxima, int64_t k) {
     double largest = -INFINITY;
     for (int64_t t = 0; t < maxima->threads; t++) {
         double own = maxima->best[t * maxima->permutations.n + k];
@@ -52,9 +40,9 @@ static double largest_z(const gcor_label_maxima *maxima, int64_t k) {
 }
 
 double gcor_label_maxima_of(const gcor_label_maxima *maxima, int64_t k) {
-    double largest = largest_z(maxima, k);
+    double largest = largest_of(maxima, k);
     if (!(largest > -INFINITY)) return GCOR_NO_WEIGHT;
-    return maxima->permutations.is_t ? largest : gcor_tanh(largest);
+    return gcor_permuted_is_t(&maxima->permutations) ? root(largest) : gcor_tanh(largest);
 }
 
 static void clear(gcor_label_maxima *maxima) {
@@ -65,7 +53,7 @@ static gcor_status merge(gcor_sink *sink, gcor_context *context, gcor_sink *othe
     gcor_label_maxima *maxima = (gcor_label_maxima *)sink, *from = (gcor_label_maxima *)other;
     (void)context;
     for (int64_t k = 0; k < maxima->permutations.n; k++) {
-        double largest = largest_z(from, k);
+        double largest = largest_of(from, k);
         if (largest > maxima->best[k]) maxima->best[k] = largest;
     }
     clear(from);
@@ -75,17 +63,17 @@ static gcor_status merge(gcor_sink *sink, gcor_context *context, gcor_sink *othe
 static gcor_status allocate(gcor_sink *sink, gcor_context *context) {
     const char *what = "the largest differences";
     gcor_label_maxima *maxima = (gcor_label_maxima *)sink;
-    const gcor_label_permutations *permutations = &maxima->permutations;
+    const gcor_permutations *permutations = &maxima->permutations;
     maxima->threads = context->threads;
-    maxima->z = gcor_alloc(context, maxima->threads * permutations->n_subjects, BLOCK * sizeof(double), what);
+    maxima->scratch = gcor_alloc(context, maxima->threads * gcor_permuted_scratch(permutations), sizeof(double), what);
     maxima->best = gcor_alloc(context, maxima->threads * permutations->n, sizeof(double), what);
-    if (!maxima->z || !maxima->best) return GCOR_NO_MEMORY;
+    if (!maxima->scratch || !maxima->best) return GCOR_NO_MEMORY;
     clear(maxima);
     return GCOR_OK;
 }
 
 static void release(gcor_sink *sink) {
-    gcor_free(((gcor_label_maxima *)sink)->z);
+    gcor_free(((gcor_label_maxima *)sink)->scratch);
     gcor_free(((gcor_label_maxima *)sink)->best);
 }
 
@@ -97,7 +85,7 @@ static const gcor_sink_type TYPE = {.name = "label maxima",
                                     .release = release};
 
 gcor_status gcor_label_maxima_new(gcor_context *context, int64_t n_var, gcor_side side,
-                                  const gcor_label_permutations *permutations, gcor_label_maxima **maxima) {
+                                  const gcor_permutations *permutations, gcor_label_maxima **maxima) {
     const gcor_label_maxima like = {.sink = {.type = &TYPE, .shape = GCOR_LOWER, .n_row = n_var, .n_col = n_var},
                                     .side = side,
                                     .permutations = *permutations,

@@ -520,6 +520,19 @@ two_groups_cases <- list(
   compare_case("pearson", "lognormal, rho = 0.8", "", c(0.42, 0.52), at(0.8, lognormal)),
   compare_case("pearson", "AR(0.6), rho = 0.8", "", c(0.13, 0.2), at(0.8, \(n, m) series(n, 0.6, m))),
   compare_case("pearson", "AR(0.6), rho = 0.8", "df = 21", c(0.035, 0.07), at(0.8, \(n, m) series(n, 0.6, m)), df = 21),
+  null_case("gpuCorCompare", "pearson", "4 groups, normal, rho = 0.8", "chi-squared", VALID,
+            \() of_pairs(gpuCorCompare(lapply(c(40, 50, 60, 70), at(0.8)), effects = "fixed")$p.value)),
+  null_case("gpuCorCompare", "spearman", "3 groups, normal, two modules", "chi-squared", NEARLY,
+            \() gpuCorCompare(lapply(c(50, 60, 70), block), effects = "fixed", method = "spearman")$p.value),
+  compare_case("bicor", "normal, rho = 0", "", CONSERVATIVE, at(0)),
+  compare_case("bicor", "normal, rho = 0.8", "", NEARLY, at(0.8)),
+  compare_case("bicor", "t3, rho = 0.8", "", c(0.09, 0.12), at(0.8, t3)),
+  compare_case("bicor", "lognormal, rho = 0.8", "", c(0.135, 0.17), at(0.8, lognormal)),
+  permuted_case("bicor", "t3", "", NEARLY,
+                \() min(gpuCorCompare(t3(30), t3(30), n_perm = 39, method = "bicor")$p.adjusted)),
+  permuted_case("bicor", "lognormal, rho = 0.8", "", NEARLY,
+                \() min(gpuCorCompare(at(0.8, lognormal)(30), at(0.8, lognormal)(30), n_perm = 39,
+                                      method = "bicor")$p.adjusted)),
   null_case("gpuCorCompare", "pearson", "normal, n = 15", "fdr", c(0.08, 0.15),
             \() discoveries(gpuCorCompare(normal(15, 40), normal(15, 40), fdr = 0.05, output = "edges"))),
   null_case("gpuCorCompare", "pearson", "normal, n = 50", "fdr", c(0.045, 0.075),
@@ -541,6 +554,45 @@ two_groups_cases <- list(
 )
 
 # ---- lists of subjects, which differ among themselves
+
+# Groups that differ in age, which the model has.
+aged_groups <- function(...) {
+  age <- stats::runif(14, rep(c(0, 0.3), each = 7), rep(c(0.7, 1), each = 7))
+  design <- cbind(mean = 1, group = rep(0:1, each = 7), age = age)
+  gpuCorCompare(aged(age), design = design, contrast = "group", ...)
+}
+sessions <- function(k, ...) {
+  x <- sessions_of(k)
+  gpuCorCompare(x[[1]], x[[2]], paired = TRUE, ...)
+}
+# The p value that there is no component at all.
+of_components <- function(net) min(1, net@components$table$p.value)
+
+group_case <- function(data, option, p, band = VALID) {
+  null_case("gpuCorCompare", "pearson", data, option, band, p, sets = 30)
+}
+group_permuted_case <- function(data, option, p) {
+  null_case("gpuCorCompare", "pearson", data, option, NEARLY, p, time = 3, sets = 60)
+}
+
+group_cases <- list(
+  group_case("8 subjects that differ, AR(0.6)", "one group", \() gpuCorCompare(subjects_of(8))$p.value),
+  group_case("8 subjects, two sessions, AR(0.6)", "paired", \() sessions(8)$p.value),
+  group_case("7 and 7 subjects that differ in age, AR(0.6)", "design", \() aged_groups()$p.value),
+  group_permuted_case("8 subjects that differ, AR(0.6)", "one group, n_perm",
+                      \() min(gpuCorCompare(subjects_of(8), n_perm = 39)$p.adjusted)),
+  group_permuted_case("8 subjects, two sessions, AR(0.6)", "paired, n_perm",
+                      \() min(sessions(8, n_perm = 39)$p.adjusted)),
+  group_permuted_case("7 and 7 subjects that differ in age, AR(0.6)", "design, n_perm",
+                      \() min(aged_groups(n_perm = 39)$p.adjusted)),
+  group_permuted_case("6 and 6 subjects that differ, AR(0.6)", "components by size",
+                      \() of_components(gpuCorCompare(subjects_of(6), subjects_of(6), threshold = 2, n_perm = 39,
+                                                      components = "size"))),
+  group_permuted_case("8 subjects, two sessions, AR(0.6)", "components by sum",
+                      \() of_components(sessions(8, threshold = 2, n_perm = 39, components = "sum"))),
+  group_permuted_case("7 and 7 subjects that differ in age, AR(0.6)", "components of a design",
+                      \() of_components(aged_groups(threshold = 2, n_perm = 39, components = "size")))
+)
 
 subject_cases <- c(
   lapply(c(5, 12), function(k) {
@@ -634,4 +686,4 @@ preservation_cases <- list(
 )
 
 null_cases <- c(test_cases, partial_cases, series_cases, interval_cases, family_cases, network_cases, association_cases,
-                two_groups_cases, subject_cases, preservation_cases)
+                 two_groups_cases, group_cases, subject_cases, preservation_cases)

@@ -53,6 +53,17 @@ subjects_of <- function(k, n = 100, a = 0.6, spread = 0.1, m = 12) {
   lapply(seq_len(k), function(i) series(n, a, m) %*% (diag(m) + spread * normal(m, m)))
 }
 
+# Two sessions of k subjects, whose own correlations are the same in both.
+sessions_of <- function(k, n = 100, a = 0.6, spread = 0.2, m = 12) {
+  own <- lapply(seq_len(k), function(i) diag(m) + spread * normal(m, m))
+  lapply(1:2, function(session) lapply(own, function(mixed) series(n, a, m) %*% mixed))
+}
+
+# Subjects with a signal of all regions that grows with `age`, a number from 0 to 1 for each of them.
+aged <- function(age, n = 100, a = 0.6) {
+  Map(function(x, age) x + age * as.vector(series(n, a, 1)), subjects_of(length(age), n, a), age)
+}
+
 # A data set's p value for the null hypothesis that there is nothing to discover.
 discoveries <- function(edges) as.numeric(nrow(edges) == 0)
 

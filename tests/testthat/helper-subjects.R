@@ -44,3 +44,21 @@ reference_subjects <- function(x, how, method = "pearson", y = NULL, use = "ever
 
 # As arguments of a call.
 how_to <- function(how, share = 0.3) c(list(combine = how), if (how == "quantile") list(probs = share))
+
+# The components of n columns whose pairs have a t of at least `min`, the largest first: list(size: the number of pairs,
+# or the sum of t less `min`; columns: their numbers; of: the component of each column, or NA).
+components_by_hand <- function(t, n, min, sign, size) {
+  weight <- unname(switch(sign, absolute = abs(t), positive = t, negative = -t))
+  pairs <- which(lower.tri(diag(n)), arr.ind = TRUE)[weight >= min, , drop = FALSE]
+  worth <- if (size == "size") rep(1, nrow(pairs)) else weight[weight >= min] - min
+  label <- seq_len(n)
+  repeat { # the smallest number in reach
+    before <- label
+    for (k in seq_len(nrow(pairs))) label[pairs[k, ]] <- min(label[pairs[k, ]])
+    if (identical(before, label)) break
+  }
+  sizes <- tapply(worth, label[pairs[, 1]], sum)
+  order <- as.integer(names(sizes))[order(-sizes, as.integer(names(sizes)))]
+  list(size = as.vector(sort(sizes, decreasing = TRUE)), columns = as.vector(table(factor(label, order))),
+       of = match(label, order))
+}

@@ -289,13 +289,123 @@ test_that("a pair without a coefficient in one subject has no difference", {
   expect_equal(nrow(edges), 21)
 })
 
+test_that("several groups are compared by chi-squared of weighted z", {
+  set.seed(26)
+  x <- c(differing(c(40, 60), 20), some_subjects(50, 20, 6, 0))
+  for (method in c("pearson", "spearman")) {
+    compare <- function(...) gpuCorCompare(x, effects = "fixed", method = method, precision = "double", ...)
+    z <- vapply(x, function(m) atanh(cor(m, method = method))[lower.tri(diag(20))], numeric(190))
+    w <- (c(40, 60, 50) - 3) / c(pearson = 1, spearman = 1.06)[[method]]
+    mean <- drop(z %*% w) / sum(w)
+    statistic <- drop((z - mean)^2 %*% w)
+    p <- pchisq(statistic, 2, lower.tail = FALSE)
+    all <- compare()
+    expect_equal(as.vector(all$statistic), statistic, tolerance = 1e-9)
+    expect_equal(as.vector(all$difference), sqrt(statistic / sum(w)), tolerance = 1e-9)
+    expect_equal(as.vector(all$p.value), p, tolerance = 1e-9)
+    expect_equal(all$df, 2)
+    expect_equal(compare(p.value = 0.01)@edges, sum(p <= 0.01))
+    expect_equal(compare(fdr = 0.05)@edges, sum(p.adjust(p, "BH") <= 0.05))
+    expect_equal(compare(threshold = 0.2)@edges, sum(sqrt(statistic / sum(w)) >= 0.2))
+    edges <- compare(fdr = 0.05, output = "edges")
+    expect_gt(nrow(edges), 2)
+    expect_equal(edges$statistic, sort(statistic, decreasing = TRUE)[seq_len(nrow(edges))], tolerance = 1e-6)
+    expect_equal(edges$fdr, sort(p.adjust(p, "BH"))[seq_len(nrow(edges))], tolerance = 1e-6)
+    expect_equal(unique(edges$df), 2)
+    expect_equal(compare(k = 1, output = "edges")$p.value[1], min(p), tolerance = 1e-6)
+    two <- gpuCorCompare(x[1:2], effects = "fixed", method = method, precision = "double")
+    expect_equal(as.vector(two$p.value),
+                 as.vector(gpuCorCompare(x[[1]], x[[2]], method = method, precision = "double")$p.value))
+  }
+  expect_output(print(gpuCorCompare(x, effects = "fixed")),
+                "standard deviation of z of 3 groups \\(150 observations\\)")
+  expect_error(gpuCorCompare(x[1], effects = "fixed"), "at least two groups in 'x', not 1")
+  expect_error(gpuCorCompare(x, effects = "fixed", n_perm = 9), "leave it out for several groups")
+  expect_error(gpuCorCompare(x, effects = "fixed", sign = "negative"), "no meaning for several groups")
+  expect_error(gpuCorCompare(x, effects = "fixed", classes = 0.1), "'classes' are of two groups")
+  x[[2]][, 3] <- 1
+  all <- suppressWarnings(gpuCorCompare(x, effects = "fixed"))
+  expect_identical(unname(which(is.na(as.matrix(all$p.value)[, 3]))), c(1:2, 4:20))
+})
+
+test_that("bicor is compared by the difference of z, and by permutation of rows", {
+  set.seed(24)
+  x <- differing(40, 9)[[1]]
+  y <- some_subjects(30, 9, 6, 0)[[1]]
+  z <- lapply(list(x, y), function(m) atanh(as.vector(gpuCor(m, method = "bicor", precision = "double"))))
+  error <- sqrt(1.1 * (1 / 37 + 1 / 27))
+  set.seed(25)
+  all <- gpuCorCompare(x, y, method = "bicor", precision = "double", n_perm = 20)
+  expect_equal(as.vector(all$difference), z[[1]] - z[[2]], tolerance = 1e-9)
+  expect_equal(as.vector(all$p.value), 2 * pnorm(-abs(z[[1]] - z[[2]]) / error), tolerance = 1e-9)
+  pool <- do.call(rbind, lapply(list(x, y), robust_scale))
+  set.seed(25)
+  largest <- vapply(1:20, FUN.VALUE = 0, function(b) {
+    order <- sample.int(70)
+    own <- lapply(list(order[1:40], order[-(1:40)]), function(rows) {
+      atanh(as.vector(gpuCor(pool[rows, ], method = "bicor", precision = "double")))
+    })
+    max(abs(own[[1]] - own[[2]]))
+  })
+  truth <- vapply(abs(z[[1]] - z[[2]]), function(d) (1 + sum(largest >= d - 1e-9)) / 21, 0)
+  expect_equal(as.vector(all$p.adjusted), truth)
+})
+
+class_by_hand <- function(r, p, level) {
+  sign <- Map(function(r, p) ifelse(p <= level, ifelse(r > 0, "+", "-"), "0"), r, p)
+  paste(sign[[1]], sign[[2]], sep = "/")
+}
+
+test_that("classes are by the sign and the p value of each group", {
+  set.seed(23)
+  x <- differing(40, 12)[[1]]
+  y <- some_subjects(30, 12, 6, 0)[[1]] # both signs
+  y[, 5] <- y[, 5] - 2 * y[, 6]
+  x[, 7] <- x[, 7] + x[, 8]
+  lower <- lower.tri(diag(12))
+  for (method in c("pearson", "spearman")) {
+    r <- lapply(list(x, y), function(m) cor(m, method = method)[lower])
+    error <- sqrt(c(pearson = 1, spearman = 1.06)[[method]] / (c(40, 30) - 3))
+    p <- Map(function(r, error) 2 * pnorm(-abs(atanh(r) / error)), r, error)
+    all <- gpuCorCompare(x, y, classes = 0.05, method = method, precision = "double")
+    frame <- as.data.frame(all)
+    expect_equal(frame$r.x, r[[1]], tolerance = 1e-9)
+    expect_equal(frame$r.y, r[[2]], tolerance = 1e-9)
+    expect_identical(frame$class, class_by_hand(r, p, 0.05))
+    expect_gt(length(unique(frame$class)), 4)
+    for (given in list(list(threshold = 0.3), list(p.value = 0.1), list(fdr = 0.2))) {
+      edges <- do.call(gpuCorCompare, c(list(x, y, method = method, precision = "double", output = "edges"), given))
+      own <- do.call(gpuCorCompare, c(list(x, y, method = method, precision = "double", output = "edges",
+                                           classes = 0.05), given))
+      at <- match(paste(own$from, own$to), paste(frame$from, frame$to))
+      expect_equal(own[c("r.x", "r.y", "class")], frame[at, c("r.x", "r.y", "class")], ignore_attr = TRUE)
+      expect_equal(own[names(edges)], edges, tolerance = 1e-12)
+    }
+  }
+  groups <- list(differing(rep(20, 6), 12), some_subjects(rep(25, 5), 12, 6, 0))
+  z <- lapply(groups, function(x) vapply(x, function(m) z_of(cor(m)[lower]), numeric(66)))
+  p <- lapply(z, function(z) apply(z, 1, function(v) t.test(v)$p.value))
+  for (given in list(list(), list(p.value = 1), list(threshold = 0))) {
+    frame <- as.data.frame(do.call(gpuCorCompare, c(groups, list(classes = 0.1, precision = "double"), given)))
+    frame <- frame[order(frame$from, frame$to), ]
+    expect_equal(frame$r.x, tanh(rowMeans(z[[1]])), tolerance = 1e-9)
+    expect_equal(frame$class, class_by_hand(lapply(z, rowMeans), p, 0.1))
+  }
+  expect_error(gpuCorCompare(groups[[1]], classes = 0.1), "'classes' are of two groups")
+  expect_error(gpuCorCompare(groups[[1]], groups[[2]], classes = 0.1, effects = "fixed"), "need two matrices")
+  expect_error(gpuCorCompare(x, y, classes = 2), "'classes' must be a number")
+  y[, 3] <- 1
+  frame <- as.data.frame(suppressWarnings(gpuCorCompare(x, y, classes = 0.05)))
+  expect_identical(is.na(frame$class), frame$from == 3 | frame$to == 3)
+})
+
 test_that("what is printed says what it is", {
   set.seed(8)
   x <- some_subjects(c(20, 20), 8)
   expect_output(print(gpuCorCompare(x[[1]], x[[2]])),
                 "Pearson's correlation, differences of z of 20 observations against 20")
   expect_output(print(gpuCorCompare(x, x[1:2], threshold = 0)),
-                "Differences of z between two groups: network of 8 .*difference")
+                "Differences of Fisher.s z: network of 8 .*difference")
   frame <- as.data.frame(gpuCorCompare(x[[1]], x[[2]]))
   expect_named(frame, c("from", "to", "difference", "statistic", "p.value", "fdr"))
 })

@@ -334,6 +334,8 @@ for (verb in c("gpuCorNetwork", "gpuConnectivity", "gpuCor")) {
     planned <- function(...) do.call(expect_planned, c(list(verb, shards = 2, mixed = FALSE), criterion, list(...)))
     planned(subjects, combine = "fisher", covariates = confounds)
     planned(subjects, covariates = ~ a, data = confounds, subject_weights = 1:3, method = "spearman")
+    if (verb == "gpuCor") planned(subjects, combine = "argmax")
+    planned(subjects, combine = "fraction", above = 0.1)
     planned(subjects, combine = "quantile", probs = 0.25, weights = function(i) seq_len(nrow(subjects[[i]])) %% 3)
     planned(subjects, y = lapply(subjects, function(x) x[, 1:40]), combine = "min", bandpass = c(0.05, 0.2), tr = 2)
     planned(function(i) subjects[[i]], subjects = 3, combine = "fisher", precision = "double")

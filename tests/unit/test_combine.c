@@ -76,7 +76,7 @@ static double largest_by_one(const double *z, const double *w, int64_t subjects,
 
 static void check_largest(const gcor_combine_loops *loops) {
     enum { SUBJECTS = 5 };
-    double z[SUBJECTS * GCOR_SUM_BLOCK], w[SUBJECTS];
+    double z[SUBJECTS * GCOR_SUM_BLOCK], w[SUBJECTS], sums[GCOR_SUM_BLOCK];
     unit_seed(8);
     for (int64_t n = 1; n <= GCOR_SUM_BLOCK; n++) {
         for (int k = 0; k < SUBJECTS * GCOR_SUM_BLOCK; k++) z[k] = 2 * unit_uniform() - 1;
@@ -84,8 +84,8 @@ static void check_largest(const gcor_combine_loops *loops) {
         for (int64_t k = 0; k < n; k += 3) z[2 * GCOR_SUM_BLOCK + k] = NAN;
         for (int side = 0; side < 3; side++) {
             unit_about("%s: %d sums, side %d", loops->name, (int)n, side);
-            CHECK(loops->largest_sum(z, w, SUBJECTS, (gcor_side)side, n) ==
-                  largest_by_one(z, w, SUBJECTS, (gcor_side)side, n));
+            loops->weighted_sums(z, w, SUBJECTS, n, sums);
+            CHECK(loops->largest(sums, (gcor_side)side, n) == largest_by_one(z, w, SUBJECTS, (gcor_side)side, n));
         }
     }
 }
@@ -107,7 +107,8 @@ static double welch_t(const double *z, const double *is_first, int64_t subjects,
     return (mean[0] - mean[1]) / sqrt(squares[0] / (n[0] * (n[0] - 1)) + squares[1] / (n[1] * (n[1] - 1)));
 }
 
-static double largest_t_by_one(const double *z, const double *is_first, int64_t subjects, gcor_side side, int64_t n) {
+static double largest_welch_by_one(const double *z, const double *is_first, int64_t subjects, gcor_side side,
+                                   int64_t n) {
     double largest = -INFINITY;
     for (int64_t k = 0; k < n; k++) {
         double weight = gcor_raw_weight(side, welch_t(z, is_first, subjects, k));
@@ -116,10 +117,10 @@ static double largest_t_by_one(const double *z, const double *is_first, int64_t 
     return largest;
 }
 
-static void check_largest_t(const gcor_combine_loops *loops) {
+static void check_welch(const gcor_combine_loops *loops) {
     enum { SUBJECTS = 7 };
     const double is_first[SUBJECTS] = {0, 1, 1, 0, 0, 1, 0};
-    double z[SUBJECTS * GCOR_SUM_BLOCK], totals[2 * GCOR_SUM_BLOCK];
+    double z[SUBJECTS * GCOR_SUM_BLOCK], totals[2 * GCOR_SUM_BLOCK], t[GCOR_SUM_BLOCK];
     unit_seed(9);
     for (int64_t n = 1; n <= GCOR_SUM_BLOCK; n += 9) {
         for (int k = 0; k < SUBJECTS * GCOR_SUM_BLOCK; k++) z[k] = 2 * unit_uniform() - 1;
@@ -133,12 +134,49 @@ static void check_largest_t(const gcor_combine_loops *loops) {
             }
         }
         for (int side = 0; side < 3; side++) {
-            double expected = largest_t_by_one(z, is_first, SUBJECTS, (gcor_side)side, n);
-            double found = loops->largest_t(z, totals, is_first, SUBJECTS, (gcor_side)side, n);
+            double expected = largest_welch_by_one(z, is_first, SUBJECTS, (gcor_side)side, n);
+            loops->welch(z, totals, is_first, SUBJECTS, n, t);
+            double found = loops->largest(t, (gcor_side)side, n);
+            found = found < 0 ? -sqrt(-found) : sqrt(found);
             unit_about("%s: %d t, side %d: %.17g, %.17g", loops->name, (int)n, side, found, expected);
             CHECK(found == expected || fabs(found - expected) < 1e-12 * fabs(expected));
         }
     }
+}
+
+/* Student's t of the mean of z adjusted for a second term, whose unit vector is orthogonal to that of the mean. */
+static double linear_t(const double *z, int64_t k) {
+    double mean = 0, other = 0, squares = 0;
+    for (int s = 0; s < 4; s++) {
+        double value = z[s * GCOR_SUM_BLOCK + k];
+        mean += value / 2;
+        other += (s % 2 == 0 ? value : -value) / 2;
+        squares += value * value;
+    }
+    return mean / sqrt((squares - mean * mean - other * other) / 2);
+}
+
+static void check_linear(const gcor_combine_loops *loops) {
+    const double w[] = {0.5, 0.5, 0.5, 0.5, 0.5, -0.5, 0.5, -0.5};
+    double z[4 * GCOR_SUM_BLOCK], squares[GCOR_SUM_BLOCK], t[GCOR_SUM_BLOCK];
+    unit_seed(10);
+    for (int64_t n = 1; n <= GCOR_SUM_BLOCK; n += 9) {
+        for (int k = 0; k < 4 * GCOR_SUM_BLOCK; k++) z[k] = 2 * unit_uniform() - 1;
+        for (int k = 0; k < GCOR_SUM_BLOCK; k++) {
+            squares[k] = 0;
+            for (int s = 0; s < 4; s++) squares[k] += z[s * GCOR_SUM_BLOCK + k] * z[s * GCOR_SUM_BLOCK + k];
+        }
+        loops->linear_t(z, squares, w, 2, 4, 2, n, t);
+        for (int64_t k = 0; k < n; k++) {
+            double expected = linear_t(z, k), found = t[k] < 0 ? -sqrt(-t[k]) : sqrt(t[k]);
+            unit_about("%s: t %d: %.17g, %.17g", loops->name, (int)k, found, expected);
+            CHECK(fabs(found - expected) < 1e-9 * fabs(expected));
+        }
+    }
+}
+
+static void linear_t_are_near(void) {
+    with_each_set(check_linear);
 }
 
 static void largest_sums_are_the_same(void) {
@@ -146,7 +184,7 @@ static void largest_sums_are_the_same(void) {
 }
 
 static void largest_t_are_near(void) {
-    with_each_set(check_largest_t);
+    with_each_set(check_welch);
 }
 
 static void approx_sums_are_near(void) {
@@ -162,5 +200,6 @@ const unit_test combine_tests[] = {
     {"larger values are seen", larger_ones_are_seen},
     {"largest sums are the same", largest_sums_are_the_same},
     {"largest t are near", largest_t_are_near},
+    {"linear t are near", linear_t_are_near},
     {NULL, NULL},
 };

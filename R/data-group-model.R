@@ -1,0 +1,108 @@
+# Linear models of the subjects' Fisher z: paired groups, one group, or a design with a contrast. The engine tests them
+# by the numbers that a model has here (src/sink/group_tests.h), and permutes them by the weights that
+# permuted_weights() makes.
+#
+# A model is a list: `weights`, which turn the subjects' z into the tested contrast; `basis`, a column of weights of the
+# subjects for each value that is left without the terms that are not tested (NULL: the z themselves); `effect`, a unit
+# vector, whose product with these values, times `scale`, is the contrast; `df`. And for permutations: `residuals`, a
+# row for each subject (or pair of them), which turns the values into residuals without the tested term; `terms`, a
+# column for the tested term, and for each other one that permutations change; `flips`: TRUE if they are sign flips.
+
+# A contrast of a linear model for n subjects with the matrix `design`, by least squares.
+linear_model <- function(design, contrast) {
+  n <- nrow(design)
+  weights <- drop(qr.Q(qr(design)) %*% backsolve(qr.R(qr(design)), contrast, transpose = TRUE))
+  scale <- sqrt(sum(weights^2))
+  others <- other_terms(design, weights / scale)
+  residuals <- if (ncol(others)) qr.Q(qr(others), complete = TRUE)[, -seq_len(ncol(others)), drop = FALSE] else diag(n)
+  flips <- !is_within(rep(1, n), others)
+  # Residuals sum to 0, in any order, if the other terms have an intercept.
+  changing <- if (flips) others else other_terms(others, rep(1 / sqrt(n), n))
+  list(weights = weights, basis = if (ncol(others)) residuals, effect = drop(crossprod(residuals, weights / scale)),
+       scale = scale, df = n - ncol(design), residuals = residuals, terms = cbind(weights / scale, changing),
+       flips = flips)
+}
+
+# Returns an orthonormal basis of the columns of m without the direction `unit`, which lies within them.
+other_terms <- function(m, unit) {
+  all <- qr.Q(qr(cbind(unit, m)))
+  all[, seq_len(ncol(m))[-1L], drop = FALSE]
+}
+
+is_within <- function(v, basis) sum((v - basis %*% crossprod(basis, v))^2) < 1e-9 * sum(v^2)
+
+# The mean of n subjects. `is_mean`: the contrast is a mean of z, or a difference of means.
+mean_model <- function(n) c(linear_model(matrix(1, n, 1L), 1), is_mean = TRUE)
+
+# The mean difference of n pairs of subjects, those of the first group first.
+paired_model <- function(n) {
+  model <- mean_model(n)
+  model$weights <- c(model$weights, -model$weights)
+  model$basis <- rbind(diag(n), -diag(n))
+  model
+}
+
+# Returns a column of weights for each permutation of a model's residuals (Freedman and Lane 1983), or of their signs;
+# number 0 are the data as they are.
+permuted_weights <- function(model, numbers) {
+  n <- nrow(model$residuals)
+  terms <- t(model$terms)
+  permuted <- vapply(numbers, FUN.VALUE = terms, function(b) {
+    if (b == 0) return(terms)
+    if (!model$flips) return(terms[, sample.int(n), drop = FALSE])
+    terms * rep(sample(c(-1, 1), n, replace = TRUE), each = nrow(terms))
+  })
+  size <- c(nrow(terms), n, length(numbers))
+  all <- matrix(aperm(array(permuted, size), c(1L, 3L, 2L)), ncol = n) %*% model$residuals # by terms and permutations
+  matrix(aperm(array(all, c(size[-2L], ncol(all))), c(3L, 1L, 2L)), ncol = length(numbers))
+}
+
+# ---- checks
+
+# Returns the model of the subjects, or NULL for two independent groups. `sizes`: those of the groups, one or two.
+group_model <- function(sizes, paired, design, contrast) {
+  if (!is.null(design) && length(sizes) > 1L) {
+    fail("'design' describes the subjects of one list; give all of them as 'x', and leave 'y' out")
+  }
+  if (is.null(design) && !is.null(contrast)) fail("'contrast' is a contrast of 'design'; give both, or leave it out")
+  if (!is.null(design)) return(design_model(design, contrast, sizes))
+  if (length(sizes) == 1L) {
+    if (paired) fail("paired = TRUE needs two lists of subjects, 'x' and 'y'")
+    if (sizes < 2L) fail("one group needs at least two subjects, whose z vary")
+    return(mean_model(sizes))
+  }
+  if (!paired) return(NULL)
+  if (sizes[1L] != sizes[2L]) {
+    fail("paired = TRUE pairs the subjects of 'x' and 'y', which are ", sizes[1L], " and ", sizes[2L])
+  }
+  if (sizes[1L] < 2L) fail("paired = TRUE needs at least two pairs of subjects")
+  paired_model(sizes[1L])
+}
+
+design_model <- function(design, contrast, n) {
+  if (!is.matrix(design) || !is.numeric(design)) {
+    fail("'design' must be a numeric matrix with a row for each subject, such as model.matrix(~ group + age), not ",
+         show_value(design))
+  }
+  if (nrow(design) != n) fail("'design' has ", n_of(nrow(design), "row"), ", and 'x' ", n_of(n, "subject"))
+  if (!all(is.finite(design))) fail("'design' must have finite values only")
+  rank <- qr(design)$rank
+  if (rank < ncol(design)) {
+    fail("'design' has ", n_of(ncol(design), "column"), " of rank ", rank, "; leave out those that others determine")
+  }
+  if (n <= rank) fail("'design' has ", n_of(rank, "term"), " for ", n_of(n, "subject"), "; there must be more subjects")
+  linear_model(unname(design), contrast_of(contrast, design))
+}
+
+# A contrast may be the name of a column.
+contrast_of <- function(contrast, design) {
+  if (is.character(contrast) && length(contrast) == 1L && contrast %in% colnames(design)) {
+    return(as.numeric(colnames(design) == contrast))
+  }
+  ok <- is.numeric(contrast) && length(contrast) == ncol(design) && all(is.finite(contrast)) && any(contrast != 0)
+  if (!ok) {
+    fail("'contrast' must be a number for each of the ", ncol(design), " columns of 'design', not all 0, or the name ",
+         "of one of them, not ", show_value(contrast))
+  }
+  as.numeric(contrast)
+}

@@ -1,0 +1,193 @@
+/* Combines the values of a pair that need every subject's coefficient at once. */
+#include "combine.h"
+
+#include "../base/artanh.h"
+
+#include <math.h>
+
+double gcor_reason_for_none(const double *value, int64_t stride, int64_t subjects) {
+    double none = 0;
+    for (int64_t s = 0; s < subjects; s++) {
+        double v = value[s * stride];
+        if (!(v <= 1)) none = v != v || none != none ? NAN : v > none ? v : none;
+    }
+    return none;
+}
+
+/* ---- quantiles ------------------------------------------------------------------------------------------- */
+
+/* Quickselect: returns the k-th smallest of n values, from 0; moves smaller values before it and larger ones behind it.
+ * */
+static double select_value(double *x, int64_t n, int64_t k) {
+    int64_t low = 0, high = n - 1;
+    while (low < high) {
+        double pivot = x[low + (high - low) / 2];
+        int64_t i = low - 1, j = high + 1;
+        for (;;) {
+            do i++;
+            while (x[i] < pivot);
+            do j--;
+            while (x[j] > pivot);
+            if (i >= j) break;
+            double swap = x[i];
+            x[i] = x[j];
+            x[j] = swap;
+        }
+        if (k <= j)
+            high = j;
+        else
+            low = j + 1;
+    }
+    return x[k];
+}
+
+/* R's default, type 7 of quantile(). */
+static double quantile(const gcor_combination *rule, double *x, int64_t n) {
+    double at = (double)(n - 1) * rule->level;
+    int64_t below = (int64_t)floor(at + 4 * 0x1p-52);
+    double value = select_value(x, n, below), rest = at - (double)below;
+    if (below + 1 >= n || !(rest > 4 * 0x1p-52)) return value;
+    double next = x[below + 1];
+    for (int64_t k = below + 2; k < n; k++) next = x[k] < next ? x[k] : next;
+    return value + rest * (next - value);
+}
+
+/* ---- moments --------------------------------------------------------------------------------------------- */
+
+static double mean_of(const double *x, int64_t n) {
+    double sum = 0;
+    for (int64_t k = 0; k < n; k++) sum += x[k];
+    return sum / (double)n;
+}
+
+/* Returns the sum of squared deviations from the mean; 0 if these are rounding errors, as of equal values. */
+static double squares_about(const double *x, int64_t n, double mean) {
+    const double rounding = 1e-28;
+    double sum = 0;
+    for (int64_t k = 0; k < n; k++) sum += (x[k] - mean) * (x[k] - mean);
+    return sum > rounding * (double)n * mean * mean ? sum : 0;
+}
+
+static double deviation(const gcor_combination *rule, double *x, int64_t n) {
+    (void)rule;
+    if (n < 2) return GCOR_NO_VALUE;
+    return sqrt(squares_about(x, n, mean_of(x, n)) / (double)(n - 1)) / GCOR_SD_UNIT;
+}
+
+static void to_z(double *x, int64_t n) {
+    for (int64_t k = 0; k < n; k++) x[k] = gcor_artanh(x[k]);
+}
+
+static double statistic(const gcor_combination *rule, double *x, int64_t n) {
+    (void)rule;
+    to_z(x, n);
+    double mean = mean_of(x, n), squares = squares_about(x, n, mean);
+    if (n < 2 || !(squares > 0)) return GCOR_NO_VALUE;
+    return mean / sqrt(squares / (double)(n * (n - 1))) / GCOR_STATISTIC_UNIT;
+}
+
+/* Every subject has a coefficient. */
+static double spread(const gcor_combination *rule, double *x, int64_t n) {
+    double sum = 0, all = 0, squares = 0;
+    to_z(x, n);
+    for (int64_t s = 0; s < n; s++) {
+        sum += rule->subjects[s].weight * x[s];
+        all += rule->subjects[s].weight;
+    }
+    for (int64_t s = 0; s < n; s++) squares += rule->subjects[s].weight * (x[s] - sum / all) * (x[s] - sum / all);
+    return gcor_tanh(sqrt(squares / all));
+}
+
+static double above(const gcor_combination *rule, double *x, int64_t n) {
+    int64_t found = 0;
+    for (int64_t k = 0; k < n; k++) found += x[k] > rule->level;
+    return n > 0 ? (double)found / (double)n : GCOR_NO_VALUE;
+}
+
+static double largest(const gcor_combination *rule, double *x, int64_t n) {
+    int64_t best = 0;
+    (void)rule;
+    for (int64_t k = 1; k < n; k++)
+        if (x[k] > x[best]) best = k;
+    return (double)(best + 1) / GCOR_ARGMAX_UNIT;
+}
+
+/* ---- intraclass correlations ----------------------------------------------------------------------------- */
+
+/* The mean squares of subjects, sessions and residuals. */
+typedef struct {
+    double subjects, sessions, rest;
+} mean_squares;
+
+static mean_squares analyze(const double *z, int64_t subjects, int64_t sessions) {
+    const double n = (double)subjects, k = (double)sessions, mean = mean_of(z, subjects * sessions);
+    const double all = squares_about(z, subjects * sessions, mean);
+    double of_subjects = 0, of_sessions = 0;
+    if (!(all > 0)) return (mean_squares){0, 0, 0};
+    for (int64_t s = 0; s < subjects; s++) {
+        double own = mean_of(z + s * sessions, sessions) - mean;
+        of_subjects += k * own * own;
+    }
+    for (int64_t j = 0; j < sessions; j++) {
+        double own = 0;
+        for (int64_t s = 0; s < subjects; s++) own += z[s * sessions + j] - mean;
+        of_sessions += own * own / n;
+    }
+    double rest = all - of_subjects - of_sessions;
+    return (mean_squares){of_subjects / (n - 1), of_sessions / (k - 1), (rest > 0 ? rest : 0) / ((n - 1) * (k - 1))};
+}
+
+/* ICC(2,1) of Shrout and Fleiss (1979), absolute agreement, or ICC(3,1), consistency. A small sample can have values
+ * below -1. */
+static double icc(const gcor_combination *rule, double *x, int64_t n) {
+    const int64_t sessions = rule->sessions, subjects = n / sessions;
+    to_z(x, n);
+    const mean_squares of = analyze(x, subjects, sessions);
+    double whole = of.subjects + (double)(sessions - 1) * of.rest;
+    if (rule->how == GCOR_ICC2) whole += (double)sessions * (of.sessions - of.rest) / (double)subjects;
+    double value = (of.subjects - of.rest) / whole;
+    return value != value ? GCOR_NO_VALUE : value < -1 ? -1 : value;
+}
+
+/* ---- any of these ---------------------------------------------------------------------------------------- */
+
+/* Returns the value of n coefficients, one for each subject; may change them. */
+typedef double (*combining)(const gcor_combination *rule, double *x, int64_t n);
+
+static const combining VALUE[] = {[GCOR_QUANTILE] = quantile, [GCOR_SD] = deviation,   [GCOR_STATISTIC] = statistic,
+                                  [GCOR_FRACTION] = above,    [GCOR_ARGMAX] = largest, [GCOR_ICC2] = icc,
+                                  [GCOR_ICC3] = icc,          [GCOR_SPREAD] = spread};
+
+double gcor_combined_unit(const gcor_combination *rule) {
+    switch (rule->how) {
+    case GCOR_SD: return GCOR_SD_UNIT;
+    case GCOR_STATISTIC: return GCOR_STATISTIC_UNIT;
+    case GCOR_ARGMAX: return GCOR_ARGMAX_UNIT;
+    default: return 1;
+    }
+}
+
+double gcor_combined_diagonal(const gcor_combination *rule) {
+    switch (rule->how) {
+    case GCOR_SD: return 0;
+    case GCOR_FRACTION: return rule->level < 1;
+    case GCOR_STATISTIC:
+    case GCOR_ARGMAX:
+    case GCOR_ICC2:
+    case GCOR_ICC3: return GCOR_NO_VALUE;
+    default: return 1;
+    }
+}
+
+void gcor_each_end(const gcor_combination *rule, double *values, int64_t stride, int64_t n, double *scratch) {
+    for (int64_t k = 0; k < n; k++) {
+        double none = rule->skips ? 0 : gcor_reason_for_none(values + k, stride, rule->n);
+        int64_t found = 0;
+        for (int64_t s = 0; s < rule->n; s++)
+            if (values[s * stride + k] <= 1) scratch[found++] = values[s * stride + k];
+        if (none != 0) /* NaN, too */
+            values[k] = none;
+        else
+            values[k] = found > 0 ? VALUE[rule->how](rule, scratch, found) : GCOR_NO_VALUE;
+    }
+}

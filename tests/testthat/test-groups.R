@@ -1,0 +1,263 @@
+# Groups of subjects: t of each subject's z by lm() and t.test(), permutations, and components.
+
+z_matrix <- function(x, method = "pearson") {
+  vapply(x, FUN.VALUE = numeric(pairs_of(ncol(x[[1]]))), function(m) z_of(cor(m, method = method))[lower.tri(cor(m))])
+}
+pairs_of <- function(n) n * (n - 1) / 2
+
+# Subjects of m regions; the first four are connected by `strength`, a number for each subject.
+connected <- function(strength, m = 9, n = 60) {
+  lapply(strength, function(s) {
+    x <- matrix(rnorm(n * m), n)
+    x[, 1:4] <- x[, 1:4] + s * rnorm(n)
+    x
+  })
+}
+
+# Rows: pairs; columns: estimate, t, p. test(z): a list of these of one pair.
+tests_of <- function(z, test) t(apply(z, 1, function(v) unlist(test(v))))
+paired_t <- function(v) t.test(v[1:6], v[7:12], paired = TRUE)[c("estimate", "statistic", "p.value")]
+one_t <- function(v) t.test(v)[c("estimate", "statistic", "p.value")]
+contrast_t <- function(design, contrast) {
+  unscaled <- drop(contrast %*% solve(crossprod(design)) %*% contrast)
+  function(v) {
+    fit <- lm(v ~ design - 1)
+    estimate <- sum(contrast * coef(fit))
+    t <- estimate / sqrt(unscaled * sum(resid(fit)^2) / df.residual(fit))
+    list(estimate, t, 2 * pt(-abs(t), df.residual(fit)))
+  }
+}
+
+design <- cbind(mean = 1, group = rep(0:1, each = 6), age = c(3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8))
+contrast <- c(0, 1, -0.5)
+kinds <- list(
+  paired = list(args = function(x) list(x[1:6], x[7:12], paired = TRUE), test = paired_t, df = 5),
+  one = list(args = function(x) list(x), test = one_t, df = 11),
+  design = list(args = function(x) list(x, design = design, contrast = contrast),
+                test = contrast_t(design, contrast), df = 9)
+)
+
+# Returns a function that compares subjects x by a kind of test.
+comparing <- function(kind, x, ...) {
+  function(...) do.call(gpuCorCompare, c(kind$args(x), list(...)))
+}
+
+test_that("a contrast by name, and special cases of designs, are the same tests", {
+  set.seed(1)
+  x <- connected(rep(0:1, each = 6))
+  expect_identical(gpuCorCompare(x, design = design, contrast = "group")$statistic,
+                   gpuCorCompare(x, design = design, contrast = c(0, 1, 0))$statistic)
+  expect_equal(gpuCorCompare(x, design = matrix(1, 12), contrast = 1)$p.value, gpuCorCompare(x)$p.value)
+  pairs <- cbind(rep(1:0, each = 6), diag(6)[c(1:6, 1:6), ])
+  expect_equal(gpuCorCompare(x, design = pairs, contrast = c(1, rep(0, 6)), precision = "double")$p.value,
+               gpuCorCompare(x[1:6], x[7:12], paired = TRUE, precision = "double")$p.value)
+  groups <- cbind(first = rep(1:0, each = 6), second = rep(0:1, each = 6))
+  pooled <- apply(z_matrix(x), 1, function(v) t.test(v[1:6], v[7:12], var.equal = TRUE)$p.value)
+  expect_equal(as.vector(gpuCorCompare(x, design = groups, contrast = c(1, -1), precision = "double")$p.value), pooled)
+})
+
+for (backend in backends()) {
+  test_that(paste(backend, "tests pairs of subjects, one group and a contrast as t.test() and lm() do"), {
+    set.seed(2)
+    x <- connected(seq(0, 1.5, length.out = 12), 40)
+    for (method in c("pearson", "spearman")) for (kind in kinds) {
+      compare <- comparing(kind, x)
+      all <- compare(method = method, backend = backend, precision = "double")
+      truth <- tests_of(z_matrix(x, method), kind$test)
+      expect_equal(as.vector(all$difference), unname(truth[, 1]), tolerance = 1e-9)
+      expect_equal(as.vector(all$statistic), unname(truth[, 2]), tolerance = 1e-9)
+      expect_equal(as.vector(all$p.value), unname(truth[, 3]), tolerance = 1e-9)
+      expect_equal(unique(as.vector(all$df)), kind$df)
+      expect_equal(as.vector(all$fdr), p.adjust(truth[, 3], "BH"), tolerance = 1e-9)
+      for (precision in c("single", "double")) {
+        network <- function(...) compare(method = method, backend = backend, precision = precision, ...)
+        expect_equal(network(p.value = 0.003)@edges, sum(truth[, 3] <= 0.003))
+        expect_equal(network(fdr = 0.3)@edges, sum(p.adjust(truth[, 3], "BH") <= 0.3))
+        expect_equal(network(threshold = 0.2)@edges, sum(abs(truth[, 1]) >= 0.2))
+      }
+      edges <- compare(p.value = 0.003, output = "edges", method = method, backend = backend)
+      expect_equal(edges$statistic, unname(truth[truth[, 3] <= 0.003, 2])[order(-abs(truth[truth[, 3] <= 0.003, 1]))],
+                   tolerance = 1e-4)
+    }
+  })
+
+  test_that(paste(backend, "flips the signs of one group and of pairs"), {
+    set.seed(3)
+    x <- connected(rep(c(1.5, 0.2), each = 6))
+    z <- z_matrix(x)
+    t_of <- function(z) rowMeans(z) / sqrt(apply(z, 1, var) / ncol(z))
+    for (name in c("one", "paired")) for (sign in c("absolute", "positive", "negative")) {
+      own <- if (name == "one") z else z[, 1:6] - z[, 7:12]
+      set.seed(4)
+      all <- comparing(kinds[[name]], x)(n_perm = 60, sign = sign, backend = backend, precision = "double")
+      side <- switch(sign, absolute = abs, positive = identity, negative = function(t) -t)
+      set.seed(4)
+      largest <- replicate(60, max(side(t_of(own %*% diag(sample(c(-1, 1), ncol(own), replace = TRUE))))))
+      truth <- vapply(side(t_of(own)), function(t) (1 + sum(largest >= t - 1e-9)) / 61, 0)
+      expect_equal(as.vector(all$p.adjusted), truth)
+      expect_gt(length(unique(truth)), 3)
+    }
+  })
+
+  test_that(paste(backend, "permutes the residuals of a design, or flips their signs"), {
+    set.seed(5)
+    x <- connected(seq(0, 1.5, length.out = 12))
+    z <- z_matrix(x)
+    permute <- function(e) {
+      order <- sample.int(12)
+      e[, order(order)]
+    }
+    flip <- function(e) e %*% diag(sample(c(-1, 1), 12, replace = TRUE))
+    cases <- list(list(c(0, 1, 0), permute), list(contrast, permute), list(c(1, 0, 0), flip))
+    for (case in cases) {
+      set.seed(6)
+      all <- gpuCorCompare(x, design = design, contrast = case[[1]], n_perm = 25, backend = backend,
+                           precision = "double")
+      t_of <- function(z) tests_of(z, contrast_t(design, case[[1]]))[, 2]
+      null <- qr.Q(qr(cbind(case[[1]], diag(3))))[, 2:3] # terms without the contrast
+      reduced <- design %*% null
+      fitted <- t(fitted(lm(t(z) ~ reduced - 1)))
+      set.seed(6)
+      largest <- replicate(25, max(abs(t_of(fitted + case[[2]](z - fitted)))))
+      truth <- vapply(abs(t_of(z)), function(t) (1 + sum(largest >= t - 1e-9)) / 26, 0)
+      expect_equal(as.vector(all$p.adjusted), unname(truth))
+      expect_gt(length(unique(truth)), 2)
+    }
+  })
+
+  test_that(paste(backend, "finds the components of the pairs with a large t, and their sizes when labels change"), {
+    set.seed(7)
+    x <- connected(rep(0:1, 6), 14)
+    x <- lapply(x, function(m) cbind(m, m[, 1:2] + rnorm(nrow(m))))
+    z <- z_matrix(x)
+    t_of <- list(
+      groups = function(z, order) apply(z[, order], 1, function(v) t.test(v[1:6], v[7:12])$statistic),
+      paired = function(z, signs) {
+        d <- (z[, 1:6] - z[, 7:12]) %*% diag(signs)
+        rowMeans(d) / sqrt(apply(d, 1, var) / 6)
+      }
+    )
+    draw <- list(groups = function() {
+      first <- sample.int(12, 6)
+      c(sort(first), setdiff(1:12, first))
+    }, paired = function() sample(c(-1, 1), 6, replace = TRUE))
+    same <- list(groups = 1:12, paired = rep(1, 6))
+    for (name in names(draw)) for (size in c("size", "sum")) for (sign in c("absolute", "negative")) {
+      set.seed(8)
+      net <- gpuCorCompare(x[1:6], x[7:12], paired = name == "paired", threshold = 1.6, n_perm = 20, components = size,
+                           sign = sign, backend = backend, precision = "double")
+      truth <- function(how) components_by_hand(t_of[[name]](z, how), 16, 1.6, sign, size)
+      set.seed(8)
+      largest <- replicate(20, max(0, truth(draw[[name]]())$size))
+      own <- truth(same[[name]])
+      table <- net@components$table
+      expect_equal(table$size, own$size, tolerance = 1e-6)
+      expect_equal(table$p.value, vapply(own$size, function(s) (1 + sum(largest >= s - 1e-5)) / 21, 0))
+      expect_equal(table$columns, own$columns)
+      expect_equal(net@components$of, own$of)
+      frame <- as.data.frame(net)
+      expect_equal(frame$component, own$of[frame$from])
+      weight <- if (sign == "absolute") abs else function(t) -t
+      t <- t_of[[name]](z, same[[name]])
+      expect_equal(sort(weight(frame$statistic)), sort(unname(weight(t)[weight(t) >= 1.6])))
+    }
+  })
+
+  test_that(paste(backend, "permutes models and finds components alike with any threads, memory and workers"), {
+    set.seed(9)
+    x <- connected(rep(0:1, 6), 300, 30)
+    for (args in list(list(x, n_perm = 7), list(x, design = design, contrast = contrast, n_perm = 7),
+                      list(x[1:6], x[7:12], n_perm = 7, threshold = 2.2, components = "sum"))) {
+      compare <- function(...) {
+        set.seed(10)
+        found <- do.call(gpuCorCompare, c(args, list(backend = backend, ...)))
+        if (isS4(found)) list(found@x, found@components) else as.data.frame(found)
+      }
+      once <- compare()
+      expect_identical(compare(threads = 1), once)
+      expect_identical(compare(memory = 1e6), once)
+      with_options(list(gpucor.workers_per_device = 3), expect_identical(compare(), once))
+    }
+  })
+
+  for (resource in resources_of(backend)) {
+    test_that(paste(backend, "finds components cleanly wherever the", resource, "fails"), {
+      set.seed(11)
+      x <- some_subjects(c(9, 12, 10, 11), 66)
+      walk_failures(function() {
+        set.seed(12)
+        gpuCorCompare(x[1:2], x[3:4], n_perm = 3, threshold = 3, components = "size", backend = backend)
+      }, resource, backend)
+    })
+  }
+}
+
+test_that("subjects that agree have no variance, and pairs without a coefficient no test", {
+  set.seed(13)
+  x <- connected(0:1)
+  same <- gpuCorCompare(x, x, paired = TRUE, n_perm = 5)
+  expect_true(all(same$difference == 0 & same$statistic == 0 & same$p.value == 1 & same$p.adjusted == 1))
+  same <- gpuCorCompare(x[rep(1, 12)], design = design, contrast = "group", n_perm = 5)
+  expect_true(all(same$difference == 0 & same$statistic == 0 & same$p.value == 1 & same$p.adjusted == 1))
+  all <- suppressWarnings(gpuCorCompare(x[c(1, 1, 1)], n_perm = 7))
+  expect_true(all(is.infinite(all$statistic)))
+  expect_true(all(all$p.value == 0))
+  x[[1]][, 3] <- 1
+  for (kind in kinds) {
+    found <- suppressWarnings(comparing(kind, rep(x, 6))(n_perm = 5))
+    has_none <- as.vector(as.matrix(dist(1:9)) > -1 & (row(diag(9)) == 3 | col(diag(9)) == 3))[lower.tri(diag(9))]
+    for (part in c("difference", "statistic", "df", "p.value", "fdr", "p.adjusted")) {
+      expect_identical(is.na(as.vector(found[[part]])), has_none)
+    }
+  }
+})
+
+test_that("no component is found where no pair is", {
+  set.seed(14)
+  x <- connected(rep(0, 8), 5)
+  net <- gpuCorCompare(x[1:4], x[5:8], threshold = 1e6, n_perm = 5, components = "size")
+  expect_equal(nrow(net@components$table), 0)
+  expect_equal(nrow(as.data.frame(net)), 0)
+  expect_true(all(is.na(net@components$of)))
+  expect_output(print(net), "0 components")
+})
+
+test_that("what is printed says what was compared", {
+  set.seed(15)
+  x <- connected(rep(0:1, 6), 6)
+  colnames(x[[1]]) <- letters[1:6]
+  expect_output(print(comparing(kinds$paired, x)()),
+                "paired differences of z of 6 subjects \\(360 observations\\) against")
+  expect_output(print(comparing(kinds$one, x)()), "mean z of 12 subjects \\(720 observations\\), 15 tests")
+  expect_output(print(comparing(kinds$design, x)()), "contrast of z of 12 subjects")
+  net <- gpuCorCompare(x[1:6], x[7:12], threshold = 0.5, n_perm = 5, components = "size")
+  expect_output(print(net), "the largest:\n component columns size p.value")
+  expect_named(net@components$of, letters[1:6])
+})
+
+test_that("errors of groups say what to do", {
+  set.seed(16)
+  x <- connected(rep(0, 6), 5, 10)
+  expect_error(gpuCorCompare(x[[1]]), "'y' is missing; one group must be a list")
+  expect_error(gpuCorCompare(x[1]), "one group needs at least two subjects")
+  expect_error(gpuCorCompare(x, paired = TRUE), "needs two lists of subjects")
+  expect_error(gpuCorCompare(x[1:2], x[3:6], paired = TRUE), "which are 2 and 4")
+  expect_error(gpuCorCompare(x[1], x[2], paired = TRUE), "at least two pairs")
+  expect_error(gpuCorCompare(x[1:3], x[4:6], design = diag(6)), "leave 'y' out")
+  expect_error(gpuCorCompare(x, contrast = 1), "is a contrast of 'design'")
+  expect_error(gpuCorCompare(x, design = ~ age, contrast = 1), "must be a numeric matrix with a row for each subject")
+  expect_error(gpuCorCompare(x, design = diag(5), contrast = 1), "'design' has 5 rows, and 'x' 6 subjects")
+  expect_error(gpuCorCompare(x, design = matrix(1, 6, 2), contrast = c(0, 1)), "2 columns of rank 1")
+  expect_error(gpuCorCompare(x, design = diag(6), contrast = c(1, rep(0, 5))), "6 terms for 6 subjects")
+  expect_error(gpuCorCompare(x, design = cbind(1, c(NA, 1:5)), contrast = 1:2), "finite values only")
+  expect_error(gpuCorCompare(x, design = cbind(a = 1, b = 1:6), contrast = "c"), "the name of one of them, not \"c\"")
+  expect_error(gpuCorCompare(x, design = cbind(a = 1, b = 1:6)), "a number for each of the 2 columns")
+  expect_error(gpuCorCompare(x[1:3], x[4:6], effects = "fixed", paired = TRUE), "leave it out for pairs and 'design'")
+  expect_error(gpuCorCompare(x, components = "size", n_perm = 9), "needs 'threshold'")
+  expect_error(gpuCorCompare(x, components = "size", threshold = 3), "needs 'n_perm'")
+  expect_error(gpuCorCompare(x, components = "size", threshold = 0, n_perm = 9), "must be a t, a number above 0, not 0")
+  expect_error(gpuCorCompare(x[1:3], x[4:6], components = "size", threshold = 2, n_perm = 9, effects = "fixed"),
+               "'components' are of t")
+  expect_error(gpuCorCompare(function(i) x[[i]], subjects = c(3, 3)), "'subjects' must be a number")
+  expect_equal(gpuCorCompare(function(i) x[[i]], subjects = 6)$p.value, gpuCorCompare(x)$p.value)
+})
