@@ -105,7 +105,7 @@ new_variation <- function(n) {
 }
 
 empty_series <- function(img, mask_header, voxels, times) {
-  x <- matrix(if (img$whole) 0L else 0, length(times), length(voxels))
+  x <- new_zeros(img$whole, c(length(times), length(voxels)))
   kept <- array(FALSE, img$size)
   kept[voxels] <- TRUE
   attr(kept, "header") <- if (is.null(img$header)) mask_header else img$header

@@ -33,7 +33,7 @@
     /* file.c */ ENTRY(r_new_pointer, 0) ENTRY(r_file_open, 1) ENTRY(r_file_columns, 2) \
     /* vector.c */ ENTRY(r_is_compact, 1) ENTRY(r_distances, 2) \
     /* hclust.c */ ENTRY(r_hclust, 5) \
-    /* voxels.c */ ENTRY(r_put_block, 4) ENTRY(r_add_variation, 3) \
+    /* voxels.c */ ENTRY(r_zeros, 2) ENTRY(r_put_block, 4) ENTRY(r_add_variation, 3) \
     /* memory.c */ ENTRY(r_available, 0) ENTRY(r_reclaim, 0) ENTRY(r_pool, 0) \
     /* tables.c */ ENTRY(r_measures, 0) ENTRY(r_constants, 0) \
     /* triangle.c */ ENTRY(r_triangle_index, 3) ENTRY(r_triangle_position, 4) \
