@@ -9,7 +9,7 @@
 /* The formatter would make columns of this list. */
 /* clang-format off */
 #define R_ENTRIES(ENTRY) \
-    /* cor.c */ ENTRY(r_cor, 8) ENTRY(r_cor_bytes, 7) ENTRY(r_unfold, 4) \
+    /* cor.c */ ENTRY(r_cor, 8) ENTRY(r_cor_bytes, 7) ENTRY(r_unfold, 5) \
     /* network.c */ ENTRY(r_edges, 7) ENTRY(r_neighbours, 9) ENTRY(r_histogram, 5) ENTRY(r_store_count, 3) \
         ENTRY(r_store_rank, 3) ENTRY(r_store_degrees, 3) ENTRY(r_store_rows, 4) ENTRY(r_store_entries, 3) \
         ENTRY(r_store_band, 6) \
