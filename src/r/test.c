@@ -18,7 +18,7 @@ SEXP r_t_scores(SEXP coefficients, SEXP degrees) {
     return result;
 }
 
-enum { MIN_TABLE = 1000 }; /* coefficients from which on making a table pays */
+enum { MIN_TABLE = 1000, BLOCK = 4096 }; /* coefficients from which on making a table pays; of a thread at a time */
 
 /* Returns two-sided p values of coefficients whose t has df degrees of freedom. */
 SEXP r_t_p(SEXP coefficients, SEXP df, SEXP threads) {
@@ -32,9 +32,11 @@ SEXP r_t_p(SEXP coefficients, SEXP df, SEXP threads) {
     gcor_t_table *table = length < MIN_TABLE ? NULL : gcor_t_table_new(context, degrees);
     if (!context->error.status) {
 #pragma omp parallel for num_threads(context->threads)
-        for (R_xlen_t k = 0; k < length; k++) {
-            gcor_tail tail = table ? gcor_t_table_tail(table, r[k]) : gcor_t_tail(degrees, r[k]);
-            p[k] = gcor_tail_p(tail, r[k], GCOR_TWO_SIDED, 0);
+        for (R_xlen_t k = 0; k < length; k += BLOCK) {
+            R_xlen_t n = length - k < BLOCK ? length - k : BLOCK;
+            if (table) gcor_t_table_p(table, r + k, n, p + k);
+            for (R_xlen_t l = k; !table && l < k + n; l++)
+                p[l] = gcor_tail_p(gcor_t_tail(degrees, r[l]), r[l], GCOR_TWO_SIDED, 0);
         }
     }
     gcor_free(table);

@@ -2,6 +2,7 @@
 
 #include "../base/alloc.h"
 #include "../base/elementary.h"
+#include "tail_table.h"
 
 #include <math.h>
 
@@ -71,14 +72,7 @@ gcor_tail gcor_t_tail(double df, double r) {
 
 /* ---- a table of the quotient ---------------------------------------------------------------------- */
 
-/* As a function of y = 1 / (1 + r s), with s near sqrt(a), the quotient has nearly the same shape for every a. The
- * table has polynomials on equal intervals of y. */
-enum { INTERVALS = 128, TERMS = 9 };
-
-struct gcor_t_table {
-    double half_df, scale, low, per_y;    /* index of the interval: (y - low) * per_y */
-    double coefficient[INTERVALS][TERMS]; /* of powers of the position in the interval, -1 to 1 */
-};
+enum { INTERVALS = GCOR_T_INTERVALS, TERMS = GCOR_T_TERMS };
 
 /* Computes the polynomial through the values at the nodes: divided differences, then coefficients of powers. */
 static void interpolate(const double *node, const double *value, double *coefficient) {
@@ -123,23 +117,15 @@ gcor_t_table *gcor_t_table_new(gcor_context *context, double df) {
 
 gcor_tail gcor_t_table_tail(const gcor_t_table *table, double r) {
     double size = fabs(r), at = (1 / (1 + size * table->scale) - table->low) * table->per_y;
-    int interval = (int)at;
-    if (interval > INTERVALS - 1) interval = INTERVALS - 1; /* r = 0 */
-    const double *c = table->coefficient[interval], u = 2 * (at - interval) - 1;
-    double sum = c[TERMS - 1];
-    for (int k = TERMS - 2; k >= 0; k--) sum = sum * u + c[k];
-    return (gcor_tail){table->half_df * log_x(size), sum};
+    return (gcor_tail){table->half_df * log_x(size), gcor_t_quotient(table, at)};
 }
 
 /* ---- the normal distribution --------------------------------------------------------------------- */
 
-/* From here on erfc() underflows, and the asymptotic series is accurate to all digits. */
-static const double FAR = 37;
-
 gcor_tail gcor_normal_tail(double z) {
     const double root = 0.70710678118654752440, rest = -4.8336466567264566e-17; /* their sum is sqrt(1/2) */
     double size = fabs(z);
-    if (size < FAR) {
+    if (size < GCOR_FAR_NORMAL) {
         double w = size * root, lost = gcor_fma(size, root, -w) +
                                        size * rest; /* rounding error of the argument, which erfc() magnifies */
         return (gcor_tail){0, gcor_erfc(w) * (1 - 2 * w * lost)};

@@ -272,10 +272,58 @@ static void test_line(const pair_lists *lists, int64_t j, int64_t *tied, int64_t
     }
 }
 
+/* True if p follows from the statistic alone, by one table or the normal distribution, and no pair is exceptional. */
+static int is_plain(const gcor_test *test) {
+    const gcor_test_rule *rule = &test->rule;
+    int64_t n = test->x->n_obs;
+    if (!gcor_test_is_single(test) || test->exact || test->x_lags || is_chi_squared(test)) return 0;
+    if (rule->alternative != GCOR_TWO_SIDED || rule->is_log || rule->has_interval) return 0;
+    if (n <= GCOR_VERY_FEW || n < rule->min_obs) return 0;
+    return is_normal(test) || (test->n_tables == 1 && df_of(test, 0, 0, n) >= 1);
+}
+
+/* Writes the statistics of coefficients r of variables i, i + 1, ... of x and variable j of y; NaN stays NaN. */
+static void plain_statistics(const gcor_test *test, int64_t i, int64_t j, const double *r, int64_t n,
+                             double *statistic) {
+    const int64_t n_obs = test->x->n_obs;
+    if (is_normal(test)) {
+        double other = gcor_common_quotient(test->y, j, test->x, i, n_obs);
+        for (int64_t k = 0; k < n; k++) {
+            double q = gcor_common_quotient(test->x, i + k, test->y, j, n_obs);
+            statistic[k] = r[k] / gcor_kendall_deviation((double)n_obs, q, other);
+        }
+    } else {
+        const double df = df_of(test, i, j, n_obs);
+        for (int64_t k = 0; k < n; k++) statistic[k] = gcor_t_score(df, r[k]);
+    }
+    for (int64_t k = 0; k < n; k++)
+        if (r[k] != r[k]) statistic[k] = r[k]; /* NA itself */
+}
+
+/* test_line() for plain tests, a block at a time, as statistics may overwrite coefficients. */
+static void test_plain_line(const pair_lists *lists, int64_t j) {
+    enum { BLOCK = 512 };
+    const gcor_test *test = lists->test;
+    const int64_t n_x = test->x->n_var;
+    double r[BLOCK];
+    for (int64_t i = first_of(lists, j), at = position_of(lists, j); i < n_x; i += BLOCK, at += BLOCK) {
+        int64_t n = gcor_min(BLOCK, n_x - i);
+        double *statistic = lists->results.statistic + at, *p = lists->results.p + at;
+        memcpy(r, lists->r + at, (size_t)n * sizeof *r);
+        plain_statistics(test, i, j, r, n, statistic);
+        for (int64_t k = 0; test->betas && k < n; k++) r[k] = r[k] != r[k] ? r[k] : r[k] / test->betas[0].scale;
+        if (is_normal(test))
+            gcor_normal_p(statistic, n, p);
+        else
+            gcor_t_table_p(test->tables[0], r, n, p);
+    }
+}
+
 typedef struct {
     gcor_context *context;
     const pair_lists *lists;
     int64_t tied, few;
+    int is_plain;
 } testing;
 
 static void test_line_number(void *argument, int thread, int64_t j) {
@@ -283,7 +331,10 @@ static void test_line_number(void *argument, int thread, int64_t j) {
     int64_t tied = 0, few = 0, n_x = t->lists->test->x->n_var;
     (void)thread;
     if (gcor_stop(t->context)) return;
-    test_line(t->lists, j, &tied, &few);
+    if (t->is_plain)
+        test_plain_line(t->lists, j);
+    else
+        test_line(t->lists, j, &tied, &few);
     __atomic_fetch_add(&t->tied, tied, __ATOMIC_RELAXED);
     __atomic_fetch_add(&t->few, few, __ATOMIC_RELAXED);
     __atomic_fetch_add(&t->context->monitor->pairs_done, t->lists->is_triangle ? n_x - 1 - j : n_x, __ATOMIC_RELAXED);
@@ -291,7 +342,7 @@ static void test_line_number(void *argument, int thread, int64_t j) {
 
 static gcor_status test_lines(gcor_context *context, gcor_test *test, const pair_lists *lists) {
     int64_t n_x = test->x->n_var, n_y = test->y->n_var;
-    testing t = {.context = context, .lists = lists};
+    testing t = {.context = context, .lists = lists, .is_plain = is_plain(test)};
     context->monitor->pairs = lists->is_triangle ? gcor_triangular(n_x - 1) : n_x * n_y;
     context->monitor->pairs_done = 0;
     gcor_for_each(context->threads, n_y, test_line_number, &t);

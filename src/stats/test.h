@@ -7,7 +7,7 @@
 #include "interval.h"
 #include "pair_observations.h"
 #include "recompute.h"
-#include "tail.h"
+#include "tail_block.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -1,0 +1,60 @@
+/* P values of many statistics (stats/tail_block.h): the bits of those computed one by one, by every instruction set. */
+#include "check.h"
+#include "fixture.h"
+#include "system.h"
+
+#include "../../src/base/alloc.h"
+#include "../../src/base/artanh.h"
+#include "../../src/base/isa.h"
+#include "../../src/stats/tail_block.h"
+#include "../../src/stats/tail_table.h"
+
+#include <math.h>
+
+enum { N = 10007 };
+
+/* Values over the whole range up to `max`, many of them small, some extreme. */
+static void fill(double *x, double max) {
+    const double special[] = {0, -0.0, max, -max, max * (1 - 0x1p-53), 1e-310, INFINITY, NAN, max * 0x1p-30};
+    for (int k = 0; k < N; k++) {
+        double u = 2 * unit_uniform() - 1;
+        x[k] = max * (k % 3 ? u * u * u : u);
+    }
+    for (int k = 0; k < 9; k++) x[100 * k] = special[k];
+}
+
+static void check_same(const gcor_t_table *table, const double *x, double *p) {
+    for (int k = 0; k < N; k++) {
+        double one = gcor_one_p(table, x[k]);
+        if (gcor_bits_of(p[k]) != gcor_bits_of(one) && !(isnan(one) && isnan(p[k])))
+            unit_fail(__FILE__, __LINE__, "p of %.17g is %.17g, not %.17g", x[k], p[k], one);
+    }
+}
+
+static void same_bits(void) {
+    const double df[] = {1, 2, 7, 98, 2000, 1e7};
+    static double x[N], p[N];
+    unit_seed(5);
+    for (int k = 0; gcor_isa_at(k); k++) {
+        unit_set_variable("GPUCOR_CPU", gcor_isa_at(k));
+        for (int d = 0; d < 6; d++) {
+            unit_call call;
+            unit_call_begin(&call, 1);
+            gcor_t_table *table = gcor_t_table_new(&call.context, df[d]);
+            fill(x, 1);
+            x[600] = 1; /* no coefficient is infinite */
+            gcor_t_table_p(table, x, N, p);
+            check_same(table, x, p);
+            gcor_free(table);
+        }
+        fill(x, 45);
+        gcor_normal_p(x, N, p);
+        check_same(NULL, x, p);
+    }
+    unit_set_variable("GPUCOR_CPU", NULL);
+}
+
+const unit_test tail_tests[] = {
+    {"p values of many are those of one by one", same_bits},
+    {NULL, NULL},
+};
