@@ -43,8 +43,8 @@ GCOR_INLINE double gcor_artanh_reduce(double r, double *log_part) {
     return p == 1 ? a : ((1 + a) - other) / ((1 + a) + other);
 }
 
-/* The series 1/13 + t/15 + ... + t^5/23. */
-GCOR_INLINE double gcor_artanh_series(double t) {
+/* The tail of the series, 1/13 + t/15 + ... + t^5/23. */
+GCOR_INLINE double gcor_artanh_tail(double t) {
     double sum = 1 / 23.0;
     sum = sum * t + 1 / 21.0;
     sum = sum * t + 1 / 19.0;
@@ -54,7 +54,7 @@ GCOR_INLINE double gcor_artanh_series(double t) {
     return sum;
 }
 
-/* sum: the series of t = s^2. */
+/* sum: the tail for t = s^2. */
 GCOR_INLINE double gcor_artanh_end(double r, double s, double sum, double log_part) {
     double t = s * s;
     sum = sum * t + 1 / 11.0;
@@ -68,7 +68,7 @@ GCOR_INLINE double gcor_artanh_end(double r, double s, double sum, double log_pa
 
 GCOR_INLINE double gcor_artanh(double r) {
     double log_part, s = gcor_artanh_reduce(r, &log_part);
-    return gcor_artanh_end(r, s, gcor_artanh_series(s * s), log_part);
+    return gcor_artanh_end(r, s, gcor_artanh_tail(s * s), log_part);
 }
 
 /* tanh(z), within 1e-15. exp(2 |z|) = p (1 + g), with p = 2^k and g = exp(f) - 1, |f| <= log(2) / 2. */
