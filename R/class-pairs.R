@@ -74,7 +74,7 @@ size_of <- function(x) {
 #' @export
 as.matrix.allPairs <- function(x, ...) {
   check_square_memory(size_of(x))
-  values <- .Call(r_unfold, x, size_of(x), attr(x, "diagonal"), choose_threads(setting(NULL, "threads")))
+  values <- .Call(r_unfold, x, size_of(x), attr(x, "diagonal"), FALSE, choose_threads(setting(NULL, "threads")))
   if (is.list(values)) stop_run(values)
   dimnames(values) <- dimnames(x)
   values

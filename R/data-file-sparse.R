@@ -74,5 +74,7 @@ damaged <- function(x, why) fail_file("\"", x$dataset, "\" of \"", x$file, "\" i
 # The engine multiplies the entries of a matrix with fewer of them.
 tell_sparse <- function(m) {
   if (length(m@x) <= constant("max sparse") * length(m)) return(invisible())
-  tell_once("a sparse matrix is made dense, a block of columns at a time (this message is shown once a session)")
+  tell_once("a sparse matrix is made dense, a block of columns at a time",
+            if (length(m@x) <= constant("max sparse signs") * length(m)) ", except for Kendall's tau",
+            " (this message is shown once a session)")
 }

@@ -13,6 +13,13 @@ new_block <- function(values, row, rows, column, columns) {
        columns = if (!is.null(columns)) as.double(columns))
 }
 
+# Returns an array of zeros, integers if `whole`.
+new_zeros <- function(whole, size) {
+  zeros <- .Call(r_zeros, whole, prod(size))
+  dim(zeros) <- size
+  zeros
+}
+
 # Writes a block to x, in place: nothing else may refer to x.
 put_block <- function(x, block) {
   .Call(r_put_block, x, block$row - 1 + (block$column - 1) * nrow(x), nrow(x), block)
@@ -132,7 +139,7 @@ read_image <- function(file) {
   cifti <- cifti_of(found)
   if (!is.null(cifti)) return(read_grayordinates(file, found$header, cifti))
   size <- proper_size(c(header_dim(found$header), 1L, 1L), 3L)
-  img <- array(if (header_is_integer(found$header, found$shown)) 0L else 0, size)
+  img <- new_zeros(header_is_integer(found$header, found$shown), size)
   blocks <- column_ranges(length(img), 1)
   read_blocks(file, lengths(blocks), function(values, k) {
     .Call(r_put_block, img, blocks[[k]][1L] - 1, 1, new_block(values, 1L, 0, 1L, NULL))
@@ -145,7 +152,7 @@ read_image <- function(file) {
 # Returns one row per grayordinate; a single column becomes a vector.
 read_grayordinates <- function(file, header, cifti) {
   size <- header_dim(header)[5:6]
-  values <- matrix(if (header_is_integer(header, file)) 0L else 0, size[2L], size[1L])
+  values <- new_zeros(header_is_integer(header, file), c(size[2L], size[1L]))
   read_blocks(file, prod(size), function(read, k) {
     put_block(values, new_block(read, 1L, (seq_len(size[2L]) - 1) * size[1L], 1L, seq_len(size[1L]) - 1))
   })

@@ -83,7 +83,8 @@ gpuCorWindows <- function(x, width, step = 1, taper = c("none", "gaussian", "tuk
                           output = c("dist", "network", "connectivity", "moments"),
                           precision = c("single", "double"), weights = NULL, weights_are = NULL, covariates = NULL,
                           data = NULL, bandpass = NULL, tr = NULL, df = NULL, options = NULL, assay = NULL,
-                          combine = NULL, subjects = NULL, subject_weights = NULL, probs = NULL, na.rm = NULL, ...,
+                          combine = NULL, subjects = NULL, subject_weights = NULL, probs = NULL, above = NULL,
+                          na.rm = NULL, ...,
                           control = gpuControl(...)) {
   check_control(control, missing(control), ...names())
   keep <- check_choice(output, kept_of_windows, "output")

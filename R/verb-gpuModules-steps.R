@@ -22,17 +22,15 @@ cut_tree <- function(job) {
   tom <- with_settings(gpuTOM, c(list(job$x, power = job$power, type = job$type, TOMType = job$TOMType,
                                       TOMDenom = job$TOMDenom, method = job$method, use = job$use), job$consensus), job)
   scales <- attr(tom, "scales")
-  if (anyNA(tom)) {
+  if (is.na(sum(tom))) { # anyNA() would allocate a logical value for each pair
     fail("some pairs of genes have no coefficient, as too few samples have both; leave out genes with many missing ",
          "values")
   }
   tree <- gpuHclust(tom, control = job$further$control)
-  distance <- 1 - tom
-  rm(tom)
-  n <- attr(distance, "Size")
-  square <- .Call(r_unfold, distance, n, numeric(n), new_settings(job$further$control)$threads)
+  n <- attr(tom, "Size")
+  square <- .Call(r_unfold, tom, n, numeric(n), TRUE, new_settings(job$further$control)$threads)
   if (is.list(square)) stop_run(square)
-  rm(distance)
+  rm(tom)
   arguments <- c(list(dendro = tree, distM = square, method = "hybrid"), job$cut)
   if (is.null(arguments$verbose)) arguments$verbose <- 0
   labels <- as.integer(do.call(dynamicTreeCut::cutreeDynamic, arguments, quote = TRUE))

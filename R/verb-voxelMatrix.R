@@ -112,7 +112,7 @@ new_variation <- function(n) {
 }
 
 empty_series <- function(img, mask_header, voxels, times) {
-  x <- matrix(if (img$whole) 0L else 0, length(times), length(voxels))
+  x <- new_zeros(img$whole, c(length(times), length(voxels)))
   attr(x, "mask") <- new_mask(img, mask_header, voxels)
   if (all(diff(times) == 1)) attr(x, "tr") <- header_tr(img$header)
   class(x) <- VOXEL_CLASS

@@ -26,27 +26,49 @@ GCOR_INLINE double gcor_double_of(uint64_t bits) {
 }
 
 /* artanh(r) for |r| <= 1, within 1e-15. With q = (1 + a) / (1 - a) = p m, p a power of two and m between sqrt(1/2)
- * and sqrt(2), it is log(p) / 2 + artanh(s), s = (m - 1) / (m + 1), at most 0.172; for small a, p = 1 and s = a. */
-GCOR_INLINE double gcor_artanh(double r) {
+ * and sqrt(2), it is log(p) / 2 + artanh(s), s = (m - 1) / (m + 1), at most 0.172; for small a, p = 1 and s = a.
+ *
+ * It consists of three parts, because one loop over all of it is slower: its chain of operations is so long that a
+ * processor cannot begin enough of the following elements meanwhile. */
+
+/* Returns s; *log_part: log(p) / 2. */
+GCOR_INLINE double gcor_artanh_reduce(double r, double *log_part) {
     const double half_log_2 = 0.34657359027997264, base = 4503599627370496.0 + 1023; /* 2^52 + the exponent's bias */
     double a = fabs(r);
     a = a > GCOR_MAX_R ? GCOR_MAX_R : a;
     uint64_t q = gcor_bits_of((1 + a) / (1 - a) * 1.4142135623730951);
     double p = gcor_double_of(q & 0x7ff0000000000000u), k = gcor_double_of(q >> 52 | 0x4330000000000000u) - base;
-    double other = p * (1 - a), s = p == 1 ? a : ((1 + a) - other) / ((1 + a) + other), t = s * s;
+    double other = p * (1 - a);
+    *log_part = k * half_log_2;
+    return p == 1 ? a : ((1 + a) - other) / ((1 + a) + other);
+}
+
+/* The tail of the series, 1/13 + t/15 + ... + t^5/23. */
+GCOR_INLINE double gcor_artanh_tail(double t) {
     double sum = 1 / 23.0;
     sum = sum * t + 1 / 21.0;
     sum = sum * t + 1 / 19.0;
     sum = sum * t + 1 / 17.0;
     sum = sum * t + 1 / 15.0;
     sum = sum * t + 1 / 13.0;
+    return sum;
+}
+
+/* sum: the tail for t = s^2. */
+GCOR_INLINE double gcor_artanh_end(double r, double s, double sum, double log_part) {
+    double t = s * s;
     sum = sum * t + 1 / 11.0;
     sum = sum * t + 1 / 9.0;
     sum = sum * t + 1 / 7.0;
     sum = sum * t + 1 / 5.0;
     sum = sum * t + 1 / 3.0;
-    double z = k * half_log_2 + (s + s * t * sum);
+    double z = log_part + (s + s * t * sum);
     return r < 0 ? -z : z;
+}
+
+GCOR_INLINE double gcor_artanh(double r) {
+    double log_part, s = gcor_artanh_reduce(r, &log_part);
+    return gcor_artanh_end(r, s, gcor_artanh_tail(s * s), log_part);
 }
 
 /* tanh(z), within 1e-15. exp(2 |z|) = p (1 + g), with p = 2^k and g = exp(f) - 1, |f| <= log(2) / 2. */

@@ -232,10 +232,12 @@ static int64_t unfolded_size(SEXP values, SEXP n_var, SEXP diagonal) {
     return (int64_t)n;
 }
 
-/* Returns the n x n matrix of a dist's values. diagonal: n numbers; NULL: ones. Can be interrupted. */
-SEXP r_unfold(SEXP values, SEXP n_var, SEXP diagonal, SEXP threads) {
+/* Returns the n x n matrix of a dist's values, or with is_distance of 1 less them. diagonal: n numbers; NULL: ones. Can
+ * be interrupted. */
+SEXP r_unfold(SEXP values, SEXP n_var, SEXP diagonal, SEXP is_distance, SEXP threads) {
     int64_t n = unfolded_size(values, n_var, diagonal);
     const double *own = Rf_isNull(diagonal) ? NULL : REAL(diagonal);
+    const int subtracts = Rf_asLogical(is_distance);
     r_call call;
     r_plain_call_parse(&call, threads);
     gcor_context *context = &call.context;
@@ -250,7 +252,10 @@ SEXP r_unfold(SEXP values, SEXP n_var, SEXP diagonal, SEXP threads) {
         row[-1] = own ? own[i] : 1;
         if (i + 1 == n) continue;
         const double *read = gcor_read_values(&from, gcor_row_position(i, i + 1, n), n - 1 - i, row);
-        if (read != row) memcpy(row, read, (size_t)(n - 1 - i) * sizeof *row);
+        if (subtracts)
+            for (int64_t k = 0; k < n - 1 - i; k++) row[k] = 1 - read[k];
+        else if (read != row)
+            memcpy(row, read, (size_t)(n - 1 - i) * sizeof *row);
     }
     if (gcor_mirror(context, out, n)) result = r_failure(&context->error);
     UNPROTECT(1);

@@ -9,7 +9,7 @@
 /* The formatter would make columns of this list. */
 /* clang-format off */
 #define R_ENTRIES(ENTRY) \
-    /* cor.c */ ENTRY(r_cor, 8) ENTRY(r_cor_bytes, 7) ENTRY(r_unfold, 4) \
+    /* cor.c */ ENTRY(r_cor, 8) ENTRY(r_cor_bytes, 7) ENTRY(r_unfold, 5) \
     /* network.c */ ENTRY(r_edges, 7) ENTRY(r_neighbours, 9) ENTRY(r_histogram, 5) ENTRY(r_store_count, 3) \
         ENTRY(r_store_rank, 3) ENTRY(r_store_degrees, 3) ENTRY(r_store_rows, 4) ENTRY(r_store_entries, 3) \
         ENTRY(r_store_band, 6) \
@@ -35,7 +35,7 @@
     /* file.c */ ENTRY(r_new_pointer, 0) ENTRY(r_file_open, 1) ENTRY(r_file_columns, 2) \
     /* vector.c */ ENTRY(r_is_compact, 1) ENTRY(r_distances, 2) \
     /* hclust.c */ ENTRY(r_hclust, 5) \
-    /* voxels.c */ ENTRY(r_put_block, 4) ENTRY(r_add_variation, 3) \
+    /* voxels.c */ ENTRY(r_zeros, 2) ENTRY(r_put_block, 4) ENTRY(r_add_variation, 3) \
     /* memory.c */ ENTRY(r_available, 0) ENTRY(r_reclaim, 0) ENTRY(r_pool, 0) \
     /* tables.c */ ENTRY(r_measures, 0) ENTRY(r_constants, 0) \
     /* triangle.c */ ENTRY(r_triangle_index, 3) ENTRY(r_triangle_position, 4) \

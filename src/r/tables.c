@@ -136,6 +136,7 @@ SEXP r_constants(void) {
         NUMBER("max edges", INT32_MAX),
         NUMBER("most devices", GCOR_MAX_DEVICES),
         NUMBER("max sparse", GCOR_MAX_SPARSE),
+        NUMBER("max sparse signs", GCOR_MAX_SPARSE_SIGNS),
     };
     int n = (int)(sizeof table / sizeof *table);
     SEXP result = PROTECT(Rf_allocVector(REALSXP, n)), names = PROTECT(Rf_allocVector(STRSXP, n));

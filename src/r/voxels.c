@@ -1,6 +1,8 @@
 /* Voxels of an image as elements of a matrix: converted, transposed and written in one pass, in place. */
 #include "call.h"
 
+#include "../base/alloc.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -78,6 +80,19 @@ static inline double value_of(const block *b, int64_t i, int64_t j) {
     for (int k = 0; b->is_swapped && k < b->size; k++) swapped[k] = at[b->size - 1 - k];
     double value = number_at(b->is_swapped ? swapped : at, b->type);
     return b->slope == 1 && b->inter == 0 ? value : value * b->slope + b->inter;
+}
+
+/* Returns n zeros, integers or doubles. R's own vectors have small pages, whose first touch takes longer than the rest
+ * of reading an image. */
+SEXP r_zeros(SEXP is_whole, SEXP n) {
+    R_xlen_t length = (R_xlen_t)Rf_asReal(n);
+    SEXP zeros = PROTECT(Rf_allocVector(Rf_asLogical(is_whole) ? INTSXP : REALSXP, length));
+    size_t bytes = (size_t)length * (TYPEOF(zeros) == INTSXP ? sizeof(int) : sizeof(double));
+    void *at = TYPEOF(zeros) == INTSXP ? (void *)INTEGER(zeros) : (void *)REAL(zeros);
+    gcor_huge_pages(at, bytes);
+    memset(at, 0, bytes);
+    UNPROTECT(1);
+    return zeros;
 }
 
 /* Writes the block's element i, j to to[first + i + j * step]. `to`: integers or doubles; it is changed in place. */

@@ -7,8 +7,17 @@ TARGET static void NAME(add_mean)(double *sum, const double *value, double w, in
 }
 
 TARGET static void NAME(add_fisher)(double *sum, const double *value, double w, int64_t n) {
+    enum { RUN = 64 };
+    double s[RUN], tail[RUN], log_part[RUN];
+    for (int64_t from = 0; from < n; from += RUN, sum += RUN, value += RUN) {
+        const int64_t run = n - from < RUN ? n - from : RUN;
 #pragma omp simd
-    for (int64_t k = 0; k < n; k++) sum[k] += w * gcor_artanh(value[k]);
+        for (int64_t k = 0; k < run; k++) s[k] = gcor_artanh_reduce(value[k], &log_part[k]);
+#pragma omp simd
+        for (int64_t k = 0; k < run; k++) tail[k] = gcor_artanh_tail(s[k] * s[k]);
+#pragma omp simd
+        for (int64_t k = 0; k < run; k++) sum[k] += w * gcor_artanh_end(value[k], s[k], tail[k], log_part[k]);
+    }
 }
 
 TARGET static void NAME(add_min)(double *sum, const double *value, int64_t n) {

@@ -17,6 +17,7 @@ enum {
 /* Sums of a strip's columns over at most GCOR_EXACT_TERMS rows, in parts that add up exactly (fixed.h). */
 typedef struct {
     double high[GCOR_MAX_POWERS + GCOR_MAX_MAPS][STRIP], low[GCOR_MAX_POWERS + GCOR_MAX_MAPS][STRIP];
+    double complete; /* number of rows with a coefficient in every column, which are not yet in the counts */
 } strip_sums;
 
 gcor_status gcor_power_sums_begin(gcor_connectivity *c, gcor_context *context, const gcor_tile *tile) {
@@ -67,27 +68,40 @@ static void add_values(const gcor_combine_loops *loops, const gcor_sums_rule *ru
     }
 }
 
+/* Adds the numbers of coefficients among n values. Returns the values, or a copy with 0 for those that are none. */
+static const double *count_values(const gcor_combine_loops *loops, const double *r, int64_t n, strip_sums *cols,
+                                  double *copy, int p, gcor_int128 *row) {
+    double terms[STRIP];
+    if (loops->are_coefficients(r, n)) {
+        cols->complete += 1;
+        row[p] += gcor_fixed((double)n, 0);
+        return r;
+    }
+    for (int64_t k = 0; k < n; k++) {
+        terms[k] = r[k] <= 1;
+        copy[k] = r[k] <= 1 ? r[k] : 0;
+    }
+    row[p] += loops->add_exactly(terms, n, cols->high[p], cols->low[p]);
+    return copy;
+}
+
 /* Adds n values to the centrality measures: the count of coefficients, r, z and r^2. */
 static void add_maps(const gcor_combine_loops *loops, const gcor_sums_rule *rule, const double *r, int64_t n,
                      strip_sums *cols, gcor_int128 *row) {
-    double own[STRIP], terms[STRIP];
+    double copy[STRIP], terms[STRIP];
     int p = rule->n_power;
-#pragma omp simd
-    for (int64_t k = 0; k < n; k++) terms[k] = r[k] <= 1;
-    row[p] += loops->add_exactly(terms, n, cols->high[p], cols->low[p]), p++;
-#pragma omp simd
-    for (int64_t k = 0; k < n; k++) own[k] = r[k] <= 1 ? r[k] : 0;
+    const double *own = count_values(loops, r, n, cols, copy, p++, row);
     if (rule->maps & GCOR_MAP_MEAN) row[p] += loops->add_exactly(own, n, cols->high[p], cols->low[p]), p++;
     if (rule->maps & GCOR_MAP_Z) {
         memset(terms, 0, sizeof terms);
         loops->add_fisher(terms, own, 1, n);
-#pragma omp simd
-        for (int64_t k = 0; k < n; k++) terms[k] /= GCOR_MAX_Z;
+        loops->divide(terms, GCOR_MAX_Z, n);
         row[p] += loops->add_exactly(terms, n, cols->high[p], cols->low[p]), p++;
     }
+    if (!(rule->maps & GCOR_MAP_SQUARE)) return;
 #pragma omp simd
-    for (int64_t k = 0; k < n; k++) own[k] *= own[k];
-    if (rule->maps & GCOR_MAP_SQUARE) row[p] += loops->add_exactly(own, n, cols->high[p], cols->low[p]);
+    for (int64_t k = 0; k < n; k++) terms[k] = own[k] * own[k];
+    row[p] += loops->add_exactly(terms, n, cols->high[p], cols->low[p]);
 }
 
 /* ---- a tile --------------------------------------------------------------------------------------- */
@@ -100,6 +114,9 @@ static gcor_int128 *sum_of(gcor_connectivity *c, int64_t var, int p) {
 /* Adds a strip's sums to its n variables from `first` on, and clears them. */
 static void add_columns(gcor_connectivity *c, int64_t first, int64_t n, strip_sums *cols) {
     int n_sum = gcor_count_sums(&c->rule);
+    if (c->rule.maps)
+        for (int64_t j = 0; j < n; j++) cols->high[c->rule.n_power][j] += cols->complete;
+    cols->complete = 0;
     for (int p = 0; p < n_sum; p++)
         for (int64_t j = 0; j < n; j++) *sum_of(c, first + j, p) += gcor_fixed(cols->high[p][j], cols->low[p][j]);
     memset(cols->high, 0, (size_t)n_sum * sizeof *cols->high);

@@ -201,7 +201,7 @@ test_that("an object that has been changed is an error, and nothing beyond it is
   expect_error(as.matrix(changed), "\"Size\" is 5000L, which makes 12,497,500 pairs; the object has 55 values, and has")
   expect_identical(as.matrix(structure(r, Size = 11)), full) # as good as 11L
   # Whatever R says, the engine looks for itself.
-  unfold <- function(...) .Call(gpucor:::r_unfold, ..., 1L)
+  unfold <- function(...) .Call(gpucor:::r_unfold, ..., FALSE, 1L)
   for (n in list(5000L, 1L, -10L, NA, 2^31)) expect_error(unfold(as.numeric(1:55), n, NULL), "variables need|columns")
   expect_error(unfold(1:55, 11L, NULL), "need 55 doubles, not 55 values of type integer")
   for (diagonal in list(1, as.numeric(1:12), 1:11, "1")) {
