@@ -529,7 +529,7 @@ combined_error <- function(x, method) {
   check_tested_combination(x)
   variance <- Z_VARIANCES[method]
   if (is.na(variance)) {
-    known <- paste0('"', names(Z_VARIANCES), '"', collapse = " and ")
+    known <- paste0('"', names(Z_VARIANCES), '"', collapse = ", ")
     fail("p values by effects = \"fixed\" are known for methods ", known, ", not for \"", method, "\"; ",
          if (has_single(x)) "with one subject in a group use \"spearman\"",
          if (!has_single(x)) "effects = \"random\" tests the subjects' coefficients themselves")

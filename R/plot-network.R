@@ -8,11 +8,14 @@
 #'   ones thicker. The area of a dot is proportional to its degree. Variables without an edge are left out. With `type`
 #'   other than `"auto"` there is one panel, and `...` are graphical parameters such as `main`.
 #' @export
-plot.gpuNetwork <- function(x, type = c("auto", "degree", "weight", "layout"), max = 300, labels = 20, ...) {
+plot.gpuNetwork <- function(x, type = c("auto", "degree", "weight", "layout", "stability"), max = 300, labels = 20,
+                            ...) {
   panels <- list(degree = function(...) draw_degrees(x, ...), weight = function(...) draw_weights(x, ...),
-                 layout = function(...) draw_layout(x, labels, ...))
-  if (length(x@stability)) panels$stability <- function(...) draw_stability(x, ...)
+                 layout = function(...) draw_layout(x, labels, ...), stability = function(...) draw_stability(x, ...))
   type <- check_panel(type, names(panels))
+  if (type == "stability" && !length(x@stability)) {
+    fail("'x' has no stability; give gpuCorNetwork() 'resample', a number of resamples")
+  }
   max <- check_whole(max, "max", 1, 1e5)
   labels <- check_whole(labels, "labels", 0, 1000)
   size <- sum(unlist(degrees_of_network(x)) > 0)

@@ -12,19 +12,19 @@ plot.gpuPreservation <- function(x, y = "auto", ...) {
 
 draw_z <- function(x, ...) {
   z <- x$modules$Zsummary
-  draw_modules(x, z, range(0, Z_LIMITS, z, na.rm = TRUE), list(ylab = "Zsummary", main = "Preservation Zsummary"), ...)
+  draw_by_size(x, z, range(0, Z_LIMITS, z, na.rm = TRUE), list(ylab = "Zsummary", main = "Preservation Zsummary"), ...)
   graphics::abline(h = Z_LIMITS, lty = 2L, col = c(BLUE, VERMILION))
 }
 
 # The best preserved module is at the top.
 draw_ranks <- function(x, ...) {
   rank <- x$modules$medianRank
-  draw_modules(x, rank, rev(range(1, rank, na.rm = TRUE)),
+  draw_by_size(x, rank, rev(range(1, rank, na.rm = TRUE)),
                list(ylab = "median rank", main = "Preservation median rank"), ...)
 }
 
 # Modules that are named by colors have these colors.
-draw_modules <- function(x, values, ylim, parameters, ...) {
+draw_by_size <- function(x, values, ylim, parameters, ...) {
   name <- x$modules$module
   size <- log10(x$modules$size)
   start_plot(range(size), ylim, c(list(xlab = "module size", xaxt = "n", ylim = ylim), parameters), ...)

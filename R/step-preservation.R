@@ -13,7 +13,7 @@ PRESERVATION <- c(DENSITY, "meanMAR", CONNECTIVITY, "cor.MAR", "avg.contrib", "c
 DRAWN_BYTES <- 2^26
 
 # Returns list(observed: module x statistic; permuted: permutation x module x statistic). `sets`: list(reference, test),
-# each list(columns, overlaps), see unit_columns(); `members`: a list of each module's columns, as indices.
+# each list(columns, overlaps), see standardized_columns(); `members`: a list of each module's columns, as indices.
 preservation_statistics <- function(sets, members, rule, n_perm, settings) {
   sizes <- lengths(members)
   member <- unlist(members, use.names = FALSE)
@@ -42,7 +42,7 @@ with_sizes_of <- function(values) {
 }
 
 # Returns columns of mean 0 and length 1.
-unit_columns <- function(x) {
+standardized_columns <- function(x) {
   x <- sweep(x, 2L, colMeans(x))
   sweep(x, 2L, sqrt(colSums(x^2)), "/")
 }

@@ -26,13 +26,18 @@ module_data <- function(sets, job, assay, asked) {
        covariates = if (several) covariates else covariates[[1L]])
 }
 
-# Returns list(x: genes, adjusted for covariates; covariates: a numeric matrix, or NULL). `asked`: list(covariates,
-# data).
-genes_of <- function(given, use, assay, asked) {
+read_genes <- function(given, assay) {
   check_has_assay(given, NULL, assay)
   x <- check_variables(given, "x", assay)
   check_matrix_like(x, "a gene in each column")
   warn_transposed(given)
+  x
+}
+
+# Returns list(x: genes, adjusted for covariates; covariates: a numeric matrix, or NULL). `asked`: list(covariates,
+# data).
+genes_of <- function(given, use, assay, asked) {
+  x <- read_genes(given, assay)
   if (is.null(asked$covariates)) return(list(x = x))
   adjusted <- residuals_of(x, asked, observations_of(given))
   missing <- which(is.na(adjusted$covariates), arr.ind = TRUE)

@@ -2,9 +2,11 @@
 
 #' @rdname gpuModules-methods
 #' @export
-plot.gpuModules <- function(x, main = NULL, traits = NULL, covariates = x$covariates, ...) {
+plot.gpuModules <- function(x, type = c("tree", "stability"), main = NULL, traits = NULL, covariates = x$covariates,
+                            ...) {
+  type <- check_choice(type, c("tree", "stability"), "type")
   if (is.null(traits)) {
-    draw_modules(x, main)
+    if (type == "stability") plot_stability(x, main, ...) else draw_modules(x, main)
     return(invisible(x))
   }
   if (is_of_sets(x)) {

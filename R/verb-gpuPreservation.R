@@ -110,7 +110,7 @@ gpuPreservation <- function(reference, test, modules, n_perm = 200, power = NULL
   data <- preserved_data(reference, test, modules, assay)
   check_module_pairs(lengths(data$members))
   sets <- lapply(data$sets, function(x) {
-    list(columns = unit_columns(x), overlaps = if (network == "overlap") overlaps_of(x, rule, control))
+    list(columns = standardized_columns(x), overlaps = if (network == "overlap") overlaps_of(x, rule, control))
   })
   found <- preservation_statistics(sets, data$members, rule$engine, n_perm, settings)
   compared <- compare_with_permuted(found$observed, found$permuted)
@@ -153,8 +153,8 @@ check_module_pairs <- function(sizes) {
 # Returns list(sets: list(reference, test), matrices of the same genes; members: for each module the indices of its
 # genes).
 preserved_data <- function(reference, test, modules, assay) {
-  sets <- list(reference = naming(genes_of(reference, assay), "x", "reference"),
-               test = naming(genes_of(test, assay), "x", "test"))
+  sets <- list(reference = naming(read_genes(reference, assay), "x", "reference"),
+               test = naming(read_genes(test, assay), "x", "test"))
   labels <- labels_of_columns(modules, colnames(sets$reference), ncol(sets$reference))
   common <- common_genes(sets)
   sets <- Map(function(x, columns, name) matched_matrix(x, columns, name), sets, common, names(sets))
@@ -165,7 +165,7 @@ preserved_data <- function(reference, test, modules, assay) {
     sets <- lapply(sets, function(x) x[, varying, drop = FALSE])
   }
   if (sum(varying) < 3L) fail("'reference' and 'test' must have at least 3 genes in common, not ", sum(varying))
-  list(sets = sets, members = members_of(labels[varying]))
+  list(sets = sets, members = module_columns(labels[varying]))
 }
 
 # Returns the label of each column as text; NA: in no module.
@@ -220,7 +220,7 @@ matched_matrix <- function(x, columns, name) {
 }
 
 # Returns a list of indices, named by labels, the largest module first.
-members_of <- function(labels) {
+module_columns <- function(labels) {
   members <- split(seq_along(labels), labels)
   sizes <- lengths(members)
   members <- members[order(-sizes, suppressWarnings(as.numeric(names(members))), names(members))]

@@ -404,7 +404,6 @@ test_that("what is wrong with 'pairs' is said", {
                "'pairs' needs 'threshold'")
   expect_error(gpuCorCompare(x, x, pairs = pairMask(labels, same = TRUE)), "'pairs' needs a criterion; threshold = 0")
   expect_error(gpuCorCompare(x, x, k = 1, pairs = pairMask(1:7, same = TRUE)), "'pairs' is of 7 columns, and 'x' has 6")
-  expect_error(gpuCorPlan(tempfile(), x, k = 1, pairs = pairMask(labels, same = TRUE)), "'pairs' cannot be in a plan")
 })
 
 for (backend in backends()) for (resource in resources_of(backend)) {
