@@ -150,7 +150,7 @@ sample_task <- function(task, k, limit = SAMPLE_COLUMNS) {
 }
 
 # Returns the number of columns to sample, or all of them if a third is not enough.
-sample_size <- function(m, fraction, limit) {
+sample_size <- function(m, fraction, limit = SAMPLE_COLUMNS) {
   if (is.null(m)) return(0)
   enough <- min(ncol(m) / 8, sqrt(2 * SAMPLE_EDGES / fraction))
   size <- floor(min(limit, SAMPLE_VALUES / max(1, nrow(m)), max(MIN_SAMPLE, enough)))

@@ -43,7 +43,7 @@ test_that("columns without residuals are zero, and those with missing or infinit
   found <- gpuClean(odd, z)
   expect_identical(unname(found[, c("fixed", "drift")]), matrix(0, 60, 2))
   expect_true(all(is.na(found[, c("gap", "endless")])))
-  expect_identical(found[, 1:7], gpuClean(x, z))
+  expect_equal(found[, 1:7], gpuClean(x, z), tolerance = 1e-14) # a BLAS may sum more columns in another order
   expect_false(anyNA(gpuClean(odd, z, keep = 2:59)))
   r <- suppressWarnings(as.matrix(gpuCor(odd, covariates = z, precision = "double")))
   expect_equal(suppressWarnings(cor(found))[1:7, ], r[1:7, ], tolerance = 1e-12)
