@@ -87,7 +87,8 @@
 #' set.seed(1)
 #' data_set <- function(factors, loading) {
 #'   x <- factors[, rep(1:4, c(40, 40, 40, 80))] * rep(loading, each = nrow(factors))
-#'   structure(x + matrix(rnorm(nrow(factors) * 200), ncol = 200), dimnames = list(NULL, paste0("g", 1:200)))
+#'   x <- x + matrix(rnorm(nrow(factors) * 200), ncol = 200)
+#'   structure(x, dimnames = list(NULL, paste0("g", 1:200)))
 #' }
 #' loading <- runif(200, 0.5, 1.5)
 #' reference <- data_set(matrix(rnorm(160), 40), replace(loading, 121:200, 0))
