@@ -230,24 +230,24 @@ check_combination <- function(given, summarizes = FALSE) {
     fail("combine = \"", how, "\" gives no coefficients; only gpuCor() has it")
   }
   how <- check_choice(if (is.null(how)) "mean" else how, c(combinations, if (summarizes) summaries), "combine")
-  if (!is.null(given$probs) && how != "quantile") {
-    fail("'probs' has a meaning with combine = \"quantile\" only; leave it out")
-  }
-  if (is.null(given$above) != (how != "fraction")) {
-    fail("combine = \"fraction\" is the fraction of the subjects whose coefficient is above 'above'; give both")
-  }
-  level <- if (how == "fraction") {
-    check_above(given$above)
-  } else if (is.null(given$probs)) {
-    0.5
-  } else {
-    check_fraction(given$probs, "probs", zero = TRUE)
-  }
+  level <- combination_level(how, given$probs, given$above)
   skips <- if (is.null(given$na.rm)) FALSE else check_flag(given$na.rm, "na.rm")
   if (skips && how %in% c("argmax", "icc2", "icc3")) {
     fail("combine = \"", how, "\" needs the coefficients of all subjects; leave na.rm = TRUE out")
   }
   list(how = how, level = level, skips = skips)
+}
+
+# Returns the number that a combination has beside its name: a quantile's level, or a fraction's bound.
+combination_level <- function(how, probs, above) {
+  if (!is.null(probs) && how != "quantile") {
+    fail("'probs' has a meaning with combine = \"quantile\" only; leave it out")
+  }
+  if (is.null(above) != (how != "fraction")) {
+    fail("combine = \"fraction\" is the fraction of the subjects whose coefficient is above 'above'; give both")
+  }
+  if (how == "fraction") return(check_above(above))
+  if (is.null(probs)) 0.5 else check_fraction(probs, "probs", zero = TRUE)
 }
 
 check_above <- function(above) {

@@ -53,7 +53,7 @@
 #' | `df = "bartlett"` | AR(0.9) | nearly valid with 200 rows: 0.056; not valid with 100: 0.063 |
 #' | `adjust = "maxT"`, [gpuCorPerm()] | any, rows are exchangeable | valid |
 #' | `adjust = "maxT"` | autocorrelated series | not valid: near 1 for AR(0.9) |
-#' | `adjust = "maxT"`, `surrogate = "phase"` or `"block"` | autocorrelated series | nearly valid, also in [gpuCorNetwork()] and [gpuAssociation()] |
+#' | `adjust = "maxT"`, `surrogate = "phase"` or `"block"` | autocorrelated series | nearly valid |
 #'
 #' `fdr` is the method of Benjamini and Hochberg. It holds if p values are valid in the far tail.
 #'
@@ -132,7 +132,7 @@
 #'
 #' | statistics | data | p values |
 #' |---|---|---|
-#' | all, also `network = "overlap"` | labels are random; genes may be correlated in both sets, any distribution | valid |
+#' | all, also `network = "overlap"` | labels are random; genes may be correlated in both sets | valid |
 #' | `cor.kIM`, `cor.kME` | the genes are a module in both sets, with unrelated loadings | nearly valid |
 #' | `cor.cor` | the same | not valid as a test of the pattern: 0.17 |
 #'

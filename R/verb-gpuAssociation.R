@@ -39,17 +39,17 @@
 #'   value.
 #' @return `output = "edges"`: a data frame, the smallest p value first: `from` (column of `x`), `to` (trait), `r`,
 #'   `statistic` (t; Kendall: z; of a factor with more than two levels F), `p.value`, `fdr`, and `p.adjusted` with
-#'   `adjust`. Attribute `tests` is the number of pairs that have a coefficient; `fdr` is the p value adjusted for all of
-#'   these. With `p.value` it is computed from the pairs that were kept, as in Matrix eQTL, so that the last ones can be
-#'   larger than among all pairs.
+#'   `adjust`. Attribute `tests` is the number of pairs that have a coefficient; `fdr` is the p value adjusted for all
+#'   of these. With `p.value` it is computed from the pairs that were kept, as in Matrix eQTL, so that the last ones can
+#'   be larger than among all pairs.
 #'
 #'   `output = "matrix"`: a list of class `gpuAssociation` with matrices `ncol(x)` x traits: `r`, `statistic`,
-#'   `p.value`, `fdr`, `p.adjusted`; and `n`, `df` (single numbers if all pairs have the same), `tests`, `method`. With a
-#'   factor of more than two levels also `num_df`, F's first degrees of freedom; `df` has the second ones.
+#'   `p.value`, `fdr`, `p.adjusted`; and `n`, `df` (single numbers if all pairs have the same), `tests`, `method`. With
+#'   a factor of more than two levels also `num_df`, F's first degrees of freedom; `df` has the second ones.
 #'   `as.data.frame()` makes the data frame of it.
 #' @section Errors: As [gpuCor()] and [gpuCorNetwork()]; a trait that is neither numeric nor has levels; one level, or
-#'   more than two with another method than Pearson's or with `adjust`; names of observations in another order than those
-#'   of `x`; `df = "bartlett"` with `p.value`, `fdr` or a factor of more than two levels.
+#'   more than two with another method than Pearson's or with `adjust`; names of observations in another order than
+#'   those of `x`; `df = "bartlett"` with `p.value`, `fdr` or a factor of more than two levels.
 #' @references
 #' Shabalin AA (2012). Matrix eQTL: ultra fast eQTL analysis via large matrix operations. *Bioinformatics* 28,
 #' 1353-1358.

@@ -54,7 +54,8 @@
 #' @param shrinkage With `partial`: a number from 0 to 1, or `"auto"` to estimate it.
 #' @param options A named list of options of the measure, such as `list(maxPOutliers = 0.05)` for `"bicor"`.
 #' @param assay A string or number: the assay of an experiment, see [gpucor-containers].
-#' @param combine,subjects,subject_weights,probs,above,na.rm How to combine the coefficients of many subjects, see [subjects].
+#' @param combine,subjects,subject_weights,probs,above,na.rm How to combine the coefficients of many subjects, see
+#'   [subjects].
 #' @param ... Settings of the run, passed to [gpuControl()]: `backend`, `threads`, `devices`, `memory`, `progress`,
 #'   `keep`.
 #' @param control The same settings as one object, the result of [gpuControl()].

@@ -114,8 +114,8 @@
 #' @return Without a criterion: a list of class `gpuCorCompare` with `difference`, `statistic` (t; fixed effects: z, or
 #'   chi-squared), `df` (t and chi-squared), `p.value`, `fdr` and, with `n_perm`, `p.adjusted`, each a `dist` that takes
 #'   names, `$fdr["a", "b"]`; and `error` (fixed effects: the standard error of all differences), `n` (each group's
-#'   numbers of observations), `compared` (`"groups"`, `"several"`, `"pairs"`, `"mean"` or `"contrast"`), `method`, `use`.
-#'   `as.data.frame()` has a row for each pair.
+#'   numbers of observations), `compared` (`"groups"`, `"several"`, `"pairs"`, `"mean"` or `"contrast"`), `method`,
+#'   `use`. `as.data.frame()` has a row for each pair.
 #'
 #'   With a criterion: a symmetric sparse matrix of differences of class `gpuCorDifference`, a [gpuCorNetwork-class]
 #'   with slots `error`, `maxima` (of the permutations) and `components`; or a data frame `from`, `to`, `difference`,

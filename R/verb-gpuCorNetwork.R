@@ -156,8 +156,7 @@ gpuCorNetwork <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
   if (!is.null(y)) check_not_threshold(x, y)
   max_t <- check_max_t(adjust, n_perm, missing(n_perm), surrogate, block)
   if (!is.null(shards)) {
-    if (!is.null(max_t)) fail("adjust = \"maxT\" is not for 'shards'; leave one out")
-    if (!is.null(lag)) fail("'lag' is not for 'shards'; leave one out")
+    refuse_shards(max_t, lag)
     given <- c(list(threshold = threshold, density = density, k = k, p.value = p.value, fdr = fdr, sign = sign,
                     normalize = normalize, mutual = mutual, use = use, method = method, output = output,
                     precision = precision, pairs = pairs, min_obs = min_obs, assay = assay, resample = resample,
@@ -171,8 +170,7 @@ gpuCorNetwork <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
   chosen <- check_normalize(normalize, given, lioness)
   criterion <- chosen$criterion
   output <- check_choice(output, c("matrix", "edges"), "output")
-  mutual <- check_flag(mutual, "mutual")
-  if (mutual && is.null(k)) fail("'mutual' is TRUE, which has a meaning with 'k' only; leave it out")
+  mutual <- check_mutual(mutual, k)
   if (!is.null(min_obs)) check_min_obs_for(criterion$name)
   if (!is.null(file) || !identical(compression, 0)) compression <- check_compression(compression, file)
   settings <- new_settings(control, asked_of(mget(c(ADJUSTMENT, PARTIAL))), precision,
@@ -207,6 +205,17 @@ gpuCorNetwork <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
   })
   if (length(networks) == 1L) return(networks[[1L]])
   stats::setNames(networks, vapply(criterion$value, format, "", digits = 15))
+}
+
+refuse_shards <- function(max_t, lag) {
+  if (!is.null(max_t)) fail("adjust = \"maxT\" is not for 'shards'; leave one out")
+  if (!is.null(lag)) fail("'lag' is not for 'shards'; leave one out")
+}
+
+check_mutual <- function(mutual, k) {
+  mutual <- check_flag(mutual, "mutual")
+  if (mutual && is.null(k)) fail("'mutual' is TRUE, which has a meaning with 'k' only; leave it out")
+  mutual
 }
 
 check_lag_alone <- function(resample, lioness, normalize) {

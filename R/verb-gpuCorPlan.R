@@ -98,7 +98,7 @@ describe_plan <- function(made, settings) {
   plan <- made$plan
   settings[c("design", "in_double")] <- made$settings[c("design", "in_double")]
   pairs <- made$task$pairs
-  if (is.null(pairs)) pairs <- count_pairs(made$task$x, made$task$y) # gpuCor()
+  if (is.null(pairs)) pairs <- count_pairs(made$task$x, made$task$y)
   stored <- c(plan$x, plan$y)
   bytes <- sum(vapply(stored, function(one) one$bytes, 0))
   n_col <- sum(vapply(stored, function(one) one$dim[2L], 0))

@@ -5,8 +5,8 @@
 #' `WGCNA::modulePreservation()` (Langfelder and others 2011) and of package NetRep (Ritchie and others 2016).
 #'
 #' Genes are matched by column names; all others are left out. The observed statistics compare each module in
-#' `reference` with the same genes in `test`. Each of `n_perm` permutations assigns the modules' labels to randomly drawn
-#' genes of `test`, in modules of the same sizes; unassigned genes are drawn, too. Z is the difference between the
+#' `reference` with the same genes in `test`. Each of `n_perm` permutations assigns the modules' labels to randomly
+#' drawn genes of `test`, in modules of the same sizes; unassigned genes are drawn, too. Z is the difference between the
 #' observed statistic and the mean of the permuted ones in units of their standard deviation. `set.seed()` makes the
 #' permutations reproducible, with any number of threads.
 #'
@@ -35,9 +35,9 @@
 #' Zdensity and Zconnectivity are medians over the statistics of their part, and Zsummary is the mean of these two.
 #' `medianRank` is the median rank of a module, among all modules, over the observed statistics of both parts.
 #'
-#' **P values** are `(1 + b) / (1 + n_perm)` if `b` permutations have a statistic at least as large. The null hypothesis is
-#' that the labels are exchangeable among the matched genes: that a module is as similar to `reference` as as many genes
-#' drawn at random. Genes of `test` may depend on one another. See [gpucor-p-values].
+#' **P values** are `(1 + b) / (1 + n_perm)` if `b` permutations have a statistic at least as large. The null hypothesis
+#' is that the labels are exchangeable among the matched genes: that a module is as similar to `reference` as as many
+#' genes drawn at random. Genes of `test` may depend on one another. See [gpucor-p-values].
 #'
 #' @section Differences from WGCNA:
 #' * WGCNA always uses power 6, or 12 in signed networks, whatever power the modules were made with.
@@ -50,11 +50,11 @@
 #' @param reference,test Expression values, samples in rows and genes in columns, as in [gpuModules()]: the data that
 #'   the modules are from, and other data with some of the same genes. Without column names the genes are matched by
 #'   position.
-#' @param modules The result of [gpuModules()] for `reference`; or the label of each gene, a vector of numbers or text in
-#'   the order of the columns of `reference`, or named by genes. 0, `"grey"` and `NA`: in no module.
+#' @param modules The result of [gpuModules()] for `reference`; or the label of each gene, a vector of numbers or text
+#'   in the order of the columns of `reference`, or named by genes. 0, `"grey"` and `NA`: in no module.
 #' @param n_perm An integer: the number of permutations; 0: only observed statistics and ranks.
-#' @param power A positive number, or `NULL`: the power of `modules` if [gpuModules()] made them, otherwise WGCNA's, 6, or
-#'   12 in signed networks.
+#' @param power A positive number, or `NULL`: the power of `modules` if [gpuModules()] made them, otherwise WGCNA's, 6,
+#'   or 12 in signed networks.
 #' @param type A string: `"unsigned"`, `"signed"` or `"signed hybrid"`, how a coefficient becomes an adjacency, see
 #'   [pickPower()]. By default that of `modules` if [gpuModules()] made them.
 #' @param network A string: `"adjacency"`; or `"overlap"`, the topological overlap instead of the adjacency.
@@ -72,9 +72,9 @@
 #' `as.data.frame()` has the summaries, the observed statistics, Z and p values in one row for each module. `summary()`
 #' has the modules' summaries, and how many modules have a Zsummary above 10, from 2 to 10, and below 2. `plot()` draws
 #' Zsummary and `medianRank` by size, as in Langfelder and others (2011).
-#' @section Errors: As [gpuCor()]; missing or infinite values; fewer than three genes in common; no label for a column of
-#'   `reference`; no module with at least three of the genes in common; modules that do not fit in free memory (4 bytes
-#'   for each pair of a module's genes, twice).
+#' @section Errors: As [gpuCor()]; missing or infinite values; fewer than three genes in common; no label for a column
+#'   of `reference`; no module with at least three of the genes in common; modules that do not fit in free memory (4
+#'   bytes for each pair of a module's genes, twice).
 #' @references
 #' Langfelder P, Luo R, Oldham MC, Horvath S (2011). Is my network module preserved and reproducible? *PLoS
 #' Computational Biology* 7(1), e1001057.

@@ -5,8 +5,8 @@
 # 94 regions, as of an atlas of the brain, and 1,200 volumes; two threads.
 #
 # ours     seconds from the call to the finished R object: the best of five calls, elapsed and CPU time (user, system)
-# peer     the same by stats: cor() for each lag, with the largest coefficient of each pair; lm.fit(); surrogates by fft()
-#          and the largest coefficient of cor()
+# peer     the same by stats: cor() for each lag, with the largest coefficient of each pair; lm.fit(); surrogates by
+#          fft() and the largest coefficient of cor()
 # floor    seconds that the products take on two cores at 450 Gflop/s; for residuals, reading and writing the data at
 #          10 GB/s
 # must     the goal in seconds

@@ -190,7 +190,8 @@ test_that("genes without variance and small modules are left out with a warning"
 test_that("methods have the numbers", {
   set.seed(9)
   found <- gpuPreservation(reference, test, labels, n_perm = 30)
-  expect_output(print(found), "4 modules of 220 genes: 40 reference samples, 30 test samples\nunsigned network, power 6, 30 p")
+  expect_output(print(found), paste0("4 modules of 220 genes: 40 reference samples, 30 test samples\n",
+                                     "unsigned network, power 6, 30 p"))
   counts <- summary(found)
   expect_identical(c(counts$strong, counts$moderate, counts$none),
                    c(sum(found$modules$Zsummary >= 10), sum(abs(found$modules$Zsummary - 6) < 4),
