@@ -72,7 +72,7 @@ for (backend in backends()) for (method in all_methods) {
 for (backend in backends()) {
   test_that(paste(backend, "over tiles' edges"), {
     # With y: x is as narrow as a tile's rows, or columns.
-    sizes <- c(if (full_tier()) 513, 2049, if (full_tier() || backend == "cuda") 4097)
+    sizes <- c(if (full_tier()) 513, 2049, if (backend == "cuda") 4097)
     rows <- covering(n_var = sizes, method = all_methods, shape = c("triangle", "narrow x", "narrow y", "pairs"),
                      use = c("everything", "pairwise.complete.obs"), strength = if (full_tier()) 2 else 1)
     for_rows(rows, function(n_var, method, shape, use, label) {

@@ -51,7 +51,7 @@ static const struct {
     {"tail", tail_tests},
 };
 
-enum { SHOWN = 5, SECONDS = 60 };
+enum { SHOWN = 5, SECONDS = 300 };
 
 static int failures; /* of the current test */
 static char about[256];
