@@ -4,10 +4,10 @@ nulls <- test_path("..", "nulls")
 skip_if_not(dir.exists(nulls), "no null simulations beside the tests")
 for (file in c("nulls.R", "data.R", "cases.R")) source(file.path(nulls, file), local = TRUE)
 
-# With a third of the data sets; in the quick tier one case of each function and method.
+# With half of the data sets; in the quick tier one case of each function and method.
 short_cases <- function() {
   some <- if (full_tier()) null_cases else null_cases[!duplicated(lapply(null_cases, `[`, c("of", "method")))]
-  lapply(some, function(case) replace(case, "sets", ceiling(case$sets / 3)))
+  lapply(some, function(case) replace(case, "sets", ceiling(case$sets / 2)))
 }
 
 test_that("every function that reports p values has a size in the band that its case declares", {
