@@ -99,7 +99,7 @@ sizes_between <- function(largest, smallest, n) round(exp(seq(log(largest), log(
 open_record("preservation.txt")
 emit(format(Sys.Date()), "; gpucor ", format(utils::packageVersion("gpucor")), "; ", gpuInfo()$threads,
      " threads of a processor")
-emit("Other work ran on the machine: compare the processor times. Seconds; ratio: of elapsed times to ours")
+emit("Seconds; ratio: of elapsed times to ours")
 emit(sprintf(LINE, "", "floor", "elapsed", "CPU", "ratio", "must"))
 row("1,500 genes, 40 modules of 30, 10 permutations", rep(30, 40), 1500, 10, 10, "0.1 s", "--peers" %in% arguments)
 row("22,283 genes, 40 modules of 557, 1,000 permutations", rep(557, 40), 22283, 1000, 3, "60 s", FALSE)

@@ -74,5 +74,5 @@ for (name in names(rows)) {
                number(peer[["cpu"]]), number(ours[["elapsed"]]), number(ours[["cpu"]]),
                number(peer[["cpu"]] / ours[["cpu"]]), row$must))
 }
-emit("ratio: CPU time of the peer to ours; the machine was shared, so compare CPU times")
+emit("ratio: CPU time of the peer to ours")
 close_record()
