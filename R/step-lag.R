@@ -44,11 +44,11 @@ lagged_task <- function(task, lag, backend) {
   task
 }
 
-# Returns a copy without other attributes: methods of classes for `[` take longer, and so does R's own one for a shared
-# matrix whose attributes have been set.
+# Classes of matrices have methods for `[`, which take longer.
 plain_series <- function(m) {
   m <- dense_series(m)
-  array(m, dim(m), dimnames(m))
+  attributes(m) <- attributes(m)[c("dim", "dimnames")]
+  m
 }
 
 # Returns the task of one lag: rows t of x and t + lag of y. With lag 0 and without y it has no y either.
