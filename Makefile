@@ -32,7 +32,6 @@ BENCH =
 SECONDS = 60
 SEED = 1
 JOBS = $(shell nproc)
-HOPPER = -gencode=arch=compute_90a,code=sm_90a
 
 BUILD = $(CURDIR)/build
 # One library for each way to configure, so that they do not overwrite one another.
@@ -142,9 +141,8 @@ check: claims
 	echo 'options(repos = c(CRAN = "file://$(BUILD)/none"))' > check.Rprofile
 	export R_PROFILE='$(BUILD)/check.Rprofile'
 	GPUCOR_CUDA=no R CMD build '$(CURDIR)'
-	# Nothing of CUDA's runs here: Hopper's machine code is enough, which has the kernels of all GPUs and its own.
+	# Nothing of CUDA's runs here: code for Hopper is enough, which has the kernels of all GPUs and its own.
 	export GPUCOR_CUDA_ARCH="$${GPUCOR_CUDA_ARCH:-90}"
-	[ "$$GPUCOR_CUDA_ARCH" != 90 ] || MAKEFLAGS="$$MAKEFLAGS -- CODE=$(HOPPER) OWN_CODE=$(HOPPER)"
 	manual='' # where TeX has the font that R's manuals are set in
 	kpsewhich inconsolata.sty > /dev/null 2>&1 || manual=--no-manual
 	# R CMD build has run the vignettes.
