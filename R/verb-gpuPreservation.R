@@ -36,8 +36,8 @@
 #' `medianRank` is the median rank of a module, among all modules, over the observed statistics of both parts.
 #'
 #' **P values** are `(1 + b) / (1 + n_perm)` if `b` permutations have a statistic at least as large. The null hypothesis
-#' is that the labels are exchangeable among the matched genes: that a module is as similar to `reference` as as many
-#' genes drawn at random. Genes of `test` may depend on one another. See [gpucor-p-values].
+#' is that the labels are exchangeable among the matched genes, so that a module is no more similar to `reference` than
+#' the same number of randomly drawn genes. Genes of `test` may depend on one another. See [gpucor-p-values].
 #'
 #' @section Differences from WGCNA:
 #' * WGCNA always uses power 6, or 12 in signed networks, whatever power the modules were made with.
