@@ -1,6 +1,7 @@
 #include "design.h"
 
 #include "../base/alloc.h"
+#include "../base/dots.h"
 #include "coefficient.h"
 
 #include <math.h>
@@ -76,7 +77,7 @@ void gcor_design_free(gcor_design *design) {
 
 /* Sums run in lanes, which compilers vectorize. GROUP columns of a basis are subtracted at a time, so that x is read
  * less often. */
-enum { LANES = 4, GROUP = 4 };
+enum { LANES = 4, GROUP = GCOR_DOTS };
 
 static double fold(const double *lane) {
     return (lane[0] + lane[2]) + (lane[1] + lane[3]);
@@ -91,23 +92,6 @@ static double squares_of(const double *x, int64_t n) {
     return fold(lane);
 }
 
-/* Dot products of x with GROUP columns. */
-static void products(const double *const *basis, const double *x, int64_t n, double *product) {
-    const double *a = basis[0], *b = basis[1], *c = basis[2], *d = basis[3];
-    double lane[GROUP][LANES] = {{0}};
-    int64_t k = 0;
-    for (; k + LANES <= n; k += LANES)
-        for (int l = 0; l < LANES; l++) {
-            lane[0][l] += a[k + l] * x[k + l];
-            lane[1][l] += b[k + l] * x[k + l];
-            lane[2][l] += c[k + l] * x[k + l];
-            lane[3][l] += d[k + l] * x[k + l];
-        }
-    for (int l = 0; k + l < n; l++)
-        for (int g = 0; g < GROUP; g++) lane[g][l] += basis[g][k + l] * x[k + l];
-    for (int g = 0; g < GROUP; g++) product[g] = fold(lane[g]);
-}
-
 static void take_off(const double *const *basis, const double *product, double *x, int64_t n) {
     const double *a = basis[0], *b = basis[1], *c = basis[2], *d = basis[3];
     const double pa = product[0], pb = product[1], pc = product[2], pd = product[3];
@@ -120,16 +104,29 @@ static void set_group(const double *columns, int64_t n_columns, int64_t from, in
 }
 
 /* An incomplete group's last column has the factor 0 when it is repeated. */
-static void project(const gcor_design *design, double *x, int64_t n) {
+GCOR_BODY void project_body(const gcor_design *design, double *x, int64_t n) {
     for (int64_t from = 0; from < design->n_basis; from += GROUP) {
         const double *basis[GROUP];
         double product[GROUP];
         set_group(design->basis, design->n_basis, from, n, basis);
-        products(basis, x, n, product);
+        gcor_dots(basis, x, n, product);
         for (int64_t g = design->n_basis - from; g < GROUP; g++) product[g] = 0;
         take_off(basis, product, x, n);
     }
 }
+GCOR_WIDE(project, (const gcor_design *design, double *x, int64_t n), (design, x, n))
+
+/* Writes the products of x with the rows of the map. */
+GCOR_BODY void multiply_body(const gcor_design *design, const double *x, int64_t n, double *product) {
+    for (int64_t from = 0; from < design->n_map; from += GROUP) {
+        const double *rows[GROUP];
+        double dots[GROUP];
+        set_group(design->map, design->n_map, from, n, rows);
+        gcor_dots(rows, x, n, dots);
+        for (int64_t g = 0; g < GROUP && from + g < design->n_map; g++) product[from + g] = dots[g];
+    }
+}
+GCOR_WIDE(multiply, (const gcor_design *design, const double *x, int64_t n, double *product), (design, x, n, product))
 
 /* The residuals are rounding errors if their norm is below this fraction of the centred column's norm, or below a
  * few roundings of the values, whose mean may be large. */
@@ -183,13 +180,7 @@ double gcor_design_column(const gcor_design *design, int is_centred, double *x, 
 double gcor_design_map(const gcor_design *design, double squares, double *x, int64_t n, double *scratch) {
     const double unit = squares > 0 ? 1 / sqrt(squares) : 0;
     for (int64_t k = 0; k < n; k++) scratch[k] = x[k] * unit;
-    for (int64_t from = 0; from < design->n_map; from += GROUP) {
-        const double *rows[GROUP];
-        double product[GROUP];
-        set_group(design->map, design->n_map, from, n, rows);
-        products(rows, scratch, n, product);
-        for (int64_t g = 0; g < GROUP && from + g < design->n_map; g++) x[from + g] = product[g];
-    }
+    multiply(design, scratch, n, x);
     for (int64_t k = design->n_map; k < n; k++) x[k] = 0;
     return squares > 0 ? 1 - squares_of(x, n) : 0;
 }

@@ -3,6 +3,7 @@
 #include "partial.h"
 
 #include "../base/alloc.h"
+#include "../base/dots.h"
 #include "../base/triangle.h"
 #include "../measure/measure.h"
 #include "../source/source.h"
@@ -38,17 +39,23 @@ static void prepare_column(void *user, int thread, int64_t j, double *x, int fla
     for (int64_t k = 0; k < n; k++) values[k * BATCH] = column[k] * unit;
 }
 
-static double dot(const double *x, const double *y) {
-    double lane[LANES] = {0}, sum = 0;
-    for (int64_t j = 0; j < BATCH; j += LANES)
-        for (int l = 0; l < LANES; l++) lane[l] += x[j + l] * y[j + l];
-    for (int l = 0; l < LANES; l++) sum += lane[l];
-    return sum;
+/* Adds the products of observation k's values with those of observations 0 .. k of a batch. */
+GCOR_BODY void add_products_body(const double *values, int64_t k, double *products) {
+    for (int64_t first = 0; first <= k; first += GCOR_DOTS) {
+        const double *other[GCOR_DOTS];
+        double dots[GCOR_DOTS];
+        for (int v = 0; v < GCOR_DOTS; v++) other[v] = values + gcor_min(first + v, k) * BATCH;
+        gcor_dots(other, values + k * BATCH, BATCH, dots);
+        for (int v = 0; v < GCOR_DOTS && first + v <= k; v++) products[first + v] += dots[v];
+    }
 }
+GCOR_WIDE(add_products, (const double *values, int64_t k, double *products), (values, k, products))
 
 static double fourth_powers(const double *x) {
-    double sum = 0;
-    for (int64_t j = 0; j < BATCH; j++) sum += x[j] * x[j] * (x[j] * x[j]);
+    double lane[LANES] = {0}, sum = 0;
+    for (int64_t j = 0; j < BATCH; j += LANES)
+        for (int l = 0; l < LANES; l++) lane[l] += x[j + l] * x[j + l] * (x[j + l] * x[j + l]);
+    for (int l = 0; l < LANES; l++) sum += lane[l];
     return sum;
 }
 
@@ -58,9 +65,9 @@ static void add_batches(const gcor_context *context, const batches *b, int64_t u
 #pragma omp parallel for num_threads(context->threads) schedule(dynamic)
     for (int64_t k = n - 1; k >= 0; k--) {
         for (int64_t batch = 0; batch < used; batch++) {
-            const double *values = b->values + batch * n * BATCH, *own = values + k * BATCH;
-            for (int64_t l = 0; l <= k; l++) sums->products[k * n + l] += dot(own, values + l * BATCH);
-            sums->fourth[k] += fourth_powers(own);
+            const double *values = b->values + batch * n * BATCH;
+            add_products(values, k, sums->products + k * n);
+            sums->fourth[k] += fourth_powers(values + k * BATCH);
         }
     }
     for (int64_t at = 0; at < MANY; at++) sums->n_var += b->counts[at];
