@@ -11,15 +11,17 @@
 #include <math.h>
 #include <string.h>
 
-enum { BATCH = 512, BATCHES = 8, LANES = 8 }; /* BATCH: a multiple of LANES */
-enum { MANY = BATCH * BATCHES };              /* variables prepared at a time */
+/* BATCH: a multiple of LANES. STRIDE: between the values of two observations, not a multiple of the processor's pages,
+ * which would share cache lines. OWN: observations that are multiplied with the others while these are in the cache. */
+enum { BATCH = 512, BATCHES = 8, LANES = 8, STRIDE = BATCH + LANES, OWN = 4 };
+enum { MANY = BATCH * BATCHES }; /* variables prepared at a time */
 
 typedef struct {
     const gcor_columns *columns;
     const gcor_measure *measure;
     gcor_partial_sums *sums;
     int64_t first;  /* variable of the first batch */
-    double *values; /* BATCHES times n * BATCH: a batch's values of each observation; zeros where a variable has no
+    double *values; /* BATCHES times n * STRIDE: a batch's values of each observation; zeros where a variable has no
                      * coefficients */
     double *column; /* n for each thread */
     char *ranks;    /* rank_bytes for each thread */
@@ -35,21 +37,24 @@ static void prepare_column(void *user, int thread, int64_t j, double *x, int fla
     double norm = gcor_prepare_double(b->measure, b->columns->design, x, n, &flags, &ranks, column);
     double unit = norm > 0 ? 1 / sqrt(norm) : 0; /* ranks without a design are not scaled */
     b->counts[at] = norm > 0;
-    double *values = b->values + at / BATCH * n * BATCH + at % BATCH;
-    for (int64_t k = 0; k < n; k++) values[k * BATCH] = column[k] * unit;
+    double *values = b->values + at / BATCH * n * STRIDE + at % BATCH;
+    for (int64_t k = 0; k < n; k++) values[k * STRIDE] = column[k] * unit;
 }
 
-/* Adds the products of observation k's values with those of observations 0 .. k of a batch. */
-GCOR_BODY void add_products_body(const double *values, int64_t k, double *products) {
-    for (int64_t first = 0; first <= k; first += GCOR_DOTS) {
+/* Adds the products of a batch's values of observations k .. k+OWN-1, of n, with those of all before them. */
+GCOR_BODY void add_products_body(const double *values, int64_t k, int64_t n, double *products) {
+    const int64_t end = gcor_min(k + OWN, n);
+    for (int64_t first = 0; first < end; first += GCOR_DOTS) {
         const double *other[GCOR_DOTS];
         double dots[GCOR_DOTS];
-        for (int v = 0; v < GCOR_DOTS; v++) other[v] = values + gcor_min(first + v, k) * BATCH;
-        gcor_dots(other, values + k * BATCH, BATCH, dots);
-        for (int v = 0; v < GCOR_DOTS && first + v <= k; v++) products[first + v] += dots[v];
+        for (int v = 0; v < GCOR_DOTS; v++) other[v] = values + gcor_min(first + v, end - 1) * STRIDE;
+        for (int64_t own = gcor_max(k, first); own < end; own++) {
+            gcor_dots(other, values + own * STRIDE, BATCH, dots);
+            for (int v = 0; v < GCOR_DOTS && first + v <= own; v++) products[own * n + first + v] += dots[v];
+        }
     }
 }
-GCOR_WIDE(add_products, (const double *values, int64_t k, double *products), (values, k, products))
+GCOR_WIDE(add_products, (const double *values, int64_t k, int64_t n, double *products), (values, k, n, products))
 
 static double fourth_powers(const double *x) {
     double lane[LANES] = {0}, sum = 0;
@@ -63,11 +68,12 @@ static void add_batches(const gcor_context *context, const batches *b, int64_t u
     const int64_t n = b->columns->n_obs;
     gcor_partial_sums *sums = b->sums;
 #pragma omp parallel for num_threads(context->threads) schedule(dynamic)
-    for (int64_t k = n - 1; k >= 0; k--) {
+    for (int64_t k = (n - 1) / OWN * OWN; k >= 0; k -= OWN) {
         for (int64_t batch = 0; batch < used; batch++) {
-            const double *values = b->values + batch * n * BATCH;
-            add_products(values, k, sums->products + k * n);
-            sums->fourth[k] += fourth_powers(values + k * BATCH);
+            const double *values = b->values + batch * n * STRIDE;
+            add_products(values, k, n, sums->products);
+            for (int64_t own = k; own < gcor_min(k + OWN, n); own++)
+                sums->fourth[own] += fourth_powers(values + own * STRIDE);
         }
     }
     for (int64_t at = 0; at < MANY; at++) sums->n_var += b->counts[at];
@@ -78,7 +84,7 @@ static gcor_status sum_batches(gcor_context *context, batches *b) {
     gcor_status status = GCOR_OK;
     for (b->first = 0; !status && b->first < n_var; b->first += MANY) {
         int64_t count = gcor_min(MANY, n_var - b->first);
-        if (count < MANY) memset(b->values, 0, (size_t)(n * MANY) * sizeof *b->values);
+        if (count < MANY) memset(b->values, 0, (size_t)(n * BATCHES * STRIDE) * sizeof *b->values);
         memset(b->counts, 0, MANY);
         status = gcor_for_columns(context, b->columns, b->first, count, prepare_column, b);
         if (!status) add_batches(context, b, (count + BATCH - 1) / BATCH);
@@ -101,7 +107,7 @@ gcor_status gcor_sum_products(gcor_context *context, const gcor_columns *columns
     gcor_status status = gcor_check_partial(context, measure);
     if (status) return status;
     int ok = 1;
-    ok = ok && (b.values = gcor_alloc(context, n * MANY, sizeof *b.values, what));
+    ok = ok && (b.values = gcor_alloc(context, n * BATCHES * STRIDE, sizeof *b.values, what));
     ok = ok && (b.column = gcor_alloc(context, n * context->threads, sizeof *b.column, what));
     ok = ok && (b.ranks = gcor_alloc(context, context->threads, b.rank_bytes, what));
     status = ok ? sum_batches(context, &b) : GCOR_NO_MEMORY;
