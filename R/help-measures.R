@@ -76,8 +76,8 @@
 #' `use` has its usual meaning. An observation with a missing covariate is dropped by `"complete.obs"` and
 #' `"na.or.complete"`, and from every pair by `"pairwise.complete.obs"`. With another `use` it is an error, unless its
 #' weight is 0. With `"pairwise.complete.obs"` and missing values, each pair is weighted, ranked and regressed on its
-#' own observations. Such pairs, and those of `"bicor"`, `"cosine"` and `"distance"`, are computed on the processor one
-#' by one: some microseconds each, and with many covariates milliseconds.
+#' own observations. Such pairs, and those of `"distance"` and `"mi"`, are computed on the processor one by one: some
+#' microseconds each, and with many covariates milliseconds.
 #'
 #' @section Degrees of freedom:
 #' P values use Student's t with n - 2 degrees of freedom, minus the rank of the covariates and cosines. (For Spearman's
@@ -145,7 +145,8 @@
 #' * P values are by permutation: [gpuCorTest()] with `adjust = "maxT"`. Those of the G test are too small in tables
 #'   with the default number of bins ([gpucor-p-values]). Other p values, `fdr` and [gpuCorCompare()] are an error.
 #' * The diagonal of a matrix is 1, as for other measures, although I of a column with itself is its entropy.
-#' * Coefficients are computed on the processor, also if there is a GPU, and are the same in both precisions.
+#' * Coefficients are the same in both precisions. Pairs with observations of their own are computed on the processor,
+#'   also if there is a GPU.
 #'
 #' @references
 #' Bartlett MS (1935). Some aspects of the time-correlation problem in regard to tests of significance. *Journal of the

@@ -357,12 +357,14 @@ typedef struct {
     /* (required) Merge clusters until one is left (stats/hclust.h), outside of a run. The merges do not depend on the
      * back end, nor on its devices. */
     gcor_status (*cluster)(gcor_state *state, gcor_context *context, const struct gcor_hclust *job);
+    /* Returns non-zero if it prepares GCOR_PAIR_COMMON and GCOR_BINNED_COMMON columns of such a measure and design
+     * (optional; NULL: all of them). */
+    int (*has_single_pairs)(const gcor_measure *measure, const gcor_design *design);
 
     /* Properties (optional; 0: no). */
     int keeps_adjacency; /* adjacencies stay on the device that made them */
     int is_host;         /* computes by the context's threads in host memory: sessions may run side by side, by a thread
                           * each, and small tiles are no slower than large ones */
-    int has_single_pairs; /* prepares GCOR_PAIR_COMMON and GCOR_BINNED_COMMON */
 } gcor_backend;
 
 /* Back end number k, from 0, in order of preference, or by its name; NULL if there is none (src/backends.c). */

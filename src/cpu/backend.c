@@ -142,7 +142,6 @@ const gcor_backend gcor_cpu = {
     .finish = cpu_finish,
     .pairs = cpu_pairs,
     .is_host = 1,
-    .has_single_pairs = 1,
     .overlap_side = cpu_overlap_side,
     .plan_overlap = cpu_plan_overlap,
     .overlap_memory = cpu_overlap_memory,

@@ -90,6 +90,7 @@ static int64_t cuda_column_bytes(const gcor_state *state, gcor_kind kind, int64_
     case GCOR_DOUBLE:
     case GCOR_REAL_COMMON: return n_obs * (int64_t)sizeof(double);
     case GCOR_RANK_COMMON: return n_obs * 3 * (int64_t)sizeof(int);
+    case GCOR_PAIR_COMMON: return n_obs * (int64_t)(sizeof(double) + 3 * sizeof(int));
     case GCOR_BINNED: return n_obs + bin_steps(n_obs) * 32 * (int64_t)sizeof(uint4);
     default:
         return n_obs * (int64_t)sizeof(float) + (halves ? half_pieces(n_obs) * PIECE_BYTES : 0) +
@@ -198,6 +199,10 @@ static gcor_status cuda_cluster_entry(gcor_state *state, gcor_context *context, 
     return status;
 }
 
+static int cuda_has_pairs(const gcor_measure *measure, const gcor_design *design) {
+    return has_device_pairs(measure, design);
+}
+
 /* In the order of gcor_backend; the empty comments keep one member a line. */
 extern "C" const gcor_backend gcor_cuda = {
     "cuda",             //
@@ -219,7 +224,7 @@ extern "C" const gcor_backend gcor_cuda = {
     nullptr,            // overlap_memory
     nullptr,            // gram
     cuda_cluster_entry, //
+    cuda_has_pairs,     //
     1,                  // keeps_adjacency
     0,                  // is_host
-    0,                  // has_single_pairs
 };

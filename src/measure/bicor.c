@@ -1,28 +1,19 @@
 /* Biweight midcorrelation (Wilcox 2005, section 9.3.8): differences from the median, with weights that decrease with
  * distance and are zero from nine median absolute deviations on. The options are those of WGCNA::bicor(). */
+#include "bicor.h"
+
 #include "coefficient.h"
-#include "measure.h"
 
 #include <string.h>
-
-double gcor_prepare_bicor(double *x, int64_t n, gcor_preparing *with, float *out);
-double gcor_prepare_bicor_double(double *x, int64_t n, gcor_preparing *with, double *out);
-extern const gcor_option gcor_bicor_options[];
-
-enum { MAX_OUTLIERS, QUICK, FALLBACK };        /* indices of the options */
-enum { NO_FALLBACK, INDIVIDUAL, ALL_PEARSON }; /* what to do if the median absolute deviation is zero */
 
 /* `quick` is accepted and ignored: pairs are always exact. */
 static const char *const fallbacks[] = {"none", "individual", "all", NULL};
 const gcor_option gcor_bicor_options[] = {
-    [MAX_OUTLIERS] = {"maxPOutliers", 1, 0, 1, NULL, 0},
-    [QUICK] = {"quick", 0, 0, 1, NULL, 0},
-    [FALLBACK] = {"pearsonFallback", INDIVIDUAL, 0, 2, fallbacks, 0},
+    [GCOR_BICOR_MAX_OUTLIERS] = {"maxPOutliers", 1, 0, 1, NULL, 0},
+    [GCOR_BICOR_QUICK] = {"quick", 0, 0, 1, NULL, 0},
+    [GCOR_BICOR_FALLBACK] = {"pearsonFallback", GCOR_BICOR_INDIVIDUAL, 0, 2, fallbacks, 0},
     {NULL, 0, 0, 0, NULL, 0},
 };
-
-/* Nine deviations; the fraction of that beyond which the outliers' quantile widens the scale. */
-static const double WIDTH = 9, WIDENED_FROM = 0.5;
 
 /* ---- order statistics ----------------------------------------------------------------------------------- */
 
@@ -59,12 +50,12 @@ static double select_value(double *x, int64_t n, int64_t k) {
     return x[k];
 }
 
-/* Quantile of type 7 of R's quantile(); at 1/2 the mean of both middle values. Reorders x. */
+/* At 1/2 the mean of both middle values. Reorders x. */
 static double quantile(double *x, int64_t n, double fraction) {
-    double at = fraction * (double)(n - 1);
-    int64_t k = (int64_t)at < n - 1 ? (int64_t)at : n - 1;
-    double value = select_value(x, n, k), part = at - (double)k, next = value;
-    if (!(part > 0) || k == n - 1) return value;
+    double part;
+    int64_t k = gcor_quantile_index(n, fraction, &part);
+    double value = select_value(x, n, k), next = value;
+    if (!(part > 0)) return value;
     next = x[k + 1];
     for (int64_t q = k + 2; q < n; q++)
         if (x[q] < next) next = x[q];
@@ -91,21 +82,13 @@ static double deviate(double *x, int64_t n, double *scratch) {
     return quantile(scratch, n, 0.5);
 }
 
-/* If more than the allowed fraction of outliers would lie beyond half of the width, that side is widened until their
- * quantile lies there. */
-static double widened(double quantile) {
-    return quantile > WIDENED_FROM ? quantile / WIDENED_FROM : 1;
-}
-
 /* Applies the biweight to differences, given their median absolute deviation. Returns the sum of squares. */
 static double weigh(double *x, int64_t n, double deviation, double max_outliers, double *scratch) {
-    const double unit = WIDTH * deviation;
-    const double below = unit * widened(-quantile_of(x, n, max_outliers, scratch) / unit);
-    const double above = unit * widened(quantile_of(x, n, 1 - max_outliers, scratch) / unit);
+    const double below = gcor_bicor_reach(deviation, -quantile_of(x, n, max_outliers, scratch));
+    const double above = gcor_bicor_reach(deviation, quantile_of(x, n, 1 - max_outliers, scratch));
     double squares = 0;
     for (int64_t k = 0; k < n; k++) {
-        double u = x[k] / (x[k] < 0 ? below : above), v = 1 - u * u;
-        x[k] *= v > 0 ? v * v : 0;
+        x[k] = gcor_bicor_weighted(x[k], below, above);
         squares += x[k] * x[k];
     }
     return squares;
@@ -123,11 +106,11 @@ static double centre(double *x, int64_t n) {
 }
 
 static double transform(double *x, int64_t n, gcor_preparing *with) {
-    int fallback = (int)with->option[FALLBACK];
+    int fallback = (int)with->option[GCOR_BICOR_FALLBACK];
     double deviation = deviate(x, n, with->scratch);
-    if (deviation > 0 && fallback != ALL_PEARSON)
-        return weigh(x, n, deviation, with->option[MAX_OUTLIERS], with->scratch);
-    if (fallback == NO_FALLBACK) return 0;
+    if (deviation > 0 && fallback != GCOR_BICOR_ALL_PEARSON)
+        return weigh(x, n, deviation, with->option[GCOR_BICOR_MAX_OUTLIERS], with->scratch);
+    if (fallback == GCOR_BICOR_NO_FALLBACK) return 0;
     double squares = centre(x, n);
     with->fell_back = squares > 0;
     return squares;

@@ -1,6 +1,7 @@
 /* The table of measures. A new measure is a row here, and its prepare() in a file of its own. */
 #include "measure.h"
 
+#include "bicor.h"
 #include "coefficient.h"
 
 #include <string.h>
@@ -9,9 +10,6 @@ double gcor_prepare_pearson(double *x, int64_t n, gcor_preparing *with, float *o
 double gcor_prepare_pearson_double(double *x, int64_t n, gcor_preparing *with, double *out);
 double gcor_prepare_cosine(double *x, int64_t n, gcor_preparing *with, float *out); /* cosine.c */
 double gcor_prepare_cosine_double(double *x, int64_t n, gcor_preparing *with, double *out);
-double gcor_prepare_bicor(double *x, int64_t n, gcor_preparing *with, float *out); /* bicor.c */
-double gcor_prepare_bicor_double(double *x, int64_t n, gcor_preparing *with, double *out);
-extern const gcor_option gcor_bicor_options[];
 double gcor_prepare_distance(double *x, int64_t n, gcor_preparing *with, float *out); /* distance.c */
 double gcor_prepare_distance_double(double *x, int64_t n, gcor_preparing *with, double *out);
 int64_t gcor_distance_length(int64_t n_obs);

@@ -22,15 +22,8 @@ static void use_first_device(r_job *q, const gcor_backend *backend) {
     q->devices[0] = 0;
 }
 
-/* Another back end takes over if the one that was asked for cannot prepare single pairs. */
-static void use_backend_for_single_pairs(r_job *q) {
-    int k = 0;
-    if (q->backend->has_single_pairs) return;
-    while (!gcor_backend_at(k)->has_single_pairs) k++;
-    use_first_device(q, gcor_backend_at(k));
-}
-
-/* The processor takes over for products of the entries of sparse columns (engine/run.h). */
+/* The processor takes over for products of the entries of sparse columns (engine/run.h), and for pairs that the back
+ * end cannot prepare. */
 static void use_host(r_job *q) {
     int k = 0;
     if (q->backend->is_host) return;
@@ -38,16 +31,17 @@ static void use_host(r_job *q) {
     use_first_device(q, gcor_backend_at(k));
 }
 
-static int is_single_kind(gcor_kind kind) {
-    return kind == GCOR_PAIR_COMMON || kind == GCOR_BINNED_COMMON;
+static int prepares_pairs(const r_job *q, const gcor_design *design) {
+    gcor_kind kind = gcor_common_kind(q->job.measure, design);
+    if (kind != GCOR_PAIR_COMMON && kind != GCOR_BINNED_COMMON) return 1;
+    return !q->backend->has_single_pairs || q->backend->has_single_pairs(q->job.measure, design);
 }
 
-static int has_single_pairs(const r_job *q) {
+static int prepares_all_pairs(const r_job *q) {
     const gcor_combination *all = q->job.combination;
-    const gcor_measure *measure = q->job.measure;
     for (int64_t s = 0; all && s < all->n; s++)
-        if (is_single_kind(gcor_common_kind(measure, all->subjects[s].design))) return 1;
-    return is_single_kind(gcor_common_kind(measure, q->job.design));
+        if (!prepares_pairs(q, all->subjects[s].design)) return 0;
+    return prepares_pairs(q, q->job.design);
 }
 
 void r_job_parse(r_job *q, SEXP x, SEXP y, SEXP method, SEXP use, SEXP by_row, SEXP settings) {
@@ -78,7 +72,7 @@ void r_job_parse(r_job *q, SEXP x, SEXP y, SEXP method, SEXP use, SEXP by_row, S
         q->df = r_df_parse(design);
     }
     q->has_information = r_information_parse(&q->information, r_element(settings, "information"));
-    if (q->job.use == GCOR_PAIRWISE && has_single_pairs(q)) use_backend_for_single_pairs(q);
+    if (q->job.use == GCOR_PAIRWISE && !prepares_all_pairs(q)) use_host(q);
     r_call_parse(&q->call, settings);
 }
 

@@ -46,6 +46,25 @@ test_that("and so are those of pairs with observations of their own", {
   }
 })
 
+# 2,100 observations: sorted by CUB, in the device's memory instead of a block's.
+test_that("a GPU computes pairs with observations of their own to the same bits", {
+  skip_without_gpu()
+  for (n_obs in c(3, 31, 64, 129, 2100)) {
+    x <- with_missing(heavy_tails(n_obs, 12), 0.3)
+    x[1, 7] <- Inf
+    y <- with_missing(heavy_tails(n_obs, 7), 0.1) * 1e-300
+    for (outliers in c(1, 0.1)) for (fallback in c("individual", "none", "all")) {
+      of <- function(backend, ...) {
+        suppressWarnings(gpuCor(..., use = "pairwise.complete.obs", method = "bicor", output = "matrix",
+                                backend = backend, precision = "double",
+                                options = list(maxPOutliers = outliers, pearsonFallback = fallback)))
+      }
+      expect_identical(of("cuda", x), of("cpu", x))
+      expect_identical(of("cuda", x, y), of("cpu", x, y))
+    }
+  }
+})
+
 test_that("coefficients are those of the definition for every kind of data and rule for missing values", {
   data <- kinds_of_data(21, 8)
   for (backend in backends()) for (name in c("infinite_and_constants", "missing", "mostly_missing", "empty_column")) {

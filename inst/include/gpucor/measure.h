@@ -24,11 +24,12 @@ typedef enum {
     GCOR_RANK_COMMON, /* ranks among the pairwise-complete observations, then as Pearson, in integers */
     GCOR_SIGN_COMMON, /* signs of the differences between pairwise-complete observations */
     GCOR_DOUBLE,      /* float64 columns, replacing GCOR_REAL in double precision */
-    GCOR_PAIR_COMMON, /* both columns of a pair prepared again on their pairwise-complete observations, in double, on the
-                        * CPU; for any GCOR_REAL measure with a prepare_double() */
-    GCOR_BINNED,      /* a bin for each observation: the mutual information of the contingency table; on the CPU. Only
-                       * the package's own measure has this kind and the next one */
-    GCOR_BINNED_COMMON, /* the same over pairwise-complete observations; the bins are those of the whole column */
+    GCOR_PAIR_COMMON, /* both columns of a pair prepared again on their pairwise-complete observations, in double; for
+                        * any GCOR_REAL measure with a prepare_double(). On a GPU only of "bicor" without covariates */
+    GCOR_BINNED,      /* a bin for each observation: the mutual information of the contingency table. Only the
+                       * package's own measure has this kind and the next one */
+    GCOR_BINNED_COMMON, /* the same over pairwise-complete observations, on the CPU; the bins are those of the whole
+                         * column */
     GCOR_REAL_SPARSE, /* entries of a sparse matrix, in double, replacing GCOR_REAL and GCOR_DOUBLE; on the CPU */
     GCOR_SIGN_SPARSE, /* the same, replacing GCOR_SIGN */
     GCOR_ADJACENCY    /* a slab of the adjacency matrix, for topological overlap; no measure has it */

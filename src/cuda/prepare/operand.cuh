@@ -31,12 +31,17 @@ struct Operand {
     std::unique_ptr<int64_t[]> tied_before; /* SIGN: number of preceding variables with ties */
     std::unique_ptr<int[]> level_count;     /* SIGN, long columns: number of levels; 0: more than FEW_LEVELS */
     DeviceArray<float> levels;              /* the levels, FEW_LEVELS each */
-    DeviceArray<double> values;             /* DOUBLE: scaled values or scores; REAL_COMMON: values, NaN: missing */
-    DeviceArray<int> order, begin, end;     /* RANK_COMMON, as made by gcor_rank() */
+    DeviceArray<double> values;             /* DOUBLE: scaled values or scores; REAL_COMMON, PAIR_COMMON: values, NaN:
+                                             * missing */
+    DeviceArray<int> order, begin, end;     /* RANK_COMMON, PAIR_COMMON: as made by gcor_rank() */
     DeviceArray<unsigned char> codes;       /* BINNED: the bin of each observation */
     DeviceArray<uint4> bins;                /* BINNED: level bitsets (bins.cu) */
     DeviceArray<int64_t> terms, margin; /* BINNED: terms of information of 0 .. n_obs; sum of those of each column */
     gcor_mutual_scale information{};    /* BINNED */
+    struct {
+        double max_outliers;
+        int fallback, min_obs;
+    } biweight{}; /* PAIR_COMMON: bicor's options */
 
     /* Address of variable `var`, numbered as in x. */
     const float *columns_of(int64_t var) const { return columns.data + (var - head.first) * head.n_obs; }
@@ -54,6 +59,8 @@ struct Operand {
 
 std::unique_ptr<Operand> cuda_prepare(gcor_state *state, const gcor_columns *columns, const gcor_measure *measure,
                                       gcor_kind kind, int64_t first, int64_t n_var);
+/* True if pairs of this measure, whose columns are prepared again for each of them, are computed on the device. */
+bool has_device_pairs(const gcor_measure *measure, const gcor_design *design);
 /* Keeps the operand's memory for the next one, or frees it. */
 void cuda_release_operand(gcor_state *state, std::unique_ptr<Operand> operand);
 

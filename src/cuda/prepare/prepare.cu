@@ -3,9 +3,12 @@
  * ranks and signs are computed on the device (rank.cu). */
 #include "operand.cuh"
 #include "../backend/lanes.cuh"
+#include "../../measure/bicor.h"
+#include "../../measure/pair.h"
 #include "../../source/source.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 /* ---- pairwise-complete Pearson and cosine ---------------------------------------------------------- */
@@ -50,8 +53,13 @@ static void allocate(Operand &o) {
         o.begin.reserve(n * n_var, what);
         o.end.reserve(n * n_var, what);
         return;
-    case GCOR_BINNED: return o.codes.reserve(n * n_var, what);
     case GCOR_PAIR_COMMON:
+        o.values.reserve(n * n_var, what);
+        o.order.reserve(n * n_var, what);
+        o.begin.reserve(n * n_var, what);
+        o.end.reserve(n * n_var, what);
+        return;
+    case GCOR_BINNED: return o.codes.reserve(n * n_var, what);
     case GCOR_BINNED_COMMON:
     case GCOR_REAL_SPARSE:
     case GCOR_SIGN_SPARSE: /* these are computed on the CPU only */
@@ -207,6 +215,54 @@ static void prepare_on_host(gcor_state *state, const gcor_columns *columns, cons
     });
 }
 
+/* ---- pairs that are prepared again ------------------------------------------------------------------------ */
+
+/* Destination of columns that are kept as they are, and scratch for each thread to prepare one alone. */
+struct Keeping {
+    const gcor_measure *measure;
+    const gcor_columns *columns;
+    const gcor_operand *head;
+    int64_t first;
+    double *staged;
+    char *scratch;
+    size_t scratch_bytes;
+};
+
+/* The column prepared alone tells whether it has coefficients. */
+static void keep_column(void *user, int thread, int64_t j, double *x, int flags) {
+    const Keeping *k = (const Keeping *)user;
+    int64_t n = k->columns->n_obs, at = j - k->head->first, present = 0;
+    memcpy(k->staged + (j - k->first) * n, x, (size_t)n * sizeof *x);
+    for (int64_t q = 0; q < n; q++) present += !std::isnan(x[q]);
+    gcor_pair pair = gcor_pair_at(k->scratch + (size_t)thread * k->scratch_bytes, k->measure, k->columns->design, n);
+    double norm = gcor_pair_norm(&pair, x, &flags);
+    gcor_describe_column(k->measure, GCOR_PAIR_COMMON, present, &norm, &flags);
+    k->head->norm[at] = norm;
+    k->head->flags[at] = (unsigned char)flags;
+}
+
+bool has_device_pairs(const gcor_measure *measure, const gcor_design *design) {
+    return measure->prepare_double == gcor_prepare_bicor_double && !gcor_is_designed(design);
+}
+
+static void prepare_pairs(gcor_state *state, const gcor_columns *columns, const gcor_measure *measure, Operand &o) {
+    const int64_t n = columns->n_obs, n_var = o.head.n_var, group = std::max<int64_t>(1, GROUP_VALUES / n);
+    const size_t line = 64, bytes = (gcor_pair_bytes(measure, columns->design, n) + line - 1) / line * line;
+    std::unique_ptr<char[]> scratch(new char[bytes * (size_t)state->context->threads]);
+    auto fill = [&](double *staged, int64_t at, int64_t count) {
+        Keeping work{measure, columns, &o.head, o.head.first + at, staged, scratch.get(), bytes};
+        for_columns(state, columns, work.first, count, keep_column, &work);
+    };
+    in_batches<double>(state, o, n, batch_of(state, o, n), fill, [&](const double *staged, int64_t at, int64_t count) {
+        copy_to_device(o.values.data + at * n, staged, count * n, state->compute, "copying columns");
+    });
+    for (int64_t at = 0; at < n_var; at += group)
+        rank_columns(state, o.values.data + at * n, std::min(group, n_var - at), o, at);
+    const double *option = columns->design ? columns->design->option : nullptr;
+    auto option_at = [&](int k) { return option ? option[k] : measure->options[k].value; };
+    o.biweight = {option_at(GCOR_BICOR_MAX_OUTLIERS), (int)option_at(GCOR_BICOR_FALLBACK), gcor_min_obs(measure)};
+}
+
 /* ---- norms and flags -------------------------------------------------------------------------------------- */
 
 /* Completes norms and flags on the host and copies the norms to the device. All copies are on the products' stream:
@@ -250,7 +306,8 @@ bool fused(const gcor_state *state, gcor_kind kind, int64_t n_obs) {
 static bool is_for_host(const gcor_columns *columns, const gcor_measure *measure, gcor_kind kind) {
     bool is_made_by_host = (measure->prepare || gcor_is_designed(columns->design)) &&
                            !has_device_distances(measure, columns);
-    return columns->n_obs == 0 || kind == GCOR_DOUBLE || kind == GCOR_BINNED || (kind == GCOR_REAL && is_made_by_host);
+    return columns->n_obs == 0 || kind == GCOR_DOUBLE || kind == GCOR_BINNED || kind == GCOR_PAIR_COMMON ||
+           (kind == GCOR_REAL && is_made_by_host);
 }
 
 std::unique_ptr<Operand> cuda_prepare(gcor_state *state, const gcor_columns *columns, const gcor_measure *measure,
@@ -266,6 +323,8 @@ std::unique_ptr<Operand> cuda_prepare(gcor_state *state, const gcor_columns *col
     allocate(*o);
     if (!on_host)
         prepare_on_device(state, columns, measure, *o);
+    else if (n_obs > 0 && kind == GCOR_PAIR_COMMON)
+        prepare_pairs(state, columns, measure, *o);
     else if (n_obs > 0 && kind == GCOR_DOUBLE)
         prepare_on_host(state, columns, measure, *o, gcor_prepare_double, o->values.data);
     else if (n_obs > 0 && kind == GCOR_BINNED)

@@ -5,6 +5,7 @@
 
 /* Index of a pair among the tile's pairs, row by row without gaps. */
 static __device__ inline int64_t position(const Product &p, int64_t i, int64_t j) {
+    if (p.shape == GCOR_FULL) return i * p.tile.n_col + j;
     int64_t col, n, at = gcor_tile_offset(&p.tile, p.shape, p.tile.row + i);
     gcor_tile_segment(&p.tile, p.shape, p.tile.row + i, &col, &n);
     return at + p.tile.col + j - col;
@@ -73,8 +74,8 @@ void exact_tile(gcor_state *state, const Operand &rows, const Operand &cols, con
     case GCOR_REAL_COMMON:
     case GCOR_RANK_COMMON: return exact_pairwise(state, rows, cols, out);
     case GCOR_BINNED: return exact_mutual(state, rows, cols, out);
+    case GCOR_PAIR_COMMON: return exact_pairwise_bicor(state, rows, cols, out);
     case GCOR_REAL:
-    case GCOR_PAIR_COMMON:
     case GCOR_BINNED_COMMON:
     case GCOR_REAL_SPARSE:
     case GCOR_SIGN_SPARSE: /* these are computed on the CPU only */

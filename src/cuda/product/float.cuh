@@ -16,7 +16,7 @@ enum { THREADS = 256, WARPS = THREADS / 32, BLOCKS = 2, ROWS = 64, COLS = 128, O
 /* LOADERS, PADDING: what a warp copies to shared memory has no bank twice. CHUNK_ROWS: handed to the sink at a time,
  * cells two high and four wide. */
 enum { LOADERS = 4, PADDING = 8, CHUNK_ROWS = 32 };
-static_assert(THREADS == (ROWS / OWN_ROWS) * (COLS / OWN_COLS), "shares of a block");
+static_assert(THREADS == (ROWS / OWN_ROWS) * (COLS / OWN_COLS) && ROWS == 64 && COLS == 128, "shares of a block");
 static_assert(GCOR_OBS_SLICE % LOADERS == 0 && ROWS % (THREADS / LOADERS) == 0 && COLS % ROWS == 0,
               "shares of a slice");
 static_assert(WARPS == CHUNK_ROWS / CELL_ROWS * (COLS / CELL_COLS), "a cell for each warp");
@@ -51,12 +51,12 @@ static __device__ inline void load(const float *columns, int64_t n_obs, int64_t 
 
 /* ---- multiplying ---------------------------------------------------------------------------- */
 
-/* A thread has rows y .. y+3, columns x .. x+3 and x+COLS/2 .. x+COLS/2+3. */
+/* A warp has 32 x 32 pairs, of which a lane has rows y .. y+3, columns x .. x+3 and x+16 .. x+19. */
 static __device__ inline int own_row(int i) {
-    return threadIdx.x / (COLS / OWN_COLS) * OWN_ROWS + i;
+    return threadIdx.x / COLS * 32 + threadIdx.x % 32 / 4 * OWN_ROWS + i;
 }
 static __device__ inline int own_col(int j) {
-    return threadIdx.x % (COLS / OWN_COLS) * 4 + j % 4 + j / 4 * (COLS / 2);
+    return threadIdx.x % COLS / 32 * 32 + threadIdx.x % 4 * 4 + j % 4 + j / 4 * 16;
 }
 
 static __device__ inline void add_slice(const float (&rows)[GCOR_OBS_SLICE][ROWS + PADDING],

@@ -1,8 +1,5 @@
-/* Pairwise-complete Pearson, cosine and Spearman: one warp per pair, over the pair's pairwise-complete observations. */
-#include "product.cuh"
-#include "../backend/lanes.cuh"
-
-#include <algorithm>
+/* Pairwise-complete Pearson, cosine and Spearman. */
+#include "pairwise.cuh"
 
 /* ---- Pearson and cosine ---------------------------------------------------------------------------- */
 
@@ -122,72 +119,40 @@ static __device__ double spearman_pair(const int *order_x, const int *begin_x, c
 
 /* ---- a tile ----------------------------------------------------------------------------------------- */
 
-/* The arrays of an operand that the kernel reads, from the tile's first variable on. */
-struct Side {
+struct ValuePairs {
+    const double *rows, *cols; /* values, from the tile's first variable on */
+    int64_t n;
     bool centred;
-    const double *values;
-    const int *order, *begin, *end, *present;
-};
-
-static Side side_of(const Operand &o, int64_t var) {
-    int64_t v = var - o.head.first, at = v * o.head.n_obs;
-    if (o.head.kind == GCOR_REAL_COMMON) return {o.centred, o.values.data + at, nullptr, nullptr, nullptr, nullptr};
-    return {true, nullptr, o.order.data + at, o.begin.data + at, o.end.data + at, o.present.data + v};
-}
-
-/* Computes rows first .. first+n_row-1 of the tile. global_scratch: NULL if shared memory suffices. */
-static __global__ void common_pairs(Side rows, Side cols, int n, gcor_tile tile, gcor_shape shape, int64_t first,
-                                    int64_t n_row, unsigned *global_scratch, double *out) {
-    extern __shared__ unsigned shared_scratch[];
-    int warp = threadIdx.x / 32, warps = blockDim.x / 32;
-    int64_t all_warps = gridDim.x * (int64_t)warps, own = blockIdx.x * (int64_t)warps + warp;
-    int64_t words = 4 * (int64_t)(n / 32 + 1);
-    unsigned *scratch = global_scratch ? global_scratch + own * words : shared_scratch + warp * words;
-    for (int64_t pair = own; pair < n_row * tile.n_col; pair += all_warps) {
-        int64_t i = first + pair / tile.n_col, j = pair % tile.n_col, col, count;
-        gcor_tile_segment(&tile, shape, tile.row + i, &col, &count);
-        int64_t k = tile.col + j - col;
-        if (k < 0 || k >= count) continue;
-        double r = rows.values ? real_pair(rows.values + i * n, cols.values + j * n, n, rows.centred)
-                               : spearman_pair(rows.order + i * n, rows.begin + i * n, rows.end + i * n,
-                                               rows.present[i], cols.order + j * n, cols.begin + j * n,
-                                               cols.end + j * n, cols.present[j], n, scratch);
-        if (threadIdx.x % 32 == 0) out[gcor_tile_offset(&tile, shape, tile.row + i) + k] = r;
+    __device__ double coefficient(int64_t i, int64_t j, double *) const {
+        return real_pair(rows + i * n, cols + j * n, n, centred);
     }
-}
-
-/* Launch settings: warps of a block, shared bytes of a block, blocks, and whether the scratch has to be in device
- * memory. */
-struct Launch {
-    int warps;
-    int64_t shared;
-    unsigned blocks;
-    bool global;
 };
 
-static Launch plan_launch(const gcor_state *state, gcor_kind kind, int64_t n_obs, int64_t pairs) {
-    int64_t each = kind == GCOR_RANK_COMMON ? 16 * (n_obs / 32 + 1) : 0, capacity = 48 << 10;
-    Launch launch{COMMON_WARPS, each * COMMON_WARPS, 0, each > capacity};
-    if (launch.global) launch.shared = 0;
-    while (launch.shared > capacity) launch.warps--, launch.shared = each * launch.warps;
-    launch.blocks = std::min(blocks_for(pairs, launch.warps), (unsigned)state->processors * COMMON_BLOCKS);
-    return launch;
-}
+/* The arrays of an operand of ranks, from the tile's first variable on. */
+struct RankedSide {
+    const int *order, *begin, *end, *present;
+    RankedSide(const Operand &o, int64_t var) {
+        int64_t v = var - o.head.first, at = v * o.head.n_obs;
+        order = o.order.data + at, begin = o.begin.data + at, end = o.end.data + at, present = o.present.data + v;
+    }
+};
+
+struct RankedPairs {
+    RankedSide rows, cols;
+    int n;
+    __device__ double coefficient(int64_t i, int64_t j, double *scratch) const {
+        int64_t row = i * n, col = j * n;
+        return spearman_pair(rows.order + row, rows.begin + row, rows.end + row, rows.present[i], cols.order + col,
+                             cols.begin + col, cols.end + col, cols.present[j], n, (unsigned *)scratch);
+    }
+};
 
 void exact_pairwise(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out) {
-    const gcor_tile &tile = out.tile;
-    int64_t n = rows.head.n_obs;
-    int64_t n_row = std::min(tile.n_row, std::max<int64_t>(1, COMMON_WORK / (tile.n_col * (n + 1))));
-    Launch launch = plan_launch(state, rows.head.kind, n, n_row * tile.n_col);
-    if (launch.global)
-        state->products->scratch.reserve((int64_t)launch.blocks * launch.warps * 4 * (n / 32 + 1),
-                                         "ranks of common observations");
-    for (int64_t first = 0; first < tile.n_row; first += n_row) {
-        state->context->tile_fraction = (double)first / (double)tile.n_row;
-        if (first > 0) wait_for_compute(state); /* long work: ask whether to stop */
-        common_pairs<<<launch.blocks, launch.warps * 32, launch.shared, state->compute.handle>>>(
-            side_of(rows, tile.row), side_of(cols, tile.col), (int)n, tile, out.shape, first,
-            std::min(n_row, tile.n_row - first), launch.global ? state->products->scratch.data : nullptr, out.doubles);
-        check_launch("computing pairs over their common observations");
+    int64_t n = rows.head.n_obs, row = out.tile.row, col = out.tile.col;
+    if (rows.head.kind == GCOR_REAL_COMMON) {
+        const ValuePairs pairs{rows.values_of(row), cols.values_of(col), n, rows.centred};
+        return compute_common(state, pairs, 0, n + 1, out);
     }
+    const RankedPairs pairs{{rows, row}, {cols, col}, (int)n};
+    compute_common(state, pairs, 2 * (n / 32 + 1), n + 1, out); /* 4 words of 32 bits for every 32 observations */
 }

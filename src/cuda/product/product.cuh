@@ -124,9 +124,11 @@ TileValues values_in_place(gcor_state *state, const Operand &rows, const Operand
 /* double.cu: exact_dots() computes the coefficients of REAL columns that edges are decided on, as doubles. */
 void exact_dots(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out);
 void exact_doubles(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out);
-/* Pairwise-complete signs (pairwise_kendall.cu), values and ranks (pairwise_pearson_spearman.cu). */
+/* Pairwise-complete signs (pairwise_kendall.cu), values and ranks (pairwise_pearson_spearman.cu), and the biweight
+ * midcorrelation (pairwise_bicor.cu). */
 void exact_pairwise_signs(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out);
 void exact_pairwise(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out);
+void exact_pairwise_bicor(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out);
 /* Binned columns (mutual.cu). */
 void exact_mutual(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out);
 
@@ -173,7 +175,7 @@ struct ProductBuffers {
     SetBuffers row_sets, col_sets;
     DeviceArray<unsigned long long> set_counts; /* kendall_sets.cu: common bits, summed over slices */
     KnightBuffers knight;
-    DeviceArray<unsigned> scratch; /* pairwise_pearson_spearman.cu: ranks of very long columns */
+    DeviceArray<double> scratch; /* pairwise.cuh: for very long columns */
 
     /* Invalidates what refers to a run's operands. */
     void forget() { row_planes.contents = col_planes.contents = {}; }
