@@ -278,12 +278,12 @@ static void find_contributions(const preservation *p, const gcor_preserved_set *
     double *contribution = w->own.contribution;
     if (n <= n_obs) {
         find_gram(p, w->panels, n, n_obs, padded(n), w);
-        double length = sqrt(gcor_leading(w->gram, n, padded(n), w->vector, w->basis));
+        double length = sqrt(gcor_leading_dense(p->context, w->gram, n, padded(n), w->vector, w->basis));
         for (int64_t v = 0; v < n; v++) contribution[v] = length * w->vector[v];
     } else {
         pack_observations(set, which, n, w->panels);
         find_gram(p, w->panels, n_obs, n, padded(n_obs), w);
-        gcor_leading(w->gram, n_obs, padded(n_obs), w->vector, w->basis);
+        gcor_leading_dense(p->context, w->gram, n_obs, padded(n_obs), w->vector, w->basis);
         for (int64_t v = 0; v < n; v++) {
             const double *column = set->columns + which[v] * n_obs;
             contribution[v] = 0;

@@ -1,18 +1,22 @@
 /* Lanczos iteration with full orthogonalization, restarted from the best vector. LAPACK is not called because its last
- * bits depend on the library, and threads may not call it everywhere. */
+ * bits depend on the library, and threads may not call it everywhere. Each chunk of rows has sums of its own, which are
+ * added in order: results do not depend on the number of threads. */
 #include "leading.h"
 
+#include "../base/threads.h"
 #include "../base/triangle.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { STEPS = 48, CHECK_EVERY = 8, ROUNDS = 40, HALVINGS = 52 };
+enum { STEPS = 48, ROUNDS = 125, HALVINGS = 52, CHUNK = 2048, MANY_CHUNKS = 16 };
 
-static const double TOLERANCE = 1e-10;
+static int64_t count_chunks(int64_t n) {
+    return (n + CHUNK - 1) / CHUNK;
+}
 
 int64_t gcor_leading_scratch(int64_t n) {
-    return (STEPS + 1) * n;
+    return (STEPS + 1) * (n + count_chunks(n));
 }
 
 /* Several sums at a time, in a fixed order, so that the processor does not wait for each addition. */
@@ -95,52 +99,125 @@ static double solve(const tridiagonal *t, double *vector) {
 
 /* ---- steps ------------------------------------------------------------------------------------------------------ */
 
-/* Orthogonalizes x to the first k vectors of the basis, twice, as once leaves rounding errors. */
-static void orthogonalize(double *x, const double *basis, int k, int64_t n) {
-    for (int twice = 0; twice < 2; twice++)
-        for (int j = 0; j < k; j++) add(x, -dot(x, basis + j * n, n), basis + j * n, n);
+typedef struct {
+    const gcor_symmetric *a;
+    double *basis; /* STEPS + 1 vectors */
+    int k;         /* number of vectors in the basis */
+    /* For subtract(): */
+    double *x;            /* the vector that changes */
+    double factor[STEPS]; /* by which the basis is multiplied before it is subtracted */
+    int wanted;           /* first vector of the basis whose product with the new x is computed */
+    double *parts;        /* chunks x (STEPS + 1): these products, and the square of x's length */
+} iteration;
+
+static void subtract_chunk(void *argument, int thread, int64_t chunk) {
+    const iteration *it = argument;
+    int64_t first = chunk * CHUNK, n = gcor_min(CHUNK, it->a->n - first);
+    const double *basis = it->basis + first;
+    double *x = it->x + first, *part = it->parts + chunk * (STEPS + 1);
+    (void)thread;
+    for (int j = 0; j < it->k; j++)
+        if (it->factor[j] != 0) add(x, -it->factor[j], basis + j * it->a->n, n);
+    for (int j = it->wanted; j < it->k; j++) part[j] = dot(x, basis + j * it->a->n, n);
+    part[it->k] = dot(x, x, n);
 }
 
-/* Replaces a vector by the best one of up to STEPS steps from it; *error is that of its eigenvalue, which is
- * returned. */
-static double improve(const double *matrix, int64_t n, int64_t stride, double *vector, double *basis, double *error) {
-    tridiagonal t;
-    double best[STEPS], value = 0, *next = basis + STEPS * n;
-    int steps = (int)gcor_min(STEPS, n);
-    memcpy(basis, vector, (size_t)n * sizeof *vector);
-    for (int k = 0; k < steps; k++) {
-        double *own = basis + k * n;
-        for (int64_t i = 0; i < n; i++) next[i] = dot(matrix + i * stride, own, n);
-        t.n = k + 1;
-        t.diagonal[k] = dot(next, own, n);
-        orthogonalize(next, basis, k + 1, n);
-        t.beside[k] = sqrt(dot(next, next, n));
-        int is_last = k + 1 == steps || t.beside[k] <= 1e-14 * t.diagonal[0];
-        if (is_last || (k + 1) % CHECK_EVERY == 0) {
-            value = solve(&t, best);
-            *error = k + 1 == n ? 0 : fabs(t.beside[k] * best[k]);
-            if (is_last || *error <= TOLERANCE * value) break;
-        }
-        memcpy(own + n, next, (size_t)n * sizeof *next);
-        scale(own + n, 1 / t.beside[k], n);
+/* Subtracts the basis times it->factor from x. Sets it->factor to the products of the new x with the basis from vector
+ * `wanted` on, and to 0 before. Returns the square of x's length. */
+static double subtract(iteration *it, double *x, int wanted) {
+    int64_t chunks = count_chunks(it->a->n);
+    double square = 0;
+    it->x = x;
+    it->wanted = wanted;
+    if (it->a->threads > 1 && chunks >= MANY_CHUNKS)
+        gcor_for_each(it->a->threads, chunks, subtract_chunk, it);
+    else
+        for (int64_t chunk = 0; chunk < chunks; chunk++) subtract_chunk(it, 0, chunk);
+    memset(it->factor, 0, sizeof it->factor);
+    for (int64_t chunk = 0; chunk < chunks; chunk++) {
+        const double *part = it->parts + chunk * (STEPS + 1);
+        for (int j = wanted; j < it->k; j++) it->factor[j] += part[j];
+        square += part[it->k];
     }
-    memset(vector, 0, (size_t)n * sizeof *vector);
-    for (int k = 0; k < t.n; k++) add(vector, best[k], basis + k * n, n);
-    scale(vector, 1 / sqrt(dot(vector, vector, n)), n);
-    return value;
+    return square;
 }
 
-double gcor_leading(const double *matrix, int64_t n, int64_t stride, double *vector, double *scratch) {
+/* Orthogonalizes x, the product of the matrix with the last vector of the basis, and sets the last row of T. In exact
+ * arithmetic x has components along the last two vectors only. Once these are subtracted, the components that rounding
+ * has left are small, and one pass over the whole basis removes them. */
+static void orthogonalize(iteration *it, double *x, tridiagonal *t) {
+    int k = t->n - 1;
+    it->k = t->n;
+    memset(it->factor, 0, sizeof it->factor);
+    if (k > 0) it->factor[k - 1] = t->beside[k - 1];
+    (void)subtract(it, x, k);
+    t->diagonal[k] = it->factor[k];
+    (void)subtract(it, x, 0);
+    t->beside[k] = sqrt(subtract(it, x, t->n));
+}
+
+/* Replaces a vector of length 1 by the best one of up to STEPS steps from it. */
+static gcor_status improve(iteration *it, gcor_context *context, double *vector, double *value, double *error) {
+    const gcor_symmetric *a = it->a;
+    tridiagonal t = {.n = 0};
+    double best[STEPS], largest = 0;
+    int steps = (int)gcor_min(STEPS, a->n), is_last = 0;
+    memcpy(it->basis, vector, (size_t)a->n * sizeof *vector);
+    while (!is_last) {
+        int k = t.n++;
+        double *own = it->basis + k * a->n, *next = own + a->n;
+        if (gcor_stop(context)) return context->error.status;
+        a->times(a->matrix, a->threads, own, next);
+        orthogonalize(it, next, &t);
+        largest = fmax(largest, t.diagonal[k]);
+        is_last = t.n == steps || t.beside[k] <= a->tolerance * largest;
+        if (is_last || t.n % a->check_every == 0) {
+            *value = solve(&t, best);
+            *error = t.n == a->n ? 0 : fabs(t.beside[k] * best[k]);
+            is_last = is_last || *error <= a->tolerance * *value;
+        }
+        if (!is_last) scale(next, 1 / t.beside[k], a->n);
+    }
+    memset(vector, 0, (size_t)a->n * sizeof *vector);
+    for (int k = 0; k < t.n; k++) it->factor[k] = -best[k];
+    scale(vector, 1 / sqrt(subtract(it, vector, t.n)), a->n);
+    return GCOR_OK;
+}
+
+gcor_status gcor_leading(gcor_context *context, const gcor_symmetric *a, double *vector, double *scratch, double *value,
+                         double *error) {
+    iteration it = {.a = a, .basis = scratch, .parts = scratch + (STEPS + 1) * a->n};
+    scale(vector, 1 / sqrt(dot(vector, vector, a->n)), a->n);
+    for (int round = 0; round < ROUNDS; round++) {
+        gcor_status status = improve(&it, context, vector, value, error);
+        if (status || *error <= a->tolerance * *value) return status;
+    }
+    return GCOR_OK;
+}
+
+/* ---- a matrix in memory ----------------------------------------------------------------------------------------- */
+
+typedef struct {
+    const double *rows;
+    int64_t n, stride;
+} dense;
+
+static void times_dense(const void *matrix, int threads, const double *v, double *product) {
+    const dense *d = matrix;
+    (void)threads;
+    for (int64_t i = 0; i < d->n; i++) product[i] = dot(d->rows + i * d->stride, v, d->n);
+}
+
+double gcor_leading_dense(gcor_context *context, const double *matrix, int64_t n, int64_t stride, double *vector,
+                          double *scratch) {
     const double golden = 0.6180339887498949; /* an irregular start is orthogonal to no eigenvector */
-    double value = 0, error = 0;
+    const dense d = {matrix, n, stride};
+    const gcor_symmetric a = {n, times_dense, &d, .threads = 1, .tolerance = 1e-10, .check_every = 8};
+    double value = 0, error;
     for (int64_t k = 0; k < n; k++) {
         double turn = golden * (double)(k + 1);
         vector[k] = turn - floor(turn) - 0.25;
     }
-    scale(vector, 1 / sqrt(dot(vector, vector, n)), n);
-    for (int round = 0; round < ROUNDS; round++) {
-        value = improve(matrix, n, stride, vector, scratch, &error);
-        if (error <= TOLERANCE * value) break;
-    }
+    (void)gcor_leading(context, &a, vector, scratch, &value, &error);
     return value;
 }
