@@ -352,8 +352,6 @@ typedef struct {
     gcor_status (*plan_overlap)(gcor_state *state, gcor_context *context, int64_t n_var, gcor_overlap_plan *plan);
     /* (optional; NULL: a negligible amount) Returns the min bytes of host memory for such a run beside its result. */
     int64_t (*overlap_memory)(int64_t n_var);
-    /* (optional; NULL: none) Products of all coefficients with a vector. */
-    const struct gcor_gram_type *gram; /* engine/gram.h */
     /* (required) Merge clusters until one is left (stats/hclust.h), outside of a run. The merges do not depend on the
      * back end, nor on its devices. */
     gcor_status (*cluster)(gcor_state *state, gcor_context *context, const struct gcor_hclust *job);

@@ -145,6 +145,5 @@ const gcor_backend gcor_cpu = {
     .overlap_side = cpu_overlap_side,
     .plan_overlap = cpu_plan_overlap,
     .overlap_memory = cpu_overlap_memory,
-    .gram = &cpu_gram,
     .cluster = cpu_cluster,
 };

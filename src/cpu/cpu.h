@@ -150,9 +150,6 @@ int64_t cpu_overlap_side(int64_t n_var);
 int64_t cpu_overlap_memory(int64_t n_var);
 gcor_status cpu_plan_overlap(gcor_state *state, gcor_context *context, int64_t n_var, gcor_overlap_plan *plan);
 
-/* gram.c: gcor_backend's gram. */
-extern const struct gcor_gram_type cpu_gram;
-
 /* hclust.c */
 gcor_status cpu_cluster(gcor_state *state, gcor_context *context, const struct gcor_hclust *job);
 

@@ -222,7 +222,6 @@ extern "C" const gcor_backend gcor_cuda = {
     cuda_overlap_side,  //
     cuda_plan_entry,    //
     nullptr,            // overlap_memory
-    nullptr,            // gram
     cuda_cluster_entry, //
     cuda_has_pairs,     //
     1,                  // keeps_adjacency

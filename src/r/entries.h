@@ -17,7 +17,7 @@
     /* prune.c */ ENTRY(r_prune, 5) \
     /* stability.c */ ENTRY(r_count_edges, 5) \
     /* connectivity.c */ ENTRY(r_connectivity, 6) \
-    /* gram.c */ ENTRY(r_gram_new, 4) ENTRY(r_gram_times, 3) ENTRY(r_network_times, 5) \
+    /* centrality.c */ ENTRY(r_centrality, 4) ENTRY(r_network_centrality, 4) \
     /* overlap.c */ ENTRY(r_sparse_overlap, 7) ENTRY(r_combine_overlaps, 6) \
     /* partial.c */ ENTRY(r_partial_sums, 5) \
     /* preservation.c */ ENTRY(r_preservation, 7) \

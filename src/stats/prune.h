@@ -3,7 +3,7 @@
 #ifndef GPUCOR_PRUNE_H
 #define GPUCOR_PRUNE_H
 
-#include "network_times.h"
+#include "upper.h"
 
 /* Sets is_kept[e], the caller's, of each entry e: 0 if a triangle has an edge e whose information is below (1 -
  * tolerance) times that of both others, else 1. The information of a coefficient r in [-1, 1] is -log(1 - r^2) / 2.

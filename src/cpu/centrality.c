@@ -1,11 +1,13 @@
-#include "../engine/gram.h"
+#include "centrality.h"
 
 #include "../base/alloc.h"
+#include "../base/triangle.h"
 #include "../measure/coefficient.h"
 #include "../measure/design.h"
 #include "../measure/measure.h"
 #include "../source/observations.h"
 #include "../source/source.h"
+#include "../stats/centrality.h"
 #include "cpu.h"
 
 #include <math.h>
@@ -13,18 +15,18 @@
 
 enum { BLOCK = 1024 }; /* variables per block; each block sums its own part of X v */
 
-struct gcor_gram {
-    gcor_state *state;
-    cpu_operand *columns;
-};
+typedef struct {
+    const cpu_operand *columns;
+    double *parts; /* n_obs + 1 sums of each block, and those of all blocks */
+} gram;
+
+static int64_t count_blocks(const cpu_operand *o) {
+    return (o->head.n_var + BLOCK - 1) / BLOCK;
+}
 
 /* 1 / length of a variable's column; 0 without coefficients. */
 static double inverse_of(const cpu_operand *o, int64_t j) {
     return o->head.norm[j] > 0 ? 1 / sqrt(o->head.norm[j]) : 0;
-}
-
-static int has(const gcor_gram *gram, int64_t j) {
-    return gram->columns->head.norm[j] > 0;
 }
 
 /* sums += factor * column j. */
@@ -60,7 +62,7 @@ static double dot_column(const cpu_operand *o, int64_t j, const double *with) {
 
 /* Computes block b's part of X v, followed by its part of the sum of v. */
 static void add_block(const cpu_operand *o, int64_t b, const double *v, double *part) {
-    int64_t n = o->head.n_obs, end = (b + 1) * BLOCK < o->head.n_var ? (b + 1) * BLOCK : o->head.n_var;
+    int64_t n = o->head.n_obs, end = gcor_min((b + 1) * BLOCK, o->head.n_var);
     memset(part, 0, (size_t)(n + 1) * sizeof *part);
     for (int64_t j = b * BLOCK; j < end; j++) {
         double inverse = inverse_of(o, j);
@@ -70,82 +72,76 @@ static void add_block(const cpu_operand *o, int64_t b, const double *v, double *
     }
 }
 
-static gcor_status times(const gcor_gram *gram, gcor_context *context, const double *v, double *result) {
-    const cpu_operand *o = gram->columns;
-    int64_t n = o->head.n_obs, blocks = (o->head.n_var + BLOCK - 1) / BLOCK;
-    double *parts = gcor_alloc(context, (blocks + 1) * (n + 1), sizeof *parts, "a product with a vector");
-    if (!parts) return GCOR_NO_MEMORY;
-    double *sums = parts + blocks * (n + 1);
-#pragma omp parallel for num_threads(context->threads) schedule(dynamic)
-    for (int64_t b = 0; b < blocks; b++)
-        if (!gcor_stop(context)) add_block(o, b, v, parts + b * (n + 1));
+static void times(const void *matrix, int threads, const double *v, double *result) {
+    const gram *g = matrix;
+    const cpu_operand *o = g->columns;
+    int64_t n = o->head.n_obs, blocks = count_blocks(o);
+    double *sums = g->parts + blocks * (n + 1);
+    threads = (int)gcor_min(threads, blocks);
+#pragma omp parallel for num_threads(threads) schedule(dynamic)
+    for (int64_t b = 0; b < blocks; b++) add_block(o, b, v, g->parts + b * (n + 1));
     memset(sums, 0, (size_t)(n + 1) * sizeof *sums);
     for (int64_t b = 0; b < blocks; b++)
-        for (int64_t k = 0; k <= n; k++) sums[k] += parts[b * (n + 1) + k];
-#pragma omp parallel for num_threads(context->threads) schedule(static)
+        for (int64_t k = 0; k <= n; k++) sums[k] += g->parts[b * (n + 1) + k];
+#pragma omp parallel for num_threads(threads) schedule(static)
     for (int64_t j = 0; j < o->head.n_var; j++) {
         double inverse = inverse_of(o, j);
-        result[j] = inverse > 0 && !gcor_stop(context) ? inverse * dot_column(o, j, sums) + sums[n] : 0;
+        result[j] = inverse > 0 ? inverse * dot_column(o, j, sums) + sums[n] : 0;
     }
-    gcor_free(parts);
-    return context->error.status;
 }
 
 /* ---- columns ----------------------------------------------------------------------------------- */
 
-static gcor_status kind_of(gcor_context *context, const gcor_job *job, const gcor_design *design,
-                           const gcor_observations *observations, gcor_kind *kind) {
-    gcor_status status = gcor_kind_of(context, job->measure, design, observations->common, job->in_double, kind);
+static gcor_status kind_of(gcor_context *context, const gcor_job *job, const gcor_design *design, int common,
+                           gcor_kind *kind) {
+    gcor_status status = gcor_kind_of(context, job->measure, design, common, job->in_double, kind);
     if (status || *kind == GCOR_REAL || *kind == GCOR_DOUBLE) return status;
     return gcor_fail(context, GCOR_BAD_INPUT,
                      "the eigenvector of all coefficients by method = \"%s\"%s would take all of them at every step; "
                      "with a threshold or a density it is that of the network",
-                     job->measure->name,
-                     observations->common ? ", each pair of which has observations of its own," : "");
+                     job->measure->name, common ? ", each pair of which has observations of its own," : "");
 }
 
-static gcor_status prepare_columns(gcor_context *context, gcor_job *job, const gcor_design *design,
-                                   const gcor_observations *observations, gcor_gram *gram) {
-    const gcor_columns columns = {job->x, observations->observed, observations->n_obs, design};
-    gcor_operand *operand;
+static gcor_status prepare_columns(gcor_context *context, const gcor_job *job, const gcor_columns *columns, int common,
+                                   gcor_state *state, gcor_operand **operand) {
     gcor_kind kind;
-    gcor_status status = kind_of(context, job, design, observations, &kind);
-    if (!status) status = cpu_open(context, 0, &gram->state);
-    if (!status) status = cpu_begin(gram->state, context, NULL, kind);
-    if (!status) status = cpu_prepare(gram->state, &columns, job->measure, kind, 0, job->x->n_var, &operand);
+    gcor_status status = kind_of(context, job, columns->design, common, &kind);
+    if (!status) status = cpu_begin(state, context, NULL, kind);
     if (status) return status;
-    gram->columns = (cpu_operand *)operand;
-    memcpy(job->x_flags, operand->flags, (size_t)job->x->n_var);
-    cpu_end(gram->state);
-    return GCOR_OK;
+    status = cpu_prepare(state, columns, job->measure, kind, 0, job->x->n_var, operand);
+    cpu_end(state);
+    return status;
 }
 
-static void release(gcor_gram *gram) {
-    if (!gram) return;
-    if (gram->columns) cpu_release(gram->state, &gram->columns->head);
-    cpu_close(gram->state);
-    gcor_free(gram);
+static gcor_status iterate(gcor_context *context, const cpu_operand *o, double *vector, double *error) {
+    gram g = {o, gcor_alloc(context, (count_blocks(o) + 1) * (o->head.n_obs + 1), sizeof(double), "sums over columns")};
+    if (!g.parts) return GCOR_NO_MEMORY;
+    gcor_status status = gcor_centrality(context, o->head.n_var, times, &g, vector, error);
+    gcor_free(g.parts);
+    for (int64_t j = 0; j < o->head.n_var; j++)
+        if (!(o->head.norm[j] > 0)) vector[j] = NAN;
+    return status;
 }
 
-static gcor_status prepare(gcor_context *context, gcor_job *job, gcor_gram **gram) {
+gcor_status cpu_centrality(gcor_context *context, gcor_job *job, double *vector, double *error) {
     gcor_observations observations;
     gcor_design *design;
-    *gram = NULL;
+    gcor_state *state = NULL;
+    gcor_operand *operand = NULL;
     gcor_status status = gcor_observations_of(context, job, &observations);
     if (status) return status;
     job->n_obs_used = observations.n_obs;
     status = gcor_design_pick(context, job->design, observations.observed, observations.n_obs, &design);
-    gcor_gram *fresh = gcor_alloc(context, 1, sizeof *fresh, "the prepared columns");
-    if (fresh) *fresh = (gcor_gram){NULL, NULL};
-    if (!fresh) status = GCOR_NO_MEMORY;
-    if (!status) status = prepare_columns(context, job, design, &observations, fresh);
+    const gcor_columns columns = {job->x, observations.observed, observations.n_obs, design};
+    if (!status) status = cpu_open(context, 0, &state);
+    if (!status) status = prepare_columns(context, job, &columns, observations.common, state, &operand);
     gcor_design_free(design);
     gcor_free(observations.observed);
-    if (status)
-        release(fresh);
-    else
-        *gram = fresh;
+    if (!status) {
+        memcpy(job->x_flags, operand->flags, (size_t)job->x->n_var);
+        status = iterate(context, (const cpu_operand *)operand, vector, error);
+        cpu_release(state, operand);
+    }
+    cpu_close(state);
     return status;
 }
-
-const struct gcor_gram_type cpu_gram = {.prepare = prepare, .free = release, .has = has, .times = times};

@@ -1,0 +1,36 @@
+/* Eigenvector centrality of all pairs, or of a network. */
+#include "job.h"
+
+#include "../cpu/centrality.h"
+#include "../stats/centrality.h"
+
+#include <math.h>
+
+/* Returns list(n_obs, x_flags, y_flags, eigenvector, error): the centrality of x's columns, NA without coefficients. */
+SEXP r_centrality(SEXP x, SEXP method, SEXP use, SEXP settings) {
+    const char *names[] = {"n_obs", "x_flags", "y_flags", "eigenvector", "error", ""};
+    r_job q;
+    r_job_parse(&q, x, R_NilValue, method, use, Rf_ScalarLogical(0), settings);
+    SEXP result = PROTECT(r_job_result(&q, names));
+    double *vector = r_new_doubles(result, 3, q.job.x->n_var), *error = r_new_doubles(result, 4, 1);
+    gcor_status status = cpu_centrality(&q.call.context, &q.job, vector, error);
+    REAL(VECTOR_ELT(result, 0))[0] = (double)q.job.n_obs_used;
+    for (int64_t j = 0; !status && j < q.job.x->n_var; j++)
+        if (isnan(vector[j])) vector[j] = NA_REAL;
+    result = r_job_end(&q, status, result);
+    UNPROTECT(1);
+    return result;
+}
+
+/* Returns list(eigenvector, error) of the network with the compressed columns p, i, x (an upper triangle). */
+SEXP r_network_centrality(SEXP p, SEXP i, SEXP x, SEXP settings) {
+    const char *names[] = {"eigenvector", "error", ""};
+    const gcor_upper network = {.n = Rf_xlength(p) - 1, .start = INTEGER(p), .row = INTEGER(i), .r = REAL(x)};
+    r_call call;
+    r_quiet_call_parse(&call, settings);
+    SEXP result = PROTECT(Rf_mkNamed(VECSXP, names));
+    double *vector = r_new_doubles(result, 0, network.n), *error = r_new_doubles(result, 1, 1);
+    gcor_status status = gcor_network_centrality(&call.context, &network, vector, error);
+    UNPROTECT(1);
+    return status ? r_failure(&call.context.error) : result;
+}

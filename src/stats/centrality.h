@@ -1,0 +1,17 @@
+/* Eigenvector centrality: the leading eigenvector of a matrix of weights, none of which is negative. */
+#ifndef GPUCOR_STATS_CENTRALITY_H
+#define GPUCOR_STATS_CENTRALITY_H
+
+#include "leading.h"
+#include "upper.h"
+
+/* Sets vector[n] to the centrality of the variables of a matrix (leading.h), scaled so that the largest is 1; a matrix
+ * of zeros has zeros. *error: the residual's length as a fraction of the eigenvalue, at most 1e-12 if the iteration has
+ * converged. */
+gcor_status gcor_centrality(gcor_context *context, int64_t n, gcor_times *times, const void *matrix, double *vector,
+                            double *error);
+
+/* The same for a network with the weights |r|. */
+gcor_status gcor_network_centrality(gcor_context *context, const gcor_upper *network, double *vector, double *error);
+
+#endif
