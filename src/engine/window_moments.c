@@ -5,9 +5,12 @@
 #include "session.h"
 #include "../base/triangle.h"
 
-/* Sides of tiles. A tile's columns are prepared again for each window, and its coefficients and moments should stay
- * in cache; a GPU needs larger tiles to be busy. */
-enum { SIDE = 1024, DEVICE_SIDE = 4096 };
+/* Max sides of tiles. A tile's columns are prepared again for each window, and its coefficients and moments should stay
+ * in cache; a GPU needs larger tiles to be busy. It keeps the moments, and standard deviations take a sixth of their
+ * memory on the host. */
+enum { SIDE = 1024, DEVICE_SIDE = 4096, DEVIATIONS_SIDE = 10240 };
+/* Bytes of a pair's moments on a device, of whose memory they take a quarter at most. */
+enum { DEVICE_PAIR = 48, DEVICE_PART = 4 };
 
 /* On the host, coefficients of several windows are collected before they are added, so that moments are not reloaded
  * for each window. */
@@ -79,7 +82,10 @@ static gcor_status do_tile_on_device(tiles *t) {
 static gcor_status do_tile(tiles *t, gcor_context *context) {
     int64_t n = t->windows->n;
     gcor_status status = GCOR_OK;
-    gcor_moments_begin(&t->moments, context, pairs_of(&t->tile));
+    if (t->moments.deviation)
+        gcor_moments_expect(&t->moments, pairs_of(&t->tile));
+    else
+        gcor_moments_begin(&t->moments, context, pairs_of(&t->tile));
     if (!t->crew.session->backend->is_host) return do_tile_on_device(t);
     for (t->first = 0; !status && t->first < n; t->first += t->at_a_time) {
         int64_t some = n - t->first < t->at_a_time ? n - t->first : t->at_a_time;
@@ -89,14 +95,28 @@ static gcor_status do_tile(tiles *t, gcor_context *context) {
     return status;
 }
 
-static gcor_status reserve(tiles *t, gcor_context *context) {
+/* Sides of tiles are equal, unless they do not divide the number of variables. */
+static int64_t choose_side(const tiles *t, gcor_context *context, int only_deviations) {
+    const gcor_backend *backend = t->crew.session->backend;
+    int64_t n_var = t->windows->series->source.n_var, max = only_deviations ? DEVIATIONS_SIDE : DEVICE_SIDE;
+    gcor_state *state;
+    if (backend->is_host) return SIDE;
+    int64_t memory = gcor_session_state(t->crew.session, context, 0, &state) ? 0 : backend->memory(state);
+    context->error = (gcor_error){0}; /* if this device has failed, another one may do the runs */
+    while (max > DEVICE_SIDE && max * max * DEVICE_PAIR > memory / DEVICE_PART) max /= 2;
+    int64_t sides = (n_var + max - 1) / max;
+    if (sides > 1) max = (n_var + sides - 1) / sides;
+    return max;
+}
+
+static gcor_status reserve(tiles *t, gcor_context *context, int only_deviations) {
     gcor_tile largest = {t->side, t->side, 0, t->side}; /* all of its pairs are in the triangle */
     int64_t n_var = t->windows->series->source.n_var, pairs = n_var > t->side ? pairs_of(&largest) : n_var * n_var / 2;
     int is_host = t->crew.session->backend->is_host;
     int64_t fit = BUFFER_BYTES / ((pairs + 1) * (int64_t)sizeof(double)), n = t->windows->n;
     gcor_status status = gcor_window_crew_open(&t->crew, t->crew.session, context, t->windows, pairs, n);
     t->at_a_time = is_host ? gcor_clamp(fit, t->crew.n_workers, n) : 1;
-    if (!status) status = gcor_moments_new(context, pairs, &t->moments);
+    if (!status) status = gcor_moments_new(context, pairs, only_deviations && !is_host, &t->moments);
     if (status) return status;
     t->values = gcor_alloc(context, t->at_a_time * pairs, sizeof *t->values, "coefficients of some windows");
     t->is_full = gcor_alloc(context, t->at_a_time, 1, "coefficients of some windows");
@@ -123,10 +143,10 @@ static gcor_status do_tiles(tiles *t, gcor_context *context, gcor_window_tile_wo
 }
 
 gcor_status gcor_window_moments(gcor_windows *windows, gcor_session *session, gcor_context *context,
-                                gcor_window_tile_work work, void *user) {
-    tiles t = {
-        .windows = windows, .crew = {.session = session}, .side = session->backend->is_host ? SIDE : DEVICE_SIDE};
-    gcor_status status = reserve(&t, context);
+                                int only_deviations, gcor_window_tile_work work, void *user) {
+    tiles t = {.windows = windows, .crew = {.session = session}};
+    t.side = choose_side(&t, context, only_deviations);
+    gcor_status status = reserve(&t, context, only_deviations);
     if (!status) status = do_tiles(&t, context, work, user);
     gcor_free(t.values);
     gcor_free(t.is_full);

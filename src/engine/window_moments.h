@@ -14,9 +14,10 @@ extern "C" {
 typedef gcor_status (*gcor_window_tile_work)(void *user, gcor_context *context, const gcor_tile *tile,
                                              const gcor_moments *moments, double *values);
 
-/* Calls work for every tile of the series' pairs, one tile at a time, after all of its windows are computed. */
+/* Calls work for every tile of the series' pairs, one tile at a time, after all of its windows are computed.
+ * only_deviations: work asks for standard deviations only. */
 gcor_status gcor_window_moments(gcor_windows *windows, gcor_session *session, gcor_context *context,
-                                gcor_window_tile_work work, void *user);
+                                int only_deviations, gcor_window_tile_work work, void *user);
 
 #ifdef __cplusplus
 }

@@ -75,7 +75,7 @@ static gcor_status run_masked(request *q, gcor_context *context, const gcor_pair
     gcor_sink *of = q->sink;
     gcor_filter filter = gcor_filter_of(of, pairs);
     q->sink = &filter.sink;
-    status = gcor_window_moments(&q->job.windows, q->job.session, context, keep_strong, q);
+    status = gcor_window_moments(&q->job.windows, q->job.session, context, 1, keep_strong, q);
     of->pairs = NULL;
     gcor_pairs_free(pairs);
     return status;
@@ -96,7 +96,7 @@ static gcor_status run_network(request *q) {
     const gcor_pair_rule *mask = q->job.windows.job.pairs;
     q->job.windows.job.pairs = NULL; /* the rule is for all variables, a window's run has those of a tile */
     status = mask ? run_masked(q, context, mask)
-                  : gcor_window_moments(&q->job.windows, q->job.session, context, keep_strong, q);
+                  : gcor_window_moments(&q->job.windows, q->job.session, context, 1, keep_strong, q);
     if (!status && neighbours) status = gcor_neighbours_store(neighbours, context, q->rule.mutual, q->store);
     gcor_sink_free(neighbours ? &neighbours->edges.sink : NULL);
     return status;
@@ -110,7 +110,7 @@ static SEXP all_moments(SEXP x, SEXP method, SEXP use, SEXP windows, SEXP attrib
     SEXP result = PROTECT(r_windows_parse(&q.job, x, method, use, windows, settings, names));
     allocate_all(&q, result);
     gcor_status status = r_windows_begin(&q.job);
-    if (!status) status = gcor_window_moments(&q.job.windows, q.job.session, &q.job.job.call.context, keep_all, &q);
+    if (!status) status = gcor_window_moments(&q.job.windows, q.job.session, &q.job.job.call.context, 0, keep_all, &q);
     result = r_windows_end(&q.job, status);
     for (int k = 2; !status && k < 7; k++) r_windows_attributes(&q.job, VECTOR_ELT(result, k), attributes);
     UNPROTECT(1);

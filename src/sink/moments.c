@@ -7,15 +7,23 @@
 
 enum { PIECE = 256 }; /* numbers processed at a time, which stay in a near cache */
 
-gcor_status gcor_moments_new(gcor_context *context, int64_t capacity, gcor_moments *moments) {
-    double **all[] = {&moments->count, &moments->first, &moments->sum, &moments->squares, &moments->min, &moments->max};
-    *moments = (gcor_moments){.capacity = capacity};
-    for (int a = 0; a < 6; a++) {
-        *all[a] = gcor_alloc(context, capacity, sizeof(double), "moments");
-        if (!*all[a]) return GCOR_NO_MEMORY;
-        gcor_huge_pages(*all[a], (size_t)capacity * sizeof(double));
-    }
+static gcor_status allocate(gcor_context *context, int64_t n, double **array) {
+    *array = gcor_alloc(context, n, sizeof **array, "moments");
+    if (!*array) return GCOR_NO_MEMORY;
+    gcor_huge_pages(*array, (size_t)n * sizeof **array);
     return GCOR_OK;
+}
+
+static gcor_status allocate_all(gcor_context *context, gcor_moments *moments) {
+    double **all[] = {&moments->count, &moments->first, &moments->sum, &moments->squares, &moments->min, &moments->max};
+    gcor_status status = GCOR_OK;
+    for (int a = 0; !status && a < 6; a++) status = allocate(context, moments->capacity, all[a]);
+    return status;
+}
+
+gcor_status gcor_moments_new(gcor_context *context, int64_t capacity, int has_deviation, gcor_moments *moments) {
+    *moments = (gcor_moments){.capacity = capacity};
+    return has_deviation ? allocate(context, capacity, &moments->deviation) : allocate_all(context, moments);
 }
 
 void gcor_moments_free(gcor_moments *moments) {
@@ -25,13 +33,19 @@ void gcor_moments_free(gcor_moments *moments) {
     gcor_free(moments->squares);
     gcor_free(moments->min);
     gcor_free(moments->max);
+    gcor_free(moments->deviation);
     *moments = (gcor_moments){0};
+}
+
+void gcor_moments_expect(gcor_moments *moments, int64_t n) {
+    moments->n = n;
+    moments->is_begun = moments->all_begun = moments->is_reduced = 0;
 }
 
 void gcor_moments_begin(gcor_moments *moments, gcor_context *context, int64_t n) {
     (void)context; /* unused without OpenMP */
-    moments->n = n;
-    moments->all_begun = 0;
+    gcor_moments_expect(moments, n);
+    moments->is_begun = 1;
 #pragma omp parallel for num_threads(context->threads) schedule(static)
     for (int64_t k = 0; k < n; k++) {
         moments->count[k] = moments->first[k] = moments->sum[k] = moments->squares[k] = 0;
@@ -100,10 +114,12 @@ double gcor_moments_mean(const gcor_moments *moments, int64_t k, double missing)
 }
 
 double gcor_moments_sd(const gcor_moments *moments, int64_t k, double missing) {
-    double n = moments->count[k], sum = moments->sum[k];
-    if (n < 2) return missing;
-    double squares = moments->squares[k] - sum * sum / n;
-    return squares > 0 ? sqrt(squares / (n - 1)) : 0;
+    double sd = GCOR_NO_VALUE; /* of no values */
+    if (moments->is_reduced)
+        sd = moments->deviation[k];
+    else if (moments->is_begun)
+        sd = gcor_deviation_of(moments->count[k], moments->sum[k], moments->squares[k]);
+    return sd == GCOR_NO_VALUE ? missing : sd;
 }
 
 double gcor_moments_min(const gcor_moments *moments, int64_t k, double missing) {
@@ -115,6 +131,17 @@ double gcor_moments_max(const gcor_moments *moments, int64_t k, double missing) 
 }
 
 /* ---- the sink ------------------------------------------------------------------------------- */
+
+/* Values come to the host: the arrays are needed. */
+static gcor_status begin_tile(gcor_sink *sink, gcor_context *context, const gcor_tile *tile) {
+    gcor_moments *moments = ((gcor_moments_sink *)sink)->moments;
+    gcor_status status = GCOR_OK;
+    (void)tile;
+    if (moments->is_begun) return status;
+    if (!moments->count) status = allocate_all(context, moments);
+    if (!status) gcor_moments_begin(moments, context, moments->n);
+    return status;
+}
 
 static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, const gcor_segment *segment) {
     gcor_moments_sink *own = (gcor_moments_sink *)sink;
@@ -132,4 +159,5 @@ static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, cons
     return GCOR_OK;
 }
 
-const gcor_sink_type gcor_moments_type = {.name = "moments", .size = sizeof(gcor_moments_sink), .take = take};
+const gcor_sink_type gcor_moments_type = {
+    .name = "moments", .size = sizeof(gcor_moments_sink), .take = take, .begin_tile = begin_tile};

@@ -2,7 +2,9 @@
 #ifndef GPUCOR_MOMENTS_H
 #define GPUCOR_MOMENTS_H
 
-#include "../gpucor.h"
+#include "../base/triangle.h"
+
+#include <math.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -13,20 +15,32 @@ extern "C" {
 typedef struct {
     int64_t n, capacity;
     double *count, *first, *sum, *squares, *min, *max;
-    int all_begun; /* each number has had a value */
+    int is_begun, all_begun; /* the arrays are set; each number has had a value */
+    /* Unless NULL, the caller reads only standard deviations. A device may write them here; is_reduced is then 1.
+     * Otherwise the arrays above are allocated when values come to the host. */
+    double *deviation;
+    int is_reduced;
 } gcor_moments;
 
-/* Allocates moments of up to `capacity` numbers. The caller frees them with gcor_moments_free(), also after an error.
- */
-gcor_status gcor_moments_new(gcor_context *context, int64_t capacity, gcor_moments *moments);
+/* Allocates moments of up to `capacity` numbers; has_deviation: only `deviation`. The caller frees them with
+ * gcor_moments_free(), also after an error. */
+gcor_status gcor_moments_new(gcor_context *context, int64_t capacity, int has_deviation, gcor_moments *moments);
 void gcor_moments_free(gcor_moments *moments);
-/* Starts n numbers, at most `capacity`, without values. */
+/* Starts n numbers, at most `capacity`, without values. gcor_moments_expect(): only when values come to the sink. */
 void gcor_moments_begin(gcor_moments *moments, gcor_context *context, int64_t n);
+void gcor_moments_expect(gcor_moments *moments, int64_t n);
 
 /* Adds `times` values to each number: `values` has `times` rows of n, in order. A value that is not at most 1 is
  * ignored. is_full[t]: 1 if row t is known to contain no such value. */
 void gcor_moments_add(gcor_moments *moments, gcor_context *context, const double *values, int64_t times,
                       const unsigned char *is_full);
+
+/* The standard deviation of n values with that sum, and sum of squares, of differences; GCOR_NO_VALUE if n < 2. */
+GCOR_INLINE double gcor_deviation_of(double n, double sum, double squares) {
+    if (n < 2) return GCOR_NO_VALUE;
+    double left = squares - sum * sum / n;
+    return left > 0 ? sqrt(left / (n - 1)) : 0;
+}
 
 /* Moments of number k; `missing` if it has no value (for the standard deviation, fewer than 2). */
 double gcor_moments_mean(const gcor_moments *moments, int64_t k, double missing);
@@ -39,7 +53,8 @@ double gcor_moments_max(const gcor_moments *moments, int64_t k, double missing);
  * that of its last row; the runs are then of one session, one after the other. One worker does a run. */
 typedef struct {
     gcor_sink sink;        /* first */
-    gcor_moments *moments; /* the caller's, begun before the first row; complete after the run of the last row */
+    gcor_moments *moments; /* the caller's, begun or expected before the first row; complete after the run of the last
+                            * row */
     int is_first, is_last; /* the row is the first one, or the last one */
     int has_zero_sd;       /* written: a pair has a constant variable */
 } gcor_moments_sink;

@@ -143,7 +143,7 @@ static void moments_of_windows(void) {
     for (int threads = 1; threads <= 2; threads++) {
         fixture *f = new_fixture(threads, "pearson");
         CHECK_INT(run_windows(f), GCOR_OK);
-        CHECK_INT(gcor_window_moments(&f->windows, f->session, &f->call.context, check_moments, f), GCOR_OK);
+        CHECK_INT(gcor_window_moments(&f->windows, f->session, &f->call.context, 0, check_moments, f), GCOR_OK);
         free_fixture(f);
     }
 }
@@ -171,8 +171,8 @@ static void moments_on_a_device(void) {
             fixture *f = new_fixture(2, methods[m]), *on_device = new_fixture_on(&unit_device, 2, methods[m]);
             f->windows.job.use = on_device->windows.job.use = (gcor_use)use;
             f->windows.complete = on_device->windows.complete = use == GCOR_PAIRWISE ? none : NULL;
-            CHECK_INT(gcor_window_moments(&f->windows, f->session, &f->call.context, keep_moments, f), GCOR_OK);
-            CHECK_INT(gcor_window_moments(&on_device->windows, on_device->session, &on_device->call.context,
+            CHECK_INT(gcor_window_moments(&f->windows, f->session, &f->call.context, 0, keep_moments, f), GCOR_OK);
+            CHECK_INT(gcor_window_moments(&on_device->windows, on_device->session, &on_device->call.context, 0,
                                           keep_moments, on_device),
                       GCOR_OK);
             CHECK(memcmp(f->moments, on_device->moments, sizeof f->moments) == 0);
@@ -182,6 +182,28 @@ static void moments_on_a_device(void) {
             free(on_device);
             free_fixture(f);
         }
+}
+
+static gcor_status keep_deviations(void *user, gcor_context *context, const gcor_tile *tile,
+                                   const gcor_moments *moments, double *scratch) {
+    fixture *f = user;
+    (void)context, (void)tile, (void)scratch;
+    for (int64_t k = 0; k < PAIRS; k++) f->moments[2][k] = gcor_moments_sd(moments, k, -9);
+    return GCOR_OK;
+}
+
+/* A device without a half for moments, or with values for the host, still gives standard deviations. */
+static void deviations_on_a_device(void) {
+    fixture *f = new_fixture(2, "pearson"), *on_device = new_fixture_on(&unit_device, 2, "pearson");
+    CHECK_INT(gcor_window_moments(&f->windows, f->session, &f->call.context, 1, keep_deviations, f), GCOR_OK);
+    CHECK_INT(gcor_window_moments(&on_device->windows, on_device->session, &on_device->call.context, 1, keep_deviations,
+                                  on_device),
+              GCOR_OK);
+    CHECK(memcmp(f->moments[2], on_device->moments[2], sizeof f->moments[2]) == 0);
+    gcor_session_close(on_device->session);
+    unit_data_free(&on_device->data);
+    free(on_device);
+    free_fixture(f);
 }
 
 enum { ROWS = 3, COLS = 700, CELLS = ROWS * COLS, SPLIT = 101 };
@@ -202,8 +224,8 @@ static void moments_by_tiles(void) {
     unit_call call;
     gcor_moments whole, parts;
     unit_call_begin(&call, 2);
-    CHECK_INT(gcor_moments_new(&call.context, CELLS, &whole), GCOR_OK);
-    CHECK_INT(gcor_moments_new(&call.context, CELLS, &parts), GCOR_OK);
+    CHECK_INT(gcor_moments_new(&call.context, CELLS, 0, &whole), GCOR_OK);
+    CHECK_INT(gcor_moments_new(&call.context, CELLS, 0, &parts), GCOR_OK);
     gcor_moments_begin(&whole, &call.context, CELLS);
     gcor_moments_begin(&parts, &call.context, CELLS);
     gcor_moments_sink sink = {.sink = {.type = &gcor_moments_type, .shape = GCOR_FULL, .n_row = ROWS, .n_col = COLS},
@@ -229,7 +251,7 @@ static void a_failed_device_is_closed(void) {
     fixture *f = new_fixture_on(&unit_device, 1, "pearson");
     unit_devices_reset();
     unit_devices_now.faults[0] = (unit_fault){UNIT_PREPARE, 3, GCOR_BAD_INPUT};
-    CHECK_INT(gcor_window_moments(&f->windows, f->session, &f->call.context, keep_moments, f), GCOR_BAD_INPUT);
+    CHECK_INT(gcor_window_moments(&f->windows, f->session, &f->call.context, 0, keep_moments, f), GCOR_BAD_INPUT);
     CHECK_INT(unit_devices_now.open, 0);
     unit_devices_reset();
     free_fixture(f);
@@ -273,6 +295,7 @@ static void an_error_is_told(void) {
 const unit_test windows_tests[] = {{"windows like runs", windows_like_runs},
                                    {"moments of windows", moments_of_windows},
                                    {"moments on a device", moments_on_a_device},
+                                   {"standard deviations on a device", deviations_on_a_device},
                                    {"moments by tiles", moments_by_tiles},
                                    {"a failed device is closed", a_failed_device_is_closed},
                                    {"an interrupt ends all", an_interrupt_ends_all},

@@ -10,22 +10,23 @@
 
 /* ---- the kernel ---------------------------------------------------------------------------------- */
 
-enum { ADD_THREADS = 256, MOMENTS = 6, MAX_GRID_ROWS = 65535 };
+enum { ADD_THREADS = 256, MOMENTS = 6, SPREADS = 4, MAX_GRID_ROWS = 65535, REDUCE_BLOCKS = 16 };
 
 struct DeviceMoments {
-    double *count, *first, *sum, *squares, *min, *max; /* zeros before the first value */
+    double *count, *first, *sum, *squares, *min, *max; /* zeros before the first value; min and max NULL: not wanted */
 
     /* Loads all moments before it stores any, so that the loads are in flight together. */
     __device__ void add(int64_t k, double value) const {
-        double n = count[k], start = first[k], total = sum[k], total_squares = squares[k], low = min[k], high = max[k];
+        double n = count[k], start = first[k], total = sum[k], total_squares = squares[k];
+        double low = min ? min[k] : 0, high = max ? max[k] : 0;
         bool is_first = n == 0;
         double away = is_first ? 0 : value - start;
         if (is_first) first[k] = value;
         count[k] = n + 1;
         sum[k] = total + away;
         squares[k] = total_squares + away * away;
-        if (is_first || value < low) min[k] = value;
-        if (is_first || value > high) max[k] = value;
+        if (min && (is_first || value < low)) min[k] = value;
+        if (max && (is_first || value > high)) max[k] = value;
     }
 };
 
@@ -58,6 +59,12 @@ static __global__ void add_moments(const __grid_constant__ AddedTile added) {
     }
 }
 
+/* Replaces the count of each of n numbers by the standard deviation. */
+static __global__ void reduce_to_deviations(DeviceMoments moments, int64_t n) {
+    for (int64_t k = blockIdx.x * (int64_t)ADD_THREADS + threadIdx.x; k < n; k += gridDim.x * (int64_t)ADD_THREADS)
+        moments.count[k] = gcor_deviation_of(moments.count[k], moments.sum[k], moments.squares[k]);
+}
+
 /* ---- the sink ------------------------------------------------------------------------------------ */
 
 enum { COPIED_VALUES = 1 << 17 }; /* values that a host thread copies at a time */
@@ -83,12 +90,13 @@ class DeviceWindowMoments : public DeviceSink {
     void trim() override;
 
   private:
-    Totals<double> totals;   /* MOMENTS arrays of all pairs */
+    Totals<double> totals;   /* MOMENTS arrays of all pairs; the first SPREADS if only deviations are wanted */
     Totals<int> has_zero_sd; /* of the run: one number */
 
     gcor_moments_sink *sink() const { return (gcor_moments_sink *)state->sink; }
     DeviceMoments on_device();
     void deliver(int moment, double *to);
+    void deliver_deviations(gcor_moments *m);
 };
 
 SinkNeeds DeviceWindowMoments::begin() {
@@ -99,8 +107,9 @@ SinkNeeds DeviceWindowMoments::begin() {
 
 DeviceMoments DeviceWindowMoments::on_device() {
     int64_t n = sink()->moments->n;
-    double *at = totals.on_device(state, MOMENTS * n, "moments");
-    return {at, at + n, at + 2 * n, at + 3 * n, at + 4 * n, at + 5 * n};
+    bool all = !sink()->moments->deviation;
+    double *at = totals.on_device(state, (all ? MOMENTS : SPREADS) * n, "moments");
+    return {at, at + n, at + 2 * n, at + 3 * n, all ? at + 4 * n : nullptr, all ? at + 5 * n : nullptr};
 }
 
 void DeviceWindowMoments::multiply(const Operand &rows, const Operand &cols, const gcor_tile &tile) {
@@ -128,9 +137,18 @@ void DeviceWindowMoments::finish() {
         fetch(state, has_zero_sd.data(), 1, "a flag",
               [&](const int *found, int64_t, int64_t) { sink()->has_zero_sd |= *found; });
     if (!sink()->is_last || !totals.used) return;
-    const gcor_moments *m = sink()->moments;
+    gcor_moments *m = sink()->moments;
+    if (m->deviation) return deliver_deviations(m);
     double *to[MOMENTS] = {m->count, m->first, m->sum, m->squares, m->min, m->max};
     for (int moment = 0; moment < MOMENTS; moment++) deliver(moment, to[moment]);
+}
+
+void DeviceWindowMoments::deliver_deviations(gcor_moments *m) {
+    reduce_to_deviations<<<REDUCE_BLOCKS * state->processors, ADD_THREADS, 0, state->compute.handle>>>(on_device(),
+                                                                                                       m->n);
+    check_launch("computing standard deviations");
+    deliver(0, m->deviation);
+    m->is_reduced = 1;
 }
 
 /* Keeps the moments for the next row. */
