@@ -24,7 +24,11 @@ eigenvector_of_all <- function(task) {
 eigenvectors_of_networks <- function(task, levels) {
   min_weight <- min(levels)
   task$stays <- "rows"
-  rows <- take_rows(kept_edges(edge_pass(task, min_weight), min_weight), task)
+  eigenvectors_of_rows(take_rows(kept_edges(edge_pass(task, min_weight), min_weight), task), levels, task)
+}
+
+# rows: compressed rows of the network of the lowest threshold.
+eigenvectors_of_rows <- function(rows, levels, task) {
   doing(task$settings, "eigenvector")
   vapply(levels, FUN.VALUE = numeric(ncol(task$x)), function(level) {
     own <- stronger_rows(rows, level, task)

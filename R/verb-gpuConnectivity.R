@@ -178,7 +178,7 @@ connectivity_sums <- function(task, wanted) {
   } else if (!is.null(task$criterion) || is_any_pair_wanted(wanted)) {
     connectivity_passes(task, task$criterion$value, wanted)
   }
-  if (!"eigenvector" %in% wanted$maps) return(sums)
+  if (!"eigenvector" %in% wanted$maps || !is.null(sums$eigenvector)) return(sums)
   if (is.null(sums)) return(eigenvector_of_all(task))
   sums$eigenvector <- if (is.null(task$criterion)) {
     eigenvector_of_all(task)$eigenvector
@@ -203,7 +203,7 @@ without_pairs <- function(wanted) replace(wanted, c("power", "histogram", "maps"
 
 # Adds the sums over edges to those over all pairs.
 with_edges <- function(sums, edges) {
-  of_edges <- c("degree", "strength", "threshold")
+  of_edges <- intersect(c("degree", "strength", "threshold", "eigenvector"), names(edges))
   sums[of_edges] <- edges[of_edges]
   sums
 }
@@ -241,25 +241,27 @@ even_steps <- function(steps) {
   stats::ave(steps, run)
 }
 
-# Sums by density. The pass that finds the thresholds also sums the edges if it stores them.
+# Sums by density. The pass that finds the thresholds also sums the edges if it stores them; the eigenvector needs them.
 density_sums <- function(task, wanted) {
   settings <- task$settings
-  keeps_edges <- are_few(task) && is.null(task$y)
-  if (keeps_edges && !is_any_pair_wanted(wanted)) return(edge_sums(task))
+  keeps_edges <- (are_few(task) || "eigenvector" %in% wanted$maps) && is.null(task$y)
+  if (keeps_edges && !is_any_pair_wanted(wanted)) return(edge_sums(task, wanted))
   task$settings <- at_pass(settings, 1, 2, "threshold of the density")
   second <- at_pass(settings, 2, 2, "sums")
   if (!keeps_edges) return(connectivity_passes(task, density_thresholds(task), wanted, second))
-  edges <- edge_sums(task)
+  edges <- edge_sums(task, wanted)
   with_edges(connectivity_pass(task, NULL, wanted, second), edges)
 }
 
-edge_sums <- function(task) {
-  task$stays <- "counted"
+edge_sums <- function(task, wanted) {
+  needs_rows <- "eigenvector" %in% wanted$maps
+  task$stays <- if (needs_rows) "rows" else "counted"
   edges <- density_edges(loosest_density(task))
   levels <- density_levels(edges, task$criterion$value, task)
   by_level <- lapply(levels, function(level) store_degrees(edges, level, task))
+  eigenvector <- if (needs_rows) list(eigenvector = eigenvectors_of_rows(take_rows(edges, task), levels, task))
   store_free(edges)
   c(list(degree = vapply(by_level, `[[`, numeric(ncol(task$x)), "degree"),
          strength = vapply(by_level, `[[`, numeric(ncol(task$x)), "strength"), threshold = levels),
-    edges[c("n_obs", "x_flags", "y_flags")])
+    eigenvector, edges[c("n_obs", "x_flags", "y_flags")])
 }

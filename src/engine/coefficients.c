@@ -70,7 +70,7 @@ static gcor_tiling plan_panels(const gcor_coefficients *c) {
 static void report_variables(const gcor_work *work, const gcor_panel *panel, const gcor_operand *operand) {
     unsigned char *flags = panel->is_row_side ? work->row_flags : work->col_flags;
     for (int64_t j = 0; j < operand->n_var; j++) {
-        __atomic_fetch_or(&flags[panel->first + j], operand->flags[j], __ATOMIC_RELAXED);
+        if (operand->flags[j]) __atomic_fetch_or(&flags[panel->first + j], operand->flags[j], __ATOMIC_RELAXED);
         if (work->col_norm) __atomic_store(&work->col_norm[panel->first + j], &operand->norm[j], __ATOMIC_RELAXED);
     }
 }
