@@ -54,16 +54,25 @@ static void allocate_all(request *q, SEXP result) {
 
 /* ---- the most variable pairs ----------------------------------------------------------------- */
 
+/* Pairs that the sink gets at a time: from one to the next the min weight may rise, so that fewer are kept. */
+enum { TAKEN_PAIRS = 1 << 22 };
+
 /* Halves standard deviations, which are up to sqrt(2), because a weight is at most 1. */
 static gcor_status keep_strong(void *user, gcor_context *context, const gcor_tile *tile, const gcor_moments *moments,
                                double *values) {
     request *q = user;
+    int64_t end = tile->row + tile->n_row, rows = gcor_max(1, TAKEN_PAIRS / tile->n_col);
+    gcor_status status = GCOR_OK;
 #pragma omp parallel for num_threads(context->threads) schedule(static)
     for (int64_t k = 0; k < moments->n; k++) {
         double sd = gcor_moments_sd(moments, k, 2 * GCOR_NO_VALUE);
         values[k] = sd / 2;
     }
-    return gcor_take_tile(q->sink, context, tile, values, NULL);
+    for (int64_t row = tile->row; !status && row < end; row += rows) {
+        const gcor_tile part = {row, gcor_min(rows, end - row), tile->col, tile->n_col};
+        status = gcor_take_tile(q->sink, context, &part, values + gcor_tile_offset(tile, GCOR_LOWER, row), NULL);
+    }
+    return status;
 }
 
 /* Passes on only pairs that count. */
