@@ -114,7 +114,11 @@ for (method in c("pearson", "kendall")) for (use in c("everything", "pairwise.co
   alike(gpuCorWindows, if (use == "everything") ties else holes, width = 20, step = 5, output = "moments",
         method = method, use = use, take = function(r) c(r$mean, r$sd, r$min, r$max, r$windows))
 }
+alike(gpuCorWindows, ties, width = 20, step = 5, output = "moments", density = 0.1, take = function(net) net@x)
 same(gpuCorNetwork, distinct, threshold = 0.1, method = "bicor")
+same(gpuCorNetwork, holes, y = distinct, threshold = 0.2, method = "bicor", use = "pairwise.complete.obs")
+with_holes <- function(x) replace(x, sample(length(x), 100), NA)
+alike(gpuCor, with_holes(long), method = "bicor", use = "pairwise.complete.obs") # in device memory
 alike(gpuCor, distinct, covariates = distinct[, 1:2], method = "spearman")
 # Topological overlap: adjacencies and their products by bands, to a result and to a host sink.
 within_rounding <- function(...) alike(gpuTOM, ..., within = 1e-6)
