@@ -114,7 +114,7 @@ for (method in c("pearson", "kendall")) for (use in c("everything", "pairwise.co
   alike(gpuCorWindows, if (use == "everything") ties else holes, width = 20, step = 5, output = "moments",
         method = method, use = use, take = function(r) c(r$mean, r$sd, r$min, r$max, r$windows))
 }
-alike(gpuCorWindows, ties, width = 20, step = 5, output = "moments", density = 0.1, take = function(net) net@x)
+alike(gpuCorWindows, ties, width = 20, step = 5, output = "moments", density = 0.1, take = function(r) r$sd@x)
 same(gpuCorNetwork, distinct, threshold = 0.1, method = "bicor")
 same(gpuCorNetwork, holes, y = distinct, threshold = 0.2, method = "bicor", use = "pairwise.complete.obs")
 with_holes <- function(x) replace(x, sample(length(x), 100), NA)

@@ -3,6 +3,7 @@
 #include "../sink/dense.h"
 #include "../base/alloc.h"
 #include "session.h"
+#include "work.h"
 #include "../base/triangle.h"
 
 /* Max sides of tiles. A tile's columns are prepared again for each window, and its coefficients and moments should stay
@@ -95,18 +96,29 @@ static gcor_status do_tile(tiles *t, gcor_context *context) {
     return status;
 }
 
-/* Sides of tiles are equal, unless they do not divide the number of variables. */
-static int64_t choose_side(const tiles *t, gcor_context *context, int only_deviations) {
-    const gcor_backend *backend = t->crew.session->backend;
-    int64_t n_var = t->windows->series->source.n_var, max = only_deviations ? DEVIATIONS_SIDE : DEVICE_SIDE;
+/* Bytes for operands on the first of the session's devices that does not fail. */
+static gcor_status find_memory(gcor_session *session, gcor_context *context, int64_t *memory) {
     gcor_state *state;
-    if (backend->is_host) return SIDE;
-    int64_t memory = gcor_session_state(t->crew.session, context, 0, &state) ? 0 : backend->memory(state);
-    context->error = (gcor_error){0}; /* if this device has failed, another one may do the runs */
+    gcor_status status = gcor_session_state(session, context, 0, &state);
+    for (int d = 1; gcor_is_of_device(status) && d < session->n_devices; d++) {
+        context->error = (gcor_error){0};
+        status = gcor_session_state(session, context, d, &state);
+    }
+    *memory = status ? 0 : session->backend->memory(state);
+    return status;
+}
+
+/* Sides of tiles are equal, unless they do not divide the number of variables. */
+static gcor_status choose_side(tiles *t, gcor_context *context, int only_deviations) {
+    gcor_session *session = t->crew.session;
+    int64_t n_var = t->windows->series->source.n_var, memory, max = only_deviations ? DEVIATIONS_SIDE : DEVICE_SIDE;
+    t->side = SIDE;
+    if (session->backend->is_host) return GCOR_OK;
+    gcor_status status = find_memory(session, context, &memory);
     while (max > DEVICE_SIDE && max * max * DEVICE_PAIR > memory / DEVICE_PART) max /= 2;
     int64_t sides = (n_var + max - 1) / max;
-    if (sides > 1) max = (n_var + sides - 1) / sides;
-    return max;
+    t->side = sides > 1 ? (n_var + sides - 1) / sides : max;
+    return status;
 }
 
 static gcor_status reserve(tiles *t, gcor_context *context, int only_deviations) {
@@ -145,8 +157,8 @@ static gcor_status do_tiles(tiles *t, gcor_context *context, gcor_window_tile_wo
 gcor_status gcor_window_moments(gcor_windows *windows, gcor_session *session, gcor_context *context,
                                 int only_deviations, gcor_window_tile_work work, void *user) {
     tiles t = {.windows = windows, .crew = {.session = session}};
-    t.side = choose_side(&t, context, only_deviations);
-    gcor_status status = reserve(&t, context, only_deviations);
+    gcor_status status = choose_side(&t, context, only_deviations);
+    if (!status) status = reserve(&t, context, only_deviations);
     if (!status) status = do_tiles(&t, context, work, user);
     gcor_free(t.values);
     gcor_free(t.is_full);
