@@ -1,14 +1,15 @@
 # Published methods and gpucor, on the same matrices and the same machine.
 #
-#   Rscript inst/bench/published.R [--quick] [--record]
+#   Rscript inst/bench/published.R [--quick] [--alone] [--record]
 #   Rscript inst/bench/published.R --draw
 #
 # The methods are the programs of published/, written from their papers. Each row of the table below runs one of them,
 # and gpucor's own call on the matrix that the program generates, each in a process of its own, so that a failure
 # affects no other row. Takes four minutes on an H200 with 16 cores, and some 60 GB of host memory. --quick: a twentieth
 # of the variables, at most 5,000; a minute. --record writes the output to results/published.txt beside this script and,
-# if R can, a picture of it to results/published.png. --draw only makes the picture of an existing record, on any
-# machine. Environment variables:
+# if R can, a picture of it to results/published.png. --alone: only networks that no published method has made, such as
+# those of 1 and 2 % of the pairs; their record is results/published-alone.txt, without a picture. --draw only makes the
+# picture of an existing record, on any machine. Environment variables:
 #   GPUCOR_BENCH_LIBS    a folder with the built programs, named like their sources, and random.so, for machines
 #                        without compilers; otherwise they are built
 #   GPUCOR_BENCH_LIMIT   seconds after which no further row is started
@@ -119,17 +120,19 @@ run_row <- function(row) {
 }
 
 main <- function() {
-  unknown <- setdiff(arguments, c("--quick", "--record", "--draw"))
+  unknown <- setdiff(arguments, c("--quick", "--alone", "--record", "--draw"))
   if (length(unknown)) stop("there is no argument ", unknown[1])
   if ("--draw" %in% arguments) return(draw_record())
-  open_record("published.txt")
+  is_alone <- "--alone" %in% arguments
+  if (is_alone) rows <- Filter(function(row) is.na(row$program), rows)
+  open_record(if (is_alone) "published-alone.txt" else "published.txt")
   share_folder(build_programs)
   describe_machine_and_titles()
   results <- lapply(rows, run_row)
   print_notes(results)
   emit("The run took ", number(proc.time()[["elapsed"]]), " s.")
   close_record()
-  if ("--record" %in% arguments) draw_record()
+  if ("--record" %in% arguments && !is_alone) draw_record()
 }
 
 if (nzchar(part)) call_part(part) else invisible(main())
