@@ -145,8 +145,8 @@
 #' * P values are by permutation: [gpuCorTest()] with `adjust = "maxT"`. Those of the G test are too small in tables
 #'   with the default number of bins ([gpucor-p-values]). Other p values, `fdr` and [gpuCorCompare()] are an error.
 #' * The diagonal of a matrix is 1, as for other measures, although I of a column with itself is its entropy.
-#' * Coefficients are the same in both precisions. Pairs with observations of their own are computed on the processor,
-#'   also if there is a GPU.
+#' * Coefficients are the same in both precisions. Pairwise-complete pairs are computed on the processor, also if there
+#'   is a GPU.
 #'
 #' @references
 #' Bartlett MS (1935). Some aspects of the time-correlation problem in regard to tests of significance. *Journal of the
