@@ -2,7 +2,7 @@
 #ifndef GPUCOR_BICOR_H
 #define GPUCOR_BICOR_H
 
-#include "measure.h"
+#include "../gpucor.h"
 #include "../base/triangle.h"
 
 #include <math.h>
