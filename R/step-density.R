@@ -108,7 +108,7 @@ sampled_rank <- function(sample, fraction) {
 # Where weights are so small that the histogram has few bins for them, those of a sample are ranked; a bound for these
 # comes from sorting all weights of a smaller sample.
 MIN_BINS <- 100
-MAX_SORTED <- 2000
+MAX_SORTED <- 1000
 
 ranked_min <- function(sample, small, fraction, settings) {
   settings["replay"] <- list(NULL) # a plan computes samples again
@@ -123,7 +123,7 @@ ranked_min <- function(sample, small, fraction, settings) {
 sorted_min <- function(sample, rank, settings) {
   r <- suppressWarnings(run(sample$x, sample$y, sample$method, sample$use, layout_of(sample$y, "dist"), settings))
   weights <- switch(sample$sign, absolute = abs(r), positive = r, negative = -r)
-  weights <- weights[!is.na(weights) & weights > 0]
+  weights <- weights[which(weights > 0)]
   if (length(weights) < rank) return(0)
   at <- length(weights) - floor(rank) + 1
   sort(weights, partial = at)[at]
