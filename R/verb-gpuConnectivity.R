@@ -260,7 +260,7 @@ edge_sums <- function(task, wanted) {
   levels <- density_levels(edges, task$criterion$value, task)
   by_level <- lapply(levels, function(level) store_degrees(edges, level, task))
   eigenvector <- if (needs_rows) list(eigenvector = eigenvectors_of_rows(take_rows(edges, task), levels, task))
-  store_free(edges)
+  if (!needs_rows) store_free(edges) # take_rows() frees it
   c(list(degree = vapply(by_level, `[[`, numeric(ncol(task$x)), "degree"),
          strength = vapply(by_level, `[[`, numeric(ncol(task$x)), "strength"), threshold = levels),
     eigenvector, edges[c("n_obs", "x_flags", "y_flags")])
