@@ -81,7 +81,8 @@ PARTIAL_RANK <- 1e-12
 # inverse P has the largest eigenvalue m, so that I - P / m = Z'Z, where Z = diag(root((1 - 1 / (m e)) / d)) u'X. The
 # coefficient is z_i . z_j over the root of (1 - |z_i|^2) (1 - |z_j|^2). Errors of single precision are relative to
 # the lengths of z over that root, which are at most 1 if |z|^2 is at most 1/2. It is at most the largest element of
-# that diagonal squared, and at most 1 - 1 / m, as the diagonal of P is at least 1.
+# that diagonal squared, and at most 1 - 1 / m, as the diagonal of P is at least 1. Z may be rotated: as a triangular
+# matrix, half of the map is zero.
 partial_map <- function(sums, shrinkage) {
   n <- length(sums$fourth)
   found <- eigen(matrix(sums$products, n), symmetric = TRUE)
@@ -91,7 +92,9 @@ partial_map <- function(sums, shrinkage) {
   e <- (1 - shrinkage) * d + shrinkage
   largest <- 1 / if (length(d) < sums$n_var) shrinkage else min(e)
   squares <- pmax(0, 1 - 1 / (largest * e)) / d
-  list(columns = found$vectors[, counts, drop = FALSE] %*% diag(sqrt(squares), length(d)),
+  map <- sqrt(squares) * t(found$vectors[, counts, drop = FALSE])
+  if (length(d)) map <- qr.R(qr(map, tol = 0)) # tol 0: no pivoting
+  list(columns = t(map),
        in_double = min(max(squares, 0), 1 - 1 / largest) > 0.5)
 }
 

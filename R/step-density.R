@@ -108,7 +108,7 @@ sampled_rank <- function(sample, fraction) {
 # Where weights are so small that the histogram has few bins for them, those of a sample are ranked; a bound for these
 # comes from sorting all weights of a smaller sample.
 MIN_BINS <- 100
-MAX_SORTED <- 1000
+MAX_SORTED <- 500
 
 ranked_min <- function(sample, small, fraction, settings) {
   settings["replay"] <- list(NULL) # a plan computes samples again

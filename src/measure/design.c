@@ -116,13 +116,13 @@ GCOR_BODY void project_body(const gcor_design *design, double *x, int64_t n) {
 }
 GCOR_WIDE(project, (const gcor_design *design, double *x, int64_t n), (design, x, n))
 
-/* Writes the products of x with the rows of the map. */
+/* Writes the products of x with the columns of the map, without their leading zeros. */
 GCOR_BODY void multiply_body(const gcor_design *design, const double *x, int64_t n, double *product) {
     for (int64_t from = 0; from < design->n_map; from += GROUP) {
-        const double *rows[GROUP];
+        const double *columns[GROUP];
         double dots[GROUP];
-        set_group(design->map, design->n_map, from, n, rows);
-        gcor_dots(rows, x, n, dots);
+        set_group(design->map + from, design->n_map, from, n, columns);
+        gcor_dots(columns, x + from, n - from, dots);
         for (int64_t g = 0; g < GROUP && from + g < design->n_map; g++) product[from + g] = dots[g];
     }
 }

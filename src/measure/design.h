@@ -26,7 +26,7 @@ struct gcor_design {
     const double *raw;
     int64_t n_raw, n_ranked;
     /* For partial correlations given all other variables (stats/partial.h): n_map columns of n_rows values, at most as
-     * many as there are observations in use. A column that is adjusted as above and scaled to unit length is replaced
+     * many as there are observations in use; column q is zero in the first q of these. A column that is adjusted as above and scaled to unit length is replaced
      * by its products with them; its norm is 1 less the sum of their squares. n_map 0: not replaced. */
     const double *map;
     int64_t n_map;
