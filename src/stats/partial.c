@@ -1,5 +1,5 @@
-/* Columns are prepared in batches of fixed size, whose products are added in the order of the variables. Threads wait
- * for each other only after BATCHES of them. */
+/* Columns are prepared in batches of fixed size. A thread multiplies the values of a batch, which its caches hold; the
+ * products of the batches are added in the order of the variables. */
 #include "partial.h"
 
 #include "../base/alloc.h"
@@ -12,21 +12,24 @@
 #include <string.h>
 
 /* BATCH: a multiple of LANES. STRIDE: between the values of two observations, not a multiple of the processor's pages,
- * which would share cache lines. OWN: observations that are multiplied with the others while these are in the cache. */
-enum { BATCH = 512, BATCHES = 8, LANES = 8, STRIDE = BATCH + LANES, OWN = 4 };
-enum { MANY = BATCH * BATCHES }; /* variables prepared at a time */
+ * which would share cache lines. BLOCK: observations whose products with those before them are a thread's task.
+ * PRODUCTS: max number of products that wait to be added. */
+enum { BATCH = 512, BATCHES = 32, LANES = 8, STRIDE = BATCH + LANES, BLOCK = 16, PRODUCTS = 1 << 23 };
 
 typedef struct {
     const gcor_columns *columns;
     const gcor_measure *measure;
     gcor_partial_sums *sums;
-    int64_t first;  /* variable of the first batch */
-    double *values; /* BATCHES times n * STRIDE: a batch's values of each observation; zeros where a variable has no
-                     * coefficients */
-    double *column; /* n for each thread */
-    char *ranks;    /* rank_bytes for each thread */
+    int64_t first;    /* variable of the first batch */
+    int64_t n_batch;  /* batches at a time */
+    double *values;   /* n_batch times n * STRIDE: a batch's values of each observation; zeros where a variable has no
+                       * coefficients */
+    double *products; /* n_batch times n * n: each batch's part of gcor_partial_sums, below the diagonal */
+    double *fourth;   /* n_batch times n */
+    double *column;   /* n for each thread */
+    char *ranks;      /* rank_bytes for each thread */
     size_t rank_bytes;
-    unsigned char *counts; /* MANY: 1 for variables that have coefficients */
+    unsigned char *counts; /* n_batch * BATCH: 1 for variables that have coefficients */
 } batches;
 
 static void prepare_column(void *user, int thread, int64_t j, double *x, int flags) {
@@ -41,20 +44,20 @@ static void prepare_column(void *user, int thread, int64_t j, double *x, int fla
     for (int64_t k = 0; k < n; k++) values[k * STRIDE] = column[k] * unit;
 }
 
-/* Adds the products of a batch's values of observations k .. k+OWN-1, of n, with those of all before them. */
-GCOR_BODY void add_products_body(const double *values, int64_t k, int64_t n, double *products) {
-    const int64_t end = gcor_min(k + OWN, n);
+/* Sets the products of a batch's values of observations row .. row+BLOCK-1, of n, with those of all before them. */
+GCOR_BODY void multiply_body(const double *values, int64_t row, int64_t n, double *products) {
+    const int64_t end = gcor_min(row + BLOCK, n);
     for (int64_t first = 0; first < end; first += GCOR_DOTS) {
         const double *other[GCOR_DOTS];
         double dots[GCOR_DOTS];
         for (int v = 0; v < GCOR_DOTS; v++) other[v] = values + gcor_min(first + v, end - 1) * STRIDE;
-        for (int64_t own = gcor_max(k, first); own < end; own++) {
+        for (int64_t own = gcor_max(row, first); own < end; own++) {
             gcor_dots(other, values + own * STRIDE, BATCH, dots);
-            for (int v = 0; v < GCOR_DOTS && first + v <= own; v++) products[own * n + first + v] += dots[v];
+            for (int v = 0; v < GCOR_DOTS && first + v <= own; v++) products[own * n + first + v] = dots[v];
         }
     }
 }
-GCOR_WIDE(add_products, (const double *values, int64_t k, int64_t n, double *products), (values, k, n, products))
+GCOR_WIDE(multiply, (const double *values, int64_t row, int64_t n, double *products), (values, row, n, products))
 
 static double fourth_powers(const double *x) {
     double lane[LANES] = {0}, sum = 0;
@@ -64,30 +67,45 @@ static double fourth_powers(const double *x) {
     return sum;
 }
 
+static void multiply_batches(const gcor_context *context, const batches *b, int64_t used) {
+    const int64_t n = b->columns->n_obs, blocks = (n + BLOCK - 1) / BLOCK;
+    const int chunk = used < context->threads ? 1 : (int)blocks;
+    (void)chunk; /* without OpenMP */
+#pragma omp parallel for num_threads(context->threads) schedule(dynamic, chunk)
+    for (int64_t k = 0; k < used * blocks; k++) {
+        const int64_t batch = k / blocks, row = k % blocks * BLOCK;
+        const double *values = b->values + batch * n * STRIDE;
+        multiply(values, row, n, b->products + batch * n * n);
+        for (int64_t own = row; own < gcor_min(row + BLOCK, n); own++)
+            b->fourth[batch * n + own] = fourth_powers(values + own * STRIDE);
+    }
+}
+
 static void add_batches(const gcor_context *context, const batches *b, int64_t used) {
     const int64_t n = b->columns->n_obs;
     gcor_partial_sums *sums = b->sums;
 #pragma omp parallel for num_threads(context->threads) schedule(dynamic)
-    for (int64_t k = (n - 1) / OWN * OWN; k >= 0; k -= OWN) {
+    for (int64_t own = 0; own < n; own++)
         for (int64_t batch = 0; batch < used; batch++) {
-            const double *values = b->values + batch * n * STRIDE;
-            add_products(values, k, n, sums->products);
-            for (int64_t own = k; own < gcor_min(k + OWN, n); own++)
-                sums->fourth[own] += fourth_powers(values + own * STRIDE);
+            const double *products = b->products + (batch * n + own) * n;
+            for (int64_t k = 0; k <= own; k++) sums->products[own * n + k] += products[k];
+            sums->fourth[own] += b->fourth[batch * n + own];
         }
-    }
-    for (int64_t at = 0; at < MANY; at++) sums->n_var += b->counts[at];
+    for (int64_t at = 0; at < used * BATCH; at++) sums->n_var += b->counts[at];
 }
 
 static gcor_status sum_batches(gcor_context *context, batches *b) {
     int64_t n = b->columns->n_obs, n_var = b->columns->source->n_var;
     gcor_status status = GCOR_OK;
-    for (b->first = 0; !status && b->first < n_var; b->first += MANY) {
-        int64_t count = gcor_min(MANY, n_var - b->first);
-        if (count < MANY) memset(b->values, 0, (size_t)(n * BATCHES * STRIDE) * sizeof *b->values);
-        memset(b->counts, 0, MANY);
+    const int64_t many = b->n_batch * BATCH;
+    for (b->first = 0; !status && b->first < n_var; b->first += many) {
+        const int64_t count = gcor_min(many, n_var - b->first), used = (count + BATCH - 1) / BATCH;
+        if (count < many) memset(b->values, 0, (size_t)(b->n_batch * n * STRIDE) * sizeof *b->values);
+        memset(b->counts, 0, (size_t)many);
         status = gcor_for_columns(context, b->columns, b->first, count, prepare_column, b);
-        if (!status) add_batches(context, b, (count + BATCH - 1) / BATCH);
+        if (status) break;
+        multiply_batches(context, b, used);
+        add_batches(context, b, used);
     }
     for (int64_t k = 0; k < n; k++)
         for (int64_t l = 0; l < k; l++) b->sums->products[l * n + k] = b->sums->products[k * n + l];
@@ -98,20 +116,25 @@ gcor_status gcor_sum_products(gcor_context *context, const gcor_columns *columns
                               gcor_partial_sums *sums) {
     const char *what = "sums for partial correlations";
     int64_t n = columns->n_obs;
-    unsigned char counts[MANY];
     batches b = {.columns = columns,
                  .measure = measure,
                  .sums = sums,
-                 .rank_bytes = (gcor_ranks_bytes(n) + 63) / 64 * 64,
-                 .counts = counts};
+                 .n_batch = gcor_clamp(PRODUCTS / gcor_max(1, n * n), 1, BATCHES),
+                 .rank_bytes = (gcor_ranks_bytes(n) + 63) / 64 * 64};
     gcor_status status = gcor_check_partial(context, measure);
     if (status) return status;
     int ok = 1;
-    ok = ok && (b.values = gcor_alloc(context, n * BATCHES * STRIDE, sizeof *b.values, what));
+    ok = ok && (b.values = gcor_alloc(context, b.n_batch * n * STRIDE, sizeof *b.values, what));
+    ok = ok && (b.products = gcor_alloc(context, b.n_batch * n * n, sizeof *b.products, what));
+    ok = ok && (b.fourth = gcor_alloc(context, b.n_batch * n, sizeof *b.fourth, what));
+    ok = ok && (b.counts = gcor_alloc(context, b.n_batch, BATCH, what));
     ok = ok && (b.column = gcor_alloc(context, n * context->threads, sizeof *b.column, what));
     ok = ok && (b.ranks = gcor_alloc(context, context->threads, b.rank_bytes, what));
     status = ok ? sum_batches(context, &b) : GCOR_NO_MEMORY;
     gcor_free(b.values);
+    gcor_free(b.products);
+    gcor_free(b.fourth);
+    gcor_free(b.counts);
     gcor_free(b.column);
     gcor_free(b.ranks);
     return status;
