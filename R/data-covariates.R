@@ -263,7 +263,7 @@ covariates_as_compared <- function(regressors, weights, counts) {
   if (is.null(z)) return(NULL)
   w <- if (is.null(weights)) rep(1, nrow(z)) else weights[counts]
   if (regressors$ranked) z[] <- apply(z, 2L, weighted_rank, w)
-  size <- apply(abs(z), 2L, max, 0)
+  size <- column_sizes(z)
   z <- sweep(z, 2L, ifelse(size > 0, size, 1), "/")
   centred_columns(z, sqrt(w), regressors$centred)
 }
@@ -279,10 +279,17 @@ weighted_rank <- function(x, w) {
 centred_columns <- function(z, root, centred) {
   if (is.null(z) || !centred || !ncol(z)) return(z)
   w <- root^2 / sum(root^2)
-  size <- apply(abs(z), 2L, max, 0)
+  size <- column_sizes(z)
   for (twice in 1:2) z <- sweep(z, 2L, colSums(z * w))
-  z[, apply(abs(z), 2L, max, 0) <= 1e-14 * size] <- 0
+  z[, column_sizes(z) <= 1e-14 * size] <- 0
   z
+}
+
+# As apply(abs(z), 2, max, 0), faster for many columns.
+column_sizes <- function(z) {
+  if (!nrow(z)) return(numeric(ncol(z)))
+  size <- t(abs(z))
+  size[cbind(seq_len(ncol(z)), max.col(size, "first"))]
 }
 
 # Returns orthonormal bases of the space of z's columns and of its complement, without the direction `mean` (NULL:
