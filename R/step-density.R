@@ -96,7 +96,7 @@ sampled_min <- function(task, k) {
   bins$error <- 0 # approximate values err to both sides, by less than the margin
   min_weight <- rank_range(bins, sampled_rank(sample, k / task$pairs))$low
   if (min_weight >= MIN_BINS * bins$width || !is.null(task$settings$pairs)) return(min_weight)
-  small <- sample_task(task, k, MAX_SORTED)
+  small <- sample_task(task, k, MAX_RANKED)
   if (is.null(small)) min_weight else ranked_min(sample, small, k / task$pairs, settings)
 }
 
@@ -106,27 +106,21 @@ sampled_rank <- function(sample, fraction) {
 }
 
 # Where weights are so small that the histogram has few bins for them, those of a sample are ranked; a bound for these
-# comes from sorting all weights of a smaller sample.
+# comes from all weights of a smaller sample.
 MIN_BINS <- 100
-MAX_SORTED <- 500
+MAX_RANKED <- 500
 
 ranked_min <- function(sample, small, fraction, settings) {
   settings["replay"] <- list(NULL) # a plan computes samples again
-  low <- sorted_min(small, sampled_rank(small, fraction), settings)
-  edges <- strongest_edges(sample, ceiling(sampled_rank(sample, fraction)), low, settings)
-  if (is.null(edges)) return(low)
-  store_free(edges)
-  edges$threshold
+  weight_of_rank(sample, fraction, weight_of_rank(small, fraction, 0, settings), settings)
 }
 
-# Returns the weight of that rank, or 0 if the sample has fewer.
-sorted_min <- function(sample, rank, settings) {
-  r <- suppressWarnings(run(sample$x, sample$y, sample$method, sample$use, layout_of(sample$y, "dist"), settings))
-  weights <- switch(sample$sign, absolute = abs(r), positive = r, negative = -r)
-  weights <- weights[which(weights > 0)]
-  if (length(weights) < rank) return(0)
-  at <- length(weights) - floor(rank) + 1
-  sort(weights, partial = at)[at]
+# Returns the weight that the fraction of all pairs should reach, or `min_weight` if fewer of the sample's pairs do.
+weight_of_rank <- function(sample, fraction, min_weight, settings) {
+  edges <- strongest_edges(sample, ceiling(sampled_rank(sample, fraction)), min_weight, settings)
+  if (is.null(edges)) return(min_weight)
+  store_free(edges)
+  edges$threshold
 }
 
 # Returns the task with some of its columns, or NULL if that saves nothing, or observations or values depend on all
