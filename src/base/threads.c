@@ -14,19 +14,6 @@
 
 /* ---- loops ---------------------------------------------------------------------------------------- */
 
-#ifdef _OPENMP
-
-void gcor_for_each(int threads, int64_t n, void (*body)(void *, int, int64_t), void *argument) {
-#pragma omp parallel for num_threads(threads) schedule(dynamic)
-    for (int64_t k = 0; k < n; k++) body(argument, omp_get_thread_num(), k);
-}
-
-int gcor_processors(void) {
-    return omp_get_num_procs();
-}
-
-#else
-
 /* The threads of one call. Each takes the next k until none is left. */
 typedef struct {
     int64_t n, next;
@@ -50,7 +37,7 @@ static void *take_steps(void *argument) {
 
 /* Starting a thread takes about 20 us, little compared to a tile. No threads are kept between calls, so that a child
  * of fork() misses none. */
-void gcor_for_each(int threads, int64_t n, void (*body)(void *, int, int64_t), void *argument) {
+void gcor_for_each_apart(int threads, int64_t n, void (*body)(void *, int, int64_t), void *argument) {
     loop all = {n, 0, body, argument};
     loop_member own = {.of = &all}, *others = NULL;
     int wanted = threads < n ? threads - 1 : (int)n - 1, started = 0;
@@ -62,6 +49,23 @@ void gcor_for_each(int threads, int64_t n, void (*body)(void *, int, int64_t), v
     take_steps(&own);
     for (int k = 0; k < started; k++) pthread_join(others[k].thread, NULL);
     free(others);
+}
+
+#ifdef _OPENMP
+
+void gcor_for_each(int threads, int64_t n, void (*body)(void *, int, int64_t), void *argument) {
+#pragma omp parallel for num_threads(threads) schedule(dynamic)
+    for (int64_t k = 0; k < n; k++) body(argument, omp_get_thread_num(), k);
+}
+
+int gcor_processors(void) {
+    return omp_get_num_procs();
+}
+
+#else
+
+void gcor_for_each(int threads, int64_t n, void (*body)(void *, int, int64_t), void *argument) {
+    gcor_for_each_apart(threads, n, body, argument);
 }
 
 int gcor_processors(void) {

@@ -10,7 +10,7 @@
  * in cache; a GPU needs larger tiles to be busy. It keeps the moments, and standard deviations take a sixth of their
  * memory on the host. */
 enum { SIDE = 1024, DEVICE_SIDE = 4096, DEVIATIONS_SIDE = 10240 };
-/* Bytes of a pair's moments on a device, of whose memory they take a quarter at most. */
+/* Bytes of a pair's moments on a device; all of them take at most a fraction (1/4) of its memory. */
 enum { DEVICE_PAIR = 48, DEVICE_PART = 4 };
 
 /* On the host, coefficients of several windows are collected before they are added, so that moments are not reloaded
@@ -126,7 +126,7 @@ static gcor_status reserve(tiles *t, gcor_context *context, int only_deviations)
     int64_t n_var = t->windows->series->source.n_var, pairs = n_var > t->side ? pairs_of(&largest) : n_var * n_var / 2;
     int is_host = t->crew.session->backend->is_host;
     int64_t fit = BUFFER_BYTES / ((pairs + 1) * (int64_t)sizeof(double)), n = t->windows->n;
-    gcor_status status = gcor_window_crew_open(&t->crew, t->crew.session, context, t->windows, pairs, n);
+    gcor_status status = gcor_window_crew_open(&t->crew, t->crew.session, context, t->windows, pairs, is_host ? n : 1);
     t->at_a_time = is_host ? gcor_clamp(fit, t->crew.n_workers, n) : 1;
     if (!status) status = gcor_moments_new(context, pairs, only_deviations && !is_host, &t->moments);
     if (status) return status;

@@ -4,6 +4,8 @@
 #include "../measure/design.h"
 #include "session.h"
 #include "../base/threads.h"
+#include "../base/triangle.h"
+#include "work.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -16,18 +18,48 @@ enum { MAX_PAIRS = 1 << 22, FEW_PAIRS = 1 << 14 };
 
 static int count_workers(const gcor_session *session, const gcor_context *context, int64_t pairs, int64_t at_a_time) {
     int64_t threads = context->threads;
-    if (!session->backend->is_host || pairs > MAX_PAIRS) return 1;
-    if (at_a_time < threads && pairs >= FEW_PAIRS) return 1;
-    return (int)(threads < at_a_time ? threads : at_a_time);
+    if (!session->backend->is_host) {
+        int n = (int)gcor_min(session->n_devices, at_a_time), wanted = context->threads + n;
+        return n > 1 && gcor_spare_threads(wanted) < wanted ? 1 : n;
+    }
+    if (pairs > MAX_PAIRS || (at_a_time < threads && pairs >= FEW_PAIRS)) return 1;
+    return (int)gcor_min(threads, at_a_time);
 }
 
-/* backend: of the worker's own session; NULL: it has none. */
-static gcor_status open_worker(gcor_window_worker *worker, gcor_context *context, const gcor_windows *windows,
-                               const gcor_backend *backend) {
-    const int device = 0;
-    gcor_status status = GCOR_OK;
-    if (backend) status = gcor_session_open(context, backend, &device, 1, &worker->session);
+/* Threads of each worker. */
+static int threads_of_worker(const gcor_window_crew *crew) {
+    if (crew->n_workers > 1 && crew->session->backend->is_host) return 1;
+    return (int)gcor_max(1, crew->context->threads / crew->n_workers);
+}
+
+/* The worker's device, as the session numbers it. */
+static int device_of(const gcor_window_crew *crew, const gcor_window_worker *worker) {
+    int first = crew->session->backend->is_host ? 0 : (int)(worker - crew->workers);
+    return (first + worker->n_lost) % crew->session->n_devices;
+}
+
+static gcor_status open_session(const gcor_window_crew *crew, gcor_context *context, gcor_window_worker *worker) {
+    const gcor_session *all = crew->session;
+    return gcor_session_open(context, all->backend, &all->devices[device_of(crew, worker)], 1, &worker->session);
+}
+
+static void swap_states(gcor_state **a, gcor_state **b) {
+    gcor_state *state = *a;
+    *a = *b;
+    *b = state;
+}
+
+/* An open device goes to its worker, and back when the crew is closed. */
+static void lend_device(const gcor_window_crew *crew, gcor_window_worker *worker) {
+    if (worker->session && !crew->session->backend->is_host && worker->n_lost == 0)
+        swap_states(&worker->session->states[0], &crew->session->states[device_of(crew, worker)]);
+}
+
+static gcor_status open_worker(const gcor_window_crew *crew, gcor_window_worker *worker, const gcor_windows *windows) {
+    gcor_context *context = crew->context;
+    gcor_status status = crew->n_workers > 1 ? open_session(crew, context, worker) : GCOR_OK;
     if (status) return status;
+    lend_device(crew, worker);
     worker->flags = gcor_alloc(context, 2 * windows->series->source.n_var, 1, "the windows");
     worker->weight = gcor_alloc(context, windows->width, sizeof *worker->weight, "the windows");
     return worker->flags && worker->weight ? GCOR_OK : GCOR_NO_MEMORY;
@@ -50,13 +82,13 @@ gcor_status gcor_window_crew_open(gcor_window_crew *crew, gcor_session *session,
     if (!crew->workers) return GCOR_NO_MEMORY;
     memset(crew->workers, 0, (size_t)n * sizeof *crew->workers);
     crew->n_workers = n;
-    for (int t = 0; t < n && !status; t++)
-        status = open_worker(&crew->workers[t], context, windows, n > 1 ? session->backend : NULL);
+    for (int t = 0; t < n && !status; t++) status = open_worker(crew, &crew->workers[t], windows);
     return status;
 }
 
 void gcor_window_crew_close(gcor_window_crew *crew) {
     for (int t = 0; t < crew->n_workers; t++) {
+        lend_device(crew, &crew->workers[t]);
         gcor_session_close(crew->workers[t].session);
         gcor_free(crew->workers[t].flags);
         gcor_free(crew->workers[t].weight);
@@ -151,10 +183,9 @@ static int is_diagonal(const gcor_tile *tile) {
     return tile->row == tile->col;
 }
 
-static void note_lost(gcor_windows *windows, const gcor_job *job) {
-    if (job->devices_lost == 0) return; /* happens only if windows are computed one after the other */
-    windows->job.devices_lost += job->devices_lost;
-    windows->job.lost = job->lost;
+/* The windows' job tells of the first device that was lost. */
+static void note_lost(gcor_windows *windows, int n, const gcor_error *error) {
+    if (n > 0 && __atomic_fetch_add(&windows->job.devices_lost, n, __ATOMIC_RELAXED) == 0) windows->job.lost = *error;
 }
 
 static gcor_status do_window(gcor_windows *windows, gcor_session *session, gcor_context *context, const gcor_tile *tile,
@@ -177,7 +208,7 @@ static gcor_status do_window(gcor_windows *windows, gcor_session *session, gcor_
     job.devices_lost = 0;
     memset(flags, 0, (size_t)(tile->n_col + tile->n_row));
     status = work(user, session, context, &job, window);
-    note_lost(windows, &job);
+    note_lost(windows, job.devices_lost, &job.lost);
     if (status) return status;
     windows->n_obs[window] = job.n_obs_used;
     if (is_diagonal(tile)) note_flags(windows, window, tile, flags);
@@ -193,21 +224,35 @@ static int ask_outside(void *user, double fraction) {
     return gcor_stop(outside);
 }
 
+/* A worker whose device has failed continues with the next one, unless it has lost them all. */
+static int replace_device(gcor_windows *windows, gcor_window_crew *crew, gcor_window_worker *worker,
+                          gcor_context *context) {
+    if (worker->n_lost + 1 >= crew->session->n_devices) return 0;
+    note_lost(windows, 1, &context->error);
+    context->error = (gcor_error){0};
+    gcor_session_close(worker->session);
+    worker->session = NULL;
+    worker->n_lost++;
+    return !open_session(crew, context, worker);
+}
+
 /* Takes windows from *next until none is left. The thread's own monitor counts a window's pairs. */
 static void take_windows(gcor_windows *windows, gcor_window_crew *crew, int thread, const gcor_tile *tile,
                          int64_t *next, int64_t end, gcor_window_work work, void *user) {
     gcor_context *outside = crew->context;
     gcor_window_worker *worker = &crew->workers[thread];
     gcor_monitor monitor = gcor_watch(ask_outside, outside);
-    int shared = crew->n_workers > 1;
-    gcor_context context = {.threads = outside->threads, .memory = outside->memory, .monitor = &monitor};
-    if (shared) context.threads = 1;
-    if (shared && context.memory > 0) context.memory = context.memory / crew->n_workers + 1;
+    int is_host = crew->session->backend->is_host;
+    gcor_context context = {.threads = threads_of_worker(crew), .memory = outside->memory, .monitor = &monitor};
+    if (is_host && context.memory > 0) context.memory = (context.memory - 1) / crew->n_workers + 1;
     while (!gcor_stop(outside)) {
         int64_t window = __atomic_fetch_add(next, 1, __ATOMIC_RELAXED);
         if (window >= end) break;
-        gcor_status status = do_window(windows, shared ? worker->session : crew->session, &context, tile, window,
-                                       worker, work, user);
+        gcor_status status;
+        do
+            status = do_window(windows, worker->session ? worker->session : crew->session, &context, tile, window,
+                               worker, work, user);
+        while (worker->session && gcor_is_of_device(status) && replace_device(windows, crew, worker, &context));
         if (status) {
             (void)gcor_fail(outside, status, "%s", context.error.message);
             break;
@@ -239,8 +284,10 @@ gcor_status gcor_for_windows(gcor_windows *windows, gcor_window_crew *crew, cons
     context->tile_pairs = 1;                              /* the current window */
     if (crew->n_workers == 1)
         take_some_windows(&all, 0, 0);
-    else
+    else if (crew->session->backend->is_host)
         gcor_for_each(crew->n_workers, crew->n_workers, take_some_windows, &all);
+    else
+        gcor_for_each_apart(crew->n_workers, crew->n_workers, take_some_windows, &all);
     context->tile_pairs = 0;
     return context->error.status;
 }

@@ -32,17 +32,18 @@ typedef struct {
     int64_t *n_obs;                                                /* n: number of observations used in each window */
 } gcor_windows;
 
-/* Per-thread data: flags of a tile's variables, weights of a window, and a session if each thread has its own
- * windows. */
+/* Per-thread data: flags of a tile's variables, weights of a window, and, if each worker has its own windows, a session
+ * of one device. */
 typedef struct {
-    gcor_session *session;
+    gcor_session *session; /* NULL: the crew's */
+    int n_lost;            /* number of devices that this worker has lost */
     unsigned char *flags;
     double *weight;
 } gcor_window_worker;
 
-/* How windows are computed: one after the other by all threads or devices, or one per thread. */
+/* How windows are computed: one after the other by all threads, one per thread, or one per device. */
 typedef struct {
-    gcor_session *session; /* the caller's */
+    gcor_session *session; /* the caller's; while the crew is open, its workers have the open devices */
     gcor_context *context; /* of the calling thread; its monitor counts windows of a tile */
     gcor_window_worker *workers;
     int n_workers; /* 1: one window after the other */

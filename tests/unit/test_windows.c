@@ -26,13 +26,14 @@ typedef struct {
     double moments[5][PAIRS];
 } fixture;
 
-static fixture *new_fixture_on(const gcor_backend *backend, int threads, const char *method) {
+static fixture *new_fixture_on_all(const gcor_backend *backend, int devices, int threads, const char *method) {
     fixture *f = calloc(1, sizeof *f);
     unit_problem *problem = calloc(1, sizeof *problem);
     unit_seed(5);
     f->data = unit_data_new(N_OBS, N_VAR, UNIT_SPOILT);
     unit_problem_of(problem, &f->data.matrix.source, NULL);
     problem->backend = backend;
+    problem->devices = devices;
     unit_call_begin(&f->call, threads);
     CHECK_INT(unit_session_open(problem, &f->session), GCOR_OK);
     free(problem);
@@ -45,6 +46,10 @@ static fixture *new_fixture_on(const gcor_backend *backend, int threads, const c
                                 .fell_back = {f->of_variable[1], f->of_window[1]},
                                 .n_obs = f->n_obs};
     return f;
+}
+
+static fixture *new_fixture_on(const gcor_backend *backend, int threads, const char *method) {
+    return new_fixture_on_all(backend, 1, threads, method);
 }
 
 static fixture *new_fixture(int threads, const char *method) {
@@ -109,6 +114,30 @@ static void windows_like_runs(void) {
     const char *methods[] = {"pearson", "kendall", "spearman", "cosine"};
     for (int m = 0; m < 4; m++)
         for (int threads = 1; threads <= 3; threads++) check_windows(threads, methods[m]);
+}
+
+/* Each device has windows of its own; those of a device that fails are done by another one. */
+static void windows_on_devices(void) {
+    enum { DEVICES = 3 };
+    for (int failing = 0; failing <= DEVICES; failing++) {
+        fixture *f = new_fixture_on_all(&unit_device, DEVICES, 4, "pearson");
+        unit_devices_reset();
+        unit_devices_now.together = DEVICES;
+        unit_devices_now.pause = 1000;
+        for (int d = 0; d < failing; d++)
+            unit_devices_now.faults[d] = (unit_fault){UNIT_MULTIPLY, 1, GCOR_DEVICE_ERROR};
+        unit_about("%d of %d devices fail", failing, DEVICES);
+        CHECK_INT(run_windows(f), GCOR_OK);
+        CHECK_INT(f->windows.job.devices_lost, failing);
+        CHECK_INT(unit_devices_now.open, DEVICES - failing); /* the session has them back */
+        unit_devices_now.together = unit_devices_now.pause = 0;
+        for (int64_t window = 0; window < N; window++) check_window(f, window);
+        gcor_session_close(f->session);
+        f->session = NULL;
+        CHECK_INT(unit_devices_now.open, 0);
+        unit_devices_reset();
+        free_fixture(f);
+    }
 }
 
 /* ---- moments ------------------------------------------------------------------------------------- */
@@ -293,6 +322,7 @@ static void an_error_is_told(void) {
 }
 
 const unit_test windows_tests[] = {{"windows like runs", windows_like_runs},
+                                   {"windows on several devices", windows_on_devices},
                                    {"moments of windows", moments_of_windows},
                                    {"moments on a device", moments_on_a_device},
                                    {"standard deviations on a device", deviations_on_a_device},
