@@ -111,12 +111,18 @@ typedef struct gcor_source gcor_source; /* source.h */
 
 typedef struct gcor_design gcor_design; /* design.h */
 
+typedef struct gcor_shuffle gcor_shuffle; /* shuffle.h */
+
 /* Selected observations of a source. */
 typedef struct {
     gcor_source *source;
     const int32_t *observed;   /* indices of the selected observations, ascending; NULL: all */
     int64_t n_obs;             /* the number of selected observations */
     const gcor_design *design; /* their weights and covariates; NULL: none */
+    /* Permutes the selected observations; NULL: none. gcor_for_columns() does so before columns are prepared. Where
+     * gcor_shuffles_prepared() (measure.h), the back end does so afterwards: every back end at the same stage, for the
+     * same bits. */
+    const gcor_shuffle *shuffle;
 } gcor_columns;
 
 /* Flags of a variable, or-ed together. */
@@ -384,6 +390,8 @@ typedef struct {
     const gcor_measure *measure;
     const gcor_design *design; /* weights, covariates and the measure's options; NULL: none. With a combination each
                                 * subject has its own */
+    const gcor_shuffle
+        *shuffle; /* of y's observations, or of x's if there is no y; without a combination. NULL: none */
     const struct gcor_combination *combination; /* combine.h: several subjects; x and y are then the first one's. NULL:
                                                  * one data set */
     int in_double;                              /* non-zero: columns and products of REAL operands are doubles */

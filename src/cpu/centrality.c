@@ -132,7 +132,8 @@ gcor_status cpu_centrality(gcor_context *context, gcor_job *job, double *vector,
     if (status) return status;
     job->n_obs_used = observations.n_obs;
     status = gcor_design_pick(context, job->design, observations.observed, observations.n_obs, &design);
-    const gcor_columns columns = {job->x, observations.observed, observations.n_obs, design};
+    const gcor_columns columns = {
+        .source = job->x, .observed = observations.observed, .n_obs = observations.n_obs, .design = design};
     if (!status) status = cpu_open(context, 0, &state);
     if (!status) status = prepare_columns(context, job, &columns, observations.common, state, &operand);
     gcor_design_free(design);

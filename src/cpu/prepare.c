@@ -5,6 +5,7 @@
 #include "../measure/coefficient.h"
 #include "../measure/mutual.h"
 #include "../measure/pair.h"
+#include "../source/shuffle.h"
 #include "../source/source.h"
 #include "knight.h"
 
@@ -66,6 +67,7 @@ static gcor_status allocate(gcor_context *context, gcor_kind kind, int64_t n_obs
 typedef struct {
     const gcor_measure *measure;
     const gcor_design *design;
+    const gcor_shuffle *shuffle; /* of prepared columns; NULL: none */
     cpu_operand *operand;
     int64_t n_obs; /* of a column that is read; the operand's may be larger */
     char *ranks;   /* ranks_bytes per thread, for ranks or for a gcor_pair */
@@ -133,7 +135,9 @@ static double prepare_real(const preparation *p, const gcor_ranks *ranks, double
     const cpu_operand *o = p->operand;
     float *out = o->columns + j * o->stride;
     for (int64_t k = o->head.n_obs; k < o->stride; k++) out[k] = 0;
-    return gcor_prepare_real(p->measure, p->design, x, p->n_obs, flags, ranks, out);
+    double norm = gcor_prepare_real(p->measure, p->design, x, p->n_obs, flags, ranks, out);
+    if (p->shuffle) gcor_shuffle_floats(p->shuffle, o->head.first + j, out, p->n_obs);
+    return norm;
 }
 
 /* Prepares column j. Returns its norm, or a number that is 0 for a constant column. *present: number of values that
@@ -179,12 +183,18 @@ static void begin_bins(cpu_operand *o) {
 
 static gcor_status prepare_columns(gcor_context *context, const gcor_columns *columns, const gcor_measure *measure,
                                    cpu_operand *o) {
+    gcor_columns read = *columns;
+    const gcor_shuffle *after = NULL;
+    if (gcor_shuffles_prepared(measure, o->head.kind, columns)) {
+        after = columns->shuffle;
+        read.shuffle = NULL;
+    }
     size_t scratch = o->head.kind == GCOR_PAIR_COMMON ? gcor_pair_bytes(measure, columns->design, columns->n_obs)
                                                       : gcor_ranks_bytes(columns->n_obs);
-    preparation p = {measure, columns->design, o, columns->n_obs, NULL, (scratch + 63) / 64 * 64};
+    preparation p = {measure, columns->design, after, o, columns->n_obs, NULL, (scratch + 63) / 64 * 64};
     p.ranks = gcor_alloc(context, context->threads, p.ranks_bytes, "columns being prepared");
     if (!p.ranks) return GCOR_NO_MEMORY;
-    gcor_status status = gcor_for_columns(context, columns, o->head.first, o->head.n_var, prepare_column, &p);
+    gcor_status status = gcor_for_columns(context, &read, o->head.first, o->head.n_var, prepare_column, &p);
     gcor_free(p.ranks);
     return status;
 }

@@ -5,6 +5,7 @@
 #include "../base/alloc.h"
 #include "../sink/combine.h"
 #include "../source/derived.h"
+#include "../source/shuffle.h"
 #include "../mask/filter.h"
 
 #include <string.h>
@@ -13,6 +14,7 @@
 typedef struct {
     gcor_pairs *pairs;
     gcor_picked x, y;
+    gcor_shuffle shuffle;
     gcor_picked *of_subjects; /* x and y of each; NULL: one subject */
     gcor_subject *subjects;
     gcor_combination combination;
@@ -78,6 +80,11 @@ static gcor_status prepare(gcor_context *context, const gcor_job *job, masked *c
     c->job.pairs = NULL;
     c->job.x = &c->x.source;
     if (job->y) c->job.y = &c->y.source;
+    if (job->shuffle) {
+        c->shuffle = *job->shuffle;
+        c->shuffle.variable = job->y ? gcor_pairs_rows(c->pairs) : gcor_pairs_cols(c->pairs);
+        c->job.shuffle = &c->shuffle;
+    }
     c->job.x_flags = c->x_flags;
     c->job.y_flags = c->y_flags;
     c->job.sink = &c->filter.sink;

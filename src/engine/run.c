@@ -73,7 +73,7 @@ static gcor_status run_work(gcor_work *work, gcor_context *context) {
 
 int gcor_is_sparse(const gcor_job *job) {
     const gcor_measure *measure = job->measure;
-    if (job->combination || job->overlap || job->pairs || job->design) return 0;
+    if (job->combination || job->overlap || job->pairs || job->design || job->shuffle) return 0;
     if (measure->kind == GCOR_REAL && (measure->angle == GCOR_OWN_WAY || !gcor_has_double(measure))) return 0;
     if (measure->kind != GCOR_REAL && measure->kind != GCOR_SIGN) return 0;
     double max = measure->kind == GCOR_SIGN ? GCOR_MAX_SPARSE_SIGNS : GCOR_MAX_SPARSE;
@@ -92,9 +92,15 @@ static gcor_status look_at_data(gcor_work *work, gcor_context *context, const gc
     gcor_status status = gcor_observations_of(context, &own, &observations);
     if (status) return status;
     status = gcor_design_pick(context, own.design, observations.observed, observations.n_obs, &design);
-    data->cols = (gcor_columns){own.x, observations.observed, observations.n_obs, design};
-    data->rows = data->cols;
-    if (own.y) data->rows.source = own.y;
+    data->cols = data->rows = (gcor_columns){.source = own.x,
+                                             .observed = observations.observed,
+                                             .n_obs = observations.n_obs,
+                                             .design = design,
+                                             .shuffle = job->shuffle};
+    if (own.y) {
+        data->rows.source = own.y;
+        data->cols.shuffle = NULL;
+    }
     job->n_obs_used += observations.n_obs;
     if (status) return status;
     status = gcor_kind_of(context, job->measure, design, observations.common, job->in_double, &data->kind);

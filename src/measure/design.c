@@ -177,9 +177,13 @@ double gcor_design_column(const gcor_design *design, int is_centred, double *x, 
     return left > NOTHING_LEFT * NOTHING_LEFT * before + ROUNDING * ROUNDING * of_largest ? left : 0;
 }
 
+void gcor_design_unit(double squares, const double *x, int64_t n, double *unit) {
+    const double inverse = squares > 0 ? 1 / sqrt(squares) : 0;
+    for (int64_t k = 0; k < n; k++) unit[k] = x[k] * inverse;
+}
+
 double gcor_design_map(const gcor_design *design, double squares, double *x, int64_t n, double *scratch) {
-    const double unit = squares > 0 ? 1 / sqrt(squares) : 0;
-    for (int64_t k = 0; k < n; k++) scratch[k] = x[k] * unit;
+    gcor_design_unit(squares, x, n, scratch);
     multiply(design, scratch, n, x);
     for (int64_t k = design->n_map; k < n; k++) x[k] = 0;
     return squares > 0 ? 1 - squares_of(x, n) : 0;

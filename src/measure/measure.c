@@ -135,6 +135,10 @@ int gcor_min_obs(const gcor_measure *measure) {
     return measure->min_obs > 0 ? measure->min_obs : 2;
 }
 
+double gcor_option_of(const gcor_measure *measure, const gcor_design *design, int k) {
+    return design && design->option ? design->option[k] : measure->options[k].value;
+}
+
 int gcor_has_double(const gcor_measure *m) {
     return m->kind == GCOR_REAL && (m->prepare_double || !m->prepare);
 }
@@ -253,9 +257,8 @@ static double *scratch_of(const gcor_ranks *ranks) {
 /* What prepare() gets beside the column. */
 static gcor_preparing prepared_with(const gcor_measure *measure, const gcor_design *design, double *option,
                                     const gcor_ranks *ranks) {
-    int n = 0;
-    for (const gcor_option *o = measure->options; o && o->name; o++, n++) option[n] = o->value;
-    return (gcor_preparing){design && design->option ? design->option : option, scratch_of(ranks), 0};
+    for (int k = 0, n = count_options(measure); k < n; k++) option[k] = gcor_option_of(measure, design, k);
+    return (gcor_preparing){option, scratch_of(ranks), 0};
 }
 
 static void note(const gcor_preparing *with, int *flags) {
@@ -298,6 +301,17 @@ double gcor_prepare_double(const gcor_measure *measure, const gcor_design *desig
     return gcor_double_dot(out, out, n);
 }
 
+double gcor_prepare_unmapped(const gcor_measure *measure, const gcor_design *design, double *x, int64_t n, int *flags,
+                             const gcor_ranks *ranks, double *out) {
+    double squares = 1;
+    memset(out, 0, (size_t)n * sizeof *out);
+    if (is_unusable(measure, n, *flags)) return 0;
+    if (measure->ranked) squares = rank_values(design, x, n, ranks);
+    if (!(squares > 0) || !is_left(measure, design, ranks, x, n, &squares)) return 0;
+    gcor_design_unit(squares, x, n, out);
+    return 1;
+}
+
 double gcor_prepare_real(const gcor_measure *measure, const gcor_design *design, double *x, int64_t n, int *flags,
                          const gcor_ranks *ranks, float *out) {
     double squares = 1, option[GCOR_MAX_OPTIONS];
@@ -321,6 +335,11 @@ double gcor_prepare_real(const gcor_measure *measure, const gcor_design *design,
     if (gcor_is_designed(design) || !gcor_exact_scores(n)) return gcor_unit(x, squares, n, out);
     for (int64_t k = 0; k < n; k++) out[k] = (float)x[k];
     return squares;
+}
+
+int gcor_shuffles_prepared(const gcor_measure *measure, gcor_kind kind, const gcor_columns *columns) {
+    return columns->shuffle && kind == GCOR_REAL && measure->angle != GCOR_OWN_WAY &&
+           !gcor_is_designed(columns->design);
 }
 
 void gcor_describe_column(const gcor_measure *measure, gcor_kind kind, int64_t present, double *norm, int *flags) {

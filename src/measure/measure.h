@@ -32,6 +32,9 @@ int64_t gcor_operand_length(const gcor_measure *measure, gcor_kind kind, int64_t
 /* Min number of observations of a coefficient. Any thread. */
 int gcor_min_obs(const gcor_measure *measure);
 
+/* Value k of the measure's options: the design's, or the default. */
+double gcor_option_of(const gcor_measure *measure, const gcor_design *design, int k);
+
 /* Explains why a measure does not accept weights or covariates, and what to use instead. A static string. */
 const char *gcor_refusal(const gcor_measure *measure);
 
@@ -75,6 +78,14 @@ double gcor_prepare_real(const gcor_measure *measure, const gcor_design *design,
 /* The same for a GCOR_DOUBLE operand. */
 double gcor_prepare_double(const gcor_measure *measure, const gcor_design *design, double *x, int64_t n, int *flags,
                            const gcor_ranks *ranks, double *out);
+
+/* The same for a column that is to be mapped (gcor_design's map), up to the map: of unit length. Returns 1, or 0. */
+double gcor_prepare_unmapped(const gcor_measure *measure, const gcor_design *design, double *x, int64_t n, int *flags,
+                             const gcor_ranks *ranks, double *out);
+
+/* True if columns->shuffle permutes the values of prepared columns: of those that a design or a measure's own way of
+ * preparing cannot make depend on the order of observations. Any thread. */
+int gcor_shuffles_prepared(const gcor_measure *measure, gcor_kind kind, const gcor_columns *columns);
 
 /* Completes a prepared column's flags, and sets its norm to -1 (missing) or NaN (infinite) if it has no
  * coefficients. present: number of values that are not missing; a *norm of 0 means that they are all equal. Any

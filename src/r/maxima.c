@@ -4,6 +4,7 @@
 #include "../base/alloc.h"
 #include "../base/elementary.h"
 #include "../source/derived.h"
+#include "../source/shuffle.h"
 #include "../sink/maximum.h"
 
 /* seed: two integers below 2^32, of R's generator. */
@@ -18,10 +19,7 @@ struct request {
     gcor_side side;
     SEXP result;
     void (*permute)(request *q, int64_t number); /* makes permutation `number` the job's data */
-    /* r_maxima() */
-    uint64_t seed;
-    gcor_columns permuted; /* y's, or x's if there is no y */
-    gcor_shuffled shuffled;
+    gcor_shuffle shuffle;                        /* r_maxima() */
     /* r_row_maxima() */
     gcor_matrix rows;  /* of both groups */
     const int *orders; /* numbers of rows: first those of the first group, once for each permutation */
@@ -40,9 +38,7 @@ static gcor_status find_largest(r_job *q, gcor_side side, SEXP result, double *l
 }
 
 static void permute_columns(request *q, int64_t number) {
-    gcor_job *job = &q->job.job;
-    q->shuffled = gcor_shuffled_source(&q->permuted, q->seed, (uint64_t)number, job->y != NULL);
-    *(job->y ? &job->y : &job->x) = &q->shuffled.source;
+    q->shuffle.number = (uint64_t)number;
 }
 
 static void permute_rows(request *q, int64_t number) {
@@ -58,8 +54,6 @@ static void permute_rows(request *q, int64_t number) {
 static gcor_status run_permutations(request *q, R_xlen_t n, double *largest) {
     gcor_context *context = &q->job.call.context;
     gcor_status status = GCOR_OK;
-    if (!q->permuted.observed)
-        q->job.job.use = GCOR_EVERYTHING; /* nothing is missing: the runs need not look for it again */
     for (R_xlen_t k = 0; k < n && !status; k++) {
         q->job.call.progress.before = (double)k / (double)n;
         q->job.call.progress.part = 1 / (double)n;
@@ -85,12 +79,13 @@ static SEXP find_maxima(request *q, R_xlen_t n) {
 
 /* Each column of x is permuted by itself, or, if there is a y, the rows of y. Returns find_maxima()'s list. */
 SEXP r_maxima(SEXP x, SEXP y, SEXP method, SEXP use, SEXP counted, SEXP side, SEXP n, SEXP seed, SEXP settings) {
-    const gcor_observations observations = r_counted(counted);
-    request q = {.side = (gcor_side)Rf_asInteger(side), .permute = permute_columns, .seed = parse_seed(seed)};
+    static uint64_t series; /* R has one thread */
+    request q = {.side = (gcor_side)Rf_asInteger(side), .permute = permute_columns};
     r_job_parse(&q.job, x, y, method, use, Rf_ScalarLogical(0), settings);
-    q.permuted = (gcor_columns){.source = q.job.job.y ? q.job.job.y : q.job.job.x,
-                                .observed = observations.observed,
-                                .n_obs = observations.n_obs};
+    q.shuffle = (gcor_shuffle){.series = ++series, .seed = parse_seed(seed), .jointly = q.job.job.y != NULL};
+    q.job.job.shuffle = &q.shuffle;
+    if (!r_counted(counted).observed)
+        q.job.job.use = GCOR_EVERYTHING; /* nothing is missing: the runs need not look for it again */
     return find_maxima(&q, (R_xlen_t)Rf_asReal(n));
 }
 
@@ -164,12 +159,13 @@ SEXP r_adjusted(SEXP p, SEXP r, SEXP maxima, SEXP side, SEXP margin, SEXP is_log
 /* For tests: returns the matrix x as permutation number `number`, from 0, of r_maxima() has it. */
 SEXP r_permute(SEXP x, SEXP seed, SEXP number, SEXP jointly) {
     gcor_matrix matrix = r_matrix(x, 0);
-    gcor_columns columns = {.source = &matrix.source, .n_obs = matrix.source.n_obs};
-    gcor_shuffled source = gcor_shuffled_source(&columns, parse_seed(seed), (uint64_t)Rf_asReal(number),
-                                                Rf_asLogical(jointly));
+    gcor_shuffle shuffle = {
+        .seed = parse_seed(seed), .number = (uint64_t)Rf_asReal(number), .jointly = Rf_asLogical(jointly)};
     gcor_context context = {.threads = 1};
-    SEXP result = PROTECT(Rf_allocMatrix(REALSXP, (int)matrix.source.n_obs, (int)matrix.source.n_var));
-    (void)source.source.read(&source.source, &context, 0, matrix.source.n_var, REAL(result));
+    int64_t n_obs = matrix.source.n_obs, n_var = matrix.source.n_var;
+    SEXP result = PROTECT(Rf_allocMatrix(REALSXP, (int)n_obs, (int)n_var));
+    (void)matrix.source.read(&matrix.source, &context, 0, n_var, REAL(result));
+    for (int64_t j = 0; j < n_var; j++) gcor_shuffle_doubles(&shuffle, j, REAL(result) + j * n_obs, n_obs);
     UNPROTECT(1);
     return result;
 }

@@ -10,7 +10,8 @@ static gcor_status sum_observed(r_job *q, const gcor_observations *counted, SEXP
     gcor_partial_sums sums = {.products = REAL(VECTOR_ELT(result, 0)), .fourth = REAL(VECTOR_ELT(result, 1))};
     if (gcor_design_pick(context, q->job.design, counted->observed, counted->n_obs, &design))
         return context->error.status;
-    gcor_columns columns = {q->job.x, counted->observed, counted->n_obs, design};
+    gcor_columns columns = {
+        .source = q->job.x, .observed = counted->observed, .n_obs = counted->n_obs, .design = design};
     gcor_status status = gcor_sum_products(context, &columns, q->job.measure, &sums);
     gcor_design_free(design);
     SET_VECTOR_ELT(result, 2, Rf_ScalarReal((double)sums.n_var));

@@ -5,6 +5,7 @@
 #include "../base/threads.h"
 #include "../base/triangle.h"
 #include "read_queue.h"
+#include "shuffle.h"
 
 #include <math.h>
 
@@ -43,6 +44,7 @@ static void work_on(const gathering *g, int thread, int64_t j, double *x) {
     const gcor_columns *columns = g->columns;
     if (columns->observed)
         for (int64_t k = 0; k < columns->n_obs; k++) x[k] = x[columns->observed[k]];
+    if (columns->shuffle) gcor_shuffle_doubles(columns->shuffle, j, x, columns->n_obs);
     g->work(g->user, thread, j, x, normalise(x, columns->n_obs));
 }
 

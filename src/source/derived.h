@@ -32,19 +32,6 @@ typedef struct {
 gcor_slice gcor_slice_source(const gcor_matrix *of, int64_t first_var, int64_t n_var, int64_t first_obs, int64_t n_obs,
                              const int32_t *observed);
 
-/* Columns whose observations are permuted, for a distribution without any correlation. `seed` and `number` select the
- * permutation, which each variable has for itself, or with `jointly` all have in common. */
-typedef struct {
-    gcor_source source; /* first */
-    gcor_source *of;
-    const int32_t *observed; /* the n_observed observations that count, among which values move; NULL: the first ones */
-    int64_t n_observed;
-    uint64_t seed, number;
-    int jointly;
-} gcor_shuffled;
-
-gcor_shuffled gcor_shuffled_source(const gcor_columns *columns, uint64_t seed, uint64_t number, int jointly);
-
 #ifdef __cplusplus
 }
 #endif

@@ -206,6 +206,8 @@ test_that("a mask has maxima of its own pairs, and a network may have no edge", 
   half <- rep(1:2, each = 20)
   net <- adjusted(gpuCorNetwork, m, p.value = 0.1, pairs = pairMask(half, same = TRUE))
   expect_gt(adjusted(gpuCorNetwork, m, p.value = 0.1)@threshold, net@threshold)
+  on_cpu <- adjusted(gpuCorNetwork, m, p.value = 0.1, pairs = pairMask(half, same = TRUE), backend = "cpu")
+  expect_identical(on_cpu@threshold, net@threshold)
   independent <- matrix(rnorm(30 * 5), 30)
   none <- adjusted(gpuCorNetwork, independent, p.value = 1 / 40)
   test <- adjusted(gpuCorTest, independent)$p.adjusted

@@ -3,6 +3,8 @@
 #include "device.h"
 #include "results.h"
 
+#include "../../src/source/shuffle.h"
+
 #include <math.h>
 #include <pthread.h>
 #include <string.h>
@@ -193,7 +195,27 @@ static void reading_is_interrupted(void) {
     free_fixture(f);
 }
 
+/* Values are permuted alike before and after they are prepared. */
+static void floats_move_like_doubles(void) {
+    enum { N_VALUES = 50 };
+    for (int64_t j = 0; j < 20; j++) {
+        const gcor_shuffle shuffle = {.series = 1, .seed = 7, .number = (uint64_t)j / 5, .jointly = j % 2 == 1};
+        double x[N_VALUES];
+        float y[N_VALUES];
+        for (int k = 0; k < N_VALUES; k++) y[k] = (float)(x[k] = k);
+        gcor_shuffle_doubles(&shuffle, j, x, N_VALUES);
+        gcor_shuffle_floats(&shuffle, j, y, N_VALUES);
+        int moved = 0;
+        for (int k = 0; k < N_VALUES; k++) {
+            CHECK_INT(y[k], x[k]);
+            moved += x[k] != k;
+        }
+        CHECK(moved > N_VALUES / 2);
+    }
+}
+
 const unit_test source_tests[] = {
+    {"floats move like doubles", floats_move_like_doubles},
     {"only the thread that called in reads, and all is as from memory", one_thread_reads},
     {"of complete rows, too", complete_rows_are_read},
     {"a read that fails ends the run with its message", reading_fails},

@@ -70,6 +70,51 @@ void cuda_release_operand(gcor_state *state, std::unique_ptr<Operand> operand);
 bool fused(const gcor_state *state, gcor_kind kind, int64_t n_obs);
 bool fused_exactly(const gcor_state *state, gcor_kind kind, int64_t n_obs);
 
+/* ---- shuffle.cu ---------------------------------------------------------------------------- */
+
+/* Permutes an operand's columns. */
+void shuffle_columns(gcor_state *state, const gcor_shuffle *shuffle, Operand &operand);
+/* Keeps columns, norms and flags as they are before a permutation, if they are not too large; copies those that an
+ * earlier run of the same series has kept, or returns false. */
+void keep_unshuffled(gcor_state *state, const gcor_shuffle *shuffle, const Operand &operand);
+bool restore_unshuffled(gcor_state *state, const gcor_shuffle *shuffle, Operand &operand);
+
+struct UnshuffledColumns {
+    struct Contents {
+        uint64_t series; /* 0: nothing */
+        int64_t first, n_var, n_obs;
+        bool operator==(const Contents &other) const {
+            return series == other.series && first == other.first && n_var == other.n_var && n_obs == other.n_obs;
+        }
+    };
+    Contents contents{};
+    bool is_used = false; /* in the current run */
+    DeviceArray<float> columns;
+    DeviceArray<double> norm;
+    DeviceArray<int> variable; /* gcor_shuffle's */
+    std::vector<double> host_norm;
+    std::vector<unsigned char> flags;
+
+    /* After a run that did not use them, columns are kept no longer. */
+    void trim() {
+        variable.trim();
+        if (!is_used) {
+            contents = {};
+            trim_all(columns, norm);
+        }
+        is_used = false;
+    }
+};
+
+/* ---- map.cu -------------------------------------------------------------------------------- */
+
+/* True if map_columns() maps the columns' design. */
+bool has_device_map(const gcor_measure *measure, const gcor_columns *columns);
+/* Maps `count` columns of unit length as variables at .. of the operand. Also writes the norm, of columns that are not
+ * all zeros. */
+void map_columns(gcor_state *state, const gcor_design *design, const double *units, int64_t count, Operand &operand,
+                 int64_t at);
+
 /* ---- rank.cu ------------------------------------------------------------------------------- */
 
 struct RankBuffers {
@@ -157,10 +202,12 @@ struct ColumnBuffers {
     PinnedArray<char> staged[2];
     Event copied[2];
     DeviceArray<double> values;
+    DeviceArray<double> map;
     RankBuffers rank;
+    UnshuffledColumns unshuffled;
     DeviceArray<int> level_counts;
     std::unique_ptr<Operand> spare[2]; /* one for each side of a tile */
-    void trim() { trim_all(staged[0], staged[1], values, rank, level_counts); }
+    void trim() { trim_all(staged[0], staged[1], values, map, rank, unshuffled, level_counts); }
 };
 
 #endif

@@ -49,12 +49,8 @@ static void allocate(Operand &o) {
     case GCOR_DOUBLE:
     case GCOR_REAL_COMMON: return o.values.reserve(n * n_var, what);
     case GCOR_RANK_COMMON:
-        o.order.reserve(n * n_var, what);
-        o.begin.reserve(n * n_var, what);
-        o.end.reserve(n * n_var, what);
-        return;
     case GCOR_PAIR_COMMON:
-        o.values.reserve(n * n_var, what);
+        if (o.head.kind == GCOR_PAIR_COMMON) o.values.reserve(n * n_var, what);
         o.order.reserve(n * n_var, what);
         o.begin.reserve(n * n_var, what);
         o.end.reserve(n * n_var, what);
@@ -196,10 +192,10 @@ static void prepare_column(void *user, int thread, int64_t j, double *x, int fla
     work->head->flags[at] = (unsigned char)flags;
 }
 
-/* Prepares all columns on the host; `out` is device memory. */
-template <class Value>
-static void prepare_on_host(gcor_state *state, const gcor_columns *columns, const gcor_measure *measure, Operand &o,
-                            PrepareColumn<Value> *prepare, Value *out) {
+/* Prepares all columns on the host, in batches as in in_batches(). */
+template <class Value, class Copy>
+static void prepare_batches(gcor_state *state, const gcor_columns *columns, const gcor_measure *measure, Operand &o,
+                            PrepareColumn<Value> *prepare, Copy copy) {
     const size_t line = 64;
     int64_t n = o.head.n_obs, n_obs = columns->n_obs;
     bool has_scratch = o.head.kind == GCOR_BINNED || gcor_needs_scratch(measure, columns->design);
@@ -210,9 +206,36 @@ static void prepare_on_host(gcor_state *state, const gcor_columns *columns, cons
                               o.head.first + at, staged,  ranks.get(),     rank_bytes};
         for_columns(state, columns, work.first, count, prepare_column<Value>, &work);
     };
-    in_batches<Value>(state, o, n, batch_of(state, o, n), fill, [&](const Value *staged, int64_t at, int64_t count) {
+    in_batches<Value>(state, o, n, batch_of(state, o, n), fill, copy);
+}
+
+/* `out` is device memory. */
+template <class Value>
+static void prepare_on_host(gcor_state *state, const gcor_columns *columns, const gcor_measure *measure, Operand &o,
+                            PrepareColumn<Value> *prepare, Value *out) {
+    const int64_t n = o.head.n_obs;
+    prepare_batches(state, columns, measure, o, prepare, [&](const Value *staged, int64_t at, int64_t count) {
         copy_to_device(out + at * n, staged, count * n, state->compute, "copying columns");
     });
+}
+
+/* Columns of zeros, which have no coefficients, keep the norm 0. */
+static void prepare_mapped(gcor_state *state, const gcor_columns *columns, const gcor_measure *measure, Operand &o) {
+    const int64_t n = o.head.n_obs, n_var = o.head.n_var, group = group_of(o, n, batch_of(state, o, n));
+    DeviceArray<double> &units = state->columns->values;
+    units.reserve(group * n, "columns being prepared");
+    prepare_batches(state, columns, measure, o, gcor_prepare_unmapped,
+                    [&](const double *staged, int64_t at, int64_t count) {
+                        int64_t before = at % group, end = at + count;
+                        copy_to_device(units.data + before * n, staged, count * n, state->compute, "copying columns");
+                        if (end % group == 0 || end == n_var)
+                            map_columns(state, columns->design, units.data, before + count, o, at - before);
+                    });
+    std::unique_ptr<double[]> norm(new double[n_var]);
+    copy_to_host(norm.get(), o.norm.data, n_var, state->compute, "copying norms");
+    wait_for_compute(state);
+    for (int64_t j = 0; j < n_var; j++)
+        if (o.head.norm[j] > 0) o.head.norm[j] = norm[j];
 }
 
 /* ---- pairs that are prepared again ------------------------------------------------------------------------ */
@@ -258,9 +281,8 @@ static void prepare_pairs(gcor_state *state, const gcor_columns *columns, const 
     });
     for (int64_t at = 0; at < n_var; at += group)
         rank_columns(state, o.values.data + at * n, std::min(group, n_var - at), o, at);
-    const double *option = columns->design ? columns->design->option : nullptr;
-    auto option_at = [&](int k) { return option ? option[k] : measure->options[k].value; };
-    o.biweight = {option_at(GCOR_BICOR_MAX_OUTLIERS), (int)option_at(GCOR_BICOR_FALLBACK), gcor_min_obs(measure)};
+    o.biweight = {gcor_option_of(measure, columns->design, GCOR_BICOR_MAX_OUTLIERS),
+                  (int)gcor_option_of(measure, columns->design, GCOR_BICOR_FALLBACK), gcor_min_obs(measure)};
 }
 
 /* ---- norms and flags -------------------------------------------------------------------------------------- */
@@ -310,28 +332,46 @@ static bool is_for_host(const gcor_columns *columns, const gcor_measure *measure
            (kind == GCOR_REAL && is_made_by_host);
 }
 
+/* Fills the operand, but for what products need beside its columns, norms and flags. */
+static void fill(gcor_state *state, const gcor_columns *columns, const gcor_measure *measure, Operand &o) {
+    const gcor_kind kind = o.head.kind;
+    const bool on_host = is_for_host(columns, measure, kind);
+    if (!on_host)
+        prepare_on_device(state, columns, measure, o);
+    else if (o.head.n_obs > 0 && kind == GCOR_PAIR_COMMON)
+        prepare_pairs(state, columns, measure, o);
+    else if (o.head.n_obs > 0 && kind == GCOR_DOUBLE)
+        prepare_on_host(state, columns, measure, o, gcor_prepare_double, o.values.data);
+    else if (o.head.n_obs > 0 && kind == GCOR_BINNED)
+        prepare_on_host(state, columns, measure, o, gcor_prepare_bins, o.codes.data);
+    else if (o.head.n_obs > 0 && has_device_map(measure, columns))
+        prepare_mapped(state, columns, measure, o);
+    else if (o.head.n_obs > 0)
+        prepare_on_host(state, columns, measure, o, gcor_prepare_real, o.columns.data);
+    describe(state, measure, columns->n_obs, o, on_host);
+}
+
+static void fill_shuffled(gcor_state *state, const gcor_columns *columns, const gcor_measure *measure, Operand &o) {
+    if (!restore_unshuffled(state, columns->shuffle, o)) {
+        gcor_columns unshuffled = *columns;
+        unshuffled.shuffle = nullptr;
+        fill(state, &unshuffled, measure, o);
+        keep_unshuffled(state, columns->shuffle, o);
+    }
+    shuffle_columns(state, columns->shuffle, o);
+}
+
 std::unique_ptr<Operand> cuda_prepare(gcor_state *state, const gcor_columns *columns, const gcor_measure *measure,
                                       gcor_kind kind, int64_t first, int64_t n_var) {
     std::unique_ptr<Operand> o = take_operand(state);
     int64_t n_obs = gcor_operand_length(measure, kind, columns->n_obs);
-    bool on_host = is_for_host(columns, measure, kind);
     o->host_norm.reset(new double[n_var]());
     o->host_flags.reset(new unsigned char[n_var]());
     o->head = {kind, first, n_var, n_obs, o->host_norm.get(), o->host_flags.get()};
     o->serial = ++state->prepared;
     o->centred = measure->angle != GCOR_AS_IS;
     allocate(*o);
-    if (!on_host)
-        prepare_on_device(state, columns, measure, *o);
-    else if (n_obs > 0 && kind == GCOR_PAIR_COMMON)
-        prepare_pairs(state, columns, measure, *o);
-    else if (n_obs > 0 && kind == GCOR_DOUBLE)
-        prepare_on_host(state, columns, measure, *o, gcor_prepare_double, o->values.data);
-    else if (n_obs > 0 && kind == GCOR_BINNED)
-        prepare_on_host(state, columns, measure, *o, gcor_prepare_bins, o->codes.data);
-    else if (n_obs > 0)
-        prepare_on_host(state, columns, measure, *o, gcor_prepare_real, o->columns.data);
-    describe(state, measure, columns->n_obs, *o, on_host);
+    (gcor_shuffles_prepared(measure, kind, columns) ? fill_shuffled : fill)(state, columns, measure, *o);
     o->length = max_length(columns->design, o->head);
     if (kind == GCOR_REAL && fused(state, kind, n_obs)) make_halves(state, *o);
     if (kind == GCOR_SIGN || kind == GCOR_SIGN_COMMON) make_bits(state, *o);

@@ -1,0 +1,49 @@
+/* Columns whose observations are permuted, for a distribution without any correlation. */
+#ifndef GPUCOR_SHUFFLE_H
+#define GPUCOR_SHUFFLE_H
+
+#include "../base/triangle.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Which permutation. Runs of the same `series` differ in nothing else, so that a back end can keep columns that it
+ * prepared before. */
+struct gcor_shuffle {
+    uint64_t series;         /* unique in the process, at least 1 */
+    uint64_t seed, number;   /* select the permutation */
+    int jointly;             /* non-zero: one for all variables; 0: each has its own */
+    const int32_t *variable; /* a run's variable j is number variable[j] for the permutation; NULL: number j */
+};
+
+/* A step of splitmix64 (Steele, Lea and Flood 2014): each seed begins a different sequence. */
+GCOR_INLINE uint64_t gcor_next_random(uint64_t *state) {
+    uint64_t z = *state += 0x9e3779b97f4a7c15u;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+}
+
+/* Returns the state from which the sequence of the run's variable j begins. */
+GCOR_INLINE uint64_t gcor_shuffle_state(const gcor_shuffle *shuffle, int64_t j) {
+    uint64_t variable = shuffle->jointly ? 0 : (uint64_t)(shuffle->variable ? shuffle->variable[j] : j);
+    uint64_t state = shuffle->seed;
+    state = gcor_next_random(&state) ^ shuffle->number;
+    state = gcor_next_random(&state) ^ variable;
+    return gcor_next_random(&state);
+}
+
+/* Returns a number from 0 to k: with which value Fisher and Yates exchange value k, from the last one to the second. */
+GCOR_INLINE int64_t gcor_shuffle_step(uint64_t *state, int64_t k) {
+    return (int64_t)((double)(gcor_next_random(state) >> 11) * 0x1p-53 * (double)(k + 1));
+}
+
+/* Permute the n values of the run's variable j. Any thread. */
+void gcor_shuffle_doubles(const gcor_shuffle *shuffle, int64_t j, double *x, int64_t n);
+void gcor_shuffle_floats(const gcor_shuffle *shuffle, int64_t j, float *x, int64_t n);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
