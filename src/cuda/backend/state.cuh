@@ -20,6 +20,7 @@ struct SinkNeeds {
     bool approx;        /* approximate values with a known error suffice at first, as from half-precision products */
     bool large_tiles;   /* tiles may be large: no value per pair is stored, and no result depends on the tile */
     bool bands = false; /* prefers values of a few rows with all columns, as they are contiguous in the result */
+    bool sums = false; /* sums exact products of REAL columns without storing them, so that their tiles may be larger */
 };
 
 /* The sinks of a session, each with the function that made it. */

@@ -1,10 +1,11 @@
-/* Sums over every pair on the device (sums over edges are computed with the network's edges). A tile's values are
- * computed first; then each warp sums cells of SUM_ROWS x 32 pairs along rows and columns and adds the sums to the
- * variables' totals. The terms are those of sink/power_sums.c in high and low parts (fixed.h) and the totals are
- * fixed-point numbers, so the sums are exact in any order. */
+/* Sums over every pair on the device (sums over edges are computed with the network's edges). One power of REAL columns
+ * is summed by the kernel that multiplies. Otherwise a tile's values are computed first; then each warp sums cells of
+ * SUM_ROWS x 32 pairs along rows and columns and adds the sums to the variables' totals. The terms are those of
+ * sink/power_sums.c in high and low parts (fixed.h) and the totals are fixed-point numbers, so the sums are exact in
+ * any order. */
 #include "totals.cuh"
 #include "../backend/lanes.cuh"
-#include "../product/kernel_sink.cuh"
+#include "../product/launch.cuh"
 #include "../../base/artanh.h"
 #include "../../sink/connectivity.h"
 
@@ -36,6 +37,18 @@ static __device__ inline double sum_rows(double (&parts)[SUM_ROWS]) {
 #pragma unroll
         for (int k = 0; k < half; k++) parts[k] = sum_exchanged(parts[k], parts[k + half], 2 * half);
     return parts[0] + __shfl_xor_sync(ALL_LANES, parts[0], 1);
+}
+
+/* gcor_power() of each base. Whole powers of all are multiplied side by side. */
+template <int N>
+static __device__ inline void raise(const double (&base)[N], double step, double (&factor)[N]) {
+    int times = gcor_is_multiplied(step) ? (int)step : 0;
+#pragma unroll
+    for (int k = 0; k < N; k++) factor[k] = step == times ? 1 : gcor_power(base[k], step - times);
+#pragma unroll 1
+    for (; times > 0; times--)
+#pragma unroll
+        for (int k = 0; k < N; k++) factor[k] *= base[k];
 }
 
 /* ---- the kernel ---------------------------------------------------------------------------------- */
@@ -109,17 +122,6 @@ struct PairSums : TileValues {
         }
     }
 
-    /* gcor_power() of each base. Whole powers of all rows are multiplied side by side. */
-    static __device__ void raise(const double (&base)[SUM_ROWS], double step, double (&factor)[SUM_ROWS]) {
-        int times = gcor_is_multiplied(step) ? (int)step : 0;
-#pragma unroll
-        for (int k = 0; k < SUM_ROWS; k++) factor[k] = gcor_power(base[k], step - times);
-#pragma unroll 1
-        for (; times > 0; times--)
-#pragma unroll
-            for (int k = 0; k < SUM_ROWS; k++) factor[k] *= base[k];
-    }
-
     __device__ void add_powers(const double (&r)[SUM_ROWS], int i, int j) const {
         double base[SUM_ROWS], power[SUM_ROWS], factor[SUM_ROWS];
 #pragma unroll
@@ -153,6 +155,117 @@ struct PairSums : TileValues {
         add_powers(r, i, j);
     }
 };
+
+/* ---- sums of products ------------------------------------------------------------------------------ */
+
+static __device__ __noinline__ float divided(double dot, double norm, double other_norm) {
+    return (float)gcor_coefficient(dot, norm, other_norm);
+}
+
+/* gcor_coefficient() in single precision, from the inverse roots of the norms: without a root and a quotient the error
+ * is less than 9 units in the last place of a double, which changes the float only next to the midpoint of two. */
+static __device__ inline float rounded_coefficient(double dot, double inverse, double other_inverse, double norm,
+                                                   double other_norm) {
+    enum { MIDDLE = 1 << 28, NEAR = 16 };
+    const double r = dot * (inverse * other_inverse);
+    const int below = (__double2loint(r) & (2 * MIDDLE - 1)) - MIDDLE;
+    if ((below > -NEAR && below < NEAR) || !(fabs(r) > 0x1p-120)) return divided(dot, norm, other_norm);
+    return (float)gcor_limit(r);
+}
+
+/* Sums of one power over exact products of REAL columns, which are not stored: each thread sums its own. */
+struct ProductSums : PlainSink {
+    static constexpr unsigned modes = modes_of(FLOAT);
+    static constexpr bool own_sums = true;
+    enum { N_ROW = floats::OWN_ROWS, N_COL = floats::OWN_COLS };
+
+    gcor_similarity similarity;
+    double power;
+    int64_t first_row; /* as in PairSums */
+    gcor_int128 *sums; /* n_var */
+
+    /* Sums over the lanes whose numbers differ in the bits from `first` to `last`. */
+    static __device__ double over_lanes(double sum, int first, int last) {
+#pragma unroll
+        for (int bit = first; bit <= last; bit *= 2) sum += __shfl_xor_sync(ALL_LANES, sum, bit);
+        return sum;
+    }
+
+    /* True if all pairs of the block have the shape. */
+    static __device__ bool is_whole(const Product &p, const WalkBlock &block) {
+        const int64_t row = block.row + floats::ROWS - 1, col = block.col + floats::COLS - 1;
+        return row < p.tile.n_row && col < p.tile.n_col && is_pair(p, block.row, col) && is_pair(p, row, block.col);
+    }
+
+    template <bool IsWhole>
+    static __device__ void find_coefficients(const Product &p, const WalkBlock &block,
+                                             const double (&dots)[N_ROW][N_COL], float (&r)[N_ROW][N_COL]) {
+        double norm[N_ROW], inverse[N_ROW];
+#pragma unroll
+        for (int i = 0; i < N_ROW; i++) {
+            const int64_t row = block.row + floats::own_row(i);
+            norm[i] = IsWhole || row < p.tile.n_row ? p.rows.norm[row] : NAN;
+            inverse[i] = rsqrt(norm[i]);
+        }
+#pragma unroll
+        for (int j = 0; j < N_COL; j++) {
+            const int64_t col = block.col + floats::own_col(j);
+            const double own = IsWhole || col < p.tile.n_col ? p.cols.norm[col] : NAN, root = rsqrt(own);
+#pragma unroll
+            for (int i = 0; i < N_ROW; i++)
+                r[i][j] = IsWhole || is_pair(p, block.row + floats::own_row(i), col)
+                              ? rounded_coefficient(dots[i][j], inverse[i], root, norm[i], own)
+                              : (float)GCOR_NO_VALUE;
+        }
+    }
+
+    __device__ void find_terms(const float (&r)[N_COL], double (&terms)[N_COL]) const {
+        double base[N_COL];
+#pragma unroll
+        for (int j = 0; j < N_COL; j++) base[j] = r[j] <= 1 ? gcor_base(similarity, r[j]) : 0;
+        raise(base, power, terms);
+#pragma unroll
+        for (int j = 0; j < N_COL; j++) terms[j] = r[j] <= 1 ? terms[j] : 0;
+    }
+
+    /* A row of a warp's pairs is in four lanes, a column in eight: a lane adds one row's sum and one column's. */
+    __device__ void deliver_own(const Product &p, const WalkBlock &block, const double (&dots)[N_ROW][N_COL]) const {
+        const int lane = threadIdx.x % 32;
+        float r[N_ROW][N_COL];
+        double col_high[N_COL] = {}, col_low[N_COL] = {}, terms[N_COL];
+        double high_of_row = 0, low_of_row = 0, high_of_col = 0, low_of_col = 0;
+        if (is_whole(p, block))
+            find_coefficients<true>(p, block, dots, r);
+        else
+            find_coefficients<false>(p, block, dots, r);
+#pragma unroll
+        for (int i = 0; i < N_ROW; i++) {
+            double row_high = 0, row_low = 0;
+            find_terms(r[i], terms);
+#pragma unroll
+            for (int j = 0; j < N_COL; j++) {
+                double high = gcor_high_part(terms[j]), low = gcor_low_part(terms[j], high);
+                row_high += high;
+                row_low += low;
+                col_high[j] += high;
+                col_low[j] += low;
+            }
+            row_high = over_lanes(row_high, 1, 2);
+            row_low = over_lanes(row_low, 1, 2);
+            if (lane % 4 == i) high_of_row = row_high, low_of_row = row_low;
+        }
+#pragma unroll
+        for (int j = 0; j < N_COL; j++) {
+            double high = over_lanes(col_high[j], 4, 16), low = over_lanes(col_low[j], 4, 16);
+            if (lane / 4 == j) high_of_col = high, low_of_col = low;
+        }
+        const int64_t row = block.row + floats::own_row(lane % 4), col = block.col + floats::own_col(lane / 4);
+        if (row < p.tile.n_row) add_fixed(sums + first_row + row, gcor_fixed(high_of_row, low_of_row));
+        if (col < p.tile.n_col) add_fixed(sums + p.tile.col + col, gcor_fixed(high_of_col, low_of_col));
+    }
+};
+
+/* ---- sums of stored values ---------------------------------------------------------------------------- */
 
 /* Sums a tile, one warp per cell. Consecutive cells have different rows and different columns, as additions to the same
  * total wait for each other. */
@@ -191,20 +304,38 @@ class DeviceConnectivity : public DeviceSink {
 
     gcor_connectivity *connectivity() const { return (gcor_connectivity *)state->sink; }
     int64_t n_sum() const { return gcor_count_sums(&connectivity()->rule); }
+    /* True if products of REAL columns are summed by the kernel that multiplies. */
+    bool sums_products() const {
+        const gcor_sums_rule &rule = connectivity()->rule;
+        return rule.n_power == 1 && !rule.maps && !rule.histogram;
+    }
 };
 
 SinkNeeds DeviceConnectivity::begin() {
     bins.used = totals.used = false;
-    return {false, false};
+    SinkNeeds needs{false, false};
+    needs.sums = sums_products();
+    return needs;
 }
 
 void DeviceConnectivity::multiply(const Operand &rows, const Operand &cols, const gcor_tile &tile) {
     const gcor_connectivity *c = connectivity();
+    gcor_int128 *to = totals.on_device(state, n_sum() * c->n_var, "sums over pairs");
+    const int64_t first_row = gcor_first_row(state->sink) + tile.row;
+    if (rows.head.kind == GCOR_REAL && sums_products()) {
+        ProductSums sums;
+        sums.similarity = c->rule.similarity;
+        sums.power = c->rule.steps[0];
+        sums.first_row = first_row;
+        sums.sums = to;
+        Product product = exact_product_of(state, rows, cols, tile);
+        return launch_sink(state, product, sums);
+    }
     PairSums sums{values_in_place(state, rows, cols, tile),
                   c->rule,
                   c->n_var,
-                  gcor_first_row(state->sink) + tile.row,
-                  totals.on_device(state, n_sum() * c->n_var, "sums over pairs"),
+                  first_row,
+                  to,
                   c->rule.histogram ? bins_on_device(state, bins) : nullptr};
     size_t shared = sums.bins ? GCOR_BINS * sizeof(unsigned) : 0;
     sum_pairs<<<SUM_BLOCKS * state->processors, SUM_THREADS, shared, state->compute.handle>>>(sums);
