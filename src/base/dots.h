@@ -8,7 +8,7 @@
 
 enum { GCOR_DOTS = 4, GCOR_DOT_LANES = 8 };
 
-/* Longer than the vectors of most processors, for which compilers split it. */
+/* Compilers split it on processors with shorter vectors. */
 typedef double gcor_dot_lanes
     __attribute__((vector_size(GCOR_DOT_LANES * sizeof(double)), aligned(sizeof(double)), may_alias));
 

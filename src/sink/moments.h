@@ -26,8 +26,9 @@ typedef struct {
  * gcor_moments_free(), also after an error. */
 gcor_status gcor_moments_new(gcor_context *context, int64_t capacity, int has_deviation, gcor_moments *moments);
 void gcor_moments_free(gcor_moments *moments);
-/* Starts n numbers, at most `capacity`, without values. gcor_moments_expect(): only when values come to the sink. */
+/* Starts n numbers, at most `capacity`, without values. */
 void gcor_moments_begin(gcor_moments *moments, gcor_context *context, int64_t n);
+/* Announces n numbers, at most `capacity`, which a device may keep; otherwise gcor_moments_begin() follows. */
 void gcor_moments_expect(gcor_moments *moments, int64_t n);
 
 /* Adds `times` values to each number: `values` has `times` rows of n, in order. A value that is not at most 1 is

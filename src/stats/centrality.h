@@ -6,8 +6,8 @@
 #include "upper.h"
 
 /* Sets vector[n] to the centrality of the variables of a matrix (leading.h), scaled so that the largest is 1; a matrix
- * of zeros has zeros. *error: the residual's length as a fraction of the eigenvalue, at most 1e-12 if the iteration has
- * converged. */
+ * of zeros has zeros. *error: the length of matrix * vector - eigenvalue * vector as a fraction of the eigenvalue, at
+ * most 1e-12 if the iteration has converged. */
 gcor_status gcor_centrality(gcor_context *context, int64_t n, gcor_times *times, const void *matrix, double *vector,
                             double *error);
 
