@@ -47,6 +47,12 @@ for (method in c("pearson", "kendall", "spearman")) {
 same(gpuCorNetwork, holes, y = distinct, threshold = 0.2, method = "cosine", use = "pairwise.complete.obs")
 same(gpuCorNetwork, ties, threshold = 0.1, method = "distance") # operands are longer than columns
 same(gpuCorNetwork, distinct, density = 0.05, partial = TRUE)
+for (power in c(2.5, 6)) same(gpuConnectivity, distinct, power = power) # summed by the kernel that multiplies
+largest <- lapply(c("cpu", "cuda"), function(backend) { # of permuted columns
+  set.seed(1)
+  gpuCorTest(distinct, adjust = "maxT", n_perm = 3, backend = backend)$p.adjusted
+})
+stopifnot(identical(largest[[1]], largest[[2]]))
 same(gpuCorNetwork, distinct, density = 0.05, normalize = "clr")
 same(gpuCorNetwork, ties, threshold = 0.1, method = "mi") # level bitsets
 same(gpuCorNetwork, ties, y = distinct[, 1:20], threshold = 0.1, method = "mi")

@@ -31,16 +31,20 @@ rows <- list(
   "net-pearson-voxels" = row("network", "pearson", 1561152, 1200),
   "net-kendall-half" = row("network", "kendall", 780576, 1200),
   "net-kendall-voxels" = row("network", "kendall", 1561152, 1200, only = most, by_name = TRUE),
-  "sums-pearson" = row("sums", "pearson", 60000, 200)
+  "sums-pearson" = row("sums", "pearson", 60000, 200),
+  "windows-pearson" = row("windows", "pearson", 40000, 165)
 )
 has_ties <- function(row) FALSE
 DENSITY <- 0.001
+WIDTH <- 30 # of a window
 
 call_with <- function(row, x, devices) {
   switch(row$kind,
     dist = gpuCor(x, method = row$method, devices = devices),
     network = gpuCorNetwork(x, density = DENSITY, method = row$method, devices = devices),
-    sums = gpuConnectivity(x, threshold = 0.5, power = 6, method = row$method, devices = devices)
+    sums = gpuConnectivity(x, threshold = 0.5, power = 6, method = row$method, devices = devices),
+    windows = gpuCorWindows(x, WIDTH, output = "connectivity", density = DENSITY, method = row$method,
+                            devices = devices)
   )
 }
 
@@ -69,6 +73,7 @@ same_bytes <- function(a, b) {
 
 # The floor for a number of GPUs: products and transfers are divided.
 floor_of <- function(row, pairs, edges, rates, gpus) {
+  if (row$kind == "windows") return(2 * pairs * WIDTH * (row$n_obs - WIDTH + 1) / rates$half / gpus)
   if (row$kind == "sums") return(2 * pairs * row$n_obs / rates$float / gpus)
   terms <- floor_terms(row, pairs, edges, rates)
   terms[c("products", "wire")] <- terms[c("products", "wire")] / gpus
