@@ -285,7 +285,7 @@ centred_columns <- function(z, root, centred) {
   z
 }
 
-# As apply(abs(z), 2, max, 0), faster for many columns.
+# Returns the largest magnitude in each column, as apply(abs(z), 2, max, 0), but faster.
 column_sizes <- function(z) {
   if (!nrow(z)) return(numeric(ncol(z)))
   size <- t(abs(z))

@@ -81,8 +81,8 @@ PARTIAL_RANK <- 1e-12
 # inverse P has the largest eigenvalue m, so that I - P / m = Z'Z, where Z = diag(root((1 - 1 / (m e)) / d)) u'X. The
 # coefficient is z_i . z_j over the root of (1 - |z_i|^2) (1 - |z_j|^2). Errors of single precision are relative to
 # the lengths of z over that root, which are at most 1 if |z|^2 is at most 1/2. It is at most the largest element of
-# that diagonal squared, and at most 1 - 1 / m, as the diagonal of P is at least 1. Z may be rotated: as a triangular
-# matrix, half of the map is zero.
+# that diagonal squared, and at most 1 - 1 / m, as the diagonal of P is at least 1. A rotation of Z keeps its products,
+# so that the map can be triangular, half of it zeros.
 partial_map <- function(sums, shrinkage) {
   n <- length(sums$fourth)
   found <- eigen(matrix(sums$products, n), symmetric = TRUE)

@@ -119,9 +119,8 @@ typedef struct {
     const int32_t *observed;   /* indices of the selected observations, ascending; NULL: all */
     int64_t n_obs;             /* the number of selected observations */
     const gcor_design *design; /* their weights and covariates; NULL: none */
-    /* Permutes the selected observations; NULL: none. gcor_for_columns() does so before columns are prepared. Where
-     * gcor_shuffles_prepared() (measure.h), the back end does so afterwards: every back end at the same stage, for the
-     * same bits. */
+    /* Permutes the selected observations; NULL: none. gcor_for_columns() permutes columns before they are prepared. If
+     * gcor_shuffles_prepared() (measure.h), the back end permutes prepared columns instead. */
     const gcor_shuffle *shuffle;
 } gcor_columns;
 
@@ -388,10 +387,10 @@ typedef struct gcor_pair_rule gcor_pair_rule; /* pairs.h */
 typedef struct {
     gcor_source *x, *y; /* y NULL: x against itself */
     const gcor_measure *measure;
-    const gcor_design *design; /* weights, covariates and the measure's options; NULL: none. With a combination each
-                                * subject has its own */
-    const gcor_shuffle
-        *shuffle; /* of y's observations, or of x's if there is no y; without a combination. NULL: none */
+    const gcor_design *design;   /* weights, covariates and the measure's options; NULL: none. With a combination each
+                                  * subject has its own */
+    const gcor_shuffle *shuffle; /* permutes y's observations, or x's if y is NULL; NULL: none. Not with a
+                                  * combination */
     const struct gcor_combination *combination; /* combine.h: several subjects; x and y are then the first one's. NULL:
                                                  * one data set */
     int in_double;                              /* non-zero: columns and products of REAL operands are doubles */

@@ -37,7 +37,7 @@ static void *take_steps(void *argument) {
 
 /* Starting a thread takes about 20 us, little compared to a tile. No threads are kept between calls, so that a child
  * of fork() misses none. */
-void gcor_for_each_apart(int threads, int64_t n, void (*body)(void *, int, int64_t), void *argument) {
+void gcor_for_each_pthread(int threads, int64_t n, void (*body)(void *, int, int64_t), void *argument) {
     loop all = {n, 0, body, argument};
     loop_member own = {.of = &all}, *others = NULL;
     int wanted = threads < n ? threads - 1 : (int)n - 1, started = 0;
@@ -65,7 +65,7 @@ int gcor_processors(void) {
 #else
 
 void gcor_for_each(int threads, int64_t n, void (*body)(void *, int, int64_t), void *argument) {
-    gcor_for_each_apart(threads, n, body, argument);
+    gcor_for_each_pthread(threads, n, body, argument);
 }
 
 int gcor_processors(void) {

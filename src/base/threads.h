@@ -27,8 +27,8 @@ extern "C" {
  * Uses fewer threads if the system allows no more. Calls may be nested if the inner one has one thread. */
 void gcor_for_each(int threads, int64_t n, void (*body)(void *argument, int thread, int64_t k), void *argument);
 
-/* The same on POSIX threads, each of which may start threads of its own: OpenMP starts none within another's. */
-void gcor_for_each_apart(int threads, int64_t n, void (*body)(void *argument, int thread, int64_t k), void *argument);
+/* As gcor_for_each(), on POSIX threads, each of which may start an OpenMP team of its own. */
+void gcor_for_each_pthread(int threads, int64_t n, void (*body)(void *argument, int thread, int64_t k), void *argument);
 
 /* Number of processors that this process may run on. */
 int gcor_processors(void);

@@ -135,8 +135,8 @@ static void cuda_tile_size(const gcor_state *state, gcor_kind kind, int64_t n_ob
     if (has_bands(state, kind, n_obs)) return band_size(state, kind, n_row, n_col);
     if (state->needs.large_tiles && fused(state, kind, n_obs))
         return network_tile_size(state, kind, n_obs, n_row, n_col);
+    *n_col = TILE_COLS;
     bool sums = state->needs.sums && kind == GCOR_REAL;
-    *n_col = sums ? SUMMED_COLS : TILE_COLS;
     bool sets = kind == GCOR_SIGN && !fused_exactly(state, kind, n_obs);
     if (sets) *n_col = SETS_SIDE;
     while (*n_col > TILE_COLS_MIN && 2 * *n_col * cuda_column_bytes(state, kind, n_obs) > OPERAND_BYTES) *n_col /= 2;

@@ -14,14 +14,26 @@
  * time; windows with fewer than FEW_PAIRS are too small for two threads. */
 enum { MAX_PAIRS = 1 << 22, FEW_PAIRS = 1 << 14 };
 
+/* Min number of multiplications for several devices, as opening one takes a second. */
+static const double STEPS_OF_DEVICES = 0x1p38;
+
 /* ---- workers --------------------------------------------------------------------------------- */
 
-static int count_workers(const gcor_session *session, const gcor_context *context, int64_t pairs, int64_t at_a_time) {
+/* Each device has windows of its own, if there is enough work and a window for each. OpenMP aborts if the system does
+ * not allow the threads. */
+static int count_devices(const gcor_session *session, const gcor_context *context, const gcor_windows *windows,
+                         int64_t pairs, int64_t at_a_time) {
+    const int n = session->n_devices, n_threads = context->threads + n;
+    const double steps = (double)pairs * (double)at_a_time * (double)windows->width;
+    if (n < 2 || at_a_time < n) return 1;
+    if (steps < (session->shared_steps > 0 ? session->shared_steps : STEPS_OF_DEVICES)) return 1;
+    return gcor_spare_threads(n_threads) < n_threads ? 1 : n;
+}
+
+static int count_workers(const gcor_session *session, const gcor_context *context, const gcor_windows *windows,
+                         int64_t pairs, int64_t at_a_time) {
     int64_t threads = context->threads;
-    if (!session->backend->is_host) {
-        int n = (int)gcor_min(session->n_devices, at_a_time), wanted = context->threads + n;
-        return n > 1 && gcor_spare_threads(wanted) < wanted ? 1 : n;
-    }
+    if (!session->backend->is_host) return count_devices(session, context, windows, pairs, at_a_time);
     if (pairs > MAX_PAIRS || (at_a_time < threads && pairs >= FEW_PAIRS)) return 1;
     return (int)gcor_min(threads, at_a_time);
 }
@@ -74,7 +86,7 @@ static gcor_status check_taper(const gcor_windows *windows, gcor_context *contex
 
 gcor_status gcor_window_crew_open(gcor_window_crew *crew, gcor_session *session, gcor_context *context,
                                   const gcor_windows *windows, int64_t pairs, int64_t at_a_time) {
-    int n = count_workers(session, context, pairs, at_a_time);
+    int n = count_workers(session, context, windows, pairs, at_a_time);
     *crew = (gcor_window_crew){.session = session, .context = context};
     gcor_status status = check_taper(windows, context);
     if (status) return status;
@@ -183,13 +195,14 @@ static int is_diagonal(const gcor_tile *tile) {
     return tile->row == tile->col;
 }
 
-/* The windows' job tells of the first device that was lost. */
-static void note_lost(gcor_windows *windows, int n, const gcor_error *error) {
-    if (n > 0 && __atomic_fetch_add(&windows->job.devices_lost, n, __ATOMIC_RELAXED) == 0) windows->job.lost = *error;
+/* The crew keeps the first device's error. */
+static void note_lost(gcor_window_crew *crew, int n, const gcor_error *error) {
+    if (n > 0 && __atomic_fetch_add(&crew->devices_lost, n, __ATOMIC_RELAXED) == 0) crew->lost = *error;
 }
 
-static gcor_status do_window(gcor_windows *windows, gcor_session *session, gcor_context *context, const gcor_tile *tile,
-                             int64_t window, const gcor_window_worker *worker, gcor_window_work work, void *user) {
+static gcor_status do_window(gcor_windows *windows, gcor_window_crew *crew, const gcor_window_worker *worker,
+                             gcor_context *context, const gcor_tile *tile, int64_t window, gcor_window_work work,
+                             void *user) {
     window_rows rows;
     unsigned char *flags = worker->flags;
     gcor_status status = find_rows(windows, context, window, &rows);
@@ -207,8 +220,8 @@ static gcor_status do_window(gcor_windows *windows, gcor_session *session, gcor_
     job.y_flags = flags + tile->n_col;
     job.devices_lost = 0;
     memset(flags, 0, (size_t)(tile->n_col + tile->n_row));
-    status = work(user, session, context, &job, window);
-    note_lost(windows, job.devices_lost, &job.lost);
+    status = work(user, worker->session ? worker->session : crew->session, context, &job, window);
+    note_lost(crew, job.devices_lost, &job.lost);
     if (status) return status;
     windows->n_obs[window] = job.n_obs_used;
     if (is_diagonal(tile)) note_flags(windows, window, tile, flags);
@@ -225,10 +238,9 @@ static int ask_outside(void *user, double fraction) {
 }
 
 /* A worker whose device has failed continues with the next one, unless it has lost them all. */
-static int replace_device(gcor_windows *windows, gcor_window_crew *crew, gcor_window_worker *worker,
-                          gcor_context *context) {
+static int replace_device(gcor_window_crew *crew, gcor_window_worker *worker, gcor_context *context) {
     if (worker->n_lost + 1 >= crew->session->n_devices) return 0;
-    note_lost(windows, 1, &context->error);
+    note_lost(crew, 1, &context->error);
     context->error = (gcor_error){0};
     gcor_session_close(worker->session);
     worker->session = NULL;
@@ -249,10 +261,8 @@ static void take_windows(gcor_windows *windows, gcor_window_crew *crew, int thre
         int64_t window = __atomic_fetch_add(next, 1, __ATOMIC_RELAXED);
         if (window >= end) break;
         gcor_status status;
-        do
-            status = do_window(windows, worker->session ? worker->session : crew->session, &context, tile, window,
-                               worker, work, user);
-        while (worker->session && gcor_is_of_device(status) && replace_device(windows, crew, worker, &context));
+        do status = do_window(windows, crew, worker, &context, tile, window, work, user);
+        while (worker->session && gcor_is_of_device(status) && replace_device(crew, worker, &context));
         if (status) {
             (void)gcor_fail(outside, status, "%s", context.error.message);
             break;
@@ -287,7 +297,10 @@ gcor_status gcor_for_windows(gcor_windows *windows, gcor_window_crew *crew, cons
     else if (crew->session->backend->is_host)
         gcor_for_each(crew->n_workers, crew->n_workers, take_some_windows, &all);
     else
-        gcor_for_each_apart(crew->n_workers, crew->n_workers, take_some_windows, &all);
+        gcor_for_each_pthread(crew->n_workers, crew->n_workers, take_some_windows, &all);
     context->tile_pairs = 0;
+    if (windows->job.devices_lost == 0) windows->job.lost = crew->lost;
+    windows->job.devices_lost += crew->devices_lost;
+    crew->devices_lost = 0;
     return context->error.status;
 }

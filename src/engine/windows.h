@@ -41,12 +41,14 @@ typedef struct {
     double *weight;
 } gcor_window_worker;
 
-/* How windows are computed: one after the other by all threads, one per thread, or one per device. */
+/* How windows are computed: one after the other by all threads or devices, one per thread, or one per device. */
 typedef struct {
     gcor_session *session; /* the caller's; while the crew is open, its workers have the open devices */
     gcor_context *context; /* of the calling thread; its monitor counts windows of a tile */
     gcor_window_worker *workers;
     int n_workers; /* 1: one window after the other */
+    int devices_lost;
+    gcor_error lost; /* of the first of these */
 } gcor_window_crew;
 
 /* Opens a crew for windows of `pairs` pairs each, at most at_a_time of them at once. The caller frees it with

@@ -26,9 +26,9 @@ struct gcor_design {
     const double *raw;
     int64_t n_raw, n_ranked;
     /* For partial correlations given all other variables (stats/partial.h): n_map columns of n_rows values, at most as
-     * many as there are observations in use; column q is zero in the first q of these. A column that is adjusted as
-     * above and scaled to unit length is replaced by its products with them; its norm is 1 less the sum of their
-     * squares. n_map 0: not replaced. */
+     * many as there are observations in use; column q is zero in the first q observations in use. A column that is
+     * adjusted as above and scaled to unit length is replaced by its products with them; its norm is 1 less the sum of
+     * their squares. n_map 0: not replaced. */
     const double *map;
     int64_t n_map;
     const double *option; /* values of the measure's options, in the order of its row; NULL: defaults */
@@ -50,10 +50,10 @@ int gcor_is_designed(const gcor_design *design);
  * Returns the sum of squares of the result; 0 if only rounding errors are left. Any thread. */
 double gcor_design_column(const gcor_design *design, int is_centred, double *x, int64_t n, double *scratch);
 
-/* Scales x, what gcor_design_column() left with that sum of squares, to unit length. Any thread. */
+/* Scales x, a result of gcor_design_column() with that sum of squares, to unit length. Any thread. */
 void gcor_design_unit(double squares, const double *x, int64_t n, double *unit);
-/* Replaces x, of that sum of squares, scaled so, by its n_map products, and the rest of its n values by zeros. scratch:
- * n doubles. Returns the norm, 0 if squares is. Any thread. */
+/* Scales x as gcor_design_unit() does and replaces it by its n_map products with the map, and the rest of its n values
+ * by zeros. scratch: n doubles. Returns the norm; 0 if squares is 0. Any thread. */
 double gcor_design_map(const gcor_design *design, double squares, double *x, int64_t n, double *scratch);
 
 #ifdef __cplusplus

@@ -79,12 +79,13 @@ double gcor_prepare_real(const gcor_measure *measure, const gcor_design *design,
 double gcor_prepare_double(const gcor_measure *measure, const gcor_design *design, double *x, int64_t n, int *flags,
                            const gcor_ranks *ranks, double *out);
 
-/* The same for a column that is to be mapped (gcor_design's map), up to the map: of unit length. Returns 1, or 0. */
+/* Writes the adjusted column, scaled to unit length, that the design's map multiplies. Returns 1, or 0 and zeros if it
+ * has no coefficients. */
 double gcor_prepare_unmapped(const gcor_measure *measure, const gcor_design *design, double *x, int64_t n, int *flags,
                              const gcor_ranks *ranks, double *out);
 
-/* True if columns->shuffle permutes the values of prepared columns: of those that a design or a measure's own way of
- * preparing cannot make depend on the order of observations. Any thread. */
+/* True if the back end permutes prepared columns (columns->shuffle): REAL columns without a design, whose values do not
+ * depend on the order of observations. Any thread. */
 int gcor_shuffles_prepared(const gcor_measure *measure, gcor_kind kind, const gcor_columns *columns);
 
 /* Completes a prepared column's flags, and sets its norm to -1 (missing) or NaN (infinite) if it has no

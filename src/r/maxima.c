@@ -98,6 +98,7 @@ SEXP r_row_maxima(SEXP x, SEXP method, SEXP use, SEXP side, SEXP rows, SEXP orde
     q.rows = r_matrix(rows, 0);
     for (int g = 0; g < 2; g++) q.groups[g] = q.job.combination.subjects[g];
     q.job.combination.subjects = q.groups;
+    q.job.job.use = GCOR_EVERYTHING; /* nothing is missing: the runs need not look for it again */
     return find_maxima(&q, Rf_xlength(orders) / (R_xlen_t)q.rows.source.n_obs);
 }
 

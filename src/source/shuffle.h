@@ -1,4 +1,4 @@
-/* Columns whose observations are permuted, for a distribution without any correlation. */
+/* Permutes the observations of columns, for a null distribution. */
 #ifndef GPUCOR_SHUFFLE_H
 #define GPUCOR_SHUFFLE_H
 
@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-/* Which permutation. Runs of the same `series` differ in nothing else, so that a back end can keep columns that it
+/* Selects a permutation. Runs of the same `series` differ in nothing else, so that a back end can keep columns that it
  * prepared before. */
 struct gcor_shuffle {
     uint64_t series;         /* unique in the process, at least 1 */
@@ -34,7 +34,7 @@ GCOR_INLINE uint64_t gcor_shuffle_state(const gcor_shuffle *shuffle, int64_t j) 
     return gcor_next_random(&state);
 }
 
-/* Returns a number from 0 to k: with which value Fisher and Yates exchange value k, from the last one to the second. */
+/* Returns the index, from 0 to k, of the value that a Fisher-Yates shuffle swaps with value k, for k from n-1 to 1. */
 GCOR_INLINE int64_t gcor_shuffle_step(uint64_t *state, int64_t k) {
     return (int64_t)((double)(gcor_next_random(state) >> 11) * 0x1p-53 * (double)(k + 1));
 }

@@ -69,7 +69,7 @@ static double fourth_powers(const double *x) {
 
 static void multiply_batches(const gcor_context *context, const batches *b, int64_t used) {
     const int64_t n = b->columns->n_obs, blocks = (n + BLOCK - 1) / BLOCK;
-    const int chunk = used < context->threads ? 1 : (int)blocks;
+    const int chunk = used < context->threads ? 1 : (int)gcor_max(1, blocks);
     (void)chunk; /* without OpenMP */
 #pragma omp parallel for num_threads(context->threads) schedule(dynamic, chunk)
     for (int64_t k = 0; k < used * blocks; k++) {

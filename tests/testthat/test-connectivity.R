@@ -291,6 +291,28 @@ test_that("the histogram has as many bins as asked for, closed to the left", {
 
 # ---- special data
 
+# One power of Pearson's or Spearman's coefficients is summed by the kernel that multiplies, several are summed later.
+for (backend in backends()) test_that(paste(backend, "one power has the sums that it has among several"), {
+  x <- with_constants(normal(20, 300))
+  x[3, 5] <- NA
+  x[, 9] <- x[, 8]
+  y <- normal(20, 130, seed = 5)
+  for (method in c("pearson", "spearman")) for (type in c("unsigned", "signed", "signed hybrid")) {
+    for (other in list(NULL, y)) {
+      soft <- function(power, backend) {
+        suppressWarnings(gpuConnectivity(x, y = other, power = power, type = type, method = method,
+                                         backend = backend))$soft
+      }
+      all <- soft(c(0.5, 2.5, 6), backend)
+      for (k in 1:3) {
+        one <- soft(c(0.5, 2.5, 6)[k], backend)
+        expect_equal(one[, 1], all[, k], tolerance = 1e-13)
+        expect_identical(one, soft(c(0.5, 2.5, 6)[k], "cpu"))
+      }
+    }
+  }
+})
+
 test_that("constants and missing values count nowhere", {
   for (backend in backends()) for (method in all_methods) {
     x <- with_constants(normal(20, 12))

@@ -54,8 +54,8 @@ typedef enum {
 typedef enum {
     GCOR_OWN_WAY, /* defined by prepare(), which gets centred residuals if there are covariates */
     GCOR_CENTRED, /* the cosine of the angle between centred columns (or ranks); with weights, means and products are
-                     weighted, and prepare() is not called */
-    GCOR_AS_IS    /* the cosine of the angle between columns that are not centred; covariates have no intercept */
+                     weighted, and prepare() is not called. prepare() does not depend on the order of observations */
+    GCOR_AS_IS    /* the same of columns that are not centred; covariates have no intercept */
 } gcor_angle;
 
 /* Optional inputs that a measure accepts; or-ed together. */

@@ -11,11 +11,7 @@ enum {
     TILE_ROWS = 1024,
     TILE_COLS = 4096,
     TILE_COLS_MIN = 256, /* for very long columns */
-
-    /* A tile of exact products that are summed without being stored: large enough for dozens of blocks on each
-     * multiprocessor, of which some multiply while others sum. */
-    SUMMED_ROWS = 4096,
-    SUMMED_COLS = 16384,
+    SUMMED_ROWS = 4096,  /* where exact products are summed without being stored: fewer launches */
 
     /* A tile of which only edges or counts leave the GPU: launching and reading the counts takes some 20 us, a tile
      * of 128 observations two milliseconds. With 17 bits for the column and 15 for the row, a pair's index in the
@@ -161,7 +157,7 @@ enum {
 static const size_t KEPT_BYTES = (size_t)64 << 20, MIN_BYTES = (size_t)64 << 10;
 
 /* Max size of columns that are kept from one permutation to the next, as preparing them again takes longer than the
- * products: 60,000 of 1,000 observations. */
+ * products: 60,000 of 1,000 observations. The next run that does not need them frees them. */
 static const size_t UNSHUFFLED_BYTES = (size_t)256 << 20;
 
 /* Seconds for which a GPU's free memory is not queried again: the query takes longer than a small run. */

@@ -1,12 +1,12 @@
-/* Maps columns for partial correlations given all other variables (measure/design.h) on the device, which is many times
- * the arithmetic of preparing them otherwise. Sums have the order of gcor_design_map(), so that operands have the same
- * bits. */
+/* Maps columns for partial correlations given all other variables (measure/design.h) on the device: the map takes many
+ * times the arithmetic of the rest of preparing a column. Sums have the order of gcor_design_map(), so that operands
+ * have the same bits. */
 #include "operand.cuh"
 #include "../backend/lanes.cuh"
 #include "../../base/dots.h"
 #include "../../measure/design.h"
 
-/* A block maps MAP_COLS columns, which share the loads of the map. MAP_OBS: the longest that fit in shared memory. */
+/* A block maps MAP_COLS columns, which share the loads of the map. MAP_OBS: max observations, for shared memory. */
 enum { MAP_THREADS = 128, MAP_COLS = 4, MAP_OBS = 1024, SQUARE_LANES = 4 };
 
 bool has_device_map(const gcor_measure *measure, const gcor_columns *columns) {

@@ -74,9 +74,10 @@ bool fused_exactly(const gcor_state *state, gcor_kind kind, int64_t n_obs);
 
 /* Permutes an operand's columns. */
 void shuffle_columns(gcor_state *state, const gcor_shuffle *shuffle, Operand &operand);
-/* Keeps columns, norms and flags as they are before a permutation, if they are not too large; copies those that an
- * earlier run of the same series has kept, or returns false. */
-void keep_unshuffled(gcor_state *state, const gcor_shuffle *shuffle, const Operand &operand);
+/* Keeps columns, norms and flags as they are before a permutation, if the operand has all variables and is not too
+ * large. */
+void keep_unshuffled(gcor_state *state, const gcor_columns *columns, const Operand &operand);
+/* Copies those that an earlier run of the same series has kept; returns false if there are none. */
 bool restore_unshuffled(gcor_state *state, const gcor_shuffle *shuffle, Operand &operand);
 
 struct UnshuffledColumns {
@@ -110,8 +111,8 @@ struct UnshuffledColumns {
 
 /* True if map_columns() maps the columns' design. */
 bool has_device_map(const gcor_measure *measure, const gcor_columns *columns);
-/* Maps `count` columns of unit length as variables at .. of the operand. Also writes the norm, of columns that are not
- * all zeros. */
+/* Maps `count` columns of unit length as variables at .. of the operand. Also writes their norms; a column of zeros
+ * gets the norm 1, which the caller replaces. */
 void map_columns(gcor_state *state, const gcor_design *design, const double *units, int64_t count, Operand &operand,
                  int64_t at);
 

@@ -332,7 +332,7 @@ static bool is_for_host(const gcor_columns *columns, const gcor_measure *measure
            (kind == GCOR_REAL && is_made_by_host);
 }
 
-/* Fills the operand, but for what products need beside its columns, norms and flags. */
+/* Sets columns, norms and flags; cuda_prepare() adds what products need. */
 static void fill(gcor_state *state, const gcor_columns *columns, const gcor_measure *measure, Operand &o) {
     const gcor_kind kind = o.head.kind;
     const bool on_host = is_for_host(columns, measure, kind);
@@ -356,7 +356,7 @@ static void fill_shuffled(gcor_state *state, const gcor_columns *columns, const 
         gcor_columns unshuffled = *columns;
         unshuffled.shuffle = nullptr;
         fill(state, &unshuffled, measure, o);
-        keep_unshuffled(state, columns->shuffle, o);
+        keep_unshuffled(state, columns, o);
     }
     shuffle_columns(state, columns->shuffle, o);
 }

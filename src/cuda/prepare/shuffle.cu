@@ -3,6 +3,7 @@
 #include "operand.cuh"
 #include "../backend/lanes.cuh"
 #include "../../source/shuffle.h"
+#include "../../source/source.h"
 
 #include <algorithm>
 
@@ -55,18 +56,18 @@ static UnshuffledColumns::Contents contents_of(const gcor_shuffle *shuffle, cons
     return {shuffle->series, o.head.first, o.head.n_var, o.head.n_obs};
 }
 
-void keep_unshuffled(gcor_state *state, const gcor_shuffle *shuffle, const Operand &o) {
+void keep_unshuffled(gcor_state *state, const gcor_columns *columns, const Operand &o) {
     UnshuffledColumns &kept = state->columns->unshuffled;
     const int64_t n_var = o.head.n_var, values = n_var * o.head.n_obs;
     kept.contents = {};
-    if (values == 0 || (size_t)values * sizeof(float) > UNSHUFFLED_BYTES) return;
+    if (values == 0 || n_var < columns->source->n_var || (size_t)values * sizeof(float) > UNSHUFFLED_BYTES) return;
     kept.columns.reserve(values, "columns before a permutation");
     kept.norm.reserve(n_var, "columns before a permutation");
     copy_on_device(kept.columns.data, o.columns.data, values, state->compute);
     copy_on_device(kept.norm.data, o.norm.data, n_var, state->compute);
     kept.host_norm.assign(o.head.norm, o.head.norm + n_var);
     kept.flags.assign(o.head.flags, o.head.flags + n_var);
-    kept.contents = contents_of(shuffle, o);
+    kept.contents = contents_of(columns->shuffle, o);
     kept.is_used = true;
 }
 

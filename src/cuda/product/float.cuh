@@ -131,8 +131,8 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
         if (!block.counts) continue;
         double sums[OWN_ROWS][OWN_COLS] = {};
         sum_block(p, block, shared, sums);
-        if constexpr (Sink::own_sums)
-            sink.deliver_own(p, block, sums);
+        if constexpr (Sink::register_sums)
+            sink.deliver_registers(p, block, sums);
         else
             deliver_block(p, sink, block, shared, sums);
         __syncthreads();

@@ -9,8 +9,8 @@
  *                     computed
  *   deliver<Mode>()   takes 16 rows x 8 N columns of sums in registers, from the tile's (i, j) on
  *   deliver_cell()    FLOAT: takes CELL_ROWS x CELL_COLS products, a column in each lane
- *   own_sums          true: FLOAT calls deliver_own() instead, which takes each thread's products in registers
- *   finish<Mode>()    called when a block has no more sums
+ *   register_sums          true: FLOAT calls deliver_registers() instead, which takes each thread's products in
+ * registers finish<Mode>()    called when a block has no more sums
  *
  * All lanes of a warp call these. Both tensor-core kernels have the same layout of sums: value e of number n of a
  * lane belongs to row g + 8 (e / 2) and column 8 n + 2 t + e % 2, where g = lane / 4 and t = lane % 4. */
@@ -41,7 +41,7 @@ static_assert(WARP_HITS * sizeof(Hit) >= CELL_ROWS * CELL_COLS * sizeof(int), "a
 
 /* The default: a sink that processes sums when they are delivered and keeps none. */
 struct PlainSink {
-    static constexpr bool hopper = true, long_blocks = false, counts = false, own_sums = false;
+    static constexpr bool hopper = true, long_blocks = false, counts = false, register_sums = false;
     struct Nothing {
         template <class Sink>
         __device__ Nothing(const Product &, const Sink &, int64_t) {}

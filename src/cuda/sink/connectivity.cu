@@ -169,14 +169,14 @@ static __device__ inline float rounded_coefficient(double dot, double inverse, d
     enum { MIDDLE = 1 << 28, NEAR = 16 };
     const double r = dot * (inverse * other_inverse);
     const int below = (__double2loint(r) & (2 * MIDDLE - 1)) - MIDDLE;
-    if ((below > -NEAR && below < NEAR) || !(fabs(r) > 0x1p-120)) return divided(dot, norm, other_norm);
+    if ((below > -NEAR && below < NEAR) || !(fabs(r) > 0x1p-120 && fabs(r) < 2)) return divided(dot, norm, other_norm);
     return (float)gcor_limit(r);
 }
 
 /* Sums of one power over exact products of REAL columns, which are not stored: each thread sums its own. */
 struct ProductSums : PlainSink {
     static constexpr unsigned modes = modes_of(FLOAT);
-    static constexpr bool own_sums = true;
+    static constexpr bool register_sums = true;
     enum { N_ROW = floats::OWN_ROWS, N_COL = floats::OWN_COLS };
 
     gcor_similarity similarity;
@@ -210,11 +210,11 @@ struct ProductSums : PlainSink {
 #pragma unroll
         for (int j = 0; j < N_COL; j++) {
             const int64_t col = block.col + floats::own_col(j);
-            const double own = IsWhole || col < p.tile.n_col ? p.cols.norm[col] : NAN, root = rsqrt(own);
+            const double col_norm = IsWhole || col < p.tile.n_col ? p.cols.norm[col] : NAN, root = rsqrt(col_norm);
 #pragma unroll
             for (int i = 0; i < N_ROW; i++)
                 r[i][j] = IsWhole || is_pair(p, block.row + floats::own_row(i), col)
-                              ? rounded_coefficient(dots[i][j], inverse[i], root, norm[i], own)
+                              ? rounded_coefficient(dots[i][j], inverse[i], root, norm[i], col_norm)
                               : (float)GCOR_NO_VALUE;
         }
     }
@@ -229,7 +229,8 @@ struct ProductSums : PlainSink {
     }
 
     /* A row of a warp's pairs is in four lanes, a column in eight: a lane adds one row's sum and one column's. */
-    __device__ void deliver_own(const Product &p, const WalkBlock &block, const double (&dots)[N_ROW][N_COL]) const {
+    __device__ void deliver_registers(const Product &p, const WalkBlock &block,
+                                      const double (&dots)[N_ROW][N_COL]) const {
         const int lane = threadIdx.x % 32;
         float r[N_ROW][N_COL];
         double col_high[N_COL] = {}, col_low[N_COL] = {}, terms[N_COL];

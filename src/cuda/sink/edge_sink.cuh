@@ -187,7 +187,7 @@ static __device__ inline unsigned only_pairs(const Product &p, unsigned hits, co
 template <template <ProductMode, int> class CompareBy, bool LongBlocks>
 struct EdgesBy : EdgeOutput {
     static constexpr unsigned modes = modes_of(HALF) | modes_of(UNTIED) | modes_of(TIED);
-    static constexpr bool hopper = true, long_blocks = LongBlocks, counts = false, own_sums = false;
+    static constexpr bool hopper = true, long_blocks = LongBlocks, counts = false, register_sums = false;
 
     template <ProductMode Mode, int N>
     struct Ahead {

@@ -87,7 +87,7 @@ static __device__ inline bool all_count(const Product &p, int64_t i, int64_t j, 
 
 struct Maximum {
     static constexpr unsigned modes = modes_of(HALF) | modes_of(UNTIED) | modes_of(TIED) | modes_of(FLOAT);
-    static constexpr bool hopper = true, long_blocks = false, counts = false, own_sums = false;
+    static constexpr bool hopper = true, long_blocks = false, counts = false, register_sums = false;
     template <ProductMode Mode, int N>
     using Ahead = SignColumns<Mode, N>;
 
