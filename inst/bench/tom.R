@@ -41,7 +41,7 @@ peer_part <- function() {
   x <- make_data(given(3, 100), given(2, 8000))
   tom <- NULL
   invisible(capture.output(seconds <- seconds_of(function() {
-    tom <<- TOMsimilarityFromExpr(x, TOMType = "unsigned", nThreads = threads, verbose = 0)
+    tom <<- TOMsimilarityFromExpr(x, TOMType = "signed", nThreads = threads, verbose = 0)
   }, 1)))
   saveRDS(list(seconds = seconds, blas = extSoftVersion()[["BLAS"]], sample = tom[, SAMPLE]), part)
 }
