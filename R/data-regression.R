@@ -28,8 +28,7 @@ decompose <- function(z) {
 # Returns residuals; columns that are explained except for rounding errors become 0.
 left_by <- function(decomposed, values) {
   left <- qr.resid(decomposed, values)
-  largest <- function(m) apply(abs(m), 2L, max, 0)
-  left[, largest(left) <= 1e-10 * largest(values)] <- 0
+  left[, column_sizes(left) <= 1e-10 * column_sizes(values)] <- 0
   left
 }
 

@@ -12,8 +12,7 @@ residual_columns <- function(m, basis, keeps) {
     some <- left[, again, drop = FALSE]
     left[, again] <- some - basis %*% crossprod(basis, some)
   }
-  largest <- function(m) apply(abs(m), 2L, max, 0)
-  left[, which(largest(left) <= 1e-10 * largest(m))] <- 0
+  left[, which(column_sizes(left) <= 1e-10 * column_sizes(m))] <- 0
   left
 }
 
