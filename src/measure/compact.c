@@ -9,18 +9,26 @@ enum { PIECE = 1 << 19, BUFFER = 1 << 12 };
 static void read_floats(const gcor_compact *compact, int64_t first, int64_t n, double *out) {
     const float *value = (const float *)compact->values + first;
     const double missing = compact->missing;
-    if (compact->is_distance)
+    if (compact->is_distance) {
+#pragma omp simd
         for (int64_t k = 0; k < n; k++) out[k] = 1 - (value[k] > 1 ? missing : (double)value[k]);
-    else
+    } else {
+#pragma omp simd
         for (int64_t k = 0; k < n; k++) out[k] = value[k] > 1 ? missing : (double)value[k];
+    }
 }
 
 /* Reads the pairs of variable i with variables j .. j + n - 1. */
 static void read_line(const gcor_compact *compact, int64_t first, int64_t n, int64_t i, int64_t j, double *out) {
     const int32_t *count = (const int32_t *)compact->values + first;
     const double norm = compact->norm[i], *others = compact->norm + j;
+    double other = -1, root = 0;
     for (int64_t k = 0; k < n; k++) {
-        double r = gcor_coefficient(count[k], norm, others[k]);
+        if (others[k] != other) { /* most variables have the same norm */
+            other = others[k];
+            root = sqrt(norm * other);
+        }
+        double r = norm > 0 && other > 0 ? gcor_limit(count[k] / root) : gcor_coefficient(count[k], norm, other);
         if (r > 1) r = compact->missing;
         out[k] = compact->is_distance ? 1 - r : r;
     }

@@ -10,6 +10,7 @@ enum { MIN_CHECKED = 64 << 20 }; /* bytes from which on the available memory is 
 void r_collect_garbage(int64_t bytes) {
     const int64_t min_bytes = (int64_t)2 << 30; /* which take as long to touch as R takes to collect */
     static int64_t since;
+    if (bytes < R_MIN_BUFFER) return; /* in R's memory */
     int64_t used = gcor_buffers_used();
     if (used == 0) since = 0;
     since += bytes;

@@ -170,23 +170,22 @@ SEXP r_store_degrees(SEXP owner, SEXP min, SEXP settings) {
 
 /* ---- compressed rows --------------------------------------------------------------------------------- */
 
-enum { MIN_BUFFER_ENTRIES = 1 << 22 }; /* R has memory at hand for fewer */
-
-/* Makes result[1] and [2] vectors of n columns and coefficients: R's, prefaulted memory of the store's, or buffers. */
+/* Makes result[1] and [2] vectors of n columns and coefficients, if possible of the store's prefaulted memory. */
 static gcor_status allocate_entries(gcor_store *store, gcor_context *context, int64_t n, SEXP result) {
     gcor_prefaulted *prefaulted = store->prefaulted;
-    int is_ours = prefaulted || n >= MIN_BUFFER_ENTRIES;
-    if (is_ours) r_collect_garbage(12 * n);
-    SET_VECTOR_ELT(result, 1, is_ours ? r_plain_vector(INTSXP, n) : Rf_allocVector(INTSXP, n));
-    SET_VECTOR_ELT(result, 2, is_ours ? r_plain_vector(REALSXP, n) : Rf_allocVector(REALSXP, n));
-    if (!is_ours) return GCOR_OK;
-    gcor_buffer *col = r_vector_buffer(VECTOR_ELT(result, 1)), *r = r_vector_buffer(VECTOR_ELT(result, 2));
-    store->prefaulted = NULL;
-    int taken = prefaulted && gcor_prefaulted_take(prefaulted, n, col, r);
-    gcor_prefaulted_free(prefaulted);
-    if (taken) return GCOR_OK;
-    *col = gcor_buffer_take(context, n * (int64_t)sizeof(int), "the network");
-    *r = gcor_buffer_take(context, n * (int64_t)sizeof(double), "the network");
+    int is_taken = 0;
+    r_collect_garbage(12 * n);
+    if (prefaulted) {
+        SET_VECTOR_ELT(result, 1, r_plain_vector(INTSXP, n));
+        SET_VECTOR_ELT(result, 2, r_plain_vector(REALSXP, n));
+        is_taken = gcor_prefaulted_take(prefaulted, n, r_vector_buffer(VECTOR_ELT(result, 1)),
+                                        r_vector_buffer(VECTOR_ELT(result, 2)));
+        store->prefaulted = NULL;
+        gcor_prefaulted_free(prefaulted);
+    }
+    if (is_taken) return GCOR_OK;
+    SET_VECTOR_ELT(result, 1, r_new_vector(context, INTSXP, n));
+    SET_VECTOR_ELT(result, 2, r_new_vector(context, REALSXP, n));
     return context->error.status;
 }
 

@@ -75,7 +75,7 @@ typedef struct {
     gcor_test_rule rule;
     gcor_observations counted;
     int is_triangle;
-    const double *r;
+    gcor_values r;
     gcor_tested_pairs results; /* n NULL: the same for all; df NULL: not wanted */
     double tied;               /* number of pairs that have no exact p value because of ties */
     double few;                /* number of pairs that are 1 or -1 with very few observations */
@@ -96,7 +96,7 @@ static gcor_status test_all(request *q, const gcor_design *design) {
     y.source = job->y;
     if (gcor_test_open(context, &q->rule, &x, job->y ? &y : NULL, counted->common, count_pairs(q), &test))
         return context->error.status;
-    gcor_status status = gcor_test_pairs(context, &test, q->is_triangle, q->r, &q->results);
+    gcor_status status = gcor_test_pairs(context, &test, q->is_triangle, &q->r, &q->results);
     q->tied = (double)test.tied;
     q->few = (double)test.few;
     gcor_test_close(&test);
@@ -112,15 +112,24 @@ static gcor_status test_designed(request *q) {
     return status;
 }
 
-/* Allocates what each of `length` pairs has a value of, in elements of r_test()'s result. */
-static void allocate_results(request *q, SEXP result, R_xlen_t length) {
-    int has_own_df = gcor_df_is_own(&q->rule.df, q->counted.common), has_interval = q->rule.has_interval;
-    q->results = (gcor_tested_pairs){.n = q->counted.common ? r_new_doubles(result, 0, length) : NULL,
-                                     .statistic = r_new_doubles(result, 1, length),
-                                     .p = r_new_doubles(result, 2, length),
-                                     .df = has_own_df ? r_new_doubles(result, 3, length) : NULL,
-                                     .low = has_interval ? r_new_doubles(result, 4, length) : NULL,
-                                     .high = has_interval ? r_new_doubles(result, 5, length) : NULL};
+/* Allocates `length` doubles as element k of r_test()'s result, or returns NULL if they are not wanted. */
+static double *new_values(request *q, SEXP result, int k, R_xlen_t length, int is_wanted) {
+    if (!is_wanted) return NULL;
+    SET_VECTOR_ELT(result, k, r_new_vector(&q->job.call.context, REALSXP, length));
+    return q->job.call.context.error.status ? NULL : REAL(VECTOR_ELT(result, k));
+}
+
+/* Allocates what each of `length` pairs has a value of. */
+static gcor_status allocate_results(request *q, SEXP result, R_xlen_t length) {
+    int common = q->counted.common, has_own_df = gcor_df_is_own(&q->rule.df, common), is_wide = q->rule.has_interval;
+    r_collect_garbage((2 + common + has_own_df + 2 * is_wide) * length * (int64_t)sizeof(double));
+    q->results = (gcor_tested_pairs){.n = new_values(q, result, 0, length, common),
+                                     .statistic = new_values(q, result, 1, length, 1),
+                                     .p = new_values(q, result, 2, length, 1),
+                                     .df = new_values(q, result, 3, length, has_own_df),
+                                     .low = new_values(q, result, 4, length, is_wide),
+                                     .high = new_values(q, result, 5, length, is_wide)};
+    return q->job.call.context.error.status;
 }
 
 /* Returns list(n, statistic, p.value, df, conf.low, conf.high, tied, few) of coefficients r, the first six with those
@@ -131,8 +140,7 @@ static void allocate_results(request *q, SEXP result, R_xlen_t length) {
  * are a triangle by rows; and what r_test_rule() takes). */
 SEXP r_test(SEXP r, SEXP x, SEXP y, SEXP method, SEXP use, SEXP counted, SEXP rule, SEXP attributes, SEXP settings) {
     const char *names[] = {"n", "statistic", "p.value", "df", "conf.low", "conf.high", "tied", "few", ""};
-    const gcor_compact *compact = r_compact_of(r);
-    request q = {.r = compact ? NULL : REAL(r), .counted = r_counted(counted)};
+    request q = {.r = r_values(r), .counted = r_counted(counted)};
     r_job_parse(&q.job, x, y, method, use, Rf_ScalarLogical(0), settings);
     q.rule = r_test_rule(&q.job, rule);
     q.rule.alternative = (gcor_alternative)Rf_asInteger(r_element(rule, "alternative"));
@@ -145,10 +153,8 @@ SEXP r_test(SEXP r, SEXP x, SEXP y, SEXP method, SEXP use, SEXP counted, SEXP ru
         Rf_error("there must be %.0f coefficients, one for each pair, not %.0f", (double)count_pairs(&q),
                  (double)length);
     SEXP result = PROTECT(Rf_mkNamed(VECSXP, names));
-    allocate_results(&q, result, length);
-    if (compact) gcor_compact_widen(compact, q.job.call.context.threads, q.results.statistic); /* in its place */
-    if (compact) q.r = q.results.statistic;
-    gcor_status status = test_designed(&q);
+    gcor_status status = allocate_results(&q, result, length);
+    if (!status) status = test_designed(&q);
     if (!status && !q.counted.common) SET_VECTOR_ELT(result, 0, r_constant_vector((double)q.counted.n_obs, length));
     for (int k = 0; !status && k < 6; k++)
         if (!Rf_isNull(VECTOR_ELT(result, k))) r_set_attributes(VECTOR_ELT(result, k), attributes);

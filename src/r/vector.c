@@ -1,6 +1,6 @@
 /* R vectors outside R's memory (ALTREP), of three forms:
  *
- *   plain     the entries of a network, integers or doubles
+ *   plain     ordinary integers or doubles, such as the entries of a network or p values
  *   compact   all coefficients, in half the memory of doubles (measure/compact.h); copies, and distances of the same
  *             coefficients, share the memory, whose contents never change
  *   constant  one number repeated, which takes no memory: a compact form without values
@@ -17,8 +17,6 @@
 #include <R_ext/Altrep.h>
 
 #include <stdlib.h>
-
-enum { MIN_COLLECTED = 64 << 20 }; /* bytes of values from which on R may collect garbage before */
 
 typedef struct {
     gcor_buffer buffer; /* the values; behind compact ones the norms */
@@ -118,7 +116,7 @@ static Rboolean inspect(SEXP x, int before, int deep, int from, void (*subtree)(
         Rprintf(" coefficients (expanded)\n");
         subtree(R_altrep_data2(x), before, deep, from);
     } else if (v->is_plain) {
-        Rprintf(" entries of a network (%.0f bytes of its own)\n", (double)v->shared->buffer.bytes);
+        Rprintf(" ordinary values (%.0f bytes of its own)\n", (double)v->shared->buffer.bytes);
     } else if (!v->shared) {
         Rprintf(" %g, %.0f times (compact)\n", v->compact.missing, (double)v->n);
     } else {
@@ -228,6 +226,19 @@ gcor_buffer *r_vector_buffer(SEXP x) {
     return &vector_of(x)->shared->buffer;
 }
 
+SEXP r_new_vector(gcor_context *context, SEXPTYPE type, R_xlen_t n) {
+    const int64_t bytes = n * (int64_t)(type == INTSXP ? sizeof(int) : sizeof(double));
+    if (bytes < R_MIN_BUFFER) {
+        SEXP x = Rf_allocVector(type, n);
+        gcor_huge_pages(type == INTSXP ? (void *)INTEGER(x) : REAL(x), (size_t)bytes);
+        return x;
+    }
+    SEXP x = PROTECT(r_plain_vector(type, n));
+    *r_vector_buffer(x) = gcor_buffer_take(context, bytes, "the results");
+    UNPROTECT(1);
+    return x;
+}
+
 SEXP r_constant_vector(double value, R_xlen_t n) {
     SEXP x = new_vector(real_class, n);
     vector *v = vector_of(x);
@@ -249,7 +260,7 @@ int64_t r_compact_bytes(int64_t n_var) {
 
 SEXP r_compact_vector(gcor_context *context, gcor_form form, gcor_shape shape, int64_t n_var, int is_distance) {
     int64_t n = gcor_triangular(n_var - 1), bytes = r_compact_bytes(n_var);
-    if (bytes >= MIN_COLLECTED) r_collect_garbage(bytes);
+    r_collect_garbage(bytes);
     SEXP x = PROTECT(new_vector(real_class, n));
     vector *v = vector_of(x);
     add_buffer(v);

@@ -18,6 +18,12 @@ void r_define_vectors(DllInfo *dll);
 SEXP r_plain_vector(SEXPTYPE type, R_xlen_t n);
 gcor_buffer *r_vector_buffer(SEXP x);
 
+enum { R_MIN_BUFFER = 16 << 20 }; /* R has memory at hand for fewer bytes */
+
+/* Returns a vector of n integers or doubles with undefined values: R's own or, if it is large, one whose memory is the
+ * buffer cache's. After an error, which is in the context, nobody may read it. */
+SEXP r_new_vector(gcor_context *context, SEXPTYPE type, R_xlen_t n);
+
 /* Returns a vector of n times the same number, which takes no memory. */
 SEXP r_constant_vector(double value, R_xlen_t n);
 

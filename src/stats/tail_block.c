@@ -3,6 +3,7 @@
 #include "../base/elementary.h"
 #include "../base/isa.h"
 #include "tail_table.h"
+#include "tie_variance.h"
 
 #include <math.h>
 #include <string.h>
@@ -20,6 +21,20 @@ static void all_p(const gcor_t_table *table, const double *x, int64_t n, double 
 #endif
     (void)limit;
     for (int64_t k = 0; k < n; k++) p[k] = gcor_one_p(table, x[k]);
+}
+
+int64_t gcor_t_scores(double df, double max_df, const double *r, int64_t n, double *t) {
+    int64_t near = 0;
+#if defined(__x86_64__)
+    const char *isa = gcor_isa();
+    if (isa && strcmp(isa, "avx512") == 0) return gcor_all_t_avx512(df, max_df, r, n, t);
+    if (isa && strcmp(isa, "avx2") == 0) return gcor_all_t_avx2(df, max_df, r, n, t);
+#endif
+    for (int64_t k = 0; k < n; k++) {
+        t[k] = r[k] == r[k] ? gcor_t_score(df, r[k]) : r[k];
+        near += gcor_is_near(max_df, r[k]);
+    }
+    return near;
 }
 
 /* Vectors take coefficients for which 1 - r^2 is above this power of 1 / half_df, so that no exponent underflows. */

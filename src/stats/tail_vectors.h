@@ -1,16 +1,23 @@
-/* Two-sided p values by vectors. Each file tail_*.c includes this file for one instruction set, and defines
- *   ALL_P   the name of its function (tail_block.h)
+/* Two-sided p values and Student's t by vectors. Each file tail_*.c includes this file for one instruction set, and
+ * defines
+ *
+ *   ALL_P   the name of its function for p values (tail_block.h)
+ *   ALL_T   the name of its function for t
  *   WIDTH   doubles of a vector
  *   TARGET  the compiler's names of its instructions
+ *   ROOT    (x): square roots
+ *   GATHER  (from, at): the doubles from[at[k]], at: a vector of 64-bit integers
  *
  * Each operation on vectors is the one that tail.c and base/elementary.c apply to single numbers, so that results have
- * the same bits. Where those have branches, both sides are computed and one is selected. */
+ * the same bits. Where those have branches, both sides are computed and one is chosen. */
 #include "tail_block.h"
 
 #include "../base/erfc_terms.h"
 #include "../base/log_exp.h"
 #include "tail_table.h"
+#include "tie_variance.h"
 
+#include <math.h>
 #include <string.h>
 
 #define PRAGMA_(text) _Pragma(#text)
@@ -26,7 +33,7 @@ typedef double vec __attribute__((vector_size(8 * WIDTH), aligned(8)));
 typedef int64_t mask __attribute__((vector_size(8 * WIDTH), aligned(8)));
 typedef uint64_t words __attribute__((vector_size(8 * WIDTH), aligned(8)));
 
-INLINE vec select(mask where, vec a, vec b) {
+INLINE vec choose(mask where, vec a, vec b) {
     return (vec)(((mask)a & where) | ((mask)b & ~where));
 }
 
@@ -53,13 +60,13 @@ INLINE vec log_of(vec f, vec rest, vec k) {
 INLINE vec log_of_rest(vec r) {
     const double base = 4503599627370496.0 + 1023; /* 2^52 + the exponent's bias */
     const vec zero = {0};
-    vec y = r * r, x = select(y < 0.5, 1 - y, (1 - r) * (1 + r));
+    vec y = r * r, x = choose(y < 0.5, 1 - y, (1 - r) * (1 + r));
     vec m = (vec)(((words)x & 0xfffffffffffffu) | 0x3ff0000000000000u);
     vec k = (vec)((words)x >> 52 | 0x4330000000000000u) - base;
     mask is_large = m > 1.4142135623730951, is_near = y < 0.29;
-    k = select(is_near, zero, select(is_large, k + 1, k));
-    m = select(is_large, m / 2, m);
-    return log_of(select(is_near, -y, m - 1), select(is_near | (y >= 0.5), zero, (-y - (x - 1)) / x), k);
+    k = choose(is_near, zero, choose(is_large, k + 1, k));
+    m = choose(is_large, m / 2, m);
+    return log_of(choose(is_near, -y, m - 1), choose(is_near | (y >= 0.5), zero, (-y - (x - 1)) / x), k);
 }
 
 /* e^(x + low), -745 < x <= 0. */
@@ -78,13 +85,24 @@ INLINE vec exp_of(vec x, vec low) {
 
 /* ---- Student's t ------------------------------------------------------------------------------------- */
 
+/* gcor_t_quotient() */
+INLINE vec quotient_at(const gcor_t_table *table, vec at) {
+    const mask last = GCOR_T_INTERVALS - 1 - (mask){0};
+    mask interval = __builtin_convertvector(at, mask), is_beyond = interval > last;
+    interval = (last & is_beyond) | (interval & ~is_beyond);
+    const vec u = 2 * (at - __builtin_convertvector(interval, vec)) - 1;
+    const mask first = interval * GCOR_T_TERMS;
+    vec sum = GATHER(table->coefficient[0] + GCOR_T_TERMS - 1, first);
+    for (int k = GCOR_T_TERMS - 2; k >= 0; k--) sum = sum * u + GATHER(table->coefficient[0] + k, first);
+    return sum;
+}
+
 /* p of coefficients in (-1, 1) whose exponents do not underflow. */
 INLINE vec t_p(const gcor_t_table *table, vec r) {
     const vec one = 1 - (vec){0};
-    vec size = size_of(r), at = (1 / (1 + size * table->scale) - table->low) * table->per_y, factor = one;
-    for (int k = 0; k < WIDTH; k++) factor[k] = gcor_t_quotient(table, at[k]);
-    vec p = factor * exp_of(table->half_df * log_of_rest(size), (vec){0});
-    return select(p > 1, one, p);
+    vec size = size_of(r), at = (1 / (1 + size * table->scale) - table->low) * table->per_y;
+    vec p = quotient_at(table, at) * exp_of(table->half_df * log_of_rest(size), (vec){0});
+    return choose(p > 1, one, p);
 }
 
 /* ---- the normal distribution: base/elementary.c and gcor_normal_tail() ------------------------------- */
@@ -103,7 +121,7 @@ INLINE vec erfc_of(vec x) {
     vec t = (x - 3.5) / (x + 3.5), u = t * t, even = terms[TERMS - 1] - (vec){0}, odd = {0};
     for (int n = TERMS - 2; n > 0; n -= 2) odd = odd * u + terms[n], even = even * u + terms[n - 1];
     vec sum = even + t * odd, a = (vec)((words)x & 0xfffffffff8000000u), b = x - a;
-    return select(x < 0.5, 1 - erf_near_0(x), exp_of(-a * a, -(x + a) * b) * (sum / (1 + 2 * x)));
+    return choose(x < 0.5, 1 - erf_near_0(x), exp_of(-a * a, -(x + a) * b) * (sum / (1 + 2 * x)));
 }
 
 /* The rounding error of product = x * root. Of x the first 26 bits are split off, of root 26 rounded ones, so that all
@@ -119,7 +137,7 @@ INLINE vec normal_p(vec z) {
     const vec one = 1 - (vec){0};
     vec size = size_of(z), w = size * root, lost = lost_by(size, root, w) + size * rest;
     vec p = erfc_of(w) * (1 - 2 * w * lost);
-    return select(p > 1, one, p);
+    return choose(p > 1, one, p);
 }
 
 /* ---- arrays ---------------------------------------------------------------------------------------- */
@@ -131,10 +149,31 @@ void ALL_P(const gcor_t_table *table, const double *x, int64_t n, double limit, 
         vec value = {0};
         memcpy(&value, x + at, (size_t)here * sizeof *x);
         mask is_inside = size_of(value) < limit;
-        vec inside = select(is_inside, value, (vec){0});
+        vec inside = choose(is_inside, value, (vec){0});
         inside = table ? t_p(table, inside) : normal_p(inside);
-        for (int k = 0; k < here; k++) p[at + k] = is_inside[k] ? inside[k] : gcor_one_p(table, value[k]);
+        memcpy(p + at, &inside, (size_t)here * sizeof *p);
+        for (int k = 0; k < here; k++)
+            if (!is_inside[k]) p[at + k] = gcor_one_p(table, value[k]);
     }
+}
+
+int64_t ALL_T(double df, double max_df, const double *r, int64_t n, double *t) {
+    const double max_rest = fmin(0x1p-4, max_df * 0x1p-12);
+    mask near = {0};
+    int64_t at = 0, n_near = 0;
+    for (; at + WIDTH <= n; at += WIDTH) {
+        vec value;
+        memcpy(&value, r + at, sizeof value);
+        vec rest = (1 - value) * (1 + value), score = choose(value == value, value * ROOT(df / rest), value);
+        memcpy(t + at, &score, sizeof score);
+        near -= rest < max_rest;
+    }
+    for (int k = 0; k < WIDTH; k++) n_near += near[k];
+    for (; at < n; at++) {
+        t[at] = r[at] == r[at] ? gcor_t_score(df, r[at]) : r[at];
+        n_near += gcor_is_near(max_df, r[at]);
+    }
+    return n_near;
 }
 
 #if defined(__clang__)

@@ -235,11 +235,14 @@ gcor_tested gcor_test_pair(const gcor_test *test, int64_t i, int64_t j, double r
 
 /* ---- all pairs ----------------------------------------------------------------------------------- */
 
+enum { BLOCK = 512 }; /* pairs that a thread tests at a time */
+
 typedef struct {
     const gcor_test *test;
-    int is_triangle;
-    const double *r;
+    int is_triangle, is_plain;
+    gcor_values r;
     gcor_tested_pairs results;
+    int64_t *n_near; /* number of pairs near 1 of each variable of y; NULL: they are not computed again */
 } pair_lists;
 
 static int64_t first_of(const pair_lists *lists, int64_t j) {
@@ -261,17 +264,6 @@ static void write_pair(const gcor_tested_pairs *results, int64_t at, const gcor_
     if (results->high) results->high[at] = pair->interval.high;
 }
 
-/* Tests variable j of y; adds to the numbers of tied and few pairs. */
-static void test_line(const pair_lists *lists, int64_t j, int64_t *tied, int64_t *few) {
-    int64_t n_x = lists->test->x->n_var, at = position_of(lists, j);
-    for (int64_t i = first_of(lists, j); i < n_x; i++, at++) {
-        gcor_tested pair = gcor_test_pair(lists->test, i, j, lists->r[at]);
-        write_pair(&lists->results, at, &pair);
-        *tied += pair.is_tied;
-        *few += pair.is_few;
-    }
-}
-
 /* True if p follows from the statistic alone, by one table or the normal distribution, and no pair is exceptional. */
 static int is_plain(const gcor_test *test) {
     const gcor_test_rule *rule = &test->rule;
@@ -282,48 +274,69 @@ static int is_plain(const gcor_test *test) {
     return is_normal(test) || (test->n_tables == 1 && df_of(test, 0, 0, n) >= 1);
 }
 
-/* Writes the statistics of coefficients r of variables i, i + 1, ... of x and variable j of y; NaN stays NaN. */
-static void plain_statistics(const gcor_test *test, int64_t i, int64_t j, const double *r, int64_t n,
-                             double *statistic) {
-    const int64_t n_obs = test->x->n_obs;
-    if (is_normal(test)) {
-        double other = gcor_common_quotient(test->y, j, test->x, i, n_obs);
-        for (int64_t k = 0; k < n; k++) {
-            double q = gcor_common_quotient(test->x, i + k, test->y, j, n_obs);
-            statistic[k] = r[k] / gcor_kendall_deviation((double)n_obs, q, other);
+/* Writes Kendall's z of coefficients r of variables i, i + 1, ... of x and variable j of y; NaN stays as it is. Most
+ * variables have the same quotient. */
+static void kendall_scores(const gcor_test *test, int64_t i, int64_t j, const double *r, int64_t n, double *z) {
+    const double *q = test->x->quotient + i, other = test->y->quotient[j], n_obs = (double)test->x->n_obs;
+    double of = q[0], deviation = gcor_kendall_deviation(n_obs, of, other);
+    for (int64_t k = 0; k < n; k++) {
+        if (q[k] != of) {
+            of = q[k];
+            deviation = gcor_kendall_deviation(n_obs, of, other);
         }
-    } else {
-        const double df = df_of(test, i, j, n_obs);
-        for (int64_t k = 0; k < n; k++) statistic[k] = gcor_t_score(df, r[k]);
+        z[k] = r[k] == r[k] ? r[k] / deviation : r[k];
     }
-    for (int64_t k = 0; k < n; k++)
-        if (r[k] != r[k]) statistic[k] = r[k]; /* NA itself */
 }
 
-/* test_line() for plain tests, a block at a time, as statistics may overwrite coefficients. */
-static void test_plain_line(const pair_lists *lists, int64_t j) {
-    enum { BLOCK = 512 };
+/* Tests n pairs of variables i, i + 1, ... of x and j of y; the first one's index is `at`. Returns how many are near
+ * 1. */
+static int64_t test_plain_pairs(const pair_lists *lists, int64_t i, int64_t j, int64_t at, const double *r, int64_t n) {
     const gcor_test *test = lists->test;
-    const int64_t n_x = test->x->n_var;
-    double r[BLOCK];
+    double *statistic = lists->results.statistic + at, *p = lists->results.p + at, scaled[BLOCK];
+    if (is_normal(test)) {
+        kendall_scores(test, i, j, r, n, statistic);
+        gcor_normal_p(statistic, n, p);
+        return 0;
+    }
+    int64_t near = gcor_t_scores(df_of(test, i, j, test->x->n_obs), gcor_test_max_df(test), r, n, statistic);
+    for (int64_t k = 0; test->betas && k < n; k++) scaled[k] = r[k] == r[k] ? r[k] / test->betas[0].scale : r[k];
+    gcor_t_table_p(test->tables[0], test->betas ? scaled : r, n, p);
+    return near;
+}
+
+/* As test_plain_pairs(); adds to the numbers of tied and few pairs. */
+static int64_t test_each_pair(const pair_lists *lists, int64_t i, int64_t j, int64_t at, const double *r, int64_t n,
+                              int64_t *tied, int64_t *few) {
+    const double max_df = gcor_test_max_df(lists->test);
+    int64_t near = 0;
+    for (int64_t k = 0; k < n; k++) {
+        gcor_tested pair = gcor_test_pair(lists->test, i + k, j, r[k]);
+        write_pair(&lists->results, at + k, &pair);
+        *tied += pair.is_tied;
+        *few += pair.is_few;
+        near += gcor_is_near(max_df, r[k]);
+    }
+    return near;
+}
+
+/* Tests variable j of y. */
+static void test_line(const pair_lists *lists, int64_t j, int64_t *tied, int64_t *few) {
+    const int64_t n_x = lists->test->x->n_var;
+    double scratch[BLOCK];
+    int64_t near = 0;
     for (int64_t i = first_of(lists, j), at = position_of(lists, j); i < n_x; i += BLOCK, at += BLOCK) {
         int64_t n = gcor_min(BLOCK, n_x - i);
-        double *statistic = lists->results.statistic + at, *p = lists->results.p + at;
-        memcpy(r, lists->r + at, (size_t)n * sizeof *r);
-        plain_statistics(test, i, j, r, n, statistic);
-        for (int64_t k = 0; test->betas && k < n; k++) r[k] = r[k] != r[k] ? r[k] : r[k] / test->betas[0].scale;
-        if (is_normal(test))
-            gcor_normal_p(statistic, n, p);
-        else
-            gcor_t_table_p(test->tables[0], r, n, p);
+        const double *r = gcor_read_values(&lists->r, at, n, scratch);
+        near += lists->is_plain ? test_plain_pairs(lists, i, j, at, r, n)
+                                : test_each_pair(lists, i, j, at, r, n, tied, few);
     }
+    if (lists->n_near) lists->n_near[j] = near;
 }
 
 typedef struct {
     gcor_context *context;
     const pair_lists *lists;
     int64_t tied, few;
-    int is_plain;
 } testing;
 
 static void test_line_number(void *argument, int thread, int64_t j) {
@@ -331,10 +344,7 @@ static void test_line_number(void *argument, int thread, int64_t j) {
     int64_t tied = 0, few = 0, n_x = t->lists->test->x->n_var;
     (void)thread;
     if (gcor_stop(t->context)) return;
-    if (t->is_plain)
-        test_plain_line(t->lists, j);
-    else
-        test_line(t->lists, j, &tied, &few);
+    test_line(t->lists, j, &tied, &few);
     __atomic_fetch_add(&t->tied, tied, __ATOMIC_RELAXED);
     __atomic_fetch_add(&t->few, few, __ATOMIC_RELAXED);
     __atomic_fetch_add(&t->context->monitor->pairs_done, t->lists->is_triangle ? n_x - 1 - j : n_x, __ATOMIC_RELAXED);
@@ -342,7 +352,7 @@ static void test_line_number(void *argument, int thread, int64_t j) {
 
 static gcor_status test_lines(gcor_context *context, gcor_test *test, const pair_lists *lists) {
     int64_t n_x = test->x->n_var, n_y = test->y->n_var;
-    testing t = {.context = context, .lists = lists, .is_plain = is_plain(test)};
+    testing t = {.context = context, .lists = lists};
     context->monitor->pairs = lists->is_triangle ? gcor_triangular(n_x - 1) : n_x * n_y;
     context->monitor->pairs_done = 0;
     gcor_for_each(context->threads, n_y, test_line_number, &t);
@@ -361,65 +371,60 @@ int gcor_test_recomputes(const gcor_test *test) {
     return !test->rule.in_double && has_df(test) && gcor_has_double(test->rule.measure);
 }
 
-/* Lists the pairs near 1 of variable j of y to `near`, unless it is NULL; returns their number. */
-static int64_t list_line(const pair_lists *lists, int64_t j, gcor_pair_value *near) {
-    int64_t n_x = lists->test->x->n_var, at = position_of(lists, j), count = 0;
-    double df = gcor_test_max_df(lists->test);
-    for (int64_t i = first_of(lists, j); i < n_x; i++, at++) {
-        if (!gcor_is_near(df, lists->r[at])) continue;
-        if (near) near[count] = (gcor_pair_value){at, i, j, lists->r[at]};
-        count++;
+/* Lists the pairs near 1 of variable j of y. */
+static void list_line(const pair_lists *lists, int64_t j, gcor_pair_value *near) {
+    const int64_t n_x = lists->test->x->n_var;
+    const double max_df = gcor_test_max_df(lists->test);
+    double scratch[BLOCK];
+    for (int64_t i = first_of(lists, j), at = position_of(lists, j); i < n_x; i += BLOCK, at += BLOCK) {
+        int64_t n = gcor_min(BLOCK, n_x - i);
+        const double *r = gcor_read_values(&lists->r, at, n, scratch);
+        for (int64_t k = 0; k < n; k++)
+            if (gcor_is_near(max_df, r[k])) *near++ = (gcor_pair_value){at + k, i + k, j, r[k]};
     }
-    return count;
 }
 
-/* Sets start[j] to the index of variable j's first pair; n_var of y + 1 elements. */
-static void count_near(const gcor_context *context, const pair_lists *lists, int64_t *start) {
-    int64_t n_y = lists->test->y->n_var;
-    start[0] = 0;
-#pragma omp parallel for num_threads(context->threads) schedule(dynamic)
-    for (int64_t j = 0; j < n_y; j++) start[j + 1] = list_line(lists, j, NULL);
-    for (int64_t j = 0; j < n_y; j++) start[j + 1] += start[j];
-}
-
-/* Lists all pairs near 1 with their coefficients in double precision; the caller frees the list, NULL if there are
- * none. */
-static gcor_status find_near(gcor_context *context, const pair_lists *lists, gcor_pair_value **near, int64_t *n) {
+/* Tests the n pairs near 1 again, with coefficients in double precision. near: n elements; n_near becomes the number of
+ * pairs before each variable of y. */
+static gcor_status test_near(gcor_context *context, const pair_lists *lists, gcor_pair_value *near, int64_t n) {
     const gcor_test *test = lists->test;
-    int64_t n_y = test->y->n_var;
-    *near = NULL;
-    *n = 0;
-    if (!gcor_test_recomputes(test)) return GCOR_OK;
-    int64_t *start = gcor_alloc(context, n_y + 1, sizeof *start, "pairs near 1");
-    if (!start) return GCOR_NO_MEMORY;
-    count_near(context, lists, start);
-    if (start[n_y] > 0) *near = gcor_alloc(context, start[n_y], sizeof **near, "pairs near 1");
-    if (*near) {
-        *n = start[n_y];
-#pragma omp parallel for num_threads(context->threads) schedule(dynamic)
-        for (int64_t j = 0; j < n_y; j++) (void)list_line(lists, j, *near + start[j]);
+    const int64_t n_y = test->y->n_var;
+    for (int64_t j = 0, before = 0, own; j < n_y; j++, before += own) {
+        own = lists->n_near[j];
+        lists->n_near[j] = before;
     }
-    gcor_free(start);
-    if (context->error.status) return context->error.status;
-    return gcor_recompute(context, test->rule.measure, &test->x_columns, &test->y_columns, *n, *near);
-}
-
-static void test_near(const gcor_context *context, const pair_lists *lists, const gcor_pair_value *near, int64_t n) {
+#pragma omp parallel for num_threads(context->threads) schedule(dynamic)
+    for (int64_t j = 0; j < n_y; j++)
+        if (lists->n_near[j] < (j + 1 < n_y ? lists->n_near[j + 1] : n)) list_line(lists, j, near + lists->n_near[j]);
+    if (gcor_recompute(context, test->rule.measure, &test->x_columns, &test->y_columns, n, near))
+        return context->error.status;
 #pragma omp parallel for num_threads(context->threads) schedule(dynamic, 1024)
     for (int64_t k = 0; k < n; k++) {
-        gcor_tested pair = gcor_test_pair(lists->test, near[k].i, near[k].j, near[k].r);
+        gcor_tested pair = gcor_test_pair(test, near[k].i, near[k].j, near[k].r);
         write_pair(&lists->results, near[k].at, &pair);
     }
+    return GCOR_OK;
 }
 
-gcor_status gcor_test_pairs(gcor_context *context, gcor_test *test, int is_triangle, const double *r,
-                            const gcor_tested_pairs *results) {
-    const pair_lists lists = {test, is_triangle, r, *results};
-    gcor_pair_value *near;
-    int64_t n_near;
-    gcor_status status = find_near(context, &lists, &near, &n_near); /* before statistics overwrite coefficients */
-    if (!status) status = test_lines(context, test, &lists);
-    if (!status) test_near(context, &lists, near, n_near);
+static gcor_status test_all_near(gcor_context *context, const pair_lists *lists) {
+    int64_t n = 0;
+    for (int64_t j = 0; j < lists->test->y->n_var; j++) n += lists->n_near[j];
+    if (n == 0) return GCOR_OK;
+    gcor_pair_value *near = gcor_alloc(context, n, sizeof *near, "pairs near 1");
+    gcor_status status = near ? test_near(context, lists, near, n) : GCOR_NO_MEMORY;
     gcor_free(near);
+    return status;
+}
+
+gcor_status gcor_test_pairs(gcor_context *context, gcor_test *test, int is_triangle, const gcor_values *r,
+                            const gcor_tested_pairs *results) {
+    pair_lists lists = {test, is_triangle, is_plain(test), *r, *results, NULL};
+    if (gcor_test_recomputes(test)) {
+        lists.n_near = gcor_alloc(context, test->y->n_var, sizeof *lists.n_near, "pairs near 1");
+        if (!lists.n_near) return GCOR_NO_MEMORY;
+    }
+    gcor_status status = test_lines(context, test, &lists);
+    if (!status && lists.n_near) status = test_all_near(context, &lists);
+    gcor_free(lists.n_near);
     return status;
 }

@@ -2,6 +2,7 @@
 #ifndef GPUCOR_TEST_H
 #define GPUCOR_TEST_H
 
+#include "../measure/compact.h"
 #include "autocorrelation.h"
 #include "exact.h"
 #include "interval.h"
@@ -94,13 +95,6 @@ typedef struct {
     int is_few;                 /* a coefficient of 1 or -1 of very few observations */
 } gcor_tested;
 
-/* True if p of a coefficient in single precision, whose error is up to 2^-22, could have a relative error above
- * 2^-10: the error of log(p) is df / (1 - r^2) times that of r. If 1 - r^2 >= 2^-4, this would need so many degrees
- * of freedom that p is below 1e-300, or the coefficient's error is smaller. */
-static inline int gcor_is_near(double df, double r) {
-    double rest = (1 - r) * (1 + r);
-    return rest < 0x1p-4 && rest < df * 0x1p-12;
-}
 /* Max degrees of freedom of a pair. */
 double gcor_test_max_df(const gcor_test *test);
 /* True if coefficients with gcor_is_near() are to be recomputed in double precision by gcor_recompute(). */
@@ -115,9 +109,9 @@ typedef struct {
     double *n, *df, *statistic, *p, *low, *high;
 } gcor_tested_pairs;
 
-/* Tests all pairs in R's order: a triangle by rows, or all variables of x (fastest) with all of y. r may be
- * `statistic`. Uses context->threads threads; can be interrupted. */
-gcor_status gcor_test_pairs(gcor_context *context, gcor_test *test, int is_triangle, const double *r,
+/* Tests all pairs, whose coefficients are r, in R's order: a triangle by rows, or all variables of x (fastest) with all
+ * of y. Uses context->threads threads; can be interrupted. */
+gcor_status gcor_test_pairs(gcor_context *context, gcor_test *test, int is_triangle, const gcor_values *r,
                             const gcor_tested_pairs *results);
 
 #ifdef __cplusplus

@@ -294,6 +294,21 @@ test_that("a large network's memory stays for the next one, and both are right",
   }
 })
 
+test_that("large tests are in such memory, too", {
+  x <- normal(10, 2100)
+  with_options(list(gpucor.keep = TRUE), {
+    before <- pool()
+    t <- gpuCorTest(x, backend = "cpu")
+    expect_gte(.Call(gpucor:::r_pool)$used, before$used + 20 * length(t$r))
+    expect_identical(as.matrix(t$p.value)[3, 2], as.matrix(gpuCorTest(x[, 1:60], backend = "cpu")$p.value)[3, 2])
+    other <- t$p.value
+    other[1] <- 7
+    expect_false(t$p.value[1] == 7)
+    rm(t, other)
+    expect_identical(pool()$used, before$used)
+  })
+})
+
 for (backend in backends()) for (resource in resources_of(backend)) {
   test_that(paste(backend, resource, "failures leave no memory with results that there are not"), {
     x <- normal(30, N)

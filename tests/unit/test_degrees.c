@@ -31,7 +31,7 @@ static void check_pairs(gcor_test *test, const unit_data *data, gcor_context *co
     double r[N_PAIRS], n[N_PAIRS], df[N_PAIRS], t[N_PAIRS], p[N_PAIRS], count;
     for (int k = 0; k < N_PAIRS; k++) r[k] = 0.3;
     const gcor_tested_pairs results = {.n = n, .df = df, .statistic = t, .p = p};
-    CHECK_INT(gcor_test_pairs(context, test, 1, r, &results), GCOR_OK);
+    CHECK_INT(gcor_test_pairs(context, test, 1, &(gcor_values){.plain = r}, &results), GCOR_OK);
     for (int j = 0, at = 0; j < N_VAR; j++)
         for (int i = j + 1; i < N_VAR; i++, at++) {
             double worth = worth_of(test->rule.df.worth, test->rule.df.unit, data->values + (size_t)i * N_OBS,

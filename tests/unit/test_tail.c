@@ -8,6 +8,7 @@
 #include "../../src/base/isa.h"
 #include "../../src/stats/tail_block.h"
 #include "../../src/stats/tail_table.h"
+#include "../../src/stats/tie_variance.h"
 
 #include <math.h>
 
@@ -54,7 +55,31 @@ static void same_bits(void) {
     unit_set_variable("GPUCOR_CPU", NULL);
 }
 
+static void same_scores(void) {
+    const double df[] = {1, 7, 98, 2e6};
+    static double r[N], t[N];
+    unit_seed(6);
+    for (int k = 0; gcor_isa_at(k); k++) {
+        unit_set_variable("GPUCOR_CPU", gcor_isa_at(k));
+        for (int d = 0; d < 4; d++) {
+            int64_t near = 0;
+            fill(r, 1);
+            r[600] = 1;
+            for (int j = 0; j < N; j++) near += gcor_is_near(df[d] + 1, r[j]);
+            CHECK_INT(gcor_t_scores(df[d], df[d] + 1, r, N, t), near);
+            CHECK(near > 0 && near < N);
+            for (int j = 0; j < N; j++) {
+                double one = isnan(r[j]) ? r[j] : gcor_t_score(df[d], r[j]);
+                if (gcor_bits_of(t[j]) != gcor_bits_of(one))
+                    unit_fail(__FILE__, __LINE__, "t of %.17g is %.17g, not %.17g", r[j], t[j], one);
+            }
+        }
+    }
+    unit_set_variable("GPUCOR_CPU", NULL);
+}
+
 const unit_test tail_tests[] = {
     {"p values of many are those of one by one", same_bits},
+    {"Student's t of many are those of one by one", same_scores},
     {NULL, NULL},
 };
