@@ -136,7 +136,7 @@ static double prepare_real(const preparation *p, const gcor_ranks *ranks, double
     float *out = o->columns + j * o->stride;
     for (int64_t k = o->head.n_obs; k < o->stride; k++) out[k] = 0;
     double norm = gcor_prepare_real(p->measure, p->design, x, p->n_obs, flags, ranks, out);
-    if (p->shuffle) gcor_shuffle_floats(p->shuffle, o->head.first + j, out, p->n_obs);
+    if (p->shuffle) gcor_shuffle_values(p->shuffle, o->head.first + j, NULL, out, p->n_obs, 1);
     return norm;
 }
 

@@ -166,7 +166,8 @@ SEXP r_permute(SEXP x, SEXP seed, SEXP number, SEXP jointly) {
     int64_t n_obs = matrix.source.n_obs, n_var = matrix.source.n_var;
     SEXP result = PROTECT(Rf_allocMatrix(REALSXP, (int)n_obs, (int)n_var));
     (void)matrix.source.read(&matrix.source, &context, 0, n_var, REAL(result));
-    for (int64_t j = 0; j < n_var; j++) gcor_shuffle_doubles(&shuffle, j, REAL(result) + j * n_obs, n_obs);
+    for (int64_t j = 0; j < n_var; j++)
+        gcor_shuffle_values(&shuffle, j, REAL(result) + j * n_obs, NULL, n_obs, 1);
     UNPROTECT(1);
     return result;
 }

@@ -44,7 +44,7 @@ static void work_on(const gathering *g, int thread, int64_t j, double *x) {
     const gcor_columns *columns = g->columns;
     if (columns->observed)
         for (int64_t k = 0; k < columns->n_obs; k++) x[k] = x[columns->observed[k]];
-    if (columns->shuffle) gcor_shuffle_doubles(columns->shuffle, j, x, columns->n_obs);
+    if (columns->shuffle) gcor_shuffle_values(columns->shuffle, j, x, NULL, columns->n_obs, 1);
     g->work(g->user, thread, j, x, normalise(x, columns->n_obs));
 }
 

@@ -39,9 +39,24 @@ GCOR_INLINE int64_t gcor_shuffle_step(uint64_t *state, int64_t k) {
     return (int64_t)((double)(gcor_next_random(state) >> 11) * 0x1p-53 * (double)(k + 1));
 }
 
-/* Permute the n values of the run's variable j. Any thread. */
-void gcor_shuffle_doubles(const gcor_shuffle *shuffle, int64_t j, double *x, int64_t n);
-void gcor_shuffle_floats(const gcor_shuffle *shuffle, int64_t j, float *x, int64_t n);
+/* Permutes the n values of the run's variable j, doubles or floats, which are `step` values apart; the other pointer is
+ * NULL. Any thread. */
+GCOR_INLINE void gcor_shuffle_values(const gcor_shuffle *shuffle, int64_t j, double *doubles, float *floats, int64_t n,
+                                     int64_t step) {
+    uint64_t state = gcor_shuffle_state(shuffle, j);
+    for (int64_t k = n - 1; k > 0; k--) {
+        const int64_t own = k * step, other = gcor_shuffle_step(&state, k) * step;
+        if (doubles) {
+            double value = doubles[own];
+            doubles[own] = doubles[other];
+            doubles[other] = value;
+        } else {
+            float value = floats[own];
+            floats[own] = floats[other];
+            floats[other] = value;
+        }
+    }
+}
 
 #ifdef __cplusplus
 }

@@ -203,8 +203,8 @@ static void floats_move_like_doubles(void) {
         double x[N_VALUES];
         float y[N_VALUES];
         for (int k = 0; k < N_VALUES; k++) y[k] = (float)(x[k] = k);
-        gcor_shuffle_doubles(&shuffle, j, x, N_VALUES);
-        gcor_shuffle_floats(&shuffle, j, y, N_VALUES);
+        gcor_shuffle_values(&shuffle, j, x, NULL, N_VALUES, 1);
+        gcor_shuffle_values(&shuffle, j, NULL, y, N_VALUES, 1);
         int moved = 0;
         for (int k = 0; k < N_VALUES; k++) {
             CHECK_INT(y[k], x[k]);

@@ -16,14 +16,8 @@ static __global__ void shuffle_values(gcor_shuffle shuffle, int64_t first, int64
     const int64_t v = blockIdx.x * (int64_t)blockDim.x + threadIdx.x, step = is_staged ? (int64_t)blockDim.x : 1;
     if (v >= n_var) return;
     float *own = columns + v * n, *x = is_staged ? staged + threadIdx.x : own;
-    uint64_t state = gcor_shuffle_state(&shuffle, first + v);
     for (int64_t k = 0; is_staged && k < n; k++) x[k * step] = own[k];
-    for (int64_t k = n - 1; k > 0; k--) {
-        int64_t other = gcor_shuffle_step(&state, k);
-        float value = x[k * step];
-        x[k * step] = x[other * step];
-        x[other * step] = value;
-    }
+    gcor_shuffle_values(&shuffle, first + v, nullptr, x, n, step);
     for (int64_t k = 0; is_staged && k < n; k++) own[k] = x[k * step];
 }
 
