@@ -298,7 +298,8 @@ edge_tests <- function(r, tests, at, threads) {
   own <- lapply(tests[intersect(EDGE_COLUMNS, names(tests))], `[`, at)
   if (!is.null(tests$maxima)) {
     side <- constant(tests$side)
-    return(list(p.adjusted = .Call(r_adjusted, r, r, tests$maxima, side, SAME_COEFFICIENT, FALSE, threads)))
+    adjusted <- checked(.Call(r_adjusted, r, r, tests$maxima, side, SAME_COEFFICIENT, FALSE, threads))
+    return(list(p.adjusted = adjusted))
   }
   if (is.null(tests$max)) return(own) # edges were not tested
   p <- if (is.null(tests$p.value)) {
@@ -336,7 +337,7 @@ z_tests <- function(z, groups = NULL) list(statistic = if (is.null(groups)) z el
 
 # Returns p values adjusted for all pairs, in the order of found$p.value. `values`: the statistic of the maxima.
 adjusted_differences <- function(maxima, p, values, sign, threads = 1L) {
-  .Call(r_adjusted, p, values, sort(maxima), constant(sign), SAME_COEFFICIENT, FALSE, threads)
+  checked(.Call(r_adjusted, p, values, sort(maxima), constant(sign), SAME_COEFFICIENT, FALSE, threads))
 }
 
 # Returns the statistic whose maxima permutations have: t with random effects, otherwise tanh(difference).

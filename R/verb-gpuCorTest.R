@@ -329,7 +329,7 @@ tested_df <- function(found, method, design, counted) {
 adjusted_p <- function(testable, r, input, method, use, counted, rule, max_t, settings) {
   side <- c("absolute", "negative", "positive")[rule$alternative + 1L]
   maxima <- null_maxima(input, method, use, counted, side, max_t, settings)
-  .Call(r_adjusted, testable, r, maxima, constant(side), SAME_COEFFICIENT, rule$log, settings$threads)
+  checked(.Call(r_adjusted, testable, r, maxima, constant(side), SAME_COEFFICIENT, rule$log, settings$threads))
 }
 
 # The order is that of the engine's codes.

@@ -1,5 +1,6 @@
 /* The largest coefficients of permuted observations, for p values that are adjusted for all pairs. */
 #include "job.h"
+#include "vector.h"
 
 #include "../base/alloc.h"
 #include "../base/elementary.h"
@@ -117,9 +118,10 @@ SEXP r_maximum(SEXP x, SEXP y, SEXP method, SEXP use, SEXP side, SEXP settings) 
     return result;
 }
 
-/* Returns how many of n ascending numbers are below x. */
+/* Returns how many of n ascending numbers are below x. Most x are below all. */
 static R_xlen_t count_below(const double *sorted, R_xlen_t n, double x) {
     R_xlen_t low = 0;
+    if (n == 0 || !(sorted[0] < x)) return 0;
     while (n > 0) {
         R_xlen_t half = n / 2;
         low += sorted[low + half] < x ? n - half : 0;
@@ -128,33 +130,57 @@ static R_xlen_t count_below(const double *sorted, R_xlen_t n, double x) {
     return low;
 }
 
+/* What adjusted p values are made of. */
+typedef struct {
+    gcor_values p, r;
+    gcor_side side;
+    double margin;
+    const double *maxima, *of_count; /* n ascending ones; the p value for each number of maxima below a weight */
+    R_xlen_t n;
+} adjustment;
+
+enum { BLOCK = 512 }; /* pairs that a thread adjusts at a time */
+
+static void adjust(const adjustment *a, int64_t at, int64_t n, double *adjusted) {
+    double scratch[2][BLOCK];
+    const double *p = gcor_read_values(&a->p, at, n, scratch[0]), *r = gcor_read_values(&a->r, at, n, scratch[1]);
+    for (int64_t k = 0; k < n; k++) {
+        R_xlen_t below = count_below(a->maxima, a->n, gcor_raw_weight(a->side, r[k]) - a->margin);
+        adjusted[at + k] = p[k] != p[k] ? NA_REAL : a->of_count[below];
+    }
+}
+
 /* Returns adjusted p values, with the attributes of p: for each coefficient r, the fraction of the permutations and the
  * data whose largest weight is at least that of r, less the margin; NA where p is. maxima: ascending. is_log: returns
  * logarithms. */
 SEXP r_adjusted(SEXP p, SEXP r, SEXP maxima, SEXP side, SEXP margin, SEXP is_log, SEXP threads) {
-    R_xlen_t length = Rf_xlength(p), n = Rf_xlength(maxima);
-    SEXP result = PROTECT(Rf_allocVector(REALSXP, length)), by_count = PROTECT(Rf_allocVector(REALSXP, n + 1));
-    double *adjusted = REAL(result), *of_count = REAL(by_count), same = Rf_asReal(margin);
-    const double *p_value = REAL(p), *coefficient = REAL(r), *sorted = REAL(maxima);
-    gcor_side kind = (gcor_side)Rf_asInteger(side);
-    int n_threads = r_threads(threads);
-    (void)n_threads; /* without OpenMP */
+    r_call call;
+    r_plain_call_parse(&call, threads);
+    const R_xlen_t length = Rf_xlength(p), n = Rf_xlength(maxima);
     if (Rf_xlength(r) != length)
         Rf_error("there must be a p value for each of %.0f coefficients, not %.0f", (double)Rf_xlength(r),
                  (double)length);
+    r_collect_garbage(length * (int64_t)sizeof(double));
+    SEXP result = PROTECT(r_new_vector(&call.context, REALSXP, length)),
+         by_count = PROTECT(Rf_allocVector(REALSXP, n + 1));
+    double *of_count = REAL(by_count), *adjusted = call.context.error.status ? NULL : REAL(result);
     for (R_xlen_t below = 0; below <= n; below++) {
         of_count[below] = (double)(1 + n - below) / (double)(1 + n);
         if (Rf_asLogical(is_log)) of_count[below] = gcor_log(of_count[below]);
     }
-    gcor_huge_pages(adjusted, (size_t)length * sizeof *adjusted);
-#pragma omp parallel for num_threads(n_threads) schedule(static)
-    for (R_xlen_t k = 0; k < length; k++)
-        adjusted[k] = p_value[k] != p_value[k]
-                          ? NA_REAL
-                          : of_count[count_below(sorted, n, gcor_raw_weight(kind, coefficient[k]) - same)];
+    const adjustment a = {.p = r_values(p),
+                          .r = r_values(r),
+                          .side = (gcor_side)Rf_asInteger(side),
+                          .margin = Rf_asReal(margin),
+                          .maxima = REAL(maxima),
+                          .of_count = of_count,
+                          .n = n};
+#pragma omp parallel for num_threads(call.context.threads) schedule(static)
+    for (R_xlen_t at = 0; at < length; at += BLOCK)
+        if (adjusted) adjust(&a, at, length - at < BLOCK ? length - at : BLOCK, adjusted);
     SHALLOW_DUPLICATE_ATTRIB(result, p);
     UNPROTECT(2);
-    return result;
+    return adjusted ? result : r_failure(&call.context.error);
 }
 
 /* For tests: returns the matrix x as permutation number `number`, from 0, of r_maxima() has it. */
@@ -166,8 +192,7 @@ SEXP r_permute(SEXP x, SEXP seed, SEXP number, SEXP jointly) {
     int64_t n_obs = matrix.source.n_obs, n_var = matrix.source.n_var;
     SEXP result = PROTECT(Rf_allocMatrix(REALSXP, (int)n_obs, (int)n_var));
     (void)matrix.source.read(&matrix.source, &context, 0, n_var, REAL(result));
-    for (int64_t j = 0; j < n_var; j++)
-        gcor_shuffle_values(&shuffle, j, REAL(result) + j * n_obs, NULL, n_obs, 1);
+    for (int64_t j = 0; j < n_var; j++) gcor_shuffle_values(&shuffle, j, REAL(result) + j * n_obs, NULL, n_obs, 1);
     UNPROTECT(1);
     return result;
 }
