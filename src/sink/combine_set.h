@@ -93,7 +93,7 @@ TARGET static double NAME(largest)(const double *value, gcor_side side, int64_t 
         double weight = weigh.size * fabs(value[k]) + weigh.sign * value[k];
         largest = weight > largest ? weight : largest;
     }
-    return largest;
+    return largest > -DBL_MAX ? largest : -INFINITY; /* clang's reductions begin with -DBL_MAX */
 }
 
 TARGET static void NAME(divide)(double *sum, double total, int64_t n) {
