@@ -346,7 +346,8 @@ typedef struct {
 
     /* Coefficients of (row, col + k[0 .. n-1]) in each of `sets` pairs of REAL operands, n for each set, in single
      * precision as a sink of form GCOR_AS_FLOATS gets them: the numbers that an approximate segment stands for. r NULL:
-     * only prefetch the columns. Any thread. (optional; NULL: no approximate segments for combined coefficients) */
+     * only prefetch the columns. Any thread. (optional; NULL: multiply() delivers no approximate segments of combined
+     * coefficients, even if their sink accepts them) */
     void (*pairs)(const gcor_operand *const *rows, const gcor_operand *const *cols, int64_t sets, int64_t row,
                   int64_t col, const int32_t *k, int64_t n, double *r);
 

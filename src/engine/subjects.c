@@ -19,7 +19,6 @@ static int is_real(const gcor_work *work) {
 static void plan_tiles(gcor_coefficients *c, gcor_combine *combine) {
     const gcor_work *work = c->head.work;
     const int threads = c->head.context->threads;
-    combine->sink.approximate = gcor_combine_may_be_approx(combine) && is_real(work);
     /* A device delivers tiles of its own size. */
     int64_t side = gcor_combine_side(combine, threads, gcor_backend_of(&c->head)->pairs ? 0 : DEVICE_BYTES);
     int64_t longest = gcor_max(work->grid.n_row, work->grid.n_col);
@@ -42,6 +41,7 @@ gcor_status gcor_open_subjects(gcor_context *context, gcor_work *work, gcor_stat
     gcor_status status = gcor_combine_new(context, job->combination, work->session->backend, sink, job->in_double,
                                           &combine);
     if (status) return status;
+    combine->sink.approximate = gcor_combine_may_be_approx(combine) && is_real(work);
     status = gcor_coefficients_begin(context, work, state, &combine->sink, &c);
     if (status) {
         gcor_sink_free(&combine->sink);

@@ -10,8 +10,13 @@ static gcor_combine *combine_of(gcor_sink *sink) {
     return (gcor_combine *)sink;
 }
 
+/* True if the back end delivers approximate values. */
+static int adds_approx(const gcor_combine *c) {
+    return c->sink.approximate && c->backend->pairs;
+}
+
 static size_t value_bytes(const gcor_combine *c) {
-    return c->sink.approximate ? sizeof(float) : sizeof(double);
+    return adds_approx(c) ? sizeof(float) : sizeof(double);
 }
 
 /* True if every subject's values are kept until the tile is done, instead of their sum. */
@@ -27,9 +32,9 @@ static int64_t values_of_pair(const gcor_combine *c) {
 int64_t gcor_combine_side(const gcor_combine *c, int threads, int64_t bytes) {
     enum { CACHE = 1 << 19, APPROX_CACHE = 1 << 21, MIN = 256, MAX = 4096 };
     int64_t each = (int64_t)sizeof(double) * (values_of_pair(c) + c->rule->skips), side = MIN;
-    if (c->sink.approximate) each = sizeof(float);
+    if (adds_approx(c)) each = sizeof(float);
     /* Approximate values take so little time that starting the threads for each subject's tile would show. */
-    bytes = gcor_max(bytes, (int64_t)(c->sink.approximate ? APPROX_CACHE : CACHE) * threads);
+    bytes = gcor_max(bytes, (int64_t)(adds_approx(c) ? APPROX_CACHE : CACHE) * threads);
     while (side < MAX && 4 * side * side * each <= 2 * bytes) side *= 2;
     return side;
 }
@@ -39,7 +44,7 @@ int gcor_combine_only_sums(const gcor_combine *c) {
 }
 
 int gcor_combine_may_be_approx(const gcor_combine *c) {
-    return c->to->approximate && c->backend->pairs && gcor_combine_only_sums(c);
+    return c->to->approximate && gcor_combine_only_sums(c);
 }
 
 /* ---- tiles -------------------------------------------------------------------------------------------- */
@@ -89,7 +94,7 @@ static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, cons
     int64_t at = position(c, segment->row, segment->col);
     double scratch[SOME];
     (void)context, (void)thread;
-    if (sink->approximate) {
+    if (adds_approx(c)) {
         gcor_approx_add(c, c->subject, segment, (float *)c->values + at);
         return GCOR_OK;
     }
@@ -104,7 +109,7 @@ static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, cons
 static void deliver_row(gcor_combine *c, gcor_context *context, int thread, int64_t row, double *scratch) {
     gcor_segment segment = {.row = row};
     gcor_tile one = {row, 1, c->tile.col, c->tile.n_col};
-    if (c->sink.approximate) {
+    if (adds_approx(c)) {
         gcor_approx_deliver(c, context, thread, &one, (float *)c->values + position(c, row, one.col));
         return;
     }

@@ -91,7 +91,7 @@ gcor_status gcor_combine_new(gcor_context *context, const gcor_combination *rule
 /* True if a tile's values are one sum per pair, to which every subject adds its coefficient. */
 int gcor_combine_only_sums(const gcor_combine *combine);
 
-/* True if the other sink, the rule and the back end allow approximate values; operands must be REAL. */
+/* True if the other sink and the rule allow approximate values; operands must be REAL. */
 int gcor_combine_may_be_approx(const gcor_combine *combine);
 
 /* Returns the side of a tile, a power of two. Its sums fit in the threads' caches or, if `bytes` is positive, in that

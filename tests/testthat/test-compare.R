@@ -162,7 +162,7 @@ for (backend in backends()) {
       set.seed(19)
       suppressWarnings(gpuCorCompare(x, y, threshold = 0.3, n_perm = 4, ..., backend = backend))@maxima
     }
-    for (precision in c("single", "double")) for (sign in c("absolute", "negative")) {
+    for (precision in c("single", "double")) for (sign in c("absolute", "positive", "negative")) {
       expect_identical(maxima(precision = precision, sign = sign, backend = backend),
                        maxima(precision = precision, sign = sign, backend = "cpu"))
     }
@@ -173,6 +173,25 @@ for (backend in backends()) {
     with_options(list(gpucor.workers_per_device = 3), expect_identical(maxima(backend = backend), truth))
     mask <- pairMask(rep_len(1:3, 150), same = TRUE)
     expect_identical(maxima(pairs = mask, backend = backend), maxima(pairs = mask, backend = "cpu"))
+  })
+
+  if (backend != "cpu") test_that(paste(backend, "finds them among many columns, some nearly equal"), {
+    set.seed(23)
+    x <- some_subjects(14, 1100, 6, 0)[[1]]
+    y <- some_subjects(17, 1100, 6, 0)[[1]]
+    x[, 2:9] <- x[, 1] + 1e-4 * x[, 2:9]
+    y[, 2:9] <- y[, 1] + 1e-3 * y[, 2:9]
+    x[, 20] <- 5
+    y[, c(20, 1100)] <- 0
+    for (method in c("pearson", "spearman")) for (sign in c("absolute", "positive", "negative")) {
+      maxima <- lapply(c("cpu", backend), function(own) {
+        set.seed(24)
+        suppressWarnings(gpuCorCompare(x, y, threshold = 3, n_perm = 3, method = method, sign = sign,
+                                       backend = own))@maxima
+      })
+      expect_identical(maxima[[2]], maxima[[1]])
+      expect_length(unique(maxima[[1]]), 3)
+    }
   })
 
   for (resource in resources_of(backend)) {

@@ -1,10 +1,9 @@
 /* Many subjects on the device: the exact values of a tile are added up over the subjects. Only the combined
  * coefficients are copied to the host, where all threads deliver them to the other sink; for the sink that finds the
- * largest weight not even these. The numbers equal those of sink/combine.c. */
-#include "maximum.cuh"
+ * largest weight not even these, and of two subjects most values stay approximate. The numbers equal those of
+ * sink/combine.c. */
+#include "combine.cuh"
 #include "../product/pair.cuh"
-#include "../../base/artanh.h"
-#include "../../sink/combine.h"
 
 /* ---- the kernel -------------------------------------------------------------------------------------- */
 
@@ -17,23 +16,6 @@ struct Addition : TileValues {
     bool first, last; /* subject: the sums are cleared before the first one and become coefficients after the last */
     double *sums;     /* of the tile's pairs, row by row without gaps */
 };
-
-static __device__ inline double added(gcor_combining how, double sum, double value, double w) {
-    if (value <= 1) {
-        if (how == GCOR_MIN) return value < sum ? value : sum;
-        return sum + w * (how == GCOR_FISHER ? gcor_artanh(value) : value);
-    }
-    if (value != value) return value;
-    double none = value == GCOR_ZERO_SD ? GCOR_SUM_ZERO_SD : GCOR_SUM_NO_VALUE;
-    if (how == GCOR_MIN) return sum > -none ? -none : sum;
-    return sum + none;
-}
-
-static __device__ inline double ended(gcor_combining how, double sum, double total) {
-    double r = how == GCOR_MIN ? sum : sum / total, size = fabs(r) * (how == GCOR_MIN ? 1 : fabs(total));
-    if (size > GCOR_SUM_NO_VALUE / 2) return size > GCOR_SUM_ZERO_SD / 2 ? GCOR_ZERO_SD : GCOR_NO_VALUE;
-    return how == GCOR_FISHER ? gcor_tanh(r) : r;
-}
 
 /* Block (i, b) adds pairs of the tile's row i. */
 static __global__ void __launch_bounds__(ADD_THREADS) add_values(const __grid_constant__ Addition a) {
@@ -67,11 +49,18 @@ class DeviceCombine : public DeviceSink {
         for (SumSlot &slot : slots) slot.full = false;
         largest.begin();
         subject = 0;
-        return {false, false};
+        rules_out = state->sink->approximate && maximum() && LargestOfTwo::can_combine(*combine()->rule);
+        return {rules_out, rules_out};
     }
 
     void multiply(const Operand &rows, const Operand &cols, const gcor_tile &tile) override {
         const gcor_combination &rule = *combine()->rule;
+        if (subject == 0) is_ruled = rules_out && state->sink->approximate && rows.head.n_obs <= MAXIMUM_HALF_OBS;
+        if (is_ruled) {
+            two.multiply(state, rule, subject, rows, cols, tile, maximum()->side, largest.on_device(state));
+            subject = (subject + 1) % rule.n;
+            return;
+        }
         if (subject == 0) begin_tile(tile);
         SumSlot &slot = slots[now];
         add_subject(rows, cols, slot);
@@ -95,13 +84,16 @@ class DeviceCombine : public DeviceSink {
             slot.sums.trim();
             slot.host.trim();
         }
+        two.trim();
     }
 
   private:
     SumSlot slots[RING_SLOTS];
     DeviceLargest largest;
-    int now = 0;         /* slot of the current tile */
-    int64_t subject = 0; /* index of the next subject */
+    LargestOfTwo two;
+    bool rules_out = false, is_ruled = false; /* `two` may do the work; it does the work of the current tile */
+    int now = 0;                              /* slot of the current tile */
+    int64_t subject = 0;                      /* index of the next subject */
 
     gcor_combine *combine() const { return (gcor_combine *)state->sink; }
 

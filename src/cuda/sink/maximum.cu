@@ -6,18 +6,7 @@
 #include "edge_sink.cuh"
 #include "maximum.cuh"
 
-#include <climits>
 #include <cstring>
-
-/* ---- the maximum so far ---------------------------------------------------------------------- */
-
-/* Maps a number's bits to an integer of the same order, for atomicMax(), and back. */
-static __host__ __device__ inline int in_order(int bits) {
-    return bits < 0 ? bits ^ INT_MAX : bits;
-}
-static __host__ __device__ inline long long in_order(long long bits) {
-    return bits < 0 ? bits ^ LLONG_MAX : bits;
-}
 
 static const int NOTHING = 0x80;
 
@@ -61,28 +50,6 @@ static __device__ inline float scaled_value(const Product &p, int sum, SignNumbe
     return (float)sign * row.inverse * col.inverse;
 }
 
-/* The columns that form pairs of the shape with a lane's rows i and i + 8, relative to the lane's first column. */
-struct LanePairs {
-    int first[2], n[2];
-    __device__ LanePairs(const Product &p, int64_t i, int64_t j) {
-#pragma unroll
-        for (int h = 0; h < 2; h++) {
-            int64_t col = 0, count = 0, row = i + 8 * h;
-            if (row < p.tile.n_row) gcor_tile_segment(&p.tile, p.shape, p.tile.row + row, &col, &count);
-            first[h] = (int)(col - p.tile.col - j);
-            n[h] = (int)count;
-        }
-    }
-    __device__ bool has(int h, int col) const {
-        return (unsigned)(col - first[h]) < (unsigned)n[h];
-    }
-};
-
-/* True if 16 rows and `cols` columns contain only pairs of the shape. */
-static __device__ inline bool all_count(const Product &p, int64_t i, int64_t j, int cols) {
-    return i + 16 <= p.tile.n_row && j + cols <= p.tile.n_col && is_pair(p, i, j + cols - 1) && is_pair(p, i + 15, j);
-}
-
 /* ---- in a kernel --------------------------------------------------------------------------------- */
 
 struct Maximum {
@@ -99,28 +66,19 @@ struct Maximum {
     /* ---- called by all lanes of a warp */
 
     /* Updates the maximum with the lanes' largest exact weight. */
-    __device__ void add(double weight) const {
-        weight = largest_of_lanes(weight);
-        if (threadIdx.x % 32 != 0 || weight < -1) return;
-        atomicMax(&largest->weight, in_order(__double_as_longlong(weight)));
-        atomicMax(&largest->floor, in_order(__float_as_int(__double2float_rd(weight))));
-    }
+    __device__ void add(double weight) const { largest->add(weight, __double2float_rd(weight)); }
 
     /* Min approximate weight of a hit. */
-    __device__ float min() const {
-        int floor = 0;
-        if (threadIdx.x % 32 == 0) floor = *(const volatile int *)&largest->floor;
-        return __int_as_float(in_order(__shfl_sync(ALL_LANES, floor, 0))) - error;
-    }
+    __device__ float min() const { return largest->current_floor() - error; }
 
     /* True if the warp has a hit, given each lane's largest approximate weight. Raises the floor, and sets `min`
      * to the min weight of a hit. */
     __device__ bool has_hit(float rough, float &min) const {
-        float top = __int_as_float(in_order(__reduce_max_sync(ALL_LANES, in_order(__float_as_int(rough)))));
+        float top = Largest::largest_float(rough);
         min = this->min();
         if (!(top >= -1.5f && top >= min)) return false;
         if (top - error > min + error) {
-            if (threadIdx.x % 32 == 0) atomicMax(&largest->floor, in_order(__float_as_int(top - error)));
+            if (threadIdx.x % 32 == 0) largest->raise(top - error);
             min = top - error - error;
         }
         return true;
