@@ -57,6 +57,7 @@ same(gpuCorNetwork, distinct, density = 0.05, normalize = "clr")
 same(gpuCorNetwork, ties, threshold = 0.1, method = "mi") # level bitsets
 same(gpuCorNetwork, ties, y = distinct[, 1:20], threshold = 0.1, method = "mi")
 same(gpuCorNetwork, matrix(rnorm(6300 * 5), 6300), threshold = 0, method = "mi") # terms that exceed shared memory
+agree(matrix(rnorm(9 * 1030), 9), method = "pearson") # centred on the device
 many <- matrix(rnorm(5 * 700), 5) # more edges in a tile than the initial capacity
 for (method in c("pearson", "kendall")) { # records of neighbours, many of them ties, are pruned, or the host gets them
   same(function(...) gpuCorNetwork(..., k = 1, memory = 400 * 700), round(many), method = method)

@@ -1,20 +1,17 @@
 /* Pearson's correlation: centred columns of unit length. */
-#include "coefficient.h"
+#include "pearson.h"
+
 #include "measure.h"
 
 double gcor_prepare_pearson(double *x, int64_t n, gcor_preparing *with, float *out);
 double gcor_prepare_pearson_double(double *x, int64_t n, gcor_preparing *with, double *out);
 
-/* Centres and scales x. The first value is subtracted first, so that a constant column becomes exactly zero. Returns
- * the sum of squares about the mean. */
+/* Centres and scales x. Returns the sum of squares about the mean. */
 static double centre(double *x, int64_t n) {
-    double largest = 0, sum = 0, squares = 0, first = x[0];
-    for (int64_t k = 0; k < n; k++)
-        if (fabs(x[k]) > largest) largest = fabs(x[k]);
-    double scale = gcor_scale(largest);
-    for (int64_t k = 0; k < n; k++) sum += x[k] = x[k] * scale - first * scale;
+    const gcor_centring c = gcor_centring_of(x, n);
+    double squares = 0;
     for (int64_t k = 0; k < n; k++) {
-        x[k] -= sum / (double)n;
+        x[k] = gcor_centred(&c, x[k]);
         squares += x[k] * x[k];
     }
     return squares;

@@ -42,3 +42,23 @@ test_that("no result depends on the blocks", {
   })
   expect_warning(with_blocks_of(1, pickPower(data$missing, 1:3)), "has missing values")
 })
+
+test_that("many columns of Pearson's, which a GPU centres, are the processor's", {
+  skip_without_gpu()
+  x <- rounded(23, 1040)
+  x[3, 1] <- NA
+  x[, 2] <- NA
+  x[4, 3] <- Inf
+  x[5, 4] <- NaN
+  x[, 5] <- 7
+  x[, 6] <- x[, 6] * 1e300
+  x[, 7] <- x[, 7] * 1e-310
+  x[, 8] <- x[, 8] + 1e9
+  for (rows in list(1:23, 1:2, 1)) for (use in c("everything", "complete.obs")) {
+    own <- if (use == "everything") x[rows, , drop = FALSE] else x[rows, -2, drop = FALSE]
+    found <- lapply(c("cpu", "cuda"), function(backend) outcome(gpuCor(own, use = use, backend = backend)))
+    expect_identical(found[[2]], found[[1]])
+  }
+  expect_identical(suppressWarnings(gpuCorNetwork(x, threshold = 0.5, backend = "cuda"))@x,
+                   suppressWarnings(gpuCorNetwork(x, threshold = 0.5, backend = "cpu"))@x)
+})

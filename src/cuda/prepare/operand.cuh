@@ -150,6 +150,13 @@ static __host__ __device__ inline int64_t bin_steps(int64_t n_obs) {
 /* Makes level bitsets, terms and margins from the operand's codes. */
 void make_bins(gcor_state *state, Operand &operand);
 
+/* ---- centre.cu ----------------------------------------------------------------------------- */
+
+/* True if centre_columns() prepares the columns for this measure. */
+bool has_device_centring(const gcor_measure *measure, const gcor_columns *columns, int64_t n_var);
+/* Prepares `count` columns of n values as variables at .. of the operand. Also writes norm and present. */
+void centre_columns(gcor_state *state, const double *values, int64_t n, int64_t count, Operand &operand, int64_t at);
+
 /* ---- distance.cu --------------------------------------------------------------------------- */
 
 /* True if distance_columns() prepares the columns for this measure. */

@@ -138,25 +138,35 @@ static void prepare_group(gcor_state *state, const gcor_measure *measure, Operan
                           int64_t at, int64_t count) {
     if (o.head.kind == GCOR_REAL && measure->length)
         return distance_columns(state, values, n, gcor_min_obs(measure), count, o, at);
+    if (o.head.kind == GCOR_REAL && !measure->ranked) return centre_columns(state, values, n, count, o, at);
     if (o.head.kind != GCOR_REAL_COMMON) return rank_columns(state, values, count, o, at);
     copy_columns<<<(unsigned)count, COLUMN_THREADS, 0, state->compute.handle>>>(
         values, n, o.centred, o.values.data + at * n, o.norm.data + at, o.present.data + at);
     check_launch("preparing columns");
 }
 
-static void prepare_on_device(gcor_state *state, const gcor_columns *columns, const gcor_measure *measure, Operand &o) {
-    int64_t n = columns->n_obs, batch = batch_of(state, o, n), group = group_of(o, n, batch);
+/* Copies columns at .. at+count-1, of n doubles, to the device. At the end of a group of columns calls
+ * work(doubles, count, first) with all of the group. */
+template <class Work>
+static void copy_to_group(gcor_state *state, const Operand &o, int64_t n, int64_t group, const double *staged,
+                          int64_t at, int64_t count, Work work) {
     DeviceArray<double> &values = state->columns->values;
+    const int64_t before = at % group, end = at + count;
     values.reserve(group * n, "columns being prepared");
+    copy_to_device(values.data + before * n, staged, count * n, state->compute, "copying columns");
+    if (end % group == 0 || end == o.head.n_var) work(values.data, before + count, at - before);
+}
+
+static void prepare_on_device(gcor_state *state, const gcor_columns *columns, const gcor_measure *measure, Operand &o) {
+    const int64_t n = columns->n_obs, batch = batch_of(state, o, n), group = group_of(o, n, batch);
     auto fill = [&](double *staged, int64_t at, int64_t count) {
         Gathering gathering{o.head.first + at, n, staged, o.head.flags + at};
         for_columns(state, columns, gathering.first, count, gather_column, &gathering);
     };
     in_batches<double>(state, o, n, batch, fill, [&](const double *staged, int64_t at, int64_t count) {
-        int64_t before = at % group, end = at + count;
-        copy_to_device(values.data + before * n, staged, count * n, state->compute, "copying columns");
-        if (end % group == 0 || end == o.head.n_var)
-            prepare_group(state, measure, o, values.data, n, at - before, before + count);
+        copy_to_group(state, o, n, group, staged, at, count, [&](const double *values, int64_t all, int64_t first) {
+            prepare_group(state, measure, o, values, n, first, all);
+        });
     });
 }
 
@@ -222,15 +232,12 @@ static void prepare_on_host(gcor_state *state, const gcor_columns *columns, cons
 /* Columns of zeros, which have no coefficients, keep the norm 0. */
 static void prepare_mapped(gcor_state *state, const gcor_columns *columns, const gcor_measure *measure, Operand &o) {
     const int64_t n = o.head.n_obs, n_var = o.head.n_var, group = group_of(o, n, batch_of(state, o, n));
-    DeviceArray<double> &units = state->columns->values;
-    units.reserve(group * n, "columns being prepared");
-    prepare_batches(state, columns, measure, o, gcor_prepare_unmapped,
-                    [&](const double *staged, int64_t at, int64_t count) {
-                        int64_t before = at % group, end = at + count;
-                        copy_to_device(units.data + before * n, staged, count * n, state->compute, "copying columns");
-                        if (end % group == 0 || end == n_var)
-                            map_columns(state, columns->design, units.data, before + count, o, at - before);
-                    });
+    prepare_batches(
+        state, columns, measure, o, gcor_prepare_unmapped, [&](const double *staged, int64_t at, int64_t count) {
+            copy_to_group(state, o, n, group, staged, at, count, [&](const double *units, int64_t all, int64_t first) {
+                map_columns(state, columns->design, units, all, o, first);
+            });
+        });
     std::unique_ptr<double[]> norm(new double[n_var]);
     copy_to_host(norm.get(), o.norm.data, n_var, state->compute, "copying norms");
     wait_for_compute(state);
@@ -290,12 +297,17 @@ static void prepare_pairs(gcor_state *state, const gcor_columns *columns, const 
 /* Completes norms and flags on the host and copies the norms to the device. All copies are on the products' stream:
  * the default stream would not be ordered with it. */
 static void describe(gcor_state *state, const gcor_measure *measure, int64_t n_obs, Operand &o, bool on_host) {
-    int64_t n_var = o.head.n_var;
-    std::unique_ptr<int[]> present(new int[n_var]);
+    const int64_t n_var = o.head.n_var;
+    const int *present = nullptr;
     if (!on_host) {
-        copy_to_host(present.get(), o.present.data, n_var, state->compute, "copying norms");
-        copy_to_host(o.head.norm, o.norm.data, n_var, state->compute, "copying norms");
+        PinnedArray<char> &staged = state->columns->staged[0];
+        staged.reserve(n_var * (int64_t)(sizeof(double) + sizeof(int)), "norms");
+        double *norm = (double *)staged.data;
+        present = (const int *)(norm + n_var);
+        copy_to_host(norm, o.norm.data, n_var, state->compute, "copying norms");
+        copy_to_host((int *)(norm + n_var), o.present.data, n_var, state->compute, "copying norms");
         wait_for_compute(state);
+        memcpy(o.head.norm, norm, (size_t)n_var * sizeof *norm);
     }
     for (int64_t j = 0; j < n_var; j++) {
         int flags = o.head.flags[j];
@@ -321,21 +333,22 @@ bool fused_exactly(const gcor_state *state, gcor_kind kind, int64_t n_obs) {
 }
 
 bool fused(const gcor_state *state, gcor_kind kind, int64_t n_obs) {
-    return state->needs.approx && fused_exactly(state, kind, n_obs);
+    return state->needs.approx && state->sink->approximate && fused_exactly(state, kind, n_obs);
 }
 
 /* Columns without observations are prepared on the host, as there is nothing to copy. */
-static bool is_for_host(const gcor_columns *columns, const gcor_measure *measure, gcor_kind kind) {
+static bool is_for_host(const gcor_columns *columns, const gcor_measure *measure, const gcor_operand &head) {
     bool is_made_by_host = (measure->prepare || gcor_is_designed(columns->design)) &&
-                           !has_device_distances(measure, columns);
-    return columns->n_obs == 0 || kind == GCOR_DOUBLE || kind == GCOR_BINNED || kind == GCOR_PAIR_COMMON ||
-           (kind == GCOR_REAL && is_made_by_host);
+                           !has_device_distances(measure, columns) &&
+                           !has_device_centring(measure, columns, head.n_var);
+    return columns->n_obs == 0 || head.kind == GCOR_DOUBLE || head.kind == GCOR_BINNED ||
+           head.kind == GCOR_PAIR_COMMON || (head.kind == GCOR_REAL && is_made_by_host);
 }
 
 /* Sets columns, norms and flags; cuda_prepare() adds what products need. */
 static void fill(gcor_state *state, const gcor_columns *columns, const gcor_measure *measure, Operand &o) {
     const gcor_kind kind = o.head.kind;
-    const bool on_host = is_for_host(columns, measure, kind);
+    const bool on_host = is_for_host(columns, measure, o.head);
     if (!on_host)
         prepare_on_device(state, columns, measure, o);
     else if (o.head.n_obs > 0 && kind == GCOR_PAIR_COMMON)
