@@ -278,13 +278,21 @@ static int is_left(const gcor_measure *measure, const gcor_design *design, const
     return *squares != 0;
 }
 
+/* Ranks the column and applies the design. Returns the sum of squares, -1 if prepare() still has to be called, or 0 if
+ * the column has no coefficients. */
+static double begin_column(const gcor_measure *measure, const gcor_design *design, double *x, int64_t n, int flags,
+                           const gcor_ranks *ranks) {
+    double squares = 1;
+    if (is_unusable(measure, n, flags)) return 0;
+    if (measure->ranked) squares = rank_values(design, x, n, ranks);
+    return squares > 0 && is_left(measure, design, ranks, x, n, &squares) ? squares : 0;
+}
+
 double gcor_prepare_double(const gcor_measure *measure, const gcor_design *design, double *x, int64_t n, int *flags,
                            const gcor_ranks *ranks, double *out) {
-    double squares = 1, option[GCOR_MAX_OPTIONS];
+    double squares = begin_column(measure, design, x, n, *flags, ranks), option[GCOR_MAX_OPTIONS];
     memset(out, 0, (size_t)gcor_operand_length(measure, GCOR_DOUBLE, n) * sizeof *out);
-    if (is_unusable(measure, n, *flags)) return 0;
-    if (measure->ranked) squares = rank_values(design, x, n, ranks);
-    if (!(squares > 0) || !is_left(measure, design, ranks, x, n, &squares)) return 0;
+    if (squares == 0) return 0;
     if (squares < 0) {
         gcor_preparing with = prepared_with(measure, design, option, ranks);
         double norm = measure->prepare_double(x, n, &with, out);
@@ -303,21 +311,17 @@ double gcor_prepare_double(const gcor_measure *measure, const gcor_design *desig
 
 double gcor_prepare_unmapped(const gcor_measure *measure, const gcor_design *design, double *x, int64_t n, int *flags,
                              const gcor_ranks *ranks, double *out) {
-    double squares = 1;
+    double squares = begin_column(measure, design, x, n, *flags, ranks);
     memset(out, 0, (size_t)n * sizeof *out);
-    if (is_unusable(measure, n, *flags)) return 0;
-    if (measure->ranked) squares = rank_values(design, x, n, ranks);
-    if (!(squares > 0) || !is_left(measure, design, ranks, x, n, &squares)) return 0;
+    if (squares == 0) return 0;
     gcor_design_unit(squares, x, n, out);
     return 1;
 }
 
 double gcor_prepare_real(const gcor_measure *measure, const gcor_design *design, double *x, int64_t n, int *flags,
                          const gcor_ranks *ranks, float *out) {
-    double squares = 1, option[GCOR_MAX_OPTIONS];
-    int usable = !is_unusable(measure, n, *flags);
-    if (usable && measure->ranked) squares = rank_values(design, x, n, ranks);
-    if (!usable || !(squares > 0) || !is_left(measure, design, ranks, x, n, &squares)) {
+    double squares = begin_column(measure, design, x, n, *flags, ranks), option[GCOR_MAX_OPTIONS];
+    if (squares == 0) {
         memset(out, 0, (size_t)gcor_operand_length(measure, GCOR_REAL, n) * sizeof *out);
         return 0;
     }
