@@ -263,20 +263,19 @@ static void round_coefficients(const double *products, double norm, const double
     for (; k < n; k++) out[k] = (float)gcor_coefficient(products[k], norm, other_norm[k]);
 }
 
-/* Multiplies by inverse roots, without square roots and divisions; the error is less than 9 units in the last place
- * of a double. The float can only differ if the double is that close to the midpoint of two floats. If any element
- * is, or has no coefficient or nearly 0, all are computed by round_coefficients(). */
+/* Multiplies by inverse roots (coefficient.h). If any element may differ, or has no coefficient, all are computed by
+ * round_coefficients(). */
 static void rounded_coefficients(const double *products, double norm, double inverse, const double *other_norm,
                                  const double *other_inverse, int64_t n, float *out) {
-    enum { BELOW = (1 << 29) - 1, MIDDLE = 1 << 28, NEAR = 16, WIDTH = BYTES / 8 };
+    enum { WIDTH = BYTES / 8 };
     const double_vec x = inverse - (double_vec){0};
     mask_vec doubtful = {0};
     int64_t k = 0;
     for (; k + WIDTH <= n; k += WIDTH) {
         double_vec r = *(const double_vec *)(products + k) * (x * *(const double_vec *)(other_inverse + k));
-        mask_vec below = ((mask_vec)r & BELOW) - MIDDLE;
-        doubtful |= (below < NEAR) & (below > -NEAR);
-        doubtful |= ~((r > 0x1p-120) | (r < -0x1p-120));
+        mask_vec below = ((mask_vec)r & (2 * GCOR_MIDDLE - 1)) - GCOR_MIDDLE;
+        doubtful |= (below < GCOR_NEAR_MIDDLE) & (below > -GCOR_NEAR_MIDDLE);
+        doubtful |= ~((r > GCOR_MIN_ROUNDED) | (r < -GCOR_MIN_ROUNDED));
         r = choose(r > 1, 1, r);
         NARROW(choose(r < -1, -1, r), out + k);
     }

@@ -10,7 +10,7 @@
  * in cache; a GPU needs larger tiles to be busy. It keeps the moments, and standard deviations take a sixth of their
  * memory on the host. */
 enum { SIDE = 1024, DEVICE_SIDE = 4096, DEVIATIONS_SIDE = 10240 };
-/* Bytes of a pair's moments on a device; all of them take at most a fraction (1/4) of its memory. */
+/* Bytes of a pair's moments on a device; fraction (1/4) of its memory that all moments may take. */
 enum { DEVICE_PAIR = 48, DEVICE_PART = 4 };
 
 /* On the host, coefficients of several windows are collected before they are added, so that moments are not reloaded

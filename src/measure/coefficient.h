@@ -19,6 +19,13 @@ GCOR_INLINE double gcor_coefficient(double product, double norm, double other_no
     return gcor_limit(product / sqrt(norm * other_norm));
 }
 
+/* A coefficient in single precision may be computed from inverse roots of the norms, without a root and a quotient: the
+ * error is less than 9 units in the last place of a double. It changes the float only if the double, of at least
+ * GCOR_MIN_ROUNDED, is next to the midpoint of two floats: the bits below the float's are within GCOR_NEAR_MIDDLE of
+ * GCOR_MIDDLE. */
+enum { GCOR_MIDDLE = 1 << 28, GCOR_NEAR_MIDDLE = 16 };
+#define GCOR_MIN_ROUNDED 0x1p-120
+
 /* Sums have a fixed order, that of a warp: 32 running sums, folded in halves. So every back end gets the same bits. */
 enum { GCOR_LANES = 32 };
 

@@ -9,8 +9,8 @@
  *                     computed
  *   deliver<Mode>()   takes 16 rows x 8 N columns of sums in registers, from the tile's (i, j) on
  *   deliver_cell()    FLOAT: takes CELL_ROWS x CELL_COLS products, a column in each lane
- *   register_sums          true: FLOAT calls deliver_registers() instead, which takes each thread's products in
- * registers finish<Mode>()    called when a block has no more sums
+ *   register_sums     true: FLOAT calls deliver_registers() instead, which takes each thread's products in registers
+ *   finish<Mode>()    called when a block has no more sums
  *
  * All lanes of a warp call these. Both tensor-core kernels have the same layout of sums: value e of number n of a
  * lane belongs to row g + 8 (e / 2) and column 8 n + 2 t + e % 2, where g = lane / 4 and t = lane % 4. */

@@ -162,15 +162,14 @@ static __device__ __noinline__ float divided(double dot, double norm, double oth
     return (float)gcor_coefficient(dot, norm, other_norm);
 }
 
-/* gcor_coefficient() in single precision, from the inverse roots of the norms: without a root and a quotient the error
- * is less than 9 units in the last place of a double, which changes the float only next to the midpoint of two. */
+/* gcor_coefficient() in single precision, from the inverse roots of the norms (coefficient.h). */
 static __device__ inline float rounded_coefficient(double dot, double inverse, double other_inverse, double norm,
                                                    double other_norm) {
-    enum { MIDDLE = 1 << 28, NEAR = 16 };
     const double r = dot * (inverse * other_inverse);
-    const int below = (__double2loint(r) & (2 * MIDDLE - 1)) - MIDDLE;
-    if ((below > -NEAR && below < NEAR) || !(fabs(r) > 0x1p-120 && fabs(r) < 2)) return divided(dot, norm, other_norm);
-    return (float)gcor_limit(r);
+    const int below = (__double2loint(r) & (2 * GCOR_MIDDLE - 1)) - GCOR_MIDDLE;
+    bool is_rounded = (below <= -GCOR_NEAR_MIDDLE || below >= GCOR_NEAR_MIDDLE) && fabs(r) > GCOR_MIN_ROUNDED &&
+                      fabs(r) < 2;
+    return is_rounded ? (float)gcor_limit(r) : divided(dot, norm, other_norm);
 }
 
 /* Sums of one power over exact products of REAL columns, which are not stored: each thread sums its own. */
