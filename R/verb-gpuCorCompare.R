@@ -556,13 +556,13 @@ check_exchangeable_rows <- function(task) {
 # scaled by the root mean square of both. A group's standard deviation depends on the largest of few values; with these
 # scales, the tails of permuted rows are as heavy as those of the data.
 on_one_scale <- function(groups) {
-  groups <- lapply(groups, function(m) sweep(m, 2L, column_medians(m)))
+  groups <- lapply(groups, function(m) m - rep(column_medians(m), each = nrow(m)))
   spreads <- lapply(groups, function(m) column_medians(abs(m)))
   narrow <- which(Reduce(pmin, spreads) <= 0)
   pooled <- sqrt(colMeans(do.call(rbind, groups)[, narrow, drop = FALSE]^2))
   Map(groups, spreads, f = function(m, spread) {
     spread[narrow] <- ifelse(pooled > 0, pooled, 1)
-    sweep(m, 2L, spread, "/")
+    m / rep(spread, each = nrow(m))
   })
 }
 
