@@ -296,3 +296,15 @@ test_that("whatever fails, nothing is left behind", {
     }
   }
 })
+
+test_that("columns that are only rounding errors about their mean become zero, and no others", {
+  wobble <- rep_len(c(0, 1, 1), 8)
+  z <- cbind(1 + 2^-52 * wobble, 1e300 * (1 + 2^-51 * wobble), 1 + 1e-12 * wobble, wobble, 5, NA, c(NA, wobble[-1]))
+  for (root in list(rep(1, 8), sqrt(1:8))) {
+    found <- gpucor:::centred_columns(z, root, TRUE)
+    expect_identical(unname(found[, c(1, 2, 5)]), matrix(0, 8, 3))
+    for (j in 3:4) expect_equal(found[, j], z[, j] - sum(z[, j] * root^2) / sum(root^2), tolerance = 1e-3)
+    expect_true(all(is.na(found[, 6:7])))
+  }
+  expect_identical(gpucor:::centred_columns(z[0, ], numeric(), TRUE), z[0, ])
+})
