@@ -279,12 +279,19 @@ weighted_rank <- function(x, w) {
 centred_columns <- function(z, root, centred) {
   if (is.null(z) || !centred || !ncol(z)) return(z)
   w <- root^2 / sum(root^2)
-  given <- z
-  for (twice in 1:2) z <- z - rep(colSums(z * w), each = nrow(z))
-  # The sum of the magnitudes, which takes less time, is at least the largest one, and at most that times the rows.
-  small <- which(colSums(abs(z)) <= 1e-14 * nrow(z) * colSums(abs(given)))
-  z[, small[column_sizes(z[, small, drop = FALSE]) <= 1e-14 * column_sizes(given[, small, drop = FALSE])]] <- 0
-  z
+  left <- z
+  for (twice in 1:2) left <- left - rep(colSums(left * w), each = nrow(left))
+  without_rounding_errors(left, z, 1e-14)
+}
+
+# Returns `left` with zeros in the columns whose largest magnitude is up to a fraction of that of the same column of
+# `given`. The sums of magnitudes, which take less time, rule out most columns: a column's sum is between its largest
+# magnitude and that times the number of rows.
+without_rounding_errors <- function(left, given, fraction) {
+  small <- which(colSums(abs(left)) <= fraction * nrow(left) * colSums(abs(given)))
+  is_zero <- column_sizes(left[, small, drop = FALSE]) <= fraction * column_sizes(given[, small, drop = FALSE])
+  left[, small[which(is_zero)]] <- 0
+  left
 }
 
 # Returns the largest magnitude in each column, as apply(abs(z), 2, max, 0), but faster.

@@ -27,9 +27,7 @@ decompose <- function(z) {
 
 # Returns residuals; columns that are explained except for rounding errors become 0.
 left_by <- function(decomposed, values) {
-  left <- qr.resid(decomposed, values)
-  left[, column_sizes(left) <= 1e-10 * column_sizes(values)] <- 0
-  left
+  without_rounding_errors(qr.resid(decomposed, values), values, 1e-10)
 }
 
 # Returns a list of list(rows, columns): the columns of a matrix that have values in the same rows.

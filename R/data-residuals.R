@@ -12,8 +12,7 @@ residual_columns <- function(m, basis, keeps) {
     some <- left[, again, drop = FALSE]
     left[, again] <- some - basis %*% crossprod(basis, some)
   }
-  left[, which(column_sizes(left) <= 1e-10 * column_sizes(m))] <- 0
-  left
+  without_rounding_errors(left, m, 1e-10)
 }
 
 # Returns the residuals of the columns of an ordinary matrix; observations with weight 0 are unchanged.
