@@ -115,7 +115,7 @@ static wchar_t *widen(const char *text) {
 static HANDLE open_handle(const char *path, DWORD access, DWORD creation, DWORD flags) {
     wchar_t *wide = widen(path);
     if (!wide) return INVALID_HANDLE_VALUE;
-    HANDLE handle = CreateFileW(wide, access, FILE_SHARD_READ | FILE_SHARD_WRITE | FILE_SHARD_DELETE, NULL, creation,
+    HANDLE handle = CreateFileW(wide, access, FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, NULL, creation,
                                 flags, NULL);
     if (handle == INVALID_HANDLE_VALUE) (void)fail();
     free(wide);
