@@ -110,9 +110,7 @@ h5_done <- function(status) {
 }
 
 writing <- function(h5, code) {
-  tryCatch(code, error = function(condition) {
-    fail_file("cannot write \"", h5$partial, "\": ", conditionMessage(condition), "; is the disk full?")
-  })
+  tryCatch(code, error = function(condition) cannot_write(h5$partial, conditionMessage(condition)))
 }
 
 # ---- parts of the file
@@ -232,5 +230,5 @@ write_entries <- function(id, from, piece) {
   here <- rhdf5::H5Screate_simple(n)
   on.exit(rhdf5::H5Sclose(here), add = TRUE)
   rhdf5::H5Sselect_hyperslab(there, start = from + 1, count = n)
-  h5_done(rhdf5::H5Dwrite(id, piece, here, there))
+  h5_done(rhdf5::H5Dwrite(id, piece, h5spaceMem = here, h5spaceFile = there))
 }

@@ -30,16 +30,28 @@ partial_name <- function(file) paste0(partial_prefix(file), Sys.getpid())
 # Stops unless `bytes` can be written to the temporary file, and removes it. Errors of HDF5 would give no reason.
 check_room <- function(file, bytes) {
   partial <- partial_name(file)
-  cannot <- function(why) {
+  why <- why_no_room(partial, bytes)
+  if (!is.null(why)) {
     fail_file("'file' is ", show_value(file), ", which cannot be written as \"", basename(partial), "\": ", why)
   }
-  on.exit(unlink(partial))
-  connection <- tryCatch(file(partial, "wb"), warning = function(w) cannot(sub(".*: ", "", conditionMessage(w))))
+}
+
+# Returns why `bytes` cannot be written to a new file, which is removed, or NULL if they can.
+why_no_room <- function(file, bytes) {
+  on.exit(unlink(file))
+  opened <- tryCatch(file(file, "wb"), warning = function(w) sub(".*: ", "", conditionMessage(w)))
+  if (is.character(opened)) return(opened)
   suppressWarnings({
-    for (piece in column_ranges(bytes, 4)) writeBin(raw(length(piece)), connection)
-    close(connection)
+    for (piece in column_ranges(bytes, 4)) writeBin(raw(length(piece)), opened)
+    close(opened)
   })
-  if (file.size(partial) < bytes) cannot("the disk is full")
+  if (file.size(file) < bytes) "the disk is full"
+}
+
+# Raises the error of a failed write. The reason is looked for while the incomplete file still takes its room.
+cannot_write <- function(file, said = NULL) {
+  why <- why_no_room(paste0(partial_name(file), "-room"), 2^20)
+  fail_file("cannot write \"", file, "\"", if (!is.null(said)) paste0(": ", said), if (!is.null(why)) paste0("; ", why))
 }
 
 # Returns TRUE if the file was renamed. Windows refuses while another process, such as a virus scanner, has the file

@@ -34,10 +34,6 @@ publish <- function(partial, file, plan = NULL) {
   invisible(file)
 }
 
-cannot_write <- function(file, why = NULL) {
-  fail_file("cannot write \"", file, "\"", if (!is.null(why)) paste0(": ", why), "; is the disk full?")
-}
-
 # Stops if the folder contains another plan than at the start of this process. The folder may change after this check;
 # the seal, which readers check, is decisive.
 check_not_replaced <- function(plan) {
