@@ -50,12 +50,19 @@ setMethod("rowMeans", "allPairs", function(x, na.rm = FALSE, dims = 1, ...) base
 #' @export
 setMethod("colMeans", "allPairs", function(x, na.rm = FALSE, dims = 1, ...) base::colMeans(as.matrix(x), na.rm))
 
-# base::crossprod(), and `%*%` before R 4.3, would multiply vectors of pairs.
+# Products. Without a method R multiplies vectors of pairs. R finds methods of S3 for `%*%` since 4.3, for crossprod() and
+# tcrossprod() since 4.4; before, methods of S4.
 
 full_matrix <- function(x) if (is_all_pairs(x)) as.matrix(x) else x
 
 #' @rawNamespace S3method("%*%", allPairs)
 `%*%.allPairs` <- function(x, y) full_matrix(x) %*% full_matrix(y) # nolint: object_name_linter.
+
+#' @rawNamespace S3method(crossprod, allPairs)
+crossprod.allPairs <- function(x, y = NULL, ...) crossprod(full_matrix(x), full_matrix(y))
+
+#' @rawNamespace S3method(tcrossprod, allPairs)
+tcrossprod.allPairs <- function(x, y = NULL, ...) tcrossprod(full_matrix(x), full_matrix(y))
 
 #' @rdname gpuCor-class
 #' @param y Another matrix, or `NULL`.
@@ -63,23 +70,19 @@ full_matrix <- function(x) if (is_all_pairs(x)) as.matrix(x) else x
 #' @aliases crossprod,ANY,allPairs-method crossprod,allPairs,missing-method tcrossprod,ANY,allPairs-method
 #' @aliases tcrossprod,allPairs,missing-method
 #' @export
-setMethod("crossprod", c("allPairs", "ANY"), function(x, y = NULL, ...) {
-  base::crossprod(full_matrix(x), full_matrix(y))
-})
+setMethod("crossprod", c("allPairs", "ANY"), crossprod.allPairs)
 
-setMethod("crossprod", c("ANY", "allPairs"), function(x, y = NULL, ...) base::crossprod(x, full_matrix(y)))
+setMethod("crossprod", c("ANY", "allPairs"), crossprod.allPairs)
 
-setMethod("crossprod", c("allPairs", "missing"), function(x, y = NULL, ...) base::crossprod(full_matrix(x)))
+setMethod("crossprod", c("allPairs", "missing"), crossprod.allPairs)
 
 #' @rdname gpuCor-class
 #' @export
-setMethod("tcrossprod", c("allPairs", "ANY"), function(x, y = NULL, ...) {
-  base::tcrossprod(full_matrix(x), full_matrix(y))
-})
+setMethod("tcrossprod", c("allPairs", "ANY"), tcrossprod.allPairs)
 
-setMethod("tcrossprod", c("ANY", "allPairs"), function(x, y = NULL, ...) base::tcrossprod(x, full_matrix(y)))
+setMethod("tcrossprod", c("ANY", "allPairs"), tcrossprod.allPairs)
 
-setMethod("tcrossprod", c("allPairs", "missing"), function(x, y = NULL, ...) base::tcrossprod(full_matrix(x)))
+setMethod("tcrossprod", c("allPairs", "missing"), tcrossprod.allPairs)
 
 # ---- arithmetic
 

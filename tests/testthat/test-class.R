@@ -174,6 +174,25 @@ test_that("sums and means are those of the matrix", {
   }
 })
 
+test_that("products are those of the matrix, for users, who see exported methods only", {
+  y <- matrix(1:22, 11)
+  product <- function(f, ...) {
+    generic <- if (getRversion() < "4.4") getExportedValue("gpucor", f) else getExportedValue("base", f)
+    do.call(generic, list(...), envir = globalenv())
+  }
+  expect_identical(product("crossprod", r), base::crossprod(full))
+  expect_identical(product("tcrossprod", r), base::tcrossprod(full))
+  expect_identical(product("crossprod", r, y), base::crossprod(full, y))
+  expect_identical(product("crossprod", y, r), base::crossprod(y, full))
+  expect_identical(product("tcrossprod", r, r), base::tcrossprod(full, full))
+  expect_identical(product("tcrossprod", t(y), r), base::tcrossprod(t(y), full))
+  sparse <- Matrix::Matrix(y, sparse = TRUE)
+  expect_equal(as.matrix(product("crossprod", r, sparse)), crossprod(full, y))
+  skip_if(getRversion() < "4.3", "R has methods of S3 for %*% since 4.3")
+  expect_identical(do.call(`%*%`, list(r, y), envir = globalenv()), full %*% y)
+  expect_identical(do.call(`%*%`, list(t(y), r), envir = globalenv()), t(y) %*% full)
+})
+
 test_that("indices out of bounds are errors", {
   for (bad in list(12, -1:12, c(1, NA), NA, rep(TRUE, 12))) {
     expect_error(r[bad, 1], "subscript|subscripts")
