@@ -119,7 +119,7 @@ test_that("results go back into rowData() and rowPair()", {
   SummarizedExperiment::rowData(sce)$degree <- quietly_run(gpuConnectivity(sce, threshold = 0.3)$degree)
   expect_equal(unname(SummarizedExperiment::rowData(sce)$degree), unname(gpuConnectivity(x, threshold = 0.3)$degree))
   net <- gpuCorNetwork(x, density = 0.05)
-  SingleCellExperiment::rowPair(sce, "coexpression") <- suppressMessages(unname(net))
+  SingleCellExperiment::rowPair(sce, "coexpression") <- as(unname(net), "generalMatrix")
   back <- SingleCellExperiment::rowPair(sce, "coexpression", asSparse = TRUE)
   expect_equal(unname(as.matrix(back)), unname(as.matrix(net)))
 })
