@@ -5,6 +5,9 @@ Sys.setenv(PROCESSX_NOTIFY_OLD_SIGCHLD = "true")
 
 skip_without_children <- function() {
   skip_on_os("windows") # no SIGINT
+  status <- if (file.exists("/proc/self/status")) readLines("/proc/self/status")
+  ignored <- grep("^SigIgn:", status, value = TRUE) # by nohup, for example; children inherit it
+  skip_if(any(bitwAnd(strtoi(sub(".*(.)$", "\\1", ignored), 16L), 2L) > 0), "SIGINT is ignored")
   skip_if_not_installed("callr")
   skip_if_not_installed("gpucor") # a source tree that is only loaded has nothing for the child
 }

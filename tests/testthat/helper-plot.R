@@ -1,3 +1,8 @@
+# testthat deletes stored pictures that a run does not compare, such as those of other releases of R.
+keep_pictures <- function(folder) {
+  for (file in dir(testthat::test_path("_snaps", folder))) testthat::announce_snapshot_file(name = file)
+}
+
 # What is drawn, read back from a bitmap: the colors of pixels as a matrix, the top row first.
 
 pixels_of <- function(code, width = 420, height = 420) {

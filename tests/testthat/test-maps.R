@@ -147,7 +147,7 @@ centrality <- function(weights) {
   weights[is.na(weights)] <- 0
   diag(weights) <- 0
   graph <- igraph::graph_from_adjacency_matrix(unname(weights), mode = "undirected", weighted = TRUE)
-  igraph::eigen_centrality(graph, scale = TRUE)$vector
+  igraph::eigen_centrality(graph)$vector
 }
 
 groups <- function(n_obs, n_var) {

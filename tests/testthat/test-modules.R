@@ -364,6 +364,7 @@ test_that("modules and traits are drawn from tests of eigengenes, adjusted as th
 })
 
 test_that("the tree with its modules looks as it did", {
+  keep_pictures("modules")
   skip_if_not_installed("vdiffr")
   place <- c(seq(0, 1, length.out = 12)^2, 3 + seq(0, 1, length.out = 9)^2, 5, 8, 11.5)
   colors <- rep(c("turquoise", "blue", "grey"), c(12, 9, 3))
