@@ -111,7 +111,7 @@ gcor_status r_job_run(r_job *q, gcor_sink *sink, SEXP result) {
     (void)gcor_device_peak(1);
     q->job.sink = sink;
     if (q->has_information) {
-        q->information = gcor_information_of(sink, q->information.mean, q->information.unit);
+        q->information = gcor_information_of(sink, q->job.in_double, q->information.mean, q->information.unit);
         q->job.sink = &q->information.sink;
     }
     if (q->job.combination) r_subjects_memory(q);

@@ -71,10 +71,10 @@ static const gcor_sink_type TYPE = {
     .release = release,
 };
 
-gcor_information gcor_information_of(gcor_sink *of, const double *mean, const double *unit) {
+gcor_information gcor_information_of(gcor_sink *of, int in_double, const double *mean, const double *unit) {
     gcor_information s = {.sink = *of, .of = of, .mean = mean, .unit = unit};
     s.sink.type = &TYPE;
     s.sink.approximate = 0;
-    s.sink.form = GCOR_AS_DOUBLES;
+    s.sink.form = in_double ? GCOR_AS_DOUBLES : GCOR_AS_FLOATS;
     return s;
 }

@@ -18,7 +18,9 @@ typedef struct {
     const double *mean, *unit;
 } gcor_information;
 
-/* All are borrowed and must outlive the result; forks own their sink and are freed like any sink. */
-gcor_information gcor_information_of(gcor_sink *of, const double *mean, const double *unit);
+/* Coefficients of a run in single precision are rounded as in a dense result, which gives the same information on every
+ * back end. `of`, mean and unit are borrowed and must outlive the result; forks own their sink and are freed like any
+ * sink. */
+gcor_information gcor_information_of(gcor_sink *of, int in_double, const double *mean, const double *unit);
 
 #endif

@@ -57,6 +57,17 @@ test_that("the result does not depend on threads, and a plan gives the same", {
   unlink(path, recursive = TRUE)
 })
 
+test_that("every back end gives the same bytes", {
+  x <- factors_of(105, 700)
+  for (method in c("pearson", "spearman", "kendall", "mi")) {
+    nets <- lapply(backends(), function(backend) {
+      net <- gpuCorNetwork(x, density = 0.02, normalize = "clr", method = method, backend = backend)
+      list(net@i, net@p, net@x, net@threshold)
+    })
+    for (net in nets) expect_identical(net, nets[[1]])
+  }
+})
+
 test_that("columns without coefficients have no edges", {
   x <- cbind(factors_of(40, 60), flat = 1)
   expect_warning(net <- gpuCorNetwork(x, density = 0.05, normalize = "clr"), "standard deviation is zero")
