@@ -51,6 +51,14 @@ show_value <- function(value) {
   if (nchar(text) > 60L) paste0(substr(text, 1L, 57L), "...") else text
 }
 
+# Stops if `given`, the names of arguments that a function passes on, include another name of one of its own, `known`.
+refuse_other_names <- function(given, known) {
+  for (name in given) {
+    meant <- other_name(name, known)
+    if (!is.na(meant)) fail("unused argument '", name, "'; did you mean '", meant, "'?")
+  }
+}
+
 # `hint`: the end of the message, evaluated only if there is an error.
 check_choice <- function(value, choices, name, hint = "") {
   if (identical(value, choices)) return(choices[1L])

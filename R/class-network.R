@@ -50,8 +50,10 @@ show_network <- function(object) {
   if (!length(top)) return(invisible(object))
   edges <- name_edges(object@i[top] + 1L, findInterval(top - 1, object@p), object@x[top], object@Dimnames[[1L]],
                       object@Dimnames[[2L]])
+  names(edges)[3L] <- value_name(object)
+  edges$lag <- object@tests$lag[top]
   cat("strongest:\n")
-  print(stats::setNames(edges, c("from", "to", value_name(object))), digits = 4L, row.names = FALSE)
+  print(edges, digits = 4L, row.names = FALSE)
   invisible(object)
 }
 
@@ -69,6 +71,21 @@ setMethod("show", "gpuNetwork", show_network)
 #' @rdname gpuCorNetwork-class
 #' @importMethodsFrom Matrix print
 setMethod("print", "gpuNetwork", function(x, ...) show_network(x))
+
+#' @rdname gpuCorNetwork-class
+#' @param n A number: how many edges; if negative, all but so many.
+#' @method head gpuNetwork
+#' @export
+head.gpuNetwork <- function(x, n = 6L, ...) utils::head(as.data.frame(x), n)
+
+#' @rdname gpuCorNetwork-class
+#' @method tail gpuNetwork
+#' @export
+tail.gpuNetwork <- function(x, n = 6L, ...) utils::tail(as.data.frame(x), n)
+
+# Override head() and tail() of Matrix, which return rows.
+setMethod("head", "gpuNetwork", function(x, ...) head.gpuNetwork(x, ...))
+setMethod("tail", "gpuNetwork", function(x, ...) tail.gpuNetwork(x, ...))
 
 # ---- conversion
 
@@ -109,6 +126,7 @@ summary.gpuNetwork <- function(object, n = 6L, ...) {
            threshold = object@threshold, positive = mean(object@x > 0), isolated = sum(all == 0),
            degree = stats::quantile(all), weight = stats::quantile(object@x)),
       if (length(object@stability)) list(stability = stats::quantile(object@stability)),
+      if (!is.null(object@tests$lag)) list(lag = stats::quantile(object@tests$lag)),
       list(hubs = best_connected(object, n))),
     network_title(object), object)
 }

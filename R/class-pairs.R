@@ -23,7 +23,7 @@
 #'   `as.data.frame()`: a row for each pair, with `from`, `to` and `r` (`overlap` for overlaps).
 #'
 #'   `summary()`: a list with `n_var`, `n_obs`, `method`, `pairs`, `missing`, `mean`, `quantiles` (those of
-#'   [stats::quantile()]) and `strongest`, a data frame.
+#'   [stats::quantile()]) and `strongest`, a data frame. Of coefficients with `lag` also `lag`, quantiles of the lags.
 #'
 #'   `x$coefficients`, `x$pairs` (numbers of observations), `x$ts` (Student's t) and `x$p.value` (two-sided): N x N
 #'   matrices with the names of package gputools. They are computed on request, if they follow from the coefficients.
@@ -127,13 +127,23 @@ print.allPairs <- function(x, digits = 3L, ...) {
   column <- max(nchar(labels, "width"), digits + 3L, 0L) + 1L
   shown <- seq_len(min(n, max(2L, min(8L, getOption("width") %/% column)))) # number of variables that fit on a line
   if (length(shown) > 1L) {
-    corner <- format(round(x[shown, shown, drop = FALSE], digits))
-    dimnames(corner) <- list(labels[shown], labels[shown])
-    corner[upper.tri(corner, diag = TRUE)] <- ""
-    print(corner[-1L, -ncol(corner), drop = FALSE], quote = FALSE, right = TRUE)
+    print_corner(x[shown, shown, drop = FALSE], labels[shown], digits)
+    lag <- attr(x, "lag")
+    if (!is.null(lag)) {
+      class(lag) <- "pairValues"
+      cat("lags, by which the variable of a row follows that of a column:\n")
+      print_corner(lag[shown, shown, drop = FALSE], labels[shown], 0L)
+    }
   }
   if (n > length(shown)) cat("... and ", n_of(n - length(shown), "more variable"), "\n", sep = "")
   invisible(x)
+}
+
+print_corner <- function(values, labels, digits) {
+  corner <- format(round(values, digits))
+  dimnames(corner) <- list(labels, labels)
+  corner[upper.tri(corner, diag = TRUE)] <- ""
+  print(corner[-1L, -ncol(corner), drop = FALSE], quote = FALSE, right = TRUE)
 }
 
 #' @rdname gpuCor-class
@@ -149,10 +159,14 @@ summary.allPairs <- function(object, n = 6L, ...) {
   labels <- attr(object, "Labels")
   if (is.null(labels)) labels <- seq_len(n_var)
   strongest <- data.frame(labels[pairs[, 1L]], labels[pairs[, 2L]], .subset(object, found$strongest))
+  names(strongest) <- c("from", "to", pair_value(object))
+  lag <- attr(object, "lag")
+  strongest$lag <- .subset(lag, found$strongest)
   new_summary(
-    list(n_var = n_var, n_obs = attr(object, "n_obs"), method = attr(object, "method"), pairs = length(object),
-         missing = found$missing, mean = found$mean,
-         quantiles = stats::setNames(found$quantiles, paste0(100 * fractions, "%")),
-         strongest = stats::setNames(strongest, c("from", "to", pair_value(object)))),
+    c(list(n_var = n_var, n_obs = attr(object, "n_obs"), method = attr(object, "method"), pairs = length(object),
+           missing = found$missing, mean = found$mean,
+           quantiles = stats::setNames(found$quantiles, paste0(100 * fractions, "%"))),
+      if (!is.null(lag)) list(lag = stats::quantile(lag, na.rm = TRUE)),
+      list(strongest = strongest)),
     describe_pairs(object), object)
 }

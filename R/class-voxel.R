@@ -1,5 +1,5 @@
 # Two S3 classes of ordinary arrays: a voxelMatrix keeps its mask when rows or columns are selected, and a voxelImage
-# (an image with a header) prints in three lines.
+# (an image with a header, or the values of CIFTI and GIFTI) prints in a few lines.
 
 # S4 methods, such as those of Matrix, treat a voxelMatrix as a matrix.
 #' @importFrom methods setOldClass
@@ -17,18 +17,27 @@ setOldClass(c("voxelImage", "array"))
 print.voxelImage <- function(x, ...) {
   size <- dim(x)
   header <- attr(x, "header", exact = TRUE)
-  volumes <- prod(size[-(1:3)])
+  on_surface <- !is.null(header$cifti)
+  volumes <- if (on_surface) NCOL(x) else prod(size[-(1:3)])
   tr <- header_tr(header)
-  cat("Image of ", show_size(size[1:3]), " voxels", if (length(size) > 3L) paste0(", ", n_of(volumes, "volume")),
+  cat("Image of ", if (on_surface) n_of(NROW(x), "grayordinate") else paste(show_size(size[1:3]), "voxels"),
+      if (volumes > 1 || length(size) > 3L) paste0(", ", n_of(volumes, "volume")),
       if (volumes > 1 && !is.null(tr)) paste0(" ", format(tr), " s apart"), ": ", typeof(x),
       if (is.logical(x)) paste0(", ", format_count(sum(x, na.rm = TRUE)), " of ", format_count(length(x)), " TRUE"),
       "\n", sep = "")
+  if (on_surface) {
+    print(header$cifti$models[MODEL_COLUMNS], row.names = FALSE)
+    return(invisible(x))
+  }
   affine <- header_affine(header)
   if (is.null(affine)) return(invisible(x))
   cat("voxels of ", show_size(signif(sqrt(colSums(affine[1:3, 1:3]^2)), 4)), " mm, axes to the ", toward(affine), "\n",
       "affine ", show_affine(affine), "\n", sep = "")
   invisible(x)
 }
+
+# Columns of the table of brain models that are printed.
+MODEL_COLUMNS <- c("structure", "kind", "count")
 
 # Returns the direction that each axis of an image is closest to, such as "left, front, top".
 toward <- function(affine) {
@@ -85,7 +94,7 @@ print.voxelMatrix <- function(x, ...) {
   cat(describe_series(x), "\n", sep = "")
   header <- attr(attr(x, "mask"), "header")
   if (!is.null(header$cifti)) {
-    print(header$cifti$models[c("structure", "kind", "count")], row.names = FALSE)
+    print(header$cifti$models[MODEL_COLUMNS], row.names = FALSE)
   } else if (!is.null(header_affine(header))) {
     cat("affine ", show_affine(header_affine(header)), "\n", sep = "")
   }

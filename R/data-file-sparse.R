@@ -49,7 +49,6 @@ read_sparse <- function(x) {
   if (!x$by_rows) m <- Matrix::t(m)
   if (!isTRUE(methods::validObject(m, test = TRUE))) damaged(x, "two entries have the same indices")
   if (!is.null(x$dimnames)) dimnames(m) <- x$dimnames
-  tell_sparse(m)
   m
 }
 
@@ -72,9 +71,10 @@ sparse_starts <- function(x) {
 damaged <- function(x, why) fail_file("\"", x$dataset, "\" of \"", x$file, "\" is no sparse matrix: ", why)
 
 # The engine multiplies the entries of a matrix with fewer of them.
-tell_sparse <- function(m) {
+tell_sparse <- function(m, method) {
   if (length(m@x) <= constant("max sparse") * length(m)) return(invisible())
-  tell_once("a sparse matrix is made dense, a block of columns at a time",
-            if (length(m@x) <= constant("max sparse signs") * length(m)) ", except for Kendall's tau",
+  is_never <- length(m@x) <= constant("max sparse signs") * length(m)
+  if (is_never && method == "kendall") return(invisible())
+  tell_once("a sparse matrix is made dense, a block of columns at a time", if (is_never) ", except for Kendall's tau",
             " (this message is shown once a session)")
 }

@@ -21,7 +21,7 @@ check_df <- function(df, method, tests) {
 need_distribution <- function(method) {
   if (has_distribution(method)) return(invisible())
   fail("p values of method = \"", method, "\" have no known distribution; gpuCorTest() with adjust = \"maxT\" finds ",
-       "them by permutation")
+       "them by permutation, and gpuCorNetwork() with 'p.value' and adjust = \"maxT\" the edges")
 }
 
 # The t distribution of an uncentered measure requires columns with mean zero, which the user states by giving 'df'.

@@ -101,8 +101,10 @@ contrast_of <- function(contrast, design) {
   }
   ok <- is.numeric(contrast) && length(contrast) == ncol(design) && all(is.finite(contrast)) && any(contrast != 0)
   if (!ok) {
+    names <- colnames(design)
     fail("'contrast' must be a number for each of the ", ncol(design), " columns of 'design', not all 0, or the name ",
-         "of one of them, not ", show_value(contrast))
+         "of one of them", if (!is.null(names)) paste0(" (", paste0('"', names, '"', collapse = ", "), ")"), ", not ",
+         show_value(contrast))
   }
   as.numeric(contrast)
 }

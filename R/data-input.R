@@ -1,7 +1,8 @@
 # Checks a call's data before any work. x and y become matrices, or data that are read in blocks.
 
 # Returns a numeric, integer or logical matrix, a dgCMatrix, or data that are read in blocks; a vector stays a vector.
-check_variables <- function(x, name, assay = NULL) {
+# `method`: the measure for which x is checked, if there is one.
+check_variables <- function(x, name, assay = NULL, method = "") {
   if (!is.object(x) && is_variables(x)) return(x)
   check_not_network(x, name)
   check_one(x, name)
@@ -14,7 +15,7 @@ check_variables <- function(x, name, assay = NULL) {
   if (is.data.frame(x)) return(check_frame(x, name))
   if (is_sparse(x)) {
     x <- as(as(as(x, "dMatrix"), "generalMatrix"), "CsparseMatrix")
-    tell_sparse(x)
+    tell_sparse(x, method)
     return(x)
   }
   x <- as_ordinary(x, name)
@@ -133,9 +134,9 @@ check_input <- function(x, y, use, method, assay = NULL) {
 converted_input <- function(x, y, use, method, assay) {
   check_has_assay(x, y, assay)
   given <- list(x = x, y = y)
-  x <- check_variables(x, "x", assay)
+  x <- check_variables(x, "x", assay, method)
   if (is.null(y)) warn_transposed(given$x)
-  if (!is.null(y)) y <- check_variables(y, "y", assay)
+  if (!is.null(y)) y <- check_variables(y, "y", assay, method)
   if (!is_matrix(x) && is.null(y)) fail("supply both 'x' and 'y' or a matrix-like 'x'", input_hint(x, "x"))
   scalar <- !is_matrix(x) && !is_matrix(y)
   x <- as_column(x)

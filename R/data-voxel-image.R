@@ -159,6 +159,7 @@ read_grayordinates <- function(file, header, cifti) {
   if (size[1L] == 1) dim(values) <- NULL
   header$cifti <- cifti
   attr(values, "header") <- header
+  class(values) <- image_class(values)
   values
 }
 
@@ -166,6 +167,7 @@ read_grayordinates <- function(file, header, cifti) {
 maps_of_gifti <- function(file) {
   values <- read_gifti(file)
   if (ncol(values) == 1L) dim(values) <- NULL
+  class(values) <- image_class(values)
   values
 }
 

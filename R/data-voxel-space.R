@@ -72,7 +72,9 @@ show_affine <- function(affine) {
 
 VOXEL_CLASS <- c("voxelMatrix", "matrix", "array")
 
-# Returns the class of an image with a header. The caller sets it: a function that did would copy the image.
+# Returns the class of an image with a header, or NULL. The caller sets it: a function that did would copy the image.
+# Those of CIFTI and GIFTI are vectors or matrices.
 image_class <- function(img) {
-  if (!is.null(attr(img, "header", exact = TRUE)) && length(dim(img)) > 2L) c("voxelImage", "array")
+  header <- attr(img, "header", exact = TRUE)
+  if (!is.null(header) && (length(dim(img)) > 2L || !is.null(header$cifti))) c("voxelImage", class(img))
 }

@@ -2,17 +2,24 @@
 
 #' @rdname gpuCor-class
 #' @param type For `plot()`: `"histogram"` of all coefficients; `"heatmap"` of the matrix, ordered by hierarchical
-#'   clustering; or `"auto"`, both, without the heat map if there are more than `max` variables.
+#'   clustering; of coefficients with `lag` also `"lag"`, a histogram of the lags; or `"auto"`, all of them, without the
+#'   heat map if there are more than `max` variables.
 #' @param max A number: the max number of variables in a heat map.
 #' @section Plots: `plot()` uses package graphics, with colors that do not depend on telling red from green. Missing
 #'   coefficients are light gray. Histograms of more than 200,000 values are drawn from a sample. With `type` other than
 #'   `"auto"` there is one panel, and `...` are graphical parameters such as `main`. For ggplot2, use
 #'   `as.data.frame()`.
 #' @export
-plot.gpuCor <- function(x, type = c("auto", "histogram", "heatmap"), max = 1000, ...) {
+plot.gpuCor <- function(x, type = c("auto", "histogram", "heatmap", "lag"), max = 1000, ...) {
   n <- size_of(x)
-  panels <- list(histogram = function(...) draw_coefficients(x, ...), heatmap = function(...) draw_heatmap(x, ...))
+  lag <- attr(x, "lag")
+  panels <- list(histogram = function(...) draw_coefficients(x, ...), heatmap = function(...) draw_heatmap(x, ...),
+                 lag = function(...) draw_lags(lag, "pairs", ...))
   type <- check_panel(type, names(panels))
+  if (is.null(lag)) {
+    if (type == "lag") fail("'x' has no lags; give gpuCor() 'lag', such as -10:10")
+    panels$lag <- NULL
+  }
   max <- check_whole(max, "max", 2, 20000)
   if (type == "heatmap") check_drawable(n, max)
   if (n < 2) fail("there is no pair to plot: 'x' has ", n_of(n, "variable"))

@@ -1,37 +1,41 @@
 #' @rdname gpuCorNetwork-class
 #' @param type For `plot()`: the distribution of `"degree"`s, a histogram of the `"weight"`s (coefficients) of the
 #'   edges, the `"layout"` of the graph (needs package igraph), or `"auto"`, all of them; with `resample` also the
-#'   `"stability"` of the edges.
+#'   `"stability"` of the edges, and with `lag` the `"lag"`s of the edges.
 #' @param max A number: the max number of variables with edges in a layout.
 #' @param labels A number: how many of the best connected variables to name in the layout, if they fit.
 #' @section Plots: in a layout (Fruchterman and Reingold) positive edges are blue, negative ones vermilion, and stronger
 #'   ones thicker. The area of a dot is proportional to its degree. Variables without an edge are left out. With `type`
 #'   other than `"auto"` there is one panel, and `...` are graphical parameters such as `main`.
 #' @export
-plot.gpuNetwork <- function(x, type = c("auto", "degree", "weight", "layout", "stability"), max = 300, labels = 20,
-                            ...) {
+plot.gpuNetwork <- function(x, type = c("auto", "degree", "weight", "layout", "stability", "lag"), max = 300,
+                            labels = 20, ...) {
   panels <- list(degree = function(...) draw_degrees(x, ...), weight = function(...) draw_weights(x, ...),
-                 layout = function(...) draw_layout(x, labels, ...), stability = function(...) draw_stability(x, ...))
+                 layout = function(...) draw_layout(x, labels, ...), stability = function(...) draw_stability(x, ...),
+                 lag = function(...) draw_lags(x@tests$lag, "edges", ...))
   type <- check_panel(type, names(panels))
   if (type == "stability" && !length(x@stability)) {
     fail("'x' has no stability; give gpuCorNetwork() 'resample', a number of resamples")
   }
+  if (type == "lag" && is.null(x@tests$lag)) fail("'x' has no lags; give gpuCorNetwork() 'lag', such as -10:10")
   max <- check_whole(max, "max", 1, 1e5)
   labels <- check_whole(labels, "labels", 0, 1000)
   size <- sum(unlist(degrees_of_network(x)) > 0)
   if (type == "layout") check_layout(size, max)
   if (type != "auto") return(invisible(panels[[type]](...)))
+  histograms <- c("degree", "weight", if (!is.null(x@tests$lag)) "lag")
   if (size == 0 || size > max || !requireNamespace("igraph", quietly = TRUE)) {
-    draw_panels(panels[1:2], "auto", ...)
+    draw_panels(panels[histograms], "auto", ...)
   } else {
+    n <- length(histograms)
     old <- graphics::par(c("mar", "mfrow"))
-    graphics::layout(matrix(c(1L, 2L, 3L, 3L), 2L), widths = c(1, 1.5))
+    graphics::layout(matrix(c(seq_len(n), rep(n + 1L, n)), n), widths = c(1, 1.5))
     graphics::par(mar = c(3.8, 4.6, 3.2, 1), cex = 0.8)
     on.exit({
       graphics::layout(1)
       graphics::par(old)
     })
-    for (panel in panels[1:3]) panel(...)
+    for (panel in panels[c(histograms, "layout")]) panel(...)
   }
   invisible(x)
 }
@@ -74,13 +78,8 @@ draw_degrees <- function(net, ...) {
   if (without > 0) note(paste(format_count(without), "without edges"))
 }
 
-draw_nothing <- function(text, xlab, ylab, ...) {
-  start_plot(0:1, 0:1, list(xlab = xlab, ylab = ylab, axes = FALSE), ...)
-  graphics::box(bty = "l")
-  graphics::text(0.5, 0.5, text)
-}
-
 value_title <- function(net) {
+  if (!is.null(net@adjusted$lioness)) return(paste0("weight of a sample (LIONESS), ", method_title(net@method)))
   switch(value_name(net), difference = "difference of z", overlap = "topological overlap", clr = "context likelihood",
          method_title(net@method))
 }

@@ -126,6 +126,22 @@ draw_bars <- function(breaks, counts, what, parameters, ...) {
   invisible(unit)
 }
 
+draw_nothing <- function(text, xlab, ylab, ...) {
+  start_plot(0:1, 0:1, list(xlab = xlab, ylab = ylab, axes = FALSE), ...)
+  graphics::box(bty = "l")
+  graphics::text(0.5, 0.5, text)
+}
+
+# Draws a bar for each lag, or for several if there are more than 100.
+draw_lags <- function(lag, what, ...) {
+  lag <- lag[!is.na(lag)]
+  if (!length(lag)) return(draw_nothing(paste("no", what), "lag", what, ...))
+  range <- range(lag)
+  step <- ceiling((diff(range) + 1) / 100)
+  draw_histogram(lag[drawn_places(length(lag))], seq(range[1L] - 0.5, range[2L] + step, step), what, length(lag),
+                 list(xlab = "lag (rows)", main = "Lags"), ...)
+}
+
 # ---- colors of numbers
 
 colors_of <- function(values, limits, colors) {

@@ -20,7 +20,8 @@
 #'
 #' @inheritParams gpuCor
 #' @inheritParams gpuCorTest
-#' @param x Variables in columns, observations in rows, as in [gpuCor()] for one subject.
+#' @param x Variables in columns, observations in rows, as in [gpuCor()] for one subject; or modules of
+#'   [gpuModules()], whose eigengenes are taken.
 #' @param traits A matrix, vector, factor or data frame with as many rows as `x`, or anything else that `x` may be, such
 #'   as genotypes in a file. For an experiment ([gpucor-containers]): also names of its sample variables.
 #' @param covariates Both `x` and `traits` are adjusted for these: a numeric matrix or vector, a data frame, or a
@@ -80,6 +81,10 @@ gpuAssociation <- function(x, traits, p.value = NULL, fdr = NULL,
   output <- check_choice(output, c("edges", "matrix"), "output")
   precision <- check_choice(precision, c("double", "single"), "precision")
   method <- check_method(method)
+  if (inherits(x, "gpuModules")) {
+    if (is_of_sets(x)) fail("'x' has modules of several data sets; give the eigengenes of one, x$eigengenes[[1]]")
+    x <- x$eigengenes
+  }
   check_one(x, "x")
   is_vector <- is_variables(x) && is.null(dim(x))
   if (!is_vector) check_matrix_like(x, COLUMNS)

@@ -41,18 +41,13 @@ print.gpuControl <- function(x, ...) {
   invisible(x)
 }
 
-# Names that other packages use for common arguments.
-OTHER_NAMES <- c(cutoff = "threshold", sparsity = "density", softPower = "power", networkType = "type",
-                 powerVector = "power", RsquaredCut = "r_squared", nBreaks = "breaks", corType = "method",
-                 corFnc = "method", nThreads = "threads", n_jobs = "threads", confounds = "covariates",
-                 nperm = "n_perm", verbose = "progress", gpu = "backend")
-
 # `verb`: the function that was called with the argument `name`.
 refuse_unused <- function(name, verb) {
   if (!nzchar(name)) fail("an unnamed argument is left over")
   known <- setdiff(union(names(formals(verb)), RUN_SETTINGS), c("...", "control"))
   is_option <- "options" %in% known && name %in% unlist(lapply(measures()$options, names))
   if (is_option) fail("unused argument '", name, "'; give options = list(", name, " = )")
-  meant <- if (OTHER_NAMES[name] %in% known) OTHER_NAMES[[name]] else nearest(name, known)
+  meant <- other_name(name, known)
+  if (is.na(meant)) meant <- nearest(name, known)
   fail("unused argument '", name, "'", if (length(meant)) paste0("; did you mean '", meant, "'?"))
 }

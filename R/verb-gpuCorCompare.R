@@ -277,13 +277,26 @@ check_group_effects <- function(effects, sizes, model) {
 # Returns the number of subjects in each group: x, and y if it is given.
 group_sizes <- function(x, y, counts) {
   n <- if (is.null(y)) 1L else 2L
-  if (n == 1L && !is_subjects(x)) fail("'y' is missing; one group must be a list of subjects' matrices")
+  if (n == 1L && !is_subjects(x)) {
+    fail("'y' is missing; one group must be a list of subjects' matrices; two groups of the rows of 'x' are ",
+         groups_of(c("a", "b"), ", "))
+  }
+  if (is.atomic(y) && is.null(dim(y)) && length(y) > 1L) {
+    fail("'y' must be a matrix or a list of matrices, not a vector of ", n_of(length(y), "value"), "; the groups that a ",
+         "vector 'group' tells apart are ", groups_of(unique(y), if (is_subjects(x)) "" else ", "))
+  }
   if (!is.null(counts) && !(is.numeric(counts) && length(counts) == n)) {
     fail("'subjects' must be ", if (n == 2L) "two numbers, those of 'x' and of 'y'" else "a number", ", not ",
          show_value(counts))
   }
   size <- function(x, count, name) if (is_subjects(x)) count_of(x, count, name) else 1L
   c(size(x, counts[1L], "x"), if (n == 2L) size(y, counts[2L], "y"))
+}
+
+# Returns code that selects the first two groups. `rows`: ", " of a matrix, "" of a list.
+groups_of <- function(labels, rows) {
+  labels <- utils::head(if (is.factor(labels)) as.character(labels) else labels, 2L)
+  paste0("x[group == ", vapply(labels, show_value, ""), rows, "]", collapse = " and ")
 }
 
 # Returns the weights that turn z of subjects into the difference of the groups' means.

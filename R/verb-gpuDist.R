@@ -28,7 +28,7 @@ gpuDist <- function(x, method = c("spearman", "pearson", "kendall", "bicor", "co
   check_matrix_like(x, "an entity in each row")
   check_has_assay(x, NULL, settings$assay)
   if (is_experiment(x)) x <- picked_assay(x, "x", settings$assay)
-  x <- check_variables(x, "x")
+  x <- check_variables(x, "x", method = method)
   by_row <- is.matrix(x)
   if (!by_row) x <- if (is_outside(x)) transposed_outside(x) else Matrix::t(x)
   settings <- designed_rows(settings, x, by_row, method, use)

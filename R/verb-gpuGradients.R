@@ -55,6 +55,7 @@
 #' @export
 gpuGradients <- function(x, n = 5, fraction = 0.1, kernel = c("cosine", "normalized_angle"), alpha = 0.5, time = 0,
                          ...) {
+  refuse_other_names(...names(), names(formals()))
   n <- check_whole(n, "n", 1, 1000)
   fraction <- check_fraction(fraction, "fraction", FALSE)
   kernel <- check_choice(kernel, c("cosine", "normalized_angle"), "kernel")

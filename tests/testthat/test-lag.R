@@ -190,6 +190,37 @@ test_that("larger networks with masks agree with all pairs", {
   expect_identical(pruned$lag, frame$lag[match(paste(pruned$from, pruned$to), paste(frame$from, frame$to))])
 })
 
+test_that("what is printed, summarized and drawn of lagged results shows the lags", {
+  r <- exact(x, lag = -8:8)
+  lag <- as.vector(attr(r, "lag"))
+  shown <- capture.output(print(r))
+  at <- grep("^lags, by which the variable of a row follows that of a column:$", shown)
+  expect_length(at, 1)
+  expect_match(shown[at + 2:3], "^[bc] +[-0-9]", all = TRUE)
+  expect_match(shown[at + 2], "^b +4 *$")
+  expect_match(shown[at + 5], "^e .* -2 *$")
+  expect_false(any(grepl("^lags", capture.output(print(exact(x))))))
+  found <- summary(r)
+  expect_identical(found$lag, quantile(lag))
+  best <- order(-abs(as.vector(r)))[1:6]
+  expect_identical(found$strongest$lag, lag[best])
+  expect_null(summary(exact(x))$lag)
+  net <- gpuCorNetwork(x, threshold = 0.3, lag = -8:8, precision = "double")
+  edges <- as.data.frame(net)
+  expect_identical(capture.output(print(head(edges), digits = 4L, row.names = FALSE)),
+                   tail(capture.output(print(net)), nrow(head(edges)) + 1))
+  expect_equal(summary(net)$lag, quantile(edges$lag))
+  for (drawn in list(r, net)) {
+    expect_true("lag (rows)" %in% texts_of(plot(drawn, "lag")))
+    expect_true("lag (rows)" %in% texts_of(plot(drawn)))
+  }
+  many <- texts_of(gpucor:::draw_lags(c(-300:300, NA), "pairs"))
+  expect_true(all(c("-300", "300") %in% many))
+  expect_error(plot(exact(x), "lag"), "'x' has no lags; give gpuCor() 'lag'", fixed = TRUE)
+  expect_error(plot(gpuCorNetwork(x, threshold = 0.3), "lag"), "'x' has no lags; give gpuCorNetwork() 'lag'",
+               fixed = TRUE)
+})
+
 test_that("what lags do not take is an error", {
   expect_error(gpuCor(x, lag = 0:3), "give each lag with both signs")
   for (lag in list("1", 1.5, NA, numeric(), 79)) {

@@ -89,3 +89,10 @@ test_that("what is no single-sample network is an error", {
   expect_error(gpuCorNetwork(list(x, x), k = 1, lioness = 1, combine = "mean"), "'lioness' is for one data set")
   expect_error(gpuPrune(gpuCorNetwork(x, k = 3, lioness = 1)), "entries from -1 to 1")
 })
+
+test_that("the axis of weights does not call them correlations", {
+  x <- sample_data()
+  drawn <- texts_of(plot(gpuCorNetwork(x, threshold = 1, lioness = 3), "weight"))
+  expect_true("weight of a sample (LIONESS), Pearson's correlation" %in% drawn)
+  expect_false("Pearson's correlation" %in% drawn)
+})

@@ -171,7 +171,9 @@ test_that("p values are those of permutation, and an error otherwise", {
   expect_error(gpuCor(x, method = "mi", test = TRUE), none, fixed = TRUE)
   expect_error(mi(x)$p.value, none, fixed = TRUE)
   for (p in list(list(p.value = 0.01), list(fdr = 0.05))) {
-    expect_error(do.call(gpuCorNetwork, c(list(x, method = "mi"), p)), none, fixed = TRUE)
+    expect_error(do.call(gpuCorNetwork, c(list(x, method = "mi"), p)),
+                 paste(none, "by permutation, and gpuCorNetwork() with 'p.value' and adjust = \"maxT\" the edges"),
+                 fixed = TRUE)
     expect_error(do.call(gpuCorNetwork, c(list(list(x, x), method = "mi", combine = "fisher"), p)), none, fixed = TRUE)
   }
   expect_error(gpuAssociation(x, data.frame(a = x[, 1]), method = "mi"), none, fixed = TRUE)

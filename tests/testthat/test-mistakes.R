@@ -337,3 +337,45 @@ test_that("a column whose name is empty is named by its number", {
   colnames(x) <- c("a", "b", "c", "")
   expect_warning(gpuCor(x), "'x': 4)", fixed = TRUE)
 })
+
+test_that("names of arguments that other packages use are known where they are passed on, too", {
+  img <- structure(array(1:8, c(2, 2, 2)), header = list(), class = c("voxelImage", "array"))
+  meant <- list(
+    bandpass = list(quote(gpuCor(x, high_pass = 0.01)), quote(gpuClean(x, low_pass = 0.1))),
+    tr = list(quote(gpuCor(x, t_r = 2))),
+    weights = list(quote(gpuCor(x, censor = 1:3)), quote(gpuCorNetwork(x, sample_mask = 1, threshold = 0))),
+    keep = list(quote(gpuClean(x, censor = 1:3)), quote(gpuClean(x, sample_mask = 1:3))),
+    n = list(quote(gpuGradients(x, n_components = 2)), quote(gpuGradients(gpuCor(x), n_components = 2))),
+    fraction = list(quote(gpuGradients(x, sparsity = 0.9))),
+    from = list(quote(plot(img, zlim = 0:1))),
+    design = list(quote(gpuCorCompare(x, groups = 1:20)))
+  )
+  for (name in names(meant)) {
+    for (call in meant[[name]]) {
+      expect_error(eval(call), paste0("unused argument '.*'; did you mean '", name, "'\\?$"), label = deparse1(call),
+                   class = "gpucor_error_input")
+    }
+  }
+})
+
+test_that("labels of groups instead of the second group are answered by code that makes both", {
+  group <- rep(c("ill", "well"), 10)
+  rows <- "x[group == \"ill\", ] and x[group == \"well\", ]"
+  expect_error(gpuCorCompare(x, group), rows, fixed = TRUE)
+  expect_error(gpuCorCompare(x, factor(group)), rows, fixed = TRUE)
+  expect_error(gpuCorCompare(x, rep(0:1, 10)), "x[group == 0L, ] and x[group == 1L, ]", fixed = TRUE)
+  expect_error(gpuCorCompare(list(x, x, x, x), c(2, 2, 3, 3)), "x[group == 2] and x[group == 3]", fixed = TRUE)
+  expect_error(gpuCorCompare(x), "'y' is missing; .* two groups of the rows of 'x' are x\\[group")
+  design <- model.matrix(~group, data.frame(group = group[1:6]))
+  expect_error(gpuCorCompare(lapply(1:6, function(i) x + rnorm(200)), design = design, contrast = "group"),
+               "the name of one of them (\"(Intercept)\", \"groupwell\"), not \"group\"", fixed = TRUE)
+})
+
+test_that("gpuAssociation() takes the eigengenes of modules", {
+  eigengenes <- data.frame(MEblue = rnorm(20), MEred = rnorm(20))
+  modules <- structure(list(eigengenes = eigengenes), class = c("gpuModules", "gpuCorResult"))
+  traits <- data.frame(age = rnorm(20))
+  expect_identical(gpuAssociation(modules, traits), gpuAssociation(eigengenes, traits))
+  several <- structure(list(eigengenes = list(eigengenes)), class = c("gpuConsensusModules", class(modules)))
+  expect_error(gpuAssociation(several, traits), "give the eigengenes of one, x$eigengenes[[1]]", fixed = TRUE)
+})

@@ -230,3 +230,19 @@ test_that("as_igraph() says what it takes", {
   expect_error(as_igraph(as.data.frame(net)), "'net' must be a network .*vertices = colnames")
   expect_error(as_igraph(r), "not of class gpuCor")
 })
+
+test_that("head() and tail() of a network are its strongest and its weakest edges, with and without Matrix", {
+  x <- matrix(rnorm(600), 20, dimnames = list(NULL, paste0("v", 1:30)))
+  nets <- list(gpuCorNetwork(x, density = 0.2), gpuCorNetwork(x, x[, 1:5] + 1, density = 0.2),
+               gpuCorNetwork(x, fdr = 0.99))
+  of_matrix <- function(name) if (name %in% getNamespaceExports("Matrix")) list(getExportedValue("Matrix", name))
+  for (net in nets) {
+    edges <- as.data.frame(net)
+    for (generic in c(utils::head, of_matrix("head"))) {
+      expect_identical(generic(net), head(edges))
+      expect_identical(generic(net, 3), head(edges, 3))
+      expect_identical(generic(net, -2), head(edges, -2))
+    }
+    for (generic in c(utils::tail, of_matrix("tail"))) expect_identical(generic(net, n = 3), tail(edges, 3))
+  }
+})

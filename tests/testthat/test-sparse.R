@@ -135,6 +135,8 @@ test_that("networks, connectivity and plans of few nonzeros have the coefficient
 test_that("no message says that few nonzeros are made dense, nor that Kendall's are", {
   tell_again()
   expect_no_message(gpuCor(wide[, 1:5]))
+  expect_no_message(gpuCor(as_sparse(few_nonzeros(100, 10, 0.2, 5)), method = "kendall"))
+  expect_no_message(gpuDist(as_sparse(few_nonzeros(10, 100, 0.2, 5)), method = "kendall"))
   expect_message(gpuCor(as_sparse(few_nonzeros(100, 10, 0.2, 5))),
                  "made dense.*at a time, except for Kendall's tau \\(")
   tell_again()

@@ -172,3 +172,18 @@ test_that("nibabel reads what is written, and its files are read", {
     expect_identical(unclass(theirs)[, ], 2 * values[, -3], label = code)
   }
 })
+
+test_that("what readVoxels() returns is printed in a few lines, and stays an ordinary vector or matrix", {
+  values <- surface_series()
+  file <- file.path(temporary_folder(), "rest_hemi-L.func.gii")
+  for (times in c(6, 1)) {
+    write_gifti_arrays(apply(values[seq_len(times), , drop = FALSE], 1, data_array), file)
+    img <- readVoxels(file)
+    expect_identical(capture.output(print(img)),
+                     c(paste0("Image of 11 grayordinates", if (times > 1) ", 6 volumes", ": double"),
+                       "   structure    kind count", " CORTEX_LEFT surface    11"))
+    expect_identical(c(img), c(t(values[seq_len(times), ])))
+    expect_identical(NROW(as.data.frame(img)), 11L)
+    expect_error(plot(img), "plot() draws slices of volumes, and 'x' has values of 11 grayordinates", fixed = TRUE)
+  }
+})
