@@ -27,7 +27,7 @@ xml_numbers <- function(text) as.numeric(strsplit(trimws(text), "[[:space:],]+")
 # ---- reading
 
 # `found`: from with_nifti(). Returns list(tr: seconds between rows, or NULL; models, places, affine, map: see
-# brain_models()), or NULL if the file is not CIFTI.
+# brain_models(); names: of the maps, which headers do not have), or NULL if the file is not CIFTI.
 cifti_of <- function(found) {
   xml <- cifti_xml(found$extensions, found$header$endian, found$shown)
   if (is.null(xml)) return(NULL)
@@ -42,7 +42,9 @@ cifti_of <- function(found) {
     fail_file(found$shown, " has ", tolower(rows$type), " x ", tolower(columns$type), "; dense series, dense scalars ",
               "and dense labels are read")
   }
-  c(list(tr = if (rows$type == "SERIES") series_step(rows$xml)), brain_models(columns$xml, found$shown))
+  names <- xml2::xml_text(xml2::xml_find_all(rows$xml, "NamedMap/MapName"))
+  c(list(tr = if (rows$type == "SERIES") series_step(rows$xml)), brain_models(columns$xml, found$shown),
+    if (length(names)) list(names = names))
 }
 
 # Returns the meaning of a dimension's indices: list(type, xml).

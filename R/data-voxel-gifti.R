@@ -12,7 +12,7 @@ GIFTI_TYPES <- data.frame(what = c("integer", "integer", "double", "double"), si
 
 # ---- reading
 
-# Returns vertices x arrays, with attribute "header".
+# Returns vertices x arrays, with the names of the arrays and attribute "header".
 read_gifti <- function(file) {
   shown <- paste0("'", file, "'")
   if (!file.exists(file) || dir.exists(file)) fail_file("there is no file ", shown)
@@ -28,6 +28,8 @@ read_gifti <- function(file) {
   values <- do.call(cbind, values)
   structure_name <- xml2::xml_find_first(xml, "//MD[Name='AnatomicalStructurePrimary']/Value")
   attr(values, "header") <- list(cifti = surface_brain(n, cifti_structure(xml2::xml_text(structure_name))))
+  names <- xml2::xml_text(xml2::xml_find_first(arrays, "MetaData/MD[Name='Name']/Value"))
+  if (!anyNA(names)) colnames(values) <- names
   values
 }
 

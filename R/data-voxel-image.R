@@ -104,6 +104,7 @@ open_cifti <- function(file, header, cifti, shown) {
     fail_file(shown, " has ", n_of(size[2L], "column"), ", but brain models of ", show_models(cifti))
   }
   check_times(size[1L], paste(shown, show_size(size)))
+  cifti$names <- NULL
   header$cifti <- cifti
   each <- function(voxels, times, put) {
     blocks <- column_ranges(size[2L], size[1L])
@@ -133,7 +134,7 @@ is_file_name <- function(value) is.character(value) && !is.object(value) && is.n
 # Returns a file's array with attribute "header"; for CIFTI a vector or matrix.
 read_image <- function(file) {
   check_string(file, "file", "the name of a file")
-  if (is_gifti(file)) return(maps_of_gifti(file))
+  if (is_gifti(file)) return(as_maps(read_gifti(file)))
   found <- with_nifti(file)
   if (is.null(found)) return(read_by_rnifti(file))
   cifti <- cifti_of(found)
@@ -156,17 +157,20 @@ read_grayordinates <- function(file, header, cifti) {
   read_blocks(file, prod(size), function(read, k) {
     put_block(values, new_block(read, 1L, (seq_len(size[2L]) - 1) * size[1L], 1L, seq_len(size[1L]) - 1))
   })
-  if (size[1L] == 1) dim(values) <- NULL
+  colnames(values) <- cifti$names
+  cifti$names <- NULL
   header$cifti <- cifti
   attr(values, "header") <- header
-  class(values) <- image_class(values)
-  values
+  as_maps(values)
 }
 
-# Returns a matrix with a column for each map; a single column becomes a vector.
-maps_of_gifti <- function(file) {
-  values <- read_gifti(file)
-  if (ncol(values) == 1L) dim(values) <- NULL
+# Returns a matrix with a column for each map; a single column becomes a vector, whose attribute "map" is its name.
+as_maps <- function(values) {
+  if (ncol(values) == 1L) {
+    name <- colnames(values)
+    dim(values) <- NULL
+    attr(values, "map") <- name
+  }
   class(values) <- image_class(values)
   values
 }

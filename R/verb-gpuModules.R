@@ -51,7 +51,7 @@
 #'                                 universe = universe)
 #' gprofiler2::gost(modules$members, custom_bg = universe)
 #' fgsea::fora(pathways, modules$members$turquoise, universe)
-#' fgsea::fgsea(pathways, modules$kME[modules$genes, "turquoise"]) # of ranks, without a cut
+#' fgsea::fgsea(pathways, modules$kME[modules$genes, "MEturquoise"]) # of ranks, without a cut
 #' ```
 #'
 #' @section With WGCNA:
@@ -104,7 +104,8 @@
 #' \item{eigengenes}{a data frame with a row for each sample and a column for each module, such as `MEturquoise`; the
 #'   last one, `MEgrey`, is that of the genes in no module. `NA` for dropped samples}
 #' \item{explained}{the fraction of its genes' variance that an eigengene explains}
-#' \item{kME}{matrix, gene x module: the correlation of each gene with each eigengene; `NA` for dropped genes}
+#' \item{kME}{matrix, gene x module: the correlation of each gene with each eigengene, whose names the columns have;
+#'   `NA` for dropped genes}
 #' \item{kWithin}{the sum of a gene's adjacencies with the others of its module; `NA` for genes in none}
 #' \item{members}{a list with the names of the genes of each module, such as `$turquoise`, by decreasing kME (its
 #'   absolute value if `type` is `"unsigned"`; for several data sets the smallest one)}
@@ -249,7 +250,8 @@ eigengene_frame <- function(values, set) {
 }
 
 all_kme <- function(eigengenes, job, genes) {
-  kme <- matrix(NA_real_, length(job$genes), ncol(eigengenes), dimnames = list(genes, colnames(eigengenes)))
+  kme <- matrix(NA_real_, length(job$genes), ncol(eigengenes),
+                dimnames = list(genes, paste0("ME", colnames(eigengenes), recycle0 = TRUE)))
   if (!ncol(eigengenes)) return(kme)
   blocks <- lapply(block_columns(job$x), kme_of, eigengenes = eigengenes, job = job)
   kme[job$genes, ] <- do.call(rbind, blocks)

@@ -8,11 +8,13 @@
 #'
 #' The image has the voxel size, sform, qform and units of the reference. If the reference is a plain array, voxels have
 #' size 1, or `voxel_size`. Integers are stored as int32, logical values as 8-bit integers, other values as doubles;
-#' integers with `NA` become doubles with `NaN`. The file is NIfTI-1, or NIfTI-2 if a dimension exceeds 32,767.
+#' integers with `NA` become doubles with `NaN`. `datatype = "float32"` stores all as single precision, in half the
+#' space. The file is NIfTI-1, or NIfTI-2 if a dimension exceeds 32,767.
 #'
 #' CIFTI-2 files of dense series, scalars and labels are read. If the reference is CIFTI, `writeVoxels()` writes dense
 #' scalars (`.dscalar.nii`) in single precision for all grayordinates; those that are not columns of the matrix get
-#' `outside`. Column names of `values` are the names of the maps.
+#' `outside`. Column names of `values` are the names of the maps, and those in a file become column names. NIfTI has no
+#' names of volumes.
 #'
 #' GIFTI files have values of the vertices of one surface: series (`.func.gii`), maps (`.shape.gii`) or labels
 #' (`.label.gii`), in any encoding but external files. They are treated as CIFTI with one brain model, of all vertices;
@@ -29,11 +31,12 @@
 #' @param voxel_size Three numbers: the size of a voxel in mm, where the reference does not say where voxels are.
 #' @param tr A number: the seconds between volumes, if the columns of `values` are time points. `NULL`: the columns are
 #'   maps, or `values` is a series with a header that says it.
+#' @param datatype A string: `"auto"` for the type of `values`, or `"float32"`. Maps on surfaces are always `"float32"`.
 #' @return `readVoxels()`: an array, of integers if the file has unscaled integers, with the attribute `header`, a
 #'   list of NIfTI's fields; [voxelMatrix()] takes it as an image or a mask. Its class `voxelImage` only has methods of
 #'   `print()` and [plot()][plot.voxelImage], of volumes. For CIFTI and GIFTI it is a vector with a value for each
 #'   grayordinate, or a matrix with a column for each time point or map; `attr(values, "header")$cifti$models` is a data
-#'   frame of the brain models. `writeVoxels()`: the name of the file, invisibly.
+#'   frame of the brain models. A single map has its name as attribute `map`. `writeVoxels()`: the name of the file, invisibly.
 #' @section Errors: a file that does not exist, is cut off, or has voxels that are not numbers, such as colors; values
 #'   that do not fit the reference; a name without the ending of the format.
 #' @seealso [voxelMatrix()]

@@ -1,6 +1,8 @@
 #' @rdname readVoxels
 #' @export
-writeVoxels <- function(values, file, reference = NULL, outside = 0, voxel_size = NULL, tr = NULL) {
+writeVoxels <- function(values, file, reference = NULL, outside = 0, voxel_size = NULL, tr = NULL,
+                        datatype = c("auto", "float32")) {
+  datatype <- check_choice(datatype, c("auto", "float32"), "datatype")
   img <- values
   if (!is_map(values)) {
     if (is.null(reference)) {
@@ -17,7 +19,7 @@ writeVoxels <- function(values, file, reference = NULL, outside = 0, voxel_size 
   if (!is.null(reference) || length(dim(img)) < 4L) header <- without_time(header)
   if (!is.null(voxel_size)) header <- with_voxel_size(header, voxel_size)
   if (!is.null(tr)) header <- with_tr(header, tr)
-  invisible(write_image(as_image(img, "values"), check_map_file(file, "nifti"), header))
+  invisible(write_image(as_image(img, "values"), check_map_file(file, "nifti"), header, datatype == "float32"))
 }
 
 # Returns TRUE if `values` are an image.
@@ -82,14 +84,14 @@ check_map_file <- function(file, format) {
 PLACE_FIELDS <- c("qform_code", "sform_code", "quatern_b", "quatern_c", "quatern_d", "qoffset_x", "qoffset_y",
                   "qoffset_z", "srow_x", "srow_y", "srow_z")
 
-write_image <- function(img, file, header) {
+write_image <- function(img, file, header, in_single) {
   if (isTRUE(header$reoriented)) {
     fail("'values' or 'reference' was turned by oro.nifti; read it with reorient = FALSE")
   }
   values <- as.vector(unclass(img))
-  if (is.integer(values) && anyNA(values)) values <- as.double(values)
-  if (is.logical(values)) values <- if (anyNA(values)) as.double(values) else as.integer(values)
-  code <- if (is.double(values)) 64L else if (typeof(img) == "logical") 2L else 8L
+  if (in_single || anyNA(values)) values <- as.double(values)
+  if (is.logical(values)) values <- as.integer(values)
+  code <- if (in_single) 16L else if (is.double(values)) 64L else if (typeof(img) == "logical") 2L else 8L
   size <- dim(img)
   pixdim <- if (is.null(header$pixdim)) rep(1, 8) else as.numeric(header$pixdim)
   pixdim[pixdim == 0] <- 1
@@ -101,11 +103,13 @@ write_image <- function(img, file, header) {
 }
 
 write_scalars <- function(values, file, cifti) {
+  own <- attr(values, "map")
   values <- if (is.matrix(values)) values else matrix(values, ncol = 1L)
   if (nrow(values) != grayordinates(cifti)) {
     fail("'values' have ", n_of(nrow(values), "row"), ", but 'reference' has ", show_models(cifti))
   }
   names <- colnames(values)
+  if (is.null(names) && length(own) == ncol(values)) names <- own
   if (is.null(names)) names <- paste("map", seq_len(ncol(values)))
   storage.mode(values) <- "double"
   write <- if (map_format(cifti) == "gifti") write_gifti else write_cifti

@@ -98,6 +98,7 @@ test_that("eigengenes, kME and kWithin are those of WGCNA's functions", {
                                                                                names(theirs$eigengenes))])
     own <- m$eigengenes[seq_len(ncol(m$kME))]
     expect_equal(unname(m$kME), unname(as.matrix(WGCNA::signedKME(x, own))))
+    expect_identical(colnames(m$kME), names(own))
     adjacency <- WGCNA::adjacency(x, type = "signed hybrid", power = 7)
     within <- WGCNA::intramodularConnectivity(adjacency, m$colors)$kWithin
     expect_equal(m$kWithin[m$labels > 0], setNames(within, colnames(x))[m$labels > 0], tolerance = 1e-5)
@@ -288,6 +289,7 @@ test_that("consensus modules have eigengenes, kME and kWithin of each set, and a
     expect_equal(m$eigengenes[[s]], theirs[names(m$eigengenes[[s]])])
     own <- m$eigengenes[[s]][seq_len(ncol(m$kME[[s]]))]
     expect_equal(unname(m$kME[[s]]), unname(as.matrix(WGCNA::signedKME(sets[[s]], own))))
+    expect_identical(colnames(m$kME[[s]]), names(own))
     adjacency <- WGCNA::adjacency(sets[[s]], power = c(6, 5)[s])
     within <- WGCNA::intramodularConnectivity(adjacency, m$colors)$kWithin
     expect_equal(unname(m$kWithin[[s]])[m$labels > 0], within[m$labels > 0], tolerance = 1e-5)

@@ -151,3 +151,36 @@ test_that("nibabel and Connectome Workbench read the scalars, and write series t
   expect_identical(unclass(theirs)[, ], values[, -4] * 2)
   expect_equal(voxelCoords(theirs), voxelCoords(x))
 })
+
+test_that("names of maps are kept where the format has them", {
+  folder <- temporary_folder()
+  series <- file.path(folder, "rest.dtseries.nii")
+  write_dtseries(grayordinate_series(), series)
+  x <- suppressMessages(voxelMatrix(series))
+  surface <- file.path(folder, "rest.func.gii")
+  references <- list(.dscalar.nii = x, .func.gii = structure(array(1, 8), header = list(cifti = gpucor:::surface_brain(
+    8, "CORTEX_LEFT"
+  ))))
+  for (end in names(references)) {
+    n <- if (end == ".func.gii") 8 else 19
+    maps <- cbind(degree = seq_len(n), "a & b" = seq_len(n) / 2)
+    at <- function(name) file.path(folder, paste0(name, end))
+    writeVoxels(maps, at("two"), references[[end]])
+    two <- readVoxels(at("two"))
+    expect_identical(colnames(two), colnames(maps))
+    writeVoxels(two, at("again"))
+    expect_identical(readVoxels(at("again")), two)
+    writeVoxels(maps[, 1, drop = FALSE], at("one"), references[[end]])
+    one <- readVoxels(at("one"))
+    expect_null(dim(one))
+    writeVoxels(one * 2, at("double"))
+    expect_identical(attr(readVoxels(at("double")), "map"), "degree")
+    writeVoxels(seq_len(n), at("other"), references[[end]])
+    expect_identical(attr(readVoxels(at("other")), "map"), "map 1")
+  }
+  whole <- readVoxels(file.path(folder, "one.dscalar.nii")) # not the name of the reference
+  writeVoxels(voxelImage(1:19, x), file.path(folder, "new.dscalar.nii"))
+  expect_identical(attr(readVoxels(file.path(folder, "new.dscalar.nii")), "map"), "map 1")
+  writeVoxels(rep(1, sum(whole != 0)), file.path(folder, "newer.dscalar.nii"), whole)
+  expect_identical(attr(readVoxels(file.path(folder, "newer.dscalar.nii")), "map"), "map 1")
+})

@@ -292,3 +292,19 @@ test_that("voxels of a plain array have a size and a time when these are given",
   expect_error(writeVoxels(img, file(), tr = -1), "'tr' must be the seconds from one observation to the next")
   expect_error(writeVoxels(image_with_affine(), file(), voxel_size = c(2, 2, 2)), "reference has an affine")
 })
+
+test_that("values are stored in single precision by choice", {
+  img <- image_with_affine()
+  values <- list(real = img + 0.1, whole = array(1:60, dim(img)[1:3]), missing = replace(img, 3, NA),
+                 logical = img[, , , 1] > 0)
+  folder <- temporary_folder()
+  for (name in names(values)) {
+    file <- file.path(folder, paste0(name, ".nii"))
+    writeVoxels(structure(values[[name]], header = attr(img, "header")), file, datatype = "float32")
+    expect_identical(file.size(file), 352 + 4 * length(values[[name]]))
+    single <- readBin(writeBin(as.double(values[[name]]), raw(), size = 4), "double", length(values[[name]]), size = 4)
+    expect_identical(ifelse(is.na(c(readVoxels(file))), NA, c(readVoxels(file))), single)
+  }
+  expect_error(writeVoxels(img, tempfile(fileext = ".nii"), datatype = "int16"),
+               "'datatype' must be one of \"auto\", \"float32\", not \"int16\"", fixed = TRUE)
+})
