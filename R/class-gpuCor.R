@@ -64,14 +64,14 @@ scored_pairs <- function(x, part) {
   if (part == "ts") return(ts)
   if (method == "spearman") return(rank_p(r, attr(x, "n_obs"), part))
   ts[] <- 2 * stats::pt(-abs(ts), df)
-  ts
+  `diag<-`(ts, NA)
 }
 
 rank_p <- function(r, n, part) {
   if (n < MIN_OBS) return(r * NA)
   if (n <= EXACT_UNTOLD) need_tests("with so few observations they follow from the ties of the data, too", part)
   r[] <- p_of_r(r, t_distribution(NULL, n, TRUE), 1L)
-  r
+  `diag<-`(r, NA)
 }
 
 # Computes coefficients from checked arguments; `call`: the call that the result shows.

@@ -61,9 +61,18 @@ pick_from_matrix <- function(x, index) {
   if (drop) drop(values) else values
 }
 
-# Class pairValues: values of pairs that are no coefficients, such as p values.
+# Class pairValues: values of pairs that are no coefficients, such as p values. As of class allPairs, attribute `diagonal`
+# has the values of columns with themselves, NA for p values; by default they are 0.
 #' @export
 `[.pairValues` <- `[.allPairs`
+
+#' @export
+as.matrix.pairValues <- function(x, ...) {
+  values <- NextMethod()
+  diagonal <- attr(x, "diagonal")
+  if (!is.null(diagonal)) diag(values) <- diagonal
+  values
+}
 
 #' @rdname gpuCor-class
 #' @export

@@ -67,6 +67,7 @@ degrees_of <- function(result, task) {
 }
 
 moments_of <- function(result, task) {
+  for (name in c("mean", "min", "max")) attr(result[[name]], "diagonal") <- rep(1, attr(result[[name]], "Size"))
   counts <- if (length(result$count)) c(min(result$count), max(result$count)) else rep(task$windows$n, 2L)
   c(result[moment_names], list(windows = if (counts[1L] == counts[2L]) counts[1L] else result$count))
 }

@@ -375,8 +375,9 @@ compare_all <- function(task, error, maxima) {
   found <- if (is_random(task$x)) random_differences(task) else fixed_differences(task, error)
   warn_perfect(found$difference, task$x)
   shape <- plain_dist_attributes(task$x, task$method)
-  shaped <- function(values) {
-    attributes(values) <- shape
+  own <- c(p.value = NA, fdr = NA, p.adjusted = NA, r.x = 1, r.y = 1)
+  shaped <- function(values, name) {
+    attributes(values) <- c(shape, if (name %in% names(own)) list(diagonal = rep(own[[name]], shape$Size)))
     values
   }
   doing(part_of(task$settings, 0.5, 0.5), "false discovery rates")
@@ -386,8 +387,9 @@ compare_all <- function(task, error, maxima) {
     found$p.adjusted <- adjusted_differences(maxima, found$p.value, values, task$sign, task$settings$threads)
   }
   of_groups <- if (!is.null(task$classes)) group_classes(task)
+  pairs <- c(found, of_groups[c("r.x", "r.y")])
   structure(
-    c(lapply(c(found, of_groups[c("r.x", "r.y")]), shaped), of_groups["class"],
+    c(Map(shaped, pairs, names(pairs)), of_groups["class"],
       if (!is.null(several_groups(task$x))) list(df = several_groups(task$x) - 1),
       list(error = error, n = group_counts(task$x), compared = what_is_compared(task$x), method = task$method,
            use = uses[task$use])),

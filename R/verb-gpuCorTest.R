@@ -338,14 +338,25 @@ alternatives <- c("two.sided", "less", "greater")
 # A pair's observations are those of both columns, even if "everything" makes its coefficient NA.
 counted_use <- function(use) if (uses[use] == "everything") match("pairwise.complete.obs", uses) else use
 
-# Returns n, statistic and p value of each coefficient, in the same shape. `testable`: NA for pairs without p value.
+# Returns n, statistic and p value of each coefficient, in the same shape. `testable`: NA for pairs without p value, and
+# for a column with itself.
 tested_pairs <- function(r, input, method, use, counted, rule, settings) {
   shape <- plain_attributes(r)
   shape$call <- NULL # the call belongs to the coefficients
   if (rule$triangle) shape$class <- c("pairValues", "dist")
-  if (!has_distribution(method)) return(counted_pairs(r, counted$n_obs, rule$min_obs, shape))
-  found <- checked(.Call(r_test, r, input$x, input$y, method_code(method), use, counted, rule, shape, settings))
-  c(found, list(testable = found$p.value))
+  has_p <- has_distribution(method)
+  found <- if (has_p) {
+    checked(.Call(r_test, r, input$x, input$y, method_code(method), use, counted, rule, shape, settings))
+  } else {
+    counted_pairs(r, counted$n_obs, rule$min_obs, shape)
+  }
+  p <- if (has_p) "p.value" else "testable"
+  if (rule$triangle) { # assigned within the list: a copy would take the memory of another matrix
+    attr(found[[p]], "diagonal") <- rep(NA_real_, shape$Size)
+  } else if (is.null(input$y)) {
+    found[[p]][seq.int(1, length(r), by = ncol(r) + 1)] <- NA
+  }
+  if (has_p) c(found, list(testable = found$p.value)) else found
 }
 
 # Works like tested_pairs() for a measure without p values.

@@ -368,3 +368,42 @@ test_that("printing fits long names and narrow windows", {
     expect_match(text, "more variables", all = FALSE)
   })
 })
+
+test_that("a column with itself has no p value, in any matrix of any result", {
+  set.seed(3)
+  m <- matrix(rnorm(120), 30, dimnames = list(NULL, letters[1:4]))
+  gaps <- replace(m, 3, NA)
+  subjects <- lapply(1:6, function(i) m + rnorm(120))
+  lists <- list(gpuCorTest(m), gpuCorTest(m, output = "matrix"), gpuCorTest(gaps, use = "pairwise"),
+                gpuCorTest(gaps, use = "pairwise", output = "matrix"), gpuCorTest(m, log.p = TRUE, output = "matrix"),
+                gpuCorTest(m, method = "kendall", output = "matrix"), gpuCorTest(m, adjust = "maxT", n_perm = 9),
+                gpuCorTest(m, adjust = "maxT", n_perm = 9, output = "matrix"),
+                gpuCorTest(m, method = "mi", adjust = "maxT", n_perm = 9, output = "matrix"),
+                list(p.value = gpuCor(m)$p.value), list(p.value = gpuCor(m, method = "spearman")$p.value),
+                list(p.value = gpuCor(gaps, use = "pairwise", test = TRUE)$p.value),
+                gpuCor(m, output = "list", test = TRUE), gpuCor(m, output = "matrix", test = TRUE),
+                gpuCorCompare(m, m[30:1, ] + subjects[[1]], n_perm = 5, classes = 0.05),
+                gpuCorCompare(subjects[1:3], subjects[4:6], n_perm = 5), gpuCorCompare(subjects))
+  for (found in lists) {
+    p <- intersect(names(found), c("p.value", "p.adjusted", "fdr"))
+    expect_gt(length(p), 0)
+    for (name in p) {
+      values <- as.matrix(found[[name]])
+      expect_identical(which(is.na(values)), c(1L, 6L, 11L, 16L))
+      expect_identical(c(found[[name]][2:3, 2:3]), c(values[2:3, 2:3]))
+      expect_identical(dimnames(values), list(letters[1:4], letters[1:4]))
+    }
+    for (name in intersect(names(found), c("r", "coefficients", "r.x", "r.y"))) {
+      expect_identical(unname(diag(as.matrix(found[[name]]))), rep(1, 4))
+    }
+  }
+  expect_identical(unname(diag(as.matrix(lists[[16]]$difference))), rep(0, 4))
+  expect_identical(diag(as.matrix(attr(gpuCor(m, lag = -1:1), "lag"))), c(a = 0, b = 0, c = 0, d = 0))
+  p <- gpuCorTest(m)$p.value
+  expect_equal(p.adjust(as.matrix(p), "BH")[2:4], p.adjust(p, "BH")[1:3]) # each p value twice
+  moments <- gpuCorWindows(m, width = 10, output = "moments")
+  expect_identical(vapply(moments[c("mean", "sd", "min", "max")], function(v) as.matrix(v)[2, 2], 0),
+                   c(mean = 1, sd = 0, min = 1, max = 1))
+  rows <- summary(gpuCorTest(m, output = "matrix"))
+  expect_identical(c(rows$tests, rows$missing), c(16L, 4L))
+})
