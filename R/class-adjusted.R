@@ -61,9 +61,11 @@ band_words <- function(band, tr) {
 
 option_words <- function(options) if (length(options)) paste0(names(options), " = ", options)
 
-# Returns the degrees of freedom as text, or NULL if they are n - 2.
+# Returns the degrees of freedom as text, or NULL if they are n - 2. Those of a fitted null say nothing about the data:
+# they may be any number above that of the observations.
 freedom_words <- function(adjusted, method, n_obs, left) {
   if (!is_t_distributed(method)) return(NULL)
+  if (isTRUE(adjusted$is_null_fitted)) return("p values by a null distribution fitted to the coefficients")
   if (identical(adjusted$df, "bartlett")) return("degrees of freedom of each pair by Bartlett's formula")
   if (is.null(left)) left <- degrees_left(adjusted, method, n_obs)
   left <- range_if_any(left[is.finite(left) & left > 0])

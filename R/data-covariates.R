@@ -218,9 +218,15 @@ FEW_DF <- 10
 check_left <- function(df, taken, what) {
   left <- df - taken
   if (left >= FEW_DF || taken == 0) return(invisible())
-  hint <- "; use fewer covariates, or a wider band"
+  ways <- c(covariates = "fewer covariates", bandpass = "a wider band")
+  hint <- paste0("; use ", paste(ways[vapply(names(ways), grepl, NA, what)], collapse = ", or "))
+  if (left < 0) {
+    fail(what, ": the regression needs ", format_count(taken), " degrees of freedom, and there are ", format_count(df),
+         hint)
+  }
   of <- paste0(what, ": the regression takes ", format_count(taken), " of ", format_count(df), " degrees of freedom")
   if (left < 1) fail(of, " and leaves none", hint)
+  if (df <= FEW_DF) hint <- "; there are few observations"
   warn("gpuCorFewLeft", of, " and leaves ", format_count(left), ", with which unrelated columns have large ",
        "coefficients", hint)
 }

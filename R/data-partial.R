@@ -121,7 +121,7 @@ partial_freedom <- function(settings, input, method, use, shrinkage, n_var) {
   settings["replay"] <- list(NULL) # a plan keeps the design, not this run
   r <- suppressWarnings(run(some, NULL, method, use, "row", within_double(settings)))
   design$df <- null_freedom(r[!is.na(r)])
-  design$adjusted$df <- design$df
+  design$adjusted[c("df", "is_null_fitted")] <- list(design$df, TRUE)
   design
 }
 

@@ -101,3 +101,13 @@ test_that("arithmetic takes the description away", {
   expect_null(attr(1 - gpuCor(x, covariates = z), "adjusted"))
   expect_null(attr(gpuCorTest(x, covariates = z)$p.value, "adjusted"))
 })
+
+test_that("a fitted null distribution is told instead of its degrees of freedom", {
+  fitted <- ": p values by a null distribution fitted to the coefficients"
+  test <- gpuCorTest(x, partial = TRUE, shrinkage = 0.5)
+  expect_header(test, paste0("(shrinkage 0.5)", fitted))
+  expect_header(gpuCorNetwork(x, partial = TRUE, shrinkage = 0.5, p.value = 0.5), fitted)
+  for (result in list(test, gpuCor(x, partial = TRUE, shrinkage = 0.5))) {
+    expect_false(any(grepl("degrees of freedom", capture.output(print(result)))))
+  }
+})

@@ -195,11 +195,16 @@ test_that("what is wrong with covariates is said", {
   expect_error(gpuCor(x, covariates = z, data = data.frame(z)), "'data' are for a formula", fixed = TRUE)
   expect_error(gpuCor(x[1:6, ], covariates = z[1:6, ]),
                "'covariates': the regression takes 4 of 4 degrees of freedom and leaves none", fixed = TRUE)
+  expect_error(gpuCor(x[1:6, ], covariates = normal(6, 5)),
+               "'covariates': the regression needs 5 degrees of freedom, and there are 4; use fewer covariates",
+               fixed = TRUE)
   expect_error(gpuCor(x, bandpass = c(0.1, 0.2)), "'bandpass' needs 'tr'", fixed = TRUE)
   expect_error(gpuCor(x, tr = 2), "'tr' needs 'bandpass'", fixed = TRUE)
   expect_error(gpuCor(x, bandpass = c(0.2, 0.1), tr = 2), "'bandpass' must be two frequencies", fixed = TRUE)
   expect_error(gpuCor(x, bandpass = c(0.1, 0.2), tr = 0), "'tr' must be the seconds", fixed = TRUE)
-  expect_error(gpuCor(x, bandpass = c(0.2, 0.201), tr = 2), "use fewer covariates, or a wider band", fixed = TRUE)
+  expect_error(gpuCor(x, bandpass = c(0.2, 0.201), tr = 2), "; use a wider band", fixed = TRUE)
+  expect_error(gpuCor(x, bandpass = c(0.2, 0.201), tr = 2, covariates = z), "; use fewer covariates, or a wider band",
+               fixed = TRUE)
 })
 
 test_that("few degrees of freedom are warned of", {
@@ -207,8 +212,7 @@ test_that("few degrees of freedom are warned of", {
   z <- normal(60, 57, seed = 2)
   told <- warnings_of(r <- gpuCor(x, covariates = z))
   expect_identical(told, paste0("'covariates': the regression takes 57 of 58 degrees of freedom and leaves 1, with ",
-                                "which unrelated columns have large coefficients; use fewer covariates, or a wider ",
-                                "band"))
+                                "which unrelated columns have large coefficients; use fewer covariates"))
   expect_gt(mean(abs(r) > 0.99), 0) # which is why
   left <- function(...) sub(".* leaves ([0-9]+),.*", "\\1", warnings_of(gpuCor(x, ...)))
   expect_identical(left(covariates = z[, 1:49]), "9")
