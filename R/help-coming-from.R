@@ -11,12 +11,21 @@
 #' | | `gpuCorPerm(x, y, B = 1000)` | the same, or [gpuCorTest()] with `adjust = "maxT"` |
 #' | | `gpuTtest()`, `chooseGpu()`, `getGpuId()` | the same |
 #' | | `gpuDist(x, method)` | [gpuDist()] for distances by correlation |
+#' | | `gpuHclust(d, method)`, `gpuDistClust(x)` | [gpuHclust()], of distances by correlation |
+#' | | `gpuMi(x)` | `gpuCor(x, method = "mi")`, by equally filled bins instead of B-splines |
 #' | | `gpuAssoc(x, y, covariates = z, pvalue = 1e-5)` | `gpuAssociation(x, y, covariates = z, p.value = 1e-5)` |
 #' | matrixCorr | `pearson_corr(x)`, `spearman_rho(x)`, `kendall_tau(x)` | `gpuCor(x, method = , output = "matrix")` |
 #' | | `bicor(x)`, formerly `biweight_mid_corr(x)` | `gpuCor(x, method = "bicor", output = "matrix")` |
 #' | | `pearson_corr(x, na_method = "pairwise")` | `gpuCor(x, use = "pairwise", output = "matrix")` |
 #' | | `pearson_corr(x, output = "sparse", threshold = 0.5)` | `gpuCorNetwork(x, threshold = 0.5)` |
 #' | | `pearson_corr(x, output = "edge_list", threshold = 0.5)` | `gpuCorNetwork(x, threshold = 0.5, output = "edges")` |
+#' | | `dcor(x)` | `gpuCor(x, method = "distance")`; `dcor()` replaces negative values by 0 |
+#' | | `pcorr(x)`, of shrunken correlations | `gpuCor(x, partial = TRUE)`, shrunken unless `shrinkage = 0` |
+#' | bixverse | `rs_cor(x, spearman = TRUE)` | `gpuCor(x, method = "spearman", output = "matrix")` |
+#' | | `rs_differential_cor(x, y, spearman = FALSE)` | `gpuCorCompare(x, y)` |
+#' | pynetcor | `corrcoef(x, method="kendall")`, of rows | `gpuCor(t(x), method = "kendall")` |
+#' | | `cor_topk(x, k=)`, the k strongest of all pairs | `gpuCorNetwork(t(x), density = k / choose(nrow(x), 2), output = "edges")` |
+#' | | `cor_topkdiff()`, by the difference of r | `gpuCorCompare(density = )`, by the difference of z |
 #' | WGCNA | `cor(x, use = "p")`, `corFast()` | `gpuCor(x, use = "pairwise")` |
 #' | | `bicor(x, maxPOutliers = 0.05)` | `gpuCor(x, method = "bicor", options = list(maxPOutliers = 0.05))` |
 #' | | `corAndPvalue(x)` | `gpuCorTest(x, use = "pairwise")` |
@@ -45,7 +54,7 @@
 #' | | `3dTcorr1D bold.nii seed.1D` | `gpuCor(seed, x)` |
 #' | | `3dNetCorr` of regions | `gpuCor()` of the regions' mean series |
 #' | | `3dTproject -ort`, `-passband`, `-censor` | `covariates =`, `bandpass =` with `tr =`, `weights =` (0: censored) |
-#' | BrainSpace | `GradientMaps(kernel="cosine").fit(r)` | `gpuGradients(r, n = 10)` |
+#' | BrainSpace | `GradientMaps(kernel="cosine").fit(r)` | `gpuGradients(r, n = 10, diagonal = TRUE)` |
 #' | nilearn | `NiftiMasker(mask).fit_transform(img)`; `inverse_transform()` | `voxelMatrix(img, mask)`; `voxelImage()`, [writeVoxels()] |
 #' | | `NiftiLabelsMasker(atlas).fit_transform(img)` | `parcelMeans(x, atlas)` |
 #' | | `load_confounds(img, strategy=("motion", "wm_csf"))` | `readConfounds(tsv, c("motion24", "wm_csf"))` |
@@ -59,11 +68,15 @@
 #' * *Missing values.* The default is that of [stats::cor()], `use = "everything"`. Hmisc and psych delete pairwise:
 #'   `use = "pairwise"`. matrixCorr stops: `use = "all.obs"`.
 #' * *gputools.* Coefficients of all pairs are a `dist`, which has each pair once. [gpuAssociation()] returns the partial
-#'   correlation `r`, `gpuAssoc()` the slope `beta`; t and p values are the same. gputools also covers t tests, k-means,
-#'   hierarchical clustering, mutual information and Granger causality. If both packages are attached, write
+#'   correlation `r`, `gpuAssoc()` the slope `beta`; t and p values are the same. gputools also covers other distances,
+#'   k-means, Granger causality, t tests of rows, principal components and least squares. If both packages are attached, write
 #'   `gpucor::gpuCor()` or `gputools::gpuCor()`.
-#' * *matrixCorr* also covers distance correlation, shrinkage and agreement (Bland-Altman, concordance, kappa), which
-#'   gpucor does not have. Confidence intervals are those of [gpuCorTest()] with `conf.level`.
+#' * *matrixCorr* also covers agreement (Bland-Altman, concordance, kappa), repeated measures, latent correlations
+#'   (tetrachoric, polychoric, polyserial), shrinkage of correlations and other robust measures, which gpucor does not
+#'   have. gpucor shrinks partial correlations only. Confidence intervals are those of [gpuCorTest()] with `conf.level`.
+#' * *bixverse* also covers modules by Leiden communities and by CoReMo, gene set enrichment and analyses of single
+#'   cells. Its differential correlation is Fisher's z of two matrices, as `effects = "fixed"`.
+#' * *pynetcor* has variables in rows. Its p values of Pearson's and Spearman's correlation are those of Student's t.
 #' * *WGCNA.* gpucor correlates every gene with every other gene, without blocks.
 #' * *Hmisc.* Spearman's p values of `rcorr()` are those of Student's t: `exact = FALSE`.
 #' * *AFNI.* Nothing is detrended by default. `covariates = seq_len(nrow(x))` is `-polort 1`.

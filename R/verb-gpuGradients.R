@@ -1,7 +1,7 @@
 #' Gradients of a connectome
 #'
 #' `gpuGradients()` finds the main axes along which the connections of regions change: the diffusion map of Margulies
-#' and others (2016), as BrainSpace computes it. Regions with similar connections get similar values. The first gradient
+#' and others (2016), which BrainSpace computes with `diagonal = TRUE`, see Details. Regions with similar connections get similar values. The first gradient
 #' of the human cortex runs from sensory regions to the default mode network.
 #'
 #' For each row of the network only its strongest positive weights are kept, `fraction` of all columns. The affinity A
@@ -11,8 +11,11 @@
 #' P with mean square 1, times lambda_k / (1 - lambda_k) for `time = 0`, or else times lambda_k^time. Its element of
 #' largest size is positive; an eigenvector has no sign of its own.
 #'
-#' The diagonal of a network does not count: a column is not its own neighbor. (BrainSpace keeps it if the matrix has
-#' one.) The cosines of a sparse matrix are never stored, so that tens of thousands of voxels are possible; the
+#' **The diagonal.** A column is not its own neighbor here. BrainSpace's `GradientMaps(kernel = "cosine")` keeps the
+#' diagonal of a correlation matrix, 1, as the largest weight of each row, so that a row has one other weight fewer. With
+#' `diagonal = TRUE` a column is its own neighbor with weight 1, and the gradients are those of BrainSpace.
+#'
+#' The cosines of a sparse matrix are never stored, so that tens of thousands of voxels are possible; the
 #' normalized angles of all pairs are, in double precision.
 #'
 #' Columns without a positive weight have no gradient: they are `NA`, with a warning.
@@ -26,9 +29,11 @@
 #' @param kernel A string: `"cosine"` or `"normalized_angle"`.
 #' @param alpha A number in \[0, 1\]: how much the density of regions is corrected for; 0: not at all.
 #' @param time A number of at least 0: steps of the random walk; 0 sums over all numbers of steps.
+#' @param diagonal `TRUE` if each column is its own neighbor, with weight 1, as in BrainSpace.
 #' @param ... For data: arguments of [gpuCorNetwork()] such as `method`, `covariates`, `combine` and `threads`.
 #' @return A list of class `gpuGradients`: `gradients`, a matrix with a row for each variable and a column for each
-#'   gradient; `lambda`, the eigenvalues; and the settings `fraction`, `kernel`, `alpha` and `time`. `as.data.frame()`
+#'   gradient; `lambda`, the eigenvalues; and the settings `fraction`, `kernel`, `alpha`, `time` and, if
+#'   `TRUE`, `diagonal`. `as.data.frame()`
 #'   returns the gradients. [voxelImage()] makes an image of a column.
 #' @section Errors: a network that is not symmetric or not connected, in which gradients would only tell the parts
 #'   apart; more gradients than variables. More than `r gpucor:::MAX_EIGEN` variables need package RSpectra.
@@ -54,16 +59,24 @@
 #' @order 1
 #' @export
 gpuGradients <- function(x, n = 5, fraction = 0.1, kernel = c("cosine", "normalized_angle"), alpha = 0.5, time = 0,
-                         ...) {
+                         ..., diagonal = FALSE) {
   refuse_other_names(...names(), names(formals()))
   n <- check_whole(n, "n", 1, 1000)
   fraction <- check_fraction(fraction, "fraction", FALSE)
   kernel <- check_choice(kernel, c("cosine", "normalized_angle"), "kernel")
   alpha <- check_within(alpha, "alpha", 0, 1)
   time <- check_within(time, "time", 0, Inf)
-  rows <- strongest_of_rows(weights_by_row(x, fraction, ...), fraction)
+  diagonal <- check_flag(diagonal, "diagonal")
+  weights <- weights_by_row(x, fraction, ...)
+  rows <- strongest_of_rows(if (diagonal) with_unit_diagonal(weights) else weights, fraction)
   found <- diffusion_map(unit_columns(rows), n, kernel, alpha, time)
-  new_gradients(found, colnames(rows), list(fraction = fraction, kernel = kernel, alpha = alpha, time = time))
+  new_gradients(found, colnames(weights), c(list(fraction = fraction, kernel = kernel, alpha = alpha, time = time),
+                                            if (diagonal) list(diagonal = TRUE)))
+}
+
+# Columns without a weight stay without one.
+with_unit_diagonal <- function(rows) {
+  as(rows + Matrix::Diagonal(x = as.numeric(diff(rows@p) > 0)), "CsparseMatrix")
 }
 
 # Returns a dgCMatrix that has the weights of row i in column i, without the diagonal.

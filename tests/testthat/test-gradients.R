@@ -56,6 +56,28 @@ test_that("gradients are those of the formula", {
   expect_gt(abs(cor(first, 1:60, method = "spearman")), 0.97)
 })
 
+test_that("with the unit diagonal gradients are those of BrainSpace", {
+  x <- line_of_regions(60)
+  r <- cor(x) # BrainSpace thresholds the rows of this matrix, with its diagonal
+  for (fraction in c(0.1, 0.3)) {
+    for (kernel in c("cosine", "normalized_angle")) {
+      hand <- gradients_by_hand(r, 3, fraction, kernel, 0.5, 0)
+      for (data in list(r, x)) {
+        found <- gpuGradients(data, 3, fraction, kernel, diagonal = TRUE)
+        expect_gradients(found, hand, 1e-6, paste(kernel, fraction))
+      }
+    }
+  }
+  expect_true(found$diagonal)
+  expect_identical(dimnames(found$gradients), dimnames(gpuGradients(x, 3, 0.3)$gradients))
+  expect_gt(max(abs(found$lambda - gpuGradients(x, 3, 0.3, "normalized_angle")$lambda)), 1e-3)
+  flat <- cbind(x, flat = 1)
+  expect_warning(found <- gpuGradients(flat, 2, diagonal = TRUE), "deviation is zero|without a positive weight") |>
+    suppressWarnings()
+  expect_identical(unname(which(is.na(found$gradients[, 1]))), 61L)
+  expect_error(gpuGradients(x, diagonal = 1), "'diagonal' must be TRUE or FALSE")
+})
+
 test_that("data, networks and matrices give the same gradients", {
   x <- line_of_regions(60)
   found <- gpuGradients(x, 3, precision = "double")
