@@ -9,7 +9,8 @@ new_gradients <- function(found, names, settings) {
 describe_gradients <- function(x) {
   paste0(n_of(ncol(x$gradients), "gradient"), " of ", n_of(nrow(x$gradients), "variable"), ": diffusion map of the ",
          if (x$kernel == "cosine") "cosine" else "normalized angle", " of rows, the strongest ",
-         format(100 * x$fraction, digits = 3L), " % of each; alpha = ", format(x$alpha), ", time = ", format(x$time))
+         format(100 * x$fraction, digits = 3L), " % of each; alpha = ", format(x$alpha), ", time = ", format(x$time),
+         if (isTRUE(x$diagonal)) ", with the unit diagonal")
 }
 
 #' @rdname gpuGradients

@@ -61,8 +61,8 @@ pick_from_matrix <- function(x, index) {
   if (drop) drop(values) else values
 }
 
-# Class pairValues: values of pairs that are no coefficients, such as p values. As of class allPairs, attribute `diagonal`
-# has the values of columns with themselves, NA for p values; by default they are 0.
+# Class pairValues: values of pairs that are no coefficients, such as p values. Attribute `diagonal` has the values of
+# columns with themselves, NA for p values; without it they are 0.
 #' @export
 `[.pairValues` <- `[.allPairs`
 

@@ -28,7 +28,7 @@
 #'   `x$coefficients`, `x$pairs` (numbers of observations), `x$ts` (Student's t) and `x$p.value` (two-sided): N x N
 #'   matrices with the names of package gputools. They are computed on request, if they follow from the coefficients.
 #'   Otherwise an error says so, and `gpuCor(test = TRUE)` computes them with the coefficients: for Kendall's tau, with
-#'   weights, covariates and the like, and where pairs miss different observations.
+#'   weights, covariates and the like, and where pairs miss different observations. The diagonal of p values is `NA`.
 #'
 #'   `dim()`, `dimnames()`, `diag()`, `t()`, `rowSums()`, `colSums()`, `rowMeans()`, `colMeans()`, `crossprod()` and
 #'   `tcrossprod()`: those of the N x N matrix. `length()` is the number of pairs. `x %*% y` needs R 4.3; in earlier

@@ -50,8 +50,8 @@ tail.gpuCorResult <- function(x, n = 6L, ...) utils::tail(as.data.frame(x), n)
 #' @return A list:
 #'   * of a network: `variables`, `observations`, `pairs`, `edges`, `density` (edges per pair), `threshold`, `positive`
 #'     (fraction of the edges), `isolated` (variables without an edge), `degree`, `weight` and, with `resample` or
-#'     `lag`, `stability` or `lag` (quantiles), and `hubs`, a data frame of `variable`, `degree` and `strength` (the sum of absolute
-#'     coefficients);
+#'     `lag`, `stability` or `lag` (quantiles), and `hubs`, a data frame of `variable`, `degree` and
+#'     `strength` (the sum of absolute coefficients);
 #'   * of connectivity: `quantiles` of each measure, `fit` (R^2 and slope of the scale-free fit for each power), and
 #'     `hubs` by the first measure;
 #'   * of powers: `estimate`, and `fit`, its row of the table;

@@ -14,8 +14,8 @@ plot.voxelImage <- function(x, background = NULL, from = 0, plane = c("axial", "
                             at = NULL, volume = 1, label = "", main = "", ...) {
   refuse_other_names(...names(), names(formals()))
   if (!is.null(image_header(x)$cifti)) {
-    fail("plot() draws slices of volumes, and 'x' has values of ", show_models(image_header(x)$cifti), "; write them by ",
-         "writeVoxels() for a viewer of surfaces")
+    fail("plot() draws slices of volumes, and 'x' has values of ", show_models(image_header(x)$cifti), "; write them ",
+         "by writeVoxels() for a viewer of surfaces")
   }
   from <- check_within(from, "from", 0, Inf)
   axis <- match(check_choice(plane, rev(names(PLANES)), "plane"), names(PLANES))

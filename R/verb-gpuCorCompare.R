@@ -282,8 +282,8 @@ group_sizes <- function(x, y, counts) {
          groups_of(c("a", "b"), ", "))
   }
   if (is.atomic(y) && is.null(dim(y)) && length(y) > 1L) {
-    fail("'y' must be a matrix or a list of matrices, not a vector of ", n_of(length(y), "value"), "; the groups that a ",
-         "vector 'group' tells apart are ", groups_of(unique(y), if (is_subjects(x)) "" else ", "))
+    fail("'y' must be a matrix or a list of matrices, not a vector of ", n_of(length(y), "value"), "; the groups that ",
+         "a vector 'group' tells apart are ", groups_of(unique(y), if (is_subjects(x)) "" else ", "))
   }
   if (!is.null(counts) && !(is.numeric(counts) && length(counts) == n)) {
     fail("'subjects' must be ", if (n == 2L) "two numbers, those of 'x' and of 'y'" else "a number", ", not ",

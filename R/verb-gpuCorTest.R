@@ -149,8 +149,8 @@ gpuTtest <- function(goodPairs, coeffs) {
 #'   each a `dist` that takes names, `$p.value["a", "b"]`, or a matrix with `y` or `output = "matrix"`; `conf.low` and
 #'   `conf.high`, with `conf.level`; `df`, if weights, covariates, options or `df` are given; `p.adjusted`, with
 #'   `adjust`; and `method`, `use`, `alternative`, `log.p`, `conf.level`. With `"mi"`, `statistic` and `p.value` are
-#'   `NULL`. `as.data.frame()` has a row for each pair. P values are `NA` if the coefficient is `NA` or n is below
-#'   `min_obs`.
+#'   `NULL`. `as.data.frame()` has a row for each pair. P values are `NA` if the coefficient is `NA`, if n is below
+#'   `min_obs`, and on the diagonal of a matrix.
 #' @section Errors: As [gpuCor()]. Method `"mi"` without `adjust`. `conf.level` with a method without intervals.
 #'   `adjust` with pairs that have different observations, with `weights` other than 0 and 1, with `covariates` or
 #'   `bandpass` of Spearman's rho, and, for `surrogate = "permutation"`, with `bandpass` or `df`; surrogates of series

@@ -36,7 +36,8 @@
 #'   list of NIfTI's fields; [voxelMatrix()] takes it as an image or a mask. Its class `voxelImage` only has methods of
 #'   `print()` and [plot()][plot.voxelImage], of volumes. For CIFTI and GIFTI it is a vector with a value for each
 #'   grayordinate, or a matrix with a column for each time point or map; `attr(values, "header")$cifti$models` is a data
-#'   frame of the brain models. A single map has its name as attribute `map`. `writeVoxels()`: the name of the file, invisibly.
+#'   frame of the brain models. A single map has its name as attribute `map`. `writeVoxels()`: the name of the
+#'   file, invisibly.
 #' @section Errors: a file that does not exist, is cut off, or has voxels that are not numbers, such as colors; values
 #'   that do not fit the reference; a name without the ending of the format.
 #' @seealso [voxelMatrix()]

@@ -69,6 +69,7 @@ test_that("with the unit diagonal gradients are those of BrainSpace", {
     }
   }
   expect_true(found$diagonal)
+  expect_output(print(found), "time = 0, with the unit diagonal\n")
   expect_identical(dimnames(found$gradients), dimnames(gpuGradients(x, 3, 0.3)$gradients))
   expect_gt(max(abs(found$lambda - gpuGradients(x, 3, 0.3, "normalized_angle")$lambda)), 1e-3)
   flat <- cbind(x, flat = 1)
