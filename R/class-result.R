@@ -26,10 +26,12 @@ OTHER_ELEMENTS <- c(MEs = "eigengenes", multiMEs = "eigengenes", dendrograms = "
                     networkType = "type", powerEstimate = "power")
 
 #' @importFrom utils head
+#' @method head gpuCorResult
 #' @export
 head.gpuCorResult <- function(x, n = 6L, ...) utils::head(as.data.frame(x), n)
 
 #' @importFrom utils tail
+#' @method tail gpuCorResult
 #' @export
 tail.gpuCorResult <- function(x, n = 6L, ...) utils::tail(as.data.frame(x), n)
 
