@@ -3,6 +3,13 @@
 # Returns a numeric, integer or logical matrix, a dgCMatrix, or data that are read in blocks; a vector stays a vector.
 # `method`: the measure for which x is checked, if there is one.
 check_variables <- function(x, name, assay = NULL, method = "") {
+  x <- as_variables(x, name, assay, method)
+  check_not_coefficients(x, name)
+  x
+}
+
+# Works like check_variables(), but also for values of pairs.
+as_variables <- function(x, name, assay = NULL, method = "") {
   if (!is.object(x) && is_variables(x)) return(x)
   check_not_network(x, name)
   check_one(x, name)
@@ -42,11 +49,20 @@ check_not_network <- function(x, name) {
        ", \"generalMatrix\")")
 }
 
-# Stops if x is a correlation matrix, whose columns would be correlated again.
+# Stops if x has values of pairs, such as correlations, whose columns would be correlated again: it is symmetric, has ones
+# on its diagonal, and no larger values. Whole numbers, as of an identity matrix, may be data. Only rows and columns of
+# the same up to 100 indices are compared. Missing values are allowed, as columns without variance have them.
 check_not_coefficients <- function(x, name) {
-  is_square <- is.matrix(x) && is.numeric(x) && nrow(x) == ncol(x) && nrow(x) > 2L
-  if (!is_square || !isTRUE(all(diag(x) == 1)) || !isTRUE(max(abs(x), na.rm = TRUE) <= 1)) return(invisible())
-  if (isSymmetric(unname(x))) fail("'", name, "' is a matrix of coefficients; give the data that they are of")
+  if (!is_matrix(x) || nrow(x) != ncol(x) || nrow(x) < 3L) return(invisible())
+  some <- spread_over(nrow(x), 100)
+  values <- dense_columns(x, some)[some, ]
+  are_ones <- function(sizes) abs(max(sizes, 0, na.rm = TRUE) - 1) <= 1e-6
+  own <- diag(values)
+  are_values_of_pairs <- is.double(values) && are_ones(own) && are_ones(2 - own) && are_ones(abs(values)) &&
+    mean(is.na(own)) < 0.5 && isSymmetric(values, tol = 1e-6) && any(values != round(values), na.rm = TRUE)
+  if (!are_values_of_pairs) return(invisible())
+  fail("'", name, "' is a matrix of coefficients, symmetric with ones on its diagonal; it has values of pairs already: ",
+       "give the data that they are of. To correlate these values themselves, give 2 * ", name)
 }
 
 as_ordinary <- function(x, name) {
@@ -126,6 +142,7 @@ check_filled <- function(n_obs, n_x, n_y, use, method) {
 check_input <- function(x, y, use, method, assay = NULL) {
   is_plain <- is.null(y) && is.null(assay) && is.matrix(x) && !is.object(x) && (is.numeric(x) || is.logical(x))
   if (!is_plain) return(converted_input(x, y, use, method, assay))
+  if (nrow(x) == ncol(x)) check_not_coefficients(x, "x")
   if (nrow(x) >= MIN_ROWS) warn_transposed(x)
   if (!length(x)) check_filled(nrow(x), ncol(x), NULL, use, method)
   list(x = x, y = NULL, scalar = FALSE)

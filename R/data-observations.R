@@ -23,10 +23,11 @@ without_observation_names <- function(x) {
   x
 }
 
-# Stops if names are permuted, and warns if they differ. `own`: the argument `name`; `observations`: of x, or NULL.
+# Stops if names are permuted, and warns if they differ. `own`: the argument `name`; `observations`: of x.
 check_observations <- function(own, name, observations) {
   names <- observations$names
-  theirs <- if (!is.null(names)) observation_names(own)
+  theirs <- observation_names(own)
+  if (is.null(names)) return(check_not_moved(theirs, name))
   if (is.null(theirs) || length(theirs) != length(names) || identical(theirs, names)) return(invisible())
   is_permuted <- identical(sort(theirs, na.last = TRUE), sort(names, na.last = TRUE))
   if (!is_permuted && are_numbers(theirs) != are_numbers(names)) return(invisible()) # row numbers of a data frame
@@ -37,4 +38,13 @@ check_observations <- function(own, name, observations) {
   }
   warn("gpuCorObservations", "'", name, "' has other names of observations than 'x'", first,
        "give both the same observations, or remove the names")
+}
+
+# Stops if names are the numbers of rows in another order: the rows were moved, as by own[order(own$age), ], and x has no
+# names to match.
+check_not_moved <- function(names, name) {
+  if (!any(names != seq_along(names)) || !setequal(names, seq_along(names))) return(invisible())
+  at <- which(names != seq_along(names))[1L]
+  fail("'", name, "' has rows in another order than their numbers (number ", at, " is \"", names[at], "\"), and 'x' has no ",
+       "names of observations to compare; name those of both, or remove these names if 'x' has this order")
 }

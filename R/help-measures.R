@@ -70,7 +70,8 @@
 #' @section Names of observations:
 #' `weights`, `covariates`, `data` and `y` must have the observations of `x` in its order. If both have names (row
 #' names, names of a vector, column names of an experiment), the names are compared. The same names in another order are
-#' an error; different names are a warning. Automatic row names of a data frame do not count as names.
+#' an error; different names are a warning. Automatic row names of a data frame do not count as names. If only the other
+#' argument has names, and these are 1 to n in another order, its rows were moved: an error.
 #'
 #' @section Missing values:
 #' `use` has its usual meaning. An observation with a missing covariate is dropped by `"complete.obs"` and

@@ -168,8 +168,6 @@ gpuCorCompare <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
                           data = NULL, bandpass = NULL, tr = NULL, df = NULL, options = NULL, assay = NULL, ...,
                           control = gpuControl(...)) {
   check_control(control, missing(control), ...names())
-  check_not_coefficients(x, "x")
-  check_not_coefficients(y, "y")
   output <- check_choice(output, c("matrix", "edges"), "output")
   n_perm <- check_whole(n_perm, "n_perm", 0, 1e9)
   groups <- list(paired = check_flag(paired, "paired"), design = design, contrast = contrast)
@@ -222,6 +220,7 @@ compare_task <- function(x, y, groups, sign, use, method, settings) {
   sizes <- group_sizes(x, y, settings$combination$subjects)
   n_first <- sizes[1L]
   names <- subject_names(sum(sizes), n_first)
+  check_observations(groups$design, "design", list(names = names(x)))
   is_spread <- length(sizes) == 1L && is.null(groups$design) && identical(settings$combination$effects, "fixed")
   model <- if (!is_spread) group_model(sizes, groups$paired, groups$design, groups$contrast)
   effects <- check_group_effects(settings$combination$effects, sizes, model)

@@ -38,7 +38,7 @@
 parcelMeans <- function(x, atlas, na.rm = FALSE) {
   na.rm <- check_flag(na.rm, "na.rm")
   check_matrix_like(x, COLUMNS)
-  x <- check_variables(x, "x")
+  x <- as_variables(x, "x")
   parcel <- parcel_of_columns(x, atlas)
   report_empty(setdiff(levels(parcel), parcel), nlevels(parcel))
   means <- means_by_blocks(x, parcel, na.rm)

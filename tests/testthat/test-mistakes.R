@@ -109,11 +109,31 @@ test_that("what is no data is told from them, with what to do", {
   expect_s3_class(gpuTOM(lapply(sets, `[[`, "data"), combine = "min"), "gpuTOM")
 })
 
-test_that("matrices of coefficients are not compared as data", {
+test_that("matrices of coefficients are not taken for data", {
   r <- cor(x)
-  expect_error(gpuCorCompare(r, r), "'x' is a matrix of coefficients; give the data that they are of")
-  expect_error(gpuCorCompare(x, r), "'y' is a matrix of coefficients")
-  expect_s3_class(suppressWarnings(gpuCorCompare(r * 2, r[1:9, ])), "gpuCorCompare")
+  told <- "'x' is a matrix of coefficients.*it has values of pairs already: give the data that they are of"
+  without <- r
+  without[2, ] <- without[, 2] <- NA # of a column without variance
+  given <- list(r, unname(r), as.data.frame(r), Matrix::Matrix(r), as(Matrix::Matrix(r), "CsparseMatrix"), without,
+                gpuCor(x, output = "matrix"), gpuTOM(x, power = 2, output = "matrix"), crossprod(scale(x)) / 19)
+  for (values in given) expect_error(gpuCor(values), told)
+  threshold <- function(f) function(x) f(x, threshold = 0.2)
+  for (f in list(threshold(gpuCorNetwork), threshold(gpuConnectivity), gpuCorTest, pickPower, gpuDist,
+                 function(x) gpuTOM(x, power = 2), gpuCorTriangle, function(x) gpuCorCompare(x, r),
+                 function(x) gpuCorPairs(x, threshold = 0.2), function(x) gpuAssociation(x, 1:10))) {
+    expect_error(f(r), told)
+  }
+  expect_error(gpuCor(list(x, r), combine = "mean"), paste("subject 2:", told))
+  expect_error(gpuCorCompare(lapply(list(x, x + 1, x^2, x^3), cor), list(x, x)), paste("subject 1 of 'x':", told))
+  expect_error(gpuCorCompare(x, r), "'y': 'x' is a matrix of coefficients")
+  expect_error(gpuCor(x[1:10, ], r), "'y' is a matrix of coefficients.* give 2 [*] y$")
+
+  other <- list(2 * r, r[1:9, ], r * 0.99, r[1:2, 1:2], diag(10), replace(r, 11, 0.5), cov(x), round(r))
+  for (values in other) expect_equal(unname(as.matrix(suppressWarnings(gpuCor(values)))),
+                                     unname(suppressWarnings(cor(values))), tolerance = 1e-5)
+  expect_equal(as.vector(gpuCor(2 * r)), as.vector(as.dist(cor(r))), tolerance = 1e-6) # what the message says
+  expect_identical(dim(parcelMeans(r, rep(1:2, 5))), c(10L, 2L))
+  expect_s3_class(gpuGradients(abs(r), n = 2, fraction = 1), "gpuGradients") # which takes them
 })
 
 test_that("a network of too few observations says that it has no coefficient", {

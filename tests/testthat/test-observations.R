@@ -89,9 +89,38 @@ test_that("numbers of rows are names among themselves only", {
   numbered <- `rownames<-`(x, 1:57)
   plain <- `rownames<-`(phenotypes, NULL)
   expect_error(gpuCor(numbered, covariates = plain[order, ]), "in another order", fixed = TRUE)
-  expect_error(gpuCor(plain, plain[order, ]), NA) # automatic on one side
   expect_error(gpuCor(plain[57:1, ], plain[order, ]), "in another order", fixed = TRUE)
   expect_warning(gpuCor(numbered[-3, ], covariates = plain[-5, ]), "number 3 is \"3\", and \"4\" in 'x'")
+})
+
+test_that("moved rows are an error where 'x' has no names", {
+  plain <- `rownames<-`(phenotypes, NULL)
+  moved <- plain[order, ]
+  told <- function(name) {
+    paste0("'", name, "' has rows in another order than their numbers (number 1 is \"", order[1], "\"), and 'x' has no ",
+           "names of observations to compare")
+  }
+  for (unnamed in list(unname(x), data.frame(x, row.names = NULL))) {
+    expect_error(gpuAssociation(unnamed, moved), told("traits"), fixed = TRUE)
+    expect_error(gpuCor(unnamed, covariates = moved), told("covariates"), fixed = TRUE)
+    expect_error(gpuCor(unnamed, covariates = as.matrix(moved)), told("covariates"), fixed = TRUE)
+    expect_error(gpuCorNetwork(unnamed, threshold = 0.3, covariates = ~ age, data = moved), told("data"), fixed = TRUE)
+    expect_error(gpuConnectivity(unnamed, moved, maps = "mean"), told("y"), fixed = TRUE)
+    expect_error(gpuCor(unnamed, weights = setNames(plain$age, 1:57)[order]), told("weights"), fixed = TRUE)
+    expect_error(gpuClean(unnamed, covariates = moved), told("covariates"), fixed = TRUE)
+    expect_error(gpuCor(list(x, unnamed), covariates = list(phenotypes, moved), combine = "mean"),
+                 paste0("subject 2: ", told("covariates")), fixed = TRUE)
+    expect_no_error(gpuCor(unnamed, `rownames<-`(moved, NULL))) # what the message says
+    expect_error(gpuCor(`rownames<-`(unnamed, 1:57), covariates = moved), "in another order", fixed = TRUE)
+    for (same in list(plain, plain[1:57, ], `rownames<-`(plain, 57 + order), rbind(plain[1:56, ], plain[1, ]))) {
+      expect_no_error(gpuCor(unnamed, covariates = same))
+    }
+  }
+  subjects <- lapply(1:8, function(k) x + k * sin(x))
+  groups <- data.frame(group = rep(0:1, 4), age = c(5, 3, 8, 6, 2, 1, 7, 4))
+  design <- model.matrix(~ group, groups[order(groups$age), ])
+  expect_error(gpuCorCompare(subjects, design = design, contrast = "group"), "'design' has rows in another order")
+  expect_error(gpuCorCompare(setNames(subjects, 1:8), design = design, contrast = "group"), "'design' has the observ")
 })
 
 test_that("subjects' observations are compared with their own, and warned of once", {
