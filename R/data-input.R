@@ -152,7 +152,7 @@ converted_input <- function(x, y, use, method, assay) {
   check_has_assay(x, y, assay)
   given <- list(x = x, y = y)
   x <- check_variables(x, "x", assay, method)
-  if (is.null(y)) warn_transposed(given$x)
+  if (is.null(y)) warn_transposed(given$x, x)
   if (!is.null(y)) y <- check_variables(y, "y", assay, method)
   if (!is_matrix(x) && is.null(y)) fail("supply both 'x' and 'y' or a matrix-like 'x'", input_hint(x, "x"))
   scalar <- !is_matrix(x) && !is_matrix(y)

@@ -1,30 +1,44 @@
-# Detects data that look transposed. Genes, probes or voxels in rows far outnumber the columns. The same holds for long
-# series and large tables, but their rows have no names, and their columns differ.
+# Detects data that look transposed, in memory or in a file. Genes, probes or voxels in rows have levels of their own in
+# all columns: columns rank them alike, or have their zeros in the same rows. The same holds for some long series and
+# tables, but their rows have no names, and their columns differ, or successive rows are alike.
 
-MIN_ROWS <- 1000
-MIN_RATIO <- 10
+MIN_ROWS <- 100
+LONG_ROWS <- 1000 # such rows, and LONG_RATIO times as many as columns, are enough if they have names
+LONG_RATIO <- 10
+MIN_COLUMNS <- 10 # if there are fewer rows
 SAME_ORDER <- 0.85 # min rank correlation of almost identical columns, such as samples or volumes
 COUNT_ORDER <- 0.5 # the same of samples of counts, which are noisier
+MANY_ZEROS <- 0.3
+SUCCESSIVE <- 0.3 # min autocorrelation of a series
 
-warn_transposed <- function(x) {
-  if (identical(getOption("gpucor.orientation"), "columns") || !looks_transposed(x)) return(invisible())
-  code <- if (is.data.frame(x)) "t(as.matrix(x))" else if (isS4(x) && is(x, "Matrix")) "Matrix::t(x)" else "t(x)"
+# `x`: the user's; `read`: the same as check_variables() returns it.
+warn_transposed <- function(x, read = x) {
+  if (identical(getOption("gpucor.orientation"), "columns") || !looks_transposed(x, read)) return(invisible())
+  code <- if (is.data.frame(x)) {
+    "t(as.matrix(x))"
+  } else if (inherits(x, "gpuCorFile")) {
+    if (x$kind == "raw") "a file of the transpose" else "gpuCorFile(transpose = TRUE)"
+  } else if (isS4(x) && is(x, "Matrix")) "Matrix::t(x)" else "t(x)"
   warn("gpuCorTransposed", "'x' has ", format_count(nrow(x)), " rows and ", format_count(ncol(x)), " columns, and its ",
        "columns are correlated; if its rows are the variables, such as genes or voxels, give ", code,
        " (options(gpucor.orientation = \"columns\") ends this warning)")
 }
 
-looks_transposed <- function(x) {
+looks_transposed <- function(x, read) {
   if (!may_be_transposed(x) || nrow(x) < MIN_ROWS || ncol(x) < 3L) return(FALSE)
   names <- names_of_rows(x)
   if (!is.null(names) && are_observations(names)) return(FALSE)
-  are_barcodes(colnames(x)) || (nrow(x) >= MIN_RATIO * ncol(x) && (!is.null(names) || are_alike(x)))
+  if (are_barcodes(colnames(x))) return(TRUE)
+  is_long <- nrow(x) >= max(LONG_ROWS, LONG_RATIO * ncol(x))
+  if (is_long && !is.null(names)) return(TRUE)
+  (is_long || ncol(x) >= MIN_COLUMNS) && are_alike(some_values(read, is_long), is_long)
 }
 
-# Returns FALSE for a series of class "ts", or a file whose orientation the user has given.
+# Returns FALSE for a series of class "ts", and for an image, whose voxels are known.
 may_be_transposed <- function(x) {
+  if (inherits(x, "gpuCorFile")) return(x$kind != "image")
   is_table <- is.matrix(x) || is.data.frame(x) || inherits(x, c("Matrix", "DelayedMatrix", "big.matrix"))
-  is_table && !inherits(x, "ts")
+  is_table && !inherits(x, c("ts", "voxelMatrix"))
 }
 
 # Returns the first ten names, or NULL if there are none, or only numbers.
@@ -48,17 +62,39 @@ are_barcodes <- function(names) {
   length(names) > 2L && all(grepl("(^|[^A-Za-z0-9])[ACGT]{10,18}([^A-Za-z0-9]|$)", utils::head(names, 10L)))
 }
 
-# Returns TRUE if columns rank rows similarly, and have similar means. It compares up to 200 rows of five columns.
-are_alike <- function(x) {
-  if (is_outside(x)) return(FALSE)
-  columns <- unique(round(seq(1, ncol(x), length.out = 5)))
-  rows <- unique(round(seq(1, nrow(x), length.out = 200)))
-  values <- as.matrix(x[, columns, drop = FALSE][rows, , drop = FALSE])
+# Returns the values of up to 500 rows, successive ones unless is_long, and up to 20 columns, fewer if columns are long.
+some_values <- function(x, is_long) {
+  columns <- spread_over(ncol(x), min(20, max(5, BLOCK_VALUES %/% nrow(x))))
+  rows <- if (is_long) spread_over(nrow(x), 500) else seq_len(min(nrow(x), 500))
+  unname(if (is_outside(x)) read_columns(x, columns)[rows, ] else as.matrix(x[, columns][rows, ]))
+}
+
+are_alike <- function(values, is_long) {
+  if (!have_same_zeros(values) && !have_same_order(values[, spread_over(ncol(values), 5)])) return(FALSE)
+  if (is_long) return(TRUE)
+  level <- rowMeans(values)
+  !isTRUE(stats::cor(level[-1L], level[-length(level)], use = "na.or.complete") >= SUCCESSIVE)
+}
+
+# Returns TRUE if columns rank rows similarly, and have similar means.
+have_same_order <- function(values) {
   order <- if (are_counts(values)) COUNT_ORDER else SAME_ORDER
   if (suppressWarnings(!isTRUE(stats::cor(values[, 1:2], method = "spearman")[2L] >= order))) return(FALSE)
   level <- colMeans(values)
   isTRUE(min(stats::cor(values, method = "spearman")) >= order) &&
     max(level) - min(level) <= mean(apply(values, 2L, stats::sd))
+}
+
+# Returns TRUE if there are many zeros, and rows differ more in their fraction than by chance, and than columns do. The
+# fractions' variances are compared after subtracting those of random zeros.
+have_same_zeros <- function(values) {
+  is_zero <- values == 0
+  p <- mean(is_zero)
+  if (!isTRUE(p >= MANY_ZEROS && p < 1)) return(FALSE)
+  chance <- p * (1 - p) / dim(values)
+  rows <- stats::var(rowMeans(is_zero))
+  columns <- stats::var(colMeans(is_zero)) - chance[1L]
+  rows > 2 * chance[2L] && rows - chance[2L] > 4 * columns
 }
 
 # Returns TRUE for integers of which some are large, unlike scores.

@@ -30,7 +30,7 @@ read_genes <- function(given, assay) {
   check_has_assay(given, NULL, assay)
   x <- check_variables(given, "x", assay)
   check_matrix_like(x, "a gene in each column")
-  warn_transposed(given)
+  warn_transposed(given, x)
   x
 }
 

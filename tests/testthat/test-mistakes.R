@@ -241,6 +241,52 @@ test_that("genes by samples are warned of without names, too", {
   expect_identical(transposed_told(t(few)), "")
 })
 
+test_that("few genes, and those of more samples, are warned of", {
+  levels <- function(genes, samples) rnorm(genes, 8, 2) + matrix(rnorm(genes * samples, 0, 0.5), genes)
+  few <- levels(500, 57)
+  for (x in list(few, 2^few, data.frame(few), `rownames<-`(few, paste0("g", 1:500)), levels(2000, 400), levels(300, 400))) {
+    expect_match(transposed_told(x), "columns are correlated; if its rows are the variables")
+    expect_identical(transposed_told(t(as.matrix(x))), "")
+  }
+  expect_warning(gpuCor(few), "500 rows and 57 columns.* give t\\(x\\)")
+  days <- cumsum(rnorm(365)) + matrix(rnorm(365 * 20, 0, 0.5), 365) # stations of one region
+  z <- matrix(rnorm(300 * 20), 300)
+  quiet <- list(days = days, shared = rnorm(300) + z, voxels = scale(days) * rep(1:20, each = 365), few = few[, 1:5],
+                short = few[1:90, ], rain = days * (days > 0), noise = z)
+  for (name in names(quiet)) expect_identical(transposed_told(quiet[[name]]), "", label = name)
+})
+
+# Counts of single cells: genes and cells each have a level of their own.
+counted_cells <- function(genes = 600, cells = 400) {
+  level <- outer(rgamma(genes, 0.3, scale = 2), rgamma(cells, 10, scale = 0.1))
+  methods::as(Matrix::Matrix(matrix(rpois(genes * cells, level), genes), sparse = TRUE), "CsparseMatrix")
+}
+
+test_that("genes by cells are warned of, dense, sparse or in a file", {
+  cells <- counted_cells()
+  normalized <- cells
+  normalized@x <- log1p(normalized@x / 3)
+  named <- `dimnames<-`(cells, list(paste0("g", 1:600), paste0("cell", 1:400)))
+  for (x in list(cells, normalized, named, as.matrix(cells), counted_cells(500, 2000))) {
+    expect_match(transposed_told(x), "columns are correlated; if its rows are the variables")
+    expect_identical(transposed_told(Matrix::t(x)), "")
+  }
+  expect_warning(suppressMessages(gpuCorNetwork(cells, density = 0.01)), "600 rows and 400 columns.*Matrix::t\\(x\\)")
+  file <- tempfile()
+  on.exit(unlink(file))
+  writeBin(as.vector(as.matrix(cells)), file, endian = "little")
+  stored <- gpuCorFile(file, dim(cells))
+  expect_warning(gpuConnectivity(stored, threshold = 0.5), "600 rows and 400 columns.* a file of the transpose")
+  writeBin(as.vector(t(as.matrix(cells))), file, endian = "little")
+  expect_identical(transposed_told(gpuCorFile(file, rev(dim(cells)))), "")
+  skip_if_not_installed("rhdf5")
+  rhdf5::h5createFile(file <- tempfile(fileext = ".h5"))
+  rhdf5::h5write(as.matrix(cells), file, "cells")
+  expect_match(transposed_told(gpuCorFile(file, dataset = "cells")), "give gpuCorFile\\(transpose = TRUE\\)")
+  expect_identical(transposed_told(gpuCorFile(file, dataset = "cells", transpose = TRUE)), "")
+  unlink(file)
+})
+
 test_that("series, scores, tables and cells are not warned of", {
   noise <- function(rows, columns) matrix(rnorm(rows * columns), rows)
   channels <- apply(noise(6000, 20), 2, function(e) stats::filter(e, 0.9, "recursive"))
@@ -265,6 +311,7 @@ test_that("series, scores, tables and cells are not warned of", {
     taxa = matrix(rpois(1200 * 40, 0.5), 1200, dimnames = list(paste0("sample", 1:1200), sequences))
   )
   for (name in names(quiet)) expect_identical(transposed_told(quiet[[name]]), "", label = name)
+  expect_identical(transposed_told(Matrix::t(counted_cells(200, 1500))), "")
 })
 
 test_that("images with a volume in each column are warned of", {
