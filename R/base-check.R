@@ -37,6 +37,9 @@ naming <- function(code, called, name) {
 # Warns with a class, by which each_subject() recognizes repeated warnings.
 warn <- function(class, ...) warning(warningCondition(paste0(...), class = c(class, "gpuCorWarning")))
 
+# Runs code that repeats what has been computed, and warned and told of, before.
+repeated <- function(code) suppressWarnings(suppressMessages(code, classes = "gpuCorFewValues"))
+
 # Shows a message once per session.
 tell_once <- function(...) {
   text <- paste0(...)

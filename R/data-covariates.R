@@ -63,7 +63,9 @@ covariate_matrix <- function(covariates, data, centred) {
   if (!is_variables(covariates) || length(dim(covariates)) > 2L) {
     fail("'covariates' must be a numeric matrix, a data frame or a formula, not of class ", class(covariates)[1L])
   }
-  as.matrix(covariates) + 0
+  z <- as.matrix(covariates) + 0
+  tell_few_values(stats::setNames(as.data.frame(z), colnames(z)))
+  z
 }
 
 # Returns the model matrix of lm() without the intercept: centering replaces it, or the measure does not center.
@@ -75,6 +77,11 @@ formula_matrix <- function(formula, data, centred) {
                     error = function(e) fail("'covariates': ", conditionMessage(e)))
   for (name in names(frame)) check_text(frame[[name]], name)
   terms <- attr(frame, "terms")
+  if (length(attr(terms, "offset"))) {
+    fail("'covariates' has ", names(frame)[attr(terms, "offset")[1L]], ", and columns are regressed without offsets; ",
+         "leave it out, or subtract it from 'x'")
+  }
+  tell_few_values(frame[names(frame) %in% all.vars(terms)]) # not I(batch)
   attr(terms, "intercept") <- as.integer(centred)
   z <- tryCatch(stats::model.matrix(terms, frame), error = function(e) fail("'covariates': ", conditionMessage(e)))
   z[, colnames(z) != "(Intercept)", drop = FALSE]
@@ -89,6 +96,31 @@ check_there <- function(formula, data) {
   if (!length(absent)) return(invisible())
   fail("'covariates': there is no '", absent[1L], "'", if (!is.null(data)) " in 'data', and none",
        " where the formula was written; data = takes a data frame that has it, with a row for each observation")
+}
+
+# Max number of whole values of a covariate that may be labels of groups.
+FEW_VALUES <- 10
+
+# Tells of numbers that may be labels, such as batches 1 to 5: from each to the next the effect would be the same. 0, 1 and 2 may
+# count alleles. each_subject() shows the message once. `columns`: a list.
+tell_few_values <- function(columns) {
+  are_labels <- vapply(columns, FUN.VALUE = NA, function(column) {
+    if (!is.numeric(column) || !is.null(dim(column))) return(FALSE)
+    column <- column[!is.na(column)]
+    values <- unique(column)
+    length(values) > 2L && length(values) <= min(FEW_VALUES, length(column) / 2) && all(values >= 0) &&
+      all(values == round(values)) && !setequal(values, 0:2)
+  })
+  if (!any(are_labels)) return(invisible())
+  at <- which(are_labels)[1L]
+  name <- names(columns)[at]
+  has_name <- isTRUE(nzchar(name))
+  text <- paste0("'covariates' has only the values ", toString(sort(unique(columns[[at]]))), " in column ",
+                 if (has_name) name else at, ", and columns are adjusted for them along a straight line; if they are ",
+                 "labels, such as of batches, give ",
+                 if (has_name) paste0("factor(", deparse1(as.name(name), backtick = TRUE), ")") else "factor() of it",
+                 "\n")
+  message(structure(list(message = text, call = NULL), class = c("gpuCorFewValues", "message", "condition")))
 }
 
 # Text that should be numeric would become a contrast for each of its values.

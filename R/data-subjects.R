@@ -295,9 +295,14 @@ read_subjects <- function(x, y, n, use, method, assay, names = subject_names(n))
 }
 
 # Returns a list of f(i) for each subject. An error and the first warning of each class name the subject; later warnings
-# are not shown. `names`: those of the subjects.
+# are not shown, nor are later messages of tell_few_values(). `names`: those of the subjects.
 each_subject <- function(n, f, names = subject_names(n)) {
   warned <- character()
+  told <- FALSE
+  tell_one <- function(condition) {
+    if (told) invokeRestart("muffleMessage")
+    told <<- TRUE
+  }
   warn_once <- function(i, condition) {
     class <- class(condition)[1L]
     if (!class %in% warned) {
@@ -307,7 +312,8 @@ each_subject <- function(n, f, names = subject_names(n)) {
     invokeRestart("muffleWarning")
   }
   lapply(seq_len(n), function(i) {
-    withCallingHandlers(prefixed(names[i], f(i)), gpuCorWarning = function(condition) warn_once(i, condition))
+    withCallingHandlers(prefixed(names[i], f(i)), gpuCorWarning = function(condition) warn_once(i, condition),
+                        gpuCorFewValues = tell_one)
   })
 }
 

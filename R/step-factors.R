@@ -3,7 +3,7 @@
 # Returns the result of gpuCorTest() with the columns of `factors` replaced by their F tests, and with df and num_df of
 # all pairs. `factors`: a list of factors, named by their columns' numbers; input$y has their codes.
 with_factors <- function(test, factors, input, settings) {
-  design <- suppressWarnings(designed_input(settings, input, test$method, check_use("pairwise"), tests = TRUE))$design
+  design <- repeated(designed_input(settings, input, test$method, check_use("pairwise"), tests = TRUE))$design
   weights <- if (is.null(design$weights)) rep(1, nrow(input$x)) else design$weights
   if (test$use %in% c("complete.obs", "na.or.complete")) {
     both <- c(column_blocks(input$x, function(values) rowSums(is.na(values))), list(rowSums(is.na(input$y))))

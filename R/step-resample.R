@@ -79,7 +79,7 @@ with_stability <- function(found, task, drawn, networks_of) {
   for (b in seq_len(n)) {
     label <- paste("resample", format_count(b), "of", format_count(n))
     task$settings <- at_pass(settings, b + 1, n + 1, label)
-    own <- suppressWarnings(networks_of(resampled_task(task, drawn[[b]])))
+    own <- repeated(networks_of(resampled_task(task, drawn[[b]])))
     counts <- Map(counts, found, own, f = function(count, rows, own) {
       .Call(r_count_edges, count, rows$p, rows$i, own$p, own$i)
     })

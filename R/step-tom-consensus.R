@@ -57,9 +57,9 @@ consensus_overlap <- function(x, how, rules, method, use, output, settings, call
   check_same_variables(sets)
   rules <- rep_len(rules, length(sets))
   check_consensus_memory(sets, rules[[1L]], method, use, output, settings)
-  overlaps <- lapply(seq_along(sets), function(s) {
+  overlaps <- each_subject(length(sets), function(s) {
     tom_of_all(sets[[s]], rules[[s]], method, use, "dist", at_pass(settings, s, length(sets)), call)
-  })
+  }, paste("data set", seq_along(sets)))
   scales <- scaling_powers(overlaps, how)
   tom <- checked(.Call(r_combine_overlaps, overlaps, scales, how$fraction, attr(overlaps[[1L]], "Size"),
                        consensus_attributes(overlaps, rules, how, scales), settings$threads))

@@ -44,7 +44,8 @@
 #' @param weights A numeric vector: one weight for each observation; 0 excludes it. See [gpucor-measures].
 #' @param weights_are A string: `"importance"`, `"precision"` or `"frequency"`, which changes p values only.
 #' @param covariates Nuisance regressors: a numeric matrix or data frame with a row for each observation, or a formula.
-#'   Every column is replaced by its residuals from a regression on these.
+#'   Every column is replaced by its residuals from a regression on these. Numbers that are labels, as of batches, need
+#'   `factor()`, as in `~ factor(batch)`.
 #' @param data A data frame with the variables of a formula in `covariates`.
 #' @param bandpass Two numbers: the lowest and the highest frequency in Hz to keep.
 #' @param tr A number: seconds between two observations. Default: `attr(x, "tr")`, which [voxelMatrix()] sets.
@@ -169,7 +170,7 @@ cor_with_tests <- function(given, output, test, call) {
   found <- do.call(gpuCorTest, c(given, list(output = "matrix")), quote = TRUE)
   if (output != "dist" || !is.null(given[[2L]])) return(listed_matrices(found, test))
   given["df"] <- list(NULL) # only tests take 'df'
-  r <- suppressWarnings(do.call(gpuCor, given, quote = TRUE)) # gpuCorTest() has already warned
+  r <- repeated(do.call(gpuCor, given, quote = TRUE)) # of gpuCorTest()
   attr(r, "tests") <- listed_matrices(found, TRUE)[-1L]
   attr(r, "call") <- call
   r

@@ -80,7 +80,7 @@ tested_edges <- function(edges, x, y, use, method, precision, ..., mutual, pairs
   of_columns <- names(given) %in% c(ADJUSTMENT, "assay")
   control <- if (is.null(given$control)) do.call(gpuControl, given[!of_columns]) else given$control
   settings <- new_settings(control, given[names(given) %in% ADJUSTMENT], precision, assay = given$assay)
-  task <- suppressWarnings( # gpuCorNetwork() has already warned
+  task <- repeated( # of gpuCorNetwork()
     network_task(x, y, NULL, "absolute", use, method, settings, takes_subjects = FALSE)
   )
   check_testable(task$method, NULL)

@@ -312,3 +312,44 @@ test_that("columns that are only rounding errors about their mean become zero, a
   }
   expect_identical(gpucor:::centred_columns(z[0, ], numeric(), TRUE), z[0, ])
 })
+
+test_that("labels of groups that are numbers are told of once a call, and offsets are an error", {
+  set.seed(1)
+  x <- matrix(rnorm(40 * 6), 40)
+  samples <- data.frame(batch = rep(1:5, 8), age = round(rexp(40), 3), dose = rep(0:2, c(10, 10, 20)), sex = 0:1)
+  told <- function(code) {
+    texts <- character()
+    withCallingHandlers(suppressWarnings(code), message = function(m) {
+      texts <<- c(texts, conditionMessage(m))
+      invokeRestart("muffleMessage")
+    })
+    texts
+  }
+  told_once <- "^'covariates' has only the values 1, 2, 3, 4, 5 in column batch, .*give factor\\(batch\\)\n$"
+  both <- ~ age + batch
+  sets <- list(x, x + sin(x), x + cos(x))
+  of_two <- list(samples, samples)
+  calls <- alist(
+    gpuCor(x, covariates = both, data = samples), gpuCor(x, covariates = samples), gpuClean(x, samples),
+    gpuCor(x, covariates = as.matrix(samples)), gpuCor(x, covariates = samples, test = TRUE),
+    gpuCor(x, covariates = samples, lag = -1:1), gpuCorNetwork(x, covariates = samples, fdr = 0.5),
+    gpuCorNetwork(x, covariates = samples, threshold = 0.1, resample = 3), pickPower(x, covariates = samples),
+    gpuAssociation(x, factor(rep(1:4, 10)), covariates = samples), gpuCorCompare(x, sets[[2]], covariates = of_two),
+    gpuCorPairs(x, threshold = 0.1, covariates = samples, test = TRUE), gpuCorWindows(x, 20, covariates = samples),
+    gpuCor(sets, covariates = samples, combine = "fisher"),
+    gpuTOM(sets, power = 2, covariates = samples, combine = "min")
+  )
+  for (call in calls) {
+    texts <- told(eval(call))
+    expect_length(texts, 1)
+    expect_match(texts, told_once, label = deparse1(call))
+  }
+  expect_match(told(gpuCor(x, covariates = samples$batch)), "in column 1, .*give factor\\(\\) of it")
+  quiet <- list(~ factor(batch), ~ I(batch), ~ age, ~ dose + sex, ~ poly(batch, 2), ~ factor(batch):age)
+  for (formula in quiet) expect_identical(told(gpuCor(x, covariates = formula, data = samples)), character())
+  expect_identical(told(gpuCor(x[1:8, ], covariates = c(1:5, 1:3))), character()) # too few of each
+
+  expect_error(gpuCor(x, covariates = ~ age + offset(batch), data = samples),
+               "'covariates' has offset(batch), and columns are regressed without offsets; leave it out", fixed = TRUE)
+  expect_error(gpuClean(x, ~ offset(batch), samples), "'covariates' has offset(batch)", fixed = TRUE)
+})
