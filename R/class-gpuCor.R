@@ -76,6 +76,12 @@ rank_p <- function(r, n, part) {
 
 # Computes coefficients from checked arguments; `call`: the call that the result shows.
 all_coefficients <- function(input, method, use, output, settings, call) {
+  values <- coefficients_as(input, method, use, output, settings, call)
+  if (is_combined(input$x)) warn_missing_subjects(values, input, use)
+  values
+}
+
+coefficients_as <- function(input, method, use, output, settings, call) {
   if (!is.null(input$y)) return(cor_rectangle(input, method, use, settings))
   labels <- colnames(input$x)
   if (output == "matrix") {
@@ -90,4 +96,32 @@ cor_rectangle <- function(input, method, use, settings) {
   attributes <- matrix_attributes(colnames(input$x), colnames(input$y))
   values <- run(input$x, input$y, method, use, "rectangle", settings, attributes)
   if (input$scalar) as.vector(values) else values
+}
+
+# Warns about pairs without a coefficient because a column has no values in a subject, or with "everything" misses some.
+# run() has warned about constant columns.
+warn_missing_subjects <- function(values, input, use) {
+  if (!anyNA(values) || isTRUE(input$x$skips)) return(invisible())
+  is_missing <- function(m) {
+    do.call(cbind, lapply(m$data, function(own) {
+      unlist(column_blocks(own, function(block) {
+        if (uses[use] == "everything") colSums(is.na(block)) > 0 else colSums(!is.na(block)) < 2
+      }))
+    }))
+  }
+  found <- lapply(Filter(Negate(is.null), input[c("x", "y")]), is_missing)
+  texts <- unlist(Map(found, names(found), f = function(is_missing, name) {
+    subjects <- unique((which(colSums(is_missing) > 0) - 1) %/% input$x$sessions + 1)
+    columns <- which(rowSums(is_missing) > 0)
+    if (length(columns)) {
+      paste0(column_names(columns, colnames(input[[name]])), " of '", name, "' in ",
+             ngettext(length(subjects), "subject ", "subjects "), show_numbers(subjects))
+    }
+  }))
+  if (!length(texts)) return(invisible())
+  left <- vapply(found, function(is_missing) sum(rowSums(is_missing) == 0), 0)
+  pairs <- count_pairs(input$x, input$y) - if (is.null(input$y)) pairs_of(left) else prod(left)
+  warning(n_of(pairs, "pair"), if (pairs == 1) " has" else " have", " no coefficient, as values are missing in ",
+          paste(texts, collapse = " and in "), if (!input$x$name %in% c("argmax", "icc2", "icc3")) NA_RM_HINT,
+          call. = FALSE)
 }

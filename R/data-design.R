@@ -31,7 +31,8 @@ designed <- function(settings, method, use, n_obs, observations, complete, each_
 designed_input <- function(settings, input, method, use, tests = FALSE) {
   if (!is.null(input$asked)) settings$asked <- input$asked # one subject in a list
   if (tests && !is_combined(input$x)) check_testable(method, settings$asked$df)
-  if (!length(settings$asked) || is_combined(input$x)) return(settings)
+  if (!length(settings$asked)) return(settings)
+  if (is_combined(input$x)) return(within_double(settings, input$x$designs))
   tr <- attr(input$x, "tr")
   settings$asked <- with_own_tr(settings$asked, if (is.null(tr)) attr(input$y, "tr") else tr)
   n_obs <- nrow(input$x)

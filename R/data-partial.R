@@ -144,8 +144,8 @@ null_freedom <- function(r) {
   max(1, exp(stats::optimize(loss, log(c(1, 1e9)), tol = 1e-9)$minimum))
 }
 
-# Returns the settings in double precision if the partial correlations need it.
-within_double <- function(settings) {
-  if (isTRUE(settings$design$in_double)) settings$in_double <- TRUE
+# Returns the settings in double precision if the partial correlations of any design need it.
+within_double <- function(settings, designs = list(settings$design)) {
+  if (any(vapply(designs, function(design) isTRUE(design$in_double), NA))) settings$in_double <- TRUE
   settings
 }

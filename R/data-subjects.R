@@ -17,7 +17,7 @@
 #' * `probs`: a number in \[0, 1\], with `"quantile"`. Default: the median.
 #' * `subject_weights`: a positive number for each subject. Default: equal weights for `"mean"`; n - 3 for `"fisher"`, n
 #'   being the number of observations, which minimizes the variance.
-#' * `na.rm`: `FALSE`: a pair without a coefficient in one subject has none. `TRUE`: the other subjects' coefficients
+#' * `na.rm`: `FALSE`: a pair without a coefficient in one subject has none, with a warning. `TRUE`: the other subjects' coefficients
 #'   are combined.
 #' * `weights`, `covariates`, `data`: as in [gpucor-measures], a list with an element for each subject, or a function of
 #'   the subject's number. A value that is not a list applies to every subject.
@@ -198,12 +198,7 @@ subject_designs <- function(settings, data, method, use, effects, names = subjec
   check_subject_df(asked$df, effects)
   each_subject(n, function(i) {
     settings$asked <- asked_of_subject(asked, i, n)
-    own <- designed_input(settings, list(x = data$x[[i]], y = data$y[[i]]), method, use, tests = effects == "fixed")
-    if (own$in_double && !settings$in_double) {
-      fail("partial = TRUE: the shrinkage needs precision = \"double\", which lists of subjects do not choose by ",
-           "themselves; give it")
-    }
-    own$design
+    designed_input(settings, list(x = data$x[[i]], y = data$y[[i]]), method, use, tests = effects == "fixed")$design
   }, names)
 }
 

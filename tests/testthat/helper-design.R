@@ -73,5 +73,5 @@ expect_designed <- function(x, method, use, backend, ..., weights = NULL, z = NU
 
 confounds <- function(n_obs, seed = 7) {
   set.seed(seed)
-  cbind(drift = seq_len(n_obs), motion = rnorm(n_obs), far = 1e8 + rnorm(n_obs), ties = sample(3, n_obs, TRUE))
+  cbind(drift = seq_len(n_obs), motion = rnorm(n_obs), far = 1e8 + rnorm(n_obs), ties = sample(3, n_obs, TRUE) / 2)
 }

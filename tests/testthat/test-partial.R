@@ -85,7 +85,9 @@ test_that("each subject of a list has partial correlations of its own", {
   by_subject <- lapply(subjects, gpuCor, partial = TRUE, precision = "double", output = "matrix")
   found <- gpuCor(subjects, partial = TRUE, precision = "double", combine = "mean", output = "matrix")
   expect_equal(off_diagonal(found), off_diagonal(Reduce(`+`, by_subject) / 2), tolerance = 1e-12)
-  expect_error(gpuCor(subjects, partial = TRUE, combine = "mean"), "precision = \"double\"")
+  expect_identical(gpuCor(subjects, partial = TRUE, combine = "mean", output = "matrix"), found) # chosen
+  net <- gpuCorNetwork(subjects, partial = TRUE, combine = "mean", threshold = 0)
+  expect_identical(net[2, 1], found[2, 1])
 })
 
 test_that("a plan gives the same network", {

@@ -58,7 +58,9 @@ for (backend in backends()) {
       do.call(expect_combined, c(list(x, how, use = use, na.rm = skip, backend = backend, label = label),
                                  how_to(how), weights))
     }
-    expect_warning(gpuCor(x, backend = backend), "standard deviation is zero \\(2 of 30 columns of 'x': 5, 6\\)")
+    told <- warnings_of(gpuCor(x, backend = backend))
+    expect_match(told[1], "standard deviation is zero \\(2 of 30 columns of 'x': 5, 6\\)")
+    expect_match(told[2], "^29 pairs have no coefficient, as values are missing in column 4 of 'x' in subject 1; na.rm")
     net <- suppressWarnings(gpuCorNetwork(x, threshold = 0, backend = backend))
     r <- suppressWarnings(gpuCor(x, backend = backend))
     expect_equal(net@edges, sum(!is.na(r)))
@@ -360,4 +362,35 @@ test_that("subjects whose images have other voxels are an error", {
   expect_s4_class(gpuCorNetwork(same, threshold = 0.3, combine = "mean"), "gpuCorNetwork")
   expect_error(gpuCorNetwork(list(image(1), image(2)), threshold = 0.3, combine = "mean"),
                "subject 2: 'x' has voxels of another mask", class = "gpucor_error_input")
+})
+
+test_that("pairs without a coefficient in a subject are told of, with the subject", {
+  set.seed(1)
+  x <- matrix(rnorm(40 * 8), 40, dimnames = list(NULL, letters[1:8]))
+  subjects <- list(x, x + sin(x), x + cos(x))
+  subjects[[2]][, 3] <- NA
+  told <- function(pairs) {
+    paste0("^", pairs, " pairs have no coefficient, as values are missing in column 3 \\(c\\) of 'x' in subject 2; ",
+           "na.rm = TRUE combines the coefficients of the subjects that have one$")
+  }
+  for (use in c("everything", "pairwise.complete.obs")) for (combine in c("mean", "fisher", "sd")) {
+    for (output in c("dist", "matrix")) {
+      warned <- warnings_of(r <- gpuCor(subjects, combine = combine, use = use, output = output))
+      expect_length(warned, 1)
+      expect_match(warned, told(7))
+      expect_identical(sum(is.na(as.matrix(r)["c", -3])), 7L)
+    }
+    expect_match(warnings_of(gpuCor(subjects, lapply(subjects, `[`, , 1:2), combine = combine, use = use)), told(2))
+    expect_identical(warnings_of(gpuCor(subjects, combine = combine, use = use, na.rm = TRUE)), character())
+  }
+  for (f in list(gpuCorNetwork, gpuConnectivity)) {
+    expect_match(warnings_of(f(subjects, combine = "fisher", threshold = 0.1)), "1 of 8 columns of 'x': c.; na.rm = TRUE")
+    expect_identical(warnings_of(f(subjects, combine = "fisher", threshold = 0.1, na.rm = TRUE)), character())
+  }
+  subjects[[3]][4, 1] <- NA
+  expect_match(warnings_of(gpuCor(subjects, combine = "mean")),
+               "^13 pairs .* in columns 1 \\(a\\), 3 \\(c\\) of 'x' in subjects 2-3;")
+  expect_match(warnings_of(gpuCor(subjects, combine = "mean", use = "pairwise")), told(7))
+  expect_match(warnings_of(gpuCor(lapply(subjects, function(own) list(own, own)), combine = "icc3")),
+               "of 'x' in subjects 2-3$")
 })
