@@ -101,8 +101,8 @@ check_there <- function(formula, data) {
 # Max number of whole values of a covariate that may be labels of groups.
 FEW_VALUES <- 10
 
-# Tells of numbers that may be labels, such as batches 1 to 5: from each to the next the effect would be the same. 0, 1 and 2 may
-# count alleles. each_subject() shows the message once. `columns`: a list.
+# Tells of numbers that may be labels, such as batches 1 to 5: from each to the next the effect would be the same. 0, 1
+# and 2 may count alleles. each_subject() shows the message once. `columns`: a list.
 tell_few_values <- function(columns) {
   are_labels <- vapply(columns, FUN.VALUE = NA, function(column) {
     if (!is.numeric(column) || !is.null(dim(column))) return(FALSE)

@@ -49,9 +49,9 @@ check_not_network <- function(x, name) {
        ", \"generalMatrix\")")
 }
 
-# Stops if x has values of pairs, such as correlations, whose columns would be correlated again: it is symmetric, has ones
-# on its diagonal, and no larger values. Whole numbers, as of an identity matrix, may be data. Only rows and columns of
-# the same up to 100 indices are compared. Missing values are allowed, as columns without variance have them.
+# Stops if x has values of pairs, such as correlations, whose columns would be correlated again: it is symmetric, has
+# ones on its diagonal, and no larger values. Whole numbers, as of an identity matrix, may be data. Only rows and columns
+# of the same up to 100 indices are compared. Missing values are allowed, as columns without variance have them.
 check_not_coefficients <- function(x, name) {
   if (!is_matrix(x) || nrow(x) != ncol(x) || nrow(x) < 3L) return(invisible())
   some <- spread_over(nrow(x), 100)
@@ -61,8 +61,8 @@ check_not_coefficients <- function(x, name) {
   are_values_of_pairs <- is.double(values) && are_ones(own) && are_ones(2 - own) && are_ones(abs(values)) &&
     mean(is.na(own)) < 0.5 && isSymmetric(values, tol = 1e-6) && any(values != round(values), na.rm = TRUE)
   if (!are_values_of_pairs) return(invisible())
-  fail("'", name, "' is a matrix of coefficients, symmetric with ones on its diagonal; it has values of pairs already: ",
-       "give the data that they are of. To correlate these values themselves, give 2 * ", name)
+  fail("'", name, "' is a matrix of coefficients, symmetric with ones on its diagonal; it has values of pairs ",
+       "already: give the data that they are of. To correlate these values themselves, give 2 * ", name)
 }
 
 as_ordinary <- function(x, name) {

@@ -40,11 +40,11 @@ check_observations <- function(own, name, observations) {
        "give both the same observations, or remove the names")
 }
 
-# Stops if names are the numbers of rows in another order: the rows were moved, as by own[order(own$age), ], and x has no
-# names to match.
+# Stops if names are the numbers of rows in another order: the rows were moved, as by own[order(own$age), ], and x has
+# no names to match.
 check_not_moved <- function(names, name) {
   if (!any(names != seq_along(names)) || !setequal(names, seq_along(names))) return(invisible())
   at <- which(names != seq_along(names))[1L]
-  fail("'", name, "' has rows in another order than their numbers (number ", at, " is \"", names[at], "\"), and 'x' has no ",
-       "names of observations to compare; name those of both, or remove these names if 'x' has this order")
+  fail("'", name, "' has rows in another order than their numbers (number ", at, " is \"", names[at], "\"), and 'x' ",
+       "has no names of observations to compare; name those of both, or remove these names if 'x' has this order")
 }

@@ -17,8 +17,8 @@
 #' * `probs`: a number in \[0, 1\], with `"quantile"`. Default: the median.
 #' * `subject_weights`: a positive number for each subject. Default: equal weights for `"mean"`; n - 3 for `"fisher"`, n
 #'   being the number of observations, which minimizes the variance.
-#' * `na.rm`: `FALSE`: a pair without a coefficient in one subject has none, with a warning. `TRUE`: the other subjects' coefficients
-#'   are combined.
+#' * `na.rm`: `FALSE`: a pair without a coefficient in one subject has none, with a warning. `TRUE`: the other subjects'
+#'   coefficients are combined.
 #' * `weights`, `covariates`, `data`: as in [gpucor-measures], a list with an element for each subject, or a function of
 #'   the subject's number. A value that is not a list applies to every subject.
 #' * `above`: a number between -1 and 1, with `"fraction"`.

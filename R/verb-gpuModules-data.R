@@ -18,12 +18,23 @@ module_data <- function(sets, job, assay, asked) {
   covariates <- if (!is.null(asked$covariates)) stats::setNames(lapply(read, `[[`, "covariates"), names(sets))
   sets <- stats::setNames(lapply(read, `[[`, "x"), names(sets))
   check_same_variables(sets)
+  check_samples(sets)
   good <- taking_part(sets, use)
   if (sum(good$genes) < 3L) {
     fail("'x' must have at least 3 genes whose values are there and differ, not ", sum(good$genes))
   }
   list(sets = Map(data_set, sets, good$samples, list(good$genes)), genes = good$genes, names = colnames(sets[[1L]]),
        covariates = if (several) covariates else covariates[[1L]])
+}
+
+# WGCNA's minimum, too. It stops itself if fewer are left by missing values.
+MIN_SAMPLES <- 4
+
+check_samples <- function(sets) {
+  few <- which(vapply(sets, nrow, 0L) < MIN_SAMPLES)
+  if (!length(few)) return(invisible())
+  fail(if (length(sets) > 1L) paste0("data set ", few[1L], ": "), "'x' has ", n_of(nrow(sets[[few[1L]]]), "row"),
+       " (samples); modules need at least ", MIN_SAMPLES)
 }
 
 read_genes <- function(given, assay) {

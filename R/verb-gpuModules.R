@@ -126,7 +126,7 @@
 #' For `plot()`, `summary()` and `as.data.frame()` see [gpuModules-methods].
 #'
 #' @section Errors: As [gpuCor()]; packages dynamicTreeCut or WGCNA are not installed; fewer than three
-#'   genes with values; missing values that `use` does not allow; pairs without a coefficient; more genes than fit in
+#'   genes with values, or four samples; missing values that `use` does not allow; pairs without a coefficient; more genes than fit in
 #'   free memory.
 #'
 #' @references

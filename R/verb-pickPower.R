@@ -5,8 +5,7 @@
 #'
 #' The connectivity of a gene is the sum of its adjacencies with all other genes. An adjacency is |r|^power if `type` is
 #' `"unsigned"`, ((1 + r) / 2)^power if it is `"signed"`, and max(r, 0)^power if it is `"signed hybrid"`. Pairs without
-#' a coefficient are left out. With `use = "everything"`, columns with missing values have connectivity 0, with a
-#' warning.
+#' a coefficient are left out. Missing values are an error with `use = "everything"`; use `"pairwise.complete.obs"`.
 #'
 #' In a scale-free network the fraction of genes with connectivity k falls as a power of k. Connectivities are cut into
 #' `breaks` bins of equal width. Each bin is a point: the mean connectivity of its genes, and their fraction of all
@@ -73,7 +72,7 @@ pickPower <- function(x, power = 1:20, type = c("unsigned", "signed", "signed hy
                            pairs = pairs, assay = assay)
   task <- network_task(x, NULL, NULL, "absolute", use, method, settings)
   if (ncol(task$x) < 3L) fail("'x' must have at least 3 columns (genes) to fit anything, not ", ncol(task$x))
-  warn_missing(task)
+  check_none_missing(task)
 
   soft <- soft_connectivity(task, type, power)
   doing(task$settings, "scale-free fits")
@@ -87,11 +86,13 @@ pickPower <- function(x, power = 1:20, type = c("unsigned", "signed", "signed hy
   )
 }
 
-# With "everything", columns with missing values have connectivity 0, which distorts the fit.
-warn_missing <- function(task) {
-  if (uses[task$use] != "everything" || !has_missing(task$x)) return(invisible())
-  warning("'x' has missing values, and with use = \"everything\" a column with one has no coefficient, thus ",
-          "connectivity 0; use = \"pairwise.complete.obs\" leaves out only the missing values", call. = FALSE)
+# With "everything", columns with missing values would have connectivity 0, and the fit another power.
+check_none_missing <- function(task) {
+  if (uses[task$use] != "everything" || (is_combined(task$x) && task$x$skips)) return(invisible())
+  sets <- if (is_combined(task$x)) task$x$data else list(task$x)
+  if (!any(vapply(sets, has_missing, NA))) return(invisible())
+  fail("'x' has missing values, and with use = \"everything\" a column with one has no coefficient; ",
+       "use = \"pairwise.complete.obs\" leaves out only the missing values")
 }
 
 # Returns one column per power; a pass handles a limited number of powers.

@@ -40,7 +40,7 @@ test_that("no result depends on the blocks", {
     at_once <- run()
     expect_identical(with_blocks_of(values, run()), at_once, label = label)
   })
-  expect_warning(with_blocks_of(1, pickPower(data$missing, 1:3)), "has missing values")
+  expect_error(with_blocks_of(1, pickPower(data$missing, 1:3)), "has missing values")
 })
 
 test_that("many columns of Pearson's, which a GPU centres, are the processor's", {

@@ -400,6 +400,11 @@ test_that("what is not installed or makes no sense is an error that says so", {
   expect_error(gpuModules(x, power = 4, cut = list(depth = 3)), "'cut' has \"depth\"; it may have maxCoreScatter")
   expect_error(gpuModules(x, power = 4, mergeCutHeight = "low"), "'mergeCutHeight' must be a number")
   expect_error(gpuModules(x[, 1:2], power = 4), "at least 3 genes")
+  for (n in 1:3) {
+    expect_error(gpuModules(x[seq_len(n), , drop = FALSE], power = 4),
+                 paste(n, "rows? \\(samples\\); modules need at least 4"))
+  }
+  expect_error(gpuModules(list(x, x[1:3, ]), power = 4, combine = "min"), "data set 2: 'x' has 3 rows")
   expect_error(gpuModules(x, power = 4, depth = 1), "unused argument 'depth'")
   for (bad in list(9, -1, "a", NA, 1:2)) {
     expect_error(gpuModules(x, power = 4, deepSplit = bad), "'deepSplit' must be a number between 0 and 4, not")

@@ -175,12 +175,13 @@ test_that("a data frame and a constant column are taken", {
   expect_false(anyNA(fit$fitIndices))
 })
 
-test_that("missing values are warned of where they cost whole columns", {
+test_that("missing values are an error where they cost whole columns", {
   x <- modular(20, 30)
   x[3, 5] <- NA
-  expect_warning(fit <- pickPower(x, 1:3), "'x' has missing values", fixed = TRUE)
-  expect_false(anyNA(fit$fitIndices))
-  expect_warning(pickPower(as.data.frame(x), 1:3), "'x' has missing values", fixed = TRUE)
+  for (missing in list(x, as.data.frame(x), list(x, x[20:1, ]))) {
+    expect_error(suppressMessages(pickPower(missing, 1:3)), "'x' has missing values.*use = \"pairwise.complete.obs\"")
+  }
+  expect_no_warning(pickPower(list(x, modular(20, 30)), 1:3, combine = "mean", na.rm = TRUE))
   expect_no_warning(pickPower(x, 1:3, use = "pairwise"))
   expect_no_warning(pickPower(x, 1:3, use = "complete.obs"))
 })
