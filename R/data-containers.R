@@ -8,7 +8,7 @@
 #'   the first.
 #' * `ExpressionSet` of Biobase: the name of an element of its `assayData`, by default `"exprs"`.
 #' * `Seurat` of SeuratObject: the name of an assay, or of an assay and one of its layers (slots), such as
-#'   `c("RNA", "counts")`; by default the default assay and `"data"`.
+#'   `c("RNA", "counts")`; by default the default assay and `"data"`. Layers that Seurat 5 split by sample are joined.
 #'
 #' A sparse assay (`dgCMatrix`) stays sparse. With at most 5 % nonzeros, Pearson's and Spearman's correlation and the
 #' cosine multiply only these, on the processor, and with at most 30 % Kendall's tau compares only these if there is no
@@ -93,21 +93,36 @@ picked_assay <- function(x, name, assay) {
   known$pick(x, assay)
 }
 
-# Returns layer assay[2] of Seurat's assay[1]. SeuratObject 4 calls a layer a slot.
-picked_layer <- function(x, assay) {
+# Returns layer assay[2] of Seurat's assay[1]. SeuratObject 4 calls a layer a slot. `seurat`: the package's functions.
+picked_layer <- function(x, assay, seurat = asNamespace("SeuratObject")) {
   layer <- if (length(assay) > 1L) assay[2L] else "data"
-  if (is.numeric(assay)) assay <- SeuratObject::Assays(x)[assay[1L]]
-  seurat <- asNamespace("SeuratObject")
+  if (is.numeric(assay)) assay <- seurat$Assays(x)[assay[1L]]
   values <- tryCatch(
     if (is.null(seurat$LayerData)) {
-      SeuratObject::GetAssayData(x, slot = layer, assay = assay[1L])
+      seurat$GetAssayData(x, slot = layer, assay = assay[1L])
     } else {
-      seurat$LayerData(x, layer = layer, assay = assay[1L])
+      joined_layers(x, assay, layer, seurat)
     },
     error = function(e) fail("'assay' is ", show_value(assay), ": ", conditionMessage(e))
   )
   if (!length(values)) fail("'assay' is ", show_value(assay), ", and its \"", layer, "\" is empty; normalize the data")
   values
+}
+
+# Returns the layer; or, if it is split by sample, as into "data.1" and "data.2", all its cells in the order of those of
+# x. LayerData() of a split layer returns its first part.
+joined_layers <- function(x, assay, layer, seurat) {
+  all <- seurat$Layers(x, assay = assay[1L])
+  split <- all[startsWith(all, paste0(layer, "."))]
+  if (layer %in% all || !length(split)) return(seurat$LayerData(x, layer = layer, assay = assay[1L]))
+  parts <- lapply(split, function(part) seurat$LayerData(x, layer = part, assay = assay[1L]))
+  same <- vapply(parts, function(part) identical(rownames(part), rownames(parts[[1L]])), NA)
+  cells <- unlist(lapply(parts, colnames))
+  if (!all(same) || anyDuplicated(cells) || !setequal(cells, colnames(x))) {
+    fail("its layers ", toString(split), if (all(same)) " do not have each cell once" else " have different genes",
+         "; give SeuratObject::JoinLayers(x)")
+  }
+  do.call(cbind, parts)[, match(colnames(x), cells), drop = FALSE]
 }
 
 check_has_assay <- function(x, y, assay) {

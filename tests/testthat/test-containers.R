@@ -51,6 +51,33 @@ test_that("a Seurat object is taken as the layer that is asked for, and stays sp
   expect_error(gpuCor(object, assay = c("RNA", "scale.data")), "scale.data")
 })
 
+test_that("layers that are split by sample have all cells, in the order of the object", {
+  counts <- Matrix::Matrix(matrix(rpois(20 * 12, 1), 20, dimnames = list(paste0("g", 1:20), paste0("c", 1:12))),
+                           sparse = TRUE)
+  cells <- list(data.b = c(2, 12, 5, 7), data.a = c(1, 3, 4, 6, 8:11))
+  layers <- c(list(counts = 2 * counts), lapply(cells, function(own) counts[, own]), list(scale.data = 3 * counts))
+  seurat <- list( # as in SeuratObject 5, whose LayerData() takes the first of several that match
+    Layers = function(object, assay) names(layers),
+    LayerData = function(object, layer, assay) layers[[grep(paste0("^", layer), names(layers))[1]]]
+  )
+  picked <- function(...) getFromNamespace("picked_layer", "gpucor")(counts, c("RNA", ...), seurat)
+  expect_identical(as.matrix(picked()), as.matrix(counts))
+  expect_identical(as.matrix(picked("data")), as.matrix(counts))
+  expect_identical(picked("counts"), 2 * counts)
+  expect_identical(picked("scale.data"), 3 * counts)
+  expect_identical(picked("data.a"), layers$data.a)
+  layers$data.a <- layers$data.a[-1, ]
+  expect_error(picked(), "its layers data.b, data.a have different genes; give SeuratObject::JoinLayers(x)", fixed = TRUE)
+  layers$data.a <- counts[, 1:3]
+  expect_error(picked(), "do not have each cell once; give SeuratObject::JoinLayers", fixed = TRUE)
+
+  skip_if_not_installed("SeuratObject", "5.0.0")
+  object <- SeuratObject::CreateSeuratObject(SeuratObject::CreateAssay5Object(counts, log1p(counts)))
+  object[["RNA"]] <- split(object[["RNA"]], rep(c("z", "a", "k"), 4))
+  expect_as_matrix(object, as.matrix(Matrix::t(log1p(counts))))
+  expect_as_matrix(object, as.matrix(Matrix::t(counts)), assay = c("RNA", "counts"))
+})
+
 test_that("an assay that is not there is told as such", {
   skip_if_not_installed("SummarizedExperiment")
   x <- expression()
