@@ -48,6 +48,14 @@ tell_once <- function(...) {
   message(text)
 }
 
+# Tells of names that stand for several variables (or observations), where they look these up or replace their numbers.
+tell_same_names <- function(names) {
+  twice <- names[anyDuplicated(names)]
+  if (!length(twice)) return(invisible())
+  tell_once("the name ", if (is.na(twice)) "<NA>" else show_value(twice), " occurs ", sum(names %in% twice), " times, ",
+            "and finds the first of these; make.unique() makes names differ (this message is shown once a session)")
+}
+
 # Returns `value` as text for a message, at most 60 characters.
 show_value <- function(value) {
   text <- paste(deparse(value, nlines = 1L), collapse = "")

@@ -17,8 +17,10 @@ show_seconds <- function(seconds) {
   paste(format(seconds / 3600, digits = 3), "h")
 }
 
-# Shortens names in the middle: they differ at their ends, and long names would wrap the printed matrix.
+# Shortens names in the middle: they differ at their ends, and long names would wrap the printed matrix. A missing name
+# becomes "<NA>".
 shorten <- function(text, width) {
+  text[is.na(text)] <- "<NA>"
   n <- nchar(text)
   long <- n > width
   tail <- (width - 3L) %/% 2L

@@ -3,7 +3,9 @@
 resolve_index <- function(index, x, name) {
   n <- size_of(x)
   if (is.character(index)) {
-    found <- match(index, attr(x, "Labels"))
+    labels <- attr(x, "Labels")
+    found <- match(index, labels)
+    if (anyDuplicated(labels)) tell_same_names(labels[labels %in% index])
     if (anyNA(found)) fail("subscript out of bounds: no variable is named \"", index[is.na(found)][1L], '"')
     return(found)
   }

@@ -42,6 +42,7 @@ check_dimnames <- function(dimnames, dim) {
 }
 
 picked <- function(index, n, names, what) {
+  if (is.character(index)) tell_same_names(names[names %in% index])
   at <- if (is.character(index)) match(index, names) else seq_len(n)[index]
   if (anyNA(at)) fail("there is no ", what, " ", show_value(index[is.na(at)][1L]), "; there are ", format_count(n))
   at

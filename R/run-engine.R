@@ -71,7 +71,7 @@ describe_flagged <- function(flags, flag, labels, what, name) {
   which <- which((flags & as.raw(constant(flag))) != 0)
   if (!length(which)) return(NULL)
   first <- utils::head(which, 3L)
-  if (!is.null(labels)) first <- ifelse(nzchar(labels[first]), labels[first], first)
+  if (!is.null(labels)) first <- ifelse(nzchar(labels[first]) & !is.na(labels[first]), labels[first], first)
   paste0(length(which), " of ", length(flags), " ", what, " of '", name, "': ", paste(first, collapse = ", "),
          if (length(which) > 3L) ", ...")
 }

@@ -54,7 +54,10 @@ check_lioness <- function(task) {
 check_sample <- function(sample, n_obs, names) {
   if (!is.character(sample)) return(check_whole(sample, "lioness", 1, n_obs))
   found <- if (length(sample) == 1L) match(sample, names)
-  if (length(found) && !is.na(found)) return(found)
+  if (length(found) && !is.na(found)) {
+    tell_same_names(names[names %in% sample])
+    return(found)
+  }
   fail("'lioness' must be the number or the name of a row of 'x', not ", show_value(sample))
 }
 

@@ -58,6 +58,7 @@ names_at <- function(numbers, names) {
     first <- numbers[is.na(numbers) | numbers < 1L | numbers > length(names)][1L]
     fail("there is no name ", first, " of ", length(names))
   }
+  tell_same_names(names)
   names[numbers]
 }
 
@@ -88,6 +89,7 @@ graph_of <- function(net, value, further = NULL) {
   size <- dim(net)
   graph <- igraph::make_empty_graph(if (symmetric) size[1L] else sum(size), directed = FALSE)
   names <- vertex_names(net@Dimnames, size, symmetric)
+  tell_same_names(names)
   if (!is.null(names)) graph <- igraph::set_vertex_attr(graph, "name", value = names)
   if (!symmetric) graph <- igraph::set_vertex_attr(graph, "type", value = rep(c(FALSE, TRUE), size))
   ends <- network_ends(net)

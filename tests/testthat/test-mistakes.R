@@ -344,6 +344,47 @@ test_that("columns that are not numeric are an error with the first of them", {
   expect_error(gpuCor(as.matrix(frame)), "not a matrix of character values; leave columns of text out", fixed = TRUE)
 })
 
+# ---- names
+
+test_that("results of columns without names, or with equal ones, are printed and drawn", {
+  x[, 2:5] <- x[, 1] + x[, 2:5]
+  makes <- list(
+    gpuCor, gpuCorTest, function(x) gpuCorNetwork(x, threshold = 0.1), function(x) gpuTOM(x, power = 2), pickPower,
+    function(x) gpuConnectivity(x, threshold = 0.1, maps = "mean"), function(x) gpuCor(x, x[, 1:3]),
+    function(x) gpuGradients(x, n = 2, fraction = 1), function(x) gpuCorCompare(x, x^3, threshold = 0.01),
+    function(x) gpuAssociation(x, x[, 2:3], output = "matrix"), function(x) gpuCorWindows(x, 10)
+  )
+  grDevices::pdf(NULL)
+  on.exit(grDevices::dev.off())
+  for (names in list(replace(letters[1:10], c(2, 9), NA), c("a", letters[1:9]), replace(letters[1:10], 2:3, ""))) {
+    colnames(x) <- names
+    for (make in makes) suppressMessages({
+      result <- make(x)
+      expect_no_error(utils::capture.output(print(result), print(summary(result))))
+      if (is.object(result)) expect_no_error(suppressWarnings(plot(result)))
+    })
+  }
+  colnames(x)[c(2, 9)] <- NA
+  expect_output(print(gpuCor(x)), "\n<NA> ")
+  expect_warning(gpuCorNetwork(cbind(x[, 1:3], `colnames<-`(matrix(1, 20, 1), NA)), threshold = 0.1), "columns of 'x': 4")
+})
+
+test_that("names that occur twice are told of once where they look up", {
+  colnames(x)[2:3] <- "a"
+  r <- gpuCor(x)
+  told <- '^the name "a" occurs 3 times, and finds the first of these; make.unique\\(\\) makes names differ'
+  uses <- alist(r["a", "d"], as.data.frame(r), gpuCorNetwork(x, threshold = 0.1, output = "edges"),
+                gpuCorNetwork(`rownames<-`(x, c("a", "a", "a", 4:20)), lioness = "a", threshold = 0.1))
+  for (use in uses) {
+    tell_again()
+    expect_message(expect_no_warning(eval(use)), told)
+    expect_no_message(eval(use))
+  }
+  tell_again()
+  expect_no_message(r["d", "e"])
+  expect_no_message(gpuConnectivity(x, threshold = 0.1))
+})
+
 # ---- words
 
 test_that("one thing is said in the singular", {
