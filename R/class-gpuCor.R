@@ -122,6 +122,5 @@ warn_missing_subjects <- function(values, input, use) {
   left <- vapply(found, function(is_missing) sum(rowSums(is_missing) == 0), 0)
   pairs <- count_pairs(input$x, input$y) - if (is.null(input$y)) pairs_of(left) else prod(left)
   warning(n_of(pairs, "pair"), if (pairs == 1) " has" else " have", " no coefficient, as values are missing in ",
-          paste(texts, collapse = " and in "), if (!input$x$name %in% c("argmax", "icc2", "icc3")) NA_RM_HINT,
-          call. = FALSE)
+          paste(texts, collapse = " and in "), na_rm_hint(input$x), call. = FALSE)
 }

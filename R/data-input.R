@@ -50,8 +50,8 @@ check_not_network <- function(x, name) {
 }
 
 # Stops if x has values of pairs, such as correlations, whose columns would be correlated again: it is symmetric, has
-# ones on its diagonal, and no larger values. Whole numbers, as of an identity matrix, may be data. Only rows and columns
-# of the same up to 100 indices are compared. Missing values are allowed, as columns without variance have them.
+# ones on its diagonal, and no larger values. Whole numbers, as of an identity matrix, may be data. Rows and columns of
+# the same up to 100 indices are compared. Missing values are allowed, as columns without variance have them.
 check_not_coefficients <- function(x, name) {
   if (!is_matrix(x) || nrow(x) != ncol(x) || nrow(x) < 3L) return(invisible())
   some <- spread_over(nrow(x), 100)

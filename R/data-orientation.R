@@ -18,7 +18,11 @@ warn_transposed <- function(x, read = x) {
     "t(as.matrix(x))"
   } else if (inherits(x, "gpuCorFile")) {
     if (x$kind == "raw") "a file of the transpose" else "gpuCorFile(transpose = TRUE)"
-  } else if (isS4(x) && is(x, "Matrix")) "Matrix::t(x)" else "t(x)"
+  } else if (isS4(x) && is(x, "Matrix")) {
+    "Matrix::t(x)"
+  } else {
+    "t(x)"
+  }
   warn("gpuCorTransposed", "'x' has ", format_count(nrow(x)), " rows and ", format_count(ncol(x)), " columns, and its ",
        "columns are correlated; if its rows are the variables, such as genes or voxels, give ", code,
        " (options(gpucor.orientation = \"columns\") ends this warning)")

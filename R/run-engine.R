@@ -91,19 +91,22 @@ warn_fallback <- function(result, names_x, names_y, what = "columns") {
 # Warns about columns without coefficients, for results that cannot hold NA.
 warn_without <- function(result, task) {
   warn_infinite(result, colnames(task$x), colnames(task$y), task$method)
-  are_subjects <- inherits(task$x, "gpuCorSubjects")
-  if (are_subjects && task$x$skips) return(invisible()) # other subjects have coefficients
+  if (inherits(task$x, "gpuCorSubjects") && isTRUE(task$x$skips)) return(invisible()) # others have coefficients
   whole <- uses[task$use] == "everything" # one missing value leaves the column without coefficients
   flag <- if (whole) "missing" else "few"
   text <- c(describe_flagged(result$x_flags, flag, colnames(task$x), "columns", "x"),
             describe_flagged(result$y_flags, flag, colnames(task$y), "columns", "y"))
   if (!length(text)) return(warn_too_few(max(result$n_obs, -Inf), task))
   warning(if (whole) "missing values" else few_words(task$method), " leave no coefficient (",
-          paste(text, collapse = "; "), ")", if (are_subjects) NA_RM_HINT else if (whole) "; see 'use'",
-          call. = FALSE)
+          paste(text, collapse = "; "), ")", na_rm_hint(task$x), if (whole) "; see 'use'", call. = FALSE)
 }
 
-NA_RM_HINT <- "; na.rm = TRUE combines the coefficients of the subjects that have one"
+# Returns the hint for a list of subjects, unless groups are compared or the combination needs all subjects.
+na_rm_hint <- function(x) {
+  may_skip <- inherits(x, "gpuCorSubjects") && isFALSE(x$skips) && is.null(x$model) && x$n_first == length(x$data) &&
+    is.null(x$lioness) && !x$name %in% c("spread", "argmax", "icc2", "icc3")
+  if (may_skip) "; na.rm = TRUE combines the coefficients of the subjects that have one"
+}
 
 # Ranks handle infinite values like others.
 warn_infinite <- function(result, names_x, names_y, method, what = "columns") {

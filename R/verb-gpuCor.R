@@ -88,9 +88,9 @@
 #' lists of subjects, tests and p values are errors: the largest of several coefficients is larger than one by chance.
 #'
 #' @section Errors: Those of [stats::cor()]: `x` is not numeric, numbers of rows differ, or missing values are not
-#'   allowed by `use`. A result that does not fit in free memory, within the limits of a container, a batch system or
-#'   `ulimit -v`, is an error before anything is computed; the message names functions that need less memory. Ctrl-C
-#'   stops the computation.
+#'   allowed by `use`. A matrix of coefficients in the place of data. A result that does not fit in free memory, within
+#'   the limits of a container, a batch system or `ulimit -v`, is an error before anything is computed; the message names
+#'   functions that need less memory. Ctrl-C stops the computation.
 #'
 #' @section Warnings: Constant columns; infinite values, such as `log2(0)`, which have no coefficient unless they are
 #'   ranked; names of observations that differ between `x` and `y` ([gpucor-measures]); data that look transposed, such

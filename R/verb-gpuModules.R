@@ -126,8 +126,8 @@
 #' For `plot()`, `summary()` and `as.data.frame()` see [gpuModules-methods].
 #'
 #' @section Errors: As [gpuCor()]; packages dynamicTreeCut or WGCNA are not installed; fewer than three
-#'   genes with values, or four samples; missing values that `use` does not allow; pairs without a coefficient; more genes than fit in
-#'   free memory.
+#'   genes with values, or four samples; missing values that `use` does not allow; pairs without a coefficient; more
+#'   genes than fit in free memory.
 #'
 #' @references
 #' Langfelder P, Horvath S (2008). WGCNA: an R package for weighted correlation network analysis. *BMC Bioinformatics*

@@ -67,7 +67,7 @@ test_that("layers that are split by sample have all cells, in the order of the o
   expect_identical(picked("scale.data"), 3 * counts)
   expect_identical(picked("data.a"), layers$data.a)
   layers$data.a <- layers$data.a[-1, ]
-  expect_error(picked(), "its layers data.b, data.a have different genes; give SeuratObject::JoinLayers(x)", fixed = TRUE)
+  expect_error(picked(), "its layers data.b, data.a have different genes; give SeuratObject::JoinLayers", fixed = TRUE)
   layers$data.a <- counts[, 1:3]
   expect_error(picked(), "do not have each cell once; give SeuratObject::JoinLayers", fixed = TRUE)
 

@@ -244,7 +244,8 @@ test_that("genes by samples are warned of without names, too", {
 test_that("few genes, and those of more samples, are warned of", {
   levels <- function(genes, samples) rnorm(genes, 8, 2) + matrix(rnorm(genes * samples, 0, 0.5), genes)
   few <- levels(500, 57)
-  for (x in list(few, 2^few, data.frame(few), `rownames<-`(few, paste0("g", 1:500)), levels(2000, 400), levels(300, 400))) {
+  others <- list(`rownames<-`(few, paste0("g", 1:500)), levels(2000, 400), levels(300, 400))
+  for (x in c(list(few, 2^few, data.frame(few)), others)) {
     expect_match(transposed_told(x), "columns are correlated; if its rows are the variables")
     expect_identical(transposed_told(t(as.matrix(x))), "")
   }
@@ -366,7 +367,8 @@ test_that("results of columns without names, or with equal ones, are printed and
   }
   colnames(x)[c(2, 9)] <- NA
   expect_output(print(gpuCor(x)), "\n<NA> ")
-  expect_warning(gpuCorNetwork(cbind(x[, 1:3], `colnames<-`(matrix(1, 20, 1), NA)), threshold = 0.1), "columns of 'x': 4")
+  constant <- `colnames<-`(matrix(1, 20, 1), NA)
+  expect_warning(gpuCorNetwork(cbind(x[, 1:3], constant), threshold = 0.1), "columns of 'x': 4")
 })
 
 test_that("names that occur twice are told of once where they look up", {

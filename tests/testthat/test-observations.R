@@ -97,8 +97,8 @@ test_that("moved rows are an error where 'x' has no names", {
   plain <- `rownames<-`(phenotypes, NULL)
   moved <- plain[order, ]
   told <- function(name) {
-    paste0("'", name, "' has rows in another order than their numbers (number 1 is \"", order[1], "\"), and 'x' has no ",
-           "names of observations to compare")
+    paste0("'", name, "' has rows in another order than their numbers (number 1 is \"", order[1], "\"), and 'x' has ",
+           "no names of observations to compare")
   }
   for (unnamed in list(unname(x), data.frame(x, row.names = NULL))) {
     expect_error(gpuAssociation(unnamed, moved), told("traits"), fixed = TRUE)
@@ -116,6 +116,9 @@ test_that("moved rows are an error where 'x' has no names", {
       expect_no_error(gpuCor(unnamed, covariates = same))
     }
   }
+  own <- `rownames<-`(x, order) # both were moved
+  net <- gpuCorNetwork(own, threshold = 0.3, covariates = ~ age, data = `rownames<-`(phenotypes, order), resample = 3)
+  expect_s4_class(net, "gpuCorNetwork")
   subjects <- lapply(1:8, function(k) x + k * sin(x))
   groups <- data.frame(group = rep(0:1, 4), age = c(5, 3, 8, 6, 2, 1, 7, 4))
   design <- model.matrix(~ group, groups[order(groups$age), ])
