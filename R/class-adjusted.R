@@ -25,6 +25,7 @@ design_words <- function(adjusted) {
   words <- c(
     if (!is.null(adjusted$covariates)) paste("adjusted for", range_of(adjusted$covariates, "covariate")),
     if (!is.null(adjusted$bandpass)) paste("filtered to", band_words(adjusted$bandpass, adjusted$tr)),
+    if (!is.null(adjusted$runs)) paste("within", range_of(adjusted$runs, "run")),
     weighted_words(adjusted),
     partial_words(adjusted$shrinkage),
     if (!is.null(adjusted$lioness)) paste("network of sample", adjusted$lioness, "(LIONESS)"),

@@ -1,8 +1,10 @@
-# The regressors of columns: covariates, and cosines outside a frequency band. data-design.R has the rest of a design.
+# The regressors of columns: covariates, and cosines outside a frequency band, of each run by itself. data-design.R has
+# the rest of a design.
 
 # ---- covariates
 
-# Returns NULL or the regressors: a list with matrix `covariates` and list `cosines`, either of which may be NULL.
+# Returns NULL or the regressors: a list with matrix `covariates` and list `cosines` (of each run), either of which may
+# be NULL, and `runs`, a list of each run's rows.
 regressors_of <- function(asked, measure, n_obs) {
   if (is.null(asked$covariates) && !is.null(asked$data)) {
     fail("'data' needs a formula in 'covariates'; covariates = ~ age takes column age of it")
@@ -14,12 +16,21 @@ regressors_of <- function(asked, measure, n_obs) {
   if (is.null(asked$bandpass) && !is.null(asked$tr)) {
     fail("'tr' needs 'bandpass', two frequencies in Hz such as c(0.01, 0.1); leave it out, or give both")
   }
-  if (is.null(asked$covariates) && is.null(asked$bandpass)) return(NULL)
+  codes <- check_runs(asked$runs, n_obs, asked$df)
+  if (is.null(asked$covariates) && is.null(asked$bandpass) && is.null(codes)) return(NULL)
   if (!measure$takes_covariates) {
-    fail("method = \"", measure$name, "\" takes no 'covariates' and no 'bandpass': ", measure$refusal)
+    fail("method = \"", measure$name, "\" takes no 'covariates', no 'bandpass' and no 'runs': ", measure$refusal)
   }
-  list(covariates = if (!is.null(asked$covariates)) check_covariates(asked$covariates, asked$data, measure, n_obs),
-       cosines = if (!is.null(asked$bandpass)) stopped_cosines(asked$bandpass, asked$tr, n_obs),
+  if (!is.null(codes) && !measure$centred && is.null(asked$covariates) && is.null(asked$bandpass)) {
+    fail("method = \"", measure$name, "\" has no intercepts, and 'runs' without 'covariates' and 'bandpass' nothing ",
+         "else; give one of them, or leave 'runs' out")
+  }
+  runs <- if (is.null(codes)) list(seq_len(n_obs)) else unname(split(seq_len(n_obs), codes))
+  z <- if (!is.null(asked$covariates)) check_covariates(asked$covariates, asked$data, measure, n_obs)
+  if (!is.null(asked$bandpass)) check_band(asked$bandpass, asked$tr)
+  if (!is.null(asked$bandpass) && is.null(asked$runs)) warn_of_runs(z)
+  cosines <- if (!is.null(asked$bandpass)) lapply(lengths(runs), stopped_cosines, asked$bandpass, asked$tr)
+  list(covariates = z, cosines = cosines, runs = runs, codes = codes,
        centred = measure$centred, ranked = measure$ranked, df_taken = measure$df_taken, n_obs = n_obs)
 }
 
@@ -155,11 +166,52 @@ spot_of <- function(z, at) {
   paste0("in column ", column, ", row ", at[1L, 1L])
 }
 
+# ---- runs
+
+# Returns the number of each row's run, or NULL if there is only one run.
+check_runs <- function(runs, n_obs, df) {
+  if (is.null(runs)) return(NULL)
+  if (!is.atomic(runs) || !is.null(dim(runs))) {
+    fail("'runs' must be a vector with the label of each row's run, not ", show_value(runs))
+  }
+  if (length(runs) != n_obs) {
+    fail("'runs' has ", n_of(length(runs), "value"), "; there are ", n_of(n_obs, "observation"), ", and each needs ",
+         "the label of its run, as in rep(1:2, c(200, 180))")
+  }
+  if (anyNA(runs)) fail("'runs' is missing at observation ", which(is.na(runs))[1L])
+  codes <- match(runs, unique(runs))
+  back <- which(diff(codes) < 0)[1L] + 1L
+  if (!is.na(back)) {
+    fail("'runs' is ", show_value(as.character(runs[back])), " at observation ", back, " again, after another run; ",
+         "the rows of a run must follow one another in the order of time")
+  }
+  if (length(unique(codes)) < 2L) return(NULL)
+  if (identical(df, "bartlett")) {
+    fail("df = \"bartlett\" has no meaning with 'runs': its autocorrelations would be across their boundaries; give a ",
+         "number, or leave one out")
+  }
+  codes
+}
+
+# Warns if covariates tell runs apart, as `~ run` does, in whose boundaries the filter of all rows rings.
+warn_of_runs <- function(z) {
+  is_step <- function(column) {
+    blocks <- rle(column[!is.na(column)])
+    n <- length(blocks$lengths)
+    n > 1L && !anyDuplicated(blocks$values) && min(blocks$lengths) >= MIN_RUN
+  }
+  if (is.null(z) || !any(apply(z, 2L, is_step))) return(invisible())
+  warn("gpuCorRuns", "'covariates' seem to tell runs apart, and 'bandpass' filters across the boundaries; give the ",
+       "labels of the runs as 'runs', by which each run is regressed and filtered by itself")
+}
+
+# Min rows of a run: a covariate that is constant in fewer rows is no label of runs.
+MIN_RUN <- 5
+
 # ---- a band of frequencies
 
 # Returns list(stopped, passed): orthonormal columns, the discrete cosines outside and inside the band.
-stopped_cosines <- function(bandpass, tr, n_obs) {
-  check_band(bandpass, tr)
+stopped_cosines <- function(n_obs, bandpass, tr) {
   number <- seq_len(max(n_obs, 1L) - 1L)
   frequency <- number / (2 * n_obs * tr)
   list(stopped = cosines_of(number[frequency < bandpass[1L] | frequency > bandpass[2L]], n_obs),
@@ -227,6 +279,7 @@ regressed <- function(regressors, settings, use, complete) {
   design$lost <- basis$rank
   check_left(sum(counts) - regressors$df_taken, basis$rank, describe_regressors(regressors))
   design[c("basis", "keeps")] <- basis[c("basis", "keeps")]
+  design$runs <- regressors$codes
   if (regressors$ranked && is_pairwise) design[c("raw", "ranked")] <- raw_regressors(regressors)
   design
 }
@@ -264,35 +317,73 @@ check_left <- function(df, taken, what) {
 }
 
 describe_regressors <- function(regressors) {
-  given <- !vapply(regressors[c("covariates", "cosines")], is.null, NA)
-  paste0("'", c("covariates", "bandpass")[given], "'", collapse = " and ")
+  given <- !vapply(regressors[c("covariates", "cosines", "codes")], is.null, NA)
+  sub("(.*), ", "\\1 and ", toString(paste0("'", c("covariates", "bandpass", "runs")[given], "'")))
 }
 
 # Returns list(basis: orthonormal columns, one row per observation, 0 for dropped ones; rank: of the regressors; keeps:
-# TRUE if the basis spans the residuals instead, as that is smaller). `may_keep`: TRUE to allow that.
+# TRUE if the basis spans the residuals instead, as that is smaller). `may_keep`: TRUE to allow that. The regressors of
+# a run are orthogonal to those of the others and to the runs' intercepts.
 basis_of <- function(regressors, weights, counts, may_keep) {
-  root <- if (is.null(weights)) rep(1, sum(counts)) else sqrt(weights[counts])
+  root <- if (is.null(weights)) rep(1, length(counts)) else sqrt(weights)
   z <- covariates_as_compared(regressors, weights, counts)
-  cosines <- regressors$cosines$stopped
-  plain <- regressors$centred && all(counts) && all(root == root[1L])
-  if (plain && is.null(z)) { # the cosines are already orthogonal
-    found <- list(inside = cosines, outside = regressors$cosines$passed)
-  } else {
-    found <- both_spaces(cbind(z, centred_columns(cosines[counts, , drop = FALSE], root, regressors$centred)) * root,
-                         if (regressors$centred) root)
-  }
-  rank <- ncol(found$inside)
-  keeps <- may_keep && !is.null(found$outside) && ncol(found$outside) < rank
-  basis <- matrix(0, length(counts), if (keeps) ncol(found$outside) else rank)
-  basis[counts, ] <- if (keeps) found$outside else found$inside
-  list(basis = basis, rank = rank, keeps = keeps)
+  at <- cumsum(counts) # rows of z
+  runs <- lapply(regressors$runs, function(rows) rows[counts[rows]])
+  found <- lapply(which(lengths(runs) > 0L), function(r) {
+    own <- z[at[runs[[r]]], , drop = FALSE]
+    if (length(runs) > 1L) own <- centred_columns(own, root[runs[[r]]], regressors$centred)
+    spaces_of_run(own, regressors$cosines[[r]], counts[regressors$runs[[r]]], root[runs[[r]]], regressors$centred)
+  })
+  runs <- Filter(length, runs)
+  between <- run_contrasts(runs, root, regressors$centred)
+  rank <- ncol(between) + sum(vapply(found, function(run) ncol(run$inside), 0L))
+  outside <- lapply(found, `[[`, "outside")
+  keeps <- may_keep && !any(vapply(outside, is.null, NA)) && sum(vapply(outside, ncol, 0L)) < rank
+  blocks <- in_blocks(if (keeps) outside else lapply(found, `[[`, "inside"), runs, root)
+  list(basis = if (keeps) blocks else cbind(between, blocks), rank = rank, keeps = keeps)
+}
+
+# Returns both_spaces() of a run's covariates z and cosines. `counts`: TRUE for included rows; z and `root`, the root of
+# the weights, are of these.
+spaces_of_run <- function(z, cosines, counts, root, centred) {
+  if (is.null(z) && is.null(cosines)) return(list(inside = matrix(0, length(root), 0L)))
+  plain <- centred && all(counts) && all(root == root[1L])
+  if (plain && is.null(z)) return(list(inside = cosines$stopped, outside = cosines$passed)) # they are orthogonal
+  both_spaces(cbind(z, centred_columns(cosines$stopped[counts, , drop = FALSE], root, centred)) * root,
+              if (centred) root)
+}
+
+# Returns an orthonormal basis of the runs' intercepts without that of all rows, which centering replaces.
+run_contrasts <- function(runs, root, centred) {
+  if (!centred || length(runs) < 2L) return(matrix(0, length(root), 0L))
+  rows <- sort(unlist(runs))
+  labels <- in_blocks(lapply(runs, function(run) matrix(1, length(run))), runs, root)[rows, , drop = FALSE]
+  contrasts <- both_spaces(centred_columns(labels, root[rows], TRUE) * root[rows], root[rows])$inside
+  in_blocks(list(contrasts), list(rows), root)
+}
+
+# Returns the matrix with each block in its rows and its own columns, and 0 elsewhere. `like`: has its number of rows.
+in_blocks <- function(blocks, rows, like) {
+  width <- vapply(blocks, ncol, 0L)
+  all <- matrix(0, length(like), sum(width))
+  for (b in seq_along(blocks)) all[rows[[b]], sum(width[seq_len(b - 1L)]) + seq_len(width[b])] <- blocks[[b]]
+  all
 }
 
 # Returns regressors unranked, with missing values as 0: pairs rank them among pairwise-complete observations.
 raw_regressors <- function(regressors) {
   z <- regressors$covariates
+  runs <- regressors$runs
+  if (length(runs) > 1L && !is.null(z)) {
+    fail("'covariates' of ranks have no ranks of each pair with 'runs'; use \"complete.obs\" in place of ",
+         "\"pairwise.complete.obs\"")
+  }
   z[is.na(z)] <- 0
-  list(cbind(z, regressors$cosines$stopped), max(0, ncol(z)))
+  cosines <- if (!is.null(regressors$cosines)) {
+    in_blocks(lapply(regressors$cosines, `[[`, "stopped"), runs, seq_len(regressors$n_obs))
+  }
+  labels <- if (length(runs) > 1L) outer(regressors$codes, seq_along(runs)[-1L], `==`) + 0
+  list(cbind(z, labels, cosines), max(0, ncol(z)))
 }
 
 # Ranks and centers covariates as the measure does columns, and scales them to a size near 1.

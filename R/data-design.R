@@ -8,7 +8,7 @@ designed <- function(settings, method, use, n_obs, observations, complete, each_
   asked <- settings$asked
   if (!length(asked)) return(settings)
   measure <- measure_of(method)
-  for (name in c("weights", "covariates", "data")) check_observations(asked[[name]], name, observations)
+  for (name in c("weights", "covariates", "data", "runs")) check_observations(asked[[name]], name, observations)
   weights <- asked[["weights"]] # `$` could match weights_are
   scaled <- check_weights(weights, n_obs)
   design <- list(weights = scaled, basis = NULL, keeps = FALSE, raw = NULL, ranked = 0, map = NULL,
@@ -117,13 +117,14 @@ fallback_of_all <- function(design, each_column) {
 }
 
 # Returns the adjustment of one design: NULL if nothing changed the coefficients, otherwise a list of those that apply:
-#   covariates (number of regressors), bandpass and tr, graded (weights other than 0 and 1), zeros (observations of
-#   weight 0), effective (effective number of weighted observations), options (named texts), lost (degrees of freedom
-#   used by regression), df (a number or "bartlett").
+#   covariates (number of regressors), bandpass and tr, runs (their number), graded (weights other than 0 and 1), zeros
+#   (observations of weight 0), effective (effective number of weighted observations), options (named texts), lost
+#   (degrees of freedom used by regression), df (a number or "bartlett").
 # `weights`: from check_weights(); `regressors`: from regressors_of().
 adjustment_of_design <- function(asked, method, regressors, weights, lost, effective) {
   options <- changed_options(asked$options, method)
   found <- list(covariates = ncol(regressors$covariates), bandpass = asked$bandpass, tr = asked$tr,
+                runs = if (!is.null(regressors$codes)) length(regressors$runs),
                 graded = if (any(weights > 0 & weights < 1)) TRUE, zeros = if (any(weights == 0)) sum(weights == 0),
                 effective = effective, options = if (length(options)) options, lost = if (lost > 0) lost, df = asked$df)
   found <- Filter(Negate(is.null), found)

@@ -34,18 +34,26 @@ is_adjusted_task <- function(task) !is.null(task$settings$design$basis)
 residualized_task <- function(task, part) {
   measure <- measure_of(task$method)
   if (measure$ranked) {
-    fail("method = \"", task$method, "\" makes ranks in each ", part, ", and 'covariates' and 'bandpass' are ",
+    fail("method = \"", task$method, "\" makes ranks in each ", part, ", and 'covariates', 'bandpass' and 'runs' are ",
          "regressed over all observations, before; give the residuals as 'x'")
   }
   given <- Filter(Negate(is.null), task[c("x", "y")])
   if (uses[task$use] == "pairwise.complete.obs" && any(vapply(given, has_missing, NA))) {
-    fail("'covariates' and 'bandpass' are regressed over all observations, and of pairs that miss some there are no ",
-         part, "s; use \"complete.obs\", or fill them in")
+    fail("'covariates', 'bandpass' and 'runs' are regressed over all observations, and of pairs that miss some there ",
+         "are no ", part, "s; use \"complete.obs\", or fill them in")
   }
   task[names(given)] <- lapply(given, residualized_columns, task$settings$design, measure$centred)
   task$settings$design["basis"] <- list(NULL)
   task$settings$design$adjusted$lost <- NULL # counts all observations
   task
+}
+
+# Stops if a window has rows of two runs. `runs`: the number of each row's run, or NULL.
+check_window_runs <- function(runs, windows) {
+  first <- (seq_len(windows$n) - 1) * windows$step + 1
+  if (is.null(runs) || all(runs[first] == runs[first + windows$width - 1])) return(invisible())
+  fail("'runs': windows of ", windows$width, " rows, ", windows$step, " apart, have rows of two runs; call ",
+       "gpuCorWindows() once for the rows of each run")
 }
 
 # Returns the residuals of all columns as an ordinary matrix.

@@ -19,8 +19,8 @@
 #'   being the number of observations, which minimizes the variance.
 #' * `na.rm`: `FALSE`: a pair without a coefficient in one subject has none, with a warning. `TRUE`: the other subjects'
 #'   coefficients are combined.
-#' * `weights`, `covariates`, `data`: as in [gpucor-measures], a list with an element for each subject, or a function of
-#'   the subject's number. A value that is not a list applies to every subject.
+#' * `weights`, `covariates`, `data`, `runs`: as in [gpucor-measures], a list with an element for each subject, or a
+#'   function of the subject's number. A value that is not a list applies to every subject.
 #' * `above`: a number between -1 and 1, with `"fraction"`.
 #' * `effects`: `"random"` or `"fixed"`, see the section on p values.
 #' * `subjects`: the number of subjects, if `x` is a function.
@@ -58,8 +58,8 @@
 #' -1, which ICC(2,1) of very few subjects can have, count as -1.
 #'
 #' [gpuCor()] returns the coefficient of every pair, `gpuConnectivity(maps = "mean")` the mean over each column's pairs,
-#' and [gpuCorNetwork()] the pairs that are reliable. Lists in `weights`, `covariates` and `data` have an element for
-#' each session: first those of the first subject, then those of the next.
+#' and [gpuCorNetwork()] the pairs that are reliable. Lists in `weights`, `covariates`, `data` and `runs` have an
+#' element for each session: first those of the first subject, then those of the next.
 #'
 #' @section Memory and time: Prepared columns of all subjects are kept on the GPU (about 6 bytes a value) or on the
 #'   processor (8 bytes), up to `memory` or a quarter of free memory. If they do not fit, they are prepared again when
@@ -178,7 +178,7 @@ new_subjects <- function(data, rule = NULL, weights = NULL, total = 1, counted =
 # Returns the arguments for subject i of n: the i-th element of a list, or the value of a function.
 asked_of_subject <- function(asked, i, n) {
   if (is.numeric(asked$df) && length(asked$df) > 1L) asked$df <- as.list(asked$df)
-  for (name in intersect(names(asked), c("weights", "covariates", "data", "df"))) {
+  for (name in intersect(names(asked), c("weights", "covariates", "data", "runs", "df"))) {
     given <- asked[[name]]
     if (is.function(given)) given <- given(i)
     if (is.list(given) && !is.object(given)) {

@@ -56,7 +56,7 @@ precisions <- c("single", "double")
 
 # The formals of functions that adjust columns before comparing them, which such a function collects by
 # mget(ADJUSTMENT). See ?"gpucor-measures".
-ADJUSTMENT <- c("weights", "weights_are", "covariates", "data", "bandpass", "tr", "df", "options")
+ADJUSTMENT <- c("weights", "weights_are", "covariates", "data", "bandpass", "tr", "runs", "df", "options")
 
 # The formals of functions that combine the coefficients of several subjects, see ?subjects.
 COMBINATION <- c("combine", "subjects", "subject_weights", "probs", "above", "na.rm")

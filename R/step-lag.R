@@ -2,19 +2,43 @@
 # each pair the coefficient of largest weight is kept, with its lag.
 
 # Returns distinct lags: those near 0 first, of both signs the positive one. `symmetric`: TRUE if there is no y.
-check_lag <- function(lag, n_obs, symmetric) {
-  ok <- is.numeric(lag) && length(lag) > 0L && all(is.finite(lag)) && all(lag == floor(lag)) &&
-    all(abs(lag) <= n_obs - 2)
-  if (!ok) {
-    fail("'lag' must be whole numbers, such as -10:10, that leave at least 2 of the ", n_of(n_obs, "row"), ", not ",
-         show_value(lag))
-  }
-  lag <- unique(as.integer(lag))
+check_lag <- function(lag, task, symmetric) {
+  ok <- is.numeric(lag) && length(lag) > 0L && all(is.finite(lag)) && all(lag == floor(lag))
+  if (!ok) fail("'lag' must be whole numbers, such as -10:10, not ", show_value(lag))
+  lag <- unique(lag)
+  check_overlap(lag, task)
   if (symmetric && !setequal(lag, -lag)) {
     fail("'lag' is ", show_value(lag), ", and a pair of columns of 'x' has no order: give each lag with both signs, ",
          "or 'x' also as 'y'")
   }
+  lag <- as.integer(lag)
   lag[order(abs(lag), lag < 0)]
+}
+
+# Stops if fewer rows overlap at a lag than min_overlap, by default 10 or half of the rows.
+check_overlap <- function(lag, task) {
+  counted <- length(overlapping(task, 0))
+  min <- task$min_overlap
+  if (is.null(min)) min <- max(MIN_OBS, min(10, ceiling(counted / 2)))
+  min <- check_whole(min, "min_overlap", MIN_OBS, max(counted, MIN_OBS), " (there are so many rows)")
+  overlap <- function(lag) length(overlapping(task, lag))
+  worst <- lag[which.min(vapply(lag, overlap, 0L))]
+  if (overlap(worst) >= min) return(invisible())
+  possible <- Find(function(size) overlap(size) >= min, rev(seq_len(nrow(task$x)) - 1))
+  fail("'lag' is ", worst, ", at which ", n_of(overlap(worst), "row"), " of ", counted, " overlap, and 'min_overlap' ",
+       "is ", min, "; ", if (is.null(possible)) "no lag does" else paste("the largest lag possible is", possible))
+}
+
+check_min_overlap <- function(min_overlap, lag) {
+  if (!is.null(min_overlap) && is.null(lag)) fail("'min_overlap' is for 'lag'; give both, or leave it out")
+}
+
+# Returns the rows t of x whose rows t + lag of y are in the same run, where both have weights above 0.
+overlapping <- function(task, lag) {
+  at <- seq_len(max(0, nrow(task$x) - abs(lag))) + max(0, -lag)
+  if (!is.null(task$runs)) at <- at[task$runs[at] == task$runs[at + lag]]
+  if (!is.null(task$counts)) at <- at[task$counts[at] & task$counts[at + lag]]
+  at
 }
 
 # Stops if the task has what lags do not take.
@@ -27,14 +51,16 @@ check_laggable <- function(task) {
   }
 }
 
-# Returns the task with ordinary matrices of residuals, element `lags`, and `counts`, which is TRUE for rows that count,
-# or NULL. Without y, runs with lags of at least 0 have the others, too. `backend`: the argument.
+# Returns the task with ordinary matrices of residuals, element `lags`, `counts`, which is TRUE for rows that count, and
+# `runs`, the number of each row's run; both may be NULL. Without y, runs with lags of at least 0 have the others, too.
+# `backend`: the argument.
 lagged_task <- function(task, lag, backend) {
   check_laggable(task)
-  lags <- check_lag(lag, nrow(task$x), is.null(task$y))
+  if (!is.null(task$settings$design$weights)) task$counts <- task$settings$design$weights > 0
+  task$runs <- task$settings$design$runs
+  lags <- check_lag(lag, task, is.null(task$y))
   task$settings$lag <- range(lags)
   task$lags <- if (is.null(task$y)) lags[lags >= 0] else lags
-  if (!is.null(task$settings$design$weights)) task$counts <- task$settings$design$weights > 0
   if (is_adjusted_task(task)) task <- residualized_task(task, "lag")
   if (!is.null(task$settings$design)) task$settings$design["weights"] <- list(NULL)
   task["x"] <- list(plain_series(task$x))
@@ -54,8 +80,7 @@ plain_series <- function(m) {
 # Returns the task of one lag: rows t of x and t + lag of y. With lag 0 and without y it has no y either.
 task_at_lag <- function(task, k) {
   lag <- task$lags[k]
-  at <- seq_len(nrow(task$x) - abs(lag)) + max(0, -lag)
-  if (!is.null(task$counts)) at <- at[task$counts[at] & task$counts[at + lag]]
+  at <- overlapping(task, lag)
   y <- if (!is.null(task$y)) task$y else if (lag != 0) task$x
   task["y"] <- list(if (!is.null(y)) y[at + lag, , drop = FALSE])
   task$x <- task$x[at, , drop = FALSE]

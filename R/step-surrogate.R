@@ -28,8 +28,11 @@ check_permutable <- function(how, method, settings) {
          "and 1; leave these or 'adjust' out")
   }
   if (measure_of(method)$ranked && !is.null(settings$design$basis)) {
-    fail("adjust = \"maxT\" with 'covariates' or 'bandpass' exchanges residuals, and those of ranks do not stand for ",
-         "one another; use method = \"pearson\" or \"bicor\"")
+    fail("adjust = \"maxT\" with 'covariates', 'bandpass' or 'runs' exchanges residuals, and those of ranks do not ",
+         "stand for one another; use method = \"pearson\" or \"bicor\"")
+  }
+  if (!is.null(settings$design$runs)) {
+    fail("adjust = \"maxT\" exchanges rows or frequencies across the boundaries of 'runs'; leave one of them out")
   }
   series <- intersect(c("bandpass", if (measure_of(method)$centred) "df"), names(settings$asked))
   if (how == "permutation" && length(series)) {

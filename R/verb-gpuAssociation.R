@@ -72,11 +72,10 @@
 gpuAssociation <- function(x, traits, p.value = NULL, fdr = NULL,
                            method = c("pearson", "kendall", "spearman", "bicor", "cosine", "distance", "mi"),
                            use = "pairwise.complete.obs", min_obs = NULL, adjust = c("none", "maxT"), n_perm = 1000,
-                           surrogate = c("permutation", "phase", "block"), block = NULL,
-                           output = c("edges", "matrix"),
+                           surrogate = c("permutation", "phase", "block"), block = NULL, output = c("edges", "matrix"),
                            precision = c("double", "single"), weights = NULL, weights_are = NULL, covariates = NULL,
-                           data = NULL, bandpass = NULL, tr = NULL, df = NULL, options = NULL, assay = NULL, ...,
-                           control = gpuControl(...)) {
+                           data = NULL, bandpass = NULL, tr = NULL, runs = NULL, df = NULL, options = NULL,
+                           assay = NULL, ..., control = gpuControl(...)) {
   check_control(control, missing(control), ...names())
   output <- check_choice(output, c("edges", "matrix"), "output")
   precision <- check_choice(precision, c("double", "single"), "precision")

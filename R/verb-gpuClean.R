@@ -39,14 +39,16 @@
 #' good <- abs(motion[, 2]) < 2
 #' dim(gpuClean(x, motion, keep = good))
 #' @export
-gpuClean <- function(x, covariates = NULL, data = NULL, bandpass = NULL, tr = NULL, keep = NULL, file = NULL,
-                     assay = NULL, ..., control = gpuControl(...)) {
+gpuClean <- function(x, covariates = NULL, data = NULL, bandpass = NULL, tr = NULL, runs = NULL, keep = NULL,
+                     file = NULL, assay = NULL, ..., control = gpuControl(...)) {
   check_control(control, missing(control), ...names())
-  if (is.null(covariates) && is.null(bandpass)) fail("what is regressed out? give 'covariates' or 'bandpass', or both")
+  if (is.null(covariates) && is.null(bandpass) && is.null(runs)) {
+    fail("what is regressed out? give 'covariates' or 'bandpass', or both")
+  }
   check_matrix_like(x, COLUMNS)
   if (!is.null(file)) file <- check_new_file(file)
   use <- match("everything", uses)
-  settings <- new_settings(control, mget(c("covariates", "data", "bandpass", "tr")), "double", assay = assay)
+  settings <- new_settings(control, mget(c("covariates", "data", "bandpass", "tr", "runs")), "double", assay = assay)
   input <- check_input(x, NULL, use, "pearson", assay)
   rows <- kept_times(keep, nrow(input$x), "rows of 'x'")
   if (length(rows) < nrow(input$x)) settings$asked$weights <- as.numeric(seq_len(nrow(input$x)) %in% rows)

@@ -80,15 +80,14 @@
 #' gpuConnectivity(mtcars[, 1:4], mtcars[, 5:11], maps = "mean")$mean
 #' @order 1
 #' @export
-gpuConnectivity <- function(x, y = NULL, threshold = NULL, density = NULL, power = NULL,
-                            maps = NULL,
+gpuConnectivity <- function(x, y = NULL, threshold = NULL, density = NULL, power = NULL, maps = NULL,
                             method = c("pearson", "kendall", "spearman", "bicor", "cosine", "distance", "mi"),
                             use = "everything", sign = c("absolute", "positive", "negative"),
                             type = c("unsigned", "signed", "signed hybrid"), histogram = FALSE, breaks = 200,
                             pairs = NULL, precision = c("single", "double"), weights = NULL, weights_are = NULL,
-                            covariates = NULL, data = NULL, bandpass = NULL, tr = NULL, df = NULL, partial = FALSE,
-                            shrinkage = "auto", options = NULL, assay = NULL, combine = NULL, subjects = NULL,
-                            subject_weights = NULL, probs = NULL, above = NULL, na.rm = NULL, ...,
+                            covariates = NULL, data = NULL, bandpass = NULL, tr = NULL, runs = NULL, df = NULL,
+                            partial = FALSE, shrinkage = "auto", options = NULL, assay = NULL, combine = NULL,
+                            subjects = NULL, subject_weights = NULL, probs = NULL, above = NULL, na.rm = NULL, ...,
                             control = gpuControl(...)) {
   check_control(control, missing(control), ...names())
   check_not_threshold(x, y)

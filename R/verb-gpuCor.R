@@ -39,6 +39,8 @@
 #' @param precision A string: `"single"` or `"double"`, see the Details of [gpuCor()]. May be abbreviated.
 #' @param lag `NULL`, or integers such as `-10:10`: find for each pair the coefficient of largest size over these lags,
 #'   see the section on lags.
+#' @param min_overlap An integer of at least 3: with `lag`, how many rows must overlap. A lag that leaves fewer is an
+#'   error. Default: 10, or half of the rows if that is less.
 #' @param test `TRUE` adds the tests of [gpuCorTest()], as the N x N matrices `r$ts`, `r$p.value` and `r$pairs`. With
 #'   `y` or `output = "matrix"` the result is the list of `output = "list"` with `p.value`.
 #' @param weights A numeric vector: one weight for each observation; 0 excludes it. See [gpucor-measures].
@@ -49,6 +51,8 @@
 #' @param data A data frame with the variables of a formula in `covariates`.
 #' @param bandpass Two numbers: the lowest and the highest frequency in Hz to keep.
 #' @param tr A number: seconds between two observations. Default: `attr(x, "tr")`, which [voxelMatrix()] sets.
+#' @param runs A vector with a label for each observation, such as `rep(1:2, c(200, 180))`, if several runs (scans,
+#'   sessions) follow one another in `x`: each is regressed and filtered by itself. See [gpucor-measures].
 #' @param df A number, or `"bartlett"`: the degrees of freedom of tests, for autocorrelated series. Changes p values
 #'   only.
 #' @param partial `TRUE` for partial correlations given all other columns of `x`; see [gpucor-measures].
@@ -71,12 +75,13 @@
 #'
 #' @section Lags:
 #' `lag` is for time series with equally spaced rows. The coefficient of a pair at lag l is that of row t of the column
-#' of `x` and row t + l of the column of `y`: with a positive lag, `y` follows `x`. The rows that overlap are used,
-#' `n - abs(l)` of n, and centered and scaled (or ranked) anew, so that it equals `gpuCor(x[1:(n - l), ], y[(1 + l):n,
-#' ])`. (The autocovariances of [stats::ccf()] are divided by those of all rows instead.) The result is the coefficient
-#' of largest size, with its sign, and has the lags as attribute `lag`, in the same shape. Of equal coefficients the one
-#' with the lag nearest to zero is taken, and of two opposite lags the positive one. For `"distance"` and `"mi"` the
-#' largest coefficient is taken.
+#' of `x` and row t + l of the column of `y`: with a positive lag, `y` follows `x`. The rows that overlap are used, `n -
+#' abs(l)` of n, and centered and scaled (or ranked) anew, so that it equals `gpuCor(x[1:(n - l), ], y[(1 + l):n, ])`.
+#' (The autocovariances of [stats::ccf()] are divided by those of all rows instead.) Few rows have large coefficients by
+#' chance; a lag at which fewer than `min_overlap` rows overlap is an error. With `runs`, both rows are of one run. The
+#' result is the coefficient of largest size, with its sign, and has the lags as attribute `lag`, in the same shape. Of
+#' equal coefficients the one with the lag nearest to zero is taken, and of two opposite lags the positive one. For
+#' `"distance"` and `"mi"` the largest coefficient is taken.
 #'
 #' Without `y` the lags must be symmetric, as in `-10:10`. A pair's lag says by how many rows the second column follows
 #' the first. In the order of [stats::dist()] that is the later column; `output = "matrix"` has both, with opposite
@@ -121,15 +126,15 @@
 #' as.data.frame(r) # b follows a by 4 rows
 #' @export
 gpuCor <- function(x, y = NULL, method = c("pearson", "kendall", "spearman", "bicor", "cosine", "distance", "mi"),
-                   use = "everything", lag = NULL, output = c("dist", "matrix", "list"), test = FALSE,
-                   precision = c("single", "double"), weights = NULL, weights_are = NULL, covariates = NULL,
-                   data = NULL, bandpass = NULL, tr = NULL, df = NULL, partial = FALSE, shrinkage = "auto",
-                   options = NULL, assay = NULL, combine = NULL,
-                   subjects = NULL, subject_weights = NULL, probs = NULL, above = NULL, na.rm = NULL, ...,
-                   control = gpuControl(...)) {
+                   use = "everything", lag = NULL, min_overlap = NULL, output = c("dist", "matrix", "list"),
+                   test = FALSE, precision = c("single", "double"), weights = NULL, weights_are = NULL,
+                   covariates = NULL, data = NULL, bandpass = NULL, tr = NULL, runs = NULL, df = NULL, partial = FALSE,
+                   shrinkage = "auto", options = NULL, assay = NULL, combine = NULL, subjects = NULL,
+                   subject_weights = NULL, probs = NULL, above = NULL, na.rm = NULL, ..., control = gpuControl(...)) {
   check_control(control, missing(control), ...names())
   output <- check_output(output)
   test <- check_flag(test, "test")
+  check_min_overlap(min_overlap, lag)
   if (!is.null(lag) && (test || output == "list")) fail("'lag' takes the largest of several coefficients, and no tests")
   if (test || output == "list") {
     given <- c(list(x, y, method, use, precision = precision, assay = assay, control = control),
@@ -143,7 +148,7 @@ gpuCor <- function(x, y = NULL, method = c("pearson", "kendall", "spearman", "bi
   input <- check_data(x, y, use, method, settings, summarizes = TRUE)
   if (length(settings$asked)) settings <- designed_input(settings, input, method, use)
   if (!is.null(lag)) {
-    task <- list(x = input$x, y = input$y, method = method, use = use, settings = settings)
+    task <- list(x = input$x, y = input$y, method = method, use = use, settings = settings, min_overlap = min_overlap)
     return(lagged_coefficients(task, lag, output, input$scalar, control$backend, sys.call()))
   }
   check_coefficients_memory(input, method, use, output, settings)

@@ -47,8 +47,8 @@
 #' A pair without a coefficient in one subject has no difference. A coefficient of 1 or -1 has an infinite z and counts
 #' as 1 - 2^-24; a warning says how many pairs have one in one group only.
 #'
-#' `weights`, `covariates` and `data` may be lists with an element for each subject, those of `x` first; two matrices
-#' take a list of two. A value that is not a list applies to both groups.
+#' `weights`, `covariates`, `data` and `runs` may be lists with an element for each subject, those of `x` first; two
+#' matrices take a list of two. A value that is not a list applies to both groups.
 #'
 #' @section Permutation tests:
 #' `n_perm` adds p values that control the family-wise error over all pairs, as [gpuCorTest()] with `adjust = "maxT"`
@@ -160,13 +160,12 @@
 #' @export
 gpuCorCompare <- function(x, y = NULL, threshold = NULL, density = NULL, k = NULL, p.value = NULL, fdr = NULL,
                           method = c("pearson", "kendall", "spearman", "bicor", "cosine", "distance", "mi"),
-                          use = "everything",
-                          sign = c("absolute", "positive", "negative"), n_perm = 0, pairs = NULL, effects = NULL,
-                          paired = FALSE, design = NULL, contrast = NULL, components = NULL, classes = NULL,
-                          subjects = NULL, output = c("matrix", "edges"),
+                          use = "everything", sign = c("absolute", "positive", "negative"), n_perm = 0, pairs = NULL,
+                          effects = NULL, paired = FALSE, design = NULL, contrast = NULL, components = NULL,
+                          classes = NULL, subjects = NULL, output = c("matrix", "edges"),
                           precision = c("single", "double"), weights = NULL, weights_are = NULL, covariates = NULL,
-                          data = NULL, bandpass = NULL, tr = NULL, df = NULL, options = NULL, assay = NULL, ...,
-                          control = gpuControl(...)) {
+                          data = NULL, bandpass = NULL, tr = NULL, runs = NULL, df = NULL, options = NULL, assay = NULL,
+                          ..., control = gpuControl(...)) {
   check_control(control, missing(control), ...names())
   output <- check_choice(output, c("matrix", "edges"), "output")
   n_perm <- check_whole(n_perm, "n_perm", 0, 1e9)
@@ -560,6 +559,8 @@ check_exchangeable_rows <- function(task) {
     "'weights' other than 0 and 1"
   } else if (!is.null(task$settings$asked$bandpass)) {
     "'bandpass', as rows of series follow one another"
+  } else if (!is.null(task$settings$asked$runs)) {
+    "'runs', as rows of series follow one another"
   }
   if (is.null(what)) return(invisible())
   fail("'n_perm' exchanges rows of 'x' and 'y', which do not stand for one another with ", what,

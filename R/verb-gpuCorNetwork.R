@@ -144,17 +144,19 @@
 gpuCorNetwork <- function(x, y = NULL, threshold = NULL, density = NULL, k = NULL, p.value = NULL, fdr = NULL,
                           method = c("pearson", "kendall", "spearman", "bicor", "cosine", "distance", "mi"),
                           use = "everything", sign = c("absolute", "positive", "negative"),
-                          normalize = c("none", "clr"), lag = NULL, mutual = FALSE, pairs = NULL, min_obs = NULL,
-                          adjust = c("none", "maxT"), n_perm = 1000, surrogate = c("permutation", "phase", "block"),
-                          block = NULL, output = c("matrix", "edges"), file = NULL, compression = 0, shards = NULL,
-                          precision = c("single", "double"), weights = NULL, weights_are = NULL, covariates = NULL,
-                          data = NULL, bandpass = NULL, tr = NULL, df = NULL, partial = FALSE, shrinkage = "auto",
-                          options = NULL, assay = NULL, combine = NULL, subjects = NULL, subject_weights = NULL,
-                          probs = NULL, above = NULL, na.rm = NULL, effects = NULL, resample = 0, fraction = 0.63,
-                          lioness = NULL, ..., control = gpuControl(...)) {
+                          normalize = c("none", "clr"), lag = NULL, min_overlap = NULL, mutual = FALSE, pairs = NULL,
+                          min_obs = NULL, adjust = c("none", "maxT"), n_perm = 1000,
+                          surrogate = c("permutation", "phase", "block"), block = NULL, output = c("matrix", "edges"),
+                          file = NULL, compression = 0, shards = NULL, precision = c("single", "double"),
+                          weights = NULL, weights_are = NULL, covariates = NULL, data = NULL, bandpass = NULL,
+                          tr = NULL, runs = NULL, df = NULL, partial = FALSE, shrinkage = "auto", options = NULL,
+                          assay = NULL, combine = NULL, subjects = NULL, subject_weights = NULL, probs = NULL,
+                          above = NULL, na.rm = NULL, effects = NULL, resample = 0, fraction = 0.63, lioness = NULL,
+                          ..., control = gpuControl(...)) {
   check_control(control, missing(control), ...names())
   if (!is.null(y)) check_not_threshold(x, y)
   max_t <- check_max_t(adjust, n_perm, missing(n_perm), surrogate, block)
+  check_min_overlap(min_overlap, lag)
   if (!is.null(shards)) {
     refuse_shards(max_t, lag)
     given <- c(list(threshold = threshold, density = density, k = k, p.value = p.value, fdr = fdr, sign = sign,
@@ -183,6 +185,7 @@ gpuCorNetwork <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
   task[c("mutual", "min_obs", "call")] <- list(mutual, min_obs, call_of(sys.call(), task$settings))
   if (!is.null(lag)) {
     check_lag_alone(resample, lioness, chosen$normalize)
+    task$min_overlap <- min_overlap
     return(lagged_network(task, lag, output, file, control$backend))
   }
   if (!is.null(lioness)) task <- lioness_task(task, lioness)

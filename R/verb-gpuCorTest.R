@@ -197,8 +197,8 @@ gpuCorTest <- function(x, y = NULL, method = c("pearson", "kendall", "spearman",
                        conf.level = NULL, min_obs = NULL, log.p = FALSE, adjust = c("none", "maxT"), n_perm = 1000,
                        surrogate = c("permutation", "phase", "block"), block = NULL, output = c("dist", "matrix"),
                        precision = c("single", "double"), weights = NULL, weights_are = NULL, covariates = NULL,
-                       data = NULL, bandpass = NULL, tr = NULL, df = NULL, partial = FALSE, shrinkage = "auto",
-                       options = NULL, assay = NULL, ..., control = gpuControl(...)) {
+                       data = NULL, bandpass = NULL, tr = NULL, runs = NULL, df = NULL, partial = FALSE,
+                       shrinkage = "auto", options = NULL, assay = NULL, ..., control = gpuControl(...)) {
   check_control(control, missing(control), ...names())
   method <- check_method(method)
   alternative <- check_alternative(alternative, method)
@@ -276,7 +276,7 @@ test_work <- function(settings, n_perm) {
 check_exact <- function(exact, design) {
   if (is.null(exact)) return(NULL)
   if (check_flag(exact, "exact") && is_designed(design)) {
-    fail("exact = TRUE: with 'weights' other than 0 and 1, 'covariates', 'bandpass' or 'df' there is no exact ",
+    fail("exact = TRUE: with 'weights' other than 0 and 1, 'covariates', 'bandpass', 'runs' or 'df' there is no exact ",
          "distribution; use exact = FALSE")
   }
   exact

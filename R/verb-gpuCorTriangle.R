@@ -23,10 +23,10 @@
 #' r[trianglePosition(1, 2:5, ncol(x), "column")]
 #' @export
 gpuCorTriangle <- function(x, method = c("pearson", "kendall", "spearman", "bicor", "cosine", "distance", "mi"),
-                           use = "everything",
-                           order = c("row", "column"), precision = c("single", "double"), weights = NULL,
-                           weights_are = NULL, covariates = NULL, data = NULL, bandpass = NULL, tr = NULL, df = NULL,
-                           options = NULL, assay = NULL, ..., control = gpuControl(...)) {
+                           use = "everything", order = c("row", "column"), precision = c("single", "double"),
+                           weights = NULL, weights_are = NULL, covariates = NULL, data = NULL, bandpass = NULL,
+                           tr = NULL, runs = NULL, df = NULL, options = NULL, assay = NULL, ...,
+                           control = gpuControl(...)) {
   check_control(control, missing(control), ...names())
   method <- check_method(method)
   order <- check_choice(order, c("row", "column"), "order")

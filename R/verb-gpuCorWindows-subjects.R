@@ -14,8 +14,8 @@ windows_of_subjects <- function(x, keep, plan, taper, task, settings) {
   task$combination$subjects <- NULL
   data <- read_subjects(x, NULL, n, task$use, task$method, settings$assay)$x
   time <- time_of(data[[1L]], settings$asked$tr)
-  data <- series_of_subjects(data, task, settings)
   windows <- plan(nrow(data[[1L]]))
+  data <- series_of_subjects(data, windows, task, settings)
   found <- for_windows(windows, settings, function(k, settings) {
     rows <- (k - 1) * windows$step + seq_len(windows$width)
     window_of_subjects(lapply(data, function(m) m[rows, , drop = FALSE]), keep, windows$taper, task)
@@ -33,7 +33,7 @@ windows_of_subjects <- function(x, keep, plan, taper, task, settings) {
 unique_or_all <- function(values) if (length(unique(values)) == 1L) values[1L] else values
 
 # Returns all subjects' series as ordinary matrices, adjusted over all rows.
-series_of_subjects <- function(data, task, settings) {
+series_of_subjects <- function(data, windows, task, settings) {
   n <- length(data)
   asked <- settings$asked
   each_subject(n, function(i) {
@@ -44,6 +44,7 @@ series_of_subjects <- function(data, task, settings) {
     settings$asked <- asked_of_subject(asked, i, n)
     own <- list(x = data[[i]], y = NULL, method = task$method, use = task$use)
     own$settings <- designed_input(settings, own["x"], task$method, task$use)
+    check_window_runs(own$settings$design$runs, windows)
     plain_series(if (is_adjusted_task(own)) residualized_task(own, "window")$x else own$x)
   })
 }

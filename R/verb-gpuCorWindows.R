@@ -82,7 +82,7 @@ gpuCorWindows <- function(x, width, step = 1, taper = c("none", "gaussian", "tuk
                           sign = c("absolute", "positive", "negative"), mutual = FALSE, pairs = NULL,
                           output = c("dist", "network", "connectivity", "moments"),
                           precision = c("single", "double"), weights = NULL, weights_are = NULL, covariates = NULL,
-                          data = NULL, bandpass = NULL, tr = NULL, df = NULL, options = NULL, assay = NULL,
+                          data = NULL, bandpass = NULL, tr = NULL, runs = NULL, df = NULL, options = NULL, assay = NULL,
                           combine = NULL, subjects = NULL, subject_weights = NULL, probs = NULL, above = NULL,
                           na.rm = NULL, ...,
                           control = gpuControl(...)) {
@@ -116,6 +116,7 @@ gpuCorWindows <- function(x, width, step = 1, taper = c("none", "gaussian", "tuk
   task$taper <- taper
   task$settings <- window_settings(task, control$backend)
   check_window_memory(task, keep)
+  check_window_runs(task$settings$design$runs, task$windows)
   if (is_adjusted_task(task)) task <- residualized_task(task, "window")
   task$x <- dense_series(task$x)
   result <- run_windows(task, keep, window_attributes(task, keep, time))

@@ -19,7 +19,7 @@
 gpuDist <- function(x, method = c("spearman", "pearson", "kendall", "bicor", "cosine", "distance", "mi"),
                     use = "everything",
                     precision = c("single", "double"), weights = NULL, weights_are = NULL, covariates = NULL,
-                    data = NULL, bandpass = NULL, tr = NULL, df = NULL, options = NULL, assay = NULL, ...,
+                    data = NULL, bandpass = NULL, tr = NULL, runs = NULL, df = NULL, options = NULL, assay = NULL, ...,
                     control = gpuControl(...)) {
   check_control(control, missing(control), ...names())
   method <- check_method(method, "spearman", "; distances by other than correlation are those of stats::dist()")

@@ -88,11 +88,10 @@ gpuTOM <- function(x, power = 6, type = c("unsigned", "signed", "signed hybrid")
                    TOMType = c("signed", "unsigned", "signed Nowick", "unsigned 2", "signed 2", "signed Nowick 2"),
                    TOMDenom = c("min", "mean"), replaceMissingAdjacencies = FALSE, threshold = NULL, density = NULL,
                    k = NULL, method = c("pearson", "kendall", "spearman", "bicor", "cosine", "distance", "mi"),
-                   use = "everything",
-                   combine = NULL, probs = NULL, calibration = c("none", "single quantile"),
+                   use = "everything", combine = NULL, probs = NULL, calibration = c("none", "single quantile"),
                    calibrationQuantile = 0.95, output = c("dist", "matrix", "network"), weights = NULL,
-                   weights_are = NULL, covariates = NULL, data = NULL, bandpass = NULL, tr = NULL, df = NULL,
-                   options = NULL, assay = NULL, ..., control = gpuControl(...)) {
+                   weights_are = NULL, covariates = NULL, data = NULL, bandpass = NULL, tr = NULL, runs = NULL,
+                   df = NULL, options = NULL, assay = NULL, ..., control = gpuControl(...)) {
   check_control(control, missing(control), ...names())
   rules <- lapply(powers_of_sets(power, x), overlap_rule, check_choice(type, types, "type"),
                   check_choice(TOMType, tom_types, "TOMType"), check_choice(TOMDenom, tom_denominators, "TOMDenom"),

@@ -55,12 +55,10 @@
 #' @export
 pickPower <- function(x, power = 1:20, type = c("unsigned", "signed", "signed hybrid"),
                       method = c("pearson", "kendall", "spearman", "bicor", "cosine", "distance", "mi"),
-                      use = "everything",
-                      r_squared = 0.85, breaks = 10, pairs = NULL, weights = NULL, weights_are = NULL,
-                      covariates = NULL, data = NULL, bandpass = NULL, tr = NULL, df = NULL, options = NULL,
-                      assay = NULL, combine = NULL, subjects = NULL, subject_weights = NULL, probs = NULL,
-                      above = NULL, na.rm = NULL,
-                      ..., control = gpuControl(...)) {
+                      use = "everything", r_squared = 0.85, breaks = 10, pairs = NULL, weights = NULL,
+                      weights_are = NULL, covariates = NULL, data = NULL, bandpass = NULL, tr = NULL, runs = NULL,
+                      df = NULL, options = NULL, assay = NULL, combine = NULL, subjects = NULL, subject_weights = NULL,
+                      probs = NULL, above = NULL, na.rm = NULL, ..., control = gpuControl(...)) {
   check_control(control, missing(control), ...names())
   power <- check_fit_powers(power)
   type <- check_choice(type, types, "type")

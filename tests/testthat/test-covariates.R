@@ -353,3 +353,118 @@ test_that("labels of groups that are numbers are told of once a call, and offset
                "'covariates' has offset(batch), and columns are regressed without offsets; leave it out", fixed = TRUE)
   expect_error(gpuClean(x, ~ offset(batch), samples), "'covariates' has offset(batch)", fixed = TRUE)
 })
+
+# ---- runs
+
+# Residuals of each run by itself, from regressions that are written out, for runs of 60 and 45 rows.
+two_runs <- rep(c("b", "a"), c(60, 45))
+by_run <- function(x, z = NULL, band = NULL, tr = 2, weights = rep(1, 105), intercept = TRUE) {
+  for (label in two_runs[c(1, 105)]) {
+    rows <- which(two_runs == label)
+    n <- length(rows)
+    frequency <- seq_len(n - 1) / (2 * n * tr)
+    stopped <- if (!is.null(band)) which(frequency < band[1] | frequency > band[2])
+    cosines <- if (length(stopped)) cos(outer(seq_len(n) - 0.5, stopped) * pi / n)
+    design <- cbind(if (intercept) rep(1, n), z[rows, , drop = FALSE], cosines)
+    x[rows, ] <- lm.wfit(design, x[rows, ], weights[rows])$residuals
+  }
+  x
+}
+
+test_that("each run is regressed and filtered by itself, and all residuals are correlated", {
+  set.seed(21)
+  z <- matrix(rnorm(105 * 2), 105)
+  x <- apply(matrix(rnorm(105 * 6), 105), 2, cumsum) + 50 * (two_runs == "a")
+  w <- replace(rep(1, 105), c(3, 20:24, 61), 0)
+  band <- c(0.02, 0.15)
+  for (given in list(list(), list(z = z), list(band = band), list(z = z, band = band), list(band = c(0.02, 0.06)),
+                     list(z = z, band = band, weights = w), list(z = z, weights = w + (1:105 %% 3) * w))) {
+    truth <- do.call(by_run, c(list(x), given))
+    weights <- if (is.null(given$weights)) rep(1, 105) else given$weights
+    own <- list(x, covariates = given$z, bandpass = given$band, tr = if (!is.null(given$band)) 2, runs = two_runs,
+                weights = given$weights, precision = "double")
+    counts <- weights > 0
+    expected <- cov.wt(truth[counts, ], weights[counts], cor = TRUE)$cor
+    for (backend in backends()) {
+      expect_equal(do.call(gpuCor, c(own, list(output = "matrix", backend = backend))), expected, tolerance = 1e-9)
+    }
+  }
+  n_stopped <- sum(vapply(c(60, 45), function(n) {
+    frequency <- seq_len(n - 1) / (4 * n)
+    sum(frequency < band[1] | frequency > band[2])
+  }, 0L))
+  test <- gpuCorTest(x, covariates = z, bandpass = band, tr = 2, runs = two_runs, precision = "double")
+  expect_equal(test$df[1], 105 - 1 - (2 * 3 + n_stopped)) # each run's rank, with its intercept
+  r <- cor(by_run(x, z, band))[2, 1]
+  expect_equal(test$p.value[1], 2 * pt(-abs(r) * sqrt(test$df[1] / (1 - r^2)), test$df[1]))
+  expect_output(print(test), "filtered to 0.02-0.15 Hz (TR 2 s), within 2 runs", fixed = TRUE)
+})
+
+test_that("runs go with other measures, precisions, subjects, windows, files and plans", {
+  set.seed(22)
+  z <- matrix(rnorm(105 * 2), 105)
+  x <- apply(matrix(rnorm(105 * 6), 105), 2, cumsum)
+  own <- function(...) gpuCor(..., covariates = z, runs = two_runs, precision = "double")
+  expect_equal(gpuClean(x, z, runs = two_runs), by_run(x, z), tolerance = 1e-9)
+  expect_equal(gpuClean(x, runs = two_runs), by_run(x), tolerance = 1e-9)
+  ranked <- by_run(apply(x, 2, rank), apply(z, 2, rank))
+  expect_equal(own(x, method = "spearman", output = "matrix"), cor(ranked), tolerance = 1e-9)
+  plain <- by_run(x, z, intercept = FALSE)
+  expect_equal(own(x, method = "cosine", output = "matrix"), cov2cor(crossprod(plain)), tolerance = 1e-9)
+  holes <- x
+  holes[c(2, 70), 1] <- NA
+  all <- own(holes, use = "pairwise.complete.obs", output = "matrix")
+  there <- !is.na(holes[, 1])
+  expect_equal(all[1, 2], cor(by_run(x, z, weights = there + 0)[there, 1:2])[1, 2])
+  expect_equal(all[3, 2], cor(by_run(x, z))[3, 2])
+  all <- gpuCor(holes, use = "pairwise", method = "spearman", runs = two_runs, bandpass = c(0, 0.1), tr = 2,
+                precision = "double", output = "matrix")
+  ranks <- replace(holes[, 1:2], !there, 0)
+  ranks[there, ] <- apply(holes[there, 1:2], 2, rank)
+  ranked <- by_run(ranks, band = c(0, 0.1), weights = there + 0)
+  expect_equal(all[1, 2], cor(ranked[there, ])[1, 2])
+  expect_equal(as.vector(own(list(x, x[105:1, ]), combine = "mean", output = "matrix")[2, 1]),
+               mean(c(cor(by_run(x, z))[2, 1], cor(by_run(x[105:1, ], z))[2, 1])))
+  short <- gpuCor(list(x, x[1:90, ]), runs = list(two_runs, two_runs[1:90]), combine = "mean", precision = "double")
+  alone <- gpuCor(x[1:90, ], runs = two_runs[1:90], precision = "double")
+  expect_equal(as.vector(short), (as.vector(cor(by_run(x))[lower.tri(diag(6))]) + as.vector(alone)) / 2)
+  windows <- gpuCorWindows(x, width = 15, step = 15, covariates = z, runs = two_runs, precision = "double")
+  expect_equal(windows[1, 5], cor(by_run(x, z)[61:75, 1:2])[1, 2], ignore_attr = TRUE)
+  expect_identical(as.vector(gpuCor(x, covariates = z, runs = rep(1, 105))), as.vector(gpuCor(x, covariates = z)))
+  path <- tempfile("plan")
+  gpuCorPlan(path, x, covariates = z, runs = two_runs, verb = "gpuCor", shards = 1, precision = "double")
+  gpuCorRun(path, 1)
+  expect_equal(as.vector(gpuCorCollect(path)), as.vector(own(x)), tolerance = 0)
+  unlink(path, recursive = TRUE)
+})
+
+test_that("labels that name no runs, and what runs do not take, are errors", {
+  x <- normal(105, 4)
+  own <- function(...) gpuCor(x, ...)
+  expect_error(own(runs = c(60, 45)), "'runs' has 2 values; there are 105 observations, .* rep\\(1:2, c\\(200, 180\\)\\)")
+  expect_error(own(runs = list(1)), "'runs' must be a vector with the label of each row's run")
+  expect_error(own(runs = replace(two_runs, 7, NA)), "'runs' is missing at observation 7")
+  expect_error(own(runs = replace(two_runs, 7, "a")), "'runs' is \"b\" at observation 8 again")
+  expect_error(own(runs = two_runs, method = "cosine"), "'runs' without 'covariates' and 'bandpass'")
+  expect_error(own(runs = two_runs, method = "kendall"), "takes no 'covariates', no 'bandpass' and no 'runs'")
+  expect_error(gpuCorTest(x, runs = two_runs, df = "bartlett"), "df = \"bartlett\" has no meaning with 'runs'")
+  for (how in c("permutation", "phase")) {
+    expect_error(gpuCorTest(x, runs = two_runs, adjust = "maxT", surrogate = how), "boundaries of 'runs'")
+  }
+  expect_error(gpuCorCompare(x, x, runs = two_runs, n_perm = 9), "'runs', as rows of series")
+  expect_error(gpuCorWindows(x, width = 20, runs = two_runs), "windows of 20 rows, 1 apart, have rows of two runs")
+  expect_error(gpuCorWindows(list(x, x), width = 20, runs = two_runs), "have rows of two runs")
+  expect_error(own(covariates = 1:105, runs = two_runs, method = "spearman", use = "pairwise"), "of ranks")
+})
+
+test_that("a covariate that tells runs apart is a warning with a filter", {
+  x <- normal(105, 4)
+  own <- function(...) gpuCor(x, bandpass = c(0.01, 0.1), tr = 2, ...)
+  for (z in list(two_runs, rep(1:3, each = 35), cbind(motion = rnorm(105), two_runs == "a"))) {
+    expect_warning(own(covariates = z), "give the labels of the runs as 'runs'")
+    expect_silent(gpuCor(x, covariates = z))
+  }
+  expect_warning(own(covariates = ~ run, data = data.frame(run = two_runs)), "'runs'")
+  for (z in list(1:105, (1:105 == 105) + 0, rep(1:7, 15), rep(1, 105))) expect_silent(own(covariates = z))
+  expect_silent(own(covariates = two_runs, runs = two_runs))
+})

@@ -223,8 +223,8 @@ test_that("what is printed, summarized and drawn of lagged results shows the lag
 
 test_that("what lags do not take is an error", {
   expect_error(gpuCor(x, lag = 0:3), "give each lag with both signs")
-  for (lag in list("1", 1.5, NA, numeric(), 79)) {
-    expect_error(gpuCor(x, y, lag = lag), "'lag' must be whole numbers, such as -10:10, that leave at least 2 of")
+  for (lag in list("1", 1.5, NA, numeric())) {
+    expect_error(gpuCor(x, y, lag = lag), "'lag' must be whole numbers, such as -10:10, not")
   }
   expect_error(gpuCor(x, lag = -1:1, test = TRUE), "no tests")
   expect_error(gpuCor(x, lag = -1:1, weights = 1:80), "'weights' other than 0 and 1")
@@ -239,4 +239,33 @@ test_that("what lags do not take is an error", {
   path <- tempfile("plan")
   expect_error(gpuCorPlan(path, x, lag = -1:1, verb = "gpuCor", shards = 2), "cannot be in a plan")
   unlink(path, recursive = TRUE)
+})
+
+test_that("ten rows overlap, or half of few, or 'min_overlap'", {
+  few <- x[1:12, ]
+  expect_error(gpuCor(few, lag = -10:10), "at which 2 rows of 12 overlap, and .* is 6; the largest lag possible is 6$")
+  expect_error(gpuCorNetwork(few, few, density = 0.1, lag = 7), "at which 5 rows of 12 .* is 6; .* possible is 6$")
+  expect_silent(exact(few, lag = -6:6))
+  expect_error(gpuCor(x, y, lag = -71), "'lag' is -71, at which 9 rows of 80 overlap.* is 10; .* possible is 70$")
+  expect_silent(exact(x, y, lag = -70))
+  expect_lags(exact(few, y[1:12, ], lag = -9:9, min_overlap = 3), by_hand(few, y[1:12, ], -9:9))
+  for (of in list(gpuCor, function(...) gpuCorNetwork(..., density = 0.1))) {
+    expect_error(of(few, few, lag = 10, min_overlap = 3), "is 10, at which 2 rows .* is 3; .* possible is 9")
+    expect_error(of(few, lag = 0, min_overlap = 2), "'min_overlap' must be a whole number between 3 and 12, not 2")
+    expect_error(of(few, min_overlap = 5), "'min_overlap' is for 'lag'")
+  }
+  expect_error(gpuCor(x[1:2, ], lag = 0), "'min_overlap' is 3; no lag does")
+  counts <- rep(c(TRUE, FALSE), c(20, 60))
+  expect_error(gpuCor(x, y, lag = 11, weights = counts), "9 rows of 20 overlap.* largest lag possible is 10$")
+})
+
+test_that("with runs both rows of a lag are of one run", {
+  runs <- rep(c("one", "two"), c(50, 30))
+  clean <- function(m) rbind(residuals(lm(m[1:50, ] ~ 1)), residuals(lm(m[51:80, ] ~ 1)))
+  within <- function(l) {
+    at <- Filter(function(t) t + l >= 1 && t + l <= 80 && runs[t] == runs[t + l], 1:80)
+    cor(clean(x)[at, ], clean(y)[at + l, ])
+  }
+  for (l in c(-7, 0, 25)) expect_equal(exact(x, y, lag = l, runs = runs), within(l), ignore_attr = TRUE)
+  expect_error(gpuCor(x, y, lag = 45, runs = runs), "5 rows of 80 overlap.* largest lag possible is 40$")
 })
