@@ -1,7 +1,7 @@
 # GIFTI: XML with an array of values of a surface's vertices for each time point or map. It is treated as CIFTI with one
 # brain model, of all vertices; header$cifti has no `map`.
 
-is_gifti <- function(file) grepl("[.]gii$", file, ignore.case = TRUE)
+is_gifti <- function(file) grepl("[.]gii([.]gz)?$", file, ignore.case = TRUE)
 
 # Intents of arrays that have something else than values of vertices.
 NO_VALUES <- c(POINTSET = "coordinates of a surface", TRIANGLE = "triangles of a surface",

@@ -60,7 +60,8 @@ read_long <- function(bytes, endian) {
   words[1L, ] %% 2^32 + 2^32 * words[2L, ]
 }
 
-# Reads the header of an open file: fields by name, `version` and `endian`; NULL for another format.
+# Reads the header of an open file: fields by name, `version` and `endian`; NULL for another format. It is the only
+# reader of headers: vox_offset is where the first voxel is.
 read_header <- function(connection, shown) {
   bytes <- readBin(connection, "raw", 4L)
   if (length(bytes) < 4L) return(NULL)
@@ -73,7 +74,19 @@ read_header <- function(connection, shown) {
   fields <- split(NIFTI_FIELDS, factor(rownames(NIFTI_FIELDS), rownames(NIFTI_FIELDS)))
   header <- lapply(fields, read_field, bytes = bytes, version = version, endian = endian)
   if (!header$magic %in% c("n+1", "n+2")) return(NULL)
+  if (!header$dim[1L] %in% 1:7 || any(header_dim(header) < 0)) {
+    fail_file(shown, " has a damaged header: its dimensions are ", toString(header$dim))
+  }
+  header$vox_offset <- first_voxel(header$vox_offset, NIFTI_SIZES[version] + 4L, shown)
   c(header, list(version = version, endian = endian))
+}
+
+# Returns the position of the first voxel. Some programs write 0 for the first one possible, `min`.
+first_voxel <- function(offset, min, shown) {
+  if (identical(offset, 0)) return(as.double(min))
+  if (is.finite(offset) && offset >= min && offset == floor(offset)) return(offset)
+  fail_file(shown, " has vox_offset ", format(offset), ", the position of its first voxel; it must be a whole number ",
+            "of at least ", min, ", or 0 for ", min)
 }
 
 fail_short <- function(shown) fail_file(shown, " ends before its last voxel")

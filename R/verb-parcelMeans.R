@@ -3,9 +3,9 @@
 #' `parcelMeans()` averages the columns of each parcel of an atlas: from time points x voxels it makes time points x
 #' parcels, which [gpuCor()] and others take.
 #'
-#' An atlas image has a label for each voxel, an integer; 0 and `NA` are background. It must be on the grid of `x`, as a
-#' mask of [voxelMatrix()]: resample it with nearest neighbors if it is not. For grayordinates it is a file of dense
-#' labels (`.dlabel.nii`).
+#' An atlas image has a label for each voxel, an integer; 0 and `NA` are background. A value within 1e-4 of an integer is
+#' that label. The atlas must be on the grid of `x`, as a mask of [voxelMatrix()]: resample it with nearest neighbors if
+#' it is not. For grayordinates it is a file of dense labels (`.dlabel.nii`).
 #'
 #' All parcels of the atlas are columns of the result, so that subjects with the same atlas have the same columns. A
 #' parcel that has no column in `x`, as it is outside the mask or its voxels do not vary, is a column of `NA`, with a
@@ -83,13 +83,25 @@ as_parcels <- function(labels, all) {
 
 as_numbered_parcels <- function(labels, all) {
   if (!is_variables(all)) fail("'atlas' must have integers or text as labels, not values of class ", class(all)[1L])
-  levels <- sort(unique(as.vector(all[!is.na(all) & all != 0])))
+  labels <- whole_labels(labels)
+  levels <- sort(unique(whole_labels(as.vector(all[!is.na(all)]))))
+  levels <- levels[levels != 0]
   broken <- levels[levels != floor(levels)]
   if (length(broken)) {
     fail("'atlas' has the value ", format(broken[1L]), ", which is no label; resample an atlas with nearest neighbors")
   }
   check_some(factor(labels, levels, format(levels, scientific = FALSE, trim = TRUE)))
 }
+
+# Returns labels near an integer, as scaling and single precision leave them, as that integer.
+whole_labels <- function(labels) {
+  if (!is.double(labels)) return(labels)
+  near <- which(abs(labels - round(labels)) <= LABEL_ERROR)
+  replace(labels, near, round(labels[near]))
+}
+
+# Max distance of an atlas' label from its integer.
+LABEL_ERROR <- 1e-4
 
 check_some <- function(parcel) {
   if (!all(is.na(parcel))) return(parcel)

@@ -17,9 +17,10 @@
 #' names of volumes.
 #'
 #' GIFTI files have values of the vertices of one surface: series (`.func.gii`), maps (`.shape.gii`) or labels
-#' (`.label.gii`), in any encoding but external files. They are treated as CIFTI with one brain model, of all vertices;
-#' the file does not say the time between volumes in a unit, so give `tr` where it is needed. If the reference is GIFTI,
-#' `writeVoxels()` writes `.func.gii` or `.shape.gii` in single precision.
+#' (`.label.gii`), in any encoding but external files; a compressed one (`.func.gii.gz`) is unpacked. They are treated
+#' as CIFTI with one brain model, of all vertices; the file does not say the time between volumes in a unit, so give
+#' `tr` where it is needed. If the reference is GIFTI, `writeVoxels()` writes `.func.gii` or `.shape.gii` in single
+#' precision.
 #'
 #' @param file A string: the name of a file. A new file must not exist yet. Its name ends in `.nii`, `.nii.gz`
 #'   (compressed), `.dscalar.nii`, `.func.gii` or `.shape.gii`. It appears when it is complete.

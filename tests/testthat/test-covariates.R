@@ -441,7 +441,7 @@ test_that("runs go with other measures, precisions, subjects, windows, files and
 test_that("labels that name no runs, and what runs do not take, are errors", {
   x <- normal(105, 4)
   own <- function(...) gpuCor(x, ...)
-  expect_error(own(runs = c(60, 45)), "'runs' has 2 values; there are 105 observations, .* rep\\(1:2, c\\(200, 180\\)\\)")
+  expect_error(own(runs = c(60, 45)), "'runs' has 2 values; there are 105 observations, .* rep\\(1:2, c\\(200, 180")
   expect_error(own(runs = list(1)), "'runs' must be a vector with the label of each row's run")
   expect_error(own(runs = replace(two_runs, 7, NA)), "'runs' is missing at observation 7")
   expect_error(own(runs = replace(two_runs, 7, "a")), "'runs' is \"b\" at observation 8 again")

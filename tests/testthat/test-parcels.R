@@ -99,3 +99,14 @@ test_that("an atlas that does not fit is an error that says so", {
   expect_error(parcelMeans(cbind(x, 1:8), atlas), "'x' is a matrix .* without the attribute")
   expect_error(parcelMeans(x, "nowhere.nii"), "there is no file 'nowhere.nii'")
 })
+
+test_that("labels within 1e-4 of an integer are that label", {
+  x <- matrix(c(1, 5, 2, 7, 3, 4, 8, 9), 2)
+  near <- c(1, 1 - 5e-5, 2 + 9e-5, 6e-5)
+  expect_identical(parcelMeans(x, near), parcelMeans(x, c(1, 1, 2, 0)))
+  expect_identical(colnames(parcelMeans(x, near)), c("1", "2"))
+  expect_error(parcelMeans(x, c(1, 1, 2.001, 0)), "'atlas' has the value 2.001, which is no label")
+  voxels <- voxelMatrix(image_with_affine())
+  atlas <- labeled()
+  expect_identical(parcelMeans(voxels, atlas * (1 + 1e-6)), parcelMeans(voxels, atlas * 1))
+})

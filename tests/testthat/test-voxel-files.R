@@ -179,6 +179,57 @@ test_that("files that cannot be read or written say why", {
   }
 })
 
+test_that("voxels begin where vox_offset says, at the first possible byte if it is 0", {
+  folder <- temporary_folder()
+  at <- function(name) file.path(folder, name)
+  img <- image_with_affine()
+  mask <- img[, , , 1] > 0
+  writeVoxels(structure(unclass(img), header = affine_header()), at("one.nii"))
+  two <- array(seq_len(2 * 33000), c(33000, 1, 1, 2))
+  writeVoxels(two, at("two.nii"))
+  with_offset <- function(name, offset, version = 1L) {
+    bytes <- readBin(at(c("one.nii", "two.nii")[version]), "raw", 1e6)
+    piece <- if (version == 1L) writeBin(offset, raw(), size = 4L, endian = "little") else writeBin(
+      as.integer(c(offset, -(offset < 0))), raw(), endian = "little")
+    where <- if (version == 1L) 108 else 168
+    connection <- if (endsWith(name, ".gz")) gzfile(at(name), "wb") else file(at(name), "wb")
+    writeBin(replace(bytes, where + seq_along(piece), piece), connection)
+    close(connection)
+    at(name)
+  }
+  for (name in c("zero.nii", "zero.nii.gz")) {
+    file <- with_offset(name, 0)
+    expect_identical(c(readVoxels(file)), c(readVoxels(at("one.nii"))))
+    expect_identical(unclass(voxelMatrix(file, mask))[, ], unclass(voxelMatrix(at("one.nii"), mask))[, ])
+    if (name == "zero.nii") expect_identical(gpuCorFile(file)[, ], gpuCorFile(at("one.nii"))[, ])
+    unlink(file)
+  }
+  file <- with_offset("zero.nii", 0, 2L)
+  expect_identical(c(readVoxels(file)), c(two))
+  expect_identical(gpuCorFile(file)[, 7:9], t(matrix(two, 33000)[7:9, ]) + 0)
+  for (offset in c(NaN, -Inf, -4, 100, 348, 352.5, Inf)) {
+    file <- with_offset("bad.nii", offset)
+    for (read in list(readVoxels, voxelMatrix, gpuCorFile)) {
+      expect_error(read(file), paste0("'.*bad.nii' has vox_offset ", offset, ", .* at least 352, or 0 for 352"))
+    }
+  }
+  for (offset in c(-4, 352)) expect_error(readVoxels(with_offset("bad.nii", offset, 2L)), "at least 544, or 0 for 544")
+  bytes <- replace(readBin(at("one.nii"), "raw", 1e6), 41:42, as.raw(c(9, 0)))
+  writeBin(bytes, at("bad.nii"))
+  expect_error(readVoxels(at("bad.nii")), "has a damaged header: its dimensions are 9, 5, 4, 3, 8")
+})
+
+test_that("a fifth dimension after one of 1 is kept, and no time", {
+  file <- file.path(temporary_folder(), "vectors.nii")
+  vectors <- array(seq_len(180), c(5, 4, 3, 1, 3))
+  writeVoxels(vectors, file)
+  expect_identical(number_at(file, 40, "integer", 8, 2), c(5L, 5L, 4L, 3L, 1L, 3L, 1L, 1L))
+  expect_identical(c(readVoxels(file)), 1:180)
+  expect_identical(dim(readVoxels(file)), dim(vectors))
+  for (img in list(file, vectors)) expect_error(voxelMatrix(img), "not 5 \\(5 x 4 x 3 x 1 x 3\\)")
+  expect_error(gpuCorFile(file), "not 5 \\(5 x 4 x 3 x 1 x 3\\)")
+})
+
 test_that("a write that fails leaves no file", {
   folder <- temporary_folder()
   x <- voxelMatrix(image_with_affine())

@@ -187,3 +187,16 @@ test_that("what readVoxels() returns is printed in a few lines, and stays an ord
     expect_error(plot(img), "plot() draws slices of volumes, and 'x' has values of 11 grayordinates", fixed = TRUE)
   }
 })
+
+test_that("a compressed file is unpacked", {
+  file <- file.path(temporary_folder(), "rest.func.gii")
+  write_gifti_arrays(apply(surface_series(), 1, data_array), file)
+  packed <- paste0(file, ".gz")
+  connection <- gzfile(packed, "wb")
+  writeBin(readBin(file, "raw", file.size(file)), connection)
+  close(connection)
+  expect_identical(readVoxels(packed), readVoxels(file))
+  expect_identical(suppressMessages(voxelMatrix(packed)), suppressMessages(voxelMatrix(file)))
+  x <- suppressMessages(voxelMatrix(file))
+  expect_error(writeVoxels(1:10, sub("rest", "new", packed), x), "ends in .func.gii or .shape.gii")
+})
