@@ -42,7 +42,7 @@
 #' | `devices` | `gpucor.devices` | `GPUCOR_DEVICES` | GPUs that share the work: `c(0, 1)` (in the environment `"0,1"`) or `"all"`. Default: those of [chooseGpu()] |
 #' | `memory` | `gpucor.memory` | `GPUCOR_MEMORY` | bytes for prepared columns and for the adjacencies of [gpuTOM()]. Default: what the GPU has free; on the processor 512 MB |
 #' | `progress` | `gpucor.progress` | `GPUCOR_PROGRESS` | `TRUE` or `FALSE`: whether to show a progress bar (by package cli, whose option `cli.progress_handlers` can name progressr; without cli lines in the console). Default: in interactive sessions |
-#' | `keep` | `gpucor.keep` | `GPUCOR_KEEP` | bytes of freed result memory to reuse for the next result; `TRUE` (default): a quarter of free memory; `FALSE`: none |
+#' | `keep_memory` | `gpucor.keep_memory` | `GPUCOR_KEEP_MEMORY` | bytes of freed result memory to reuse for the next result; `TRUE` (default): a quarter of free memory; `FALSE`: none |
 #' | | `gpucor.folder` | `GPUCOR_FOLDER` | folder for temporary files. Default: [tempdir()] |
 #' | | `gpucor.spool_bytes` | `GPUCOR_SPOOL_BYTES` | bytes of edges to buffer in memory before they are spilled to disk, see [gpuCorNetwork()] |
 #' | | `gpucor.output` | | default of the argument `output` of [gpuCor()]: `"list"` for code written for gputools |

@@ -40,7 +40,7 @@ is_data <- function(value) {
 # Replaces functions of a subject's index by lists of their values. `n`: number of subjects, or NULL for one data set.
 called_for_subjects <- function(given, n) {
   if (is.null(n)) return(given)
-  for (name in intersect(names(given), c("weights", "covariates", "data"))) {
+  for (name in intersect(names(given), c("weights", "covariates", "data", "runs"))) {
     if (is.function(given[[name]])) given[[name]] <- lapply(seq_len(n), given[[name]])
   }
   given

@@ -10,7 +10,7 @@ setting <- function(argument, name) {
 
 # Converts a variable's text to the argument's type. Logical values have many spellings.
 from_environment <- function(text, name) {
-  if (name %in% c("progress", "keep")) {
+  if (name %in% c("progress", "keep_memory")) {
     if (tolower(text) %in% c("true", "t", "yes", "on")) return(TRUE)
     if (tolower(text) %in% c("false", "f", "no", "off")) return(FALSE)
     if (name == "progress" && text %in% c("0", "1")) return(text == "1")
@@ -32,12 +32,13 @@ setting_folder <- function(default) {
 
 # Names of the options and variables of every run, and of variables that limit threads. One call of the engine reads all
 # of them, as reading each would take as long as a small run.
-RUN_SETTINGS <- c("backend", "threads", "memory", "progress", "devices", "keep")
+RUN_SETTINGS <- c("backend", "threads", "memory", "progress", "devices", "keep_memory")
+OLD_SETTING <- "keep" # the former name of keep_memory
 THREAD_LIMITS <- c("_R_CHECK_LIMIT_CORES_", "OMP_THREAD_LIMIT", "OMP_NUM_THREADS", "SLURM_CPUS_PER_TASK",
                    "PBS_NUM_PPN", "NSLOTS", "LSB_DJOB_NUMPROC")
-RUN_NAMES <- c(RUN_SETTINGS, THREAD_LIMITS)
-RUN_OPTIONS <- c(paste0("gpucor.", RUN_SETTINGS), rep("", length(THREAD_LIMITS)))
-RUN_VARIABLES <- c(paste0("GPUCOR_", toupper(RUN_SETTINGS)), THREAD_LIMITS)
+RUN_NAMES <- c(RUN_SETTINGS, OLD_SETTING, THREAD_LIMITS)
+RUN_OPTIONS <- c(paste0("gpucor.", c(RUN_SETTINGS, OLD_SETTING)), rep("", length(THREAD_LIMITS)))
+RUN_VARIABLES <- c(paste0("GPUCOR_", toupper(c(RUN_SETTINGS, OLD_SETTING))), THREAD_LIMITS)
 
 # Returns all run settings; attribute "given" names the arguments in `given`, which override options and variables.
 run_settings <- function(given) {
@@ -48,6 +49,10 @@ run_settings <- function(given) {
   if (length(given)) {
     found[names(given)] <- given
     attr(found, "given") <- names(given)
+  }
+  if (!is.null(found[[OLD_SETTING]])) {
+    fail("setting 'keep' is now 'keep_memory'; use option gpucor.keep_memory in place of gpucor.keep, or environment ",
+         "variable GPUCOR_KEEP_MEMORY in place of GPUCOR_KEEP")
   }
   found
 }
@@ -69,7 +74,7 @@ check_run_settings <- function(given) {
   if (!is.null(given$devices)) choose_devices(given$devices, "cpu", given)
   if (!is.null(given$memory)) check_memory_limit(given$memory, given)
   if (!is.null(given$progress)) check_progress(given$progress, given)
-  if (!is.null(given$keep)) check_keep(given$keep, given)
+  if (!is.null(given$keep_memory)) check_keep_memory(given$keep_memory, given)
 }
 
 # Stops if arguments are given in `...` beside 'control', as they would be ignored.
@@ -93,7 +98,7 @@ new_settings <- function(control, adjustment = NULL, precision = "single", combi
     threads = choose_threads(found$threads, found),
     memory = if (is.null(found$memory)) 0 else check_memory_limit(found$memory, found), # 0: free memory
     progress = if (shown) report_seconds() else 0, # 0: none
-    keep = if (is.null(found$keep)) -1 else check_keep(found$keep, found), # -1: the engine decides
+    keep = if (is.null(found$keep_memory)) -1 else check_keep_memory(found$keep_memory, found), # -1: the engine decides
     started = if (shown) now(),
     pass = c(0, 1), # this pass as a fraction of the job: its start and its width
     doing = NULL, # label for the progress bar, see describe_doing()
@@ -225,7 +230,8 @@ check_progress <- function(progress, found) {
 }
 
 # Checks the bytes of freed results that are kept for the next result.
-check_keep <- function(keep, found) {
+check_keep_memory <- function(keep, found) {
   if (is.logical(keep) && length(keep) == 1L && !is.na(keep)) return(if (keep) -1 else 0)
-  check_whole(keep, "keep", 0, 2^60, paste0(" (bytes), or TRUE or FALSE", where_from("keep", found, "TRUE")))
+  check_whole(keep, "keep_memory", 0, 2^60,
+              paste0(" (bytes), or TRUE or FALSE", where_from("keep_memory", found, "TRUE")))
 }

@@ -12,9 +12,9 @@
 #' @param devices Integers from 0, or `"all"`: the GPUs to use, see [gpuInfo()]. Default: those of [chooseGpu()].
 #' @param memory A number of bytes: memory for prepared columns, see [gpucor-package].
 #' @param progress `TRUE` or `FALSE`: whether to show a progress bar. Default: in interactive sessions.
-#' @param keep `TRUE`, `FALSE` or a number of bytes: how much memory of freed results to reuse for the next result.
-#'   Default: a quarter of free memory.
 #' @param ... Must be empty; an unknown argument is an error.
+#' @param keep_memory `TRUE`, `FALSE` or a number of bytes: how much memory of freed results to reuse for the next
+#'   result. Default: a quarter of free memory. Its name must not be abbreviated.
 #' @return A list of class `gpuControl`.
 #' @examples
 #' x <- as.matrix(mtcars)
@@ -23,11 +23,11 @@
 #' two <- gpuControl(backend = "cpu", threads = 2)
 #' gpuCor(x, control = two)
 #' @export
-gpuControl <- function(backend = NULL, threads = NULL, devices = NULL, memory = NULL, progress = NULL, keep = NULL,
-                       ...) {
+gpuControl <- function(backend = NULL, threads = NULL, devices = NULL, memory = NULL, progress = NULL, ...,
+                       keep_memory = NULL) {
   if (...length()) refuse_unused(if (is.null(...names())) "" else ...names()[1L], sys.function(sys.parent()))
   given <- list(backend = backend, threads = threads, devices = devices, memory = memory, progress = progress,
-                keep = keep)
+                keep_memory = keep_memory)
   given <- Filter(Negate(is.null), given)
   if (length(given)) check_run_settings(given)
   structure(given, class = "gpuControl")
@@ -44,6 +44,9 @@ print.gpuControl <- function(x, ...) {
 # `verb`: the function that was called with the argument `name`.
 refuse_unused <- function(name, verb) {
   if (!nzchar(name)) fail("an unnamed argument is left over")
+  if (name == OLD_SETTING) {
+    fail("unused argument 'keep'; 'keep_memory' is memory of freed results to reuse, and x[keep, ] takes rows of 'x'")
+  }
   known <- setdiff(union(names(formals(verb)), RUN_SETTINGS), c("...", "control"))
   is_option <- "options" %in% known && name %in% unlist(lapply(measures()$options, names))
   if (is_option) fail("unused argument '", name, "'; give options = list(", name, " = )")

@@ -62,7 +62,7 @@
 #' @param combine,subjects,subject_weights,probs,above,na.rm How to combine the coefficients of many subjects, see
 #'   [subjects].
 #' @param ... Settings of the run, passed to [gpuControl()]: `backend`, `threads`, `devices`, `memory`, `progress`,
-#'   `keep`.
+#'   `keep_memory`.
 #' @param control The same settings as one object, the result of [gpuControl()].
 #'
 #' @return With `y = NULL` and `output = "dist"`: an object of class [gpuCor][gpuCor-class], which is a `dist` of the

@@ -74,7 +74,7 @@ gpuCorPlan <- function(path, x, y = NULL, ..., verb = c("gpuCorNetwork", "gpuCon
                        mode = "0700", control = NULL) {
   verb <- check_choice(verb, PLANNABLE, "verb")
   given <- list(...)
-  is_run <- seq_along(given) %in% which(names(given) %in% RUN_SETTINGS)
+  is_run <- seq_along(given) %in% which(names(given) %in% c(RUN_SETTINGS, OLD_SETTING))
   check_control(control, is.null(control), names(given)[is_run])
   if (is.null(control)) control <- do.call(gpuControl, given[is_run])
   made <- make_plan(path, x, y, given[!is_run], verb, shards, control, verb_call(sys.call(), verb), mode = mode)

@@ -9,7 +9,7 @@
 #
 # floor   the slower of the transfer to the host and, for fresh memory, of its first touch, at the rates measured in
 #         this run: 4 bytes per pair
-# fresh   seconds from the call to the finished R object, with gpucor.keep = FALSE
+# fresh   seconds from the call to the finished R object, with gpucor.keep_memory = FALSE
 # kept    the same after a result of this size was freed
 # method  the method's own seconds, into memory that was touched before its clock starts, and into untouched memory
 # then, for fresh / kept: seconds of the run to prepare, to multiply and deliver, to open and close; and in R code
@@ -37,7 +37,7 @@ rows <- list(`pearson-10000` = row(10000, 100, 0.02), `pearson-20000` = row(2000
 
 # The best run: its seconds and those of its stages.
 best_of <- function(call, keep) {
-  options(gpucor.keep = keep)
+  options(gpucor.keep_memory = keep)
   runs <- as.integer(Sys.getenv("GPUCOR_BENCH_RUNS", "3")) + keep # the first run fills the buffer cache
   found <- vapply(seq_len(runs), function(k) {
     invisible(gc(full = TRUE))

@@ -90,13 +90,13 @@ time_runs <- function(call, runs = 2) {
 time_call <- function(row, x) {
   invisible(own_call(row, x[, seq_len(min(2000, ncol(x))), drop = FALSE])())
   call <- own_call(row, x)
-  options(gpucor.keep = FALSE)
+  options(gpucor.keep_memory = FALSE)
   run <- time_runs(call)
   run$fresh <- min(run$seconds)
   run$seconds <- NULL
   if (row$kind == "network") return(run)
   run$result <- NULL
-  options(gpucor.keep = TRUE)
+  options(gpucor.keep_memory = TRUE)
   kept <- time_runs(call, 3)
   list(fresh = run$fresh, seconds = min(kept$seconds[-1]), result = kept$result)
 }

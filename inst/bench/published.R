@@ -19,7 +19,7 @@
 #          used before
 # gpucor   seconds from the call to the finished R object: the better of two runs, after a small call
 # touched  the results' memory has been used before: the program has written to it; gpucor reuses that of an earlier
-#          result, as the option gpucor.keep is TRUE
+#          result, as the option gpucor.keep_memory is TRUE
 # fresh    the results' memory comes from the system, in huge pages that are first touched while the clock runs
 # off      the largest error among sampled pairs; if the program reports that it is too large, the row has failed
 arguments <- commandArgs(TRUE)

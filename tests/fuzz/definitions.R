@@ -102,18 +102,18 @@ random_windows <- function() {
   keep <- sample(c("dist", "moments", "network", "connectivity"), 1)
   criteria <- switch(keep, network = list(list(threshold = 0.4), list(density = 0.2), list(k = 1)),
                      connectivity = list(list(threshold = 0.4), list(density = 0.2)), list(list()))
-  defined_case("gpuCorWindows", c(given, list(keep = keep), sample(criteria, 1)[[1]]))
+  defined_case("gpuCorWindows", c(given, list(output = keep), sample(criteria, 1)[[1]]))
 }
 
 # A call for the rows of window k.
 of_window <- function(case, windows, k, f) {
   given <- as.list(case$call)[-1]
   given$x <- given$x[windows$start[k]:windows$end[k], , drop = FALSE]
-  suppressWarnings(do.call(f, given[setdiff(names(given), c("width", "step", "keep"))]))
+  suppressWarnings(do.call(f, given[setdiff(names(given), c("width", "step", "output"))]))
 }
 
 check_windows <- function(case) {
-  keep <- case$call$keep
+  keep <- case$call$output
   defined_flaws(case, function(ours) {
     windows <- attr(ours, "windows")
     each <- function(f) lapply(seq_len(nrow(windows)), function(k) of_window(case, windows, k, f))

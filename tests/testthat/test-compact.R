@@ -218,14 +218,14 @@ pool <- function() {
 test_that("memory comes back when nobody has the coefficients any more, and stays for the next ones", {
   x <- normal(10, 1700) # 5.8 MB
   before <- pool()$used
-  with_options(list(gpucor.keep = FALSE), {
+  with_options(list(gpucor.keep_memory = FALSE), {
     r <- gpuCor(x)
     expect_gt(pool()$used, before + 5.7e6)
     expect_identical(.Call(gpucor:::r_pool)$kept, 0)
     rm(r)
     expect_identical(pool(), list(used = before, kept = 0))
   })
-  with_options(list(gpucor.keep = TRUE), {
+  with_options(list(gpucor.keep_memory = TRUE), {
     r <- gpuCor(x)
     first <- r[1:10]
     rm(r)
@@ -237,7 +237,7 @@ test_that("memory comes back when nobody has the coefficients any more, and stay
     rm(r)
     expect_identical(pool()$used, before)
   })
-  with_options(list(gpucor.keep = 6e6), {
+  with_options(list(gpucor.keep_memory = 6e6), {
     r <- gpuCor(x)
     rm(r)
     expect_lte(pool()$kept, 7e6)
@@ -245,16 +245,16 @@ test_that("memory comes back when nobody has the coefficients any more, and stay
     rm(r)
     expect_lte(pool()$kept, 7e6)
   })
-  with_env(c(GPUCOR_KEEP = "FALSE"), with_options(list(gpucor.keep = NULL), gpuCor(x[, 1:5])))
+  with_env(c(GPUCOR_KEEP_MEMORY = "FALSE"), with_options(list(gpucor.keep_memory = NULL), gpuCor(x[, 1:5])))
   expect_identical(pool(), list(used = before, kept = 0))
   for (bad in list("much", -1, c(1, 2), NA)) {
-    with_options(list(gpucor.keep = bad), expect_error(gpuCor(x[, 1:5]), "'keep' must be", fixed = TRUE))
+    with_options(list(gpucor.keep_memory = bad), expect_error(gpuCor(x[, 1:5]), "'keep_memory' must be", fixed = TRUE))
   }
 })
 
 test_that("one pointer gives the memory back at once, but not what others still read", {
   x <- normal(10, 1700)
-  with_options(list(gpucor.keep = FALSE), {
+  with_options(list(gpucor.keep_memory = FALSE), {
     r <- gpuCor(x)
     d <- 1 - r
     used <- pool()$used
@@ -274,7 +274,7 @@ test_that("a large network's memory stays for the next one, and both are right",
     expect_lt(max(abs(as.matrix(net[i, i]) - (cor(x[, i]) - diag(100)))), 1e-6)
   }
   for (keep in c(TRUE, if (full_tier()) FALSE)) {
-    with_options(list(gpucor.keep = keep), {
+    with_options(list(gpucor.keep_memory = keep), {
       before <- pool()
       net <- gpuCorNetwork(x, threshold = 1e-9, backend = "cpu")
       expect_gte(.Call(gpucor:::r_pool)$used, before$used + 12 * length(net@x))
@@ -296,7 +296,7 @@ test_that("a large network's memory stays for the next one, and both are right",
 
 test_that("large tests are in such memory, too", {
   x <- normal(10, 2100)
-  with_options(list(gpucor.keep = TRUE), {
+  with_options(list(gpucor.keep_memory = TRUE), {
     before <- pool()
     t <- gpuCorTest(x, backend = "cpu")
     expect_gte(.Call(gpucor:::r_pool)$used, before$used + 20 * length(t$r))

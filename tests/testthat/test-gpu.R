@@ -131,6 +131,24 @@ test_that("threads are those of the option, else the environment, else the batch
                    as.vector(gpuCor(x)))
 })
 
+test_that("'keep' is an error that names what it may mean", {
+  x <- normal(10, 4)
+  hint <- "unused argument 'keep'; 'keep_memory' is memory of freed results .* x\\[keep, \\] takes rows"
+  for (keep in list(TRUE, 6e6, 1:10 > 2)) {
+    expect_error(gpuControl(keep = keep), hint)
+    expect_error(gpuCor(x, keep = keep), hint)
+    expect_error(gpuConnectivity(x, power = 1, keep = keep), hint)
+    expect_error(gpuCorPlan(tempfile(), x, threshold = 0.5, keep = keep), hint)
+  }
+  expect_identical(gpuControl(keep_memory = 6e6)$keep_memory, 6e6)
+  expect_identical(as.vector(gpuCor(x, keep_memory = FALSE)), as.vector(gpuCor(x)))
+  expect_error(gpuCor(x, keep_memory = "some"), "'keep_memory' must be .*; leave it out for TRUE")
+  for (of in list(function(code) with_options(list(gpucor.keep = FALSE), code),
+                  function(code) with_env(c(GPUCOR_KEEP = "FALSE"), code))) {
+    expect_error(of(gpuCor(x)), "'keep' is now 'keep_memory'; use option gpucor.keep_memory in place of gpucor.keep")
+  }
+})
+
 test_that("a setting that is wrong is told with where it is made", {
   x <- normal(10, 4)
   error_with <- function(env, options, ...) {
@@ -139,7 +157,8 @@ test_that("a setting that is wrong is told with where it is made", {
       ""
     }, error = conditionMessage))
   }
-  bad <- list(threads = "many", memory = "1GB", progress = "maybe", backend = "opencl", devices = "cuda", keep = "some")
+  bad <- list(threads = "many", memory = "1GB", progress = "maybe", backend = "opencl", devices = "cuda",
+              keep_memory = "some")
   for (name in names(bad)) {
     option <- stats::setNames(bad[name], paste0("gpucor.", name))
     variable <- stats::setNames(bad[[name]], paste0("GPUCOR_", toupper(name)))
@@ -148,7 +167,6 @@ test_that("a setting that is wrong is told with where it is made", {
                  paste0("^'", name, "' must be .*as environment variable ", names(variable), " says; Sys.unsetenv"))
     expect_match(error_with(variable, option), fixed = TRUE,
                  paste0("as option ", names(option), " says; options(", names(option), " = NULL)"))
-    if (name == "keep") next # is no argument
     own <- do.call(error_with, c(list(variable, option), bad[name]))
     expect_match(own, "; leave it out for ")
     expect_no_match(own, paste(names(option), "says"))

@@ -46,7 +46,7 @@ test_that("an unused argument is named with the one that was probably meant", {
 })
 
 test_that("run settings are checked when they are made, and shown", {
-  wrong <- list(backend = "cdua", threads = 0, devices = -1, memory = "all", progress = "no", keep = -1)
+  wrong <- list(backend = "cdua", threads = 0, devices = -1, memory = "all", progress = "no", keep_memory = -1)
   for (name in names(wrong)) expect_error(do.call(gpuControl, wrong[name]), paste0("'", name, "' must be"))
   expect_output(print(gpuControl()), "^Run settings: defaults$")
   expect_output(print(gpuControl(backend = "cpu", threads = 2)), "^Run settings: backend = \"cpu\", threads = 2$")
