@@ -193,7 +193,7 @@ check_runs <- function(runs, n_obs, df) {
   codes
 }
 
-# Warns if covariates tell runs apart, as `~ run` does, in whose boundaries the filter of all rows rings.
+# Warns if covariates seem to tell runs apart, as `~ run` does: a filter of all rows rings at the runs' boundaries.
 warn_of_runs <- function(z) {
   is_step <- function(column) {
     blocks <- rle(column[!is.na(column)])
