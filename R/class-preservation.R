@@ -4,7 +4,7 @@ describe_preservation <- function(x) {
   paste0("Preservation of ", n_of(nrow(x$modules), "module"), " of ", n_of(x$genes, "gene"), ": ",
          n_of(x$n_obs[["reference"]], "reference sample"), ", ", n_of(x$n_obs[["test"]], "test sample"), "\n",
          if (x$network == "overlap") "topological overlap of a ", x$type, " network, ", power_words(x$power), ", ",
-         n_of(x$n_perm, "permutation"), "\n")
+         n_of(x$n_perm, "permutation"), "\n", adjusted_line(attr(x, "adjusted"), "pearson"))
 }
 
 #' @rdname gpuPreservation
@@ -15,7 +15,12 @@ describe_preservation <- function(x) {
 print.gpuPreservation <- function(x, digits = 3L, ...) {
   cat(describe_preservation(x))
   shown <- c("module", "size", if (x$n_perm > 1) c("Zsummary", "Zdensity", "Zconnectivity"), "medianRank")
-  print(x$modules[shown], digits = digits, row.names = FALSE)
+  gold <- if (!is.null(x$gold)) replace(x$gold[shown], "module", "gold (random genes)")
+  print(rbind(x$modules[shown], gold), digits = digits, row.names = FALSE)
+  if (!is.null(gold)) {
+    cat("Random genes have large Z, too, where data sets share correlations: compare with gold.",
+        "propVarExplained, meanAdj and meanMAR test whether genes are a module in the test set.", sep = "\n")
+  }
   invisible(x)
 }
 

@@ -128,16 +128,19 @@
 #'
 #' @section Preservation of modules:
 #' The p values of [gpuPreservation()] compare a module with as many genes drawn at random from the matched genes of the
-#' test set.
+#' test set, while the reference stays as it is. The null hypothesis is that the genes' identities are unrelated between
+#' the two data sets.
 #'
 #' | statistics | data | p values |
 #' |---|---|---|
-#' | all, also `network = "overlap"` | labels are random; genes may be correlated in both sets | valid |
+#' | all, also `network = "overlap"` | genes are correlated in both sets, but in unrelated ways | valid |
+#' | `propVarExplained`, `meanAdj`, `meanMAR` | random sets of genes, any data | valid |
+#' | all others | random sets of genes of data sets that share their modules | not valid as a test of modules: 0.84 |
 #' | `cor.kIM`, `cor.kME` | the genes are a module in both sets, with unrelated loadings | nearly valid |
 #' | `cor.cor` | the same | not valid as a test of the pattern: 0.17 |
 #'
 #' In the last two rows the density is preserved, and its p values are small. Use `cor.kIM` and `cor.kME` to ask whether
-#' the pattern is, too.
+#' the pattern is, too. The negative control, `gold`, shows what random genes have in your data.
 #'
 #' @section Partial correlation given all other columns:
 #' Shrunken partial correlations adjust for the other columns only in part. Two columns that both have a strong

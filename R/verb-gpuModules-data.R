@@ -6,13 +6,8 @@
 module_data <- function(sets, job, assay, asked) {
   several <- !is.null(names(sets))
   use <- job$use
-  if (!use %in% c("everything", "all.obs", "pairwise.complete.obs")) {
-    fail("'use' is \"", use, "\", which gpuModules() does not take; leave incomplete samples out yourself, ",
-         "x[complete.cases(x), ], or use = \"pairwise.complete.obs\"")
-  }
-  if (is.null(asked$covariates) && !is.null(asked$data)) {
-    fail("'data' needs a formula in 'covariates'; covariates = ~ age takes column age of it")
-  }
+  check_module_use(use, "gpuModules()")
+  check_module_covariates(asked)
   read_set <- function(k) genes_of(sets[[k]], job$use, assay, asked_of_subject(asked, k, length(sets)))
   read <- if (several) each_subject(length(sets), read_set, paste("data set", seq_along(sets))) else list(read_set(1L))
   covariates <- if (!is.null(asked$covariates)) stats::setNames(lapply(read, `[[`, "covariates"), names(sets))
@@ -35,6 +30,17 @@ check_samples <- function(sets) {
   if (!length(few)) return(invisible())
   fail(if (length(sets) > 1L) paste0("data set ", few[1L], ": "), "'x' has ", n_of(nrow(sets[[few[1L]]]), "row"),
        " (samples); modules need at least ", MIN_SAMPLES)
+}
+
+check_module_use <- function(use, what) {
+  if (use %in% c("everything", "all.obs", "pairwise.complete.obs")) return(invisible())
+  fail("'use' is \"", use, "\", which ", what, " does not take; leave incomplete samples out yourself, ",
+       "x[complete.cases(x), ], or use = \"pairwise.complete.obs\"")
+}
+
+check_module_covariates <- function(asked) {
+  if (!is.null(asked$covariates) || is.null(asked$data)) return(invisible())
+  fail("'data' needs a formula in 'covariates'; covariates = ~ age takes column age of it")
 }
 
 read_genes <- function(given, assay) {

@@ -10,6 +10,22 @@
 #' observed statistic and the mean of the permuted ones in units of their standard deviation. `set.seed()` makes the
 #' permutations reproducible, with any number of threads.
 #'
+#' **What is tested.** The permutations replace the genes of `test` and leave `reference` as it is. The null hypothesis
+#' is therefore that the identities of the genes are unrelated between the two data sets. It is not that the genes are
+#' no module: data sets of the same tissue have much of their correlation in common, whether in modules or not.
+#' Statistics that compare the data sets gene by gene or pair by pair, which are all but three, are then significant
+#' for random sets of genes, too: in comparisons of real expression data, 86 to 100 % of random sets had p <= 0.05 by
+#' these statistics, and 90 to 100 % had a Zsummary above 2. `propVarExplained`, `meanAdj` and `meanMAR` are computed
+#' from `test` alone. They test whether the genes are a module there: 5 to 7 % of the random sets had p <= 0.05.
+#'
+#' **Negative control.** `gold` genes, drawn at random from all matched ones, are tested as a module, as in WGCNA. The
+#' row `gold` of the printed table shows which Z random genes have in these data. A module is preserved as a module if
+#' its Z are clearly above those of a random set. As Z increases with the number of genes, set `gold` to the size of the
+#' modules in question.
+#'
+#' **Covariates.** Give `covariates` if the modules were made with some, so that the modules' adjusted data are compared
+#' with adjusted data. Genes of both data sets are replaced by their residuals, as in [gpuModules()].
+#'
 #' **Interpretation.** Langfelder and others recommend: there is strong evidence of preservation if Zsummary is above
 #' 10, moderate evidence from 2 to 10, and none below 2. Zsummary increases with the size of a module. `medianRank`
 #' does not: modules with lower ranks are better preserved.
@@ -20,11 +36,11 @@
 #'
 #' | statistic | definition | in NetRep | part of |
 #' |---|---|---|---|
-#' | `propVarExplained` | mean of squared kME | `coherence` | Zdensity |
+#' | `propVarExplained` * | mean of squared kME | `coherence` | Zdensity |
 #' | `meanSignAwareKME` | absolute value of `avg.contrib` | | Zdensity |
 #' | `meanSignAwareCorDat` | mean coefficient, with the signs in `reference` | `avg.cor` | Zdensity |
-#' | `meanAdj` | mean adjacency | `avg.weight` | Zdensity |
-#' | `meanMAR` | mean maximum adjacency ratio: a gene's sum of squared adjacencies over kIM | | |
+#' | `meanAdj` * | mean adjacency | `avg.weight` | Zdensity |
+#' | `meanMAR` * | mean maximum adjacency ratio: a gene's sum of squared adjacencies over kIM | | |
 #' | `cor.kIM` | correlation of kIM between the data sets | `cor.degree` | Zconnectivity |
 #' | `cor.kME` | absolute value of `cor.contrib` | | Zconnectivity |
 #' | `cor.cor` | correlation of the coefficients | `cor.cor` | Zconnectivity |
@@ -32,19 +48,21 @@
 #' | `avg.contrib` | mean of kME, with the signs in `reference` | `avg.contrib` | |
 #' | `cor.contrib` | correlation of kME | `cor.contrib` | |
 #'
+#' \* computed from `test` alone: tests whether the genes are a module there.
+#'
 #' Zdensity and Zconnectivity are medians over the statistics of their part, and Zsummary is the mean of these two.
 #' `medianRank` is the median rank of a module, among all modules, over the observed statistics of both parts.
 #'
 #' **P values** are `(1 + b) / (1 + n_perm)` if `b` permutations have a statistic at least as large. The null hypothesis
-#' is that the labels are exchangeable among the matched genes, so that a module is no more similar to `reference` than
-#' the same number of randomly drawn genes. Genes of `test` may depend on one another. See [gpucor-p-values].
+#' is that the labels are exchangeable among the matched genes of `test`, see **What is tested**. Genes of `test` may
+#' depend on one another. See [gpucor-p-values].
 #'
 #' @section Differences from WGCNA:
 #' * WGCNA always uses power 6, or 12 in signed networks, whatever power the modules were made with.
 #' * WGCNA takes a random sample of 1,000 genes from larger modules, unless `maxModuleSize` is higher.
 #' * Its ranks include two more rows, the unassigned genes (grey) and a random sample of genes (gold).
 #' * Separability, `cor.kMEall` and clustering coefficients, which are not part of its summaries, are not computed.
-#' * Missing values are an error. Impute them, for example with `impute::impute.knn()`.
+#' * Missing values are an error, or imputed (`use`), where WGCNA leaves them out pair by pair.
 #'
 #' @inheritParams gpuCor
 #' @param reference,test Expression values, samples in rows and genes in columns, as in [gpuModules()]: the data that
@@ -58,6 +76,14 @@
 #' @param type A string: `"unsigned"`, `"signed"` or `"signed hybrid"`, how a coefficient becomes an adjacency, see
 #'   [pickPower()]. By default that of `modules` if [gpuModules()] made them.
 #' @param network A string: `"adjacency"`; or `"overlap"`, the topological overlap instead of the adjacency.
+#' @param use A string: `"everything"` or `"all.obs"`, missing values are an error; `"pairwise.complete.obs"`, samples
+#'   and then genes with more than half of their values missing are left out, and other missing values are imputed from
+#'   ten neighbors among the matched genes by `impute::impute.knn()`, as for the eigengenes of [gpuModules()].
+#' @param covariates Genes are adjusted for these, as in [gpuModules()]: a list with an element for `reference` and one
+#'   for `test`, each a numeric matrix or vector, a data frame, or a formula without a left side, with `data =`, a list,
+#'   too. One formula applies to both.
+#' @param gold An integer: the number of genes of the negative control, see Details, at most half of the matched ones;
+#'   0: none.
 #' @return A list of class `gpuPreservation`:
 #' \item{modules}{a data frame with a row for each module, the largest first: `module`, its label; `size`, the number of
 #'   its matched genes; `Zsummary`, `Zdensity`, `Zconnectivity`, `medianRank`, `medianRankDensity` and
@@ -66,6 +92,7 @@
 #' \item{permuted}{array, permutation x module x statistic}
 #' \item{genes, n_obs}{the number of matched genes; the number of samples of `reference` and of `test`}
 #' \item{n_perm, type, power, network, call}{the settings; the call}
+#' \item{gold}{with permutations: the negative control, a row of the data frame that `as.data.frame()` makes}
 #'
 #' Modules with fewer than three matched genes are left out with a warning, as are genes without variance.
 #'
@@ -93,7 +120,7 @@
 #' loading <- runif(200, 0.5, 1.5)
 #' reference <- data_set(matrix(rnorm(160), 40), replace(loading, 121:200, 0))
 #' test <- data_set(matrix(rnorm(120), 30), replace(loading, 81:200, 0))
-#' modules <- rep(c("blue", "red", "gold", "grey"), c(40, 40, 40, 80))
+#' modules <- rep(c("blue", "red", "green", "grey"), c(40, 40, 40, 80))
 #' preserved <- gpuPreservation(reference, test, modules, n_perm = 99)
 #' preserved
 #' preserved$p.value[, c("meanAdj", "cor.cor")]
@@ -102,25 +129,43 @@
 #' @export
 gpuPreservation <- function(reference, test, modules, n_perm = 200, power = NULL,
                             type = c("unsigned", "signed", "signed hybrid"), network = c("adjacency", "overlap"),
-                            assay = NULL, ..., control = gpuControl(...)) {
+                            use = "everything", gold = 1000, covariates = NULL, data = NULL, assay = NULL, ...,
+                            control = gpuControl(...)) {
   check_control(control, missing(control), ...names())
   n_perm <- check_whole(n_perm, "n_perm", 0, 1e6)
   rule <- preservation_rule(modules, power, if (!missing(type)) check_choice(type, types, "type"))
   network <- check_choice(network, c("adjacency", "overlap"), "network")
+  gold <- check_whole(gold, "gold", 0)
   settings <- new_settings(control)
-  data <- preserved_data(reference, test, modules, assay)
-  check_module_pairs(lengths(data$members))
+  data <- preserved_data(reference, test, modules, assay, use, list(covariates = covariates, data = data))
+  gold <- if (n_perm > 0) min(gold, ncol(data$sets$test) %/% 2)
+  check_module_pairs(c(lengths(data$members), gold))
   sets <- lapply(data$sets, function(x) {
     list(columns = standardized_columns(x), overlaps = if (network == "overlap") overlaps_of(x, rule, control))
   })
-  found <- preservation_statistics(sets, data$members, rule$engine, n_perm, settings)
+  preserved <- function(members, from, width) {
+    compared_modules(sets, members, rule$engine, n_perm, part_of(settings, from, width))
+  }
+  cost <- sum(lengths(data$members)^2) / sum(lengths(data$members)^2, gold^2)
+  found <- preserved(data$members, 0, cost)
+  result <- c(found, list(genes = ncol(data$sets$test), n_obs = vapply(data$sets, nrow, 0L), n_perm = n_perm,
+                          type = rule$type, power = rule$power, network = network, call = sys.call()))
+  if (sum(gold) > 2) {
+    # The state of the random number generator is restored, so that later draws do not depend on `gold`.
+    drawn <- keeping_random(preserved(list(gold = sample.int(result$genes, gold)), cost, 1 - cost))
+    drawn$modules[c("medianRank", "medianRankDensity", "medianRankConnectivity")] <- NA_real_
+    result$gold <- as.data.frame.gpuPreservation(drawn)
+  }
+  structure(result, class = c("gpuPreservation", "gpuCorResult"), adjusted = data$adjusted)
+}
+
+# Returns list(modules, observed, Z, p.value, permuted).
+compared_modules <- function(sets, members, rule, n_perm, settings) {
+  found <- preservation_statistics(sets, members, rule, n_perm, settings)
   compared <- compare_with_permuted(found$observed, found$permuted)
   summary <- preservation_summary(found$observed, compared$Z)
-  modules <- data.frame(module = names(data$members), size = unname(lengths(data$members)), summary)
-  structure(c(list(modules = modules, observed = found$observed), compared,
-              list(permuted = found$permuted, genes = ncol(data$sets$test), n_obs = vapply(data$sets, nrow, 0L),
-                   n_perm = n_perm, type = rule$type, power = rule$power, network = network, call = sys.call())),
-            class = c("gpuPreservation", "gpuCorResult"))
+  c(list(modules = data.frame(module = names(members), size = unname(lengths(members)), summary),
+         observed = found$observed), compared, found["permuted"])
 }
 
 # Returns list(type, power, overlap: further arguments of gpuTOM(); engine: what the engine reads).
@@ -152,21 +197,44 @@ check_module_pairs <- function(sizes) {
 # ---- data
 
 # Returns list(sets: list(reference, test), matrices of the same genes; members: for each module the indices of its
-# genes).
-preserved_data <- function(reference, test, modules, assay) {
-  sets <- list(reference = naming(read_genes(reference, assay), "x", "reference"),
-               test = naming(read_genes(test, assay), "x", "test"))
+# genes; adjusted: NULL, or list(covariates: their numbers)). `asked`: list(covariates, data).
+preserved_data <- function(reference, test, modules, assay, use, asked) {
+  use <- uses[check_use(use)]
+  check_module_use(use, "gpuPreservation()")
+  check_module_covariates(asked)
+  if (inherits(modules, "gpuModules") && !is.null(modules$covariates) && is.null(asked$covariates)) {
+    warn("gpuCorUnadjusted", "'modules' were made with covariates, and 'reference' and 'test' are not adjusted for ",
+         "any; covariates = list(modules$covariates, z) adjusts them, with z the covariates of 'test'")
+  }
+  given <- list(reference = reference, test = test)
+  asked <- lapply(asked, function(each) if (setequal(names(each), names(given))) each[names(given)] else each)
+  read <- lapply(1:2, function(k) {
+    naming(genes_of(given[[k]], use, assay, asked_of_subject(asked, k, 2L)), "x", names(given)[k])
+  })
+  sets <- stats::setNames(lapply(read, `[[`, "x"), names(given))
+  n_covariates <- vapply(read, function(set) NCOL(set$covariates), 0L)
   labels <- labels_of_columns(modules, colnames(sets$reference), ncol(sets$reference))
   common <- common_genes(sets)
-  sets <- Map(function(x, columns, name) matched_matrix(x, columns, name), sets, common, names(sets))
-  labels <- labels[common$reference]
-  varying <- Reduce(`&`, lapply(sets, differing))
-  if (!all(varying)) {
-    warn("gpuCorConstant", "genes without variance are left out: ", column_names(which(!varying), colnames(sets[[1L]])))
-    sets <- lapply(sets, function(x) x[, varying, drop = FALSE])
+  is_imputed <- use == "pairwise.complete.obs"
+  sets <- Map(function(x, columns, name) matched_matrix(x, columns, name, is_imputed), sets, common, names(sets))
+  data <- list(sets = sets, labels = labels[common$reference])
+  if (is_imputed) {
+    data <- kept_genes(data, function(x) colMeans(is.na(x)) <= 0.5, "with more than half of their values missing")
+    data$sets <- Map(function(x, name) if (anyNA(x)) naming(imputed(x), "x", name) else x, data$sets, names(sets))
   }
-  if (sum(varying) < 3L) fail("'reference' and 'test' must have at least 3 genes in common, not ", sum(varying))
-  list(sets = sets, members = module_columns(labels[varying]))
+  data <- kept_genes(data, differing, "without variance")
+  n_genes <- ncol(data$sets$test)
+  if (n_genes < 3L) fail("'reference' and 'test' must have at least 3 genes in common, not ", n_genes)
+  list(sets = data$sets, members = module_columns(data$labels),
+       adjusted = if (!is.null(asked$covariates)) list(covariates = n_covariates))
+}
+
+# Leaves the genes out of list(sets, labels) for which keeps() is FALSE in a set.
+kept_genes <- function(data, keeps, what) {
+  kept <- Reduce(`&`, lapply(data$sets, keeps))
+  if (all(kept)) return(data)
+  warn("gpuCorConstant", "genes ", what, " are left out: ", column_names(which(!kept), colnames(data$sets[[1L]])))
+  list(sets = lapply(data$sets, function(x) x[, kept, drop = FALSE]), labels = data$labels[kept])
 }
 
 # Returns the label of each column as text; NA: in no module.
@@ -208,16 +276,18 @@ common_genes <- function(sets) {
   lapply(names, function(own) match(both, own))
 }
 
-# Returns the columns as an ordinary matrix of finite numbers.
-matched_matrix <- function(x, columns, name) {
+# Returns the columns as an ordinary matrix of finite numbers; or of these and missing values, without the samples that
+# have more than half of their values missing.
+matched_matrix <- function(x, columns, name, takes_missing) {
   values <- as.matrix(pick_named(x, columns))
   storage.mode(values) <- "double"
-  bad <- which(!is.finite(colSums(values)))
+  bad <- which(if (takes_missing) colSums(is.infinite(values)) > 0 else !is.finite(colSums(values)))
   if (length(bad)) {
-    fail("'", name, "' has missing or infinite values, in ", column_names(bad, colnames(values)),
-         "; leave out such genes, or impute the values")
+    fail("'", name, "' has ", if (!takes_missing) "missing or ", "infinite values, in ",
+         column_names(bad, colnames(values)), "; leave out such genes",
+         if (!takes_missing) ", or use = \"pairwise.complete.obs\" to impute missing values")
   }
-  values
+  if (takes_missing) values[rowMeans(is.na(values)) <= 0.5, , drop = FALSE] else values
 }
 
 # Returns a list of indices, named by labels, the largest module first.

@@ -663,11 +663,19 @@ partial_cases <- c(
 labels <- rep(0:3, c(40, 20, 20, 20))
 random_modules <- function(test = modules_of(25, labels), ...) {
   label <- sample(labels)
-  gpuPreservation(modules_of(30, label), test, label, n_perm = 39, ...)$p.value
+  gpuPreservation(modules_of(30, label), test, label, n_perm = 39, gold = 0, ...)$p.value
 }
+# Random sets of genes of two data sets that share their modules.
+shared_modules <- function(statistics) {
+  loading <- stats::runif(length(labels), 0.5, 2)
+  gpuPreservation(modules_of(30, labels, loading), modules_of(25, labels, loading), sample(labels), n_perm = 39,
+                  gold = 0)$p.value[, statistics]
+}
+OF_TEST_SET <- c("propVarExplained", "meanAdj", "meanMAR")
+GENE_BY_GENE <- c("meanSignAwareCorDat", "cor.kIM", "cor.kME", "cor.cor", "cor.MAR")
 # Modules that are also in the test set, where their genes have other loadings.
 other_pattern <- function(statistic) {
-  gpuPreservation(modules_of(30, labels), modules_of(25, labels), labels, n_perm = 39)$p.value[, statistic]
+  gpuPreservation(modules_of(30, labels), modules_of(25, labels), labels, n_perm = 39, gold = 0)$p.value[, statistic]
 }
 
 preservation_cases <- list(
@@ -679,6 +687,10 @@ preservation_cases <- list(
             sets = 200, \() random_modules(exp(cbind(block(12, 50), normal(12, 50))), type = "signed")),
   null_case("gpuPreservation", "pearson", "random labels, genes in modules, n = 25", "network = \"overlap\"", VALID,
             sets = 50, \() random_modules(network = "overlap")),
+  null_case("gpuPreservation", "pearson", "random labels, modules in both sets, n = 25", "of the test set alone", VALID,
+            sets = 100, \() shared_modules(OF_TEST_SET)),
+  null_case("gpuPreservation", "pearson", "random labels, modules in both sets, n = 25", "gene by gene", c(0.75, 0.9),
+            sets = 50, \() shared_modules(GENE_BY_GENE)),
   null_case("gpuPreservation", "pearson", "dense modules of another pattern, n = 25", "cor.cor", c(0.12, 0.2),
             sets = 100, \() other_pattern("cor.cor")),
   null_case("gpuPreservation", "pearson", "dense modules of another pattern, n = 25", "cor.kIM, cor.kME", NEARLY,

@@ -149,6 +149,83 @@ test_that("the result does not depend on threads or on how many permutations are
   expect_identical(draw(), whole)
 })
 
+test_that("a random set of genes is tested beside the modules, which do not depend on it", {
+  with_gold <- function(...) {
+    set.seed(11)
+    found <- gpuPreservation(reference, test, labels, n_perm = 19, ...)
+    found$call <- NULL
+    list(found = found, after = runif(1))
+  }
+  plain <- with_gold(gold = 0)
+  default <- with_gold()
+  expect_null(plain$found$gold)
+  parts <- setdiff(names(default$found), "gold")
+  expect_identical(default$found[parts], plain$found[parts])
+  expect_identical(default$after, plain$after)
+  expect_identical(default$found$gold[c("module", "size")], data.frame(module = "gold", size = 110L))
+  few <- with_gold(gold = 30)$found$gold
+  expect_identical(names(few), names(as.data.frame(plain$found)))
+  # its genes and permutations are the draws after those of the modules
+  set.seed(11)
+  for (k in 1:19) sample.int(220, 160)
+  own <- sample.int(220, 30)
+  drawn <- t(vapply(1:19, function(k) defined(reference, test, own, sample.int(220, 30)), numeric(11)))
+  observed <- defined(reference, test, own)
+  for (name in names(observed)) {
+    expect_equal(few[[name]], observed[[name]], tolerance = 1e-7)
+    expect_equal(few[[paste0("Z.", name)]], (observed[[name]] - mean(drawn[, name])) / sd(drawn[, name]),
+                 tolerance = 1e-5)
+    expect_equal(few[[paste0("p.", name)]], (1 + sum(drawn[, name] >= observed[[name]])) / 20)
+  }
+  expect_true(is.na(few$medianRank))
+  expect_output(print(default$found), "gold \\(random genes\\).*propVarExplained, meanAdj and meanMAR")
+  expect_null(gpuPreservation(reference, test, labels, n_perm = 0)$gold)
+  expect_error(with_gold(gold = -1), "'gold' must be a whole number")
+})
+
+test_that("both data sets are adjusted for their covariates", {
+  age <- list(reference = rnorm(40), test = rnorm(30))
+  x <- reference + age$reference
+  y <- test + age$test
+  adjusted <- Map(function(x, z) residuals(lm(x ~ z)), list(x, y), age)
+  wanted <- gpuPreservation(adjusted[[1]], adjusted[[2]], labels, n_perm = 0)$observed
+  found <- gpuPreservation(x, y, labels, n_perm = 0, covariates = age)
+  expect_equal(found$observed, wanted, tolerance = 1e-7)
+  expect_output(print(found), "adjusted for 1 covariate")
+  by_formula <- gpuPreservation(x, y, labels, n_perm = 0, covariates = ~age,
+                                data = lapply(age, function(z) data.frame(age = z)))
+  expect_equal(by_formula$observed, wanted, tolerance = 1e-7)
+  expect_equal(gpuPreservation(x, y, labels, n_perm = 0, covariates = rev(age))$observed, wanted, tolerance = 1e-7)
+  expect_error(gpuPreservation(x, y, labels, n_perm = 0, data = age), "'data' needs a formula in 'covariates'")
+  expect_error(gpuPreservation(x, y, labels, n_perm = 0, covariates = replace(age, "test", list(c(NA, age$test[-1])))),
+               "'covariates' is missing")
+  skip_if_not_installed("WGCNA")
+  modules <- gpuModules(x, power = 6, covariates = age$reference)
+  expect_warning(gpuPreservation(x, y, modules, n_perm = 0), "'modules' were made with covariates")
+  expect_silent(gpuPreservation(x, y, modules, n_perm = 0, covariates = list(modules$covariates, age$test)))
+})
+
+test_that("missing values are imputed, and samples and genes with too many left out", {
+  skip_if_not_installed("impute")
+  x <- reference
+  y <- test
+  x[3, 65:70] <- NA
+  y[7, 1:111] <- NA # more than half of a sample
+  y[1:16, 80] <- NA # and of a gene, without that sample
+  expect_error(gpuPreservation(x, y, labels, n_perm = 0), "'reference' has missing or infinite.*pairwise.complete.obs")
+  expect_warning(found <- gpuPreservation(x, y, labels, n_perm = 0, use = "pairwise"), "more than half.*80 .g80.")
+  filled <- t(impute::impute.knn(t(x[, -80]), k = 10)$data)
+  wanted <- gpuPreservation(filled, y[-7, -80], labels[-80], n_perm = 0)
+  expect_equal(found$observed, wanted$observed, tolerance = 1e-12)
+  expect_identical(found$n_obs, c(reference = 40L, test = 29L))
+  expect_error(gpuPreservation(replace(x, 65, Inf), y, labels, use = "pairwise"), "'reference' has infinite values")
+  expect_error(gpuPreservation(x, y, labels, use = "complete.obs"), "which gpuPreservation\\(\\) does not take")
+  z <- list(replace(rnorm(40), 5, NA), rnorm(30)) # a sample without a covariate is left out
+  found <- gpuPreservation(reference, test, labels, n_perm = 0, use = "pairwise", covariates = z)
+  wanted <- gpuPreservation(reference[-5, ], test, labels, n_perm = 0, covariates = list(z[[1]][-5], z[[2]]))
+  expect_equal(found$observed, wanted$observed, tolerance = 1e-12)
+})
+
 test_that("genes are matched by name, and labels may have names", {
   set.seed(8)
   shuffled <- test[, sample(ncol(test))][, -(1:20)]
