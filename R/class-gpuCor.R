@@ -64,6 +64,7 @@ scored_pairs <- function(x, part) {
   if (part == "ts") return(ts)
   if (method == "spearman") return(rank_p(r, attr(x, "n_obs"), part))
   ts[] <- 2 * stats::pt(-abs(ts), df)
+  ts[n < min_tested(method)] <- NA
   `diag<-`(ts, NA)
 }
 

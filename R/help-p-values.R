@@ -29,7 +29,9 @@
 #' | `"kendall"`, `exact = TRUE` | any, no ties | exact: valid, or conservative because they are discrete |
 #' | `"kendall"`, `exact = FALSE` | any, n = 12 or more | nearly valid, tail conservative; not valid with n = 8: 0.061 |
 #' | `"bicor"` | normal, lognormal, n = 12 or more | valid or conservative, also in the tail |
+#' | `"bicor"` | normal, n = 5 to 11 | conservative; with n = 3 and 4 there are no p values |
 #' | `"distance"` | any, n = 20 or more | nearly valid, tail conservative; not valid with n = 10: 0.072 |
+#' | `"distance"` | n below 10 | there are none, as they would not be valid, see below |
 #' | `"distance"` | mostly zeros | conservative at 0.05; the far tail is not valid: 0.002 |
 #' | `"cosine"` | mean 0, with `df` | valid |
 #' | `"cosine"` | other means, with `df` | not valid: 0.19 if the mean is half a standard deviation |
@@ -113,10 +115,11 @@
 #' 90 % zeros there are 35 false edges with n = 128, and at most a few with n = 1,000.
 #'
 #' @section Distance correlation:
-#' The chi-squared test of normal and lognormal data has a size of 0.072 with n = 10, 0.053 to 0.056 with n = 20, and
-#' 0.047 to 0.050 with n = 50 and 100. The fraction of pairs with p <= 1e-4 is at most 0.00007. The t test of Szekely
-#' and Rizzo (2013) is for data of high dimension; of single columns it has a size of 0.064 to 0.074, and 0.008 to 0.009
-#' of the pairs have p <= 1e-4.
+#' The chi-squared test of normal data would have a size of 0.33, 0.16, 0.12 and 0.08 with n = 4, 5, 6 and 8, so there
+#' are no p values with fewer than 10 observations; `adjust = "maxT"` is valid with any number. The size for normal and
+#' lognormal data is 0.072 with n = 10, 0.053 to 0.056 with n = 20, and 0.047 to 0.050 with n = 50 and 100. The fraction
+#' of pairs with p <= 1e-4 is at most 0.00007. The t test of Szekely and Rizzo (2013) is for data of high dimension; of
+#' single columns it has a size of 0.064 to 0.074, and 0.008 to 0.009 of the pairs have p <= 1e-4.
 #'
 #' @section Differences between two matrices:
 #' Use `n_perm` for data that are not normal and for groups of fewer than 50 rows, and `df` for series. The normal

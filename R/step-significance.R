@@ -48,12 +48,22 @@ exact_distribution <- function(method, n) {
 # distribution from its moments.
 t_distribution <- function(df, n, ranks) if (ranks) .Call(r_rho_beta, n) else list(df = df)
 
-# Checks the min number of observations of a pair with a p value; NULL: the min that can be tested.
+# Checks the min number of observations of a pair with a p value that the user asks for.
 check_min_obs <- function(min_obs) if (is.null(min_obs)) MIN_OBS else check_whole(min_obs, "min_obs", MIN_OBS)
+
+# Returns the min number of observations of a pair with a p value.
+min_tested <- function(method, min_obs = NULL) max(check_min_obs(min_obs), MIN_TESTED[method], na.rm = TRUE)
+
+# Warns of pairs whose p values would not be valid; `which`: words for what the pairs are.
+warn_untested <- function(untested, method, which = NULL) {
+  if (untested == 0) return(invisible())
+  warn("gpuCorUntested", n_of(untested, "pair"), which, if (untested == 1) " has" else " have",
+       " no p value: method = \"", method, "\" needs at least ", MIN_TESTED[[method]], " observations of a pair")
+}
 
 # Returns the engine's rule for two-sided p values, with the defaults of gpuCorTest().
 test_rule <- function(task) {
-  list(exact = max_exact(NULL, task$method, task$settings$design), min_obs = check_min_obs(task$min_obs))
+  list(exact = max_exact(NULL, task$method, task$settings$design), min_obs = min_tested(task$method, task$min_obs))
 }
 
 # Returns what is known about the task's p values. `n`: max number of observations; `single`: TRUE if p follows from r
@@ -223,6 +233,9 @@ keep_by_scores <- function(rows, task, significance, cut, pairs = NULL) {
   found <- edge_scores(rows, task, significance)
   scores <- found$scores
   warn_few(found$few, task$pairs)
+  if (isTRUE(significance$one_by_one && significance$rule$min_obs > check_min_obs(task$min_obs))) {
+    warn_untested(sum(is.na(scores)), task$method, " with strong coefficients")
+  }
   min_weight <- cut(function(score) .Call(r_count_scores, scores, score, threads), length(scores))
   side <- c(absolute = 0L, positive = 1L, negative = -1L)[[task$sign]]
   is_significant <- !is.na(scores) & scores >= min_weight

@@ -37,7 +37,7 @@
 #' @param precision A string: `"double"`; or `"single"`, which is faster and has p values with a relative error of up to
 #'   a thousandth. May be abbreviated.
 #' @param min_obs An integer of at least 3, or `NULL` for 3: pairs with fewer pairwise-complete observations have no p
-#'   value.
+#'   value. `"bicor"` and `"distance"` need more, see [gpuCorTest()].
 #' @return `output = "edges"`: a data frame, the smallest p value first: `from` (column of `x`), `to` (trait), `r`,
 #'   `statistic` (t; Kendall: z; of a factor with more than two levels F), `p.value`, `fdr`, and `p.adjusted` with
 #'   `adjust`. Attribute `tests` is the number of pairs that have a coefficient; `fdr` is the p value adjusted for all

@@ -55,7 +55,8 @@ gpuTtest <- function(goodPairs, coeffs) {
 #' * Kendall otherwise: the normal approximation with the variance for the ties of both columns, which is conservative
 #'   in the tail.
 #' * Distance: the upper tail of the chi-squared distribution with 1 degree of freedom at `n * r + 1` (Shen, Panda and
-#'   Vogelstein 2022). The test has one side: `"two.sided"` and `"greater"` are the same.
+#'   Vogelstein 2022). The test has one side: `"two.sided"` and `"greater"` are the same. It needs
+#'   `r gpucor:::MIN_TESTED[["distance"]]` observations; with fewer, use `adjust = "maxT"`.
 #' * Mutual information: none; use `adjust = "maxT"`.
 #'
 #' With ties and up to `r gpucor:::EXACT_UNTOLD` observations, a rank correlation's p value is at least the probability
@@ -143,8 +144,9 @@ gpuTtest <- function(goodPairs, coeffs) {
 #' @param block An integer, with `surrogate = "block"`: the number of rows of a block; or `NULL` for one block of all
 #'   rows.
 #' @param min_obs An integer of at least 3, or `NULL` for 3: pairs with fewer pairwise-complete observations have no p
-#'   value. With up to 5 observations, coefficients of 1 or -1 are common by chance; a warning is given if there are
-#'   many.
+#'   value. The p values of `"bicor"` need at least `r gpucor:::MIN_TESTED[["bicor"]]` observations, and those of
+#'   `"distance"` `r gpucor:::MIN_TESTED[["distance"]]`; a warning is given if there are pairs with fewer. With up to 5
+#'   observations, rank correlations of 1 or -1 are common by chance; a warning is given if there are many.
 #' @return A list of class `gpuCorTest`: `r`, `n`, `statistic` (t; Kendall: z; distance: `n * r + 1`) and `p.value`,
 #'   each a `dist` that takes names, `$p.value["a", "b"]`, or a matrix with `y` or `output = "matrix"`; `conf.low` and
 #'   `conf.high`, with `conf.level`; `df`, if weights, covariates, options or `df` are given; `p.adjusted`, with
@@ -222,11 +224,16 @@ gpuCorTest <- function(x, y = NULL, method = c("pearson", "kendall", "spearman",
   if (!is.null(max_t)) check_exchanged_memory(input, max_t$how, settings)
   r <- all_coefficients(input, method, use, output, work$coefficients, sys.call())
   # The rule that the engine reads.
-  rule <- list(alternative = match(alternative, alternatives) - 1L, log = log.p, min_obs = min_obs,
+  rule <- list(alternative = match(alternative, alternatives) - 1L, log = log.p, min_obs = min_tested(method, min_obs),
                exact = max_exact(exact, method, settings$design), quantile = normal_quantile(conf.level, alternative),
                triangle = inherits(r, "dist"))
   found <- tested_pairs(r, input, method, use, counted, rule, work$tests)
   warn_few(found$few, length(r))
+  if (rule$min_obs > min_obs && (counted$common || counted$n_obs < rule$min_obs)) {
+    few <- is.na(found$p.value) & found$n >= min_obs & !is.na(r)
+    # Permutations are valid for them.
+    if (is.null(max_t)) warn_untested(sum(few), method) else found$testable[few] <- 1
+  }
   if (isTRUE(exact) && found$tied > 0) {
     warning("ties: ", format_count(found$tied), " of ", n_of(length(r), "pair"),
             if (found$tied == 1) " has" else " have", " no exact p value", call. = FALSE)

@@ -175,8 +175,12 @@ test_cases <- c(
               \() gpuCorTest(mostly_zeros(30, 100), method = "distance")$p.value)
   ),
 
-  # ---- bicor
-  lapply(c(12, 30), function(n) {
+  # ---- bicor: from 5 observations on
+  lapply(c(5, 6, 8), function(n) {
+    null_case("gpuCorTest", "bicor", paste("normal, n =", n), "tail", c(0, 1.5e-3), level = 1e-3,
+              \() gpuCorTest(normal(n, 60), method = "bicor")$p.value)
+  }),
+  lapply(c(5, 6, 8, 12, 30), function(n) {
     null_case("gpuCorTest", "bicor", paste("normal, n =", n), "", CONSERVATIVE,
               \() gpuCorTest(normal(n), normal(n), method = "bicor")$p.value)
   }),

@@ -100,3 +100,22 @@ test_that("options belong to their method, and have bounds", {
   expect_identical(gpuCorTriangle(x, method = "bicor", options = list(quick = 0.5)),
                    gpuCorTriangle(x, method = "bicor"))
 })
+
+test_that("pairs of fewer than 5 observations have no p value and are no edges", {
+  set.seed(16)
+  x <- matrix(rnorm(20 * 100), 20)
+  x[runif(length(x)) < 0.55] <- NA
+  run <- function(f, ...) f(x, method = "bicor", use = "pairwise", ...)
+  expect_warning(test <- run(gpuCorTest), "pairs have no p value: method = \"bicor\" needs at least 5", fixed = TRUE)
+  n <- as.vector(test$n)
+  expect_identical(is.na(as.vector(test$p.value)), n < 5 | is.na(as.vector(test$r)))
+  expect_gt(sum(n %in% 3:4 & abs(as.vector(test$r)) == 1, na.rm = TRUE), 2) # these were edges at any level
+  words <- "pairs with strong coefficients have no p value: method = \"bicor\" needs at least 5 observations"
+  for (criterion in list(list(fdr = 0.05), list(p.value = 0.01))) {
+    expect_warning(edges <- do.call(run, c(list(gpuCorNetwork, output = "edges"), criterion)), words, fixed = TRUE)
+    expect_false(any(paste(edges$from, edges$to) %in% with(as.data.frame(test), paste(from, to)[n < 5])))
+  }
+  expect_silent(run(gpuCorNetwork, p.value = 0.01, min_obs = 5))
+  few <- gpuCor(x[1:4, colSums(is.na(x[1:4, ])) == 0], method = "bicor")
+  expect_true(all(is.na(few$p.value)))
+})

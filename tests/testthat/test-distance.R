@@ -183,6 +183,30 @@ test_that("what does not hold for squared coefficients is an error", {
   expect_identical(as.vector(of(gpuCor, x, weights = some)), as.vector(of(gpuCor, x[some == 1, ])))
 })
 
+test_that("pairs of fewer than 10 observations have no p value and are no edges", {
+  x <- dependent(9, 6)
+  words <- "15 pairs have no p value: method = \"distance\" needs at least 10 observations"
+  for (min_obs in list(NULL, 4)) {
+    expect_warning(test <- gpuCorTest(x, method = "distance", min_obs = min_obs), words, fixed = TRUE)
+    expect_true(all(is.na(test$p.value)) && !anyNA(test$r))
+  }
+  expect_silent(gpuCorTest(x, method = "distance", min_obs = 10)) # the user knows
+  expect_silent(adjusted <- gpuCorTest(x, method = "distance", adjust = "maxT", n_perm = 9)) # valid for any number
+  expect_false(anyNA(adjusted$p.adjusted))
+  expect_true(all(is.na(gpuCorTest(x, method = "distance", min_obs = 10, adjust = "maxT", n_perm = 9)$p.adjusted)))
+  expect_error(gpuCorNetwork(x, p.value = 0.05, method = "distance"),
+               "p values of method = \"distance\" need at least 10 observations; there are 9", fixed = TRUE)
+  expect_silent(gpuCorTest(dependent(10, 6), method = "distance"))
+  gaps <- with_missing(dependent(14, 30), 0.2)
+  test <- suppressWarnings(gpuCorTest(gaps, method = "distance", use = "pairwise"))
+  few <- as.vector(test$n) < 10
+  expect_identical(is.na(as.vector(test$p.value)), few)
+  words <- "pairs with strong coefficients have no p value: method = \"distance\" needs"
+  expect_warning(edges <- gpuCorNetwork(gaps, p.value = 0.3, method = "distance", use = "pairwise", output = "edges"),
+                 words)
+  expect_identical(nrow(edges), sum(as.vector(test$p.value) <= 0.3, na.rm = TRUE))
+})
+
 test_that("every function takes distance correlations", {
   x <- dependent(30, 20)
   r <- no_diagonal(matrix_of(x))
