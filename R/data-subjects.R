@@ -58,8 +58,9 @@
 #' -1, which ICC(2,1) of very few subjects can have, count as -1.
 #'
 #' [gpuCor()] returns the coefficient of every pair, `gpuConnectivity(maps = "mean")` the mean over each column's pairs,
-#' and [gpuCorNetwork()] the pairs that are reliable. Lists in `weights`, `covariates`, `data` and `runs` have an
-#' element for each session: first those of the first subject, then those of the next.
+#' and [gpuCorNetwork()] the pairs that are reliable: pairs with negative values, where sessions of one subject differ
+#' more than subjects do, are never edges. Lists in `weights`, `covariates`, `data` and `runs` have an element for each
+#' session: first those of the first subject, then those of the next.
 #'
 #' @section Memory and time: Prepared columns of all subjects are kept on the GPU (about 6 bytes a value) or on the
 #'   processor (8 bytes), up to `memory` or a quarter of free memory. If they do not fit, they are prepared again when
@@ -93,7 +94,8 @@
 NULL
 
 # Ways to combine coefficients to a value that may be negative and is at most 1, and to other numbers.
-combinations <- c("mean", "fisher", "min", "quantile", "fraction", "icc2", "icc3")
+RELIABILITY <- c("icc2", "icc3")
+combinations <- c("mean", "fisher", "min", "quantile", "fraction", RELIABILITY)
 summaries <- c("t", "sd", "argmax")
 
 # Works like check_input(), for one subject or several. `tests`: TRUE if p values will be computed; `summarizes`: TRUE
@@ -117,7 +119,7 @@ check_subjects <- function(x, y, use, method, settings, given, tests, summarizes
   rule <- check_combination(given, summarizes)
   effects <- check_effects(given, tests)
   n <- subjects_of(x, y, given$subjects)
-  sessions <- if (rule$how %in% c("icc2", "icc3")) sessions_of(x, y, n) else 1L
+  sessions <- if (rule$how %in% RELIABILITY) sessions_of(x, y, n) else 1L
   names <- if (sessions == 1L) subject_names(n) else session_names(n, sessions)
   n <- n * sessions
   if (sessions > 1L) {
@@ -227,7 +229,7 @@ check_combination <- function(given, summarizes = FALSE) {
   how <- check_choice(if (is.null(how)) "mean" else how, c(combinations, if (summarizes) summaries), "combine")
   level <- combination_level(how, given$probs, given$above)
   skips <- if (is.null(given$na.rm)) FALSE else check_flag(given$na.rm, "na.rm")
-  if (skips && how %in% c("argmax", "icc2", "icc3")) {
+  if (skips && how %in% c("argmax", RELIABILITY)) {
     fail("combine = \"", how, "\" needs the coefficients of all subjects; leave na.rm = TRUE out")
   }
   list(how = how, level = level, skips = skips)

@@ -42,6 +42,9 @@ network_task <- function(x, y, criterion, sign, use, method, settings, takes_sub
   } else {
     check_input(x, y, use, method, settings$assay)
   }
+  if (is_combined(input$x) && input$x$name %in% RELIABILITY) {
+    sign <- positive_sign(sign, paste0("combine = \"", input$x$name, "\""), "whose negative values are not reliable")
+  }
   if (!is.null(settings$pairs)) settings$pairs <- check_pairs(settings$pairs, input$x, input$y)
   if (tests || length(settings$asked) || length(input$asked)) {
     settings <- designed_input(settings, input, method, use, tests = tests)

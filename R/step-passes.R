@@ -82,10 +82,12 @@ signs <- c("absolute", "positive", "negative")
 check_sign <- function(sign, method) {
   sign <- check_choice(sign, signs, "sign")
   if (!is_one_sided(method)) return(sign)
-  if (sign == "negative") {
-    fail("sign = \"negative\" has no meaning for method = \"", method, "\", whose negative coefficients are no ",
-         "evidence of dependence; leave it out")
-  }
+  positive_sign(sign, paste0("method = \"", method, "\""), "whose negative coefficients are no evidence of dependence")
+}
+
+# Returns the only sign of edges by `what`, an argument as text; `why`: words for the message.
+positive_sign <- function(sign, what, why) {
+  if (sign == "negative") fail("sign = \"negative\" has no meaning for ", what, ", ", why, "; leave it out")
   "positive"
 }
 

@@ -31,6 +31,24 @@ all_r <- function(x, y = NULL, method = "pearson") {
   vapply(seq_along(x), function(i) cor(x[[i]], y[[i]], method = method), cor(x[[1]], y[[1]]))
 }
 
+test_that("pairs with negative intraclass correlations are no edges, whatever the criterion", {
+  set.seed(3)
+  x <- lapply(1:5, function(i) lapply(1:2, function(j) matrix(rnorm(30 * 12), 30))) # nothing is reliable
+  for (how in c("icc2", "icc3")) {
+    values <- gpuCor(x, combine = how, output = "matrix")
+    values <- values[lower.tri(values)]
+    expect_lt(min(values), -0.6)
+    strong <- gpuCorNetwork(x, combine = how, threshold = 0.3)
+    expect_equal(sort(strong@x), sort(values[values >= 0.3]), tolerance = 1e-6)
+    dense <- gpuCorNetwork(x, combine = how, density = 0.2)
+    expect_equal(sort(dense@x, TRUE), sort(values, TRUE)[1:14], tolerance = 1e-6)
+    expect_gt(min(gpuCorNetwork(x, combine = how, k = 2)@x), 0)
+    expect_equal(sum(gpuConnectivity(x, combine = how, threshold = 0.3)$degree), 2 * sum(values >= 0.3))
+    expect_error(gpuCorNetwork(x, combine = how, threshold = 0.3, sign = "negative"),
+                 paste0("sign = \"negative\" has no meaning for combine = \"", how, "\""), fixed = TRUE)
+  }
+})
+
 for (backend in backends()) {
   test_that(paste(backend, "summarizes coefficients of subjects as R does"), {
     set.seed(1)
