@@ -133,8 +133,9 @@ gpuTtest <- function(goodPairs, coeffs) {
 #' @param output A string: `"dist"`, each result as an object that has each pair once; or `"matrix"`, also the shape
 #'   with `y`.
 #' @param exact `NULL`: see Details. `TRUE`: exact p values of rank correlations without ties, for Kendall with up to
-#'   170 observations and for Spearman with up to 14; ties are a warning. `FALSE`: those of `cor.test(exact = FALSE)`,
-#'   by Student's t and the normal distribution. Networks use `NULL`.
+#'   `r gpucor:::MAX_EXACT[["kendall"]]` observations and for Spearman with up to
+#'   `r gpucor:::MAX_EXACT[["spearman"]]`; pairs with ties or more observations have approximate ones, with a warning.
+#'   `FALSE`: those of `cor.test(exact = FALSE)`, by Student's t and the normal distribution. Networks use `NULL`.
 #' @param conf.level `NULL`, or a number between 0 and 1: the level of confidence intervals, such as 0.95. They take the
 #'   memory of two numbers for each pair, as much as the statistics and p values. Not for `"bicor"`.
 #' @param adjust A string: `"none"`, or `"maxT"` to adjust p values by permutation.
@@ -234,10 +235,7 @@ gpuCorTest <- function(x, y = NULL, method = c("pearson", "kendall", "spearman",
     # Permutations are valid for them.
     if (is.null(max_t)) warn_untested(sum(few), method) else found$testable[few] <- 1
   }
-  if (isTRUE(exact) && found$tied > 0) {
-    warning("ties: ", format_count(found$tied), " of ", n_of(length(r), "pair"),
-            if (found$tied == 1) " has" else " have", " no exact p value", call. = FALSE)
-  }
+  if (isTRUE(exact)) warn_inexact(found, method, length(r))
   structure(
     c(list(r = r), found[intersect(c("n", "statistic", "p.value", if (!is.null(conf.level)) c("conf.low", "conf.high")),
                                    names(found))],
@@ -287,6 +285,18 @@ check_exact <- function(exact, design) {
          "distribution; use exact = FALSE")
   }
   exact
+}
+
+# `pairs`: their number.
+warn_inexact <- function(found, method, pairs) {
+  warn_of <- function(why, n) {
+    if (n == 0) return(invisible())
+    warning(why, ": ", format_count(n), " of ", n_of(pairs, "pair"), if (n == 1) " has" else " have",
+            " no exact p value", call. = FALSE)
+  }
+  warn_of("ties", found$tied)
+  max <- MAX_EXACT[method]
+  if (!is.na(max)) warn_of(paste("more than", max, "observations"), sum(found$n > max & !is.na(found$p.value)))
 }
 
 # Methods whose intervals have the level that they claim for normal data. Those of bicor do not: at a level of 0.95 and

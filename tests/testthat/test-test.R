@@ -338,10 +338,21 @@ test_that("p values are exact where there are no ties and few observations", {
   }
   m <- normal(171, 2)
   p <- function(n_obs, exact) gpuCorTest(m[seq_len(n_obs), ], method = "kendall", exact = exact)$p.value[1]
-  for (n_obs in 170:171) expect_identical(p(n_obs, TRUE) == p(n_obs, FALSE), n_obs > 170)
+  expect_silent(exact <- p(170, TRUE))
+  expect_false(exact == p(170, FALSE))
+  expect_warning(exact <- p(171, TRUE), "more than 170 observations: 1 of 1 pair has no exact p value", fixed = TRUE)
+  expect_identical(exact, p(171, FALSE))
+  expect_silent(p(171, FALSE))
+  expect_silent(p(171, NULL))
   for (n_obs in 14:15) expect_identical(p(n_obs, NULL) == p(n_obs, FALSE), n_obs > 14)
   expect_identical(gpuCorTest(m, exact = TRUE)$p.value, gpuCorTest(m)$p.value)
   expect_error(gpuCorTest(m, exact = "yes"), "'exact' must be TRUE or FALSE")
+  gaps <- normal(15, 3)
+  gaps[1, 1] <- NA # the other pair has 15 observations
+  expect_warning(p <- gpuCorTest(gaps, use = "pairwise", method = "spearman", exact = TRUE)$p.value,
+                 "^more than 14 observations: 1 of 3 pairs has no exact p value$")
+  expect_identical(as.vector(p == gpuCorTest(gaps, use = "pairwise", method = "spearman", exact = FALSE)$p.value)[1:2],
+                   c(FALSE, FALSE))
 })
 
 # How probable the orders that look like the pair's own are, by the column that ties more.
