@@ -71,6 +71,22 @@ test_cases <- c(
               \() gpuCorTest(holes(normal(30), 0.2), normal(30), use = "pairwise", method = "bicor")$p.value)
   ),
 
+  # ---- columns that are uncorrelated, but not independent
+  lapply(list(list("pearson", 30, c(0.19, 0.26)), list("pearson", 100, c(0.28, 0.36)),
+              list("spearman", 30, c(0.06, 0.08)), list("kendall", 30, c(0.07, 0.085)),
+              list("bicor", 30, c(0.06, 0.08)), list("distance", 30, c(0.08, 0.105))), function(case) {
+    null_case("gpuCorTest", case[[1]], paste("random scale of rows, n =", case[[2]]), "", case[[3]], sets = 60,
+              \() gpuCorTest(scaled_rows(case[[2]]), method = case[[1]])$p.value)
+  }),
+  list(
+    null_case("gpuCorTest", "pearson", "random scale of rows, n = 30", "maxT", c(0.56, 0.68), sets = 40, time = 2,
+              \() min(gpuCorTest(scaled_rows(30), adjust = "maxT", n_perm = 39)$p.adjusted)),
+    null_case("conf.level", "pearson", "random scale of rows, n = 30", "", c(0.19, 0.26), sets = 60, \() {
+      test <- gpuCorTest(scaled_rows(30), conf.level = 0.95)
+      as.numeric(test$conf.low <= 0 & test$conf.high >= 0)
+    })
+  ),
+
   # ---- Spearman: exact to 14 observations
   lapply(c(5, 8, 12, 14), function(n) {
     null_case("gpuCorTest", "spearman", paste("normal, n =", n), "", c(if (n == 5) 0 else 0.035, 0.055),

@@ -12,6 +12,10 @@ modules_of <- function(n, label, loading = stats::runif(length(label), 0.5, 2)) 
 }
 
 t3 <- function(n, m = 20) matrix(stats::rt(n * m, 3), n)
+
+# Uncorrelated columns that depend on one another: each row has a random scale, so that it is multivariate t with 3
+# degrees of freedom.
+scaled_rows <- function(n, m = 20) normal(n, m) / sqrt(stats::rchisq(n, 3) / 3)
 lognormal <- function(n, m = 20) exp(normal(n, m))
 
 # few_counts: six in ten are zero; mostly_zeros: nine in ten, as in single cells; counts: bulk, logarithms.
