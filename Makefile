@@ -2,9 +2,12 @@
 #
 #   make demo      install what is missing, build, run the example on real data
 #   make test      the quick tier of the tests, after each change: three minutes on two cores (TIER=full: all of them)
-#   make check     make unit, R CMD build, R CMD check with all tests; last line: N passed, N failed, N skipped
+#   make check     make unit and make package; last line: N passed, N failed, N skipped
+#   make package   R CMD build, R CMD check with all tests (TIER=quick: with the quick tier)
 #   make unit      what configure makes of false toolkits; the engine's tests without R: plain, with ASan and UBSan, with
-#                  TSan; half a minute
+#                  TSan; whether the package links for Windows; a minute
+#   make releases  make package TIER=quick and BiocCheck on Debian 13 and Debian's unstable release, with current R; root,
+#                  an hour and 8 GB at first, then half an hour
 #   make mutants   small wrong changes, each of which a test must find; twenty minutes
 #   make ports     the engine's tests for Windows by wine, the tests for ARM by qemu; root, half an hour
 #   make bench     speed without a GPU, beside other R packages (BENCH=--record keeps the result)
@@ -14,7 +17,7 @@
 #   make valgrind  the tests under valgrind; slow, FILTER=name picks test files
 #   make cluster   plans on a Slurm of three nodes on this machine: engines, lost nodes, killed processes; ten minutes
 #   make install-check  installations on other systems, as far as this machine can be made to look like them: no OpenMP,
-#                  musl, no root, no GNU make, another release of Debian; ten minutes
+#                  musl, no root, no GNU make; ten minutes
 #   make lint      the style of C, CUDA, R and the shell's scripts
 #   make format    puts C and CUDA into that style
 #   make doc       NAMESPACE and man/ from the comments in R/
@@ -47,7 +50,7 @@ TEST_NEEDS = $(DEMO_NEEDS) r-cran-testthat r-cran-callr r-cran-bit64 r-bioc-all 
 CHECK_NEEDS = $(TEST_NEEDS) r-cran-knitr r-cran-rmarkdown pandoc devscripts qpdf tidy
 FUZZ_NEEDS = $(DEMO_NEEDS) python3-minimal
 BENCH_NEEDS = $(DEMO_NEEDS) r-cran-wgcna r-cran-pcapp
-UNIT_NEEDS = gcc libc6-dev r-base-core
+UNIT_NEEDS = gcc libc6-dev r-base-core gcc-mingw-w64-x86-64
 CLUSTER_NEEDS = r-base-core r-base-dev r-cran-matrix r-cran-testthat r-cran-callr slurm-wlm munge r-cran-batchtools \
   r-cran-future.apply r-cran-future.batchtools r-bioc-biocparallel iproute2 util-linux e2fsprogs procps
 SITE_NEEDS = $(CHECK_NEEDS) r-cran-pkgdown
@@ -58,7 +61,7 @@ SHELL = /bin/bash
 .SHELLFLAGS = -euo pipefail -c
 .ONESHELL:
 .SILENT:
-.PHONY: demo test check unit mutants ports claims fuzz nulls bench asan asan-fuzz valgrind cluster install-check lint \
+.PHONY: demo test check package unit releases mutants ports claims fuzz nulls bench asan asan-fuzz valgrind cluster install-check lint \
   format doc site clean
 
 # The same messages, and thus the same parsing of them, everywhere.
@@ -67,7 +70,7 @@ export R_LIBS = $(LIBRARY)
 # Tests run in as many processes as there are processors.
 export TESTTHAT_CPUS = $(JOBS)
 # Of tests: threads that wait leave the processor to others.
-test check asan mutants: export OMP_WAIT_POLICY = passive
+test check package asan mutants: export OMP_WAIT_POLICY = passive
 
 # Nothing is asked of apt, root or the network where all is there already.
 define need
@@ -78,11 +81,19 @@ done
 if [ -n "$$missing" ] && ! command -v apt-get > /dev/null; then
   echo "no apt-get on this machine; going on in the hope that it has:$$missing"
 elif [ -n "$$missing" ]; then
-  echo "installing$$missing"
   sudo=''
   [ "$$(id -u)" = 0 ] || sudo=sudo
   $$sudo apt-get update -qq || true # a broken source of something else is no reason to stop
-  $$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing < /dev/null > /dev/null
+  there=''
+  for package in $$missing; do # tests that need what this release lacks are skipped
+    if apt-cache policy $$package | grep -q 'Candidate: [^(]'; then
+      there+=" $$package"
+    else
+      echo "this release has no $$package"
+    fi
+  done
+  echo "installing$$there"
+  $$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$there < /dev/null > /dev/null
 fi
 endef
 
@@ -122,21 +133,32 @@ test:
 	R --vanilla --no-echo -e '$(run_tests)' < /dev/null
 
 # The tests of the engine run beside R CMD build and R CMD check, which leave a processor idle now and then.
-# R CMD build compiles, too, for the vignettes, and throws that away: without CUDA.
-# A check needs no network: it asks an empty repository what other packages there are.
 check: claims
 	$(call need,$(CHECK_NEEDS) $(UNIT_NEEDS))
 	mkdir -p '$(BUILD)'
-	cd '$(BUILD)'
-	rm -rf gpucor.Rcheck gpucor_*.tar.gz
-	nice $(MAKE) --no-print-directory -C '$(CURDIR)' unit > unit.log 2>&1 &
+	nice $(MAKE) --no-print-directory unit > '$(BUILD)/unit.log' 2>&1 &
 	unit=$$!
 	trap '[ -z "$$unit" ] || pkill -P "$$unit" || true' EXIT
+	status=0
+	$(MAKE) --no-print-directory package TIER=full || status=$$?
+	wait "$$unit" || status=$$?
+	unit=''
+	cat '$(BUILD)/unit.log'
+	.ci/check-result '$(BUILD)/gpucor.Rcheck' | tail -n 1 || status=1
+	exit $$status
+
+# R CMD build compiles, too, for the vignettes, and throws that away: without CUDA.
+# A check needs no network: it asks an empty repository what other packages there are.
+package: TIER = full
+package:
+	$(call need,$(CHECK_NEEDS))
+	mkdir -p '$(BUILD)/none/src/contrib'
+	cd '$(BUILD)'
+	rm -rf gpucor.Rcheck gpucor_*.tar.gz
 	export MAKEFLAGS=-j$(JOBS) _R_CHECK_CRAN_INCOMING_REMOTE_=FALSE _R_CHECK_SYSTEM_CLOCK_=FALSE
-	export GPUCOR_TESTS=full
+	export GPUCOR_TESTS=$(TIER)
 	# What the package enhances is for its users to have.
 	export _R_CHECK_PACKAGE_DEPENDS_IGNORE_MISSING_ENHANCES_=TRUE
-	mkdir -p none/src/contrib
 	touch none/src/contrib/PACKAGES
 	echo 'options(repos = c(CRAN = "file://$(BUILD)/none"))' > check.Rprofile
 	export R_PROFILE='$(BUILD)/check.Rprofile'
@@ -148,17 +170,16 @@ check: claims
 	# R CMD build has run the vignettes.
 	R CMD check --as-cran --timings --no-vignettes $$manual --install-args=--configure-args='$(CONFIGURE)' \
 	  gpucor_*.tar.gz || true
-	status=0
-	wait "$$unit" || status=$$?
-	unit=''
-	cat unit.log
 	'$(CURDIR)/.ci/check-result' gpucor.Rcheck
-	exit $$status
 
 unit:
 	$(call need,$(UNIT_NEEDS))
 	tests/configure
 	$(MAKE) --no-print-directory --output-sync -j$(JOBS) -C tests/unit OUT='$(BUILD)/unit'
+	PORTS='$(BUILD)/ports' tests/ports/run link
+
+releases:
+	tests/releases '$(BUILD)/releases' trixie sid
 
 mutants:
 	$(call need,$(TEST_NEEDS))
