@@ -59,7 +59,8 @@ setClass("gpuTOMNetwork", contains = "gpuCorNetwork", slots = c(overlap = "list"
 #' @rdname gpuCorCompare
 #' @exportClass gpuCorDifference
 setClass("gpuCorDifference", contains = "gpuCorNetwork", slots = c(error = "numeric", maxima = "numeric",
-                                                                   components = "list", groups = "numeric"))
+                                                                   components = "list", groups = "numeric",
+                                                                   min_p = "numeric"))
 
 # `rows`: compressed rows of the lower triangle, or of y.
 new_network <- function(rows, task, class = if (is.null(task$y)) "gpuCorNetwork" else "gpuCorNetworkXY") {
@@ -70,12 +71,14 @@ new_network <- function(rows, task, class = if (is.null(task$y)) "gpuCorNetwork"
 
 # `components`: list() or list(table, of).
 new_difference <- function(rows, task, value, error, maxima, components = list()) {
+  min_p <- if (!is.null(error)) min_rank_p(task$method, compared_groups(task$x))
   rows$x <- atanh(rows$x)
   rows$threshold <- atanh(rows$threshold)
   if (length(rows$tests) && !is.null(error)) {
-    rows$tests$distribution <- list(deviation = error, groups = several_groups(task$x)) # standard error
+    rows$tests$distribution <- c(list(deviation = error, groups = several_groups(task$x)), min_p = min_p)
   }
   result <- new_network(rows, task, "gpuCorDifference")
   with_slots(result, list(error = as.numeric(error), value = as.numeric(value), maxima = as.numeric(maxima),
-                           components = components, groups = as.numeric(several_groups(task$x))))
+                           components = components, groups = as.numeric(several_groups(task$x)),
+                           min_p = as.numeric(min_p)))
 }

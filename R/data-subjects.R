@@ -460,11 +460,20 @@ combined_significance <- function(task) {
   }
   if (is_random(task$x)) return(random_significance(task))
   list(n = sum(task$x$counted$n), one_by_one = FALSE, single = TRUE, quotients = NULL,
-       distribution = list(error = combined_error(task$x, task$method), groups = several_groups(task$x)))
+       distribution = c(list(error = combined_error(task$x, task$method), groups = several_groups(task$x)),
+                        min_p = min_rank_p(task$method, compared_groups(task$x))))
 }
 
 # Returns the number of groups whose equality is tested by chi-squared, or NULL.
 several_groups <- function(x) if (is_combined(x) && x$name == "spread") length(x$data)
+
+group_counts <- function(x) {
+  first <- seq_len(x$n_first)
+  Filter(length, list(x = x$counted$n_obs[first], y = x$counted$n_obs[-first]))
+}
+
+# Returns a list of the numbers of observations of each group's subjects; several groups have one matrix each.
+compared_groups <- function(x) if (is.null(several_groups(x))) group_counts(x) else as.list(x$counted$n_obs)
 
 # ---- random effects: Student's t of each subject's z
 
@@ -526,6 +535,12 @@ with_group_tests <- function(rows, task) {
 # The variance of a z of n observations, times n - 3. That of bicor is 0.95 to 1.0 without a correlation, and 1.1 to 1.2
 # if it is 0.9.
 Z_VARIANCES <- c(pearson = 1, spearman = 1.06, bicor = 1.1)
+
+# Returns the min p value of a rank correlation, or NULL for other measures: Fisher's z of n rows counts as no more
+# evidence than the exact distribution has, 2 / n!. The smallest group decides. `groups`: each group's n.
+min_rank_p <- function(method, groups) {
+  if (measure_of(method)$ranked) max(vapply(groups, function(n) 2 * exp(-sum(lfactorial(n))), 0))
+}
 
 # Returns the standard error of the weighted mean of z, or stops if it is not the same for all pairs.
 combined_error <- function(x, method) {

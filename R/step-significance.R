@@ -7,12 +7,13 @@
 # `groups` of the root of a chi-squared variable with one degree of freedom less than groups; `chi_squared`,
 # the number of observations n for which n r + 1 is chi-squared, with one side; `exact`, the p value of each possible
 # |r|, largest first, in equal steps, `steps` from -1 to 1; or `any`, a list of distributions, of which each pair has
-# one.
+# one. `min_p`: the min p value of a normal one, see min_rank_p().
 
 # Returns the min |r| with a p value of at most p, or a value above 1 if there is none. It is halfway between
 # two steps, so that rounding errors of r do not matter, and tolerates rounding of p.
 min_r <- function(p, distribution) {
   if (!is.null(distribution$any)) return(min(vapply(distribution$any, min_r, 0, p = p)))
+  if (isTRUE(p * (1 + ROUNDING) < distribution$min_p)) return(Inf)
   if (!is.null(distribution$exact)) {
     found <- sum(distribution$exact <= p * (1 + ROUNDING))
     return(if (found) max(0, 1 - (2 * found - 1) / distribution$steps) else Inf)
@@ -31,8 +32,9 @@ ROUNDING <- 1e-12
 # Returns p values of coefficients: the inverse of min_r().
 p_of_r <- function(r, distribution, threads) {
   if (!is.null(distribution$exact)) return(distribution$exact[1 + round((1 - abs(r)) / 2 * distribution$steps)])
-  if (!is.null(distribution$deviation)) return(two_sided(r / distribution$deviation, distribution$groups))
-  if (!is.null(distribution$error)) return(two_sided(atanh(r) / distribution$error, distribution$groups))
+  normal <- function(z) two_sided(z, distribution$groups, distribution$min_p)
+  if (!is.null(distribution$deviation)) return(normal(r / distribution$deviation))
+  if (!is.null(distribution$error)) return(normal(atanh(r) / distribution$error))
   if (!is.null(distribution$chi_squared)) return(two_sided(sqrt(pmax(0, distribution$chi_squared * r + 1))))
   if (!is.null(distribution$scale)) r <- r / distribution$scale
   checked(.Call(r_t_p, r, distribution$df, threads))
@@ -343,13 +345,16 @@ MAX_EXACT <- c(kendall = 170, spearman = 14)
 # Permuted observations have the same coefficient except for rounding, on a GPU in single precision.
 SAME_COEFFICIENT <- 1e-6
 
-# The inverse of min_z().
-two_sided <- function(z, groups = NULL) {
-  if (is.null(groups)) 2 * stats::pnorm(-abs(z)) else stats::pchisq(z^2, groups - 1, lower.tail = FALSE)
+# The inverse of min_z(). `min_p`: the min of a p value, see min_rank_p().
+two_sided <- function(z, groups = NULL, min_p = NULL) {
+  p <- if (is.null(groups)) 2 * stats::pnorm(-abs(z)) else stats::pchisq(z^2, groups - 1, lower.tail = FALSE)
+  if (is.null(min_p)) p else pmax(p, min_p)
 }
 
 # Returns the tests of normal z, or of roots of chi-squared variables (min_z()).
-z_tests <- function(z, groups = NULL) list(statistic = if (is.null(groups)) z else z^2, p.value = two_sided(z, groups))
+z_tests <- function(z, groups = NULL, min_p = NULL) {
+  list(statistic = if (is.null(groups)) z else z^2, p.value = two_sided(z, groups, min_p))
+}
 
 # Returns p values adjusted for all pairs, in the order of found$p.value. `values`: the statistic of the maxima.
 adjusted_differences <- function(maxima, p, values, sign, threads = 1L) {

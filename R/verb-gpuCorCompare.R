@@ -198,7 +198,7 @@ gpuCorCompare <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
 compare_output <- function(rows, task, given, error, maxima, output, components = list()) {
   warn_constant(rows, colnames(task$x), NULL)
   warn_without(rows, task)
-  warn_perfect(atanh(rows$x), task$x)
+  warn_perfect(atanh(rows$x), task, rows)
   if (!is.null(task$classes)) {
     rows$tests <- c(if (length(rows$tests)) rows$tests else list(max = 1), group_classes(task, rows))
   }
@@ -343,13 +343,17 @@ group_classes <- function(task, rows = NULL) {
 group_test <- function(task, at, rows) {
   x <- task$x
   n <- x$counted$n[at]
+  min_p <- min_rank_p(task$method, list(x$counted$n_obs[at]))
   if (length(at) == 1L) at <- c(at, at)
   x[c("data", "designs", "weights")] <- list(x$data[at], x$designs[at], x$weights[at])
   x[c("n_first", "model")] <- list(length(at), NULL)
   tests <- group_tests(replace(task, "x", list(x)), rows, part_of(task$settings, 1, 0, "coefficients of the groups"))
   z <- tests$difference
-  list(z = z,
-       p.value = if (is_random(x)) p_of_tests(tests) else two_sided(z * sqrt((n - 3) / Z_VARIANCES[[task$method]])))
+  list(z = z, p.value = if (is_random(x)) {
+    p_of_tests(tests)
+  } else {
+    two_sided(z * sqrt((n - 3) / Z_VARIANCES[[task$method]]), min_p = min_p)
+  })
 }
 
 # Divides the progress bar: permutations come first, and p values and rates take three times as long as the differences.
@@ -371,7 +375,7 @@ check_comparison_memory <- function(task) {
 
 compare_all <- function(task, error, maxima) {
   found <- if (is_random(task$x)) random_differences(task) else fixed_differences(task, error)
-  warn_perfect(found$difference, task$x)
+  warn_perfect(found$difference, task)
   shape <- plain_dist_attributes(task$x, task$method)
   own <- c(p.value = NA, fdr = NA, p.adjusted = NA, r.x = 1, r.y = 1)
   shaped <- function(values, name) {
@@ -399,7 +403,8 @@ fixed_differences <- function(task, error) {
   value <- run(task$x, NULL, task$method, task$use, "row", part_of(task$settings, 0, 0.25))
   doing(part_of(task$settings, 0.25, 0.25), "p values")
   difference <- atanh(as.vector(value))
-  c(list(difference = difference), z_tests(difference / error, several_groups(task$x)))
+  c(list(difference = difference),
+    z_tests(difference / error, several_groups(task$x), min_rank_p(task$method, compared_groups(task$x))))
 }
 
 random_differences <- function(task) {
@@ -469,15 +474,25 @@ component_table <- function(found, names) {
        of = of)
 }
 
-# Coefficients of 1 and -1 are replaced by values 2^-24 closer to 0, whose z is +-8.66. The groups' coefficients are not
-# stored: a difference above half of that reveals the pair, unless the other group's z is beyond 4.3, too. A contrast
-# has another scale.
-warn_perfect <- function(difference, x) {
-  if ((!is.null(x$model) && !isTRUE(x$model$is_mean)) || !is.null(several_groups(x))) return(invisible())
-  n <- sum(abs(difference) > atanh(1 - 2^-24) / 2, na.rm = TRUE)
+# Coefficients of 1 and -1 are replaced by values 2^-24 closer to 0, whose z is +-8.66. The subjects' coefficients are
+# not stored: a pair is revealed by half of the difference that infinite z of all subjects with a weight of one sign
+# make; among several groups, by half of what those of one group make, and the groups' own z.
+warn_perfect <- function(difference, task, rows = NULL) {
+  x <- task$x
+  infinite <- atanh(1 - 2^-24)
+  is_several <- !is.null(several_groups(x))
+  weights <- x$weights / if (is_several) sum(x$weights) else 1
+  whole <- if (is_several) min(sqrt(weights * (1 - weights))) else max(sum(pmax(weights, 0)), sum(pmax(-weights, 0)))
+  revealed <- abs(difference) > infinite * whole / 2
+  if (is_several && any(revealed, na.rm = TRUE)) {
+    is_infinite <- lapply(seq_along(x$data), function(i) abs(group_test(task, i, rows)$z) > infinite - 0.5)
+    revealed <- revealed & Reduce(`|`, is_infinite)
+  }
+  n <- sum(revealed, na.rm = TRUE)
   if (n == 0) return(invisible())
+  one <- !is_several && is.null(x$model) || isTRUE(x$model$is_mean) && x$n_first < length(x$data)
   warn("gpuCorPerfect", n_of(n, "pair"), if (n == 1) " has" else " have", " a coefficient of 1 or -1, or nearly, in ",
-       if (x$n_first < length(x$data)) "one group" else "most subjects",
+       if (one) "one group" else if (is_several) "a group" else "most subjects",
        ", whose z is infinite and counts as 8.66; look for equal columns and for few observations")
 }
 
@@ -487,11 +502,6 @@ what_is_compared <- function(x) {
   if (is.null(x$model)) return("groups")
   if (!isTRUE(x$model$is_mean)) return("contrast")
   if (x$n_first < length(x$data)) "pairs" else "mean"
-}
-
-group_counts <- function(x) {
-  first <- seq_len(x$n_first)
-  Filter(length, list(x = x$counted$n_obs[first], y = x$counted$n_obs[-first]))
 }
 
 # ---- permutations

@@ -570,7 +570,9 @@ two_groups_cases <- list(
                   batch <- rep(0:1, 15)
                   min(gpuCorCompare(batch_of(normal(30), batch), batch_of(normal(30), batch), covariates = batch,
                                     n_perm = 39)$p.adjusted)
-                })
+                }),
+  null_case("gpuCorCompare", "spearman", "normal, n = 5 and n = 20", "tail", c(0, 1e-9), level = 1e-3,
+            \() gpuCorCompare(normal(5), normal(20), method = "spearman")$p.value)
 )
 
 # ---- lists of subjects, which differ among themselves

@@ -464,6 +464,61 @@ test_that("coefficients of 1 or -1 in one group are counted in a warning", {
   expect_warning(gpuCorCompare(x, y), "^2 pairs have a coefficient")
 })
 
+test_that("a coefficient of 1 or -1 is told with several groups and with contrasts, too", {
+  set.seed(11)
+  x <- lapply(c(8, 60, 200), function(n) matrix(rnorm(n * 8), n))
+  several <- function(...) gpuCorCompare(x, effects = "fixed", ...)
+  told <- "^1 pair has a coefficient of 1 or -1, or nearly, in a group"
+  # A difference as large as that of an infinite z in the smallest group, of a pair that has none.
+  x[[3]][, 2] <- x[[3]][, 2] + 3 * x[[3]][, 1]
+  expect_no_warning(several())
+  x[[1]][, 4] <- -x[[1]][, 3]
+  expect_warning(several(), told, class = "gpuCorPerfect")
+  expect_warning(several(p.value = 0.01), told, class = "gpuCorPerfect")
+
+  subjects <- lapply(1:12, function(i) matrix(rnorm(160), 20))
+  design <- cbind(mean = 1, group = rep(0:1, each = 6), age = c(3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8))
+  expect_no_warning(gpuCorCompare(subjects, design = design, contrast = "group"))
+  for (i in 1:6) subjects[[i]][, 2] <- subjects[[i]][, 1]
+  for (contrast in list(c(0, 1, 0), c(0, -1, 0), c(0, 3, 0))) {
+    expect_warning(gpuCorCompare(subjects, design = design, contrast = contrast),
+                   "^1 pair has a coefficient of 1 or -1, or nearly, in most subjects", class = "gpuCorPerfect")
+  }
+})
+
+test_that("a p value of ranks is not below that of the exact distribution of the smaller group", {
+  set.seed(12)
+  x <- matrix(rnorm(50), 5)
+  y <- matrix(rnorm(200), 20)
+  x[, 2] <- exp(x[, 1])
+  compare <- function(...) suppressWarnings(gpuCorCompare(x, y, method = "spearman", precision = "double", ...))
+  min_p <- 2 / factorial(5)
+  all <- compare(classes = min_p / 2)
+  z <- all$difference / all$error
+  expect_equal(as.vector(all$p.value), pmax(2 * pnorm(-abs(as.vector(z))), min_p))
+  expect_equal(all$p.value[1], min_p)
+  expect_false(any(grepl("^[+-]", all$class)))
+  expect_identical(as.data.frame(compare(classes = min_p * 1.01))$class[1], "+/0")
+  # By each criterion: edges, their p values, and rates.
+  p <- as.vector(all$p.value)
+  expect_equal(range(compare(threshold = 3, output = "edges")$p.value), c(min_p, min_p))
+  expect_equal(sort(compare(p.value = 0.5, output = "edges")$p.value), sort(p[p <= 0.5]))
+  expect_identical(compare(p.value = min_p)@edges + 0, sum(p <= min_p * (1 + 1e-9)) + 0)
+  expect_identical(compare(p.value = 0.99 * min_p)@edges + 0, 0)
+  fdr <- p.adjust(p, "BH")
+  expect_equal(sort(compare(fdr = min(fdr) + 0.01, output = "edges")$fdr), sort(fdr[fdr <= min(fdr) + 0.01]))
+  expect_identical(compare(fdr = min(fdr) - 0.01)@edges + 0, 0)
+  # The smaller of several groups decides, and all rows of a group's subjects count.
+  third <- matrix(rnorm(60), 6)
+  several <- suppressWarnings(gpuCorCompare(list(y, third, x), effects = "fixed", method = "spearman"))
+  expect_equal(min(several$p.value), min_p)
+  lists <- suppressWarnings(gpuCorCompare(list(x, third), list(y, y), effects = "fixed", method = "spearman"))
+  expect_lt(min(lists$p.value), min_p)
+  expect_gte(min(lists$p.value), (2 - 1e-9) / factorial(5) / factorial(6))
+  x[, 2] <- 2 * x[, 1]
+  expect_lt(min(suppressWarnings(gpuCorCompare(x, y))$p.value), 1e-9) # Pearson's has no exact distribution
+})
+
 test_that("other columns are told by the names of the arguments", {
   x <- matrix(rnorm(40), 10, dimnames = list(NULL, c("a", "b", "c", "d")))
   expect_identical(tryCatch(gpuCorCompare(x, x[, c(1, 3, 2, 4)]), error = conditionMessage),
