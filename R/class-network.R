@@ -40,7 +40,8 @@ network_title <- function(net) {
   )
   size <- paste(unique(vapply(dim(net), format_count, "")), collapse = " x ")
   paste0(what, " of ", size, if (size == "1") " variable\n" else " variables\n",
-         describe_network(attributes(net), weight_words(net)))
+         describe_network(attributes(net), weight_words(net)),
+         if (is(net, "gpuCorDifference")) paste0("p values by ", null_words(net@error, length(net@groups)), "\n"))
 }
 
 show_network <- function(object) {

@@ -56,6 +56,12 @@ describe_tests <- function(x) {
          adjusted_phrase(attr(x, "adjusted"), x$method, n, if (!inherits(x, "gpuCorCompare")) x$df))
 }
 
+# Returns the null distribution of p values of differences. `error`: the standard error of fixed effects.
+null_words <- function(error, is_several) {
+  if (!length(error)) return("t of the subjects' z")
+  if (is_several) "chi-squared of z" else "the normal distribution of z"
+}
+
 describe_groups <- function(n, what) {
   group <- function(n) {
     if (length(n) == 1L) return(n_of(n, "observation"))
@@ -80,6 +86,7 @@ print.gpuTests <- function(x, digits = 4L, ...) {
   print(test_rows(x, smallest_tests(x, 10)), digits = digits, row.names = FALSE)
   level <- x[["conf.level"]]
   if (!is.null(level)) cat("conf.low, conf.high: ", format(100 * level), " % confidence interval of r\n", sep = "")
+  if (inherits(x, "gpuCorCompare")) cat("p values by ", null_words(x$error, x$compared == "several"), "\n", sep = "")
   invisible(x)
 }
 

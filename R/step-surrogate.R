@@ -150,6 +150,21 @@ check_exchanged_memory <- function(input, how, settings) {
   check_memory(16 * values, "adjust = \"maxT\"", n_of(values, "value"), "use fewer columns, or leave 'adjust' out")
 }
 
+# Rows for each covariate from which permuted residuals of data that are not normal nearly keep the level of
+# adjust = "maxT", by the simulations of ?"gpucor-p-values".
+ROWS_PER_COVARIATE <- 50
+
+# `compared`: a list of what compared_data() returns for each group.
+warn_permuted_residuals <- function(compared, method) {
+  taken <- vapply(compared, function(group) sum(group$design$lost), 0)
+  rows <- vapply(compared, function(group) nrow(group$data[[1L]]), 0)
+  at <- which.max(taken / rows)
+  if (measure_of(method)$ranked || rows[at] >= ROWS_PER_COVARIATE * taken[at]) return(invisible())
+  warn("gpuCorPermutedResiduals", "p values by permuted residuals are too small if data are not nearly normal and ",
+       "there are fewer than ", ROWS_PER_COVARIATE, " rows for each covariate, here ", n_of(rows[at], "row"), " and ",
+       n_of(taken[at], "covariate"), "; transform skewed data, for example by logarithms")
+}
+
 # Returns the largest weights of all pairs of the null data sets of `rule`, from check_max_t(), ascending. `counted`:
 # from count_observations().
 null_maxima <- function(input, method, use, counted, side, rule, settings) {
@@ -165,6 +180,7 @@ null_maxima <- function(input, method, use, counted, side, rule, settings) {
 permuted_maxima <- function(input, method, use, counted, side, n_perm, settings) {
   if (!is.null(settings$design$basis)) {
     compared <- compared_input(input, method, use, settings)
+    warn_permuted_residuals(list(compared), method)
     settings["design"] <- list(compared$design)
     input <- compared$data
     counted <- count_observations(input$x, input$y, method, use, settings)

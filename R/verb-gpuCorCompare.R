@@ -7,9 +7,10 @@
 #'
 #' **Two matrices**, such as the expression of the same genes in patients and controls: two independent correlations are
 #' compared by Fisher's z (`effects = "fixed"`). This is valid for independent rows of nearly normal data and 50 rows or
-#' more in each group. With fewer rows the smallest p values are too small, and with heavy tails or outliers those of
-#' correlated pairs are, also by `method = "spearman"` or `"bicor"`: use `n_perm`. For time series give `df`, two
-#' numbers.
+#' more in each group. With fewer rows the smallest p values are too small (`fdr` warns), and with heavy tails or
+#' outliers those of correlated pairs are, also by `method = "spearman"` or `"bicor"`, and with any number of rows: use
+#' `n_perm`. A p value by Spearman's rho is at least 2 / n! for n rows in the smaller group, as that of a perfect rank
+#' correlation is. For time series give `df`, two numbers.
 #'
 #' **More than two groups of samples**: give a list of matrices as `x`, without `y`, and `effects = "fixed"`. The
 #' statistic is chi-squared with as many degrees of freedom as groups less one, `sum(w * (z - mean)^2)`, where the mean
@@ -18,7 +19,9 @@
 #'
 #' **Two lists of subjects**, such as scans: each subject's coefficient becomes `z = atanh(r)`, and the groups' z are
 #' compared by Welch's t test, `t.test(z_x, z_y)` (`effects = "random"`). Each group needs at least two subjects. Rows
-#' within a subject may be autocorrelated, because only the variation among subjects counts.
+#' within a subject may be autocorrelated, because only the variation among subjects counts. P values are too small if
+#' one group has fewer than 10 subjects and the other at least twice as many: the size at 0.05 is 0.10 with 2 against 10
+#' and 0.06 with 4 against 16. A warning is given; use `design`, whose test has one variance for all subjects.
 #'
 #' **Other designs of subjects** test the same z, one for each subject, and return the same results:
 #'
@@ -45,7 +48,7 @@
 #'   subjects.
 #'
 #' A pair without a coefficient in one subject has no difference. A coefficient of 1 or -1 has an infinite z and counts
-#' as 1 - 2^-24; a warning says how many pairs have one in one group only.
+#' as 1 - 2^-24; a warning says how many pairs have one in one group only, or in most subjects.
 #'
 #' `weights`, `covariates`, `data` and `runs` may be lists with an element for each subject, those of `x` first; two
 #' matrices take a list of two. A value that is not a list applies to both groups.
@@ -58,7 +61,9 @@
 #' * Three subjects or more: labels of subjects are permuted. The statistic is t, or with fixed effects the standardized
 #'   difference. All permutations share one computation of the subjects' coefficients. Few subjects have few
 #'   labelings: adjusted p values are at least about 0.1 for 3 against 3 subjects (2 of 20 labelings, because swapped
-#'   groups have the same statistic), and 0.008 for 5 against 5 (2 of 252).
+#'   groups have the same statistic), and 0.008 for 5 against 5 (2 of 252). Labels are exchangeable if the subjects of
+#'   both groups vary alike. If z has 1.4, 1.7 or 2.1 times the standard deviation in the smaller group, the family-wise
+#'   error at 0.05 is 0.10, 0.17 and 0.22 with 6 against 14 subjects.
 #' * `paired = TRUE`, or `x` alone: the signs of the subjects' differences, or z, are flipped at random, as z is
 #'   symmetric about its mean. The statistic is t. n subjects have 2^n sign flips, so that adjusted p values are at
 #'   least 2 / 2^n: 0.06 for 5 subjects.
@@ -72,9 +77,9 @@
 #'   by the same root mean square. The distributions must otherwise be the same: a group with heavier tails also counts
 #'   as different.
 #' * Two matrices with `covariates`: residuals of each group's regression are permuted and regressed again on the
-#'   covariates (Freedman and Lane 1983). This is an approximation: with 30 rows in each group, one of two batches of 8
-#'   or 9 rows, the family-wise error at 0.05 was 0.05 to 0.07 for normal and 0.05 to 0.16 for lognormal data, with
-#'   Spearman's rho 0.01 to 0.08 for both.
+#'   covariates (Freedman and Lane 1983). This is nearly valid for normal data and for Spearman's rho. For other data
+#'   the family-wise error at 0.05 was 0.08 to 0.43 with 30 rows in each group and five covariates, and up to 0.16 with
+#'   more rows ([gpucor-p-values]). A warning is given with fewer than 50 rows for each covariate.
 #'
 #' @section Components (network-based statistic):
 #' With `components`, `threshold` is a t: the pairs whose t is at least `threshold` in size, or by `sign`, form a
@@ -180,10 +185,11 @@ gpuCorCompare <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
   task[c("call", "classes")] <- list(sys.call(), classes)
   if (!is.null(classes)) check_classes(task)
   check_spread(task, n_perm)
+  if (is_random(task$x)) check_group_sizes(task$x)
+  warn_small_groups(task$x, given, n_perm)
   if (!length(given)) check_comparison_memory(task)
   work <- compare_work(task, n_perm)
   task$settings <- work$permutations
-  if (is_random(task$x)) check_group_sizes(task$x)
   if (!is.null(components)) return(compare_components(task, given, components, n_perm, work$coefficients, output))
   error <- if (!is_random(task$x)) combined_error(task$x, task$method) # one for all differences
   if (length(given)) task <- compare_criterion(task, given)
@@ -504,6 +510,28 @@ what_is_compared <- function(x) {
   if (x$n_first < length(x$data)) "pairs" else "mean"
 }
 
+# Sizes from which p values are valid, by the simulations of ?"gpucor-p-values": of two groups of subjects the smaller
+# one if it has at most half of the other, and of groups of rows for the tail that 'fdr' depends on.
+MIN_UNEQUAL_GROUP <- 10
+MIN_ROWS_OF_FDR <- 50
+
+warn_small_groups <- function(x, given, n_perm) {
+  groups <- compared_groups(x)
+  if (is_random(x) && is.null(x$model)) {
+    sizes <- lengths(groups)
+    if (min(sizes) >= MIN_UNEQUAL_GROUP || max(sizes) < 2 * min(sizes)) return(invisible())
+    warn("gpuCorUnequalGroups", "groups of ", sizes[1L], " and ", sizes[2L], " subjects: p values of Welch's t are ",
+         "too small if one group has fewer than ", MIN_UNEQUAL_GROUP, " and the other twice as many",
+         if (n_perm > 0) ", and those of 'n_perm' if the smaller group varies more",
+         "; 'design' tests with one variance for all subjects")
+  }
+  rows <- min(vapply(groups, sum, 0))
+  if (is_random(x) || is.null(given$fdr) || rows >= MIN_ROWS_OF_FDR) return(invisible())
+  warn("gpuCorFewRows", "'fdr' uses the normal distribution of Fisher's z, whose small p values are too small with ",
+       "fewer than ", MIN_ROWS_OF_FDR, " rows in a group, here ", format_count(rows),
+       if (is.null(several_groups(x))) "; choose pairs by p.adjusted of 'n_perm'")
+}
+
 # ---- permutations
 
 # Returns TRUE if the subjects' labels are permuted, FALSE if the rows of both matrices are.
@@ -551,6 +579,7 @@ permuted_rows <- function(task, n_perm) {
   compared <- lapply(seq_along(x$data), function(i) {
     compared_data(x$data[i], task$method, task$use, x$designs[[i]])
   })
+  warn_permuted_residuals(compared, task$method)
   all <- do.call(rbind, on_one_scale(lapply(compared, function(group) group$data[[1L]])))
   if (anyNA(all)) {
     fail("'n_perm' permutes observations that all pairs have; ",

@@ -386,6 +386,11 @@ g_test <- function(n) {
   stats::pchisq(-n * log1p(-as.vector(r)^2), (bins - 1)^2, lower.tail = FALSE)
 }
 
+adjusted_max_t_case <- function(data, make, covariates, band, n = 30) {
+  null_case("gpuCorTest", "pearson", data, paste0("maxT, covariates: ", covariates), band, time = 2,
+            \() min(gpuCorTest(make(n), covariates = normal(n, covariates), adjust = "maxT", n_perm = 39)$p.adjusted))
+}
+
 family_cases <- list(
   null_case("gpuCor", "mi", "normal, n = 50", "G test", c(0.09, 0.11), \() g_test(50)),
   null_case("gpuCor", "mi", "normal, n = 500", "G test", c(0.065, 0.075), \() g_test(500)),
@@ -399,6 +404,12 @@ family_cases <- list(
   max_t_case("lognormal, n = 30", "", \() lognormal(30), method = "distance"),
   null_case("gpuCorTest", "pearson", "two modules, n = 20", "maxT", NEARLY, time = 2, sets = 100,
             \() min(gpuCorTest(block(20), block(20), adjust = "maxT", n_perm = 39)$p.adjusted)),
+  adjusted_max_t_case("normal, n = 30", normal, 5, c(0.03, 0.08)),
+  adjusted_max_t_case("t3, n = 30", t3, 5, c(0.06, 0.13)),
+  adjusted_max_t_case("lognormal, n = 30", lognormal, 5, c(0.15, 0.28)),
+  adjusted_max_t_case("lognormal, n = 30", lognormal, 1, c(0.05, 0.1)),
+  adjusted_max_t_case("100 lognormal columns, n = 30", \(n) lognormal(n, 100), 5, c(0.4, 0.65)),
+  adjusted_max_t_case("lognormal, n = 100", lognormal, 2, c(0.03, 0.09), n = 100),
   max_t_case("AR(0.9), n = 100", "", \() series(100, 0.9), band = c(0.9, 1)),
   max_t_case("AR(0.6), n = 200", ", surrogate = \"phase\"", \() series(200, 0.6), surrogate = "phase",
              sets = 15),
@@ -529,6 +540,21 @@ permuted_case <- function(method, data, option, band, p) {
   null_case("gpuCorCompare", method, data, paste0("n_perm", option), band, p, time = 3, sets = 20)
 }
 
+# Five covariates in each group.
+adjusted_rows_case <- function(method, data, band, make) {
+  permuted_case(method, data, ", five covariates", band, \() {
+    n <- 30
+    min(gpuCorCompare(make(n), make(n), covariates = list(normal(n, 5), normal(n, 5)), method = method,
+                      n_perm = 39)$p.adjusted)
+  })
+}
+fdr_case <- function(method, data, band, make, n) {
+  null_case("gpuCorCompare", method, data, "fdr", band,
+            \() discoveries(gpuCorCompare(make(n), make(n), method = method, fdr = 0.05, output = "edges")))
+}
+# Rows of a module of 40 columns that share a random scale: each row is from the multivariate t distribution.
+elliptic_block <- function(n, df) block(n, 40) / sqrt(stats::rchisq(n, df) / df)
+
 two_groups_cases <- list(
   compare_case("pearson", "normal, rho = 0", "", VALID, at(0)),
   compare_case("pearson", "normal, rho = 0.8", "", VALID, at(0.8)),
@@ -571,6 +597,15 @@ two_groups_cases <- list(
                   min(gpuCorCompare(batch_of(normal(30), batch), batch_of(normal(30), batch), covariates = batch,
                                     n_perm = 39)$p.adjusted)
                 }),
+  adjusted_rows_case("pearson", "normal, n = 30", c(0.03, 0.08), normal),
+  adjusted_rows_case("pearson", "t3, n = 30", c(0.05, 0.11), t3),
+  adjusted_rows_case("pearson", "lognormal, n = 30", c(0.1, 0.2), lognormal),
+  adjusted_rows_case("spearman", "lognormal, n = 30", c(0.02, 0.08), lognormal),
+  adjusted_rows_case("pearson", "100 lognormal columns, n = 30", c(0.25, 0.45), \(n) lognormal(n, 100)),
+  fdr_case("pearson", "normal, two modules, n = 25", c(0.03, 0.1), \(n) block(n, 40), 25),
+  fdr_case("pearson", "t10 by rows, two modules, n = 25", c(0.12, 0.23), \(n) elliptic_block(n, 10), 25),
+  fdr_case("pearson", "t10 by rows, two modules, n = 100", c(0.14, 0.26), \(n) elliptic_block(n, 10), 100),
+  fdr_case("pearson", "t5 by rows, two modules, n = 100", c(0.6, 0.85), \(n) elliptic_block(n, 5), 100),
   null_case("gpuCorCompare", "spearman", "normal, n = 5 and n = 20", "tail", c(0, 1e-9), level = 1e-3,
             \() gpuCorCompare(normal(5), normal(20), method = "spearman")$p.value)
 )
@@ -616,6 +651,18 @@ group_cases <- list(
                       \() of_components(aged_groups(threshold = 2, n_perm = 39, components = "size")))
 )
 
+# Welch's t of n1 and n2 subjects.
+unequal_case <- function(n1, n2, level, band) {
+  null_case("gpuCorCompare", "pearson", paste(n1, "and", n2, "subjects that differ"), "unequal groups", band,
+            level = level, \() gpuCorCompare(subjects_of(n1), subjects_of(n2))$p.value)
+}
+# The subjects of the smaller group have `rows` rows, those of the other one 100: z varies more with fewer rows.
+unequal_perm_case <- function(n1, n2, rows, band) {
+  subjects <- function(k, n) lapply(seq_len(k), \(i) normal(n, 12))
+  null_case("gpuCorCompare", "pearson", paste(n1, "and", n2, "subjects of", rows, "and 100 rows"), "n_perm", band,
+            time = 3, sets = 60, \() min(gpuCorCompare(subjects(n1, rows), subjects(n2, 100), n_perm = 39)$p.adjusted))
+}
+
 subject_cases <- c(
   lapply(c(5, 12), function(k) {
     null_case("gpuCorNetwork", "pearson", paste(k, "subjects that differ, AR(0.6)"), "p.value", VALID,
@@ -631,6 +678,24 @@ subject_cases <- c(
               \() discoveries(gpuCorNetwork(subjects_of(8), fdr = 0.05, combine = "fisher", output = "edges"))),
     null_case("gpuCorCompare", "pearson", "5 and 9 subjects that differ unequally", "", c(0.04, 0.07),
               \() gpuCorCompare(subjects_of(5, spread = 0.25), subjects_of(9, spread = 0.1))$p.value),
+    unequal_case(2, 10, 0.05, c(0.085, 0.115)),
+    unequal_case(2, 10, 0.005, c(0.022, 0.038)),
+    unequal_case(3, 20, 0.05, c(0.065, 0.085)),
+    unequal_case(3, 20, 0.005, c(0.016, 0.027)),
+    unequal_case(4, 16, 0.05, c(0.05, 0.07)),
+    unequal_case(4, 16, 0.005, c(0.007, 0.015)),
+    unequal_case(6, 10, 0.05, VALID),
+    unequal_case(10, 20, 0.05, VALID),
+    unequal_case(10, 20, 0.005, c(0.003, 0.007)),
+    null_case("gpuCorCompare", "pearson", "2 and 10 subjects that differ", "design", VALID,
+              \() {
+                design <- cbind(1, rep(0:1, c(2, 10)))
+                gpuCorCompare(subjects_of(12), design = design, contrast = c(0, 1))$p.value
+              }),
+    unequal_perm_case(6, 14, 100, c(0.03, 0.08)),
+    unequal_perm_case(6, 14, 50, c(0.07, 0.13)),
+    unequal_perm_case(6, 14, 25, c(0.17, 0.3)),
+    unequal_perm_case(10, 20, 25, c(0.1, 0.2)),
     null_case("gpuCorCompare", "distance", "8 and 8 subjects, lognormal, n = 40", "", CONSERVATIVE,
               \() {
                 subjects <- lapply(1:16, \(i) lognormal(40, 12))

@@ -45,7 +45,7 @@ for (backend in backends()) {
       expect_equal(nrow(edges), sum(truth$p <= 0.01))
       expect_equal(edges$p.value, sort(all$p.value[all$p.value <= 0.01]), tolerance = 1e-9)
       expect_identical(edges, as.data.frame(compare(p.value = 0.01)))
-      net <- compare(fdr = 0.05)
+      net <- suppressWarnings(compare(fdr = 0.05), classes = "gpuCorFewRows")
       expect_gt(net@edges, 2)
       expect_equal(net@edges, sum(p.adjust(truth$p, "BH") <= 0.05))
       expect_equal(compare(threshold = 0.3, sign = "positive")@edges, sum(d >= 0.3))
@@ -228,7 +228,7 @@ test_that("permuted rows are residuals, and weights of 0 leave rows out", {
       set.seed(18)
       gpuCorCompare(x, y, n_perm = 25, method = method, precision = "double", ...)
     }
-    all <- compare(covariates = z, weights = keep)
+    all <- suppressWarnings(compare(covariates = z, weights = keep), classes = "gpuCorPermutedResiduals")
     ranked <- function(m) if (method == "spearman") apply(m, 2, rank) else m
     own <- Map(function(m, z, rows) ranked(m[rows, ]), list(x, y), z, keep)
     beside <- Map(function(z, rows) ranked(z[rows, ]), z, keep)
@@ -310,11 +310,11 @@ test_that("a pair without a coefficient in one subject has no difference", {
 
 test_that("several groups are compared by chi-squared of weighted z", {
   set.seed(26)
-  x <- c(differing(c(40, 60), 20), some_subjects(50, 20, 6, 0))
+  x <- c(differing(c(50, 70), 20), some_subjects(55, 20, 6, 0))
   for (method in c("pearson", "spearman")) {
     compare <- function(...) gpuCorCompare(x, effects = "fixed", method = method, precision = "double", ...)
     z <- vapply(x, function(m) atanh(cor(m, method = method))[lower.tri(diag(20))], numeric(190))
-    w <- (c(40, 60, 50) - 3) / c(pearson = 1, spearman = 1.06)[[method]]
+    w <- (c(50, 70, 55) - 3) / c(pearson = 1, spearman = 1.06)[[method]]
     mean <- drop(z %*% w) / sum(w)
     statistic <- drop((z - mean)^2 %*% w)
     p <- pchisq(statistic, 2, lower.tail = FALSE)
@@ -337,7 +337,7 @@ test_that("several groups are compared by chi-squared of weighted z", {
                  as.vector(gpuCorCompare(x[[1]], x[[2]], method = method, precision = "double")$p.value))
   }
   expect_output(print(gpuCorCompare(x, effects = "fixed")),
-                "standard deviation of z of 3 groups \\(150 observations\\)")
+                "standard deviation of z of 3 groups \\(175 observations\\)")
   expect_error(gpuCorCompare(x[1], effects = "fixed"), "at least two groups in 'x', not 1")
   expect_error(gpuCorCompare(x, effects = "fixed", n_perm = 9), "leave it out for several groups")
   expect_error(gpuCorCompare(x, effects = "fixed", sign = "negative"), "no meaning for several groups")
@@ -393,9 +393,12 @@ test_that("classes are by the sign and the p value of each group", {
     expect_identical(frame$class, class_by_hand(r, p, 0.05))
     expect_gt(length(unique(frame$class)), 4)
     for (given in list(list(threshold = 0.3), list(p.value = 0.1), list(fdr = 0.2))) {
-      edges <- do.call(gpuCorCompare, c(list(x, y, method = method, precision = "double", output = "edges"), given))
-      own <- do.call(gpuCorCompare, c(list(x, y, method = method, precision = "double", output = "edges",
-                                           classes = 0.05), given))
+      compare <- function(...) {
+        all <- list(x, y, method = method, precision = "double", output = "edges", ...)
+        suppressWarnings(do.call(gpuCorCompare, c(all, given)), classes = "gpuCorFewRows")
+      }
+      edges <- compare()
+      own <- compare(classes = 0.05)
       at <- match(paste(own$from, own$to), paste(frame$from, frame$to))
       expect_equal(own[c("r.x", "r.y", "class")], frame[at, c("r.x", "r.y", "class")], ignore_attr = TRUE)
       expect_equal(own[names(edges)], edges, tolerance = 1e-12)
@@ -517,6 +520,22 @@ test_that("a p value of ranks is not below that of the exact distribution of the
   expect_gte(min(lists$p.value), (2 - 1e-9) / factorial(5) / factorial(6))
   x[, 2] <- 2 * x[, 1]
   expect_lt(min(suppressWarnings(gpuCorCompare(x, y))$p.value), 1e-9) # Pearson's has no exact distribution
+})
+
+test_that("rates of few rows are told, and what is printed says by which distribution p values are", {
+  set.seed(13)
+  x <- some_subjects(c(49, 50, 50), 6)
+  told <- "fewer than 50 rows in a group, here 49; choose pairs by p.adjusted"
+  expect_warning(gpuCorCompare(x[[1]], x[[2]], fdr = 0.05), told, class = "gpuCorFewRows")
+  expect_warning(gpuCorCompare(x, effects = "fixed", fdr = 0.05), "here 49$", class = "gpuCorFewRows")
+  expect_no_warning(gpuCorCompare(x[[2]], x[[3]], fdr = 0.05))
+  expect_no_warning(gpuCorCompare(x[[1]], x[[2]], p.value = 0.05))
+  expect_no_warning(gpuCorCompare(x[1:2], x[2:3], fdr = 0.05))
+  expect_output(print(gpuCorCompare(x[[2]], x[[3]])), "p values by the normal distribution of z")
+  expect_output(print(gpuCorCompare(x[[2]], x[[3]], fdr = 0.05)), "p values by the normal distribution of z")
+  expect_output(print(gpuCorCompare(x, effects = "fixed")), "p values by chi-squared of z")
+  expect_output(print(gpuCorCompare(x, x)), "p values by t of the subjects' z")
+  expect_output(print(gpuCorCompare(x, x, p.value = 0.5)), "p values by t of the subjects' z")
 })
 
 test_that("other columns are told by the names of the arguments", {

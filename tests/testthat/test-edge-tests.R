@@ -94,8 +94,8 @@ test_that("edges of combined subjects and of differences have adjusted p values"
   expect_equal(edges$p.value, sort(all$p)[seq_len(nrow(edges))], tolerance = 1e-6)
   expect_equal(edges$fdr, sort(all$fdr)[seq_len(nrow(edges))], tolerance = 1e-6)
 
-  x <- normal(40, 12)
-  y <- related(40, 12)
+  x <- normal(60, 12)
+  y <- related(60, 12)
   all <- as.data.frame(gpuCorCompare(x, y))
   for (sign in all_signs) {
     edges <- gpuCorCompare(x, y, fdr = 0.3, sign = sign, output = "edges")

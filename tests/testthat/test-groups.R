@@ -261,3 +261,20 @@ test_that("errors of groups say what to do", {
   expect_error(gpuCorCompare(function(i) x[[i]], subjects = c(3, 3)), "'subjects' must be a number")
   expect_equal(gpuCorCompare(function(i) x[[i]], subjects = 6)$p.value, gpuCorCompare(x)$p.value)
 })
+
+test_that("Welch's t of a small group and one twice as large is told", {
+  set.seed(31)
+  x <- lapply(1:40, function(i) matrix(rnorm(80), 20))
+  told <- "^groups of 9 and 18 subjects: .*; 'design' tests with one variance for all subjects$"
+  expect_warning(gpuCorCompare(x[1:9], x[10:27]), told, class = "gpuCorUnequalGroups")
+  expect_warning(gpuCorCompare(x[10:27], x[1:9], fdr = 0.5), "18 and 9 subjects", class = "gpuCorUnequalGroups")
+  expect_warning(gpuCorCompare(x[1:9], x[10:27], n_perm = 9), "'n_perm' if the smaller group varies more",
+                 class = "gpuCorUnequalGroups")
+  expect_warning(gpuCorCompare(x[1:9], x[10:27], threshold = 1, n_perm = 9, components = "size"),
+                 class = "gpuCorUnequalGroups")
+  expect_no_warning(gpuCorCompare(x[1:9], x[10:26]))
+  expect_no_warning(gpuCorCompare(x[1:10], x[11:40]))
+  expect_no_warning(gpuCorCompare(x[1:3], x[4:20], effects = "fixed"))
+  expect_no_warning(gpuCorCompare(x[1:5]))
+  expect_no_warning(gpuCorCompare(x[1:12], design = cbind(1, rep(0:1, c(2, 10))), contrast = c(0, 1)))
+})

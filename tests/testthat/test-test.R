@@ -602,14 +602,30 @@ test_that("with covariates it is residuals that are permuted, and regressed agai
     share <- function(r, maxima) vapply(abs(as.vector(r)), function(v) (1 + sum(maxima >= v - 1e-9)) / 41, 0)
     seed <- drawn_seed(4)
     maxima <- vapply(0:39, function(k) largest(no_diagonal(of_rest(permute(rest, seed, k, FALSE))), "two.sided"), 0)
-    test <- run(m)
+    expect_warning(test <- run(m), "here (24|16) rows and 2 covariates", class = "gpuCorPermutedResiduals")
     expect_equal(as.vector(test$p.adjusted), share(test$r, maxima), label = method)
     maxima <- vapply(0:39, FUN.VALUE = 0, function(k) {
       largest(of_rest(rest[, 1:3], permute(rest[, 4:7], seed, k, TRUE)), "two.sided")
     })
-    test <- run(m[, 1:3], m[, 4:7])
+    test <- suppressWarnings(run(m[, 1:3], m[, 4:7]))
     expect_equal(as.vector(test$p.adjusted), share(test$r, maxima), label = method)
   }
+})
+
+test_that("few rows for each covariate are told where residuals are permuted", {
+  set.seed(6)
+  x <- matrix(rnorm(99 * 4), 99)
+  z <- matrix(rnorm(99 * 2), 99)
+  told <- "fewer than 50 rows for each covariate, here 99 rows and 2 covariates"
+  permuted <- function(f, ...) f(..., adjust = "maxT", n_perm = 9)
+  expect_warning(permuted(gpuCorTest, x, covariates = z), told, class = "gpuCorPermutedResiduals")
+  expect_warning(permuted(gpuCorNetwork, x, covariates = z, p.value = 0.1), told)
+  expect_warning(permuted(gpuAssociation, x, rnorm(99), covariates = z), told)
+  expect_warning(gpuCorCompare(rbind(x, x), x, covariates = list(rbind(z, z), z), n_perm = 9), told)
+  expect_no_warning(permuted(gpuCorTest, x, covariates = z[, 1]))
+  expect_no_warning(permuted(gpuCorTest, x))
+  expect_no_warning(gpuCorCompare(x, x[99:1, ], covariates = list(z, z), n_perm = 9, method = "spearman"))
+  expect_no_warning(gpuCorCompare(x, x[99:1, ], covariates = list(z, z)))
 })
 
 test_that("residuals of ranks are not permuted", {
