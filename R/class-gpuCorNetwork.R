@@ -37,9 +37,8 @@ setClass("gpuNetwork", contains = "VIRTUAL",
 #'   `as.data.frame()`: a data frame with an edge in each row, the strongest first: `from`, `to` and `r`. `from`
 #'   and `to` are names, or numbers if the columns have no names. Edges chosen by `p.value` or `fdr` also have `p.value`
 #'   (two-sided), and those chosen by `fdr` have `fdr`, the p value adjusted by Benjamini and Hochberg over all pairs
-#'   that have a coefficient. With `resample` there is a column `stability`, and with `lag` a column `lag`.
-#'   Variables without an edge are not in it:
-#'   see [as_igraph()].
+#'   that have a coefficient. With `resample` there is a column `stability`, and with `lag` a column `lag`. Variables
+#'   without an edge are not in the data frame: see [as_igraph()].
 #' @examples
 #' net <- gpuCorNetwork(as.matrix(mtcars), density = 0.1)
 #' net@edges

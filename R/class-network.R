@@ -74,7 +74,7 @@ setMethod("show", "gpuNetwork", show_network)
 setMethod("print", "gpuNetwork", function(x, ...) show_network(x))
 
 #' @rdname gpuCorNetwork-class
-#' @param n A number: how many edges; if negative, all but so many.
+#' @param n A number: how many edges to return; if negative, how many to leave out.
 #' @method head gpuNetwork
 #' @export
 head.gpuNetwork <- function(x, n = 6L, ...) utils::head(as.data.frame(x), n)

@@ -23,7 +23,8 @@
 #'   `as.data.frame()`: a row for each pair, with `from`, `to` and `r` (`overlap` for overlaps).
 #'
 #'   `summary()`: a list with `n_var`, `n_obs`, `method`, `pairs`, `missing`, `mean`, `quantiles` (those of
-#'   [stats::quantile()]) and `strongest`, a data frame. Of coefficients with `lag` also `lag`, quantiles of the lags.
+#'   [stats::quantile()]) and `strongest`, a data frame. For coefficients with `lag` there is also `lag`, the quantiles
+#'   of the lags.
 #'
 #'   `x$coefficients`, `x$pairs` (numbers of observations), `x$ts` (Student's t) and `x$p.value` (two-sided): N x N
 #'   matrices with the names of package gputools. They are computed on request, if they follow from the coefficients.

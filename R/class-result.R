@@ -51,9 +51,9 @@ tail.gpuCorResult <- function(x, n = 6L, ...) utils::tail(as.data.frame(x), n)
 #' @param ... Not used.
 #' @return A list:
 #'   * of a network: `variables`, `observations`, `pairs`, `edges`, `density` (edges per pair), `threshold`, `positive`
-#'     (fraction of the edges), `isolated` (variables without an edge), `degree`, `weight` and, with `resample` or
-#'     `lag`, `stability` or `lag` (quantiles), and `hubs`, a data frame of `variable`, `degree` and
-#'     `strength` (the sum of absolute coefficients);
+#'     (fraction of the edges), `isolated` (variables without an edge); the quantiles `degree`, `weight`, `stability`
+#'     with `resample`, and `lag` with `lag`; and `hubs`, a data frame of `variable`, `degree` and `strength` (the sum
+#'     of absolute coefficients);
 #'   * of connectivity: `quantiles` of each measure, `fit` (R^2 and slope of the scale-free fit for each power), and
 #'     `hubs` by the first measure;
 #'   * of powers: `estimate`, and `fit`, its row of the table;
@@ -62,8 +62,8 @@ tail.gpuCorResult <- function(x, n = 6L, ...) utils::tail(as.data.frame(x), n)
 #'     values are at most `level`: unadjusted, by Bonferroni, by Benjamini and Hochberg, and by permutation), `level`
 #'     and `strongest`, the rows of `as.data.frame()` with the smallest p values.
 #'
-#'   `head()` and `tail()` of such results return rows of `as.data.frame()`: of a network its strongest and its weakest
-#'   edges.
+#'   `head()` and `tail()` of such results return rows of `as.data.frame()`. Those of a network are its strongest and
+#'   its weakest edges.
 #' @examples
 #' summary(gpuCorNetwork(mtcars, threshold = 0.8))
 #' summary(gpuCorTest(mtcars))$significant

@@ -27,8 +27,8 @@
 #' seurat[["RNA"]]@meta.data$degree <- gpuConnectivity(seurat, threshold = 0.7)$degree     # Seurat 5
 #' ```
 #'
-#' A `SingleCellExperiment` also keeps networks: `rowPair(sce, "coexpression") <- as(unname(net), "generalMatrix")`,
-#' as it takes half of the edges of a symmetric matrix.
+#' A `SingleCellExperiment` also keeps networks: `rowPair(sce, "coexpression") <- as(unname(net), "generalMatrix")`.
+#' The conversion is necessary because `rowPair<-` stores only half of the edges of a symmetric matrix.
 #'
 #' @section Errors: an assay that does not exist; a package that is needed and not installed.
 #' @seealso [gpuCor()], [gpuModules()], [gpuAssociation()]

@@ -67,10 +67,10 @@
 #' @section Differences:
 #' * *Missing values.* The default is that of [stats::cor()], `use = "everything"`. Hmisc and psych delete pairwise:
 #'   `use = "pairwise"`. matrixCorr stops: `use = "all.obs"`.
-#' * *gputools.* Coefficients of all pairs are a `dist`, which has each pair once. [gpuAssociation()] returns the partial
-#'   correlation `r`, `gpuAssoc()` the slope `beta`; t and p values are the same. gputools also covers other distances,
-#'   k-means, Granger causality, t tests of rows, principal components and least squares. If both packages are attached, write
-#'   `gpucor::gpuCor()` or `gputools::gpuCor()`.
+#' * *gputools.* Coefficients of all pairs are a `dist`, which has each pair once. [gpuAssociation()] returns the
+#'   partial correlation `r`, `gpuAssoc()` the slope `beta`; t and p values are the same. gputools also covers other
+#'   distances, k-means, Granger causality, t tests of rows, principal components and least squares. If both packages
+#'   are attached, write `gpucor::gpuCor()` or `gputools::gpuCor()`.
 #' * *matrixCorr* also covers agreement (Bland-Altman, concordance, kappa), repeated measures, latent correlations
 #'   (tetrachoric, polychoric, polyserial), shrinkage of correlations and other robust measures, which gpucor does not
 #'   have. gpucor shrinks partial correlations only. Confidence intervals are those of [gpuCorTest()] with `conf.level`.

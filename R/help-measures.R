@@ -35,13 +35,14 @@
 #' so is one that is probably in milliseconds. Cosines are not ranked.
 #'
 #' @section Runs:
-#' `runs` has a label for each observation, where the rows of several runs follow one another, as in `rbind(run1,
-#' run2)`. Each run is regressed by itself, on an intercept (not with `"cosine"`), the covariates and the cosines of its
-#' own rows, as if `gpuClean()` had been called for each run and the residuals had been bound; a filter of all rows
-#' would ring at the boundaries. Each run takes its own degrees of freedom. Spearman's ranks are those of all rows. A
-#' covariate `~ run` only shifts the runs, and is a warning with `bandpass`. With `lag`, rows of one run are compared;
-#' windows ([gpuCorWindows()]) must be within runs. `df = "bartlett"`, `adjust = "maxT"` and `n_perm` of two matrices
-#' are errors, as is `"pairwise.complete.obs"` with covariates of ranks.
+#' If the rows of several runs follow one another in `x`, as in `rbind(run1, run2)`, give the label of each row's run as
+#' `runs`. Each run is then regressed by itself on an intercept (not with `"cosine"`), the covariates and the cosines of
+#' its own rows. The residuals are those of [gpuClean()] for each run, and degrees of freedom are taken for each run. A
+#' filter of all rows would ring at the boundaries instead. Spearman's ranks are those of all rows.
+#'
+#' A covariate `~ run` only shifts the runs; with `bandpass` there is a warning. With `lag` the two rows are always of
+#' the same run. Windows ([gpuCorWindows()]) must be within runs. Errors are `df = "bartlett"`, `adjust = "maxT"`,
+#' `n_perm` of two matrices, and `"pairwise.complete.obs"` with covariates of ranks.
 #'
 #' @section Partial correlation given all other columns:
 #' `partial = TRUE` adjusts each pair for all other columns of `x`, by Pearson's or Spearman's coefficient, after
@@ -79,8 +80,9 @@
 #' @section Names of observations:
 #' `weights`, `covariates`, `data`, `runs` and `y` must have the observations of `x` in its order. If both have names
 #' (row names, names of a vector, column names of an experiment), the names are compared. The same names in another
-#' order are an error; different names are a warning. Automatic row names of a data frame do not count as names. If only
-#' the other argument has names, and these are 1 to n in another order, its rows were moved: an error.
+#' order are an error; different names are a warning. Automatic row names of a data frame do not count as names. If `x`
+#' has no names, and those of the other argument are 1 to n in another order, that argument's rows were reordered, which
+#' is an error.
 #'
 #' @section Missing values:
 #' `use` has its usual meaning. An observation with a missing covariate is dropped by `"complete.obs"` and

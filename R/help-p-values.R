@@ -17,8 +17,8 @@
 #'
 #' **Most tests of correlation are tests of independence.** Their p values are those of independent columns, by a
 #' formula or by permutation. Uncorrelated columns that depend on one another in another way have small p values, too. A
-#' common case are rows that have a scale of their own, such as samples of different quality or volumes with motion: the
-#' large values of all columns are in the same rows. If uncorrelated columns have rows that are multivariate t with 3
+#' common case is that some rows vary more than others, such as samples of low quality or volumes with motion: the large
+#' values of all columns are in the same rows. If uncorrelated columns have rows that are multivariate t with 3
 #' degrees of freedom, the size of Pearson's test is 0.23 with n = 30 and 0.32 with n = 100. With n = 30 it is 0.07 for
 #' Spearman's rho and bicor, 0.08 for Kendall's tau, and 0.09 for distance correlation, which is meant to find such
 #' dependence. Pearson's confidence intervals miss the true coefficient, 0, as often as the test rejects it. Permutation
@@ -119,9 +119,10 @@
 #' Welch's t has too small p values if one group is small and the other one much larger. The size at 0.05, and the
 #' fraction of pairs with p <= 0.005, are 0.10 and 0.031 with 2 against 10 subjects, 0.075 and 0.021 with 3 against 20,
 #' 0.06 and 0.011 with 4 against 16, 0.053 and 0.007 with 6 against 18, and 0.05 and 0.005 with 10 against 20. The size
-#' is 0.06 if five subjects vary 2.5 times as much as the nine of the other group. `gpuCorCompare()` warns of groups of
-#' fewer than 10 subjects with twice as many in the other. Use `design`, for example `design = cbind(1, group)` and
-#' `contrast = c(0, 1)`: it has one variance for all subjects, and is valid if they have one, also with 2 against 10.
+#' is 0.06 if five subjects vary 2.5 times as much as the nine of the other group. `gpuCorCompare()` warns if one group
+#' has fewer than 10 subjects and the other at least twice as many. Use `design` instead, for example
+#' `design = cbind(1, group)` and `contrast = c(0, 1)`. This test estimates one variance for all subjects. It is valid,
+#' also with 2 against 10, if subjects of both groups vary alike.
 #'
 #' `n_perm` permutes labels, which are exchangeable only if subjects vary alike in both groups. If z has 1.4, 1.7 or 2.1
 #' times the standard deviation in the smaller group, the family-wise error at 0.05 of 66 pairs is 0.10, 0.17 and 0.22
@@ -139,11 +140,11 @@
 #' | `adjust = "maxT"` | 0.20 | 0.68 | 0.09 | 0.29 |
 #' | `n_perm` of two matrices | 0.14 | 0.43 | 0.08 | 0.19 |
 #'
-#' With one covariate and 30 rows it was 0.05 to 0.13, and with at least 50 rows for each covariate at most 0.13 for
-#' 500 columns of any of these data by `adjust = "maxT"`; with 100 rows or more it was at most 0.08. For two matrices it
-#' was up to 0.16 with 100 to 300 rows and 50 for each covariate. Both functions warn of fewer than 50 rows for each
-#' covariate. Transform skewed data by logarithms. Spearman's rho, with `n_perm` of two matrices, had 0.03 to 0.08;
-#' bicor had up to 0.13 with 100 lognormal columns.
+#' With one covariate and 30 rows it was 0.05 to 0.13. By `adjust = "maxT"` with at least 50 rows for each covariate it
+#' was at most 0.13 for 500 columns of any of these data, and at most 0.08 with 100 rows or more. By `n_perm` of two
+#' matrices it was up to 0.16 with 100 to 300 rows and 50 for each covariate. Both functions warn of fewer than 50 rows
+#' for each covariate. Transform skewed data by logarithms. Spearman's rho, with `n_perm` of two matrices, had 0.03 to
+#' 0.08; bicor had up to 0.13 with 100 lognormal columns.
 #'
 #' @section Data that are not normal:
 #' Use ranks (`"spearman"`, `"kendall"`), `"bicor"` or logarithms. Pearson's test is nearly valid at 0.05 for the
@@ -182,9 +183,9 @@
 #' random splits of real expression data (2,000 genes of 128 leukemias) into halves of 64, 9 have edges by Pearson's
 #' correlation, up to 38, and 2 by Spearman's rho.
 #'
-#' A p value by Spearman's rho is at least 2 / n! for n rows in the smallest group, the exact two-sided p value of a
-#' perfect rank correlation: 0.017 for 5 rows and 5e-5 for 8. A list that is compared by `effects = "fixed"` has the
-#' product of its subjects' n!.
+#' A p value by Spearman's rho is at least 2 / n! for n rows in the smallest group. That is the exact two-sided p value
+#' of a perfect rank correlation: 0.017 for 5 rows and 5e-5 for 8. For lists of subjects with `effects = "fixed"`, the
+#' product of a group's n! takes the place of n!.
 #'
 #' @section Preservation of modules:
 #' The p values of [gpuPreservation()] compare a module with as many genes drawn at random from the matched genes of the
@@ -200,7 +201,7 @@
 #' | `cor.cor` | the same | not valid as a test of the pattern: 0.17 |
 #'
 #' In the last two rows the density is preserved, and its p values are small. Use `cor.kIM` and `cor.kME` to ask whether
-#' the pattern is, too. The negative control, `gold`, shows what random genes have in your data.
+#' the pattern is, too. The negative control, `gold`, shows the statistics of random genes in your data.
 #'
 #' @section Partial correlation given all other columns:
 #' Shrunken partial correlations adjust for the other columns only in part. Two columns that both have a strong

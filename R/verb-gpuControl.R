@@ -14,7 +14,7 @@
 #' @param progress `TRUE` or `FALSE`: whether to show a progress bar. Default: in interactive sessions.
 #' @param ... Must be empty; an unknown argument is an error.
 #' @param keep_memory `TRUE`, `FALSE` or a number of bytes: how much memory of freed results to reuse for the next
-#'   result. Default: a quarter of free memory. Its name must not be abbreviated.
+#'   result. Default: a quarter of free memory. The name of the argument cannot be abbreviated.
 #' @return A list of class `gpuControl`.
 #' @examples
 #' x <- as.matrix(mtcars)

@@ -39,8 +39,8 @@
 #' @param precision A string: `"single"` or `"double"`, see the Details of [gpuCor()]. May be abbreviated.
 #' @param lag `NULL`, or integers such as `-10:10`: find for each pair the coefficient of largest size over these lags,
 #'   see the section on lags.
-#' @param min_overlap An integer of at least 3: with `lag`, how many rows must overlap. A lag that leaves fewer is an
-#'   error. Default: 10, or half of the rows if that is less.
+#' @param min_overlap An integer of at least 3: with `lag`, the min number of rows that must overlap. A lag that leaves
+#'   fewer is an error. Default: 10, or half of the rows if that is less, but at least 3.
 #' @param test `TRUE` adds the tests of [gpuCorTest()], as the N x N matrices `r$ts`, `r$p.value` and `r$pairs`. With
 #'   `y` or `output = "matrix"` the result is the list of `output = "list"` with `p.value`.
 #' @param weights A numeric vector: one weight for each observation; 0 excludes it. See [gpucor-measures].
@@ -94,8 +94,8 @@
 #'
 #' @section Errors: Those of [stats::cor()]: `x` is not numeric, numbers of rows differ, or missing values are not
 #'   allowed by `use`. A matrix of coefficients in the place of data. A result that does not fit in free memory, within
-#'   the limits of a container, a batch system or `ulimit -v`, is an error before anything is computed; the message names
-#'   functions that need less memory. Ctrl-C stops the computation.
+#'   the limits of a container, a batch system or `ulimit -v`, is an error before anything is computed; the message
+#'   names functions that need less memory. Ctrl-C stops the computation.
 #'
 #' @section Warnings: Constant columns; infinite values, such as `log2(0)`, which have no coefficient unless they are
 #'   ranked; names of observations that differ between `x` and `y` ([gpucor-measures]); data that look transposed, such

@@ -7,10 +7,10 @@
 #'
 #' **Two matrices**, such as the expression of the same genes in patients and controls: two independent correlations are
 #' compared by Fisher's z (`effects = "fixed"`). This is valid for independent rows of nearly normal data and 50 rows or
-#' more in each group. With fewer rows the smallest p values are too small (`fdr` warns), and with heavy tails or
-#' outliers those of correlated pairs are, also by `method = "spearman"` or `"bicor"`, and with any number of rows: use
-#' `n_perm`. A p value by Spearman's rho is at least 2 / n! for n rows in the smaller group, as that of a perfect rank
-#' correlation is. For time series give `df`, two numbers.
+#' more in each group. With fewer rows the smallest p values are too small, and `fdr` gives a warning. With heavy tails
+#' or outliers the p values of correlated pairs are too small with any number of rows, also by `method = "spearman"` or
+#' `"bicor"`. In both cases use `n_perm`. A p value by Spearman's rho is at least 2 / n! for n rows in the smaller
+#' group, the exact one of a perfect rank correlation. For time series give `df`, two numbers.
 #'
 #' **More than two groups of samples**: give a list of matrices as `x`, without `y`, and `effects = "fixed"`. The
 #' statistic is chi-squared with as many degrees of freedom as groups less one, `sum(w * (z - mean)^2)`, where the mean
@@ -48,7 +48,8 @@
 #'   subjects.
 #'
 #' A pair without a coefficient in one subject has no difference. A coefficient of 1 or -1 has an infinite z and counts
-#' as 1 - 2^-24; a warning says how many pairs have one in one group only, or in most subjects.
+#' as 1 - 2^-24. A warning says how many pairs have one in one group only, in one of several groups, or in most
+#' subjects.
 #'
 #' `weights`, `covariates`, `data` and `runs` may be lists with an element for each subject, those of `x` first; two
 #' matrices take a list of two. A value that is not a list applies to both groups.

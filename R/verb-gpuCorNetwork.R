@@ -85,9 +85,9 @@
 #' @param sign A string: `"absolute"`, `"positive"` or `"negative"`. Pairs of the other sign are never edges. With
 #'   `method = "distance"` and with `combine = "icc2"` or `"icc3"` always `"positive"`. May be abbreviated.
 #' @param min_obs With `p.value` or `fdr`: an integer of at least 3, or `NULL` for 3. Pairs with fewer pairwise-complete
-#'   observations have no p value and are no edges, as with `"bicor"` pairs with fewer than
-#'   `r gpucor:::MIN_TESTED[["bicor"]]` and with `"distance"` with fewer than `r gpucor:::MIN_TESTED[["distance"]]`. An
-#'   `fdr` still counts them among the tests, which is conservative.
+#'   observations have no p value and are no edges. `"bicor"` needs at least `r gpucor:::MIN_TESTED[["bicor"]]`
+#'   observations and `"distance"` `r gpucor:::MIN_TESTED[["distance"]]`. An `fdr` still counts such pairs among the
+#'   tests, which is conservative.
 #' @param adjust A string: `"none"`, or `"maxT"`, with `p.value`, to keep the pairs whose p value adjusted by
 #'   permutation or surrogates is at most `p.value`: an edge between unrelated columns has at most this probability. See
 #'   [gpuCorTest()].

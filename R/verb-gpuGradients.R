@@ -1,8 +1,8 @@
 #' Gradients of a connectome
 #'
 #' `gpuGradients()` finds the main axes along which the connections of regions change: the diffusion map of Margulies
-#' and others (2016), with `diagonal = TRUE` as BrainSpace computes it. Regions with similar connections
-#' get similar values. The first gradient of the human cortex runs from sensory regions to the default mode network.
+#' and others (2016), with `diagonal = TRUE` as BrainSpace computes it. Regions with similar connections get similar
+#' values. The first gradient of the human cortex runs from sensory regions to the default mode network.
 #'
 #' For each row of the network only its strongest positive weights are kept, `fraction` of all columns. The affinity A
 #' of two rows is their cosine, or with `kernel = "normalized_angle"` 1 - acos(cosine) / pi. It is normalized to L =
@@ -11,14 +11,16 @@
 #' P with mean square 1, times lambda_k / (1 - lambda_k) for `time = 0`, or else times lambda_k^time. Its element of
 #' largest size is positive; an eigenvector has no sign of its own.
 #'
-#' **The diagonal.** By default a column is not its own neighbor. BrainSpace's `GradientMaps(kernel = "cosine")` keeps
-#' the diagonal of a correlation matrix, 1, as the largest weight of each row, which has one other weight fewer. With
-#' `diagonal = TRUE` a column is its own neighbor with weight 1, as in BrainSpace. It keeps `int(n * (1 - sparsity))`
-#' weights of a row of n, which rounding makes 39 of 400 for `sparsity=0.9`; `fraction = 0.1` keeps 40, and
-#' `fraction = 39 / 400` as many as BrainSpace. Its `lambdas_` are `lambda / (1 - lambda)`.
+#' **The diagonal.** By default a column is not its own neighbor. With `diagonal = TRUE` it is, with weight 1, as in
+#' BrainSpace: `GradientMaps(kernel="cosine")` keeps the diagonal of a correlation matrix as the largest weight of each
+#' row, and therefore one other weight fewer.
 #'
-#' The cosines of a sparse matrix are never stored, so that tens of thousands of voxels are possible; the
-#' normalized angles of all pairs are, in double precision.
+#' **BrainSpace** keeps `int(n * (1 - sparsity))` of the n weights of a row. By rounding, that is 39 of 400 for
+#' `sparsity=0.9`, where `fraction = 0.1` keeps 40; `fraction = 39 / 400` keeps as many as BrainSpace. BrainSpace's
+#' `lambdas_` are `lambda / (1 - lambda)`.
+#'
+#' The cosines of a sparse matrix are never stored, so that tens of thousands of voxels are possible. The normalized
+#' angles of all pairs are stored, in double precision.
 #'
 #' Columns without a positive weight have no gradient: they are `NA`, with a warning.
 #'
@@ -34,9 +36,8 @@
 #' @param diagonal `TRUE` if each column is its own neighbor, with weight 1, as in BrainSpace.
 #' @param ... For data: arguments of [gpuCorNetwork()] such as `method`, `covariates`, `combine` and `threads`.
 #' @return A list of class `gpuGradients`: `gradients`, a matrix with a row for each variable and a column for each
-#'   gradient; `lambda`, the eigenvalues; and the settings `fraction`, `kernel`, `alpha`, `time` and, if
-#'   `TRUE`, `diagonal`. `as.data.frame()`
-#'   returns the gradients. [voxelImage()] makes an image of a column.
+#'   gradient; `lambda`, the eigenvalues; and the settings `fraction`, `kernel`, `alpha`, `time` and, if `TRUE`,
+#'   `diagonal`. `as.data.frame()` returns the gradients. [voxelImage()] makes an image of a column.
 #' @section Errors: a network that is not symmetric or not connected, in which gradients would only tell the parts
 #'   apart; more gradients than variables. More than `r gpucor:::MAX_EIGEN` variables need package RSpectra.
 #' @references

@@ -11,20 +11,21 @@
 #' permutations reproducible, with any number of threads.
 #'
 #' **What is tested.** The permutations replace the genes of `test` and leave `reference` as it is. The null hypothesis
-#' is therefore that the identities of the genes are unrelated between the two data sets. It is not that the genes are
-#' no module: data sets of the same tissue have much of their correlation in common, whether in modules or not.
-#' Statistics that compare the data sets gene by gene or pair by pair, which are all but three, are then significant
+#' is therefore that the identities of the genes are unrelated between the two data sets. The null hypothesis is not
+#' that the genes form no module. Two data sets of the same tissue share much of their correlation, within modules and
+#' outside them. All statistics but three compare the data sets gene by gene or pair by pair. They are then significant
 #' for random sets of genes, too: in comparisons of real expression data, 86 to 100 % of random sets had p <= 0.05 by
-#' these statistics, and 90 to 100 % had a Zsummary above 2. `propVarExplained`, `meanAdj` and `meanMAR` are computed
-#' from `test` alone. They test whether the genes are a module there: 5 to 7 % of the random sets had p <= 0.05.
+#' these statistics, and 90 to 100 % had a Zsummary above 2. The other three, `propVarExplained`, `meanAdj` and
+#' `meanMAR`, are computed from `test` alone. They test whether the genes are a module there: 5 to 7 % of the random
+#' sets had p <= 0.05.
 #'
 #' **Negative control.** `gold` genes, drawn at random from all matched ones, are tested as a module, as in WGCNA. The
-#' row `gold` of the printed table shows which Z random genes have in these data. A module is preserved as a module if
-#' its Z are clearly above those of a random set. As Z increases with the number of genes, set `gold` to the size of the
+#' row `gold` of the printed table shows the Z of random genes in these data. A module is preserved as a module if its Z
+#' are clearly above those of a random set. As Z increases with the number of genes, set `gold` to the size of the
 #' modules in question.
 #'
-#' **Covariates.** Give `covariates` if the modules were made with some, so that the modules' adjusted data are compared
-#' with adjusted data. Genes of both data sets are replaced by their residuals, as in [gpuModules()].
+#' **Covariates.** If the modules were made with `covariates`, give them here, too. Genes of both data sets are replaced
+#' by their residuals, as in [gpuModules()].
 #'
 #' **Interpretation.** Langfelder and others recommend: there is strong evidence of preservation if Zsummary is above
 #' 10, moderate evidence from 2 to 10, and none below 2. Zsummary increases with the size of a module. `medianRank`
@@ -79,9 +80,9 @@
 #' @param use A string: `"everything"` or `"all.obs"`, missing values are an error; `"pairwise.complete.obs"`, samples
 #'   and then genes with more than half of their values missing are left out, and other missing values are imputed from
 #'   ten neighbors among the matched genes by `impute::impute.knn()`, as for the eigengenes of [gpuModules()].
-#' @param covariates Genes are adjusted for these, as in [gpuModules()]: a list with an element for `reference` and one
-#'   for `test`, each a numeric matrix or vector, a data frame, or a formula without a left side, with `data =`, a list,
-#'   too. One formula applies to both.
+#' @param covariates A list with an element for `reference` and one for `test`: genes are adjusted for these, as in
+#'   [gpuModules()]. Each element is a numeric matrix or vector, a data frame, or a formula without a left side. One
+#'   formula applies to both data sets; its variables are in `data`, which is also a list of two.
 #' @param gold An integer: the number of genes of the negative control, see Details, at most half of the matched ones;
 #'   0: none.
 #' @return A list of class `gpuPreservation`:
@@ -92,7 +93,7 @@
 #' \item{permuted}{array, permutation x module x statistic}
 #' \item{genes, n_obs}{the number of matched genes; the number of samples of `reference` and of `test`}
 #' \item{n_perm, type, power, network, call}{the settings; the call}
-#' \item{gold}{with permutations: the negative control, a row of the data frame that `as.data.frame()` makes}
+#' \item{gold}{the negative control, if there are permutations: a data frame with one row, as `as.data.frame()` returns}
 #'
 #' Modules with fewer than three matched genes are left out with a warning, as are genes without variance.
 #'

@@ -3,8 +3,8 @@
 #' `parcelMeans()` averages the columns of each parcel of an atlas: from time points x voxels it makes time points x
 #' parcels, which [gpuCor()] and others take.
 #'
-#' An atlas image has a label for each voxel, an integer; 0 and `NA` are background. A value that is at most 0.0001 off
-#' an integer is that label. The atlas must be on the grid of `x`, as a mask of [voxelMatrix()]: resample it with
+#' An atlas image has a label for each voxel, an integer; 0 and `NA` are background. A value within 0.0001 of an
+#' integer is that label. The atlas must be on the grid of `x`, as a mask of [voxelMatrix()]: resample it with
 #' nearest neighbors if it is not. For grayordinates it is a file of dense labels (`.dlabel.nii`).
 #'
 #' All parcels of the atlas are columns of the result, so that subjects with the same atlas have the same columns. A

@@ -18,8 +18,8 @@
 #'
 #' GIFTI files have values of the vertices of one surface: series (`.func.gii`), maps (`.shape.gii`) or labels
 #' (`.label.gii`), in any encoding but external files; a compressed one (`.func.gii.gz`) is unpacked. They are treated
-#' as CIFTI with one brain model, of all vertices; the file does not say the time between volumes in a unit, so give
-#' `tr` where it is needed. If the reference is GIFTI, `writeVoxels()` writes `.func.gii` or `.shape.gii` in single
+#' as CIFTI with one brain model, of all vertices. The file does not say in which unit the time between volumes is, so
+#' give `tr` where it is needed. If the reference is GIFTI, `writeVoxels()` writes `.func.gii` or `.shape.gii` in single
 #' precision.
 #'
 #' @param file A string: the name of a file. A new file must not exist yet. Its name ends in `.nii`, `.nii.gz`
@@ -35,10 +35,11 @@
 #' @param datatype A string: `"auto"` for the type of `values`, or `"float32"`. Maps on surfaces are always `"float32"`.
 #' @return `readVoxels()`: an array, of integers if the file has unscaled integers, with the attribute `header`, a
 #'   list of NIfTI's fields; [voxelMatrix()] takes it as an image or a mask. Its class `voxelImage` only has methods of
-#'   `print()` and [plot()][plot.voxelImage], of volumes. For CIFTI and GIFTI it is a vector with a value for each
-#'   grayordinate, or a matrix with a column for each time point or map; `attr(values, "header")$cifti$models` is a data
-#'   frame of the brain models. A single map has its name as attribute `map`. `writeVoxels()`: the name of the
-#'   file, invisibly.
+#'   `print()` and, for volumes, [plot()][plot.voxelImage]. For CIFTI and GIFTI the array is a vector with a value for
+#'   each grayordinate, or a matrix with a column for each time point or map; `attr(values, "header")$cifti$models` is a
+#'   data frame of the brain models. The name of a single map is attribute `map`.
+#'
+#'   `writeVoxels()`: the name of the file, invisibly.
 #' @section Errors: a file that does not exist, is cut off, or has voxels that are not numbers, such as colors; values
 #'   that do not fit the reference; a name without the ending of the format.
 #' @seealso [voxelMatrix()]
