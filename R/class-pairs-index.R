@@ -5,7 +5,7 @@ resolve_index <- function(index, x, name) {
   if (is.character(index)) {
     labels <- attr(x, "Labels")
     found <- match(index, labels)
-    if (anyDuplicated(labels)) tell_same_names(labels[labels %in% index])
+    tell_same_names(labels[labels %in% index])
     if (anyNA(found)) fail("subscript out of bounds: no variable is named \"", index[is.na(found)][1L], '"')
     return(found)
   }

@@ -6,9 +6,7 @@
 # Returns NULL or the regressors: a list with matrix `covariates` and list `cosines` (of each run), either of which may
 # be NULL, and `runs`, a list of each run's rows.
 regressors_of <- function(asked, measure, n_obs) {
-  if (is.null(asked$covariates) && !is.null(asked$data)) {
-    fail("'data' needs a formula in 'covariates'; covariates = ~ age takes column age of it")
-  }
+  check_data_used(asked)
   if (!is.null(asked$bandpass) && is.null(asked$tr)) {
     fail("'bandpass' needs 'tr', the seconds from one observation to the next; if observations were left out, keep ",
          "them and give them weights of 0, as a filter needs all of them")
@@ -27,11 +25,19 @@ regressors_of <- function(asked, measure, n_obs) {
   }
   runs <- if (is.null(codes)) list(seq_len(n_obs)) else unname(split(seq_len(n_obs), codes))
   z <- if (!is.null(asked$covariates)) check_covariates(asked$covariates, asked$data, measure, n_obs)
-  if (!is.null(asked$bandpass)) check_band(asked$bandpass, asked$tr)
-  if (!is.null(asked$bandpass) && is.null(asked$runs)) warn_of_runs(z)
-  cosines <- if (!is.null(asked$bandpass)) lapply(lengths(runs), stopped_cosines, asked$bandpass, asked$tr)
+  cosines <- if (!is.null(asked$bandpass)) {
+    check_band(asked$bandpass, asked$tr)
+    if (is.null(asked$runs)) warn_of_runs(z)
+    lapply(lengths(runs), stopped_cosines, asked$bandpass, asked$tr)
+  }
   list(covariates = z, cosines = cosines, runs = runs, codes = codes,
        centred = measure$centred, ranked = measure$ranked, df_taken = measure$df_taken, n_obs = n_obs)
+}
+
+# Stops if `data` is given without a formula that uses it.
+check_data_used <- function(asked) {
+  if (!is.null(asked$covariates) || is.null(asked$data)) return(invisible())
+  fail("'data' needs a formula in 'covariates'; covariates = ~ age takes column age of it")
 }
 
 # Returns a numeric matrix with one row per observation, including missing values.
@@ -109,11 +115,12 @@ check_there <- function(formula, data) {
        " where the formula was written; data = takes a data frame that has it, with a row for each observation")
 }
 
-# Max number of whole values of a covariate that may be labels of groups.
+# Max number of distinct integers of a covariate that may be labels of groups.
 FEW_VALUES <- 10
 
-# Tells of numbers that may be labels, such as batches 1 to 5: from each to the next the effect would be the same. 0, 1
-# and 2 may count alleles. each_subject() shows the message once. `columns`: a list.
+# Shows a message if numbers may be labels, such as batches 1 to 5: as numbers, each step from one to the next has the
+# same effect. 0, 1 and 2 are not labels, as they may count alleles. each_subject() shows the message once. `columns`: a
+# list.
 tell_few_values <- function(columns) {
   are_labels <- vapply(columns, FUN.VALUE = NA, function(column) {
     if (!is.numeric(column) || !is.null(dim(column))) return(FALSE)
@@ -193,7 +200,7 @@ check_runs <- function(runs, n_obs, df) {
   codes
 }
 
-# Warns if covariates seem to tell runs apart, as `~ run` does: a filter of all rows rings at the runs' boundaries.
+# Warns if covariates look like labels of runs, as `~ run` does: a filter of all rows rings at the runs' boundaries.
 warn_of_runs <- function(z) {
   is_step <- function(column) {
     blocks <- rle(column[!is.na(column)])

@@ -49,17 +49,18 @@ check_not_network <- function(x, name) {
        ", \"generalMatrix\")")
 }
 
-# Stops if x has values of pairs, such as correlations, whose columns would be correlated again: it is symmetric, has
-# ones on its diagonal, and no larger values. Whole numbers, as of an identity matrix, may be data. Rows and columns of
-# the same up to 100 indices are compared. Missing values are allowed, as columns without variance have them.
+# Stops if x has values of pairs, such as correlations, whose columns would be correlated again. Such a matrix is
+# symmetric, has ones on its diagonal, and no larger values. Integers, as in an identity matrix, may be data. Up to 100
+# rows and the columns of the same indices are checked. Missing values are allowed, as columns without variance have
+# them.
 check_not_coefficients <- function(x, name) {
   if (!is_matrix(x) || nrow(x) != ncol(x) || nrow(x) < 3L) return(invisible())
   some <- spread_over(nrow(x), 100)
   values <- dense_columns(x, some)[some, ]
-  are_ones <- function(sizes) abs(max(sizes, 0, na.rm = TRUE) - 1) <= 1e-6
   own <- diag(values)
-  are_values_of_pairs <- is.double(values) && are_ones(own) && are_ones(2 - own) && are_ones(abs(values)) &&
-    mean(is.na(own)) < 0.5 && isSymmetric(values, tol = 1e-6) && any(values != round(values), na.rm = TRUE)
+  are_values_of_pairs <- is.double(values) && mean(is.na(own)) < 0.5 && all(abs(own - 1) <= 1e-6, na.rm = TRUE) &&
+    max(abs(values), na.rm = TRUE) <= 1 + 1e-6 && isSymmetric(values, tol = 1e-6) &&
+    any(values != round(values), na.rm = TRUE)
   if (!are_values_of_pairs) return(invisible())
   fail("'", name, "' is a matrix of coefficients, symmetric with ones on its diagonal; it has values of pairs ",
        "already: give the data that they are of. To correlate these values themselves, give 2 * ", name)
@@ -142,7 +143,7 @@ check_filled <- function(n_obs, n_x, n_y, use, method) {
 check_input <- function(x, y, use, method, assay = NULL) {
   is_plain <- is.null(y) && is.null(assay) && is.matrix(x) && !is.object(x) && (is.numeric(x) || is.logical(x))
   if (!is_plain) return(converted_input(x, y, use, method, assay))
-  if (nrow(x) == ncol(x)) check_not_coefficients(x, "x")
+  check_not_coefficients(x, "x")
   if (nrow(x) >= MIN_ROWS) warn_transposed(x)
   if (!length(x)) check_filled(nrow(x), ncol(x), NULL, use, method)
   list(x = x, y = NULL, scalar = FALSE)

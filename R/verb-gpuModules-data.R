@@ -7,7 +7,7 @@ module_data <- function(sets, job, assay, asked) {
   several <- !is.null(names(sets))
   use <- job$use
   check_module_use(use, "gpuModules()")
-  check_module_covariates(asked)
+  check_data_used(asked)
   read_set <- function(k) genes_of(sets[[k]], job$use, assay, asked_of_subject(asked, k, length(sets)))
   read <- if (several) each_subject(length(sets), read_set, paste("data set", seq_along(sets))) else list(read_set(1L))
   covariates <- if (!is.null(asked$covariates)) stats::setNames(lapply(read, `[[`, "covariates"), names(sets))
@@ -22,7 +22,7 @@ module_data <- function(sets, job, assay, asked) {
        covariates = if (several) covariates else covariates[[1L]])
 }
 
-# WGCNA's minimum, too. It stops itself if fewer are left by missing values.
+# The min number of samples, as in WGCNA. If missing values leave fewer, WGCNA itself stops.
 MIN_SAMPLES <- 4
 
 check_samples <- function(sets) {
@@ -36,11 +36,6 @@ check_module_use <- function(use, what) {
   if (use %in% c("everything", "all.obs", "pairwise.complete.obs")) return(invisible())
   fail("'use' is \"", use, "\", which ", what, " does not take; leave incomplete samples out yourself, ",
        "x[complete.cases(x), ], or use = \"pairwise.complete.obs\"")
-}
-
-check_module_covariates <- function(asked) {
-  if (!is.null(asked$covariates) || is.null(asked$data)) return(invisible())
-  fail("'data' needs a formula in 'covariates'; covariates = ~ age takes column age of it")
 }
 
 read_genes <- function(given, assay) {

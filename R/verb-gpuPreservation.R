@@ -202,7 +202,7 @@ check_module_pairs <- function(sizes) {
 preserved_data <- function(reference, test, modules, assay, use, asked) {
   use <- uses[check_use(use)]
   check_module_use(use, "gpuPreservation()")
-  check_module_covariates(asked)
+  check_data_used(asked)
   if (inherits(modules, "gpuModules") && !is.null(modules$covariates) && is.null(asked$covariates)) {
     warn("gpuCorUnadjusted", "'modules' were made with covariates, and 'reference' and 'test' are not adjusted for ",
          "any; covariates = list(modules$covariates, z) adjusts them, with z the covariates of 'test'")
