@@ -37,7 +37,7 @@ naming <- function(code, called, name) {
 # Warns with a class, by which each_subject() recognizes repeated warnings.
 warn <- function(class, ...) warning(warningCondition(paste0(...), class = c(class, "gpuCorWarning")))
 
-# Runs code that repeats what has been computed, and warned and told of, before.
+# Runs code that repeats an earlier computation, without the warnings and the message that the user has already seen.
 repeated <- function(code) suppressWarnings(suppressMessages(code, classes = "gpuCorFewValues"))
 
 # Shows a message once per session.
@@ -48,7 +48,7 @@ tell_once <- function(...) {
   message(text)
 }
 
-# Tells of names that stand for several variables (or observations), where they look these up or replace their numbers.
+# Shows a message if several variables (or observations) have the same name, and names are used to look them up.
 tell_same_names <- function(names) {
   twice <- names[anyDuplicated(names)]
   if (!length(twice)) return(invisible())

@@ -199,6 +199,6 @@ lag_sums <- function(x, y) {
 
 MIN_OBS <- 3
 
-# With fewer observations these methods have no valid p values. In 1 % of the pairs of three observations bicor is 1 or
-# -1, and distance correlation has a size of 0.33 to 0.08 at a level of 0.05 with 4 to 8 observations.
+# Min number of observations of a valid p value. In 1 % of the pairs of three observations bicor is 1 or -1. With 4 to 8
+# observations distance correlation has a size of 0.33 to 0.08 at a level of 0.05.
 MIN_TESTED <- c(bicor = 5, distance = 10)

@@ -23,8 +23,8 @@ without_observation_names <- function(x) {
   x
 }
 
-# Stops if names are permuted, and warns if they differ. `own`: the argument `name`; `observations`: of x,
-# or list(are_compared = TRUE).
+# Stops if names are permuted, and warns if they differ. `own`: the argument `name`; `observations`: from
+# observations_of(x), or list(are_compared = TRUE) if the names have been compared before.
 check_observations <- function(own, name, observations) {
   if (isTRUE(observations$are_compared)) return(invisible())
   names <- observations$names
@@ -42,8 +42,8 @@ check_observations <- function(own, name, observations) {
        "give both the same observations, or remove the names")
 }
 
-# Stops if names are the numbers of rows in another order: the rows were moved, as by own[order(own$age), ], and x has
-# no names to match.
+# Stops if names are the numbers of rows in another order. The rows were then moved, as by own[order(own$age), ], and x
+# has no names to compare.
 check_not_moved <- function(names, name) {
   if (!any(names != seq_along(names)) || !setequal(names, seq_along(names))) return(invisible())
   at <- which(names != seq_along(names))[1L]

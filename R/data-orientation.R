@@ -1,17 +1,17 @@
-# Detects data that look transposed, in memory or in a file. Genes, probes or voxels in rows have levels of their own in
-# all columns: columns rank them alike, or have their zeros in the same rows. The same holds for some long series and
-# tables, but their rows have no names, and their columns differ, or successive rows are alike.
+# Detects data that look transposed, in memory or in a file. If genes, probes or voxels are in rows, each has a similar
+# level in all columns: columns rank the rows alike, or have their zeros in the same rows. The same holds for some long
+# series and tables, but their rows have no names, and their columns differ, or successive rows are alike.
 
 MIN_ROWS <- 100
 LONG_ROWS <- 1000 # such rows, and LONG_RATIO times as many as columns, are enough if they have names
 LONG_RATIO <- 10
-MIN_COLUMNS <- 10 # if there are fewer rows
+MIN_COLUMNS <- 10 # min number of columns of data that are not long
 SAME_ORDER <- 0.85 # min rank correlation of almost identical columns, such as samples or volumes
-COUNT_ORDER <- 0.5 # the same of samples of counts, which are noisier
-MANY_ZEROS <- 0.3
+COUNT_ORDER <- 0.5 # min rank correlation of samples of counts, which are noisier
+MANY_ZEROS <- 0.3 # min fraction of zeros to compare columns by them
 SUCCESSIVE <- 0.3 # min autocorrelation of a series
 
-# `x`: the user's; `read`: the same as check_variables() returns it.
+# `x`: the user's data; `read`: the result of check_variables(x).
 warn_transposed <- function(x, read = x) {
   if (identical(getOption("gpucor.orientation"), "columns") || !looks_transposed(x, read)) return(invisible())
   code <- if (is.data.frame(x)) {

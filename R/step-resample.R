@@ -56,7 +56,7 @@ resampled_task <- function(task, drawn) {
   weights <- settings$asked$weights
   if (is.null(weights)) weights <- rep(1, n_obs)
   settings$asked$weights <- replace(weights, setdiff(seq_len(n_obs), drawn), 0)
-  input <- list(x = task$x, y = task$y, observations = list(are_compared = TRUE)) # before
+  input <- list(x = task$x, y = task$y, observations = list(are_compared = TRUE)) # when the first task was made
   task$settings <- designed_input(settings, input, task$method, task$use, task$criterion$name %in% c("p.value", "fdr"))
   task
 }

@@ -50,13 +50,13 @@ exact_distribution <- function(method, n) {
 # distribution from its moments.
 t_distribution <- function(df, n, ranks) if (ranks) .Call(r_rho_beta, n) else list(df = df)
 
-# Checks the min number of observations of a pair with a p value that the user asks for.
+# Checks the user's min number of observations of a pair with a p value.
 check_min_obs <- function(min_obs) if (is.null(min_obs)) MIN_OBS else check_whole(min_obs, "min_obs", MIN_OBS)
 
 # Returns the min number of observations of a pair with a p value.
 min_tested <- function(method, min_obs = NULL) max(check_min_obs(min_obs), MIN_TESTED[method], na.rm = TRUE)
 
-# Warns of pairs whose p values would not be valid; `which`: words for what the pairs are.
+# Warns of pairs that have too few observations for a valid p value. `which`: words that say which pairs these are.
 warn_untested <- function(untested, method, which = NULL) {
   if (untested == 0) return(invisible())
   warn("gpuCorUntested", n_of(untested, "pair"), which, if (untested == 1) " has" else " have",

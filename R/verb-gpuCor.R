@@ -175,7 +175,7 @@ cor_with_tests <- function(given, output, test, call) {
   found <- do.call(gpuCorTest, c(given, list(output = "matrix")), quote = TRUE)
   if (output != "dist" || !is.null(given[[2L]])) return(listed_matrices(found, test))
   given["df"] <- list(NULL) # only tests take 'df'
-  r <- repeated(do.call(gpuCor, given, quote = TRUE)) # of gpuCorTest()
+  r <- repeated(do.call(gpuCor, given, quote = TRUE)) # gpuCorTest() has already warned
   attr(r, "tests") <- listed_matrices(found, TRUE)[-1L]
   attr(r, "call") <- call
   r

@@ -481,9 +481,10 @@ component_table <- function(found, names) {
        of = of)
 }
 
-# Coefficients of 1 and -1 are replaced by values 2^-24 closer to 0, whose z is +-8.66. The subjects' coefficients are
-# not stored: a pair is revealed by half of the difference that infinite z of all subjects with a weight of one sign
-# make; among several groups, by half of what those of one group make, and the groups' own z.
+# Warns of pairs with a coefficient of 1 or -1, which counts as 1 - 2^-24, with z = 8.66. The subjects' coefficients are
+# not stored. A pair is therefore recognized by its difference: more than half of the difference that this z would make
+# in all subjects whose weights have one sign. With several groups it is more than half of what this z would make in one
+# group, and the groups' own z are checked, too.
 warn_perfect <- function(difference, task, rows = NULL) {
   x <- task$x
   infinite <- atanh(1 - 2^-24)
@@ -511,10 +512,9 @@ what_is_compared <- function(x) {
   if (x$n_first < length(x$data)) "pairs" else "mean"
 }
 
-# Sizes from which p values are valid, by the simulations of ?"gpucor-p-values": of two groups of subjects the smaller
-# one if it has at most half of the other, and of groups of rows for the tail that 'fdr' depends on.
-MIN_UNEQUAL_GROUP <- 10
-MIN_ROWS_OF_FDR <- 50
+# Min sizes with valid p values, by the simulations of ?"gpucor-p-values".
+MIN_UNEQUAL_GROUP <- 10 # subjects of the smaller group, if the other one has at least twice as many
+MIN_ROWS_OF_FDR <- 50 # rows of each group; 'fdr' depends on the tail
 
 warn_small_groups <- function(x, given, n_perm) {
   groups <- compared_groups(x)

@@ -80,9 +80,8 @@ tested_edges <- function(edges, x, y, use, method, precision, ..., mutual, pairs
   of_columns <- names(given) %in% c(ADJUSTMENT, "assay")
   control <- if (is.null(given$control)) do.call(gpuControl, given[!of_columns]) else given$control
   settings <- new_settings(control, given[names(given) %in% ADJUSTMENT], precision, assay = given$assay)
-  task <- repeated( # of gpuCorNetwork()
-    network_task(x, y, NULL, "absolute", use, method, settings, takes_subjects = FALSE)
-  )
+  # gpuCorNetwork() has already warned.
+  task <- repeated(network_task(x, y, NULL, "absolute", use, method, settings, takes_subjects = FALSE))
   check_testable(task$method, NULL)
   significance <- significance_of(task)
   if (!significance$single || !is_t_distributed(task$method)) {
