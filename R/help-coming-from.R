@@ -41,7 +41,7 @@
 #' | | `moduleEigengenes(x, colors)` | `gpuModules(x)$eigengenes` |
 #' | | `corPvalueStudent(cor(x, traits), n)` | [gpuAssociation()] |
 #' | | `labeledHeatmap(cor(MEs, traits), textMatrix = )` | `plot(modules, traits = traits)` |
-#' | limma | `removeBatchEffect(t(x), batch)` before WGCNA | `gpuModules(x, covariates = batch)` |
+#' | limma | `removeBatchEffect(t(x), batch)` before WGCNA | `gpuModules(x, covariates = factor(batch))` |
 #' | Hmisc | `rcorr(x)`; `$r`, `$n`, `$P` | `gpuCorTest(x, use = "pairwise", output = "matrix")`; `$r`, `$n`, `$p.value` |
 #' | psych | `corr.test(x, adjust = "none")`; `$r`, `$n`, `$t`, `$p` | `gpuCorTest(x, use = "pairwise", output = "matrix")`; `$r`, `$n`, `$statistic`, `$p.value` |
 #' | | `corr.test(x, adjust = "holm")` | `p.adjust(gpuCorTest(x)$p.value, "holm")` |

@@ -65,8 +65,8 @@
 #' | `df = "bartlett"`, `covariates` | fewer than 10 degrees of freedom left | conservative |
 #' | `df = "bartlett"` | AR(0.9) | nearly valid with 200 rows: 0.056; not valid with 100: 0.063 |
 #' | `adjust = "maxT"`, [gpuCorPerm()] | independent columns, rows are exchangeable | valid |
-#' | `adjust = "maxT"`, `covariates` | nearly normal | nearly valid |
-#' | `adjust = "maxT"`, `covariates` | other | not valid with fewer than 50 rows for each covariate, see below |
+#' | `adjust = "maxT"`, `covariates` | nearly normal | 0.03 to 0.07, see below |
+#' | `adjust = "maxT"`, `covariates` | other | not valid: up to 0.68, and 0.13 with 50 rows or more for each covariate, see below |
 #' | `adjust = "maxT"` | autocorrelated series | not valid: near 1 for AR(0.9) |
 #' | `adjust = "maxT"`, `surrogate = "phase"` or `"block"` | autocorrelated series | nearly valid |
 #'
@@ -98,8 +98,8 @@
 #' | the same, `"bicor"` | normal, n = 50 | valid, or conservative without correlation |
 #' | [gpuCorCompare()] of several matrices | as of two matrices | as of two matrices |
 #' | [gpuCorCompare()] of two, `n_perm` | rows are exchangeable, any distribution | nearly valid |
-#' | the same, `n_perm`, `covariates` | nearly normal, or `"spearman"` | nearly valid |
-#' | the same, `n_perm`, `covariates` | other | not valid, see below |
+#' | the same, `n_perm`, `covariates` | nearly normal, or `"spearman"` | 0.03 to 0.08, see below |
+#' | the same, `n_perm`, `covariates` | other | not valid: up to 0.43, see below |
 #' | [gpuCorCompare()] of two lists | groups of equal size | valid, or conservative with fewer than 6 subjects |
 #' | the same | 10 subjects or more in each, or less than twice as many in one | nearly valid, or conservative |
 #' | the same | other | not valid: 0.10 with 2 against 10 subjects, see below |

@@ -1,8 +1,9 @@
 #' Series without their confounds
 #'
-#' `gpuClean()` returns the residuals that [gpuCor()] correlates if it is given `covariates` or `bandpass`: every column
-#' is replaced by its residuals from a regression on the covariates and on the cosines outside the band. Use it where
-#' the series themselves are needed, such as for spectra, and to look at what regression leaves.
+#' `gpuClean()` returns the residuals that [gpuCor()] correlates if it is given `covariates`, `bandpass` or `runs`.
+#' Every column is replaced by its residuals from a regression on the covariates and on the cosines outside the band, of
+#' each run by itself. Use it where the series themselves are needed, such as for spectra, and to look at what
+#' regression leaves.
 #'
 #' `gpuCor(gpuClean(x, z))` equals `gpuCor(x, covariates = z)`. The functions that take `covariates` compute the same
 #' residuals without storing them, and count the degrees of freedom that regression takes: give them `covariates`, not
@@ -24,8 +25,8 @@
 #'   [voxelMatrix()] stays one, with its mask and, if no row in between was dropped, its `tr`; a time series
 #'   ([stats::ts()]) stays one if all rows are kept. With `file`: a [gpuCorFile()], invisibly.
 #'
-#' @section Errors: As [gpuCor()]; neither `covariates` nor `bandpass`; a covariate that is missing in a row that is
-#'   kept; a list of subjects (call `lapply(x, gpuClean, ...)`); a `file` that exists.
+#' @section Errors: As [gpuCor()]; none of `covariates`, `bandpass` and `runs`; a covariate that is missing in a row
+#'   that is kept; a list of subjects (call `lapply(x, gpuClean, ...)`); a `file` that exists.
 #' @seealso [gpucor-measures] for covariates and the band-pass filter; [voxelMatrix()]
 #' @examples
 #' set.seed(1)

@@ -75,12 +75,14 @@
 #'
 #' @section Lags:
 #' `lag` is for time series with equally spaced rows. The coefficient of a pair at lag l is that of row t of the column
-#' of `x` and row t + l of the column of `y`: with a positive lag, `y` follows `x`. The rows that overlap are used, `n -
-#' abs(l)` of n, and centered and scaled (or ranked) anew, so that it equals `gpuCor(x[1:(n - l), ], y[(1 + l):n, ])`.
-#' (The autocovariances of [stats::ccf()] are divided by those of all rows instead.) Few rows have large coefficients by
-#' chance; a lag at which fewer than `min_overlap` rows overlap is an error. With `runs`, both rows are of one run. The
-#' result is the coefficient of largest size, with its sign, and has the lags as attribute `lag`, in the same shape. Of
-#' equal coefficients the one with the lag nearest to zero is taken, and of two opposite lags the positive one. For
+#' of `x` and row t + l of the column of `y`: with a positive lag, `y` follows `x`. The `n - abs(l)` rows that overlap
+#' are used, and centered and scaled (or ranked) anew, so that the coefficient equals that of
+#' `gpuCor(x[1:(n - l), ], y[(1 + l):n, ])`. (The autocovariances of [stats::ccf()] are divided by those of all rows
+#' instead.) Few rows have large coefficients by chance; a lag at which fewer than `min_overlap` rows overlap is an
+#' error. With `runs`, both rows are of one run.
+#'
+#' The result is the coefficient of largest size, with its sign, and has the lags as attribute `lag`, in the same shape.
+#' Of equal coefficients the one with the lag nearest to zero is taken, and of two opposite lags the positive one. For
 #' `"distance"` and `"mi"` the largest coefficient is taken.
 #'
 #' Without `y` the lags must be symmetric, as in `-10:10`. A pair's lag says by how many rows the second column follows

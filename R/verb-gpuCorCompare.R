@@ -78,9 +78,9 @@
 #'   by the same root mean square. The distributions must otherwise be the same: a group with heavier tails also counts
 #'   as different.
 #' * Two matrices with `covariates`: residuals of each group's regression are permuted and regressed again on the
-#'   covariates (Freedman and Lane 1983). This is nearly valid for normal data and for Spearman's rho. For other data
-#'   the family-wise error at 0.05 was 0.08 to 0.43 with 30 rows in each group and five covariates, and up to 0.16 with
-#'   more rows ([gpucor-p-values]). A warning is given with fewer than 50 rows for each covariate.
+#'   covariates (Freedman and Lane 1983). The family-wise error at 0.05 was 0.03 to 0.08 for normal data and for
+#'   Spearman's rho. For other data it was 0.08 to 0.43 with 30 rows in each group and five covariates, and up to 0.16
+#'   with more rows ([gpucor-p-values]). A warning is given with fewer than 50 rows for each covariate.
 #'
 #' @section Components (network-based statistic):
 #' With `components`, `threshold` is a t: the pairs whose t is at least `threshold` in size, or by `sign`, form a

@@ -94,9 +94,9 @@ gpuTtest <- function(goodPairs, coeffs) {
 #' dependence among the columns of `x` and among those of `y`.
 #'
 #' With `covariates` the residuals of each column are permuted, and regressed on the covariates again (Freedman and Lane
-#' 1983). This is nearly valid for normal data. For other data the family-wise error at 0.05 was 0.09 to 0.68 with 30
+#' 1983). For normal data the family-wise error at 0.05 was 0.03 to 0.07. For other data it was 0.09 to 0.68 with 30
 #' rows and five covariates, and at most 0.13 with 50 rows or more for each covariate ([gpucor-p-values]); a warning is
-#' given with fewer rows. It is not available for ranks.
+#' given with fewer rows. `covariates` of ranks are an error.
 #'
 #' @section Time series:
 #' `surrogate` says how null data are drawn. `"permutation"`, the default, needs independent rows. The rows of fMRI, EEG

@@ -24,7 +24,8 @@
 #' `weights`.
 #'
 #' `pairs` ([pairMask()]) needs `threshold`, `density` or `k`. `covariates` and `bandpass` are regressed out once, over
-#' all observations, before windows are cut. `weights` of all observations apply in each window.
+#' all observations, before windows are cut. With `runs`, a window that has rows of two runs is an error. `weights` of
+#' all observations apply in each window.
 #'
 #' @order 1
 #' @inheritParams gpuCorNetwork
