@@ -62,8 +62,8 @@ band_words <- function(band, tr) {
 
 option_words <- function(options) if (length(options)) paste0(names(options), " = ", options)
 
-# Returns the degrees of freedom as text, or NULL if they are n - 2. Those of a fitted null say nothing about the data:
-# they may be any number above that of the observations.
+# Returns the degrees of freedom as text, or NULL if they are n - 2. Those of a fitted null distribution are not shown,
+# as they do not count observations and may exceed their number.
 freedom_words <- function(adjusted, method, n_obs, left) {
   if (!is_t_distributed(method)) return(NULL)
   if (isTRUE(adjusted$is_null_fitted)) return("p values by a null distribution fitted to the coefficients")

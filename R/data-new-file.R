@@ -48,7 +48,7 @@ why_no_room <- function(file, bytes) {
   if (file.size(file) < bytes) "the disk is full"
 }
 
-# Raises the error of a failed write. The reason is looked for while the incomplete file still takes its room.
+# Raises the error of a failed write. The reason is looked for while the incomplete file still takes its space.
 cannot_write <- function(file, said = NULL) {
   why <- why_no_room(paste0(partial_name(file), "-room"), 2^20)
   fail_file("cannot write \"", file, "\"", if (!is.null(said)) paste0(": ", said), if (!is.null(why)) paste0("; ", why))

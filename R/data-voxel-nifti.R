@@ -60,8 +60,8 @@ read_long <- function(bytes, endian) {
   words[1L, ] %% 2^32 + 2^32 * words[2L, ]
 }
 
-# Reads the header of an open file: fields by name, `version` and `endian`; NULL for another format. It is the only
-# reader of headers: vox_offset is where the first voxel is.
+# Reads the header of an open file: fields by name, `version` and `endian`; NULL for another format. vox_offset is
+# the checked position of the first voxel.
 read_header <- function(connection, shown) {
   bytes <- readBin(connection, "raw", 4L)
   if (length(bytes) < 4L) return(NULL)

@@ -156,9 +156,9 @@ gpuTtest <- function(goodPairs, coeffs) {
 #'   `NULL`. `as.data.frame()` has a row for each pair. P values are `NA` if the coefficient is `NA`, if n is below
 #'   `min_obs`, and on the diagonal of a matrix.
 #' @section Errors: As [gpuCor()]. Method `"mi"` without `adjust`. `conf.level` with a method without intervals.
-#'   `adjust` with pairs that have different observations, with `weights` other than 0 and 1, with `covariates` or
-#'   `bandpass` of Spearman's rho, and, for `surrogate = "permutation"`, with `bandpass` or `df`; surrogates of series
-#'   with gaps.
+#'   `adjust` with pairs that have different observations, with `weights` other than 0 and 1, with `runs`, with
+#'   `covariates` or `bandpass` of Spearman's rho, and, for `surrogate = "permutation"`, with `bandpass` or `df`;
+#'   surrogates of series with gaps.
 #' @references
 #' Westfall PH, Young SS (1993). *Resampling-based multiple testing*. Wiley.
 #'
@@ -233,7 +233,7 @@ gpuCorTest <- function(x, y = NULL, method = c("pearson", "kendall", "spearman",
   warn_few(found$few, length(r))
   if (rule$min_obs > min_obs && (counted$common || counted$n_obs < rule$min_obs)) {
     few <- is.na(found$p.value) & found$n >= min_obs & !is.na(r)
-    # Permutations are valid for them.
+    # Permutation tests are valid for these pairs.
     if (is.null(max_t)) warn_untested(sum(few), method) else found$testable[few] <- 1
   }
   if (isTRUE(exact)) warn_inexact(found, method, length(r))

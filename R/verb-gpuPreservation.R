@@ -84,7 +84,7 @@
 #'   [gpuModules()]. Each element is a numeric matrix or vector, a data frame, or a formula without a left side. One
 #'   formula applies to both data sets; its variables are in `data`, which is also a list of two.
 #' @param gold An integer: the number of genes of the negative control, see Details, at most half of the matched ones;
-#'   0: none.
+#'   below 3: none.
 #' @return A list of class `gpuPreservation`:
 #' \item{modules}{a data frame with a row for each module, the largest first: `module`, its label; `size`, the number of
 #'   its matched genes; `Zsummary`, `Zdensity`, `Zconnectivity`, `medianRank`, `medianRankDensity` and

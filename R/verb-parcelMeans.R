@@ -93,7 +93,7 @@ as_numbered_parcels <- function(labels, all) {
   check_some(factor(labels, levels, format(levels, scientific = FALSE, trim = TRUE)))
 }
 
-# Returns labels near an integer, as scaling and single precision leave them, as that integer.
+# Rounds labels that are near an integer, as scaling and single precision leave them.
 whole_labels <- function(labels) {
   if (!is.double(labels)) return(labels)
   near <- which(abs(labels - round(labels)) <= LABEL_ERROR)
