@@ -50,8 +50,8 @@ setMethod("rowMeans", "allPairs", function(x, na.rm = FALSE, dims = 1, ...) base
 #' @export
 setMethod("colMeans", "allPairs", function(x, na.rm = FALSE, dims = 1, ...) base::colMeans(as.matrix(x), na.rm))
 
-# Products. Without a method R multiplies vectors of pairs. R finds methods of S3 for `%*%` since 4.3, for crossprod() and
-# tcrossprod() since 4.4; before, methods of S4.
+# Without a method R multiplies vectors of pairs. R has methods of S3 for `%*%` since 4.3, and for crossprod() and
+# tcrossprod() since 4.4, in place of methods of S4.
 
 full_matrix <- function(x) if (is_all_pairs(x)) as.matrix(x) else x
 
