@@ -7,7 +7,7 @@ ARG RUN=ubuntu:24.04
 
 FROM ${BASE} AS build
 ENV DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8
-RUN apt-get update && apt-get install -y --no-install-recommends r-base-core r-base-dev r-cran-matrix \
+RUN apt-get update && apt-get install -y --no-install-recommends r-base-core r-base-dev r-cran-matrix r-cran-withr \
   && rm -rf /var/lib/apt/lists/*
 COPY . /gpucor
 ARG GPUCOR_CUDA_ARCH
@@ -16,7 +16,7 @@ RUN MAKEFLAGS="-j$(nproc)" R CMD INSTALL --preclean --clean --library=/usr/local
 # CUDA's runtime is in the package's library: the driver, which comes from the host, is all that is needed beside it.
 FROM ${RUN}
 ENV DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8 NVIDIA_VISIBLE_DEVICES=all NVIDIA_DRIVER_CAPABILITIES=compute,utility
-RUN apt-get update && apt-get install -y --no-install-recommends r-base-core r-cran-matrix libgomp1 \
+RUN apt-get update && apt-get install -y --no-install-recommends r-base-core r-cran-matrix r-cran-withr libgomp1 \
   && rm -rf /var/lib/apt/lists/*
 COPY --from=build /usr/local/lib/R/site-library/gpucor /usr/local/lib/R/site-library/gpucor
 CMD ["Rscript", "-e", "gpucor::gpuInfo()"]

@@ -40,7 +40,7 @@ BUILD = $(CURDIR)/build
 # One library for each way to configure, so that they do not overwrite one another.
 LIBRARY = $(BUILD)/library$(subst /,_,$(CONFIGURE))
 
-DEMO_NEEDS = r-base-core r-base-dev libopenblas-dev r-cran-matrix r-bioc-multtest
+DEMO_NEEDS = r-base-core r-base-dev libopenblas-dev r-cran-matrix r-cran-withr r-bioc-multtest
 TEST_NEEDS = $(DEMO_NEEDS) r-cran-testthat r-cran-callr r-cran-bit64 r-bioc-all r-cran-igraph r-cran-wgcna \
   r-bioc-rhdf5 r-bioc-hdf5array r-bioc-delayedarray r-cran-bigmemory r-bioc-summarizedexperiment \
   r-bioc-singlecellexperiment r-bioc-biobase r-bioc-impute r-cran-seuratobject r-cran-dynamictreecut \
@@ -51,10 +51,10 @@ CHECK_NEEDS = $(TEST_NEEDS) r-cran-knitr r-cran-rmarkdown pandoc devscripts qpdf
 FUZZ_NEEDS = $(DEMO_NEEDS) python3-minimal
 BENCH_NEEDS = $(DEMO_NEEDS) r-cran-wgcna r-cran-pcapp
 UNIT_NEEDS = gcc libc6-dev r-base-core gcc-mingw-w64-x86-64
-CLUSTER_NEEDS = r-base-core r-base-dev r-cran-matrix r-cran-testthat r-cran-callr slurm-wlm munge r-cran-batchtools \
+CLUSTER_NEEDS = r-base-core r-base-dev r-cran-matrix r-cran-withr r-cran-testthat r-cran-callr slurm-wlm munge r-cran-batchtools \
   r-cran-future.apply r-cran-future.batchtools r-bioc-biocparallel iproute2 util-linux e2fsprogs procps
 SITE_NEEDS = $(CHECK_NEEDS) r-cran-pkgdown
-LINT_NEEDS = r-base-core r-base-dev r-cran-matrix r-cran-lintr clang-format shellcheck devscripts
+LINT_NEEDS = r-base-core r-base-dev r-cran-matrix r-cran-withr r-cran-lintr clang-format shellcheck devscripts
 
 # Each recipe is one bash script that ends at its first error.
 SHELL = /bin/bash

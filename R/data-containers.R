@@ -30,6 +30,7 @@
 #' A `SingleCellExperiment` also keeps networks: `rowPair(sce, "coexpression") <- as(unname(net), "generalMatrix")`.
 #' The conversion is necessary because `rowPair<-` stores only half of the edges of a symmetric matrix.
 #'
+#' @return What the function returns for the matrix of samples x genes that the object holds.
 #' @section Errors: an assay that does not exist; a package that is needed and not installed.
 #' @seealso [gpuCor()], [gpuModules()], [gpuAssociation()]
 #' @examples

@@ -66,6 +66,7 @@
 #'   processor (8 bytes), up to `memory` or a quarter of free memory. If they do not fit, they are prepared again when
 #'   needed. Random effects need one more pass over the data.
 #'
+#' @return What the function returns for one matrix, with combined coefficients in the place of coefficients.
 #' @section Errors: Those of a single matrix, with the number of the subject; columns, or their names, that differ from
 #'   the first subject's; numbers of rows that differ from those of `y`.
 #' @references

@@ -84,6 +84,7 @@
 #'   `cov_estimator=EmpiricalCovariance()`. `bandpass` regresses out cosines together with the confounds; it is not a
 #'   Butterworth filter.
 #'
+#' @return This page has no function. The functions that it names return what their own pages say.
 #' @name coming-from
 #' @seealso [gpucor-package] for all functions
 #' @examples

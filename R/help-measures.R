@@ -181,6 +181,8 @@
 #' 42, 2382-2412.
 #'
 #' Wilcox RR (2005). *Introduction to robust estimation and hypothesis testing*. Academic Press, 399-400.
+#' @return A coefficient is a number in \[-1, 1\], or in \[0, 1) with `"mi"`. Each function's page says in which object
+#'   coefficients are returned.
 #' @seealso [gpuCor()], [gpuCorNetwork()], [gpuCorTest()]; [gpucor-p-values]
 #' @examples
 #' x <- as.matrix(mtcars[, 1:4])

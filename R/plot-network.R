@@ -114,10 +114,7 @@ weight_limits <- function(net) {
 
 # Returns the positions of a graph's vertices; the session's random number generator is unaffected.
 graph_layout <- function(graph) {
-  keeping_random({
-    set.seed(1L)
-    igraph::layout_components(graph, layout = igraph::layout_with_fr)
-  })
+  withr::with_seed(1L, igraph::layout_components(graph, layout = igraph::layout_with_fr))
 }
 
 # Returns line widths that increase with the weight.

@@ -98,8 +98,7 @@ CALIBRATION_SEED <- 54321
 scaling_powers <- function(overlaps, how) {
   if (how$calibration == "none") return(rep(1, length(overlaps)))
   n <- length(overlaps[[1L]])
-  at <- keeping_random({
-    set.seed(CALIBRATION_SEED, "Mersenne-Twister", sample.kind = "Rejection")
+  at <- withr::with_seed(CALIBRATION_SEED, .rng_kind = "Mersenne-Twister", .rng_sample_kind = "Rejection", {
     sample.int(n, min(CALIBRATION_PAIRS / min(how$quantile, 1 - how$quantile), n))
   })
   high <- vapply(overlaps, function(tom) {
@@ -111,12 +110,4 @@ scaling_powers <- function(overlaps, how) {
          "set ", bad[1L], " is ", format(high[bad[1L]]), "; choose another 'calibrationQuantile', or \"none\"")
   }
   log(high[1L]) / log(high)
-}
-
-# Returns the value of `code`, and restores the state of the random number generator.
-keeping_random <- function(code) {
-  random <- globalenv()
-  seed <- random$.Random.seed
-  on.exit(if (!is.null(seed)) random$.Random.seed <- seed else suppressWarnings(rm(".Random.seed", envir = random)))
-  code
 }

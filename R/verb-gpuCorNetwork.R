@@ -83,7 +83,7 @@
 #' @param k An integer of at least 1, or several.
 #' @param p.value,fdr A number in (0, 1\].
 #' @param sign A string: `"absolute"`, `"positive"` or `"negative"`. Pairs of the other sign are never edges. With
-#'   `method = "distance"` and with `combine = "icc2"` or `"icc3"` always `"positive"`. May be abbreviated.
+#'   `method = "distance"` and with `combine = "icc2"` or `combine = "icc3"` always `"positive"`. May be abbreviated.
 #' @param min_obs With `p.value` or `fdr`: an integer of at least 3, or `NULL` for 3. Pairs with fewer pairwise-complete
 #'   observations have no p value and are no edges. `"bicor"` needs at least `r gpucor:::MIN_TESTED[["bicor"]]`
 #'   observations and `"distance"` `r gpucor:::MIN_TESTED[["distance"]]`. An `fdr` still counts such pairs among the

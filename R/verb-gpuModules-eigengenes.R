@@ -22,5 +22,5 @@ eigengene <- function(values) {
 imputed <- function(values) {
   if (ncol(values) < 2L) return(values)
   need_packages("impute", "'x' has missing values, and an eigengene of them")
-  keeping_random(t(impute::impute.knn(t(values), k = min(10, ncol(values) - 1))$data))
+  withr::with_preserve_seed(t(impute::impute.knn(t(values), k = min(10, ncol(values) - 1))$data))
 }

@@ -113,7 +113,7 @@ merged_modules <- function(colors, job) {
 merged_over_sets <- function(colors, job) {
   if (length(module_colors(colors)) < 2L) return(colors)
   data <- lapply(job$sets, function(set) list(data = as.matrix(pick_columns(set$x, seq_len(ncol(set$x))))))
-  utils::capture.output(found <- keeping_random(WGCNA::mergeCloseModules(
+  utils::capture.output(found <- withr::with_preserve_seed(WGCNA::mergeCloseModules(
     data, colors, cutHeight = job$mergeCutHeight, consensusQuantile = job$quantile, getNewMEs = FALSE, verbose = 0)))
   as.character(found$colors)
 }

@@ -153,7 +153,7 @@ gpuPreservation <- function(reference, test, modules, n_perm = 200, power = NULL
                           type = rule$type, power = rule$power, network = network, call = sys.call()))
   if (sum(gold) > 2) {
     # The state of the random number generator is restored, so that later draws do not depend on `gold`.
-    drawn <- keeping_random(preserved(list(gold = sample.int(result$genes, gold)), cost, 1 - cost))
+    drawn <- withr::with_preserve_seed(preserved(list(gold = sample.int(result$genes, gold)), cost, 1 - cost))
     drawn$modules[c("medianRank", "medianRankDensity", "medianRankConnectivity")] <- NA_real_
     result$gold <- as.data.frame.gpuPreservation(drawn)
   }

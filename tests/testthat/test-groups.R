@@ -250,7 +250,8 @@ test_that("errors of groups say what to do", {
   expect_error(gpuCorCompare(x, design = matrix(1, 6, 2), contrast = c(0, 1)), "2 columns of rank 1")
   expect_error(gpuCorCompare(x, design = diag(6), contrast = c(1, rep(0, 5))), "6 terms for 6 subjects")
   expect_error(gpuCorCompare(x, design = cbind(1, c(NA, 1:5)), contrast = 1:2), "finite values only")
-  expect_error(gpuCorCompare(x, design = cbind(a = 1, b = 1:6), contrast = "c"), "the name of one of them, not \"c\"")
+  expect_error(gpuCorCompare(x, design = cbind(a = 1, b = 1:6), contrast = "c"),
+               "the name of one of them (\"a\", \"b\"), not \"c\"", fixed = TRUE)
   expect_error(gpuCorCompare(x, design = cbind(a = 1, b = 1:6)), "a number for each of the 2 columns")
   expect_error(gpuCorCompare(x[1:3], x[4:6], effects = "fixed", paired = TRUE), "leave it out for pairs and 'design'")
   expect_error(gpuCorCompare(x, components = "size", n_perm = 9), "needs 'threshold'")

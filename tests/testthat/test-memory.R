@@ -17,7 +17,7 @@ few_rows <- function(n) matrix(rnorm(3 * n), 3)
 # Exactly `bytes` are enough, and not one less; a call that fits is allowed to be as slow as it likes.
 expect_limit <- function(bytes, call, message, label = message) {
   with_free(bytes - 1, without_runs(expect_error(call(), message, label = label)))
-  with_free(bytes, without_runs(expect_error(call(), "^computed$", label = paste(label, "fits"))))
+  with_free(bytes, without_runs(expect_error(call(), "^(data set 1: )?computed$", label = paste(label, "fits"))))
 }
 
 test_that("a result of 320 GB is refused at once, and R goes on", {
