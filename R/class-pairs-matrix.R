@@ -50,8 +50,8 @@ setMethod("rowMeans", "allPairs", function(x, na.rm = FALSE, dims = 1, ...) base
 #' @export
 setMethod("colMeans", "allPairs", function(x, na.rm = FALSE, dims = 1, ...) base::colMeans(as.matrix(x), na.rm))
 
-# Without a method R multiplies vectors of pairs. R dispatches `%*%` on S3 classes since version 4.3, and crossprod() and
-# tcrossprod() since 4.4; earlier versions need the S4 methods.
+# Without a method R multiplies vectors of pairs. R dispatches `%*%` on S3 classes since version 4.3, and crossprod()
+# and tcrossprod() since 4.4; earlier versions need the S4 methods.
 
 full_matrix <- function(x) if (is_all_pairs(x)) as.matrix(x) else x
 
