@@ -164,3 +164,9 @@ expect_nothing_live <- function(label = "") {
   expect(left$host == 0 && left$device == 0,
          paste(label, "left", left$host, "host and", left$device, "device allocations"))
 }
+
+# crossprod() and tcrossprod() as users call them, who see exported methods only: functions of base since R 4.4.
+product <- function(f, ...) {
+  generic <- if (getRversion() < "4.4") getExportedValue("gpucor", f) else getExportedValue("base", f)
+  do.call(generic, list(...), envir = globalenv())
+}

@@ -354,7 +354,7 @@ test_that("values are stored in single precision by choice", {
     writeVoxels(structure(values[[name]], header = attr(img, "header")), file, datatype = "float32")
     expect_identical(file.size(file), 352 + 4 * length(values[[name]]))
     single <- readBin(writeBin(as.double(values[[name]]), raw(), size = 4), "double", length(values[[name]]), size = 4)
-    expect_identical(ifelse(is.na(c(readVoxels(file))), NA, c(readVoxels(file))), single)
+    expect_identical(replace(c(readVoxels(file)), is.na(single), NA), replace(single, is.na(single), NA))
   }
   expect_error(writeVoxels(img, tempfile(fileext = ".nii"), datatype = "int16"),
                "'datatype' must be one of \"auto\", \"float32\", not \"int16\"", fixed = TRUE)
