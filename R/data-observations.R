@@ -23,16 +23,20 @@ without_observation_names <- function(x) {
   x
 }
 
-# Stops if names are permuted, and warns if they differ. `own`: the argument `name`; `observations`: from
-# observations_of(x), or list(are_compared = TRUE) if the names have been compared before.
+# Stops if names are permuted, and warns if they differ, or if one side alone has row numbers, in another order. `own`:
+# the argument `name`; `observations`: from observations_of(x), or list(are_compared = TRUE) if the names have been
+# compared before.
 check_observations <- function(own, name, observations) {
   if (isTRUE(observations$are_compared)) return(invisible())
   names <- observations$names
   theirs <- observation_names(own)
-  if (is.null(names)) return(check_not_moved(theirs, name))
-  if (is.null(theirs) || length(theirs) != length(names) || identical(theirs, names)) return(invisible())
+  if (are_row_numbers(theirs) && !are_row_numbers(names)) return(check_not_moved(theirs, name, names, "x"))
+  if (are_row_numbers(names) && !are_row_numbers(theirs)) {
+    # Values without rows, such as a column of a data frame, were probably moved with x.
+    return(if (!is.null(theirs) || is.data.frame(own)) check_not_moved(names, "x", theirs, name))
+  }
+  if (is.null(names) || length(theirs) != length(names) || identical(theirs, names)) return(invisible())
   is_permuted <- identical(sort(theirs, na.last = TRUE), sort(names, na.last = TRUE))
-  if (!is_permuted && are_numbers(theirs) != are_numbers(names)) return(invisible()) # row numbers of a data frame
   at <- which(theirs != names | is.na(theirs) != is.na(names))[1L]
   first <- paste0(" (number ", at, " is \"", theirs[at], "\", and \"", names[at], "\" in 'x'); ")
   if (is_permuted) {
@@ -42,11 +46,17 @@ check_observations <- function(own, name, observations) {
        "give both the same observations, or remove the names")
 }
 
-# Stops if names are the numbers of rows in another order. The rows were then moved, as by own[order(own$age), ], and x
-# has no names to compare.
-check_not_moved <- function(names, name) {
-  if (!any(names != seq_along(names)) || !setequal(names, seq_along(names))) return(invisible())
-  at <- which(names != seq_along(names))[1L]
-  fail("'", name, "' has rows in another order than their numbers (number ", at, " is \"", names[at], "\"), and 'x' ",
-       "has no names of observations to compare; name those of both, or remove these names if 'x' has this order")
+are_row_numbers <- function(names) !is.null(names) && are_numbers(names)
+
+# Warns if row numbers of `name` are not ascending, when names of the other argument are no numbers. The rows were
+# moved, as by own[order(own$age), ], perhaps those of the other as well. Stops if x has no names and the numbers are 1
+# to n.
+check_not_moved <- function(numbers, name, others, other) {
+  at <- which(diff(as.numeric(numbers)) < 0)[1L]
+  if (is.na(at)) return(invisible())
+  text <- paste0("'", name, "' has rows in another order than their numbers (\"", numbers[at], "\" is before \"",
+                 numbers[at + 1L], "\"), and '", other, "' has no ", if (is.null(others)) "names" else "numbers",
+                 " of observations to compare; name both alike, or remove these names if '", other, "' has this order")
+  if (other == "x" && is.null(others) && setequal(numbers, seq_along(numbers))) fail(text)
+  warn("gpuCorObservations", text)
 }

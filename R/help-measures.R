@@ -82,7 +82,8 @@
 #' (row names, names of a vector, column names of an experiment), the names are compared. The same names in another
 #' order are an error; different names are a warning. Automatic row names of a data frame do not count as names. If `x`
 #' has no names, and those of the other argument are 1 to n in another order, that argument's rows were reordered, which
-#' is an error.
+#' is an error. Other numbers that are not ascending are a warning if the names of the other side are no numbers, or if
+#' the other side is a data frame with automatic row names.
 #'
 #' @section Missing values:
 #' `use` has its usual meaning. An observation with a missing covariate is dropped by `"complete.obs"` and

@@ -75,7 +75,7 @@ test_that("without names, or with the same ones, nothing is said", {
   quiet <- list(
     list(x, covariates = phenotypes), list(x, weights = weight), list(x, x[, 1:3]), list(unname(x), x[order, 1:3]),
     list(x, unname(x[order, 1:3])), list(x, covariates = unname(as.matrix(phenotypes))), list(x, covariates = plain),
-    list(x, covariates = plain[order, ]), list(x, covariates = ~ age, data = plain), list(x, x[, 1]),
+    list(x, covariates = ~ age, data = plain), list(x, x[, 1]),
     list(x, weights = unname(weight)), list(`rownames<-`(x, 1:57), covariates = plain), list(x, plain),
     list(`rownames<-`(x, rep("", 57)), x[order, 1:2])
   )
@@ -97,8 +97,9 @@ test_that("moved rows are an error where 'x' has no names", {
   plain <- `rownames<-`(phenotypes, NULL)
   moved <- plain[order, ]
   told <- function(name) {
-    paste0("'", name, "' has rows in another order than their numbers (number 1 is \"", order[1], "\"), and 'x' has ",
-           "no names of observations to compare")
+    at <- which(diff(order) < 0)[1]
+    paste0("'", name, "' has rows in another order than their numbers (\"", order[at], "\" is before \"",
+           order[at + 1], "\"), and 'x' has no names of observations to compare")
   }
   for (unnamed in list(unname(x), data.frame(x, row.names = NULL))) {
     expect_error(gpuAssociation(unnamed, moved), told("traits"), fixed = TRUE)
@@ -112,9 +113,10 @@ test_that("moved rows are an error where 'x' has no names", {
                  paste0("subject 2: ", told("covariates")), fixed = TRUE)
     expect_no_error(gpuCor(unnamed, `rownames<-`(moved, NULL))) # what the message says
     expect_error(gpuCor(`rownames<-`(unnamed, 1:57), covariates = moved), "in another order", fixed = TRUE)
-    for (same in list(plain, plain[1:57, ], `rownames<-`(plain, 57 + order), rbind(plain[1:56, ], plain[1, ]))) {
-      expect_no_error(gpuCor(unnamed, covariates = same))
+    for (same in list(plain, plain[1:57, ], `rownames<-`(plain, 57 + 1:57), rbind(plain[1:56, ], plain[1, ]))) {
+      expect_no_warning(gpuCor(unnamed, covariates = same))
     }
+    expect_warning(gpuCor(unnamed, covariates = `rownames<-`(plain, 57 + order)), "rows in another order than their n")
   }
   own <- `rownames<-`(x, order) # both were moved
   net <- gpuCorNetwork(own, threshold = 0.3, covariates = ~ age, data = `rownames<-`(phenotypes, order), resample = 3)
@@ -122,8 +124,32 @@ test_that("moved rows are an error where 'x' has no names", {
   subjects <- lapply(1:8, function(k) x + k * sin(x))
   groups <- data.frame(group = rep(0:1, 4), age = c(5, 3, 8, 6, 2, 1, 7, 4))
   design <- model.matrix(~ group, groups[order(groups$age), ])
-  expect_error(gpuCorCompare(subjects, design = design, contrast = "group"), "'design' has rows in another order")
+  for (read in list(subjects, setNames(subjects, letters[1:8]))) { # in the order of the table
+    expect_no_warning(gpuCorCompare(read, design = design, contrast = "group"))
+  }
   expect_error(gpuCorCompare(setNames(subjects, 1:8), design = design, contrast = "group"), "'design' has the observ")
+})
+
+test_that("moved rows are a warning where the other side has other names", {
+  plain <- `rownames<-`(phenotypes, NULL)
+  told <- function(code, name, other) {
+    said <- warnings_of(code)
+    expect_match(said, paste0("^'", name, "' has rows in another order than their numbers .*, and '", other, "' has ",
+                              "no n.* if '", other, "' has this order$"))
+    expect_length(said, 1)
+  }
+  told(gpuAssociation(x, plain[order, ]), "traits", "x")
+  told(gpuCor(x, covariates = ~ age, data = plain[order, ]), "data", "x")
+  told(gpuCor(data.frame(x), weights = setNames(plain$age, 1:57)[order]), "weights", "x")
+  frame <- data.frame(x, row.names = NULL)
+  told(gpuAssociation(frame[order, ], plain), "x", "traits")
+  told(gpuAssociation(frame[order, ], phenotypes), "x", "traits")
+  told(gpuCor(as.matrix(frame[order, ]), covariates = plain), "x", "covariates")
+  left <- plain[-1, ]
+  told(gpuAssociation(unname(x[-1, ]), left[order(left$age), ]), "traits", "x")
+  expect_no_warning(gpuCor(frame[order, ], weights = plain$age[order])) # moved with x
+  expect_no_warning(gpuCor(frame[order, ], unname(as.matrix(plain[order, ]))))
+  expect_no_warning(gpuAssociation(x[-1, ], left))
 })
 
 test_that("subjects' observations are compared with their own, and warned of once", {
