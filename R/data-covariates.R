@@ -205,7 +205,7 @@ warn_of_runs <- function(z) {
   is_step <- function(column) {
     blocks <- rle(column[!is.na(column)])
     n <- length(blocks$lengths)
-    n > 1L && !anyDuplicated(blocks$values) && min(blocks$lengths) >= MIN_RUN
+    n > 1L && !anyDuplicated(blocks$values) && min(blocks$lengths) >= max(MIN_RUN, SHORT_RUN * mean(blocks$lengths))
   }
   if (is.null(z) || !any(apply(z, 2L, is_step))) return(invisible())
   warn("gpuCorRuns", "'covariates' seem to tell runs apart, and 'bandpass' filters across the boundaries; give the ",
@@ -214,6 +214,9 @@ warn_of_runs <- function(z) {
 
 # Min rows of a run: a covariate that is constant in fewer rows is no label of runs.
 MIN_RUN <- 5
+
+# Min rows of the shortest run, as a fraction of the mean: a shorter block, at one end, has bad volumes.
+SHORT_RUN <- 0.2
 
 # ---- a band of frequencies
 

@@ -465,7 +465,8 @@ test_that("a covariate that tells runs apart is a warning with a filter", {
     expect_no_warning(suppressMessages(gpuCor(x, covariates = z)))
   }
   expect_warning(own(covariates = ~ run, data = data.frame(run = two_runs)), "'runs'")
-  for (z in list(1:105, (1:105 == 105) + 0, rep(1:7, 15), rep(1, 105))) {
+  bad_end <- rep(0:1, c(95, 10)) # a block of bad volumes
+  for (z in list(1:105, (1:105 == 105) + 0, rep(1:7, 15), rep(1, 105), bad_end)) {
     expect_no_warning(suppressMessages(own(covariates = z)))
   }
   expect_silent(own(covariates = two_runs, runs = two_runs))
