@@ -14,8 +14,9 @@ describe_preservation <- function(x) {
 #' @export
 print.gpuPreservation <- function(x, digits = 3L, ...) {
   cat(describe_preservation(x))
-  shown <- c("module", "size", if (x$n_perm > 1) c("Zsummary", "Zdensity", "Zconnectivity"), "medianRank")
-  gold <- if (!is.null(x$gold)) replace(x$gold[shown], "module", "gold (random genes)")
+  has_z <- x$n_perm > 1
+  shown <- c("module", "size", if (has_z) c("Zsummary", "Zdensity", "Zconnectivity"), "medianRank")
+  gold <- if (has_z && !is.null(x$gold)) replace(x$gold[shown], "module", "gold (random genes)")
   print(rbind(x$modules[shown], gold), digits = digits, row.names = FALSE)
   if (!is.null(gold)) {
     cat("Random genes have large Z, too, where data sets share correlations: compare with gold.",

@@ -42,9 +42,9 @@ cifti_of <- function(found) {
     fail_file(found$shown, " has ", tolower(rows$type), " x ", tolower(columns$type), "; dense series, dense scalars ",
               "and dense labels are read")
   }
-  names <- xml2::xml_text(xml2::xml_find_all(rows$xml, "NamedMap/MapName"))
+  names <- xml2::xml_text(xml2::xml_find_first(xml2::xml_find_all(rows$xml, "NamedMap"), "MapName"))
   c(list(tr = if (rows$type == "SERIES") series_step(rows$xml)), brain_models(columns$xml, found$shown),
-    if (length(names)) list(names = names))
+    if (length(names) && !anyNA(names)) list(names = names))
 }
 
 # Returns the meaning of a dimension's indices: list(type, xml).

@@ -84,9 +84,10 @@ with_unit_diagonal <- function(rows) {
 
 # Returns a dgCMatrix that has the weights of row i in column i, without the diagonal.
 weights_by_row <- function(x, fraction, ...) {
-  if (inherits(x, "dist")) x <- as.matrix(x)
-  if (is.matrix(x) && is_variables(x) && isSymmetric(unname(unclass(x)))) {
-    x <- replace(x, is.na(x), 0)
+  values <- if (inherits(x, "dist") || is.data.frame(x) && nrow(x) == ncol(x)) as.matrix(x) else x
+  if (is.matrix(values) && is_variables(values) && isSymmetric(unname(unclass(values)))) {
+    if (!is.null(colnames(values))) rownames(values) <- colnames(values) # read.csv() changes these
+    x <- replace(values, is.na(values), 0)
     x <- methods::as(Matrix::Matrix(x, sparse = TRUE), "generalMatrix")
   }
   if (is_network(x) || is_sparse(x)) {

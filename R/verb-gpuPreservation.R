@@ -93,7 +93,8 @@
 #' \item{permuted}{array, permutation x module x statistic}
 #' \item{genes, n_obs}{the number of matched genes; the number of samples of `reference` and of `test`}
 #' \item{n_perm, type, power, network, call}{the settings; the call}
-#' \item{gold}{the negative control, if there are permutations: a data frame with one row, as `as.data.frame()` returns}
+#' \item{gold}{the negative control, if there are permutations: a data frame with one row, as `as.data.frame()` returns.
+#'   Its `module` is `"gold"`, whether or not a module has this label}
 #'
 #' Modules with fewer than three matched genes are left out with a warning, as are genes without variance.
 #'

@@ -173,6 +173,16 @@ test_that("gradients are printed, summed up, drawn and made a data frame", {
   expect_error(plot(g, "map"), "type = \"map\" needs 'coords'")
 })
 
+test_that("weights may be in a data frame", {
+  r <- cor(line_of_regions(40))
+  expected <- gpuGradients(r, 3)$gradients
+  expect_identical(gpuGradients(as.data.frame(r), 3)$gradients, expected)
+  read <- data.frame(unname(r)) # as read.csv() names it
+  expect_identical(unname(gpuGradients(read, 3)$gradients), unname(expected))
+  rownames(read) <- rownames(read)
+  expect_identical(unname(gpuGradients(read, 3)$gradients), unname(expected))
+})
+
 test_that("what has no gradients is an error that says so", {
   x <- line_of_regions(20)
   two <- as.matrix(Matrix::bdiag(no_diagonal(cor(x)), no_diagonal(cor(x))))

@@ -180,6 +180,8 @@ test_that("a random set of genes is tested beside the modules, which do not depe
   expect_true(is.na(few$medianRank))
   expect_output(print(default$found), "gold \\(random genes\\).*propVarExplained, meanAdj and meanMAR")
   expect_null(gpuPreservation(reference, test, labels, n_perm = 0)$gold)
+  once <- utils::capture.output(print(gpuPreservation(reference, test, labels, n_perm = 1))) # no Z
+  expect_false(any(grepl("gold|Random genes", once)))
   expect_error(with_gold(gold = -1), "'gold' must be a whole number")
 })
 

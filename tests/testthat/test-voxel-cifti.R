@@ -89,6 +89,12 @@ test_that("maps are written as dense scalars, with names", {
   text <- rawToChar(Filter(function(byte) byte != 0, readBin(at("maps.dscalar.nii"), "raw", 1e5)[561:1200]))
   expect_match(text, "<MapName>a &lt; b &amp; \"c\"</MapName>", fixed = TRUE)
 
+  named <- "><NamedMap><MapName>a</MapName></NamedMap><NamedMap /></MatrixIndicesMap>"
+  some_named <- sub(" />", named, sub("TYPE_SERIES", "TYPE_SCALARS", series_map(2)))
+  write_dtseries(grayordinate_series()[1:2, ], at("some.dscalar.nii"), c(some_named, brain_map()))
+  expect_identical(matrix(readVoxels(at("some.dscalar.nii")), 20), t(grayordinate_series()[1:2, ]))
+  expect_null(colnames(readVoxels(at("some.dscalar.nii"))))
+
   expect_error(writeVoxels(1:19, at("map.nii.gz"), x), "the name of CIFTI's dense scalars ends in .dscalar.nii")
   expect_error(writeVoxels(1:20, at("map.dscalar.nii"), x), "for each of the 19 voxels inside 'reference', not 20")
   expect_error(writeVoxels(structure(1:5, header = attr(back, "header")), at("map.dscalar.nii")),
