@@ -52,8 +52,8 @@ tell_once <- function(...) {
 tell_same_names <- function(names) {
   twice <- names[anyDuplicated(names)]
   if (!length(twice)) return(invisible())
-  tell_once("the name ", if (is.na(twice)) "<NA>" else show_value(twice), " occurs ", sum(names %in% twice), " times, ",
-            "and finds the first of these; make.unique() makes names differ (this message is shown once a session)")
+  tell_once("the name ", if (is.na(twice)) "<NA>" else show_value(twice), " occurs ", sum(names %in% twice), " times; ",
+            "looking it up finds the first; make.unique() makes names differ (this message is shown once a session)")
 }
 
 # Returns `value` as text for a message, at most 60 characters.

@@ -20,8 +20,8 @@ regressors_of <- function(asked, measure, n_obs) {
     fail("method = \"", measure$name, "\" takes no 'covariates', no 'bandpass' and no 'runs': ", measure$refusal)
   }
   if (!is.null(codes) && !measure$centred && is.null(asked$covariates) && is.null(asked$bandpass)) {
-    fail("method = \"", measure$name, "\" has no intercepts, and 'runs' without 'covariates' and 'bandpass' nothing ",
-         "else; give one of them, or leave 'runs' out")
+    fail("method = \"", measure$name, "\" has no intercepts, so 'runs' has no effect without 'covariates' or ",
+         "'bandpass'; give one of them, or leave 'runs' out")
   }
   runs <- if (is.null(codes)) list(seq_len(n_obs)) else unname(split(seq_len(n_obs), codes))
   z <- if (!is.null(asked$covariates)) check_covariates(asked$covariates, asked$data, measure, n_obs)
@@ -189,8 +189,8 @@ check_runs <- function(runs, n_obs, df) {
   codes <- match(runs, unique(runs))
   back <- which(diff(codes) < 0)[1L] + 1L
   if (!is.na(back)) {
-    fail("'runs' is ", show_value(as.character(runs[back])), " at observation ", back, " again, after another run; ",
-         "the rows of a run must follow one another in the order of time")
+    fail("'runs' returns to ", show_value(as.character(runs[back])), " at observation ", back, "; the rows of a run ",
+         "must follow one another in the order of time")
   }
   if (length(unique(codes)) < 2L) return(NULL)
   if (identical(df, "bartlett")) {

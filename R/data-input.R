@@ -62,8 +62,8 @@ check_not_coefficients <- function(x, name) {
     max(abs(values), na.rm = TRUE) <= 1 + 1e-6 && isSymmetric(values, tol = 1e-6) &&
     any(values != round(values), na.rm = TRUE)
   if (!are_values_of_pairs) return(invisible())
-  fail("'", name, "' is a matrix of coefficients, symmetric with ones on its diagonal; it has values of pairs ",
-       "already: give the data that they are of. To correlate these values themselves, give 2 * ", name)
+  fail("'", name, "' is a matrix of coefficients, symmetric with ones on its diagonal; give the data from which they ",
+       "were computed, or twice the values to correlate these themselves")
 }
 
 as_ordinary <- function(x, name) {

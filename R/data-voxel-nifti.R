@@ -85,8 +85,8 @@ read_header <- function(connection, shown) {
 first_voxel <- function(offset, min, shown) {
   if (identical(offset, 0)) return(as.double(min))
   if (is.finite(offset) && offset >= min && offset == floor(offset)) return(offset)
-  fail_file(shown, " has vox_offset ", format(offset), ", the position of its first voxel; it must be a whole number ",
-            "of at least ", min, ", or 0 for ", min)
+  fail_file(shown, " has vox_offset ", format(offset), ", the position of its first voxel; it must be an integer of ",
+            "at least ", min, ", or 0 for ", min)
 }
 
 fail_short <- function(shown) fail_file(shown, " ends before its last voxel")

@@ -218,8 +218,8 @@
 #' with n. A monotone transformation of the covariate has no effect; `z^2` as a second covariate reduces the last two to
 #' 0.07 and 0.11. Pearson's test is valid if the covariates have the shape of the effect, such as `covariates = exp(z)`.
 #'
-#' @return P values are numbers in \[0, 1\], or `NA` where a pair cannot be tested. Each function's page says in which object
-#'   they are returned.
+#' @return P values are numbers in \[0, 1\], or `NA` where a pair cannot be tested. Each function's page says in which
+#'   object they are returned.
 #' @seealso [gpucor-measures] for the arguments, [subjects], [gpuCorTest()], [gpuCorNetwork()], [gpuCorCompare()],
 #'   [gpuAssociation()]
 #' @references

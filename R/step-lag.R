@@ -4,7 +4,7 @@
 # Returns distinct lags: those near 0 first, of both signs the positive one. `symmetric`: TRUE if there is no y.
 check_lag <- function(lag, task, symmetric) {
   ok <- is.numeric(lag) && length(lag) > 0L && all(is.finite(lag)) && all(lag == floor(lag))
-  if (!ok) fail("'lag' must be whole numbers, such as -10:10, not ", show_value(lag))
+  if (!ok) fail("'lag' must be integers, such as -10:10, not ", show_value(lag))
   lag <- unique(lag)
   check_overlap(lag, task)
   if (symmetric && !setequal(lag, -lag)) {
@@ -26,7 +26,8 @@ check_overlap <- function(lag, task) {
   if (overlap(worst) >= min) return(invisible())
   possible <- Find(function(size) overlap(size) >= min, rev(seq_len(nrow(task$x)) - 1))
   fail("'lag' is ", worst, ", at which ", n_of(overlap(worst), "row"), " of ", counted, " overlap, and 'min_overlap' ",
-       "is ", min, "; ", if (is.null(possible)) "no lag does" else paste("the largest lag possible is", possible))
+       "is ", min, "; ",
+       if (is.null(possible)) "no lag has enough rows" else paste("the largest lag possible is", possible))
 }
 
 check_min_overlap <- function(min_overlap, lag) {

@@ -44,7 +44,7 @@ gpuClean <- function(x, covariates = NULL, data = NULL, bandpass = NULL, tr = NU
                      file = NULL, assay = NULL, ..., control = gpuControl(...)) {
   check_control(control, missing(control), ...names())
   if (is.null(covariates) && is.null(bandpass) && is.null(runs)) {
-    fail("what is regressed out? give 'covariates' or 'bandpass', or both")
+    fail("'covariates', 'bandpass' and 'runs' are missing; give at least one of them")
   }
   check_matrix_like(x, COLUMNS)
   if (!is.null(file)) file <- check_new_file(file)

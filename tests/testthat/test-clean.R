@@ -84,7 +84,7 @@ test_that("a file is read in blocks, and one is written", {
 })
 
 test_that("wrong arguments are named", {
-  expect_error(gpuClean(x), "what is regressed out")
+  expect_error(gpuClean(x), "'covariates', 'bandpass' and 'runs' are missing; give at least one")
   expect_error(gpuClean(x, z[-1, ]), "'covariates' has 59 rows; there are 60 observations")
   expect_error(gpuClean(x, replace(z, 3, NA)),
                "missing in column \"motion\", row 3; leave such observations out by 'keep'", fixed = TRUE)

@@ -444,8 +444,8 @@ test_that("labels that name no runs, and what runs do not take, are errors", {
   expect_error(own(runs = c(60, 45)), "'runs' has 2 values; there are 105 observations, .* rep\\(1:2, c\\(200, 180")
   expect_error(own(runs = list(1)), "'runs' must be a vector with the label of each row's run")
   expect_error(own(runs = replace(two_runs, 7, NA)), "'runs' is missing at observation 7")
-  expect_error(own(runs = replace(two_runs, 7, "a")), "'runs' is \"b\" at observation 8 again")
-  expect_error(own(runs = two_runs, method = "cosine"), "'runs' without 'covariates' and 'bandpass'")
+  expect_error(own(runs = replace(two_runs, 7, "a")), "'runs' returns to \"b\" at observation 8; the rows")
+  expect_error(own(runs = two_runs, method = "cosine"), "so 'runs' has no effect without 'covariates' or 'bandp")
   expect_error(own(runs = two_runs, method = "kendall"), "takes no 'covariates', no 'bandpass' and no 'runs'")
   expect_error(gpuCorTest(x, runs = two_runs, df = "bartlett"), "df = \"bartlett\" has no meaning with 'runs'")
   for (how in c("permutation", "phase")) {

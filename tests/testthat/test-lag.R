@@ -224,7 +224,7 @@ test_that("what is printed, summarized and drawn of lagged results shows the lag
 test_that("what lags do not take is an error", {
   expect_error(gpuCor(x, lag = 0:3), "give each lag with both signs")
   for (lag in list("1", 1.5, NA, numeric())) {
-    expect_error(gpuCor(x, y, lag = lag), "'lag' must be whole numbers, such as -10:10, not")
+    expect_error(gpuCor(x, y, lag = lag), "'lag' must be integers, such as -10:10, not")
   }
   expect_error(gpuCor(x, lag = -1:1, test = TRUE), "no tests")
   expect_error(gpuCor(x, lag = -1:1, weights = 1:80), "'weights' other than 0 and 1")
@@ -254,7 +254,7 @@ test_that("ten rows overlap, or half of few, or 'min_overlap'", {
     expect_error(of(few, lag = 0, min_overlap = 2), "'min_overlap' must be a whole number between 3 and 12, not 2")
     expect_error(of(few, min_overlap = 5), "'min_overlap' is for 'lag'")
   }
-  expect_error(gpuCor(x[1:2, ], lag = 0), "'min_overlap' is 3; no lag does")
+  expect_error(gpuCor(x[1:2, ], lag = 0), "'min_overlap' is 3; no lag has enough rows")
   counts <- rep(c(TRUE, FALSE), c(20, 60))
   expect_error(gpuCor(x, y, lag = 11, weights = counts), "9 rows of 20 overlap.* largest lag possible is 10$")
 })

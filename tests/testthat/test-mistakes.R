@@ -111,7 +111,7 @@ test_that("what is no data is told from them, with what to do", {
 
 test_that("matrices of coefficients are not taken for data", {
   r <- cor(x)
-  told <- "'x' is a matrix of coefficients.*it has values of pairs already: give the data that they are of"
+  told <- "'x' is a matrix of coefficients.*; give the data from which they were computed"
   without <- r
   without[2, ] <- without[, 2] <- NA # of a column without variance
   given <- list(r, unname(r), as.data.frame(r), Matrix::Matrix(r), as(Matrix::Matrix(r), "CsparseMatrix"), without,
@@ -126,7 +126,8 @@ test_that("matrices of coefficients are not taken for data", {
   expect_error(gpuCor(list(x, r), combine = "mean"), paste("subject 2:", told))
   expect_error(gpuCorCompare(lapply(list(x, x + 1, x^2, x^3), cor), list(x, x)), paste("subject 1 of 'x':", told))
   expect_error(gpuCorCompare(x, r), "'y': 'x' is a matrix of coefficients")
-  expect_error(gpuCor(x[1:10, ], r), "'y' is a matrix of coefficients.* give 2 [*] y$")
+  expect_error(gpuCor(x[1:10, ], r), "'y' is a matrix of coefficients.*, or twice the values to correlate")
+  expect_error(gpuAssociation(x[1:10, ], r), "'traits' is a matrix of coefficients.*, or twice the values")
 
   other <- list(2 * r, r[1:9, ], r * 0.99, r[1:2, 1:2], diag(10), replace(r, 11, 0.5), cov(x), round(r))
   for (values in other) expect_equal(unname(as.matrix(suppressWarnings(gpuCor(values)))),
@@ -386,7 +387,7 @@ test_that("results of columns without names, or with equal ones, are printed and
 test_that("names that occur twice are told of once where they look up", {
   colnames(x)[2:3] <- "a"
   r <- gpuCor(x)
-  told <- '^the name "a" occurs 3 times, and finds the first of these; make.unique\\(\\) makes names differ'
+  told <- '^the name "a" occurs 3 times; looking it up finds the first; make.unique\\(\\) makes names differ'
   uses <- alist(r["a", "d"], as.data.frame(r), gpuCorNetwork(x, threshold = 0.1, output = "edges"),
                 gpuCorNetwork(`rownames<-`(x, c("a", "a", "a", 4:20)), lioness = "a", threshold = 0.1))
   for (use in uses) {

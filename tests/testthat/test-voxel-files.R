@@ -210,7 +210,7 @@ test_that("voxels begin where vox_offset says, at the first possible byte if it 
   for (offset in c(NaN, -Inf, -4, 100, 348, 352.5, Inf)) {
     file <- with_offset("bad.nii", offset)
     for (read in list(readVoxels, voxelMatrix, gpuCorFile)) {
-      expect_error(read(file), paste0("'.*bad.nii' has vox_offset ", offset, ", .* at least 352, or 0 for 352"))
+      expect_error(read(file), paste0("'.*bad.nii' has vox_offset ", offset, ", .* integer of at least 352, or 0 for 352"))
     }
   }
   for (offset in c(-4, 352)) expect_error(readVoxels(with_offset("bad.nii", offset, 2L)), "at least 544, or 0 for 544")
