@@ -9,7 +9,6 @@ MIN_COLUMNS <- 10 # min number of columns of data that are not long
 SAME_ORDER <- 0.85 # min rank correlation of almost identical columns, such as samples or volumes
 COUNT_ORDER <- 0.5 # min rank correlation of samples of counts, which are noisier
 MANY_ZEROS <- 0.3 # min fraction of zeros to compare columns by them
-MANY_KINDS <- 1.8 # min variance of rows' fractions of zeros within two groups of rows, in multiples of chance
 SUCCESSIVE <- 0.3 # min autocorrelation of a series
 
 # `x`: the user's data; `read`: the result of check_variables(x).
@@ -100,14 +99,7 @@ have_same_zeros <- function(values) {
   chance <- p * (1 - p) / dim(values)
   rows <- stats::var(rowMeans(is_zero))
   columns <- stats::var(colMeans(is_zero)) - chance[1L]
-  rows > 2 * chance[2L] && rows - chance[2L] > 4 * columns && have_many_kinds(rowMeans(is_zero), ncol(values))
-}
-
-# Returns FALSE if rows have either of two probabilities of a zero, such as cells of two types, or bins with and without
-# a burst: then they are observations. `zeros`: the fraction of zeros of each row, in so many columns.
-have_many_kinds <- function(zeros, n_columns) {
-  groups <- stats::kmeans(zeros, range(zeros), iter.max = 100L, algorithm = "Lloyd")
-  groups$tot.withinss > MANY_KINDS * sum(groups$size * groups$centers * (1 - groups$centers)) / n_columns
+  rows > 2 * chance[2L] && rows - chance[2L] > 4 * columns
 }
 
 # Returns TRUE for integers of which some are large, unlike scores.

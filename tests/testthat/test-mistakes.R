@@ -316,14 +316,13 @@ test_that("series, scores, tables and cells are not warned of", {
   expect_identical(transposed_told(Matrix::t(counted_cells(200, 1500))), "")
 })
 
-test_that("observations of two kinds, binary data and genotypes are not warned of", {
+test_that("binary data and genotypes are not warned of", {
   drawn <- function(draw, columns, first, second) { # a tenth of 300 rows are of the first kind
     matrix(draw(300 * columns, rep(rep(c(first, second), c(30, 270))[sample(300)], columns)), 300)
   }
   binary <- function(size) function(n, p) rbinom(n, size, p)
   tumors <- matrix(rbinom(300 * 40, 1, rbeta(300, 0.3, 4)), 300)
-  quiet <- list(bursts = drawn(rpois, 50, 3, 0.2), markers = drawn(rpois, 30, 4, 0.05),
-                tumors = tumors, hypermutated = drawn(binary(1), 40, 0.4, 0.03),
+  quiet <- list(tumors = tumors, hypermutated = drawn(binary(1), 40, 0.4, 0.03),
                 genotypes = drawn(binary(2), 60, 0.7, 0.1))
   for (name in names(quiet)) expect_identical(transposed_told(quiet[[name]]), "", label = name)
 })
