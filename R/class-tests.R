@@ -8,8 +8,11 @@ TEST_COLUMNS <- list(gpuCorTest = c("r", "conf.low", "conf.high", "n", "statisti
 
 effect_of <- function(x) x[[TEST_COLUMNS[[class(x)[1L]]][1L]]]
 
-# Returns the p values; those by permutation if the measure has no others.
-p_values_of <- function(x) as.vector(if (is.null(x$p.value)) x$p.adjusted else x$p.value)
+# Returns the p values; those by permutation if there are no others.
+p_values_of <- function(x) as.vector(if (has_own_p(x)) x$p.value else x$p.adjusted)
+
+# Returns FALSE if only permutation gives p values, for lack of a known distribution or of observations.
+has_own_p <- function(x) is.null(x$p.adjusted) || !is.null(x$p.value) && !all(is.na(x$p.value))
 
 # Returns the positions of at most n smallest p values; among equal ones the larger effects come first.
 smallest_tests <- function(x, n = Inf) {
@@ -99,7 +102,7 @@ summary.gpuTests <- function(object, level = 0.05, n = 6L, ...) {
   number <- if (isTRUE(object[["log.p"]])) exp else identity
   sorted <- sort(number(p_values_of(object)))
   tests <- length(sorted)
-  significant <- if (!is.null(object$p.value)) {
+  significant <- if (has_own_p(object)) {
     c(p.value = sum(sorted <= level), bonferroni = sum(sorted <= level / tests),
       fdr = max(0, which(sorted <= level * seq_len(tests) / tests)))
   }

@@ -19,9 +19,9 @@ draw_resamples <- function(task, resample, fraction, file) {
   if (is_combined(task$x)) refuse_plan(task$settings, "'resample' of a list of subjects")
   from <- resampled_units(task)
   what <- if (is_combined(task$x)) "subject" else "observation"
-  noted(task$settings, "sample", function() {
-    draw_units(from, resample, fraction, if (what == "subject") 1 else MIN_RESAMPLE, what)
-  })
+  tests <- task$criterion$name %in% c("p.value", "fdr") && is.null(task$settings$max_t)
+  min <- if (what == "subject") 1 else if (tests) min_tested(task$method, task$min_obs) else MIN_RESAMPLE
+  noted(task$settings, "sample", function() draw_units(from, resample, fraction, min, what))
 }
 
 check_no_fraction <- function(fraction, name) {

@@ -231,10 +231,11 @@ gpuCorTest <- function(x, y = NULL, method = c("pearson", "kendall", "spearman",
                triangle = inherits(r, "dist"))
   found <- tested_pairs(r, input, method, use, counted, rule, work$tests)
   warn_few(found$few, length(r))
-  if (rule$min_obs > min_obs && (counted$common || counted$n_obs < rule$min_obs)) {
-    few <- is.na(found$p.value) & found$n >= min_obs & !is.na(r)
+  if (rule$min_obs > min_obs && min(found$n, Inf) < rule$min_obs) { # the next lines take memory for all pairs
+    is_square <- is.null(input$y) && !rule$triangle # each pair twice, and a diagonal
+    few <- untested_pairs(found$n, r, min_obs, rule$min_obs, is_square)
     # Permutation tests are valid for these pairs.
-    if (is.null(max_t)) warn_untested(sum(few), method) else found$testable[few] <- 1
+    if (is.null(max_t)) warn_untested(length(few) / (1 + is_square), method) else found$testable[few] <- 1
   }
   if (isTRUE(exact)) warn_inexact(found, method, length(r))
   structure(
@@ -355,6 +356,14 @@ alternatives <- c("two.sided", "less", "greater")
 
 # A pair's observations are those of both columns, even if "everything" makes its coefficient NA.
 counted_use <- function(use) if (uses[use] == "everything") match("pairwise.complete.obs", uses) else use
+
+# Returns the positions of coefficients from at least min_obs observations, but fewer than `valid`. Most pairs have
+# more, so that the other conditions are for the few that are left.
+untested_pairs <- function(n, r, min_obs, valid, is_square) {
+  few <- which(n < valid)
+  if (is_square) few <- few[(few - 1) %% (nrow(r) + 1) != 0]
+  few[.subset(n, few) >= min_obs & !is.na(.subset(r, few))]
+}
 
 # Returns n, statistic and p value of each coefficient, in the same shape. `testable`: NA for pairs without p value, and
 # for a column with itself.

@@ -119,3 +119,29 @@ test_that("pairs of fewer than 5 observations have no p value and are no edges",
   few <- gpuCor(x[1:4, colSums(is.na(x[1:4, ])) == 0], method = "bicor")
   expect_true(all(is.na(few$p.value)))
 })
+
+test_that("pairs of few observations are counted once, and tested by permutation without the diagonal", {
+  set.seed(17)
+  x <- matrix(rnorm(20), 5)
+  x[1, 1] <- NA # 3 of 6 pairs have 4 observations
+  test <- function(x, ...) gpuCorTest(x, method = "bicor", ...)
+  for (output in c("dist", "matrix")) {
+    expect_warning(test(x[-1, ], output = output), "^6 pairs have no p value")
+    expect_warning(test(x, use = "pairwise", output = output), "^3 pairs have no p value")
+  }
+  expect_warning(gpuCor(x[-1, ], method = "bicor", test = TRUE), "^6 pairs have no p value")
+  expect_warning(test(x[-1, ], x[-1, ]), "^16 pairs have no p value") # of x and y
+  expect_warning(test(x[-1, ], min_obs = 4), "^6 pairs have no p value")
+  set.seed(1)
+  permuted <- test(x[-1, ], adjust = "maxT", n_perm = 99, output = "matrix")
+  expect_identical(which(is.na(permuted$p.adjusted)), c(1L, 6L, 11L, 16L))
+  set.seed(1)
+  pairs <- test(x[-1, ], adjust = "maxT", n_perm = 99)
+  expect_identical(as.vector(pairs$p.adjusted), permuted$p.adjusted[lower.tri(permuted$p.adjusted)])
+  # The p values by permutation are shown, as there are no others.
+  best <- order(pairs$p.adjusted, -abs(pairs$r))
+  expect_output(print(pairs), "smallest p:\n +from +to .*p.adjusted\n +[1-4] +[1-4] ")
+  expect_equal(summary(pairs)$strongest$p.adjusted, as.vector(pairs$p.adjusted)[best])
+  expect_identical(summary(pairs)[c("tests", "missing")], list(tests = 6L, missing = 0L))
+  expect_identical(summary(pairs, level = 1)$significant, c(permutation = 6L))
+})

@@ -133,6 +133,17 @@ test_that("what makes no resample is an error", {
   expect_error(gpuCorNetwork(x, p.value = 0.1, df = 20, resample = 2), "'df' is of all observations")
 })
 
+test_that("resamples have the observations that p values need", {
+  x <- factor_data(12, 6)
+  run <- function(method, ...) gpuCorNetwork(x, method = method, resample = 2, ...)
+  expect_error(run("distance", p.value = 0.2), "'fraction' is 0.63, .* 8 of 12 observations; they need at least 10")
+  expect_error(run("bicor", fdr = 0.2, fraction = 0.3), "'fraction' is 0.3, .* 4 of 12 observations; .* at least 5")
+  expect_error(run("pearson", p.value = 0.2, min_obs = 9), "'fraction' is 0.63, .* 8 of 12 .* at least 9")
+  expect_length(run("distance", p.value = 0.3, fraction = 0.8)@stability, 6)
+  expect_s4_class(run("distance", threshold = 0.3), "gpuCorNetwork")
+  expect_s4_class(run("distance", p.value = 0.9, adjust = "maxT", n_perm = 9), "gpuCorNetwork")
+})
+
 # ---- modules
 
 # Three modules of genes that follow a factor, ever less, and some that follow none.
