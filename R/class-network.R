@@ -101,7 +101,8 @@ as.data.frame.gpuNetwork <- function(x, row.names = NULL, optional = FALSE, ...)
 
 with_tests_of_difference <- function(edges, x) {
   if (length(x@error)) { # one standard error for all pairs
-    tests <- z_tests(edges$difference / x@error, if (length(x@groups)) x@groups, if (length(x@min_p)) x@min_p)
+    min_p <- attr(x, "min_p") # networks that an earlier version saved have no slot
+    tests <- z_tests(edges$difference / x@error, if (length(x@groups)) x@groups, if (length(min_p)) min_p)
     edges[names(tests)] <- tests
     if (length(x@groups)) edges$df <- rep(x@groups - 1, nrow(edges))
   }

@@ -48,7 +48,7 @@
 #'   subjects.
 #'
 #' A pair without a coefficient in one subject has no difference. A coefficient of 1 or -1 has an infinite z and counts
-#' as 1 - 2^-24. A warning says how many pairs have one in one group only, in one of several groups, or in most
+#' as 1 - 2^-24. A warning says how many pairs have one in one group only, in one of several groups, or in many
 #' subjects.
 #'
 #' `weights`, `covariates`, `data` and `runs` may be lists with an element for each subject, those of `x` first; two
@@ -172,6 +172,9 @@ gpuCorCompare <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
                           precision = c("single", "double"), weights = NULL, weights_are = NULL, covariates = NULL,
                           data = NULL, bandpass = NULL, tr = NULL, runs = NULL, df = NULL, options = NULL, assay = NULL,
                           ..., control = gpuControl(...)) {
+  for (name in intersect(c("group", "groups"), ...names())) {
+    refuse_labels(list(...)[[name]], x, paste0("unused argument '", name, "'"))
+  }
   check_control(control, missing(control), ...names())
   output <- check_choice(output, c("matrix", "edges"), "output")
   n_perm <- check_whole(n_perm, "n_perm", 0, 1e9)
@@ -288,10 +291,7 @@ group_sizes <- function(x, y, counts) {
     fail("'y' is missing; one group must be a list of subjects' matrices; two groups of the rows of 'x' are ",
          groups_of(c("a", "b"), ", "))
   }
-  if (is.atomic(y) && is.null(dim(y)) && length(y) > 1L) {
-    fail("'y' must be a matrix or a list of matrices, not a vector of ", n_of(length(y), "value"), "; the groups that ",
-         "a vector 'group' tells apart are ", groups_of(unique(y), if (is_subjects(x)) "" else ", "))
-  }
+  refuse_labels(y, x, paste0("'y' must be a matrix or a list of matrices, not a vector of ", n_of(length(y), "value")))
   if (!is.null(counts) && !(is.numeric(counts) && length(counts) == n)) {
     fail("'subjects' must be ", if (n == 2L) "two numbers, those of 'x' and of 'y'" else "a number", ", not ",
          show_value(counts))
@@ -300,8 +300,16 @@ group_sizes <- function(x, y, counts) {
   c(size(x, counts[1L], "x"), if (n == 2L) size(y, counts[2L], "y"))
 }
 
+# Stops if `labels` are a vector, which may tell groups apart. `problem`: the beginning of the message.
+refuse_labels <- function(labels, x, problem) {
+  if (!is.atomic(labels) || !is.null(dim(labels)) || length(labels) < 2L) return(invisible())
+  fail(problem, "; the groups that a vector 'group' tells apart are ",
+       groups_of(unique(labels), if (is_subjects(x)) "" else ", "))
+}
+
 # Returns code that selects the first two groups. `rows`: ", " of a matrix, "" of a list.
 groups_of <- function(labels, rows) {
+  labels <- labels[!is.na(labels)]
   labels <- utils::head(if (is.factor(labels)) as.character(labels) else labels, 2L)
   paste0("x[group == ", vapply(labels, show_value, ""), rows, "]", collapse = " and ")
 }
@@ -495,14 +503,15 @@ warn_perfect <- function(difference, task, rows = NULL) {
   whole <- if (is_several) min(sqrt(weights * (1 - weights))) else max(sum(pmax(weights, 0)), sum(pmax(-weights, 0)))
   revealed <- abs(difference) > infinite * whole / 2
   if (is_several && any(revealed, na.rm = TRUE)) {
-    is_infinite <- lapply(seq_along(x$data), function(i) abs(group_test(task, i, rows)$z) > infinite - 0.5)
-    revealed <- revealed & Reduce(`|`, is_infinite)
+    is_infinite <- FALSE
+    for (i in seq_along(x$data)) is_infinite <- is_infinite | abs(group_test(task, i, rows)$z) > infinite - 0.5
+    revealed <- revealed & is_infinite
   }
   n <- sum(revealed, na.rm = TRUE)
   if (n == 0) return(invisible())
   one <- !is_several && is.null(x$model) || isTRUE(x$model$is_mean) && x$n_first < length(x$data)
   warn("gpuCorPerfect", n_of(n, "pair"), if (n == 1) " has" else " have", " a coefficient of 1 or -1, or nearly, in ",
-       if (one) "one group" else if (is_several) "a group" else "most subjects",
+       if (one) "one group" else if (is_several) "a group" else "many subjects",
        ", whose z is infinite and counts as 8.66; look for equal columns and for few observations")
 }
 

@@ -485,7 +485,7 @@ test_that("a coefficient of 1 or -1 is told with several groups and with contras
   for (i in 1:6) subjects[[i]][, 2] <- subjects[[i]][, 1]
   for (contrast in list(c(0, 1, 0), c(0, -1, 0), c(0, 3, 0))) {
     expect_warning(gpuCorCompare(subjects, design = design, contrast = contrast),
-                   "^1 pair has a coefficient of 1 or -1, or nearly, in most subjects", class = "gpuCorPerfect")
+                   "^1 pair has a coefficient of 1 or -1, or nearly, in many subjects", class = "gpuCorPerfect")
   }
 })
 
@@ -506,6 +506,10 @@ test_that("a p value of ranks is not below that of the exact distribution of the
   p <- as.vector(all$p.value)
   expect_equal(range(compare(threshold = 3, output = "edges")$p.value), c(min_p, min_p))
   expect_equal(sort(compare(p.value = 0.5, output = "edges")$p.value), sort(p[p <= 0.5]))
+  saved <- compare(p.value = 0.5) # by an earlier version, without a min p value
+  attr(saved, "min_p") <- NULL
+  edges <- as.data.frame(saved)
+  expect_equal(edges$p.value, 2 * pnorm(-abs(edges$statistic)))
   expect_identical(compare(p.value = min_p)@edges + 0, sum(p <= min_p * (1 + 1e-9)) + 0)
   expect_identical(compare(p.value = 0.99 * min_p)@edges + 0, 0)
   fdr <- p.adjust(p, "BH")

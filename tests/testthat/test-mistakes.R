@@ -470,7 +470,7 @@ test_that("names of arguments that other packages use are known where they are p
     n = list(quote(gpuGradients(x, n_components = 2)), quote(gpuGradients(gpuCor(x), n_components = 2))),
     fraction = list(quote(gpuGradients(x, sparsity = 0.9))),
     from = list(quote(plot(img, zlim = 0:1))),
-    design = list(quote(gpuCorCompare(x, groups = 1:20)))
+    design = list(quote(gpuCorCompare(x, groups = cbind(1, 1:20))))
   )
   for (name in names(meant)) {
     for (call in meant[[name]]) {
@@ -487,6 +487,11 @@ test_that("labels of groups instead of the second group are answered by code tha
   expect_error(gpuCorCompare(x, factor(group)), rows, fixed = TRUE)
   expect_error(gpuCorCompare(x, rep(0:1, 10)), "x[group == 0L, ] and x[group == 1L, ]", fixed = TRUE)
   expect_error(gpuCorCompare(list(x, x, x, x), c(2, 2, 3, 3)), "x[group == 2] and x[group == 3]", fixed = TRUE)
+  expect_error(gpuCorCompare(x, c(NA, group[-1])), "x[group == \"well\", ] and x[group == \"ill\", ]", fixed = TRUE)
+  told <- paste("'; the groups that a vector 'group' tells apart are", rows)
+  expect_error(gpuCorCompare(x, group = group), paste0("unused argument 'group", told), fixed = TRUE)
+  expect_error(gpuCorCompare(x, groups = factor(group)), paste0("unused argument 'groups", told), fixed = TRUE)
+  expect_error(gpuCorCompare(list(x, x), group = 1:2), "x[group == 1L] and x[group == 2L]", fixed = TRUE)
   expect_error(gpuCorCompare(x), "'y' is missing; .* two groups of the rows of 'x' are x\\[group")
   design <- model.matrix(~group, data.frame(group = group[1:6]))
   expect_error(gpuCorCompare(lapply(1:6, function(i) x + rnorm(200)), design = design, contrast = "group"),
