@@ -313,7 +313,7 @@ FEW_DF <- 10
 check_left <- function(df, taken, what) {
   left <- df - taken
   if (left >= FEW_DF || taken == 0) return(invisible())
-  ways <- c(covariates = "fewer covariates", bandpass = "a wider band")
+  ways <- c(covariates = "fewer covariates", bandpass = "a wider band", runs = "fewer runs")
   hint <- paste0("; use ", paste(ways[vapply(names(ways), grepl, NA, what)], collapse = ", or "))
   if (left < 0) {
     fail(what, ": the regression needs ", format_count(taken), " degrees of freedom, and there are ", format_count(df),

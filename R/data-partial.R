@@ -47,8 +47,8 @@ with_partial <- function(settings, input, method, use, tests) {
 }
 
 warn_all_shrunken <- function() {
-  warning("the estimated shrinkage is 1, which leaves only zeros: the correlations do not vary more than by chance; ",
-          "give 'shrinkage' to see them", call. = FALSE)
+  warn("gpuCorShrinkage", "the estimated shrinkage is 1, which leaves only zeros: the correlations do not vary more ",
+       "than by chance; give 'shrinkage' to see them")
 }
 
 check_partial <- function(input, df) {

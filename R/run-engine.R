@@ -97,8 +97,10 @@ warn_without <- function(result, task) {
   text <- c(describe_flagged(result$x_flags, flag, colnames(task$x), "columns", "x"),
             describe_flagged(result$y_flags, flag, colnames(task$y), "columns", "y"))
   if (!length(text)) return(warn_too_few(max(result$n_obs, -Inf), task))
+  hint <- na_rm_hint(task$x)
+  if (is.null(hint) && whole) hint <- "; see 'use'"
   warning(if (whole) "missing values" else few_words(task$method), " leave no coefficient (",
-          paste(text, collapse = "; "), ")", na_rm_hint(task$x), if (whole) "; see 'use'", call. = FALSE)
+          paste(text, collapse = "; "), ")", hint, call. = FALSE)
 }
 
 # Returns the hint for a list of subjects, unless groups are compared or the combination needs all subjects.

@@ -20,7 +20,7 @@ check_overlap <- function(lag, task) {
   counted <- length(overlapping(task, 0))
   min <- task$min_overlap
   if (is.null(min)) min <- max(MIN_OBS, min(10, ceiling(counted / 2)))
-  min <- check_whole(min, "min_overlap", MIN_OBS, max(counted, MIN_OBS), " (there are so many rows)")
+  min <- check_whole(min, "min_overlap", MIN_OBS, max(counted, MIN_OBS), paste0("; there are ", n_of(counted, "row")))
   overlap <- function(lag) length(overlapping(task, lag))
   worst <- lag[which.min(vapply(lag, overlap, 0L))]
   if (overlap(worst) >= min) return(invisible())

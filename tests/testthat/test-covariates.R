@@ -198,6 +198,7 @@ test_that("what is wrong with covariates is said", {
   expect_error(gpuCor(x[1:6, ], covariates = normal(6, 5)),
                "'covariates': the regression needs 5 degrees of freedom, and there are 4; use fewer covariates",
                fixed = TRUE)
+  expect_error(gpuCor(x, runs = seq_len(nrow(x))), "'runs': .*; use fewer runs$")
   expect_error(gpuCor(x, bandpass = c(0.1, 0.2)), "'bandpass' needs 'tr'", fixed = TRUE)
   expect_error(gpuCor(x, tr = 2), "'tr' needs 'bandpass'", fixed = TRUE)
   expect_error(gpuCor(x, bandpass = c(0.2, 0.1), tr = 2), "'bandpass' must be two frequencies", fixed = TRUE)

@@ -251,7 +251,8 @@ test_that("ten rows overlap, or half of few, or 'min_overlap'", {
   expect_lags(exact(few, y[1:12, ], lag = -9:9, min_overlap = 3), by_hand(few, y[1:12, ], -9:9))
   for (of in list(gpuCor, function(...) gpuCorNetwork(..., density = 0.1))) {
     expect_error(of(few, few, lag = 10, min_overlap = 3), "is 10, at which 2 rows .* is 3; .* possible is 9")
-    expect_error(of(few, lag = 0, min_overlap = 2), "'min_overlap' must be a whole number between 3 and 12, not 2")
+    expect_error(of(few, lag = 0, min_overlap = 2),
+                 "'min_overlap' must be a whole number between 3 and 12, not 2; there are 12 rows")
     expect_error(of(few, min_overlap = 5), "'min_overlap' is for 'lag'")
   }
   expect_error(gpuCor(x[1:2, ], lag = 0), "'min_overlap' is 3; no lag has enough rows")

@@ -140,6 +140,9 @@ test_that("nothing but zeros is a warning", {
   expect_warning(r <- gpuCor(x, partial = TRUE), "the estimated shrinkage is 1")
   expect_true(all(as.vector(r) == 0))
   expect_silent(gpuCor(x, partial = TRUE, shrinkage = 0.9))
+  warnings <- capture_warnings(gpuCor(list(modules_of(40, 60), x, x), partial = TRUE, combine = "mean"))
+  expect_match(warnings, "^subject 2: the estimated shrinkage is 1")
+  expect_length(warnings, 1)
 })
 
 test_that("wrong arguments are errors that say what to do", {
