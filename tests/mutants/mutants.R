@@ -265,7 +265,17 @@ mutants <- list(
   mutant("left and right of a slice", "R/plot-slices.R", "t(plane)[rev(seq_len(ncol(plane))), , drop = FALSE]",
          "t(plane)[rev(seq_len(ncol(plane))), rev(seq_len(nrow(plane))), drop = FALSE]", "slices"),
 
+  # ---- input that means something else, p values that do not hold
+  mutant("regressions within runs", "R/data-covariates.R", "unname(split(seq_len(n_obs), codes))",
+         "list(seq_len(n_obs))", "covariates"),
+  mutant("rows that overlap", "R/step-lag.R", "min(10, ceiling(counted / 2))", "2", "lag"),
+  mutant("moved rows", "R/data-observations.R", "diff(as.numeric(numbers)) < 0", "numbers == \"\"", "observations"),
+  mutant("observations of distance correlation", "R/data-freedom.R", "c(bicor = 5, distance = 10)",
+         "c(bicor = 5, distance = 5)", "distance"),
+
   # ---- CUDA's host side, on a machine with a GPU
+  mutant("bits of context likelihood", "src/sink/information.c", "in_double ? GCOR_AS_DOUBLES : GCOR_AS_FLOATS",
+         "GCOR_AS_DOUBLES", "clr"),
   mutant("ring of tiles", "src/cuda/sink/bands.cu", "for (int k = 0; k < n_buffers(); k++)",
          "for (int k = 1; k < n_buffers(); k++)", "gpu|grid"),
   mutant("rows of a band", "src/cuda/sink/bands.cu", "std::min(height, tile.n_row - row)",
