@@ -34,12 +34,11 @@
 #' @section Errors: an assay that does not exist; a package that is needed and not installed.
 #' @seealso [gpuCor()], [gpuModules()], [gpuAssociation()]
 #' @examples
-#' if (requireNamespace("SummarizedExperiment", quietly = TRUE)) {
-#'   counts <- matrix(rpois(50 * 20, 5), 50, dimnames = list(paste0("gene", 1:50), NULL))
-#'   se <- SummarizedExperiment::SummarizedExperiment(list(counts = counts, log = log1p(counts)))
-#'   gpuCorNetwork(se, density = 0.01, method = "spearman", assay = "counts")
-#'   degree <- gpuConnectivity(se, threshold = 0.5, assay = "log")$degree
-#'   SummarizedExperiment::rowData(se)$degree <- degree
+#' if (requireNamespace("Biobase", quietly = TRUE)) {
+#'   values <- matrix(rnorm(50 * 20), 50, dimnames = list(paste0("gene", 1:50), NULL))
+#'   eset <- Biobase::ExpressionSet(values)
+#'   gpuCorNetwork(eset, density = 0.01, method = "spearman")
+#'   Biobase::fData(eset)$degree <- gpuConnectivity(eset, threshold = 0.3)$degree
 #' }
 #' @name gpucor-containers
 NULL
