@@ -86,11 +86,10 @@ elif [ -n "$$missing" ]; then
   $$sudo apt-get update -qq || true # a broken source of something else is no reason to stop
   there=''
   for package in $$missing; do # tests that need what this release lacks are skipped
-    if apt-cache policy $$package | grep -q 'Candidate: [^(]'; then
-      there+=" $$package"
-    else
-      echo "this release has no $$package"
-    fi
+    case "$$(apt-cache policy $$package)" in
+      '' | *'Candidate: (none)'*) echo "this release has no $$package" ;;
+      *) there+=" $$package" ;;
+    esac
   done
   echo "installing$$there"
   $$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$there < /dev/null > /dev/null
