@@ -16,9 +16,7 @@ new_file <- function(file, kind, dim, dimnames, ...) {
 
 check_data_file <- function(file) {
   check_string(file, "file", "the name of a file")
-  if (dir.exists(file)) fail_file("'file' is a folder, \"", file, "\"; give the name of a file in it")
-  if (!file.exists(file)) fail_file("'file' is \"", file, "\", which does not exist")
-  if (file.access(file, 4L) != 0L) fail_file("'file' is \"", file, "\", which cannot be read")
+  check_regular(file, paste0("'file' is \"", file, "\", which"))
   normalizePath(file, "/")
 }
 

@@ -11,6 +11,13 @@ SEXP r_sync(SEXP path) {
     return Rf_ScalarLogical(gcor_os_sync(CHAR(STRING_ELT(path, 0))) == 0);
 }
 
+/* Returns what a path is: "absent", "file" (a regular one), "folder" or "other"; nothing is opened. */
+SEXP r_file_kind(SEXP path) {
+    static const char *const names[] = {
+        [GCOR_OS_ABSENT] = "absent", [GCOR_OS_FILE] = "file", [GCOR_OS_FOLDER] = "folder", [GCOR_OS_OTHER] = "other"};
+    return Rf_mkString(names[gcor_os_kind_of(Rf_translateChar(STRING_ELT(path, 0)))]);
+}
+
 /* Returns for each integer whether it is the number of a process of this machine; NA is none. */
 SEXP r_are_running(SEXP processes) {
     R_xlen_t n = Rf_xlength(processes);
