@@ -54,6 +54,24 @@ cannot_write <- function(file, said = NULL) {
   fail_file("cannot write \"", file, "\"", if (!is.null(said)) paste0(": ", said), if (!is.null(why)) paste0("; ", why))
 }
 
+# Calls write(connection), which appends that many bytes to a file, or creates it. On a full disk R may write less
+# without an error.
+append_bytes <- function(file, bytes, write) {
+  size <- sum(file.size(file), bytes, na.rm = TRUE)
+  connection <- file(file, "ab")
+  on.exit(close(connection))
+  write(connection)
+  flush(connection)
+  if (file.size(file) != size) stop("it was not written to its end")
+}
+
+# Writes values of `size` bytes each, in pieces: writeBin() takes less than 2 GB.
+write_pieces <- function(connection, values, size) {
+  for (piece in column_ranges(length(values), 1)) {
+    writeBin(values[piece], connection, size = size, endian = "little")
+  }
+}
+
 # Returns TRUE if the file was renamed. Windows refuses while another process, such as a virus scanner, has the file
 # open, so it is retried; but not if `to` exists and must not be replaced.
 rename_file <- function(from, to, replace = TRUE, seconds = if (.Platform$OS.type == "windows") 10 else 0) {

@@ -32,7 +32,8 @@ claims_of <- function(plan, round) {
   folders <- folders[as.numeric(basename(folders)) %in% seq_len(plan$shards)]
   shards <- as.numeric(basename(folders))
   owners <- Map(function(folder, shard) {
-    read_plan_file(owner_file(folder), seal_of(plan, "claim", round$number, shard))
+    owner <- read_plan_file(owner_file(folder), seal_of(plan, "claim", round$number, shard))
+    if (is_owner(owner)) owner
   }, folders, shards)
   # A process that releases a claim removes the owner's file first; the file may also be damaged, or another plan's.
   has_ended <- function(owner) {
@@ -42,6 +43,12 @@ claims_of <- function(plan, round) {
   age <- if (length(folders)) as.numeric(clock_of(plan) - file.mtime(folders), units = "secs") else numeric()
   abandoned <- vapply(owners, has_ended, NA) | is.na(age) | abs(age) > longest_claim(plan, round)
   data.frame(shard = shards, host = host, age = age, abandoned = abandoned, row.names = NULL)
+}
+
+# Returns TRUE if sign_claim() could have written this.
+is_owner <- function(owner) {
+  is.list(owner) && is.character(owner$space) && is.character(owner$host) && length(owner$host) == 1L &&
+    is.integer(owner$pid) && length(owner$pid) == 1L
 }
 
 # A claim of this process itself is not active: an interrupt left it.

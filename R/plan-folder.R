@@ -1,12 +1,13 @@
 # The folder of a plan, which all of its processes share:
 #   plan.rds                   the function, its arguments except the data, the number of shards
-#   x.columns, y.columns       the data, once; x.rds, y.rds if sparse; x.1.columns, ... for several subjects
+#   x.columns, y.columns       the data, once; x.sparse, y.sparse if sparse; x.1.columns, ... for several subjects
 #   designs/1.rds              weights and the basis of covariates as the engine reads them, one file per subject
 #   rounds/1.rds               a run of the engine over all pairs, which is divided into shards
 #   rounds/1/00007.<md5>       the result of shard 7; its final name includes its checksum
 #   claims/1/00007/owner.rds   the process that computes shard 7
 #   notes/1.rds                the result of a sample of the columns
-# A file gets its name when it is complete and on the disk. All but the data end in a seal (R/plan-seal.R).
+# A file gets its name when it is complete and on the disk. All but the data end in a seal (R/plan-seal.R), and contain
+# R objects that are vectors and lists only (R/plan-contents.R).
 
 # ---- writing
 
@@ -50,7 +51,7 @@ write_plan_file <- function(plan, file, object, seal) {
 # Returns the object in a file with this seal, otherwise NULL.
 read_plan_file <- function(file, seal) {
   found <- read_seal(file)
-  if (has_seal(found, seal)) unserialize(found$object)
+  if (has_seal(found, seal)) read_object(found$object)
 }
 
 fail_changed <- function(file) {
@@ -95,7 +96,9 @@ plan_file <- function(plan) file.path(plan$path, "plan.rds")
 
 # The seal contains the plan's id and digest; the path is not stored.
 save_plan <- function(plan) {
-  write_plan_file(plan, plan_file(plan), plan[setdiff(names(plan), c("path", "id", "digest"))], seal_of(plan, "plan"))
+  stored <- plan[setdiff(names(plan), c("path", "id", "digest"))]
+  stored$call <- call_text(plan$call)
+  write_plan_file(plan, plan_file(plan), stored, seal_of(plan, "plan"))
 }
 
 check_plan_path <- function(path) path.expand(check_string(path, "path", "the name of a plan's folder"))
@@ -117,11 +120,13 @@ open_plan <- function(path) {
   if (!identical(found$kind, "plan")) {
     fail_file("\"", file, "\" is damaged, or of another version of gpucor; make the plan again, in another folder")
   }
-  plan <- unserialize(found$object)
-  plan <- c(if (is.list(plan)) plan, list(id = found$plan, digest = found$digest))
+  plan <- read_object(found$object)
+  if (!is.list(plan)) fail_changed(file)
+  plan <- c(plan, list(id = found$plan, digest = found$digest))
   if (!identical(plan$version, package_version_text())) {
     fail_file("'path' is ", shown, ", a plan by gpucor ", plan$version, "; this is gpucor ", package_version_text())
   }
+  plan$call <- call_of_text(plan$call)
   if (!is_plan(plan)) fail_changed(file)
   plan$path <- normalizePath(path, "/")
   plan

@@ -55,7 +55,7 @@ replayed_pass <- function(recording, entry, task, arguments, settings) {
                    list(message = paste("round", round$number, "is not complete"), call = NULL, round = round,
                         notes = recording$notes, task = task, settings = settings)))
   }
-  settings$parts <- parts_of(finished)
+  settings$parts <- parts_of(plan, finished)
   settings$doing <- list(text = "part", of = nrow(finished), rated = FALSE)
   call_engine(entry, task, arguments, settings)
 }

@@ -27,8 +27,8 @@ read_round <- function(plan, number) {
 # Returns TRUE if new_round() could have made this.
 is_round <- function(round) {
   names_file <- function(argument) is.list(argument) && !is.null(argument$spool)
-  isTRUE(round$entry %in% ENTRIES) && isTRUE(round$method %in% measures()$name) && is_data(round) &&
-    !any(vapply(round$arguments, names_file, NA))
+  is.list(round) && isTRUE(round$entry %in% ENTRIES) && isTRUE(round$method %in% measures()$name) &&
+    is.list(round$arguments) && !any(vapply(round$arguments, names_file, NA))
 }
 
 last_round <- function(plan) {

@@ -1,10 +1,10 @@
 # The seal is the last line of a plan's file. It contains the plan's random id, a digest of the data and settings that
-# the file depends on, the kind of file, its round and shard, and a checksum of itself and the R object before it. An
-# object is unserialized only if the seal is intact and as expected. A file with any other seal counts as missing, and
-# its contents are computed again.
+# the file depends on, the kind of file, its round and shard, and a checksum of itself and the R object before it. A
+# file with any other seal counts as missing, and its contents are computed again. A seal detects accidents, not
+# forgery: read_object() decides whether an object may be read.
 
 # Incremented whenever the format of a plan's files changes.
-PLAN_FORMAT <- 3
+PLAN_FORMAT <- 4
 
 SEAL <- paste("gpucor-plan", PLAN_FORMAT, "%-6s %s %s %010.0f %010.0f %015.0f ")
 SEAL_PATTERN <- paste("^gpucor-plan", PLAN_FORMAT, paste("([a-z]+) +([0-9a-f]{32}) ([0-9a-f]{16}) ([0-9]{10})",
@@ -19,17 +19,12 @@ seal_of <- function(plan, kind, round = 0, shard = 0, digest = plan$digest) {
 
 has_seal <- function(found, seal) identical(found[names(seal)], seal)
 
-# Appends the object and its seal to a file, or creates it. On a full disk writing may stop without an error.
+# Appends the object and its seal to a file, or creates it. Version 2 of R's format has no ALTREP objects.
 append_sealed <- function(file, object, seal) {
-  object <- serialize(object, NULL)
+  object <- serialize(object, NULL, version = 2)
   line <- charToRaw(sprintf(SEAL, seal$kind, seal$plan, seal$digest, seal$round, seal$shard, length(object)))
   sealed <- c(object, line, charToRaw(.Call(r_checksum, c(object, line))))
-  size <- sum(file.size(file), length(sealed), na.rm = TRUE)
-  connection <- file(file, "ab")
-  on.exit(close(connection))
-  writeBin(sealed, connection)
-  flush(connection)
-  if (file.size(file) != size) stop("it was not written to its end")
+  append_bytes(file, length(sealed), function(connection) writeBin(sealed, connection))
 }
 
 # Returns the seal of a file with the serialized object after comparing the checksum, or the seal alone; NULL if the

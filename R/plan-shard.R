@@ -13,28 +13,59 @@ named_files <- function(plan, round, shards = seq_len(plan$shards)) {
   files[files$shard %in% shards, ]
 }
 
-# Returns the shards' files without those that have the seal of another plan, round or shard. A file with a damaged seal
-# counts as a damaged file of the shard in its name.
+# Returns the shards' files without those that have the seal of another plan, round or shard. `is_sealed`: FALSE for a
+# file whose own seal is damaged or missing. It does not count, even if the checksum in its name is right, and
+# gpuCorStatus() shows it as a damaged file of the shard in its name.
 shard_files <- function(plan, round, shards = seq_len(plan$shards)) {
   files <- named_files(plan, round, shards)
-  is_own <- function(file, shard) {
+  kind_of <- function(file, shard) {
     found <- read_seal(file)
-    is.null(found) || has_seal(found, shard_seal(plan, round, shard))
+    if (!is.null(found) && !has_seal(found, shard_seal(plan, round, shard))) return("foreign")
+    if (is_about(read_object(found$object), plan)) "sealed" else "damaged"
   }
-  files[as.logical(mapply(is_own, files$file, files$shard)), ]
+  kind <- as.character(mapply(kind_of, files$file, files$shard))
+  files$is_sealed <- kind == "sealed"
+  files[kind != "foreign", ]
 }
 
 # Returns one file per finished shard: two processes may have finished the same one.
-finished_shards <- function(plan, round) {
-  files <- shard_files(plan, round)
+finished_shards <- function(plan, round, files = shard_files(plan, round)) {
+  files <- files[files$is_sealed, ]
   files[!duplicated(files$shard), ]
 }
 
 # Returns TRUE for each file that is intact.
-are_sound <- function(files) as.logical(mapply(is_verified, files$file, files$checksum))
+are_sound <- function(files) files$is_sealed & as.logical(mapply(is_verified, files$file, files$checksum))
+
+# ---- what a file says about its shard
 
 # Returns the value of run_shard() for this file.
-read_about <- function(file) unserialize(read_seal(file)$object)
+read_about <- function(file) read_object(read_seal(file)$object)
+
+# Returns TRUE if run_shard() could have written this.
+is_about <- function(about, plan) {
+  n_col <- flagged_columns(plan)
+  is_one <- function(name, type) is(about[[name]], type) && length(about[[name]]) == 1L
+  is.list(about) && is_one("seconds", "numeric") && is_one("host", "character") && is_one("backend", "character") &&
+    is_one("n_obs", "numeric") && all(mapply(are_marks, about[names(n_col)], n_col))
+}
+
+# Returns how many columns of x and y have a flag in a shard's result.
+flagged_columns <- function(plan) {
+  n_col <- function(data) if (length(data)) data[[1L]]$dim[2L] else 0
+  c(x_flags = n_col(plan$x), y_flags = n_col(plan$y))
+}
+
+# Returns the nonzero flags, which are few, with their positions.
+marks_of <- function(flags) {
+  at <- which(flags != 0)
+  list(at = at, flag = flags[at])
+}
+
+are_marks <- function(marks, n_col) {
+  is.list(marks) && is.integer(marks$at) && is.raw(marks$flag) && length(marks$at) == length(marks$flag) &&
+    all(marks$at %in% seq_len(n_col))
+}
 
 # Computes a shard and writes its file. `task`: from round_task(). Several processes may do this at the same time.
 run_shard <- function(plan, round, shard, task) {
@@ -48,7 +79,7 @@ run_shard <- function(plan, round, shard, task) {
   found <- checked(call_engine(round$entry, task, round$arguments, settings))
   seconds <- as.numeric(Sys.time() - started, units = "secs")
   about <- c(list(shard = shard, seconds = seconds, host = Sys.info()[["nodename"]], backend = settings$backend),
-             found["n_obs"], lapply(found[c("x_flags", "y_flags")], memCompress, "gzip")) # mostly zeros
+             found["n_obs"], lapply(found[c("x_flags", "y_flags")], marks_of))
   tryCatch(append_sealed(partial, about, shard_seal(plan, round, shard)),
            error = function(condition) cannot_write(partial, conditionMessage(condition)))
   publish(partial, paste0(file, ".", checksum(partial)), plan)
@@ -57,14 +88,14 @@ run_shard <- function(plan, round, shard, task) {
 
 # Returns what the engine reads instead of computing: the shards' files, numbers of observations, and flags of
 # variables.
-parts_of <- function(finished) {
-  parts <- NULL
+parts_of <- function(plan, finished) {
+  flags <- lapply(flagged_columns(plan), raw)
   for (file in finished$file) {
     about <- read_about(file)
-    flags <- lapply(about[c("x_flags", "y_flags")], memDecompress, "gzip")
-    if (is.null(parts)) parts <- c(about["n_obs"], flags)
-    parts$x_flags <- parts$x_flags | flags$x_flags
-    parts$y_flags <- parts$y_flags | flags$y_flags
+    for (side in names(flags)) {
+      at <- about[[side]]$at
+      flags[[side]][at] <- flags[[side]][at] | about[[side]]$flag
+    }
   }
-  c(list(path = finished$file), parts)
+  c(list(path = finished$file), about["n_obs"], flags)
 }

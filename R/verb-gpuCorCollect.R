@@ -29,11 +29,12 @@ stop_collecting <- function(plan, round) {
     fail_file("round ", round$number, " of the plan has to be run before the result is known; ",
               "run all shards again, as before, and then collect")
   }
-  finished <- finished_shards(plan, round)
+  files <- shard_files(plan, round)
+  finished <- finished_shards(plan, round, files)
   shards <- function(numbers, text) {
     if (length(numbers)) paste(ngettext(length(numbers), "shard", "shards"), show_numbers(numbers), text)
   }
-  fail_file(paste(c(shards(setdiff(seq_len(plan$shards), finished$shard), paste("of", plan$shards, "not finished")),
-                    shards(finished$shard[!are_sound(finished)], "damaged")), collapse = ", "),
+  fail_file(paste(c(shards(setdiff(seq_len(plan$shards), files$shard), paste("of", plan$shards, "not finished")),
+                    shards(setdiff(files$shard, finished$shard[are_sound(finished)]), "damaged")), collapse = ", "),
             if (round$number > 1) paste(" in round", round$number), "; gpuCorRun(\"", plan$path, "\") computes them")
 }

@@ -21,7 +21,7 @@
 #' number are evaluated once, when the plan is made.
 #'
 #' After any failure, rerun the same command. `gpuCorRun()` skips the shards that are done and computes the others.
-#' Files of results have checksums: one that is damaged, or belongs to another plan, is computed again.
+#' Files of results have checksums: one that is damaged or incomplete, or belongs to another plan, is computed again.
 #'
 #' Some results take several rounds over the pairs: `fdr` takes two, or up to four with a `sign`, but one for fewer than
 #' 17 million pairs; `density` in [gpuConnectivity()] takes several with powers, a histogram or many edges, and any
@@ -29,9 +29,11 @@
 #' so; then rerun the same command, or use `gpuCorRun(path, "free")`, which continues with the next round by itself.
 #'
 #' @section Security:
-#' The folder contains the data and the results. Only its owner may enter it, unless `mode` says otherwise. Open only
-#' folders that you trust, because R reads objects from them. Remove the folder when the result is collected:
-#' `unlink(path, recursive = TRUE)`.
+#' The folder contains the data and the results. Only its owner may enter it, unless `mode` says otherwise. Opening a
+#' plan runs no code from its folder, in any version of R: R objects in its files are checked before they are read, and
+#' must be vectors and lists of numbers, text, `TRUE` and `FALSE`. The checksums detect accidents, not forgery: whoever
+#' may write to the folder can change the data, the settings and thus the result. Remove the folder when the result is
+#' collected: `unlink(path, recursive = TRUE)`.
 #'
 #' @order 1
 #' @inheritParams gpuCor

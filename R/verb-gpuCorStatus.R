@@ -11,11 +11,13 @@ gpuCorStatus <- function(path, check = TRUE) {
   claims <- claims[!claims$abandoned, ]
   table$state[claims$shard] <- "running"
   table[claims$shard, c("seconds", "host")] <- claims[c("age", "host")]
-  finished <- finished_shards(plan, round)
+  files <- shard_files(plan, round)
+  finished <- finished_shards(plan, round, files)
   sound <- if (check) are_sound(finished) else rep(TRUE, nrow(finished))
+  table$state[files$shard] <- "damaged"
   table$state[finished$shard] <- ifelse(sound, "done", "damaged")
   for (k in which(sound)) {
-    about <- tryCatch(read_about(finished$file[k]), error = function(condition) NULL) # an unchecked file may be damaged
+    about <- read_about(finished$file[k]) # NULL if the file was removed meanwhile
     if (!is.null(about)) table[finished$shard[k], names(unknown)] <- about[names(unknown)]
   }
   structure(table, class = c("gpuCorStatus", "data.frame"), round = round$number, is_last = round$is_last,

@@ -38,6 +38,7 @@
     /* voxels.c */ ENTRY(r_zeros, 2) ENTRY(r_put_block, 4) ENTRY(r_add_variation, 3) \
     /* memory.c */ ENTRY(r_available, 0) ENTRY(r_reclaim, 0) ENTRY(r_pool, 0) \
     /* tables.c */ ENTRY(r_measures, 0) ENTRY(r_constants, 0) \
+    /* plain.c */ ENTRY(r_is_plain, 1) \
     /* triangle.c */ ENTRY(r_triangle_index, 3) ENTRY(r_triangle_position, 4) \
     /* options.c */ ENTRY(r_settings, 3) \
     /* info.c */ ENTRY(r_info, 1) ENTRY(r_backends, 0) ENTRY(r_set_fault, 2) ENTRY(r_live, 0) \

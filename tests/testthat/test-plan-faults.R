@@ -54,6 +54,37 @@ test_that("a sound file beside a damaged one of the same shard is enough", {
   expect_collected(path, small_network)
 })
 
+test_that("a file without an intact seal does not count, even with the right checksum in its name", {
+  seal_bytes <- gpucor:::SEAL_BYTES
+  change <- list(`a cut in the result` = function(file) cut_off(file, 40),
+                 `no seal` = function(file) cut_off(file, file.size(file) - seal_bytes),
+                 `a cut in the seal` = function(file) cut_off(file, file.size(file) - 1),
+                 `a byte of the seal` = function(file) change_byte(file, -30),
+                 `a byte of the object` = function(file) change_byte(file, -seal_bytes - 1),
+                 `nothing` = function(file) cut_off(file, 0))
+  for (name in names(change)) {
+    path <- finished_plan()
+    file <- shard_files(path)[3]
+    change[[name]](file)
+    left <- file.path(dirname(file), paste0("00003.", tools::md5sum(file)))
+    file.rename(file, left)
+    for (check in c(TRUE, FALSE)) {
+      expect_identical(gpuCorStatus(path, check)$state, c("done", "done", "damaged", "done"), label = name)
+    }
+    expect_error(gpuCorCollect(path), "^shard 3 damaged; gpuCorRun")
+    expect_message(gpuCorRun(path, "free", "cpu"), "shard 3 of 4 is damaged, and is computed again")
+    expect_false(file.exists(left))
+    expect_collected(path, small_network, name)
+    # One that comes back, as from another process: it is not chosen instead of the shard's file.
+    cut_off(shard_files(path)[3], 0)
+    expect_identical(gpuCorStatus(path)$state[3], "damaged")
+    expect_message(gpuCorRun(path, 3, "cpu"), "is damaged")
+    writeBin(raw(), file.path(dirname(file), paste0("00003.", strrep("0", 32)))) # the first of two
+    expect_identical(gpuCorStatus(path)$state, rep("done", 4))
+    expect_collected(path, small_network, name)
+  }
+})
+
 test_that("data that are others than when the plan was made are an error", {
   path <- small_plan()
   change_byte(file.path(path, "x.columns"), 1000)
@@ -223,7 +254,7 @@ test_that("a plan that was edited has no function run and nothing evaluated", {
 
   round <- gpucor:::read_round(plan, 1)
   for (change in list(list(entry = "r_sync"), list(entry = "system"), list(method = "none"),
-                      list(arguments = list(list(spool = mark), 1)), list(arguments = list(quote(z))))) {
+                      list(arguments = list(list(spool = mark), 1)), list(arguments = 1))) {
     changed <- round
     changed[names(change)] <- change
     gpucor:::write_round(plan, changed[names(changed) != "digest"])
@@ -232,6 +263,170 @@ test_that("a plan that was edited has no function run and nothing evaluated", {
     }
   }
   expect_error(gpucor:::call_engine("system", list(), list(), list()), "ENTRIES")
+})
+
+# ---- R objects in a plan's files
+
+# What serialize() makes of an object, without its head.
+after_head <- function(object) serialize(object, NULL, version = 2)[-(1:14)]
+
+int_bytes <- function(...) writeBin(as.integer(c(...)), raw(), endian = "big")
+
+# A stream of version 2 with these bytes.
+stream_of <- function(...) c(serialize(NULL, NULL, version = 2)[1:14], ...)
+
+# A promise of file.create(mark), which R before 4.4 keeps when it reads it: type 5 with an environment, which is the
+# global one, without a value.
+promise_of <- function(mark) {
+  stream_of(int_bytes(5 + 1024, 253, 252), after_head(bquote(file.create(.(mark)))))
+}
+
+# Streams that are no pure data, by what they hold.
+crafted_streams <- function(mark) {
+  run <- function() file.create(mark)
+  environment(run) <- list2env(list(mark = mark), parent = baseenv())
+  with_binding <- new.env(parent = emptyenv())
+  makeActiveBinding("value", run, with_binding)
+  promise <- promise_of(mark)
+  deep <- NULL
+  for (k in 1:101) deep <- list(deep)
+  objects <- list(closure = run, `compiled closure` = compiler::cmpfun(run), environment = with_binding,
+                  `external pointer` = methods::new("externalptr"), `S4 object` = Matrix::Matrix(0, 2, 2),
+                  call = quote(f(x)), symbol = quote(x), expression = expression(x), formula = ~ a, builtin = sum,
+                  pairlist = pairlist(1, 2), attribute = structure(1, note = run),
+                  `missing argument` = quote(expr = ), namespace = asNamespace("stats"), `deep list` = deep)
+  streams <- lapply(objects, serialize, NULL, version = 2)
+  wrap <- function(item) stream_of(int_bytes(19, 1), item) # in a list of one element
+  c(streams, lapply(streams, function(stream) wrap(stream[-(1:14)])), list(
+    promise = promise, `promise in a list` = wrap(promise[-(1:14)]),
+    `promise as an attribute` = stream_of(int_bytes(10 + 512, 1, 1, 2 + 1024, 1, 9, 1), charToRaw("a"),
+                                          promise[-(1:14)], int_bytes(254)),
+    `compact sequence` = serialize(1:10, NULL, version = 3), `version 3` = serialize(list(1), NULL, version = 3),
+    `S4 number` = stream_of(int_bytes(10 + 2^16, 1, 1)), text = charToRaw("a text"), nothing = raw(),
+    ascii = serialize(list(1), NULL, ascii = TRUE, version = 2),
+    `a byte more` = c(serialize(1, NULL, version = 2), raw(1)),
+    `unknown reference` = stream_of(int_bytes(10 + 512, 1, 1, 2 + 1024, 255 + 256, 254, 254)),
+    `string in a list` = wrap(int_bytes(9, 0)), `NUL in a string` = stream_of(int_bytes(16, 1, 9, 1), raw(1)),
+    `negative length` = stream_of(int_bytes(10, -5)),
+    `size of another vector` = stream_of(int_bytes(13 + 512, 5), after_head(matrix(1:6, 2))[-(1:12)]),
+    `names of another vector` = stream_of(int_bytes(13 + 512, 2, 7), after_head(c(a = 1L))[-(1:8)]),
+    `2^31 numbers` = stream_of(int_bytes(14, -1, 0, -2^31 + 1)), `2^31 - 1 elements` = stream_of(int_bytes(19, 2^31 - 1)),
+    `2^48 strings` = stream_of(int_bytes(16, -1, 65535, 1))
+  ))
+}
+
+# Writes bytes in the place of an object, with a right seal: as anyone who may write to the folder could.
+seal_bytes <- function(file, bytes, seal) {
+  line <- charToRaw(sprintf(gpucor:::SEAL, seal$kind, seal$plan, seal$digest, seal$round, seal$shard, length(bytes)))
+  writeBin(c(bytes, line, charToRaw(.Call(gpucor:::r_checksum, c(bytes, line)))), file)
+}
+
+test_that("data are read from a plan's files, and nothing else is", {
+  mark <- tempfile("mark")
+  if (getRversion() < "4.4") { # these bytes are an attack
+    value <- unserialize(promise_of(mark))
+    expect_true(value)
+    expect_true(file.exists(mark))
+    unlink(mark)
+  }
+  streams <- crafted_streams(mark)
+  for (name in names(streams)) expect_null(gpucor:::read_object(streams[[name]]), label = name)
+  expect_false(file.exists(mark))
+
+  frame <- data.frame(a = c(1.5, NA), b = factor(c("x", "\u00e9")), row.names = c("r", "s"))
+  data <- list(1:10, NULL, TRUE, 1i, as.raw(1:3), c(a = "b", c = NA), list(), character(), frame, matrix(1:6, 2),
+               structure(list(1, list(2)), class = "some", note = structure(3, note = "same")), Sys.time(), -0, NaN)
+  for (object in c(data, list(data))) {
+    bytes <- serialize(object, NULL, version = 2)
+    expect_identical(gpucor:::read_object(bytes), object)
+  }
+  for (n in seq_along(bytes) - 1L) if (!is.null(gpucor:::read_object(bytes[seq_len(n)]))) fail(paste("cut after", n))
+})
+
+test_that("bytes of a plan's file that are changed never end R", {
+  object <- list(a = 1:3, b = structure(c("x", NA), names = c("y", "z"), note = list(1, raw(5))))
+  bytes <- serialize(object, NULL, version = 2)
+  set.seed(4)
+  n_read <- 0
+  for (time in seq_len(if (full_tier()) 20000 else 2000)) {
+    changed <- bytes
+    at <- sample(15:length(bytes), sample(3, 1))
+    changed[at] <- as.raw(sample(c(0:31, 253:255), length(at), TRUE))
+    object <- gpucor:::read_object(changed)
+    n_read <- n_read + !is.null(object)
+    if (!gpucor:::is_data(object)) fail(toString(changed))
+  }
+  expect_gt(n_read, 10) # values were changed
+})
+
+test_that("a promise with a right seal is not run, whatever file of a plan it is in", {
+  mark <- tempfile("mark")
+  path <- quiet_plan(tempfile("plan"), noted_x, density = 0.001, covariates = 1:14, shards = 3, backend = "cpu")
+  quiet_run(path, 1:2, "cpu")
+  plan <- gpucor:::open_plan(path)
+  round <- gpucor:::read_round(plan, 1)
+  old <- options(gpucor.backend = "cpu")
+  on.exit(options(old))
+  promise <- promise_of(mark)
+  seal <- function(...) gpucor:::seal_of(plan, ...)
+  spoil <- function() {
+    seal_bytes(gpucor:::round_file(plan, 1), promise, seal("round", 1))
+    seal_bytes(gpucor:::note_file(plan, "sample", 1), promise, seal("sample", 1))
+    seal_bytes(gpucor:::note_file(plan, "design", 1), promise, seal("design", 1))
+    seal_bytes(file.path(write_owner(path, 3), "owner.rds"), promise, seal("claim", 1, 3))
+    file <- shard_files(path)[1]
+    seal_bytes(file, promise, gpucor:::shard_seal(plan, round, 1))
+    file.rename(file, file.path(dirname(file), paste0("00001.", tools::md5sum(file))))
+  }
+  spoil()
+  expect_identical(gpuCorStatus(path)$state, c("damaged", "done", "missing"))
+  quiet_run(path, "free", "cpu")
+  expect_identical(gpuCorStatus(path)$state, rep("done", 3))
+  expect_collected(path, noted_network)
+  spoil()
+  quiet_run(path, "free", "cpu")
+  expect_collected(path, noted_network)
+  seal_bytes(file.path(path, "plan.rds"), promise, seal("plan"))
+  for (call in list(gpuCorRun, gpuCorStatus, gpuCorCollect)) expect_error(call(path), "plan.rds\" was changed since")
+  expect_false(file.exists(mark))
+})
+
+test_that("a sparse matrix in a plan is read as numbers, whose indices are checked", {
+  x <- methods::as(round(small_x), "CsparseMatrix")
+  truth <- gpuCorNetwork(x, threshold = 0.5, method = "kendall", backend = "cpu")
+  path <- quiet_plan(tempfile("plan"), x, threshold = 0.5, method = "kendall", shards = 2, backend = "cpu")
+  quiet_run(path, "free", "cpu")
+  expect_collected(path, truth)
+  plan <- gpucor:::open_plan(path)
+  file <- file.path(path, "x.sparse")
+  bytes <- readBin(file, "raw", file.size(file))
+  # As whoever can write to the folder could leave it, with the checksum in the plan: p and i that are out of bounds.
+  for (at in c(1, 4 * 150 + 1, 4 * 300 + 1, 4 * 301 + 1)) {
+    for (value in c(-1L, 2L^30L)) {
+      writeBin(replace(bytes, at + 0:3, writeBin(as.integer(value), raw(), endian = "little")), file)
+      edited <- plan
+      edited$x[[1]]$checksum <- gpucor:::checksum(file)
+      gpucor:::save_plan(edited)
+      expect_error(gpuCorRun(path, 1, "cpu"), "x.sparse\" was changed since", label = paste(at, value))
+    }
+  }
+})
+
+test_that("the call of a plan is read back as it was", {
+  path <- tempfile("plan")
+  x <- small_x
+  z <- 1:20
+  expect_call <- function(call, truth = call) {
+    planning <- as.call(c(quote(gpuCorPlan), path, as.list(call)[-1]))
+    utils::capture.output(eval(planning))
+    on.exit(unlink(path, recursive = TRUE))
+    expect_identical(gpucor:::open_plan(path)$call, truth)
+  }
+  expect_call(quote(gpuCorNetwork(x, , threshold = 0.1 + 1/3, method = c("ken" = "kendall")[["ken"]])))
+  expect_call(quote(gpuCorNetwork(x[, 1:20], x[, `if`(TRUE, 21:30)], k = 3L, covariates = ~ z)))
+  expect_call(quote(gpuCorNetwork(x, threshold = 0.30000000000000004)))
+  expect_call(bquote(gpuCorNetwork(x, threshold = .(1/3)))) # a value in the place of an expression
+  expect_call(bquote(gpuCorNetwork(.(x), threshold = 0.5)), quote(gpuCorNetwork(`<matrix>`, threshold = 0.5)))
 })
 
 test_that("what is more than data is refused when the plan is made", {
