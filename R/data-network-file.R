@@ -20,12 +20,11 @@ INT64 <- "H5T_STD_I64LE"
 open_network_file <- function(file, n_row, n_col, row_names = NULL, col_names = NULL, compression = 0) {
   file <- check_new_file(file)
   need_packages("rhdf5", "to write a file")
-  remove_abandoned(file)
-  check_room(file, min(MAX_ROOM, MIN_ROOM + NAME_ROOM * (n_row + n_col)))
-  h5 <- list2env(list(file = file, partial = partial_name(file), n_row = n_row, rows = 0, entries = 0,
+  h5 <- list2env(list(file = file, partial = begin_partial(file), n_row = n_row, rows = 0, entries = 0,
                       row_ends = list(), datasets = list(), compression = compression), parent = emptyenv())
   complete <- FALSE
   on.exit(if (!complete) discard_network_file(h5))
+  check_room(file, h5$partial, min(MAX_ROOM, MIN_ROOM + NAME_ROOM * (n_row + n_col)))
   writing(h5, {
     h5$id <- h5_opened(rhdf5::H5Fcreate(h5$partial, "H5F_ACC_TRUNC"))
     h5$string <- variable_string()
@@ -68,6 +67,7 @@ close_network_file <- function(h5, details = list()) {
     fail_file("cannot rename \"", h5$partial, "\" to \"", h5$file,
               "\": another file has that name by now, or the folder is gone or not writable")
   }
+  discard_partial(h5$partial)
   invisible(h5$file)
 }
 
@@ -82,7 +82,7 @@ discard_network_file <- function(h5) {
     }
     close_handles(h5, must = FALSE)
   }
-  unlink(h5$partial)
+  discard_partial(h5$partial)
   invisible()
 }
 
@@ -110,7 +110,7 @@ h5_done <- function(status) {
 }
 
 writing <- function(h5, code) {
-  tryCatch(code, error = function(condition) cannot_write(h5$partial, conditionMessage(condition)))
+  tryCatch(code, error = function(condition) cannot_write(h5$file, h5$partial, conditionMessage(condition)))
 }
 
 # ---- parts of the file

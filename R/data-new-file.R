@@ -1,4 +1,5 @@
-# New files have a temporary name, which identifies the writing process, until they are complete.
+# New files are written in a folder of their own, whose name identifies the writing process, and renamed when they are
+# complete.
 
 MAX_PATH <- 4095 # bytes
 
@@ -15,7 +16,7 @@ check_new_file <- function(file) {
   file.path(normalizePath(folder, "/"), basename(path)) # valid after setwd()
 }
 
-# ---- temporary names
+# ---- folders for incomplete files
 
 # Returns the scope of process numbers: this machine and, on Linux, the container.
 process_space <- function() {
@@ -25,20 +26,50 @@ process_space <- function() {
 
 partial_prefix <- function(file) paste0(file, ".partial-", process_space(), "-")
 
-partial_name <- function(file) paste0(partial_prefix(file), Sys.getpid())
+# Returns the name of a file (or folder) until it is complete, in a new folder beside it, which only this user may enter
+# and which the caller must remove by discard_partial(). The name of the folder cannot be guessed, and creating it
+# follows no link, so that nobody else can have put a link in the place of the file.
+begin_partial <- function(file) {
+  remove_abandoned(file)
+  random <- paste(.Call(r_random, 4L), collapse = "") # not R's, whose seed is the user's
+  folder <- paste0(partial_prefix(file), Sys.getpid(), "-", random)
+  why <- tryCatch({
+    if (dir.create(folder, mode = "0700")) return(file.path(folder, "new"))
+    "the folder cannot be created"
+  }, warning = function(w) sub(".*reason '(.*)'$", "\\1", conditionMessage(w)))
+  fail_file("cannot write ", show_value(file), " by way of \"", basename(folder), "\": ", why)
+}
 
-# Stops unless `bytes` can be written to the temporary file, and removes it. Errors of HDF5 would give no reason.
-check_room <- function(file, bytes) {
-  partial <- partial_name(file)
+discard_partial <- function(partial) unlink(dirname(partial), recursive = TRUE, expand = FALSE)
+
+# Removes such folders of this user's processes that were killed.
+remove_abandoned <- function(file) {
+  prefix <- basename(partial_prefix(file))
+  there <- dir(dirname(file), all.files = TRUE)
+  there <- there[startsWith(there, prefix)]
+  end <- substring(there, nchar(prefix) + 1L)
+  is_ours <- grepl("^[0-9]{1,9}-[0-9a-f]{8}$", end)
+  there <- file.path(dirname(file), there[is_ours])
+  abandoned <- !.Call(r_are_running, as.integer(sub("-.*", "", end[is_ours]))) & are_own(there)
+  unlink(there[which(abandoned)], recursive = TRUE, expand = FALSE)
+}
+
+# Windows does not report a file's owner; all files count as own.
+are_own <- function(files, owner = file.info(files)$uname) {
+  if (is.null(owner)) rep(TRUE, length(files)) else owner == Sys.info()[["effective_user"]]
+}
+
+# ---- full disks
+
+# Stops unless `bytes` can be written to the incomplete file. Errors of HDF5 would give no reason.
+check_room <- function(file, partial, bytes) {
   why <- why_no_room(partial, bytes)
-  if (!is.null(why)) {
-    fail_file("'file' is ", show_value(file), ", which cannot be written as \"", basename(partial), "\": ", why)
-  }
+  if (!is.null(why)) fail_file("'file' is ", show_value(file), ", which cannot be written: ", why)
 }
 
 # Returns why `bytes` cannot be written to a new file, which is removed, or NULL if they can.
 why_no_room <- function(file, bytes) {
-  on.exit(unlink(file))
+  on.exit(unlink(file, expand = FALSE))
   opened <- tryCatch(file(file, "wb"), warning = function(w) sub(".*: ", "", conditionMessage(w)))
   if (is.character(opened)) return(opened)
   suppressWarnings({
@@ -49,9 +80,31 @@ why_no_room <- function(file, bytes) {
 }
 
 # Raises the error of a failed write. The reason is looked for while the incomplete file still takes its space.
-cannot_write <- function(file, said = NULL) {
-  why <- why_no_room(paste0(partial_name(file), "-room"), 2^20)
+cannot_write <- function(file, partial, said = NULL) {
+  why <- why_no_room(paste0(partial, "-room"), 2^20)
   fail_file("cannot write \"", file, "\"", if (!is.null(said)) paste0(": ", said), if (!is.null(why)) paste0("; ", why))
+}
+
+# ---- writing
+
+# Calls write(partial), which writes a file under a temporary name, and renames it to `file`. `check`: called when the
+# file is complete.
+write_whole_file <- function(file, write, check = function() NULL) {
+  partial <- begin_partial(file)
+  on.exit(discard_partial(partial))
+  cannot <- function(condition) cannot_write(file, partial, conditionMessage(condition))
+  tryCatch(write(partial), error = cannot, warning = cannot)
+  publish(partial, file, check)
+}
+
+# Renames a complete file once it is on the disk.
+publish <- function(partial, file, check = function() NULL) {
+  is_on_disk <- .Call(r_sync, partial)
+  check()
+  if (!is_on_disk) cannot_write(file, partial)
+  if (!rename_file(partial, file)) cannot_write(file, partial, "the complete file cannot be renamed")
+  .Call(r_sync, dirname(file)) # fails on some file systems
+  invisible(file)
 }
 
 # Calls write(connection), which appends that many bytes to a file, or creates it. On a full disk R may write less
@@ -59,10 +112,21 @@ cannot_write <- function(file, said = NULL) {
 append_bytes <- function(file, bytes, write) {
   size <- sum(file.size(file), bytes, na.rm = TRUE)
   connection <- file(file, "ab")
-  on.exit(close(connection))
+  on.exit(suppressWarnings(close(connection)))
   write(connection)
   flush(connection)
   if (file.size(file) != size) stop("it was not written to its end")
+}
+
+# The same for a new file, compressed by gzip. Its size is not known before, so it is read again: the last bytes of a
+# complete stream are its uncompressed size.
+write_gzip <- function(file, bytes, write) {
+  connection <- gzfile(file, "wb")
+  tryCatch(write(connection), finally = suppressWarnings(close(connection)))
+  n_read <- 0
+  with_stream(file, function(read) while (length(piece <- read(STREAM_PIECE))) n_read <<- n_read + length(piece))
+  size <- writeBin(as.integer(c(bytes %% 2^16, bytes %/% 2^16 %% 2^16)), raw(), size = 2L, endian = "little")
+  if (n_read != bytes || !identical(read_end(file, 4), size)) stop("it was not written to its end")
 }
 
 # Writes values of `size` bytes each, in pieces: writeBin() takes less than 2 GB.
@@ -70,6 +134,16 @@ write_pieces <- function(connection, values, size) {
   for (piece in column_ranges(length(values), 1)) {
     writeBin(values[piece], connection, size = size, endian = "little")
   }
+}
+
+# Reads `bytes` of the file that precede its last `after` bytes.
+read_end <- function(file, bytes, after = 0) {
+  from <- file.size(file) - after - bytes
+  if (!isTRUE(from >= 0)) stop("the file is too short")
+  connection <- file(file, "rb")
+  on.exit(close(connection))
+  seek(connection, from)
+  readBin(connection, "raw", bytes)
 }
 
 # Returns TRUE if the file was renamed. Windows refuses while another process, such as a virus scanner, has the file
@@ -81,21 +155,4 @@ rename_file <- function(from, to, replace = TRUE, seconds = if (.Platform$OS.typ
     if (Sys.time() >= until || !file.exists(from) || (!replace && file.exists(to))) return(FALSE)
     Sys.sleep(0.05)
   }
-}
-
-# Removes this user's temporary files of killed processes.
-remove_abandoned <- function(file) {
-  prefix <- basename(partial_prefix(file))
-  there <- dir(dirname(file), all.files = TRUE)
-  there <- there[startsWith(there, prefix)]
-  pid <- substring(there, nchar(prefix) + 1L)
-  whole <- grepl("^[0-9]{1,9}$", pid)
-  there <- file.path(dirname(file), there[whole])
-  abandoned <- !.Call(r_are_running, as.integer(pid[whole])) & are_own(there)
-  unlink(there[which(abandoned)], recursive = TRUE)
-}
-
-# Windows does not report a file's owner; all files count as own.
-are_own <- function(files, owner = file.info(files)$uname) {
-  if (is.null(owner)) rep(TRUE, length(files)) else owner == Sys.info()[["effective_user"]]
 }

@@ -374,7 +374,7 @@ new_keeper <- function() {
     if (!is.matrix(m) || .Platform$endian != "little") return(m)
     left <<- left - as.numeric(utils::object.size(m))
     if (left >= 0) return(m)
-    file <- tempfile("gpucor", setting_folder(tempdir()))
+    file <- begin_partial(tempfile("gpucor", setting_folder(tempdir()))) # in a folder that only this user may enter
     writeBin(as.vector(m), file, endian = "little")
     kept <- raw_file(file, dim(m), if (is.double(m)) "double" else "integer", list(rownames(m), colnames(m)), 0)
     attr(kept, "tr") <- attr(m, "tr")
@@ -383,10 +383,10 @@ new_keeper <- function() {
   }
 }
 
-# Removes a file when nothing refers to it, or when R ends, but not in a forked process.
+# Removes such a file when nothing refers to it, or when R ends, but not in a forked process.
 remove_with <- function(pointer, file) {
   process <- Sys.getpid()
-  reg.finalizer(pointer, function(pointer) if (Sys.getpid() == process) unlink(file), onexit = TRUE)
+  reg.finalizer(pointer, function(pointer) if (Sys.getpid() == process) discard_partial(file), onexit = TRUE)
 }
 
 # Returns list(n_obs: number of included observations of each subject; n: the effective number after weights and

@@ -122,7 +122,11 @@ write_gifti <- function(file, cifti, values, names) {
     bytes <- writeBin(values[, k], raw(), size = 4L, endian = "little")
     xml2::xml_add_child(array, "Data", base64_text(memCompress(bytes, "gzip")))
   }
-  write_when_done(file, function(partial) xml2::write_xml(root, partial))
+  write_whole_file(file, function(partial) {
+    xml2::write_xml(root, partial)
+    end <- charToRaw("</GIFTI>\n") # libxml2 writes no more after an error
+    if (!identical(read_end(partial, length(end)), end)) stop("it was not written to its end")
+  })
 }
 
 gifti_structure <- function(structure) {

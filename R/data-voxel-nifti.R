@@ -170,29 +170,16 @@ write_nifti <- function(file, header, version, extensions, values) {
   header$bitpix <- 8L * type$size
   header$magic <- if (version == 1L) charToRaw("n+1") else as.raw(c(0x6e, 0x2b, 0x32, 0, 0x0d, 0x0a, 0x1a, 0x0a))
   header$vox_offset <- NIFTI_SIZES[version] + length(extensions)
-  write_when_done(file, function(partial) {
+  write_whole_file(file, function(partial) {
     write_values(partial, endsWith(file, ".gz"), c(header_bytes(header, version), extensions), values, type$size)
   })
 }
 
-# Calls write() with the name of a temporary file, which becomes `file` when it is complete.
-write_when_done <- function(file, write) {
-  partial <- partial_name(file)
-  on.exit(unlink(partial))
-  cannot <- function(condition) {
-    fail_file("'file' is ", show_value(file), ", which cannot be written: ", conditionMessage(condition))
-  }
-  tryCatch({
-    write(partial)
-    rename_file(partial, file) || file.rename(partial, file) # its warning gives the reason
-  }, warning = cannot, error = cannot)
-}
-
+# `before`: the bytes before the values.
 write_values <- function(file, compressed, before, values, size) {
-  connection <- if (compressed) gzfile(file, "wb") else file(file, "wb")
-  on.exit(close(connection))
-  writeBin(before, connection)
-  for (piece in column_ranges(length(values), 1)) {
-    writeBin(values[piece], connection, size = size, endian = "little")
-  }
+  write <- if (compressed) write_gzip else append_bytes
+  write(file, length(before) + as.numeric(length(values)) * size, function(connection) {
+    writeBin(before, connection)
+    write_pieces(connection, values, size)
+  })
 }

@@ -10,11 +10,11 @@ owner_file <- function(folder) file.path(folder, "owner.rds")
 claim <- function(plan, number, shard) {
   plan_folder(plan, "claims", number)
   folder <- claim_folder(plan, number, shard)
-  begun <- begun_name(folder)
-  on.exit(unlink(begun, recursive = TRUE))
-  make_folder(begun, file.mode(plan$path))
-  sign_claim(plan, number, shard, begun)
-  rename_file(begun, folder, replace = FALSE)
+  partial <- begin_partial(folder)
+  on.exit(discard_partial(partial))
+  make_folder(partial, file.mode(plan$path))
+  sign_claim(plan, number, shard, partial)
+  rename_file(partial, folder, replace = FALSE)
 }
 
 sign_claim <- function(plan, number, shard, folder = claim_folder(plan, number, shard)) {
@@ -65,7 +65,8 @@ longest_claim <- function(plan, round) {
 # Returns the time of the file system with the folder, as this machine's clock may differ; this machine's time if the
 # folder is not writable.
 clock_of <- function(plan) {
-  file <- begun_name(file.path(plan$path, "claims", "clock"))
-  on.exit(unlink(file))
-  if (suppressWarnings(file.create(file))) file.mtime(file) else Sys.time()
+  partial <- tryCatch(begin_partial(file.path(plan$path, "claims", "clock")), gpucor_error = function(e) NULL)
+  if (is.null(partial)) return(Sys.time())
+  on.exit(discard_partial(partial))
+  file.mtime(dirname(partial))
 }

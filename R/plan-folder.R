@@ -11,30 +11,6 @@
 
 # ---- writing
 
-# Returns a file's or folder's name until it is complete. Leftovers of killed processes under such names are removed.
-begun_name <- function(file) {
-  remove_abandoned(file)
-  partial_name(file)
-}
-
-# f(partial) writes a file under a temporary name, which is then renamed to `file`. `plan`: the plan that the folder
-# must still contain, or NULL for no check.
-write_whole_file <- function(file, f, plan = NULL) {
-  partial <- begun_name(file)
-  on.exit(unlink(partial))
-  cannot <- function(condition) cannot_write(file, conditionMessage(condition))
-  tryCatch(f(partial), error = cannot, warning = cannot)
-  publish(partial, file, plan)
-}
-
-publish <- function(partial, file, plan = NULL) {
-  synced <- .Call(r_sync, partial)
-  if (!is.null(plan)) check_not_replaced(plan)
-  if (!synced || !rename_file(partial, file)) cannot_write(file)
-  .Call(r_sync, dirname(file)) # fails on some file systems
-  invisible(file)
-}
-
 # Stops if the folder contains another plan than at the start of this process. The folder may change after this check;
 # the seal, which readers check, is decisive.
 check_not_replaced <- function(plan) {
@@ -45,7 +21,8 @@ check_not_replaced <- function(plan) {
 }
 
 write_plan_file <- function(plan, file, object, seal) {
-  write_whole_file(file, function(partial) append_sealed(partial, object, seal), if (seal$kind != "plan") plan)
+  check <- function() if (seal$kind != "plan") check_not_replaced(plan)
+  write_whole_file(file, function(partial) append_sealed(partial, object, seal), check)
 }
 
 # Returns the object in a file with this seal, otherwise NULL.

@@ -20,9 +20,10 @@ make_plan <- function(path, x, y, given, verb, shards, control, call, mode = "07
 
 # Writes a folder under a temporary name, and renames it when it is complete.
 write_plan <- function(plan, found, path, mode) {
-  plan$path <- partial_name(path)
+  partial <- begin_partial(path)
+  on.exit(discard_partial(partial))
+  plan$path <- partial
   if (!make_folder(plan$path, mode)) fail_file("cannot create the folder \"", plan$path, "\"")
-  on.exit(unlink(plan$path, recursive = TRUE))
   plan$x <- store_data(matrices_of(found$task$x), plan, "x")
   plan$y <- store_data(matrices_of(found$task$y), plan, "y")
   # The id has 128 random bits from the system, as set.seed() must not make two plans equal.
@@ -33,8 +34,7 @@ write_plan <- function(plan, found, path, mode) {
     for (k in seq_along(found$notes[[kind]])) write_note(plan, kind, k, found$notes[[kind]][[k]])
   }
   write_round(plan, found$round)
-  if (!rename_file(plan$path, path, replace = FALSE)) fail_file("cannot rename \"", plan$path, "\" to \"", path, "\"")
-  on.exit()
+  if (!rename_file(partial, path, replace = FALSE)) fail_file("cannot rename \"", partial, "\" to \"", path, "\"")
   plan$path <- normalizePath(path, "/")
   plan
 }

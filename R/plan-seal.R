@@ -32,22 +32,12 @@ append_sealed <- function(file, object, seal) {
 read_seal <- function(file, with_object = TRUE) {
   none <- function(condition) NULL
   tryCatch({
-    line <- read_end(file, SEAL_BYTES, 0)
+    line <- read_end(file, SEAL_BYTES)
     seal <- parse_seal(rawToChar(line))
     if (!with_object) return(seal)
     seal$object <- read_end(file, seal$length, SEAL_BYTES)
     if (.Call(r_checksum, c(seal$object, line[seq_len(SEAL_BYTES - 16)])) == seal$checksum) seal
   }, error = none, warning = none)
-}
-
-# Reads `bytes` of the file that precede its last `after` bytes.
-read_end <- function(file, bytes, after) {
-  from <- file.size(file) - after - bytes
-  if (!isTRUE(from >= 0)) stop("the file is too short")
-  connection <- file(file, "rb")
-  on.exit(close(connection))
-  seek(connection, from)
-  readBin(connection, "raw", bytes)
 }
 
 parse_seal <- function(line) {

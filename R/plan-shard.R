@@ -70,8 +70,8 @@ are_marks <- function(marks, n_col) {
 # Computes a shard and writes its file. `task`: from round_task(). Several processes may do this at the same time.
 run_shard <- function(plan, round, shard, task) {
   file <- file.path(plan_folder(plan, "rounds", round$number), shard_name(shard))
-  partial <- begun_name(file)
-  on.exit(unlink(partial))
+  partial <- begin_partial(file)
+  on.exit(discard_partial(partial))
   settings <- task$settings
   settings[c("shard", "save", "in_double")] <- list(c(shard - 1, plan$shards), partial, round$in_double)
   settings[c("information", "pairs")] <- list(round$information, round$pairs)
@@ -81,8 +81,8 @@ run_shard <- function(plan, round, shard, task) {
   about <- c(list(shard = shard, seconds = seconds, host = Sys.info()[["nodename"]], backend = settings$backend),
              found["n_obs"], lapply(found[c("x_flags", "y_flags")], marks_of))
   tryCatch(append_sealed(partial, about, shard_seal(plan, round, shard)),
-           error = function(condition) cannot_write(partial, conditionMessage(condition)))
-  publish(partial, paste0(file, ".", checksum(partial)), plan)
+           error = function(condition) cannot_write(file, partial, conditionMessage(condition)))
+  publish(partial, paste0(file, ".", checksum(partial)), function() check_not_replaced(plan))
   about
 }
 

@@ -93,11 +93,11 @@ cleaned_matrix <- function(x, rows, settings) {
 kept_names <- function(x, rows) if (!is.null(dimnames(x))) list(rownames(x)[rows], colnames(x))
 
 cleaned_file <- function(x, rows, settings, file) {
-  partial <- partial_name(file)
+  partial <- begin_partial(file)
   connection <- file(partial, "wb")
   on.exit({
     if (!is.null(connection)) close(connection)
-    unlink(partial)
+    discard_partial(partial)
   })
   clean_blocks(x, rows, settings, function(columns, left) writeBin(as.vector(left), connection, endian = "little"))
   close(connection)

@@ -132,7 +132,7 @@ test_that("a file bears its name when it is complete, and not before", {
   folder <- new_folder()
   file <- file.path(folder, "net.h5ad")
   h5 <- gpucor:::open_network_file(file, 2, 2)
-  expect_match(dir(folder), paste0("^net\\.h5ad\\.partial-.*-", Sys.getpid(), "$"))
+  expect_match(dir(folder), paste0("^net\\.h5ad\\.partial-.*-", Sys.getpid(), "-[0-9a-f]{8}$"))
   gpucor:::append_rows(h5, 1, 1L, 0.5)
   expect_error(gpucor:::close_network_file(h5), "only 1 of 2 rows came")
   expect_error(gpucor:::append_rows(h5, c(1, 1), 0:1, c(1, 1)))
@@ -157,7 +157,7 @@ test_that("nothing is left of a file that is given up", {
   expect_nothing_open()
   h5 <- gpucor:::open_network_file(file, 2, 2) # the name is free again
   rhdf5::h5closeAll() # by somebody else
-  expect_error(gpucor:::append_rows(h5, 1, 1L, 0.5), "cannot write \"[^\"]*net.h5ad.partial-[^;]*$")
+  expect_error(gpucor:::append_rows(h5, 1, 1L, 0.5), "cannot write \"[^\"]*net.h5ad\": [^;]*$")
   gpucor:::discard_network_file(h5)
   expect_length(dir(folder), 0)
   expect_error(gpucor:::open_network_file(file, 2, 2, row_names = list(1, mean)), "cannot write")

@@ -36,13 +36,75 @@ test_that("a name that is too long is said to be too long", {
   for (name in c(strrep("a", 250), strrep("a", 300), strrep("\u00e9", 128))) {
     file <- file.path(folder, name)
     message <- tryCatch(write_network(file), error = conditionMessage)
-    expect_match(message, "'file' is \".*\\.\\.\\., which cannot be written as \".*\": .+")
+    expect_match(message, "cannot write \".*\\.\\.\\. by way of \".*\": .+")
     expect_no_match(message, "full")
   }
   expect_error(write_network(file.path(folder, strrep("a/", 3000), "net.h5ad")), "of more than 4095 bytes")
   expect_length(dir(folder, all.files = TRUE, no.. = TRUE), 0)
   expect_identical(write_network(file.path(folder, strrep("a", 200)))$file,
                    file.path(normalizePath(folder), strrep("a", 200)))
+})
+
+# ---- links and permissions
+
+# Writes of every kind to a new file in a folder: functions of the folder that return the file's name.
+writers <- function() {
+  at <- function(folder, name) file.path(folder, name)
+  vertices <- structure(cbind(1:9), header = list(cifti = gpucor:::surface_brain(9L, "CORTEX_LEFT")))
+  c(list(
+    image = function(folder) writeVoxels(array(1:8, c(2, 2, 2)), at(folder, "map.nii")),
+    `compressed image` = function(folder) writeVoxels(array(1:8, c(2, 2, 2)), at(folder, "map.nii.gz")),
+    residuals = function(folder) {
+      suppressWarnings(gpuClean(x, 1:8, file = at(folder, "cleaned"))) # few degrees of freedom are left
+      at(folder, "cleaned")
+    }
+  ), if (requireNamespace("xml2", quietly = TRUE)) list(
+    surface = function(folder) writeVoxels(vertices, at(folder, "map.func.gii"))
+  ), if (requireNamespace("rhdf5", quietly = TRUE)) list(
+    network = function(folder) write_network(at(folder, "net.h5ad"))$file
+  ))
+}
+
+test_that("new files are the user's as the umask says, and nothing else is left", {
+  skip_on_os("windows")
+  old <- Sys.umask()
+  on.exit(Sys.umask(old))
+  writers <- writers()
+  for (name in names(writers)) for (mask in c("022", "077")) {
+    Sys.umask(mask)
+    folder <- new_folder()
+    file <- writers[[name]](folder)
+    expect_identical(format(file.mode(file)), if (mask == "022") "644" else "600", label = paste(name, mask))
+    expect_identical(dir(folder, all.files = TRUE, no.. = TRUE), basename(file))
+  }
+})
+
+test_that("no link is followed, neither in the place of the file nor of the incomplete one", {
+  skip_on_os("windows")
+  folder <- new_folder()
+  mine <- file.path(folder, "mine")
+  dir.create(mine)
+  writers <- writers()
+  for (name in names(writers)) {
+    truth <- basename(writers[[name]](new_folder()))
+    # A link to nothing that is there: anybody's file would be made.
+    of_others <- new_folder()
+    file.symlink(file.path(mine, "made"), file.path(of_others, truth))
+    file <- writers[[name]](of_others)
+    expect_identical(Sys.readlink(file), "", label = name)
+    expect_gt(file.size(file), 0)
+    # As if the name of the folder had been guessed: it ends in FALSE.
+    of_others <- new_folder()
+    guessed <- paste0(gpucor:::partial_prefix(file.path(of_others, truth)), Sys.getpid(), "-FALSE")
+    with_values(list(r_random = gpucor:::r_is_plain), {
+      expect_identical(basename(writers[[name]](of_others)), truth) # nothing is in the way
+      unlink(file.path(of_others, truth))
+      file.symlink(mine, guessed)
+      expect_error(writers[[name]](of_others), "cannot write \".*\" by way of \".*-FALSE\": .+", label = name)
+    })
+    expect_identical(Sys.readlink(guessed), mine)
+  }
+  expect_length(dir(mine), 0)
 })
 
 # ---- no room
@@ -78,13 +140,77 @@ test_that("where the disk is full it is an error, and R quits in order", {
   times <- if (full_tier()) 6 else 2
   run <- write_on_disks(rooms, times, folder)
   expect_identical(run[c("status", "stderr")], list(status = 0L, stderr = ""))
-  lines <- sub("partial-[^\"]*", "partial", strsplit(run$stdout, "\n")[[1]])
+  lines <- strsplit(run$stdout, "\n")[[1]]
   said <- sub("^[0-9]+ ", "", lines[seq(1, by = times, length.out = length(rooms))])
   expect_identical(lines, c(rep(paste(rooms, said), each = times), "quits"))
-  expect_match(said[1:2], "'file' is \".*, which cannot be written as \"net.partial\": the disk is full")
-  expect_match(said[3:4], "cannot write \".*/net.partial\": HDF5\\. .*; the disk is full$")
-  expect_match(said, "cannot write \".*/net.partial\": HDF5\\. .*flush.*; the disk is full$", all = FALSE)
+  expect_match(said[1:2], "'file' is \".*/net\", which cannot be written: the disk is full")
+  expect_match(said[3:4], "cannot write \".*/net\": HDF5\\. .*; the disk is full$")
+  expect_match(said, "cannot write \".*/net\": HDF5\\. .*flush.*; the disk is full$", all = FALSE)
   expect_identical(said[length(said)], file.path(normalizePath(folder), "net"))
+})
+
+test_that("a compressed image without its last bytes is no image", {
+  folder <- new_folder()
+  file <- file.path(folder, "map.nii.gz")
+  read <- gpucor:::with_stream
+  for (n in 1:12) {
+    cut <- function(file, ...) {
+      cut_off(file, file.size(file) - n)
+      read(file, ...)
+    }
+    with_values(list(with_stream = cut), {
+      expect_error(writeVoxels(array(1:8, c(2, 2, 2)), file), "cannot write \".*/map.nii.gz\": ", label = n)
+    })
+  }
+  expect_length(dir(folder, all.files = TRUE, no.. = TRUE), 0)
+})
+
+test_that("where the disk is full no image is written, whichever byte does not fit", {
+  skip_without_mounts()
+  skip_if_not_installed("xml2")
+  folder <- new_folder()
+  code <- c(
+    paste0("folder <- ", deparse1(folder)),
+    "remount <- function(pages) {",
+    "  options <- sprintf('remount,size=%dk', 4 * pages)",
+    "  stopifnot(system2('mount', c('-o', options, shQuote(folder))) == 0)",
+    "}",
+    "set.seed(3)",
+    "values <- sample(.Machine$integer.max, 4000)",
+    "at <- function(name) file.path(folder, name)",
+    "write <- function(name, n) {",
+    "  if (name == 'map.func.gii') {",
+    "    values <- structure(cbind(values[1:n]), header = list(cifti = gpucor:::surface_brain(n, 'CORTEX_LEFT')))",
+    "    writeVoxels(values, at(name))",
+    "  } else writeVoxels(array(values[1:n], c(n, 1, 1)), at(name))",
+    "}",
+    "size_of <- function(name, n) {",
+    "  write(name, n)",
+    "  on.exit(unlink(at(name)))",
+    "  file.size(at(name))",
+    "}",
+    "for (name in c('map.nii', 'map.nii.gz', 'map.func.gii')) {",
+    "  n <- 4000L",
+    "  size <- size_of(name, n)",
+    "  pages <- ceiling(size / 4096)",
+    paste0("  for (room in ", if (full_tier()) "c(seq_len(pages), 1000)" else "c(2, pages - 1, 1000)", ") {"),
+    "    remount(room)",
+    "    said <- character()",
+    "    note <- function(condition) said <<- c(said, conditionMessage(condition))",
+    "    try(withCallingHandlers(write(name, n), warning = note, gpucor_error_file = note), silent = TRUE)",
+    "    writeLines(paste(name, sign(room - pages), length(said), said[1]))",
+    "    stopifnot(nrow(showConnections()) == 0)",
+    "    stopifnot(identical(dir(folder), if (length(said)) character() else name))",
+    "    if (!length(said)) stopifnot(file.size(at(name)) == size)",
+    "    unlink(at(name))",
+    "  }",
+    "}"
+  )
+  run <- run_in_shell(code, paste("mount -t tmpfs -o size=4000k none", shQuote(folder)), mounting_shell)
+  expect_identical(run[c("status", "stderr")], list(status = 0L, stderr = ""))
+  lines <- strsplit(run$stdout, "\n")[[1]]
+  expect_match(grep(" -1 ", lines, value = TRUE), " -1 1 cannot write \".*/map.*; the disk is full$")
+  expect_identical(grep(" 1 0 ", lines, value = TRUE), paste(c("map.nii", "map.nii.gz", "map.func.gii"), "1 0 NA"))
 })
 
 # ---- killed processes
@@ -111,17 +237,22 @@ test_that("what a killed process has left is removed by the next one that writes
   living <- begin_file(file)
   on.exit(kill_fork(living))
   kill_fork(killed)
-  partial <- function(job) paste0("net.h5ad.partial-", gpucor:::process_space(), "-", job$pid)
-  expect_setequal(dir(folder), c(partial(killed), partial(living)))
+  prefix <- paste0("net.h5ad.partial-", gpucor:::process_space(), "-")
+  partial <- function(job) dir(folder, paste0("-", job$pid, "-[0-9a-f]{8}$"))
+  of_killed <- partial(killed)
+  of_living <- partial(living)
+  expect_true(all(startsWith(c(of_killed, of_living), prefix)))
+  expect_setequal(dir(folder), c(of_killed, of_living))
+  expect_identical(dir(file.path(folder, of_killed)), "new")
   # Of another machine, another file, and no process at all.
-  others <- c(paste0("net.h5ad.partial-elsewhere-", killed$pid), sub("net", "ten", partial(killed)),
-              partial(list(pid = "x")), paste0(partial(killed), ".txt"), partial(list(pid = "")),
-              partial(list(pid = "99999999999")))
+  others <- c(paste0("net.h5ad.partial-elsewhere-", killed$pid, "-01234567"), sub("net", "ten", of_killed),
+              paste0(prefix, c("x-01234567", "-01234567", "99999999999-01234567", killed$pid)),
+              paste0(of_killed, ".txt"))
   file.create(file.path(folder, others))
   write_network(file.path(folder, "other.h5ad"))
-  expect_true(partial(killed) %in% dir(folder)) # another name
+  expect_true(of_killed %in% dir(folder)) # another name
   write_network(file)
-  expect_setequal(dir(folder), c(others, partial(living), "net.h5ad", "other.h5ad"))
+  expect_setequal(dir(folder), c(others, of_living, "net.h5ad", "other.h5ad"))
 })
 
 test_that("a process is known by its machine, and by its container", {

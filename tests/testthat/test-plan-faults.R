@@ -55,12 +55,12 @@ test_that("a sound file beside a damaged one of the same shard is enough", {
 })
 
 test_that("a file without an intact seal does not count, even with the right checksum in its name", {
-  seal_bytes <- gpucor:::SEAL_BYTES
+  n_seal <- gpucor:::SEAL_BYTES
   change <- list(`a cut in the result` = function(file) cut_off(file, 40),
-                 `no seal` = function(file) cut_off(file, file.size(file) - seal_bytes),
+                 `no seal` = function(file) cut_off(file, file.size(file) - n_seal),
                  `a cut in the seal` = function(file) cut_off(file, file.size(file) - 1),
                  `a byte of the seal` = function(file) change_byte(file, -30),
-                 `a byte of the object` = function(file) change_byte(file, -seal_bytes - 1),
+                 `a byte of the object` = function(file) change_byte(file, -n_seal - 1),
                  `nothing` = function(file) cut_off(file, 0))
   for (name in names(change)) {
     path <- finished_plan()
@@ -310,7 +310,8 @@ crafted_streams <- function(mark) {
     `negative length` = stream_of(int_bytes(10, -5)),
     `size of another vector` = stream_of(int_bytes(13 + 512, 5), after_head(matrix(1:6, 2))[-(1:12)]),
     `names of another vector` = stream_of(int_bytes(13 + 512, 2, 7), after_head(c(a = 1L))[-(1:8)]),
-    `2^31 numbers` = stream_of(int_bytes(14, -1, 0, -2^31 + 1)), `2^31 - 1 elements` = stream_of(int_bytes(19, 2^31 - 1)),
+    `2^31 numbers` = stream_of(int_bytes(14, -1, 0, -2^31 + 1)),
+    `2^31 - 1 elements` = stream_of(int_bytes(19, 2^31 - 1)),
     `2^48 strings` = stream_of(int_bytes(16, -1, 65535, 1))
   ))
 }
@@ -576,12 +577,33 @@ test_that("what a killed process had begun to write is removed by the next one",
   path <- small_plan()
   dir.create(file.path(path, "rounds", 1))
   names <- c("rounds/1/00002", "claims/1/00002")
-  begun <- file.path(path, paste0(names, ".partial-", gpucor:::process_space(), "-", dead))
-  dir.create(begun[2], recursive = TRUE)
-  for (file in c(begun[-2], file.path(begun[2], "owner.rds"))) writeBin(raw(1000), file)
+  begun <- file.path(path, paste0(names, ".partial-", gpucor:::process_space(), "-", dead, "-89abcdef"))
+  for (folder in c(begun[1], file.path(begun[2], "new"))) dir.create(folder, recursive = TRUE)
+  for (file in c(file.path(begun[1], "new"), file.path(begun[2], "new/owner.rds"))) writeBin(raw(1000), file)
   quiet_run(path, "free", "cpu")
   expect_false(any(file.exists(begun)))
   expect_collected(path, small_network)
+})
+
+test_that("links in a plan's folder are replaced, and not written to", {
+  skip_on_os("windows")
+  path <- quiet_plan(tempfile("plan"), noted_x, density = 0.001, covariates = 1:14, shards = 3, backend = "cpu")
+  mine <- tempfile(rep("mine", 4))
+  writeLines("mine", mine[1])
+  writeLines("mine", mine[2]) # the others would be made
+  shard <- paste0("rounds/1/00002.", strrep("0", 32))
+  linked <- file.path(path, c("rounds/1.rds", "notes/1.rds", "designs/1.rds", shard))
+  dir.create(dirname(linked[4]))
+  unlink(linked)
+  file.symlink(mine, linked)
+  old <- options(gpucor.backend = "cpu")
+  on.exit(options(old))
+  quiet_run(path, "free", "cpu")
+  expect_collected(path, noted_network)
+  expect_identical(Sys.readlink(linked[1:3]), rep("", 3))
+  expect_identical(file.exists(mine), c(TRUE, TRUE, FALSE, FALSE))
+  expect_identical(c(readLines(mine[1]), readLines(mine[2])), c("mine", "mine"))
+  expect_length(unfinished_files(path), 0)
 })
 
 # ---- processes at the same time
