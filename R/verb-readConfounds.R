@@ -31,8 +31,9 @@
 #' @param fd A number: framewise displacement in mm above which a volume is an outlier. `NULL`: fMRIPrep's outliers.
 #' @return A matrix of doubles with a row for each volume and a named column for each confound. Its attribute `keep` is
 #'   a logical vector, `FALSE` for outliers; [voxelMatrix()] takes it, too.
-#' @section Errors: a file that does not exist or is no table of numbers; a set or a name without a column; missing
-#'   values below the first row.
+#' @section Errors: a file that does not exist, is no regular file, is damaged or cut off, or is no text in UTF-8; a row
+#'   with more or fewer fields than the header; text in a chosen column; a set or a name without a column, or with
+#'   several; missing values below the first row.
 #' @references Wang HT et al. (2024). *Continuous evaluation of denoising strategies in resting-state fMRI connectivity
 #'   using fMRIPrep and Nilearn*. PLOS Computational Biology 20: compares such sets.
 #' @seealso [gpuCor()] for `covariates`, [parcelMeans()]; `vignette("connectome", "gpucor")`
@@ -67,10 +68,33 @@ readConfounds <- function(file, columns = c("motion24", "wm_csf"), fd = NULL) {
 }
 
 read_confounds <- function(file) {
-  frame <- tryCatch(utils::read.delim(file, na.strings = c("n/a", "NaN", "NA", ""), check.names = FALSE),
-                    error = function(e) fail_file("'file' is no table, \"", file, "\": ", conditionMessage(e)))
-  if (nrow(frame) < 2L) fail_file("'file' has ", n_of(nrow(frame), "row"), ", \"", file, "\"; a series has more")
-  frame
+  lines <- confound_lines(file)
+  if (length(lines) < 3L) {
+    fail_file("'file' has ", n_of(max(0L, length(lines) - 1L), "row"), ", \"", file, "\"; a series has more")
+  }
+  n_fields <- nchar(gsub("[^\t]+", "", lines, useBytes = TRUE), "bytes") + 1L
+  odd <- which(n_fields != n_fields[1L])[1L]
+  if (!is.na(odd)) {
+    fail_file("'file' has ", n_of(n_fields[odd], "field"), " in row ", odd - 1L, " and ", n_fields[1L],
+              " in its header, \"", file, "\"; every row needs a number or n/a for each column")
+  }
+  # A table of BIDS has neither quotes nor comments.
+  utils::read.table(text = lines, header = TRUE, sep = "\t", quote = "", comment.char = "", row.names = NULL,
+                    na.strings = c("n/a", "NaN", "NA", ""), check.names = FALSE, fill = FALSE, strip.white = TRUE,
+                    blank.lines.skip = FALSE)
+}
+
+# Returns the lines of a text in UTF-8, without empty ones at the end.
+confound_lines <- function(file) {
+  bytes <- read_whole(file)
+  if (identical(bytes[1:3], as.raw(c(0xef, 0xbb, 0xbf)))) bytes <- bytes[-(1:3)] # a byte-order mark
+  if (any(bytes == 0) || !validUTF8(rawToChar(bytes))) {
+    fail_file("'file' is no text in UTF-8, \"", file, "\"; give fMRIPrep's table of confounds (.tsv)")
+  }
+  connection <- rawConnection(bytes)
+  on.exit(close(connection))
+  lines <- readLines(connection, warn = FALSE, encoding = "UTF-8") # which end in LF, CRLF or CR
+  lines[seq_len(max(0L, which(nzchar(lines))))]
 }
 
 MOTION <- as.vector(outer(c("x", "y", "z"), c("trans", "rot"), function(axis, kind) paste0(kind, "_", axis)))
@@ -96,17 +120,28 @@ confound_names <- function(column, available) {
   set <- CONFOUND_SETS[[column]]
   chosen <- if (!is.null(set)) set else grep(utils::glob2rx(column), available, value = TRUE)
   absent <- if (length(chosen)) setdiff(chosen, available) else column
-  if (!length(absent)) return(chosen)
+  if (!length(absent)) return(check_one_each(unique(chosen), available))
   of_set <- if (!is.null(set)) paste0(" of set \"", column, "\"") else meant_value(column, names(CONFOUND_SETS))
   if (is.null(of_set)) of_set <- meant_value(column, available)
   fail("'file' has no column \"", absent[1L], "\"", of_set, "; it has ", n_of(length(available), "other column"))
 }
 
-confound_matrix <- function(frame, names) {
-  z <- frame[names]
-  text <- names[!vapply(z, is_variables, NA)]
-  if (length(text)) fail_file("column \"", text[1L], "\" of 'file' has text, ", show_value(z[[text[1L]]][1L]))
-  matrix(as.double(unlist(z)), nrow(frame), length(names), dimnames = list(NULL, names))
+# Returns the names, each of one column.
+check_one_each <- function(names, available) {
+  twice <- intersect(names, available[duplicated(available)])
+  if (!length(twice)) return(names)
+  fail_file("'file' has ", sum(available == twice[1L]), " columns \"", twice[1L], "\"; rename those to leave out")
+}
+
+# `columns`: names or indices.
+confound_matrix <- function(frame, columns) {
+  z <- frame[columns]
+  for (name in names(z)[!vapply(z, is_variables, NA)]) {
+    text <- as.character(z[[name]])
+    row <- which(!is.na(text) & is.na(suppressWarnings(as.double(text))))[1L]
+    fail_file("column \"", name, "\" of 'file' has text in row ", row, ", ", show_value(text[row]))
+  }
+  matrix(as.double(unlist(z)), nrow(frame), length(z), dimnames = list(NULL, names(z)))
 }
 
 # Replaces missing values of the first row by those of the second.
@@ -120,7 +155,7 @@ fill_first_row <- function(z) {
 # Returns a logical value for each volume.
 outlier_volumes <- function(frame, fd) {
   is_flagged <- function(prefix) {
-    rowSums(frame[startsWith(names(frame), prefix)] != 0, na.rm = TRUE) > 0
+    rowSums(confound_matrix(frame, startsWith(names(frame), prefix)) != 0, na.rm = TRUE) > 0
   }
   moved <- if (is.null(fd)) is_flagged("motion_outlier") else displaced(frame, fd)
   unname(moved | is_flagged("non_steady_state_outlier"))
@@ -129,8 +164,10 @@ outlier_volumes <- function(frame, fd) {
 # The first volume has no displacement.
 displaced <- function(frame, fd) {
   fd <- check_within(fd, "fd", 0, Inf)
-  displacement <- frame[["framewise_displacement"]]
-  if (!is.numeric(displacement)) fail("'fd' needs column \"framewise_displacement\", which 'file' does not have")
+  name <- "framewise_displacement"
+  if (!name %in% names(frame)) fail("'fd' needs column \"", name, "\", which 'file' does not have")
+  displacement <- confound_matrix(frame, check_one_each(name, names(frame)))[, 1L]
+  if (all(is.na(displacement))) fail("'fd' needs column \"", name, "\", which has no numbers in 'file'")
   !is.na(displacement) & displacement > fd
 }
 

@@ -100,8 +100,85 @@ test_that("what is no file of confounds is an error that says so", {
   expect_error(readConfounds(write_confounds()$file, fd = "a"), "'fd' must be a number")
   expect_error(readConfounds("none.tsv"), "'file' is \"none.tsv\", which does not exist")
   text <- write_confounds(change = function(frame) transform(frame, rot_x = "b"))
-  expect_error(readConfounds(text$file), "column \"rot_x\" of 'file' has text, \"b\"")
+  expect_error(readConfounds(text$file), "column \"rot_x\" of 'file' has text in row 1, \"b\"")
   file <- tempfile()
   writeLines("trans_x", file)
   expect_error(readConfounds(file), "'file' has 0 rows")
+  file.create(file)
+  expect_error(readConfounds(file), "'file' has 0 rows")
+})
+
+# A table of these lines.
+confounds_of <- function(..., end = "\n") {
+  file <- tempfile(fileext = ".tsv")
+  writeBin(charToRaw(paste0(c(...), end, collapse = "")), file)
+  file
+}
+
+test_that("every row has as many fields as the header", {
+  read <- function(..., columns = "a") readConfounds(confounds_of(...), columns)
+  same <- read("a\tb", "1\t2", "3\t4", "5\tn/a")
+  expect_identical(same[, "a"], c(1, 3, 5))
+  expect_error(read("a\tb", "1\t2\t", "3\t4\t"), "'file' has 3 fields in row 1 and 2 in its header, .*; every row n")
+  expect_error(read("a\tb", "1\t2", "3\t4\t5", "6\t7"), "3 fields in row 2 and 2 in its header")
+  expect_error(read("a\tb", "1\t2", "3\t4", "5"), "1 field in row 3 and 2 in its header")
+  expect_error(read("a\tb", "1\t2", "", "3\t4"), "1 field in row 2 and 2 in its header")
+  # A column without a name, empty lines at the end, other ends of lines, a byte-order mark, spaces.
+  expect_identical(read("a\tb\t", "1\t2\t", "3\t4\t", "5\tn/a\t"), same)
+  expect_identical(read("a\tb", "1\t2", "3\t4", "5\tn/a", "", ""), same)
+  for (end in c("\r\n", "\r")) expect_identical(read("a\tb", "1\t2", "3\t4", "5\tn/a", end = end), same)
+  expect_identical(read("\ufeffa\tb", "1\t2", "3\t4", "5\tn/a"), same)
+  expect_identical(read("a\tb", " 1\t2", "3 \t4", "5\tn/a "), same)
+  expect_identical(read("b\ta", "2\t1", "4\t3", "n/a\t5"), same)
+  expect_identical(colnames(read("a\t\u00e9", "1\t2", "3\t4", columns = "\u00e9")), "\u00e9")
+})
+
+test_that("quotes and number signs are text, and text has no number", {
+  read <- function(..., columns = "a") readConfounds(confounds_of(...), columns)
+  table <- read("a\tit's\t#\t\"q\"", "1\tx\"\t#\t2", "3\t'y\t\"\t4", columns = c("a", "\"q\""))
+  expect_identical(table[, ], cbind(a = c(1, 3), "\"q\"" = c(2, 4)))
+  expect_error(read("a\tb", "1\t2", "3\t4", "abc\t6"), "column \"a\" of 'file' has text in row 3, \"abc\"")
+  expect_identical(read("a\tb", "1\t2", "3\tabc")[, 1], c(1, 3)) # of a column that is not chosen
+  expect_error(read("a\tmotion_outlier00", "1\t0", "2\tyes"), "\"motion_outlier00\" of 'file' has text in row 2")
+  fd <- function(...) readConfounds(confounds_of("a\tframewise_displacement", ...), "a", fd = 0.5)
+  expect_identical(attr(fd("1\tn/a", "2\t0.7"), "keep"), c(TRUE, FALSE))
+  expect_error(fd("1\tn/a", "2\tfar"), "\"framewise_displacement\" of 'file' has text in row 2, \"far\"")
+  expect_error(fd("1\tn/a", "2\tn/a"), "'fd' needs column \"framewise_displacement\", which has no numbers in 'file'")
+})
+
+test_that("a name that several columns have is an error if it is chosen", {
+  read <- function(columns) readConfounds(confounds_of("a\tb\tb", "1\t2\t3", "4\t5\t6"), columns)
+  expect_identical(read("a")[, 1], c(1, 4))
+  for (columns in c("b", "b*", "?")) expect_error(read(columns), "'file' has 2 columns \"b\"; rename those to leave")
+})
+
+test_that("a file that is cut off, damaged, or no text is an error", {
+  file <- write_confounds(400)$file
+  packed <- paste0(file, ".gz")
+  connection <- gzfile(packed, "w")
+  writeLines(readLines(file), connection)
+  close(connection)
+  bytes <- readBin(packed, "raw", 1e7)
+  expect_identical(readConfounds(packed), readConfounds(file))
+  for (n in c(length(bytes) - c(1, 8, 100), length(bytes) %/% 2, 20)) {
+    writeBin(bytes[seq_len(n)], packed)
+    expect_error(readConfounds(packed), class = "gpucor_error_file", label = n)
+  }
+  for (at in round(seq(30, length(bytes) - 20, length.out = 20))) {
+    writeBin(replace(bytes, at, xor(bytes[at], as.raw(8))), packed)
+    expect_error(readConfounds(packed), class = "gpucor_error", label = at)
+  }
+  for (text in list(charToRaw("a\tb\n1\t\xe9\n2\t3\n"), writeBin("a", raw()), as.raw(c(0xff, 0xfe, 0x61, 0)))) {
+    writeBin(text, file)
+    expect_error(readConfounds(file, "a"), "'file' is no text in UTF-8")
+  }
+})
+
+test_that("a folder and a pipe are errors, not waited for", {
+  expect_error(readConfounds(tempdir()), "'file' is .* a folder")
+  skip_on_os("windows")
+  pipe <- tempfile()
+  skip_if(system2("mkfifo", shQuote(pipe), stderr = FALSE) != 0, "no pipe can be made")
+  on.exit(unlink(pipe))
+  expect_error(readConfounds(pipe), "'file' is .* is no regular file")
 })
