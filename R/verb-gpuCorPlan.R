@@ -30,10 +30,10 @@
 #'
 #' @section Security:
 #' The folder contains the data and the results. Only its owner may enter it, unless `mode` says otherwise. Opening a
-#' plan runs no code from its folder, in any version of R: R objects in its files are checked before they are read, and
-#' must be vectors and lists of numbers, text, `TRUE` and `FALSE`. The checksums detect accidents, not forgery: whoever
-#' may write to the folder can change the data, the settings and thus the result. Remove the folder when the result is
-#' collected: `unlink(path, recursive = TRUE)`.
+#' plan runs no code from its folder, in any version of R: the bytes of R objects in its files are checked before R reads
+#' them, and only vectors and lists are read. Checksums detect accidents, not forgery: whoever may write to the folder
+#' can change data and settings, and thus results, or make R stop. Admit only people whom you trust to it. Remove the
+#' folder when the result is collected: `unlink(path, recursive = TRUE)`.
 #'
 #' @order 1
 #' @inheritParams gpuCor
