@@ -47,7 +47,7 @@ typedef enum {
     GCOR_NO_BACKEND,   /* the back end is not built in, or has no usable device */
     GCOR_DEVICE_ERROR, /* any other error of the device or its driver */
     GCOR_TOO_MANY,     /* more edges than a store may hold */
-    GCOR_BAD_FILE      /* a sink cannot be written to its file, or a file is not a saved sink */
+    GCOR_BAD_FILE      /* a file cannot be read or written, or is not what it should be; the message names it */
 } gcor_status;
 
 /* Treatment of missing values, with the names and numbers of stats::cor's argument `use`. */

@@ -118,7 +118,7 @@ static void forget_data(gcor_data *data) {
 /* Add the subject's number to an error message. */
 static gcor_status in_subject(gcor_context *context, gcor_status status, int64_t s) {
     char message[sizeof context->error.message];
-    if (status != GCOR_BAD_INPUT) return status;
+    if (status != GCOR_BAD_INPUT && status != GCOR_BAD_FILE) return status;
     memcpy(message, context->error.message, sizeof message);
     snprintf(context->error.message, sizeof message, "subject %.0f: %.450s", (double)s + 1, message);
     return status;

@@ -2,14 +2,6 @@
  * error or interrupt jumps out of R through the engine. */
 #include "job.h"
 
-/* Evaluates a call of one of the package's functions. */
-static SEXP ask(SEXP call) {
-    SEXP name = PROTECT(Rf_mkString("gpucor")), namespace = PROTECT(R_FindNamespace(name));
-    SEXP value = Rf_eval(call, namespace);
-    UNPROTECT(2);
-    return value;
-}
-
 typedef struct {
     r_asked *asked;
     gcor_context *context;
@@ -23,7 +15,8 @@ static const char *range_text(const request *q, char *text, size_t size) {
     return text;
 }
 
-static void fail(const request *q, gcor_status status, const char *why) {
+static void fail(const request *q, const char *why) {
+    const gcor_status status = Rf_inherits(q->asked->x, "gpuCorFile") ? GCOR_BAD_FILE : GCOR_BAD_INPUT;
     char range[80];
     (void)gcor_fail(q->context, status, "%s of %s cannot be read: %s", range_text(q, range, sizeof range),
                     q->asked->class, why);
@@ -40,15 +33,15 @@ static void take(const request *q, SEXP value) {
     if (Rf_isNull(value)) {
         (void)gcor_fail(q->context, GCOR_INTERRUPTED, "interrupted");
     } else if (Rf_isString(value) && Rf_xlength(value) == 1) {
-        fail(q, GCOR_BAD_INPUT, Rf_translateChar(STRING_ELT(value, 0)));
+        fail(q, Rf_translateChar(STRING_ELT(value, 0)));
     } else if (TYPEOF(value) != REALSXP && TYPEOF(value) != INTSXP && TYPEOF(value) != LGLSXP) {
         snprintf(why, sizeof why, "they came as values of type %s; convert them to numbers",
                  Rf_type2char(TYPEOF(value)));
-        fail(q, GCOR_BAD_INPUT, why);
+        fail(q, why);
     } else if (!Rf_isMatrix(value) || Rf_nrows(value) != n_obs || Rf_ncols(value) != q->n) {
         snprintf(why, sizeof why, "%.0f values came for %.0f x %.0f; has it changed meanwhile?",
                  (double)Rf_xlength(value), (double)n_obs, (double)q->n);
-        fail(q, GCOR_BAD_INPUT, why);
+        fail(q, why);
     } else if (length > 0 && TYPEOF(value) == REALSXP) {
         memcpy(q->out, REAL(value), (size_t)length * sizeof *q->out);
     } else {
@@ -60,7 +53,7 @@ static void ask_columns(void *user) {
     const request *q = user;
     SEXP first = PROTECT(Rf_ScalarReal((double)q->first + 1)), n = PROTECT(Rf_ScalarReal((double)q->n));
     SEXP call = PROTECT(Rf_lang4(Rf_install("ask_columns"), q->asked->x, first, n));
-    SEXP value = PROTECT(ask(call));
+    SEXP value = PROTECT(r_eval(call));
     take(q, value);
     UNPROTECT(4);
 }
@@ -73,8 +66,10 @@ static gcor_status read_columns(gcor_source *source, gcor_context *context, int6
 }
 
 r_asked r_asked_source(SEXP x) {
-    SEXP call = PROTECT(Rf_lang2(Rf_install("ask_size"), x)), size = PROTECT(ask(call));
-    if (TYPEOF(size) != REALSXP || Rf_xlength(size) != 3) Rf_error("ask_size() must return three numbers");
+    SEXP call = PROTECT(Rf_lang2(Rf_install("ask_size"), x)), size = PROTECT(r_eval(call));
+    int sound = TYPEOF(size) == REALSXP && Rf_xlength(size) == 3;
+    for (int k = 0; sound && k < 3; k++) sound = REAL(size)[k] >= (k == 2) && REAL(size)[k] <= INT_MAX;
+    if (!sound) r_error("the data must have dimensions from 0 to 2^31 - 1");
     r_asked asked = {
         .source = {.n_obs = (int64_t)REAL(size)[0],
                    .n_var = (int64_t)REAL(size)[1],

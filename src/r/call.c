@@ -2,11 +2,14 @@
 
 #include "../base/alloc.h"
 
+#include <stdarg.h>
+#include <stdio.h>
+
 SEXP r_element(SEXP list, const char *name) {
     SEXP names = Rf_getAttrib(list, R_NamesSymbol);
     for (R_xlen_t k = 0; k < Rf_xlength(names); k++)
         if (strcmp(CHAR(STRING_ELT(names, k)), name) == 0) return VECTOR_ELT(list, k);
-    Rf_error("setting '%s' is missing", name);
+    r_error("setting '%s' is missing", name);
 }
 
 double *r_new_doubles(SEXP list, int k, R_xlen_t length) {
@@ -14,6 +17,16 @@ double *r_new_doubles(SEXP list, int k, R_xlen_t length) {
     SET_VECTOR_ELT(list, k, values);
     gcor_huge_pages(REAL(values), (size_t)length * sizeof(double));
     return REAL(values);
+}
+
+void r_check_compressed(SEXP p, SEXP i, SEXP x, int64_t n) {
+    const R_xlen_t columns = Rf_xlength(p) - 1, entries = Rf_xlength(i);
+    int sound = TYPEOF(p) == INTSXP && TYPEOF(i) == INTSXP && columns >= 0 && INTEGER(p)[0] == 0 &&
+                INTEGER(p)[columns] == entries;
+    if (x) sound = sound && TYPEOF(x) == REALSXP && Rf_xlength(x) == entries;
+    for (R_xlen_t j = 0; sound && j < columns; j++) sound = INTEGER(p)[j] <= INTEGER(p)[j + 1];
+    for (R_xlen_t e = 0; sound && e < entries; e++) sound = INTEGER(i)[e] >= 0 && INTEGER(i)[e] < n;
+    if (!sound) r_error("the slots p, i and x of a sparse matrix do not belong together; make the matrix again");
 }
 
 void r_set_attributes(SEXP values, SEXP attributes) {
@@ -47,7 +60,14 @@ SEXP r_free(SEXP pointer) {
     return R_NilValue;
 }
 
-/* ---- calls ---------------------------------------------------------------------------------- */
+/* ---- calls of R, and errors ------------------------------------------------------------------ */
+
+SEXP r_eval(SEXP call) {
+    SEXP name = PROTECT(Rf_mkString("gpucor")), namespace = PROTECT(R_FindNamespace(name));
+    SEXP value = Rf_eval(call, namespace);
+    UNPROTECT(2);
+    return value;
+}
 
 SEXP r_failure(const gcor_error *error) {
     const char *names[] = {"status", "message", ""};
@@ -57,6 +77,23 @@ SEXP r_failure(const gcor_error *error) {
     UNPROTECT(1);
     return result;
 }
+
+void r_raise(const gcor_error *error) {
+    SEXP failure = PROTECT(r_failure(error)), call = PROTECT(Rf_lang2(Rf_install("stop_run"), failure));
+    (void)r_eval(call);
+    Rf_error("%s", error->message); /* not reached */
+}
+
+void r_error(const char *format, ...) {
+    gcor_error error = {.status = GCOR_BAD_INPUT};
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(error.message, sizeof error.message, format, arguments);
+    va_end(arguments);
+    r_raise(&error);
+}
+
+/* ---- the call's settings ---------------------------------------------------------------------- */
 
 void r_call_parse(r_call *call, SEXP settings) {
     double interval = Rf_asReal(r_element(settings, "progress"));

@@ -25,6 +25,11 @@ SEXP r_element(SEXP list, const char *name);
 /* Makes element k of a list a vector of doubles in large pages and returns its data, which are undefined. */
 double *r_new_doubles(SEXP list, int k, R_xlen_t length);
 
+/* Checks the compressed columns (or rows) of a sparse matrix, whose slots users may change: an R error unless p are
+ * starts from 0, ascending, up to the number of entries, i are indices from 0 to n - 1, and x are doubles (NULL: there
+ * are none). */
+void r_check_compressed(SEXP p, SEXP i, SEXP x, int64_t n);
+
 /* Sets the attributes that a named list has, in place. */
 void r_set_attributes(SEXP values, SEXP attributes);
 
@@ -32,8 +37,21 @@ void r_set_attributes(SEXP values, SEXP attributes);
  * address that it has then; `at_exit`: also when R ends. */
 SEXP r_new_owner(void (*release)(void *), Rboolean at_exit);
 
+/* ---- calls of R, and errors (call.c) ------------------------------------------------- */
+
+/* Evaluates a call of one of the package's functions. */
+SEXP r_eval(SEXP call);
+
 /* Returns list(status, message), which tells R of an error of the engine. */
 SEXP r_failure(const gcor_error *error);
+
+/* Raise an R error of class gpucor_error, as R/base-check.R has them. They jump: nothing may be held. */
+_Noreturn void r_raise(const gcor_error *error);
+_Noreturn void r_error(const char *format, ...)
+#ifdef __GNUC__
+    __attribute__((format(printf, 1, 2)))
+#endif
+    ;
 
 /* ---- threads (threads.c) -------------------------------------------------------------- */
 

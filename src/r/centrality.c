@@ -25,6 +25,7 @@ SEXP r_centrality(SEXP x, SEXP method, SEXP use, SEXP settings) {
 /* Returns list(eigenvector, error) of the network with the compressed columns p, i, x (an upper triangle). */
 SEXP r_network_centrality(SEXP p, SEXP i, SEXP x, SEXP settings) {
     const char *names[] = {"eigenvector", "error", ""};
+    r_check_compressed(p, i, x, Rf_xlength(p) - 1);
     const gcor_upper network = {.n = Rf_xlength(p) - 1, .start = INTEGER(p), .row = INTEGER(i), .r = REAL(x)};
     r_call call;
     r_quiet_call_parse(&call, settings);

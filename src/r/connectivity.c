@@ -15,9 +15,9 @@ static gcor_sums_rule parse_sums(SEXP rule) {
     sums.n_level = (int)Rf_xlength(levels);
     sums.maps = Rf_asInteger(r_element(rule, "maps"));
     if (sums.n_power > GCOR_MAX_POWERS)
-        Rf_error("there must be at most %d powers, not %d", GCOR_MAX_POWERS, sums.n_power);
+        r_error("there must be at most %d powers, not %d", GCOR_MAX_POWERS, sums.n_power);
     if (sums.n_level > GCOR_MAX_LEVELS)
-        Rf_error("there must be at most %d thresholds, not %d", GCOR_MAX_LEVELS, sums.n_level);
+        r_error("there must be at most %d thresholds, not %d", GCOR_MAX_LEVELS, sums.n_level);
     for (int l = 0; l < sums.n_level; l++) sums.levels[l] = REAL(levels)[l];
     for (int p = 0; p < sums.n_power; p++) sums.steps[p] = REAL(steps)[p];
     return sums;

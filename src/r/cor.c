@@ -222,13 +222,13 @@ SEXP r_cor_bytes(SEXP x, SEXP y, SEXP method, SEXP use, SEXP layout, SEXP by_row
 /* Returns the number of variables, which says how much is read. Users may change any R object. */
 static int64_t unfolded_size(SEXP values, SEXP n_var, SEXP diagonal) {
     double n = Rf_asReal(n_var);
-    if (!(n >= 0 && n <= INT_MAX)) Rf_error("a matrix cannot have %.0f columns", n);
+    if (!(n >= 0 && n <= INT_MAX)) r_error("a matrix cannot have %.0f columns", n);
     if (TYPEOF(values) != REALSXP || Rf_xlength(values) != gcor_triangular((int64_t)n - 1))
-        Rf_error("the pairs of %.0f variables need %.0f doubles, not %.0f values of type %s", n, n * (n - 1) / 2,
-                 (double)Rf_xlength(values), Rf_type2char(TYPEOF(values)));
+        r_error("the pairs of %.0f variables need %.0f doubles, not %.0f values of type %s", n, n * (n - 1) / 2,
+                (double)Rf_xlength(values), Rf_type2char(TYPEOF(values)));
     if (!Rf_isNull(diagonal) && (TYPEOF(diagonal) != REALSXP || Rf_xlength(diagonal) != (int64_t)n))
-        Rf_error("the diagonal of %.0f variables needs as many doubles, not %.0f values of type %s", n,
-                 (double)Rf_xlength(diagonal), Rf_type2char(TYPEOF(diagonal)));
+        r_error("the diagonal of %.0f variables needs as many doubles, not %.0f values of type %s", n,
+                (double)Rf_xlength(diagonal), Rf_type2char(TYPEOF(diagonal)));
     return (int64_t)n;
 }
 

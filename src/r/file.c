@@ -17,7 +17,7 @@ static gcor_file_shape parse_shape(SEXP x) {
     int t = 0;
     if (!Rf_isNumeric(dim) || Rf_xlength(dim) != 2 || !Rf_isNumeric(offset) || Rf_xlength(offset) != 1 ||
         !Rf_isString(storage) || Rf_xlength(storage) != 1)
-        Rf_error("a gpuCorFile must have a dim, an offset and a storage; make it again with gpuCorFile()");
+        r_error("a gpuCorFile must have a dim, an offset and a storage; make it again with gpuCorFile()");
     while (t < 3 && strcmp(types[t], CHAR(STRING_ELT(storage, 0))) != 0) t++;
     gcor_file_shape shape = {.offset = integer_at(offset, 0),
                              .n_obs = integer_at(dim, 0),
@@ -25,7 +25,7 @@ static gcor_file_shape parse_shape(SEXP x) {
                              .type = (gcor_file_type)t};
     if (t == 3 || shape.offset < 0 || shape.n_obs < 0 || shape.n_obs > INT_MAX || shape.n_var < 0 ||
         shape.n_var > INT_MAX)
-        Rf_error("this gpuCorFile was changed since gpuCorFile() made it; make it again");
+        r_error("this gpuCorFile was changed since gpuCorFile() made it; make it again");
     return shape;
 }
 
@@ -43,7 +43,7 @@ static int is_same(const gcor_file_shape *a, const gcor_file_shape *b) {
 }
 
 static void stop_if(gcor_status status, const gcor_context *context) {
-    if (status) Rf_errorcall(R_NilValue, "%s", context->error.message);
+    if (status) r_raise(&context->error);
 }
 
 /* After readRDS() the pointer has no address, and the file is opened again. */
@@ -52,10 +52,10 @@ const gcor_raw_file *r_raw_file(SEXP x) {
     gcor_file_shape shape = parse_shape(x);
     gcor_context context = {.threads = 1};
     if (TYPEOF(pointer) != EXTPTRSXP || !Rf_isString(path) || Rf_xlength(path) != 1)
-        Rf_error("a gpuCorFile must name its file; make it again with gpuCorFile()");
+        r_error("a gpuCorFile must name its file; make it again with gpuCorFile()");
     const gcor_raw_file *file = R_ExternalPtrAddr(pointer);
     if (file && !is_same(gcor_raw_shape(file), &shape))
-        Rf_error("this gpuCorFile was changed since gpuCorFile() made it; make it again");
+        r_error("this gpuCorFile was changed since gpuCorFile() made it; make it again");
     if (file)
         stop_if(gcor_raw_check(&context, file), &context);
     else
@@ -102,11 +102,11 @@ SEXP r_file_columns(SEXP x, SEXP columns) {
     const gcor_raw_file *file = r_raw_file(x);
     const gcor_file_shape *shape = gcor_raw_shape(file);
     gcor_context context = {.threads = 1};
-    if (TYPEOF(columns) != INTSXP || Rf_xlength(columns) > INT_MAX) Rf_error("columns are numbers from 1");
+    if (TYPEOF(columns) != INTSXP || Rf_xlength(columns) > INT_MAX) r_error("columns are numbers from 1");
     int n = (int)Rf_xlength(columns);
     for (int k = 0; k < n; k++)
         if (INTEGER(columns)[k] < 1 || INTEGER(columns)[k] > shape->n_var)
-            Rf_error("there is no column %d of %.0f", INTEGER(columns)[k], (double)shape->n_var);
+            r_error("there is no column %d of %.0f", INTEGER(columns)[k], (double)shape->n_var);
     SEXP values = PROTECT(Rf_allocMatrix(shape->type == GCOR_FILE_INTEGER ? INTSXP : REALSXP, (int)shape->n_obs, n));
     stop_if(read_columns(&context, file, columns, values), &context);
     UNPROTECT(1);

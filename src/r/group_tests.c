@@ -17,7 +17,7 @@ static gcor_permutations parse_permutations(const r_job *q, SEXP weights, SEXP i
                                             .model = q->combination.model};
     const int64_t unit = permutations.model ? permutations.model->n_values : permutations.n_subjects;
     if (!q->job.combination || permutations.n_weights < unit || permutations.n_weights % unit != 0)
-        Rf_error("there must be subjects, and weights for each of them");
+        r_error("there must be subjects, and weights for each of them");
     return permutations;
 }
 
@@ -88,7 +88,7 @@ SEXP r_group_tests(SEXP x, SEXP y, SEXP method, SEXP use, SEXP rows, SEXP settin
     r_job q;
     gcor_sink *sink;
     r_job_parse(&q, x, y, method, use, Rf_ScalarLogical(0), settings);
-    if (!q.job.combination) Rf_error("'x' must be several subjects; see ?subjects");
+    if (!q.job.combination) r_error("'x' must be several subjects; see ?subjects");
     const gcor_groups groups = gcor_groups_of(&q.combination);
     const gcor_listed_pairs listed = listed_pairs(rows);
     const gcor_shape shape = q.job.y ? GCOR_FULL : listed.start ? GCOR_LOWER : GCOR_UPPER;

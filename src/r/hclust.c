@@ -31,8 +31,8 @@ SEXP r_hclust(SEXP x, SEXP n_leaves, SEXP linkage, SEXP is_similarity, SEXP sett
     r_job q = {0};
     int n = Rf_asInteger(n_leaves);
     if (TYPEOF(x) != REALSXP || n < 2 || Rf_xlength(x) != gcor_triangular((int64_t)n - 1))
-        Rf_error("%.0f values of type %s are not the distances of %d items", (double)Rf_xlength(x),
-                 Rf_type2char(TYPEOF(x)), n);
+        r_error("%.0f values of type %s are not the distances of %d items", (double)Rf_xlength(x),
+                Rf_type2char(TYPEOF(x)), n);
     r_devices_parse(&q, settings);
     r_call_parse(&q.call, settings);
     if (q.backend->is_host) r_collect_garbage((int64_t)n * n * (int64_t)sizeof(float));

@@ -9,10 +9,10 @@ void r_devices_parse(r_job *q, SEXP settings) {
     const char *name = CHAR(STRING_ELT(r_element(settings, "backend"), 0));
     SEXP devices = r_element(settings, "devices");
     q->backend = gcor_backend_named(name);
-    if (!q->backend || !q->backend->open) Rf_error("back end \"%s\" is not part of this build", name);
+    if (!q->backend || !q->backend->open) r_error("back end \"%s\" is not part of this build", name);
     q->n_devices = (int)Rf_xlength(devices);
     if (TYPEOF(devices) != INTSXP || q->n_devices < 1 || q->n_devices > GCOR_MAX_DEVICES)
-        Rf_error("there must be 1 to %d devices, not %d", GCOR_MAX_DEVICES, q->n_devices);
+        r_error("there must be 1 to %d devices, not %d", GCOR_MAX_DEVICES, q->n_devices);
     for (int d = 0; d < q->n_devices; d++) q->devices[d] = INTEGER(devices)[d];
 }
 
@@ -53,18 +53,20 @@ void r_job_parse(r_job *q, SEXP x, SEXP y, SEXP method, SEXP use, SEXP by_row, S
         q->x = r_source_of(x, Rf_asLogical(by_row));
         if (!Rf_isNull(y)) q->y = r_source_of(y, 0);
     }
+    const int64_t n_row = (Rf_isNull(y) ? &q->x : &q->y)->source.n_var;
     r_devices_parse(q, settings);
     q->part = r_part_parse(settings);
-    q->job = (gcor_job){.x = &q->x.source,
-                        .y = Rf_isNull(y) ? NULL : &q->y.source,
-                        .measure = gcor_measure_at(Rf_asInteger(method)),
-                        .combination = many ? &q->combination : NULL,
-                        .in_double = Rf_asLogical(r_element(settings, "in_double")),
-                        .use = (gcor_use)Rf_asInteger(use),
-                        .shard = q->part.shard,
-                        .pairs = r_pairs_parse(&q->pairs, r_element(settings, "pairs")),
-                        .overlap = r_overlap_parse(&q->overlap, r_element(settings, "overlap"))};
-    if (!q->job.measure) Rf_error("there is no measure number %d", Rf_asInteger(method));
+    q->job = (gcor_job){
+        .x = &q->x.source,
+        .y = Rf_isNull(y) ? NULL : &q->y.source,
+        .measure = gcor_measure_at(Rf_asInteger(method)),
+        .combination = many ? &q->combination : NULL,
+        .in_double = Rf_asLogical(r_element(settings, "in_double")),
+        .use = (gcor_use)Rf_asInteger(use),
+        .shard = q->part.shard,
+        .pairs = r_pairs_parse(&q->pairs, r_element(settings, "pairs"), n_row, q->x.source.n_var, !Rf_isNull(y)),
+        .overlap = r_overlap_parse(&q->overlap, r_element(settings, "overlap"))};
+    if (!q->job.measure) r_error("there is no measure number %d", Rf_asInteger(method));
     SEXP design = r_element(settings, "design");
     if (!Rf_isNull(design)) {
         q->design = r_design_parse(design, q->job.x->n_obs);

@@ -17,8 +17,8 @@
 
 /* ---- sources (source.c, file.c, asked.c) ---------------------------------------------- */
 
-/* A source that asks R for columns, on R's thread alone. An error of R's becomes GCOR_BAD_INPUT with its message, an
- * interrupt GCOR_INTERRUPTED; values of another shape or type are GCOR_BAD_INPUT, too. */
+/* A source that asks R for columns, on R's thread alone. An error of R's becomes GCOR_BAD_INPUT with its message, or
+ * GCOR_BAD_FILE for a gpuCorFile; values of another shape or type, too. An interrupt becomes GCOR_INTERRUPTED. */
 typedef struct {
     gcor_source source; /* first */
     SEXP x;             /* the caller's */
@@ -102,7 +102,7 @@ gcor_observations r_counted(SEXP observations);
 /* ---- settings that are rules (rules.c) ----------------------------------------------------- */
 
 /* Return the rule, or NULL if `pairs` or `overlap` is NULL. */
-const gcor_pair_rule *r_pairs_parse(gcor_pair_rule *rule, SEXP pairs);
+const gcor_pair_rule *r_pairs_parse(gcor_pair_rule *rule, SEXP pairs, int64_t n_row, int64_t n_col, int is_full);
 const gcor_overlap_rule *r_overlap_parse(gcor_overlap_rule *rule, SEXP overlap);
 int r_information_parse(gcor_information *information, SEXP rule);
 gcor_design r_design_parse(SEXP design, int64_t n_obs);

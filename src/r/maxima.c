@@ -158,8 +158,8 @@ SEXP r_adjusted(SEXP p, SEXP r, SEXP maxima, SEXP side, SEXP margin, SEXP is_log
     r_plain_call_parse(&call, threads);
     const R_xlen_t length = Rf_xlength(p), n = Rf_xlength(maxima);
     if (Rf_xlength(r) != length)
-        Rf_error("there must be a p value for each of %.0f coefficients, not %.0f", (double)Rf_xlength(r),
-                 (double)length);
+        r_error("there must be a p value for each of %.0f coefficients, not %.0f", (double)Rf_xlength(r),
+                (double)length);
     r_collect_garbage(length * (int64_t)sizeof(double));
     SEXP result = PROTECT(r_new_vector(&call.context, REALSXP, length)),
          by_count = PROTECT(Rf_allocVector(REALSXP, n + 1));

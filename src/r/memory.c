@@ -39,10 +39,12 @@ void r_check_doubles(R_xlen_t n) {
     if (bytes < MIN_CHECKED || bytes <= gcor_available_memory()) return;
     (void)r_reclaim();
     if (bytes <= gcor_available_memory()) return;
-    Rf_errorcall(R_NilValue,
-                 "%.0f coefficients as doubles take %.0f MB; %.0f MB of memory are free; r[i, j], summary() and 1 - r "
-                 "do without them",
-                 (double)n, (double)bytes / 1e6, (double)gcor_available_memory() / 1e6);
+    gcor_context context = {.threads = 1};
+    (void)gcor_fail(&context, GCOR_NO_MEMORY,
+                    "%.0f coefficients as doubles take %.0f MB; %.0f MB of memory are free; r[i, j], summary() and "
+                    "1 - r do without them",
+                    (double)n, (double)bytes / 1e6, (double)gcor_available_memory() / 1e6);
+    r_raise(&context.error);
 }
 
 /* For tests: list(used, kept), the bytes of buffers in use and in the cache. */

@@ -16,7 +16,7 @@ SEXP r_store_owner(void) {
 
 static gcor_store *store_of(SEXP owner) {
     gcor_store *store = R_ExternalPtrAddr(owner);
-    if (!store) Rf_error("this network's edges have been freed");
+    if (!store) r_error("this network's edges have been freed");
     return store;
 }
 

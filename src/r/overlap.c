@@ -53,10 +53,13 @@ static gcor_status overlap_columns(const sparse_overlap *s, gcor_context *contex
 SEXP r_sparse_overlap(SEXP edge_p, SEXP edge_i, SEXP p, SEXP i, SEXP x, SEXP overlap, SEXP threads) {
     gcor_overlap_rule rule;
     r_call call;
+    const int64_t n = Rf_xlength(p) - 1;
+    r_check_compressed(p, i, x, n);
+    r_check_compressed(edge_p, edge_i, NULL, n);
+    if (Rf_xlength(edge_p) != n + 1) r_error("the edges are not of this network");
     r_plain_call_parse(&call, threads);
     gcor_context *context = &call.context;
     SEXP result = PROTECT(Rf_allocVector(REALSXP, Rf_xlength(edge_i)));
-    int64_t n = Rf_xlength(p) - 1;
     double *connectivity = gcor_alloc(context, n, sizeof *connectivity, "connectivities");
     double *rows = gcor_alloc(context, context->threads * n, sizeof *rows, "adjacencies of a column");
     sparse_overlap s = {.rule = r_overlap_parse(&rule, overlap),

@@ -15,11 +15,10 @@ typedef struct {
 
 static SEXP call_report(void *user) {
     const report *q = user;
-    SEXP name = PROTECT(Rf_mkString("gpucor")), namespace = PROTECT(R_FindNamespace(name));
     SEXP done = PROTECT(Rf_ScalarReal(q->done)), pairs = PROTECT(Rf_ScalarReal(q->pairs));
     SEXP call = PROTECT(Rf_lang4(Rf_install("report_progress"), q->settings, done, pairs));
-    Rf_eval(call, namespace);
-    UNPROTECT(5);
+    (void)r_eval(call);
+    UNPROTECT(3);
     return R_NilValue;
 }
 

@@ -4,8 +4,9 @@
 #include "../stats/prune.h"
 
 /* Returns for each entry of a symmetric network, given as compressed columns of its upper triangle, whether it is
- * kept. Users may change any R object: R checks the slots before. */
+ * kept. */
 SEXP r_prune(SEXP p, SEXP i, SEXP x, SEXP tolerance, SEXP threads) {
+    r_check_compressed(p, i, x, Rf_xlength(p) - 1);
     r_call call;
     r_plain_call_parse(&call, threads);
     SEXP result = PROTECT(Rf_allocVector(LGLSXP, Rf_xlength(x)));

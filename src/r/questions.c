@@ -52,11 +52,12 @@ SEXP r_count_pairs(SEXP n_row, SEXP n_col, SEXP is_full, SEXP settings) {
     r_call call;
     gcor_pair_rule rule;
     gcor_pairs *pairs;
-    const gcor_pair_rule *which = r_pairs_parse(&rule, r_element(settings, "pairs"));
-    if (!which) Rf_error("all pairs count");
+    const int64_t rows = (int64_t)Rf_asReal(n_row), columns = (int64_t)Rf_asReal(n_col);
+    const gcor_pair_rule *which = r_pairs_parse(&rule, r_element(settings, "pairs"), rows, columns,
+                                                Rf_asLogical(is_full));
+    if (!which) r_error("all pairs count");
     r_quiet_call_parse(&call, settings);
-    gcor_status status = gcor_pairs_new(&call.context, which, parse_shape(is_full), (int64_t)Rf_asReal(n_row),
-                                        (int64_t)Rf_asReal(n_col), 1, 1, &pairs);
+    gcor_status status = gcor_pairs_new(&call.context, which, parse_shape(is_full), rows, columns, 1, 1, &pairs);
     double count = status ? 0 : (double)gcor_pairs_count(pairs, &call.context);
     gcor_pairs_free(pairs);
     return status ? r_failure(&call.context.error) : Rf_ScalarReal(count);

@@ -3,21 +3,27 @@
 
 /* ---- which pairs count --------------------------------------------------------------------- */
 
-static gcor_traits parse_traits(SEXP side) {
-    if (Rf_isNull(side)) return (gcor_traits){NULL, NULL};
+/* Returns the traits of n variables. */
+static gcor_traits parse_traits(SEXP side, int64_t n, int dims) {
     SEXP label = r_element(side, "label"), position = r_element(side, "place");
+    if ((!Rf_isNull(label) && (TYPEOF(label) != INTSXP || Rf_xlength(label) != n)) || Rf_isNull(position) != !dims ||
+        (dims && (TYPEOF(position) != REALSXP || Rf_xlength(position) != n * dims)))
+        r_error("'pairs' does not fit the columns of the data; make it again with pairMask()");
     return (gcor_traits){Rf_isNull(label) ? NULL : INTEGER(label), Rf_isNull(position) ? NULL : REAL(position)};
 }
 
-/* pairs: NULL, all pairs count; or list(relation, dims, distance, x, y), where x and y are list(label, place) or NULL.
- */
-const gcor_pair_rule *r_pairs_parse(gcor_pair_rule *rule, SEXP pairs) {
+/* pairs: NULL, all pairs count; or list(relation, dims, distance, x, y), where x and y are list(label, place), of n_col
+ * and n_row variables; is_full: there is a y. */
+const gcor_pair_rule *r_pairs_parse(gcor_pair_rule *rule, SEXP pairs, int64_t n_row, int64_t n_col, int is_full) {
     if (Rf_isNull(pairs)) return NULL;
-    *rule = (gcor_pair_rule){.relation = (gcor_relation)Rf_asInteger(r_element(pairs, "relation")),
-                             .dims = Rf_asInteger(r_element(pairs, "dims")),
+    const int relation = Rf_asInteger(r_element(pairs, "relation")), dims = Rf_asInteger(r_element(pairs, "dims"));
+    if (relation < GCOR_WITHIN || relation > GCOR_FARTHER || dims < 0 || dims > GCOR_MAX_DIMS)
+        r_error("'pairs' was changed since pairMask() made it; make it again");
+    *rule = (gcor_pair_rule){.relation = (gcor_relation)relation,
+                             .dims = dims,
                              .distance = Rf_asReal(r_element(pairs, "distance")),
-                             .x = parse_traits(r_element(pairs, "x")),
-                             .y = parse_traits(r_element(pairs, "y"))};
+                             .x = parse_traits(r_element(pairs, "x"), n_col, dims)};
+    if (is_full) rule->y = parse_traits(r_element(pairs, "y"), n_row, dims);
     return rule;
 }
 
@@ -53,8 +59,8 @@ int r_information_parse(gcor_information *information, SEXP rule) {
 static const double *parse_numbers(SEXP values, const char *name, int64_t n) {
     if (Rf_isNull(values)) return NULL;
     if (TYPEOF(values) != REALSXP || Rf_xlength(values) < n)
-        Rf_error("'%s' must be at least %.0f numbers, not %.0f of type %s", name, (double)n, (double)Rf_xlength(values),
-                 Rf_type2char(TYPEOF(values)));
+        r_error("'%s' must be at least %.0f numbers, not %.0f of type %s", name, (double)n, (double)Rf_xlength(values),
+                Rf_type2char(TYPEOF(values)));
     return REAL(values);
 }
 

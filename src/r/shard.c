@@ -56,7 +56,7 @@ static gcor_status load_file(gcor_context *context, gcor_sink *sink, const char 
 }
 
 static void copy_flags(SEXP flags, SEXP to) {
-    if (Rf_xlength(flags) != Rf_xlength(to)) Rf_error("these parts belong to another run");
+    if (Rf_xlength(flags) != Rf_xlength(to)) r_error("these parts belong to another run");
     if (Rf_xlength(to) > 0) memcpy(RAW(to), RAW(flags), (size_t)Rf_xlength(to));
 }
 

@@ -3,19 +3,10 @@
 
 #include "../sink/edges/sort.h"
 
-/* Users may change any R object, and the starts say what is read. */
-static void check_rows(SEXP p, SEXP i, SEXP x) {
-    int sound = TYPEOF(p) == INTSXP && TYPEOF(i) == INTSXP && TYPEOF(x) == REALSXP && Rf_xlength(p) > 0;
-    R_xlen_t n_row = Rf_xlength(p) - 1, n = Rf_xlength(x);
-    sound = sound && Rf_xlength(i) == n && INTEGER(p)[0] == 0 && INTEGER(p)[n_row] == n;
-    for (R_xlen_t row = 0; sound && row < n_row; row++) sound = INTEGER(p)[row] <= INTEGER(p)[row + 1];
-    if (!sound) Rf_error("this network's slots p, i and x do not belong together");
-}
-
 /* Returns list(from, to, r) of the entries of compressed rows, from 1, in the order of gcor_sort_edges(). */
 SEXP r_sorted_edges(SEXP p, SEXP i, SEXP x, SEXP threads) {
     const char *names[] = {"from", "to", "r", ""};
-    check_rows(p, i, x);
+    r_check_compressed(p, i, x, INT_MAX);
     r_call call;
     r_plain_call_parse(&call, threads);
     SEXP result = PROTECT(Rf_mkNamed(VECSXP, names));

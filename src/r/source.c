@@ -2,13 +2,17 @@
 #include "job.h"
 
 static gcor_matrix sparse_matrix(SEXP x) {
-    const int *dim = INTEGER(R_do_slot(x, Rf_install("Dim")));
+    SEXP dim = R_do_slot(x, Rf_install("Dim")), values = R_do_slot(x, Rf_install("x"));
+    SEXP i = R_do_slot(x, Rf_install("i")), p = R_do_slot(x, Rf_install("p"));
+    if (TYPEOF(dim) != INTSXP || Rf_xlength(dim) != 2 || INTEGER(dim)[0] < 0 || Rf_xlength(p) != INTEGER(dim)[1] + 1.)
+        r_error("the slot Dim of a sparse matrix does not fit its slot p; make the matrix again");
+    r_check_compressed(p, i, values, INTEGER(dim)[0]);
     return (gcor_matrix){
-        .source = gcor_matrix_source(dim[0], dim[1]),
+        .source = gcor_matrix_source(INTEGER(dim)[0], INTEGER(dim)[1]),
         .storage = GCOR_SPARSE,
-        .values = REAL(R_do_slot(x, Rf_install("x"))),
-        .sparse_row = INTEGER(R_do_slot(x, Rf_install("i"))),
-        .sparse_start = INTEGER(R_do_slot(x, Rf_install("p"))),
+        .values = REAL(values),
+        .sparse_row = INTEGER(i),
+        .sparse_start = INTEGER(p),
     };
 }
 
@@ -24,7 +28,7 @@ gcor_matrix r_matrix(SEXP x, int by_row) {
     case REALSXP: matrix.values = REAL(x); break;
     case INTSXP: matrix.storage = GCOR_INTEGERS, matrix.values = INTEGER(x); break;
     case LGLSXP: matrix.storage = GCOR_INTEGERS, matrix.values = LOGICAL(x); break;
-    default: Rf_error("'x' must be numeric, not of type %s", Rf_type2char(TYPEOF(x)));
+    default: r_error("'x' must be numeric, not of type %s", Rf_type2char(TYPEOF(x)));
     }
     return matrix;
 }
@@ -33,7 +37,7 @@ r_source r_source_of(SEXP x, int by_row) {
     int is_file = Rf_inherits(x, "gpuCorFile");
     if (!is_file && (TYPEOF(x) != S4SXP || Rf_inherits(x, "dgCMatrix")))
         return (r_source){.matrix = r_matrix(x, by_row)};
-    if (by_row) Rf_error("data outside memory are read by columns only");
+    if (by_row) r_error("data outside memory are read by columns only");
     if (is_file && strcmp(CHAR(Rf_asChar(r_element(x, "kind"))), "raw") == 0)
         return (r_source){.raw = gcor_raw_source_of(r_raw_file(x))};
     return (r_source){.asked = r_asked_source(x)};

@@ -6,8 +6,8 @@
 SEXP r_count_edges(SEXP counts, SEXP p, SEXP i, SEXP p2, SEXP i2) {
     R_xlen_t n_row = Rf_xlength(p) - 1;
     if (Rf_xlength(counts) != Rf_xlength(i) || Rf_xlength(p2) != n_row + 1)
-        Rf_error("counts of %.0f entries, and networks of %.0f and %.0f rows", (double)Rf_xlength(counts),
-                 (double)n_row, (double)Rf_xlength(p2) - 1);
+        r_error("counts of %.0f entries, and networks of %.0f and %.0f rows", (double)Rf_xlength(counts), (double)n_row,
+                (double)Rf_xlength(p2) - 1);
     SEXP result = PROTECT(Rf_duplicate(counts));
     const int *start = INTEGER(p), *start2 = INTEGER(p2), *column = INTEGER(i), *column2 = INTEGER(i2);
     int *count = INTEGER(result);

@@ -33,7 +33,7 @@ static const gcor_linear_model *model_of(SEXP model, R_xlen_t n) {
     gcor_linear_model *parsed = (gcor_linear_model *)R_alloc(1, sizeof *parsed);
     SEXP basis = r_element(model, "basis"), effect = r_element(model, "effect");
     if (!Rf_isNull(basis) && Rf_xlength(basis) != n * Rf_xlength(effect))
-        Rf_error("%.0f subjects do not fit the model's basis", (double)n);
+        r_error("%.0f subjects do not fit the model's basis", (double)n);
     *parsed = (gcor_linear_model){.basis = Rf_isNull(basis) ? NULL : REAL(basis),
                                   .effect = REAL(effect),
                                   .scale = Rf_asReal(r_element(model, "scale")),
@@ -49,7 +49,7 @@ void r_subjects_parse(r_job *q, SEXP x, SEXP y) {
     r_source *of_x = sources_of(x), *of_y = Rf_isNull(y) ? NULL : sources_of(y);
     gcor_subject *subjects = (gcor_subject *)R_alloc((size_t)n, sizeof *subjects);
     if (n < 1 || Rf_xlength(weights) != n || (of_y && Rf_xlength(r_element(y, "data")) != n))
-        Rf_error("%.0f subjects of x need as many weights and matrices of y", (double)n);
+        r_error("%.0f subjects of x need as many weights and matrices of y", (double)n);
     for (R_xlen_t s = 0; s < n; s++)
         subjects[s] = (gcor_subject){.x = &of_x[s].source,
                                      .y = of_y ? &of_y[s].source : NULL,

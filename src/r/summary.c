@@ -6,7 +6,7 @@
 
 /* Begins the call and returns its values. */
 static gcor_values begin(r_call *call, SEXP x, SEXP threads) {
-    if (TYPEOF(x) != REALSXP) Rf_error("values must be doubles, not of type %s", Rf_type2char(TYPEOF(x)));
+    if (TYPEOF(x) != REALSXP) r_error("values must be doubles, not of type %s", Rf_type2char(TYPEOF(x)));
     r_plain_call_parse(call, threads);
     return r_values(x);
 }

@@ -30,7 +30,7 @@ SEXP r_are_running(SEXP processes) {
 /* Returns that many random bytes. */
 SEXP r_random(SEXP bytes) {
     SEXP random = PROTECT(Rf_allocVector(RAWSXP, Rf_asInteger(bytes)));
-    if (gcor_os_random(RAW(random), (size_t)Rf_xlength(random)) != 0) Rf_error("the system has no random numbers");
+    if (gcor_os_random(RAW(random), (size_t)Rf_xlength(random)) != 0) r_error("the system has no random numbers");
     UNPROTECT(1);
     return random;
 }

@@ -150,8 +150,8 @@ SEXP r_test(SEXP r, SEXP x, SEXP y, SEXP method, SEXP use, SEXP counted, SEXP ru
     q.is_triangle = Rf_asLogical(r_element(rule, "triangle"));
     R_xlen_t length = Rf_xlength(r);
     if (length != count_pairs(&q))
-        Rf_error("there must be %.0f coefficients, one for each pair, not %.0f", (double)count_pairs(&q),
-                 (double)length);
+        r_error("there must be %.0f coefficients, one for each pair, not %.0f", (double)count_pairs(&q),
+                (double)length);
     SEXP result = PROTECT(Rf_mkNamed(VECSXP, names));
     gcor_status status = allocate_results(&q, result, length);
     if (!status) status = test_designed(&q);

@@ -18,13 +18,13 @@ SEXP r_triangle_index(SEXP k, SEXP n_var, SEXP order) {
     int is_integer64 = Rf_inherits(k, "integer64"), by_columns = Rf_asInteger(order);
     int64_t n = (int64_t)Rf_asReal(n_var), pairs = gcor_triangular(n - 1);
     R_xlen_t length = Rf_xlength(k);
-    if (length > INT_MAX) Rf_error("'k' has %.0f positions; ask for at most 2^31 - 1 at a time", (double)length);
+    if (length > INT_MAX) r_error("'k' has %.0f positions; ask for at most 2^31 - 1 at a time", (double)length);
     SEXP result = PROTECT(Rf_allocMatrix(REALSXP, (int)length, 2));
     for (R_xlen_t at = 0; at < length; at++) {
         int64_t position = integer_at(k, at, is_integer64), i, j;
         if (position < 1 || position > pairs)
-            Rf_error("'k' is %.0f at element %.0f; positions go from 1 to n(n-1)/2 = %.0f", (double)position,
-                     (double)at + 1, (double)pairs);
+            r_error("'k' is %.0f at element %.0f; positions go from 1 to n(n-1)/2 = %.0f", (double)position,
+                    (double)at + 1, (double)pairs);
         if (by_columns)
             gcor_column_pair(position - 1, &i, &j);
         else

@@ -50,11 +50,15 @@ static void release(void *address) {
     free(v);
 }
 
+static void stop_without_memory(void) {
+    r_raise(&(gcor_error){GCOR_NO_MEMORY, "no memory for the results; close other programs"});
+}
+
 /* A vector without a buffer. R's memory is allocated before ours, which a jump would leak. */
 static SEXP new_vector(R_altrep_class_t class, R_xlen_t n) {
     SEXP pointer = PROTECT(r_new_owner(release, FALSE)), x = PROTECT(R_new_altrep(class, pointer, R_NilValue));
     vector *v = calloc(1, sizeof *v);
-    if (!v) Rf_error("cannot allocate memory for the results");
+    if (!v) stop_without_memory();
     v->n = n;
     R_SetExternalPtrAddr(pointer, v);
     UNPROTECT(2);
@@ -63,7 +67,7 @@ static SEXP new_vector(R_altrep_class_t class, R_xlen_t n) {
 
 static void add_buffer(vector *v) {
     v->shared = calloc(1, sizeof *v->shared);
-    if (!v->shared) Rf_error("cannot allocate memory for the results");
+    if (!v->shared) stop_without_memory();
     v->shared->owners = 1;
 }
 

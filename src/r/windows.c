@@ -19,11 +19,11 @@ static void parse_plan(gcor_windows *windows, SEXP plan) {
     windows->step = (int64_t)Rf_asReal(r_element(plan, "step"));
     windows->n = (int64_t)Rf_asReal(r_element(plan, "n"));
     if (!Rf_isNull(taper)) windows->taper = REAL(taper);
-    if (windows->taper && Rf_xlength(taper) != windows->width) Rf_error("the taper must be as wide as the windows");
+    if (windows->taper && Rf_xlength(taper) != windows->width) r_error("the taper must be as wide as the windows");
     int64_t last = windows->n > 0 ? (windows->n - 1) * windows->step : 0;
     if (windows->width < 1 || windows->step < 1 || windows->n < 1 ||
         last + windows->width > windows->series->source.n_obs)
-        Rf_error("windows must not extend beyond observation %.0f", (double)windows->series->source.n_obs);
+        r_error("windows must not extend beyond observation %.0f", (double)windows->series->source.n_obs);
 }
 
 /* Makes element k of a list notes of one flag, and returns where they are. */
@@ -51,7 +51,7 @@ static void allocate_all_notes(gcor_windows *windows, SEXP result) {
 
 SEXP r_windows_parse(r_windows_job *q, SEXP x, SEXP method, SEXP use, SEXP windows, SEXP settings, const char **names) {
     *q = (r_windows_job){0};
-    if (TYPEOF(x) == S4SXP || !Rf_isMatrix(x)) Rf_error("windows need a matrix in memory");
+    if (TYPEOF(x) == S4SXP || !Rf_isMatrix(x)) r_error("windows need a matrix in memory");
     r_job_parse(&q->job, x, R_NilValue, method, use, Rf_ScalarLogical(0), settings);
     q->windows.series = &q->job.x.matrix;
     parse_plan(&q->windows, windows);
@@ -154,7 +154,7 @@ SEXP r_windows(SEXP x, SEXP method, SEXP use, SEXP windows, SEXP attributes, SEX
     request q;
     SEXP result = PROTECT(r_windows_parse(&q.job, x, method, use, windows, settings, names));
     int64_t pairs = gcor_triangular(q.job.windows.series->source.n_var - 1);
-    if (pairs > INT_MAX) Rf_error("a matrix cannot have %.0f rows", (double)pairs);
+    if (pairs > INT_MAX) r_error("a matrix cannot have %.0f rows", (double)pairs);
     SET_VECTOR_ELT(result, 2, Rf_allocMatrix(REALSXP, (int)pairs, (int)q.job.windows.n));
     q.values = REAL(VECTOR_ELT(result, 2));
     gcor_huge_pages(q.values, (size_t)(pairs * q.job.windows.n) * sizeof(double));

@@ -31,7 +31,7 @@ static gcor_status check_size(gcor_context *context, const char *path, const gco
     if (!__builtin_mul_overflow(s->n_obs * s->n_var, types[s->type].bytes, &bytes) &&
         !__builtin_add_overflow(bytes, s->offset, &bytes) && bytes == size)
         return GCOR_OK;
-    return gcor_fail(context, GCOR_BAD_INPUT,
+    return gcor_fail(context, GCOR_BAD_FILE,
                      "the file \"%s\" has %.0f bytes, but %.0f x %.0f %s from byte %.0f on make %.0f; give the 'dim', "
                      "'storage' and 'offset' that it was written with, or write it again",
                      path, (double)size, (double)s->n_obs, (double)s->n_var, types[s->type].name, (double)s->offset,
@@ -42,16 +42,16 @@ static gcor_status check_size(gcor_context *context, const char *path, const gco
 static gcor_status check_regular(gcor_context *context, const char *path) {
     gcor_os_kind kind = gcor_os_kind_of(path);
     if (kind == GCOR_OS_ABSENT)
-        return gcor_fail(context, GCOR_BAD_INPUT, "the file \"%s\" cannot be read: %s", path, strerror(errno));
+        return gcor_fail(context, GCOR_BAD_FILE, "the file \"%s\" cannot be read: %s", path, strerror(errno));
     if (kind == GCOR_OS_FOLDER)
-        return gcor_fail(context, GCOR_BAD_INPUT, "\"%s\" is a folder; give the name of a file in it", path);
+        return gcor_fail(context, GCOR_BAD_FILE, "\"%s\" is a folder; give the name of a file in it", path);
     if (kind == GCOR_OS_OTHER)
-        return gcor_fail(context, GCOR_BAD_INPUT, "\"%s\" is no regular file; write its values to one", path);
+        return gcor_fail(context, GCOR_BAD_FILE, "\"%s\" is no regular file; write its values to one", path);
     return GCOR_OK;
 }
 
 static gcor_status fail_reading(gcor_context *context, const char *path) {
-    return gcor_fail(context, GCOR_BAD_INPUT, "the file \"%s\" cannot be read: %s", path, strerror(errno));
+    return gcor_fail(context, GCOR_BAD_FILE, "the file \"%s\" cannot be read: %s", path, strerror(errno));
 }
 
 static gcor_status open_file(gcor_context *context, gcor_raw_file *file) {
@@ -100,7 +100,7 @@ const gcor_file_shape *gcor_raw_shape(const gcor_raw_file *file) {
 static gcor_status fail_short(gcor_context *context, const gcor_raw_file *file) {
     gcor_status status = gcor_raw_check(context, file);
     if (status) return status;
-    return gcor_fail(context, GCOR_BAD_INPUT, "the file \"%s\" was written to while it was read; start again",
+    return gcor_fail(context, GCOR_BAD_FILE, "the file \"%s\" was written to while it was read; start again",
                      file->path);
 }
 

@@ -21,14 +21,14 @@ typedef struct {
 typedef struct gcor_raw_file gcor_raw_file;
 
 /* Opens a file for reading. *file is the caller's, to close with gcor_raw_close(); NULL after an error. A path that
- * is no regular file, cannot be read or has another size is GCOR_BAD_INPUT. */
+ * is no regular file, cannot be read or has another size is GCOR_BAD_FILE. */
 gcor_status gcor_raw_open(gcor_context *context, const char *path, const gcor_file_shape *shape, gcor_raw_file **file);
-/* GCOR_BAD_INPUT if the file's size has changed. */
+/* GCOR_BAD_FILE if the file's size has changed. */
 gcor_status gcor_raw_check(gcor_context *context, const gcor_raw_file *file);
 void gcor_raw_close(gcor_raw_file *file); /* NULL is allowed */
 
 const gcor_file_shape *gcor_raw_shape(const gcor_raw_file *file);
-/* Reads columns first .. first+n-1 in the file's type, n_obs values each. Any thread. GCOR_BAD_INPUT if the file was
+/* Reads columns first .. first+n-1 in the file's type, n_obs values each. Any thread. GCOR_BAD_FILE if the file was
  * truncated or cannot be read. */
 gcor_status gcor_raw_columns(gcor_context *context, const gcor_raw_file *file, int64_t first, int64_t n, void *out);
 
