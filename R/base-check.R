@@ -58,6 +58,7 @@ tell_same_names <- function(names) {
 
 # Returns `value` as text for a message, at most 60 characters.
 show_value <- function(value) {
+  if (inherits(value, "integer64")) return("of class integer64; as.double() makes numbers of it")
   text <- paste(deparse(value, nlines = 1L), collapse = "")
   if (nchar(text) > 60L) paste0(substr(text, 1L, 57L), "...") else text
 }
@@ -108,7 +109,7 @@ check_within <- function(value, name, min, max) {
 }
 
 is_number_within <- function(value, min, max) {
-  is.numeric(value) && length(value) == 1L && !is.na(value) && value >= min && value <= max
+  is_numeric(value) && length(value) == 1L && !is.na(value) && value >= min && value <= max
 }
 
 show_range <- function(min, max) {
@@ -127,7 +128,20 @@ check_use <- function(use) {
   found
 }
 
-is_number <- function(value) is.numeric(value) && length(value) == 1L && is.null(dim(value))
+# Returns TRUE for numbers. is.numeric() is also TRUE for class integer64 of package bit64, whose doubles hold the bits
+# of 64-bit integers.
+is_numeric <- function(value) is.numeric(value) && !inherits(value, "integer64")
+
+# Returns x with numbers for values of class integer64, which data.table's fread() makes: a vector, an array, or columns
+# of a data frame. Other objects are returned as they are.
+as_numbers <- function(x) {
+  if (is.data.frame(x)) for (k in which(vapply(x, inherits, NA, "integer64"))) x[[k]] <- as_numbers(x[[k]])
+  if (!inherits(x, "integer64")) return(x)
+  need_packages("bit64", "class integer64")
+  if (is.null(dim(x))) as.double(x) else array(as.double(x), dim(x), dimnames(x))
+}
+
+is_number <- function(value) is_numeric(value) && length(value) == 1L && is.null(dim(value))
 
 # Checks a fraction; `zero`: TRUE if 0 is allowed.
 check_fraction <- function(value, name, zero) {

@@ -77,7 +77,7 @@ freedom_words <- function(adjusted, method, n_obs, left) {
 
 degrees_left <- function(adjusted, method, n_obs) {
   if (!is.null(adjusted$subjects)) return(adjusted$left)
-  if (is.numeric(adjusted$df)) return(adjusted$df)
+  if (is_numeric(adjusted$df)) return(adjusted$df)
   n <- if (is.null(n_obs) || is.null(adjusted$effective)) n_obs else adjusted$effective
   n - measure_of(method)$df_taken - if (is.null(adjusted$lost)) 0 else adjusted$lost
 }

@@ -1,6 +1,7 @@
 # Indices of class allPairs: positions among the pairs, or indices of the N x N matrix.
 
 resolve_index <- function(index, x, name) {
+  index <- as_numbers(index)
   n <- size_of(x)
   if (is.character(index)) {
     labels <- attr(x, "Labels")

@@ -60,7 +60,7 @@ PAIR_ATTRIBUTES <- c("n_obs", "diagonal", "untestable", "tests", "adjusted", "po
 # Returns the number of variables; stops if it does not match the number of values.
 size_of <- function(x) {
   n <- attr(x, "Size")
-  whole <- is.numeric(n) && length(n) == 1L && isTRUE(n == floor(n)) && n >= 0
+  whole <- is_numeric(n) && length(n) == 1L && isTRUE(n == floor(n)) && n >= 0
   if (!whole || pairs_of(n) != length(x)) {
     made <- if (whole) paste0(", which makes ", format_count(pairs_of(n)), " pairs")
     fail("attribute \"Size\" is ", show_value(n), made, "; the object has ", format_count(length(x)),

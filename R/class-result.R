@@ -80,7 +80,7 @@ new_summary <- function(numbers, title, object) {
 #' @export
 print.gpuCorSummary <- function(x, digits = 4L, ...) {
   cat(sub("\n$", "", attr(x, "title")), "\n", sep = "")
-  is_number <- vapply(x, function(part) is.numeric(part) && length(part) == 1L && is.null(names(part)), NA)
+  is_number <- vapply(x, function(part) is_numeric(part) && length(part) == 1L && is.null(names(part)), NA)
   numbers <- vapply(x[is_number], format, "", digits = digits, big.mark = ",")
   numbers <- paste(names(numbers), numbers, collapse = ", ")
   if (nzchar(numbers)) cat(strwrap(numbers, 0.9 * getOption("width")), sep = "\n")

@@ -48,7 +48,7 @@ as.data.frame.gpuTests <- function(x, row.names = NULL, optional = FALSE, ...) {
 }
 
 describe_tests <- function(x) {
-  n <- if (is.numeric(x$n)) x$n
+  n <- if (is_numeric(x$n)) x$n
   tests <- if (inherits(x, "gpuAssociation")) x$tests else length(effect_of(x))
   of <- switch(class(x)[1L],
     gpuCorCompare = paste0(", ", compared_words(x)),

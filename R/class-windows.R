@@ -29,7 +29,7 @@ window_attributes <- function(task, output, time) {
 time_of <- function(x, tr) {
   if (inherits(x, "ts")) return(list(first = stats::tsp(x)[1L], each = 1 / stats::tsp(x)[3L]))
   if (is.null(tr)) tr <- attr(x, "tr")
-  if (is.numeric(tr) && length(tr) == 1L && is.finite(tr)) list(first = 0, each = tr, unit = "s")
+  if (is_numeric(tr) && length(tr) == 1L && is.finite(tr)) list(first = 0, each = tr, unit = "s")
 }
 
 window_frame <- function(plan, time) {

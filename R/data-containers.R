@@ -85,7 +85,7 @@ picked_assay <- function(x, name, assay) {
   if (!number) fail(what, " without an assay")
   names <- known$names(x)
   if (is.null(assay)) assay <- if (inherits(x, "Seurat")) SeuratObject::DefaultAssay(x) else 1L
-  is_there <- assay[1L] %in% names || (is.numeric(assay) && assay[1L] %in% seq_len(number))
+  is_there <- assay[1L] %in% names || (is_numeric(assay) && assay[1L] %in% seq_len(number))
   if (!is_there || length(assay) > 1L + inherits(x, "Seurat")) {
     fail("'assay' is ", show_value(assay), ", which '", name, "' does not have; it has ",
          if (length(names)) paste0('"', names, '"', collapse = ", ") else paste("1 to", number, "without names"))
@@ -96,7 +96,7 @@ picked_assay <- function(x, name, assay) {
 # Returns layer assay[2] of Seurat's assay[1]. SeuratObject 4 calls a layer a slot. `seurat`: the package's functions.
 picked_layer <- function(x, assay, seurat = asNamespace("SeuratObject")) {
   layer <- if (length(assay) > 1L) assay[2L] else "data"
-  if (is.numeric(assay)) assay <- seurat$Assays(x)[assay[1L]]
+  if (is_numeric(assay)) assay <- seurat$Assays(x)[assay[1L]]
   values <- tryCatch(
     if (is.null(seurat$LayerData)) {
       seurat$GetAssayData(x, slot = layer, assay = assay[1L])

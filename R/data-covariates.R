@@ -77,6 +77,7 @@ covariate_matrix <- function(covariates, data, centred) {
     return(formula_matrix(~ ., covariates, centred))
   }
   if (is.factor(covariates) || is.character(covariates)) return(formula_matrix(~ ., data.frame(covariates), centred))
+  covariates <- as_numbers(covariates)
   if (!is_variables(covariates) || length(dim(covariates)) > 2L) {
     fail("'covariates' must be a numeric matrix, a data frame or a formula, not of class ", class(covariates)[1L])
   }
@@ -89,11 +90,12 @@ covariate_matrix <- function(covariates, data, centred) {
 formula_matrix <- function(formula, data, centred) {
   if (length(formula) != 2L) fail("'covariates' must be a formula without a left side, not ", show_value(formula))
   check_there(formula, data)
-  if (is.null(data)) data <- environment(formula)
+  data <- if (is.null(data)) environment(formula) else as_numbers(data)
   frame <- tryCatch(stats::model.frame(formula, data, na.action = stats::na.pass, drop.unused.levels = TRUE),
                     error = function(e) fail("'covariates': ", conditionMessage(e)))
   for (name in names(frame)) check_text(frame[[name]], name)
   terms <- attr(frame, "terms")
+  frame <- as_numbers(frame)
   if (length(attr(terms, "offset"))) {
     fail("'covariates' has ", names(frame)[attr(terms, "offset")[1L]], ", and columns are regressed without offsets; ",
          "leave it out, or subtract it from 'x'")
@@ -123,7 +125,7 @@ FEW_VALUES <- 10
 # list.
 tell_few_values <- function(columns) {
   are_labels <- vapply(columns, FUN.VALUE = NA, function(column) {
-    if (!is.numeric(column) || !is.null(dim(column))) return(FALSE)
+    if (!is_numeric(column) || !is.null(dim(column))) return(FALSE)
     column <- column[!is.na(column)]
     values <- unique(column)
     length(values) > 2L && length(values) <= min(FEW_VALUES, length(column) / 2) && all(values >= 0) &&
@@ -229,7 +231,7 @@ stopped_cosines <- function(n_obs, bandpass, tr) {
 }
 
 check_band <- function(bandpass, tr) {
-  ok <- is.numeric(bandpass) && length(bandpass) == 2L && isTRUE(0 <= bandpass[1L] && bandpass[1L] < bandpass[2L])
+  ok <- is_numeric(bandpass) && length(bandpass) == 2L && isTRUE(0 <= bandpass[1L] && bandpass[1L] < bandpass[2L])
   if (!ok) fail("'bandpass' must be two frequencies in Hz, the lower one first, not ", show_value(bandpass))
   check_interval(bandpass, check_tr(tr))
 }
@@ -259,7 +261,7 @@ LONG_TR <- 20
 with_own_tr <- function(asked, own) {
   if (is.null(asked$bandpass) || !is_number(own)) return(asked)
   if (is.null(asked$tr)) asked$tr <- own
-  is_same <- !is.numeric(asked$tr) || isTRUE(all.equal(as.numeric(asked$tr), as.numeric(own), tolerance = 1e-3))
+  is_same <- !is_numeric(asked$tr) || isTRUE(all.equal(as.numeric(asked$tr), as.numeric(own), tolerance = 1e-3))
   if (!is_same) {
     warn("gpuCorTime", "'tr' is ", format(asked$tr), " s, and attr(x, \"tr\") is ", format(own),
          " s; leave 'tr' out to use that of 'x'")

@@ -21,7 +21,7 @@ check_data_file <- function(file) {
 }
 
 check_file_dim <- function(dim) {
-  ok <- is.numeric(dim) && length(dim) == 2L && all(is.finite(dim)) && all(dim == floor(dim)) && all(dim >= 0)
+  ok <- is_numeric(dim) && length(dim) == 2L && all(is.finite(dim)) && all(dim == floor(dim)) && all(dim >= 0)
   if (!ok) fail("'dim' must be two integers, of observations and of variables, not ", show_value(dim))
   if (any(dim > .Machine$integer.max)) {
     fail("'dim' is ", show_size(format(dim, scientific = FALSE)), ", beyond 2^31 - 1")
@@ -40,6 +40,7 @@ check_dimnames <- function(dimnames, dim) {
 }
 
 picked <- function(index, n, names, what) {
+  index <- as_numbers(index)
   if (is.character(index)) tell_same_names(names[names %in% index])
   at <- if (is.character(index)) match(index, names) else seq_len(n)[index]
   if (anyNA(at)) fail("there is no ", what, " ", show_value(index[is.na(at)][1L]), "; there are ", format_count(n))

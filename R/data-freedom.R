@@ -13,7 +13,7 @@ check_df <- function(df, method, tests) {
          measure_of(method)$distribution, " distribution")
   }
   if (identical(df, "bartlett")) return(df)
-  ok <- is.numeric(df) && length(df) == 1L && is.finite(df) && df >= 1
+  ok <- is_numeric(df) && length(df) == 1L && is.finite(df) && df >= 1
   if (!ok) fail("'df' must be a number of at least 1, or \"bartlett\", not ", show_value(df))
   as.numeric(df)
 }
@@ -115,7 +115,7 @@ degrees_of_freedom <- function(task, counted, min_obs = MIN_OBS) {
   estimated <- identical(design$df, "bartlett")
   taken <- measure_of(task$method)$df_taken + if (estimated || is.null(design)) 0 else design$lost
   n <- if (estimated) bartlett_max(design, counted$n_obs) else max_effective(design, counted)
-  max <- if (is.numeric(design$df)) design$df else n - taken
+  max <- if (is_numeric(design$df)) design$df else n - taken
   if (counted$n_obs < min_obs || max < 1) {
     of <- if (task$method %in% names(MIN_TESTED)) paste0(" of method = \"", task$method, "\"")
     fail("p values", of, " need at least ", max(min_obs, taken + 1), " observations; there ",

@@ -80,7 +80,7 @@ group_model <- function(sizes, paired, design, contrast) {
 }
 
 design_model <- function(design, contrast, n) {
-  if (!is.matrix(design) || !is.numeric(design)) {
+  if (!is.matrix(design) || !is_numeric(design)) {
     fail("'design' must be a numeric matrix with a row for each subject, such as model.matrix(~ group + age), not ",
          show_value(design))
   }
@@ -99,7 +99,7 @@ contrast_of <- function(contrast, design) {
   if (is.character(contrast) && length(contrast) == 1L && contrast %in% colnames(design)) {
     return(as.numeric(colnames(design) == contrast))
   }
-  ok <- is.numeric(contrast) && length(contrast) == ncol(design) && all(is.finite(contrast)) && any(contrast != 0)
+  ok <- is_numeric(contrast) && length(contrast) == ncol(design) && all(is.finite(contrast)) && any(contrast != 0)
   if (!ok) {
     names <- colnames(design)
     fail("'contrast' must be a number for each of the ", ncol(design), " columns of 'design', not all 0, or the name ",

@@ -71,22 +71,16 @@ as_ordinary <- function(x, name) {
     check_copy_memory(x, name)
     return(as.matrix(x))
   }
-  if (inherits(x, "integer64")) numbers_of_integer64(x) else x
-}
-
-# Class integer64 of package bit64 stores integers in the bits of doubles; data.table's fread() creates it.
-numbers_of_integer64 <- function(x) {
-  need_packages("bit64", "class integer64")
-  if (is.null(dim(x))) as.double(x) else array(as.double(x), dim(x), dimnames(x))
+  as_numbers(x)
 }
 
 check_frame <- function(x, name) {
+  x <- as_numbers(x)
   bad <- which(!vapply(x, is_variables, NA))
   if (length(bad)) {
     fail("'", name, "' must be numeric, but ", column_names(bad, names(x)), if (length(bad) > 1L) " are" else " is",
          " of class ", class(x[[bad[1L]]])[1L], "; leave such columns out, or make them row names")
   }
-  for (k in which(vapply(x, inherits, NA, "integer64"))) x[[k]] <- numbers_of_integer64(x[[k]])
   check_copy_memory(x, name)
   as.matrix(x)
 }
@@ -141,7 +135,7 @@ check_filled <- function(n_obs, n_x, n_y, use, method) {
 # Returns list(x, y: matrices for the engine; scalar: TRUE if both were vectors; observations: names of x's
 # observations, or NULL if they are row names of the returned x). `assay`: of an experiment.
 check_input <- function(x, y, use, method, assay = NULL) {
-  is_plain <- is.null(y) && is.null(assay) && is.matrix(x) && !is.object(x) && (is.numeric(x) || is.logical(x))
+  is_plain <- is.null(y) && is.null(assay) && is.matrix(x) && !is.object(x) && (is_numeric(x) || is.logical(x))
   if (!is_plain) return(converted_input(x, y, use, method, assay))
   check_not_coefficients(x, "x")
   if (nrow(x) >= MIN_ROWS) warn_transposed(x)

@@ -1,6 +1,6 @@
 # The kinds of data that a call can have.
 
-is_variables <- function(x) is.numeric(x) || is.logical(x)
+is_variables <- function(x) is_numeric(x) || is.logical(x)
 
 is_sparse <- function(x) isS4(x) && is(x, "sparseMatrix")
 

@@ -5,7 +5,7 @@ relations <- c("same", "different", "within_distance", "beyond_distance")
 
 # Returns a pair mask. `traits`: list(x, y), each with label (numbers from 0; NA: -1) and place (a column per variable).
 new_pairs <- function(relation, traits, distance = 0) {
-  ok <- is.numeric(distance) && length(distance) == 1L && is.finite(distance) && distance >= 0
+  ok <- is_numeric(distance) && length(distance) == 1L && is.finite(distance) && distance >= 0
   if (!ok) fail("'", relation, "' must be a number of at least 0, not ", show_value(distance))
   dims <- if (is.null(traits$x$place)) 0L else nrow(traits$x$place)
   structure(list(relation = match(relation, relations) - 1L, dims = dims, distance = as.numeric(distance),
@@ -35,13 +35,15 @@ GROUP_NAMES <- c("chromosome", "chr", "chrom", "seqnames")
 place_of <- function(coords, name) {
   label <- NULL
   if (is.data.frame(coords)) {
-    is_group <- !vapply(coords, is.numeric, NA) | tolower(names(coords)) %in% GROUP_NAMES
+    coords <- as_numbers(coords)
+    is_group <- !vapply(coords, is_numeric, NA) | tolower(names(coords)) %in% GROUP_NAMES
     if (sum(is_group) > 1L) fail("'", name, "' has more than one column of groups: ", toString(names(coords)[is_group]))
     if (any(is_group)) label <- coords[[which(is_group)]]
     coords <- as.matrix(coords[!is_group])
   }
-  if (is.numeric(coords) && is.null(dim(coords))) coords <- matrix(coords, ncol = 1L)
-  if (!is.matrix(coords) || !is.numeric(coords) || !ncol(coords) %in% 1:3) {
+  coords <- as_numbers(coords)
+  if (is_numeric(coords) && is.null(dim(coords))) coords <- matrix(coords, ncol = 1L)
+  if (!is.matrix(coords) || !is_numeric(coords) || !ncol(coords) %in% 1:3) {
     fail("'", name, "' must be a numeric matrix with a row for each column of the data and up to 3 columns, or a data ",
          "frame, such as of chromosome and position, not ",
          if (inherits(coords, "voxelMatrix")) "voxels' values; voxelCoords() has their places" else show_value(coords))

@@ -16,7 +16,7 @@ asked_of <- function(adjustment) {
 
 check_shrinkage <- function(shrinkage) {
   if (identical(shrinkage, "auto")) return(shrinkage)
-  ok <- is.numeric(shrinkage) && length(shrinkage) == 1L && is.finite(shrinkage) && shrinkage >= 0 && shrinkage <= 1
+  ok <- is_numeric(shrinkage) && length(shrinkage) == 1L && is.finite(shrinkage) && shrinkage >= 0 && shrinkage <= 1
   if (!ok) fail("'shrinkage' must be a number from 0 to 1, or \"auto\", not ", show_value(shrinkage))
   as.numeric(shrinkage)
 }

@@ -180,7 +180,7 @@ new_subjects <- function(data, rule = NULL, weights = NULL, total = 1, counted =
 
 # Returns the arguments for subject i of n: the i-th element of a list, or the value of a function.
 asked_of_subject <- function(asked, i, n) {
-  if (is.numeric(asked$df) && length(asked$df) > 1L) asked$df <- as.list(asked$df)
+  if (is_numeric(asked$df) && length(asked$df) > 1L) asked$df <- as.list(asked$df)
   for (name in intersect(names(asked), c("weights", "covariates", "data", "runs", "df"))) {
     given <- asked[[name]]
     if (is.function(given)) given <- given(i)
@@ -271,7 +271,7 @@ count_of <- function(x, n, name) {
     }
     return(check_whole(n, "subjects", 1, 1e6))
   }
-  if (!is.null(n) && !identical(as.numeric(n), as.numeric(length(x)))) {
+  if (!is.null(n) && !(is_number(n) && isTRUE(n == length(x)))) {
     fail("'subjects' is ", show_value(n), ", and '", name, "' is a list of ", length(x), "; leave it out")
   }
   if (!length(x)) fail("'", name, "' is a list of no subjects; it needs a matrix for each of them")
@@ -409,7 +409,7 @@ check_subject_weights <- function(weights, how, n) {
   if (!how %in% c("mean", "fisher")) {
     fail("'subject_weights' do not matter with combine = \"", how, "\"; leave them out")
   }
-  ok <- is.numeric(weights) && length(weights) == length(n) && all(is.finite(weights)) && all(weights > 0)
+  ok <- is_numeric(weights) && length(weights) == length(n) && all(is.finite(weights)) && all(weights > 0)
   if (!ok) {
     fail("'subject_weights' must be a positive number for each of the ", length(n), " subjects, not ",
          show_value(weights))

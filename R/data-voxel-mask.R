@@ -68,7 +68,7 @@ inside_mask <- function(mask, above = NULL) {
 }
 
 check_number <- function(value, name) {
-  if (!is.numeric(value) || length(value) != 1L || !is.finite(value)) {
+  if (!is_numeric(value) || length(value) != 1L || !is.finite(value)) {
     fail("'", name, "' must be a number, not ", show_value(value))
   }
   value

@@ -66,7 +66,7 @@ check_has_sums <- function(x, type) {
 check_coords <- function(coords, n) {
   if (is.language(coords) || is.function(coords)) fail("'coords' must be a numeric matrix, not ", show_value(coords))
   coords <- as.matrix(coords)
-  if (!is.numeric(coords) || nrow(coords) != n || !ncol(coords) %in% 2:3) {
+  if (!is_numeric(coords) || nrow(coords) != n || !ncol(coords) %in% 2:3) {
     fail("'coords' must have a row for each of the ", format_count(n), " variables and 2 or 3 numeric columns, not ",
          nrow(coords), " x ", ncol(coords))
   }

@@ -102,7 +102,7 @@ slice_places <- function(map, box, axis, slices, at) {
     n <- min(slices, span)
     return(floor(box[1L, axis] + (seq_len(n) - 0.5) * span / n))
   }
-  if (!is.numeric(at) || !length(at) || !all(is.finite(at))) {
+  if (!is_numeric(at) || !length(at) || !all(is.finite(at))) {
     fail("'at' must be positions of slices, not ", show_value(at))
   }
   place <- vapply(at, function(mm) which.min(abs(slice_position(map, seq_len(dim(map$values)[axis]), axis) - mm)), 0L)

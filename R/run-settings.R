@@ -203,7 +203,7 @@ check_devices <- function(devices, name, backend = "cuda", hint = "") {
 }
 
 are_devices <- function(value, gpus) {
-  is.numeric(value) && length(value) > 0L && !anyNA(value) && !anyDuplicated(value) && all(value == floor(value)) &&
+  is_numeric(value) && length(value) > 0L && !anyNA(value) && !anyDuplicated(value) && all(value == floor(value)) &&
     all(value >= 0 & value < min(gpus, 2^31))
 }
 

@@ -11,7 +11,7 @@ check_normalize <- function(normalize, given, lioness = NULL) {
   if (normalize == "none") return(list(normalize = normalize, criterion = check_criterion(given)))
   threshold <- given$threshold
   if (!is.null(threshold)) {
-    ok <- is.numeric(threshold) && length(threshold) > 0L && all(is.finite(threshold) & threshold >= 0)
+    ok <- is_numeric(threshold) && length(threshold) > 0L && all(is.finite(threshold) & threshold >= 0)
     if (!ok) fail("'threshold' must be numbers of at least 0 with normalize = \"clr\", not ", show_value(threshold))
     given$threshold <- threshold / (1 + threshold)
   }

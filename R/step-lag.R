@@ -3,7 +3,7 @@
 
 # Returns distinct lags: those near 0 first, of both signs the positive one. `symmetric`: TRUE if there is no y.
 check_lag <- function(lag, task, symmetric) {
-  ok <- is.numeric(lag) && length(lag) > 0L && all(is.finite(lag)) && all(lag == floor(lag))
+  ok <- is_numeric(lag) && length(lag) > 0L && all(is.finite(lag)) && all(lag == floor(lag))
   if (!ok) fail("'lag' must be integers, such as -10:10, not ", show_value(lag))
   lag <- unique(lag)
   check_overlap(lag, task)

@@ -5,7 +5,7 @@
 check_lioness_criterion <- function(given, normalize) {
   if (normalize != "none") fail("'lioness' is without 'normalize'; leave one of them out")
   threshold <- given$threshold
-  ok <- is.numeric(threshold) && length(threshold) > 0L && all(is.finite(threshold) & threshold >= 0)
+  ok <- is_numeric(threshold) && length(threshold) > 0L && all(is.finite(threshold) & threshold >= 0)
   if (!is.null(threshold) && !ok) {
     fail("'threshold' must be numbers of at least 0 with 'lioness', not ", show_value(threshold))
   }

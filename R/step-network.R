@@ -100,7 +100,7 @@ check_edge_memory <- function(task) {
 }
 
 check_several <- function(value, name, check) {
-  if (name %in% SEVERAL && is.numeric(value) && length(value) > 1L) return(vapply(value, check, 0))
+  if (name %in% SEVERAL && is_numeric(value) && length(value) > 1L) return(vapply(value, check, 0))
   check(value)
 }
 

@@ -12,7 +12,7 @@ draw_resamples <- function(task, resample, fraction, file) {
     return(list())
   }
   if (!is.null(file)) fail("'resample' makes no files; leave out 'file'")
-  if (is.numeric(task$settings$asked$df)) {
+  if (is_numeric(task$settings$asked$df)) {
     fail("'df' is of all observations, and a resample has fewer; leave it out with 'resample'")
   }
   if (is_lioness(task$x)) fail("'resample' is without 'lioness'; leave one of them out")

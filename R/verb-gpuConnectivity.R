@@ -152,7 +152,7 @@ types <- c("unsigned", "signed", "signed hybrid")
 
 check_powers <- function(power) {
   if (is.null(power)) return(numeric())
-  ok <- is.numeric(power) && length(power) > 0L && all(is.finite(power)) && all(power > 0)
+  ok <- is_numeric(power) && length(power) > 0L && all(is.finite(power)) && all(power > 0)
   if (!ok) fail("'power' must be positive numbers, not ", show_value(power))
   if (length(power) > constant("max powers")) {
     fail("'power' has ", length(power), " values; ask for at most ", constant("max powers"), " at a time")

@@ -292,7 +292,7 @@ group_sizes <- function(x, y, counts) {
          groups_of(c("a", "b"), ", "))
   }
   refuse_labels(y, x, paste0("'y' must be a matrix or a list of matrices, not a vector of ", n_of(length(y), "value")))
-  if (!is.null(counts) && !(is.numeric(counts) && length(counts) == n)) {
+  if (!is.null(counts) && !(is_numeric(counts) && length(counts) == n)) {
     fail("'subjects' must be ", if (n == 2L) "two numbers, those of 'x' and of 'y'" else "a number", ", not ",
          show_value(counts))
   }

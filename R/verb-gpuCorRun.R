@@ -27,7 +27,7 @@ array_task <- function() {
 
 check_shard <- function(shard, plan) {
   if (identical(shard, "free")) return(NULL)
-  ok <- is.numeric(shard) && length(shard) > 0L && all(shard %in% seq_len(plan$shards))
+  ok <- is_numeric(shard) && length(shard) > 0L && all(shard %in% seq_len(plan$shards))
   if (!ok) {
     fail("'shard' must be numbers from 1 to ", plan$shards, ", or \"free\", not ", show_value(shard))
   }

@@ -14,8 +14,8 @@
 #' gpuTtest(nrow(mtcars), r)[1:3, 1:3]
 #' @export
 gpuTtest <- function(goodPairs, coeffs) {
-  if (!is.numeric(goodPairs)) fail("'goodPairs' must be numeric, not of class ", class(goodPairs)[1L])
-  if (!is.numeric(coeffs)) fail("'coeffs' must be numeric, not of class ", class(coeffs)[1L])
+  if (!is_numeric(goodPairs)) fail("'goodPairs' must be numeric, not of class ", class(goodPairs)[1L])
+  if (!is_numeric(coeffs)) fail("'coeffs' must be numeric, not of class ", class(coeffs)[1L])
   if (length(goodPairs) != 1L && length(goodPairs) != length(coeffs)) {
     fail("'goodPairs' has ", length(goodPairs), " values; it must have one, or as many as 'coeffs': ",
          length(coeffs))

@@ -46,7 +46,7 @@ gpuCorTriangle <- function(x, method = c("pearson", "kendall", "spearman", "bico
 triangleIndex <- function(k, n, order = c("row", "column")) {
   order <- check_choice(order, c("row", "column"), "order")
   n <- check_whole(n, "n", 2, 2^31)
-  if (!inherits(k, "integer64")) {
+  if (!inherits(k, "integer64") || !is.double(k)) {
     k <- whole_numbers(k, "k", 1, min(pairs_of(n), 2^53),
                        if (pairs_of(n) > 2^53) "; beyond, give it as integer64 of package bit64")
   }
@@ -78,7 +78,7 @@ trianglePosition <- function(i, j, n, order = c("row", "column")) {
 }
 
 whole_numbers <- function(value, name, min, max, hint = "") {
-  if (!is.numeric(value)) fail("'", name, "' must be numeric, not of class ", class(value)[1L])
+  if (!is_numeric(value)) fail("'", name, "' must be numeric, not of class ", class(value)[1L])
   value <- as.double(value)
   bad <- which(is.na(value) | value != floor(value) | value < min | value > max)
   if (length(bad)) {

@@ -156,7 +156,7 @@ names_of_criteria <- c("threshold", "density", "k")
 
 # Coefficients in [-1, 1] have a standard deviation of at most sqrt(2), for two windows.
 sd_threshold <- function(value) {
-  ok <- is.numeric(value) && length(value) == 1L && !is.na(value) && value >= 0 && value <= sqrt(2)
+  ok <- is_numeric(value) && length(value) == 1L && !is.na(value) && value >= 0 && value <= sqrt(2)
   if (!ok) fail("'threshold' must be a standard deviation, a number from 0 to sqrt(2), not ", show_value(value))
   list(name = "threshold", value = as.numeric(value))
 }
@@ -171,7 +171,7 @@ taper_weights <- function(taper, shape, width) {
   }
   max <- if (taper == "gaussian") 1 / 6 else 1
   if (is.null(shape)) shape <- if (taper == "gaussian") 0.075 else 0.5
-  ok <- is.numeric(shape) && length(shape) == 1L && is.finite(shape) && shape > 0 && shape <= max
+  ok <- is_numeric(shape) && length(shape) == 1L && is.finite(shape) && shape > 0 && shape <= max
   if (!ok) {
     fail("'shape' must be a number above 0 and up to ", if (taper == "gaussian") "1/6" else "1", ", not ",
          show_value(shape))

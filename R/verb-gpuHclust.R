@@ -57,7 +57,7 @@ gpuHclust <- function(d, method = c("average", "complete", "single", "mcquitty",
 
 # Returns the number of items.
 check_distances <- function(d) {
-  if (!inherits(d, "dist") || !is.numeric(d)) {
+  if (!inherits(d, "dist") || !is_numeric(d)) {
     fail("'d' must be a dist, or a result of gpuCor() or gpuTOM(), not of class ", toString(class(d)),
          if (is.matrix(d)) "; as.dist(d) makes a dist of a matrix")
   }

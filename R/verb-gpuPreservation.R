@@ -242,7 +242,7 @@ kept_genes <- function(data, keeps, what) {
 # Returns the label of each column as text; NA: in no module.
 labels_of_columns <- function(modules, names, n) {
   labels <- if (inherits(modules, "gpuModules")) modules$colors else modules
-  if (!is.null(dim(labels)) || !(is.numeric(labels) || is.character(labels) || is.factor(labels))) {
+  if (!is.null(dim(labels)) || !(is_numeric(labels) || is.character(labels) || is.factor(labels))) {
     fail("'modules' must be the result of gpuModules(), or a vector with a label for each column of 'reference', not ",
          "of class ", class(modules)[1L])
   }

@@ -106,7 +106,7 @@ soft_connectivity <- function(task, type, powers) {
 }
 
 check_fit_powers <- function(powers) {
-  if (!is.numeric(powers) || length(powers) == 0L) {
+  if (!is_numeric(powers) || length(powers) == 0L) {
     fail("'power' must be numbers above 0, such as 1:20, not ", show_value(powers))
   }
   bad <- !is.finite(powers) | powers <= 0
@@ -117,7 +117,7 @@ check_fit_powers <- function(powers) {
 }
 
 check_r_squared <- function(r_squared) {
-  if (!is.numeric(r_squared) || length(r_squared) != 1L || is.na(r_squared) || r_squared < 0 || r_squared > 1) {
+  if (!is_numeric(r_squared) || length(r_squared) != 1L || is.na(r_squared) || r_squared < 0 || r_squared > 1) {
     fail("'r_squared' must be a number between 0 and 1, not ", show_value(r_squared))
   }
   r_squared

@@ -47,7 +47,7 @@ MILLIMETERS <- 2L
 SECONDS <- 8L
 
 with_voxel_size <- function(header, size) {
-  ok <- is.numeric(size) && length(size) == 3L && all(is.finite(size) & size > 0)
+  ok <- is_numeric(size) && length(size) == 3L && all(is.finite(size) & size > 0)
   if (!ok) fail("'voxel_size' must be three lengths in mm, not ", show_value(size))
   if (!is.null(header_affine(header))) fail("'voxel_size' is given, and the reference has an affine; leave it out")
   header$pixdim <- c(1, size, if (is.null(header$pixdim)) rep(1, 4) else header$pixdim[5:8])
