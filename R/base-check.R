@@ -13,7 +13,24 @@ fail_run <- function(...) fail_as("run", ...)
 fail_file <- function(...) fail_as("file", ...)
 
 fail_as <- function(kind, ...) {
-  stop(errorCondition(paste0(...), class = c(paste0("gpucor_error_", kind), "gpucor_error")))
+  stop(errorCondition(printable(paste0(...)), class = c(paste0("gpucor_error_", kind), "gpucor_error")))
+}
+
+# Runs code of another package that reads `what`. Its errors become ours, raised by fail_file() or `raise`.
+reading <- function(what, code, raise = fail_file) {
+  tryCatch(code, error = function(e) {
+    if (inherits(e, "gpucor_error")) stop(e)
+    raise(what, " cannot be read: ", conditionMessage(e))
+  })
+}
+
+# Returns text with bytes that are not of its encoding as "<e9>": names that were read with another encoding stop
+# nchar(), substr() and gsub().
+printable <- function(text) {
+  if (!length(text)) return(text)
+  bad <- !validEnc(text)
+  text[bad] <- iconv(text[bad], "UTF-8", "UTF-8", sub = "byte")
+  text
 }
 
 # Raises `condition` again with another message; its class is unchanged.
@@ -35,7 +52,7 @@ naming <- function(code, called, name) {
 }
 
 # Warns with a class, by which each_subject() recognizes repeated warnings.
-warn <- function(class, ...) warning(warningCondition(paste0(...), class = c(class, "gpuCorWarning")))
+warn <- function(class, ...) warning(warningCondition(printable(paste0(...)), class = c(class, "gpuCorWarning")))
 
 # Runs code that repeats an earlier computation, without the warnings and the message that the user has already seen.
 repeated <- function(code) suppressWarnings(suppressMessages(code, classes = "gpuCorFewValues"))

@@ -4,6 +4,10 @@
 hdf5_file <- function(file, dataset, transpose, dim, dimnames) {
   if (!is_hdf5(file)) fail_file("'file' is \"", file, "\", which is no HDF5 file; for a raw file leave 'dataset' out")
   need_packages("rhdf5", "to read HDF5")
+  reading_hdf5(file, opened_dataset(file, dataset, transpose, dim, dimnames))
+}
+
+opened_dataset <- function(file, dataset, transpose, dim, dimnames) {
   if (is.null(dataset)) dataset <- known_dataset(file)
   dataset <- gsub("^/+|/+$", "", check_string(dataset, "dataset", "the name of a dataset"))
   x <- switch(h5_kind(file, dataset), group = sparse_file(file, dataset), dataset = dense_file(file, dataset),
@@ -64,6 +68,7 @@ dense_file <- function(file, dataset) {
     fail_file("'dataset' is \"", dataset, "\", which has ", n_of(length(size$dim), "dimension"), " (",
               show_size(size$dim), "), not two")
   }
+  check_file_dim(size$dim)
   x <- new_file(file, "hdf5", size$dim, NULL, dataset = dataset, by_rows = FALSE, chunk = size$chunk)
   if (is_anndata_matrix(file, dataset)) x <- transposed_file(x)
   if (all(x$dim > 0) && !is_variables(read_dense(x, 1L))) {
@@ -83,18 +88,21 @@ read_dense <- function(x, columns) {
   start <- c(1, columns[1L])
   count <- c(nrow(x), length(columns))
   if (any(count == 0)) return(matrix(0, nrow(x), length(columns)))
-  if (!x$by_rows) return(rhdf5::h5read(x$file, x$dataset, start = start, count = count, bit64conversion = "double"))
-  t(rhdf5::h5read(x$file, x$dataset, start = rev(start), count = rev(count), bit64conversion = "double"))
+  order <- if (x$by_rows) 2:1 else 1:2
+  values <- reading_hdf5(x$file, rhdf5::h5read(x$file, x$dataset, start = start[order], count = count[order],
+                                               bit64conversion = "double"))
+  if (x$by_rows) t(values) else values
 }
 
 # Stops unless the dataset still exists with the same size, at the start of a run.
 check_dataset <- function(x) {
   need_packages("rhdf5", "to read HDF5")
   file <- check_data_file(x$file)
-  if (!is_hdf5(file) || !has_object(file, x$dataset)) {
+  size <- reading_hdf5(file, if (is_hdf5(file) && has_object(file, x$dataset)) dataset_size(file, x$dataset))
+  if (is.null(size)) {
     fail_file("\"", file, "\" has no dataset \"", x$dataset, "\" any more; call gpuCorFile() again")
   }
-  dim <- dataset_size(file, x$dataset)$dim
+  dim <- size$dim
   if (x$by_rows) dim <- rev(dim)
   if (!identical(as.numeric(dim), as.numeric(x$dim))) {
     fail_file("\"", x$dataset, "\" of \"", file, "\" is ", show_size(dim), " now, and was ", show_size(x$dim),

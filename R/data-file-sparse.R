@@ -36,15 +36,21 @@ SPARSE_LIMIT <- .Machine$integer.max
 read_sparse <- function(x) {
   need_packages("rhdf5", "to read HDF5")
   check_data_file(x$file)
+  reading_hdf5(x$file, sparse_matrix(x))
+}
+
+sparse_matrix <- function(x) {
   starts <- sparse_starts(x)
   n_index <- if (x$by_rows) ncol(x) else nrow(x)
-  indices <- read_vector(x$file, paste0(x$dataset, "/indices"))
-  if (anyNA(indices) || any(indices < 0 | indices >= n_index)) damaged(x, paste("an index is not in 0 to", n_index - 1))
+  indices <- read_part(x, "indices")
+  if (!are_whole(indices) || any(indices < 0 | indices >= n_index)) {
+    damaged(x, paste0("an index is not in 0 to ", n_index - 1, ", or no whole number"))
+  }
   m <- methods::new("dgCMatrix")
   m@Dim <- if (x$by_rows) rev(x$dim) else x$dim
   m@p <- as.integer(starts)
   m@i <- as.integer(indices)
-  m@x <- as.numeric(read_vector(x$file, paste0(x$dataset, "/data")))
+  m@x <- as.numeric(read_part(x, "data"))
   m <- Matrix::t(m)
   if (!x$by_rows) m <- Matrix::t(m)
   if (!isTRUE(methods::validObject(m, test = TRUE))) damaged(x, "two entries have the same indices")
@@ -57,16 +63,25 @@ sparse_starts <- function(x) {
   lengths <- vapply(c("data", "indices"), function(part) {
     as.numeric(prod(dataset_size(x$file, paste0(x$dataset, "/", part))$dim))
   }, 0)
-  starts <- as.numeric(read_vector(x$file, paste0(x$dataset, "/indptr")))
+  starts <- as.numeric(read_part(x, "indptr"))
   n <- if (x$by_rows) nrow(x) else ncol(x)
-  is_whole <- length(starts) == n + 1 && !anyNA(starts) && starts[1L] == 0 && !is.unsorted(starts)
-  if (!is_whole || any(lengths != starts[n + 1])) damaged(x, "its starts do not fit its entries")
+  are_starts <- length(starts) == n + 1 && are_whole(starts) && starts[1L] == 0 && !is.unsorted(starts)
+  if (!are_starts || any(lengths != starts[n + 1])) damaged(x, "its starts do not fit its entries")
   if (starts[n + 1] > SPARSE_LIMIT) {
     fail_file("\"", x$dataset, "\" of \"", x$file, "\" has ", format_count(starts[n + 1]), " entries, and a sparse ",
               "matrix of R can have ", format_count(SPARSE_LIMIT), "; write it as a dense dataset")
   }
   starts
 }
+
+# Returns the values of a part; `name`: "data", "indices" or "indptr".
+read_part <- function(x, name) {
+  values <- read_vector(x$file, paste0(x$dataset, "/", name))
+  if (!is_variables(values)) damaged(x, paste0("its ", name, " are of type ", typeof(values)))
+  values
+}
+
+are_whole <- function(values) !anyNA(values) && all(values == floor(values))
 
 damaged <- function(x, why) fail_file("\"", x$dataset, "\" of \"", x$file, "\" is no sparse matrix: ", why)
 

@@ -5,6 +5,9 @@ is_hdf5 <- function(file) {
   identical(readBin(file, "raw", 8L), signature)
 }
 
+# Runs code that reads the file. rhdf5 raises errors of its own where a file is damaged.
+reading_hdf5 <- function(file, code) reading(paste0("the HDF5 file \"", file, "\""), code)
+
 # Returns f(object) of the opened object `name`, and closes everything.
 with_object <- function(file, name, f) {
   h5 <- rhdf5::H5Fopen(file, "H5F_ACC_RDONLY")

@@ -3,13 +3,25 @@
 
 # Returns x in a readable form, or stops.
 check_outside <- function(x, name) {
-  if (inherits(x, "gpuCorFile")) return(if (x$kind == "sparse") read_sparse(x) else x)
+  if (inherits(x, "gpuCorFile")) return(if (check_file(x, name)$kind == "sparse") read_sparse(x) else x)
   package <- if (inherits(x, "DelayedMatrix")) "DelayedArray" else "bigmemory"
   need_packages(package, paste0("'", name, "' is a ", class(x)[1L], ", which"))
-  if (package == "bigmemory") return(new_file(NULL, "big.matrix", dim(x), dimnames(x), data = x))
-  type <- DelayedArray::type(x)
+  what <- paste0("'", name, "'")
+  if (package == "bigmemory") {
+    return(reading(what, new_file(NULL, "big.matrix", dim(x), dimnames(x), data = x), fail))
+  }
+  type <- reading(what, DelayedArray::type(x), fail)
   if (type %in% c("double", "integer", "logical")) return(x)
   fail("'", name, "' must be numeric, not a ", class(x)[1L], " of type ", type)
+}
+
+# Returns x. Stops if it is not as gpuCorFile() made it: users may change any object.
+check_file <- function(x, name) {
+  is_sound <- is.list(x) && is.character(x$kind) && length(x$kind) == 1L &&
+    x$kind %in% c("raw", "hdf5", "sparse", "image", "big.matrix") && is.integer(x$dim) && length(x$dim) == 2L &&
+    !anyNA(x$dim) && all(x$dim >= 0)
+  if (!is_sound) fail("'", name, "' is a gpuCorFile that was changed since gpuCorFile() made it; make it again")
+  x
 }
 
 # Exchanges observations and variables, if rows can be read.
@@ -49,9 +61,15 @@ ranges_to_read <- function(columns, n_obs) {
 
 read_run <- function(x, columns) {
   if (!length(columns)) return(matrix(0, nrow(x), 0L))
-  if (inherits(x, "DelayedMatrix")) return(unname(DelayedArray::extract_array(x, list(NULL, as.integer(columns)))))
-  switch(x$kind, big.matrix = unname(x$data[, columns, drop = FALSE]), image = read_image_columns(x, columns),
-         read_dense(x, columns))
+  if (inherits(x, "DelayedMatrix")) {
+    values <- reading("the DelayedMatrix", DelayedArray::extract_array(x, list(NULL, as.integer(columns))), fail)
+    return(unname(values))
+  }
+  switch(x$kind,
+    big.matrix = unname(reading("the big.matrix", x$data[, columns, drop = FALSE], fail)),
+    image = read_image_columns(x, columns),
+    read_dense(x, columns)
+  )
 }
 
 # ---- called by the engine
