@@ -1,25 +1,35 @@
 # Networks as matrices: methods that work without attaching Matrix, and arithmetic, which returns plain matrices.
 
-as_plain_sparse <- function(x) as(x, if (is(x, "dsCMatrix")) "dsCMatrix" else "dgCMatrix")
+# Not called within an S4 generic's argument, whose dispatch would wrap the error.
+checked_sparse <- function(x) as_plain_sparse(check_slots(x, "x"))
 
 # S3 methods work without Matrix, S4 methods if it is attached. The S4 methods are not exported, like those of print()
 # and summary(): an exported generic would mask base's, and change the class of errors in its argument.
 #' @rdname gpuCorNetwork-class
 #' @importMethodsFrom Matrix t
-setMethod("t", "gpuNetwork", function(x) Matrix::t(as_plain_sparse(x)))
+setMethod("t", "gpuNetwork", function(x) t.gpuNetwork(x))
 
 #' @method t gpuNetwork
 #' @export
-t.gpuNetwork <- function(x) Matrix::t(as_plain_sparse(x))
+t.gpuNetwork <- function(x) {
+  x <- checked_sparse(x)
+  Matrix::t(x)
+}
 
 #' @method isSymmetric gpuNetwork
 #' @export
-isSymmetric.gpuNetwork <- function(object, ...) Matrix::isSymmetric(as_plain_sparse(object), ...)
+isSymmetric.gpuNetwork <- function(object, ...) {
+  object <- checked_sparse(object)
+  Matrix::isSymmetric(object, ...)
+}
 
 # The mean includes entries that are 0.
 #' @method mean gpuNetwork
 #' @export
-mean.gpuNetwork <- function(x, ...) mean(Matrix::colMeans(as_plain_sparse(x)))
+mean.gpuNetwork <- function(x, ...) {
+  x <- checked_sparse(x)
+  mean(Matrix::colMeans(x))
+}
 
 # ---- arithmetic
 
@@ -42,24 +52,24 @@ NULL
 for (class in c("gpuCorNetwork", "gpuCorNetworkXY")) {
   for (other in c("numeric", "logical")) {
     setMethod("Arith", c(class, other), function(e1, e2) {
-      e1 <- as_plain_sparse(e1)
+      e1 <- checked_sparse(e1)
       methods::callGeneric()
     })
     setMethod("Arith", c(other, class), function(e1, e2) {
-      e2 <- as_plain_sparse(e2)
+      e2 <- checked_sparse(e2)
       methods::callGeneric()
     })
   }
   setMethod("Arith", c(class, "missing"), function(e1, e2) {
-    e1 <- as_plain_sparse(e1)
+    e1 <- checked_sparse(e1)
     methods::callGeneric(e1)
   })
   setMethod("Math", class, function(x) {
-    x <- as_plain_sparse(x)
+    x <- checked_sparse(x)
     methods::callGeneric(x)
   })
   setMethod("Math2", c(class, "ANY"), function(x, digits) {
-    x <- as_plain_sparse(x)
+    x <- checked_sparse(x)
     if (missing(digits)) methods::callGeneric(x) else methods::callGeneric(x, digits)
   })
 }

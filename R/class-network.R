@@ -45,6 +45,7 @@ network_title <- function(net) {
 }
 
 show_network <- function(object) {
+  check_slots(object, "x")
   cat(network_title(object))
   if (is(object, "gpuCorDifference")) show_components(object@components$table)
   top <- checked(.Call(r_strongest, object@x, 6L, choose_threads(setting(NULL, "threads"))))
@@ -93,6 +94,7 @@ setMethod("tail", "gpuNetwork", function(x, ...) tail.gpuNetwork(x, ...))
 #' @rdname gpuCorNetwork-class
 #' @export
 as.data.frame.gpuNetwork <- function(x, row.names = NULL, optional = FALSE, ...) {
+  check_slots(x, "x")
   rows <- list(p = x@p, i = x@i, x = x@x, tests = x@tests, stability = x@stability)
   frame <- edge_frame(rows, x@Dimnames[[1L]], x@Dimnames[[2L]], choose_threads(setting(NULL, "threads")))
   names(frame)[3L] <- value_name(x)

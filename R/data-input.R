@@ -14,9 +14,10 @@ as_variables <- function(x, name, assay = NULL, method = "") {
   check_not_network(x, name)
   check_one(x, name)
   if (is_experiment(x)) {
-    picked <- picked_assay(x, name, assay) # not within t(), whose dispatch would wrap the error
+    picked <- check_slots(picked_assay(x, name, assay), name) # not within t(), whose dispatch would wrap the error
     x <- Matrix::t(picked)
   }
+  x <- check_slots(x, name)
   if (is_outside(x)) x <- check_outside(x, name)
   if (is_outside(x)) return(x)
   if (is.data.frame(x)) return(check_frame(x, name))

@@ -6,6 +6,19 @@ is_sparse <- function(x) isS4(x) && is(x, "sparseMatrix")
 
 is_network <- function(x) isS4(x) && is(x, "gpuNetwork")
 
+as_plain_sparse <- function(x) as(x, if (is(x, "dsCMatrix")) "dsCMatrix" else "dgCMatrix")
+
+# Returns x. Stops if it is a matrix of package Matrix whose slots, which users may change, do not belong together: the
+# engine and Matrix itself would read and write beyond their ends. A network is checked as the matrix that it is, as
+# networks of an earlier version have fewer slots.
+check_slots <- function(x, name) {
+  if (!isS4(x) || !is(x, "Matrix")) return(x)
+  found <- tryCatch(methods::validObject(if (is_network(x)) as_plain_sparse(x) else x, test = TRUE),
+                    error = conditionMessage)
+  if (isTRUE(found)) return(x)
+  fail("'", name, "' is a damaged matrix of class ", class(x)[1L], " (", found[1L], "); make it again")
+}
+
 # Returns TRUE for data that are read in blocks, by R (data-outside.R) or by the engine.
 is_outside <- function(x) inherits(x, c("gpuCorFile", "DelayedMatrix", "big.matrix"))
 

@@ -184,6 +184,7 @@ read_by_rnifti <- function(file) {
 as_image <- function(img, name) {
   if (is.array(img) && typeof(img) %in% c("integer", "double", "logical")) return(as_numbers(img))
   class <- class(img)[1L]
+  check_slots(img, name)
   img <- tryCatch(as.array(img), error = function(condition) NULL)
   if (!is.array(img) || !is_variables(img)) fail("'", name, "' must be a numeric array, not of class ", class)
   img

@@ -68,6 +68,7 @@ network_ends <- function(net) list(from = net@i + 1L, to = row_numbers(net@p))
 
 # Returns the number of edges of each variable: a list of one vector, or of those of x and of y.
 degrees_of_network <- function(net) {
+  check_slots(net, "x")
   ends <- network_ends(net)
   rows <- tabulate(ends$from, nrow(net))
   columns <- tabulate(ends$to, ncol(net))

@@ -23,6 +23,7 @@ network_adjacencies <- function(x, rule, is_plain) {
 }
 
 overlap_of_network <- function(x, rule, is_plain, threads) {
+  check_slots(x, "x")
   if (!is(x, "gpuCorNetwork")) x <- as(as(x, "dMatrix"), "CsparseMatrix")
   values <- network_adjacencies(x, rule, is_plain)
   edges <- methods::new("dsCMatrix", Dim = x@Dim, Dimnames = x@Dimnames, uplo = x@uplo, p = x@p, i = x@i,

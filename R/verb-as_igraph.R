@@ -41,6 +41,7 @@ as_igraph <- function(net) {
     fail("'net' must be a network of gpuCorNetwork(output = \"matrix\"), not of class ", class(net)[1L],
          if (is.data.frame(net)) "; igraph::graph_from_data_frame(net, FALSE, vertices = colnames(x)) takes edges")
   }
+  check_slots(net, "net")
   need_packages("igraph", "as_igraph()")
   if (is_network(net)) graph_of(net, value_name(net), edge_columns(net)) else graph_of(plain_network(net), "value")
 }

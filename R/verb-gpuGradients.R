@@ -91,6 +91,7 @@ weights_by_row <- function(x, fraction, ...) {
     x <- methods::as(Matrix::Matrix(x, sparse = TRUE), "generalMatrix")
   }
   if (is_network(x) || is_sparse(x)) {
+    check_slots(x, "x")
     if (...length()) fail("argument '", ...names()[1L], "' is for data, and 'x' is a network")
     net <- if (is(x, "gpuCorNetwork")) x else plain_network(x)
     if (!is(net, "dsCMatrix")) fail("'x' must be symmetric or data, not a matrix of ", show_size(dim(x)))

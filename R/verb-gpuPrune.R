@@ -57,13 +57,13 @@ check_prunable <- function(net) {
   if (!is_network(net) && !is_sparse(net)) {
     fail("'net' must be a network of gpuCorNetwork(output = \"matrix\"), not of class ", class(net)[1L])
   }
+  check_slots(net, "net")
   if (is_network(net) && value_name(net) == "clr") {
     fail("'net' has context likelihoods, which are no coefficients; prune a network without normalize = \"clr\"")
   }
   if (is(net, "gpuCorDifference")) fail("'net' has differences of coefficients; gpuPrune() is for coefficients")
   if (!is_network(net)) net <- plain_network(net)
   if (!is(net, "dsCMatrix")) fail("'net' must be symmetric; a network of 'x' against 'y' has no triangles")
-  methods::validObject(net) # the engine relies on the slots
   bad <- which(is.na(net@x) | abs(net@x) > 1)
   if (length(bad)) fail("'net' must have entries from -1 to 1, not ", format(net@x[bad[1L]]))
   net
