@@ -2,7 +2,7 @@
 
 # Returns the most similar of `names`, or NULL if more than a third of the letters differ, or `name` is a single letter.
 nearest <- function(name, names) {
-  if (nchar(name) < 2L || !length(names)) return(NULL)
+  if (!length(names) || !all(validEnc(c(name, names))) || nchar(name) < 2L) return(NULL)
   distance <- utils::adist(name, names, ignore.case = TRUE)[1L, ]
   distance[startsWith(tolower(names), tolower(name))] <- 1
   near <- which.min(distance)

@@ -20,6 +20,7 @@ show_seconds <- function(seconds) {
 # Shortens names in the middle: they differ at their ends, and long names would wrap the printed matrix. A missing name
 # becomes "<NA>".
 shorten <- function(text, width) {
+  text <- printable(text)
   text[is.na(text)] <- "<NA>"
   n <- nchar(text)
   long <- n > width

@@ -63,7 +63,7 @@ check_not_names <- function(covariates, n_obs) {
          if (several) ", one for each subject in a list")
   }
   names <- utils::head(covariates[nzchar(covariates)], 3L)
-  terms <- vapply(names, function(name) deparse1(as.name(name), backtick = TRUE), "")
+  terms <- vapply(names, function(name) deparse1(as.name(printable(name)), backtick = TRUE), "")
   fail("'covariates' is text, ", show_value(unname(covariates)), ", and there are ", n_of(n_obs, "observation"),
        "; columns are named by a formula, covariates = ~ ", paste(terms, collapse = " + "),
        if (length(covariates) > 3L) " + ...", ", with data = for the data frame that has them")
@@ -82,7 +82,7 @@ covariate_matrix <- function(covariates, data, centred) {
     fail("'covariates' must be a numeric matrix, a data frame or a formula, not of class ", class(covariates)[1L])
   }
   z <- as.matrix(covariates) + 0
-  tell_few_values(stats::setNames(as.data.frame(z), colnames(z)))
+  tell_few_values(stats::setNames(as.data.frame(unclass(z)), colnames(z)))
   z
 }
 
@@ -138,7 +138,11 @@ tell_few_values <- function(columns) {
   text <- paste0("'covariates' has only the values ", toString(sort(unique(columns[[at]]))), " in column ",
                  if (has_name) name else at, ", and columns are adjusted for them along a straight line; if they are ",
                  "labels, such as of batches, give ",
-                 if (has_name) paste0("factor(", deparse1(as.name(name), backtick = TRUE), ")") else "factor() of it",
+                 if (has_name) {
+                   paste0("factor(", deparse1(as.name(printable(name)), backtick = TRUE), ")")
+                 } else {
+                   "factor() of it"
+                 },
                  "\n")
   message(structure(list(message = text, call = NULL), class = c("gpuCorFewValues", "message", "condition")))
 }

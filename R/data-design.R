@@ -87,7 +87,7 @@ check_weights <- function(weights, n_obs) {
 
 # Returns the options' values as numbers in the engine's order, or NULL if none is given.
 check_options <- function(options, method) {
-  if (!length(options)) return(NULL)
+  if (!length(options) && !is.environment(options)) return(NULL)
   if (!is.list(options) || is.null(names(options))) fail("'options' must be a named list, not ", show_value(options))
   known <- measure_of(method)$options[[1L]]
   unknown <- setdiff(names(options), names(known))

@@ -30,6 +30,7 @@ with_partial <- function(settings, input, method, use, tests) {
     fail("partial = TRUE needs the same observations for all pairs; with missing values use = \"complete.obs\", or ",
          "fill them in")
   }
+  if (!counted$n_obs) fail("partial = TRUE needs observations, and 'x' has no row without missing values")
   sums <- checked(.Call(r_partial_sums, input$x, method_code(method), use, counted, settings))
   rows <- if (is.null(counted$observed)) seq_len(counted$n_obs) else counted$observed[seq_len(counted$n_obs)] + 1L
   shrinkage <- settings$asked$shrinkage
@@ -90,7 +91,7 @@ partial_map <- function(sums, shrinkage) {
   d <- found$values[counts]
   if (shrinkage == 0) check_full_rank(length(d), sums$n_var)
   e <- (1 - shrinkage) * d + shrinkage
-  largest <- 1 / if (length(d) < sums$n_var) shrinkage else min(e)
+  largest <- 1 / if (length(d) < sums$n_var) shrinkage else min(e, Inf)
   squares <- pmax(0, 1 - 1 / (largest * e)) / d
   map <- sqrt(squares) * t(found$vectors[, counts, drop = FALSE])
   if (length(d)) map <- qr.R(qr(map, tol = 0)) # tol 0: no pivoting

@@ -1,10 +1,11 @@
 # Residuals of columns, computed in R: for gpuClean(), lags and windows, and for surrogates. The engine computes its own
 # (src/measure/design.c).
 
-# Returns the residuals of a regression on an orthonormal basis. A second projection makes them orthogonal to the basis
-# to all digits where the first removed much. Residuals of multiples of regressors are rounding errors and become 0.
-# `keeps`: TRUE if the basis spans the residuals.
+# Returns the residuals of a regression on an orthonormal basis; NULL: there is nothing to regress on. A second
+# projection makes them orthogonal to the basis to all digits where the first removed much. Residuals of multiples of
+# regressors are rounding errors and become 0. `keeps`: TRUE if the basis spans the residuals.
 residual_columns <- function(m, basis, keeps) {
+  if (is.null(basis)) return(m)
   inside <- basis %*% crossprod(basis, m)
   left <- if (keeps) inside else m - inside
   again <- if (!keeps) which(colSums(left^2) < colSums(m^2) / 2)

@@ -43,7 +43,7 @@ clr_task <- function(task, file) {
   n <- sums[, 1L]
   mean <- sums[, 2L] / n
   deviation <- sqrt(pmax(0, sums[, 3L] - n * mean^2) / (n - 1))
-  task$settings$information <- list(mean = mean, unit = ifelse(deviation > 0, 1 / deviation, 0))
+  task$settings$information <- list(mean = mean, unit = as.numeric(ifelse(deviation > 0, 1 / deviation, 0)))
   task$settings <- at_pass(task$settings, 2, 2)
   task
 }

@@ -184,7 +184,7 @@ as_trait_frame <- function(traits) {
 trait_codes <- function(traits, holder) {
   if (is.null(dim(traits))) return(holder)
   if (is.matrix(traits)) return(paste0(holder, "[, ", seq_len(ncol(traits)), "]"))
-  paste0(holder, "$", vapply(colnames(traits), function(name) deparse1(as.name(name), backtick = TRUE), ""))
+  paste0(holder, "$", vapply(colnames(traits), function(name) deparse1(as.name(printable(name)), backtick = TRUE), ""))
 }
 
 sample_variables <- function(names, x) {

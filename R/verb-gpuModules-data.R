@@ -94,7 +94,7 @@ fail_infinite <- function(x) {
 
 # Returns TRUE for columns with variance, by WGCNA's criterion.
 differing <- function(x) {
-  size <- max(unlist(column_blocks(x, function(values) max(abs(values), 0))))
+  size <- max(unlist(column_blocks(x, function(values) max(abs(values), 0))), 0)
   if (is.infinite(size)) fail_infinite(x)
   spread <- unlist(column_blocks(x, function(values) {
     colSums(sweep(values, 2L, colMeans(values))^2) / (nrow(values) - 1)
