@@ -91,7 +91,7 @@ sampled_edges <- function(task, k) {
 sampled_min <- function(task, k) {
   sample <- sample_task(task, k)
   if (is.null(sample)) return(NULL)
-  settings <- part_of(task$settings, 0, SAMPLE_WORK, "sample of the columns")
+  settings <- part_of(sample$settings, 0, SAMPLE_WORK, "sample of the columns") # with the sample's pairs
   bins <- weight_bins(histogram_pass(sample, settings), task$sign)
   bins$error <- 0 # approximate values err to both sides, by less than the margin
   min_weight <- rank_range(bins, sampled_rank(sample, k / task$pairs))$low
