@@ -27,7 +27,7 @@ reading <- function(what, code, raise = fail_file) {
 # Returns text with bytes that are not of its encoding as "<e9>": names that were read with another encoding stop
 # nchar(), substr() and gsub().
 printable <- function(text) {
-  if (!length(text)) return(text)
+  if (!is.character(text)) return(text)
   bad <- !validEnc(text)
   text[bad] <- iconv(text[bad], "UTF-8", "UTF-8", sub = "byte")
   text

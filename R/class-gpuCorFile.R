@@ -9,6 +9,7 @@ dimnames.gpuCorFile <- function(x) x$dimnames
 #' @rdname gpuCorFile
 #' @export
 `[.gpuCorFile` <- function(x, i, j, ..., drop = FALSE) {
+  check_file(x, "x")
   if (nargs() - (!missing(drop)) != 3L) fail("a file's columns are picked by x[, j], with a comma")
   columns <- if (missing(j)) seq_len(ncol(x)) else picked(j, ncol(x), colnames(x), "column")
   if (x$kind == "sparse") x <- suppressMessages(read_sparse(x))
@@ -25,6 +26,7 @@ as.matrix.gpuCorFile <- function(x, ...) x[, ]
 #' @method print gpuCorFile
 #' @export
 print.gpuCorFile <- function(x, ...) {
+  check_file(x, "x")
   size <- vapply(dim(x), format_count, "")
   cat(n_of(size[1L], "observation"), " x ", n_of(size[2L], "variable"), " in ", x$file, " (", describe_file(x), ")\n",
       sep = "")

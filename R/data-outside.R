@@ -15,15 +15,6 @@ check_outside <- function(x, name) {
   fail("'", name, "' must be numeric, not a ", class(x)[1L], " of type ", type)
 }
 
-# Returns x. Stops if it is not as gpuCorFile() made it: users may change any object.
-check_file <- function(x, name) {
-  is_sound <- is.list(x) && is.character(x$kind) && length(x$kind) == 1L &&
-    x$kind %in% c("raw", "hdf5", "sparse", "image", "big.matrix") && is.integer(x$dim) && length(x$dim) == 2L &&
-    !anyNA(x$dim) && all(x$dim >= 0)
-  if (!is_sound) fail("'", name, "' is a gpuCorFile that was changed since gpuCorFile() made it; make it again")
-  x
-}
-
 # Exchanges observations and variables, if rows can be read.
 transposed_outside <- function(x) {
   if (inherits(x, "DelayedMatrix")) return(Matrix::t(x))

@@ -97,6 +97,34 @@ test_that("a pair mask that was changed is an error", {
   }
 })
 
+test_that("a gpuCorFile that was changed is an error", {
+  x <- matrix(rnorm(60), 20, dimnames = list(NULL, c("a", "b", "c")))
+  raw <- tempfile()
+  writeBin(as.vector(x), raw)
+  image <- tempfile(fileext = ".nii")
+  writeVoxels(array(rnorm(3 * 2 * 2 * 5), c(3, 2, 2, 5)), image)
+  files <- list(raw = gpuCorFile(raw, dim(x)), image = gpuCorFile(image))
+  if (requireNamespace("rhdf5", quietly = TRUE)) {
+    h5 <- tempfile(fileext = ".h5")
+    rhdf5::h5createFile(h5)
+    rhdf5::h5write(x, h5, "data")
+    files$hdf5 <- gpuCorFile(h5, dataset = "data")
+  }
+  changes <- list(kind = c("raw", "raw"), kind = NULL, kind = "other", dim = c(1e6L, 1e6L), dim = c(-1L, 3L), dim = NULL,
+                  dimnames = 3, by_rows = NA, chunk = "a", dataset = NULL, voxels = 1:100, voxels = -(1:12), step = 1e6,
+                  offset = -8, size = NA, file = NULL, storage = c("double", "float"), pointer = 1)
+  for (kind in names(files)) for (k in seq_along(changes)) {
+    part <- names(changes)[k]
+    if (!part %in% c(names(files[[kind]]), "dim", "dimnames")) next
+    changed <- unclass(files[[kind]])
+    changed[part] <- changes[k]
+    class(changed) <- "gpuCorFile"
+    label <- paste(kind, part, k)
+    expect_error(suppressMessages(gpuCor(changed)), class = "gpucor_error", label = label)
+    expect_error(changed[, 1], class = "gpucor_error", label = label)
+  }
+})
+
 test_that("integer64 are numbers where data are, and an error where settings are", {
   skip_if_not_installed("bit64")
   long <- function(...) bit64::as.integer64(...)

@@ -164,6 +164,11 @@ test_that("entries in any order are read; a damaged group is an error", {
   }
   damage("X/indices", function(v) replace(v, 3, 1000L), "an index is not in 0 to")
   damage("X/indices", function(v) replace(v, 3, -1L), "an index is not in 0 to")
+  damage("X/indices", function(v) replace(v, 3, v[3] + 0.5), "or no whole number")
+  damage("X/indices", function(v) replace(as.numeric(v), 3, NaN), "or no whole number")
+  damage("X/indices", as.character, "its indices are of type character")
+  damage("X/data", as.character, "its data are of type character")
+  damage("X/indptr", function(v) c(v[1:3], v[4] + 0.5, v[-(1:4)]), "its starts do not fit")
   damage("X/indices", function(v) replace(v, 2, v[1]), "two entries have the same indices")
   damage("X/indices", function(v) v[-1], "its starts do not fit")
   damage("X/data", function(v) v[-1], "its starts do not fit")
@@ -173,6 +178,28 @@ test_that("entries in any order are read; a damaged group is an error", {
   with_values(list(SPARSE_LIMIT = 100), {
     expect_error(gpuCor(gpuCorFile(write_anndata(x, "csr"))), "a sparse matrix of R can have 100; write it as a dense")
   })
+})
+
+test_that("a damaged HDF5 file is an error of the package, before and after it was opened", {
+  skip_if_not_installed("rhdf5")
+  x <- rounded(40, 30)
+  file <- write_dense(x, c(20, 15), level = 6)
+  bytes <- readBin(file, "raw", file.size(file))
+  ours <- gpuCorFile(file, dataset = "data")
+  n <- length(bytes)
+  damages <- c(lapply(c(20, 100, 600, n - 100), function(size) bytes[seq_len(size)]),
+               lapply(c(9, 100, 300, 800, 1000), function(at) replace(bytes, at + 0:40, as.raw(255))))
+  ended <- vapply(damages, FUN.VALUE = "", function(damaged) {
+    writeBin(damaged, file)
+    for (run in list(function() gpuCor(ours), function() gpuCor(gpuCorFile(file, dataset = "data")))) {
+      error <- tryCatch(run(), error = identity)
+      if (!inherits(error, "gpuCor")) expect_s3_class(error, "gpucor_error_file")
+    }
+    class(error)[1]
+  })
+  expect_true(sum(ended == "gpucor_error_file") >= 5)
+  writeBin(bytes, file)
+  expect_identical(bare(gpuCor(ours)), bare(gpuCor(x)))
 })
 
 test_that("an HDF5 file that cannot be used is an error that says so", {
