@@ -16,12 +16,9 @@ fail_as <- function(kind, ...) {
   stop(errorCondition(printable(paste0(...)), class = c(paste0("gpucor_error_", kind), "gpucor_error")))
 }
 
-# Runs code of another package that reads `what`. Its errors become ours, raised by fail_file() or `raise`.
-reading <- function(what, code, raise = fail_file) {
-  tryCatch(code, error = function(e) {
-    if (inherits(e, "gpucor_error")) stop(e)
-    raise(what, " cannot be read: ", conditionMessage(e))
-  })
+# Runs code of another package, whose errors become ours: these words, and the error's message.
+with_our_errors <- function(code, words, raise = fail) {
+  tryCatch(code, error = function(e) if (inherits(e, "gpucor_error")) stop(e) else raise(words, conditionMessage(e)))
 }
 
 # Returns text with bytes that are not of its encoding as "<e9>": names that were read with another encoding stop

@@ -8,7 +8,9 @@ designed <- function(settings, method, use, n_obs, observations, complete, each_
   asked <- settings$asked
   if (!length(asked)) return(settings)
   measure <- measure_of(method)
-  for (name in c("weights", "covariates", "data", "runs")) check_observations(asked[[name]], name, observations)
+  for (name in c("weights", "covariates", "data", "runs")) {
+    check_observations(check_slots(asked[[name]], name), name, observations)
+  }
   weights <- asked[["weights"]] # `$` could match weights_are
   scaled <- check_weights(weights, n_obs)
   design <- list(weights = scaled, basis = NULL, keeps = FALSE, raw = NULL, ranked = 0, map = NULL,

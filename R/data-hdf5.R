@@ -6,7 +6,9 @@ is_hdf5 <- function(file) {
 }
 
 # Runs code that reads the file. rhdf5 raises errors of its own where a file is damaged.
-reading_hdf5 <- function(file, code) reading(paste0("the HDF5 file \"", file, "\""), code)
+reading_hdf5 <- function(file, code) {
+  with_our_errors(code, paste0("the HDF5 file \"", file, "\" cannot be read: "), fail_file)
+}
 
 # Returns f(object) of the opened object `name`, and closes everything.
 with_object <- function(file, name, f) {

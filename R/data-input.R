@@ -111,6 +111,7 @@ COLUMNS <- "a variable in each column"
 
 # For functions that take no vector; `variables`: text that says where x has its variables.
 check_matrix_like <- function(x, variables) {
+  check_slots(x, "x")
   size <- dim(x)
   if (!is_variables(x) || length(size) == 2L) return(invisible()) # check_variables() checks the rest
   fail("'x' must be matrix-like, with ", variables, "; it ",

@@ -8,15 +8,25 @@ is_network <- function(x) isS4(x) && is(x, "gpuNetwork")
 
 as_plain_sparse <- function(x) as(x, if (is(x, "dsCMatrix")) "dsCMatrix" else "dgCMatrix")
 
-# Returns x. Stops if it is a matrix of package Matrix whose slots, which users may change, do not belong together: the
-# engine and Matrix itself would read and write beyond their ends. A network is checked as the matrix that it is, as
-# networks of an earlier version have fewer slots.
+# Returns x. Stops if it is an object of another package that C code would read or write beyond its end: a matrix of
+# package Matrix whose slots, which users may change, do not belong together; or a big.matrix of another session. A
+# network is checked as the matrix that it is, as networks of an earlier version have fewer slots.
 check_slots <- function(x, name) {
-  if (!isS4(x) || !is(x, "Matrix")) return(x)
+  if (!isS4(x)) return(x)
+  if (inherits(x, "big.matrix")) return(check_attached(x, name))
+  if (!is(x, "Matrix")) return(x)
   found <- tryCatch(methods::validObject(if (is_network(x)) as_plain_sparse(x) else x, test = TRUE),
                     error = conditionMessage)
   if (isTRUE(found)) return(x)
   fail("'", name, "' is a damaged matrix of class ", class(x)[1L], " (", found[1L], "); make it again")
+}
+
+# Even dim() of a big.matrix without its data ends R.
+check_attached <- function(x, name) {
+  need_packages("bigmemory", paste0("'", name, "' is a ", class(x)[1L], ", which"))
+  if (!bigmemory::is.nil(x@address)) return(x)
+  fail("'", name, "' is a big.matrix of another session, without its data; attach them by ",
+       "bigmemory::attach.big.matrix()")
 }
 
 # Returns TRUE for data that are read in blocks, by R (data-outside.R) or by the engine.

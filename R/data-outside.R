@@ -6,11 +6,11 @@ check_outside <- function(x, name) {
   if (inherits(x, "gpuCorFile")) return(if (check_file(x, name)$kind == "sparse") read_sparse(x) else x)
   package <- if (inherits(x, "DelayedMatrix")) "DelayedArray" else "bigmemory"
   need_packages(package, paste0("'", name, "' is a ", class(x)[1L], ", which"))
-  what <- paste0("'", name, "'")
+  words <- paste0("'", name, "' cannot be read: ")
   if (package == "bigmemory") {
-    return(reading(what, new_file(NULL, "big.matrix", dim(x), dimnames(x), data = x), fail))
+    return(with_our_errors(new_file(NULL, "big.matrix", dim(x), dimnames(x), data = x), words))
   }
-  type <- reading(what, DelayedArray::type(x), fail)
+  type <- with_our_errors(DelayedArray::type(x), words)
   if (type %in% c("double", "integer", "logical")) return(x)
   fail("'", name, "' must be numeric, not a ", class(x)[1L], " of type ", type)
 }
@@ -53,11 +53,12 @@ ranges_to_read <- function(columns, n_obs) {
 read_run <- function(x, columns) {
   if (!length(columns)) return(matrix(0, nrow(x), 0L))
   if (inherits(x, "DelayedMatrix")) {
-    values <- reading("the DelayedMatrix", DelayedArray::extract_array(x, list(NULL, as.integer(columns))), fail)
-    return(unname(values))
+    read <- with_our_errors(DelayedArray::extract_array(x, list(NULL, as.integer(columns))),
+                            "the DelayedMatrix cannot be read: ")
+    return(unname(read))
   }
   switch(x$kind,
-    big.matrix = unname(reading("the big.matrix", x$data[, columns, drop = FALSE], fail)),
+    big.matrix = unname(with_our_errors(x$data[, columns, drop = FALSE], "the big.matrix cannot be read: ")),
     image = read_image_columns(x, columns),
     read_dense(x, columns)
   )

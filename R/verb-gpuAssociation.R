@@ -228,6 +228,7 @@ check_factor <- function(trait, levels, name, code, method) {
 
 # Stops unless the numbers of observations, and their names if both have them, agree.
 check_same_rows <- function(traits, x) {
+  check_slots(traits, "traits")
   n <- c(n_observations(traits), n_observations(x))
   if (n[1L] != n[2L]) fail("'traits' has ", n_of(n[1L], "row"), ", and 'x' has ", n_of(n[2L], "observation"))
   check_observations(traits, "traits", observations_of(x))

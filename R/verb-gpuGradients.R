@@ -98,6 +98,7 @@ weights_by_row <- function(x, fraction, ...) {
     return(as(as(net, "dsCMatrix"), "generalMatrix"))
   }
   first <- if (is_subjects(x) && is.list(x)) x[[1L]] else x
+  check_slots(first, "x")
   size <- dim(first)
   if (length(size) != 2L) check_matrix_like(first, COLUMNS)
   n_var <- if (is_experiment(first)) size[1L] else size[2L]

@@ -75,11 +75,11 @@ taking_part <- function(sets, use) {
     }
     sets <- lapply(sets, as.matrix)
     for (x in sets) if (any(is.infinite(x))) fail_infinite(x)
-    good <- if (length(sets) == 1L) {
+    good <- with_our_errors(if (length(sets) == 1L) {
       WGCNA::goodSamplesGenes(sets[[1L]], verbose = 0)
     } else {
       WGCNA::goodSamplesGenesMS(lapply(sets, function(x) list(data = x)), verbose = 0)
-    }
+    }, "'x' has too many missing values: ")
     return(list(genes = good$goodGenes, samples = if (length(sets) == 1L) list(good$goodSamples) else good$goodSamples))
   }
   list(genes = Reduce(`&`, lapply(sets, differing)), samples = lapply(sets, function(x) rep(TRUE, nrow(x))))

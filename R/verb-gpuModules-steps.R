@@ -33,7 +33,8 @@ cut_tree <- function(job) {
   rm(tom)
   arguments <- c(list(dendro = tree, distM = square, method = "hybrid"), job$cut)
   if (is.null(arguments$verbose)) arguments$verbose <- 0
-  labels <- as.integer(do.call(dynamicTreeCut::cutreeDynamic, arguments, quote = TRUE))
+  labels <- as.integer(with_our_errors(do.call(dynamicTreeCut::cutreeDynamic, arguments, quote = TRUE),
+                                       "dynamicTreeCut::cutreeDynamic() does not take 'cut' or other arguments: "))
   list(tree = tree, labels = labels, scales = scales)
 }
 

@@ -187,6 +187,7 @@ gpuModules <- function(x, power = NULL, type = c("unsigned", "signed", "signed h
   if (is.null(minCoreKMESize)) minCoreKMESize <- job$minModuleSize / 3
   job$minCoreKMESize <- check_within(minCoreKMESize, "minCoreKMESize", 0, Inf)
   if (is.logical(deepSplit)) deepSplit <- as.numeric(deepSplit) # cutreeDynamic() also accepts logical values
+  if (!is.null(detectCutHeight)) detectCutHeight <- check_within(detectCutHeight, "detectCutHeight", 0, Inf)
   job$cut <- c(list(deepSplit = check_within(deepSplit, "deepSplit", 0, 4), cutHeight = detectCutHeight,
                     minClusterSize = job$minModuleSize, pamStage = check_flag(pamStage, "pamStage"),
                     pamRespectsDendro = check_flag(pamRespectsDendro, "pamRespectsDendro")), check_cut(cut))

@@ -234,6 +234,7 @@ preserved_data <- function(reference, test, modules, assay, use, asked) {
 # Leaves the genes out of list(sets, labels) for which keeps() is FALSE in a set.
 kept_genes <- function(data, keeps, what) {
   kept <- Reduce(`&`, lapply(data$sets, keeps))
+  kept <- kept & !is.na(kept) # without rows there is no mean
   if (all(kept)) return(data)
   warn("gpuCorConstant", "genes ", what, " are left out: ", column_names(which(!kept), colnames(data$sets[[1L]])))
   list(sets = lapply(data$sets, function(x) x[, kept, drop = FALSE]), labels = data$labels[kept])

@@ -70,6 +70,17 @@ test_that("a network whose slots were changed is an error, whatever is asked of 
   expect_ours(gpuPrune(with_part(as(net, "dsCMatrix"), "i", net@i + 1000L)), "damaged")
 })
 
+test_that("a big.matrix of another session is an error, not the end of R", {
+  skip_if_not_installed("bigmemory")
+  x <- matrix(rnorm(60), 20)
+  lost <- unserialize(serialize(bigmemory::as.big.matrix(x), NULL))
+  uses <- list(x = gpuCor, subject = function(v) gpuCor(list(x, v)), rows = gpuDist, gradients = gpuGradients,
+               y = function(v) gpuCor(x, v), traits = function(v) gpuAssociation(x, v), image = voxelMatrix,
+               clean = function(v) gpuClean(v, runs = 1), covariates = function(v) gpuCor(x, covariates = v),
+               mask = function(v) voxelImage(1:3, v), design = function(v) gpuCorCompare(list(x, x, x), design = v))
+  for (name in names(uses)) expect_ours(uses[[name]](lost), "is a big.matrix of another session", name)
+})
+
 test_that("the engine checks what indexes memory, too", {
   entry <- function(name, ...) do.call(.Call, list(getFromNamespace(name, "gpucor"), ...))
   for (name in setdiff(names(damages), c("same index twice", "more columns"))) {

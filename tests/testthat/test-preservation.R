@@ -307,6 +307,7 @@ test_that("modules of equal size are in the order of their numbers", {
 
 test_that("bad input is an error that says what to do", {
   p <- function(...) gpuPreservation(..., n_perm = 0)
+  expect_error(p(reference[, 0], test[, 0], character()), "must have at least 3 genes in common, not 0")
   expect_error(p(reference, test, labels[-1]), "'modules' has 219 labels, and 'reference' 220 columns")
   expect_error(p(reference, test, setNames(labels, paste0("h", 1:220))), "no label for 220 columns.*such as g1")
   expect_error(p(reference, test, list(labels)), "'modules' must be the result of gpuModules\\(\\), or a vector")
