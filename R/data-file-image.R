@@ -1,12 +1,10 @@
 # Uncompressed NIfTI files as data: voxels of an image, or grayordinates of CIFTI, are read in blocks.
 
-is_image_name <- function(file) grepl("[.]nii([.]gz)?$", file)
-
 # Returns a gpuCorFile. Its elements: mask, see columns_mask(); voxels: the indices of its columns in a volume; offset
 # and size: bytes; step: from one time point to the next and from one voxel to the next, in values; format: see
 # new_values(); bytes: size of the file.
 image_file <- function(file, mask) {
-  if (endsWith(file, ".gz")) {
+  if (is_gzip(file)) {
     fail_file("'file' is \"", file, "\", which is compressed: voxelMatrix() reads it, or decompress it by gunzip -k")
   }
   found <- with_nifti(file)
@@ -14,7 +12,6 @@ image_file <- function(file, mask) {
   img <- open_image(file)
   header <- found$header
   type <- header_type(header, found$shown)
-  if (file.size(file) < header$vox_offset + prod(img$size, img$times, type$size)) fail_short(found$shown)
   mask <- if (!is.null(mask)) check_mask(read_mask(mask, "mask", flat = TRUE), img)
   voxels <- if (is.null(mask)) seq_len(prod(img$size)) else inside_mask(mask)
   x <- new_file(file, "image", c(img$times, length(voxels)), NULL, mask = new_mask(img, mask$header, voxels),
@@ -30,8 +27,17 @@ check_image_file <- function(x) {
   fail_file("the file \"", x$file, "\" is absent or has changed since gpuCorFile() read its header; call it again")
 }
 
-# Reads columns from the smallest to the largest voxel: one piece of the file for each time point, or one for all.
+# Users may change the elements of a gpuCorFile.
 read_image_columns <- function(x, columns) {
+  tryCatch(read_voxels(x, columns), error = function(condition) {
+    if (inherits(condition, "gpucor_error")) stop(condition)
+    fail_file("a gpuCorFile of \"", x$file, "\" cannot be read; make it again with gpuCorFile(): ",
+              conditionMessage(condition))
+  })
+}
+
+# Reads columns from the smallest to the largest voxel: one piece of the file for each time point, or one for all.
+read_voxels <- function(x, columns) {
   voxels <- x$voxels[columns]
   first <- min(voxels)
   span <- max(voxels) - first + 1
@@ -48,13 +54,13 @@ read_image_columns <- function(x, columns) {
 # Returns the bytes of n values from each of these positions on.
 read_pieces <- function(x, starts, n) {
   check_image_file(x)
+  ok <- all(is.finite(starts) & starts >= 0) && x$offset >= 0 && x$offset + (max(starts) + n) * x$size <= x$bytes
+  if (!ok) fail_short(paste0("'", x$file, "'"))
   connection <- file(x$file, "rb")
   on.exit(close(connection))
   pieces <- lapply(starts, function(start) {
     seek(connection, x$offset + start * x$size)
     readBin(connection, "raw", n * x$size)
   })
-  bytes <- if (length(pieces) == 1L) pieces[[1L]] else do.call(c, pieces)
-  if (length(bytes) < length(starts) * n * x$size) fail_short(paste0("'", x$file, "'"))
-  bytes
+  if (length(pieces) == 1L) pieces[[1L]] else do.call(c, pieces)
 }

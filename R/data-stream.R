@@ -10,10 +10,16 @@ check_regular <- function(file, shown) {
   if (file.access(file, 4L) != 0L) fail_file(shown, " cannot be read; check its permissions")
 }
 
-is_gzip <- function(file) identical(readBin(normalizePath(file), "raw", 2L), as.raw(c(0x1f, 0x8b)))
+# The header of a stream of gzip; files of gzip begin with its first two bytes.
+GZIP <- as.raw(c(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3))
+
+is_gzip <- function(file) identical(readBin(normalizePath(file), "raw", 2L), GZIP[1:2])
 
 # Returns the max number of bytes that a file can have when unpacked: deflate's ratio is at most 1032.
 max_bytes <- function(file) file.size(file) * if (is_gzip(file)) 1032 else 1
+
+# Bytes that are read at a time: a file may say that it has more than it has.
+STREAM_PIECE <- 2^26
 
 # Returns use(read) for a file, compressed by gzip or not; read(n) returns the next n bytes, or fewer at the end. A
 # gzip stream that is cut off only has fewer bytes; its checksum is compared where read() reaches the end.
@@ -26,63 +32,119 @@ with_stream <- function(file, use, shown = paste0("'", file, "'")) {
   reading <- function(code) tryCatch(code, warning = damaged, error = damaged)
   connection <- reading(if (is_gzip(path)) gzfile(path, "rb") else file(path, "rb", raw = TRUE))
   on.exit(close(connection))
-  use(function(n) reading(readBin(connection, "raw", n)))
+  use(function(n) reading(read_bytes(connection, n)))
 }
 
-# Bytes that are read at a time where the end is unknown.
-STREAM_PIECE <- 2^22
-
-# Reads and drops the rest of a stream, for its checksum.
-read_to_end <- function(read, max, shown) {
-  while (length(piece <- read(STREAM_PIECE))) {
-    max <- max - length(piece)
-    if (max < 0) fail_file(shown, " has too many bytes after its last value; unpack it by gunzip -k")
+read_bytes <- function(connection, n) {
+  pieces <- list()
+  repeat {
+    piece <- readBin(connection, "raw", min(n, STREAM_PIECE))
+    n <- n - length(piece)
+    if (!length(pieces) && n <= 0) return(piece)
+    pieces[[length(pieces) + 1L]] <- piece
+    if (n <= 0 || !length(piece)) return(do.call(c, pieces))
   }
+}
+
+# Reads and drops the rest of a gzip stream, of which n bytes were read, so that its checksum is compared. Stops if it
+# has more than `max` bytes in all, or is cut off.
+read_to_end <- function(read, file, n, max, shown) {
+  while (length(piece <- read(min(STREAM_PIECE, max - n + 1)))) {
+    n <- n + length(piece)
+    if (n > max) fail_file(shown, " has too many bytes after its last value")
+  }
+  check_complete(file, n, shown)
 }
 
 # Returns all bytes of a file, compressed by gzip or not; more than `limit` bytes, or a stream that is cut off, are an
 # error.
 read_whole <- function(file, shown = paste0("'", file, "'"), limit = unpacked_limit(file)) {
-  check_regular(file, paste("the file", shown))
-  if (!is_gzip(file)) return(read_limited(file, shown, limit))
-  copy <- tempfile()
-  on.exit(unlink(copy))
-  add_end(file, copy, shown)
-  bytes <- read_limited(copy, shown, limit + length(STREAM_END))
-  before <- length(bytes) - length(STREAM_END)
-  if (before < 0 || !identical(bytes[before + seq_along(STREAM_END)], STREAM_END)) {
-    fail_file(shown, " is damaged: its compressed data are cut off")
+  bytes <- with_stream(file, function(read) read(limit + 1), shown)
+  if (length(bytes) > limit) {
+    fail_file(shown, " has more than ", format_bytes(limit), " unpacked, which is too much to read")
   }
-  utils::head(bytes, before)
+  if (is_gzip(file)) check_complete(file, length(bytes), shown)
+  bytes
 }
 
-# Returns the default limit: text is rarely compressed to less than a 64th, and R's vectors of bytes for libxml2 end
-# at 2^31 - 1.
+# Returns the default limit: text is rarely compressed to less than a 64th, and libxml2 takes at most 2^31 - 1 bytes.
 unpacked_limit <- function(file) min(2^31 - 1, max(2^28, 64 * file.size(file)))
 
-read_limited <- function(file, shown, limit) {
-  with_stream(file, function(read) {
-    pieces <- list()
-    left <- limit
-    while (length(piece <- read(STREAM_PIECE))) {
-      left <- left - length(piece)
-      if (left < 0) fail_file(shown, " has more than ", format_bytes(limit), " unpacked; unpack it by gunzip -k")
-      pieces[[length(pieces) + 1L]] <- piece
-    }
-    if (length(pieces)) do.call(c, pieces) else raw()
-  }, shown)
+# Stops if a gzip file, which has n bytes unpacked, is cut off: gzfile() then ends without a word. The last four bytes
+# of a file are n modulo 2^32, unless several streams follow each other.
+check_complete <- function(file, n, shown) {
+  connection <- file(normalizePath(file), "rb")
+  on.exit(close(connection))
+  seek(connection, file.size(file) - 4)
+  said <- sum(as.integer(readBin(connection, "raw", 4L)) * 256^(0:3))
+  if (said == n %% 2^32 || is_read_beyond(file, n, shown)) return(invisible())
+  fail_file(shown, " is damaged: its compressed data are cut off")
 }
 
-# gzfile() ends without a word where a stream is cut off. A copy with another stream after it, of this content, tells:
-# the content is the end of what is read only if the first stream is complete.
-STREAM_END <- charToRaw("the end of a stream of gpucor")
-
-add_end <- function(file, copy, shown) {
+# Returns TRUE if another stream after those of a gzip file, of n bytes, is read.
+is_read_beyond <- function(file, n, shown) {
+  copy <- tempfile()
+  on.exit(unlink(copy))
   cannot <- function(condition) fail_file(shown, " cannot be copied to ", tempdir(), ": ", conditionMessage(condition))
+  end <- charToRaw("the end")
   tryCatch({
     if (!file.copy(file, copy, copy.mode = FALSE)) stop("check its permissions and the space there")
-    connection <- gzfile(copy, "ab")
-    on.exit(close(connection))
-    writeBin(STREAM_END, connection)
+    add_stream(copy, end)
   }, warning = cannot, error = cannot)
+  with_stream(copy, shown = shown, function(read) {
+    for (left in seq(n, 0, by = -STREAM_PIECE)) read(min(left, STREAM_PIECE))
+    identical(read(length(end) + 1L), end)
+  })
+}
+
+add_stream <- function(file, bytes) {
+  connection <- gzfile(file, "ab")
+  on.exit(close(connection))
+  writeBin(bytes, connection)
+}
+
+# ---- streams in memory
+
+# Returns the n bytes to which a stream of zlib or gzip decompresses. memDecompress() has no limit, and in R 4.2 no end
+# where a stream is cut off.
+inflate <- function(stream, n, shown) {
+  header <- as.integer(stream[1:2])
+  is_gzip <- identical(stream[1:2], GZIP[1:2])
+  is_zlib <- isTRUE(header[1L] %% 16L == 8L && sum(header * c(256L, 1L)) %% 31L == 0L && bitwAnd(header[2L], 32L) == 0L)
+  if ((!is_gzip && !is_zlib) || length(stream) < 8L || n > 1032 * length(stream)) fail_array(shown)
+  file <- tempfile()
+  on.exit(unlink(file))
+  writeBin(if (is_zlib) c(GZIP, stream[-(1:2)]) else stream, file)
+  if (is_zlib) return(read_deflated(file, n, utils::tail(stream, 4L), shown))
+  with_stream(file, shown = shown, function(read) {
+    bytes <- read(n)
+    if (length(bytes) < n) fail_array(shown)
+    read_to_end(read, file, n, n, shown)
+    bytes
+  })
+}
+
+fail_array <- function(shown) {
+  fail_file(shown, " has a damaged array: its compressed data are not those of as many values as its dimensions say")
+}
+
+# gzfile() reads the data of zlib behind a header of gzip, and warns that gzip's checksum is absent; zlib's replaces it.
+read_deflated <- function(file, n, checksum, shown) {
+  connection <- gzfile(file, "rb")
+  on.exit(close(connection))
+  bytes <- tryCatch(suppressWarnings(readBin(connection, "raw", n + 1)), error = function(condition) raw())
+  if (length(bytes) != n || !identical(adler_32(bytes), checksum)) fail_array(shown)
+  bytes
+}
+
+# Returns zlib's checksum: the sum of all bytes and the sum of these sums.
+adler_32 <- function(bytes) {
+  a <- 1
+  b <- 0
+  for (piece in column_ranges(length(bytes), 1)) {
+    values <- as.double(bytes[piece])
+    b <- (b + length(piece) * a + sum(rev(seq_along(piece)) * values)) %% 65521
+    a <- (a + sum(values)) %% 65521
+  }
+  as.raw(c(b %/% 256, b %% 256, a %/% 256, a %% 256))
 }

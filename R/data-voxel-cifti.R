@@ -3,26 +3,26 @@
 
 CIFTI_CODE <- 32L
 
+# Codes of NIfTI's intent that only CIFTI has.
+CIFTI_INTENTS <- 3000:3099
+
+# Max number of extensions that are searched.
+MAX_EXTENSIONS <- 1000L
+
 # Returns the XML, or NULL. Each extension begins with its size and code; the four bytes before say if there are any.
 cifti_xml <- function(extensions, endian, shown) {
-  at <- 4L
-  while (length(extensions) >= at + 8L) {
+  at <- 4
+  for (k in seq_len(MAX_EXTENSIONS)) {
+    if (length(extensions) < at + 8) return(NULL)
     size_and_code <- readBin(extensions[at + 1:8], "integer", 2L, endian = endian)
-    if (size_and_code[1L] < 8L) return(NULL)
-    if (size_and_code[2L] == CIFTI_CODE) {
-      text <- extensions[at + 8L + seq_len(min(size_and_code[1L], length(extensions) - at) - 8L)]
-      need_packages("xml2", "to read CIFTI")
-      return(tryCatch(xml2::read_xml(text[text != 0], options = c("NOBLANKS", "HUGE")), error = function(condition) {
-        fail_file(shown, " has broken XML: ", conditionMessage(condition))
-      }))
+    if (is.na(size_and_code[1L]) || size_and_code[1L] < 8L) return(NULL)
+    if (identical(size_and_code[2L], CIFTI_CODE)) {
+      text <- extensions[at + 8 + seq_len(min(size_and_code[1L], length(extensions) - at) - 8)]
+      return(parse_xml(text[text != 0], shown, "CIFTI"))
     }
     at <- at + size_and_code[1L]
   }
 }
-
-xml_number <- function(node, name) suppressWarnings(as.numeric(xml2::xml_attr(node, name)))
-
-xml_numbers <- function(text) as.numeric(strsplit(trimws(text), "[[:space:],]+")[[1L]])
 
 # ---- reading
 
@@ -30,36 +30,44 @@ xml_numbers <- function(text) as.numeric(strsplit(trimws(text), "[[:space:],]+")
 # brain_models(); names: of the maps, which headers do not have), or NULL if the file is not CIFTI.
 cifti_of <- function(found) {
   xml <- cifti_xml(found$extensions, found$header$endian, found$shown)
-  if (is.null(xml)) return(NULL)
+  if (is.null(xml)) {
+    if (found$header$intent_code %in% CIFTI_INTENTS) fail_file(found$shown, " has the intent of CIFTI, but no XML")
+    return(NULL)
+  }
   version <- xml2::xml_attr(xml, "Version")
   if (!version %in% c("2", "2.0")) {
     fail_file(found$shown, " has version ", version, " of CIFTI, not 2; convert it by wb_command -file-convert")
   }
   maps <- xml2::xml_find_all(xml, "//MatrixIndicesMap")
-  rows <- map_of(maps, 0)
-  columns <- map_of(maps, 1)
-  if (columns$type != "BRAIN_MODELS" || !rows$type %in% c("SERIES", "SCALARS", "LABELS")) {
+  rows <- map_of(maps, 0, found$shown)
+  columns <- map_of(maps, 1, found$shown)
+  if (!columns$type %in% "BRAIN_MODELS" || !rows$type %in% c("SERIES", "SCALARS", "LABELS")) {
     fail_file(found$shown, " has ", tolower(rows$type), " x ", tolower(columns$type), "; dense series, dense scalars ",
               "and dense labels are read")
   }
   names <- xml2::xml_text(xml2::xml_find_first(xml2::xml_find_all(rows$xml, "NamedMap"), "MapName"))
-  c(list(tr = if (rows$type == "SERIES") series_step(rows$xml)), brain_models(columns$xml, found$shown),
+  n_row <- if (rows$type == "SERIES") xml_number(rows$xml, "NumberOfSeriesPoints", found$shown) else length(names)
+  if (isTRUE(n_row > 0 && n_row != header_dim(found$header)[5L])) {
+    fail_file(found$shown, " has ", n_of(header_dim(found$header)[5L], "row"), ", but its XML says ", n_row)
+  }
+  c(list(tr = if (rows$type == "SERIES") series_step(rows$xml, found$shown)), brain_models(columns$xml, found$shown),
     if (length(names) && !anyNA(names)) list(names = names))
 }
 
 # Returns the meaning of a dimension's indices: list(type, xml).
-map_of <- function(maps, dimension) {
+map_of <- function(maps, dimension, shown) {
   for (map in maps) {
-    if (!dimension %in% xml_numbers(xml2::xml_attr(map, "AppliesToMatrixDimension"))) next
+    applies_to <- xml2::xml_attr(map, "AppliesToMatrixDimension", default = "")
+    if (!dimension %in% xml_numbers(applies_to, shown)) next
     return(list(type = sub("^CIFTI_INDEX_TYPE_", "", xml2::xml_attr(map, "IndicesMapToDataType")), xml = map))
   }
   list(type = "nothing")
 }
 
-series_step <- function(map) {
+series_step <- function(map, shown) {
   if (!identical(xml2::xml_attr(map, "SeriesUnit"), "SECOND")) return(NULL)
-  step <- xml_number(map, "SeriesStep") * 10^xml_number(map, "SeriesExponent")
-  if (isTRUE(step > 0)) step
+  step <- xml_number(map, "SeriesStep", shown) * 10^xml_number(map, "SeriesExponent", shown)
+  if (isTRUE(step > 0) && is.finite(step)) step
 }
 
 # Returns list(models: one row per model, with its grayordinates (first, count) and, for surfaces, the mesh's number of
@@ -67,31 +75,66 @@ series_step <- function(map) {
 # these indices to mm; map: the XML as text).
 brain_models <- function(map, shown) {
   elements <- xml2::xml_find_all(map, "BrainModel")
-  elements <- elements[order(xml_number(elements, "IndexOffset"))]
+  if (!length(elements)) fail_file(shown, " has no brain models")
+  elements <- elements[order(xml_whole(elements, "IndexOffset", shown))]
+  type <- sub("^CIFTI_MODEL_TYPE_", "", xml2::xml_attr(elements, "ModelType"))
+  if (!all(type %in% c("SURFACE", "VOXELS"))) fail_file(shown, " has brain models of types ", toString(unique(type)))
+  vertices <- rep(NA_real_, length(elements))
+  vertices[type == "SURFACE"] <- xml_whole(elements[type == "SURFACE"], "SurfaceNumberOfVertices", shown)
   models <- data.frame(structure = sub("^CIFTI_STRUCTURE_", "", xml2::xml_attr(elements, "BrainStructure")),
-                       kind = ifelse(xml2::xml_attr(elements, "ModelType") == "CIFTI_MODEL_TYPE_SURFACE", "surface",
-                                     "voxels"),
-                       first = xml_number(elements, "IndexOffset") + 1, count = xml_number(elements, "IndexCount"),
-                       vertices = xml_number(elements, "SurfaceNumberOfVertices"), stringsAsFactors = FALSE)
-  places <- Map(model_places, elements, models$kind)
+                       kind = ifelse(type == "SURFACE", "surface", "voxels"),
+                       first = xml_whole(elements, "IndexOffset", shown) + 1,
+                       count = xml_whole(elements, "IndexCount", shown), vertices = vertices, stringsAsFactors = FALSE)
+  volume <- cifti_volume(xml2::xml_find_first(map, "Volume"), shown)
+  if (is.null(volume) && any(models$kind == "voxels")) fail_file(shown, " has voxels, but no Volume")
+  places <- Map(model_places, elements, models$kind, models$vertices, list(volume$volume), shown)
   is_whole <- all(models$first == cumsum(c(1, models$count))[seq_along(elements)]) &&
     all(vapply(places, NROW, 0L) == models$count)
-  if (!isTRUE(is_whole)) fail_file(shown, " has brain models that leave gaps or overlap")
-  c(list(models = models, places = unname(places)), cifti_volume(xml2::xml_find_first(map, "Volume")),
-    list(map = as.character(map)))
+  if (!is_whole) fail_file(shown, " has brain models that leave gaps or overlap")
+  c(list(models = models, places = unname(places)), volume, list(map = as.character(map)))
 }
 
-model_places <- function(element, kind) {
-  if (kind == "surface") return(xml_numbers(xml2::xml_text(xml2::xml_find_first(element, "VertexIndices"))))
-  matrix(xml_numbers(xml2::xml_text(xml2::xml_find_first(element, "VoxelIndicesIJK"))), ncol = 3L, byrow = TRUE)
+model_places <- function(element, kind, vertices, volume, shown) {
+  if (kind == "surface") {
+    return(check_places(xml_numbers(xml_content(element, "VertexIndices", shown), shown), vertices, shown))
+  }
+  indices <- xml_numbers(xml_content(element, "VoxelIndicesIJK", shown), shown)
+  if (length(indices) %% 3L) fail_file(shown, " has ", length(indices), " indices of voxels, not three for each")
+  check_places(matrix(indices, ncol = 3L, byrow = TRUE), rep(volume, each = length(indices) / 3), shown)
 }
 
-cifti_volume <- function(volume) {
+# Checks indices, from 0, against the sizes of their dimensions.
+check_places <- function(places, sizes, shown) {
+  wrong <- is.na(places) | places < 0 | places >= sizes | places != floor(places)
+  if (any(wrong)) fail_file(shown, " has brain models with the index ", places[wrong][1L], ", which is outside")
+  places
+}
+
+cifti_volume <- function(volume, shown) {
   if (is.na(volume)) return(NULL)
-  transform <- xml2::xml_find_first(volume, "TransformationMatrixVoxelIndicesIJKtoXYZ")
-  affine <- matrix(xml_numbers(xml2::xml_text(transform)), 4L, byrow = TRUE)
-  affine[1:3, ] <- affine[1:3, ] * 10^(xml_number(transform, "MeterExponent") + 3) # to mm
-  list(volume = xml_numbers(xml2::xml_attr(volume, "VolumeDimensions")), affine = affine)
+  size <- xml_numbers(xml2::xml_attr(volume, "VolumeDimensions", default = ""), shown)
+  name <- "TransformationMatrixVoxelIndicesIJKtoXYZ"
+  affine <- xml_numbers(xml_content(volume, name, shown), shown)
+  scale <- 10^(xml_number(xml2::xml_find_first(volume, name), "MeterExponent", shown) + 3) # to mm
+  if (length(size) != 3L || length(affine) != 16L || !all(is.finite(c(size, affine * scale)))) {
+    fail_file(shown, " has a damaged Volume: its dimensions are ", toString(size), ", its matrix has ",
+              n_of(length(affine), "number"))
+  }
+  affine <- matrix(affine, 4L, byrow = TRUE)
+  affine[1:3, ] <- affine[1:3, ] * scale
+  list(volume = size, affine = affine)
+}
+
+# Returns the numbers of rows (times or maps) and of columns (grayordinates).
+cifti_size <- function(header, cifti, shown) {
+  size <- header_dim(header)
+  if (length(size) < 6L || any(size[-(5:6)] != 1)) {
+    fail_file(shown, " has dimensions ", show_size(size), ", not 1 x 1 x 1 x 1 x rows x columns")
+  }
+  if (size[6L] != grayordinates(cifti)) {
+    fail_file(shown, " has ", n_of(size[6L], "column"), ", but brain models of ", show_models(cifti))
+  }
+  size[5:6]
 }
 
 grayordinates <- function(cifti) sum(cifti$models$count)
@@ -142,7 +185,7 @@ scalars_xml <- function(cifti, names) {
   rows <- xml2::xml_add_child(parent, "MatrixIndicesMap", AppliesToMatrixDimension = "0",
                               IndicesMapToDataType = "CIFTI_INDEX_TYPE_SCALARS")
   for (name in names) xml2::xml_add_child(xml2::xml_add_child(rows, "NamedMap"), "MapName", name)
-  columns <- xml2::xml_add_child(parent, xml2::read_xml(cifti$map, options = "HUGE"))
+  columns <- xml2::xml_add_child(parent, parse_xml(charToRaw(cifti$map), "'reference'", "CIFTI"))
   xml2::xml_set_attr(columns, "AppliesToMatrixDimension", "1")
   enc2utf8(as.character(root))
 }

@@ -15,11 +15,7 @@ GIFTI_TYPES <- data.frame(what = c("integer", "integer", "double", "double"), si
 # Returns vertices x arrays, with the names of the arrays and attribute "header".
 read_gifti <- function(file) {
   shown <- paste0("'", file, "'")
-  if (!file.exists(file) || dir.exists(file)) fail_file("there is no file ", shown)
-  need_packages("xml2", "to read GIFTI")
-  xml <- tryCatch(xml2::read_xml(file, options = c("NOBLANKS", "HUGE")), error = function(condition) {
-    fail_file(shown, " has broken XML: ", conditionMessage(condition))
-  })
+  xml <- parse_xml(read_whole(file), shown, "GIFTI")
   arrays <- xml2::xml_find_all(xml, "/GIFTI/DataArray")
   if (!length(arrays)) fail_file(shown, " has no data arrays of GIFTI")
   values <- lapply(arrays, gifti_array, shown)
@@ -47,47 +43,76 @@ surface_brain <- function(n, structure) {
 
 # Returns one array as a matrix: a row for each vertex.
 gifti_array <- function(array, shown) {
-  attribute <- function(name) xml2::xml_attr(array, name)
-  what <- NO_VALUES[sub("^NIFTI_INTENT_", "", attribute("Intent"))]
+  what <- NO_VALUES[sub("^NIFTI_INTENT_", "", xml2::xml_attr(array, "Intent"))]
   if (!is.na(what)) fail_file(shown, " has ", what, "; files of values (.func.gii, .shape.gii, .label.gii) are read")
-  type <- GIFTI_TYPES[attribute("DataType"), ]
-  if (is.na(type$size)) fail_file(shown, " has values of type ", attribute("DataType"), ", which is not read")
-  size <- vapply(paste0("Dim", seq_len(xml_number(array, "Dimensionality")) - 1L), xml_number, 0, node = array)
-  values <- gifti_values(xml2::xml_text(xml2::xml_find_first(array, "Data")), attribute("Encoding"), type,
-                         if (identical(attribute("Endian"), "BigEndian")) "big" else "little", shown)
-  if (length(size) > 2L || length(values) != prod(size)) {
+  type <- GIFTI_TYPES[match(xml2::xml_attr(array, "DataType"), rownames(GIFTI_TYPES)), ]
+  if (is.na(type$size)) {
+    fail_file(shown, " has values of type ", xml2::xml_attr(array, "DataType"), ", which is not read")
+  }
+  n_dim <- xml_whole(array, "Dimensionality", shown, 1)
+  if (n_dim > 2) fail_file(shown, " has an array of ", n_dim, " dimensions; those of 1 and 2 are read")
+  size <- vapply(paste0("Dim", seq_len(n_dim) - 1L), xml_whole, 0, nodes = array, shown = shown, min = 1)
+  endian <- gifti_choice(array, "Endian", c("LittleEndian", "BigEndian"), shown)
+  order <- gifti_choice(array, "ArrayIndexingOrder", c("RowMajorOrder", "ColumnMajorOrder"), shown)
+  values <- gifti_values(xml_content(array, "Data", shown), xml2::xml_attr(array, "Encoding"), type,
+                         if (endian == "BigEndian") "big" else "little", prod(size), shown)
+  if (length(values) != prod(size)) {
     fail_file(shown, " has an array of ", n_of(length(values), "value"), ", not ", show_size(size))
   }
-  matrix(values, size[1L], byrow = !identical(attribute("ArrayIndexingOrder"), "ColumnMajorOrder"))
+  matrix(values, size[1L], byrow = order == "RowMajorOrder")
 }
 
-gifti_values <- function(text, encoding, type, endian, shown) {
+# Returns an attribute; the first choice if it is absent.
+gifti_choice <- function(array, name, choices, shown) {
+  choice <- xml2::xml_attr(array, name, default = choices[1L])
+  if (!choice %in% choices) {
+    fail_file(shown, " has ", name, " ", show_value(choice), ", which must be ", paste(choices, collapse = " or "))
+  }
+  choice
+}
+
+# n: the number of values that the dimensions say.
+gifti_values <- function(text, encoding, type, endian, n, shown) {
   if (identical(encoding, "ASCII")) {
-    values <- suppressWarnings(xml_numbers(text))
-    return(if (type$what == "integer") as.integer(values) else values)
+    values <- xml_numbers(text, shown)
+    return(if (type$what == "integer") gifti_integers(values, type$size, shown) else values)
   }
   if (!encoding %in% c("Base64Binary", "GZipBase64Binary")) {
     fail_file(shown, " has values in encoding ", encoding, ", which is not read; wb_command -gifti-convert changes it")
   }
-  bytes <- base64_bytes(text)
-  if (encoding == "GZipBase64Binary") {
-    bytes <- tryCatch(memDecompress(bytes, "gzip"), error = function(condition) {
-      fail_file(shown, " has a damaged array: ", conditionMessage(condition))
-    })
-  }
+  bytes <- base64_bytes(text, shown)
+  if (encoding == "GZipBase64Binary") bytes <- inflate(bytes, n * type$size, shown)
+  if (length(bytes) %% type$size) fail_file(shown, " has a damaged array: its last value is cut off")
   readBin(bytes, type$what, length(bytes) %/% type$size, type$size, signed = type$size > 1L, endian = endian)
+}
+
+gifti_integers <- function(values, size, shown) {
+  range <- if (size == 1L) c(0, 255) else c(-2^31, 2^31 - 1)
+  wrong <- !is.finite(values) | values != floor(values) | values < range[1L] | values > range[2L]
+  if (any(wrong)) fail_file(shown, " has the value ", values[wrong][1L], " in an array of integers")
+  suppressWarnings(as.integer(values)) # -2^31 is NA in R
 }
 
 # ---- base 64
 
 BASE64 <- c(LETTERS, letters, 0:9, "+", "/")
 
-# The number of each character by its code; NA for line breaks and padding.
+# The number of each character by its code.
 BASE64_NUMBERS <- match(rawToChar(as.raw(1:127), multiple = TRUE), BASE64) - 1L
 
-base64_bytes <- function(text) {
-  number <- BASE64_NUMBERS[as.integer(charToRaw(text))]
-  number <- number[!is.na(number)]
+base64_bytes <- function(text, shown) {
+  text <- gsub("[ \t\r\n]+", "", text)
+  if (nchar(text, "bytes") %% 4L != 0L || !grepl("^[A-Za-z0-9+/]*={0,2}$", text)) {
+    fail_file(shown, " has a damaged array: its values are not in base 64")
+  }
+  codes <- charToRaw(sub("=+$", "", text))
+  pieces <- lapply(column_ranges(length(codes), 4), function(piece) base64_piece(codes[piece]))
+  if (length(pieces)) do.call(c, pieces) else raw()
+}
+
+# Returns the bytes of some characters: all but the last ones of a text are a multiple of four.
+base64_piece <- function(codes) {
+  number <- BASE64_NUMBERS[as.integer(codes)]
   word <- matrix(c(number, integer(-length(number) %% 4L)), 4L)
   bytes <- rbind(word[1L, ] * 4L + word[2L, ] %/% 16L, word[2L, ] %% 16L * 16L + word[3L, ] %/% 4L,
                  word[3L, ] %% 4L * 64L + word[4L, ])

@@ -15,7 +15,9 @@ new_block <- function(values, row, rows, column, columns) {
 
 # Returns an array of zeros, integers if `whole`.
 new_zeros <- function(whole, size) {
-  zeros <- .Call(r_zeros, whole, prod(size))
+  zeros <- tryCatch(.Call(r_zeros, whole, prod(size)), error = function(condition) {
+    fail_memory("an image of ", show_size(size), " voxels does not fit in memory: ", conditionMessage(condition))
+  })
   dim(zeros) <- size
   zeros
 }
@@ -99,10 +101,7 @@ open_file <- function(file) {
 
 # A dense CIFTI series stores all time points of a column together.
 open_cifti <- function(file, header, cifti, shown) {
-  size <- header_dim(header)[5:6]
-  if (size[2L] != grayordinates(cifti)) {
-    fail_file(shown, " has ", n_of(size[2L], "column"), ", but brain models of ", show_models(cifti))
-  }
+  size <- cifti_size(header, cifti, shown)
   check_times(size[1L], paste(shown, show_size(size)))
   cifti$names <- NULL
   header$cifti <- cifti
@@ -138,7 +137,7 @@ read_image <- function(file) {
   found <- with_nifti(file)
   if (is.null(found)) return(read_by_rnifti(file))
   cifti <- cifti_of(found)
-  if (!is.null(cifti)) return(read_grayordinates(file, found$header, cifti))
+  if (!is.null(cifti)) return(read_grayordinates(file, found$header, cifti, found$shown))
   size <- proper_size(c(header_dim(found$header), 1L, 1L), 3L)
   img <- new_zeros(header_is_integer(found$header, found$shown), size)
   blocks <- column_ranges(length(img), 1)
@@ -151,11 +150,13 @@ read_image <- function(file) {
 }
 
 # Returns one row per grayordinate; a single column becomes a vector.
-read_grayordinates <- function(file, header, cifti) {
-  size <- header_dim(header)[5:6]
-  values <- new_zeros(header_is_integer(header, file), c(size[2L], size[1L]))
-  read_blocks(file, prod(size), function(read, k) {
-    put_block(values, new_block(read, 1L, (seq_len(size[2L]) - 1) * size[1L], 1L, seq_len(size[1L]) - 1))
+read_grayordinates <- function(file, header, cifti, shown) {
+  size <- cifti_size(header, cifti, shown)
+  values <- new_zeros(header_is_integer(header, shown), rev(size))
+  blocks <- column_ranges(size[2L], size[1L])
+  read_blocks(file, size[1L] * lengths(blocks), function(read, k) {
+    put_block(values, new_block(read, blocks[[k]][1L], (seq_along(blocks[[k]]) - 1) * size[1L], 1L,
+                                seq_len(size[1L]) - 1))
   })
   colnames(values) <- cifti$names
   cifti$names <- NULL
@@ -175,10 +176,17 @@ as_maps <- function(values) {
   values
 }
 
+# A file named as NIfTI with another header is damaged: RNifti would read its header as voxels.
 read_by_rnifti <- function(file) {
-  if (requireNamespace("RNifti", quietly = TRUE)) return(RNifti::readNifti(file))
-  fail_file("'", file, "' is not a NIfTI file (.nii or .nii.gz); package RNifti reads other formats")
+  if (is_image_name(file) || !requireNamespace("RNifti", quietly = TRUE)) {
+    fail_file("'", file, "' is not a NIfTI file (.nii or .nii.gz); package RNifti reads other formats")
+  }
+  tryCatch(RNifti::readNifti(file), error = function(condition) {
+    fail_file("'", file, "' cannot be read by package RNifti: ", conditionMessage(condition))
+  })
 }
+
+is_image_name <- function(file) grepl("[.]nii([.]gz)?$", file)
 
 # Returns numeric arrays unchanged, whatever their class; converts anything else.
 as_image <- function(img, name) {

@@ -60,21 +60,22 @@ read_long <- function(bytes, endian) {
   words[1L, ] %% 2^32 + 2^32 * words[2L, ]
 }
 
-# Reads the header of an open file: fields by name, `version` and `endian`; NULL for another format. vox_offset is
-# the checked position of the first voxel.
-read_header <- function(connection, shown) {
-  bytes <- readBin(connection, "raw", 4L)
+# Reads the header of a stream, see with_stream(): fields by name, `version` and `endian`; NULL for another format.
+# vox_offset is the checked position of the first voxel.
+read_header <- function(read, shown) {
+  bytes <- read(4)
   if (length(bytes) < 4L) return(NULL)
   sizes <- c(little = readBin(bytes, "integer", endian = "little"), big = readBin(bytes, "integer", endian = "big"))
   endian <- names(sizes)[sizes %in% NIFTI_SIZES]
   if (!length(endian)) return(NULL)
   version <- match(sizes[[endian]], NIFTI_SIZES)
-  bytes <- c(bytes, readBin(connection, "raw", NIFTI_SIZES[version] - 4L))
+  bytes <- c(bytes, read(NIFTI_SIZES[version] - 4L))
   if (length(bytes) < NIFTI_SIZES[version]) fail_short(shown)
   fields <- split(NIFTI_FIELDS, factor(rownames(NIFTI_FIELDS), rownames(NIFTI_FIELDS)))
   header <- lapply(fields, read_field, bytes = bytes, version = version, endian = endian)
-  if (!header$magic %in% c("n+1", "n+2")) return(NULL)
-  if (!header$dim[1L] %in% 1:7 || any(header_dim(header) < 0)) {
+  if (header$magic != c("n+1", "n+2")[version]) return(NULL)
+  is_size <- function(size) !is.na(size) & size > 0 & size <= .Machine$integer.max
+  if (!header$dim[1L] %in% 1:7 || !all(is_size(header_dim(header)))) {
     fail_file(shown, " has a damaged header: its dimensions are ", toString(header$dim))
   }
   header$vox_offset <- first_voxel(header$vox_offset, NIFTI_SIZES[version] + 4L, shown)
@@ -131,26 +132,39 @@ field_bytes <- function(value, field, size) {
 # ---- files
 
 # Returns list(header, extensions: the bytes between header and voxels, shown: the file in messages), or NULL for
-# another format. use(connection, found) may read from the first voxel; its result is returned instead.
-with_nifti <- function(file, use = function(connection, found) found) {
+# another format. use(read, found) may read from the first voxel, see with_stream(); its result is returned instead.
+with_nifti <- function(file, use = function(read, found) found) {
   shown <- paste0("'", file, "'")
-  if (!file.exists(file) || dir.exists(file)) fail_file("there is no file ", shown)
-  connection <- gzfile(file, "rb") # also reads uncompressed files
-  on.exit(close(connection))
-  header <- read_header(connection, shown)
-  if (is.null(header)) return(NULL)
-  extensions <- readBin(connection, "raw", max(0, header$vox_offset - NIFTI_SIZES[header$version]))
-  use(connection, list(header = header, extensions = extensions, shown = shown))
+  with_stream(file, shown = shown, function(read) {
+    header <- read_header(read, shown)
+    if (is.null(header)) return(NULL)
+    if (header$vox_offset + voxel_bytes(header, shown) > max_bytes(file)) fail_short(shown)
+    n <- header$vox_offset - NIFTI_SIZES[header$version]
+    extensions <- read(n)
+    if (length(extensions) < n) fail_short(shown)
+    use(read, list(header = header, extensions = extensions, shown = shown))
+  })
 }
+
+# Returns the number of bytes of all voxels.
+voxel_bytes <- function(header, shown) prod(header_dim(header), header_type(header, shown)$size)
+
+# Max number of bytes after the last voxel of a compressed file.
+MAX_AFTER <- 2^20
 
 # Calls f(values, k) for each block k of blocks[k] values, which are the file's bytes: src/r/voxels.c converts them.
 read_blocks <- function(file, blocks, f) {
-  with_nifti(file, function(connection, found) {
+  with_nifti(file, function(read, found) {
     type <- header_type(found$header, found$shown)
     for (k in seq_along(blocks)) {
-      bytes <- readBin(connection, "raw", blocks[k] * type$size)
+      bytes <- read(blocks[k] * type$size)
       if (length(bytes) < blocks[k] * type$size) fail_short(found$shown)
       f(new_values(bytes, found$header, type), k)
+    }
+    if (is_gzip(file)) {
+      start <- found$header$vox_offset
+      end <- start + voxel_bytes(found$header, found$shown)
+      read_to_end(read, file, start + sum(blocks) * type$size, end + MAX_AFTER, found$shown)
     }
   })
 }

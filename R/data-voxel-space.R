@@ -13,13 +13,16 @@ image_header <- function(img) {
   stats::setNames(lapply(names, function(name) methods::slot(img, name)), names)
 }
 
-# Returns the 4 x 4 matrix from indices (from 0) to mm: the sform, else the qform, else NULL.
+# Returns the 4 x 4 matrix from indices (from 0) to mm: the sform, else the qform, else NULL. One that is not finite, as
+# in a damaged header, is no position.
 header_affine <- function(header) {
   if (!is.null(header$cifti)) return(header$cifti$affine)
-  if (isTRUE(header$sform_code > 0)) {
-    return(rbind(header$srow_x, header$srow_y, header$srow_z, c(0, 0, 0, 1), deparse.level = 0L))
+  affine <- if (isTRUE(header$sform_code > 0)) {
+    rbind(header$srow_x, header$srow_y, header$srow_z, c(0, 0, 0, 1), deparse.level = 0L)
+  } else if (isTRUE(header$qform_code > 0)) {
+    quaternion_affine(header)
   }
-  if (isTRUE(header$qform_code > 0)) quaternion_affine(header)
+  if (all(is.finite(affine))) affine
 }
 
 # Returns the seconds between volumes, or NULL. NIfTI has codes for s, ms and us.
@@ -28,7 +31,7 @@ header_tr <- function(header) {
   if (is.null(header$xyzt_units)) return(NULL)
   unit <- switch(as.character(bitwAnd(as.integer(header$xyzt_units), 56L)), `8` = 1, `16` = 1e-3, `24` = 1e-6)
   tr <- header$pixdim[5L] * unit
-  if (isTRUE(tr > 0)) tr
+  if (isTRUE(tr > 0) && is.finite(tr)) tr
 }
 
 # Implements NIfTI's method 2.
@@ -40,7 +43,7 @@ quaternion_affine <- function(header) {
   rotation <- rbind(c(a^2 + b^2 - c^2 - d^2, 2 * (b * c - a * d), 2 * (b * d + a * c)),
                     c(2 * (b * c + a * d), a^2 + c^2 - b^2 - d^2, 2 * (c * d - a * b)),
                     c(2 * (b * d - a * c), 2 * (c * d + a * b), a^2 + d^2 - b^2 - c^2))
-  handed <- if (header$pixdim[1L] < 0) -1 else 1
+  handed <- if (isTRUE(header$pixdim[1L] < 0)) -1 else 1
   scaled <- rotation %*% diag(header$pixdim[2:4] * c(1, 1, handed))
   rbind(cbind(scaled, c(header$qoffset_x, header$qoffset_y, header$qoffset_z)), c(0, 0, 0, 1))
 }
@@ -56,7 +59,7 @@ check_same_grid <- function(header, reference, size, what, other) {
   turned <- isTRUE(header$reoriented) != isTRUE(reference$reoriented)
   corners <- as.matrix(expand.grid(lapply(size - 1, function(last) c(0, last))))
   apart <- max(sqrt(rowSums((cbind(corners, 1) %*% t((affine - wanted)[1:3, ]))^2)))
-  if (!turned && apart <= SAME_PLACE * min(sqrt(colSums(wanted[1:3, 1:3]^2)))) return(invisible())
+  if (!turned && isTRUE(apart <= SAME_PLACE * min(sqrt(colSums(wanted[1:3, 1:3]^2))))) return(invisible())
   if (turned) fail("'", what, "' or '", other, "' was turned by oro.nifti; read both with reorient = FALSE")
   fail("'", what, "' is not on the grid of '", other, "': voxels of the same indices are up to ",
        format(apart, digits = 3), " mm apart (the affine of '", what, "' is ", show_affine(affine), ", that of '",

@@ -3,8 +3,8 @@
 #' `readVoxels()` reads an image from a file. `writeVoxels()` writes a value for each voxel, such as a degree or a
 #' correlation, as an image that other programs can overlay on the original one.
 #'
-#' NIfTI-1, NIfTI-2 (`.nii`, `.nii.gz`) and, with package xml2, CIFTI-2 and GIFTI are read and written. Other formats
-#' are read by package RNifti, if it is installed.
+#' NIfTI-1, NIfTI-2 (`.nii`, `.nii.gz`) and, with package xml2, CIFTI-2 and GIFTI are read and written. Other formats,
+#' under other names, are read by package RNifti, if it is installed.
 #'
 #' The image has the voxel size, sform, qform and units of the reference. If the reference is a plain array, voxels have
 #' size 1, or `voxel_size`. Integers are stored as int32, logical values as 8-bit integers, other values as doubles;
@@ -40,8 +40,9 @@
 #'   data frame of the brain models. The name of a single map is attribute `map`.
 #'
 #'   `writeVoxels()`: the name of the file, invisibly.
-#' @section Errors: a file that does not exist, is cut off, or has voxels that are not numbers, such as colors; values
-#'   that do not fit the reference; a name without the ending of the format.
+#' @section Errors: a file that does not exist, is no regular file, is cut off or damaged (the checksums of compressed
+#'   files are compared), or has voxels that are not numbers, such as colors; a `.gii.gz` file of more than 256 MB and 64
+#'   times its size when unpacked; values that do not fit the reference; a name without the ending of the format.
 #' @seealso [voxelMatrix()]
 #' @examples
 #' img <- array(rnorm(10 * 10 * 4 * 20, 100), c(10, 10, 4, 20))

@@ -97,7 +97,7 @@ test_that("an atlas that does not fit is an error that says so", {
   expect_error(parcelMeans(matrix(1:6, 2), atlas), "'x' is a matrix (2 x 3) without the attribute", fixed = TRUE)
   expect_error(parcelMeans(1:3, 1:3), "'x' must be matrix-like")
   expect_error(parcelMeans(cbind(x, 1:8), atlas), "'x' is a matrix .* without the attribute")
-  expect_error(parcelMeans(x, "nowhere.nii"), "there is no file 'nowhere.nii'")
+  expect_error(parcelMeans(x, "nowhere.nii"), "the file 'nowhere.nii' does not exist")
 })
 
 test_that("labels within 1e-4 of an integer are that label", {

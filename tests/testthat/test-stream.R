@@ -39,6 +39,22 @@ test_that("a damaged, truncated or too long stream is an error", {
   }
 })
 
+test_that("a stream in memory gives as many bytes as are asked for, or an error", {
+  bytes <- some_bytes()
+  file <- file.path(temporary_folder(), "bytes.gz")
+  write_gzip(bytes, file)
+  inflate <- function(stream, n) gpucor:::inflate(stream, n, "'x'")
+  for (stream in list(memCompress(bytes, "gzip"), readBin(file, "raw", 1e6))) {
+    size <- length(stream)
+    expect_identical(inflate(stream, length(bytes)), bytes)
+    wrong <- c(list(list(stream, 49999), list(stream, 50001), list(stream, 1e12), list(raw(), 1), list(raw(9), 50)),
+               lapply(c(1, 2, 7, 50, size - 1, size %/% 2), function(k) list(stream[seq_len(k)], 50000)),
+               lapply(round(seq(30, size - 20, length.out = 20)), function(at) list(flip(stream, at), 50000)))
+    for (case in wrong) expect_error(inflate(case[[1]], case[[2]]), "x. ", class = "gpucor_error_file")
+  }
+  expect_identical(inflate(memCompress(as.raw(7), "gzip"), 1), as.raw(7))
+})
+
 test_that("folders, pipes and devices are not opened", {
   folder <- temporary_folder()
   fails <- function(file, words) {

@@ -190,3 +190,45 @@ test_that("names of maps are kept where the format has them", {
   writeVoxels(rep(1, sum(whole != 0)), file.path(folder, "newer.dscalar.nii"), whole)
   expect_identical(attr(readVoxels(file.path(folder, "newer.dscalar.nii")), "map"), "map 1")
 })
+
+test_that("damaged attributes of brain models are errors", {
+  file <- file.path(temporary_folder(), "rest.dtseries.nii")
+  values <- grayordinate_series()
+  fails <- function(from, to, words) {
+    maps <- c(series_map(12), brain_map())
+    stopifnot(any(grepl(from, maps)))
+    write_dtseries(values, file, sub(from, to, maps))
+    for (read in c(readVoxels, voxelMatrix, gpuCorFile)) expect_error(read(file), words, class = "gpucor_error_file")
+  }
+  for (name in c("IndexOffset", "IndexCount", "SurfaceNumberOfVertices")) {
+    fails(paste0(name, "=\"[0-9]*\""), "", paste0("has ", name, " NA.*, which must be an integer"))
+    for (value in c("-1", "NaN", "1e3", "99999999999", "")) {
+      fails(paste0(name, "=\"[0-9]*\""), paste0(name, "=\"", value, "\""), paste0("has ", name))
+    }
+  }
+  fails("AppliesToMatrixDimension=\"1\"", "", "has series x nothing")
+  fails("AppliesToMatrixDimension=\"1\"", "AppliesToMatrixDimension=\"a\"", "has \"a\" where numbers are expected")
+  fails("IndicesMapToDataType=\"CIFTI_INDEX_TYPE_BRAIN_MODELS\"", "", "has series x")
+  fails("CIFTI_MODEL_TYPE_SURFACE", "CIFTI_MODEL_TYPE_LINE", "has brain models of types LINE")
+  fails("<BrainModel .*</BrainModel>", "", "has no brain models")
+  fails("<VertexIndices>0 1", "<VertexIndices>0 10", "has brain models with the index 10, which is outside")
+  fails("<VertexIndices>0 1", "<VertexIndices>0 -1", "has brain models with the index -1, which is outside")
+  fails("<VoxelIndicesIJK>1 1 1", "<VoxelIndicesIJK>1 1 9", "has brain models with the index 9, which is outside")
+  fails("<VoxelIndicesIJK>1 1 1", "<VoxelIndicesIJK>1 1", "has 11 indices of voxels, not three for each")
+  fails("<VertexIndices>[^<]*</VertexIndices>", "", "has an element BrainModel without VertexIndices")
+  fails("<Volume .*</Volume>", "", "has voxels, but no Volume")
+  for (value in c("5,4", "5,4,NaN", "5,4,x", "")) {
+    fails("VolumeDimensions=\"5,4,3\"", paste0("VolumeDimensions=\"", value, "\""), "damaged Volume|where numbers are")
+  }
+  fails("MeterExponent=\"-3\"", "", "has a damaged Volume")
+  fails("SeriesStep=\"0.72\"", "SeriesStep=\"fast\"", "has \"fast\" where numbers are expected")
+
+  # The XML is lost, or the dimensions are not those of the maps.
+  write_dtseries(values, file)
+  bytes <- readBin(file, "raw", 1e6)
+  for (change in list(list(549, as.raw(0)), list(545:548, as.raw(c(0, 0, 0, 128))), list(17, as.raw(5)),
+                      list(25, as.raw(2)), list(57, as.raw(11)), list(65, as.raw(19)))) {
+    writeBin(replace(bytes, change[[1]], change[[2]]), file)
+    for (read in c(readVoxels, voxelMatrix, gpuCorFile)) expect_error(read(file), class = "gpucor_error_file")
+  }
+})

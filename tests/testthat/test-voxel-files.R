@@ -158,8 +158,8 @@ test_that("files that cannot be read or written say why", {
   expect_error(writeVoxels(sums, at("a.nii"), x), "as.matrix(as.data.frame(values))", fixed = TRUE)
   expect_identical(dim(readVoxels(writeVoxels(as.matrix(as.data.frame(sums)), at("sums.nii"), x))), c(5L, 4L, 3L, 2L))
   expect_error(writeVoxels(array(1, c(5, 4, 2)), at("a.nii"), x), "are 5 x 4 x 2, but 'reference' is 5 x 4 x 3")
-  expect_error(readVoxels(at("none.nii")), "there is no file '.*none.nii'")
-  expect_error(readVoxels(folder), "there is no file")
+  expect_error(readVoxels(at("none.nii")), "the file '.*none.nii' does not exist")
+  expect_error(readVoxels(folder), "is a folder")
   expect_error(readVoxels(1), "'file' must be one string")
 
   bytes <- readBin(at("map.nii"), "raw", 1e4)
@@ -173,9 +173,7 @@ test_that("files that cannot be read or written say why", {
   bytes[71:72] <- as.raw(c(128, 0)) # RGB
   expect_error(readVoxels(cut("colors.nii", bytes)), "voxels of NIfTI's type 128")
   for (other in list(raw(0), charToRaw("no image"), replace(bytes, 345:348, charToRaw("ni1 ")))) {
-    cut("other.nii", other)
-    if (requireNamespace("RNifti", quietly = TRUE)) next
-    expect_error(readVoxels(at("other.nii")), "is not a NIfTI file .*; package RNifti reads")
+    expect_error(readVoxels(cut("other.nii", other)), "is not a NIfTI file .*; package RNifti reads")
   }
 })
 
@@ -362,4 +360,108 @@ test_that("values are stored in single precision by choice", {
   }
   expect_error(writeVoxels(img, tempfile(fileext = ".nii"), datatype = "int16"),
                "'datatype' must be one of \"auto\", \"float32\", not \"int16\"", fixed = TRUE)
+})
+
+# Changes bytes of a file of 4 x 3 x 2 voxels at 5 times.
+damage <- function(file, at, bytes) {
+  all <- readBin(file, "raw", 1e6)
+  writeBin(replace(all, at + seq_along(bytes), bytes), file)
+  file
+}
+
+int16_file <- function(file) {
+  write_voxel_bytes(file, 4L, c(1, 0), "little", writeBin((seq_len(120) * 37L) %% 1000L, raw(), size = 2))
+  file
+}
+
+test_that("damaged headers are errors of their file, without memory for what they claim", {
+  file <- file.path(temporary_folder(), "bold.nii")
+  int16 <- function(...) writeBin(as.integer(c(...)), raw(), size = 2, endian = "little")
+  float <- function(value) writeBin(value, raw(), size = 4, endian = "little")
+  cases <- list( # the byte, what is written there, the message
+    list(40, int16(-4), "damaged header: its dimensions"), list(40, int16(8), "damaged header: its dimensions"),
+    list(42, int16(-4), "damaged header: its dimensions"), list(44, int16(0), "damaged header: its dimensions"),
+    list(42, int16(32767, 32767, 32767, 32767), "ends before its last voxel"),
+    list(40, int16(7, rep(32767, 7)), "ends before its last voxel"),
+    list(108, float(1e10), "ends before its last voxel"), list(108, float(3), "vox_offset 3, the position"),
+    list(108, float(NaN), "vox_offset NaN, the position"), list(108, float(-352), "vox_offset -352, the position"))
+  for (case in cases) {
+    damage(int16_file(file), case[[1]], case[[2]])
+    packed <- paste0(file, ".gz")
+    connection <- gzfile(packed, "wb")
+    writeBin(readBin(file, "raw", 1e6), connection)
+    close(connection)
+    for (read in c(readVoxels, voxelMatrix, gpuCorFile)) {
+      expect_error(read(file), case[[3]], class = "gpucor_error_file")
+      expect_error(read(packed), paste(case[[3]], "is compressed", sep = "|"), class = "gpucor_error_file")
+    }
+  }
+})
+
+test_that("a compressed file that is damaged or cut off is an error", {
+  file <- int16_file(file.path(temporary_folder(), "bold.nii"))
+  packed <- paste0(file, ".gz")
+  img <- readVoxels(file)
+  pack <- function(bytes, mode = "wb") {
+    connection <- gzfile(packed, mode)
+    on.exit(close(connection))
+    writeBin(bytes, connection)
+  }
+  pack(readBin(file, "raw", 1e6))
+  bytes <- readBin(packed, "raw", 1e6)
+  n <- length(bytes)
+  fails <- function(bytes, label) {
+    writeBin(bytes, packed)
+    expect_error(readVoxels(packed), class = "gpucor_error_file", label = label)
+    expect_error(voxelMatrix(packed, keep = 1:2), class = "gpucor_error_file", label = label)
+  }
+  # The last byte before the checksum has bits without a meaning.
+  for (at in c(round(seq(11, n - 10, length.out = 60)), n - 7:4)) {
+    fails(replace(bytes, at, xor(bytes[at], as.raw(8))), at)
+  }
+  for (size in c(0, 1, 5, 20, n %/% 2, n - 9, n - 8, n - 4, n - 1)) fails(bytes[seq_len(size)], size)
+
+  # Valid: several streams, and some bytes after the last voxel, but not too many.
+  plain <- readBin(file, "raw", 1e6)
+  pack(plain[1:400])
+  pack(plain[-(1:400)], "ab")
+  expect_identical(readVoxels(packed), img)
+  pack(raw(1000), "ab")
+  expect_identical(readVoxels(packed), img)
+  pack(raw(2^21), "ab")
+  expect_error(readVoxels(packed), "has too many bytes after its last value", class = "gpucor_error_file")
+
+  # A compressed file by another name has no voxels at vox_offset.
+  file.rename(packed, file)
+  expect_error(gpuCorFile(file), "which is compressed", class = "gpucor_error_file")
+})
+
+test_that("a position that is not finite is none", {
+  file <- int16_file(file.path(temporary_folder(), "bold.nii"))
+  mask <- structure(array(1L, 4:2), header = affine_header())
+  expect_error(voxelMatrix(damage(file, 254, as.raw(c(1, 0))), mask), "'mask' is not on the grid of 'img'")
+  for (value in c(NaN, Inf)) for (codes in list(c(0, 1), c(1, 0))) { # qform, sform
+    forms <- writeBin(as.integer(codes), raw(), size = 2, endian = "little")
+    damage(damage(file, 252, forms), 256, rep(writeBin(value, raw(), size = 4, endian = "little"), 18))
+    img <- readVoxels(file)
+    expect_identical(img[1:2], c(37L, 74L))
+    expect_output(print(img), "Image of")
+    expect_identical(ncol(voxelMatrix(file, mask)), 24L)
+    expect_error(voxelCoords(voxelMatrix(file)), "has no affine", class = "gpucor_error")
+  }
+})
+
+test_that("pipes and devices are not opened", {
+  skip_on_os("windows")
+  folder <- temporary_folder()
+  for (name in c("pipe.nii", "pipe.nii.gz", "pipe.func.gii")) {
+    pipe <- file.path(folder, name)
+    skip_if_not(system2("mkfifo", shQuote(pipe)) == 0L, "mkfifo")
+    for (read in c(readVoxels, voxelMatrix, gpuCorFile)) {
+      expect_error(read(pipe), "no regular file", class = "gpucor_error_file")
+    }
+  }
+  for (read in c(readVoxels, voxelMatrix)) {
+    expect_error(read("/dev/zero"), "no regular file", class = "gpucor_error_file")
+  }
 })

@@ -121,7 +121,7 @@ test_that("base 64 of every length and every byte comes back", {
     bytes <- as.raw((seq_len(n) * 37) %% 256)
     text <- gpucor:::base64_text(bytes)
     if (n) expect_identical(text, base64_of(bytes))
-    expect_identical(gpucor:::base64_bytes(text), bytes)
+    expect_identical(gpucor:::base64_bytes(text, ""), bytes)
   }
 })
 
@@ -134,14 +134,14 @@ test_that("what is no file of values is an error that says so", {
   }
   expect_match(said(data_array(1:9, size = c(3, 3), intent = "POINTSET")), "has coordinates of a surface; files of")
   expect_match(said(c(data_array(1:3), data_array(1:4))), "has arrays of 3 to 4 vertices")
-  expect_match(said(data_array(1:3, size = 4)), "has an array of 3 values, not 4")
+  expect_match(said(data_array(1:3, "Base64Binary", size = 4)), "has an array of 3 values, not 4")
   expect_match(said(data_array(1:3, "ExternalFileBinary")), "encoding ExternalFileBinary, which is not read")
   expect_match(said(sub("<Data>....", "<Data>AAAA", data_array(1:3))), "has a damaged array")
   expect_match(said(sub("FLOAT32", "COMPLEX64", data_array(1:3))), "values of type NIFTI_TYPE_COMPLEX64, which is not")
   expect_match(said(data_array(1:3)), "has 1 time point")
   expect_match(said(character()), "has no data arrays")
   expect_match(said("<DataArray>"), "has broken XML")
-  expect_error(voxelMatrix("none.func.gii"), "there is no file 'none.func.gii'")
+  expect_error(voxelMatrix("none.func.gii"), "the file 'none.func.gii' does not exist")
 })
 
 test_that("nibabel reads what is written, and its files are read", {
@@ -199,4 +199,94 @@ test_that("a compressed file is unpacked", {
   expect_identical(suppressMessages(voxelMatrix(packed)), suppressMessages(voxelMatrix(file)))
   x <- suppressMessages(voxelMatrix(file))
   expect_error(writeVoxels(1:10, sub("rest", "new", packed), x), "ends in .func.gii or .shape.gii")
+})
+
+test_that("damaged arrays are errors, whatever their encoding", {
+  file <- file.path(temporary_folder(), "lh.func.gii")
+  fails <- function(array, words) {
+    write_gifti_arrays(array, file)
+    expect_error(readVoxels(file), words, class = "gpucor_error_file")
+  }
+  values <- 1:11 / 8
+  # Text
+  fails(sub("0.125", "abc", data_array(values, "ASCII"), fixed = TRUE), "has \"abc\" where numbers are expected")
+  fails(sub("0.125", "NA", data_array(values, "ASCII"), fixed = TRUE), "where numbers are expected")
+  fails(sub("0.125", "0x1", data_array(values, "ASCII"), fixed = TRUE), "where numbers are expected")
+  fails(sub(" 3 ", " 3.5 ", data_array(1:11, "ASCII", "INT32")), "has the value 3.5 in an array of integers")
+  fails(sub(" 3 ", " 256 ", data_array(1:11, "ASCII", "UINT8")), "has the value 256 in an array of integers")
+  # Base 64
+  packed <- sub("\n</Data>", "</Data>", data_array(values, "Base64Binary"))
+  for (odd in c("abcd", "a", "====", "\u00e9", "!", "-")) {
+    fails(sub("</Data>", paste0(odd, "</Data>"), packed), "damaged array|has an array of 1. values, not 11")
+  }
+  fails(sub("..</Data>", "</Data>", packed), "damaged array")
+  fails(sub("=</Data>", "</Data>", packed), "damaged array: its values are not in base 64")
+  # Compressed: cut off, longer, shorter, damaged, no stream at all
+  stream <- memCompress(writeBin(values, raw(), size = 4), "gzip")
+  array_of <- function(bytes, array = data_array(values)) {
+    sub("<Data>.*</Data>", paste0("<Data>", base64_of(bytes), "</Data>"), array)
+  }
+  n <- length(stream)
+  for (size in c(0, 1, 8, 20, n - 1)) fails(array_of(stream[seq_len(size)]), "has a damaged array")
+  for (at in c(1, 2, 12, n %/% 2, n)) {
+    fails(array_of(replace(stream, at, xor(stream[at], as.raw(3)))), "has a damaged array")
+  }
+  fails(array_of(memCompress(raw(1e6), "gzip")), "damaged array")
+  fails(sub("Dim0=\"11\"", "Dim0=\"12\"", data_array(values)), "damaged array")
+  write_gifti_arrays(array_of(stream), file)
+  expect_identical(as.vector(readVoxels(file)), values)
+})
+
+test_that("dimensions and attributes that are not possible are errors, at once", {
+  file <- file.path(temporary_folder(), "lh.func.gii")
+  fails <- function(from, to, words) {
+    array <- data_array(1:11)
+    stopifnot(grepl(from, array))
+    write_gifti_arrays(sub(from, to, array), file)
+    expect_error(readVoxels(file), words, class = "gpucor_error_file")
+  }
+  fails("Dimensionality=\"1\"", "Dimensionality=\"100000000\"", "has an array of 1e\\+08 dimensions")
+  for (n in c("0", "-1", "NaN", "1.5", "x", "", "99999999999")) {
+    fails("Dimensionality=\"1\"", paste0("Dimensionality=\"", n, "\""), "has Dimensionality .*must be an integer")
+    fails("Dim0=\"11\"", paste0("Dim0=\"", n, "\""), "has Dim0 .*must be an integer of at least 1")
+  }
+  fails("Dim0=\"11\"", "", "has Dim0 .*must be an integer")
+  fails("Dim0=\"11\"", "Dim0=\"2000000000\"", "has a damaged array")
+  fails("LittleEndian", "LitleEndian", "has Endian \"LitleEndian\", which must be LittleEndian or BigEndian")
+  fails("RowMajorOrder", "RowOrder", "has ArrayIndexingOrder \"RowOrder\", which must be")
+  fails("NIFTI_TYPE_FLOAT32", "NIFTI_TYPE_FLOAT3", "has values of type NIFTI_TYPE_FLOAT3, which is not read")
+  fails("<Data>.*</Data>", "", "has an element DataArray without Data")
+})
+
+test_that("hostile XML ends soon, and large arrays are read", {
+  folder <- temporary_folder()
+  file <- file.path(folder, "lh.func.gii")
+  fails <- function(text) {
+    writeLines(text, file)
+    expect_error(readVoxels(file), "has broken XML", class = "gpucor_error_file")
+  }
+  levels <- paste0("<!ENTITY ", letters[2:9], " \"", vapply(letters[1:8], function(name) {
+    strrep(paste0("&", name, ";"), 20)
+  }, ""), "\">", collapse = "")
+  fails(paste0("<!DOCTYPE GIFTI [<!ENTITY a \"aaaaaaaaaa\">", levels, "]><GIFTI>&i;</GIFTI>"))
+  fails(paste0("<GIFTI>", strrep("<a>", 1e5), strrep("</a>", 1e5), "</GIFTI>")) # R has no stack for such a tree
+  long <- strrep("AAAA", 3e6)
+  fails(paste0("<GIFTI>", strrep("<a>", 1e5), long, strrep("</a>", 1e5), "</GIFTI>"))
+
+  # A text above 10 MB, in lines, which libxml2 would refuse.
+  text <- paste0(strrep("AAAA", 2e6), "\n", strrep("AAAA", 2e6))
+  array <- data_array(raw(), "Base64Binary", "UINT8", size = 12e6)
+  write_gifti_arrays(sub("<Data>", paste0("<Data>", text), sub("1.2e+07", "12000000", array, fixed = TRUE)), file)
+  expect_silent(read <- readVoxels(file))
+  expect_identical(c(length(read), range(read)), c(12000000L, 0L, 0L))
+})
+
+test_that("a name that could be XML is the name of a file", {
+  skip_on_os("windows") # it has no such names
+  folder <- temporary_folder()
+  before <- setwd(folder)
+  on.exit(setwd(before))
+  write_gifti_arrays(data_array(1:11), "<a>.gii")
+  expect_identical(as.vector(readVoxels("<a>.gii")), as.double(1:11))
+  expect_error(readVoxels("<b>.gii"), "the file '<b>.gii' does not exist", class = "gpucor_error_file")
 })
