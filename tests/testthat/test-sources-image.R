@@ -86,3 +86,45 @@ test_that("what cannot be read is an error that says so", {
   writeBin(raw(400), file)
   expect_error(gpuCorFile(file), "which is not a NIfTI file")
 })
+
+test_that("a changed object reads nothing outside its values", {
+  data <- image_data()
+  file <- tempfile(fileext = ".nii")
+  writeVoxels(data$img, file)
+  x <- gpuCorFile(file)
+  changes <- list(voxels = rep(1e9, 210), voxels = rep(-5, 210), voxels = rep(NA_real_, 210), step = c(-210, 1),
+                  step = c(210, -1), step = c(1, 1e6), size = 1L, offset = 1e9, voxels = "a", format = list(),
+                  format = replace(x$format, "type", 64L), format = replace(x$format, "type", 3L),
+                  format = replace(x$format, "type", NA))
+  for (k in seq_along(changes)) {
+    changed <- unclass(x)
+    changed[[names(changes)[k]]] <- changes[[k]]
+    changed <- structure(changed, class = class(x))
+    expect_error(changed[, ], class = "gpucor_error_file", label = paste(names(changes)[k], k))
+  }
+
+  # The entries check blocks themselves.
+  values <- as.double(1:6)
+  block <- function(rows, columns, column = 1, of = values) {
+    list(values = of, row = 1, rows = rows, column = column, columns = columns)
+  }
+  put <- function(to, first, step, block) .Call(gpucor:::r_put_block, to, first, step, block)
+  to <- numeric(6)
+  put(to, 0, 2, block(c(0, 1), c(0, 2, 4)))
+  expect_identical(to, values)
+  bad <- list(block(6, 0), block(-1, 0), block(NaN, 0), block(0, 6), block(3, 3), block(1e300, 0), block(0L, 0),
+              block(0, 0L), block(0, 0, 0), block(0, 0, NA), block("0", 0), block(0, 0, of = "a"),
+              block(0, NULL, of = list(bytes = 1, type = 2L, swapped = FALSE, slope = 1, inter = 0)))
+  for (one in bad) {
+    expect_error(put(to + 0, 0, 2, one))
+    expect_error(.Call(gpucor:::r_add_variation, rep(NA_real_, 2), logical(2), one))
+  }
+  good <- block(c(0, 1), c(0, 2, 4))
+  for (where in list(c(1, 2), c(-1, 2), c(0, 3), c(0, -1), c(0, 1e300), c(NaN, 2), c(0, NA), c(2^60, 2))) {
+    expect_error(put(to + 0, where[1], where[2], good), label = toString(where))
+  }
+  expect_error(put("a", 0, 2, good))
+  expect_error(.Call(gpucor:::r_add_variation, rep(NA_real_, 2), logical(2), good))
+  expect_error(.Call(gpucor:::r_add_variation, rep(NA_real_, 3), logical(2), good))
+  expect_error(.Call(gpucor:::r_add_variation, rep(NA_real_, 3), logical(3), block(0, c(0, 1), 3)))
+})
