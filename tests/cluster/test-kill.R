@@ -8,9 +8,12 @@ code <- "gpucor::gpuCorRun(commandArgs(TRUE))"
 
 start <- function(path) processx::process$new(file.path(R.home("bin"), "Rscript"), c("-e", code, path))
 
+# Results of shards that are being written: the engine makes the file when it has computed them.
+begun_results <- function(path) dir(file.path(path, "rounds", 1), "^new$", recursive = TRUE, full.names = TRUE)
+
 # The process's phase when it was killed, deduced from the files of its two shards.
 state_of <- function(path) {
-  begun <- unfinished_files(path)
+  begun <- begun_results(path)
   if (length(begun)) return(if (file.size(begun[1]) == 0) "beginning to write" else "writing or publishing")
   switch(length(shard_files(path)) + 1, if (length(dir(file.path(path, "claims", 1)))) "computing" else "starting",
          "between the shards", "finished")
@@ -20,7 +23,7 @@ state_of <- function(path) {
 wait_for_moment <- function(k, path, process, seconds) {
   if (k %% 3 == 0) return(Sys.sleep(stats::runif(1, 0, seconds)))
   seen <- if (k %% 3 == 1) function() length(dir(file.path(path, "claims", 1))) > 0
-          else function() length(unfinished_files(path)) > 0
+          else function() length(begun_results(path)) > 0
   while (process$is_alive() && !seen()) Sys.sleep(0.002)
   Sys.sleep(stats::runif(1, 0, if (k %% 3 == 1) 0.3 else 0.1))
 }

@@ -244,6 +244,21 @@ mutants <- list(
   mutant("traits adjusted as modules", "R/verb-gpuModules-traits.R", "covariates = x$covariates", "covariates = NULL",
          "modules"),
 
+  # ---- files of plans, new files, confounds
+  mutant("an S4 object in a plan", "src/r/plain.c", "if (flags & IS_S4 || ", "if (", "plan-faults"),
+  mutant("bytes after an object", "src/r/plain.c", "&& in.left == 0", "", "plan-faults"),
+  mutant("objects that are not checked", "R/plan-contents.R", "if (!.Call(r_is_plain, bytes)) return(NULL)", "",
+         "plan-faults"),
+  mutant("sizes of another vector", "R/plan-contents.R", "%in% DATA_TYPES || !has_own_size(value)", "%in% DATA_TYPES",
+         "plan-faults"),
+  mutant("a shard without a seal", "R/plan-shard.R", "plan)) \"sealed\" else \"damaged\"",
+         "plan)) \"sealed\" else \"sealed\"", "plan-faults"),
+  mutant("a name that can be guessed", "R/data-new-file.R", "if (dir.create(folder, mode = \"0700\"))",
+         "if (dir.exists(folder) || dir.create(folder, mode = \"0700\"))", "new-file"),
+  mutant("end of a compressed image", "R/data-new-file.R",
+         "if (n_read != bytes || !identical(read_end(file, 4), size))", "if (FALSE)", "new-file"),
+  mutant("fields of a row", "R/verb-readConfounds.R", "if (!is.na(odd))", "if (FALSE)", "confounds"),
+
   # ---- images
   mutant("empty parcels", "R/verb-parcelMeans.R", "counts == 0, NA", "counts == 0, 0", "parcels"),
   mutant("voxels of a parcel without missing values", "R/verb-parcelMeans.R", "if (na.rm) rowSums(!is.na(part))",

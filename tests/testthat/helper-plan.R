@@ -14,7 +14,7 @@ shard_files <- function(path, round = 1) {
 }
 
 # What was begun and not finished.
-unfinished_files <- function(path) dir(path, "partial", recursive = TRUE, full.names = TRUE)
+unfinished_files <- function(path) dir(path, "partial", recursive = TRUE, full.names = TRUE, include.dirs = TRUE)
 
 # The plan with other contents, under a right seal: as whoever may write to its folder could leave it.
 edit_plan <- function(plan, ...) gpucor:::save_plan(utils::modifyList(plan, list(...)))
