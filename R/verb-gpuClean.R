@@ -54,6 +54,7 @@ gpuClean <- function(x, covariates = NULL, data = NULL, bandpass = NULL, tr = NU
   rows <- kept_times(keep, nrow(input$x), "rows of 'x'")
   if (length(rows) < nrow(input$x)) settings$asked$weights <- as.numeric(seq_len(nrow(input$x)) %in% rows)
   settings <- said_of_keep(designed_input(settings, input, "pearson", use))
+  check_clean_memory(input$x, rows, !is.null(file))
   if (!is.null(file)) return(invisible(cleaned_file(input$x, rows, settings, file)))
   like_series(cleaned_matrix(input$x, rows, settings), x, rows)
 }
@@ -82,9 +83,18 @@ clean_blocks <- function(x, rows, settings, put) {
   }
 }
 
-cleaned_matrix <- function(x, rows, settings) {
+# Measured: R copies a block this many times while it regresses its columns.
+BLOCK_COPIES <- 16
+
+check_clean_memory <- function(x, rows, to_file) {
   values <- as.numeric(length(rows)) * ncol(x)
-  check_memory(8 * values, "gpuClean()", n_of(values, "value"), "'file' writes them to a file")
+  block <- max(nrow(x), min(as.numeric(nrow(x)) * ncol(x), BLOCK_VALUES))
+  bytes <- 8 * (if (to_file) 0 else values) + 8 * BLOCK_COPIES * block
+  check_memory(bytes, "gpuClean()", n_of(values, "value"),
+               if (to_file) "close other programs" else "'file' writes them to a file")
+}
+
+cleaned_matrix <- function(x, rows, settings) {
   cleaned <- matrix(0, length(rows), ncol(x), dimnames = kept_names(x, rows))
   clean_blocks(x, rows, settings, function(columns, left) cleaned[, columns] <<- left)
   cleaned

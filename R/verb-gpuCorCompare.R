@@ -178,8 +178,7 @@ gpuCorCompare <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
   check_control(control, missing(control), ...names())
   output <- check_choice(output, c("matrix", "edges"), "output")
   n_perm <- check_whole(n_perm, "n_perm", 0, 1e9)
-  groups <- list(paired = check_flag(paired, "paired"), design = check_slots(design, "design"),
-                 contrast = contrast)
+  groups <- list(paired = check_flag(paired, "paired"), design = check_slots(design, "design"), contrast = contrast)
   given <- Filter(Negate(is.null), list(threshold = threshold, density = density, k = k, p.value = p.value, fdr = fdr))
   if (!length(given) && !is.null(pairs)) fail("'pairs' needs a criterion; threshold = 0 keeps all of these pairs")
   components <- check_components(components, given, n_perm)

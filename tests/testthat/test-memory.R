@@ -140,3 +140,17 @@ test_that("small requests ask for nothing, and what is free is found again", {
     expect_identical(gpucor:::spool_bytes(), 2^30)
   })
 })
+
+test_that("gpuClean() counts what R copies of a block", {
+  x <- few_rows(2e4)
+  values <- 8 * length(x)
+  clean <- function(...) gpuClean(x, runs = rep(1, nrow(x)), ...)
+  of_block <- 8 * gpucor:::BLOCK_COPIES * length(x)
+  file <- tempfile()
+  with_free(of_block + values - 1, expect_error(clean(), "^gpuClean\\(\\) takes .*'file' writes them to a file$",
+                                                class = "gpucor_error_memory"))
+  with_free(of_block - 1, expect_error(clean(file = file), "^gpuClean\\(\\) takes .*; close other programs$",
+                                       class = "gpucor_error_memory"))
+  with_free(of_block + values, expect_identical(dim(clean()), dim(x)))
+  with_free(of_block, expect_s3_class(clean(file = file), "gpuCorFile"))
+})
