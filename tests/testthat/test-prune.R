@@ -145,7 +145,7 @@ test_that("other objects and values are errors", {
     expect_error(gpuPrune(net), paste("'net' must have entries from -1 to 1, not", value))
   }
   net@i[1] <- 99L
-  expect_error(gpuPrune(net), "invalid class")
+  expect_error(gpuPrune(net), "is a damaged matrix of class gpuCorNetwork")
   expect_error(gpuPrune(gpuCorNetwork(x, threshold = 0.1), trheads = 1), "unused argument")
   expect_error(gpuPrune(gpuCorNetwork(x, threshold = 0.1), threads = 1, control = gpuControl()), "beside 'control'")
 })
