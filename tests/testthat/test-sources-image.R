@@ -100,7 +100,7 @@ test_that("a changed object reads nothing outside its values", {
     changed <- unclass(x)
     changed[[names(changes)[k]]] <- changes[[k]]
     changed <- structure(changed, class = class(x))
-    expect_error(changed[, ], class = "gpucor_error_file", label = paste(names(changes)[k], k))
+    expect_error(changed[, ], class = "gpucor_error", label = paste(names(changes)[k], k))
   }
 
   # The entries check blocks themselves.

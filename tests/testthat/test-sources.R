@@ -158,7 +158,7 @@ test_that("a file that is cut off while it is in use is an error, not the end of
 test_that("subjects' data that are kept in a file which is cut off are an error", {
   x <- small_data()$complete
   cut <- function(i) {
-    for (file in list.files(tempdir(), "^gpucor", full.names = TRUE)) file.create(file)
+    for (file in dir(dir(tempdir(), "^gpucor", full.names = TRUE), full.names = TRUE)) file.create(file)
     x
   }
   with_options(list(gpucor.spool_bytes = 1, gpucor.folder = tempdir()), {
