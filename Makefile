@@ -11,7 +11,7 @@
 #   make mutants   small wrong changes, each of which a test must find; twenty minutes
 #   make ports     the engine's tests for Windows by wine, the tests for ARM by qemu; root, half an hour
 #   make bench     speed without a GPU, beside other R packages (BENCH=--record keeps the result)
-#   make fuzz      random calls against cor(), exact fractions and definitions: SECONDS=60 SEED=1
+#   make fuzz      random calls against cor(), exact fractions and definitions; damaged files and objects: SECONDS=60 SEED=1
 #   make nulls     p values by simulation where there is nothing to find: a table of sizes, SECONDS=300 on all cores
 #   make asan      the tests with AddressSanitizer and UBSan; make asan-fuzz: the random calls
 #   make valgrind  the tests under valgrind; slow, FILTER=name picks test files
@@ -48,7 +48,7 @@ TEST_NEEDS = $(DEMO_NEEDS) r-cran-testthat r-cran-callr r-cran-bit64 r-bioc-all 
   python3-anndata python3-h5py
 # R CMD check warns or notes where checkbashisms (of devscripts), qpdf or tidy are absent.
 CHECK_NEEDS = $(TEST_NEEDS) r-cran-knitr r-cran-rmarkdown pandoc devscripts qpdf tidy
-FUZZ_NEEDS = $(DEMO_NEEDS) python3-minimal
+FUZZ_NEEDS = $(DEMO_NEEDS) python3-minimal r-bioc-rhdf5 r-cran-bit64 r-cran-xml2
 BENCH_NEEDS = $(DEMO_NEEDS) r-cran-wgcna r-cran-pcapp
 UNIT_NEEDS = gcc libc6-dev r-base-core gcc-mingw-w64-x86-64
 CLUSTER_NEEDS = r-base-core r-base-dev r-cran-matrix r-cran-withr r-cran-testthat r-cran-callr slurm-wlm munge r-cran-batchtools \
