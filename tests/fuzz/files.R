@@ -5,8 +5,9 @@
 #   readers    functions of the file's name and of what make() returned: values that the package reads
 #   reference  function(content, made), which reads the bytes by the format's definition: a list of the values that
 #              readers of the same names must return. NULL: only an error is right. A name that is absent is not judged.
-#              An error of the reference: only errors are right.
+#              An error of the reference: only errors are right; untold(): nothing is judged.
 #   pack       (optional) function(content): the bytes of a compressed file, of which any change is an error or harmless
+#   attack     (optional) function(made): content that is small and would become large
 #   write      (optional) function(bytes, path, made), where a file is more than its bytes
 #   needs      (optional) the package without which it cannot be read
 # An undamaged file has to be read. A damaged one is an error of class gpucor_error, or has the reference's values. All
@@ -138,21 +139,46 @@ damage <- function(bytes) {
 
 # ---- a case
 
-# A case: the format's name, what it was made of, the content (perhaps damaged before it was packed), the file's bytes.
+# A case: the format's name, what it was made of, the content (perhaps damaged before it was packed), the file's bytes,
+# and what is in its place. `has_value`: anything else than an error may be right.
 random_file <- function(name) {
   format <- file_formats[[name]]
   made <- format$make()
   pack <- if (is.null(format$pack)) identity else format$pack
-  where <- sample(c("none", "content", "bytes"), 1, prob = c(1, 4, if (identical(pack, identity)) 0 else 4))
-  content <- if (where == "content") damage(made$content) else made$content
-  bytes <- if (where == "bytes") damage(pack(content)) else pack(content)
-  list(format = name, made = made, content = content, bytes = bytes,
-       is_damaged = !identical(bytes, pack(made$content)), is_packed_damaged = where == "bytes")
+  where <- sample(c("none", "content", "bytes", "attack", "place"), 1,
+                  prob = c(10, 40, if (!is.null(format$pack)) 40 else 0, if (!is.null(format$attack)) 2 else 0, 1))
+  content <- switch(where, content = damage(made$content), attack = format$attack(made), made$content)
+  bytes <- pack(content)
+  if (where == "bytes") bytes <- if (one_in(50)) c(bytes, zeros_by_gzip()) else damage(bytes)
+  list(format = name, made = made, content = content, bytes = bytes, has_value = !where %in% c("attack", "place"),
+       is_damaged = where == "place" || !identical(bytes, pack(made$content)),
+       place = if (where == "place") one_of(c("pipe", "folder", "device", "nothing")) else "file")
 }
+
+LARGE <- 4e8 # bytes: more than MAX_MEMORY
+
+# Many zeros, compressed.
+zeros_by_gzip <- function() {
+  if (is.null(large$gz)) large$gz <- gz_bytes(raw(LARGE))
+  large$gz
+}
+
+zeros_by_zlib <- function() {
+  if (is.null(large$zlib)) large$zlib <- base64_of(memCompress(raw(LARGE), "gzip"))
+  large$zlib
+}
+
+large <- new.env()
+
+# The definition does not tell what these bytes mean.
+untold <- function() stop(structure(class = c("untold", "error", "condition"), list(message = "untold", call = NULL)))
 
 write_case <- function(case, path) {
   write <- file_formats[[case$format]]$write
-  if (is.null(write)) writeBin(case$bytes, path) else write(case$bytes, path, case$made)
+  switch(case$place,
+    file = if (is.null(write)) writeBin(case$bytes, path) else write(case$bytes, path, case$made),
+    folder = dir.create(path), pipe = system2("mkfifo", path), device = file.symlink("/dev/zero", path)
+  )
 }
 
 check_file <- function(case) {
@@ -163,11 +189,11 @@ check_file <- function(case) {
     write_case(case, path)
     read <- lapply(format$readers, function(reader) reading(reader(path, case$made)))
     memory <- grown()
-    truth <- tryCatch(format$reference(case$content, case$made), error = function(condition) {
-      stats::setNames(vector("list", length(read)), names(read))
-    })
+    none <- stats::setNames(vector("list", length(read)), names(read))
+    truth <- tryCatch(if (case$has_value) format$reference(case$content, case$made) else none,
+                      untold = function(condition) list(), error = function(condition) none)
     c(unlist(lapply(names(read), function(name) {
-      flaws <- reading_flaws(read[[name]], truth, name, !case$is_damaged || isTRUE(case$made$heals))
+      flaws <- reading_flaws(read[[name]], truth, name, !case$is_damaged || (isTRUE(case$made$heals) && case$has_value))
       if (length(flaws)) paste(name, flaws)
     })), if (memory > MAX_MEMORY * extra_memory) sprintf("%.0f MB", memory / 1000))
   })
@@ -300,7 +326,7 @@ nifti_array <- function(bytes, least) {
   stopifnot(first == floor(first), first >= if (is_first) 352 else 544)
   values <- numbers_at(bytes, first, prod(size), type, endian)
   scale <- number("float", 112, "double", 176, 2)
-  if (any(!is.finite(scale)) && !scale[1] %in% 0) stop("it is not told what this scales by")
+  if (!all(is.finite(scale)) && !scale[1] %in% 0) untold()
   if (scale[1] != 0) values <- values * scale[1] + scale[2]
   size <- c(size, rep(1, max(0, least - length(size))))
   while (length(size) > least && size[length(size)] == 1) size <- size[-length(size)]
@@ -318,7 +344,7 @@ nifti_reference <- function(content, made) {
   series <- nifti_array(content, 4)
   size <- dim(series)
   is_series <- length(size) == 4 && size[4] > 1
-  m <- if (is_series) t(matrix(series, prod(size[1:3])))
+  m <- if (is_series) t(matrix(series, prod(size[1:3]), size[4]))
   list(readVoxels = img, voxelMatrix = if (is_series) varying(m), gpuCorFile = m,
        gpuCor = if (is_series) suppressWarnings(as.vector(gpuCor(m, threads = 1))))
 }
@@ -360,7 +386,7 @@ random_cifti <- function() {
 # Without its extension this is an image of six dimensions.
 cifti_reference <- function(content, made) {
   img <- nifti_array(content, 6)
-  if (length(dim(img)) != 6 || any(dim(img)[1:4] != 1)) stop("these are no rows and columns")
+  if (length(dim(img)) != 6 || any(dim(img)[1:4] != 1) || !length(img)) untold()
   m <- matrix(img, dim(img)[5])
   list(readVoxels = t(m), voxelMatrix = varying(m), gpuCorFile = m,
        gpuCor = suppressWarnings(as.vector(gpuCor(m, threads = 1))))
@@ -446,9 +472,12 @@ gifti_matrix <- function(array, unpack) {
     as.numeric(attribute(name))
   }
   type <- GIFTI_NAMES[[attribute("DataType")]]
-  stopifnot(attribute("ArrayIndexingOrder") %in% c("RowMajorOrder", "ColumnMajorOrder"),
-            attribute("Endian") %in% c("LittleEndian", "BigEndian"), count("Dimensionality") %in% 1:2)
+  stopifnot(count("Dimensionality") %in% 1:2)
   size <- vapply(paste0("Dim", seq_len(count("Dimensionality")) - 1), count, 0)
+  # What an array is without these is not told, nor how its single dimension is ordered.
+  if (anyNA(c(attribute("ArrayIndexingOrder"), attribute("Endian")))) untold()
+  stopifnot(length(size) == 1 || attribute("ArrayIndexingOrder") %in% c("RowMajorOrder", "ColumnMajorOrder"),
+            attribute("Encoding") == "ASCII" || attribute("Endian") %in% c("LittleEndian", "BigEndian"))
   text <- xml2::xml_text(xml2::xml_find_first(array, "Data"))
   endian <- if (attribute("Endian") == "BigEndian") "big" else "little"
   values <- switch(attribute("Encoding"), ASCII = text_numbers(text, type),
@@ -469,9 +498,18 @@ text_numbers <- function(text, type) {
   numbers
 }
 
+# Entities of entities, or an array of zeros.
+gifti_attack <- function(made) {
+  text <- rawToChar(made$content)
+  if (grepl("GZip", text) && one_in(2)) return(charToRaw(sub("<Data>[^<]*", paste0("<Data>", zeros_by_zlib()), text)))
+  entities <- sprintf("<!ENTITY e%d \"%s\">", 0:9, c("many", strrep(sprintf("&e%d;", 0:8), 10)))
+  text <- sub("<!DOCTYPE[^>]*>", paste0("<!DOCTYPE GIFTI [", paste(entities, collapse = ""), "]>"), text)
+  charToRaw(sub("<Data>", "<Data>&e9;", text))
+}
+
 gifti_format <- function(encoding) {
   list(ending = ".func.gii", make = function() random_gifti(encoding), readers = image_readers,
-       reference = gifti_reference, needs = "xml2")
+       reference = gifti_reference, attack = gifti_attack, needs = "xml2")
 }
 
 # ---- raw files
@@ -613,13 +651,13 @@ random_confounds <- function() {
 
 # What a table means with quotes, carriage returns, other letters or empty lines is not judged.
 confounds_reference <- function(content, made) {
-  if (any(content > as.raw(126) | content %in% charToRaw("\"'\r#"))) return(list())
+  if (any(content > as.raw(126) | content %in% charToRaw("\"'\r#"))) untold()
   lines <- strsplit(rawToChar(content), "\n", fixed = TRUE)[[1]]
-  if (!all(nzchar(trimws(lines)))) return(list())
+  if (!all(nzchar(trimws(lines)))) untold()
   fields <- lapply(paste0(lines, "\t"), function(line) strsplit(line, "\t", fixed = TRUE)[[1]])
   stopifnot(lengths(fields) == length(fields[[1]]), length(fields) > 2)
   names <- fields[[1]]
-  if (anyDuplicated(names) || !all(nzchar(names))) return(list())
+  if (anyDuplicated(names) || !all(nzchar(names))) untold()
   table <- do.call(rbind, fields[-1])
   flags <- grep("^(motion_outlier|non_steady_state_outlier)", names)
   chosen <- match(CHOSEN, names)
@@ -629,7 +667,7 @@ confounds_reference <- function(content, made) {
   is_decimal <- is.na(words) | grepl(DECIMAL, words)
   numbers <- suppressWarnings(as.numeric(words))
   is_other <- !is_decimal & (!is.na(numbers) | words %in% c("T", "F", "TRUE", "FALSE", "true", "false"))
-  if (any(is_other) || any(is.infinite(numbers)) || !all(is_decimal[, -(1:7)])) return(list())
+  if (any(is_other) || any(is.infinite(numbers)) || !all(is_decimal[, -(1:7)])) untold()
   stopifnot(is_decimal)
   z <- matrix(numbers, nrow(words))
   filled <- which(is.na(z[1, 1:7]))
