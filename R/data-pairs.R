@@ -67,12 +67,28 @@ code_labels <- function(x, y) {
 
 traits_length <- function(traits) if (is.null(traits$place)) length(traits$label) else ncol(traits$place)
 
+# Returns TRUE if pairMask() could have made this. The engine checks the lengths.
+are_pairs <- function(pairs) {
+  are_traits <- function(traits) {
+    is.list(traits) && (is.null(traits$label) || is.integer(traits$label)) &&
+      if (pairs$relation < 2L) {
+        !is.null(traits$label) && is.null(traits$place)
+      } else {
+        is.matrix(traits$place) && is.double(traits$place)
+      }
+  }
+  is.list(pairs) && is_number_within(pairs$relation, 0, 3) && is_number_within(pairs$dims, 0, 3) &&
+    is_number_within(pairs$distance, 0, .Machine$double.xmax) && are_traits(pairs$x) &&
+    (is.null(pairs$y) || are_traits(pairs$y))
+}
+
 # Returns the pair mask for the engine, or stops if it does not fit the columns of x and y.
 check_pairs <- function(pairs, x, y) {
   if (is.null(pairs)) return(NULL)
   if (!inherits(pairs, "gpuCorPairs")) {
     fail("'pairs' must come from pairMask(), not be ", show_value(pairs))
   }
+  if (!are_pairs(pairs)) fail("'pairs' was changed since pairMask() made it; make it again")
   if (is.null(y) && !is.null(pairs$y)) fail("'pairs' is of columns of 'x' with those of 'y', and there is no 'y'")
   if (!is.null(y) && is.null(pairs$y)) fail("'pairs' says nothing of the columns of 'y': give it 'y', too")
   for (name in c("x", if (!is.null(y)) "y")) {

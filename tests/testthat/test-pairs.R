@@ -381,6 +381,14 @@ test_that("what is wrong with 'pairs' is said", {
   expect_output(print(pairMask(labels, same = TRUE)), "Pairs of 6 columns, of the same label")
   expect_output(print(pairMask(labels, 1:3, beyond_distance = 2)), "Pairs of 6 x 3 columns, more than 2 apart")
   expect_error(gpuCorNetwork(x, k = 1, pairs = labels), "'pairs' must come from pairMask\\(\\)")
+  mask <- pairMask(cbind(labels, 1), within_distance = 1)
+  broken <- list(distance = -1e9, distance = NULL, distance = NaN, dims = "a", relation = integer(), x = sum,
+                 x = list(), y = 1)
+  for (k in seq_along(broken)) {
+    changed <- structure(replace(unclass(mask), names(broken)[k], broken[k]), class = class(mask))
+    expect_error(gpuCorNetwork(x, k = 1, pairs = changed), "was changed since pairMask\\(\\) made it",
+                 class = "gpucor_error_input", label = deparse1(broken[k]))
+  }
   expect_error(gpuCorNetwork(x, k = 1, pairs = pairMask(1:5, same = TRUE)), "'pairs' is of 5 columns, and 'x' has 6")
   expect_error(gpuCorNetwork(x, k = 1, pairs = pairMask(labels, y = 1:5, same = TRUE)), "there is no 'y'")
   expect_error(gpuCorNetwork(x, x, k = 1, pairs = pairMask(labels, same = TRUE)), "says nothing of the columns of 'y'")
