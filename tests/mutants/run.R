@@ -16,6 +16,9 @@ has_gpu <- nzchar(Sys.which("nvidia-smi")) && nzchar(Sys.which("nvcc"))
 n_jobs <- Sys.getenv("TESTTHAT_CPUS", "2")
 
 mutant <- function(name, file, from, to, tests) list(name = name, file = file, from = from, to = to, tests = tests)
+r_mutant <- function(name, from, to, tests) {
+  list(name = name, file = "R/", from = substitute(from), to = substitute(to), tests = tests)
+}
 source("tests/mutants/mutants.R")
 
 # ---- runs a command; returns TRUE if it succeeds
@@ -102,13 +105,58 @@ failed_unit <- function() {
   c(grep("^failed", lines, value = TRUE), "the tests ended early")[1L]
 }
 
+# Returns the changed file: list(file, before, after), texts; or NULL if the code is not there once.
+changed_file <- function(mutant) {
+  if (mutant$file == "R/") return(changed_code(mutant))
+  before <- text_of(mutant$file)
+  pieces <- strsplit(before, mutant$from, fixed = TRUE)[[1L]]
+  if (length(pieces) == 2L) list(file = mutant$file, before = before, after = paste0(pieces[1L], mutant$to, pieces[2L]))
+}
+
+text_of <- function(file) paste0(paste(readLines(file), collapse = "\n"), "\n")
+
+# Looks for the expression in all definitions of R/. A changed file loses its comments.
+changed_code <- function(mutant) {
+  changed <- lapply(Sys.glob("R/*.R"), function(file) {
+    before <- parse(file, keep.source = FALSE)
+    after <- replaced(before, mutant$from, mutant$to)
+    if (attr(after, "times") > 0) list(file = file, before = text_of(file), after = after)
+  })
+  changed <- Filter(Negate(is.null), changed)
+  if (length(changed) != 1L || attr(changed[[1L]]$after, "times") != 1L) return(NULL)
+  changed[[1L]]$after <- paste0(paste(vapply(changed[[1L]]$after, function(one) {
+    paste(deparse(one, control = c("keepInteger", "keepNA", "digits17")), collapse = "\n")
+  }, ""), collapse = "\n\n"), "\n")
+  changed[[1L]]
+}
+
+# Returns the code with `to` in place of each `from`, and how many there were as attribute "times".
+replaced <- function(code, from, to) {
+  times <- 0
+  walk <- function(part) {
+    if (identical(part, from)) {
+      times <<- times + 1
+      return(to)
+    }
+    if (!is.call(part) && !is.expression(part) && !is.pairlist(part)) return(part)
+    for (k in seq_along(part)) {
+      if (identical(part[[k]], quote(expr = ))) next
+      changed <- walk(part[[k]])
+      if (!is.null(changed)) part[[k]] <- changed # NULL would remove it
+    }
+    part
+  }
+  code <- walk(code)
+  attr(code, "times") <- times
+  code
+}
+
 try_mutant <- function(mutant) {
   if (startsWith(mutant$file, "src/cuda/") && !has_gpu) return(list(tier = "not run", test = "needs a GPU"))
-  before <- paste0(paste(readLines(mutant$file), collapse = "\n"), "\n")
-  pieces <- strsplit(before, mutant$from, fixed = TRUE)[[1L]]
-  if (length(pieces) != 2L) return(list(tier = "ERROR", test = paste(mutant$file, "no longer has this code once")))
-  write_source(mutant$file, paste0(pieces[1L], mutant$to, pieces[2L]))
-  on.exit(write_source(mutant$file, before))
+  changed <- changed_file(mutant)
+  if (is.null(changed)) return(list(tier = "ERROR", test = paste(mutant$file, "no longer has this code once")))
+  write_source(changed$file, changed$after)
+  on.exit(write_source(changed$file, changed$before))
   find_killer(mutant)
 }
 
