@@ -1,26 +1,6 @@
 # Partial correlations given all other columns (Schaefer and Strimmer 2005): the part of the design that
 # src/stats/partial.h describes. Its help page is gpucor-measures (R/help-measures.R).
 
-# The formals of functions that offer them.
-PARTIAL <- c("partial", "shrinkage")
-
-# Checks both, and returns the formals without them unless 'partial' is TRUE.
-asked_of <- function(adjustment) {
-  partial <- check_flag(adjustment$partial, "partial")
-  if (!partial && !identical(adjustment$shrinkage, "auto")) {
-    fail("'shrinkage' is for partial = TRUE; give both, or leave it out")
-  }
-  if (partial) adjustment$shrinkage <- check_shrinkage(adjustment$shrinkage) else adjustment[PARTIAL] <- NULL
-  adjustment
-}
-
-check_shrinkage <- function(shrinkage) {
-  if (identical(shrinkage, "auto")) return(shrinkage)
-  ok <- is_numeric(shrinkage) && length(shrinkage) == 1L && is.finite(shrinkage) && shrinkage >= 0 && shrinkage <= 1
-  if (!ok) fail("'shrinkage' must be a number from 0 to 1, or \"auto\", not ", show_value(shrinkage))
-  as.numeric(shrinkage)
-}
-
 # Returns the settings, with which `input` is adjusted, for partial correlations of the adjusted columns. `tests`: TRUE
 # if p values will be computed, which have degrees of freedom of their own.
 with_partial <- function(settings, input, method, use, tests) {

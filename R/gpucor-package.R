@@ -25,6 +25,7 @@
 #' | data larger than memory; Bioconductor and Seurat objects | [gpuCorFile()]; [gpucor-containers] |
 #' | a cluster | [gpuCorPlan()], [gpuCorRun()], [gpuCorStatus()], [gpuCorCollect()] |
 #' | the machine and its settings | [gpuInfo()], [chooseGpu()], [gpuControl()] |
+#' | arguments of many functions, kept for several calls | [gpuAdjust()], [gpuSubjects()], [gpuPermute()], [gpuControl()] |
 #' | calls of other packages | [coming-from]; functions of gputools: [gpuCorPairs()], [gpuCorPerm()] |
 #'
 #' [gpucor-measures] describes the measures, weights, covariates, band-pass filters and degrees of freedom. Every result

@@ -5,13 +5,14 @@
 PLANNABLE <- c("gpuCorNetwork", "gpuConnectivity", "gpuCor")
 
 # Arguments that do not belong in a plan: data, settings of a process, and the destination of the result.
-OUTSIDE_PLANS <- c("x", "y", "...", "control", "file", "compression", "shards")
+OUTSIDE_PLANS <- c("x", "y", "...", "file", "compression", "shards")
 
 # Storage types of a plan's data.
 STORED_TYPES <- c("double", "float", "integer", "sparse")
 
 plan_arguments <- function(verb) {
-  setdiff(names(formals(get(check_choice(verb, PLANNABLE, "verb"), topenv()))), OUTSIDE_PLANS)
+  verb <- check_choice(verb, PLANNABLE, "verb")
+  setdiff(c(names(formals(get(verb, topenv()))), OFFERED[[verb]]), OUTSIDE_PLANS)
 }
 
 check_verb_arguments <- function(given, verb) {

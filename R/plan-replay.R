@@ -22,7 +22,7 @@ replay_verb <- function(plan, x, y, further, is_planning = TRUE) {
 
 # Adds the replay to the verb's arguments, as part of its control.
 with_replay <- function(arguments, replay) {
-  arguments$control <- structure(c(arguments$control, list(replay = replay)), class = "gpuControl")
+  arguments$control <- replace(arguments$control, "replay", list(replay))
   arguments
 }
 

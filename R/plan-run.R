@@ -2,8 +2,8 @@
 
 # Returns a plan with its data and this process's settings. `control`: from gpuControl(); `check`: TRUE to compare the
 # data with their checksums.
-open_work <- function(plan, control = NULL, check = FALSE) {
-  list(plan = plan, control = control, settings = new_settings(control),
+open_work <- function(plan, control = NO_SPECS$control, check = FALSE) {
+  list(plan = plan, control = control, settings = new_settings(list(control = control)),
        x = stored_data(plan, "x", check), y = stored_data(plan, "y", check))
 }
 

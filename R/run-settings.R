@@ -59,15 +59,9 @@ run_settings <- function(given) {
 
 precisions <- c("single", "double")
 
-# The formals of functions that adjust columns before comparing them, which such a function collects by
-# mget(ADJUSTMENT). See ?"gpucor-measures".
-ADJUSTMENT <- c("weights", "weights_are", "covariates", "data", "bandpass", "tr", "runs", "df", "options")
-
-# The formals of functions that combine the coefficients of several subjects, see ?subjects.
-COMBINATION <- c("combine", "subjects", "subject_weights", "probs", "above", "na.rm")
-
 # Checks settings as far as they do not depend on this machine's GPUs.
 check_run_settings <- function(given) {
+  if (!length(given)) return(invisible())
   attr(given, "given") <- names(given)
   if (!is.null(given$backend)) check_backend(given$backend, given)
   if (!is.null(given$threads)) choose_threads(given$threads, given)
@@ -77,19 +71,13 @@ check_run_settings <- function(given) {
   if (!is.null(given$keep_memory)) check_keep_memory(given$keep_memory, given)
 }
 
-# Stops if arguments are given in `...` beside 'control', as they would be ignored.
-check_control <- function(control, is_default, further) {
-  if (!is_default && length(further)) fail("'", further[1L], "' is given beside 'control'; give it to gpuControl()")
-  if (is.null(control) || inherits(control, "gpuControl")) return(invisible())
-  fail("'control' must come from gpuControl(), not be ", show_value(control))
-}
-
-# Returns everything except the data that the engine and the passes need: the run (from gpuControl()), and the call's
-# adjustment, subjects and pairs. The design, the overlap and shards are set later.
-new_settings <- function(control, adjustment = NULL, precision = "single", combination = NULL, pairs = NULL,
-                         assay = NULL, distance = FALSE) {
+# Returns everything except the data that the engine and the passes need: the specs, and the call's pairs. The design,
+# the overlap and shards are set later.
+new_settings <- function(specs, pairs = NULL, precision = "single", distance = FALSE) {
+  control <- specs$control
+  if (!is.null(control$precision)) precision <- control$precision
   precision <- check_choice(precision, precisions, "precision")
-  found <- run_settings(unclass(control))
+  found <- run_settings(unclass(control)[names(control) %in% RUN_SETTINGS])
   backend <- choose_backend(found$backend, found)
   shown <- if (is.null(found$progress)) interactive() else check_progress(found$progress, found)
   list(
@@ -102,10 +90,10 @@ new_settings <- function(control, adjustment = NULL, precision = "single", combi
     started = if (shown) now(),
     pass = c(0, 1), # this pass as a fraction of the job: its start and its width
     doing = NULL, # label for the progress bar, see describe_doing()
-    assay = assay,
-    asked = Filter(Negate(is.null), adjustment), # see designed()
+    assay = control$assay,
+    asked = unclass(specs$adjustment), # see designed()
     design = NULL,
-    combination = Filter(Negate(is.null), combination),
+    combination = unclass(specs$subjects),
     pairs = pairs,
     in_double = precision == "double",
     overlap = NULL, # see overlap_rule()

@@ -1,20 +1,10 @@
 # Surrogate data: columns or rows are permuted at random so that no correlation remains. Permutation tests compare the
 # data with them; ?gpuCorTest describes them.
 
-surrogates <- c("permutation", "phase", "block")
-
 # Returns NULL without adjustment, otherwise list(n_perm, how, block): how many null data sets are drawn, and how.
-check_max_t <- function(adjust, n_perm, is_default, surrogate, block) {
-  adjust <- check_choice(adjust, c("none", "maxT"), "adjust", "; p.adjust() adjusts the p values of a result")
-  how <- check_choice(surrogate, surrogates, "surrogate")
-  if (!is.null(block) && how != "block") fail("'block' needs surrogate = \"block\"; leave it out, or give both")
-  if (adjust == "none") {
-    if (!is_default) fail("'n_perm' is for adjust = \"maxT\"; give both, or leave it out")
-    if (how != "permutation") fail("surrogate = \"", how, "\" is for adjust = \"maxT\"; leave it out, or adjust")
-    return(NULL)
-  }
-  list(n_perm = check_whole(n_perm, "n_perm", 1, 1e9), how = how,
-       block = if (!is.null(block)) check_whole(block, "block", 1, 2^31 - 1))
+# `permutation`: from gpuPermute().
+max_t_of <- function(permutation) {
+  if (length(permutation)) list(n_perm = permutation$n_perm, how = permutation$surrogate, block = permutation$block)
 }
 
 # Weighted observations, and those of a series, are not exchangeable. If covariates shift ranks a lot, residuals of

@@ -20,24 +20,22 @@
 #'
 #' @inheritParams gpuCor
 #' @inheritParams gpuCorTest
+#' @inheritParams gpuAdjust
 #' @param x Variables in columns, observations in rows, as in [gpuCor()] for one subject; or modules of
 #'   [gpuModules()], whose eigengenes are taken.
 #' @param traits A matrix, vector, factor or data frame with as many rows as `x`, or anything else that `x` may be, such
 #'   as genotypes in a file. For an experiment ([gpucor-containers]): also names of its sample variables.
-#' @param covariates Both `x` and `traits` are adjusted for these: a numeric matrix or vector, a data frame, or a
-#'   formula without a left side, with `data =`.
 #' @param p.value,fdr A number in (0, 1\]: the maximum p value, or the maximum false discovery rate by Benjamini and
 #'   Hochberg. At most one of them.
 #' @param output A string: `"edges"`, a data frame of pairs; `"matrix"`, all pairs as matrices.
-#' @param adjust A string: `"none"`, or `"maxT"` for p values that are adjusted for all pairs by permuting the rows of
-#'   `traits`, or by surrogates of their series, see [gpuCorTest()]. With `p.value`, which is then the maximum of these,
-#'   all pairs are computed.
 #' @param use A string: what to do with missing values, see [gpuCor()]. By default each pair uses its complete
 #'   observations, as [stats::lm()] does.
-#' @param precision A string: `"double"`; or `"single"`, which is faster and has p values with a relative error of up to
-#'   a thousandth. May be abbreviated.
 #' @param min_obs An integer of at least 3, or `NULL` for 3: pairs with fewer pairwise-complete observations have no p
 #'   value. `"bicor"` and `"distance"` need more, see [gpuCorTest()].
+#' @param ... `r offered_words("gpuAssociation")`
+#'   Both `x` and `traits` are adjusted. `precision` is `"double"` by default; `"single"` is faster and has p values
+#'   with a relative error of up to a thousandth. `adjust = "maxT"` permutes the rows of `traits`, or takes surrogates of
+#'   their series; with `p.value`, which is then the maximum of these, all pairs are computed.
 #' @return `output = "edges"`: a data frame, the smallest p value first: `from` (column of `x`), `to` (trait), `r`,
 #'   `statistic` (t; Kendall: z; of a factor with more than two levels F), `p.value`, `fdr`, and `p.adjusted` with
 #'   `adjust`. Attribute `tests` is the number of pairs that have a coefficient; `fdr` is the p value adjusted for all
@@ -71,14 +69,11 @@
 #' @export
 gpuAssociation <- function(x, traits, p.value = NULL, fdr = NULL,
                            method = c("pearson", "kendall", "spearman", "bicor", "cosine", "distance", "mi"),
-                           use = "pairwise.complete.obs", min_obs = NULL, adjust = c("none", "maxT"), n_perm = 1000,
-                           surrogate = c("permutation", "phase", "block"), block = NULL, output = c("edges", "matrix"),
-                           precision = c("double", "single"), weights = NULL, weights_are = NULL, covariates = NULL,
-                           data = NULL, bandpass = NULL, tr = NULL, runs = NULL, df = NULL, options = NULL,
-                           assay = NULL, ..., control = gpuControl(...)) {
-  check_control(control, missing(control), ...names())
+                           use = "pairwise.complete.obs", min_obs = NULL, output = c("edges", "matrix"),
+                           tr = NULL, ...) {
+  specs <- specs_of("gpuAssociation", tr = tr, ...) # a formal, as "tr" would abbreviate 'traits'
+  if (is.null(specs$control$precision)) specs$control$precision <- "double"
   output <- check_choice(output, c("edges", "matrix"), "output")
-  precision <- check_choice(precision, c("double", "single"), "precision")
   method <- check_method(method)
   if (inherits(x, "gpuModules")) {
     if (is_of_sets(x)) fail("'x' has modules of several data sets; give the eigengenes of one, x$eigengenes[[1]]")
@@ -90,24 +85,22 @@ gpuAssociation <- function(x, traits, p.value = NULL, fdr = NULL,
   traits <- trait_columns(traits, x, method)
   if (is_vector) x <- as.matrix(x)
   has_factors <- length(traits$factors) > 0L
-  criterion <- check_association(list(p.value = p.value, fdr = fdr), output, df, has_factors)
-  max_t <- check_max_t(adjust, n_perm, missing(n_perm), surrogate, block)
+  criterion <- check_association(list(p.value = p.value, fdr = fdr), output, specs$adjustment$df,
+                                 has_factors)
+  max_t <- max_t_of(specs$permutation)
   if (!is.null(max_t)) check_association_max_t(criterion, has_factors)
   if (is.null(criterion) || has_factors || !is.null(max_t)) {
-    own <- c(list(x, traits$values, method, use, precision = precision, min_obs = min_obs, assay = assay,
-                  control = control),
-             if (!is.null(max_t)) list(adjust = "maxT", n_perm = n_perm, surrogate = surrogate, block = block),
-             mget(ADJUSTMENT))
+    own <- c(list(x, traits$values, method, use, min_obs = min_obs), specs[c("adjustment", "permutation", "control")])
     test <- said_of_traits(do.call(gpuCorTest, own, quote = TRUE))
     if (has_factors) {
-      settings <- new_settings(control, mget(ADJUSTMENT), precision, assay = assay)
-      input <- suppressWarnings(check_input(x, traits$values, check_use(use), method, assay))
+      settings <- new_settings(specs)
+      input <- suppressWarnings(check_input(x, traits$values, check_use(use), method, settings$assay))
       test <- with_factors(test, traits$factors, input, settings)
     }
     tested <- new_association(test)
     return(if (output == "matrix") tested else structure(chosen_tests(tested, criterion), method = method))
   }
-  settings <- new_settings(control, mget(ADJUSTMENT), precision, assay = assay)
+  settings <- new_settings(specs)
   said_of_traits({
     task <- network_task(x, traits$values, criterion, "absolute", use, method, settings, takes_subjects = FALSE)
     task$min_obs <- min_obs

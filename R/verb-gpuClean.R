@@ -16,11 +16,12 @@
 #' Residuals have mean zero. A column with a missing or infinite value in a row that is kept is `NA`. A column that the
 #' covariates determine up to rounding is zero.
 #'
-#' @inheritParams gpuCor
+#' @inheritParams gpuAdjust
 #' @param x Data as in [gpuCor()], of one subject: observations in rows, in the order of time for `bandpass`.
 #' @param keep `NULL` for all rows, a logical vector with a value for each, or integers: their numbers (negative:
 #'   dropped).
 #' @param file `NULL`, or a string: the name of a raw file to write, for residuals that are larger than memory.
+#' @param ... `r offered_words("gpuClean")`
 #' @return A matrix of doubles with the columns of `x` and its names, and a row for each row that is kept. A matrix of
 #'   [voxelMatrix()] stays one, with its mask and, if no row in between was dropped, its `tr`; a time series
 #'   ([stats::ts()]) stays one if all rows are kept. With `file`: a [gpuCorFile()], invisibly.
@@ -41,16 +42,17 @@
 #' dim(gpuClean(x, motion, keep = good))
 #' @export
 gpuClean <- function(x, covariates = NULL, data = NULL, bandpass = NULL, tr = NULL, runs = NULL, keep = NULL,
-                     file = NULL, assay = NULL, ..., control = gpuControl(...)) {
-  check_control(control, missing(control), ...names())
+                     file = NULL, ...) {
+  specs <- specs_of("gpuClean", ...)
+  specs$adjustment <- gpuAdjust(covariates = covariates, data = data, bandpass = bandpass, tr = tr, runs = runs)
   if (is.null(covariates) && is.null(bandpass) && is.null(runs)) {
     fail("'covariates', 'bandpass' and 'runs' are missing; give at least one of them")
   }
   check_matrix_like(x, COLUMNS)
   if (!is.null(file)) file <- check_new_file(file)
   use <- match("everything", uses)
-  settings <- new_settings(control, mget(c("covariates", "data", "bandpass", "tr", "runs")), "double", assay = assay)
-  input <- check_input(x, NULL, use, "pearson", assay)
+  settings <- new_settings(specs, precision = "double")
+  input <- check_input(x, NULL, use, "pearson", settings$assay)
   rows <- kept_times(keep, nrow(input$x), "rows of 'x'")
   if (length(rows) < nrow(input$x)) settings$asked$weights <- as.numeric(seq_len(nrow(input$x)) %in% rows)
   settings <- said_of_keep(designed_input(settings, input, "pearson", use))

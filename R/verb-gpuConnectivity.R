@@ -34,6 +34,7 @@
 #' @param histogram `TRUE` to count all coefficients by size. A run with a threshold only is faster.
 #' @param breaks An integer that divides 10,000: the number of bins of the histogram.
 #' @param maps `NULL`, or strings: centrality measures, see Details.
+#' @param ... `r offered_words("gpuConnectivity")`
 #'
 #' @return A list of class `gpuConnectivity`:
 #' \item{degree}{with a threshold: the number of edges of each column; with several thresholds a matrix, column x
@@ -84,12 +85,8 @@ gpuConnectivity <- function(x, y = NULL, threshold = NULL, density = NULL, power
                             method = c("pearson", "kendall", "spearman", "bicor", "cosine", "distance", "mi"),
                             use = "everything", sign = c("absolute", "positive", "negative"),
                             type = c("unsigned", "signed", "signed hybrid"), histogram = FALSE, breaks = 200,
-                            pairs = NULL, precision = c("single", "double"), weights = NULL, weights_are = NULL,
-                            covariates = NULL, data = NULL, bandpass = NULL, tr = NULL, runs = NULL, df = NULL,
-                            partial = FALSE, shrinkage = "auto", options = NULL, assay = NULL, combine = NULL,
-                            subjects = NULL, subject_weights = NULL, probs = NULL, above = NULL, na.rm = NULL, ...,
-                            control = gpuControl(...)) {
-  check_control(control, missing(control), ...names())
+                            pairs = NULL, ...) {
+  specs <- specs_of("gpuConnectivity", ...)
   check_not_threshold(x, y)
   if (!is.null(threshold) && !is.null(density)) fail("give only one of 'threshold' and 'density'")
   wanted <- list(type = check_choice(type, types, "type"), power = check_powers(power),
@@ -100,8 +97,7 @@ gpuConnectivity <- function(x, y = NULL, threshold = NULL, density = NULL, power
   breaks <- check_breaks(breaks)
   criterion <- check_levels(threshold, density)
   check_matrix_like(x, COLUMNS)
-  settings <- new_settings(control, asked_of(mget(c(ADJUSTMENT, PARTIAL))), precision, mget(COMBINATION), pairs,
-                           assay)
+  settings <- new_settings(specs, pairs)
   task <- network_task(x, y, criterion, sign, use, method, settings)
   check_eigenvector(task, wanted)
   sums <- connectivity_sums(task, wanted)

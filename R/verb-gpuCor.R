@@ -36,34 +36,13 @@
 #' @param output A string: `"dist"` for an object of class [gpuCor][gpuCor-class], which has each pair once; `"matrix"`
 #'   for the matrix that `cor()` returns, which is also the result with `y`; `"list"` for the list of matrices
 #'   `coefficients`, `pairs` and `ts` of package gputools ([coming-from]).
-#' @param precision A string: `"single"` or `"double"`, see the Details of [gpuCor()]. May be abbreviated.
 #' @param lag `NULL`, or integers such as `-10:10`: find for each pair the coefficient of largest size over these lags,
 #'   see the section on lags.
 #' @param min_overlap An integer of at least 3: with `lag`, the min number of rows that must overlap. A lag that leaves
 #'   fewer is an error. Default: 10, or half of the rows if that is less, but at least 3.
 #' @param test `TRUE` adds the tests of [gpuCorTest()], as the N x N matrices `r$ts`, `r$p.value` and `r$pairs`. With
 #'   `y` or `output = "matrix"` the result is the list of `output = "list"` with `p.value`.
-#' @param weights A numeric vector: one weight for each observation; 0 excludes it. See [gpucor-measures].
-#' @param weights_are A string: `"importance"`, `"precision"` or `"frequency"`, which changes p values only.
-#' @param covariates Nuisance regressors: a numeric matrix or data frame with a row for each observation, or a formula.
-#'   Every column is replaced by its residuals from a regression on these. Numbers that are labels, as of batches, need
-#'   `factor()`, as in `~ factor(batch)`.
-#' @param data A data frame with the variables of a formula in `covariates`.
-#' @param bandpass Two numbers: the lowest and the highest frequency in Hz to keep.
-#' @param tr A number: seconds between two observations. Default: `attr(x, "tr")`, which [voxelMatrix()] sets.
-#' @param runs A vector with a label for each observation, such as `rep(1:2, c(200, 180))`, if several runs (scans,
-#'   sessions) follow one another in `x`: each is regressed and filtered by itself. See [gpucor-measures].
-#' @param df A number, or `"bartlett"`: the degrees of freedom of tests, for autocorrelated series. Changes p values
-#'   only.
-#' @param partial `TRUE` for partial correlations given all other columns of `x`; see [gpucor-measures].
-#' @param shrinkage With `partial`: a number from 0 to 1, or `"auto"` to estimate it.
-#' @param options A named list of options of the measure, such as `list(maxPOutliers = 0.05)` for `"bicor"`.
-#' @param assay A string or number: the assay of an experiment, see [gpucor-containers].
-#' @param combine,subjects,subject_weights,probs,above,na.rm How to combine the coefficients of many subjects, see
-#'   [subjects].
-#' @param ... Settings of the run, passed to [gpuControl()]: `backend`, `threads`, `devices`, `memory`, `progress`,
-#'   `keep_memory`.
-#' @param control The same settings as one object, the result of [gpuControl()].
+#' @param ... `r offered_words("gpuCor")`
 #'
 #' @return With `y = NULL` and `output = "dist"`: an object of class [gpuCor][gpuCor-class], which is a `dist` of the
 #'   `N (N - 1) / 2` coefficients. `as.matrix()` gives the N x N matrix, `r[i, j]` takes numbers or names, and `1 - r`
@@ -129,29 +108,23 @@
 #' @export
 gpuCor <- function(x, y = NULL, method = c("pearson", "kendall", "spearman", "bicor", "cosine", "distance", "mi"),
                    use = "everything", lag = NULL, min_overlap = NULL, output = c("dist", "matrix", "list"),
-                   test = FALSE, precision = c("single", "double"), weights = NULL, weights_are = NULL,
-                   covariates = NULL, data = NULL, bandpass = NULL, tr = NULL, runs = NULL, df = NULL, partial = FALSE,
-                   shrinkage = "auto", options = NULL, assay = NULL, combine = NULL, subjects = NULL,
-                   subject_weights = NULL, probs = NULL, above = NULL, na.rm = NULL, ..., control = gpuControl(...)) {
-  check_control(control, missing(control), ...names())
+                   test = FALSE, ...) {
+  specs <- specs_of("gpuCor", ...)
   output <- check_output(output)
   test <- check_flag(test, "test")
   check_min_overlap(min_overlap, lag)
   if (!is.null(lag) && (test || output == "list")) fail("'lag' takes the largest of several coefficients, and no tests")
   if (test || output == "list") {
-    given <- c(list(x, y, method, use, precision = precision, assay = assay, control = control),
-               mget(c(ADJUSTMENT, PARTIAL)))
-    return(cor_with_tests(given, output, test, sys.call()))
+    return(cor_with_tests(c(list(x, y, method, use), specs[c("adjustment", "control")]), output, test, sys.call()))
   }
   method <- check_method(method)
   use <- check_use(use)
-  settings <- new_settings(control, asked_of(mget(c(ADJUSTMENT, PARTIAL))), precision, mget(COMBINATION),
-                           assay = assay)
+  settings <- new_settings(specs)
   input <- check_data(x, y, use, method, settings, summarizes = TRUE)
   if (length(settings$asked)) settings <- designed_input(settings, input, method, use)
   if (!is.null(lag)) {
     task <- list(x = input$x, y = input$y, method = method, use = use, settings = settings, min_overlap = min_overlap)
-    return(lagged_coefficients(task, lag, output, input$scalar, control$backend, sys.call()))
+    return(lagged_coefficients(task, lag, output, input$scalar, specs$control$backend, sys.call()))
   }
   check_coefficients_memory(input, method, use, output, settings)
   all_coefficients(input, method, use, output, settings, call_of(sys.call(), settings))
@@ -176,7 +149,7 @@ output_hint <- function(output, is_default) {
 cor_with_tests <- function(given, output, test, call) {
   found <- do.call(gpuCorTest, c(given, list(output = "matrix")), quote = TRUE)
   if (output != "dist" || !is.null(given[[2L]])) return(listed_matrices(found, test))
-  given["df"] <- list(NULL) # only tests take 'df'
+  given$adjustment$df <- NULL # only tests take it
   r <- repeated(do.call(gpuCor, given, quote = TRUE)) # gpuCorTest() has already warned
   attr(r, "tests") <- listed_matrices(found, TRUE)[-1L]
   attr(r, "call") <- call

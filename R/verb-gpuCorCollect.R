@@ -1,14 +1,14 @@
 #' @rdname gpuCorPlan
 #' @param file,compression As in [gpuCorNetwork()]: the network goes to this HDF5 file.
 #' @export
-gpuCorCollect <- function(path, file = NULL, compression = 0, ..., control = gpuControl(...)) {
-  check_control(control, missing(control), ...names())
+gpuCorCollect <- function(path, file = NULL, compression = 0, ...) {
+  specs <- specs_of("gpuCorCollect", ...)
   plan <- open_plan(path)
   compression <- check_compression(compression, file)
   if (!is.null(file) && plan$verb != "gpuCorNetwork") {
     fail("'file' is for networks, and the plan is of ", plan$verb, "(); leave it out")
   }
-  work <- open_work(plan, control, check = TRUE)
+  work <- open_work(plan, specs$control, check = TRUE)
   further <- if (!is.null(file)) list(file = file, compression = compression)
   collect_plan(work, further, function(round) {
     if (!round$is_new || took_long(plan, round$number - 1)) stop_collecting(plan, round)

@@ -104,9 +104,7 @@
 #'   `"distance"`. `"mi"` is an error. May be abbreviated.
 #' @param output A string, with a criterion: `"matrix"`, or `"edges"` for the data frame that `as.data.frame()` makes of
 #'   it.
-#' @param subjects Two integers, if `x` and `y` are functions: the numbers of subjects. One integer without `y`.
 #' @param n_perm An integer: the number of permutations; 0 for none.
-#' @param effects A string: `"random"` or `"fixed"`, see Details.
 #' @param paired `TRUE` if subject i of `y` is subject i of `x`.
 #' @param design A numeric matrix with a row for each subject of `x`, without `y`, and a column for each term.
 #' @param contrast A numeric vector with a number for each column of `design`; or the name of a column.
@@ -117,6 +115,8 @@
 #'   groups are not adjusted, and classes say nothing about the difference: choose pairs by its `fdr`.
 #' @param pairs With a criterion: a mask of the pairs to compute, from [pairMask()]. Densities, rates and `n_perm` refer
 #'   to these pairs.
+#' @param ... `r offered_words("gpuCorCompare")`
+#'   `subjects` is two integers, if `x` and `y` are functions: the numbers of subjects; one integer without `y`.
 #' @return Without a criterion: a list of class `gpuCorCompare` with `difference`, `statistic` (t; fixed effects: z, or
 #'   chi-squared), `df` (t and chi-squared), `p.value`, `fdr` and, with `n_perm`, `p.adjusted`, each a `dist` that takes
 #'   names, `$fdr["a", "b"]`; and `error` (fixed effects: the standard error of all differences), `n` (each group's
@@ -167,15 +167,12 @@
 gpuCorCompare <- function(x, y = NULL, threshold = NULL, density = NULL, k = NULL, p.value = NULL, fdr = NULL,
                           method = c("pearson", "kendall", "spearman", "bicor", "cosine", "distance", "mi"),
                           use = "everything", sign = c("absolute", "positive", "negative"), n_perm = 0, pairs = NULL,
-                          effects = NULL, paired = FALSE, design = NULL, contrast = NULL, components = NULL,
-                          classes = NULL, subjects = NULL, output = c("matrix", "edges"),
-                          precision = c("single", "double"), weights = NULL, weights_are = NULL, covariates = NULL,
-                          data = NULL, bandpass = NULL, tr = NULL, runs = NULL, df = NULL, options = NULL, assay = NULL,
-                          ..., control = gpuControl(...)) {
+                          paired = FALSE, design = NULL, contrast = NULL, components = NULL, classes = NULL,
+                          output = c("matrix", "edges"), ...) {
   for (name in intersect(c("group", "groups"), ...names())) {
     refuse_labels(list(...)[[name]], x, paste0("unused argument '", name, "'"))
   }
-  check_control(control, missing(control), ...names())
+  specs <- specs_of("gpuCorCompare", ...)
   output <- check_choice(output, c("matrix", "edges"), "output")
   n_perm <- check_whole(n_perm, "n_perm", 0, 1e9)
   groups <- list(paired = check_flag(paired, "paired"), design = check_slots(design, "design"), contrast = contrast)
@@ -183,8 +180,7 @@ gpuCorCompare <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
   if (!length(given) && !is.null(pairs)) fail("'pairs' needs a criterion; threshold = 0 keeps all of these pairs")
   components <- check_components(components, given, n_perm)
   if (!is.null(classes)) classes <- check_fraction(classes, "classes", zero = FALSE)
-  settings <- new_settings(control, mget(ADJUSTMENT), precision, list(subjects = subjects, effects = effects), pairs,
-                           assay)
+  settings <- new_settings(specs, pairs)
   task <- compare_task(x, y, groups, sign, use, method, settings)
   task[c("call", "classes")] <- list(sys.call(), classes)
   if (!is.null(classes)) check_classes(task)

@@ -77,7 +77,6 @@
 #' @inheritParams gpuCor
 #' @inheritParams gpuCorTest
 #' @param pairs `NULL`, or a mask of the pairs to compute, from [pairMask()].
-#' @param effects A string, for many subjects: `"random"` or `"fixed"`, see [subjects].
 #' @param threshold A number in \[0, 1\], or several.
 #' @param density A number in (0, 1\], or several.
 #' @param k An integer of at least 1, or several.
@@ -88,9 +87,6 @@
 #'   observations have no p value and are no edges. `"bicor"` needs at least `r gpucor:::MIN_TESTED[["bicor"]]`
 #'   observations and `"distance"` `r gpucor:::MIN_TESTED[["distance"]]`. An `fdr` still counts such pairs among the
 #'   tests, which is conservative.
-#' @param adjust A string: `"none"`, or `"maxT"`, with `p.value`, to keep the pairs whose p value adjusted by
-#'   permutation or surrogates is at most `p.value`: an edge between unrelated columns has at most this probability. See
-#'   [gpuCorTest()].
 #' @param normalize A string: `"none"`, or `"clr"` for the context likelihood of each pair, see Details.
 #' @param mutual With `k`: `TRUE` if both columns must be neighbors of each other.
 #' @param output A string: `"matrix"`, or `"edges"` for the data frame that `as.data.frame()` makes of the matrix.
@@ -102,6 +98,9 @@
 #' @param shards `NULL`, or an integer: the number of shards to compute with the workers of [future::plan()], as
 #'   [gpuCorPlan()] does, in a temporary folder. The folder is where option `gpucor.folder` says; by default in
 #'   [tempdir()], or in the working directory if the workers are on other machines.
+#' @param ... `r offered_words("gpuCorNetwork")`
+#'   `adjust = "maxT"`, with `p.value`, keeps the pairs whose p value adjusted by permutation or surrogates is at most
+#'   `p.value`: an edge between unrelated columns has at most this probability. See [gpuCorTest()].
 #'
 #' @return `output = "matrix"`: a symmetric sparse matrix of class [gpuCorNetwork-class] (a `dsCMatrix`) with zero
 #'   diagonal, or with `y` an `ncol(x)` x `ncol(y)` matrix of class `gpuCorNetworkXY` (a `dgCMatrix`). Values are the
@@ -147,28 +146,19 @@ gpuCorNetwork <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
                           method = c("pearson", "kendall", "spearman", "bicor", "cosine", "distance", "mi"),
                           use = "everything", sign = c("absolute", "positive", "negative"),
                           normalize = c("none", "clr"), lag = NULL, min_overlap = NULL, mutual = FALSE, pairs = NULL,
-                          min_obs = NULL, adjust = c("none", "maxT"), n_perm = 1000,
-                          surrogate = c("permutation", "phase", "block"), block = NULL, output = c("matrix", "edges"),
-                          file = NULL, compression = 0, shards = NULL, precision = c("single", "double"),
-                          weights = NULL, weights_are = NULL, covariates = NULL, data = NULL, bandpass = NULL,
-                          tr = NULL, runs = NULL, df = NULL, partial = FALSE, shrinkage = "auto", options = NULL,
-                          assay = NULL, combine = NULL, subjects = NULL, subject_weights = NULL, probs = NULL,
-                          above = NULL, na.rm = NULL, effects = NULL, resample = 0, fraction = 0.63, lioness = NULL,
-                          ..., control = gpuControl(...)) {
-  check_control(control, missing(control), ...names())
+                          min_obs = NULL, output = c("matrix", "edges"), file = NULL, compression = 0, shards = NULL,
+                          resample = 0, fraction = 0.63, lioness = NULL, ...) {
+  specs <- specs_of("gpuCorNetwork", ...)
   if (!is.null(y)) check_not_threshold(x, y)
-  max_t <- check_max_t(adjust, n_perm, missing(n_perm), surrogate, block)
+  max_t <- max_t_of(specs$permutation)
   check_min_overlap(min_overlap, lag)
   if (!is.null(shards)) {
     refuse_shards(max_t, lag)
-    given <- c(list(threshold = threshold, density = density, k = k, p.value = p.value, fdr = fdr, sign = sign,
-                    normalize = normalize, mutual = mutual, use = use, method = method, output = output,
-                    precision = precision, pairs = pairs, min_obs = min_obs, assay = assay, resample = resample,
-                    fraction = fraction, lioness = lioness),
-               mget(c(ADJUSTMENT, PARTIAL, COMBINATION, "effects")))
+    given <- list(threshold = threshold, density = density, k = k, p.value = p.value, fdr = fdr, sign = sign,
+                  normalize = normalize, mutual = mutual, use = use, method = method, output = output,
+                  pairs = pairs, min_obs = min_obs, resample = resample, fraction = fraction, lioness = lioness)
     compression <- check_compression(compression, file)
-    return(by_shards("gpuCorNetwork", x, y, Filter(Negate(is.null), given), shards, file, compression, control,
-                     sys.call()))
+    return(by_shards("gpuCorNetwork", x, y, given, specs, shards, file, compression, sys.call()))
   }
   given <- list(threshold = threshold, density = density, k = k, p.value = p.value, fdr = fdr)
   chosen <- check_normalize(normalize, given, lioness)
@@ -177,8 +167,7 @@ gpuCorNetwork <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
   mutual <- check_mutual(mutual, k)
   if (!is.null(min_obs)) check_min_obs_for(criterion$name)
   if (!is.null(file) || !identical(compression, 0)) compression <- check_compression(compression, file)
-  settings <- new_settings(control, asked_of(mget(c(ADJUSTMENT, PARTIAL))), precision,
-                           mget(c(COMBINATION, "effects")), pairs, assay)
+  settings <- new_settings(specs, pairs)
   if (!is.null(max_t)) {
     check_adjusted_criterion(criterion$name, min_obs)
     settings$max_t <- max_t
@@ -188,7 +177,7 @@ gpuCorNetwork <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
   if (!is.null(lag)) {
     check_lag_alone(resample, lioness, chosen$normalize)
     task$min_overlap <- min_overlap
-    return(lagged_network(task, lag, output, file, control$backend))
+    return(lagged_network(task, lag, output, file, specs$control$backend))
   }
   if (!is.null(lioness)) task <- lioness_task(task, lioness)
   drawn <- draw_resamples(task, resample, fraction, file)

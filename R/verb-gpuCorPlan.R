@@ -36,7 +36,6 @@
 #' folder when the result is collected: `unlink(path, recursive = TRUE)`.
 #'
 #' @order 1
-#' @inheritParams gpuCor
 #' @param path A string: the name of the folder. `gpuCorPlan()` makes it; the folder around it must exist.
 #' @param x,y Data as the function takes them: in memory, in a file ([gpuCorFile()]), or of many subjects ([subjects]).
 #' @param ... `gpuCorPlan()`: further arguments of the function. All: settings of this process, as [gpuControl()] takes
@@ -73,14 +72,15 @@
 #' unlink(path, recursive = TRUE)
 #' @export
 gpuCorPlan <- function(path, x, y = NULL, ..., verb = c("gpuCorNetwork", "gpuConnectivity", "gpuCor"), shards = NULL,
-                       mode = "0700", control = NULL) {
+                       mode = "0700") {
   verb <- check_choice(verb, PLANNABLE, "verb")
   given <- list(...)
-  is_run <- seq_along(given) %in% which(names(given) %in% c(RUN_SETTINGS, OLD_SETTING))
-  check_control(control, is.null(control), names(given)[is_run])
-  if (is.null(control)) control <- do.call(gpuControl, given[is_run])
-  made <- make_plan(path, x, y, given[!is_run], verb, shards, control, verb_call(sys.call(), verb), mode = mode)
-  describe_plan(made, new_settings(control))
+  of_specs <- seq_along(given) %in% which(names(given) %in% c(offered_by(verb), names(SPECS), OLD_SETTING))
+  specs <- do.call(specs_of, c(list(verb), given[of_specs]), quote = TRUE)
+  control <- run_of(specs$control)
+  given <- c(given[!of_specs], arguments_of(specs))
+  made <- make_plan(path, x, y, given, verb, shards, control, verb_call(sys.call(), verb), mode = mode)
+  describe_plan(made, new_settings(list(control = control)))
   invisible(made$plan$path)
 }
 

@@ -3,11 +3,11 @@
 #'   until there is none. `NULL`: the number of an array job's task (`SLURM_ARRAY_TASK_ID`, `PBS_ARRAY_INDEX`,
 #'   `SGE_TASK_ID`, `LSB_JOBINDEX`), otherwise `"free"`.
 #' @export
-gpuCorRun <- function(path, shard = NULL, ..., control = gpuControl(...)) {
-  check_control(control, missing(control), ...names())
+gpuCorRun <- function(path, shard = NULL, ...) {
+  specs <- specs_of("gpuCorRun", ...)
   plan <- open_plan(path)
   shards <- check_shard(if (is.null(shard)) array_task() else shard, plan)
-  work <- open_work(plan, control)
+  work <- open_work(plan, specs$control)
   round <- next_round(work)
   if (is.null(shards)) run_free(work, round) else run_shards(work, round, shards)
   invisible(gpuCorStatus(path, check = FALSE))

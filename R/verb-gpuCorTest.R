@@ -139,16 +139,11 @@ gpuTtest <- function(goodPairs, coeffs) {
 #'   `FALSE`: those of `cor.test(exact = FALSE)`, by Student's t and the normal distribution. Networks use `NULL`.
 #' @param conf.level `NULL`, or a number between 0 and 1: the level of confidence intervals, such as 0.95. They take the
 #'   memory of two numbers for each pair, as much as the statistics and p values. Not for `"bicor"`.
-#' @param adjust A string: `"none"`, or `"maxT"` to adjust p values by permutation.
-#' @param n_perm An integer: the number of permutations or surrogates.
-#' @param surrogate A string, with `adjust = "maxT"`: `"permutation"` for independent rows, `"phase"` or `"block"` for
-#'   time series, see [gpuCorTest()]. May be abbreviated.
-#' @param block An integer, with `surrogate = "block"`: the number of rows of a block; or `NULL` for one block of all
-#'   rows.
 #' @param min_obs An integer of at least 3, or `NULL` for 3: pairs with fewer pairwise-complete observations have no p
 #'   value. The p values of `"bicor"` need at least `r gpucor:::MIN_TESTED[["bicor"]]` observations, and those of
 #'   `"distance"` `r gpucor:::MIN_TESTED[["distance"]]`; a warning is given if there are pairs with fewer. With up to 5
 #'   observations, rank correlations of 1 or -1 are common by chance; a warning is given if there are many.
+#' @param ... `r offered_words("gpuCorTest")`
 #' @return A list of class `gpuCorTest`: `r`, `n`, `statistic` (t; Kendall: z; distance: `n * r + 1`) and `p.value`,
 #'   each a `dist` that takes names, `$p.value["a", "b"]`, or a matrix with `y` or `output = "matrix"`; `conf.low` and
 #'   `conf.high`, with `conf.level`; `df`, if weights, covariates, options or `df` are given; `p.adjusted`, with
@@ -198,21 +193,17 @@ gpuTtest <- function(goodPairs, coeffs) {
 #' @export
 gpuCorTest <- function(x, y = NULL, method = c("pearson", "kendall", "spearman", "bicor", "cosine", "distance", "mi"),
                        use = "everything", alternative = c("two.sided", "less", "greater"), exact = NULL,
-                       conf.level = NULL, min_obs = NULL, log.p = FALSE, adjust = c("none", "maxT"), n_perm = 1000,
-                       surrogate = c("permutation", "phase", "block"), block = NULL, output = c("dist", "matrix"),
-                       precision = c("single", "double"), weights = NULL, weights_are = NULL, covariates = NULL,
-                       data = NULL, bandpass = NULL, tr = NULL, runs = NULL, df = NULL, partial = FALSE,
-                       shrinkage = "auto", options = NULL, assay = NULL, ..., control = gpuControl(...)) {
-  check_control(control, missing(control), ...names())
+                       conf.level = NULL, min_obs = NULL, log.p = FALSE, output = c("dist", "matrix"), ...) {
+  specs <- specs_of("gpuCorTest", ...)
   method <- check_method(method)
   alternative <- check_alternative(alternative, method)
   output <- check_choice(output, c("dist", "matrix"), "output")
   conf.level <- check_conf_level(conf.level, method)
   log.p <- check_flag(log.p, "log.p")
-  max_t <- check_max_t(adjust, n_perm, missing(n_perm), surrogate, block)
+  max_t <- max_t_of(specs$permutation)
   min_obs <- check_min_obs(min_obs)
   use <- check_use(use)
-  settings <- new_settings(control, asked_of(mget(c(ADJUSTMENT, PARTIAL))), precision, assay = assay)
+  settings <- new_settings(specs)
   refuse_plan(settings, "'test' or output = \"list\"")
   input <- check_input(x, y, use, method, settings$assay)
   settings <- designed_input(settings, input, method, use, tests = is.null(max_t) || has_distribution(method))

@@ -10,7 +10,9 @@
 #' `integer64` of package bit64, and `k` may have this class.
 #'
 #' @inheritParams gpuCor
+#' @inheritParams gpuControl
 #' @param order A string: `"row"` or `"column"`. May be abbreviated.
+#' @param ... `r offered_words("gpuCorTriangle")`
 #' @return `gpuCorTriangle()`: a numeric vector of N (N - 1) / 2 coefficients. `triangleIndex()`: a matrix with a row
 #'   for each position and columns `i` < `j`. `trianglePosition()`: a vector of positions.
 #' @section Errors: As [gpuCor()]; a position or a pair outside the triangle.
@@ -23,15 +25,12 @@
 #' r[trianglePosition(1, 2:5, ncol(x), "column")]
 #' @export
 gpuCorTriangle <- function(x, method = c("pearson", "kendall", "spearman", "bicor", "cosine", "distance", "mi"),
-                           use = "everything", order = c("row", "column"), precision = c("single", "double"),
-                           weights = NULL, weights_are = NULL, covariates = NULL, data = NULL, bandpass = NULL,
-                           tr = NULL, runs = NULL, df = NULL, options = NULL, assay = NULL, ...,
-                           control = gpuControl(...)) {
-  check_control(control, missing(control), ...names())
+                           use = "everything", order = c("row", "column"), precision = c("single", "double"), ...) {
+  specs <- specs_of("gpuCorTriangle", ...)
   method <- check_method(method)
   order <- check_choice(order, c("row", "column"), "order")
   use <- check_use(use)
-  settings <- new_settings(control, mget(ADJUSTMENT), precision, assay = assay)
+  settings <- new_settings(specs, precision = precision)
   check_matrix_like(x, COLUMNS)
   input <- check_input(x, NULL, use, method, settings$assay)
   if (length(settings$asked)) settings <- designed_input(settings, input, method, use)

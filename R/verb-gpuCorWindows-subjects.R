@@ -1,6 +1,6 @@
 # gpuCorWindows() of several subjects: each window of all subjects is one call of a function that combines subjects.
 
-# `task`: list(method, use, precision, pairs, sign, mutual, criterion, options, control, combination, call); `settings`:
+# `task`: list(method, use, pairs, sign, mutual, criterion, options, control, combination, call); `settings`:
 # as of one subject, with the arguments for adjustment. `plan`: function of the number of rows that returns the windows
 # with their taper; `taper`: its name.
 windows_of_subjects <- function(x, keep, plan, taper, task, settings) {
@@ -65,8 +65,8 @@ for_windows <- function(windows, settings, f) {
 
 # Returns list(value, n_obs, adjusted) of one window. `slices`: its rows of each subject.
 window_of_subjects <- function(slices, keep, weights, task) {
-  given <- c(list(slices, method = task$method, use = uses[task$use], precision = task$precision, weights = weights,
-                  options = task$options, control = task$control), task$combination)
+  given <- c(list(slices, method = task$method, use = uses[task$use], weights = weights, options = task$options,
+                  control = task$control), task$combination)
   if (keep == "dist") {
     r <- do.call(gpuCor, given, quote = TRUE)
     return(list(value = as.vector(r), n_obs = as.numeric(attr(r, "n_obs")), adjusted = attr(r, "adjusted")))

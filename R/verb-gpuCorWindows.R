@@ -42,6 +42,7 @@
 #' @param output A string: `"dist"`, `"network"`, `"connectivity"` or `"moments"`, see Details. May be abbreviated.
 #' @param threshold,density,k A number: the criterion, as in [gpuCorNetwork()], for each window; with
 #'   `output = "moments"`, for the standard deviations of pairs.
+#' @param ... `r offered_words("gpuCorWindows")`
 #'
 #' @return An object of class `gpuCorWindows`:
 #' * `"dist"`: a matrix of pairs, in the order of [stats::dist()], by windows.
@@ -76,18 +77,12 @@
 #' m$sd
 #' gpuCorWindows(x, width = 30, step = 10, output = "connectivity", threshold = 0.4)$degree
 #' @export
-gpuCorWindows <- function(x, width, step = 1, taper = c("none", "gaussian", "tukey"),
-                          shape = NULL, threshold = NULL, density = NULL, k = NULL,
+gpuCorWindows <- function(x, width, step = 1, taper = c("none", "gaussian", "tukey"), shape = NULL, threshold = NULL,
+                          density = NULL, k = NULL,
                           method = c("pearson", "kendall", "spearman", "bicor", "cosine", "distance", "mi"),
-                          use = "everything",
-                          sign = c("absolute", "positive", "negative"), mutual = FALSE, pairs = NULL,
-                          output = c("dist", "network", "connectivity", "moments"),
-                          precision = c("single", "double"), weights = NULL, weights_are = NULL, covariates = NULL,
-                          data = NULL, bandpass = NULL, tr = NULL, runs = NULL, df = NULL, options = NULL, assay = NULL,
-                          combine = NULL, subjects = NULL, subject_weights = NULL, probs = NULL, above = NULL,
-                          na.rm = NULL, ...,
-                          control = gpuControl(...)) {
-  check_control(control, missing(control), ...names())
+                          use = "everything", sign = c("absolute", "positive", "negative"), mutual = FALSE,
+                          pairs = NULL, output = c("dist", "network", "connectivity", "moments"), ...) {
+  specs <- specs_of("gpuCorWindows", ...)
   keep <- check_choice(output, kept_of_windows, "output")
   criterion <- window_criterion(keep, list(threshold = threshold, density = density, k = k))
   if (!missing(sign) && keep %in% c("dist", "moments")) fail("'sign' has no meaning with output = \"", keep, "\"")
@@ -101,21 +96,23 @@ gpuCorWindows <- function(x, width, step = 1, taper = c("none", "gaussian", "tuk
     c(windows, list(taper = taper_weights(taper, shape, windows$width)))
   }
   if (is_subjects(x)) {
-    task <- list(method = check_method(method), use = check_use(use), precision = precision, pairs = pairs,
-                 sign = sign, mutual = mutual, criterion = criterion, options = options, control = control,
-                 combination = Filter(Negate(is.null), mget(COMBINATION)), call = sys.call())
-    settings <- new_settings(control, mget(setdiff(ADJUSTMENT, "options")), precision, assay = assay)
+    task <- list(method = check_method(method), use = check_use(use), pairs = pairs, sign = sign, mutual = mutual,
+                 criterion = criterion, options = specs$adjustment$options, control = specs$control,
+                 combination = unclass(specs$subjects), call = sys.call())
+    task$control$assay <- NULL
+    specs$adjustment$options <- NULL
+    settings <- new_settings(specs)
     return(windows_of_subjects(x, keep, plan, taper, task, settings))
   }
-  check_uncombined(Filter(Negate(is.null), mget(COMBINATION)))
-  settings <- new_settings(control, mget(ADJUSTMENT), precision, pairs = pairs, assay = assay)
+  check_uncombined(specs$subjects)
+  settings <- new_settings(specs, pairs)
   task <- network_task(x, NULL, criterion, sign, use, method, settings, takes_subjects = FALSE)
   time <- time_of(x, task$settings$asked$tr)
   task$mutual <- mutual
   task$call <- sys.call()
   task$windows <- plan(nrow(task$x))
   task$taper <- taper
-  task$settings <- window_settings(task, control$backend)
+  task$settings <- window_settings(task, specs$control$backend)
   check_window_memory(task, keep)
   check_window_runs(task$settings$design$runs, task$windows)
   if (is_adjusted_task(task)) task <- residualized_task(task, "window")

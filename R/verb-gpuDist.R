@@ -3,10 +3,12 @@
 #' Returns 1 - r for every pair of rows. As for [stats::dist()], items are in rows and their measurements in columns.
 #'
 #' @inheritParams gpuCor
+#' @inheritParams gpuControl
 #' @param x A numeric, integer or logical matrix or data frame with an item in each row; or a sparse matrix, a
 #'   `DelayedMatrix`, an HDF5 dataset ([gpuCorFile()]) or a `SummarizedExperiment`.
 #' @param method A string: `"spearman"`, `"pearson"`, `"kendall"`, `"bicor"`, `"cosine"`, `"distance"` or `"mi"`, see
 #'   [gpucor-measures]. May be abbreviated.
+#' @param ... `r offered_words("gpuDist")`
 #' @return An object of class `dist` with values from 0 (same order) to 2 (opposite order). Missing values and ties are
 #'   treated as in [gpuCor()]; the distances of a constant row are `NA`, with a warning.
 #' @section Errors: As [gpuCor()].
@@ -17,14 +19,11 @@
 #' plot(hclust(d, method = "average"), cex = 0.7)
 #' @export
 gpuDist <- function(x, method = c("spearman", "pearson", "kendall", "bicor", "cosine", "distance", "mi"),
-                    use = "everything",
-                    precision = c("single", "double"), weights = NULL, weights_are = NULL, covariates = NULL,
-                    data = NULL, bandpass = NULL, tr = NULL, runs = NULL, df = NULL, options = NULL, assay = NULL, ...,
-                    control = gpuControl(...)) {
-  check_control(control, missing(control), ...names())
+                    use = "everything", precision = c("single", "double"), ...) {
+  specs <- specs_of("gpuDist", ...)
   method <- check_method(method, "spearman", "; distances by other than correlation are those of stats::dist()")
   use <- check_use(use)
-  settings <- new_settings(control, mget(ADJUSTMENT), precision, assay = assay, distance = TRUE)
+  settings <- new_settings(specs, precision = precision, distance = TRUE)
   check_matrix_like(x, "an entity in each row")
   check_has_assay(x, NULL, settings$assay)
   if (is_experiment(x)) x <- picked_assay(x, "x", settings$assay)

@@ -19,11 +19,11 @@
 #' The result does not depend on the GPU or on the number of threads. Of several GPUs the first is used. The processor
 #' reads the distances with all threads, and merges clusters with one.
 #'
-#' @inheritParams gpuCor
 #' @param d Distances: an object of class `dist`, as from [stats::dist()], [gpuDist()] or `1 - gpuTOM(x)`; or a result
 #'   of [gpuCor()] or [gpuTOM()], of which `1 - d` is taken. At least two items, and no missing distance.
 #' @param method A string, the linkage: `"average"`, `"complete"`, `"single"`, `"mcquitty"`, `"ward.D"` or `"ward.D2"`,
 #'   see [stats::hclust()]. May be abbreviated.
+#' @param ... `r offered_words("gpuHclust")`
 #' @return An object of class [stats::hclust]: a list with `merge`, `height`, `order`, `labels`, `method`, `call` and
 #'   `dist.method`.
 #' @section Errors: missing distances; infinite distances with Ward's method; insufficient memory.
@@ -42,12 +42,11 @@
 #'
 #' gpuHclust(gpuDist(mtcars), "ward.D2")
 #' @export
-gpuHclust <- function(d, method = c("average", "complete", "single", "mcquitty", "ward.D", "ward.D2"), ...,
-                      control = gpuControl(...)) {
-  check_control(control, missing(control), ...names())
+gpuHclust <- function(d, method = c("average", "complete", "single", "mcquitty", "ward.D", "ward.D2"), ...) {
+  specs <- specs_of("gpuHclust", ...)
   method <- check_choice(method, eval(formals()$method), "method")
   n <- check_distances(d)
-  settings <- new_settings(control)
+  settings <- new_settings(specs)
   settings$doing <- list(text = "merge", of = n - 1, rated = FALSE)
   values <- if (is.double(d)) d else as.double(d)
   found <- checked(.Call(r_hclust, values, n, constant(method), is_all_pairs(d), settings))

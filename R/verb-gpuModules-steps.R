@@ -28,7 +28,7 @@ cut_tree <- function(job) {
   }
   tree <- gpuHclust(tom, control = job$further$control)
   n <- attr(tom, "Size")
-  square <- .Call(r_unfold, tom, n, numeric(n), TRUE, new_settings(job$further$control)$threads)
+  square <- .Call(r_unfold, tom, n, numeric(n), TRUE, new_settings(job$further["control"])$threads)
   if (is.list(square)) stop_run(square)
   rm(tom)
   arguments <- c(list(dendro = tree, distM = square, method = "hybrid"), job$cut)

@@ -95,8 +95,8 @@
 #' @param stability An integer: the number of resamples for the stability of modules; 0 for none.
 #' @param fraction A number between 0 and 1: the fraction of the samples in a resample.
 #' @param combine,probs,calibration,calibrationQuantile For several data sets: see [gpuTOM()].
-#' @param covariates Genes are adjusted for these, see Details: a numeric matrix or vector, a data frame, or a formula
-#'   without a left side, with `data =`. For several data sets a list with an element for each.
+#' @param ... `r offered_words("gpuModules")`
+#'   `covariates` is a list with an element for each of several data sets.
 #'
 #' @return A list of class `gpuModules`:
 #' \item{colors, labels}{the module of each gene, as WGCNA's color (`"grey"`: none) and as a number (0: none)}
@@ -160,13 +160,12 @@ gpuModules <- function(x, power = NULL, type = c("unsigned", "signed", "signed h
                        TOMType = c("signed", "unsigned", "signed Nowick", "unsigned 2", "signed 2", "signed Nowick 2"),
                        TOMDenom = c("min", "mean"),
                        method = c("pearson", "kendall", "spearman", "bicor", "cosine", "distance", "mi"),
-                       use = "everything", combine = NULL, probs = NULL,
-                       calibration = c("single quantile", "none"), calibrationQuantile = 0.95, deepSplit = 2,
-                       detectCutHeight = 0.995, minModuleSize = NULL, pamStage = TRUE, pamRespectsDendro = TRUE,
-                       minCoreKME = 0.5, minCoreKMESize = NULL, minKMEtoStay = NULL, reassignThreshold = NULL,
-                       mergeCutHeight = 0.15, cut = list(), covariates = NULL, data = NULL, options = NULL,
-                       assay = NULL, stability = 0, fraction = 0.63, ..., control = gpuControl(...)) {
-  check_control(control, missing(control), ...names())
+                       use = "everything", combine = NULL, probs = NULL, calibration = c("single quantile", "none"),
+                       calibrationQuantile = 0.95, deepSplit = 2, detectCutHeight = 0.995, minModuleSize = NULL,
+                       pamStage = TRUE, pamRespectsDendro = TRUE, minCoreKME = 0.5, minCoreKMESize = NULL,
+                       minKMEtoStay = NULL, reassignThreshold = NULL, mergeCutHeight = 0.15, cut = list(),
+                       stability = 0, fraction = 0.63, ...) {
+  specs <- specs_of("gpuModules", ...)
   need_packages(c("dynamicTreeCut", "WGCNA"), "gpuModules()")
   several <- module_sets(x, list(combine = combine, probs = probs, calibrationQuantile = calibrationQuantile,
                                  calibration = check_choice(calibration, rev(calibrations), "calibration")))
@@ -176,9 +175,9 @@ gpuModules <- function(x, power = NULL, type = c("unsigned", "signed", "signed h
               TOMDenom = check_choice(TOMDenom, c("min", "mean"), "TOMDenom"), method = check_method(method),
               use = uses[check_use(use)], minCoreKME = check_within(minCoreKME, "minCoreKME", -1, 1),
               mergeCutHeight = check_within(mergeCutHeight, "mergeCutHeight", 0, 1),
-              further = list(options = options, control = control))
+              further = list(options = specs$adjustment$options, control = run_of(specs$control)))
   job[c("minKMEtoStay", "reassignThreshold")] <- check_members(minKMEtoStay, reassignThreshold, several$consensus)
-  taken <- module_data(several$sets, job, assay, list(covariates = covariates, data = data))
+  taken <- module_data(several$sets, job, specs$control$assay, specs$adjustment)
   job[c("genes", "covariates")] <- taken[c("genes", "covariates")]
   n_genes <- sum(taken$genes)
   check_module_memory(n_genes)

@@ -65,7 +65,6 @@
 #' * Separability, `cor.kMEall` and clustering coefficients, which are not part of its summaries, are not computed.
 #' * Missing values are an error, or imputed (`use`), where WGCNA leaves them out pair by pair.
 #'
-#' @inheritParams gpuCor
 #' @param reference,test Expression values, samples in rows and genes in columns, as in [gpuModules()]: the data that
 #'   the modules are from, and other data with some of the same genes. Without column names the genes are matched by
 #'   position.
@@ -80,11 +79,11 @@
 #' @param use A string: `"everything"` or `"all.obs"`, missing values are an error; `"pairwise.complete.obs"`, samples
 #'   and then genes with more than half of their values missing are left out, and other missing values are imputed from
 #'   ten neighbors among the matched genes by `impute::impute.knn()`, as for the eigengenes of [gpuModules()].
-#' @param covariates A list with an element for `reference` and one for `test`: genes are adjusted for these, as in
-#'   [gpuModules()]. Each element is a numeric matrix or vector, a data frame, or a formula without a left side. One
-#'   formula applies to both data sets; its variables are in `data`, which is also a list of two.
 #' @param gold An integer: the number of genes of the negative control, see Details, at most half of the matched ones;
 #'   below 3: none.
+#' @param ... `r offered_words("gpuPreservation")`
+#'   `covariates` is a list with an element for `reference` and one for `test`, or one formula for both, whose variables
+#'   are in `data`, which is also a list of two.
 #' @return A list of class `gpuPreservation`:
 #' \item{modules}{a data frame with a row for each module, the largest first: `module`, its label; `size`, the number of
 #'   its matched genes; `Zsummary`, `Zdensity`, `Zconnectivity`, `medianRank`, `medianRankDensity` and
@@ -131,19 +130,18 @@
 #' @export
 gpuPreservation <- function(reference, test, modules, n_perm = 200, power = NULL,
                             type = c("unsigned", "signed", "signed hybrid"), network = c("adjacency", "overlap"),
-                            use = "everything", gold = 1000, covariates = NULL, data = NULL, assay = NULL, ...,
-                            control = gpuControl(...)) {
-  check_control(control, missing(control), ...names())
+                            use = "everything", gold = 1000, ...) {
+  specs <- specs_of("gpuPreservation", ...)
   n_perm <- check_whole(n_perm, "n_perm", 0, 1e6)
   rule <- preservation_rule(modules, power, if (!missing(type)) check_choice(type, types, "type"))
   network <- check_choice(network, c("adjacency", "overlap"), "network")
   gold <- check_whole(gold, "gold", 0)
-  settings <- new_settings(control)
-  data <- preserved_data(reference, test, modules, assay, use, list(covariates = covariates, data = data))
+  settings <- new_settings(specs)
+  data <- preserved_data(reference, test, modules, specs$control$assay, use, specs$adjustment)
   gold <- if (n_perm > 0) min(gold, ncol(data$sets$test) %/% 2)
   check_module_pairs(c(lengths(data$members), gold))
   sets <- lapply(data$sets, function(x) {
-    list(columns = standardized_columns(x), overlaps = if (network == "overlap") overlaps_of(x, rule, control))
+    list(columns = standardized_columns(x), overlaps = if (network == "overlap") overlaps_of(x, rule, specs$control))
   })
   preserved <- function(members, from, width) {
     compared_modules(sets, members, rule$engine, n_perm, part_of(settings, from, width))

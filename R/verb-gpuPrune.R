@@ -15,10 +15,10 @@
 #'
 #' Memory: 32 bytes per edge. The result does not depend on the number of threads.
 #'
-#' @inheritParams gpuCor
 #' @param net A network of [gpuCorNetwork()] or [gpuTOM()] without `y`, or a symmetric sparse matrix of package Matrix
 #'   with entries in \[-1, 1\].
 #' @param tolerance A number in \[0, 1\].
+#' @param ... `r offered_words("gpuPrune")`
 #' @return `net` without the removed edges: slot `edges` has their number, and slot `adjusted` the tolerance, as
 #'   `pruned`; the other slots say how `net` was made. P values are those of `net`, adjusted over the same pairs. For a
 #'   plain sparse matrix: a `dsCMatrix` without diagonal.
@@ -37,11 +37,11 @@
 #' net@edges
 #' as.data.frame(gpuPrune(net))
 #' @export
-gpuPrune <- function(net, tolerance = 0, ..., control = gpuControl(...)) {
-  check_control(control, missing(control), ...names())
+gpuPrune <- function(net, tolerance = 0, ...) {
+  specs <- specs_of("gpuPrune", ...)
   tolerance <- check_within(tolerance, "tolerance", 0, 1)
   net <- check_prunable(net)
-  threads <- new_settings(control)$threads
+  threads <- new_settings(specs)$threads
   is_kept <- checked(.Call(r_prune, net@p, net@i, net@x, tolerance, threads))
   slots <- list(p = c(0L, cumsum(is_kept))[net@p + 1L], i = net@i[is_kept], x = net@x[is_kept], factors = list())
   if (is_network(net)) {

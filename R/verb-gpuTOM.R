@@ -53,6 +53,7 @@
 #'   Details. It needs overlaps without a sign. WGCNA's `networkCalibration`.
 #' @param calibrationQuantile A number in \[0, 1\]: the quantile for `calibration`.
 #' @param replaceMissingAdjacencies `TRUE`: pairs without a coefficient have adjacency 0; `FALSE`: they are an error.
+#' @param ... `r offered_words("gpuTOM")`
 #'
 #' @return `output = "dist"`: an object of class [gpuTOM][gpuCor-class] with the overlap of each pair, in the order of
 #'   [stats::dist()]. [gpuHclust()] makes a tree; `1 - tom` is a plain `dist`; `as.matrix()` and `tom[i, j]` work as for
@@ -89,10 +90,8 @@ gpuTOM <- function(x, power = 6, type = c("unsigned", "signed", "signed hybrid")
                    TOMDenom = c("min", "mean"), replaceMissingAdjacencies = FALSE, threshold = NULL, density = NULL,
                    k = NULL, method = c("pearson", "kendall", "spearman", "bicor", "cosine", "distance", "mi"),
                    use = "everything", combine = NULL, probs = NULL, calibration = c("none", "single quantile"),
-                   calibrationQuantile = 0.95, output = c("dist", "matrix", "network"), weights = NULL,
-                   weights_are = NULL, covariates = NULL, data = NULL, bandpass = NULL, tr = NULL, runs = NULL,
-                   df = NULL, options = NULL, assay = NULL, ..., control = gpuControl(...)) {
-  check_control(control, missing(control), ...names())
+                   calibrationQuantile = 0.95, output = c("dist", "matrix", "network"), ...) {
+  specs <- specs_of("gpuTOM", ...)
   rules <- lapply(powers_of_sets(power, x), overlap_rule, check_choice(type, types, "type"),
                   check_choice(TOMType, tom_types, "TOMType"), check_choice(TOMDenom, tom_denominators, "TOMDenom"),
                   check_flag(replaceMissingAdjacencies, "replaceMissingAdjacencies"))
@@ -103,11 +102,11 @@ gpuTOM <- function(x, power = 6, type = c("unsigned", "signed", "signed hybrid")
                                  calibrationQuantile = calibrationQuantile))
   if (is_sparse_network(x)) {
     if (!is.null(criterion)) fail("'", criterion$name, "' is for data; of a network all edges' overlaps are returned")
-    return(overlap_of_network(x, rule, missing(power) && missing(type), new_settings(control)$threads))
+    return(overlap_of_network(x, rule, missing(power) && missing(type), new_settings(specs)$threads))
   }
   method <- check_method(method)
   call <- sys.call()
-  settings <- new_settings(control, mget(ADJUSTMENT), assay = assay)
+  settings <- new_settings(specs)
   if (!is.null(how)) return(consensus_overlap(x, how, rules, method, use, output, settings, call))
   if (output == "network") return(tom_network(x, criterion, rule, method, use, settings, call))
   tom_of_all(x, rule, method, use, output, settings, call)

@@ -20,6 +20,7 @@
 #' faster.
 #'
 #' @inheritParams gpuCor
+#' @inheritParams gpuControl
 #' @param threshold A number: the minimum coefficient of a pair.
 #' @param top An integer: how many of the strongest columns of `x` to keep for each column of `y`; of equal ones the
 #'   first.
@@ -76,10 +77,7 @@ is_among_first <- function(values, top) {
 
 # Adds n, ts and p.value to edges, if these follow from r and do not depend on the criterion.
 tested_edges <- function(edges, x, y, use, method, precision, ..., mutual, pairs) {
-  given <- list(...)
-  of_columns <- names(given) %in% c(ADJUSTMENT, "assay")
-  control <- if (is.null(given$control)) do.call(gpuControl, given[!of_columns]) else given$control
-  settings <- new_settings(control, given[names(given) %in% ADJUSTMENT], precision, assay = given$assay)
+  settings <- new_settings(specs_of("gpuCorNetwork", ...), precision = precision)
   # gpuCorNetwork() has already warned.
   task <- repeated(network_task(x, y, NULL, "absolute", use, method, settings, takes_subjects = FALSE))
   check_testable(task$method, NULL)
@@ -99,18 +97,19 @@ tested_edges <- function(edges, x, y, use, method, precision, ..., mutual, pairs
 #' @param B An integer: the number of permutations.
 #' @export
 gpuCorPerm <- function(x, y = NULL, B = 1000L, method = "pearson", precision = c("single", "double"), use = "all.obs",
-                       options = NULL, assay = NULL, ..., control = gpuControl(...)) {
-  check_control(control, missing(control), ...names())
+                       ...) {
+  specs <- specs_of("gpuCorPerm", ...)
   method <- check_method(method)
   precision <- check_choice(precision, precisions, "precision")
   n_perm <- check_whole(B, "B", 1, 1e9)
-  input <- check_input(x, y, check_use("all.obs"), method, assay)
+  input <- check_input(x, y, check_use("all.obs"), method, specs$control$assay)
   check_permutation_memory(input)
   first <- without_observation_names(as.matrix(input$x))
   second <- if (is.null(y)) first else without_observation_names(as.matrix(input$y))
   check_shuffled(first, second)
   cor_with <- function(columns) {
-    gpuCor(first, columns, method, use, output = "matrix", precision = precision, options = options, control = control)
+    gpuCor(first, columns, method, use, output = "matrix", precision = precision, adjustment = specs$adjustment,
+           control = run_of(specs$control))
   }
   cor_of <- function(columns) suppressWarnings(cor_with(columns))
   observed <- cor_with(second)

@@ -28,6 +28,7 @@
 #' @param breaks An integer: the number of bins.
 #' @param method A string: `"pearson"`, `"kendall"`, `"spearman"`, `"bicor"`, `"cosine"`, `"distance"` or `"mi"`, see
 #'   [gpucor-measures]. May be abbreviated.
+#' @param ... `r offered_words("pickPower")`
 #'
 #' @return A list of class `gpuCorPower`: `powerEstimate`, the lowest power that fits, or `NA`; and `fitIndices`, a data
 #'   frame with a row for each power, in increasing order: `Power`, `SFT.R.sq`, `slope`, `truncated.R.sq`, `mean.k.`,
@@ -55,19 +56,15 @@
 #' @export
 pickPower <- function(x, power = 1:20, type = c("unsigned", "signed", "signed hybrid"),
                       method = c("pearson", "kendall", "spearman", "bicor", "cosine", "distance", "mi"),
-                      use = "everything", r_squared = 0.85, breaks = 10, pairs = NULL, weights = NULL,
-                      weights_are = NULL, covariates = NULL, data = NULL, bandpass = NULL, tr = NULL, runs = NULL,
-                      df = NULL, options = NULL, assay = NULL, combine = NULL, subjects = NULL, subject_weights = NULL,
-                      probs = NULL, above = NULL, na.rm = NULL, ..., control = gpuControl(...)) {
-  check_control(control, missing(control), ...names())
+                      use = "everything", r_squared = 0.85, breaks = 10, pairs = NULL, ...) {
+  specs <- specs_of("pickPower", ...)
   power <- check_fit_powers(power)
   type <- check_choice(type, types, "type")
   method <- check_method(method)
   r_squared <- check_r_squared(r_squared)
   breaks <- check_whole(breaks, "breaks", 2, 1e6)
   check_matrix_like(x, "a gene in each column")
-  settings <- new_settings(control, mget(ADJUSTMENT), combination = mget(COMBINATION),
-                           pairs = pairs, assay = assay)
+  settings <- new_settings(specs, pairs)
   task <- network_task(x, NULL, NULL, "absolute", use, method, settings)
   if (ncol(task$x) < 3L) fail("'x' must have at least 3 columns (genes) to fit anything, not ", ncol(task$x))
   check_none_missing(task)

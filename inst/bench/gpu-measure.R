@@ -154,7 +154,7 @@ call_of <- function(row, x) {
   if (row$kind == "network") return(function() gpuCorNetwork(x, density = DENSITY, method = row$method))
   function() {
     task <- gpucor:::network_task(x, NULL, list(name = "threshold", value = BEYOND), "absolute", "everything",
-                                  row$method, gpucor:::new_settings(gpuControl()))
+                                  row$method, gpucor:::new_settings(list()))
     gpucor:::edge_pass(task, BEYOND)
   }
 }

@@ -1,2 +1,2 @@
 # The settings of a run, as functions of the package pass them on. ...: of gpuControl(); precision: of the function.
-settings_on <- function(..., precision = "single") gpucor:::new_settings(gpuControl(...), precision = precision)
+settings_on <- function(..., precision = "single") gpucor:::new_settings(list(control = gpuControl(...)), precision = precision)

@@ -184,7 +184,7 @@ test_that("collections of garbage at every allocation do no harm", {
     "use <- gpucor:::check_use('everything')",
     "row <- gpucor:::engine$constants[['row']]",
     "given <- list(Size = 140L, Labels = as.character(1:140))",
-    "settings <- gpucor:::new_settings(gpuControl(backend = 'cpu', threads = 1))",
+    "settings <- gpucor:::new_settings(list(control = gpuControl(backend = 'cpu', threads = 1)))",
     "set.seed(1)",
     "x <- round(matrix(rnorm(12 * 140), 12))",
     "x[, 5] <- 2",

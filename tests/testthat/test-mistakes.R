@@ -41,7 +41,6 @@ test_that("an unused argument is named with the one that was probably meant", {
   for (f in list(gpuCor, gpuCorTriangle, gpuDist, gpuCorTest)) expect_error(f(x, zzz = 2), "unused argument 'zzz'")
   expect_error(gpuCor(x, output = "list", foo = 1), "unused argument 'foo'")
   expect_error(lapply(list(x), gpuCorTest, foo = 1), "unused argument 'foo'")
-  expect_error(gpuCor(x, threads = 1, control = gpuControl(backend = "cpu")), "'threads' is given beside 'control'")
   expect_error(gpuCor(x, control = list(threads = 1)), "'control' must come from gpuControl")
 })
 
@@ -51,6 +50,7 @@ test_that("run settings are checked when they are made, and shown", {
   expect_output(print(gpuControl()), "^Run settings: defaults$")
   expect_output(print(gpuControl(backend = "cpu", threads = 2)), "^Run settings: backend = \"cpu\", threads = 2$")
   expect_s3_class(gpuControl(backend = "cuda", devices = 9), "gpuControl") # another machine may have ten
+  expect_error(gpuControl(precision = "half"), "'precision' must be one of")
 })
 
 test_that("a value that there is not is named with the one that was probably meant", {

@@ -147,7 +147,6 @@ test_that("other objects and values are errors", {
   net@i[1] <- 99L
   expect_error(gpuPrune(net), "is a damaged matrix of class gpuCorNetwork")
   expect_error(gpuPrune(gpuCorNetwork(x, threshold = 0.1), trheads = 1), "unused argument")
-  expect_error(gpuPrune(gpuCorNetwork(x, threshold = 0.1), threads = 1, control = gpuControl()), "beside 'control'")
 })
 
 test_that("insufficient memory is an error that leaves nothing", {
