@@ -34,7 +34,7 @@ own_mask <- function(x) if (inherits(x, "gpuCorFile")) x$mask else attr(x, "mask
 # Returns the mask that voxelMatrix() attached to its matrix, or gpuCorFile() to an image.
 columns_mask <- function(x, name) {
   mask <- own_mask(x)
-  if (!is.null(mask)) return(mask)
+  if (is_variables(mask)) return(mask)
   fail("'", name, "' is a matrix (", show_size(dim(x)), ") without the attribute \"mask\"; give the matrix that ",
        "voxelMatrix() returned")
 }
