@@ -15,7 +15,8 @@ GIFTI_TYPES <- data.frame(what = c("integer", "integer", "double", "double"), si
 # Returns vertices x arrays, with the names of the arrays and attribute "header".
 read_gifti <- function(file) {
   shown <- paste0("'", file, "'")
-  xml <- parse_xml(read_whole(file), shown, "GIFTI")
+  bytes <- read_whole(file)
+  xml <- parse_xml(bytes, shown, "GIFTI")
   arrays <- xml2::xml_find_all(xml, "/GIFTI/DataArray")
   if (!length(arrays)) fail_file(shown, " has no data arrays of GIFTI")
   values <- lapply(arrays, gifti_array, shown)

@@ -41,8 +41,8 @@
 #'
 #'   `writeVoxels()`: the name of the file, invisibly.
 #' @section Errors: a file that does not exist, is no regular file, is cut off or damaged (the checksums of compressed
-#'   files are compared), or has voxels that are not numbers, such as colors; a `.gii.gz` file of more than 256 MB and 64
-#'   times its size when unpacked; values that do not fit the reference; a name without the ending of the format.
+#'   files are compared), or has voxels that are not numbers, such as colors; a `.gii.gz` file that unpacks to very
+#'   many more bytes than it has; values that do not fit the reference; a name without the ending of the format.
 #' @seealso [voxelMatrix()]
 #' @examples
 #' img <- array(rnorm(10 * 10 * 4 * 20, 100), c(10, 10, 4, 20))
