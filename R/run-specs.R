@@ -156,6 +156,7 @@ gpuControl <- function(backend = NULL, threads = NULL, devices = NULL, memory = 
 
 new_spec <- function(given, class) structure(Filter(Negate(is.null), given), class = c(class, "gpuSpec"))
 
+#' @method print gpuSpec
 #' @export
 print.gpuSpec <- function(x, ...) {
   title <- switch(class(x)[1L], gpuAdjust = "Adjustment", gpuSubjects = "Subjects", gpuPermute = "Permutations",
