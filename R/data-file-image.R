@@ -29,11 +29,8 @@ check_image_file <- function(x) {
 
 # Users may change the elements of a gpuCorFile.
 read_image_columns <- function(x, columns) {
-  tryCatch(read_voxels(x, columns), error = function(condition) {
-    if (inherits(condition, "gpucor_error")) stop(condition)
-    fail_file("a gpuCorFile of \"", x$file, "\" cannot be read; make it again with gpuCorFile(): ",
-              conditionMessage(condition))
-  })
+  words <- paste0("a gpuCorFile of \"", x$file, "\" cannot be read; make it again with gpuCorFile(): ")
+  with_our_errors(read_voxels(x, columns), words, fail_file)
 }
 
 # Reads columns from the smallest to the largest voxel: one piece of the file for each time point, or one for all.

@@ -181,9 +181,7 @@ read_by_rnifti <- function(file) {
   if (is_image_name(file) || !requireNamespace("RNifti", quietly = TRUE)) {
     fail_file("'", file, "' is not a NIfTI file (.nii or .nii.gz); package RNifti reads other formats")
   }
-  tryCatch(RNifti::readNifti(file), error = function(condition) {
-    fail_file("'", file, "' cannot be read by package RNifti: ", conditionMessage(condition))
-  })
+  with_our_errors(RNifti::readNifti(file), paste0("'", file, "' cannot be read by package RNifti: "), fail_file)
 }
 
 is_image_name <- function(file) grepl("[.]nii([.]gz)?$", file)
