@@ -29,24 +29,25 @@ static device *device_of(const gcor_state *state) {
     return (device *)(uintptr_t)state;
 }
 
+/* Waits until unit_devices_now.together calls of a function are counted. */
+static void gather(unit_function function) {
+    for (int counted = 0; counted < unit_devices_now.together; usleep(50)) {
+        counted = 0;
+        for (int d = 0; d < UNIT_DEVICES; d++)
+            counted += __atomic_load_n(&unit_devices_now.calls[d][function], __ATOMIC_RELAXED);
+    }
+}
+
 /* Counts a call, and makes it fail if requested. */
 static gcor_status call(device *d, gcor_context *context, unit_function function) {
     static const char *const names[] = {"open", "begin", "prepare", "multiply", "finish"};
     const unit_fault *fault = &unit_devices_now.faults[d->number];
     int k = __atomic_add_fetch(&unit_devices_now.calls[d->number][function], 1, __ATOMIC_RELAXED);
+    if (function == unit_devices_now.at) gather(function);
     if (!d->is_broken && (fault->k == 0 || fault->function != function || fault->k != k)) return GCOR_OK;
     if (!d->is_broken) __atomic_add_fetch(&unit_devices_now.failed, 1, __ATOMIC_RELAXED);
     d->is_broken = fault->status == GCOR_DEVICE_ERROR || fault->status == GCOR_NO_DEVICE_MEMORY;
     return gcor_fail(context, fault->status, "device %d: %s fails", d->number, names[function]);
-}
-
-/* Waits until unit_devices_now.together devices are being opened. */
-static void gather(void) {
-    for (int packing = 0; packing < unit_devices_now.together; usleep(50)) {
-        packing = 0;
-        for (int d = 0; d < UNIT_DEVICES; d++)
-            packing += __atomic_load_n(&unit_devices_now.calls[d][UNIT_OPEN], __ATOMIC_RELAXED);
-    }
 }
 
 static gcor_status open_device(gcor_context *context, int number, gcor_state **state) {
@@ -54,7 +55,6 @@ static gcor_status open_device(gcor_context *context, int number, gcor_state **s
     *state = NULL;
     fresh->number = number;
     gcor_status status = call(fresh, context, UNIT_OPEN);
-    gather();
     if (!status) status = gcor_cpu.open(context, number, &fresh->inner);
     if (status)
         free(fresh);

@@ -21,7 +21,8 @@ enum { UNIT_DEVICES = 8 };
 typedef struct {
     unit_fault faults[UNIT_DEVICES]; /* indexed by device */
     int pause;                       /* microseconds added to each tile */
-    int together;                    /* number of devices that must be open before any continues */
+    int together;                    /* number of devices that must be at a function before any continues */
+    unit_function at;                /* that function */
     int calls[UNIT_DEVICES][UNIT_FUNCTIONS];
     int failed; /* number of devices that have failed */
     int open;   /* number of open devices */

@@ -123,6 +123,7 @@ static void windows_on_devices(void) {
         fixture *f = new_fixture_on_all(&unit_device, DEVICES, 4, "pearson");
         unit_devices_reset();
         unit_devices_now.together = DEVICES;
+        unit_devices_now.at = UNIT_MULTIPLY; /* each worker's first device fails, not the next one in its place */
         unit_devices_now.pause = 1000;
         for (int d = 0; d < failing; d++)
             unit_devices_now.faults[d] = (unit_fault){UNIT_MULTIPLY, 1, GCOR_DEVICE_ERROR};
