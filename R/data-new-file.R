@@ -136,16 +136,6 @@ write_pieces <- function(connection, values, size) {
   }
 }
 
-# Reads `bytes` of the file that precede its last `after` bytes.
-read_end <- function(file, bytes, after = 0) {
-  from <- file.size(file) - after - bytes
-  if (!isTRUE(from >= 0)) stop("the file is too short")
-  connection <- file(file, "rb")
-  on.exit(close(connection))
-  seek(connection, from)
-  readBin(connection, "raw", bytes)
-}
-
 # Returns TRUE if the file was renamed. Windows refuses while another process, such as a virus scanner, has the file
 # open, so it is retried; but not if `to` exists and must not be replaced.
 rename_file <- function(from, to, replace = TRUE, seconds = if (.Platform$OS.type == "windows") 10 else 0) {

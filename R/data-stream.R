@@ -73,12 +73,19 @@ unpacked_limit <- function(file) min(2^31 - 1, max(2^28, 64 * file.size(file)))
 # Stops if a gzip file, which has n bytes unpacked, is cut off: gzfile() then ends without a word. The last four bytes
 # of a file are n modulo 2^32, unless several streams follow each other.
 check_complete <- function(file, n, shown) {
-  connection <- file(normalizePath(file), "rb")
-  on.exit(close(connection))
-  seek(connection, file.size(file) - 4)
-  said <- sum(as.integer(readBin(connection, "raw", 4L)) * 256^(0:3))
+  said <- sum(as.integer(read_end(file, 4L)) * 256^(0:3))
   if (said == n %% 2^32 || is_read_beyond(file, n, shown)) return(invisible())
   fail_file(shown, " is damaged: its compressed data are cut off")
+}
+
+# Reads `bytes` of the file that precede its last `after` bytes.
+read_end <- function(file, bytes, after = 0) {
+  from <- file.size(file) - after - bytes
+  if (!isTRUE(from >= 0)) stop("the file is too short")
+  connection <- file(file, "rb")
+  on.exit(close(connection))
+  seek(connection, from)
+  readBin(connection, "raw", bytes)
 }
 
 # Returns TRUE if another stream after those of a gzip file, of n bytes, is read.

@@ -137,12 +137,12 @@ are_arguments <- function(arguments, known) {
   is.list(arguments) && length(names) == length(arguments) && all(names %in% known) && !anyDuplicated(names)
 }
 
-is_count <- function(value) is.numeric(value) && length(value) == 1L && isTRUE(value >= 1 && value == floor(value))
+is_count <- function(value) is_numeric(value) && length(value) == 1L && isTRUE(value >= 1 && value == floor(value))
 
 # Returns TRUE for a result of store_data(): one matrix description per subject.
 are_descriptions <- function(data, subjects) {
   is_description <- function(one) {
-    is.list(one) && isTRUE(one$type %in% STORED_TYPES) && is.numeric(one$dim) && length(one$dim) == 2L &&
+    is.list(one) && isTRUE(one$type %in% STORED_TYPES) && is_numeric(one$dim) && length(one$dim) == 2L &&
       isTRUE(all(one$dim >= 0 & one$dim == floor(one$dim))) &&
       (is.null(one$names) || (is.character(one$names) && length(one$names) == one$dim[2L]))
   }
