@@ -6,13 +6,9 @@
 # Returns NULL or the regressors: a list with matrix `covariates` and list `cosines` (of each run), either of which may
 # be NULL, and `runs`, a list of each run's rows.
 regressors_of <- function(asked, measure, n_obs) {
-  check_data_used(asked)
   if (!is.null(asked$bandpass) && is.null(asked$tr)) {
     fail("'bandpass' needs 'tr', the seconds from one observation to the next; if observations were left out, keep ",
          "them and give them weights of 0, as a filter needs all of them")
-  }
-  if (is.null(asked$bandpass) && !is.null(asked$tr)) {
-    fail("'tr' needs 'bandpass', two frequencies in Hz such as c(0.01, 0.1); leave it out, or give both")
   }
   codes <- check_runs(asked$runs, n_obs, asked$df)
   if (is.null(asked$covariates) && is.null(asked$bandpass) && is.null(codes)) return(NULL)

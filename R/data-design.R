@@ -148,3 +148,20 @@ is_designed <- function(design) {
   is_kind(design, "frequency") || is_graded(design) || !is.null(design$basis) || !is.null(design$df) ||
     !is.null(design$map)
 }
+
+# Returns what check_together() has to know of a method and of data x with their design.
+facts_of <- function(x, method, settings) {
+  measure <- measure_of(method)
+  design <- settings$design
+  names(which(c(`several subjects` = is_combined(x), `graded weights` = is_graded(design),
+                regression = !is.null(design$basis), `several runs` = !is.null(design$runs),
+                `tests of adjusted data` = is_designed(design),
+                `shrunken coefficients` = isTRUE(design$adjusted$shrinkage > 0), # biased towards zero
+                ranks = measure$ranked, `centred measure` = measure$centred,
+                `one-sided measure` = measure$distribution == "chi-squared",
+                `measure without intervals` = !method %in% INTERVAL_METHODS)))
+}
+
+# Methods whose confidence intervals have the level that they claim for normal data. Those of bicor do not: at a level
+# of 0.95 and a correlation of 0.9, 0.92 to 0.93 of them contain it, for any number of observations.
+INTERVAL_METHODS <- c("pearson", "kendall", "spearman", "cosine")

@@ -35,17 +35,10 @@ check_testable <- function(method, df) {
 
 # ---- weights
 
-# Kinds of weights, in the order of the engine's codes.
-WEIGHT_KINDS <- c("importance", "precision", "frequency")
-
 # Returns the kind of the weights, which only affects p values.
 check_weights_are <- function(asked, method) {
   kind <- check_choice(if (is.null(asked$weights_are)) WEIGHT_KINDS else asked$weights_are, WEIGHT_KINDS, "weights_are")
-  if (is.null(asked[["weights"]])) { # `$` would match weights_are
-    if (!is.null(asked$weights_are)) fail("'weights_are' says what 'weights' are, and there are none; leave it out")
-    return(kind)
-  }
-  if (kind == "frequency") check_frequencies(asked, method)
+  if (kind == "frequency" && !is.null(asked[["weights"]])) check_frequencies(asked, method)
   kind
 }
 
@@ -58,10 +51,6 @@ check_frequencies <- function(asked, method) {
   }
   if (!is_t_distributed(method)) {
     fail("weights_are = \"frequency\" has no meaning for method = \"", method, "\", whose 'weights' are 0 and 1")
-  }
-  if (identical(asked$df, "bartlett")) {
-    fail("df = \"bartlett\" needs a place in time for each observation, which copies (weights_are = \"frequency\") do ",
-         "not have; give a number")
   }
 }
 

@@ -61,13 +61,8 @@ permuted_weights <- function(model, numbers) {
 
 # Returns the model of the subjects, or NULL for two independent groups. `sizes`: those of the groups, one or two.
 group_model <- function(sizes, paired, design, contrast) {
-  if (!is.null(design) && length(sizes) > 1L) {
-    fail("'design' describes the subjects of one list; give all of them as 'x', and leave 'y' out")
-  }
-  if (is.null(design) && !is.null(contrast)) fail("'contrast' is a contrast of 'design'; give both, or leave it out")
   if (!is.null(design)) return(design_model(design, contrast, sizes))
   if (length(sizes) == 1L) {
-    if (paired) fail("paired = TRUE needs two lists of subjects, 'x' and 'y'")
     if (sizes < 2L) fail("one group needs at least two subjects, whose z vary")
     return(mean_model(sizes))
   }

@@ -4,7 +4,6 @@
 # Returns the settings, with which `input` is adjusted, for partial correlations of the adjusted columns. `tests`: TRUE
 # if p values will be computed, which have degrees of freedom of their own.
 with_partial <- function(settings, input, method, use, tests) {
-  check_partial(input, settings$asked$df)
   counted <- count_observations(input$x, NULL, method, use, settings)
   if (counted$common) {
     fail("partial = TRUE needs the same observations for all pairs; with missing values use = \"complete.obs\", or ",
@@ -30,14 +29,6 @@ with_partial <- function(settings, input, method, use, tests) {
 warn_all_shrunken <- function() {
   warn("gpuCorShrinkage", "the estimated shrinkage is 1, which leaves only zeros: the correlations do not vary more ",
        "than by chance; give 'shrinkage' to see them")
-}
-
-check_partial <- function(input, df) {
-  if (!is.null(input$y)) {
-    fail("partial = TRUE: every column is adjusted for all others, and columns of 'y' would not be among them; ",
-         "use cbind(x, y)")
-  }
-  if (identical(df, "bartlett")) fail("df = \"bartlett\" has no meaning with partial = TRUE; give a number")
 }
 
 # Returns the shrinkage that minimizes the expected squared error of the correlations, as corpcor::estimate.lambda().

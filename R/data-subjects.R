@@ -94,11 +94,6 @@
 #' @name subjects
 NULL
 
-# Ways to combine coefficients to a value that may be negative and is at most 1, and to other numbers.
-RELIABILITY <- c("icc2", "icc3")
-combinations <- c("mean", "fisher", "min", "quantile", "fraction", RELIABILITY)
-summaries <- c("t", "sd", "argmax")
-
 # Works like check_input(), for one subject or several. `tests`: TRUE if p values will be computed; `summarizes`: TRUE
 # if values may be other numbers than coefficients.
 check_data <- function(x, y, use, method, settings, tests = FALSE, summarizes = FALSE) {
@@ -124,7 +119,6 @@ check_subjects <- function(x, y, use, method, settings, given, tests, summarizes
   names <- if (sessions == 1L) subject_names(n) else session_names(n, sessions)
   n <- n * sessions
   if (sessions > 1L) {
-    refuse_plan(settings, paste0("combine = \"", rule$how, "\""))
     x <- unlist(x, recursive = FALSE)
     if (!is.null(y)) y <- unlist(y, recursive = FALSE)
   }
@@ -230,20 +224,11 @@ check_combination <- function(given, summarizes = FALSE) {
   how <- check_choice(if (is.null(how)) "mean" else how, c(combinations, if (summarizes) summaries), "combine")
   level <- combination_level(how, given$probs, given$above)
   skips <- if (is.null(given$na.rm)) FALSE else check_flag(given$na.rm, "na.rm")
-  if (skips && how %in% c("argmax", RELIABILITY)) {
-    fail("combine = \"", how, "\" needs the coefficients of all subjects; leave na.rm = TRUE out")
-  }
   list(how = how, level = level, skips = skips)
 }
 
 # Returns the number that a combination has beside its name: a quantile's level, or a fraction's bound.
 combination_level <- function(how, probs, above) {
-  if (!is.null(probs) && how != "quantile") {
-    fail("'probs' has a meaning with combine = \"quantile\" only; leave it out")
-  }
-  if (is.null(above) != (how != "fraction")) {
-    fail("combine = \"fraction\" is the fraction of the subjects whose coefficient is above 'above'; give both")
-  }
   if (how == "fraction") return(check_above(above))
   if (is.null(probs)) 0.5 else check_fraction(probs, "probs", zero = TRUE)
 }
@@ -406,9 +391,6 @@ count_subjects <- function(data, designs, method, use, settings, names = subject
 
 check_subject_weights <- function(weights, how, n) {
   if (is.null(weights)) return(if (how == "fisher") fisher_weights(n) else rep(1, length(n)))
-  if (!how %in% c("mean", "fisher")) {
-    fail("'subject_weights' do not matter with combine = \"", how, "\"; leave them out")
-  }
   ok <- is_numeric(weights) && length(weights) == length(n) && all(is.finite(weights)) && all(weights > 0)
   if (!ok) {
     fail("'subject_weights' must be a positive number for each of the ", length(n), " subjects, not ",
@@ -428,18 +410,10 @@ fisher_weights <- function(n, names = subject_names(length(n))) {
 
 # ---- p values
 
-effect_names <- c("random", "fixed")
-
 # Returns "random" (subjects are a sample), "fixed" (they are the only ones of interest) or "none" (no tests).
 check_effects <- function(given, tests) {
-  if (!tests && !is.null(given$effects)) fail("'effects' changes p values, and this call has none; leave it out")
   if (!tests) return("none")
-  effects <- if (is.null(given$effects)) "random" else check_choice(given$effects, effect_names, "effects")
-  if (effects == "random" && !is.null(given$subject_weights)) {
-    fail("'subject_weights' have no meaning with effects = \"random\", where each subject counts once; leave them ",
-         "out, or give effects = \"fixed\"")
-  }
-  effects
+  if (is.null(given$effects)) "random" else given$effects
 }
 
 # Returns TRUE for the data of a single-sample network, see R/step-lioness.R.
@@ -454,7 +428,6 @@ check_tested_combination <- function(x) {
 
 # Works like significance_of() for subjects. If subjects are dropped, degrees of freedom differ among pairs.
 combined_significance <- function(task) {
-  if (!is.null(task$min_obs)) fail("'min_obs' is for one subject's data; leave it out")
   if (is_one_sided(task$method)) {
     fail("p values of several subjects are not known for method = \"", task$method, "\", whose coefficients of ",
          "independent columns are skewed; use 'threshold' or 'density'")

@@ -43,10 +43,6 @@ call_of <- function(call, settings) if (is.null(settings$replay)) call else sett
 # Returns f(); in a plan, the value of f() when the plan was made. `kind`: "design" or "sample".
 noted <- function(settings, kind, f) if (is.null(settings$replay)) f() else settings$replay$take_note(kind, f)
 
-refuse_plan <- function(settings, what) {
-  if (!is.null(settings$replay)) fail(what, " cannot be in a plan; call the function on one machine")
-}
-
 # Returns the engine's result, or raises its error as an R error.
 checked <- function(result) {
   if (is.list(result) && !is.null(result$status)) stop_run(result)
@@ -72,8 +68,8 @@ describe_flagged <- function(flags, flag, labels, what, name) {
   if (!length(which)) return(NULL)
   first <- utils::head(which, 3L)
   if (!is.null(labels)) first <- ifelse(nzchar(labels[first]) & !is.na(labels[first]), labels[first], first)
-  paste0(length(which), " of ", length(flags), " ", what, " of '", name, "': ", paste(first, collapse = ", "),
-         if (length(which) > 3L) ", ...")
+  paste0(length(which), " of ", length(flags), " ", what, " of '", name, "': ",
+         paste(printable(first), collapse = ", "), if (length(which) > 3L) ", ...")
 }
 
 # Warns about columns for which another measure was used. "fell back" is the highest flag, hence >=.

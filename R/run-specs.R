@@ -37,6 +37,7 @@
 #' @export
 gpuAdjust <- function(weights = NULL, weights_are = NULL, covariates = NULL, data = NULL, bandpass = NULL, tr = NULL,
                       runs = NULL, df = NULL, partial = FALSE, shrinkage = "auto", options = NULL) {
+  if (!is.null(weights_are)) weights_are <- check_choice(weights_are, WEIGHT_KINDS, "weights_are")
   given <- mget(names(formals()))
   if (check_flag(partial, "partial")) {
     given$shrinkage <- check_shrinkage(shrinkage)
@@ -76,6 +77,8 @@ check_shrinkage <- function(shrinkage) {
 #' @export
 gpuSubjects <- function(combine = NULL, subjects = NULL, subject_weights = NULL, probs = NULL, above = NULL,
                         na.rm = NULL, effects = NULL) {
+  if (!is.null(combine)) combine <- check_choice(combine, c(combinations, summaries), "combine")
+  if (!is.null(effects)) effects <- check_choice(effects, effect_names, "effects")
   new_spec(mget(names(formals())), "gpuSubjects")
 }
 
@@ -152,6 +155,15 @@ gpuControl <- function(backend = NULL, threads = NULL, devices = NULL, memory = 
   control
 }
 
+# Kinds of weights, in the order of the engine's codes.
+WEIGHT_KINDS <- c("importance", "precision", "frequency")
+
+# Ways to combine coefficients to a value that may be negative and is at most 1, and to other numbers.
+RELIABILITY <- c("icc2", "icc3")
+combinations <- c("mean", "fisher", "min", "quantile", "fraction", RELIABILITY)
+summaries <- c("t", "sd", "argmax")
+effect_names <- c("random", "fixed")
+
 # ---- specs
 
 new_spec <- function(given, class) structure(Filter(Negate(is.null), given), class = c(class, "gpuSpec"))
@@ -221,6 +233,7 @@ specs_of <- function(verb, ...) {
     specs[[name]] <- do.call(SPECS[[name]], own, quote = TRUE) # checks all of them together
     specs[[name]]$replay <- whole$replay
   }
+  features_of(verb, specs) # stops if they do not go together
   specs
 }
 
@@ -228,6 +241,31 @@ specs_of <- function(verb, ...) {
 arguments_of <- function(specs) {
   all <- do.call(c, lapply(unname(specs), unclass))
   all[!names(all) %in% c(RUN_SETTINGS, "replay")]
+}
+
+# The arguments that say which pairs are edges.
+CRITERIA <- c("threshold", "density", "k", "p.value", "fdr")
+
+# Arguments whose default is 0, as if they were not given.
+ZERO_BY_DEFAULT <- c("resample", "n_perm", "compression", "stability")
+
+# Returns list(features, words: texts to fill in) of a call, after checking that they go together. `...`: arguments as
+# they were checked; those that are NULL, FALSE, "none" or 0 by default count as not given.
+features_of <- function(verb, specs, ...) {
+  given <- c(list(...), arguments_of(specs))
+  is_default <- function(value) is.null(value) || identical(value, FALSE) || identical(value, "none")
+  is_given <- !vapply(given, is_default, NA)
+  is_given[names(given) %in% ZERO_BY_DEFAULT & vapply(given, identical, NA, 0)] <- FALSE
+  given <- c(given[is_given], given$options)
+  if (!length(given)) return(NULL)
+  criterion <- intersect(CRITERIA, names(given))
+  texts <- Filter(function(value) is.character(value) && length(value) == 1L, given)
+  facts <- c(edges = length(criterion) > 0L, tests = any(c("p.value", "fdr") %in% criterion),
+             `several values` = any(lengths(given[criterion]) > 1L), plan = !is.null(specs$control$replay))
+  found <- list(features = c(verb, names(given), sprintf("%s = \"%s\"", names(texts), texts), names(which(facts))),
+                words = c(texts, list(criterion = criterion[1L], values = length(given[[criterion[1L]]]))))
+  check_together(found)
+  found
 }
 
 # Returns the settings of a run alone.

@@ -3,38 +3,23 @@
 
 NORMALIZATIONS <- c("none", "clr")
 
-# Returns list(normalize, criterion): a threshold of context likelihoods becomes one of the engine's values, which are
+# Returns the criterion of a network. A threshold of context likelihoods becomes one of the engine's values, which are
 # below 1 (src/sink/information.h).
-check_normalize <- function(normalize, given, lioness = NULL) {
-  normalize <- check_choice(normalize, NORMALIZATIONS, "normalize")
-  if (!is.null(lioness)) return(list(normalize = normalize, criterion = check_lioness_criterion(given, normalize)))
-  if (normalize == "none") return(list(normalize = normalize, criterion = check_criterion(given)))
+network_criterion <- function(given, normalize, lioness = NULL) {
+  if (!is.null(lioness)) return(check_lioness_criterion(given))
+  if (normalize == "none") return(check_criterion(given))
   threshold <- given$threshold
   if (!is.null(threshold)) {
     ok <- is_numeric(threshold) && length(threshold) > 0L && all(is.finite(threshold) & threshold >= 0)
     if (!ok) fail("'threshold' must be numbers of at least 0 with normalize = \"clr\", not ", show_value(threshold))
     given$threshold <- threshold / (1 + threshold)
   }
-  criterion <- check_criterion(given)
-  if (criterion$name %in% c("p.value", "fdr")) {
-    fail("normalize = \"clr\" has no p values; give 'threshold', 'density' or 'k'")
-  }
-  list(normalize = normalize, criterion = criterion)
+  check_criterion(given)
 }
 
 # Returns the task whose values are context likelihoods: a pass over all pairs finds each column's mean and standard
 # deviation of the information.
-clr_task <- function(task, file) {
-  if (!is.null(file)) fail("normalize = \"clr\" makes no files; leave out 'file'")
-  if (!is.null(task$y) || is_combined(task$x) || !is.null(task$settings$pairs)) {
-    fail("normalize = \"clr\" compares a pair with all pairs of both columns; leave out 'y', 'pairs' and lists of ",
-         "subjects")
-  }
-  if (is_one_sided(task$method)) {
-    fail("normalize = \"clr\" takes coefficients that stand for information, not squared distance correlations; use ",
-         "method = \"mi\" or \"spearman\"")
-  }
-  if (task$sign != "absolute") fail("normalize = \"clr\": information has no sign; leave out 'sign'")
+clr_task <- function(task) {
   task$settings$information <- list(mean = NULL, unit = NULL)
   rule <- list(side = constant("absolute"), min_weight = 0, similarity = constant("unsigned"), steps = numeric(),
                histogram = FALSE, levels = 1, maps = constant("mean") + constant("icc"))

@@ -10,10 +10,6 @@ check_error <- function(found) {
 
 # Centrality of the matrix r + 1 of all pairs; NA for columns without coefficients.
 eigenvector_of_all <- function(task) {
-  if (!is.null(task$settings$design$map)) {
-    fail("maps = \"eigenvector\" of all partial correlations is not available; with a threshold or a density it is ",
-         "that of the network")
-  }
   doing(task$settings, "eigenvector")
   found <- checked(.Call(r_centrality, task$x, method_code(task$method), task$use, task$settings))
   check_error(found)

@@ -30,10 +30,6 @@ check_overlap <- function(lag, task) {
        if (is.null(possible)) "no lag has enough rows" else paste("the largest lag possible is", possible))
 }
 
-check_min_overlap <- function(min_overlap, lag) {
-  if (!is.null(min_overlap) && is.null(lag)) fail("'min_overlap' is for 'lag'; give both, or leave it out")
-}
-
 # Returns the rows t of x whose rows t + lag of y are in the same run, where both have weights above 0.
 overlapping <- function(task, lag) {
   at <- seq_len(max(0, nrow(task$x) - abs(lag))) + max(0, -lag)
@@ -42,21 +38,10 @@ overlapping <- function(task, lag) {
   at
 }
 
-# Stops if the task has what lags do not take.
-check_laggable <- function(task) {
-  refuse_plan(task$settings, "'lag'")
-  if (is_combined(task$x)) fail("'lag' is for one subject's series, and 'x' is a list of subjects; call once for each")
-  if (isTRUE(task$settings$asked$partial)) fail("'lag' has no meaning with partial = TRUE; leave one out")
-  if (is_graded(task$settings$design) || is_kind(task$settings$design, "frequency")) {
-    fail("'lag' pairs different rows, for which 'weights' other than 0 and 1 have no meaning; leave one out")
-  }
-}
-
 # Returns the task with ordinary matrices of residuals, element `lags`, `counts`, which is TRUE for rows that count, and
 # `runs`, the number of each row's run; both may be NULL. Without y, runs with lags of at least 0 have the others, too.
 # `backend`: the argument.
 lagged_task <- function(task, lag, backend) {
-  check_laggable(task)
   if (!is.null(task$settings$design$weights)) task$counts <- task$settings$design$weights > 0
   task$runs <- task$settings$design$runs
   lags <- check_lag(lag, task, is.null(task$y))
@@ -186,7 +171,6 @@ square_lags <- function(found, pairs, names) {
 # Returns the compressed rows of the network of the largest coefficients. An edge of the network is one of its own lag,
 # so that the runs need only find edges of a network with the same criterion.
 lagged_rows <- function(task, lag, backend) {
-  check_lag_criterion(task)
   task <- lagged_task(task, lag, backend)
   found <- list(from = integer(), to = integer(), r = numeric(), lag = integer())
   first <- NULL
@@ -208,15 +192,6 @@ lagged_rows <- function(task, lag, backend) {
   rows <- c(rows, list(n_obs = first$n_obs, x_flags = first$x_flags, y_flags = flags,
                        threshold = if (is.null(min_weight)) NA_real_ else min_weight))
   list(rows = rows, task = task)
-}
-
-check_lag_criterion <- function(task) {
-  name <- task$criterion$name
-  if (name %in% c("p.value", "fdr")) {
-    fail("'", name, "' is of one coefficient, and 'lag' takes the largest of several; use 'threshold' or 'density'")
-  }
-  if (length(task$criterion$value) > 1L) fail("'", name, "' must be one number with 'lag'; call once for each")
-  if (!is.null(task$settings$information)) fail("'lag' has no meaning with normalize = \"clr\"; leave one out")
 }
 
 # Returns the task that finds all edges of lag k. As long as no bound is known, a run of x against itself, which has

@@ -2,8 +2,7 @@
 # times those of all samples but one. The engine combines them like two subjects.
 
 # Works like check_criterion(); coefficients of a sample are not limited to -1 to 1.
-check_lioness_criterion <- function(given, normalize) {
-  if (normalize != "none") fail("'lioness' is without 'normalize'; leave one of them out")
+check_lioness_criterion <- function(given) {
   threshold <- given$threshold
   ok <- is_numeric(threshold) && length(threshold) > 0L && all(is.finite(threshold) & threshold >= 0)
   if (!is.null(threshold) && !ok) {
@@ -11,7 +10,6 @@ check_lioness_criterion <- function(given, normalize) {
   }
   if (!is.null(threshold)) given$threshold <- 0
   criterion <- check_criterion(given)
-  if (criterion$name %in% c("p.value", "fdr")) fail("'lioness' has no p values; give 'threshold', 'density' or 'k'")
   if (!is.null(threshold)) criterion$value <- as.numeric(threshold)
   criterion
 }
@@ -19,7 +17,6 @@ check_lioness_criterion <- function(given, normalize) {
 # Returns the task of sample `lioness`, a number or a name. The engine's coefficients are between -1 and 1, so they are
 # divided by a power of two, which is exact.
 lioness_task <- function(task, lioness) {
-  check_lioness(task)
   sample <- check_sample(lioness, nrow(task$x), rownames(task$x))
   others <- resampled_task(task, setdiff(resampled_units(task), sample))
   n <- vapply(list(task, others), FUN.VALUE = 0, function(task) {
@@ -40,15 +37,6 @@ lioness_task <- function(task, lioness) {
   task$settings["design"] <- list(NULL)
   task$settings$in_double <- TRUE # differences of coefficients are multiplied by n
   task
-}
-
-check_lioness <- function(task) {
-  refuse_plan(task$settings, "'lioness'")
-  if (is_combined(task$x)) fail("'lioness' is for one data set; leave out lists of subjects")
-  if (is_graded(task$settings$design)) fail("'lioness' counts samples, and 'weights' must be 0 or 1; leave one out")
-  if (uses[task$use] == "pairwise.complete.obs") {
-    fail("'lioness' needs the same samples for all pairs; use = \"complete.obs\" leaves these")
-  }
 }
 
 check_sample <- function(sample, n_obs, names) {

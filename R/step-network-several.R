@@ -1,12 +1,6 @@
 # Several thresholds, densities or ks in one run: it computes the network that contains all edges of the others, which
 # are its strongest edges.
 
-check_one_file <- function(criterion) {
-  if (length(criterion$value) < 2L) return(invisible())
-  fail("'", criterion$name, "' has ", length(criterion$value), " values, and 'file' takes one network; ",
-       "call gpuCorNetwork() for each of them")
-}
-
 # Returns a list of compressed rows, one for each value of the criterion.
 network_of_each <- function(task) {
   if (length(task$criterion$value) < 2L) return(list(network_rows(task)))

@@ -5,18 +5,9 @@
 MIN_RESAMPLE <- 3
 
 # Returns a list of `resample` draws: the numbers of the observations, or of the subjects, that a resample has.
-draw_resamples <- function(task, resample, fraction, file) {
+draw_resamples <- function(task, resample, fraction) {
   resample <- check_whole(resample, "resample", 0, 1e6)
-  if (resample == 0) {
-    check_no_fraction(fraction, "resample")
-    return(list())
-  }
-  if (!is.null(file)) fail("'resample' makes no files; leave out 'file'")
-  if (is_numeric(task$settings$asked$df)) {
-    fail("'df' is of all observations, and a resample has fewer; leave it out with 'resample'")
-  }
-  if (is_lioness(task$x)) fail("'resample' is without 'lioness'; leave one of them out")
-  if (is_combined(task$x)) refuse_plan(task$settings, "'resample' of a list of subjects")
+  if (resample == 0) return(list())
   from <- resampled_units(task)
   what <- if (is_combined(task$x)) "subject" else "observation"
   tests <- task$criterion$name %in% c("p.value", "fdr") && is.null(task$settings$max_t)

@@ -7,30 +7,6 @@ max_t_of <- function(permutation) {
   if (length(permutation)) list(n_perm = permutation$n_perm, how = permutation$surrogate, block = permutation$block)
 }
 
-# Weighted observations, and those of a series, are not exchangeable. If covariates shift ranks a lot, residuals of
-# ranks are small in the same rows of all columns, which permutation would change.
-check_permutable <- function(how, method, settings) {
-  if (!is.null(settings$design$map)) {
-    fail("adjust = \"maxT\" with partial = TRUE: permuted columns would have other partial correlations; leave one out")
-  }
-  if (is_graded(settings$design) || is_kind(settings$design, "frequency")) {
-    fail("adjust = \"maxT\" permutes observations, which do not stand for one another with 'weights' other than 0 ",
-         "and 1; leave these or 'adjust' out")
-  }
-  if (measure_of(method)$ranked && !is.null(settings$design$basis)) {
-    fail("adjust = \"maxT\" with 'covariates', 'bandpass' or 'runs' exchanges residuals, and those of ranks do not ",
-         "stand for one another; use method = \"pearson\" or \"bicor\"")
-  }
-  if (!is.null(settings$design$runs)) {
-    fail("adjust = \"maxT\" exchanges rows or frequencies across the boundaries of 'runs'; leave one of them out")
-  }
-  series <- intersect(c("bandpass", if (measure_of(method)$centred) "df"), names(settings$asked))
-  if (how == "permutation" && length(series)) {
-    fail("adjust = \"maxT\" permutes observations, which do not stand for one another in series, as '", series[1L],
-         "' has them; use surrogate = \"phase\"")
-  }
-}
-
 # ---- data that can be exchanged
 
 # Prepares `data`, a list of matrices with the same rows, as the measure compares them. Returns list(data: ordinary
@@ -229,15 +205,12 @@ check_series <- function(compared, given) {
 # Returns the edges with an adjusted p value of at most the criterion, which makes a min weight, and the maxima that
 # edge_tests() needs. P values are two-sided for every sign, as others of networks are.
 adjusted_edges <- function(task) {
-  if (is_combined(task$x)) fail("adjust = \"maxT\" is for one data set; gpuCorCompare() permutes subjects")
-  refuse_plan(task$settings, "adjust = \"maxT\"")
   rule <- task$settings$max_t
   allowed <- floor(task$criterion$value * (rule$n_perm + 1) * (1 + ROUNDING)) - 1 # maxima that may be as large
   if (allowed < 0) {
     fail("'n_perm' is ", rule$n_perm, ", which makes no adjusted p value below 1 / ", rule$n_perm + 1, "; p.value = ",
          format(task$criterion$value), " needs at least ", format_count(ceiling(1 / task$criterion$value) - 1))
   }
-  check_permutable(rule$how, task$method, task$settings)
   input <- task[c("x", "y")]
   check_exchanged_memory(input, rule$how, task$settings)
   counted <- count_observations(task$x, task$y, task$method, task$use, task$settings)

@@ -85,10 +85,11 @@ gpuAssociation <- function(x, traits, p.value = NULL, fdr = NULL,
   traits <- trait_columns(traits, x, method)
   if (is_vector) x <- as.matrix(x)
   has_factors <- length(traits$factors) > 0L
-  criterion <- check_association(list(p.value = p.value, fdr = fdr), output, specs$adjustment$df,
-                                 has_factors)
+  found <- features_of("gpuAssociation", specs, p.value = p.value, fdr = fdr, output = output)
+  check_together(found, if (has_factors) "several levels")
+  criterion <- Filter(Negate(is.null), list(p.value = p.value, fdr = fdr))
+  criterion <- if (length(criterion)) check_criterion(criterion)
   max_t <- max_t_of(specs$permutation)
-  if (!is.null(max_t)) check_association_max_t(criterion, has_factors)
   if (is.null(criterion) || has_factors || !is.null(max_t)) {
     own <- c(list(x, traits$values, method, use, min_obs = min_obs), specs[c("adjustment", "permutation", "control")])
     test <- said_of_traits(do.call(gpuCorTest, own, quote = TRUE))
@@ -106,29 +107,6 @@ gpuAssociation <- function(x, traits, p.value = NULL, fdr = NULL,
     task$min_obs <- min_obs
     structure(significant_pairs(task), method = method)
   })
-}
-
-# Returns the criterion, or NULL for all pairs.
-check_association <- function(given, output, df, has_factors) {
-  given <- Filter(Negate(is.null), given)
-  if (has_factors && identical(df, "bartlett")) {
-    fail("df = \"bartlett\" is for pairs of series, and 'traits' has a factor of several levels; leave one out")
-  }
-  if (!length(given)) return(NULL)
-  criterion <- check_criterion(given)
-  if (output == "matrix") fail("'", names(given)[1L], "' is for output = \"edges\"; leave it out, or the output")
-  if (identical(df, "bartlett")) {
-    fail("df = \"bartlett\" has degrees of freedom for each pair; leave out '", names(given)[1L], "', and choose ",
-         "among all pairs")
-  }
-  criterion
-}
-
-check_association_max_t <- function(criterion, has_factors) {
-  if (identical(criterion$name, "fdr")) fail("adjust = \"maxT\" is for 'p.value', not for 'fdr'; leave one out")
-  if (has_factors) {
-    fail("adjust = \"maxT\" is for traits of numbers, and 'traits' has a factor of several levels; leave one out")
-  }
 }
 
 # Returns the data frame of all tests, or of those that meet the criterion, by adjusted p values if there are any.

@@ -88,18 +88,19 @@ gpuConnectivity <- function(x, y = NULL, threshold = NULL, density = NULL, power
                             pairs = NULL, ...) {
   specs <- specs_of("gpuConnectivity", ...)
   check_not_threshold(x, y)
-  if (!is.null(threshold) && !is.null(density)) fail("give only one of 'threshold' and 'density'")
   wanted <- list(type = check_choice(type, types, "type"), power = check_powers(power),
                  histogram = check_flag(histogram, "histogram"), maps = check_maps(maps))
   if (is.null(threshold) && is.null(density) && !is_any_pair_wanted(wanted) && !length(wanted$maps)) {
     fail("what is to be summed? give 'threshold', 'density', 'power', 'maps' or histogram = TRUE")
   }
+  found <- features_of("gpuConnectivity", specs, y = y, `list of subjects` = is_subjects(x), threshold = threshold,
+                       density = density, pairs = pairs, eigenvector = "eigenvector" %in% maps)
   breaks <- check_breaks(breaks)
   criterion <- check_levels(threshold, density)
   check_matrix_like(x, COLUMNS)
   settings <- new_settings(specs, pairs)
   task <- network_task(x, y, criterion, sign, use, method, settings)
-  check_eigenvector(task, wanted)
+  check_together(found, facts_of(task$x, task$method, task$settings))
   sums <- connectivity_sums(task, wanted)
   warn_constant(sums, colnames(task$x), colnames(task$y))
   warn_without(sums, task)
@@ -130,18 +131,6 @@ check_levels <- function(threshold, density) {
     fail("'", names(given), "' has ", length(given[[1L]]), " values; ask for at most ", max)
   }
   check_criterion(given)
-}
-
-check_eigenvector <- function(task, wanted) {
-  if (!"eigenvector" %in% wanted$maps) return(invisible())
-  if (!is.null(task$y)) fail("maps = \"eigenvector\" is of the columns of 'x' with one another; leave out 'y'")
-  refuse_plan(task$settings, "maps = \"eigenvector\"")
-  if (is_combined(task$x) && is.null(task$criterion)) {
-    fail("maps = \"eigenvector\" is of one subject; of several give a threshold or a density, and it is the network's")
-  }
-  if (is.null(task$criterion) && !is.null(task$settings$pairs)) {
-    fail("maps = \"eigenvector\" is of all pairs; with 'pairs' give a threshold or a density, and it is the network's")
-  }
 }
 
 types <- c("unsigned", "signed", "signed hybrid")

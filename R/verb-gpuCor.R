@@ -112,8 +112,8 @@ gpuCor <- function(x, y = NULL, method = c("pearson", "kendall", "spearman", "bi
   specs <- specs_of("gpuCor", ...)
   output <- check_output(output)
   test <- check_flag(test, "test")
-  check_min_overlap(min_overlap, lag)
-  if (!is.null(lag) && (test || output == "list")) fail("'lag' takes the largest of several coefficients, and no tests")
+  found <- features_of("gpuCor", specs, y = y, `list of subjects` = is_subjects(x), lag = lag,
+                       min_overlap = min_overlap, test = test, output = if (output == "list") output)
   if (test || output == "list") {
     return(cor_with_tests(c(list(x, y, method, use), specs[c("adjustment", "control")]), output, test, sys.call()))
   }
@@ -122,6 +122,7 @@ gpuCor <- function(x, y = NULL, method = c("pearson", "kendall", "spearman", "bi
   settings <- new_settings(specs)
   input <- check_data(x, y, use, method, settings, summarizes = TRUE)
   if (length(settings$asked)) settings <- designed_input(settings, input, method, use)
+  if (!is.null(found)) check_together(found, facts_of(input$x, method, settings))
   if (!is.null(lag)) {
     task <- list(x = input$x, y = input$y, method = method, use = use, settings = settings, min_overlap = min_overlap)
     return(lagged_coefficients(task, lag, output, input$scalar, specs$control$backend, sys.call()))

@@ -4,7 +4,8 @@
 gpuCorCollect <- function(path, file = NULL, compression = 0, ...) {
   specs <- specs_of("gpuCorCollect", ...)
   plan <- open_plan(path)
-  compression <- check_compression(compression, file)
+  compression <- check_whole(compression, "compression", 0, 9)
+  features_of("gpuCorCollect", NO_SPECS, file = file, compression = compression)
   if (!is.null(file) && plan$verb != "gpuCorNetwork") {
     fail("'file' is for networks, and the plan is of ", plan$verb, "(); leave it out")
   }

@@ -177,14 +177,19 @@ gpuCorCompare <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
   n_perm <- check_whole(n_perm, "n_perm", 0, 1e9)
   groups <- list(paired = check_flag(paired, "paired"), design = check_slots(design, "design"), contrast = contrast)
   given <- Filter(Negate(is.null), list(threshold = threshold, density = density, k = k, p.value = p.value, fdr = fdr))
-  if (!length(given) && !is.null(pairs)) fail("'pairs' needs a criterion; threshold = 0 keeps all of these pairs")
-  components <- check_components(components, given, n_perm)
+  if (!is.null(components)) components <- check_choice(components, component_sizes, "components")
+  sign <- check_choice(sign, signs, "sign")
+  found <- do.call(features_of, quote = TRUE, c(list("gpuCorCompare", specs), given, list(
+    y = y, sign = sign, n_perm = n_perm, pairs = pairs, paired = paired, design = design, contrast = contrast,
+    components = components, classes = classes)))
   if (!is.null(classes)) classes <- check_fraction(classes, "classes", zero = FALSE)
   settings <- new_settings(specs, pairs)
   task <- compare_task(x, y, groups, sign, use, method, settings)
   task[c("call", "classes")] <- list(sys.call(), classes)
-  if (!is.null(classes)) check_classes(task)
-  check_spread(task, n_perm)
+  check_together(found, facts_of_groups(task, n_perm))
+  if (!is.null(several_groups(task$x)) && length(task$x$data) < 2L) {
+    fail("effects = \"fixed\" without 'y' needs at least two groups in 'x', not 1")
+  }
   if (is_random(task$x)) check_group_sizes(task$x)
   warn_small_groups(task$x, given, n_perm)
   if (!length(given)) check_comparison_memory(task)
@@ -221,7 +226,6 @@ compare_task <- function(x, y, groups, sign, use, method, settings) {
   if (!has_distribution(method)) {
     fail("method = \"", method, "\" has no Fisher's z to compare; use method = \"spearman\"")
   }
-  sign <- check_choice(sign, signs, "sign")
   sizes <- group_sizes(x, y, settings$combination$subjects)
   n_first <- sizes[1L]
   names <- subject_names(sum(sizes), n_first)
@@ -249,12 +253,13 @@ compare_task <- function(x, y, groups, sign, use, method, settings) {
   task
 }
 
-# Checks the test of several groups by chi-squared.
-check_spread <- function(task, n_perm) {
-  if (is.null(several_groups(task$x))) return(invisible())
-  if (length(task$x$data) < 2L) fail("effects = \"fixed\" without 'y' needs at least two groups in 'x', not 1")
-  if (n_perm > 0) fail("'n_perm' permutes the rows of two matrices, 'x' and 'y'; leave it out for several groups")
-  if (task$sign == "negative") fail("sign = \"negative\" has no meaning for several groups; leave it out")
+# Returns what check_together() has to know of groups.
+facts_of_groups <- function(task, n_perm) {
+  is_fixed <- !is_random(task$x)
+  permutes_rows <- n_perm > 0 && is_fixed && !permutes_labels(task)
+  names(which(c(`several groups` = !is.null(several_groups(task$x)), `fixed effects` = is_fixed,
+                `fixed effects of subjects` = is_fixed && permutes_labels(task), `permuted rows` = permutes_rows,
+                `graded weights` = any(vapply(task$x$designs, is_graded, NA)))))
 }
 
 # Returns a list of the data of all subjects, those of x first.
@@ -273,10 +278,6 @@ read_groups <- function(x, y, names, n_first, use, method, settings) {
 # `sizes`: number of subjects in each group. With one subject in each, the observations are the sample.
 check_group_effects <- function(effects, sizes, model) {
   if (is.null(effects)) return(if (is.null(model) && all(sizes == 1L)) "fixed" else "random")
-  effects <- check_choice(effects, effect_names, "effects")
-  if (effects == "fixed" && !is.null(model)) {
-    fail("effects = \"fixed\" compares independent groups; leave it out for pairs and 'design'")
-  }
   effects
 }
 
@@ -331,15 +332,6 @@ compare_criterion <- function(task, given) {
 # ---- the result
 
 # ---- gain and loss: each group's own coefficients
-
-check_classes <- function(task) {
-  if (task$x$n_first == length(task$x$data)) {
-    fail("'classes' are of two groups, 'x' and 'y'; leave it out")
-  }
-  if (!is_random(task$x) && permutes_labels(task)) {
-    fail("'classes' need two matrices, or effects = \"random\" for lists; leave it out")
-  }
-}
 
 # Returns list(r.x, r.y, class) of the entries of rows, or of all pairs without rows: each group's coefficient, tanh of
 # its mean z, and for both groups its sign, or 0 if its p value is above the level.
@@ -440,21 +432,12 @@ with_difference_tests <- function(rows, task) {
 
 component_sizes <- c("size", "sum")
 
-check_components <- function(components, given, n_perm) {
-  if (is.null(components)) return(NULL)
-  components <- check_choice(components, component_sizes, "components")
-  if (!identical(names(given), "threshold")) fail("'components' needs 'threshold', the min size of t of their pairs")
-  if (n_perm == 0) fail("'components' needs 'n_perm', the number of permutations that their p values are from")
-  components
-}
-
 # The components of the data are those of permutation 0.
 compare_components <- function(task, given, components, n_perm, settings, output) {
   threshold <- given$threshold
   if (!is_number_within(threshold, 0, MAX_T) || threshold == 0) {
     fail("'threshold' must be a t, a number above 0, not ", show_value(threshold))
   }
-  if (!is_random(task$x)) fail("'components' are of t; give lists of subjects, and leave effects = \"fixed\" out")
   n <- ncol(task$x)
   check_memory(12 * n * (n_perm + 1), "gpuCorCompare(components = )",
                paste(n_of(n, "column"), "and", n_of(n_perm, "permutation")), "use fewer permutations")
@@ -583,7 +566,6 @@ permuted_sums <- function(task, n_perm) {
 # the rows are permuted across the groups, and regressed again on the covariates, which are not permuted.
 permuted_rows <- function(task, n_perm) {
   x <- task$x
-  check_exchangeable_rows(task)
   compared <- lapply(seq_along(x$data), function(i) {
     compared_data(x$data[i], task$method, task$use, x$designs[[i]])
   })
@@ -599,19 +581,6 @@ permuted_rows <- function(task, n_perm) {
   maxima <- checked(.Call(r_row_maxima, x, method_code(compared[[1L]]$method), task$use, constant(task$sign), all,
                           orders, task$settings))$maxima
   list(maxima = maxima, errors = combined_error(x, task$method))
-}
-
-check_exchangeable_rows <- function(task) {
-  what <- if (any(vapply(task$x$designs, is_graded, NA))) {
-    "'weights' other than 0 and 1"
-  } else if (!is.null(task$settings$asked$bandpass)) {
-    "'bandpass', as rows of series follow one another"
-  } else if (!is.null(task$settings$asked$runs)) {
-    "'runs', as rows of series follow one another"
-  }
-  if (is.null(what)) return(invisible())
-  fail("'n_perm' exchanges rows of 'x' and 'y', which do not stand for one another with ", what,
-       "; leave one of these out, or give lists of subjects, whose labels are permuted")
 }
 
 # Scales both groups' columns to median 0 and median absolute deviation 1; a column with deviation 0 in either group is

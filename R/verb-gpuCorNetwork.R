@@ -151,44 +151,40 @@ gpuCorNetwork <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
   specs <- specs_of("gpuCorNetwork", ...)
   if (!is.null(y)) check_not_threshold(x, y)
   max_t <- max_t_of(specs$permutation)
-  check_min_overlap(min_overlap, lag)
+  normalize <- check_choice(normalize, NORMALIZATIONS, "normalize")
+  mutual <- check_flag(mutual, "mutual")
+  compression <- check_whole(compression, "compression", 0, 9)
+  sign <- check_choice(sign, signs, "sign")
+  found <- features_of("gpuCorNetwork", specs, y = y, `list of subjects` = is_subjects(x), threshold = threshold,
+                       density = density, k = k, p.value = p.value, fdr = fdr, use = uses[check_use(use)], sign = sign,
+                       normalize = normalize, lag = lag, min_overlap = min_overlap, mutual = mutual, pairs = pairs,
+                       min_obs = min_obs, file = file, compression = compression, shards = shards,
+                       resample = resample, fraction = if (!identical(fraction, 0.63)) fraction, lioness = lioness)
   if (!is.null(shards)) {
-    refuse_shards(max_t, lag)
     given <- list(threshold = threshold, density = density, k = k, p.value = p.value, fdr = fdr, sign = sign,
                   normalize = normalize, mutual = mutual, use = use, method = method, output = output,
                   pairs = pairs, min_obs = min_obs, resample = resample, fraction = fraction, lioness = lioness)
-    compression <- check_compression(compression, file)
     return(by_shards("gpuCorNetwork", x, y, given, specs, shards, file, compression, sys.call()))
   }
   given <- list(threshold = threshold, density = density, k = k, p.value = p.value, fdr = fdr)
-  chosen <- check_normalize(normalize, given, lioness)
-  criterion <- chosen$criterion
+  criterion <- network_criterion(given, normalize, lioness)
   output <- check_choice(output, c("matrix", "edges"), "output")
-  mutual <- check_mutual(mutual, k)
-  if (!is.null(min_obs)) check_min_obs_for(criterion$name)
-  if (!is.null(file) || !identical(compression, 0)) compression <- check_compression(compression, file)
   settings <- new_settings(specs, pairs)
-  if (!is.null(max_t)) {
-    check_adjusted_criterion(criterion$name, min_obs)
-    settings$max_t <- max_t
-  }
+  settings["max_t"] <- list(max_t)
   task <- network_task(x, y, criterion, sign, use, method, settings)
   task[c("mutual", "min_obs", "call")] <- list(mutual, min_obs, call_of(sys.call(), task$settings))
+  check_together(found, facts_of(task$x, task$method, task$settings))
   if (!is.null(lag)) {
-    check_lag_alone(resample, lioness, chosen$normalize)
     task$min_overlap <- min_overlap
-    return(lagged_network(task, lag, output, file, specs$control$backend))
+    return(lagged_network(task, lag, output, specs$control$backend))
   }
   if (!is.null(lioness)) task <- lioness_task(task, lioness)
-  drawn <- draw_resamples(task, resample, fraction, file)
-  normalized <- if (chosen$normalize == "clr") function(task) clr_task(task, file) else identity
+  drawn <- draw_resamples(task, resample, fraction)
+  normalized <- if (normalize == "clr") clr_task else identity
   all <- task
   all$settings <- at_pass(task$settings, 1, 1 + length(drawn))
   all <- normalized(all)
-  if (!is.null(file)) {
-    check_one_file(criterion)
-    return(invisible(new_network_file(network_to_file(all, file, compression))))
-  }
+  if (!is.null(file)) return(invisible(new_network_file(network_to_file(all, file, compression))))
   found <- network_of_each(all)
   warn_constant(found[[1L]], colnames(task$x), colnames(task$y))
   warn_without(found[[1L]], all)
@@ -201,24 +197,7 @@ gpuCorNetwork <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
   stats::setNames(networks, vapply(criterion$value, format, "", digits = 15))
 }
 
-refuse_shards <- function(max_t, lag) {
-  if (!is.null(max_t)) fail("adjust = \"maxT\" is not for 'shards'; leave one out")
-  if (!is.null(lag)) fail("'lag' is not for 'shards'; leave one out")
-}
-
-check_mutual <- function(mutual, k) {
-  mutual <- check_flag(mutual, "mutual")
-  if (mutual && is.null(k)) fail("'mutual' is TRUE, which has a meaning with 'k' only; leave it out")
-  mutual
-}
-
-check_lag_alone <- function(resample, lioness, normalize) {
-  given <- c(resample = !identical(resample, 0), lioness = !is.null(lioness), normalize = normalize != "none")
-  if (any(given)) fail("'lag' does not go with '", names(which(given))[1L], "'; leave one out")
-}
-
-lagged_network <- function(task, lag, output, file, backend) {
-  if (!is.null(file)) fail("'lag' makes a network in memory; leave out 'file'")
+lagged_network <- function(task, lag, output, backend) {
   found <- lagged_rows(task, lag, backend)
   warn_constant(found$rows, colnames(task$x), colnames(task$y))
   warn_without(found$rows, task)
@@ -234,20 +213,4 @@ network_output <- function(rows, task, output) {
   frame <- edge_frame(rows, names[[1L]], names[[2L]], task$settings$threads)
   if (!is.null(task$settings$information)) names(frame)[3L] <- "clr"
   frame
-}
-
-check_adjusted_criterion <- function(criterion, min_obs) {
-  if (criterion != "p.value") fail("adjust = \"maxT\" is for 'p.value', not for '", criterion, "'; leave it out")
-  if (!is.null(min_obs)) fail("'min_obs' has no meaning with adjust = \"maxT\"; leave it out")
-}
-
-check_min_obs_for <- function(criterion) {
-  if (criterion %in% c("p.value", "fdr")) return(invisible())
-  fail("'min_obs' is for 'p.value' and 'fdr', not for '", criterion, "'; leave it out")
-}
-
-check_compression <- function(compression, file) {
-  compression <- check_whole(compression, "compression", 0, 9)
-  if (compression > 0 && is.null(file)) fail("'compression' has a meaning with 'file' only; leave it out")
-  compression
 }

@@ -196,20 +196,20 @@ gpuCorTest <- function(x, y = NULL, method = c("pearson", "kendall", "spearman",
                        conf.level = NULL, min_obs = NULL, log.p = FALSE, output = c("dist", "matrix"), ...) {
   specs <- specs_of("gpuCorTest", ...)
   method <- check_method(method)
-  alternative <- check_alternative(alternative, method)
+  alternative <- check_choice(alternative, alternatives, "alternative")
   output <- check_choice(output, c("dist", "matrix"), "output")
-  conf.level <- check_conf_level(conf.level, method)
+  if (!is.null(exact)) exact <- check_flag(exact, "exact")
+  if (!is.null(conf.level)) conf.level <- check_conf_level(conf.level)
   log.p <- check_flag(log.p, "log.p")
   max_t <- max_t_of(specs$permutation)
   min_obs <- check_min_obs(min_obs)
   use <- check_use(use)
   settings <- new_settings(specs)
-  refuse_plan(settings, "'test' or output = \"list\"")
   input <- check_input(x, y, use, method, settings$assay)
   settings <- designed_input(settings, input, method, use, tests = is.null(max_t) || has_distribution(method))
-  if (!is.null(conf.level)) refuse_shrunken(settings$design)
-  exact <- check_exact(exact, settings$design)
-  if (!is.null(max_t)) check_permutable(max_t$how, method, settings)
+  found <- features_of("gpuCorTest", specs, y = y, alternative = alternative, exact = exact, conf.level = conf.level)
+  check_together(found, facts_of(input$x, method, settings), list(method = method))
+  if (is_one_sided(method)) alternative <- "greater"
   work <- test_work(settings, max_t$n_perm)
   counted <- count_observations(input$x, input$y, method, counted_use(use), settings)
   if (has_worth(settings$design)) degrees_of_freedom(list(method = method, settings = settings), counted) # or stops
@@ -242,17 +242,6 @@ gpuCorTest <- function(x, y = NULL, method = c("pearson", "kendall", "spearman",
   )
 }
 
-# Returns the alternative: "greater" is the only one of a one-sided test.
-check_alternative <- function(alternative, method) {
-  alternative <- check_choice(alternative, alternatives, "alternative")
-  if (!is_one_sided(method)) return(alternative)
-  if (alternative == "less") {
-    fail("alternative = \"less\" has no meaning for method = \"", method, "\", whose negative coefficients are no ",
-         "evidence of dependence; leave it out")
-  }
-  "greater"
-}
-
 # Counts a statistic and a p value, n and df if they differ among pairs, and two more doubles each for maxT and for
 # confidence intervals.
 check_test_memory <- function(input, method, use, output, settings, counted, max_t, conf.level) {
@@ -271,15 +260,6 @@ test_work <- function(settings, n_perm) {
        permutations = part_of(settings, 11 / units, n_perm / units, "permutation", n_perm))
 }
 
-check_exact <- function(exact, design) {
-  if (is.null(exact)) return(NULL)
-  if (check_flag(exact, "exact") && is_designed(design)) {
-    fail("exact = TRUE: with 'weights' other than 0 and 1, 'covariates', 'bandpass', 'runs' or 'df' there is no exact ",
-         "distribution; use exact = FALSE")
-  }
-  exact
-}
-
 # `pairs`: their number.
 warn_inexact <- function(found, method, pairs) {
   warn_of <- function(why, n) {
@@ -292,26 +272,11 @@ warn_inexact <- function(found, method, pairs) {
   if (!is.na(max)) warn_of(paste("more than", max, "observations"), sum(found$n > max & !is.na(found$p.value)))
 }
 
-# Methods whose intervals have the level that they claim for normal data. Those of bicor do not: at a level of 0.95 and
-# a correlation of 0.9, 0.92 to 0.93 of them contain it, for any number of observations.
-INTERVAL_METHODS <- c("pearson", "kendall", "spearman", "cosine")
-
-check_conf_level <- function(conf.level, method) {
-  if (is.null(conf.level)) return(NULL)
+check_conf_level <- function(conf.level) {
   if (!is_number_within(conf.level, 0, 1) || conf.level %in% 0:1) {
     fail("'conf.level' must be NULL or a number above 0 and below 1, not ", show_value(conf.level))
   }
-  if (!method %in% INTERVAL_METHODS) {
-    fail("'conf.level' is for method = ", paste0('"', INTERVAL_METHODS, '"', collapse = ", "), ", not for \"", method,
-         "\"; leave it out")
-  }
   as.numeric(conf.level)
-}
-
-# Shrunken coefficients are biased towards zero.
-refuse_shrunken <- function(design) {
-  if (!isTRUE(design$adjusted$shrinkage > 0)) return(invisible())
-  fail("'conf.level': shrunken partial correlations have no confidence intervals; use shrinkage = 0, or leave it out")
 }
 
 # Returns the quantile of Fisher's z for intervals of this level, or NA.

@@ -4,10 +4,6 @@
 # as of one subject, with the arguments for adjustment. `plan`: function of the number of rows that returns the windows
 # with their taper; `taper`: its name.
 windows_of_subjects <- function(x, keep, plan, taper, task, settings) {
-  if (keep == "moments") fail("output = \"moments\" is for one subject; the rows of output = \"dist\" have the same")
-  for (name in intersect(c("weights", "weights_are", "df"), names(settings$asked))) {
-    fail("'", name, "' is for the windows of one subject; leave it out")
-  }
   if (is.null(task$combination$combine)) tell_mean(settings)
   task$combination$combine <- check_combination(task$combination)$how
   n <- count_of(x, task$combination$subjects, "x")

@@ -84,13 +84,13 @@ gpuCorWindows <- function(x, width, step = 1, taper = c("none", "gaussian", "tuk
                           pairs = NULL, output = c("dist", "network", "connectivity", "moments"), ...) {
   specs <- specs_of("gpuCorWindows", ...)
   keep <- check_choice(output, kept_of_windows, "output")
-  criterion <- window_criterion(keep, list(threshold = threshold, density = density, k = k))
-  if (!missing(sign) && keep %in% c("dist", "moments")) fail("'sign' has no meaning with output = \"", keep, "\"")
   mutual <- check_flag(mutual, "mutual")
-  if (mutual && is.null(k)) fail("'mutual' is TRUE, which has a meaning with 'k' only; leave it out")
-  check_matrix_like(x, COLUMNS)
-  if (is.null(criterion) && !is.null(pairs)) fail("'pairs' needs 'threshold', 'density' or 'k'")
   taper <- check_choice(taper, tapers, "taper")
+  check_matrix_like(x, COLUMNS)
+  features_of("gpuCorWindows", specs, `list of subjects` = is_subjects(x), threshold = threshold, density = density,
+              k = k, mutual = mutual, pairs = pairs, output = keep, taper = taper, shape = shape,
+              sign = if (!missing(sign)) sign)
+  criterion <- window_criterion(keep, list(threshold = threshold, density = density, k = k))
   plan <- function(n_obs) {
     windows <- plan_windows(n_obs, width, step)
     c(windows, list(taper = taper_weights(taper, shape, windows$width)))
@@ -134,16 +134,13 @@ plan_windows <- function(n_obs, width, step) {
   list(width = width, step = step, n = floor((n_obs - width) / step) + 1)
 }
 
-# Checks the criterion, according to which criteria an `output` allows, and whether it requires one.
+# Checks the criterion, and whether an `output` requires one.
 window_criterion <- function(keep, given) {
   given <- Filter(Negate(is.null), given)
-  known <- switch(keep, dist = character(), connectivity = c("threshold", "density"), names_of_criteria)
-  wrong <- setdiff(names(given), known)
-  if (length(wrong)) fail("'", wrong[1L], "' has no meaning with output = \"", keep, "\"; leave it out")
   if (length(given) > 1L) fail("give only one of ", paste0("'", names(given), "'", collapse = " and "))
   if (!length(given)) {
     if (keep %in% c("dist", "moments")) return(NULL)
-    fail("which pairs of a window are edges? give one of ", paste0("'", known, "'", collapse = ", "))
+    fail("which pairs of a window are edges? give one of 'threshold', 'density'", if (keep == "network") ", 'k'")
   }
   if (keep == "moments" && names(given) == "threshold") return(sd_threshold(given$threshold))
   check_one_criterion(given)
@@ -162,10 +159,7 @@ sd_threshold <- function(value) {
 
 # Returns the weights of a window's observations, with max 1, or NULL for none.
 taper_weights <- function(taper, shape, width) {
-  if (taper == "none") {
-    if (!is.null(shape)) fail("'shape' has no meaning with taper = \"none\"; leave it out")
-    return(NULL)
-  }
+  if (taper == "none") return(NULL)
   max <- if (taper == "gaussian") 1 / 6 else 1
   if (is.null(shape)) shape <- if (taper == "gaussian") 0.075 else 0.5
   ok <- is_numeric(shape) && length(shape) == 1L && is.finite(shape) && shape > 0 && shape <= max
@@ -198,9 +192,6 @@ tukey_taper <- function(width, fraction) {
 window_settings <- function(task, backend) {
   settings <- task$settings
   if (!is.null(settings$design)) settings$design$adjusted$effective <- NULL # counts all observations
-  if (identical(settings$asked$options$pearsonFallback, "all")) {
-    fail("pearsonFallback = \"all\" would be decided in each window; use \"individual\" or \"none\"")
-  }
   is_pairwise <- uses[task$use] == "pairwise.complete.obs"
   if (is_pairwise && !is.null(task$windows$taper)) return(on_host(settings))
   if (is_pairwise) settings else on_host_if_small(settings, task$pairs * task$windows$width, backend)
@@ -296,7 +287,7 @@ warn_windows <- function(notes, what, task, hint = "") {
   names <- if (is.null(colnames(task$x))) first else colnames(task$x)[first]
   which <- if (length(columns)) {
     paste0(length(columns), " of ", n_of(length(notes$of_variable), "column"), " of 'x': ",
-           paste(names, "in", vapply(notes$of_variable[first], format_count, ""), collapse = ", "),
+           paste(printable(names), "in", vapply(notes$of_variable[first], format_count, ""), collapse = ", "),
            if (length(columns) > 3L) ", ...")
   } else {
     "of pairs, in the rows that both columns have"

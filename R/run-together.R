@@ -1,0 +1,206 @@
+# What goes with what: each row has features that no call may have together, and the sentence that the user reads.
+#
+# A feature is an argument that is given, as `lag`; a string that it has, as `df = "bartlett"`; the function's name; or
+# a fact about the call, its method and its data, see facts_of(). "k|fdr": one of them; "no k": without it. The first
+# row that applies makes the error; words in braces are filled in, {this} is which of several it is. All other
+# combinations are allowed, and tested (tests/testthat/test-together.R).
+APART <- c(
+  # ---- lags
+  'lag & test|output = "list"' = "'lag' takes the largest of several coefficients, and no tests",
+  "min_overlap & no lag" = "'min_overlap' is for 'lag'; give both, or leave it out",
+  "lag & shards" = "'lag' is not for 'shards'; leave one out",
+  "lag|lioness & plan" = "'{this}' cannot be in a plan; call the function on one machine",
+  "lag & resample|lioness|normalize" = "'lag' does not go with '{this}'; leave one out",
+  "lag & file" = "'lag' makes a network in memory; leave out 'file'",
+  "lag & p.value|fdr" =
+    "'{this}' is of one coefficient, and 'lag' takes the largest of several; use 'threshold' or 'density'",
+  "lag & several values" = "'{criterion}' must be one number with 'lag'; call once for each",
+  "lag & several subjects" = "'lag' is for one subject's series, and 'x' is a list of subjects; call once for each",
+  "lag & partial" = "'lag' has no meaning with partial = TRUE; leave one out",
+  'lag & graded weights|weights_are = "frequency"' =
+    "'lag' pairs different rows, for which 'weights' other than 0 and 1 have no meaning; leave one out",
+  # ---- single samples and resamples
+  "lioness & normalize" = "'lioness' is without 'normalize'; leave one of them out",
+  "lioness & p.value|fdr" = "'lioness' has no p values; give 'threshold', 'density' or 'k'",
+  "lioness & resample" = "'resample' is without 'lioness'; leave one of them out",
+  "lioness & several subjects" = "'lioness' is for one data set; leave out lists of subjects",
+  "lioness & graded weights" = "'lioness' counts samples, and 'weights' must be 0 or 1; leave one out",
+  'lioness & use = "pairwise.complete.obs"' =
+    "'lioness' needs the same samples for all pairs; use = \"complete.obs\" leaves these",
+  "fraction & no resample & gpuCorNetwork" = "'fraction' has a meaning with 'resample' only; leave it out",
+  "resample & file" = "'resample' makes no files; leave out 'file'",
+  'resample & df & no df = "bartlett"' =
+    "'df' is of all observations, and a resample has fewer; leave it out with 'resample'",
+  "resample & several subjects & plan" =
+    "'resample' of a list of subjects cannot be in a plan; call the function on one machine",
+  # ---- context likelihood
+  "normalize & p.value|fdr" = "normalize = \"clr\" has no p values; give 'threshold', 'density' or 'k'",
+  "normalize & file" = "normalize = \"clr\" makes no files; leave out 'file'",
+  "normalize & y|pairs|several subjects" =
+    "normalize = \"clr\" compares a pair with all pairs of both columns; leave out 'y', 'pairs' and lists of subjects",
+  "normalize & one-sided measure" = paste0(
+    "normalize = \"clr\" takes coefficients that stand for information, not squared distance correlations; use ",
+    "method = \"mi\" or \"spearman\""),
+  'normalize & sign = "positive"|sign = "negative"' =
+    "normalize = \"clr\": information has no sign; leave out 'sign'",
+  # ---- edges and files
+  "mutual & no k" = "'mutual' is TRUE, which has a meaning with 'k' only; leave it out",
+  "compression & no file" = "'compression' has a meaning with 'file' only; leave it out",
+  "several values & file" =
+    "'{criterion}' has {values} values, and 'file' takes one network; call gpuCorNetwork() for each of them",
+  "min_obs & threshold|density|k" = "'min_obs' is for 'p.value' and 'fdr', not for '{this}'; leave it out",
+  "gpuCorCompare & pairs & no edges" = "'pairs' needs a criterion; threshold = 0 keeps all of these pairs",
+  "gpuCorWindows & pairs & no edges" = "'pairs' needs 'threshold', 'density' or 'k'",
+  # ---- p values by permutation
+  'adjust = "maxT" & shards' = "adjust = \"maxT\" is not for 'shards'; leave one out",
+  'adjust = "maxT" & plan' = "adjust = \"maxT\" cannot be in a plan; call the function on one machine",
+  'adjust = "maxT" & fdr & gpuAssociation' = "adjust = \"maxT\" is for 'p.value', not for 'fdr'; leave one out",
+  'adjust = "maxT" & several levels' =
+    "adjust = \"maxT\" is for traits of numbers, and 'traits' has a factor of several levels; leave one out",
+  'adjust = "maxT" & edges & no p.value' =
+    "adjust = \"maxT\" is for 'p.value', not for '{criterion}'; leave it out",
+  'adjust = "maxT" & gpuCorNetwork & min_obs' = "'min_obs' has no meaning with adjust = \"maxT\"; leave it out",
+  'adjust = "maxT" & several subjects' =
+    "adjust = \"maxT\" is for one data set; gpuCorCompare() permutes subjects",
+  'adjust = "maxT" & partial' =
+    "adjust = \"maxT\" with partial = TRUE: permuted columns would have other partial correlations; leave one out",
+  'adjust = "maxT" & graded weights|weights_are = "frequency"' = paste0(
+    "adjust = \"maxT\" permutes observations, which do not stand for one another with 'weights' other than 0 and 1; ",
+    "leave these or 'adjust' out"),
+  # If covariates shift ranks a lot, residuals of ranks are small in the same rows of all columns.
+  'adjust = "maxT" & ranks & regression' = paste0(
+    "adjust = \"maxT\" with 'covariates', 'bandpass' or 'runs' exchanges residuals, and those of ranks do not stand ",
+    "for one another; use method = \"pearson\" or \"bicor\""),
+  'adjust = "maxT" & several runs' =
+    "adjust = \"maxT\" exchanges rows or frequencies across the boundaries of 'runs'; leave one of them out",
+  'surrogate = "permutation" & bandpass' = paste0(
+    "adjust = \"maxT\" permutes observations, which do not stand for one another in series, as 'bandpass' has them; ",
+    "use surrogate = \"phase\""),
+  'surrogate = "permutation" & df & centred measure' = paste0(
+    "adjust = \"maxT\" permutes observations, which do not stand for one another in series, as 'df' has them; ",
+    "use surrogate = \"phase\""),
+  # ---- tests
+  'test|output = "list" & plan' =
+    "'test' or output = \"list\" cannot be in a plan; call the function on one machine",
+  'alternative = "less" & one-sided measure' = paste0(
+    "alternative = \"less\" has no meaning for method = \"{method}\", whose negative coefficients are no evidence of ",
+    "dependence; leave it out"),
+  "exact & tests of adjusted data" = paste0(
+    "exact = TRUE: with 'weights' other than 0 and 1, 'covariates', 'bandpass', 'runs' or 'df' there is no exact ",
+    "distribution; use exact = FALSE"),
+  "conf.level & measure without intervals" = paste0(
+    "'conf.level' is for method = \"pearson\", \"kendall\", \"spearman\", \"cosine\", not for \"{method}\"; ",
+    "leave it out"),
+  "conf.level & shrunken coefficients" = paste0(
+    "'conf.level': shrunken partial correlations have no confidence intervals; use shrinkage = 0, or leave it out"),
+  'df = "bartlett" & several levels' =
+    "df = \"bartlett\" is for pairs of series, and 'traits' has a factor of several levels; leave one out",
+  'gpuAssociation & p.value|fdr & output = "matrix"' =
+    "'{this}' is for output = \"edges\"; leave it out, or the output",
+  'gpuAssociation & edges & df = "bartlett"' = paste0(
+    "df = \"bartlett\" has degrees of freedom for each pair; leave out '{criterion}', and choose among all pairs"),
+  # ---- sums of columns
+  "gpuConnectivity & threshold & density" = "give only one of 'threshold' and 'density'",
+  "eigenvector & y" = "maps = \"eigenvector\" is of the columns of 'x' with one another; leave out 'y'",
+  "eigenvector & plan" = "maps = \"eigenvector\" cannot be in a plan; call the function on one machine",
+  "eigenvector & several subjects & no edges" =
+    "maps = \"eigenvector\" is of one subject; of several give a threshold or a density, and it is the network's",
+  "eigenvector & pairs & no edges" =
+    "maps = \"eigenvector\" is of all pairs; with 'pairs' give a threshold or a density, and it is the network's",
+  "eigenvector & partial & no edges" = paste0(
+    "maps = \"eigenvector\" of all partial correlations is not available; with a threshold or a density it is that of ",
+    "the network"),
+  # ---- windows
+  'threshold|density|k & output = "dist"' = "'{this}' has no meaning with output = \"dist\"; leave it out",
+  'k & output = "connectivity"' = "'k' has no meaning with output = \"connectivity\"; leave it out",
+  'sign & output = "dist"|output = "moments"' = "'sign' has no meaning with output = \"{output}\"",
+  "shape & no taper" = "'shape' has no meaning with taper = \"none\"; leave it out",
+  'gpuCorWindows & pearsonFallback = "all"' =
+    "pearsonFallback = \"all\" would be decided in each window; use \"individual\" or \"none\"",
+  'output = "moments" & list of subjects' =
+    "output = \"moments\" is for one subject; the rows of output = \"dist\" have the same",
+  "gpuCorWindows & weights|weights_are|df & list of subjects" =
+    "'{this}' is for the windows of one subject; leave it out",
+  # ---- groups
+  "several groups & n_perm" =
+    "'n_perm' permutes the rows of two matrices, 'x' and 'y'; leave it out for several groups",
+  'several groups & sign = "negative"' = "sign = \"negative\" has no meaning for several groups; leave it out",
+  "gpuCorCompare & design & y" =
+    "'design' describes the subjects of one list; give all of them as 'x', and leave 'y' out",
+  "contrast & no design" = "'contrast' is a contrast of 'design'; give both, or leave it out",
+  "paired & no y & no design" = "paired = TRUE needs two lists of subjects, 'x' and 'y'",
+  'effects = "fixed" & paired|design' =
+    "effects = \"fixed\" compares independent groups; leave it out for pairs and 'design'",
+  "classes & no y" = "'classes' are of two groups, 'x' and 'y'; leave it out",
+  "classes & fixed effects of subjects" =
+    "'classes' need two matrices, or effects = \"random\" for lists; leave it out",
+  "components & no threshold" = "'components' needs 'threshold', the min size of t of their pairs",
+  "components & no n_perm" = "'components' needs 'n_perm', the number of permutations that their p values are from",
+  "components & fixed effects" =
+    "'components' are of t; give lists of subjects, and leave effects = \"fixed\" out",
+  "permuted rows & graded weights" = paste0(
+    "'n_perm' exchanges rows of 'x' and 'y', which do not stand for one another with 'weights' other than 0 and 1; ",
+    "leave one of these out, or give lists of subjects, whose labels are permuted"),
+  "permuted rows & bandpass|runs" = paste0(
+    "'n_perm' exchanges rows of 'x' and 'y', which do not stand for one another with '{this}', as rows of series ",
+    "follow one another; leave one of these out, or give lists of subjects, whose labels are permuted"),
+  # ---- several subjects
+  'probs & list of subjects & no combine = "quantile"' =
+    "'probs' has a meaning with combine = \"quantile\" only; leave it out",
+  'above & list of subjects & no combine = "fraction"' =
+    "combine = \"fraction\" is the fraction of the subjects whose coefficient is above 'above'; give both",
+  'combine = "fraction" & list of subjects & no above' =
+    "combine = \"fraction\" is the fraction of the subjects whose coefficient is above 'above'; give both",
+  'na.rm & combine = "argmax"|combine = "icc2"|combine = "icc3"' =
+    "combine = \"{combine}\" needs the coefficients of all subjects; leave na.rm = TRUE out",
+  'combine = "icc2"|combine = "icc3" & plan' =
+    "combine = \"{combine}\" cannot be in a plan; call the function on one machine",
+  "effects & edges & no tests & no gpuCorCompare" = "'effects' changes p values, and this call has none; leave it out",
+  'subject_weights & tests & no effects = "fixed"' = paste0(
+    "'subject_weights' have no meaning with effects = \"random\", where each subject counts once; leave them out, or ",
+    "give effects = \"fixed\""),
+  'several subjects & subject_weights & combine & no combine = "mean" & no combine = "fisher"' =
+    "'subject_weights' do not matter with combine = \"{combine}\"; leave them out",
+  "several subjects & tests & min_obs" = "'min_obs' is for one subject's data; leave it out",
+  # ---- the adjustment
+  "weights_are & no weights" = "'weights_are' says what 'weights' are, and there are none; leave it out",
+  "data & no covariates" = "'data' needs a formula in 'covariates'; covariates = ~ age takes column age of it",
+  "tr & no bandpass" = "'tr' needs 'bandpass', two frequencies in Hz such as c(0.01, 0.1); leave it out, or give both",
+  "partial & y" = paste0(
+    "partial = TRUE: every column is adjusted for all others, and columns of 'y' would not be among them; ",
+    "use cbind(x, y)"),
+  'partial & df = "bartlett"' = "df = \"bartlett\" has no meaning with partial = TRUE; give a number",
+  'weights_are = "frequency" & df = "bartlett"' = paste0(
+    "df = \"bartlett\" needs a place in time for each observation, which copies (weights_are = \"frequency\") do not ",
+    "have; give a number")
+)
+
+# The same rows in long form: a line for each feature, with its row and its place there; `wanted`: FALSE after "no".
+APART_FEATURES <- do.call(rbind, lapply(seq_along(APART), function(row) {
+  parts <- strsplit(names(APART)[row], " & ", fixed = TRUE)[[1L]]
+  wanted <- !startsWith(parts, "no ")
+  each <- strsplit(sub("^no ", "", parts), "|", fixed = TRUE)
+  n <- lengths(each)
+  data.frame(row = row, place = rep(paste(row, seq_along(parts)), n), wanted = rep(wanted, n), several = rep(n > 1L, n),
+             feature = unlist(each))
+}))
+
+# Number of features that each row wants.
+APART_WANTED <- tabulate(with(APART_FEATURES, row[wanted & !duplicated(place)]), length(APART))
+
+# Stops if features of a call, and further ones, do not go together.
+check_together <- function(found, further = character(), words = list()) {
+  if (is.null(found)) return(invisible())
+  has <- APART_FEATURES[APART_FEATURES$feature %in% c(found$features, further), ]
+  here <- has[has$wanted & !duplicated(has$place), ]
+  row <- setdiff(which(tabulate(here$row, length(APART)) == APART_WANTED), has$row[!has$wanted])[1L]
+  if (is.na(row)) return(invisible())
+  this <- here$feature[here$row == row & here$several][1L]
+  fail(filled(APART[[row]], c(list(this = this), words, found$words)))
+}
+
+# Returns a sentence with words in place of their names in braces.
+filled <- function(sentence, words) {
+  for (name in names(words)) sentence <- gsub(paste0("{", name, "}"), words[[name]], sentence, fixed = TRUE)
+  sentence
+}

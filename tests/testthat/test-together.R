@@ -1,0 +1,115 @@
+# What goes with what: every pair of arguments is given together, to one data set, to two and to several subjects. The
+# call has a result, or its error is the sentence of a row of the table.
+
+n_obs <- 24
+x <- matrix(sin(seq_len(n_obs * 5)^1.5), n_obs, dimnames = list(paste0("s", seq_len(n_obs)), letters[1:5]))
+x[, 2] <- x[, 1] + 0.3 * x[, 2]
+inputs <- list(one = list(x), two = list(x, cos(x[, 1:3] * 9)), several = list(lapply(1:6, function(i) x + cos(i * x))))
+
+# The table's sentences as patterns.
+sentences <- gsub("\\\\\\{[a-z]+\\\\\\}", ".*", gsub("([][{}()+*^$|\\\\?.])", "\\\\\\1", gpucor:::APART))
+
+# Sentences about the values of one argument, a method, or data.
+others <- c("(^|: )method = \"", "(^|: )'options' has", "(^|: )'df' ", "give only one of", "which pairs are edges",
+            "which pairs of a window are edges", "'x' is not a list of their matrices", "must be at most",
+            "'pairs' says nothing of the columns of 'y'", "a pair of columns of 'x' has no order",
+            "needs series without gaps", "p values of", "p values by effects", "several subjects take a number",
+            "df = \"bartlett\" has no meaning with 'runs'", "effects = \"random\" subjects are the sample",
+            "an intraclass correlation needs", "gives no coefficients", "has no Fisher's z", "makes ranks in each",
+            "regressed over all observations", "'y' is none", "needs at least two", "two groups of the rows of 'x'",
+            "have rows of two runs", "many subjects' data are for gpuCor", "must be more subjects",
+            "weights_are = \"frequency\" has no meaning for method")
+
+met <- character()
+
+expect_told <- function(verb, arguments, input, label) {
+  given <- c(inputs[[input]], list(backend = "cpu", threads = 1), arguments)
+  said <- tryCatch({
+    suppressMessages(suppressWarnings(do.call(verb, given, quote = TRUE)))
+    NULL
+  }, error = function(e) e)
+  if (is.null(said)) return(succeed())
+  is_row <- vapply(sentences, grepl, NA, conditionMessage(said))
+  met <<- union(met, names(sentences)[is_row])
+  known <- inherits(said, "gpucor_error") && (any(is_row) || any(vapply(others, grepl, NA, conditionMessage(said))))
+  expect(known, paste0(verb, "(", input, ", ", label, "): ", conditionMessage(said)))
+}
+
+# Every pair of values that the function takes, a part of them in the quick tier. `always`: further arguments, unless a
+# pair has others.
+expect_pairs <- function(verb, values, always = list(), on = names(inputs)) {
+  known <- c(names(formals(verb)), gpucor:::offered_by(verb))
+  values <- Filter(function(value) all(names(value) %in% known), values)
+  pairs <- expand.grid(i = seq_along(values), j = seq_along(values), input = on, stringsAsFactors = FALSE)
+  pairs <- pairs[pairs$j <= pairs$i, ]
+  if (!full_tier()) pairs <- pairs[seq(1, nrow(pairs), by = 29), ]
+  for (k in seq_len(nrow(pairs))) {
+    of <- pairs[k, ]
+    arguments <- c(values[[of$i]], values[[of$j]], always)
+    label <- paste(names(values)[c(of$i, of$j)], collapse = " and ")
+    expect_told(verb, arguments[!duplicated(names(arguments))], of$input, label)
+  }
+}
+
+adjustments <- list(
+  weights = list(weights = rep(1:0, c(20, 4))), graded = list(weights = 1:24 / 24),
+  frequency = list(weights = rep(1:2, 12), weights_are = "frequency"), covariates = list(covariates = (1:24)^2),
+  bandpass = list(bandpass = c(0.02, 0.2), tr = 2), runs = list(runs = rep(1:2, each = 12)), df = list(df = 15),
+  bartlett = list(df = "bartlett"), partial = list(partial = TRUE), fallback = list(
+    method = "bicor", options = list(pearsonFallback = "all")), pairwise = list(use = "pairwise.complete.obs"),
+  double = list(precision = "double")
+)
+methods <- list(kendall = list(method = "kendall"), distance = list(method = "distance"), mi = list(method = "mi"),
+                cosine = list(method = "cosine"))
+subjects <- list(mean = list(combine = "mean"), fisher = list(combine = "fisher"), icc = list(combine = "icc2"),
+                 quantile = list(combine = "quantile", probs = 0.3), fraction = list(combine = "fraction", above = 0.2),
+                 skips = list(na.rm = TRUE), weighted = list(subject_weights = 1:6), fixed = list(effects = "fixed"))
+
+permutations <- list(maxT = list(adjust = "maxT", n_perm = 9),
+                     phase = list(adjust = "maxT", n_perm = 9, surrogate = "phase"))
+criteria <- list(threshold = list(threshold = 0.2), density = list(density = 0.5), k = list(k = 2),
+                 p.value = list(p.value = 0.3), fdr = list(fdr = 0.3), several = list(threshold = c(0.1, 0.3)))
+pair_mask <- list(pairs = list(pairs = pairMask(c(1, 1, 2, 2, 2), same = TRUE)))
+
+test_that("networks have edges, or say what does not go together", {
+  edges <- c(pair_mask, permutations, list(
+    positive = list(sign = "positive"), clr = list(normalize = "clr"), lag = list(lag = -1:1),
+    min_overlap = list(min_overlap = 5), mutual = list(mutual = TRUE), min_obs = list(min_obs = 5),
+    compression = list(compression = 1), resample = list(resample = 2), fraction = list(fraction = 0.7),
+    lioness = list(lioness = 3)))
+  for (criterion in criteria[c("threshold", "k", "p.value")]) expect_pairs("gpuCorNetwork", c(edges, adjustments, methods, subjects), criterion)
+})
+
+test_that("coefficients, tests and sums are there, or say what does not go together", {
+  common <- c(adjustments, methods)
+  expect_pairs("gpuCor", c(common, subjects, list(lag = list(lag = -1:1), test = list(test = TRUE),
+                                                  list = list(output = "list"), min_overlap = list(min_overlap = 4))))
+  expect_pairs("gpuCorTest", c(common, permutations, list(
+    less = list(alternative = "less"), exact = list(exact = TRUE), intervals = list(conf.level = 0.9),
+    few = list(min_obs = 4))), on = c("one", "two"))
+  expect_pairs("gpuConnectivity", c(common, subjects, pair_mask, criteria[c("threshold", "density")], list(
+    power = list(power = 2), maps = list(maps = c("mean", "icc")), eigenvector = list(maps = "eigenvector"),
+    histogram = list(histogram = TRUE))), list(power = 1))
+  expect_pairs("gpuCorWindows", c(common, subjects, pair_mask, criteria[c("threshold", "density", "k")], list(
+    network = list(output = "network"), sums = list(output = "connectivity"), moments = list(output = "moments"),
+    mutual = list(mutual = TRUE), taper = list(taper = "tukey"), shape = list(shape = 0.1),
+    sign = list(sign = "positive"))), list(width = 12, step = 12), on = c("one", "several"))
+})
+
+test_that("groups are compared, or say what does not go together", {
+  inputs$two <<- list(x, x[, 5:1] + sin(x))
+  inputs$lists <<- list(inputs$several[[1]], lapply(1:5, function(i) x[, 5:1] + cos(i * x)))
+  colnames(inputs$two[[2]]) <<- colnames(x)
+  for (i in 1:5) colnames(inputs$lists[[2]][[i]]) <<- colnames(x)
+  expect_pairs("gpuCorCompare", c(adjustments[1:8], methods, pair_mask, criteria[-6], list(
+    n_perm = list(n_perm = 9), paired = list(paired = TRUE), design = list(design = cbind(1, 1:6), contrast = c(0, 1)),
+    contrast = list(contrast = 1), components = list(components = "size"), classes = list(classes = 0.1),
+    fixed = list(effects = "fixed"), negative = list(sign = "negative"))), on = c("two", "several", "lists"))
+})
+
+test_that("every row of the table is met", {
+  skip_if_not(full_tier(), "all pairs are in the full tier")
+  # rows of plans, files, shards, factors, and of facts that need data of their own have tests elsewhere
+  elsewhere <- grepl("plan|file|shards|gpuAssociation|several levels|shrunken|tr & |data & ", names(sentences))
+  expect_identical(setdiff(names(sentences)[!elsewhere], met), character())
+})
