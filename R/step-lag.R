@@ -70,15 +70,12 @@ task_at_lag <- function(task, k) {
   y <- if (!is.null(task$y)) task$y else if (lag != 0) task$x
   task["y"] <- list(if (!is.null(y)) y[at + lag, , drop = FALSE])
   task$x <- task$x[at, , drop = FALSE]
-  task$settings <- at_pass(task$settings, k, length(task$lags), paste("lag", lag))
   task
 }
 
-# Evaluates f(k) for each lag. Only the first lag, which has most rows, warns of columns without coefficients: with
-# other lags they are skipped.
-for_lags <- function(task, f) {
-  f(1L)
-  for (k in seq_along(task$lags)[-1L]) suppressWarnings(f(k))
+# Only the first lag, which has most rows, warns of columns without coefficients: with other lags they are skipped.
+over_lags <- function(task) {
+  list(n = length(task$lags), label = function(k) paste("lag", task$lags[k]), change = task_at_lag, warns = "first")
 }
 
 # Returns the weight by which coefficients are compared.
@@ -91,8 +88,7 @@ largest_lags <- function(task) {
   sign <- tested_sign(task$method)
   best <- NULL
   lags <- NULL
-  for_lags(task, function(k) {
-    own <- task_at_lag(task, k)
+  for_each(over_lags(task), task, function(own, k) {
     layout <- if (is.null(own$y)) "square" else "rectangle"
     r <- run(own$x, own$y, own$method, own$use, layout, own$settings)
     if (is.null(best)) {
@@ -176,8 +172,8 @@ lagged_rows <- function(task, lag, backend) {
   first <- NULL
   wanted <- if (task$criterion$name == "density") check_density(task)
   min_weight <- if (task$criterion$name == "threshold") task$criterion$value
-  for_lags(task, function(k) {
-    rows <- network_rows(lag_network_task(task, k, wanted, min_weight))
+  for_each(over_lags(task), task, function(own, k) {
+    rows <- network_rows(lag_network_task(own, is.null(task$y), wanted, min_weight))
     if (k == 1L) first <<- rows
     found <<- stronger_lags(found, edges_at_lag(rows, task, k), task$sign)
     if (!is.null(wanted) && length(found$r) >= wanted) {
@@ -194,11 +190,10 @@ lagged_rows <- function(task, lag, backend) {
   list(rows = rows, task = task)
 }
 
-# Returns the task that finds all edges of lag k. As long as no bound is known, a run of x against itself, which has
-# each pair twice and each column with itself, asks for as many more edges.
-lag_network_task <- function(task, k, wanted, min_weight) {
-  own <- task_at_lag(task, k)
-  is_twice <- is.null(task$y) && !is.null(own$y)
+# Returns the task that finds all edges of a lag. As long as no bound is known, a run of x against itself, which has
+# each pair twice and each column with itself, asks for as many more edges. `symmetric`: TRUE if there is no y.
+lag_network_task <- function(own, symmetric, wanted, min_weight) {
+  is_twice <- symmetric && !is.null(own$y)
   if (is_twice && !is.null(own$settings$pairs)) own$settings$pairs$y <- own$settings$pairs$x
   own$pairs <- count_pairs(own$x, own$y, own$settings)
   if (!is.null(min_weight)) {

@@ -65,15 +65,14 @@ drawn_subjects <- function(x, which) {
 with_stability <- function(found, task, drawn, networks_of) {
   n <- length(drawn)
   if (n == 0L) return(found)
-  settings <- task$settings
   counts <- lapply(found, function(rows) integer(length(rows$x)))
-  for (b in seq_len(n)) {
-    label <- paste("resample", format_count(b), "of", format_count(n))
-    task$settings <- at_pass(settings, b + 1, n + 1, label)
-    own <- repeated(networks_of(resampled_task(task, drawn[[b]])))
-    counts <- Map(counts, found, own, f = function(count, rows, own) {
+  resamples <- list(n = n, label = numbered("resample", n), warns = "none",
+                    change = function(task, b) resampled_task(task, drawn[[b]]))
+  task$settings <- part_of(task$settings, 1 / (n + 1), n / (n + 1)) # the first pass was that of all data
+  for_each(resamples, task, function(task, b) {
+    counts <<- Map(counts, found, networks_of(task), f = function(count, rows, own) {
       .Call(r_count_edges, count, rows$p, rows$i, own$p, own$i)
     })
-  }
+  })
   Map(found, counts, f = function(rows, count) c(rows, list(stability = count / n)))
 }

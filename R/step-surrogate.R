@@ -92,19 +92,6 @@ reorder_columns <- function(m, orders) {
 
 # ---- maxima
 
-# Returns the largest weight of all pairs of each of n_perm data sets. f(b, settings) computes that of data set b.
-maxima_of <- function(n_perm, settings, f) {
-  vapply(seq_len(n_perm), FUN.VALUE = 0, function(b) {
-    own <- at_pass(settings, b, n_perm, paste("permutation", format_count(b), "of", format_count(n_perm)))
-    report_progress(own, 0) # a pass may be too short for a report of the engine
-    f(b, own)
-  })
-}
-
-largest_of <- function(x, y, method, use, side, settings) {
-  checked(.Call(r_maximum, x, y, method_code(method), use, constant(side), settings))$maximum
-}
-
 compared_input <- function(input, method, use, settings) {
   compared_data(Filter(Negate(is.null), input[c("x", "y")]), method, use, settings$design)
 }
@@ -166,13 +153,14 @@ surrogate_maxima <- function(input, method, use, side, rule, settings) {
   if (is.null(rule$block)) rule$block <- nrow(x)
   settings["design"] <- list(compared$design)
   settings <- one_thread_if_short(settings, as.numeric(nrow(x)) * ncol(x) * ncol(if (is.null(y)) x else y))
-  maxima_of(rule$n_perm, settings, function(b, settings) {
-    if (is.null(y)) {
-      largest_of(surrogate_of(x, rule, FALSE), NULL, method, use, side, settings)
-    } else {
-      largest_of(x, surrogate_of(y, rule, TRUE), method, use, side, settings)
-    }
-  })
+  changed <- function(run, b) {
+    if (is.null(y)) run$x <- surrogate_of(x, rule, FALSE) else run$y <- surrogate_of(y, rule, TRUE)
+    run
+  }
+  surrogates <- list(n = rule$n_perm, label = numbered("permutation", rule$n_perm), change = changed, warns = "all")
+  unlist(for_each(surrogates, list(x = x, y = y, settings = settings), function(run, b) {
+    checked(.Call(r_maximum, run$x, run$y, method_code(method), use, constant(side), run$settings))$maximum
+  }))
 }
 
 # Median kurtosis above which phase surrogates, which are nearly normal, differ too much from the data.

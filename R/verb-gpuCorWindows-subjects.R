@@ -12,9 +12,14 @@ windows_of_subjects <- function(x, keep, plan, taper, task, settings) {
   time <- time_of(data[[1L]], settings$asked$tr)
   windows <- plan(nrow(data[[1L]]))
   data <- series_of_subjects(data, windows, task, settings)
-  found <- for_windows(windows, settings, function(k, settings) {
+  in_window <- function(run, k) {
     rows <- (k - 1) * windows$step + seq_len(windows$width)
-    window_of_subjects(lapply(data, function(m) m[rows, , drop = FALSE]), keep, windows$taper, task)
+    run$data <- lapply(run$data, function(m) m[rows, , drop = FALSE])
+    run
+  }
+  over <- list(n = windows$n, label = numbered("window", windows$n), change = in_window, warns = "once")
+  found <- for_each(over, list(data = data, settings = settings), function(run, k) {
+    window_of_subjects(run$data, keep, windows$taper, task)
   })
   if (!is.null(task$pairs)) settings$pairs <- check_pairs(task$pairs, data[[1L]], NULL)
   first <- list(x = data[[1L]], windows = windows, taper = taper, method = task$method, settings = settings,
@@ -42,20 +47,6 @@ series_of_subjects <- function(data, windows, task, settings) {
     own$settings <- designed_input(settings, own["x"], task$method, task$use)
     check_window_runs(own$settings$design$runs, windows)
     plain_series(if (is_adjusted_task(own)) residualized_task(own, "window")$x else own$x)
-  })
-}
-
-# Returns a list of f(k, settings) for each window. Each warning is given once.
-for_windows <- function(windows, settings, f) {
-  told <- character()
-  once <- function(condition) {
-    if (conditionMessage(condition) %in% told) invokeRestart("muffleWarning")
-    told <<- c(told, conditionMessage(condition))
-  }
-  lapply(seq_len(windows$n), function(k) {
-    own <- at_pass(settings, k, windows$n, paste("window", k, "of", windows$n))
-    report_progress(own, 0)
-    withCallingHandlers(f(k, own), warning = once)
   })
 }
 

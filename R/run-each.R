@@ -1,0 +1,25 @@
+# The only loop over runs of the engine. What varies from run to run is a list:
+#   n               number of runs
+#   label(k)        of run k, for the progress bar
+#   change(run, k)  returns run k
+#   warns           which runs may warn: "all"; "once", each warning once; "first"; or "none", as the user has seen them
+
+# Returns a list of f(run k, k).
+for_each <- function(over, run, f) {
+  told <- character()
+  once <- function(condition) {
+    if (conditionMessage(condition) %in% told) invokeRestart("muffleWarning")
+    told <<- c(told, conditionMessage(condition))
+  }
+  lapply(seq_len(over$n), function(k) {
+    own <- run
+    own$settings <- at_pass(run$settings, k, over$n, over$label(k))
+    report_progress(own$settings, 0) # a run may be too short for a report of the engine
+    one <- function() f(over$change(own, k), k)
+    if (over$warns == "none" || (over$warns == "first" && k > 1L)) return(repeated(one()))
+    if (over$warns == "once") withCallingHandlers(one(), warning = once) else one()
+  })
+}
+
+# Returns a function that labels run k, as "window 3 of 10".
+numbered <- function(what, n) function(k) paste(what, format_count(k), "of", format_count(n))
