@@ -129,6 +129,52 @@ base64_text <- function(bytes) {
   paste(c(text[seq_len(length(text) - missing)], rep("=", missing)), collapse = "")
 }
 
+# ---- compressed arrays
+
+# Returns the n bytes to which a stream of zlib or gzip decompresses. memDecompress() has no limit, and in R 4.2 no end
+# where a stream is cut off.
+inflate <- function(stream, n, shown) {
+  header <- as.integer(stream[1:2])
+  is_gzip <- identical(stream[1:2], GZIP[1:2])
+  is_zlib <- isTRUE(header[1L] %% 16L == 8L && sum(header * c(256L, 1L)) %% 31L == 0L && bitwAnd(header[2L], 32L) == 0L)
+  if ((!is_gzip && !is_zlib) || length(stream) < 8L || n > 1032 * length(stream)) fail_array(shown)
+  file <- tempfile()
+  on.exit(unlink(file))
+  writeBin(if (is_zlib) c(GZIP, stream[-(1:2)]) else stream, file)
+  if (is_zlib) return(read_deflated(file, n, utils::tail(stream, 4L), shown))
+  with_stream(file, shown = shown, function(read) {
+    bytes <- read(n)
+    if (length(bytes) < n) fail_array(shown)
+    read_to_end(read, file, n, n, shown)
+    bytes
+  })
+}
+
+fail_array <- function(shown) {
+  fail_file(shown, " has a damaged array: its compressed data are not those of as many values as its dimensions say")
+}
+
+# gzfile() reads the data of zlib behind a header of gzip, and warns that gzip's checksum is absent; zlib's replaces it.
+read_deflated <- function(file, n, checksum, shown) {
+  connection <- gzfile(file, "rb")
+  on.exit(close(connection))
+  bytes <- tryCatch(suppressWarnings(readBin(connection, "raw", n + 1)), error = function(condition) raw())
+  if (length(bytes) != n || !identical(adler_32(bytes), checksum)) fail_array(shown)
+  bytes
+}
+
+# Returns zlib's checksum: the sum of all bytes and the sum of these sums.
+adler_32 <- function(bytes) {
+  a <- 1
+  b <- 0
+  for (piece in column_ranges(length(bytes), 1)) {
+    values <- as.double(bytes[piece])
+    b <- (b + length(piece) * a + sum(rev(seq_along(piece)) * values)) %% 65521
+    a <- (a + sum(values)) %% 65521
+  }
+  as.raw(c(b %/% 256, b %% 256, a %/% 256, a %% 256))
+}
+
 # ---- writing
 
 # Writes an array of floats for each column of `values`, which has a row for each vertex.

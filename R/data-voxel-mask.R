@@ -1,4 +1,4 @@
-# Masks, and images made from values of the voxels inside them.
+# Masks: which voxels of an image are columns, and where they are.
 
 # Reads any mask: list(size, header or NULL, values, name: the argument). `flat`: TRUE to allow a vector, as in CIFTI.
 read_mask <- function(mask, name, flat = FALSE) {
@@ -74,60 +74,104 @@ check_number <- function(value, name) {
   value
 }
 
-# ---- values of voxels as an image
-
-# `name`: the name of the mask's argument.
-image_of_values <- function(values, mask, outside, name) {
-  check_values(values, outside)
-  mask <- read_mask(mask, name)
-  inside <- inside_mask(mask)
-  volumes <- if (is.matrix(values) && nrow(values) == length(inside)) ncol(values)
-  if (is.null(volumes) && length(values) != length(inside)) fail_values(values, length(inside), name)
-
-  like <- .subset(values, 0L)
-  if (is.na(outside) || outside == floor(outside)) storage.mode(outside) <- typeof(like)
-  img <- array(c(outside, like), c(mask$size, volumes))
-  places <- prod(mask$size)
-  for (k in seq_len(if (is.null(volumes)) 1L else volumes)) {
-    img[inside + (k - 1) * places] <- .subset(values, seq_along(inside) + (k - 1) * length(inside))
-  }
-  header <- if (is.null(volumes) || inherits(mask$header, "niftiHeader")) mask$header else without_time(mask$header)
-  as_reference(img, header, colnames(values))
+#' Where voxels are
+#'
+#' `voxelCoords(x)` returns the center of each voxel of a matrix from [voxelMatrix()], in millimeters to the right, to
+#' the front and upwards of the origin (RAS). Use it to tell left from right, and to find where the edges of a network
+#' are.
+#'
+#' The affine is the image's sform or, without one, its qform.
+#'
+#' @param x A matrix from [voxelMatrix()], its mask (`attr(x, "mask")`), or an image or the name of a file with an
+#'   affine.
+#' @return A matrix with a row for each voxel and columns `x`, `y` and `z`. For CIFTI it has a row for each
+#'   grayordinate, `NA` for vertices of a surface.
+#' @section Errors: An image without an affine, such as a plain array; an image that oro.nifti reoriented.
+#' @seealso [voxelMatrix()]
+#' @examples
+#' file <- tempfile(fileext = ".nii.gz")
+#' affine <- rbind(c(-3, 0, 0, 15), c(0, 3, 0, -10), c(0, 0, 4, 2))
+#' header <- list(sform_code = 1, srow_x = affine[1, ], srow_y = affine[2, ], srow_z = affine[3, ],
+#'                pixdim = c(1, 3, 3, 4, 2, 0, 0, 0), xyzt_units = 10)
+#' img <- structure(array(rnorm(10 * 10 * 4 * 20), c(10, 10, 4, 20)), header = header)
+#' x <- voxelMatrix(img)
+#' head(voxelCoords(x))
+#'
+#' # where the strongest edges begin
+#' e <- gpuCorNetwork(x, density = 1e-4, output = "edges")
+#' head(voxelCoords(x)[e$from, ])
+#' @export
+voxelCoords <- function(x) {
+  mask <- read_mask(x, "x")
+  if (isTRUE(mask$header$reoriented)) fail("'x' was turned by oro.nifti; read it with reorient = FALSE")
+  if (!is.null(mask$header$cifti)) return(cifti_coords(mask$header$cifti)[inside_mask(mask), , drop = FALSE])
+  affine <- header_affine(mask$header)
+  if (is.null(affine)) fail("'x' has no affine; make it of an image that has one, such as of readVoxels()")
+  mm <- cbind(arrayInd(inside_mask(mask), mask$size) - 1, 1) %*% t(affine[1:3, ])
+  colnames(mm) <- c("x", "y", "z")
+  mm
 }
 
-check_values <- function(values, outside) {
-  if (!is_variables(values)) {
-    has_maps <- inherits(values, c("gpuConnectivity", "data.frame"))
-    fail("'values' must be numeric or logical, not of class ", class(values)[1L],
-         if (has_maps) "; as.matrix(as.data.frame(values)) has a column for each map")
+# ---- uncompressed NIfTI files as data: voxels of an image, or grayordinates of CIFTI, are read in blocks
+
+# Returns a gpuCorFile. Its elements: mask, see columns_mask(); voxels: the indices of its columns in a volume; offset
+# and size: bytes; step: from one time point to the next and from one voxel to the next, in values; format: see
+# new_values(); bytes: size of the file.
+image_file <- function(file, mask) {
+  if (is_gzip(file)) {
+    fail_file("'file' is \"", file, "\", which is compressed: voxelMatrix() reads it, or decompress it by gunzip -k")
   }
-  if (length(outside) != 1L || !is_variables(outside)) {
-    fail("'outside' must be one number or NA, not ", show_value(outside))
-  }
+  found <- with_nifti(file)
+  if (is.null(found)) fail_file("'file' is \"", file, "\", which is not a NIfTI file")
+  img <- open_image(file)
+  header <- found$header
+  type <- header_type(header, found$shown)
+  mask <- if (!is.null(mask)) check_mask(read_mask(mask, "mask", flat = TRUE), img)
+  voxels <- if (is.null(mask)) seq_len(prod(img$size)) else inside_mask(mask)
+  x <- new_file(file, "image", c(img$times, length(voxels)), NULL, mask = new_mask(img, mask$header, voxels),
+                voxels = voxels, offset = header$vox_offset, size = type$size,
+                step = if (is.null(img$header$cifti)) c(prod(img$size), 1) else c(1, img$times),
+                format = new_values(NULL, header, type), bytes = file.size(file))
+  attr(x, "tr") <- header_tr(img$header)
+  x
 }
 
-fail_values <- function(values, n, name) {
-  given <- if (is.matrix(values)) show_size(dim(values)) else format_count(length(values))
-  is_turned <- is.matrix(values) && ncol(values) == n
-  fail("'values' must have one value, or one row, for each of the ", format_count(n), " voxels inside '", name,
-       "', not ", given, "; give ",
-       if (is_turned) "t(values)" else paste0("as '", name, "' the matrix of voxelMatrix()"))
+check_image_file <- function(x) {
+  if (identical(file.size(x$file), x$bytes)) return(invisible())
+  fail_file("the file \"", x$file, "\" is absent or has changed since gpuCorFile() read its header; call it again")
 }
 
-# Returns an image of the reference's kind.
-as_reference <- function(img, header, names) {
-  if (inherits(header, "niftiHeader")) return(RNifti::asNifti(img, header))
-  if (!is.null(header$cifti)) {
-    if (length(dim(img)) == 1L) dim(img) <- NULL else colnames(img) <- names
-  }
-  attr(img, "header") <- header
-  class(img) <- image_class(img)
-  img
+# Users may change the elements of a gpuCorFile.
+read_image_columns <- function(x, columns) {
+  words <- paste0("a gpuCorFile of \"", x$file, "\" cannot be read; make it again with gpuCorFile(): ")
+  with_our_errors(read_voxels(x, columns), words, fail_file)
 }
 
-# Returns the header of an image whose volumes are maps, not times.
-without_time <- function(header) {
-  if (!is.null(header$pixdim)) header$pixdim[-(1:4)] <- 1
-  if (!is.null(header$xyzt_units)) header$xyzt_units <- bitwAnd(as.integer(header$xyzt_units), 7L)
-  header
+# Reads columns from the smallest to the largest voxel: one piece of the file for each time point, or one for all.
+read_voxels <- function(x, columns) {
+  voxels <- x$voxels[columns]
+  first <- min(voxels)
+  span <- max(voxels) - first + 1
+  is_by_time <- x$step[2L] == 1
+  starts <- if (is_by_time) (seq_len(nrow(x)) - 1) * x$step[1L] + first - 1 else (first - 1) * x$step[2L]
+  values <- x$format
+  values$bytes <- read_pieces(x, starts, span * x$step[2L])
+  read <- matrix(0, nrow(x), length(columns))
+  rows <- (seq_len(nrow(x)) - 1) * if (is_by_time) span else 1
+  put_block(read, new_block(values, 1L, rows, 1L, (voxels - first) * x$step[2L]))
+  read
+}
+
+# Returns the bytes of n values from each of these positions on.
+read_pieces <- function(x, starts, n) {
+  check_image_file(x)
+  ok <- all(is.finite(starts) & starts >= 0) && x$offset >= 0 && x$offset + (max(starts) + n) * x$size <= x$bytes
+  if (!ok) fail_short(paste0("'", x$file, "'"))
+  connection <- file(x$file, "rb")
+  on.exit(close(connection))
+  pieces <- lapply(starts, function(start) {
+    seek(connection, x$offset + start * x$size)
+    readBin(connection, "raw", n * x$size)
+  })
+  if (length(pieces) == 1L) pieces[[1L]] else do.call(c, pieces)
 }

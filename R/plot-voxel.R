@@ -1,3 +1,186 @@
+# Slices of an image, turned so that left is on the left, without resampling: an oblique image is drawn along its own
+# axes, each called after the nearest direction.
+
+#' @rdname voxelMatrix
+#' @param background `NULL`, or an image on the grid of `x` (an array or the name of a file), which is drawn in gray.
+#' @param from A number: voxels whose value has a smaller size are transparent; 0: all that are not 0.
+#' @param plane A string: the plane of the slices, `"axial"`, `"coronal"` or `"sagittal"`.
+#' @param slices An integer: the number of slices, evenly spaced.
+#' @param at `NULL`, or numbers: positions of slices in mm (without an affine: indices), instead of `slices`.
+#' @param volume An integer: which volume of a 4-D image to draw.
+#' @param label A string: the title of the color key.
+#' @export
+plot.voxelImage <- function(x, background = NULL, from = 0, plane = c("axial", "coronal", "sagittal"), slices = 10,
+                            at = NULL, volume = 1, label = "", main = "", ...) {
+  refuse_other_names(...names(), names(formals()))
+  if (!is.null(image_header(x)$cifti)) {
+    fail("plot() draws slices of volumes, and 'x' has values of ", show_models(image_header(x)$cifti), "; write them ",
+         "by writeVoxels() for a viewer of surfaces")
+  }
+  from <- check_within(from, "from", 0, Inf)
+  axis <- match(check_choice(plane, rev(names(PLANES)), "plane"), names(PLANES))
+  map <- upright(one_volume(x, volume))
+  gray <- if (!is.null(background)) gray_volume(background, x)
+  inside <- is_drawn(map$values, 0)
+  if (!any(inside)) fail("'x' has no voxel to draw: all are 0 or NA")
+  places <- slice_places(map, bounding_box(inside), axis, check_whole(slices, "slices", 1, 200), at)
+  box <- with_margin(bounding_box(inside | (if (is.null(gray)) FALSE else gray > 0.1)), dim(map$values))
+  colors <- slice_colors(map$values, from, !is.null(gray))
+  draw_montage(map, lapply(places, slice_pixels, map = map, gray = gray, box = box, axis = axis, colors = colors), box,
+               axis, places, colors, label, main, ...)
+  invisible(x)
+}
+
+# The letters at the left and right end of a slice. The plane's position is the axis across its slices; of the two
+# others the first is horizontal.
+PLANES <- list(sagittal = c("P", "A"), coronal = c("L", "R"), axial = c("L", "R"))
+
+one_volume <- function(x, volume) {
+  size <- dim(x)
+  volumes <- prod(size[-(1:3)])
+  volume <- check_whole(volume, "volume", 1, volumes)
+  structure(array(.subset(x, (volume - 1) * prod(size[1:3]) + seq_len(prod(size[1:3]))), size[1:3]),
+            header = image_header(x))
+}
+
+# Returns list(values: the array with axes to the right, to the front and upwards; step: mm of a voxel; affine: of these
+# indices from 0, or NULL). Without an affine the axes stay.
+upright <- function(img) {
+  affine <- header_affine(image_header(img))
+  attributes(img) <- list(dim = dim(img))
+  if (is.null(affine)) return(list(values = img, step = c(1, 1, 1), affine = NULL))
+  order <- axes_of_directions(affine)
+  affine <- affine[, c(order, 4L)]
+  img <- aperm(img, order)
+  for (axis in which(diag(affine)[1:3] < 0)) {
+    last <- dim(img)[axis]
+    affine[, 4L] <- affine[, 4L] + (last - 1) * affine[, axis]
+    affine[, axis] <- -affine[, axis]
+    img <- reversed(img, axis)
+  }
+  list(values = img, step = sqrt(colSums(affine[1:3, 1:3]^2)), affine = affine)
+}
+
+# Returns for each direction (right, front, top) the array's axis that is nearest to it; each axis once.
+axes_of_directions <- function(affine) {
+  cosine <- abs(sweep(affine[1:3, 1:3], 2L, sqrt(colSums(affine[1:3, 1:3]^2)), "/"))
+  order <- integer(3L)
+  for (k in 1:3) {
+    best <- arrayInd(which.max(cosine), c(3L, 3L))
+    order[best[1L]] <- best[2L]
+    cosine[best[1L], ] <- cosine[, best[2L]] <- -1
+  }
+  order
+}
+
+reversed <- function(img, axis) {
+  index <- lapply(dim(img), seq_len)
+  index[[axis]] <- rev(index[[axis]])
+  do.call(`[`, c(list(img), index, drop = FALSE))
+}
+
+# Returns the background upright, from 0 to 1.
+gray_volume <- function(background, x) {
+  mask <- read_mask(background, "background")
+  check_mask(mask, list(size = dim(x)[1:3], header = image_header(x)), "x")
+  gray <- upright(structure(array(mask$values, mask$size), header = image_header(x)))$values
+  top <- stats::quantile(gray[gray > 0], 0.995, na.rm = TRUE, names = FALSE)
+  array(pmin(pmax(ifelse(is.na(gray), 0, gray) / max(top, 1e-300, na.rm = TRUE), 0), 1), dim(gray))
+}
+
+is_drawn <- function(values, from) is.finite(values) & values != 0 & abs(values) >= from
+
+# Returns the first and last index of the voxels along each axis, in columns.
+bounding_box <- function(inside) vapply(1:3, function(axis) range(which(apply(inside, axis, any))), integer(2L))
+
+with_margin <- function(box, size) rbind(pmax(box[1L, ] - 1L, 1L), pmin(box[2L, ] + 1L, size))
+
+# Returns the indices of the slices. The position of a slice is that of its middle.
+slice_places <- function(map, box, axis, slices, at) {
+  if (is.null(at)) {
+    span <- box[2L, axis] - box[1L, axis] + 1
+    n <- min(slices, span)
+    return(floor(box[1L, axis] + (seq_len(n) - 0.5) * span / n))
+  }
+  if (!is_numeric(at) || !length(at) || !all(is.finite(at))) {
+    fail("'at' must be positions of slices, not ", show_value(at))
+  }
+  place <- vapply(at, function(mm) which.min(abs(slice_position(map, seq_len(dim(map$values)[axis]), axis) - mm)), 0L)
+  unique(place)
+}
+
+# Returns the mm of the middle of each slice, or its index.
+slice_position <- function(map, places, axis) {
+  if (is.null(map$affine)) return(places)
+  middle <- (dim(map$values) - 1) / 2
+  vapply(places, function(place) sum(map$affine[axis, ] * c(replace(middle, axis, place - 1), 1)), 0)
+}
+
+# Returns list(limits, colors, from). Maps with negative values have colors of both signs.
+slice_colors <- function(values, from, on_gray) {
+  top <- max(abs(values[is_drawn(values, from)]), from, 0)
+  if (top == 0) top <- 1
+  if (any(values[is_drawn(values, from)] < 0)) return(list(limits = c(-top, top), colors = diverging(), from = from))
+  colors <- if (on_gray) grDevices::hcl.colors(101L, "Inferno")[-(1:20)] else sequential()[-(1:15)]
+  low <- if (from > 0) from else min(values[is_drawn(values, from)], top)
+  list(limits = if (low < top) c(low, top) else c(0, top), colors = colors, from = from)
+}
+
+# Returns the colors of one slice, its top row first; NA where nothing is.
+slice_pixels <- function(place, map, gray, box, axis, colors) {
+  index <- Map(seq, box[1L, ], box[2L, ])
+  index[[axis]] <- place
+  cut <- function(img) {
+    plane <- array(do.call(`[`, c(list(img), index)), lengths(index)[-axis])
+    t(plane)[rev(seq_len(ncol(plane))), , drop = FALSE]
+  }
+  values <- cut(map$values)
+  pixels <- array(if (is.null(gray)) NA_character_ else grDevices::gray(cut(gray)), dim(values))
+  over <- is_drawn(values, colors$from)
+  pixels[over] <- colors_of(values[over], colors$limits, colors$colors)
+  pixels
+}
+
+draw_montage <- function(map, slices, box, axis, places, colors, label, main, ...) {
+  size <- ((box[2L, ] - box[1L, ] + 1) * map$step)[-axis]
+  old <- graphics::par(mar = c(0.6, 0.6, 3.2, 4.8))
+  on.exit(graphics::par(old))
+  line <- 0.12 * size[2L] # for the caption
+  cell <- c(1.04 * size[1L], size[2L] + 1.5 * line)
+  across <- columns_of_montage(length(slices), cell)
+  down <- ceiling(length(slices) / across)
+  graphics::plot.default(c(0, across * cell[1L]), c(0, down * cell[2L]), type = "n", asp = 1, axes = FALSE, ann = FALSE,
+                         xaxs = "i", yaxs = "i", ...)
+  title_at("main", main, TITLE_LINE)
+  text_size <- min(0.8, 0.8 * line / graphics::strheight("M", cex = 1))
+  for (k in seq_along(slices)) {
+    left <- (k - 1) %% across * cell[1L]
+    bottom <- (down - 1 - (k - 1) %/% across) * cell[2L] + 1.5 * line
+    graphics::rasterImage(grDevices::as.raster(slices[[k]]), left, bottom, left + size[1L], bottom + size[2L],
+                          interpolate = FALSE)
+    mark_slice(map, axis, places[k], left, bottom, size, line, text_size)
+  }
+  draw_key(colors$limits, colors$colors, label)
+}
+
+# Writes the position below a slice, and between it and its neighbors the letters of left and right.
+mark_slice <- function(map, axis, place, left, bottom, size, line, text_size) {
+  position <- slice_position(map, place, axis)
+  caption <- if (is.null(map$affine)) paste("slice", place) else paste0(c("x", "y", "z")[axis], " = ", round(position))
+  graphics::text(left + size[1L] / 2, bottom - 0.75 * line, caption, cex = text_size)
+  if (is.null(map$affine)) return(invisible())
+  graphics::text(left + c(0.06, 0.94) * size[1L], bottom - 0.75 * line, PLANES[[axis]], cex = text_size)
+}
+
+# Returns the number of columns with which n cells fill the page best.
+columns_of_montage <- function(n, cell) {
+  page <- graphics::par("pin")
+  columns <- seq_len(n)
+  columns[which.max(pmin(page[1L] / (columns * cell[1L]), page[2L] / (ceiling(n / columns) * cell[2L])))]
+}
+
+# ---- a carpet
+
 #' @rdname voxelMatrix
 #' @param max An integer: max. rows of the picture of `plot()`; more voxels are averaged in so many groups.
 #' @param main A string: the title of the picture.

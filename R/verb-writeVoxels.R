@@ -116,3 +116,65 @@ write_scalars <- function(values, file, cifti) {
   write(file, cifti, unname(values), names)
   file
 }
+
+# ---- values of voxels as an image
+
+#' @rdname voxelMatrix
+#' @export
+voxelImage <- function(values, mask, outside = 0) image_of_values(values, mask, outside, "mask")
+
+# `name`: the name of the mask's argument.
+image_of_values <- function(values, mask, outside, name) {
+  check_values(values, outside)
+  mask <- read_mask(mask, name)
+  inside <- inside_mask(mask)
+  volumes <- if (is.matrix(values) && nrow(values) == length(inside)) ncol(values)
+  if (is.null(volumes) && length(values) != length(inside)) fail_values(values, length(inside), name)
+
+  like <- .subset(values, 0L)
+  if (is.na(outside) || outside == floor(outside)) storage.mode(outside) <- typeof(like)
+  img <- array(c(outside, like), c(mask$size, volumes))
+  places <- prod(mask$size)
+  for (k in seq_len(if (is.null(volumes)) 1L else volumes)) {
+    img[inside + (k - 1) * places] <- .subset(values, seq_along(inside) + (k - 1) * length(inside))
+  }
+  header <- if (is.null(volumes) || inherits(mask$header, "niftiHeader")) mask$header else without_time(mask$header)
+  as_reference(img, header, colnames(values))
+}
+
+check_values <- function(values, outside) {
+  if (!is_variables(values)) {
+    has_maps <- inherits(values, c("gpuConnectivity", "data.frame"))
+    fail("'values' must be numeric or logical, not of class ", class(values)[1L],
+         if (has_maps) "; as.matrix(as.data.frame(values)) has a column for each map")
+  }
+  if (length(outside) != 1L || !is_variables(outside)) {
+    fail("'outside' must be one number or NA, not ", show_value(outside))
+  }
+}
+
+fail_values <- function(values, n, name) {
+  given <- if (is.matrix(values)) show_size(dim(values)) else format_count(length(values))
+  is_turned <- is.matrix(values) && ncol(values) == n
+  fail("'values' must have one value, or one row, for each of the ", format_count(n), " voxels inside '", name,
+       "', not ", given, "; give ",
+       if (is_turned) "t(values)" else paste0("as '", name, "' the matrix of voxelMatrix()"))
+}
+
+# Returns an image of the reference's kind.
+as_reference <- function(img, header, names) {
+  if (inherits(header, "niftiHeader")) return(RNifti::asNifti(img, header))
+  if (!is.null(header$cifti)) {
+    if (length(dim(img)) == 1L) dim(img) <- NULL else colnames(img) <- names
+  }
+  attr(img, "header") <- header
+  class(img) <- image_class(img)
+  img
+}
+
+# Returns the header of an image whose volumes are maps, not times.
+without_time <- function(header) {
+  if (!is.null(header$pixdim)) header$pixdim[-(1:4)] <- 1
+  if (!is.null(header$xyzt_units)) header$xyzt_units <- bitwAnd(as.integer(header$xyzt_units), 7L)
+  header
+}
