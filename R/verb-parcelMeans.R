@@ -40,7 +40,11 @@ parcelMeans <- function(x, atlas, na.rm = FALSE) {
   check_matrix_like(x, COLUMNS)
   x <- as_variables(x, "x")
   parcel <- parcel_of_columns(x, atlas)
-  report_empty(setdiff(levels(parcel), parcel), nlevels(parcel))
+  empty <- setdiff(levels(parcel), parcel)
+  if (length(empty)) {
+    warn("gpuCorParcels", length(empty), " of ", n_of(nlevels(parcel), "parcel"), " without a column in 'x', thus NA: ",
+         toString(utils::head(empty, 6L)), if (length(empty) > 6L) ", ...")
+  }
   means <- means_by_blocks(x, parcel, na.rm)
   if (!is.null(attr(x, "tr"))) attr(means, "tr") <- attr(x, "tr")
   means
@@ -74,23 +78,23 @@ parcel_of_columns <- function(x, atlas) {
   as_parcels(labels[which(mask)], labels)
 }
 
-# `all`: labels of the whole atlas, which has at least those of the columns.
+# Returns the parcel of each label. `all`: labels of the whole atlas, which has at least those of the columns.
 as_parcels <- function(labels, all) {
-  if (!is.factor(all) && !is.character(all)) return(as_numbered_parcels(labels, all))
-  levels <- if (is.factor(all)) levels(all) else sort(unique(all), method = "radix")
-  check_some(factor(as.character(labels), setdiff(levels, "")))
-}
-
-as_numbered_parcels <- function(labels, all) {
-  if (!is_variables(all)) fail("'atlas' must have integers or text as labels, not values of class ", class(all)[1L])
-  labels <- whole_labels(labels)
-  levels <- sort(unique(whole_labels(as.vector(all[!is.na(all)]))))
-  levels <- levels[levels != 0]
-  broken <- levels[levels != floor(levels)]
-  if (length(broken)) {
-    fail("'atlas' has the value ", format(broken[1L]), ", which is no label; resample an atlas with nearest neighbors")
+  if (is.factor(all) || is.character(all)) {
+    levels <- if (is.factor(all)) levels(all) else sort(unique(all), method = "radix")
+    parcel <- factor(as.character(labels), setdiff(levels, ""))
+  } else {
+    if (!is_variables(all)) fail("'atlas' must have integers or text as labels, not values of class ", class(all)[1L])
+    levels <- setdiff(sort(unique(whole_labels(as.vector(all[!is.na(all)])))), 0)
+    broken <- levels[levels != floor(levels)]
+    if (length(broken)) {
+      fail("'atlas' has the value ", format(broken[1L]),
+           ", which is no label; resample an atlas with nearest neighbors")
+    }
+    parcel <- factor(whole_labels(labels), levels, format(levels, scientific = FALSE, trim = TRUE))
   }
-  check_some(factor(labels, levels, format(levels, scientific = FALSE, trim = TRUE)))
+  if (any(!is.na(parcel))) return(parcel)
+  fail("no column of 'x' is in a parcel: 'atlas' has ", n_of(nlevels(parcel), "label"), ", none of them there")
 }
 
 # Rounds labels that are near an integer, as scaling and single precision leave them.
@@ -102,14 +106,3 @@ whole_labels <- function(labels) {
 
 # Max distance of an atlas' label from its integer.
 LABEL_ERROR <- 1e-4
-
-check_some <- function(parcel) {
-  if (!all(is.na(parcel))) return(parcel)
-  fail("no column of 'x' is in a parcel: 'atlas' has ", n_of(nlevels(parcel), "label"), ", none of them there")
-}
-
-report_empty <- function(names, all) {
-  if (!length(names)) return(invisible())
-  warn("gpuCorParcels", length(names), " of ", n_of(all, "parcel"), " without a column in 'x', thus NA: ",
-       toString(utils::head(names, 6L)), if (length(names) > 6L) ", ...")
-}
