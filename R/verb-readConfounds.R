@@ -62,7 +62,11 @@ readConfounds <- function(file, columns = c("motion24", "wm_csf"), fd = NULL) {
   outlier <- outlier_volumes(frame, fd)
   names <- unique(unlist(lapply(setdiff(columns, "scrub"), confound_names, names(frame))))
   z <- fill_first_row(confound_matrix(frame, names))
-  if ("scrub" %in% columns) z <- cbind(z, spikes(which(outlier), nrow(frame)))
+  if ("scrub" %in% columns) {
+    spikes <- outer(seq_along(outlier), which(outlier), "==") + 0
+    colnames(spikes) <- sprintf("outlier_%d", which(outlier))
+    z <- cbind(z, spikes)
+  }
   attr(z, "keep") <- !outlier
   z
 }
@@ -169,11 +173,4 @@ displaced <- function(frame, fd) {
   displacement <- confound_matrix(frame, check_one_each(name, names(frame)))[, 1L]
   if (all(is.na(displacement))) fail("'fd' needs column \"", name, "\", which has no numbers in 'file'")
   !is.na(displacement) & displacement > fd
-}
-
-# Returns a column for each of these volumes, 1 there.
-spikes <- function(volumes, n) {
-  z <- matrix(0, n, length(volumes), dimnames = list(NULL, sprintf("outlier_%d", volumes)))
-  z[cbind(volumes, seq_along(volumes))] <- 1
-  z
 }
