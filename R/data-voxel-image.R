@@ -29,7 +29,7 @@ put_block <- function(x, block) {
 
 open_image <- function(img) {
   if (is_file_name(img)) {
-    return(if (length(img) == 1L) open_file(img) else open_volumes(lapply(img, read_image)))
+    return(if (length(img) == 1L) open_file(img) else open_volumes(lapply(img, readVoxels)))
   }
   if (is.list(img) && !is.object(img)) return(open_volumes(img))
   header <- image_header(img)
@@ -129,25 +129,6 @@ open_gifti <- function(file) {
 
 # RNifti's internal images are strings with a class.
 is_file_name <- function(value) is.character(value) && !is.object(value) && is.null(dim(value))
-
-# Returns a file's array with attribute "header"; for CIFTI a vector or matrix.
-read_image <- function(file) {
-  check_string(file, "file", "the name of a file")
-  if (is_gifti(file)) return(as_maps(read_gifti(file)))
-  found <- with_nifti(file)
-  if (is.null(found)) return(read_by_rnifti(file))
-  cifti <- cifti_of(found)
-  if (!is.null(cifti)) return(read_grayordinates(file, found$header, cifti, found$shown))
-  size <- proper_size(c(header_dim(found$header), 1L, 1L), 3L)
-  img <- new_zeros(header_is_integer(found$header, found$shown), size)
-  blocks <- column_ranges(length(img), 1)
-  read_blocks(file, lengths(blocks), function(values, k) {
-    .Call(r_put_block, img, blocks[[k]][1L] - 1, 1, new_block(values, 1L, 0, 1L, NULL))
-  })
-  attr(img, "header") <- found$header
-  class(img) <- image_class(img)
-  img
-}
 
 # Returns one row per grayordinate; a single column becomes a vector.
 read_grayordinates <- function(file, header, cifti, shown) {
@@ -274,4 +255,20 @@ check_times <- function(times, shown) {
 #' unlink(file)
 #' @order 1
 #' @export
-readVoxels <- function(file) read_image(file)
+readVoxels <- function(file) {
+  check_string(file, "file", "the name of a file")
+  if (is_gifti(file)) return(as_maps(read_gifti(file)))
+  found <- with_nifti(file)
+  if (is.null(found)) return(read_by_rnifti(file))
+  cifti <- cifti_of(found)
+  if (!is.null(cifti)) return(read_grayordinates(file, found$header, cifti, found$shown))
+  size <- proper_size(c(header_dim(found$header), 1L, 1L), 3L)
+  img <- new_zeros(header_is_integer(found$header, found$shown), size)
+  blocks <- column_ranges(length(img), 1)
+  read_blocks(file, lengths(blocks), function(values, k) {
+    .Call(r_put_block, img, blocks[[k]][1L] - 1, 1, new_block(values, 1L, 0, 1L, NULL))
+  })
+  attr(img, "header") <- found$header
+  class(img) <- image_class(img)
+  img
+}

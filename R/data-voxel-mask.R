@@ -2,7 +2,7 @@
 
 # Reads any mask: list(size, header or NULL, values, name: the argument). `flat`: TRUE to allow a vector, as in CIFTI.
 read_mask <- function(mask, name, flat = FALSE) {
-  mask <- if (is_file_name(mask)) read_image(mask) else check_slots(mask, name)
+  mask <- if (is_file_name(mask)) readVoxels(mask) else check_slots(mask, name)
   header <- image_header(mask)
   if (is_outside(mask) || (is.matrix(mask) && is.null(header$cifti))) {
     mask <- columns_mask(mask, name)

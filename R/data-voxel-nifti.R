@@ -184,17 +184,13 @@ write_nifti <- function(file, header, version, extensions, values) {
   header$bitpix <- 8L * type$size
   header$magic <- if (version == 1L) charToRaw("n+1") else as.raw(c(0x6e, 0x2b, 0x32, 0, 0x0d, 0x0a, 0x1a, 0x0a))
   header$vox_offset <- NIFTI_SIZES[version] + length(extensions)
+  before <- c(header_bytes(header, version), extensions)
+  write <- if (endsWith(file, ".gz")) write_gzip else append_bytes
   write_whole_file(file, function(partial) {
-    write_values(partial, endsWith(file, ".gz"), c(header_bytes(header, version), extensions), values, type$size)
-  })
-}
-
-# `before`: the bytes before the values.
-write_values <- function(file, compressed, before, values, size) {
-  write <- if (compressed) write_gzip else append_bytes
-  write(file, length(before) + as.numeric(length(values)) * size, function(connection) {
-    writeBin(before, connection)
-    write_pieces(connection, values, size)
+    write(partial, length(before) + as.numeric(length(values)) * type$size, function(connection) {
+      writeBin(before, connection)
+      write_pieces(connection, values, type$size)
+    })
   })
 }
 
@@ -203,15 +199,18 @@ write_values <- function(file, compressed, before, values, size) {
 # Headers of files, RNifti and oro.nifti use the same field names. The mask of a voxelMatrix has the header as attribute
 # "header", which is written to new files.
 
+# Header fields that define the position of voxels.
+PLACE_FIELDS <- c("qform_code", "sform_code", "quatern_b", "quatern_c", "quatern_d", "qoffset_x", "qoffset_y",
+                  "qoffset_z", "srow_x", "srow_y", "srow_z")
+
 # Returns the header of an image in memory, or NULL.
 image_header <- function(img) {
   own <- attr(img, "header", exact = TRUE)
   if (is.list(own)) return(own)
   if (inherits(img, "niftiImage")) return(if (requireNamespace("RNifti", quietly = TRUE)) RNifti::niftiHeader(img))
   if (!isS4(img) || !methods::.hasSlot(img, "srow_x")) return(NULL)
-  names <- c("pixdim", "xyzt_units", "descrip", "qform_code", "sform_code", "quatern_b", "quatern_c", "quatern_d",
-             "qoffset_x", "qoffset_y", "qoffset_z", "srow_x", "srow_y", "srow_z", "reoriented")
-  names <- Filter(function(name) methods::.hasSlot(img, name), names)
+  names <- Filter(function(name) methods::.hasSlot(img, name),
+                  c("pixdim", "xyzt_units", "descrip", PLACE_FIELDS, "reoriented"))
   stats::setNames(lapply(names, function(name) methods::slot(img, name)), names)
 }
 
@@ -272,10 +271,6 @@ show_affine <- function(affine) {
   rows <- apply(affine[1:3, ], 1, function(row) paste(signif(zapsmall(row), 5), collapse = " "))
   paste0("[", paste(rows, collapse = "; "), "]")
 }
-
-# ---- classes of arrays
-
-VOXEL_CLASS <- c("voxelMatrix", "matrix", "array")
 
 # Returns the class of an image with a header, or NULL. The caller sets it: a function that did would copy the image.
 # Those of CIFTI and GIFTI are vectors or matrices.

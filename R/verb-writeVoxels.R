@@ -4,7 +4,9 @@ writeVoxels <- function(values, file, reference = NULL, outside = 0, voxel_size 
                         datatype = c("auto", "float32")) {
   datatype <- check_choice(datatype, c("auto", "float32"), "datatype")
   img <- values
-  if (!is_map(values)) {
+  is_image <- length(dim(values)) > 2L || !is.null(attr(values, "header", exact = TRUE)) ||
+    inherits(values, "niftiImage")
+  if (!is_image) {
     if (is.null(reference)) {
       fail("'reference' is missing, and 'values' do not say where the voxels are; give the matrix that voxelMatrix() ",
            "returned")
@@ -14,17 +16,12 @@ writeVoxels <- function(values, file, reference = NULL, outside = 0, voxel_size 
   header <- map_header(img, reference)
   if (!is.null(header$cifti)) {
     if (!is.null(voxel_size) || !is.null(tr)) fail("'voxel_size' and 'tr' are for NIfTI, not for maps on surfaces")
-    return(invisible(write_scalars(img, check_map_file(file, map_format(header$cifti)), header$cifti)))
+    return(invisible(write_scalars(img, file, header$cifti)))
   }
   if (!is.null(reference) || length(dim(img)) < 4L) header <- without_time(header)
   if (!is.null(voxel_size)) header <- with_voxel_size(header, voxel_size)
   if (!is.null(tr)) header <- with_tr(header, tr)
-  invisible(write_image(as_image(img, "values"), check_map_file(file, "nifti"), header, datatype == "float32"))
-}
-
-# Returns TRUE if `values` are an image.
-is_map <- function(values) {
-  length(dim(values)) > 2L || !is.null(attr(values, "header", exact = TRUE)) || inherits(values, "niftiImage")
+  invisible(write_image(as_image(img, "values"), file, header, datatype == "float32"))
 }
 
 # Returns the header to write, after checking that its size matches.
@@ -33,7 +30,7 @@ map_header <- function(img, reference) {
   if (is.null(reference)) return(own)
   is_matrix <- is.matrix(reference) && is.null(image_header(reference))
   if (is_matrix || is_outside(reference)) reference <- columns_mask(reference, "reference")
-  if (is_file_name(reference)) reference <- read_image(reference)
+  if (is_file_name(reference)) reference <- readVoxels(reference)
   header <- image_header(reference)
   size <- dim(as_image(reference, "reference"))
   if (is.null(header$cifti) && !identical(as.integer(dim(img)[1:3]), as.integer(size[1:3]))) {
@@ -72,17 +69,11 @@ MAP_FORMATS <- list(
   gifti = list(ends = "\\.(func|shape)\\.gii$", words = "GIFTI's maps ends in .func.gii or .shape.gii")
 )
 
-map_format <- function(cifti) if (is.null(cifti$map)) "gifti" else "cifti"
-
 check_map_file <- function(file, format) {
   file <- check_new_file(file)
   if (grepl(MAP_FORMATS[[format]]$ends, file, perl = TRUE)) return(file)
   fail("'file' is ", show_value(basename(file)), "; the name of ", MAP_FORMATS[[format]]$words)
 }
-
-# Header fields that define the position of voxels.
-PLACE_FIELDS <- c("qform_code", "sform_code", "quatern_b", "quatern_c", "quatern_d", "qoffset_x", "qoffset_y",
-                  "qoffset_z", "srow_x", "srow_y", "srow_z")
 
 write_image <- function(img, file, header, in_single) {
   if (isTRUE(header$reoriented)) {
@@ -97,6 +88,7 @@ write_image <- function(img, file, header, in_single) {
   pixdim[pixdim == 0] <- 1
   fields <- list(dim = c(length(size), size, rep(1L, 7L - length(size))), datatype = code, pixdim = pixdim,
                  scl_slope = 1, xyzt_units = units_of(header), descrip = "gpucor")
+  file <- check_map_file(file, "nifti")
   write_nifti(file, c(fields, header[intersect(PLACE_FIELDS, names(header))]), if (max(size) > 32767L) 2L else 1L,
               raw(4L), values)
   file
@@ -112,7 +104,9 @@ write_scalars <- function(values, file, cifti) {
   if (is.null(names) && length(own) == ncol(values)) names <- own
   if (is.null(names)) names <- paste("map", seq_len(ncol(values)))
   storage.mode(values) <- "double"
-  write <- if (map_format(cifti) == "gifti") write_gifti else write_cifti
+  format <- if (is.null(cifti$map)) "gifti" else "cifti"
+  file <- check_map_file(file, format)
+  write <- if (format == "gifti") write_gifti else write_cifti
   write(file, cifti, unname(values), names)
   file
 }
