@@ -57,8 +57,9 @@ read_to_end <- function(read, file, n, max, shown) {
 }
 
 # Returns all bytes of a file, compressed by gzip or not; more than `limit` bytes, or a stream that is cut off, are an
-# error.
-read_whole <- function(file, shown = paste0("'", file, "'"), limit = unpacked_limit(file)) {
+# error. By default text is assumed to be compressed to a 64th at least, and libxml2 takes at most 2^31 - 1 bytes.
+read_whole <- function(file, shown = paste0("'", file, "'"),
+                       limit = min(2^31 - 1, max(2^28, 64 * file.size(file)))) {
   bytes <- with_stream(file, function(read) read(limit + 1), shown)
   if (length(bytes) > limit) {
     fail_file(shown, " has more than ", format_bytes(limit), " unpacked, which is too much to read")
@@ -66,9 +67,6 @@ read_whole <- function(file, shown = paste0("'", file, "'"), limit = unpacked_li
   if (is_gzip(file)) check_complete(file, length(bytes), shown)
   bytes
 }
-
-# Returns the default limit: text is rarely compressed to less than a 64th, and libxml2 takes at most 2^31 - 1 bytes.
-unpacked_limit <- function(file) min(2^31 - 1, max(2^28, 64 * file.size(file)))
 
 # Stops if a gzip file, which has n bytes unpacked, is cut off: gzfile() then ends without a word. The last four bytes
 # of a file are n modulo 2^32, unless several streams follow each other.

@@ -94,17 +94,16 @@ brain_models <- function(map, shown) {
   c(list(models = models, places = unname(places)), volume, list(map = as.character(map)))
 }
 
+# Returns the indices of a model, after checking them against the sizes of their dimensions.
 model_places <- function(element, kind, vertices, volume, shown) {
-  if (kind == "surface") {
-    return(check_places(xml_numbers(xml_content(element, "VertexIndices", shown), shown), vertices, shown))
+  is_surface <- kind == "surface"
+  places <- xml_numbers(xml_content(element, if (is_surface) "VertexIndices" else "VoxelIndicesIJK", shown), shown)
+  sizes <- vertices
+  if (!is_surface) {
+    if (length(places) %% 3L) fail_file(shown, " has ", length(places), " indices of voxels, not three for each")
+    places <- matrix(places, ncol = 3L, byrow = TRUE)
+    sizes <- rep(volume, each = nrow(places))
   }
-  indices <- xml_numbers(xml_content(element, "VoxelIndicesIJK", shown), shown)
-  if (length(indices) %% 3L) fail_file(shown, " has ", length(indices), " indices of voxels, not three for each")
-  check_places(matrix(indices, ncol = 3L, byrow = TRUE), rep(volume, each = length(indices) / 3), shown)
-}
-
-# Checks indices, from 0, against the sizes of their dimensions.
-check_places <- function(places, sizes, shown) {
   wrong <- is.na(places) | places < 0 | places >= sizes | places != floor(places)
   if (any(wrong)) fail_file(shown, " has brain models with the index ", places[wrong][1L], ", which is outside")
   places

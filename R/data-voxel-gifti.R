@@ -23,17 +23,13 @@ read_gifti <- function(file) {
   n <- unique(vapply(values, nrow, 0L))
   if (length(n) > 1L) fail_file(shown, " has arrays of ", format_range(n), " vertices")
   values <- do.call(cbind, values)
-  structure_name <- xml2::xml_find_first(xml, "//MD[Name='AnatomicalStructurePrimary']/Value")
-  attr(values, "header") <- list(cifti = surface_brain(n, cifti_structure(xml2::xml_text(structure_name))))
+  structure <- trimws(xml2::xml_text(xml2::xml_find_first(xml, "//MD[Name='AnatomicalStructurePrimary']/Value")))
+  structure <- toupper(gsub("([a-z])([A-Z])", "\\1_\\2", structure)) # CIFTI's name: CORTEX_LEFT for CortexLeft
+  if (structure %in% c("", NA)) structure <- UNKNOWN_STRUCTURE
+  attr(values, "header") <- list(cifti = surface_brain(n, structure))
   names <- xml2::xml_text(xml2::xml_find_first(arrays, "MetaData/MD[Name='Name']/Value"))
   if (!anyNA(names)) colnames(values) <- names
   values
-}
-
-# Returns CIFTI's name of a structure, as "CORTEX_LEFT" for "CortexLeft".
-cifti_structure <- function(name) {
-  name <- trimws(name)
-  if (is.na(name) || !nzchar(name)) UNKNOWN_STRUCTURE else toupper(gsub("([a-z])([A-Z])", "\\1_\\2", name))
 }
 
 surface_brain <- function(n, structure) {
@@ -76,7 +72,11 @@ gifti_choice <- function(array, name, choices, shown) {
 gifti_values <- function(text, encoding, type, endian, n, shown) {
   if (identical(encoding, "ASCII")) {
     values <- xml_numbers(text, shown)
-    return(if (type$what == "integer") gifti_integers(values, type$size, shown) else values)
+    if (type$what != "integer") return(values)
+    range <- if (type$size == 1L) c(0, 255) else c(-2^31, 2^31 - 1)
+    wrong <- !is.finite(values) | values != floor(values) | values < range[1L] | values > range[2L]
+    if (any(wrong)) fail_file(shown, " has the value ", values[wrong][1L], " in an array of integers")
+    return(suppressWarnings(as.integer(values))) # -2^31 is NA in R
   }
   if (!encoding %in% c("Base64Binary", "GZipBase64Binary")) {
     fail_file(shown, " has values in encoding ", encoding, ", which is not read; wb_command -gifti-convert changes it")
@@ -85,13 +85,6 @@ gifti_values <- function(text, encoding, type, endian, n, shown) {
   if (encoding == "GZipBase64Binary") bytes <- inflate(bytes, n * type$size, shown)
   if (length(bytes) %% type$size) fail_file(shown, " has a damaged array: its last value is cut off")
   readBin(bytes, type$what, length(bytes) %/% type$size, type$size, signed = type$size > 1L, endian = endian)
-}
-
-gifti_integers <- function(values, size, shown) {
-  range <- if (size == 1L) c(0, 255) else c(-2^31, 2^31 - 1)
-  wrong <- !is.finite(values) | values != floor(values) | values < range[1L] | values > range[2L]
-  if (any(wrong)) fail_file(shown, " has the value ", values[wrong][1L], " in an array of integers")
-  suppressWarnings(as.integer(values)) # -2^31 is NA in R
 }
 
 # ---- base 64
@@ -181,8 +174,9 @@ adler_32 <- function(bytes) {
 write_gifti <- function(file, cifti, values, names) {
   need_packages("xml2", "to write GIFTI")
   root <- xml2::xml_new_root("GIFTI", Version = "1.0", NumberOfDataArrays = as.character(ncol(values)))
-  structure <- cifti$models$structure
-  add_metadata(root, if (structure != UNKNOWN_STRUCTURE) c(AnatomicalStructurePrimary = gifti_structure(structure)))
+  structure <- gsub("(^|_)([A-Z])([A-Z]*)", "\\2\\L\\3", cifti$models$structure, perl = TRUE)
+  is_known <- cifti$models$structure != UNKNOWN_STRUCTURE
+  add_metadata(root, if (is_known) c(AnatomicalStructurePrimary = structure))
   xml2::xml_add_child(root, "LabelTable")
   for (k in seq_len(ncol(values))) {
     array <- xml2::xml_add_child(
@@ -199,10 +193,6 @@ write_gifti <- function(file, cifti, values, names) {
     end <- charToRaw("</GIFTI>\n") # libxml2 writes no more after an error
     if (!identical(read_end(partial, length(end)), end)) stop("it was not written to its end")
   })
-}
-
-gifti_structure <- function(structure) {
-  gsub("(^|_)([A-Z])([A-Z]*)", "\\2\\L\\3", structure, perl = TRUE)
 }
 
 add_metadata <- function(parent, values) {

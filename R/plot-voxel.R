@@ -24,7 +24,8 @@ plot.voxelImage <- function(x, background = NULL, from = 0, plane = c("axial", "
   inside <- is_drawn(map$values, 0)
   if (!any(inside)) fail("'x' has no voxel to draw: all are 0 or NA")
   places <- slice_places(map, bounding_box(inside), axis, check_whole(slices, "slices", 1, 200), at)
-  box <- with_margin(bounding_box(inside | (if (is.null(gray)) FALSE else gray > 0.1)), dim(map$values))
+  box <- bounding_box(if (is.null(gray)) inside else inside | gray > 0.1)
+  box <- rbind(pmax(box[1L, ] - 1L, 1L), pmin(box[2L, ] + 1L, dim(map$values))) # with a margin
   colors <- slice_colors(map$values, from, !is.null(gray))
   draw_montage(map, lapply(places, slice_pixels, map = map, gray = gray, box = box, axis = axis, colors = colors), box,
                axis, places, colors, label, main, ...)
@@ -92,8 +93,6 @@ is_drawn <- function(values, from) is.finite(values) & values != 0 & abs(values)
 
 # Returns the first and last index of the voxels along each axis, in columns.
 bounding_box <- function(inside) vapply(1:3, function(axis) range(which(apply(inside, axis, any))), integer(2L))
-
-with_margin <- function(box, size) rbind(pmax(box[1L, ] - 1L, 1L), pmin(box[2L, ] + 1L, size))
 
 # Returns the indices of the slices. The position of a slice is that of its middle.
 slice_places <- function(map, box, axis, slices, at) {

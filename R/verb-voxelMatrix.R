@@ -81,49 +81,41 @@ voxelMatrix <- function(img, mask = NULL, keep = NULL, above = NULL) {
   if (!length(inside)) fail("'img' has no voxels: its dimensions are ", show_size(c(img$size, img$times)))
   times <- kept_times(keep, img$times, "volumes of 'img'")
   x <- varying_series(img, inside, times, function(voxels) empty_series(img, mask$header, voxels, times))
-  report_dropped(length(inside) - ncol(x), length(inside))
+  dropped <- length(inside) - ncol(x)
+  if (!ncol(x)) fail("none of the ", format_count(dropped), " voxels varies over time; is 'mask' the right one?")
+  if (dropped > 0L) {
+    message(format_count(dropped), " of ", n_of(length(inside), "voxel"), " dropped: constant over time or all NA")
+  }
   x
 }
 
 # Returns the series of the voxels that vary. new(voxels): a zero matrix with all attributes, which R would copy if they
 # were set later. An image in memory is read twice, so that no memory is used for constant voxels.
 varying_series <- function(img, voxels, times, new) {
-  seen <- new_variation(length(voxels))
+  first <- rep(NA_real_, length(voxels))
+  varies <- logical(length(voxels)) # TRUE for voxels with two different finite values
+  see <- function(block) .Call(r_add_variation, first, varies, block) # changes both in place
   if (img$in_memory) {
-    img$each(voxels, times, seen$add)
-    voxels <- voxels[seen$varies()]
+    img$each(voxels, times, see)
+    voxels <- voxels[varies]
   }
   x <- new(voxels)
   img$each(voxels, times, function(block) {
     put_block(x, block)
-    if (!img$in_memory) seen$add(block)
+    if (!img$in_memory) see(block)
   })
-  if (img$in_memory || all(seen$varies())) return(x)
-  some <- new(voxels[seen$varies()])
-  put_block(some, new_block(x, 1L, seq_len(nrow(x)) - 1, 1L, (which(seen$varies()) - 1) * nrow(x)))
+  if (img$in_memory || all(varies)) return(x)
+  some <- new(voxels[varies])
+  put_block(some, new_block(x, 1L, seq_len(nrow(x)) - 1, 1L, (which(varies) - 1) * nrow(x)))
   some
-}
-
-# Finds the voxels, of n, that have two different finite values among all that were added.
-new_variation <- function(n) {
-  first <- rep(NA_real_, n)
-  varies <- logical(n)
-  list(varies = function() varies, add = function(block) .Call(r_add_variation, first, varies, block))
 }
 
 empty_series <- function(img, mask_header, voxels, times) {
   x <- new_zeros(img$whole, c(length(times), length(voxels)))
   attr(x, "mask") <- new_mask(img, mask_header, voxels)
   if (all(diff(times) == 1)) attr(x, "tr") <- header_tr(img$header)
-  class(x) <- VOXEL_CLASS
+  class(x) <- c("voxelMatrix", "matrix", "array")
   x
-}
-
-report_dropped <- function(dropped, all) {
-  if (dropped == all) fail("none of the ", format_count(all), " voxels varies over time; is 'mask' the right one?")
-  if (dropped > 0L) {
-    message(format_count(dropped), " of ", n_of(all, "voxel"), " dropped: constant over time or all NA")
-  }
 }
 
 # ---- classes
