@@ -15,8 +15,8 @@ GZIP <- as.raw(c(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3))
 
 is_gzip <- function(file) identical(readBin(normalizePath(file), "raw", 2L), GZIP[1:2])
 
-# Returns the max number of bytes that a file can have when unpacked: deflate's ratio is at most 1032.
-max_bytes <- function(file) file.size(file) * if (is_gzip(file)) 1032 else 1
+# Deflate compresses at most by this factor.
+DEFLATE_RATIO <- 1032
 
 # Bytes that are read at a time: a file may say that it has more than it has.
 STREAM_PIECE <- 2^26
@@ -94,16 +94,11 @@ is_read_beyond <- function(file, n, shown) {
   end <- charToRaw("the end")
   tryCatch({
     if (!file.copy(file, copy, copy.mode = FALSE)) stop("check its permissions and the space there")
-    add_stream(copy, end)
+    connection <- gzfile(copy, "ab")
+    tryCatch(writeBin(end, connection), finally = close(connection))
   }, warning = cannot, error = cannot)
   with_stream(copy, shown = shown, function(read) {
     for (left in seq(n, 0, by = -STREAM_PIECE)) read(min(left, STREAM_PIECE))
     identical(read(length(end) + 1L), end)
   })
-}
-
-add_stream <- function(file, bytes) {
-  connection <- gzfile(file, "ab")
-  on.exit(close(connection))
-  writeBin(bytes, connection)
 }

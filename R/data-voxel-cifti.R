@@ -168,16 +168,6 @@ show_models <- function(cifti) {
 
 # Writes dense scalars; `values`: one row per grayordinate and one column per name.
 write_cifti <- function(file, cifti, values, names) {
-  xml <- charToRaw(scalars_xml(cifti, names))
-  size <- 16L * ceiling((8 + length(xml)) / 16)
-  extensions <- c(as.raw(c(1, 0, 0, 0)), writeBin(as.integer(c(size, CIFTI_CODE)), raw(), endian = "little"), xml,
-                  raw(size - 8 - length(xml)))
-  header <- list(dim = c(6, 1, 1, 1, 1, ncol(values), nrow(values), 1), intent_code = 3006L,
-                 intent_name = "ConnDenseScalar", datatype = 16L, pixdim = rep(1, 8), scl_slope = 1, xyzt_units = 10L)
-  write_nifti(file, header, 2L, extensions, as.vector(t(values)))
-}
-
-scalars_xml <- function(cifti, names) {
   need_packages("xml2", "to write CIFTI")
   root <- xml2::xml_new_root("CIFTI", Version = "2")
   parent <- xml2::xml_add_child(root, "Matrix")
@@ -186,7 +176,14 @@ scalars_xml <- function(cifti, names) {
   for (name in names) xml2::xml_add_child(xml2::xml_add_child(rows, "NamedMap"), "MapName", name)
   columns <- xml2::xml_add_child(parent, parse_xml(charToRaw(cifti$map), "'reference'", "CIFTI"))
   xml2::xml_set_attr(columns, "AppliesToMatrixDimension", "1")
-  enc2utf8(as.character(root))
+  xml <- charToRaw(enc2utf8(as.character(root)))
+
+  size <- 16L * ceiling((8 + length(xml)) / 16)
+  extensions <- c(as.raw(c(1, 0, 0, 0)), writeBin(as.integer(c(size, CIFTI_CODE)), raw(), endian = "little"), xml,
+                  raw(size - 8 - length(xml)))
+  header <- list(dim = c(6, 1, 1, 1, 1, ncol(values), nrow(values), 1), intent_code = 3006L,
+                 intent_name = "ConnDenseScalar", datatype = 16L, pixdim = rep(1, 8), scl_slope = 1, xyzt_units = 10L)
+  write_nifti(file, header, 2L, extensions, as.vector(t(values)))
 }
 
 # ---- XML of CIFTI and GIFTI, from files that may be damaged or hostile

@@ -100,17 +100,14 @@ base64_bytes <- function(text, shown) {
     fail_file(shown, " has a damaged array: its values are not in base 64")
   }
   codes <- charToRaw(sub("=+$", "", text))
-  pieces <- lapply(column_ranges(length(codes), 4), function(piece) base64_piece(codes[piece]))
+  pieces <- lapply(column_ranges(length(codes), 4), function(piece) { # all but the last are a multiple of four
+    number <- BASE64_NUMBERS[as.integer(codes[piece])]
+    word <- matrix(c(number, integer(-length(number) %% 4L)), 4L)
+    bytes <- rbind(word[1L, ] * 4L + word[2L, ] %/% 16L, word[2L, ] %% 16L * 16L + word[3L, ] %/% 4L,
+                   word[3L, ] %% 4L * 64L + word[4L, ])
+    as.raw(bytes)[seq_len((3 * length(number)) %/% 4)]
+  })
   if (length(pieces)) do.call(c, pieces) else raw()
-}
-
-# Returns the bytes of some characters: all but the last ones of a text are a multiple of four.
-base64_piece <- function(codes) {
-  number <- BASE64_NUMBERS[as.integer(codes)]
-  word <- matrix(c(number, integer(-length(number) %% 4L)), 4L)
-  bytes <- rbind(word[1L, ] * 4L + word[2L, ] %/% 16L, word[2L, ] %% 16L * 16L + word[3L, ] %/% 4L,
-                 word[3L, ] %% 4L * 64L + word[4L, ])
-  as.raw(bytes)[seq_len((3 * length(number)) %/% 4)]
 }
 
 base64_text <- function(bytes) {
@@ -130,7 +127,7 @@ inflate <- function(stream, n, shown) {
   header <- as.integer(stream[1:2])
   is_gzip <- identical(stream[1:2], GZIP[1:2])
   is_zlib <- isTRUE(header[1L] %% 16L == 8L && sum(header * c(256L, 1L)) %% 31L == 0L && bitwAnd(header[2L], 32L) == 0L)
-  if ((!is_gzip && !is_zlib) || length(stream) < 8L || n > 1032 * length(stream)) fail_array(shown)
+  if ((!is_gzip && !is_zlib) || length(stream) < 8L || n > DEFLATE_RATIO * length(stream)) fail_array(shown)
   file <- tempfile()
   on.exit(unlink(file))
   writeBin(if (is_zlib) c(GZIP, stream[-(1:2)]) else stream, file)

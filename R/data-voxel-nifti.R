@@ -138,7 +138,8 @@ with_nifti <- function(file, use = function(read, found) found) {
   with_stream(file, shown = shown, function(read) {
     header <- read_header(read, shown)
     if (is.null(header)) return(NULL)
-    if (header$vox_offset + voxel_bytes(header, shown) > max_bytes(file)) fail_short(shown)
+    max_bytes <- file.size(file) * if (is_gzip(file)) DEFLATE_RATIO else 1
+    if (header$vox_offset + voxel_bytes(header, shown) > max_bytes) fail_short(shown)
     n <- header$vox_offset - NIFTI_SIZES[header$version]
     extensions <- read(n)
     if (length(extensions) < n) fail_short(shown)

@@ -11,7 +11,12 @@ draw_map <- function(values, name, coords, main = "Map of hubs", ...) {
                          type = "n", asp = 1, axes = FALSE, ann = FALSE, ...)
   title_at("main", main, TITLE_LINE)
   if (!all(known)) note(paste(format_count(sum(!known)), "of", n_of(length(known), "variable"), "without coordinates"))
-  for (v in seq_along(map$views)) draw_view(map, v)
+  for (v in seq_along(map$views)) {
+    view <- map$views[[v]]
+    draw <- if (is.null(map$grid)) draw_dots else draw_slice
+    draw(map, view, map$left[v] - map$low[[view[1L]]], map$bottom[v] - map$low[[view[2L]]])
+    label_view(map, v)
+  }
   draw_key(map$limits, map$colors, name)
 }
 
@@ -28,25 +33,13 @@ new_map <- function(values, coords) {
   width <- (high - low)[vapply(views, `[`, 0L, 1L)]
   height <- (high - low)[vapply(views, `[`, 0L, 2L)]
   gap <- 0.2 * max(width)
+  limits <- if (any(is.finite(values))) range(values, finite = TRUE) else 0:1
+  if (diff(limits) == 0) limits <- limits + c(-0.5, 0.5)
   list(values = values, coords = coords, axes = axes, is_anatomy = identical(tolower(axes), c("x", "y", "z")),
        grid = grid, peak = coords[order(values, decreasing = TRUE)[1L], ], low = low, high = high, views = views,
        width = width, height = height, gap = gap, left = cumsum(c(0, width + gap))[seq_along(views)],
-       bottom = (max(height) - height) / 2, limits = map_limits(values),
+       bottom = (max(height) - height) / 2, limits = limits,
        colors = sequential()[-(1:15)]) # omits colors that look white
-}
-
-map_limits <- function(values) {
-  if (!any(is.finite(values))) return(0:1)
-  limits <- range(values, finite = TRUE)
-  if (diff(limits) == 0) limits + c(-0.5, 0.5) else limits
-}
-
-draw_view <- function(map, v) {
-  view <- map$views[[v]]
-  across <- map$left[v] - map$low[[view[1L]]]
-  up <- map$bottom[v] - map$low[[view[2L]]]
-  if (is.null(map$grid)) draw_dots(map, view, across, up) else draw_slice(map, view, across, up)
-  label_view(map, v)
 }
 
 # Draws the strongest last, on top.

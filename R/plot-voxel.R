@@ -146,7 +146,10 @@ draw_montage <- function(map, slices, box, axis, places, colors, label, main, ..
   on.exit(graphics::par(old))
   line <- 0.12 * size[2L] # for the caption
   cell <- c(1.04 * size[1L], size[2L] + 1.5 * line)
-  across <- columns_of_montage(length(slices), cell)
+  page <- graphics::par("pin")
+  columns <- seq_along(slices)
+  fit <- pmin(page[1L] / (columns * cell[1L]), page[2L] / (ceiling(length(slices) / columns) * cell[2L]))
+  across <- columns[which.max(fit)] # fills the page best
   down <- ceiling(length(slices) / across)
   graphics::plot.default(c(0, across * cell[1L]), c(0, down * cell[2L]), type = "n", asp = 1, axes = FALSE, ann = FALSE,
                          xaxs = "i", yaxs = "i", ...)
@@ -169,13 +172,6 @@ mark_slice <- function(map, axis, place, left, bottom, size, line, text_size) {
   graphics::text(left + size[1L] / 2, bottom - 0.75 * line, caption, cex = text_size)
   if (is.null(map$affine)) return(invisible())
   graphics::text(left + c(0.06, 0.94) * size[1L], bottom - 0.75 * line, PLANES[[axis]], cex = text_size)
-}
-
-# Returns the number of columns with which n cells fill the page best.
-columns_of_montage <- function(n, cell) {
-  page <- graphics::par("pin")
-  columns <- seq_len(n)
-  columns[which.max(pmin(page[1L] / (columns * cell[1L]), page[2L] / (ceiling(n / columns) * cell[2L])))]
 }
 
 # ---- a carpet

@@ -61,7 +61,10 @@ readConfounds <- function(file, columns = c("motion24", "wm_csf"), fd = NULL) {
   frame <- read_confounds(file)
   outlier <- outlier_volumes(frame, fd)
   names <- unique(unlist(lapply(setdiff(columns, "scrub"), confound_names, names(frame))))
-  z <- fill_first_row(confound_matrix(frame, names))
+  z <- confound_matrix(frame, names)
+  missing <- is.na(z[1L, ])
+  z[1L, missing] <- z[2L, missing]
+  if (anyNA(z)) fail_file("'file' has n/a ", spot_of(z, which(is.na(z), arr.ind = TRUE)), "; choose other columns")
   if ("scrub" %in% columns) {
     spikes <- outer(seq_along(outlier), which(outlier), "==") + 0
     colnames(spikes) <- sprintf("outlier_%d", which(outlier))
@@ -146,14 +149,6 @@ confound_matrix <- function(frame, columns) {
     fail_file("column \"", name, "\" of 'file' has text in row ", row, ", ", show_value(text[row]))
   }
   matrix(as.double(unlist(z)), nrow(frame), length(z), dimnames = list(NULL, names(z)))
-}
-
-# Replaces missing values of the first row by those of the second.
-fill_first_row <- function(z) {
-  missing <- is.na(z[1L, ])
-  z[1L, missing] <- z[2L, missing]
-  if (anyNA(z)) fail_file("'file' has n/a ", spot_of(z, which(is.na(z), arr.ind = TRUE)), "; choose other columns")
-  z
 }
 
 # Returns a logical value for each volume.
