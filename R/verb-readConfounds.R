@@ -64,7 +64,11 @@ readConfounds <- function(file, columns = c("motion24", "wm_csf"), fd = NULL) {
   z <- confound_matrix(frame, names)
   missing <- is.na(z[1L, ])
   z[1L, missing] <- z[2L, missing]
-  if (anyNA(z)) fail_file("'file' has n/a ", spot_of(z, which(is.na(z), arr.ind = TRUE)), "; choose other columns")
+  absent <- which(is.na(z), arr.ind = TRUE)
+  if (length(absent)) {
+    fail_file("'file' has n/a in column \"", colnames(z)[absent[1L, 2L]], "\", row ", absent[1L, 1L],
+              "; choose other columns")
+  }
   if ("scrub" %in% columns) {
     spikes <- outer(seq_along(outlier), which(outlier), "==") + 0
     colnames(spikes) <- sprintf("outlier_%d", which(outlier))
