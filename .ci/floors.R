@@ -1,8 +1,22 @@
 # The files of R/ by floor: a function calls functions of its own file, of files of its floor that do not call back, and
 # of floors below. Shows each call upwards and each circle of files, and fails if there is any.
+# The floor of images could be a package of its own: between it and the others only what is listed here is called, and
+# exported functions and those of the base floor.
 #   Rscript --vanilla .ci/floors.R
 source(".ci/circle.R")
-floors <- c("base", "run", "data", "step", "class", "plot", "plan", "verb", "help")
+floors <- c("base", "run", "data", "step", "class", "plot", "image", "plan", "verb", "help")
+
+# What other floors call of images, from below, too: gpuCorFile() of an image, and the mask of gpuClean()'s result.
+images_give <- c("image_file", "is_image_name", "check_image_file", "read_image_columns", "knows_voxels")
+
+# What images call of other floors.
+images_take <- c(
+  "is_variables", "check_slots", "column_ranges", "kept_times", "check_tr", "new_summary", # values
+  "check_data_file", "check_new_file", "write_whole_file", "append_bytes", "write_gzip", "write_pieces", # files
+  "is_outside", "new_file", "check_matrix_like", "COLUMNS", "as_variables", "block_columns", "dense_columns", # x
+  "drawn_places", "reduce_rows", "draw_carpet", "diverging", "sequential", "colors_of", "draw_key", "title_at",
+  "TITLE_LINE" # pictures
+)
 
 files <- list.files("R", "[.]R$", full.names = TRUE)
 parsed <- lapply(stats::setNames(files, basename(files)), parse, keep.source = FALSE)
@@ -29,8 +43,18 @@ for (file in basename(files)[is.na(floor_of(basename(files)))]) {
   if (file != "gpucor-package.R") cat(file, "has no floor's name in front\n")
 }
 calls <- calls[!is.na(floor_of(calls$from)) & !is.na(floor_of(calls$to)), ]
-up <- calls[floor_of(calls$to) > floor_of(calls$from), ]
+up <- calls[floor_of(calls$to) > floor_of(calls$from) & !calls$name %in% images_give, ]
 cat(sprintf("%s: %s() uses %s of %s, a floor above\n", up$from, up$by, up$name, up$to), sep = "")
 
+is_image <- startsWith(calls$from, "image-")
+of_image <- startsWith(calls$to, "image-")
+exported <- sub("^export[(](.*)[)]$", "\\1", readLines("NAMESPACE"))
+bound <- calls[is_image != of_image & !startsWith(calls$to, "base-") & !calls$name %in% exported, ]
+stray <- bound[!bound$name %in% c(images_give, images_take), ]
+cat(sprintf("%s: %s() uses %s of %s, which images neither give nor take\n", stray$from, stray$by, stray$name, stray$to),
+    sep = "")
+idle <- setdiff(c(images_give, images_take), bound$name)
+if (length(idle)) cat("no longer used between images and other floors:", toString(idle), "\n")
+
 circle <- show_circle(calls[floor_of(calls$to) == floor_of(calls$from), c("from", "to")])
-quit(status = as.integer(nrow(up) > 0L || length(circle) > 0L))
+quit(status = as.integer(nrow(up) > 0L || nrow(stray) > 0L || length(idle) > 0L || length(circle) > 0L))

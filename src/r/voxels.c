@@ -22,7 +22,7 @@ enum {
     NII_I64 = 1024
 };
 
-/* A block of R/data-voxel-image.R, which says what its elements are. */
+/* A block of R/image-read.R, which says what its elements are. */
 typedef struct {
     const char *bytes;
     int type, size, is_swapped;

@@ -246,7 +246,7 @@ mutants <- list(
          "if (dir.exists(folder) || dir.create(folder, mode = \"0700\"))", "new-file"),
   mutant("end of a compressed image", "R/data-new-file.R",
          "if (n_read != bytes || !identical(read_end(file, 4), size))", "if (FALSE)", "new-file"),
-  mutant("fields of a row", "R/verb-readConfounds.R", "if (!is.na(odd))", "if (FALSE)", "confounds"),
+  mutant("fields of a row", "R/image-confounds.R", "if (!is.na(odd))", "if (FALSE)", "confounds"),
 
   # ---- images
   r_mutant("empty parcels", replace(sums / counts, counts == 0, NA), replace(sums / counts, counts == 0, 0), "parcels"),
