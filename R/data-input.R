@@ -61,7 +61,7 @@ check_not_coefficients <- function(x, name) {
   own <- diag(values)
   are_values_of_pairs <- is.double(values) && mean(is.na(own)) < 0.5 && all(abs(own - 1) <= 1e-6, na.rm = TRUE) &&
     max(abs(values), na.rm = TRUE) <= 1 + 1e-6 && isSymmetric(values, tol = 1e-6) &&
-    any(values != round(values), na.rm = TRUE)
+    any(abs(values - round(values)) > 1e-6, na.rm = TRUE)
   if (!are_values_of_pairs) return(invisible())
   fail("'", name, "' is a matrix of coefficients, symmetric with ones on its diagonal; give the data from which they ",
        "were computed, or twice the values to correlate these themselves")

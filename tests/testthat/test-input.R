@@ -57,6 +57,7 @@ test_that("an S4 object that is a matrix is taken as one", {
       expect_identical(dimnames(ours), dimnames(run(f, plain[[k]], ...)), label = label)
     }
     same(gpuCor)
+    same(gpuCor, use = "pairwise")
     same(gpuCor, y = x[, 1:3])
     same(function(m, ...) gpuCor(x[, 1:3], m, ...))
     same(gpuDist)

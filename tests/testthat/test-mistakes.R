@@ -132,6 +132,7 @@ test_that("matrices of coefficients are not taken for data", {
   other <- list(2 * r, r[1:9, ], r * 0.99, r[1:2, 1:2], diag(10), replace(r, 11, 0.5), cov(x), round(r))
   for (values in other) expect_equal(unname(as.matrix(suppressWarnings(gpuCor(values)))),
                                      unname(suppressWarnings(cor(values))), tolerance = 1e-5)
+  expect_s3_class(gpuCor(1 + outer(1:9, 1:9) * 1e-15), "gpuCor") # ones but for rounding errors
   expect_equal(as.vector(gpuCor(2 * r)), as.vector(as.dist(cor(r))), tolerance = 1e-6) # what the message says
   expect_identical(dim(parcelMeans(r, rep(1:2, 5))), c(10L, 2L))
   expect_s3_class(gpuGradients(abs(r), n = 2, fraction = 1), "gpuGradients") # which takes them
