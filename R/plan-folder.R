@@ -6,8 +6,8 @@
 #   rounds/1/00007.<md5>       the result of shard 7; its final name includes its checksum
 #   claims/1/00007/owner.rds   the process that computes shard 7
 #   notes/1.rds                the result of a sample of the columns
-# A file gets its name when it is complete and on the disk. All but the data end in a seal (R/plan-seal.R), and contain
-# R objects that are vectors and lists only (R/plan-contents.R).
+# A file gets its name when it is complete and on the disk. All but the data end in a seal, and contain R objects
+# that are vectors and lists only.
 
 # ---- writing
 
@@ -65,6 +65,160 @@ make_folder <- function(folder, mode) {
   made <- dir.create(folder, showWarnings = FALSE, mode = as.character(mode))
   if (made) Sys.chmod(folder, mode, use_umask = FALSE)
   made
+}
+
+# ---- seals
+
+# The seal is the last line of a plan's file. It contains the plan's random id, a digest of the data and settings that
+# the file depends on, the kind of file, its round and shard, and a checksum of itself and the R object before it. A
+# file with any other seal counts as missing, and its contents are computed again. A seal detects accidents, not
+# forgery: read_object() decides whether an object may be read.
+
+# Incremented whenever the format of a plan's files changes.
+PLAN_FORMAT <- 4
+
+SEAL <- paste("gpucor-plan", PLAN_FORMAT, "%-6s %s %s %010.0f %010.0f %015.0f ")
+SEAL_PATTERN <- paste("^gpucor-plan", PLAN_FORMAT, paste("([a-z]+) +([0-9a-f]{32}) ([0-9a-f]{16}) ([0-9]{10})",
+                                                         "([0-9]{10}) ([0-9]{15}) ([0-9a-f]{16})$"))
+SEAL_BYTES <- nchar(sprintf(SEAL, "", strrep("0", 32), strrep("0", 16), 0, 0, 0)) + 16
+
+# Returns the expected seal of a file. `kind`: "plan", "round", "sample", "design", "claim" or "shard"; `round`,
+# `shard`: 0 if the file belongs to none.
+seal_of <- function(plan, kind, round = 0, shard = 0, digest = plan$digest) {
+  list(kind = kind, plan = plan$id, digest = digest, round = as.numeric(round), shard = as.numeric(shard))
+}
+
+has_seal <- function(found, seal) identical(found[names(seal)], seal)
+
+# Appends the object and its seal to a file, or creates it. Version 2 of R's format has no ALTREP objects.
+append_sealed <- function(file, object, seal) {
+  object <- serialize(object, NULL, version = 2)
+  line <- charToRaw(sprintf(SEAL, seal$kind, seal$plan, seal$digest, seal$round, seal$shard, length(object)))
+  sealed <- c(object, line, charToRaw(.Call(r_checksum, c(object, line))))
+  append_bytes(file, length(sealed), function(connection) writeBin(sealed, connection))
+}
+
+# Returns the seal of a file with the serialized object after comparing the checksum, or the seal alone; NULL if the
+# file is missing, unreadable or damaged.
+read_seal <- function(file, with_object = TRUE) {
+  none <- function(condition) NULL
+  tryCatch({
+    line <- read_end(file, SEAL_BYTES)
+    seal <- parse_seal(rawToChar(line))
+    if (!with_object) return(seal)
+    seal$object <- read_end(file, seal$length, SEAL_BYTES)
+    if (.Call(r_checksum, c(seal$object, line[seq_len(SEAL_BYTES - 16)])) == seal$checksum) seal
+  }, error = none, warning = none)
+}
+
+parse_seal <- function(line) {
+  fields <- regmatches(line, regexec(SEAL_PATTERN, line, useBytes = TRUE))[[1L]]
+  if (!length(fields)) stop("no seal")
+  list(kind = fields[2L], plan = fields[3L], digest = fields[4L], round = as.numeric(fields[5L]),
+       shard = as.numeric(fields[6L]), length = as.numeric(fields[7L]), checksum = fields[8L])
+}
+
+checksum <- function(file) unname(suppressWarnings(tools::md5sum(file))) # NA: unreadable
+
+# ---- contents
+
+# Besides its data, a plan may contain the name of a function, and arguments that are pure data. Both are checked when
+# the plan is made and whenever it is opened: otherwise anyone who can write to the folder could run code in the
+# processes that open it. For the same reason the bytes of every R object in the folder are checked before R reads it.
+
+PLANNABLE <- c("gpuCorNetwork", "gpuConnectivity", "gpuCor")
+
+# Arguments that do not belong in a plan: data, settings of a process, and the destination of the result.
+OUTSIDE_PLANS <- c("x", "y", "...", "file", "compression", "shards")
+
+# Storage types of a plan's data.
+STORED_TYPES <- c("double", "float", "integer", "sparse")
+
+plan_arguments <- function(verb) {
+  verb <- check_choice(verb, PLANNABLE, "verb")
+  setdiff(c(names(formals(get(verb, topenv()))), OFFERED[[verb]]), OUTSIDE_PLANS)
+}
+
+# Types of data; the only ones that src/r/plain.c lets R read from a file.
+DATA_TYPES <- c("NULL", "logical", "integer", "double", "complex", "character", "raw", "list")
+
+# Returns TRUE if a value is pure data: a vector, or a list of vectors, whose attributes are data, too. Functions,
+# expressions, environments, pointers and S4 objects are not.
+is_data <- function(value) {
+  if (isS4(value) || !typeof(value) %in% DATA_TYPES || !has_own_size(value)) return(FALSE)
+  parts <- c(if (is.list(value)) unclass(value), attributes(value))
+  all(vapply(unname(parts), is_data, NA))
+}
+
+# Returns TRUE if a vector's dimensions and names have its length. unserialize() does not check them.
+has_own_size <- function(value) {
+  n <- length(unclass(value))
+  size <- attr(value, "dim", exact = TRUE)
+  names <- attr(value, "names", exact = TRUE)
+  (is.null(size) || (is.integer(size) && isTRUE(all(size >= 0L) && prod(size) == n))) &&
+    (is.null(names) || length(names) == n)
+}
+
+# Returns the object in bytes from a file of a plan, or NULL unless it is pure data. R before 4.4 runs code that other
+# objects contain while it reads them.
+read_object <- function(bytes) {
+  if (!.Call(r_is_plain, bytes)) return(NULL)
+  object <- tryCatch(unserialize(bytes), error = function(condition) NULL)
+  if (is_data(object)) object
+}
+
+# Returns TRUE if gpuCorPlan() could have written this.
+is_plan <- function(plan) {
+  has_call(plan) && has_sizes(plan) && are_descriptions(plan$x, plan$subjects) &&
+    (!length(plan$y) || are_descriptions(plan$y, plan$subjects))
+}
+
+has_call <- function(plan) {
+  is.character(plan$verb) && isTRUE(plan$verb %in% PLANNABLE) &&
+    are_arguments(plan$arguments, plan_arguments(plan$verb)) &&
+    is.call(plan$call) # part of the result, never evaluated
+}
+
+has_sizes <- function(plan) is_count(plan$shards) && (is.null(plan$subjects) || is_count(plan$subjects))
+
+# Returns TRUE for a list of data with unique, known names.
+are_arguments <- function(arguments, known) {
+  names <- names(arguments)
+  is.list(arguments) && length(names) == length(arguments) && all(names %in% known) && !anyDuplicated(names)
+}
+
+is_count <- function(value) is_numeric(value) && length(value) == 1L && isTRUE(value >= 1 && value == floor(value))
+
+# Returns TRUE for a result of store_data(): one matrix description per subject.
+are_descriptions <- function(data, subjects) {
+  is_description <- function(one) {
+    is.list(one) && isTRUE(one$type %in% STORED_TYPES) && is_numeric(one$dim) && length(one$dim) == 2L &&
+      isTRUE(all(one$dim >= 0 & one$dim == floor(one$dim))) &&
+      (is.null(one$names) || (is.character(one$names) && length(one$names) == one$dim[2L]))
+  }
+  is.list(data) && length(data) == max(1, subjects) && all(vapply(data, is_description, NA))
+}
+
+# Max bytes of a value in the place of an expression, as do.call() puts it there.
+MAX_VALUE_IN_CALL <- 10000
+
+# Returns a call as text, as a file of a plan has only data. Values that are too large, or cannot be read back, are
+# replaced by their class.
+call_text <- function(call) {
+  exactly <- c("keepNA", "keepInteger", "niceNames", "showAttributes", "digits17")
+  as_text <- function(call) paste(deparse(call, control = exactly), collapse = "\n")
+  for (k in seq_along(call)[-1L]) { # an element may be empty
+    is_kept <- is.language(call[[k]]) ||
+      (utils::object.size(call[[k]]) <= MAX_VALUE_IN_CALL && !is.null(call_of_text(as_text(call[c(1L, k)]))))
+    if (!is_kept) call[[k]] <- as.name(paste0("<", class(call[[k]])[1L], ">"))
+  }
+  as_text(call)
+}
+
+# Returns the call that text describes, or NULL. Reading it evaluates nothing.
+call_of_text <- function(text) {
+  call <- tryCatch(str2lang(text), error = function(condition) NULL)
+  if (is.call(call)) call
 }
 
 # ---- the plan

@@ -144,3 +144,132 @@ collect_plan <- function(work, further, run) {
     run(result$round)
   }
 }
+
+# Computes a shard and writes its file. `task`: from round_task(). Several processes may do this at the same time.
+run_shard <- function(plan, round, shard, task) {
+  file <- file.path(plan_folder(plan, "rounds", round$number), shard_name(shard))
+  partial <- begin_partial(file)
+  on.exit(discard_partial(partial))
+  settings <- task$settings
+  settings[c("shard", "save", "in_double")] <- list(c(shard - 1, plan$shards), partial, round$in_double)
+  settings[c("information", "pairs")] <- list(round$information, round$pairs)
+  started <- Sys.time()
+  found <- checked(call_engine(round$entry, task, round$arguments, settings))
+  seconds <- as.numeric(Sys.time() - started, units = "secs")
+  about <- c(list(shard = shard, seconds = seconds, host = Sys.info()[["nodename"]], backend = settings$backend),
+             found["n_obs"], lapply(found[c("x_flags", "y_flags")], marks_of))
+  tryCatch(append_sealed(partial, about, shard_seal(plan, round, shard)),
+           error = function(condition) cannot_write(file, partial, conditionMessage(condition)))
+  publish(partial, paste0(file, ".", checksum(partial)), function() check_not_replaced(plan))
+  about
+}
+
+# ---- claims
+
+# A claim is a folder that says which process computes a shard. It is only a hint: computing a shard twice is harmless.
+
+claim_folder <- function(plan, number, shard) file.path(plan$path, "claims", number, shard_name(shard))
+
+owner_file <- function(folder) file.path(folder, "owner.rds")
+
+# Returns TRUE to one of the processes that try to claim a free shard. The folder is created elsewhere with its owner,
+# then renamed, which only succeeds over an empty folder. (On Windows it fails over any folder: an empty one is an
+# abandoned claim, which is released first.)
+claim <- function(plan, number, shard) {
+  plan_folder(plan, "claims", number)
+  folder <- claim_folder(plan, number, shard)
+  partial <- begin_partial(folder)
+  on.exit(discard_partial(partial))
+  make_folder(partial, file.mode(plan$path))
+  sign_claim(plan, number, shard, partial)
+  rename_file(partial, folder, replace = FALSE)
+}
+
+sign_claim <- function(plan, number, shard, folder = claim_folder(plan, number, shard)) {
+  owner <- list(space = process_space(), host = Sys.info()[["nodename"]], pid = Sys.getpid())
+  try(write_plan_file(plan, owner_file(folder), owner, seal_of(plan, "claim", number, shard)), silent = TRUE)
+}
+
+release_claim <- function(plan, number, shard) unlink(claim_folder(plan, number, shard), recursive = TRUE)
+
+# Returns the claims of a round: shard, host, age in seconds, and abandoned, which is TRUE if the process has ended, or
+# probably has. A process on another machine counts as ended after LONG_CLAIM seconds, or five times the longest shard,
+# or if its claim is as far in the future because a clock was set.
+claims_of <- function(plan, round) {
+  folders <- dir(file.path(plan$path, "claims", round$number), "^[0-9]{5,}$", full.names = TRUE)
+  folders <- folders[as.numeric(basename(folders)) %in% seq_len(plan$shards)]
+  shards <- as.numeric(basename(folders))
+  owners <- Map(function(folder, shard) {
+    owner <- read_plan_file(owner_file(folder), seal_of(plan, "claim", round$number, shard))
+    if (is_owner(owner)) owner
+  }, folders, shards)
+  # A process that releases a claim removes the owner's file first; the file may also be damaged, or another plan's.
+  has_ended <- function(owner) {
+    is.null(owner) || (identical(owner$space, process_space()) && !is_at_work(owner$pid))
+  }
+  host <- vapply(owners, function(owner) if (is.null(owner)) "?" else owner$host, "")
+  age <- if (length(folders)) as.numeric(clock_of(plan) - file.mtime(folders), units = "secs") else numeric()
+  abandoned <- vapply(owners, has_ended, NA) | is.na(age) | abs(age) > longest_claim(plan, round)
+  data.frame(shard = shards, host = host, age = age, abandoned = abandoned, row.names = NULL)
+}
+
+# Returns TRUE if sign_claim() could have written this.
+is_owner <- function(owner) {
+  is.list(owner) && is.character(owner$space) && is.character(owner$host) && length(owner$host) == 1L &&
+    is.integer(owner$pid) && length(owner$pid) == 1L
+}
+
+# A claim of this process itself is not active: an interrupt left it.
+is_at_work <- function(pid) pid != Sys.getpid() && .Call(r_are_running, as.integer(pid))
+
+LONG_CLAIM <- 600
+
+longest_claim <- function(plan, round) {
+  files <- utils::head(named_files(plan, round)$file, 16L) # files may be damaged
+  seconds <- vapply(files, function(file) tryCatch(as.numeric(read_about(file)$seconds)[1L], error = function(e) 0), 0)
+  max(LONG_CLAIM, 5 * seconds, na.rm = TRUE)
+}
+
+# Returns the time of the file system with the folder, as this machine's clock may differ; this machine's time if the
+# folder is not writable.
+clock_of <- function(plan) {
+  partial <- tryCatch(begin_partial(file.path(plan$path, "claims", "clock")), gpucor_error = function(e) NULL)
+  if (is.null(partial)) return(Sys.time())
+  on.exit(discard_partial(partial))
+  file.mtime(dirname(partial))
+}
+
+# ---- package future
+
+# Computes a verb's shards with the workers of package future, in a temporary plan folder.
+
+# `given`, `specs`: the verb's arguments.
+by_shards <- function(verb, x, y, given, specs, shards, file, compression, call) {
+  need_packages(c("future", "future.apply"), "'shards'")
+  path <- tempfile("gpucor-plan-", shared_folder())
+  on.exit(unlink(path, recursive = TRUE))
+  control <- run_of(specs$control)
+  given <- c(Filter(Negate(is.null), given), arguments_of(specs))
+  plan <- make_plan(path, x, y, given, verb, shards, control, call)$plan
+  further <- if (!is.null(file)) list(file = file, compression = compression)
+  collect_plan(open_work(plan, control), further, function(round) run_by_future(plan, round, control))
+}
+
+shared_folder <- function() setting_folder(if (has_local_workers()) tempdir() else getwd())
+
+has_local_workers <- function() inherits(future::plan(), c("sequential", "multisession", "multicore"))
+
+run_by_future <- function(plan, round, control) {
+  if (has_local_workers() && is.null(control$threads)) {
+    control$threads <- max(1L, choose_threads(setting(NULL, "threads")) %/% future::nbrOfWorkers())
+  }
+  control$progress <- FALSE
+  finished <- finished_shards(plan, round)
+  missing <- setdiff(seq_len(plan$shards), finished$shard[are_sound(finished)])
+  future.apply::future_lapply(missing, run_by_worker, plan = plan, round = round, control = control, future.seed = TRUE)
+}
+
+run_by_worker <- function(shard, plan, round, control) {
+  suppressMessages(run_shards(open_work(plan, control), round, shard))
+  TRUE
+}

@@ -154,3 +154,128 @@ shard_needs <- function(made, settings) {
   subjects <- max(1, made$plan$subjects)
   c(columns = subjects * (mean(needs["columns", ]) + of_all), memory = subjects * max(needs["memory", ]))
 }
+
+#' @rdname gpuCorPlan
+#' @param shard Numbers of shards, from 1; or `"free"`: one shard after another that is neither done nor being computed,
+#'   until there is none. `NULL`: the number of an array job's task (`SLURM_ARRAY_TASK_ID`, `PBS_ARRAY_INDEX`,
+#'   `SGE_TASK_ID`, `LSB_JOBINDEX`), otherwise `"free"`.
+#' @export
+gpuCorRun <- function(path, shard = NULL, ...) {
+  specs <- specs_of("gpuCorRun", ...)
+  plan <- open_plan(path)
+  shards <- check_shard(if (is.null(shard)) array_task() else shard, plan)
+  work <- open_work(plan, specs$control)
+  round <- next_round(work)
+  if (is.null(shards)) run_free(work, round) else run_shards(work, round, shards)
+  invisible(gpuCorStatus(path, check = FALSE))
+}
+
+# Returns the task's index in an array job, or "free". Outside array jobs such variables are missing, "undefined" or 0.
+array_task <- function() {
+  for (name in c("SLURM_ARRAY_TASK_ID", "PBS_ARRAY_INDEX", "PBS_ARRAYID", "SGE_TASK_ID", "LSB_JOBINDEX")) {
+    value <- Sys.getenv(name)
+    if (grepl("^[1-9][0-9]*$", value)) return(as.numeric(value))
+    if (name == "SLURM_ARRAY_TASK_ID" && value == "0") {
+      fail(name, " is 0, and shards have numbers from 1; begin the array at 1")
+    }
+  }
+  "free"
+}
+
+check_shard <- function(shard, plan) {
+  if (identical(shard, "free")) return(NULL)
+  ok <- is_numeric(shard) && length(shard) > 0L && all(shard %in% seq_len(plan$shards))
+  if (!ok) {
+    fail("'shard' must be numbers from 1 to ", plan$shards, ", or \"free\", not ", show_value(shard))
+  }
+  as.numeric(shard)
+}
+
+#' @rdname gpuCorPlan
+#' @param check `TRUE` or `FALSE`: whether the files of finished shards are compared with their checksums.
+#' @export
+gpuCorStatus <- function(path, check = TRUE) {
+  check <- check_flag(check, "check")
+  plan <- open_plan(path)
+  round <- current_round(plan)
+  unknown <- list(seconds = NA_real_, host = NA_character_, backend = NA_character_)
+  table <- data.frame(shard = seq_len(plan$shards), state = "missing", unknown)
+  claims <- claims_of(plan, round)
+  claims <- claims[!claims$abandoned, ]
+  table$state[claims$shard] <- "running"
+  table[claims$shard, c("seconds", "host")] <- claims[c("age", "host")]
+  files <- shard_files(plan, round)
+  finished <- finished_shards(plan, round, files)
+  sound <- if (check) are_sound(finished) else rep(TRUE, nrow(finished))
+  table$state[files$shard] <- "damaged"
+  table$state[finished$shard] <- ifelse(sound, "done", "damaged")
+  for (k in which(sound)) {
+    about <- read_about(finished$file[k]) # NULL if the file was removed meanwhile
+    if (!is.null(about)) table[finished$shard[k], names(unknown)] <- about[names(unknown)]
+  }
+  structure(table, class = c("gpuCorStatus", "data.frame"), round = round$number, is_last = round$is_last,
+            path = plan$path)
+}
+
+#' @method print gpuCorStatus
+#' @export
+print.gpuCorStatus <- function(x, ...) {
+  numbers <- split(x$shard, factor(x$state, c("done", "running", "missing", "damaged")))
+  n_done <- length(numbers$done)
+  round <- if (attr(x, "round") > 1 || !attr(x, "is_last")) paste0(" of round ", attr(x, "round"))
+  cat(n_done, " of ", nrow(x), " shards done", round, "\n", sep = "")
+  for (state in c("running", "missing", "damaged")) {
+    if (length(numbers[[state]])) cat(sprintf("%8s: %s\n", state, show_numbers(numbers[[state]])))
+  }
+  if (n_done > 0) {
+    seconds <- x$seconds[x$state == "done"]
+    cat("a shard took ", format(stats::median(seconds), digits = 3), " s, at most ", format(max(seconds), digits = 3),
+        " s\n", sep = "")
+  }
+  if (n_done == nrow(x)) {
+    cat(if (attr(x, "is_last")) "gpuCorCollect() puts them together\n" else "gpuCorRun() begins the next round\n")
+  }
+  invisible(x)
+}
+
+#' @rdname gpuCorPlan
+#' @param file,compression As in [gpuCorNetwork()]: the network goes to this HDF5 file.
+#' @export
+gpuCorCollect <- function(path, file = NULL, compression = 0, ...) {
+  specs <- specs_of("gpuCorCollect", ...)
+  plan <- open_plan(path)
+  compression <- check_whole(compression, "compression", 0, 9)
+  features_of("gpuCorCollect", NO_SPECS, file = file, compression = compression)
+  if (!is.null(file) && plan$verb != "gpuCorNetwork") {
+    fail("'file' is for networks, and the plan is of ", plan$verb, "(); leave it out")
+  }
+  work <- open_work(plan, specs$control, check = TRUE)
+  further <- if (!is.null(file)) list(file = file, compression = compression)
+  collect_plan(work, further, function(round) {
+    if (!round$is_new || took_long(plan, round$number - 1)) stop_collecting(plan, round)
+    message("round ", round$number, " has to be run, and is run here")
+    run_free(work, round)
+  })
+}
+
+# Returns TRUE if a round took more than a minute in total. After a shorter one, the next round is computed here, as it
+# is not worth another submission.
+took_long <- function(plan, number) {
+  seconds <- vapply(finished_shards(plan, read_round(plan, number))$file, function(file) read_about(file)$seconds, 0)
+  sum(seconds) > getOption("gpucor.collect_seconds", 60)
+}
+
+stop_collecting <- function(plan, round) {
+  if (round$is_new) {
+    fail_file("round ", round$number, " of the plan has to be run before the result is known; ",
+              "run all shards again, as before, and then collect")
+  }
+  files <- shard_files(plan, round)
+  finished <- finished_shards(plan, round, files)
+  shards <- function(numbers, text) {
+    if (length(numbers)) paste(ngettext(length(numbers), "shard", "shards"), show_numbers(numbers), text)
+  }
+  fail_file(paste(c(shards(setdiff(seq_len(plan$shards), files$shard), paste("of", plan$shards, "not finished")),
+                    shards(setdiff(files$shard, finished$shard[are_sound(finished)]), "damaged")), collapse = ", "),
+            if (round$number > 1) paste(" in round", round$number), "; gpuCorRun(\"", plan$path, "\") computes them")
+}

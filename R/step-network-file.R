@@ -1,3 +1,111 @@
+# Writes a network to a file: first all edges are found, in memory and on the disk, then written in bands of rows.
+
+network_to_file <- function(task, file, compression) {
+  names <- network_names(task)
+  h5 <- open_network_file(file, ncol(task$x), if (is.null(task$y)) ncol(task$x) else ncol(task$y), names[[1L]],
+                          names[[2L]], compression)
+  on.exit(discard_network_file(h5))
+  task$to_file <- TRUE
+  task$spool <- spool_beside(h5$file)
+  edges <- network_edges(task)
+  doing(task$settings, "writing the file")
+  details <- if (is.null(edges$store)) write_whole(h5, edges, task) else write_bands(h5, edges, task)
+  details <- Filter(Negate(anyNA), details)
+  close_network_file(h5, details[names(details) != "adjusted"])
+  c(list(file = h5$file, variables = c(ncol(task$x), ncol(task$y))), details)
+}
+
+# Writes edges that were tested one by one in memory.
+write_whole <- function(h5, rows, task) {
+  warn_constant(rows, colnames(task$x), colnames(task$y))
+  warn_without(rows, task)
+  write_network(h5, plain_matrix(rows, task))
+  network_details(rows, task)
+}
+
+# Max number of entries in a band of several rows.
+BAND_ENTRIES <- 1e7
+
+# Writes the rows of a store in bands, and frees the store.
+write_bands <- function(h5, edges, task) {
+  on.exit(store_free(edges))
+  entries <- checked(.Call(r_store_entries, edges$store, edges$min_weight, task$settings))
+  while (h5$rows < h5$n_row) {
+    band <- checked(.Call(r_store_band, edges$store, edges$min_weight, entries, h5$rows, BAND_ENTRIES, task$settings))
+    append_rows(h5, entries[h5$rows + seq_len(band$n)], band$i, band$x)
+    rm(band)
+    gc(full = FALSE) # otherwise bands accumulate
+  }
+  warn_constant(edges, colnames(task$x), colnames(task$y))
+  warn_without(edges, task)
+  details <- network_details(edges, task)
+  details$edges <- if (is.null(task$y)) h5$entries / 2 else h5$entries
+  details
+}
+
+# ---- memory
+
+# Returns element `spool` of store_rule(): the file's folder and max bytes of edges in memory, or NULL for no limit.
+spool_beside <- function(file) {
+  bytes <- spool_bytes()
+  if (bytes > 0) list(folder = dirname(file), bytes = floor(bytes))
+}
+
+# ---- a matrix in memory
+
+# Writes a sparse matrix from memory to a file, in blocks of rows.
+
+# Min number of entries in a block, and max number of blocks: each block searches all entries.
+BLOCK_ENTRIES <- 2e6
+BLOCKS <- 16
+
+# `matrix`: a dgCMatrix or dsCMatrix. Both triangles of the latter are written.
+write_network <- function(h5, matrix, block = max(BLOCK_ENTRIES, length(matrix@i) / BLOCKS)) {
+  read <- if (is(matrix, "dsCMatrix")) symmetric_rows else general_rows
+  last <- 0
+  for (end in block_ends(entries_by_row(matrix), block)) {
+    rows <- read(matrix, last + 1, end)
+    append_rows(h5, rows$lengths, rows$columns, rows$values)
+    last <- end
+    rm(rows)
+    gc(full = FALSE) # otherwise blocks accumulate
+  }
+  invisible(h5)
+}
+
+# The diagonal of a symmetric matrix is counted twice, which is harmless.
+entries_by_row <- function(matrix) {
+  counts <- as.numeric(tabulate(matrix@i + 1L, nrow(matrix)))
+  if (is(matrix, "dsCMatrix")) counts + diff(matrix@p) else counts
+}
+
+# Returns the last row of each block.
+block_ends <- function(counts, block) {
+  if (!length(counts)) return(integer())
+  c(which(diff(cumsum(counts) %/% block) > 0), length(counts))
+}
+
+# The rows are the columns of the transposed block.
+general_rows <- function(matrix, first, last) {
+  rows <- Matrix::t(matrix[first:last, , drop = FALSE])
+  list(lengths = diff(rows@p), columns = rows@i, values = rows@x)
+}
+
+# Row r consists of the stored row r and column r, without counting their diagonal entry twice.
+symmetric_rows <- function(matrix, first, last) {
+  stored <- methods::new("dgCMatrix", i = matrix@i, p = matrix@p, x = matrix@x, Dim = matrix@Dim) # no copy
+  along <- Matrix::t(stored[first:last, , drop = FALSE])
+  down <- stored[, first:last, drop = FALSE]
+  row <- c(row_numbers(along@p), row_numbers(down@p))
+  columns <- c(along@i, down@i)
+  keep <- c(rep(TRUE, length(along@i)), down@i != row_numbers(down@p) + (first - 2L))
+  order <- order(row, columns, method = "radix")
+  order <- order[keep[order]]
+  list(lengths = tabulate(row[order], last - first + 1L), columns = columns[order], values = c(along@x, down@x)[order])
+}
+
+# ---- the file
+
 # Sparse matrices in HDF5 files, written row by row in AnnData's layout (h5ad), which Python's anndata and
 # Bioconductor's HDF5Array read. A file can exceed memory and 2^31 entries: counts of entries are doubles.
 
