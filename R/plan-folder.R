@@ -14,7 +14,7 @@
 # Stops if the folder contains another plan than at the start of this process. The folder may change after this check;
 # the seal, which readers check, is decisive.
 check_not_replaced <- function(plan) {
-  found <- read_seal(plan_file(plan), with_object = FALSE)
+  found <- read_seal(file.path(plan$path, "plan.rds"), with_object = FALSE)
   if (has_seal(found, seal_of(plan, "plan"))) return(invisible())
   fail_file("\"", plan$path, "\" no longer holds the plan that this process began with; call gpuCorRun() again if it ",
             "has a new one")
@@ -104,18 +104,14 @@ read_seal <- function(file, with_object = TRUE) {
   none <- function(condition) NULL
   tryCatch({
     line <- read_end(file, SEAL_BYTES)
-    seal <- parse_seal(rawToChar(line))
+    fields <- regmatches(rawToChar(line), regexec(SEAL_PATTERN, rawToChar(line), useBytes = TRUE))[[1L]]
+    if (!length(fields)) return(NULL)
+    seal <- list(kind = fields[2L], plan = fields[3L], digest = fields[4L], round = as.numeric(fields[5L]),
+                 shard = as.numeric(fields[6L]), length = as.numeric(fields[7L]), checksum = fields[8L])
     if (!with_object) return(seal)
     seal$object <- read_end(file, seal$length, SEAL_BYTES)
     if (.Call(r_checksum, c(seal$object, line[seq_len(SEAL_BYTES - 16)])) == seal$checksum) seal
   }, error = none, warning = none)
-}
-
-parse_seal <- function(line) {
-  fields <- regmatches(line, regexec(SEAL_PATTERN, line, useBytes = TRUE))[[1L]]
-  if (!length(fields)) stop("no seal")
-  list(kind = fields[2L], plan = fields[3L], digest = fields[4L], round = as.numeric(fields[5L]),
-       shard = as.numeric(fields[6L]), length = as.numeric(fields[7L]), checksum = fields[8L])
 }
 
 checksum <- function(file) unname(suppressWarnings(tools::md5sum(file))) # NA: unreadable
@@ -167,27 +163,15 @@ read_object <- function(bytes) {
   if (is_data(object)) object
 }
 
-# Returns TRUE if gpuCorPlan() could have written this.
+# Returns TRUE if gpuCorPlan() could have written this. The call is part of the result, and never evaluated.
 is_plan <- function(plan) {
-  has_call(plan) && has_sizes(plan) && are_descriptions(plan$x, plan$subjects) &&
-    (!length(plan$y) || are_descriptions(plan$y, plan$subjects))
+  is_count <- function(value) is_number_within(value, 1, Inf) && value == floor(value)
+  names <- names(plan$arguments)
+  is.character(plan$verb) && isTRUE(plan$verb %in% PLANNABLE) && is.list(plan$arguments) &&
+    length(names) == length(plan$arguments) && all(names %in% plan_arguments(plan$verb)) && !anyDuplicated(names) &&
+    is.call(plan$call) && is_count(plan$shards) && (is.null(plan$subjects) || is_count(plan$subjects)) &&
+    are_descriptions(plan$x, plan$subjects) && (!length(plan$y) || are_descriptions(plan$y, plan$subjects))
 }
-
-has_call <- function(plan) {
-  is.character(plan$verb) && isTRUE(plan$verb %in% PLANNABLE) &&
-    are_arguments(plan$arguments, plan_arguments(plan$verb)) &&
-    is.call(plan$call) # part of the result, never evaluated
-}
-
-has_sizes <- function(plan) is_count(plan$shards) && (is.null(plan$subjects) || is_count(plan$subjects))
-
-# Returns TRUE for a list of data with unique, known names.
-are_arguments <- function(arguments, known) {
-  names <- names(arguments)
-  is.list(arguments) && length(names) == length(arguments) && all(names %in% known) && !anyDuplicated(names)
-}
-
-is_count <- function(value) is_numeric(value) && length(value) == 1L && isTRUE(value >= 1 && value == floor(value))
 
 # Returns TRUE for a result of store_data(): one matrix description per subject.
 are_descriptions <- function(data, subjects) {
@@ -223,13 +207,11 @@ call_of_text <- function(text) {
 
 # ---- the plan
 
-plan_file <- function(plan) file.path(plan$path, "plan.rds")
-
 # The seal contains the plan's id and digest; the path is not stored.
 save_plan <- function(plan) {
   stored <- plan[setdiff(names(plan), c("path", "id", "digest"))]
   stored$call <- call_text(plan$call)
-  write_plan_file(plan, plan_file(plan), stored, seal_of(plan, "plan"))
+  write_plan_file(plan, file.path(plan$path, "plan.rds"), stored, seal_of(plan, "plan"))
 }
 
 check_plan_path <- function(path) path.expand(check_string(path, "path", "the name of a plan's folder"))

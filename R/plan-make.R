@@ -3,7 +3,8 @@
 # `given`: the verb's arguments; `call`: its call. Returns the plan, and the first round with its task and settings.
 make_plan <- function(path, x, y, given, verb, shards, control, call, mode = "0700") {
   path <- check_new_folder(path)
-  mode <- check_mode(mode)
+  is_mode <- is.character(mode) && length(mode) == 1L && grepl("^[0-7]?7[0-7]{2}$", mode)
+  if (!is_mode) fail("'mode' must be a folder's permissions, such as \"0700\" or \"0770\", not ", show_value(mode))
   further <- c(list(control = control), given["assay"[!is.null(given$assay)]])
   given$assay <- NULL # the plan stores the assay's matrix
   check_verb_arguments(given, verb)
@@ -13,7 +14,11 @@ make_plan <- function(path, x, y, given, verb, shards, control, call, mode = "07
   plan <- list(version = package_version_text(), verb = verb, arguments = given, call = call, subjects = n)
   found <- replay_verb(plan, x, y, further)
   if (!is_needed(found)) fail("this call of ", verb, "() has no pairs to distribute")
-  plan$shards <- check_shards(shards, found$task$x, found$task$y)
+  x <- found$task$x
+  y <- found$task$y
+  max <- .Call(r_count_shards, ncol(if (is.null(y)) x else y), ncol(x), !is.null(y))
+  tiles <- paste0("; the pairs are in ", n_of(max, "tile"))
+  plan$shards <- if (is.null(shards)) min(16, max) else check_whole(shards, "shards", 1, max, tiles)
   plan$arguments <- evaluated_arguments(given, n)
   c(found[c("task", "settings", "round")], list(plan = write_plan(plan, found, path, mode)))
 }
@@ -24,8 +29,8 @@ write_plan <- function(plan, found, path, mode) {
   on.exit(discard_partial(partial))
   plan$path <- partial
   if (!make_folder(plan$path, mode)) fail_file("cannot create the folder \"", plan$path, "\"")
-  plan$x <- store_data(matrices_of(found$task$x), plan, "x")
-  plan$y <- store_data(matrices_of(found$task$y), plan, "y")
+  plan$x <- store_data(found$task$x, plan, "x")
+  plan$y <- store_data(found$task$y, plan, "y")
   # The id has 128 random bits from the system, as set.seed() must not make two plans equal.
   plan$id <- paste(.Call(r_random, 16L), collapse = "")
   plan$digest <- .Call(r_checksum, serialize(plan[c("verb", "arguments", "shards", "x", "y")], NULL))
@@ -52,18 +57,6 @@ check_new_folder <- function(path) {
     fail_file("'path' is ", shown, ": \"", folder, "\" is not writable; choose another one")
   }
   file.path(normalizePath(folder, "/"), basename(path))
-}
-
-check_mode <- function(mode) {
-  ok <- is.character(mode) && length(mode) == 1L && grepl("^[0-7]?7[0-7]{2}$", mode)
-  if (!ok) fail("'mode' must be a folder's permissions, such as \"0700\" or \"0770\", not ", show_value(mode))
-  mode
-}
-
-check_shards <- function(shards, x, y) {
-  max <- .Call(r_count_shards, if (is.null(y)) ncol(x) else ncol(y), ncol(x), !is.null(y))
-  if (is.null(shards)) return(min(16, max))
-  check_whole(shards, "shards", 1, max, paste0("; the pairs are in ", n_of(max, "tile")))
 }
 
 # ---- arguments
@@ -121,19 +114,14 @@ evaluated_arguments <- function(given, n) {
 # The data of a plan, which are written into its folder once and read by every process. x and y are lists of one matrix
 # per subject, or of one matrix; y is an empty list if there is none.
 
-# Returns the list of matrices of x or y.
-matrices_of <- function(m) if (is_combined(m)) m$data else if (!is.null(m)) list(m)
-
-# Writes matrices and returns a list of their descriptions; the first has the column names. Columns keep their storage
-# type and are written in blocks; a sparse matrix is written as its slots p, i and x.
+# Writes matrices and returns a list of their descriptions; the first has the column names.
 store_data <- function(m, plan, name) {
+  m <- if (is_combined(m)) m$data else if (!is.null(m)) list(m)
   lapply(seq_along(m), function(k) {
     own <- m[[k]]
     type <- stored_type(own)
     file <- data_file(plan, name, k, type)
-    write_whole_file(file, function(partial) {
-      if (type == "sparse") write_sparse(own, partial) else write_columns(own, partial, type)
-    })
+    write_whole_file(file, function(partial) write_matrix(own, partial, type))
     list(type = type, dim = dim(own), names = if (k == 1L) colnames(own), bytes = file.size(file),
          time = as.numeric(file.mtime(file)), checksum = checksum(file))
   })
@@ -151,18 +139,18 @@ stored_type <- function(m) {
   if (!is_outside(m) && !is.double(m)) "integer" else "double" # the engine reads logicals as integers
 }
 
-write_sparse <- function(m, file) {
-  append_bytes(file, 4 * length(m@p) + 12 * length(m@x), function(connection) {
-    write_pieces(connection, m@p, 4L)
-    write_pieces(connection, m@i, 4L)
-    write_pieces(connection, m@x, 8L)
-  })
-}
-
-write_columns <- function(m, file, type) {
+# Columns keep their storage type and are written in blocks; a sparse matrix is written as its slots p, i and x.
+write_matrix <- function(m, file, type) {
+  is_sparse <- type == "sparse"
   size <- if (type == "double") 8L else 4L
-  append_bytes(file, prod(dim(m)) * size, function(connection) {
-    for (columns in block_columns(m)) {
+  bytes <- if (is_sparse) 4 * length(m@p) + 12 * length(m@x) else prod(dim(m)) * size
+  append_bytes(file, bytes, function(connection) {
+    if (is_sparse) {
+      write_pieces(connection, m@p, 4L)
+      write_pieces(connection, m@i, 4L)
+      write_pieces(connection, m@x, 8L)
+    }
+    for (columns in if (!is_sparse) block_columns(m)) {
       block <- dense_columns(m, columns)
       storage.mode(block) <- if (type == "integer") "integer" else "double"
       write_pieces(connection, as.vector(block), size)
@@ -171,21 +159,17 @@ write_columns <- function(m, file, type) {
 }
 
 # Returns the matrices of x or y, or stops if they have changed since the plan was made. Only sparse ones are loaded.
+# The checksum requires reading all data, so it is only compared with `check`, or if the file's time has changed.
 stored_data <- function(plan, name, check = FALSE) {
   lapply(seq_along(plan[[name]]), function(k) {
     data <- plan[[name]][[k]]
     file <- data_file(plan, name, k, data$type)
-    check_unchanged(file, data, check)
+    check <- check || !identical(as.numeric(file.mtime(file)), data$time)
+    is_same <- identical(file.size(file), data$bytes) && (!check || is_verified(file, data$checksum))
+    if (!is_same) fail_changed(file)
     if (data$type == "sparse") return(stored_sparse(file, data))
     raw_file(file, data$dim, data$type, if (!is.null(data$names)) list(NULL, data$names), 0)
   })
-}
-
-# The checksum requires reading all data, so it is only compared with `check`, or if the file's time has changed.
-check_unchanged <- function(file, data, check) {
-  check <- check || !identical(as.numeric(file.mtime(file)), data$time)
-  same_size <- identical(file.size(file), data$bytes)
-  if (!same_size || (check && !is_verified(file, data$checksum))) fail_changed(file)
 }
 
 stored_sparse <- function(file, data) {

@@ -17,36 +17,35 @@ write_note <- function(plan, kind, number, note) {
 
 round_file <- function(plan, number) file.path(plan$path, "rounds", paste0(number, ".rds"))
 
-# Returns NULL if there is no such round, or its file is damaged or another plan's.
+# Returns NULL if there is no such round, or its file is damaged or another plan's. Stops unless new_round() could have
+# made it.
 read_round <- function(plan, number) {
-  round <- read_plan_file(round_file(plan, number), seal_of(plan, "round", number))
-  if (!is.null(round) && !is_round(round)) fail_changed(round_file(plan, number))
-  round
-}
-
-# Returns TRUE if new_round() could have made this.
-is_round <- function(round) {
+  file <- round_file(plan, number)
+  round <- read_plan_file(file, seal_of(plan, "round", number))
+  if (is.null(round)) return(NULL)
   names_file <- function(argument) is.list(argument) && !is.null(argument$spool)
-  is.list(round) && isTRUE(round$entry %in% ENTRIES) && isTRUE(round$method %in% measures()$name) &&
+  is_round <- is.list(round) && isTRUE(round$entry %in% ENTRIES) && isTRUE(round$method %in% measures()$name) &&
     is.list(round$arguments) && !any(vapply(round$arguments, names_file, NA))
-}
-
-last_round <- function(plan) {
-  round <- NULL
-  number <- 1
-  while (!is.null(following <- read_round(plan, number))) {
-    round <- following
-    number <- number + 1
-  }
+  if (!is_round) fail_changed(file)
   round
 }
 
-# Returns what the shards of a round compute. `is_last`: TRUE if no further round is expected.
+# Returns what the shards of a round compute. `is_last`: TRUE if no further round is expected; `combination`: how
+# subjects' coefficients are combined, or NULL for one data set.
 new_round <- function(number, entry, task, arguments, settings) {
+  x <- task$x
+  if (is_combined(x)) {
+    designs <- x$designs
+    combination <- list(rule = list(how = x$name, level = x$level, skips = x$skips), weights = x$weights,
+                        total = x$total, sessions = x$sessions)
+  } else {
+    designs <- if (!is.null(settings$design)) list(settings$design)
+    combination <- NULL
+  }
   list(number = number, entry = entry, method = task$method, use = task$use, in_double = settings$in_double,
        arguments = shard_arguments(entry, arguments), is_last = sum(settings$pass) > 1 - 1e-6,
-       information = settings$information, pairs = settings$pairs, combination = combination_of(task$x),
-       designs = design_digests(designs_of(task$x, settings)))
+       information = settings$information, pairs = settings$pairs, combination = combination,
+       designs = design_digests(designs))
 }
 
 # Replaces arguments that concern only the final result, on which shards must not depend.
@@ -58,17 +57,6 @@ shard_arguments <- function(entry, arguments) {
     arguments[[length(arguments)]] <- 2^53 # maximum number of edges
   }
   arguments
-}
-
-# Returns how subjects' coefficients are combined, or NULL for one data set.
-combination_of <- function(x) {
-  if (!is_combined(x)) return(NULL)
-  list(rule = list(how = x$name, level = x$level, skips = x$skips), weights = x$weights, total = x$total,
-       sessions = x$sessions)
-}
-
-designs_of <- function(x, settings) {
-  if (is_combined(x)) x$designs else if (!is.null(settings$design)) list(settings$design)
 }
 
 design_digests <- function(designs) {
@@ -137,6 +125,10 @@ read_about <- function(file) read_object(read_seal(file)$object)
 is_about <- function(about, plan) {
   n_col <- flagged_columns(plan)
   is_one <- function(name, type) is(about[[name]], type) && length(about[[name]]) == 1L
+  are_marks <- function(marks, n_col) {
+    is.list(marks) && is.integer(marks$at) && is.raw(marks$flag) && length(marks$at) == length(marks$flag) &&
+      all(marks$at %in% seq_len(n_col))
+  }
   is.list(about) && is_one("seconds", "numeric") && is_one("host", "character") && is_one("backend", "character") &&
     is_one("n_obs", "numeric") && all(mapply(are_marks, about[names(n_col)], n_col))
 }
@@ -145,17 +137,6 @@ is_about <- function(about, plan) {
 flagged_columns <- function(plan) {
   n_col <- function(data) if (length(data)) data[[1L]]$dim[2L] else 0
   c(x_flags = n_col(plan$x), y_flags = n_col(plan$y))
-}
-
-# Returns the nonzero flags, which are few, with their positions.
-marks_of <- function(flags) {
-  at <- which(flags != 0)
-  list(at = at, flag = flags[at])
-}
-
-are_marks <- function(marks, n_col) {
-  is.list(marks) && is.integer(marks$at) && is.raw(marks$flag) && length(marks$at) == length(marks$flag) &&
-    all(marks$at %in% seq_len(n_col))
 }
 
 # Returns what the engine reads instead of computing: the shards' files, numbers of observations, and flags of
@@ -189,17 +170,11 @@ parts_of <- function(plan, finished) {
 # contains the round's notes, task and settings.
 replay_verb <- function(plan, x, y, further, is_planning = TRUE) {
   arguments <- c(list(x = x), if (!is.null(y)) list(y = y), plan$arguments, further)
-  arguments <- with_replay(arguments, new_replay(plan, is_planning))
+  arguments$control <- replace(arguments$control, "replay", list(new_replay(plan, is_planning)))
   symbols <- lapply(stats::setNames(nm = names(arguments)), as.name)
   verb <- as.name(check_choice(plan$verb, PLANNABLE, "verb"))
   call <- as.call(c(verb, symbols)) # symbols, as errors would otherwise show all data
   tryCatch(eval(call, arguments, environment(replay_verb)), gpuCorRound = function(condition) condition)
-}
-
-# Adds the replay to the verb's arguments, as part of its control.
-with_replay <- function(arguments, replay) {
-  arguments$control <- replace(arguments$control, "replay", list(replay))
-  arguments
 }
 
 new_replay <- function(plan, is_planning) {
@@ -219,7 +194,8 @@ is_written <- function(plan) !is.null(plan$digest)
 # ---- passes
 
 replayed_pass <- function(recording, entry, task, arguments, settings) {
-  if (isTRUE(task$is_sample) || is_brief(entry, task)) {
+  is_brief <- entry == "r_histogram" && task$pairs <= SMALL_PAIRS # computed without a round
+  if (isTRUE(task$is_sample) || is_brief) {
     return(replayed_note(recording, "sample", function() checked(call_engine(entry, task, arguments, settings))))
   }
   plan <- recording$plan
@@ -235,9 +211,6 @@ replayed_pass <- function(recording, entry, task, arguments, settings) {
   settings$doing <- list(text = "part", of = nrow(finished), rated = FALSE)
   call_engine(entry, task, arguments, settings)
 }
-
-# Short histograms are computed without a round.
-is_brief <- function(entry, task) entry == "r_histogram" && task$pairs <= SMALL_PAIRS
 
 SMALL_PAIRS <- 2^24
 

@@ -16,10 +16,14 @@ replay_work <- function(work, further = list(), is_planning = TRUE) {
 
 # Returns the last known round. If the file of the first one is damaged, a replay rewrites it.
 current_round <- function(plan, work = open_work(plan)) {
-  round <- last_round(plan)
-  if (!is.null(round)) return(round)
-  replay_work(work)
-  last_round(plan)
+  number <- 1
+  if (is.null(read_round(plan, 1))) replay_work(work)
+  round <- read_round(plan, 1)
+  while (!is.null(following <- read_round(plan, number + 1))) {
+    round <- following
+    number <- number + 1
+  }
+  round
 }
 
 # Returns the round to work on: the next one if the current one is complete and another is needed.
@@ -71,21 +75,17 @@ round_designs <- function(work, round) {
 
 tell_shard <- function(plan, shard, ...) message("shard ", shard, " of ", plan$shards, ...)
 
-# Returns TRUE if the shard has an intact file, and removes damaged ones, which their checksums reveal.
-is_done <- function(plan, round, shard) {
-  files <- shard_files(plan, round, shard)
-  sound <- are_sound(files)
-  if (nrow(files) && !any(sound)) tell_shard(plan, shard, " is damaged, and is computed again")
-  unlink(files$file[!sound])
-  any(sound)
-}
-
-# Computes a claimed shard, unless another process has finished it meanwhile, and releases the claim. `pass`, `passes`:
-# the shard's position among those of this call, for the progress bar.
+# Computes a claimed shard, unless another process has finished it meanwhile, and releases the claim. Removes damaged
+# files of the shard, which their checksums reveal. `pass`, `passes`: the shard's position among those of this call, for
+# the progress bar.
 run_claimed <- function(work, round, shard, pass, passes) {
   plan <- work$plan
   on.exit(release_claim(plan, round$number, shard))
-  if (is_done(plan, round, shard)) return(tell_shard(plan, shard, ": finished before"))
+  files <- shard_files(plan, round, shard)
+  sound <- are_sound(files)
+  unlink(files$file[!sound])
+  if (any(sound)) return(tell_shard(plan, shard, ": finished before"))
+  if (nrow(files)) tell_shard(plan, shard, " is damaged, and is computed again")
   work$settings <- at_pass(work$settings, pass, passes, paste("shard", shard, "of", plan$shards))
   about <- run_shard(plan, round, shard, round_task(work, round))
   tell_shard(plan, shard, ": ", format(about$seconds, digits = 3), " s on ", about$host, " (", about$backend, ")")
@@ -156,8 +156,9 @@ run_shard <- function(plan, round, shard, task) {
   started <- Sys.time()
   found <- checked(call_engine(round$entry, task, round$arguments, settings))
   seconds <- as.numeric(Sys.time() - started, units = "secs")
+  marks <- function(flags) list(at = which(flags != 0), flag = flags[flags != 0]) # few are nonzero
   about <- c(list(shard = shard, seconds = seconds, host = Sys.info()[["nodename"]], backend = settings$backend),
-             found["n_obs"], lapply(found[c("x_flags", "y_flags")], marks_of))
+             found["n_obs"], lapply(found[c("x_flags", "y_flags")], marks))
   tryCatch(append_sealed(partial, about, shard_seal(plan, round, shard)),
            error = function(condition) cannot_write(file, partial, conditionMessage(condition)))
   publish(partial, paste0(file, ".", checksum(partial)), function() check_not_replaced(plan))
@@ -169,8 +170,6 @@ run_shard <- function(plan, round, shard, task) {
 # A claim is a folder that says which process computes a shard. It is only a hint: computing a shard twice is harmless.
 
 claim_folder <- function(plan, number, shard) file.path(plan$path, "claims", number, shard_name(shard))
-
-owner_file <- function(folder) file.path(folder, "owner.rds")
 
 # Returns TRUE to one of the processes that try to claim a free shard. The folder is created elsewhere with its owner,
 # then renamed, which only succeeds over an empty folder. (On Windows it fails over any folder: an empty one is an
@@ -187,7 +186,8 @@ claim <- function(plan, number, shard) {
 
 sign_claim <- function(plan, number, shard, folder = claim_folder(plan, number, shard)) {
   owner <- list(space = process_space(), host = Sys.info()[["nodename"]], pid = Sys.getpid())
-  try(write_plan_file(plan, owner_file(folder), owner, seal_of(plan, "claim", number, shard)), silent = TRUE)
+  file <- file.path(folder, "owner.rds")
+  try(write_plan_file(plan, file, owner, seal_of(plan, "claim", number, shard)), silent = TRUE)
 }
 
 release_claim <- function(plan, number, shard) unlink(claim_folder(plan, number, shard), recursive = TRUE)
@@ -200,7 +200,7 @@ claims_of <- function(plan, round) {
   folders <- folders[as.numeric(basename(folders)) %in% seq_len(plan$shards)]
   shards <- as.numeric(basename(folders))
   owners <- Map(function(folder, shard) {
-    owner <- read_plan_file(owner_file(folder), seal_of(plan, "claim", round$number, shard))
+    owner <- read_plan_file(file.path(folder, "owner.rds"), seal_of(plan, "claim", round$number, shard))
     if (is_owner(owner)) owner
   }, folders, shards)
   # A process that releases a claim removes the owner's file first; the file may also be damaged, or another plan's.
@@ -246,7 +246,7 @@ clock_of <- function(plan) {
 # `given`, `specs`: the verb's arguments.
 by_shards <- function(verb, x, y, given, specs, shards, file, compression, call) {
   need_packages(c("future", "future.apply"), "'shards'")
-  path <- tempfile("gpucor-plan-", shared_folder())
+  path <- tempfile("gpucor-plan-", setting_folder(if (has_local_workers()) tempdir() else getwd()))
   on.exit(unlink(path, recursive = TRUE))
   control <- run_of(specs$control)
   given <- c(Filter(Negate(is.null), given), arguments_of(specs))
@@ -254,8 +254,6 @@ by_shards <- function(verb, x, y, given, specs, shards, file, compression, call)
   further <- if (!is.null(file)) list(file = file, compression = compression)
   collect_plan(open_work(plan, control), further, function(round) run_by_future(plan, round, control))
 }
-
-shared_folder <- function() setting_folder(if (has_local_workers()) tempdir() else getwd())
 
 has_local_workers <- function() inherits(future::plan(), c("sequential", "multisession", "multicore"))
 

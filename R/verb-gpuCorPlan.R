@@ -163,10 +163,14 @@ shard_needs <- function(made, settings) {
 gpuCorRun <- function(path, shard = NULL, ...) {
   specs <- specs_of("gpuCorRun", ...)
   plan <- open_plan(path)
-  shards <- check_shard(if (is.null(shard)) array_task() else shard, plan)
+  if (is.null(shard)) shard <- array_task()
+  is_free <- identical(shard, "free")
+  if (!is_free && !(is_numeric(shard) && length(shard) > 0L && all(shard %in% seq_len(plan$shards)))) {
+    fail("'shard' must be numbers from 1 to ", plan$shards, ", or \"free\", not ", show_value(shard))
+  }
   work <- open_work(plan, specs$control)
   round <- next_round(work)
-  if (is.null(shards)) run_free(work, round) else run_shards(work, round, shards)
+  if (is_free) run_free(work, round) else run_shards(work, round, as.numeric(shard))
   invisible(gpuCorStatus(path, check = FALSE))
 }
 
@@ -180,15 +184,6 @@ array_task <- function() {
     }
   }
   "free"
-}
-
-check_shard <- function(shard, plan) {
-  if (identical(shard, "free")) return(NULL)
-  ok <- is_numeric(shard) && length(shard) > 0L && all(shard %in% seq_len(plan$shards))
-  if (!ok) {
-    fail("'shard' must be numbers from 1 to ", plan$shards, ", or \"free\", not ", show_value(shard))
-  }
-  as.numeric(shard)
 }
 
 #' @rdname gpuCorPlan
