@@ -1,18 +1,15 @@
 # The adjustment that affects a result's coefficients: covariates, a band, weights, options, subjects. It is the
 # attribute or slot "adjusted" of results, and their headers print it.
 
-# Returns the adjustment of a task with data x of one or several subjects.
+# Returns the adjustment of a task with data x: the list of adjustment_of_design(), with further elements. Those of
+# several subjects are lioness (the sample of a single-sample network); or ranges over all subjects, and subjects (their
+# number), combined (how, unless groups are compared), left (degrees of freedom of a subject, if not n - 2).
 adjustment_of <- function(settings, x) {
-  if (is_combined(x)) return(adjustment_of_subjects(x))
-  c(settings$design$adjusted, if (!is.null(settings$information)) list(normalize = "clr"),
-    if (!is.null(settings$lag)) list(lag = settings$lag), if (!is.null(settings$max_t)) list(max_t = settings$max_t))
-}
-
-# Returns the list of adjustment_of_design(); with lioness (the sample of a single-sample network), or with ranges over
-# all subjects, and
-#   subjects (their number), combined (how, unless groups are compared), left (degrees of freedom of a subject, if not
-#   n - 2).
-adjustment_of_subjects <- function(x) {
+  if (!is_combined(x)) {
+    return(c(settings$design$adjusted, if (!is.null(settings$information)) list(normalize = "clr"),
+             if (!is.null(settings$lag)) list(lag = settings$lag),
+             if (!is.null(settings$max_t)) list(max_t = settings$max_t)))
+  }
   if (!is.null(x$lioness)) return(c(x$designs[[1L]]$adjusted, list(lioness = x$lioness$sample)))
   own <- Filter(Negate(is.null), lapply(x$designs, `[[`, "adjusted"))
   found <- if (length(own)) own[[1L]] else list()

@@ -17,11 +17,14 @@ new_file <- function(file, kind, dim, dimnames, ...) {
 # Returns x. Stops if it is not as gpuCorFile() made it, as users may change any object. The engine checks the elements
 # of raw files.
 check_file <- function(x, name) {
+  of_hdf5 <- function() {
+    is_one_string(x$file) && is_one_string(x$dataset) && (isTRUE(x$by_rows) || isFALSE(x$by_rows))
+  }
   is_sound <- is.list(x) && is.character(x$kind) && length(x$kind) == 1L && is.integer(x$dim) &&
     length(x$dim) == 2L && !anyNA(x$dim) && all(x$dim >= 0) && are_names(x$dimnames, x$dim) && switch(x$kind,
       raw = , big.matrix = TRUE,
-      sparse = is_of_hdf5(x),
-      hdf5 = is_of_hdf5(x) && is_numeric(x$chunk) && length(x$chunk) == 2L && all(is.finite(x$chunk)),
+      sparse = of_hdf5(),
+      hdf5 = of_hdf5() && is_numeric(x$chunk) && length(x$chunk) == 2L && all(is.finite(x$chunk)),
       image = is_of_image(x),
       FALSE
     )
@@ -30,10 +33,6 @@ check_file <- function(x, name) {
 }
 
 is_one_string <- function(value) is.character(value) && length(value) == 1L && !is.na(value)
-
-is_of_hdf5 <- function(x) {
-  is_one_string(x$file) && is_one_string(x$dataset) && (isTRUE(x$by_rows) || isFALSE(x$by_rows))
-}
 
 is_of_image <- function(x) {
   sizes <- list(x$offset, x$size, x$step[1L], x$step[2L])

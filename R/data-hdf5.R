@@ -70,22 +70,20 @@ read_vector <- function(file, name) as.vector(rhdf5::h5read(file, name, bit64con
 hdf5_file <- function(file, dataset, transpose, dim, dimnames) {
   if (!is_hdf5(file)) fail_file("'file' is \"", file, "\", which is no HDF5 file; for a raw file leave 'dataset' out")
   need_packages("rhdf5", "to read HDF5")
-  reading_hdf5(file, opened_dataset(file, dataset, transpose, dim, dimnames))
-}
-
-opened_dataset <- function(file, dataset, transpose, dim, dimnames) {
-  if (is.null(dataset)) dataset <- known_dataset(file)
-  dataset <- gsub("^/+|/+$", "", check_string(dataset, "dataset", "the name of a dataset"))
-  x <- switch(h5_kind(file, dataset), group = sparse_file(file, dataset), dataset = dense_file(file, dataset),
-              fail_file("'dataset' is \"", dataset, "\", which \"", file, "\" does not have; it has ",
-                        h5_contents(file)))
-  x$dimnames <- fitting_names(known_names(file, dataset), x$dim)
-  if (transpose) x <- transposed_file(x)
-  if (!is.null(dim) && !identical(as.numeric(check_file_dim(dim)), as.numeric(x$dim))) {
-    fail("'dim' is ", show_size(dim), ", but \"", dataset, "\" is ", show_size(x$dim), " (observations x variables)")
-  }
-  if (!is.null(dimnames)) x$dimnames <- check_dimnames(dimnames, x$dim)
-  x
+  reading_hdf5(file, {
+    if (is.null(dataset)) dataset <- known_dataset(file)
+    dataset <- gsub("^/+|/+$", "", check_string(dataset, "dataset", "the name of a dataset"))
+    x <- switch(h5_kind(file, dataset), group = sparse_file(file, dataset), dataset = dense_file(file, dataset),
+                fail_file("'dataset' is \"", dataset, "\", which \"", file, "\" does not have; it has ",
+                          h5_contents(file)))
+    x$dimnames <- known_names(file, dataset, x$dim)
+    if (transpose) x <- transposed_file(x)
+    if (!is.null(dim) && !identical(as.numeric(check_file_dim(dim)), as.numeric(x$dim))) {
+      fail("'dim' is ", show_size(dim), ", but \"", dataset, "\" is ", show_size(x$dim), " (observations x variables)")
+    }
+    if (!is.null(dimnames)) x$dimnames <- check_dimnames(dimnames, x$dim)
+    x
+  })
 }
 
 # ---- known layouts
@@ -102,13 +100,16 @@ is_anndata <- function(file) has_object(file, "obs") && has_object(file, "var")
 # AnnData's matrices are X, layers and raw/X. Cells are rows in Python, hence columns in R.
 is_anndata_matrix <- function(file, dataset) grepl("^(X|layers/[^/]+|raw/X)$", dataset) && is_anndata(file)
 
-# Returns list(observations, variables), each NULL if the layout has no names.
-known_names <- function(file, dataset) {
-  if (is_anndata_matrix(file, dataset)) {
-    return(list(frame_names(file, "obs"), frame_names(file, if (dataset == "raw/X") "raw/var" else "var")))
+# Returns list(observations, variables), each NULL if the layout has no such names, or not as many; NULL without any.
+known_names <- function(file, dataset, dim) {
+  names <- if (is_anndata_matrix(file, dataset)) {
+    list(frame_names(file, "obs"), frame_names(file, if (dataset == "raw/X") "raw/var" else "var"))
+  } else {
+    features <- Filter(function(name) has_object(file, name), paste0(dataset, c("/features/id", "/genes")))
+    list(read_names(file, paste0(dataset, "/barcodes")), if (length(features)) read_names(file, features[1L]))
   }
-  features <- Filter(function(name) has_object(file, name), paste0(dataset, c("/features/id", "/genes")))
-  list(read_names(file, paste0(dataset, "/barcodes")), if (length(features)) read_names(file, features[1L]))
+  for (k in 1:2) if (length(names[[k]]) != dim[k]) names[k] <- list(NULL)
+  if (!all(vapply(names, is.null, NA))) names
 }
 
 # Returns the index of one of AnnData's data frames.
@@ -119,11 +120,6 @@ frame_names <- function(file, frame) {
 }
 
 read_names <- function(file, name) if (h5_kind(file, name) == "dataset") as.character(rhdf5::h5read(file, name))
-
-fitting_names <- function(names, dim) {
-  for (k in 1:2) if (length(names[[k]]) != dim[k]) names[k] <- list(NULL)
-  if (!all(vapply(names, is.null, NA))) names
-}
 
 # ---- dense datasets
 
@@ -176,9 +172,6 @@ check_dataset <- function(x) {
   }
 }
 
-# Returns the number of variables in a chunk.
-dense_grain <- function(x) max(1, x$chunk[if (x$by_rows) 1L else 2L])
-
 # ---- sparse matrices
 
 # Sparse matrices in HDF5 files: a group with the datasets "data", "indices" (from 0) and "indptr" (the start of each
@@ -219,26 +212,24 @@ SPARSE_LIMIT <- .Machine$integer.max
 read_sparse <- function(x) {
   need_packages("rhdf5", "to read HDF5")
   check_data_file(x$file)
-  reading_hdf5(x$file, sparse_matrix(x))
-}
-
-sparse_matrix <- function(x) {
-  starts <- sparse_starts(x)
-  n_index <- if (x$by_rows) ncol(x) else nrow(x)
-  indices <- read_part(x, "indices")
-  if (!are_whole(indices) || any(indices < 0 | indices >= n_index)) {
-    damaged(x, paste0("an index is not in 0 to ", n_index - 1, ", or no whole number"))
-  }
-  m <- methods::new("dgCMatrix")
-  m@Dim <- if (x$by_rows) rev(x$dim) else x$dim
-  m@p <- as.integer(starts)
-  m@i <- as.integer(indices)
-  m@x <- as.numeric(read_part(x, "data"))
-  m <- Matrix::t(m)
-  if (!x$by_rows) m <- Matrix::t(m)
-  if (!isTRUE(methods::validObject(m, test = TRUE))) damaged(x, "two entries have the same indices")
-  if (!is.null(x$dimnames)) dimnames(m) <- x$dimnames
-  m
+  reading_hdf5(x$file, {
+    starts <- sparse_starts(x)
+    n_index <- if (x$by_rows) ncol(x) else nrow(x)
+    indices <- read_part(x, "indices")
+    if (!are_whole(indices) || any(indices < 0 | indices >= n_index)) {
+      damaged(x, paste0("an index is not in 0 to ", n_index - 1, ", or no whole number"))
+    }
+    m <- methods::new("dgCMatrix")
+    m@Dim <- if (x$by_rows) rev(x$dim) else x$dim
+    m@p <- as.integer(starts)
+    m@i <- as.integer(indices)
+    m@x <- as.numeric(read_part(x, "data"))
+    m <- Matrix::t(m)
+    if (!x$by_rows) m <- Matrix::t(m)
+    if (!isTRUE(methods::validObject(m, test = TRUE))) damaged(x, "two entries have the same indices")
+    if (!is.null(x$dimnames)) dimnames(m) <- x$dimnames
+    m
+  })
 }
 
 # Returns the starts of rows (or columns), from 0, and the end of the last one.

@@ -13,20 +13,17 @@ as_plain_sparse <- function(x) as(x, if (is(x, "dsCMatrix")) "dsCMatrix" else "d
 # network is checked as the matrix that it is, as networks of an earlier version have fewer slots.
 check_slots <- function(x, name) {
   if (!isS4(x)) return(x)
-  if (inherits(x, "big.matrix")) return(check_attached(x, name))
+  if (inherits(x, "big.matrix")) {
+    need_packages("bigmemory", paste0("'", name, "' is a ", class(x)[1L], ", which"))
+    if (!bigmemory::is.nil(x@address)) return(x)
+    fail("'", name, "' is a big.matrix of another session, without its data; attach them by ",
+         "bigmemory::attach.big.matrix()") # even dim() would end R
+  }
   if (!is(x, "Matrix")) return(x)
   found <- tryCatch(methods::validObject(if (is_network(x)) as_plain_sparse(x) else x, test = TRUE),
                     error = conditionMessage)
   if (isTRUE(found)) return(x)
   fail("'", name, "' is a damaged matrix of class ", class(x)[1L], " (", found[1L], "); make it again")
-}
-
-# Even dim() of a big.matrix without its data ends R.
-check_attached <- function(x, name) {
-  need_packages("bigmemory", paste0("'", name, "' is a ", class(x)[1L], ", which"))
-  if (!bigmemory::is.nil(x@address)) return(x)
-  fail("'", name, "' is a big.matrix of another session, without its data; attach them by ",
-       "bigmemory::attach.big.matrix()")
 }
 
 # Returns TRUE for data that are read in blocks, by R (data-outside.R) or by the engine.

@@ -61,12 +61,6 @@ are_own <- function(files, owner = file.info(files)$uname) {
 
 # ---- full disks
 
-# Stops unless `bytes` can be written to the incomplete file. Errors of HDF5 would give no reason.
-check_room <- function(file, partial, bytes) {
-  why <- why_no_room(partial, bytes)
-  if (!is.null(why)) fail_file("'file' is ", show_value(file), ", which cannot be written: ", why)
-}
-
 # Returns why `bytes` cannot be written to a new file, which is removed, or NULL if they can.
 why_no_room <- function(file, bytes) {
   on.exit(unlink(file, expand = FALSE))

@@ -63,12 +63,16 @@ check_not_moved <- function(numbers, name, others, other) {
 
 # ---- which observations stay
 
-# Argument `keep`: which observations of a series stay.
-
-# Returns the indices of the observations to keep, ascending. `what`: a word for several of them, and whose they are.
+# Returns the indices of the observations to `keep` of a series, ascending. `what`: a word for several of them, and
+# whose they are.
 kept_times <- function(keep, times, what) {
   if (is.null(keep)) return(seq_len(times))
-  if (!are_times(keep, times)) {
+  are_times <- is_variables(keep) && !anyNA(keep) && if (is.logical(keep)) {
+    length(keep) == times
+  } else {
+    all(keep == floor(keep)) && all(abs(keep) <= times) && (all(keep > 0) || all(keep < 0))
+  }
+  if (!are_times) {
     fail("'keep' must be a logical value for each of the ", times, " ", what, ", or numbers of these, not ",
          if (is.logical(keep) && !anyNA(keep)) paste(length(keep), "values") else show_value(keep))
   }
@@ -77,10 +81,4 @@ kept_times <- function(keep, times, what) {
     fail("'keep' leaves ", length(kept), " of ", times, " ", what, "; a correlation needs two or more")
   }
   kept
-}
-
-are_times <- function(keep, times) {
-  if (!is_variables(keep) || anyNA(keep)) return(FALSE)
-  if (is.logical(keep)) return(length(keep) == times)
-  all(keep == floor(keep)) && all(abs(keep) <= times) && (all(keep > 0) || all(keep < 0))
 }

@@ -30,12 +30,13 @@ warn_transposed <- function(x, read = x) {
 
 looks_transposed <- function(x, read) {
   if (!may_be_transposed(x) || nrow(x) < MIN_ROWS || ncol(x) < 3L) return(FALSE)
-  names <- names_of_rows(x)
+  names <- if (!is.data.frame(x) || .row_names_info(x) >= 0L) rownames(x)[1:10]
+  if (!is.null(names) && are_numbers(names)) names <- NULL # as without names
   if (!is.null(names) && are_observations(names)) return(FALSE)
   if (are_barcodes(colnames(x))) return(TRUE)
   is_long <- nrow(x) >= max(LONG_ROWS, LONG_RATIO * ncol(x))
   if (is_long && !is.null(names)) return(TRUE)
-  (is_long || ncol(x) >= MIN_COLUMNS) && are_alike(some_values(read, is_long), is_long)
+  (is_long || ncol(x) >= MIN_COLUMNS) && are_alike(read, is_long)
 }
 
 # Returns FALSE for a series of class "ts", and for an image, whose voxels are known.
@@ -43,13 +44,6 @@ may_be_transposed <- function(x) {
   if (inherits(x, "gpuCorFile")) return(x$kind != "image")
   is_table <- is.matrix(x) || is.data.frame(x) || inherits(x, c("Matrix", "DelayedMatrix", "big.matrix"))
   is_table && !inherits(x, c("ts", "voxelMatrix"))
-}
-
-# Returns the first ten names, or NULL if there are none, or only numbers.
-names_of_rows <- function(x) {
-  if (is.data.frame(x) && .row_names_info(x) < 0L) return(NULL)
-  names <- rownames(x)[1:10]
-  if (!is.null(names) && !are_numbers(names)) names
 }
 
 are_numbers <- function(names) all(grepl("^[0-9]*$", names))
@@ -66,14 +60,11 @@ are_barcodes <- function(names) {
   length(names) > 2L && all(grepl("(^|[^A-Za-z0-9])[ACGT]{10,18}([^A-Za-z0-9]|$)", utils::head(names, 10L)))
 }
 
-# Returns the values of up to 500 rows, successive ones unless is_long, and up to 20 columns, fewer if columns are long.
-some_values <- function(x, is_long) {
+# Compares up to 500 rows, successive ones unless is_long, and up to 20 columns, fewer if columns are long.
+are_alike <- function(x, is_long) {
   columns <- spread_over(ncol(x), min(20, max(5, BLOCK_VALUES %/% nrow(x))))
   rows <- if (is_long) spread_over(nrow(x), 500) else seq_len(min(nrow(x), 500))
-  unname(if (is_outside(x)) read_columns(x, columns)[rows, ] else as.matrix(x[, columns][rows, ]))
-}
-
-are_alike <- function(values, is_long) {
+  values <- unname(if (is_outside(x)) read_columns(x, columns)[rows, ] else as.matrix(x[, columns][rows, ]))
   if (!have_same_zeros(values) && !have_same_order(values[, spread_over(ncol(values), 5)])) return(FALSE)
   if (is_long) return(TRUE)
   level <- rowMeans(values)
@@ -82,7 +73,8 @@ are_alike <- function(values, is_long) {
 
 # Returns TRUE if columns rank rows similarly, and have similar means.
 have_same_order <- function(values) {
-  order <- if (are_counts(values)) COUNT_ORDER else SAME_ORDER
+  are_counts <- isTRUE(all(values >= 0 & values == round(values)) && max(values) >= 100) # unlike scores
+  order <- if (are_counts) COUNT_ORDER else SAME_ORDER
   if (suppressWarnings(!isTRUE(stats::cor(values[, 1:2], method = "spearman")[2L] >= order))) return(FALSE)
   level <- colMeans(values)
   isTRUE(min(stats::cor(values, method = "spearman")) >= order) &&
@@ -101,6 +93,3 @@ have_same_zeros <- function(values) {
   columns <- stats::var(colMeans(is_zero)) - chance[1L]
   rows > 2 * chance[2L] && rows - chance[2L] > 4 * columns
 }
-
-# Returns TRUE for integers of which some are large, unlike scores.
-are_counts <- function(values) isTRUE(all(values >= 0 & values == round(values)) && max(values) >= 100)

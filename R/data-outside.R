@@ -1,14 +1,12 @@
 # Access to columns of any kind of data. R itself computes in blocks of columns: x is never copied as a whole.
 
 pick_columns <- function(m, columns) {
-  if (is_combined(m)) return(pick_subjects(m, columns))
+  if (is_combined(m)) {
+    m$data <- lapply(m$data, pick_columns, columns)
+    m$names <- m$names[columns]
+    return(m)
+  }
   if (is_outside(m)) read_columns(m, columns) else m[, columns, drop = FALSE]
-}
-
-pick_subjects <- function(m, columns) {
-  m$data <- lapply(m$data, pick_columns, columns)
-  m$names <- m$names[columns]
-  m
 }
 
 # Returns some columns as an ordinary matrix without names.
@@ -111,15 +109,14 @@ read_run <- function(x, columns) {
 
 # Returns the number of observations, of variables, and the grain: blocks of columns start at its multiples.
 ask_size <- function(x) {
-  if (inherits(x, "gpuCorFile") && x$kind == "hdf5") check_dataset(x)
+  grain <- 1
+  if (inherits(x, "DelayedMatrix")) grain <- DelayedArray::chunkdim(x)[2L]
+  if (inherits(x, "gpuCorFile") && x$kind == "hdf5") {
+    check_dataset(x)
+    grain <- max(1, x$chunk[if (x$by_rows) 1L else 2L])
+  }
   if (inherits(x, "gpuCorFile") && x$kind == "image") check_image_file(x)
-  as.numeric(c(dim(x), column_grain(x)))
-}
-
-column_grain <- function(x) {
-  if (inherits(x, "gpuCorFile")) return(if (x$kind == "hdf5") dense_grain(x) else 1)
-  chunk <- if (inherits(x, "DelayedMatrix")) DelayedArray::chunkdim(x)
-  if (is.null(chunk)) 1 else chunk[2L]
+  as.numeric(c(dim(x), if (is.null(grain)) 1 else grain))
 }
 
 # Returns columns first, ..., first + n - 1; the text of an error; or NULL after an interrupt. Errors must not jump over

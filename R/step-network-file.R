@@ -6,21 +6,18 @@ network_to_file <- function(task, file, compression) {
                           names[[2L]], compression)
   on.exit(discard_network_file(h5))
   task$to_file <- TRUE
-  task$spool <- spool_beside(h5$file)
+  bytes <- spool_bytes()
+  if (bytes > 0) task$spool <- list(folder = dirname(h5$file), bytes = floor(bytes)) # the rest is beside the file
   edges <- network_edges(task)
   doing(task$settings, "writing the file")
-  details <- if (is.null(edges$store)) write_whole(h5, edges, task) else write_bands(h5, edges, task)
+  if (is.null(edges$store)) write_network(h5, plain_matrix(edges, task)) else write_bands(h5, edges, task)
+  warn_constant(edges, colnames(task$x), colnames(task$y))
+  warn_without(edges, task)
+  details <- network_details(edges, task)
+  details$edges <- if (is.null(task$y)) h5$entries / 2 else h5$entries
   details <- Filter(Negate(anyNA), details)
   close_network_file(h5, details[names(details) != "adjusted"])
   c(list(file = h5$file, variables = c(ncol(task$x), ncol(task$y))), details)
-}
-
-# Writes edges that were tested one by one in memory.
-write_whole <- function(h5, rows, task) {
-  warn_constant(rows, colnames(task$x), colnames(task$y))
-  warn_without(rows, task)
-  write_network(h5, plain_matrix(rows, task))
-  network_details(rows, task)
 }
 
 # Max number of entries in a band of several rows.
@@ -36,59 +33,32 @@ write_bands <- function(h5, edges, task) {
     rm(band)
     gc(full = FALSE) # otherwise bands accumulate
   }
-  warn_constant(edges, colnames(task$x), colnames(task$y))
-  warn_without(edges, task)
-  details <- network_details(edges, task)
-  details$edges <- if (is.null(task$y)) h5$entries / 2 else h5$entries
-  details
-}
-
-# ---- memory
-
-# Returns element `spool` of store_rule(): the file's folder and max bytes of edges in memory, or NULL for no limit.
-spool_beside <- function(file) {
-  bytes <- spool_bytes()
-  if (bytes > 0) list(folder = dirname(file), bytes = floor(bytes))
 }
 
 # ---- a matrix in memory
-
-# Writes a sparse matrix from memory to a file, in blocks of rows.
 
 # Min number of entries in a block, and max number of blocks: each block searches all entries.
 BLOCK_ENTRIES <- 2e6
 BLOCKS <- 16
 
-# `matrix`: a dgCMatrix or dsCMatrix. Both triangles of the latter are written.
+# Writes a sparse matrix in blocks of rows: a dgCMatrix, or both triangles of a dsCMatrix.
 write_network <- function(h5, matrix, block = max(BLOCK_ENTRIES, length(matrix@i) / BLOCKS)) {
-  read <- if (is(matrix, "dsCMatrix")) symmetric_rows else general_rows
-  last <- 0
-  for (end in block_ends(entries_by_row(matrix), block)) {
-    rows <- read(matrix, last + 1, end)
-    append_rows(h5, rows$lengths, rows$columns, rows$values)
-    last <- end
+  is_symmetric <- is(matrix, "dsCMatrix")
+  counts <- as.numeric(tabulate(matrix@i + 1L, nrow(matrix)))
+  if (is_symmetric) counts <- counts + diff(matrix@p) # counts the diagonal twice, which is harmless
+  first <- 1
+  for (last in c(which(diff(cumsum(counts) %/% block) > 0), if (length(counts)) length(counts))) {
+    if (is_symmetric) {
+      rows <- symmetric_rows(matrix, first, last)
+      append_rows(h5, rows$lengths, rows$columns, rows$values)
+    } else {
+      rows <- Matrix::t(matrix[first:last, , drop = FALSE]) # whose columns are rows of the matrix
+      append_rows(h5, diff(rows@p), rows@i, rows@x)
+    }
+    first <- last + 1
     rm(rows)
     gc(full = FALSE) # otherwise blocks accumulate
   }
-  invisible(h5)
-}
-
-# The diagonal of a symmetric matrix is counted twice, which is harmless.
-entries_by_row <- function(matrix) {
-  counts <- as.numeric(tabulate(matrix@i + 1L, nrow(matrix)))
-  if (is(matrix, "dsCMatrix")) counts + diff(matrix@p) else counts
-}
-
-# Returns the last row of each block.
-block_ends <- function(counts, block) {
-  if (!length(counts)) return(integer())
-  c(which(diff(cumsum(counts) %/% block) > 0), length(counts))
-}
-
-# The rows are the columns of the transposed block.
-general_rows <- function(matrix, first, last) {
-  rows <- Matrix::t(matrix[first:last, , drop = FALSE])
-  list(lengths = diff(rows@p), columns = rows@i, values = rows@x)
 }
 
 # Row r consists of the stored row r and column r, without counting their diagonal entry twice.
@@ -104,7 +74,7 @@ symmetric_rows <- function(matrix, first, last) {
   list(lengths = tabulate(row[order], last - first + 1L), columns = columns[order], values = c(along@x, down@x)[order])
 }
 
-# ---- the file
+# ---- the file, from open to close
 
 # Sparse matrices in HDF5 files, written row by row in AnnData's layout (h5ad), which Python's anndata and
 # Bioconductor's HDF5Array read. A file can exceed memory and 2^31 entries: counts of entries are doubles.
@@ -121,8 +91,6 @@ FLOAT32 <- "H5T_IEEE_F32LE"
 FLOAT64 <- "H5T_IEEE_F64LE"
 INT64 <- "H5T_STD_I64LE"
 
-# ---- the file, from open to close
-
 # Returns an open file of n_row rows: an environment with the counts of written rows and entries, and the open datasets.
 # The caller must set on.exit(discard_network_file(h5)). `compression`: gzip's level, 0 for none.
 open_network_file <- function(file, n_row, n_col, row_names = NULL, col_names = NULL, compression = 0) {
@@ -132,10 +100,10 @@ open_network_file <- function(file, n_row, n_col, row_names = NULL, col_names = 
                       row_ends = list(), datasets = list(), compression = compression), parent = emptyenv())
   complete <- FALSE
   on.exit(if (!complete) discard_network_file(h5))
-  check_room(file, h5$partial, min(MAX_ROOM, MIN_ROOM + NAME_ROOM * (n_row + n_col)))
+  why <- why_no_room(h5$partial, min(MAX_ROOM, MIN_ROOM + NAME_ROOM * (n_row + n_col))) # HDF5 would give no reason
+  if (!is.null(why)) fail_file("'file' is ", show_value(file), ", which cannot be written: ", why)
   writing(h5, {
     h5$id <- h5_opened(rhdf5::H5Fcreate(h5$partial, "H5F_ACC_TRUNC"))
-    h5$string <- variable_string()
     write_frame(h5, n_row, n_col, row_names, col_names)
     h5$values <- create_growing(h5, "X/data", FLOAT32, 4)
     h5$columns <- create_growing(h5, "X/indices", INT64, 8)
@@ -223,8 +191,11 @@ writing <- function(h5, code) {
 
 # ---- parts of the file
 
-# Writes everything except the entries and the details.
+# Writes everything except the entries and the details. h5$string: the type of variable-length UTF-8 strings.
 write_frame <- function(h5, n_row, n_col, row_names, col_names) {
+  h5$string <- rhdf5::H5Tcopy("H5T_C_S1")
+  rhdf5::H5Tset_size(h5$string, NULL)
+  rhdf5::H5Tset_cset(h5$string, "UTF-8")
   set_encoding(h5, h5$id, "anndata", "0.1.0")
   with_group(h5, "X", "csr_matrix", "0.1.0", function(group) {
     set_attribute(group, "shape", INT64, c(n_row, n_col))
@@ -298,14 +269,6 @@ write_dataset <- function(h5, name, type, value, scalar = FALSE, encoding = NULL
 # AnnData distinguishes a scalar from a vector of length one.
 data_space <- function(value, scalar) {
   h5_opened(if (scalar) rhdf5::H5Screate("H5S_SCALAR") else rhdf5::H5Screate_simple(length(value)))
-}
-
-# Returns the type of variable-length UTF-8 strings.
-variable_string <- function() {
-  type <- rhdf5::H5Tcopy("H5T_C_S1")
-  rhdf5::H5Tset_size(type, NULL)
-  rhdf5::H5Tset_cset(type, "UTF-8")
-  type
 }
 
 # ---- the entries
