@@ -141,16 +141,16 @@ stored_type <- function(m) {
 
 # Columns keep their storage type and are written in blocks; a sparse matrix is written as its slots p, i and x.
 write_matrix <- function(m, file, type) {
-  is_sparse <- type == "sparse"
   size <- if (type == "double") 8L else 4L
-  bytes <- if (is_sparse) 4 * length(m@p) + 12 * length(m@x) else prod(dim(m)) * size
+  bytes <- if (type == "sparse") 4 * length(m@p) + 12 * length(m@x) else prod(dim(m)) * size
   append_bytes(file, bytes, function(connection) {
-    if (is_sparse) {
+    if (type == "sparse") {
       write_pieces(connection, m@p, 4L)
       write_pieces(connection, m@i, 4L)
       write_pieces(connection, m@x, 8L)
+      return(invisible())
     }
-    for (columns in if (!is_sparse) block_columns(m)) {
+    for (columns in block_columns(m)) {
       block <- dense_columns(m, columns)
       storage.mode(block) <- if (type == "integer") "integer" else "double"
       write_pieces(connection, as.vector(block), size)

@@ -169,21 +169,18 @@ parts_of <- function(plan, finished) {
 # compute first, as a condition of class gpuCorRound. While a plan is being made, nothing is written, and the condition
 # contains the round's notes, task and settings.
 replay_verb <- function(plan, x, y, further, is_planning = TRUE) {
-  arguments <- c(list(x = x), if (!is.null(y)) list(y = y), plan$arguments, further)
-  arguments$control <- replace(arguments$control, "replay", list(new_replay(plan, is_planning)))
-  symbols <- lapply(stats::setNames(nm = names(arguments)), as.name)
-  verb <- as.name(check_choice(plan$verb, PLANNABLE, "verb"))
-  call <- as.call(c(verb, symbols)) # symbols, as errors would otherwise show all data
-  tryCatch(eval(call, arguments, environment(replay_verb)), gpuCorRound = function(condition) condition)
-}
-
-new_replay <- function(plan, is_planning) {
   recording <- list2env(list(plan = plan, rounds = 0, notes = list(), is_renewed = FALSE))
-  structure(class = "gpuCorReplay", list(
+  replay <- structure(class = "gpuCorReplay", list(
     call = plan$call, is_planning = is_planning,
     run_pass = function(entry, task, arguments, settings) replayed_pass(recording, entry, task, arguments, settings),
     take_note = function(kind, f) replayed_note(recording, kind, f)
   ))
+  arguments <- c(list(x = x), if (!is.null(y)) list(y = y), plan$arguments, further)
+  arguments$control <- replace(arguments$control, "replay", list(replay))
+  symbols <- lapply(stats::setNames(nm = names(arguments)), as.name)
+  verb <- as.name(check_choice(plan$verb, PLANNABLE, "verb"))
+  call <- as.call(c(verb, symbols)) # symbols, as errors would otherwise show all data
+  tryCatch(eval(call, arguments, environment(replay_verb)), gpuCorRound = function(condition) condition)
 }
 
 is_needed <- function(result) inherits(result, "gpuCorRound")

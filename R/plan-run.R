@@ -73,22 +73,41 @@ round_designs <- function(work, round) {
 
 # ---- shards
 
-tell_shard <- function(plan, shard, ...) message("shard ", shard, " of ", plan$shards, ...)
-
 # Computes a claimed shard, unless another process has finished it meanwhile, and releases the claim. Removes damaged
 # files of the shard, which their checksums reveal. `pass`, `passes`: the shard's position among those of this call, for
 # the progress bar.
 run_claimed <- function(work, round, shard, pass, passes) {
   plan <- work$plan
   on.exit(release_claim(plan, round$number, shard))
+  shown <- paste("shard", shard, "of", plan$shards)
   files <- shard_files(plan, round, shard)
   sound <- are_sound(files)
   unlink(files$file[!sound])
-  if (any(sound)) return(tell_shard(plan, shard, ": finished before"))
-  if (nrow(files)) tell_shard(plan, shard, " is damaged, and is computed again")
-  work$settings <- at_pass(work$settings, pass, passes, paste("shard", shard, "of", plan$shards))
+  if (any(sound)) return(message(shown, ": finished before"))
+  if (nrow(files)) message(shown, " is damaged, and is computed again")
+  work$settings <- at_pass(work$settings, pass, passes, shown)
   about <- run_shard(plan, round, shard, round_task(work, round))
-  tell_shard(plan, shard, ": ", format(about$seconds, digits = 3), " s on ", about$host, " (", about$backend, ")")
+  message(shown, ": ", format(about$seconds, digits = 3), " s on ", about$host, " (", about$backend, ")")
+}
+
+# Computes a shard and writes its file. `task`: from round_task(). Several processes may do this at the same time.
+run_shard <- function(plan, round, shard, task) {
+  file <- file.path(plan_folder(plan, "rounds", round$number), shard_name(shard))
+  partial <- begin_partial(file)
+  on.exit(discard_partial(partial))
+  settings <- task$settings
+  settings[c("shard", "save", "in_double")] <- list(c(shard - 1, plan$shards), partial, round$in_double)
+  settings[c("information", "pairs")] <- list(round$information, round$pairs)
+  started <- Sys.time()
+  found <- checked(call_engine(round$entry, task, round$arguments, settings))
+  seconds <- as.numeric(Sys.time() - started, units = "secs")
+  marks <- function(flags) list(at = which(flags != 0), flag = flags[flags != 0]) # few are nonzero
+  about <- c(list(shard = shard, seconds = seconds, host = Sys.info()[["nodename"]], backend = settings$backend),
+             found["n_obs"], lapply(found[c("x_flags", "y_flags")], marks))
+  tryCatch(append_sealed(partial, about, shard_seal(plan, round, shard)),
+           error = function(condition) cannot_write(file, partial, conditionMessage(condition)))
+  publish(partial, paste0(file, ".", checksum(partial)), function() check_not_replaced(plan))
+  about
 }
 
 # Computes these shards unless they are finished, even if another process is computing them.
@@ -108,13 +127,12 @@ run_free <- function(work, round) {
     refused <- numeric() # shards whose claim failed once; a second failure is not due to another process
     while (length(free <- free_shards(plan, round, check))) {
       for (shard in free) {
-        if (!claim(plan, round$number, shard)) {
-          if (!shard %in% refused) {
-            refused <- c(refused, shard)
-            next
-          }
-          sign_claim(plan, round$number, shard)
+        is_claimed <- claim(plan, round$number, shard)
+        if (!is_claimed && !shard %in% refused) {
+          refused <- c(refused, shard)
+          next
         }
+        if (!is_claimed) sign_claim(plan, round$number, shard)
         done <- length(unique(named_files(plan, round)$shard))
         run_claimed(work, round, shard, min(done + 1, plan$shards), plan$shards)
       }
@@ -143,26 +161,6 @@ collect_plan <- function(work, further, run) {
     if (!is_needed(result)) return(result)
     run(result$round)
   }
-}
-
-# Computes a shard and writes its file. `task`: from round_task(). Several processes may do this at the same time.
-run_shard <- function(plan, round, shard, task) {
-  file <- file.path(plan_folder(plan, "rounds", round$number), shard_name(shard))
-  partial <- begin_partial(file)
-  on.exit(discard_partial(partial))
-  settings <- task$settings
-  settings[c("shard", "save", "in_double")] <- list(c(shard - 1, plan$shards), partial, round$in_double)
-  settings[c("information", "pairs")] <- list(round$information, round$pairs)
-  started <- Sys.time()
-  found <- checked(call_engine(round$entry, task, round$arguments, settings))
-  seconds <- as.numeric(Sys.time() - started, units = "secs")
-  marks <- function(flags) list(at = which(flags != 0), flag = flags[flags != 0]) # few are nonzero
-  about <- c(list(shard = shard, seconds = seconds, host = Sys.info()[["nodename"]], backend = settings$backend),
-             found["n_obs"], lapply(found[c("x_flags", "y_flags")], marks))
-  tryCatch(append_sealed(partial, about, shard_seal(plan, round, shard)),
-           error = function(condition) cannot_write(file, partial, conditionMessage(condition)))
-  publish(partial, paste0(file, ".", checksum(partial)), function() check_not_replaced(plan))
-  about
 }
 
 # ---- claims

@@ -247,17 +247,13 @@ gpuCorCollect <- function(path, file = NULL, compression = 0, ...) {
   work <- open_work(plan, specs$control, check = TRUE)
   further <- if (!is.null(file)) list(file = file, compression = compression)
   collect_plan(work, further, function(round) {
-    if (!round$is_new || took_long(plan, round$number - 1)) stop_collecting(plan, round)
+    # After a round of at most a minute in total, the next one is not worth another submission.
+    files <- if (round$is_new) finished_shards(plan, read_round(plan, round$number - 1))$file
+    took <- sum(vapply(files, function(file) read_about(file)$seconds, 0))
+    if (!round$is_new || took > getOption("gpucor.collect_seconds", 60)) stop_collecting(plan, round)
     message("round ", round$number, " has to be run, and is run here")
     run_free(work, round)
   })
-}
-
-# Returns TRUE if a round took more than a minute in total. After a shorter one, the next round is computed here, as it
-# is not worth another submission.
-took_long <- function(plan, number) {
-  seconds <- vapply(finished_shards(plan, read_round(plan, number))$file, function(file) read_about(file)$seconds, 0)
-  sum(seconds) > getOption("gpucor.collect_seconds", 60)
 }
 
 stop_collecting <- function(plan, round) {
