@@ -8,7 +8,7 @@ options(gpucor.threads = 1L, gpucor.backend = "cpu")
 # A new name in the folder that all nodes see.
 shared <- function(name) {
   count <<- count + 1
-  file.path(lab, "work", paste0(name, count))
+  file.path(lab, "work", paste(name, Sys.getpid(), count, sep = "-")) # files of tests run side by side
 }
 count <- 0
 
