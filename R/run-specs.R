@@ -135,6 +135,9 @@ gpuPermute <- function(adjust = c("none", "maxT"), n_perm = 1000, surrogate = c(
 #' @param assay A string or number: the assay of an experiment, see [gpucor-containers].
 #' @param keep_memory `TRUE`, `FALSE` or a number of bytes: how much memory of freed results to reuse for the next
 #'   result. Default: a quarter of free memory. The name of the argument cannot be abbreviated.
+#' @param shards For [gpuCorNetwork()]: the number of shards to compute with the workers of [future::plan()], as
+#'   [gpuCorPlan()] does, in a temporary folder. The folder is where option `gpucor.folder` says; by default in
+#'   [tempdir()], or in the working directory if the workers are on other machines.
 #' @param ... Must be empty; an unknown argument is an error.
 #' @return A list of class `gpuControl` with the arguments that were given.
 #' @examples
@@ -145,11 +148,11 @@ gpuPermute <- function(adjust = c("none", "maxT"), n_perm = 1000, surrogate = c(
 #' gpuCor(x, control = two)
 #' @export
 gpuControl <- function(backend = NULL, threads = NULL, devices = NULL, memory = NULL, progress = NULL,
-                       precision = NULL, assay = NULL, ..., keep_memory = NULL) {
+                       precision = NULL, assay = NULL, ..., keep_memory = NULL, shards = NULL) {
   if (...length()) refuse_unused(if (is.null(...names())) "" else ...names()[1L], names(formals()))
   if (!is.null(precision)) precision <- check_choice(precision, precisions, "precision")
   given <- list(backend = backend, threads = threads, devices = devices, memory = memory, progress = progress,
-                precision = precision, assay = assay, keep_memory = keep_memory)
+                precision = precision, assay = assay, keep_memory = keep_memory, shards = shards)
   control <- new_spec(given, "gpuControl")
   check_run_settings(control[names(control) %in% RUN_SETTINGS])
   control
@@ -198,7 +201,7 @@ PERMUTATION <- names(formals(gpuPermute))
 OFFERED <- list(
   gpuCor = c(PARTIAL, COMBINATION, "precision", "assay"),
   gpuCorTest = c(PARTIAL, PERMUTATION, "precision", "assay"),
-  gpuCorNetwork = c(PARTIAL, COMBINATION, "effects", PERMUTATION, "precision", "assay"),
+  gpuCorNetwork = c(PARTIAL, COMBINATION, "effects", PERMUTATION, "precision", "assay", "shards"),
   gpuConnectivity = c(PARTIAL, COMBINATION, "precision", "assay"),
   gpuAssociation = c(ADJUSTMENT, PERMUTATION, "precision", "assay"),
   gpuCorCompare = c(ADJUSTMENT, "subjects", "effects", "precision", "assay"),
@@ -240,7 +243,7 @@ specs_of <- function(verb, ...) {
 # Returns the arguments of specs one by one, without those of a run.
 arguments_of <- function(specs) {
   all <- do.call(c, lapply(unname(specs), unclass))
-  all[!names(all) %in% c(RUN_SETTINGS, "replay")]
+  all[!names(all) %in% c(RUN_SETTINGS, "replay", "shards")]
 }
 
 # The arguments that say which pairs are edges.
@@ -252,7 +255,7 @@ ZERO_BY_DEFAULT <- c("resample", "n_perm", "compression", "stability")
 # Returns list(features, words: texts to fill in) of a call, after checking that they go together. `...`: arguments as
 # they were checked; those that are NULL, FALSE, "none" or 0 by default count as not given.
 features_of <- function(verb, specs, ...) {
-  given <- c(list(...), arguments_of(specs))
+  given <- c(list(...), arguments_of(specs), list(shards = specs$control$shards))
   is_default <- function(value) is.null(value) || identical(value, FALSE) || identical(value, "none")
   is_given <- !vapply(given, is_default, NA)
   is_given[names(given) %in% ZERO_BY_DEFAULT & vapply(given, identical, NA, 0)] <- FALSE

@@ -95,9 +95,6 @@
 #' @param resample An integer: the number of resamples for the stability of edges; 0 for none.
 #' @param fraction A number between 0 and 1: the fraction of the observations, or of the subjects, in a resample.
 #' @param lioness `NULL`, or the number or name of a row of `x`: a sample whose network is wanted.
-#' @param shards `NULL`, or an integer: the number of shards to compute with the workers of [future::plan()], as
-#'   [gpuCorPlan()] does, in a temporary folder. The folder is where option `gpucor.folder` says; by default in
-#'   [tempdir()], or in the working directory if the workers are on other machines.
 #' @param ... `r offered_words("gpuCorNetwork")`
 #'   `adjust = "maxT"`, with `p.value`, keeps the pairs whose p value adjusted by permutation or surrogates is at most
 #'   `p.value`: an edge between unrelated columns has at most this probability. See [gpuCorTest()].
@@ -146,7 +143,7 @@ gpuCorNetwork <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
                           method = c("pearson", "kendall", "spearman", "bicor", "cosine", "distance", "mi"),
                           use = "everything", sign = c("absolute", "positive", "negative"),
                           normalize = c("none", "clr"), lag = NULL, min_overlap = NULL, mutual = FALSE, pairs = NULL,
-                          min_obs = NULL, output = c("matrix", "edges"), file = NULL, compression = 0, shards = NULL,
+                          min_obs = NULL, output = c("matrix", "edges"), file = NULL, compression = 0,
                           resample = 0, fraction = 0.63, lioness = NULL, ...) {
   specs <- specs_of("gpuCorNetwork", ...)
   if (!is.null(y)) check_not_threshold(x, y)
@@ -158,13 +155,13 @@ gpuCorNetwork <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
   found <- features_of("gpuCorNetwork", specs, y = y, `list of subjects` = is_subjects(x), threshold = threshold,
                        density = density, k = k, p.value = p.value, fdr = fdr, use = uses[check_use(use)], sign = sign,
                        normalize = normalize, lag = lag, min_overlap = min_overlap, mutual = mutual, pairs = pairs,
-                       min_obs = min_obs, file = file, compression = compression, shards = shards,
-                       resample = resample, fraction = if (!identical(fraction, 0.63)) fraction, lioness = lioness)
-  if (!is.null(shards)) {
+                       min_obs = min_obs, file = file, compression = compression, resample = resample,
+                       fraction = if (!identical(fraction, 0.63)) fraction, lioness = lioness)
+  if (!is.null(specs$control$shards)) {
     given <- list(threshold = threshold, density = density, k = k, p.value = p.value, fdr = fdr, sign = sign,
                   normalize = normalize, mutual = mutual, use = use, method = method, output = output,
                   pairs = pairs, min_obs = min_obs, resample = resample, fraction = fraction, lioness = lioness)
-    return(by_shards("gpuCorNetwork", x, y, given, specs, shards, file, compression, sys.call()))
+    return(by_shards("gpuCorNetwork", x, y, given, specs, file, compression, sys.call()))
   }
   given <- list(threshold = threshold, density = density, k = k, p.value = p.value, fdr = fdr)
   criterion <- network_criterion(given, normalize, lioness)
