@@ -28,7 +28,8 @@
 #' | arguments of many functions, kept for several calls | [gpuAdjust()], [gpuSubjects()], [gpuPermute()], [gpuControl()] |
 #' | calls of other packages | [coming-from]; functions of gputools: [gpuCorPairs()], [gpuCorPerm()] |
 #'
-#' [gpucor-measures] describes the measures, weights, covariates, band-pass filters and degrees of freedom. Every result
+#' [gpucor-measures] describes the measures, weights, covariates, band-pass filters and degrees of freedom,
+#' [gpucor-together] what does not go together. Every result
 #' has `print()`, [summary()][summary.gpuCorNetwork], `plot()` (of overlaps: [plot.gpuTOM()]) and `as.data.frame()`.
 #'
 #' @section Settings:

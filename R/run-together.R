@@ -204,3 +204,8 @@ filled <- function(sentence, words) {
   for (name in names(words)) sentence <- gsub(paste0("{", name, "}"), words[[name]], sentence, fixed = TRUE)
   sentence
 }
+
+# Returns the table for the help.
+apart_words <- function() {
+  paste0("* `", names(APART), "`: ", gsub("[{}]", "*", APART), ".", collapse = "\n")
+}

@@ -1,0 +1,11 @@
+#' What goes with what
+#'
+#' Arguments, methods and data go together in all ways but these. Each line has what a call may not have at once, and
+#' what it says then: `a & b` stands for both, `a|b` for one of them, `no a` for a call without it; words in italics stand
+#' for what was given.
+#'
+#' `r apart_words()`
+#'
+#' @name gpucor-together
+#' @seealso [gpuAdjust()], [gpuSubjects()], [gpuPermute()], [gpuControl()]
+NULL
