@@ -76,7 +76,9 @@ gpuAssociation <- function(x, traits, p.value = NULL, fdr = NULL,
   output <- check_choice(output, c("edges", "matrix"), "output")
   method <- check_method(method)
   if (inherits(x, "gpuModules")) {
-    if (is_of_sets(x)) fail("'x' has modules of several data sets; give the eigengenes of one, x$eigengenes[[1]]")
+    if (inherits(x, "gpuConsensusModules")) {
+      fail("'x' has modules of several data sets; give the eigengenes of one, x$eigengenes[[1]]")
+    }
     x <- x$eigengenes
   }
   check_one(x, "x")
