@@ -194,113 +194,159 @@ check_module_pairs <- function(sizes) {
                "leave out the largest module")
 }
 
-# ---- data
+# ---- statistics
 
-# Returns list(sets: list(reference, test), matrices of the same genes; members: for each module the indices of its
-# genes; adjusted: NULL, or list(covariates: their numbers)). `asked`: list(covariates, data).
-preserved_data <- function(reference, test, modules, assay, use, asked) {
-  use <- uses[check_use(use)]
-  check_module_use(use, "gpuPreservation()")
-  check_data_used(asked)
-  if (inherits(modules, "gpuModules") && !is.null(modules$covariates) && is.null(asked$covariates)) {
-    warn("gpuCorUnadjusted", "'modules' were made with covariates, and 'reference' and 'test' are not adjusted for ",
-         "any; covariates = list(modules$covariates, z) adjusts them, with z the covariates of 'test'")
-  }
-  given <- list(reference = reference, test = test)
-  asked <- lapply(asked, function(each) if (setequal(names(each), names(given))) each[names(given)] else each)
-  read <- lapply(1:2, function(k) {
-    naming(genes_of(given[[k]], use, assay, asked_of_subject(asked, k, 2L)), "x", names(given)[k])
-  })
-  sets <- stats::setNames(lapply(read, `[[`, "x"), names(given))
-  n_covariates <- vapply(read, function(set) NCOL(set$covariates), 0L)
-  labels <- labels_of_columns(modules, colnames(sets$reference), ncol(sets$reference))
-  common <- common_genes(sets)
-  is_imputed <- use == "pairwise.complete.obs"
-  sets <- Map(function(x, columns, name) matched_matrix(x, columns, name, is_imputed), sets, common, names(sets))
-  data <- list(sets = sets, labels = labels[common$reference])
-  if (is_imputed) {
-    data <- kept_genes(data, function(x) colMeans(is.na(x)) <= 0.5, "with more than half of their values missing")
-    data$sets <- Map(function(x, name) if (anyNA(x)) naming(imputed(x), "x", name) else x, data$sets, names(sets))
-  }
-  data <- kept_genes(data, differing, "without variance")
-  n_genes <- ncol(data$sets$test)
-  if (n_genes < 3L) fail("'reference' and 'test' must have at least 3 genes in common, not ", n_genes)
-  list(sets = data$sets, members = module_columns(data$labels),
-       adjusted = if (!is.null(asked$covariates)) list(covariates = n_covariates))
-}
+# The engine's statistics in its order (src/cpu/preservation.h). WGCNA takes two of them without their sign.
+DRAWN_STATISTICS <- c("propVarExplained", "avg.contrib", "meanSignAwareCorDat", "meanAdj", "meanMAR", "cor.kIM",
+                      "cor.contrib", "cor.cor", "cor.MAR")
+WITHOUT_SIGN <- c(meanSignAwareKME = "avg.contrib", cor.kME = "cor.contrib")
 
-# Leaves the genes out of list(sets, labels) for which keeps() is FALSE in a set.
-kept_genes <- function(data, keeps, what) {
-  kept <- Reduce(`&`, lapply(data$sets, keeps))
-  kept <- kept & !is.na(kept) # without rows there is no mean
-  if (all(kept)) return(data)
-  warn("gpuCorConstant", "genes ", what, " are left out: ", column_names(which(!kept), colnames(data$sets[[1L]])))
-  list(sets = lapply(data$sets, function(x) x[, kept, drop = FALSE]), labels = data$labels[kept])
-}
+DENSITY <- c("propVarExplained", "meanSignAwareKME", "meanSignAwareCorDat", "meanAdj")
+CONNECTIVITY <- c("cor.kIM", "cor.kME", "cor.cor")
+PRESERVATION <- c(DENSITY, "meanMAR", CONNECTIVITY, "cor.MAR", "avg.contrib", "cor.contrib")
 
-# Returns the label of each column as text; NA: in no module.
-labels_of_columns <- function(modules, names, n) {
-  labels <- if (inherits(modules, "gpuModules")) modules$colors else modules
-  if (!is.null(dim(labels)) || !(is_numeric(labels) || is.character(labels) || is.factor(labels))) {
-    fail("'modules' must be the result of gpuModules(), or a vector with a label for each column of 'reference', not ",
-         "of class ", class(modules)[1L])
-  }
-  by_name <- !is.null(names(labels)) && !is.null(names)
-  if (!by_name && length(labels) != n) {
-    fail("'modules' has ", n_of(length(labels), "label"), ", and 'reference' ", n_of(n, "column"))
-  }
-  absent <- if (by_name) setdiff(names, names(labels))
-  if (length(absent)) {
-    fail("'modules' has no label for ", n_of(length(absent), "column"), " of 'reference', such as ", absent[1L])
-  }
-  found <- stats::setNames(as.character(labels), names(labels))
-  if (by_name) found <- found[names]
-  found[found %in% c("0", "grey")] <- NA
-  unname(found)
-}
+# Draws, the first of which is the module itself, that are passed to the engine at a time take up to this many bytes.
+DRAWN_BYTES <- 2^26
 
-# Returns list(reference, test): the columns of each set with the genes that both have.
-common_genes <- function(sets) {
-  names <- lapply(sets, colnames)
-  without <- vapply(names, is.null, NA)
-  if (all(without)) {
-    n <- vapply(sets, ncol, 0)
-    if (n[1L] != n[2L]) fail("'reference' has ", n_of(n[1L], "column"), ", and 'test' ", n[2L], "; name them by genes")
-    return(list(reference = seq_len(n[1L]), test = seq_len(n[1L])))
-  }
-  if (any(without)) fail("'", names(sets)[without], "' has no column names, by which genes are matched")
-  for (set in names(sets)) {
-    twice <- anyDuplicated(names[[set]])
-    if (twice) fail("'", set, "' has several columns ", names[[set]][twice], "; keep one of them")
-  }
-  both <- intersect(names$reference, names$test)
-  lapply(names, function(own) match(both, own))
-}
-
-# Returns the columns as an ordinary matrix of finite numbers; or of these and missing values, without the samples that
-# have more than half of their values missing.
-matched_matrix <- function(x, columns, name, takes_missing) {
-  values <- as.matrix(pick_named(x, columns))
-  storage.mode(values) <- "double"
-  bad <- which(if (takes_missing) colSums(is.infinite(values)) > 0 else !is.finite(colSums(values)))
-  if (length(bad)) {
-    fail("'", name, "' has ", if (!takes_missing) "missing or ", "infinite values, in ",
-         column_names(bad, colnames(values)), "; leave out such genes",
-         if (!takes_missing) ", or use = \"pairwise.complete.obs\" to impute missing values")
-  }
-  if (takes_missing) values[rowMeans(is.na(values)) <= 0.5, , drop = FALSE] else values
-}
-
-# Returns a list of indices, named by labels, the largest module first.
-module_columns <- function(labels) {
-  members <- split(seq_along(labels), labels)
+# Returns list(observed: module x statistic; permuted: permutation x module x statistic). `sets`: list(reference, test),
+# each list(columns, overlaps), see standardized_columns(); `members`: a list of each module's columns, as indices.
+preservation_statistics <- function(sets, members, rule, n_perm, settings) {
   sizes <- lengths(members)
-  members <- members[order(-sizes, suppressWarnings(as.numeric(names(members))), names(members))]
-  small <- names(sizes)[sizes < 3L]
-  if (length(small) == length(sizes)) fail("'modules' has no module with at least 3 genes in common")
-  if (length(small)) {
-    warn("gpuCorSmallModules", "modules with fewer than 3 genes in common are left out: ",
-         toString(utils::head(small, 5L)), if (length(small) > 5L) ", ...")
+  member <- unlist(members, use.names = FALSE)
+  n_genes <- ncol(sets$test$columns)
+  at_once <- max(1, floor(DRAWN_BYTES / (4 * length(member))))
+  draws <- split(0:n_perm, (0:n_perm) %/% at_once)
+  found <- lapply(seq_along(draws), function(part) {
+    genes <- vapply(draws[[part]], function(k) if (k == 0L) member else sample.int(n_genes, length(member)), member)
+    checked(.Call(r_preservation, sets$reference, sets$test, c(0L, cumsum(sizes)), member - 1L, genes - 1L, rule,
+                  at_pass(settings, part, length(draws), "permutations")))
+  })
+  values <- array(unlist(found), c(length(DRAWN_STATISTICS), length(members), 1L + n_perm),
+                  list(DRAWN_STATISTICS, names(members), NULL))
+  values <- aperm(with_sizes_of(values), c(3L, 2L, 1L))[, , PRESERVATION, drop = FALSE]
+  list(observed = matrix(values[1L, , ], length(members), dimnames = dimnames(values)[2:3]),
+       permuted = values[-1L, , , drop = FALSE])
+}
+
+# Adds the statistics without sign, as further rows.
+with_sizes_of <- function(values) {
+  size <- dim(values)
+  flat <- matrix(values, size[1L], dimnames = list(DRAWN_STATISTICS, NULL))
+  flat <- rbind(flat, abs(flat[WITHOUT_SIGN, , drop = FALSE]))
+  flat[is.nan(flat)] <- NA
+  array(flat, c(nrow(flat), size[-1L]), c(list(c(DRAWN_STATISTICS, names(WITHOUT_SIGN))), dimnames(values)[-1L]))
+}
+
+# Returns columns of mean 0 and length 1.
+standardized_columns <- function(x) {
+  x <- sweep(x, 2L, colMeans(x))
+  sweep(x, 2L, sqrt(colSums(x^2)), "/")
+}
+
+# Returns list(Z, p.value), module x statistic; NA without permutations.
+compare_with_permuted <- function(observed, permuted) {
+  each <- function(f) array(apply(permuted, 2:3, f), dim(observed), dimnames(observed))
+  n_perm <- dim(permuted)[1L]
+  none <- observed * NA
+  if (n_perm == 0L) return(list(Z = none, p.value = none))
+  sd <- each(stats::sd)
+  at_least <- colSums(permuted >= rep(observed, each = n_perm))
+  list(Z = ifelse(sd > 0, (observed - each(mean)) / sd, NA), p.value = (1 + at_least) / (1 + n_perm))
+}
+
+# Returns the summaries of Langfelder and others (2011), one row per module.
+preservation_summary <- function(observed, Z) {
+  medians <- function(values, columns) apply(values[, columns, drop = FALSE], 1L, stats::median, na.rm = TRUE)
+  ranks <- apply(-observed, 2L, rank, na.last = "keep")
+  ranks <- matrix(ranks, nrow(observed), dimnames = dimnames(observed))
+  z <- cbind(density = medians(Z, DENSITY), connectivity = medians(Z, CONNECTIVITY))
+  data.frame(Zsummary = rowMeans(z, na.rm = TRUE), Zdensity = z[, "density"], Zconnectivity = z[, "connectivity"],
+             medianRank = medians(ranks, c(DENSITY, CONNECTIVITY)), medianRankDensity = medians(ranks, DENSITY),
+             medianRankConnectivity = medians(ranks, CONNECTIVITY), row.names = NULL)
+}
+
+# ---- class gpuPreservation
+
+describe_preservation <- function(x) {
+  paste0("Preservation of ", n_of(nrow(x$modules), "module"), " of ", n_of(x$genes, "gene"), ": ",
+         n_of(x$n_obs[["reference"]], "reference sample"), ", ", n_of(x$n_obs[["test"]], "test sample"), "\n",
+         if (x$network == "overlap") "topological overlap of a ", x$type, " network, ", power_words(x$power), ", ",
+         n_of(x$n_perm, "permutation"), "\n", adjusted_line(attr(x, "adjusted"), "pearson"))
+}
+
+#' @rdname gpuPreservation
+#' @param x,object An object of class `gpuPreservation`.
+#' @param digits A number: significant digits to print.
+#' @method print gpuPreservation
+#' @export
+print.gpuPreservation <- function(x, digits = 3L, ...) {
+  cat(describe_preservation(x))
+  has_z <- x$n_perm > 1
+  shown <- c("module", "size", if (has_z) c("Zsummary", "Zdensity", "Zconnectivity"), "medianRank")
+  gold <- if (has_z && !is.null(x$gold)) replace(x$gold[shown], "module", "gold (random genes)")
+  print(rbind(x$modules[shown], gold), digits = digits, row.names = FALSE)
+  if (!is.null(gold)) {
+    cat("Random genes have large Z, too, where data sets share correlations: compare with gold.",
+        "propVarExplained, meanAdj and meanMAR test whether genes are a module in the test set.", sep = "\n")
   }
-  members[setdiff(names(members), small)]
+  invisible(x)
+}
+
+#' @rdname gpuPreservation
+#' @param row.names,optional Not used.
+#' @export
+as.data.frame.gpuPreservation <- function(x, row.names = NULL, optional = FALSE, ...) {
+  columns <- function(values, prefix) structure(values, dimnames = list(NULL, paste0(prefix, colnames(values))))
+  data.frame(x$modules, columns(x$observed, ""), columns(x$Z, "Z."), columns(x$p.value, "p."))
+}
+
+# Limits of Zsummary: some evidence of preservation, and strong evidence.
+Z_LIMITS <- c(2, 10)
+
+#' @rdname gpuPreservation
+#' @method summary gpuPreservation
+#' @export
+summary.gpuPreservation <- function(object, ...) {
+  z <- object$modules$Zsummary
+  count <- function(level) sum(findInterval(z, Z_LIMITS) == level, na.rm = TRUE)
+  new_summary(list(strong = count(2), moderate = count(1), none = count(0), modules = object$modules),
+              describe_preservation(object), object)
+}
+
+# ---- plots, as in Langfelder and others (2011)
+
+#' @rdname gpuPreservation
+#' @param y A string: `"Zsummary"` or `"medianRank"`, the panel to draw; by default both.
+#' @export
+plot.gpuPreservation <- function(x, y = "auto", ...) {
+  panels <- list(medianRank = function(...) draw_ranks(x, ...), Zsummary = function(...) draw_z(x, ...))
+  if (x$n_perm < 2) panels$Zsummary <- NULL
+  draw_panels(panels, check_choice(y, c("auto", names(panels)), "y"), ...)
+  invisible(x)
+}
+
+draw_z <- function(x, ...) {
+  z <- x$modules$Zsummary
+  draw_by_size(x, z, range(0, Z_LIMITS, z, na.rm = TRUE), list(ylab = "Zsummary", main = "Preservation Zsummary"), ...)
+  graphics::abline(h = Z_LIMITS, lty = 2L, col = c(BLUE, VERMILION))
+}
+
+# The best preserved module is at the top.
+draw_ranks <- function(x, ...) {
+  rank <- x$modules$medianRank
+  draw_by_size(x, rank, rev(range(1, rank, na.rm = TRUE)),
+               list(ylab = "median rank", main = "Preservation median rank"), ...)
+}
+
+# Modules that are named by colors have these colors.
+draw_by_size <- function(x, values, ylim, parameters, ...) {
+  name <- x$modules$module
+  size <- log10(x$modules$size)
+  start_plot(range(size), ylim, c(list(xlab = "module size", xaxt = "n", ylim = ylim), parameters), ...)
+  ticks <- count_ticks(x$modules$size)
+  graphics::axis(1L, log10(ticks), format_count(ticks))
+  color <- ifelse(name %in% grDevices::colors(), name, FAINT)
+  graphics::points(size, values, pch = 21L, bg = color, cex = 1.4)
+  there <- which(!is.na(values))
+  draw_labels(there, name[there], size, values, rep(0.07, length(size)), cex = 0.7)
 }

@@ -131,3 +131,90 @@ fit_table <- function(soft, powers, breaks) {
   data.frame(Power = powers, SFT.R.sq = fits[1L, ], slope = fits[2L, ], truncated.R.sq = fits[3L, ],
              mean.k. = colMeans(soft), median.k. = apply(soft, 2L, stats::median), max.k. = apply(soft, 2L, max))
 }
+
+# ---- class gpuCorPower
+
+describe_fits <- function(x) {
+  paste0("Scale-free fit of ", attr(x, "type"), " networks of ", n_of(attr(x, "n_var"), "variable"), " by ",
+         method_title(attr(x, "method")), "\n", adjusted_line(attr(x, "adjusted"), attr(x, "method")),
+         describe_estimate(x), "\n")
+}
+
+describe_estimate <- function(x) {
+  cut <- attr(x, "r_squared")
+  if (!is.na(x$powerEstimate)) return(paste0("lowest power with R^2 above ", cut, ": ", x$powerEstimate))
+  table <- x$fitIndices
+  fit <- signed_fit(table)
+  best <- which.max(fit)
+  if (!length(best)) return("no power can be fitted")
+  if (fit[best] <= 0) return("no power has a negative slope: none of these networks is scale-free")
+  paste0("no R^2 above ", cut, " with a negative slope; the highest is ", signif(fit[best], 3L), " of power ",
+         table$Power[best])
+}
+
+#' @rdname pickPower
+#' @param digits A number: decimal digits of the fit and significant digits of the connectivity to print.
+#' @method print gpuCorPower
+#' @export
+print.gpuCorPower <- function(x, digits = 3L, ...) {
+  digits <- check_whole(digits, "digits", 1, 15)
+  table <- x$fitIndices
+  fit <- format(round(table[2:4], digits), nsmall = digits)
+  k <- lapply(table[5:7], function(values) vapply(signif(values, digits), format, "", digits = digits))
+  cat(describe_fits(x))
+  print(data.frame(Power = table$Power, fit, k), row.names = FALSE)
+  invisible(x)
+}
+
+#' @rdname summary.gpuCorNetwork
+#' @method summary gpuCorPower
+#' @export
+summary.gpuCorPower <- function(object, ...) {
+  table <- object$fitIndices
+  new_summary(list(estimate = object$powerEstimate, fit = table[match(object$powerEstimate, table$Power), ]),
+              describe_fits(object), object)
+}
+
+#' @rdname pickPower
+#' @param row.names,optional Not used.
+#' @export
+as.data.frame.gpuCorPower <- function(x, row.names = NULL, optional = FALSE, ...) x$fitIndices
+
+#' @rdname pickPower
+#' @export
+plot.gpuCorPower <- function(x, ...) {
+  with_panels(1L, 2L, {
+    draw_power_fit(x)
+    draw_power_connectivity(x)
+  })
+  invisible(x)
+}
+
+draw_power_fit <- function(x) {
+  values <- signed_fit(x$fitIndices)
+  draw_powers(x, values, range(0, 1, values, na.rm = TRUE),
+              list(ylab = expression("signed " * R^2), main = "Scale-free fit"))
+  graphics::abline(h = attr(x, "r_squared"), lty = 2L, col = "grey40")
+  estimate <- x$powerEstimate
+  cut <- attr(x, "r_squared")
+  what <- if (is.na(estimate)) "no power has signed" else paste0("power ", format(estimate), ":")
+  note(bquote(.(what) ~ R^2 > .(cut)))
+}
+
+draw_power_connectivity <- function(x) {
+  values <- x$fitIndices$mean.k.
+  is_log <- all(values > 0)
+  draw_powers(x, values, range(values), c(list(ylab = "mean connectivity", main = "Connectivity"),
+                                          if (is_log) list(log = "y", yaxt = "n")))
+  if (is_log) log_axis(2L, values)
+}
+
+# Draws one dot per power, and highlights the estimate.
+draw_powers <- function(x, values, ylim, parameters) {
+  powers <- x$fitIndices$Power
+  start_plot(range(powers), ylim, c(list(xlab = "power"), parameters))
+  graphics::lines(powers, values, col = BLUE)
+  chosen <- powers %in% x$powerEstimate
+  graphics::abline(v = powers[chosen], lty = 3L, col = VERMILION)
+  graphics::points(powers, values, pch = 19, cex = ifelse(chosen, 1.2, 0.7), col = ifelse(chosen, VERMILION, BLUE))
+}
