@@ -1,35 +1,38 @@
 # The data of modules: which genes and samples are included.
 
-# Returns list(sets: for each data set x with the included genes and samples, these samples, and all sample names;
-# genes: TRUE for included ones; names: all gene names; covariates: a matrix, a list of each set's, or NULL). `sets`: a
-# list of data sets; `asked`: list(covariates, data).
-module_data <- function(sets, job, assay, asked) {
-  several <- !is.null(names(sets))
-  use <- job$use
-  check_module_use(use, "gpuModules()")
-  check_data_used(asked)
-  read_set <- function(k) genes_of(sets[[k]], job$use, assay, asked_of_subject(asked, k, length(sets)))
-  read <- if (several) each_subject(length(sets), read_set, paste("data set", seq_along(sets))) else list(read_set(1L))
-  covariates <- if (!is.null(asked$covariates)) stats::setNames(lapply(read, `[[`, "covariates"), names(sets))
-  sets <- stats::setNames(lapply(read, `[[`, "x"), names(sets))
-  check_same_variables(sets)
-  check_samples(sets)
-  good <- taking_part(sets, use)
-  if (sum(good$genes) < 3L) {
-    fail("'x' must have at least 3 genes whose values are there and differ, not ", sum(good$genes))
-  }
-  list(sets = Map(data_set, sets, good$samples, list(good$genes)), genes = good$genes, names = colnames(sets[[1L]]),
-       covariates = if (several) covariates else covariates[[1L]])
-}
-
 # The min number of samples, as in WGCNA. If missing values leave fewer, WGCNA itself stops.
 MIN_SAMPLES <- 4
 
-check_samples <- function(sets) {
-  few <- which(vapply(sets, nrow, 0L) < MIN_SAMPLES)
-  if (!length(few)) return(invisible())
-  fail(if (length(sets) > 1L) paste0("data set ", few[1L], ": "), "'x' has ", n_of(nrow(sets[[few[1L]]]), "row"),
-       " (samples); modules need at least ", MIN_SAMPLES)
+# Returns list(sets: for each data set x with the included genes and samples, these samples, and all sample names;
+# genes: TRUE for included ones; names: all gene names; covariates: a matrix, a list of each set's, or NULL). `given`: a
+# list of data sets, with names if they are several; `asked`: list(covariates, data).
+module_data <- function(given, use, assay, asked) {
+  check_module_use(use, "gpuModules()")
+  check_data_used(asked)
+  several <- !is.null(names(given))
+  read_set <- function(k) genes_of(given[[k]], use, assay, asked_of_subject(asked, k, length(given)))
+  read <- if (several) each_subject(length(given), read_set, paste("data set", seq_along(given))) else list(read_set(1L))
+  names(read) <- names(given)
+  x <- lapply(read, `[[`, "x")
+  check_same_variables(x)
+  few <- which(vapply(x, nrow, 0L) < MIN_SAMPLES)
+  if (length(few)) {
+    fail(if (length(x) > 1L) paste0("data set ", few[1L], ": "), "'x' has ", n_of(nrow(x[[few[1L]]]), "row"),
+         " (samples); modules need at least ", MIN_SAMPLES)
+  }
+  good <- taking_part(x, use)
+  if (sum(good$genes) < 3L) {
+    fail("'x' must have at least 3 genes whose values are there and differ, not ", sum(good$genes))
+  }
+  sets <- Map(x, good$samples, f = function(x, samples) {
+    names <- rownames(x)
+    if (!all(good$genes)) x <- pick_named(x, which(good$genes))
+    if (!all(samples)) x <- x[samples, , drop = FALSE]
+    list(x = x, samples = samples, sample_names = names)
+  })
+  covariates <- if (!is.null(asked$covariates)) lapply(read, `[[`, "covariates")
+  list(sets = sets, genes = good$genes, names = colnames(x[[1L]]),
+       covariates = if (several) covariates else covariates[[1L]])
 }
 
 check_module_use <- function(use, what) {
@@ -38,18 +41,13 @@ check_module_use <- function(use, what) {
        "x[complete.cases(x), ], or use = \"pairwise.complete.obs\"")
 }
 
-read_genes <- function(given, assay) {
+# Returns list(x: genes, adjusted for covariates; covariates: a numeric matrix, or NULL). `asked`: list(covariates,
+# data).
+genes_of <- function(given, use, assay, asked) {
   check_has_assay(given, NULL, assay)
   x <- check_variables(given, "x", assay)
   check_matrix_like(x, "a gene in each column")
   warn_transposed(given, x)
-  x
-}
-
-# Returns list(x: genes, adjusted for covariates; covariates: a numeric matrix, or NULL). `asked`: list(covariates,
-# data).
-genes_of <- function(given, use, assay, asked) {
-  x <- read_genes(given, assay)
   if (is.null(asked$covariates)) return(list(x = x))
   adjusted <- residuals_of(x, asked, observations_of(given))
   missing <- which(is.na(adjusted$covariates), arr.ind = TRUE)
@@ -58,13 +56,6 @@ genes_of <- function(given, use, assay, asked) {
          "\"pairwise.complete.obs\"")
   }
   adjusted
-}
-
-data_set <- function(x, samples, genes) {
-  names <- rownames(x)
-  if (!all(genes)) x <- pick_named(x, which(genes))
-  if (!all(samples)) x <- x[samples, , drop = FALSE]
-  list(x = x, samples = samples, sample_names = names)
 }
 
 # Returns list(genes, samples: a list): TRUE for those that are included.

@@ -1,38 +1,71 @@
 # Class gpuModules: builds the result of gpuModules(), prints, converts and plots it.
 
-# Returns list(colors, unmerged: colors of all genes; stability: of all genes, or NULL; order: colors of modules).
-# `names`: of all genes, or NULL.
-colors_of_genes <- function(found, job, names) {
-  genes <- if (is.null(names)) as.character(seq_along(job$genes)) else names
-  colors <- unmerged <- stats::setNames(rep("grey", length(genes)), genes)
-  colors[job$genes] <- found$colors
-  unmerged[job$genes] <- found$unmerged
-  stability <- if (!is.null(found$stability)) {
-    replace(stats::setNames(rep(NA_real_, length(genes)), genes), which(job$genes), found$stability)
+# `found`: the modules of the included genes, and their stability, if it was asked for; `data`: of module_data(); `sets`:
+# its data sets with their powers.
+new_modules <- function(found, data, sets, job, rules, call) {
+  genes <- if (is.null(data$names)) as.character(seq_along(data$genes)) else data$names
+  of_all <- function(values, none) {
+    replace(stats::setNames(rep(none, length(genes)), genes), which(data$genes), values)
   }
-  sizes <- sort(table(found$colors[found$colors != "grey"]), decreasing = TRUE)
-  list(colors = colors, unmerged = unmerged, stability = stability,
-       order = if (length(sizes)) WGCNA::labels2colors(seq_along(sizes)) else character())
-}
-
-# `all`: from colors_of_genes(); `own`: eigengenes and derived values of each data set.
-new_modules <- function(found, job, all, own, call) {
-  labels <- stats::setNames(match(all$colors, all$order, nomatch = 0L), names(all$colors))
-  settings <- c("genes", "samples", "power", "fit", "type", "TOMType", "TOMDenom", "method", "use", "mergeCutHeight",
-                "minModuleSize", "minCoreKME", "minCoreKMESize", "minKMEtoStay", "reassignThreshold")
+  colors <- of_all(found$colors, "grey")
+  numbers <- seq_along(module_colors(found$colors))
+  modules <- if (length(numbers)) WGCNA::labels2colors(numbers) else character()
+  labels <- stats::setNames(match(colors, modules, nomatch = 0L), genes)
+  own <- lapply(sets, own_modules, colors, modules, data$genes, job)
   several <- !is.null(job$consensus)
-  n_obs <- if (several) vapply(job$sets, function(set) nrow(set$x), 0) else nrow(job$x)
-  adjusted <- Filter(length, list(covariates = if (several) vapply(job$covariates, ncol, 0L) else ncol(job$covariates),
+  by_set <- function(name) lapply(sets, `[[`, name)
+  by_name <- function(lists) lapply(stats::setNames(nm = names(lists[[1L]])), function(name) lapply(lists, `[[`, name))
+  fits <- by_set("fit")
+  n_obs <- vapply(by_set("x"), nrow, 0L)
+  covariates <- data$covariates
+  adjusted <- Filter(length, list(covariates = if (several) vapply(covariates, ncol, 0L) else ncol(covariates),
                                   options = changed_options(job$further$options, job$method)))
-  structure(c(list(colors = all$colors, labels = labels, unmerged = all$unmerged,
-                   members = members_of(labels, all$order, lapply(own, `[[`, "kME"), job$type)),
+  structure(c(list(colors = colors, labels = labels, unmerged = of_all(found$unmerged, "grey"),
+                   members = members_of(labels, modules, lapply(own, `[[`, "kME"), job$type)),
               if (several) by_name(own) else own[[1L]], list(tree = found$tree),
-              if (!is.null(all$stability)) list(stability = all$stability),
-              if (!is.null(found$scales)) list(scales = found$scales), job[settings], job$consensus,
-              list(deepSplit = job$cut$deepSplit, detectCutHeight = job$cut$cutHeight,
-                   n_obs = n_obs), if (!is.null(job$covariates)) job["covariates"], list(call = call)),
+              if (!is.null(found$stability)) list(stability = of_all(found$stability, NA_real_)),
+              if (!is.null(found$scales)) list(scales = found$scales),
+              list(genes = data$genes, samples = if (several) by_set("samples") else sets[[1L]]$samples,
+                   power = unlist(by_set("power")),
+                   fit = if (!several) fits[[1L]] else if (!all(vapply(fits, is.null, NA))) fits),
+              job[c("type", "TOMType", "TOMDenom", "method", "use")], rules[names(rules) != "cut"], job$consensus,
+              list(deepSplit = rules$cut$deepSplit, detectCutHeight = rules$cut$cutHeight,
+                   n_obs = if (several) n_obs + 0 else n_obs),
+              if (!is.null(covariates)) list(covariates = covariates), list(call = call)),
             class = c(if (several) "gpuConsensusModules", "gpuModules", "gpuCorResult"),
             adjusted = if (length(adjusted)) adjusted)
+}
+
+# Returns list(eigengenes, explained, kME, kWithin) of a data set. `colors`: of all genes; `included`: TRUE for those
+# that `set` has; `modules`: colors in the order of labels.
+own_modules <- function(set, colors, modules, included, job) {
+  own <- unname(colors[included])
+  found <- eigengenes_of(own, c(modules, if (any(own == "grey")) "grey"), set$x)
+  eigengenes <- matrix(NA_real_, length(set$samples), ncol(found$values)) # samples that are left out are NA
+  eigengenes[set$samples, ] <- found$values
+  of_modules <- function(modules) paste0("ME", modules, recycle0 = TRUE)
+  rows <- if (!is.null(set$sample_names)) make.unique(set$sample_names)
+  dimnames(eigengenes) <- list(rows, of_modules(colnames(found$values)))
+  kme <- matrix(NA_real_, length(colors), length(modules), dimnames = list(names(colors), of_modules(modules)))
+  if (length(modules)) {
+    kme[included, ] <- do.call(rbind, lapply(block_columns(set$x), function(genes) {
+      coefficients_of(list(pick_columns(set$x, genes), found$values[, modules, drop = FALSE]), job)
+    }))
+  }
+  list(eigengenes = as.data.frame(eigengenes), explained = found$explained, kME = kme,
+       kWithin = within_modules(set, colors, included, job))
+}
+
+# Returns each gene's sum of adjacencies with the others of its module; NA for a gene in none.
+within_modules <- function(set, colors, included, job) {
+  sums <- stats::setNames(rep(NA_real_, length(colors)), names(colors))
+  label <- unname(colors[included])
+  label[label == "grey"] <- NA
+  if (all(is.na(label))) return(sums)
+  arguments <- c(list(set$x, power = set$power, pairs = pairMask(label, same = TRUE)),
+                 job[c("type", "use", "method")])
+  soft <- suppressWarnings(with_settings(gpuConnectivity, arguments, job)$soft)
+  replace(sums, included, ifelse(is.na(label), NA, soft[, 1L]))
 }
 
 # Returns a list of the names of each module's genes, sorted. `modules`: colors in the order of labels; `kme`: a matrix
@@ -42,12 +75,6 @@ members_of <- function(labels, modules, kme, type) {
   own <- lapply(unname(kme), function(each) each[cbind(is_in, labels[is_in])])
   first <- is_in[order(-do.call(pmin, if (type == "unsigned") lapply(own, abs) else own))]
   split(names(labels)[first], factor(modules[labels[first]], modules))
-}
-
-# Transposes a list of lists.
-by_name <- function(lists) {
-  names <- names(lists[[1L]])
-  stats::setNames(lapply(names, function(name) lapply(lists, `[[`, name)), names)
 }
 
 is_of_sets <- function(x) inherits(x, "gpuConsensusModules")

@@ -167,57 +167,55 @@ gpuModules <- function(x, power = NULL, type = c("unsigned", "signed", "signed h
                        stability = 0, fraction = 0.63, ...) {
   specs <- specs_of("gpuModules", ...)
   need_packages(c("dynamicTreeCut", "WGCNA"), "gpuModules()")
-  several <- module_sets(x, list(combine = combine, probs = probs, calibrationQuantile = calibrationQuantile,
-                                 calibration = check_choice(calibration, rev(calibrations), "calibration")))
-  if (!is.null(several$consensus) && missing(TOMType)) TOMType <- "unsigned"
-  job <- list(type = check_choice(type, types, "type"),
-              TOMType = check_choice(TOMType, eval(formals()$TOMType), "TOMType"),
+  calibration <- check_choice(calibration, rev(calibrations), "calibration")
+  consensus <- check_consensus(x, combine, probs, if (is_subjects(x)) calibration else "none", calibrationQuantile)
+  several <- !is.null(consensus)
+  if (several && missing(TOMType)) TOMType <- "unsigned"
+  job <- list(type = check_choice(type, types, "type"), TOMType = check_choice(TOMType, tom_types, "TOMType"),
               TOMDenom = check_choice(TOMDenom, c("min", "mean"), "TOMDenom"), method = check_method(method),
-              use = uses[check_use(use)], minCoreKME = check_within(minCoreKME, "minCoreKME", -1, 1),
-              mergeCutHeight = check_within(mergeCutHeight, "mergeCutHeight", 0, 1),
+              use = uses[check_use(use)], consensus = consensus,
               further = list(options = specs$adjustment$options, control = run_of(specs$control)))
-  job[c("minKMEtoStay", "reassignThreshold")] <- check_members(minKMEtoStay, reassignThreshold, several$consensus)
-  taken <- module_data(several$sets, job, specs$control$assay, specs$adjustment)
-  job[c("genes", "covariates")] <- taken[c("genes", "covariates")]
-  n_genes <- sum(taken$genes)
-  check_module_memory(n_genes)
-  if (is.null(minModuleSize)) minModuleSize <- min(20, n_genes / 2)
-  job$minModuleSize <- check_within(minModuleSize, "minModuleSize", 1, Inf)
-  if (is.null(minCoreKMESize)) minCoreKMESize <- job$minModuleSize / 3
-  job$minCoreKMESize <- check_within(minCoreKMESize, "minCoreKMESize", 0, Inf)
-  if (is.logical(deepSplit)) deepSplit <- as.numeric(deepSplit) # cutreeDynamic() also accepts logical values
-  if (!is.null(detectCutHeight)) detectCutHeight <- check_within(detectCutHeight, "detectCutHeight", 0, Inf)
-  job$cut <- c(list(deepSplit = check_within(deepSplit, "deepSplit", 0, 4), cutHeight = detectCutHeight,
-                    minClusterSize = job$minModuleSize, pamStage = check_flag(pamStage, "pamStage"),
-                    pamRespectsDendro = check_flag(pamRespectsDendro, "pamRespectsDendro")), check_cut(cut))
-  drawn <- draw_module_samples(taken$sets, stability, fraction)
-  sets <- sets_with_powers(lapply(taken$sets, function(set) c(job, set)), power)
-  whole <- function(sets) if (is.null(several$consensus)) sets[[1L]] else consensus_job(job, sets, several)
-  all_sets <- whole(sets)
-  found <- found_modules(all_sets)
-  if (length(drawn)) found$stability <- stability_of_genes(found$colors, sets, drawn, whole)
-  all <- colors_of_genes(found, job, taken$names)
-  own <- lapply(sets, own_modules, found$colors, all$order, all$colors)
-  new_modules(found, all_sets, all, own, sys.call())
-}
 
-# Measured bytes: dissimilarities as a dist and as a matrix, and the copies of cutreeDynamic().
-check_module_memory <- function(n_genes) {
+  data <- module_data(if (several) named_sets(x) else list(x), job$use, specs$control$assay, specs$adjustment)
+  n_genes <- sum(data$genes)
+  # Measured bytes: dissimilarities as a dist and as a matrix, and the copies of cutreeDynamic().
   check_memory(23 * as.numeric(n_genes)^2, "gpuModules()", n_of(n_genes, "gene"),
                "take fewer genes, such as those that vary most")
-}
 
-# ---- arguments
-
-# Several data sets have another default in step 4, and skip step 5.
-check_members <- function(minKMEtoStay, reassignThreshold, consensus) {
-  several <- !is.null(consensus)
+  if (is.null(minModuleSize)) minModuleSize <- min(20, n_genes / 2)
+  minModuleSize <- check_within(minModuleSize, "minModuleSize", 1, Inf)
+  if (is.null(minCoreKMESize)) minCoreKMESize <- minModuleSize / 3
+  if (is.null(minKMEtoStay)) minKMEtoStay <- if (several) 0.2 else 0.3
   if (several && !is.null(reassignThreshold) && !identical(as.numeric(reassignThreshold), 0)) {
     fail("'reassignThreshold' is of one data set; with 'combine' no gene moves to another module. Leave it out")
   }
-  if (is.null(minKMEtoStay)) minKMEtoStay <- if (several) 0.2 else 0.3
   if (is.null(reassignThreshold)) reassignThreshold <- if (several) 0 else 1e-6
-  list(check_within(minKMEtoStay, "minKMEtoStay", -1, 1), check_within(reassignThreshold, "reassignThreshold", 0, 1))
+  if (is.logical(deepSplit)) deepSplit <- as.numeric(deepSplit) # cutreeDynamic() also accepts logical values
+  if (!is.null(detectCutHeight)) detectCutHeight <- check_within(detectCutHeight, "detectCutHeight", 0, Inf)
+  cut <- c(list(deepSplit = check_within(deepSplit, "deepSplit", 0, 4), cutHeight = detectCutHeight,
+                minClusterSize = minModuleSize, pamStage = check_flag(pamStage, "pamStage"),
+                pamRespectsDendro = check_flag(pamRespectsDendro, "pamRespectsDendro")), check_cut(cut))
+  rules <- list(mergeCutHeight = check_within(mergeCutHeight, "mergeCutHeight", 0, 1), minModuleSize = minModuleSize,
+                minCoreKME = check_within(minCoreKME, "minCoreKME", -1, 1),
+                minCoreKMESize = check_within(minCoreKMESize, "minCoreKMESize", 0, Inf),
+                minKMEtoStay = check_within(minKMEtoStay, "minKMEtoStay", -1, 1),
+                reassignThreshold = check_within(reassignThreshold, "reassignThreshold", 0, 1), cut = cut)
+  drawn <- draw_module_samples(data$sets, stability, fraction)
+
+  powers <- if (is.null(power)) list(NULL) else powers_of_sets(power, x)
+  sets <- Map(data$sets, rep_len(powers, length(data$sets)), f = function(set, power) {
+    c(set, module_power(power, set$x, job))
+  })
+  found <- found_modules(sets, job, rules)
+  if (length(drawn)) found$stability <- stability_of_genes(found$colors, drawn, sets, job, rules)
+  new_modules(found, data, sets, job, rules, sys.call())
+}
+
+# Returns a list of data sets with a name for each.
+named_sets <- function(x) {
+  names <- if (is.null(names(x))) character(length(x)) else names(x)
+  names[!nzchar(names)] <- paste0("set", seq_along(x))[!nzchar(names)]
+  stats::setNames(x, make.unique(names))
 }
 
 check_cut <- function(cut) {
@@ -232,70 +230,20 @@ check_cut <- function(cut) {
   cut
 }
 
-# ---- modules of a data set
-
-# Returns the module results of a data set. `own`: colors of included genes; `order`: of modules; `all`: of all genes.
-own_modules <- function(set, own, order, all) {
-  found <- eigengenes_of(own, c(order, if (any(own == "grey")) "grey"), set)
-  list(eigengenes = eigengene_frame(found$values, set), explained = found$explained,
-       kME = all_kme(found$values[, order, drop = FALSE], set, names(all)), kWithin = within_modules(all, set))
+# Returns list(power, fit: NULL, or the result of pickPower() that chose the power).
+module_power <- function(power, x, job) {
+  if (!is.null(power)) return(list(power = check_within(power, "power", 1, 30), fit = NULL))
+  fit <- with_settings(pickPower, list(x, 1:30, type = job$type, method = job$method, use = job$use), job)
+  table <- fit$fitIndices
+  fits <- which(table$SFT.R.sq > attr(fit, "r_squared") & table$slope < 0)
+  if (length(fits)) return(list(power = table$Power[fits[1L]], fit = fit))
+  power <- usual_power(nrow(x), job$type)
+  warning("no power makes a network that is about scale-free; ", power, " is taken, which is usual for ",
+          format_count(nrow(x)), " samples. Look at pickPower(), and give 'power'", call. = FALSE)
+  list(power = power, fit = fit)
 }
 
-# Returns one row per sample; excluded samples are NA.
-eigengene_frame <- function(values, set) {
-  all <- matrix(NA_real_, length(set$samples), ncol(values))
-  all[set$samples, ] <- values
-  rows <- if (is.null(set$sample_names)) NULL else make.unique(set$sample_names)
-  as.data.frame(structure(all, dimnames = list(rows, paste0("ME", colnames(values), recycle0 = TRUE))))
-}
-
-all_kme <- function(eigengenes, job, genes) {
-  kme <- matrix(NA_real_, length(job$genes), ncol(eigengenes),
-                dimnames = list(genes, paste0("ME", colnames(eigengenes), recycle0 = TRUE)))
-  if (!ncol(eigengenes)) return(kme)
-  blocks <- lapply(block_columns(job$x), kme_of, eigengenes = eigengenes, job = job)
-  kme[job$genes, ] <- do.call(rbind, blocks)
-  kme
-}
-
-within_modules <- function(colors, job) {
-  sums <- rep(NA_real_, length(colors))
-  names(sums) <- names(colors)
-  label <- unname(colors[job$genes])
-  label[label == "grey"] <- NA
-  if (all(is.na(label))) return(sums)
-  pairs <- new_pairs("same", traits_of_labels(label, NULL))
-  soft <- suppressWarnings(with_settings(gpuConnectivity, list(job$x, power = job$power, type = job$type, use = job$use,
-                                                               method = job$method, pairs = pairs), job)$soft)
-  sums[job$genes] <- ifelse(is.na(label), NA, soft[, 1L])
-  sums
-}
-
-# ---- several data sets
-
-# Returns list(sets: a list of data sets; how, consensus: gpuTOM()'s arguments, for several sets only).
-module_sets <- function(x, given) {
-  if (!is_subjects(x)) given$calibration <- "none"
-  how <- check_consensus(x, given)
-  if (is.null(how)) return(list(sets = list(x)))
-  names <- if (is.null(names(x))) character(length(x)) else names(x)
-  names[!nzchar(names)] <- paste0("set", seq_along(x))[!nzchar(names)]
-  list(sets = stats::setNames(x, make.unique(names)), how = how,
-       consensus = c(list(combine = how$how, calibration = how$calibration, calibrationQuantile = how$quantile),
-                     if (how$how == "quantile") list(probs = how$fraction)))
-}
-
-# Returns each set's job with its power, and the result of pickPower().
-sets_with_powers <- function(sets, power) {
-  powers <- if (is.null(power)) list(NULL) else if (length(sets) > 1L) powers_of_sets(power, sets) else list(power)
-  Map(function(set, power) c(set, module_power(power, set)), sets, rep_len(powers, length(sets)))
-}
-
-# Returns the combined job, with `quantile`: that of the sets' memberships and correlations that is used, as in WGCNA.
-consensus_job <- function(job, sets, several) {
-  by_set <- function(name) lapply(sets, `[[`, name)
-  fits <- by_set("fit")
-  c(job, list(sets = sets, x = by_set("x"), samples = by_set("samples"), power = unlist(by_set("power")),
-              fit = if (!all(vapply(fits, is.null, NA))) fits, consensus = several$consensus,
-              quantile = if (several$how$how == "quantile") several$how$fraction else 0))
+# The powers that WGCNA's authors recommend in their FAQ.
+usual_power <- function(n_obs, type) {
+  (9 - findInterval(n_obs, c(20, 30, 40.5))) * if (type == "signed") 2 else 1
 }

@@ -93,13 +93,12 @@ gpuTOM <- function(x, power = 6, type = c("unsigned", "signed", "signed hybrid")
                    calibrationQuantile = 0.95, output = c("dist", "matrix", "network"), ...) {
   specs <- specs_of("gpuTOM", ...)
   rules <- lapply(powers_of_sets(power, x), overlap_rule, check_choice(type, types, "type"),
-                  check_choice(TOMType, tom_types, "TOMType"), check_choice(TOMDenom, tom_denominators, "TOMDenom"),
+                  check_choice(TOMType, tom_types, "TOMType"), check_choice(TOMDenom, c("min", "mean"), "TOMDenom"),
                   check_flag(replaceMissingAdjacencies, "replaceMissingAdjacencies"))
   rule <- rules[[1L]]
   output <- check_choice(output, c("dist", "matrix", "network"), "output")
   criterion <- check_tom_criterion(output, list(threshold = threshold, density = density, k = k))
-  how <- check_consensus(x, list(combine = combine, probs = probs, calibration = calibration,
-                                 calibrationQuantile = calibrationQuantile))
+  how <- check_consensus(x, combine, probs, check_choice(calibration, calibrations, "calibration"), calibrationQuantile)
   if (is_sparse_network(x)) {
     if (!is.null(criterion)) fail("'", criterion$name, "' is for data; of a network all edges' overlaps are returned")
     return(overlap_of_network(x, rule, missing(power) && missing(type), new_settings(specs)$threads))
@@ -146,57 +145,64 @@ tom_network <- function(x, criterion, rule, method, use, settings, call) {
 
 tom_types <- c("signed", "unsigned", "signed Nowick", "unsigned 2", "signed 2", "signed Nowick 2")
 
-tom_denominators <- c("min", "mean")
-
 # Returns the rule that the engine reads, with the arguments as `names`.
 overlap_rule <- function(power, type, tom_type, denominator, replaces_missing) {
-  if (!is_number(power) || !is.finite(power) || power <= 0) {
-    fail("'power' must be a positive number, not ", show_value(power))
-  }
+  power <- check_positive(power, "power")
   signed <- tom_type == "signed Nowick" || (tom_type == "signed" && type == "unsigned")
-  list(similarity = constant(type), power = as.numeric(power), keeps_sign = signed,
+  list(similarity = constant(type), power = power, keeps_sign = signed,
        is_absolute = tom_type %in% c("signed", "signed 2"), is_halved = endsWith(tom_type, "2"),
        is_mean = denominator == "mean", replaces_missing = replaces_missing,
-       names = list(power = as.numeric(power), type = type, TOMType = tom_type, TOMDenom = denominator))
+       names = list(power = power, type = type, TOMType = tom_type, TOMDenom = denominator))
 }
 
-tom_settings <- function(settings, rule, input, method, use) {
-  if (length(settings$asked)) settings <- designed_input(settings, input, method, use)
-  settings$overlap <- rule
-  settings
+check_positive <- function(value, name) {
+  if (!is_number(value) || !is.finite(value) || value <= 0) {
+    fail("'", name, "' must be a positive number, not ", show_value(value))
+  }
+  as.numeric(value)
 }
 
 tom_of_all <- function(x, rule, method, use, output, settings, call) {
   use <- check_use(use)
   check_matrix_like(x, COLUMNS)
   input <- check_input(x, NULL, use, method, settings$assay)
-  settings <- tom_settings(settings, rule, input, method, use)
-  labels <- colnames(input$x)
-  check_run_memory(input$x, NULL, method, use, layout_of(NULL, output), settings, "gpuTOM()",
+  x <- input$x
+  if (length(settings$asked)) settings <- designed_input(settings, input, method, use)
+  settings$overlap <- rule
+  check_run_memory(x, NULL, method, use, layout_of(NULL, output), settings, "gpuTOM()",
                    "output = \"network\" keeps the largest overlaps only")
   if (output == "matrix") {
-    return(run(input$x, NULL, method, use, "square", settings, matrix_attributes(labels, labels)))
+    return(run(x, NULL, method, use, "square", settings, matrix_attributes(colnames(x), colnames(x))))
   }
-  run(input$x, NULL, method, use, "row", settings,
-      c(tom_attributes(input$x, method, rule, call), list(adjusted = adjustment_of(settings, input$x))))
-}
-
-tom_attributes <- function(x, method, rule, call) {
   attributes <- dist_attributes(x, method, call)
   attributes$class <- NULL
-  c(attributes, rule$names, list(class = c("gpuTOM", "allPairs", "dist")))
+  run(x, NULL, method, use, "row", settings,
+      c(attributes, rule$names, list(class = c("gpuTOM", "allPairs", "dist"), adjusted = adjustment_of(settings, x))))
 }
 
 # ---- the edges of a sparse network: only neighbors of neighbors are visited
 
 is_sparse_network <- function(x) isS4(x) && is(x, "sparseMatrix") && is(x, "symmetricMatrix")
 
-# Returns the entries as adjacencies; `is_plain`: TRUE if neither power nor type was given.
+# `is_plain`: TRUE if neither power nor type was given.
+overlap_of_network <- function(x, rule, is_plain, threads) {
+  check_slots(x, "x")
+  if (!is(x, "gpuCorNetwork")) x <- as(as(x, "dMatrix"), "CsparseMatrix")
+  values <- network_adjacencies(x, rule, is_plain)
+  edges <- methods::new("dsCMatrix", Dim = x@Dim, Dimnames = x@Dimnames, uplo = x@uplo, p = x@p, i = x@i,
+                        x = as.numeric(values))
+  if (edges@uplo == "L") edges <- Matrix::t(edges)
+  all <- as(edges, "generalMatrix")
+  edges@x <- checked(.Call(r_sparse_overlap, edges@p, edges@i, all@p, all@i, all@x, rule, threads))
+  edges
+}
+
+# Returns the adjacency of each entry.
 network_adjacencies <- function(x, rule, is_plain) {
   if (is(x, "gpuCorNetwork")) {
-    base <- if (rule$keeps_sign) abs(x@x) else switch(rule$names$type, unsigned = abs(x@x), signed = (1 + x@x) / 2,
-                                                      `signed hybrid` = pmax(x@x, 0))
-    return(base^rule$power * if (rule$keeps_sign) sign(x@x) else 1)
+    if (rule$keeps_sign) return(abs(x@x)^rule$power * sign(x@x))
+    return(switch(rule$names$type, unsigned = abs(x@x), signed = (1 + x@x) / 2,
+                  `signed hybrid` = pmax(x@x, 0))^rule$power)
   }
   if (!is_plain) {
     fail("'power' and 'type' are for coefficients, and 'x' is a ", class(x)[1L],
@@ -211,41 +217,29 @@ network_adjacencies <- function(x, rule, is_plain) {
   x@x
 }
 
-overlap_of_network <- function(x, rule, is_plain, threads) {
-  check_slots(x, "x")
-  if (!is(x, "gpuCorNetwork")) x <- as(as(x, "dMatrix"), "CsparseMatrix")
-  values <- network_adjacencies(x, rule, is_plain)
-  edges <- methods::new("dsCMatrix", Dim = x@Dim, Dimnames = x@Dimnames, uplo = x@uplo, p = x@p, i = x@i,
-                        x = as.numeric(values))
-  if (edges@uplo == "L") edges <- Matrix::t(edges)
-  all <- as(edges, "generalMatrix")
-  edges@x <- checked(.Call(r_sparse_overlap, edges@p, edges@i, all@p, all@i, all@x, rule, threads))
-  edges
-}
-
 # ---- several data sets, combined pair by pair
 
-# `given`: combine, probs, calibration and calibrationQuantile. Returns list(how, fraction, calibration, quantile), or
-# NULL for one data set.
-check_consensus <- function(x, given) {
-  calibration <- check_choice(given$calibration, calibrations, "calibration")
+# Returns these arguments of gpuTOM(), checked, or NULL for one data set.
+check_consensus <- function(x, combine, probs, calibration, calibrationQuantile) {
   if (!is_subjects(x)) {
-    if (!is.null(given$combine)) fail("'combine' says how several data sets are combined, and 'x' is one; leave it out")
+    if (!is.null(combine)) fail("'combine' says how several data sets are combined, and 'x' is one; leave it out")
     if (calibration != "none") fail("'calibration' is of several data sets, and 'x' is one; leave it out")
     return(NULL)
   }
   if (is.function(x)) fail("'x' must be a list of data sets, not a function")
   if (!length(x)) fail("'x' is a list without data sets")
-  if (is.null(given$combine)) {
+  if (is.null(combine)) {
     fail("'x' is a list of ", length(x), "; say how to combine: \"min\", \"mean\" or \"quantile\"")
   }
-  combine <- check_choice(given$combine, c("min", "mean", "quantile"), "combine")
-  probs <- given$probs
-  if (combine != "quantile" && !is.null(probs)) fail("'probs' has a meaning with combine = \"quantile\" only")
-  if (combine == "quantile" && is.null(probs)) fail("combine = \"quantile\" takes 'probs', a number in [0, 1]")
-  if (combine == "quantile") probs <- check_fraction(probs, "probs", zero = TRUE)
-  list(how = combine, fraction = if (combine == "min") 0 else probs, calibration = calibration,
-       quantile = check_within(given$calibrationQuantile, "calibrationQuantile", 0, 1))
+  combine <- check_choice(combine, c("min", "mean", "quantile"), "combine")
+  calibrationQuantile <- check_within(calibrationQuantile, "calibrationQuantile", 0, 1)
+  how <- list(combine = combine, calibration = calibration, calibrationQuantile = calibrationQuantile)
+  if (combine != "quantile") {
+    if (!is.null(probs)) fail("'probs' has a meaning with combine = \"quantile\" only")
+    return(how)
+  }
+  if (is.null(probs)) fail("combine = \"quantile\" takes 'probs', a number in [0, 1]")
+  c(how, list(probs = check_fraction(probs, "probs", zero = TRUE)))
 }
 
 calibrations <- c("none", "single quantile")
@@ -281,25 +275,22 @@ consensus_overlap <- function(x, how, rules, method, use, output, settings, call
   sets <- lapply(x, function(set) check_input(set, NULL, check_use(use), method, settings$assay)$x)
   check_same_variables(sets)
   rules <- rep_len(rules, length(sets))
-  check_consensus_memory(sets, rules[[1L]], method, use, output, settings)
+  # All overlaps are in memory at once, first with the adjacencies of one data set, then with the result.
+  n <- ncol(sets[[1L]])
+  settings$overlap <- rules[[1L]]
+  bytes <- run_bytes(sets[[1L]], NULL, method, check_use(use), "row", settings)
+  square <- if (output == "matrix") 8 * as.numeric(n)^2 else 0
+  check_memory(length(sets) * bytes[1L] + max(bytes[2L], bytes[1L] + square), "gpuTOM()",
+               paste(n_of(pairs_of(n), "pair"), "and", n_of(length(sets), "data set")),
+               "gpuCorNetwork(combine = ) keeps the strongest pairs only")
   overlaps <- each_subject(length(sets), function(s) {
     tom_of_all(sets[[s]], rules[[s]], method, use, "dist", at_pass(settings, s, length(sets)), call)
   }, paste("data set", seq_along(sets)))
-  scales <- scaling_powers(overlaps, how)
-  tom <- checked(.Call(r_combine_overlaps, overlaps, scales, how$fraction, attr(overlaps[[1L]], "Size"),
+  scales <- if (how$calibration == "none") rep(1, length(sets)) else scaling_powers(overlaps, how$calibrationQuantile)
+  fraction <- if (how$combine == "min") 0 else how$probs
+  tom <- checked(.Call(r_combine_overlaps, overlaps, scales, fraction, attr(overlaps[[1L]], "Size"),
                        consensus_attributes(overlaps, rules, how, scales), settings$threads))
   if (output == "matrix") as.matrix(tom) else tom
-}
-
-# All overlaps are in memory at once, first with the adjacencies of one data set, then with the result.
-check_consensus_memory <- function(sets, rule, method, use, output, settings) {
-  pairs <- pairs_of(ncol(sets[[1L]]))
-  settings$overlap <- rule
-  bytes <- run_bytes(sets[[1L]], NULL, method, check_use(use), "row", settings)
-  square <- if (output == "matrix") 8 * as.numeric(ncol(sets[[1L]]))^2 else 0
-  check_memory(length(sets) * bytes[1L] + max(bytes[2L], bytes[1L] + square), "gpuTOM()",
-               paste(n_of(pairs, "pair"), "and", n_of(length(sets), "data set")),
-               "gpuCorNetwork(combine = ) keeps the strongest pairs only")
 }
 
 consensus_attributes <- function(overlaps, rules, how, scales) {
@@ -308,30 +299,23 @@ consensus_attributes <- function(overlaps, rules, how, scales) {
   powers <- vapply(rules, `[[`, 0, "power")
   attributes$power <- if (all(powers == powers[1L])) powers[1L] else powers
   if (!is.null(attributes$adjusted)) attributes$adjusted[c("lost", "effective")] <- NULL # these belong to one data set
-  attributes$combine <- how$how
-  attributes$probs <- if (how$how == "quantile") how$fraction
+  attributes$combine <- how$combine
+  attributes$probs <- how$probs
   attributes$scales <- if (any(scales != 1)) scales
   attributes
 }
 
-# WGCNA's number of sampled pairs and random seed.
-CALIBRATION_PAIRS <- 1000
-CALIBRATION_SEED <- 54321
-
-# Returns the powers that give all overlaps the first one's quantile, from the same sample of pairs in each call, as
-# WGCNA.
-scaling_powers <- function(overlaps, how) {
-  if (how$calibration == "none") return(rep(1, length(overlaps)))
+# Returns the powers that give all overlaps the first one's quantile. As WGCNA, which uses these numbers of pairs and
+# seed, every call draws the same sample of pairs.
+scaling_powers <- function(overlaps, probs) {
   n <- length(overlaps[[1L]])
-  at <- withr::with_seed(CALIBRATION_SEED, .rng_kind = "Mersenne-Twister", .rng_sample_kind = "Rejection", {
-    sample.int(n, min(CALIBRATION_PAIRS / min(how$quantile, 1 - how$quantile), n))
+  at <- withr::with_seed(54321, .rng_kind = "Mersenne-Twister", .rng_sample_kind = "Rejection", {
+    sample.int(n, min(1000 / min(probs, 1 - probs), n))
   })
-  high <- vapply(overlaps, function(tom) {
-    stats::quantile(.subset(tom, at), how$quantile, names = FALSE, type = 8)
-  }, 0)
+  high <- vapply(overlaps, function(tom) stats::quantile(.subset(tom, at), probs, names = FALSE, type = 8), 0)
   bad <- which(!(high > 0 & high < 1))
   if (length(bad)) {
-    fail("calibration = \"single quantile\" takes overlaps between 0 and 1, and quantile ", how$quantile, " of data ",
+    fail("calibration = \"single quantile\" takes overlaps between 0 and 1, and quantile ", probs, " of data ",
          "set ", bad[1L], " is ", format(high[bad[1L]]), "; choose another 'calibrationQuantile', or \"none\"")
   }
   log(high[1L]) / log(high)

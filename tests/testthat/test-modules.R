@@ -111,17 +111,19 @@ test_that("eigengenes, kME and kWithin are those of WGCNA's functions", {
 test_that("a gene moves to the module that it goes with", {
   skip_without_wgcna()
   x <- genes_of_factors(sizes = c(30, 30, 10), seed = 4)
-  job <- list(x = x, use = "everything", method = "pearson", type = "unsigned", minModuleSize = 5,
-              reassignThreshold = 1e-6, samples = rep(TRUE, nrow(x)))
+  set <- list(x = x, samples = rep(TRUE, nrow(x)))
+  job <- list(use = "everything", method = "pearson", type = "unsigned")
+  rules <- list(minModuleSize = 5, reassignThreshold = 1e-6)
   of <- function(genes) eigengene(x[, genes])$values
   labels <- rep(c(3L, 5L, 0L), c(30, 30, 10)) # modules of other numbers are gone
   strong <- which.max(abs(cor(x[, 1:30], of(1:30))))
   labels[strong] <- 5L
-  moved <- reassigned(list(labels = labels, eigengenes = cbind(`3` = of(1:30), `5` = of(31:60))), job)
+  moved <- reassigned(list(labels = labels, eigengenes = cbind(`3` = of(1:30), `5` = of(31:60))), set, job,
+                      rules)
   expect_equal(moved[strong], 3L)
   expect_equal(moved[-strong], labels[-strong])
-  job$minModuleSize <- 31
-  gone <- reassigned(list(labels = labels, eigengenes = cbind(`3` = of(1:30), `5` = of(31:60))), job)
+  rules$minModuleSize <- 31
+  gone <- reassigned(list(labels = labels, eigengenes = cbind(`3` = of(1:30), `5` = of(31:60))), set, job, rules)
   expect_equal(unique(gone[labels == 5L & seq_along(labels) != strong]), 0L) # too few are left
 })
 
