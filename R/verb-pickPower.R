@@ -61,7 +61,7 @@ pickPower <- function(x, power = 1:20, type = c("unsigned", "signed", "signed hy
   power <- check_fit_powers(power)
   type <- check_choice(type, types, "type")
   method <- check_method(method)
-  r_squared <- check_r_squared(r_squared)
+  check_within(r_squared, "r_squared", 0, 1)
   breaks <- check_whole(breaks, "breaks", 2, 1e6)
   check_matrix_like(x, "a gene in each column")
   settings <- new_settings(specs, pairs)
@@ -113,13 +113,6 @@ check_fit_powers <- function(powers) {
   sort(unique(as.vector(powers)))
 }
 
-check_r_squared <- function(r_squared) {
-  if (!is_numeric(r_squared) || length(r_squared) != 1L || is.na(r_squared) || r_squared < 0 || r_squared > 1) {
-    fail("'r_squared' must be a number between 0 and 1, not ", show_value(r_squared))
-  }
-  r_squared
-}
-
 # Returns one row per column of `soft`, the connectivities for one power.
 fit_table <- function(soft, powers, breaks) {
   constant <- apply(soft, 2L, is_constant)
@@ -135,21 +128,21 @@ fit_table <- function(soft, powers, breaks) {
 # ---- class gpuCorPower
 
 describe_fits <- function(x) {
-  paste0("Scale-free fit of ", attr(x, "type"), " networks of ", n_of(attr(x, "n_var"), "variable"), " by ",
-         method_title(attr(x, "method")), "\n", adjusted_line(attr(x, "adjusted"), attr(x, "method")),
-         describe_estimate(x), "\n")
-}
-
-describe_estimate <- function(x) {
   cut <- attr(x, "r_squared")
-  if (!is.na(x$powerEstimate)) return(paste0("lowest power with R^2 above ", cut, ": ", x$powerEstimate))
-  table <- x$fitIndices
-  fit <- signed_fit(table)
+  fit <- signed_fit(x$fitIndices)
   best <- which.max(fit)
-  if (!length(best)) return("no power can be fitted")
-  if (fit[best] <= 0) return("no power has a negative slope: none of these networks is scale-free")
-  paste0("no R^2 above ", cut, " with a negative slope; the highest is ", signif(fit[best], 3L), " of power ",
-         table$Power[best])
+  estimate <- if (!is.na(x$powerEstimate)) {
+    paste0("lowest power with R^2 above ", cut, ": ", x$powerEstimate)
+  } else if (!length(best)) {
+    "no power can be fitted"
+  } else if (fit[best] <= 0) {
+    "no power has a negative slope: none of these networks is scale-free"
+  } else {
+    paste0("no R^2 above ", cut, " with a negative slope; the highest is ", signif(fit[best], 3L), " of power ",
+           x$fitIndices$Power[best])
+  }
+  paste0("Scale-free fit of ", attr(x, "type"), " networks of ", n_of(attr(x, "n_var"), "variable"), " by ",
+         method_title(attr(x, "method")), "\n", adjusted_line(attr(x, "adjusted"), attr(x, "method")), estimate, "\n")
 }
 
 #' @rdname pickPower
@@ -183,30 +176,22 @@ as.data.frame.gpuCorPower <- function(x, row.names = NULL, optional = FALSE, ...
 #' @rdname pickPower
 #' @export
 plot.gpuCorPower <- function(x, ...) {
+  fit <- signed_fit(x$fitIndices)
+  cut <- attr(x, "r_squared")
+  estimate <- x$powerEstimate
+  k <- x$fitIndices$mean.k.
+  is_log <- all(k > 0)
   with_panels(1L, 2L, {
-    draw_power_fit(x)
-    draw_power_connectivity(x)
+    draw_powers(x, fit, range(0, 1, fit, na.rm = TRUE),
+                list(ylab = expression("signed " * R^2), main = "Scale-free fit"))
+    graphics::abline(h = cut, lty = 2L, col = "grey40")
+    what <- if (is.na(estimate)) "no power has signed" else paste0("power ", format(estimate), ":")
+    note(bquote(.(what) ~ R^2 > .(cut)))
+    draw_powers(x, k, range(k), c(list(ylab = "mean connectivity", main = "Connectivity"),
+                                  if (is_log) list(log = "y", yaxt = "n")))
+    if (is_log) log_axis(2L, k)
   })
   invisible(x)
-}
-
-draw_power_fit <- function(x) {
-  values <- signed_fit(x$fitIndices)
-  draw_powers(x, values, range(0, 1, values, na.rm = TRUE),
-              list(ylab = expression("signed " * R^2), main = "Scale-free fit"))
-  graphics::abline(h = attr(x, "r_squared"), lty = 2L, col = "grey40")
-  estimate <- x$powerEstimate
-  cut <- attr(x, "r_squared")
-  what <- if (is.na(estimate)) "no power has signed" else paste0("power ", format(estimate), ":")
-  note(bquote(.(what) ~ R^2 > .(cut)))
-}
-
-draw_power_connectivity <- function(x) {
-  values <- x$fitIndices$mean.k.
-  is_log <- all(values > 0)
-  draw_powers(x, values, range(values), c(list(ylab = "mean connectivity", main = "Connectivity"),
-                                          if (is_log) list(log = "y", yaxt = "n")))
-  if (is_log) log_axis(2L, values)
 }
 
 # Draws one dot per power, and highlights the estimate.
