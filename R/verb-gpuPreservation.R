@@ -139,12 +139,14 @@ gpuPreservation <- function(reference, test, modules, n_perm = 200, power = NULL
   settings <- new_settings(specs)
   data <- preserved_data(reference, test, modules, specs$control$assay, use, specs$adjustment)
   gold <- if (n_perm > 0) min(gold, ncol(data$sets$test) %/% 2)
-  check_module_pairs(c(lengths(data$members), gold))
+  sizes <- as.numeric(c(lengths(data$members), gold))
+  # The reference's coefficients are kept, and each draw reads them.
+  check_memory(4 * sum(sizes^2), "gpuPreservation()", n_of(length(sizes), "module"), "leave out the largest module")
   sets <- lapply(data$sets, function(x) {
     list(columns = standardized_columns(x), overlaps = if (network == "overlap") overlaps_of(x, rule, specs$control))
   })
   preserved <- function(members, from, width) {
-    compared_modules(sets, members, rule$engine, n_perm, part_of(settings, from, width))
+    preservation_statistics(sets, members, rule, n_perm, part_of(settings, from, width))
   }
   cost <- sum(lengths(data$members)^2) / sum(lengths(data$members)^2, gold^2)
   found <- preserved(data$members, 0, cost)
@@ -159,16 +161,7 @@ gpuPreservation <- function(reference, test, modules, n_perm = 200, power = NULL
   structure(result, class = c("gpuPreservation", "gpuCorResult"), adjusted = data$adjusted)
 }
 
-# Returns list(modules, observed, Z, p.value, permuted).
-compared_modules <- function(sets, members, rule, n_perm, settings) {
-  found <- preservation_statistics(sets, members, rule, n_perm, settings)
-  compared <- compare_with_permuted(found$observed, found$permuted)
-  summary <- preservation_summary(found$observed, compared$Z)
-  c(list(modules = data.frame(module = names(members), size = unname(lengths(members)), summary),
-         observed = found$observed), compared, found["permuted"])
-}
-
-# Returns list(type, power, overlap: further arguments of gpuTOM(); engine: what the engine reads).
+# Returns list(type, power, overlap: further arguments of gpuTOM()).
 preservation_rule <- function(modules, power, type) {
   made <- if (inherits(modules, "gpuModules")) modules
   if (is.null(type)) type <- if (is.null(made)) "unsigned" else made$type
@@ -176,22 +169,11 @@ preservation_rule <- function(modules, power, type) {
   if (length(power) > 1L && !is.null(made)) {
     fail("'power' must be given, as the data sets of 'modules' have different powers: ", toString(power))
   }
-  if (!is_number(power) || !is.finite(power) || power <= 0) {
-    fail("'power' must be a positive number, not ", show_value(power))
-  }
-  power <- as.numeric(power)
-  list(type = type, power = power, overlap = made[c("TOMType", "TOMDenom")],
-       engine = list(similarity = constant(type), power = power))
+  list(type = type, power = check_positive(power, "power"), overlap = made[c("TOMType", "TOMDenom")])
 }
 
 overlaps_of <- function(x, rule, control) {
   do.call(gpuTOM, c(list(x, power = rule$power, type = rule$type, control = control), rule$overlap), quote = TRUE)
-}
-
-# The reference's coefficients are kept, and each draw reads them.
-check_module_pairs <- function(sizes) {
-  check_memory(4 * sum(as.numeric(sizes)^2), "gpuPreservation()", n_of(length(sizes), "module"),
-               "leave out the largest module")
 }
 
 # ---- statistics
@@ -205,12 +187,30 @@ DENSITY <- c("propVarExplained", "meanSignAwareKME", "meanSignAwareCorDat", "mea
 CONNECTIVITY <- c("cor.kIM", "cor.kME", "cor.cor")
 PRESERVATION <- c(DENSITY, "meanMAR", CONNECTIVITY, "cor.MAR", "avg.contrib", "cor.contrib")
 
-# Draws, the first of which is the module itself, that are passed to the engine at a time take up to this many bytes.
+# Draws that are passed to the engine at a time take up to this many bytes.
 DRAWN_BYTES <- 2^26
 
-# Returns list(observed: module x statistic; permuted: permutation x module x statistic). `sets`: list(reference, test),
-# each list(columns, overlaps), see standardized_columns(); `members`: a list of each module's columns, as indices.
+# Returns list(modules, observed, Z, p.value, permuted), as in ?gpuPreservation. `sets`: list(reference, test), each
+# list(columns, overlaps), see standardized_columns(); `members`: a list of each module's columns, as indices.
 preservation_statistics <- function(sets, members, rule, n_perm, settings) {
+  values <- drawn_statistics(sets, members, rule, n_perm, settings)
+  observed <- matrix(values[1L, , ], length(members), dimnames = dimnames(values)[2:3])
+  permuted <- values[-1L, , , drop = FALSE]
+  Z <- p.value <- observed * NA
+  if (n_perm > 0) {
+    each <- function(f) array(apply(permuted, 2:3, f), dim(observed), dimnames(observed))
+    sd <- each(stats::sd)
+    Z <- ifelse(sd > 0, (observed - each(mean)) / sd, NA)
+    p.value <- (1 + colSums(permuted >= rep(observed, each = n_perm))) / (1 + n_perm)
+  }
+  summary <- preservation_summary(observed, Z)
+  list(modules = data.frame(module = names(members), size = unname(lengths(members)), summary),
+       observed = observed, Z = Z, p.value = p.value, permuted = permuted)
+}
+
+# Returns an array, draw x module x statistic. The first draw is the modules themselves; the others are permutations.
+drawn_statistics <- function(sets, members, rule, n_perm, settings) {
+  engine_rule <- list(similarity = constant(rule$type), power = rule$power)
   sizes <- lengths(members)
   member <- unlist(members, use.names = FALSE)
   n_genes <- ncol(sets$test$columns)
@@ -218,40 +218,21 @@ preservation_statistics <- function(sets, members, rule, n_perm, settings) {
   draws <- split(0:n_perm, (0:n_perm) %/% at_once)
   found <- lapply(seq_along(draws), function(part) {
     genes <- vapply(draws[[part]], function(k) if (k == 0L) member else sample.int(n_genes, length(member)), member)
-    checked(.Call(r_preservation, sets$reference, sets$test, c(0L, cumsum(sizes)), member - 1L, genes - 1L, rule,
+    checked(.Call(r_preservation, sets$reference, sets$test, c(0L, cumsum(sizes)), member - 1L, genes - 1L, engine_rule,
                   at_pass(settings, part, length(draws), "permutations")))
   })
-  values <- array(unlist(found), c(length(DRAWN_STATISTICS), length(members), 1L + n_perm),
-                  list(DRAWN_STATISTICS, names(members), NULL))
-  values <- aperm(with_sizes_of(values), c(3L, 2L, 1L))[, , PRESERVATION, drop = FALSE]
-  list(observed = matrix(values[1L, , ], length(members), dimnames = dimnames(values)[2:3]),
-       permuted = values[-1L, , , drop = FALSE])
-}
-
-# Adds the statistics without sign, as further rows.
-with_sizes_of <- function(values) {
-  size <- dim(values)
-  flat <- matrix(values, size[1L], dimnames = list(DRAWN_STATISTICS, NULL))
-  flat <- rbind(flat, abs(flat[WITHOUT_SIGN, , drop = FALSE]))
-  flat[is.nan(flat)] <- NA
-  array(flat, c(nrow(flat), size[-1L]), c(list(c(DRAWN_STATISTICS, names(WITHOUT_SIGN))), dimnames(values)[-1L]))
+  values <- matrix(unlist(found), length(DRAWN_STATISTICS), dimnames = list(DRAWN_STATISTICS, NULL))
+  values[is.nan(values)] <- NA
+  sizes_of <- abs(values[WITHOUT_SIGN, , drop = FALSE])
+  rownames(sizes_of) <- names(WITHOUT_SIGN)
+  values <- rbind(values, sizes_of)[PRESERVATION, , drop = FALSE]
+  aperm(array(values, c(length(PRESERVATION), length(members), 1L + n_perm), list(PRESERVATION, names(members), NULL)))
 }
 
 # Returns columns of mean 0 and length 1.
 standardized_columns <- function(x) {
   x <- sweep(x, 2L, colMeans(x))
   sweep(x, 2L, sqrt(colSums(x^2)), "/")
-}
-
-# Returns list(Z, p.value), module x statistic; NA without permutations.
-compare_with_permuted <- function(observed, permuted) {
-  each <- function(f) array(apply(permuted, 2:3, f), dim(observed), dimnames(observed))
-  n_perm <- dim(permuted)[1L]
-  none <- observed * NA
-  if (n_perm == 0L) return(list(Z = none, p.value = none))
-  sd <- each(stats::sd)
-  at_least <- colSums(permuted >= rep(observed, each = n_perm))
-  list(Z = ifelse(sd > 0, (observed - each(mean)) / sd, NA), p.value = (1 + at_least) / (1 + n_perm))
 }
 
 # Returns the summaries of Langfelder and others (2011), one row per module.
@@ -319,23 +300,23 @@ summary.gpuPreservation <- function(object, ...) {
 #' @param y A string: `"Zsummary"` or `"medianRank"`, the panel to draw; by default both.
 #' @export
 plot.gpuPreservation <- function(x, y = "auto", ...) {
-  panels <- list(medianRank = function(...) draw_ranks(x, ...), Zsummary = function(...) draw_z(x, ...))
+  panels <- list(
+    medianRank = function(...) {
+      rank <- x$modules$medianRank
+      # The best preserved module is at the top.
+      draw_by_size(x, rank, rev(range(1, rank, na.rm = TRUE)),
+                   list(ylab = "median rank", main = "Preservation median rank"), ...)
+    },
+    Zsummary = function(...) {
+      z <- x$modules$Zsummary
+      draw_by_size(x, z, range(0, Z_LIMITS, z, na.rm = TRUE),
+                   list(ylab = "Zsummary", main = "Preservation Zsummary"), ...)
+      graphics::abline(h = Z_LIMITS, lty = 2L, col = c(BLUE, VERMILION))
+    }
+  )
   if (x$n_perm < 2) panels$Zsummary <- NULL
   draw_panels(panels, check_choice(y, c("auto", names(panels)), "y"), ...)
   invisible(x)
-}
-
-draw_z <- function(x, ...) {
-  z <- x$modules$Zsummary
-  draw_by_size(x, z, range(0, Z_LIMITS, z, na.rm = TRUE), list(ylab = "Zsummary", main = "Preservation Zsummary"), ...)
-  graphics::abline(h = Z_LIMITS, lty = 2L, col = c(BLUE, VERMILION))
-}
-
-# The best preserved module is at the top.
-draw_ranks <- function(x, ...) {
-  rank <- x$modules$medianRank
-  draw_by_size(x, rank, rev(range(1, rank, na.rm = TRUE)),
-               list(ylab = "median rank", main = "Preservation median rank"), ...)
 }
 
 # Modules that are named by colors have these colors.
