@@ -45,17 +45,6 @@
 gpuHclust <- function(d, method = c("average", "complete", "single", "mcquitty", "ward.D", "ward.D2"), ...) {
   specs <- specs_of("gpuHclust", ...)
   method <- check_choice(method, eval(formals()$method), "method")
-  n <- check_distances(d)
-  settings <- new_settings(specs)
-  settings$doing <- list(text = "merge", of = n - 1, rated = FALSE)
-  values <- if (is.double(d)) d else as.double(d)
-  found <- checked(.Call(r_hclust, values, n, constant(method), is_all_pairs(d), settings))
-  structure(c(found, list(labels = attr(d, "Labels"), method = method, call = sys.call(),
-                          dist.method = attr(d, "method"))), class = "hclust")
-}
-
-# Returns the number of items.
-check_distances <- function(d) {
   if (!inherits(d, "dist") || !is_numeric(d)) {
     fail("'d' must be a dist, or a result of gpuCor() or gpuTOM(), not of class ", toString(class(d)),
          if (is.matrix(d)) "; as.dist(d) makes a dist of a matrix")
@@ -66,5 +55,10 @@ check_distances <- function(d) {
          "; make it by dist() or as.dist()")
   }
   if (n < 2) fail("'d' must have at least 2 items, not ", n)
-  n
+  settings <- new_settings(specs)
+  settings$doing <- list(text = "merge", of = n - 1, rated = FALSE)
+  values <- if (is.double(d)) d else as.double(d)
+  found <- checked(.Call(r_hclust, values, n, constant(method), is_all_pairs(d), settings))
+  structure(c(found, list(labels = attr(d, "Labels"), method = method, call = sys.call(),
+                          dist.method = attr(d, "method"))), class = "hclust")
 }

@@ -106,18 +106,19 @@ gpuCorPerm <- function(x, y = NULL, B = 1000L, method = "pearson", precision = c
   check_permutation_memory(input)
   first <- without_observation_names(as.matrix(input$x))
   second <- if (is.null(y)) first else without_observation_names(as.matrix(input$y))
-  check_shuffled(first, second)
+  if (anyNA(first) || anyNA(second)) fail("'x' and 'y' must have no missing values, as observations change places")
+  if (nrow(first) < 3L) fail("'x' has ", n_of(nrow(first), "row"), " (observations); permutations need at least 3")
   cor_with <- function(columns) {
     gpuCor(first, columns, method, use, output = "matrix", precision = precision, adjustment = specs$adjustment,
            control = run_of(specs$control))
   }
-  cor_of <- function(columns) suppressWarnings(cor_with(columns))
   observed <- cor_with(second)
   strength <- abs(observed) - if (precision == "double") 1e-10 else SAME_COEFFICIENT
   if (is.null(y)) diag(strength) <- NA
-  found <- shuffled_counts(second, strength, n_perm, cor_of)
-  list(coefficients = observed, p.value = (found$counts + 1) / (n_perm + 1),
-       p.adjusted = (counts_from(found$maxima, strength) + 1) / (n_perm + 1))
+  found <- shuffled_counts(second, strength, n_perm, function(columns) suppressWarnings(cor_with(columns)))
+  larger <- strength # the number of maxima that reach each strength
+  larger[] <- n_perm - findInterval(strength, sort(found$maxima), left.open = TRUE)
+  list(coefficients = observed, p.value = (found$counts + 1) / (n_perm + 1), p.adjusted = (larger + 1) / (n_perm + 1))
 }
 
 # Measured bytes: coefficients, absolute values and counts, those of a permutation, and a copy of other data than
@@ -132,17 +133,13 @@ check_permutation_memory <- function(input) {
                "gpuCorNetwork(fdr = ) keeps the pairs of small p values only")
 }
 
-check_shuffled <- function(x, y) {
-  if (anyNA(x) || anyNA(y)) fail("'x' and 'y' must have no missing values, as observations change places")
-  if (nrow(x) < 3L) fail("'x' has ", n_of(nrow(x), "row"), " (observations); permutations need at least 3")
-}
-
 # Permutes the rows of y n_perm times. Returns how many coefficients of each pair reach `strength`, and the max over all
 # pairs of each permutation. Permuted copies are side by side, so that a call computes BLOCK_VALUES coefficients.
 shuffled_counts <- function(y, strength, n_perm, cor_of) {
   counts <- strength * 0
   maxima <- numeric(n_perm)
-  for (of_block in permutation_blocks(n_perm, length(strength), length(y))) {
+  width <- max(1, BLOCK_VALUES %/% max(1, length(strength), length(y)))
+  for (of_block in split(seq_len(n_perm), (seq_len(n_perm) - 1) %/% width)) {
     orders <- vapply(of_block, function(b) sample.int(nrow(y)), integer(nrow(y)))
     r <- abs(cor_of(matrix(y[orders, ], nrow(y))))
     dim(r) <- c(nrow(strength), length(of_block), ncol(y))
@@ -154,16 +151,4 @@ shuffled_counts <- function(y, strength, n_perm, cor_of) {
     }
   }
   list(counts = counts, maxima = maxima)
-}
-
-permutation_blocks <- function(n_perm, pairs, values) {
-  width <- max(1, BLOCK_VALUES %/% max(1, pairs, values))
-  split(seq_len(n_perm), (seq_len(n_perm) - 1) %/% width)
-}
-
-# Returns the number of maxima that reach each strength.
-counts_from <- function(maxima, strength) {
-  counts <- strength
-  counts[] <- length(maxima) - findInterval(strength, sort(maxima), left.open = TRUE)
-  counts
 }
