@@ -11,7 +11,11 @@ module_data <- function(given, use, assay, asked) {
   check_data_used(asked)
   several <- !is.null(names(given))
   read_set <- function(k) genes_of(given[[k]], use, assay, asked_of_subject(asked, k, length(given)))
-  read <- if (several) each_subject(length(given), read_set, paste("data set", seq_along(given))) else list(read_set(1L))
+  read <- if (several) {
+    each_subject(length(given), read_set, paste("data set", seq_along(given)))
+  } else {
+    list(read_set(1L))
+  }
   names(read) <- names(given)
   x <- lapply(read, `[[`, "x")
   check_same_variables(x)

@@ -1,7 +1,7 @@
 # Class gpuModules: builds the result of gpuModules(), prints, converts and plots it.
 
-# `found`: the modules of the included genes, and their stability, if it was asked for; `data`: of module_data(); `sets`:
-# its data sets with their powers.
+# `found`: the modules of the included genes, and their stability, if it was asked for; `data`: of module_data();
+# `sets`: its data sets with their powers.
 new_modules <- function(found, data, sets, job, rules, call) {
   genes <- if (is.null(data$names)) as.character(seq_along(data$genes)) else data$names
   of_all <- function(values, none) {

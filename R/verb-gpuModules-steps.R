@@ -1,6 +1,6 @@
 # The steps from overlap to modules, numbered as in ?gpuModules. `sets`: a list of data sets, each list(x: the included
-# genes, samples, power); `job`: how their networks are computed and, with `consensus`, combined; `rules`: arguments that
-# decide about genes and modules, `cut` those of cutreeDynamic().
+# genes, samples, power); `job`: how their networks are computed and, with `consensus`, combined; `rules`: arguments
+# that decide about genes and modules, `cut` those of cutreeDynamic().
 
 # Returns list(colors, unmerged: their colors before step 6; tree; scales: as in cut_tree()).
 found_modules <- function(sets, job, rules) {
@@ -28,7 +28,8 @@ found_modules <- function(sets, job, rules) {
 # Returns the tree of dissimilarities, the labels of its branches (0: none), and gpuTOM()'s attribute scales.
 cut_tree <- function(sets, job, cut) {
   x <- lapply(sets, `[[`, "x")
-  tom <- with_settings(gpuTOM, c(list(if (is.null(job$consensus)) x[[1L]] else x, power = vapply(sets, `[[`, 0, "power")),
+  if (is.null(job$consensus)) x <- x[[1L]]
+  tom <- with_settings(gpuTOM, c(list(x, power = vapply(sets, `[[`, 0, "power")),
                                  job[c("type", "TOMType", "TOMDenom", "method", "use")], job$consensus), job)
   scales <- attr(tom, "scales")
   if (is.na(sum(tom))) { # anyNA() would allocate a logical value for each pair
