@@ -4,7 +4,7 @@
 # exported functions and those of the base floor.
 #   Rscript --vanilla .ci/floors.R
 source(".ci/circle.R")
-floors <- c("base", "run", "data", "step", "class", "plot", "image", "plan", "verb", "help")
+floors <- c("base", "run", "data", "step", "class", "plot", "image", "plan", "verb", "wgcna", "gputools", "help")
 
 # What other floors call of images, from below, too: gpuCorFile() of an image, and the mask of gpuClean()'s result.
 images_give <- c("image_file", "is_image_name", "check_image_file", "read_image_columns", "knows_voxels")
