@@ -1,4 +1,88 @@
-# Printing, summaries and data frames of networks.
+# Classes of networks: sparse matrices with slots that record how they were made.
+
+#' @exportClass gpuNetwork
+setClass("gpuNetwork", contains = "VIRTUAL",
+         slots = c(method = "character", sign = "character", criterion = "character", value = "numeric",
+                   threshold = "numeric", edges = "numeric", pairs = "numeric", n_obs = "numeric", tests = "list",
+                   adjusted = "list", stability = "numeric", call = "call"))
+
+#' Networks
+#'
+#' [gpuCorNetwork()] returns a sparse matrix of package Matrix, whose slots say how it was made. Use it as any sparse
+#' matrix: attach Matrix for its functions.
+#'
+#' Class `gpuCorNetwork` is a symmetric `dsCMatrix`. Class `gpuCorNetworkXY` (variables of `x` against those of `y`) is
+#' a `dgCMatrix`. Arithmetic such as `net^2` or `atanh(net)` gives a plain sparse matrix. `t()`, `diag()`, `rowSums()`,
+#' `colSums()`, `rowMeans()`, `colMeans()`, `crossprod()` and `isSymmetric()` work without attaching Matrix.
+#'
+#' @slot method,sign,call The arguments, and the call.
+#' @slot criterion,value The argument that chose the edges, and its value.
+#' @slot threshold A number: the smallest weight (`|r|`, `r` or `-r`) that makes an edge. `NA` if there is no single
+#'   one: for `k`, and if equal coefficients can have different p values. With exact p values of Spearman's rho or
+#'   Kendall's tau it lies halfway between that coefficient and the next smaller possible one. Coefficients of
+#'   [gpuCor()] differ from those of the network by up to 1e-6, so that pairs this close to the threshold can be on
+#'   either side of it; give `precision = "double"` to both functions to find the same pairs.
+#' @slot edges,pairs The numbers of edges and of pairs.
+#' @slot n_obs The number of observations.
+#' @slot tests A list from which `as.data.frame()` makes p values; empty unless `p.value` or `fdr` chose the edges.
+#' @slot adjusted A list of what changed the coefficients, such as covariates, or the edges: `pruned`, the tolerance of
+#'   [gpuPrune()]; empty if nothing did.
+#' @slot stability With `resample`, the fraction of the resamples whose network has the edge, for each element of slot
+#'   `x`; otherwise empty.
+#' @param x,object A network.
+#' @param row.names,optional,... Not used.
+#' @return `head()` and `tail()`: the first and last rows of `as.data.frame()`, which are the strongest and the weakest
+#'   edges.
+#'
+#'   `as.data.frame()`: a data frame with an edge in each row, the strongest first: `from`, `to` and `r`. `from`
+#'   and `to` are names, or numbers if the columns have no names. Edges chosen by `p.value` or `fdr` also have `p.value`
+#'   (two-sided), and those chosen by `fdr` have `fdr`, the p value adjusted by Benjamini and Hochberg over all pairs
+#'   that have a coefficient. With `resample` there is a column `stability`, and with `lag` a column `lag`. Variables
+#'   without an edge are not in the data frame: see [as_igraph()].
+#' @examples
+#' net <- gpuCorNetwork(as.matrix(mtcars), density = 0.1)
+#' net@edges
+#' net@threshold
+#' head(as.data.frame(net))
+#' plot(net, "weight")
+#' @aliases gpuNetwork-class gpuCorNetworkXY-class gpuTOMNetwork-class
+#' @exportClass gpuCorNetwork
+setClass("gpuCorNetwork", contains = c("gpuNetwork", "dsCMatrix"))
+
+#' @exportClass gpuCorNetworkXY
+setClass("gpuCorNetworkXY", contains = c("gpuNetwork", "dgCMatrix"))
+
+#' @exportClass gpuTOMNetwork
+setClass("gpuTOMNetwork", contains = "gpuCorNetwork", slots = c(overlap = "list"))
+
+#' @rdname gpuCorCompare
+#' @exportClass gpuCorDifference
+setClass("gpuCorDifference", contains = "gpuCorNetwork", slots = c(error = "numeric", maxima = "numeric",
+                                                                   components = "list", groups = "numeric",
+                                                                   min_p = "numeric"))
+
+# `rows`: compressed rows of the lower triangle, or of y.
+new_network <- function(rows, task, class = if (is.null(task$y)) "gpuCorNetwork" else "gpuCorNetworkXY") {
+  with_slots(methods::new(class), c(matrix_slots(rows, task), network_details(rows, task),
+                                    list(tests = rows$tests, stability = as.numeric(rows$stability),
+                                         call = task$call)))
+}
+
+# `components`: list() or list(table, of).
+new_difference <- function(rows, task, value, error, maxima, components = list()) {
+  min_p <- if (!is.null(error)) min_rank_p(task$method, compared_groups(task$x))
+  rows$x <- atanh(rows$x)
+  rows$threshold <- atanh(rows$threshold)
+  if (length(rows$tests) && !is.null(error)) {
+    rows$tests$distribution <- c(list(deviation = error, groups = several_groups(task$x)), min_p = min_p)
+  }
+  result <- new_network(rows, task, "gpuCorDifference")
+  with_slots(result, list(error = as.numeric(error), value = as.numeric(value), maxima = as.numeric(maxima),
+                           components = components, groups = as.numeric(several_groups(task$x)),
+                           min_p = as.numeric(min_p)))
+}
+
+# ---- printing
 
 # Returns the name of entries in data frames and graphs.
 value_name <- function(net) {
@@ -153,3 +237,105 @@ best_connected <- function(net, n) {
   best <- best[degree[best] > 0]
   data.frame(variable = if (is.null(names)) best else names[best], degree = degree[best], strength = strength[best])
 }
+
+# ---- networks in files
+
+# `found`: from network_to_file().
+new_network_file <- function(found) structure(found, class = c("gpuCorNetworkFile", "gpuCorResult"))
+
+# A file omits a missing threshold, which is NA here.
+describe_network_file <- function(x) {
+  paste0("Network in ", x$file, "\n", describe_network(utils::modifyList(list(threshold = NA_real_), unclass(x))))
+}
+
+#' @method print gpuCorNetworkFile
+#' @export
+print.gpuCorNetworkFile <- function(x, ...) {
+  cat(describe_network_file(x))
+  invisible(x)
+}
+
+#' @method summary gpuCorNetworkFile
+#' @export
+summary.gpuCorNetworkFile <- function(object, ...) {
+  d <- utils::modifyList(list(threshold = NA_real_), unclass(object))
+  new_summary(list(variables = d$variables, observations = d$n_obs, pairs = d$pairs, edges = d$edges,
+                   density = d$edges / d$pairs, threshold = d$threshold), describe_network_file(object), object)
+}
+
+# ---- matrices: methods that work without attaching Matrix, and arithmetic, which returns plain matrices
+
+# Not called within an S4 generic's argument, whose dispatch would wrap the error.
+checked_sparse <- function(x) as_plain_sparse(check_slots(x, "x"))
+
+# S3 methods work without Matrix, S4 methods if it is attached. The S4 methods are not exported, like those of print()
+# and summary(): an exported generic would mask base's, and change the class of errors in its argument.
+#' @rdname gpuCorNetwork-class
+#' @importMethodsFrom Matrix t
+setMethod("t", "gpuNetwork", function(x) t.gpuNetwork(x))
+
+#' @method t gpuNetwork
+#' @export
+t.gpuNetwork <- function(x) {
+  x <- checked_sparse(x)
+  Matrix::t(x)
+}
+
+#' @method isSymmetric gpuNetwork
+#' @export
+isSymmetric.gpuNetwork <- function(object, ...) {
+  object <- checked_sparse(object)
+  Matrix::isSymmetric(object, ...)
+}
+
+# The mean includes entries that are 0.
+#' @method mean gpuNetwork
+#' @export
+mean.gpuNetwork <- function(x, ...) {
+  x <- checked_sparse(x)
+  mean(Matrix::colMeans(x))
+}
+
+# ---- arithmetic
+
+# Matrix keeps the class if the sparsity pattern is unchanged.
+
+#' @importMethodsFrom Matrix Arith Math Math2
+#' @exportMethod Arith
+#' @exportMethod Math
+#' @exportMethod Math2
+#' @aliases Arith,gpuCorNetwork,numeric-method Arith,numeric,gpuCorNetwork-method
+#' @aliases Arith,gpuCorNetwork,logical-method Arith,logical,gpuCorNetwork-method
+#' @aliases Arith,gpuCorNetwork,missing-method Math,gpuCorNetwork-method
+#' @aliases Math2,gpuCorNetwork-method Arith,gpuCorNetworkXY,numeric-method
+#' @aliases Arith,numeric,gpuCorNetworkXY-method Arith,gpuCorNetworkXY,logical-method
+#' @aliases Arith,logical,gpuCorNetworkXY-method Arith,gpuCorNetworkXY,missing-method
+#' @aliases Math,gpuCorNetworkXY-method Math2,gpuCorNetworkXY-method
+#' @name gpuCorNetwork-class
+NULL
+
+for (class in c("gpuCorNetwork", "gpuCorNetworkXY")) {
+  for (other in c("numeric", "logical")) {
+    setMethod("Arith", c(class, other), function(e1, e2) {
+      e1 <- checked_sparse(e1)
+      methods::callGeneric()
+    })
+    setMethod("Arith", c(other, class), function(e1, e2) {
+      e2 <- checked_sparse(e2)
+      methods::callGeneric()
+    })
+  }
+  setMethod("Arith", c(class, "missing"), function(e1, e2) {
+    e1 <- checked_sparse(e1)
+    methods::callGeneric(e1)
+  })
+  setMethod("Math", class, function(x) {
+    x <- checked_sparse(x)
+    methods::callGeneric(x)
+  })
+  setMethod("Math2", c(class, "ANY"), function(x, digits) {
+    x <- checked_sparse(x)
+    if (missing(digits)) methods::callGeneric(x) else methods::callGeneric(x, digits)
+  })
+}
+rm(class, other)

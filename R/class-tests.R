@@ -114,3 +114,109 @@ summary.gpuTests <- function(object, level = 0.05, n = 6L, ...) {
                    strongest = test_rows(object, smallest_tests(object, n))),
               describe_tests(object), object)
 }
+
+# ---- plots
+
+#' @rdname gpuCorTest
+#' @param type For `plot()`: `"p.value"`, a histogram of the p values with the counts expected under the null;
+#'   `"volcano"`, p on a logarithmic axis against the effect; or `"auto"`, both. Of many pairs a sample is drawn.
+#' @export
+plot.gpuTests <- function(x, type = c("auto", "p.value", "volcano"), ...) {
+  effect <- as.vector(effect_of(x))
+  if (is.null(x$p.value)) fail("there is no p value to plot")
+  p <- as.vector(x$p.value)
+  if (inherits(x, "gpuCorCompare")) {
+    range <- range(0, effect, finite = TRUE)
+    log_p <- if (is.null(x$df)) log_p_of_z(x$statistic) else log(p)
+    return(draw_tests(x, type, effect, log_p, "difference of z", range, ...))
+  }
+  draw_tests(x, type, effect, if (isTRUE(x[["log.p"]])) p else log(p), method_title(x$method), c(-1, 1), ...)
+}
+
+# Returns two-sided log p values, which are finite even if p underflows to 0.
+log_p_of_z <- function(z) log(2) + stats::pnorm(-abs(as.vector(z)), log.p = TRUE)
+
+draw_tests <- function(x, type, effect, log_p, xlab, xlim, ...) {
+  panels <- list(p.value = function(...) draw_p_values(log_p, ...),
+                 volcano = function(...) draw_volcano(effect, log_p, xlab, xlim, ...))
+  type <- check_panel(type, names(panels))
+  if (!any(is.finite(effect) & !is.na(log_p))) fail("there is no p value to plot")
+  draw_panels(panels, type, ...)
+  invisible(x)
+}
+
+draw_p_values <- function(log_p, ...) {
+  at <- drawn_places(length(log_p))
+  p <- exp(log_p[at])
+  total <- length(log_p) * mean(!is.na(p))
+  breaks <- seq(0, 1, 0.05)
+  unit <- draw_histogram(p, breaks, "pairs", total,
+                         list(xlab = "p value", main = n_of(length(log_p), "test")), ...)
+  graphics::abline(h = total / (length(breaks) - 1) / unit, lty = 2L, col = VERMILION)
+  note("dashed: expected under the null")
+}
+
+# Returns the positions of the tests to draw: a sample, and the smallest p values.
+volcano_places <- function(log_p, max = 20000, smallest = 1000) {
+  n <- length(log_p)
+  if (n <= max) return(seq_len(n))
+  known <- log_p[!is.na(log_p)]
+  if (length(known) <= max) return(which(!is.na(log_p)))
+  bound <- sort(known, partial = smallest)[smallest]
+  unique(c(drawn_places(n, max), utils::head(which(log_p <= bound), 2 * smallest)))
+}
+
+draw_volcano <- function(effect, log_p, xlab, xlim, ...) {
+  at <- volcano_places(log_p)
+  y <- -log_p[at] / log(10)
+  top <- max(y[is.finite(y)], 1)
+  parameters <- list(xlab = xlab, ylab = expression(-log[10] * " p"), main = "Volcano", yaxs = "i")
+  start_plot(xlim, c(0, 1.04 * top), parameters, ...)
+  colors <- grDevices::adjustcolor(c(VERMILION, BLUE), 0.5)
+  graphics::points(effect[at], pmin(y, top), pch = 16, cex = if (length(at) > 2000L) 0.4 else 0.7,
+                   col = colors[1L + (effect[at] > 0)])
+  graphics::abline(v = 0, lty = 3L)
+}
+
+# ---- variables against traits as cells, with r and p in each, as WGCNA draws modules and traits
+
+#' @rdname gpuAssociation
+#' @param type For `plot()`: `"heatmap"`, a cell for each variable and trait, with r and, in parentheses, p if there is
+#'   space for them; `"p.value"` and `"volcano"`, see [gpuCorTest()]; or `"auto"`, the last two.
+#' @export
+plot.gpuAssociation <- function(x, type = c("auto", "p.value", "volcano", "heatmap"), ...) {
+  type <- check_panel(type, c("p.value", "volcano", "heatmap"))
+  if (type != "heatmap") return(NextMethod(type = type))
+  draw_associations(x, ...)
+  invisible(x)
+}
+
+draw_associations <- function(x, main = NULL, max = 1000, ...) {
+  size <- dim(x$r)
+  check_drawable(max(size), max)
+  names <- lapply(1:2, function(side) cell_names(dimnames(x$r)[[side]]))
+  above <- if (is.null(main)) 1.6 else 3.2
+  old <- graphics::par(mar = c(names_margin(names[[2L]], 2), names_margin(names[[1L]], 2), above, 4.2))
+  on.exit(graphics::par(old))
+  graphics::plot.default(c(0.5, size[2L] + 0.5), c(0.5, size[1L] + 0.5), type = "n", ylim = c(size[1L] + 0.5, 0.5),
+                         xaxs = "i", yaxs = "i", axes = FALSE, ann = FALSE, ...)
+  title_at("main", main, TITLE_LINE)
+  draw_cells(x$r, c(-1, 1), diverging())
+  graphics::box(col = "grey40")
+  cell <- graphics::par("pin") / rev(size)
+  for (side in 1:2) {
+    legible <- names_size(names[[3L - side]], cell[side])
+    if (legible > 0) name_cells(side, names[[3L - side]], legible)
+  }
+  write_cells(x$r, x$p.value, cell)
+  draw_key(c(-1, 1), diverging(), "r")
+}
+
+# Writes r and, below it, p into cells of `inches` (width, height), if the text is legible; white in dark cells.
+write_cells <- function(r, p, inches) {
+  text <- ifelse(is.na(r), "", paste0(formatC(r, 2L, format = "f"), "\n(", vapply(p, format, "", digits = 1L), ")"))
+  needed <- c(max(graphics::strwidth(text, "inches", cex = 1)), max(graphics::strheight(text, "inches", cex = 1)))
+  size <- min(0.85, 0.9 * inches / needed)
+  if (size < 0.35) return(invisible())
+  graphics::text(col(r), row(r), text, cex = size, col = ifelse(abs(r) > 0.65, "white", "black"))
+}

@@ -149,3 +149,173 @@ describe_content <- function(x) {
     }
   )
 }
+
+# ---- summaries and data frames, with one row per window or pair
+
+#' @rdname gpuCorWindows
+#' @param object An object of class `gpuCorWindows`.
+#' @method summary gpuCorWindows
+#' @export
+summary.gpuCorWindows <- function(object, ...) {
+  switch(attr(object, "output"),
+    dist = summary_of_values(object),
+    network = summary_of_networks(object),
+    connectivity = summary_of_degrees(object),
+    moments = summary_of_moments(object)
+  )
+}
+
+summary_of_values <- function(object) {
+  values <- unclass(object)
+  columns <- vapply(seq_len(ncol(values)), function(w) {
+    own <- values[, w]
+    own <- own[!is.na(own)]
+    if (!length(own)) return(rep(NA_real_, 4L))
+    c(mean(own), stats::sd(own), min(own), max(own))
+  }, numeric(4L))
+  cbind(attr(object, "windows"), mean = columns[1L, ], sd = columns[2L, ], min = columns[3L, ], max = columns[4L, ])
+}
+
+summary_of_networks <- function(object) {
+  slot_of <- function(name) vapply(unclass(object), methods::slot, 0, name)
+  cbind(attr(object, "windows"), edges = slot_of("edges"), threshold = slot_of("threshold"))
+}
+
+summary_of_degrees <- function(object) {
+  degree <- object$degree
+  strongest <- if (nrow(degree)) apply(degree, 2L, max) else rep(0, ncol(degree))
+  cbind(attr(object, "windows"), edges = colSums(degree) / 2, threshold = object$threshold, max_degree = strongest,
+        strength = colSums(object$strength) / 2)
+}
+
+summary_of_moments <- function(object) {
+  fractions <- c(0, 0.01, 0.25, 0.5, 0.75, 0.99, 1)
+  quantiles <- function(values) stats::quantile(values[!is.na(values)], fractions, names = FALSE)
+  frame <- if (isS4(object$sd)) list(sd = quantiles(object$sd@x)) else lapply(unclass(object)[moment_names], quantiles)
+  as.data.frame(frame, row.names = paste0(100 * fractions, "%"))
+}
+
+moment_names <- c("mean", "sd", "min", "max")
+
+#' @rdname gpuCorWindows
+#' @param row.names,optional Not used.
+#' @export
+as.data.frame.gpuCorWindows <- function(x, row.names = NULL, optional = FALSE, ...) {
+  switch(attr(x, "output"),
+    dist = frame_of_values(x),
+    network = frame_of_networks(x),
+    connectivity = frame_of_degrees(x),
+    moments = frame_of_moments(x)
+  )
+}
+
+window_pairs <- function(x) lapply(all_pairs(attr(x, "Size")), names_at, attr(x, "Labels"))
+
+frame_of_values <- function(x) {
+  values <- unclass(x)
+  pairs <- window_pairs(x)
+  list2DF(list(window = rep(seq_len(ncol(values)), each = nrow(values)), from = rep(pairs$from, ncol(values)),
+               to = rep(pairs$to, ncol(values)), r = as.vector(values)))
+}
+
+frame_of_networks <- function(x) {
+  frames <- lapply(unclass(x), as.data.frame)
+  columns <- lapply(c(from = "from", to = "to", r = "r"), function(name) unlist(lapply(frames, `[[`, name)))
+  list2DF(c(list(window = rep(seq_along(frames), vapply(frames, nrow, 0L))), columns))
+}
+
+frame_of_degrees <- function(x) {
+  size <- nrow(x$degree)
+  variable <- if (is.null(attr(x, "Labels"))) seq_len(size) else attr(x, "Labels")
+  list2DF(list(window = rep(seq_len(ncol(x$degree)), each = size), variable = rep(variable, ncol(x$degree)),
+               degree = as.vector(x$degree), strength = as.vector(x$strength)))
+}
+
+frame_of_moments <- function(x) {
+  if (isS4(x$sd)) {
+    frame <- edge_frame(list(p = x$sd@p, i = x$sd@i, x = x$sd@x), x$sd@Dimnames[[1L]], x$sd@Dimnames[[2L]],
+                        choose_threads(setting(NULL, "threads")))
+    names(frame)[3L] <- "sd"
+    return(frame)
+  }
+  list2DF(c(window_pairs(x), lapply(unclass(x)[moment_names], as.vector),
+            list(windows = rep_len(as.vector(x$windows), length(x$mean)))))
+}
+
+# ---- plots
+
+#' @rdname gpuCorWindows
+#' @param max For `plot()`: a number: the max number of rows; more rows are averaged in blocks.
+#' @param main For `plot()`: the title.
+#' @section Plots: a carpet with a column for each window and a row for each pair (its coefficient) or variable (its
+#'   degree), ordered by their means over the windows. For `"moments"`: histograms of means and standard deviations.
+#' @export
+plot.gpuCorWindows <- function(x, max = 500, main = "", ...) {
+  max <- check_whole(max, "max", 1, 1e4)
+  if (attr(x, "output") == "moments") {
+    draw_moments(x, ...)
+    return(invisible(x))
+  }
+  carpet <- carpet_of(x, max)
+  draw_carpet(carpet, main, ...)
+  invisible(x)
+}
+
+# Returns list(values: rows x windows, largest mean first; time, xlab, ylab, limits, colors, title).
+carpet_of <- function(x, max) {
+  of_pairs <- attr(x, "output") == "dist"
+  values <- if (of_pairs) {
+    unclass(x)[drawn_places(nrow(x), 20000), , drop = FALSE]
+  } else if (attr(x, "output") == "connectivity") {
+    x$degree
+  } else {
+    vapply(unclass(x), function(net) as.numeric(unlist(degrees_of_network(net))), numeric(attr(x, "Size")))
+  }
+  values <- matrix(as.vector(values), ncol = count_windows(x))
+  values <- values[order(-rowMeans(values, na.rm = TRUE)), , drop = FALSE]
+  n <- if (of_pairs) nrow(x) else nrow(values)
+  values <- reduce_rows(values, max)
+  windows <- attr(x, "windows")
+  list(values = values, time = if (is.null(windows$time)) windows$centre else windows$time,
+       xlab = paste("center of the window:", time_title(windows)),
+       ylab = paste0(n_of(n, if (of_pairs) "pair" else "variable"), ", by their mean", if (!of_pairs) " degree"),
+       limits = if (of_pairs) c(-1, 1) else c(0, max(values, 1, na.rm = TRUE)),
+       colors = if (of_pairs) diverging() else sequential(), title = if (of_pairs) "r" else "degree")
+}
+
+time_title <- function(windows) {
+  if (is.null(windows$time)) return("observation")
+  paste0("time", if (!is.null(attr(windows, "unit"))) paste0(" (", attr(windows, "unit"), ")"))
+}
+
+draw_carpet <- function(carpet, main, ...) {
+  rows <- nrow(carpet$values)
+  half <- if (length(carpet$time) > 1L) diff(carpet$time[1:2]) / 2 else 0.5
+  span <- range(carpet$time) + c(-half, half)
+  old <- graphics::par(mar = c(3.8, 3, 3.2, 4.2))
+  on.exit(graphics::par(old))
+  graphics::plot.default(span, c(0.5, rows + 0.5), type = "n", xaxs = "i", yaxs = "i", yaxt = "n", ann = FALSE, ...)
+  draw_cells(carpet$values, carpet$limits, carpet$colors, span, c(0.5, rows + 0.5))
+  graphics::box()
+  title_at("main", main, TITLE_LINE)
+  title_at("xlab", carpet$xlab, 2.2)
+  title_at("ylab", carpet$ylab, 1)
+  draw_key(carpet$limits, carpet$colors, carpet$title)
+}
+
+draw_moments <- function(x, ...) {
+  sd <- if (isS4(x$sd)) x$sd@x else as.vector(x$sd)
+  draw_sd <- function(...) {
+    values <- sd[drawn_places(length(sd))]
+    draw_histogram(values, pretty(range(0, values, na.rm = TRUE), 40L), "pairs", length(sd),
+                   list(xlab = "sd over the windows", main = n_of(length(sd), "pair")), ...)
+  }
+  if (isS4(x$sd)) return(draw_sd(...))
+  draw_mean <- function(...) {
+    values <- as.vector(x$mean)[drawn_places(length(x$mean))]
+    draw_histogram(values, seq(-1, 1, length.out = 81L), "pairs", length(x$mean),
+                   list(xlab = "mean over the windows", main = n_of(length(x$mean), "pair")), ...)
+    graphics::abline(v = 0, lty = 3L)
+  }
+  draw_panels(list(mean = draw_mean, sd = draw_sd), "auto", ...)
+}

@@ -28,12 +28,6 @@ plot.gpuCor <- function(x, type = c("auto", "histogram", "heatmap", "lag"), max 
   invisible(x)
 }
 
-check_drawable <- function(n, max) {
-  if (n <= max) return(invisible())
-  fail("a heat map of ", format_count(n), " variables would show less than a pixel of each; 'max' is ",
-       format_count(max), ": raise it, or draw some of the variables, such as a module's")
-}
-
 draw_coefficients <- function(x, ...) {
   at <- drawn_places(length(x))
   breaks <- seq(-1, 1, length.out = if (length(at) < 500) 21 else 101)

@@ -105,3 +105,177 @@ weights_by_row <- function(x, fraction, ...) {
   net <- gpuCorNetwork(x, k = kept_in_row(n_var, fraction), sign = "positive", ...)
   as(as(net, "dsCMatrix"), "generalMatrix")
 }
+
+# ---- diffusion maps
+
+# Diffusion maps of networks. The rows of a network are the columns of a sparse matrix: with columns of length 1, U, the
+# cosines of all pairs are U'U, which multiplies a vector without being stored.
+
+# Returns the number of weights to keep in each of n rows; rounding errors of the product are allowed for.
+kept_in_row <- function(n, fraction) max(1, floor(fraction * n + 1e-9))
+
+# Keeps the largest positive entries of each column; of equal ones the first.
+strongest_of_rows <- function(rows, fraction) {
+  column <- row_numbers(rows@p)
+  order <- order(column, -rows@x, method = "radix")
+  rank <- seq_along(order) - rows@p[column[order]]
+  kept <- logical(length(order))
+  kept[order] <- rank <= kept_in_row(nrow(rows), fraction)
+  kept <- kept & rows@x > 0
+  with_slots(rows, list(p = c(0L, cumsum(kept))[rows@p + 1L], i = rows@i[kept], x = rows@x[kept], factors = list()))
+}
+
+# Columns without entries stay zero.
+unit_columns <- function(rows) {
+  size <- sqrt(Matrix::colSums(rows^2))
+  rows@x <- rows@x / size[row_numbers(rows@p)]
+  rows
+}
+
+# Max number of variables for which all eigenvectors are computed, by LAPACK; and from which on RSpectra is used if it
+# is installed.
+MAX_EIGEN <- 3000
+MIN_SPECTRA <- 500
+
+# Returns list(gradients: NA for columns of zeros, lambda). `units`: sparse columns of length 1, or of zeros.
+diffusion_map <- function(units, n, kernel, alpha, time) {
+  has_some <- diff(units@p) > 0
+  report_isolated(has_some)
+  n_var <- sum(has_some)
+  if (n >= n_var) fail("'n' is ", n, ", but only ", n_of(n_var, "variable"), " can have gradients, at most one fewer")
+  affinity <- affinity_of(units[, has_some], kernel)
+  degree <- affinity$product(rep(1, n_var))
+  weight <- degree^-alpha
+  root <- sqrt(weight * affinity$product(weight)) # of the row sums of L
+  found <- leading_eigen(affinity, weight / root, n + 1)
+  if (found$values[2L] > 1 - 1e-9) {
+    fail("the network is not connected: some variables have no neighbor in common with the others, directly or over ",
+         "others; raise 'fraction', or leave small groups out")
+  }
+  lambda <- found$values[-1L]
+  vectors <- found$vectors[, -1L, drop = FALSE] / root
+  vectors <- sweep(vectors, 2L, sqrt(colMeans(vectors^2)), "/")
+  signs <- apply(vectors, 2L, function(v) sign(v[which.max(abs(v))]))
+  vectors <- sweep(vectors, 2L, signs * if (time == 0) lambda / (1 - lambda) else lambda^time, "*")
+  gradients <- matrix(NA_real_, length(has_some), n)
+  gradients[has_some, ] <- vectors
+  list(gradients = gradients, lambda = lambda)
+}
+
+report_isolated <- function(has_some) {
+  if (all(has_some)) return(invisible())
+  if (!any(has_some)) fail("'x' has no positive weight")
+  warn("gpuCorGradients", format_count(sum(!has_some)), " of ", n_of(length(has_some), "variable"), " without a ",
+       "positive weight, thus without a gradient")
+}
+
+# Returns list(product: the affinity times a vector; dense: returns the affinity).
+affinity_of <- function(units, kernel) {
+  dense <- function() unname(as.matrix(Matrix::crossprod(units)))
+  if (kernel == "cosine") {
+    return(list(product = function(v) as.vector(Matrix::crossprod(units, units %*% v)), dense = dense))
+  }
+  angles <- 1 - acos(pmin(dense(), 1)) / pi
+  diag(angles) <- 1
+  list(product = function(v) as.vector(angles %*% v), dense = function() angles)
+}
+
+# Returns the largest eigenvalues, and eigenvectors, of the affinity with rows and columns multiplied by `scale`.
+leading_eigen <- function(affinity, scale, n) {
+  n_var <- length(scale)
+  spectra <- n_var >= MIN_SPECTRA && n < n_var / 2 && requireNamespace("RSpectra", quietly = TRUE)
+  if (!spectra) {
+    if (n_var > MAX_EIGEN) need_packages("RSpectra", paste("gradients of", n_of(n_var, "variable")))
+    found <- eigen(affinity$dense() * outer(scale, scale), symmetric = TRUE)
+    return(list(values = found$values[seq_len(n)], vectors = found$vectors[, seq_len(n), drop = FALSE]))
+  }
+  product <- function(v, unused) scale * affinity$product(scale * v)
+  found <- RSpectra::eigs_sym(product, n, "LA", n = n_var, opts = list(tol = 1e-12, ncv = min(n_var, 4 * n + 20)))
+  if (length(found$values) < n) fail_run("RSpectra found ", length(found$values), " of ", n, " eigenvectors")
+  found
+}
+
+# ---- class gpuGradients
+
+new_gradients <- function(found, names, settings) {
+  dimnames(found$gradients) <- list(names, paste0("gradient", seq_along(found$lambda)))
+  names(found$lambda) <- colnames(found$gradients)
+  structure(c(found, settings), class = c("gpuGradients", "gpuCorResult"))
+}
+
+describe_gradients <- function(x) {
+  paste0(n_of(ncol(x$gradients), "gradient"), " of ", n_of(nrow(x$gradients), "variable"), ": diffusion map of the ",
+         if (x$kernel == "cosine") "cosine" else "normalized angle", " of rows, the strongest ",
+         format(100 * x$fraction, digits = 3L), " % of each; alpha = ", format(x$alpha), ", time = ", format(x$time),
+         if (isTRUE(x$diagonal)) ", with the unit diagonal")
+}
+
+#' @rdname gpuGradients
+#' @method print gpuGradients
+#' @export
+print.gpuGradients <- function(x, ...) {
+  cat(describe_gradients(x), "\nlambda:\n", sep = "")
+  print(x$lambda, digits = 4L)
+  invisible(x)
+}
+
+#' @rdname summary.gpuCorNetwork
+#' @method summary gpuGradients
+#' @export
+summary.gpuGradients <- function(object, ...) {
+  known <- stats::complete.cases(object$gradients)
+  quantiles <- apply(object$gradients[known, , drop = FALSE], 2L, stats::quantile)
+  new_summary(list(variables = length(known), missing = sum(!known), lambda = object$lambda,
+                   quantiles = as.data.frame(t(quantiles), optional = TRUE)), describe_gradients(object), object)
+}
+
+#' @rdname gpuGradients
+#' @param row.names,optional As in [base::as.data.frame()].
+#' @export
+as.data.frame.gpuGradients <- function(x, row.names = NULL, optional = FALSE, ...) {
+  as.data.frame(x$gradients, row.names = row.names, optional = optional)
+}
+
+#' @rdname gpuGradients
+#' @param type A string: `"scatter"` draws the second gradient over the first, `"lambda"` the eigenvalues, `"map"` a
+#'   gradient in space, and `"auto"` what there is.
+#' @param gradient An integer: the gradient of the map.
+#' @param coords `NULL`, or a matrix with the position of each variable, as [gpuConnectivity()] takes it for `plot()`.
+#' @export
+plot.gpuGradients <- function(x, type = c("auto", "scatter", "lambda", "map"), gradient = 1, coords = NULL, ...) {
+  type <- check_panel(type, c("scatter", "lambda", "map"))
+  gradient <- check_whole(gradient, "gradient", 1, ncol(x$gradients))
+  if (!is.null(coords)) coords <- check_coords(coords, nrow(x$gradients))
+  if (type == "map" && is.null(coords)) fail("type = \"map\" needs 'coords', such as of voxelCoords()")
+  panels <- list(
+    map = if (!is.null(coords)) function(...) {
+      draw_map(x$gradients[, gradient], colnames(x$gradients)[gradient], coords, "Gradient", ...)
+    },
+    scatter = function(...) draw_gradients(x, ...),
+    lambda = function(...) draw_lambda(x, ...)
+  )
+  panels <- Filter(Negate(is.null), panels)
+  if (type == "auto" && !is.null(coords)) draw_below(panels, ...) else draw_panels(panels, type, ...)
+  invisible(x)
+}
+
+# A single gradient is drawn over the variables' order.
+draw_gradients <- function(x, ...) {
+  names <- colnames(x$gradients)
+  is_single <- length(names) == 1L
+  across <- if (is_single) seq_len(nrow(x$gradients)) else x$gradients[, 1L]
+  up <- x$gradients[, if (is_single) 1L else 2L]
+  start_plot(range(across, na.rm = TRUE), range(up, na.rm = TRUE),
+             list(xlab = if (is_single) "variable" else names[1L], ylab = names[if (is_single) 1L else 2L],
+                  main = "Gradients"), ...)
+  graphics::points(across, up, pch = 19, cex = if (length(up) > 500L) 0.4 else 0.8, col = BLUE)
+}
+
+draw_lambda <- function(x, ...) {
+  at <- seq_along(x$lambda)
+  start_plot(range(at), c(0, max(x$lambda)), list(xlab = "gradient", ylab = "lambda", main = "Eigenvalues",
+                                                  xaxt = "n"), ...)
+  graphics::axis(1L, at)
+  graphics::lines(at, x$lambda, col = BLUE)
+  graphics::points(at, x$lambda, pch = 19, col = BLUE)
+}

@@ -179,6 +179,12 @@ reduce_rows <- function(m, max) {
 
 reduce_matrix <- function(m, max) t(reduce_rows(t(reduce_rows(m, max)), max))
 
+check_drawable <- function(n, max) {
+  if (n <= max) return(invisible())
+  fail("a heat map of ", format_count(n), " variables would show less than a pixel of each; 'max' is ",
+       format_count(max), ": raise it, or draw some of the variables, such as a module's")
+}
+
 # Draws a matrix as an image, its first row at y[2]. `x`, `y`: edges in user coordinates. Their defaults need the
 # original size of `m`, so they are evaluated first.
 draw_cells <- function(m, limits, colors, x = c(0.5, ncol(m) + 0.5), y = c(nrow(m) + 0.5, 0.5)) {
