@@ -25,6 +25,18 @@ with_panels <- function(rows, columns, code) {
   invisible()
 }
 
+# Runs code that draws several plots on a page; `...`: arguments of layout().
+with_layout <- function(code, ...) {
+  old <- graphics::par(c("mar", "mfrow"))
+  on.exit({
+    graphics::layout(1)
+    graphics::par(old)
+  })
+  graphics::layout(...)
+  code
+  invisible()
+}
+
 # Checks the argument `type` of a method that draws all its panels by default.
 check_panel <- function(type, panels) check_choice(type, c("auto", panels), "type")
 
@@ -73,13 +85,6 @@ title_size <- function(what, text) {
 
 note <- function(text) graphics::mtext(text, 3L, 0.3, cex = 0.75 * graphics::par("cex"))
 
-# Returns the unit of counts on an axis: 1, thousands, ...
-count_unit <- function(largest) {
-  units <- c(1, 1e3, 1e6, 1e9)
-  names(units) <- c("", " (thousands)", " (millions)", " (billions)")
-  units[max(1L, findInterval(largest / 2, units))]
-}
-
 # Returns equally spaced ticks of a logarithmic axis; below one decade, those of a linear axis.
 log_ticks <- function(values) {
   range <- range(values)
@@ -101,8 +106,10 @@ log_axis <- function(side, values, ticks = log_ticks(values)) {
                  las = 1)
 }
 
-# Draws bars of counts; `total`: number of values that `values` are a sample of.
-draw_histogram <- function(values, breaks, what, total, parameters, ...) {
+# Draws bars of counts of up to MAX_DRAWN of the values; `total`: the number that all bars add up to.
+draw_histogram <- function(values, breaks, what, parameters, ..., total = length(values)) {
+  force(total) # before `values` changes
+  values <- .subset(values, drawn_places(length(values)))
   values <- values[is.finite(values)]
   found <- graphics::hist(values, breaks, plot = FALSE)
   draw_bars(breaks, found$counts / max(1, length(values)) * total, what, parameters, ...)
@@ -116,7 +123,8 @@ bar_ticks <- function(top, unit) {
 
 # Returns the unit of the axis.
 draw_bars <- function(breaks, counts, what, parameters, ...) {
-  unit <- count_unit(max(counts, 1))
+  units <- stats::setNames(c(1, 1e3, 1e6, 1e9), c("", " (thousands)", " (millions)", " (billions)"))
+  unit <- units[max(1L, findInterval(max(counts, 1) / 2, units))]
   parameters$ylab <- paste0(what, names(unit))
   top <- 1.05 * max(counts, 1) / unit
   start_plot(range(breaks), c(0, top), c(parameters, list(yaxs = "i", bty = "n", yaxt = "n")), ...)
@@ -138,8 +146,7 @@ draw_lags <- function(lag, what, ...) {
   if (!length(lag)) return(draw_nothing(paste("no", what), "lag", what, ...))
   range <- range(lag)
   step <- ceiling((diff(range) + 1) / 100)
-  draw_histogram(lag[drawn_places(length(lag))], seq(range[1L] - 0.5, range[2L] + step, step), what, length(lag),
-                 list(xlab = "lag (rows)", main = "Lags"), ...)
+  draw_histogram(lag, seq(range[1L] - 0.5, range[2L] + step, step), what, list(xlab = "lag (rows)", main = "Lags"), ...)
 }
 
 # ---- colors of numbers
@@ -177,8 +184,6 @@ reduce_rows <- function(m, max) {
   rowsum(m, block) / rowsum(there + 0, block)
 }
 
-reduce_matrix <- function(m, max) t(reduce_rows(t(reduce_rows(m, max)), max))
-
 check_drawable <- function(n, max) {
   if (n <= max) return(invisible())
   fail("a heat map of ", format_count(n), " variables would show less than a pixel of each; 'max' is ",
@@ -190,7 +195,7 @@ check_drawable <- function(n, max) {
 draw_cells <- function(m, limits, colors, x = c(0.5, ncol(m) + 0.5), y = c(nrow(m) + 0.5, 0.5)) {
   force(x)
   force(y)
-  m <- reduce_matrix(m, 600L)
+  m <- t(reduce_rows(t(reduce_rows(m, 600L)), 600L))
   found <- matrix(colors_of(m, limits, colors), nrow(m))
   if (length(found) > 2500L) {
     graphics::rasterImage(grDevices::as.raster(found), x[1L], y[1L], x[2L], y[2L], interpolate = FALSE)
@@ -216,9 +221,24 @@ names_size <- function(names, inches) {
   if (is.null(names) || size < 0.35) 0 else size
 }
 
-name_cells <- function(side, names, size) {
-  graphics::axis(side, seq_along(names), names, tick = FALSE, las = 2L, cex.axis = size, mgp = c(3, 0.2, 0),
-                 gap.axis = -1) # -1: axis() drops no names
+# Names cells of `inches` at a side of the plot. Returns TRUE if the names are legible; others are not drawn.
+name_cells <- function(side, names, inches) {
+  size <- names_size(names, inches)
+  if (size > 0) {
+    graphics::axis(side, seq_along(names), names, tick = FALSE, las = 2L, cex.axis = size, mgp = c(3, 0.2, 0),
+                   gap.axis = -1) # -1: axis() drops no names
+  }
+  invisible(size > 0)
+}
+
+# Draws a matrix as a plot of cells, its first row at the top.
+draw_cell_plot <- function(m, limits, colors, main = NULL, ..., ann = FALSE) {
+  size <- dim(m)
+  graphics::plot.default(c(0.5, size[2L] + 0.5), c(0.5, size[1L] + 0.5), type = "n", ylim = c(size[1L] + 0.5, 0.5),
+                         xaxs = "i", yaxs = "i", axes = FALSE, ann = ann, ...)
+  title_at("main", main, TITLE_LINE)
+  draw_cells(m, limits, colors)
+  graphics::box(col = "grey40")
 }
 
 # ---- labels of points

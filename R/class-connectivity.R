@@ -37,16 +37,10 @@ histogram_object <- function(counts, breaks, method) {
             class = "histogram")
 }
 
-# Returns the columns of a matrix as a named list. map_columns() does so for a map, which may be a matrix.
-as_columns <- function(m) {
-  stats::setNames(lapply(seq_len(if (is.null(m)) 0L else ncol(m)), function(k) unname(m[, k])), colnames(m))
-}
-
-map_columns <- function(x, map) {
-  values <- x[[map]]
-  if (!is.matrix(values)) return(stats::setNames(list(unname(values)), map))
-  columns <- as_columns(values)
-  stats::setNames(columns, paste0(map, names(columns)))
+# Returns a measure, which may be a matrix of several, as a list of columns.
+columns_of <- function(values, name) {
+  if (!is.matrix(values)) return(stats::setNames(list(unname(values)), name))
+  stats::setNames(lapply(seq_len(ncol(values)), function(k) unname(values[, k])), paste0(name, colnames(values)))
 }
 
 #' @rdname gpuConnectivity
@@ -54,8 +48,8 @@ map_columns <- function(x, map) {
 #' @export
 as.data.frame.gpuConnectivity <- function(x, row.names = NULL, optional = FALSE, ...) {
   if (!has_sums(x)) return(data.frame())
-  columns <- c(map_columns(x, "degree"), map_columns(x, "strength"), as_columns(x$soft),
-               unlist(lapply(map_names, map_columns, x = x), recursive = FALSE))
+  columns <- c(columns_of(x$degree, "degree"), columns_of(x$strength, "strength"), columns_of(x$soft, ""),
+               unlist(lapply(map_names, function(map) columns_of(x[[map]], map)), recursive = FALSE))
   any <- sums_of(x)[[1L]]
   names <- if (is.matrix(any)) rownames(any) else names(any)
   if (anyDuplicated(names) || anyNA(names)) names <- NULL # row names must be unique and not NA

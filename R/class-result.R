@@ -84,50 +84,52 @@ print.gpuCorSummary <- function(x, digits = 4L, ...) {
   numbers <- vapply(x[is_number], format, "", digits = digits, big.mark = ",")
   numbers <- paste(names(numbers), numbers, collapse = ", ")
   if (nzchar(numbers)) cat(strwrap(numbers, 0.9 * getOption("width")), sep = "\n")
-  for (name in names(x)[!is_number]) show_part(x[[name]], name, digits)
+  for (name in names(x)[!is_number]) {
+    part <- x[[name]]
+    if (!NROW(part) || is.character(part)) next # vectors of numbers and tables, unless they are empty
+    cat(name, ":\n", sep = "")
+    if (is.data.frame(part)) print(part, digits = digits, row.names = FALSE) else print(part, digits = digits)
+  }
   invisible(x)
-}
-
-# Prints vectors of numbers and tables, unless they are empty.
-show_part <- function(part, name, digits) {
-  if (!NROW(part) || is.character(part)) return(invisible())
-  cat(name, ":\n", sep = "")
-  if (is.data.frame(part)) print(part, digits = digits, row.names = FALSE) else print(part, digits = digits)
 }
 
 # ---- how headers of results describe the adjustment; see data-adjusted.R
 
-# Returns "adjusted for 6 covariates, filtered to 0.01-0.1 Hz (TR 2 s): 12 degrees of freedom", or NULL if nothing
-# applies. `n_obs`: number of observations, of all pairs or of each; `left`: degrees of freedom, if known.
-describe_adjusted <- function(adjusted, method, n_obs = NULL, left = NULL) {
+# Returns "adjusted for 6 covariates, filtered to 0.01-0.1 Hz (TR 2 s): 12 degrees of freedom\n", or NULL if nothing
+# applies. `n_obs`: number of observations, of all pairs or of each; `left`: degrees of freedom, if known; `start`,
+# `end`: text around.
+adjusted_line <- function(adjusted, method, n_obs = NULL, left = NULL, start = "", end = "\n") {
+  options <- adjusted$options
   what <- c(if (!is.null(adjusted$combined)) {
     paste0(n_of(adjusted$subjects, "subject"), " combined ", adjusted$combined)
-  }, design_words(adjusted), option_words(adjusted$options))
-  freedom <- freedom_words(adjusted, method, n_obs, left)
-  if (!length(what)) return(freedom)
-  paste(c(paste(what, collapse = ", "), freedom), collapse = ": ")
+  }, design_words(adjusted), if (length(options)) paste0(names(options), " = ", options))
+  parts <- c(if (length(what)) paste(what, collapse = ", "), freedom_words(adjusted, method, n_obs, left))
+  if (length(parts)) paste0(start, paste(parts, collapse = ": "), end)
 }
 
-adjusted_line <- function(...) {
-  text <- describe_adjusted(...)
-  if (!is.null(text)) paste0(text, "\n")
-}
-
-adjusted_phrase <- function(...) {
-  text <- describe_adjusted(...)
-  if (!is.null(text)) paste0(", ", text)
-}
+number_words <- function(values) paste(format(values, digits = 4L, trim = TRUE, big.mark = ","), collapse = " to ")
 
 design_words <- function(adjusted) {
+  max_t <- adjusted$max_t
   words <- c(
     if (!is.null(adjusted$covariates)) paste("adjusted for", range_of(adjusted$covariates, "covariate")),
     if (!is.null(adjusted$bandpass)) paste("filtered to", band_words(adjusted$bandpass, adjusted$tr)),
     if (!is.null(adjusted$runs)) paste("within", range_of(adjusted$runs, "run")),
-    weighted_words(adjusted),
-    partial_words(adjusted$shrinkage),
+    if (!is.null(adjusted$effective)) {
+      paste0("weighted (effective n ", number_words(adjusted$effective), ")")
+    } else if (isTRUE(adjusted$graded)) {
+      "weighted"
+    },
+    if (length(adjusted$shrinkage)) {
+      paste0("partial given all other columns (shrinkage ",
+             paste(format(adjusted$shrinkage, digits = 3L), collapse = " to "), ")")
+    },
     if (!is.null(adjusted$lioness)) paste("network of sample", adjusted$lioness, "(LIONESS)"),
     if (!is.null(adjusted$normalize)) "context likelihood (CLR)",
-    if (!is.null(adjusted$max_t)) max_t_words(adjusted$max_t),
+    if (!is.null(max_t)) {
+      kind <- if (max_t$how == "permutation") "permutation" else paste(max_t$how, "surrogate")
+      paste("p values adjusted by", n_of(max_t$n_perm, kind))
+    },
     if (!is.null(adjusted$lag)) paste("largest over lags", paste(adjusted$lag, collapse = " to ")),
     if (!is.null(adjusted$zeros)) paste("without", range_of(adjusted$zeros, "observation"), "of weight 0")
   )
@@ -135,29 +137,11 @@ design_words <- function(adjusted) {
   words
 }
 
-max_t_words <- function(rule) {
-  kind <- if (rule$how == "permutation") "permutation" else paste(rule$how, "surrogate")
-  paste("p values adjusted by", n_of(rule$n_perm, kind))
-}
-
-partial_words <- function(shrinkage) {
-  if (!length(shrinkage)) return(NULL)
-  paste0("partial given all other columns (shrinkage ", paste(format(shrinkage, digits = 3L), collapse = " to "), ")")
-}
-
-weighted_words <- function(adjusted) {
-  if (is.null(adjusted$effective)) return(if (isTRUE(adjusted$graded)) "weighted")
-  numbers <- format(adjusted$effective, digits = 4L, trim = TRUE, big.mark = ",")
-  paste0("weighted (effective n ", paste(numbers, collapse = " to "), ")")
-}
-
 band_words <- function(band, tr) {
   ends <- vapply(band, format, "")
   range <- if (is.infinite(band[2L])) paste("at least", ends[1L]) else paste(ends, collapse = "-")
   paste0(range, " Hz", if (!is.null(tr)) paste0(" (TR ", format(tr), " s)"))
 }
-
-option_words <- function(options) if (length(options)) paste0(names(options), " = ", options)
 
 # Returns the degrees of freedom as text, or NULL if they are n - 2. Those of a fitted null distribution are not shown,
 # as they do not count observations and may exceed their number.
@@ -168,8 +152,7 @@ freedom_words <- function(adjusted, method, n_obs, left) {
   if (is.null(left)) left <- degrees_left(adjusted, method, n_obs)
   left <- range_if_any(left[is.finite(left) & left > 0])
   if (!length(left) || identical(as.numeric(left), as.numeric(range_if_any(n_obs - 2)))) return(NULL)
-  paste0(paste(format(left, digits = 4L, trim = TRUE, big.mark = ","), collapse = " to "), " degree",
-         if (!identical(as.numeric(left), 1)) "s", " of freedom")
+  paste0(number_words(left), " degree", if (!identical(as.numeric(left), 1)) "s", " of freedom")
 }
 
 degrees_left <- function(adjusted, method, n_obs) {

@@ -56,7 +56,7 @@ describe_tests <- function(x) {
   )
   paste0(method_title(x$method), of, ", ", n_of(tests, "test"),
          if (inherits(x, "gpuCorTest")) paste0(", alternative ", x$alternative),
-         adjusted_phrase(attr(x, "adjusted"), x$method, n, if (!inherits(x, "gpuCorCompare")) x$df))
+         adjusted_line(attr(x, "adjusted"), x$method, n, if (!inherits(x, "gpuCorCompare")) x$df, ", ", ""))
 }
 
 # Returns the null distribution of p values of differences. `error`: the standard error of fixed effects.
@@ -65,19 +65,16 @@ null_words <- function(error, is_several) {
   if (is_several) "chi-squared of z" else "the normal distribution of z"
 }
 
-describe_groups <- function(n, what) {
+compared_words <- function(x) {
   group <- function(n) {
     if (length(n) == 1L) return(n_of(n, "observation"))
+    what <- if (x$compared == "several") "groups" else "subjects"
     paste0(length(n), " ", what, " (", format_count(sum(n)), " observations)")
   }
-  paste(c(group(n$x), if (!is.null(n$y)) group(n$y)), collapse = " against ")
-}
-
-compared_words <- function(x) {
   what <- switch(x$compared, groups = "differences", several = "standard deviation", pairs = "paired differences",
                  mean = "mean", contrast = "contrast")
   paste(what, if (x$compared == "mean") "z of" else "of z of",
-        describe_groups(x$n, if (x$compared == "several") "groups" else "subjects"))
+        paste(c(group(x$n$x), if (!is.null(x$n$y)) group(x$n$y)), collapse = " against "))
 }
 
 #' @rdname gpuCorTest
@@ -125,20 +122,18 @@ plot.gpuTests <- function(x, type = c("auto", "p.value", "volcano"), ...) {
   effect <- as.vector(effect_of(x))
   if (is.null(x$p.value)) fail("there is no p value to plot")
   p <- as.vector(x$p.value)
+  log_p <- if (isTRUE(x[["log.p"]])) p else log(p)
+  xlab <- method_title(x$method)
+  range <- c(-1, 1)
   if (inherits(x, "gpuCorCompare")) {
+    if (is.null(x$df)) { # finite even if p underflows to 0
+      log_p <- log(2) + stats::pnorm(-abs(as.vector(x$statistic)), log.p = TRUE)
+    }
+    xlab <- "difference of z"
     range <- range(0, effect, finite = TRUE)
-    log_p <- if (is.null(x$df)) log_p_of_z(x$statistic) else log(p)
-    return(draw_tests(x, type, effect, log_p, "difference of z", range, ...))
   }
-  draw_tests(x, type, effect, if (isTRUE(x[["log.p"]])) p else log(p), method_title(x$method), c(-1, 1), ...)
-}
-
-# Returns two-sided log p values, which are finite even if p underflows to 0.
-log_p_of_z <- function(z) log(2) + stats::pnorm(-abs(as.vector(z)), log.p = TRUE)
-
-draw_tests <- function(x, type, effect, log_p, xlab, xlim, ...) {
   panels <- list(p.value = function(...) draw_p_values(log_p, ...),
-                 volcano = function(...) draw_volcano(effect, log_p, xlab, xlim, ...))
+                 volcano = function(...) draw_volcano(effect, log_p, xlab, range, ...))
   type <- check_panel(type, names(panels))
   if (!any(is.finite(effect) & !is.na(log_p))) fail("there is no p value to plot")
   draw_panels(panels, type, ...)
@@ -150,8 +145,8 @@ draw_p_values <- function(log_p, ...) {
   p <- exp(log_p[at])
   total <- length(log_p) * mean(!is.na(p))
   breaks <- seq(0, 1, 0.05)
-  unit <- draw_histogram(p, breaks, "pairs", total,
-                         list(xlab = "p value", main = n_of(length(log_p), "test")), ...)
+  unit <- draw_histogram(p, breaks, "pairs", list(xlab = "p value", main = n_of(length(log_p), "test")), ...,
+                         total = total)
   graphics::abline(h = total / (length(breaks) - 1) / unit, lty = 2L, col = VERMILION)
   note("dashed: expected under the null")
 }
@@ -198,16 +193,9 @@ draw_associations <- function(x, main = NULL, max = 1000, ...) {
   above <- if (is.null(main)) 1.6 else 3.2
   old <- graphics::par(mar = c(names_margin(names[[2L]], 2), names_margin(names[[1L]], 2), above, 4.2))
   on.exit(graphics::par(old))
-  graphics::plot.default(c(0.5, size[2L] + 0.5), c(0.5, size[1L] + 0.5), type = "n", ylim = c(size[1L] + 0.5, 0.5),
-                         xaxs = "i", yaxs = "i", axes = FALSE, ann = FALSE, ...)
-  title_at("main", main, TITLE_LINE)
-  draw_cells(x$r, c(-1, 1), diverging())
-  graphics::box(col = "grey40")
+  draw_cell_plot(x$r, c(-1, 1), diverging(), main, ...)
   cell <- graphics::par("pin") / rev(size)
-  for (side in 1:2) {
-    legible <- names_size(names[[3L - side]], cell[side])
-    if (legible > 0) name_cells(side, names[[3L - side]], legible)
-  }
+  for (side in 1:2) name_cells(side, names[[3L - side]], cell[side])
   write_cells(x$r, x$p.value, cell)
   draw_key(c(-1, 1), diverging(), "r")
 }

@@ -6,7 +6,11 @@ new_windows <- function(result, task, output, time) {
   doing(task$settings, "results of the windows")
   value <- switch(output,
     network = networks_of(result, task),
-    connectivity = degrees_of(result, task),
+    connectivity = {
+      names <- if (!is.null(colnames(task$x))) list(colnames(task$x), NULL)
+      list(degree = `dimnames<-`(result$degree, names), strength = `dimnames<-`(result$strength, names),
+           threshold = threshold_of(result$min_weight))
+    },
     moments = if (is.null(task$criterion)) moments_of(result, task) else variable_network(result, task)
   )
   attributes <- window_attributes(task, output, time)
@@ -55,15 +59,6 @@ networks_of <- function(result, task) {
     for (name in names(own)) attr(network, name) <- own[[name]]
     network
   }))
-}
-
-degrees_of <- function(result, task) {
-  names <- if (!is.null(colnames(task$x))) list(colnames(task$x), NULL)
-  named <- function(values) {
-    dimnames(values) <- names
-    values
-  }
-  list(degree = named(result$degree), strength = named(result$strength), threshold = threshold_of(result$min_weight))
 }
 
 moments_of <- function(result, task) {
@@ -126,21 +121,11 @@ t.gpuCorWindows <- function(x) as_plain_matrix(NextMethod())
 #' @export
 print.gpuCorWindows <- function(x, digits = 3L, ...) {
   taper <- attr(x, "taper")
-  cat(method_title(attr(x, "method")), " of ", n_of(attr(x, "Size"), "variable"), " in ",
-      n_of(count_windows(x), "window"), " of ", n_of(attr(x, "width"), "observation"), ", ",
-      if (taper != "none") paste0(taper, " taper, "), "step ", format_count(attr(x, "step")), "\n",
-      adjusted_line(attr(x, "adjusted"), attr(x, "method")), describe_content(x), "\n", sep = "")
-  frame <- summary(x)
-  print(utils::head(frame, 7L), digits = digits)
-  if (nrow(frame) > 7L) cat("... and ", n_of(nrow(frame) - 7L, "more window"), "\n", sep = "")
-  invisible(x)
-}
-
-describe_content <- function(x) {
   pairs <- n_of(attr(x, "pairs"), "pair")
-  switch(attr(x, "output"),
+  frame <- summary(x)
+  content <- switch(attr(x, "output"),
     dist = paste0("coefficients of ", pairs, "; [[k]] is window k"),
-    network = paste0("networks of ", range_of(summary(x)$edges, "edge"), " of ", pairs, "; [[k]] is that of window k"),
+    network = paste0("networks of ", range_of(frame$edges, "edge"), " of ", pairs, "; [[k]] is that of window k"),
     connectivity = paste("$degree and $strength, variables x windows, of", pairs),
     moments = if (isS4(x$sd)) {
       paste0("$sd of the ", n_of(length(x$sd@x), "most variable pair"), " of ", format_count(attr(x, "pairs")))
@@ -148,6 +133,13 @@ describe_content <- function(x) {
       paste("$mean, $sd, $min and $max of", pairs)
     }
   )
+  cat(method_title(attr(x, "method")), " of ", n_of(attr(x, "Size"), "variable"), " in ",
+      n_of(count_windows(x), "window"), " of ", n_of(attr(x, "width"), "observation"), ", ",
+      if (taper != "none") paste0(taper, " taper, "), "step ", format_count(attr(x, "step")), "\n",
+      adjusted_line(attr(x, "adjusted"), attr(x, "method")), content, "\n", sep = "")
+  print(utils::head(frame, 7L), digits = digits)
+  if (nrow(frame) > 7L) cat("... and ", n_of(nrow(frame) - 7L, "more window"), "\n", sep = "")
+  invisible(x)
 }
 
 # ---- summaries and data frames, with one row per window or pair
@@ -157,35 +149,29 @@ describe_content <- function(x) {
 #' @method summary gpuCorWindows
 #' @export
 summary.gpuCorWindows <- function(object, ...) {
+  windows <- attr(object, "windows")
+  slot_of <- function(name) vapply(unclass(object), methods::slot, 0, name)
   switch(attr(object, "output"),
-    dist = summary_of_values(object),
-    network = summary_of_networks(object),
-    connectivity = summary_of_degrees(object),
+    dist = cbind(windows, summary_of_values(unclass(object))),
+    network = cbind(windows, edges = slot_of("edges"), threshold = slot_of("threshold")),
+    connectivity = {
+      degree <- object$degree
+      strongest <- if (nrow(degree)) apply(degree, 2L, max) else rep(0, ncol(degree))
+      cbind(windows, edges = colSums(degree) / 2, threshold = object$threshold, max_degree = strongest,
+            strength = colSums(object$strength) / 2)
+    },
     moments = summary_of_moments(object)
   )
 }
 
-summary_of_values <- function(object) {
-  values <- unclass(object)
+summary_of_values <- function(values) {
   columns <- vapply(seq_len(ncol(values)), function(w) {
     own <- values[, w]
     own <- own[!is.na(own)]
     if (!length(own)) return(rep(NA_real_, 4L))
     c(mean(own), stats::sd(own), min(own), max(own))
   }, numeric(4L))
-  cbind(attr(object, "windows"), mean = columns[1L, ], sd = columns[2L, ], min = columns[3L, ], max = columns[4L, ])
-}
-
-summary_of_networks <- function(object) {
-  slot_of <- function(name) vapply(unclass(object), methods::slot, 0, name)
-  cbind(attr(object, "windows"), edges = slot_of("edges"), threshold = slot_of("threshold"))
-}
-
-summary_of_degrees <- function(object) {
-  degree <- object$degree
-  strongest <- if (nrow(degree)) apply(degree, 2L, max) else rep(0, ncol(degree))
-  cbind(attr(object, "windows"), edges = colSums(degree) / 2, threshold = object$threshold, max_degree = strongest,
-        strength = colSums(object$strength) / 2)
+  list2DF(list(mean = columns[1L, ], sd = columns[2L, ], min = columns[3L, ], max = columns[4L, ]))
 }
 
 summary_of_moments <- function(object) {
@@ -201,35 +187,30 @@ moment_names <- c("mean", "sd", "min", "max")
 #' @param row.names,optional Not used.
 #' @export
 as.data.frame.gpuCorWindows <- function(x, row.names = NULL, optional = FALSE, ...) {
+  n <- count_windows(x)
+  values <- unclass(x)
+  labels <- attr(x, "Labels")
   switch(attr(x, "output"),
-    dist = frame_of_values(x),
-    network = frame_of_networks(x),
-    connectivity = frame_of_degrees(x),
+    dist = {
+      pairs <- lapply(window_pairs(x), rep, n)
+      list2DF(c(list(window = rep(seq_len(n), each = nrow(values))), pairs, list(r = as.vector(values))))
+    },
+    network = {
+      frames <- lapply(values, as.data.frame)
+      columns <- lapply(c(from = "from", to = "to", r = "r"), function(name) unlist(lapply(frames, `[[`, name)))
+      list2DF(c(list(window = rep(seq_along(frames), vapply(frames, nrow, 0L))), columns))
+    },
+    connectivity = {
+      size <- nrow(x$degree)
+      list2DF(list(window = rep(seq_len(n), each = size),
+                   variable = rep(if (is.null(labels)) seq_len(size) else labels, n),
+                   degree = as.vector(x$degree), strength = as.vector(x$strength)))
+    },
     moments = frame_of_moments(x)
   )
 }
 
 window_pairs <- function(x) lapply(all_pairs(attr(x, "Size")), names_at, attr(x, "Labels"))
-
-frame_of_values <- function(x) {
-  values <- unclass(x)
-  pairs <- window_pairs(x)
-  list2DF(list(window = rep(seq_len(ncol(values)), each = nrow(values)), from = rep(pairs$from, ncol(values)),
-               to = rep(pairs$to, ncol(values)), r = as.vector(values)))
-}
-
-frame_of_networks <- function(x) {
-  frames <- lapply(unclass(x), as.data.frame)
-  columns <- lapply(c(from = "from", to = "to", r = "r"), function(name) unlist(lapply(frames, `[[`, name)))
-  list2DF(c(list(window = rep(seq_along(frames), vapply(frames, nrow, 0L))), columns))
-}
-
-frame_of_degrees <- function(x) {
-  size <- nrow(x$degree)
-  variable <- if (is.null(attr(x, "Labels"))) seq_len(size) else attr(x, "Labels")
-  list2DF(list(window = rep(seq_len(ncol(x$degree)), each = size), variable = rep(variable, ncol(x$degree)),
-               degree = as.vector(x$degree), strength = as.vector(x$strength)))
-}
 
 frame_of_moments <- function(x) {
   if (isS4(x$sd)) {
@@ -256,8 +237,7 @@ plot.gpuCorWindows <- function(x, max = 500, main = "", ...) {
     draw_moments(x, ...)
     return(invisible(x))
   }
-  carpet <- carpet_of(x, max)
-  draw_carpet(carpet, main, ...)
+  draw_carpet(carpet_of(x, max), main, ...)
   invisible(x)
 }
 
@@ -276,16 +256,13 @@ carpet_of <- function(x, max) {
   n <- if (of_pairs) nrow(x) else nrow(values)
   values <- reduce_rows(values, max)
   windows <- attr(x, "windows")
+  unit <- attr(windows, "unit")
+  time <- if (is.null(windows$time)) "observation" else paste0("time", if (!is.null(unit)) paste0(" (", unit, ")"))
   list(values = values, time = if (is.null(windows$time)) windows$centre else windows$time,
-       xlab = paste("center of the window:", time_title(windows)),
+       xlab = paste("center of the window:", time),
        ylab = paste0(n_of(n, if (of_pairs) "pair" else "variable"), ", by their mean", if (!of_pairs) " degree"),
        limits = if (of_pairs) c(-1, 1) else c(0, max(values, 1, na.rm = TRUE)),
        colors = if (of_pairs) diverging() else sequential(), title = if (of_pairs) "r" else "degree")
-}
-
-time_title <- function(windows) {
-  if (is.null(windows$time)) return("observation")
-  paste0("time", if (!is.null(attr(windows, "unit"))) paste0(" (", attr(windows, "unit"), ")"))
 }
 
 draw_carpet <- function(carpet, main, ...) {
@@ -306,14 +283,12 @@ draw_carpet <- function(carpet, main, ...) {
 draw_moments <- function(x, ...) {
   sd <- if (isS4(x$sd)) x$sd@x else as.vector(x$sd)
   draw_sd <- function(...) {
-    values <- sd[drawn_places(length(sd))]
-    draw_histogram(values, pretty(range(0, values, na.rm = TRUE), 40L), "pairs", length(sd),
-                   list(xlab = "sd over the windows", main = n_of(length(sd), "pair")), ...)
+    breaks <- pretty(range(0, sd[drawn_places(length(sd))], na.rm = TRUE), 40L)
+    draw_histogram(sd, breaks, "pairs", list(xlab = "sd over the windows", main = n_of(length(sd), "pair")), ...)
   }
   if (isS4(x$sd)) return(draw_sd(...))
   draw_mean <- function(...) {
-    values <- as.vector(x$mean)[drawn_places(length(x$mean))]
-    draw_histogram(values, seq(-1, 1, length.out = 81L), "pairs", length(x$mean),
+    draw_histogram(x$mean, seq(-1, 1, length.out = 81L), "pairs",
                    list(xlab = "mean over the windows", main = n_of(length(x$mean), "pair")), ...)
     graphics::abline(v = 0, lty = 3L)
   }

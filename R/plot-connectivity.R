@@ -17,7 +17,10 @@ plot.gpuConnectivity <- function(x, type = c("auto", "fit", "hubs", "histogram")
     draw_counts(x$histogram, ...)
     return(invisible(x))
   }
-  check_has_sums(x, type)
+  if (!has_sums(x)) {
+    fail("type = \"", type, "\": 'x' has no sums of variables' pairs, only a histogram, which plot(x) draws; ",
+         "gpuConnectivity(power = ), or threshold =, density =, sums")
+  }
   frame <- as.data.frame(x)
   if (!nrow(frame)) fail("there is no variable to plot: 'x' has none")
   name <- shown_measure(measure, frame)
@@ -47,20 +50,10 @@ connectivity_panels <- function(x, values, name, coords, hubs, type) {
 # Draws the first panel, a map, across the page, and the others side by side below it.
 draw_below <- function(panels, ...) {
   if (length(panels) == 1L) return(panels[[1L]](...))
-  old <- graphics::par(c("mar", "mfrow"))
-  graphics::layout(rbind(1L, seq_along(panels)[-1L]), heights = c(1.6, 1))
-  on.exit({
-    graphics::layout(1)
-    graphics::par(old)
-  })
-  graphics::par(mar = c(3.8, 4.6, 3.2, 1), cex = 0.85)
-  for (panel in panels) panel(...)
-}
-
-check_has_sums <- function(x, type) {
-  if (has_sums(x)) return(invisible())
-  fail("type = \"", type, "\": 'x' has no sums of variables' pairs, only a histogram, which plot(x) draws; ",
-       "gpuConnectivity(power = ), or threshold =, density =, sums")
+  with_layout({
+    graphics::par(mar = c(3.8, 4.6, 3.2, 1), cex = 0.85)
+    for (panel in panels) panel(...)
+  }, rbind(1L, seq_along(panels)[-1L]), heights = c(1.6, 1))
 }
 
 check_coords <- function(coords, n) {
@@ -73,13 +66,11 @@ check_coords <- function(coords, n) {
   coords
 }
 
-check_can_fit <- function(values, name) {
-  if (can_fit(values)) return(invisible())
-  fail("type = \"fit\": '", name, "' is negative somewhere, or the same everywhere; type = \"hubs\" shows the highest")
-}
-
 draw_fit <- function(values, name, ...) {
-  check_can_fit(values, name)
+  if (!can_fit(values)) {
+    fail("type = \"fit\": '", name, "' is negative somewhere, or the same everywhere; type = \"hubs\" shows the ",
+         "highest")
+  }
   fit <- scale_free_points(values)
   there <- fit$fraction > 0 # the fit counts empty bins as 1e-9
   start_plot(fit$k[there], fit$fraction[there], list(xlab = paste0("connectivity k (", name, ")"),
@@ -101,24 +92,18 @@ draw_hubs <- function(values, name, coords, hubs, ...) {
   if (is.null(names)) names <- as.character(seq_along(values))
   best <- utils::head(order(-values, na.last = NA), hubs)
   place <- rev(seq_along(best))
-  names <- shorten(names[best], fitting_characters(0.4, 0.8))
+  fitting <- 0.4 * graphics::par("fin")[1L] / graphics::strwidth("n", "inches", cex = 0.8) # characters
+  names <- shorten(names[best], as.integer(min(40, max(12, fitting))))
   old <- graphics::par(mar = c(3.8, names_margin(names, 2), 3.2, 1))
   on.exit(graphics::par(old))
-  start_plot(range(0, values[best]), range(place), list(xlab = paste0("connectivity (", name, ")"),
-                                                        main = hubs_title(length(best)),
-                                                        yaxt = "n"), ...)
+  main <- if (length(best) == 1) "The strongest hub" else paste("The", length(best), "strongest hubs")
+  start_plot(range(0, values[best]), range(place),
+             list(xlab = paste0("connectivity (", name, ")"), main = main, yaxt = "n"), ...)
   size <- max(0.35, names_size(names, graphics::par("pin")[2L] / length(names)))
   graphics::axis(2L, place, names, las = 1, cex.axis = size, tick = FALSE, mgp = c(3, 0.3, 0), gap.axis = -1)
   graphics::segments(0, place, values[best], place, col = FAINT)
   graphics::points(values[best], place, pch = 19, col = BLUE)
 }
-
-# Returns the number of characters, from 12 to 40, that span a fraction of the figure's width.
-fitting_characters <- function(fraction, cex) {
-  as.integer(min(40, max(12, fraction * graphics::par("fin")[1L] / graphics::strwidth("n", "inches", cex = cex))))
-}
-
-hubs_title <- function(n) if (n == 1) "The strongest hub" else paste("The", n, "strongest hubs")
 
 draw_counts <- function(counted, ...) {
   draw_bars(counted$breaks, counted$counts, "pairs", list(xlab = counted$xname, main = "Coefficients"), ...)

@@ -29,39 +29,26 @@ plot.gpuCor <- function(x, type = c("auto", "histogram", "heatmap", "lag"), max 
 }
 
 draw_coefficients <- function(x, ...) {
-  at <- drawn_places(length(x))
-  breaks <- seq(-1, 1, length.out = if (length(at) < 500) 21 else 101)
-  draw_histogram(.subset(x, at), breaks, "pairs", length(x),
-                 list(xlab = method_title(attr(x, "method")), main = n_of(length(x), "pair")), ...)
+  breaks <- seq(-1, 1, length.out = if (length(x) < 500) 21 else 101)
+  draw_histogram(x, breaks, "pairs", list(xlab = method_title(attr(x, "method")), main = n_of(length(x), "pair")), ...)
   graphics::abline(v = 0, lty = 3L)
 }
 
+# Draws the matrix with its key, and with names if there is space, else with titles of the axes.
 draw_heatmap <- function(x, main = "", ...) {
   tree <- order_by_tree(1 - x)
-  values <- as.matrix(x)[tree$order, tree$order]
-  draw_square(values, c(-1, 1), diverging(), "r", main, tree$labels[tree$order], ...)
-}
-
-# Draws a square matrix with its key, and with names if there is space, else with titles of the axes.
-draw_square <- function(values, limits, colors, title, main, names, ...) {
-  n <- nrow(values)
-  names <- if (n <= 100L) cell_names(names)
+  n <- size_of(x)
+  names <- if (n <= 100L) cell_names(tree$labels[tree$order])
   margin <- names_margin(names, 3)
   old <- graphics::par(pty = "s", mar = c(margin, margin, 3.2, 4.2))
   on.exit(graphics::par(old))
-  graphics::plot.default(c(0.5, n + 0.5), c(0.5, n + 0.5), type = "n", ylim = c(n + 0.5, 0.5), xaxs = "i", yaxs = "i",
-                         axes = FALSE, ann = FALSE, ...)
-  title_at("main", main, TITLE_LINE)
-  draw_cells(values, limits, colors)
-  graphics::box(col = "grey40")
-  size <- names_size(names, graphics::par("pin")[2L] / n)
-  if (size > 0) {
-    for (side in 1:2) name_cells(side, names, size)
-  } else {
+  draw_cell_plot(as.matrix(x)[tree$order, tree$order], c(-1, 1), diverging(), main, ...)
+  is_named <- vapply(1:2, name_cells, NA, names, graphics::par("pin")[2L] / n)
+  if (!any(is_named)) {
     title_at("xlab", n_of(n, "variable"), 1)
     title_at("ylab", "ordered by hierarchical clustering", 1)
   }
-  draw_key(limits, colors, title)
+  draw_key(c(-1, 1), diverging(), "r")
 }
 
 # ---- topological overlap
@@ -102,18 +89,14 @@ plot.gpuTOM <- function(x, max = 3000, tree = NULL, main = "Topological overlap"
   overlap <- sqrt(pmax(1 - as.matrix(d), 0))[tree$order, tree$order]
   diag(overlap) <- NA
   names <- if (n <= 100) cell_names(attr(x, "Labels")[tree$order])
-  old <- graphics::par(c("mar", "mfrow"))
-  graphics::layout(matrix(1:2), heights = c(1, 2.6))
-  on.exit({
-    graphics::layout(1)
-    graphics::par(old)
-  })
-  margin <- names_margin(names, 4.8)
-  graphics::par(mar = c(0.4, margin, 3.2, 4.4), cex = 0.85)
-  draw_tree(tree, "1 - overlap")
-  title_at("main", main, TITLE_LINE)
-  graphics::par(mar = c(2, margin, 0.4, 4.4))
-  draw_overlap(overlap, names)
+  with_layout({
+    margin <- names_margin(names, 4.8)
+    graphics::par(mar = c(0.4, margin, 3.2, 4.4), cex = 0.85)
+    draw_tree(tree, "1 - overlap")
+    title_at("main", main, TITLE_LINE)
+    graphics::par(mar = c(2, margin, 0.4, 4.4))
+    draw_overlap(overlap, names)
+  }, matrix(1:2), heights = c(1, 2.6))
   invisible(x)
 }
 
@@ -122,12 +105,9 @@ draw_overlap <- function(overlap, names) {
   n <- nrow(overlap)
   limits <- c(0, max(overlap, 0, na.rm = TRUE))
   if (limits[2L] == 0) limits[2L] <- 1
-  graphics::plot.default(c(0.5, n + 0.5), c(0.5, n + 0.5), type = "n", ylim = c(n + 0.5, 0.5), xaxs = "i", yaxs = "i",
-                         axes = FALSE, xlab = "", ylab = "")
-  draw_cells(overlap, limits, sequential())
-  graphics::box(col = "grey40")
-  size <- names_size(names, graphics::par("pin")[2L] / n)
-  if (size > 0) name_cells(2L, names, size) else title_at("ylab", n_of(n, "variable"), 1)
+  draw_cell_plot(overlap, limits, sequential(), ann = TRUE, xlab = "", ylab = "")
+  is_named <- name_cells(2L, names, graphics::par("pin")[2L] / n)
+  if (!is_named) title_at("ylab", n_of(n, "variable"), 1)
   at <- pretty(limits^2, 4L)
   draw_key(limits, sequential(), "overlap", sqrt(at), format(at))
 }

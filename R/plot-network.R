@@ -11,8 +11,10 @@
 plot.gpuNetwork <- function(x, type = c("auto", "degree", "weight", "layout", "stability", "lag"), max = 300,
                             labels = 20, ...) {
   panels <- list(degree = function(...) draw_degrees(x, ...), weight = function(...) draw_weights(x, ...),
-                 layout = function(...) draw_layout(x, labels, ...), stability = function(...) draw_stability(x, ...),
-                 lag = function(...) draw_lags(x@tests$lag, "edges", ...))
+                 layout = function(...) draw_layout(x, labels, ...), stability = function(...) {
+                   draw_histogram(x@stability, seq(0, 1, length.out = 21L), "edges",
+                                  list(xlab = "fraction of the resamples with the edge", main = "Stability"), ...)
+                 }, lag = function(...) draw_lags(x@tests$lag, "edges", ...))
   type <- check_panel(type, names(panels))
   if (type == "stability" && !length(x@stability)) {
     fail("'x' has no stability; give gpuCorNetwork() 'resample', a number of resamples")
@@ -28,14 +30,10 @@ plot.gpuNetwork <- function(x, type = c("auto", "degree", "weight", "layout", "s
     draw_panels(panels[histograms], "auto", ...)
   } else {
     n <- length(histograms)
-    old <- graphics::par(c("mar", "mfrow"))
-    graphics::layout(matrix(c(seq_len(n), rep(n + 1L, n)), n), widths = c(1, 1.5))
-    graphics::par(mar = c(3.8, 4.6, 3.2, 1), cex = 0.8)
-    on.exit({
-      graphics::layout(1)
-      graphics::par(old)
-    })
-    for (panel in panels[c(histograms, "layout")]) panel(...)
+    with_layout({
+      graphics::par(mar = c(3.8, 4.6, 3.2, 1), cex = 0.8)
+      for (panel in panels[c(histograms, "layout")]) panel(...)
+    }, matrix(c(seq_len(n), rep(n + 1L, n)), n), widths = c(1, 1.5))
   }
   invisible(x)
 }
@@ -49,14 +47,12 @@ check_layout <- function(size, max) {
   }
 }
 
-degree_counts <- function(degree) {
-  counts <- table(degree[degree > 0])
-  data.frame(degree = as.numeric(names(counts)), variables = as.vector(counts))
-}
-
 draw_degrees <- function(net, ...) {
   degrees <- degrees_of_network(net)
-  counts <- lapply(degrees, degree_counts)
+  counts <- lapply(degrees, function(degree) {
+    counts <- table(degree[degree > 0])
+    data.frame(degree = as.numeric(names(counts)), variables = as.vector(counts))
+  })
   all <- do.call(rbind, counts)
   if (!nrow(all)) return(draw_nothing("no edges", "degree", "variables", ...))
   span <- function(values) range(values, if (length(unique(values)) == 1L) values * c(0.5, 2))
@@ -78,29 +74,21 @@ draw_degrees <- function(net, ...) {
   if (without > 0) note(paste(format_count(without), "without edges"))
 }
 
-value_title <- function(net) {
-  if (!is.null(net@adjusted$lioness)) return(paste0("weight of a sample (LIONESS), ", method_title(net@method)))
-  switch(value_name(net), difference = "difference of z", overlap = "topological overlap", clr = "context likelihood",
-         method_title(net@method))
-}
-
 draw_weights <- function(net, ...) {
-  at <- drawn_places(length(net@x))
-  values <- net@x[at]
-  if (!length(values)) return(draw_nothing("no edges", value_title(net), "edges", ...))
+  title <- if (!is.null(net@adjusted$lioness)) {
+    paste0("weight of a sample (LIONESS), ", method_title(net@method))
+  } else {
+    switch(value_name(net), difference = "difference of z", overlap = "topological overlap",
+           clr = "context likelihood", method_title(net@method))
+  }
+  if (!length(net@x)) return(draw_nothing("no edges", title, "edges", ...))
   limits <- weight_limits(net)
-  draw_histogram(values, seq(limits[1L], limits[2L], length.out = 81L), "edges", length(net@x),
-                 list(xlab = value_title(net), main = n_of(length(net@x), "edge")), ...)
+  draw_histogram(net@x, seq(limits[1L], limits[2L], length.out = 81L), "edges",
+                 list(xlab = title, main = n_of(length(net@x), "edge")), ...)
   if (is.finite(net@threshold)) {
     sides <- net@threshold * switch(net@sign, absolute = c(-1, 1), positive = 1, negative = -1)
     graphics::abline(v = sides[sides >= limits[1L]], lty = 2L, col = VERMILION)
   }
-}
-
-draw_stability <- function(net, ...) {
-  values <- net@stability[drawn_places(length(net@stability))]
-  draw_histogram(values, seq(0, 1, length.out = 21L), "edges", length(net@stability),
-                 list(xlab = "fraction of the resamples with the edge", main = "Stability"), ...)
 }
 
 # Only networks of signed overlaps have negative overlaps.
@@ -112,36 +100,29 @@ weight_limits <- function(net) {
 
 # ---- layout
 
-# Returns the positions of a graph's vertices; the session's random number generator is unaffected.
-graph_layout <- function(graph) {
-  withr::with_seed(1L, igraph::layout_components(graph, layout = igraph::layout_with_fr))
-}
-
-# Returns line widths that increase with the weight.
-edge_widths <- function(weight) {
-  range <- range(weight)
-  0.6 + 2.2 * (weight - range[1L]) / max(diff(range), 1e-12)
-}
-
+# Line widths increase with the weight. The session's random number generator is unaffected.
 draw_layout <- function(net, labels, main = "", ...) {
   graph <- graph_of(net, value_name(net))
   degree <- igraph::degree(graph)
   graph <- igraph::induced_subgraph(graph, which(degree > 0))
   degree <- unname(degree[degree > 0])
-  at <- graph_layout(graph)
+  at <- withr::with_seed(1L, igraph::layout_components(graph, layout = igraph::layout_with_fr))
   ends <- igraph::as_edgelist(graph, names = FALSE)
   value <- igraph::edge_attr(graph, value_name(net))
   old <- graphics::par(mar = c(2.6, 0.6, 2, 0.6))
   on.exit(graphics::par(old))
-  graphics::plot.default(extend(at[, 1L]), extend(at[, 2L]), type = "n", axes = FALSE, ann = FALSE, ...)
+  extended <- function(values) range(values) + c(-0.06, 0.06) * max(diff(range(values)), 1)
+  graphics::plot.default(extended(at[, 1L]), extended(at[, 2L]), type = "n", axes = FALSE, ann = FALSE, ...)
   graphics::title(main = main, line = 0.8)
   shade <- if (length(value) > 1000L) 0.3 else 0.65
-  strongest_last <- order(abs(value))
+  weight <- abs(value)
+  strongest_last <- order(weight)
+  widths <- 0.6 + 2.2 * (weight - min(weight)) / max(diff(range(weight)), 1e-12)
   colors <- ifelse(value > 0, grDevices::adjustcolor(BLUE, shade), grDevices::adjustcolor(VERMILION, shade))
   from <- at[ends[strongest_last, 1L], , drop = FALSE]
   to <- at[ends[strongest_last, 2L], , drop = FALSE]
   graphics::segments(from[, 1L], from[, 2L], to[, 1L], to[, 2L], col = colors[strongest_last],
-                     lwd = edge_widths(abs(value))[strongest_last])
+                     lwd = widths[strongest_last])
   is_y <- if (is.null(igraph::V(graph)$type)) rep(FALSE, length(degree)) else igraph::V(graph)$type
   size <- (if (length(degree) > 60L) 0.7 else 1) * (0.6 + 1.4 * sqrt(degree / max(degree)))
   graphics::points(at, pch = ifelse(is_y, 22, 21), bg = ifelse(is_y, "white", "grey35"), col = "black", lwd = 0.5,
@@ -149,14 +130,10 @@ draw_layout <- function(net, labels, main = "", ...) {
   names <- igraph::V(graph)$name
   if (is.null(names)) names <- as.character(which(unlist(degrees_of_network(net)) > 0))
   best <- utils::head(order(-degree), labels)
-  draw_labels(best, shorten(names[best], 16L), at[, 1L], at[, 2L], dot_radius(size))
+  radius <- 0.375 * size * graphics::par("cex") * graphics::par("ps") / 72 # of dots, in inches
+  draw_labels(best, shorten(names[best], 16L), at[, 1L], at[, 2L], radius)
   layout_legend(value_name(net), value, any(is_y))
 }
-
-# Returns the radius in inches of dots of size `cex`.
-dot_radius <- function(cex) 0.375 * cex * graphics::par("cex") * graphics::par("ps") / 72
-
-extend <- function(values) range(values) + c(-0.06, 0.06) * max(diff(range(values)), 1)
 
 layout_legend <- function(name, value, has_y) {
   there <- c(any(value > 0), any(value < 0))
