@@ -28,13 +28,13 @@ as.matrix.gpuCorFile <- function(x, ...) x[, ]
 print.gpuCorFile <- function(x, ...) {
   check_file(x, "x")
   size <- vapply(dim(x), format_count, "")
-  cat(n_of(size[1L], "observation"), " x ", n_of(size[2L], "variable"), " in ", x$file, " (", describe_file(x), ")\n",
-      sep = "")
+  kind <- if (x$kind == "image") {
+    paste0("NIfTI, ", show_size(dim(x$mask)), if (length(dim(x$mask)) == 3L) " voxels")
+  } else if (x$kind == "raw") {
+    paste0("raw, ", x$storage, if (x$offset > 0) paste(", from byte", format(x$offset, scientific = FALSE), "on"))
+  } else {
+    paste0("HDF5, ", x$dataset, if (x$kind == "sparse") ", sparse")
+  }
+  cat(n_of(size[1L], "observation"), " x ", n_of(size[2L], "variable"), " in ", x$file, " (", kind, ")\n", sep = "")
   invisible(x)
-}
-
-describe_file <- function(x) {
-  if (x$kind == "image") return(paste0("NIfTI, ", show_size(dim(x$mask)), if (length(dim(x$mask)) == 3L) " voxels"))
-  if (x$kind != "raw") return(paste0("HDF5, ", x$dataset, if (x$kind == "sparse") ", sparse"))
-  paste0("raw, ", x$storage, if (x$offset > 0) paste(", from byte", format(x$offset, scientific = FALSE), "on"))
 }

@@ -95,11 +95,6 @@ value_name <- function(net) {
 # Names of a pair's weight, by `sign`.
 weight_names <- c(absolute = "|r|", positive = "r", negative = "-r")
 
-weight_words <- function(net) {
-  if (is(net, "gpuTOMNetwork")) return(if (any(net@x < 0)) "|overlap|" else "overlap")
-  if (value_name(net) == "clr") "clr" else sub("r", value_name(net), weight_names[[net@sign]])
-}
-
 # `d`: a list named like a network's slots; `weight`: the name of the thresholded value.
 describe_network <- function(d, weight = weight_names[[d$sign]]) {
   chosen <- switch(d$criterion,
@@ -122,16 +117,27 @@ network_title <- function(net) {
     overlap = paste0("Topological overlap, in the place of r: ", describe_rule(net@overlap), "\nNetwork"),
     "Network"
   )
+  weight <- if (is(net, "gpuTOMNetwork")) {
+    if (any(net@x < 0)) "|overlap|" else "overlap"
+  } else if (value_name(net) == "clr") {
+    "clr"
+  } else {
+    sub("r", value_name(net), weight_names[[net@sign]])
+  }
   size <- paste(unique(vapply(dim(net), format_count, "")), collapse = " x ")
   paste0(what, " of ", size, if (size == "1") " variable\n" else " variables\n",
-         describe_network(attributes(net), weight_words(net)),
+         describe_network(attributes(net), weight),
          if (is(net, "gpuCorDifference")) paste0("p values by ", null_words(net@error, length(net@groups)), "\n"))
 }
 
 show_network <- function(object) {
   check_slots(object, "x")
   cat(network_title(object))
-  if (is(object, "gpuCorDifference")) show_components(object@components$table)
+  components <- if (is(object, "gpuCorDifference")) object@components$table
+  if (!is.null(components)) {
+    cat(n_of(nrow(components), "component"), if (nrow(components)) ", the largest:", "\n", sep = "")
+    if (nrow(components)) print(utils::head(components), digits = 4L, row.names = FALSE)
+  }
   top <- checked(.Call(r_strongest, object@x, 6L, choose_threads(setting(NULL, "threads"))))
   if (!length(top)) return(invisible(object))
   edges <- name_edges(object@i[top] + 1L, findInterval(top - 1, object@p), object@x[top], object@Dimnames[[1L]],
@@ -141,12 +147,6 @@ show_network <- function(object) {
   cat("strongest:\n")
   print(edges, digits = 4L, row.names = FALSE)
   invisible(object)
-}
-
-show_components <- function(table) {
-  if (is.null(table)) return(invisible())
-  cat(n_of(nrow(table), "component"), if (nrow(table)) ", the largest:", "\n", sep = "")
-  if (nrow(table)) print(utils::head(table), digits = 4L, row.names = FALSE)
 }
 
 #' @rdname gpuCorNetwork-class

@@ -233,41 +233,30 @@ scored_pairs <- function(x, part) {
   ts <- r * sqrt(df / (1 - r^2))
   ts[n < MIN_OBS] <- NA
   if (part == "ts") return(ts)
-  if (method == "spearman") return(rank_p(r, attr(x, "n_obs"), part))
-  ts[] <- 2 * stats::pt(-abs(ts), df)
-  ts[n < min_tested(method)] <- NA
+  if (method == "spearman") {
+    n_obs <- attr(x, "n_obs")
+    if (n_obs < MIN_OBS) return(r * NA)
+    if (n_obs <= EXACT_UNTOLD) need_tests("with so few observations they follow from the ties of the data, too", part)
+    ts[] <- p_of_r(r, t_distribution(NULL, n_obs, TRUE), 1L)
+  } else {
+    ts[] <- 2 * stats::pt(-abs(ts), df)
+    ts[n < min_tested(method)] <- NA
+  }
   `diag<-`(ts, NA)
-}
-
-rank_p <- function(r, n, part) {
-  if (n < MIN_OBS) return(r * NA)
-  if (n <= EXACT_UNTOLD) need_tests("with so few observations they follow from the ties of the data, too", part)
-  r[] <- p_of_r(r, t_distribution(NULL, n, TRUE), 1L)
-  `diag<-`(r, NA)
 }
 
 # Computes coefficients from checked arguments; `call`: the call that the result shows.
 all_coefficients <- function(input, method, use, output, settings, call) {
-  values <- coefficients_as(input, method, use, output, settings, call)
+  layout <- layout_of(input$y, output)
+  values <- run(input$x, input$y, method, use, layout, settings, if (layout == "row") {
+    c(dist_attributes(input$x, method, call),
+      list(untestable = why_untestable(input$x, use, settings), adjusted = adjustment_of(settings, input$x)))
+  } else {
+    matrix_attributes(colnames(input$x), colnames(if (is.null(input$y)) input$x else input$y))
+  })
+  if (layout == "rectangle" && input$scalar) values <- as.vector(values)
   if (is_combined(input$x)) warn_missing_subjects(values, input, use)
   values
-}
-
-coefficients_as <- function(input, method, use, output, settings, call) {
-  if (!is.null(input$y)) return(cor_rectangle(input, method, use, settings))
-  labels <- colnames(input$x)
-  if (output == "matrix") {
-    return(run(input$x, NULL, method, use, "square", settings, matrix_attributes(labels, labels)))
-  }
-  run(input$x, NULL, method, use, "row", settings,
-      c(dist_attributes(input$x, method, call), list(untestable = why_untestable(input$x, use, settings),
-                                                     adjusted = adjustment_of(settings, input$x))))
-}
-
-cor_rectangle <- function(input, method, use, settings) {
-  attributes <- matrix_attributes(colnames(input$x), colnames(input$y))
-  values <- run(input$x, input$y, method, use, "rectangle", settings, attributes)
-  if (input$scalar) as.vector(values) else values
 }
 
 # Warns about pairs without a coefficient because a column has no values in a subject, or with "everything" misses some.
