@@ -16,6 +16,11 @@ with_slots <- function(object, slots) {
   object
 }
 
+# Returns the slots of a sparse matrix with some of its entries.
+kept_entries <- function(m, is_kept) {
+  list(p = c(0L, cumsum(is_kept))[m@p + 1L], i = m@i[is_kept], x = m@x[is_kept], factors = list())
+}
+
 plain_matrix <- function(rows, task) {
   with_slots(methods::new(if (is.null(task$y)) "dsCMatrix" else "dgCMatrix"), matrix_slots(rows, task))
 }
@@ -35,15 +40,12 @@ edge_frame <- function(rows, names_x, names_y, threads) {
   edges <- checked(.Call(r_sorted_edges, rows$p, rows$i, rows$x, threads))
   is_stable <- length(rows$stability) > 0L
   is_stored <- any(c("p.value", "near", "lag", "class") %in% names(rows$tests))
-  at <- if (is_stable || is_stored) entries_at(rows, edges)
+  at <- if (is_stable || is_stored) { # positions among the rows' entries, which ascend
+    key <- function(from, to) to * (max(rows$i, 0) + 2) + from
+    findInterval(key(edges$from, edges$to), key(rows$i + 1, row_numbers(rows$p)))
+  }
   frame <- name_edges(edges$from, edges$to, edges$r, names_x, names_y)
   list2DF(c(frame, edge_tests(edges$r, rows$tests, at, threads), if (is_stable) list(stability = rows$stability[at])))
-}
-
-# Returns the positions of edges, given as variable indices, among the entries of compressed rows, which ascend.
-entries_at <- function(rows, edges) {
-  key <- function(from, to) to * (max(rows$i, 0) + 2) + from
-  findInterval(key(edges$from, edges$to), key(rows$i + 1, row_numbers(rows$p)))
 }
 
 name_edges <- function(from, to, r, names_x, names_y) {

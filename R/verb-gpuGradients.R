@@ -71,15 +71,15 @@ gpuGradients <- function(x, n = 5, fraction = 0.1, kernel = c("cosine", "normali
   time <- check_within(time, "time", 0, Inf)
   diagonal <- check_flag(diagonal, "diagonal")
   weights <- weights_by_row(x, fraction, ...)
-  rows <- strongest_of_rows(if (diagonal) with_unit_diagonal(weights) else weights, fraction)
-  found <- diffusion_map(unit_columns(rows), n, kernel, alpha, time)
-  new_gradients(found, colnames(weights), c(list(fraction = fraction, kernel = kernel, alpha = alpha, time = time),
-                                            if (diagonal) list(diagonal = TRUE)))
-}
-
-# Columns without a weight stay without one.
-with_unit_diagonal <- function(rows) {
-  as(rows + Matrix::Diagonal(x = as.numeric(diff(rows@p) > 0)), "CsparseMatrix")
+  rows <- weights
+  if (diagonal) { # columns without a weight stay without one
+    rows <- as(rows + Matrix::Diagonal(x = as.numeric(diff(rows@p) > 0)), "CsparseMatrix")
+  }
+  found <- diffusion_map(unit_columns(strongest_of_rows(rows, fraction)), n, kernel, alpha, time)
+  dimnames(found$gradients) <- list(colnames(weights), paste0("gradient", seq_len(n)))
+  names(found$lambda) <- colnames(found$gradients)
+  structure(c(found, list(fraction = fraction, kernel = kernel, alpha = alpha, time = time),
+              if (diagonal) list(diagonal = TRUE)), class = c("gpuGradients", "gpuCorResult"))
 }
 
 # Returns a dgCMatrix that has the weights of row i in column i, without the diagonal.
@@ -122,7 +122,7 @@ strongest_of_rows <- function(rows, fraction) {
   kept <- logical(length(order))
   kept[order] <- rank <= kept_in_row(nrow(rows), fraction)
   kept <- kept & rows@x > 0
-  with_slots(rows, list(p = c(0L, cumsum(kept))[rows@p + 1L], i = rows@i[kept], x = rows@x[kept], factors = list()))
+  with_slots(rows, kept_entries(rows, kept))
 }
 
 # Columns without entries stay zero.
@@ -140,7 +140,11 @@ MIN_SPECTRA <- 500
 # Returns list(gradients: NA for columns of zeros, lambda). `units`: sparse columns of length 1, or of zeros.
 diffusion_map <- function(units, n, kernel, alpha, time) {
   has_some <- diff(units@p) > 0
-  report_isolated(has_some)
+  if (!any(has_some)) fail("'x' has no positive weight")
+  if (!all(has_some)) {
+    warn("gpuCorGradients", format_count(sum(!has_some)), " of ", n_of(length(has_some), "variable"), " without a ",
+         "positive weight, thus without a gradient")
+  }
   n_var <- sum(has_some)
   if (n >= n_var) fail("'n' is ", n, ", but only ", n_of(n_var, "variable"), " can have gradients, at most one fewer")
   affinity <- affinity_of(units[, has_some], kernel)
@@ -160,13 +164,6 @@ diffusion_map <- function(units, n, kernel, alpha, time) {
   gradients <- matrix(NA_real_, length(has_some), n)
   gradients[has_some, ] <- vectors
   list(gradients = gradients, lambda = lambda)
-}
-
-report_isolated <- function(has_some) {
-  if (all(has_some)) return(invisible())
-  if (!any(has_some)) fail("'x' has no positive weight")
-  warn("gpuCorGradients", format_count(sum(!has_some)), " of ", n_of(length(has_some), "variable"), " without a ",
-       "positive weight, thus without a gradient")
 }
 
 # Returns list(product: the affinity times a vector; dense: returns the affinity).
@@ -196,12 +193,6 @@ leading_eigen <- function(affinity, scale, n) {
 }
 
 # ---- class gpuGradients
-
-new_gradients <- function(found, names, settings) {
-  dimnames(found$gradients) <- list(names, paste0("gradient", seq_along(found$lambda)))
-  names(found$lambda) <- colnames(found$gradients)
-  structure(c(found, settings), class = c("gpuGradients", "gpuCorResult"))
-}
 
 describe_gradients <- function(x) {
   paste0(n_of(ncol(x$gradients), "gradient"), " of ", n_of(nrow(x$gradients), "variable"), ": diffusion map of the ",

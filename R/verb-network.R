@@ -43,7 +43,7 @@ gpuPrune <- function(net, tolerance = 0, ...) {
   net <- check_prunable(net)
   threads <- new_settings(specs)$threads
   is_kept <- checked(.Call(r_prune, net@p, net@i, net@x, tolerance, threads))
-  slots <- list(p = c(0L, cumsum(is_kept))[net@p + 1L], i = net@i[is_kept], x = net@x[is_kept], factors = list())
+  slots <- kept_entries(net, is_kept)
   if (is_network(net)) {
     slots <- c(slots, list(edges = as.numeric(sum(is_kept)), tests = pruned_tests(net, is_kept, threads),
                            stability = net@stability[is_kept[seq_along(net@stability)]],
@@ -52,12 +52,17 @@ gpuPrune <- function(net, tolerance = 0, ...) {
   with_slots(net, slots)
 }
 
-# Returns the network, or a plain sparse matrix as a dsCMatrix of its upper triangle.
-check_prunable <- function(net) {
+# Stops unless `net` is a network or a sparse matrix; `hint`: the end of the message.
+check_is_network <- function(net, hint = "") {
   if (!is_network(net) && !is_sparse(net)) {
-    fail("'net' must be a network of gpuCorNetwork(output = \"matrix\"), not of class ", class(net)[1L])
+    fail("'net' must be a network of gpuCorNetwork(output = \"matrix\"), not of class ", class(net)[1L], hint)
   }
   check_slots(net, "net")
+}
+
+# Returns the network, or a plain sparse matrix as a dsCMatrix of its upper triangle.
+check_prunable <- function(net) {
+  check_is_network(net)
   if (is_network(net) && value_name(net) == "clr") {
     fail("'net' has context likelihoods, which are no coefficients; prune a network without normalize = \"clr\"")
   }
@@ -123,20 +128,17 @@ pruned_tests <- function(net, is_kept, threads) {
 #' }
 #' @export
 as_igraph <- function(net) {
-  if (!is_network(net) && !is_sparse(net)) {
-    fail("'net' must be a network of gpuCorNetwork(output = \"matrix\"), not of class ", class(net)[1L],
-         if (is.data.frame(net)) "; igraph::graph_from_data_frame(net, FALSE, vertices = colnames(x)) takes edges")
-  }
-  check_slots(net, "net")
+  check_is_network(net, if (is.data.frame(net)) {
+    "; igraph::graph_from_data_frame(net, FALSE, vertices = colnames(x)) takes edges"
+  })
   need_packages("igraph", "as_igraph()")
-  if (is_network(net)) graph_of(net, value_name(net), edge_columns(net)) else graph_of(plain_network(net), "value")
-}
-
-# Returns the columns that as.data.frame() has beside the edges and their values, in the order of slot x.
-edge_columns <- function(net) {
-  if (is(net, "gpuCorDifference")) return(NULL)
-  c(edge_tests(net@x, net@tests, seq_along(net@x), choose_threads(setting(NULL, "threads"))),
-    if (length(net@stability)) list(stability = net@stability))
+  if (!is_network(net)) return(graph_of(plain_network(net), "value"))
+  # The columns that as.data.frame() has beside the edges and their values, in the order of slot x.
+  further <- if (!is(net, "gpuCorDifference")) {
+    c(edge_tests(net@x, net@tests, seq_along(net@x), choose_threads(setting(NULL, "threads"))),
+      if (length(net@stability)) list(stability = net@stability))
+  }
+  graph_of(net, value_name(net), further)
 }
 
 # Returns a plain sparse matrix of a class that networks extend, without its diagonal if it is symmetric.
