@@ -14,8 +14,7 @@ images_take <- c(
   "is_variables", "check_slots", "column_ranges", "kept_times", "check_tr", "new_summary", # values
   "check_data_file", "check_new_file", "write_whole_file", "append_bytes", "write_gzip", "write_pieces", # files
   "is_outside", "new_file", "check_matrix_like", "COLUMNS", "as_variables", "block_columns", "dense_columns", # x
-  "drawn_places", "reduce_rows", "draw_carpet", "diverging", "sequential", "colors_of", "draw_key", "title_at",
-  "TITLE_LINE" # pictures
+  "draw_carpet" # pictures
 )
 
 files <- list.files("R", "[.]R$", full.names = TRUE)

@@ -182,7 +182,7 @@ why_untestable <- function(x, use, settings) {
     return(paste("with", paste0("'", asked, "'", collapse = ", "), "the number of observations does not tell"))
   }
   if (uses[use] != "pairwise.complete.obs") return(NULL)
-  absent <- if (is_outside(x)) has_missing(x) else anyNA(if (isS4(x)) x@x else x)
+  absent <- if (is_outside(x)) has_missing(x) else anyNA(if (is_sparse(x)) x@x else x)
   if (absent) "pairs may have different observations"
 }
 

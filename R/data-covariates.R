@@ -30,12 +30,6 @@ regressors_of <- function(asked, measure, n_obs) {
        centred = measure$centred, ranked = measure$ranked, df_taken = measure$df_taken, n_obs = n_obs)
 }
 
-# Stops if `data` is given without a formula that uses it.
-check_data_used <- function(asked) {
-  if (!is.null(asked$covariates) || is.null(asked$data)) return(invisible())
-  fail("'data' needs a formula in 'covariates'; covariates = ~ age takes column age of it")
-}
-
 # Returns a numeric matrix with one row per observation, including missing values.
 check_covariates <- function(covariates, data, measure, n_obs) {
   check_not_names(covariates, n_obs)

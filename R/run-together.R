@@ -28,6 +28,7 @@ APART <- c(
   'lioness & use = "pairwise.complete.obs"' =
     "'lioness' needs the same samples for all pairs; use = \"complete.obs\" leaves these",
   "fraction & no resample & gpuCorNetwork" = "'fraction' has a meaning with 'resample' only; leave it out",
+  "fraction & no stability & gpuModules" = "'fraction' has a meaning with 'stability' only; leave it out",
   "resample & file" = "'resample' makes no files; leave out 'file'",
   'resample & df & no df = "bartlett"' =
     "'df' is of all observations, and a resample has fewer; leave it out with 'resample'",

@@ -15,10 +15,6 @@ draw_resamples <- function(task, resample, fraction) {
   noted(task$settings, "sample", function() draw_units(from, resample, fraction, min, what))
 }
 
-check_no_fraction <- function(fraction, name) {
-  if (!identical(fraction, 0.63)) fail("'fraction' has a meaning with '", name, "' only; leave it out")
-}
-
 # Returns a list of `draws` parts of `from`, each with a fraction of it, but at least `min` units and not all.
 draw_units <- function(from, draws, fraction, min, what) {
   fraction <- check_fraction(fraction, "fraction", zero = FALSE)

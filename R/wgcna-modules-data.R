@@ -8,7 +8,6 @@ MIN_SAMPLES <- 4
 # list of data sets, with names if they are several; `asked`: list(covariates, data).
 module_data <- function(given, use, assay, asked) {
   check_module_use(use, "gpuModules()")
-  check_data_used(asked)
   several <- !is.null(names(given))
   read_set <- function(k) genes_of(given[[k]], use, assay, asked_of_subject(asked, k, length(given)))
   read <- if (several) {

@@ -5,7 +5,6 @@
 preserved_data <- function(reference, test, modules, assay, use, asked) {
   use <- uses[check_use(use)]
   check_module_use(use, "gpuPreservation()")
-  check_data_used(asked)
   if (inherits(modules, "gpuModules") && !is.null(modules$covariates) && is.null(asked$covariates)) {
     warn("gpuCorUnadjusted", "'modules' were made with covariates, and 'reference' and 'test' are not adjusted for ",
          "any; covariates = list(modules$covariates, z) adjusts them, with z the covariates of 'test'")
