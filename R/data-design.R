@@ -154,10 +154,10 @@ facts_of <- function(x, method, settings) {
   measure <- measure_of(method)
   design <- settings$design
   names(which(c(`several subjects` = is_combined(x), `graded weights` = is_graded(design),
-                regression = !is.null(design$basis), `several runs` = !is.null(design$runs),
+                `regression on covariates` = !is.null(design$basis), `several runs` = !is.null(design$runs),
                 `tests of adjusted data` = is_designed(design),
                 `shrunken coefficients` = isTRUE(design$adjusted$shrinkage > 0), # biased towards zero
-                ranks = measure$ranked, `centred measure` = measure$centred,
+                `measure of ranks` = measure$ranked, `centred measure` = measure$centred,
                 `one-sided measure` = measure$distribution == "chi-squared",
                 `measure without intervals` = !method %in% INTERVAL_METHODS)))
 }

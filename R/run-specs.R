@@ -236,13 +236,13 @@ specs_of <- function(verb, ...) {
     specs[[name]] <- do.call(SPECS[[name]], own, quote = TRUE) # checks all of them together
     specs[[name]]$replay <- whole$replay
   }
-  features_of(verb, specs) # stops if they do not go together
+  if (any(lengths(specs[names(specs) != "control"]))) features_of(verb, specs) # stops if they do not go together
   specs
 }
 
 # Returns the arguments of specs one by one, without those of a run.
 arguments_of <- function(specs) {
-  all <- do.call(c, lapply(unname(specs), unclass))
+  all <- c(unclass(specs$adjustment), unclass(specs$subjects), unclass(specs$permutation), unclass(specs$control))
   all[!names(all) %in% c(RUN_SETTINGS, "replay", "shards")]
 }
 
@@ -255,21 +255,24 @@ ZERO_BY_DEFAULT <- c("resample", "n_perm", "compression", "stability")
 # Returns list(features, words: texts to fill in) of a call, after checking that they go together. `...`: arguments as
 # they were checked; those that are NULL, FALSE, "none" or 0 by default count as not given.
 features_of <- function(verb, specs, ...) {
-  given <- c(list(...), arguments_of(specs), list(shards = specs$control$shards))
-  is_default <- function(value) is.null(value) || identical(value, FALSE) || identical(value, "none")
-  is_given <- !vapply(given, is_default, NA)
-  is_given[names(given) %in% ZERO_BY_DEFAULT & vapply(given, identical, NA, 0)] <- FALSE
-  given <- c(given[is_given], given$options)
-  if (!length(given)) return(NULL)
-  criterion <- intersect(CRITERIA, names(given))
-  texts <- Filter(function(value) is.character(value) && length(value) == 1L, given)
+  given <- list(...)
+  if (!identical(specs, NO_SPECS)) given <- c(given, arguments_of(specs), list(shards = specs$control$shards))
+  given <- given[!vapply(given, is_default, NA)]
+  given[names(given) %in% ZERO_BY_DEFAULT & vapply(given, identical, NA, 0)] <- NULL
+  if (all(names(given) == "y")) return(NULL)
+  given <- c(given, given$options)
+  criterion <- CRITERIA[CRITERIA %in% names(given)]
+  texts <- given[vapply(given, function(value) is.character(value) && length(value) == 1L, NA)]
   facts <- c(edges = length(criterion) > 0L, tests = any(c("p.value", "fdr") %in% criterion),
              `several values` = any(lengths(given[criterion]) > 1L), plan = !is.null(specs$control$replay))
-  found <- list(features = c(verb, names(given), sprintf("%s = \"%s\"", names(texts), texts), names(which(facts))),
+  found <- list(features = c(verb, names(given), if (length(texts)) paste0(names(texts), " = \"", texts, "\""),
+                             names(facts)[facts]),
                 words = c(texts, list(criterion = criterion[1L], values = length(given[[criterion[1L]]]))))
   check_together(found)
   found
 }
+
+is_default <- function(value) is.null(value) || identical(value, FALSE) || identical(value, "none")
 
 # Returns the settings of a run alone.
 run_of <- function(control) structure(control[names(control) %in% RUN_SETTINGS], class = class(control))

@@ -69,7 +69,7 @@ APART <- c(
     "adjust = \"maxT\" permutes observations, which do not stand for one another with 'weights' other than 0 and 1; ",
     "leave these or 'adjust' out"),
   # If covariates shift ranks a lot, residuals of ranks are small in the same rows of all columns.
-  'adjust = "maxT" & ranks & regression' = paste0(
+  'adjust = "maxT" & measure of ranks & regression on covariates' = paste0(
     "adjust = \"maxT\" with 'covariates', 'bandpass' or 'runs' exchanges residuals, and those of ranks do not stand ",
     "for one another; use method = \"pearson\" or \"bicor\""),
   'adjust = "maxT" & several runs' =
@@ -176,27 +176,39 @@ APART <- c(
     "have; give a number")
 )
 
-# The same rows in long form: a line for each feature, with its row and its place there; `wanted`: FALSE after "no".
-APART_FEATURES <- do.call(rbind, lapply(seq_along(APART), function(row) {
-  parts <- strsplit(names(APART)[row], " & ", fixed = TRUE)[[1L]]
-  wanted <- !startsWith(parts, "no ")
-  each <- strsplit(sub("^no ", "", parts), "|", fixed = TRUE)
-  n <- lengths(each)
-  data.frame(row = row, place = rep(paste(row, seq_along(parts)), n), wanted = rep(wanted, n), several = rep(n > 1L, n),
-             feature = unlist(each))
-}))
+# The same rows in long form, a list of vectors: for each feature its row and its place there; `wanted`: FALSE after
+# "no"; `several`: TRUE for one of several alternatives.
+APART_FEATURES <- local({
+  parts <- strsplit(names(APART), " & ", fixed = TRUE)
+  part <- unlist(parts)
+  each <- strsplit(sub("^no ", "", part), "|", fixed = TRUE)
+  place <- rep(seq_along(part), lengths(each))
+  list(row = rep(seq_along(parts), lengths(parts))[place], place = place, wanted = !startsWith(part, "no ")[place],
+       several = (lengths(each) > 1L)[place], feature = unlist(each))
+})
 
 # Number of features that each row wants.
-APART_WANTED <- tabulate(with(APART_FEATURES, row[wanted & !duplicated(place)]), length(APART))
+APART_WANTED <- with(APART_FEATURES, tabulate(row[wanted & !duplicated(place)], length(APART)))
 
-# Stops if features of a call, and further ones, do not go together.
-check_together <- function(found, further = character(), words = list()) {
-  if (is.null(found)) return(invisible())
-  has <- APART_FEATURES[APART_FEATURES$feature %in% c(found$features, further), ]
-  here <- has[has$wanted & !duplicated(has$place), ]
-  row <- setdiff(which(tabulate(here$row, length(APART)) == APART_WANTED), has$row[!has$wanted])[1L]
+# Facts have names of several words. The features of rows with facts: other calls need not find their facts.
+NEEDS_FACTS <- with(APART_FEATURES, {
+  is_fact <- grepl(" ", feature) & !grepl("\"", feature)
+  unique(feature[row %in% row[is_fact] & wanted & !is_fact])
+})
+
+# Stops if features of a call, and facts, do not go together. `facts` are evaluated only if they matter.
+check_together <- function(found, facts = character(), words = list()) {
+  has <- found$features
+  if (!missing(facts)) {
+    if (!any(has %in% NEEDS_FACTS)) return(invisible())
+    has <- c(has, facts)
+  }
+  has <- which(APART_FEATURES$feature %in% has)
+  here <- has[APART_FEATURES$wanted[has] & !duplicated(APART_FEATURES$place[has])]
+  whole <- which(tabulate(APART_FEATURES$row[here], length(APART)) == APART_WANTED)
+  row <- setdiff(whole, APART_FEATURES$row[has[!APART_FEATURES$wanted[has]]])[1L]
   if (is.na(row)) return(invisible())
-  this <- here$feature[here$row == row & here$several][1L]
+  this <- APART_FEATURES$feature[here[APART_FEATURES$row[here] == row & APART_FEATURES$several[here]]][1L]
   fail(filled(APART[[row]], c(list(this = this), words, found$words)))
 }
 

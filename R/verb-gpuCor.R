@@ -122,7 +122,7 @@ gpuCor <- function(x, y = NULL, method = c("pearson", "kendall", "spearman", "bi
   settings <- new_settings(specs)
   input <- check_data(x, y, use, method, settings, summarizes = TRUE)
   if (length(settings$asked)) settings <- designed_input(settings, input, method, use)
-  if (!is.null(found)) check_together(found, facts_of(input$x, method, settings))
+  check_together(found, facts_of(input$x, method, settings))
   if (!is.null(lag)) {
     task <- list(x = input$x, y = input$y, method = method, use = use, settings = settings, min_overlap = min_overlap)
     return(lagged_coefficients(task, lag, output, input$scalar, specs$control$backend, sys.call()))
