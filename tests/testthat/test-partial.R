@@ -172,3 +172,13 @@ test_that("the strongest of very small coefficients are found, with a sample", {
     expect_equal(sort(abs(net@x)), sort(abs(r), decreasing = TRUE)[k:1], tolerance = 1e-5)
   }
 })
+
+test_that("p values of the pairs in a mask are those of all pairs", {
+  x <- modules_of(40, 60)
+  parts <- rep(1:2, 30)
+  all <- gpuCorNetwork(x, p.value = 0.3, partial = TRUE, output = "edges")
+  same <- gpuCorNetwork(x, p.value = 0.3, partial = TRUE, output = "edges", pairs = pairMask(parts, same = TRUE))
+  kept <- parts[match(all$from, colnames(x))] == parts[match(all$to, colnames(x))]
+  expect_gt(nrow(same), 0)
+  expect_equal(as.list(same), as.list(all[kept, ]), tolerance = 1e-6)
+})

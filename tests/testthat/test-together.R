@@ -18,7 +18,8 @@ others <- c("(^|: )method = \"", "(^|: )'options' has", "(^|: )'df' ", "give onl
             "an intraclass correlation needs", "gives no coefficients", "has no Fisher's z", "makes ranks in each",
             "regressed over all observations", "'y' is none", "needs at least two", "two groups of the rows of 'x'",
             "have rows of two runs", "many subjects' data are for gpuCor", "must be more subjects",
-            "weights_are = \"frequency\" has no meaning for method")
+            "weights_are = \"frequency\" has no meaning for method",
+            "the eigenvector of all coefficients by method", "'contrast' must be a number for each")
 
 met <- character()
 
@@ -53,7 +54,8 @@ expect_pairs <- function(verb, values, always = list(), on = names(inputs)) {
 
 adjustments <- list(
   weights = list(weights = rep(1:0, c(20, 4))), graded = list(weights = 1:24 / 24),
-  frequency = list(weights = rep(1:2, 12), weights_are = "frequency"), covariates = list(covariates = (1:24)^2),
+  frequency = list(weights = rep(1:2, 12), weights_are = "frequency"), kind = list(weights_are = "precision"),
+  covariates = list(covariates = (1:24)^2),
   bandpass = list(bandpass = c(0.02, 0.2), tr = 2), runs = list(runs = rep(1:2, each = 12)), df = list(df = 15),
   bartlett = list(df = "bartlett"), partial = list(partial = TRUE), fallback = list(
     method = "bicor", options = list(pearsonFallback = "all")), pairwise = list(use = "pairwise.complete.obs"),
@@ -63,7 +65,8 @@ methods <- list(kendall = list(method = "kendall"), distance = list(method = "di
                 cosine = list(method = "cosine"))
 subjects <- list(mean = list(combine = "mean"), fisher = list(combine = "fisher"), icc = list(combine = "icc2"),
                  quantile = list(combine = "quantile", probs = 0.3), fraction = list(combine = "fraction", above = 0.2),
-                 skips = list(na.rm = TRUE), weighted = list(subject_weights = 1:6), fixed = list(effects = "fixed"))
+                 above = list(above = 0.2), no_bound = list(combine = "fraction"), skips = list(na.rm = TRUE),
+                 weighted = list(subject_weights = 1:6), fixed = list(effects = "fixed"))
 
 permutations <- list(maxT = list(adjust = "maxT", n_perm = 9),
                      phase = list(adjust = "maxT", n_perm = 9, surrogate = "phase"))
@@ -76,8 +79,9 @@ test_that("networks have edges, or say what does not go together", {
     positive = list(sign = "positive"), clr = list(normalize = "clr"), lag = list(lag = -1:1),
     min_overlap = list(min_overlap = 5), mutual = list(mutual = TRUE), min_obs = list(min_obs = 5),
     compression = list(compression = 1), resample = list(resample = 2), fraction = list(fraction = 0.7),
-    lioness = list(lioness = 3)))
-  for (criterion in criteria[c("threshold", "k", "p.value")]) expect_pairs("gpuCorNetwork", c(edges, adjustments, methods, subjects), criterion)
+    lioness = list(lioness = 3), several = list(threshold = c(0.1, 0.3))))
+  all <- c(edges, adjustments, methods, subjects)
+  for (criterion in criteria[c("threshold", "k", "p.value")]) expect_pairs("gpuCorNetwork", all, criterion)
 })
 
 test_that("coefficients, tests and sums are there, or say what does not go together", {
@@ -98,18 +102,20 @@ test_that("coefficients, tests and sums are there, or say what does not go toget
 
 test_that("groups are compared, or say what does not go together", {
   inputs$two <<- list(x, x[, 5:1] + sin(x))
-  inputs$lists <<- list(inputs$several[[1]], lapply(1:5, function(i) x[, 5:1] + cos(i * x)))
+  inputs$lists <<- list(inputs$several[[1]], lapply(1:6, function(i) x[, 5:1] + cos(i * x)))
   colnames(inputs$two[[2]]) <<- colnames(x)
-  for (i in 1:5) colnames(inputs$lists[[2]][[i]]) <<- colnames(x)
+  for (i in 1:6) colnames(inputs$lists[[2]][[i]]) <<- colnames(x)
   expect_pairs("gpuCorCompare", c(adjustments[1:8], methods, pair_mask, criteria[-6], list(
     n_perm = list(n_perm = 9), paired = list(paired = TRUE), design = list(design = cbind(1, 1:6), contrast = c(0, 1)),
-    contrast = list(contrast = 1), components = list(components = "size"), classes = list(classes = 0.1),
+    contrast = list(contrast = 1), components = list(components = "size"),
+    with_components = list(components = "size", threshold = 0.5, n_perm = 9), classes = list(classes = 0.1),
     fixed = list(effects = "fixed"), negative = list(sign = "negative"))), on = c("two", "several", "lists"))
 })
 
 test_that("every row of the table is met", {
   skip_if_not(full_tier(), "all pairs are in the full tier")
-  # rows of plans, files, shards, factors, and of facts that need data of their own have tests elsewhere
-  elsewhere <- grepl("plan|file|shards|gpuAssociation|several levels|shrunken|tr & |data & ", names(sentences))
+  # rows of plans, files, shards, factors and modules, and of three features, have tests elsewhere
+  elsewhere <- grepl("plan|file|shards|gpuAssociation|gpuModules|several levels|shrunken|tr & |data & | & .* & ",
+                     names(sentences))
   expect_identical(setdiff(names(sentences)[!elsewhere], met), character())
 })
