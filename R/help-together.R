@@ -6,6 +6,8 @@
 #'
 #' `r apart_words()`
 #'
+#' @return A call whose arguments do not go together returns nothing: it stops with the sentence of the line.
+#'
 #' @name gpucor-together
 #' @seealso [gpuAdjust()], [gpuSubjects()], [gpuPermute()], [gpuControl()]
 NULL
