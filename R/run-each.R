@@ -1,4 +1,4 @@
-# The only loop over runs of the engine. What varies from run to run is a list:
+# The loop over runs of the engine that differ in one thing. What varies from run to run is a list:
 #   n               number of runs
 #   label(k)        of run k, for the progress bar
 #   change(run, k)  returns run k
