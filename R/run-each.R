@@ -4,7 +4,7 @@
 #   change(run, k)  returns run k
 #   warns           which runs may warn: "all"; "once", each warning once; "first"; or "none", as the user has seen them
 
-# Returns a list of f(run k, k).
+# Returns a list of f(run k, k), which should be NULL if f() only changes what is outside of it: a list keeps all values.
 for_each <- function(over, run, f) {
   told <- character()
   once <- function(condition) {

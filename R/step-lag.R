@@ -181,6 +181,7 @@ lagged_rows <- function(task, lag, backend) {
       min_weight <<- sort(weight, decreasing = TRUE)[wanted]
       found <<- lapply(found, `[`, weight >= min_weight)
     }
+    NULL
   })
   if (task$criterion$name == "k") found <- nearest_lags(found, task)
   rows <- rows_of_edges(found, ncol(if (is.null(task$y)) task$x else task$y))

@@ -69,6 +69,7 @@ with_stability <- function(found, task, drawn, networks_of) {
     counts <<- Map(counts, found, networks_of(task), f = function(count, rows, own) {
       .Call(r_count_edges, count, rows$p, rows$i, own$p, own$i)
     })
+    NULL
   })
   Map(found, counts, f = function(rows, count) c(rows, list(stability = count / n)))
 }
