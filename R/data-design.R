@@ -7,6 +7,7 @@
 designed <- function(settings, method, use, n_obs, observations, complete, each_column, tests) {
   asked <- settings$asked
   if (!length(asked)) return(settings)
+  features_of("adjustment", list(adjustment = asked)) # stops if they do not go together, as one subject's may not
   measure <- measure_of(method)
   for (name in c("weights", "covariates", "data", "runs")) {
     check_observations(check_slots(asked[[name]], name), name, observations)
@@ -155,7 +156,7 @@ facts_of <- function(x, method, settings) {
   design <- settings$design
   names(which(c(`several subjects` = is_combined(x), `graded weights` = is_graded(design),
                 `regression on covariates` = !is.null(design$basis), `several runs` = !is.null(design$runs),
-                `tests of adjusted data` = is_designed(design),
+                `tests of adjusted data` = is_designed(design), `numeric df` = is_numeric(settings$asked$df),
                 `shrunken coefficients` = isTRUE(design$adjusted$shrinkage > 0), # biased towards zero
                 `measure of ranks` = measure$ranked, `centred measure` = measure$centred,
                 `one-sided measure` = measure$distribution == "chi-squared",

@@ -30,7 +30,7 @@ APART <- c(
   "fraction & no resample & gpuCorNetwork" = "'fraction' has a meaning with 'resample' only; leave it out",
   "fraction & no stability & gpuModules" = "'fraction' has a meaning with 'stability' only; leave it out",
   "resample & file" = "'resample' makes no files; leave out 'file'",
-  'resample & df & no df = "bartlett"' =
+  "resample & numeric df" =
     "'df' is of all observations, and a resample has fewer; leave it out with 'resample'",
   "resample & several subjects & plan" =
     "'resample' of a list of subjects cannot be in a plan; call the function on one machine",
@@ -136,6 +136,7 @@ APART <- c(
   "classes & fixed effects of subjects" =
     "'classes' need two matrices, or effects = \"random\" for lists; leave it out",
   "components & no threshold" = "'components' needs 'threshold', the min size of t of their pairs",
+  "components & density|k|p.value|fdr" = "'components' needs 'threshold', the min size of t of their pairs",
   "components & no n_perm" = "'components' needs 'n_perm', the number of permutations that their p values are from",
   "components & fixed effects" =
     "'components' are of t; give lists of subjects, and leave effects = \"fixed\" out",

@@ -20,6 +20,12 @@ test_that("residuals are those of lm(), and keep names", {
   expect_identical(gpuClean(x, z, keep = -which(!good)), kept)
 })
 
+test_that("arguments that change nothing are refused", {
+  y <- matrix(rnorm(60), 20)
+  expect_error(gpuClean(y, covariates = 1:20, tr = 2), "'tr' needs 'bandpass'", class = "gpucor_error_input")
+  expect_error(gpuClean(y, data = mtcars, runs = rep(1:2, 10)), "'data' needs a formula", class = "gpucor_error_input")
+})
+
 test_that("their correlations are gpuCor()'s with the same arguments", {
   for (given in list(list(covariates = z), list(bandpass = band, tr = 2), list(bandpass = c(0, 0.2), tr = 2),
                      list(covariates = z, bandpass = band, tr = 2))) {
