@@ -4,7 +4,8 @@
 #   change(run, k)  returns run k
 #   warns           which runs may warn: "all"; "once", each warning once; "first"; or "none", as the user has seen them
 
-# Returns a list of f(run k, k), which should be NULL if f() only changes what is outside of it: a list keeps all values.
+# Returns a list of f(run k, k). Where f() only changes what is outside of it, it should return NULL, as the list keeps
+# all values.
 for_each <- function(over, run, f) {
   told <- character()
   once <- function(condition) {

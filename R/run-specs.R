@@ -249,16 +249,16 @@ arguments_of <- function(specs) {
 # The arguments that say which pairs are edges.
 CRITERIA <- c("threshold", "density", "k", "p.value", "fdr")
 
-# Arguments whose default is 0, as if they were not given.
-ZERO_BY_DEFAULT <- c("resample", "n_perm", "compression", "stability")
+# Values of arguments with which they count as not given, beside NULL, FALSE and "none".
+NOT_GIVEN <- list(resample = 0, n_perm = 0, compression = 0, stability = 0, fraction = 0.63)
 
 # Returns list(features, words: texts to fill in) of a call, after checking that they go together. `...`: arguments as
-# they were checked; those that are NULL, FALSE, "none" or 0 by default count as not given.
+# they were checked.
 features_of <- function(verb, specs, ...) {
   given <- list(...)
   if (!identical(specs, NO_SPECS)) given <- c(given, arguments_of(specs), list(shards = specs$control$shards))
   given <- given[!vapply(given, is_default, NA)]
-  given[names(given) %in% ZERO_BY_DEFAULT & vapply(given, identical, NA, 0)] <- NULL
+  given <- given[!vapply(names(given), function(name) identical(given[[name]], NOT_GIVEN[[name]]), NA)]
   if (all(names(given) == "y")) return(NULL)
   given <- c(given, given$options)
   criterion <- CRITERIA[CRITERIA %in% names(given)]

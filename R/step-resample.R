@@ -6,7 +6,6 @@ MIN_RESAMPLE <- 3
 
 # Returns a list of `resample` draws: the numbers of the observations, or of the subjects, that a resample has.
 draw_resamples <- function(task, resample, fraction) {
-  resample <- check_whole(resample, "resample", 0, 1e6)
   if (resample == 0) return(list())
   from <- resampled_units(task)
   what <- if (is_combined(task$x)) "subject" else "observation"

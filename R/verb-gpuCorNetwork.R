@@ -152,18 +152,19 @@ gpuCorNetwork <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
   mutual <- check_flag(mutual, "mutual")
   compression <- check_whole(compression, "compression", 0, 9)
   sign <- check_choice(sign, signs, "sign")
+  resample <- check_whole(resample, "resample", 0, 1e6)
   found <- features_of("gpuCorNetwork", specs, y = y, `list of subjects` = is_subjects(x), threshold = threshold,
                        density = density, k = k, p.value = p.value, fdr = fdr, use = uses[check_use(use)], sign = sign,
                        normalize = normalize, lag = lag, min_overlap = min_overlap, mutual = mutual, pairs = pairs,
                        min_obs = min_obs, file = file, compression = compression, resample = resample,
-                       fraction = if (!identical(fraction, 0.63)) fraction, lioness = lioness)
+                       fraction = fraction, lioness = lioness)
+  given <- list(threshold = threshold, density = density, k = k, p.value = p.value, fdr = fdr)
   if (!is.null(specs$control$shards)) {
-    given <- list(threshold = threshold, density = density, k = k, p.value = p.value, fdr = fdr, sign = sign,
-                  normalize = normalize, mutual = mutual, use = use, method = method, output = output,
-                  pairs = pairs, min_obs = min_obs, resample = resample, fraction = fraction, lioness = lioness)
+    given <- c(given, list(sign = sign, normalize = normalize, mutual = mutual, use = use, method = method,
+                           output = output, pairs = pairs, min_obs = min_obs, resample = resample,
+                           fraction = fraction, lioness = lioness))
     return(by_shards("gpuCorNetwork", x, y, given, specs, file, compression, sys.call()))
   }
-  given <- list(threshold = threshold, density = density, k = k, p.value = p.value, fdr = fdr)
   criterion <- network_criterion(given, normalize, lioness)
   output <- check_choice(output, c("matrix", "edges"), "output")
   settings <- new_settings(specs, pairs)

@@ -166,7 +166,6 @@ imputed <- function(values) {
 
 # Returns for each data set a list of `stability` draws: the numbers of the samples that a resample has.
 draw_module_samples <- function(sets, stability, fraction) {
-  stability <- check_whole(stability, "stability", 0, 1e6)
   if (stability == 0) return(list())
   lapply(sets, function(set) draw_units(seq_len(nrow(set$x)), stability, fraction, MIN_RESAMPLE, "sample"))
 }

@@ -166,7 +166,8 @@ gpuModules <- function(x, power = NULL, type = c("unsigned", "signed", "signed h
                        minKMEtoStay = NULL, reassignThreshold = NULL, mergeCutHeight = 0.15, cut = list(),
                        stability = 0, fraction = 0.63, ...) {
   specs <- specs_of("gpuModules", ...)
-  features_of("gpuModules", specs, stability = stability, fraction = if (!identical(fraction, 0.63)) fraction)
+  stability <- check_whole(stability, "stability", 0, 1e6)
+  features_of("gpuModules", specs, stability = stability, fraction = fraction)
   need_packages(c("dynamicTreeCut", "WGCNA"), "gpuModules()")
   calibration <- check_choice(calibration, rev(calibrations), "calibration")
   consensus <- check_consensus(x, combine, probs, if (is_subjects(x)) calibration else "none", calibrationQuantile)
