@@ -122,6 +122,13 @@ check_within <- function(value, name, min, max) {
   as.numeric(value)
 }
 
+check_positive <- function(value, name) {
+  if (!is_number(value) || !is.finite(value) || value <= 0) {
+    fail("'", name, "' must be a positive number, not ", show_value(value))
+  }
+  as.numeric(value)
+}
+
 is_number_within <- function(value, min, max) {
   is_numeric(value) && length(value) == 1L && !is.na(value) && value >= min && value <= max
 }

@@ -54,3 +54,7 @@ is_one_sided <- function(method) measure_of(method)$distribution == "chi-squared
 
 # Centrality measures: the values of the argument `maps`, and the names of a result's elements.
 map_names <- c("mean", "z", "icc", "eigenvector")
+
+# Methods whose confidence intervals have the level that they claim for normal data. Those of bicor do not: at a level
+# of 0.95 and a correlation of 0.9, 0.92 to 0.93 of them contain it, for any number of observations.
+INTERVAL_METHODS <- c("pearson", "kendall", "spearman", "cosine")

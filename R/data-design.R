@@ -159,10 +159,6 @@ facts_of <- function(x, method, settings) {
                 `tests of adjusted data` = is_designed(design), `numeric df` = is_numeric(settings$asked$df),
                 `shrunken coefficients` = isTRUE(design$adjusted$shrinkage > 0), # biased towards zero
                 `measure of ranks` = measure$ranked, `centred measure` = measure$centred,
-                `one-sided measure` = measure$distribution == "chi-squared",
+                `one-sided measure` = is_one_sided(method),
                 `measure without intervals` = !method %in% INTERVAL_METHODS)))
 }
-
-# Methods whose confidence intervals have the level that they claim for normal data. Those of bicor do not: at a level
-# of 0.95 and a correlation of 0.9, 0.92 to 0.93 of them contain it, for any number of observations.
-INTERVAL_METHODS <- c("pearson", "kendall", "spearman", "cosine")

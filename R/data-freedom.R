@@ -37,7 +37,7 @@ check_testable <- function(method, df) {
 
 # Returns the kind of the weights, which only affects p values.
 check_weights_are <- function(asked, method) {
-  kind <- check_choice(if (is.null(asked$weights_are)) WEIGHT_KINDS else asked$weights_are, WEIGHT_KINDS, "weights_are")
+  kind <- if (is.null(asked$weights_are)) WEIGHT_KINDS[1L] else asked$weights_are
   if (kind == "frequency" && !is.null(asked[["weights"]])) check_frequencies(asked, method)
   kind
 }

@@ -218,10 +218,10 @@ dimnames.gpuCorSubjects <- function(x) if (!is.null(x$names)) list(NULL, x$names
 # Returns list(how, level, skips).
 check_combination <- function(given, summarizes = FALSE) {
   how <- given$combine
-  if (!summarizes && is.character(how) && length(how) == 1L && how %in% summaries) {
+  if (!summarizes && isTRUE(how %in% summaries)) {
     fail("combine = \"", how, "\" gives no coefficients; only gpuCor() has it")
   }
-  how <- check_choice(if (is.null(how)) "mean" else how, c(combinations, if (summarizes) summaries), "combine")
+  if (is.null(how)) how <- "mean"
   level <- combination_level(how, given$probs, given$above)
   skips <- if (is.null(given$na.rm)) FALSE else check_flag(given$na.rm, "na.rm")
   list(how = how, level = level, skips = skips)

@@ -90,7 +90,7 @@ APART <- c(
     "exact = TRUE: with 'weights' other than 0 and 1, 'covariates', 'bandpass', 'runs' or 'df' there is no exact ",
     "distribution; use exact = FALSE"),
   "conf.level & measure without intervals" = paste0(
-    "'conf.level' is for method = \"pearson\", \"kendall\", \"spearman\", \"cosine\", not for \"{method}\"; ",
+    "'conf.level' is for method = ", paste0('"', INTERVAL_METHODS, '"', collapse = ", "), ", not for \"{method}\"; ",
     "leave it out"),
   "conf.level & shrunken coefficients" = paste0(
     "'conf.level': shrunken partial correlations have no confidence intervals; use shrinkage = 0, or leave it out"),

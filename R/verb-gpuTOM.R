@@ -155,13 +155,6 @@ overlap_rule <- function(power, type, tom_type, denominator, replaces_missing) {
        names = list(power = power, type = type, TOMType = tom_type, TOMDenom = denominator))
 }
 
-check_positive <- function(value, name) {
-  if (!is_number(value) || !is.finite(value) || value <= 0) {
-    fail("'", name, "' must be a positive number, not ", show_value(value))
-  }
-  as.numeric(value)
-}
-
 tom_of_all <- function(x, rule, method, use, output, settings, call) {
   use <- check_use(use)
   check_matrix_like(x, COLUMNS)
