@@ -85,48 +85,48 @@ refuse_other_names <- function(given, known) {
   }
 }
 
-# `hint`: the end of the message, evaluated only if there is an error.
+# Returns `value`, or stops unless `ok`. `what`: words for what it must be; `hint`: the end of the message. Both are
+# evaluated only if there is an error, as in the checks below.
+check_that <- function(value, name, ok, what, hint = "") {
+  if (isTRUE(ok)) return(value)
+  fail("'", name, "' must be ", what, ", not ", show_value(value), hint)
+}
+
 check_choice <- function(value, choices, name, hint = "") {
   if (identical(value, choices)) return(choices[1L])
   found <- if (is.character(value) && length(value) == 1L) pmatch(value, choices) else NA
-  if (is.na(found)) {
-    fail("'", name, "' must be one of ", paste0('"', choices, '"', collapse = ", "), ", not ", show_value(value),
-         hint, meant_value(value, choices))
-  }
+  check_that(value, name, !is.na(found), paste("one of", toString(paste0('"', choices, '"'))),
+             paste0(hint, meant_value(value, choices)))
   choices[found]
 }
 
 # Checks a nonempty string; `what`: what it names.
 check_string <- function(value, name, what) {
-  if (is.character(value) && length(value) == 1L && !is.na(value) && nzchar(value)) return(value)
-  fail("'", name, "' must be one string, ", what, ", not ", show_value(value))
+  ok <- is.character(value) && length(value) == 1L && !is.na(value) && nzchar(value)
+  check_that(value, name, ok, paste("one string,", what))
 }
 
 check_flag <- function(value, name, hint = "") {
-  if (!is.logical(value) || length(value) != 1L || is.na(value)) {
-    fail("'", name, "' must be TRUE or FALSE, not ", show_value(value), hint)
-  }
-  value
+  check_that(value, name, is.logical(value) && length(value) == 1L && !is.na(value), "TRUE or FALSE", hint)
 }
 
 check_whole <- function(value, name, min, max = Inf, hint = "") {
   ok <- is_number_within(value, min, max) && is.finite(value) && value == floor(value)
-  if (!ok) fail("'", name, "' must be a whole number ", show_range(min, max), ", not ", show_value(value), hint)
-  as.numeric(value)
+  as.numeric(check_that(value, name, ok, paste("a whole number", show_range(min, max)), hint))
 }
 
 check_within <- function(value, name, min, max) {
-  if (!is_number_within(value, min, max)) {
-    fail("'", name, "' must be a number ", show_range(min, max), ", not ", show_value(value))
-  }
-  as.numeric(value)
+  as.numeric(check_that(value, name, is_number_within(value, min, max), paste("a number", show_range(min, max))))
 }
 
 check_positive <- function(value, name) {
-  if (!is_number(value) || !is.finite(value) || value <= 0) {
-    fail("'", name, "' must be a positive number, not ", show_value(value))
-  }
-  as.numeric(value)
+  as.numeric(check_that(value, name, is_number(value) && are_finite(value) && value > 0, "a positive number"))
+}
+
+# Returns TRUE for finite numbers from `min` to `max`. `n`: how many; NULL: any number but none.
+are_finite <- function(value, n = NULL, min = -Inf, max = Inf) {
+  is_numeric(value) && length(value) > 0L && (is.null(n) || length(value) == n) && all(is.finite(value)) &&
+    all(value >= min & value <= max)
 }
 
 is_number_within <- function(value, min, max) {
@@ -166,11 +166,8 @@ is_number <- function(value) is_numeric(value) && length(value) == 1L && is.null
 
 # Checks a fraction; `zero`: TRUE if 0 is allowed.
 check_fraction <- function(value, name, zero) {
-  if (!is_number_within(value, 0, 1) || (value == 0 && !zero)) {
-    fail("'", name, "' must be a number ", if (zero) "in [0, 1]" else "above 0 and up to 1", ", not ",
-         show_value(value))
-  }
-  as.numeric(value)
+  ok <- is_number_within(value, 0, 1) && (value > 0 || zero)
+  as.numeric(check_that(value, name, ok, paste("a number", if (zero) "in [0, 1]" else "above 0 and up to 1")))
 }
 
 # Stops unless all `packages` are installed. BiocManager installs packages of CRAN and of Bioconductor.
