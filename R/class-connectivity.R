@@ -1,19 +1,19 @@
 # Class gpuConnectivity: sums over each variable's pairs.
 
-new_connectivity <- function(sums, task, wanted, breaks) {
-  labels <- colnames(task$x)
-  values <- task$criterion$value
+new_connectivity <- function(sums, run, wanted, breaks) {
+  labels <- colnames(run$x)
+  values <- run$criterion$value
   named <- function(values) if (is.null(labels)) values else stats::setNames(values, labels)
   by_level <- function(m) {
     if (length(values) <= 1L) return(named(as.vector(m)))
-    structure(m, dim = c(ncol(task$x), length(values)),
+    structure(m, dim = c(ncol(run$x), length(values)),
               dimnames = list(labels, vapply(values, format, "", digits = 15)))
   }
   result <- list()
   if (!is.null(sums$threshold)) {
     degree <- by_level(sums$degree)
     result <- list(degree = degree, strength = by_level(sums$strength), threshold = threshold_of(sums$threshold),
-                   edges = unname(colSums(as.matrix(degree))) / if (is.null(task$y)) 2 else 1)
+                   edges = unname(colSums(as.matrix(degree))) / if (is.null(run$y)) 2 else 1)
   }
   if (length(wanted$power)) {
     dimnames(sums$soft) <- list(labels, paste0("power", wanted$power))
@@ -21,10 +21,10 @@ new_connectivity <- function(sums, task, wanted, breaks) {
   }
   for (map in setdiff(wanted$maps, "eigenvector")) result[[map]] <- named(sums[[map]])
   if ("eigenvector" %in% wanted$maps) result$eigenvector <- by_level(sums$eigenvector)
-  if (wanted$histogram) result$histogram <- histogram_object(sums$counts, breaks, task$method)
-  structure(c(result, list(pairs = task$pairs, n_obs = sums$n_obs, method = task$method, sign = task$sign,
+  if (wanted$histogram) result$histogram <- histogram_object(sums$counts, breaks, run$method)
+  structure(c(result, list(pairs = run$pairs, n_obs = sums$n_obs, method = run$method, sign = run$sign,
                            type = wanted$type, power = wanted$power)), class = c("gpuConnectivity", "gpuCorResult"),
-            adjusted = adjustment_of(task$settings, task$x))
+            adjusted = adjustment_of(run$settings, run$x))
 }
 
 # Makes a histogram like hist(), but with bins closed on the left.

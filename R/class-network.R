@@ -62,23 +62,23 @@ setClass("gpuCorDifference", contains = "gpuCorNetwork", slots = c(error = "nume
                                                                    min_p = "numeric"))
 
 # `rows`: compressed rows of the lower triangle, or of y.
-new_network <- function(rows, task, class = if (is.null(task$y)) "gpuCorNetwork" else "gpuCorNetworkXY") {
-  with_slots(methods::new(class), c(matrix_slots(rows, task), network_details(rows, task),
+new_network <- function(rows, run, class = if (is.null(run$y)) "gpuCorNetwork" else "gpuCorNetworkXY") {
+  with_slots(methods::new(class), c(matrix_slots(rows, run), network_details(rows, run),
                                     list(tests = rows$tests, stability = as.numeric(rows$stability),
-                                         call = task$call)))
+                                         call = run$call)))
 }
 
 # `components`: list() or list(table, of).
-new_difference <- function(rows, task, value, error, maxima, components = list()) {
-  min_p <- if (!is.null(error)) min_rank_p(task$method, compared_groups(task$x))
+new_difference <- function(rows, run, value, error, maxima, components = list()) {
+  min_p <- if (!is.null(error)) min_rank_p(run$method, compared_groups(run$x))
   rows$x <- atanh(rows$x)
   rows$threshold <- atanh(rows$threshold)
   if (length(rows$tests) && !is.null(error)) {
-    rows$tests$distribution <- c(list(deviation = error, groups = several_groups(task$x)), min_p = min_p)
+    rows$tests$distribution <- c(list(deviation = error, groups = several_groups(run$x)), min_p = min_p)
   }
-  result <- new_network(rows, task, "gpuCorDifference")
+  result <- new_network(rows, run, "gpuCorDifference")
   with_slots(result, list(error = as.numeric(error), value = as.numeric(value), maxima = as.numeric(maxima),
-                           components = components, groups = as.numeric(several_groups(task$x)),
+                           components = components, groups = as.numeric(several_groups(run$x)),
                            min_p = as.numeric(min_p)))
 }
 

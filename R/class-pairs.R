@@ -248,7 +248,7 @@ scored_pairs <- function(x, part) {
 # Computes coefficients from checked arguments; `call`: the call that the result shows.
 all_coefficients <- function(input, method, use, output, settings, call) {
   layout <- layout_of(input$y, output)
-  values <- run(input$x, input$y, method, use, layout, settings, if (layout == "row") {
+  values <- values_of_pairs(input$x, input$y, method, use, layout, settings, if (layout == "row") {
     c(dist_attributes(input$x, method, call),
       list(untestable = why_untestable(input$x, use, settings), adjusted = adjustment_of(settings, input$x)))
   } else {
@@ -260,7 +260,7 @@ all_coefficients <- function(input, method, use, output, settings, call) {
 }
 
 # Warns about pairs without a coefficient because a column has no values in a subject, or with "everything" misses some.
-# run() has warned about constant columns.
+# values_of_pairs() has warned about constant columns.
 warn_missing_subjects <- function(values, input, use) {
   if (!anyNA(values) || isTRUE(input$x$skips)) return(invisible())
   is_missing <- function(m) {

@@ -1,19 +1,19 @@
 # Class gpuCorWindows: the result of gpuCorWindows().
 
 # The engine has already set the attributes for output = "dist".
-new_windows <- function(result, task, output, time) {
+new_windows <- function(result, run, output, time) {
   if (output == "dist") return(result$values)
-  doing(task$settings, "results of the windows")
+  doing(run$settings, "results of the windows")
   value <- switch(output,
-    network = networks_of(result, task),
+    network = networks_of(result, run),
     connectivity = {
-      names <- if (!is.null(colnames(task$x))) list(colnames(task$x), NULL)
+      names <- if (!is.null(colnames(run$x))) list(colnames(run$x), NULL)
       list(degree = `dimnames<-`(result$degree, names), strength = `dimnames<-`(result$strength, names),
            threshold = threshold_of(result$min_weight))
     },
-    moments = if (is.null(task$criterion)) moments_of(result, task) else variable_network(result, task)
+    moments = if (is.null(run$criterion)) moments_of(result, run) else variable_network(result, run)
   )
-  attributes <- window_attributes(task, output, time)
+  attributes <- window_attributes(run, output, time)
   n_obs <- unique(result$n_obs)
   attributes$n_obs <- if (length(n_obs) == 1L) n_obs else result$n_obs
   attributes(value) <- c(attributes(value), attributes)
@@ -21,11 +21,11 @@ new_windows <- function(result, task, output, time) {
 }
 
 # `n_obs` is set after the run.
-window_attributes <- function(task, output, time) {
-  list(windows = window_frame(task$windows, time), output = output, width = task$windows$width,
-       step = task$windows$step, taper = task$taper, method = task$method, pairs = task$pairs,
-       Size = ncol(task$x), Labels = colnames(task$x), n_obs = NULL,
-       adjusted = adjustment_of(task$settings, task$x), call = task$call,
+window_attributes <- function(run, output, time) {
+  list(windows = window_frame(run$windows, time), output = output, width = run$windows$width,
+       step = run$windows$step, taper = run$taper, method = run$method, pairs = run$pairs,
+       Size = ncol(run$x), Labels = colnames(run$x), n_obs = NULL,
+       adjusted = adjustment_of(run$settings, run$x), call = run$call,
        class = c("gpuCorWindows", if (output == "dist") c("matrix", "array") else "gpuCorResult"))
 }
 
@@ -45,35 +45,35 @@ window_frame <- function(plan, time) {
 }
 
 # Creates the first network and copies it for the others: creating an S4 object takes longer than finding its edges.
-networks_of <- function(result, task) {
-  by_k <- task$criterion$name == "k"
+networks_of <- function(result, run) {
+  by_k <- run$criterion$name == "k"
   rows_of <- function(w) {
     edges <- list(store = result$stores[[w]], n_obs = result$n_obs[w])
     min_weight <- result$min_weight[w]
-    take_rows(kept_edges(edges, min_weight, if (by_k) NA_real_ else threshold_of(min_weight)), task)
+    take_rows(kept_edges(edges, min_weight, if (by_k) NA_real_ else threshold_of(min_weight)), run)
   }
-  network <- new_network(rows_of(1L), task)
+  network <- new_network(rows_of(1L), run)
   c(list(network), lapply(seq_along(result$stores)[-1L], function(w) {
     rows <- rows_of(w)
-    own <- c(rows[c("p", "i", "x")], network_details(rows, task)[c("threshold", "edges", "n_obs")])
+    own <- c(rows[c("p", "i", "x")], network_details(rows, run)[c("threshold", "edges", "n_obs")])
     for (name in names(own)) attr(network, name) <- own[[name]]
     network
   }))
 }
 
-moments_of <- function(result, task) {
+moments_of <- function(result, run) {
   for (name in c("mean", "min", "max")) attr(result[[name]], "diagonal") <- rep(1, attr(result[[name]], "Size"))
-  counts <- if (length(result$count)) c(min(result$count), max(result$count)) else rep(task$windows$n, 2L)
+  counts <- if (length(result$count)) c(min(result$count), max(result$count)) else rep(run$windows$n, 2L)
   c(result[moment_names], list(windows = if (counts[1L] == counts[2L]) counts[1L] else result$count))
 }
 
 # The engine stores half of each standard deviation; halving is exact.
-variable_network <- function(result, task) {
+variable_network <- function(result, run) {
   min_weight <- result$min_weight
-  rows <- take_rows(kept_edges(list(store = result$store), min_weight), task)
+  rows <- take_rows(kept_edges(list(store = result$store), min_weight), run)
   rows$x <- 2 * rows$x
-  list(sd = plain_matrix(rows, task),
-       threshold = if (task$criterion$name == "k") NA_real_ else 2 * threshold_of(min_weight))
+  list(sd = plain_matrix(rows, run),
+       threshold = if (run$criterion$name == "k") NA_real_ else 2 * threshold_of(min_weight))
 }
 
 # ---- methods

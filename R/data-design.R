@@ -1,7 +1,7 @@
 # The engine's design: weights of observations, regressors for adjustment, and options of measures. Its help page is
 # gpucor-measures (R/help-measures.R).
 
-# Returns the settings with the design of a task of n_obs observations. `observations`: those of x, by name; complete():
+# Returns the settings with the design of a run of n_obs observations. `observations`: those of x, by name; complete():
 # returns TRUE for observations without missing values, given the settings; each_column(): applies a function to all
 # columns; `tests`: TRUE if p values will be computed.
 designed <- function(settings, method, use, n_obs, observations, complete, each_column, tests) {

@@ -99,14 +99,14 @@ max_effective <- function(design, counted) {
 }
 
 # Returns list(most: max degrees of freedom of a pair, or the given ones; estimated: TRUE if they differ among pairs).
-degrees_of_freedom <- function(task, counted, min_obs = MIN_OBS) {
-  design <- task$settings$design
+degrees_of_freedom <- function(run, counted, min_obs = MIN_OBS) {
+  design <- run$settings$design
   estimated <- identical(design$df, "bartlett")
-  taken <- measure_of(task$method)$df_taken + if (estimated || is.null(design)) 0 else design$lost
+  taken <- measure_of(run$method)$df_taken + if (estimated || is.null(design)) 0 else design$lost
   n <- if (estimated) bartlett_max(design, counted$n_obs) else max_effective(design, counted)
   max <- if (is_numeric(design$df)) design$df else n - taken
   if (counted$n_obs < min_obs || max < 1) {
-    of <- if (task$method %in% names(MIN_TESTED)) paste0(" of method = \"", task$method, "\"")
+    of <- if (run$method %in% names(MIN_TESTED)) paste0(" of method = \"", run$method, "\"")
     fail("p values", of, " need at least ", max(min_obs, taken + 1), " observations; there ",
          if (n == 1) "is " else "are ", format(n, digits = 3L), if (n != counted$n_obs) " effective ones")
   }

@@ -91,7 +91,7 @@ partial_freedom <- function(settings, input, method, use, shrinkage, n_var) {
   }
   some <- sample_columns(input$x, min(ncol(input$x), PARTIAL_SAMPLE))
   settings[c("replay", "pairs")] <- list(NULL) # a plan keeps the design, not this run, which is of all pairs of `some`
-  r <- suppressWarnings(run(some, NULL, method, use, "row", within_double(settings)))
+  r <- suppressWarnings(values_of_pairs(some, NULL, method, use, "row", within_double(settings)))
   design$df <- null_freedom(r[!is.na(r)])
   design$adjusted[c("df", "is_null_fitted")] <- list(design$df, TRUE)
   design

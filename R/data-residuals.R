@@ -27,26 +27,26 @@ residualize_columns <- function(x, design, is_centred) {
   x
 }
 
-# ---- tasks
+# ---- runs
 
-is_adjusted_task <- function(task) !is.null(task$settings$design$basis)
+is_adjusted_run <- function(run) !is.null(run$settings$design$basis)
 
 # Regresses on covariates over all observations, before the data are divided. `part`: the name of a part, for messages.
-residualized_task <- function(task, part) {
-  measure <- measure_of(task$method)
+residualized_run <- function(run, part) {
+  measure <- measure_of(run$method)
   if (measure$ranked) {
-    fail("method = \"", task$method, "\" makes ranks in each ", part, ", and 'covariates', 'bandpass' and 'runs' are ",
+    fail("method = \"", run$method, "\" makes ranks in each ", part, ", and 'covariates', 'bandpass' and 'runs' are ",
          "regressed over all observations, before; give the residuals as 'x'")
   }
-  given <- Filter(Negate(is.null), task[c("x", "y")])
-  if (uses[task$use] == "pairwise.complete.obs" && any(vapply(given, has_missing, NA))) {
+  given <- Filter(Negate(is.null), run[c("x", "y")])
+  if (uses[run$use] == "pairwise.complete.obs" && any(vapply(given, has_missing, NA))) {
     fail("'covariates', 'bandpass' and 'runs' are regressed over all observations, and of pairs that miss some there ",
          "are no ", part, "s; use \"complete.obs\", or fill them in")
   }
-  task[names(given)] <- lapply(given, residualized_columns, task$settings$design, measure$centred)
-  task$settings$design["basis"] <- list(NULL)
-  task$settings$design$adjusted$lost <- NULL # counts all observations
-  task
+  run[names(given)] <- lapply(given, residualized_columns, run$settings$design, measure$centred)
+  run$settings$design["basis"] <- list(NULL)
+  run$settings$design$adjusted$lost <- NULL # counts all observations
+  run
 }
 
 # Stops if a window has rows of two runs. `runs`: the number of each row's run, or NULL.

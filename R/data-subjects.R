@@ -427,15 +427,15 @@ check_tested_combination <- function(x) {
 }
 
 # Works like significance_of() for subjects. If subjects are dropped, degrees of freedom differ among pairs.
-combined_significance <- function(task) {
-  if (is_one_sided(task$method)) {
-    fail("p values of several subjects are not known for method = \"", task$method, "\", whose coefficients of ",
+combined_significance <- function(run) {
+  if (is_one_sided(run$method)) {
+    fail("p values of several subjects are not known for method = \"", run$method, "\", whose coefficients of ",
          "independent columns are skewed; use 'threshold' or 'density'")
   }
-  if (is_random(task$x)) return(random_significance(task))
-  list(n = sum(task$x$counted$n), one_by_one = FALSE, single = TRUE, quotients = NULL,
-       distribution = c(list(error = combined_error(task$x, task$method), groups = several_groups(task$x)),
-                        min_p = min_rank_p(task$method, compared_groups(task$x))))
+  if (is_random(run$x)) return(random_significance(run))
+  list(n = sum(run$x$counted$n), one_by_one = FALSE, single = TRUE, quotients = NULL,
+       distribution = c(list(error = combined_error(run$x, run$method), groups = several_groups(run$x)),
+                        min_p = min_rank_p(run$method, compared_groups(run$x))))
 }
 
 # Returns the number of groups whose equality is tested by chi-squared, or NULL.
@@ -451,8 +451,8 @@ compared_groups <- function(x) if (is.null(several_groups(x))) group_counts(x) e
 
 # ---- random effects: Student's t of each subject's z
 
-random_significance <- function(task) {
-  x <- task$x
+random_significance <- function(run) {
+  x <- run$x
   check_tested_combination(x)
   check_group_sizes(x)
   list(n = sum(x$counted$n), one_by_one = TRUE, single = FALSE, quotients = NULL, score = function(p) -log(p),
@@ -473,11 +473,11 @@ check_group_sizes <- function(x) {
 
 has_single <- function(x) any(c(x$n_first, length(x$data) - x$n_first) == 1)
 
-# Returns the task whose coefficients are t / sqrt(t^2 + df), from Student's t.
-with_t <- function(task) {
-  task$x$name <- "t as coefficient"
-  task$x$how <- constant("combine t as coefficient")
-  task
+# Returns the run whose coefficients are t / sqrt(t^2 + df), from Student's t.
+with_t <- function(run) {
+  run$x$name <- "t as coefficient"
+  run$x$how <- constant("combine t as coefficient")
+  run
 }
 
 # Columns of tables with tests of groups.
@@ -485,9 +485,9 @@ GROUP_COLUMNS <- c("component", "r.x", "r.y", "class", "statistic", "df")
 
 # Tests the entries of rows, or all pairs without rows. Returns difference (the mean z, or the difference of the groups'
 # means), statistic and df.
-group_tests <- function(task, rows = NULL, settings = task$settings) {
+group_tests <- function(run, rows = NULL, settings = run$settings) {
   settings["pairs"] <- list(NULL) # rows determine the tested pairs
-  found <- checked(.Call(r_group_tests, task$x, task$y, method_code(task$method), task$use, rows, settings))
+  found <- checked(.Call(r_group_tests, run$x, run$y, method_code(run$method), run$use, rows, settings))
   found$statistic <- ifelse(found$difference == 0, 0, found$difference / found$error) # 0 / 0 counts as 0
   found
 }
@@ -498,8 +498,8 @@ t_scores <- function(tests) -log(2) - stats::pt(-abs(tests$statistic), tests$df,
 p_of_tests <- function(tests) exp(-t_scores(tests))
 
 # Replaces entries of rows, which are transformed t, by combined coefficients, and adds their tests.
-with_group_tests <- function(rows, task) {
-  rows$group_tests <- group_tests(task, rows, part_of(task$settings, 1, 0, "tests of the edges"))
+with_group_tests <- function(rows, run) {
+  rows$group_tests <- group_tests(run, rows, part_of(run$settings, 1, 0, "tests of the edges"))
   rows$x <- tanh(rows$group_tests$difference)
   rows
 }

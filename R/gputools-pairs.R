@@ -79,17 +79,17 @@ is_among_first <- function(values, top) {
 tested_edges <- function(edges, x, y, use, method, precision, ..., mutual, pairs) {
   settings <- new_settings(specs_of("gpuCorNetwork", ...), precision = precision)
   # gpuCorNetwork() has already warned.
-  task <- repeated(network_task(x, y, NULL, "absolute", use, method, settings, takes_subjects = FALSE))
-  check_testable(task$method, NULL)
-  significance <- significance_of(task)
-  if (!significance$single || !is_t_distributed(task$method)) {
+  run <- repeated(network_run(x, y, NULL, "absolute", use, method, settings, takes_subjects = FALSE))
+  check_testable(run$method, NULL)
+  significance <- significance_of(run)
+  if (!significance$single || !is_t_distributed(run$method)) {
     fail("test = TRUE is for pairs of the same observations whose p values follow from the coefficient; ",
          "gpuCorTest() has those of the columns found, gpuCorNetwork(p.value =) the pairs up to one")
   }
   df <- significance$df
   edges$n <- rep(significance$n, nrow(edges))
   edges$ts <- edges$r * sqrt(df / (1 - edges$r^2))
-  edges$p.value <- p_of_r(edges$r, significance$distribution, task$settings$threads)
+  edges$p.value <- p_of_r(edges$r, significance$distribution, run$settings$threads)
   edges
 }
 

@@ -1,6 +1,6 @@
 # Creates a plan's folder. A replay checks the call before anything is written.
 
-# `given`: the verb's arguments; `call`: its call. Returns the plan, and the first round with its task and settings.
+# `given`: the verb's arguments; `call`: its call. Returns the plan, and the first round with its run and settings.
 make_plan <- function(path, x, y, given, verb, shards, control, call, mode = "0700") {
   path <- check_new_folder(path)
   is_mode <- is.character(mode) && length(mode) == 1L && grepl("^[0-7]?7[0-7]{2}$", mode)
@@ -14,13 +14,13 @@ make_plan <- function(path, x, y, given, verb, shards, control, call, mode = "07
   plan <- list(version = package_version_text(), verb = verb, arguments = given, call = call, subjects = n)
   found <- replay_verb(plan, x, y, further)
   if (!is_needed(found)) fail("this call of ", verb, "() has no pairs to distribute")
-  x <- found$task$x
-  y <- found$task$y
+  x <- found$run$x
+  y <- found$run$y
   max <- .Call(r_count_shards, ncol(if (is.null(y)) x else y), ncol(x), !is.null(y))
   tiles <- paste0("; the pairs are in ", n_of(max, "tile"))
   plan$shards <- if (is.null(shards)) min(16, max) else check_whole(shards, "shards", 1, max, tiles)
   plan$arguments <- evaluated_arguments(given, n)
-  c(found[c("task", "settings", "round")], list(plan = write_plan(plan, found, path, mode)))
+  c(found[c("run", "settings", "round")], list(plan = write_plan(plan, found, path, mode)))
 }
 
 # Writes a folder under a temporary name, and renames it when it is complete.
@@ -29,8 +29,8 @@ write_plan <- function(plan, found, path, mode) {
   on.exit(discard_partial(partial))
   plan$path <- partial
   if (!make_folder(plan$path, mode)) fail_file("cannot create the folder \"", plan$path, "\"")
-  plan$x <- store_data(found$task$x, plan, "x")
-  plan$y <- store_data(found$task$y, plan, "y")
+  plan$x <- store_data(found$run$x, plan, "x")
+  plan$y <- store_data(found$run$y, plan, "y")
   # The id has 128 random bits from the system, as set.seed() must not make two plans equal.
   plan$id <- paste(.Call(r_random, 16L), collapse = "")
   plan$digest <- .Call(r_checksum, serialize(plan[c("verb", "arguments", "shards", "x", "y")], NULL))

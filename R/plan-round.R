@@ -32,8 +32,8 @@ read_round <- function(plan, number) {
 
 # Returns what the shards of a round compute. `is_last`: TRUE if no further round is expected; `combination`: how
 # subjects' coefficients are combined, or NULL for one data set.
-new_round <- function(number, entry, task, arguments, settings) {
-  x <- task$x
+new_round <- function(number, entry, run, arguments, settings) {
+  x <- run$x
   if (is_combined(x)) {
     designs <- x$designs
     combination <- list(rule = list(how = x$name, level = x$level, skips = x$skips), weights = x$weights,
@@ -42,7 +42,7 @@ new_round <- function(number, entry, task, arguments, settings) {
     designs <- if (!is.null(settings$design)) list(settings$design)
     combination <- NULL
   }
-  list(number = number, entry = entry, method = task$method, use = task$use, in_double = settings$in_double,
+  list(number = number, entry = entry, method = run$method, use = run$use, in_double = settings$in_double,
        arguments = shard_arguments(entry, arguments), is_last = sum(settings$pass) > 1 - 1e-6,
        information = settings$information, pairs = settings$pairs, combination = combination,
        designs = design_digests(designs))
@@ -162,17 +162,17 @@ parts_of <- function(plan, finished) {
 # The verb's settings contain an object of class gpuCorReplay (settings$replay; NULL outside plans):
 #   call                                       the call that results show
 #   is_planning                                TRUE to find the next round, not the result
-#   run_pass(entry, task, arguments, settings) the result of a run of the engine over all pairs
+#   run_pass(entry, run, arguments, settings) the result of a run of the engine over all pairs
 #   take_note(kind, f)                         the value of f() when the plan was made
 
 # `x`, `y`: the verb's data; `further`: arguments that are not in the plan. Returns the verb's result, or the round to
 # compute first, as a condition of class gpuCorRound. While a plan is being made, nothing is written, and the condition
-# contains the round's notes, task and settings.
+# contains the round's notes, run and settings.
 replay_verb <- function(plan, x, y, further, is_planning = TRUE) {
   recording <- list2env(list(plan = plan, rounds = 0, notes = list(), is_renewed = FALSE))
   replay <- structure(class = "gpuCorReplay", list(
     call = plan$call, is_planning = is_planning,
-    run_pass = function(entry, task, arguments, settings) replayed_pass(recording, entry, task, arguments, settings),
+    run_pass = function(entry, run, arguments, settings) replayed_pass(recording, entry, run, arguments, settings),
     take_note = function(kind, f) replayed_note(recording, kind, f)
   ))
   arguments <- c(list(x = x), if (!is.null(y)) list(y = y), plan$arguments, further)
@@ -190,23 +190,23 @@ is_written <- function(plan) !is.null(plan$digest)
 
 # ---- passes
 
-replayed_pass <- function(recording, entry, task, arguments, settings) {
-  is_brief <- entry == "r_histogram" && task$pairs <= SMALL_PAIRS # computed without a round
-  if (isTRUE(task$is_sample) || is_brief) {
-    return(replayed_note(recording, "sample", function() checked(call_engine(entry, task, arguments, settings))))
+replayed_pass <- function(recording, entry, run, arguments, settings) {
+  is_brief <- entry == "r_histogram" && run$pairs <= SMALL_PAIRS # computed without a round
+  if (isTRUE(run$is_sample) || is_brief) {
+    return(replayed_note(recording, "sample", function() checked(call_engine(entry, run, arguments, settings))))
   }
   plan <- recording$plan
   recording$rounds <- recording$rounds + 1
-  round <- needed_round(recording, new_round(recording$rounds, entry, task, arguments, settings))
+  round <- needed_round(recording, new_round(recording$rounds, entry, run, arguments, settings))
   finished <- if (is_written(plan)) finished_shards(plan, round)
   if (is.null(finished) || nrow(finished) < plan$shards || !all(are_sound(finished))) {
     stop(structure(class = c("gpuCorRound", "error", "condition"),
                    list(message = paste("round", round$number, "is not complete"), call = NULL, round = round,
-                        notes = recording$notes, task = task, settings = settings)))
+                        notes = recording$notes, run = run, settings = settings)))
   }
   settings$parts <- parts_of(plan, finished)
   settings$doing <- list(text = "part", of = nrow(finished), rated = FALSE)
-  call_engine(entry, task, arguments, settings)
+  call_engine(entry, run, arguments, settings)
 }
 
 SMALL_PAIRS <- 2^24

@@ -35,18 +35,18 @@ next_round <- function(work) {
 }
 
 # Returns the engine's input in a round, as the verb passes it: data with designs, and the settings.
-round_task <- function(work, round) {
+run_of_round <- function(work, round) {
   designs <- round_designs(work, round)
-  task <- list(x = work$x[[1L]], y = if (length(work$y)) work$y[[1L]], method = round$method, use = round$use,
+  run <- list(x = work$x[[1L]], y = if (length(work$y)) work$y[[1L]], method = round$method, use = round$use,
                settings = work$settings)
   if (is.null(round$combination)) {
-    task$settings["design"] <- list(if (length(designs)) designs[[1L]])
+    run$settings["design"] <- list(if (length(designs)) designs[[1L]])
   } else {
     how <- round$combination
-    task$x <- new_subjects(work$x, how$rule, how$weights, how$total, designs = designs, sessions = how$sessions)
-    if (length(work$y)) task$y <- new_subjects(work$y)
+    run$x <- new_subjects(work$x, how$rule, how$weights, how$total, designs = designs, sessions = how$sessions)
+    if (length(work$y)) run$y <- new_subjects(work$y)
   }
-  task
+  run
 }
 
 # Returns the design of each subject, or NULL if the round has none. A plan has a file for each subject, or for each
@@ -86,20 +86,20 @@ run_claimed <- function(work, round, shard, pass, passes) {
   if (any(sound)) return(message(shown, ": finished before"))
   if (nrow(files)) message(shown, " is damaged, and is computed again")
   work$settings <- at_pass(work$settings, pass, passes, shown)
-  about <- run_shard(plan, round, shard, round_task(work, round))
+  about <- run_shard(plan, round, shard, run_of_round(work, round))
   message(shown, ": ", format(about$seconds, digits = 3), " s on ", about$host, " (", about$backend, ")")
 }
 
-# Computes a shard and writes its file. `task`: from round_task(). Several processes may do this at the same time.
-run_shard <- function(plan, round, shard, task) {
+# Computes a shard and writes its file. `run`: from run_of_round(). Several processes may do this at the same time.
+run_shard <- function(plan, round, shard, run) {
   file <- file.path(plan_folder(plan, "rounds", round$number), shard_name(shard))
   partial <- begin_partial(file)
   on.exit(discard_partial(partial))
-  settings <- task$settings
+  settings <- run$settings
   settings[c("shard", "save", "in_double")] <- list(c(shard - 1, plan$shards), partial, round$in_double)
   settings[c("information", "pairs")] <- list(round$information, round$pairs)
   started <- Sys.time()
-  found <- checked(call_engine(round$entry, task, round$arguments, settings))
+  found <- checked(call_engine(round$entry, run, round$arguments, settings))
   seconds <- as.numeric(Sys.time() - started, units = "secs")
   marks <- function(flags) list(at = which(flags != 0), flag = flags[flags != 0]) # few are nonzero
   about <- c(list(shard = shard, seconds = seconds, host = Sys.info()[["nodename"]], backend = settings$backend),

@@ -1,7 +1,7 @@
 # All runs of the engine start in this file.
 
 # Returns all coefficients of x (and y) in a layout. The engine sets the attributes, as R would copy the values.
-run <- function(x, y, method, use, layout, settings, attributes = list(), by_row = FALSE) {
+values_of_pairs <- function(x, y, method, use, layout, settings, attributes = list(), by_row = FALSE) {
   layout <- engine$constants[[layout]]
   result <- checked(if (is.null(settings$replay)) { # bypasses engine_pass(), which costs more than a small run
     .Call(r_cor, x, y, method_code(method), use, layout, by_row, attributes, settings)
@@ -22,19 +22,19 @@ warn_of_run <- function(result, names_x, names_y, method, use, what) {
   warn_infinite(result, names_x, names_y, method, what)
 }
 
-# Runs the engine over all pairs of the task's x (and y). `entry`: the engine's function; `arguments`: its arguments
+# Runs the engine over all pairs of the run's x (and y). `entry`: the engine's function; `arguments`: its arguments
 # between `use` and the settings. In a plan, the shards' results replace the run.
-engine_pass <- function(entry, task, arguments, settings) {
-  if (!is.null(settings$replay)) return(settings$replay$run_pass(entry, task, arguments, settings))
-  call_engine(entry, task, arguments, settings)
+engine_pass <- function(entry, run, arguments, settings) {
+  if (!is.null(settings$replay)) return(settings$replay$run_pass(entry, run, arguments, settings))
+  call_engine(entry, run, arguments, settings)
 }
 
 # The engine's functions that run over all pairs.
 ENTRIES <- c("r_cor", "r_edges", "r_neighbours", "r_histogram", "r_connectivity")
 
-call_engine <- function(entry, task, arguments, settings) {
+call_engine <- function(entry, run, arguments, settings) {
   stopifnot(entry %in% ENTRIES)
-  do.call(.Call, c(list(get(entry), task$x, task$y, method_code(task$method), task$use), arguments, list(settings)))
+  do.call(.Call, c(list(get(entry), run$x, run$y, method_code(run$method), run$use), arguments, list(settings)))
 }
 
 # Returns the call that a result shows; in a plan, the user's call that the plan was made from.
@@ -85,17 +85,17 @@ warn_fallback <- function(result, names_x, names_y, what = "columns") {
 }
 
 # Warns about columns without coefficients, for results that cannot hold NA.
-warn_without <- function(result, task) {
-  warn_infinite(result, colnames(task$x), colnames(task$y), task$method)
-  if (inherits(task$x, "gpuCorSubjects") && isTRUE(task$x$skips)) return(invisible()) # others have coefficients
-  whole <- uses[task$use] == "everything" # one missing value leaves the column without coefficients
+warn_without <- function(result, run) {
+  warn_infinite(result, colnames(run$x), colnames(run$y), run$method)
+  if (inherits(run$x, "gpuCorSubjects") && isTRUE(run$x$skips)) return(invisible()) # others have coefficients
+  whole <- uses[run$use] == "everything" # one missing value leaves the column without coefficients
   flag <- if (whole) "missing" else "few"
-  text <- c(describe_flagged(result$x_flags, flag, colnames(task$x), "columns", "x"),
-            describe_flagged(result$y_flags, flag, colnames(task$y), "columns", "y"))
-  if (!length(text)) return(warn_too_few(max(result$n_obs, -Inf), task))
-  hint <- na_rm_hint(task$x)
+  text <- c(describe_flagged(result$x_flags, flag, colnames(run$x), "columns", "x"),
+            describe_flagged(result$y_flags, flag, colnames(run$y), "columns", "y"))
+  if (!length(text)) return(warn_too_few(max(result$n_obs, -Inf), run))
+  hint <- na_rm_hint(run$x)
   if (is.null(hint) && whole) hint <- "; see 'use'"
-  warning(if (whole) "missing values" else few_words(task$method), " leave no coefficient (",
+  warning(if (whole) "missing values" else few_words(run$method), " leave no coefficient (",
           paste(text, collapse = "; "), ")", hint, call. = FALSE)
 }
 
@@ -119,8 +119,8 @@ warn_infinite <- function(result, names_x, names_y, method, what = "columns") {
 INFINITE_WAY_OUT <- "log2(0) is -Inf, and log2(x + 1) of counts is finite"
 
 # Warns about data with too few rows, such as one, which no single column explains.
-warn_too_few <- function(n_obs, task) {
-  if (n_obs < 0 || n_obs >= measure_of(task$method)$min_obs || task$pairs == 0) return(invisible())
+warn_too_few <- function(n_obs, run) {
+  if (n_obs < 0 || n_obs >= measure_of(run$method)$min_obs || run$pairs == 0) return(invisible())
   warning(n_of(n_obs, "observation"), if (n_obs == 1) " leaves" else " leave", " no coefficient", call. = FALSE)
 }
 

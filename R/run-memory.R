@@ -22,7 +22,7 @@ free_memory <- function() {
 
 # ---- values of all pairs
 
-# Returns the bytes of a run(): its values, and what else it holds until it ends.
+# Returns the bytes of a values_of_pairs(): its values, and what else it holds until it ends.
 run_bytes <- function(x, y, method, use, layout, settings, by_row = FALSE) {
   .Call(r_cor_bytes, x, y, method_code(method), use, engine$constants[[layout]], by_row, settings)
 }

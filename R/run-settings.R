@@ -99,7 +99,7 @@ new_settings <- function(specs, pairs = NULL, precision = "single", distance = F
     overlap = NULL, # see overlap_rule()
     max_t = NULL, # see check_max_t()
     lag = NULL, # range of the lags, see step-lag.R
-    information = NULL, # see clr_task()
+    information = NULL, # see clr_run()
     distance = distance,
     shard = c(0, 1), # all pairs: see src/r/shard.c
     save = character(),

@@ -17,32 +17,32 @@ network_criterion <- function(given, normalize, lioness = NULL) {
   check_criterion(given)
 }
 
-# Returns the task whose values are context likelihoods: a pass over all pairs finds each column's mean and standard
+# Returns the run whose values are context likelihoods: a pass over all pairs finds each column's mean and standard
 # deviation of the information.
-clr_task <- function(task) {
-  task$settings$information <- list(mean = NULL, unit = NULL)
+clr_run <- function(run) {
+  run$settings$information <- list(mean = NULL, unit = NULL)
   rule <- list(side = constant("absolute"), min_weight = 0, similarity = constant("unsigned"), steps = numeric(),
                histogram = FALSE, levels = 1, maps = constant("mean") + constant("icc"))
-  settings <- at_pass(task$settings, 1, 2, "information of each column")
-  sums <- checked(engine_pass("r_connectivity", task, list(rule), settings))$maps
+  settings <- at_pass(run$settings, 1, 2, "information of each column")
+  sums <- checked(engine_pass("r_connectivity", run, list(rule), settings))$maps
   n <- sums[, 1L]
   mean <- sums[, 2L] / n
   deviation <- sqrt(pmax(0, sums[, 3L] - n * mean^2) / (n - 1))
-  task$settings$information <- list(mean = mean, unit = as.numeric(ifelse(deviation > 0, 1 / deviation, 0)))
-  task$settings <- at_pass(task$settings, 2, 2)
-  task
+  run$settings$information <- list(mean = mean, unit = as.numeric(ifelse(deviation > 0, 1 / deviation, 0)))
+  run$settings <- at_pass(run$settings, 2, 2)
+  run
 }
 
-# Returns the task with the user's threshold.
-clr_criterion <- function(task) {
-  if (is.null(task$settings$information) || task$criterion$name != "threshold") return(task)
-  task$criterion$value <- task$criterion$value / (1 - task$criterion$value)
-  task
+# Returns the run with the user's threshold.
+clr_criterion <- function(run) {
+  if (is.null(run$settings$information) || run$criterion$name != "threshold") return(run)
+  run$criterion$value <- run$criterion$value / (1 - run$criterion$value)
+  run
 }
 
-# Returns rows with context likelihoods in the place of the engine's values, if these are the task's.
-clr_rows <- function(rows, task) {
-  if (is.null(task$settings$information)) return(rows)
+# Returns rows with context likelihoods in the place of the engine's values, if these are the run's.
+clr_rows <- function(rows, run) {
+  if (is.null(run$settings$information)) return(rows)
   rows$x <- rows$x / (1 - rows$x)
   rows$threshold <- rows$threshold / (1 - rows$threshold)
   rows

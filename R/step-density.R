@@ -2,62 +2,62 @@
 # One pass stores edges and raises its min weight when it has more than k; a sample of the columns provides the initial
 # min weight.
 
-density_edges <- function(task) {
-  k <- check_density(task, ", or write them to a file with file =")
-  edges <- sampled_edges(task, k)
-  if (is.null(edges)) strongest_edges(task, k, 0, task$settings) else edges
+density_edges <- function(run) {
+  k <- check_density(run, ", or write them to a file with file =")
+  edges <- sampled_edges(run, k)
+  if (is.null(edges)) strongest_edges(run, k, 0, run$settings) else edges
 }
 
 # Returns the number of edges, or stops if the result cannot hold them.
-check_density <- function(task, hint = "") {
-  k <- edges_of_density(task$criterion$value, task$pairs)
-  if (k <= max_edges(task)) return(k)
-  fail("'density' is ", task$criterion$value, ", which makes ", format_count(k), " edges; a sparse matrix can hold ",
+check_density <- function(run, hint = "") {
+  k <- edges_of_density(run$criterion$value, run$pairs)
+  if (k <= max_edges(run)) return(k)
+  fail("'density' is ", run$criterion$value, ", which makes ", format_count(k), " edges; a sparse matrix can hold ",
        format_count(constant("max edges")), "; ask for fewer", hint)
 }
 
 # Finds the k strongest edges in one pass with min weight `min_weight`, which the pass raises to the k-th largest weight
 # seen, so that it never stores many more than k. Returns NULL if fewer than k pairs reach `min_weight`.
-strongest_edges <- function(task, k, min_weight, settings) {
-  pass <- edge_pass(task, min_weight, settings = settings, max = 2^53, wanted = k)
-  threshold <- store_rank(pass, k, task)
+strongest_edges <- function(run, k, min_weight, settings) {
+  pass <- edge_pass(run, min_weight, settings = settings, max = 2^53, wanted = k)
+  threshold <- store_rank(pass, k, run)
   if (threshold >= min_weight) return(kept_edges(pass, threshold))
   store_free(pass)
   NULL
 }
 
 # Returns the range that contains the k-th largest weight; the first of two passes.
-counted_range <- function(task, k) {
-  settings <- at_pass(task$settings, 1, 2, "histogram of the coefficients")
-  rank_range(weight_bins(histogram_pass(task, settings), task$sign), k)
+counted_range <- function(run, k) {
+  settings <- at_pass(run$settings, 1, 2, "histogram of the coefficients")
+  rank_range(weight_bins(histogram_pass(run, settings), run$sign), k)
 }
 
 # Returns the threshold of each density, without networks. Edges are stored only if they are few; otherwise each density
 # takes two passes that store almost nothing.
-density_thresholds <- function(task) {
-  task$stays <- "counted"
-  values <- task$criterion$value
-  if (!are_few(task)) return(vapply(values, function(density) many_threshold(task, density), 0))
-  edges <- density_edges(loosest_density(task))
-  levels <- density_levels(edges, values, task)
+density_thresholds <- function(run) {
+  run$stays <- "counted"
+  values <- run$criterion$value
+  if (!are_few(run)) return(vapply(values, function(density) many_threshold(run, density), 0))
+  edges <- density_edges(loosest_density(run))
+  levels <- density_levels(edges, values, run)
   store_free(edges)
   levels
 }
 
-many_threshold <- function(task, density) {
-  k <- edges_of_density(density, task$pairs)
-  range <- counted_range(task, k)
-  pass <- edge_pass(task, range$low, range$high, at_pass(task$settings, 2, 2, "threshold"))
-  store_rank(pass, k, task)
+many_threshold <- function(run, density) {
+  k <- edges_of_density(density, run$pairs)
+  range <- counted_range(run, k)
+  pass <- edge_pass(run, range$low, range$high, at_pass(run$settings, 2, 2, "threshold"))
+  store_rank(pass, k, run)
 }
 
 # Replaces several densities by the largest, whose edges include those of all others.
-loosest_density <- function(task) {
-  task$criterion$value <- max(task$criterion$value)
-  task
+loosest_density <- function(run) {
+  run$criterion$value <- max(run$criterion$value)
+  run
 }
 
-are_few <- function(task) edges_of_density(max(task$criterion$value), task$pairs) <= MAX_STORED
+are_few <- function(run) edges_of_density(max(run$criterion$value), run$pairs) <= MAX_STORED
 
 # Max number of edges to store for thresholds alone: at 12 bytes and with some surplus, half a gigabyte.
 MAX_STORED <- 2^25
@@ -81,23 +81,23 @@ SAMPLE_MORE <- 64
 SAMPLE_WORK <- 0.02
 
 # Finds the k strongest edges from a sampled bound. Returns NULL if there is no bound, or it leaves fewer than k edges.
-sampled_edges <- function(task, k) {
-  min_weight <- sampled_min(task, k)
+sampled_edges <- function(run, k) {
+  min_weight <- sampled_min(run, k)
   if (is.null(min_weight)) return(NULL)
-  strongest_edges(task, k, min_weight, part_of(task$settings, SAMPLE_WORK, 1 - SAMPLE_WORK, "edges"))
+  strongest_edges(run, k, min_weight, part_of(run$settings, SAMPLE_WORK, 1 - SAMPLE_WORK, "edges"))
 }
 
 # Returns a weight that slightly more than k pairs should reach according to a sample, or NULL.
-sampled_min <- function(task, k) {
-  sample <- sample_task(task, k)
+sampled_min <- function(run, k) {
+  sample <- sample_run(run, k)
   if (is.null(sample)) return(NULL)
   settings <- part_of(sample$settings, 0, SAMPLE_WORK, "sample of the columns") # with the sample's pairs
-  bins <- weight_bins(histogram_pass(sample, settings), task$sign)
+  bins <- weight_bins(histogram_pass(sample, settings), run$sign)
   bins$error <- 0 # approximate values err to both sides, by less than the margin
-  min_weight <- rank_range(bins, sampled_rank(sample, k / task$pairs))$low
-  if (min_weight >= MIN_BINS * bins$width || !is.null(task$settings$pairs)) return(min_weight)
-  small <- sample_task(task, k, MAX_RANKED)
-  if (is.null(small)) min_weight else ranked_min(sample, small, k / task$pairs, settings)
+  min_weight <- rank_range(bins, sampled_rank(sample, k / run$pairs))$low
+  if (min_weight >= MIN_BINS * bins$width || !is.null(run$settings$pairs)) return(min_weight)
+  small <- sample_run(run, k, MAX_RANKED)
+  if (is.null(small)) min_weight else ranked_min(sample, small, k / run$pairs, settings)
 }
 
 # Returns the rank in the sample of the weight that should leave that fraction of all pairs.
@@ -123,24 +123,24 @@ weight_of_rank <- function(sample, fraction, min_weight, settings) {
   edges$threshold
 }
 
-# Returns the task with some of its columns, or NULL if that saves nothing, or observations or values depend on all
+# Returns the run with some of its columns, or NULL if that saves nothing, or observations or values depend on all
 # columns.
-sample_task <- function(task, k, limit = SAMPLE_COLUMNS) {
-  if (drops_observations(task) || task$pairs == 0) return(NULL)
-  if (!is.null(task$settings$overlap) || !is.null(task$settings$information)) return(NULL)
-  fraction <- k / task$pairs
-  sizes <- vapply(list(task$x, task$y), sample_size, 0, fraction, limit)
-  pairs <- if (is.null(task$y)) pairs_of(sizes[1L]) else prod(sizes)
-  if (pairs * 3 > task$pairs) return(NULL)
-  columns <- list(x = sampled_columns(task$x, sizes[1L]), y = sampled_columns(task$y, sizes[2L]))
+sample_run <- function(run, k, limit = SAMPLE_COLUMNS) {
+  if (drops_observations(run) || run$pairs == 0) return(NULL)
+  if (!is.null(run$settings$overlap) || !is.null(run$settings$information)) return(NULL)
+  fraction <- k / run$pairs
+  sizes <- vapply(list(run$x, run$y), sample_size, 0, fraction, limit)
+  pairs <- if (is.null(run$y)) pairs_of(sizes[1L]) else prod(sizes)
+  if (pairs * 3 > run$pairs) return(NULL)
+  columns <- list(x = sampled_columns(run$x, sizes[1L]), y = sampled_columns(run$y, sizes[2L]))
   for (name in names(columns)) {
-    if (!is.null(columns[[name]])) task[[name]] <- pick_columns(task[[name]], columns[[name]])
+    if (!is.null(columns[[name]])) run[[name]] <- pick_columns(run[[name]], columns[[name]])
   }
-  task$settings["pairs"] <- list(pick_pairs(task$settings$pairs, columns$x, columns$y))
-  task$pairs <- count_pairs(task$x, task$y, task$settings)
-  task$size <- min(sizes[sizes > 0])
-  task$is_sample <- TRUE
-  task
+  run$settings["pairs"] <- list(pick_pairs(run$settings$pairs, columns$x, columns$y))
+  run$pairs <- count_pairs(run$x, run$y, run$settings)
+  run$size <- min(sizes[sizes > 0])
+  run$is_sample <- TRUE
+  run
 }
 
 # Returns the number of columns to sample, or all of them if a third is not enough.
@@ -174,6 +174,6 @@ rank_range <- function(bins, k) {
   list(low = low, high = max(low, 1 - (at - 1) * bins$width + bins$error))
 }
 
-density_levels <- function(edges, values, task) {
-  vapply(values, function(density) store_rank(edges, edges_of_density(density, task$pairs), task), 0)
+density_levels <- function(edges, values, run) {
+  vapply(values, function(density) store_rank(edges, edges_of_density(density, run$pairs), run), 0)
 }

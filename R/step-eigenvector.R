@@ -9,26 +9,26 @@ check_error <- function(found) {
 }
 
 # Centrality of the matrix r + 1 of all pairs; NA for columns without coefficients.
-eigenvector_of_all <- function(task) {
-  doing(task$settings, "eigenvector")
-  found <- checked(.Call(r_centrality, task$x, method_code(task$method), task$use, task$settings))
+eigenvector_of_all <- function(run) {
+  doing(run$settings, "eigenvector")
+  found <- checked(.Call(r_centrality, run$x, method_code(run$method), run$use, run$settings))
   check_error(found)
   found[c("n_obs", "x_flags", "y_flags", "eigenvector")]
 }
 
 # Centrality in the network of each threshold, one column per threshold.
-eigenvectors_of_networks <- function(task, levels) {
+eigenvectors_of_networks <- function(run, levels) {
   min_weight <- min(levels)
-  task$stays <- "rows"
-  eigenvectors_of_rows(take_rows(kept_edges(edge_pass(task, min_weight), min_weight), task), levels, task)
+  run$stays <- "rows"
+  eigenvectors_of_rows(take_rows(kept_edges(edge_pass(run, min_weight), min_weight), run), levels, run)
 }
 
 # rows: compressed rows of the network of the lowest threshold.
-eigenvectors_of_rows <- function(rows, levels, task) {
-  doing(task$settings, "eigenvector")
-  vapply(levels, FUN.VALUE = numeric(ncol(task$x)), function(level) {
-    own <- stronger_rows(rows, level, task)
-    found <- checked(.Call(r_network_centrality, own$p, own$i, own$x, task$settings))
+eigenvectors_of_rows <- function(rows, levels, run) {
+  doing(run$settings, "eigenvector")
+  vapply(levels, FUN.VALUE = numeric(ncol(run$x)), function(level) {
+    own <- stronger_rows(rows, level, run)
+    found <- checked(.Call(r_network_centrality, own$p, own$i, own$x, run$settings))
     check_error(found)
     found$eigenvector
   })

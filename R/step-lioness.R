@@ -14,13 +14,13 @@ check_lioness_criterion <- function(given) {
   criterion
 }
 
-# Returns the task of sample `lioness`, a number or a name. The engine's coefficients are between -1 and 1, so they are
+# Returns the run of sample `lioness`, a number or a name. The engine's coefficients are between -1 and 1, so they are
 # divided by a power of two, which is exact.
-lioness_task <- function(task, lioness) {
-  sample <- check_sample(lioness, nrow(task$x), rownames(task$x))
-  others <- resampled_task(task, setdiff(resampled_units(task), sample))
-  n <- vapply(list(task, others), FUN.VALUE = 0, function(task) {
-    count_observations(task$x, task$y, task$method, task$use, task$settings)$n_obs
+lioness_run <- function(run, lioness) {
+  sample <- check_sample(lioness, nrow(run$x), rownames(run$x))
+  others <- resampled_run(run, setdiff(resampled_units(run), sample))
+  n <- vapply(list(run, others), FUN.VALUE = 0, function(run) {
+    count_observations(run$x, run$y, run$method, run$use, run$settings)$n_obs
   })
   if (n[1L] - n[2L] != 1) {
     fail("'lioness' is ", show_value(lioness), ", a sample that does not count, as it has missing values or a weight ",
@@ -28,15 +28,15 @@ lioness_task <- function(task, lioness) {
   }
   scale <- 2^ceiling(log2(2 * n[1L] - 1))
   rule <- list(how = "mean", fraction = 0.5, skips = FALSE)
-  designs <- list(task$settings$design, others$settings$design)
-  if (task$criterion$name == "threshold") task$criterion$value <- task$criterion$value / scale
-  task$x <- new_subjects(list(task$x, task$x), rule, c(n[1L], -n[2L]), scale, list(n_obs = n, n = n, common = FALSE),
+  designs <- list(run$settings$design, others$settings$design)
+  if (run$criterion$name == "threshold") run$criterion$value <- run$criterion$value / scale
+  run$x <- new_subjects(list(run$x, run$x), rule, c(n[1L], -n[2L]), scale, list(n_obs = n, n = n, common = FALSE),
                          designs)
-  task$x$lioness <- list(sample = lioness, scale = scale)
-  if (!is.null(task$y)) task$y <- new_subjects(list(task$y, task$y))
-  task$settings["design"] <- list(NULL)
-  task$settings$in_double <- TRUE # differences of coefficients are multiplied by n
-  task
+  run$x$lioness <- list(sample = lioness, scale = scale)
+  if (!is.null(run$y)) run$y <- new_subjects(list(run$y, run$y))
+  run$settings["design"] <- list(NULL)
+  run$settings$in_double <- TRUE # differences of coefficients are multiplied by n
+  run
 }
 
 check_sample <- function(sample, n_obs, names) {
@@ -49,11 +49,11 @@ check_sample <- function(sample, n_obs, names) {
   fail("'lioness' must be the number or the name of a row of 'x', not ", show_value(sample))
 }
 
-# Returns rows with the coefficients of the sample in the place of the engine's values, if these are the task's.
-lioness_rows <- function(rows, task) {
-  if (!is_lioness(task$x)) return(rows)
+# Returns rows with the coefficients of the sample in the place of the engine's values, if these are the run's.
+lioness_rows <- function(rows, run) {
+  if (!is_lioness(run$x)) return(rows)
   parts <- c("x", "threshold")
-  rows[parts] <- lapply(rows[parts], `*`, task$x$lioness$scale)
-  rows$n_obs <- task$x$counted$n_obs[1L]
+  rows[parts] <- lapply(rows[parts], `*`, run$x$lioness$scale)
+  rows$n_obs <- run$x$counted$n_obs[1L]
   rows
 }

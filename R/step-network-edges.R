@@ -1,12 +1,12 @@
 # Edges of sparse matrices and of compressed rows: as data frames, degrees and graphs.
 
-network_names <- function(task) list(colnames(task$x), colnames(if (is.null(task$y)) task$x else task$y))
+network_names <- function(run) list(colnames(run$x), colnames(if (is.null(run$y)) run$x else run$y))
 
 # Returns the slots of a sparse matrix. `rows`: compressed rows of the lower triangle, which are columns of the upper
 # one; with y, rows of y.
-matrix_slots <- function(rows, task) {
-  symmetric <- is.null(task$y)
-  c(list(Dim = c(ncol(task$x), ncol(if (symmetric) task$x else task$y)), Dimnames = network_names(task)),
+matrix_slots <- function(rows, run) {
+  symmetric <- is.null(run$y)
+  c(list(Dim = c(ncol(run$x), ncol(if (symmetric) run$x else run$y)), Dimnames = network_names(run)),
     rows[c("p", "i", "x")], if (symmetric) list(uplo = "U"))
 }
 
@@ -21,15 +21,15 @@ kept_entries <- function(m, is_kept) {
   list(p = c(0L, cumsum(is_kept))[m@p + 1L], i = m@i[is_kept], x = m@x[is_kept], factors = list())
 }
 
-plain_matrix <- function(rows, task) {
-  with_slots(methods::new(if (is.null(task$y)) "dsCMatrix" else "dgCMatrix"), matrix_slots(rows, task))
+plain_matrix <- function(rows, run) {
+  with_slots(methods::new(if (is.null(run$y)) "dsCMatrix" else "dgCMatrix"), matrix_slots(rows, run))
 }
 
 # Returns the slots of a network that are also written to a file.
-network_details <- function(rows, task) {
-  list(method = task$method, sign = task$sign, criterion = task$criterion$name, value = task$criterion$value,
-       threshold = rows$threshold, edges = as.numeric(length(rows$x)), pairs = task$pairs, n_obs = rows$n_obs,
-       adjusted = as.list(adjustment_of(task$settings, task$x)))
+network_details <- function(rows, run) {
+  list(method = run$method, sign = run$sign, criterion = run$criterion$name, value = run$criterion$value,
+       threshold = rows$threshold, edges = as.numeric(length(rows$x)), pairs = run$pairs, n_obs = rows$n_obs,
+       adjusted = as.list(adjustment_of(run$settings, run$x)))
 }
 
 # ---- data frames

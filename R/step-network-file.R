@@ -1,34 +1,34 @@
 # Writes a network to a file: first all edges are found, in memory and on the disk, then written in bands of rows.
 
-network_to_file <- function(task, file, compression) {
-  names <- network_names(task)
-  h5 <- open_network_file(file, ncol(task$x), if (is.null(task$y)) ncol(task$x) else ncol(task$y), names[[1L]],
+network_to_file <- function(run, file, compression) {
+  names <- network_names(run)
+  h5 <- open_network_file(file, ncol(run$x), if (is.null(run$y)) ncol(run$x) else ncol(run$y), names[[1L]],
                           names[[2L]], compression)
   on.exit(discard_network_file(h5))
-  task$to_file <- TRUE
+  run$to_file <- TRUE
   bytes <- spool_bytes()
-  if (bytes > 0) task$spool <- list(folder = dirname(h5$file), bytes = floor(bytes)) # the rest is beside the file
-  edges <- network_edges(task)
-  doing(task$settings, "writing the file")
-  if (is.null(edges$store)) write_network(h5, plain_matrix(edges, task)) else write_bands(h5, edges, task)
-  warn_constant(edges, colnames(task$x), colnames(task$y))
-  warn_without(edges, task)
-  details <- network_details(edges, task)
-  details$edges <- if (is.null(task$y)) h5$entries / 2 else h5$entries
+  if (bytes > 0) run$spool <- list(folder = dirname(h5$file), bytes = floor(bytes)) # the rest is beside the file
+  edges <- network_edges(run)
+  doing(run$settings, "writing the file")
+  if (is.null(edges$store)) write_network(h5, plain_matrix(edges, run)) else write_bands(h5, edges, run)
+  warn_constant(edges, colnames(run$x), colnames(run$y))
+  warn_without(edges, run)
+  details <- network_details(edges, run)
+  details$edges <- if (is.null(run$y)) h5$entries / 2 else h5$entries
   details <- Filter(Negate(anyNA), details)
   close_network_file(h5, details[names(details) != "adjusted"])
-  c(list(file = h5$file, variables = c(ncol(task$x), ncol(task$y))), details)
+  c(list(file = h5$file, variables = c(ncol(run$x), ncol(run$y))), details)
 }
 
 # Max number of entries in a band of several rows.
 BAND_ENTRIES <- 1e7
 
 # Writes the rows of a store in bands, and frees the store.
-write_bands <- function(h5, edges, task) {
+write_bands <- function(h5, edges, run) {
   on.exit(store_free(edges))
-  entries <- checked(.Call(r_store_entries, edges$store, edges$min_weight, task$settings))
+  entries <- checked(.Call(r_store_entries, edges$store, edges$min_weight, run$settings))
   while (h5$rows < h5$n_row) {
-    band <- checked(.Call(r_store_band, edges$store, edges$min_weight, entries, h5$rows, BAND_ENTRIES, task$settings))
+    band <- checked(.Call(r_store_band, edges$store, edges$min_weight, entries, h5$rows, BAND_ENTRIES, run$settings))
     append_rows(h5, entries[h5$rows + seq_len(band$n)], band$i, band$x)
     rm(band)
     gc(full = FALSE) # otherwise bands accumulate

@@ -22,17 +22,17 @@ check_one_criterion <- function(given) {
   criterion
 }
 
-# Returns a task: everything that the passes need. `x`, `y`: matrices, or data of several subjects; `pairs`: number of
+# Returns a run: everything that the passes need. `x`, `y`: matrices, or data of several subjects; `pairs`: number of
 # pairs, considering the pair mask. Set later: mutual, min_obs and call by the verb; spool: where edges go beyond
 # memory, and to_file: TRUE if they end there; stays: see edge_pass(); is_sample and size: see step-density.R.
-new_task <- function(x, y, criterion, sign, use, method, settings, pairs) {
+new_run <- function(x, y, criterion, sign, use, method, settings, pairs) {
   list(x = x, y = y, criterion = criterion, sign = sign, use = use, method = method, settings = settings, pairs = pairs,
        mutual = FALSE, min_obs = NULL, call = NULL, spool = NULL, to_file = FALSE, stays = NULL, is_sample = FALSE,
        size = NULL)
 }
 
 # `takes_subjects`: TRUE if x may be data of several subjects.
-network_task <- function(x, y, criterion, sign, use, method, settings, takes_subjects = TRUE) {
+network_run <- function(x, y, criterion, sign, use, method, settings, takes_subjects = TRUE) {
   use <- check_use(use)
   method <- check_method(method)
   sign <- check_sign(sign, method)
@@ -49,39 +49,39 @@ network_task <- function(x, y, criterion, sign, use, method, settings, takes_sub
   if (tests || length(settings$asked) || length(input$asked)) {
     settings <- designed_input(settings, input, method, use, tests = tests)
   }
-  new_task(input$x, input$y, criterion, sign, use, method, settings, count_pairs(input$x, input$y, settings))
+  new_run(input$x, input$y, criterion, sign, use, method, settings, count_pairs(input$x, input$y, settings))
 }
 
-# Returns the task's edges: as from kept_edges(), or as compressed rows if they are tested one by one.
-network_edges <- function(task) {
-  value <- task$criterion$value
-  switch(task$criterion$name,
-    threshold = kept_edges(edge_pass(task, value), value),
-    density = density_edges(task),
-    k = kept_edges(neighbour_pass(task), 0, NA_real_),
-    p.value = if (is.null(task$settings$max_t)) significant_edges(task) else adjusted_edges(task),
-    fdr = significant_edges(task)
+# Returns the run's edges: as from kept_edges(), or as compressed rows if they are tested one by one.
+network_edges <- function(run) {
+  value <- run$criterion$value
+  switch(run$criterion$name,
+    threshold = kept_edges(edge_pass(run, value), value),
+    density = density_edges(run),
+    k = kept_edges(neighbour_pass(run), 0, NA_real_),
+    p.value = if (is.null(run$settings$max_t)) significant_edges(run) else adjusted_edges(run),
+    fdr = significant_edges(run)
   )
 }
 
-network_rows <- function(task) {
-  task$stays <- "rows"
-  if (task$criterion$name %in% c("density", "k")) check_edge_memory(task)
-  edges <- network_edges(task)
+network_rows <- function(run) {
+  run$stays <- "rows"
+  if (run$criterion$name %in% c("density", "k")) check_edge_memory(run)
+  edges <- network_edges(run)
   if (is.null(edges$store)) return(edges) # compressed rows, as pairs were tested one by one
-  rows <- take_rows(edges, task)
+  rows <- take_rows(edges, run)
   if (length(rows$tests) && all(rows$n_obs <= constant("very few"))) {
-    warn_few(sum(abs(rows$x) > 1 - SAME_COEFFICIENT), task$pairs)
+    warn_few(sum(abs(rows$x) > 1 - SAME_COEFFICIENT), run$pairs)
   }
   rows
 }
 
 # Returns the number of edges as far as the criterion determines it, for sign = "absolute"; otherwise 0.
-edges_of_task <- function(task) {
-  value <- max(task$criterion$value)
-  switch(task$criterion$name,
-    density = edges_of_density(value, task$pairs),
-    k = if (task$mutual) 0 else min(task$pairs, max(ncol(task$x), ncol(task$y)) * value / 2),
+edges_of_run <- function(run) {
+  value <- max(run$criterion$value)
+  switch(run$criterion$name,
+    density = edges_of_density(value, run$pairs),
+    k = if (run$mutual) 0 else min(run$pairs, max(ncol(run$x), ncol(run$y)) * value / 2),
     0
   )
 }
@@ -90,12 +90,12 @@ edges_of_task <- function(task) {
 EDGE_BYTES <- 24
 
 # Edges that go to a file are stored on the disk. More edges than a sparse matrix can hold raise another error.
-check_edge_memory <- function(task) {
-  if (task$sign != "absolute" || !is.null(task$spool) || !is.null(task$settings$pairs)) return(invisible())
-  if (isTRUE(task$settings$replay$is_planning)) return(invisible())
-  n <- edges_of_task(task)
-  if (n > max_edges(task)) return(invisible())
-  check_memory(EDGE_BYTES * n, paste0(task$criterion$name, " = ", format(max(task$criterion$value))), n_of(n, "edge"),
+check_edge_memory <- function(run) {
+  if (run$sign != "absolute" || !is.null(run$spool) || !is.null(run$settings$pairs)) return(invisible())
+  if (isTRUE(run$settings$replay$is_planning)) return(invisible())
+  n <- edges_of_run(run)
+  if (n > max_edges(run)) return(invisible())
+  check_memory(EDGE_BYTES * n, paste0(run$criterion$name, " = ", format(max(run$criterion$value))), n_of(n, "edge"),
                "gpuCorNetwork(file = ) keeps a network on the disk")
 }
 

@@ -2,54 +2,54 @@
 
 # Returns the max number of edges: what a sparse matrix can hold, or for a file what a double can count. While a plan is
 # made their destination is unknown.
-max_edges <- function(task) {
-  if (isTRUE(task$to_file) || isTRUE(task$settings$replay$is_planning)) 2^53 else constant("max edges")
+max_edges <- function(run) {
+  if (isTRUE(run$to_file) || isTRUE(run$settings$replay$is_planning)) 2^53 else constant("max edges")
 }
 
 # Builds the list that parse_plan() of src/r/network.c reads into one struct; edge_pass() describes its elements.
-store_rule <- function(task, min_weight = 0, ceiling = 2, wanted = 0, stay = 0L) {
-  list(side = constant(task$sign), min_weight = min_weight, ceiling = ceiling, spool = task$spool, wanted = wanted,
+store_rule <- function(run, min_weight = 0, ceiling = 2, wanted = 0, stay = 0L) {
+  list(side = constant(run$sign), min_weight = min_weight, ceiling = ceiling, spool = run$spool, wanted = wanted,
        stay = stay)
 }
 
 # Stores edges with weights in [least, ceiling), and counts those above; more than `max` edges are an error. `wanted`:
-# 0, or how many of the strongest edges suffice; weaker ones may then be missing. task$stays: whether edges may stay on
+# 0, or how many of the strongest edges suffice; weaker ones may then be missing. run$stays: whether edges may stay on
 # a GPU until they are counted and ranked ("counted"), or taken as rows ("rows").
-edge_pass <- function(task, min_weight, ceiling = 2, settings = task$settings, max = max_edges(task), wanted = 0) {
-  stay <- if (is.null(task$spool)) sum(match(task$stays, c("counted", "rows"))) else 0L
-  rule <- store_rule(task, min_weight, ceiling, wanted, stay)
-  checked(engine_pass("r_edges", task, list(rule, max), settings))
+edge_pass <- function(run, min_weight, ceiling = 2, settings = run$settings, max = max_edges(run), wanted = 0) {
+  stay <- if (is.null(run$spool)) sum(match(run$stays, c("counted", "rows"))) else 0L
+  rule <- store_rule(run, min_weight, ceiling, wanted, stay)
+  checked(engine_pass("r_edges", run, list(rule, max), settings))
 }
 
-neighbour_pass <- function(task) {
-  rule <- store_rule(task)
-  max_neighbors <- max(1, ncol(task$x), ncol(task$y)) # no column has more
-  k <- pmin(task$criterion$value, max_neighbors)
-  checked(engine_pass("r_neighbours", task, list(rule, k, task$mutual, max_edges(task)), task$settings))
+neighbour_pass <- function(run) {
+  rule <- store_rule(run)
+  max_neighbors <- max(1, ncol(run$x), ncol(run$y)) # no column has more
+  k <- pmin(run$criterion$value, max_neighbors)
+  checked(engine_pass("r_neighbours", run, list(rule, k, run$mutual, max_edges(run)), run$settings))
 }
 
-histogram_pass <- function(task, settings) {
-  checked(engine_pass("r_histogram", task, list(), settings))
+histogram_pass <- function(run, settings) {
+  checked(engine_pass("r_histogram", run, list(), settings))
 }
 
 # Returns the number of pairs with a weight of at least `min_weight`, among those that the store's rule covers.
-store_count <- function(pass, min_weight, task) checked(.Call(r_store_count, pass$store, min_weight, task$settings))
+store_count <- function(pass, min_weight, run) checked(.Call(r_store_count, pass$store, min_weight, run$settings))
 
 # Returns the k-th largest weight: Inf if it is above the store's ceiling, 0 if there are fewer.
-store_rank <- function(pass, k, task) checked(.Call(r_store_rank, pass$store, k, task$settings))
+store_rank <- function(pass, k, run) checked(.Call(r_store_rank, pass$store, k, run$settings))
 
 # Returns for each column its number of edges with a weight of at least `min_weight`, and the sum of their weights.
-store_degrees <- function(pass, min_weight, task) checked(.Call(r_store_degrees, pass$store, min_weight, task$settings))
+store_degrees <- function(pass, min_weight, run) checked(.Call(r_store_degrees, pass$store, min_weight, run$settings))
 
 # Frees a store's memory and disk space, which otherwise last until the next garbage collection.
 store_free <- function(pass) invisible(.Call(r_free, pass$store))
 
 # Returns kept edges as compressed rows p, i, x, with the pass's other results; the store is freed.
-take_rows <- function(edges, task) {
-  doing(task$settings, "rows of the network")
-  n_row <- if (is.null(task$y)) ncol(task$x) else ncol(task$y)
-  rows <- checked(.Call(r_store_rows, edges$store, edges$min_weight, n_row, task$settings))
-  edges$tests <- with_near(edges$tests, rows, task)
+take_rows <- function(edges, run) {
+  doing(run$settings, "rows of the network")
+  n_row <- if (is.null(run$y)) ncol(run$x) else ncol(run$y)
+  rows <- checked(.Call(r_store_rows, edges$store, edges$min_weight, n_row, run$settings))
+  edges$tests <- with_near(edges$tests, rows, run)
   c(rows, edges[c("n_obs", "x_flags", "y_flags", "threshold", "tests")])
 }
 
@@ -65,16 +65,16 @@ edges_of_density <- function(density, pairs) ceiling(density * pairs)
 
 # Adds `near` to the tests of rows: entries so near to 1 that p needs coefficients in double precision, as a list of
 # their positions `at` and these coefficients `r`.
-with_near <- function(tests, rows, task) {
+with_near <- function(tests, rows, run) {
   df <- tests$distribution$df
   if (is.null(df) || !length(rows$x)) return(tests)
-  near <- checked(.Call(r_near, rows, task$x, task$y, method_code(task$method), task$use, df, task$settings))
+  near <- checked(.Call(r_near, rows, run$x, run$y, method_code(run$method), run$use, df, run$settings))
   if (length(near$at)) tests$near <- near
   tests
 }
 
 # Returns TRUE if a missing value in any column drops the observation for all pairs.
-drops_observations <- function(task) uses[task$use] %in% c("complete.obs", "na.or.complete")
+drops_observations <- function(run) uses[run$use] %in% c("complete.obs", "na.or.complete")
 
 signs <- c("absolute", "positive", "negative")
 

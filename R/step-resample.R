@@ -5,13 +5,13 @@
 MIN_RESAMPLE <- 3
 
 # Returns a list of `resample` draws: the numbers of the observations, or of the subjects, that a resample has.
-draw_resamples <- function(task, resample, fraction) {
+draw_resamples <- function(run, resample, fraction) {
   if (resample == 0) return(list())
-  from <- resampled_units(task)
-  what <- if (is_combined(task$x)) "subject" else "observation"
-  tests <- task$criterion$name %in% c("p.value", "fdr") && is.null(task$settings$max_t)
-  min <- if (what == "subject") 1 else if (tests) min_tested(task$method, task$min_obs) else MIN_RESAMPLE
-  noted(task$settings, "sample", function() draw_units(from, resample, fraction, min, what))
+  from <- resampled_units(run)
+  what <- if (is_combined(run$x)) "subject" else "observation"
+  tests <- run$criterion$name %in% c("p.value", "fdr") && is.null(run$settings$max_t)
+  min <- if (what == "subject") 1 else if (tests) min_tested(run$method, run$min_obs) else MIN_RESAMPLE
+  noted(run$settings, "sample", function() draw_units(from, resample, fraction, min, what))
 }
 
 # Returns a list of `draws` parts of `from`, each with a fraction of it, but at least `min` units and not all.
@@ -25,26 +25,26 @@ draw_units <- function(from, draws, fraction, min, what) {
 }
 
 # Observations of weight 0 are not drawn.
-resampled_units <- function(task) {
-  if (is_combined(task$x)) return(seq_along(task$x$data))
-  weights <- task$settings$design$weights
-  if (is.null(weights)) seq_len(nrow(task$x)) else which(weights > 0)
+resampled_units <- function(run) {
+  if (is_combined(run$x)) return(seq_along(run$x$data))
+  weights <- run$settings$design$weights
+  if (is.null(weights)) seq_len(nrow(run$x)) else which(weights > 0)
 }
 
-# Returns the task of a resample: its subjects, or weights of 0 for the other observations, so that no data are copied.
-resampled_task <- function(task, drawn) {
-  if (is_combined(task$x)) {
-    task[c("x", "y")] <- lapply(task[c("x", "y")], drawn_subjects, drawn)
-    return(task)
+# Returns the run of a resample: its subjects, or weights of 0 for the other observations, so that no data are copied.
+resampled_run <- function(run, drawn) {
+  if (is_combined(run$x)) {
+    run[c("x", "y")] <- lapply(run[c("x", "y")], drawn_subjects, drawn)
+    return(run)
   }
-  n_obs <- nrow(task$x)
-  settings <- task$settings
+  n_obs <- nrow(run$x)
+  settings <- run$settings
   weights <- settings$asked$weights
   if (is.null(weights)) weights <- rep(1, n_obs)
   settings$asked$weights <- replace(weights, setdiff(seq_len(n_obs), drawn), 0)
-  input <- list(x = task$x, y = task$y, observations = list(are_compared = TRUE)) # when the first task was made
-  task$settings <- designed_input(settings, input, task$method, task$use, task$criterion$name %in% c("p.value", "fdr"))
-  task
+  input <- list(x = run$x, y = run$y, observations = list(are_compared = TRUE)) # when the first run was made
+  run$settings <- designed_input(settings, input, run$method, run$use, run$criterion$name %in% c("p.value", "fdr"))
+  run
 }
 
 drawn_subjects <- function(x, which) {
@@ -56,16 +56,16 @@ drawn_subjects <- function(x, which) {
   x
 }
 
-# Adds element `stability` to the networks that networks_of(task) returns. Warnings would repeat those of all data.
-with_stability <- function(found, task, drawn, networks_of) {
+# Adds element `stability` to the networks that networks_of(run) returns. Warnings would repeat those of all data.
+with_stability <- function(found, run, drawn, networks_of) {
   n <- length(drawn)
   if (n == 0L) return(found)
   counts <- lapply(found, function(rows) integer(length(rows$x)))
   resamples <- list(n = n, label = numbered("resample", n), warns = "none",
-                    change = function(task, b) resampled_task(task, drawn[[b]]))
-  task$settings <- part_of(task$settings, 1 / (n + 1), n / (n + 1)) # the first pass was that of all data
-  for_each(resamples, task, function(task, b) {
-    counts <<- Map(counts, found, networks_of(task), f = function(count, rows, own) {
+                    change = function(run, b) resampled_run(run, drawn[[b]]))
+  run$settings <- part_of(run$settings, 1 / (n + 1), n / (n + 1)) # the first pass was that of all data
+  for_each(resamples, run, function(run, b) {
+    counts <<- Map(counts, found, networks_of(run), f = function(count, rows, own) {
       .Call(r_count_edges, count, rows$p, rows$i, own$p, own$i)
     })
     NULL

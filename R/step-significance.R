@@ -64,40 +64,40 @@ warn_untested <- function(untested, method, which = NULL) {
 }
 
 # Returns the engine's rule for two-sided p values, with the defaults of gpuCorTest().
-test_rule <- function(task) {
-  list(exact = max_exact(NULL, task$method, task$settings$design), min_obs = min_tested(task$method, task$min_obs))
+test_rule <- function(run) {
+  list(exact = max_exact(NULL, run$method, run$settings$design), min_obs = min_tested(run$method, run$min_obs))
 }
 
-# Returns what is known about the task's p values. `n`: max number of observations; `single`: TRUE if p follows from r
+# Returns what is known about the run's p values. `n`: max number of observations; `single`: TRUE if p follows from r
 # by `distribution`, which otherwise has the min p of any pair for a given r; `one_by_one`: TRUE if observations,
 # degrees of freedom or ties differ among pairs; score(): converts a p value to a score of edge_scores(); p_of_score():
 # its inverse.
-significance_of <- function(task) {
-  need_distribution(task$method)
-  if (is_combined(task$x)) return(combined_significance(task))
-  found <- count_observations(task$x, task$y, task$method, task$use, task$settings)
+significance_of <- function(run) {
+  need_distribution(run$method)
+  if (is_combined(run$x)) return(combined_significance(run))
+  found <- count_observations(run$x, run$y, run$method, run$use, run$settings)
   n <- found$n_obs
-  rule <- test_rule(task)
-  df <- degrees_of_freedom(task, found, rule$min_obs)
-  kendall <- depends_on_ties(task$method)
+  rule <- test_rule(run)
+  df <- degrees_of_freedom(run, found, rule$min_obs)
+  kendall <- depends_on_ties(run$method)
   is_small <- n <= rule$exact
-  ties <- ties_of(task, found, kendall || is_small)
+  ties <- ties_of(run, found, kendall || is_small)
   one_by_one <- found$common || df$estimated || (is_small && !ties$none)
   list(n = n, one_by_one = one_by_one, single = !one_by_one && ties$none, rule = rule,
        df = df$max,
        quotients = ties$quotients, score = if (one_by_one) function(p) -log(p) - ROUNDING else min_z,
        p_of_score = if (one_by_one) function(score) exp(-score) else two_sided,
        distribution = if (is_small && !one_by_one) {
-         exact_distribution(task$method, n)
+         exact_distribution(run$method, n)
        } else {
          approximate <- if (kendall) {
            list(deviation = .Call(r_kendall_deviation, n, ties$min, ties$min))
-         } else if (is_one_sided(task$method)) {
+         } else if (is_one_sided(run$method)) {
            list(chi_squared = n)
          } else {
            t_distribution(df$max, n, rule$exact > 0)
          }
-         if (one_by_one) any_distribution(approximate, task$method, found, rule) else approximate
+         if (one_by_one) any_distribution(approximate, run$method, found, rule) else approximate
        })
 }
 
@@ -109,10 +109,10 @@ any_distribution <- function(approximate, method, found, rule) {
 
 # If all pairs have the same observations and p values depend on ties, returns list(quotients: those of the columns;
 # least: the smallest one; none: TRUE without ties).
-ties_of <- function(task, found, matters) {
+ties_of <- function(run, found, matters) {
   untied <- (found$n_obs - 2) / 3
   if (found$common || !matters) return(list(min = untied, none = TRUE))
-  quotients <- column_quotients(task, found)
+  quotients <- column_quotients(run, found)
   all <- unlist(quotients)
   all <- all[!is.na(all)]
   list(quotients = quotients, min = if (length(all)) min(all) else untied,
@@ -120,16 +120,16 @@ ties_of <- function(task, found, matters) {
 }
 
 # Returns factors of the variance of tau-b due to ties, a list for x and y; NA for columns without coefficients.
-column_quotients <- function(task, counted) {
-  checked(.Call(r_tie_quotients, task$x, task$y, method_code(task$method), task$use, counted, task$settings))
+column_quotients <- function(run, counted) {
+  checked(.Call(r_tie_quotients, run$x, run$y, method_code(run$method), run$use, counted, run$settings))
 }
 
-significant_edges <- function(task) {
-  if (is_one_sided(task$method)) check_one_sided(task$criterion, task$method)
-  significance <- significance_of(task)
-  if (!significance$single) task$to_file <- FALSE # pairs are tested one by one, in memory
-  if (is_random(task$x)) task <- with_t(task)
-  if (task$criterion$name == "p.value") edges_by_p(task, significance) else edges_by_fdr(task, significance)
+significant_edges <- function(run) {
+  if (is_one_sided(run$method)) check_one_sided(run$criterion, run$method)
+  significance <- significance_of(run)
+  if (!significance$single) run$to_file <- FALSE # pairs are tested one by one, in memory
+  if (is_random(run$x)) run <- with_t(run)
+  if (run$criterion$name == "p.value") edges_by_p(run, significance) else edges_by_fdr(run, significance)
 }
 
 # Larger p values belong to negative coefficients, which are no edges.
@@ -140,30 +140,30 @@ check_one_sided <- function(criterion, method) {
        ": larger p values are those of negative coefficients")
 }
 
-edges_by_p <- function(task, significance) {
-  p <- task$criterion$value
+edges_by_p <- function(run, significance) {
+  p <- run$criterion$value
   min_weight <- min_r(p, significance$distribution)
   if (min_weight > 1) min_weight <- Inf
-  edges <- kept_edges(edge_pass(task, min(min_weight, 2)), min_weight)
-  if (significance$single) return(with_tests(edges, task, significance))
-  keep_by_scores(take_rows(edges, task), task, significance, function(count, n) significance$score(p))
+  edges <- kept_edges(edge_pass(run, min(min_weight, 2)), min_weight)
+  if (significance$single) return(with_tests(edges, run, significance))
+  keep_by_scores(take_rows(edges, run), run, significance, function(count, n) significance$score(p))
 }
 
-edges_by_fdr <- function(task, significance) {
-  fdr <- task$criterion$value
-  tested <- tested_sign(task$method)
-  passes <- if (!significance$single) 2 else if (task$sign == tested) 2 else 4
-  histogram <- histogram_pass(task, at_pass(task$settings, 1, passes, "histogram of the coefficients"))
+edges_by_fdr <- function(run, significance) {
+  fdr <- run$criterion$value
+  tested <- tested_sign(run$method)
+  passes <- if (!significance$single) 2 else if (run$sign == tested) 2 else 4
+  histogram <- histogram_pass(run, at_pass(run$settings, 1, passes, "histogram of the coefficients"))
   range <- fdr_range(weight_bins(histogram, tested), fdr, significance$distribution)
   if (significance$single) {
-    edges <- fdr_edges(task, range, significance)
-    return(with_tests(edges, task, significance, pairs = range$tests, others = other_p(edges, task, significance)))
+    edges <- fdr_edges(run, range, significance)
+    return(with_tests(edges, run, significance, pairs = range$tests, others = other_p(edges, run, significance)))
   }
-  all <- task
+  all <- run
   all$sign <- tested # pairs of both signs are tested
-  pass <- edge_pass(all, range$low, settings = at_pass(task$settings, 2, 2, "edges"))
+  pass <- edge_pass(all, range$low, settings = at_pass(run$settings, 2, 2, "edges"))
   rows <- take_rows(kept_edges(pass, range$low), all)
-  keep_by_scores(rows, task, significance, pairs = range$tests,
+  keep_by_scores(rows, run, significance, pairs = range$tests,
                  function(count, n) fixed_point(range$tests, fdr, significance$score, count, n))
 }
 
@@ -195,27 +195,27 @@ fixed_point <- function(tests, fdr, min_r_of, count, found = tests) {
 }
 
 # Returns the edges if p follows from r: only weights between low and high are ranked.
-fdr_edges <- function(task, range, significance) {
-  if (range$low > 1) return(kept_edges(edge_pass(task, 2), Inf))
-  all <- task
-  all$sign <- tested_sign(task$method)
-  if (task$sign != all$sign) {
-    pass <- edge_pass(all, range$low, range$high, at_pass(task$settings, 2, 4, "threshold"))
+fdr_edges <- function(run, range, significance) {
+  if (range$low > 1) return(kept_edges(edge_pass(run, 2), Inf))
+  all <- run
+  all$sign <- tested_sign(run$method)
+  if (run$sign != all$sign) {
+    pass <- edge_pass(all, range$low, range$high, at_pass(run$settings, 2, 4, "threshold"))
   } else {
-    pass <- edge_pass(task, range$low, settings = at_pass(task$settings, 2, 2, "edges"))
+    pass <- edge_pass(run, range$low, settings = at_pass(run$settings, 2, 2, "edges"))
   }
-  threshold <- fdr_threshold(pass, range, task, significance)
-  if (task$sign != all$sign) {
+  threshold <- fdr_threshold(pass, range, run, significance)
+  if (run$sign != all$sign) {
     store_free(pass)
-    pass <- edge_pass(task, min(threshold, 2), settings = at_pass(task$settings, 3, 4, "edges"))
+    pass <- edge_pass(run, min(threshold, 2), settings = at_pass(run$settings, 3, 4, "edges"))
   }
   kept_edges(pass, threshold)
 }
 
 # Weights from `high` on need no ranking, as the range contains the fixed point.
-fdr_threshold <- function(pass, range, task, significance) {
-  fixed_point(range$tests, task$criterion$value, function(p) min_r(p, significance$distribution),
-              function(r) store_count(pass, min(r, range$high), task))
+fdr_threshold <- function(pass, range, run, significance) {
+  fixed_point(range$tests, run$criterion$value, function(p) min_r(p, significance$distribution),
+              function(r) store_count(pass, min(r, range$high), run))
 }
 
 # ---- p values of pairs
@@ -229,23 +229,23 @@ min_z <- function(p, groups = NULL) {
 
 # Drops the edges whose own score is too small. cut(): returns the min score from a function that counts the scores of
 # at least a given value, and the number of scores. All other pairs have smaller scores. `pairs`: see with_tests().
-keep_by_scores <- function(rows, task, significance, cut, pairs = NULL) {
-  threads <- task$settings$threads
-  if (is_random(task$x)) rows <- with_group_tests(rows, task)
-  found <- edge_scores(rows, task, significance)
+keep_by_scores <- function(rows, run, significance, cut, pairs = NULL) {
+  threads <- run$settings$threads
+  if (is_random(run$x)) rows <- with_group_tests(rows, run)
+  found <- edge_scores(rows, run, significance)
   scores <- found$scores
-  warn_few(found$few, task$pairs)
-  if (isTRUE(significance$one_by_one && significance$rule$min_obs > check_min_obs(task$min_obs))) {
-    warn_untested(sum(is.na(scores)), task$method, " with strong coefficients")
+  warn_few(found$few, run$pairs)
+  if (isTRUE(significance$one_by_one && significance$rule$min_obs > check_min_obs(run$min_obs))) {
+    warn_untested(sum(is.na(scores)), run$method, " with strong coefficients")
   }
   min_weight <- cut(function(score) .Call(r_count_scores, scores, score, threads), length(scores))
-  side <- c(absolute = 0L, positive = 1L, negative = -1L)[[task$sign]]
+  side <- c(absolute = 0L, positive = 1L, negative = -1L)[[run$sign]]
   is_significant <- !is.na(scores) & scores >= min_weight
   is_of_sign <- rows$x * side >= 0
   p_where <- function(at) significance$p_of_score(scores[at])
   others <- if (!is.null(pairs)) p_where(is_significant & !is_of_sign)
   is_edge <- is_significant & is_of_sign
-  rows <- with_tests(rows, task, significance, pairs, others, p_where(is_edge))
+  rows <- with_tests(rows, run, significance, pairs, others, p_where(is_edge))
   rows$tests <- c(rows$tests, lapply(rows$group_tests[c("statistic", "df")], `[`, is_edge))
   rows[c("p", "i", "x")] <- .Call(r_keep_scores, rows$p, rows$i, rows$x, scores, min_weight, side, threads)
   rows$threshold <- NA_real_
@@ -254,11 +254,11 @@ keep_by_scores <- function(rows, task, significance, cut, pairs = NULL) {
 
 # Returns list(scores, few). Scores are |z| if all pairs have the same observations and degrees of freedom, otherwise
 # -log(p). `few`: number of pairs with a coefficient of 1 or -1 from very few observations.
-edge_scores <- function(rows, task, significance) {
-  settings <- task$settings
+edge_scores <- function(rows, run, significance) {
+  settings <- run$settings
   if (!is.null(rows$group_tests)) return(list(scores = t_scores(rows$group_tests), few = 0))
   if (significance$one_by_one) {
-    return(checked(.Call(r_pair_scores, rows, task$x, task$y, method_code(task$method), task$use, significance$rule,
+    return(checked(.Call(r_pair_scores, rows, run$x, run$y, method_code(run$method), run$use, significance$rule,
                          settings)))
   }
   q <- significance$quotients
@@ -279,19 +279,19 @@ warn_few <- function(few, pairs) {
 # Adds the element `tests`, which edge_tests() needs, to kept edges or rows. `pairs`: number of tested pairs, for
 # adjusted p values, or NULL; `others`: p values of significant pairs with the other sign, which are no edges; `p`: p
 # value of each entry, or NULL if it follows from the coefficient.
-with_tests <- function(edges, task, significance, pairs = NULL, others = NULL, p = NULL) {
-  edges$tests <- list(max = task$criterion$value, distribution = if (is.null(p)) significance$distribution,
+with_tests <- function(edges, run, significance, pairs = NULL, others = NULL, p = NULL) {
+  edges$tests <- list(max = run$criterion$value, distribution = if (is.null(p)) significance$distribution,
                       p.value = p, pairs = pairs, others = others)
   edges
 }
 
 # With one sign, Benjamini and Hochberg's ranks include significant pairs of the other sign. A file has no p values.
-other_p <- function(edges, task, significance) {
-  if (task$sign == tested_sign(task$method) || isTRUE(task$to_file) || is.infinite(edges$min_weight)) return(NULL)
-  task$sign <- setdiff(signs, c("absolute", task$sign))
-  pass <- edge_pass(task, edges$min_weight, settings = at_pass(task$settings, 4, 4, "edges of the other sign"))
-  r <- take_rows(kept_edges(pass, edges$min_weight), task)$x
-  p_of_r(r[r != 0], significance$distribution, task$settings$threads) # 0 would count for both signs
+other_p <- function(edges, run, significance) {
+  if (run$sign == tested_sign(run$method) || isTRUE(run$to_file) || is.infinite(edges$min_weight)) return(NULL)
+  run$sign <- setdiff(signs, c("absolute", run$sign))
+  pass <- edge_pass(run, edges$min_weight, settings = at_pass(run$settings, 4, 4, "edges of the other sign"))
+  r <- take_rows(kept_edges(pass, edges$min_weight), run)$x
+  p_of_r(r[r != 0], significance$distribution, run$settings$threads) # 0 would count for both signs
 }
 
 # Replaces coefficients by those of `near`. `at`: the positions of the coefficients among the entries.

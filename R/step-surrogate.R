@@ -192,20 +192,20 @@ check_series <- function(compared, given) {
 
 # Returns the edges with an adjusted p value of at most the criterion, which makes a min weight, and the maxima that
 # edge_tests() needs. P values are two-sided for every sign, as others of networks are.
-adjusted_edges <- function(task) {
-  rule <- task$settings$max_t
-  allowed <- floor(task$criterion$value * (rule$n_perm + 1) * (1 + ROUNDING)) - 1 # maxima that may be as large
+adjusted_edges <- function(run) {
+  rule <- run$settings$max_t
+  allowed <- floor(run$criterion$value * (rule$n_perm + 1) * (1 + ROUNDING)) - 1 # maxima that may be as large
   if (allowed < 0) {
     fail("'n_perm' is ", rule$n_perm, ", which makes no adjusted p value below 1 / ", rule$n_perm + 1, "; p.value = ",
-         format(task$criterion$value), " needs at least ", format_count(ceiling(1 / task$criterion$value) - 1))
+         format(run$criterion$value), " needs at least ", format_count(ceiling(1 / run$criterion$value) - 1))
   }
-  input <- task[c("x", "y")]
-  check_exchanged_memory(input, rule$how, task$settings)
-  counted <- count_observations(task$x, task$y, task$method, task$use, task$settings)
-  side <- tested_sign(task$method)
-  maxima <- null_maxima(input, task$method, task$use, counted, side, rule, part_of(task$settings, 0, 0.95))
+  input <- run[c("x", "y")]
+  check_exchanged_memory(input, rule$how, run$settings)
+  counted <- count_observations(run$x, run$y, run$method, run$use, run$settings)
+  side <- tested_sign(run$method)
+  maxima <- null_maxima(input, run$method, run$use, counted, side, rule, part_of(run$settings, 0, 0.95))
   min_weight <- if (allowed < rule$n_perm) maxima[rule$n_perm - allowed] + SAME_COEFFICIENT else 0
-  edges <- edge_pass(task, min(min_weight, 2), settings = part_of(task$settings, 0.95, 0.05, "edges"))
+  edges <- edge_pass(run, min(min_weight, 2), settings = part_of(run$settings, 0.95, 0.05, "edges"))
   edges <- kept_edges(edges, if (min_weight > 1) Inf else min_weight)
   edges$tests <- list(maxima = maxima, side = side)
   edges

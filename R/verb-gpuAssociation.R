@@ -105,9 +105,9 @@ gpuAssociation <- function(x, traits, p.value = NULL, fdr = NULL,
   }
   settings <- new_settings(specs)
   said_of_traits({
-    task <- network_task(x, traits$values, criterion, "absolute", use, method, settings, takes_subjects = FALSE)
-    task$min_obs <- min_obs
-    structure(significant_pairs(task), method = method)
+    run <- network_run(x, traits$values, criterion, "absolute", use, method, settings, takes_subjects = FALSE)
+    run$min_obs <- min_obs
+    structure(significant_pairs(run), method = method)
   })
 }
 
@@ -212,49 +212,49 @@ n_observations <- function(x) if (is_experiment(x)) ncol(x) else NROW(x)
 # ---- pairs below a p value
 
 # Returns the network's edges with their statistics and p values.
-significant_pairs <- function(task) {
-  rows <- network_rows(task)
-  warn_constant(rows, colnames(task$x), colnames(task$y))
-  warn_without(rows, task)
+significant_pairs <- function(run) {
+  rows <- network_rows(run)
+  warn_constant(rows, colnames(run$x), colnames(run$y))
+  warn_without(rows, run)
   rows$to <- row_numbers(rows$p)
-  found <- pair_tests(rows, task)
-  tests <- count_tests(rows, task, found$one_by_one)
+  found <- pair_tests(rows, run)
+  tests <- count_tests(rows, run, found$one_by_one)
   first <- order(found$p.value, -abs(rows$x))
-  names <- network_names(task)
+  names <- network_names(run)
   edges <- name_edges(rows$i[first] + 1L, rows$to[first], rows$x[first], names[[1L]], names[[2L]])
   frame <- list2DF(c(edges, list(statistic = found$statistic[first], p.value = found$p.value[first])))
   frame$fdr <- stats::p.adjust(frame$p.value, "BH", n = max(tests, nrow(frame)))
-  structure(frame, tests = tests, adjusted = adjustment_of(task$settings, task$x))
+  structure(frame, tests = tests, adjusted = adjustment_of(run$settings, run$x))
 }
 
 # Returns list(statistic, p.value, one_by_one) of the entries of rows.
-pair_tests <- function(rows, task) {
+pair_tests <- function(rows, run) {
   if (!length(rows$x)) return(list(statistic = numeric(), p.value = numeric(), one_by_one = FALSE))
-  significance <- significance_of(task)
-  if (significance$one_by_one) return(c(tests_by_trait(rows, task, significance$rule), one_by_one = TRUE))
-  if (is_t_distributed(task$method)) {
+  significance <- significance_of(run)
+  if (significance$one_by_one) return(c(tests_by_trait(rows, run, significance$rule), one_by_one = TRUE))
+  if (is_t_distributed(run$method)) {
     r <- nearest_r(rows$x, rows$tests$near)
     return(list(statistic = .Call(r_t_scores, r, significance$df),
-                p.value = p_of_r(r, significance$distribution, task$settings$threads), one_by_one = FALSE))
+                p.value = p_of_r(r, significance$distribution, run$settings$threads), one_by_one = FALSE))
   }
-  if (is_one_sided(task$method)) {
+  if (is_one_sided(run$method)) {
     return(list(statistic = significance$n * rows$x + 1,
-                p.value = p_of_r(rows$x, significance$distribution, task$settings$threads), one_by_one = FALSE))
+                p.value = p_of_r(rows$x, significance$distribution, run$settings$threads), one_by_one = FALSE))
   }
-  z <- edge_scores(rows, task, significance)$scores
+  z <- edge_scores(rows, run, significance)$scores
   list(statistic = sign(rows$x) * z, p.value = 2 * stats::pnorm(z, lower.tail = FALSE), one_by_one = FALSE)
 }
 
 # Tests pairwise-complete observations: each trait with the columns of x to which it has an edge.
-tests_by_trait <- function(rows, task, rule) {
+tests_by_trait <- function(rows, run, rule) {
   found <- list(statistic = numeric(length(rows$x)), p.value = numeric(length(rows$x)))
   rule[c("alternative", "log", "quantile", "triangle")] <- list(0L, FALSE, NA_real_, FALSE)
   for (at in split(seq_along(rows$x), rows$to)) {
-    x <- pick_columns(task$x, rows$i[at] + 1L)
-    y <- pick_columns(task$y, rows$to[at[1L]])
-    counted <- count_observations(x, y, task$method, task$use, task$settings)
+    x <- pick_columns(run$x, rows$i[at] + 1L)
+    y <- pick_columns(run$y, rows$to[at[1L]])
+    counted <- count_observations(x, y, run$method, run$use, run$settings)
     r <- matrix(rows$x[at], ncol = 1L)
-    tested <- tested_pairs(r, list(x = x, y = y), task$method, task$use, counted, rule, task$settings)
+    tested <- tested_pairs(r, list(x = x, y = y), run$method, run$use, counted, rule, run$settings)
     found$statistic[at] <- tested$statistic
     found$p.value[at] <- tested$p.value
   }
@@ -262,10 +262,10 @@ tests_by_trait <- function(rows, task, rule) {
 }
 
 # Returns the number of pairs with coefficients. It follows from the columns' flags, unless pairs are tested one by one.
-count_tests <- function(rows, task, one_by_one) {
-  if (one_by_one) return(sum(histogram_pass(task, task$settings)$counts))
+count_tests <- function(rows, run, one_by_one) {
+  if (one_by_one) return(sum(histogram_pass(run, run$settings)$counts))
   none <- as.raw(constant("constant")) | as.raw(constant("few"))
-  if (uses[task$use] == "everything") none <- none | as.raw(constant("missing"))
+  if (uses[run$use] == "everything") none <- none | as.raw(constant("missing"))
   with_any <- function(flags) as.numeric(sum((flags & none) == 0))
   with_any(rows$x_flags) * with_any(rows$y_flags)
 }

@@ -99,12 +99,12 @@ gpuConnectivity <- function(x, y = NULL, threshold = NULL, density = NULL, power
   criterion <- check_levels(threshold, density)
   check_matrix_like(x, COLUMNS)
   settings <- new_settings(specs, pairs)
-  task <- network_task(x, y, criterion, sign, use, method, settings)
-  check_together(found, facts_of(task$x, task$method, task$settings))
-  sums <- connectivity_sums(task, wanted)
-  warn_constant(sums, colnames(task$x), colnames(task$y))
-  warn_without(sums, task)
-  new_connectivity(sums, task, wanted, breaks)
+  run <- network_run(x, y, criterion, sign, use, method, settings)
+  check_together(found, facts_of(run$x, run$method, run$settings))
+  sums <- connectivity_sums(run, wanted)
+  warn_constant(sums, colnames(run$x), colnames(run$y))
+  warn_without(sums, run)
+  new_connectivity(sums, run, wanted, breaks)
 }
 
 # ---- what is wanted
@@ -155,31 +155,31 @@ check_breaks <- function(breaks) {
 # ---- passes
 
 # Returns the sums by threshold or density, and the eigenvector.
-connectivity_sums <- function(task, wanted) {
-  is_density <- identical(task$criterion$name, "density")
+connectivity_sums <- function(run, wanted) {
+  is_density <- identical(run$criterion$name, "density")
   sums <- if (is_density) {
-    density_sums(task, wanted)
-  } else if (!is.null(task$criterion) || is_any_pair_wanted(wanted)) {
-    connectivity_passes(task, task$criterion$value, wanted)
+    density_sums(run, wanted)
+  } else if (!is.null(run$criterion) || is_any_pair_wanted(wanted)) {
+    connectivity_passes(run, run$criterion$value, wanted)
   }
   if (!"eigenvector" %in% wanted$maps || !is.null(sums$eigenvector)) return(sums)
-  if (is.null(sums)) return(eigenvector_of_all(task))
-  sums$eigenvector <- if (is.null(task$criterion)) {
-    eigenvector_of_all(task)$eigenvector
+  if (is.null(sums)) return(eigenvector_of_all(run))
+  sums$eigenvector <- if (is.null(run$criterion)) {
+    eigenvector_of_all(run)$eigenvector
   } else {
-    eigenvectors_of_networks(task, sums$threshold)
+    eigenvectors_of_networks(run, sums$threshold)
   }
   sums
 }
 
 # Edges are found by screening, but sums over all pairs need every coefficient, so each is a separate pass.
 # `thresholds`: NULL for no edges; `wanted`: list(type, power, histogram, maps).
-connectivity_passes <- function(task, thresholds, wanted, settings = task$settings) {
+connectivity_passes <- function(run, thresholds, wanted, settings = run$settings) {
   if (is.null(thresholds) || !is_any_pair_wanted(wanted)) {
-    return(connectivity_pass(task, thresholds, wanted, settings))
+    return(connectivity_pass(run, thresholds, wanted, settings))
   }
-  edges <- connectivity_pass(task, thresholds, without_pairs(wanted), at_pass(settings, 1, 2, "edges"))
-  sums <- connectivity_pass(task, NULL, wanted, at_pass(settings, 2, 2, "sums"))
+  edges <- connectivity_pass(run, thresholds, without_pairs(wanted), at_pass(settings, 1, 2, "edges"))
+  sums <- connectivity_pass(run, NULL, wanted, at_pass(settings, 2, 2, "sums"))
   with_edges(sums, edges)
 }
 
@@ -193,14 +193,14 @@ with_edges <- function(sums, edges) {
 }
 
 # One pass that sums over edges or over all pairs.
-connectivity_pass <- function(task, min_weight, wanted, settings = task$settings) {
+connectivity_pass <- function(run, min_weight, wanted, settings = run$settings) {
   ascending <- order(wanted$power)
   levels <- sort(unique(min_weight))
   maps <- summed_maps(wanted)
-  rule <- list(side = constant(task$sign), min_weight = if (is.null(min_weight)) 2 else levels[1L],
+  rule <- list(side = constant(run$sign), min_weight = if (is.null(min_weight)) 2 else levels[1L],
                similarity = constant(wanted$type), steps = even_steps(diff(c(0, wanted$power[ascending]))),
                histogram = wanted$histogram, levels = as.numeric(levels), maps = sum(vapply(maps, constant, 0)))
-  sums <- checked(engine_pass("r_connectivity", task, list(rule), settings))
+  sums <- checked(engine_pass("r_connectivity", run, list(rule), settings))
   sums$soft[, ascending] <- sums$soft
   for (name in c("degree", "strength")) sums[[name]] <- sums[[name]][, match(min_weight, levels), drop = FALSE]
   sums$threshold <- min_weight
@@ -226,26 +226,26 @@ even_steps <- function(steps) {
 }
 
 # Sums by density. The pass that finds the thresholds also sums the edges if it stores them; the eigenvector needs them.
-density_sums <- function(task, wanted) {
-  settings <- task$settings
-  keeps_edges <- (are_few(task) || "eigenvector" %in% wanted$maps) && is.null(task$y)
-  if (keeps_edges && !is_any_pair_wanted(wanted)) return(edge_sums(task, wanted))
-  task$settings <- at_pass(settings, 1, 2, "threshold of the density")
+density_sums <- function(run, wanted) {
+  settings <- run$settings
+  keeps_edges <- (are_few(run) || "eigenvector" %in% wanted$maps) && is.null(run$y)
+  if (keeps_edges && !is_any_pair_wanted(wanted)) return(edge_sums(run, wanted))
+  run$settings <- at_pass(settings, 1, 2, "threshold of the density")
   second <- at_pass(settings, 2, 2, "sums")
-  if (!keeps_edges) return(connectivity_passes(task, density_thresholds(task), wanted, second))
-  edges <- edge_sums(task, wanted)
-  with_edges(connectivity_pass(task, NULL, wanted, second), edges)
+  if (!keeps_edges) return(connectivity_passes(run, density_thresholds(run), wanted, second))
+  edges <- edge_sums(run, wanted)
+  with_edges(connectivity_pass(run, NULL, wanted, second), edges)
 }
 
-edge_sums <- function(task, wanted) {
+edge_sums <- function(run, wanted) {
   needs_rows <- "eigenvector" %in% wanted$maps
-  task$stays <- if (needs_rows) "rows" else "counted"
-  edges <- density_edges(loosest_density(task))
-  levels <- density_levels(edges, task$criterion$value, task)
-  by_level <- lapply(levels, function(level) store_degrees(edges, level, task))
-  eigenvector <- if (needs_rows) list(eigenvector = eigenvectors_of_rows(take_rows(edges, task), levels, task))
+  run$stays <- if (needs_rows) "rows" else "counted"
+  edges <- density_edges(loosest_density(run))
+  levels <- density_levels(edges, run$criterion$value, run)
+  by_level <- lapply(levels, function(level) store_degrees(edges, level, run))
+  eigenvector <- if (needs_rows) list(eigenvector = eigenvectors_of_rows(take_rows(edges, run), levels, run))
   if (!needs_rows) store_free(edges) # take_rows() frees it
-  c(list(degree = vapply(by_level, `[[`, numeric(ncol(task$x)), "degree"),
-         strength = vapply(by_level, `[[`, numeric(ncol(task$x)), "strength"), threshold = levels),
+  c(list(degree = vapply(by_level, `[[`, numeric(ncol(run$x)), "degree"),
+         strength = vapply(by_level, `[[`, numeric(ncol(run$x)), "strength"), threshold = levels),
     eigenvector, edges[c("n_obs", "x_flags", "y_flags")])
 }

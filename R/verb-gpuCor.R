@@ -124,8 +124,8 @@ gpuCor <- function(x, y = NULL, method = c("pearson", "kendall", "spearman", "bi
   if (length(settings$asked)) settings <- designed_input(settings, input, method, use)
   check_together(found, facts_of(input$x, method, settings))
   if (!is.null(lag)) {
-    task <- list(x = input$x, y = input$y, method = method, use = use, settings = settings, min_overlap = min_overlap)
-    return(lagged_coefficients(task, lag, output, input$scalar, specs$control$backend, sys.call()))
+    run <- list(x = input$x, y = input$y, method = method, use = use, settings = settings, min_overlap = min_overlap)
+    return(lagged_coefficients(run, lag, output, input$scalar, specs$control$backend, sys.call()))
   }
   check_coefficients_memory(input, method, use, output, settings)
   all_coefficients(input, method, use, output, settings, call_of(sys.call(), settings))

@@ -184,43 +184,43 @@ gpuCorCompare <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
     components = components, classes = classes)))
   if (!is.null(classes)) classes <- check_fraction(classes, "classes", zero = FALSE)
   settings <- new_settings(specs, pairs)
-  task <- compare_task(x, y, groups, sign, use, method, settings)
-  task[c("call", "classes")] <- list(sys.call(), classes)
-  check_together(found, facts_of_groups(task, n_perm))
-  if (!is.null(several_groups(task$x)) && length(task$x$data) < 2L) {
+  run <- compare_run(x, y, groups, sign, use, method, settings)
+  run[c("call", "classes")] <- list(sys.call(), classes)
+  check_together(found, facts_of_groups(run, n_perm))
+  if (!is.null(several_groups(run$x)) && length(run$x$data) < 2L) {
     fail("effects = \"fixed\" without 'y' needs at least two groups in 'x', not 1")
   }
-  if (is_random(task$x)) check_group_sizes(task$x)
-  warn_small_groups(task$x, given, n_perm)
-  if (!length(given)) check_comparison_memory(task)
-  work <- compare_work(task, n_perm)
-  task$settings <- work$permutations
-  if (!is.null(components)) return(compare_components(task, given, components, n_perm, work$coefficients, output))
-  error <- if (!is_random(task$x)) combined_error(task$x, task$method) # one for all differences
-  if (length(given)) task <- compare_criterion(task, given)
-  maxima <- if (n_perm > 0) permuted_differences(task, n_perm, error)
-  task$settings <- work$coefficients
-  if (!length(given)) return(compare_all(task, error, maxima))
-  rows <- network_rows(task)
-  if (is_random(task$x) && is.null(rows$group_tests)) rows <- with_difference_tests(rows, task)
-  compare_output(rows, task, given, error, maxima, output)
+  if (is_random(run$x)) check_group_sizes(run$x)
+  warn_small_groups(run$x, given, n_perm)
+  if (!length(given)) check_comparison_memory(run)
+  work <- compare_work(run, n_perm)
+  run$settings <- work$permutations
+  if (!is.null(components)) return(compare_components(run, given, components, n_perm, work$coefficients, output))
+  error <- if (!is_random(run$x)) combined_error(run$x, run$method) # one for all differences
+  if (length(given)) run <- compare_criterion(run, given)
+  maxima <- if (n_perm > 0) permuted_differences(run, n_perm, error)
+  run$settings <- work$coefficients
+  if (!length(given)) return(compare_all(run, error, maxima))
+  rows <- network_rows(run)
+  if (is_random(run$x) && is.null(rows$group_tests)) rows <- with_difference_tests(rows, run)
+  compare_output(rows, run, given, error, maxima, output)
 }
 
-compare_output <- function(rows, task, given, error, maxima, output, components = list()) {
-  warn_constant(rows, colnames(task$x), NULL)
-  warn_without(rows, task)
-  warn_perfect(atanh(rows$x), task, rows)
-  if (!is.null(task$classes)) {
-    rows$tests <- c(if (length(rows$tests)) rows$tests else list(max = 1), group_classes(task, rows))
+compare_output <- function(rows, run, given, error, maxima, output, components = list()) {
+  warn_constant(rows, colnames(run$x), NULL)
+  warn_without(rows, run)
+  warn_perfect(atanh(rows$x), run, rows)
+  if (!is.null(run$classes)) {
+    rows$tests <- c(if (length(rows$tests)) rows$tests else list(max = 1), group_classes(run, rows))
   }
-  network <- new_difference(rows, task, given[[1L]], error, maxima, components)
+  network <- new_difference(rows, run, given[[1L]], error, maxima, components)
   if (output == "matrix") network else as.data.frame(network)
 }
 
-# ---- the task
+# ---- the run
 
 # `groups`: list(paired, design, contrast).
-compare_task <- function(x, y, groups, sign, use, method, settings) {
+compare_run <- function(x, y, groups, sign, use, method, settings) {
   use <- check_use(use)
   method <- check_method(method)
   if (!has_distribution(method)) {
@@ -248,18 +248,18 @@ compare_task <- function(x, y, groups, sign, use, method, settings) {
   rule <- list(how = if (is_spread) "spread" else "fisher", level = 0.5, skips = FALSE)
   total <- if (is_spread) sum(weights) else 1
   all <- new_subjects(data, rule, weights, total, counted, designs, effects, n_first, model)
-  task <- list(x = all, y = NULL, sign = sign, use = use, method = method, settings = settings)
-  task$pairs <- count_pairs(task$x, NULL, settings)
-  task
+  run <- list(x = all, y = NULL, sign = sign, use = use, method = method, settings = settings)
+  run$pairs <- count_pairs(run$x, NULL, settings)
+  run
 }
 
 # Returns what check_together() has to know of groups.
-facts_of_groups <- function(task, n_perm) {
-  is_fixed <- !is_random(task$x)
-  permutes_rows <- n_perm > 0 && is_fixed && !permutes_labels(task)
-  names(which(c(`several groups` = !is.null(several_groups(task$x)), `fixed effects` = is_fixed,
-                `fixed effects of subjects` = is_fixed && permutes_labels(task), `permuted rows` = permutes_rows,
-                `graded weights` = any(vapply(task$x$designs, is_graded, NA)))))
+facts_of_groups <- function(run, n_perm) {
+  is_fixed <- !is_random(run$x)
+  permutes_rows <- n_perm > 0 && is_fixed && !permutes_labels(run)
+  names(which(c(`several groups` = !is.null(several_groups(run$x)), `fixed effects` = is_fixed,
+                `fixed effects of subjects` = is_fixed && permutes_labels(run), `permuted rows` = permutes_rows,
+                `graded weights` = any(vapply(run$x$designs, is_graded, NA)))))
 }
 
 # Returns a list of the data of all subjects, those of x first.
@@ -317,16 +317,16 @@ difference_weights <- function(weights, is_x) {
 }
 
 # The engine computes tanh of each pair's difference, so the threshold is transformed, too.
-compare_criterion <- function(task, given) {
+compare_criterion <- function(run, given) {
   if (!is.null(given$threshold)) {
     value <- given$threshold
     ok <- is_number_within(value, 0, Inf) && is.finite(value)
     if (!ok) fail("'threshold' must be a difference of z, a number of at least 0, not ", show_value(value))
     given$threshold <- tanh(value)
   }
-  task$criterion <- check_one_criterion(given)
-  task$mutual <- FALSE
-  task
+  run$criterion <- check_one_criterion(given)
+  run$mutual <- FALSE
+  run
 }
 
 # ---- the result
@@ -335,96 +335,96 @@ compare_criterion <- function(task, given) {
 
 # Returns list(r.x, r.y, class) of the entries of rows, or of all pairs without rows: each group's coefficient, tanh of
 # its mean z, and for both groups its sign, or 0 if its p value is above the level.
-group_classes <- function(task, rows = NULL) {
-  first <- seq_along(task$x$data) <= task$x$n_first
-  found <- lapply(list(x = first, y = !first), function(is_in) group_test(task, which(is_in), rows))
-  signs <- lapply(found, function(group) c("-", "0", "+")[2L + ifelse(group$p.value <= task$classes, sign(group$z), 0)])
+group_classes <- function(run, rows = NULL) {
+  first <- seq_along(run$x$data) <= run$x$n_first
+  found <- lapply(list(x = first, y = !first), function(is_in) group_test(run, which(is_in), rows))
+  signs <- lapply(found, function(group) c("-", "0", "+")[2L + ifelse(group$p.value <= run$classes, sign(group$z), 0)])
   class <- ifelse(is.na(signs$x) | is.na(signs$y), NA, paste(signs$x, signs$y, sep = "/"))
   list(r.x = tanh(found$x$z), r.y = tanh(found$y$z), class = class)
 }
 
 # Returns the mean z of the subjects `at`, and its p value. A single matrix is given twice, as t needs two subjects; its
 # p value is that of Fisher's z.
-group_test <- function(task, at, rows) {
-  x <- task$x
+group_test <- function(run, at, rows) {
+  x <- run$x
   n <- x$counted$n[at]
-  min_p <- min_rank_p(task$method, list(x$counted$n_obs[at]))
+  min_p <- min_rank_p(run$method, list(x$counted$n_obs[at]))
   if (length(at) == 1L) at <- c(at, at)
   x[c("data", "designs", "weights")] <- list(x$data[at], x$designs[at], x$weights[at])
   x[c("n_first", "model")] <- list(length(at), NULL)
-  tests <- group_tests(replace(task, "x", list(x)), rows, part_of(task$settings, 1, 0, "coefficients of the groups"))
+  tests <- group_tests(replace(run, "x", list(x)), rows, part_of(run$settings, 1, 0, "coefficients of the groups"))
   z <- tests$difference
   list(z = z, p.value = if (is_random(x)) {
     p_of_tests(tests)
   } else {
-    two_sided(z * sqrt((n - 3) / Z_VARIANCES[[task$method]]), min_p = min_p)
+    two_sided(z * sqrt((n - 3) / Z_VARIANCES[[run$method]]), min_p = min_p)
   })
 }
 
 # Divides the progress bar: permutations come first, and p values and rates take three times as long as the differences.
 # Each permutation of rows takes as long as the differences; permutations of labels share one run.
-compare_work <- function(task, n_perm) {
-  one_run <- permutes_labels(task)
+compare_work <- function(run, n_perm) {
+  one_run <- permutes_labels(run)
   permuting <- if (one_run && n_perm > 0) 1 + n_perm / 25 else n_perm
   units <- 4 + permuting
   what <- if (one_run) n_of(n_perm, "permutation") else "permutation"
-  list(permutations = part_of(task$settings, 0, permuting / units, what, if (!one_run) n_perm),
-       coefficients = part_of(task$settings, permuting / units, 4 / units, "differences"))
+  list(permutations = part_of(run$settings, 0, permuting / units, what, if (!one_run) n_perm),
+       coefficients = part_of(run$settings, permuting / units, 4 / units, "differences"))
 }
 
 # Measured peak bytes per pair: the results and the copies of p.adjust().
-check_comparison_memory <- function(task) {
-  check_memory((if (is_random(task$x)) 81 else 72) * task$pairs, "gpuCorCompare()", n_of(task$pairs, "pair"),
+check_comparison_memory <- function(run) {
+  check_memory((if (is_random(run$x)) 81 else 72) * run$pairs, "gpuCorCompare()", n_of(run$pairs, "pair"),
                "'threshold', 'density', 'k', 'p.value' or 'fdr' says which pairs to keep")
 }
 
-compare_all <- function(task, error, maxima) {
-  found <- if (is_random(task$x)) random_differences(task) else fixed_differences(task, error)
-  warn_perfect(found$difference, task)
-  shape <- plain_dist_attributes(task$x, task$method)
+compare_all <- function(run, error, maxima) {
+  found <- if (is_random(run$x)) random_differences(run) else fixed_differences(run, error)
+  warn_perfect(found$difference, run)
+  shape <- plain_dist_attributes(run$x, run$method)
   own <- c(p.value = NA, fdr = NA, p.adjusted = NA, r.x = 1, r.y = 1)
   shaped <- function(values, name) {
     attributes(values) <- c(shape, if (name %in% names(own)) list(diagonal = rep(own[[name]], shape$Size)))
     values
   }
-  doing(part_of(task$settings, 0.5, 0.5), "false discovery rates")
+  doing(part_of(run$settings, 0.5, 0.5), "false discovery rates")
   found$fdr <- stats::p.adjust(found$p.value, "BH")
   if (!is.null(maxima)) {
-    values <- permuted_values(found, is_random(task$x))
-    found$p.adjusted <- adjusted_differences(maxima, found$p.value, values, task$sign, task$settings$threads)
+    values <- permuted_values(found, is_random(run$x))
+    found$p.adjusted <- adjusted_differences(maxima, found$p.value, values, run$sign, run$settings$threads)
   }
-  of_groups <- if (!is.null(task$classes)) group_classes(task)
+  of_groups <- if (!is.null(run$classes)) group_classes(run)
   pairs <- c(found, of_groups[c("r.x", "r.y")])
   structure(
     c(Map(shaped, pairs, names(pairs)), of_groups["class"],
-      if (!is.null(several_groups(task$x))) list(df = several_groups(task$x) - 1),
-      list(error = error, n = group_counts(task$x), compared = what_is_compared(task$x), method = task$method,
-           use = uses[task$use])),
-    class = c("gpuCorCompare", "gpuTests", "gpuCorResult"), adjusted = adjustment_of(task$settings, task$x)
+      if (!is.null(several_groups(run$x))) list(df = several_groups(run$x) - 1),
+      list(error = error, n = group_counts(run$x), compared = what_is_compared(run$x), method = run$method,
+           use = uses[run$use])),
+    class = c("gpuCorCompare", "gpuTests", "gpuCorResult"), adjusted = adjustment_of(run$settings, run$x)
   )
 }
 
-fixed_differences <- function(task, error) {
-  value <- run(task$x, NULL, task$method, task$use, "row", part_of(task$settings, 0, 0.25))
-  doing(part_of(task$settings, 0.25, 0.25), "p values")
+fixed_differences <- function(run, error) {
+  value <- values_of_pairs(run$x, NULL, run$method, run$use, "row", part_of(run$settings, 0, 0.25))
+  doing(part_of(run$settings, 0.25, 0.25), "p values")
   difference <- atanh(as.vector(value))
   c(list(difference = difference),
-    z_tests(difference / error, several_groups(task$x), min_rank_p(task$method, compared_groups(task$x))))
+    z_tests(difference / error, several_groups(run$x), min_rank_p(run$method, compared_groups(run$x))))
 }
 
-random_differences <- function(task) {
-  found <- group_tests(task, settings = part_of(task$settings, 0, 0.25))
-  warn_constant(found, colnames(task$x), NULL)
-  warn_without(found, task)
-  doing(part_of(task$settings, 0.25, 0.25), "p values")
+random_differences <- function(run) {
+  found <- group_tests(run, settings = part_of(run$settings, 0, 0.25))
+  warn_constant(found, colnames(run$x), NULL)
+  warn_without(found, run)
+  doing(part_of(run$settings, 0.25, 0.25), "p values")
   list(difference = found$difference, statistic = found$statistic, df = found$df, p.value = p_of_tests(found))
 }
 
 # Adds tests to the entries of a network of differences; a network of t gets its differences.
-with_difference_tests <- function(rows, task) {
-  tests <- group_tests(task, rows, part_of(task$settings, 1, 0, "tests of the edges"))
+with_difference_tests <- function(rows, run) {
+  tests <- group_tests(run, rows, part_of(run$settings, 1, 0, "tests of the edges"))
   rows$tests <- c(list(max = 1, p.value = p_of_tests(tests)), tests[c("statistic", "df")])
-  if (task$x$name == "t as coefficient") rows$x <- tanh(tests$difference)
+  if (run$x$name == "t as coefficient") rows$x <- tanh(tests$difference)
   rows
 }
 
@@ -433,26 +433,26 @@ with_difference_tests <- function(rows, task) {
 component_sizes <- c("size", "sum")
 
 # The components of the data are those of permutation 0.
-compare_components <- function(task, given, components, n_perm, settings, output) {
+compare_components <- function(run, given, components, n_perm, settings, output) {
   threshold <- given$threshold
   if (!is_number_within(threshold, 0, MAX_T) || threshold == 0) {
     fail("'threshold' must be a t, a number above 0, not ", show_value(threshold))
   }
-  n <- ncol(task$x)
+  n <- ncol(run$x)
   check_memory(12 * n * (n_perm + 1), "gpuCorCompare(components = )",
                paste(n_of(n, "column"), "and", n_of(n_perm, "permutation")), "use fewer permutations")
-  rule <- list(side = constant(task$sign), min = threshold, sums_weights = components == "sum")
-  found <- checked(.Call(r_components, task$x, method_code(task$method), task$use, rule,
-                         random_permutations(task, 0:n_perm), task$settings))
-  found <- component_table(found, colnames(task$x))
-  task$settings <- settings
-  task$criterion <- list(name = "threshold", value = threshold / sqrt(threshold^2 + max_df(task$x)))
-  task$mutual <- FALSE
-  task <- with_t(task)
-  rows <- with_difference_tests(network_rows(task), task)
+  rule <- list(side = constant(run$sign), min = threshold, sums_weights = components == "sum")
+  found <- checked(.Call(r_components, run$x, method_code(run$method), run$use, rule,
+                         random_permutations(run, 0:n_perm), run$settings))
+  found <- component_table(found, colnames(run$x))
+  run$settings <- settings
+  run$criterion <- list(name = "threshold", value = threshold / sqrt(threshold^2 + max_df(run$x)))
+  run$mutual <- FALSE
+  run <- with_t(run)
+  rows <- with_difference_tests(network_rows(run), run)
   rows$threshold <- NA_real_ # of the differences
   rows$tests$component <- found$of[rows$i + 1L]
-  compare_output(rows, task, given, NULL, NULL, output, found)
+  compare_output(rows, run, given, NULL, NULL, output, found)
 }
 
 # Returns list(table: a row for each component, the largest first; of: the row of each column, or NA).
@@ -474,8 +474,8 @@ component_table <- function(found, names) {
 # not stored. A pair is therefore recognized by its difference: more than half of the difference that this z would make
 # in all subjects whose weights have one sign. With several groups it is more than half of what this z would make in one
 # group, and the groups' own z are checked, too.
-warn_perfect <- function(difference, task, rows = NULL) {
-  x <- task$x
+warn_perfect <- function(difference, run, rows = NULL) {
+  x <- run$x
   infinite <- atanh(1 - 2^-24)
   is_several <- !is.null(several_groups(x))
   weights <- x$weights / if (is_several) sum(x$weights) else 1
@@ -483,7 +483,7 @@ warn_perfect <- function(difference, task, rows = NULL) {
   revealed <- abs(difference) > infinite * whole / 2
   if (is_several && any(revealed, na.rm = TRUE)) {
     is_infinite <- FALSE
-    for (i in seq_along(x$data)) is_infinite <- is_infinite | abs(group_test(task, i, rows)$z) > infinite - 0.5
+    for (i in seq_along(x$data)) is_infinite <- is_infinite | abs(group_test(run, i, rows)$z) > infinite - 0.5
     revealed <- revealed & is_infinite
   }
   n <- sum(revealed, na.rm = TRUE)
@@ -526,50 +526,50 @@ warn_small_groups <- function(x, given, n_perm) {
 # ---- permutations
 
 # Returns TRUE if the subjects' labels are permuted, FALSE if the rows of both matrices are.
-permutes_labels <- function(task) length(task$x$data) > 2L || !is.null(task$x$model)
+permutes_labels <- function(run) length(run$x$data) > 2L || !is.null(run$x$model)
 
 # Returns the max of each permutation, see permuted_values(). Differences are scaled to the data's standard error.
-permuted_differences <- function(task, n_perm, error) {
-  if (is_random(task$x)) return(label_maxima(task, random_permutations(task, seq_len(n_perm))))
-  found <- if (permutes_labels(task)) permuted_sums(task, n_perm) else permuted_rows(task, n_perm)
+permuted_differences <- function(run, n_perm, error) {
+  if (is_random(run$x)) return(label_maxima(run, random_permutations(run, seq_len(n_perm))))
+  found <- if (permutes_labels(run)) permuted_sums(run, n_perm) else permuted_rows(run, n_perm)
   tanh(atanh(pmax(found$maxima, 0)) * error / found$errors)
 }
 
 # Returns the weights of random effects, a column for each permutation; number 0 are the data as they are.
-random_permutations <- function(task, numbers) {
-  model <- task$x$model
-  if (is.null(model)) permuted_labels(task, numbers) + 0 else permuted_weights(model, numbers)
+random_permutations <- function(run, numbers) {
+  model <- run$x$model
+  if (is.null(model)) permuted_labels(run, numbers) + 0 else permuted_weights(model, numbers)
 }
 
 # Returns a subjects x permutations matrix, TRUE for subjects in the first group. Subjects are permuted among the
 # groups, which keep their sizes; the data are unchanged.
-permuted_labels <- function(task, numbers) {
-  n <- length(task$x$data)
+permuted_labels <- function(run, numbers) {
+  n <- length(run$x$data)
   vapply(numbers, FUN.VALUE = logical(n), function(b) {
-    seq_len(n) %in% if (b == 0) seq_len(task$x$n_first) else sample.int(n, task$x$n_first)
+    seq_len(n) %in% if (b == 0) seq_len(run$x$n_first) else sample.int(n, run$x$n_first)
   })
 }
 
-label_maxima <- function(task, weights) {
-  maxima <- checked(.Call(r_label_maxima, task$x, method_code(task$method), task$use, constant(task$sign), weights,
-                          is_random(task$x), task$settings))$maxima
+label_maxima <- function(run, weights) {
+  maxima <- checked(.Call(r_label_maxima, run$x, method_code(run$method), run$use, constant(run$sign), weights,
+                          is_random(run$x), run$settings))$maxima
   pmin(maxima, MAX_T)
 }
 
-permuted_sums <- function(task, n_perm) {
-  own <- task$x$counted$n - 3
-  weights <- apply(permuted_labels(task, seq_len(n_perm)), 2L, difference_weights, weights = own)
-  list(maxima = label_maxima(task, weights), errors = sqrt(colSums(weights^2 / own) * Z_VARIANCES[task$method]))
+permuted_sums <- function(run, n_perm) {
+  own <- run$x$counted$n - 3
+  weights <- apply(permuted_labels(run, seq_len(n_perm)), 2L, difference_weights, weights = own)
+  list(maxima = label_maxima(run, weights), errors = sqrt(colSums(weights^2 / own) * Z_VARIANCES[run$method]))
 }
 
 # Permutes residuals of the rows of both groups (Freedman and Lane 1983): each group is regressed on its own covariates,
 # the rows are permuted across the groups, and regressed again on the covariates, which are not permuted.
-permuted_rows <- function(task, n_perm) {
-  x <- task$x
+permuted_rows <- function(run, n_perm) {
+  x <- run$x
   compared <- lapply(seq_along(x$data), function(i) {
-    compared_data(x$data[i], task$method, task$use, x$designs[[i]])
+    compared_data(x$data[i], run$method, run$use, x$designs[[i]])
   })
-  warn_permuted_residuals(compared, task$method)
+  warn_permuted_residuals(compared, run$method)
   all <- do.call(rbind, on_one_scale(lapply(compared, function(group) group$data[[1L]])))
   if (anyNA(all)) {
     fail("'n_perm' permutes observations that all pairs have; ",
@@ -578,9 +578,9 @@ permuted_rows <- function(task, n_perm) {
   if (!is.null(x$designs)) x$designs <- lapply(compared, `[[`, "design")
   x$data <- lapply(compared, function(group) group$data[[1L]]) # the engine reads `all`; these say how many rows
   orders <- vapply(seq_len(n_perm), FUN.VALUE = integer(nrow(all)), function(b) sample.int(nrow(all)) - 1L)
-  maxima <- checked(.Call(r_row_maxima, x, method_code(compared[[1L]]$method), task$use, constant(task$sign), all,
-                          orders, task$settings))$maxima
-  list(maxima = maxima, errors = combined_error(x, task$method))
+  maxima <- checked(.Call(r_row_maxima, x, method_code(compared[[1L]]$method), run$use, constant(run$sign), all,
+                          orders, run$settings))$maxima
+  list(maxima = maxima, errors = combined_error(x, run$method))
 }
 
 # Scales both groups' columns to median 0 and median absolute deviation 1; a column with deviation 0 in either group is

@@ -169,24 +169,24 @@ gpuCorNetwork <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
   output <- check_choice(output, c("matrix", "edges"), "output")
   settings <- new_settings(specs, pairs)
   settings["max_t"] <- list(max_t)
-  task <- network_task(x, y, criterion, sign, use, method, settings)
-  task[c("mutual", "min_obs", "call")] <- list(mutual, min_obs, call_of(sys.call(), task$settings))
-  check_together(found, facts_of(task$x, task$method, task$settings))
+  run <- network_run(x, y, criterion, sign, use, method, settings)
+  run[c("mutual", "min_obs", "call")] <- list(mutual, min_obs, call_of(sys.call(), run$settings))
+  check_together(found, facts_of(run$x, run$method, run$settings))
   if (!is.null(lag)) {
-    task$min_overlap <- min_overlap
-    return(lagged_network(task, lag, output, specs$control$backend))
+    run$min_overlap <- min_overlap
+    return(lagged_network(run, lag, output, specs$control$backend))
   }
-  if (!is.null(lioness)) task <- lioness_task(task, lioness)
-  drawn <- draw_resamples(task, resample, fraction)
-  normalized <- if (normalize == "clr") clr_task else identity
-  all <- task
-  all$settings <- at_pass(task$settings, 1, 1 + length(drawn))
+  if (!is.null(lioness)) run <- lioness_run(run, lioness)
+  drawn <- draw_resamples(run, resample, fraction)
+  normalized <- if (normalize == "clr") clr_run else identity
+  all <- run
+  all$settings <- at_pass(run$settings, 1, 1 + length(drawn))
   all <- normalized(all)
   if (!is.null(file)) return(invisible(new_network_file(network_to_file(all, file, compression))))
   found <- network_of_each(all)
-  warn_constant(found[[1L]], colnames(task$x), colnames(task$y))
+  warn_constant(found[[1L]], colnames(run$x), colnames(run$y))
   warn_without(found[[1L]], all)
-  found <- with_stability(found, task, drawn, function(task) network_of_each(normalized(task)))
+  found <- with_stability(found, run, drawn, function(run) network_of_each(normalized(run)))
   networks <- Map(found, criterion$value, f = function(rows, value) {
     all$criterion$value <- value
     network_output(rows, all, output)
@@ -195,20 +195,20 @@ gpuCorNetwork <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
   stats::setNames(networks, vapply(criterion$value, format, "", digits = 15))
 }
 
-lagged_network <- function(task, lag, output, backend) {
-  found <- lagged_rows(task, lag, backend)
-  warn_constant(found$rows, colnames(task$x), colnames(task$y))
-  warn_without(found$rows, task)
-  network_output(found$rows, found$task, output)
+lagged_network <- function(run, lag, output, backend) {
+  found <- lagged_rows(run, lag, backend)
+  warn_constant(found$rows, colnames(run$x), colnames(run$y))
+  warn_without(found$rows, run)
+  network_output(found$rows, found$run, output)
 }
 
-network_output <- function(rows, task, output) {
-  rows <- lioness_rows(clr_rows(rows, task), task)
-  task <- clr_criterion(task)
-  if (output == "matrix") return(new_network(rows, task))
-  names <- network_names(task)
-  doing(task$settings, "sorting the edges")
-  frame <- edge_frame(rows, names[[1L]], names[[2L]], task$settings$threads)
-  if (!is.null(task$settings$information)) names(frame)[3L] <- "clr"
+network_output <- function(rows, run, output) {
+  rows <- lioness_rows(clr_rows(rows, run), run)
+  run <- clr_criterion(run)
+  if (output == "matrix") return(new_network(rows, run))
+  names <- network_names(run)
+  doing(run$settings, "sorting the edges")
+  frame <- edge_frame(rows, names[[1L]], names[[2L]], run$settings$threads)
+  if (!is.null(run$settings$information)) names(frame)[3L] <- "clr"
   frame
 }

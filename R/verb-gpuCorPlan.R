@@ -99,8 +99,8 @@ verb_call <- function(call, verb) {
 describe_plan <- function(made, settings) {
   plan <- made$plan
   settings[c("design", "in_double")] <- made$settings[c("design", "in_double")]
-  pairs <- made$task$pairs
-  if (is.null(pairs)) pairs <- count_pairs(made$task$x, made$task$y)
+  pairs <- made$run$pairs
+  if (is.null(pairs)) pairs <- count_pairs(made$run$x, made$run$y)
   stored <- c(plan$x, plan$y)
   bytes <- sum(vapply(stored, function(one) one$bytes, 0))
   n_col <- sum(vapply(stored, function(one) one$dim[2L], 0))
@@ -124,33 +124,33 @@ describe_plan <- function(made, settings) {
 
 # Returns the seconds of a shard, estimated by a run on some columns; NA if that is too short to measure.
 shard_seconds <- function(made, pairs, settings) {
-  task <- made$task
+  run <- made$run
   size <- 1024
   some_columns <- function(m) if (!is.null(m)) sample_columns(m, min(size, ncol(m)))
   repeat {
-    task[c("x", "y")] <- lapply(made$task[c("x", "y")], some_columns)
+    run[c("x", "y")] <- lapply(made$run[c("x", "y")], some_columns)
     started <- Sys.time()
-    result <- call_engine(made$round$entry, task, made$round$arguments, settings)
+    result <- call_engine(made$round$entry, run, made$round$arguments, settings)
     seconds <- as.numeric(Sys.time() - started, units = "secs")
     if (!is.null(result$status)) return(NA_real_)
-    if (seconds > 0.2 || size >= max(ncol(made$task$x), ncol(made$task$y))) break
+    if (seconds > 0.2 || size >= max(ncol(made$run$x), ncol(made$run$y))) break
     size <- 4 * size
   }
-  measured <- count_pairs(task$x, task$y)
+  measured <- count_pairs(run$x, run$y)
   if (measured > 0) seconds * pairs / measured / made$plan$shards else NA_real_
 }
 
 # Returns the number of columns that a shard reads, on average over some shards, and the max bytes of prepared columns.
 shard_needs <- function(made, settings) {
-  task <- made$task
+  run <- made$run
   n <- made$plan$shards
   some <- unique(round(seq(1, n, length.out = min(n, 16))))
   needs <- vapply(some, FUN.VALUE = c(columns = 0, memory = 0), function(shard) {
     settings$shard <- c(shard - 1, n)
-    checked(.Call(r_needs, task$x, task$y, method_code(task$method), settings)) # for the first subject
+    checked(.Call(r_needs, run$x, run$y, method_code(run$method), settings)) # for the first subject
   })
   # Finding missing values takes an additional pass.
-  of_all <- if (uses[task$use] == "everything") 0 else sum(ncol(task$x), ncol(task$y))
+  of_all <- if (uses[run$use] == "everything") 0 else sum(ncol(run$x), ncol(run$y))
   subjects <- max(1, made$plan$subjects)
   c(columns = subjects * (mean(needs["columns", ]) + of_all), memory = subjects * max(needs["memory", ]))
 }

@@ -35,7 +35,7 @@ gpuCorTriangle <- function(x, method = c("pearson", "kendall", "spearman", "bico
   input <- check_input(x, NULL, use, method, settings$assay)
   if (length(settings$asked)) settings <- designed_input(settings, input, method, use)
   check_run_memory(input$x, NULL, method, use, order, settings, "gpuCorTriangle()", WITHOUT_ALL_PAIRS)
-  run(input$x, NULL, method, use, order, settings)
+  values_of_pairs(input$x, NULL, method, use, order, settings)
 }
 
 #' @rdname gpuCorTriangle

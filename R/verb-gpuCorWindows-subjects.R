@@ -1,17 +1,17 @@
 # gpuCorWindows() of several subjects: each window of all subjects is one call of a function that combines subjects.
 
-# `task`: list(method, use, pairs, sign, mutual, criterion, options, control, combination, call); `settings`:
+# `run`: list(method, use, pairs, sign, mutual, criterion, options, control, combination, call); `settings`:
 # as of one subject, with the arguments for adjustment. `plan`: function of the number of rows that returns the windows
 # with their taper; `taper`: its name.
-windows_of_subjects <- function(x, keep, plan, taper, task, settings) {
-  if (is.null(task$combination$combine)) tell_mean(settings)
-  task$combination$combine <- check_combination(task$combination)$how
-  n <- count_of(x, task$combination$subjects, "x")
-  task$combination$subjects <- NULL
-  data <- read_subjects(x, NULL, n, task$use, task$method, settings$assay)$x
+windows_of_subjects <- function(x, keep, plan, taper, run, settings) {
+  if (is.null(run$combination$combine)) tell_mean(settings)
+  run$combination$combine <- check_combination(run$combination)$how
+  n <- count_of(x, run$combination$subjects, "x")
+  run$combination$subjects <- NULL
+  data <- read_subjects(x, NULL, n, run$use, run$method, settings$assay)$x
   time <- time_of(data[[1L]], settings$asked$tr)
   windows <- plan(nrow(data[[1L]]))
-  data <- series_of_subjects(data, windows, task, settings)
+  data <- series_of_subjects(data, windows, run, settings)
   in_window <- function(run, k) {
     rows <- (k - 1) * windows$step + seq_len(windows$width)
     run$data <- lapply(run$data, function(m) m[rows, , drop = FALSE])
@@ -19,11 +19,11 @@ windows_of_subjects <- function(x, keep, plan, taper, task, settings) {
   }
   over <- list(n = windows$n, label = numbered("window", windows$n), change = in_window, warns = "once")
   found <- for_each(over, list(data = data, settings = settings), function(run, k) {
-    window_of_subjects(run$data, keep, windows$taper, task)
+    window_of_subjects(run$data, keep, windows$taper, run)
   })
-  if (!is.null(task$pairs)) settings$pairs <- check_pairs(task$pairs, data[[1L]], NULL)
-  first <- list(x = data[[1L]], windows = windows, taper = taper, method = task$method, settings = settings,
-                pairs = count_pairs(data[[1L]], NULL, settings), call = task$call)
+  if (!is.null(run$pairs)) settings$pairs <- check_pairs(run$pairs, data[[1L]], NULL)
+  first <- list(x = data[[1L]], windows = windows, taper = taper, method = run$method, settings = settings,
+                pairs = count_pairs(data[[1L]], NULL, settings), call = run$call)
   attributes <- window_attributes(first, keep, time)
   attributes[c("adjusted", "n_obs")] <- list(found[[1L]]$adjusted, unique_or_all(vapply(found, `[[`, 0, "n_obs")))
   values <- values_of_windows(lapply(found, `[[`, "value"), keep, colnames(data[[1L]]))
@@ -34,7 +34,7 @@ windows_of_subjects <- function(x, keep, plan, taper, task, settings) {
 unique_or_all <- function(values) if (length(unique(values)) == 1L) values[1L] else values
 
 # Returns all subjects' series as ordinary matrices, adjusted over all rows.
-series_of_subjects <- function(data, windows, task, settings) {
+series_of_subjects <- function(data, windows, run, settings) {
   n <- length(data)
   asked <- settings$asked
   each_subject(n, function(i) {
@@ -43,26 +43,26 @@ series_of_subjects <- function(data, windows, task, settings) {
            "need the same rows of all")
     }
     settings$asked <- asked_of_subject(asked, i, n)
-    own <- list(x = data[[i]], y = NULL, method = task$method, use = task$use)
-    own$settings <- designed_input(settings, own["x"], task$method, task$use)
+    own <- list(x = data[[i]], y = NULL, method = run$method, use = run$use)
+    own$settings <- designed_input(settings, own["x"], run$method, run$use)
     check_window_runs(own$settings$design$runs, windows)
-    plain_series(if (is_adjusted_task(own)) residualized_task(own, "window")$x else own$x)
+    plain_series(if (is_adjusted_run(own)) residualized_run(own, "window")$x else own$x)
   })
 }
 
 # Returns list(value, n_obs, adjusted) of one window. `slices`: its rows of each subject.
-window_of_subjects <- function(slices, keep, weights, task) {
-  given <- c(list(slices, method = task$method, use = uses[task$use], weights = weights, options = task$options,
-                  control = task$control), task$combination)
+window_of_subjects <- function(slices, keep, weights, run) {
+  given <- c(list(slices, method = run$method, use = uses[run$use], weights = weights, options = run$options,
+                  control = run$control), run$combination)
   if (keep == "dist") {
     r <- do.call(gpuCor, given, quote = TRUE)
     return(list(value = as.vector(r), n_obs = as.numeric(attr(r, "n_obs")), adjusted = attr(r, "adjusted")))
   }
-  given[c(task$criterion$name, "sign")] <- list(task$criterion$value, task$sign)
-  given$pairs <- task$pairs
+  given[c(run$criterion$name, "sign")] <- list(run$criterion$value, run$sign)
+  given$pairs <- run$pairs
   if (keep == "network") {
-    net <- do.call(gpuCorNetwork, c(given, list(mutual = task$mutual)), quote = TRUE)
-    net@call <- task$call
+    net <- do.call(gpuCorNetwork, c(given, list(mutual = run$mutual)), quote = TRUE)
+    net@call <- run$call
     return(list(value = net, n_obs = net@n_obs, adjusted = net@adjusted))
   }
   sums <- do.call(gpuConnectivity, given, quote = TRUE)

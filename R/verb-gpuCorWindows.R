@@ -96,30 +96,30 @@ gpuCorWindows <- function(x, width, step = 1, taper = c("none", "gaussian", "tuk
     c(windows, list(taper = taper_weights(taper, shape, windows$width)))
   }
   if (is_subjects(x)) {
-    task <- list(method = check_method(method), use = check_use(use), pairs = pairs, sign = sign, mutual = mutual,
+    run <- list(method = check_method(method), use = check_use(use), pairs = pairs, sign = sign, mutual = mutual,
                  criterion = criterion, options = specs$adjustment$options, control = specs$control,
                  combination = unclass(specs$subjects), call = sys.call())
-    task$control$assay <- NULL
+    run$control$assay <- NULL
     specs$adjustment$options <- NULL
     settings <- new_settings(specs)
-    return(windows_of_subjects(x, keep, plan, taper, task, settings))
+    return(windows_of_subjects(x, keep, plan, taper, run, settings))
   }
   check_uncombined(specs$subjects)
   settings <- new_settings(specs, pairs)
-  task <- network_task(x, NULL, criterion, sign, use, method, settings, takes_subjects = FALSE)
-  time <- time_of(x, task$settings$asked$tr)
-  task$mutual <- mutual
-  task$call <- sys.call()
-  task$windows <- plan(nrow(task$x))
-  task$taper <- taper
-  task$settings <- window_settings(task, specs$control$backend)
-  check_window_memory(task, keep)
-  check_window_runs(task$settings$design$runs, task$windows)
-  if (is_adjusted_task(task)) task <- residualized_task(task, "window")
-  task$x <- dense_series(task$x)
-  result <- run_windows(task, keep, window_attributes(task, keep, time))
-  warn_of_windows(result$notes, task, keep)
-  new_windows(result, task, keep, time)
+  run <- network_run(x, NULL, criterion, sign, use, method, settings, takes_subjects = FALSE)
+  time <- time_of(x, run$settings$asked$tr)
+  run$mutual <- mutual
+  run$call <- sys.call()
+  run$windows <- plan(nrow(run$x))
+  run$taper <- taper
+  run$settings <- window_settings(run, specs$control$backend)
+  check_window_memory(run, keep)
+  check_window_runs(run$settings$design$runs, run$windows)
+  if (is_adjusted_run(run)) run <- residualized_run(run, "window")
+  run$x <- dense_series(run$x)
+  result <- run_windows(run, keep, window_attributes(run, keep, time))
+  warn_of_windows(result$notes, run, keep)
+  new_windows(result, run, keep, time)
 }
 
 kept_of_windows <- c("dist", "network", "connectivity", "moments")
@@ -189,102 +189,102 @@ tukey_taper <- function(width, fraction) {
 # ---- weights and covariates
 
 # Selects the CPU for weighted pairwise-complete data and for small runs. `backend`: the argument.
-window_settings <- function(task, backend) {
-  settings <- task$settings
+window_settings <- function(run, backend) {
+  settings <- run$settings
   if (!is.null(settings$design)) settings$design$adjusted$effective <- NULL # counts all observations
-  is_pairwise <- uses[task$use] == "pairwise.complete.obs"
-  if (is_pairwise && !is.null(task$windows$taper)) return(on_host(settings))
-  if (is_pairwise) settings else on_host_if_small(settings, task$pairs * task$windows$width, backend)
+  is_pairwise <- uses[run$use] == "pairwise.complete.obs"
+  if (is_pairwise && !is.null(run$windows$taper)) return(on_host(settings))
+  if (is_pairwise) settings else on_host_if_small(settings, run$pairs * run$windows$width, backend)
 }
 
 # ---- memory
 
 # Returns the bytes of the result, and of data that have to be loaded.
-window_bytes <- function(task, keep) {
-  n <- task$windows$n
-  data <- if (is.matrix(task$x) && !is_adjusted_task(task)) 0 else 8 * as.numeric(nrow(task$x)) * ncol(task$x)
+window_bytes <- function(run, keep) {
+  n <- run$windows$n
+  data <- if (is.matrix(run$x) && !is_adjusted_run(run)) 0 else 8 * as.numeric(nrow(run$x)) * ncol(run$x)
   data + switch(keep,
-    dist = 8 * task$pairs * n,
-    network = EDGE_BYTES * n * edges_of_task(task),
-    connectivity = 16 * ncol(task$x) * n,
-    moments = if (is.null(task$criterion)) 36 * task$pairs else 0,
+    dist = 8 * run$pairs * n,
+    network = EDGE_BYTES * n * edges_of_run(run),
+    connectivity = 16 * ncol(run$x) * n,
+    moments = if (is.null(run$criterion)) 36 * run$pairs else 0,
     0
   )
 }
 
 # Stops if the result does not fit, with a hint at results that do.
-check_window_memory <- function(task, keep) {
-  if (keep == "dist" && task$pairs > constant("max edges")) {
-    fail("output = \"dist\" makes a matrix with a row for each of ", format_count(task$pairs), " pairs, and R has ",
-         "at most ", format_count(constant("max edges")), " in one; ", window_ways_out(task, keep, 0))
+check_window_memory <- function(run, keep) {
+  if (keep == "dist" && run$pairs > constant("max edges")) {
+    fail("output = \"dist\" makes a matrix with a row for each of ", format_count(run$pairs), " pairs, and R has ",
+         "at most ", format_count(constant("max edges")), " in one; ", window_ways_out(run, keep, 0))
   }
-  check_memory(window_bytes(task, keep), paste0("output = \"", keep, "\""),
-               paste(n_of(task$pairs, "pair"), "and", n_of(task$windows$n, "window")),
-               function(free) window_ways_out(task, keep, free))
+  check_memory(window_bytes(run, keep), paste0("output = \"", keep, "\""),
+               paste(n_of(run$pairs, "pair"), "and", n_of(run$windows$n, "window")),
+               function(free) window_ways_out(run, keep, free))
 }
 
-window_ways_out <- function(task, keep, free) {
+window_ways_out <- function(run, keep, free) {
   fewer <- "a larger 'step' makes fewer windows"
   if (keep == "connectivity") return(fewer)
   if (keep == "network") return(paste0(fewer, ", and output = \"connectivity\" keeps no edge of them"))
-  max <- floor(free / (8 * task$pairs)) # windows that fit
-  step <- floor((nrow(task$x) - task$windows$width) / max) + 1
+  max <- floor(free / (8 * run$pairs)) # windows that fit
+  step <- floor((nrow(run$x) - run$windows$width) / max) + 1
   paste0(if (keep == "dist" && max >= 1) paste0("step = ", step, " makes windows that fit, "),
-         if (keep == "dist" && 36 * task$pairs <= free) "output = \"moments\" does, ",
+         if (keep == "dist" && 36 * run$pairs <= free) "output = \"moments\" does, ",
          "output = \"moments\" with 'density', \"network\" and \"connectivity\" keep nothing of most pairs")
 }
 
 # ---- runs
 
 # Runs the engine over all windows; `...`: other arguments of `entry`.
-call_windows <- function(entry, task, ...) {
-  task$settings$doing <- list(text = "window", of = task$windows$n, rated = FALSE)
-  checked(do.call(.Call, list(entry, task$x, method_code(task$method), task$use, task$windows, ..., task$settings)))
+call_windows <- function(entry, run, ...) {
+  run$settings$doing <- list(text = "window", of = run$windows$n, rated = FALSE)
+  checked(do.call(.Call, list(entry, run$x, method_code(run$method), run$use, run$windows, ..., run$settings)))
 }
 
-window_rule <- function(task) {
-  name <- task$criterion$name
-  value <- task$criterion$value
-  if (name == "density") value <- edges_of_density(value, task$pairs)
-  if (name == "k") value <- min(value, max(1, ncol(task$x)))
-  list(criterion = match(name, names_of_criteria) - 1L, value = value, side = constant(task$sign),
-       mutual = task$mutual)
+window_rule <- function(run) {
+  name <- run$criterion$name
+  value <- run$criterion$value
+  if (name == "density") value <- edges_of_density(value, run$pairs)
+  if (name == "k") value <- min(value, max(1, ncol(run$x)))
+  list(criterion = match(name, names_of_criteria) - 1L, value = value, side = constant(run$sign),
+       mutual = run$mutual)
 }
 
-run_windows <- function(task, keep, attributes) {
-  criterion <- task$criterion
-  rule <- if (!is.null(criterion)) window_rule(task)
-  if (keep %in% c("network", "moments") && identical(criterion$name, "density")) check_density(task)
+run_windows <- function(run, keep, attributes) {
+  criterion <- run$criterion
+  rule <- if (!is.null(criterion)) window_rule(run)
+  if (keep %in% c("network", "moments") && identical(criterion$name, "density")) check_density(run)
   switch(keep,
-    dist = call_windows(r_windows, task, attributes),
-    network = call_windows(r_window_networks, task, rule),
-    connectivity = call_windows(r_window_degrees, task, rule),
-    moments = call_windows(r_window_moments, task, rule, plain_dist_attributes(task$x, task$method))
+    dist = call_windows(r_windows, run, attributes),
+    network = call_windows(r_window_networks, run, rule),
+    connectivity = call_windows(r_window_degrees, run, rule),
+    moments = call_windows(r_window_moments, run, rule, plain_dist_attributes(run$x, run$method))
   )
 }
 
 # Missing coefficients are visible with output = "dist".
-warn_of_windows <- function(notes, task, keep) {
-  warn_windows(notes$constant, "the standard deviation is zero", task)
-  warn_windows(notes$fell_back, "Pearson's correlation stands in for a median absolute deviation of zero", task)
-  if (!measure_of(task$method)$ranked) {
-    warn_windows(notes$infinite, "infinite values leave no coefficient", task, paste0("; ", INFINITE_WAY_OUT))
+warn_of_windows <- function(notes, run, keep) {
+  warn_windows(notes$constant, "the standard deviation is zero", run)
+  warn_windows(notes$fell_back, "Pearson's correlation stands in for a median absolute deviation of zero", run)
+  if (!measure_of(run$method)$ranked) {
+    warn_windows(notes$infinite, "infinite values leave no coefficient", run, paste0("; ", INFINITE_WAY_OUT))
   }
   if (keep == "dist") return(invisible())
-  if (uses[task$use] == "everything") {
-    warn_windows(notes$missing, "missing values leave no coefficient", task, "; see 'use'")
+  if (uses[run$use] == "everything") {
+    warn_windows(notes$missing, "missing values leave no coefficient", run, "; see 'use'")
   } else {
-    warn_windows(notes$few, paste(few_words(task$method), "leave no coefficient"), task)
+    warn_windows(notes$few, paste(few_words(run$method), "leave no coefficient"), run)
   }
 }
 
 # Warns once about all windows that have a problem with a variable.
-warn_windows <- function(notes, what, task, hint = "") {
+warn_windows <- function(notes, what, run, hint = "") {
   n <- sum(notes$of_window != 0)
   if (n == 0) return(invisible())
   columns <- which(notes$of_variable > 0)
   first <- utils::head(columns, 3L)
-  names <- if (is.null(colnames(task$x))) first else colnames(task$x)[first]
+  names <- if (is.null(colnames(run$x))) first else colnames(run$x)[first]
   which <- if (length(columns)) {
     paste0(length(columns), " of ", n_of(length(notes$of_variable), "column"), " of 'x': ",
            paste(printable(names), "in", vapply(notes$of_variable[first], format_count, ""), collapse = ", "),

@@ -36,5 +36,5 @@ gpuDist <- function(x, method = c("spearman", "pearson", "kendall", "bicor", "co
                    "gpuCorNetwork(t(x)) keeps the pairs of small distances only", by_row = by_row)
   attributes <- list(Size = if (by_row) nrow(x) else ncol(x), Labels = if (by_row) rownames(x) else colnames(x),
                      Diag = FALSE, Upper = FALSE, method = method, call = sys.call(), class = "dist")
-  run(x, NULL, method, use, "row", settings, attributes, by_row)
+  values_of_pairs(x, NULL, method, use, "row", settings, attributes, by_row)
 }

@@ -130,13 +130,13 @@ check_tom_criterion <- function(output, given) {
 
 tom_network <- function(x, criterion, rule, method, use, settings, call) {
   check_matrix_like(x, COLUMNS)
-  task <- network_task(x, NULL, criterion, "absolute", use, method, settings, takes_subjects = FALSE)
-  task$settings$overlap <- rule
-  task$mutual <- FALSE
-  task$call <- call
-  rows <- network_rows(task)
-  warn_constant(rows, colnames(task$x), NULL)
-  network <- new_network(rows, task, class = "gpuTOMNetwork")
+  run <- network_run(x, NULL, criterion, "absolute", use, method, settings, takes_subjects = FALSE)
+  run$settings$overlap <- rule
+  run$mutual <- FALSE
+  run$call <- call
+  rows <- network_rows(run)
+  warn_constant(rows, colnames(run$x), NULL)
+  network <- new_network(rows, run, class = "gpuTOMNetwork")
   network@overlap <- rule$names
   network
 }
@@ -165,11 +165,11 @@ tom_of_all <- function(x, rule, method, use, output, settings, call) {
   check_run_memory(x, NULL, method, use, layout_of(NULL, output), settings, "gpuTOM()",
                    "output = \"network\" keeps the largest overlaps only")
   if (output == "matrix") {
-    return(run(x, NULL, method, use, "square", settings, matrix_attributes(colnames(x), colnames(x))))
+    return(values_of_pairs(x, NULL, method, use, "square", settings, matrix_attributes(colnames(x), colnames(x))))
   }
   attributes <- dist_attributes(x, method, call)
   attributes$class <- NULL
-  run(x, NULL, method, use, "row", settings,
+  values_of_pairs(x, NULL, method, use, "row", settings,
       c(attributes, rule$names, list(class = c("gpuTOM", "allPairs", "dist"), adjusted = adjustment_of(settings, x))))
 }
 

@@ -65,40 +65,40 @@ pickPower <- function(x, power = 1:20, type = c("unsigned", "signed", "signed hy
   breaks <- check_whole(breaks, "breaks", 2, 1e6)
   check_matrix_like(x, "a gene in each column")
   settings <- new_settings(specs, pairs)
-  task <- network_task(x, NULL, NULL, "absolute", use, method, settings)
-  if (ncol(task$x) < 3L) fail("'x' must have at least 3 columns (genes) to fit anything, not ", ncol(task$x))
-  check_none_missing(task)
+  run <- network_run(x, NULL, NULL, "absolute", use, method, settings)
+  if (ncol(run$x) < 3L) fail("'x' must have at least 3 columns (genes) to fit anything, not ", ncol(run$x))
+  check_none_missing(run)
 
-  soft <- soft_connectivity(task, type, power)
-  doing(task$settings, "scale-free fits")
+  soft <- soft_connectivity(run, type, power)
+  doing(run$settings, "scale-free fits")
   table <- fit_table(soft, power, breaks)
   fits <- which(signed_fit(table) > r_squared)
   structure(
     list(powerEstimate = if (length(fits)) power[fits[1L]] else power[NA_integer_], fitIndices = table),
     class = c("gpuCorPower", "gpuCorResult"), type = type, method = method, r_squared = r_squared,
-    n_var = ncol(task$x),
-    adjusted = adjustment_of(task$settings, task$x)
+    n_var = ncol(run$x),
+    adjusted = adjustment_of(run$settings, run$x)
   )
 }
 
 # With "everything", columns with missing values would have connectivity 0, and the fit another power.
-check_none_missing <- function(task) {
-  if (uses[task$use] != "everything" || (is_combined(task$x) && task$x$skips)) return(invisible())
-  sets <- if (is_combined(task$x)) task$x$data else list(task$x)
+check_none_missing <- function(run) {
+  if (uses[run$use] != "everything" || (is_combined(run$x) && run$x$skips)) return(invisible())
+  sets <- if (is_combined(run$x)) run$x$data else list(run$x)
   if (!any(vapply(sets, has_missing, NA))) return(invisible())
   fail("'x' has missing values, and with use = \"everything\" a column with one has no coefficient; ",
        "use = \"pairwise.complete.obs\" leaves out only the missing values")
 }
 
 # Returns one column per power; a pass handles a limited number of powers.
-soft_connectivity <- function(task, type, powers) {
+soft_connectivity <- function(run, type, powers) {
   parts <- split(powers, (seq_along(powers) - 1L) %/% constant("max powers"))
   passes <- lapply(seq_along(parts), function(p) {
     wanted <- list(type = type, power = parts[[p]], histogram = FALSE, maps = NULL)
-    connectivity_pass(task, NULL, wanted, at_pass(task$settings, p, length(parts), "powers"))
+    connectivity_pass(run, NULL, wanted, at_pass(run$settings, p, length(parts), "powers"))
   })
-  warn_constant(passes[[1L]], colnames(task$x), NULL)
-  warn_infinite(passes[[1L]], colnames(task$x), NULL, task$method)
+  warn_constant(passes[[1L]], colnames(run$x), NULL)
+  warn_infinite(passes[[1L]], colnames(run$x), NULL, run$method)
   do.call(cbind, lapply(passes, `[[`, "soft"))
 }
 

@@ -143,9 +143,9 @@ test_that("only as many passes are made as there have to be, and no edge is stor
   entries <- function(..., values = list()) {
     seen <- NULL
     call_engine <- gpucor:::call_engine
-    spy <- function(entry, task, ...) {
+    spy <- function(entry, run, ...) {
       seen <<- c(seen, entry)
-      call_engine(entry, task, ...)
+      call_engine(entry, run, ...)
     }
     with_values(c(list(call_engine = spy, MIN_SAMPLE = 60, SAMPLE_EDGES = 100), values), gpuConnectivity(x, ...))
     sub("r_", "", seen)

@@ -4,8 +4,8 @@
 with_sample <- function(columns, code, ...) {
   used <- NULL
   sampled_edges <- gpucor:::sampled_edges
-  spy <- function(task, k) {
-    edges <- sampled_edges(task, k)
+  spy <- function(run, k) {
+    edges <- sampled_edges(run, k)
     used <<- c(used, !is.null(edges))
     edges
   }
@@ -113,9 +113,9 @@ for (backend in backends()) for (method in c("kendall", "spearman")) {
 
 test_that("a large network is sampled, a small one is not", {
   sample <- function(n_obs, n_var, density, y = NULL) {
-    task <- gpucor:::network_task(matrix(0, n_obs, n_var), y, list(name = "density", value = density), "absolute",
+    run <- gpucor:::network_run(matrix(0, n_obs, n_var), y, list(name = "density", value = density), "absolute",
                                   "everything", "pearson", settings_on("cpu"))
-    gpucor:::sample_task(task, gpucor:::edges_of_density(density, task$pairs))
+    gpucor:::sample_run(run, gpucor:::edges_of_density(density, run$pairs))
   }
   expect_null(sample(10, 200, 0.01))
   expect_identical(ncol(sample(10, 600, 0.01)$x), 128L)
@@ -140,9 +140,9 @@ test_that("a large network is sampled, a small one is not", {
 
 # All edges of x from `least` on, and their weights.
 stored <- function(x, least, sign, method, backend, ceiling = 2) {
-  task <- gpucor:::network_task(x, NULL, list(name = "density", value = 1), sign, "everything", method,
+  run <- gpucor:::network_run(x, NULL, list(name = "density", value = 1), sign, "everything", method,
                                 settings_on(backend))
-  list(task = task, pass = gpucor:::edge_pass(task, least, ceiling))
+  list(run = run, pass = gpucor:::edge_pass(run, least, ceiling))
 }
 
 for (backend in backends()) {
@@ -158,18 +158,18 @@ for (backend in backends()) {
       n <- length(weights)
       for (k in unique(pmax(1, c(1, 2, n %/% 2, n - 1, n)))) {
         truth <- if (k <= n) weights[k] + 0 else 0
-        expect_identical(gpucor:::store_rank(store$pass, k, store$task), truth, label = paste(label, k))
+        expect_identical(gpucor:::store_rank(store$pass, k, store$run), truth, label = paste(label, k))
       }
-      expect_identical(gpucor:::store_rank(store$pass, n + 1, store$task), 0)
+      expect_identical(gpucor:::store_rank(store$pass, n + 1, store$run), 0)
       for (from in c(0, least, 0.5, 1, 1.5, weights[n %/% 2])) {
-        expect_identical(gpucor:::store_count(store$pass, from, store$task), sum(weights >= from) + 0)
+        expect_identical(gpucor:::store_count(store$pass, from, store$run), sum(weights >= from) + 0)
       }
       # Those above the ceiling are larger than any.
       store <- stored(x, least, sign, "pearson", backend, ceiling = 0.6)
       above <- sum(weights >= 0.6)
-      if (above > 0) expect_identical(gpucor:::store_rank(store$pass, above, store$task), Inf)
-      if (above < n) expect_identical(gpucor:::store_rank(store$pass, above + 1, store$task), weights[above + 1])
-      expect_identical(gpucor:::store_count(store$pass, 0.7, store$task), above + 0)
+      if (above > 0) expect_identical(gpucor:::store_rank(store$pass, above, store$run), Inf)
+      if (above < n) expect_identical(gpucor:::store_rank(store$pass, above + 1, store$run), weights[above + 1])
+      expect_identical(gpucor:::store_count(store$pass, 0.7, store$run), above + 0)
     })
   })
 
@@ -180,7 +180,7 @@ for (backend in backends()) {
       weights <- sort(abs(quiet_network(x, threshold = 0, method = method, backend = backend)@x), decreasing = TRUE)
       expect_gt(length(weights), 2^22)
       for (k in if (full_tier()) c(1, 1e3, 1e6, length(weights) - c(1e6, 1, 0)) else c(1e3, length(weights) - 1e6)) {
-        expect_identical(gpucor:::store_rank(store$pass, k, store$task), weights[k], label = paste(method, k))
+        expect_identical(gpucor:::store_rank(store$pass, k, store$run), weights[k], label = paste(method, k))
       }
     }
     rm(store)
@@ -211,15 +211,15 @@ test_that("a pass that wants the k strongest edges finds them, and few others st
     weight <- weight_of(all@x, sign)
     weights <- sort(weight, decreasing = TRUE)
     k <- min(k, length(weights) + 1)
-    task <- gpucor:::network_task(x_now, NULL, list(name = "density", value = 1), sign, "everything", method,
+    run <- gpucor:::network_run(x_now, NULL, list(name = "density", value = 1), sign, "everything", method,
                                   settings_on("cpu"))
     pass <- with_options(list(gpucor.workers_per_device = workers),
-                         gpucor:::edge_pass(task, 0, max = 2^53, wanted = k))
+                         gpucor:::edge_pass(run, 0, max = 2^53, wanted = k))
     threshold <- if (k <= length(weights)) weights[k] + 0 else 0
-    expect_identical(gpucor:::store_rank(pass, k, task), threshold, label = label)
-    kept <- gpucor:::store_count(pass, 0, task)
+    expect_identical(gpucor:::store_rank(pass, k, run), threshold, label = label)
+    kept <- gpucor:::store_count(pass, 0, run)
     if (k <= 40000 && method == "pearson") expect_lt(kept, length(weights) / 2, label = label)
-    rows <- gpucor:::take_rows(gpucor:::kept_edges(pass, threshold), task)
+    rows <- gpucor:::take_rows(gpucor:::kept_edges(pass, threshold), run)
     strong <- weight >= threshold
     expect_identical(rows$x, all@x[strong], label = label)
     expect_identical(rows$i, all@i[strong], label = label)

@@ -68,16 +68,16 @@ test_that("degrees and strengths of edges that stayed are the same in windows, o
 test_that("edges that stay survive the session, and not a fork", {
   skip_without_gpu()
   x <- normal(30, 300)
-  task <- gpucor:::network_task(x, NULL, list(name = "threshold", value = 0.2), "absolute", "everything", "pearson",
+  run <- gpucor:::network_run(x, NULL, list(name = "threshold", value = 0.2), "absolute", "everything", "pearson",
                                 settings_on("cuda"))
-  task$stays <- "rows"
-  pass <- with_env(c(GPUCOR_KEEP_FROM = "1"), gpucor:::edge_pass(task, 0.2))
-  forked <- parallel::mclapply(1:2, function(i) tryCatch(gpucor:::store_rank(pass, 5, task), error = conditionMessage))
+  run$stays <- "rows"
+  pass <- with_env(c(GPUCOR_KEEP_FROM = "1"), gpucor:::edge_pass(run, 0.2))
+  forked <- parallel::mclapply(1:2, function(i) tryCatch(gpucor:::store_rank(pass, 5, run), error = conditionMessage))
   expect_match(forked[[1]], "process that this one was forked from")
   .Call(gpucor:::r_live) # closes the session
   r <- abs(cor(x))
-  expect_equal(gpucor:::store_rank(pass, 5, task), sort(r[upper.tri(r)], decreasing = TRUE)[5], tolerance = 1e-6)
-  rows <- gpucor:::take_rows(gpucor:::kept_edges(pass, 0.2), task)
+  expect_equal(gpucor:::store_rank(pass, 5, run), sort(r[upper.tri(r)], decreasing = TRUE)[5], tolerance = 1e-6)
+  rows <- gpucor:::take_rows(gpucor:::kept_edges(pass, 0.2), run)
   expect_identical(rows$x, gpuCorNetwork(x, threshold = 0.2, backend = "cpu")@x)
 })
 

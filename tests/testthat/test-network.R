@@ -528,13 +528,13 @@ test_that("more edges than a sparse matrix can hold are an error as soon as they
   x <- normal(20, 300)
   for (backend in backends()) for (use in c("everything", "pairwise")) for (method in all_methods) {
     if (use == "pairwise") x[1, 1:30] <- NA
-    task <- gpucor:::network_task(x, NULL, list(name = "threshold", value = 0), "absolute", use, method,
+    run <- gpucor:::network_run(x, NULL, list(name = "threshold", value = 0), "absolute", use, method,
                                   settings_on(backend))
     for (least in c(0, 0.5)) {
-      expect_error(gpucor:::edge_pass(task, least, max = 10), "more than 10 edges, .*ask for fewer, or .* file =")
+      expect_error(gpucor:::edge_pass(run, least, max = 10), "more than 10 edges, .*ask for fewer, or .* file =")
       expect_nothing_left()
     }
-    fits <- gpucor:::edge_pass(task, 0, max = choose(300, 2))
+    fits <- gpucor:::edge_pass(run, 0, max = choose(300, 2))
     rm(fits)
     expect_nothing_left()
   }

@@ -110,7 +110,7 @@ test_that("what a process of an old plan finds does not get into a new one in th
   round <- gpucor:::current_round(old)
   work <- gpucor:::open_work(old, gpuControl(backend = "cpu"))
   unlink(path, recursive = TRUE)
-  late <- function() gpucor:::run_shard(old, round, 2, gpucor:::round_task(work, round))
+  late <- function() gpucor:::run_shard(old, round, 2, gpucor:::run_of_round(work, round))
   dir.create(path)
   expect_error(late(), "no longer holds the plan")
   unlink(path, recursive = TRUE)

@@ -783,10 +783,10 @@ test_that("what ties of columns amount to is found in C as by its definition, in
     sum((2 * rank(v) - n - 1)^2) / (n * (n - 1) - sum(t * (t - 1))) - 1
   }
   found <- function(x, y = NULL, use = "everything", ...) {
-    task <- gpucor:::network_task(x, y, list(name = "fdr", value = 0.1), "absolute", use, "kendall",
+    run <- gpucor:::network_run(x, y, list(name = "fdr", value = 0.1), "absolute", use, "kendall",
                                   settings_on("cpu"))
-    counted <- gpucor:::count_observations(task$x, task$y, task$method, task$use, task$settings)
-    q <- gpucor:::column_quotients(task, counted)
+    counted <- gpucor:::count_observations(run$x, run$y, run$method, run$use, run$settings)
+    q <- gpucor:::column_quotients(run, counted)
     if (is.null(y)) q[1L] else q
   }
   data <- kinds_of_data(9, 8)
