@@ -58,3 +58,23 @@ map_names <- c("mean", "z", "icc", "eigenvector")
 # Methods whose confidence intervals have the level that they claim for normal data. Those of bicor do not: at a level
 # of 0.95 and a correlation of 0.9, 0.92 to 0.93 of them contain it, for any number of observations.
 INTERVAL_METHODS <- c("pearson", "kendall", "spearman", "cosine")
+
+# ---- the sign of coefficients that count
+
+signs <- c("absolute", "positive", "negative")
+
+# Returns the sign of the pairs that are edges.
+check_sign <- function(sign, method) {
+  sign <- check_choice(sign, signs, "sign")
+  if (!is_one_sided(method)) return(sign)
+  positive_sign(sign, paste0("method = \"", method, "\""), "whose negative coefficients are no evidence of dependence")
+}
+
+# Returns the only sign of edges by `what`, an argument as text; `why`: words for the message.
+positive_sign <- function(sign, what, why) {
+  if (sign == "negative") fail("sign = \"negative\" has no meaning for ", what, ", ", why, "; leave it out")
+  "positive"
+}
+
+# Returns the sign of the coefficients with small p values.
+tested_sign <- function(method) if (is_one_sided(method)) "positive" else "absolute"

@@ -24,7 +24,7 @@ new_connectivity <- function(sums, run, wanted, breaks) {
   if (wanted$histogram) result$histogram <- histogram_object(sums$counts, breaks, run$method)
   structure(c(result, list(pairs = run$pairs, n_obs = sums$n_obs, method = run$method, sign = run$sign,
                            type = wanted$type, power = wanted$power)), class = c("gpuConnectivity", "gpuCorResult"),
-            adjusted = adjustment_of(run$settings, run$x))
+            adjusted = adjustment_of(run))
 }
 
 # Makes a histogram like hist(), but with bins closed on the left.

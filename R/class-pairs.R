@@ -175,13 +175,14 @@ summary.allPairs <- function(object, n = 6L, ...) {
 # ---- numbers of observations, t scores and p values of coefficients, with the names of package gputools
 
 # Returns why t and p do not follow from the coefficients, or NULL if they do.
-why_untestable <- function(x, use, settings) {
+why_untestable <- function(run) {
+  x <- run$x
   if (is_combined(x)) return("these are coefficients of many subjects combined")
-  if (is_designed(settings$design)) {
-    asked <- setdiff(names(settings$asked), "data") # 'data' belongs to 'covariates'
+  if (is_designed(run$settings$design)) {
+    asked <- setdiff(names(run$settings$asked), "data") # 'data' belongs to 'covariates'
     return(paste("with", paste0("'", asked, "'", collapse = ", "), "the number of observations does not tell"))
   }
-  if (uses[use] != "pairwise.complete.obs") return(NULL)
+  if (uses[run$use] != "pairwise.complete.obs") return(NULL)
   absent <- if (is_outside(x)) has_missing(x) else anyNA(if (is_sparse(x)) x@x else x)
   if (absent) "pairs may have different observations"
 }
@@ -245,43 +246,42 @@ scored_pairs <- function(x, part) {
   `diag<-`(ts, NA)
 }
 
-# Computes coefficients from checked arguments; `call`: the call that the result shows.
-all_coefficients <- function(input, method, use, output, settings, call) {
-  layout <- layout_of(input$y, output)
-  values <- values_of_pairs(input$x, input$y, method, use, layout, settings, if (layout == "row") {
-    c(dist_attributes(input$x, method, call),
-      list(untestable = why_untestable(input$x, use, settings), adjusted = adjustment_of(settings, input$x)))
+# Computes all coefficients of a run.
+all_coefficients <- function(run, output) {
+  layout <- layout_of(run$y, output)
+  values <- values_of_pairs(run, layout, if (layout == "row") {
+    c(dist_attributes(run), list(untestable = why_untestable(run), adjusted = adjustment_of(run)))
   } else {
-    matrix_attributes(colnames(input$x), colnames(if (is.null(input$y)) input$x else input$y))
+    matrix_attributes(colnames(run$x), colnames(if (is.null(run$y)) run$x else run$y))
   })
-  if (layout == "rectangle" && input$scalar) values <- as.vector(values)
-  if (is_combined(input$x)) warn_missing_subjects(values, input, use)
+  if (layout == "rectangle" && run$scalar) values <- as.vector(values)
+  if (is_combined(run$x)) warn_missing_subjects(values, run)
   values
 }
 
 # Warns about pairs without a coefficient because a column has no values in a subject, or with "everything" misses some.
 # values_of_pairs() has warned about constant columns.
-warn_missing_subjects <- function(values, input, use) {
-  if (!anyNA(values) || isTRUE(input$x$skips)) return(invisible())
+warn_missing_subjects <- function(values, run) {
+  if (!anyNA(values) || isTRUE(run$x$skips)) return(invisible())
   is_missing <- function(m) {
     do.call(cbind, lapply(m$data, function(own) {
       unlist(column_blocks(own, function(block) {
-        if (uses[use] == "everything") colSums(is.na(block)) > 0 else colSums(!is.na(block)) < 2
+        if (uses[run$use] == "everything") colSums(is.na(block)) > 0 else colSums(!is.na(block)) < 2
       }))
     }))
   }
-  found <- lapply(Filter(Negate(is.null), input[c("x", "y")]), is_missing)
+  found <- lapply(Filter(Negate(is.null), run[c("x", "y")]), is_missing)
   texts <- unlist(Map(found, names(found), f = function(is_missing, name) {
-    subjects <- unique((which(colSums(is_missing) > 0) - 1) %/% input$x$sessions + 1)
+    subjects <- unique((which(colSums(is_missing) > 0) - 1) %/% run$x$sessions + 1)
     columns <- which(rowSums(is_missing) > 0)
     if (length(columns)) {
-      paste0(column_names(columns, colnames(input[[name]])), " of '", name, "' in ",
+      paste0(column_names(columns, colnames(run[[name]])), " of '", name, "' in ",
              ngettext(length(subjects), "subject ", "subjects "), show_numbers(subjects))
     }
   }))
   if (!length(texts)) return(invisible())
   left <- vapply(found, function(is_missing) sum(rowSums(is_missing) == 0), 0)
-  pairs <- count_pairs(input$x, input$y) - if (is.null(input$y)) pairs_of(left) else prod(left)
+  pairs <- run$pairs - if (is.null(run$y)) pairs_of(left) else prod(left)
   warning(n_of(pairs, "pair"), if (pairs == 1) " has" else " have", " no coefficient, as values are missing in ",
-          paste(texts, collapse = " and in "), na_rm_hint(input$x), call. = FALSE)
+          paste(texts, collapse = " and in "), na_rm_hint(run$x), call. = FALSE)
 }

@@ -25,7 +25,7 @@ window_attributes <- function(run, output, time) {
   list(windows = window_frame(run$windows, time), output = output, width = run$windows$width,
        step = run$windows$step, taper = run$taper, method = run$method, pairs = run$pairs,
        Size = ncol(run$x), Labels = colnames(run$x), n_obs = NULL,
-       adjusted = adjustment_of(run$settings, run$x), call = run$call,
+       adjusted = adjustment_of(run), call = run$call,
        class = c("gpuCorWindows", if (output == "dist") c("matrix", "array") else "gpuCorResult"))
 }
 

@@ -270,13 +270,14 @@ cosines_of <- function(number, n_obs) {
 # ---- the basis of all regressors
 
 # Returns the design with the basis of the regressors, and with weights 0 for observations that miss regressors.
-regressed <- function(regressors, settings, use, complete) {
-  design <- settings$design
+regressed <- function(run, regressors) {
+  design <- run$settings$design
+  use <- run$use
   counts <- if (is.null(design$weights)) rep(TRUE, regressors$n_obs) else design$weights > 0
   counts <- with_covariates(regressors$covariates, counts, use)
-  if (uses[use] %in% c("complete.obs", "na.or.complete")) {
-    settings$design$weights <- if (is.null(design$weights)) as.numeric(counts) else design$weights * counts
-    counts <- counts & complete(settings)
+  if (drops_observations(run)) {
+    run$settings$design$weights <- if (is.null(design$weights)) as.numeric(counts) else design$weights * counts
+    counts <- counts & complete_observations(run)
   }
   if (!all(counts)) design$weights <- (if (is.null(design$weights)) 1 else design$weights) * counts
   if (!any(counts)) return(design) # no coefficient exists

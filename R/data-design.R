@@ -1,66 +1,46 @@
 # The engine's design: weights of observations, regressors for adjustment, and options of measures. Its help page is
 # gpucor-measures (R/help-measures.R).
 
-# Returns the settings with the design of a run of n_obs observations. `observations`: those of x, by name; complete():
-# returns TRUE for observations without missing values, given the settings; each_column(): applies a function to all
-# columns; `tests`: TRUE if p values will be computed.
-designed <- function(settings, method, use, n_obs, observations, complete, each_column, tests) {
-  asked <- settings$asked
-  if (!length(asked)) return(settings)
+# Returns the run with its design, which the engine reads, if an argument asks for one. `tests`: TRUE if p values will
+# be computed. Those of several subjects have been made with their data.
+with_design <- function(run, tests = FALSE) {
+  asked <- run$settings$asked
+  if (tests && !is_combined(run$x)) check_testable(run$method, asked$df)
+  if (!length(asked)) return(run)
+  if (is_combined(run$x)) return(within_double(run, run$x$designs))
+  tr <- attr(run$x, "tr")
+  run$settings$asked <- with_own_tr(asked, if (is.null(tr)) attr(run$y, "tr") else tr)
+  run$settings["design"] <- list(noted(run$settings, "design", function() {
+    run <- designed(run, tests)
+    (if (isTRUE(asked$partial)) with_partial(run, tests) else run)$settings$design
+  }))
+  within_double(run)
+}
+
+# Works like with_design(), except for partial correlations.
+designed <- function(run, tests) {
+  asked <- run$settings$asked
   features_of("adjustment", list(adjustment = asked)) # stops if they do not go together, as one subject's may not
-  measure <- measure_of(method)
+  observations <- if (is.null(run$observations)) observations_of(run$x) else run$observations
   for (name in c("weights", "covariates", "data", "runs")) {
     check_observations(check_slots(asked[[name]], name), name, observations)
   }
   weights <- asked[["weights"]] # `$` could match weights_are
-  scaled <- check_weights(weights, n_obs)
-  design <- list(weights = scaled, basis = NULL, keeps = FALSE, raw = NULL, ranked = 0, map = NULL,
-                 option = check_options(asked$options, method), df = check_df(asked$df, method, tests), lost = 0,
-                 worth = kind_code(check_weights_are(asked, method), scaled), unit = weight_unit(weights),
-                 calibration = NULL)
-  settings$design <- design
-  regressors <- regressors_of(asked, measure, n_obs)
-  if (!is.null(regressors)) settings$design <- regressed(regressors, settings, use, complete)
-  if (falls_back_at_once(design)) {
-    settings$design$option <- fallback_of_all(settings$design, each_column)
-  }
-  settings$design["calibration"] <- list(calibration_of(settings$design, measure$centred))
-  settings$design$adjusted <- adjustment_of_design(asked, method, regressors, design$weights, settings$design$lost,
-                                                   told_worth(settings, use, n_obs, complete))
-  settings
-}
-
-# Applies designed() to the engine's x and y.
-designed_input <- function(settings, input, method, use, tests = FALSE) {
-  if (!is.null(input$asked)) settings$asked <- input$asked # one subject in a list
-  if (tests && !is_combined(input$x)) check_testable(method, settings$asked$df)
-  if (!length(settings$asked)) return(settings)
-  if (is_combined(input$x)) return(within_double(settings, input$x$designs))
-  tr <- attr(input$x, "tr")
-  settings$asked <- with_own_tr(settings$asked, if (is.null(tr)) attr(input$y, "tr") else tr)
-  n_obs <- nrow(input$x)
-  complete <- function(settings) {
-    counted <- count_observations(input$x, input$y, method, use, settings)
-    if (is.null(counted$observed)) return(rep(TRUE, n_obs))
-    seq_len(n_obs) %in% (counted$observed[seq_len(counted$n_obs)] + 1L)
-  }
-  each_column <- function(f) {
-    unlist(lapply(list(input$x, input$y), function(m) if (!is.null(m)) column_blocks(m, function(b) apply(b, 2L, f))))
-  }
-  observations <- if (is.null(input$observations)) observations_of(input$x) else input$observations
-  settings["design"] <- list(noted(settings, "design", function() {
-    settings <- designed(settings, method, use, n_obs, observations, complete, each_column, tests)
-    (if (isTRUE(settings$asked$partial)) with_partial(settings, input, method, use, tests) else settings)$design
-  }))
-  within_double(settings)
-}
-
-# Applies designed() to variables in rows, or in columns unless by_row.
-designed_rows <- function(settings, x, by_row, method, use) {
-  observations <- list(names = if (by_row) colnames(x) else rownames(x), side = "col")
-  if (!by_row) return(designed_input(settings, list(x = x, observations = observations), method, use))
-  designed(settings, method, use, ncol(x), observations, function(settings) colSums(is.na(x)) == 0,
-           function(f) apply(x, 1L, f), tests = FALSE)
+  scaled <- check_weights(weights, n_obs_of(run))
+  run$settings$design <- list(
+    weights = scaled, basis = NULL, keeps = FALSE, raw = NULL, ranked = 0, map = NULL,
+    option = check_options(asked$options, run$method), df = check_df(asked$df, run$method, tests), lost = 0,
+    worth = kind_code(check_weights_are(asked, run$method), scaled), unit = weight_unit(weights), calibration = NULL)
+  measure <- measure_of(run$method)
+  regressors <- regressors_of(asked, measure, n_obs_of(run))
+  if (!is.null(regressors)) run$settings$design <- regressed(run, regressors)
+  design <- run$settings$design
+  # pearsonFallback = "all": any column with a zero deviation decides for all columns.
+  if (isTRUE(design$option["pearsonFallback"] == 2)) run$settings$design$option <- fallback_of_all(run)
+  run$settings$design["calibration"] <- list(calibration_of(design, measure$centred))
+  run$settings$design$adjusted <- adjustment_of_design(asked, run$method, regressors, scaled, design$lost,
+                                                       told_worth(run))
+  run
 }
 
 # ---- weights
@@ -108,14 +88,14 @@ check_option <- function(value, name, option) {
   check(value, name, option$min, option$max)
 }
 
-# pearsonFallback = "all": any column with a zero deviation decides for all columns.
-falls_back_at_once <- function(design) isTRUE(design$option["pearsonFallback"] == 2)
-
-fallback_of_all <- function(design, each_column) {
-  counts <- if (is.null(design$weights)) TRUE else design$weights > 0
+fallback_of_all <- function(run) {
+  weights <- run$settings$design$weights
+  counts <- if (is.null(weights)) TRUE else weights > 0
   has_none <- function(x) isTRUE(stats::mad(x[counts], constant = 1, na.rm = TRUE) == 0)
-  option <- design$option
-  if (!any(each_column(has_none))) option[["pearsonFallback"]] <- 1
+  option <- run$settings$design$option
+  of_columns <- function(m) if (!is.null(m)) column_blocks(m, function(block) apply(block, 2L, has_none))
+  found <- if (run$by_row) apply(run$x, 1L, has_none) else unlist(lapply(run[c("x", "y")], of_columns))
+  if (!any(found)) option[["pearsonFallback"]] <- 1
   option
 }
 
@@ -150,15 +130,15 @@ is_designed <- function(design) {
     !is.null(design$map)
 }
 
-# Returns what check_together() has to know of a method and of data x with their design.
-facts_of <- function(x, method, settings) {
-  measure <- measure_of(method)
-  design <- settings$design
-  names(which(c(`several subjects` = is_combined(x), `graded weights` = is_graded(design),
+# Returns what check_together() has to know of a run's method and data.
+facts_of <- function(run) {
+  measure <- measure_of(run$method)
+  design <- run$settings$design
+  names(which(c(`several subjects` = is_combined(run$x), `graded weights` = is_graded(design),
                 `regression on covariates` = !is.null(design$basis), `several runs` = !is.null(design$runs),
-                `tests of adjusted data` = is_designed(design), `numeric df` = is_numeric(settings$asked$df),
+                `tests of adjusted data` = is_designed(design), `numeric df` = is_numeric(run$settings$asked$df),
                 `shrunken coefficients` = isTRUE(design$adjusted$shrinkage > 0), # biased towards zero
                 `measure of ranks` = measure$ranked, `centred measure` = measure$centred,
-                `one-sided measure` = is_one_sided(method),
-                `measure without intervals` = !method %in% INTERVAL_METHODS)))
+                `one-sided measure` = is_one_sided(run$method),
+                `measure without intervals` = !run$method %in% INTERVAL_METHODS)))
 }

@@ -85,11 +85,11 @@ effective_n <- function(design, counted) {
 }
 
 # Returns the effective number of observations for headers, as far as all pairs share them; NULL: it is their number.
-told_worth <- function(settings, use, n_obs, complete) {
-  design <- settings$design
+told_worth <- function(run) {
+  design <- run$settings$design
   if (!has_worth(design)) return(NULL)
-  counts <- if (is.null(design$weights)) rep(TRUE, n_obs) else design$weights > 0
-  if (uses[use] %in% c("complete.obs", "na.or.complete")) counts <- counts & complete(settings)
+  counts <- if (is.null(design$weights)) rep(TRUE, n_obs_of(run)) else design$weights > 0
+  if (drops_observations(run)) counts <- counts & complete_observations(run)
   worth_of(design, design$weights[counts], sum(counts))
 }
 

@@ -1,29 +1,29 @@
 # Partial correlations given all other columns (Schaefer and Strimmer 2005): the part of the design that
 # src/stats/partial.h describes. Its help page is gpucor-measures (R/help-measures.R).
 
-# Returns the settings, with which `input` is adjusted, for partial correlations of the adjusted columns. `tests`: TRUE
-# if p values will be computed, which have degrees of freedom of their own.
-with_partial <- function(settings, input, method, use, tests) {
-  counted <- count_observations(input$x, NULL, method, use, settings)
+# Returns the run for partial correlations of its adjusted columns. `tests`: TRUE if p values will be computed, which
+# have degrees of freedom of their own.
+with_partial <- function(run, tests) {
+  counted <- count_observations(run)
   if (counted$common) {
     fail("partial = TRUE needs the same observations for all pairs; with missing values use = \"complete.obs\", or ",
          "fill them in")
   }
   if (!counted$n_obs) fail("partial = TRUE needs observations, and 'x' has no row without missing values")
-  sums <- checked(.Call(r_partial_sums, input$x, method_code(method), use, counted, settings))
+  sums <- checked(.Call(r_partial_sums, run$x, method_code(run$method), run$use, counted, run$settings))
   rows <- if (is.null(counted$observed)) seq_len(counted$n_obs) else counted$observed[seq_len(counted$n_obs)] + 1L
-  shrinkage <- settings$asked$shrinkage
+  shrinkage <- run$settings$asked$shrinkage
   if (shrinkage == "auto") {
-    shrinkage <- estimated_shrinkage(sums, settings$design$weights[rows])
+    shrinkage <- estimated_shrinkage(sums, run$settings$design$weights[rows])
     if (shrinkage == 1) warn_all_shrunken()
   }
   map <- partial_map(sums, shrinkage)
-  settings$design$map <- matrix(0, nrow(input$x), ncol(map$columns))
-  settings$design$map[rows, ] <- map$columns
-  settings$design$in_double <- map$in_double
-  settings$design$adjusted$shrinkage <- shrinkage
-  if (tests) settings$design <- partial_freedom(settings, input, method, use, shrinkage, sums$n_var)
-  settings
+  run$settings$design$map <- matrix(0, nrow(run$x), ncol(map$columns))
+  run$settings$design$map[rows, ] <- map$columns
+  run$settings$design$in_double <- map$in_double
+  run$settings$design$adjusted$shrinkage <- shrinkage
+  if (tests) run$settings$design <- partial_freedom(run, shrinkage, sums$n_var)
+  run
 }
 
 warn_all_shrunken <- function() {
@@ -81,17 +81,18 @@ check_full_rank <- function(rank, n_var) {
 # Returns the design with the degrees of freedom of tests. Without shrinkage a pair loses one for each other column.
 # Shrunken coefficients have the distribution of a correlation whose degrees of freedom are fitted to the coefficients
 # of a sample of the columns (Schaefer and Strimmer 2005, after Efron).
-partial_freedom <- function(settings, input, method, use, shrinkage, n_var) {
-  design <- settings$design
+partial_freedom <- function(run, shrinkage, n_var) {
+  design <- run$settings$design
   if (!is.null(design$df)) return(design)
   if (shrinkage == 0) {
     design$lost <- design$lost + n_var - 2
     design$adjusted$lost <- design$lost
     return(design)
   }
-  some <- sample_columns(input$x, min(ncol(input$x), PARTIAL_SAMPLE))
-  settings[c("replay", "pairs")] <- list(NULL) # a plan keeps the design, not this run, which is of all pairs of `some`
-  r <- suppressWarnings(values_of_pairs(some, NULL, method, use, "row", within_double(settings)))
+  some <- run # of all pairs of some columns; a plan keeps the design, not this run
+  some$x <- sample_columns(run$x, min(ncol(run$x), PARTIAL_SAMPLE))
+  some$settings[c("replay", "pairs")] <- list(NULL)
+  r <- suppressWarnings(values_of_pairs(within_double(some), "row"))
   design$df <- null_freedom(r[!is.na(r)])
   design$adjusted[c("df", "is_null_fitted")] <- list(design$df, TRUE)
   design
@@ -116,8 +117,8 @@ null_freedom <- function(r) {
   max(1, exp(stats::optimize(loss, log(c(1, 1e9)), tol = 1e-9)$minimum))
 }
 
-# Returns the settings in double precision if the partial correlations of any design need it.
-within_double <- function(settings, designs = list(settings$design)) {
-  if (any(vapply(designs, function(design) isTRUE(design$in_double), NA))) settings$in_double <- TRUE
-  settings
+# Returns the run in double precision if the partial correlations of any design need it.
+within_double <- function(run, designs = list(run$settings$design)) {
+  if (any(vapply(designs, function(design) isTRUE(design$in_double), NA))) run$settings$in_double <- TRUE
+  run
 }

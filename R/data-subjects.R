@@ -94,15 +94,6 @@
 #' @name subjects
 NULL
 
-# Works like check_input(), for one subject or several. `tests`: TRUE if p values will be computed; `summarizes`: TRUE
-# if values may be other numbers than coefficients.
-check_data <- function(x, y, use, method, settings, tests = FALSE, summarizes = FALSE) {
-  given <- settings$combination
-  if (is_subjects(x)) return(check_subjects(x, y, use, method, settings, given, tests, summarizes))
-  check_uncombined(given)
-  check_input(x, y, use, method, settings$assay)
-}
-
 # Stops if arguments for several subjects are given with one.
 check_uncombined <- function(given) {
   if (!length(given)) return(invisible())
@@ -110,8 +101,10 @@ check_uncombined <- function(given) {
        "; leave it out")
 }
 
-# Returns the input with subjects' data instead of matrices; a single subject's data are matrices.
-check_subjects <- function(x, y, use, method, settings, given, tests, summarizes) {
+# Returns the run with subjects' data instead of matrices; a single subject's data are matrices. `tests`: TRUE if p
+# values will be computed; `summarizes`: TRUE if values may be other numbers than coefficients.
+with_subjects <- function(run, x, y, tests, summarizes) {
+  given <- run$settings$combination
   rule <- check_combination(given, summarizes)
   effects <- check_effects(given, tests)
   n <- subjects_of(x, y, given$subjects)
@@ -122,16 +115,19 @@ check_subjects <- function(x, y, use, method, settings, given, tests, summarizes
     x <- unlist(x, recursive = FALSE)
     if (!is.null(y)) y <- unlist(y, recursive = FALSE)
   }
-  data <- read_subjects(x, y, n, use, method, settings$assay, names)
+  data <- read_subjects(run, x, y, n, names)
   if (n == 1L) {
-    return(list(x = data$x[[1L]], y = data$y[[1L]], scalar = FALSE, asked = asked_of_subject(settings$asked, 1L, 1L)))
+    run[c("x", "y")] <- list(data$x[[1L]], data$y[[1L]])
+    run$settings$asked <- asked_of_subject(run$settings$asked, 1L, 1L)
+    return(run)
   }
-  designs <- subject_designs(settings, data, method, use, effects, names)
-  counted <- count_subjects(data, designs, method, use, settings, names)
+  designs <- subject_designs(run, data, effects, names)
+  counted <- count_subjects(run, data, designs, names)
   weights <- if (effects == "random") rep(1, n) else check_subject_weights(given$subject_weights, rule$how, counted$n)
-  if (is.null(given$combine)) tell_mean(settings)
-  list(x = new_subjects(data$x, rule, weights, sum(weights), counted, designs, effects, sessions = sessions),
-       y = if (!is.null(y)) new_subjects(data$y), scalar = FALSE)
+  if (is.null(given$combine)) tell_mean(run$settings)
+  run$x <- new_subjects(data$x, rule, weights, sum(weights), counted, designs, effects, sessions = sessions)
+  if (!is.null(y)) run$y <- new_subjects(data$y)
+  run
 }
 
 # Returns the number of sessions of each subject: x is a list of subjects, each a list of its sessions' matrices.
@@ -188,14 +184,15 @@ asked_of_subject <- function(asked, i, n) {
 }
 
 # Returns a list of each subject's design, or NULL if no argument asks for one.
-subject_designs <- function(settings, data, method, use, effects, names = subject_names(length(data$x))) {
-  asked <- settings$asked
+subject_designs <- function(run, data, effects, names = subject_names(length(data$x))) {
+  asked <- run$settings$asked
   n <- length(data$x)
   if (!length(asked)) return(NULL)
   check_subject_df(asked$df, effects)
   each_subject(n, function(i) {
-    settings$asked <- asked_of_subject(asked, i, n)
-    designed_input(settings, list(x = data$x[[i]], y = data$y[[i]]), method, use, tests = effects == "fixed")$design
+    run[c("x", "y")] <- list(data$x[[i]], data$y[[i]])
+    run$settings$asked <- asked_of_subject(asked, i, n)
+    with_design(run, tests = effects == "fixed")$settings$design
   }, names)
 }
 
@@ -264,11 +261,12 @@ count_of <- function(x, n, name) {
 }
 
 # Returns all subjects' matrices, each checked when it is read.
-read_subjects <- function(x, y, n, use, method, assay, names = subject_names(n)) {
+read_subjects <- function(run, x, y, n, names = subject_names(n)) {
   data <- list(x = vector("list", n), y = if (!is.null(y)) vector("list", n))
   kept <- new_keeper()
   each_subject(n, function(i) {
-    own <- check_input(as_subject(x, i), if (!is.null(y)) as_subject(y, i), use, method, assay)
+    own <- check_input(as_subject(x, i), if (!is.null(y)) as_subject(y, i), run$use, run$method,
+                       run$settings$assay)
     check_same_columns(own$x, data$x[[1L]], "x", FIRST_SUBJECT)
     if (!is.null(y)) check_same_columns(own$y, data$y[[1L]], "y", FIRST_SUBJECT)
     data$x[[i]] <<- if (is.function(x)) kept(own$x) else own$x
@@ -376,12 +374,13 @@ remove_with <- function(pointer, file) {
 
 # Returns list(n_obs: number of included observations of each subject; n: the effective number after weights and
 # regression, or as given by 'df'; common: TRUE if any subject has pairwise-complete observations).
-count_subjects <- function(data, designs, method, use, settings, names = subject_names(length(data$x))) {
-  taken <- measure_of(method)$df_taken
+count_subjects <- function(run, data, designs, names = subject_names(length(data$x))) {
+  taken <- measure_of(run$method)$df_taken
   counts <- lapply(seq_along(data$x), function(i) {
     design <- designs[[i]]
-    settings["design"] <- list(design)
-    counted <- prefixed(names[i], count_observations(data$x[[i]], data$y[[i]], method, use, settings))
+    run[c("x", "y")] <- list(data$x[[i]], data$y[[i]])
+    run$settings["design"] <- list(design)
+    counted <- prefixed(names[i], count_observations(run))
     left <- if (is.null(design$df)) effective_n(design, counted) - sum(design$lost) else design$df + taken
     c(n_obs = counted$n_obs, n = left, common = counted$common)
   })
@@ -485,9 +484,9 @@ GROUP_COLUMNS <- c("component", "r.x", "r.y", "class", "statistic", "df")
 
 # Tests the entries of rows, or all pairs without rows. Returns difference (the mean z, or the difference of the groups'
 # means), statistic and df.
-group_tests <- function(run, rows = NULL, settings = run$settings) {
-  settings["pairs"] <- list(NULL) # rows determine the tested pairs
-  found <- checked(.Call(r_group_tests, run$x, run$y, method_code(run$method), run$use, rows, settings))
+group_tests <- function(run, rows = NULL) {
+  run$settings["pairs"] <- list(NULL) # rows determine the tested pairs
+  found <- checked(.Call(r_group_tests, run$x, run$y, method_code(run$method), run$use, rows, run$settings))
   found$statistic <- ifelse(found$difference == 0, 0, found$difference / found$error) # 0 / 0 counts as 0
   found
 }
@@ -499,7 +498,7 @@ p_of_tests <- function(tests) exp(-t_scores(tests))
 
 # Replaces entries of rows, which are transformed t, by combined coefficients, and adds their tests.
 with_group_tests <- function(rows, run) {
-  rows$group_tests <- group_tests(run, rows, part_of(run$settings, 1, 0, "tests of the edges"))
+  rows$group_tests <- group_tests(part_of(run, 1, 0, "tests of the edges"), rows)
   rows$x <- tanh(rows$group_tests$difference)
   rows
 }

@@ -77,9 +77,8 @@ is_among_first <- function(values, top) {
 
 # Adds n, ts and p.value to edges, if these follow from r and do not depend on the criterion.
 tested_edges <- function(edges, x, y, use, method, precision, ..., mutual, pairs) {
-  settings <- new_settings(specs_of("gpuCorNetwork", ...), precision = precision)
   # gpuCorNetwork() has already warned.
-  run <- repeated(network_run(x, y, NULL, "absolute", use, method, settings, takes_subjects = FALSE))
+  run <- repeated(new_run(NULL, specs_of("gpuCorNetwork", ...), x, y, method, use, precision = precision))
   check_testable(run$method, NULL)
   significance <- significance_of(run)
   if (!significance$single || !is_t_distributed(run$method)) {

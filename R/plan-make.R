@@ -1,6 +1,6 @@
 # Creates a plan's folder. A replay checks the call before anything is written.
 
-# `given`: the verb's arguments; `call`: its call. Returns the plan, and the first round with its run and settings.
+# `given`: the verb's arguments; `call`: its call. Returns the plan, and the first round with its run.
 make_plan <- function(path, x, y, given, verb, shards, control, call, mode = "0700") {
   path <- check_new_folder(path)
   is_mode <- is.character(mode) && length(mode) == 1L && grepl("^[0-7]?7[0-7]{2}$", mode)
@@ -20,7 +20,7 @@ make_plan <- function(path, x, y, given, verb, shards, control, call, mode = "07
   tiles <- paste0("; the pairs are in ", n_of(max, "tile"))
   plan$shards <- if (is.null(shards)) min(16, max) else check_whole(shards, "shards", 1, max, tiles)
   plan$arguments <- evaluated_arguments(given, n)
-  c(found[c("run", "settings", "round")], list(plan = write_plan(plan, found, path, mode)))
+  c(found[c("run", "round")], list(plan = write_plan(plan, found, path, mode)))
 }
 
 # Writes a folder under a temporary name, and renames it when it is complete.

@@ -32,8 +32,9 @@ read_round <- function(plan, number) {
 
 # Returns what the shards of a round compute. `is_last`: TRUE if no further round is expected; `combination`: how
 # subjects' coefficients are combined, or NULL for one data set.
-new_round <- function(number, entry, run, arguments, settings) {
+new_round <- function(number, entry, run, arguments) {
   x <- run$x
+  settings <- run$settings
   if (is_combined(x)) {
     designs <- x$designs
     combination <- list(rule = list(how = x$name, level = x$level, skips = x$skips), weights = x$weights,
@@ -162,17 +163,17 @@ parts_of <- function(plan, finished) {
 # The verb's settings contain an object of class gpuCorReplay (settings$replay; NULL outside plans):
 #   call                                       the call that results show
 #   is_planning                                TRUE to find the next round, not the result
-#   run_pass(entry, run, arguments, settings) the result of a run of the engine over all pairs
+#   run_pass(entry, run, arguments)            the result of a run of the engine over all pairs
 #   take_note(kind, f)                         the value of f() when the plan was made
 
 # `x`, `y`: the verb's data; `further`: arguments that are not in the plan. Returns the verb's result, or the round to
 # compute first, as a condition of class gpuCorRound. While a plan is being made, nothing is written, and the condition
-# contains the round's notes, run and settings.
+# contains the round's notes and run.
 replay_verb <- function(plan, x, y, further, is_planning = TRUE) {
   recording <- list2env(list(plan = plan, rounds = 0, notes = list(), is_renewed = FALSE))
   replay <- structure(class = "gpuCorReplay", list(
     call = plan$call, is_planning = is_planning,
-    run_pass = function(entry, run, arguments, settings) replayed_pass(recording, entry, run, arguments, settings),
+    run_pass = function(entry, run, arguments) replayed_pass(recording, entry, run, arguments),
     take_note = function(kind, f) replayed_note(recording, kind, f)
   ))
   arguments <- c(list(x = x), if (!is.null(y)) list(y = y), plan$arguments, further)
@@ -190,23 +191,23 @@ is_written <- function(plan) !is.null(plan$digest)
 
 # ---- passes
 
-replayed_pass <- function(recording, entry, run, arguments, settings) {
+replayed_pass <- function(recording, entry, run, arguments) {
   is_brief <- entry == "r_histogram" && run$pairs <= SMALL_PAIRS # computed without a round
   if (isTRUE(run$is_sample) || is_brief) {
-    return(replayed_note(recording, "sample", function() checked(call_engine(entry, run, arguments, settings))))
+    return(replayed_note(recording, "sample", function() checked(call_engine(entry, run, arguments))))
   }
   plan <- recording$plan
   recording$rounds <- recording$rounds + 1
-  round <- needed_round(recording, new_round(recording$rounds, entry, run, arguments, settings))
+  round <- needed_round(recording, new_round(recording$rounds, entry, run, arguments))
   finished <- if (is_written(plan)) finished_shards(plan, round)
   if (is.null(finished) || nrow(finished) < plan$shards || !all(are_sound(finished))) {
     stop(structure(class = c("gpuCorRound", "error", "condition"),
                    list(message = paste("round", round$number, "is not complete"), call = NULL, round = round,
-                        notes = recording$notes, run = run, settings = settings)))
+                        notes = recording$notes, run = run)))
   }
-  settings$parts <- parts_of(plan, finished)
-  settings$doing <- list(text = "part", of = nrow(finished), rated = FALSE)
-  call_engine(entry, run, arguments, settings)
+  run$settings$parts <- parts_of(plan, finished)
+  run$settings$doing <- list(text = "part", of = nrow(finished), rated = FALSE)
+  call_engine(entry, run, arguments)
 }
 
 SMALL_PAIRS <- 2^24

@@ -38,7 +38,7 @@ next_round <- function(work) {
 run_of_round <- function(work, round) {
   designs <- round_designs(work, round)
   run <- list(x = work$x[[1L]], y = if (length(work$y)) work$y[[1L]], method = round$method, use = round$use,
-               settings = work$settings)
+              settings = work$settings)
   if (is.null(round$combination)) {
     run$settings["design"] <- list(if (length(designs)) designs[[1L]])
   } else {
@@ -85,8 +85,7 @@ run_claimed <- function(work, round, shard, pass, passes) {
   unlink(files$file[!sound])
   if (any(sound)) return(message(shown, ": finished before"))
   if (nrow(files)) message(shown, " is damaged, and is computed again")
-  work$settings <- at_pass(work$settings, pass, passes, shown)
-  about <- run_shard(plan, round, shard, run_of_round(work, round))
+  about <- run_shard(plan, round, shard, run_of_round(at_pass(work, pass, passes, shown), round))
   message(shown, ": ", format(about$seconds, digits = 3), " s on ", about$host, " (", about$backend, ")")
 }
 
@@ -95,14 +94,13 @@ run_shard <- function(plan, round, shard, run) {
   file <- file.path(plan_folder(plan, "rounds", round$number), shard_name(shard))
   partial <- begin_partial(file)
   on.exit(discard_partial(partial))
-  settings <- run$settings
-  settings[c("shard", "save", "in_double")] <- list(c(shard - 1, plan$shards), partial, round$in_double)
-  settings[c("information", "pairs")] <- list(round$information, round$pairs)
+  run$settings[c("shard", "save", "in_double")] <- list(c(shard - 1, plan$shards), partial, round$in_double)
+  run$settings[c("information", "pairs")] <- list(round$information, round$pairs)
   started <- Sys.time()
-  found <- checked(call_engine(round$entry, run, round$arguments, settings))
+  found <- checked(call_engine(round$entry, run, round$arguments))
   seconds <- as.numeric(Sys.time() - started, units = "secs")
   marks <- function(flags) list(at = which(flags != 0), flag = flags[flags != 0]) # few are nonzero
-  about <- c(list(shard = shard, seconds = seconds, host = Sys.info()[["nodename"]], backend = settings$backend),
+  about <- c(list(shard = shard, seconds = seconds, host = Sys.info()[["nodename"]], backend = run$settings$backend),
              found["n_obs"], lapply(found[c("x_flags", "y_flags")], marks))
   tryCatch(append_sealed(partial, about, shard_seal(plan, round, shard)),
            error = function(condition) cannot_write(file, partial, conditionMessage(condition)))

@@ -13,8 +13,7 @@ for_each <- function(over, run, f) {
     told <<- c(told, conditionMessage(condition))
   }
   lapply(seq_len(over$n), function(k) {
-    own <- run
-    own$settings <- at_pass(run$settings, k, over$n, over$label(k))
+    own <- at_pass(run, k, over$n, over$label(k))
     report_progress(own$settings, 0) # a run may be too short for a report of the engine
     one <- function() f(over$change(own, k), k)
     if (over$warns == "none" || (over$warns == "first" && k > 1L)) return(repeated(one()))

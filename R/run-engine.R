@@ -1,44 +1,38 @@
 # All runs of the engine start in this file.
 
-# Returns all coefficients of x (and y) in a layout. The engine sets the attributes, as R would copy the values.
-values_of_pairs <- function(x, y, method, use, layout, settings, attributes = list(), by_row = FALSE) {
+# Returns all coefficients of a run in a layout. The engine sets the attributes, as R would copy the values.
+values_of_pairs <- function(run, layout, attributes = list()) {
   layout <- engine$constants[[layout]]
-  result <- checked(if (is.null(settings$replay)) { # bypasses engine_pass(), which costs more than a small run
-    .Call(r_cor, x, y, method_code(method), use, layout, by_row, attributes, settings)
+  result <- checked(if (is.null(run$settings$replay)) { # bypasses engine_pass(), which costs more than a small run
+    .Call(r_cor, run$x, run$y, method_code(run$method), run$use, layout, run$by_row, attributes, run$settings)
   } else {
-    engine_pass("r_cor", list(x = x, y = y, method = method, use = use), list(layout, by_row, attributes), settings)
+    engine_pass("r_cor", run, list(layout, run$by_row, attributes))
   })
-  if (result$zero_sd > 0 || result$flags > 0L || uses[use] == "pairwise.complete.obs") {
-    warn_of_run(result, if (by_row) rownames(x) else colnames(x), colnames(y), method, use,
-                if (by_row) "rows" else "columns")
-  }
+  if (result$zero_sd > 0 || result$flags > 0L || uses[run$use] == "pairwise.complete.obs") warn_of_run(result, run)
   result$values
 }
 
 # Like stats::cor(), checks single columns only in pairwise computations.
-warn_of_run <- function(result, names_x, names_y, method, use, what) {
-  is_looked_at <- result$zero_sd > 0 || uses[use] == "pairwise.complete.obs"
-  if (is_looked_at) warn_constant(result, names_x, names_y, what) else warn_fallback(result, names_x, names_y, what)
-  warn_infinite(result, names_x, names_y, method, what)
+warn_of_run <- function(result, run) {
+  is_looked_at <- result$zero_sd > 0 || uses[run$use] == "pairwise.complete.obs"
+  if (is_looked_at) warn_constant(result, run) else warn_fallback(result, run)
+  warn_infinite(result, run)
 }
 
 # Runs the engine over all pairs of the run's x (and y). `entry`: the engine's function; `arguments`: its arguments
 # between `use` and the settings. In a plan, the shards' results replace the run.
-engine_pass <- function(entry, run, arguments, settings) {
-  if (!is.null(settings$replay)) return(settings$replay$run_pass(entry, run, arguments, settings))
-  call_engine(entry, run, arguments, settings)
+engine_pass <- function(entry, run, arguments) {
+  replay <- run$settings$replay
+  if (!is.null(replay)) replay$run_pass(entry, run, arguments) else call_engine(entry, run, arguments)
 }
 
 # The engine's functions that run over all pairs.
 ENTRIES <- c("r_cor", "r_edges", "r_neighbours", "r_histogram", "r_connectivity")
 
-call_engine <- function(entry, run, arguments, settings) {
+call_engine <- function(entry, run, arguments) {
   stopifnot(entry %in% ENTRIES)
-  do.call(.Call, c(list(get(entry), run$x, run$y, method_code(run$method), run$use), arguments, list(settings)))
+  do.call(.Call, c(list(get(entry), run$x, run$y, method_code(run$method), run$use), arguments, list(run$settings)))
 }
-
-# Returns the call that a result shows; in a plan, the user's call that the plan was made from.
-call_of <- function(call, settings) if (is.null(settings$replay)) call else settings$replay$call
 
 # Returns f(); in a plan, the value of f() when the plan was made. `kind`: "design" or "sample".
 noted <- function(settings, kind, f) if (is.null(settings$replay)) f() else settings$replay$take_note(kind, f)
@@ -62,22 +56,27 @@ stop_run <- function(result) {
   fail_as(if (is.na(class)) "run" else class, result$message)
 }
 
-# Returns a text with the number of variables that have `flag` and the first three of them, or NULL if there are none.
-describe_flagged <- function(flags, flag, labels, what, name) {
-  which <- which((flags & as.raw(constant(flag))) != 0)
-  if (!length(which)) return(NULL)
-  first <- utils::head(which, 3L)
-  if (!is.null(labels)) first <- ifelse(nzchar(labels[first]) & !is.na(labels[first]), labels[first], first)
-  paste0(length(which), " of ", length(flags), " ", what, " of '", name, "': ",
-         paste(printable(first), collapse = ", "), if (length(which) > 3L) ", ...")
+# Returns texts with the numbers of variables of x and y that have `flag`, and the first three of them; NULL if there are
+# none.
+describe_flagged <- function(result, flag, run) {
+  what <- if (run$by_row) " rows" else " columns"
+  unlist(lapply(c("x", "y"), function(name) {
+    flags <- result[[paste0(name, "_flags")]]
+    which <- which((flags & as.raw(constant(flag))) != 0)
+    if (!length(which)) return(NULL)
+    first <- utils::head(which, 3L)
+    labels <- if (run$by_row) rownames(run$x) else colnames(run[[name]])
+    if (!is.null(labels)) first <- ifelse(nzchar(labels[first]) & !is.na(labels[first]), labels[first], first)
+    paste0(length(which), " of ", length(flags), what, " of '", name, "': ",
+           paste(printable(first), collapse = ", "), if (length(which) > 3L) ", ...")
+  }))
 }
 
 # Warns about columns for which another measure was used. "fell back" is the highest flag, hence >=.
-warn_fallback <- function(result, names_x, names_y, what = "columns") {
+warn_fallback <- function(result, run) {
   flag <- as.raw(constant("fell back"))
   if (!any(result$x_flags >= flag) && !any(result$y_flags >= flag)) return(invisible())
-  text <- c(describe_flagged(result$x_flags, "fell back", names_x, what, "x"),
-            describe_flagged(result$y_flags, "fell back", names_y, what, "y"))
+  text <- describe_flagged(result, "fell back", run)
   if (length(text)) {
     warning("the median absolute deviation is zero, and Pearson's correlation stands in (",
             paste(text, collapse = "; "), ")", call. = FALSE)
@@ -86,12 +85,11 @@ warn_fallback <- function(result, names_x, names_y, what = "columns") {
 
 # Warns about columns without coefficients, for results that cannot hold NA.
 warn_without <- function(result, run) {
-  warn_infinite(result, colnames(run$x), colnames(run$y), run$method)
+  warn_constant(result, run)
+  warn_infinite(result, run)
   if (inherits(run$x, "gpuCorSubjects") && isTRUE(run$x$skips)) return(invisible()) # others have coefficients
   whole <- uses[run$use] == "everything" # one missing value leaves the column without coefficients
-  flag <- if (whole) "missing" else "few"
-  text <- c(describe_flagged(result$x_flags, flag, colnames(run$x), "columns", "x"),
-            describe_flagged(result$y_flags, flag, colnames(run$y), "columns", "y"))
+  text <- describe_flagged(result, if (whole) "missing" else "few", run)
   if (!length(text)) return(warn_too_few(max(result$n_obs, -Inf), run))
   hint <- na_rm_hint(run$x)
   if (is.null(hint) && whole) hint <- "; see 'use'"
@@ -107,10 +105,9 @@ na_rm_hint <- function(x) {
 }
 
 # Ranks handle infinite values like others.
-warn_infinite <- function(result, names_x, names_y, method, what = "columns") {
-  if (measure_of(method)$ranked) return(invisible())
-  text <- c(describe_flagged(result$x_flags, "infinite", names_x, what, "x"),
-            describe_flagged(result$y_flags, "infinite", names_y, what, "y"))
+warn_infinite <- function(result, run) {
+  if (measure_of(run$method)$ranked) return(invisible())
+  text <- describe_flagged(result, "infinite", run)
   if (!length(text)) return(invisible())
   warning("infinite values leave no coefficient (", paste(text, collapse = "; "), "); ", INFINITE_WAY_OUT,
           call. = FALSE)
@@ -124,9 +121,8 @@ warn_too_few <- function(n_obs, run) {
   warning(n_of(n_obs, "observation"), if (n_obs == 1) " leaves" else " leave", " no coefficient", call. = FALSE)
 }
 
-warn_constant <- function(result, names_x, names_y, what = "columns") {
-  text <- c(describe_flagged(result$x_flags, "constant", names_x, what, "x"),
-            describe_flagged(result$y_flags, "constant", names_y, what, "y"))
+warn_constant <- function(result, run) {
+  text <- describe_flagged(result, "constant", run)
   if (!length(text) && isTRUE(result$zero_sd > 0)) {
     text <- paste0(format_count(result$zero_sd), if (result$zero_sd > 1) " pairs" else " pair",
                    ": a column is constant in the rows that both have")
@@ -134,22 +130,36 @@ warn_constant <- function(result, names_x, names_y, what = "columns") {
   if (length(text)) {
     warning("the standard deviation is zero (", paste(text, collapse = "; "), ")", call. = FALSE)
   }
-  warn_fallback(result, names_x, names_y, what)
+  warn_fallback(result, run)
 }
 
 # Returns the number of observations, and whether it differs among pairs (see r_observations).
-count_observations <- function(x, y, method, use, settings) {
-  checked(.Call(r_observations, x, y, method_code(method), use, settings))
+count_observations <- function(run) {
+  checked(.Call(r_observations, run$x, run$y, method_code(run$method), run$use, run$settings))
 }
 
-dist_attributes <- function(x, method, call) {
-  list(Size = ncol(x), Labels = colnames(x), Diag = FALSE, Upper = FALSE, method = method, n_obs = NULL,
-       diagonal = NULL, call = call, class = c("gpuCor", "allPairs", "dist"))
+# Returns TRUE if a missing value in any column drops the observation for all pairs.
+drops_observations <- function(run) uses[run$use] %in% c("complete.obs", "na.or.complete")
+
+# Returns the number of observations of one data set.
+n_obs_of <- function(run) if (run$by_row) ncol(run$x) else nrow(run$x)
+
+# Returns TRUE for observations of which no variable misses its value.
+complete_observations <- function(run) {
+  if (run$by_row) return(colSums(is.na(run$x)) == 0)
+  counted <- count_observations(run)
+  if (is.null(counted$observed)) return(rep(TRUE, nrow(run$x)))
+  seq_len(nrow(run$x)) %in% (counted$observed[seq_len(counted$n_obs)] + 1L)
+}
+
+dist_attributes <- function(run) {
+  list(Size = ncol(run$x), Labels = colnames(run$x), Diag = FALSE, Upper = FALSE, method = run$method, n_obs = NULL,
+       diagonal = NULL, call = run$call, class = c("gpuCor", "allPairs", "dist"))
 }
 
 # Returns the attributes of values of pairs that are no coefficients.
-plain_dist_attributes <- function(x, method) {
-  list(Size = ncol(x), Labels = colnames(x), Diag = FALSE, Upper = FALSE, method = method,
+plain_dist_attributes <- function(run) {
+  list(Size = ncol(run$x), Labels = colnames(run$x), Diag = FALSE, Upper = FALSE, method = run$method,
        class = c("pairValues", "dist"))
 }
 

@@ -23,20 +23,18 @@ free_memory <- function() {
 # ---- values of all pairs
 
 # Returns the bytes of a values_of_pairs(): its values, and what else it holds until it ends.
-run_bytes <- function(x, y, method, use, layout, settings, by_row = FALSE) {
-  .Call(r_cor_bytes, x, y, method_code(method), use, engine$constants[[layout]], by_row, settings)
-}
-
-count_values <- function(x, y, layout, by_row = FALSE) {
-  n <- if (by_row) nrow(x) else ncol(x)
-  switch(layout, square = as.numeric(n)^2, rectangle = as.numeric(n) * ncol(y), pairs_of(n))
+run_bytes <- function(run, layout) {
+  .Call(r_cor_bytes, run$x, run$y, method_code(run$method), run$use, engine$constants[[layout]], run$by_row,
+        run$settings)
 }
 
 # Stops if the values of all pairs do not fit, with `more` extra bytes per value. Planning computes nothing.
-check_run_memory <- function(x, y, method, use, layout, settings, what, hint, more = 0, by_row = FALSE) {
-  n <- count_values(x, y, layout, by_row)
-  if ((MAX_BYTES_OF_VALUE + more) * n <= SMALL_REQUEST || isTRUE(settings$replay$is_planning)) return(invisible())
-  bytes <- if (is.null(settings$replay)) sum(run_bytes(x, y, method, use, layout, settings, by_row)) else 8 * n
+check_run_memory <- function(run, layout, what, hint, more = 0) {
+  n_var <- as.numeric(if (run$by_row) nrow(run$x) else ncol(run$x))
+  n <- switch(layout, square = n_var^2, rectangle = n_var * ncol(run$y), pairs_of(n_var))
+  replay <- run$settings$replay
+  if ((MAX_BYTES_OF_VALUE + more) * n <= SMALL_REQUEST || isTRUE(replay$is_planning)) return(invisible())
+  bytes <- if (is.null(replay)) sum(run_bytes(run, layout)) else 8 * n
   check_memory(bytes + more * n, what, n_of(n, if (layout %in% c("square", "rectangle")) "value" else "pair"), hint)
 }
 
@@ -50,16 +48,15 @@ layout_of <- function(y, output) if (!is.null(y)) "rectangle" else if (output ==
 
 WITHOUT_ALL_PAIRS <- "gpuCorNetwork(), gpuCorPairs() and gpuConnectivity() do without a value for each pair"
 
-check_coefficients_memory <- function(input, method, use, output, settings) {
-  if (is.null(input$y) && ncol(input$x) <= SMALL_COLUMNS) return(invisible())
-  layout <- layout_of(input$y, output)
+check_coefficients_memory <- function(run, output) {
+  if (is.null(run$y) && ncol(run$x) <= SMALL_COLUMNS) return(invisible())
+  layout <- layout_of(run$y, output)
   is_square <- layout == "square"
   hint <- function(free) {
-    fits <- is_square && sum(run_bytes(input$x, NULL, method, use, "row", settings)) <= free
+    fits <- is_square && sum(run_bytes(run, "row")) <= free
     if (fits) "output = \"dist\" takes less" else WITHOUT_ALL_PAIRS
   }
-  check_run_memory(input$x, input$y, method, use, layout, settings,
-                   if (is_square) "gpuCor(output = \"matrix\")" else "gpuCor()", hint)
+  check_run_memory(run, layout, if (is_square) "gpuCor(output = \"matrix\")" else "gpuCor()", hint)
 }
 
 check_square_memory <- function(n) {

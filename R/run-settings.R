@@ -82,6 +82,7 @@ new_settings <- function(specs, pairs = NULL, precision = "single", distance = F
   shown <- if (is.null(found$progress)) interactive() else check_progress(found$progress, found)
   list(
     backend = backend,
+    may_move = is.null(found$backend) || found$backend == "auto", # TRUE: short runs may use the CPU
     devices = choose_devices(found$devices, backend, found),
     threads = choose_threads(found$threads, found),
     memory = if (is.null(found$memory)) 0 else check_memory_limit(found$memory, found), # 0: free memory
@@ -108,15 +109,16 @@ new_settings <- function(specs, pairs = NULL, precision = "single", distance = F
   )
 }
 
-# Tells the progress bar that this is pass `pass` of `passes`. `what`, `of`: its label, see describe_doing().
-at_pass <- function(settings, pass, passes, what = NULL, of = NULL) {
-  part_of(settings, (pass - 1) / passes, 1 / passes, what, of)
+# Returns the run as pass `pass` of `passes`, for the progress bar. `what`, `of`: its label, see describe_doing().
+at_pass <- function(run, pass, passes, what = NULL, of = NULL) {
+  part_of(run, (pass - 1) / passes, 1 / passes, what, of)
 }
 
-part_of <- function(settings, from, width, what = NULL, of = NULL) {
-  settings$pass <- c(settings$pass[1L] + from * settings$pass[2L], width * settings$pass[2L])
-  if (!is.null(what)) settings$doing <- list(text = what, of = of)
-  settings
+part_of <- function(run, from, width, what = NULL, of = NULL) {
+  before <- run$settings$pass
+  run$settings$pass <- c(before[1L] + from * before[2L], width * before[2L])
+  if (!is.null(what)) run$settings$doing <- list(text = what, of = of)
+  run
 }
 
 # Returns for each back end its number of devices and, if 0, the reason; the preferred back end is first.
@@ -140,30 +142,27 @@ choose_backend <- function(backend, found = NULL) {
   backend
 }
 
-on_host <- function(settings) {
-  settings$backend <- "cpu"
-  settings$devices <- 0L
-  settings
+on_host <- function(run) {
+  run$settings[c("backend", "devices")] <- list("cpu", 0L)
+  run
 }
 
 # Multiplications of a run that one thread ends before others are worth waiting for, about a millisecond.
 SHORT_WORK <- 2^25
 
 # For loops over short runs: other work of the machine delays every run that waits for several threads.
-one_thread_if_short <- function(settings, work) {
-  if (work < SHORT_WORK && settings$backend == "cpu") settings$threads <- 1L
-  settings
+one_thread_if_short <- function(run, work) {
+  if (work < SHORT_WORK && run$settings$backend == "cpu") run$settings$threads <- 1L
+  run
 }
 
 # Multiplications by one CPU thread in the time that a GPU takes to begin and end a run.
 SMALL_WORK <- 4e6
 
 # Selects the CPU, whose results are the same, for runs that end before a GPU would start, unless the user requests a
-# GPU. `work`: multiplications of a run; `backend`: the argument.
-on_host_if_small <- function(settings, work, backend) {
-  asked <- setting(backend, "backend")
-  is_small <- work < SMALL_WORK * settings$threads
-  if (is_small && (is.null(asked) || asked == "auto")) on_host(settings) else settings
+# GPU. `work`: multiplications of a run.
+on_host_if_small <- function(run, work) {
+  if (run$settings$may_move && work < SMALL_WORK * run$settings$threads) on_host(run) else run
 }
 
 # Returns GPU indices from 0; the CPU is device 0. Tests run several workers on each device.

@@ -23,14 +23,12 @@ clr_run <- function(run) {
   run$settings$information <- list(mean = NULL, unit = NULL)
   rule <- list(side = constant("absolute"), min_weight = 0, similarity = constant("unsigned"), steps = numeric(),
                histogram = FALSE, levels = 1, maps = constant("mean") + constant("icc"))
-  settings <- at_pass(run$settings, 1, 2, "information of each column")
-  sums <- checked(engine_pass("r_connectivity", run, list(rule), settings))$maps
+  sums <- checked(engine_pass("r_connectivity", at_pass(run, 1, 2, "information of each column"), list(rule)))$maps
   n <- sums[, 1L]
   mean <- sums[, 2L] / n
   deviation <- sqrt(pmax(0, sums[, 3L] - n * mean^2) / (n - 1))
   run$settings$information <- list(mean = mean, unit = as.numeric(ifelse(deviation > 0, 1 / deviation, 0)))
-  run$settings <- at_pass(run$settings, 2, 2)
-  run
+  at_pass(run, 2, 2)
 }
 
 # Returns the run with the user's threshold.

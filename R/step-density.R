@@ -5,7 +5,7 @@
 density_edges <- function(run) {
   k <- check_density(run, ", or write them to a file with file =")
   edges <- sampled_edges(run, k)
-  if (is.null(edges)) strongest_edges(run, k, 0, run$settings) else edges
+  if (is.null(edges)) strongest_edges(run, k, 0) else edges
 }
 
 # Returns the number of edges, or stops if the result cannot hold them.
@@ -18,8 +18,8 @@ check_density <- function(run, hint = "") {
 
 # Finds the k strongest edges in one pass with min weight `min_weight`, which the pass raises to the k-th largest weight
 # seen, so that it never stores many more than k. Returns NULL if fewer than k pairs reach `min_weight`.
-strongest_edges <- function(run, k, min_weight, settings) {
-  pass <- edge_pass(run, min_weight, settings = settings, max = 2^53, wanted = k)
+strongest_edges <- function(run, k, min_weight) {
+  pass <- edge_pass(run, min_weight, max = 2^53, wanted = k)
   threshold <- store_rank(pass, k, run)
   if (threshold >= min_weight) return(kept_edges(pass, threshold))
   store_free(pass)
@@ -28,8 +28,8 @@ strongest_edges <- function(run, k, min_weight, settings) {
 
 # Returns the range that contains the k-th largest weight; the first of two passes.
 counted_range <- function(run, k) {
-  settings <- at_pass(run$settings, 1, 2, "histogram of the coefficients")
-  rank_range(weight_bins(histogram_pass(run, settings), run$sign), k)
+  histogram <- histogram_pass(at_pass(run, 1, 2, "histogram of the coefficients"))
+  rank_range(weight_bins(histogram, run$sign), k)
 }
 
 # Returns the threshold of each density, without networks. Edges are stored only if they are few; otherwise each density
@@ -47,7 +47,7 @@ density_thresholds <- function(run) {
 many_threshold <- function(run, density) {
   k <- edges_of_density(density, run$pairs)
   range <- counted_range(run, k)
-  pass <- edge_pass(run, range$low, range$high, at_pass(run$settings, 2, 2, "threshold"))
+  pass <- edge_pass(at_pass(run, 2, 2, "threshold"), range$low, range$high)
   store_rank(pass, k, run)
 }
 
@@ -84,20 +84,20 @@ SAMPLE_WORK <- 0.02
 sampled_edges <- function(run, k) {
   min_weight <- sampled_min(run, k)
   if (is.null(min_weight)) return(NULL)
-  strongest_edges(run, k, min_weight, part_of(run$settings, SAMPLE_WORK, 1 - SAMPLE_WORK, "edges"))
+  strongest_edges(part_of(run, SAMPLE_WORK, 1 - SAMPLE_WORK, "edges"), k, min_weight)
 }
 
 # Returns a weight that slightly more than k pairs should reach according to a sample, or NULL.
 sampled_min <- function(run, k) {
   sample <- sample_run(run, k)
   if (is.null(sample)) return(NULL)
-  settings <- part_of(sample$settings, 0, SAMPLE_WORK, "sample of the columns") # with the sample's pairs
-  bins <- weight_bins(histogram_pass(sample, settings), run$sign)
+  sample <- part_of(sample, 0, SAMPLE_WORK, "sample of the columns")
+  bins <- weight_bins(histogram_pass(sample), run$sign)
   bins$error <- 0 # approximate values err to both sides, by less than the margin
   min_weight <- rank_range(bins, sampled_rank(sample, k / run$pairs))$low
   if (min_weight >= MIN_BINS * bins$width || !is.null(run$settings$pairs)) return(min_weight)
   small <- sample_run(run, k, MAX_RANKED)
-  if (is.null(small)) min_weight else ranked_min(sample, small, k / run$pairs, settings)
+  if (is.null(small)) min_weight else ranked_min(sample, small, k / run$pairs)
 }
 
 # Returns the rank in the sample of the weight that should leave that fraction of all pairs.
@@ -110,14 +110,15 @@ sampled_rank <- function(sample, fraction) {
 MIN_BINS <- 100
 MAX_RANKED <- 500
 
-ranked_min <- function(sample, small, fraction, settings) {
-  settings["replay"] <- list(NULL) # a plan computes samples again
-  weight_of_rank(sample, fraction, weight_of_rank(small, fraction, 0, settings), settings)
+ranked_min <- function(sample, small, fraction) {
+  sample$settings["replay"] <- list(NULL) # a plan computes samples again
+  small$settings <- sample$settings # neither has a pair mask
+  weight_of_rank(sample, fraction, weight_of_rank(small, fraction, 0))
 }
 
 # Returns the weight that the fraction of all pairs should reach, or `min_weight` if fewer of the sample's pairs do.
-weight_of_rank <- function(sample, fraction, min_weight, settings) {
-  edges <- strongest_edges(sample, ceiling(sampled_rank(sample, fraction)), min_weight, settings)
+weight_of_rank <- function(sample, fraction, min_weight) {
+  edges <- strongest_edges(sample, ceiling(sampled_rank(sample, fraction)), min_weight)
   if (is.null(edges)) return(min_weight)
   store_free(edges)
   edges$threshold

@@ -1,19 +1,19 @@
 # Tests of factors with several levels: one-way analysis of variance, adjusted for covariates as coefficients are.
 
 # Returns the result of gpuCorTest() with the columns of `factors` replaced by their F tests, and with df and num_df of
-# all pairs. `factors`: a list of factors, named by their columns' numbers; input$y has their codes.
-with_factors <- function(test, factors, input, settings) {
-  design <- repeated(designed_input(settings, input, test$method, check_use("pairwise"), tests = TRUE))$design
-  weights <- if (is.null(design$weights)) rep(1, nrow(input$x)) else design$weights
+# all pairs. `factors`: a list of factors, named by their columns' numbers; run$y has their codes.
+with_factors <- function(test, factors, run) {
+  design <- run$settings$design
+  weights <- if (is.null(design$weights)) rep(1, nrow(run$x)) else design$weights
   if (test$use %in% c("complete.obs", "na.or.complete")) {
-    both <- c(column_blocks(input$x, function(values) rowSums(is.na(values))), list(rowSums(is.na(input$y))))
+    both <- c(column_blocks(run$x, function(values) rowSums(is.na(values))), list(rowSums(is.na(run$y))))
     weights[Reduce(`+`, both) > 0] <- 0
   }
   test$num_df <- replace(test$r, TRUE, 1)
   test$df <- replace(test$r, TRUE, df_of_pairs(test))
   for (name in names(factors)) {
     k <- as.integer(name)
-    fit <- factor_fits(input$x, factors[[name]], weights, design$basis)
+    fit <- factor_fits(run$x, factors[[name]], weights, design$basis)
     df <- test$df[, k] + 1 - fit$rank
     statistic <- (fit$explained / fit$rank) / ((1 - fit$explained) / df)
     none <- is.na(test$r[, k]) | fit$rank == 0

@@ -1,13 +1,13 @@
 # Lagged coefficients. Each lag is a run of x against rows of y that are some rows later, over the rows that overlap. Of
 # each pair the coefficient of largest weight is kept, with its lag.
 
-# Returns distinct lags: those near 0 first, of both signs the positive one. `symmetric`: TRUE if there is no y.
-check_lag <- function(lag, run, symmetric) {
+# Returns distinct lags: those near 0 first, of both signs the positive one.
+check_lag <- function(lag, run, min_overlap) {
   ok <- is_numeric(lag) && length(lag) > 0L && all(is.finite(lag)) && all(lag == floor(lag))
   if (!ok) fail("'lag' must be integers, such as -10:10, not ", show_value(lag))
   lag <- unique(lag)
-  check_overlap(lag, run)
-  if (symmetric && !setequal(lag, -lag)) {
+  check_overlap(lag, run, min_overlap)
+  if (is.null(run$y) && !setequal(lag, -lag)) {
     fail("'lag' is ", show_value(lag), ", and a pair of columns of 'x' has no order: give each lag with both signs, ",
          "or 'x' also as 'y'")
   }
@@ -16,11 +16,10 @@ check_lag <- function(lag, run, symmetric) {
 }
 
 # Stops if fewer rows overlap at a lag than min_overlap, by default 10 or half of the rows.
-check_overlap <- function(lag, run) {
+check_overlap <- function(lag, run, min_overlap) {
   counted <- length(overlapping(run, 0))
-  min <- run$min_overlap
-  if (is.null(min)) min <- max(MIN_OBS, min(10, ceiling(counted / 2)))
-  min <- check_whole(min, "min_overlap", MIN_OBS, max(counted, MIN_OBS), paste0("; there are ", n_of(counted, "row")))
+  if (is.null(min_overlap)) min_overlap <- max(MIN_OBS, min(10, ceiling(counted / 2)))
+  min <- check_whole(min_overlap, "min_overlap", MIN_OBS, max(counted, MIN_OBS), paste0("; there are ", n_of(counted, "row")))
   overlap <- function(lag) length(overlapping(run, lag))
   worst <- lag[which.min(vapply(lag, overlap, 0L))]
   if (overlap(worst) >= min) return(invisible())
@@ -40,11 +39,10 @@ overlapping <- function(run, lag) {
 
 # Returns the run with ordinary matrices of residuals, element `lags`, `counts`, which is TRUE for rows that count, and
 # `runs`, the number of each row's run; both may be NULL. Without y, runs with lags of at least 0 have the others, too.
-# `backend`: the argument.
-lagged_run <- function(run, lag, backend) {
+lagged_run <- function(run, lag, min_overlap) {
   if (!is.null(run$settings$design$weights)) run$counts <- run$settings$design$weights > 0
   run$runs <- run$settings$design$runs
-  lags <- check_lag(lag, run, is.null(run$y))
+  lags <- check_lag(lag, run, min_overlap)
   run$settings$lag <- range(lags)
   run$lags <- if (is.null(run$y)) lags[lags >= 0] else lags
   if (is_adjusted_run(run)) run <- residualized_run(run, "lag")
@@ -52,8 +50,7 @@ lagged_run <- function(run, lag, backend) {
   run["x"] <- list(plain_series(run$x))
   run["y"] <- list(if (!is.null(run$y)) plain_series(run$y))
   work <- as.numeric(nrow(run$x)) * ncol(run$x) * ncol(if (is.null(run$y)) run$x else run$y)
-  run$settings <- one_thread_if_short(on_host_if_small(run$settings, work, backend), work)
-  run
+  one_thread_if_short(on_host_if_small(run, work), work)
 }
 
 # Classes of matrices have methods for `[`, which take longer.
@@ -90,7 +87,7 @@ largest_lags <- function(run) {
   lags <- NULL
   for_each(over_lags(run), run, function(own, k) {
     layout <- if (is.null(own$y)) "square" else "rectangle"
-    r <- values_of_pairs(own$x, own$y, own$method, own$use, layout, own$settings)
+    r <- values_of_pairs(own, layout)
     if (is.null(best)) {
       best <<- r
       lags <<- matrix(run$lags[k], nrow(r), ncol(r))
@@ -123,23 +120,23 @@ lags_of_pairs <- function(found, sign) {
 }
 
 # Returns gpuCor()'s result, with attribute `lag` of the same shape.
-lagged_coefficients <- function(run, lag, output, scalar, backend, call) {
-  run <- lagged_run(run, lag, backend)
+lagged_coefficients <- function(run, lag, min_overlap, output) {
+  run <- lagged_run(run, lag, min_overlap)
   values <- as.numeric(ncol(run$x)) * ncol(if (is.null(run$y)) run$x else run$y)
   check_memory(LAG_BYTES * values, "'lag'", n_of(values, "value"), "gpuCorNetwork() does without a value for each pair")
   found <- largest_lags(run)
   if (!is.null(run$y)) {
     names <- matrix_attributes(colnames(run$x), colnames(run$y))
-    return(with_lags(found, function(m) if (scalar) as.vector(m) else structure(m, dimnames = names$dimnames)))
+    return(with_lags(found, function(m) if (run$scalar) as.vector(m) else structure(m, dimnames = names$dimnames)))
   }
   pairs <- lags_of_pairs(found, tested_sign(run$method))
   if (output == "matrix") return(square_lags(found, pairs, colnames(run$x)))
-  attributes(pairs$lag) <- plain_dist_attributes(run$x, run$method)
-  own <- dist_attributes(run$x, run$method, call)
+  attributes(pairs$lag) <- plain_dist_attributes(run)
+  own <- dist_attributes(run)
   own$n_obs <- if (is.null(run$counts)) nrow(run$x) else sum(run$counts)
   own$diagonal <- diag(found$r)
   attributes(pairs$r) <- c(own, list(untestable = "they are the largest of several lags", lag = pairs$lag,
-                                     adjusted = adjustment_of(run$settings, run$x)))
+                                     adjusted = adjustment_of(run)))
   pairs$r
 }
 
@@ -166,8 +163,8 @@ square_lags <- function(found, pairs, names) {
 
 # Returns the compressed rows of the network of the largest coefficients. An edge of the network is one of its own lag,
 # so that the runs need only find edges of a network with the same criterion.
-lagged_rows <- function(run, lag, backend) {
-  run <- lagged_run(run, lag, backend)
+lagged_rows <- function(run, lag, min_overlap) {
+  run <- lagged_run(run, lag, min_overlap)
   found <- list(from = integer(), to = integer(), r = numeric(), lag = integer())
   first <- NULL
   wanted <- if (run$criterion$name == "density") check_density(run)

@@ -19,9 +19,7 @@ check_lioness_criterion <- function(given) {
 lioness_run <- function(run, lioness) {
   sample <- check_sample(lioness, nrow(run$x), rownames(run$x))
   others <- resampled_run(run, setdiff(resampled_units(run), sample))
-  n <- vapply(list(run, others), FUN.VALUE = 0, function(run) {
-    count_observations(run$x, run$y, run$method, run$use, run$settings)$n_obs
-  })
+  n <- vapply(list(run, others), function(run) count_observations(run)$n_obs, 0)
   if (n[1L] - n[2L] != 1) {
     fail("'lioness' is ", show_value(lioness), ", a sample that does not count, as it has missing values or a weight ",
          "of 0")

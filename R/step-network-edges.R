@@ -29,7 +29,7 @@ plain_matrix <- function(rows, run) {
 network_details <- function(rows, run) {
   list(method = run$method, sign = run$sign, criterion = run$criterion$name, value = run$criterion$value,
        threshold = rows$threshold, edges = as.numeric(length(rows$x)), pairs = run$pairs, n_obs = rows$n_obs,
-       adjusted = as.list(adjustment_of(run$settings, run$x)))
+       adjusted = as.list(adjustment_of(run)))
 }
 
 # ---- data frames

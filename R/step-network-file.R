@@ -11,7 +11,6 @@ network_to_file <- function(run, file, compression) {
   edges <- network_edges(run)
   doing(run$settings, "writing the file")
   if (is.null(edges$store)) write_network(h5, plain_matrix(edges, run)) else write_bands(h5, edges, run)
-  warn_constant(edges, colnames(run$x), colnames(run$y))
   warn_without(edges, run)
   details <- network_details(edges, run)
   details$edges <- if (is.null(run$y)) h5$entries / 2 else h5$entries

@@ -22,36 +22,6 @@ check_one_criterion <- function(given) {
   criterion
 }
 
-# Returns a run: everything that the passes need. `x`, `y`: matrices, or data of several subjects; `pairs`: number of
-# pairs, considering the pair mask. Set later: mutual, min_obs and call by the verb; spool: where edges go beyond
-# memory, and to_file: TRUE if they end there; stays: see edge_pass(); is_sample and size: see step-density.R.
-new_run <- function(x, y, criterion, sign, use, method, settings, pairs) {
-  list(x = x, y = y, criterion = criterion, sign = sign, use = use, method = method, settings = settings, pairs = pairs,
-       mutual = FALSE, min_obs = NULL, call = NULL, spool = NULL, to_file = FALSE, stays = NULL, is_sample = FALSE,
-       size = NULL)
-}
-
-# `takes_subjects`: TRUE if x may be data of several subjects.
-network_run <- function(x, y, criterion, sign, use, method, settings, takes_subjects = TRUE) {
-  use <- check_use(use)
-  method <- check_method(method)
-  sign <- check_sign(sign, method)
-  tests <- isTRUE(criterion$name %in% c("p.value", "fdr")) && is.null(settings$max_t)
-  input <- if (takes_subjects) {
-    check_data(x, y, use, method, settings, tests)
-  } else {
-    check_input(x, y, use, method, settings$assay)
-  }
-  if (is_combined(input$x) && input$x$name %in% RELIABILITY) {
-    sign <- positive_sign(sign, paste0("combine = \"", input$x$name, "\""), "whose negative values are not reliable")
-  }
-  if (!is.null(settings$pairs)) settings$pairs <- check_pairs(settings$pairs, input$x, input$y)
-  if (tests || length(settings$asked) || length(input$asked)) {
-    settings <- designed_input(settings, input, method, use, tests = tests)
-  }
-  new_run(input$x, input$y, criterion, sign, use, method, settings, count_pairs(input$x, input$y, settings))
-}
-
 # Returns the run's edges: as from kept_edges(), or as compressed rows if they are tested one by one.
 network_edges <- function(run) {
   value <- run$criterion$value

@@ -15,22 +15,20 @@ store_rule <- function(run, min_weight = 0, ceiling = 2, wanted = 0, stay = 0L) 
 # Stores edges with weights in [least, ceiling), and counts those above; more than `max` edges are an error. `wanted`:
 # 0, or how many of the strongest edges suffice; weaker ones may then be missing. run$stays: whether edges may stay on
 # a GPU until they are counted and ranked ("counted"), or taken as rows ("rows").
-edge_pass <- function(run, min_weight, ceiling = 2, settings = run$settings, max = max_edges(run), wanted = 0) {
+edge_pass <- function(run, min_weight, ceiling = 2, max = max_edges(run), wanted = 0) {
   stay <- if (is.null(run$spool)) sum(match(run$stays, c("counted", "rows"))) else 0L
   rule <- store_rule(run, min_weight, ceiling, wanted, stay)
-  checked(engine_pass("r_edges", run, list(rule, max), settings))
+  checked(engine_pass("r_edges", run, list(rule, max)))
 }
 
 neighbour_pass <- function(run) {
   rule <- store_rule(run)
   max_neighbors <- max(1, ncol(run$x), ncol(run$y)) # no column has more
   k <- pmin(run$criterion$value, max_neighbors)
-  checked(engine_pass("r_neighbours", run, list(rule, k, run$mutual, max_edges(run)), run$settings))
+  checked(engine_pass("r_neighbours", run, list(rule, k, run$mutual, max_edges(run))))
 }
 
-histogram_pass <- function(run, settings) {
-  checked(engine_pass("r_histogram", run, list(), settings))
-}
+histogram_pass <- function(run) checked(engine_pass("r_histogram", run, list()))
 
 # Returns the number of pairs with a weight of at least `min_weight`, among those that the store's rule covers.
 store_count <- function(pass, min_weight, run) checked(.Call(r_store_count, pass$store, min_weight, run$settings))
@@ -72,24 +70,3 @@ with_near <- function(tests, rows, run) {
   if (length(near$at)) tests$near <- near
   tests
 }
-
-# Returns TRUE if a missing value in any column drops the observation for all pairs.
-drops_observations <- function(run) uses[run$use] %in% c("complete.obs", "na.or.complete")
-
-signs <- c("absolute", "positive", "negative")
-
-# Returns the sign of the pairs that are edges.
-check_sign <- function(sign, method) {
-  sign <- check_choice(sign, signs, "sign")
-  if (!is_one_sided(method)) return(sign)
-  positive_sign(sign, paste0("method = \"", method, "\""), "whose negative coefficients are no evidence of dependence")
-}
-
-# Returns the only sign of edges by `what`, an argument as text; `why`: words for the message.
-positive_sign <- function(sign, what, why) {
-  if (sign == "negative") fail("sign = \"negative\" has no meaning for ", what, ", ", why, "; leave it out")
-  "positive"
-}
-
-# Returns the sign of the coefficients with small p values.
-tested_sign <- function(method) if (is_one_sided(method)) "positive" else "absolute"

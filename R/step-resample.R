@@ -38,13 +38,11 @@ resampled_run <- function(run, drawn) {
     return(run)
   }
   n_obs <- nrow(run$x)
-  settings <- run$settings
-  weights <- settings$asked$weights
+  weights <- run$settings$asked$weights
   if (is.null(weights)) weights <- rep(1, n_obs)
-  settings$asked$weights <- replace(weights, setdiff(seq_len(n_obs), drawn), 0)
-  input <- list(x = run$x, y = run$y, observations = list(are_compared = TRUE)) # when the first run was made
-  run$settings <- designed_input(settings, input, run$method, run$use, run$criterion$name %in% c("p.value", "fdr"))
-  run
+  run$settings$asked$weights <- replace(weights, setdiff(seq_len(n_obs), drawn), 0)
+  run$observations <- list(are_compared = TRUE) # when the first run was made
+  with_design(run, run$criterion$name %in% c("p.value", "fdr"))
 }
 
 drawn_subjects <- function(x, which) {
@@ -63,8 +61,8 @@ with_stability <- function(found, run, drawn, networks_of) {
   counts <- lapply(found, function(rows) integer(length(rows$x)))
   resamples <- list(n = n, label = numbered("resample", n), warns = "none",
                     change = function(run, b) resampled_run(run, drawn[[b]]))
-  run$settings <- part_of(run$settings, 1 / (n + 1), n / (n + 1)) # the first pass was that of all data
-  for_each(resamples, run, function(run, b) {
+  others <- part_of(run, 1 / (n + 1), n / (n + 1)) # the first pass was that of all data
+  for_each(resamples, others, function(run, b) {
     counts <<- Map(counts, found, networks_of(run), f = function(count, rows, own) {
       .Call(r_count_edges, count, rows$p, rows$i, own$p, own$i)
     })

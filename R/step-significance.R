@@ -75,7 +75,7 @@ test_rule <- function(run) {
 significance_of <- function(run) {
   need_distribution(run$method)
   if (is_combined(run$x)) return(combined_significance(run))
-  found <- count_observations(run$x, run$y, run$method, run$use, run$settings)
+  found <- count_observations(run)
   n <- found$n_obs
   rule <- test_rule(run)
   df <- degrees_of_freedom(run, found, rule$min_obs)
@@ -153,7 +153,7 @@ edges_by_fdr <- function(run, significance) {
   fdr <- run$criterion$value
   tested <- tested_sign(run$method)
   passes <- if (!significance$single) 2 else if (run$sign == tested) 2 else 4
-  histogram <- histogram_pass(run, at_pass(run$settings, 1, passes, "histogram of the coefficients"))
+  histogram <- histogram_pass(at_pass(run, 1, passes, "histogram of the coefficients"))
   range <- fdr_range(weight_bins(histogram, tested), fdr, significance$distribution)
   if (significance$single) {
     edges <- fdr_edges(run, range, significance)
@@ -161,7 +161,7 @@ edges_by_fdr <- function(run, significance) {
   }
   all <- run
   all$sign <- tested # pairs of both signs are tested
-  pass <- edge_pass(all, range$low, settings = at_pass(run$settings, 2, 2, "edges"))
+  pass <- edge_pass(at_pass(all, 2, 2, "edges"), range$low)
   rows <- take_rows(kept_edges(pass, range$low), all)
   keep_by_scores(rows, run, significance, pairs = range$tests,
                  function(count, n) fixed_point(range$tests, fdr, significance$score, count, n))
@@ -200,14 +200,14 @@ fdr_edges <- function(run, range, significance) {
   all <- run
   all$sign <- tested_sign(run$method)
   if (run$sign != all$sign) {
-    pass <- edge_pass(all, range$low, range$high, at_pass(run$settings, 2, 4, "threshold"))
+    pass <- edge_pass(at_pass(all, 2, 4, "threshold"), range$low, range$high)
   } else {
-    pass <- edge_pass(run, range$low, settings = at_pass(run$settings, 2, 2, "edges"))
+    pass <- edge_pass(at_pass(run, 2, 2, "edges"), range$low)
   }
   threshold <- fdr_threshold(pass, range, run, significance)
   if (run$sign != all$sign) {
     store_free(pass)
-    pass <- edge_pass(run, min(threshold, 2), settings = at_pass(run$settings, 3, 4, "edges"))
+    pass <- edge_pass(at_pass(run, 3, 4, "edges"), min(threshold, 2))
   }
   kept_edges(pass, threshold)
 }
@@ -289,7 +289,7 @@ with_tests <- function(edges, run, significance, pairs = NULL, others = NULL, p 
 other_p <- function(edges, run, significance) {
   if (run$sign == tested_sign(run$method) || isTRUE(run$to_file) || is.infinite(edges$min_weight)) return(NULL)
   run$sign <- setdiff(signs, c("absolute", run$sign))
-  pass <- edge_pass(run, edges$min_weight, settings = at_pass(run$settings, 4, 4, "edges of the other sign"))
+  pass <- edge_pass(at_pass(run, 4, 4, "edges of the other sign"), edges$min_weight)
   r <- take_rows(kept_edges(pass, edges$min_weight), run)$x
   p_of_r(r[r != 0], significance$distribution, run$settings$threads) # 0 would count for both signs
 }

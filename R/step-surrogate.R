@@ -92,14 +92,14 @@ reorder_columns <- function(m, orders) {
 
 # ---- maxima
 
-compared_input <- function(input, method, use, settings) {
-  compared_data(Filter(Negate(is.null), input[c("x", "y")]), method, use, settings$design)
+compared_sides <- function(run) {
+  compared_data(Filter(Negate(is.null), run[c("x", "y")]), run$method, run$use, run$settings$design)
 }
 
 # Counts the residuals, or the data of surrogates, and one surrogate.
-check_exchanged_memory <- function(input, how, settings) {
-  if (how == "permutation" && is.null(settings$design$basis)) return(invisible())
-  values <- sum(vapply(input[c("x", "y")], function(m) if (is.null(m)) 0 else prod(dim(m)), 0))
+check_exchanged_memory <- function(run, how) {
+  if (how == "permutation" && is.null(run$settings$design$basis)) return(invisible())
+  values <- sum(vapply(run[c("x", "y")], function(m) if (is.null(m)) 0 else prod(dim(m)), 0))
   check_memory(16 * values, "adjust = \"maxT\"", n_of(values, "value"), "use fewer columns, or leave 'adjust' out")
 }
 
@@ -120,46 +120,47 @@ warn_permuted_residuals <- function(compared, method) {
 
 # Returns the largest weights of all pairs of the null data sets of `rule`, from check_max_t(), ascending. `counted`:
 # from count_observations().
-null_maxima <- function(input, method, use, counted, side, rule, settings) {
+null_maxima <- function(run, counted, side, rule) {
   if (counted$common) {
     fail("adjust = \"maxT\" permutes observations that all pairs have; ",
          "with missing values use = \"complete.obs\" leaves these")
   }
-  if (rule$how != "permutation") return(sort(surrogate_maxima(input, method, use, side, rule, settings)))
-  sort(permuted_maxima(input, method, use, counted, side, rule$n_perm, settings))
+  if (rule$how != "permutation") return(sort(surrogate_maxima(run, side, rule)))
+  sort(permuted_maxima(run, counted, side, rule$n_perm))
 }
 
 # The engine permutes the data, or with covariates the residuals, which are regressed again (Freedman and Lane 1983).
-permuted_maxima <- function(input, method, use, counted, side, n_perm, settings) {
-  if (!is.null(settings$design$basis)) {
-    compared <- compared_input(input, method, use, settings)
-    warn_permuted_residuals(list(compared), method)
-    settings["design"] <- list(compared$design)
-    input <- compared$data
-    counted <- count_observations(input$x, input$y, method, use, settings)
+permuted_maxima <- function(run, counted, side, n_perm) {
+  if (!is.null(run$settings$design$basis)) {
+    compared <- compared_sides(run)
+    warn_permuted_residuals(list(compared), run$method)
+    run$settings["design"] <- list(compared$design)
+    run[c("x", "y")] <- compared$data[c("x", "y")]
+    counted <- count_observations(run)
   }
   seed <- floor(stats::runif(2) * 2^32)
-  checked(.Call(r_maxima, input$x, input$y, method_code(method), use, counted, constant(side), n_perm, seed,
-                settings))$maxima
+  checked(.Call(r_maxima, run$x, run$y, method_code(run$method), run$use, counted, constant(side), n_perm, seed,
+                run$settings))$maxima
 }
 
 # Returns the maxima of surrogates: each column of x changes independently, or all columns of y together.
-surrogate_maxima <- function(input, method, use, side, rule, settings) {
-  compared <- compared_input(input, method, use, settings)
+surrogate_maxima <- function(run, side, rule) {
+  compared <- compared_sides(run)
   x <- compared$data$x
   y <- compared$data$y
-  check_series(x, input$x)
-  if (rule$how == "phase" && !measure_of(method)$ranked) warn_heavy_tails(compared$data)
+  check_series(x, run$x)
+  if (rule$how == "phase" && !measure_of(run$method)$ranked) warn_heavy_tails(compared$data)
   if (is.null(rule$block)) rule$block <- nrow(x)
-  settings["design"] <- list(compared$design)
-  settings <- one_thread_if_short(settings, as.numeric(nrow(x)) * ncol(x) * ncol(if (is.null(y)) x else y))
+  run$settings["design"] <- list(compared$design)
+  run[c("x", "y")] <- list(x, y)
+  run <- one_thread_if_short(run, as.numeric(nrow(x)) * ncol(x) * ncol(if (is.null(y)) x else y))
   changed <- function(run, b) {
     if (is.null(y)) run$x <- surrogate_of(x, rule, FALSE) else run$y <- surrogate_of(y, rule, TRUE)
     run
   }
   surrogates <- list(n = rule$n_perm, label = numbered("permutation", rule$n_perm), change = changed, warns = "all")
-  unlist(for_each(surrogates, list(x = x, y = y, settings = settings), function(run, b) {
-    checked(.Call(r_maximum, run$x, run$y, method_code(method), use, constant(side), run$settings))$maximum
+  unlist(for_each(surrogates, run, function(run, b) {
+    checked(.Call(r_maximum, run$x, run$y, method_code(run$method), run$use, constant(side), run$settings))$maximum
   }))
 }
 
@@ -199,13 +200,12 @@ adjusted_edges <- function(run) {
     fail("'n_perm' is ", rule$n_perm, ", which makes no adjusted p value below 1 / ", rule$n_perm + 1, "; p.value = ",
          format(run$criterion$value), " needs at least ", format_count(ceiling(1 / run$criterion$value) - 1))
   }
-  input <- run[c("x", "y")]
-  check_exchanged_memory(input, rule$how, run$settings)
-  counted <- count_observations(run$x, run$y, run$method, run$use, run$settings)
+  check_exchanged_memory(run, rule$how)
+  counted <- count_observations(run)
   side <- tested_sign(run$method)
-  maxima <- null_maxima(input, run$method, run$use, counted, side, rule, part_of(run$settings, 0, 0.95))
+  maxima <- null_maxima(part_of(run, 0, 0.95), counted, side, rule)
   min_weight <- if (allowed < rule$n_perm) maxima[rule$n_perm - allowed] + SAME_COEFFICIENT else 0
-  edges <- edge_pass(run, min(min_weight, 2), settings = part_of(run$settings, 0.95, 0.05, "edges"))
+  edges <- edge_pass(part_of(run, 0.95, 0.05, "edges"), min(min_weight, 2))
   edges <- kept_edges(edges, if (min_weight > 1) Inf else min_weight)
   edges$tests <- list(maxima = maxima, side = side)
   edges

@@ -96,16 +96,14 @@ gpuAssociation <- function(x, traits, p.value = NULL, fdr = NULL,
     own <- c(list(x, traits$values, method, use, min_obs = min_obs), specs[c("adjustment", "permutation", "control")])
     test <- said_of_traits(do.call(gpuCorTest, own, quote = TRUE))
     if (has_factors) {
-      settings <- new_settings(specs)
-      input <- suppressWarnings(check_input(x, traits$values, check_use(use), method, settings$assay))
-      test <- with_factors(test, traits$factors, input, settings)
+      run <- repeated(new_run(NULL, specs, x, traits$values, method, "pairwise.complete.obs", tests = TRUE))
+      test <- with_factors(test, traits$factors, run)
     }
     tested <- new_association(test)
     return(if (output == "matrix") tested else structure(chosen_tests(tested, criterion), method = method))
   }
-  settings <- new_settings(specs)
   said_of_traits({
-    run <- network_run(x, traits$values, criterion, "absolute", use, method, settings, takes_subjects = FALSE)
+    run <- new_run(NULL, specs, x, traits$values, method, use, criterion, "absolute")
     run$min_obs <- min_obs
     structure(significant_pairs(run), method = method)
   })
@@ -214,7 +212,6 @@ n_observations <- function(x) if (is_experiment(x)) ncol(x) else NROW(x)
 # Returns the network's edges with their statistics and p values.
 significant_pairs <- function(run) {
   rows <- network_rows(run)
-  warn_constant(rows, colnames(run$x), colnames(run$y))
   warn_without(rows, run)
   rows$to <- row_numbers(rows$p)
   found <- pair_tests(rows, run)
@@ -224,7 +221,7 @@ significant_pairs <- function(run) {
   edges <- name_edges(rows$i[first] + 1L, rows$to[first], rows$x[first], names[[1L]], names[[2L]])
   frame <- list2DF(c(edges, list(statistic = found$statistic[first], p.value = found$p.value[first])))
   frame$fdr <- stats::p.adjust(frame$p.value, "BH", n = max(tests, nrow(frame)))
-  structure(frame, tests = tests, adjusted = adjustment_of(run$settings, run$x))
+  structure(frame, tests = tests, adjusted = adjustment_of(run))
 }
 
 # Returns list(statistic, p.value, one_by_one) of the entries of rows.
@@ -250,11 +247,10 @@ tests_by_trait <- function(rows, run, rule) {
   found <- list(statistic = numeric(length(rows$x)), p.value = numeric(length(rows$x)))
   rule[c("alternative", "log", "quantile", "triangle")] <- list(0L, FALSE, NA_real_, FALSE)
   for (at in split(seq_along(rows$x), rows$to)) {
-    x <- pick_columns(run$x, rows$i[at] + 1L)
-    y <- pick_columns(run$y, rows$to[at[1L]])
-    counted <- count_observations(x, y, run$method, run$use, run$settings)
-    r <- matrix(rows$x[at], ncol = 1L)
-    tested <- tested_pairs(r, list(x = x, y = y), run$method, run$use, counted, rule, run$settings)
+    own <- run
+    own$x <- pick_columns(run$x, rows$i[at] + 1L)
+    own$y <- pick_columns(run$y, rows$to[at[1L]])
+    tested <- tested_pairs(matrix(rows$x[at], ncol = 1L), own, count_observations(own), rule)
     found$statistic[at] <- tested$statistic
     found$p.value[at] <- tested$p.value
   }
@@ -263,7 +259,7 @@ tests_by_trait <- function(rows, run, rule) {
 
 # Returns the number of pairs with coefficients. It follows from the columns' flags, unless pairs are tested one by one.
 count_tests <- function(rows, run, one_by_one) {
-  if (one_by_one) return(sum(histogram_pass(run, run$settings)$counts))
+  if (one_by_one) return(sum(histogram_pass(run)$counts))
   none <- as.raw(constant("constant")) | as.raw(constant("few"))
   if (uses[run$use] == "everything") none <- none | as.raw(constant("missing"))
   with_any <- function(flags) as.numeric(sum((flags & none) == 0))

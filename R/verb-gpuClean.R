@@ -50,15 +50,13 @@ gpuClean <- function(x, covariates = NULL, data = NULL, bandpass = NULL, tr = NU
   }
   check_matrix_like(x, COLUMNS)
   if (!is.null(file)) file <- check_new_file(file)
-  use <- match("everything", uses)
-  settings <- new_settings(specs, precision = "double")
-  input <- check_input(x, NULL, use, "pearson", settings$assay)
-  rows <- kept_times(keep, nrow(input$x), "rows of 'x'")
-  if (length(rows) < nrow(input$x)) settings$asked$weights <- as.numeric(seq_len(nrow(input$x)) %in% rows)
-  settings <- said_of_keep(designed_input(settings, input, "pearson", use))
-  check_clean_memory(input$x, rows, !is.null(file))
-  if (!is.null(file)) return(invisible(cleaned_file(input$x, rows, settings, file)))
-  like_series(cleaned_matrix(input$x, rows, settings), x, rows)
+  run <- with_data(empty_run(specs, "pearson", "everything", precision = "double"), x, NULL)
+  rows <- kept_times(keep, nrow(run$x), "rows of 'x'")
+  if (length(rows) < nrow(run$x)) run$settings$asked$weights <- as.numeric(seq_len(nrow(run$x)) %in% rows)
+  run <- said_of_keep(with_design(run))
+  check_clean_memory(run$x, rows, !is.null(file))
+  if (!is.null(file)) return(invisible(cleaned_file(run$x, rows, run$settings, file)))
+  like_series(cleaned_matrix(run$x, rows, run$settings), x, rows)
 }
 
 # Observations are dropped by 'keep' here, and by 'weights' in other functions.

@@ -98,11 +98,8 @@ gpuConnectivity <- function(x, y = NULL, threshold = NULL, density = NULL, power
   breaks <- check_breaks(breaks)
   criterion <- check_levels(threshold, density)
   check_matrix_like(x, COLUMNS)
-  settings <- new_settings(specs, pairs)
-  run <- network_run(x, y, criterion, sign, use, method, settings)
-  check_together(found, facts_of(run$x, run$method, run$settings))
+  run <- new_run(found, specs, x, y, method, use, criterion, sign, takes = "subjects", pairs = pairs)
   sums <- connectivity_sums(run, wanted)
-  warn_constant(sums, colnames(run$x), colnames(run$y))
   warn_without(sums, run)
   new_connectivity(sums, run, wanted, breaks)
 }
@@ -174,12 +171,10 @@ connectivity_sums <- function(run, wanted) {
 
 # Edges are found by screening, but sums over all pairs need every coefficient, so each is a separate pass.
 # `thresholds`: NULL for no edges; `wanted`: list(type, power, histogram, maps).
-connectivity_passes <- function(run, thresholds, wanted, settings = run$settings) {
-  if (is.null(thresholds) || !is_any_pair_wanted(wanted)) {
-    return(connectivity_pass(run, thresholds, wanted, settings))
-  }
-  edges <- connectivity_pass(run, thresholds, without_pairs(wanted), at_pass(settings, 1, 2, "edges"))
-  sums <- connectivity_pass(run, NULL, wanted, at_pass(settings, 2, 2, "sums"))
+connectivity_passes <- function(run, thresholds, wanted) {
+  if (is.null(thresholds) || !is_any_pair_wanted(wanted)) return(connectivity_pass(run, thresholds, wanted))
+  edges <- connectivity_pass(at_pass(run, 1, 2, "edges"), thresholds, without_pairs(wanted))
+  sums <- connectivity_pass(at_pass(run, 2, 2, "sums"), NULL, wanted)
   with_edges(sums, edges)
 }
 
@@ -193,14 +188,14 @@ with_edges <- function(sums, edges) {
 }
 
 # One pass that sums over edges or over all pairs.
-connectivity_pass <- function(run, min_weight, wanted, settings = run$settings) {
+connectivity_pass <- function(run, min_weight, wanted) {
   ascending <- order(wanted$power)
   levels <- sort(unique(min_weight))
   maps <- summed_maps(wanted)
   rule <- list(side = constant(run$sign), min_weight = if (is.null(min_weight)) 2 else levels[1L],
                similarity = constant(wanted$type), steps = even_steps(diff(c(0, wanted$power[ascending]))),
                histogram = wanted$histogram, levels = as.numeric(levels), maps = sum(vapply(maps, constant, 0)))
-  sums <- checked(engine_pass("r_connectivity", run, list(rule), settings))
+  sums <- checked(engine_pass("r_connectivity", run, list(rule)))
   sums$soft[, ascending] <- sums$soft
   for (name in c("degree", "strength")) sums[[name]] <- sums[[name]][, match(min_weight, levels), drop = FALSE]
   sums$threshold <- min_weight
@@ -227,14 +222,13 @@ even_steps <- function(steps) {
 
 # Sums by density. The pass that finds the thresholds also sums the edges if it stores them; the eigenvector needs them.
 density_sums <- function(run, wanted) {
-  settings <- run$settings
   keeps_edges <- (are_few(run) || "eigenvector" %in% wanted$maps) && is.null(run$y)
   if (keeps_edges && !is_any_pair_wanted(wanted)) return(edge_sums(run, wanted))
-  run$settings <- at_pass(settings, 1, 2, "threshold of the density")
-  second <- at_pass(settings, 2, 2, "sums")
-  if (!keeps_edges) return(connectivity_passes(run, density_thresholds(run), wanted, second))
-  edges <- edge_sums(run, wanted)
-  with_edges(connectivity_pass(run, NULL, wanted, second), edges)
+  first <- at_pass(run, 1, 2, "threshold of the density")
+  second <- at_pass(run, 2, 2, "sums")
+  if (!keeps_edges) return(connectivity_passes(second, density_thresholds(first), wanted))
+  edges <- edge_sums(first, wanted)
+  with_edges(connectivity_pass(second, NULL, wanted), edges)
 }
 
 edge_sums <- function(run, wanted) {

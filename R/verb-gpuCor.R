@@ -117,18 +117,10 @@ gpuCor <- function(x, y = NULL, method = c("pearson", "kendall", "spearman", "bi
   if (test || output == "list") {
     return(cor_with_tests(c(list(x, y, method, use), specs[c("adjustment", "control")]), output, test, sys.call()))
   }
-  method <- check_method(method)
-  use <- check_use(use)
-  settings <- new_settings(specs)
-  input <- check_data(x, y, use, method, settings, summarizes = TRUE)
-  if (length(settings$asked)) settings <- designed_input(settings, input, method, use)
-  check_together(found, facts_of(input$x, method, settings))
-  if (!is.null(lag)) {
-    run <- list(x = input$x, y = input$y, method = method, use = use, settings = settings, min_overlap = min_overlap)
-    return(lagged_coefficients(run, lag, output, input$scalar, specs$control$backend, sys.call()))
-  }
-  check_coefficients_memory(input, method, use, output, settings)
-  all_coefficients(input, method, use, output, settings, call_of(sys.call(), settings))
+  run <- new_run(found, specs, x, y, method, use, takes = "summaries", call = sys.call())
+  if (!is.null(lag)) return(lagged_coefficients(run, lag, min_overlap, output))
+  check_coefficients_memory(run, output)
+  all_coefficients(run, output)
 }
 
 # The option is for code that expects the list of gputools' function of the same name.

@@ -183,9 +183,9 @@ gpuCorCompare <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
     y = y, sign = sign, n_perm = n_perm, pairs = pairs, paired = paired, design = design, contrast = contrast,
     components = components, classes = classes)))
   if (!is.null(classes)) classes <- check_fraction(classes, "classes", zero = FALSE)
-  settings <- new_settings(specs, pairs)
-  run <- compare_run(x, y, groups, sign, use, method, settings)
-  run[c("call", "classes")] <- list(sys.call(), classes)
+  run <- compare_run(empty_run(specs, method, use, pairs, call = sys.call()), x, y, groups)
+  run["classes"] <- list(classes)
+  run$sign <- sign
   check_together(found, facts_of_groups(run, n_perm))
   if (!is.null(several_groups(run$x)) && length(run$x$data) < 2L) {
     fail("effects = \"fixed\" without 'y' needs at least two groups in 'x', not 1")
@@ -193,13 +193,12 @@ gpuCorCompare <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
   if (is_random(run$x)) check_group_sizes(run$x)
   warn_small_groups(run$x, given, n_perm)
   if (!length(given)) check_comparison_memory(run)
-  work <- compare_work(run, n_perm)
-  run$settings <- work$permutations
-  if (!is.null(components)) return(compare_components(run, given, components, n_perm, work$coefficients, output))
+  if (!is.null(components)) return(compare_components(run, given, components, n_perm, output))
   error <- if (!is_random(run$x)) combined_error(run$x, run$method) # one for all differences
   if (length(given)) run <- compare_criterion(run, given)
-  maxima <- if (n_perm > 0) permuted_differences(run, n_perm, error)
-  run$settings <- work$coefficients
+  work <- compare_work(run, n_perm)
+  maxima <- if (n_perm > 0) permuted_differences(work$permutations, n_perm, error)
+  run <- work$coefficients
   if (!length(given)) return(compare_all(run, error, maxima))
   rows <- network_rows(run)
   if (is_random(run$x) && is.null(rows$group_tests)) rows <- with_difference_tests(rows, run)
@@ -207,7 +206,6 @@ gpuCorCompare <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
 }
 
 compare_output <- function(rows, run, given, error, maxima, output, components = list()) {
-  warn_constant(rows, colnames(run$x), NULL)
   warn_without(rows, run)
   warn_perfect(atanh(rows$x), run, rows)
   if (!is.null(run$classes)) {
@@ -219,26 +217,24 @@ compare_output <- function(rows, run, given, error, maxima, output, components =
 
 # ---- the run
 
-# `groups`: list(paired, design, contrast).
-compare_run <- function(x, y, groups, sign, use, method, settings) {
-  use <- check_use(use)
-  method <- check_method(method)
-  if (!has_distribution(method)) {
-    fail("method = \"", method, "\" has no Fisher's z to compare; use method = \"spearman\"")
+# Returns the run with the data of groups. `groups`: list(paired, design, contrast).
+compare_run <- function(run, x, y, groups) {
+  if (!has_distribution(run$method)) {
+    fail("method = \"", run$method, "\" has no Fisher's z to compare; use method = \"spearman\"")
   }
-  sizes <- group_sizes(x, y, settings$combination$subjects)
+  given <- run$settings$combination
+  sizes <- group_sizes(x, y, given$subjects)
   n_first <- sizes[1L]
   names <- subject_names(sum(sizes), n_first)
   # Subjects are often read in the order of a table that was sorted, whose row numbers tell nothing then.
   is_comparable <- are_row_numbers(observation_names(groups$design)) == are_row_numbers(names(x))
   if (is_comparable) check_observations(groups$design, "design", list(names = names(x)))
-  is_spread <- length(sizes) == 1L && is.null(groups$design) && identical(settings$combination$effects, "fixed")
+  is_spread <- length(sizes) == 1L && is.null(groups$design) && identical(given$effects, "fixed")
   model <- if (!is_spread) group_model(sizes, groups$paired, groups$design, groups$contrast)
-  effects <- check_group_effects(settings$combination$effects, sizes, model)
-  data <- read_groups(x, y, names, n_first, use, method, settings)
-  settings["pairs"] <- list(check_pairs(settings$pairs, data[[1L]], NULL))
-  designs <- subject_designs(settings, list(x = data), method, use, effects, names)
-  counted <- count_subjects(list(x = data), designs, method, use, settings, names)
+  effects <- check_group_effects(given$effects, sizes, model)
+  data <- read_groups(run, x, y, names, n_first)
+  designs <- subject_designs(run, list(x = data), effects, names)
+  counted <- count_subjects(run, list(x = data), designs, names)
   weights <- if (!is.null(model)) {
     model$weights
   } else {
@@ -247,10 +243,8 @@ compare_run <- function(x, y, groups, sign, use, method, settings) {
   }
   rule <- list(how = if (is_spread) "spread" else "fisher", level = 0.5, skips = FALSE)
   total <- if (is_spread) sum(weights) else 1
-  all <- new_subjects(data, rule, weights, total, counted, designs, effects, n_first, model)
-  run <- list(x = all, y = NULL, sign = sign, use = use, method = method, settings = settings)
-  run$pairs <- count_pairs(run$x, NULL, settings)
-  run
+  run$x <- new_subjects(data, rule, weights, total, counted, designs, effects, n_first, model)
+  with_pairs(run)
 }
 
 # Returns what check_together() has to know of groups.
@@ -263,10 +257,11 @@ facts_of_groups <- function(run, n_perm) {
 }
 
 # Returns a list of the data of all subjects, those of x first.
-read_groups <- function(x, y, names, n_first, use, method, settings) {
+read_groups <- function(run, x, y, names, n_first) {
   group <- function(x, names) {
-    assay <- if (is_subjects(x) || is_experiment(x)) settings$assay
-    read_subjects(if (is_subjects(x)) x else list(x), NULL, length(names), use, method, assay, names)$x
+    assay <- if (is_subjects(x) || is_experiment(x)) run$settings$assay
+    run$settings["assay"] <- list(assay)
+    read_subjects(run, if (is_subjects(x)) x else list(x), NULL, length(names), names)$x
   }
   data <- group(x, names[seq_len(n_first)])
   if (is.null(y)) return(data)
@@ -325,7 +320,6 @@ compare_criterion <- function(run, given) {
     given$threshold <- tanh(value)
   }
   run$criterion <- check_one_criterion(given)
-  run$mutual <- FALSE
   run
 }
 
@@ -352,7 +346,7 @@ group_test <- function(run, at, rows) {
   if (length(at) == 1L) at <- c(at, at)
   x[c("data", "designs", "weights")] <- list(x$data[at], x$designs[at], x$weights[at])
   x[c("n_first", "model")] <- list(length(at), NULL)
-  tests <- group_tests(replace(run, "x", list(x)), rows, part_of(run$settings, 1, 0, "coefficients of the groups"))
+  tests <- group_tests(replace(part_of(run, 1, 0, "coefficients of the groups"), "x", list(x)), rows)
   z <- tests$difference
   list(z = z, p.value = if (is_random(x)) {
     p_of_tests(tests)
@@ -361,15 +355,15 @@ group_test <- function(run, at, rows) {
   })
 }
 
-# Divides the progress bar: permutations come first, and p values and rates take three times as long as the differences.
+# Returns two runs, which divide the progress bar: permutations come first, and p values and rates take three times as long as the differences.
 # Each permutation of rows takes as long as the differences; permutations of labels share one run.
 compare_work <- function(run, n_perm) {
   one_run <- permutes_labels(run)
   permuting <- if (one_run && n_perm > 0) 1 + n_perm / 25 else n_perm
   units <- 4 + permuting
   what <- if (one_run) n_of(n_perm, "permutation") else "permutation"
-  list(permutations = part_of(run$settings, 0, permuting / units, what, if (!one_run) n_perm),
-       coefficients = part_of(run$settings, permuting / units, 4 / units, "differences"))
+  list(permutations = part_of(run, 0, permuting / units, what, if (!one_run) n_perm),
+       coefficients = part_of(run, permuting / units, 4 / units, "differences"))
 }
 
 # Measured peak bytes per pair: the results and the copies of p.adjust().
@@ -381,13 +375,13 @@ check_comparison_memory <- function(run) {
 compare_all <- function(run, error, maxima) {
   found <- if (is_random(run$x)) random_differences(run) else fixed_differences(run, error)
   warn_perfect(found$difference, run)
-  shape <- plain_dist_attributes(run$x, run$method)
+  shape <- plain_dist_attributes(run)
   own <- c(p.value = NA, fdr = NA, p.adjusted = NA, r.x = 1, r.y = 1)
   shaped <- function(values, name) {
     attributes(values) <- c(shape, if (name %in% names(own)) list(diagonal = rep(own[[name]], shape$Size)))
     values
   }
-  doing(part_of(run$settings, 0.5, 0.5), "false discovery rates")
+  doing(part_of(run, 0.5, 0.5)$settings, "false discovery rates")
   found$fdr <- stats::p.adjust(found$p.value, "BH")
   if (!is.null(maxima)) {
     values <- permuted_values(found, is_random(run$x))
@@ -400,29 +394,28 @@ compare_all <- function(run, error, maxima) {
       if (!is.null(several_groups(run$x))) list(df = several_groups(run$x) - 1),
       list(error = error, n = group_counts(run$x), compared = what_is_compared(run$x), method = run$method,
            use = uses[run$use])),
-    class = c("gpuCorCompare", "gpuTests", "gpuCorResult"), adjusted = adjustment_of(run$settings, run$x)
+    class = c("gpuCorCompare", "gpuTests", "gpuCorResult"), adjusted = adjustment_of(run)
   )
 }
 
 fixed_differences <- function(run, error) {
-  value <- values_of_pairs(run$x, NULL, run$method, run$use, "row", part_of(run$settings, 0, 0.25))
-  doing(part_of(run$settings, 0.25, 0.25), "p values")
+  value <- values_of_pairs(part_of(run, 0, 0.25), "row")
+  doing(part_of(run, 0.25, 0.25)$settings, "p values")
   difference <- atanh(as.vector(value))
   c(list(difference = difference),
     z_tests(difference / error, several_groups(run$x), min_rank_p(run$method, compared_groups(run$x))))
 }
 
 random_differences <- function(run) {
-  found <- group_tests(run, settings = part_of(run$settings, 0, 0.25))
-  warn_constant(found, colnames(run$x), NULL)
+  found <- group_tests(part_of(run, 0, 0.25))
   warn_without(found, run)
-  doing(part_of(run$settings, 0.25, 0.25), "p values")
+  doing(part_of(run, 0.25, 0.25)$settings, "p values")
   list(difference = found$difference, statistic = found$statistic, df = found$df, p.value = p_of_tests(found))
 }
 
 # Adds tests to the entries of a network of differences; a network of t gets its differences.
 with_difference_tests <- function(rows, run) {
-  tests <- group_tests(run, rows, part_of(run$settings, 1, 0, "tests of the edges"))
+  tests <- group_tests(part_of(run, 1, 0, "tests of the edges"), rows)
   rows$tests <- c(list(max = 1, p.value = p_of_tests(tests)), tests[c("statistic", "df")])
   if (run$x$name == "t as coefficient") rows$x <- tanh(tests$difference)
   rows
@@ -433,7 +426,7 @@ with_difference_tests <- function(rows, run) {
 component_sizes <- c("size", "sum")
 
 # The components of the data are those of permutation 0.
-compare_components <- function(run, given, components, n_perm, settings, output) {
+compare_components <- function(run, given, components, n_perm, output) {
   threshold <- given$threshold
   if (!is_number_within(threshold, 0, MAX_T) || threshold == 0) {
     fail("'threshold' must be a t, a number above 0, not ", show_value(threshold))
@@ -442,12 +435,12 @@ compare_components <- function(run, given, components, n_perm, settings, output)
   check_memory(12 * n * (n_perm + 1), "gpuCorCompare(components = )",
                paste(n_of(n, "column"), "and", n_of(n_perm, "permutation")), "use fewer permutations")
   rule <- list(side = constant(run$sign), min = threshold, sums_weights = components == "sum")
+  work <- compare_work(run, n_perm)
   found <- checked(.Call(r_components, run$x, method_code(run$method), run$use, rule,
-                         random_permutations(run, 0:n_perm), run$settings))
+                         random_permutations(run, 0:n_perm), work$permutations$settings))
   found <- component_table(found, colnames(run$x))
-  run$settings <- settings
+  run <- work$coefficients
   run$criterion <- list(name = "threshold", value = threshold / sqrt(threshold^2 + max_df(run$x)))
-  run$mutual <- FALSE
   run <- with_t(run)
   rows <- with_difference_tests(network_rows(run), run)
   rows$threshold <- NA_real_ # of the differences

@@ -167,24 +167,16 @@ gpuCorNetwork <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
   }
   criterion <- network_criterion(given, normalize, lioness)
   output <- check_choice(output, c("matrix", "edges"), "output")
-  settings <- new_settings(specs, pairs)
-  settings["max_t"] <- list(max_t)
-  run <- network_run(x, y, criterion, sign, use, method, settings)
-  run[c("mutual", "min_obs", "call")] <- list(mutual, min_obs, call_of(sys.call(), run$settings))
-  check_together(found, facts_of(run$x, run$method, run$settings))
-  if (!is.null(lag)) {
-    run$min_overlap <- min_overlap
-    return(lagged_network(run, lag, output, specs$control$backend))
-  }
+  run <- new_run(found, specs, x, y, method, use, criterion, sign, takes = "subjects", max_t = max_t, pairs = pairs,
+                 call = sys.call())
+  run[c("mutual", "min_obs")] <- list(mutual, min_obs)
+  if (!is.null(lag)) return(lagged_network(run, lag, min_overlap, output))
   if (!is.null(lioness)) run <- lioness_run(run, lioness)
   drawn <- draw_resamples(run, resample, fraction)
   normalized <- if (normalize == "clr") clr_run else identity
-  all <- run
-  all$settings <- at_pass(run$settings, 1, 1 + length(drawn))
-  all <- normalized(all)
+  all <- normalized(at_pass(run, 1, 1 + length(drawn)))
   if (!is.null(file)) return(invisible(new_network_file(network_to_file(all, file, compression))))
   found <- network_of_each(all)
-  warn_constant(found[[1L]], colnames(run$x), colnames(run$y))
   warn_without(found[[1L]], all)
   found <- with_stability(found, run, drawn, function(run) network_of_each(normalized(run)))
   networks <- Map(found, criterion$value, f = function(rows, value) {
@@ -195,9 +187,8 @@ gpuCorNetwork <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
   stats::setNames(networks, vapply(criterion$value, format, "", digits = 15))
 }
 
-lagged_network <- function(run, lag, output, backend) {
-  found <- lagged_rows(run, lag, backend)
-  warn_constant(found$rows, colnames(run$x), colnames(run$y))
+lagged_network <- function(run, lag, min_overlap, output) {
+  found <- lagged_rows(run, lag, min_overlap)
   warn_without(found$rows, run)
   network_output(found$rows, found$run, output)
 }

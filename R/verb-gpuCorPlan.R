@@ -98,7 +98,7 @@ verb_call <- function(call, verb) {
 # Prints the plan's size, and the cost of a shard on this machine. `made`: from make_plan().
 describe_plan <- function(made, settings) {
   plan <- made$plan
-  settings[c("design", "in_double")] <- made$settings[c("design", "in_double")]
+  settings[c("design", "in_double")] <- made$run$settings[c("design", "in_double")]
   pairs <- made$run$pairs
   if (is.null(pairs)) pairs <- count_pairs(made$run$x, made$run$y)
   stored <- c(plan$x, plan$y)
@@ -125,12 +125,13 @@ describe_plan <- function(made, settings) {
 # Returns the seconds of a shard, estimated by a run on some columns; NA if that is too short to measure.
 shard_seconds <- function(made, pairs, settings) {
   run <- made$run
+  run$settings <- settings
   size <- 1024
   some_columns <- function(m) if (!is.null(m)) sample_columns(m, min(size, ncol(m)))
   repeat {
     run[c("x", "y")] <- lapply(made$run[c("x", "y")], some_columns)
     started <- Sys.time()
-    result <- call_engine(made$round$entry, run, made$round$arguments, settings)
+    result <- call_engine(made$round$entry, run, made$round$arguments)
     seconds <- as.numeric(Sys.time() - started, units = "secs")
     if (!is.null(result$status)) return(NA_real_)
     if (seconds > 0.2 || size >= max(ncol(made$run$x), ncol(made$run$y))) break

@@ -203,27 +203,27 @@ gpuCorTest <- function(x, y = NULL, method = c("pearson", "kendall", "spearman",
   log.p <- check_flag(log.p, "log.p")
   max_t <- max_t_of(specs$permutation)
   min_obs <- check_min_obs(min_obs)
-  use <- check_use(use)
-  settings <- new_settings(specs)
-  input <- check_input(x, y, use, method, settings$assay)
-  settings <- designed_input(settings, input, method, use, tests = is.null(max_t) || has_distribution(method))
   found <- features_of("gpuCorTest", specs, y = y, alternative = alternative, exact = exact, conf.level = conf.level)
-  check_together(found, facts_of(input$x, method, settings), list(method = method))
+  run <- new_run(found, specs, x, y, method, use, tests = is.null(max_t) || has_distribution(method),
+                 call = sys.call())
+  design <- run$settings$design
   if (is_one_sided(method)) alternative <- "greater"
-  work <- test_work(settings, max_t$n_perm)
-  counted <- count_observations(input$x, input$y, method, counted_use(use), settings)
-  if (has_worth(settings$design)) degrees_of_freedom(list(method = method, settings = settings), counted) # or stops
-  check_test_memory(input, method, use, output, settings, counted, max_t, conf.level)
-  if (!is.null(max_t)) check_exchanged_memory(input, max_t$how, settings)
-  r <- all_coefficients(input, method, use, output, work$coefficients, sys.call())
+  work <- test_work(run, max_t$n_perm)
+  # A pair's observations are those of both columns, even if "everything" makes its coefficient NA.
+  use_of_pairs <- if (uses[run$use] == "everything") match("pairwise.complete.obs", uses) else run$use
+  counted <- count_observations(replace(run, "use", use_of_pairs))
+  if (has_worth(design)) degrees_of_freedom(run, counted) # or stops
+  check_test_memory(run, output, counted, max_t, conf.level)
+  if (!is.null(max_t)) check_exchanged_memory(run, max_t$how)
+  r <- all_coefficients(work$coefficients, output)
   # The rule that the engine reads.
   rule <- list(alternative = match(alternative, alternatives) - 1L, log = log.p, min_obs = min_tested(method, min_obs),
-               exact = max_exact(exact, method, settings$design), quantile = normal_quantile(conf.level, alternative),
+               exact = max_exact(exact, method, design), quantile = normal_quantile(conf.level, alternative),
                triangle = inherits(r, "dist"))
-  found <- tested_pairs(r, input, method, use, counted, rule, work$tests)
+  found <- tested_pairs(r, work$tests, counted, rule)
   warn_few(found$few, length(r))
   if (rule$min_obs > min_obs && min(found$n, Inf) < rule$min_obs) { # the next lines take memory for all pairs
-    is_square <- is.null(input$y) && !rule$triangle # each pair twice, and a diagonal
+    is_square <- is.null(run$y) && !rule$triangle # each pair twice, and a diagonal
     few <- untested_pairs(found$n, r, min_obs, rule$min_obs, is_square)
     # Permutation tests are valid for these pairs.
     if (is.null(max_t)) warn_untested(length(few) / (1 + is_square), method) else found$testable[few] <- 1
@@ -232,32 +232,32 @@ gpuCorTest <- function(x, y = NULL, method = c("pearson", "kendall", "spearman",
   structure(
     c(list(r = r), found[intersect(c("n", "statistic", "p.value", if (!is.null(conf.level)) c("conf.low", "conf.high")),
                                    names(found))],
-      tested_df(found, method, settings$design, counted),
+      tested_df(found, method, design, counted),
       if (!is.null(max_t)) {
-        list(p.adjusted = adjusted_p(found$testable, r, input, method, use, counted, rule, max_t, work$permutations))
+        list(p.adjusted = adjusted_p(found$testable, r, work$permutations, counted, rule, max_t))
       },
-      list(method = method, use = uses[use], alternative = alternative, log.p = log.p),
+      list(method = method, use = uses[run$use], alternative = alternative, log.p = log.p),
       if (!is.null(conf.level)) list(conf.level = conf.level)),
-    class = c("gpuCorTest", "gpuTests", "gpuCorResult"), adjusted = adjustment_of(settings, input$x)
+    class = c("gpuCorTest", "gpuTests", "gpuCorResult"), adjusted = adjustment_of(run)
   )
 }
 
 # Counts a statistic and a p value, n and df if they differ among pairs, and two more doubles each for maxT and for
 # confidence intervals.
-check_test_memory <- function(input, method, use, output, settings, counted, max_t, conf.level) {
-  doubles <- 2 + counted$common + has_own_df(settings$design, counted) + 2 * (!is.null(max_t)) +
+check_test_memory <- function(run, output, counted, max_t, conf.level) {
+  doubles <- 2 + counted$common + has_own_df(run$settings$design, counted) + 2 * (!is.null(max_t)) +
     2 * !is.null(conf.level)
-  check_run_memory(input$x, input$y, method, use, layout_of(input$y, output), settings, "gpuCorTest()",
+  check_run_memory(run, layout_of(run$y, output), "gpuCorTest()",
                    "gpuCorNetwork(p.value = ) and (fdr = ) keep the pairs of small p values only", more = 8 * doubles)
 }
 
 # Divides the progress bar: p values take ten times as long as coefficients, and so does each permutation.
-test_work <- function(settings, n_perm) {
+test_work <- function(run, n_perm) {
   if (is.null(n_perm)) n_perm <- 0
   units <- 11 + n_perm
-  list(coefficients = part_of(settings, 0, 1 / units, "coefficients"),
-       tests = part_of(settings, 1 / units, 10 / units, "p values"),
-       permutations = part_of(settings, 11 / units, n_perm / units, "permutation", n_perm))
+  list(coefficients = part_of(run, 0, 1 / units, "coefficients"),
+       tests = part_of(run, 1 / units, 10 / units, "p values"),
+       permutations = part_of(run, 11 / units, n_perm / units, "permutation", n_perm))
 }
 
 # `pairs`: their number.
@@ -301,17 +301,14 @@ tested_df <- function(found, method, design, counted) {
 
 # Returns p values adjusted by the largest coefficients of permuted observations or surrogates, in the shape of
 # `testable`, and NA where it is.
-adjusted_p <- function(testable, r, input, method, use, counted, rule, max_t, settings) {
+adjusted_p <- function(testable, r, run, counted, rule, max_t) {
   side <- c("absolute", "negative", "positive")[rule$alternative + 1L]
-  maxima <- null_maxima(input, method, use, counted, side, max_t, settings)
-  checked(.Call(r_adjusted, testable, r, maxima, constant(side), SAME_COEFFICIENT, rule$log, settings$threads))
+  maxima <- null_maxima(run, counted, side, max_t)
+  checked(.Call(r_adjusted, testable, r, maxima, constant(side), SAME_COEFFICIENT, rule$log, run$settings$threads))
 }
 
 # The order is that of the engine's codes.
 alternatives <- c("two.sided", "less", "greater")
-
-# A pair's observations are those of both columns, even if "everything" makes its coefficient NA.
-counted_use <- function(use) if (uses[use] == "everything") match("pairwise.complete.obs", uses) else use
 
 # Returns the positions of coefficients from at least min_obs observations, but fewer than `valid`. Most pairs have
 # more, so that the other conditions are for the few that are left.
@@ -323,20 +320,20 @@ untested_pairs <- function(n, r, min_obs, valid, is_square) {
 
 # Returns n, statistic and p value of each coefficient, in the same shape. `testable`: NA for pairs without p value, and
 # for a column with itself.
-tested_pairs <- function(r, input, method, use, counted, rule, settings) {
+tested_pairs <- function(r, run, counted, rule) {
   shape <- plain_attributes(r)
   shape$call <- NULL # the call belongs to the coefficients
   if (rule$triangle) shape$class <- c("pairValues", "dist")
-  has_p <- has_distribution(method)
+  has_p <- has_distribution(run$method)
   found <- if (has_p) {
-    checked(.Call(r_test, r, input$x, input$y, method_code(method), use, counted, rule, shape, settings))
+    checked(.Call(r_test, r, run$x, run$y, method_code(run$method), run$use, counted, rule, shape, run$settings))
   } else {
     counted_pairs(r, counted$n_obs, rule$min_obs, shape)
   }
   p <- if (has_p) "p.value" else "testable"
   if (rule$triangle) { # assigned within the list: a copy would take the memory of another matrix
     attr(found[[p]], "diagonal") <- rep(NA_real_, shape$Size)
-  } else if (is.null(input$y)) {
+  } else if (is.null(run$y)) {
     found[[p]][seq.int(1, length(r), by = ncol(r) + 1)] <- NA
   }
   if (has_p) c(found, list(testable = found$p.value)) else found

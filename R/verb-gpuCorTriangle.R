@@ -27,15 +27,11 @@
 gpuCorTriangle <- function(x, method = c("pearson", "kendall", "spearman", "bicor", "cosine", "distance", "mi"),
                            use = "everything", order = c("row", "column"), precision = c("single", "double"), ...) {
   specs <- specs_of("gpuCorTriangle", ...)
-  method <- check_method(method)
   order <- check_choice(order, c("row", "column"), "order")
-  use <- check_use(use)
-  settings <- new_settings(specs, precision = precision)
   check_matrix_like(x, COLUMNS)
-  input <- check_input(x, NULL, use, method, settings$assay)
-  if (length(settings$asked)) settings <- designed_input(settings, input, method, use)
-  check_run_memory(input$x, NULL, method, use, order, settings, "gpuCorTriangle()", WITHOUT_ALL_PAIRS)
-  values_of_pairs(input$x, NULL, method, use, order, settings)
+  run <- new_run(NULL, specs, x, NULL, method, use, precision = precision)
+  check_run_memory(run, order, "gpuCorTriangle()", WITHOUT_ALL_PAIRS)
+  values_of_pairs(run, order)
 }
 
 #' @rdname gpuCorTriangle

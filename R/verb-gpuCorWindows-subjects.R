@@ -1,30 +1,29 @@
 # gpuCorWindows() of several subjects: each window of all subjects is one call of a function that combines subjects.
 
-# `run`: list(method, use, pairs, sign, mutual, criterion, options, control, combination, call); `settings`:
-# as of one subject, with the arguments for adjustment. `plan`: function of the number of rows that returns the windows
-# with their taper; `taper`: its name.
-windows_of_subjects <- function(x, keep, plan, taper, run, settings) {
-  if (is.null(run$combination$combine)) tell_mean(settings)
-  run$combination$combine <- check_combination(run$combination)$how
-  n <- count_of(x, run$combination$subjects, "x")
-  run$combination$subjects <- NULL
-  data <- read_subjects(x, NULL, n, run$use, run$method, settings$assay)$x
-  time <- time_of(data[[1L]], settings$asked$tr)
-  windows <- plan(nrow(data[[1L]]))
-  data <- series_of_subjects(data, windows, run, settings)
+# `run`: without data, with the arguments for adjustment over all rows; `given`: list(pairs, options, control,
+# combination), further arguments for each window. `plan`: function of the number of rows that returns the windows with
+# their taper; `taper`: its name.
+windows_of_subjects <- function(run, x, keep, plan, taper, given) {
+  if (is.null(given$combination$combine)) tell_mean(run$settings)
+  given$combination$combine <- check_combination(given$combination)$how
+  n <- count_of(x, given$combination$subjects, "x")
+  given$combination$subjects <- NULL
+  data <- read_subjects(run, x, NULL, n)$x
+  time <- time_of(data[[1L]], run$settings$asked$tr)
+  run$windows <- plan(nrow(data[[1L]]))
+  run$taper <- taper
+  data <- series_of_subjects(run, data)
   in_window <- function(run, k) {
-    rows <- (k - 1) * windows$step + seq_len(windows$width)
-    run$data <- lapply(run$data, function(m) m[rows, , drop = FALSE])
+    rows <- (k - 1) * run$windows$step + seq_len(run$windows$width)
+    run$x <- lapply(data, function(m) m[rows, , drop = FALSE])
     run
   }
-  over <- list(n = windows$n, label = numbered("window", windows$n), change = in_window, warns = "once")
-  found <- for_each(over, list(data = data, settings = settings), function(run, k) {
-    window_of_subjects(run$data, keep, windows$taper, run)
-  })
-  if (!is.null(run$pairs)) settings$pairs <- check_pairs(run$pairs, data[[1L]], NULL)
-  first <- list(x = data[[1L]], windows = windows, taper = taper, method = run$method, settings = settings,
-                pairs = count_pairs(data[[1L]], NULL, settings), call = run$call)
-  attributes <- window_attributes(first, keep, time)
+  over <- list(n = run$windows$n, label = numbered("window", run$windows$n), change = in_window, warns = "once")
+  found <- for_each(over, run, function(run, k) window_of_subjects(run, keep, given))
+  first <- run
+  first$x <- data[[1L]]
+  first$settings["pairs"] <- list(given$pairs)
+  attributes <- window_attributes(with_pairs(first), keep, time)
   attributes[c("adjusted", "n_obs")] <- list(found[[1L]]$adjusted, unique_or_all(vapply(found, `[[`, 0, "n_obs")))
   values <- values_of_windows(lapply(found, `[[`, "value"), keep, colnames(data[[1L]]))
   attributes(values) <- c(attributes(values), attributes)
@@ -34,32 +33,33 @@ windows_of_subjects <- function(x, keep, plan, taper, run, settings) {
 unique_or_all <- function(values) if (length(unique(values)) == 1L) values[1L] else values
 
 # Returns all subjects' series as ordinary matrices, adjusted over all rows.
-series_of_subjects <- function(data, windows, run, settings) {
+series_of_subjects <- function(run, data) {
   n <- length(data)
-  asked <- settings$asked
+  asked <- run$settings$asked
   each_subject(n, function(i) {
     if (nrow(data[[i]]) != nrow(data[[1L]])) {
       fail("there are ", n_of(nrow(data[[i]]), "row"), ", and ", nrow(data[[1L]]), " of the first subject; windows ",
            "need the same rows of all")
     }
-    settings$asked <- asked_of_subject(asked, i, n)
-    own <- list(x = data[[i]], y = NULL, method = run$method, use = run$use)
-    own$settings <- designed_input(settings, own["x"], run$method, run$use)
-    check_window_runs(own$settings$design$runs, windows)
-    plain_series(if (is_adjusted_run(own)) residualized_run(own, "window")$x else own$x)
+    run$x <- data[[i]]
+    run$settings$asked <- asked_of_subject(asked, i, n)
+    run <- with_design(run)
+    check_window_runs(run$settings$design$runs, run$windows)
+    plain_series(if (is_adjusted_run(run)) residualized_run(run, "window")$x else run$x)
   })
 }
 
-# Returns list(value, n_obs, adjusted) of one window. `slices`: its rows of each subject.
-window_of_subjects <- function(slices, keep, weights, run) {
-  given <- c(list(slices, method = run$method, use = uses[run$use], weights = weights, options = run$options,
-                  control = run$control), run$combination)
+# Returns list(value, n_obs, adjusted) of one window. `given`: as of windows_of_subjects().
+window_of_subjects <- function(run, keep, given) {
+  pairs <- given$pairs
+  given <- c(list(run$x, method = run$method, use = uses[run$use], weights = run$windows$taper, options = given$options,
+                  control = given$control), given$combination)
   if (keep == "dist") {
     r <- do.call(gpuCor, given, quote = TRUE)
     return(list(value = as.vector(r), n_obs = as.numeric(attr(r, "n_obs")), adjusted = attr(r, "adjusted")))
   }
   given[c(run$criterion$name, "sign")] <- list(run$criterion$value, run$sign)
-  given$pairs <- run$pairs
+  given$pairs <- pairs
   if (keep == "network") {
     net <- do.call(gpuCorNetwork, c(given, list(mutual = run$mutual)), quote = TRUE)
     net@call <- run$call

@@ -96,23 +96,20 @@ gpuCorWindows <- function(x, width, step = 1, taper = c("none", "gaussian", "tuk
     c(windows, list(taper = taper_weights(taper, shape, windows$width)))
   }
   if (is_subjects(x)) {
-    run <- list(method = check_method(method), use = check_use(use), pairs = pairs, sign = sign, mutual = mutual,
-                 criterion = criterion, options = specs$adjustment$options, control = specs$control,
-                 combination = unclass(specs$subjects), call = sys.call())
-    run$control$assay <- NULL
+    of_window <- list(pairs = pairs, options = specs$adjustment$options, control = specs$control,
+                      combination = unclass(specs$subjects))
+    of_window$control$assay <- NULL
     specs$adjustment$options <- NULL
-    settings <- new_settings(specs)
-    return(windows_of_subjects(x, keep, plan, taper, run, settings))
+    run <- empty_run(specs, method, use, call = sys.call())
+    run[c("sign", "mutual", "criterion")] <- list(sign, mutual, criterion)
+    return(windows_of_subjects(run, x, keep, plan, taper, of_window))
   }
-  check_uncombined(specs$subjects)
-  settings <- new_settings(specs, pairs)
-  run <- network_run(x, NULL, criterion, sign, use, method, settings, takes_subjects = FALSE)
+  run <- new_run(NULL, specs, x, NULL, method, use, criterion, sign, pairs = pairs, call = sys.call())
   time <- time_of(x, run$settings$asked$tr)
   run$mutual <- mutual
-  run$call <- sys.call()
   run$windows <- plan(nrow(run$x))
   run$taper <- taper
-  run$settings <- window_settings(run, specs$control$backend)
+  run <- on_device_of_windows(run)
   check_window_memory(run, keep)
   check_window_runs(run$settings$design$runs, run$windows)
   if (is_adjusted_run(run)) run <- residualized_run(run, "window")
@@ -188,13 +185,12 @@ tukey_taper <- function(width, fraction) {
 
 # ---- weights and covariates
 
-# Selects the CPU for weighted pairwise-complete data and for small runs. `backend`: the argument.
-window_settings <- function(run, backend) {
-  settings <- run$settings
-  if (!is.null(settings$design)) settings$design$adjusted$effective <- NULL # counts all observations
+# Selects the CPU for weighted pairwise-complete data and for small runs.
+on_device_of_windows <- function(run) {
+  if (!is.null(run$settings$design)) run$settings$design$adjusted$effective <- NULL # counts all observations
   is_pairwise <- uses[run$use] == "pairwise.complete.obs"
-  if (is_pairwise && !is.null(run$windows$taper)) return(on_host(settings))
-  if (is_pairwise) settings else on_host_if_small(settings, run$pairs * run$windows$width, backend)
+  if (is_pairwise && !is.null(run$windows$taper)) return(on_host(run))
+  if (is_pairwise) run else on_host_if_small(run, run$pairs * run$windows$width)
 }
 
 # ---- memory
@@ -259,7 +255,7 @@ run_windows <- function(run, keep, attributes) {
     dist = call_windows(r_windows, run, attributes),
     network = call_windows(r_window_networks, run, rule),
     connectivity = call_windows(r_window_degrees, run, rule),
-    moments = call_windows(r_window_moments, run, rule, plain_dist_attributes(run$x, run$method))
+    moments = call_windows(r_window_moments, run, rule, plain_dist_attributes(run))
   )
 }
 

@@ -22,19 +22,20 @@ gpuDist <- function(x, method = c("spearman", "pearson", "kendall", "bicor", "co
                     use = "everything", precision = c("single", "double"), ...) {
   specs <- specs_of("gpuDist", ...)
   method <- check_method(method, "spearman", "; distances by other than correlation are those of stats::dist()")
-  use <- check_use(use)
-  settings <- new_settings(specs, precision = precision, distance = TRUE)
+  run <- empty_run(specs, method, use, precision = precision, call = sys.call())
+  run$settings$distance <- TRUE
   check_matrix_like(x, "an entity in each row")
-  check_has_assay(x, NULL, settings$assay)
-  if (is_experiment(x)) x <- picked_assay(x, "x", settings$assay)
+  check_has_assay(x, NULL, run$settings$assay)
+  if (is_experiment(x)) x <- picked_assay(x, "x", run$settings$assay)
   x <- check_variables(x, "x", method = method)
-  by_row <- is.matrix(x)
-  if (!by_row) x <- if (is_outside(x)) transposed_outside(x) else Matrix::t(x)
-  settings <- designed_rows(settings, x, by_row, method, use)
-  check_filled(if (by_row) ncol(x) else nrow(x), if (by_row) nrow(x) else ncol(x), NULL, use, method)
-  check_run_memory(x, NULL, method, use, "row", settings, "gpuDist()",
-                   "gpuCorNetwork(t(x)) keeps the pairs of small distances only", by_row = by_row)
-  attributes <- list(Size = if (by_row) nrow(x) else ncol(x), Labels = if (by_row) rownames(x) else colnames(x),
-                     Diag = FALSE, Upper = FALSE, method = method, call = sys.call(), class = "dist")
-  values_of_pairs(x, NULL, method, use, "row", settings, attributes, by_row)
+  run$by_row <- is.matrix(x)
+  run$x <- if (run$by_row) x else if (is_outside(x)) transposed_outside(x) else Matrix::t(x)
+  run$observations <- list(names = if (run$by_row) colnames(x) else rownames(run$x), side = "col")
+  run <- with_design(run)
+  names <- if (run$by_row) rownames(x) else colnames(run$x)
+  n_var <- if (run$by_row) nrow(x) else ncol(run$x)
+  check_filled(n_obs_of(run), n_var, NULL, run$use, method)
+  check_run_memory(run, "row", "gpuDist()", "gpuCorNetwork(t(x)) keeps the pairs of small distances only")
+  values_of_pairs(run, "row", list(Size = n_var, Labels = names, Diag = FALSE, Upper = FALSE, method = method,
+                                   call = run$call, class = "dist"))
 }

@@ -103,12 +103,11 @@ gpuTOM <- function(x, power = 6, type = c("unsigned", "signed", "signed hybrid")
     if (!is.null(criterion)) fail("'", criterion$name, "' is for data; of a network all edges' overlaps are returned")
     return(overlap_of_network(x, rule, missing(power) && missing(type), new_settings(specs)$threads))
   }
-  method <- check_method(method)
-  call <- sys.call()
-  settings <- new_settings(specs)
-  if (!is.null(how)) return(consensus_overlap(x, how, rules, method, use, output, settings, call))
-  if (output == "network") return(tom_network(x, criterion, rule, method, use, settings, call))
-  tom_of_all(x, rule, method, use, output, settings, call)
+  if (!is.null(how)) return(consensus_overlap(x, how, rules, output, specs, method, use, sys.call()))
+  check_matrix_like(x, COLUMNS)
+  run <- new_run(NULL, specs, x, NULL, method, use, criterion, "absolute", call = sys.call())
+  run$settings$overlap <- rule
+  if (output == "network") tom_network(run) else tom_of_all(run, output)
 }
 
 # ---- arguments
@@ -128,16 +127,11 @@ check_tom_criterion <- function(output, given) {
 
 # ---- networks
 
-tom_network <- function(x, criterion, rule, method, use, settings, call) {
-  check_matrix_like(x, COLUMNS)
-  run <- network_run(x, NULL, criterion, "absolute", use, method, settings, takes_subjects = FALSE)
-  run$settings$overlap <- rule
-  run$mutual <- FALSE
-  run$call <- call
+tom_network <- function(run) {
   rows <- network_rows(run)
-  warn_constant(rows, colnames(run$x), NULL)
+  warn_constant(rows, run)
   network <- new_network(rows, run, class = "gpuTOMNetwork")
-  network@overlap <- rule$names
+  network@overlap <- run$settings$overlap$names
   network
 }
 
@@ -155,22 +149,14 @@ overlap_rule <- function(power, type, tom_type, denominator, replaces_missing) {
        names = list(power = power, type = type, TOMType = tom_type, TOMDenom = denominator))
 }
 
-tom_of_all <- function(x, rule, method, use, output, settings, call) {
-  use <- check_use(use)
-  check_matrix_like(x, COLUMNS)
-  input <- check_input(x, NULL, use, method, settings$assay)
-  x <- input$x
-  if (length(settings$asked)) settings <- designed_input(settings, input, method, use)
-  settings$overlap <- rule
-  check_run_memory(x, NULL, method, use, layout_of(NULL, output), settings, "gpuTOM()",
-                   "output = \"network\" keeps the largest overlaps only")
-  if (output == "matrix") {
-    return(values_of_pairs(x, NULL, method, use, "square", settings, matrix_attributes(colnames(x), colnames(x))))
-  }
-  attributes <- dist_attributes(x, method, call)
+tom_of_all <- function(run, output) {
+  check_run_memory(run, layout_of(NULL, output), "gpuTOM()", "output = \"network\" keeps the largest overlaps only")
+  names <- colnames(run$x)
+  if (output == "matrix") return(values_of_pairs(run, "square", matrix_attributes(names, names)))
+  attributes <- dist_attributes(run)
   attributes$class <- NULL
-  values_of_pairs(x, NULL, method, use, "row", settings,
-      c(attributes, rule$names, list(class = c("gpuTOM", "allPairs", "dist"), adjusted = adjustment_of(settings, x))))
+  values_of_pairs(run, "row", c(attributes, run$settings$overlap$names, list(class = c("gpuTOM", "allPairs", "dist"),
+                                                                             adjusted = adjustment_of(run))))
 }
 
 # ---- the edges of a sparse network: only neighbors of neighbors are visited
@@ -259,30 +245,35 @@ check_same_variables <- function(sets) {
 }
 
 # `rules`: a list of one rule, or one per data set.
-consensus_overlap <- function(x, how, rules, method, use, output, settings, call) {
+consensus_overlap <- function(x, how, rules, output, specs, method, use, call) {
   if (output == "network") fail("output = \"network\" is of one data set; with 'combine' take \"dist\" or \"matrix\"")
   if (how$calibration != "none" && rules[[1L]]$keeps_sign && !rules[[1L]]$is_absolute) {
     fail("calibration = \"single quantile\" takes overlaps without a sign, and TOMType = \"", rules[[1L]]$names$TOMType,
          "\" has one; take \"signed\", its size, or calibration = \"none\"")
   }
-  sets <- lapply(x, function(set) check_input(set, NULL, check_use(use), method, settings$assay)$x)
+  rules <- rep_len(rules, length(x))
+  runs <- each_subject(length(x), names = paste("data set", seq_along(x)), function(s) {
+    check_matrix_like(x[[s]], COLUMNS)
+    run <- new_run(NULL, specs, x[[s]], NULL, method, use, call = call)
+    run$settings$overlap <- rules[[s]]
+    run
+  })
+  sets <- lapply(runs, `[[`, "x")
   check_same_variables(sets)
-  rules <- rep_len(rules, length(sets))
   # All overlaps are in memory at once, first with the adjacencies of one data set, then with the result.
   n <- ncol(sets[[1L]])
-  settings$overlap <- rules[[1L]]
-  bytes <- run_bytes(sets[[1L]], NULL, method, check_use(use), "row", settings)
+  bytes <- run_bytes(runs[[1L]], "row")
   square <- if (output == "matrix") 8 * as.numeric(n)^2 else 0
   check_memory(length(sets) * bytes[1L] + max(bytes[2L], bytes[1L] + square), "gpuTOM()",
                paste(n_of(pairs_of(n), "pair"), "and", n_of(length(sets), "data set")),
                "gpuCorNetwork(combine = ) keeps the strongest pairs only")
-  overlaps <- each_subject(length(sets), function(s) {
-    tom_of_all(sets[[s]], rules[[s]], method, use, "dist", at_pass(settings, s, length(sets)), call)
-  }, paste("data set", seq_along(sets)))
+  overlaps <- each_subject(length(sets), names = paste("data set", seq_along(sets)), function(s) {
+    tom_of_all(at_pass(runs[[s]], s, length(sets)), "dist")
+  })
   scales <- if (how$calibration == "none") rep(1, length(sets)) else scaling_powers(overlaps, how$calibrationQuantile)
   fraction <- if (how$combine == "min") 0 else how$probs
   tom <- checked(.Call(r_combine_overlaps, overlaps, scales, fraction, attr(overlaps[[1L]], "Size"),
-                       consensus_attributes(overlaps, rules, how, scales), settings$threads))
+                       consensus_attributes(overlaps, rules, how, scales), runs[[1L]]$settings$threads))
   if (output == "matrix") as.matrix(tom) else tom
 }
 

@@ -64,8 +64,7 @@ pickPower <- function(x, power = 1:20, type = c("unsigned", "signed", "signed hy
   check_within(r_squared, "r_squared", 0, 1)
   breaks <- check_whole(breaks, "breaks", 2, 1e6)
   check_matrix_like(x, "a gene in each column")
-  settings <- new_settings(specs, pairs)
-  run <- network_run(x, NULL, NULL, "absolute", use, method, settings)
+  run <- new_run(NULL, specs, x, NULL, method, use, sign = "absolute", takes = "subjects", pairs = pairs)
   if (ncol(run$x) < 3L) fail("'x' must have at least 3 columns (genes) to fit anything, not ", ncol(run$x))
   check_none_missing(run)
 
@@ -77,7 +76,7 @@ pickPower <- function(x, power = 1:20, type = c("unsigned", "signed", "signed hy
     list(powerEstimate = if (length(fits)) power[fits[1L]] else power[NA_integer_], fitIndices = table),
     class = c("gpuCorPower", "gpuCorResult"), type = type, method = method, r_squared = r_squared,
     n_var = ncol(run$x),
-    adjusted = adjustment_of(run$settings, run$x)
+    adjusted = adjustment_of(run)
   )
 }
 
@@ -95,10 +94,10 @@ soft_connectivity <- function(run, type, powers) {
   parts <- split(powers, (seq_along(powers) - 1L) %/% constant("max powers"))
   passes <- lapply(seq_along(parts), function(p) {
     wanted <- list(type = type, power = parts[[p]], histogram = FALSE, maps = NULL)
-    connectivity_pass(run, NULL, wanted, at_pass(run$settings, p, length(parts), "powers"))
+    connectivity_pass(at_pass(run, p, length(parts), "powers"), NULL, wanted)
   })
-  warn_constant(passes[[1L]], colnames(run$x), NULL)
-  warn_infinite(passes[[1L]], colnames(run$x), NULL, run$method)
+  warn_constant(passes[[1L]], run)
+  warn_infinite(passes[[1L]], run)
   do.call(cbind, lapply(passes, `[[`, "soft"))
 }
 

@@ -136,7 +136,7 @@ gpuPreservation <- function(reference, test, modules, n_perm = 200, power = NULL
   rule <- preservation_rule(modules, power, if (!missing(type)) check_choice(type, types, "type"))
   network <- check_choice(network, c("adjacency", "overlap"), "network")
   gold <- check_whole(gold, "gold", 0)
-  settings <- new_settings(specs)
+  run <- list(settings = new_settings(specs))
   data <- preserved_data(reference, test, modules, specs$control$assay, use, specs$adjustment)
   gold <- if (n_perm > 0) min(gold, ncol(data$sets$test) %/% 2)
   sizes <- as.numeric(c(lengths(data$members), gold))
@@ -146,7 +146,7 @@ gpuPreservation <- function(reference, test, modules, n_perm = 200, power = NULL
     list(columns = standardized_columns(x), overlaps = if (network == "overlap") overlaps_of(x, rule, specs$control))
   })
   preserved <- function(members, from, width) {
-    preservation_statistics(sets, members, rule, n_perm, part_of(settings, from, width))
+    preservation_statistics(sets, members, rule, n_perm, part_of(run, from, width))
   }
   cost <- sum(lengths(data$members)^2) / sum(lengths(data$members)^2, gold^2)
   found <- preserved(data$members, 0, cost)
@@ -192,8 +192,8 @@ DRAWN_BYTES <- 2^26
 
 # Returns list(modules, observed, Z, p.value, permuted), as in ?gpuPreservation. `sets`: list(reference, test), each
 # list(columns, overlaps), see standardized_columns(); `members`: a list of each module's columns, as indices.
-preservation_statistics <- function(sets, members, rule, n_perm, settings) {
-  values <- drawn_statistics(sets, members, rule, n_perm, settings)
+preservation_statistics <- function(sets, members, rule, n_perm, run) {
+  values <- drawn_statistics(sets, members, rule, n_perm, run)
   observed <- matrix(values[1L, , ], length(members), dimnames = dimnames(values)[2:3])
   permuted <- values[-1L, , , drop = FALSE]
   Z <- p.value <- observed * NA
@@ -209,7 +209,7 @@ preservation_statistics <- function(sets, members, rule, n_perm, settings) {
 }
 
 # Returns an array, draw x module x statistic. The first draw is the modules themselves; the others are permutations.
-drawn_statistics <- function(sets, members, rule, n_perm, settings) {
+drawn_statistics <- function(sets, members, rule, n_perm, run) {
   engine_rule <- list(similarity = constant(rule$type), power = rule$power)
   sizes <- lengths(members)
   member <- unlist(members, use.names = FALSE)
@@ -219,7 +219,7 @@ drawn_statistics <- function(sets, members, rule, n_perm, settings) {
   found <- lapply(seq_along(draws), function(part) {
     genes <- vapply(draws[[part]], function(k) if (k == 0L) member else sample.int(n_genes, length(member)), member)
     checked(.Call(r_preservation, sets$reference, sets$test, c(0L, cumsum(sizes)), member - 1L, genes - 1L, engine_rule,
-                  at_pass(settings, part, length(draws), "permutations")))
+                  at_pass(run, part, length(draws), "permutations")$settings))
   })
   values <- matrix(unlist(found), length(DRAWN_STATISTICS), dimnames = list(DRAWN_STATISTICS, NULL))
   values[is.nan(values)] <- NA

@@ -153,9 +153,8 @@ call_of <- function(row, x) {
   if (!is.na(row$k)) return(function() gpuCorNetwork(x, k = row$k, method = row$method))
   if (row$kind == "network") return(function() gpuCorNetwork(x, density = DENSITY, method = row$method))
   function() {
-    task <- gpucor:::network_task(x, NULL, list(name = "threshold", value = BEYOND), "absolute", "everything",
-                                  row$method, gpucor:::new_settings(list()))
-    gpucor:::edge_pass(task, BEYOND)
+    run <- gpucor:::new_run(NULL, gpucor:::NO_SPECS, x, NULL, row$method, "everything", sign = "absolute")
+    gpucor:::edge_pass(run, BEYOND)
   }
 }
 

@@ -113,8 +113,7 @@ for (backend in backends()) for (method in c("kendall", "spearman")) {
 
 test_that("a large network is sampled, a small one is not", {
   sample <- function(n_obs, n_var, density, y = NULL) {
-    run <- gpucor:::network_run(matrix(0, n_obs, n_var), y, list(name = "density", value = density), "absolute",
-                                  "everything", "pearson", settings_on("cpu"))
+    run <- run_on("cpu", x = matrix(0, n_obs, n_var), y = y, criterion = list(name = "density", value = density))
     gpucor:::sample_run(run, gpucor:::edges_of_density(density, run$pairs))
   }
   expect_null(sample(10, 200, 0.01))
@@ -140,8 +139,7 @@ test_that("a large network is sampled, a small one is not", {
 
 # All edges of x from `least` on, and their weights.
 stored <- function(x, least, sign, method, backend, ceiling = 2) {
-  run <- gpucor:::network_run(x, NULL, list(name = "density", value = 1), sign, "everything", method,
-                                settings_on(backend))
+  run <- run_on(backend, x = x, method = method, criterion = list(name = "density", value = 1), sign = sign)
   list(run = run, pass = gpucor:::edge_pass(run, least, ceiling))
 }
 
@@ -211,8 +209,7 @@ test_that("a pass that wants the k strongest edges finds them, and few others st
     weight <- weight_of(all@x, sign)
     weights <- sort(weight, decreasing = TRUE)
     k <- min(k, length(weights) + 1)
-    run <- gpucor:::network_run(x_now, NULL, list(name = "density", value = 1), sign, "everything", method,
-                                  settings_on("cpu"))
+    run <- run_on("cpu", x = x_now, method = method, criterion = list(name = "density", value = 1), sign = sign)
     pass <- with_options(list(gpucor.workers_per_device = workers),
                          gpucor:::edge_pass(run, 0, max = 2^53, wanted = k))
     threshold <- if (k <= length(weights)) weights[k] + 0 else 0

@@ -68,8 +68,7 @@ test_that("degrees and strengths of edges that stayed are the same in windows, o
 test_that("edges that stay survive the session, and not a fork", {
   skip_without_gpu()
   x <- normal(30, 300)
-  run <- gpucor:::network_run(x, NULL, list(name = "threshold", value = 0.2), "absolute", "everything", "pearson",
-                                settings_on("cuda"))
+  run <- run_on("cuda", x = x, criterion = list(name = "threshold", value = 0.2))
   run$stays <- "rows"
   pass <- with_env(c(GPUCOR_KEEP_FROM = "1"), gpucor:::edge_pass(run, 0.2))
   forked <- parallel::mclapply(1:2, function(i) tryCatch(gpucor:::store_rank(pass, 5, run), error = conditionMessage))

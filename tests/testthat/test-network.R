@@ -528,8 +528,7 @@ test_that("more edges than a sparse matrix can hold are an error as soon as they
   x <- normal(20, 300)
   for (backend in backends()) for (use in c("everything", "pairwise")) for (method in all_methods) {
     if (use == "pairwise") x[1, 1:30] <- NA
-    run <- gpucor:::network_run(x, NULL, list(name = "threshold", value = 0), "absolute", use, method,
-                                  settings_on(backend))
+    run <- run_on(backend, x = x, method = method, use = use, criterion = list(name = "threshold", value = 0))
     for (least in c(0, 0.5)) {
       expect_error(gpucor:::edge_pass(run, least, max = 10), "more than 10 edges, .*ask for fewer, or .* file =")
       expect_nothing_left()

@@ -637,10 +637,10 @@ test_that("residuals of ranks are not permuted", {
 
 # The largest weights of permutations, as the engine has them.
 engine_maxima <- function(x, y = NULL, method, side, use = "everything", n_perm = 1, ...) {
-  settings <- settings_on(...)
-  counted <- gpucor:::count_observations(x, y, method, gpucor:::check_use(use), settings)
-  found <- gpucor:::checked(.Call(gpucor:::r_maxima, x, y, gpucor:::method_code(method), gpucor:::check_use(use),
-                                  counted, gpucor:::constant(side), n_perm, c(5, 6), settings))
+  run <- run_on(..., x = x, y = y, method = method, use = use)
+  counted <- gpucor:::count_observations(run)
+  found <- gpucor:::checked(.Call(gpucor:::r_maxima, run$x, run$y, gpucor:::method_code(method), run$use, counted,
+                                  gpucor:::constant(side), n_perm, c(5, 6), run$settings))
   found$maxima
 }
 
@@ -783,9 +783,8 @@ test_that("what ties of columns amount to is found in C as by its definition, in
     sum((2 * rank(v) - n - 1)^2) / (n * (n - 1) - sum(t * (t - 1))) - 1
   }
   found <- function(x, y = NULL, use = "everything", ...) {
-    run <- gpucor:::network_run(x, y, list(name = "fdr", value = 0.1), "absolute", use, "kendall",
-                                  settings_on("cpu"))
-    counted <- gpucor:::count_observations(run$x, run$y, run$method, run$use, run$settings)
+    run <- run_on("cpu", x = x, y = y, method = "kendall", use = use, criterion = list(name = "fdr", value = 0.1))
+    counted <- gpucor:::count_observations(run)
     q <- gpucor:::column_quotients(run, counted)
     if (is.null(y)) q[1L] else q
   }
