@@ -173,12 +173,13 @@ connectivity_sums <- function(run, wanted) {
 # `thresholds`: NULL for no edges; `wanted`: list(type, power, histogram, maps).
 connectivity_passes <- function(run, thresholds, wanted) {
   if (is.null(thresholds) || !is_any_pair_wanted(wanted)) return(connectivity_pass(run, thresholds, wanted))
-  edges <- connectivity_pass(at_pass(run, 1, 2, "edges"), thresholds, without_pairs(wanted))
+  edges <- connectivity_pass(at_pass(run, 1, 2, "edges"), thresholds, c(wanted["type"], NOTHING_SUMMED[-1L]))
   sums <- connectivity_pass(at_pass(run, 2, 2, "sums"), NULL, wanted)
   with_edges(sums, edges)
 }
 
-without_pairs <- function(wanted) replace(wanted, c("power", "histogram", "maps"), list(numeric(), FALSE, character()))
+# What is wanted of a network alone.
+NOTHING_SUMMED <- list(type = types[1L], power = numeric(), histogram = FALSE, maps = character())
 
 # Adds the sums over edges to those over all pairs.
 with_edges <- function(sums, edges) {

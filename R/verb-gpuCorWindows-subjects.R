@@ -1,36 +1,34 @@
-# gpuCorWindows() of several subjects: each window of all subjects is one call of a function that combines subjects.
+# gpuCorWindows() of several subjects: each window is a run of all subjects, whose coefficients are combined.
 
-# `run`: without data, with the arguments for adjustment over all rows; `given`: list(pairs, options, control,
-# combination), further arguments for each window. `plan`: function of the number of rows that returns the windows with
-# their taper; `taper`: its name.
-windows_of_subjects <- function(run, x, keep, plan, taper, given) {
-  if (is.null(given$combination$combine)) tell_mean(run$settings)
-  given$combination$combine <- check_combination(given$combination)$how
-  n <- count_of(x, given$combination$subjects, "x")
-  given$combination$subjects <- NULL
-  data <- read_subjects(run, x, NULL, n)$x
+# `run`: without data; `x`: the subjects' data; `plan`: function of the number of rows that returns the windows with
+# their taper.
+windows_of_subjects <- function(run, x, keep, plan) {
+  given <- run$settings$combination
+  if (is.null(given$combine)) tell_mean(run$settings)
+  data <- read_subjects(run, x, NULL, count_of(x, given$subjects, "x"))$x
   time <- time_of(data[[1L]], run$settings$asked$tr)
   run$windows <- plan(nrow(data[[1L]]))
-  run$taper <- taper
   data <- series_of_subjects(run, data)
+  run$settings$combination["subjects"] <- list(NULL)
+  run$settings$combination$combine <- check_combination(given)$how # says that the mean is meant
+  # The series are adjusted, except for the taper and for options of the measure.
+  own <- c(weights = list(run$windows$taper), options = list(run$settings$asked$options))
+  run$settings$asked <- own[!vapply(own, is.null, NA)]
+  run$settings["assay"] <- list(NULL)
   in_window <- function(run, k) {
     rows <- (k - 1) * run$windows$step + seq_len(run$windows$width)
-    run$x <- lapply(data, function(m) m[rows, , drop = FALSE])
-    run
+    with_design(with_pairs(with_data(run, lapply(data, function(m) m[rows, , drop = FALSE]), NULL, "subjects")))
   }
   over <- list(n = run$windows$n, label = numbered("window", run$windows$n), change = in_window, warns = "once")
-  found <- for_each(over, run, function(run, k) window_of_subjects(run, keep, given))
-  first <- run
-  first$x <- data[[1L]]
-  first$settings["pairs"] <- list(given$pairs)
-  attributes <- window_attributes(with_pairs(first), keep, time)
-  attributes[c("adjusted", "n_obs")] <- list(found[[1L]]$adjusted, unique_or_all(vapply(found, `[[`, 0, "n_obs")))
+  found <- for_each(over, run, function(run, k) c(window_of_subjects(run, keep), list(adjusted = adjustment_of(run))))
+  first <- with_pairs(replace(run, "x", list(data[[1L]])))
+  attributes <- window_attributes(first, keep, time)
+  n_obs <- vapply(found, `[[`, 0, "n_obs")
+  attributes[c("adjusted", "n_obs")] <- list(found[[1L]]$adjusted, if (all(n_obs == n_obs[1L])) n_obs[1L] else n_obs)
   values <- values_of_windows(lapply(found, `[[`, "value"), keep, colnames(data[[1L]]))
   attributes(values) <- c(attributes(values), attributes)
   values
 }
-
-unique_or_all <- function(values) if (length(unique(values)) == 1L) values[1L] else values
 
 # Returns all subjects' series as ordinary matrices, adjusted over all rows.
 series_of_subjects <- function(run, data) {
@@ -42,32 +40,24 @@ series_of_subjects <- function(run, data) {
            "need the same rows of all")
     }
     run$x <- data[[i]]
-    run$settings$asked <- asked_of_subject(asked, i, n)
+    run$settings$asked <- asked_of_subject(asked[names(asked) != "options"], i, n)
     run <- with_design(run)
     check_window_runs(run$settings$design$runs, run$windows)
     plain_series(if (is_adjusted_run(run)) residualized_run(run, "window")$x else run$x)
   })
 }
 
-# Returns list(value, n_obs, adjusted) of one window. `given`: as of windows_of_subjects().
-window_of_subjects <- function(run, keep, given) {
-  pairs <- given$pairs
-  given <- c(list(run$x, method = run$method, use = uses[run$use], weights = run$windows$taper, options = given$options,
-                  control = given$control), given$combination)
+# Returns list(value, n_obs) of one window.
+window_of_subjects <- function(run, keep) {
   if (keep == "dist") {
-    r <- do.call(gpuCor, given, quote = TRUE)
-    return(list(value = as.vector(r), n_obs = as.numeric(attr(r, "n_obs")), adjusted = attr(r, "adjusted")))
+    check_coefficients_memory(run, "dist")
+    r <- all_coefficients(run, "dist")
+    return(list(value = as.vector(r), n_obs = as.numeric(attr(r, "n_obs"))))
   }
-  given[c(run$criterion$name, "sign")] <- list(run$criterion$value, run$sign)
-  given$pairs <- pairs
-  if (keep == "network") {
-    net <- do.call(gpuCorNetwork, c(given, list(mutual = run$mutual)), quote = TRUE)
-    net@call <- run$call
-    return(list(value = net, n_obs = net@n_obs, adjusted = net@adjusted))
-  }
-  sums <- do.call(gpuConnectivity, given, quote = TRUE)
-  list(value = sums[c("degree", "strength", "threshold")], n_obs = as.numeric(sums$n_obs),
-       adjusted = attr(sums, "adjusted"))
+  found <- if (keep == "network") network_rows(run) else connectivity_sums(run, NOTHING_SUMMED)
+  warn_without(found, run)
+  list(value = if (keep == "network") new_network(found, run) else found[c("degree", "strength", "threshold")],
+       n_obs = as.numeric(found$n_obs))
 }
 
 values_of_windows <- function(values, keep, names) {
@@ -79,5 +69,5 @@ values_of_windows <- function(values, keep, names) {
     all
   }
   list(degree = joined("degree"), strength = joined("strength"),
-       threshold = vapply(values, function(one) as.numeric(one$threshold), 0))
+       threshold = vapply(values, function(one) as.numeric(threshold_of(one$threshold)), 0))
 }

@@ -96,13 +96,9 @@ gpuCorWindows <- function(x, width, step = 1, taper = c("none", "gaussian", "tuk
     c(windows, list(taper = taper_weights(taper, shape, windows$width)))
   }
   if (is_subjects(x)) {
-    of_window <- list(pairs = pairs, options = specs$adjustment$options, control = specs$control,
-                      combination = unclass(specs$subjects))
-    of_window$control$assay <- NULL
-    specs$adjustment$options <- NULL
-    run <- empty_run(specs, method, use, call = sys.call())
-    run[c("sign", "mutual", "criterion")] <- list(sign, mutual, criterion)
-    return(windows_of_subjects(run, x, keep, plan, taper, of_window))
+    run <- empty_run(specs, method, use, pairs, call = sys.call())
+    run[c("sign", "mutual", "criterion", "taper")] <- list(check_sign(sign, run$method), mutual, criterion, taper)
+    return(windows_of_subjects(run, x, keep, plan))
   }
   run <- new_run(NULL, specs, x, NULL, method, use, criterion, sign, pairs = pairs, call = sys.call())
   time <- time_of(x, run$settings$asked$tr)
