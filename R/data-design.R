@@ -1,5 +1,5 @@
 # The engine's design: weights of observations, regressors for adjustment, and options of measures. Its help page is
-# gpucor-measures (R/help-measures.R).
+# gpuAdjust (R/run-specs.R).
 
 # Returns the run with its design, which the engine reads, if an argument asks for one. `tests`: TRUE if p values will
 # be computed. Those of several subjects have been made with their data.
@@ -48,9 +48,8 @@ designed <- function(run, tests) {
 # Returns NULL for equal weights. Weights of 0 and one other number become 0 and 1, as they only select observations.
 check_weights <- function(weights, n_obs) {
   if (is.null(weights)) return(NULL)
-  if (!is_variables(weights) || !is.null(dim(weights))) {
-    fail("'weights' must be a vector of numbers, one for each observation, not ", show_value(weights))
-  }
+  check_that(weights, "weights", is_variables(weights) && is.null(dim(weights)),
+             "a vector of numbers, one for each observation")
   if (length(weights) != n_obs) {
     fail("'weights' has ", n_of(length(weights), "value"), "; there are ", n_of(n_obs, "observation"))
   }
@@ -71,7 +70,7 @@ check_weights <- function(weights, n_obs) {
 # Returns the options' values as numbers in the engine's order, or NULL if none is given.
 check_options <- function(options, method) {
   if (!length(options) && !is.environment(options)) return(NULL)
-  if (!is.list(options) || is.null(names(options))) fail("'options' must be a named list, not ", show_value(options))
+  check_that(options, "options", is.list(options) && !is.null(names(options)), "a named list")
   known <- measure_of(method)$options[[1L]]
   unknown <- setdiff(names(options), names(known))
   if (length(unknown)) {

@@ -1,5 +1,5 @@
 # Degrees of freedom of p values: given ones, those from weights, and from Bartlett's formula after regression. Their
-# help page is gpucor-measures (R/help-measures.R).
+# help page is gpuAdjust (R/run-specs.R).
 
 # Returns NULL, a number, or "bartlett".
 check_df <- function(df, method, tests) {

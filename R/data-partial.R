@@ -1,5 +1,5 @@
 # Partial correlations given all other columns (Schaefer and Strimmer 2005): the part of the design that
-# src/stats/partial.h describes. Its help page is gpucor-measures (R/help-measures.R).
+# src/stats/partial.h describes. Its help page is gpuAdjust (R/run-specs.R).
 
 # Returns the run for partial correlations of its adjusted columns. `tests`: TRUE if p values will be computed, which
 # have degrees of freedom of their own.

@@ -21,9 +21,9 @@ empty_run <- function(specs, method, use, pairs = NULL, precision = "single", ca
   method <- check_method(method)
   use <- check_use(use)
   settings <- new_settings(specs, pairs, precision)
+  if (!is.null(settings$replay)) call <- settings$replay$call
   structure(list(x = NULL, y = NULL, method = method, use = use, settings = settings, pairs = NULL, scalar = FALSE,
-                 observations = NULL, by_row = FALSE, call = if (is.null(settings$replay)) call else settings$replay$call,
-                 criterion = NULL, sign = NULL, mutual = FALSE, min_obs = NULL, spool = NULL, to_file = FALSE,
+                 observations = NULL, by_row = FALSE, call = call, criterion = NULL, sign = NULL, mutual = FALSE, min_obs = NULL, spool = NULL, to_file = FALSE,
                  stays = NULL, is_sample = FALSE, size = NULL), class = "gpucor_run")
 }
 
@@ -38,7 +38,8 @@ new_run <- function(found, specs, x, y, method, use, criterion = NULL, sign = NU
   if (!is.null(sign)) run$sign <- check_sign(sign, run$method)
   run <- with_pairs(with_data(run, x, y, takes, tests))
   if (!is.null(sign) && is_combined(run$x) && run$x$name %in% RELIABILITY) {
-    run$sign <- positive_sign(run$sign, paste0("combine = \"", run$x$name, "\""), "whose negative values are not reliable")
+    what <- paste0("combine = \"", run$x$name, "\"")
+    run$sign <- positive_sign(run$sign, what, "whose negative values are not reliable")
   }
   run <- with_design(run, tests)
   check_together(found, facts_of(run), list(method = run$method))
@@ -48,7 +49,10 @@ new_run <- function(found, specs, x, y, method, use, criterion = NULL, sign = NU
 # Returns the run with data.
 with_data <- function(run, x, y, takes = "one", tests = FALSE) {
   if (takes != "one" && is_subjects(x)) return(with_subjects(run, x, y, tests, takes == "summaries"))
-  check_uncombined(run$settings$combination)
+  given <- names(run$settings$combination)
+  if (length(given)) {
+    fail("'", given[1L], "' says how subjects are combined, and 'x' is not a list of their matrices; leave it out")
+  }
   input <- check_input(x, y, run$use, run$method, run$settings$assay)
   run[names(input)] <- input
   run

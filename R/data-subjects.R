@@ -94,24 +94,19 @@
 #' @name subjects
 NULL
 
-# Stops if arguments for several subjects are given with one.
-check_uncombined <- function(given) {
-  if (!length(given)) return(invisible())
-  fail("'", names(given)[1L], "' says how subjects are combined, and 'x' is not a list of their matrices",
-       "; leave it out")
-}
-
 # Returns the run with subjects' data instead of matrices; a single subject's data are matrices. `tests`: TRUE if p
 # values will be computed; `summarizes`: TRUE if values may be other numbers than coefficients.
 with_subjects <- function(run, x, y, tests, summarizes) {
   given <- run$settings$combination
   rule <- check_combination(given, summarizes)
-  effects <- check_effects(given, tests)
+  # "random": subjects are a sample; "fixed": they are the only ones of interest.
+  effects <- if (!tests) "none" else if (is.null(given$effects)) "random" else given$effects
   n <- subjects_of(x, y, given$subjects)
   sessions <- if (rule$how %in% RELIABILITY) sessions_of(x, y, n) else 1L
-  names <- if (sessions == 1L) subject_names(n) else session_names(n, sessions)
+  names <- subject_names(n)
   n <- n * sessions
   if (sessions > 1L) {
+    names <- paste0(rep(names, each = sessions), ", session ", seq_len(sessions))
     x <- unlist(x, recursive = FALSE)
     if (!is.null(y)) y <- unlist(y, recursive = FALSE)
   }
@@ -142,10 +137,6 @@ sessions_of <- function(x, y, n) {
          paste(sort(unique(unlist(counts))), collapse = ", "))
   }
   counts$x
-}
-
-session_names <- function(n, sessions) {
-  paste0("subject ", rep(seq_len(n), each = sessions), ", session ", rep(seq_len(sessions), n))
 }
 
 # A plan shows no message, as it calls the function several times.
@@ -188,7 +179,12 @@ subject_designs <- function(run, data, effects, names = subject_names(length(dat
   asked <- run$settings$asked
   n <- length(data$x)
   if (!length(asked)) return(NULL)
-  check_subject_df(asked$df, effects)
+  if (!is.null(asked$df) && effects == "random") {
+    fail("'df' is of a subject's observations, and with effects = \"random\" subjects are the sample; leave it out")
+  }
+  if (identical(asked$df, "bartlett")) {
+    fail("df = \"bartlett\" has degrees of freedom for each pair; several subjects take a number for each of them")
+  }
   each_subject(n, function(i) {
     run[c("x", "y")] <- list(data$x[[i]], data$y[[i]])
     run$settings$asked <- asked_of_subject(asked, i, n)
@@ -196,17 +192,6 @@ subject_designs <- function(run, data, effects, names = subject_names(length(dat
   }, names)
 }
 
-check_subject_df <- function(df, effects) {
-  if (is.null(df)) return(invisible())
-  if (effects == "random") {
-    fail("'df' is of a subject's observations, and with effects = \"random\" subjects are the sample; leave it out")
-  }
-  if (identical(df, "bartlett")) {
-    fail("df = \"bartlett\" has degrees of freedom for each pair; several subjects take a number for each of them")
-  }
-}
-
-#' @export
 dim.gpuCorSubjects <- function(x) c(sum(vapply(x$data, nrow, 0L)), ncol(x$data[[1L]]))
 
 #' @export
@@ -219,20 +204,16 @@ check_combination <- function(given, summarizes = FALSE) {
     fail("combine = \"", how, "\" gives no coefficients; only gpuCor() has it")
   }
   if (is.null(how)) how <- "mean"
-  level <- combination_level(how, given$probs, given$above)
+  above <- given$above
+  level <- if (how == "fraction") { # the number that a combination has beside its name
+    check_that(above, "above", is_number_within(above, -1, 1), "a number between -1 and 1")
+  } else if (is.null(given$probs)) {
+    0.5
+  } else {
+    check_fraction(given$probs, "probs", zero = TRUE)
+  }
   skips <- if (is.null(given$na.rm)) FALSE else check_flag(given$na.rm, "na.rm")
   list(how = how, level = level, skips = skips)
-}
-
-# Returns the number that a combination has beside its name: a quantile's level, or a fraction's bound.
-combination_level <- function(how, probs, above) {
-  if (how == "fraction") return(check_above(above))
-  if (is.null(probs)) 0.5 else check_fraction(probs, "probs", zero = TRUE)
-}
-
-check_above <- function(above) {
-  if (!is_number_within(above, -1, 1)) fail("'above' must be a number between -1 and 1, not ", show_value(above))
-  above
 }
 
 # Returns the number of subjects in x, which y must match. `n`: argument 'subjects'.
@@ -390,11 +371,8 @@ count_subjects <- function(run, data, designs, names = subject_names(length(data
 
 check_subject_weights <- function(weights, how, n) {
   if (is.null(weights)) return(if (how == "fisher") fisher_weights(n) else rep(1, length(n)))
-  ok <- is_numeric(weights) && length(weights) == length(n) && all(is.finite(weights)) && all(weights > 0)
-  if (!ok) {
-    fail("'subject_weights' must be a positive number for each of the ", length(n), " subjects, not ",
-         show_value(weights))
-  }
+  check_that(weights, "subject_weights", are_finite(weights, length(n)) && all(weights > 0),
+             paste("a positive number for each of the", length(n), "subjects"))
   as.numeric(weights)
 }
 
@@ -405,135 +383,4 @@ fisher_weights <- function(n, names = subject_names(length(n))) {
          "needs at least 4")
   }
   n - 3
-}
-
-# ---- p values
-
-# Returns "random" (subjects are a sample), "fixed" (they are the only ones of interest) or "none" (no tests).
-check_effects <- function(given, tests) {
-  if (!tests) return("none")
-  if (is.null(given$effects)) "random" else given$effects
-}
-
-# Returns TRUE for the data of a single-sample network, see R/step-lioness.R.
-is_lioness <- function(x) is_combined(x) && !is.null(x$lioness)
-
-is_random <- function(x) is_combined(x) && x$effects == "random"
-
-check_tested_combination <- function(x) {
-  if (x$name %in% c("fisher", "spread")) return(invisible())
-  fail("p values of subjects' coefficients follow from combine = \"fisher\" only; combine is \"", x$name, "\"")
-}
-
-# Works like significance_of() for subjects. If subjects are dropped, degrees of freedom differ among pairs.
-combined_significance <- function(run) {
-  if (is_one_sided(run$method)) {
-    fail("p values of several subjects are not known for method = \"", run$method, "\", whose coefficients of ",
-         "independent columns are skewed; use 'threshold' or 'density'")
-  }
-  if (is_random(run$x)) return(random_significance(run))
-  list(n = sum(run$x$counted$n), one_by_one = FALSE, single = TRUE, quotients = NULL,
-       distribution = c(list(error = combined_error(run$x, run$method), groups = several_groups(run$x)),
-                        min_p = min_rank_p(run$method, compared_groups(run$x))))
-}
-
-# Returns the number of groups whose equality is tested by chi-squared, or NULL.
-several_groups <- function(x) if (is_combined(x) && x$name == "spread") length(x$data)
-
-group_counts <- function(x) {
-  first <- seq_len(x$n_first)
-  Filter(length, list(x = x$counted$n_obs[first], y = x$counted$n_obs[-first]))
-}
-
-# Returns a list of the numbers of observations of each group's subjects; several groups have one matrix each.
-compared_groups <- function(x) if (is.null(several_groups(x))) group_counts(x) else as.list(x$counted$n_obs)
-
-# ---- random effects: Student's t of each subject's z
-
-random_significance <- function(run) {
-  x <- run$x
-  check_tested_combination(x)
-  check_group_sizes(x)
-  list(n = sum(x$counted$n), one_by_one = TRUE, single = FALSE, quotients = NULL, score = function(p) -log(p),
-       p_of_score = function(score) exp(-score), distribution = list(df = max_df(x)))
-}
-
-# Returns the max degrees of freedom of a pair's t.
-max_df <- function(x) {
-  n <- length(x$data)
-  if (is.null(x$model)) n - (if (x$n_first < n) 2 else 1) else x$model$df
-}
-
-check_group_sizes <- function(x) {
-  if (!is.null(x$model) || !has_single(x)) return(invisible())
-  fail("effects = \"random\" needs at least two subjects", if (length(x$data) > x$n_first) " in each group",
-       ", whose z vary; effects = \"fixed\" takes one")
-}
-
-has_single <- function(x) any(c(x$n_first, length(x$data) - x$n_first) == 1)
-
-# Returns the run whose coefficients are t / sqrt(t^2 + df), from Student's t.
-with_t <- function(run) {
-  run$x$name <- "t as coefficient"
-  run$x$how <- constant("combine t as coefficient")
-  run
-}
-
-# Columns of tables with tests of groups.
-GROUP_COLUMNS <- c("component", "r.x", "r.y", "class", "statistic", "df")
-
-# Tests the entries of rows, or all pairs without rows. Returns difference (the mean z, or the difference of the groups'
-# means), statistic and df.
-group_tests <- function(run, rows = NULL) {
-  run$settings["pairs"] <- list(NULL) # rows determine the tested pairs
-  found <- checked(.Call(r_group_tests, run$x, run$y, method_code(run$method), run$use, rows, run$settings))
-  found$statistic <- ifelse(found$difference == 0, 0, found$difference / found$error) # 0 / 0 counts as 0
-  found
-}
-
-# Returns two-sided -log(p).
-t_scores <- function(tests) -log(2) - stats::pt(-abs(tests$statistic), tests$df, log.p = TRUE)
-
-p_of_tests <- function(tests) exp(-t_scores(tests))
-
-# Replaces entries of rows, which are transformed t, by combined coefficients, and adds their tests.
-with_group_tests <- function(rows, run) {
-  rows$group_tests <- group_tests(part_of(run, 1, 0, "tests of the edges"), rows)
-  rows$x <- tanh(rows$group_tests$difference)
-  rows
-}
-
-# ---- fixed effects: the variance of each subject's z follows from its number of observations
-
-# The variance of a z of n observations, times n - 3. That of bicor is 0.95 to 1.0 without a correlation, and 1.1 to 1.2
-# if it is 0.9.
-Z_VARIANCES <- c(pearson = 1, spearman = 1.06, bicor = 1.1)
-
-# Returns the min p value of a rank correlation, or NULL for other measures: Fisher's z of n rows counts as no more
-# evidence than the exact distribution has, 2 / n!. The smallest group decides. `groups`: each group's n.
-min_rank_p <- function(method, groups) {
-  if (measure_of(method)$ranked) max(vapply(groups, function(n) 2 * exp(-sum(lfactorial(n))), 0))
-}
-
-# Returns the standard error of the weighted mean of z, or stops if it is not the same for all pairs.
-combined_error <- function(x, method) {
-  check_tested_combination(x)
-  variance <- Z_VARIANCES[method]
-  if (is.na(variance)) {
-    known <- paste0('"', names(Z_VARIANCES), '"', collapse = ", ")
-    fail("p values by effects = \"fixed\" are known for methods ", known, ", not for \"", method, "\"; ",
-         if (has_single(x)) "with one subject in a group use \"spearman\"",
-         if (!has_single(x)) "effects = \"random\" tests the subjects' coefficients themselves")
-  }
-  if (x$skips) fail("p values by effects = \"fixed\" need all subjects for each pair; leave out na.rm = TRUE")
-  if (x$counted$common) {
-    fail("p values by effects = \"fixed\" need the same observations for all pairs of a subject; ",
-         "with missing values use = \"complete.obs\" leaves these")
-  }
-  few <- which(x$counted$n < 4)
-  if (length(few)) {
-    fail("p values need at least 4 observations of each subject; ", subject_names(length(x$data), x$n_first)[few[1L]],
-         " has ", x$counted$n[few[1L]])
-  }
-  sqrt(sum(x$weights^2 * variance / (x$counted$n - 3))) / abs(x$total)
 }

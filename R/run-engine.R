@@ -56,8 +56,7 @@ stop_run <- function(result) {
   fail_as(if (is.na(class)) "run" else class, result$message)
 }
 
-# Returns texts with the numbers of variables of x and y that have `flag`, and the first three of them; NULL if there are
-# none.
+# Returns texts with the number of variables of x and of y that have `flag`, and the first three of them, or NULL.
 describe_flagged <- function(result, flag, run) {
   what <- if (run$by_row) " rows" else " columns"
   unlist(lapply(c("x", "y"), function(name) {

@@ -40,19 +40,15 @@ gpuAdjust <- function(weights = NULL, weights_are = NULL, covariates = NULL, dat
   if (!is.null(weights_are)) weights_are <- check_choice(weights_are, WEIGHT_KINDS, "weights_are")
   given <- mget(names(formals()))
   if (check_flag(partial, "partial")) {
-    given$shrinkage <- check_shrinkage(shrinkage)
+    if (!identical(shrinkage, "auto")) {
+      check_that(shrinkage, "shrinkage", are_finite(shrinkage, 1L, 0, 1), "a number from 0 to 1, or \"auto\"")
+      given$shrinkage <- as.numeric(shrinkage)
+    }
   } else {
     if (!identical(shrinkage, "auto")) fail("'shrinkage' is for partial = TRUE; give both, or leave it out")
     given[c("partial", "shrinkage")] <- NULL
   }
   new_spec(given, "gpuAdjust")
-}
-
-check_shrinkage <- function(shrinkage) {
-  if (identical(shrinkage, "auto")) return(shrinkage)
-  ok <- is_numeric(shrinkage) && length(shrinkage) == 1L && is.finite(shrinkage) && shrinkage >= 0 && shrinkage <= 1
-  if (!ok) fail("'shrinkage' must be a number from 0 to 1, or \"auto\", not ", show_value(shrinkage))
-  as.numeric(shrinkage)
 }
 
 #' How subjects' coefficients are combined

@@ -6,12 +6,15 @@ NORMALIZATIONS <- c("none", "clr")
 # Returns the criterion of a network. A threshold of context likelihoods becomes one of the engine's values, which are
 # below 1 (src/sink/information.h).
 network_criterion <- function(given, normalize, lioness = NULL) {
-  if (!is.null(lioness)) return(check_lioness_criterion(given))
-  if (normalize == "none") return(check_criterion(given))
   threshold <- given$threshold
+  if (!is.null(lioness) && !is.null(threshold)) { # coefficients of a sample are not limited to -1 to 1
+    check_that(threshold, "threshold", are_finite(threshold, min = 0), "numbers of at least 0 with 'lioness'")
+    check_criterion(replace(given, "threshold", 0)) # stops if there are others
+    return(list(name = "threshold", value = as.numeric(threshold)))
+  }
+  if (normalize == "none") return(check_criterion(given))
   if (!is.null(threshold)) {
-    ok <- is_numeric(threshold) && length(threshold) > 0L && all(is.finite(threshold) & threshold >= 0)
-    if (!ok) fail("'threshold' must be numbers of at least 0 with normalize = \"clr\", not ", show_value(threshold))
+    check_that(threshold, "threshold", are_finite(threshold, min = 0), "numbers of at least 0 with normalize = \"clr\"")
     given$threshold <- threshold / (1 + threshold)
   }
   check_criterion(given)

@@ -3,8 +3,7 @@
 
 # Returns distinct lags: those near 0 first, of both signs the positive one.
 check_lag <- function(lag, run, min_overlap) {
-  ok <- is_numeric(lag) && length(lag) > 0L && all(is.finite(lag)) && all(lag == floor(lag))
-  if (!ok) fail("'lag' must be integers, such as -10:10, not ", show_value(lag))
+  check_that(lag, "lag", are_finite(lag) && all(lag == floor(lag)), "integers, such as -10:10")
   lag <- unique(lag)
   check_overlap(lag, run, min_overlap)
   if (is.null(run$y) && !setequal(lag, -lag)) {
@@ -19,7 +18,8 @@ check_lag <- function(lag, run, min_overlap) {
 check_overlap <- function(lag, run, min_overlap) {
   counted <- length(overlapping(run, 0))
   if (is.null(min_overlap)) min_overlap <- max(MIN_OBS, min(10, ceiling(counted / 2)))
-  min <- check_whole(min_overlap, "min_overlap", MIN_OBS, max(counted, MIN_OBS), paste0("; there are ", n_of(counted, "row")))
+  min <- check_whole(min_overlap, "min_overlap", MIN_OBS, max(counted, MIN_OBS),
+                     paste0("; there are ", n_of(counted, "row")))
   overlap <- function(lag) length(overlapping(run, lag))
   worst <- lag[which.min(vapply(lag, overlap, 0L))]
   if (overlap(worst) >= min) return(invisible())

@@ -1,19 +1,6 @@
 # Networks of single samples (LIONESS; Kuijjer and others 2019): n times the coefficients of all samples, less n - 1
 # times those of all samples but one. The engine combines them like two subjects.
 
-# Works like check_criterion(); coefficients of a sample are not limited to -1 to 1.
-check_lioness_criterion <- function(given) {
-  threshold <- given$threshold
-  ok <- is_numeric(threshold) && length(threshold) > 0L && all(is.finite(threshold) & threshold >= 0)
-  if (!is.null(threshold) && !ok) {
-    fail("'threshold' must be numbers of at least 0 with 'lioness', not ", show_value(threshold))
-  }
-  if (!is.null(threshold)) given$threshold <- 0
-  criterion <- check_criterion(given)
-  if (!is.null(threshold)) criterion$value <- as.numeric(threshold)
-  criterion
-}
-
 # Returns the run of sample `lioness`, a number or a name. The engine's coefficients are between -1 and 1, so they are
 # divided by a power of two, which is exact.
 lioness_run <- function(run, lioness) {
@@ -49,7 +36,7 @@ check_sample <- function(sample, n_obs, names) {
 
 # Returns rows with the coefficients of the sample in the place of the engine's values, if these are the run's.
 lioness_rows <- function(rows, run) {
-  if (!is_lioness(run$x)) return(rows)
+  if (!is_combined(run$x) || is.null(run$x$lioness)) return(rows)
   parts <- c("x", "threshold")
   rows[parts] <- lapply(rows[parts], `*`, run$x$lioness$scale)
   rows$n_obs <- run$x$counted$n_obs[1L]

@@ -13,7 +13,9 @@ check_criterion <- function(given) {
   } else {
     function(value) check_fraction(value, name, zero = name == "threshold")
   }
-  list(name = name, value = check_several(given[[1L]], name, check))
+  value <- given[[1L]]
+  is_several <- name %in% SEVERAL && is_numeric(value) && length(value) > 1L
+  list(name = name, value = if (is_several) vapply(value, check, 0) else check(value))
 }
 
 check_one_criterion <- function(given) {
@@ -67,11 +69,6 @@ check_edge_memory <- function(run) {
   if (n > max_edges(run)) return(invisible())
   check_memory(EDGE_BYTES * n, paste0(run$criterion$name, " = ", format(max(run$criterion$value))), n_of(n, "edge"),
                "gpuCorNetwork(file = ) keeps a network on the disk")
-}
-
-check_several <- function(value, name, check) {
-  if (name %in% SEVERAL && is_numeric(value) && length(value) > 1L) return(vapply(value, check, 0))
-  check(value)
 }
 
 # Criteria that may have several values. Each p value would need a test of its own.

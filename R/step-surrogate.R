@@ -1,5 +1,5 @@
 # Surrogate data: columns or rows are permuted at random so that no correlation remains. Permutation tests compare the
-# data with them; ?gpuCorTest describes them.
+# data with them; ?gpuPermute describes them.
 
 # Returns NULL without adjustment, otherwise list(n_perm, how, block): how many null data sets are drawn, and how.
 # `permutation`: from gpuPermute().

@@ -88,15 +88,20 @@ gpuConnectivity <- function(x, y = NULL, threshold = NULL, density = NULL, power
                             pairs = NULL, ...) {
   specs <- specs_of("gpuConnectivity", ...)
   check_not_threshold(x, y)
-  wanted <- list(type = check_choice(type, types, "type"), power = check_powers(power),
-                 histogram = check_flag(histogram, "histogram"), maps = check_maps(maps))
+  wanted <- what_to_sum(type, power, histogram, maps)
   if (is.null(threshold) && is.null(density) && !is_any_pair_wanted(wanted) && !length(wanted$maps)) {
     fail("what is to be summed? give 'threshold', 'density', 'power', 'maps' or histogram = TRUE")
   }
   found <- features_of("gpuConnectivity", specs, y = y, `list of subjects` = is_subjects(x), threshold = threshold,
                        density = density, pairs = pairs, eigenvector = "eigenvector" %in% maps)
-  breaks <- check_breaks(breaks)
-  criterion <- check_levels(threshold, density)
+  breaks <- check_whole(breaks, "breaks", 1, constant("bins"))
+  if (constant("bins") %% breaks != 0) {
+    fail("'breaks' is ", breaks, "; it must divide ", constant("bins"), ", as 100, 200 or 1000 do")
+  }
+  for (name in c("threshold", "density")) check_count(get(name), name, constant("max levels"))
+  criterion <- if (!is.null(threshold) || !is.null(density)) {
+    check_criterion(list(threshold = threshold, density = density))
+  }
   check_matrix_like(x, COLUMNS)
   run <- new_run(found, specs, x, y, method, use, criterion, sign, takes = "subjects", pairs = pairs)
   sums <- connectivity_sums(run, wanted)
@@ -106,10 +111,21 @@ gpuConnectivity <- function(x, y = NULL, threshold = NULL, density = NULL, power
 
 # ---- what is wanted
 
-check_maps <- function(maps) {
-  wrong <- if (is.character(maps)) !all(maps %in% map_names) else !is.null(maps)
-  if (wrong) fail("'maps' must be some of ", paste0('"', map_names, '"', collapse = ", "), ", not ", show_value(maps))
-  intersect(map_names, maps)
+# Returns list(type, power, histogram, maps).
+what_to_sum <- function(type, power, histogram, maps) {
+  if (!is.null(power)) check_that(power, "power", are_finite(power) && all(power > 0), "positive numbers")
+  check_count(power, "power", constant("max powers"), " at a time")
+  if (!is.null(maps)) {
+    check_that(maps, "maps", is.character(maps) && all(maps %in% map_names),
+               paste("some of", toString(paste0('"', map_names, '"'))))
+  }
+  list(type = check_choice(type, types, "type"), power = as.numeric(power),
+       histogram = check_flag(histogram, "histogram"), maps = intersect(map_names, maps))
+}
+
+# Stops if there are too many values.
+check_count <- function(values, name, max, hint = "") {
+  if (length(values) > max) fail("'", name, "' has ", length(values), " values; ask for at most ", max, hint)
 }
 
 # Returns the centrality measures that are sums over pairs, which the eigenvector is not.
@@ -120,34 +136,7 @@ is_any_pair_wanted <- function(wanted) {
   length(wanted$power) > 0L || wanted$histogram || length(summed_maps(wanted)) > 0L
 }
 
-check_levels <- function(threshold, density) {
-  given <- Filter(Negate(is.null), list(threshold = threshold, density = density))
-  if (!length(given)) return(NULL)
-  max <- constant("max levels")
-  if (length(given[[1L]]) > max) {
-    fail("'", names(given), "' has ", length(given[[1L]]), " values; ask for at most ", max)
-  }
-  check_criterion(given)
-}
-
 types <- c("unsigned", "signed", "signed hybrid")
-
-check_powers <- function(power) {
-  if (is.null(power)) return(numeric())
-  ok <- is_numeric(power) && length(power) > 0L && all(is.finite(power)) && all(power > 0)
-  if (!ok) fail("'power' must be positive numbers, not ", show_value(power))
-  if (length(power) > constant("max powers")) {
-    fail("'power' has ", length(power), " values; ask for at most ", constant("max powers"), " at a time")
-  }
-  as.numeric(power)
-}
-
-check_breaks <- function(breaks) {
-  bins <- constant("bins")
-  breaks <- check_whole(breaks, "breaks", 1, bins)
-  if (bins %% breaks != 0) fail("'breaks' is ", breaks, "; it must divide ", bins, ", as 100, 200 or 1000 do")
-  breaks
-}
 
 # ---- passes
 
@@ -178,7 +167,7 @@ connectivity_passes <- function(run, thresholds, wanted) {
   with_edges(sums, edges)
 }
 
-# What is wanted of a network alone.
+# The sums of a network alone.
 NOTHING_SUMMED <- list(type = types[1L], power = numeric(), histogram = FALSE, maps = character())
 
 # Adds the sums over edges to those over all pairs.

@@ -192,7 +192,11 @@ gpuCorCompare <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
   }
   if (is_random(run$x)) check_group_sizes(run$x)
   warn_small_groups(run$x, given, n_perm)
-  if (!length(given)) check_comparison_memory(run)
+  if (!length(given)) {
+    # Measured peak bytes per pair: the results and the copies of p.adjust().
+    check_memory((if (is_random(run$x)) 81 else 72) * run$pairs, "gpuCorCompare()", n_of(run$pairs, "pair"),
+                 "'threshold', 'density', 'k', 'p.value' or 'fdr' says which pairs to keep")
+  }
   if (!is.null(components)) return(compare_components(run, given, components, n_perm, output))
   error <- if (!is_random(run$x)) combined_error(run$x, run$method) # one for all differences
   if (length(given)) run <- compare_criterion(run, given)
@@ -231,7 +235,9 @@ compare_run <- function(run, x, y, groups) {
   if (is_comparable) check_observations(groups$design, "design", list(names = names(x)))
   is_spread <- length(sizes) == 1L && is.null(groups$design) && identical(given$effects, "fixed")
   model <- if (!is_spread) group_model(sizes, groups$paired, groups$design, groups$contrast)
-  effects <- check_group_effects(given$effects, sizes, model)
+  # With one subject in each group, the observations are the sample.
+  usual <- if (is.null(model) && all(sizes == 1L)) "fixed" else "random"
+  effects <- if (is.null(given$effects)) usual else given$effects
   data <- read_groups(run, x, y, names, n_first)
   designs <- subject_designs(run, list(x = data), effects, names)
   counted <- count_subjects(run, list(x = data), designs, names)
@@ -270,12 +276,6 @@ read_groups <- function(run, x, y, names, n_first) {
   data
 }
 
-# `sizes`: number of subjects in each group. With one subject in each, the observations are the sample.
-check_group_effects <- function(effects, sizes, model) {
-  if (is.null(effects)) return(if (is.null(model) && all(sizes == 1L)) "fixed" else "random")
-  effects
-}
-
 # Returns the number of subjects in each group: x, and y if it is given.
 group_sizes <- function(x, y, counts) {
   n <- if (is.null(y)) 1L else 2L
@@ -284,10 +284,8 @@ group_sizes <- function(x, y, counts) {
          groups_of(c("a", "b"), ", "))
   }
   refuse_labels(y, x, paste0("'y' must be a matrix or a list of matrices, not a vector of ", n_of(length(y), "value")))
-  if (!is.null(counts) && !(is_numeric(counts) && length(counts) == n)) {
-    fail("'subjects' must be ", if (n == 2L) "two numbers, those of 'x' and of 'y'" else "a number", ", not ",
-         show_value(counts))
-  }
+  check_that(counts, "subjects", is.null(counts) || (is_numeric(counts) && length(counts) == n),
+             if (n == 2L) "two numbers, those of 'x' and of 'y'" else "a number")
   size <- function(x, count, name) if (is_subjects(x)) count_of(x, count, name) else 1L
   c(size(x, counts[1L], "x"), if (n == 2L) size(y, counts[2L], "y"))
 }
@@ -315,8 +313,7 @@ difference_weights <- function(weights, is_x) {
 compare_criterion <- function(run, given) {
   if (!is.null(given$threshold)) {
     value <- given$threshold
-    ok <- is_number_within(value, 0, Inf) && is.finite(value)
-    if (!ok) fail("'threshold' must be a difference of z, a number of at least 0, not ", show_value(value))
+    check_that(value, "threshold", are_finite(value, 1L, 0), "a difference of z, a number of at least 0")
     given$threshold <- tanh(value)
   }
   run$criterion <- check_one_criterion(given)
@@ -355,8 +352,9 @@ group_test <- function(run, at, rows) {
   })
 }
 
-# Returns two runs, which divide the progress bar: permutations come first, and p values and rates take three times as long as the differences.
-# Each permutation of rows takes as long as the differences; permutations of labels share one run.
+# Returns two runs, which divide the progress bar: permutations come first, and p values and rates take three times as
+# long as the differences. Each permutation of rows takes as long as the differences; permutations of labels share one
+# run.
 compare_work <- function(run, n_perm) {
   one_run <- permutes_labels(run)
   permuting <- if (one_run && n_perm > 0) 1 + n_perm / 25 else n_perm
@@ -364,12 +362,6 @@ compare_work <- function(run, n_perm) {
   what <- if (one_run) n_of(n_perm, "permutation") else "permutation"
   list(permutations = part_of(run, 0, permuting / units, what, if (!one_run) n_perm),
        coefficients = part_of(run, permuting / units, 4 / units, "differences"))
-}
-
-# Measured peak bytes per pair: the results and the copies of p.adjust().
-check_comparison_memory <- function(run) {
-  check_memory((if (is_random(run$x)) 81 else 72) * run$pairs, "gpuCorCompare()", n_of(run$pairs, "pair"),
-               "'threshold', 'density', 'k', 'p.value' or 'fdr' says which pairs to keep")
 }
 
 compare_all <- function(run, error, maxima) {
@@ -428,9 +420,7 @@ component_sizes <- c("size", "sum")
 # The components of the data are those of permutation 0.
 compare_components <- function(run, given, components, n_perm, output) {
   threshold <- given$threshold
-  if (!is_number_within(threshold, 0, MAX_T) || threshold == 0) {
-    fail("'threshold' must be a t, a number above 0, not ", show_value(threshold))
-  }
+  check_that(threshold, "threshold", is_number_within(threshold, 0, MAX_T) && threshold > 0, "a t, a number above 0")
   n <- ncol(run$x)
   check_memory(12 * n * (n_perm + 1), "gpuCorCompare(components = )",
                paste(n_of(n, "column"), "and", n_of(n_perm, "permutation")), "use fewer permutations")

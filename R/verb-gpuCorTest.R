@@ -199,7 +199,10 @@ gpuCorTest <- function(x, y = NULL, method = c("pearson", "kendall", "spearman",
   alternative <- check_choice(alternative, alternatives, "alternative")
   output <- check_choice(output, c("dist", "matrix"), "output")
   if (!is.null(exact)) exact <- check_flag(exact, "exact")
-  if (!is.null(conf.level)) conf.level <- check_conf_level(conf.level)
+  if (!is.null(conf.level)) {
+    ok <- is_number_within(conf.level, 0, 1) && !conf.level %in% 0:1
+    check_that(conf.level, "conf.level", ok, "NULL or a number above 0 and below 1")
+  }
   log.p <- check_flag(log.p, "log.p")
   max_t <- max_t_of(specs$permutation)
   min_obs <- check_min_obs(min_obs)
@@ -213,7 +216,11 @@ gpuCorTest <- function(x, y = NULL, method = c("pearson", "kendall", "spearman",
   use_of_pairs <- if (uses[run$use] == "everything") match("pairwise.complete.obs", uses) else run$use
   counted <- count_observations(replace(run, "use", use_of_pairs))
   if (has_worth(design)) degrees_of_freedom(run, counted) # or stops
-  check_test_memory(run, output, counted, max_t, conf.level)
+  # A statistic and a p value, n and df if they differ among pairs, and two more each for maxT and confidence intervals.
+  has_own_df <- identical(design$df, "bartlett") || (counted$common && is.null(design$df) && has_worth(design))
+  doubles <- 2 + counted$common + has_own_df + 2 * (!is.null(max_t)) + 2 * (!is.null(conf.level))
+  check_run_memory(run, layout_of(run$y, output), "gpuCorTest()",
+                   "gpuCorNetwork(p.value = ) and (fdr = ) keep the pairs of small p values only", more = 8 * doubles)
   if (!is.null(max_t)) check_exchanged_memory(run, max_t$how)
   r <- all_coefficients(work$coefficients, output)
   # The rule that the engine reads.
@@ -242,15 +249,6 @@ gpuCorTest <- function(x, y = NULL, method = c("pearson", "kendall", "spearman",
   )
 }
 
-# Counts a statistic and a p value, n and df if they differ among pairs, and two more doubles each for maxT and for
-# confidence intervals.
-check_test_memory <- function(run, output, counted, max_t, conf.level) {
-  doubles <- 2 + counted$common + has_own_df(run$settings$design, counted) + 2 * (!is.null(max_t)) +
-    2 * !is.null(conf.level)
-  check_run_memory(run, layout_of(run$y, output), "gpuCorTest()",
-                   "gpuCorNetwork(p.value = ) and (fdr = ) keep the pairs of small p values only", more = 8 * doubles)
-}
-
 # Divides the progress bar: p values take ten times as long as coefficients, and so does each permutation.
 test_work <- function(run, n_perm) {
   if (is.null(n_perm)) n_perm <- 0
@@ -272,22 +270,10 @@ warn_inexact <- function(found, method, pairs) {
   if (!is.na(max)) warn_of(paste("more than", max, "observations"), sum(found$n > max & !is.na(found$p.value)))
 }
 
-check_conf_level <- function(conf.level) {
-  if (!is_number_within(conf.level, 0, 1) || conf.level %in% 0:1) {
-    fail("'conf.level' must be NULL or a number above 0 and below 1, not ", show_value(conf.level))
-  }
-  as.numeric(conf.level)
-}
-
 # Returns the quantile of Fisher's z for intervals of this level, or NA.
 normal_quantile <- function(conf.level, alternative) {
   if (is.null(conf.level)) return(NA_real_)
   stats::qnorm(if (alternative == "two.sided") (1 + conf.level) / 2 else conf.level)
-}
-
-# Returns TRUE if each pair has degrees of freedom that do not follow from its number of observations.
-has_own_df <- function(design, counted) {
-  identical(design$df, "bartlett") || (counted$common && is.null(design$df) && has_worth(design))
 }
 
 # Returns list(df) for the result, with one number if all pairs have the same, or NULL.

@@ -135,18 +135,15 @@ window_criterion <- function(keep, given) {
     if (keep %in% c("dist", "moments")) return(NULL)
     fail("which pairs of a window are edges? give one of 'threshold', 'density'", if (keep == "network") ", 'k'")
   }
-  if (keep == "moments" && names(given) == "threshold") return(sd_threshold(given$threshold))
-  check_one_criterion(given)
+  if (keep != "moments" || names(given) != "threshold") return(check_one_criterion(given))
+  # Coefficients in [-1, 1] have a standard deviation of at most sqrt(2), for two windows.
+  value <- given$threshold
+  check_that(value, "threshold", is_number_within(value, 0, sqrt(2)),
+             "a standard deviation, a number from 0 to sqrt(2)")
+  list(name = "threshold", value = as.numeric(value))
 }
 
 names_of_criteria <- c("threshold", "density", "k")
-
-# Coefficients in [-1, 1] have a standard deviation of at most sqrt(2), for two windows.
-sd_threshold <- function(value) {
-  ok <- is_numeric(value) && length(value) == 1L && !is.na(value) && value >= 0 && value <= sqrt(2)
-  if (!ok) fail("'threshold' must be a standard deviation, a number from 0 to sqrt(2), not ", show_value(value))
-  list(name = "threshold", value = as.numeric(value))
-}
 
 # ---- tapers
 
@@ -155,11 +152,8 @@ taper_weights <- function(taper, shape, width) {
   if (taper == "none") return(NULL)
   max <- if (taper == "gaussian") 1 / 6 else 1
   if (is.null(shape)) shape <- if (taper == "gaussian") 0.075 else 0.5
-  ok <- is_numeric(shape) && length(shape) == 1L && is.finite(shape) && shape > 0 && shape <= max
-  if (!ok) {
-    fail("'shape' must be a number above 0 and up to ", if (taper == "gaussian") "1/6" else "1", ", not ",
-         show_value(shape))
-  }
+  check_that(shape, "shape", are_finite(shape, 1L) && shape > 0 && shape <= max,
+             paste("a number above 0 and up to", if (taper == "gaussian") "1/6" else "1"))
   weights <- if (taper == "gaussian") gaussian_taper(width, shape * width) else tukey_taper(width, shape)
   weights / max(weights)
 }

@@ -97,9 +97,17 @@ gpuTOM <- function(x, power = 6, type = c("unsigned", "signed", "signed hybrid")
                   check_flag(replaceMissingAdjacencies, "replaceMissingAdjacencies"))
   rule <- rules[[1L]]
   output <- check_choice(output, c("dist", "matrix", "network"), "output")
-  criterion <- check_tom_criterion(output, list(threshold = threshold, density = density, k = k))
+  criterion <- Filter(Negate(is.null), list(threshold = threshold, density = density, k = k))
+  if (output == "network" && length(criterion) != 1L) {
+    fail("output = \"network\" takes one of 'threshold', 'density' and 'k', which says which pairs are kept")
+  }
+  if (output != "network" && length(criterion)) {
+    fail("'", names(criterion)[1L], "' has a meaning with output = \"network\" only; give that, or leave '",
+         names(criterion)[1L], "' out")
+  }
+  criterion <- if (length(criterion)) check_one_criterion(criterion)
   how <- check_consensus(x, combine, probs, check_choice(calibration, calibrations, "calibration"), calibrationQuantile)
-  if (is_sparse_network(x)) {
+  if (isS4(x) && is(x, "sparseMatrix") && is(x, "symmetricMatrix")) {
     if (!is.null(criterion)) fail("'", criterion$name, "' is for data; of a network all edges' overlaps are returned")
     return(overlap_of_network(x, rule, missing(power) && missing(type), new_settings(specs)$threads))
   }
@@ -108,21 +116,6 @@ gpuTOM <- function(x, power = 6, type = c("unsigned", "signed", "signed hybrid")
   run <- new_run(NULL, specs, x, NULL, method, use, criterion, "absolute", call = sys.call())
   run$settings$overlap <- rule
   if (output == "network") tom_network(run) else tom_of_all(run, output)
-}
-
-# ---- arguments
-
-check_tom_criterion <- function(output, given) {
-  given <- Filter(Negate(is.null), given)
-  if (output != "network") {
-    if (!length(given)) return(NULL)
-    fail("'", names(given)[1L], "' has a meaning with output = \"network\" only; give that, or leave '",
-         names(given)[1L], "' out")
-  }
-  if (length(given) != 1L) {
-    fail("output = \"network\" takes one of 'threshold', 'density' and 'k', which says which pairs are kept")
-  }
-  check_one_criterion(given)
 }
 
 # ---- networks
@@ -160,8 +153,6 @@ tom_of_all <- function(run, output) {
 }
 
 # ---- the edges of a sparse network: only neighbors of neighbors are visited
-
-is_sparse_network <- function(x) isS4(x) && is(x, "sparseMatrix") && is(x, "symmetricMatrix")
 
 # `is_plain`: TRUE if neither power nor type was given.
 overlap_of_network <- function(x, rule, is_plain, threads) {

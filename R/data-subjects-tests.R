@@ -1,0 +1,121 @@
+# P values of subjects' combined coefficients, and of groups of subjects.
+
+is_random <- function(x) is_combined(x) && x$effects == "random"
+
+check_tested_combination <- function(x) {
+  if (x$name %in% c("fisher", "spread")) return(invisible())
+  fail("p values of subjects' coefficients follow from combine = \"fisher\" only; combine is \"", x$name, "\"")
+}
+
+# Works like significance_of() for subjects. If subjects are dropped, degrees of freedom differ among pairs.
+combined_significance <- function(run) {
+  if (is_one_sided(run$method)) {
+    fail("p values of several subjects are not known for method = \"", run$method, "\", whose coefficients of ",
+         "independent columns are skewed; use 'threshold' or 'density'")
+  }
+  if (is_random(run$x)) return(random_significance(run))
+  list(n = sum(run$x$counted$n), one_by_one = FALSE, single = TRUE, quotients = NULL,
+       distribution = c(list(error = combined_error(run$x, run$method), groups = several_groups(run$x)),
+                        min_p = min_rank_p(run$method, compared_groups(run$x))))
+}
+
+# Returns the number of groups whose equality is tested by chi-squared, or NULL.
+several_groups <- function(x) if (is_combined(x) && x$name == "spread") length(x$data)
+
+group_counts <- function(x) {
+  first <- seq_len(x$n_first)
+  Filter(length, list(x = x$counted$n_obs[first], y = x$counted$n_obs[-first]))
+}
+
+# Returns a list of the numbers of observations of each group's subjects; several groups have one matrix each.
+compared_groups <- function(x) if (is.null(several_groups(x))) group_counts(x) else as.list(x$counted$n_obs)
+
+# ---- random effects: Student's t of each subject's z
+
+random_significance <- function(run) {
+  x <- run$x
+  check_tested_combination(x)
+  check_group_sizes(x)
+  list(n = sum(x$counted$n), one_by_one = TRUE, single = FALSE, quotients = NULL, score = function(p) -log(p),
+       p_of_score = function(score) exp(-score), distribution = list(df = max_df(x)))
+}
+
+# Returns the max degrees of freedom of a pair's t.
+max_df <- function(x) {
+  n <- length(x$data)
+  if (is.null(x$model)) n - (if (x$n_first < n) 2 else 1) else x$model$df
+}
+
+check_group_sizes <- function(x) {
+  if (!is.null(x$model) || !has_single(x)) return(invisible())
+  fail("effects = \"random\" needs at least two subjects", if (length(x$data) > x$n_first) " in each group",
+       ", whose z vary; effects = \"fixed\" takes one")
+}
+
+has_single <- function(x) any(c(x$n_first, length(x$data) - x$n_first) == 1)
+
+# Returns the run whose coefficients are t / sqrt(t^2 + df), from Student's t.
+with_t <- function(run) {
+  run$x$name <- "t as coefficient"
+  run$x$how <- constant("combine t as coefficient")
+  run
+}
+
+# Columns of tables with tests of groups.
+GROUP_COLUMNS <- c("component", "r.x", "r.y", "class", "statistic", "df")
+
+# Tests the entries of rows, or all pairs without rows. Returns difference (the mean z, or the difference of the groups'
+# means), statistic and df.
+group_tests <- function(run, rows = NULL) {
+  run$settings["pairs"] <- list(NULL) # rows determine the tested pairs
+  found <- checked(.Call(r_group_tests, run$x, run$y, method_code(run$method), run$use, rows, run$settings))
+  found$statistic <- ifelse(found$difference == 0, 0, found$difference / found$error) # 0 / 0 counts as 0
+  found
+}
+
+# Returns two-sided -log(p).
+t_scores <- function(tests) -log(2) - stats::pt(-abs(tests$statistic), tests$df, log.p = TRUE)
+
+p_of_tests <- function(tests) exp(-t_scores(tests))
+
+# Replaces entries of rows, which are transformed t, by combined coefficients, and adds their tests.
+with_group_tests <- function(rows, run) {
+  rows$group_tests <- group_tests(part_of(run, 1, 0, "tests of the edges"), rows)
+  rows$x <- tanh(rows$group_tests$difference)
+  rows
+}
+
+# ---- fixed effects: the variance of each subject's z follows from its number of observations
+
+# The variance of a z of n observations, times n - 3. That of bicor is 0.95 to 1.0 without a correlation, and 1.1 to 1.2
+# if it is 0.9.
+Z_VARIANCES <- c(pearson = 1, spearman = 1.06, bicor = 1.1)
+
+# Returns the min p value of a rank correlation, or NULL for other measures: Fisher's z of n rows counts as no more
+# evidence than the exact distribution has, 2 / n!. The smallest group decides. `groups`: each group's n.
+min_rank_p <- function(method, groups) {
+  if (measure_of(method)$ranked) max(vapply(groups, function(n) 2 * exp(-sum(lfactorial(n))), 0))
+}
+
+# Returns the standard error of the weighted mean of z, or stops if it is not the same for all pairs.
+combined_error <- function(x, method) {
+  check_tested_combination(x)
+  variance <- Z_VARIANCES[method]
+  if (is.na(variance)) {
+    known <- paste0('"', names(Z_VARIANCES), '"', collapse = ", ")
+    fail("p values by effects = \"fixed\" are known for methods ", known, ", not for \"", method, "\"; ",
+         if (has_single(x)) "with one subject in a group use \"spearman\"",
+         if (!has_single(x)) "effects = \"random\" tests the subjects' coefficients themselves")
+  }
+  if (x$skips) fail("p values by effects = \"fixed\" need all subjects for each pair; leave out na.rm = TRUE")
+  if (x$counted$common) {
+    fail("p values by effects = \"fixed\" need the same observations for all pairs of a subject; ",
+         "with missing values use = \"complete.obs\" leaves these")
+  }
+  few <- which(x$counted$n < 4)
+  if (length(few)) {
+    fail("p values need at least 4 observations of each subject; ", subject_names(length(x$data), x$n_first)[few[1L]],
+         " has ", x$counted$n[few[1L]])
+  }
+  sqrt(sum(x$weights^2 * variance / (x$counted$n - 3))) / abs(x$total)
+}
