@@ -44,7 +44,7 @@ columns_of <- function(values, name) {
 }
 
 #' @rdname gpuConnectivity
-#' @param row.names,optional As in [base::as.data.frame()].
+#' @usage NULL
 #' @export
 as.data.frame.gpuConnectivity <- function(x, row.names = NULL, optional = FALSE, ...) {
   if (!has_sums(x)) return(data.frame())

@@ -7,6 +7,7 @@ dim.gpuCorFile <- function(x) x$dim
 dimnames.gpuCorFile <- function(x) x$dimnames
 
 #' @rdname gpuCorFile
+#' @usage NULL
 #' @export
 `[.gpuCorFile` <- function(x, i, j, ..., drop = FALSE) {
   check_file(x, "x")

@@ -22,26 +22,22 @@ setClass("gpuNetwork", contains = "VIRTUAL",
 #'   Kendall's tau it lies halfway between that coefficient and the next smaller possible one. Coefficients of
 #'   [gpuCor()] differ from those of the network by up to 1e-6, so that pairs this close to the threshold can be on
 #'   either side of it; give `precision = "double"` to both functions to find the same pairs.
-#' @slot edges,pairs The numbers of edges and of pairs.
-#' @slot n_obs The number of observations.
+#' @slot edges,pairs,n_obs The numbers of edges, of pairs and of observations.
 #' @slot tests A list from which `as.data.frame()` makes p values; empty unless `p.value` or `fdr` chose the edges.
 #' @slot adjusted A list of what changed the coefficients, such as covariates, or the edges: `pruned`, the tolerance of
 #'   [gpuPrune()]; empty if nothing did.
 #' @slot stability With `resample`, the fraction of the resamples whose network has the edge, for each element of slot
 #'   `x`; otherwise empty.
-#' @param x,object A network.
-#' @param row.names,optional,... Not used.
-#' @return `head()` and `tail()`: the first and last rows of `as.data.frame()`, which are the strongest and the weakest
-#'   edges.
-#'
-#'   `as.data.frame()`: a data frame with an edge in each row, the strongest first: `from`, `to` and `r`. `from`
+#' @param x A network.
+#' @param ... Graphical parameters such as `main`, if `type` is not `"auto"`.
+#' @return `as.data.frame()`: a data frame with an edge in each row, the strongest first: `from`, `to` and `r`. `from`
 #'   and `to` are names, or numbers if the columns have no names. Edges chosen by `p.value` or `fdr` also have `p.value`
 #'   (two-sided), and those chosen by `fdr` have `fdr`, the p value adjusted by Benjamini and Hochberg over all pairs
 #'   that have a coefficient. With `resample` there is a column `stability`, and with `lag` a column `lag`. Variables
-#'   without an edge are not in the data frame: see [as_igraph()].
+#'   without an edge are not in the data frame: see [as_igraph()]. `head(x, n)` and `tail(x, n)` return its first and
+#'   last rows, the strongest and the weakest edges.
 #' @examples
 #' net <- gpuCorNetwork(as.matrix(mtcars), density = 0.1)
-#' net@edges
 #' net@threshold
 #' head(as.data.frame(net))
 #' plot(net, "weight")
@@ -150,21 +146,20 @@ show_network <- function(object) {
 }
 
 #' @rdname gpuCorNetwork-class
+#' @usage NULL
 #' @export
 setMethod("show", "gpuNetwork", show_network)
 
 # Overrides the print() of Matrix, which prints all entries.
 #' @rdname gpuCorNetwork-class
+#' @usage NULL
 #' @importMethodsFrom Matrix print
 setMethod("print", "gpuNetwork", function(x, ...) show_network(x))
 
-#' @rdname gpuCorNetwork-class
-#' @param n A number: how many edges to return; if negative, how many to leave out.
 #' @method head gpuNetwork
 #' @export
 head.gpuNetwork <- function(x, n = 6L, ...) utils::head(as.data.frame(x), n)
 
-#' @rdname gpuCorNetwork-class
 #' @method tail gpuNetwork
 #' @export
 tail.gpuNetwork <- function(x, n = 6L, ...) utils::tail(as.data.frame(x), n)
@@ -176,6 +171,7 @@ setMethod("tail", "gpuNetwork", function(x, ...) tail.gpuNetwork(x, ...))
 # ---- conversion
 
 #' @rdname gpuCorNetwork-class
+#' @usage NULL
 #' @export
 as.data.frame.gpuNetwork <- function(x, row.names = NULL, optional = FALSE, ...) {
   check_slots(x, "x")
@@ -221,6 +217,7 @@ summary.gpuNetwork <- function(object, n = 6L, ...) {
 
 # Overrides the method of Matrix, which lists the entries.
 #' @rdname summary.gpuCorNetwork
+#' @usage NULL
 #' @importMethodsFrom Matrix summary
 setMethod("summary", "gpuNetwork", function(object, ...) summary.gpuNetwork(object, ...))
 
@@ -271,6 +268,7 @@ checked_sparse <- function(x) as_plain_sparse(check_slots(x, "x"))
 # S3 methods work without Matrix, S4 methods if it is attached. The S4 methods are not exported, like those of print()
 # and summary(): an exported generic would mask base's, and change the class of errors in its argument.
 #' @rdname gpuCorNetwork-class
+#' @usage NULL
 #' @importMethodsFrom Matrix t
 setMethod("t", "gpuNetwork", function(x) t.gpuNetwork(x))
 

@@ -3,30 +3,26 @@
 methods::setOldClass(c("gpuCor", "allPairs", "dist"))
 methods::setOldClass(c("gpuTOM", "allPairs", "dist"))
 
-#' @rdname gpuCor-class
 #' @export
 dim.allPairs <- function(x) rep(as.integer(size_of(x)), 2L)
 
-#' @rdname gpuCor-class
 #' @export
 dimnames.allPairs <- function(x) {
   labels <- attr(x, "Labels")
   if (!is.null(labels)) list(labels, labels)
 }
 
-#' @rdname gpuCor-class
 #' @method t allPairs
 #' @export
 t.allPairs <- function(x) x
 
-#' @rdname gpuCor-class
 #' @method isSymmetric allPairs
 #' @export
 isSymmetric.allPairs <- function(object, ...) TRUE
 
 # base::diag() ignores classes, and would create a matrix with one row per pair.
 #' @rdname gpuCor-class
-#' @param nrow,ncol,names As in [base::diag()]; the first two are not used.
+#' @usage NULL
 #' @importMethodsFrom Matrix diag
 #' @export
 setMethod("diag", "allPairs", function(x = 1, nrow, ncol, names = TRUE) {
@@ -36,20 +32,23 @@ setMethod("diag", "allPairs", function(x = 1, nrow, ncol, names = TRUE) {
 })
 
 #' @rdname gpuCor-class
-#' @param na.rm,dims As in [base::rowSums()]; `dims` is not used.
+#' @usage NULL
 #' @importMethodsFrom Matrix rowSums colSums rowMeans colMeans
 #' @export
 setMethod("rowSums", "allPairs", function(x, na.rm = FALSE, dims = 1, ...) base::rowSums(as.matrix(x), na.rm))
 
 #' @rdname gpuCor-class
+#' @usage NULL
 #' @export
 setMethod("colSums", "allPairs", function(x, na.rm = FALSE, dims = 1, ...) base::colSums(as.matrix(x), na.rm))
 
 #' @rdname gpuCor-class
+#' @usage NULL
 #' @export
 setMethod("rowMeans", "allPairs", function(x, na.rm = FALSE, dims = 1, ...) base::rowMeans(as.matrix(x), na.rm))
 
 #' @rdname gpuCor-class
+#' @usage NULL
 #' @export
 setMethod("colMeans", "allPairs", function(x, na.rm = FALSE, dims = 1, ...) base::colMeans(as.matrix(x), na.rm))
 
@@ -68,7 +67,7 @@ crossprod.allPairs <- function(x, y = NULL, ...) crossprod(full_matrix(x), full_
 tcrossprod.allPairs <- function(x, y = NULL, ...) tcrossprod(full_matrix(x), full_matrix(y))
 
 #' @rdname gpuCor-class
-#' @param y Another matrix, or `NULL`.
+#' @usage NULL
 #' @importMethodsFrom Matrix crossprod tcrossprod
 #' @aliases crossprod,ANY,allPairs-method crossprod,allPairs,missing-method tcrossprod,ANY,allPairs-method
 #' @aliases tcrossprod,allPairs,missing-method
@@ -80,6 +79,7 @@ setMethod("crossprod", c("ANY", "allPairs"), crossprod.allPairs)
 setMethod("crossprod", c("allPairs", "missing"), crossprod.allPairs)
 
 #' @rdname gpuCor-class
+#' @usage NULL
 #' @export
 setMethod("tcrossprod", c("allPairs", "ANY"), tcrossprod.allPairs)
 
@@ -218,7 +218,6 @@ as.matrix.pairValues <- function(x, ...) {
   values
 }
 
-#' @rdname gpuCor-class
 #' @export
 `[[.allPairs` <- function(x, i, j) {
   if (!missing(j)) return(x[i, j])
@@ -239,7 +238,6 @@ as.matrix.pairValues <- function(x, ...) {
   NextMethod()
 }
 
-#' @rdname gpuCor-class
 #' @export
 `dimnames<-.allPairs` <- function(x, value) {
   old <- attr(x, "Labels")

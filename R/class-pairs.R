@@ -6,25 +6,22 @@
 #' [gpuCor()] returns an object of class `gpuCor`, and [gpuTOM()] one of class `gpuTOM`. Both hold the value of each
 #' pair once, as a `dist` does, and answer most questions as the N x N matrix would.
 #'
+#' @order 1
 #' @param x,object An object of class `gpuCor` or `gpuTOM`.
 #' @param i,j With both: variables, by number, name or logical vector. With one index: positions among the pairs, or an
 #'   index of the N x N matrix, such as `lower.tri(x)` or a matrix with the two variables of a pair in each row.
-#' @param drop A logical value: drop dimensions of length one?
+#' @param drop,value `TRUE` to drop dimensions of length one; numbers for the pairs at positions `i`.
 #' @param n A number: how many of the strongest pairs to list.
-#' @param digits A number: significant digits to print.
 #' @param ... For `plot()`: graphical parameters. Otherwise not used.
-#' @param value For `x[i] <- value`: numbers for the pairs at positions `i`. For `dimnames(x) <- value`: a list with the
-#'   same names twice, or `NULL`.
 #' @return `x[i, j]`: coefficients of variables, as from the N x N matrix.
 #'
 #'   `as.matrix()`: the N x N matrix. Its diagonal is that of [stats::cor()]: 1, but `NA` with fewer than two
 #'   observations, and with pairwise-complete observations also for a constant column.
 #'
-#'   `as.data.frame()`: a row for each pair, with `from`, `to` and `r` (`overlap` for overlaps).
+#'   `as.data.frame()`: a row for each pair, with `from`, `to`, `r` (`overlap` for overlaps) and, with `lag`, `lag`.
 #'
 #'   `summary()`: a list with `n_var`, `n_obs`, `method`, `pairs`, `missing`, `mean`, `quantiles` (those of
-#'   [stats::quantile()]) and `strongest`, a data frame. For coefficients with `lag` there is also `lag`, the quantiles
-#'   of the lags.
+#'   [stats::quantile()]), `strongest`, a data frame, and with `lag` the quantiles of the lags.
 #'
 #'   `x$coefficients`, `x$pairs` (numbers of observations), `x$ts` (Student's t) and `x$p.value` (two-sided): N x N
 #'   matrices with the names of package gputools. They are computed on request, if they follow from the coefficients.
@@ -33,9 +30,8 @@
 #'
 #'   `dim()`, `dimnames()`, `diag()`, `t()`, `rowSums()`, `colSums()`, `rowMeans()`, `colMeans()`, `crossprod()` and
 #'   `tcrossprod()`: those of the N x N matrix. `length()` is the number of pairs. `x %*% y` needs R 4.3; in earlier
-#'   versions write `as.matrix(x) %*% y`.
-#'
-#'   Arithmetic such as `1 - x` gives a plain `dist`, or a matrix if the other operand is an N x N matrix.
+#'   versions write `as.matrix(x) %*% y`. Arithmetic such as `1 - x` gives a plain `dist`, or a matrix if the other
+#'   operand is an N x N matrix. `dimnames(x) <- ` takes a list with the same names twice, or `NULL`.
 #' @examples
 #' r <- gpuCor(as.matrix(mtcars))
 #' r["mpg", "wt"]
@@ -43,9 +39,6 @@
 #' summary(r)
 #' r$p.value["mpg", "wt"]
 #' plot(r)
-#' if (requireNamespace("ggplot2", quietly = TRUE)) {
-#'   ggplot2::ggplot(as.data.frame(r), ggplot2::aes(r)) + ggplot2::geom_density()
-#' }
 #' @aliases gpuTOM-class allPairs-class
 #' @exportClass gpuCor gpuTOM allPairs
 #' @name gpuCor-class
@@ -82,7 +75,7 @@ as.matrix.allPairs <- function(x, ...) {
 }
 
 #' @rdname gpuCor-class
-#' @param row.names,optional Not used.
+#' @usage NULL
 #' @export
 as.data.frame.allPairs <- function(x, row.names = NULL, optional = FALSE, ...) {
   check_memory(8 * length(x), "the data frame", n_of(length(x), "pair"),
@@ -117,7 +110,6 @@ describe_rule <- function(d) {
 
 power_words <- function(power) paste(if (length(power) > 1L) "powers" else "power", toString(power))
 
-#' @rdname gpuCor-class
 #' @method print allPairs
 #' @export
 print.allPairs <- function(x, digits = 3L, ...) {

@@ -37,17 +37,19 @@ tail.gpuCorResult <- function(x, n = 6L, ...) utils::tail(as.data.frame(x), n)
 
 # ---- summaries
 
-#' Summaries of results
+#' Summaries, rows and pictures of results
 #'
-#' `summary()` returns the numbers that are reported with a result, as a list.
+#' `summary()` returns the numbers that are reported with a result, as a list. `head()` and `tail()` of these results
+#' return rows of `as.data.frame()`. Most methods of `print()` have an argument `digits`, the number of significant
+#' digits. Methods of `plot()` use package graphics, with colors that do not depend on telling red from green; missing
+#' coefficients are light gray. With `type = "auto"` there may be several panels; with another `type` there is one, and
+#' `...` are graphical parameters such as `main`. For ggplot2, use `as.data.frame()`.
 #'
 #' @param object A network ([gpuCorNetwork()]), or what [gpuConnectivity()], [pickPower()], [gpuGradients()],
 #'   [gpuCorTest()], [gpuCorCompare()] or [gpuAssociation()] with `output = "matrix"` returns. For [gpuCor()] and
 #'   [gpuTOM()] see [gpuCor-class], for modules [gpuModules-methods], for windows [gpuCorWindows()].
 #' @param n A number: how many of the best connected variables, or of the smallest p values, to list.
 #' @param level A number between 0 and 1: the level of significance.
-#' @param x A summary.
-#' @param digits A number: significant digits to print.
 #' @param ... Not used.
 #' @return A list:
 #'   * of a network: `variables`, `observations`, `pairs`, `edges`, `density` (edges per pair), `threshold`, `positive`
@@ -61,9 +63,6 @@ tail.gpuCorResult <- function(x, n = 6L, ...) utils::tail(as.data.frame(x), n)
 #'   * of tests, comparisons and associations: `tests`, `missing` (tests without a p value), `significant` (how many p
 #'     values are at most `level`: unadjusted, by Bonferroni, by Benjamini and Hochberg, and by permutation), `level`
 #'     and `strongest`, the rows of `as.data.frame()` with the smallest p values.
-#'
-#'   `head()` and `tail()` of such results return rows of `as.data.frame()`. Those of a network are its strongest and
-#'   its weakest edges.
 #' @examples
 #' summary(gpuCorNetwork(mtcars, threshold = 0.8))
 #' summary(gpuCorTest(mtcars))$significant
@@ -75,7 +74,6 @@ new_summary <- function(numbers, title, object) {
   structure(numbers, title = title, class = c(paste0("summary.", class(object)[1L]), "gpuCorSummary"))
 }
 
-#' @rdname summary.gpuCorNetwork
 #' @method print gpuCorSummary
 #' @export
 print.gpuCorSummary <- function(x, digits = 4L, ...) {

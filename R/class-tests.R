@@ -38,7 +38,7 @@ test_rows <- function(x, at) {
 }
 
 #' @rdname gpuCorTest
-#' @param row.names,optional As in [base::as.data.frame()].
+#' @usage NULL
 #' @export
 as.data.frame.gpuTests <- function(x, row.names = NULL, optional = FALSE, ...) {
   if (inherits(x, "gpuAssociation")) {
@@ -77,8 +77,6 @@ compared_words <- function(x) {
         paste(c(group(x$n$x), if (!is.null(x$n$y)) group(x$n$y)), collapse = " against "))
 }
 
-#' @rdname gpuCorTest
-#' @param digits A number: significant digits to print.
 #' @method print gpuTests
 #' @export
 print.gpuTests <- function(x, digits = 4L, ...) {

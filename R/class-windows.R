@@ -80,8 +80,6 @@ variable_network <- function(result, run) {
 
 count_windows <- function(x) nrow(attr(x, "windows"))
 
-#' @rdname gpuCorWindows
-#' @param i A number: which window; any index of a list unless `output` is `"dist"`.
 #' @method [[ gpuCorWindows
 #' @export
 `[[.gpuCorWindows` <- function(x, i, ...) {
@@ -115,8 +113,6 @@ Math.gpuCorWindows <- function(x, ...) as_plain_matrix(NextMethod())
 #' @export
 t.gpuCorWindows <- function(x) as_plain_matrix(NextMethod())
 
-#' @rdname gpuCorWindows
-#' @param digits A number: significant digits to print.
 #' @method print gpuCorWindows
 #' @export
 print.gpuCorWindows <- function(x, digits = 3L, ...) {
@@ -145,7 +141,7 @@ print.gpuCorWindows <- function(x, digits = 3L, ...) {
 # ---- summaries and data frames, with one row per window or pair
 
 #' @rdname gpuCorWindows
-#' @param object An object of class `gpuCorWindows`.
+#' @usage NULL
 #' @method summary gpuCorWindows
 #' @export
 summary.gpuCorWindows <- function(object, ...) {
@@ -184,7 +180,7 @@ summary_of_moments <- function(object) {
 moment_names <- c("mean", "sd", "min", "max")
 
 #' @rdname gpuCorWindows
-#' @param row.names,optional Not used.
+#' @usage NULL
 #' @export
 as.data.frame.gpuCorWindows <- function(x, row.names = NULL, optional = FALSE, ...) {
   n <- count_windows(x)
@@ -226,10 +222,9 @@ frame_of_moments <- function(x) {
 # ---- plots
 
 #' @rdname gpuCorWindows
-#' @param max For `plot()`: a number: the max number of rows; more rows are averaged in blocks.
-#' @param main For `plot()`: the title.
-#' @section Plots: a carpet with a column for each window and a row for each pair (its coefficient) or variable (its
-#'   degree), ordered by their means over the windows. For `"moments"`: histograms of means and standard deviations.
+#' @param max,main For `plot()`: the max number of rows (more rows are averaged in blocks), and the title. The plot is a
+#'   carpet with a column for each window and a row for each pair (its coefficient) or variable (its degree), ordered by
+#'   their means over the windows. For `"moments"`: histograms of means and standard deviations.
 #' @export
 plot.gpuCorWindows <- function(x, max = 500, main = "", ...) {
   max <- check_whole(max, "max", 1, 1e4)

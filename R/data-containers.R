@@ -14,7 +14,7 @@
 #' cosine multiply only these, on the processor, and with at most 30 % Kendall's tau compares only these if there is no
 #' GPU; otherwise columns are made dense a block at a time. An assay in a file (`DelayedMatrix`) stays in the file, see
 #' [gpuCorFile()]. Select samples or genes before the call, `se[genes, samples]`. Names of samples are compared with
-#' those of other arguments, see [gpucor-measures].
+#' those of other arguments, see [gpuAdjust()].
 #'
 #' @section Back into the experiment:
 #' Results with a value for each gene have the order of the rows:
@@ -30,9 +30,8 @@
 #' A `SingleCellExperiment` also keeps networks: `rowPair(sce, "coexpression") <- as(unname(net), "generalMatrix")`.
 #' The conversion is necessary because `rowPair<-` stores only half of the edges of a symmetric matrix.
 #'
-#' @return What the function returns for the matrix of samples x genes that the object holds.
-#' @section Errors: an assay that does not exist; a package that is needed and not installed.
-#' @seealso [gpuCor()], [gpuModules()], [gpuAssociation()]
+#' @return What the function returns for the matrix of samples x genes that the object holds. An assay that does not
+#'   exist is an error, and so is a package that is needed and not installed.
 #' @examples
 #' if (requireNamespace("Biobase", quietly = TRUE)) {
 #'   values <- matrix(rnorm(50 * 20), 50, dimnames = list(paste0("gene", 1:50), NULL))

@@ -3,32 +3,32 @@
 #' Give a list of matrices as `x`, one for each subject (or run, session, study), to [gpuCor()], [gpuCorNetwork()],
 #' [gpuConnectivity()], [pickPower()] or [gpuCorWindows()]. Each pair of columns has a coefficient in each subject, and
 #' the function returns its usual result for the combined coefficients, for example a group connectome. No subject's
-#' coefficients are stored.
+#' coefficients are stored. [gpuCorCompare()] compares two groups of subjects. These arguments are given in `...`,
+#' `gpuCor(x, combine = "fisher")`; `gpuSubjects()` keeps them for several calls: `gpuCor(x, subjects = s)`.
 #'
 #' Subjects must have the same columns, and may have different numbers of rows. With `y`, give a list of as many
-#' subjects for `y`. `density`, `threshold` and `k` refer to combined coefficients. These arguments say how to combine:
+#' subjects for `y`. `density`, `threshold` and `k` refer to combined coefficients. `combine` is one of:
 #'
-#' * `combine`: `"mean"`, the weighted mean (the default, with a message); `"fisher"`, the tanh of the weighted mean of
-#'   Fisher's z, `atanh(r)`; `"min"`, the smallest coefficient, so that with `sign = "positive"` edges are those that
-#'   every subject has; `"quantile"`, a quantile as [stats::quantile()] defines it; `"fraction"`, the fraction of the
-#'   subjects whose coefficient is above the number `above`; `"icc2"` or `"icc3"`, see the section on reliability.
-#'   [gpuCor()] also has summaries that are no coefficients: `"sd"`, the standard deviation of the coefficients; `"t"`,
-#'   the statistic of `t.test(atanh(r))`; `"argmax"`, the number of the subject with the largest coefficient.
-#' * `probs`: a number in \[0, 1\], with `"quantile"`. Default: the median.
-#' * `subject_weights`: a positive number for each subject. Default: equal weights for `"mean"`; n - 3 for `"fisher"`, n
-#'   being the number of observations, which minimizes the variance.
-#' * `na.rm`: `FALSE`: a pair without a coefficient in one subject has none, with a warning. `TRUE`: the other subjects'
-#'   coefficients are combined.
-#' * `weights`, `covariates`, `data`, `runs`: as in [gpucor-measures], a list with an element for each subject, or a
-#'   function of the subject's number. A value that is not a list applies to every subject.
-#' * `above`: a number between -1 and 1, with `"fraction"`.
-#' * `effects`: `"random"` or `"fixed"`, see the section on p values.
-#' * `subjects`: the number of subjects, if `x` is a function.
+#' * `"mean"`: the weighted mean (the default, with a message).
+#' * `"fisher"`: the tanh of the weighted mean of Fisher's z, `atanh(r)`.
+#' * `"min"`: the smallest coefficient, so that with `sign = "positive"` edges are those that every subject has.
+#' * `"quantile"`: a quantile as [stats::quantile()] defines it.
+#' * `"fraction"`: the fraction of the subjects whose coefficient is above the number `above`.
+#' * `"icc2"`, `"icc3"`: see the section on reliability.
+#' * for [gpuCor()] also `"sd"`, the standard deviation of the coefficients; `"t"`, the statistic of
+#'   `t.test(atanh(r))`; `"argmax"`, the number of the subject with the largest coefficient.
+#'
+#' `weights`, `covariates`, `data`, `runs` and `df` ([gpuAdjust()]) may be a list with an element for each subject, or a
+#' function of the subject's number. A value that is not a list applies to every subject.
 #'
 #' `x` may also be a function: `x(i)` returns the matrix of subject i. It is called once for each subject, in order,
 #' before the first pair is computed. The matrices are kept until the call ends: in memory, up to a quarter of free
 #' memory, then in temporary files (option `gpucor.folder`, by default [tempdir()]). Elements of a list may be files
 #' ([gpuCorFile()]) or anything else that `x` may be.
+#'
+#' **Memory.** Prepared columns of all subjects are kept on the GPU (about 6 bytes a value) or on the processor (8
+#' bytes), up to `memory` or a quarter of free memory. If they do not fit, they are prepared again when needed. Random
+#' effects need one more pass over the data.
 #'
 #' Coefficients of a subject are those of [gpuCor()] with the same `precision`. Fisher's z of a coefficient of 1 or -1
 #' is 8.7 or -8.7, so that equal columns in one subject do not make the mean infinite.
@@ -42,12 +42,11 @@
 #' * `"fixed"`: the conclusion is about these subjects only, and their observations are independent. The weighted mean z
 #'   has the standard error `sqrt(sum(w^2 / (n - 3))) / sum(w)`, where n is reduced by the rank of the covariates. The
 #'   variance is 1.06 times as large for Spearman's rho (Fieller and others 1957), and counts as 1.1 times as large for
-#'   bicor (0.95 to 1.2 times in simulated normal data). `df`, a number for each subject,
-#'   replaces n - 2, for example by the effective degrees of freedom of a series. Not available for Kendall's tau-b,
-#'   pairwise-complete observations and `na.rm = TRUE`.
+#'   bicor (0.95 to 1.2 times in simulated normal data). `df`, a number for each subject, replaces n - 2, for example by
+#'   the effective degrees of freedom of a series. Not available for Kendall's tau-b, pairwise-complete observations and
+#'   `na.rm = TRUE`.
 #'
-#' If subjects differ, or their volumes are autocorrelated, p values of `"fixed"` are far too small. See
-#' [gpucor-p-values].
+#' If subjects differ, or their volumes are autocorrelated, p values of `"fixed"` are far too small ([gpucor-p-values]).
 #'
 #' @section Reliability:
 #' Does a pair's correlation tell subjects apart, and does it come out again in another session? Intraclass correlations
@@ -62,29 +61,22 @@
 #' more than subjects do, are never edges. Lists in `weights`, `covariates`, `data` and `runs` have an element for each
 #' session: first those of the first subject, then those of the next.
 #'
-#' @section Memory and time: Prepared columns of all subjects are kept on the GPU (about 6 bytes a value) or on the
-#'   processor (8 bytes), up to `memory` or a quarter of free memory. If they do not fit, they are prepared again when
-#'   needed. Random effects need one more pass over the data.
-#'
-#' @return What the function returns for one matrix, with combined coefficients in the place of coefficients.
+#' @return `gpuSubjects()`: a list of class `gpuSubjects` with the arguments that were given. The functions return what
+#'   they return for one matrix, with combined coefficients in the place of coefficients.
 #' @section Errors: Those of a single matrix, with the number of the subject; columns, or their names, that differ from
 #'   the first subject's; numbers of rows that differ from those of `y`.
 #' @references
-#' Fieller EC, Hartley HO, Pearson ES (1957). Tests for rank correlation coefficients. I. *Biometrika* 44, 470-481.
+#' Fieller EC, Hartley HO, Pearson ES (1957). *Biometrika* 44, 470-481.
 #'
-#' Fisher RA (1921). On the "probable error" of a coefficient of correlation deduced from a small sample. *Metron* 1,
-#' 3-32.
+#' Fisher RA (1921). *Metron* 1, 3-32.
 #'
-#' Shrout PE, Fleiss JL (1979). Intraclass correlations: uses in assessing rater reliability. *Psychological Bulletin*
-#' 86, 420-428.
-#' @seealso [gpuCorCompare()] for the difference between two groups of subjects; [gpucor-p-values] for which data p
-#'   values are valid
+#' Shrout PE, Fleiss JL (1979). *Psychological Bulletin* 86, 420-428.
 #' @examples
 #' set.seed(1)
 #' shared <- matrix(rnorm(200), 50) %*% matrix(rnorm(120), 4)
 #' subjects <- lapply(c(50, 40, 30), function(n) shared[1:n, ] + matrix(rnorm(n * 30), n))
-#' gpuCorNetwork(subjects, density = 0.02, combine = "fisher")
-#' gpuCorNetwork(subjects, p.value = 0.01, combine = "fisher")
+#' s <- gpuSubjects(combine = "fisher")
+#' gpuCorNetwork(subjects, p.value = 0.01, subjects = s)
 #' r <- gpuCor(subjects, combine = "quantile", probs = 0.5)
 #' all.equal(r[1, 2], median(sapply(subjects, function(x) cor(x[, 1], x[, 2]))))
 #' gpuCorNetwork(function(i) subjects[[i]], subjects = 3, threshold = 0.3, combine = "mean")

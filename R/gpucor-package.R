@@ -1,13 +1,15 @@
 #' gpucor: correlation of all pairs of columns on a GPU
 #'
-#' gpucor correlates every pair of columns of a matrix, on NVIDIA GPUs or on all cores of the processor, with the results of [stats::cor()]. Large problems need not store all pairs: a network keeps the strong pairs only, and connectivity keeps a few numbers for each column.
+#' gpucor correlates every pair of columns of a matrix, on NVIDIA GPUs or on all cores of the processor, with the
+#' results of [stats::cor()]. Large problems need not store all pairs: a network keeps the strong pairs only, and
+#' connectivity keeps a few numbers for each column.
 #'
 #' @section Functions by task:
 #' | task | functions |
 #' |---|---|
 #' | all coefficients, as a `dist` or a matrix | [gpuCor()] and [its methods][gpuCor-class]; as a plain vector: [gpuCorTriangle()] |
 #' | distances between rows; trees | [gpuDist()]; [gpuHclust()] |
-#' | p values | [gpuCorTest()], [gpuTtest()]; when they are valid: [gpucor-p-values] |
+#' | p values | [gpuCorTest()]; by permutation and surrogates: [gpuPermute()]; when they are valid: [gpucor-p-values] |
 #' | networks of the strong pairs | [gpuCorNetwork()] and [its methods][gpuCorNetwork-class]; as a graph: [as_igraph()]; without indirect edges: [gpuPrune()] |
 #' | stability of edges and modules in resamples; networks of single samples | arguments `resample` and `lioness` of [gpuCorNetwork()], `stability` of [gpuModules()] |
 #' | degree, strength, soft connectivity, centrality | [gpuConnectivity()] |
@@ -17,65 +19,52 @@
 #' | lags of time series | argument `lag` of [gpuCor()] and [gpuCorNetwork()] |
 #' | sliding windows | [gpuCorWindows()] |
 #' | many subjects, their reliability; groups, designs, components | [subjects]; [gpuCorCompare()] |
-#' | partial correlations given all other columns | argument `partial`, see [gpucor-measures] |
-#' | adjusting for a batch, motion or age | argument `covariates`, see [gpucor-measures]; the residuals themselves: [gpuClean()] |
+#' | weights, covariates, band-pass, partial correlations | arguments of most functions: [gpuAdjust()]; the residuals themselves: [gpuClean()] |
 #' | only some pairs: within modules, between chromosomes, beyond a distance | [pairMask()] |
 #' | images: NIfTI, CIFTI and GIFTI files | [voxelMatrix()], [voxelImage()], [voxelCoords()], [readVoxels()], [writeVoxels()] |
 #' | series of regions; confounds of fMRIPrep; gradients | [parcelMeans()]; [readConfounds()]; [gpuGradients()] |
 #' | data larger than memory; Bioconductor and Seurat objects | [gpuCorFile()]; [gpucor-containers] |
 #' | a cluster | [gpuCorPlan()], [gpuCorRun()], [gpuCorStatus()], [gpuCorCollect()] |
 #' | the machine and its settings | [gpuInfo()], [chooseGpu()], [gpuControl()] |
-#' | arguments of many functions, kept for several calls | [gpuAdjust()], [gpuSubjects()], [gpuPermute()], [gpuControl()] |
-#' | calls of other packages | [coming-from]; functions of gputools: [gpuCorPairs()], [gpuCorPerm()] |
+#' | calls of other packages | [coming-from]; functions of gputools: [gpuCorPairs()], [gpuCorPerm()], [gpuTtest()] |
 #'
-#' [gpucor-measures] describes the measures, weights, covariates, band-pass filters and degrees of freedom,
-#' [gpucor-together] what does not go together. Every result
-#' has `print()`, [summary()][summary.gpuCorNetwork], `plot()` (of overlaps: [plot.gpuTOM()]) and `as.data.frame()`.
+#' [gpucor-measures] describes the measures, [gpucor-together] what does not go together. Arguments of many functions
+#' are described by [gpuAdjust()], [gpuSubjects()], [gpuPermute()] and [gpuControl()], which keep them for several
+#' calls. Every result has `print()`, [summary()][summary.gpuCorNetwork], `plot()` and `as.data.frame()`.
 #'
 #' @section Settings:
-#' [gpuControl()] collects the settings of a run. Every function that computes takes them directly,
-#' `gpuCor(x, threads = 2)`, or as `control = gpuControl(threads = 2)`. Settings that a call does not give come from the
-#' option, then from the environment variable.
+#' Arguments of [gpuControl()] that a call does not give come from the option, then from the environment variable:
+#' `gpucor.backend`, `GPUCOR_BACKEND`; `gpucor.threads`, `GPUCOR_THREADS`; `gpucor.devices`, `GPUCOR_DEVICES` (several
+#' as `"0,1"`); `gpucor.memory`, `GPUCOR_MEMORY`; `gpucor.progress`, `GPUCOR_PROGRESS`; `gpucor.keep_memory`,
+#' `GPUCOR_KEEP_MEMORY`. There are also:
 #'
-#' | setting | option | variable | meaning |
-#' |---|---|---|---|
-#' | `backend` | `gpucor.backend` | `GPUCOR_BACKEND` | `"cuda"`, `"cpu"`, or `"auto"` (default): a GPU if there is one |
-#' | `threads` | `gpucor.threads` | `GPUCOR_THREADS` | processor threads. Default: `OMP_THREAD_LIMIT`, `OMP_NUM_THREADS`, the batch system's number, or all cores |
-#' | `devices` | `gpucor.devices` | `GPUCOR_DEVICES` | GPUs that share the work: `c(0, 1)` (in the environment `"0,1"`) or `"all"`. Default: those of [chooseGpu()] |
-#' | `memory` | `gpucor.memory` | `GPUCOR_MEMORY` | bytes for prepared columns and for the adjacencies of [gpuTOM()]. Default: what the GPU has free; on the processor 512 MB |
-#' | `progress` | `gpucor.progress` | `GPUCOR_PROGRESS` | `TRUE` or `FALSE`: whether to show a progress bar (by package cli, whose option `cli.progress_handlers` can name progressr; without cli lines in the console). Default: in interactive sessions |
-#' | `keep_memory` | `gpucor.keep_memory` | `GPUCOR_KEEP_MEMORY` | bytes of freed result memory to reuse for the next result; `TRUE` (default): a quarter of free memory; `FALSE`: none |
-#' | | `gpucor.folder` | `GPUCOR_FOLDER` | folder for temporary files. Default: [tempdir()] |
-#' | | `gpucor.spool_bytes` | `GPUCOR_SPOOL_BYTES` | bytes of edges to buffer in memory before they are spilled to disk, see [gpuCorNetwork()] |
-#' | | `gpucor.output` | | default of the argument `output` of [gpuCor()]: `"list"` for code written for gputools |
-#' | | `gpucor.orientation` | | `"columns"` turns off the warning that data look transposed |
+#' | option | variable | meaning |
+#' |---|---|---|
+#' | `gpucor.folder` | `GPUCOR_FOLDER` | folder for temporary files. Default: [tempdir()] |
+#' | `gpucor.spool_bytes` | `GPUCOR_SPOOL_BYTES` | bytes of edges to buffer in memory before they are spilled to disk, see [gpuCorNetwork()] |
+#' | `gpucor.output` | | default of the argument `output` of [gpuCor()]: `"list"` for code written for gputools |
+#' | `gpucor.orientation` | | `"columns"` turns off the warning that data look transposed |
 #'
 #' Results do not depend on memory, threads or the number of GPUs.
 #'
 #' @section Errors:
 #' Every error has class `"gpucor_error"` and one of `"gpucor_error_input"` (an argument), `"gpucor_error_memory"`,
-#' `"gpucor_error_file"` and `"gpucor_error_run"` (the engine), for [tryCatch()]. A result that does not fit in free
-#' memory is an error before anything is computed.
+#' `"gpucor_error_file"` and `"gpucor_error_run"` (the engine), as in
+#' `tryCatch(gpuCor(x), gpucor_error_input = function(e) NULL)`. A result that does not fit in free memory is an error
+#' before anything is computed.
 #'
 #' @section In a package:
-#' Unless gpucor is attached, `rowSums()`, `colSums()`, `rowMeans()`, `colMeans()`, `diag()` and `crossprod()` are those of
-#' base R, which do not know networks. Write `importFrom(gpucor, rowSums)` in `NAMESPACE`, or `gpucor::rowSums(net)`.
-#'
-#' `tryCatch(gpuCor(x), gpucor_error_input = function(e) NULL)` handles errors of one class. In tests and checks set
-#' `options(gpucor.progress = FALSE, gpucor.threads = 2)`.
+#' Unless gpucor is attached, `rowSums()`, `colSums()`, `rowMeans()`, `colMeans()`, `diag()` and `crossprod()` are
+#' those of base R, which do not know networks. Write `importFrom(gpucor, rowSums)` in `NAMESPACE`, or
+#' `gpucor::rowSums(net)`. In tests and checks set `options(gpucor.progress = FALSE, gpucor.threads = 2)`.
 #'
 #' A result contains its call, as attribute or slot `call`. Two results with the same numbers can therefore differ:
 #' compare them by `all.equal(a, b, check.attributes = FALSE)`.
 #'
 #' @examples
-#' net <- gpuCorNetwork(mtcars, density = 0.2)
-#' net
-#' as.data.frame(net)
-#'
-#' # With ggplot2: as.data.frame() makes a data frame of any result.
-#' if (requireNamespace("ggplot2", quietly = TRUE)) {
-#'   edges <- as.data.frame(gpuCor(mtcars))
-#'   ggplot2::ggplot(edges, ggplot2::aes(r)) + ggplot2::geom_histogram(bins = 20)
+#' gpuCorNetwork(mtcars, density = 0.2)
+#' if (requireNamespace("ggplot2", quietly = TRUE)) { # as.data.frame() makes a data frame of any result
+#'   ggplot2::ggplot(as.data.frame(gpuCor(mtcars)), ggplot2::aes(r)) + ggplot2::geom_histogram(bins = 20)
 #' }
 #' @keywords internal
 #' @useDynLib gpucor, .registration = TRUE

@@ -2,40 +2,41 @@
 
 # ---- gputools' functions
 
-#' The strongest pairs, and permutation tests, by the names of package gputools
+#' Strongest pairs, permutation tests and t scores by the names of package gputools
 #'
-#' `gpuCorPairs()` is [gpuCorNetwork()] with `output = "edges"`, and `gpuCorPerm()` is a permutation test of every pair,
-#' both with the arguments of package gputools. New code should use [gpuCorNetwork()] and [gpuCorTest()], which offer
-#' more: see [coming-from].
+#' `gpuCorPairs()` is [gpuCorNetwork()] with `output = "edges"`, `gpuCorPerm()` is a permutation test of every pair, and
+#' `gpuTtest()` converts coefficients to t, all with the arguments of package gputools. New code should use
+#' [gpuCorNetwork()] and [gpuCorTest()], which offer more: see [coming-from].
 #'
 #' `gpuCorPairs()` also takes missing values, Kendall's tau and the other measures. With `top` and without `y`, a pair
 #' is an edge if either column is among the strongest of the other.
 #'
 #' `gpuCorPerm()` permutes the rows of `y`, or of a copy of `x`, `B` times, all columns together. [set.seed()] makes the
-#' result reproducible. Rows must be independent, which those of time series are not: see `surrogate` of [gpuCorTest()].
-#' The p value of a pair is the fraction of permutations, including the data themselves, in which its coefficient is at
-#' least as large in absolute value. The adjusted p value is the fraction in which the largest coefficient of all pairs
-#' is (Westfall and Young's single step). Differences up to `r gpucor:::SAME_COEFFICIENT`, or 1e-10 with
-#' `precision = "double"`, count as equal. If you need adjusted p values only, [gpuCorTest()] with `adjust = "maxT"` is
-#' faster.
+#' result reproducible. Rows must be independent, which those of time series are not: see [gpuPermute()]. The p value of
+#' a pair is the fraction of permutations, including the data themselves, in which its coefficient is at least as large
+#' in absolute value. The adjusted p value is the fraction in which the largest coefficient of all pairs is (Westfall
+#' and Young's single step). Differences up to `r gpucor:::SAME_COEFFICIENT`, or 1e-10 with `precision = "double"`,
+#' count as equal. If you need adjusted p values only, [gpuCorTest()] with `adjust = "maxT"` is faster.
+#'
+#' `gpuTtest()` returns `coeffs * sqrt((goodPairs - 2) / (1 - coeffs^2))`. For uncorrelated normal variables it has
+#' Student's t distribution with `goodPairs - 2` degrees of freedom.
 #'
 #' @inheritParams gpuCor
 #' @inheritParams gpuControl
+#' @param x As in [gpuCor()].
 #' @param threshold A number: the minimum coefficient of a pair.
 #' @param top An integer: how many of the strongest columns of `x` to keep for each column of `y`; of equal ones the
 #'   first.
 #' @param absolute `TRUE`: strength is `|r|`; `FALSE`: positive coefficients only.
 #' @param test `TRUE` or `FALSE`: whether to add test statistics and two-sided p values.
-#' @param limit A number: the max number of pairs; more are an error.
-#' @param tile Ignored; an argument of package gputools.
+#' @param limit,tile The max number of pairs (more are an error); and an argument of package gputools, ignored.
 #' @param ... As in [gpuCorNetwork()]; for `gpuCorPerm()` settings of the run, `assay` and options of measures.
 #' @return `gpuCorPairs()`: a data frame `from`, `to`, `r`, the strongest first; with `test = TRUE` also `n`, `ts` and
 #'   `p.value`. `gpuCorPerm()`: a list of matrices `coefficients`, `p.value` and `p.adjusted`; without `y` the diagonal
-#'   of the latter two is `NA`.
+#'   of the latter two is `NA`. `gpuTtest()`: numbers in the shape of `coeffs`, `NA` if a coefficient is `NA` or has
+#'   fewer than three observations.
 #' @section Errors: As [gpuCorNetwork()]; neither or both of `threshold` and `top`; more than `limit` pairs.
-#'   `gpuCorPerm()`: missing values, fewer than 3 rows, weights and covariates.
-#' @references
-#' Westfall PH, Young SS (1993). *Resampling-based multiple testing*. Wiley.
+#'   `gpuCorPerm()`: missing values, fewer than 3 rows, weights and covariates. `gpuTtest()`: lengths that do not match.
 #' @source The functions of these names in package gputools.
 #' @examples
 #' gpuCorPairs(mtcars, threshold = 0.85, test = TRUE)
@@ -43,6 +44,9 @@
 #'
 #' set.seed(1)
 #' gpuCorPerm(mtcars[, 1:3], mtcars[, 4:6], B = 99)$p.adjusted
+#'
+#' gpuTtest(nrow(mtcars), cor(mtcars))[1:3, 1:3]
+#' @order 1
 #' @export
 gpuCorPairs <- function(x, y = NULL, threshold = NULL, top = NULL, method = "pearson", absolute = TRUE, test = FALSE,
                         limit = 1e7, tile = NULL, precision = c("single", "double"), use = "everything", ...) {

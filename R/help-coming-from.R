@@ -10,8 +10,7 @@
 #' | | `gpuCorPairs(x, y, threshold = , top = )` | the same, or [gpuCorNetwork()] |
 #' | | `gpuCorPerm(x, y, B = 1000)` | the same, or [gpuCorTest()] with `adjust = "maxT"` |
 #' | | `gpuTtest()`, `chooseGpu()`, `getGpuId()` | the same |
-#' | | `gpuDist(x, method)` | [gpuDist()] for distances by correlation |
-#' | | `gpuHclust(d, method)`, `gpuDistClust(x)` | [gpuHclust()], of distances by correlation |
+#' | | `gpuDist(x, method)`; `gpuHclust(d, method)`, `gpuDistClust(x)` | [gpuDist()], [gpuHclust()], by correlation |
 #' | | `gpuMi(x)` | `gpuCor(x, method = "mi")`, by equally filled bins instead of B-splines |
 #' | | `gpuAssoc(x, y, covariates = z, pvalue = 1e-5)` | `gpuAssociation(x, y, covariates = z, p.value = 1e-5)` |
 #' | matrixCorr | `pearson_corr(x)`, `spearman_rho(x)`, `kendall_tau(x)` | `gpuCor(x, method = , output = "matrix")` |
@@ -86,7 +85,6 @@
 #'
 #' @return This page has no function. The functions that it names return what their own pages say.
 #' @name coming-from
-#' @seealso [gpucor-package] for all functions
 #' @examples
 #' gpuCor(mtcars, test = TRUE)$p.value[1:3, 1:3]                    # gputools
 #' gpuCorTest(mtcars, use = "pairwise", output = "matrix")$n[1, 2]  # Hmisc, psych

@@ -1,11 +1,8 @@
 #' P values: for which data they are valid
 #'
 #' These tables show for which data the p values of each test are valid, so that you can choose a test for yours. All
-#' statements are from simulations under the null hypothesis.
-#'
-#' The *size* of a test is the fraction of true null hypotheses with p <= 0.05. A test is *valid* if its size is 0.045
-#' to 0.055, *nearly valid* if it is 0.04 to 0.06, *conservative* if it is less, and not valid if it is more. The *far
-#' tail*, which `fdr` depends on, are p values near 1e-4.
+#' statements are from simulations under the null hypothesis. [gpuAdjust()], [gpuPermute()] and [subjects] describe the
+#' arguments.
 #'
 #' In short:
 #'
@@ -14,6 +11,10 @@
 #' * Expression by microarrays: Pearson's correlation of logarithms, or `"spearman"` if there are outliers.
 #' * fMRI series: `df = "bartlett"`, or `adjust = "maxT"` with `surrogate = "phase"`. Permuted rows are not valid,
 #'   because permutation destroys the autocorrelation.
+#'
+#' The *size* of a test is the fraction of true null hypotheses with p <= 0.05. A test is *valid* if its size is 0.045
+#' to 0.055, *nearly valid* if it is 0.04 to 0.06, *conservative* if it is less, and not valid if it is more. The *far
+#' tail*, which `fdr` depends on, are p values near 1e-4.
 #'
 #' **Most tests of correlation are tests of independence.** Their p values are those of independent columns, by a
 #' formula or by permutation. Uncorrelated columns that depend on one another in another way have small p values, too. A
@@ -115,82 +116,8 @@
 #'
 #' If subjects are a sample, each subject is one observation, and its series need no `df`.
 #'
-#' @section Groups of subjects of unequal size:
-#' Welch's t has too small p values if one group is small and the other one much larger. The size at 0.05, and the
-#' fraction of pairs with p <= 0.005, are 0.10 and 0.031 with 2 against 10 subjects, 0.075 and 0.021 with 3 against 20,
-#' 0.06 and 0.011 with 4 against 16, 0.053 and 0.007 with 6 against 18, and 0.05 and 0.005 with 10 against 20. The size
-#' is 0.06 if five subjects vary 2.5 times as much as the nine of the other group. `gpuCorCompare()` warns if one group
-#' has fewer than 10 subjects and the other at least twice as many. Use `design` instead, for example
-#' `design = cbind(1, group)` and `contrast = c(0, 1)`. This test estimates one variance for all subjects. It is valid,
-#' also with 2 against 10, if subjects of both groups vary alike.
-#'
-#' `n_perm` permutes labels, which are exchangeable only if subjects vary alike in both groups. If z has 1.4, 1.7 or 2.1
-#' times the standard deviation in the smaller group, the family-wise error at 0.05 of 66 pairs is 0.10, 0.17 and 0.22
-#' with 6 against 14 subjects, 0.08, 0.12 and 0.15 with 10 against 20, 0.05, 0.07 and 0.09 with 20 against 40, and 0.07,
-#' 0.09 and 0.11 with 6 against 6. This occurs if the smaller group's subjects have fewer rows, for example.
-#'
-#' @section Permuted residuals:
-#' With `covariates`, `adjust = "maxT"` and `n_perm` of two matrices permute residuals (Freedman and Lane 1983), which
-#' are exchangeable for normal data only: a regression spreads an outlier over all residuals. For normal data and
-#' logarithms of counts the family-wise error at 0.05 was 0.03 to 0.07, with 15 to 200 rows and 1 to 10 covariates. With
-#' 30 rows (in each group) and five covariates it was, for 20 and for 150 columns:
-#'
-#' | | lognormal, 20 | lognormal, 150 | t3, 20 | t3, 150 |
-#' |---|---|---|---|---|
-#' | `adjust = "maxT"` | 0.20 | 0.68 | 0.09 | 0.29 |
-#' | `n_perm` of two matrices | 0.14 | 0.43 | 0.08 | 0.19 |
-#'
-#' With one covariate and 30 rows it was 0.05 to 0.13. By `adjust = "maxT"` with at least 50 rows for each covariate it
-#' was at most 0.13 for 500 columns of any of these data, and at most 0.08 with 100 rows or more. By `n_perm` of two
-#' matrices it was up to 0.16 with 100 to 300 rows and 50 for each covariate. Both functions warn of fewer than 50 rows
-#' for each covariate. Transform skewed data by logarithms. Spearman's rho, with `n_perm` of two matrices, had 0.03 to
-#' 0.08; bicor had up to 0.13 with 100 lognormal columns.
-#'
-#' @section Data that are not normal:
-#' Use ranks (`"spearman"`, `"kendall"`), `"bicor"` or logarithms. Pearson's test is nearly valid at 0.05 for the
-#' following data, but not in the far tail. With n = 30 the fraction of pairs with p <= 1e-4 is 0.004 for lognormal data
-#' (also with n = 100), 0.002 for counts with 60 % zeros, 0.0007 for t with 3 degrees of freedom, and 0.0001, as it
-#' should be, for logarithms of large counts. With `fdr = 0.05`, n = 30 and 100 lognormal variables, 20 % of whose pairs
-#' are weakly correlated, 0.47 of the edges are false; with Spearman's rho at most 0.05 are. If no pair is correlated,
-#' 0.99 of the data sets have edges.
-#'
-#' @section Columns that are mostly zeros:
-#' Leave them out, or use `adjust = "maxT"`, which is conservative. With few values other than zero, a few rows in which
-#' two columns happen to be positive give a very small p value, by any measure. With n = 30 the fraction of pairs with p
-#' <= 1e-4 is 0.0003 for Kendall's tau and 0.0009 for Spearman's rho if 80 % are zeros, 0.002 and 0.008 if 90 % are, and
-#' 0.007 and 0.027 if 95 % are; the size is 0.06 to 0.074 with 90 or 95 %. Among 500 independent columns with n = 30,
-#' Kendall's tau with `fdr = 0.05` has 1,000 false edges if 90 % are zeros, and 2,300 if 95 % are. More rows help: with
-#' 90 % zeros there are 35 false edges with n = 128, and at most a few with n = 1,000.
-#'
-#' @section Distance correlation:
-#' The chi-squared test of normal data would have a size of 0.33, 0.16, 0.12 and 0.08 with n = 4, 5, 6 and 8, so there
-#' are no p values with fewer than 10 observations; `adjust = "maxT"` is valid with any number. The size for normal and
-#' lognormal data is 0.072 with n = 10, 0.053 to 0.056 with n = 20, and 0.047 to 0.050 with n = 50 and 100. The fraction
-#' of pairs with p <= 1e-4 is at most 0.00007. The t test of Szekely and Rizzo (2013) is for data of high dimension; of
-#' single columns it has a size of 0.064 to 0.074, and 0.008 to 0.009 of the pairs have p <= 1e-4.
-#'
-#' @section Differences between two matrices:
-#' Use `n_perm` for data that are not normal and for groups of fewer than 50 rows, and `df` for series. The normal
-#' approximation of Fisher's z holds for bivariate normal data. If the correlation is 0.8 in both groups of 50 rows, the
-#' size is 0.31 for t with 3 degrees of freedom, 0.47 for lognormal variables and 0.16 for AR(0.6) series. Spearman's
-#' rho has 0.064 for normal variables, 0.11 for t with 3 degrees of freedom and 0.12 for lognormal variables; bicor has
-#' 0.047, 0.105 and 0.15.
-#'
-#' With 15 rows in each group `fdr = 0.05` has edges in 0.11 of the normal data sets without a difference, with 50 in
-#' 0.06; `gpuCorCompare()` warns if a group has fewer than 50 rows. More rows do not help data that are not normal. If
-#' rows are of a multivariate t distribution (40 columns of one module), 0.2 of the data sets without a difference have
-#' edges for 10 degrees of freedom, with 25 and with 100 rows in each group, and 0.75 for 5 degrees with 100. Of 11
-#' random splits of real expression data (2,000 genes of 128 leukemias) into halves of 64, 9 have edges by Pearson's
-#' correlation, up to 38, and 2 by Spearman's rho.
-#'
-#' A p value by Spearman's rho is at least 2 / n! for n rows in the smallest group. That is the exact two-sided p value
-#' of a perfect rank correlation: 0.017 for 5 rows and 5e-5 for 8. For lists of subjects with `effects = "fixed"`, the
-#' product of a group's n! takes the place of n!.
-#'
 #' @section Preservation of modules:
-#' The p values of [gpuPreservation()] compare a module with as many genes drawn at random from the matched genes of the
-#' test set, while the reference stays as it is. The null hypothesis is that the genes' identities are unrelated between
-#' the two data sets.
+#' The null hypothesis of [gpuPreservation()] is that the genes' identities are unrelated between the two data sets.
 #'
 #' | statistics | data | p values |
 #' |---|---|---|
@@ -203,34 +130,97 @@
 #' In the last two rows the density is preserved, and its p values are small. Use `cor.kIM` and `cor.kME` to ask whether
 #' the pattern is, too. The negative control, `gold`, shows the statistics of random genes in your data.
 #'
-#' @section Partial correlation given all other columns:
-#' Shrunken partial correlations adjust for the other columns only in part. Two columns that both have a strong
-#' partial correlation with a third then have a small p value, too. If each of 200 columns depends on the previous one
-#' by rho and n = 50, the fraction of the other pairs with p <= 1e-4 is less than 1e-4 if rho is 0.5, but 0.014 if it is
-#' 0.9. In random networks of as many edges as columns (n = 100, 2,000 columns, `fdr = 0.05`) 0.29 of the edges found
-#' were not in the network, nearly all of them between neighbors of one column; of the edges that Pearson's correlation
-#' found 0.36 were not. Use Spearman's rho for data that are not normal: of 200 independent lognormal columns (n = 50) a
-#' fraction of 0.0026 has p <= 1e-4 by Pearson's correlation.
+#' @section Notes to the tables:
+#' **Data that are not normal.** Use ranks (`"spearman"`, `"kendall"`), `"bicor"` or logarithms. Pearson's test is
+#' nearly valid at 0.05 for the following data, but not in the far tail. With n = 30 the fraction of pairs with p <=
+#' 1e-4 is 0.004 for lognormal data (also with n = 100), 0.002 for counts with 60 % zeros, 0.0007 for t with 3 degrees
+#' of freedom, and 0.0001, as it should be, for logarithms of large counts. With `fdr = 0.05`, n = 30 and 100 lognormal
+#' variables, 20 % of whose pairs are weakly correlated, 0.47 of the edges are false; with Spearman's rho at most 0.05
+#' are. If no pair is correlated, 0.99 of the data sets have edges.
 #'
-#' @section Partial Spearman correlation:
-#' `covariates` are regressed out of ranks linearly, so an effect of another shape remains. With n = 100 and normal z
-#' and noise the size is 0.06 for `z + noise`, 0.17 for `exp(z) + noise` and 0.67 for `z^2 / 2 + noise`, and it grows
-#' with n. A monotone transformation of the covariate has no effect; `z^2` as a second covariate reduces the last two to
-#' 0.07 and 0.11. Pearson's test is valid if the covariates have the shape of the effect, such as `covariates = exp(z)`.
+#' **Columns that are mostly zeros.** Leave them out, or use `adjust = "maxT"`, which is conservative. With few values
+#' other than zero, a few rows in which two columns happen to be positive give a very small p value, by any measure.
+#' With n = 30 the fraction of pairs with p <= 1e-4 is 0.0003 for Kendall's tau and 0.0009 for Spearman's rho if 80 %
+#' are zeros, 0.002 and 0.008 if 90 % are, and 0.007 and 0.027 if 95 % are; the size is 0.06 to 0.074 with 90 or 95 %.
+#' Among 500 independent columns with n = 30, Kendall's tau with `fdr = 0.05` has 1,000 false edges if 90 % are zeros,
+#' and 2,300 if 95 % are. More rows help: with 90 % zeros there are 35 false edges with n = 128, and at most a few with
+#' n = 1,000.
+#'
+#' **Distance correlation.** The chi-squared test of normal data would have a size of 0.33, 0.16, 0.12 and 0.08 with n =
+#' 4, 5, 6 and 8, so there are no p values with fewer than 10 observations; `adjust = "maxT"` is valid with any number.
+#' The size for normal and lognormal data is 0.072 with n = 10, 0.053 to 0.056 with n = 20, and 0.047 to 0.050 with n =
+#' 50 and 100. The fraction of pairs with p <= 1e-4 is at most 0.00007. The t test of Szekely and Rizzo (2013) is for
+#' data of high dimension; of single columns it has a size of 0.064 to 0.074, and 0.008 to 0.009 of the pairs have p <=
+#' 1e-4.
+#'
+#' **Partial correlation given all other columns.** Shrunken partial correlations adjust for the other columns only in
+#' part. Two columns that both have a strong partial correlation with a third then have a small p value, too. If each of
+#' 200 columns depends on the previous one by rho and n = 50, the fraction of the other pairs with p <= 1e-4 is less
+#' than 1e-4 if rho is 0.5, but 0.014 if it is 0.9. In random networks of as many edges as columns (n = 100, 2,000
+#' columns, `fdr = 0.05`) 0.29 of the edges found were not in the network, nearly all of them between neighbors of one
+#' column; of the edges that Pearson's correlation found 0.36 were not. Use Spearman's rho for data that are not normal:
+#' of 200 independent lognormal columns (n = 50) a fraction of 0.0026 has p <= 1e-4 by Pearson's correlation.
+#'
+#' **Partial Spearman correlation.** `covariates` are regressed out of ranks linearly, so an effect of another shape
+#' remains. With n = 100 and normal z and noise the size is 0.06 for `z + noise`, 0.17 for `exp(z) + noise` and 0.67 for
+#' `z^2 / 2 + noise`, and it grows with n. A monotone transformation of the covariate has no effect; `z^2` as a second
+#' covariate reduces the last two to 0.07 and 0.11. Pearson's test is valid if the covariates have the shape of the
+#' effect, such as `covariates = exp(z)`.
+#'
+#' **Permuted residuals.** With `covariates`, `adjust = "maxT"` and `n_perm` of two matrices permute residuals (Freedman
+#' and Lane 1983), which are exchangeable for normal data only: a regression spreads an outlier over all residuals. For
+#' normal data and logarithms of counts the family-wise error at 0.05 was 0.03 to 0.07, with 15 to 200 rows and 1 to 10
+#' covariates. With 30 rows (in each group) and five covariates it was, for 20 and for 150 columns:
+#'
+#' | | lognormal, 20 | lognormal, 150 | t3, 20 | t3, 150 |
+#' |---|---|---|---|---|
+#' | `adjust = "maxT"` | 0.20 | 0.68 | 0.09 | 0.29 |
+#' | `n_perm` of two matrices | 0.14 | 0.43 | 0.08 | 0.19 |
+#'
+#' With one covariate and 30 rows it was 0.05 to 0.13. By `adjust = "maxT"` with at least 50 rows for each covariate it
+#' was at most 0.13 for 500 columns of any of these data, and at most 0.08 with 100 rows or more. By `n_perm` of two
+#' matrices it was up to 0.16 with 100 to 300 rows and 50 for each covariate. Both functions warn of fewer than 50 rows
+#' for each covariate. Transform skewed data by logarithms. Spearman's rho, with `n_perm` of two matrices, had 0.03 to
+#' 0.08; bicor had up to 0.13 with 100 lognormal columns.
+#'
+#' **Differences between two matrices.** Use `n_perm` for data that are not normal and for groups of fewer than 50 rows,
+#' and `df` for series. The normal approximation of Fisher's z holds for bivariate normal data. If the correlation is
+#' 0.8 in both groups of 50 rows, the size is 0.31 for t with 3 degrees of freedom, 0.47 for lognormal variables and
+#' 0.16 for AR(0.6) series. Spearman's rho has 0.064 for normal variables, 0.11 for t with 3 degrees of freedom and 0.12
+#' for lognormal variables; bicor has 0.047, 0.105 and 0.15.
+#'
+#' With 15 rows in each group `fdr = 0.05` has edges in 0.11 of the normal data sets without a difference, with 50 in
+#' 0.06; `gpuCorCompare()` warns if a group has fewer than 50 rows. More rows do not help data that are not normal. If
+#' rows are of a multivariate t distribution (40 columns of one module), 0.2 of the data sets without a difference have
+#' edges for 10 degrees of freedom, with 25 and with 100 rows in each group, and 0.75 for 5 degrees with 100. Of 11
+#' random splits of real expression data (2,000 genes of 128 leukemias) into halves of 64, 9 have edges by Pearson's
+#' correlation, up to 38, and 2 by Spearman's rho.
+#'
+#' A p value by Spearman's rho is at least 2 / n! for n rows in the smallest group. That is the exact two-sided p value
+#' of a perfect rank correlation: 0.017 for 5 rows and 5e-5 for 8. For lists of subjects with `effects = "fixed"`, the
+#' product of a group's n! takes the place of n!.
+#'
+#' **Groups of subjects of unequal size.** Welch's t has too small p values if one group is small and the other one much
+#' larger. The size at 0.05, and the fraction of pairs with p <= 0.005, are 0.10 and 0.031 with 2 against 10 subjects,
+#' 0.075 and 0.021 with 3 against 20, 0.06 and 0.011 with 4 against 16, 0.053 and 0.007 with 6 against 18, and 0.05 and
+#' 0.005 with 10 against 20. The size is 0.06 if five subjects vary 2.5 times as much as the nine of the other group.
+#' `gpuCorCompare()` warns if one group has fewer than 10 subjects and the other at least twice as many. Use `design`
+#' instead, for example `design = cbind(1, group)` and `contrast = c(0, 1)`. This test estimates one variance for all
+#' subjects. It is valid, also with 2 against 10, if subjects of both groups vary alike.
+#'
+#' `n_perm` permutes labels, which are exchangeable only if subjects vary alike in both groups. If z has 1.4, 1.7 or 2.1
+#' times the standard deviation in the smaller group, the family-wise error at 0.05 of 66 pairs is 0.10, 0.17 and 0.22
+#' with 6 against 14 subjects, 0.08, 0.12 and 0.15 with 10 against 20, 0.05, 0.07 and 0.09 with 20 against 40, and 0.07,
+#' 0.09 and 0.11 with 6 against 6. This occurs if the smaller group's subjects have fewer rows, for example.
 #'
 #' @return P values are numbers in \[0, 1\], or `NA` where a pair cannot be tested. Each function's page says in which
 #'   object they are returned.
-#' @seealso [gpucor-measures] for the arguments, [subjects], [gpuCorTest()], [gpuCorNetwork()], [gpuCorCompare()],
-#'   [gpuAssociation()]
 #' @references
-#' Benjamini Y, Hochberg Y (1995). Controlling the false discovery rate. *Journal of the Royal Statistical Society B*
-#' 57, 289-300.
+#' Benjamini Y, Hochberg Y (1995). *Journal of the Royal Statistical Society B* 57, 289-300.
 #'
-#' Kowalski CJ (1972). On the effects of non-normality on the distribution of the sample product-moment correlation
-#' coefficient. *Applied Statistics* 21, 1-12.
+#' Kowalski CJ (1972). *Applied Statistics* 21, 1-12.
 #'
-#' Szekely GJ, Rizzo ML (2013). The distance correlation t-test of independence in high dimension. *Journal of
-#' Multivariate Analysis* 117, 193-213.
+#' Szekely GJ, Rizzo ML (2013). *Journal of Multivariate Analysis* 117, 193-213.
 #' @examples
 #' # Far tail of Pearson's and Spearman's test of lognormal data: 4,950 pairs, none correlated
 #' set.seed(1)

@@ -1,13 +1,12 @@
 #' What goes with what
 #'
 #' Arguments, methods and data go together in all ways but these. Each line has what a call may not have at once, and
-#' what it says then: `a & b` stands for both, `a|b` for one of them, `no a` for a call without it; words in italics stand
-#' for what was given.
+#' what it says then: `a & b` stands for both, `a|b` for one of them, `no a` for a call without it; words in italics
+#' stand for what was given.
 #'
 #' `r apart_words()`
 #'
 #' @return A call whose arguments do not go together returns nothing: it stops with the sentence of the line.
 #'
 #' @name gpucor-together
-#' @seealso [gpuAdjust()], [gpuSubjects()], [gpuPermute()], [gpuControl()]
 NULL

@@ -3,7 +3,6 @@
 #' `readConfounds()` reads the confounds that fMRIPrep wrote for a scan (`..._desc-confounds_timeseries.tsv`), as a
 #' matrix for the argument `covariates` of [gpuCor()] and others.
 #'
-#' @section Sets of columns:
 #' | set | columns |
 #' |---|---|
 #' | `"motion"` | 6: three translations, three rotations |
@@ -16,40 +15,34 @@
 #' Other columns are chosen by name or pattern: `"cosine*"` are fMRIPrep's high-pass filters (leave them out with
 #' `bandpass`), and `sprintf("a_comp_cor_%02d", 0:4)` the first five components of aCompCor.
 #'
-#' @section Missing values: In its first row fMRIPrep writes `n/a` for derivatives, which have no value there. They are
-#'   replaced by the values of the second row, as nilearn's `load_confounds()` does. In another row of a chosen column
-#'   `n/a` is an error.
+#' **Outliers.** A volume is an outlier if fMRIPrep says so, in a column `motion_outlier...` (by default a framewise
+#' displacement above 0.5 mm or a standardized DVARS above 1.5) or `non_steady_state_outlier...`. With `fd`, the
+#' framewise displacement alone replaces the former. To leave outliers out of a run give `weights = attr(z, "keep")`,
+#' where `z` is the result, or choose set `"scrub"`: Pearson's coefficients are the same.
 #'
-#' @section Outliers: A volume is an outlier if fMRIPrep says so, in a column `motion_outlier...` (by default a
-#'   framewise displacement above 0.5 mm or a standardized DVARS above 1.5) or `non_steady_state_outlier...`. With `fd`,
-#'   the framewise displacement alone replaces the former. To leave outliers out of a run give
-#'   `weights = attr(z, "keep")`, where `z` is the result, or choose set `"scrub"`: Pearson's coefficients are the same.
+#' **Missing values.** In its first row fMRIPrep writes `n/a` for derivatives. They are replaced by the values of the
+#' second row, as nilearn's `load_confounds()` does. In another row of a chosen column `n/a` is an error.
 #'
 #' @param file A string: the name of the file (`.tsv`, possibly compressed as `.tsv.gz`).
-#' @param columns Strings: sets of columns such as `"motion24"` and `"wm_csf"` (see below), names of columns, or
-#'   patterns with `*` and `?`.
+#' @param columns Strings: sets of columns, see Details, names of columns, or patterns with `*` and `?`.
 #' @param fd A number: framewise displacement in mm above which a volume is an outlier. `NULL`: fMRIPrep's outliers.
 #' @return A matrix of doubles with a row for each volume and a named column for each confound. Its attribute `keep` is
 #'   a logical vector, `FALSE` for outliers; [voxelMatrix()] takes it, too.
-#' @section Errors: a file that does not exist, is no regular file, is damaged or cut off, or is no text in UTF-8; a row
-#'   with more or fewer fields than the header; text in a chosen column; a set or a name without a column, or with
-#'   several; missing values below the first row.
-#' @references Wang HT et al. (2024). *Continuous evaluation of denoising strategies in resting-state fMRI connectivity
-#'   using fMRIPrep and Nilearn*. PLOS Computational Biology 20: compares such sets.
-#' @seealso [gpuCor()] for `covariates`, [parcelMeans()]; `vignette("connectome", "gpucor")`
+#' @section Errors: a file that does not exist, is damaged or cut off, or is no text in UTF-8; a row with more or fewer
+#'   fields than the header; text in a chosen column; a set or a name without a column, or with several.
+#' @references Wang HT et al. (2024). *PLOS Computational Biology* 20: compares such sets.
+#' @seealso `vignette("connectome", "gpucor")`
 #' @examples
 #' file <- tempfile(fileext = ".tsv")
 #' set.seed(1)
 #' motion <- apply(matrix(rnorm(60 * 6, 0, 0.02), 60), 2, cumsum)
 #' colnames(motion) <- c("trans_x", "trans_y", "trans_z", "rot_x", "rot_y", "rot_z")
 #' displacement <- c("n/a", rowSums(abs(diff(motion))))
-#' table <- data.frame(motion, csf = rnorm(60), white_matter = rnorm(60),
-#'                     framewise_displacement = displacement)
+#' table <- data.frame(motion, csf = rnorm(60), white_matter = rnorm(60), framewise_displacement = displacement)
 #' write.table(table, file, sep = "\t", quote = FALSE, row.names = FALSE)
 #'
 #' z <- readConfounds(file, c("motion", "wm_csf"), fd = 0.15)
 #' colnames(z)
-#' sum(!attr(z, "keep"))
 #' x <- matrix(rnorm(60 * 4), 60)
 #' gpuCor(x, covariates = z, weights = attr(z, "keep"))
 #' unlink(file)

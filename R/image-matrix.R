@@ -2,6 +2,8 @@
 #'
 #' `voxelMatrix()` makes a matrix of a 4-D image: a row for each time point and a column for each voxel, as [gpuCor()]
 #' takes it. `voxelImage()` puts a value for each voxel, such as a degree or a correlation, back into an image.
+#' `voxelCoords()` returns the center of each voxel in millimeters, to tell left from right, and to find where the edges
+#' of a network are.
 #'
 #' Voxels that do not vary over time have no correlation with anything. They are dropped, and a message says how many. A
 #' voxel with some missing values stays; `use` of [gpuCor()] says how they are treated.
@@ -9,6 +11,9 @@
 #' `voxelImage()` needs the mask of the voxels that stayed. Give it the matrix itself, also after its values were
 #' changed (`x[] <- `) or rows or columns were selected (`x[good, ]`, `x[, cortex]`; columns in ascending order).
 #' Functions that make a new matrix, such as `rbind()`, drop attributes: keep `attr(x, "mask")`.
+#'
+#' `voxelCoords()` needs an affine, the image's sform or, without one, its qform. Its `x` may also be a mask
+#' (`attr(x, "mask")`), or an image or the name of a file.
 #'
 #' A mask whose affine differs from the image's is an error. If one of them has no affine, only their dimensions are
 #' compared. oro.nifti's `readNIfTI()` reorients images unless `reorient = FALSE`; a reoriented image no longer has a
@@ -21,16 +26,24 @@
 #' A file needs memory for the matrix of all voxels inside the mask, and for a copy without those that do not vary; an
 #' array or a list of images needs only the latter.
 #'
+#' `plot()` of a matrix draws a carpet: a column for each time point and a row for each voxel, or for the mean of
+#' neighboring ones, in standard deviations from its mean. What all voxels share at one time, such as a movement, is a
+#' stripe. Of more than 20,000 voxels, 20,000 are drawn.
+#'
+#' `plot()` of an image draws slices, over a `background` such as the mean image. The affine says which side is which:
+#' left is on the left, and letters mark the sides. An image without an affine is drawn as it is stored, without
+#' letters; an oblique image is drawn along its own axes. Maps with negative values have blue and red colors.
+#'
 #' @order 1
 #' @aliases voxelMatrix-class voxelImage-class
 #' @param img A 4-D image, x by y by z by time: the name of a file that [readVoxels()] reads; an array; an image of
 #'   `RNifti::readNifti()` or `oro.nifti::readNIfTI()`; or a list of 3-D images, or of names of files, one for each time
 #'   point. Trailing dimensions of 1 are ignored.
-#' @param mask An image, an array or a file with the dimensions of a volume: voxels that are neither zero nor `NA` are
-#'   inside. Or a matrix from `voxelMatrix()`, for its voxels; or `NULL`, in `voxelMatrix()`, for all voxels.
+#' @param mask,above An image, an array or a file with the dimensions of a volume: voxels that are neither zero nor `NA`
+#'   are inside, or those where it is larger than `above`, as for a probability of gray matter. Or a matrix from
+#'   `voxelMatrix()`, for its voxels; or `NULL`, in `voxelMatrix()`, for all voxels.
 #' @param keep `NULL` for all volumes, a logical vector with a value for each, or integers: their numbers (negative:
 #'   dropped).
-#' @param above A number: voxels are inside if the mask is larger, as for a probability of gray matter.
 #' @param values A vector with a value for each voxel inside the mask, in the order of the columns; or a matrix with a
 #'   row for each voxel and a column for each volume.
 #' @param outside A number or `NA`: the value of voxels outside the mask. With 0, integers stay integers; an integer in
@@ -39,15 +52,20 @@
 #' @return `voxelMatrix()`: a matrix of integers if the image has integers, otherwise of doubles. Voxels are in the
 #'   order of the array: x changes fastest. Its attributes are
 #'   * `mask`: a 3-D logical array, `TRUE` for the voxels that are columns. Of an image with a header it has an
-#'     attribute `header`, a list of NIfTI's fields. [voxelCoords()] returns the positions in millimeters.
+#'     attribute `header`, a list of NIfTI's fields.
 #'   * `tr`: seconds between volumes, if the image has them and no volume in between was left out. `x[-(1:4), ]` keeps
 #'     it.
 #'
 #'   `voxelImage()`: a 3-D array, or a 4-D array if `values` is a matrix with a row for each voxel. It is a `niftiImage`
 #'   if the image was one. For CIFTI it is a vector or a matrix of all grayordinates.
+#'
+#'   `voxelCoords()`: a matrix with a row for each voxel and columns `x`, `y` and `z`, millimeters to the right, to the
+#'   front and upwards of the origin (RAS). For CIFTI it has a row for each grayordinate, `NA` for vertices of a
+#'   surface.
 #' @section Errors: an image that is not numeric, has other than four dimensions or a single time point; a mask that
-#'   does not fit, has another affine or is empty; no voxel that varies; another number of values than of voxels.
-#' @seealso [readVoxels()], [voxelCoords()], [gpuCor()]; `vignette("connectome", "gpucor")`
+#'   does not fit, has another affine or is empty; no voxel that varies; another number of values than of voxels;
+#'   coordinates of an image without an affine, such as a plain array or one that oro.nifti reoriented.
+#' @seealso `vignette("connectome", "gpucor")`
 #' @examples
 #' # 64 time points of 10 x 10 x 4 voxels; two corners share a signal
 #' set.seed(1)
@@ -57,21 +75,19 @@
 #' img[8:10, 8:10, , ] <- img[8:10, 8:10, , ] + signal
 #' img[5, 5, , ] <- 0
 #'
-#' x <- voxelMatrix(img)
-#' x
-#'
 #' # The correlation of each voxel with the corner, without the first volumes
-#' x <- x[-(1:4), ]
-#' r <- gpuCor(x[, 1], x)
-#' map <- voxelImage(r, x)
+#' x <- voxelMatrix(img, keep = -(1:4))
+#' x
+#' map <- voxelImage(gpuCor(x[, 1], x), x)
 #' round(map[, , 2], 1)
-#' image(map[, , 2], asp = 1, axes = FALSE)
 #'
 #' # An image with an affine is drawn as slices with their sides
 #' affine <- rbind(c(-3, 0, 0, 15), c(0, 3, 0, -10), c(0, 0, 4, 2))
 #' header <- list(sform_code = 1, srow_x = affine[1, ], srow_y = affine[2, ], srow_z = affine[3, ])
 #' x <- voxelMatrix(structure(img, header = header))
 #' plot(voxelImage(gpuCor(x[, 1], x), x), from = 0.3, label = "r")
+#' edges <- gpuCorNetwork(x, density = 1e-4, output = "edges")
+#' head(voxelCoords(x)[edges$from, ]) # where the strongest edges begin
 #' @export
 voxelMatrix <- function(img, mask = NULL, keep = NULL, above = NULL) {
   img <- open_image(img)
@@ -131,9 +147,6 @@ setOldClass(c("voxelMatrix", "matrix"))
 #' @exportClass voxelImage
 setOldClass(c("voxelImage", "array"))
 
-#' @rdname readVoxels
-#' @param x An image.
-#' @param ... Not used.
 #' @method print voxelImage
 #' @export
 print.voxelImage <- function(x, ...) {
@@ -224,10 +237,6 @@ print.voxelMatrix <- function(x, ...) {
 }
 
 # The summary of a matrix would have a block for each voxel.
-#' @rdname voxelMatrix
-#' @param object,x A matrix that `voxelMatrix()` returned; for `plot()` also an image with a header, such as one of
-#'   `voxelImage()` or [readVoxels()].
-#' @param ... For `plot()`: graphical parameters. Otherwise not used.
 #' @method summary voxelMatrix
 #' @export
 summary.voxelMatrix <- function(object, ...) {

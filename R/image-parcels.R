@@ -20,20 +20,15 @@
 #' @return A matrix with a row for each row of `x` and a column for each parcel, with the row names of `x`. Column names
 #'   are the labels: integers ascending, text in alphabetical order, or the levels of a factor. It keeps the attribute
 #'   `tr` of [voxelMatrix()].
-#' @section Errors: an atlas that does not fit `x`, has another affine, other values than integers, or no label at any
-#'   column of `x`.
-#' @seealso [voxelMatrix()], [readConfounds()], [gpuGradients()]; `vignette("connectome", "gpucor")`
+#'   An atlas that does not fit `x`, has another affine, other values than integers, or no label at any column of `x` is
+#'   an error.
+#' @seealso `vignette("connectome", "gpucor")`
 #' @examples
 #' set.seed(1)
 #' img <- array(rnorm(6 * 6 * 4 * 50, 100), c(6, 6, 4, 50))
 #' atlas <- array(rep(1:3, each = 48), c(6, 6, 4))
 #' x <- voxelMatrix(img)
-#' regions <- parcelMeans(x, atlas)
-#' dim(regions)
-#' gpuCor(regions)
-#'
-#' # the same of any matrix
-#' parcelMeans(as.matrix(iris[1:3, 1:4]), c("sepal", "sepal", "petal", "petal"))
+#' gpuCor(parcelMeans(x, atlas))
 #' @export
 parcelMeans <- function(x, atlas, na.rm = FALSE) {
   na.rm <- check_flag(na.rm, "na.rm")

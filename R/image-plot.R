@@ -2,13 +2,15 @@
 # axes, each called after the nearest direction.
 
 #' @rdname voxelMatrix
+#' @param x A matrix that `voxelMatrix()` returned, or an image with a header, such as one of `voxelImage()` or
+#'   [readVoxels()].
 #' @param background `NULL`, or an image on the grid of `x` (an array or the name of a file), which is drawn in gray.
 #' @param from A number: voxels whose value has a smaller size are transparent; 0: all that are not 0.
 #' @param plane A string: the plane of the slices, `"axial"`, `"coronal"` or `"sagittal"`.
-#' @param slices An integer: the number of slices, evenly spaced.
-#' @param at `NULL`, or numbers: positions of slices in mm (without an affine: indices), instead of `slices`.
+#' @param slices,at The number of slices, evenly spaced; or their positions in mm (without an affine: indices).
 #' @param volume An integer: which volume of a 4-D image to draw.
-#' @param label A string: the title of the color key.
+#' @param label,main Strings: the titles of the color key and of the picture.
+#' @param ... Graphical parameters.
 #' @export
 plot.voxelImage <- function(x, background = NULL, from = 0, plane = c("axial", "coronal", "sagittal"), slices = 10,
                             at = NULL, volume = 1, label = "", main = "", ...) {
@@ -177,15 +179,7 @@ mark_slice <- function(map, axis, place, left, bottom, size, line, text_size) {
 # ---- a carpet
 
 #' @rdname voxelMatrix
-#' @param max An integer: max. rows of the picture of `plot()`; more voxels are averaged in so many groups.
-#' @param main A string: the title of the picture.
-#' @section Pictures: `plot()` of a matrix draws a carpet: a column for each time point and a row for each voxel, or for
-#'   the mean of neighboring ones, in standard deviations from its mean. What all voxels share at one time, such as a
-#'   movement, is a stripe. Of more than 20,000 voxels, 20,000 are drawn.
-#'
-#'   `plot()` of an image draws slices, over a `background` such as the mean image. The affine says which side is which:
-#'   left is on the left, and letters mark the sides. An image without an affine is drawn as it is stored, without
-#'   letters; an oblique image is drawn along its own axes. Maps with negative values have blue and red colors.
+#' @param max An integer: max. rows of the picture of a matrix; more voxels are averaged in so many groups.
 #' @export
 plot.voxelMatrix <- function(x, max = 500, main = "", ...) {
   max <- check_whole(max, "max", 1, 1e4)

@@ -207,10 +207,9 @@ check_times <- function(times, shown) {
 #' NIfTI-1, NIfTI-2 (`.nii`, `.nii.gz`) and, with package xml2, CIFTI-2 and GIFTI are read and written. Other formats,
 #' under other names, are read by package RNifti, if it is installed.
 #'
-#' The image has the voxel size, sform, qform and units of the reference. If the reference is a plain array, voxels have
-#' size 1, or `voxel_size`. Integers are stored as int32, logical values as 8-bit integers, other values as doubles;
-#' integers with `NA` become doubles with `NaN`. `datatype = "float32"` stores all as single precision, in half the
-#' space. The file is NIfTI-1, or NIfTI-2 if a dimension exceeds 32,767.
+#' The image has the voxel size, sform, qform and units of the reference. Integers are stored as int32, logical values
+#' as 8-bit integers, other values as doubles; integers with `NA` become doubles with `NaN`. `datatype = "float32"`
+#' stores all as single precision, in half the space. The file is NIfTI-1, or NIfTI-2 if a dimension exceeds 32,767.
 #'
 #' CIFTI-2 files of dense series, scalars and labels are read. If the reference is CIFTI, `writeVoxels()` writes dense
 #' scalars (`.dscalar.nii`) in single precision for all grayordinates; those that are not columns of the matrix get
@@ -230,7 +229,7 @@ check_times <- function(times, shown) {
 #' @param reference A matrix from [voxelMatrix()], its mask, or an image: where the voxels are. `NULL` if `values` is an
 #'   image with a header.
 #' @param outside A number or `NA`: the value of voxels outside the mask.
-#' @param voxel_size Three numbers: the size of a voxel in mm, where the reference does not say where voxels are.
+#' @param voxel_size Three numbers: the size of a voxel in mm, if the reference is a plain array. Default: 1.
 #' @param tr A number: the seconds between volumes, if the columns of `values` are time points. `NULL`: the columns are
 #'   maps, or `values` is a series with a header that says it.
 #' @param datatype A string: `"auto"` for the type of `values`, or `"float32"`. Maps on surfaces are always `"float32"`.
@@ -241,10 +240,9 @@ check_times <- function(times, shown) {
 #'   data frame of the brain models. The name of a single map is attribute `map`.
 #'
 #'   `writeVoxels()`: the name of the file, invisibly.
-#' @section Errors: a file that does not exist, is no regular file, is cut off or damaged (the checksums of compressed
-#'   files are compared), or has voxels that are not numbers, such as colors; a `.gii.gz` file that unpacks to very
-#'   many more bytes than it has; values that do not fit the reference; a name without the ending of the format.
-#' @seealso [voxelMatrix()]
+#' @section Errors: a file that does not exist, is cut off or damaged (the checksums of compressed files are compared),
+#'   or has voxels that are not numbers, such as colors; a `.gii.gz` file that unpacks to very many more bytes than it
+#'   has; values that do not fit the reference; a name without the ending of the format.
 #' @examples
 #' img <- array(rnorm(10 * 10 * 4 * 20, 100), c(10, 10, 4, 20))
 #' x <- voxelMatrix(img)

@@ -4,11 +4,8 @@
 #' @param type For `plot()`: `"histogram"` of all coefficients; `"heatmap"` of the matrix, ordered by hierarchical
 #'   clustering; of coefficients with `lag` also `"lag"`, a histogram of the lags; or `"auto"`, all of them, without the
 #'   heat map if there are more than `max` variables.
-#' @param max A number: the max number of variables in a heat map.
-#' @section Plots: `plot()` uses package graphics, with colors that do not depend on telling red from green. Missing
-#'   coefficients are light gray. Histograms of more than 200,000 values are drawn from a sample. With `type` other than
-#'   `"auto"` there is one panel, and `...` are graphical parameters such as `main`. For ggplot2, use
-#'   `as.data.frame()`.
+#' @param max A number: the max number of variables in a heat map. Histograms of more than 200,000 values are drawn from
+#'   a sample.
 #' @export
 plot.gpuCor <- function(x, type = c("auto", "histogram", "heatmap", "lag"), max = 1000, ...) {
   n <- size_of(x)
@@ -53,27 +50,9 @@ draw_heatmap <- function(x, main = "", ...) {
 
 # ---- topological overlap
 
-#' Plot of topological overlap
-#'
-#' The matrix of overlaps, ordered by hierarchical clustering, below its tree, as WGCNA's `TOMplot()` draws it. Modules
-#' are dark squares on the diagonal.
-#'
-#' The tree is made from `1 - overlap` by average linkage. Most overlaps are small: colors follow their square roots,
-#' and the key shows the overlaps themselves.
-#'
-#' @param x An object of class `gpuTOM`.
-#' @param max A number: the max number of variables to draw.
-#' @param tree `NULL`, or a tree that [stats::hclust()] returned.
-#' @param main The title.
-#' @param ... Not used.
-#' @return `x`, invisibly.
-#' @section Errors: more than `max` variables.
-#' @references Langfelder P, Horvath S (2008). WGCNA: an R package for weighted correlation network analysis. *BMC
-#'   Bioinformatics* 9, 559.
-#' @examples
-#' set.seed(1)
-#' x <- matrix(rnorm(40 * 30), 40) + matrix(rnorm(40 * 3), 40)[, rep(1:3, 10)]
-#' plot(gpuTOM(x, power = 4))
+#' @rdname gpuTOM
+#' @param max,tree,main For `plot()`: the max number of variables to draw (more are an error); `NULL`, or a tree that
+#'   [stats::hclust()] returned, by default of `1 - overlap` by average linkage; and the title.
 #' @export
 plot.gpuTOM <- function(x, max = 3000, tree = NULL, main = "Topological overlap", ...) {
   max <- check_whole(max, "max", 2, 20000)

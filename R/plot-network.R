@@ -2,11 +2,9 @@
 #' @param type For `plot()`: the distribution of `"degree"`s, a histogram of the `"weight"`s (coefficients) of the
 #'   edges, the `"layout"` of the graph (needs package igraph), or `"auto"`, all of them; with `resample` also the
 #'   `"stability"` of the edges, and with `lag` the `"lag"`s of the edges.
-#' @param max A number: the max number of variables with edges in a layout.
-#' @param labels A number: how many of the best connected variables to name in the layout, if they fit.
-#' @section Plots: in a layout (Fruchterman and Reingold) positive edges are blue, negative ones vermilion, and stronger
-#'   ones thicker. The area of a dot is proportional to its degree. Variables without an edge are left out. With `type`
-#'   other than `"auto"` there is one panel, and `...` are graphical parameters such as `main`.
+#' @param max,labels Numbers: the max number of variables with edges in a layout (Fruchterman and Reingold), and how
+#'   many of the best connected ones to name, if they fit. Positive edges are blue, negative ones vermilion, and
+#'   stronger ones thicker. The area of a dot is proportional to its degree.
 #' @export
 plot.gpuNetwork <- function(x, type = c("auto", "degree", "weight", "layout", "stability", "lag"), max = 300,
                             labels = 20, ...) {

@@ -5,10 +5,10 @@
 #' are those of the trait in `lm(gene ~ trait + covariates)`.
 #'
 #' For Spearman's rho with covariates they are those of the regression of ranks on ranks. For the other measures, and
-#' Spearman's rho without covariates, see [gpuCorTest()].
+#' Spearman's rho without covariates, see [gpuCorTest()]; for which data p values are valid, [gpucor-p-values].
 #'
-#' With `p.value` or `fdr` only the pairs that meet it are stored, as in [gpuCorNetwork()]. Otherwise all pairs are
-#' returned, and take 40 bytes each.
+#' With `p.value` or `fdr` only the pairs that meet it are stored. Otherwise all pairs are returned, and take 40 bytes
+#' each.
 #'
 #' **Factors.** A factor or a column of text with two levels becomes 0 and 1, named by the level that is 1, as in
 #' [stats::lm()]. One with more levels is tested as a whole, by Pearson's correlation only: the statistic is F of the
@@ -18,8 +18,8 @@
 #' if `p.value` or `fdr` is given. `x <- apply(x, 2, rank)` tests ranks. To test each level, make indicator variables:
 #' `sapply(levels(trait), "==", trait)`.
 #'
+#' @order 1
 #' @inheritParams gpuCor
-#' @inheritParams gpuCorTest
 #' @inheritParams gpuAdjust
 #' @param x Variables in columns, observations in rows, as in [gpuCor()] for one subject; or modules of
 #'   [gpuModules()], whose eigengenes are taken.
@@ -28,14 +28,15 @@
 #' @param p.value,fdr A number in (0, 1\]: the maximum p value, or the maximum false discovery rate by Benjamini and
 #'   Hochberg. At most one of them.
 #' @param output A string: `"edges"`, a data frame of pairs; `"matrix"`, all pairs as matrices.
-#' @param use A string: what to do with missing values, see [gpuCor()]. By default each pair uses its complete
-#'   observations, as [stats::lm()] does.
+#' @param method,use Strings: the measure, `"pearson"`, `"kendall"`, `"spearman"`, `"bicor"`, `"cosine"`, `"distance"`
+#'   or `"mi"`, see [gpucor-measures]; what to do with missing values, see [gpuCor()]. By default each pair uses its
+#'   complete observations, as [stats::lm()] does.
 #' @param min_obs An integer of at least 3, or `NULL` for 3: pairs with fewer pairwise-complete observations have no p
 #'   value. `"bicor"` and `"distance"` need more, see [gpuCorTest()].
 #' @param ... `r offered_words("gpuAssociation")`
 #'   Both `x` and `traits` are adjusted. `precision` is `"double"` by default; `"single"` is faster and has p values
-#'   with a relative error of up to a thousandth. `adjust = "maxT"` permutes the rows of `traits`, or takes surrogates of
-#'   their series; with `p.value`, which is then the maximum of these, all pairs are computed.
+#'   with a relative error of up to a thousandth. `adjust = "maxT"` permutes the rows of `traits`, or takes surrogates
+#'   of their series; with `p.value`, which is then the maximum of these, all pairs are computed.
 #' @return `output = "edges"`: a data frame, the smallest p value first: `from` (column of `x`), `to` (trait), `r`,
 #'   `statistic` (t; Kendall: z; of a factor with more than two levels F), `p.value`, `fdr`, and `p.adjusted` with
 #'   `adjust`. Attribute `tests` is the number of pairs that have a coefficient; `fdr` is the p value adjusted for all
@@ -49,19 +50,15 @@
 #' @section Errors: As [gpuCor()] and [gpuCorNetwork()]; a trait that is neither numeric nor has levels; one level, or
 #'   more than two with another method than Pearson's or with `adjust`; names of observations in another order than
 #'   those of `x`; `df = "bartlett"` with `p.value`, `fdr` or a factor of more than two levels.
-#' @references
-#' Shabalin AA (2012). Matrix eQTL: ultra fast eQTL analysis via large matrix operations. *Bioinformatics* 28,
-#' 1353-1358.
-#' @seealso [gpuCorTest()], [gpuCorNetwork()], [gpuModules()]; [gpucor-p-values] for which data p values are valid
+#' @references Shabalin AA (2012). Matrix eQTL. *Bioinformatics* 28, 1353-1358.
 #' @examples
 #' set.seed(1)
 #' traits <- data.frame(age = round(runif(60, 20, 70)), sex = rep(c("f", "m"), 30))
 #' genes <- matrix(rnorm(60 * 200), 60, dimnames = list(NULL, paste0("gene", 1:200)))
 #' genes[, 1:5] <- genes[, 1:5] + traits$age / 20
 #' gpuAssociation(genes, traits, fdr = 0.05)
-#' gpuAssociation(genes, traits["age"], covariates = ~ sex, data = traits, p.value = 1e-4)
+#' gpuAssociation(genes, traits["age"], covariates = ~ sex, data = traits, output = "matrix")
 #' summary(lm(genes[, "gene1"] ~ age + sex, traits))$coefficients["age", ] # the same t and p
-#' gpuAssociation(genes, traits, output = "matrix")
 #'
 #' stage <- factor(rep(c("I", "II", "III"), 20))
 #' gpuAssociation(genes, data.frame(stage), p.value = 0.01)

@@ -1,9 +1,8 @@
 #' Series without their confounds
 #'
-#' `gpuClean()` returns the residuals that [gpuCor()] correlates if it is given `covariates`, `bandpass` or `runs`.
-#' Every column is replaced by its residuals from a regression on the covariates and on the cosines outside the band, of
-#' each run by itself. Use it where the series themselves are needed, such as for spectra, and to look at what
-#' regression leaves.
+#' `gpuClean()` returns the residuals that [gpuCor()] correlates if it is given `covariates`, `bandpass` or `runs`,
+#' which [gpuAdjust()] describes. Use it where the series themselves are needed, such as for spectra, and to look at
+#' what regression leaves.
 #'
 #' `gpuCor(gpuClean(x, z))` equals `gpuCor(x, covariates = z)`. The functions that take `covariates` compute the same
 #' residuals without storing them, and count the degrees of freedom that regression takes: give them `covariates`, not
@@ -28,7 +27,6 @@
 #'
 #' @section Errors: As [gpuCor()]; none of `covariates`, `bandpass` and `runs`; a covariate that is missing in a row
 #'   that is kept; a list of subjects (call `lapply(x, gpuClean, ...)`); a `file` that exists.
-#' @seealso [gpucor-measures] for covariates and the band-pass filter; [voxelMatrix()]
 #' @examples
 #' set.seed(1)
 #' motion <- matrix(rnorm(200 * 2), 200)
@@ -37,9 +35,7 @@
 #' all.equal(cor(cleaned), as.matrix(gpuCor(x, covariates = motion, bandpass = c(0.01, 0.1), tr = 2)),
 #'           tolerance = 1e-6)
 #' spectrum(cleaned[, 1])
-#'
-#' good <- abs(motion[, 2]) < 2
-#' dim(gpuClean(x, motion, keep = good))
+#' dim(gpuClean(x, motion, keep = abs(motion[, 2]) < 2))
 #' @export
 gpuClean <- function(x, covariates = NULL, data = NULL, bandpass = NULL, tr = NULL, runs = NULL, keep = NULL,
                      file = NULL, ...) {

@@ -16,30 +16,27 @@
 #'     threshold or density it is that of the weighted network, whose edges are stored. Otherwise it is that of `1 + r`
 #'     (Lohmann et al. 2010, Wink et al. 2012), for Pearson or Spearman without pairwise deletion.
 #'
-#' With `y` sums and means are over the columns of `y`, such as the mean series of regions.
-#'
-#' Pairs without a coefficient (see [gpuCor()]) are left out.
+#' With `y` sums and means are over the columns of `y`, such as the mean series of regions. Pairs without a coefficient
+#' (see [gpuCor()]) are left out.
 #'
 #' @inheritParams gpuCorNetwork
+#' @param x Data as in [gpuCor()].
 #' @param y `NULL`, or a second matrix or data frame with as many rows. A single number in its place is `threshold`.
-#' @param threshold A number in \[0, 1\], or several: the minimum weight (`|r|`, `r` or `-r`, as `sign` says) of an
-#'   edge.
-#' @param density A number in (0, 1\], or several: the fraction of all pairs that are edges, instead of `threshold`. Up
+#' @param threshold,density A number in \[0, 1\], or several: the criterion, as in [gpuCorNetwork()]. With `density` up
 #'   to 2^25 edges are stored meanwhile, 12 bytes each; for more, two passes over all pairs find the threshold.
 #' @param power Up to 32 positive numbers, with or without a threshold.
 #' @param type A string: the similarity that is raised to a power, `"unsigned"`: `|r|`; `"signed"`: `(1 + r) / 2`;
 #'   `"signed hybrid"`: `max(r, 0)`. For `plot()`: `"fit"`, the distribution of connectivity with the scale-free fit of
 #'   [pickPower()]; `"hubs"`, the variables with the highest connectivity, or a map if `coords` are given;
 #'   `"histogram"`; or `"auto"`, all of them.
-#' @param histogram `TRUE` to count all coefficients by size. A run with a threshold only is faster.
-#' @param breaks An integer that divides 10,000: the number of bins of the histogram.
+#' @param histogram,breaks `TRUE` to count all coefficients by size, and the number of bins, an integer that divides
+#'   10,000. A run with a threshold only is faster.
 #' @param maps `NULL`, or strings: centrality measures, see Details.
 #' @param ... `r offered_words("gpuConnectivity")`
 #'
 #' @return A list of class `gpuConnectivity`:
-#' \item{degree}{with a threshold: the number of edges of each column; with several thresholds a matrix, column x
-#'   threshold}
-#' \item{strength}{with a threshold: the sum of the weights of these edges, in the same shape}
+#' \item{degree, strength}{with a threshold: the number of edges of each column, and the sum of their weights; with
+#'   several thresholds matrices, column x threshold}
 #' \item{soft}{with `power`: a matrix, column x power}
 #' \item{mean, z, icc, eigenvector}{with `maps`: a number for each column, or `NA` if it has no coefficient; for several
 #'   thresholds `eigenvector` is a matrix}
@@ -50,34 +47,24 @@
 #' `as.data.frame()` has `degree`, `strength`, the powers and the maps as columns.
 #'
 #' Powers, means and the histogram are those of the coefficients that [gpuCor()] returns: within 1e-6, or 1e-13 with
-#' `precision = "double"`.
+#' `precision = "double"`. [voxelImage()] makes an image of a column.
 #'
-#' @section Errors: As [gpuCorNetwork()]; none of `threshold`, `density`, `power`, `maps` and `histogram`.
+#' Errors are those of [gpuCorNetwork()].
 #' @references
-#' Zhang B, Horvath S (2005). A general framework for weighted gene co-expression network analysis. *Statistical
-#' Applications in Genetics and Molecular Biology* 4, 17.
+#' Lohmann G et al. (2010). *PLoS ONE* 5, e10232.
 #'
-#' Martuzzi R et al. (2011). A whole-brain voxel based measure of intrinsic connectivity contrast reveals local changes
-#' in tissue connectivity with anesthetic without a priori assumptions on thresholds or regions of interest.
-#' *NeuroImage* 58, 1044-1050.
+#' Martuzzi R et al. (2011). *NeuroImage* 58, 1044-1050.
 #'
-#' Lohmann G et al. (2010). Eigenvector centrality mapping for analyzing connectivity patterns in fMRI data of the human
-#' brain. *PLoS ONE* 5, e10232.
+#' Wink AM et al. (2012). *Brain Connectivity* 2, 265-274.
 #'
-#' Wink AM et al. (2012). Fast eigenvector centrality mapping of voxel-wise connectivity in functional magnetic
-#' resonance imaging. *Brain Connectivity* 2, 265-274.
-#' @seealso [pickPower()], [voxelImage()]
+#' Zhang B, Horvath S (2005). *Statistical Applications in Genetics and Molecular Biology* 4, 17.
 #' @examples
 #' con <- gpuConnectivity(as.matrix(mtcars), threshold = 0.7, power = c(6, 8), histogram = TRUE)
-#' con
 #' con$degree
-#' con$soft
-#' plot(con$histogram)
 #' plot(con, "hubs")
 #'
-#' maps <- gpuConnectivity(mtcars, threshold = c(0.5, 0.7), maps = c("mean", "z", "icc"))
+#' maps <- gpuConnectivity(mtcars, threshold = c(0.5, 0.7), maps = c("mean", "z", "eigenvector"))
 #' as.data.frame(maps)
-#' gpuConnectivity(mtcars, maps = "eigenvector")$eigenvector
 #' gpuConnectivity(mtcars[, 1:4], mtcars[, 5:11], maps = "mean")$mean
 #' @order 1
 #' @export

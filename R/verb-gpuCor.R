@@ -2,7 +2,7 @@
 #'
 #' `gpuCor()` computes what [stats::cor()] computes, on a GPU or on all cores of the processor: the correlation of every
 #' pair of columns of `x`, or of every column of `x` with every column of `y`. If all coefficients do not fit in memory,
-#' use [gpuCorNetwork()] or [gpuConnectivity()].
+#' use [gpuCorNetwork()] or [gpuConnectivity()]; for p values [gpuCorTest()], for a plain vector [gpuCorTriangle()].
 #'
 #' **Missing values.** `use` means the same as in [stats::cor()], for every method:
 #'
@@ -28,11 +28,9 @@
 #' @param x A numeric, integer or logical matrix or data frame, observations in rows and variables in columns; or a
 #'   vector, with `y`. Also a sparse matrix of package Matrix, data larger than memory ([gpuCorFile()]), experiments,
 #'   whose genes are the variables ([gpucor-containers]), and lists of many subjects' data ([subjects]).
+#' @param method,use Strings: the measure, `"pearson"`, `"kendall"`, `"spearman"`, `"bicor"`, `"cosine"`, `"distance"`
+#'   or `"mi"`, see [gpucor-measures]; what to do with missing values, see [gpuCor()]. May be abbreviated.
 #' @param y `NULL`, or data like `x` with as many rows.
-#' @param use A string: what to do with missing values, see the Details of [gpuCor()]. May be abbreviated.
-#' @param method A string: `"pearson"`, `"kendall"`, `"spearman"`, `"bicor"` (biweight midcorrelation), `"cosine"` or
-#'   `"distance"` (squared distance correlation) or `"mi"` (mutual information), see [gpucor-measures]. May be
-#'   abbreviated.
 #' @param output A string: `"dist"` for an object of class [gpuCor][gpuCor-class], which has each pair once; `"matrix"`
 #'   for the matrix that `cor()` returns, which is also the result with `y`; `"list"` for the list of matrices
 #'   `coefficients`, `pairs` and `ts` of package gputools ([coming-from]).
@@ -46,19 +44,16 @@
 #'
 #' @return With `y = NULL` and `output = "dist"`: an object of class [gpuCor][gpuCor-class], which is a `dist` of the
 #'   `N (N - 1) / 2` coefficients. `as.matrix()` gives the N x N matrix, `r[i, j]` takes numbers or names, and `1 - r`
-#'   is a plain `dist` for [stats::hclust()]. Its attributes include `Size`, `Labels`, `method`, `n_obs` and `call`.
-#'
-#'   With `lag`: the same, with attribute `lag`; `as.data.frame()` of a `gpuCor` object has it as a column.
-#'
-#'   Otherwise: a matrix, `ncol(x)` x `ncol(x)` or `ncol(x)` x `ncol(y)`; for two vectors a number.
+#'   is a plain `dist` for [stats::hclust()]. Its attributes include `Size`, `Labels`, `method`, `n_obs` and `call`, and
+#'   with `lag` the lags, which are a column of `as.data.frame()`. Otherwise: a matrix, `ncol(x)` x `ncol(x)` or
+#'   `ncol(x)` x `ncol(y)`; for two vectors a number.
 #'
 #' @section Lags:
 #' `lag` is for time series with equally spaced rows. The coefficient of a pair at lag l is that of row t of the column
 #' of `x` and row t + l of the column of `y`: with a positive lag, `y` follows `x`. The `n - abs(l)` rows that overlap
 #' are used, and centered and scaled (or ranked) anew, so that the coefficient equals that of
 #' `gpuCor(x[1:(n - l), ], y[(1 + l):n, ])`. (The autocovariances of [stats::ccf()] are divided by those of all rows
-#' instead.) Few rows have large coefficients by chance; a lag at which fewer than `min_overlap` rows overlap is an
-#' error. With `runs`, both rows are of one run.
+#' instead.) Few rows have large coefficients by chance: see `min_overlap`. With `runs`, both rows are of one run.
 #'
 #' The result is the coefficient of largest size, with its sign, and has the lags as attribute `lag`, in the same shape.
 #' Of equal coefficients the one with the lag nearest to zero is taken, and of two opposite lags the positive one. For
@@ -70,26 +65,24 @@
 #'
 #' A lag at which a pair has no coefficient, because of missing values or a column that is constant in the rows that
 #' overlap, is skipped; the result is `NA` if no lag has a coefficient. `covariates` and `bandpass` are regressed out
-#' once, over all rows (not for ranks); rows with a weight of 0 are left out from both sides. Other weights, `partial`,
-#' lists of subjects, tests and p values are errors: the largest of several coefficients is larger than one by chance.
+#' once, over all rows (not for ranks); rows with a weight of 0 are left out from both sides. There are no tests,
+#' because the largest of several coefficients is larger than one by chance.
 #'
-#' @section Errors: Those of [stats::cor()]: `x` is not numeric, numbers of rows differ, or missing values are not
-#'   allowed by `use`. A matrix of coefficients in the place of data. A result that does not fit in free memory, within
-#'   the limits of a container, a batch system or `ulimit -v`, is an error before anything is computed; the message
-#'   names functions that need less memory. Ctrl-C stops the computation.
+#' @section Errors and warnings: Errors are those of [stats::cor()]: `x` is not numeric, numbers of rows differ, or
+#'   missing values are not allowed by `use`; a matrix of coefficients in the place of data; what does not go together
+#'   ([gpucor-together]). A result that does not fit in free memory, within the limits of a container, a batch system or
+#'   `ulimit -v`, is an error before anything is computed; the message names functions that need less memory. Ctrl-C
+#'   stops the computation.
 #'
-#' @section Warnings: Constant columns; infinite values, such as `log2(0)`, which have no coefficient unless they are
-#'   ranked; names of observations that differ between `x` and `y` ([gpucor-measures]); data that look transposed, such
-#'   as genes in rows. If columns are the variables, `options(gpucor.orientation = "columns")` turns off the last
-#'   warning.
+#'   Warnings: constant columns; infinite values, such as `log2(0)`, which have no coefficient unless they are ranked;
+#'   names of observations that differ between `x` and `y` ([gpuAdjust()]); data that look transposed, such as genes in
+#'   rows. If columns are the variables, `options(gpucor.orientation = "columns")` turns off the last warning.
 #'
 #' @references
-#' Eslami T, Saeed F (2018). Fast-GPU-PCC: a GPU-based technique to compute pairwise Pearson's correlation coefficients
-#' for time series data. *High-Throughput* 7(2), 11.
+#' Eslami T, Saeed F (2018). Fast-GPU-PCC. *High-Throughput* 7(2), 11.
 #'
-#' Kendall MG (1945). The treatment of ties in ranking problems. *Biometrika* 33, 239-251.
+#' Kendall MG (1945). *Biometrika* 33, 239-251.
 #'
-#' @seealso [gpuCorTest()], [gpuCorNetwork()], [gpuCorTriangle()], [gpuDist()]
 #' @examples
 #' x <- as.matrix(mtcars)
 #' r <- gpuCor(x, method = "kendall")

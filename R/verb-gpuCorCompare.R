@@ -9,8 +9,7 @@
 #' compared by Fisher's z (`effects = "fixed"`). This is valid for independent rows of nearly normal data and 50 rows or
 #' more in each group. With fewer rows the smallest p values are too small, and `fdr` gives a warning. With heavy tails
 #' or outliers the p values of correlated pairs are too small with any number of rows, also by `method = "spearman"` or
-#' `"bicor"`. In both cases use `n_perm`. A p value by Spearman's rho is at least 2 / n! for n rows in the smaller
-#' group, the exact one of a perfect rank correlation. For time series give `df`, two numbers.
+#' `"bicor"`. In both cases use `n_perm`. For time series give `df`, two numbers.
 #'
 #' **More than two groups of samples**: give a list of matrices as `x`, without `y`, and `effects = "fixed"`. The
 #' statistic is chi-squared with as many degrees of freedom as groups less one, `sum(w * (z - mean)^2)`, where the mean
@@ -20,8 +19,8 @@
 #' **Two lists of subjects**, such as scans: each subject's coefficient becomes `z = atanh(r)`, and the groups' z are
 #' compared by Welch's t test, `t.test(z_x, z_y)` (`effects = "random"`). Each group needs at least two subjects. Rows
 #' within a subject may be autocorrelated, because only the variation among subjects counts. P values are too small if
-#' one group has fewer than 10 subjects and the other at least twice as many: the size at 0.05 is 0.10 with 2 against 10
-#' and 0.06 with 4 against 16. A warning is given; use `design`, whose test has one variance for all subjects.
+#' one group has fewer than 10 subjects and the other at least twice as many ([gpucor-p-values]). A warning is given;
+#' use `design`, whose test has one variance for all subjects.
 #'
 #' **Other designs of subjects** test the same z, one for each subject, and return the same results:
 #'
@@ -34,37 +33,26 @@
 #'   here.
 #'
 #' `effects = "fixed"` for lists tests the difference of the weighted mean z of these subjects only, with weight n - 3
-#' for n observations. Its variance is `1 / sum(n_x - 3) + 1 / sum(n_y - 3)`, 1.06 times that for Spearman's rho, and
-#' 1.1 times for bicor. If subjects differ or rows are autocorrelated, there are many false discoveries. `df`, a number
-#' for each subject (first those of `x`), replaces n - 2.
-#'
-#' Give at most one criterion; without one, all pairs are returned:
-#'
-#' * `threshold`: the minimum difference of z, a number of at least 0; with `components`, the minimum t.
-#' * `density`: the fraction of all pairs to keep, those with the largest differences.
-#' * `k`: the k partners of each column with the largest differences.
-#' * `p.value`: the maximum two-sided p value, not adjusted.
-#' * `fdr`: the maximum false discovery rate, by Benjamini and Hochberg over all pairs that have a coefficient in all
-#'   subjects.
+#' for n observations, under the assumptions that [subjects] lists. Its variance is
+#' `1 / sum(n_x - 3) + 1 / sum(n_y - 3)`, 1.06 times that for Spearman's rho, and 1.1 times for bicor.
 #'
 #' A pair without a coefficient in one subject has no difference. A coefficient of 1 or -1 has an infinite z and counts
 #' as 1 - 2^-24. A warning says how many pairs have one in one group only, in one of several groups, or in many
 #' subjects.
 #'
-#' `weights`, `covariates`, `data` and `runs` may be lists with an element for each subject, those of `x` first; two
-#' matrices take a list of two. A value that is not a list applies to both groups.
+#' `weights`, `covariates`, `data`, `runs` and `df` may be lists with an element for each subject, those of `x` first;
+#' two matrices take a list of two. A value that is not a list applies to both groups.
 #'
 #' @section Permutation tests:
-#' `n_perm` adds p values that control the family-wise error over all pairs, as [gpuCorTest()] with `adjust = "maxT"`
-#' does. The null distribution is that of the largest statistic of all pairs when group labels are permuted.
+#' `n_perm` adds p values that control the family-wise error over all pairs, as `adjust = "maxT"` does for one matrix
+#' ([gpuPermute()]): the null distribution is that of the largest statistic of all pairs when labels are permuted.
 #' [set.seed()] makes the result reproducible.
 #'
 #' * Three subjects or more: labels of subjects are permuted. The statistic is t, or with fixed effects the standardized
 #'   difference. All permutations share one computation of the subjects' coefficients. Few subjects have few
 #'   labelings: adjusted p values are at least about 0.1 for 3 against 3 subjects (2 of 20 labelings, because swapped
 #'   groups have the same statistic), and 0.008 for 5 against 5 (2 of 252). Labels are exchangeable if the subjects of
-#'   both groups vary alike. If z has 1.4, 1.7 or 2.1 times the standard deviation in the smaller group, the family-wise
-#'   error at 0.05 is 0.10, 0.17 and 0.22 with 6 against 14 subjects.
+#'   both groups vary alike.
 #' * `paired = TRUE`, or `x` alone: the signs of the subjects' differences, or z, are flipped at random, as z is
 #'   symmetric about its mean. The statistic is t. n subjects have 2^n sign flips, so that adjusted p values are at
 #'   least 2 / 2^n: 0.06 for 5 subjects.
@@ -78,9 +66,8 @@
 #'   by the same root mean square. The distributions must otherwise be the same: a group with heavier tails also counts
 #'   as different.
 #' * Two matrices with `covariates`: residuals of each group's regression are permuted and regressed again on the
-#'   covariates (Freedman and Lane 1983). The family-wise error at 0.05 was 0.03 to 0.08 for normal data and for
-#'   Spearman's rho. For other data it was 0.08 to 0.43 with 30 rows in each group and five covariates, and up to 0.16
-#'   with more rows ([gpucor-p-values]). A warning is given with fewer than 50 rows for each covariate.
+#'   covariates (Freedman and Lane 1983). This holds for nearly normal data and Spearman's rho only ([gpucor-p-values]).
+#'   A warning is given with fewer than 50 rows for each covariate.
 #'
 #' @section Components (network-based statistic):
 #' With `components`, `threshold` is a t: the pairs whose t is at least `threshold` in size, or by `sign`, form a
@@ -94,20 +81,20 @@
 #' `columns` (how many it has), `size` and `p.value`; `$of` is the component of each column. `as.data.frame()` has
 #' column `component`. Memory: 12 bytes for each column and permutation.
 #'
-#' @inheritParams gpuCorNetwork
 #' @param x,y Two matrices with the same columns, each what [gpuCor()] takes as `x`; or two lists of these, one for each
 #'   subject; or two functions as in [subjects], with `subjects = c(n_x, n_y)`. `y` may be missing, see Details.
-#' @param threshold,density,k,p.value,fdr A number, see Details; at most one of them.
-#' @param sign A string: `"absolute"`, `"positive"` (stronger in `x`) or `"negative"` (stronger in `y`). May be
-#'   abbreviated.
-#' @param method A string: `"pearson"`, `"spearman"` or `"bicor"`; with random effects also `"kendall"`, `"cosine"` or
-#'   `"distance"`. `"mi"` is an error. May be abbreviated.
-#' @param output A string, with a criterion: `"matrix"`, or `"edges"` for the data frame that `as.data.frame()` makes of
-#'   it.
+#' @param threshold,density,k,p.value,fdr A number, at most one of them; without one, all pairs are returned.
+#'   `threshold` is the minimum difference of z, or with `components` the minimum t. `density` keeps this fraction of
+#'   all pairs, and `k` so many partners of each column, those with the largest differences. `p.value` and `fdr` as in
+#'   [gpuCorNetwork()].
+#' @param sign A string: `"absolute"`, `"positive"` (stronger in `x`) or `"negative"` (stronger in `y`).
+#' @param method,use Strings: `"pearson"`, `"spearman"` or `"bicor"`; with random effects also `"kendall"`, `"cosine"`
+#'   or `"distance"` (`"mi"` is an error); and what to do with missing values, see [gpuCor()].
+#' @param output With a criterion, a string: `"matrix"`, or `"edges"` for a data frame.
 #' @param n_perm An integer: the number of permutations; 0 for none.
 #' @param paired `TRUE` if subject i of `y` is subject i of `x`.
-#' @param design A numeric matrix with a row for each subject of `x`, without `y`, and a column for each term.
-#' @param contrast A numeric vector with a number for each column of `design`; or the name of a column.
+#' @param design,contrast A numeric matrix with a row for each subject of `x`, without `y`, and a column for each term;
+#'   and a number for each column, or the name of one.
 #' @param components `"size"` or `"sum"`, with `threshold` and `n_perm`: see the section on components.
 #' @param classes A number, the level of significance for the correlations of each group: adds the columns `r.x` and
 #'   `r.y`, the groups' own coefficients, and `class`, one of the nine classes of DGCA (McKenzie and others 2016) such
@@ -128,36 +115,23 @@
 #'   `statistic`, `df`, `p.value`, `fdr`, `p.adjusted`, `component`, as far as they apply, the largest difference first.
 #' @section Errors: As [gpuCorNetwork()]. Random effects: a group of one subject; `design` with columns that others
 #'   determine. Fixed effects: other methods than Pearson's, Spearman's and bicor, pairwise-complete observations, fewer
-#'   than four observations of a subject. Permuted rows: `bandpass`, `weights` other than 0 and 1. All pairs: a result
-#'   that does not fit in free memory.
+#'   than four observations of a subject. Permuted rows: `bandpass`, `weights` other than 0 and 1.
 #' @references
-#' Fisher RA (1921). On the "probable error" of a coefficient of correlation deduced from a small sample. *Metron* 1,
-#' 3-32.
+#' Freedman D, Lane D (1983). *Journal of Business and Economic Statistics* 1, 292-298.
 #'
-#' Freedman D, Lane D (1983). A nonstochastic interpretation of reported significance levels. *Journal of Business and
-#' Economic Statistics* 1, 292-298.
+#' McKenzie AT, Katsyv I, Song WM, Wang M, Zhang B (2016). *BMC Systems Biology* 10, 106.
 #'
-#' McKenzie AT, Katsyv I, Song WM, Wang M, Zhang B (2016). DGCA: a comprehensive R package for differential gene
-#' correlation analysis. *BMC Systems Biology* 10, 106.
+#' Welch BL (1947). *Biometrika* 34, 28-35.
 #'
-#' Welch BL (1947). The generalization of "Student's" problem when several different population variances are involved.
-#' *Biometrika* 34, 28-35.
-#'
-#' Westfall PH, Young SS (1993). *Resampling-based multiple testing*. Wiley.
-#'
-#' Zalesky A, Fornito A, Bullmore ET (2010). Network-based statistic: identifying differences in brain networks.
-#' *NeuroImage* 53, 1197-1207.
-#' @seealso [subjects]; [gpucor-p-values] for which data p values are valid
+#' Zalesky A, Fornito A, Bullmore ET (2010). *NeuroImage* 53, 1197-1207.
 #' @examples
 #' manual <- as.matrix(mtcars[mtcars$am == 1, 1:7])
 #' automatic <- as.matrix(mtcars[mtcars$am == 0, 1:7])
 #' gpuCorCompare(manual, automatic)
-#' gpuCorCompare(manual, automatic, p.value = 0.05, output = "edges", classes = 0.05)
 #' set.seed(1)
-#' head(as.data.frame(gpuCorCompare(manual, automatic, n_perm = 99)))
+#' gpuCorCompare(manual, automatic, p.value = 0.05, output = "edges", classes = 0.05, n_perm = 99)
 #'
 #' subjects <- lapply(1:10, function(i) matrix(rnorm(400), 40))
-#' gpuCorCompare(subjects[1:5], subjects[6:10])
 #' gpuCorCompare(subjects[1:5], subjects[6:10], paired = TRUE)
 #' design <- cbind(mean = 1, group = rep(0:1, 5), age = c(31, 40, 28, 35, 52, 47, 33, 29, 44, 38))
 #' gpuCorCompare(subjects, design = design, contrast = "group")

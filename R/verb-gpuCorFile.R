@@ -23,42 +23,32 @@
 #' A `DelayedMatrix` (such as an `HDF5Matrix`) and a `big.matrix` of package bigmemory, with observations in rows, are
 #' also read in blocks of columns. They need no `gpuCorFile()`, nor do experiments: see [gpucor-containers].
 #'
-#' @section How often data are read: Once in each pass over the data, and once more unless `use` is `"everything"`. If
-#'   the prepared columns exceed `memory` (see [gpucor-package]), columns are read repeatedly; [gpuCorPlan()] says how
-#'   often. Most functions take one pass, and a network by `fdr` takes two. P values of pairs with ties or different
-#'   observations, and [gpuCorTest()], take one or two more.
+#' **How often data are read.** Once in each pass over the data, and once more unless `use` is `"everything"`. If the
+#' prepared columns exceed `memory` ([gpuControl()]), columns are read repeatedly; [gpuCorPlan()] says how often. Most
+#' functions take one pass, and a network by `fdr` takes two. P values of pairs with ties or different observations, and
+#' [gpuCorTest()], take one or two more.
 #'
-#' @section Saving: [saveRDS()] saves the name of the file, not its values. The next use opens the file again and checks
-#'   its size.
+#' [saveRDS()] saves the name of the file, not its values. The next use opens the file again and checks its size.
 #'
 #' @param file A string: the name of a file.
 #' @param dim Two integers: numbers of observations and of variables. Optional for HDF5, where they are checked.
 #'   `NULL` for images.
-#' @param storage A string: the type of the values of a raw file, `"double"` (8 bytes), `"float"` (4) or `"integer"`
-#'   (4). `NA` and `NaN` are missing, and of integers `NA_integer_` (-2^31).
+#' @param storage,offset A string: the type of the values of a raw file, `"double"` (8 bytes), `"float"` (4) or
+#'   `"integer"` (4); and the bytes before the first value. `NA` and `NaN` are missing, and of integers `NA_integer_`
+#'   (-2^31).
 #' @param dimnames `NULL`, or a list of the names of observations and of variables, each possibly `NULL`.
-#' @param offset A number: bytes before the first value of a raw file.
-#' @param dataset A string: the name of an HDF5 dataset, or of a group that is a sparse matrix. `NULL` for raw files,
-#'   AnnData and 10x.
-#' @param transpose `TRUE` if the dataset has variables in its rows, as R sees them.
+#' @param dataset,transpose The name of an HDF5 dataset, or of a group that is a sparse matrix, `NULL` for raw files,
+#'   AnnData and 10x; and `TRUE` if it has variables in its rows, as R sees them.
 #' @param mask `NULL` or the mask of an image, as of [voxelMatrix()].
-#' @param x An object of class `gpuCorFile`.
-#' @param i,j Numbers, names or logical vectors: observations and variables to read.
-#' @param drop `TRUE` to drop dimensions of length one.
-#' @param ... Not used.
-#'
-#' @return An object of class `gpuCorFile`, observations x variables, with `dim()` and `dimnames()`. `x[, j]` reads some
-#'   columns as an ordinary matrix, and `as.matrix(x)` all.
+#' @return An object of class `gpuCorFile`, observations x variables, with `dim()` and `dimnames()`. `x[i, j]` reads
+#'   observations and variables, by number, name or logical vector, as an ordinary matrix, and `as.matrix(x)` all.
 #' @section Errors: A file that does not exist, cannot be read, or whose size does not fit `dim`, `storage` and
 #'   `offset`, also in a later call; a dataset that does not exist, is not numeric, or does not have two dimensions.
-#' @seealso [gpuCor()]
 #' @examples
 #' x <- as.matrix(mtcars)
 #' file <- tempfile()
 #' writeBin(as.vector(x), file, endian = "little")
 #' cars <- gpuCorFile(file, dim(x), dimnames = dimnames(x))
-#' cars
-#' identical(cars[, c("mpg", "wt")], x[, c("mpg", "wt")])
 #' gpuCorNetwork(cars, threshold = 0.8)
 #' unlink(file)
 #'

@@ -2,23 +2,24 @@
 #'
 #' `gpuCorNetwork()` computes the correlation of every pair of columns and returns the strong ones as edges: a sparse
 #' matrix, an edge list or a file. Only the edges are stored, so memory grows with the number of columns and edges, not
-#' with the number of pairs.
+#' with the number of pairs. [gpuPrune()] removes indirect edges.
 #'
 #' Give one criterion:
 #'
-#' * `threshold`: the minimum weight of an edge. The weight is `|r|`, `r` or `-r`, as `sign` says.
+#' * `threshold`: the minimum weight of an edge. The weight is `|r|`, `r` or `-r`, as `sign` says; always `r` with
+#'   `method = "distance"` and with `combine = "icc2"` or `combine = "icc3"`.
 #' * `density`: the fraction of all pairs to keep. Exactly `ceiling(density * pairs)` edges are kept, and ties with the
 #'   weakest of them.
 #' * `k`: the k nearest neighbors of each column; of equal ones the earlier column. An edge needs one of its two columns
 #'   to have the other as a neighbor, or both with `mutual = TRUE`.
 #' * `p.value`: the maximum two-sided p value of [gpuCorTest()], not adjusted, or with `adjust = "maxT"` adjusted by
-#'   permutation or, for time series, by surrogates.
+#'   permutation or, for time series, by surrogates ([gpuPermute()]): the probability of any edge between unrelated
+#'   columns is then at most `p.value`. See [gpucor-p-values] for which data p values are valid.
 #' * `fdr`: the maximum false discovery rate, by Benjamini and Hochberg over all pairs that have a coefficient. Pairs of
 #'   both signs are counted.
 #'
-#' Several values of `threshold`, `density` or `k` give several networks from one computation.
-#'
-#' Missing values and ties are treated as in [gpuCor()]. A pair without a coefficient is no edge. Columns without
+#' Several values of `threshold`, `density` or `k` give several networks from one computation. Missing values and ties
+#' are treated as in [gpuCor()]. A pair without a coefficient is no edge. Columns without
 #' coefficients, because they are constant or have missing or infinite values, are counted in a warning.
 #'
 #' Edges are selected by coefficients of columns in single precision (an error of about 1e-8; none for Kendall), which
@@ -36,8 +37,7 @@
 #'
 #' `lag = -10:10` makes the network of each pair's coefficient of largest size over these lags, as in the section on
 #' lags of [gpuCor()]. The weight that is compared is that of `sign`. `threshold`, `density` or `k`, one value, refer to
-#' the largest coefficients, no matrix of all pairs is stored, and the data frame of edges has a column `lag`. It is not
-#' for files, shards and p values.
+#' the largest coefficients, no matrix of all pairs is stored, and the data frame of edges has a column `lag`.
 #'
 #' @section Stability:
 #' `resample = 100` draws 100 resamples, each a `fraction` of the observations without replacement, and finds the
@@ -45,15 +45,14 @@
 #' is a column of the data frame and a slot of the network. Only edges of the network of all observations are counted;
 #' a looser criterion includes others.
 #'
-#' A bootstrap, which draws with replacement, has 63 % of the observations, some of them repeatedly. Repeated
-#' observations would be ties, so a resample has each of its observations once.
+#' (A bootstrap, which draws with replacement, has 63 % of the observations. Repeated ones would be ties.)
 #'
 #' * `density` and `k` compare the same number of edges. With `threshold`, coefficients of fewer observations vary more.
 #'   With `p.value` and `fdr`, resamples have less power, and stability is low for edges that are barely significant.
 #' * Of a list of subjects, resamples have a fraction of the subjects, with all of their observations.
 #' * Observations that follow one another, as in series, are not independent, and stability is then too optimistic.
 #'
-#' `set.seed()` before the call makes the resamples reproducible. They take about as long as as many networks.
+#' `set.seed()` before the call makes the resamples reproducible. They take about as long as so many networks.
 #'
 #' @section Single samples:
 #' `lioness = i` returns the network of sample i (LIONESS, Kuijjer and others 2019). Its coefficients are
@@ -75,29 +74,23 @@
 #' file beside `file`. Option `gpucor.spool_bytes` sets the size of the buffer; 0 is no limit.
 #'
 #' @inheritParams gpuCor
-#' @inheritParams gpuCorTest
+#' @param x,y Data as in [gpuCor()].
+#' @param lag,min_overlap As in [gpuCor()].
 #' @param pairs `NULL`, or a mask of the pairs to compute, from [pairMask()].
-#' @param threshold A number in \[0, 1\], or several.
-#' @param density A number in (0, 1\], or several.
-#' @param k An integer of at least 1, or several.
-#' @param p.value,fdr A number in (0, 1\].
-#' @param sign A string: `"absolute"`, `"positive"` or `"negative"`. Pairs of the other sign are never edges. With
-#'   `method = "distance"` and with `combine = "icc2"` or `combine = "icc3"` always `"positive"`. May be abbreviated.
-#' @param min_obs With `p.value` or `fdr`: an integer of at least 3, or `NULL` for 3. Pairs with fewer pairwise-complete
-#'   observations have no p value and are no edges. `"bicor"` needs at least `r gpucor:::MIN_TESTED[["bicor"]]`
-#'   observations and `"distance"` `r gpucor:::MIN_TESTED[["distance"]]`. An `fdr` still counts such pairs among the
-#'   tests, which is conservative.
+#' @param threshold,density,k,p.value,fdr The criterion, see Details: a number in \[0, 1\], above 0 but for `threshold`;
+#'   for `k` an integer of at least 1. Of the first three also several.
+#' @param sign A string: `"absolute"`, `"positive"` or `"negative"`, the sign of edges. May be abbreviated.
+#' @param min_obs With `p.value` or `fdr`, as in [gpuCorTest()]: pairs with fewer pairwise-complete observations are no
+#'   edges. An `fdr` still counts them among the tests, which is conservative.
 #' @param normalize A string: `"none"`, or `"clr"` for the context likelihood of each pair, see Details.
 #' @param mutual With `k`: `TRUE` if both columns must be neighbors of each other.
 #' @param output A string: `"matrix"`, or `"edges"` for the data frame that `as.data.frame()` makes of the matrix.
-#' @param file `NULL`, or a string: the name of a file to write.
-#' @param compression With `file`: an integer from 0 (none) to 9. Level 1 makes a file of less than half the size.
-#' @param resample An integer: the number of resamples for the stability of edges; 0 for none.
-#' @param fraction A number between 0 and 1: the fraction of the observations, or of the subjects, in a resample.
+#' @param file,compression `NULL`, or the name of a file to write, and an integer from 0 (none) to 9. Level 1 makes a
+#'   file of less than half the size.
+#' @param resample,fraction The number of resamples for the stability of edges, 0 for none, and the fraction of the
+#'   observations, or of the subjects, in a resample, a number between 0 and 1.
 #' @param lioness `NULL`, or the number or name of a row of `x`: a sample whose network is wanted.
 #' @param ... `r offered_words("gpuCorNetwork")`
-#'   `adjust = "maxT"`, with `p.value`, keeps the pairs whose p value adjusted by permutation or surrogates is at most
-#'   `p.value`: an edge between unrelated columns has at most this probability. See [gpuCorTest()].
 #'
 #' @return `output = "matrix"`: a symmetric sparse matrix of class [gpuCorNetwork-class] (a `dsCMatrix`) with zero
 #'   diagonal, or with `y` an `ncol(x)` x `ncol(y)` matrix of class `gpuCorNetworkXY` (a `dgCMatrix`). Values are the
@@ -106,29 +99,23 @@
 #'   and `stability` if there are resamples. With `file`: a list of class `gpuCorNetworkFile`, invisibly. For several
 #'   values of the criterion: a list of networks or data frames, named by the values.
 #'
-#' @section Errors: As [gpuCor()]; none or several criteria; `resample` with `file` or with a numeric `df`; more than
-#'   2^31 - 1 edges without `file`; more edges than fit in free memory, before anything is computed if `density` or `k`
-#'   determines their number, otherwise when memory runs out.
+#' @section Errors: As [gpuCor()]; none or several criteria; more than 2^31 - 1 edges without `file`; more edges than
+#'   fit in free memory, before anything is computed if `density` or `k` determines their number, otherwise when memory
+#'   runs out.
 #'
 #' @references
-#' Faith JJ and others (2007). Large-scale mapping and validation of *Escherichia coli* transcriptional regulation from
-#' a compendium of expression profiles. *PLoS Biology* 5, e8.
+#' Benjamini Y, Hochberg Y (1995). *Journal of the Royal Statistical Society B* 57, 289-300.
 #'
-#' Kuijjer ML, Tung MG, Yuan G, Quackenbush J, Glass K (2019). Estimating sample-specific regulatory networks.
-#' *iScience* 14, 226-240.
+#' Faith JJ and others (2007). *PLoS Biology* 5, e8.
+#'
+#' Kuijjer ML, Tung MG, Yuan G, Quackenbush J, Glass K (2019). *iScience* 14, 226-240.
 #'
 #' Zhao K, Du Y, Wang H. A GPU-based framework for building dense and sparse networks of large data by correlation.
 #'
-#' Benjamini Y, Hochberg Y (1995). Controlling the false discovery rate. *Journal of the Royal Statistical Society B*
-#' 57, 289-300.
-#'
-#' @seealso [gpucor-p-values] for which data p values are valid; [gpuConnectivity()] for degrees without the edges;
-#'   [pickPower()]; [gpuPrune()] to remove indirect edges; [gpuCorNetwork-class]
 #' @examples
 #' x <- as.matrix(mtcars)
 #' net <- gpuCorNetwork(x, threshold = 0.8)
 #' net
-#' as.data.frame(net)
 #' Matrix::rowSums(net != 0) # degrees
 #'
 #' gpuCorNetwork(x, density = 0.1, method = "kendall", output = "edges")

@@ -30,10 +30,10 @@
 #'
 #' @section Security:
 #' The folder contains the data and the results. Only its owner may enter it, unless `mode` says otherwise. Opening a
-#' plan runs no code from its folder, in any version of R: the bytes of R objects in its files are checked before R reads
-#' them, and only vectors and lists are read. Checksums detect accidents, not forgery: whoever may write to the folder
-#' can change data and settings, and thus results, or make R stop. Admit only people whom you trust to it. Remove the
-#' folder when the result is collected: `unlink(path, recursive = TRUE)`.
+#' plan runs no code from its folder, in any version of R: the bytes of R objects in its files are checked before R
+#' reads them, and only vectors and lists are read. Checksums detect accidents, not forgery: whoever may write to the
+#' folder can change data and settings, and thus results, or make R stop. Admit only people whom you trust to it. Remove
+#' the folder when the result is collected: `unlink(path, recursive = TRUE)`.
 #'
 #' @order 1
 #' @param path A string: the name of the folder. `gpuCorPlan()` makes it; the folder around it must exist.
@@ -52,7 +52,7 @@
 #' @section Errors: Those of the function, when the plan is made; a folder that exists, is not writable, or is not seen
 #'   by a machine; a plan of another version; a plan or data that were changed. `gpuCorCollect()`: shards that are
 #'   missing or damaged, by their numbers.
-#' @seealso `vignette("scale", "gpucor")`; argument `shards` of [gpuCorNetwork()]
+#' @seealso `vignette("scale", "gpucor")`; argument `shards` of [gpuControl()]
 #' @examples
 #' path <- tempfile("plan")
 #' x <- outer(sin(1:40), 1:200 %% 7) + matrix(rnorm(40 * 200), 40)
@@ -60,14 +60,6 @@
 #' gpuCorRun(path, shard = 2)
 #' gpuCorStatus(path)
 #' gpuCorRun(path) # the others
-#' gpuCorCollect(path)
-#' unlink(path, recursive = TRUE)
-#'
-#' # Two subjects, each adjusted for its own confounds
-#' subjects <- list(x[, 1:50], x[, 101:150])
-#' motion <- list(rnorm(40), rnorm(40))
-#' gpuCorPlan(path, subjects, combine = "fisher", covariates = motion, threshold = 0.2, shards = 1)
-#' gpuCorRun(path)
 #' gpuCorCollect(path)
 #' unlink(path, recursive = TRUE)
 #' @export

@@ -1,17 +1,6 @@
-#' t scores of coefficients
-#'
-#' `gpuTtest()` converts coefficients to t, `coeffs * sqrt((goodPairs - 2) / (1 - coeffs^2))`. For uncorrelated normal
-#' variables it has Student's t distribution with `goodPairs - 2` degrees of freedom.
-#'
+#' @rdname gpuCorPairs
 #' @param goodPairs A numeric vector: the number of complete observations, one for all coefficients or one for each.
-#' @param coeffs A numeric vector, matrix or array of coefficients.
-#' @return Numbers in the shape of `coeffs`. `NA` if a coefficient is `NA` or has fewer than three observations.
-#' @section Errors: A coefficient outside \[-1, 1\]; lengths that do not match.
-#' @source The function of this name in package gputools.
-#' @seealso [gpuCorTest()] for p values.
-#' @examples
-#' r <- cor(mtcars)
-#' gpuTtest(nrow(mtcars), r)[1:3, 1:3]
+#' @param coeffs A numeric vector, matrix or array of coefficients in \[-1, 1\].
 #' @export
 gpuTtest <- function(goodPairs, coeffs) {
   if (!is_numeric(goodPairs)) fail("'goodPairs' must be numeric, not of class ", class(goodPairs)[1L])
@@ -38,9 +27,10 @@ gpuTtest <- function(goodPairs, coeffs) {
 #' of columns, as [stats::cor.test()] does for one pair. It is meant for up to tens of thousands of columns; for more,
 #' [gpuCorNetwork()] with `p.value` or `fdr` keeps only the significant pairs.
 #'
-#' `gpuCor(x, test = TRUE)` returns the coefficients of [gpuCor()] together with the statistics and p values of
-#' `gpuCorTest(x)`. `df` replaces the degrees of freedom n - 2 if observations are autocorrelated, as in time series
-#' ([gpucor-measures]); the result has those that were used as element `df`.
+#' For time series give `df`, because their observations are autocorrelated ([gpuAdjust()]). `adjust = "maxT"` adds p
+#' values that control the family-wise error over all pairs ([gpuPermute()]). [gpucor-p-values] says for which data the
+#' tests are valid. `gpuCor(x, test = TRUE)` returns the coefficients of [gpuCor()] together with the statistics and p
+#' values of `gpuCorTest(x)`.
 #'
 #' **P values** are by default:
 #'
@@ -83,60 +73,16 @@ gpuTtest <- function(goodPairs, coeffs) {
 #' Kendall's tau ([gpucor-p-values]). `"bicor"` has no intervals, because no standard error is known that holds for
 #' strong correlations.
 #'
-#' @section Permutation tests:
-#' `adjust = "maxT"` adds p values that control the family-wise error over all pairs (Westfall and Young 1993, single
-#' step). The null distribution is that of the largest coefficient of all pairs (by absolute value, or by the sign of
-#' `alternative`) in resampled data. The adjusted p value of a pair is the fraction of the resamples, including the data
-#' themselves, whose largest coefficient is at least the pair's. All pairs must have the same observations. [set.seed()]
-#' makes the result reproducible.
-#'
-#' Without `y` each column is permuted independently. With `y` its rows are permuted together, which preserves the
-#' dependence among the columns of `x` and among those of `y`.
-#'
-#' With `covariates` the residuals of each column are permuted, and regressed on the covariates again (Freedman and Lane
-#' 1983). For normal data the family-wise error at 0.05 was 0.03 to 0.07. For other data it was 0.09 to 0.68 with 30
-#' rows and five covariates, and at most 0.13 with 50 rows or more for each covariate ([gpucor-p-values]); a warning is
-#' given with fewer rows. `covariates` of ranks are an error.
-#'
-#' @section Time series:
-#' `surrogate` says how null data are drawn. `"permutation"`, the default, needs independent rows. The rows of fMRI, EEG
-#' and other series are not independent, and permutation makes their adjusted p values far too small. Two surrogates
-#' preserve the autocorrelation of each series:
-#'
-#' * `"phase"`: random phases of the Fourier coefficients of each column, which preserve its periodogram (Theiler and
-#'   others 1992). With `y`, the phases of all columns of `y` are shifted alike, which preserves the correlations among
-#'   them (Prichard and Theiler 1994).
-#' * `"block"`: each column is rotated to begin at a random row, and cut into blocks of `block` rows, which are
-#'   shuffled. With `y`, the rows of `y` are rotated and shuffled, all columns together.
-#'
-#' The null hypothesis of all three is that columns (without `y`), or `x` and `y`, are independent; of the surrogates,
-#' that they are independent stationary series. [gpuCorNetwork()] with `p.value` and [gpuAssociation()] take the same
-#' arguments. [gpuCorCompare()] does not: its hypothesis is that two groups have equal correlations, and surrogates of
-#' the columns have none; it permutes the rows or subjects of the groups (`n_perm`).
-#'
-#' Series must be stationary and without gaps (rows excluded by `use` or `weights`). Regress out a drift with
-#' `covariates`, or use `bandpass`; the surrogates are then those of the residuals.
-#'
-#' Phase surrogates are nearly normal. For independent series with heavy tails, the family-wise error of Pearson's
-#' correlation at 0.05 was 0.1 to 0.2 (innovations of t with 3 degrees of freedom) and 0.5 to 0.7 (lognormal); a warning
-#' is given for such data. Use `"spearman"`, `"kendall"` or blocks.
-#'
-#' Blocks must be many times longer than the autocorrelation. For autoregressive series of coefficient 0.9 and 200 rows,
-#' the family-wise error at 0.05 was 0.25 with blocks of 20 rows and 0.08 with 50. With `block = NULL` series are only
-#' rotated, which controlled the error. There are only n rotations of n rows: adjusted p values with `y` are rarely
-#' below 1/n, and without `y` strong correlations mask one another, because two columns are rotated alike in one of n
-#' surrogates. Phase surrogates have neither limit.
-#'
 #' @inheritParams gpuCor
-#' @param x Data as in [gpuCor()]. For `print()` and `as.data.frame()`: a result.
+#' @param x Data as in [gpuCor()]. For `plot()`: a result.
 #' @param alternative A string: `"two.sided"`, `"less"` or `"greater"`. May be abbreviated.
 #' @param log.p `TRUE` to return natural logarithms of p values.
 #' @param output A string: `"dist"`, each result as an object that has each pair once; or `"matrix"`, also the shape
 #'   with `y`.
 #' @param exact `NULL`: see Details. `TRUE`: exact p values of rank correlations without ties, for Kendall with up to
-#'   `r gpucor:::MAX_EXACT[["kendall"]]` observations and for Spearman with up to
-#'   `r gpucor:::MAX_EXACT[["spearman"]]`; pairs with ties or more observations have approximate ones, with a warning.
-#'   `FALSE`: those of `cor.test(exact = FALSE)`, by Student's t and the normal distribution. Networks use `NULL`.
+#'   `r gpucor:::MAX_EXACT[["kendall"]]` observations, for Spearman `r gpucor:::MAX_EXACT[["spearman"]]`; pairs with
+#'   ties or more observations have approximate ones, with a warning. `FALSE`: those of `cor.test(exact = FALSE)`, by
+#'   Student's t and the normal distribution. Networks use `NULL`.
 #' @param conf.level `NULL`, or a number between 0 and 1: the level of confidence intervals, such as 0.95. They take the
 #'   memory of two numbers for each pair, as much as the statistics and p values. Not for `"bicor"`.
 #' @param min_obs An integer of at least 3, or `NULL` for 3: pairs with fewer pairwise-complete observations have no p
@@ -150,45 +96,24 @@ gpuTtest <- function(goodPairs, coeffs) {
 #'   `adjust`; and `method`, `use`, `alternative`, `log.p`, `conf.level`. With `"mi"`, `statistic` and `p.value` are
 #'   `NULL`. `as.data.frame()` has a row for each pair. P values are `NA` if the coefficient is `NA`, if n is below
 #'   `min_obs`, and on the diagonal of a matrix.
-#' @section Errors: As [gpuCor()]. Method `"mi"` without `adjust`. `conf.level` with a method without intervals.
-#'   `adjust` with pairs that have different observations, with `weights` other than 0 and 1, with `runs`, with
-#'   `covariates` or `bandpass` of Spearman's rho, and, for `surrogate = "permutation"`, with `bandpass` or `df`;
-#'   surrogates of series with gaps.
+#' @section Errors: As [gpuCor()]; method `"mi"` without `adjust`; `conf.level` with a method without intervals; what
+#'   does not go together ([gpucor-together]).
 #' @references
-#' Westfall PH, Young SS (1993). *Resampling-based multiple testing*. Wiley.
+#' Bonett DG, Wright TA (2000). *Psychometrika* 65, 23-28.
 #'
-#' Freedman D, Lane D (1983). A nonstochastic interpretation of reported significance levels. *Journal of Business and
-#' Economic Statistics* 1, 292-298.
+#' Fieller EC, Hartley HO, Pearson ES (1957). *Biometrika* 44, 470-481.
 #'
-#' Theiler J, Eubank S, Longtin A, Galdrikian B, Farmer JD (1992). Testing for nonlinearity in time series: the method
-#' of surrogate data. *Physica D* 58, 77-94.
+#' Olds EG (1938). *Annals of Mathematical Statistics* 9, 133-148.
 #'
-#' Prichard D, Theiler J (1994). Generating surrogate data for time series with several simultaneously measured
-#' variables. *Physical Review Letters* 73, 951-954.
+#' Shen C, Panda S, Vogelstein JT (2022). *Journal of Computational and Graphical Statistics* 31, 254-262.
 #'
-#' Olds EG (1938). Distributions of sums of squares of rank differences for small numbers of individuals. *Annals of
-#' Mathematical Statistics* 9, 133-148.
-#'
-#' Bonett DG, Wright TA (2000). Sample size requirements for estimating Pearson, Kendall and Spearman correlations.
-#' *Psychometrika* 65, 23-28.
-#'
-#' Fieller EC, Hartley HO, Pearson ES (1957). Tests for rank correlation coefficients. I. *Biometrika* 44, 470-481.
-#'
-#' Shen C, Panda S, Vogelstein JT (2022). The chi-square test of distance correlation. *Journal of Computational and
-#' Graphical Statistics* 31, 254-262.
-#'
-#' @seealso [gpucor-p-values] for which data the tests are valid; [stats::p.adjust()]
 #' @examples
 #' test <- gpuCorTest(mtcars, method = "kendall")
 #' test
-#' head(as.data.frame(test))
 #' plot(test)
 #' gpuCorTest(mtcars$mpg, mtcars$wt)$p.value
 #' gpuCorTest(mtcars[, 1:4], conf.level = 0.95)
 #' gpuCorTest(swiss$Fertility[1:8], swiss$Catholic[1:8], method = "spearman")$p.value # exact
-#'
-#' series <- apply(matrix(rnorm(2000), 200), 2, stats::filter, 0.9, "recursive")
-#' min(gpuCorTest(series, adjust = "maxT", n_perm = 99, surrogate = "phase")$p.adjusted)
 #' @order 1
 #' @export
 gpuCorTest <- function(x, y = NULL, method = c("pearson", "kendall", "spearman", "bicor", "cosine", "distance", "mi"),

@@ -4,19 +4,20 @@
 #' `trianglePosition()` convert between positions in this vector and pairs of columns.
 #'
 #' With `order = "row"` the pairs are 1-2, 1-3, ..., 1-N, 2-3, ..., as in [stats::dist()]. With `order = "column"` they
-#' are 1-2, 1-3, 2-3, 1-4, 2-4, 3-4, ..., so that further columns of `x` only append pairs.
+#' are 1-2, 1-3, 2-3, 1-4, 2-4, 3-4, ..., so that further columns of `x` only append pairs (Eslami and Saeed 2018).
 #'
 #' Positions are exact integers for n up to 2^31. Positions above 2^53 (n above 134 million) are returned as
 #' `integer64` of package bit64, and `k` may have this class.
 #'
 #' @inheritParams gpuCor
 #' @inheritParams gpuControl
+#' @param x As in [gpuCor()].
 #' @param order A string: `"row"` or `"column"`. May be abbreviated.
 #' @param ... `r offered_words("gpuCorTriangle")`
 #' @return `gpuCorTriangle()`: a numeric vector of N (N - 1) / 2 coefficients. `triangleIndex()`: a matrix with a row
-#'   for each position and columns `i` < `j`. `trianglePosition()`: a vector of positions.
-#' @section Errors: As [gpuCor()]; a position or a pair outside the triangle.
-#' @references Eslami T, Saeed F (2018). Fast-GPU-PCC. *High-Throughput* 7(2), 11: both orders.
+#'   for each position and columns `i` < `j`. `trianglePosition()`: a vector of positions. A position or a pair outside
+#'   the triangle is an error.
+#' @references Eslami T, Saeed F (2018). Fast-GPU-PCC. *High-Throughput* 7(2), 11.
 #' @examples
 #' x <- as.matrix(mtcars)
 #' r <- gpuCorTriangle(x, method = "spearman", order = "column")
@@ -35,8 +36,7 @@ gpuCorTriangle <- function(x, method = c("pearson", "kendall", "spearman", "bico
 }
 
 #' @rdname gpuCorTriangle
-#' @param k A numeric or `integer64` vector: positions from 1 to `n (n - 1) / 2`.
-#' @param n A number: how many variables, 2 to 2^31.
+#' @param k,n Positions from 1 to `n (n - 1) / 2`, a numeric or `integer64` vector; how many variables, 2 to 2^31.
 #' @export
 triangleIndex <- function(k, n, order = c("row", "column")) {
   order <- check_choice(order, c("row", "column"), "order")

@@ -5,17 +5,17 @@
 #'
 #' `output` says what is returned:
 #'
-#' * `"dist"`: all coefficients, a matrix of pairs by windows. `w[[k]]` is window k as [gpuCor()] returns it.
+#' * `"dist"`: all coefficients. `w[[k]]` is window k as [gpuCor()] returns it.
 #' * `"network"`: the network of each window, as [gpuCorNetwork()] returns it, by `threshold`, `density` or `k`.
 #' * `"connectivity"`: degree and strength of every variable in each window, as in [gpuConnectivity()], by `threshold`
 #'   or `density`. No edge is stored.
 #' * `"moments"`: mean, standard deviation, minimum and maximum of each pair's coefficients over the windows in which it
 #'   has one. With `threshold`, `density` or `k`: a sparse network of the largest standard deviations only.
 #'
-#' Windows begin at observations 1, `1 + step`, `1 + 2 step` and so on, as long as they end within `x`.
-#'
-#' Warnings count the windows with constant columns or infinite values and, except with `output = "dist"`, those with
-#' missing values.
+#' Windows begin at observations 1, `1 + step`, `1 + 2 step` and so on, as long as they end within `x`. Warnings count
+#' the windows with constant columns or infinite values and, except with `output = "dist"`, those with
+#' missing values. `covariates` and `bandpass` are regressed out once, over all observations, before windows are cut.
+#' With `runs`, a window that has rows of two runs is an error. `weights` of all observations apply in each window.
 #'
 #' `x` may be a list of subjects, or a function of a subject's number ([subjects]), with the same rows, as of a film
 #' that all have seen: each window has the coefficients that `combine` makes of all subjects' coefficients in these
@@ -23,16 +23,12 @@
 #' `covariates` over all rows. It takes a run of all pairs for each window and subject, and not `output = "moments"` and
 #' `weights`.
 #'
-#' `pairs` ([pairMask()]) needs `threshold`, `density` or `k`. `covariates` and `bandpass` are regressed out once, over
-#' all observations, before windows are cut. With `runs`, a window that has rows of two runs is an error. `weights` of
-#' all observations apply in each window.
-#'
 #' @order 1
 #' @inheritParams gpuCorNetwork
 #' @param x As in [gpuCor()], observations in the order of time. Data in files are read into memory, 8 bytes a value. A
 #'   time series ([stats::ts()]) or attribute `tr` (seconds between observations) adds times to the result.
-#' @param width An integer: the number of observations in a window, at least 3.
-#' @param step An integer: the number of observations from the start of one window to the next.
+#' @param width,step Integers: the number of observations in a window, at least 3, and from the start of one window to
+#'   the next.
 #' @param taper A string: the weights of a window's observations. `"none"`: equal weights. `"gaussian"`: a rectangle
 #'   convolved with a Gaussian, as Allen et al. (2014) and the toolbox GIFT use it, such that the rectangle ends three
 #'   standard deviations before the window (their rectangle of 22 volumes with a standard deviation of 3 is
@@ -41,10 +37,10 @@
 #'   `"tukey"`: the fraction of the window in both cosines; default 0.5.
 #' @param output A string: `"dist"`, `"network"`, `"connectivity"` or `"moments"`, see Details. May be abbreviated.
 #' @param threshold,density,k A number: the criterion, as in [gpuCorNetwork()], for each window; with
-#'   `output = "moments"`, for the standard deviations of pairs.
+#'   `output = "moments"`, for the standard deviations of pairs. `pairs` needs one of these.
 #' @param ... `r offered_words("gpuCorWindows")`
 #'
-#' @return An object of class `gpuCorWindows`:
+#' @return An object of class `gpuCorWindows`; `w[[k]]` is window k:
 #' * `"dist"`: a matrix of pairs, in the order of [stats::dist()], by windows.
 #' * `"network"`: a list of networks ([gpuCorNetwork-class]).
 #' * `"connectivity"`: a list of matrices `degree` and `strength`, variables by windows, and the `threshold` of each
@@ -60,12 +56,10 @@
 #'   not take, or none if it needs one; a result that does not fit in free memory: the message says what fits.
 #'
 #' @references
-#' Allen EA, Damaraju E, Plis SM, Erhardt EB, Eichele T, Calhoun VD (2014). Tracking whole-brain connectivity dynamics
-#' in the resting state. *Cerebral Cortex* 24, 663-676.
+#' Allen EA, Damaraju E, Plis SM, Erhardt EB, Eichele T, Calhoun VD (2014). *Cerebral Cortex* 24, 663-676.
 #'
-#' Eslami T, Saeed F (2019). GPU-DFC: a GPU-based parallel algorithm for computing dynamic-functional connectivity of
-#' big fMRI data. Report, Florida International University, <https://digitalcommons.fiu.edu/cs_fac/16/>.
-#' @seealso [gpuCor()], [gpuCorNetwork()], [gpuConnectivity()], [voxelMatrix()]
+#' Eslami T, Saeed F (2019). GPU-DFC. Report, Florida International University,
+#' <https://digitalcommons.fiu.edu/cs_fac/16/>.
 #' @examples
 #' x <- outer(sin(1:120 / 9), 1:6 / 6) + matrix(rnorm(120 * 6), 120)
 #' w <- gpuCorWindows(x, width = 30)
@@ -73,8 +67,7 @@
 #' w[[1]]
 #' w[trianglePosition(1, 3, ncol(x)), ] # the pair of columns 1 and 3 in each window
 #' head(summary(w))
-#' m <- gpuCorWindows(x, width = 30, output = "moments")
-#' m$sd
+#' gpuCorWindows(x, width = 30, output = "moments")$sd
 #' gpuCorWindows(x, width = 30, step = 10, output = "connectivity", threshold = 0.4)$degree
 #' @export
 gpuCorWindows <- function(x, width, step = 1, taper = c("none", "gaussian", "tukey"), shape = NULL, threshold = NULL,

@@ -6,14 +6,10 @@
 #' @inheritParams gpuControl
 #' @param x A numeric, integer or logical matrix or data frame with an item in each row; or a sparse matrix, a
 #'   `DelayedMatrix`, an HDF5 dataset ([gpuCorFile()]) or a `SummarizedExperiment`.
-#' @param method A string: `"spearman"`, `"pearson"`, `"kendall"`, `"bicor"`, `"cosine"`, `"distance"` or `"mi"`, see
-#'   [gpucor-measures]. May be abbreviated.
 #' @param ... `r offered_words("gpuDist")`
 #' @return An object of class `dist` with values from 0 (same order) to 2 (opposite order). Missing values and ties are
-#'   treated as in [gpuCor()]; the distances of a constant row are `NA`, with a warning.
-#' @section Errors: As [gpuCor()].
-#' @references Kim S, Ouyang M, Zhang X (2012). Compute Spearman correlation
-#'   coefficient with Matlab/CUDA. *IEEE ISSPIT*, 55-60.
+#'   treated as in [gpuCor()], with the same errors; the distances of a constant row are `NA`, with a warning.
+#' @references Kim S, Ouyang M, Zhang X (2012). *IEEE ISSPIT*, 55-60.
 #' @examples
 #' d <- gpuDist(mtcars, method = "spearman")
 #' plot(hclust(d, method = "average"), cex = 0.7)

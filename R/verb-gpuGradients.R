@@ -20,9 +20,8 @@
 #' `lambdas_` are `lambda / (1 - lambda)`.
 #'
 #' The cosines of a sparse matrix are never stored, so that tens of thousands of voxels are possible. The normalized
-#' angles of all pairs are stored, in double precision.
-#'
-#' Columns without a positive weight have no gradient: they are `NA`, with a warning.
+#' angles of all pairs are stored, in double precision. Columns without a positive weight have no gradient: they are
+#' `NA`, with a warning.
 #'
 #' @param x A network of [gpuCorNetwork()], a sparse matrix of package Matrix, or all coefficients, as [gpuCor()]
 #'   returns them or as a symmetric matrix. Or data, as [gpuCorNetwork()] takes them, with a variable in each column:
@@ -31,8 +30,8 @@
 #' @param n An integer: the number of gradients.
 #' @param fraction A number above 0 and up to 1: how much of each row is kept.
 #' @param kernel A string: `"cosine"` or `"normalized_angle"`.
-#' @param alpha A number in \[0, 1\]: how much the density of regions is corrected for; 0: not at all.
-#' @param time A number of at least 0: steps of the random walk; 0 sums over all numbers of steps.
+#' @param alpha,time Numbers in \[0, 1\], how much the density of regions is corrected for, 0: not at all; and of at
+#'   least 0, steps of the random walk, 0 sums over all numbers of steps.
 #' @param diagonal `TRUE` if each column is its own neighbor, with weight 1, as in BrainSpace.
 #' @param ... For data: arguments of [gpuCorNetwork()] such as `method`, `covariates`, `combine` and `threads`.
 #' @return A list of class `gpuGradients`: `gradients`, a matrix with a row for each variable and a column for each
@@ -41,14 +40,12 @@
 #' @section Errors: a network that is not symmetric or not connected, in which gradients would only tell the parts
 #'   apart; more gradients than variables. More than `r gpucor:::MAX_EIGEN` variables need package RSpectra.
 #' @references
-#' Margulies DS and others (2016). Situating the default-mode network along a principal gradient of macroscale cortical
-#' organization. *PNAS* 113, 12574-12579.
+#' Coifman RR, Lafon S (2006). *Applied and Computational Harmonic Analysis* 21, 5-30.
 #'
-#' Coifman RR, Lafon S (2006). Diffusion maps. *Applied and Computational Harmonic Analysis* 21, 5-30.
+#' Margulies DS and others (2016). *PNAS* 113, 12574-12579.
 #'
-#' Vos de Wael R and others (2020). BrainSpace: a toolbox for the analysis of macroscale gradients in neuroimaging and
-#' connectomics datasets. *Communications Biology* 3, 103.
-#' @seealso [parcelMeans()], [gpuCorNetwork()]; `vignette("connectome", "gpucor")`
+#' Vos de Wael R and others (2020). BrainSpace. *Communications Biology* 3, 103.
+#' @seealso `vignette("connectome", "gpucor")`
 #' @examples
 #' # Regions on a line: neighbors share signals
 #' set.seed(1)
@@ -56,7 +53,6 @@
 #' mixing <- exp(-outer(seq(0, 1, length.out = 40), seq(-0.2, 1.2, length.out = 60), "-")^2 / 0.02)
 #' x <- signals %*% t(mixing) + matrix(rnorm(200 * 40, 0, 0.3), 200)
 #' g <- gpuGradients(x, n = 3)
-#' g
 #' abs(cor(g$gradients[, 1], 1:40)) # the first gradient is the order on the line
 #' plot(g)
 #' @order 1
@@ -201,7 +197,6 @@ describe_gradients <- function(x) {
          if (isTRUE(x$diagonal)) ", with the unit diagonal")
 }
 
-#' @rdname gpuGradients
 #' @method print gpuGradients
 #' @export
 print.gpuGradients <- function(x, ...) {
@@ -211,6 +206,7 @@ print.gpuGradients <- function(x, ...) {
 }
 
 #' @rdname summary.gpuCorNetwork
+#' @usage NULL
 #' @method summary gpuGradients
 #' @export
 summary.gpuGradients <- function(object, ...) {
@@ -221,17 +217,16 @@ summary.gpuGradients <- function(object, ...) {
 }
 
 #' @rdname gpuGradients
-#' @param row.names,optional As in [base::as.data.frame()].
+#' @usage NULL
 #' @export
 as.data.frame.gpuGradients <- function(x, row.names = NULL, optional = FALSE, ...) {
   as.data.frame(x$gradients, row.names = row.names, optional = optional)
 }
 
 #' @rdname gpuGradients
-#' @param type A string: `"scatter"` draws the second gradient over the first, `"lambda"` the eigenvalues, `"map"` a
-#'   gradient in space, and `"auto"` what there is.
-#' @param gradient An integer: the gradient of the map.
-#' @param coords `NULL`, or a matrix with the position of each variable, as [gpuConnectivity()] takes it for `plot()`.
+#' @param type,gradient,coords For `plot()`: `"scatter"` draws the second gradient over the first, `"lambda"` the
+#'   eigenvalues, `"map"` a gradient in space, the number `gradient`, at the positions `coords`, which are as in
+#'   [gpuConnectivity()], and `"auto"` what there is.
 #' @export
 plot.gpuGradients <- function(x, type = c("auto", "scatter", "lambda", "map"), gradient = 1, coords = NULL, ...) {
   type <- check_panel(type, c("scatter", "lambda", "map"))

@@ -1,9 +1,7 @@
 #' Hierarchical clustering
 #'
-#' Returns the tree of [stats::hclust()] for tens of thousands of items, on a GPU or on the processor.
-#'
-#' Results of [gpuCor()] and [gpuTOM()] are similarities: their distances are `1 - d`. For distances that ignore signs,
-#' write `gpuHclust(1 - abs(d))`.
+#' Returns the tree of [stats::hclust()] for tens of thousands of items, on a GPU or on the processor. There is no limit
+#' of 65,536 items.
 #'
 #' Accuracy: distances are kept in single precision. Heights are within 1e-6 of those of [stats::hclust()], relative to
 #' the largest distance, and merges are the same, except where distances are nearly equal. Distances `1 - r` of
@@ -14,33 +12,26 @@
 #' method round, after which equal distances can differ.
 #'
 #' Memory: 4 n^2 bytes for n items beside `d`, in main memory or on the GPU: 1.6 GB for 20,000 items. Coefficients in
-#' single precision, and `1 - r` of them, are read where they are. There is no limit of 65,536 items.
+#' single precision, and `1 - r` of them, are read where they are. The result does
+#' not depend on the GPU or on the number of threads. Of several GPUs the first is used. The processor reads the
+#' distances with all threads, and merges clusters with one.
 #'
-#' The result does not depend on the GPU or on the number of threads. Of several GPUs the first is used. The processor
-#' reads the distances with all threads, and merges clusters with one.
-#'
-#' @param d Distances: an object of class `dist`, as from [stats::dist()], [gpuDist()] or `1 - gpuTOM(x)`; or a result
-#'   of [gpuCor()] or [gpuTOM()], of which `1 - d` is taken. At least two items, and no missing distance.
+#' @param d Distances: an object of class `dist`, as from [stats::dist()] or [gpuDist()]; or a result of [gpuCor()] or
+#'   [gpuTOM()], of which `1 - d` is taken (`1 - abs(d)` ignores signs). At least two items, and no missing distance.
 #' @param method A string, the linkage: `"average"`, `"complete"`, `"single"`, `"mcquitty"`, `"ward.D"` or `"ward.D2"`,
 #'   see [stats::hclust()]. May be abbreviated.
 #' @param ... `r offered_words("gpuHclust")`
 #' @return An object of class [stats::hclust]: a list with `merge`, `height`, `order`, `labels`, `method`, `call` and
-#'   `dist.method`.
-#' @section Errors: missing distances; infinite distances with Ward's method; insufficient memory.
+#'   `dist.method`. Infinite distances with Ward's method and insufficient memory are errors.
 #' @references
-#' Müllner D (2013). fastcluster: fast hierarchical, agglomerative clustering routines for R and Python. *Journal of
-#' Statistical Software* 53(9).
+#' Müllner D (2013). fastcluster. *Journal of Statistical Software* 53(9).
 #'
-#' Murtagh F (1983). A survey of recent advances in hierarchical clustering algorithms. *The Computer Journal* 26,
-#' 354-359.
-#' @seealso [gpuModules()], which cuts the tree of overlaps into modules
+#' Murtagh F (1983). *The Computer Journal* 26, 354-359.
 #' @examples
 #' r <- gpuCor(as.matrix(mtcars))
 #' tree <- gpuHclust(r)
 #' plot(tree)
 #' cutree(tree, 3)
-#'
-#' gpuHclust(gpuDist(mtcars), "ward.D2")
 #' @export
 gpuHclust <- function(d, method = c("average", "complete", "single", "mcquitty", "ward.D", "ward.D2"), ...) {
   specs <- specs_of("gpuHclust", ...)

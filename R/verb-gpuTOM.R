@@ -20,16 +20,18 @@
 #' `"unsigned"`.
 #'
 #' **Missing values.** WGCNA's `use` is `"pairwise.complete.obs"`. A pair without a coefficient, such as of a constant
-#' column, is an error, because every overlap depends on all adjacencies. With `replaceMissingAdjacencies = TRUE` its
-#' adjacency is 0.
+#' column, is an error, because every overlap depends on all adjacencies; see `replaceMissingAdjacencies`.
 #'
 #' **Memory.** The result takes 4 bytes a pair. The adjacencies take 4 bytes for each pair in both orders in main
 #' memory, or 8 bytes on the GPU: 40,000 columns take 6.4 GB, or 12.8 GB on the GPU. If that exceeds free memory or
-#' `memory`, they are computed again for each part of the result. [gpuHclust()] makes
-#' the tree, also of more than 65,536 columns, which [stats::hclust()] does not take.
+#' `memory`, they are computed again for each part of the result.
 #'
 #' **Accuracy.** Overlaps do not depend on threads, memory or the number of GPUs, and are within 1e-6 between processor
 #' and GPU.
+#'
+#' **Plot.** `plot()` draws the matrix of overlaps, ordered by hierarchical clustering, below its tree, as WGCNA's
+#' `TOMplot()` does. Modules are dark squares on the diagonal. Most overlaps are small: colors follow their square
+#' roots, and the key shows the overlaps themselves.
 #'
 #' **Sparse networks.** `x` may be a network of [gpuCorNetwork()], or a symmetric sparse matrix of adjacencies, without
 #' `power` and `type`. Pairs without an edge have adjacency 0. The result has the overlap of each edge.
@@ -40,50 +42,45 @@
 #' quantile `calibrationQuantile` equals that of the first set, in the sample of pairs that WGCNA draws. The overlaps of
 #' all sets are kept in memory.
 #'
+#' @order 1
 #' @inheritParams gpuCor
 #' @param x As in [gpuCor()], with genes in columns; a list of these, with `combine`; or a symmetric sparse network, see
-#'   Details.
+#'   Details. For `plot()`: a result.
 #' @param power A positive number; for several data sets one for all or one for each.
 #' @param type,TOMType,TOMDenom Strings, see Details; `type` is WGCNA's `networkType`. May be abbreviated.
 #' @param output A string: `"dist"`, `"matrix"`, or `"network"` for the pairs with large overlap. May be abbreviated.
 #' @param threshold,density,k With `output = "network"`: one of these, as in [gpuCorNetwork()], applied to overlaps.
-#' @param combine With a list: `"min"`, `"mean"` or `"quantile"`.
-#' @param probs With `combine = "quantile"`: a number in \[0, 1\].
-#' @param calibration With a list: `"none"`, or `"single quantile"` to scale overlaps before they are combined, see
-#'   Details. It needs overlaps without a sign. WGCNA's `networkCalibration`.
-#' @param calibrationQuantile A number in \[0, 1\]: the quantile for `calibration`.
+#' @param combine,probs With a list: `"min"`, `"mean"` or `"quantile"`, and the quantile, a number in \[0, 1\].
+#' @param calibration,calibrationQuantile With a list: `"none"`, or `"single quantile"` to scale overlaps before they
+#'   are combined, see Details, and the quantile in \[0, 1\]. It needs overlaps without a sign. WGCNA's
+#'   `networkCalibration`.
 #' @param replaceMissingAdjacencies `TRUE`: pairs without a coefficient have adjacency 0; `FALSE`: they are an error.
 #' @param ... `r offered_words("gpuTOM")`
 #'
 #' @return `output = "dist"`: an object of class [gpuTOM][gpuCor-class] with the overlap of each pair, in the order of
-#'   [stats::dist()]. [gpuHclust()] makes a tree; `1 - tom` is a plain `dist`; `as.matrix()` and `tom[i, j]` work as for
-#'   [gpuCor()]. Attributes are the arguments, and for several data sets the powers that scaled them, `scales`.
+#'   [stats::dist()]. `1 - tom` is a plain `dist`. [gpuHclust()] makes a tree, also of more than 65,536 columns, which
+#'   [stats::hclust()] does not take. Attributes are the arguments, and for several data sets the powers that scaled
+#'   them, `scales`.
 #'   `"matrix"`: the N x N matrix with ones in its diagonal. `"network"`: a symmetric sparse matrix of class
 #'   `gpuTOMNetwork`, a [gpuCorNetwork-class] whose slot `overlap` has the arguments. For a sparse network: a
 #'   `dsCMatrix`.
 #'
-#' @section Errors: As [gpuCor()]; pairs without a coefficient; a result that does not fit in free memory.
+#'   Errors are those of [gpuCor()], pairs without a coefficient, and a result that does not fit in free memory.
 #' @references
-#' Zhang B, Horvath S (2005). A general framework for weighted gene co-expression network analysis. *Statistical
-#' Applications in Genetics and Molecular Biology* 4, 17.
+#' Langfelder P, Horvath S (2008). *BMC Bioinformatics* 9, 559.
 #'
-#' Nowick K, Gernat T, Almaas E, Stubbs L (2009). Differences in human and chimpanzee gene expression patterns define an
-#' evolving network of transcription factors in brain. *PNAS* 106, 22358-22363.
+#' Nowick K, Gernat T, Almaas E, Stubbs L (2009). *PNAS* 106, 22358-22363.
 #'
-#' Langfelder P, Horvath S (2008). WGCNA: an R package for weighted correlation network analysis. *BMC Bioinformatics*
-#' 9, 559.
-#' @seealso [gpuModules()], [pickPower()], [plot.gpuTOM()]
+#' Zhang B, Horvath S (2005). *Statistical Applications in Genetics and Molecular Biology* 4, 17.
 #' @examples
 #' x <- as.matrix(mtcars)
 #' tom <- gpuTOM(x, power = 3)
 #' tom
-#' tom["mpg", "wt"]
-#' plot(gpuHclust(tom))
+#' plot(tom)
 #'
 #' gpuTOM(x, type = "signed", power = 12, output = "network", density = 0.2)
 #' gpuTOM(gpuCorNetwork(x, threshold = 0.6), power = 3)[1:4, 1:4]
-#' gpuTOM(list(x[1:16, ], x[17:32, ]), power = c(3, 4), combine = "min",
-#'        calibration = "single quantile")
+#' gpuTOM(list(x[1:16, ], x[17:32, ]), power = c(3, 4), combine = "min", calibration = "single quantile")
 #' @export
 gpuTOM <- function(x, power = 6, type = c("unsigned", "signed", "signed hybrid"),
                    TOMType = c("signed", "unsigned", "signed Nowick", "unsigned 2", "signed 2", "signed Nowick 2"),

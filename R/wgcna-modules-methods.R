@@ -85,12 +85,10 @@ is_of_sets <- function(x) inherits(x, "gpuConsensusModules")
 #'
 #' Methods for the result of [gpuModules()], and its conversion to the lists of WGCNA.
 #'
-#' @param x,object,modules An object of class `gpuModules`.
-#' @param row.names,optional Not used.
-#' @param type A string, for `plot()`: `"tree"` or `"stability"`.
-#' @param main A title.
-#' @param traits For `plot()`: `NULL`, or the traits of the samples, as in [gpuAssociation()].
-#' @param covariates For `plot()` with `traits`: see [gpuAssociation()]. By default those of the modules.
+#' @param x,modules An object of class `gpuModules`.
+#' @param type,main Strings, for `plot()`: `"tree"` or `"stability"`, and the title.
+#' @param traits,covariates For `plot()`: the traits of the samples, or `NULL`, and covariates, by default those of the
+#'   modules, as in [gpuAssociation()].
 #' @param numeric `TRUE` to name modules by their numbers, as WGCNA's `numericLabels` does.
 #' @param ... For `plot()` with `traits`: arguments of [gpuAssociation()] such as `method`. Otherwise not used.
 #' @return `as.data.frame()`: a row for each gene, with `gene`, `module` (a number), `color`, `kME` with its own
@@ -116,12 +114,9 @@ is_of_sets <- function(x) inherits(x, "gpuConsensusModules")
 #'   x <- matrix(rnorm(50 * 150), 50) + factors[, rep(1:3, c(60, 50, 40))] * 2
 #'   modules <- gpuModules(x, power = 6)
 #'   print(summary(modules))
-#'   print(table(modules$labels))
 #'   traits <- data.frame(age = 20 * factors[, 1] + rnorm(50, 50), sex = rep(c("f", "m"), 25))
 #'   plot(modules, traits = traits)
-#'   blocks <- as_blockwiseModules(modules)
-#'   colors <- blocks$colors[blocks$blockGenes[[1]]]
-#'   WGCNA::plotDendroAndColors(blocks$dendrograms[[1]], colors, dendroLabels = FALSE)
+#'   names(as_blockwiseModules(modules))
 #' }
 #' @name gpuModules-methods
 NULL
@@ -134,7 +129,6 @@ describe_modules <- function(x) {
          adjusted_line(attr(x, "adjusted"), x$method))
 }
 
-#' @rdname gpuModules-methods
 #' @method print gpuModules
 #' @export
 print.gpuModules <- function(x, ...) {
@@ -157,6 +151,7 @@ describe_sets <- function(x) {
 }
 
 #' @rdname gpuModules-methods
+#' @usage NULL
 #' @export
 as.data.frame.gpuModules <- function(x, row.names = NULL, optional = FALSE, ...) {
   kme <- if (is_of_sets(x)) lapply(x$kME, own_kme, x) else own_kme(x$kME, x)
@@ -174,6 +169,7 @@ own_kme <- function(kme, x) {
 }
 
 #' @rdname gpuModules-methods
+#' @usage NULL
 #' @method summary gpuModules
 #' @export
 summary.gpuModules <- function(object, ...) {

@@ -42,22 +42,10 @@
 #' with a larger one loses genes. Each resample takes as long as the modules of all samples. `set.seed()` before the
 #' call makes them reproducible. Of several data sets, each resample has a fraction of the samples of each set.
 #'
-#' @section Enrichment:
-#' Tests of enrichment compare the genes of a module with all genes that could have been in it:
-#'
-#' ```
-#' universe <- names(modules$labels)[modules$genes]
-#' clusterProfiler::compareCluster(modules$members, "enrichGO", OrgDb = "org.Hs.eg.db", keyType = "SYMBOL",
-#'                                 universe = universe)
-#' gprofiler2::gost(modules$members, custom_bg = universe)
-#' fgsea::fora(pathways, modules$members$turquoise, universe)
-#' fgsea::fgsea(pathways, modules$kME[modules$genes, "MEturquoise"]) # of ranks, without a cut
-#' ```
-#'
-#' @section With WGCNA:
-#' [as_blockwiseModules()] makes the list that `blockwiseModules()` returns. `colors` of the result is what WGCNA calls
-#' `colors`, and `eigengenes` what it calls `MEs`. [gpuPreservation()] tests whether modules are preserved in other
-#' data, as `WGCNA::modulePreservation()` does.
+#' **Enrichment.** Compare the genes of a module with all genes that could have been in it,
+#' `universe <- names(modules$labels)[modules$genes]`, for example `fgsea::fora(pathways, modules$members$turquoise,
+#' universe)` or, of ranks, without a cut, `fgsea::fgsea(pathways, modules$kME[modules$genes, "MEturquoise"])`;
+#' `vignette("coexpression", "gpucor")` has clusterProfiler and gprofiler2.
 #'
 #' @section Several data sets:
 #' Consensus modules are present in each of several data sets with the same genes, such as cohorts or tissues. `x` is a
@@ -71,7 +59,6 @@
 #'   is 0.2. There is no step 5, as in WGCNA 1.72, where no gene is reassigned.
 #' * Step 6 is `WGCNA::mergeCloseModules()` with the smallest Pearson correlation over the sets (or quantile `probs`).
 #'
-#' @inheritParams gpuCor
 #' @param x Expression values, samples in rows and genes in columns, as in [gpuCor()] for one subject; an experiment
 #'   ([gpucor-containers]); or a list of several data sets, with `combine`.
 #' @param power A positive number, or `NULL`, see Details. For several data sets one for all or one for each.
@@ -79,21 +66,22 @@
 #'   [pickPower()]. WGCNA's `networkType`.
 #' @param TOMType,TOMDenom Strings: the kind of overlap and its denominator, see [gpuTOM()]. `TOMType` is `"signed"` by
 #'   default, and `"unsigned"` for several data sets, as in WGCNA.
+#' @param method A string: the measure, `"pearson"`, `"kendall"`, `"spearman"`, `"bicor"`, `"cosine"`, `"distance"` or
+#'   `"mi"`, see [gpucor-measures].
 #' @param use A string: `"everything"` or `"all.obs"`, missing values are an error; `"pairwise.complete.obs"`, each pair
 #'   uses its own observations, as in WGCNA.
-#' @param deepSplit An integer, 0 to 4: how readily branches are split.
-#' @param detectCutHeight A number: the dissimilarity at which branches are cut.
+#' @param deepSplit,detectCutHeight An integer, 0 to 4: how readily branches are split; and the dissimilarity at which
+#'   they are cut.
 #' @param minModuleSize An integer: the minimum number of genes in a module; `NULL`: 20, or half of the genes if these
 #'   are fewer than 40.
 #' @param pamStage,pamRespectsDendro `TRUE` or `FALSE`: whether genes on no branch are assigned to the nearest module,
 #'   and whether only to one in their part of the tree, see `dynamicTreeCut::cutreeDynamic()`.
 #' @param minCoreKME,minCoreKMESize,minKMEtoStay Numbers, see step 4. `minCoreKMESize = NULL`: a third of
 #'   `minModuleSize`; `minKMEtoStay = NULL`: 0.3, or 0.2 for several data sets.
-#' @param reassignThreshold A number, see step 5; 0: no gene is reassigned. `NULL`: 1e-6.
-#' @param mergeCutHeight A number, see step 6.
+#' @param reassignThreshold,mergeCutHeight Numbers, see steps 5 (0: no gene is reassigned; `NULL`: 1e-6) and 6.
 #' @param cut A named list of further arguments of `dynamicTreeCut::cutreeDynamic()`, such as `maxCoreScatter`.
-#' @param stability An integer: the number of resamples for the stability of modules; 0 for none.
-#' @param fraction A number between 0 and 1: the fraction of the samples in a resample.
+#' @param stability,fraction The number of resamples for the stability of modules, 0 for none; and the fraction of the
+#'   samples in a resample, a number between 0 and 1.
 #' @param combine,probs,calibration,calibrationQuantile For several data sets: see [gpuTOM()].
 #' @param ... `r offered_words("gpuModules")`
 #'   `covariates` is a list with an element for each of several data sets.
@@ -104,39 +92,34 @@
 #' \item{eigengenes}{a data frame with a row for each sample and a column for each module, such as `MEturquoise`; the
 #'   last one, `MEgrey`, is that of the genes in no module. `NA` for dropped samples}
 #' \item{explained}{the fraction of its genes' variance that an eigengene explains}
-#' \item{kME}{matrix, gene x module: the correlation of each gene with each eigengene, whose names the columns have;
-#'   `NA` for dropped genes}
+#' \item{kME}{matrix, gene x module: the correlation of each gene with each eigengene; `NA` for dropped genes}
 #' \item{kWithin}{the sum of a gene's adjacencies with the others of its module; `NA` for genes in none}
 #' \item{members}{a list with the names of the genes of each module, such as `$turquoise`, by decreasing kME (its
 #'   absolute value if `type` is `"unsigned"`; for several data sets the smallest one)}
 #' \item{tree}{the tree of the genes that were not dropped, of class [stats::hclust]}
-#' \item{stability}{with `stability`, the fraction of the resamples in which a gene stays with its module; `NA` for
-#'   genes in none}
+#' \item{stability}{with `stability`: each gene's, `NA` for genes in no module}
 #' \item{genes, samples}{logical vectors: which were not dropped}
 #' \item{power, fit}{the power, and the result of [pickPower()], or `NULL`}
-#' \item{type, TOMType, ...}{the arguments}
 #' \item{covariates}{with `covariates`: these as a numeric matrix, without an intercept}
-#' \item{n_obs, call}{the number of samples; the call}
+#' \item{n_obs, type, TOMType, ..., call}{the number of samples; the arguments; the call}
 #'
 #' For several data sets the class is `c("gpuConsensusModules", "gpuModules")`: `eigengenes`, `explained`, `kME`,
 #' `kWithin`, `samples` and `fit` are lists with an element for each set (`set1`, `set2` if the list has no names),
 #' `power` and `n_obs` have a number for each, and there are `combine`, `probs`, `calibration`, `calibrationQuantile`
 #' and `scales`, the powers that scaled the overlaps.
 #'
-#' For `plot()`, `summary()` and `as.data.frame()` see [gpuModules-methods].
+#' [as_blockwiseModules()] makes the list that `WGCNA::blockwiseModules()` returns, which calls `eigengenes` `MEs`.
+#' [gpuPreservation()] tests whether modules are preserved in other data. For `plot()`, `summary()` and
+#' `as.data.frame()` see [gpuModules-methods].
 #'
-#' @section Errors: As [gpuCor()]; packages dynamicTreeCut or WGCNA are not installed; fewer than three
-#'   genes with values, or four samples; missing values that `use` does not allow; pairs without a coefficient; more
-#'   genes than fit in free memory.
+#' @section Errors: As [gpuCor()]; packages dynamicTreeCut or WGCNA are not installed; fewer than three genes with
+#'   values, or four samples; pairs without a coefficient; more genes than fit in free memory.
 #'
 #' @references
-#' Langfelder P, Horvath S (2008). WGCNA: an R package for weighted correlation network analysis. *BMC Bioinformatics*
-#' 9, 559.
+#' Langfelder P, Horvath S (2008). *BMC Bioinformatics* 9, 559.
 #'
-#' Langfelder P, Zhang B, Horvath S (2008). Defining clusters from a hierarchical cluster tree: the Dynamic Tree Cut
-#' package for R. *Bioinformatics* 24, 719-720.
+#' Langfelder P, Zhang B, Horvath S (2008). *Bioinformatics* 24, 719-720.
 #'
-#' @seealso [gpuTOM()], [pickPower()], [gpuPreservation()], [gpuAssociation()] for eigengenes and traits
 #' @examples
 #' if (requireNamespace("WGCNA", quietly = TRUE)) {
 #'   # 200 genes, each of which follows one of four factors, and 40 that follow none
@@ -145,15 +128,12 @@
 #'   x <- matrix(rnorm(50 * 240), 50) + factors[, rep(1:5, c(80, 60, 40, 20, 40))] * 2
 #'   colnames(x) <- paste0("gene", 1:240)
 #'   modules <- gpuModules(x, power = 6)
-#'   print(modules)
 #'   print(head(as.data.frame(modules)))
 #'   plot(modules)
 #'
 #'   # modules of two data sets with the same genes
 #'   sets <- list(first = x[1:25, ], second = x[26:50, ])
-#'   consensus <- gpuModules(sets, power = 6, combine = "min")
-#'   print(consensus)
-#'   table(consensus = consensus$labels, all = modules$labels)
+#'   gpuModules(sets, power = 6, combine = "min")
 #' }
 #' @export
 gpuModules <- function(x, power = NULL, type = c("unsigned", "signed", "signed hybrid"),

@@ -3,9 +3,10 @@
 #' `pickPower()` shows for each of several powers how close the weighted network is to a scale-free one, and suggests
 #' the lowest power that fits. It returns the table of `WGCNA::pickSoftThreshold()`, with the same columns and values.
 #'
-#' The connectivity of a gene is the sum of its adjacencies with all other genes. An adjacency is |r|^power if `type` is
-#' `"unsigned"`, ((1 + r) / 2)^power if it is `"signed"`, and max(r, 0)^power if it is `"signed hybrid"`. Pairs without
-#' a coefficient are left out. Missing values are an error with `use = "everything"`; use `"pairwise.complete.obs"`.
+#' The connectivity of a gene ([gpuConnectivity()]) is the sum of its adjacencies. An adjacency is |r|^power if `type`
+#' is `"unsigned"`, ((1 + r) / 2)^power if it is `"signed"`, and max(r, 0)^power if it is `"signed hybrid"`. Pairs
+#' without a coefficient are left out. Missing values are an error with `use = "everything"`; use
+#' `"pairwise.complete.obs"`.
 #'
 #' In a scale-free network the fraction of genes with connectivity k falls as a power of k. Connectivities are cut into
 #' `breaks` bins of equal width. Each bin is a point: the mean connectivity of its genes, and their fraction of all
@@ -23,11 +24,8 @@
 #' @param power A numeric vector: the powers to try, each above 0.
 #' @param type A string: how a coefficient becomes an adjacency, see Details. May be abbreviated.
 #' @param pairs `NULL`, or a mask of the pairs to compute, of [pairMask()].
-#' @param r_squared A number in \[0, 1\]: the estimate is the lowest power with a negative slope and an `SFT.R.sq` above
-#'   this.
-#' @param breaks An integer: the number of bins.
-#' @param method A string: `"pearson"`, `"kendall"`, `"spearman"`, `"bicor"`, `"cosine"`, `"distance"` or `"mi"`, see
-#'   [gpucor-measures]. May be abbreviated.
+#' @param r_squared,breaks The estimate is the lowest power with a negative slope and an `SFT.R.sq` above `r_squared`, a
+#'   number in \[0, 1\], from so many bins.
 #' @param ... `r offered_words("pickPower")`
 #'
 #' @return A list of class `gpuCorPower`: `powerEstimate`, the lowest power that fits, or `NA`; and `fitIndices`, a data
@@ -35,13 +33,10 @@
 #'   `median.k.`, `max.k.`. If all genes have the same connectivity, within 1e-6, the fit is `NA`, with a warning.
 #'
 #' @references
-#' Zhang B, Horvath S (2005). A general framework for weighted gene co-expression network analysis. *Statistical
-#' Applications in Genetics and Molecular Biology* 4(1), 17.
+#' Langfelder P, Horvath S (2008). *BMC Bioinformatics* 9, 559.
 #'
-#' Langfelder P, Horvath S (2008). WGCNA: an R package for weighted correlation network analysis. *BMC Bioinformatics*
-#' 9, 559.
+#' Zhang B, Horvath S (2005). *Statistical Applications in Genetics and Molecular Biology* 4(1), 17.
 #'
-#' @seealso [gpuConnectivity()], which sums the adjacencies; [gpuCorNetwork()].
 #' @examples
 #' # 300 genes, each of which follows one of six factors to some degree
 #' set.seed(1)
@@ -50,7 +45,6 @@
 #' x <- matrix(rnorm(50 * 300), 50) + factors[, rep(1:6, 50)] * rep(follows, each = 50)
 #' fit <- pickPower(x, power = c(1:10, 12, 14))
 #' fit
-#' fit$fitIndices$mean.k.
 #' plot(fit)
 #' @order 1
 #' @export
@@ -144,8 +138,6 @@ describe_fits <- function(x) {
          method_title(attr(x, "method")), "\n", adjusted_line(attr(x, "adjusted"), attr(x, "method")), estimate, "\n")
 }
 
-#' @rdname pickPower
-#' @param digits A number: decimal digits of the fit and significant digits of the connectivity to print.
 #' @method print gpuCorPower
 #' @export
 print.gpuCorPower <- function(x, digits = 3L, ...) {
@@ -159,6 +151,7 @@ print.gpuCorPower <- function(x, digits = 3L, ...) {
 }
 
 #' @rdname summary.gpuCorNetwork
+#' @usage NULL
 #' @method summary gpuCorPower
 #' @export
 summary.gpuCorPower <- function(object, ...) {
@@ -168,7 +161,7 @@ summary.gpuCorPower <- function(object, ...) {
 }
 
 #' @rdname pickPower
-#' @param row.names,optional Not used.
+#' @usage NULL
 #' @export
 as.data.frame.gpuCorPower <- function(x, row.names = NULL, optional = FALSE, ...) x$fitIndices
 

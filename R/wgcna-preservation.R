@@ -2,7 +2,8 @@
 #'
 #' `gpuPreservation()` tests whether modules of genes are also modules in another data set: whether their genes are
 #' still correlated (density), and in the same pattern (connectivity). The statistics are those of
-#' `WGCNA::modulePreservation()` (Langfelder and others 2011) and of package NetRep (Ritchie and others 2016).
+#' `WGCNA::modulePreservation()` (Langfelder and others 2011) and of package NetRep (Ritchie and others 2016). For
+#' single pairs of genes see [gpuCorCompare()].
 #'
 #' Genes are matched by column names; all others are left out. The observed statistics compare each module in
 #' `reference` with the same genes in `test`. Each of `n_perm` permutations assigns the modules' labels to randomly
@@ -23,9 +24,6 @@
 #' row `gold` of the printed table shows the Z of random genes in these data. A module is preserved as a module if its Z
 #' are clearly above those of a random set. As Z increases with the number of genes, set `gold` to the size of the
 #' modules in question.
-#'
-#' **Covariates.** If the modules were made with `covariates`, give them here, too. Genes of both data sets are replaced
-#' by their residuals, as in [gpuModules()].
 #'
 #' **Interpretation.** Langfelder and others recommend: there is strong evidence of preservation if Zsummary is above
 #' 10, moderate evidence from 2 to 10, and none below 2. Zsummary increases with the size of a module. `medianRank`
@@ -54,8 +52,7 @@
 #' Zdensity and Zconnectivity are medians over the statistics of their part, and Zsummary is the mean of these two.
 #' `medianRank` is the median rank of a module, among all modules, over the observed statistics of both parts.
 #'
-#' **P values** are `(1 + b) / (1 + n_perm)` if `b` permutations have a statistic at least as large. The null hypothesis
-#' is that the labels are exchangeable among the matched genes of `test`, see **What is tested**. Genes of `test` may
+#' **P values** are `(1 + b) / (1 + n_perm)` if `b` permutations have a statistic at least as large. Genes of `test` may
 #' depend on one another. See [gpucor-p-values].
 #'
 #' @section Differences from WGCNA:
@@ -82,8 +79,8 @@
 #' @param gold An integer: the number of genes of the negative control, see Details, at most half of the matched ones;
 #'   below 3: none.
 #' @param ... `r offered_words("gpuPreservation")`
-#'   `covariates` is a list with an element for `reference` and one for `test`, or one formula for both, whose variables
-#'   are in `data`, which is also a list of two.
+#'   If the modules were made with `covariates`, give them here, too: a list with an element for `reference` and one for
+#'   `test`, or one formula for both, whose variables are in `data`, which is also a list of two.
 #' @return A list of class `gpuPreservation`:
 #' \item{modules}{a data frame with a row for each module, the largest first: `module`, its label; `size`, the number of
 #'   its matched genes; `Zsummary`, `Zdensity`, `Zconnectivity`, `medianRank`, `medianRankDensity` and
@@ -104,12 +101,9 @@
 #'   of `reference`; no module with at least three of the genes in common; modules that do not fit in free memory (4
 #'   bytes for each pair of a module's genes, twice).
 #' @references
-#' Langfelder P, Luo R, Oldham MC, Horvath S (2011). Is my network module preserved and reproducible? *PLoS
-#' Computational Biology* 7(1), e1001057.
+#' Langfelder P, Luo R, Oldham MC, Horvath S (2011). *PLoS Computational Biology* 7(1), e1001057.
 #'
-#' Ritchie SC, Watts S, Fearnley LG, Holt KE, Abraham G, Inouye M (2016). A scalable permutation approach reveals
-#' replication and preservation patterns of network modules in large datasets. *Cell Systems* 3, 71-82.
-#' @seealso [gpuModules()], [gpuTOM()], [gpuCorCompare()] for single pairs of genes
+#' Ritchie SC, Watts S, Fearnley LG, Holt KE, Abraham G, Inouye M (2016). *Cell Systems* 3, 71-82.
 #' @examples
 #' # three modules of 40 genes in the reference; the third one is none in the test set
 #' set.seed(1)
@@ -124,9 +118,7 @@
 #' modules <- rep(c("blue", "red", "green", "grey"), c(40, 40, 40, 80))
 #' preserved <- gpuPreservation(reference, test, modules, n_perm = 99)
 #' preserved
-#' preserved$p.value[, c("meanAdj", "cor.cor")]
 #' plot(preserved)
-#' # several test sets: lapply(tests, function(test) gpuPreservation(reference, test, modules))
 #' @export
 gpuPreservation <- function(reference, test, modules, n_perm = 200, power = NULL,
                             type = c("unsigned", "signed", "signed hybrid"), network = c("adjacency", "overlap"),
@@ -255,9 +247,6 @@ describe_preservation <- function(x) {
          n_of(x$n_perm, "permutation"), "\n", adjusted_line(attr(x, "adjusted"), "pearson"))
 }
 
-#' @rdname gpuPreservation
-#' @param x,object An object of class `gpuPreservation`.
-#' @param digits A number: significant digits to print.
 #' @method print gpuPreservation
 #' @export
 print.gpuPreservation <- function(x, digits = 3L, ...) {
@@ -274,7 +263,7 @@ print.gpuPreservation <- function(x, digits = 3L, ...) {
 }
 
 #' @rdname gpuPreservation
-#' @param row.names,optional Not used.
+#' @usage NULL
 #' @export
 as.data.frame.gpuPreservation <- function(x, row.names = NULL, optional = FALSE, ...) {
   columns <- function(values, prefix) structure(values, dimnames = list(NULL, paste0(prefix, colnames(values))))
@@ -285,6 +274,7 @@ as.data.frame.gpuPreservation <- function(x, row.names = NULL, optional = FALSE,
 Z_LIMITS <- c(2, 10)
 
 #' @rdname gpuPreservation
+#' @usage NULL
 #' @method summary gpuPreservation
 #' @export
 summary.gpuPreservation <- function(object, ...) {
@@ -297,7 +287,7 @@ summary.gpuPreservation <- function(object, ...) {
 # ---- plots, as in Langfelder and others (2011)
 
 #' @rdname gpuPreservation
-#' @param y A string: `"Zsummary"` or `"medianRank"`, the panel to draw; by default both.
+#' @param x,y For `plot()`: a result, and the panel to draw, `"Zsummary"` or `"medianRank"`; by default both.
 #' @export
 plot.gpuPreservation <- function(x, y = "auto", ...) {
   panels <- list(
