@@ -59,6 +59,9 @@ map_names <- c("mean", "z", "icc", "eigenvector")
 # of 0.95 and a correlation of 0.9, 0.92 to 0.93 of them contain it, for any number of observations.
 INTERVAL_METHODS <- c("pearson", "kendall", "spearman", "cosine")
 
+# Returns the number of pairs of n columns.
+pairs_of <- function(n) n * (n - 1) / 2
+
 # ---- the sign of coefficients that count
 
 signs <- c("absolute", "positive", "negative")
