@@ -46,6 +46,15 @@ draw_panels <- function(panels, type, ..., columns = length(panels)) {
   with_panels(ceiling(length(panels) / columns), columns, for (panel in panels) panel(...))
 }
 
+# Draws the first panel, a map, across the page, and the others side by side below it.
+draw_below <- function(panels, ...) {
+  if (length(panels) == 1L) return(panels[[1L]](...))
+  with_layout({
+    graphics::par(mar = c(3.8, 4.6, 3.2, 1), cex = 0.85)
+    for (panel in panels) panel(...)
+  }, rbind(1L, seq_along(panels)[-1L]), heights = c(1.6, 1))
+}
+
 # ---- axes
 
 # Starts an empty plot, with titles placed clear of upright tick labels. `parameters`: xlab, ylab, main and others,

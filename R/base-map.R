@@ -1,6 +1,16 @@
 # Maps of a measure in space. Voxels, which are on a grid (possibly a rotated one), are shown as slices through the
 # maximum; other variables as dots from three sides.
 
+check_coords <- function(coords, n) {
+  if (is.language(coords) || is.function(coords)) fail("'coords' must be a numeric matrix, not ", show_value(coords))
+  coords <- as.matrix(coords)
+  if (!is_numeric(coords) || nrow(coords) != n || !ncol(coords) %in% 2:3) {
+    fail("'coords' must have a row for each of the ", format_count(n), " variables and 2 or 3 numeric columns, not ",
+         nrow(coords), " x ", ncol(coords))
+  }
+  coords
+}
+
 draw_map <- function(values, name, coords, main = "Map of hubs", ...) {
   known <- rowSums(!is.finite(coords)) == 0
   if (!any(known)) fail("'coords' has no row without missing values")
