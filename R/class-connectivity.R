@@ -37,30 +37,26 @@ histogram_object <- function(counts, breaks, method) {
             class = "histogram")
 }
 
-# Returns a measure, which may be a matrix of several, as a list of columns.
-columns_of <- function(values, name) {
-  if (!is.matrix(values)) return(stats::setNames(list(unname(values)), name))
-  stats::setNames(lapply(seq_len(ncol(values)), function(k) unname(values[, k])), paste0(name, colnames(values)))
-}
-
 #' @rdname gpuConnectivity
 #' @usage NULL
 #' @export
 as.data.frame.gpuConnectivity <- function(x, row.names = NULL, optional = FALSE, ...) {
-  if (!has_sums(x)) return(data.frame())
-  columns <- c(columns_of(x$degree, "degree"), columns_of(x$strength, "strength"), columns_of(x$soft, ""),
-               unlist(lapply(map_names, function(map) columns_of(x[[map]], map)), recursive = FALSE))
-  any <- sums_of(x)[[1L]]
-  names <- if (is.matrix(any)) rownames(any) else names(any)
+  sums <- sums_of(x)
+  if (!length(sums)) return(data.frame())
+  columns <- lapply(names(sums), function(name) {
+    values <- as.matrix(sums[[name]])
+    columns <- lapply(seq_len(ncol(values)), function(k) unname(values[, k]))
+    stats::setNames(columns, paste0(if (name != "soft") name, colnames(values)))
+  })
+  names <- rownames(as.matrix(sums[[1L]]))
   if (anyDuplicated(names) || anyNA(names)) names <- NULL # row names must be unique and not NA
-  as.data.frame(Filter(Negate(is.null), columns), row.names = if (is.null(row.names)) names else row.names,
+  as.data.frame(unlist(columns, recursive = FALSE), row.names = if (is.null(row.names)) names else row.names,
                 optional = TRUE)
 }
 
-# Returns the sums of each variable; an empty list if only the histogram was computed.
-sums_of <- function(x) Filter(Negate(is.null), x[c("degree", "soft", map_names)])
-
-has_sums <- function(x) length(sums_of(x)) > 0L
+# Returns the sums of each variable: vectors, or matrices with a column for each threshold or power. The list is empty
+# if only the histogram was computed.
+sums_of <- function(x) Filter(Negate(is.null), x[c("degree", "strength", "soft", map_names)])
 
 # Returns the column that plots and summaries show: `measure`, or the first power, else the degree, else the first map.
 shown_measure <- function(measure, frame) {
@@ -101,7 +97,7 @@ print.gpuConnectivity <- function(x, digits = 4L, ...) {
 #' @export
 summary.gpuConnectivity <- function(object, n = 6L, ...) {
   n <- check_whole(n, "n", 0, 1e6)
-  if (!has_sums(object)) return(new_summary(list(), describe_connectivity(object), object))
+  if (!length(sums_of(object))) return(new_summary(list(), describe_connectivity(object), object))
   frame <- as.data.frame(object)
   first <- shown_measure(NULL, frame)
   best <- utils::head(order(-frame[[first]], na.last = NA), n)
@@ -129,38 +125,33 @@ summary.gpuConnectivity <- function(object, n = 6L, ...) {
 plot.gpuConnectivity <- function(x, type = c("auto", "fit", "hubs", "histogram"), measure = NULL, coords = NULL,
                                  hubs = 20, ...) {
   type <- check_panel(type, c("fit", "hubs", "histogram"))
-  if (!has_sums(x) && type %in% c("auto", "histogram")) {
+  if (!length(sums_of(x))) {
+    if (type %in% c("fit", "hubs")) {
+      fail("type = \"", type, "\": 'x' has no sums of variables' pairs, only a histogram, which plot(x) draws; ",
+           "gpuConnectivity(power = ), or threshold =, density =, sums")
+    }
     draw_counts(x$histogram, ...)
     return(invisible(x))
-  }
-  if (!has_sums(x)) {
-    fail("type = \"", type, "\": 'x' has no sums of variables' pairs, only a histogram, which plot(x) draws; ",
-         "gpuConnectivity(power = ), or threshold =, density =, sums")
   }
   frame <- as.data.frame(x)
   if (!nrow(frame)) fail("there is no variable to plot: 'x' has none")
   name <- shown_measure(measure, frame)
   hubs <- check_whole(hubs, "hubs", 1, 200)
   values <- stats::setNames(frame[[name]], if (is.character(attr(frame, "row.names"))) row.names(frame))
-  if (!is.null(coords)) coords <- check_coords(coords, length(values))
+  has_map <- !is.null(coords)
+  if (has_map) coords <- check_coords(coords, length(values))
   if (type == "histogram" && is.null(x$histogram)) {
     fail("type = \"histogram\": 'x' has none; gpuConnectivity(histogram = TRUE) counts coefficients")
   }
-  panels <- connectivity_panels(x, values, name, coords, hubs, type)
-  if (type == "auto" && !is.null(coords)) draw_below(panels, ...) else draw_panels(panels, type, ...)
-  invisible(x)
-}
-
-# Maps have no fit, as voxels and regions are no scale-free network; names are then beside the histogram.
-connectivity_panels <- function(x, values, name, coords, hubs, type) {
-  has_map <- !is.null(coords)
-  panels <- list(
+  panels <- list( # a map has no fit, as voxels and regions are no scale-free network; names are beside the histogram
     fit = if (type == "fit" || (!has_map && can_fit(values))) function(...) draw_fit(values, name, ...),
-    hubs = function(...) draw_hubs(values, name, coords, hubs, ...),
-    names = if (has_map && !is.null(names(values))) function(...) draw_hubs(values, name, NULL, min(hubs, 10), ...),
+    hubs = function(...) if (has_map) draw_map(values, name, coords, ...) else draw_hubs(values, name, hubs, ...),
+    names = if (has_map && !is.null(names(values))) function(...) draw_hubs(values, name, min(hubs, 10), ...),
     histogram = if (!is.null(x$histogram)) function(...) draw_counts(x$histogram, ...)
   )
-  Filter(Negate(is.null), panels)
+  panels <- Filter(Negate(is.null), panels)
+  if (type == "auto" && has_map) draw_below(panels, ...) else draw_panels(panels, type, ...)
+  invisible(x)
 }
 
 draw_fit <- function(values, name, ...) {
@@ -183,8 +174,7 @@ draw_fit <- function(values, name, ...) {
   note(bquote(R^2 == .(format(round(fit$r_squared, 2), nsmall = 2)) * ", slope" ~ .(signif(fit$slope, 3)) * .(empty)))
 }
 
-draw_hubs <- function(values, name, coords, hubs, ...) {
-  if (!is.null(coords)) return(draw_map(values, name, coords, ...))
+draw_hubs <- function(values, name, hubs, ...) {
   names <- names(values)
   if (is.null(names)) names <- as.character(seq_along(values))
   best <- utils::head(order(-values, na.last = NA), hubs)
