@@ -91,14 +91,15 @@ value_name <- function(net) {
 # Names of a pair's weight, by `sign`.
 weight_names <- c(absolute = "|r|", positive = "r", negative = "-r")
 
-# `d`: a list named like a network's slots; `weight`: the name of the thresholded value.
+# `d`: a list named like a network's slots, without a threshold if a file has none; `weight`: the name of the
+# thresholded value.
 describe_network <- function(d, weight = weight_names[[d$sign]]) {
   chosen <- switch(d$criterion,
     k = if (d$value == 1) "each one's strongest neighbour" else paste0("each one's ", d$value, " strongest neighbours"),
     paste0(d$criterion, " = ", format(d$value))
   )
   fraction <- if (d$pairs > 0) paste0(" of ", n_of(d$pairs, "pair"), " (", signif(100 * d$edges / d$pairs, 3), " %)")
-  bound <- if (is.finite(d$threshold)) paste0(": ", weight, " >= ", format(d$threshold, digits = 6))
+  bound <- if (isTRUE(is.finite(d$threshold))) paste0(": ", weight, " >= ", format(d$threshold, digits = 6))
   paste0(method_title(d$method), " of ", n_of(d$n_obs, "observation"), ", ", chosen, bound, "\n",
          adjusted_line(d$adjusted, d$method, d$n_obs), n_of(d$edges, "edge"), fraction,
          if (!is.null(d$adjusted$pruned)) paste(" after pruning, tolerance", format(d$adjusted$pruned)), "\n",
@@ -165,8 +166,8 @@ head.gpuNetwork <- function(x, n = 6L, ...) utils::head(as.data.frame(x), n)
 tail.gpuNetwork <- function(x, n = 6L, ...) utils::tail(as.data.frame(x), n)
 
 # Override head() and tail() of Matrix, which return rows.
-setMethod("head", "gpuNetwork", function(x, ...) head.gpuNetwork(x, ...))
-setMethod("tail", "gpuNetwork", function(x, ...) tail.gpuNetwork(x, ...))
+setMethod("head", "gpuNetwork", head.gpuNetwork)
+setMethod("tail", "gpuNetwork", tail.gpuNetwork)
 
 # ---- conversion
 
@@ -178,21 +179,18 @@ as.data.frame.gpuNetwork <- function(x, row.names = NULL, optional = FALSE, ...)
   rows <- list(p = x@p, i = x@i, x = x@x, tests = x@tests, stability = x@stability)
   frame <- edge_frame(rows, x@Dimnames[[1L]], x@Dimnames[[2L]], choose_threads(setting(NULL, "threads")))
   names(frame)[3L] <- value_name(x)
-  if (is(x, "gpuCorDifference")) with_tests_of_difference(frame, x) else frame
-}
-
-with_tests_of_difference <- function(edges, x) {
+  if (!is(x, "gpuCorDifference")) return(frame)
   if (length(x@error)) { # one standard error for all pairs
     min_p <- attr(x, "min_p") # networks that an earlier version saved have no slot
-    tests <- z_tests(edges$difference / x@error, if (length(x@groups)) x@groups, if (length(min_p)) min_p)
-    edges[names(tests)] <- tests
-    if (length(x@groups)) edges$df <- rep(x@groups - 1, nrow(edges))
+    tests <- z_tests(frame$difference / x@error, if (length(x@groups)) x@groups, if (length(min_p)) min_p)
+    frame[names(tests)] <- tests
+    if (length(x@groups)) frame$df <- rep(x@groups - 1, nrow(frame))
   }
   if (length(x@maxima)) {
-    edges$p.adjusted <- adjusted_differences(x@maxima, edges$p.value, permuted_values(edges, !length(x@error)), x@sign)
+    frame$p.adjusted <- adjusted_differences(x@maxima, frame$p.value, permuted_values(frame, !length(x@error)), x@sign)
   }
-  edges[intersect(c("from", "to", "component", "r.x", "r.y", "class", "difference", "statistic", "df", "p.value", "fdr",
-                    "p.adjusted"), names(edges))]
+  frame[intersect(c("from", "to", "component", "r.x", "r.y", "class", "difference", "statistic", "df", "p.value", "fdr",
+                    "p.adjusted"), names(frame))]
 }
 
 # ---- summary
@@ -240,10 +238,7 @@ best_connected <- function(net, n) {
 # `found`: from network_to_file().
 new_network_file <- function(found) structure(found, class = c("gpuCorNetworkFile", "gpuCorResult"))
 
-# A file omits a missing threshold, which is NA here.
-describe_network_file <- function(x) {
-  paste0("Network in ", x$file, "\n", describe_network(utils::modifyList(list(threshold = NA_real_), unclass(x))))
-}
+describe_network_file <- function(x) paste0("Network in ", x$file, "\n", describe_network(unclass(x)))
 
 #' @method print gpuCorNetworkFile
 #' @export
@@ -255,9 +250,10 @@ print.gpuCorNetworkFile <- function(x, ...) {
 #' @method summary gpuCorNetworkFile
 #' @export
 summary.gpuCorNetworkFile <- function(object, ...) {
-  d <- utils::modifyList(list(threshold = NA_real_), unclass(object))
-  new_summary(list(variables = d$variables, observations = d$n_obs, pairs = d$pairs, edges = d$edges,
-                   density = d$edges / d$pairs, threshold = d$threshold), describe_network_file(object), object)
+  new_summary(list(variables = object$variables, observations = object$n_obs, pairs = object$pairs,
+                   edges = object$edges, density = object$edges / object$pairs,
+                   threshold = if (is.null(object$threshold)) NA_real_ else object$threshold),
+              describe_network_file(object), object)
 }
 
 # ---- matrices: methods that work without attaching Matrix, and arithmetic, which returns plain matrices

@@ -105,30 +105,26 @@ plain_attributes <- function(x) {
   kept
 }
 
-# Returns TRUE if the other operand is an N x N matrix. Any other operand must have one value, or one per pair: R would
-# recycle one value per variable over the pairs.
-is_with_matrix <- function(x, other, operator) {
-  n <- size_of(x)
-  if (is.matrix(other) && identical(dim(other), rep(as.integer(n), 2L))) return(TRUE)
-  if (!length(other) %in% c(1L, length(x))) {
-    fail("the other side of '", operator, "' has ", n_of(length(other), "value"), "; there are ",
-         n_of(length(x), "pair"), " of ", n_of(n, "variable"), ": give one value, one for each pair, or an N x N ",
-         "matrix")
-  }
-  FALSE
-}
-
+# The other operand is an N x N matrix, or has one value, or one per pair: R would recycle one value per variable over
+# the pairs.
 #' @export
 Ops.allPairs <- function(e1, e2) {
   operator <- get(".Generic")
   if (nargs() == 2L) {
-    first <- is_all_pairs(e1)
-    if (is_with_matrix(if (first) e1 else e2, if (first) e2 else e1, operator)) {
-      return(get(operator, baseenv())(if (first) as.matrix(e1) else e1, if (first) e2 else as.matrix(e2)))
+    x <- if (is_all_pairs(e1)) e1 else e2
+    other <- if (is_all_pairs(e1)) e2 else e1
+    n <- size_of(x)
+    if (is.matrix(other) && identical(dim(other), dim(x))) {
+      return(get(operator, baseenv())(full_matrix(e1), full_matrix(e2)))
     }
+    if (!length(other) %in% c(1L, length(x))) {
+      fail("the other side of '", operator, "' has ", n_of(length(other), "value"), "; there are ",
+           n_of(length(x), "pair"), " of ", n_of(n, "variable"), ": give one value, one for each pair, or an N x N ",
+           "matrix")
+    }
+    distances <- if (operator == "-" && identical(e1, 1)) .Call(r_distances, e2, plain_attributes(e2))
+    if (!is.null(distances)) return(distances)
   }
-  distances <- if (operator == "-" && nargs() == 2L && identical(e1, 1)) .Call(r_distances, e2, plain_attributes(e2))
-  if (!is.null(distances)) return(distances)
   check_arithmetic_memory(if (nargs() == 2L) list(e1, e2) else list(e1), operator)
   as_plain_dist(NextMethod())
 }
@@ -165,7 +161,10 @@ pair_values <- function(x, i, j) {
   other <- i != j
   diagonal <- attr(x, "diagonal")
   if (!is.null(diagonal)) values[!other] <- diagonal[i[!other]]
-  if (any(other)) values[other] <- .subset(x, positions_of(i[other], j[other], size_of(x)))
+  if (any(other)) {
+    at <- .Call(r_triangle_position, as.double(i[other]), as.double(j[other]), as.double(size_of(x)), FALSE)
+    values[other] <- .subset(x, at)
+  }
   values
 }
 

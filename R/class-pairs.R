@@ -70,9 +70,6 @@ variables_at <- function(at, n) {
   .Call(r_triangle_index, as.double(at), as.double(n), FALSE)
 }
 
-# Returns the positions of pairs of different variables i and j.
-positions_of <- function(i, j, n) .Call(r_triangle_position, as.double(i), as.double(j), as.double(n), FALSE)
-
 # Returns list(from, to): the variables of all pairs.
 all_pairs <- function(n) {
   if (n < 2) return(list(from = integer(), to = integer()))
