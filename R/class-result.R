@@ -109,9 +109,14 @@ number_words <- function(values) paste(format(values, digits = 4L, trim = TRUE, 
 
 design_words <- function(adjusted) {
   max_t <- adjusted$max_t
+  band <- adjusted$bandpass
+  ends <- vapply(band, format, "")
   words <- c(
     if (!is.null(adjusted$covariates)) paste("adjusted for", range_of(adjusted$covariates, "covariate")),
-    if (!is.null(adjusted$bandpass)) paste("filtered to", band_words(adjusted$bandpass, adjusted$tr)),
+    if (!is.null(band)) {
+      paste0("filtered to ", if (is.infinite(band[2L])) paste("at least", ends[1L]) else paste(ends, collapse = "-"),
+             " Hz", if (!is.null(adjusted$tr)) paste0(" (TR ", format(adjusted$tr), " s)"))
+    },
     if (!is.null(adjusted$runs)) paste("within", range_of(adjusted$runs, "run")),
     if (!is.null(adjusted$effective)) {
       paste0("weighted (effective n ", number_words(adjusted$effective), ")")
@@ -133,12 +138,6 @@ design_words <- function(adjusted) {
   )
   if (length(words) && !is.null(adjusted$subjects)) words[1L] <- paste("each", words[1L])
   words
-}
-
-band_words <- function(band, tr) {
-  ends <- vapply(band, format, "")
-  range <- if (is.infinite(band[2L])) paste("at least", ends[1L]) else paste(ends, collapse = "-")
-  paste0(range, " Hz", if (!is.null(tr)) paste0(" (TR ", format(tr), " s)"))
 }
 
 # Returns the degrees of freedom as text, or NULL if they are n - 2. Those of a fitted null distribution are not shown,

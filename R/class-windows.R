@@ -148,7 +148,13 @@ summary.gpuCorWindows <- function(object, ...) {
   windows <- attr(object, "windows")
   slot_of <- function(name) vapply(unclass(object), methods::slot, 0, name)
   switch(attr(object, "output"),
-    dist = cbind(windows, summary_of_values(unclass(object))),
+    dist = {
+      values <- unclass(object)
+      cbind(windows, t(vapply(seq_len(ncol(values)), function(w) {
+        own <- values[!is.na(values[, w]), w]
+        if (length(own)) c(mean(own), stats::sd(own), min(own), max(own)) else rep(NA_real_, 4L)
+      }, stats::setNames(numeric(4L), moment_names))))
+    },
     network = cbind(windows, edges = slot_of("edges"), threshold = slot_of("threshold")),
     connectivity = {
       degree <- object$degree
@@ -156,25 +162,13 @@ summary.gpuCorWindows <- function(object, ...) {
       cbind(windows, edges = colSums(degree) / 2, threshold = object$threshold, max_degree = strongest,
             strength = colSums(object$strength) / 2)
     },
-    moments = summary_of_moments(object)
+    moments = {
+      fractions <- c(0, 0.01, 0.25, 0.5, 0.75, 0.99, 1)
+      parts <- if (isS4(object$sd)) list(sd = object$sd@x) else unclass(object)[moment_names]
+      frame <- lapply(parts, function(values) stats::quantile(values[!is.na(values)], fractions, names = FALSE))
+      as.data.frame(frame, row.names = paste0(100 * fractions, "%"))
+    }
   )
-}
-
-summary_of_values <- function(values) {
-  columns <- vapply(seq_len(ncol(values)), function(w) {
-    own <- values[, w]
-    own <- own[!is.na(own)]
-    if (!length(own)) return(rep(NA_real_, 4L))
-    c(mean(own), stats::sd(own), min(own), max(own))
-  }, numeric(4L))
-  list2DF(list(mean = columns[1L, ], sd = columns[2L, ], min = columns[3L, ], max = columns[4L, ]))
-}
-
-summary_of_moments <- function(object) {
-  fractions <- c(0, 0.01, 0.25, 0.5, 0.75, 0.99, 1)
-  quantiles <- function(values) stats::quantile(values[!is.na(values)], fractions, names = FALSE)
-  frame <- if (isS4(object$sd)) list(sd = quantiles(object$sd@x)) else lapply(unclass(object)[moment_names], quantiles)
-  as.data.frame(frame, row.names = paste0(100 * fractions, "%"))
 }
 
 moment_names <- c("mean", "sd", "min", "max")
@@ -186,9 +180,10 @@ as.data.frame.gpuCorWindows <- function(x, row.names = NULL, optional = FALSE, .
   n <- count_windows(x)
   values <- unclass(x)
   labels <- attr(x, "Labels")
+  all_named <- function() lapply(all_pairs(attr(x, "Size")), names_at, labels)
   switch(attr(x, "output"),
     dist = {
-      pairs <- lapply(window_pairs(x), rep, n)
+      pairs <- lapply(all_named(), rep, n)
       list2DF(c(list(window = rep(seq_len(n), each = nrow(values))), pairs, list(r = as.vector(values))))
     },
     network = {
@@ -202,21 +197,15 @@ as.data.frame.gpuCorWindows <- function(x, row.names = NULL, optional = FALSE, .
                    variable = rep(if (is.null(labels)) seq_len(size) else labels, n),
                    degree = as.vector(x$degree), strength = as.vector(x$strength)))
     },
-    moments = frame_of_moments(x)
+    moments = if (isS4(x$sd)) {
+      rows <- list(p = x$sd@p, i = x$sd@i, x = x$sd@x)
+      frame <- edge_frame(rows, x$sd@Dimnames[[1L]], x$sd@Dimnames[[2L]], choose_threads(setting(NULL, "threads")))
+      stats::setNames(frame, c("from", "to", "sd"))
+    } else {
+      list2DF(c(all_named(), lapply(values[moment_names], as.vector),
+                list(windows = rep_len(as.vector(x$windows), length(x$mean)))))
+    }
   )
-}
-
-window_pairs <- function(x) lapply(all_pairs(attr(x, "Size")), names_at, attr(x, "Labels"))
-
-frame_of_moments <- function(x) {
-  if (isS4(x$sd)) {
-    frame <- edge_frame(list(p = x$sd@p, i = x$sd@i, x = x$sd@x), x$sd@Dimnames[[1L]], x$sd@Dimnames[[2L]],
-                        choose_threads(setting(NULL, "threads")))
-    names(frame)[3L] <- "sd"
-    return(frame)
-  }
-  list2DF(c(window_pairs(x), lapply(unclass(x)[moment_names], as.vector),
-            list(windows = rep_len(as.vector(x$windows), length(x$mean)))))
 }
 
 # ---- plots
@@ -228,11 +217,7 @@ frame_of_moments <- function(x) {
 #' @export
 plot.gpuCorWindows <- function(x, max = 500, main = "", ...) {
   max <- check_whole(max, "max", 1, 1e4)
-  if (attr(x, "output") == "moments") {
-    draw_moments(x, ...)
-    return(invisible(x))
-  }
-  draw_carpet(carpet_of(x, max), main, ...)
+  if (attr(x, "output") == "moments") draw_moments(x, ...) else draw_carpet(carpet_of(x, max), main, ...)
   invisible(x)
 }
 
