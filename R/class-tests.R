@@ -192,17 +192,14 @@ draw_associations <- function(x, main = NULL, max = 1000, ...) {
   old <- graphics::par(mar = c(names_margin(names[[2L]], 2), names_margin(names[[1L]], 2), above, 4.2))
   on.exit(graphics::par(old))
   draw_cell_plot(x$r, c(-1, 1), diverging(), main, ...)
-  cell <- graphics::par("pin") / rev(size)
+  cell <- graphics::par("pin") / rev(size) # width and height in inches
   for (side in 1:2) name_cells(side, names[[3L - side]], cell[side])
-  write_cells(x$r, x$p.value, cell)
-  draw_key(c(-1, 1), diverging(), "r")
-}
-
-# Writes r and, below it, p into cells of `inches` (width, height), if the text is legible; white in dark cells.
-write_cells <- function(r, p, inches) {
-  text <- ifelse(is.na(r), "", paste0(formatC(r, 2L, format = "f"), "\n(", vapply(p, format, "", digits = 1L), ")"))
+  p <- vapply(x$p.value, format, "", digits = 1L)
+  text <- ifelse(is.na(x$r), "", paste0(formatC(x$r, 2L, format = "f"), "\n(", p, ")"))
   needed <- c(max(graphics::strwidth(text, "inches", cex = 1)), max(graphics::strheight(text, "inches", cex = 1)))
-  size <- min(0.85, 0.9 * inches / needed)
-  if (size < 0.35) return(invisible())
-  graphics::text(col(r), row(r), text, cex = size, col = ifelse(abs(r) > 0.65, "white", "black"))
+  cex <- min(0.85, 0.9 * cell / needed)
+  if (cex >= 0.35) { # legible
+    graphics::text(col(x$r), row(x$r), text, cex = cex, col = ifelse(abs(x$r) > 0.65, "white", "black"))
+  }
+  draw_key(c(-1, 1), diverging(), "r")
 }
