@@ -2,8 +2,7 @@
 # maximum; other variables as dots from three sides.
 
 check_coords <- function(coords, n) {
-  if (is.language(coords) || is.function(coords)) fail("'coords' must be a numeric matrix, not ", show_value(coords))
-  coords <- as.matrix(coords)
+  coords <- as.matrix(check_that(coords, "coords", !is.language(coords) && !is.function(coords), "a numeric matrix"))
   if (!is_numeric(coords) || nrow(coords) != n || !ncol(coords) %in% 2:3) {
     fail("'coords' must have a row for each of the ", format_count(n), " variables and 2 or 3 numeric columns, not ",
          nrow(coords), " x ", ncol(coords))
@@ -93,22 +92,20 @@ label_view <- function(map, v) {
   view <- map$views[[v]]
   middle <- map$left[v] + map$width[v] / 2
   line <- graphics::strheight("M", cex = 0.9)
-  graphics::text(middle, -0.12 * max(map$height), view_caption(map, view), pos = 1, cex = 0.9, xpd = NA)
+  through <- setdiff(seq_along(map$axes), view)
+  caption <- if (length(through) && !is.null(map$grid)) {
+    paste0(map$axes[through], " = ", signif(map$peak[[through]], 3L), if (map$is_anatomy) " mm")
+  } else if (length(through) && map$is_anatomy) {
+    c("from the right", "from behind", "from above")[through]
+  } else {
+    paste(map$axes[view[2L]], "over", map$axes[view[1L]])
+  }
+  graphics::text(middle, -0.12 * max(map$height), caption, pos = 1, cex = 0.9, xpd = NA)
   if (!map$is_anatomy) return(invisible())
   ends <- list(c("L", "R"), c("P", "A"), c("I", "S"))
   graphics::text(map$left[v] + c(-0.25 * map$gap, map$width[v] + 0.25 * map$gap), max(map$height) / 2,
                  ends[[view[1L]]], cex = 0.8, xpd = NA)
   graphics::text(middle, map$bottom[v] + c(-line, map$height[v] + line), ends[[view[2L]]], cex = 0.8, xpd = NA)
-}
-
-view_caption <- function(map, view) {
-  through <- setdiff(seq_along(map$axes), view)
-  if (!length(through)) return(paste(map$axes[view[2L]], "over", map$axes[view[1L]]))
-  if (!is.null(map$grid)) {
-    return(paste0(map$axes[through], " = ", signif(map$peak[[through]], 3L), if (map$is_anatomy) " mm"))
-  }
-  if (map$is_anatomy) c("from the right", "from behind", "from above")[through] else
-    paste(map$axes[view[2L]], "over", map$axes[view[1L]])
 }
 
 # ---- grids
@@ -153,7 +150,13 @@ grid_steps <- function(coords) {
   steps <- matrix(0, n, 0L)
   while (ncol(steps) < n) {
     known <- if (ncol(steps)) qr.Q(qr(steps)) else steps
-    found <- do.call(cbind, lapply(seq_len(nrow(from)), function(k) shortest_step(t(coords) - from[k, ], known)))
+    found <- do.call(cbind, lapply(seq_len(nrow(from)), function(k) { # shortest step outside the known ones' span
+      apart <- t(coords) - from[k, ]
+      size <- colSums(apart^2)
+      across <- size - colSums(crossprod(known, apart)^2)
+      new <- which(across > 1e-4 * size & size > 0)
+      if (length(new)) apart[, new[which.min(size[new])]]
+    }))
     if (is.null(found)) break
     steps <- cbind(steps, found[, which.min(colSums(found^2))])
   }
@@ -161,12 +164,4 @@ grid_steps <- function(coords) {
   if (ncol(steps) < 2L) return(NULL)
   normal <- qr.Q(qr(steps), complete = TRUE)[, 3L]
   cbind(steps, normal * sqrt(min(colSums(steps^2))))
-}
-
-# Returns the shortest column of `apart` outside the span of the orthonormal columns of `known`, or NULL.
-shortest_step <- function(apart, known) {
-  size <- colSums(apart^2)
-  across <- size - colSums(crossprod(known, apart)^2)
-  new <- which(across > 1e-4 * size & size > 0)
-  if (length(new)) apart[, new[which.min(size[new])]]
 }

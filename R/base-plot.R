@@ -75,21 +75,19 @@ start_plot <- function(x, y, parameters, ...) {
 # Margin line of titles, which leaves space for note().
 TITLE_LINE <- 1.9
 
-# Adds a title of the plot or of an axis, reduced if the figure would clip it. `what`: an argument of title().
+# Adds a title of the plot or of an axis, reduced if the figure would clip it, and returns its size. `what`: an argument
+# of title().
 title_at <- function(what, text, line) {
   if (!length(text)) return(invisible())
-  size <- title_size(what, text)
-  given <- list(text, size)
-  names(given) <- c(what, if (what == "main") "cex.main" else "cex.lab")
-  do.call(graphics::title, c(given, line = line))
-}
-
-title_size <- function(what, text) {
-  ends <- if (what == "ylab") c(1L, 3L) else c(2L, 4L)
-  room <- graphics::par("pin")[if (what == "ylab") 2L else 1L] + 2 * min(graphics::par("mai")[ends])
-  usual <- graphics::par(if (what == "main") "cex.main" else "cex.lab")
-  font <- graphics::par(if (what == "main") "font.main" else "font.lab")
-  usual * min(1, 0.98 * room / max(graphics::strwidth(text, "inches", cex = usual, font = font), 1e-6))
+  kind <- if (what == "main") "main" else "lab"
+  usual <- graphics::par(paste0("cex.", kind))
+  width <- graphics::strwidth(text, "inches", cex = usual, font = graphics::par(paste0("font.", kind)))
+  is_upright <- what == "ylab"
+  ends <- graphics::par("mai")[if (is_upright) c(1L, 3L) else c(2L, 4L)]
+  room <- graphics::par("pin")[1L + is_upright] + 2 * min(ends)
+  size <- usual * min(1, 0.98 * room / max(width, 1e-6))
+  do.call(graphics::title, stats::setNames(list(text, size, line), c(what, paste0("cex.", kind), "line")))
+  invisible(size)
 }
 
 note <- function(text) graphics::mtext(text, 3L, 0.3, cex = 0.75 * graphics::par("cex"))
@@ -124,20 +122,16 @@ draw_histogram <- function(values, breaks, what, parameters, ..., total = length
   draw_bars(breaks, found$counts / max(1, length(values)) * total, what, parameters, ...)
 }
 
-# Returns ticks, which are integers if the unit is 1.
-bar_ticks <- function(top, unit) {
-  ticks <- pretty(c(0, top), 5L)
-  if (unit == 1) ticks[ticks == round(ticks)] else ticks
-}
-
-# Returns the unit of the axis.
+# Returns the unit of the axis; its ticks are integers if the unit is 1.
 draw_bars <- function(breaks, counts, what, parameters, ...) {
   units <- stats::setNames(c(1, 1e3, 1e6, 1e9), c("", " (thousands)", " (millions)", " (billions)"))
   unit <- units[max(1L, findInterval(max(counts, 1) / 2, units))]
   parameters$ylab <- paste0(what, names(unit))
   top <- 1.05 * max(counts, 1) / unit
   start_plot(range(breaks), c(0, top), c(parameters, list(yaxs = "i", bty = "n", yaxt = "n")), ...)
-  if (!any(c("yaxt", "axes") %in% names(list(...)))) graphics::axis(2L, bar_ticks(top, unit), las = 1)
+  ticks <- pretty(c(0, top), 5L)
+  if (unit == 1) ticks <- ticks[ticks == round(ticks)]
+  if (!any(c("yaxt", "axes") %in% names(list(...)))) graphics::axis(2L, ticks, las = 1)
   graphics::rect(breaks[-length(breaks)], 0, breaks[-1L], counts / unit, col = FAINT,
                  border = if (length(counts) <= 50L) "white" else NA)
   invisible(unit)
@@ -149,8 +143,9 @@ draw_nothing <- function(text, xlab, ylab, ...) {
   graphics::text(0.5, 0.5, text)
 }
 
-# Draws a bar for each lag, or for several if there are more than 100.
-draw_lags <- function(lag, what, ...) {
+# Draws a bar for each lag, or for several if there are more than 100. `verb`: the function that computes lags.
+draw_lags <- function(lag, what, verb, ...) {
+  if (is.null(lag)) fail("'x' has no lags; give ", verb, "() 'lag', such as -10:10")
   lag <- lag[!is.na(lag)]
   if (!length(lag)) return(draw_nothing(paste("no", what), "lag", what, ...))
   range <- range(lag)
@@ -193,10 +188,12 @@ reduce_rows <- function(m, max) {
   rowsum(m, block) / rowsum(there + 0, block)
 }
 
-check_drawable <- function(n, max) {
+# Stops if a picture of n variables is asked for with argument `max` below n. `why`: what it would be; `instead`: a
+# hint.
+check_drawable <- function(n, max, what = "heat map", why = "variables would show less than a pixel of each",
+                           instead = "draw some of the variables, such as a module's") {
   if (n <= max) return(invisible())
-  fail("a heat map of ", format_count(n), " variables would show less than a pixel of each; 'max' is ",
-       format_count(max), ": raise it, or draw some of the variables, such as a module's")
+  fail("a ", what, " of ", format_count(n), " ", why, "; 'max' is ", format_count(max), ": raise it, or ", instead)
 }
 
 # Draws a matrix as an image, its first row at y[2]. `x`, `y`: edges in user coordinates. Their defaults need the

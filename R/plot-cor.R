@@ -10,25 +10,23 @@
 plot.gpuCor <- function(x, type = c("auto", "histogram", "heatmap", "lag"), max = 1000, ...) {
   n <- size_of(x)
   lag <- attr(x, "lag")
-  panels <- list(histogram = function(...) draw_coefficients(x, ...), heatmap = function(...) draw_heatmap(x, ...),
-                 lag = function(...) draw_lags(lag, "pairs", ...))
+  panels <- list(
+    histogram = function(...) {
+      breaks <- seq(-1, 1, length.out = if (length(x) < 500) 21 else 101)
+      titles <- list(xlab = method_title(attr(x, "method")), main = n_of(length(x), "pair"))
+      draw_histogram(x, breaks, "pairs", titles, ...)
+      graphics::abline(v = 0, lty = 3L)
+    },
+    heatmap = function(...) draw_heatmap(x, ...),
+    lag = function(...) draw_lags(lag, "pairs", "gpuCor", ...)
+  )
   type <- check_panel(type, names(panels))
-  if (is.null(lag)) {
-    if (type == "lag") fail("'x' has no lags; give gpuCor() 'lag', such as -10:10")
-    panels$lag <- NULL
-  }
   max <- check_whole(max, "max", 2, 20000)
   if (type == "heatmap") check_drawable(n, max)
   if (n < 2) fail("there is no pair to plot: 'x' has ", n_of(n, "variable"))
-  if (n < 3 || n > max) panels$heatmap <- if (type == "heatmap") panels$heatmap
+  if (type == "auto") panels <- panels[c(TRUE, n >= 3 && n <= max, !is.null(lag))]
   draw_panels(panels, type, ...)
   invisible(x)
-}
-
-draw_coefficients <- function(x, ...) {
-  breaks <- seq(-1, 1, length.out = if (length(x) < 500) 21 else 101)
-  draw_histogram(x, breaks, "pairs", list(xlab = method_title(attr(x, "method")), main = n_of(length(x), "pair")), ...)
-  graphics::abline(v = 0, lty = 3L)
 }
 
 # Draws the matrix with its key, and with names if there is space, else with titles of the axes.

@@ -8,20 +8,26 @@
 #' @export
 plot.gpuNetwork <- function(x, type = c("auto", "degree", "weight", "layout", "stability", "lag"), max = 300,
                             labels = 20, ...) {
-  panels <- list(degree = function(...) draw_degrees(x, ...), weight = function(...) draw_weights(x, ...),
-                 layout = function(...) draw_layout(x, labels, ...), stability = function(...) {
-                   draw_histogram(x@stability, seq(0, 1, length.out = 21L), "edges",
-                                  list(xlab = "fraction of the resamples with the edge", main = "Stability"), ...)
-                 }, lag = function(...) draw_lags(x@tests$lag, "edges", ...))
+  panels <- list(
+    degree = function(...) draw_degrees(x, ...),
+    weight = function(...) draw_weights(x, ...),
+    layout = function(...) draw_layout(x, labels, ...),
+    stability = function(...) {
+      if (!length(x@stability)) fail("'x' has no stability; give gpuCorNetwork() 'resample', a number of resamples")
+      draw_histogram(x@stability, seq(0, 1, length.out = 21L), "edges",
+                     list(xlab = "fraction of the resamples with the edge", main = "Stability"), ...)
+    },
+    lag = function(...) draw_lags(x@tests$lag, "edges", "gpuCorNetwork", ...)
+  )
   type <- check_panel(type, names(panels))
-  if (type == "stability" && !length(x@stability)) {
-    fail("'x' has no stability; give gpuCorNetwork() 'resample', a number of resamples")
-  }
-  if (type == "lag" && is.null(x@tests$lag)) fail("'x' has no lags; give gpuCorNetwork() 'lag', such as -10:10")
   max <- check_whole(max, "max", 1, 1e5)
   labels <- check_whole(labels, "labels", 0, 1000)
   size <- sum(unlist(degrees_of_network(x)) > 0)
-  if (type == "layout") check_layout(size, max)
+  if (type == "layout") {
+    need_packages("igraph", "type = \"layout\"")
+    if (size == 0) fail("the network has no edge, and no layout")
+    check_drawable(size, max, "layout", "variables with edges would be a hairball", "ask for fewer edges")
+  }
   if (type != "auto") return(invisible(panels[[type]](...)))
   histograms <- c("degree", "weight", if (!is.null(x@tests$lag)) "lag")
   if (size == 0 || size > max || !requireNamespace("igraph", quietly = TRUE)) {
@@ -34,15 +40,6 @@ plot.gpuNetwork <- function(x, type = c("auto", "degree", "weight", "layout", "s
     }, matrix(c(seq_len(n), rep(n + 1L, n)), n), widths = c(1, 1.5))
   }
   invisible(x)
-}
-
-check_layout <- function(size, max) {
-  need_packages("igraph", "type = \"layout\"")
-  if (size == 0) fail("the network has no edge, and no layout")
-  if (size > max) {
-    fail("a layout of ", format_count(size), " variables with edges would be a hairball; 'max' is ",
-         format_count(max), ": raise it, or ask for fewer edges")
-  }
 }
 
 draw_degrees <- function(net, ...) {
@@ -80,20 +77,19 @@ draw_weights <- function(net, ...) {
            clr = "context likelihood", method_title(net@method))
   }
   if (!length(net@x)) return(draw_nothing("no edges", title, "edges", ...))
-  limits <- weight_limits(net)
+  limits <- if (is(net, "gpuCorDifference") || !is.null(net@adjusted$lioness)) {
+    c(-1, 1) * max(abs(pretty(range(net@x))))
+  } else if (value_name(net) == "clr") {
+    c(0, max(pretty(c(1, net@x))))
+  } else { # only networks of signed overlaps have negative overlaps
+    c(if (is(net, "gpuTOMNetwork") && all(net@x >= 0)) 0 else -1, 1)
+  }
   draw_histogram(net@x, seq(limits[1L], limits[2L], length.out = 81L), "edges",
                  list(xlab = title, main = n_of(length(net@x), "edge")), ...)
   if (is.finite(net@threshold)) {
     sides <- net@threshold * switch(net@sign, absolute = c(-1, 1), positive = 1, negative = -1)
     graphics::abline(v = sides[sides >= limits[1L]], lty = 2L, col = VERMILION)
   }
-}
-
-# Only networks of signed overlaps have negative overlaps.
-weight_limits <- function(net) {
-  if (is(net, "gpuCorDifference") || !is.null(net@adjusted$lioness)) return(c(-1, 1) * max(abs(pretty(range(net@x)))))
-  if (value_name(net) == "clr") return(c(0, max(pretty(c(1, net@x)))))
-  c(if (is(net, "gpuTOMNetwork") && all(net@x >= 0)) 0 else -1, 1)
 }
 
 # ---- layout
