@@ -227,24 +227,21 @@ names_size <- function(names, inches) {
   if (is.null(names) || size < 0.35) 0 else size
 }
 
-# Names cells of `inches` at a side of the plot. Returns TRUE if the names are legible; others are not drawn.
-name_cells <- function(side, names, inches) {
-  size <- names_size(names, inches)
-  if (size > 0) {
-    graphics::axis(side, seq_along(names), names, tick = FALSE, las = 2L, cex.axis = size, mgp = c(3, 0.2, 0),
-                   gap.axis = -1) # -1: axis() drops no names
-  }
-  invisible(size > 0)
-}
-
-# Draws a matrix as a plot of cells, its first row at the top.
-draw_cell_plot <- function(m, limits, colors, main = NULL, ..., ann = FALSE) {
+# Draws a matrix as a plot of cells, its first row at the top. `names`: those of columns and of rows, shortened, or NULL
+# for each. Returns TRUE for the sides whose names are legible; others are not drawn.
+draw_cell_plot <- function(m, limits, colors, names, main = NULL, ..., ann = FALSE) {
   size <- dim(m)
   graphics::plot.default(c(0.5, size[2L] + 0.5), c(0.5, size[1L] + 0.5), type = "n", ylim = c(size[1L] + 0.5, 0.5),
                          xaxs = "i", yaxs = "i", axes = FALSE, ann = ann, ...)
   title_at("main", main, TITLE_LINE)
   draw_cells(m, limits, colors)
   graphics::box(col = "grey40")
+  cex <- vapply(1:2, function(side) names_size(names[[side]], graphics::par("pin")[side] / rev(size)[side]), 0)
+  for (side in which(cex > 0)) {
+    graphics::axis(side, seq_along(names[[side]]), names[[side]], tick = FALSE, las = 2L, cex.axis = cex[side],
+                   mgp = c(3, 0.2, 0), gap.axis = -1) # -1: axis() drops no names
+  }
+  invisible(cex > 0)
 }
 
 # ---- labels of points

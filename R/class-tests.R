@@ -187,13 +187,12 @@ plot.gpuAssociation <- function(x, type = c("auto", "p.value", "volcano", "heatm
 draw_associations <- function(x, main = NULL, max = 1000, ...) {
   size <- dim(x$r)
   check_drawable(max(size), max)
-  names <- lapply(1:2, function(side) cell_names(dimnames(x$r)[[side]]))
+  names <- lapply(2:1, function(side) cell_names(dimnames(x$r)[[side]])) # of columns and of rows
   above <- if (is.null(main)) 1.6 else 3.2
-  old <- graphics::par(mar = c(names_margin(names[[2L]], 2), names_margin(names[[1L]], 2), above, 4.2))
+  old <- graphics::par(mar = c(names_margin(names[[1L]], 2), names_margin(names[[2L]], 2), above, 4.2))
   on.exit(graphics::par(old))
-  draw_cell_plot(x$r, c(-1, 1), diverging(), main, ...)
+  draw_cell_plot(x$r, c(-1, 1), diverging(), names, main, ...)
   cell <- graphics::par("pin") / rev(size) # width and height in inches
-  for (side in 1:2) name_cells(side, names[[3L - side]], cell[side])
   p <- vapply(x$p.value, format, "", digits = 1L)
   text <- ifelse(is.na(x$r), "", paste0(formatC(x$r, 2L, format = "f"), "\n(", p, ")"))
   needed <- c(max(graphics::strwidth(text, "inches", cex = 1)), max(graphics::strheight(text, "inches", cex = 1)))

@@ -37,8 +37,7 @@ draw_heatmap <- function(x, main = "", ...) {
   margin <- names_margin(names, 3)
   old <- graphics::par(pty = "s", mar = c(margin, margin, 3.2, 4.2))
   on.exit(graphics::par(old))
-  draw_cell_plot(as.matrix(x)[tree$order, tree$order], c(-1, 1), diverging(), main, ...)
-  is_named <- vapply(1:2, name_cells, NA, names, graphics::par("pin")[2L] / n)
+  is_named <- draw_cell_plot(as.matrix(x)[tree$order, tree$order], c(-1, 1), diverging(), list(names, names), main, ...)
   if (!any(is_named)) {
     title_at("xlab", n_of(n, "variable"), 1)
     title_at("ylab", "ordered by hierarchical clustering", 1)
@@ -79,12 +78,10 @@ plot.gpuTOM <- function(x, max = 3000, tree = NULL, main = "Topological overlap"
 
 # `overlap`: square roots of overlaps, NA on the diagonal.
 draw_overlap <- function(overlap, names) {
-  n <- nrow(overlap)
   limits <- c(0, max(overlap, 0, na.rm = TRUE))
   if (limits[2L] == 0) limits[2L] <- 1
-  draw_cell_plot(overlap, limits, sequential(), ann = TRUE, xlab = "", ylab = "")
-  is_named <- name_cells(2L, names, graphics::par("pin")[2L] / n)
-  if (!is_named) title_at("ylab", n_of(n, "variable"), 1)
+  is_named <- draw_cell_plot(overlap, limits, sequential(), list(NULL, names), ann = TRUE, xlab = "", ylab = "")
+  if (!is_named[2L]) title_at("ylab", n_of(nrow(overlap), "variable"), 1)
   at <- pretty(limits^2, 4L)
   draw_key(limits, sequential(), "overlap", sqrt(at), format(at))
 }
