@@ -53,7 +53,7 @@ PAIR_ATTRIBUTES <- c("n_obs", "diagonal", "untestable", "tests", "adjusted", "po
 # Returns the number of variables; stops if it does not match the number of values.
 size_of <- function(x) {
   n <- attr(x, "Size")
-  whole <- is_numeric(n) && length(n) == 1L && isTRUE(n == floor(n)) && n >= 0
+  whole <- is_number_within(n, 0, Inf) && n == floor(n)
   if (!whole || pairs_of(n) != length(x)) {
     made <- if (whole) paste0(", which makes ", format_count(pairs_of(n)), " pairs")
     fail("attribute \"Size\" is ", show_value(n), made, "; the object has ", format_count(length(x)),
@@ -70,11 +70,12 @@ variables_at <- function(at, n) {
   .Call(r_triangle_index, as.double(at), as.double(n), FALSE)
 }
 
-# Returns list(from, to): the variables of all pairs.
-all_pairs <- function(n) {
-  if (n < 2) return(list(from = integer(), to = integer()))
-  others <- as.integer(n) - seq_len(n - 1)
-  list(from = rep.int(seq_len(n - 1), others), to = sequence(others, from = 2:n))
+# Returns list(from, to): the variables of all pairs by name, or by number without `names`.
+all_pairs <- function(n, names) {
+  others <- as.integer(n) - seq_len(max(n - 1, 0))
+  from <- rep.int(seq_along(others), others)
+  to <- sequence(others, from = seq_along(others) + 1L)
+  list(from = names_at(from, names), to = names_at(to, names))
 }
 
 # ---- conversion
@@ -95,10 +96,8 @@ as.matrix.allPairs <- function(x, ...) {
 as.data.frame.allPairs <- function(x, row.names = NULL, optional = FALSE, ...) {
   check_memory(8 * length(x), "the data frame", n_of(length(x), "pair"),
                "gpuCorNetwork(output = \"edges\") has the strongest pairs only")
-  pairs <- all_pairs(size_of(x))
-  labels <- attr(x, "Labels")
-  frame <- name_edges(pairs$from, pairs$to, as.vector(x), labels, labels)
-  frame <- stats::setNames(frame, c("from", "to", pair_value(x)))
+  values <- stats::setNames(list(as.vector(x)), pair_value(x))
+  frame <- list2DF(c(all_pairs(size_of(x), attr(x, "Labels")), values))
   lag <- attr(x, "lag")
   if (!is.null(lag)) frame$lag <- as.vector(lag)
   frame

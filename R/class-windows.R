@@ -33,7 +33,7 @@ window_attributes <- function(run, output, time) {
 time_of <- function(x, tr) {
   if (inherits(x, "ts")) return(list(first = stats::tsp(x)[1L], each = 1 / stats::tsp(x)[3L]))
   if (is.null(tr)) tr <- attr(x, "tr")
-  if (is_numeric(tr) && length(tr) == 1L && is.finite(tr)) list(first = 0, each = tr, unit = "s")
+  if (are_finite(tr, 1L)) list(first = 0, each = tr, unit = "s")
 }
 
 window_frame <- function(plan, time) {
@@ -180,10 +180,9 @@ as.data.frame.gpuCorWindows <- function(x, row.names = NULL, optional = FALSE, .
   n <- count_windows(x)
   values <- unclass(x)
   labels <- attr(x, "Labels")
-  all_named <- function() lapply(all_pairs(attr(x, "Size")), names_at, labels)
   switch(attr(x, "output"),
     dist = {
-      pairs <- lapply(all_named(), rep, n)
+      pairs <- lapply(all_pairs(attr(x, "Size"), labels), rep, n)
       list2DF(c(list(window = rep(seq_len(n), each = nrow(values))), pairs, list(r = as.vector(values))))
     },
     network = {
@@ -202,7 +201,7 @@ as.data.frame.gpuCorWindows <- function(x, row.names = NULL, optional = FALSE, .
       frame <- edge_frame(rows, x$sd@Dimnames[[1L]], x$sd@Dimnames[[2L]], choose_threads(setting(NULL, "threads")))
       stats::setNames(frame, c("from", "to", "sd"))
     } else {
-      list2DF(c(all_named(), lapply(values[moment_names], as.vector),
+      list2DF(c(all_pairs(attr(x, "Size"), labels), lapply(values[moment_names], as.vector),
                 list(windows = rep_len(as.vector(x$windows), length(x$mean)))))
     }
   )
