@@ -140,14 +140,11 @@ plot.gpuConnectivity <- function(x, type = c("auto", "fit", "hubs", "histogram")
   values <- stats::setNames(frame[[name]], if (is.character(attr(frame, "row.names"))) row.names(frame))
   has_map <- !is.null(coords)
   if (has_map) coords <- check_coords(coords, length(values))
-  if (type == "histogram" && is.null(x$histogram)) {
-    fail("type = \"histogram\": 'x' has none; gpuConnectivity(histogram = TRUE) counts coefficients")
-  }
   panels <- list( # a map has no fit, as voxels and regions are no scale-free network; names are beside the histogram
     fit = if (type == "fit" || (!has_map && can_fit(values))) function(...) draw_fit(values, name, ...),
     hubs = function(...) if (has_map) draw_map(values, name, coords, ...) else draw_hubs(values, name, hubs, ...),
     names = if (has_map && !is.null(names(values))) function(...) draw_hubs(values, name, min(hubs, 10), ...),
-    histogram = if (!is.null(x$histogram)) function(...) draw_counts(x$histogram, ...)
+    histogram = if (type == "histogram" || !is.null(x$histogram)) function(...) draw_counts(x$histogram, ...)
   )
   panels <- Filter(Negate(is.null), panels)
   if (type == "auto" && has_map) draw_below(panels, ...) else draw_panels(panels, type, ...)
@@ -193,6 +190,9 @@ draw_hubs <- function(values, name, hubs, ...) {
 }
 
 draw_counts <- function(counted, ...) {
+  if (is.null(counted)) {
+    fail("type = \"histogram\": 'x' has none; gpuConnectivity(histogram = TRUE) counts coefficients")
+  }
   draw_bars(counted$breaks, counted$counts, "pairs", list(xlab = counted$xname, main = "Coefficients"), ...)
   graphics::abline(v = 0, lty = 3L)
 }
