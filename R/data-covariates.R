@@ -1,38 +1,40 @@
-# The regressors of columns: covariates, and cosines outside a frequency band, of each run by itself. data-design.R has
-# the rest of a design.
-
-# ---- covariates
+# What columns are regressed on: covariates, and cosines outside a frequency band, of each run by itself; and one basis
+# of all of these. data-design.R has the rest of a design.
 
 # Returns NULL or the regressors: a list with matrix `covariates` and list `cosines` (of each run), either of which may
-# be NULL, and `runs`, a list of each run's rows.
+# be NULL, and `runs`, a list of each run's rows. `called`: their names, for messages.
 regressors_of <- function(asked, measure, n_obs) {
-  if (!is.null(asked$bandpass) && is.null(asked$tr)) {
+  has_covariates <- !is.null(asked$covariates)
+  has_band <- !is.null(asked$bandpass)
+  if (has_band && is.null(asked$tr)) {
     fail("'bandpass' needs 'tr', the seconds from one observation to the next; if observations were left out, keep ",
          "them and give them weights of 0, as a filter needs all of them")
   }
   codes <- check_runs(asked$runs, n_obs, asked$df)
-  if (is.null(asked$covariates) && is.null(asked$bandpass) && is.null(codes)) return(NULL)
+  if (!has_covariates && !has_band && is.null(codes)) return(NULL)
   if (!measure$takes_covariates) {
     fail("method = \"", measure$name, "\" takes no 'covariates', no 'bandpass' and no 'runs': ", measure$refusal)
   }
-  if (!is.null(codes) && !measure$centred && is.null(asked$covariates) && is.null(asked$bandpass)) {
+  if (!has_covariates && !has_band && !measure$centred) {
     fail("method = \"", measure$name, "\" has no intercepts, so 'runs' has no effect without 'covariates' or ",
          "'bandpass'; give one of them, or leave 'runs' out")
   }
   runs <- if (is.null(codes)) list(seq_len(n_obs)) else unname(split(seq_len(n_obs), codes))
-  z <- if (!is.null(asked$covariates)) check_covariates(asked$covariates, asked$data, measure, n_obs)
-  cosines <- if (!is.null(asked$bandpass)) {
-    check_band(asked$bandpass, asked$tr)
-    if (is.null(asked$runs)) warn_of_runs(z)
-    lapply(lengths(runs), stopped_cosines, asked$bandpass, asked$tr)
-  }
-  list(covariates = z, cosines = cosines, runs = runs, codes = codes,
-       centred = measure$centred, ranked = measure$ranked, df_taken = measure$df_taken, n_obs = n_obs)
+  z <- if (has_covariates) check_covariates(asked$covariates, asked$data, measure, n_obs)
+  cosines <- if (has_band) cosines_of_runs(asked$bandpass, asked$tr, lengths(runs))
+  if (has_band && is.null(asked$runs)) warn_of_runs(z)
+  called <- c("'covariates'", "'bandpass'", "'runs'")[c(has_covariates, has_band, !is.null(codes))]
+  called <- sub("(.*), ", "\\1 and ", toString(called))
+  list(covariates = z, cosines = cosines, runs = runs, codes = codes, called = called, centred = measure$centred,
+       ranked = measure$ranked, df_taken = measure$df_taken, n_obs = n_obs)
 }
+
+# ---- covariates
 
 # Returns a numeric matrix with one row per observation, including missing values.
 check_covariates <- function(covariates, data, measure, n_obs) {
-  check_not_names(covariates, n_obs)
+  is_text <- is.character(covariates) && is.null(dim(covariates)) && length(covariates) > 0L
+  if (is_text && length(covariates) != n_obs) fail("'covariates' is ", words_of_names(covariates, n_obs))
   z <- covariate_matrix(covariates, data, measure$centred)
   if (nrow(z) != n_obs) {
     fail("'covariates' has ", n_of(nrow(z), "row"), "; there are ", n_of(n_obs, "observation"))
@@ -42,31 +44,38 @@ check_covariates <- function(covariates, data, measure, n_obs) {
   z
 }
 
-# Stops if column names are given instead of covariates.
-check_not_names <- function(covariates, n_obs) {
-  is_text <- is.character(covariates) && is.null(dim(covariates)) && length(covariates) > 0L
-  if (!is_text || length(covariates) == n_obs) return(invisible())
-  if (all(grepl("[.](tsv|csv|txt|1D|par)([.]gz)?$", covariates))) {
-    several <- length(covariates) > 1L
-    fail("'covariates' is ", show_value(unname(covariates)), ", the name", if (several) "s of files" else " of a file",
-         "; read the file first, as by readConfounds() or read.delim()",
-         if (several) ", one for each subject in a list")
+spot_of <- function(z, at) {
+  column <- if (is.null(colnames(z))) at[1L, 2L] else paste0("\"", colnames(z)[at[1L, 2L]], "\"")
+  paste0("in column ", column, ", row ", at[1L, 1L])
+}
+
+# Returns the end of a message about names of files or of columns that were given instead of covariates.
+words_of_names <- function(names, n_obs) {
+  shown <- show_value(unname(names))
+  several <- length(names) > 1L
+  if (all(grepl("[.](tsv|csv|txt|1D|par)([.]gz)?$", names))) {
+    return(paste0(shown, ", the name", if (several) "s of files" else " of a file",
+                  "; read the file first, as by readConfounds() or read.delim()",
+                  if (several) ", one for each subject in a list"))
   }
-  names <- utils::head(covariates[nzchar(covariates)], 3L)
-  terms <- vapply(names, function(name) deparse1(as.name(printable(name)), backtick = TRUE), "")
-  fail("'covariates' is text, ", show_value(unname(covariates)), ", and there are ", n_of(n_obs, "observation"),
-       "; columns are named by a formula, covariates = ~ ", paste(terms, collapse = " + "),
-       if (length(covariates) > 3L) " + ...", ", with data = for the data frame that has them")
+  paste0("text, ", shown, ", and there are ", n_of(n_obs, "observation"), "; columns are named by a formula, ",
+         "covariates = ~ ", paste(as_code(utils::head(names[nzchar(names)], 3L)), collapse = " + "),
+         if (length(names) > 3L) " + ...", ", with data = for the data frame that has them")
+}
+
+# Returns names as they are written in R, in backticks where necessary.
+as_code <- function(names) {
+  vapply(names, function(name) deparse1(as.name(printable(name)), backtick = TRUE), "", USE.NAMES = FALSE)
 }
 
 covariate_matrix <- function(covariates, data, centred) {
   if (inherits(covariates, "formula")) return(formula_matrix(covariates, data, centred))
   if (!is.null(data)) fail("'data' are for a formula in 'covariates', which is of class ", class(covariates)[1L])
+  if (is.factor(covariates) || is.character(covariates)) covariates <- data.frame(covariates)
   if (is.data.frame(covariates)) {
     if (!ncol(covariates)) fail("'covariates' has no columns")
     return(formula_matrix(~ ., covariates, centred))
   }
-  if (is.factor(covariates) || is.character(covariates)) return(formula_matrix(~ ., data.frame(covariates), centred))
   covariates <- as_numbers(covariates)
   if (!is_variables(covariates) || length(dim(covariates)) > 2L) {
     fail("'covariates' must be a numeric matrix, a data frame or a formula, not of class ", class(covariates)[1L])
@@ -78,11 +87,17 @@ covariate_matrix <- function(covariates, data, centred) {
 
 # Returns the model matrix of lm() without the intercept: centering replaces it, or the measure does not center.
 formula_matrix <- function(formula, data, centred) {
-  if (length(formula) != 2L) fail("'covariates' must be a formula without a left side, not ", show_value(formula))
-  check_there(formula, data)
-  data <- if (is.null(data)) environment(formula) else as_numbers(data)
-  frame <- tryCatch(stats::model.frame(formula, data, na.action = stats::na.pass, drop.unused.levels = TRUE),
-                    error = function(e) fail("'covariates': ", conditionMessage(e)))
+  check_that(formula, "covariates", length(formula) == 2L, "a formula without a left side")
+  absent <- setdiff(all.vars(formula), c(".", names(data)))
+  where <- environment(formula)
+  absent <- if (!is.null(where)) absent[!vapply(absent, exists, NA, envir = where)]
+  if (length(absent)) {
+    fail("'covariates': there is no '", absent[1L], "'", if (!is.null(data)) " in 'data', and none",
+         " where the formula was written; data = takes a data frame that has it, with a row for each observation")
+  }
+  data <- if (is.null(data)) where else as_numbers(data)
+  frame <- with_our_errors(stats::model.frame(formula, data, na.action = stats::na.pass, drop.unused.levels = TRUE),
+                           "'covariates': ")
   for (name in names(frame)) check_text(frame[[name]], name)
   terms <- attr(frame, "terms")
   frame <- as_numbers(frame)
@@ -92,19 +107,8 @@ formula_matrix <- function(formula, data, centred) {
   }
   tell_few_values(frame[names(frame) %in% all.vars(terms)]) # not I(batch)
   attr(terms, "intercept") <- as.integer(centred)
-  z <- tryCatch(stats::model.matrix(terms, frame), error = function(e) fail("'covariates': ", conditionMessage(e)))
+  z <- with_our_errors(stats::model.matrix(terms, frame), "'covariates': ")
   z[, colnames(z) != "(Intercept)", drop = FALSE]
-}
-
-# Stops unless the variables exist in the data or in the formula's environment.
-check_there <- function(formula, data) {
-  wanted <- setdiff(all.vars(formula), c(".", names(data)))
-  where <- environment(formula)
-  if (is.null(where)) return(invisible())
-  absent <- wanted[!vapply(wanted, exists, NA, envir = where)]
-  if (!length(absent)) return(invisible())
-  fail("'covariates': there is no '", absent[1L], "'", if (!is.null(data)) " in 'data', and none",
-       " where the formula was written; data = takes a data frame that has it, with a row for each observation")
 }
 
 # Max number of distinct integers of a covariate that may be labels of groups.
@@ -128,12 +132,7 @@ tell_few_values <- function(columns) {
   text <- paste0("'covariates' has only the values ", toString(sort(unique(columns[[at]]))), " in column ",
                  if (has_name) name else at, ", and columns are adjusted for them along a straight line; if they are ",
                  "labels, such as of batches, give ",
-                 if (has_name) {
-                   paste0("factor(", deparse1(as.name(printable(name)), backtick = TRUE), ")")
-                 } else {
-                   "factor() of it"
-                 },
-                 "\n")
+                 if (has_name) paste0("factor(", as_code(name), ")") else "factor() of it", "\n")
   message(structure(list(message = text, call = NULL), class = c("gpuCorFewValues", "message", "condition")))
 }
 
@@ -142,11 +141,19 @@ check_text <- function(column, name, argument = "covariates") {
   if (!is.character(column) && !is.factor(column)) return(invisible())
   values <- as.character(column[!is.na(column)])
   levels <- unique(values)
-  words <- levels[is.na(suppressWarnings(as.numeric(levels)))]
-  is_misread <- is.character(column) && any(grepl(MISSING_WORDS, words, ignore.case = TRUE)) # levels may be intended
+  missing <- grep(MISSING_WORDS, levels, ignore.case = TRUE, value = TRUE)
+  is_misread <- is.character(column) && length(missing) > 0L # levels may be intended
   if (length(levels) <= MANY_LEVELS * length(values) && !is_misread) return(invisible())
+  shown <- show_value(c(missing, levels)[1L])
   fail("'", argument, "' has column \"", name, "\" of text, with ", n_of(length(levels), "different value"), " in ",
-       n_of(length(values), "observation"), text_hint(levels, words))
+       n_of(length(values), "observation"), if (length(missing)) {
+         paste0("; ", shown, " in it means a missing value: read the file with na.strings = ", shown, ", as in ",
+                "read.delim(file, na.strings = ", shown, ")")
+       } else if (are_number_texts(levels)) {
+         "; they are numbers: as.numeric(as.character()) of the column"
+       } else {
+         paste0(", such as ", shown, "; leave it out")
+       })
 }
 
 # Max number of levels of a factor, as a fraction of the observations: paired samples have 1/2.
@@ -155,18 +162,10 @@ MANY_LEVELS <- 2 / 3
 # Text that means a missing value in files; "n/a" is that of BIDS.
 MISSING_WORDS <- "^ *(#?n/a|nan?|null|[.?]|) *$"
 
-text_hint <- function(levels, words) {
-  if (!length(words)) return("; they are numbers: as.numeric(as.character()) of the column")
-  missing <- grep(MISSING_WORDS, words, ignore.case = TRUE, value = TRUE)
-  if (!length(missing)) return(paste0(", such as ", show_value(levels[1L]), "; leave it out"))
-  shown <- show_value(missing[1L])
-  paste0("; ", shown, " in it means a missing value: read the file with na.strings = ", shown, ", as in ",
-         "read.delim(file, na.strings = ", shown, ")")
-}
-
-spot_of <- function(z, at) {
-  column <- if (is.null(colnames(z))) at[1L, 2L] else paste0("\"", colnames(z)[at[1L, 2L]], "\"")
-  paste0("in column ", column, ", row ", at[1L, 1L])
+are_number_texts <- function(texts) {
+  if (!all(validEnc(texts))) return(FALSE)
+  numbers <- utils::type.convert(texts, as.is = TRUE)
+  is.numeric(numbers) && !anyNA(numbers)
 }
 
 # ---- runs
@@ -174,9 +173,7 @@ spot_of <- function(z, at) {
 # Returns the number of each row's run, or NULL if there is only one run.
 check_runs <- function(runs, n_obs, df) {
   if (is.null(runs)) return(NULL)
-  if (!is.atomic(runs) || !is.null(dim(runs))) {
-    fail("'runs' must be a vector with the label of each row's run, not ", show_value(runs))
-  }
+  check_that(runs, "runs", is.atomic(runs) && is.null(dim(runs)), "a vector with the label of each row's run")
   if (length(runs) != n_obs) {
     fail("'runs' has ", n_of(length(runs), "value"), "; there are ", n_of(n_obs, "observation"), ", and each needs ",
          "the label of its run, as in rep(1:2, c(200, 180))")
@@ -216,28 +213,12 @@ SHORT_RUN <- 0.2
 
 # ---- a band of frequencies
 
-# Returns list(stopped, passed): orthonormal columns, the discrete cosines outside and inside the band.
-stopped_cosines <- function(n_obs, bandpass, tr) {
-  number <- seq_len(max(n_obs, 1L) - 1L)
-  frequency <- number / (2 * n_obs * tr)
-  list(stopped = cosines_of(number[frequency < bandpass[1L] | frequency > bandpass[2L]], n_obs),
-       passed = cosines_of(number[frequency >= bandpass[1L] & frequency <= bandpass[2L]], n_obs))
-}
-
-check_band <- function(bandpass, tr) {
-  ok <- is_numeric(bandpass) && length(bandpass) == 2L && isTRUE(0 <= bandpass[1L] && bandpass[1L] < bandpass[2L])
-  if (!ok) fail("'bandpass' must be two frequencies in Hz, the lower one first, not ", show_value(bandpass))
-  check_interval(bandpass, check_tr(tr))
-}
-
-check_tr <- function(tr) {
-  if (is_number_within(tr, 0, Inf) && is.finite(tr) && tr > 0) return(tr)
-  fail("'tr' must be the seconds from one observation to the next, not ", show_value(tr))
-}
-
-# Checks that a band suits series with this interval; if not, tr is often in milliseconds.
-check_interval <- function(bandpass, tr) {
-  highest <- 1 / (2 * tr)
+# Returns for each run list(stopped, passed): orthonormal columns, the discrete cosines outside and inside the band.
+# `lengths`: of the runs.
+cosines_of_runs <- function(bandpass, tr, lengths) {
+  is_band <- is_numeric(bandpass) && length(bandpass) == 2L && isTRUE(0 <= bandpass[1L] && bandpass[1L] < bandpass[2L])
+  check_that(bandpass, "bandpass", is_band, "two frequencies in Hz, the lower one first")
+  highest <- 1 / (2 * check_tr(tr))
   milliseconds <- if (tr > LONG_TR) paste0("; if 'tr' is in milliseconds, give tr = ", format(tr / 1000))
   if (bandpass[1L] > highest) {
     fail("'bandpass' begins at ", format(bandpass[1L]), " Hz, and observations every ", format(tr),
@@ -246,10 +227,22 @@ check_interval <- function(bandpass, tr) {
   if (!is.null(milliseconds) && bandpass[2L] > highest) {
     warn("gpuCorTime", "'tr' is ", format(tr), " seconds, longer than volumes take", milliseconds)
   }
+  lapply(lengths, function(n) {
+    number <- seq_len(max(n, 1L) - 1L)
+    frequency <- number / (2 * n * tr)
+    passes <- frequency >= bandpass[1L] & frequency <= bandpass[2L]
+    cosines <- function(number) sqrt(2 / n) * cos(outer(seq_len(n) - 0.5, number) * (pi / n))
+    list(stopped = cosines(number[!passes]), passed = cosines(number[passes]))
+  })
 }
 
 # Max plausible seconds between volumes of an image.
 LONG_TR <- 20
+
+check_tr <- function(tr) {
+  check_that(tr, "tr", is_number_within(tr, 0, Inf) && is.finite(tr) && tr > 0,
+             "the seconds from one observation to the next")
+}
 
 # By default, tr is that of the image that x was read from.
 with_own_tr <- function(asked, own) {
@@ -261,10 +254,6 @@ with_own_tr <- function(asked, own) {
          " s; leave 'tr' out to use that of 'x'")
   }
   asked
-}
-
-cosines_of <- function(number, n_obs) {
-  sqrt(2 / n_obs) * cos(outer(seq_len(n_obs) - 0.5, number) * (pi / n_obs))
 }
 
 # ---- the basis of all regressors
@@ -284,7 +273,7 @@ regressed <- function(run, regressors) {
   is_pairwise <- uses[use] == "pairwise.complete.obs"
   basis <- basis_of(regressors, design$weights, counts, !is_pairwise)
   design$lost <- basis$rank
-  check_left(sum(counts) - regressors$df_taken, basis$rank, describe_regressors(regressors))
+  check_left(sum(counts) - regressors$df_taken, basis$rank, regressors$called)
   design[c("basis", "keeps")] <- basis[c("basis", "keeps")]
   design$runs <- regressors$codes
   if (regressors$ranked && is_pairwise) design[c("raw", "ranked")] <- raw_regressors(regressors)
@@ -312,20 +301,11 @@ check_left <- function(df, taken, what) {
   if (left >= FEW_DF || taken == 0) return(invisible())
   ways <- c(covariates = "fewer covariates", bandpass = "a wider band", runs = "fewer runs")
   hint <- paste0("; use ", paste(ways[vapply(names(ways), grepl, NA, what)], collapse = ", or "))
-  if (left < 0) {
-    fail(what, ": the regression needs ", format_count(taken), " degrees of freedom, and there are ", format_count(df),
-         hint)
-  }
   of <- paste0(what, ": the regression takes ", format_count(taken), " of ", format_count(df), " degrees of freedom")
   if (left < 1) fail(of, " and leaves none", hint)
   if (df <= FEW_DF) hint <- "; there are few observations"
   warn("gpuCorFewLeft", of, " and leaves ", format_count(left), ", with which unrelated columns have large ",
        "coefficients", hint)
-}
-
-describe_regressors <- function(regressors) {
-  given <- !vapply(regressors[c("covariates", "cosines", "codes")], is.null, NA)
-  sub("(.*), ", "\\1 and ", toString(paste0("'", c("covariates", "bandpass", "runs")[given], "'")))
 }
 
 # Returns list(basis: orthonormal columns, one row per observation, 0 for dropped ones; rank: of the regressors; keeps:

@@ -196,7 +196,7 @@ test_that("what is wrong with covariates is said", {
   expect_error(gpuCor(x[1:6, ], covariates = z[1:6, ]),
                "'covariates': the regression takes 4 of 4 degrees of freedom and leaves none", fixed = TRUE)
   expect_error(gpuCor(x[1:6, ], covariates = normal(6, 5)),
-               "'covariates': the regression needs 5 degrees of freedom, and there are 4; use fewer covariates",
+               "'covariates': the regression takes 5 of 4 degrees of freedom and leaves none; use fewer covariates",
                fixed = TRUE)
   expect_error(gpuCor(x, runs = seq_len(nrow(x))), "'runs': .*; use fewer runs$")
   expect_error(gpuCor(x, bandpass = c(0.1, 0.2)), "'bandpass' needs 'tr'", fixed = TRUE)
