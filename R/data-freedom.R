@@ -13,9 +13,7 @@ check_df <- function(df, method, tests) {
          measure_of(method)$distribution, " distribution")
   }
   if (identical(df, "bartlett")) return(df)
-  ok <- is_numeric(df) && length(df) == 1L && is.finite(df) && df >= 1
-  if (!ok) fail("'df' must be a number of at least 1, or \"bartlett\", not ", show_value(df))
-  as.numeric(df)
+  as.numeric(check_that(df, "df", are_finite(df, 1L, 1), "a number of at least 1, or \"bartlett\""))
 }
 
 need_distribution <- function(method) {
@@ -38,12 +36,8 @@ check_testable <- function(method, df) {
 # Returns the kind of the weights, which only affects p values.
 check_weights_are <- function(asked, method) {
   kind <- if (is.null(asked$weights_are)) WEIGHT_KINDS[1L] else asked$weights_are
-  if (kind == "frequency" && !is.null(asked[["weights"]])) check_frequencies(asked, method)
-  kind
-}
-
-check_frequencies <- function(asked, method) {
   weights <- asked[["weights"]]
+  if (kind != "frequency" || is.null(weights)) return(kind)
   bad <- which(is.finite(weights) & weights != floor(weights))
   if (length(bad)) {
     fail("'weights' is ", format(weights[bad[1L]]), " at observation ", bad[1L], "; weights_are = \"frequency\" needs ",
@@ -52,6 +46,7 @@ check_frequencies <- function(asked, method) {
   if (!is_t_distributed(method)) {
     fail("weights_are = \"frequency\" has no meaning for method = \"", method, "\", whose 'weights' are 0 and 1")
   }
+  kind
 }
 
 # Returns the given weight that check_weights() turns into 1.
@@ -93,17 +88,17 @@ told_worth <- function(run) {
   worth_of(design, design$weights[counts], sum(counts))
 }
 
-# Returns the max effective number of observations of any pair.
-max_effective <- function(design, counted) {
-  if (counted$common && is_kind(design, "importance")) counted$n_obs else effective_n(design, counted)
-}
-
-# Returns list(most: max degrees of freedom of a pair, or the given ones; estimated: TRUE if they differ among pairs).
+# Returns list(max: max degrees of freedom of a pair, or the given ones; estimated: TRUE if they differ among pairs).
 degrees_of_freedom <- function(run, counted, min_obs = MIN_OBS) {
   design <- run$settings$design
   estimated <- identical(design$df, "bartlett")
   taken <- measure_of(run$method)$df_taken + if (estimated || is.null(design)) 0 else design$lost
-  n <- if (estimated) bartlett_max(design, counted$n_obs) else max_effective(design, counted)
+  n <- counted$n_obs # max effective number of observations of a pair
+  if (estimated) {
+    if (!is.null(design$calibration)) n <- max(design$calibration$counts)
+  } else if (!counted$common || !is_kind(design, "importance")) {
+    n <- effective_n(design, counted)
+  }
   max <- if (is_numeric(design$df)) design$df else n - taken
   if (counted$n_obs < min_obs || max < 1) {
     of <- if (run$method %in% names(MIN_TESTED)) paste0(" of method = \"", run$method, "\"")
@@ -114,8 +109,6 @@ degrees_of_freedom <- function(run, counted, min_obs = MIN_OBS) {
 }
 
 # ---- Bartlett's formula
-
-bartlett_max <- function(design, n) if (is.null(design$calibration)) n else max(design$calibration$counts)
 
 # Coefficients of the first-order autoregressive series that calibrate the formula.
 AUTOREGRESSION <- c(seq(0, 0.9, 0.1), 0.95, 0.98)

@@ -13,33 +13,17 @@ linear_model <- function(design, contrast) {
   n <- nrow(design)
   weights <- drop(qr.Q(qr(design)) %*% backsolve(qr.R(qr(design)), contrast, transpose = TRUE))
   scale <- sqrt(sum(weights^2))
-  others <- other_terms(design, weights / scale)
+  # Returns an orthonormal basis of the columns of m without the direction `unit`, which lies within them.
+  without <- function(m, unit) qr.Q(qr(cbind(unit, m)))[, seq_len(ncol(m))[-1L], drop = FALSE]
+  others <- without(design, weights / scale)
   residuals <- if (ncol(others)) qr.Q(qr(others), complete = TRUE)[, -seq_len(ncol(others)), drop = FALSE] else diag(n)
-  flips <- !is_within(rep(1, n), others)
   # Residuals sum to 0, in any order, if the other terms have an intercept.
-  changing <- if (flips) others else other_terms(others, rep(1 / sqrt(n), n))
+  one <- rep(1, n)
+  flips <- sum((one - others %*% crossprod(others, one))^2) >= 1e-9 * n
+  changing <- if (flips) others else without(others, rep(1 / sqrt(n), n))
   list(weights = weights, basis = if (ncol(others)) residuals, effect = drop(crossprod(residuals, weights / scale)),
        scale = scale, df = n - ncol(design), residuals = residuals, terms = cbind(weights / scale, changing),
        flips = flips)
-}
-
-# Returns an orthonormal basis of the columns of m without the direction `unit`, which lies within them.
-other_terms <- function(m, unit) {
-  all <- qr.Q(qr(cbind(unit, m)))
-  all[, seq_len(ncol(m))[-1L], drop = FALSE]
-}
-
-is_within <- function(v, basis) sum((v - basis %*% crossprod(basis, v))^2) < 1e-9 * sum(v^2)
-
-# The mean of n subjects. `is_mean`: the contrast is a mean of z, or a difference of means.
-mean_model <- function(n) c(linear_model(matrix(1, n, 1L), 1), is_mean = TRUE)
-
-# The mean difference of n pairs of subjects, those of the first group first.
-paired_model <- function(n) {
-  model <- mean_model(n)
-  model$weights <- c(model$weights, -model$weights)
-  model$basis <- rbind(diag(n), -diag(n))
-  model
 }
 
 # Returns a column of weights for each permutation of a model's residuals (Freedman and Lane 1983), or of their signs;
@@ -59,26 +43,32 @@ permuted_weights <- function(model, numbers) {
 
 # ---- checks
 
-# Returns the model of the subjects, or NULL for two independent groups. `sizes`: those of the groups, one or two.
+# Returns the model of the subjects, or NULL for two independent groups. `sizes`: those of the groups, one or two. Its
+# `is_mean` says that the contrast is a mean of z, or a difference of means.
 group_model <- function(sizes, paired, design, contrast) {
   if (!is.null(design)) return(design_model(design, contrast, sizes))
-  if (length(sizes) == 1L) {
-    if (sizes < 2L) fail("one group needs at least two subjects, whose z vary")
-    return(mean_model(sizes))
+  n <- sizes[1L]
+  is_paired <- length(sizes) == 2L
+  if (is_paired && !paired) return(NULL)
+  if (is_paired && n != sizes[2L]) {
+    fail("paired = TRUE pairs the subjects of 'x' and 'y', which are ", n, " and ", sizes[2L])
   }
-  if (!paired) return(NULL)
-  if (sizes[1L] != sizes[2L]) {
-    fail("paired = TRUE pairs the subjects of 'x' and 'y', which are ", sizes[1L], " and ", sizes[2L])
+  if (n < 2L) {
+    fail(if (is_paired) "paired = TRUE needs at least two pairs of subjects",
+         if (!is_paired) "one group needs at least two subjects, whose z vary")
   }
-  if (sizes[1L] < 2L) fail("paired = TRUE needs at least two pairs of subjects")
-  paired_model(sizes[1L])
+  model <- c(linear_model(matrix(1, n, 1L), 1), is_mean = TRUE)
+  if (is_paired) { # subjects of the first group come first
+    model$weights <- c(model$weights, -model$weights)
+    model$basis <- rbind(diag(n), -diag(n))
+  }
+  model
 }
 
+# `contrast`: a number for each column of the design, or the name of a column.
 design_model <- function(design, contrast, n) {
-  if (!is.matrix(design) || !is_numeric(design)) {
-    fail("'design' must be a numeric matrix with a row for each subject, such as model.matrix(~ group + age), not ",
-         show_value(design))
-  }
+  check_that(design, "design", is.matrix(design) && is_numeric(design),
+             "a numeric matrix with a row for each subject, such as model.matrix(~ group + age)")
   if (nrow(design) != n) fail("'design' has ", n_of(nrow(design), "row"), ", and 'x' ", n_of(n, "subject"))
   if (!all(is.finite(design))) fail("'design' must have finite values only")
   rank <- qr(design)$rank
@@ -86,20 +76,11 @@ design_model <- function(design, contrast, n) {
     fail("'design' has ", n_of(ncol(design), "column"), " of rank ", rank, "; leave out those that others determine")
   }
   if (n <= rank) fail("'design' has ", n_of(rank, "term"), " for ", n_of(n, "subject"), "; there must be more subjects")
-  linear_model(unname(design), contrast_of(contrast, design))
-}
-
-# A contrast may be the name of a column.
-contrast_of <- function(contrast, design) {
-  if (is.character(contrast) && length(contrast) == 1L && contrast %in% colnames(design)) {
-    return(as.numeric(colnames(design) == contrast))
-  }
-  ok <- is_numeric(contrast) && length(contrast) == ncol(design) && all(is.finite(contrast)) && any(contrast != 0)
-  if (!ok) {
-    names <- colnames(design)
-    fail("'contrast' must be a number for each of the ", ncol(design), " columns of 'design', not all 0, or the name ",
-         "of one of them", if (!is.null(names)) paste0(" (", paste0('"', names, '"', collapse = ", "), ")"), ", not ",
-         show_value(contrast))
-  }
-  as.numeric(contrast)
+  names <- colnames(design)
+  is_name <- is.character(contrast) && length(contrast) == 1L && contrast %in% names
+  if (is_name) contrast <- as.numeric(names == contrast)
+  check_that(contrast, "contrast", are_finite(contrast, ncol(design)) && any(contrast != 0),
+             paste0("a number for each of the ", ncol(design), " columns of 'design', not all 0, or the name of one ",
+                    "of them", if (!is.null(names)) paste0(" (", paste0('"', names, '"', collapse = ", "), ")")))
+  linear_model(unname(design), as.numeric(contrast))
 }

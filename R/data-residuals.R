@@ -76,7 +76,7 @@ dense_series <- function(x) {
   x
 }
 
-# ---- regression of lm()
+# ---- residuals of lm()
 
 # Returns list(x: the residuals of lm(x ~ covariates), a matrix that is NA where x or a covariate is; covariates: as a
 # numeric matrix). `asked`: list(covariates, data); `observations`: those of the user's x.
@@ -89,8 +89,9 @@ residuals_of <- function(x, asked, observations) {
   dimnames(values) <- dimnames(x)
   values[!known, ] <- NA
   for (set in sets_of_rows(values)) {
-    values[set$rows, set$columns] <- left_by(decompose(z[set$rows, , drop = FALSE]),
-                                             values[set$rows, set$columns, drop = FALSE])
+    given <- values[set$rows, set$columns, drop = FALSE]
+    left <- qr.resid(decompose(z[set$rows, , drop = FALSE]), given)
+    values[set$rows, set$columns] <- without_rounding_errors(left, given, 1e-10)
   }
   rownames(z) <- NULL
   list(x = values, covariates = z)
@@ -101,11 +102,6 @@ residuals_of <- function(x, asked, observations) {
 decompose <- function(z) {
   root <- rep(1, nrow(z))
   qr(cbind(root, centred_columns(z, root, centred = TRUE)), tol = SAME_SPAN)
-}
-
-# Returns residuals; columns that are explained except for rounding errors become 0.
-left_by <- function(decomposed, values) {
-  without_rounding_errors(qr.resid(decomposed, values), values, 1e-10)
 }
 
 # Returns a list of list(rows, columns): the columns of a matrix that have values in the same rows.
