@@ -42,56 +42,33 @@ pairMask <- function(x, y = NULL, same = FALSE, different = FALSE, within_distan
                 within_distance = !is.null(within_distance), beyond_distance = !is.null(beyond_distance))
   if (sum(is_asked) != 1L) fail("give one of ", paste0("'", names(is_asked), "'", collapse = ", "))
   relation <- names(is_asked)[is_asked]
-  if (same || different) return(new_pairs(relation, traits_of_labels(x, y)))
-  distance <- if (is.null(within_distance)) beyond_distance else within_distance
-  new_pairs(relation, traits_of(x, y), distance)
-}
-
-#' @method print gpuCorPairs
-#' @export
-print.gpuCorPairs <- function(x, ...) {
-  sizes <- vapply(Filter(Negate(is.null), x[c("x", "y")]), traits_length, 0)
-  cat("Pairs of ", paste(vapply(sizes, format_count, ""), collapse = " x "), " columns, ",
-      switch(relations[x$relation + 1L], same = "of the same label", different = "of different labels",
-             within_distance = paste("at most", format(x$distance), "apart"),
-             beyond_distance = paste("more than", format(x$distance), "apart")), "\n", sep = "")
-  invisible(x)
-}
-
-# ---- the engine's form
-
-# Relations, in the order of the engine's codes.
-relations <- c("same", "different", "within_distance", "beyond_distance")
-
-# Returns a pair mask. `traits`: list(x, y), each with label (numbers from 0; NA: -1) and place (a column per variable).
-new_pairs <- function(relation, traits, distance = 0) {
-  ok <- is_numeric(distance) && length(distance) == 1L && is.finite(distance) && distance >= 0
-  if (!ok) fail("'", relation, "' must be a number of at least 0, not ", show_value(distance))
-  dims <- if (is.null(traits$x$place)) 0L else nrow(traits$x$place)
-  structure(list(relation = match(relation, relations) - 1L, dims = dims, distance = as.numeric(distance),
-                 x = traits$x, y = traits$y), class = "gpuCorPairs")
-}
-
-traits_of_labels <- function(labels, y) {
-  for (given in list(labels, y)) {
-    if (!is.null(given) && !(is.atomic(given) && is.null(dim(given)))) {
-      fail("labels must be a vector, a label for each column, not of class ", class(given)[1L])
-    }
-  }
-  code_labels(list(label = labels, place = NULL), if (!is.null(y)) list(label = y, place = NULL))
-}
-
-traits_of <- function(coords, y) {
-  x <- place_of(coords, "x")
-  y <- if (!is.null(y)) place_of(y, "y")
-  if (!is.null(y) && (nrow(x$place) != nrow(y$place) || is.null(x$label) != is.null(y$label))) {
+  distance <- if (same || different) 0 else if (is.null(within_distance)) beyond_distance else within_distance
+  check_that(distance, relation, are_finite(distance, 1L, 0), "a number of at least 0")
+  traits_of <- function(given, name) if (same || different) label_of(given) else place_of(given, name)
+  x <- traits_of(x, "x")
+  y <- if (!is.null(y)) traits_of(y, "y")
+  if (!is.null(y) && (!identical(nrow(x$place), nrow(y$place)) || is.null(x$label) != is.null(y$label))) {
     fail("'y' must have as many columns as 'x'")
   }
-  code_labels(x, y)
+  labels <- setdiff(c(as.character(x$label), as.character(y$label)), NA_character_)
+  coded <- function(traits) { # numbers from 0, in order of first appearance
+    if (is.null(traits$label)) return(traits)
+    traits$label <- match(as.character(traits$label), labels, nomatch = 0L) - 1L
+    traits
+  }
+  structure(list(relation = match(relation, relations) - 1L, dims = if (is.null(x$place)) 0L else nrow(x$place),
+                 distance = as.numeric(distance), x = coded(x), y = coded(y)), class = "gpuCorPairs")
 }
 
-GROUP_NAMES <- c("chromosome", "chr", "chrom", "seqnames")
+# Returns the traits of columns: list(label, place), either of which may be NULL.
+label_of <- function(labels) {
+  if (!is.null(labels) && !(is.atomic(labels) && is.null(dim(labels)))) {
+    fail("labels must be a vector, a label for each column, not of class ", class(labels)[1L])
+  }
+  list(label = labels, place = NULL)
+}
 
+# As label_of(), with a column of `place` for each column of the data.
 place_of <- function(coords, name) {
   label <- NULL
   if (is.data.frame(coords)) {
@@ -113,17 +90,26 @@ place_of <- function(coords, name) {
   list(label = label, place = unname(place))
 }
 
-# Replaces labels by numbers from 0, in order of first appearance.
-code_labels <- function(x, y) {
-  if (!is.null(x$label)) {
-    known <- unique(c(as.character(x$label), if (!is.null(y)) as.character(y$label)))
-    known <- known[!is.na(known)]
-    code <- function(labels) match(as.character(labels), known, nomatch = 0L) - 1L
-    x$label <- code(x$label)
-    if (!is.null(y)) y$label <- code(y$label)
-  }
-  list(x = x, y = y)
+GROUP_NAMES <- c("chromosome", "chr", "chrom", "seqnames")
+
+#' @method print gpuCorPairs
+#' @export
+print.gpuCorPairs <- function(x, ...) {
+  sizes <- vapply(Filter(Negate(is.null), x[c("x", "y")]), traits_length, 0)
+  cat("Pairs of ", paste(vapply(sizes, format_count, ""), collapse = " x "), " columns, ",
+      switch(relations[x$relation + 1L], same = "of the same label", different = "of different labels",
+             within_distance = paste("at most", format(x$distance), "apart"),
+             beyond_distance = paste("more than", format(x$distance), "apart")), "\n", sep = "")
+  invisible(x)
 }
+
+# ---- the engine's form
+
+# Relations, in the order of the engine's codes.
+relations <- c("same", "different", "within_distance", "beyond_distance")
+
+# A pair mask is a list: `relation`, a code; `dims`, of the places; `distance`; and for x and y `label`, numbers from 0
+# (NA: -1), and `place`, a column for each variable.
 
 traits_length <- function(traits) if (is.null(traits$place)) length(traits$label) else ncol(traits$place)
 
