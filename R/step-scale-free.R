@@ -12,7 +12,9 @@ fit_scale_free <- function(k, breaks) {
   bins <- bin_connectivity(k, breaks)
   line <- fit_fractions(bins)
   truncated <- fit_fractions(bins, bins$k)
-  c(fit_r_squared(line), line$coefficients[[2L]], adjusted_r_squared(truncated))
+  freedom <- truncated$df.residual
+  adjusted <- if (freedom > 0L) 1 - (1 - fit_r_squared(truncated)) * (length(bins$k) - 1) / freedom else NA_real_
+  c(fit_r_squared(line), line$coefficients[[2L]], adjusted)
 }
 
 # Regresses log fractions on log connectivities and on `...`; an empty bin counts as 1e-9.
@@ -32,11 +34,6 @@ bin_connectivity <- function(k, breaks) {
 fit_r_squared <- function(fit) {
   explained <- sum((fit$fitted.values - mean(fit$fitted.values))^2)
   explained / (explained + sum(fit$residuals^2))
-}
-
-adjusted_r_squared <- function(fit) {
-  if (fit$df.residual == 0L) return(NA_real_)
-  1 - (1 - fit_r_squared(fit)) * (length(fit$residuals) - 1) / fit$df.residual
 }
 
 can_fit <- function(values) {

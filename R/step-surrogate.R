@@ -13,19 +13,19 @@ max_t_of <- function(permutation) {
 # matrices of the included rows, ranked if the measure uses ranks, residuals if the design has covariates; design: that
 # of these rows; method: a measure that does not rank residuals of ranks again).
 compared_data <- function(data, method, use, design) {
-  counts <- rows_that_count(data, use, design)
+  counts <- if (is.null(design$weights)) rep(TRUE, nrow(data[[1L]])) else design$weights > 0
+  if (drops_observations(list(use = use))) {
+    complete <- lapply(data, column_blocks, function(block) rowSums(is.na(block)) == 0)
+    counts <- Reduce(`&`, unlist(complete, recursive = FALSE), counts)
+  }
+  if (!is.null(design)) {
+    design[c("weights", "raw")] <- list(NULL) # the weights are equal, and no values are missing
+    design$ranked <- 0
+    if (!is.null(design$basis)) design$basis <- design$basis[counts, , drop = FALSE]
+  }
   measure <- measure_of(method)
-  own <- design_of_rows(design, counts)
-  list(data = lapply(data, compared_columns, counts, measure, own), design = own,
-       method = if (measure$ranked && !is.null(own$basis)) "pearson" else method)
-}
-
-rows_that_count <- function(data, use, design) {
-  counts <- rep(TRUE, nrow(data[[1L]]))
-  if (!is.null(design$weights)) counts <- design$weights > 0
-  if (!drops_observations(list(use = use))) return(counts)
-  complete <- lapply(data, function(m) Reduce(`&`, column_blocks(m, function(block) rowSums(is.na(block)) == 0), TRUE))
-  Reduce(`&`, complete, counts)
+  list(data = lapply(data, compared_columns, counts, measure, design), design = design,
+       method = if (measure$ranked && !is.null(design$basis)) "pearson" else method)
 }
 
 compared_columns <- function(m, counts, measure, design) {
@@ -40,27 +40,22 @@ compared_columns <- function(m, counts, measure, design) {
   compared
 }
 
-# Returns the design of the included rows, which have equal weights. No values are missing, so that no pair needs a
-# regression of its own.
-design_of_rows <- function(design, counts) {
-  if (is.null(design)) return(NULL)
-  design["weights"] <- list(NULL)
-  design["raw"] <- list(NULL)
-  design$ranked <- 0
-  if (!is.null(design$basis)) design$basis <- design$basis[counts, , drop = FALSE]
-  design
-}
-
 # ---- surrogates of series
 
 # Returns a surrogate of m. `together`: TRUE to change all columns in the same way, FALSE for each independently.
 surrogate_of <- function(m, rule, together) {
-  draw <- if (rule$how == "phase") random_phases else block_orders
-  change <- if (rule$how == "phase") turn_phases else reorder_columns
-  of_all <- if (together) draw(nrow(m), 1L, rule$block)
+  n <- nrow(m)
+  is_phase <- rule$how == "phase"
+  draw <- if (is_phase) random_phases else block_orders
+  of_all <- if (together) draw(n, 1L, rule$block)
   for (columns in block_columns(m)) {
-    drawn <- if (together) of_all else draw(nrow(m), length(columns), rule$block)
-    m[, columns] <- change(m[, columns, drop = FALSE], drawn)
+    drawn <- as.vector(if (together) of_all else draw(n, length(columns), rule$block))
+    given <- m[, columns, drop = FALSE]
+    m[, columns] <- if (is_phase) {
+      Re(stats::mvfft(stats::mvfft(given) * drawn, inverse = TRUE)) / n
+    } else {
+      given[drawn + rep((seq_along(columns) - 1) * n, each = n)]
+    }
   }
   m
 }
@@ -74,8 +69,6 @@ random_phases <- function(n, columns, ...) {
   rbind(1 + 0i, up, Conj(up[rev(seq_len(n - 1 - half)), , drop = FALSE]))
 }
 
-turn_phases <- function(m, phases) Re(stats::mvfft(stats::mvfft(m) * as.vector(phases), inverse = TRUE)) / nrow(m)
-
 # Returns orders of n rows, one per column: the rows, rotated by a random number, are cut into blocks in random order.
 block_orders <- function(n, columns, block) {
   begin <- seq(0, n - 1, by = block)
@@ -83,11 +76,6 @@ block_orders <- function(n, columns, block) {
     drawn <- begin[sample.int(length(begin))]
     (sequence(pmin(block, n - drawn), drawn) + sample.int(n, 1L)) %% n + 1
   })
-}
-
-reorder_columns <- function(m, orders) {
-  before <- rep((seq_len(ncol(m)) - 1) * nrow(m), each = nrow(m))
-  matrix(m[as.vector(orders) + before], nrow(m))
 }
 
 # ---- maxima
@@ -148,7 +136,10 @@ surrogate_maxima <- function(run, side, rule) {
   compared <- compared_sides(run)
   x <- compared$data$x
   y <- compared$data$y
-  check_series(x, run$x)
+  if (nrow(x) < nrow(run$x)) {
+    fail("'surrogate' needs series without gaps, and ", n_of(nrow(run$x) - nrow(x), "observation"), " of ",
+         format_count(nrow(run$x)), " do not count; df = \"bartlett\" knows of gaps, without 'adjust'")
+  }
   if (rule$how == "phase" && !measure_of(run$method)$ranked) warn_heavy_tails(compared$data)
   if (is.null(rule$block)) rule$block <- nrow(x)
   run$settings["design"] <- list(compared$design)
@@ -168,25 +159,17 @@ surrogate_maxima <- function(run, side, rule) {
 HEAVY_KURTOSIS <- 4
 
 warn_heavy_tails <- function(data) {
-  kurtosis <- unlist(lapply(data, function(m) column_blocks(m, column_kurtosis)))
+  kurtosis_of <- function(m) {
+    m <- sweep(m, 2L, colMeans(m))
+    m <- sweep(m, 2L, column_sizes(m), "/") # the powers of scaled values do not overflow
+    nrow(m) * colSums(m^4) / colSums(m^2)^2
+  }
+  kurtosis <- unlist(lapply(data, column_blocks, kurtosis_of))
   middle <- stats::median(kurtosis, na.rm = TRUE)
   if (!isTRUE(middle > HEAVY_KURTOSIS)) return(invisible())
   warn("gpuCorTails", "surrogate = \"phase\" is for series that are nearly normal, and the median kurtosis of the ",
        "columns is ", format(middle, digits = 2L), ", not 3; adjusted p values may be too small. Use method = ",
        "\"spearman\" or surrogate = \"block\"")
-}
-
-column_kurtosis <- function(m) {
-  m <- sweep(m, 2L, colMeans(m))
-  m <- sweep(m, 2L, column_sizes(m), "/") # the powers of scaled values do not overflow
-  nrow(m) * colSums(m^4) / colSums(m^2)^2
-}
-
-# Dropped observations are gaps in a series, which a surrogate would close.
-check_series <- function(compared, given) {
-  if (nrow(compared) == nrow(given)) return(invisible())
-  fail("'surrogate' needs series without gaps, and ", n_of(nrow(given) - nrow(compared), "observation"),
-       " of ", format_count(nrow(given)), " do not count; df = \"bartlett\" knows of gaps, without 'adjust'")
 }
 
 # ---- networks
