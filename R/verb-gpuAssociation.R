@@ -89,9 +89,10 @@ gpuAssociation <- function(x, traits, p.value = NULL, fdr = NULL,
   criterion <- Filter(Negate(is.null), list(p.value = p.value, fdr = fdr))
   criterion <- if (length(criterion)) check_criterion(criterion)
   max_t <- max_t_of(specs$permutation)
+  # The functions that are called name the traits 'y'.
   if (is.null(criterion) || has_factors || !is.null(max_t)) {
     own <- c(list(x, traits$values, method, use, min_obs = min_obs), specs[c("adjustment", "permutation", "control")])
-    test <- said_of_traits(do.call(gpuCorTest, own, quote = TRUE))
+    test <- naming(do.call(gpuCorTest, own, quote = TRUE), "y", "traits")
     if (has_factors) {
       run <- repeated(new_run(NULL, specs, x, traits$values, method, "pairwise.complete.obs", tests = TRUE))
       test <- with_factors(test, traits$factors, run)
@@ -99,11 +100,11 @@ gpuAssociation <- function(x, traits, p.value = NULL, fdr = NULL,
     tested <- new_association(test)
     return(if (output == "matrix") tested else structure(chosen_tests(tested, criterion), method = method))
   }
-  said_of_traits({
+  naming({
     run <- new_run(NULL, specs, x, traits$values, method, use, criterion, "absolute")
     run$min_obs <- min_obs
     structure(significant_pairs(run), method = method)
-  })
+  }, "y", "traits")
 }
 
 # Returns the data frame of all tests, or of those that meet the criterion, by adjusted p values if there are any.
@@ -114,9 +115,6 @@ chosen_tests <- function(tested, criterion) {
   kept <- frame[which(p <= criterion$value), ]
   structure(kept, row.names = seq_len(nrow(kept)), tests = tested$tests, adjusted = attr(tested, "adjusted"))
 }
-
-# The called functions name the traits 'y' in their messages.
-said_of_traits <- function(code) naming(code, "y", "traits")
 
 # ---- traits
 
@@ -129,8 +127,17 @@ trait_columns <- function(traits, x, method) {
     fail("'traits' must be a numeric matrix or vector, a factor or a data frame, not of class ", class(traits)[1L],
          if (is.list(traits)) "; as.data.frame(traits) has its elements as columns")
   }
-  check_same_rows(traits, x)
-  codes <- trait_codes(traits, if (are_names) "x" else "traits")
+  check_slots(traits, "traits")
+  n_obs <- if (is_experiment(x)) ncol(x) else NROW(x)
+  n <- if (is_experiment(traits)) ncol(traits) else NROW(traits)
+  if (n != n_obs) fail("'traits' has ", n_of(n, "row"), ", and 'x' has ", n_of(n_obs, "observation"))
+  check_observations(traits, "traits", observations_of(x))
+  codes <- if (are_names) "x" else "traits" # R expressions of the traits, for messages
+  if (is.matrix(traits)) {
+    codes <- paste0(codes, "[, ", seq_len(ncol(traits)), "]")
+  } else if (!is.null(dim(traits))) {
+    codes <- paste0(codes, "$", as_code(colnames(traits))) # also of an experiment
+  }
   traits <- as_trait_frame(traits)
   if (!is.data.frame(traits)) return(list(values = without_observation_names(traits)))
   numbers <- Map(as_trait, traits, names(traits), codes, method)
@@ -146,13 +153,6 @@ as_trait_frame <- function(traits) {
   if (is.character(traits) && !is.null(dim(traits))) return(as.data.frame(traits))
   if (is.factor(traits) || is.character(traits)) return(list2DF(list(trait = traits)))
   if (isS4(traits) && inherits(traits, "DataFrame")) as.data.frame(traits, optional = TRUE) else traits
-}
-
-# Returns an R expression for each trait, for messages; `$` also works for an experiment's sample variables.
-trait_codes <- function(traits, holder) {
-  if (is.null(dim(traits))) return(holder)
-  if (is.matrix(traits)) return(paste0(holder, "[, ", seq_len(ncol(traits)), "]"))
-  paste0(holder, "$", vapply(colnames(traits), function(name) deparse1(as.name(printable(name)), backtick = TRUE), ""))
 }
 
 sample_variables <- function(names, x) {
@@ -173,36 +173,21 @@ as_trait <- function(trait, name, code, method) {
   if (!is.factor(trait) && !is.character(trait)) {
     fail("'traits' must be numbers, text or factors; column \"", name, "\" is of class ", class(trait)[1L])
   }
-  levels <- droplevels(as.factor(trait))
-  if (nlevels(levels) == 2L) return(list(values = as.numeric(levels) - 1, name = paste0(name, levels(levels)[2L])))
-  check_factor(trait, levels, name, code, method)
-  list(values = (as.numeric(levels) * (sqrt(5) - 1) / 2) %% 1, name = name, factor = levels)
-}
-
-# Stops unless a column can be tested as a factor of several levels. The suggested code keeps missing values, which
-# model.matrix() would drop.
-check_factor <- function(trait, levels, name, code, method) {
+  factor <- droplevels(as.factor(trait))
+  levels <- levels(factor)
+  if (length(levels) == 2L) return(list(values = as.numeric(factor) - 1, name = paste0(name, levels[2L])))
   column <- paste0("'traits' has column \"", name, "\" of ")
-  if (nlevels(levels) < 2L) fail(column, n_of(nlevels(levels), "level"), "; leave it out")
-  if (is.character(trait) && !anyNA(suppressWarnings(as.numeric(levels(levels))))) {
+  if (length(levels) < 2L) fail(column, n_of(length(levels), "level"), "; leave it out")
+  if (is.character(trait) && are_number_texts(levels)) {
     fail(column, "numbers as text; give as.numeric(", code, "), or factor(", code, ") if they are levels")
   }
   check_text(trait, name, "traits")
-  if (method != "pearson") {
-    fail(column, n_of(nlevels(levels), "level"), ", whose F test is for method = \"pearson\", not \"", method,
+  if (method != "pearson") { # the code keeps missing values, which model.matrix() would drop
+    fail(column, n_of(length(levels), "level"), ", whose F test is for method = \"pearson\", not \"", method,
          "\"; give a column for each, sapply(levels(factor(", code, ")), `==`, ", code, ")")
   }
+  list(values = (as.numeric(factor) * (sqrt(5) - 1) / 2) %% 1, name = name, factor = factor)
 }
-
-# Stops unless the numbers of observations, and their names if both have them, agree.
-check_same_rows <- function(traits, x) {
-  check_slots(traits, "traits")
-  n <- c(n_observations(traits), n_observations(x))
-  if (n[1L] != n[2L]) fail("'traits' has ", n_of(n[1L], "row"), ", and 'x' has ", n_of(n[2L], "observation"))
-  check_observations(traits, "traits", observations_of(x))
-}
-
-n_observations <- function(x) if (is_experiment(x)) ncol(x) else NROW(x)
 
 # ---- factors with several levels: one-way analysis of variance, adjusted for covariates as coefficients are
 
@@ -217,7 +202,7 @@ with_factors <- function(test, factors, run) {
   }
   test$num_df <- replace(test$r, TRUE, 1)
   test$df <- replace(test$r, TRUE, df_of_pairs(test))
-  for (name in names(factors)) {
+  for (name in names(traits$factors)) {
     k <- as.integer(name)
     fit <- factor_fits(run$x, factors[[name]], weights, design$basis)
     df <- test$df[, k] + 1 - fit$rank

@@ -47,21 +47,26 @@ gpuClean <- function(x, covariates = NULL, data = NULL, bandpass = NULL, tr = NU
   check_matrix_like(x, COLUMNS)
   if (!is.null(file)) file <- check_new_file(file)
   run <- with_data(empty_run(specs, "pearson", "everything", precision = "double"), x, NULL)
-  rows <- kept_times(keep, nrow(run$x), "rows of 'x'")
-  if (length(rows) < nrow(run$x)) run$settings$asked$weights <- as.numeric(seq_len(nrow(run$x)) %in% rows)
-  run <- said_of_keep(with_design(run))
-  check_clean_memory(run$x, rows, !is.null(file))
-  if (!is.null(file)) return(invisible(cleaned_file(run$x, rows, run$settings, file)))
-  like_series(cleaned_matrix(run$x, rows, run$settings), x, rows)
+  series <- run$x
+  rows <- kept_times(keep, nrow(series), "rows of 'x'")
+  if (length(rows) < nrow(series)) run$settings$asked$weights <- as.numeric(seq_len(nrow(series)) %in% rows)
+  # Rows are dropped by 'keep' here, and by 'weights' in other functions.
+  run <- tryCatch(with_design(run), error = function(e) {
+    fail_again(e, sub("use = \"complete.obs\" or by 'weights' of 0", "'keep'", conditionMessage(e), fixed = TRUE))
+  })
+  values <- as.numeric(length(rows)) * ncol(series)
+  block <- max(nrow(series), min(as.numeric(nrow(series)) * ncol(series), BLOCK_VALUES))
+  check_memory(8 * (if (is.null(file)) values else 0) + 8 * BLOCK_COPIES * block, "gpuClean()", n_of(values, "value"),
+               if (is.null(file)) "'file' writes them to a file" else "close other programs")
+  names <- if (!is.null(dimnames(series))) list(rownames(series)[rows], colnames(series))
+  if (!is.null(file)) return(invisible(cleaned_file(series, rows, run$settings, file, names)))
+  cleaned <- matrix(0, length(rows), ncol(series), dimnames = names)
+  clean_blocks(series, rows, run$settings, function(columns, left) cleaned[, columns] <<- left)
+  like_series(cleaned, x, rows)
 }
 
-# Observations are dropped by 'keep' here, and by 'weights' in other functions.
-said_of_keep <- function(code) {
-  words <- function(condition) {
-    sub("use = \"complete.obs\" or by 'weights' of 0", "'keep'", conditionMessage(condition), fixed = TRUE)
-  }
-  tryCatch(code, error = function(e) fail_again(e, words(e)))
-}
+# Measured: R copies a block this many times while it regresses its columns.
+BLOCK_COPIES <- 16
 
 # Calls put(columns, residuals) for blocks of columns.
 clean_blocks <- function(x, rows, settings, put) {
@@ -79,26 +84,7 @@ clean_blocks <- function(x, rows, settings, put) {
   }
 }
 
-# Measured: R copies a block this many times while it regresses its columns.
-BLOCK_COPIES <- 16
-
-check_clean_memory <- function(x, rows, to_file) {
-  values <- as.numeric(length(rows)) * ncol(x)
-  block <- max(nrow(x), min(as.numeric(nrow(x)) * ncol(x), BLOCK_VALUES))
-  bytes <- 8 * (if (to_file) 0 else values) + 8 * BLOCK_COPIES * block
-  check_memory(bytes, "gpuClean()", n_of(values, "value"),
-               if (to_file) "close other programs" else "'file' writes them to a file")
-}
-
-cleaned_matrix <- function(x, rows, settings) {
-  cleaned <- matrix(0, length(rows), ncol(x), dimnames = kept_names(x, rows))
-  clean_blocks(x, rows, settings, function(columns, left) cleaned[, columns] <<- left)
-  cleaned
-}
-
-kept_names <- function(x, rows) if (!is.null(dimnames(x))) list(rownames(x)[rows], colnames(x))
-
-cleaned_file <- function(x, rows, settings, file) {
+cleaned_file <- function(x, rows, settings, file, names) {
   partial <- begin_partial(file)
   connection <- file(partial, "wb")
   on.exit({
@@ -110,7 +96,7 @@ cleaned_file <- function(x, rows, settings, file) {
   connection <- NULL
   if (file.size(partial) < 8 * as.numeric(length(rows)) * ncol(x)) fail_file("'file': the disk is full")
   if (!rename_file(partial, file, replace = FALSE)) fail_file("'file' is ", show_value(file), ", which cannot be made")
-  raw_file(file, c(length(rows), ncol(x)), "double", kept_names(x, rows), 0)
+  raw_file(file, c(length(rows), ncol(x)), "double", names, 0)
 }
 
 # Gives residuals the class of the user's x, if it is a matrix of voxels or a time series.

@@ -238,7 +238,13 @@ plot.gpuGradients <- function(x, type = c("auto", "scatter", "lambda", "map"), g
       draw_map(x$gradients[, gradient], colnames(x$gradients)[gradient], coords, "Gradient", ...)
     },
     scatter = function(...) draw_gradients(x, ...),
-    lambda = function(...) draw_lambda(x, ...)
+    lambda = function(...) {
+      at <- seq_along(x$lambda)
+      start_plot(range(at), c(0, max(x$lambda)),
+                 list(xlab = "gradient", ylab = "lambda", main = "Eigenvalues", xaxt = "n"), ...)
+      graphics::axis(1L, at)
+      graphics::lines(at, x$lambda, type = "o", pch = 19, col = BLUE)
+    }
   )
   panels <- Filter(Negate(is.null), panels)
   if (type == "auto" && !is.null(coords)) draw_below(panels, ...) else draw_panels(panels, type, ...)
@@ -255,13 +261,4 @@ draw_gradients <- function(x, ...) {
              list(xlab = if (is_single) "variable" else names[1L], ylab = names[if (is_single) 1L else 2L],
                   main = "Gradients"), ...)
   graphics::points(across, up, pch = 19, cex = if (length(up) > 500L) 0.4 else 0.8, col = BLUE)
-}
-
-draw_lambda <- function(x, ...) {
-  at <- seq_along(x$lambda)
-  start_plot(range(at), c(0, max(x$lambda)), list(xlab = "gradient", ylab = "lambda", main = "Eigenvalues",
-                                                  xaxt = "n"), ...)
-  graphics::axis(1L, at)
-  graphics::lines(at, x$lambda, col = BLUE)
-  graphics::points(at, x$lambda, pch = 19, col = BLUE)
 }
