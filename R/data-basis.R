@@ -1,11 +1,4 @@
-# Columns of a regression, whose rounding errors count: weighted ranks, centering, orthonormal bases.
-
-# Returns the total weight of all smaller values, plus half that of equal ones.
-weighted_rank <- function(x, w) {
-  groups <- match(x, sort(unique(x)))
-  weight <- as.vector(rowsum(w, groups)) # total weight of each value, ascending
-  (cumsum(weight) - weight / 2)[groups]
-}
+# Columns of a regression, whose rounding errors count: centering, orthonormal bases.
 
 # Subtracts the weighted mean, twice, as a mean may be large. Columns that are only rounding errors become zero.
 centred_columns <- function(z, root, centred) {

@@ -263,7 +263,14 @@ regressed <- function(run, regressors) {
   design <- run$settings$design
   use <- run$use
   counts <- if (is.null(design$weights)) rep(TRUE, regressors$n_obs) else design$weights > 0
-  counts <- with_covariates(regressors$covariates, counts, use)
+  missing <- if (is.null(regressors$covariates)) FALSE else is.na(regressors$covariates) & counts
+  if (any(missing)) { # such observations are dropped, as lm() does
+    if (uses[use] %in% c("everything", "all.obs")) {
+      fail("'covariates' is missing ", spot_of(regressors$covariates, which(missing, arr.ind = TRUE)),
+           "; leave such observations out by use = \"complete.obs\" or by 'weights' of 0")
+    }
+    counts <- counts & rowSums(missing) == 0
+  }
   if (drops_observations(run)) {
     run$settings$design$weights <- if (is.null(design$weights)) as.numeric(counts) else design$weights * counts
     counts <- counts & complete_observations(run)
@@ -278,17 +285,6 @@ regressed <- function(run, regressors) {
   design$runs <- regressors$codes
   if (regressors$ranked && is_pairwise) design[c("raw", "ranked")] <- raw_regressors(regressors)
   design
-}
-
-# Drops observations without a covariate if `use` drops incomplete ones, as lm() does.
-with_covariates <- function(z, counts, use) {
-  missing <- if (is.null(z)) FALSE else is.na(z) & counts
-  if (!any(missing)) return(counts)
-  if (uses[use] %in% c("everything", "all.obs")) {
-    fail("'covariates' is missing ", spot_of(z, which(missing, arr.ind = TRUE)), "; leave such observations out by ",
-         "use = \"complete.obs\" or by 'weights' of 0")
-  }
-  counts & rowSums(missing) == 0
 }
 
 # Degrees of freedom below which a warning is given: with 9, 5 % of independent pairs have a coefficient above 0.6.
@@ -370,7 +366,13 @@ covariates_as_compared <- function(regressors, weights, counts) {
   z <- regressors$covariates[counts, , drop = FALSE]
   if (is.null(z)) return(NULL)
   w <- if (is.null(weights)) rep(1, nrow(z)) else weights[counts]
-  if (regressors$ranked) z[] <- apply(z, 2L, weighted_rank, w)
+  if (regressors$ranked) {
+    z[] <- apply(z, 2L, function(x) { # the total weight of all smaller values, plus half that of equal ones
+      groups <- match(x, sort(unique(x)))
+      weight <- as.vector(rowsum(w, groups)) # total weight of each value, ascending
+      (cumsum(weight) - weight / 2)[groups]
+    })
+  }
   size <- column_sizes(z)
   z <- sweep(z, 2L, ifelse(size > 0, size, 1), "/")
   centred_columns(z, sqrt(w), regressors$centred)

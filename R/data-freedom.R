@@ -121,22 +121,18 @@ AUTOREGRESSION <- c(seq(0, 0.9, 0.1), 0.95, 0.98)
 calibration_of <- function(design, centred) {
   if (!identical(design$df, "bartlett") || (is.null(design$basis) && !is_graded(design))) return(NULL)
   space <- design_space(design, centred)
-  weight <- lag_weights(space$scale > 0)
+  # The engine's weights (autocorrelation.c) of squared autocorrelations at lags 1, 2, ...
+  counts <- space$scale > 0
+  lags <- seq_len(length(counts) %/% 4)
+  products <- round(lag_sums(counts, counts)[lags + 1L])
+  weight <- ifelse(products > 0, (1 - lags / length(counts))^2 * sum(counts) / products, 0)
   points <- vapply(AUTOREGRESSION, FUN.VALUE = numeric(2L), function(phi) {
     moments <- series_moments(space, phi)
-    c(sum(weight * (moments$lags[1L + seq_along(weight)] / moments$lags[1L])^2),
+    c(sum(weight * (moments$lags[1L + lags] / moments$lags[1L])^2),
       moments$lags[1L]^2 / moments$squares + centred)
   })
   points <- points[, order(points[1L, ]), drop = FALSE]
-  list(n = sum(space$scale > 0), sums = points[1L, ], counts = cummin(points[2L, ]))
-}
-
-# Returns the engine's weights (autocorrelation.c) of squared autocorrelations at lags 1, 2, ... `counts`: TRUE for
-# included observations.
-lag_weights <- function(counts) {
-  lags <- seq_len(length(counts) %/% 4)
-  products <- round(lag_sums(counts, counts)[lags + 1L])
-  ifelse(products > 0, (1 - lags / length(counts))^2 * sum(counts) / products, 0)
+  list(n = sum(counts), sums = points[1L, ], counts = cummin(points[2L, ]))
 }
 
 # Returns list(n: number of observations; scale: R of calibration_of(); basis: orthonormal columns q; keeps). M is I -

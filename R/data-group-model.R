@@ -67,10 +67,9 @@ group_model <- function(sizes, paired, design, contrast) {
 
 # `contrast`: a number for each column of the design, or the name of a column.
 design_model <- function(design, contrast, n) {
-  check_that(design, "design", is.matrix(design) && is_numeric(design),
-             "a numeric matrix with a row for each subject, such as model.matrix(~ group + age)")
+  check_that(design, "design", is.matrix(design) && are_finite(design),
+             "a numeric matrix with a row for each subject and finite values only, such as model.matrix(~ group + age)")
   if (nrow(design) != n) fail("'design' has ", n_of(nrow(design), "row"), ", and 'x' ", n_of(n, "subject"))
-  if (!all(is.finite(design))) fail("'design' must have finite values only")
   rank <- qr(design)$rank
   if (rank < ncol(design)) {
     fail("'design' has ", n_of(ncol(design), "column"), " of rank ", rank, "; leave out those that others determine")

@@ -44,7 +44,11 @@ pairMask <- function(x, y = NULL, same = FALSE, different = FALSE, within_distan
   relation <- names(is_asked)[is_asked]
   distance <- if (same || different) 0 else if (is.null(within_distance)) beyond_distance else within_distance
   check_that(distance, relation, are_finite(distance, 1L, 0), "a number of at least 0")
-  traits_of <- function(given, name) if (same || different) label_of(given) else place_of(given, name)
+  traits_of <- function(given, name) { # list(label, place), either of which may be NULL
+    if (!same && !different) return(place_of(given, name))
+    if (is.null(given) || is.atomic(given) && is.null(dim(given))) return(list(label = given, place = NULL))
+    fail("labels must be a vector, a label for each column, not of class ", class(given)[1L])
+  }
   x <- traits_of(x, "x")
   y <- if (!is.null(y)) traits_of(y, "y")
   if (!is.null(y) && (!identical(nrow(x$place), nrow(y$place)) || is.null(x$label) != is.null(y$label))) {
@@ -60,15 +64,7 @@ pairMask <- function(x, y = NULL, same = FALSE, different = FALSE, within_distan
                  distance = as.numeric(distance), x = coded(x), y = coded(y)), class = "gpuCorPairs")
 }
 
-# Returns the traits of columns: list(label, place), either of which may be NULL.
-label_of <- function(labels) {
-  if (!is.null(labels) && !(is.atomic(labels) && is.null(dim(labels)))) {
-    fail("labels must be a vector, a label for each column, not of class ", class(labels)[1L])
-  }
-  list(label = labels, place = NULL)
-}
-
-# As label_of(), with a column of `place` for each column of the data.
+# Returns list(label, place), with a column of `place` for each column of the data. `label` may be NULL.
 place_of <- function(coords, name) {
   label <- NULL
   if (is.data.frame(coords)) {
@@ -135,8 +131,10 @@ check_pairs <- function(pairs, x, y) {
     fail("'pairs' must come from pairMask(), not be ", show_value(pairs))
   }
   if (!are_pairs(pairs)) fail("'pairs' was changed since pairMask() made it; make it again")
-  if (is.null(y) && !is.null(pairs$y)) fail("'pairs' is of columns of 'x' with those of 'y', and there is no 'y'")
-  if (!is.null(y) && is.null(pairs$y)) fail("'pairs' says nothing of the columns of 'y': give it 'y', too")
+  if (is.null(y) != is.null(pairs$y)) {
+    fail("'pairs' ", if (is.null(y)) "is of columns of 'x' with those of 'y', and there is no 'y'",
+         if (!is.null(y)) "says nothing of the columns of 'y': give it 'y', too")
+  }
   for (name in c("x", if (!is.null(y)) "y")) {
     n <- traits_length(pairs[[name]])
     columns <- ncol(list(x = x, y = y)[[name]])

@@ -43,7 +43,12 @@ residualized_run <- function(run, part) {
     fail("'covariates', 'bandpass' and 'runs' are regressed over all observations, and of pairs that miss some there ",
          "are no ", part, "s; use \"complete.obs\", or fill them in")
   }
-  run[names(given)] <- lapply(given, residualized_columns, run$settings$design, measure$centred)
+  run[names(given)] <- lapply(given, function(x) {
+    residuals <- column_blocks(x, function(values) residualize_columns(values, run$settings$design, measure$centred))
+    residuals <- do.call(cbind, residuals)
+    colnames(residuals) <- colnames(x)
+    residuals
+  })
   run$settings$design["basis"] <- list(NULL)
   run$settings$design$adjusted$lost <- NULL # counts all observations
   run
@@ -55,16 +60,6 @@ check_window_runs <- function(runs, windows) {
   if (is.null(runs) || all(runs[first] == runs[first + windows$width - 1])) return(invisible())
   fail("'runs': windows of ", windows$width, " rows, ", windows$step, " apart, have rows of two runs; call ",
        "gpuCorWindows() once for the rows of each run")
-}
-
-# Returns the residuals of all columns as an ordinary matrix.
-residualized_columns <- function(x, design, is_centred) {
-  residuals <- lapply(block_columns(x), function(columns) {
-    residualize_columns(dense_columns(x, columns), design, is_centred)
-  })
-  residuals <- do.call(cbind, residuals)
-  colnames(residuals) <- colnames(x)
-  residuals
 }
 
 # Loads data that are no ordinary matrix once.
@@ -83,25 +78,23 @@ dense_series <- function(x) {
 residuals_of <- function(x, asked, observations) {
   for (name in names(asked)) check_observations(asked[[name]], name, observations)
   z <- check_covariates(asked$covariates, asked$data, list(centred = TRUE), nrow(x))
+  # Covariates are centered, as qr() would count large ones that vary little as constant.
+  decompose <- function(rows) {
+    root <- rep(1, length(rows))
+    qr(cbind(root, centred_columns(z[rows, , drop = FALSE], root, centred = TRUE)), tol = SAME_SPAN)
+  }
   known <- rowSums(is.na(z)) == 0
-  check_left(sum(known) - 1, decompose(z[known, , drop = FALSE])$rank - 1, "'covariates'")
+  check_left(sum(known) - 1, decompose(which(known))$rank - 1, "'covariates'")
   values <- as.matrix(pick_columns(x, seq_len(ncol(x))))
   dimnames(values) <- dimnames(x)
   values[!known, ] <- NA
   for (set in sets_of_rows(values)) {
     given <- values[set$rows, set$columns, drop = FALSE]
-    left <- qr.resid(decompose(z[set$rows, , drop = FALSE]), given)
+    left <- qr.resid(decompose(set$rows), given)
     values[set$rows, set$columns] <- without_rounding_errors(left, given, 1e-10)
   }
   rownames(z) <- NULL
   list(x = values, covariates = z)
-}
-
-# Decomposes an intercept and covariates. These are centered, as qr() would count large ones that vary little as
-# constant.
-decompose <- function(z) {
-  root <- rep(1, nrow(z))
-  qr(cbind(root, centred_columns(z, root, centred = TRUE)), tol = SAME_SPAN)
 }
 
 # Returns a list of list(rows, columns): the columns of a matrix that have values in the same rows.

@@ -263,7 +263,13 @@ significant_pairs <- function(run) {
   warn_without(rows, run)
   rows$to <- row_numbers(rows$p)
   found <- pair_tests(rows, run)
-  tests <- count_tests(rows, run, found$one_by_one)
+  tests <- if (found$one_by_one) { # number of pairs with coefficients; otherwise it follows from the columns' flags
+    sum(histogram_pass(run)$counts)
+  } else {
+    none <- as.raw(constant("constant")) | as.raw(constant("few"))
+    if (uses[run$use] == "everything") none <- none | as.raw(constant("missing"))
+    prod(vapply(rows[c("x_flags", "y_flags")], function(flags) sum((flags & none) == 0), 0L))
+  }
   first <- order(found$p.value, -abs(rows$x))
   names <- network_names(run)
   edges <- name_edges(rows$i[first] + 1L, rows$to[first], rows$x[first], names[[1L]], names[[2L]])
@@ -303,15 +309,6 @@ tests_by_trait <- function(rows, run, rule) {
     found$p.value[at] <- tested$p.value
   }
   found
-}
-
-# Returns the number of pairs with coefficients. It follows from the columns' flags, unless pairs are tested one by one.
-count_tests <- function(rows, run, one_by_one) {
-  if (one_by_one) return(sum(histogram_pass(run)$counts))
-  none <- as.raw(constant("constant")) | as.raw(constant("few"))
-  if (uses[run$use] == "everything") none <- none | as.raw(constant("missing"))
-  with_any <- function(flags) as.numeric(sum((flags & none) == 0))
-  with_any(rows$x_flags) * with_any(rows$y_flags)
 }
 
 # ---- all pairs
