@@ -69,10 +69,272 @@ check_dimnames <- function(dimnames, dim) {
   dimnames
 }
 
-picked <- function(index, n, names, what) {
-  index <- as_numbers(index)
-  if (is.character(index)) tell_same_names(names[names %in% index])
-  at <- if (is.character(index)) match(index, names) else seq_len(n)[index]
-  if (anyNA(at)) fail("there is no ", what, " ", show_value(index[is.na(at)][1L]), "; there are ", format_count(n))
-  at
+# ---- HDF5 files
+
+# Package rhdf5 reads them, but is slow to load, so the signature is checked without it.
+
+is_hdf5 <- function(file) {
+  signature <- as.raw(c(0x89, 0x48, 0x44, 0x46, 0x0d, 0x0a, 0x1a, 0x0a))
+  identical(readBin(file, "raw", 8L), signature)
+}
+
+# Runs code that reads the file. rhdf5 raises errors of its own where a file is damaged.
+reading_hdf5 <- function(file, code) {
+  with_our_errors(code, paste0("the HDF5 file \"", file, "\" cannot be read: "), fail_file)
+}
+
+# Returns f(object) of the opened object `name`, and closes everything.
+with_object <- function(file, name, f) {
+  h5 <- rhdf5::H5Fopen(file, "H5F_ACC_RDONLY")
+  on.exit(rhdf5::H5Fclose(h5))
+  object <- rhdf5::H5Oopen(h5, name)
+  on.exit(rhdf5::H5Oclose(object), add = TRUE, after = FALSE)
+  f(object)
+}
+
+h5_kind <- function(file, name) {
+  if (!has_object(file, name)) return("none")
+  with_object(file, name, function(object) {
+    if (rhdf5::H5Iget_type(object) == "H5I_DATASET") "dataset" else "group"
+  })
+}
+
+# Checks each parent first: H5Lexists() raises an error if a parent does not exist or is a dataset.
+has_object <- function(file, name) {
+  h5 <- rhdf5::H5Fopen(file, "H5F_ACC_RDONLY")
+  on.exit(rhdf5::H5Fclose(h5))
+  parts <- strsplit(name, "/+")[[1L]]
+  for (k in seq_along(parts)) {
+    path <- paste(parts[seq_len(k)], collapse = "/")
+    if (!tryCatch(rhdf5::H5Lexists(h5, path), error = function(condition) FALSE)) return(FALSE)
+  }
+  length(parts) > 0L
+}
+
+# Returns the names of a file's datasets for a message.
+h5_contents <- function(file) {
+  all <- rhdf5::h5ls(file)
+  names <- sub("^/+", "", paste(all$group, all$name, sep = "/"))[all$otype == "H5I_DATASET"]
+  if (!length(names)) return("no dataset")
+  paste0(paste0('"', utils::head(names, 10L), '"', collapse = ", "), if (length(names) > 10L) ", ...")
+}
+
+# Returns the dimensions of a dataset as R sees it, and of its chunks (0 if contiguous).
+dataset_size <- function(file, dataset) {
+  with_object(file, dataset, function(object) {
+    space <- rhdf5::H5Dget_space(object)
+    on.exit(rhdf5::H5Sclose(space))
+    properties <- rhdf5::H5Dget_create_plist(object)
+    on.exit(rhdf5::H5Pclose(properties), add = TRUE)
+    size <- rhdf5::H5Sget_simple_extent_dims(space)$size
+    is_chunked <- rhdf5::H5Pget_layout(properties) == "H5D_CHUNKED"
+    list(dim = size, chunk = if (is_chunked) rev(rhdf5::H5Pget_chunk(properties)) else 0 * size)
+  })
+}
+
+# Reads a whole dataset without dimensions; 64-bit integers become doubles.
+read_vector <- function(file, name) as.vector(rhdf5::h5read(file, name, bit64conversion = "double"))
+
+# HDF5 files as data: dense datasets, and the layouts of AnnData (h5ad) and 10x.
+
+# Returns a gpuCorFile of a dataset, or of a group that is a sparse matrix; dataset NULL: the matrix of a known layout.
+hdf5_file <- function(file, dataset, transpose, dim, dimnames) {
+  if (!is_hdf5(file)) fail_file("'file' is \"", file, "\", which is no HDF5 file; for a raw file leave 'dataset' out")
+  need_packages("rhdf5", "to read HDF5")
+  reading_hdf5(file, {
+    if (is.null(dataset)) dataset <- known_dataset(file)
+    dataset <- gsub("^/+|/+$", "", check_string(dataset, "dataset", "the name of a dataset"))
+    x <- switch(h5_kind(file, dataset), group = sparse_file(file, dataset), dataset = dense_file(file, dataset),
+                fail_file("'dataset' is \"", dataset, "\", which \"", file, "\" does not have; it has ",
+                          h5_contents(file)))
+    x$dimnames <- known_names(file, dataset, x$dim)
+    if (transpose) x <- transposed_file(x)
+    if (!is.null(dim) && !identical(as.numeric(check_file_dim(dim)), as.numeric(x$dim))) {
+      fail("'dim' is ", show_size(dim), ", but \"", dataset, "\" is ", show_size(x$dim), " (observations x variables)")
+    }
+    if (!is.null(dimnames)) x$dimnames <- check_dimnames(dimnames, x$dim)
+    x
+  })
+}
+
+# ---- known layouts
+
+known_dataset <- function(file) {
+  if (is_anndata(file) && has_object(file, "X")) return("X")
+  if (has_object(file, "matrix/indptr")) return("matrix")
+  fail_file("'file' is \"", file, "\", neither of AnnData's nor of 10x's layout; name a 'dataset': it has ",
+            h5_contents(file))
+}
+
+is_anndata <- function(file) has_object(file, "obs") && has_object(file, "var")
+
+# AnnData's matrices are X, layers and raw/X. Cells are rows in Python, hence columns in R.
+is_anndata_matrix <- function(file, dataset) grepl("^(X|layers/[^/]+|raw/X)$", dataset) && is_anndata(file)
+
+# Returns list(observations, variables), each NULL if the layout has no such names, or not as many; NULL without any.
+known_names <- function(file, dataset, dim) {
+  names <- if (is_anndata_matrix(file, dataset)) {
+    list(frame_names(file, "obs"), frame_names(file, if (dataset == "raw/X") "raw/var" else "var"))
+  } else {
+    features <- Filter(function(name) has_object(file, name), paste0(dataset, c("/features/id", "/genes")))
+    list(read_names(file, paste0(dataset, "/barcodes")), if (length(features)) read_names(file, features[1L]))
+  }
+  for (k in 1:2) if (length(names[[k]]) != dim[k]) names[k] <- list(NULL)
+  if (!all(vapply(names, is.null, NA))) names
+}
+
+# Returns the index of one of AnnData's data frames.
+frame_names <- function(file, frame) {
+  if (h5_kind(file, frame) != "group") return(NULL)
+  index <- rhdf5::h5readAttributes(file, frame)[["_index"]]
+  read_names(file, paste0(frame, "/", if (is.character(index)) index[1L] else "_index"))
+}
+
+read_names <- function(file, name) if (h5_kind(file, name) == "dataset") as.character(rhdf5::h5read(file, name))
+
+# ---- dense datasets
+
+# Element by_rows is TRUE if variables are the rows that R sees.
+dense_file <- function(file, dataset) {
+  size <- dataset_size(file, dataset)
+  if (length(size$dim) != 2L) {
+    fail_file("'dataset' is \"", dataset, "\", which has ", n_of(length(size$dim), "dimension"), " (",
+              show_size(size$dim), "), not two")
+  }
+  check_file_dim(size$dim)
+  x <- new_file(file, "hdf5", size$dim, NULL, dataset = dataset, by_rows = FALSE, chunk = size$chunk)
+  if (is_anndata_matrix(file, dataset)) x <- transposed_file(x)
+  if (all(x$dim > 0) && !is_variables(read_dense(x, 1L))) {
+    fail_file("'dataset' is \"", dataset, "\", whose values are of type ", typeof(read_dense(x, 1L)), ", not numbers")
+  }
+  x
+}
+
+transposed_file <- function(x) {
+  x$dim <- rev(x$dim)
+  if (!is.null(x$dimnames)) x$dimnames <- rev(x$dimnames)
+  x$by_rows <- !x$by_rows
+  x
+}
+
+read_dense <- function(x, columns) {
+  start <- c(1, columns[1L])
+  count <- c(nrow(x), length(columns))
+  if (any(count == 0)) return(matrix(0, nrow(x), length(columns)))
+  order <- if (x$by_rows) 2:1 else 1:2
+  values <- reading_hdf5(x$file, rhdf5::h5read(x$file, x$dataset, start = start[order], count = count[order],
+                                               bit64conversion = "double"))
+  if (x$by_rows) t(values) else values
+}
+
+# Stops unless the dataset still exists with the same size, at the start of a run.
+check_dataset <- function(x) {
+  need_packages("rhdf5", "to read HDF5")
+  file <- check_data_file(x$file)
+  size <- reading_hdf5(file, if (is_hdf5(file) && has_object(file, x$dataset)) dataset_size(file, x$dataset))
+  if (is.null(size)) {
+    fail_file("\"", file, "\" has no dataset \"", x$dataset, "\" any more; call gpuCorFile() again")
+  }
+  dim <- size$dim
+  if (x$by_rows) dim <- rev(dim)
+  if (!identical(as.numeric(dim), as.numeric(x$dim))) {
+    fail_file("\"", x$dataset, "\" of \"", file, "\" is ", show_size(dim), " now, and was ", show_size(x$dim),
+              "; call gpuCorFile() again")
+  }
+}
+
+# ---- sparse matrices
+
+# Sparse matrices in HDF5 files: a group with the datasets "data", "indices" (from 0) and "indptr" (the start of each
+# row or column). They are read into a dgCMatrix.
+
+# Element by_rows is TRUE if entries are ordered by observations, FALSE if by variables.
+sparse_file <- function(file, dataset) {
+  parts <- paste0(dataset, "/", c("data", "indices", "indptr"))
+  is_there <- vapply(parts, function(name) h5_kind(file, name) == "dataset", NA)
+  if (!all(is_there)) {
+    fail_file("'dataset' is \"", dataset, "\", a group without \"", parts[!is_there][1L], "\" and so no sparse matrix")
+  }
+  layout <- sparse_layout(file, dataset)
+  check_file_dim(layout$dim)
+  new_file(file, "sparse", layout$dim, NULL, dataset = dataset, by_rows = layout$by_rows)
+}
+
+# AnnData stores order and size as attributes, whose names have changed once. 10x has a column per barcode, which is an
+# observation, and stores the size as a dataset.
+sparse_layout <- function(file, dataset) {
+  attributes <- rhdf5::h5readAttributes(file, dataset)
+  attribute <- function(names) Find(Negate(is.null), attributes[names])
+  encoding <- attribute(c("encoding-type", "h5sparse_format"))
+  shape <- as.numeric(attribute(c("shape", "h5sparse_shape")))
+  if (is.null(encoding) && has_object(file, paste0(dataset, "/shape"))) {
+    return(list(dim = rev(as.numeric(read_vector(file, paste0(dataset, "/shape")))), by_rows = TRUE))
+  }
+  if (length(shape) != 2L || !grepl("^cs[rc]", encoding)) {
+    fail_file("'dataset' is \"", dataset, "\", a group that neither AnnData nor 10x wrote as a sparse matrix")
+  }
+  list(dim = shape, by_rows = grepl("^csr", encoding))
+}
+
+# Max number of entries of a dgCMatrix.
+SPARSE_LIMIT <- .Machine$integer.max
+
+# Reads the whole matrix, observations x variables. Matrix::t() also sorts the entries of each column.
+read_sparse <- function(x) {
+  need_packages("rhdf5", "to read HDF5")
+  check_data_file(x$file)
+  reading_hdf5(x$file, {
+    starts <- sparse_starts(x)
+    n_index <- if (x$by_rows) ncol(x) else nrow(x)
+    indices <- read_part(x, "indices")
+    if (!are_whole(indices) || any(indices < 0 | indices >= n_index)) {
+      damaged(x, paste0("an index is not in 0 to ", n_index - 1, ", or no whole number"))
+    }
+    m <- methods::new("dgCMatrix")
+    m@Dim <- if (x$by_rows) rev(x$dim) else x$dim
+    m@p <- as.integer(starts)
+    m@i <- as.integer(indices)
+    m@x <- as.numeric(read_part(x, "data"))
+    m <- Matrix::t(m)
+    if (!x$by_rows) m <- Matrix::t(m)
+    if (!isTRUE(methods::validObject(m, test = TRUE))) damaged(x, "two entries have the same indices")
+    if (!is.null(x$dimnames)) dimnames(m) <- x$dimnames
+    m
+  })
+}
+
+# Returns the starts of rows (or columns), from 0, and the end of the last one.
+sparse_starts <- function(x) {
+  lengths <- vapply(c("data", "indices"), function(part) {
+    as.numeric(prod(dataset_size(x$file, paste0(x$dataset, "/", part))$dim))
+  }, 0)
+  starts <- as.numeric(read_part(x, "indptr"))
+  n <- if (x$by_rows) nrow(x) else ncol(x)
+  are_starts <- length(starts) == n + 1 && are_whole(starts) && starts[1L] == 0 && !is.unsorted(starts)
+  if (!are_starts || any(lengths != starts[n + 1])) damaged(x, "its starts do not fit its entries")
+  if (starts[n + 1] > SPARSE_LIMIT) {
+    fail_file("\"", x$dataset, "\" of \"", x$file, "\" has ", format_count(starts[n + 1]), " entries, and a sparse ",
+              "matrix of R can have ", format_count(SPARSE_LIMIT), "; write it as a dense dataset")
+  }
+  starts
+}
+
+# Returns the values of a part; `name`: "data", "indices" or "indptr".
+read_part <- function(x, name) {
+  values <- read_vector(x$file, paste0(x$dataset, "/", name))
+  if (!is_variables(values)) damaged(x, paste0("its ", name, " are of type ", typeof(values)))
+  values
+}
+
+are_whole <- function(values) !anyNA(values) && all(values == floor(values))
+
+damaged <- function(x, why) fail_file("\"", x$dataset, "\" of \"", x$file, "\" is no sparse matrix: ", why)
+
+# The engine multiplies the entries of a matrix with fewer of them.
+tell_sparse <- function(m, method) {
+  if (length(m@x) <= constant("max sparse") * length(m)) return(invisible())
+  is_never <- length(m@x) <= constant("max sparse signs") * length(m)
+  if (is_never && method == "kendall") return(invisible())
+  tell_once("a sparse matrix is made dense, a block of columns at a time", if (is_never) ", except for Kendall's tau",
+            " (this message is shown once a session)")
 }
