@@ -2,42 +2,21 @@
 
 raw_file <- function(file, dim, storage, dimnames, offset) {
   if (.Platform$endian != "little") fail_file("raw files are little-endian, and this machine is not; use HDF5")
-  dim <- check_file_dim(dim)
-  x <- new_file(file, "raw", dim, check_dimnames(dimnames, dim), storage = storage, pointer = .Call(r_new_pointer),
+  x <- new_file(file, "raw", dim, dimnames, storage = storage, pointer = .Call(r_new_pointer),
                 offset = check_whole(offset, "offset", 0, 2^53))
   .Call(r_file_open, x)
   x
 }
 
-# `kind`: "raw", "hdf5" (dense), "sparse" or "big.matrix"; `...`: whatever else is needed to read the file.
+# Returns a gpuCorFile of a kind of data-outside.R. `...`: whatever else is needed to read the file.
 new_file <- function(file, kind, dim, dimnames, ...) {
-  structure(list(file = file, kind = kind, dim = as.integer(dim), dimnames = dimnames, ...), class = "gpuCorFile")
-}
-
-# Returns x. Stops if it is not as gpuCorFile() made it, as users may change any object. The engine checks the elements
-# of raw files.
-check_file <- function(x, name) {
-  of_hdf5 <- function() {
-    is_one_string(x$file) && is_one_string(x$dataset) && (isTRUE(x$by_rows) || isFALSE(x$by_rows))
+  is_size <- are_finite(dim, 2L, 0) && all(dim == floor(dim))
+  check_that(dim, "dim", is_size, "two integers, of observations and of variables")
+  if (any(dim > .Machine$integer.max)) {
+    fail("'dim' is ", show_size(format(dim, scientific = FALSE)), ", beyond 2^31 - 1")
   }
-  is_sound <- is.list(x) && is.character(x$kind) && length(x$kind) == 1L && is.integer(x$dim) &&
-    length(x$dim) == 2L && !anyNA(x$dim) && all(x$dim >= 0) && are_names(x$dimnames, x$dim) && switch(x$kind,
-      raw = , big.matrix = TRUE,
-      sparse = of_hdf5(),
-      hdf5 = of_hdf5() && is_numeric(x$chunk) && length(x$chunk) == 2L && all(is.finite(x$chunk)),
-      image = is_of_image(x),
-      FALSE
-    )
-  if (!is_sound) fail("'", name, "' is a gpuCorFile that was changed since gpuCorFile() made it; make it again")
-  x
-}
-
-is_one_string <- function(value) is.character(value) && length(value) == 1L && !is.na(value)
-
-is_of_image <- function(x) {
-  sizes <- list(x$offset, x$size, x$step[1L], x$step[2L])
-  is_one_string(x$file) && all(vapply(sizes, is_number_within, NA, 0, 2^53)) && is_numeric(x$voxels) &&
-    length(x$voxels) == x$dim[2L] && all(is.finite(x$voxels) & x$voxels >= 1)
+  structure(list(file = file, kind = kind, dim = as.integer(dim), dimnames = check_dimnames(dimnames, dim), ...),
+            class = "gpuCorFile")
 }
 
 # Returns TRUE for dimnames of a matrix of that size.
@@ -46,27 +25,16 @@ are_names <- function(dimnames, dim) {
   is.null(dimnames) || (is.list(dimnames) && length(dimnames) == 2L && fits(1L) && fits(2L))
 }
 
+check_dimnames <- function(dimnames, dim) {
+  check_that(dimnames, "dimnames", are_names(dimnames, dim), paste0(
+    "a list of ", n_of(dim[1L], "name"), " of observations and ", dim[2L], " of variables, either of them possibly NULL"
+  ))
+}
+
 check_data_file <- function(file) {
   check_string(file, "file", "the name of a file")
   check_regular(file, paste0("'file' is \"", file, "\", which"))
   normalizePath(file, "/")
-}
-
-check_file_dim <- function(dim) {
-  ok <- is_numeric(dim) && length(dim) == 2L && all(is.finite(dim)) && all(dim == floor(dim)) && all(dim >= 0)
-  if (!ok) fail("'dim' must be two integers, of observations and of variables, not ", show_value(dim))
-  if (any(dim > .Machine$integer.max)) {
-    fail("'dim' is ", show_size(format(dim, scientific = FALSE)), ", beyond 2^31 - 1")
-  }
-  dim
-}
-
-check_dimnames <- function(dimnames, dim) {
-  if (!are_names(dimnames, dim)) {
-    fail("'dimnames' must be a list of ", n_of(dim[1L], "name"), " of observations and ", dim[2L], " of variables, ",
-         "either of them possibly NULL, not ", show_value(dimnames))
-  }
-  dimnames
 }
 
 # ---- HDF5 files
@@ -83,33 +51,30 @@ reading_hdf5 <- function(file, code) {
   with_our_errors(code, paste0("the HDF5 file \"", file, "\" cannot be read: "), fail_file)
 }
 
-# Returns f(object) of the opened object `name`, and closes everything.
-with_object <- function(file, name, f) {
+# Returns NULL if the file has no object `name`, otherwise a list of is_dataset; and, for a dataset, `dim`, its
+# dimensions as R sees them, and `chunk`, those of its chunks (0 if contiguous).
+h5_object <- function(file, name) {
   h5 <- rhdf5::H5Fopen(file, "H5F_ACC_RDONLY")
   on.exit(rhdf5::H5Fclose(h5))
+  # H5Lexists() raises an error if a parent does not exist or is a dataset.
+  paths <- Reduce(function(parent, part) paste(parent, part, sep = "/"), strsplit(name, "/+")[[1L]], accumulate = TRUE)
+  exists <- function(path) tryCatch(rhdf5::H5Lexists(h5, path), error = function(condition) FALSE)
+  if (!length(paths) || !is.null(Find(Negate(exists), paths))) return(NULL)
   object <- rhdf5::H5Oopen(h5, name)
   on.exit(rhdf5::H5Oclose(object), add = TRUE, after = FALSE)
-  f(object)
+  if (rhdf5::H5Iget_type(object) != "H5I_DATASET") return(list(is_dataset = FALSE))
+  space <- rhdf5::H5Dget_space(object)
+  on.exit(rhdf5::H5Sclose(space), add = TRUE, after = FALSE)
+  properties <- rhdf5::H5Dget_create_plist(object)
+  on.exit(rhdf5::H5Pclose(properties), add = TRUE, after = FALSE)
+  size <- rhdf5::H5Sget_simple_extent_dims(space)$size
+  is_chunked <- rhdf5::H5Pget_layout(properties) == "H5D_CHUNKED"
+  list(is_dataset = TRUE, dim = size, chunk = if (is_chunked) rev(rhdf5::H5Pget_chunk(properties)) else 0 * size)
 }
 
-h5_kind <- function(file, name) {
-  if (!has_object(file, name)) return("none")
-  with_object(file, name, function(object) {
-    if (rhdf5::H5Iget_type(object) == "H5I_DATASET") "dataset" else "group"
-  })
-}
+has_object <- function(file, name) !is.null(h5_object(file, name))
 
-# Checks each parent first: H5Lexists() raises an error if a parent does not exist or is a dataset.
-has_object <- function(file, name) {
-  h5 <- rhdf5::H5Fopen(file, "H5F_ACC_RDONLY")
-  on.exit(rhdf5::H5Fclose(h5))
-  parts <- strsplit(name, "/+")[[1L]]
-  for (k in seq_along(parts)) {
-    path <- paste(parts[seq_len(k)], collapse = "/")
-    if (!tryCatch(rhdf5::H5Lexists(h5, path), error = function(condition) FALSE)) return(FALSE)
-  }
-  length(parts) > 0L
-}
+has_dataset <- function(file, name) isTRUE(h5_object(file, name)$is_dataset)
 
 # Returns the names of a file's datasets for a message.
 h5_contents <- function(file) {
@@ -118,22 +83,6 @@ h5_contents <- function(file) {
   if (!length(names)) return("no dataset")
   paste0(paste0('"', utils::head(names, 10L), '"', collapse = ", "), if (length(names) > 10L) ", ...")
 }
-
-# Returns the dimensions of a dataset as R sees it, and of its chunks (0 if contiguous).
-dataset_size <- function(file, dataset) {
-  with_object(file, dataset, function(object) {
-    space <- rhdf5::H5Dget_space(object)
-    on.exit(rhdf5::H5Sclose(space))
-    properties <- rhdf5::H5Dget_create_plist(object)
-    on.exit(rhdf5::H5Pclose(properties), add = TRUE)
-    size <- rhdf5::H5Sget_simple_extent_dims(space)$size
-    is_chunked <- rhdf5::H5Pget_layout(properties) == "H5D_CHUNKED"
-    list(dim = size, chunk = if (is_chunked) rev(rhdf5::H5Pget_chunk(properties)) else 0 * size)
-  })
-}
-
-# Reads a whole dataset without dimensions; 64-bit integers become doubles.
-read_vector <- function(file, name) as.vector(rhdf5::h5read(file, name, bit64conversion = "double"))
 
 # HDF5 files as data: dense datasets, and the layouts of AnnData (h5ad) and 10x.
 
@@ -144,12 +93,14 @@ hdf5_file <- function(file, dataset, transpose, dim, dimnames) {
   reading_hdf5(file, {
     if (is.null(dataset)) dataset <- known_dataset(file)
     dataset <- gsub("^/+|/+$", "", check_string(dataset, "dataset", "the name of a dataset"))
-    x <- switch(h5_kind(file, dataset), group = sparse_file(file, dataset), dataset = dense_file(file, dataset),
-                fail_file("'dataset' is \"", dataset, "\", which \"", file, "\" does not have; it has ",
-                          h5_contents(file)))
+    object <- h5_object(file, dataset)
+    if (is.null(object)) {
+      fail_file("'dataset' is \"", dataset, "\", which \"", file, "\" does not have; it has ", h5_contents(file))
+    }
+    x <- if (object$is_dataset) dense_file(file, dataset, object) else sparse_file(file, dataset)
     x$dimnames <- known_names(file, dataset, x$dim)
     if (transpose) x <- transposed_file(x)
-    if (!is.null(dim) && !identical(as.numeric(check_file_dim(dim)), as.numeric(x$dim))) {
+    if (!is.null(dim) && !(is_numeric(dim) && identical(as.numeric(dim), as.numeric(x$dim)))) {
       fail("'dim' is ", show_size(dim), ", but \"", dataset, "\" is ", show_size(x$dim), " (observations x variables)")
     }
     if (!is.null(dimnames)) x$dimnames <- check_dimnames(dimnames, x$dim)
@@ -172,37 +123,34 @@ is_anndata <- function(file) has_object(file, "obs") && has_object(file, "var")
 is_anndata_matrix <- function(file, dataset) grepl("^(X|layers/[^/]+|raw/X)$", dataset) && is_anndata(file)
 
 # Returns list(observations, variables), each NULL if the layout has no such names, or not as many; NULL without any.
+# AnnData's names are the index of a data frame.
 known_names <- function(file, dataset, dim) {
+  read <- function(name) if (has_dataset(file, name)) as.character(rhdf5::h5read(file, name))
+  index_of <- function(frame) {
+    if (!isFALSE(h5_object(file, frame)$is_dataset)) return(NULL)
+    index <- rhdf5::h5readAttributes(file, frame)[["_index"]]
+    read(paste0(frame, "/", if (is.character(index)) index[1L] else "_index"))
+  }
   names <- if (is_anndata_matrix(file, dataset)) {
-    list(frame_names(file, "obs"), frame_names(file, if (dataset == "raw/X") "raw/var" else "var"))
+    list(index_of("obs"), index_of(if (dataset == "raw/X") "raw/var" else "var"))
   } else {
-    features <- Filter(function(name) has_object(file, name), paste0(dataset, c("/features/id", "/genes")))
-    list(read_names(file, paste0(dataset, "/barcodes")), if (length(features)) read_names(file, features[1L]))
+    features <- paste0(dataset, c("/features/id", "/genes"))
+    list(read(paste0(dataset, "/barcodes")), read(features[if (has_object(file, features[1L])) 1L else 2L]))
   }
   for (k in 1:2) if (length(names[[k]]) != dim[k]) names[k] <- list(NULL)
   if (!all(vapply(names, is.null, NA))) names
 }
 
-# Returns the index of one of AnnData's data frames.
-frame_names <- function(file, frame) {
-  if (h5_kind(file, frame) != "group") return(NULL)
-  index <- rhdf5::h5readAttributes(file, frame)[["_index"]]
-  read_names(file, paste0(frame, "/", if (is.character(index)) index[1L] else "_index"))
-}
-
-read_names <- function(file, name) if (h5_kind(file, name) == "dataset") as.character(rhdf5::h5read(file, name))
-
 # ---- dense datasets
 
 # Element by_rows is TRUE if variables are the rows that R sees.
-dense_file <- function(file, dataset) {
-  size <- dataset_size(file, dataset)
-  if (length(size$dim) != 2L) {
-    fail_file("'dataset' is \"", dataset, "\", which has ", n_of(length(size$dim), "dimension"), " (",
-              show_size(size$dim), "), not two")
+dense_file <- function(file, dataset, object) {
+  dim <- object$dim
+  if (length(dim) != 2L) {
+    fail_file("'dataset' is \"", dataset, "\", which has ", n_of(length(dim), "dimension"), " (", show_size(dim),
+              "), not two")
   }
-  check_file_dim(size$dim)
-  x <- new_file(file, "hdf5", size$dim, NULL, dataset = dataset, by_rows = FALSE, chunk = size$chunk)
+  x <- new_file(file, "hdf5", dim, NULL, dataset = dataset, by_rows = FALSE, chunk = object$chunk)
   if (is_anndata_matrix(file, dataset)) x <- transposed_file(x)
   if (all(x$dim > 0) && !is_variables(read_dense(x, 1L))) {
     fail_file("'dataset' is \"", dataset, "\", whose values are of type ", typeof(read_dense(x, 1L)), ", not numbers")
@@ -227,20 +175,18 @@ read_dense <- function(x, columns) {
   if (x$by_rows) t(values) else values
 }
 
-# Stops unless the dataset still exists with the same size, at the start of a run.
-check_dataset <- function(x) {
+# Returns the number of columns in a chunk. Stops unless the dataset still exists with the same size.
+dataset_grain <- function(x) {
   need_packages("rhdf5", "to read HDF5")
   file <- check_data_file(x$file)
-  size <- reading_hdf5(file, if (is_hdf5(file) && has_object(file, x$dataset)) dataset_size(file, x$dataset))
-  if (is.null(size)) {
-    fail_file("\"", file, "\" has no dataset \"", x$dataset, "\" any more; call gpuCorFile() again")
-  }
-  dim <- size$dim
-  if (x$by_rows) dim <- rev(dim)
+  found <- reading_hdf5(file, if (is_hdf5(file)) h5_object(file, x$dataset))
+  if (is.null(found)) fail_file("\"", file, "\" has no dataset \"", x$dataset, "\" any more; call gpuCorFile() again")
+  dim <- if (x$by_rows) rev(found$dim) else found$dim
   if (!identical(as.numeric(dim), as.numeric(x$dim))) {
     fail_file("\"", x$dataset, "\" of \"", file, "\" is ", show_size(dim), " now, and was ", show_size(x$dim),
               "; call gpuCorFile() again")
   }
+  max(1, x$chunk[if (x$by_rows) 1L else 2L])
 }
 
 # ---- sparse matrices
@@ -248,32 +194,29 @@ check_dataset <- function(x) {
 # Sparse matrices in HDF5 files: a group with the datasets "data", "indices" (from 0) and "indptr" (the start of each
 # row or column). They are read into a dgCMatrix.
 
-# Element by_rows is TRUE if entries are ordered by observations, FALSE if by variables.
+# Element by_rows is TRUE if entries are ordered by observations, FALSE if by variables. AnnData stores order and size
+# as attributes, whose names have changed once. 10x has a column per barcode, which is an observation, and stores the
+# size as a dataset.
 sparse_file <- function(file, dataset) {
   parts <- paste0(dataset, "/", c("data", "indices", "indptr"))
-  is_there <- vapply(parts, function(name) h5_kind(file, name) == "dataset", NA)
+  is_there <- vapply(parts, has_dataset, NA, file = file)
   if (!all(is_there)) {
-    fail_file("'dataset' is \"", dataset, "\", a group without \"", parts[!is_there][1L], "\" and so no sparse matrix")
+    fail_file("'dataset' is \"", dataset, "\", a group without \"", parts[!is_there][1L],
+              "\" and so no sparse matrix")
   }
-  layout <- sparse_layout(file, dataset)
-  check_file_dim(layout$dim)
-  new_file(file, "sparse", layout$dim, NULL, dataset = dataset, by_rows = layout$by_rows)
-}
-
-# AnnData stores order and size as attributes, whose names have changed once. 10x has a column per barcode, which is an
-# observation, and stores the size as a dataset.
-sparse_layout <- function(file, dataset) {
   attributes <- rhdf5::h5readAttributes(file, dataset)
   attribute <- function(names) Find(Negate(is.null), attributes[names])
   encoding <- attribute(c("encoding-type", "h5sparse_format"))
-  shape <- as.numeric(attribute(c("shape", "h5sparse_shape")))
-  if (is.null(encoding) && has_object(file, paste0(dataset, "/shape"))) {
-    return(list(dim = rev(as.numeric(read_vector(file, paste0(dataset, "/shape")))), by_rows = TRUE))
+  dim <- as.numeric(attribute(c("shape", "h5sparse_shape")))
+  shape <- paste0(dataset, "/shape")
+  if (is.null(encoding) && has_object(file, shape)) {
+    encoding <- "csr"
+    dim <- rev(as.numeric(rhdf5::h5read(file, shape, bit64conversion = "double")))
   }
-  if (length(shape) != 2L || !grepl("^cs[rc]", encoding)) {
+  if (length(dim) != 2L || !isTRUE(grepl("^cs[rc]", encoding))) {
     fail_file("'dataset' is \"", dataset, "\", a group that neither AnnData nor 10x wrote as a sparse matrix")
   }
-  list(dim = shape, by_rows = grepl("^csr", encoding))
+  new_file(file, "sparse", dim, NULL, dataset = dataset, by_rows = grepl("^csr", encoding))
 }
 
 # Max number of entries of a dgCMatrix.
@@ -306,7 +249,7 @@ read_sparse <- function(x) {
 # Returns the starts of rows (or columns), from 0, and the end of the last one.
 sparse_starts <- function(x) {
   lengths <- vapply(c("data", "indices"), function(part) {
-    as.numeric(prod(dataset_size(x$file, paste0(x$dataset, "/", part))$dim))
+    as.numeric(prod(h5_object(x$file, paste0(x$dataset, "/", part))$dim))
   }, 0)
   starts <- as.numeric(read_part(x, "indptr"))
   n <- if (x$by_rows) nrow(x) else ncol(x)
@@ -319,9 +262,9 @@ sparse_starts <- function(x) {
   starts
 }
 
-# Returns the values of a part; `name`: "data", "indices" or "indptr".
+# Returns the values of a part; `name`: "data", "indices" or "indptr". 64-bit integers become doubles.
 read_part <- function(x, name) {
-  values <- read_vector(x$file, paste0(x$dataset, "/", name))
+  values <- as.vector(rhdf5::h5read(x$file, paste0(x$dataset, "/", name), bit64conversion = "double"))
   if (!is_variables(values)) damaged(x, paste0("its ", name, " are of type ", typeof(values)))
   values
 }

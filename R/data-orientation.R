@@ -14,22 +14,18 @@ SUCCESSIVE <- 0.3 # min autocorrelation of a series
 # `x`: the user's data; `read`: the result of check_variables(x).
 warn_transposed <- function(x, read = x) {
   if (identical(getOption("gpucor.orientation"), "columns") || !looks_transposed(x, read)) return(invisible())
-  code <- if (is.data.frame(x)) {
-    "t(as.matrix(x))"
-  } else if (inherits(x, "gpuCorFile")) {
-    if (x$kind == "raw") "a file of the transpose" else "gpuCorFile(transpose = TRUE)"
-  } else if (isS4(x) && is(x, "Matrix")) {
-    "Matrix::t(x)"
-  } else {
-    "t(x)"
-  }
+  code <- if (is.data.frame(x)) "t(as.matrix(x))" else if (is_outside(x)) outside_kind(x)$transpose
+  if (is.null(code)) code <- if (inherits(x, "Matrix")) "Matrix::t(x)" else "t(x)"
   warn("gpuCorTransposed", "'x' has ", format_count(nrow(x)), " rows and ", format_count(ncol(x)), " columns, and its ",
        "columns are correlated; if its rows are the variables, such as genes or voxels, give ", code,
        " (options(gpucor.orientation = \"columns\") ends this warning)")
 }
 
+# Neither a series of class "ts" is looked at, nor an image, whose voxels are known.
 looks_transposed <- function(x, read) {
-  if (!may_be_transposed(x) || nrow(x) < MIN_ROWS || ncol(x) < 3L) return(FALSE)
+  is_table <- is.matrix(x) || is.data.frame(x) || inherits(x, "Matrix") || is_outside(x)
+  are_known <- inherits(x, c("ts", "voxelMatrix")) || (is_outside(x) && is.null(outside_kind(x)$transpose))
+  if (!is_table || are_known || nrow(x) < MIN_ROWS || ncol(x) < 3L) return(FALSE)
   names <- if (!is.data.frame(x) || .row_names_info(x) >= 0L) rownames(x)[1:10]
   if (!is.null(names) && are_numbers(names)) names <- NULL # as without names
   if (!is.null(names) && are_observations(names)) return(FALSE)
@@ -37,13 +33,6 @@ looks_transposed <- function(x, read) {
   is_long <- nrow(x) >= max(LONG_ROWS, LONG_RATIO * ncol(x))
   if (is_long && !is.null(names)) return(TRUE)
   (is_long || ncol(x) >= MIN_COLUMNS) && are_alike(read, is_long)
-}
-
-# Returns FALSE for a series of class "ts", and for an image, whose voxels are known.
-may_be_transposed <- function(x) {
-  if (inherits(x, "gpuCorFile")) return(x$kind != "image")
-  is_table <- is.matrix(x) || is.data.frame(x) || inherits(x, c("Matrix", "DelayedMatrix", "big.matrix"))
-  is_table && !inherits(x, c("ts", "voxelMatrix"))
 }
 
 are_numbers <- function(names) all(grepl("^[0-9]*$", names))
@@ -75,7 +64,8 @@ are_alike <- function(x, is_long) {
 have_same_order <- function(values) {
   are_counts <- isTRUE(all(values >= 0 & values == round(values)) && max(values) >= 100) # unlike scores
   order <- if (are_counts) COUNT_ORDER else SAME_ORDER
-  if (suppressWarnings(!isTRUE(stats::cor(values[, 1:2], method = "spearman")[2L] >= order))) return(FALSE)
+  of_two <- tryCatch(stats::cor(values[, 1:2], method = "spearman")[2L], warning = function(w) NA) # one is constant
+  if (!isTRUE(of_two >= order)) return(FALSE)
   level <- colMeans(values)
   isTRUE(min(stats::cor(values, method = "spearman")) >= order) &&
     max(level) - min(level) <= mean(apply(values, 2L, stats::sd))
