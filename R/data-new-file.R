@@ -5,15 +5,22 @@ MAX_PATH <- 4095 # bytes
 
 check_new_file <- function(file) {
   check_string(file, "file", "the name of the file to write")
-  refuse <- function(...) fail_file("'file' is ", show_value(file), ...)
-  if (nchar(file, "bytes") > MAX_PATH) refuse(", of more than ", MAX_PATH, " bytes")
   path <- path.expand(file)
+  if (endsWith(path, "/") || dir.exists(path)) {
+    fail_file("'file' is ", show_value(file), ", a folder; give the name of a file in it")
+  }
+  check_new_path(path, "file")
+}
+
+# Returns the full name of a new file or folder, which is valid after setwd().
+check_new_path <- function(path, name) {
+  refuse <- function(...) fail_file("'", name, "' is ", show_value(path), ...)
+  if (nchar(path, "bytes") > MAX_PATH) refuse(", of more than ", MAX_PATH, " bytes")
   folder <- dirname(path)
-  if (endsWith(path, "/") || dir.exists(path)) refuse(", a folder; give the name of a file in it")
   if (!dir.exists(folder)) refuse(", whose folder does not exist; create it first")
-  if (file.access(folder, 2L) != 0L) refuse(", whose folder is not writable")
+  if (file.access(folder, 2L) != 0L) refuse(", whose folder is not writable; choose another one")
   if (file.exists(path)) refuse(", which exists; remove it or choose another name")
-  file.path(normalizePath(folder, "/"), basename(path)) # valid after setwd()
+  file.path(normalizePath(folder, "/"), basename(path))
 }
 
 # ---- folders for incomplete files
@@ -64,13 +71,9 @@ are_own <- function(files, owner = file.info(files)$uname) {
 # Returns why `bytes` cannot be written to a new file, which is removed, or NULL if they can.
 why_no_room <- function(file, bytes) {
   on.exit(unlink(file, expand = FALSE))
-  opened <- tryCatch(file(file, "wb"), warning = function(w) sub(".*: ", "", conditionMessage(w)))
-  if (is.character(opened)) return(opened)
-  suppressWarnings({
-    for (piece in column_ranges(bytes, 4)) writeBin(raw(length(piece)), opened)
-    close(opened)
-  })
-  if (file.size(file) < bytes) "the disk is full"
+  why <- function(condition) if (file.exists(file)) "the disk is full" else sub(".*: ", "", conditionMessage(condition))
+  write <- function(connection) for (piece in column_ranges(bytes, 4)) writeBin(raw(length(piece)), connection)
+  tryCatch(append_bytes(file, bytes, write), warning = why, error = why)
 }
 
 # Raises the error of a failed write. The reason is looked for while the incomplete file still takes its space.
@@ -101,22 +104,24 @@ publish <- function(partial, file, check = function() NULL) {
   invisible(file)
 }
 
-# Calls write(connection), which appends that many bytes to a file, or creates it. On a full disk R may write less
-# without an error.
-append_bytes <- function(file, bytes, write) {
-  size <- sum(file.size(file), bytes, na.rm = TRUE)
-  connection <- file(file, "ab")
+# Calls write(connection), and closes the connection. On a full disk R may write less without an error.
+write_to <- function(connection, write) {
+  force(connection) # opens it, or fails, before on.exit()
   on.exit(suppressWarnings(close(connection)))
   write(connection)
-  flush(connection)
+}
+
+# Calls write(connection), which appends that many bytes to a file, or creates it.
+append_bytes <- function(file, bytes, write) {
+  size <- sum(file.size(file), bytes, na.rm = TRUE)
+  write_to(file(file, "ab"), write)
   if (file.size(file) != size) stop("it was not written to its end")
 }
 
 # The same for a new file, compressed by gzip. Its size is not known before, so it is read again: the last bytes of a
 # complete stream are its uncompressed size.
 write_gzip <- function(file, bytes, write) {
-  connection <- gzfile(file, "wb")
-  tryCatch(write(connection), finally = suppressWarnings(close(connection)))
+  write_to(gzfile(file, "wb"), write)
   n_read <- 0
   with_stream(file, function(read) while (length(piece <- read(STREAM_PIECE))) n_read <<- n_read + length(piece))
   size <- writeBin(as.integer(c(bytes %% 2^16, bytes %/% 2^16 %% 2^16)), raw(), size = 2L, endian = "little")
@@ -135,7 +140,7 @@ write_pieces <- function(connection, values, size) {
 rename_file <- function(from, to, replace = TRUE, seconds = if (.Platform$OS.type == "windows") 10 else 0) {
   until <- Sys.time() + seconds
   repeat {
-    if (suppressWarnings(file.rename(from, to))) return(TRUE)
+    if (tryCatch(file.rename(from, to), warning = function(w) FALSE)) return(TRUE)
     if (Sys.time() >= until || !file.exists(from) || (!replace && file.exists(to))) return(FALSE)
     Sys.sleep(0.05)
   }

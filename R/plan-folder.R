@@ -114,7 +114,8 @@ read_seal <- function(file, with_object = TRUE) {
   }, error = none, warning = none)
 }
 
-checksum <- function(file) unname(suppressWarnings(tools::md5sum(file))) # NA: unreadable
+# Returns NA if the file is unreadable.
+checksum <- function(file) tryCatch(unname(tools::md5sum(file)), warning = function(w) NA_character_)
 
 # ---- contents
 
@@ -139,20 +140,17 @@ plan_arguments <- function(verb) {
 DATA_TYPES <- c("NULL", "logical", "integer", "double", "complex", "character", "raw", "list")
 
 # Returns TRUE if a value is pure data: a vector, or a list of vectors, whose attributes are data, too. Functions,
-# expressions, environments, pointers and S4 objects are not.
+# expressions, environments, pointers and S4 objects are not. A vector's dimensions and names must have its length,
+# which unserialize() does not check.
 is_data <- function(value) {
-  if (isS4(value) || !typeof(value) %in% DATA_TYPES || !has_own_size(value)) return(FALSE)
-  parts <- c(if (is.list(value)) unclass(value), attributes(value))
-  all(vapply(unname(parts), is_data, NA))
-}
-
-# Returns TRUE if a vector's dimensions and names have its length. unserialize() does not check them.
-has_own_size <- function(value) {
+  if (isS4(value) || !typeof(value) %in% DATA_TYPES) return(FALSE)
   n <- length(unclass(value))
   size <- attr(value, "dim", exact = TRUE)
   names <- attr(value, "names", exact = TRUE)
-  (is.null(size) || (is.integer(size) && isTRUE(all(size >= 0L) && prod(size) == n))) &&
+  has_own_size <- (is.null(size) || (is.integer(size) && isTRUE(all(size >= 0L) && prod(size) == n))) &&
     (is.null(names) || length(names) == n)
+  parts <- c(if (is.list(value)) unclass(value), attributes(value))
+  has_own_size && all(vapply(unname(parts), is_data, NA))
 }
 
 # Returns the object in bytes from a file of a plan, or NULL unless it is pure data. R before 4.4 runs code that other
@@ -214,10 +212,8 @@ save_plan <- function(plan) {
   write_plan_file(plan, file.path(plan$path, "plan.rds"), stored, seal_of(plan, "plan"))
 }
 
-check_plan_path <- function(path) path.expand(check_string(path, "path", "the name of a plan's folder"))
-
 open_plan <- function(path) {
-  path <- check_plan_path(path)
+  path <- path.expand(check_string(path, "path", "the name of a plan's folder"))
   shown <- show_value(path)
   host <- Sys.info()[["nodename"]]
   file <- file.path(path, "plan.rds")

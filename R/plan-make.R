@@ -2,15 +2,13 @@
 
 # `given`: the verb's arguments; `call`: its call. Returns the plan, and the first round with its run.
 make_plan <- function(path, x, y, given, verb, shards, control, call, mode = "0700") {
-  path <- check_new_folder(path)
-  is_mode <- is.character(mode) && length(mode) == 1L && grepl("^[0-7]?7[0-7]{2}$", mode)
-  if (!is_mode) fail("'mode' must be a folder's permissions, such as \"0700\" or \"0770\", not ", show_value(mode))
   further <- c(list(control = control), given["assay"[!is.null(given$assay)]])
   given$assay <- NULL # the plan stores the assay's matrix
-  check_verb_arguments(given, verb)
   check_not_threshold(x, y)
   n <- if (is_subjects(x)) subjects_of(x, y, given$subjects)
-  given <- called_for_subjects(given, n)
+  for (name in if (!is.null(n)) intersect(names(given), c("weights", "covariates", "data", "runs"))) {
+    if (is.function(given[[name]])) given[[name]] <- lapply(seq_len(n), given[[name]]) # called once
+  }
   plan <- list(version = package_version_text(), verb = verb, arguments = given, call = call, subjects = n)
   found <- replay_verb(plan, x, y, further)
   if (!is_needed(found)) fail("this call of ", verb, "() has no pairs to distribute")
@@ -44,44 +42,7 @@ write_plan <- function(plan, found, path, mode) {
   plan
 }
 
-check_new_folder <- function(path) {
-  path <- check_plan_path(path)
-  shown <- show_value(path)
-  folder <- dirname(path)
-  if (file.exists(file.path(path, "plan.rds"))) {
-    fail_file("'path' is ", shown, ", which exists and has a plan in it; gpuCorRun() continues it")
-  }
-  if (file.exists(path)) fail_file("'path' is ", shown, ", which exists; choose another name")
-  if (!dir.exists(folder)) fail_file("'path' is ", shown, ": there is no folder \"", folder, "\"; create it first")
-  if (file.access(folder, 2L) != 0L) {
-    fail_file("'path' is ", shown, ": \"", folder, "\" is not writable; choose another one")
-  }
-  file.path(normalizePath(folder, "/"), basename(path))
-}
-
 # ---- arguments
-
-check_verb_arguments <- function(given, verb) {
-  if (length(given) && is.null(names(given))) names(given) <- rep("", length(given))
-  known <- plan_arguments(verb)
-  unknown <- setdiff(names(given), known)
-  if (!length(unknown)) return(invisible())
-  name <- if (nzchar(unknown[1L])) paste0("'", unknown[1L], "'") else "an argument without a name"
-  fail(name, " cannot be in a plan of ", verb, "(); ", if (unknown[1L] %in% c("file", "compression")) {
-    "give it to gpuCorCollect()"
-  } else {
-    paste("it takes", toString(known))
-  })
-}
-
-# Replaces functions of a subject's index by lists of their values. `n`: number of subjects, or NULL for one data set.
-called_for_subjects <- function(given, n) {
-  if (is.null(n)) return(given)
-  for (name in intersect(names(given), c("weights", "covariates", "data", "runs"))) {
-    if (is.function(given[[name]])) given[[name]] <- lapply(seq_len(n), given[[name]])
-  }
-  given
-}
 
 # Returns the arguments that the plan stores. Covariates become numbers, so that no process evaluates a formula.
 evaluated_arguments <- function(given, n) {

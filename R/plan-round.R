@@ -93,29 +93,30 @@ named_files <- function(plan, round, shards = seq_len(plan$shards)) {
   files[files$shard %in% shards, ]
 }
 
-# Returns the shards' files without those that have the seal of another plan, round or shard. `is_sealed`: FALSE for a
-# file whose own seal is damaged or missing. It does not count, even if the checksum in its name is right, and
-# gpuCorStatus() shows it as a damaged file of the shard in its name.
-shard_files <- function(plan, round, shards = seq_len(plan$shards)) {
+# Returns the shards' files without those that have the seal of another plan, round or shard. `is_sound`: FALSE for a
+# file that is damaged, also one whose own seal is damaged or missing, even if the checksum in its name is right.
+# `check`: TRUE to compare the files with their checksums.
+shard_files <- function(plan, round, shards = seq_len(plan$shards), check = TRUE) {
   files <- named_files(plan, round, shards)
-  kind_of <- function(file, shard) {
+  is_sound <- function(file, shard, expected) {
     found <- read_seal(file)
-    if (!is.null(found) && !has_seal(found, shard_seal(plan, round, shard))) return("foreign")
-    if (is_about(read_object(found$object), plan)) "sealed" else "damaged"
+    if (!is.null(found) && !has_seal(found, shard_seal(plan, round, shard))) return(NA)
+    is_about(read_object(found$object), plan) && (!check || is_verified(file, expected))
   }
-  kind <- as.character(mapply(kind_of, files$file, files$shard))
-  files$is_sealed <- kind == "sealed"
-  files[kind != "foreign", ]
+  files$is_sound <- as.logical(mapply(is_sound, files$file, files$shard, files$checksum))
+  files[!is.na(files$is_sound), ]
 }
 
-# Returns one file per finished shard: two processes may have finished the same one.
-finished_shards <- function(plan, round, files = shard_files(plan, round)) {
-  files <- files[files$is_sealed, ]
-  files[!duplicated(files$shard), ]
+# Returns a data frame of all shards: shard, state ("done", "damaged" or "missing"), file (of one that is done, or NA).
+# Two processes may have finished the same shard.
+shard_states <- function(plan, round, check = TRUE) {
+  files <- shard_files(plan, round, check = check)
+  sound <- files[files$is_sound, ]
+  shard <- seq_len(plan$shards)
+  file <- sound$file[match(shard, sound$shard)]
+  state <- ifelse(!is.na(file), "done", ifelse(shard %in% files$shard, "damaged", "missing"))
+  data.frame(shard, state, file)
 }
-
-# Returns TRUE for each file that is intact.
-are_sound <- function(files) files$is_sealed & as.logical(mapply(is_verified, files$file, files$checksum))
 
 # ---- what a file says about its shard
 
@@ -142,16 +143,16 @@ flagged_columns <- function(plan) {
 
 # Returns what the engine reads instead of computing: the shards' files, numbers of observations, and flags of
 # variables.
-parts_of <- function(plan, finished) {
+parts_of <- function(plan, files) {
   flags <- lapply(flagged_columns(plan), raw)
-  for (file in finished$file) {
+  for (file in files) {
     about <- read_about(file)
     for (side in names(flags)) {
       at <- about[[side]]$at
       flags[[side]][at] <- flags[[side]][at] | about[[side]]$flag
     }
   }
-  c(list(path = finished$file), about["n_obs"], flags)
+  c(list(path = files), about["n_obs"], flags)
 }
 
 # ---- replay
@@ -199,14 +200,14 @@ replayed_pass <- function(recording, entry, run, arguments) {
   plan <- recording$plan
   recording$rounds <- recording$rounds + 1
   round <- needed_round(recording, new_round(recording$rounds, entry, run, arguments))
-  finished <- if (is_written(plan)) finished_shards(plan, round)
-  if (is.null(finished) || nrow(finished) < plan$shards || !all(are_sound(finished))) {
+  states <- if (is_written(plan)) shard_states(plan, round)
+  if (is.null(states) || !all(states$state == "done")) {
     stop(structure(class = c("gpuCorRound", "error", "condition"),
                    list(message = paste("round", round$number, "is not complete"), call = NULL, round = round,
                         notes = recording$notes, run = run)))
   }
-  run$settings$parts <- parts_of(plan, finished)
-  run$settings$doing <- list(text = "part", of = nrow(finished), rated = FALSE)
+  run$settings$parts <- parts_of(plan, states$file)
+  run$settings$doing <- list(text = "part", of = plan$shards, rated = FALSE)
   call_engine(entry, run, arguments)
 }
 

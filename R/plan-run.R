@@ -29,7 +29,7 @@ current_round <- function(plan, work = open_work(plan)) {
 # Returns the round to work on: the next one if the current one is complete and another is needed.
 next_round <- function(work) {
   round <- current_round(work$plan, work)
-  if (round$is_last || nrow(finished_shards(work$plan, round)) < work$plan$shards) return(round)
+  if (round$is_last || any(shard_states(work$plan, round, check = FALSE)$state != "done")) return(round)
   result <- replay_work(work)
   if (is_needed(result)) result$round else round
 }
@@ -81,9 +81,8 @@ run_claimed <- function(work, round, shard, pass, passes) {
   on.exit(release_claim(plan, round$number, shard))
   shown <- paste("shard", shard, "of", plan$shards)
   files <- shard_files(plan, round, shard)
-  sound <- are_sound(files)
-  unlink(files$file[!sound])
-  if (any(sound)) return(message(shown, ": finished before"))
+  unlink(files$file[!files$is_sound])
+  if (any(files$is_sound)) return(message(shown, ": finished before"))
   if (nrow(files)) message(shown, " is damaged, and is computed again")
   about <- run_shard(plan, round, shard, run_of_round(at_pass(work, pass, passes, shown), round))
   message(shown, ": ", format(about$seconds, digits = 3), " s on ", about$host, " (", about$backend, ")")
@@ -111,7 +110,7 @@ run_shard <- function(plan, round, shard, run) {
 # Computes these shards unless they are finished, even if another process is computing them.
 run_shards <- function(work, round, shards) {
   for (k in seq_along(shards)) {
-    if (!claim(work$plan, round$number, shards[k])) sign_claim(work$plan, round$number, shards[k])
+    claim(work$plan, round$number, shards[k], take = TRUE)
     run_claimed(work, round, shards[k], k, length(shards))
   }
 }
@@ -125,12 +124,10 @@ run_free <- function(work, round) {
     refused <- numeric() # shards whose claim failed once; a second failure is not due to another process
     while (length(free <- free_shards(plan, round, check))) {
       for (shard in free) {
-        is_claimed <- claim(plan, round$number, shard)
-        if (!is_claimed && !shard %in% refused) {
+        if (!claim(plan, round$number, shard, take = shard %in% refused)) {
           refused <- c(refused, shard)
           next
         }
-        if (!is_claimed) sign_claim(plan, round$number, shard)
         done <- length(unique(named_files(plan, round)$shard))
         run_claimed(work, round, shard, min(done + 1, plan$shards), plan$shards)
       }
@@ -145,9 +142,8 @@ run_free <- function(work, round) {
 free_shards <- function(plan, round, check) {
   claims <- claims_of(plan, round)
   for (shard in claims$shard[claims$abandoned]) release_claim(plan, round$number, shard)
-  finished <- finished_shards(plan, round)
-  if (check) finished <- finished[are_sound(finished), ]
-  setdiff(seq_len(plan$shards), c(finished$shard, claims$shard[!claims$abandoned]))
+  states <- shard_states(plan, round, check)
+  setdiff(states$shard[states$state != "done"], claims$shard[!claims$abandoned])
 }
 
 # ---- the result
@@ -167,23 +163,24 @@ collect_plan <- function(work, further, run) {
 
 claim_folder <- function(plan, number, shard) file.path(plan$path, "claims", number, shard_name(shard))
 
-# Returns TRUE to one of the processes that try to claim a free shard. The folder is created elsewhere with its owner,
-# then renamed, which only succeeds over an empty folder. (On Windows it fails over any folder: an empty one is an
-# abandoned claim, which is released first.)
-claim <- function(plan, number, shard) {
+# Returns TRUE to one of the processes that try to claim a free shard, and with `take` also to others, which take it
+# from that process. The folder is created elsewhere with its owner, then renamed, which only succeeds over an empty
+# folder. (On Windows it fails over any folder: an empty one is an abandoned claim, which is released first.)
+claim <- function(plan, number, shard, take = FALSE) {
+  owner <- list(space = process_space(), host = Sys.info()[["nodename"]], pid = Sys.getpid())
+  sign <- function(folder) {
+    file <- file.path(folder, "owner.rds")
+    try(write_plan_file(plan, file, owner, seal_of(plan, "claim", number, shard)), silent = TRUE)
+  }
   plan_folder(plan, "claims", number)
   folder <- claim_folder(plan, number, shard)
   partial <- begin_partial(folder)
   on.exit(discard_partial(partial))
   make_folder(partial, file.mode(plan$path))
-  sign_claim(plan, number, shard, partial)
-  rename_file(partial, folder, replace = FALSE)
-}
-
-sign_claim <- function(plan, number, shard, folder = claim_folder(plan, number, shard)) {
-  owner <- list(space = process_space(), host = Sys.info()[["nodename"]], pid = Sys.getpid())
-  file <- file.path(folder, "owner.rds")
-  try(write_plan_file(plan, file, owner, seal_of(plan, "claim", number, shard)), silent = TRUE)
+  sign(partial)
+  is_claimed <- rename_file(partial, folder, replace = FALSE)
+  if (!is_claimed && take) sign(folder)
+  is_claimed || take
 }
 
 release_claim <- function(plan, number, shard) unlink(claim_folder(plan, number, shard), recursive = TRUE)
@@ -195,24 +192,19 @@ claims_of <- function(plan, round) {
   folders <- dir(file.path(plan$path, "claims", round$number), "^[0-9]{5,}$", full.names = TRUE)
   folders <- folders[as.numeric(basename(folders)) %in% seq_len(plan$shards)]
   shards <- as.numeric(basename(folders))
-  owners <- Map(function(folder, shard) {
+  read_owner <- function(folder, shard) {
     owner <- read_plan_file(file.path(folder, "owner.rds"), seal_of(plan, "claim", round$number, shard))
-    if (is_owner(owner)) owner
-  }, folders, shards)
-  # A process that releases a claim removes the owner's file first; the file may also be damaged, or another plan's.
-  has_ended <- function(owner) {
-    is.null(owner) || (identical(owner$space, process_space()) && !is_at_work(owner$pid))
+    is_owner <- is.list(owner) && is.character(owner$space) && is_one_string(owner$host) && is.integer(owner$pid) &&
+      length(owner$pid) == 1L
+    # A process that releases a claim removes the owner's file first; the file may also be damaged, or another plan's.
+    if (!is_owner) return(list(host = "?", has_ended = TRUE))
+    list(host = owner$host, has_ended = identical(owner$space, process_space()) && !is_at_work(owner$pid))
   }
-  host <- vapply(owners, function(owner) if (is.null(owner)) "?" else owner$host, "")
+  owners <- Map(read_owner, folders, shards)
   age <- if (length(folders)) as.numeric(clock_of(plan) - file.mtime(folders), units = "secs") else numeric()
-  abandoned <- vapply(owners, has_ended, NA) | is.na(age) | abs(age) > longest_claim(plan, round)
-  data.frame(shard = shards, host = host, age = age, abandoned = abandoned, row.names = NULL)
-}
-
-# Returns TRUE if sign_claim() could have written this.
-is_owner <- function(owner) {
-  is.list(owner) && is.character(owner$space) && is.character(owner$host) && length(owner$host) == 1L &&
-    is.integer(owner$pid) && length(owner$pid) == 1L
+  has_ended <- vapply(owners, `[[`, NA, "has_ended")
+  data.frame(shard = shards, host = vapply(owners, `[[`, "", "host"), age = age, row.names = NULL,
+             abandoned = has_ended | is.na(age) | abs(age) > longest_claim(plan, round))
 }
 
 # A claim of this process itself is not active: an interrupt left it.
@@ -258,8 +250,8 @@ run_by_future <- function(plan, round, control) {
     control$threads <- max(1L, choose_threads(setting(NULL, "threads")) %/% future::nbrOfWorkers())
   }
   control$progress <- FALSE
-  finished <- finished_shards(plan, round)
-  missing <- setdiff(seq_len(plan$shards), finished$shard[are_sound(finished)])
+  states <- shard_states(plan, round)
+  missing <- states$shard[states$state != "done"]
   future.apply::future_lapply(missing, run_by_worker, plan = plan, round = round, control = control, future.seed = TRUE)
 }
 

@@ -66,11 +66,28 @@
 gpuCorPlan <- function(path, x, y = NULL, ..., verb = c("gpuCorNetwork", "gpuConnectivity", "gpuCor"), shards = NULL,
                        mode = "0700") {
   verb <- check_choice(verb, PLANNABLE, "verb")
+  path <- path.expand(check_string(path, "path", "the name of a plan's folder"))
+  if (file.exists(file.path(path, "plan.rds"))) {
+    fail_file("'path' is ", show_value(path), ", which exists and has a plan in it; gpuCorRun() continues it")
+  }
+  path <- check_new_path(path, "path")
+  is_mode <- is.character(mode) && length(mode) == 1L && grepl("^[0-7]?7[0-7]{2}$", mode)
+  check_that(mode, "mode", is_mode, "a folder's permissions, such as \"0700\" or \"0770\"")
   given <- list(...)
   of_specs <- seq_along(given) %in% which(names(given) %in% c(offered_by(verb), names(SPECS), OLD_SETTING))
   specs <- do.call(specs_of, c(list(verb), given[of_specs]), quote = TRUE)
   control <- run_of(specs$control)
   given <- c(given[!of_specs], arguments_of(specs))
+  known <- plan_arguments(verb)
+  unknown <- setdiff(if (length(given) && is.null(names(given))) "" else names(given), known)
+  if (length(unknown)) {
+    fail(if (nzchar(unknown[1L])) paste0("'", unknown[1L], "'") else "an argument without a name",
+         " cannot be in a plan of ", verb, "(); ", if (unknown[1L] %in% c("file", "compression")) {
+           "give it to gpuCorCollect()"
+         } else {
+           paste("it takes", toString(known))
+         })
+  }
   made <- make_plan(path, x, y, given, verb, shards, control, verb_call(sys.call(), verb), mode = mode)
   describe_plan(made, new_settings(list(control = control)))
   invisible(made$plan$path)
@@ -158,9 +175,8 @@ gpuCorRun <- function(path, shard = NULL, ...) {
   plan <- open_plan(path)
   if (is.null(shard)) shard <- array_task()
   is_free <- identical(shard, "free")
-  if (!is_free && !(is_numeric(shard) && length(shard) > 0L && all(shard %in% seq_len(plan$shards)))) {
-    fail("'shard' must be numbers from 1 to ", plan$shards, ", or \"free\", not ", show_value(shard))
-  }
+  is_shard <- is_free || (is_numeric(shard) && length(shard) > 0L && all(shard %in% seq_len(plan$shards)))
+  check_that(shard, "shard", is_shard, paste0("numbers from 1 to ", plan$shards, ", or \"free\""))
   work <- open_work(plan, specs$control)
   round <- next_round(work)
   if (is_free) run_free(work, round) else run_shards(work, round, as.numeric(shard))
@@ -186,20 +202,16 @@ gpuCorStatus <- function(path, check = TRUE) {
   check <- check_flag(check, "check")
   plan <- open_plan(path)
   round <- current_round(plan)
-  unknown <- list(seconds = NA_real_, host = NA_character_, backend = NA_character_)
-  table <- data.frame(shard = seq_len(plan$shards), state = "missing", unknown)
-  claims <- claims_of(plan, round)
+  claims <- claims_of(plan, round) # before the files, as a shard may become finished meanwhile
   claims <- claims[!claims$abandoned, ]
-  table$state[claims$shard] <- "running"
+  found <- shard_states(plan, round, check)
+  unknown <- list(seconds = NA_real_, host = NA_character_, backend = NA_character_)
+  table <- data.frame(found[c("shard", "state")], unknown)
+  table$state[found$state == "missing" & found$shard %in% claims$shard] <- "running"
   table[claims$shard, c("seconds", "host")] <- claims[c("age", "host")]
-  files <- shard_files(plan, round)
-  finished <- finished_shards(plan, round, files)
-  sound <- if (check) are_sound(finished) else rep(TRUE, nrow(finished))
-  table$state[files$shard] <- "damaged"
-  table$state[finished$shard] <- ifelse(sound, "done", "damaged")
-  for (k in which(sound)) {
-    about <- read_about(finished$file[k]) # NULL if the file was removed meanwhile
-    if (!is.null(about)) table[finished$shard[k], names(unknown)] <- about[names(unknown)]
+  for (k in which(found$state == "done")) {
+    about <- read_about(found$file[k]) # NULL if the file was removed meanwhile
+    if (!is.null(about)) table[k, names(unknown)] <- about[names(unknown)]
   }
   structure(table, class = c("gpuCorStatus", "data.frame"), round = round$number, is_last = round$is_last,
             path = plan$path)
@@ -241,7 +253,7 @@ gpuCorCollect <- function(path, file = NULL, compression = 0, ...) {
   further <- if (!is.null(file)) list(file = file, compression = compression)
   collect_plan(work, further, function(round) {
     # After a round of at most a minute in total, the next one is not worth another submission.
-    files <- if (round$is_new) finished_shards(plan, read_round(plan, round$number - 1))$file
+    files <- if (round$is_new) shard_states(plan, read_round(plan, round$number - 1), check = FALSE)$file
     took <- sum(vapply(files, function(file) read_about(file)$seconds, 0))
     if (!round$is_new || took > getOption("gpucor.collect_seconds", 60)) stop_collecting(plan, round)
     message("round ", round$number, " has to be run, and is run here")
@@ -254,12 +266,12 @@ stop_collecting <- function(plan, round) {
     fail_file("round ", round$number, " of the plan has to be run before the result is known; ",
               "run all shards again, as before, and then collect")
   }
-  files <- shard_files(plan, round)
-  finished <- finished_shards(plan, round, files)
-  shards <- function(numbers, text) {
+  states <- shard_states(plan, round)
+  shards <- function(state, text) {
+    numbers <- states$shard[states$state == state]
     if (length(numbers)) paste(ngettext(length(numbers), "shard", "shards"), show_numbers(numbers), text)
   }
-  fail_file(paste(c(shards(setdiff(seq_len(plan$shards), files$shard), paste("of", plan$shards, "not finished")),
-                    shards(setdiff(files$shard, finished$shard[are_sound(finished)]), "damaged")), collapse = ", "),
+  fail_file(paste(c(shards("missing", paste("of", plan$shards, "not finished")), shards("damaged", "damaged")),
+                  collapse = ", "),
             if (round$number > 1) paste(" in round", round$number), "; gpuCorRun(\"", plan$path, "\") computes them")
 }

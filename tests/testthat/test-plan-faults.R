@@ -149,9 +149,9 @@ test_that("a shard's file counts only in its plan, in its round, under its numbe
 
   plan <- gpucor:::open_plan(path)
   round <- gpucor:::read_round(plan, 1)
-  expect_length(gpucor:::finished_shards(plan, round)$shard, 4)
+  expect_identical(gpucor:::shard_states(plan, round)$state, rep("done", 4))
   round$digest <- strrep("0", 16) # the same round, of other settings
-  expect_length(gpucor:::finished_shards(plan, round)$shard, 0)
+  expect_identical(gpucor:::shard_states(plan, round)$state, rep("missing", 4))
 })
 
 # Damage to a file other than a shard's.
@@ -769,7 +769,7 @@ test_that("folders that may not be read or written are named; a claim that nobod
   expect_identical(lines[1:3], rep("done", 3))
   expect_match(lines[4], "\"/.*\" is not writable for .* on ")
   expect_match(lines[5], "may not read on ")
-  expect_match(lines[6], "not writable; choose another|there is no folder")
+  expect_match(lines[6], "not writable; choose another|whose folder does not exist")
   expect_identical(trimws(lines[7]), "done")
   expect_identical(result$stderr, "")
   expect_collected(claimed, small_network)
