@@ -32,18 +32,16 @@ with_stream <- function(file, use, shown = paste0("'", file, "'")) {
   reading <- function(code) tryCatch(code, warning = damaged, error = damaged)
   connection <- reading(if (is_gzip(path)) gzfile(path, "rb") else file(path, "rb", raw = TRUE))
   on.exit(close(connection))
-  use(function(n) reading(read_bytes(connection, n)))
-}
-
-read_bytes <- function(connection, n) {
-  pieces <- list()
-  repeat {
-    piece <- readBin(connection, "raw", min(n, STREAM_PIECE))
-    n <- n - length(piece)
-    if (!length(pieces) && n <= 0) return(piece)
-    pieces[[length(pieces) + 1L]] <- piece
-    if (n <= 0 || !length(piece)) return(do.call(c, pieces))
-  }
+  use(function(n) {
+    pieces <- list()
+    repeat {
+      piece <- reading(readBin(connection, "raw", min(n, STREAM_PIECE)))
+      n <- n - length(piece)
+      if (!length(pieces) && n <= 0) return(piece)
+      pieces[[length(pieces) + 1L]] <- piece
+      if (n <= 0 || !length(piece)) return(do.call(c, pieces))
+    }
+  })
 }
 
 # Reads and drops the rest of a gzip stream, of which n bytes were read, so that its checksum is compared. Stops if it

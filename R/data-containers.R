@@ -42,13 +42,20 @@
 #' @name gpucor-containers
 NULL
 
-# Classes with variables in rows: the package that reads them, functions for names and number of their assays, pick()
-# for one assay, and samples() for the table of samples.
+# Classes with variables in rows.
+#   package           the one that reads it
+#   names, number(x)  names of the assays, and how many there are
+#   default(x)        the assay that is meant if none is given
+#   parts             max length of `assay`
+#   pick(x, assay)    one assay
+#   samples(x)        the table of samples
 experiments <- list(
   SummarizedExperiment = list(
     package = "SummarizedExperiment",
     names = function(x) SummarizedExperiment::assayNames(x),
     number = function(x) length(SummarizedExperiment::assays(x, withDimnames = FALSE)),
+    default = function(x) 1L,
+    parts = 1L,
     pick = function(x, assay) SummarizedExperiment::assay(x, assay),
     samples = function(x) SummarizedExperiment::colData(x)
   ),
@@ -56,13 +63,17 @@ experiments <- list(
     package = "Biobase",
     names = function(x) union("exprs", Biobase::assayDataElementNames(x)),
     number = function(x) 1L,
-    pick = function(x, assay) Biobase::assayDataElement(x, if (identical(assay, 1L)) "exprs" else assay),
+    default = function(x) "exprs",
+    parts = 1L,
+    pick = function(x, assay) Biobase::assayDataElement(x, if (is.numeric(assay)) "exprs" else assay),
     samples = function(x) Biobase::pData(x)
   ),
   Seurat = list(
     package = "SeuratObject",
     names = function(x) SeuratObject::Assays(x),
     number = function(x) length(SeuratObject::Assays(x)),
+    default = function(x) SeuratObject::DefaultAssay(x),
+    parts = 2L, # and a layer
     pick = function(x, assay) picked_layer(x, assay),
     samples = function(x) x[[]]
   )
@@ -83,9 +94,9 @@ picked_assay <- function(x, name, assay) {
   number <- known$number(x)
   if (!number) fail(what, " without an assay")
   names <- known$names(x)
-  if (is.null(assay)) assay <- if (inherits(x, "Seurat")) SeuratObject::DefaultAssay(x) else 1L
+  if (is.null(assay)) assay <- known$default(x)
   is_there <- assay[1L] %in% names || (is_numeric(assay) && assay[1L] %in% seq_len(number))
-  if (!is_there || length(assay) > 1L + inherits(x, "Seurat")) {
+  if (!is_there || length(assay) > known$parts) {
     fail("'assay' is ", show_value(assay), ", which '", name, "' does not have; it has ",
          if (length(names)) paste0('"', names, '"', collapse = ", ") else paste("1 to", number, "without names"))
   }

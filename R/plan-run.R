@@ -203,20 +203,16 @@ claims_of <- function(plan, round) {
   owners <- Map(read_owner, folders, shards)
   age <- if (length(folders)) as.numeric(clock_of(plan) - file.mtime(folders), units = "secs") else numeric()
   has_ended <- vapply(owners, `[[`, NA, "has_ended")
+  took <- function(file) tryCatch(as.numeric(read_about(file)$seconds)[1L], error = function(e) 0) # it may be damaged
+  seconds <- vapply(utils::head(named_files(plan, round)$file, 16L), took, 0)
   data.frame(shard = shards, host = vapply(owners, `[[`, "", "host"), age = age, row.names = NULL,
-             abandoned = has_ended | is.na(age) | abs(age) > longest_claim(plan, round))
+             abandoned = has_ended | is.na(age) | abs(age) > max(LONG_CLAIM, 5 * seconds, na.rm = TRUE))
 }
 
 # A claim of this process itself is not active: an interrupt left it.
 is_at_work <- function(pid) pid != Sys.getpid() && .Call(r_are_running, as.integer(pid))
 
 LONG_CLAIM <- 600
-
-longest_claim <- function(plan, round) {
-  files <- utils::head(named_files(plan, round)$file, 16L) # files may be damaged
-  seconds <- vapply(files, function(file) tryCatch(as.numeric(read_about(file)$seconds)[1L], error = function(e) 0), 0)
-  max(LONG_CLAIM, 5 * seconds, na.rm = TRUE)
-}
 
 # Returns the time of the file system with the folder, as this machine's clock may differ; this machine's time if the
 # folder is not writable.

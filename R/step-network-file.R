@@ -102,7 +102,7 @@ open_network_file <- function(file, n_row, n_col, row_names = NULL, col_names = 
   why <- why_no_room(h5$partial, min(MAX_ROOM, MIN_ROOM + NAME_ROOM * (n_row + n_col))) # HDF5 would give no reason
   if (!is.null(why)) fail_file("'file' is ", show_value(file), ", which cannot be written: ", why)
   writing(h5, {
-    h5$id <- h5_opened(rhdf5::H5Fcreate(h5$partial, "H5F_ACC_TRUNC"))
+    h5$id <- h5_done(rhdf5::H5Fcreate(h5$partial, "H5F_ACC_TRUNC"))
     write_frame(h5, n_row, n_col, row_names, col_names)
     h5$values <- create_growing(h5, "X/data", FLOAT32, 4)
     h5$columns <- create_growing(h5, "X/indices", INT64, 8)
@@ -128,12 +128,20 @@ append_rows <- function(h5, lengths, columns, values) {
   invisible(h5)
 }
 
+# Counts that are doubles in R, and integers in the file.
+COUNTS <- c("edges", "pairs", "n_obs")
+
 # Completes the file and renames it. `details`: a named list of strings and numbers for `uns`.
 close_network_file <- function(h5, details = list()) {
   if (h5$rows != h5$n_row) fail_file("only ", h5$rows, " of ", h5$n_row, " rows came for \"", h5$file, '"')
   writing(h5, {
     write_dataset(h5, "X/indptr", INT64, c(0, unlist(h5$row_ends)))
-    write_details(h5, details)
+    for (name in names(details)[lengths(details) > 0L]) {
+      value <- details[[name]]
+      type <- if (is.character(value)) h5$string else if (is.integer(value) || name %in% COUNTS) INT64 else FLOAT64
+      write_dataset(h5, paste0("uns/", name), type, value, scalar = TRUE,
+                    encoding = if (is.character(value)) "string" else "numeric-scalar")
+    }
     h5_done(rhdf5::H5Fflush(h5$id))
     close_handles(h5, must = TRUE)
   })
@@ -174,14 +182,11 @@ close_handles <- function(h5, must) {
 
 # ---- errors of HDF5
 
-# rhdf5 raises an error, or, if another package disabled its errors, returns FALSE for a handle or a negative number.
-h5_opened <- function(handle) {
-  if (!is(handle, "H5IdComponent")) stop("HDF5 cannot create a part of the file")
-  handle
-}
-
-h5_done <- function(status) {
-  if (is.numeric(status) && any(status < 0)) stop("HDF5 cannot write or close a part of the file")
+# Returns the result of a function of rhdf5, which raises an error or, if another package disabled its errors, returns
+# FALSE instead of a handle, or a negative number.
+h5_done <- function(result) {
+  if (isFALSE(result) || (is.numeric(result) && any(result < 0))) stop("HDF5 cannot write a part of the file")
+  result
 }
 
 writing <- function(h5, code) {
@@ -214,21 +219,8 @@ write_names <- function(h5, group, names, n) {
   write_dataset(h5, paste0(group, "/_index"), h5$string, names, encoding = "string-array")
 }
 
-# Counts that are doubles in R, and integers in the file.
-COUNTS <- c("edges", "pairs", "n_obs")
-
-write_details <- function(h5, details) {
-  for (name in names(details)[lengths(details) > 0L]) {
-    value <- details[[name]]
-    text <- is.character(value)
-    type <- if (text) h5$string else if (is.integer(value) || name %in% COUNTS) INT64 else FLOAT64
-    write_dataset(h5, paste0("uns/", name), type, value, scalar = TRUE,
-                  encoding = if (text) "string" else "numeric-scalar")
-  }
-}
-
 with_group <- function(h5, name, encoding, version, fill = function(id) NULL) {
-  id <- h5_opened(rhdf5::H5Gcreate(h5$id, name))
+  id <- h5_done(rhdf5::H5Gcreate(h5$id, name))
   on.exit(rhdf5::H5Gclose(id))
   set_encoding(h5, id, encoding, version)
   fill(id)
@@ -243,14 +235,14 @@ set_encoding <- function(h5, id, encoding, version) {
 set_attribute <- function(id, name, type, value, scalar = FALSE) {
   space <- data_space(value, scalar)
   on.exit(rhdf5::H5Sclose(space))
-  attribute <- h5_opened(rhdf5::H5Acreate(id, name, type, space))
+  attribute <- h5_done(rhdf5::H5Acreate(id, name, type, space))
   on.exit(rhdf5::H5Aclose(attribute), add = TRUE, after = FALSE)
   if (length(value)) h5_done(rhdf5::H5Awrite(attribute, value))
 }
 
 # The dataset stays open as long as the file: closing it could need disk space.
 create_dataset <- function(h5, name, type, space, ...) {
-  id <- h5_opened(rhdf5::H5Dcreate(h5$id, name, type, space, ...))
+  id <- h5_done(rhdf5::H5Dcreate(h5$id, name, type, space, ...))
   h5$datasets <- c(h5$datasets, list(id))
   id
 }
@@ -267,7 +259,7 @@ write_dataset <- function(h5, name, type, value, scalar = FALSE, encoding = NULL
 
 # AnnData distinguishes a scalar from a vector of length one.
 data_space <- function(value, scalar) {
-  h5_opened(if (scalar) rhdf5::H5Screate("H5S_SCALAR") else rhdf5::H5Screate_simple(length(value)))
+  h5_done(if (scalar) rhdf5::H5Screate("H5S_SCALAR") else rhdf5::H5Screate_simple(length(value)))
 }
 
 # ---- the entries

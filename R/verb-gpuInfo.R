@@ -42,6 +42,7 @@ gpuInfo <- function() {
   all <- backends()
   info <- .Call(r_info, state$devices)
   devices <- info$devices
+  configured <- system.file("configured", package = "gpucor") # the build in a line: CUDA or why it is missing, OpenMP
   if (is.null(devices)) {
     devices <- list(id = integer(), name = character(), capability = character(), multiprocessors = integer(),
                     memory = numeric(), memory_free = numeric())
@@ -51,16 +52,10 @@ gpuInfo <- function() {
          default = choose_backend(setting(NULL, "backend")),
          devices = as.data.frame(devices), device = getGpuId(),
          driver = version_text(info$driver), runtime = version_text(info$runtime), reason = all$cuda$reason,
-         configured = what_configure_said(),
+         configured = if (nzchar(configured)) readLines(configured) else NA_character_, # installed with --no-inst
          threads = choose_threads(setting(NULL, "threads")), instructions = info$instructions),
     class = c("gpuInfo", "gpuCorResult")
   )
-}
-
-# Returns configure's one-line summary of the build: CUDA, or why it is missing, and whether OpenMP was missing.
-what_configure_said <- function() {
-  file <- system.file("configured", package = "gpucor")
-  if (nzchar(file)) readLines(file) else NA_character_ # installed with --no-inst
 }
 
 version_text <- function(version) {
@@ -71,8 +66,9 @@ version_text <- function(version) {
 #' @export
 print.gpuInfo <- function(x, ...) {
   cat("gpucor back ends: ", paste(x$backends, collapse = ", "), "; in use: ", x$default, "\n", sep = "")
+  no_openmp <- regexpr(", as the C compiler has no OpenMP( [(][^)]*[)])?", x$configured)
   posix <- grepl(" with POSIX threads", x$configured, fixed = TRUE)
-  cat("CPU:  ", n_of(x$threads, if (posix) "POSIX thread" else "thread"), why_no_openmp(x$configured),
+  cat("CPU:  ", n_of(x$threads, if (posix) "POSIX thread" else "thread"), regmatches(x$configured, no_openmp),
       ", instructions: ", paste(x$instructions, collapse = ", "), "\n", sep = "")
   if (nrow(x$devices) == 0L) {
     cat("CUDA: none, ", x$reason, "\n", sep = "")
@@ -86,9 +82,4 @@ print.gpuInfo <- function(x, ...) {
         gpu$capability, ", ", format_bytes(gpu$memory), free, "\n", sep = "")
   }
   invisible(x)
-}
-
-# Returns configure's remark about a C compiler without OpenMP, or an empty vector.
-why_no_openmp <- function(configured) {
-  regmatches(configured, regexpr(", as the C compiler has no OpenMP( [(][^)]*[)])?", configured))
 }
