@@ -107,13 +107,13 @@ picked_assay <- function(x, name, assay) {
 picked_layer <- function(x, assay, seurat = asNamespace("SeuratObject")) {
   layer <- if (length(assay) > 1L) assay[2L] else "data"
   if (is_numeric(assay)) assay <- seurat$Assays(x)[assay[1L]]
-  values <- tryCatch(
+  values <- with_our_errors(
     if (is.null(seurat$LayerData)) {
       seurat$GetAssayData(x, slot = layer, assay = assay[1L])
     } else {
       joined_layers(x, assay, layer, seurat)
     },
-    error = function(e) fail("'assay' is ", show_value(assay), ": ", conditionMessage(e))
+    paste0("'assay' is ", show_value(assay), ": ")
   )
   if (!length(values)) fail("'assay' is ", show_value(assay), ", and its \"", layer, "\" is empty; normalize the data")
   values
@@ -129,7 +129,7 @@ joined_layers <- function(x, assay, layer, seurat) {
   same <- vapply(parts, function(part) identical(rownames(part), rownames(parts[[1L]])), NA)
   cells <- unlist(lapply(parts, colnames))
   if (!all(same) || anyDuplicated(cells) || !setequal(cells, colnames(x))) {
-    fail("its layers ", toString(split), if (all(same)) " do not have each cell once" else " have different genes",
+    stop("its layers ", toString(split), if (all(same)) " do not have each cell once" else " have different genes",
          "; give SeuratObject::JoinLayers(x)")
   }
   do.call(cbind, parts)[, match(colnames(x), cells), drop = FALSE]

@@ -10,11 +10,8 @@ raw_file <- function(file, dim, storage, dimnames, offset) {
 
 # Returns a gpuCorFile of a kind of data-outside.R. `...`: whatever else is needed to read the file.
 new_file <- function(file, kind, dim, dimnames, ...) {
-  is_size <- are_finite(dim, 2L, 0) && all(dim == floor(dim))
-  check_that(dim, "dim", is_size, "two integers, of observations and of variables")
-  if (any(dim > .Machine$integer.max)) {
-    fail("'dim' is ", show_size(format(dim, scientific = FALSE)), ", beyond 2^31 - 1")
-  }
+  is_size <- are_finite(dim, 2L, 0, .Machine$integer.max) && all(dim == floor(dim))
+  check_that(dim, "dim", is_size, "two integers up to 2^31 - 1, of observations and of variables")
   structure(list(file = file, kind = kind, dim = as.integer(dim), dimnames = check_dimnames(dimnames, dim), ...),
             class = "gpuCorFile")
 }
@@ -91,7 +88,13 @@ hdf5_file <- function(file, dataset, transpose, dim, dimnames) {
   if (!is_hdf5(file)) fail_file("'file' is \"", file, "\", which is no HDF5 file; for a raw file leave 'dataset' out")
   need_packages("rhdf5", "to read HDF5")
   reading_hdf5(file, {
-    if (is.null(dataset)) dataset <- known_dataset(file)
+    if (is.null(dataset)) {
+      dataset <- if (is_anndata(file) && has_object(file, "X")) "X" else if (has_object(file, "matrix/indptr")) "matrix"
+    }
+    if (is.null(dataset)) {
+      fail_file("'file' is \"", file, "\", neither of AnnData's nor of 10x's layout; name a 'dataset': it has ",
+                h5_contents(file))
+    }
     dataset <- gsub("^/+|/+$", "", check_string(dataset, "dataset", "the name of a dataset"))
     object <- h5_object(file, dataset)
     if (is.null(object)) {
@@ -109,13 +112,6 @@ hdf5_file <- function(file, dataset, transpose, dim, dimnames) {
 }
 
 # ---- known layouts
-
-known_dataset <- function(file) {
-  if (is_anndata(file) && has_object(file, "X")) return("X")
-  if (has_object(file, "matrix/indptr")) return("matrix")
-  fail_file("'file' is \"", file, "\", neither of AnnData's nor of 10x's layout; name a 'dataset': it has ",
-            h5_contents(file))
-}
 
 is_anndata <- function(file) has_object(file, "obs") && has_object(file, "var")
 

@@ -58,7 +58,7 @@ OUTSIDE <- list(
     open = function(x, name) {
       if (inherits(x, "gpuCorFile")) return(x)
       need_packages("bigmemory", paste0("'", name, "' is a ", class(x)[1L], ", which"))
-      with_our_errors(new_file(NULL, "big.matrix", dim(x), dimnames(x), data = x), cannot_be_read(name))
+      new_file(NULL, "big.matrix", dim(x), dimnames(x), data = x)
     },
     is_sound = function(x) TRUE,
     describe = function(x) "big.matrix",
@@ -71,7 +71,7 @@ OUTSIDE <- list(
     },
     open = function(x, name) {
       need_packages("DelayedArray", paste0("'", name, "' is a ", class(x)[1L], ", which"))
-      type <- with_our_errors(DelayedArray::type(x), cannot_be_read(name))
+      type <- DelayedArray::type(x)
       if (type %in% c("double", "integer", "logical")) return(x)
       fail("'", name, "' must be numeric, not a ", class(x)[1L], " of type ", type)
     },
@@ -86,8 +86,6 @@ outside_kind <- function(x) {
   if (inherits(x, "gpuCorFile")) return(OUTSIDE[[x$kind]])
   OUTSIDE[[if (inherits(x, "DelayedMatrix")) "DelayedMatrix" else "big.matrix"]]
 }
-
-cannot_be_read <- function(name) paste0("'", name, "' cannot be read: ")
 
 is_one_string <- function(value) is.character(value) && length(value) == 1L && !is.na(value)
 
@@ -108,7 +106,7 @@ check_file <- function(x, name) {
 check_outside <- function(x, name) {
   if (inherits(x, "gpuCorFile")) check_file(x, name)
   open <- outside_kind(x)$open
-  if (is.null(open)) x else open(x, name)
+  if (is.null(open)) x else with_our_errors(open(x, name), paste0("'", name, "' cannot be read: "))
 }
 
 # Exchanges observations and variables, if rows can be read.

@@ -34,7 +34,7 @@ write_plan <- function(plan, found, path, mode) {
   plan$digest <- .Call(r_checksum, serialize(plan[c("verb", "arguments", "shards", "x", "y")], NULL))
   save_plan(plan)
   for (kind in names(found$notes)) {
-    for (k in seq_along(found$notes[[kind]])) write_note(plan, kind, k, found$notes[[kind]][[k]])
+    for (k in seq_along(found$notes[[kind]])) write_numbered(plan, kind, k, found$notes[[kind]][[k]])
   }
   write_round(plan, found$round)
   if (!rename_file(partial, path, replace = FALSE)) fail_file("cannot rename \"", partial, "\" to \"", path, "\"")
@@ -63,9 +63,7 @@ evaluated_arguments <- function(given, n) {
   }
   given <- given[setdiff(names(given), c("data", if (!is.null(n)) "subjects"))]
   for (name in names(given)) {
-    if (!is_data(given[[name]])) {
-      fail("'", name, "' must be numbers, text or TRUE or FALSE in a plan, not of class ", class(given[[name]])[1L])
-    }
+    check_that(given[[name]], name, is_data(given[[name]]), "numbers, text or TRUE or FALSE in a plan")
   }
   given
 }
@@ -80,7 +78,13 @@ store_data <- function(m, plan, name) {
   m <- if (is_combined(m)) m$data else if (!is.null(m)) list(m)
   lapply(seq_along(m), function(k) {
     own <- m[[k]]
-    type <- stored_type(own)
+    type <- if (isS4(own) && is(own, "dgCMatrix")) {
+      "sparse"
+    } else if (inherits(own, "gpuCorFile") && own$kind == "raw") {
+      own$storage
+    } else {
+      if (is_outside(own) || is.double(own)) "double" else "integer" # the engine reads logicals as integers
+    }
     file <- data_file(plan, name, k, type)
     write_whole_file(file, function(partial) write_matrix(own, partial, type))
     list(type = type, dim = dim(own), names = if (k == 1L) colnames(own), bytes = file.size(file),
@@ -92,12 +96,6 @@ store_data <- function(m, plan, name) {
 data_file <- function(plan, name, k, type) {
   number <- if (!is.null(plan$subjects)) paste0(".", k)
   file.path(plan$path, paste0(name, number, if (type == "sparse") ".sparse" else ".columns"))
-}
-
-stored_type <- function(m) {
-  if (isS4(m) && is(m, "dgCMatrix")) return("sparse")
-  if (inherits(m, "gpuCorFile") && m$kind == "raw") return(m$storage)
-  if (!is_outside(m) && !is.double(m)) "integer" else "double" # the engine reads logicals as integers
 }
 
 # Columns keep their storage type and are written in blocks; a sparse matrix is written as its slots p, i and x.

@@ -1,32 +1,31 @@
 # The files of notes and rounds. A note is a value whose last digits may differ among machines, so that all machines
 # read it from the folder: a subject's design, or the histogram of a sample. A round is a run of the engine over all
-# pairs.
+# pairs. Files of each kind are numbered.
 
-NOTE_FOLDERS <- c(sample = "notes", design = "designs")
+FOLDERS <- c(sample = "notes", design = "designs", round = "rounds")
 
-note_file <- function(plan, kind, number) file.path(plan$path, NOTE_FOLDERS[[kind]], paste0(number, ".rds"))
+numbered_file <- function(plan, kind, number) file.path(plan$path, FOLDERS[[kind]], paste0(number, ".rds"))
 
-read_note <- function(plan, kind, number) read_plan_file(note_file(plan, kind, number), seal_of(plan, kind, number))
+# Returns NULL if there is no such file, or it is damaged or another plan's.
+read_numbered <- function(plan, kind, number) {
+  read_plan_file(numbered_file(plan, kind, number), seal_of(plan, kind, number))
+}
 
-write_note <- function(plan, kind, number, note) {
-  plan_folder(plan, NOTE_FOLDERS[[kind]])
-  write_plan_file(plan, note_file(plan, kind, number), note, seal_of(plan, kind, number))
+write_numbered <- function(plan, kind, number, object) {
+  plan_folder(plan, FOLDERS[[kind]])
+  write_plan_file(plan, numbered_file(plan, kind, number), object, seal_of(plan, kind, number))
 }
 
 # ---- rounds
 
-round_file <- function(plan, number) file.path(plan$path, "rounds", paste0(number, ".rds"))
-
-# Returns NULL if there is no such round, or its file is damaged or another plan's. Stops unless new_round() could have
-# made it.
+# Returns a round or NULL. Stops unless new_round() could have made it.
 read_round <- function(plan, number) {
-  file <- round_file(plan, number)
-  round <- read_plan_file(file, seal_of(plan, "round", number))
+  round <- read_numbered(plan, "round", number)
   if (is.null(round)) return(NULL)
   names_file <- function(argument) is.list(argument) && !is.null(argument$spool)
   is_round <- is.list(round) && isTRUE(round$entry %in% ENTRIES) && isTRUE(round$method %in% measures()$name) &&
     is.list(round$arguments) && !any(vapply(round$arguments, names_file, NA))
-  if (!is_round) fail_changed(file)
+  if (!is_round) fail_changed(numbered_file(plan, "round", number))
   round
 }
 
@@ -71,8 +70,7 @@ design_digests <- function(designs) {
 write_round <- function(plan, round) {
   text <- deparse(round, control = c("keepNA", "keepInteger", "hexNumeric"))
   round$digest <- .Call(r_checksum, charToRaw(paste(c(plan$digest, text), collapse = "\n")))
-  plan_folder(plan, "rounds")
-  write_plan_file(plan, round_file(plan, round$number), round, seal_of(plan, "round", round$number))
+  write_numbered(plan, "round", round$number, round)
   round
 }
 
@@ -219,7 +217,7 @@ needed_round <- function(recording, round) {
   if (!is_written(plan)) return(round)
   known <- read_round(plan, round$number)
   if (identical(known[names(round)], round)) return(c(known, is_new = FALSE))
-  if (!is.null(known) && !recording$is_renewed) fail_changed(round_file(plan, round$number))
+  if (!is.null(known) && !recording$is_renewed) fail_changed(numbered_file(plan, "round", round$number))
   c(write_round(plan, round), is_new = is.null(known) && round$number > 1)
 }
 
@@ -231,13 +229,13 @@ needed_round <- function(recording, round) {
 replayed_note <- function(recording, kind, f) {
   plan <- recording$plan
   number <- length(recording$notes[[kind]]) + 1L
-  note <- if (is_written(plan)) read_note(plan, kind, number)
+  note <- if (is_written(plan)) read_numbered(plan, kind, number)
   if (is.null(note)) {
     note <- f()
     if (is_written(plan)) {
-      write_note(plan, kind, number, note)
+      write_numbered(plan, kind, number, note)
       recording$is_renewed <- TRUE
-      note <- read_note(plan, kind, number)
+      note <- read_numbered(plan, kind, number)
     }
   }
   recording$notes[[kind]][[number]] <- note

@@ -56,7 +56,7 @@ round_designs <- function(work, round) {
   if (!length(round$designs)) return(NULL)
   read <- function() {
     known <- list()
-    while (!is.null(note <- read_note(plan, "design", length(known) + 1L))) known <- c(known, list(note))
+    while (!is.null(note <- read_numbered(plan, "design", length(known) + 1L))) known <- c(known, list(note))
     known[match(round$designs, design_digests(known))]
   }
   is_right <- function(designs) identical(design_digests(designs), round$designs)

@@ -81,12 +81,10 @@ gpuCorPlan <- function(path, x, y = NULL, ..., verb = c("gpuCorNetwork", "gpuCon
   known <- plan_arguments(verb)
   unknown <- setdiff(if (length(given) && is.null(names(given))) "" else names(given), known)
   if (length(unknown)) {
-    fail(if (nzchar(unknown[1L])) paste0("'", unknown[1L], "'") else "an argument without a name",
-         " cannot be in a plan of ", verb, "(); ", if (unknown[1L] %in% c("file", "compression")) {
-           "give it to gpuCorCollect()"
-         } else {
-           paste("it takes", toString(known))
-         })
+    what <- if (nzchar(unknown[1L])) paste0("'", unknown[1L], "'") else "an argument without a name"
+    is_of_collect <- unknown[1L] %in% c("file", "compression")
+    fail(what, " cannot be in a plan of ", verb, "(); ",
+         if (is_of_collect) "give it to gpuCorCollect()" else paste("it takes", toString(known)))
   }
   made <- make_plan(path, x, y, given, verb, shards, control, verb_call(sys.call(), verb), mode = mode)
   describe_plan(made, new_settings(list(control = control)))

@@ -120,8 +120,8 @@ test_that("what a process of an old plan finds does not get into a new one in th
   # Had it looked just before the new plan was there:
   with_values(list(check_not_replaced = function(plan) NULL), {
     late()
-    gpucor:::write_note(old, "sample", 1, list("a note"))
-    gpucor:::write_plan_file(old, gpucor:::round_file(old, 2), round, gpucor:::seal_of(old, "round", 2))
+    gpucor:::write_numbered(old, "sample", 1, list("a note"))
+    gpucor:::write_numbered(old, "round", 2, round)
   })
   expect_length(shard_files(path), 1)
   expect_identical(gpuCorStatus(path)$state, rep("missing", 4))
@@ -194,9 +194,9 @@ test_that("rounds, notes and designs that are damaged, cut off or lost are made 
 test_that("a note that is found to be another one than before takes the rounds after it along", {
   path <- quiet_plan(tempfile("plan"), noted_x, density = 0.001, shards = 3, backend = "cpu")
   plan <- gpucor:::open_plan(path)
-  note <- gpucor:::read_note(plan, "sample", 1)
+  note <- gpucor:::read_numbered(plan, "sample", 1)
   note$counts <- note$counts / 2
-  gpucor:::write_note(plan, "sample", 1, note)
+  gpucor:::write_numbered(plan, "sample", 1, note)
   expect_error(gpuCorCollect(path), "rounds/1.rds\" was changed since the plan was made")
   unlink(file.path(path, "rounds/1.rds")) # from here on as by a machine that has the other note
   quiet_run(path, "free", "cpu")
@@ -371,9 +371,9 @@ test_that("a promise with a right seal is not run, whatever file of a plan it is
   promise <- promise_of(mark)
   seal <- function(...) gpucor:::seal_of(plan, ...)
   spoil <- function() {
-    seal_bytes(gpucor:::round_file(plan, 1), promise, seal("round", 1))
-    seal_bytes(gpucor:::note_file(plan, "sample", 1), promise, seal("sample", 1))
-    seal_bytes(gpucor:::note_file(plan, "design", 1), promise, seal("design", 1))
+    seal_bytes(gpucor:::numbered_file(plan, "round", 1), promise, seal("round", 1))
+    seal_bytes(gpucor:::numbered_file(plan, "sample", 1), promise, seal("sample", 1))
+    seal_bytes(gpucor:::numbered_file(plan, "design", 1), promise, seal("design", 1))
     seal_bytes(file.path(write_owner(path, 3), "owner.rds"), promise, seal("claim", 1, 3))
     file <- shard_files(path)[1]
     seal_bytes(file, promise, gpucor:::shard_seal(plan, round, 1))

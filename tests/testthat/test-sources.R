@@ -93,7 +93,7 @@ test_that("a file that cannot be used is an error that says so", {
   expect_error(gpuCorFile(path, dim(x), "float"), "floats", fixed = TRUE)
   expect_error(gpuCorFile(path, dim(x), offset = 8), "from byte 8 on", fixed = TRUE)
   expect_error(gpuCorFile(path, c(2^31 - 1, 2^31 - 1)), "make 36893488", fixed = TRUE)
-  expect_error(gpuCorFile(path, c(2^31, 1)), "beyond 2^31 - 1", fixed = TRUE)
+  expect_error(gpuCorFile(path, c(2^31, 1)), "must be two integers up to 2^31 - 1, of obs", fixed = TRUE)
   for (dim in list(30, c(30, NA), c(-1, 2), c(1.5, 2), "30 x 40")) {
     expect_error(gpuCorFile(path, dim), "'dim' must be two integers", fixed = TRUE)
   }
