@@ -229,3 +229,82 @@ module_power <- function(power, x, job) {
 usual_power <- function(n_obs, type) {
   (9 - findInterval(n_obs, c(20, 30, 40.5))) * if (type == "signed") 2 else 1
 }
+
+# ---- the result
+
+# `found`: the modules of the included genes, and their stability, if it was asked for; `data`: of module_data();
+# `sets`: its data sets with their powers.
+new_modules <- function(found, data, sets, job, rules, call) {
+  genes <- if (is.null(data$names)) as.character(seq_along(data$genes)) else data$names
+  of_all <- function(values, none) {
+    replace(stats::setNames(rep(none, length(genes)), genes), which(data$genes), values)
+  }
+  colors <- of_all(found$colors, "grey")
+  numbers <- seq_along(module_colors(found$colors))
+  modules <- if (length(numbers)) WGCNA::labels2colors(numbers) else character()
+  labels <- stats::setNames(match(colors, modules, nomatch = 0L), genes)
+  own <- lapply(sets, own_modules, colors, modules, data$genes, job)
+  several <- !is.null(job$consensus)
+  by_set <- function(name) lapply(sets, `[[`, name)
+  by_name <- function(lists) lapply(stats::setNames(nm = names(lists[[1L]])), function(name) lapply(lists, `[[`, name))
+  fits <- by_set("fit")
+  n_obs <- vapply(by_set("x"), nrow, 0L)
+  covariates <- data$covariates
+  adjusted <- Filter(length, list(covariates = if (several) vapply(covariates, ncol, 0L) else ncol(covariates),
+                                  options = changed_options(job$further$options, job$method)))
+  structure(c(list(colors = colors, labels = labels, unmerged = of_all(found$unmerged, "grey"),
+                   members = members_of(labels, modules, lapply(own, `[[`, "kME"), job$type)),
+              if (several) by_name(own) else own[[1L]], list(tree = found$tree),
+              if (!is.null(found$stability)) list(stability = of_all(found$stability, NA_real_)),
+              if (!is.null(found$scales)) list(scales = found$scales),
+              list(genes = data$genes, samples = if (several) by_set("samples") else sets[[1L]]$samples,
+                   power = unlist(by_set("power")),
+                   fit = if (!several) fits[[1L]] else if (!all(vapply(fits, is.null, NA))) fits),
+              job[c("type", "TOMType", "TOMDenom", "method", "use")], rules[names(rules) != "cut"], job$consensus,
+              list(deepSplit = rules$cut$deepSplit, detectCutHeight = rules$cut$cutHeight,
+                   n_obs = if (several) n_obs + 0 else n_obs),
+              if (!is.null(covariates)) list(covariates = covariates), list(call = call)),
+            class = c(if (several) "gpuConsensusModules", "gpuModules", "gpuCorResult"),
+            adjusted = if (length(adjusted)) adjusted)
+}
+
+# Returns list(eigengenes, explained, kME, kWithin) of a data set. `colors`: of all genes; `included`: TRUE for those
+# that `set` has; `modules`: colors in the order of labels.
+own_modules <- function(set, colors, modules, included, job) {
+  own <- unname(colors[included])
+  found <- eigengenes_of(own, c(modules, if (any(own == "grey")) "grey"), set$x)
+  eigengenes <- matrix(NA_real_, length(set$samples), ncol(found$values)) # samples that are left out are NA
+  eigengenes[set$samples, ] <- found$values
+  of_modules <- function(modules) paste0("ME", modules, recycle0 = TRUE)
+  rows <- if (!is.null(set$sample_names)) make.unique(set$sample_names)
+  dimnames(eigengenes) <- list(rows, of_modules(colnames(found$values)))
+  kme <- matrix(NA_real_, length(colors), length(modules), dimnames = list(names(colors), of_modules(modules)))
+  if (length(modules)) {
+    kme[included, ] <- do.call(rbind, lapply(block_columns(set$x), function(genes) {
+      coefficients_of(list(pick_columns(set$x, genes), found$values[, modules, drop = FALSE]), job)
+    }))
+  }
+  list(eigengenes = as.data.frame(eigengenes), explained = found$explained, kME = kme,
+       kWithin = within_modules(set, colors, included, job))
+}
+
+# Returns each gene's sum of adjacencies with the others of its module; NA for a gene in none.
+within_modules <- function(set, colors, included, job) {
+  sums <- stats::setNames(rep(NA_real_, length(colors)), names(colors))
+  label <- unname(colors[included])
+  label[label == "grey"] <- NA
+  if (all(is.na(label))) return(sums)
+  arguments <- c(list(set$x, power = set$power, pairs = pairMask(label, same = TRUE)),
+                 job[c("type", "use", "method")])
+  soft <- suppressWarnings(with_settings(gpuConnectivity, arguments, job)$soft)
+  replace(sums, included, ifelse(is.na(label), NA, soft[, 1L]))
+}
+
+# Returns a list of the names of each module's genes, sorted. `modules`: colors in the order of labels; `kme`: a matrix
+# of each data set.
+members_of <- function(labels, modules, kme, type) {
+  is_in <- which(labels > 0)
+  own <- lapply(unname(kme), function(each) each[cbind(is_in, labels[is_in])])
+  first <- is_in[order(-do.call(pmin, if (type == "unsigned") lapply(own, abs) else own))]
+  split(names(labels)[first], factor(modules[labels[first]], modules))
+}
