@@ -153,12 +153,11 @@ gpuModules <- function(x, power = NULL, type = c("unsigned", "signed", "signed h
   consensus <- check_consensus(x, combine, probs, if (is_subjects(x)) calibration else "none", calibrationQuantile)
   several <- !is.null(consensus)
   if (several && missing(TOMType)) TOMType <- "unsigned"
-  job <- list(type = check_choice(type, types, "type"), TOMType = check_choice(TOMType, tom_types, "TOMType"),
-              TOMDenom = check_choice(TOMDenom, c("min", "mean"), "TOMDenom"), method = check_method(method),
-              use = uses[check_use(use)], consensus = consensus,
-              further = list(options = specs$adjustment$options, control = run_of(specs$control)))
+  network <- list(type = check_choice(type, types, "type"), TOMType = check_choice(TOMType, tom_types, "TOMType"),
+                  TOMDenom = check_choice(TOMDenom, c("min", "mean"), "TOMDenom"), method = check_method(method),
+                  use = uses[check_use(use)])
 
-  data <- module_data(if (several) named_sets(x) else list(x), job$use, specs$control$assay, specs$adjustment)
+  data <- module_data(x, several, network$use, specs)
   n_genes <- sum(data$genes)
   # Measured bytes: dissimilarities as a dist and as a matrix, and the copies of cutreeDynamic().
   check_memory(23 * as.numeric(n_genes)^2, "gpuModules()", n_of(n_genes, "gene"),
@@ -174,67 +173,53 @@ gpuModules <- function(x, power = NULL, type = c("unsigned", "signed", "signed h
   if (is.null(reassignThreshold)) reassignThreshold <- if (several) 0 else 1e-6
   if (is.logical(deepSplit)) deepSplit <- as.numeric(deepSplit) # cutreeDynamic() also accepts logical values
   if (!is.null(detectCutHeight)) detectCutHeight <- check_within(detectCutHeight, "detectCutHeight", 0, Inf)
-  cut <- c(list(deepSplit = check_within(deepSplit, "deepSplit", 0, 4), cutHeight = detectCutHeight,
-                minClusterSize = minModuleSize, pamStage = check_flag(pamStage, "pamStage"),
-                pamRespectsDendro = check_flag(pamRespectsDendro, "pamRespectsDendro")), check_cut(cut))
+  own <- list(deepSplit = check_within(deepSplit, "deepSplit", 0, 4), cutHeight = detectCutHeight,
+              minClusterSize = minModuleSize, pamStage = check_flag(pamStage, "pamStage"),
+              pamRespectsDendro = check_flag(pamRespectsDendro, "pamRespectsDendro"))
+  check_that(cut, "cut", is.list(cut) && length(cut) == length(names(cut)),
+             "a named list of arguments of cutreeDynamic()")
+  known <- setdiff(names(formals(dynamicTreeCut::cutreeDynamic)), c("dendro", "distM", "method", "indent", names(own)))
+  unknown <- setdiff(names(cut), known)
+  if (length(unknown)) fail("'cut' has \"", unknown[1L], "\"; it may have ", toString(known))
   rules <- list(mergeCutHeight = check_within(mergeCutHeight, "mergeCutHeight", 0, 1), minModuleSize = minModuleSize,
                 minCoreKME = check_within(minCoreKME, "minCoreKME", -1, 1),
                 minCoreKMESize = check_within(minCoreKMESize, "minCoreKMESize", 0, Inf),
                 minKMEtoStay = check_within(minKMEtoStay, "minKMEtoStay", -1, 1),
-                reassignThreshold = check_within(reassignThreshold, "reassignThreshold", 0, 1), cut = cut)
-  drawn <- draw_module_samples(data$sets, stability, fraction)
+                reassignThreshold = check_within(reassignThreshold, "reassignThreshold", 0, 1))
+  drawn <- if (stability > 0) lapply(data$sets, function(set) {
+    draw_units(seq_len(nrow(set$x)), stability, fraction, MIN_RESAMPLE, "sample")
+  })
 
+  # What was asked for: checked arguments by their names; `consensus`: those that combine data sets, or NULL; `cut`:
+  # those of cutreeDynamic(); `further`: those of every function of this package that is called.
+  further <- list(options = specs$adjustment$options, control = run_of(specs$control))
+  job <- c(network, rules, list(consensus = consensus, cut = c(own, cut), further = further))
   powers <- if (is.null(power)) list(NULL) else powers_of_sets(power, x)
-  sets <- Map(data$sets, rep_len(powers, length(data$sets)), f = function(set, power) {
+  data$sets <- Map(data$sets, rep_len(powers, length(data$sets)), f = function(set, power) {
     c(set, module_power(power, set$x, job))
   })
-  found <- found_modules(sets, job, rules)
-  if (length(drawn)) found$stability <- stability_of_genes(found$colors, drawn, sets, job, rules)
-  new_modules(found, data, sets, job, rules, sys.call())
-}
-
-# Returns a list of data sets with a name for each.
-named_sets <- function(x) {
-  names <- if (is.null(names(x))) character(length(x)) else names(x)
-  names[!nzchar(names)] <- paste0("set", seq_along(x))[!nzchar(names)]
-  stats::setNames(x, make.unique(names))
-}
-
-check_cut <- function(cut) {
-  known <- setdiff(names(formals(dynamicTreeCut::cutreeDynamic)),
-                   c("dendro", "distM", "cutHeight", "minClusterSize", "method", "deepSplit", "pamStage",
-                     "pamRespectsDendro", "indent"))
-  if (!is.list(cut) || (length(cut) && is.null(names(cut)))) {
-    fail("'cut' must be a named list of arguments of cutreeDynamic(), not ", show_value(cut))
-  }
-  unknown <- setdiff(names(cut), known)
-  if (length(unknown)) fail("'cut' has \"", unknown[1L], "\"; it may have ", toString(known))
-  cut
+  found <- found_modules(data$sets, job)
+  if (stability > 0) found$stability <- stability_of_genes(found$colors, drawn, data$sets, job)
+  new_modules(found, data, job, c(names(network), names(rules)), sys.call())
 }
 
 # Returns list(power, fit: NULL, or the result of pickPower() that chose the power).
 module_power <- function(power, x, job) {
   if (!is.null(power)) return(list(power = check_within(power, "power", 1, 30), fit = NULL))
   fit <- with_settings(pickPower, list(x, 1:30, type = job$type, method = job$method, use = job$use), job)
-  table <- fit$fitIndices
-  fits <- which(table$SFT.R.sq > attr(fit, "r_squared") & table$slope < 0)
-  if (length(fits)) return(list(power = table$Power[fits[1L]], fit = fit))
-  power <- usual_power(nrow(x), job$type)
+  if (!is.na(fit$powerEstimate)) return(list(power = fit$powerEstimate, fit = fit))
+  # The powers that WGCNA's authors recommend in their FAQ.
+  power <- (9 - findInterval(nrow(x), c(20, 30, 40.5))) * if (job$type == "signed") 2 else 1
   warning("no power makes a network that is about scale-free; ", power, " is taken, which is usual for ",
           format_count(nrow(x)), " samples. Look at pickPower(), and give 'power'", call. = FALSE)
   list(power = power, fit = fit)
 }
 
-# The powers that WGCNA's authors recommend in their FAQ.
-usual_power <- function(n_obs, type) {
-  (9 - findInterval(n_obs, c(20, 30, 40.5))) * if (type == "signed") 2 else 1
-}
-
 # ---- the result
 
-# `found`: the modules of the included genes, and their stability, if it was asked for; `data`: of module_data();
-# `sets`: its data sets with their powers.
-new_modules <- function(found, data, sets, job, rules, call) {
+# `found`: the modules of the included genes, and their stability, if it was asked for; `data`: of module_data(), with
+# powers; `shown`: the names of arguments that the result has.
+new_modules <- function(found, data, job, shown, call) {
   genes <- if (is.null(data$names)) as.character(seq_along(data$genes)) else data$names
   of_all <- function(values, none) {
     replace(stats::setNames(rep(none, length(genes)), genes), which(data$genes), values)
@@ -243,33 +228,36 @@ new_modules <- function(found, data, sets, job, rules, call) {
   numbers <- seq_along(module_colors(found$colors))
   modules <- if (length(numbers)) WGCNA::labels2colors(numbers) else character()
   labels <- stats::setNames(match(colors, modules, nomatch = 0L), genes)
-  own <- lapply(sets, own_modules, colors, modules, data$genes, job)
+  own <- lapply(data$sets, own_modules, colors, modules, data$genes, job)
+  members <- members_of(labels, modules, lapply(own, `[[`, "kME"), job$type)
   several <- !is.null(job$consensus)
-  by_set <- function(name) lapply(sets, `[[`, name)
-  by_name <- function(lists) lapply(stats::setNames(nm = names(lists[[1L]])), function(name) lapply(lists, `[[`, name))
-  fits <- by_set("fit")
-  n_obs <- vapply(by_set("x"), nrow, 0L)
+  by_set <- function(name, lists = data$sets) {
+    values <- lapply(lists, `[[`, name)
+    if (several) values else values[[1L]]
+  }
+  own <- lapply(stats::setNames(nm = names(own[[1L]])), by_set, own)
+  is_fitted <- !all(vapply(data$sets, function(set) is.null(set$fit), NA))
+  n_obs <- vapply(data$sets, function(set) nrow(set$x), 0L)
   covariates <- data$covariates
   adjusted <- Filter(length, list(covariates = if (several) vapply(covariates, ncol, 0L) else ncol(covariates),
                                   options = changed_options(job$further$options, job$method)))
-  structure(c(list(colors = colors, labels = labels, unmerged = of_all(found$unmerged, "grey"),
-                   members = members_of(labels, modules, lapply(own, `[[`, "kME"), job$type)),
-              if (several) by_name(own) else own[[1L]], list(tree = found$tree),
+  structure(c(list(colors = colors, labels = labels, unmerged = of_all(found$unmerged, "grey"), members = members), own,
+              list(tree = found$tree),
               if (!is.null(found$stability)) list(stability = of_all(found$stability, NA_real_)),
               if (!is.null(found$scales)) list(scales = found$scales),
-              list(genes = data$genes, samples = if (several) by_set("samples") else sets[[1L]]$samples,
-                   power = unlist(by_set("power")),
-                   fit = if (!several) fits[[1L]] else if (!all(vapply(fits, is.null, NA))) fits),
-              job[c("type", "TOMType", "TOMDenom", "method", "use")], rules[names(rules) != "cut"], job$consensus,
-              list(deepSplit = rules$cut$deepSplit, detectCutHeight = rules$cut$cutHeight,
+              list(genes = data$genes, samples = by_set("samples"), power = unlist(by_set("power")),
+                   fit = if (is_fitted) by_set("fit")),
+              job[shown], job$consensus,
+              list(deepSplit = job$cut$deepSplit, detectCutHeight = job$cut$cutHeight,
                    n_obs = if (several) n_obs + 0 else n_obs),
               if (!is.null(covariates)) list(covariates = covariates), list(call = call)),
             class = c(if (several) "gpuConsensusModules", "gpuModules", "gpuCorResult"),
             adjusted = if (length(adjusted)) adjusted)
 }
 
-# Returns list(eigengenes, explained, kME, kWithin) of a data set. `colors`: of all genes; `included`: TRUE for those
-# that `set` has; `modules`: colors in the order of labels.
+# Returns list(eigengenes, explained, kME, kWithin: each gene's sum of adjacencies with the others of its module, NA for
+# a gene in none) of a data set. `colors`: of all genes; `included`: TRUE for those that `set` has; `modules`: colors in
+# the order of labels.
 own_modules <- function(set, colors, modules, included, job) {
   own <- unname(colors[included])
   found <- eigengenes_of(own, c(modules, if (any(own == "grey")) "grey"), set$x)
@@ -279,25 +267,17 @@ own_modules <- function(set, colors, modules, included, job) {
   rows <- if (!is.null(set$sample_names)) make.unique(set$sample_names)
   dimnames(eigengenes) <- list(rows, of_modules(colnames(found$values)))
   kme <- matrix(NA_real_, length(colors), length(modules), dimnames = list(names(colors), of_modules(modules)))
+  within <- stats::setNames(rep(NA_real_, length(colors)), names(colors))
   if (length(modules)) {
     kme[included, ] <- do.call(rbind, lapply(block_columns(set$x), function(genes) {
       coefficients_of(list(pick_columns(set$x, genes), found$values[, modules, drop = FALSE]), job)
     }))
+    own[own == "grey"] <- NA
+    arguments <- c(list(set$x, power = set$power, pairs = pairMask(own, same = TRUE)), job[c("type", "use", "method")])
+    soft <- repeated(with_settings(gpuConnectivity, arguments, job)$soft)
+    within[included] <- ifelse(is.na(own), NA, soft[, 1L])
   }
-  list(eigengenes = as.data.frame(eigengenes), explained = found$explained, kME = kme,
-       kWithin = within_modules(set, colors, included, job))
-}
-
-# Returns each gene's sum of adjacencies with the others of its module; NA for a gene in none.
-within_modules <- function(set, colors, included, job) {
-  sums <- stats::setNames(rep(NA_real_, length(colors)), names(colors))
-  label <- unname(colors[included])
-  label[label == "grey"] <- NA
-  if (all(is.na(label))) return(sums)
-  arguments <- c(list(set$x, power = set$power, pairs = pairMask(label, same = TRUE)),
-                 job[c("type", "use", "method")])
-  soft <- suppressWarnings(with_settings(gpuConnectivity, arguments, job)$soft)
-  replace(sums, included, ifelse(is.na(label), NA, soft[, 1L]))
+  list(eigengenes = as.data.frame(eigengenes), explained = found$explained, kME = kme, kWithin = within)
 }
 
 # Returns a list of the names of each module's genes, sorted. `modules`: colors in the order of labels; `kme`: a matrix

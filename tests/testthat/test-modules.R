@@ -112,18 +112,16 @@ test_that("a gene moves to the module that it goes with", {
   skip_without_wgcna()
   x <- genes_of_factors(sizes = c(30, 30, 10), seed = 4)
   set <- list(x = x, samples = rep(TRUE, nrow(x)))
-  job <- list(use = "everything", method = "pearson", type = "unsigned")
-  rules <- list(minModuleSize = 5, reassignThreshold = 1e-6)
-  of <- function(genes) eigengene(x[, genes])$values
+  job <- list(use = "everything", method = "pearson", type = "unsigned", minModuleSize = 5, reassignThreshold = 1e-6)
+  eigengenes <- eigengenes_of(rep(c(3, 5, 0), c(30, 30, 10)), c(3, 5), x)$values
   labels <- rep(c(3L, 5L, 0L), c(30, 30, 10)) # modules of other numbers are gone
-  strong <- which.max(abs(cor(x[, 1:30], of(1:30))))
+  strong <- which.max(abs(cor(x[, 1:30], eigengenes[, "3"])))
   labels[strong] <- 5L
-  moved <- reassigned(list(labels = labels, eigengenes = cbind(`3` = of(1:30), `5` = of(31:60))), set, job,
-                      rules)
+  moved <- reassigned(list(labels = labels, eigengenes = eigengenes), set, job)
   expect_equal(moved[strong], 3L)
   expect_equal(moved[-strong], labels[-strong])
-  rules$minModuleSize <- 31
-  gone <- reassigned(list(labels = labels, eigengenes = cbind(`3` = of(1:30), `5` = of(31:60))), set, job, rules)
+  job$minModuleSize <- 31
+  gone <- reassigned(list(labels = labels, eigengenes = eigengenes), set, job)
   expect_equal(unique(gone[labels == 5L & seq_along(labels) != strong]), 0L) # too few are left
 })
 
@@ -149,8 +147,12 @@ test_that("members are the genes of each module, by decreasing kME", {
 })
 
 test_that("the power is the lowest that fits and falls, or the usual one", {
-  expect_equal(usual_power(c(10, 25, 35, 50), "unsigned"), c(9, 8, 7, 6))
-  expect_equal(usual_power(50, "signed"), 12)
+  usual <- function(n, type) { # of genes with the same connectivity, to which no power fits
+    job <- list(type = type, method = "pearson", use = "everything")
+    suppressWarnings(module_power(NULL, diag(n), job)$power)
+  }
+  expect_equal(vapply(c(10, 25, 35, 50), usual, 0, "unsigned"), c(9, 8, 7, 6))
+  expect_equal(usual(50, "signed"), 12)
   skip_without_wgcna()
   m <- gpuModules(genes_of_factors())
   fits <- m$fit$fitIndices
