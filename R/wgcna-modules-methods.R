@@ -46,8 +46,13 @@ NULL
 
 describe_modules <- function(x) {
   sizes <- module_sizes(x)
+  samples <- vapply(x$n_obs, n_of, "", "sample")
+  if (is_of_sets(x)) {
+    samples <- toString(paste0(names(samples), " (", samples, ")"))
+    samples <- paste0(n_of(length(x$n_obs), "data set"), ": ", samples)
+  }
   paste0(n_of(length(sizes), if (is_of_sets(x)) "consensus module" else "module"), " of ", format_count(sum(sizes)),
-         " of ", n_of(length(x$labels), "gene"), ", ", describe_sets(x), "\n", method_title(x$method), ", ", x$type,
+         " of ", n_of(length(x$labels), "gene"), ", ", samples, "\n", method_title(x$method), ", ", x$type,
          " network, ", power_words(unique(x$power)), ", ", x$TOMType, " topological overlap\n",
          adjusted_line(attr(x, "adjusted"), x$method))
 }
@@ -65,12 +70,6 @@ print.gpuModules <- function(x, ...) {
 module_sizes <- function(x) {
   numbers <- seq_len(max(x$labels))
   stats::setNames(tabulate(x$labels, length(numbers)), x$colors[match(numbers, x$labels)])
-}
-
-describe_sets <- function(x) {
-  if (!is_of_sets(x)) return(n_of(x$n_obs, "sample"))
-  paste0(n_of(length(x$n_obs), "data set"), ": ", paste0(names(x$n_obs), " (", vapply(x$n_obs, n_of, "", "sample"), ")",
-                                                         collapse = ", "))
 }
 
 #' @rdname gpuModules-methods
@@ -97,25 +96,22 @@ own_kme <- function(kme, x) {
 #' @export
 summary.gpuModules <- function(object, ...) {
   sizes <- module_sizes(object)
-  fractions <- if (is_of_sets(object)) c(explained = object$explained) else list(explained = object$explained)
-  fractions <- lapply(fractions, function(fraction) unname(fraction[names(sizes)]))
-  stable <- if (!is.null(object$stability)) list(stability = as.vector(
-    tapply(object$stability, factor(object$labels, seq_along(sizes)), mean)))
-  table <- list2DF(c(list(module = seq_along(sizes), color = names(sizes), genes = unname(sizes)), fractions, stable,
-                     list(hub = hubs_of(object, length(sizes)))))
-  new_summary(list(modules = table, unassigned = sum(object$labels == 0)), describe_modules(object), object)
-}
-
-hubs_of <- function(x, modules) {
-  strength <- if (is_of_sets(x)) {
-    do.call(pmin, c(lapply(unname(x$kME), function(kme) abs(own_kme(kme, x))), na.rm = TRUE))
+  modules <- factor(object$labels, seq_along(sizes))
+  if (is_of_sets(object)) {
+    fractions <- c(explained = object$explained)
+    strength <- do.call(pmin, c(lapply(unname(object$kME), function(kme) abs(own_kme(kme, object))), na.rm = TRUE))
   } else {
-    x$kWithin
+    fractions <- list(explained = object$explained)
+    strength <- object$kWithin
   }
-  vapply(seq_len(modules), function(module) {
-    genes <- which(x$labels == module)
-    names(x$labels)[genes[which.max(strength[genes])]]
+  fractions <- lapply(fractions, function(fraction) unname(fraction[names(sizes)]))
+  stable <- if (!is.null(object$stability)) list(stability = as.vector(tapply(object$stability, modules, mean)))
+  hubs <- vapply(split(seq_along(modules), modules), function(genes) {
+    names(object$labels)[genes[which.max(strength[genes])]]
   }, "")
+  table <- list2DF(c(list(module = seq_along(sizes), color = names(sizes), genes = unname(sizes)), fractions, stable,
+                     list(hub = unname(hubs))))
+  new_summary(list(modules = table, unassigned = sum(object$labels == 0)), describe_modules(object), object)
 }
 
 # ---- conversion to WGCNA
@@ -123,36 +119,36 @@ hubs_of <- function(x, modules) {
 #' @rdname gpuModules-methods
 #' @export
 as_blockwiseModules <- function(modules, numeric = FALSE) {
-  if (!inherits(modules, "gpuModules")) {
-    fail("'modules' must be what gpuModules() returned, not of class ", class(modules)[1L])
-  }
+  check_that(modules, "modules", inherits(modules, "gpuModules"), "what gpuModules() returned")
   numeric <- check_flag(numeric, "numeric")
   need_packages("WGCNA", "as_blockwiseModules()")
   unmerged <- modules$unmerged
   if (numeric) {
-    known <- suppressWarnings(WGCNA::labels2colors(seq_along(unmerged))) # more colors than modules
+    known <- WGCNA::standardColors()
+    # labels2colors() repeats them as "red.1".
+    known <- c(known, outer(known, seq_len(length(unmerged) %/% length(known)), paste, sep = "."))
     unmerged <- stats::setNames(match(unmerged, known, nomatch = 0L), names(unmerged))
+  }
+  # Returns a set's eigengenes as WGCNA has them before sorting, with its names of samples.
+  by_label <- function(own) {
+    label <- substring(names(own), 3L)
+    if (numeric) label <- match(label, names(module_sizes(modules)), nomatch = 0L)
+    names(own) <- paste0("ME", label)
+    if (.row_names_info(own) < 0L) rownames(own) <- paste0("Row.", seq_len(nrow(own)))
+    own[order(label)]
   }
   grey <- if (numeric) "ME0" else "MEgrey"
   several <- is_of_sets(modules)
   eigengenes <- if (several) {
-    sets <- lapply(modules$eigengenes, function(own) list(data = eigengenes_by_label(own, modules, numeric)))
+    sets <- lapply(modules$eigengenes, function(own) list(data = by_label(own)))
     list(multiMEs = WGCNA::consensusOrderMEs(sets, greyName = grey))
   } else {
-    list(MEs = WGCNA::orderMEs(eigengenes_by_label(modules$eigengenes, modules, numeric), greyName = grey))
+    list(MEs = WGCNA::orderMEs(by_label(modules$eigengenes), greyName = grey))
   }
   c(list(colors = if (numeric) modules$labels else modules$colors, unmergedColors = unmerged), eigengenes,
     list(goodSamples = modules$samples, goodGenes = modules$genes, dendrograms = list(modules$tree), TOMFiles = NULL,
          blockGenes = list(which(modules$genes)), blocks = ifelse(modules$genes, 1, NA)),
     if (!several) list(MEsOK = TRUE))
-}
-
-# Returns the eigengenes as WGCNA has them before sorting, with its names of samples.
-eigengenes_by_label <- function(own, modules, numeric) {
-  if (numeric) names(own) <- paste0("ME", match(substring(names(own), 3L), names(module_sizes(modules)), nomatch = 0L))
-  if (.row_names_info(own) < 0L) rownames(own) <- paste0("Row.", seq_len(nrow(own)))
-  label <- substring(names(own), 3L)
-  own[if (numeric) order(as.numeric(label)) else order(label)]
 }
 
 # ---- plots
@@ -176,7 +172,8 @@ plot.gpuModules <- function(x, type = c("tree", "stability"), main = NULL, trait
        type = "heatmap", main = main)
 }
 
-# Draws the tree, with the colors and numbers of modules below it.
+# Draws the tree, with the colors and numbers of modules below it. Its lines are like those of plot.hclust(), but
+# thinner for thousands of leaves, and without names.
 draw_modules <- function(x, main) {
   old <- graphics::par("mar", "las", "cex")
   on.exit({
@@ -185,8 +182,14 @@ draw_modules <- function(x, main) {
   })
   graphics::layout(matrix(1:2), heights = c(3, 1))
   graphics::par(mar = c(0.3, 4.2, if (is.null(main)) 0.8 else 2.2, 0.8), las = 1, cex = 0.9)
-  several <- inherits(x, "gpuConsensusModules")
-  plot_tree(x$tree, main, if (several) "1 - consensus overlap" else "1 - topological overlap")
+  n <- length(x$tree$order)
+  top <- x$tree$height
+  graphics::plot.default(c(0.5, n + 0.5), range(top), type = "n", xaxt = "n", xaxs = "i", xlab = "", bty = "n",
+                         ylab = if (is_of_sets(x)) "1 - consensus overlap" else "1 - topological overlap", main = main)
+  joins <- tree_joins(x$tree, 0.02 * diff(range(top)))
+  x0 <- c(joins$x, joins$x[, 1L])
+  x1 <- c(joins$x, joins$x[, 2L])
+  graphics::segments(x0, c(joins$low, top), x1, c(top, top, top), lwd = if (n > 500) 0.5 else 1)
   graphics::par(mar = c(1.8, 4.2, 0.2, 0.8), cex = 0.9)
   plot_bar(x)
 }
@@ -201,22 +204,10 @@ plot_stability <- function(x, main, ...) {
   graphics::boxplot(split(unname(x$stability), factor(x$labels, seq_along(sizes))), ylim = 0:1, frame.plot = FALSE,
                     col = module_fills(names(sizes)), xlab = "module, the largest first", main = main, cex = 0.4,
                     ylab = "fraction of resamples in its module", ...)
-  invisible(x)
 }
 
 # WGCNA numbers the colors of further modules, as in "red.1".
 module_fills <- function(colors) sub("[.][0-9]+$", "", colors)
-
-# Draws lines like plot.hclust(), but thinner for thousands of leaves, and without names.
-plot_tree <- function(tree, main, ylab) {
-  n <- length(tree$order)
-  graphics::plot.default(c(0.5, n + 0.5), range(tree$height), type = "n", xaxt = "n", xaxs = "i", xlab = "", bty = "n",
-                         ylab = ylab, main = main)
-  top <- tree$height
-  joins <- tree_joins(tree, 0.02 * diff(range(top)))
-  x <- joins$x
-  graphics::segments(c(x, x[, 1L]), c(joins$low, top), c(x, x[, 2L]), c(top, top, top), lwd = if (n > 500) 0.5 else 1)
-}
 
 # Draws genes in the order of the tree in their modules' colors, with each module's number below.
 plot_bar <- function(x) {
