@@ -52,7 +52,8 @@ pickPower <- function(x, power = 1:20, type = c("unsigned", "signed", "signed hy
                       method = c("pearson", "kendall", "spearman", "bicor", "cosine", "distance", "mi"),
                       use = "everything", r_squared = 0.85, breaks = 10, pairs = NULL, ...) {
   specs <- specs_of("pickPower", ...)
-  power <- check_fit_powers(power)
+  check_that(power, "power", are_finite(power) && all(power > 0), "finite numbers above 0, such as 1:20")
+  power <- sort(unique(as.vector(power)))
   type <- check_choice(type, types, "type")
   method <- check_method(method)
   check_within(r_squared, "r_squared", 0, 1)
@@ -93,17 +94,6 @@ soft_connectivity <- function(run, type, powers) {
   warn_constant(passes[[1L]], run)
   warn_infinite(passes[[1L]], run)
   do.call(cbind, lapply(passes, `[[`, "soft"))
-}
-
-check_fit_powers <- function(powers) {
-  if (!is_numeric(powers) || length(powers) == 0L) {
-    fail("'power' must be numbers above 0, such as 1:20, not ", show_value(powers))
-  }
-  bad <- !is.finite(powers) | powers <= 0
-  if (any(bad)) {
-    fail("'power' must be finite and above 0; number ", which(bad)[1L], " is ", powers[bad][1L], ", leave it out")
-  }
-  sort(unique(as.vector(powers)))
 }
 
 # Returns one row per column of `soft`, the connectivities for one power.

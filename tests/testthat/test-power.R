@@ -214,11 +214,10 @@ test_that("equal connectivities cannot be fitted", {
 
 test_that("errors name the argument", {
   x <- modular(10, 8)
-  expect_error(pickPower(x, numeric()), "'power' must be numbers above 0, such as 1:20, not numeric(0)", fixed = TRUE)
-  expect_error(pickPower(x, "6"), "'power' must be numbers above 0", fixed = TRUE)
-  expect_error(pickPower(x, c(1, 0)), "'power' must be finite and above 0; number 2 is 0", fixed = TRUE)
-  expect_error(pickPower(x, c(1, 2, NA)), "number 3 is NA", fixed = TRUE)
-  expect_error(pickPower(x, Inf), "number 1 is Inf", fixed = TRUE)
+  for (bad in list(numeric(), "6", c(1, 0), c(1, 2, NA), Inf)) {
+    expect_error(pickPower(x, bad), paste("'power' must be finite numbers above 0, such as 1:20, not", deparse(bad)),
+                 fixed = TRUE)
+  }
   expect_error(pickPower(x, type = "weighted"), "'type' must be one of", fixed = TRUE)
   expect_error(pickPower(x, method = "cosines"), "'method' must be one of", fixed = TRUE)
   expect_error(pickPower(x, r_squared = 2), "'r_squared' must be a number between 0 and 1, not 2", fixed = TRUE)
