@@ -129,13 +129,15 @@ gpuPreservation <- function(reference, test, modules, n_perm = 200, power = NULL
   network <- check_choice(network, c("adjacency", "overlap"), "network")
   gold <- check_whole(gold, "gold", 0)
   run <- list(settings = new_settings(specs))
-  data <- preserved_data(reference, test, modules, specs$control$assay, use, specs$adjustment)
+  data <- preserved_data(list(reference = reference, test = test), modules, use, specs)
   gold <- if (n_perm > 0) min(gold, ncol(data$sets$test) %/% 2)
   sizes <- as.numeric(c(lengths(data$members), gold))
   # The reference's coefficients are kept, and each draw reads them.
   check_memory(4 * sum(sizes^2), "gpuPreservation()", n_of(length(sizes), "module"), "leave out the largest module")
   sets <- lapply(data$sets, function(x) {
-    list(columns = standardized_columns(x), overlaps = if (network == "overlap") overlaps_of(x, rule, specs$control))
+    columns <- sweep(x, 2L, colMeans(x))
+    list(columns = sweep(columns, 2L, sqrt(colSums(columns^2)), "/"), # of mean 0 and length 1
+         overlaps = if (network == "overlap") do.call(gpuTOM, c(list(x, control = specs$control), rule), quote = TRUE))
   })
   preserved <- function(members, from, width) {
     preservation_statistics(sets, members, rule, n_perm, part_of(run, from, width))
@@ -153,7 +155,7 @@ gpuPreservation <- function(reference, test, modules, n_perm = 200, power = NULL
   structure(result, class = c("gpuPreservation", "gpuCorResult"), adjusted = data$adjusted)
 }
 
-# Returns list(type, power, overlap: further arguments of gpuTOM()).
+# Returns a list of arguments of gpuTOM(): power, type, and for modules of gpuModules() their TOMType and TOMDenom.
 preservation_rule <- function(modules, power, type) {
   made <- if (inherits(modules, "gpuModules")) modules
   if (is.null(type)) type <- if (is.null(made)) "unsigned" else made$type
@@ -161,36 +163,29 @@ preservation_rule <- function(modules, power, type) {
   if (length(power) > 1L && !is.null(made)) {
     fail("'power' must be given, as the data sets of 'modules' have different powers: ", toString(power))
   }
-  list(type = type, power = check_positive(power, "power"), overlap = made[c("TOMType", "TOMDenom")])
-}
-
-overlaps_of <- function(x, rule, control) {
-  do.call(gpuTOM, c(list(x, power = rule$power, type = rule$type, control = control), rule$overlap), quote = TRUE)
+  c(list(power = check_positive(power, "power"), type = type), made[c("TOMType", "TOMDenom")])
 }
 
 # ---- data: the genes of both data sets, and their modules
 
 # Returns list(sets: list(reference, test), matrices of the same genes; members: for each module the indices of its
-# genes; adjusted: NULL, or list(covariates: their numbers)). `asked`: list(covariates, data).
-preserved_data <- function(reference, test, modules, assay, use, asked) {
+# genes; adjusted: NULL, or list(covariates: their numbers)). `given`: list(reference, test).
+preserved_data <- function(given, modules, use, specs) {
   use <- uses[check_use(use)]
   check_module_use(use, "gpuPreservation()")
+  asked <- specs$adjustment
   if (inherits(modules, "gpuModules") && !is.null(modules$covariates) && is.null(asked$covariates)) {
     warn("gpuCorUnadjusted", "'modules' were made with covariates, and 'reference' and 'test' are not adjusted for ",
          "any; covariates = list(modules$covariates, z) adjusts them, with z the covariates of 'test'")
   }
-  given <- list(reference = reference, test = test)
   asked <- lapply(asked, function(each) if (setequal(names(each), names(given))) each[names(given)] else each)
-  read <- lapply(1:2, function(k) {
-    naming(genes_of(given[[k]], use, assay, asked_of_subject(asked, k, 2L)), "x", names(given)[k])
+  read <- Map(given, 1:2, names(given), f = function(x, k, name) {
+    naming(genes_of(x, use, specs$control$assay, asked_of_subject(asked, k, 2L)), "x", name)
   })
-  sets <- stats::setNames(lapply(read, `[[`, "x"), names(given))
-  n_covariates <- vapply(read, function(set) NCOL(set$covariates), 0L)
+  sets <- lapply(read, `[[`, "x")
   labels <- labels_of_columns(modules, colnames(sets$reference), ncol(sets$reference))
-  common <- common_genes(sets)
   is_imputed <- use == "pairwise.complete.obs"
-  sets <- Map(function(x, columns, name) matched_matrix(x, columns, name, is_imputed), sets, common, names(sets))
-  data <- list(sets = sets, labels = labels[common$reference])
+  data <- matched_data(sets, labels, is_imputed)
   if (is_imputed) {
     data <- kept_genes(data, function(x) colMeans(is.na(x)) <= 0.5, "with more than half of their values missing")
     data$sets <- Map(function(x, name) if (anyNA(x)) naming(imputed(x), "x", name) else x, data$sets, names(sets))
@@ -198,6 +193,7 @@ preserved_data <- function(reference, test, modules, assay, use, asked) {
   data <- kept_genes(data, differing, "without variance")
   n_genes <- ncol(data$sets$test)
   if (n_genes < 3L) fail("'reference' and 'test' must have at least 3 genes in common, not ", n_genes)
+  n_covariates <- vapply(unname(read), function(set) NCOL(set$covariates), 0L)
   list(sets = data$sets, members = module_columns(data$labels),
        adjusted = if (!is.null(asked$covariates)) list(covariates = n_covariates))
 }
@@ -214,61 +210,63 @@ kept_genes <- function(data, keeps, what) {
 # Returns the label of each column as text; NA: in no module.
 labels_of_columns <- function(modules, names, n) {
   labels <- if (inherits(modules, "gpuModules")) modules$colors else modules
-  if (!is.null(dim(labels)) || !(is_numeric(labels) || is.character(labels) || is.factor(labels))) {
-    fail("'modules' must be the result of gpuModules(), or a vector with a label for each column of 'reference', not ",
-         "of class ", class(modules)[1L])
-  }
-  by_name <- !is.null(names(labels)) && !is.null(names)
-  if (!by_name && length(labels) != n) {
+  check_that(modules, "modules", is.null(dim(labels)) && (is_numeric(labels) || is.character(labels) ||
+                                                            is.factor(labels)),
+             "the result of gpuModules(), or a vector with a label for each column of 'reference'")
+  found <- stats::setNames(as.character(labels), names(labels))
+  if (!is.null(names(labels)) && !is.null(names)) {
+    absent <- setdiff(names, names(labels))
+    if (length(absent)) {
+      fail("'modules' has no label for ", n_of(length(absent), "column"), " of 'reference', such as ", absent[1L])
+    }
+    found <- found[names]
+  } else if (length(labels) != n) {
     fail("'modules' has ", n_of(length(labels), "label"), ", and 'reference' ", n_of(n, "column"))
   }
-  absent <- if (by_name) setdiff(names, names(labels))
-  if (length(absent)) {
-    fail("'modules' has no label for ", n_of(length(absent), "column"), " of 'reference', such as ", absent[1L])
-  }
-  found <- stats::setNames(as.character(labels), names(labels))
-  if (by_name) found <- found[names]
   found[found %in% c("0", "grey")] <- NA
   unname(found)
 }
 
-# Returns list(reference, test): the columns of each set with the genes that both have.
-common_genes <- function(sets) {
+# Returns list(sets, labels) of the genes that both sets have. Sets are ordinary matrices of finite numbers; with
+# `takes_missing` of these and missing values, without the samples that have more than half of their values missing.
+matched_data <- function(sets, labels, takes_missing) {
   names <- lapply(sets, colnames)
+  n <- vapply(sets, ncol, 0)
   without <- vapply(names, is.null, NA)
   if (all(without)) {
-    n <- vapply(sets, ncol, 0)
     if (n[1L] != n[2L]) fail("'reference' has ", n_of(n[1L], "column"), ", and 'test' ", n[2L], "; name them by genes")
-    return(list(reference = seq_len(n[1L]), test = seq_len(n[1L])))
+    names <- lapply(sets, function(x) seq_len(n[1L]))
+  } else if (any(without)) {
+    fail("'", names(sets)[without], "' has no column names, by which genes are matched")
   }
-  if (any(without)) fail("'", names(sets)[without], "' has no column names, by which genes are matched")
   for (set in names(sets)) {
     twice <- anyDuplicated(names[[set]])
     if (twice) fail("'", set, "' has several columns ", names[[set]][twice], "; keep one of them")
   }
   both <- intersect(names$reference, names$test)
-  lapply(names, function(own) match(both, own))
+  matched <- Map(sets, names, names(sets), f = function(x, own, name) {
+    values <- as.matrix(pick_named(x, match(both, own)))
+    storage.mode(values) <- "double"
+    bad <- which(if (takes_missing) colSums(is.infinite(values)) > 0 else !is.finite(colSums(values)))
+    if (length(bad)) {
+      fail("'", name, "' has ", if (!takes_missing) "missing or ", "infinite values, in ",
+           column_names(bad, colnames(values)), "; leave out such genes",
+           if (!takes_missing) ", or use = \"pairwise.complete.obs\" to impute missing values")
+    }
+    if (takes_missing) values[rowMeans(is.na(values)) <= 0.5, , drop = FALSE] else values
+  })
+  list(sets = matched, labels = labels[match(both, names$reference)])
 }
 
-# Returns the columns as an ordinary matrix of finite numbers; or of these and missing values, without the samples that
-# have more than half of their values missing.
-matched_matrix <- function(x, columns, name, takes_missing) {
-  values <- as.matrix(pick_named(x, columns))
-  storage.mode(values) <- "double"
-  bad <- which(if (takes_missing) colSums(is.infinite(values)) > 0 else !is.finite(colSums(values)))
-  if (length(bad)) {
-    fail("'", name, "' has ", if (!takes_missing) "missing or ", "infinite values, in ",
-         column_names(bad, colnames(values)), "; leave out such genes",
-         if (!takes_missing) ", or use = \"pairwise.complete.obs\" to impute missing values")
-  }
-  if (takes_missing) values[rowMeans(is.na(values)) <= 0.5, , drop = FALSE] else values
-}
-
-# Returns a list of indices, named by labels, the largest module first.
+# Returns a list of indices, named by labels, the largest module first, and those of equal size by number or name.
 module_columns <- function(labels) {
   members <- split(seq_along(labels), labels)
   sizes <- lengths(members)
-  members <- members[order(-sizes, suppressWarnings(as.numeric(names(members))), names(members))]
+  numbers <- vapply(names(members), function(label) {
+    label <- utils::type.convert(label, as.is = TRUE)
+    if (is.numeric(label)) label else NA
+  }, 0)
+  members <- members[order(-sizes, numbers, names(members))]
   small <- names(sizes)[sizes < 3L]
   if (length(small) == length(sizes)) fail("'modules' has no module with at least 3 genes in common")
   if (length(small)) {
@@ -325,16 +323,10 @@ drawn_statistics <- function(sets, members, rule, n_perm, run) {
   })
   values <- matrix(unlist(found), length(DRAWN_STATISTICS), dimnames = list(DRAWN_STATISTICS, NULL))
   values[is.nan(values)] <- NA
-  sizes_of <- abs(values[WITHOUT_SIGN, , drop = FALSE])
-  rownames(sizes_of) <- names(WITHOUT_SIGN)
-  values <- rbind(values, sizes_of)[PRESERVATION, , drop = FALSE]
-  aperm(array(values, c(length(PRESERVATION), length(members), 1L + n_perm), list(PRESERVATION, names(members), NULL)))
-}
-
-# Returns columns of mean 0 and length 1.
-standardized_columns <- function(x) {
-  x <- sweep(x, 2L, colMeans(x))
-  sweep(x, 2L, sqrt(colSums(x^2)), "/")
+  values <- rbind(values, abs(values[WITHOUT_SIGN, , drop = FALSE]))
+  rownames(values) <- c(DRAWN_STATISTICS, names(WITHOUT_SIGN))
+  aperm(array(values[PRESERVATION, ], c(length(PRESERVATION), length(members), 1L + n_perm),
+              list(PRESERVATION, names(members), NULL)))
 }
 
 # Returns the summaries of Langfelder and others (2011), one row per module.
