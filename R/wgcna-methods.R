@@ -1,8 +1,8 @@
-# Class gpuModules: printed, converted and drawn.
+# Classes gpuModules and gpuPreservation: printed, converted and drawn.
 
 is_of_sets <- function(x) inherits(x, "gpuConsensusModules")
 
-# ---- printing
+# ---- printing of modules
 
 #' Modules
 #'
@@ -151,7 +151,7 @@ as_blockwiseModules <- function(modules, numeric = FALSE) {
     if (!several) list(MEsOK = TRUE))
 }
 
-# ---- plots
+# ---- plots of modules
 
 #' @rdname gpuModules-methods
 #' @export
@@ -249,4 +249,88 @@ side_by_side <- function(place, room, range) {
   place <- stats::isoreg(place - step)$yf + step
   place <- pmin(place, range[2L] - room * rev(seq_along(place) - 0.5))
   pmax(place, range[1L] + room / 2 + step)
+}
+
+# ---- class gpuPreservation
+
+describe_preservation <- function(x) {
+  paste0("Preservation of ", n_of(nrow(x$modules), "module"), " of ", n_of(x$genes, "gene"), ": ",
+         n_of(x$n_obs[["reference"]], "reference sample"), ", ", n_of(x$n_obs[["test"]], "test sample"), "\n",
+         if (x$network == "overlap") "topological overlap of a ", x$type, " network, ", power_words(x$power), ", ",
+         n_of(x$n_perm, "permutation"), "\n", adjusted_line(attr(x, "adjusted"), "pearson"))
+}
+
+#' @method print gpuPreservation
+#' @export
+print.gpuPreservation <- function(x, digits = 3L, ...) {
+  cat(describe_preservation(x))
+  has_z <- x$n_perm > 1
+  shown <- c("module", "size", if (has_z) c("Zsummary", "Zdensity", "Zconnectivity"), "medianRank")
+  gold <- if (has_z && !is.null(x$gold)) replace(x$gold[shown], "module", "gold (random genes)")
+  print(rbind(x$modules[shown], gold), digits = digits, row.names = FALSE)
+  if (!is.null(gold)) {
+    cat("Random genes have large Z, too, where data sets share correlations: compare with gold.",
+        "propVarExplained, meanAdj and meanMAR test whether genes are a module in the test set.", sep = "\n")
+  }
+  invisible(x)
+}
+
+#' @rdname gpuPreservation
+#' @usage NULL
+#' @export
+as.data.frame.gpuPreservation <- function(x, row.names = NULL, optional = FALSE, ...) {
+  columns <- function(values, prefix) structure(values, dimnames = list(NULL, paste0(prefix, colnames(values))))
+  data.frame(x$modules, columns(x$observed, ""), columns(x$Z, "Z."), columns(x$p.value, "p."))
+}
+
+# Limits of Zsummary: some evidence of preservation, and strong evidence.
+Z_LIMITS <- c(2, 10)
+
+#' @rdname gpuPreservation
+#' @usage NULL
+#' @method summary gpuPreservation
+#' @export
+summary.gpuPreservation <- function(object, ...) {
+  z <- object$modules$Zsummary
+  count <- function(level) sum(findInterval(z, Z_LIMITS) == level, na.rm = TRUE)
+  new_summary(list(strong = count(2), moderate = count(1), none = count(0), modules = object$modules),
+              describe_preservation(object), object)
+}
+
+# ---- plots of preservation, as in Langfelder and others (2011)
+
+#' @rdname gpuPreservation
+#' @param x,y For `plot()`: a result, and the panel to draw, `"Zsummary"` or `"medianRank"`; by default both.
+#' @export
+plot.gpuPreservation <- function(x, y = "auto", ...) {
+  panels <- list(
+    medianRank = function(...) {
+      rank <- x$modules$medianRank
+      # The best preserved module is at the top.
+      draw_by_size(x, rank, rev(range(1, rank, na.rm = TRUE)),
+                   list(ylab = "median rank", main = "Preservation median rank"), ...)
+    },
+    Zsummary = function(...) {
+      z <- x$modules$Zsummary
+      draw_by_size(x, z, range(0, Z_LIMITS, z, na.rm = TRUE),
+                   list(ylab = "Zsummary", main = "Preservation Zsummary"), ...)
+      graphics::abline(h = Z_LIMITS, lty = 2L, col = c(BLUE, VERMILION))
+    }
+  )
+  if (x$n_perm < 2) panels$Zsummary <- NULL
+  draw_panels(panels, check_choice(y, c("auto", names(panels)), "y"), ...)
+  invisible(x)
+}
+
+# Modules that are named by colors have these colors.
+draw_by_size <- function(x, values, ylim, parameters, ...) {
+  name <- x$modules$module
+  size <- log10(x$modules$size)
+  start_plot(range(size), ylim, c(list(xlab = "module size", xaxt = "n", ylim = ylim), parameters), ...)
+  ticks <- count_ticks(x$modules$size)
+  graphics::axis(1L, log10(ticks), format_count(ticks))
+  color <- ifelse(name %in% grDevices::colors(), name, FAINT)
+  graphics::points(size, values, pch = 21L, bg = color, cex = 1.4)
+  there <- which(!is.na(values))
+  draw_labels(there, name[there], size, values, rep(0.07, length(size)), cex = 0.7)
 }
