@@ -292,7 +292,7 @@ PRESERVATION <- c(DENSITY, "meanMAR", CONNECTIVITY, "cor.MAR", "avg.contrib", "c
 DRAWN_BYTES <- 2^26
 
 # Returns list(modules, observed, Z, p.value, permuted), as in ?gpuPreservation. `sets`: list(reference, test), each
-# list(columns, overlaps), see standardized_columns(); `members`: a list of each module's columns, as indices.
+# list(columns: standardized, overlaps); `members`: a list of each module's columns, as indices.
 preservation_statistics <- function(sets, members, rule, n_perm, run) {
   values <- drawn_statistics(sets, members, rule, n_perm, run)
   observed <- matrix(values[1L, , ], length(members), dimnames = dimnames(values)[2:3])
