@@ -55,28 +55,22 @@ gpuCorPairs <- function(x, y = NULL, threshold = NULL, top = NULL, method = "pea
   if (!is.null(top)) top <- check_whole(top, "top", 1)
   if (!is.null(threshold)) threshold <- check_fraction(threshold, "threshold", zero = TRUE)
   test <- check_flag(test, "test")
-  if (!is_number(limit) || is.na(limit)) fail("'limit' must be a number, not ", show_value(limit))
+  check_that(limit, "limit", is_number(limit) && !is.na(limit), "a number")
   sign <- if (check_flag(absolute, "absolute")) "absolute" else "positive"
   run <- function(...) {
     gpuCorNetwork(x, y, sign = sign, use = use, method = method, ..., precision = precision, output = "edges")
   }
   edges <- if (is.null(top)) run(threshold = threshold, ...) else run(k = top, ...)
-  if (!is.null(top) && !is.null(y)) edges <- edges[is_among_first(edges$to, top), , drop = FALSE]
+  if (!is.null(top) && !is.null(y)) { # of equal ones the first
+    place <- stats::ave(seq_along(edges$to), match(edges$to, unique(edges$to)), FUN = seq_along)
+    edges <- edges[place <= top, , drop = FALSE]
+  }
   if (nrow(edges) > limit) {
     fail(format_count(nrow(edges)), " pairs are more than 'limit', ", format_count(limit),
          "; give a higher threshold or limit")
   }
   rownames(edges) <- NULL
   if (test) tested_edges(edges, x, y, use, method, precision, ...) else edges
-}
-
-# Returns TRUE for elements that are among the first `top` with their value.
-is_among_first <- function(values, top) {
-  place <- match(values, unique(values))
-  order <- order(place)
-  rank <- integer(length(place))
-  rank[order] <- sequence(tabulate(place))
-  rank <= top
 }
 
 # Adds n, ts and p.value to edges, if these follow from r and do not depend on the criterion.
@@ -106,7 +100,14 @@ gpuCorPerm <- function(x, y = NULL, B = 1000L, method = "pearson", precision = c
   precision <- check_choice(precision, precisions, "precision")
   n_perm <- check_whole(B, "B", 1, 1e9)
   input <- check_input(x, y, check_use("all.obs"), method, specs$control$assay)
-  check_permutation_memory(input)
+  for (name in c("x", "y")) {
+    data <- input[[name]]
+    if (!is.null(data) && !is.matrix(data)) check_copy_memory(data, name)
+  }
+  # Measured bytes: coefficients, absolute values and counts, and those of a permutation.
+  pairs <- as.numeric(ncol(input$x)) * ncol(if (is.null(y)) input$x else input$y)
+  check_memory(72 * pairs, "gpuCorPerm()", n_of(pairs, "value"),
+               "gpuCorNetwork(fdr = ) keeps the pairs of small p values only")
   first <- without_observation_names(as.matrix(input$x))
   second <- if (is.null(y)) first else without_observation_names(as.matrix(input$y))
   if (anyNA(first) || anyNA(second)) fail("'x' and 'y' must have no missing values, as observations change places")
@@ -118,22 +119,10 @@ gpuCorPerm <- function(x, y = NULL, B = 1000L, method = "pearson", precision = c
   observed <- cor_with(second)
   strength <- abs(observed) - if (precision == "double") 1e-10 else SAME_COEFFICIENT
   if (is.null(y)) diag(strength) <- NA
-  found <- shuffled_counts(second, strength, n_perm, function(columns) suppressWarnings(cor_with(columns)))
+  found <- shuffled_counts(second, strength, n_perm, function(columns) repeated(cor_with(columns)))
   larger <- strength # the number of maxima that reach each strength
   larger[] <- n_perm - findInterval(strength, sort(found$maxima), left.open = TRUE)
   list(coefficients = observed, p.value = (found$counts + 1) / (n_perm + 1), p.adjusted = (larger + 1) / (n_perm + 1))
-}
-
-# Measured bytes: coefficients, absolute values and counts, those of a permutation, and a copy of other data than
-# matrices.
-check_permutation_memory <- function(input) {
-  for (name in c("x", "y")) {
-    data <- input[[name]]
-    if (!is.null(data) && !is.matrix(data)) check_copy_memory(data, name)
-  }
-  pairs <- as.numeric(ncol(input$x)) * ncol(if (is.null(input$y)) input$x else input$y)
-  check_memory(72 * pairs, "gpuCorPerm()", n_of(pairs, "value"),
-               "gpuCorNetwork(fdr = ) keeps the pairs of small p values only")
 }
 
 # Permutes the rows of y n_perm times. Returns how many coefficients of each pair reach `strength`, and the max over all

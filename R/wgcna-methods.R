@@ -211,6 +211,7 @@ module_fills <- function(colors) sub("[.][0-9]+$", "", colors)
 
 # Draws genes in the order of the tree in their modules' colors, with each module's number below.
 plot_bar <- function(x) {
+  bottom <- 0.5 # the fraction of the panel below the bar, for numbers
   at <- x$tree$order
   colors <- unname(x$colors[x$genes])[at]
   runs <- rle(unname(x$labels[x$genes])[at])
@@ -218,29 +219,24 @@ plot_bar <- function(x) {
   start <- end - runs$lengths
   graphics::plot.default(c(0.5, length(at) + 0.5), 0:1, type = "n", axes = FALSE, xlab = "", ylab = "", xaxs = "i",
                          yaxs = "i")
-  graphics::rect(start + 0.5, BAR_BOTTOM, end + 0.5, 1, col = module_fills(colors[end]), border = NA)
-  graphics::mtext("module", 2L, line = 0.5, at = (1 + BAR_BOTTOM) / 2)
+  graphics::rect(start + 0.5, bottom, end + 0.5, 1, col = module_fills(colors[end]), border = NA)
+  graphics::mtext("module", 2L, line = 0.5, at = (1 + bottom) / 2)
   graphics::mtext(paste(format_count(length(at)), "genes in the order of the tree; grey: in no module"), 1L,
                   line = 0.5)
-  plot_numbers(runs$values, (start + end + 1) / 2, runs$lengths)
-}
-
-# The fraction of the panel below the bar, for numbers.
-BAR_BOTTOM <- 0.5
-
-# Writes the number of each module below its widest run; overlapping numbers are moved apart if they fit.
-plot_numbers <- function(module, middle, width) {
-  widest <- order(-width)
-  widest <- widest[module[widest] > 0]
-  widest <- sort(widest[!duplicated(module[widest])])
+  # The number of each module is below its widest run; overlapping numbers are moved apart if they fit.
+  widest <- order(-runs$lengths)
+  widest <- widest[runs$values[widest] > 0]
+  widest <- sort(widest[!duplicated(runs$values[widest])])
   if (!length(widest)) return(invisible())
+  middle <- ((start + end + 1) / 2)[widest]
+  module <- runs$values[widest]
   range <- graphics::par("usr")[1:2]
   room <- 1.25 * graphics::strwidth(max(module), cex = 0.8)
   cex <- 0.8 * min(1, diff(range) / (room * length(widest)))
   if (cex < 0.4) return(invisible()) # too small to read
-  place <- side_by_side(middle[widest], room * cex / 0.8, range)
-  graphics::segments(middle[widest], BAR_BOTTOM, place, 0.28, lwd = 0.5)
-  graphics::text(place, 0.12, module[widest], cex = cex, xpd = NA)
+  place <- side_by_side(middle, room * cex / 0.8, range)
+  graphics::segments(middle, bottom, place, 0.28, lwd = 0.5)
+  graphics::text(place, 0.12, module, cex = cex, xpd = NA)
 }
 
 # Returns ascending positions, moved by least squares to be `room` apart within the range.
