@@ -304,9 +304,8 @@ preservation_statistics <- function(sets, members, rule, n_perm, run) {
     Z <- ifelse(sd > 0, (observed - each(mean)) / sd, NA)
     p.value <- (1 + colSums(permuted >= rep(observed, each = n_perm))) / (1 + n_perm)
   }
-  summary <- preservation_summary(observed, Z)
-  list(modules = data.frame(module = names(members), size = unname(lengths(members)), summary),
-       observed = observed, Z = Z, p.value = p.value, permuted = permuted)
+  modules <- data.frame(module = names(members), size = unname(lengths(members)), preservation_summary(observed, Z))
+  list(modules = modules, observed = observed, Z = Z, p.value = p.value, permuted = permuted)
 }
 
 # Returns an array, draw x module x statistic. The first draw is the modules themselves; the others are permutations.
