@@ -202,7 +202,7 @@ with_factors <- function(test, factors, run) {
   }
   test$num_df <- replace(test$r, TRUE, 1)
   test$df <- replace(test$r, TRUE, df_of_pairs(test))
-  for (name in names(traits$factors)) {
+  for (name in names(factors)) {
     k <- as.integer(name)
     fit <- factor_fits(run$x, factors[[name]], weights, design$basis)
     df <- test$df[, k] + 1 - fit$rank
