@@ -283,14 +283,11 @@ pair_tests <- function(rows, run) {
   if (!length(rows$x)) return(list(statistic = numeric(), p.value = numeric(), one_by_one = FALSE))
   significance <- significance_of(run)
   if (significance$one_by_one) return(c(tests_by_trait(rows, run, significance$rule), one_by_one = TRUE))
-  if (is_t_distributed(run$method)) {
-    r <- nearest_r(rows$x, rows$tests$near)
-    return(list(statistic = .Call(r_t_scores, r, significance$df),
+  is_t <- is_t_distributed(run$method)
+  if (is_t || is_one_sided(run$method)) {
+    r <- if (is_t) nearest_r(rows$x, rows$tests$near) else rows$x
+    return(list(statistic = if (is_t) .Call(r_t_scores, r, significance$df) else significance$n * r + 1,
                 p.value = p_of_r(r, significance$distribution, run$settings$threads), one_by_one = FALSE))
-  }
-  if (is_one_sided(run$method)) {
-    return(list(statistic = significance$n * rows$x + 1,
-                p.value = p_of_r(rows$x, significance$distribution, run$settings$threads), one_by_one = FALSE))
   }
   z <- edge_scores(rows, run, significance)$scores
   list(statistic = sign(rows$x) * z, p.value = 2 * stats::pnorm(z, lower.tail = FALSE), one_by_one = FALSE)
