@@ -30,7 +30,8 @@ designed <- function(run, tests) {
   run$settings$design <- list(
     weights = scaled, basis = NULL, keeps = FALSE, raw = NULL, ranked = 0, map = NULL,
     option = check_options(asked$options, run$method), df = check_df(asked$df, run$method, tests), lost = 0,
-    worth = kind_code(check_weights_are(asked, run$method), scaled), unit = weight_unit(weights), calibration = NULL)
+    worth = kind_code(asked, run$method, scaled), unit = if (length(weights)) as.numeric(max(weights)) else 1,
+    calibration = NULL)
   measure <- measure_of(run$method)
   regressors <- regressors_of(asked, measure, n_obs_of(run))
   if (!is.null(regressors)) run$settings$design <- regressed(run, regressors)

@@ -33,34 +33,29 @@ check_testable <- function(method, df) {
 
 # ---- weights
 
-# Returns the kind of the weights, which only affects p values.
-check_weights_are <- function(asked, method) {
+# Returns the code of the weights' kind, which only affects p values. `scaled`: the weights, by check_weights().
+kind_code <- function(asked, method, scaled) {
   kind <- if (is.null(asked$weights_are)) WEIGHT_KINDS[1L] else asked$weights_are
   weights <- asked[["weights"]]
-  if (kind != "frequency" || is.null(weights)) return(kind)
-  bad <- which(is.finite(weights) & weights != floor(weights))
-  if (length(bad)) {
-    fail("'weights' is ", format(weights[bad[1L]]), " at observation ", bad[1L], "; weights_are = \"frequency\" needs ",
-         "integers, numbers of copies")
+  if (kind == "frequency" && !is.null(weights)) {
+    bad <- which(is.finite(weights) & weights != floor(weights))
+    if (length(bad)) {
+      fail("'weights' is ", format(weights[bad[1L]]), " at observation ", bad[1L], "; weights_are = \"frequency\" ",
+           "needs integers, numbers of copies")
+    }
+    if (!is_t_distributed(method)) {
+      fail("weights_are = \"frequency\" has no meaning for method = \"", method, "\", whose 'weights' are 0 and 1")
+    }
   }
-  if (!is_t_distributed(method)) {
-    fail("weights_are = \"frequency\" has no meaning for method = \"", method, "\", whose 'weights' are 0 and 1")
-  }
-  kind
-}
-
-# Returns the given weight that check_weights() turns into 1.
-weight_unit <- function(weights) if (length(weights)) as.numeric(max(weights)) else 1
-
-# Returns the code of a kind. Importance weights of 0 and 1 have the effective number of precision weights.
-kind_code <- function(kind, weights) {
-  if (kind == "importance" && !is_graded(list(weights = weights))) kind <- "precision"
+  # Importance weights of 0 and 1 have the effective number of precision weights.
+  if (kind == "importance" && !is_graded(list(weights = scaled))) kind <- "precision"
   match(kind, WEIGHT_KINDS) - 1L
 }
 
 is_kind <- function(design, kind) identical(design$worth, match(kind, WEIGHT_KINDS) - 1L)
 
-# Returns the effective number of n observations with these weights (NULL: all are 1).
+# Returns the effective number of n observations with these weights (NULL: all are 1). design$unit: the given weight
+# that check_weights() made 1.
 worth_of <- function(design, weights, n) {
   if (is_kind(design, "frequency")) return(design$unit * if (is.null(weights)) n else sum(weights))
   if (is_kind(design, "importance")) sum(weights)^2 / sum(weights^2) else n
