@@ -1,4 +1,80 @@
-# Columns of a regression, whose rounding errors count: centering, orthonormal bases.
+# The orthonormal basis of all regressors (see data-covariates.R), and the algebra of columns that it is made by.
+
+# Returns list(basis: orthonormal columns, one row per observation, 0 for dropped ones; rank: of the regressors; keeps:
+# TRUE if the basis spans the residuals instead, as that is smaller). `may_keep`: TRUE to allow that. The regressors of
+# a run are orthogonal to those of the others and to the runs' intercepts.
+basis_of <- function(regressors, weights, counts, may_keep) {
+  root <- if (is.null(weights)) rep(1, length(counts)) else sqrt(weights)
+  z <- covariates_as_compared(regressors, weights, counts)
+  at <- cumsum(counts) # rows of z
+  runs <- lapply(regressors$runs, function(rows) rows[counts[rows]])
+  found <- lapply(which(lengths(runs) > 0L), function(r) {
+    own <- z[at[runs[[r]]], , drop = FALSE]
+    if (length(runs) > 1L) own <- centred_columns(own, root[runs[[r]]], regressors$centred)
+    spaces_of_run(own, regressors$cosines[[r]], counts[regressors$runs[[r]]], root[runs[[r]]], regressors$centred)
+  })
+  runs <- Filter(length, runs)
+  between <- run_contrasts(runs, root, regressors$centred)
+  rank <- ncol(between) + sum(vapply(found, function(run) ncol(run$inside), 0L))
+  outside <- lapply(found, `[[`, "outside")
+  keeps <- may_keep && !any(vapply(outside, is.null, NA)) && sum(vapply(outside, ncol, 0L)) < rank
+  blocks <- in_blocks(if (keeps) outside else lapply(found, `[[`, "inside"), runs, root)
+  list(basis = if (keeps) blocks else cbind(between, blocks), rank = rank, keeps = keeps)
+}
+
+# Returns both_spaces() of a run's covariates z and cosines. `counts`: TRUE for included rows; z and `root`, the root of
+# the weights, are of these.
+spaces_of_run <- function(z, cosines, counts, root, centred) {
+  if (is.null(z) && is.null(cosines)) return(list(inside = matrix(0, length(root), 0L)))
+  plain <- centred && all(counts) && all(root == root[1L])
+  if (plain && is.null(z)) return(list(inside = cosines$stopped, outside = cosines$passed)) # they are orthogonal
+  both_spaces(cbind(z, centred_columns(cosines$stopped[counts, , drop = FALSE], root, centred)) * root,
+              if (centred) root)
+}
+
+# Returns an orthonormal basis of the runs' intercepts without that of all rows, which centering replaces.
+run_contrasts <- function(runs, root, centred) {
+  if (!centred || length(runs) < 2L) return(matrix(0, length(root), 0L))
+  rows <- sort(unlist(runs))
+  labels <- in_blocks(lapply(runs, function(run) matrix(1, length(run))), runs, root)[rows, , drop = FALSE]
+  contrasts <- both_spaces(centred_columns(labels, root[rows], TRUE) * root[rows], root[rows])$inside
+  in_blocks(list(contrasts), list(rows), root)
+}
+
+# Returns regressors unranked, with missing values as 0: pairs rank them among pairwise-complete observations.
+raw_regressors <- function(regressors) {
+  z <- regressors$covariates
+  runs <- regressors$runs
+  if (length(runs) > 1L && !is.null(z)) {
+    fail("'covariates' of ranks have no ranks of each pair with 'runs'; use \"complete.obs\" in place of ",
+         "\"pairwise.complete.obs\"")
+  }
+  z[is.na(z)] <- 0
+  cosines <- if (!is.null(regressors$cosines)) {
+    in_blocks(lapply(regressors$cosines, `[[`, "stopped"), runs, seq_len(regressors$n_obs))
+  }
+  labels <- if (length(runs) > 1L) outer(regressors$codes, seq_along(runs)[-1L], `==`) + 0
+  list(cbind(z, labels, cosines), max(0, ncol(z)))
+}
+
+# Ranks and centers covariates as the measure does columns, and scales them to a size near 1.
+covariates_as_compared <- function(regressors, weights, counts) {
+  z <- regressors$covariates[counts, , drop = FALSE]
+  if (is.null(z)) return(NULL)
+  w <- if (is.null(weights)) rep(1, nrow(z)) else weights[counts]
+  if (regressors$ranked) {
+    z[] <- apply(z, 2L, function(x) { # the total weight of all smaller values, plus half that of equal ones
+      groups <- match(x, sort(unique(x)))
+      weight <- as.vector(rowsum(w, groups)) # total weight of each value, ascending
+      (cumsum(weight) - weight / 2)[groups]
+    })
+  }
+  size <- column_sizes(z)
+  z <- sweep(z, 2L, ifelse(size > 0, size, 1), "/")
+  centred_columns(z, sqrt(w), regressors$centred)
+}
+
+# ---- algebra of columns, whose rounding errors count
 
 # Subtracts the weighted mean, twice, as a mean may be large. Columns that are only rounding errors become zero.
 centred_columns <- function(z, root, centred) {
