@@ -94,7 +94,7 @@ fallback_of_all <- function(run) {
   has_none <- function(x) isTRUE(stats::mad(x[counts], constant = 1, na.rm = TRUE) == 0)
   option <- run$settings$design$option
   of_columns <- function(m) if (!is.null(m)) column_blocks(m, function(block) apply(block, 2L, has_none))
-  found <- if (run$by_row) apply(run$x, 1L, has_none) else unlist(lapply(run[c("x", "y")], of_columns))
+  found <- if (run$settings$by_row) apply(run$x, 1L, has_none) else unlist(lapply(run[c("x", "y")], of_columns))
   if (!any(found)) option[["pearsonFallback"]] <- 1
   option
 }

@@ -10,7 +10,7 @@ with_partial <- function(run, tests) {
          "fill them in")
   }
   if (!counted$n_obs) fail("partial = TRUE needs observations, and 'x' has no row without missing values")
-  sums <- checked(.Call(r_partial_sums, run$x, method_code(run$method), run$use, counted, run$settings))
+  sums <- perform(run, "partial_sums", counted)
   rows <- if (is.null(counted$observed)) seq_len(counted$n_obs) else counted$observed[seq_len(counted$n_obs)] + 1L
   shrinkage <- run$settings$asked$shrinkage
   if (shrinkage == "auto") {

@@ -6,7 +6,6 @@
 #   pairs         number of pairs, considering the pair mask
 #   scalar        TRUE if x and y were vectors
 #   observations  names of the observations, as in observations_of(), if x does not have them as row names
-#   by_row        TRUE if the rows of x are the variables
 #   call          the user's call, which results show; in a plan that from which it was made
 # Verbs that choose pairs:
 #   criterion     list(name, value): which pairs are edges, or NULL for none
@@ -23,8 +22,8 @@ empty_run <- function(specs, method, use, pairs = NULL, precision = "single", ca
   settings <- new_settings(specs, pairs, precision)
   if (!is.null(settings$replay)) call <- settings$replay$call
   structure(list(x = NULL, y = NULL, method = method, use = use, settings = settings, pairs = NULL, scalar = FALSE,
-                 observations = NULL, by_row = FALSE, call = call, criterion = NULL, sign = NULL, mutual = FALSE, min_obs = NULL, spool = NULL, to_file = FALSE,
-                 stays = NULL, is_sample = FALSE, size = NULL), class = "gpucor_run")
+                 observations = NULL, call = call, criterion = NULL, sign = NULL, mutual = FALSE, min_obs = NULL,
+                 spool = NULL, to_file = FALSE, stays = NULL, is_sample = FALSE, size = NULL), class = "gpucor_run")
 }
 
 # Returns a run. `found`: from features_of(); `takes`: "one" data set, "subjects", or "summaries" for values of subjects

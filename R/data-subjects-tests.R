@@ -68,7 +68,7 @@ GROUP_COLUMNS <- c("component", "r.x", "r.y", "class", "statistic", "df")
 # means), statistic and df.
 group_tests <- function(run, rows = NULL) {
   run$settings["pairs"] <- list(NULL) # rows determine the tested pairs
-  found <- checked(.Call(r_group_tests, run$x, run$y, method_code(run$method), run$use, rows, run$settings))
+  found <- perform(run, "group_tests", rows)
   found$statistic <- ifelse(found$difference == 0, 0, found$difference / found$error) # 0 / 0 counts as 0
   found
 }

@@ -50,8 +50,8 @@ new_round <- function(number, entry, run, arguments) {
 
 # Replaces arguments that concern only the final result, on which shards must not depend.
 shard_arguments <- function(entry, arguments) {
-  if (entry == "r_cor") arguments[[3L]] <- list() # attributes
-  if (entry %in% c("r_edges", "r_neighbours")) {
+  if (entry == "cor") arguments[[2L]] <- list() # attributes
+  if (entry %in% c("edges", "neighbours")) {
     arguments[[1L]]["spool"] <- list(NULL)
     arguments[[1L]]$stay <- 0L
     arguments[[length(arguments)]] <- 2^53 # maximum number of edges
@@ -191,7 +191,7 @@ is_written <- function(plan) !is.null(plan$digest)
 # ---- passes
 
 replayed_pass <- function(recording, entry, run, arguments) {
-  is_brief <- entry == "r_histogram" && run$pairs <= SMALL_PAIRS # computed without a round
+  is_brief <- entry == "histogram" && run$pairs <= SMALL_PAIRS # computed without a round
   if (isTRUE(run$is_sample) || is_brief) {
     return(replayed_note(recording, "sample", function() checked(call_engine(entry, run, arguments))))
   }

@@ -4,9 +4,9 @@
 values_of_pairs <- function(run, layout, attributes = list()) {
   layout <- engine$constants[[layout]]
   result <- checked(if (is.null(run$settings$replay)) { # bypasses engine_pass(), which costs more than a small run
-    .Call(r_cor, run$x, run$y, method_code(run$method), run$use, layout, run$by_row, attributes, run$settings)
+    .Call(r_run, "cor", run$x, run$y, method_code(run$method), run$use, list(layout, attributes), run$settings)
   } else {
-    engine_pass("r_cor", run, list(layout, run$by_row, attributes))
+    engine_pass("cor", run, list(layout, attributes))
   })
   if (result$zero_sd > 0 || result$flags > 0L || uses[run$use] == "pairwise.complete.obs") warn_of_run(result, run)
   result$values
@@ -19,19 +19,22 @@ warn_of_run <- function(result, run) {
   warn_infinite(result, run)
 }
 
-# Runs the engine over all pairs of the run's x (and y). `entry`: the engine's function; `arguments`: its arguments
-# between `use` and the settings. In a plan, the shards' results replace the run.
+# Returns what the engine computes of a run, or raises its error. `what`: a computation, a row of src/r/entries.h; `...`:
+# its own arguments. Its function, r_ and the name, says what it takes and returns.
+perform <- function(run, what, ...) checked(call_engine(what, run, list(...)))
+
+# Runs the engine over all pairs of the run's x (and y). `entry`: a computation; `arguments`: a list of its own
+# arguments. In a plan, the shards' results replace the run.
 engine_pass <- function(entry, run, arguments) {
   replay <- run$settings$replay
   if (!is.null(replay)) replay$run_pass(entry, run, arguments) else call_engine(entry, run, arguments)
 }
 
-# The engine's functions that run over all pairs.
-ENTRIES <- c("r_cor", "r_edges", "r_neighbours", "r_histogram", "r_connectivity")
+# The engine's computations that a plan may divide into shards.
+ENTRIES <- c("cor", "edges", "neighbours", "histogram", "connectivity")
 
 call_engine <- function(entry, run, arguments) {
-  stopifnot(entry %in% ENTRIES)
-  do.call(.Call, c(list(get(entry), run$x, run$y, method_code(run$method), run$use), arguments, list(run$settings)))
+  .Call(r_run, entry, run$x, run$y, method_code(run$method), run$use, arguments, run$settings)
 }
 
 # Returns f(); in a plan, the value of f() when the plan was made. `kind`: "design" or "sample".
@@ -58,13 +61,13 @@ stop_run <- function(result) {
 
 # Returns texts with the number of variables of x and of y that have `flag`, and the first three of them, or NULL.
 describe_flagged <- function(result, flag, run) {
-  what <- if (run$by_row) " rows" else " columns"
+  what <- if (run$settings$by_row) " rows" else " columns"
   unlist(lapply(c("x", "y"), function(name) {
     flags <- result[[paste0(name, "_flags")]]
     which <- which((flags & as.raw(constant(flag))) != 0)
     if (!length(which)) return(NULL)
     first <- utils::head(which, 3L)
-    labels <- if (run$by_row) rownames(run$x) else colnames(run[[name]])
+    labels <- if (run$settings$by_row) rownames(run$x) else colnames(run[[name]])
     if (!is.null(labels)) first <- ifelse(nzchar(labels[first]) & !is.na(labels[first]), labels[first], first)
     paste0(length(which), " of ", length(flags), what, " of '", name, "': ",
            paste(printable(first), collapse = ", "), if (length(which) > 3L) ", ...")
@@ -133,19 +136,17 @@ warn_constant <- function(result, run) {
 }
 
 # Returns the number of observations, and whether it differs among pairs (see r_observations).
-count_observations <- function(run) {
-  checked(.Call(r_observations, run$x, run$y, method_code(run$method), run$use, run$settings))
-}
+count_observations <- function(run) perform(run, "observations")
 
 # Returns TRUE if a missing value in any column drops the observation for all pairs.
 drops_observations <- function(run) uses[run$use] %in% c("complete.obs", "na.or.complete")
 
 # Returns the number of observations of one data set.
-n_obs_of <- function(run) if (run$by_row) ncol(run$x) else nrow(run$x)
+n_obs_of <- function(run) if (run$settings$by_row) ncol(run$x) else nrow(run$x)
 
 # Returns TRUE for observations of which no variable misses its value.
 complete_observations <- function(run) {
-  if (run$by_row) return(colSums(is.na(run$x)) == 0)
+  if (run$settings$by_row) return(colSums(is.na(run$x)) == 0)
   counted <- count_observations(run)
   if (is.null(counted$observed)) return(rep(TRUE, nrow(run$x)))
   seq_len(nrow(run$x)) %in% (counted$observed[seq_len(counted$n_obs)] + 1L)

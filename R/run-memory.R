@@ -23,14 +23,11 @@ free_memory <- function() {
 # ---- values of all pairs
 
 # Returns the bytes of a values_of_pairs(): its values, and what else it holds until it ends.
-run_bytes <- function(run, layout) {
-  .Call(r_cor_bytes, run$x, run$y, method_code(run$method), run$use, engine$constants[[layout]], run$by_row,
-        run$settings)
-}
+run_bytes <- function(run, layout) perform(run, "cor_bytes", engine$constants[[layout]])$bytes
 
 # Stops if the values of all pairs do not fit, with `more` extra bytes per value. Planning computes nothing.
 check_run_memory <- function(run, layout, what, hint, more = 0) {
-  n_var <- as.numeric(if (run$by_row) nrow(run$x) else ncol(run$x))
+  n_var <- as.numeric(if (run$settings$by_row) nrow(run$x) else ncol(run$x))
   n <- switch(layout, square = n_var^2, rectangle = n_var * ncol(run$y), pairs_of(n_var))
   replay <- run$settings$replay
   if ((MAX_BYTES_OF_VALUE + more) * n <= SMALL_REQUEST || isTRUE(replay$is_planning)) return(invisible())

@@ -102,6 +102,7 @@ new_settings <- function(specs, pairs = NULL, precision = "single", distance = F
     lag = NULL, # range of the lags, see step-lag.R
     information = NULL, # see clr_run()
     distance = distance,
+    by_row = FALSE, # TRUE: the variables are the rows of x
     shard = c(0, 1), # all pairs: see src/r/shard.c
     save = character(),
     parts = NULL,

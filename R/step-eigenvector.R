@@ -11,7 +11,7 @@ check_error <- function(found) {
 # Centrality of the matrix r + 1 of all pairs; NA for columns without coefficients.
 eigenvector_of_all <- function(run) {
   doing(run$settings, "eigenvector")
-  found <- checked(.Call(r_centrality, run$x, method_code(run$method), run$use, run$settings))
+  found <- perform(run, "centrality")
   check_error(found)
   found[c("n_obs", "x_flags", "y_flags", "eigenvector")]
 }

@@ -18,17 +18,17 @@ store_rule <- function(run, min_weight = 0, ceiling = 2, wanted = 0, stay = 0L) 
 edge_pass <- function(run, min_weight, ceiling = 2, max = max_edges(run), wanted = 0) {
   stay <- if (is.null(run$spool)) sum(match(run$stays, c("counted", "rows"))) else 0L
   rule <- store_rule(run, min_weight, ceiling, wanted, stay)
-  checked(engine_pass("r_edges", run, list(rule, max)))
+  checked(engine_pass("edges", run, list(rule, max)))
 }
 
 neighbour_pass <- function(run) {
   rule <- store_rule(run)
   max_neighbors <- max(1, ncol(run$x), ncol(run$y)) # no column has more
   k <- pmin(run$criterion$value, max_neighbors)
-  checked(engine_pass("r_neighbours", run, list(rule, k, run$mutual, max_edges(run))))
+  checked(engine_pass("neighbours", run, list(rule, k, run$mutual, max_edges(run))))
 }
 
-histogram_pass <- function(run) checked(engine_pass("r_histogram", run, list()))
+histogram_pass <- function(run) checked(engine_pass("histogram", run, list()))
 
 # Returns the number of pairs with a weight of at least `min_weight`, among those that the store's rule covers.
 store_count <- function(pass, min_weight, run) checked(.Call(r_store_count, pass$store, min_weight, run$settings))
@@ -66,7 +66,7 @@ edges_of_density <- function(density, pairs) ceiling(density * pairs)
 with_near <- function(tests, rows, run) {
   df <- tests$distribution$df
   if (is.null(df) || !length(rows$x)) return(tests)
-  near <- checked(.Call(r_near, rows, run$x, run$y, method_code(run$method), run$use, df, run$settings))
+  near <- perform(run, "near", rows, df)
   if (length(near$at)) tests$near <- near
   tests
 }

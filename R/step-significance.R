@@ -120,9 +120,7 @@ ties_of <- function(run, found, matters) {
 }
 
 # Returns factors of the variance of tau-b due to ties, a list for x and y; NA for columns without coefficients.
-column_quotients <- function(run, counted) {
-  checked(.Call(r_tie_quotients, run$x, run$y, method_code(run$method), run$use, counted, run$settings))
-}
+column_quotients <- function(run, counted) perform(run, "tie_quotients", counted)
 
 significant_edges <- function(run) {
   if (is_one_sided(run$method)) check_one_sided(run$criterion, run$method)
@@ -258,8 +256,7 @@ edge_scores <- function(rows, run, significance) {
   settings <- run$settings
   if (!is.null(rows$group_tests)) return(list(scores = t_scores(rows$group_tests), few = 0))
   if (significance$one_by_one) {
-    return(checked(.Call(r_pair_scores, rows, run$x, run$y, method_code(run$method), run$use, significance$rule,
-                         settings)))
+    return(perform(run, "pair_scores", rows, significance$rule))
   }
   q <- significance$quotients
   list(scores = .Call(r_edge_scores, rows$p, rows$i, rows$x, q[[1L]], q[[2L]], significance$n, settings$threads),

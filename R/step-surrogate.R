@@ -127,8 +127,7 @@ permuted_maxima <- function(run, counted, side, n_perm) {
     counted <- count_observations(run)
   }
   seed <- floor(stats::runif(2) * 2^32)
-  checked(.Call(r_maxima, run$x, run$y, method_code(run$method), run$use, counted, constant(side), n_perm, seed,
-                run$settings))$maxima
+  perform(run, "maxima", counted, constant(side), n_perm, seed)$maxima
 }
 
 # Returns the maxima of surrogates: each column of x changes independently, or all columns of y together.
@@ -151,7 +150,7 @@ surrogate_maxima <- function(run, side, rule) {
   }
   surrogates <- list(n = rule$n_perm, label = numbered("permutation", rule$n_perm), change = changed, warns = "all")
   unlist(for_each(surrogates, run, function(run, b) {
-    checked(.Call(r_maximum, run$x, run$y, method_code(run$method), run$use, constant(side), run$settings))$maximum
+    perform(run, "maximum", constant(side))$maximum
   }))
 }
 

@@ -400,8 +400,7 @@ compare_components <- function(run, given, components, n_perm, output) {
                paste(n_of(n, "column"), "and", n_of(n_perm, "permutation")), "use fewer permutations")
   rule <- list(side = constant(run$sign), min = threshold, sums_weights = components == "sum")
   work <- compare_work(run, n_perm)
-  found <- checked(.Call(r_components, run$x, method_code(run$method), run$use, rule,
-                         random_permutations(run, 0:n_perm), work$permutations$settings))
+  found <- perform(work$permutations, "components", rule, random_permutations(run, 0:n_perm))
   found <- component_table(found, colnames(run$x))
   run <- work$coefficients
   run$criterion <- list(name = "threshold", value = threshold / sqrt(threshold^2 + max_df(run$x)))
@@ -508,8 +507,7 @@ permuted_labels <- function(run, numbers) {
 }
 
 label_maxima <- function(run, weights) {
-  maxima <- checked(.Call(r_label_maxima, run$x, method_code(run$method), run$use, constant(run$sign), weights,
-                          is_random(run$x), run$settings))$maxima
+  maxima <- perform(run, "label_maxima", constant(run$sign), weights, is_random(run$x))$maxima
   pmin(maxima, MAX_T)
 }
 
@@ -535,8 +533,8 @@ permuted_rows <- function(run, n_perm) {
   if (!is.null(x$designs)) x$designs <- lapply(compared, `[[`, "design")
   x$data <- lapply(compared, function(group) group$data[[1L]]) # the engine reads `all`; these say how many rows
   orders <- vapply(seq_len(n_perm), FUN.VALUE = integer(nrow(all)), function(b) sample.int(nrow(all)) - 1L)
-  maxima <- checked(.Call(r_row_maxima, x, method_code(compared[[1L]]$method), run$use, constant(run$sign), all,
-                          orders, run$settings))$maxima
+  own <- replace(run, c("x", "method"), list(x, compared[[1L]]$method))
+  maxima <- perform(own, "row_maxima", constant(run$sign), all, orders)$maxima
   list(maxima = maxima, errors = combined_error(x, run$method))
 }
 

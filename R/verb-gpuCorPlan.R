@@ -125,7 +125,7 @@ describe_plan <- function(made, settings) {
   cat("a shard reads ", n_of(ceiling(needs[["columns"]]), "column"), ", all shards read the data ",
       if (times == "1") "once" else paste(times, "times over"), "; prepared, the columns of a shard take up to ",
       format_bytes(needs[["memory"]]), "\n", sep = "")
-  if (made$round$entry == "r_cor") cat("a shard has ", format_bytes(8 * pairs / plan$shards), " of results\n", sep = "")
+  if (made$round$entry == "cor") cat("a shard has ", format_bytes(8 * pairs / plan$shards), " of results\n", sep = "")
   if (!made$round$is_last) cat("there will be more than one round: gpuCorStatus() says when the next one is due\n")
 }
 
@@ -154,8 +154,8 @@ shard_needs <- function(made, settings) {
   n <- made$plan$shards
   some <- unique(round(seq(1, n, length.out = min(n, 16))))
   needs <- vapply(some, FUN.VALUE = c(columns = 0, memory = 0), function(shard) {
-    settings$shard <- c(shard - 1, n)
-    checked(.Call(r_needs, run$x, run$y, method_code(run$method), settings)) # for the first subject
+    run$settings <- replace(settings, "shard", list(c(shard - 1, n)))
+    unlist(perform(replace(run, "use", 0L), "needs")) # as if no value were missing, for the first subject
   })
   # Finding missing values takes an additional pass.
   of_all <- if (uses[run$use] == "everything") 0 else sum(ncol(run$x), ncol(run$y))

@@ -237,7 +237,7 @@ tested_pairs <- function(r, run, counted, rule) {
   if (rule$triangle) shape$class <- c("pairValues", "dist")
   has_p <- has_distribution(run$method)
   found <- if (has_p) {
-    checked(.Call(r_test, r, run$x, run$y, method_code(run$method), run$use, counted, rule, shape, run$settings))
+    perform(run, "test", r, counted, rule, shape)
   } else {
     counted_pairs(r, counted$n_obs, rule$min_obs, shape)
   }

@@ -215,10 +215,10 @@ window_ways_out <- function(run, keep, free) {
 
 # ---- runs
 
-# Runs the engine over all windows; `...`: other arguments of `entry`.
-call_windows <- function(entry, run, ...) {
+# Runs the engine over all windows; `...`: other arguments of the computation `what`.
+call_windows <- function(what, run, ...) {
   run$settings$doing <- list(text = "window", of = run$windows$n, rated = FALSE)
-  checked(do.call(.Call, list(entry, run$x, method_code(run$method), run$use, run$windows, ..., run$settings)))
+  perform(run, what, run$windows, ...)
 }
 
 window_rule <- function(run) {
@@ -235,10 +235,14 @@ run_windows <- function(run, keep, attributes) {
   rule <- if (!is.null(criterion)) window_rule(run)
   if (keep %in% c("network", "moments") && identical(criterion$name, "density")) check_density(run)
   switch(keep,
-    dist = call_windows(r_windows, run, attributes),
-    network = call_windows(r_window_networks, run, rule),
-    connectivity = call_windows(r_window_degrees, run, rule),
-    moments = call_windows(r_window_moments, run, rule, plain_dist_attributes(run))
+    dist = call_windows("windows", run, attributes),
+    network = call_windows("window_networks", run, rule),
+    connectivity = call_windows("window_degrees", run, rule),
+    moments = if (is.null(rule)) {
+      call_windows("window_moments", run, plain_dist_attributes(run))
+    } else {
+      call_windows("moment_network", run, rule)
+    }
   )
 }
 

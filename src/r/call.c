@@ -19,6 +19,11 @@ double *r_new_doubles(SEXP list, int k, R_xlen_t length) {
     return REAL(values);
 }
 
+void r_arguments(SEXP list, int n, SEXP *own) {
+    if (Rf_xlength(list) != n) r_error("there must be %d arguments, not %.0f", n, (double)Rf_xlength(list));
+    for (int k = 0; k < n; k++) own[k] = VECTOR_ELT(list, k);
+}
+
 void r_check_compressed(SEXP p, SEXP i, SEXP x, int64_t n) {
     const R_xlen_t columns = Rf_xlength(p) - 1, entries = Rf_xlength(i);
     int sound = TYPEOF(p) == INTSXP && TYPEOF(i) == INTSXP && columns >= 0 && INTEGER(p)[0] == 0 &&

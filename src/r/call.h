@@ -1,7 +1,8 @@
 /* What every call from R needs: its settings, its context, its end. Only src/r/ includes R's headers. Calls go down:
  *
- *     the entries (entries.h): cor.c, network.c, test.c, windows.c, ...
- *     a run: job.c, with shard.c and subjects.c
+ *     the entries (entries.h), of which r_run() (job.c) parses a run, calls its computation and ends it
+ *     the computations (entries.h): cor.c, network.c, test.c, windows.c, ...
+ *     the run: r_job_run() (job.c), with shard.c and subjects.c
  *     its arguments: rules.c, source.c (file.c, asked.c)          its results: vector.c, memory.c
  *     call.c, progress.c, threads.c
  *
@@ -24,6 +25,10 @@
 SEXP r_element(SEXP list, const char *name);
 /* Makes element k of a list a vector of doubles in large pages and returns its data, which are undefined. */
 double *r_new_doubles(SEXP list, int k, R_xlen_t length);
+
+/* Copies the elements of a list to `own`; an R error unless there are n. */
+enum { R_MAX_ARGUMENTS = 4 };
+void r_arguments(SEXP list, int n, SEXP *own);
 
 /* Checks the compressed columns (or rows) of a sparse matrix, whose slots users may change: an R error unless p are
  * starts from 0, ascending, up to the number of entries, i are indices from 0 to n - 1, and x are doubles (NULL: there

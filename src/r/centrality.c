@@ -7,19 +7,14 @@
 #include <math.h>
 
 /* Returns list(n_obs, x_flags, y_flags, eigenvector, error): the centrality of x's columns, NA without coefficients. */
-SEXP r_centrality(SEXP x, SEXP method, SEXP use, SEXP settings) {
-    const char *names[] = {"n_obs", "x_flags", "y_flags", "eigenvector", "error", ""};
-    r_job q;
-    r_job_parse(&q, x, R_NilValue, method, use, Rf_ScalarLogical(0), settings);
-    SEXP result = PROTECT(r_job_result(&q, names));
-    double *vector = r_new_doubles(result, 3, q.job.x->n_var), *error = r_new_doubles(result, 4, 1);
-    gcor_status status = cpu_centrality(&q.call.context, &q.job, vector, error);
-    REAL(VECTOR_ELT(result, 0))[0] = (double)q.job.n_obs_used;
-    for (int64_t j = 0; !status && j < q.job.x->n_var; j++)
+gcor_status r_centrality(r_job *q, const SEXP *arguments, SEXP result) {
+    (void)arguments;
+    double *vector = r_new_doubles(result, 3, q->job.x->n_var), *error = r_new_doubles(result, 4, 1);
+    gcor_status status = cpu_centrality(&q->call.context, &q->job, vector, error);
+    REAL(VECTOR_ELT(result, 0))[0] = (double)q->job.n_obs_used;
+    for (int64_t j = 0; !status && j < q->job.x->n_var; j++)
         if (isnan(vector[j])) vector[j] = NA_REAL;
-    result = r_job_end(&q, status, result);
-    UNPROTECT(1);
-    return result;
+    return status;
 }
 
 /* Returns list(eigenvector, error) of the network with the compressed columns p, i, x (an upper triangle). */

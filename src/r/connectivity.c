@@ -52,26 +52,20 @@ static void write_sums(gcor_connectivity *c, SEXP result) {
     for (int b = 0; b < GCOR_BINS; b++) REAL(VECTOR_ELT(result, 6))[b] = (double)c->bins.counts[b];
 }
 
-/* Returns list(n_obs, x_flags, y_flags, degree, strength, soft, counts, maps) of x's variables with one another, or
- * with y's. */
-SEXP r_connectivity(SEXP x, SEXP y, SEXP method, SEXP use, SEXP rule, SEXP settings) {
-    const char *names[] = {"n_obs", "x_flags", "y_flags", "degree", "strength", "soft", "counts", "maps", ""};
-    r_job q;
-    r_job_parse(&q, x, y, method, use, Rf_ScalarLogical(0), settings);
-    gcor_sums_rule sums = parse_sums(rule);
-    int n = (int)q.job.x->n_var, levels = gcor_count_levels_of(&sums);
-    SEXP result = PROTECT(r_job_result(&q, names));
+/* arguments: rule (parse_sums()). Returns list(n_obs, x_flags, y_flags, degree, strength, soft, counts, maps) of x's
+ * variables with one another, or with y's. */
+gcor_status r_connectivity(r_job *q, const SEXP *arguments, SEXP result) {
+    gcor_sums_rule sums = parse_sums(arguments[0]);
+    int n = (int)q->job.x->n_var, levels = gcor_count_levels_of(&sums);
     SET_VECTOR_ELT(result, 3, Rf_allocMatrix(REALSXP, n, levels));
     SET_VECTOR_ELT(result, 4, Rf_allocMatrix(REALSXP, n, levels));
     SET_VECTOR_ELT(result, 5, Rf_allocMatrix(REALSXP, n, sums.n_power));
     SET_VECTOR_ELT(result, 6, Rf_allocVector(REALSXP, sums.histogram ? GCOR_BINS : 0));
     SET_VECTOR_ELT(result, 7, Rf_allocMatrix(REALSXP, n, gcor_count_maps(&sums)));
     gcor_connectivity *c;
-    gcor_status status = gcor_connectivity_new(&q.call.context, sums, r_shape(&q), r_n_row(&q), q.job.x->n_var, &c);
-    if (!status) status = r_job_run(&q, &c->edges.sink, result);
+    gcor_status status = gcor_connectivity_new(&q->call.context, sums, r_shape(q), r_n_row(q), n, &c);
+    if (!status) status = r_job_run(q, &c->edges.sink, result);
     if (!status) write_sums(c, result);
     gcor_sink_free(c ? &c->edges.sink : NULL);
-    result = r_job_end(&q, status, result);
-    UNPROTECT(1);
-    return result;
+    return status;
 }

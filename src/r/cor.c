@@ -10,7 +10,7 @@
 enum { MIN_COMPACT = 8192 }; /* fewer pairs are an ordinary vector of up to 64 KB, which R has at hand */
 
 typedef struct {
-    r_job job;
+    r_job *job;
     gcor_layout layout;
     double *values;              /* an ordinary vector's; NULL: the values are compact */
     const gcor_compact *compact; /* a compact vector's, or NULL */
@@ -19,7 +19,7 @@ typedef struct {
 
 /* The coefficients of columns in single precision need no doubles. */
 static gcor_form product_form(const request *q) {
-    return q->job.job.in_double && !q->job.job.overlap ? GCOR_AS_DOUBLES : GCOR_AS_FLOATS;
+    return q->job->job.in_double && !q->job->job.overlap ? GCOR_AS_DOUBLES : GCOR_AS_FLOATS;
 }
 
 /* Returns how the values are kept. Overlaps are floats. Coefficients are doubles in a matrix, which nobody reads by
@@ -27,46 +27,46 @@ static gcor_form product_form(const request *q) {
  * read from files; if real columns are multiplied in double; if they follow from bins; and if a numerator may be too
  * long. */
 static gcor_form form_of(const request *q) {
-    const gcor_source *x = &q->job.x.source;
+    const gcor_source *x = &q->job->x.source;
     int is_triangle = q->layout == GCOR_TRIANGLE_ROWS || q->layout == GCOR_TRIANGLE_COLUMNS;
-    if (q->job.part.save || q->job.part.parts || q->job.job.combination || !is_triangle ||
+    if (q->job->part.save || q->job->part.parts || q->job->job.combination || !is_triangle ||
         gcor_triangular(x->n_var - 1) < MIN_COMPACT)
         return GCOR_AS_DOUBLES;
-    if (q->job.job.overlap) return GCOR_AS_FLOATS;
-    if (q->job.job.use == GCOR_PAIRWISE) return GCOR_AS_DOUBLES;
-    if (q->job.job.measure->kind == GCOR_REAL) return product_form(q);
-    if (q->job.job.measure->kind == GCOR_BINNED) return GCOR_AS_DOUBLES;
+    if (q->job->job.overlap) return GCOR_AS_FLOATS;
+    if (q->job->job.use == GCOR_PAIRWISE) return GCOR_AS_DOUBLES;
+    if (q->job->job.measure->kind == GCOR_REAL) return product_form(q);
+    if (q->job->job.measure->kind == GCOR_BINNED) return GCOR_AS_DOUBLES;
     return x->n_obs <= GCOR_COMPACT_OBS ? GCOR_AS_COUNTS : GCOR_AS_DOUBLES;
 }
 
 static int64_t count_values(const request *q) {
-    int64_t n = q->job.x.source.n_var;
+    int64_t n = q->job->x.source.n_var;
     switch (q->layout) {
     case GCOR_SQUARE: return n * n;
-    case GCOR_RECTANGLE: return n * q->job.y.source.n_var;
+    case GCOR_RECTANGLE: return n * q->job->y.source.n_var;
     default: return gcor_triangular(n - 1);
     }
 }
 
 /* Returns the bytes that allocate_values() takes. */
 static int64_t value_bytes(const request *q) {
-    if (q->job.part.save) return 0;
-    if (form_of(q) != GCOR_AS_DOUBLES) return r_compact_bytes(q->job.x.source.n_var);
+    if (q->job->part.save) return 0;
+    if (form_of(q) != GCOR_AS_DOUBLES) return r_compact_bytes(q->job->x.source.n_var);
     return count_values(q) * (int64_t)sizeof(double);
 }
 
 /* After an error, which is in the context, the vector is empty. */
 static SEXP allocate_values(request *q) {
-    R_xlen_t n = q->job.x.source.n_var;
+    R_xlen_t n = q->job->x.source.n_var;
     gcor_form form = form_of(q);
-    if (q->job.part.save) return Rf_allocVector(REALSXP, 0);
-    q->job.call.context.result_bytes = value_bytes(q);
+    if (q->job->part.save) return Rf_allocVector(REALSXP, 0);
+    q->job->call.context.result_bytes = value_bytes(q);
     if (form != GCOR_AS_DOUBLES)
-        return r_compact_vector(&q->job.call.context, form, q->layout == GCOR_TRIANGLE_ROWS ? GCOR_UPPER : GCOR_LOWER,
+        return r_compact_vector(&q->job->call.context, form, q->layout == GCOR_TRIANGLE_ROWS ? GCOR_UPPER : GCOR_LOWER,
                                 n, q->distance);
     switch (q->layout) {
     case GCOR_SQUARE: return Rf_allocMatrix(REALSXP, (int)n, (int)n);
-    case GCOR_RECTANGLE: return Rf_allocMatrix(REALSXP, (int)n, (int)q->job.y.source.n_var);
+    case GCOR_RECTANGLE: return Rf_allocMatrix(REALSXP, (int)n, (int)q->job->y.source.n_var);
     default: return Rf_allocVector(REALSXP, count_values(q));
     }
 }
@@ -87,7 +87,7 @@ static double diagonal(const gcor_job *job, int64_t j, double n_obs) {
 /* Replaces values by shift + scale * value. */
 static void rescale(request *q, int64_t length, double shift, double scale) {
     const int64_t piece = 1 << 20;
-    gcor_context *context = &q->job.call.context;
+    gcor_context *context = &q->job->call.context;
 #pragma omp parallel for num_threads(context->threads) schedule(static)
     for (int64_t from = 0; from < length; from += piece) {
         if (gcor_stop(context)) continue;
@@ -97,13 +97,13 @@ static void rescale(request *q, int64_t length, double shift, double scale) {
 
 /* Finishes units of combined values, a matrix, and distances. Can be interrupted. */
 static gcor_status complete(request *q, int64_t length, double n_obs) {
-    int64_t n = q->job.x.source.n_var;
-    gcor_context *context = &q->job.call.context;
-    const double unit = q->job.job.combination ? gcor_combined_unit(q->job.job.combination) : 1;
+    int64_t n = q->job->x.source.n_var;
+    gcor_context *context = &q->job->call.context;
+    const double unit = q->job->job.combination ? gcor_combined_unit(q->job->job.combination) : 1;
     if (unit != 1) rescale(q, length, 0, unit);
     if (q->layout == GCOR_SQUARE) {
         (void)gcor_mirror(context, q->values, n);
-        for (int64_t j = 0; j < n; j++) q->values[j + n * j] = diagonal(&q->job.job, j, n_obs);
+        for (int64_t j = 0; j < n; j++) q->values[j + n * j] = diagonal(&q->job->job, j, n_obs);
     }
     if (q->distance) rescale(q, length, 1, -1);
     return context->error.status;
@@ -111,11 +111,11 @@ static gcor_status complete(request *q, int64_t length, double n_obs) {
 
 /* Returns the coefficient of every variable with itself; NULL: all are 1. */
 static SEXP diagonal_values(const request *q, double n_obs) {
-    int64_t n = q->job.x.source.n_var, ones = 0;
-    for (int64_t j = 0; j < n; j++) ones += diagonal(&q->job.job, j, n_obs) == 1;
+    int64_t n = q->job->x.source.n_var, ones = 0;
+    for (int64_t j = 0; j < n; j++) ones += diagonal(&q->job->job, j, n_obs) == 1;
     if (ones == n) return R_NilValue;
     SEXP values = Rf_allocVector(REALSXP, n);
-    for (int64_t j = 0; j < n; j++) REAL(values)[j] = diagonal(&q->job.job, j, n_obs);
+    for (int64_t j = 0; j < n; j++) REAL(values)[j] = diagonal(&q->job->job, j, n_obs);
     return values;
 }
 
@@ -135,9 +135,9 @@ static void set_attributes(SEXP values, SEXP attributes, const request *q, SEXP 
 
 static gcor_status run_compact(request *q, SEXP result) {
     gcor_sink *sink;
-    gcor_status status = gcor_compact_sink_new(&q->job.call.context, q->compact, &sink);
-    q->job.job.x_norm = q->compact->norm;
-    if (!status) status = r_job_run(&q->job, sink, result);
+    gcor_status status = gcor_compact_sink_new(&q->job->call.context, q->compact, &sink);
+    q->job->job.x_norm = q->compact->norm;
+    if (!status) status = r_job_run(q->job, sink, result);
     gcor_sink_free(sink);
     if (!status) r_compact_complete(VECTOR_ELT(result, 3));
     REAL(VECTOR_ELT(result, 4))[0] = status ? 0 : (double)gcor_compact_zero_sd(q->compact);
@@ -145,10 +145,10 @@ static gcor_status run_compact(request *q, SEXP result) {
 }
 
 static gcor_status new_dense(request *q, R_xlen_t length, gcor_dense **dense) {
-    gcor_context *context = &q->job.call.context;
-    int64_t n_row = r_n_row(&q->job), n_col = q->job.job.x->n_var;
-    if (q->job.part.save)
-        return gcor_dense_shard_new(context, q->layout, n_row, n_col, &q->job.part.shard, NA_REAL, dense);
+    gcor_context *context = &q->job->call.context;
+    int64_t n_row = r_n_row(q->job), n_col = q->job->job.x->n_var;
+    if (q->job->part.save)
+        return gcor_dense_shard_new(context, q->layout, n_row, n_col, &q->job->part.shard, NA_REAL, dense);
     return gcor_dense_new(context, q->layout, n_row, n_col, q->values, length, NA_REAL, dense);
 }
 
@@ -157,8 +157,8 @@ static gcor_status run_dense(request *q, SEXP result) {
     gcor_dense *dense;
     gcor_status status = new_dense(q, length, &dense);
     if (!status) dense->sink.form = product_form(q);
-    if (!status) status = r_job_run(&q->job, &dense->sink, result);
-    if (!status && !q->job.part.save) status = complete(q, length, REAL(VECTOR_ELT(result, 0))[0]);
+    if (!status) status = r_job_run(q->job, &dense->sink, result);
+    if (!status && !q->job->part.save) status = complete(q, length, REAL(VECTOR_ELT(result, 0))[0]);
     REAL(VECTOR_ELT(result, 4))[0] = status ? 0 : (double)dense->zero_sd;
     gcor_sink_free(dense ? &dense->sink : NULL);
     return status;
@@ -167,12 +167,12 @@ static gcor_status run_dense(request *q, SEXP result) {
 /* Returns the number of constant columns: overlaps exist for all pairs, but users are warned of constant columns. */
 static double count_constant(const request *q) {
     double n = 0;
-    for (int64_t j = 0; j < q->job.job.x->n_var; j++) n += (q->job.job.x_flags[j] & GCOR_CONSTANT) != 0;
+    for (int64_t j = 0; j < q->job->job.x->n_var; j++) n += (q->job->job.x_flags[j] & GCOR_CONSTANT) != 0;
     return n;
 }
 
 static gcor_status run_request(request *q, SEXP result) {
-    if (q->job.call.context.error.status) return q->job.call.context.error.status; /* from allocate_values() */
+    if (q->job->call.context.error.status) return q->job->call.context.error.status; /* from allocate_values() */
     return q->compact ? run_compact(q, result) : run_dense(q, result);
 }
 
@@ -183,40 +183,36 @@ static int any_flags(SEXP flags) {
     return any;
 }
 
-/* Returns list(n_obs, x_flags, y_flags, values: all coefficients in that layout, zero_sd: the number of pairs with a
- * constant column, flags: those of all columns, or-ed together). The settings have `distance`, too. attributes: a named
- * list for the values. */
-SEXP r_cor(SEXP x, SEXP y, SEXP method, SEXP use, SEXP layout, SEXP by_row, SEXP attributes, SEXP settings) {
-    request q = {.layout = (gcor_layout)Rf_asInteger(layout),
-                 .distance = Rf_asLogical(r_element(settings, "distance"))};
-    r_job_parse(&q.job, x, y, method, use, by_row, settings);
-    gcor_buffers_limit((int64_t)Rf_asReal(r_element(settings, "keep")));
-    const char *names[] = {"n_obs", "x_flags", "y_flags", "values", "zero_sd", "flags", ""};
-    SEXP result = PROTECT(r_job_result(&q.job, names));
+/* arguments: layout, attributes: a named list for the values. Returns list(n_obs, x_flags, y_flags, values: all
+ * coefficients in that layout, zero_sd: the number of pairs with a constant column, flags: those of all columns, or-ed
+ * together). The settings have `distance`, too. */
+gcor_status r_cor(r_job *job, const SEXP *arguments, SEXP result) {
+    request q = {.job = job,
+                 .layout = (gcor_layout)Rf_asInteger(arguments[0]),
+                 .distance = Rf_asLogical(r_element(job->settings, "distance"))};
+    gcor_buffers_limit((int64_t)Rf_asReal(r_element(job->settings, "keep")));
     SEXP values = allocate_values(&q);
     SET_VECTOR_ELT(result, 3, values);
     SET_VECTOR_ELT(result, 4, Rf_allocVector(REALSXP, 1));
     q.compact = r_compact_of(values);
     q.values = q.compact ? NULL : REAL(values);
     gcor_status status = run_request(&q, result);
-    if (!status && q.job.job.overlap) REAL(VECTOR_ELT(result, 4))[0] = count_constant(&q);
-    if (!status) set_attributes(values, attributes, &q, VECTOR_ELT(result, 0));
+    if (!status && job->job.overlap) REAL(VECTOR_ELT(result, 4))[0] = count_constant(&q);
+    if (!status) set_attributes(values, arguments[1], &q, VECTOR_ELT(result, 0));
     SET_VECTOR_ELT(result, 5, Rf_ScalarInteger(any_flags(VECTOR_ELT(result, 1)) | any_flags(VECTOR_ELT(result, 2))));
     if (status && q.compact) r_compact_drop(values);
-    result = r_job_end(&q.job, status, result);
-    UNPROTECT(1);
-    return result;
+    return status;
 }
 
-/* Returns the bytes of host memory that r_cor() takes: for the values, and at least for other things. */
-SEXP r_cor_bytes(SEXP x, SEXP y, SEXP method, SEXP use, SEXP layout, SEXP by_row, SEXP settings) {
-    request q = {.layout = (gcor_layout)Rf_asInteger(layout)};
-    r_job_parse(&q.job, x, y, method, use, by_row, settings);
-    SEXP bytes = Rf_allocVector(REALSXP, 2);
-    REAL(bytes)[0] = (double)value_bytes(&q);
-    int takes_more = q.job.job.overlap && q.job.backend->overlap_memory;
-    REAL(bytes)[1] = takes_more ? (double)q.job.backend->overlap_memory(q.job.x.source.n_var) : 0;
-    return bytes;
+/* arguments: layout. Returns list(bytes: c(values, others)), the bytes of host memory that r_cor() takes: for the
+ * values, and at least for other things. */
+gcor_status r_cor_bytes(r_job *job, const SEXP *arguments, SEXP result) {
+    request q = {.job = job, .layout = (gcor_layout)Rf_asInteger(arguments[0])};
+    double *bytes = r_new_doubles(result, 0, 2);
+    int takes_more = job->job.overlap && job->backend->overlap_memory;
+    bytes[0] = (double)value_bytes(&q);
+    bytes[1] = takes_more ? (double)job->backend->overlap_memory(job->x.source.n_var) : 0;
+    return GCOR_OK;
 }
 
 /* Returns the number of variables, which says how much is read. Users may change any R object. */

@@ -6,32 +6,25 @@
 #define R_NO_REMAP
 #include <Rinternals.h>
 
-/* The formatter would make columns of this list. */
+/* The formatter would make columns of these lists. */
 /* clang-format off */
 #define R_ENTRIES(ENTRY) \
-    /* cor.c */ ENTRY(r_cor, 8) ENTRY(r_cor_bytes, 7) ENTRY(r_unfold, 5) \
-    /* network.c */ ENTRY(r_edges, 7) ENTRY(r_neighbours, 9) ENTRY(r_histogram, 5) ENTRY(r_store_count, 3) \
-        ENTRY(r_store_rank, 3) ENTRY(r_store_degrees, 3) ENTRY(r_store_rows, 4) ENTRY(r_store_entries, 3) \
-        ENTRY(r_store_band, 6) \
+    /* job.c */ ENTRY(r_run, 7) ENTRY(r_stages, 0) \
+    /* cor.c */ ENTRY(r_unfold, 5) \
+    /* network.c */ ENTRY(r_store_count, 3) ENTRY(r_store_rank, 3) ENTRY(r_store_degrees, 3) ENTRY(r_store_rows, 4) \
+        ENTRY(r_store_entries, 3) ENTRY(r_store_band, 6) \
     /* sorted_edges.c */ ENTRY(r_sorted_edges, 4) \
     /* prune.c */ ENTRY(r_prune, 5) \
     /* stability.c */ ENTRY(r_count_edges, 5) \
-    /* connectivity.c */ ENTRY(r_connectivity, 6) \
-    /* centrality.c */ ENTRY(r_centrality, 4) ENTRY(r_network_centrality, 4) \
+    /* centrality.c */ ENTRY(r_network_centrality, 4) \
     /* overlap.c */ ENTRY(r_sparse_overlap, 7) ENTRY(r_combine_overlaps, 6) \
-    /* partial.c */ ENTRY(r_partial_sums, 5) \
     /* preservation.c */ ENTRY(r_preservation, 7) \
-    /* maxima.c */ ENTRY(r_maxima, 9) ENTRY(r_row_maxima, 7) ENTRY(r_maximum, 6) ENTRY(r_adjusted, 7) \
-        ENTRY(r_permute, 4) \
-    /* group_tests.c */ ENTRY(r_label_maxima, 7) ENTRY(r_components, 6) ENTRY(r_group_tests, 6) \
-    /* test.c */ ENTRY(r_test, 9) ENTRY(r_t_scores, 2) ENTRY(r_t_p, 3) ENTRY(r_exact_p, 2) ENTRY(r_rho_beta, 1) \
-    /* scores.c */ ENTRY(r_kendall_deviation, 3) ENTRY(r_tie_quotients, 6) ENTRY(r_edge_scores, 7) \
-        ENTRY(r_pair_scores, 7) ENTRY(r_near, 7) ENTRY(r_count_scores, 3) ENTRY(r_keep_scores, 7) \
+    /* maxima.c */ ENTRY(r_adjusted, 7) ENTRY(r_permute, 4) \
+    /* test.c */ ENTRY(r_t_scores, 2) ENTRY(r_t_p, 3) ENTRY(r_exact_p, 2) ENTRY(r_rho_beta, 1) \
+    /* scores.c */ ENTRY(r_kendall_deviation, 3) ENTRY(r_edge_scores, 7) ENTRY(r_count_scores, 3) \
+        ENTRY(r_keep_scores, 7) \
     /* summary.c */ ENTRY(r_strongest, 3) ENTRY(r_summary, 4) \
-    /* windows.c */ ENTRY(r_windows, 6) \
-    /* window_networks.c */ ENTRY(r_window_networks, 6) ENTRY(r_window_degrees, 6) \
-    /* window_moments.c */ ENTRY(r_window_moments, 7) \
-    /* questions.c */ ENTRY(r_observations, 5) ENTRY(r_needs, 4) ENTRY(r_count_pairs, 4) ENTRY(r_count_shards, 3) \
+    /* questions.c */ ENTRY(r_count_pairs, 4) ENTRY(r_count_shards, 3) \
     /* file.c */ ENTRY(r_new_pointer, 0) ENTRY(r_file_open, 1) ENTRY(r_file_columns, 2) \
     /* vector.c */ ENTRY(r_is_compact, 1) ENTRY(r_distances, 2) \
     /* hclust.c */ ENTRY(r_hclust, 5) \
@@ -46,8 +39,31 @@
         ENTRY(r_checksum, 1) \
     /* threads.c */ ENTRY(r_cores, 0) \
     /* session.c */ ENTRY(r_set_shared_steps, 1) \
-    /* job.c */ ENTRY(r_stages, 0) \
     /* call.c */ ENTRY(r_free, 1)
+
+/* Computations over pairs of columns, which R asks r_run() for by name: the number of arguments of their own, and the
+ * names of the result's elements. */
+#define R_FOUND "n_obs", "x_flags", "y_flags" /* r_job_run() sets these elements */
+#define R_COMPUTATIONS(ROW) \
+    /* cor.c */ ROW(cor, 2, R_FOUND, "values", "zero_sd", "flags") ROW(cor_bytes, 1, "bytes") \
+    /* network.c */ ROW(edges, 2, R_FOUND, "store") ROW(neighbours, 4, R_FOUND, "store") \
+        ROW(histogram, 0, R_FOUND, "counts", "error") \
+    /* connectivity.c */ ROW(connectivity, 1, R_FOUND, "degree", "strength", "soft", "counts", "maps") \
+    /* centrality.c */ ROW(centrality, 0, R_FOUND, "eigenvector", "error") \
+    /* partial.c */ ROW(partial_sums, 1, "products", "fourth", "n_var") \
+    /* maxima.c */ ROW(maxima, 4, R_FOUND, "maxima") ROW(row_maxima, 3, R_FOUND, "maxima") \
+        ROW(maximum, 1, R_FOUND, "maximum") \
+    /* group_tests.c */ ROW(label_maxima, 3, R_FOUND, "maxima") \
+        ROW(components, 2, R_FOUND, "maxima", "size", "first") \
+        ROW(group_tests, 1, R_FOUND, "difference", "error", "df") \
+    /* test.c */ ROW(test, 4, "n", "statistic", "p.value", "df", "conf.low", "conf.high", "tied", "few") \
+    /* scores.c */ ROW(tie_quotients, 1, "x", "y") ROW(pair_scores, 2, "scores", "few") ROW(near, 2, "at", "r") \
+    /* windows.c */ ROW(windows, 2, "n_obs", "notes", "values") \
+    /* window_networks.c */ ROW(window_networks, 2, "n_obs", "notes", "stores", "min_weight") \
+        ROW(window_degrees, 2, "n_obs", "notes", "degree", "strength", "min_weight") \
+    /* window_moments.c */ ROW(window_moments, 2, "n_obs", "notes", "mean", "sd", "min", "max", "count") \
+        ROW(moment_network, 2, "n_obs", "notes", "store", "min_weight") \
+    /* questions.c */ ROW(observations, 0, "n_obs", "common", "observed") ROW(needs, 0, "columns", "memory")
 /* clang-format on */
 
 #define R_ARGUMENTS_0 void
@@ -58,8 +74,6 @@
 #define R_ARGUMENTS_5 R_ARGUMENTS_3, R_ARGUMENTS_2
 #define R_ARGUMENTS_6 R_ARGUMENTS_3, R_ARGUMENTS_3
 #define R_ARGUMENTS_7 R_ARGUMENTS_4, R_ARGUMENTS_3
-#define R_ARGUMENTS_8 R_ARGUMENTS_4, R_ARGUMENTS_4
-#define R_ARGUMENTS_9 R_ARGUMENTS_6, R_ARGUMENTS_3
 #define R_DECLARE(function, arguments) SEXP function(R_ARGUMENTS_##arguments);
 
 R_ENTRIES(R_DECLARE)

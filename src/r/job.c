@@ -1,4 +1,5 @@
-/* A run of the engine: its arguments, its result's first elements, its end. */
+/* A run of the engine: R's one entry for computations over pairs, its arguments, its result's first elements, its end.
+ */
 #include "job.h"
 
 #include "../base/alloc.h"
@@ -44,13 +45,13 @@ static int prepares_all_pairs(const r_job *q) {
     return prepares_pairs(q, q->job.design);
 }
 
-void r_job_parse(r_job *q, SEXP x, SEXP y, SEXP method, SEXP use, SEXP by_row, SEXP settings) {
+static void parse(r_job *q, SEXP x, SEXP y, SEXP method, SEXP use, SEXP settings) {
     int many = r_is_subjects(x);
-    *q = (r_job){0};
+    *q = (r_job){.data = x, .settings = settings};
     if (many) {
         r_subjects_parse(q, x, y);
     } else {
-        q->x = r_source_of(x, Rf_asLogical(by_row));
+        q->x = r_source_of(x, Rf_asLogical(r_element(settings, "by_row")));
         if (!Rf_isNull(y)) q->y = r_source_of(y, 0);
     }
     const int64_t n_row = (Rf_isNull(y) ? &q->x : &q->y)->source.n_var;
@@ -84,14 +85,17 @@ static SEXP allocate_flags(const gcor_source *source) {
     return flags;
 }
 
-SEXP r_job_result(r_job *q, const char **names) {
+/* Returns a list of these names. */
+static SEXP new_result(r_job *q, const char **names) {
     SEXP result = PROTECT(Rf_mkNamed(VECSXP, names));
-    SET_VECTOR_ELT(result, 0, Rf_allocVector(REALSXP, 1));
-    SET_VECTOR_ELT(result, 1, allocate_flags(q->job.x));
-    SET_VECTOR_ELT(result, 2, allocate_flags(q->job.y));
-    q->job.x_flags = RAW(VECTOR_ELT(result, 1));
-    q->job.y_flags = RAW(VECTOR_ELT(result, 2));
-    r_part_flags(q, result);
+    if (strcmp(names[1], "x_flags") == 0) {
+        SET_VECTOR_ELT(result, 0, Rf_allocVector(REALSXP, 1));
+        SET_VECTOR_ELT(result, 1, allocate_flags(q->job.x));
+        SET_VECTOR_ELT(result, 2, allocate_flags(q->job.y));
+        q->job.x_flags = RAW(VECTOR_ELT(result, 1));
+        q->job.y_flags = RAW(VECTOR_ELT(result, 2));
+        r_part_flags(q, result);
+    }
     UNPROTECT(1);
     return result;
 }
@@ -141,4 +145,33 @@ gcor_observations r_counted(SEXP observations) {
     return (gcor_observations){Rf_isNull(observed) ? NULL : INTEGER(observed),
                                (int64_t)Rf_asReal(r_element(observations, "n_obs")),
                                Rf_asLogical(r_element(observations, "common"))};
+}
+
+/* ---- computations ----------------------------------------------------------------------------- */
+
+#define ROW(name, n_arguments, ...) {#name, n_arguments, r_##name, {__VA_ARGS__, ""}},
+static const struct {
+    const char *name;
+    int n_arguments;
+    r_computation *compute;
+    const char *results[9]; /* at most 8, and "" */
+} table[] = {R_COMPUTATIONS(ROW)};
+
+/* Returns the result of the computation of that name (entries.h). x, y: as r_source_of() takes them, or several
+ * subjects (R/data-subjects.R); y may be NULL. method: a measure's number, from 0. use: a gcor_use. arguments: a list
+ * of the computation's own. settings: list(backend, threads, memory, progress, keep, devices, by_row: whether the
+ * variables are x's rows, in_double, pairs, overlap, design, information, shard, save, parts, ...); rules.c and shard.c
+ * document the last seven. All data stay R's. */
+SEXP r_run(SEXP name, SEXP x, SEXP y, SEXP method, SEXP use, SEXP arguments, SEXP settings) {
+    int n = (int)(sizeof table / sizeof *table), k = 0;
+    SEXP own[R_MAX_ARGUMENTS];
+    r_job q;
+    while (k < n && strcmp(table[k].name, CHAR(STRING_ELT(name, 0))) != 0) k++;
+    if (k == n) r_error("there is no computation \"%s\"", CHAR(STRING_ELT(name, 0)));
+    r_arguments(arguments, table[k].n_arguments, own);
+    parse(&q, x, y, method, use, settings);
+    SEXP result = PROTECT(new_result(&q, (const char **)table[k].results));
+    result = r_job_end(&q, table[k].compute(&q, own, result), result);
+    UNPROTECT(1);
+    return result;
 }

@@ -67,23 +67,16 @@ typedef struct {
     r_part part;
     const gcor_backend *backend;
     int n_devices, devices[GCOR_MAX_DEVICES];
+    SEXP data, settings; /* R's: x, or the subjects */
     r_call call;
 } r_job;
 
-/* x, y: as r_source_of() takes them, or several subjects (R/data-subjects.R); y may be NULL. by_row: the variables are
- * x's rows. method: a measure's number, from 0. use: a gcor_use. settings: list(backend, threads, memory, progress,
- * keep, devices, in_double, pairs, overlap, design, information, share, save, parts); rules.c and shard.c document the
- * last seven. All
- * data stay R's. */
-void r_job_parse(r_job *q, SEXP x, SEXP y, SEXP method, SEXP use, SEXP by_row, SEXP settings);
-/* Sets the back end and its devices, as r_job_parse() does. */
+/* Sets the back end and its devices; hclust.c needs no more of a job. */
 void r_devices_parse(r_job *q, SEXP settings);
-/* Returns a list of these names, of which the first three must be n_obs, x_flags and y_flags. */
-SEXP r_job_result(r_job *q, const char **names);
 /* Runs the job into the sink, and writes n_obs to the result. */
 gcor_status r_job_run(r_job *q, gcor_sink *sink, SEXP result);
-/* The end of the call, when the engine holds nothing. Returns the result, with an attribute "lost" if devices were
- * lost, or after an error r_failure()'s list. */
+/* Ends the call, when the engine holds nothing. Returns the result, with an attribute "lost" if devices were lost, or
+ * after an error r_failure()'s list. */
 SEXP r_job_end(r_job *q, gcor_status status, SEXP result);
 
 /* Returns the variables of the rows' side: y's, or x's if there is no y. */
@@ -98,6 +91,14 @@ static inline gcor_shape r_shape(const r_job *q) {
 
 /* Returns what r_observations() found; the observations stay R's. */
 gcor_observations r_counted(SEXP observations);
+
+/* ---- computations over pairs of columns (job.c) -------------------------------------------- */
+
+/* Fills in the result and returns the status of the job's context. Allocates R's memory before the engine acquires
+ * anything. */
+typedef gcor_status r_computation(r_job *q, const SEXP *arguments, SEXP result);
+#define R_DECLARE_COMPUTATION(name, ...) r_computation r_##name;
+R_COMPUTATIONS(R_DECLARE_COMPUTATION)
 
 /* ---- settings that are rules (rules.c) ----------------------------------------------------- */
 

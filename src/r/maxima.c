@@ -16,7 +16,7 @@ static uint64_t parse_seed(SEXP seed) {
 typedef struct request request;
 
 struct request {
-    r_job job;
+    r_job *job;
     gcor_side side;
     SEXP result;
     void (*permute)(request *q, int64_t number); /* makes permutation `number` the job's data */
@@ -52,70 +52,56 @@ static void permute_rows(request *q, int64_t number) {
     }
 }
 
-static gcor_status run_permutations(request *q, R_xlen_t n, double *largest) {
-    gcor_context *context = &q->job.call.context;
+/* Writes the largest weight (gcor_weight) of all pairs after each of n permutations to the result's element 3. */
+static gcor_status find_maxima(request *q, R_xlen_t n) {
+    double *maxima = r_new_doubles(q->result, 3, n);
+    gcor_context *context = &q->job->call.context;
     gcor_status status = GCOR_OK;
     for (R_xlen_t k = 0; k < n && !status; k++) {
-        q->job.call.progress.before = (double)k / (double)n;
-        q->job.call.progress.part = 1 / (double)n;
+        q->job->call.progress.before = (double)k / (double)n;
+        q->job->call.progress.part = 1 / (double)n;
         q->permute(q, k);
-        status = find_largest(&q->job, q->side, q->result, largest + k);
+        status = find_largest(q->job, q->side, q->result, maxima + k);
         if (!status && gcor_stop(context)) status = context->error.status;
     }
     return status;
 }
 
-/* Returns list(n_obs, x_flags, y_flags, maxima: the largest weight (gcor_weight) of all pairs after each of n
- * permutations). */
-static SEXP find_maxima(request *q, R_xlen_t n) {
-    const char *names[] = {"n_obs", "x_flags", "y_flags", "maxima", ""};
-    q->result = PROTECT(r_job_result(&q->job, names));
-    SEXP maxima = Rf_allocVector(REALSXP, n);
-    SET_VECTOR_ELT(q->result, 3, maxima);
-    gcor_status status = run_permutations(q, n, REAL(maxima));
-    SEXP result = r_job_end(&q->job, status, q->result);
-    UNPROTECT(1);
-    return result;
-}
-
-/* Each column of x is permuted by itself, or, if there is a y, the rows of y. Returns find_maxima()'s list. */
-SEXP r_maxima(SEXP x, SEXP y, SEXP method, SEXP use, SEXP counted, SEXP side, SEXP n, SEXP seed, SEXP settings) {
+/* Each column of x is permuted by itself, or, if there is a y, the rows of y. arguments: counted, side, n, seed.
+ * Returns list(n_obs, x_flags, y_flags, maxima). */
+gcor_status r_maxima(r_job *job, const SEXP *arguments, SEXP result) {
     static uint64_t series; /* R has one thread */
-    request q = {.side = (gcor_side)Rf_asInteger(side), .permute = permute_columns};
-    r_job_parse(&q.job, x, y, method, use, Rf_ScalarLogical(0), settings);
-    q.shuffle = (gcor_shuffle){.series = ++series, .seed = parse_seed(seed), .jointly = q.job.job.y != NULL};
-    q.job.job.shuffle = &q.shuffle;
-    if (!r_counted(counted).observed)
-        q.job.job.use = GCOR_EVERYTHING; /* nothing is missing: the runs need not look for it again */
-    return find_maxima(&q, (R_xlen_t)Rf_asReal(n));
+    request q = {.job = job,
+                 .side = (gcor_side)Rf_asInteger(arguments[1]),
+                 .permute = permute_columns,
+                 .result = result,
+                 .shuffle = {.series = ++series, .seed = parse_seed(arguments[3]), .jointly = job->job.y != NULL}};
+    job->job.shuffle = &q.shuffle;
+    if (!r_counted(arguments[0]).observed)
+        job->job.use = GCOR_EVERYTHING; /* nothing is missing: the runs need not look for it again */
+    return find_maxima(&q, (R_xlen_t)Rf_asReal(arguments[2]));
 }
 
-/* x: two subjects, the groups, whose sizes, weights and designs count. rows: a matrix of doubles without missing
- * values, the rows of both groups. orders: an integer matrix, a permutation of the rows' numbers from 0 in each column,
- * those of the first group first. Returns find_maxima()'s list. */
-SEXP r_row_maxima(SEXP x, SEXP method, SEXP use, SEXP side, SEXP rows, SEXP orders, SEXP settings) {
-    request q = {.side = (gcor_side)Rf_asInteger(side), .permute = permute_rows, .orders = INTEGER(orders)};
-    r_job_parse(&q.job, x, R_NilValue, method, use, Rf_ScalarLogical(0), settings);
-    q.rows = r_matrix(rows, 0);
-    for (int g = 0; g < 2; g++) q.groups[g] = q.job.combination.subjects[g];
-    q.job.combination.subjects = q.groups;
-    q.job.job.use = GCOR_EVERYTHING; /* nothing is missing: the runs need not look for it again */
-    return find_maxima(&q, Rf_xlength(orders) / (R_xlen_t)q.rows.source.n_obs);
+/* x: two subjects, the groups, whose sizes, weights and designs count. arguments: side; rows: a matrix of doubles
+ * without missing values, the rows of both groups; orders: an integer matrix, a permutation of the rows' numbers from 0
+ * in each column, those of the first group first. Returns list(n_obs, x_flags, y_flags, maxima). */
+gcor_status r_row_maxima(r_job *job, const SEXP *arguments, SEXP result) {
+    request q = {.job = job,
+                 .side = (gcor_side)Rf_asInteger(arguments[0]),
+                 .permute = permute_rows,
+                 .result = result,
+                 .rows = r_matrix(arguments[1], 0),
+                 .orders = INTEGER(arguments[2])};
+    for (int g = 0; g < 2; g++) q.groups[g] = job->combination.subjects[g];
+    job->combination.subjects = q.groups;
+    job->job.use = GCOR_EVERYTHING; /* nothing is missing: the runs need not look for it again */
+    return find_maxima(&q, Rf_xlength(arguments[2]) / (R_xlen_t)q.rows.source.n_obs);
 }
 
-/* Returns list(n_obs, x_flags, y_flags, maximum) of the data as they are. x may be several subjects, whose coefficients
- * are combined. */
-SEXP r_maximum(SEXP x, SEXP y, SEXP method, SEXP use, SEXP side, SEXP settings) {
-    const char *names[] = {"n_obs", "x_flags", "y_flags", "maximum", ""};
-    double largest = 0;
-    r_job q;
-    r_job_parse(&q, x, y, method, use, Rf_ScalarLogical(0), settings);
-    SEXP result = PROTECT(r_job_result(&q, names));
-    gcor_status status = find_largest(&q, (gcor_side)Rf_asInteger(side), result, &largest);
-    if (!status) SET_VECTOR_ELT(result, 3, Rf_ScalarReal(largest));
-    result = r_job_end(&q, status, result);
-    UNPROTECT(1);
-    return result;
+/* arguments: side. Returns list(n_obs, x_flags, y_flags, maximum) of the data as they are. x may be several subjects,
+ * whose coefficients are combined. */
+gcor_status r_maximum(r_job *q, const SEXP *arguments, SEXP result) {
+    return find_largest(q, (gcor_side)Rf_asInteger(arguments[0]), result, r_new_doubles(result, 3, 1));
 }
 
 /* Returns how many of n ascending numbers are below x. Most x are below all. */

@@ -60,23 +60,19 @@ static gcor_store *new_store(r_job *q, const store_plan *plan, SEXP owner) {
     return store;
 }
 
-/* Returns list(n_obs, x_flags, y_flags, store: an external pointer that owns the edges). rule: see parse_plan(). */
-SEXP r_edges(SEXP x, SEXP y, SEXP method, SEXP use, SEXP rule, SEXP max_edges, SEXP settings) {
-    const char *names[] = {"n_obs", "x_flags", "y_flags", "store", ""};
-    r_job q;
-    const store_plan plan = parse_plan(rule, max_edges);
-    r_job_parse(&q, x, y, method, use, Rf_ScalarLogical(0), settings);
-    SEXP result = PROTECT(r_job_result(&q, names)), owner = r_store_owner();
+/* arguments: rule (parse_plan()), max_edges. Returns list(n_obs, x_flags, y_flags, store: an external pointer that owns
+ * the edges). */
+gcor_status r_edges(r_job *q, const SEXP *arguments, SEXP result) {
+    const store_plan plan = parse_plan(arguments[0], arguments[1]);
+    SEXP owner = r_store_owner();
     SET_VECTOR_ELT(result, 3, owner);
-    gcor_store *store = new_store(&q, &plan, owner);
-    gcor_status status = store ? r_job_run(&q, &store->edges.sink, result) : GCOR_NO_MEMORY;
+    gcor_store *store = new_store(q, &plan, owner);
+    gcor_status status = store ? r_job_run(q, &store->edges.sink, result) : GCOR_NO_MEMORY;
     if (status)
         (void)r_free(owner);
     else
         gcor_edges_free(&store->edges);
-    result = r_job_end(&q, status, result);
-    UNPROTECT(1);
-    return result;
+    return status;
 }
 
 /* Returns a list of owners of n stores. */
@@ -100,27 +96,41 @@ static gcor_status store_each(r_job *q, gcor_neighbours *neighbours, const store
     return status;
 }
 
-/* r_edges() for the k strongest neighbours of each variable. k: descending; `store` is a list if there are several. */
-SEXP r_neighbours(SEXP x, SEXP y, SEXP method, SEXP use, SEXP rule, SEXP k, SEXP mutual, SEXP max_edges,
-                  SEXP settings) {
-    const char *names[] = {"n_obs", "x_flags", "y_flags", "store", ""};
-    r_job q;
+/* r_edges() for the k strongest neighbours of each variable. arguments: rule, k: descending, mutual, max_edges. `store`
+ * is a list if there are several k. */
+gcor_status r_neighbours(r_job *q, const SEXP *arguments, SEXP result) {
     gcor_neighbours *neighbours;
-    const store_plan plan = parse_plan(rule, max_edges);
-    SEXP number = PROTECT(Rf_coerceVector(k, REALSXP));
-    r_job_parse(&q, x, y, method, use, Rf_ScalarLogical(0), settings);
-    SEXP result = PROTECT(r_job_result(&q, names)), owners = new_owners(Rf_xlength(k));
+    const store_plan plan = parse_plan(arguments[0], arguments[3]);
+    const int mutual = Rf_asLogical(arguments[2]);
+    SEXP k = PROTECT(Rf_coerceVector(arguments[1], REALSXP)), owners = new_owners(Rf_xlength(k));
     SET_VECTOR_ELT(result, 3, owners);
-    gcor_status status = gcor_neighbours_new(&q.call.context, r_shape(&q), r_n_row(&q), q.job.x->n_var, plan.rule.side,
-                                             (int64_t)REAL(number)[0], &neighbours);
-    if (!status) status = r_job_run(&q, &neighbours->edges.sink, result);
-    if (!status && !q.part.save) status = store_each(&q, neighbours, &plan, REAL(number), Rf_asLogical(mutual), owners);
+    gcor_status status = gcor_neighbours_new(&q->call.context, r_shape(q), r_n_row(q), q->job.x->n_var, plan.rule.side,
+                                             (int64_t)REAL(k)[0], &neighbours);
+    if (!status) status = r_job_run(q, &neighbours->edges.sink, result);
+    if (!status && !q->part.save) status = store_each(q, neighbours, &plan, REAL(k), mutual, owners);
     gcor_sink_free(neighbours ? &neighbours->edges.sink : NULL);
     for (R_xlen_t s = 0; status && s < Rf_xlength(owners); s++) (void)r_free(VECTOR_ELT(owners, s));
     if (Rf_xlength(owners) == 1) SET_VECTOR_ELT(result, 3, VECTOR_ELT(owners, 0));
-    result = r_job_end(&q, status, result);
-    UNPROTECT(2);
-    return result;
+    UNPROTECT(1);
+    return status;
+}
+
+/* ---- a histogram -------------------------------------------------------------------------------------- */
+
+/* Returns list(n_obs, x_flags, y_flags, counts: of GCOR_BINS bins, error: of the coefficients that were counted). */
+gcor_status r_histogram(r_job *q, const SEXP *arguments, SEXP result) {
+    (void)arguments;
+    double *counts = r_new_doubles(result, 3, GCOR_BINS), *error = r_new_doubles(result, 4, 1);
+    gcor_histogram *histogram;
+    gcor_status status = gcor_histogram_new(&q->call.context, r_shape(q), r_n_row(q), q->job.x->n_var, 1, &histogram);
+    if (!status) status = r_job_run(q, &histogram->sink, result);
+    if (!status) {
+        gcor_bins_sum(&histogram->bins);
+        for (int b = 0; b < GCOR_BINS; b++) counts[b] = (double)histogram->bins.counts[b];
+        *error = histogram->error;
+    }
+    gcor_sink_free(histogram ? &histogram->sink : NULL);
+    return status;
 }
 
 /* ---- what a store answers -------------------------------------------------------------------------- */
@@ -245,28 +255,4 @@ SEXP r_store_band(SEXP owner, SEXP min, SEXP entries, SEXP first, SEXP max, SEXP
                                          n, INTEGER(VECTOR_ELT(result, 1)), REAL(VECTOR_ELT(result, 2)));
     UNPROTECT(1);
     return status ? r_failure(&call.context.error) : result;
-}
-
-/* ---- a histogram -------------------------------------------------------------------------------------- */
-
-/* Returns list(n_obs, x_flags, y_flags, counts: of GCOR_BINS bins, error: of the coefficients that were counted). */
-SEXP r_histogram(SEXP x, SEXP y, SEXP method, SEXP use, SEXP settings) {
-    const char *names[] = {"n_obs", "x_flags", "y_flags", "counts", "error", ""};
-    r_job q;
-    r_job_parse(&q, x, y, method, use, Rf_ScalarLogical(0), settings);
-    SEXP result = PROTECT(r_job_result(&q, names));
-    SET_VECTOR_ELT(result, 3, Rf_allocVector(REALSXP, GCOR_BINS));
-    SET_VECTOR_ELT(result, 4, Rf_allocVector(REALSXP, 1));
-    gcor_histogram *histogram;
-    gcor_status status = gcor_histogram_new(&q.call.context, r_shape(&q), r_n_row(&q), q.job.x->n_var, 1, &histogram);
-    if (!status) status = r_job_run(&q, &histogram->sink, result);
-    if (!status) {
-        gcor_bins_sum(&histogram->bins);
-        for (int b = 0; b < GCOR_BINS; b++) REAL(VECTOR_ELT(result, 3))[b] = (double)histogram->bins.counts[b];
-        REAL(VECTOR_ELT(result, 4))[0] = histogram->error;
-    }
-    gcor_sink_free(histogram ? &histogram->sink : NULL);
-    result = r_job_end(&q, status, result);
-    UNPROTECT(1);
-    return result;
 }

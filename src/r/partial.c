@@ -25,18 +25,11 @@ static SEXP new_zeros(SEXP list, int k, int64_t n) {
     return zeros;
 }
 
-/* Returns list(products: n * n, fourth: n, n_var) as gcor_partial_sums has them, of the n observations that
- * r_observations() counted. */
-SEXP r_partial_sums(SEXP x, SEXP method, SEXP use, SEXP counted, SEXP settings) {
-    const char *names[] = {"products", "fourth", "n_var", ""};
-    r_job q;
-    const gcor_observations observations = r_counted(counted);
-    r_job_parse(&q, x, R_NilValue, method, use, Rf_ScalarLogical(0), settings);
-    SEXP result = PROTECT(Rf_mkNamed(VECSXP, names));
-    new_zeros(result, 0, observations.n_obs * observations.n_obs);
-    new_zeros(result, 1, observations.n_obs);
-    gcor_status status = sum_observed(&q, &observations, result);
-    result = r_job_end(&q, status, result);
-    UNPROTECT(1);
-    return result;
+/* arguments: counted (r_observations()). Returns list(products: n * n, fourth: n, n_var) as
+ * gcor_partial_sums has them, of the n observations that were counted. */
+gcor_status r_partial_sums(r_job *q, const SEXP *arguments, SEXP result) {
+    const gcor_observations counted = r_counted(arguments[0]);
+    new_zeros(result, 0, counted.n_obs * counted.n_obs);
+    new_zeros(result, 1, counted.n_obs);
+    return sum_observed(q, &counted, result);
 }

@@ -7,13 +7,11 @@
 
 /* Returns list(n_obs: the number of selected observations, common: TRUE if each pair uses its pairwise-complete
  * observations, observed: the indices of the selected observations, or NULL for the first n_obs), for r_counted(). */
-SEXP r_observations(SEXP x, SEXP y, SEXP method, SEXP use, SEXP settings) {
-    const char *names[] = {"n_obs", "common", "observed", ""};
-    r_job q;
+gcor_status r_observations(r_job *q, const SEXP *arguments, SEXP result) {
+    (void)arguments;
     gcor_observations observations;
-    r_job_parse(&q, x, y, method, use, Rf_ScalarLogical(0), settings);
-    SEXP result = PROTECT(Rf_mkNamed(VECSXP, names)), observed = PROTECT(Rf_allocVector(INTSXP, q.job.x->n_obs));
-    gcor_status status = gcor_observations_of(&q.call.context, &q.job, &observations);
+    SEXP observed = PROTECT(Rf_allocVector(INTSXP, q->job.x->n_obs));
+    gcor_status status = gcor_observations_of(&q->call.context, &q->job, &observations);
     if (!status && observations.observed) {
         memcpy(INTEGER(observed), observations.observed, (size_t)observations.n_obs * sizeof(int));
         gcor_free(observations.observed);
@@ -23,24 +21,22 @@ SEXP r_observations(SEXP x, SEXP y, SEXP method, SEXP use, SEXP settings) {
         SET_VECTOR_ELT(result, 0, Rf_ScalarReal((double)observations.n_obs));
         SET_VECTOR_ELT(result, 1, Rf_ScalarLogical(observations.common));
     }
-    result = r_job_end(&q, status, result);
-    UNPROTECT(2);
-    return result;
+    UNPROTECT(1);
+    return status;
 }
 
-/* Returns c(columns, bytes): how many columns the settings' shard would read, and how much memory it would hold. */
-SEXP r_needs(SEXP x, SEXP y, SEXP method, SEXP settings) {
-    r_job q;
+/* Returns list(columns, memory): how many columns the settings' shard would read, and how many bytes it would hold. */
+gcor_status r_needs(r_job *q, const SEXP *arguments, SEXP result) {
+    (void)arguments;
+    double *columns = r_new_doubles(result, 0, 1), *memory = r_new_doubles(result, 1, 1);
     gcor_session *session;
     gcor_needs needs;
-    r_job_parse(&q, x, y, method, Rf_ScalarInteger(0), Rf_ScalarLogical(0), settings);
-    gcor_status status = r_session(&q.call.context, q.backend, q.devices, q.n_devices, &session);
-    if (!status) status = gcor_needs_of(session, &q.call.context, &q.job, &needs);
-    if (status) return r_failure(&q.call.context.error);
-    SEXP result = Rf_allocVector(REALSXP, 2);
-    REAL(result)[0] = (double)needs.columns;
-    REAL(result)[1] = (double)needs.bytes;
-    return result;
+    gcor_status status = r_session(&q->call.context, q->backend, q->devices, q->n_devices, &session);
+    if (!status) status = gcor_needs_of(session, &q->call.context, &q->job, &needs);
+    if (status) return status;
+    *columns = (double)needs.columns;
+    *memory = (double)needs.bytes;
+    return GCOR_OK;
 }
 
 static gcor_shape parse_shape(SEXP is_full) {

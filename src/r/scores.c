@@ -19,29 +19,24 @@ static void set_quotients(const gcor_observed *observed, double *quotient) {
 }
 
 static gcor_status find_quotients(gcor_context *context, gcor_source *source, const gcor_observations *counted,
-                                  SEXP result) {
+                                  double *quotient) {
     gcor_columns columns = {.source = source, .observed = counted->observed, .n_obs = counted->n_obs};
     gcor_observed *observed = gcor_observed_new(context, &columns, 0, 1);
-    if (observed) set_quotients(observed, REAL(result));
+    if (observed) set_quotients(observed, quotient);
     gcor_observed_free(observed);
     return context->error.status;
 }
 
-/* Returns list(x, y) of such quotients, NA where a variable has no coefficient. */
-SEXP r_tie_quotients(SEXP x, SEXP y, SEXP method, SEXP use, SEXP counted, SEXP settings) {
-    r_job q;
-    const gcor_observations observations = r_counted(counted);
-    r_job_parse(&q, x, y, method, use, Rf_ScalarLogical(0), settings);
-    gcor_context *context = &q.call.context;
-    SEXP result = PROTECT(Rf_allocVector(VECSXP, 2));
-    SET_VECTOR_ELT(result, 0, Rf_allocVector(REALSXP, q.job.x->n_var));
-    SET_VECTOR_ELT(result, 1, Rf_allocVector(REALSXP, q.job.y ? q.job.y->n_var : 0));
-    gcor_status status = find_quotients(context, q.job.x, &observations, VECTOR_ELT(result, 0));
-    if (!status && q.job.y) status = find_quotients(context, q.job.y, &observations, VECTOR_ELT(result, 1));
-    if (!status && !q.job.y) SET_VECTOR_ELT(result, 1, VECTOR_ELT(result, 0));
-    result = r_job_end(&q, status, result);
-    UNPROTECT(1);
-    return result;
+/* arguments: counted (r_observations()). Returns list(x, y) of such quotients, NA where a variable has no
+ * coefficient. */
+gcor_status r_tie_quotients(r_job *q, const SEXP *arguments, SEXP result) {
+    const gcor_observations counted = r_counted(arguments[0]);
+    const gcor_job *job = &q->job;
+    double *x = r_new_doubles(result, 0, job->x->n_var), *y = r_new_doubles(result, 1, job->y ? job->y->n_var : 0);
+    gcor_status status = find_quotients(&q->call.context, job->x, &counted, x);
+    if (!status && job->y) status = find_quotients(&q->call.context, job->y, &counted, y);
+    if (!status && !job->y) SET_VECTOR_ELT(result, 1, VECTOR_ELT(result, 0));
+    return status;
 }
 
 /* Returns |x| over that deviation. q_col, q_row: the quotients of the columns' and the rows' variables. */
@@ -111,18 +106,18 @@ static void score_near(gcor_context *context, const gcor_test *test, SEXP rows, 
 }
 
 typedef struct {
-    r_job job;
+    r_job *job;
     gcor_observations counted;
     gcor_columns x, y; /* y: x's if there is no y */
     gcor_design *design;
 } entries;
 
 /* After an error nothing is left to free. */
-static gcor_status open_entries(entries *q, SEXP x, SEXP y, SEXP method, SEXP use, SEXP settings) {
-    r_job_parse(&q->job, x, y, method, use, Rf_ScalarLogical(0), settings);
-    gcor_context *context = &q->job.call.context;
-    const gcor_job *job = &q->job.job;
-    q->job.call.progress.settings = NULL;
+static gcor_status open_entries(entries *q, r_job *of) {
+    gcor_context *context = &of->call.context;
+    const gcor_job *job = &of->job;
+    q->job = of;
+    of->call.progress.settings = NULL; /* they are few */
     if (gcor_observations_of(context, job, &q->counted)) return context->error.status;
     q->x = (gcor_columns){.source = job->x, .observed = q->counted.observed, .n_obs = q->counted.n_obs};
     if (gcor_design_pick(context, job->design, q->counted.observed, q->counted.n_obs, &q->design)) {
@@ -142,11 +137,11 @@ static void close_entries(entries *q) {
 
 /* The status is in the context. */
 static void score_rows(entries *q, SEXP rows, SEXP rule, double *score, double *few) {
-    gcor_context *context = &q->job.call.context;
-    gcor_test_rule test_rule = r_test_rule(&q->job, rule);
+    gcor_context *context = &q->job->call.context;
+    gcor_test_rule test_rule = r_test_rule(q->job, rule);
     gcor_test test;
     test_rule.is_log = 1;
-    if (gcor_test_open(context, &test_rule, &q->x, q->job.job.y ? &q->y : NULL, q->counted.common,
+    if (gcor_test_open(context, &test_rule, &q->x, q->job->job.y ? &q->y : NULL, q->counted.common,
                        Rf_xlength(r_element(rows, "x")), &test))
         return;
     score_entries(context, &test, rows, score, few);
@@ -154,55 +149,46 @@ static void score_rows(entries *q, SEXP rows, SEXP rule, double *score, double *
     gcor_test_close(&test);
 }
 
-/* Returns list(scores: -log(p) of each entry of rows = list(p, i, x), few: the number of those that are 1 or -1 with
- * very few observations). */
-SEXP r_pair_scores(SEXP rows, SEXP x, SEXP y, SEXP method, SEXP use, SEXP rule, SEXP settings) {
-    const char *names[] = {"scores", "few", ""};
+/* arguments: rows: list(p, i, x), rule (r_test_rule()). Returns list(scores: -log(p) of each entry, few: the number of
+ * those that are 1 or -1 with very few observations). */
+gcor_status r_pair_scores(r_job *job, const SEXP *arguments, SEXP result) {
     entries q;
-    double few = 0;
-    SEXP result = PROTECT(Rf_mkNamed(VECSXP, names));
-    SET_VECTOR_ELT(result, 0, Rf_allocVector(REALSXP, Rf_xlength(r_element(rows, "x"))));
-    gcor_status status = open_entries(&q, x, y, method, use, settings);
-    if (!status) {
-        score_rows(&q, rows, rule, REAL(VECTOR_ELT(result, 0)), &few);
-        close_entries(&q);
-    }
-    SET_VECTOR_ELT(result, 1, Rf_ScalarReal(few));
-    UNPROTECT(1);
-    gcor_context *context = &q.job.call.context;
-    return context->error.status ? r_failure(&context->error) : result;
+    SEXP rows = arguments[0];
+    double *scores = r_new_doubles(result, 0, Rf_xlength(r_element(rows, "x"))), *few = r_new_doubles(result, 1, 1);
+    if (open_entries(&q, job)) return job->call.context.error.status;
+    *few = 0;
+    score_rows(&q, rows, arguments[1], scores, few);
+    close_entries(&q);
+    return job->call.context.error.status;
 }
 
-static SEXP near_result(const gcor_pair_value *near, int64_t n) {
-    const char *names[] = {"at", "r", ""};
-    SEXP result = PROTECT(Rf_mkNamed(VECSXP, names));
-    SET_VECTOR_ELT(result, 0, Rf_allocVector(INTSXP, n));
-    SET_VECTOR_ELT(result, 1, Rf_allocVector(REALSXP, n));
+static void write_near(const gcor_pair_value *near, int64_t n, SEXP result) {
+    SEXP at = Rf_allocVector(INTSXP, n);
+    SET_VECTOR_ELT(result, 0, at);
+    double *r = r_new_doubles(result, 1, n);
     for (int64_t k = 0; k < n; k++) {
-        INTEGER(VECTOR_ELT(result, 0))[k] = (int)near[k].at + 1;
-        REAL(VECTOR_ELT(result, 1))[k] = near[k].r;
+        INTEGER(at)[k] = (int)near[k].at + 1;
+        r[k] = near[k].r;
     }
-    UNPROTECT(1);
-    return result;
 }
 
-/* Returns list(at, r): the indices, from 1, of the entries near 1, and their coefficients in double precision. */
-SEXP r_near(SEXP rows, SEXP x, SEXP y, SEXP method, SEXP use, SEXP df, SEXP settings) {
+/* arguments: rows: list(p, i, x), df. Returns list(at, r): the indices, from 1, of the entries near 1, and their
+ * coefficients in double precision. */
+gcor_status r_near(r_job *job, const SEXP *arguments, SEXP result) {
     entries q;
     gcor_pair_value *near = NULL;
     int64_t n = 0;
-    gcor_status status = open_entries(&q, x, y, method, use, settings);
-    gcor_context *context = &q.job.call.context;
-    const gcor_measure *measure = q.job.job.measure;
-    if (!status) {
-        int is_computed = !q.job.job.in_double && gcor_has_double(measure);
-        if (is_computed) status = list_near(context, rows, q.y.source->n_var, Rf_asReal(df), &near, &n);
-        if (!status) status = gcor_recompute(context, measure, &q.x, &q.y, n, near);
-        close_entries(&q);
-    }
-    SEXP result = status ? R_NilValue : near_result(near, n);
+    gcor_context *context = &job->call.context;
+    const gcor_measure *measure = job->job.measure;
+    const int is_computed = !job->job.in_double && gcor_has_double(measure);
+    gcor_status status = open_entries(&q, job);
+    if (status) return status;
+    if (is_computed) status = list_near(context, arguments[0], q.y.source->n_var, Rf_asReal(arguments[1]), &near, &n);
+    if (!status) status = gcor_recompute(context, measure, &q.x, &q.y, n, near);
+    close_entries(&q);
+    if (!status) write_near(near, n, result);
     gcor_free(near);
-    return status ? r_failure(&context->error) : result;
+    return status;
 }
 
 /* ---- entries by their scores ------------------------------------------------------------------------------------ */

@@ -71,7 +71,7 @@ SEXP r_rho_beta(SEXP n) {
 }
 
 typedef struct {
-    r_job job;
+    r_job *job;
     gcor_test_rule rule;
     gcor_observations counted;
     int is_triangle;
@@ -82,14 +82,14 @@ typedef struct {
 } request;
 
 static int64_t count_pairs(const request *q) {
-    int64_t n = q->job.job.x->n_var;
-    return q->is_triangle ? gcor_triangular(n - 1) : n * (q->job.job.y ? q->job.job.y->n_var : n);
+    int64_t n = q->job->job.x->n_var;
+    return q->is_triangle ? gcor_triangular(n - 1) : n * (q->job->job.y ? q->job->job.y->n_var : n);
 }
 
 static gcor_status test_all(request *q, const gcor_design *design) {
     const gcor_observations *counted = &q->counted;
-    const gcor_job *job = &q->job.job;
-    gcor_context *context = &q->job.call.context;
+    const gcor_job *job = &q->job->job;
+    gcor_context *context = &q->job->call.context;
     gcor_columns x = {.source = job->x, .observed = counted->observed, .n_obs = counted->n_obs, .design = design},
                  y = x;
     gcor_test test;
@@ -105,18 +105,18 @@ static gcor_status test_all(request *q, const gcor_design *design) {
 
 static gcor_status test_designed(request *q) {
     gcor_design *design;
-    gcor_status status = gcor_design_pick(&q->job.call.context, q->job.job.design, q->counted.observed,
+    gcor_status status = gcor_design_pick(&q->job->call.context, q->job->job.design, q->counted.observed,
                                           q->counted.n_obs, &design);
     if (!status) status = test_all(q, design);
     gcor_design_free(design);
     return status;
 }
 
-/* Allocates `length` doubles as element k of r_test()'s result, or returns NULL if they are not wanted. */
+/* Allocates `length` doubles as element k of the result, or returns NULL if they are not wanted. */
 static double *new_values(request *q, SEXP result, int k, R_xlen_t length, int is_wanted) {
     if (!is_wanted) return NULL;
-    SET_VECTOR_ELT(result, k, r_new_vector(&q->job.call.context, REALSXP, length));
-    return q->job.call.context.error.status ? NULL : REAL(VECTOR_ELT(result, k));
+    SET_VECTOR_ELT(result, k, r_new_vector(&q->job->call.context, REALSXP, length));
+    return q->job->call.context.error.status ? NULL : REAL(VECTOR_ELT(result, k));
 }
 
 /* Allocates what each of `length` pairs has a value of. */
@@ -129,38 +129,36 @@ static gcor_status allocate_results(request *q, SEXP result, R_xlen_t length) {
                                      .df = new_values(q, result, 3, length, has_own_df),
                                      .low = new_values(q, result, 4, length, is_wide),
                                      .high = new_values(q, result, 5, length, is_wide)};
-    return q->job.call.context.error.status;
+    return q->job->call.context.error.status;
 }
 
-/* Returns list(n, statistic, p.value, df, conf.low, conf.high, tied, few) of coefficients r, the first six with those
- * attributes or NULL: n, the number of observations; df, those of each pair, if they are estimated; conf.low and
- * conf.high, bounds of confidence intervals, if the quantile is not NA; tied, the number of pairs without an exact p
- * value because of ties; few, the number of pairs that are 1 or -1 with very few observations. counted: as
- * r_observations() returns it. rule: list(alternative, log, quantile: of gcor_interval_of(), or NA; triangle: whether r
- * are a triangle by rows; and what r_test_rule() takes). */
-SEXP r_test(SEXP r, SEXP x, SEXP y, SEXP method, SEXP use, SEXP counted, SEXP rule, SEXP attributes, SEXP settings) {
-    const char *names[] = {"n", "statistic", "p.value", "df", "conf.low", "conf.high", "tied", "few", ""};
-    request q = {.r = r_values(r), .counted = r_counted(counted)};
-    r_job_parse(&q.job, x, y, method, use, Rf_ScalarLogical(0), settings);
-    q.rule = r_test_rule(&q.job, rule);
+/* arguments: coefficients r; counted (r_observations()); rule: list(alternative, log, quantile: of
+ * gcor_interval_of(), or NA; triangle: whether r are a triangle by rows; and what r_test_rule() takes); attributes.
+ * Returns list(n, statistic, p.value, df, conf.low, conf.high, tied, few), the first six with those attributes or NULL:
+ * n, the number of observations; df, those of each pair, if they are estimated; conf.low and conf.high, bounds of
+ * confidence intervals, if the quantile is not NA; tied, the number of pairs without an exact p value because of ties;
+ * few, the number of pairs that are 1 or -1 with very few observations. */
+gcor_status r_test(r_job *job, const SEXP *arguments, SEXP result) {
+    SEXP r = arguments[0], rule = arguments[2];
+    request q = {.job = job,
+                 .r = r_values(r),
+                 .counted = r_counted(arguments[1]),
+                 .rule = r_test_rule(job, rule),
+                 .is_triangle = Rf_asLogical(r_element(rule, "triangle"))};
     q.rule.alternative = (gcor_alternative)Rf_asInteger(r_element(rule, "alternative"));
     q.rule.is_log = Rf_asLogical(r_element(rule, "log"));
     q.rule.quantile = Rf_asReal(r_element(rule, "quantile"));
     q.rule.has_interval = !ISNAN(q.rule.quantile);
-    q.is_triangle = Rf_asLogical(r_element(rule, "triangle"));
     R_xlen_t length = Rf_xlength(r);
     if (length != count_pairs(&q))
         r_error("there must be %.0f coefficients, one for each pair, not %.0f", (double)count_pairs(&q),
                 (double)length);
-    SEXP result = PROTECT(Rf_mkNamed(VECSXP, names));
     gcor_status status = allocate_results(&q, result, length);
     if (!status) status = test_designed(&q);
     if (!status && !q.counted.common) SET_VECTOR_ELT(result, 0, r_constant_vector((double)q.counted.n_obs, length));
     for (int k = 0; !status && k < 6; k++)
-        if (!Rf_isNull(VECTOR_ELT(result, k))) r_set_attributes(VECTOR_ELT(result, k), attributes);
+        if (!Rf_isNull(VECTOR_ELT(result, k))) r_set_attributes(VECTOR_ELT(result, k), arguments[3]);
     SET_VECTOR_ELT(result, 6, Rf_ScalarReal(q.tied));
     SET_VECTOR_ELT(result, 7, Rf_ScalarReal(q.few));
-    result = r_job_end(&q.job, status, result);
-    UNPROTECT(1);
-    return result;
+    return status;
 }

@@ -1,6 +1,6 @@
 /* The number of threads that a call may use. The hops of R's setting `threads`:
- *   an entry (cor.c and others) -> r_job_parse() (job.c) -> r_call_parse() (call.c), which stores the result of
- * r_threads() in context->threads -> gcor_run() -> gcor_distribute() (engine/distribute.c), which divides the threads
+ *   r_run() (job.c) or another entry -> r_call_parse() (call.c), which stores the result of r_threads() in
+ * context->threads -> gcor_run() -> gcor_distribute() (engine/distribute.c), which divides the threads
  * among workers if there are several devices -> start() (engine/device_threads.c): the worker's context -> the back
  * end's begin() -> gcor_for_each(), or a parallel region with num_threads(context->threads) (base/threads.h).
  *

@@ -91,7 +91,7 @@ static gcor_status run_masked(request *q, gcor_context *context, const gcor_pair
 }
 
 static gcor_status run_network(request *q) {
-    gcor_context *context = &q->job.job.call.context;
+    gcor_context *context = &q->job.job->call.context;
     int64_t n = q->job.windows.series->source.n_var;
     gcor_neighbours *neighbours = NULL;
     gcor_status status = GCOR_OK;
@@ -111,30 +111,31 @@ static gcor_status run_network(request *q) {
     return status;
 }
 
-/* ---------------------------------------------------------------------------------------------- */
+/* ---- the computations ------------------------------------------------------------------------ */
 
-static SEXP all_moments(SEXP x, SEXP method, SEXP use, SEXP windows, SEXP attributes, SEXP settings) {
-    const char *names[] = {"n_obs", "notes", "mean", "sd", "min", "max", "count", ""};
+/* arguments: windows (r_windows_parse()), attributes. Returns list(n_obs, notes, mean, sd, min, max, count: the number
+ * of windows in which the pair has a value) of each pair. */
+gcor_status r_window_moments(r_job *job, const SEXP *arguments, SEXP result) {
     request q;
-    SEXP result = PROTECT(r_windows_parse(&q.job, x, method, use, windows, settings, names));
+    r_windows_parse(&q.job, job, arguments[0], result);
     allocate_all(&q, result);
     gcor_status status = r_windows_begin(&q.job);
-    if (!status) status = gcor_window_moments(&q.job.windows, q.job.session, &q.job.job.call.context, 0, keep_all, &q);
-    result = r_windows_end(&q.job, status);
-    for (int k = 2; !status && k < 7; k++) r_windows_attributes(&q.job, VECTOR_ELT(result, k), attributes);
-    UNPROTECT(1);
-    return result;
+    if (!status) status = gcor_window_moments(&q.job.windows, q.job.session, &job->call.context, 0, keep_all, &q);
+    status = r_windows_end(&q.job, status);
+    for (int k = 2; !status && k < 7; k++) r_windows_attributes(&q.job, VECTOR_ELT(result, k), arguments[1]);
+    return status;
 }
 
-static SEXP network_of_moments(SEXP x, SEXP method, SEXP use, SEXP windows, SEXP rule, SEXP settings) {
-    const char *names[] = {"n_obs", "notes", "store", "min_weight", ""};
-    request q = {.rule = r_window_rule_of(rule)};
-    SEXP result = PROTECT(r_windows_parse(&q.job, x, method, use, windows, settings, names)), owner = r_store_owner();
+/* arguments: windows, rule (r_window_rule_of()). Returns list(n_obs, notes, store: a network of half the standard
+ * deviations, min_weight: the weight from which on its edges count). */
+gcor_status r_moment_network(r_job *job, const SEXP *arguments, SEXP result) {
+    request q = {.rule = r_window_rule_of(arguments[1])};
+    r_windows_parse(&q.job, job, arguments[0], result);
+    SEXP owner = r_store_owner();
     SET_VECTOR_ELT(result, 2, owner);
-    SET_VECTOR_ELT(result, 3, Rf_allocVector(REALSXP, 1));
-    double *min = REAL(VECTOR_ELT(result, 3));
-    gcor_context *context = &q.job.job.call.context;
-    int64_t n = q.job.windows.series->source.n_var;
+    double *min = r_new_doubles(result, 3, 1);
+    gcor_context *context = &job->call.context;
+    int64_t n = job->x.source.n_var;
     gcor_edge_rule edges = {.side = GCOR_POSITIVE, .ceiling = 2};
     if (q.rule.criterion == R_BY_THRESHOLD) edges.min = q.rule.value / 2;
     *min = edges.min;
@@ -148,15 +149,5 @@ static SEXP network_of_moments(SEXP x, SEXP method, SEXP use, SEXP windows, SEXP
     else
         gcor_sink_free(q.store ? &q.store->edges.sink : NULL);
     R_SetExternalPtrAddr(owner, status ? NULL : q.store);
-    result = r_windows_end(&q.job, status);
-    UNPROTECT(1);
-    return result;
-}
-
-/* Without a rule, returns list(n_obs, notes, mean, sd, min, max, count: the number of windows in which the pair has a
- * value) of each pair. With a rule (r_window_rule_of()), returns list(n_obs, notes, store: a network of half the
- * standard deviations, least: the weight from which on its edges count). */
-SEXP r_window_moments(SEXP x, SEXP method, SEXP use, SEXP windows, SEXP rule, SEXP attributes, SEXP settings) {
-    return Rf_isNull(rule) ? all_moments(x, method, use, windows, attributes, settings)
-                           : network_of_moments(x, method, use, windows, rule, settings);
+    return r_windows_end(&q.job, status);
 }

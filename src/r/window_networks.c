@@ -178,27 +178,23 @@ static void hand_over(request *q, gcor_status status, SEXP owners) {
     gcor_free(q->stores);
 }
 
-/* Returns list(n_obs, notes, stores: an external pointer for each window, least: from which weight on its edges count).
- * rule: see r_window_rule_of(). */
-SEXP r_window_networks(SEXP x, SEXP method, SEXP use, SEXP windows, SEXP rule, SEXP settings) {
-    const char *names[] = {"n_obs", "notes", "stores", "min_weight", ""};
-    request q = {.rule = r_window_rule_of(rule), .max_edges = INT32_MAX};
-    SEXP result = PROTECT(r_windows_parse(&q.job, x, method, use, windows, settings, names));
+/* arguments: windows (r_windows_parse()), rule (r_window_rule_of()). Returns list(n_obs, notes, stores: an external
+ * pointer for each window, min_weight: from which weight on its edges count). */
+gcor_status r_window_networks(r_job *job, const SEXP *arguments, SEXP result) {
+    request q = {.rule = r_window_rule_of(arguments[1]), .max_edges = INT32_MAX};
+    r_windows_parse(&q.job, job, arguments[0], result);
     int64_t n = q.job.windows.n;
     SEXP owners = Rf_allocVector(VECSXP, n);
     SET_VECTOR_ELT(result, 2, owners);
     for (int64_t w = 0; w < n; w++) SET_VECTOR_ELT(owners, w, r_store_owner());
-    SET_VECTOR_ELT(result, 3, Rf_allocVector(REALSXP, n));
-    q.min = REAL(VECTOR_ELT(result, 3));
+    q.min = r_new_doubles(result, 3, n);
     gcor_status status = r_windows_begin(&q.job);
-    q.stores = status ? NULL : gcor_alloc(&q.job.job.call.context, n, sizeof *q.stores, "the windows");
+    q.stores = status ? NULL : gcor_alloc(&job->call.context, n, sizeof *q.stores, "the windows");
     if (!status && !q.stores) status = GCOR_NO_MEMORY;
     if (!status) memset(q.stores, 0, (size_t)n * sizeof *q.stores);
     if (!status) status = r_windows_run(&q.job, keep_network, &q);
     hand_over(&q, status, owners);
-    result = r_windows_end(&q.job, status);
-    UNPROTECT(1);
-    return result;
+    return r_windows_end(&q.job, status);
 }
 
 /* ---- degrees -------------------------------------------------------------------------------- */
@@ -246,20 +242,17 @@ static gcor_status keep_sums(void *user, gcor_session *session, gcor_context *co
                                                : sum_by_density(q, session, context, job, window);
 }
 
-/* Returns list(n_obs, notes, degree and strength: variables x windows, least: the threshold of each window). */
-SEXP r_window_degrees(SEXP x, SEXP method, SEXP use, SEXP windows, SEXP rule, SEXP settings) {
-    const char *names[] = {"n_obs", "notes", "degree", "strength", "min_weight", ""};
-    request q = {.rule = r_window_rule_of(rule), .max_edges = INT64_MAX};
-    SEXP result = PROTECT(r_windows_parse(&q.job, x, method, use, windows, settings, names));
-    int n_var = (int)q.job.windows.series->source.n_var, n = (int)q.job.windows.n;
+/* arguments: as of r_window_networks(). Returns list(n_obs, notes, degree and strength: variables x windows,
+ * min_weight: the threshold of each window). */
+gcor_status r_window_degrees(r_job *job, const SEXP *arguments, SEXP result) {
+    request q = {.rule = r_window_rule_of(arguments[1]), .max_edges = INT64_MAX};
+    r_windows_parse(&q.job, job, arguments[0], result);
+    int n_var = (int)job->x.source.n_var, n = (int)q.job.windows.n;
     for (int k = 2; k < 4; k++) SET_VECTOR_ELT(result, k, Rf_allocMatrix(REALSXP, n_var, n));
-    SET_VECTOR_ELT(result, 4, Rf_allocVector(REALSXP, n));
     q.degree = REAL(VECTOR_ELT(result, 2));
     q.strength = REAL(VECTOR_ELT(result, 3));
-    q.min = REAL(VECTOR_ELT(result, 4));
+    q.min = r_new_doubles(result, 4, n);
     gcor_status status = r_windows_begin(&q.job);
     if (!status) status = r_windows_run(&q.job, keep_sums, &q);
-    result = r_windows_end(&q.job, status);
-    UNPROTECT(1);
-    return result;
+    return r_windows_end(&q.job, status);
 }

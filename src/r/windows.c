@@ -49,27 +49,22 @@ static void allocate_all_notes(gcor_windows *windows, SEXP result) {
     for (int k = 0; k < 5; k++) *notes[k] = allocate_notes(list, k, windows->series->source.n_var, windows->n);
 }
 
-SEXP r_windows_parse(r_windows_job *q, SEXP x, SEXP method, SEXP use, SEXP windows, SEXP settings, const char **names) {
-    *q = (r_windows_job){0};
-    if (TYPEOF(x) == S4SXP || !Rf_isMatrix(x)) r_error("windows need a matrix in memory");
-    r_job_parse(&q->job, x, R_NilValue, method, use, Rf_ScalarLogical(0), settings);
-    q->windows.series = &q->job.x.matrix;
-    parse_plan(&q->windows, windows);
-    SEXP result = PROTECT(Rf_mkNamed(VECSXP, names));
+void r_windows_parse(r_windows_job *q, r_job *job, SEXP plan, SEXP result) {
+    *q = (r_windows_job){.job = job, .result = result};
+    if (TYPEOF(job->data) == S4SXP || !Rf_isMatrix(job->data)) r_error("windows need a matrix in memory");
+    q->windows.series = &job->x.matrix;
+    parse_plan(&q->windows, plan);
     SET_VECTOR_ELT(result, 0, Rf_allocVector(REALSXP, q->windows.n));
     allocate_all_notes(&q->windows, result);
-    q->windows.job = q->job.job;
-    q->result = result;
-    UNPROTECT(1);
-    return result;
+    q->windows.job = job->job;
 }
 
 /* Finds the complete observations once for all windows. */
 static gcor_status find_complete(r_windows_job *q) {
-    gcor_job job = q->job.job;
+    gcor_job job = q->job->job;
     if (job.use == GCOR_EVERYTHING) return GCOR_OK;
     job.use = GCOR_NA_OR_COMPLETE;
-    gcor_status status = gcor_observations_of(&q->job.call.context, &job, &q->complete);
+    gcor_status status = gcor_observations_of(&q->job->call.context, &job, &q->complete);
     if (status) return status;
     q->windows.complete = q->complete.observed;
     q->windows.n_complete = q->complete.n_obs;
@@ -77,23 +72,23 @@ static gcor_status find_complete(r_windows_job *q) {
 }
 
 gcor_status r_windows_begin(r_windows_job *q) {
-    gcor_context *context = &q->job.call.context;
-    gcor_status status = r_session(context, q->job.backend, q->job.devices, q->job.n_devices, &q->session);
+    gcor_context *context = &q->job->call.context;
+    gcor_status status = r_session(context, q->job->backend, q->job->devices, q->job->n_devices, &q->session);
     if (!status) status = find_complete(q);
     if (status) return status;
     q->windows.n_obs = gcor_alloc(context, q->windows.n, sizeof *q->windows.n_obs, "the windows");
     return q->windows.n_obs ? GCOR_OK : GCOR_NO_MEMORY;
 }
 
-SEXP r_windows_end(r_windows_job *q, gcor_status status) {
+gcor_status r_windows_end(r_windows_job *q, gcor_status status) {
     for (int64_t w = 0; !status && w < q->windows.n; w++)
         REAL(VECTOR_ELT(q->result, 0))[w] = (double)q->windows.n_obs[w];
-    r_session_end(q->job.backend, status);
+    r_session_end(q->job->backend, status);
     gcor_free(q->windows.n_obs);
     gcor_free(q->complete.observed);
-    q->job.job.devices_lost = q->windows.job.devices_lost;
-    q->job.job.lost = q->windows.job.lost;
-    return r_job_end(&q->job, status, q->result);
+    q->job->job.devices_lost = q->windows.job.devices_lost;
+    q->job->job.lost = q->windows.job.lost;
+    return status;
 }
 
 /* Returns the number of observations of each window, or one number if they are equal. */
@@ -115,7 +110,7 @@ void r_windows_attributes(const r_windows_job *q, SEXP values, SEXP attributes) 
 }
 
 gcor_status r_windows_run(r_windows_job *q, gcor_window_work work, void *user) {
-    gcor_context *context = &q->job.call.context;
+    gcor_context *context = &q->job->call.context;
     int64_t n_var = q->windows.series->source.n_var, n = q->windows.n;
     gcor_tile all = {0, n_var, 0, n_var};
     gcor_window_crew crew;
@@ -148,20 +143,19 @@ static gcor_status run_window(void *user, gcor_session *session, gcor_context *c
     return status;
 }
 
-/* Returns list(n_obs, notes, values: a matrix, pairs x windows, whose columns are triangles by rows). */
-SEXP r_windows(SEXP x, SEXP method, SEXP use, SEXP windows, SEXP attributes, SEXP settings) {
-    const char *names[] = {"n_obs", "notes", "values", ""};
+/* arguments: windows (r_windows_parse()), attributes. Returns list(n_obs, notes, values: a matrix, pairs x windows,
+ * whose columns are triangles by rows). */
+gcor_status r_windows(r_job *job, const SEXP *arguments, SEXP result) {
     request q;
-    SEXP result = PROTECT(r_windows_parse(&q.job, x, method, use, windows, settings, names));
-    int64_t pairs = gcor_triangular(q.job.windows.series->source.n_var - 1);
+    r_windows_parse(&q.job, job, arguments[0], result);
+    int64_t pairs = gcor_triangular(job->x.source.n_var - 1);
     if (pairs > INT_MAX) r_error("a matrix cannot have %.0f rows", (double)pairs);
     SET_VECTOR_ELT(result, 2, Rf_allocMatrix(REALSXP, (int)pairs, (int)q.job.windows.n));
     q.values = REAL(VECTOR_ELT(result, 2));
     gcor_huge_pages(q.values, (size_t)(pairs * q.job.windows.n) * sizeof(double));
     gcor_status status = r_windows_begin(&q.job);
     if (!status) status = r_windows_run(&q.job, run_window, &q);
-    result = r_windows_end(&q.job, status);
-    if (!status) r_windows_attributes(&q.job, VECTOR_ELT(result, 2), attributes);
-    UNPROTECT(1);
-    return result;
+    status = r_windows_end(&q.job, status);
+    if (!status) r_windows_attributes(&q.job, VECTOR_ELT(result, 2), arguments[1]);
+    return status;
 }

@@ -21,22 +21,23 @@ r_window_rule r_window_rule_of(SEXP rule);
 
 /* Must not move. */
 typedef struct {
-    r_job job;
+    r_job *job;
     gcor_windows windows;
     gcor_session *session; /* set by r_windows_begin() */
     gcor_observations complete;
-    SEXP result; /* protected by the caller */
+    SEXP result;
 } r_windows_job;
-/* x: a matrix in memory, whose data stay R's. windows: list(width, step, n, taper: width weights or NULL). Returns a
- * list of these names, of which the first two must be n_obs (of each window) and notes (for each of missing, infinite,
- * constant, few and fell_back list(of_variable: in how many windows each variable has the flag, of_window: whether any
- * variable has it in each window)). */
-SEXP r_windows_parse(r_windows_job *q, SEXP x, SEXP method, SEXP use, SEXP windows, SEXP settings, const char **names);
 
-/* Opens the session and finds the complete observations. Call r_windows_end() also after an error: it is the end of the
- * call and returns the result, or r_failure()'s list. */
+/* job: of a matrix in memory. plan: list(width, step, n, taper: width weights or NULL). Allocates the result's first
+ * elements, which must be n_obs (of each window) and notes (for each of missing, infinite, constant, few and fell_back
+ * list(of_variable: in how many windows each variable has the flag, of_window: whether any variable has it in each
+ * window)). */
+void r_windows_parse(r_windows_job *q, r_job *job, SEXP plan, SEXP result);
+
+/* Opens the session and finds the complete observations. Call r_windows_end(), which returns the status, also after an
+ * error. */
 gcor_status r_windows_begin(r_windows_job *q);
-SEXP r_windows_end(r_windows_job *q, gcor_status status);
+gcor_status r_windows_end(r_windows_job *q, gcor_status status);
 
 /* Sets the attributes in place, because R would copy the values; after a successful run. "n_obs" becomes the number of
  * observations, one for each window, or one for all if they are equal. */

@@ -190,7 +190,7 @@ test_that("collections of garbage at every allocation do no harm", {
     "x[, 5] <- 2",
     "look <- function(method, torture) {",
     "  code <- gpucor:::method_code(method)",
-    "  run <- function() .Call(gpucor:::r_cor, x, NULL, code, use, row, FALSE, given, settings)",
+    "  run <- function() .Call(gpucor:::r_run, 'cor', x, NULL, code, use, list(row, given), settings)",
     "  r <- torture(run()$values)",
     "  copy <- r",
     "  torture(attr(copy, 'note') <- 1)",

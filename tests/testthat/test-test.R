@@ -639,9 +639,7 @@ test_that("residuals of ranks are not permuted", {
 engine_maxima <- function(x, y = NULL, method, side, use = "everything", n_perm = 1, ...) {
   run <- run_on(..., x = x, y = y, method = method, use = use)
   counted <- gpucor:::count_observations(run)
-  found <- gpucor:::checked(.Call(gpucor:::r_maxima, run$x, run$y, gpucor:::method_code(method), run$use, counted,
-                                  gpucor:::constant(side), n_perm, c(5, 6), run$settings))
-  found$maxima
+  gpucor:::perform(run, "maxima", counted, gpucor:::constant(side), n_perm, c(5, 6))$maxima
 }
 
 # GPUCOR_NO_WGMMA: what GPUs before Hopper run, which newer ones can, too.
@@ -785,7 +783,7 @@ test_that("what ties of columns amount to is found in C as by its definition, in
   found <- function(x, y = NULL, use = "everything", ...) {
     run <- run_on("cpu", x = x, y = y, method = "kendall", use = use, criterion = list(name = "fdr", value = 0.1))
     counted <- gpucor:::count_observations(run)
-    q <- gpucor:::column_quotients(run, counted)
+    q <- unname(gpucor:::column_quotients(run, counted))
     if (is.null(y)) q[1L] else q
   }
   data <- kinds_of_data(9, 8)
