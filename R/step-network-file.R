@@ -25,9 +25,9 @@ BAND_ENTRIES <- 1e7
 # Writes the rows of a store in bands, and frees the store.
 write_bands <- function(h5, edges, run) {
   on.exit(store_free(edges))
-  entries <- checked(.Call(r_store_entries, edges$store, edges$min_weight, run$settings))
+  entries <- ask_store(edges, run, "entries", edges$min_weight)
   while (h5$rows < h5$n_row) {
-    band <- checked(.Call(r_store_band, edges$store, edges$min_weight, entries, h5$rows, BAND_ENTRIES, run$settings))
+    band <- ask_store(edges, run, "band", edges$min_weight, entries, h5$rows, BAND_ENTRIES)
     append_rows(h5, entries[h5$rows + seq_len(band$n)], band$i, band$x)
     rm(band)
     gc(full = FALSE) # otherwise bands accumulate

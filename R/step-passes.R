@@ -30,14 +30,19 @@ neighbour_pass <- function(run) {
 
 histogram_pass <- function(run) checked(engine_pass("histogram", run, list()))
 
+# Returns what the store of a pass answers. `question`: a row of the table in src/r/network.c; `...`: its arguments.
+ask_store <- function(pass, run, question, ...) {
+  checked(.Call(r_store, question, pass$store, list(...), run$settings))
+}
+
 # Returns the number of pairs with a weight of at least `min_weight`, among those that the store's rule covers.
-store_count <- function(pass, min_weight, run) checked(.Call(r_store_count, pass$store, min_weight, run$settings))
+store_count <- function(pass, min_weight, run) ask_store(pass, run, "count", min_weight)
 
 # Returns the k-th largest weight: Inf if it is above the store's ceiling, 0 if there are fewer.
-store_rank <- function(pass, k, run) checked(.Call(r_store_rank, pass$store, k, run$settings))
+store_rank <- function(pass, k, run) ask_store(pass, run, "rank", k)
 
 # Returns for each column its number of edges with a weight of at least `min_weight`, and the sum of their weights.
-store_degrees <- function(pass, min_weight, run) checked(.Call(r_store_degrees, pass$store, min_weight, run$settings))
+store_degrees <- function(pass, min_weight, run) ask_store(pass, run, "degrees", min_weight)
 
 # Frees a store's memory and disk space, which otherwise last until the next garbage collection.
 store_free <- function(pass) invisible(.Call(r_free, pass$store))
@@ -46,7 +51,7 @@ store_free <- function(pass) invisible(.Call(r_free, pass$store))
 take_rows <- function(edges, run) {
   doing(run$settings, "rows of the network")
   n_row <- if (is.null(run$y)) ncol(run$x) else ncol(run$y)
-  rows <- checked(.Call(r_store_rows, edges$store, edges$min_weight, n_row, run$settings))
+  rows <- ask_store(edges, run, "rows", edges$min_weight, n_row)
   edges$tests <- with_near(edges$tests, rows, run)
   c(rows, edges[c("n_obs", "x_flags", "y_flags", "threshold", "tests")])
 }

@@ -11,8 +11,7 @@
 #define R_ENTRIES(ENTRY) \
     /* job.c */ ENTRY(r_run, 7) ENTRY(r_stages, 0) \
     /* cor.c */ ENTRY(r_unfold, 5) \
-    /* network.c */ ENTRY(r_store_count, 3) ENTRY(r_store_rank, 3) ENTRY(r_store_degrees, 3) ENTRY(r_store_rows, 4) \
-        ENTRY(r_store_entries, 3) ENTRY(r_store_band, 6) \
+    /* network.c */ ENTRY(r_store, 4) \
     /* sorted_edges.c */ ENTRY(r_sorted_edges, 4) \
     /* prune.c */ ENTRY(r_prune, 5) \
     /* stability.c */ ENTRY(r_count_edges, 5) \

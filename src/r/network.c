@@ -133,52 +133,45 @@ gcor_status r_histogram(r_job *q, const SEXP *arguments, SEXP result) {
     return status;
 }
 
-/* ---- what a store answers -------------------------------------------------------------------------- */
+/* ---- what a store answers ------------------------------------------------------------------------ */
 
-/* Returns how many edges have a weight of at least `min`. */
-SEXP r_store_count(SEXP owner, SEXP min, SEXP settings) {
-    r_call call;
-    r_quiet_call_parse(&call, settings);
-    int64_t count;
-    if (gcor_store_count(store_of(owner), &call.context, Rf_asReal(min), &count)) return r_failure(&call.context.error);
+/* Returns the answer, or after an error, which is in the context, anything. */
+typedef SEXP answer(SEXP owner, gcor_context *context, const SEXP *arguments);
+
+/* arguments: min. Returns how many edges have a weight of at least `min`. */
+static SEXP count(SEXP owner, gcor_context *context, const SEXP *arguments) {
+    int64_t count = 0;
+    (void)gcor_store_count(store_of(owner), context, Rf_asReal(arguments[0]), &count);
     return Rf_ScalarReal((double)count);
 }
 
-/* Returns the k-th largest weight: Inf if it is above the rule's ceiling, 0 if there are fewer edges. */
-SEXP r_store_rank(SEXP owner, SEXP k, SEXP settings) {
-    r_call call;
-    r_quiet_call_parse(&call, settings);
-    double weight;
-    if (gcor_store_rank(store_of(owner), &call.context, (int64_t)Rf_asReal(k), &weight))
-        return r_failure(&call.context.error);
+/* arguments: k. Returns the k-th largest weight: Inf if it is above the rule's ceiling, 0 if there are fewer edges. */
+static SEXP rank(SEXP owner, gcor_context *context, const SEXP *arguments) {
+    double weight = 0;
+    (void)gcor_store_rank(store_of(owner), context, (int64_t)Rf_asReal(arguments[0]), &weight);
     return Rf_ScalarReal(weight);
 }
 
-/* Returns list(degree, strength) of each variable, for edges of weight >= min. */
-SEXP r_store_degrees(SEXP owner, SEXP min, SEXP settings) {
+/* arguments: min. Returns list(degree, strength) of each variable, for edges of weight >= min. */
+static SEXP degrees(SEXP owner, gcor_context *context, const SEXP *arguments) {
     const char *names[] = {"degree", "strength", ""};
     gcor_store *store = store_of(owner);
     int64_t n = store->edges.sink.n_col;
-    r_call call;
-    r_quiet_call_parse(&call, settings);
     SEXP result = PROTECT(Rf_mkNamed(VECSXP, names));
-    SET_VECTOR_ELT(result, 0, Rf_allocVector(REALSXP, n));
-    SET_VECTOR_ELT(result, 1, Rf_allocVector(REALSXP, n));
-    int64_t *degree = gcor_alloc(&call.context, n, sizeof *degree, "degrees");
-    gcor_int128 *strength = gcor_alloc(&call.context, n, sizeof *strength, "degrees");
+    double *degrees = r_new_doubles(result, 0, n), *strengths = r_new_doubles(result, 1, n);
+    int64_t *degree = gcor_alloc(context, n, sizeof *degree, "degrees");
+    gcor_int128 *strength = gcor_alloc(context, n, sizeof *strength, "degrees");
     gcor_status status = degree && strength ? GCOR_OK : GCOR_NO_MEMORY;
-    if (!status) status = gcor_store_degrees(store, &call.context, Rf_asReal(min), degree, strength);
+    if (!status) status = gcor_store_degrees(store, context, Rf_asReal(arguments[0]), degree, strength);
     for (int64_t j = 0; !status && j < n; j++) {
-        REAL(VECTOR_ELT(result, 0))[j] = (double)degree[j];
-        REAL(VECTOR_ELT(result, 1))[j] = gcor_fixed_value(strength[j]);
+        degrees[j] = (double)degree[j];
+        strengths[j] = gcor_fixed_value(strength[j]);
     }
     gcor_free(degree);
     gcor_free(strength);
     UNPROTECT(1);
-    return status ? r_failure(&call.context.error) : result;
+    return result;
 }
-
-/* ---- compressed rows --------------------------------------------------------------------------------- */
 
 /* Makes result[1] and [2] vectors of n columns and coefficients, if possible of the store's prefaulted memory. */
 static gcor_status allocate_entries(gcor_store *store, gcor_context *context, int64_t n, SEXP result) {
@@ -199,26 +192,22 @@ static gcor_status allocate_entries(gcor_store *store, gcor_context *context, in
     return context->error.status;
 }
 
-/* Returns list(p, i, x), compressed rows of the edges of weight >= min, and frees the store. */
-SEXP r_store_rows(SEXP owner, SEXP min, SEXP n_row, SEXP settings) {
+/* arguments: min, n_row. Returns list(p, i, x), compressed rows of the edges of weight >= min, and frees the store. */
+static SEXP rows(SEXP owner, gcor_context *context, const SEXP *arguments) {
     const char *names[] = {"p", "i", "x", ""};
     gcor_store *store = store_of(owner);
-    r_call call;
-    r_quiet_call_parse(&call, settings);
-    int64_t n = (int64_t)Rf_asReal(n_row);
+    const double min = Rf_asReal(arguments[0]);
+    int64_t n = (int64_t)Rf_asReal(arguments[1]);
     SEXP result = PROTECT(Rf_mkNamed(VECSXP, names)), p = Rf_allocVector(INTSXP, n + 1);
     SET_VECTOR_ELT(result, 0, p);
-    gcor_status status = gcor_store_starts(store, &call.context, Rf_asReal(min), n, INTEGER(p));
-    if (!status) {
-        gcor_buffers_limit((int64_t)Rf_asReal(r_element(settings, "keep")));
-        status = allocate_entries(store, &call.context, INTEGER(p)[n], result);
-        if (!status)
-            status = gcor_store_rows(store, &call.context, Rf_asReal(min), n, INTEGER(p),
-                                     INTEGER(VECTOR_ELT(result, 1)), REAL(VECTOR_ELT(result, 2)));
+    if (!gcor_store_starts(store, context, min, n, INTEGER(p))) {
+        if (!allocate_entries(store, context, INTEGER(p)[n], result))
+            (void)gcor_store_rows(store, context, min, n, INTEGER(p), INTEGER(VECTOR_ELT(result, 1)),
+                                  REAL(VECTOR_ELT(result, 2)));
         (void)r_free(owner);
     }
     UNPROTECT(1);
-    return status ? r_failure(&call.context.error) : result;
+    return result;
 }
 
 /* Rows of a file are the variables of x, which are the columns of a store. */
@@ -226,33 +215,53 @@ static gcor_view view_of(const gcor_store *store) {
     return store->edges.sink.shape == GCOR_FULL ? GCOR_COLUMNS : GCOR_BOTH_HALVES;
 }
 
-/* Returns how many edges of weight >= min each variable of x has, in both halves of a symmetric network. */
-SEXP r_store_entries(SEXP owner, SEXP min, SEXP settings) {
+/* arguments: min. Returns how many edges of weight >= min each variable of x has, in both halves of a symmetric
+ * network. */
+static SEXP entries(SEXP owner, gcor_context *context, const SEXP *arguments) {
     gcor_store *store = store_of(owner);
-    r_call call;
-    r_quiet_call_parse(&call, settings);
     SEXP entries = PROTECT(Rf_allocVector(INTSXP, store->edges.sink.n_col));
-    gcor_status status = gcor_store_entries(store, &call.context, Rf_asReal(min), view_of(store), INTEGER(entries));
+    (void)gcor_store_entries(store, context, Rf_asReal(arguments[0]), view_of(store), INTEGER(entries));
     UNPROTECT(1);
-    return status ? r_failure(&call.context.error) : entries;
+    return entries;
 }
 
-/* Returns list(n, i, x): the n rows from row `first`, from 0, that have at most `max` (up to 2^31 - 1) entries
- * together, or one row. entries: what r_store_entries() returned for the same min. */
-SEXP r_store_band(SEXP owner, SEXP min, SEXP entries, SEXP first, SEXP max, SEXP settings) {
+/* arguments: min; entries(), for the same min; first; max. Returns list(n, i, x): the n rows from row `first`, from 0,
+ * that have at most `max` (up to 2^31 - 1) entries together, or one row. */
+static SEXP band(SEXP owner, gcor_context *context, const SEXP *arguments) {
     const char *names[] = {"n", "i", "x", ""};
     gcor_store *store = store_of(owner);
-    r_call call;
-    r_quiet_call_parse(&call, settings);
-    int64_t begin = (int64_t)Rf_asReal(first), total = 0;
-    int64_t n = gcor_band_rows(store, view_of(store), INTEGER(entries), begin, (int64_t)Rf_asReal(max));
-    for (int64_t row = begin; row < begin + n; row++) total += INTEGER(entries)[row];
-    SEXP result = PROTECT(Rf_mkNamed(VECSXP, names));
-    SET_VECTOR_ELT(result, 0, Rf_ScalarReal((double)n));
-    SET_VECTOR_ELT(result, 1, Rf_allocVector(INTSXP, total));
-    SET_VECTOR_ELT(result, 2, Rf_allocVector(REALSXP, total));
-    gcor_status status = gcor_store_band(store, &call.context, Rf_asReal(min), view_of(store), INTEGER(entries), begin,
-                                         n, INTEGER(VECTOR_ELT(result, 1)), REAL(VECTOR_ELT(result, 2)));
+    const int *entries = INTEGER(arguments[1]);
+    int64_t first = (int64_t)Rf_asReal(arguments[2]), total = 0;
+    int64_t n = gcor_band_rows(store, view_of(store), entries, first, (int64_t)Rf_asReal(arguments[3]));
+    for (int64_t row = first; row < first + n; row++) total += entries[row];
+    SEXP result = PROTECT(Rf_mkNamed(VECSXP, names)), i = Rf_allocVector(INTSXP, total);
+    SET_VECTOR_ELT(result, 1, i);
+    r_new_doubles(result, 0, 1)[0] = (double)n;
+    double *x = r_new_doubles(result, 2, total);
+    (void)gcor_store_band(store, context, Rf_asReal(arguments[0]), view_of(store), entries, first, n, INTEGER(i), x);
     UNPROTECT(1);
-    return status ? r_failure(&call.context.error) : result;
+    return result;
+}
+
+static const struct {
+    const char *question;
+    int n_arguments;
+    answer *answer;
+} questions[] = {
+    {"count", 1, count}, {"rank", 1, rank},       {"degrees", 1, degrees},
+    {"rows", 2, rows},   {"entries", 1, entries}, {"band", 4, band},
+};
+
+/* Returns a store's answer to that question, or r_failure()'s list. */
+SEXP r_store(SEXP question, SEXP owner, SEXP arguments, SEXP settings) {
+    int n = (int)(sizeof questions / sizeof *questions), k = 0;
+    SEXP own[R_MAX_ARGUMENTS];
+    r_call call;
+    while (k < n && strcmp(questions[k].question, CHAR(STRING_ELT(question, 0))) != 0) k++;
+    if (k == n) r_error("a store does not answer \"%s\"", CHAR(STRING_ELT(question, 0)));
+    r_arguments(arguments, questions[k].n_arguments, own);
+    r_quiet_call_parse(&call, settings);
+    gcor_buffers_limit((int64_t)Rf_asReal(r_element(settings, "keep")));
+    SEXP result = questions[k].answer(owner, &call.context, own);
+    return call.context.error.status ? r_failure(&call.context.error) : result;
 }
