@@ -16,7 +16,7 @@ check_memory <- function(bytes, what, of, hint) {
 
 # Returns the bytes that the system, control groups and limits leave to the process, or Inf if the system does not say.
 free_memory <- function() {
-  free <- .Call(r_available)
+  free <- .Call(r_memory)$available
   if (free < 2^60) max(1, free) else Inf
 }
 

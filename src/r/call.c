@@ -34,10 +34,15 @@ void r_check_compressed(SEXP p, SEXP i, SEXP x, int64_t n) {
     if (!sound) r_error("the slots p, i and x of a sparse matrix do not belong together; make the matrix again");
 }
 
-void r_set_attributes(SEXP values, SEXP attributes) {
+void r_set_attributes(SEXP values, SEXP attributes, SEXP n_obs, SEXP diagonal) {
     SEXP names = Rf_getAttrib(attributes, R_NamesSymbol);
-    for (R_xlen_t k = 0; k < Rf_xlength(attributes); k++)
-        Rf_setAttrib(values, Rf_installTrChar(STRING_ELT(names, k)), VECTOR_ELT(attributes, k));
+    for (R_xlen_t k = 0; k < Rf_xlength(attributes); k++) {
+        const char *name = CHAR(STRING_ELT(names, k));
+        SEXP value = VECTOR_ELT(attributes, k);
+        if (n_obs && strcmp(name, "n_obs") == 0) value = n_obs;
+        if (diagonal && strcmp(name, "diagonal") == 0) value = diagonal;
+        Rf_setAttrib(values, Rf_installTrChar(STRING_ELT(names, k)), value);
+    }
 }
 
 /* ---- external pointers: the tag points to release() --------------------------------------- */

@@ -35,8 +35,9 @@ void r_arguments(SEXP list, int n, SEXP *own);
  * are none). */
 void r_check_compressed(SEXP p, SEXP i, SEXP x, int64_t n);
 
-/* Sets the attributes that a named list has, in place. */
-void r_set_attributes(SEXP values, SEXP attributes);
+/* Sets the attributes that a named list has, in place, because R would copy the values. n_obs, diagonal: the values of
+ * the attributes of these names; NULL: those of the list. */
+void r_set_attributes(SEXP values, SEXP attributes, SEXP n_obs, SEXP diagonal);
 
 /* Returns an external pointer without an address. When R collects it, or r_free() is called, release() frees the
  * address that it has then; `at_exit`: also when R ends. */

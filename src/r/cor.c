@@ -119,20 +119,6 @@ static SEXP diagonal_values(const request *q, double n_obs) {
     return values;
 }
 
-/* Sets the attributes in place, because R would copy the values. The run sets the values of "n_obs" and "diagonal". */
-static void set_attributes(SEXP values, SEXP attributes, const request *q, SEXP n_obs) {
-    SEXP names = Rf_getAttrib(attributes, R_NamesSymbol);
-    for (R_xlen_t k = 0; k < Rf_xlength(attributes); k++) {
-        const char *name = CHAR(STRING_ELT(names, k));
-        SEXP value = VECTOR_ELT(attributes, k);
-        if (strcmp(name, "n_obs") == 0) value = n_obs;
-        if (strcmp(name, "diagonal") == 0) value = diagonal_values(q, REAL(n_obs)[0]);
-        PROTECT(value);
-        Rf_setAttrib(values, Rf_install(name), value);
-        UNPROTECT(1);
-    }
-}
-
 static gcor_status run_compact(request *q, SEXP result) {
     gcor_sink *sink;
     gcor_status status = gcor_compact_sink_new(&q->job->call.context, q->compact, &sink);
@@ -198,9 +184,11 @@ gcor_status r_cor(r_job *job, const SEXP *arguments, SEXP result) {
     q.values = q.compact ? NULL : REAL(values);
     gcor_status status = run_request(&q, result);
     if (!status && job->job.overlap) REAL(VECTOR_ELT(result, 4))[0] = count_constant(&q);
-    if (!status) set_attributes(values, arguments[1], &q, VECTOR_ELT(result, 0));
+    SEXP n_obs = VECTOR_ELT(result, 0), own = PROTECT(status ? R_NilValue : diagonal_values(&q, REAL(n_obs)[0]));
+    if (!status) r_set_attributes(values, arguments[1], n_obs, own);
     SET_VECTOR_ELT(result, 5, Rf_ScalarInteger(any_flags(VECTOR_ELT(result, 1)) | any_flags(VECTOR_ELT(result, 2))));
     if (status && q.compact) r_compact_drop(values);
+    UNPROTECT(1);
     return status;
 }
 

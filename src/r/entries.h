@@ -28,7 +28,7 @@
     /* vector.c */ ENTRY(r_is_compact, 1) ENTRY(r_distances, 2) \
     /* hclust.c */ ENTRY(r_hclust, 5) \
     /* voxels.c */ ENTRY(r_zeros, 2) ENTRY(r_put_block, 4) ENTRY(r_add_variation, 3) \
-    /* memory.c */ ENTRY(r_available, 0) ENTRY(r_reclaim, 0) ENTRY(r_pool, 0) \
+    /* memory.c */ ENTRY(r_memory, 0) ENTRY(r_reclaim, 0) \
     /* tables.c */ ENTRY(r_measures, 0) ENTRY(r_constants, 0) \
     /* plain.c */ ENTRY(r_is_plain, 1) \
     /* triangle.c */ ENTRY(r_triangle_index, 3) ENTRY(r_triangle_position, 4) \

@@ -22,9 +22,16 @@ void r_collect_garbage(int64_t bytes) {
     since = gcor_buffers_used();
 }
 
-/* Returns the bytes of memory that are available (base/os.h). */
-SEXP r_available(void) {
-    return Rf_ScalarReal((double)gcor_available_memory());
+/* Returns list(available, used, kept): the bytes of memory that are available (base/os.h), of buffers in use, and of
+ * buffers in the cache. */
+SEXP r_memory(void) {
+    const char *names[] = {"available", "used", "kept", ""};
+    SEXP result = PROTECT(Rf_mkNamed(VECSXP, names));
+    SET_VECTOR_ELT(result, 0, Rf_ScalarReal((double)gcor_available_memory()));
+    SET_VECTOR_ELT(result, 1, Rf_ScalarReal((double)gcor_buffers_used()));
+    SET_VECTOR_ELT(result, 2, Rf_ScalarReal((double)gcor_buffers_cached()));
+    UNPROTECT(1);
+    return result;
 }
 
 /* Gives back the memory of garbage and of the buffer cache. */
@@ -45,14 +52,4 @@ void r_check_doubles(R_xlen_t n) {
                     "1 - r do without them",
                     (double)n, (double)bytes / 1e6, (double)gcor_available_memory() / 1e6);
     r_raise(&context.error);
-}
-
-/* For tests: list(used, kept), the bytes of buffers in use and in the cache. */
-SEXP r_pool(void) {
-    const char *names[] = {"used", "kept", ""};
-    SEXP result = PROTECT(Rf_mkNamed(VECSXP, names));
-    SET_VECTOR_ELT(result, 0, Rf_ScalarReal((double)gcor_buffers_used()));
-    SET_VECTOR_ELT(result, 1, Rf_ScalarReal((double)gcor_buffers_cached()));
-    UNPROTECT(1);
-    return result;
 }

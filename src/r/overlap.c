@@ -170,7 +170,7 @@ SEXP r_combine_overlaps(SEXP overlaps, SEXP powers, SEXP fraction, SEXP size, SE
     if (!status) status = combine_all(&c, context, n, compact ? compact->values : NULL, compact ? NULL : REAL(result));
     for (int64_t j = 0; compact && j < n_var; j++) compact->norm[j] = 1;
     if (!status && compact) r_compact_complete(result);
-    if (!status) r_set_attributes(result, attributes);
+    if (!status) r_set_attributes(result, attributes, NULL, NULL);
     if (status) result = r_failure(&context->error);
     UNPROTECT(1);
     return result;

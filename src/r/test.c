@@ -157,7 +157,7 @@ gcor_status r_test(r_job *job, const SEXP *arguments, SEXP result) {
     if (!status) status = test_designed(&q);
     if (!status && !q.counted.common) SET_VECTOR_ELT(result, 0, r_constant_vector((double)q.counted.n_obs, length));
     for (int k = 0; !status && k < 6; k++)
-        if (!Rf_isNull(VECTOR_ELT(result, k))) r_set_attributes(VECTOR_ELT(result, k), arguments[3]);
+        if (!Rf_isNull(VECTOR_ELT(result, k))) r_set_attributes(VECTOR_ELT(result, k), arguments[3], NULL, NULL);
     SET_VECTOR_ELT(result, 6, Rf_ScalarReal(q.tied));
     SET_VECTOR_ELT(result, 7, Rf_ScalarReal(q.few));
     return status;

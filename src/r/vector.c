@@ -288,7 +288,7 @@ SEXP r_distances(SEXP x, SEXP attributes) {
     if (!compact || compact->is_distance) return R_NilValue;
     SEXP distances = PROTECT(shard(vector_of(x)));
     vector_of(distances)->compact.is_distance = 1;
-    r_set_attributes(distances, attributes);
+    r_set_attributes(distances, attributes, NULL, NULL);
     UNPROTECT(1);
     return distances;
 }

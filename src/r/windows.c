@@ -100,13 +100,8 @@ static SEXP counted(const r_windows_job *q) {
 }
 
 void r_windows_attributes(const r_windows_job *q, SEXP values, SEXP attributes) {
-    SEXP names = Rf_getAttrib(attributes, R_NamesSymbol);
-    for (R_xlen_t k = 0; k < Rf_xlength(attributes); k++) {
-        const char *name = CHAR(STRING_ELT(names, k));
-        SEXP value = PROTECT(strcmp(name, "n_obs") == 0 ? counted(q) : VECTOR_ELT(attributes, k));
-        Rf_setAttrib(values, Rf_install(name), value);
-        UNPROTECT(1);
-    }
+    r_set_attributes(values, attributes, PROTECT(counted(q)), NULL);
+    UNPROTECT(1);
 }
 
 gcor_status r_windows_run(r_windows_job *q, gcor_window_work work, void *user) {

@@ -3,7 +3,7 @@
 
 # Nor is memory reclaimed, which takes longer than all else.
 with_free <- function(bytes, code) {
-  with_values(list(free_memory = function() bytes, r_reclaim = gpucor:::r_available), code)
+  with_values(list(free_memory = function() bytes, r_reclaim = gpucor:::r_memory), code)
 }
 
 # The engine is not asked for a run.
