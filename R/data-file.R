@@ -2,9 +2,9 @@
 
 raw_file <- function(file, dim, storage, dimnames, offset) {
   if (.Platform$endian != "little") fail_file("raw files are little-endian, and this machine is not; use HDF5")
-  x <- new_file(file, "raw", dim, dimnames, storage = storage, pointer = .Call(r_new_pointer),
+  x <- new_file(file, "raw", dim, dimnames, storage = storage, pointer = NULL,
                 offset = check_whole(offset, "offset", 0, 2^53))
-  .Call(r_file_open, x)
+  x[["pointer"]] <- .Call(r_file_open, x)
   x
 }
 

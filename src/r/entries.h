@@ -24,7 +24,7 @@
         ENTRY(r_keep_scores, 7) \
     /* summary.c */ ENTRY(r_strongest, 3) ENTRY(r_summary, 4) \
     /* questions.c */ ENTRY(r_count_pairs, 4) ENTRY(r_count_shards, 3) \
-    /* file.c */ ENTRY(r_new_pointer, 0) ENTRY(r_file_open, 1) ENTRY(r_file_columns, 2) \
+    /* file.c */ ENTRY(r_file_open, 1) ENTRY(r_file_columns, 2) \
     /* vector.c */ ENTRY(r_is_compact, 1) ENTRY(r_distances, 2) \
     /* hclust.c */ ENTRY(r_hclust, 5) \
     /* voxels.c */ ENTRY(r_zeros, 2) ENTRY(r_put_block, 4) ENTRY(r_add_variation, 3) \

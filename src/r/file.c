@@ -46,9 +46,9 @@ static void stop_if(gcor_status status, const gcor_context *context) {
     if (status) r_raise(&context->error);
 }
 
-/* After readRDS() the pointer has no address, and the file is opened again. */
-const gcor_raw_file *r_raw_file(SEXP x) {
-    SEXP pointer = r_element(x, "pointer"), path = r_element(x, "file");
+/* Opens the file, or checks that its size has not changed. */
+static const gcor_raw_file *open_raw(SEXP x, SEXP pointer) {
+    SEXP path = r_element(x, "file");
     gcor_file_shape shape = parse_shape(x);
     gcor_context context = {.threads = 1};
     if (TYPEOF(pointer) != EXTPTRSXP || !Rf_isString(path) || Rf_xlength(path) != 1)
@@ -63,15 +63,17 @@ const gcor_raw_file *r_raw_file(SEXP x) {
     return R_ExternalPtrAddr(pointer);
 }
 
-/* Returns an external pointer without an address. */
-SEXP r_new_pointer(void) {
-    return R_MakeExternalPtr(NULL, R_NilValue, R_NilValue);
+/* After readRDS() the pointer has no address, and the file is opened again. */
+const gcor_raw_file *r_raw_file(SEXP x) {
+    return open_raw(x, r_element(x, "pointer"));
 }
 
-/* Opens the file, or checks that its size has not changed. */
+/* Opens the file and returns its pointer. */
 SEXP r_file_open(SEXP x) {
-    (void)r_raw_file(x);
-    return R_NilValue;
+    SEXP pointer = PROTECT(R_MakeExternalPtr(NULL, R_NilValue, R_NilValue));
+    (void)open_raw(x, pointer);
+    UNPROTECT(1);
+    return pointer;
 }
 
 /* Returns how many of the n numbers ascend by 1, from the first one on. */
