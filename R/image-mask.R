@@ -87,66 +87,108 @@ voxelCoords <- function(x) {
   mm
 }
 
-# ---- uncompressed NIfTI files as data: voxels of an image, or grayordinates of CIFTI, are read in blocks
+# ---- atlases
 
-# Returns a gpuCorFile. Its elements: mask, see columns_mask(); voxels: the indices of its columns in a volume; offset
-# and size: bytes; step: from one time point to the next and from one voxel to the next, in values; format: see
-# new_values(); bytes: size of the file.
-image_file <- function(file, mask) {
-  if (is_gzip(file)) {
-    fail_file("'file' is \"", file, "\", which is compressed: voxelMatrix() reads it, or decompress it by gunzip -k")
+#' Mean series of parcels
+#'
+#' `parcelMeans()` averages the columns of each parcel of an atlas: from time points x voxels it makes time points x
+#' parcels, which [gpuCor()] and others take.
+#'
+#' An atlas image has a label for each voxel, an integer; 0 and `NA` are background. A value within 0.0001 of an
+#' integer is that label. The atlas must be on the grid of `x`, as a mask of [voxelMatrix()]: resample it with
+#' nearest neighbors if it is not. For grayordinates it is a file of dense labels (`.dlabel.nii`).
+#'
+#' All parcels of the atlas are columns of the result, so that subjects with the same atlas have the same columns. A
+#' parcel that has no column in `x`, as it is outside the mask or its voxels do not vary, is a column of `NA`, with a
+#' warning.
+#'
+#' @param x A matrix from [voxelMatrix()], or any matrix with a variable in each column.
+#' @param atlas An image, an array or a file with the dimensions of a volume; or a vector or factor with a label for
+#'   each column of `x`, where 0, `NA` and `""` are background.
+#' @param na.rm `FALSE` or `TRUE`, as in [rowMeans()]: whether to average the values that are not missing. With `FALSE`
+#'   a mean is `NA` where any of its voxels is. `TRUE` suits voxels of similar level: a mean jumps where a voxel of
+#'   another level is missing.
+#' @return A matrix with a row for each row of `x` and a column for each parcel, with the row names of `x`. Column names
+#'   are the labels: integers ascending, text in alphabetical order, or the levels of a factor. It keeps the attribute
+#'   `tr` of [voxelMatrix()].
+#'   An atlas that does not fit `x`, has another affine, other values than integers, or no label at any column of `x` is
+#'   an error.
+#' @seealso `vignette("connectome", "gpucor")`
+#' @examples
+#' set.seed(1)
+#' img <- array(rnorm(6 * 6 * 4 * 50, 100), c(6, 6, 4, 50))
+#' atlas <- array(rep(1:3, each = 48), c(6, 6, 4))
+#' x <- voxelMatrix(img)
+#' gpuCor(parcelMeans(x, atlas))
+#' @export
+parcelMeans <- function(x, atlas, na.rm = FALSE) {
+  na.rm <- check_flag(na.rm, "na.rm")
+  check_matrix_like(x, COLUMNS)
+  x <- as_variables(x, "x")
+  parcel <- parcel_of_columns(x, atlas)
+  empty <- setdiff(levels(parcel), parcel)
+  if (length(empty)) {
+    warn("gpuCorParcels", length(empty), " of ", n_of(nlevels(parcel), "parcel"), " without a column in 'x', thus NA: ",
+         toString(utils::head(empty, 6L)), if (length(empty) > 6L) ", ...")
   }
-  found <- with_nifti(file)
-  if (is.null(found)) fail_file("'file' is \"", file, "\", which is not a NIfTI file")
-  img <- open_image(file)
-  header <- found$header
-  type <- header_type(header, found$shown)
-  mask <- if (!is.null(mask)) check_mask(read_mask(mask, "mask", flat = TRUE), img)
-  voxels <- if (is.null(mask)) seq_len(prod(img$size)) else inside_mask(mask)
-  x <- new_file(file, "image", c(img$times, length(voxels)), NULL, mask = new_mask(img, mask$header, voxels),
-                voxels = voxels, offset = header$vox_offset, size = type$size,
-                step = if (is.null(img$header$cifti)) c(prod(img$size), 1) else c(1, img$times),
-                format = new_values(NULL, header, type), bytes = file.size(file))
-  attr(x, "tr") <- header_tr(img$header)
-  x
+  means <- means_by_blocks(x, parcel, na.rm)
+  if (!is.null(attr(x, "tr"))) attr(means, "tr") <- attr(x, "tr")
+  means
 }
 
-check_image_file <- function(x) {
-  if (identical(file.size(x$file), x$bytes)) return(invisible())
-  fail_file("the file \"", x$file, "\" is absent or has changed since gpuCorFile() read its header; call it again")
+# Data outside memory are read once.
+means_by_blocks <- function(x, parcel, na.rm) {
+  sums <- counts <- matrix(0, nrow(x), nlevels(parcel), dimnames = list(rownames(x), levels(parcel)))
+  for (columns in block_columns(x)) {
+    block <- dense_columns(x, columns)
+    parts <- split(seq_along(columns), parcel[columns], drop = TRUE)
+    for (name in names(parts)) {
+      part <- block[, parts[[name]], drop = FALSE]
+      sums[, name] <- sums[, name] + rowSums(part, na.rm = na.rm)
+      counts[, name] <- counts[, name] + if (na.rm) rowSums(!is.na(part)) else ncol(part)
+    }
+  }
+  replace(sums / counts, counts == 0, NA)
 }
 
-# Users may change the elements of a gpuCorFile.
-read_image_columns <- function(x, columns) {
-  words <- paste0("a gpuCorFile of \"", x$file, "\" cannot be read; make it again with gpuCorFile(): ")
-  with_our_errors(read_voxels(x, columns), words, fail_file)
+# Returns the parcel of each column as a factor, NA for background.
+parcel_of_columns <- function(x, atlas) {
+  if (is.null(dim(atlas)) && is.atomic(atlas) && length(atlas) == ncol(x)) return(as_parcels(atlas, atlas))
+  if (is.null(dim(atlas)) && !is_file_name(atlas) && is.null(own_mask(x))) {
+    fail("'atlas' must have a label for each of the ", n_of(ncol(x), "column"), " of 'x', not ", length(atlas))
+  }
+  mask <- columns_mask(x, "x")
+  if (sum(mask) != ncol(x)) fail("the columns of 'x' are no longer the voxels of its mask; give a label for each")
+  atlas <- read_mask(atlas, "atlas", flat = TRUE)
+  labels <- check_mask(atlas, list(size = dim(mask), header = attr(mask, "header")), "x")$values
+  as_parcels(labels[which(mask)], labels)
 }
 
-# Reads columns from the smallest to the largest voxel: one piece of the file for each time point, or one for all.
-read_voxels <- function(x, columns) {
-  voxels <- x$voxels[columns]
-  first <- min(voxels)
-  span <- max(voxels) - first + 1
-  is_by_time <- x$step[2L] == 1
-  starts <- if (is_by_time) (seq_len(nrow(x)) - 1) * x$step[1L] + first - 1 else (first - 1) * x$step[2L]
-  values <- x$format
-  values$bytes <- read_pieces(x, starts, span * x$step[2L])
-  read <- matrix(0, nrow(x), length(columns))
-  rows <- (seq_len(nrow(x)) - 1) * if (is_by_time) span else 1
-  put_block(read, new_block(values, 1L, rows, 1L, (voxels - first) * x$step[2L]))
-  read
+# Returns the parcel of each label. `all`: labels of the whole atlas, which has at least those of the columns.
+as_parcels <- function(labels, all) {
+  if (is.factor(all) || is.character(all)) {
+    levels <- if (is.factor(all)) levels(all) else sort(unique(all), method = "radix")
+    parcel <- factor(as.character(labels), setdiff(levels, ""))
+  } else {
+    if (!is_variables(all)) fail("'atlas' must have integers or text as labels, not values of class ", class(all)[1L])
+    levels <- setdiff(sort(unique(whole_labels(as.vector(all[!is.na(all)])))), 0)
+    broken <- levels[levels != floor(levels)]
+    if (length(broken)) {
+      fail("'atlas' has the value ", format(broken[1L]),
+           ", which is no label; resample an atlas with nearest neighbors")
+    }
+    parcel <- factor(whole_labels(labels), levels, format(levels, scientific = FALSE, trim = TRUE))
+  }
+  if (any(!is.na(parcel))) return(parcel)
+  fail("no column of 'x' is in a parcel: 'atlas' has ", n_of(nlevels(parcel), "label"), ", none of them there")
 }
 
-# Returns the bytes of n values from each of these positions on.
-read_pieces <- function(x, starts, n) {
-  check_image_file(x)
-  ok <- all(is.finite(starts) & starts >= 0) && x$offset >= 0 && x$offset + (max(starts) + n) * x$size <= x$bytes
-  if (!ok) fail_short(paste0("'", x$file, "'"))
-  connection <- file(x$file, "rb")
-  on.exit(close(connection))
-  pieces <- lapply(starts, function(start) {
-    seek(connection, x$offset + start * x$size)
-    readBin(connection, "raw", n * x$size)
-  })
-  if (length(pieces) == 1L) pieces[[1L]] else do.call(c, pieces)
+# Rounds labels that are near an integer, as scaling and single precision leave them.
+whole_labels <- function(labels) {
+  if (!is.double(labels)) return(labels)
+  near <- which(abs(labels - round(labels)) <= LABEL_ERROR)
+  replace(labels, near, round(labels[near]))
 }
+
+# Max distance of an atlas' label from its integer.
+LABEL_ERROR <- 1e-4

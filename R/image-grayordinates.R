@@ -186,74 +186,116 @@ write_cifti <- function(file, cifti, values, names) {
   write_nifti(file, header, 2L, extensions, as.vector(t(values)))
 }
 
-# ---- XML of CIFTI and GIFTI, from files that may be damaged or hostile
+# ---- GIFTI
 
-# Bytes of a text up to which libxml2's limits do not matter.
-SMALL_XML <- 1e7
+# GIFTI: XML with an array of values of a surface's vertices for each time point or map. It is treated as CIFTI with one
+# brain model, of all vertices; header$cifti has no `map`.
 
-# Parses bytes: given a string, read_xml() would take a name such as "<a>.gii" for XML. libxml2's limits against hostile
-# files stay in force, except that of 10 MB for a text, which arrays and lists of voxels may exceed.
-parse_xml <- function(bytes, shown, what) {
-  need_packages("xml2", paste("to read", what))
-  parse <- function(bytes, ...) xml2::read_xml(bytes, options = c("NOBLANKS", ...))
-  is_huge <- length(bytes) > SMALL_XML && declares_nothing(bytes)
-  tryCatch({
-    if (is_huge) parse(without_long_text(bytes)) # the same elements, within the limits
-    parse(bytes, if (is_huge) "HUGE")
-  }, error = function(condition) fail_file(shown, " has broken XML: ", trimws(conditionMessage(condition))))
+is_gifti <- function(file) grepl("[.]gii([.]gz)?$", file, ignore.case = TRUE)
+
+# Intents of arrays that have something else than values of vertices.
+NO_VALUES <- c(POINTSET = "coordinates of a surface", TRIANGLE = "triangles of a surface",
+               NODE_INDEX = "values of some vertices only")
+
+GIFTI_TYPES <- data.frame(what = c("integer", "integer", "double", "double"), size = c(1L, 4L, 4L, 8L),
+                          row.names = paste0("NIFTI_TYPE_", c("UINT8", "INT32", "FLOAT32", "FLOAT64")))
+
+# Returns vertices x arrays, with the names of the arrays and attribute "header".
+read_gifti <- function(file) {
+  shown <- paste0("'", file, "'")
+  bytes <- read_whole(file)
+  xml <- parse_xml(bytes, shown, "GIFTI")
+  arrays <- xml2::xml_find_all(xml, "/GIFTI/DataArray")
+  if (!length(arrays)) fail_file(shown, " has no data arrays of GIFTI")
+  values <- lapply(arrays, gifti_array, shown)
+  n <- unique(vapply(values, nrow, 0L))
+  if (length(n) > 1L) fail_file(shown, " has arrays of ", format_range(n), " vertices")
+  values <- do.call(cbind, values)
+  structure <- trimws(xml2::xml_text(xml2::xml_find_first(xml, "//MD[Name='AnatomicalStructurePrimary']/Value")))
+  structure <- toupper(gsub("([a-z])([A-Z])", "\\1_\\2", structure)) # CIFTI's name: CORTEX_LEFT for CortexLeft
+  if (structure %in% c("", NA)) structure <- UNKNOWN_STRUCTURE
+  attr(values, "header") <- list(cifti = surface_brain(n, structure))
+  names <- xml2::xml_text(xml2::xml_find_first(arrays, "MetaData/MD[Name='Name']/Value"))
+  if (!anyNA(names)) colnames(values) <- names
+  values
 }
 
-# Returns TRUE if the bytes of XML, in an encoding that extends ASCII, declare no entities.
-declares_nothing <- function(bytes) {
-  if (length(grepRaw("<!ENTITY", bytes, fixed = TRUE)) || length(grepRaw(as.raw(0), bytes, fixed = TRUE))) return(FALSE)
-  start <- rawToChar(utils::head(bytes, 1000L))
-  declaration <- regmatches(start, regexpr("^[^<]{0,3}<[^>]*>", start, useBytes = TRUE))
-  if (!length(declaration)) return(FALSE)
-  encoding <- sub(".*encoding\\s*=\\s*[\"']([^\"']*).*", "\\1", declaration, useBytes = TRUE)
-  encoding == declaration || toupper(encoding) %in% c("UTF-8", "US-ASCII", "ASCII", "ISO-8859-1")
+surface_brain <- function(n, structure) {
+  list(models = data.frame(structure = structure, kind = "surface", first = 1, count = n, vertices = n,
+                           stringsAsFactors = FALSE),
+       places = list(seq_len(n) - 1))
 }
 
-# Replaces long runs of numbers or base 64, which cannot contain markup, by a space.
-without_long_text <- function(bytes) {
-  runs <- "[A-Za-z0-9+/=.,\\s][A-Za-z0-9+/=.,\\s-]{99,}(?<!-)"
-  charToRaw(gsub(runs, " ", rawToChar(bytes), perl = TRUE, useBytes = TRUE))
-}
-
-# Returns the text of an element, which must exist.
-xml_content <- function(node, name, shown) {
-  text <- xml2::xml_text(xml2::xml_find_first(node, name))
-  if (is.na(text)) fail_file(shown, " has an element ", xml2::xml_name(node), " without ", name)
-  text
-}
-
-# Returns an attribute of each node, which must be an integer of at least `min`.
-xml_whole <- function(nodes, name, shown, min = 0) {
-  text <- trimws(xml2::xml_attr(nodes, name))
-  value <- ifelse(grepl("^[0-9]+$", text), suppressWarnings(as.numeric(text)), NA)
-  wrong <- which(is.na(value) | value < min | value > .Machine$integer.max)
-  if (length(wrong)) {
-    fail_file(shown, " has ", name, " ", show_value(text[wrong[1L]]), ", which must be an integer of at least ", min)
+# Returns one array as a matrix: a row for each vertex.
+gifti_array <- function(array, shown) {
+  what <- NO_VALUES[sub("^NIFTI_INTENT_", "", xml2::xml_attr(array, "Intent"))]
+  if (!is.na(what)) fail_file(shown, " has ", what, "; files of values (.func.gii, .shape.gii, .label.gii) are read")
+  type <- GIFTI_TYPES[match(xml2::xml_attr(array, "DataType"), rownames(GIFTI_TYPES)), ]
+  if (is.na(type$size)) {
+    fail_file(shown, " has values of type ", xml2::xml_attr(array, "DataType"), ", which is not read")
   }
-  value
-}
-
-# Returns an attribute as a number, or NA if it is absent.
-xml_number <- function(node, name, shown) {
-  text <- xml2::xml_attr(node, name)
-  if (is.na(text)) return(NA_real_)
-  numbers <- xml_numbers(text, shown)
-  if (length(numbers) != 1L) fail_file(shown, " has ", name, " ", show_value(text), ", which must be a number")
-  numbers
-}
-
-# Returns the numbers in a text, separated by space or commas; anything else is an error.
-xml_numbers <- function(text, shown) {
-  words <- strsplit(trimws(text), "[[:space:],]+")[[1L]]
-  numbers <- suppressWarnings(as.numeric(words))
-  wrong <- is.na(numbers) & !is.nan(numbers)
-  if (grepl("[^-+.,0-9eE[:space:]]", text)) {
-    wrong <- wrong | !grepl("^[-+]?([0-9.]+([eE][-+]?[0-9]+)?|nan|inf|infinity)$", words, ignore.case = TRUE)
+  n_dim <- xml_whole(array, "Dimensionality", shown, 1)
+  if (n_dim > 2) fail_file(shown, " has an array of ", n_dim, " dimensions; those of 1 and 2 are read")
+  size <- vapply(paste0("Dim", seq_len(n_dim) - 1L), xml_whole, 0, nodes = array, shown = shown, min = 1)
+  endian <- gifti_choice(array, "Endian", c("LittleEndian", "BigEndian"), shown)
+  order <- gifti_choice(array, "ArrayIndexingOrder", c("RowMajorOrder", "ColumnMajorOrder"), shown)
+  values <- gifti_values(xml_content(array, "Data", shown), xml2::xml_attr(array, "Encoding"), type,
+                         if (endian == "BigEndian") "big" else "little", prod(size), shown)
+  if (length(values) != prod(size)) {
+    fail_file(shown, " has an array of ", n_of(length(values), "value"), ", not ", show_size(size))
   }
-  if (any(wrong)) fail_file(shown, " has ", show_value(words[wrong][1L]), " where numbers are expected")
-  numbers
+  matrix(values, size[1L], byrow = order == "RowMajorOrder")
+}
+
+# n: the number of values that the dimensions say.
+gifti_values <- function(text, encoding, type, endian, n, shown) {
+  if (identical(encoding, "ASCII")) {
+    values <- xml_numbers(text, shown)
+    if (type$what != "integer") return(values)
+    range <- if (type$size == 1L) c(0, 255) else c(-2^31, 2^31 - 1)
+    wrong <- !is.finite(values) | values != floor(values) | values < range[1L] | values > range[2L]
+    if (any(wrong)) fail_file(shown, " has the value ", values[wrong][1L], " in an array of integers")
+    return(suppressWarnings(as.integer(values))) # -2^31 is NA in R
+  }
+  if (!encoding %in% c("Base64Binary", "GZipBase64Binary")) {
+    fail_file(shown, " has values in encoding ", encoding, ", which is not read; wb_command -gifti-convert changes it")
+  }
+  bytes <- base64_bytes(text, shown)
+  if (encoding == "GZipBase64Binary") bytes <- inflate(bytes, n * type$size, shown)
+  if (length(bytes) %% type$size) fail_file(shown, " has a damaged array: its last value is cut off")
+  readBin(bytes, type$what, length(bytes) %/% type$size, type$size, signed = type$size > 1L, endian = endian)
+}
+
+# Writes an array of floats for each column of `values`, which has a row for each vertex.
+write_gifti <- function(file, cifti, values, names) {
+  need_packages("xml2", "to write GIFTI")
+  root <- xml2::xml_new_root("GIFTI", Version = "1.0", NumberOfDataArrays = as.character(ncol(values)))
+  structure <- gsub("(^|_)([A-Z])([A-Z]*)", "\\2\\L\\3", cifti$models$structure, perl = TRUE)
+  is_known <- cifti$models$structure != UNKNOWN_STRUCTURE
+  add_metadata(root, if (is_known) c(AnatomicalStructurePrimary = structure))
+  xml2::xml_add_child(root, "LabelTable")
+  for (k in seq_len(ncol(values))) {
+    array <- xml2::xml_add_child(
+      root, "DataArray", Intent = "NIFTI_INTENT_NONE", DataType = "NIFTI_TYPE_FLOAT32",
+      ArrayIndexingOrder = "RowMajorOrder", Dimensionality = "1", Dim0 = as.character(nrow(values)),
+      Encoding = "GZipBase64Binary", Endian = "LittleEndian", ExternalFileName = "", ExternalFileOffset = "0"
+    )
+    add_metadata(array, c(Name = names[k]))
+    bytes <- writeBin(values[, k], raw(), size = 4L, endian = "little")
+    xml2::xml_add_child(array, "Data", base64_text(memCompress(bytes, "gzip")))
+  }
+  write_whole_file(file, function(partial) {
+    xml2::write_xml(root, partial)
+    end <- charToRaw("</GIFTI>\n") # libxml2 writes no more after an error
+    if (!identical(read_end(partial, length(end)), end)) stop("it was not written to its end")
+  })
+}
+
+add_metadata <- function(parent, values) {
+  metadata <- xml2::xml_add_child(parent, "MetaData")
+  for (name in names(values)) {
+    pair <- xml2::xml_add_child(metadata, "MD")
+    xml2::xml_add_child(pair, "Name", name)
+    xml2::xml_add_child(pair, "Value", values[[name]])
+  }
 }
