@@ -9,16 +9,18 @@ CIFTI_INTENTS <- 3000:3099
 # Max number of extensions that are searched.
 MAX_EXTENSIONS <- 1000L
 
-# Returns the XML, or NULL. Each extension begins with its size and code; the four bytes before say if there are any.
-cifti_xml <- function(extensions, endian, shown) {
+# `found`: from with_nifti(). Returns the XML, or NULL. Each extension begins with its size and code; the four bytes
+# before say if there are any.
+cifti_xml <- function(found) {
   at <- 4
   for (k in seq_len(MAX_EXTENSIONS)) {
-    if (length(extensions) < at + 8) return(NULL)
-    size_and_code <- readBin(extensions[at + 1:8], "integer", 2L, endian = endian)
+    left <- length(found$extensions) - at
+    if (left < 8) return(NULL)
+    size_and_code <- readBin(found$extensions[at + 1:8], "integer", 2L, endian = found$header$endian)
     if (is.na(size_and_code[1L]) || size_and_code[1L] < 8L) return(NULL)
     if (identical(size_and_code[2L], CIFTI_CODE)) {
-      text <- extensions[at + 8 + seq_len(min(size_and_code[1L], length(extensions) - at) - 8)]
-      return(parse_xml(text[text != 0], shown, "CIFTI"))
+      text <- found$extensions[at + 8 + seq_len(min(size_and_code[1L], left) - 8)]
+      return(parse_xml(text[text != 0], found$shown, "CIFTI"))
     }
     at <- at + size_and_code[1L]
   }
@@ -26,37 +28,53 @@ cifti_xml <- function(extensions, endian, shown) {
 
 # ---- reading
 
-# `found`: from with_nifti(). Returns list(tr: seconds between rows, or NULL; models, places, affine, map: see
-# brain_models(); names: of the maps, which headers do not have), or NULL if the file is not CIFTI.
-cifti_of <- function(found) {
-  xml <- cifti_xml(found$extensions, found$header$endian, found$shown)
+# Adds to what with_nifti() found, if the file is CIFTI: header$cifti, list(tr: seconds between rows, or NULL; models,
+# places, volume, affine, map: see brain_models()); size, the numbers of rows (times or maps) and of columns
+# (grayordinates); names, those of maps, which headers do not have.
+add_cifti <- function(found) {
+  shown <- found$shown
+  xml <- cifti_xml(found)
   if (is.null(xml)) {
-    if (found$header$intent_code %in% CIFTI_INTENTS) fail_file(found$shown, " has the intent of CIFTI, but no XML")
-    return(NULL)
+    if (found$header$intent_code %in% CIFTI_INTENTS) fail_file(shown, " has the intent of CIFTI, but no XML")
+    return(found)
   }
   version <- xml2::xml_attr(xml, "Version")
   if (!version %in% c("2", "2.0")) {
-    fail_file(found$shown, " has version ", version, " of CIFTI, not 2; convert it by wb_command -file-convert")
+    fail_file(shown, " has version ", version, " of CIFTI, not 2; convert it by wb_command -file-convert")
   }
-  maps <- xml2::xml_find_all(xml, "//MatrixIndicesMap")
-  rows <- map_of(maps, 0, found$shown)
-  columns <- map_of(maps, 1, found$shown)
+  rows <- map_of(xml, 0, shown)
+  columns <- map_of(xml, 1, shown)
   if (!columns$type %in% "BRAIN_MODELS" || !rows$type %in% c("SERIES", "SCALARS", "LABELS")) {
-    fail_file(found$shown, " has ", tolower(rows$type), " x ", tolower(columns$type), "; dense series, dense scalars ",
+    fail_file(shown, " has ", tolower(rows$type), " x ", tolower(columns$type), "; dense series, dense scalars ",
               "and dense labels are read")
   }
+  is_series <- rows$type == "SERIES"
   names <- xml2::xml_text(xml2::xml_find_first(xml2::xml_find_all(rows$xml, "NamedMap"), "MapName"))
-  n_row <- if (rows$type == "SERIES") xml_number(rows$xml, "NumberOfSeriesPoints", found$shown) else length(names)
-  if (isTRUE(n_row > 0 && n_row != header_dim(found$header)[5L])) {
-    fail_file(found$shown, " has ", n_of(header_dim(found$header)[5L], "row"), ", but its XML says ", n_row)
+  n_row <- if (is_series) xml_number(rows$xml, "NumberOfSeriesPoints", shown) else length(names)
+  cifti <- c(list(tr = if (is_series) series_step(rows$xml, shown)), brain_models(columns$xml, shown))
+  found$header$cifti <- cifti
+  found$size <- cifti_size(found$dim, n_row, cifti, shown)
+  if (length(names) && !anyNA(names)) found$names <- names
+  found
+}
+
+# Returns the numbers of rows and columns. `n_row`: the former as the XML says, 0 or NA if it does not.
+cifti_size <- function(size, n_row, cifti, shown) {
+  if (length(size) < 6L || any(size[-(5:6)] != 1)) {
+    fail_file(shown, " has dimensions ", show_size(size), ", not 1 x 1 x 1 x 1 x rows x columns")
   }
-  c(list(tr = if (rows$type == "SERIES") series_step(rows$xml, found$shown)), brain_models(columns$xml, found$shown),
-    if (length(names) && !anyNA(names)) list(names = names))
+  if (isTRUE(n_row > 0 && n_row != size[5L])) {
+    fail_file(shown, " has ", n_of(size[5L], "row"), ", but its XML says ", n_row)
+  }
+  if (size[6L] != grayordinates(cifti)) {
+    fail_file(shown, " has ", n_of(size[6L], "column"), ", but brain models of ", show_models(cifti))
+  }
+  size[5:6]
 }
 
 # Returns the meaning of a dimension's indices: list(type, xml).
-map_of <- function(maps, dimension, shown) {
-  for (map in maps) {
+map_of <- function(xml, dimension, shown) {
+  for (map in xml2::xml_find_all(xml, "//MatrixIndicesMap")) {
     applies_to <- xml2::xml_attr(map, "AppliesToMatrixDimension", default = "")
     if (!dimension %in% xml_numbers(applies_to, shown)) next
     return(list(type = sub("^CIFTI_INDEX_TYPE_", "", xml2::xml_attr(map, "IndicesMapToDataType")), xml = map))
@@ -124,40 +142,16 @@ cifti_volume <- function(volume, shown) {
   list(volume = size, affine = affine)
 }
 
-# Returns the numbers of rows (times or maps) and of columns (grayordinates).
-cifti_size <- function(header, cifti, shown) {
-  size <- header_dim(header)
-  if (length(size) < 6L || any(size[-(5:6)] != 1)) {
-    fail_file(shown, " has dimensions ", show_size(size), ", not 1 x 1 x 1 x 1 x rows x columns")
-  }
-  if (size[6L] != grayordinates(cifti)) {
-    fail_file(shown, " has ", n_of(size[6L], "column"), ", but brain models of ", show_models(cifti))
-  }
-  size[5:6]
-}
-
 grayordinates <- function(cifti) sum(cifti$models$count)
-
-# Returns one row per grayordinate, NA on surfaces.
-cifti_coords <- function(cifti) {
-  mm <- lapply(cifti$places, function(place) {
-    if (is.matrix(place)) cbind(place, 1) %*% t(cifti$affine[1:3, ]) else matrix(NA_real_, length(place), 3L)
-  })
-  mm <- do.call(rbind, mm)
-  colnames(mm) <- c("x", "y", "z")
-  mm
-}
 
 # The structure of a surface whose file does not name it.
 UNKNOWN_STRUCTURE <- "OTHER"
 
-check_same_brain <- function(cifti, reference, what, other) {
-  same <- c("models", "places")
-  unknown <- cifti$models$structure == UNKNOWN_STRUCTURE | reference$models$structure == UNKNOWN_STRUCTURE
-  if (length(unknown) == nrow(cifti$models)) cifti$models$structure[unknown] <- reference$models$structure[unknown]
-  if (identical(cifti[same], reference[same])) return(invisible())
-  fail("'", what, "' and '", other, "' have other brain models (", show_models(cifti), "; ", show_models(reference),
-       "); wb_command -cifti-create-dense-from-template brings them to the same grayordinates")
+# Returns TRUE for the same grayordinates. The structure of a single surface may be unknown.
+is_same_brain <- function(cifti, other) {
+  unknown <- cifti$models$structure == UNKNOWN_STRUCTURE | other$models$structure == UNKNOWN_STRUCTURE
+  if (length(unknown) == nrow(cifti$models)) cifti$models$structure[unknown] <- other$models$structure[unknown]
+  identical(cifti[c("models", "places")], other[c("models", "places")])
 }
 
 show_models <- function(cifti) {
@@ -188,8 +182,8 @@ write_cifti <- function(file, cifti, values, names) {
 
 # ---- GIFTI
 
-# GIFTI: XML with an array of values of a surface's vertices for each time point or map. It is treated as CIFTI with one
-# brain model, of all vertices; header$cifti has no `map`.
+# GIFTI is XML with an array of values of a surface's vertices for each time point or map. It is treated as CIFTI with
+# one brain model, of all vertices; header$cifti has no `map`.
 
 is_gifti <- function(file) grepl("[.]gii([.]gz)?$", file, ignore.case = TRUE)
 
@@ -203,8 +197,7 @@ GIFTI_TYPES <- data.frame(what = c("integer", "integer", "double", "double"), si
 # Returns vertices x arrays, with the names of the arrays and attribute "header".
 read_gifti <- function(file) {
   shown <- paste0("'", file, "'")
-  bytes <- read_whole(file)
-  xml <- parse_xml(bytes, shown, "GIFTI")
+  xml <- parse_xml(read_whole(file), shown, "GIFTI")
   arrays <- xml2::xml_find_all(xml, "/GIFTI/DataArray")
   if (!length(arrays)) fail_file(shown, " has no data arrays of GIFTI")
   values <- lapply(arrays, gifti_array, shown)
@@ -214,16 +207,11 @@ read_gifti <- function(file) {
   structure <- trimws(xml2::xml_text(xml2::xml_find_first(xml, "//MD[Name='AnatomicalStructurePrimary']/Value")))
   structure <- toupper(gsub("([a-z])([A-Z])", "\\1_\\2", structure)) # CIFTI's name: CORTEX_LEFT for CortexLeft
   if (structure %in% c("", NA)) structure <- UNKNOWN_STRUCTURE
-  attr(values, "header") <- list(cifti = surface_brain(n, structure))
+  models <- data.frame(structure, kind = "surface", first = 1, count = n, vertices = n, stringsAsFactors = FALSE)
+  attr(values, "header") <- list(cifti = list(models = models, places = list(seq_len(n) - 1)))
   names <- xml2::xml_text(xml2::xml_find_first(arrays, "MetaData/MD[Name='Name']/Value"))
   if (!anyNA(names)) colnames(values) <- names
   values
-}
-
-surface_brain <- function(n, structure) {
-  list(models = data.frame(structure = structure, kind = "surface", first = 1, count = n, vertices = n,
-                           stringsAsFactors = FALSE),
-       places = list(seq_len(n) - 1))
 }
 
 # Returns one array as a matrix: a row for each vertex.
@@ -237,25 +225,26 @@ gifti_array <- function(array, shown) {
   n_dim <- xml_whole(array, "Dimensionality", shown, 1)
   if (n_dim > 2) fail_file(shown, " has an array of ", n_dim, " dimensions; those of 1 and 2 are read")
   size <- vapply(paste0("Dim", seq_len(n_dim) - 1L), xml_whole, 0, nodes = array, shown = shown, min = 1)
-  endian <- gifti_choice(array, "Endian", c("LittleEndian", "BigEndian"), shown)
-  order <- gifti_choice(array, "ArrayIndexingOrder", c("RowMajorOrder", "ColumnMajorOrder"), shown)
-  values <- gifti_values(xml_content(array, "Data", shown), xml2::xml_attr(array, "Encoding"), type,
-                         if (endian == "BigEndian") "big" else "little", prod(size), shown)
+  order <- xml_choice(array, "ArrayIndexingOrder", c("RowMajorOrder", "ColumnMajorOrder"), shown)
+  values <- gifti_values(array, type, prod(size), shown)
   if (length(values) != prod(size)) {
     fail_file(shown, " has an array of ", n_of(length(values), "value"), ", not ", show_size(size))
   }
   matrix(values, size[1L], byrow = order == "RowMajorOrder")
 }
 
-# n: the number of values that the dimensions say.
-gifti_values <- function(text, encoding, type, endian, n, shown) {
+# `n`: the number of values that the dimensions say.
+gifti_values <- function(array, type, n, shown) {
+  endian <- xml_choice(array, "Endian", c("LittleEndian", "BigEndian"), shown)
+  text <- xml_content(array, "Data", shown)
+  encoding <- xml2::xml_attr(array, "Encoding")
   if (identical(encoding, "ASCII")) {
     values <- xml_numbers(text, shown)
     if (type$what != "integer") return(values)
     range <- if (type$size == 1L) c(0, 255) else c(-2^31, 2^31 - 1)
     wrong <- !is.finite(values) | values != floor(values) | values < range[1L] | values > range[2L]
     if (any(wrong)) fail_file(shown, " has the value ", values[wrong][1L], " in an array of integers")
-    return(suppressWarnings(as.integer(values))) # -2^31 is NA in R
+    return(as.integer(replace(values, values == -2^31, NA))) # R has no such integer
   }
   if (!encoding %in% c("Base64Binary", "GZipBase64Binary")) {
     fail_file(shown, " has values in encoding ", encoding, ", which is not read; wb_command -gifti-convert changes it")
@@ -263,7 +252,8 @@ gifti_values <- function(text, encoding, type, endian, n, shown) {
   bytes <- base64_bytes(text, shown)
   if (encoding == "GZipBase64Binary") bytes <- inflate(bytes, n * type$size, shown)
   if (length(bytes) %% type$size) fail_file(shown, " has a damaged array: its last value is cut off")
-  readBin(bytes, type$what, length(bytes) %/% type$size, type$size, signed = type$size > 1L, endian = endian)
+  readBin(bytes, type$what, length(bytes) %/% type$size, type$size, signed = type$size > 1L,
+          endian = if (endian == "BigEndian") "big" else "little")
 }
 
 # Writes an array of floats for each column of `values`, which has a row for each vertex.

@@ -1,6 +1,7 @@
 # Masks: which voxels of an image are columns, and where they are.
 
-# Reads any mask: list(size, header or NULL, values, name: the argument). `flat`: TRUE to allow a vector, as in CIFTI.
+# Reads any mask: list(size, header or NULL, values, name: the argument). `flat`: TRUE to allow a vector, as in CIFTI;
+# check_mask() must follow.
 read_mask <- function(mask, name, flat = FALSE) {
   mask <- if (is_file_name(mask)) readVoxels(mask) else check_slots(mask, name)
   header <- image_header(mask)
@@ -11,13 +12,11 @@ read_mask <- function(mask, name, flat = FALSE) {
   if (is.matrix(mask) && ncol(mask) > 1L) fail("'", name, "' has ", ncol(mask), " maps; choose a column of it")
   mask <- as_image(mask, name)
   size <- if (is.null(header$cifti)) proper_size(dim(mask), 3L) else length(mask)
-  if (is.null(header$cifti) && length(size) != 3L && !(flat && length(size) == 1L)) fail_dimensions(name, size)
+  if (is.null(header$cifti) && length(size) != 3L && !flat) {
+    hint <- if (name == "reference") "; of a series give the matrix that voxelMatrix() makes of it"
+    fail_dimensions(name, size, hint = hint)
+  }
   list(size = size, header = header, values = .subset(mask, seq_len(prod(size))), name = name)
-}
-
-fail_dimensions <- function(name, size) {
-  fail("'", name, "' must have 3 dimensions, x, y and z, not ", length(size), " (", show_size(size), ")",
-       if (name == "reference") "; of a series give the matrix that voxelMatrix() makes of it")
 }
 
 # Returns the mask of a volume's voxels that are columns, with the header.
@@ -44,34 +43,29 @@ check_mask <- function(mask, img, name = "img") {
   cifti <- img$header$cifti
   if (is.null(cifti) && length(mask$size) != 3L) fail_dimensions(mask$name, mask$size)
   if (!identical(as.integer(mask$size), as.integer(img$size))) {
-    what <- paste0("'", mask$name, "' ")
-    of <- paste0("'", name, "' ")
-    if (is.null(cifti)) fail(what, "is ", show_size(mask$size), ", but a volume of ", of, "is ", show_size(img$size))
-    fail(what, "has ", show_size(mask$size), " values, but ", of, "has ", show_models(cifti))
+    size <- show_size(mask$size)
+    fail("'", mask$name, "' ", if (is.null(cifti)) {
+      paste0("is ", size, ", but a volume of '", name, "' is ", show_size(img$size))
+    } else {
+      paste0("has ", size, " values, but '", name, "' has ", show_models(cifti))
+    })
   }
   if (is.null(cifti)) {
     check_same_grid(mask$header, img$header, img$size, mask$name, name)
-  } else if (!is.null(mask$header$cifti)) {
-    check_same_brain(mask$header$cifti, cifti, mask$name, name)
+  } else if (!is.null(mask$header$cifti) && !is_same_brain(mask$header$cifti, cifti)) {
+    fail("'", mask$name, "' and '", name, "' have other brain models (", show_models(mask$header$cifti), "; ",
+         show_models(cifti), "); wb_command -cifti-create-dense-from-template brings them to the same grayordinates")
   }
   mask
 }
 
 # Returns the positions where the mask is neither zero nor NA, or is above a number.
 inside_mask <- function(mask, above = NULL) {
-  inside <- which(if (is.null(above)) mask$values != 0 else mask$values > check_number(above, "above"))
-  if (!length(inside)) {
-    fail("'", mask$name, "' is empty: each of its ", format_count(length(mask$values)), " voxels is ",
-         if (is.null(above)) "0 or NA" else paste("at most", format(above), "or NA"))
-  }
-  inside
-}
-
-check_number <- function(value, name) {
-  if (!is_numeric(value) || length(value) != 1L || !is.finite(value)) {
-    fail("'", name, "' must be a number, not ", show_value(value))
-  }
-  value
+  if (!is.null(above)) check_that(above, "above", are_finite(above, 1L), "a number")
+  inside <- which(if (is.null(above)) mask$values != 0 else mask$values > above)
+  if (length(inside)) return(inside)
+  fail("'", mask$name, "' is empty: each of its ", format_count(length(mask$values)), " voxels is ",
+       if (is.null(above)) "0 or NA" else paste("at most", format(above), "or NA"))
 }
 
 #' @rdname voxelMatrix
@@ -79,10 +73,16 @@ check_number <- function(value, name) {
 voxelCoords <- function(x) {
   mask <- read_mask(x, "x")
   if (isTRUE(mask$header$reoriented)) fail("'x' was turned by oro.nifti; read it with reorient = FALSE")
-  if (!is.null(mask$header$cifti)) return(cifti_coords(mask$header$cifti)[inside_mask(mask), , drop = FALSE])
   affine <- header_affine(mask$header)
-  if (is.null(affine)) fail("'x' has no affine; make it of an image that has one, such as of readVoxels()")
-  mm <- cbind(arrayInd(inside_mask(mask), mask$size) - 1, 1) %*% t(affine[1:3, ])
+  in_mm <- function(indices) cbind(indices, 1) %*% t(affine[1:3, ]) # from 0
+  if (is.null(mask$header$cifti)) {
+    if (is.null(affine)) fail("'x' has no affine; make it of an image that has one, such as of readVoxels()")
+    mm <- in_mm(arrayInd(inside_mask(mask), mask$size) - 1)
+  } else {
+    mm <- do.call(rbind, lapply(mask$header$cifti$places, function(place) {
+      if (is.matrix(place)) in_mm(place) else matrix(NA_real_, length(place), 3L)
+    }))[inside_mask(mask), , drop = FALSE]
+  }
   colnames(mm) <- c("x", "y", "z")
   mm
 }
@@ -123,7 +123,7 @@ voxelCoords <- function(x) {
 #' @export
 parcelMeans <- function(x, atlas, na.rm = FALSE) {
   na.rm <- check_flag(na.rm, "na.rm")
-  check_matrix_like(x, COLUMNS)
+  check_matrix_like(x, "a variable in each column")
   x <- as_variables(x, "x")
   parcel <- parcel_of_columns(x, atlas)
   empty <- setdiff(levels(parcel), parcel)
@@ -131,15 +131,8 @@ parcelMeans <- function(x, atlas, na.rm = FALSE) {
     warn("gpuCorParcels", length(empty), " of ", n_of(nlevels(parcel), "parcel"), " without a column in 'x', thus NA: ",
          toString(utils::head(empty, 6L)), if (length(empty) > 6L) ", ...")
   }
-  means <- means_by_blocks(x, parcel, na.rm)
-  if (!is.null(attr(x, "tr"))) attr(means, "tr") <- attr(x, "tr")
-  means
-}
-
-# Data outside memory are read once.
-means_by_blocks <- function(x, parcel, na.rm) {
   sums <- counts <- matrix(0, nrow(x), nlevels(parcel), dimnames = list(rownames(x), levels(parcel)))
-  for (columns in block_columns(x)) {
+  for (columns in column_ranges(ncol(x), nrow(x))) { # data outside memory are read once
     block <- dense_columns(x, columns)
     parts <- split(seq_along(columns), parcel[columns], drop = TRUE)
     for (name in names(parts)) {
@@ -148,47 +141,48 @@ means_by_blocks <- function(x, parcel, na.rm) {
       counts[, name] <- counts[, name] + if (na.rm) rowSums(!is.na(part)) else ncol(part)
     }
   }
-  replace(sums / counts, counts == 0, NA)
+  means <- replace(sums / counts, counts == 0, NA)
+  if (!is.null(attr(x, "tr"))) attr(means, "tr") <- attr(x, "tr")
+  means
 }
 
 # Returns the parcel of each column as a factor, NA for background.
 parcel_of_columns <- function(x, atlas) {
-  if (is.null(dim(atlas)) && is.atomic(atlas) && length(atlas) == ncol(x)) return(as_parcels(atlas, atlas))
+  if (is.null(dim(atlas)) && is.atomic(atlas) && length(atlas) == ncol(x)) return(as_parcels(atlas))
   if (is.null(dim(atlas)) && !is_file_name(atlas) && is.null(own_mask(x))) {
     fail("'atlas' must have a label for each of the ", n_of(ncol(x), "column"), " of 'x', not ", length(atlas))
   }
   mask <- columns_mask(x, "x")
   if (sum(mask) != ncol(x)) fail("the columns of 'x' are no longer the voxels of its mask; give a label for each")
   atlas <- read_mask(atlas, "atlas", flat = TRUE)
-  labels <- check_mask(atlas, list(size = dim(mask), header = attr(mask, "header")), "x")$values
-  as_parcels(labels[which(mask)], labels)
+  as_parcels(check_mask(atlas, list(size = dim(mask), header = attr(mask, "header")), "x")$values, which(mask))
 }
 
-# Returns the parcel of each label. `all`: labels of the whole atlas, which has at least those of the columns.
-as_parcels <- function(labels, all) {
-  if (is.factor(all) || is.character(all)) {
-    levels <- if (is.factor(all)) levels(all) else sort(unique(all), method = "radix")
-    parcel <- factor(as.character(labels), setdiff(levels, ""))
+# Max distance of an atlas' label from its integer, as scaling and single precision leave it.
+LABEL_ERROR <- 1e-4
+
+# Returns the parcel of the labels at `columns`, as a factor whose levels are those of all labels.
+as_parcels <- function(labels, columns = seq_along(labels)) {
+  if (is.factor(labels)) {
+    parcel <- factor(as.character(labels[columns]), setdiff(levels(labels), ""))
+  } else if (is.character(labels)) {
+    parcel <- factor(labels[columns], setdiff(sort(unique(labels), method = "radix"), ""))
   } else {
-    if (!is_variables(all)) fail("'atlas' must have integers or text as labels, not values of class ", class(all)[1L])
-    levels <- setdiff(sort(unique(whole_labels(as.vector(all[!is.na(all)])))), 0)
+    if (!is_variables(labels)) {
+      fail("'atlas' must have integers or text as labels, not values of class ", class(labels)[1L])
+    }
+    if (is.double(labels)) {
+      near <- which(abs(labels - round(labels)) <= LABEL_ERROR)
+      labels[near] <- round(labels[near])
+    }
+    levels <- setdiff(sort(unique(as.vector(labels))), 0)
     broken <- levels[levels != floor(levels)]
     if (length(broken)) {
       fail("'atlas' has the value ", format(broken[1L]),
            ", which is no label; resample an atlas with nearest neighbors")
     }
-    parcel <- factor(whole_labels(labels), levels, format(levels, scientific = FALSE, trim = TRUE))
+    parcel <- factor(labels[columns], levels, format(levels, scientific = FALSE, trim = TRUE))
   }
   if (any(!is.na(parcel))) return(parcel)
   fail("no column of 'x' is in a parcel: 'atlas' has ", n_of(nlevels(parcel), "label"), ", none of them there")
 }
-
-# Rounds labels that are near an integer, as scaling and single precision leave them.
-whole_labels <- function(labels) {
-  if (!is.double(labels)) return(labels)
-  near <- which(abs(labels - round(labels)) <= LABEL_ERROR)
-  replace(labels, near, round(labels[near]))
-}
-
-# Max distance of an atlas' label from its integer.
-LABEL_ERROR <- 1e-4

@@ -92,11 +92,11 @@
 voxelMatrix <- function(img, mask = NULL, keep = NULL, above = NULL) {
   img <- open_image(img)
   if (!is.null(above) && is.null(mask)) fail("'above' has a meaning with 'mask' only; leave it out")
-  mask <- if (!is.null(mask)) read_mask(mask, "mask", flat = TRUE)
-  inside <- if (is.null(mask)) seq_len(prod(img$size)) else inside_mask(check_mask(mask, img), above)
+  mask <- if (!is.null(mask)) check_mask(read_mask(mask, "mask", flat = TRUE), img)
+  inside <- if (is.null(mask)) seq_len(prod(img$size)) else inside_mask(mask, above)
   if (!length(inside)) fail("'img' has no voxels: its dimensions are ", show_size(c(img$size, img$times)))
   times <- kept_times(keep, img$times, "volumes of 'img'")
-  x <- varying_series(img, inside, times, function(voxels) empty_series(img, mask$header, voxels, times))
+  x <- varying_series(img, inside, times, mask$header)
   dropped <- length(inside) - ncol(x)
   if (!ncol(x)) fail("none of the ", format_count(dropped), " voxels varies over time; is 'mask' the right one?")
   if (dropped > 0L) {
@@ -105,9 +105,16 @@ voxelMatrix <- function(img, mask = NULL, keep = NULL, above = NULL) {
   x
 }
 
-# Returns the series of the voxels that vary. new(voxels): a zero matrix with all attributes, which R would copy if they
-# were set later. An image in memory is read twice, so that no memory is used for constant voxels.
-varying_series <- function(img, voxels, times, new) {
+# Returns the voxelMatrix of the voxels that vary. An image in memory is read twice, so that no memory is used for
+# constant voxels.
+varying_series <- function(img, voxels, times, mask_header) {
+  new_series <- function(voxels) { # with all attributes: R would copy the matrix if they were set later
+    x <- new_zeros(img$whole, c(length(times), length(voxels)))
+    attr(x, "mask") <- new_mask(img, mask_header, voxels)
+    if (all(diff(times) == 1)) attr(x, "tr") <- header_tr(img$header)
+    class(x) <- c("voxelMatrix", "matrix", "array")
+    x
+  }
   first <- rep(NA_real_, length(voxels))
   varies <- logical(length(voxels)) # TRUE for voxels with two different finite values
   see <- function(block) .Call(r_add_variation, first, varies, block) # changes both in place
@@ -115,45 +122,33 @@ varying_series <- function(img, voxels, times, new) {
     img$each(voxels, times, see)
     voxels <- voxels[varies]
   }
-  x <- new(voxels)
+  x <- new_series(voxels)
   img$each(voxels, times, function(block) {
     put_block(x, block)
     if (!img$in_memory) see(block)
   })
   if (img$in_memory || all(varies)) return(x)
-  some <- new(voxels[varies])
+  some <- new_series(voxels[varies])
   put_block(some, new_block(x, 1L, seq_len(nrow(x)) - 1, 1L, (which(varies) - 1) * nrow(x)))
   some
-}
-
-empty_series <- function(img, mask_header, voxels, times) {
-  x <- new_zeros(img$whole, c(length(times), length(voxels)))
-  attr(x, "mask") <- new_mask(img, mask_header, voxels)
-  if (all(diff(times) == 1)) attr(x, "tr") <- header_tr(img$header)
-  class(x) <- c("voxelMatrix", "matrix", "array")
-  x
 }
 
 # ---- uncompressed NIfTI files as data: voxels of an image, or grayordinates of CIFTI, are read in blocks
 
 # Returns a gpuCorFile. Its elements: mask, see columns_mask(); voxels: the indices of its columns in a volume; offset
 # and size: bytes; step: from one time point to the next and from one voxel to the next, in values; format: see
-# new_values(); bytes: size of the file.
+# with_nifti(); bytes: size of the file.
 image_file <- function(file, mask) {
   if (is_gzip(file)) {
     fail_file("'file' is \"", file, "\", which is compressed: voxelMatrix() reads it, or decompress it by gunzip -k")
   }
-  found <- with_nifti(file)
-  if (is.null(found)) fail_file("'file' is \"", file, "\", which is not a NIfTI file")
   img <- open_image(file)
-  header <- found$header
-  type <- header_type(header, found$shown)
   mask <- if (!is.null(mask)) check_mask(read_mask(mask, "mask", flat = TRUE), img)
   voxels <- if (is.null(mask)) seq_len(prod(img$size)) else inside_mask(mask)
   x <- new_file(file, "image", c(img$times, length(voxels)), NULL, mask = new_mask(img, mask$header, voxels),
-                voxels = voxels, offset = header$vox_offset, size = type$size,
+                voxels = voxels, offset = img$header$vox_offset, size = img$format$size,
                 step = if (is.null(img$header$cifti)) c(prod(img$size), 1) else c(1, img$times),
-                format = new_values(NULL, header, type), bytes = file.size(file))
+                format = img$format, bytes = file.size(file))
   attr(x, "tr") <- header_tr(img$header)
   x
 }
@@ -176,26 +171,22 @@ read_voxels <- function(x, columns) {
   span <- max(voxels) - first + 1
   is_by_time <- x$step[2L] == 1
   starts <- if (is_by_time) (seq_len(nrow(x)) - 1) * x$step[1L] + first - 1 else (first - 1) * x$step[2L]
-  values <- x$format
-  values$bytes <- read_pieces(x, starts, span * x$step[2L])
-  read <- matrix(0, nrow(x), length(columns))
-  rows <- (seq_len(nrow(x)) - 1) * if (is_by_time) span else 1
-  put_block(read, new_block(values, 1L, rows, 1L, (voxels - first) * x$step[2L]))
-  read
-}
-
-# Returns the bytes of n values from each of these positions on.
-read_pieces <- function(x, starts, n) {
+  n <- span * x$step[2L]
   check_image_file(x)
-  ok <- all(is.finite(starts) & starts >= 0) && x$offset >= 0 && x$offset + (max(starts) + n) * x$size <= x$bytes
-  if (!ok) fail_short(paste0("'", x$file, "'"))
+  is_inside <- all(is.finite(starts) & starts >= 0) && x$offset >= 0 && x$offset + (max(starts) + n) * x$size <= x$bytes
+  if (!is_inside) fail_short(paste0("'", x$file, "'"))
   connection <- file(x$file, "rb")
   on.exit(close(connection))
   pieces <- lapply(starts, function(start) {
     seek(connection, x$offset + start * x$size)
     readBin(connection, "raw", n * x$size)
   })
-  if (length(pieces) == 1L) pieces[[1L]] else do.call(c, pieces)
+  values <- x$format
+  values$bytes <- if (length(pieces) == 1L) pieces[[1L]] else do.call(c, pieces)
+  read <- matrix(0, nrow(x), length(columns))
+  rows <- (seq_len(nrow(x)) - 1) * if (is_by_time) span else 1
+  put_block(read, new_block(values, 1L, rows, 1L, (voxels - first) * x$step[2L]))
+  read
 }
 
 # ---- classes
@@ -307,6 +298,7 @@ summary.voxelMatrix <- function(object, ...) {
   if (!knows_voxels(object)) return(NextMethod())
   missing <- if (anyNA(object)) sum(is.na(object)) else 0
   range <- if (length(object) > missing) range(object, na.rm = TRUE) else c(NA_real_, NA_real_)
-  new_summary(list(time_points = nrow(object), voxels = ncol(object), tr = attr(object, "tr"), missing = missing,
-                   mean = mean(object, na.rm = TRUE), range = range), describe_series(object), object)
+  numbers <- list(time_points = nrow(object), voxels = ncol(object), tr = attr(object, "tr"), missing = missing,
+                  mean = mean(object, na.rm = TRUE), range = range)
+  structure(numbers, title = describe_series(object), class = c(paste0("summary.", class(object)[1L]), "gpuCorSummary"))
 }

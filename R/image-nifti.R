@@ -33,27 +33,29 @@ NIFTI_FIELDS <- utils::read.table(header = TRUE, row.names = 1L, stringsAsFactor
 # Bytes of a header of each version, without the four that say if extensions follow.
 NIFTI_SIZES <- c(348L, 540L)
 
-# Types of voxels: NIfTI's code, the type in R, and bytes of a value.
+# Types of voxels: NIfTI's code, TRUE for integers that R has, and bytes of a value.
 NIFTI_TYPES <- data.frame(
   code = c(2L, 4L, 8L, 16L, 64L, 256L, 512L, 768L, 1024L),
-  what = c("integer", "integer", "integer", "double", "double", "integer", "integer", "double", "double"),
+  whole = c(TRUE, TRUE, TRUE, FALSE, FALSE, TRUE, TRUE, FALSE, FALSE),
   size = c(1L, 2L, 4L, 4L, 8L, 1L, 2L, 4L, 8L)
 )
 
 # ---- headers
 
-read_field <- function(bytes, field, version, endian) {
-  size <- field[[paste0("size", version)]]
-  from <- bytes[field[[paste0("at", version)]] + seq_len(field$n * size)]
-  if (field$type == "text") return(rawToChar(from[cumsum(from == 0) == 0]))
-  what <- if (field$type == "double" || (field$type == "offset" && size == 4L)) "double" else "integer"
-  if (what == "integer" && size == 8L) return(read_long(from, endian))
-  readBin(from, what, field$n, size, endian = endian)
+# Returns the fields of a version of NIfTI: type, n, at and size.
+fields_of <- function(version) {
+  fields <- data.frame(NIFTI_FIELDS[c("type", "n")], at = NIFTI_FIELDS[[paste0("at", version)]],
+                       size = NIFTI_FIELDS[[paste0("size", version)]])
+  fields$type[fields$type == "offset"] <- c("double", "integer")[version]
+  fields
 }
 
-# Reads integers of 8 bytes, exact up to 2^53.
-read_long <- function(bytes, endian) {
-  words <- as.double(readBin(bytes, "integer", length(bytes) %/% 4L, endian = endian))
+# Integers of 8 bytes are exact up to 2^53.
+read_field <- function(bytes, field, endian) {
+  from <- bytes[field$at + seq_len(field$n * field$size)]
+  if (field$type == "text") return(rawToChar(from[cumsum(from == 0) == 0]))
+  if (field$type == "double" || field$size < 8L) return(readBin(from, field$type, field$n, field$size, endian = endian))
+  words <- as.double(readBin(from, "integer", 2L * field$n, endian = endian))
   words[is.na(words)] <- -2^31
   words <- matrix(words, 2L)
   if (endian == "big") words <- words[2:1, , drop = FALSE]
@@ -61,7 +63,6 @@ read_long <- function(bytes, endian) {
 }
 
 # Reads the header of a stream, see with_stream(): fields by name, `version` and `endian`; NULL for another format.
-# vox_offset is the checked position of the first voxel.
 read_header <- function(read, shown) {
   bytes <- read(4)
   if (length(bytes) < 4L) return(NULL)
@@ -71,110 +72,97 @@ read_header <- function(read, shown) {
   version <- match(sizes[[endian]], NIFTI_SIZES)
   bytes <- c(bytes, read(NIFTI_SIZES[version] - 4L))
   if (length(bytes) < NIFTI_SIZES[version]) fail_short(shown)
-  fields <- split(NIFTI_FIELDS, factor(rownames(NIFTI_FIELDS), rownames(NIFTI_FIELDS)))
-  header <- lapply(fields, read_field, bytes = bytes, version = version, endian = endian)
+  fields <- fields_of(version)
+  header <- sapply(rownames(fields), function(name) read_field(bytes, fields[name, ], endian), simplify = FALSE)
   if (header$magic != c("n+1", "n+2")[version]) return(NULL)
   is_size <- function(size) !is.na(size) & size > 0 & size <= .Machine$integer.max
-  if (!header$dim[1L] %in% 1:7 || !all(is_size(header_dim(header)))) {
+  if (!header$dim[1L] %in% 1:7 || !all(is_size(header$dim[1L + seq_len(header$dim[1L])]))) {
     fail_file(shown, " has a damaged header: its dimensions are ", toString(header$dim))
   }
-  header$vox_offset <- first_voxel(header$vox_offset, NIFTI_SIZES[version] + 4L, shown)
   c(header, list(version = version, endian = endian))
-}
-
-# Returns the position of the first voxel. Some programs write 0 for the first one possible, `min`.
-first_voxel <- function(offset, min, shown) {
-  if (identical(offset, 0)) return(as.double(min))
-  if (is.finite(offset) && offset >= min && offset == floor(offset)) return(offset)
-  fail_file(shown, " has vox_offset ", format(offset), ", the position of its first voxel; it must be an integer of ",
-            "at least ", min, ", or 0 for ", min)
 }
 
 fail_short <- function(shown) fail_file(shown, " ends before its last voxel")
 
-header_dim <- function(header) header$dim[1L + seq_len(header$dim[1L])]
-
-header_type <- function(header, shown) {
-  type <- NIFTI_TYPES[match(header$datatype, NIFTI_TYPES$code), ]
-  if (is.na(type$code)) fail_file(shown, " has voxels of NIfTI's type ", header$datatype, ", which is not read")
-  type
-}
-
-# Returns c(slope, inter), by which values are scaled.
-header_scale <- function(header) {
-  scale <- c(header$scl_slope, header$scl_inter)
-  if (all(is.finite(scale)) && scale[1L] != 0) scale else c(1, 0)
-}
-
-# Returns TRUE if the scaled values are integers in R.
-header_is_integer <- function(header, shown) {
-  header_type(header, shown)$what == "integer" && all(header_scale(header) == c(1, 0))
-}
-
 header_bytes <- function(header, version) {
   bytes <- raw(NIFTI_SIZES[version])
-  for (name in intersect(rownames(NIFTI_FIELDS), names(header))) {
-    field <- NIFTI_FIELDS[name, ]
-    piece <- field_bytes(header[[name]], field, field[[paste0("size", version)]])
-    bytes[field[[paste0("at", version)]] + seq_along(piece)] <- piece
+  fields <- fields_of(version)
+  for (name in intersect(rownames(fields), names(header))) {
+    field <- fields[name, ]
+    value <- header[[name]]
+    piece <- if (is.raw(value)) {
+      value
+    } else if (field$type == "text") {
+      utils::head(charToRaw(value), field$n - 1L)
+    } else if (field$type == "double") {
+      writeBin(as.double(value), raw(), size = field$size, endian = "little")
+    } else if (field$size < 8L) {
+      writeBin(as.integer(value), raw(), size = field$size, endian = "little")
+    } else {
+      writeBin(as.vector(rbind(as.integer(value), 0L)), raw(), endian = "little")
+    }
+    bytes[field$at + seq_along(piece)] <- piece
   }
   bytes
 }
 
-field_bytes <- function(value, field, size) {
-  if (is.raw(value)) return(value)
-  if (field$type == "text") return(utils::head(charToRaw(value), field$n - 1L))
-  whole <- field$type == "integer" || (field$type == "offset" && size == 8L)
-  if (whole && size == 8L) return(writeBin(as.vector(rbind(as.integer(value), 0L)), raw(), endian = "little"))
-  writeBin(if (whole) as.integer(value) else as.double(value), raw(), size = size, endian = "little")
-}
-
 # ---- files
 
-# Returns list(header, extensions: the bytes between header and voxels, shown: the file in messages), or NULL for
-# another format. use(read, found) may read from the first voxel, see with_stream(); its result is returned instead.
+# Returns NULL for another format, or list(header; dim; format: how values are stored, as src/r/voxels.c takes it;
+# whole: TRUE if scaled values are integers; end: the position after the last voxel; extensions: the bytes between
+# header and voxels; shown: the file in messages). header$vox_offset is the checked position of the first voxel, for
+# which some programs write 0. use(read, found) may read from there, see with_stream(); its result is returned instead.
 with_nifti <- function(file, use = function(read, found) found) {
   shown <- paste0("'", file, "'")
   with_stream(file, shown = shown, function(read) {
     header <- read_header(read, shown)
     if (is.null(header)) return(NULL)
-    max_bytes <- file.size(file) * if (is_gzip(file)) DEFLATE_RATIO else 1
-    if (header$vox_offset + voxel_bytes(header, shown) > max_bytes) fail_short(shown)
-    n <- header$vox_offset - NIFTI_SIZES[header$version]
+    min <- NIFTI_SIZES[header$version] + 4
+    if (identical(header$vox_offset, 0)) header$vox_offset <- min
+    offset <- header$vox_offset
+    if (!is.finite(offset) || offset < min || offset != floor(offset)) {
+      fail_file(shown, " has vox_offset ", format(offset), ", the position of its first voxel; it must be an integer ",
+                "of at least ", min, ", or 0 for ", min)
+    }
+    dim <- header$dim[1L + seq_len(header$dim[1L])]
+    format <- format_of(header, shown)
+    end <- offset + prod(dim, format$size)
+    if (end > file.size(file) * if (is_gzip(file)) DEFLATE_RATIO else 1) fail_short(shown)
+    n <- offset - NIFTI_SIZES[header$version]
     extensions <- read(n)
     if (length(extensions) < n) fail_short(shown)
-    use(read, list(header = header, extensions = extensions, shown = shown))
+    whole <- NIFTI_TYPES$whole[NIFTI_TYPES$code == format$type] && format$slope == 1 && format$inter == 0
+    use(read, list(header = header, dim = dim, format = format, whole = whole, end = end, extensions = extensions,
+                   shown = shown))
   })
 }
 
-# Returns the number of bytes of all voxels.
-voxel_bytes <- function(header, shown) prod(header_dim(header), header_type(header, shown)$size)
+format_of <- function(header, shown) {
+  type <- NIFTI_TYPES[match(header$datatype, NIFTI_TYPES$code), ]
+  if (is.na(type$code)) fail_file(shown, " has voxels of NIfTI's type ", header$datatype, ", which is not read")
+  scale <- c(header$scl_slope, header$scl_inter)
+  if (!all(is.finite(scale)) || scale[1L] == 0) scale <- c(1, 0)
+  list(bytes = NULL, type = type$code, size = type$size, swapped = header$endian != .Platform$endian,
+       slope = scale[1L], inter = scale[2L])
+}
 
 # Max number of bytes after the last voxel of a compressed file.
 MAX_AFTER <- 2^20
 
-# Calls f(values, k) for each block k of blocks[k] values, which are the file's bytes: src/r/voxels.c converts them.
+# Calls f(values, k) for each block k of blocks[k] values, which are the file's bytes and their format.
 read_blocks <- function(file, blocks, f) {
   with_nifti(file, function(read, found) {
-    type <- header_type(found$header, found$shown)
+    values <- found$format
     for (k in seq_along(blocks)) {
-      bytes <- read(blocks[k] * type$size)
-      if (length(bytes) < blocks[k] * type$size) fail_short(found$shown)
-      f(new_values(bytes, found$header, type), k)
+      values$bytes <- read(blocks[k] * values$size)
+      if (length(values$bytes) < blocks[k] * values$size) fail_short(found$shown)
+      f(values, k)
     }
     if (is_gzip(file)) {
-      start <- found$header$vox_offset
-      end <- start + voxel_bytes(found$header, found$shown)
-      read_to_end(read, file, start + sum(blocks) * type$size, end + MAX_AFTER, found$shown)
+      n <- found$header$vox_offset + sum(blocks) * values$size
+      read_to_end(read, file, n, found$end + MAX_AFTER, found$shown)
     }
   })
-}
-
-# Returns bytes of a file with what is needed to convert them.
-new_values <- function(bytes, header, type) {
-  scale <- header_scale(header)
-  list(bytes = bytes, type = type$code, size = type$size, swapped = header$endian != .Platform$endian,
-       slope = scale[1L], inter = scale[2L])
 }
 
 # Writes a little-endian file, compressed if its name ends in .gz, which appears when it is complete. `extensions`: the

@@ -1,7 +1,10 @@
-# Reads any kind of image (files, arrays, lists of volumes) in one way. open_image() returns
+# Reads any kind of image (files, arrays, lists of volumes) in one way. The formats are in image-nifti.R and, for CIFTI
+# and GIFTI, in image-grayordinates.R; image-mask.R says which voxels are columns, image-matrix.R makes the matrix.
+# open_image() returns
 #   size, times  dimensions of a volume, number of volumes
 #   header       NIfTI fields by name, or NULL
 #   whole        TRUE if values are integers
+#   format       how voxels are stored, see with_nifti(), if it is a file
 #   in_memory    TRUE if it can be read twice
 #   each         function(voxels, times, put): calls put() with one block after the other of the matrix of these times
 #                (rows) and voxels (columns)
@@ -28,20 +31,26 @@ put_block <- function(x, block) {
 }
 
 open_image <- function(img) {
-  if (is_file_name(img)) {
-    return(if (length(img) == 1L) open_file(img) else open_volumes(lapply(img, readVoxels)))
+  if (is_file_name(img) && length(img) != 1L) img <- lapply(img, readVoxels)
+  is_list <- is.list(img) && !is.object(img)
+  opened <- if (is_file_name(img)) open_file(img) else if (is_list) open_volumes(img) else open_array(img)
+  if (opened$times < 2L) {
+    fail("'img' has ", opened$times, " time point (", show_size(c(opened$size, opened$times)),
+         "); a correlation needs two or more")
   }
-  if (is.list(img) && !is.object(img)) return(open_volumes(img))
+  opened
+}
+
+open_array <- function(img) {
   header <- image_header(img)
   img <- as_image(img, "img")
   if (typeof(img) == "logical") fail("'img' must be a numeric array, not a logical one")
   size <- series_size(dim(img))
   places <- prod(size[1:3])
   # Uses positions: dim(img) <- would copy the image; .subset() ignores its class.
-  volumes <- function(times, voxels) {
+  image_in_memory(size[1:3], size[4L], header, typeof(img) == "integer", function(times, voxels) {
     matrix(.subset(img, rep((times - 1) * places, each = length(voxels)) + voxels), length(voxels))
-  }
-  image_in_memory(size[1:3], size[4L], header, typeof(img) == "integer", volumes)
+  })
 }
 
 # volumes(times, voxels): returns a voxels x times matrix.
@@ -60,17 +69,13 @@ open_volumes <- function(img) {
   volumes <- lapply(img, as_image, "img")
   sizes <- lapply(volumes, function(volume) as.integer(proper_size(dim(volume), 3L)))
   size <- sizes[[1L]]
-  if (length(size) != 3L) {
-    fail("'img' is a list, whose elements must have 3 dimensions, x, y and z, not ", length(size), " (",
-         show_size(size), ")")
-  }
+  if (length(size) != 3L) fail_dimensions("img[[1]]", size)
   other <- which(!vapply(sizes, identical, NA, size))[1L]
   if (!is.na(other)) fail("img[[", other, "]] is ", show_size(sizes[[other]]), ", but img[[1]] is ", show_size(size))
   headers <- lapply(img, image_header)
   for (k in seq_along(img)[-1L]) {
     check_same_grid(headers[[k]], headers[[1L]], size, paste0("img[[", k, "]]"), "img[[1]]")
   }
-  check_times(length(img), paste("a list of", show_size(size)))
   whole <- all(vapply(volumes, typeof, "") == "integer")
   image_in_memory(size, length(img), headers[[1L]], whole, function(times, voxels) {
     matrix(unlist(lapply(volumes[times], .subset, voxels)), length(voxels))
@@ -79,12 +84,16 @@ open_volumes <- function(img) {
 
 # Opens a series in a file, which is read once.
 open_file <- function(file) {
-  if (is_gifti(file)) return(open_gifti(file))
+  if (is_gifti(file)) {
+    values <- read_gifti(file)
+    return(image_in_memory(nrow(values), ncol(values), attr(values, "header"), is.integer(values),
+                           function(times, vertices) values[vertices, times, drop = FALSE]))
+  }
   found <- with_nifti(file)
-  if (is.null(found)) return(open_image(read_by_rnifti(file)))
-  cifti <- cifti_of(found)
-  if (!is.null(cifti)) return(open_cifti(file, found$header, cifti, found$shown))
-  size <- series_size(header_dim(found$header))
+  if (is.null(found)) return(open_array(read_by_rnifti(file)))
+  found <- add_cifti(found)
+  if (!is.null(found$header$cifti)) return(open_cifti(file, found))
+  size <- series_size(found$dim)
   places <- prod(size[1:3])
   each <- function(voxels, times, put) {
     blocks <- column_ranges(max(times), places)
@@ -95,16 +104,13 @@ open_file <- function(file) {
       }
     })
   }
-  list(size = size[1:3], times = size[4L], header = found$header, whole = header_is_integer(found$header, found$shown),
+  list(size = size[1:3], times = size[4L], header = found$header, whole = found$whole, format = found$format,
        in_memory = FALSE, each = each)
 }
 
-# A dense CIFTI series stores all time points of a column together.
-open_cifti <- function(file, header, cifti, shown) {
-  size <- cifti_size(header, cifti, shown)
-  check_times(size[1L], paste(shown, show_size(size)))
-  cifti$names <- NULL
-  header$cifti <- cifti
+# `found`: from add_cifti(). A dense series stores all time points of a column together.
+open_cifti <- function(file, found) {
+  size <- found$size
   each <- function(voxels, times, put) {
     blocks <- column_ranges(size[2L], size[1L])
     read_blocks(file, size[1L] * lengths(blocks), function(values, k) {
@@ -114,48 +120,14 @@ open_cifti <- function(file, header, cifti, shown) {
       }
     })
   }
-  list(size = size[2L], times = size[1L], header = header, whole = FALSE, in_memory = FALSE, each = each)
-}
-
-open_gifti <- function(file) {
-  values <- read_gifti(file)
-  check_times(ncol(values), paste0("'", file, "' ", show_size(dim(values))))
-  image_in_memory(nrow(values), ncol(values), attr(values, "header"), is.integer(values), function(times, vertices) {
-    values[vertices, times, drop = FALSE]
-  })
+  list(size = size[2L], times = size[1L], header = found$header, whole = FALSE, format = found$format,
+       in_memory = FALSE, each = each)
 }
 
 # ---- an image
 
 # RNifti's internal images are strings with a class.
 is_file_name <- function(value) is.character(value) && !is.object(value) && is.null(dim(value))
-
-# Returns one row per grayordinate; a single column becomes a vector.
-read_grayordinates <- function(file, header, cifti, shown) {
-  size <- cifti_size(header, cifti, shown)
-  values <- new_zeros(header_is_integer(header, shown), rev(size))
-  blocks <- column_ranges(size[2L], size[1L])
-  read_blocks(file, size[1L] * lengths(blocks), function(read, k) {
-    put_block(values, new_block(read, blocks[[k]][1L], (seq_along(blocks[[k]]) - 1) * size[1L], 1L,
-                                seq_len(size[1L]) - 1))
-  })
-  colnames(values) <- cifti$names
-  cifti$names <- NULL
-  header$cifti <- cifti
-  attr(values, "header") <- header
-  as_maps(values)
-}
-
-# Returns a matrix with a column for each map; a single column becomes a vector, whose attribute "map" is its name.
-as_maps <- function(values) {
-  if (ncol(values) == 1L) {
-    name <- colnames(values)
-    dim(values) <- NULL
-    attr(values, "map") <- name
-  }
-  class(values) <- image_class(values)
-  values
-}
 
 # A file named as NIfTI with another header is damaged: RNifti would read its header as voxels.
 read_by_rnifti <- function(file) {
@@ -185,18 +157,15 @@ proper_size <- function(size, n) {
 
 # Returns four dimensions, or stops.
 series_size <- function(size) {
-  shown <- show_size(size)
   size <- proper_size(size, 4L)
-  if (length(size) != 4L) {
-    fail("'img' must have 4 dimensions, x, y, z and time, not ", length(size), " (", shown, ")",
-         if (length(size) == 3L) "; several volumes may be a list of images, or the names of their files")
-  }
-  check_times(size[4L], shown)
-  size
+  if (length(size) == 4L) return(size)
+  fail_dimensions("img", size, "4 dimensions, x, y, z and time", if (length(size) == 3L) {
+    "; several volumes may be a list of images, or the names of their files"
+  })
 }
 
-check_times <- function(times, shown) {
-  if (times < 2L) fail("'img' has ", times, " time point (", shown, "); a correlation needs two or more")
+fail_dimensions <- function(name, size, wanted = "3 dimensions, x, y and z", hint = "") {
+  fail("'", name, "' must have ", wanted, ", not ", length(size), " (", show_size(size), ")", hint)
 }
 
 #' Read and write images
@@ -258,10 +227,9 @@ readVoxels <- function(file) {
   if (is_gifti(file)) return(as_maps(read_gifti(file)))
   found <- with_nifti(file)
   if (is.null(found)) return(read_by_rnifti(file))
-  cifti <- cifti_of(found)
-  if (!is.null(cifti)) return(read_grayordinates(file, found$header, cifti, found$shown))
-  size <- proper_size(c(header_dim(found$header), 1L, 1L), 3L)
-  img <- new_zeros(header_is_integer(found$header, found$shown), size)
+  found <- add_cifti(found)
+  if (!is.null(found$header$cifti)) return(as_maps(read_grayordinates(file, found)))
+  img <- new_zeros(found$whole, proper_size(c(found$dim, 1L, 1L), 3L))
   blocks <- column_ranges(length(img), 1)
   read_blocks(file, lengths(blocks), function(values, k) {
     .Call(r_put_block, img, blocks[[k]][1L] - 1, 1, new_block(values, 1L, 0, 1L, NULL))
@@ -269,4 +237,26 @@ readVoxels <- function(file) {
   attr(img, "header") <- found$header
   class(img) <- image_class(img)
   img
+}
+
+# Returns one row per grayordinate: rows and columns of each block of the series are exchanged.
+read_grayordinates <- function(file, found) {
+  values <- new_zeros(found$whole, rev(found$size))
+  open_cifti(file, found)$each(seq_len(nrow(values)), seq_len(ncol(values)), function(block) {
+    put_block(values, new_block(block$values, block$column, block$columns, block$row, block$rows))
+  })
+  colnames(values) <- found$names
+  attr(values, "header") <- found$header
+  values
+}
+
+# Returns a matrix with a column for each map; a single column becomes a vector, whose attribute "map" is its name.
+as_maps <- function(values) {
+  if (ncol(values) == 1L) {
+    name <- colnames(values)
+    dim(values) <- NULL
+    attr(values, "map") <- name
+  }
+  class(values) <- image_class(values)
+  values
 }

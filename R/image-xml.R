@@ -4,14 +4,16 @@
 SMALL_XML <- 1e7
 
 # Parses bytes: given a string, read_xml() would take a name such as "<a>.gii" for XML. libxml2's limits against hostile
-# files stay in force, except that of 10 MB for a text, which arrays and lists of voxels may exceed.
+# files stay in force, except that of 10 MB for a text, which arrays and lists of voxels may exceed: without long runs
+# of numbers or base 64, which cannot contain markup, the elements must be within the limits.
 parse_xml <- function(bytes, shown, what) {
   need_packages("xml2", paste("to read", what))
   parse <- function(bytes, ...) xml2::read_xml(bytes, options = c("NOBLANKS", ...))
-  is_huge <- length(bytes) > SMALL_XML && declares_nothing(bytes)
   tryCatch({
-    if (is_huge) parse(without_long_text(bytes)) # the same elements, within the limits
-    parse(bytes, if (is_huge) "HUGE")
+    if (length(bytes) <= SMALL_XML || !declares_nothing(bytes)) return(parse(bytes))
+    runs <- "[A-Za-z0-9+/=.,\\s][A-Za-z0-9+/=.,\\s-]{99,}(?<!-)"
+    parse(charToRaw(gsub(runs, " ", rawToChar(bytes), perl = TRUE, useBytes = TRUE)))
+    parse(bytes, "HUGE")
   }, error = function(condition) fail_file(shown, " has broken XML: ", trimws(conditionMessage(condition))))
 }
 
@@ -25,11 +27,7 @@ declares_nothing <- function(bytes) {
   encoding == declaration || toupper(encoding) %in% c("UTF-8", "US-ASCII", "ASCII", "ISO-8859-1")
 }
 
-# Replaces long runs of numbers or base 64, which cannot contain markup, by a space.
-without_long_text <- function(bytes) {
-  runs <- "[A-Za-z0-9+/=.,\\s][A-Za-z0-9+/=.,\\s-]{99,}(?<!-)"
-  charToRaw(gsub(runs, " ", rawToChar(bytes), perl = TRUE, useBytes = TRUE))
-}
+# ---- elements and attributes
 
 # Returns the text of an element, which must exist.
 xml_content <- function(node, name, shown) {
@@ -38,45 +36,38 @@ xml_content <- function(node, name, shown) {
   text
 }
 
+# Returns an attribute; the first choice if it is absent.
+xml_choice <- function(node, name, choices, shown) {
+  choice <- xml2::xml_attr(node, name, default = choices[1L])
+  if (choice %in% choices) return(choice)
+  fail_file(shown, " has ", name, " ", show_value(choice), ", which must be ", paste(choices, collapse = " or "))
+}
+
 # Returns an attribute of each node, which must be an integer of at least `min`.
 xml_whole <- function(nodes, name, shown, min = 0) {
   text <- trimws(xml2::xml_attr(nodes, name))
-  value <- ifelse(grepl("^[0-9]+$", text), suppressWarnings(as.numeric(text)), NA)
+  value <- as.numeric(ifelse(grepl("^[0-9]+$", text), text, NA))
   wrong <- which(is.na(value) | value < min | value > .Machine$integer.max)
-  if (length(wrong)) {
-    fail_file(shown, " has ", name, " ", show_value(text[wrong[1L]]), ", which must be an integer of at least ", min)
-  }
-  value
+  if (!length(wrong)) return(value)
+  fail_file(shown, " has ", name, " ", show_value(text[wrong[1L]]), ", which must be an integer of at least ", min)
 }
 
 # Returns an attribute as a number, or NA if it is absent.
 xml_number <- function(node, name, shown) {
   text <- xml2::xml_attr(node, name)
-  if (is.na(text)) return(NA_real_)
-  numbers <- xml_numbers(text, shown)
+  numbers <- if (is.na(text)) NA_real_ else xml_numbers(text, shown)
   if (length(numbers) != 1L) fail_file(shown, " has ", name, " ", show_value(text), ", which must be a number")
   numbers
 }
 
+XML_NUMBER <- "^[-+]?(([0-9]+[.]?[0-9]*|[.][0-9]+)(e[-+]?[0-9]*)?|nan|inf|infinity)$"
+
 # Returns the numbers in a text, separated by space or commas; anything else is an error.
 xml_numbers <- function(text, shown) {
   words <- strsplit(trimws(text), "[[:space:],]+")[[1L]]
-  numbers <- suppressWarnings(as.numeric(words))
-  wrong <- is.na(numbers) & !is.nan(numbers)
-  if (grepl("[^-+.,0-9eE[:space:]]", text)) {
-    wrong <- wrong | !grepl("^[-+]?([0-9.]+([eE][-+]?[0-9]+)?|nan|inf|infinity)$", words, ignore.case = TRUE)
-  }
-  if (any(wrong)) fail_file(shown, " has ", show_value(words[wrong][1L]), " where numbers are expected")
-  numbers
-}
-
-# Returns an attribute; the first choice if it is absent.
-gifti_choice <- function(array, name, choices, shown) {
-  choice <- xml2::xml_attr(array, name, default = choices[1L])
-  if (!choice %in% choices) {
-    fail_file(shown, " has ", name, " ", show_value(choice), ", which must be ", paste(choices, collapse = " or "))
-  }
-  choice
+  wrong <- which(!grepl(XML_NUMBER, words, ignore.case = TRUE, perl = TRUE))
+  if (length(wrong)) fail_file(shown, " has ", show_value(words[wrong[1L]]), " where numbers are expected")
+  as.numeric(words)
 }
 
 # ---- base 64
@@ -114,34 +105,31 @@ base64_text <- function(bytes) {
 # ---- compressed arrays
 
 # Returns the n bytes to which a stream of zlib or gzip decompresses. memDecompress() has no limit, and in R 4.2 no end
-# where a stream is cut off.
+# where a stream is cut off. gzfile() reads the data of zlib behind a header of gzip, and warns that gzip's checksum is
+# absent; zlib's replaces it.
 inflate <- function(stream, n, shown) {
+  damaged <- function() {
+    fail_file(shown, " has a damaged array: its compressed data are not those of as many values as its dimensions say")
+  }
   header <- as.integer(stream[1:2])
   is_gzip <- identical(stream[1:2], GZIP[1:2])
   is_zlib <- isTRUE(header[1L] %% 16L == 8L && sum(header * c(256L, 1L)) %% 31L == 0L && bitwAnd(header[2L], 32L) == 0L)
-  if ((!is_gzip && !is_zlib) || length(stream) < 8L || n > DEFLATE_RATIO * length(stream)) fail_array(shown)
+  if ((!is_gzip && !is_zlib) || length(stream) < 8L || n > DEFLATE_RATIO * length(stream)) damaged()
   file <- tempfile()
   on.exit(unlink(file))
   writeBin(if (is_zlib) c(GZIP, stream[-(1:2)]) else stream, file)
-  if (is_zlib) return(read_deflated(file, n, utils::tail(stream, 4L), shown))
-  with_stream(file, shown = shown, function(read) {
-    bytes <- read(n)
-    if (length(bytes) < n) fail_array(shown)
-    read_to_end(read, file, n, n, shown)
-    bytes
-  })
-}
-
-fail_array <- function(shown) {
-  fail_file(shown, " has a damaged array: its compressed data are not those of as many values as its dimensions say")
-}
-
-# gzfile() reads the data of zlib behind a header of gzip, and warns that gzip's checksum is absent; zlib's replaces it.
-read_deflated <- function(file, n, checksum, shown) {
+  if (is_gzip) {
+    return(with_stream(file, shown = shown, function(read) {
+      bytes <- read(n)
+      if (length(bytes) < n) damaged()
+      read_to_end(read, file, n, n, shown)
+      bytes
+    }))
+  }
   connection <- gzfile(file, "rb")
-  on.exit(close(connection))
+  on.exit(close(connection), add = TRUE, after = FALSE)
   bytes <- tryCatch(suppressWarnings(readBin(connection, "raw", n + 1)), error = function(condition) raw())
-  if (length(bytes) != n || !identical(adler_32(bytes), checksum)) fail_array(shown)
+  if (length(bytes) != n || !identical(adler_32(bytes), utils::tail(stream, 4L))) damaged()
   bytes
 }
 

@@ -84,7 +84,7 @@ test_that("what cannot be read is an error that says so", {
   expect_error(gpuCor(x), "is absent or has changed since gpuCorFile\\(\\) read its header")
   expect_error(gpuCorFile(file), "ends before its last voxel")
   writeBin(raw(400), file)
-  expect_error(gpuCorFile(file), "which is not a NIfTI file")
+  expect_error(gpuCorFile(file), "is not a NIfTI file")
 })
 
 test_that("a changed object reads nothing outside its values", {

@@ -163,10 +163,9 @@ test_that("names of maps are kept where the format has them", {
   series <- file.path(folder, "rest.dtseries.nii")
   write_dtseries(grayordinate_series(), series)
   x <- suppressMessages(voxelMatrix(series))
-  surface <- file.path(folder, "rest.func.gii")
-  references <- list(.dscalar.nii = x, .func.gii = structure(array(1, 8), header = list(cifti = gpucor:::surface_brain(
-    8, "CORTEX_LEFT"
-  ))))
+  models <- data.frame(structure = "CORTEX_LEFT", kind = "surface", first = 1, count = 8, vertices = 8)
+  surface <- structure(array(1, 8), header = list(cifti = list(models = models, places = list(0:7))))
+  references <- list(.dscalar.nii = x, .func.gii = surface)
   for (end in names(references)) {
     n <- if (end == ".func.gii") 8 else 19
     maps <- cbind(degree = seq_len(n), "a & b" = seq_len(n) / 2)

@@ -107,10 +107,10 @@ test_that("lists of volumes and dimensions of 1 are images", {
   expect_identical(voxelImage(x[1, ], array(1, c(5, 4, 3, 1)))[, , ], img[, , , 1])
 
   expect_error(voxelMatrix(list()), "'img' is an empty list")
-  expect_error(voxelMatrix(volumes[1]), "'img' has 1 time point (a list of 5 x 4 x 3)", fixed = TRUE)
+  expect_error(voxelMatrix(volumes[1]), "'img' has 1 time point (5 x 4 x 3 x 1)", fixed = TRUE)
   volumes[[5]] <- array(0, c(5, 4, 2))
   expect_error(voxelMatrix(volumes), "img[[5]] is 5 x 4 x 2, but img[[1]] is 5 x 4 x 3", fixed = TRUE)
-  expect_error(voxelMatrix(list(1:3, 1:3)), "elements must have 3 dimensions, x, y and z, not 1 (3)", fixed = TRUE)
+  expect_error(voxelMatrix(list(1:3, 1:3)), "'img[[1]]' must have 3 dimensions, x, y and z, not 1 (3)", fixed = TRUE)
 })
 
 test_that("a mask that lies elsewhere is an error with both affines", {
