@@ -14,15 +14,31 @@ writeVoxels <- function(values, file, reference = NULL, outside = 0, voxel_size 
     img <- image_of_values(values, reference, outside, "reference")
   }
   header <- map_header(img, reference)
-  if (!is.null(header$cifti)) {
-    if (!is.null(voxel_size) || !is.null(tr)) fail("'voxel_size' and 'tr' are for NIfTI, not for maps on surfaces")
-    return(invisible(write_scalars(img, file, header$cifti)))
+  on_surface <- !is.null(header$cifti)
+  if (on_surface && (!is.null(voxel_size) || !is.null(tr))) {
+    fail("'voxel_size' and 'tr' are for NIfTI, not for maps on surfaces")
   }
-  if (!is.null(reference) || length(dim(img)) < 4L) header <- without_time(header)
-  if (!is.null(voxel_size)) header <- with_voxel_size(header, voxel_size)
-  if (!is.null(tr)) header <- with_tr(header, tr)
-  invisible(write_image(as_image(img, "values"), file, header, datatype == "float32"))
+  format <- if (!on_surface) "nifti" else if (is.null(header$cifti$map)) "gifti" else "cifti"
+  file <- check_new_file(file)
+  if (!grepl(MAP_FORMATS[[format]]$ends, file, perl = TRUE)) {
+    fail("'file' is ", show_value(basename(file)), "; the name of ", MAP_FORMATS[[format]]$words)
+  }
+  if (on_surface) {
+    write_maps(img, file, header$cifti, if (format == "gifti") write_gifti else write_cifti)
+  } else {
+    if (!is.null(reference) || length(dim(img)) < 4L) header <- without_time(header)
+    write_image(as_image(img, "values"), file, with_steps(header, voxel_size, tr), datatype == "float32")
+  }
+  invisible(file)
 }
+
+# Formats of maps: how names end, and how messages say it. A name of NIfTI must not look like one of CIFTI.
+MAP_FORMATS <- list(
+  nifti = list(ends = "^(?!.*\\.d[a-z]+\\.nii$).*\\.nii(\\.gz)?$",
+               words = "an image of NIfTI ends in .nii or .nii.gz"),
+  cifti = list(ends = "\\.dscalar\\.nii$", words = "CIFTI's dense scalars ends in .dscalar.nii"),
+  gifti = list(ends = "\\.(func|shape)\\.gii$", words = "GIFTI's maps ends in .func.gii or .shape.gii")
+)
 
 # Returns the header to write, after checking that its size matches.
 map_header <- function(img, reference) {
@@ -43,36 +59,24 @@ map_header <- function(img, reference) {
 MILLIMETERS <- 2L
 SECONDS <- 8L
 
-with_voxel_size <- function(header, size) {
-  ok <- is_numeric(size) && length(size) == 3L && all(is.finite(size) & size > 0)
-  if (!ok) fail("'voxel_size' must be three lengths in mm, not ", show_value(size))
-  if (!is.null(header_affine(header))) fail("'voxel_size' is given, and the reference has an affine; leave it out")
-  header$pixdim <- c(1, size, if (is.null(header$pixdim)) rep(1, 4) else header$pixdim[5:8])
-  header$xyzt_units <- MILLIMETERS + bitwAnd(units_of(header), 56L)
+# Returns the header with the size of voxels, the time between volumes, or both as the user gives them.
+with_steps <- function(header, voxel_size, tr) {
+  pixdim <- if (is.null(header$pixdim)) rep(1, 8) else header$pixdim
+  units <- if (is.null(header$xyzt_units)) 0L else as.integer(header$xyzt_units)
+  if (!is.null(voxel_size)) {
+    ok <- are_finite(voxel_size, 3L) && all(voxel_size > 0)
+    check_that(voxel_size, "voxel_size", ok, "three lengths in mm")
+    if (!is.null(header_affine(header))) fail("'voxel_size' is given, and the reference has an affine; leave it out")
+    pixdim <- c(1, voxel_size, pixdim[5:8])
+    units <- MILLIMETERS + bitwAnd(units, 56L)
+  }
+  if (!is.null(tr)) {
+    pixdim[5L] <- check_tr(tr)
+    units <- bitwAnd(units, 7L) + SECONDS
+  }
+  header$pixdim <- pixdim
+  header$xyzt_units <- units
   header
-}
-
-with_tr <- function(header, tr) {
-  if (is.null(header$pixdim)) header$pixdim <- rep(1, 8)
-  header$pixdim[5L] <- check_tr(tr)
-  header$xyzt_units <- bitwAnd(units_of(header), 7L) + SECONDS
-  header
-}
-
-units_of <- function(header) if (is.null(header$xyzt_units)) 0L else as.integer(header$xyzt_units)
-
-# Formats of maps: how names end, and how messages say it. A name of NIfTI must not look like one of CIFTI.
-MAP_FORMATS <- list(
-  nifti = list(ends = "^(?!.*\\.d[a-z]+\\.nii$).*\\.nii(\\.gz)?$",
-               words = "an image of NIfTI ends in .nii or .nii.gz"),
-  cifti = list(ends = "\\.dscalar\\.nii$", words = "CIFTI's dense scalars ends in .dscalar.nii"),
-  gifti = list(ends = "\\.(func|shape)\\.gii$", words = "GIFTI's maps ends in .func.gii or .shape.gii")
-)
-
-check_map_file <- function(file, format) {
-  file <- check_new_file(file)
-  if (grepl(MAP_FORMATS[[format]]$ends, file, perl = TRUE)) return(file)
-  fail("'file' is ", show_value(basename(file)), "; the name of ", MAP_FORMATS[[format]]$words)
 }
 
 write_image <- function(img, file, header, in_single) {
@@ -84,17 +88,16 @@ write_image <- function(img, file, header, in_single) {
   if (is.logical(values)) values <- as.integer(values)
   code <- if (in_single) 16L else if (is.double(values)) 64L else if (typeof(img) == "logical") 2L else 8L
   size <- dim(img)
-  pixdim <- if (is.null(header$pixdim)) rep(1, 8) else as.numeric(header$pixdim)
+  pixdim <- as.numeric(header$pixdim)
   pixdim[pixdim == 0] <- 1
   fields <- list(dim = c(length(size), size, rep(1L, 7L - length(size))), datatype = code, pixdim = pixdim,
-                 scl_slope = 1, xyzt_units = units_of(header), descrip = "gpucor")
-  file <- check_map_file(file, "nifti")
-  write_nifti(file, c(fields, header[intersect(PLACE_FIELDS, names(header))]), if (max(size) > 32767L) 2L else 1L,
-              raw(4L), values)
-  file
+                 scl_slope = 1, xyzt_units = header$xyzt_units, descrip = "gpucor")
+  fields <- c(fields, header[intersect(PLACE_FIELDS, names(header))])
+  write_nifti(file, fields, if (max(size) > 32767L) 2L else 1L, raw(4L), values)
 }
 
-write_scalars <- function(values, file, cifti) {
+# `write`: the function for the format.
+write_maps <- function(values, file, cifti, write) {
   own <- attr(values, "map")
   values <- if (is.matrix(values)) values else matrix(values, ncol = 1L)
   if (nrow(values) != grayordinates(cifti)) {
@@ -104,11 +107,7 @@ write_scalars <- function(values, file, cifti) {
   if (is.null(names) && length(own) == ncol(values)) names <- own
   if (is.null(names)) names <- paste("map", seq_len(ncol(values)))
   storage.mode(values) <- "double"
-  format <- if (is.null(cifti$map)) "gifti" else "cifti"
-  file <- check_map_file(file, format)
-  write <- if (format == "gifti") write_gifti else write_cifti
   write(file, cifti, unname(values), names)
-  file
 }
 
 # ---- values of voxels as an image
@@ -119,40 +118,31 @@ voxelImage <- function(values, mask, outside = 0) image_of_values(values, mask, 
 
 # `name`: the name of the mask's argument.
 image_of_values <- function(values, mask, outside, name) {
-  check_values(values, outside)
-  mask <- read_mask(mask, name)
-  inside <- inside_mask(mask)
-  volumes <- if (is.matrix(values) && nrow(values) == length(inside)) ncol(values)
-  if (is.null(volumes) && length(values) != length(inside)) fail_values(values, length(inside), name)
-
-  like <- .subset(values, 0L)
-  if (is.na(outside) || outside == floor(outside)) storage.mode(outside) <- typeof(like)
-  img <- array(c(outside, like), c(mask$size, volumes))
-  places <- prod(mask$size)
-  for (k in seq_len(if (is.null(volumes)) 1L else volumes)) {
-    img[inside + (k - 1) * places] <- .subset(values, seq_along(inside) + (k - 1) * length(inside))
-  }
-  header <- if (is.null(volumes) || inherits(mask$header, "niftiHeader")) mask$header else without_time(mask$header)
-  as_reference(img, header, colnames(values))
-}
-
-check_values <- function(values, outside) {
   if (!is_variables(values)) {
     has_maps <- inherits(values, c("gpuConnectivity", "data.frame"))
     fail("'values' must be numeric or logical, not of class ", class(values)[1L],
          if (has_maps) "; as.matrix(as.data.frame(values)) has a column for each map")
   }
-  if (length(outside) != 1L || !is_variables(outside)) {
-    fail("'outside' must be one number or NA, not ", show_value(outside))
+  check_that(outside, "outside", length(outside) == 1L && is_variables(outside), "one number or NA")
+  mask <- read_mask(mask, name)
+  inside <- inside_mask(mask)
+  n <- length(inside)
+  volumes <- if (is.matrix(values) && nrow(values) == n) ncol(values)
+  if (is.null(volumes) && length(values) != n) {
+    is_turned <- is.matrix(values) && ncol(values) == n
+    fail("'values' must have one value, or one row, for each of the ", format_count(n), " voxels inside '", name,
+         "', not ", if (is.matrix(values)) show_size(dim(values)) else format_count(length(values)), "; give ",
+         if (is_turned) "t(values)" else paste0("as '", name, "' the matrix of voxelMatrix()"))
   }
-}
-
-fail_values <- function(values, n, name) {
-  given <- if (is.matrix(values)) show_size(dim(values)) else format_count(length(values))
-  is_turned <- is.matrix(values) && ncol(values) == n
-  fail("'values' must have one value, or one row, for each of the ", format_count(n), " voxels inside '", name,
-       "', not ", given, "; give ",
-       if (is_turned) "t(values)" else paste0("as '", name, "' the matrix of voxelMatrix()"))
+  like <- .subset(values, 0L)
+  if (is.na(outside) || outside == floor(outside)) storage.mode(outside) <- typeof(like)
+  img <- array(c(outside, like), c(mask$size, volumes))
+  places <- prod(mask$size)
+  for (k in seq_len(if (is.null(volumes)) 1L else volumes)) {
+    img[inside + (k - 1) * places] <- .subset(values, seq_len(n) + (k - 1) * n)
+  }
+  header <- if (is.null(volumes) || inherits(mask$header, "niftiHeader")) mask$header else without_time(mask$header)
+  as_reference(img, header, colnames(values))
 }
 
 # Returns an image of the reference's kind.
