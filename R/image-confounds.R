@@ -50,7 +50,7 @@
 readConfounds <- function(file, columns = c("motion24", "wm_csf"), fd = NULL) {
   file <- check_data_file(file)
   ok <- is.character(columns) && length(columns) > 0L && all(!is.na(columns) & nzchar(columns))
-  if (!ok) fail("'columns' must be names of sets or of columns, such as \"motion\", not ", show_value(columns))
+  check_that(columns, "columns", ok, "names of sets or of columns, such as \"motion\"")
   frame <- read_confounds(file)
   outlier <- outlier_volumes(frame, fd)
   names <- unique(unlist(lapply(setdiff(columns, "scrub"), confound_names, names(frame))))
@@ -72,7 +72,15 @@ readConfounds <- function(file, columns = c("motion24", "wm_csf"), fd = NULL) {
 }
 
 read_confounds <- function(file) {
-  lines <- confound_lines(file)
+  bytes <- read_whole(file)
+  if (identical(bytes[1:3], as.raw(c(0xef, 0xbb, 0xbf)))) bytes <- bytes[-(1:3)] # a byte-order mark
+  if (any(bytes == 0) || !validUTF8(rawToChar(bytes))) {
+    fail_file("'file' is no text in UTF-8, \"", file, "\"; give fMRIPrep's table of confounds (.tsv)")
+  }
+  connection <- rawConnection(bytes)
+  on.exit(close(connection))
+  lines <- readLines(connection, warn = FALSE, encoding = "UTF-8") # which end in LF, CRLF or CR
+  lines <- lines[seq_len(max(0L, which(nzchar(lines))))] # without empty ones at the end
   if (length(lines) < 3L) {
     fail_file("'file' has ", n_of(max(0L, length(lines) - 1L), "row"), ", \"", file, "\"; a series has more")
   }
@@ -88,81 +96,54 @@ read_confounds <- function(file) {
                     blank.lines.skip = FALSE)
 }
 
-# Returns the lines of a text in UTF-8, without empty ones at the end.
-confound_lines <- function(file) {
-  bytes <- read_whole(file)
-  if (identical(bytes[1:3], as.raw(c(0xef, 0xbb, 0xbf)))) bytes <- bytes[-(1:3)] # a byte-order mark
-  if (any(bytes == 0) || !validUTF8(rawToChar(bytes))) {
-    fail_file("'file' is no text in UTF-8, \"", file, "\"; give fMRIPrep's table of confounds (.tsv)")
-  }
-  connection <- rawConnection(bytes)
-  on.exit(close(connection))
-  lines <- readLines(connection, warn = FALSE, encoding = "UTF-8") # which end in LF, CRLF or CR
-  lines[seq_len(max(0L, which(nzchar(lines))))]
-}
-
-MOTION <- as.vector(outer(c("x", "y", "z"), c("trans", "rot"), function(axis, kind) paste0(kind, "_", axis)))
-
-# `variants`: ends of names, such as "_derivative1".
-with_variants <- function(names, variants) as.vector(outer(names, variants, paste0))
-
-BASIC_AND_DERIVATIVES <- c("", "_derivative1")
-ALL_VARIANTS <- c(BASIC_AND_DERIVATIVES, paste0(BASIC_AND_DERIVATIVES, "_power2"))
-
-CONFOUND_SETS <- list(
-  motion = MOTION,
-  motion12 = with_variants(MOTION, BASIC_AND_DERIVATIVES),
-  motion24 = with_variants(MOTION, ALL_VARIANTS),
-  wm_csf = c("white_matter", "csf"),
-  wm_csf8 = with_variants(c("white_matter", "csf"), ALL_VARIANTS),
-  global = "global_signal",
-  global4 = with_variants("global_signal", ALL_VARIANTS)
-)
+CONFOUND_SETS <- local({
+  variants <- c("", "_derivative1", "_power2", "_derivative1_power2")
+  with_variants <- function(names, n) as.vector(outer(names, variants[seq_len(n)], paste0))
+  motion <- paste0(rep(c("trans", "rot"), each = 3L), "_", c("x", "y", "z"))
+  list(motion = motion, motion12 = with_variants(motion, 2), motion24 = with_variants(motion, 4),
+       wm_csf = c("white_matter", "csf"), wm_csf8 = with_variants(c("white_matter", "csf"), 4),
+       global = "global_signal", global4 = with_variants("global_signal", 4))
+})
 
 # Returns the names of the columns that an element of the argument `columns` chooses.
 confound_names <- function(column, available) {
   set <- CONFOUND_SETS[[column]]
   chosen <- if (!is.null(set)) set else grep(utils::glob2rx(column), available, value = TRUE)
   absent <- if (length(chosen)) setdiff(chosen, available) else column
-  if (!length(absent)) return(check_one_each(unique(chosen), available))
+  if (!length(absent)) return(unique(chosen))
   of_set <- if (!is.null(set)) paste0(" of set \"", column, "\"") else meant_value(column, names(CONFOUND_SETS))
   if (is.null(of_set)) of_set <- meant_value(column, available)
   fail("'file' has no column \"", absent[1L], "\"", of_set, "; it has ", n_of(length(available), "other column"))
 }
 
-# Returns the names, each of one column.
-check_one_each <- function(names, available) {
-  twice <- intersect(names, available[duplicated(available)])
-  if (!length(twice)) return(names)
-  fail_file("'file' has ", sum(available == twice[1L]), " columns \"", twice[1L], "\"; rename those to leave out")
-}
-
-# `columns`: names or indices.
+# `columns`: names, each of one column, or a logical value for each column.
 confound_matrix <- function(frame, columns) {
+  twice <- if (is.character(columns)) intersect(columns, names(frame)[duplicated(names(frame))])
+  if (length(twice)) {
+    fail_file("'file' has ", sum(names(frame) == twice[1L]), " columns \"", twice[1L], "\"; rename those to leave out")
+  }
   z <- frame[columns]
   for (name in names(z)[!vapply(z, is_variables, NA)]) {
     text <- as.character(z[[name]])
-    row <- which(!is.na(text) & is.na(suppressWarnings(as.double(text))))[1L]
+    is_number <- vapply(text, function(value) is.na(value) || is_numeric(utils::type.convert(value, as.is = TRUE)), NA)
+    row <- which(!is_number)[1L]
     fail_file("column \"", name, "\" of 'file' has text in row ", row, ", ", show_value(text[row]))
   }
   matrix(as.double(unlist(z)), nrow(frame), length(z), dimnames = list(NULL, names(z)))
 }
 
-# Returns a logical value for each volume.
+# Returns a logical value for each volume. The first one has no displacement.
 outlier_volumes <- function(frame, fd) {
   is_flagged <- function(prefix) {
     rowSums(confound_matrix(frame, startsWith(names(frame), prefix)) != 0, na.rm = TRUE) > 0
   }
-  moved <- if (is.null(fd)) is_flagged("motion_outlier") else displaced(frame, fd)
-  unname(moved | is_flagged("non_steady_state_outlier"))
-}
-
-# The first volume has no displacement.
-displaced <- function(frame, fd) {
+  if (is.null(fd)) return(unname(is_flagged("motion_outlier") | is_flagged("non_steady_state_outlier")))
   fd <- check_within(fd, "fd", 0, Inf)
   name <- "framewise_displacement"
-  if (!name %in% names(frame)) fail("'fd' needs column \"", name, "\", which 'file' does not have")
-  displacement <- confound_matrix(frame, check_one_each(name, names(frame)))[, 1L]
-  if (all(is.na(displacement))) fail("'fd' needs column \"", name, "\", which has no numbers in 'file'")
-  !is.na(displacement) & displacement > fd
+  moved <- if (name %in% names(frame)) confound_matrix(frame, name)[, 1L]
+  if (all(is.na(moved))) {
+    fail("'fd' needs column \"", name, "\", which ",
+         if (is.null(moved)) "'file' does not have" else "has no numbers in 'file'")
+  }
+  unname((!is.na(moved) & moved > fd) | is_flagged("non_steady_state_outlier"))
 }

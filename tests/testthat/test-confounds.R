@@ -3,7 +3,7 @@
 # A file as fMRIPrep 23 writes it: tabs, n/a, derivatives and squares, outliers.
 write_confounds <- function(n = 40, drop = character(), change = identity) {
   set.seed(8)
-  base <- c(gpucor:::MOTION, "csf", "white_matter", "global_signal")
+  base <- c(gpucor:::CONFOUND_SETS$motion, "csf", "white_matter", "global_signal")
   frame <- list()
   for (name in base) {
     value <- cumsum(rnorm(n))
