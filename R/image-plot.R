@@ -21,7 +21,10 @@ plot.voxelImage <- function(x, background = NULL, from = 0, plane = c("axial", "
   }
   from <- check_within(from, "from", 0, Inf)
   axis <- match(check_choice(plane, rev(names(PLANES)), "plane"), names(PLANES))
-  map <- upright(one_volume(x, volume))
+  size <- dim(x)[1:3]
+  volume <- check_whole(volume, "volume", 1, prod(dim(x)[-(1:3)]))
+  values <- array(.subset(x, (volume - 1) * prod(size) + seq_len(prod(size))), size)
+  map <- upright(structure(values, header = image_header(x)))
   gray <- if (!is.null(background)) gray_volume(background, x)
   inside <- is_drawn(map$values, 0)
   if (!any(inside)) fail("'x' has no voxel to draw: all are 0 or NA")
@@ -29,22 +32,13 @@ plot.voxelImage <- function(x, background = NULL, from = 0, plane = c("axial", "
   box <- bounding_box(if (is.null(gray)) inside else inside | gray > 0.1)
   box <- rbind(pmax(box[1L, ] - 1L, 1L), pmin(box[2L, ] + 1L, dim(map$values))) # with a margin
   colors <- slice_colors(map$values, from, !is.null(gray))
-  draw_montage(map, lapply(places, slice_pixels, map = map, gray = gray, box = box, axis = axis, colors = colors), box,
-               axis, places, colors, label, main, ...)
+  draw_montage(map, gray, box, axis, places, colors, label, main, ...)
   invisible(x)
 }
 
 # The letters at the left and right end of a slice. The plane's position is the axis across its slices; of the two
 # others the first is horizontal.
 PLANES <- list(sagittal = c("P", "A"), coronal = c("L", "R"), axial = c("L", "R"))
-
-one_volume <- function(x, volume) {
-  size <- dim(x)
-  volumes <- prod(size[-(1:3)])
-  volume <- check_whole(volume, "volume", 1, volumes)
-  structure(array(.subset(x, (volume - 1) * prod(size[1:3]) + seq_len(prod(size[1:3]))), size[1:3]),
-            header = image_header(x))
-}
 
 # Returns list(values: the array with axes to the right, to the front and upwards; step: mm of a voxel; affine: of these
 # indices from 0, or NULL). Without an affine the axes stay.
@@ -59,7 +53,9 @@ upright <- function(img) {
     last <- dim(img)[axis]
     affine[, 4L] <- affine[, 4L] + (last - 1) * affine[, axis]
     affine[, axis] <- -affine[, axis]
-    img <- reversed(img, axis)
+    index <- lapply(dim(img), seq_len)
+    index[[axis]] <- rev(index[[axis]])
+    img <- do.call(`[`, c(list(img), index, drop = FALSE))
   }
   list(values = img, step = sqrt(colSums(affine[1:3, 1:3]^2)), affine = affine)
 }
@@ -74,12 +70,6 @@ axes_of_directions <- function(affine) {
     cosine[best[1L], ] <- cosine[, best[2L]] <- -1
   }
   order
-}
-
-reversed <- function(img, axis) {
-  index <- lapply(dim(img), seq_len)
-  index[[axis]] <- rev(index[[axis]])
-  do.call(`[`, c(list(img), index, drop = FALSE))
 }
 
 # Returns the background upright, from 0 to 1.
@@ -103,11 +93,9 @@ slice_places <- function(map, box, axis, slices, at) {
     n <- min(slices, span)
     return(floor(box[1L, axis] + (seq_len(n) - 0.5) * span / n))
   }
-  if (!is_numeric(at) || !length(at) || !all(is.finite(at))) {
-    fail("'at' must be positions of slices, not ", show_value(at))
-  }
-  place <- vapply(at, function(mm) which.min(abs(slice_position(map, seq_len(dim(map$values)[axis]), axis) - mm)), 0L)
-  unique(place)
+  check_that(at, "at", are_finite(at), "positions of slices")
+  mm <- slice_position(map, seq_len(dim(map$values)[axis]), axis)
+  unique(vapply(at, function(wanted) which.min(abs(mm - wanted)), 0L))
 }
 
 # Returns the mm of the middle of each slice, or its index.
@@ -142,38 +130,40 @@ slice_pixels <- function(place, map, gray, box, axis, colors) {
   pixels
 }
 
-draw_montage <- function(map, slices, box, axis, places, colors, label, main, ...) {
+# Draws slices in rows that fill the page best; below each its position, between the letters of left and right.
+draw_montage <- function(map, gray, box, axis, places, colors, label, main, ...) {
   size <- ((box[2L, ] - box[1L, ] + 1) * map$step)[-axis]
   old <- graphics::par(mar = c(0.6, 0.6, 3.2, 4.8))
   on.exit(graphics::par(old))
   line <- 0.12 * size[2L] # for the caption
   cell <- c(1.04 * size[1L], size[2L] + 1.5 * line)
   page <- graphics::par("pin")
-  columns <- seq_along(slices)
-  fit <- pmin(page[1L] / (columns * cell[1L]), page[2L] / (ceiling(length(slices) / columns) * cell[2L]))
-  across <- columns[which.max(fit)] # fills the page best
-  down <- ceiling(length(slices) / across)
+  columns <- seq_along(places)
+  fit <- pmin(page[1L] / (columns * cell[1L]), page[2L] / (ceiling(length(places) / columns) * cell[2L]))
+  across <- columns[which.max(fit)]
+  down <- ceiling(length(places) / across)
   graphics::plot.default(c(0, across * cell[1L]), c(0, down * cell[2L]), type = "n", asp = 1, axes = FALSE, ann = FALSE,
                          xaxs = "i", yaxs = "i", ...)
   title_at("main", main, TITLE_LINE)
-  text_size <- min(0.8, 0.8 * line / graphics::strheight("M", cex = 1))
-  for (k in seq_along(slices)) {
-    left <- (k - 1) %% across * cell[1L]
-    bottom <- (down - 1 - (k - 1) %/% across) * cell[2L] + 1.5 * line
-    graphics::rasterImage(grDevices::as.raster(slices[[k]]), left, bottom, left + size[1L], bottom + size[2L],
+  left <- (columns - 1) %% across * cell[1L]
+  bottom <- (down - 1 - (columns - 1) %/% across) * cell[2L] + 1.5 * line
+  for (k in columns) {
+    pixels <- slice_pixels(places[k], map, gray, box, axis, colors)
+    graphics::rasterImage(grDevices::as.raster(pixels), left[k], bottom[k], left[k] + size[1L], bottom[k] + size[2L],
                           interpolate = FALSE)
-    mark_slice(map, axis, places[k], left, bottom, size, line, text_size)
+  }
+  below <- function(at, text) {
+    text_size <- min(0.8, 0.8 * line / graphics::strheight("M", cex = 1))
+    graphics::text(left + at * size[1L], bottom - 0.75 * line, text, cex = text_size)
+  }
+  if (is.null(map$affine)) {
+    below(0.5, paste("slice", places))
+  } else {
+    below(0.5, paste0(c("x", "y", "z")[axis], " = ", round(slice_position(map, places, axis))))
+    below(0.06, PLANES[[axis]][1L])
+    below(0.94, PLANES[[axis]][2L])
   }
   draw_key(colors$limits, colors$colors, label)
-}
-
-# Writes the position below a slice, and between it and its neighbors the letters of left and right.
-mark_slice <- function(map, axis, place, left, bottom, size, line, text_size) {
-  position <- slice_position(map, place, axis)
-  caption <- if (is.null(map$affine)) paste("slice", place) else paste0(c("x", "y", "z")[axis], " = ", round(position))
-  graphics::text(left + size[1L] / 2, bottom - 0.75 * line, caption, cex = text_size)
-  if (is.null(map$affine)) return(invisible())
-  graphics::text(left + c(0.06, 0.94) * size[1L], bottom - 0.75 * line, PLANES[[axis]], cex = text_size)
 }
 
 # ---- a carpet

@@ -262,7 +262,7 @@ mutants <- list(
   r_mutant("density of regions", degree^-alpha, degree^(-alpha / 2), "gradients"),
   r_mutant("eigenvectors of the random walk", found$vectors[, -1L, drop = FALSE] / root,
            found$vectors[, -1L, drop = FALSE], "gradients"),
-  r_mutant("sides of an image", reversed(img, axis), reversed(img, 1L), "slices"),
+  r_mutant("sides of an image", index[[axis]] <- rev(index[[axis]]), index[[1L]] <- rev(index[[1L]]), "slices"),
   r_mutant("left and right of a slice", t(plane)[rev(seq_len(ncol(plane))), , drop = FALSE],
            t(plane)[rev(seq_len(ncol(plane))), rev(seq_len(nrow(plane))), drop = FALSE], "slices"),
 
