@@ -11,9 +11,8 @@ images_give <- c("image_file", "is_image_name", "check_image_file", "read_image_
 
 # What images call of other floors.
 images_take <- c(
-  "is_variables", "check_slots", "column_ranges", "kept_times", "check_tr", # values
   "check_data_file", "check_new_file", "write_whole_file", "append_bytes", "write_gzip", "write_pieces", # files
-  "is_outside", "new_file", "check_matrix_like", "as_variables", "dense_columns", # x
+  "new_file", "check_matrix_like", "as_variables", "dense_columns", # x
   "draw_carpet" # pictures
 )
 

@@ -239,11 +239,6 @@ cosines_of_runs <- function(bandpass, tr, lengths) {
 # Max plausible seconds between volumes of an image.
 LONG_TR <- 20
 
-check_tr <- function(tr) {
-  check_that(tr, "tr", is_number_within(tr, 0, Inf) && is.finite(tr) && tr > 0,
-             "the seconds from one observation to the next")
-}
-
 # By default, tr is that of the image that x was read from.
 with_own_tr <- function(asked, own) {
   if (is.null(asked$bandpass) || !is_number(own)) return(asked)

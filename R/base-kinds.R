@@ -50,3 +50,30 @@ column_ranges <- function(n_col, n_row) {
 
 # Returns the row of each entry in compressed rows that start at p (or the column, in compressed columns).
 row_numbers <- function(p) rep.int(seq_len(length(p) - 1L), diff(p))
+
+# ---- observations in time
+
+# Returns the indices of the observations to `keep` of a series, ascending. `what`: a word for several of them, and
+# whose they are.
+kept_times <- function(keep, times, what) {
+  if (is.null(keep)) return(seq_len(times))
+  are_times <- is_variables(keep) && !anyNA(keep) && if (is.logical(keep)) {
+    length(keep) == times
+  } else {
+    all(keep == floor(keep)) && all(abs(keep) <= times) && (all(keep > 0) || all(keep < 0))
+  }
+  if (!are_times) {
+    fail("'keep' must be a logical value for each of the ", times, " ", what, ", or numbers of these, not ",
+         if (is.logical(keep) && !anyNA(keep)) paste(length(keep), "values") else show_value(keep))
+  }
+  kept <- sort(unique(seq_len(times)[keep]))
+  if (length(kept) < 2L) {
+    fail("'keep' leaves ", length(kept), " of ", times, " ", what, "; a correlation needs two or more")
+  }
+  kept
+}
+
+check_tr <- function(tr) {
+  check_that(tr, "tr", is_number_within(tr, 0, Inf) && is.finite(tr) && tr > 0,
+             "the seconds from one observation to the next")
+}
