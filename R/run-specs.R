@@ -304,8 +304,6 @@ combinations <- c("mean", "fisher", "min", "quantile", "fraction", RELIABILITY)
 summaries <- c("t", "sd", "argmax")
 effect_names <- c("random", "fixed")
 
-# ---- specs
-
 new_spec <- function(given, class) structure(Filter(Negate(is.null), given), class = c(class, "gpuSpec"))
 
 #' @method print gpuSpec
@@ -323,121 +321,6 @@ SPECS <- c(adjustment = "gpuAdjust", subjects = "gpuSubjects", permutation = "gp
 
 NO_SPECS <- lapply(SPECS, function(class) new_spec(list(), class))
 
-# The spec of each argument.
-SPEC_OF <- unlist(lapply(names(SPECS), function(spec) {
-  arguments <- names(formals(SPECS[[spec]]))
-  stats::setNames(rep(spec, length(arguments)), arguments)
-}))
-
-PARTIAL <- names(formals(gpuAdjust))
-ADJUSTMENT <- setdiff(PARTIAL, c("partial", "shrinkage"))
-COMBINATION <- setdiff(names(formals(gpuSubjects)), "effects")
-PERMUTATION <- names(formals(gpuPermute))
-
-# The arguments of specs that functions take; others take those of a run.
-OFFERED <- list(
-  gpuCor = c(PARTIAL, COMBINATION, "precision", "assay"),
-  gpuCorTest = c(PARTIAL, PERMUTATION, "precision", "assay"),
-  gpuCorNetwork = c(PARTIAL, COMBINATION, "effects", PERMUTATION, "precision", "assay", "shards"),
-  gpuConnectivity = c(PARTIAL, COMBINATION, "precision", "assay"),
-  gpuAssociation = c(ADJUSTMENT, PERMUTATION, "precision", "assay"),
-  gpuCorCompare = c(ADJUSTMENT, "subjects", "effects", "precision", "assay"),
-  gpuCorTriangle = c(ADJUSTMENT, "assay"),
-  gpuCorWindows = c(ADJUSTMENT, COMBINATION, "precision", "assay"),
-  gpuDist = c(ADJUSTMENT, "assay"),
-  gpuTOM = c(ADJUSTMENT, "assay"),
-  pickPower = c(ADJUSTMENT, COMBINATION, "assay"),
-  gpuModules = c("covariates", "data", "options", "assay"),
-  gpuPreservation = c("covariates", "data", "assay"),
-  gpuClean = "assay",
-  gpuCorPerm = c("options", "assay")
-)
-
-offered_by <- function(verb) c(OFFERED[[verb]], RUN_SETTINGS)
-
-# Divides the `...` of a function: returns list(adjustment, subjects, permutation, control), a spec each.
-specs_of <- function(verb, ...) {
-  if (!...length()) return(NO_SPECS)
-  given <- list(...)
-  names(given) <- full_names(if (is.null(names(given))) "" else names(given), verb)
-  is_own <- names(given) %in% names(SPEC_OF) & !vapply(given, inherits, NA, "gpuSpec")
-  of <- names(given)
-  of[is_own] <- SPEC_OF[of[is_own]]
-  specs <- NO_SPECS
-  for (name in unique(of)) {
-    own <- given[is_own & of == name]
-    whole <- given[!is_own][[name]]
-    if (!is.null(whole)) specs[[name]] <- check_whole_spec(whole, name, verb)
-    if (!length(own)) next
-    if (length(whole)) own <- c(unclass(whole)[setdiff(names(whole), c(names(own), "replay"))], own)
-    specs[[name]] <- do.call(SPECS[[name]], own, quote = TRUE) # checks all of them together
-    specs[[name]]$replay <- whole$replay
-  }
-  if (any(lengths(specs[names(specs) != "control"]))) features_of(verb, specs) # stops if they do not go together
-  specs
-}
-
-# Returns the arguments of specs one by one, without those of a run.
-arguments_of <- function(specs) {
-  all <- c(unclass(specs$adjustment), unclass(specs$subjects), unclass(specs$permutation), unclass(specs$control))
-  all[!names(all) %in% c(RUN_SETTINGS, "replay", "shards")]
-}
-
-# The arguments that say which pairs are edges.
-CRITERIA <- c("threshold", "density", "k", "p.value", "fdr")
-
-# Values of arguments with which they count as not given, beside NULL, FALSE and "none".
-NOT_GIVEN <- list(resample = 0, n_perm = 0, compression = 0, stability = 0, fraction = 0.63)
-
-# Returns list(features, words: texts to fill in) of a call, after checking that they go together. `...`: arguments as
-# they were checked.
-features_of <- function(verb, specs, ...) {
-  given <- list(...)
-  if (!identical(specs, NO_SPECS)) given <- c(given, arguments_of(specs), list(shards = specs$control$shards))
-  given <- given[!vapply(given, is_default, NA)]
-  given <- given[!vapply(names(given), function(name) identical(given[[name]], NOT_GIVEN[[name]]), NA)]
-  if (all(names(given) == "y")) return(NULL)
-  given <- c(given, given$options)
-  criterion <- CRITERIA[CRITERIA %in% names(given)]
-  texts <- given[vapply(given, function(value) is.character(value) && length(value) == 1L, NA)]
-  facts <- c(edges = length(criterion) > 0L, tests = any(c("p.value", "fdr") %in% criterion),
-             `several values` = any(lengths(given[criterion]) > 1L), plan = !is.null(specs$control$replay))
-  found <- list(features = c(verb, names(given), if (length(texts)) paste0(names(texts), " = \"", texts, "\""),
-                             names(facts)[facts]),
-                words = c(texts, list(criterion = criterion[1L], values = length(given[[criterion[1L]]]))))
-  check_together(found)
-  found
-}
-
-is_default <- function(value) is.null(value) || identical(value, FALSE) || identical(value, "none")
-
-# Returns the settings of a run alone.
-run_of <- function(control) structure(control[names(control) %in% RUN_SETTINGS], class = class(control))
-
-check_whole_spec <- function(spec, name, verb) {
-  if (!inherits(spec, SPECS[[name]])) {
-    fail("'", name, "' must come from ", SPECS[[name]], "(), not be ", show_value(spec))
-  }
-  others <- setdiff(names(spec), c(offered_by(verb), "replay"))
-  if (length(others)) fail("'", name, "' has '", others[1L], "', which ", verb, "() does not take")
-  spec
-}
-
-# Returns the names of arguments, which may be abbreviated. Those without a name are gpuControl()'s.
-full_names <- function(names, verb) {
-  known <- offered_by(verb)
-  if (all(names %in% known)) return(names)
-  known <- union(known, names(SPECS))
-  unnamed <- !nzchar(names)
-  names[unnamed] <- setdiff(names(formals(gpuControl)), names)[seq_len(sum(unnamed))]
-  full <- known[match(names, known)]
-  short <- setdiff(known, "keep_memory")
-  full[is.na(full)] <- short[pmatch(names[is.na(full)], short, duplicates.ok = TRUE)]
-  unknown <- which(is.na(full))
-  if (length(unknown)) refuse_unused(names[unknown[1L]], c(names(formals(verb)), known))
-  full
-}
-
 # `known`: the names of arguments that the function has.
 refuse_unused <- function(name, known) {
   if (!nzchar(name)) fail("an unnamed argument is left over")
@@ -450,14 +333,4 @@ refuse_unused <- function(name, known) {
   meant <- other_name(name, known)
   if (is.na(meant)) meant <- nearest(name, known)
   fail("unused argument '", name, "'", if (length(meant)) paste0("; did you mean '", meant, "'?"))
-}
-
-# Returns the help's words for the `...` of a function.
-offered_words <- function(verb) {
-  of <- lapply(SPECS, function(maker) intersect(names(formals(maker)), offered_by(verb)))
-  of <- of[lengths(of) > 0L]
-  each <- Map(of, SPECS[names(of)], names(of), f = function(names, maker, argument) {
-    paste0(paste0("`", names, "`", collapse = ", "), " ([", maker, "()], or a whole one as `", argument, "`)")
-  })
-  paste0("Further arguments, by name: ", paste(each, collapse = "; "), ".")
 }

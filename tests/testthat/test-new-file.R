@@ -50,7 +50,8 @@ test_that("a name that is too long is said to be too long", {
 # Writes of every kind to a new file in a folder: functions of the folder that return the file's name.
 writers <- function() {
   at <- function(folder, name) file.path(folder, name)
-  vertices <- structure(cbind(1:9), header = list(cifti = gpucor:::surface_brain(9L, "CORTEX_LEFT")))
+  model <- data.frame(structure = "CORTEX_LEFT", kind = "surface", first = 1, count = 9L, vertices = 9L)
+  vertices <- structure(cbind(1:9), header = list(cifti = list(models = model, places = list(0:8))))
   c(list(
     image = function(folder) writeVoxels(array(1:8, c(2, 2, 2)), at(folder, "map.nii")),
     `compressed image` = function(folder) writeVoxels(array(1:8, c(2, 2, 2)), at(folder, "map.nii.gz")),
@@ -180,7 +181,9 @@ test_that("where the disk is full no image is written, whichever byte does not f
     "at <- function(name) file.path(folder, name)",
     "write <- function(name, n) {",
     "  if (name == 'map.func.gii') {",
-    "    values <- structure(cbind(values[1:n]), header = list(cifti = gpucor:::surface_brain(n, 'CORTEX_LEFT')))",
+    "    model <- data.frame(structure = 'CORTEX_LEFT', kind = 'surface', first = 1, count = n, vertices = n)",
+    "    cifti <- list(models = model, places = list(seq_len(n) - 1))",
+    "    values <- structure(cbind(values[1:n]), header = list(cifti = cifti))",
     "    writeVoxels(values, at(name))",
     "  } else writeVoxels(array(values[1:n], c(n, 1, 1)), at(name))",
     "}",

@@ -262,7 +262,7 @@ test_that("a plan that was edited has no function run and nothing evaluated", {
       expect_error(call(path), "rounds/1.rds\" was changed since the plan was made")
     }
   }
-  expect_error(gpucor:::call_engine("system", list(), list()), "ENTRIES")
+  expect_error(gpucor:::call_engine("system", run_on("cpu", x = diag(3) + 1:3), list()), "no computation \"system\"")
 })
 
 # ---- R objects in a plan's files
