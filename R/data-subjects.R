@@ -179,6 +179,7 @@ subject_designs <- function(run, data, effects, names = subject_names(length(dat
   }
   each_subject(n, function(i) {
     run[c("x", "y")] <- list(data$x[[i]], data$y[[i]])
+    run$settings["pairs"] <- list(NULL) # the mask is checked later
     run$settings$asked <- asked_of_subject(asked, i, n)
     with_design(run, tests = effects == "fixed")$settings$design
   }, names)
@@ -352,7 +353,7 @@ count_subjects <- function(run, data, designs, names = subject_names(length(data
   counts <- lapply(seq_along(data$x), function(i) {
     design <- designs[[i]]
     run[c("x", "y")] <- list(data$x[[i]], data$y[[i]])
-    run$settings["design"] <- list(design)
+    run$settings[c("design", "pairs")] <- list(design, NULL)
     counted <- prefixed(names[i], count_observations(run))
     left <- if (is.null(design$df)) effective_n(design, counted) - sum(design$lost) else design$df + taken
     c(n_obs = counted$n_obs, n = left, common = counted$common)

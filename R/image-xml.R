@@ -7,6 +7,7 @@ SMALL_XML <- 1e7
 # files stay in force, except that of 10 MB for a text, which arrays and lists of voxels may exceed: without long runs
 # of numbers or base 64, which cannot contain markup, the elements must be within the limits.
 parse_xml <- function(bytes, shown, what) {
+  force(bytes) # a file that is none is said first
   need_packages("xml2", paste("to read", what))
   parse <- function(bytes, ...) xml2::read_xml(bytes, options = c("NOBLANKS", ...))
   tryCatch({
