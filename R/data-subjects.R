@@ -185,6 +185,7 @@ subject_designs <- function(run, data, effects, names = subject_names(length(dat
   }, names)
 }
 
+#' @export
 dim.gpuCorSubjects <- function(x) c(sum(vapply(x$data, nrow, 0L)), ncol(x$data[[1L]]))
 
 #' @export

@@ -1,4 +1,4 @@
-# The `...` of functions, divided among the specs, and what of a call check_together() has to know.
+# What functions take in `...`, divided among the specs, and what of a call check_together() has to know.
 
 # The spec of each argument.
 SPEC_OF <- unlist(lapply(names(SPECS), function(spec) {
