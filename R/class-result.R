@@ -91,7 +91,7 @@ print.gpuCorSummary <- function(x, digits = 4L, ...) {
   invisible(x)
 }
 
-# ---- how headers of results describe the adjustment; see data-adjusted.R
+# ---- how headers of results describe the adjustment; see adjustment_of()
 
 # Returns "adjusted for 6 covariates, filtered to 0.01-0.1 Hz (TR 2 s): 12 degrees of freedom\n", or NULL if nothing
 # applies. `n_obs`: number of observations, of all pairs or of each; `left`: degrees of freedom, if known; `start`,

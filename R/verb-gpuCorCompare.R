@@ -278,11 +278,6 @@ groups_of <- function(labels, rows) {
   paste0("x[group == ", vapply(labels, show_value, ""), rows, "]", collapse = " and ")
 }
 
-# Returns the weights that turn z of subjects into the difference of the groups' means.
-difference_weights <- function(weights, is_x) {
-  ifelse(is_x, weights / sum(weights[is_x]), -weights / sum(weights[!is_x]))
-}
-
 # The engine computes tanh of each pair's difference, so the threshold is transformed, too.
 compare_criterion <- function(run, given) {
   if (!is.null(given$threshold)) {
@@ -292,99 +287,6 @@ compare_criterion <- function(run, given) {
   }
   run$criterion <- check_one_criterion(given)
   run
-}
-
-# ---- the result
-
-# ---- gain and loss: each group's own coefficients
-
-# Returns list(r.x, r.y, class) of the entries of rows, or of all pairs without rows: each group's coefficient, tanh of
-# its mean z, and for both groups its sign, or 0 if its p value is above the level.
-group_classes <- function(run, rows = NULL) {
-  first <- seq_along(run$x$data) <= run$x$n_first
-  found <- lapply(list(x = first, y = !first), function(is_in) group_test(run, which(is_in), rows))
-  signs <- lapply(found, function(group) c("-", "0", "+")[2L + ifelse(group$p.value <= run$classes, sign(group$z), 0)])
-  class <- ifelse(is.na(signs$x) | is.na(signs$y), NA, paste(signs$x, signs$y, sep = "/"))
-  list(r.x = tanh(found$x$z), r.y = tanh(found$y$z), class = class)
-}
-
-# Returns the mean z of the subjects `at`, and its p value. A single matrix is given twice, as t needs two subjects; its
-# p value is that of Fisher's z.
-group_test <- function(run, at, rows) {
-  x <- run$x
-  n <- x$counted$n[at]
-  min_p <- min_rank_p(run$method, list(x$counted$n_obs[at]))
-  if (length(at) == 1L) at <- c(at, at)
-  x[c("data", "designs", "weights")] <- list(x$data[at], x$designs[at], x$weights[at])
-  x[c("n_first", "model")] <- list(length(at), NULL)
-  tests <- group_tests(replace(part_of(run, 1, 0, "coefficients of the groups"), "x", list(x)), rows)
-  z <- tests$difference
-  list(z = z, p.value = if (is_random(x)) {
-    p_of_tests(tests)
-  } else {
-    two_sided(z * sqrt((n - 3) / Z_VARIANCES[[run$method]]), min_p = min_p)
-  })
-}
-
-# Returns two runs, which divide the progress bar: permutations come first, and p values and rates take three times as
-# long as the differences. Each permutation of rows takes as long as the differences; permutations of labels share one
-# run.
-compare_work <- function(run, n_perm) {
-  one_run <- permutes_labels(run)
-  permuting <- if (one_run && n_perm > 0) 1 + n_perm / 25 else n_perm
-  units <- 4 + permuting
-  what <- if (one_run) n_of(n_perm, "permutation") else "permutation"
-  list(permutations = part_of(run, 0, permuting / units, what, if (!one_run) n_perm),
-       coefficients = part_of(run, permuting / units, 4 / units, "differences"))
-}
-
-compare_all <- function(run, error, maxima) {
-  found <- if (is_random(run$x)) random_differences(run) else fixed_differences(run, error)
-  warn_perfect(found$difference, run)
-  shape <- plain_dist_attributes(run)
-  own <- c(p.value = NA, fdr = NA, p.adjusted = NA, r.x = 1, r.y = 1)
-  shaped <- function(values, name) {
-    attributes(values) <- c(shape, if (name %in% names(own)) list(diagonal = rep(own[[name]], shape$Size)))
-    values
-  }
-  doing(part_of(run, 0.5, 0.5)$settings, "false discovery rates")
-  found$fdr <- stats::p.adjust(found$p.value, "BH")
-  if (!is.null(maxima)) {
-    values <- permuted_values(found, is_random(run$x))
-    found$p.adjusted <- adjusted_differences(maxima, found$p.value, values, run$sign, run$settings$threads)
-  }
-  of_groups <- if (!is.null(run$classes)) group_classes(run)
-  pairs <- c(found, of_groups[c("r.x", "r.y")])
-  structure(
-    c(Map(shaped, pairs, names(pairs)), of_groups["class"],
-      if (!is.null(several_groups(run$x))) list(df = several_groups(run$x) - 1),
-      list(error = error, n = group_counts(run$x), compared = what_is_compared(run$x), method = run$method,
-           use = uses[run$use])),
-    class = c("gpuCorCompare", "gpuTests", "gpuCorResult"), adjusted = adjustment_of(run)
-  )
-}
-
-fixed_differences <- function(run, error) {
-  value <- values_of_pairs(part_of(run, 0, 0.25), "row")
-  doing(part_of(run, 0.25, 0.25)$settings, "p values")
-  difference <- atanh(as.vector(value))
-  c(list(difference = difference),
-    z_tests(difference / error, several_groups(run$x), min_rank_p(run$method, compared_groups(run$x))))
-}
-
-random_differences <- function(run) {
-  found <- group_tests(part_of(run, 0, 0.25))
-  warn_without(found, run)
-  doing(part_of(run, 0.25, 0.25)$settings, "p values")
-  list(difference = found$difference, statistic = found$statistic, df = found$df, p.value = p_of_tests(found))
-}
-
-# Adds tests to the entries of a network of differences; a network of t gets its differences.
-with_difference_tests <- function(rows, run) {
-  tests <- group_tests(part_of(run, 1, 0, "tests of the edges"), rows)
-  rows$tests <- c(list(max = 1, p.value = p_of_tests(tests)), tests[c("statistic", "df")])
-  if (run$x$name == "t as coefficient") rows$x <- tanh(tests$difference)
-  rows
 }
 
 # ---- components of the pairs with a large t
@@ -411,53 +313,6 @@ compare_components <- function(run, given, components, n_perm, output) {
   compare_output(rows, run, given, NULL, NULL, output, found)
 }
 
-# Returns list(table: a row for each component, the largest first; of: the row of each column, or NA).
-component_table <- function(found, names) {
-  inside <- which(found$size > 0)
-  first <- found$first[inside]
-  largest <- unique(first[order(-found$size[inside], first)])
-  sizes <- found$size[largest + 1L]
-  of <- stats::setNames(rep(NA_integer_, length(found$size)), names)
-  of[inside] <- match(first, largest)
-  permuted <- found$maxima[-1L]
-  p <- vapply(sizes, function(size) (1 + sum(permuted >= size)) / (1 + length(permuted)), 0)
-  list(table = data.frame(component = seq_along(largest), columns = tabulate(of, length(largest)), size = sizes,
-                          p.value = p),
-       of = of)
-}
-
-# Warns of pairs with a coefficient of 1 or -1, which counts as 1 - 2^-24, with z = 8.66. The subjects' coefficients are
-# not stored. A pair is therefore recognized by its difference: more than half of the difference that this z would make
-# in all subjects whose weights have one sign. With several groups it is more than half of what this z would make in one
-# group, and the groups' own z are checked, too.
-warn_perfect <- function(difference, run, rows = NULL) {
-  x <- run$x
-  infinite <- atanh(1 - 2^-24)
-  is_several <- !is.null(several_groups(x))
-  weights <- x$weights / if (is_several) sum(x$weights) else 1
-  whole <- if (is_several) min(sqrt(weights * (1 - weights))) else max(sum(pmax(weights, 0)), sum(pmax(-weights, 0)))
-  revealed <- abs(difference) > infinite * whole / 2
-  if (is_several && any(revealed, na.rm = TRUE)) {
-    is_infinite <- FALSE
-    for (i in seq_along(x$data)) is_infinite <- is_infinite | abs(group_test(run, i, rows)$z) > infinite - 0.5
-    revealed <- revealed & is_infinite
-  }
-  n <- sum(revealed, na.rm = TRUE)
-  if (n == 0) return(invisible())
-  one <- !is_several && is.null(x$model) || isTRUE(x$model$is_mean) && x$n_first < length(x$data)
-  warn("gpuCorPerfect", n_of(n, "pair"), if (n == 1) " has" else " have", " a coefficient of 1 or -1, or nearly, in ",
-       if (one) "one group" else if (is_several) "a group" else "many subjects",
-       ", whose z is infinite and counts as 8.66; look for equal columns and for few observations")
-}
-
-# Returns "groups", "several" (groups), "pairs", "mean" or "contrast".
-what_is_compared <- function(x) {
-  if (!is.null(several_groups(x))) return("several")
-  if (is.null(x$model)) return("groups")
-  if (!isTRUE(x$model$is_mean)) return("contrast")
-  if (x$n_first < length(x$data)) "pairs" else "mean"
-}
-
 # Min sizes with valid p values, by the simulations of ?"gpucor-p-values".
 MIN_UNEQUAL_GROUP <- 10 # subjects of the smaller group, if the other one has at least twice as many
 MIN_ROWS_OF_FDR <- 50 # rows of each group; 'fdr' depends on the tail
@@ -477,84 +332,4 @@ warn_small_groups <- function(x, given, n_perm) {
   warn("gpuCorFewRows", "'fdr' uses the normal distribution of Fisher's z, whose small p values are too small with ",
        "fewer than ", MIN_ROWS_OF_FDR, " rows in a group, here ", format_count(rows),
        if (is.null(several_groups(x))) "; choose pairs by p.adjusted of 'n_perm'")
-}
-
-# ---- permutations
-
-# Returns TRUE if the subjects' labels are permuted, FALSE if the rows of both matrices are.
-permutes_labels <- function(run) length(run$x$data) > 2L || !is.null(run$x$model)
-
-# Returns the max of each permutation, see permuted_values(). Differences are scaled to the data's standard error.
-permuted_differences <- function(run, n_perm, error) {
-  if (is_random(run$x)) return(label_maxima(run, random_permutations(run, seq_len(n_perm))))
-  found <- if (permutes_labels(run)) permuted_sums(run, n_perm) else permuted_rows(run, n_perm)
-  tanh(atanh(pmax(found$maxima, 0)) * error / found$errors)
-}
-
-# Returns the weights of random effects, a column for each permutation; number 0 are the data as they are.
-random_permutations <- function(run, numbers) {
-  model <- run$x$model
-  if (is.null(model)) permuted_labels(run, numbers) + 0 else permuted_weights(model, numbers)
-}
-
-# Returns a subjects x permutations matrix, TRUE for subjects in the first group. Subjects are permuted among the
-# groups, which keep their sizes; the data are unchanged.
-permuted_labels <- function(run, numbers) {
-  n <- length(run$x$data)
-  vapply(numbers, FUN.VALUE = logical(n), function(b) {
-    seq_len(n) %in% if (b == 0) seq_len(run$x$n_first) else sample.int(n, run$x$n_first)
-  })
-}
-
-label_maxima <- function(run, weights) {
-  maxima <- perform(run, "label_maxima", constant(run$sign), weights, is_random(run$x))$maxima
-  pmin(maxima, MAX_T)
-}
-
-permuted_sums <- function(run, n_perm) {
-  own <- run$x$counted$n - 3
-  weights <- apply(permuted_labels(run, seq_len(n_perm)), 2L, difference_weights, weights = own)
-  list(maxima = label_maxima(run, weights), errors = sqrt(colSums(weights^2 / own) * Z_VARIANCES[run$method]))
-}
-
-# Permutes residuals of the rows of both groups (Freedman and Lane 1983): each group is regressed on its own covariates,
-# the rows are permuted across the groups, and regressed again on the covariates, which are not permuted.
-permuted_rows <- function(run, n_perm) {
-  x <- run$x
-  compared <- lapply(seq_along(x$data), function(i) {
-    compared_data(x$data[i], run$method, run$use, x$designs[[i]])
-  })
-  warn_permuted_residuals(compared, run$method)
-  all <- do.call(rbind, on_one_scale(lapply(compared, function(group) group$data[[1L]])))
-  if (anyNA(all)) {
-    fail("'n_perm' permutes observations that all pairs have; ",
-         "with missing values use = \"complete.obs\" leaves these")
-  }
-  if (!is.null(x$designs)) x$designs <- lapply(compared, `[[`, "design")
-  x$data <- lapply(compared, function(group) group$data[[1L]]) # the engine reads `all`; these say how many rows
-  orders <- vapply(seq_len(n_perm), FUN.VALUE = integer(nrow(all)), function(b) sample.int(nrow(all)) - 1L)
-  own <- replace(run, c("x", "method"), list(x, compared[[1L]]$method))
-  maxima <- perform(own, "row_maxima", constant(run$sign), all, orders)$maxima
-  list(maxima = maxima, errors = combined_error(x, run$method))
-}
-
-# Scales both groups' columns to median 0 and median absolute deviation 1; a column with deviation 0 in either group is
-# scaled by the root mean square of both. A group's standard deviation depends on the largest of few values; with these
-# scales, the tails of permuted rows are as heavy as those of the data.
-on_one_scale <- function(groups) {
-  groups <- lapply(groups, function(m) m - rep(column_medians(m), each = nrow(m)))
-  spreads <- lapply(groups, function(m) column_medians(abs(m)))
-  narrow <- which(Reduce(pmin, spreads) <= 0)
-  pooled <- sqrt(colMeans(do.call(rbind, groups)[, narrow, drop = FALSE]^2))
-  Map(groups, spreads, f = function(m, spread) {
-    spread[narrow] <- ifelse(pooled > 0, pooled, 1)
-    m / rep(spread, each = nrow(m))
-  })
-}
-
-# As apply(m, 2, median), with one sort for all columns; NA without rows. Not for missing values.
-column_medians <- function(m) {
-  sorted <- matrix(m[order(col(m), m)], nrow(m))
-  middle <- (nrow(m) + 1) / 2
-  colMeans(sorted[c(floor(middle), ceiling(middle)), , drop = FALSE])
 }
