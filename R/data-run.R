@@ -21,9 +21,11 @@ empty_run <- function(specs, method, use, pairs = NULL, precision = "single", ca
   use <- check_use(use)
   settings <- new_settings(specs, pairs, precision)
   if (!is.null(settings$replay)) call <- settings$replay$call
-  structure(list(x = NULL, y = NULL, method = method, use = use, settings = settings, pairs = NULL, scalar = FALSE,
-                 observations = NULL, call = call, criterion = NULL, sign = NULL, mutual = FALSE, min_obs = NULL,
-                 spool = NULL, to_file = FALSE, stays = NULL, is_sample = FALSE, size = NULL), class = "gpucor_run")
+  run <- list(x = NULL, y = NULL, method = method, use = use, settings = settings, pairs = NULL, scalar = FALSE,
+              observations = NULL, call = call, criterion = NULL, sign = NULL, mutual = FALSE, min_obs = NULL,
+              spool = NULL, to_file = FALSE, stays = NULL, is_sample = FALSE, size = NULL)
+  class(run) <- "gpucor_run"
+  run
 }
 
 # Returns a run. `found`: from features_of(); `takes`: "one" data set, "subjects", or "summaries" for values of subjects
