@@ -63,8 +63,9 @@
 #'
 #' @examples
 #' gpuCorNetwork(mtcars, density = 0.2)
-#' if (requireNamespace("ggplot2", quietly = TRUE)) { # as.data.frame() makes a data frame of any result
-#'   ggplot2::ggplot(as.data.frame(gpuCor(mtcars)), ggplot2::aes(r)) + ggplot2::geom_histogram(bins = 20)
+#' if (requireNamespace("ggplot2", quietly = TRUE)) {
+#'   pairs <- as.data.frame(gpuCor(mtcars)) # works for any result
+#'   ggplot2::ggplot(pairs, ggplot2::aes(r)) + ggplot2::geom_histogram(bins = 20)
 #' }
 #' @keywords internal
 #' @useDynLib gpucor, .registration = TRUE

@@ -38,7 +38,8 @@
 #' motion <- apply(matrix(rnorm(60 * 6, 0, 0.02), 60), 2, cumsum)
 #' colnames(motion) <- c("trans_x", "trans_y", "trans_z", "rot_x", "rot_y", "rot_z")
 #' displacement <- c("n/a", rowSums(abs(diff(motion))))
-#' table <- data.frame(motion, csf = rnorm(60), white_matter = rnorm(60), framewise_displacement = displacement)
+#' table <- data.frame(motion, csf = rnorm(60), white_matter = rnorm(60))
+#' table$framewise_displacement <- displacement
 #' write.table(table, file, sep = "\t", quote = FALSE, row.names = FALSE)
 #'
 #' z <- readConfounds(file, c("motion", "wm_csf"), fd = 0.15)

@@ -80,7 +80,8 @@
 #'
 #' gpuTOM(x, type = "signed", power = 12, output = "network", density = 0.2)
 #' gpuTOM(gpuCorNetwork(x, threshold = 0.6), power = 3)[1:4, 1:4]
-#' gpuTOM(list(x[1:16, ], x[17:32, ]), power = c(3, 4), combine = "min", calibration = "single quantile")
+#' sets <- list(x[1:16, ], x[17:32, ])
+#' gpuTOM(sets, power = c(3, 4), combine = "min", calibration = "single quantile")
 #' @export
 gpuTOM <- function(x, power = 6, type = c("unsigned", "signed", "signed hybrid"),
                    TOMType = c("signed", "unsigned", "signed Nowick", "unsigned 2", "signed 2", "signed Nowick 2"),
