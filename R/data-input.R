@@ -11,7 +11,10 @@ check_variables <- function(x, name, assay = NULL, method = "") {
 # Works like check_variables(), but also for values of pairs.
 as_variables <- function(x, name, assay = NULL, method = "") {
   if (!is.object(x) && is_variables(x)) return(x)
-  check_not_network(x, name)
+  if (is_network(x)) { # users rarely want correlations of a network's columns
+    fail("'", name, "' is a network (of class ", class(x)[1L], "), not data; to correlate its columns give as(", name,
+         ", \"generalMatrix\")")
+  }
   check_one(x, name)
   if (is_experiment(x)) {
     picked <- check_slots(picked_assay(x, name, assay), name) # not within t(), whose dispatch would wrap the error
@@ -20,7 +23,16 @@ as_variables <- function(x, name, assay = NULL, method = "") {
   x <- check_slots(x, name)
   if (is_outside(x)) x <- check_outside(x, name)
   if (is_outside(x)) return(x)
-  if (is.data.frame(x)) return(check_frame(x, name))
+  if (is.data.frame(x)) {
+    x <- as_numbers(x)
+    bad <- which(!vapply(x, is_variables, NA))
+    if (length(bad)) {
+      fail("'", name, "' must be numeric, but ", column_names(bad, names(x)), if (length(bad) > 1L) " are" else " is",
+           " of class ", class(x[[bad[1L]]])[1L], "; leave such columns out, or make them row names")
+    }
+    check_copy_memory(x, name)
+    return(as.matrix(x))
+  }
   if (is_sparse(x)) {
     x <- as(as(as(x, "dMatrix"), "generalMatrix"), "CsparseMatrix")
     tell_sparse(x, method)
@@ -41,13 +53,6 @@ check_one <- function(x, name) {
   }
   fail("'", name, "' must be numeric, not of class ", class(x)[1L],
        "; many subjects' data are for gpuCor(), gpuCorNetwork(), gpuConnectivity() and gpuCorCompare()")
-}
-
-# Users rarely want correlations of a network's columns.
-check_not_network <- function(x, name) {
-  if (!is_network(x)) return(invisible())
-  fail("'", name, "' is a network (of class ", class(x)[1L], "), not data; to correlate its columns give as(", name,
-       ", \"generalMatrix\")")
 }
 
 # Stops if x has values of pairs, such as correlations, whose columns would be correlated again. Such a matrix is
@@ -73,17 +78,6 @@ as_ordinary <- function(x, name) {
     return(as.matrix(x))
   }
   as_numbers(x)
-}
-
-check_frame <- function(x, name) {
-  x <- as_numbers(x)
-  bad <- which(!vapply(x, is_variables, NA))
-  if (length(bad)) {
-    fail("'", name, "' must be numeric, but ", column_names(bad, names(x)), if (length(bad) > 1L) " are" else " is",
-         " of class ", class(x[[bad[1L]]])[1L], "; leave such columns out, or make them row names")
-  }
-  check_copy_memory(x, name)
-  as.matrix(x)
 }
 
 # Returns columns as text, at most three: "columns 1 (probe), 2 (symbol)".
@@ -118,8 +112,6 @@ check_matrix_like <- function(x, variables) {
        if (is.null(size)) "is a vector" else paste("has", length(size), "dimensions"), input_hint(x, "x"))
 }
 
-as_column <- function(x) if (is_matrix(x)) x else matrix(x, ncol = 1L)
-
 # Stops on empty input if stats::cor() does: n_obs observations of n_x variables, and of n_y unless NULL. stats::cor()
 # checks y only for pairwise ranks.
 check_filled <- function(n_obs, n_x, n_y, use, method) {
@@ -138,14 +130,12 @@ check_filled <- function(n_obs, n_x, n_y, use, method) {
 # observations, or NULL if they are row names of the returned x). `assay`: of an experiment.
 check_input <- function(x, y, use, method, assay = NULL) {
   is_plain <- is.null(y) && is.null(assay) && is.matrix(x) && !is.object(x) && (is_numeric(x) || is.logical(x))
-  if (!is_plain) return(converted_input(x, y, use, method, assay))
-  check_not_coefficients(x, "x")
-  if (nrow(x) >= MIN_ROWS) warn_transposed(x)
-  if (!length(x)) check_filled(nrow(x), ncol(x), NULL, use, method)
-  list(x = x, y = NULL, scalar = FALSE)
-}
-
-converted_input <- function(x, y, use, method, assay) {
+  if (is_plain) { # the common case, which takes less time
+    check_not_coefficients(x, "x")
+    if (nrow(x) >= MIN_ROWS) warn_transposed(x)
+    if (!length(x)) check_filled(nrow(x), ncol(x), NULL, use, method)
+    return(list(x = x, y = NULL, scalar = FALSE))
+  }
   check_has_assay(x, y, assay)
   given <- list(x = x, y = y)
   x <- check_variables(x, "x", assay, method)
@@ -153,8 +143,8 @@ converted_input <- function(x, y, use, method, assay) {
   if (!is.null(y)) y <- check_variables(y, "y", assay, method)
   if (!is_matrix(x) && is.null(y)) fail("supply both 'x' and 'y' or a matrix-like 'x'", input_hint(x, "x"))
   scalar <- !is_matrix(x) && !is_matrix(y)
-  x <- as_column(x)
-  if (!is.null(y)) y <- as_column(y)
+  if (!is_matrix(x)) x <- matrix(x, ncol = 1L)
+  if (!is.null(y) && !is_matrix(y)) y <- matrix(y, ncol = 1L)
   if (!is.null(y) && nrow(x) != nrow(y)) {
     fail("incompatible dimensions: 'x' has ", nrow(x), " rows (observations), 'y' has ", nrow(y))
   }
