@@ -23,17 +23,28 @@ without_observation_names <- function(x) {
   x
 }
 
-# Stops if names are permuted, and warns if they differ, or if one side alone has row numbers, in another order. `own`:
-# the argument `name`; `observations`: from observations_of(x), or list(are_compared = TRUE) if the names have been
-# compared before.
+# Stops if names are permuted, and warns if they differ. If one side alone has row numbers, warns if these are not
+# ascending, and stops if they are 1 to n and x has no names. `own`: the argument `name`; `observations`: from
+# observations_of(x), or list(are_compared = TRUE) if the names have been compared before.
 check_observations <- function(own, name, observations) {
   if (isTRUE(observations$are_compared)) return(invisible())
   names <- observations$names
   theirs <- observation_names(own)
-  if (are_row_numbers(theirs) && !are_row_numbers(names)) return(check_not_moved(theirs, name, names, "x"))
-  if (are_row_numbers(names) && !are_row_numbers(theirs)) {
+  are_numbered <- are_row_numbers(theirs)
+  if (are_numbered != are_row_numbers(names)) {
     # Values without rows, such as a column of a data frame, were probably moved with x.
-    return(if (!is.null(theirs) || is.data.frame(own)) check_not_moved(names, "x", theirs, name))
+    if (!are_numbered && is.null(theirs) && !is.data.frame(own)) return(invisible())
+    numbers <- if (are_numbered) theirs else names
+    others <- if (are_numbered) names else theirs
+    at <- which(diff(as.numeric(numbers)) < 0)[1L] # the rows were moved, as by own[order(own$age), ]
+    if (is.na(at)) return(invisible())
+    sides <- if (are_numbered) c(name, "x") else c("x", name)
+    text <- paste0("'", sides[1L], "' has rows in another order than their numbers (\"", numbers[at], "\" is before \"",
+                   numbers[at + 1L], "\"), and '", sides[2L], "' has no ", if (is.null(others)) "names" else "numbers",
+                   " of observations to compare; name both alike, or remove these names if '", sides[2L],
+                   "' has this order")
+    if (are_numbered && is.null(names) && setequal(numbers, seq_along(numbers))) fail(text)
+    return(warn("gpuCorObservations", text))
   }
   if (is.null(names) || length(theirs) != length(names) || identical(theirs, names)) return(invisible())
   is_permuted <- identical(sort(theirs, na.last = TRUE), sort(names, na.last = TRUE))
@@ -47,16 +58,3 @@ check_observations <- function(own, name, observations) {
 }
 
 are_row_numbers <- function(names) !is.null(names) && are_numbers(names)
-
-# Warns if row numbers of `name` are not ascending, when names of the other argument are no numbers. The rows were
-# moved, as by own[order(own$age), ], perhaps those of the other as well. Stops if x has no names and the numbers are 1
-# to n.
-check_not_moved <- function(numbers, name, others, other) {
-  at <- which(diff(as.numeric(numbers)) < 0)[1L]
-  if (is.na(at)) return(invisible())
-  text <- paste0("'", name, "' has rows in another order than their numbers (\"", numbers[at], "\" is before \"",
-                 numbers[at + 1L], "\"), and '", other, "' has no ", if (is.null(others)) "names" else "numbers",
-                 " of observations to compare; name both alike, or remove these names if '", other, "' has this order")
-  if (other == "x" && is.null(others) && setequal(numbers, seq_along(numbers))) fail(text)
-  warn("gpuCorObservations", text)
-}

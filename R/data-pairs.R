@@ -126,10 +126,7 @@ are_pairs <- function(pairs) {
 
 # Returns the pair mask for the engine, or stops if it does not fit the columns of x and y.
 check_pairs <- function(pairs, x, y) {
-  if (is.null(pairs)) return(NULL)
-  if (!inherits(pairs, "gpuCorPairs")) {
-    fail("'pairs' must come from pairMask(), not be ", show_value(pairs))
-  }
+  check_that(pairs, "pairs", inherits(pairs, "gpuCorPairs"), "from pairMask()")
   if (!are_pairs(pairs)) fail("'pairs' was changed since pairMask() made it; make it again")
   if (is.null(y) != is.null(pairs$y)) {
     fail("'pairs' ", if (is.null(y)) "is of columns of 'x' with those of 'y', and there is no 'y'",

@@ -15,7 +15,10 @@ with_partial <- function(run, tests) {
   shrinkage <- run$settings$asked$shrinkage
   if (shrinkage == "auto") {
     shrinkage <- estimated_shrinkage(sums, run$settings$design$weights[rows])
-    if (shrinkage == 1) warn_all_shrunken()
+    if (shrinkage == 1) {
+      warn("gpuCorShrinkage", "the estimated shrinkage is 1, which leaves only zeros: the correlations do not vary ",
+           "more than by chance; give 'shrinkage' to see them")
+    }
   }
   map <- partial_map(sums, shrinkage)
   run$settings$design$map <- matrix(0, nrow(run$x), ncol(map$columns))
@@ -24,11 +27,6 @@ with_partial <- function(run, tests) {
   run$settings$design$adjusted$shrinkage <- shrinkage
   if (tests) run$settings$design <- partial_freedom(run, shrinkage, sums$n_var)
   run
-}
-
-warn_all_shrunken <- function() {
-  warn("gpuCorShrinkage", "the estimated shrinkage is 1, which leaves only zeros: the correlations do not vary more ",
-       "than by chance; give 'shrinkage' to see them")
 }
 
 # Returns the shrinkage that minimizes the expected squared error of the correlations, as corpcor::estimate.lambda().
@@ -60,20 +58,16 @@ partial_map <- function(sums, shrinkage) {
   found <- eigen(matrix(sums$products, n), symmetric = TRUE)
   counts <- found$values > PARTIAL_RANK * max(found$values, 0)
   d <- found$values[counts]
-  if (shrinkage == 0) check_full_rank(length(d), sums$n_var)
+  if (shrinkage == 0 && length(d) < sums$n_var) {
+    fail("shrinkage = 0 needs more observations than columns, none of which the others determine: there are ",
+         n_of(sums$n_var, "column"), " of rank ", length(d), "; use shrinkage = \"auto\"")
+  }
   e <- (1 - shrinkage) * d + shrinkage
   largest <- 1 / if (length(d) < sums$n_var) shrinkage else min(e, Inf)
   squares <- pmax(0, 1 - 1 / (largest * e)) / d
   map <- sqrt(squares) * t(found$vectors[, counts, drop = FALSE])
   if (length(d)) map <- qr.R(qr(map, tol = 0)) # tol 0: no pivoting
-  list(columns = t(map),
-       in_double = min(max(squares, 0), 1 - 1 / largest) > 0.5)
-}
-
-check_full_rank <- function(rank, n_var) {
-  if (rank >= n_var) return(invisible())
-  fail("shrinkage = 0 needs more observations than columns, none of which the others determine: there are ",
-       n_of(n_var, "column"), " of rank ", rank, "; use shrinkage = \"auto\"")
+  list(columns = t(map), in_double = min(max(squares, 0), 1 - 1 / largest) > 0.5)
 }
 
 # ---- degrees of freedom

@@ -380,7 +380,7 @@ test_that("what is wrong with 'pairs' is said", {
   labels <- c(1, 1, 2, 2, 3, 3)
   expect_output(print(pairMask(labels, same = TRUE)), "Pairs of 6 columns, of the same label")
   expect_output(print(pairMask(labels, 1:3, beyond_distance = 2)), "Pairs of 6 x 3 columns, more than 2 apart")
-  expect_error(gpuCorNetwork(x, k = 1, pairs = labels), "'pairs' must come from pairMask\\(\\)")
+  expect_error(gpuCorNetwork(x, k = 1, pairs = labels), "'pairs' must be from pairMask\\(\\)")
   mask <- pairMask(cbind(labels, 1), within_distance = 1)
   broken <- list(distance = -1e9, distance = NULL, distance = NaN, dims = "a", relation = integer(), x = sum,
                  x = list(), y = 1)
