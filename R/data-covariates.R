@@ -34,7 +34,18 @@ regressors_of <- function(asked, measure, n_obs) {
 # Returns a numeric matrix with one row per observation, including missing values.
 check_covariates <- function(covariates, data, measure, n_obs) {
   is_text <- is.character(covariates) && is.null(dim(covariates)) && length(covariates) > 0L
-  if (is_text && length(covariates) != n_obs) fail("'covariates' is ", words_of_names(covariates, n_obs))
+  if (is_text && length(covariates) != n_obs) { # names of files or of columns
+    shown <- show_value(unname(covariates))
+    several <- length(covariates) > 1L
+    if (all(grepl("[.](tsv|csv|txt|1D|par)([.]gz)?$", covariates))) {
+      fail("'covariates' is ", shown, ", the name", if (several) "s of files" else " of a file",
+           "; read the file first, as by readConfounds() or read.delim()",
+           if (several) ", one for each subject in a list")
+    }
+    fail("'covariates' is text, ", shown, ", and there are ", n_of(n_obs, "observation"), "; columns are named by a ",
+         "formula, covariates = ~ ", paste(as_code(utils::head(covariates[nzchar(covariates)], 3L)), collapse = " + "),
+         if (length(covariates) > 3L) " + ...", ", with data = for the data frame that has them")
+  }
   z <- covariate_matrix(covariates, data, measure$centred)
   if (nrow(z) != n_obs) {
     fail("'covariates' has ", n_of(nrow(z), "row"), "; there are ", n_of(n_obs, "observation"))
@@ -47,20 +58,6 @@ check_covariates <- function(covariates, data, measure, n_obs) {
 spot_of <- function(z, at) {
   column <- if (is.null(colnames(z))) at[1L, 2L] else paste0("\"", colnames(z)[at[1L, 2L]], "\"")
   paste0("in column ", column, ", row ", at[1L, 1L])
-}
-
-# Returns the end of a message about names of files or of columns that were given instead of covariates.
-words_of_names <- function(names, n_obs) {
-  shown <- show_value(unname(names))
-  several <- length(names) > 1L
-  if (all(grepl("[.](tsv|csv|txt|1D|par)([.]gz)?$", names))) {
-    return(paste0(shown, ", the name", if (several) "s of files" else " of a file",
-                  "; read the file first, as by readConfounds() or read.delim()",
-                  if (several) ", one for each subject in a list"))
-  }
-  paste0("text, ", shown, ", and there are ", n_of(n_obs, "observation"), "; columns are named by a formula, ",
-         "covariates = ~ ", paste(as_code(utils::head(names[nzchar(names)], 3L)), collapse = " + "),
-         if (length(names) > 3L) " + ...", ", with data = for the data frame that has them")
 }
 
 # Returns names as they are written in R, in backticks where necessary.

@@ -40,9 +40,9 @@ as_variables <- function(x, name, assay = NULL, method = "") {
   }
   x <- as_ordinary(x, name)
   if (is_variables(x)) return(x)
-  plain <- is.matrix(x) && !is.object(x)
-  fail("'", name, "' must be numeric, not ", if (plain) paste("a matrix of", typeof(x), "values"),
-       if (!plain) paste("of class", class(x)[1L]), input_hint(x, name))
+  is_plain <- is.matrix(x) && !is.object(x)
+  kind <- if (is_plain) paste("a matrix of", typeof(x), "values") else paste("of class", class(x)[1L])
+  fail("'", name, "' must be numeric, not ", kind, input_hint(x, name))
 }
 
 # Stops if x is a list of subjects: this function takes one data set.

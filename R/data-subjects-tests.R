@@ -2,21 +2,25 @@
 
 is_random <- function(x) is_combined(x) && x$effects == "random"
 
-check_tested_combination <- function(x) {
-  if (x$name %in% c("fisher", "spread")) return(invisible())
-  fail("p values of subjects' coefficients follow from combine = \"fisher\" only; combine is \"", x$name, "\"")
-}
-
 # Works like significance_of() for subjects. If subjects are dropped, degrees of freedom differ among pairs.
 combined_significance <- function(run) {
   if (is_one_sided(run$method)) {
     fail("p values of several subjects are not known for method = \"", run$method, "\", whose coefficients of ",
          "independent columns are skewed; use 'threshold' or 'density'")
   }
-  if (is_random(run$x)) return(random_significance(run))
-  list(n = sum(run$x$counted$n), one_by_one = FALSE, single = TRUE, quotients = NULL,
-       distribution = c(list(error = combined_error(run$x, run$method), groups = several_groups(run$x)),
-                        min_p = min_rank_p(run$method, compared_groups(run$x))))
+  x <- run$x
+  if (!x$name %in% c("fisher", "spread")) {
+    fail("p values of subjects' coefficients follow from combine = \"fisher\" only; combine is \"", x$name, "\"")
+  }
+  if (is_random(x)) {
+    check_group_sizes(x)
+    return(list(n = sum(x$counted$n), one_by_one = TRUE, single = FALSE, quotients = NULL,
+                score = function(p) -log(p), p_of_score = function(score) exp(-score),
+                distribution = list(df = max_df(x))))
+  }
+  list(n = sum(x$counted$n), one_by_one = FALSE, single = TRUE, quotients = NULL,
+       distribution = c(list(error = combined_error(x, run$method), groups = several_groups(x)),
+                        min_p = min_rank_p(run$method, compared_groups(x))))
 }
 
 # Returns the number of groups whose equality is tested by chi-squared, or NULL.
@@ -31,14 +35,6 @@ group_counts <- function(x) {
 compared_groups <- function(x) if (is.null(several_groups(x))) group_counts(x) else as.list(x$counted$n_obs)
 
 # ---- random effects: Student's t of each subject's z
-
-random_significance <- function(run) {
-  x <- run$x
-  check_tested_combination(x)
-  check_group_sizes(x)
-  list(n = sum(x$counted$n), one_by_one = TRUE, single = FALSE, quotients = NULL, score = function(p) -log(p),
-       p_of_score = function(score) exp(-score), distribution = list(df = max_df(x)))
-}
 
 # Returns the max degrees of freedom of a pair's t.
 max_df <- function(x) {
@@ -99,7 +95,6 @@ min_rank_p <- function(method, groups) {
 
 # Returns the standard error of the weighted mean of z, or stops if it is not the same for all pairs.
 combined_error <- function(x, method) {
-  check_tested_combination(x)
   variance <- Z_VARIANCES[method]
   if (is.na(variance)) {
     known <- paste0('"', names(Z_VARIANCES), '"', collapse = ", ")

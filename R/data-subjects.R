@@ -110,7 +110,15 @@ with_subjects <- function(run, x, y, tests, summarizes) {
   }
   designs <- subject_designs(run, data, effects, names)
   counted <- count_subjects(run, data, designs, names)
-  weights <- if (effects == "random") rep(1, n) else check_subject_weights(given$subject_weights, rule$how, counted$n)
+  own <- given$subject_weights
+  weights <- if (effects == "random" || (is.null(own) && rule$how != "fisher")) {
+    rep(1, n)
+  } else if (is.null(own)) {
+    fisher_weights(counted$n)
+  } else {
+    as.numeric(check_that(own, "subject_weights", are_finite(own, n) && all(own > 0),
+                          paste("a positive number for each of the", length(data$x), "subjects")))
+  }
   if (is.null(given$combine)) tell_mean(run$settings)
   run$x <- new_subjects(data$x, rule, weights, sum(weights), counted, designs, effects, sessions = sessions)
   if (!is.null(y)) run$y <- new_subjects(data$y)
@@ -305,7 +313,11 @@ check_same_columns <- function(m, first, name, other) {
   if (ncol(m) != ncol(first)) {
     fail("'", name, "' has ", n_of(ncol(m), "column"), ", and ", other, " ", ncol(first))
   }
-  if (have_other_voxels(m, first)) {
+  included <- lapply(list(m, first), function(m) { # constant voxels are dropped from each image
+    mask <- attr(m, "mask", exact = TRUE)
+    if (!is.null(mask)) which(as.vector(mask) != 0)
+  })
+  if (!is.null(included[[1L]]) && !is.null(included[[2L]]) && !identical(included[[1L]], included[[2L]])) {
     fail("'", name, "' has voxels of another mask than ", other, "; read all subjects with one mask, ",
          "voxelMatrix(img, mask)")
   }
@@ -314,13 +326,6 @@ check_same_columns <- function(m, first, name, other) {
   if (is.null(own) || is.null(names) || identical(own, names)) return(invisible())
   at <- which(own != names | is.na(own) != is.na(names))[1L]
   fail("column ", at, " of '", name, "' is \"", own[at], "\", and ", other, " \"", names[at], "\"")
-}
-
-# Returns TRUE for voxel matrices with different voxels. Constant voxels are dropped from each image.
-have_other_voxels <- function(m, first) {
-  masks <- lapply(list(m, first), attr, "mask", exact = TRUE)
-  if (is.null(masks[[1L]]) || is.null(masks[[2L]])) return(FALSE)
-  !identical(which(as.vector(masks[[1L]]) != 0), which(as.vector(masks[[2L]]) != 0))
 }
 
 # Returns a function that stores a matrix: in memory up to a fraction of the free memory, then in a file that is removed
@@ -341,7 +346,8 @@ new_keeper <- function() {
   }
 }
 
-# Removes such a file when nothing refers to it, or when R ends, but not in a forked process.
+# Removes such a file when nothing refers to it, or when R ends, but not in a forked process. A finalizer made in
+# new_keeper() would keep the matrix in memory.
 remove_with <- function(pointer, file) {
   process <- Sys.getpid()
   reg.finalizer(pointer, function(pointer) if (Sys.getpid() == process) discard_partial(file), onexit = TRUE)
@@ -361,13 +367,6 @@ count_subjects <- function(run, data, designs, names = subject_names(length(data
   })
   counts <- do.call(rbind, counts)
   list(n_obs = counts[, "n_obs"], n = counts[, "n"], common = any(counts[, "common"] > 0))
-}
-
-check_subject_weights <- function(weights, how, n) {
-  if (is.null(weights)) return(if (how == "fisher") fisher_weights(n) else rep(1, length(n)))
-  check_that(weights, "subject_weights", are_finite(weights, length(n)) && all(weights > 0),
-             paste("a positive number for each of the", length(n), "subjects"))
-  as.numeric(weights)
 }
 
 fisher_weights <- function(n, names = subject_names(length(n))) {

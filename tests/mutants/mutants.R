@@ -217,7 +217,7 @@ mutants <- list(
   mutant("maxT's count", "src/r/maxima.c", "(double)(1 + n - below) / (double)(1 + n)",
          "(double)(n - below) / (double)n",
          "test|adjusted"),
-  r_mutant("Fisher's weights", fisher_weights(n), rep(1, length(n)), "subjects"),
+  r_mutant("Fisher's weights", fisher_weights(counted$n), rep(1, n), "subjects"),
   r_mutant("error of a difference", x$weights^2 * variance / (x$counted$n - 3), x$weights^2 * variance / x$counted$n,
            "compare|effects"),
   r_mutant("weighted ranks of covariates", cumsum(weight) - weight / 2, cumsum(weight), "covariates"),
