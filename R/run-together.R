@@ -49,6 +49,12 @@ APART <- c(
   "compression & no file" = "'compression' has a meaning with 'file' only; leave it out",
   "several values & file" =
     "'{criterion}' has {values} values, and 'file' takes one network; call gpuCorNetwork() for each of them",
+  'threshold|density|k & gpuTOM & no output = "network"' =
+    "'{this}' has a meaning with output = \"network\" only; give that, or leave '{this}' out",
+  'output = "network" & gpuTOM & no edges' =
+    "output = \"network\" takes one of 'threshold', 'density' and 'k', which says which pairs are kept",
+  "threshold & density & gpuConnectivity|gpuCorWindows|gpuTOM" = "give only one of 'threshold' and 'density'",
+  "threshold|density & k & gpuCorWindows|gpuTOM" = "give only one of '{this}' and 'k'",
   "min_obs & threshold|density|k" = "'min_obs' is for 'p.value' and 'fdr', not for '{this}'; leave it out",
   "gpuCorCompare & pairs & no edges" = "'pairs' needs a criterion; threshold = 0 keeps all of these pairs",
   "gpuCorWindows & pairs & no edges" = "'pairs' needs 'threshold', 'density' or 'k'",
@@ -101,7 +107,6 @@ APART <- c(
   'gpuAssociation & edges & df = "bartlett"' = paste0(
     "df = \"bartlett\" has degrees of freedom for each pair; leave out '{criterion}', and choose among all pairs"),
   # ---- sums of columns
-  "gpuConnectivity & threshold & density" = "give only one of 'threshold' and 'density'",
   "eigenvector & y" = "maps = \"eigenvector\" is of the columns of 'x' with one another; leave out 'y'",
   "eigenvector & plan" = "maps = \"eigenvector\" cannot be in a plan; call the function on one machine",
   "eigenvector & several subjects & no edges" =
@@ -114,6 +119,10 @@ APART <- c(
   # ---- windows
   'threshold|density|k & output = "dist"' = "'{this}' has no meaning with output = \"dist\"; leave it out",
   'k & output = "connectivity"' = "'k' has no meaning with output = \"connectivity\"; leave it out",
+  'output = "network" & gpuCorWindows & no edges' =
+    "which pairs of a window are edges? give one of 'threshold', 'density', 'k'",
+  'output = "connectivity" & gpuCorWindows & no edges' =
+    "which pairs of a window are edges? give one of 'threshold', 'density'",
   'sign & output = "dist"|output = "moments"' = "'sign' has no meaning with output = \"{output}\"",
   "shape & no taper" = "'shape' has no meaning with taper = \"none\"; leave it out",
   'gpuCorWindows & pearsonFallback = "all"' =
@@ -164,6 +173,11 @@ APART <- c(
   'several subjects & subject_weights & combine & no combine = "mean" & no combine = "fisher"' =
     "'subject_weights' do not matter with combine = \"{combine}\"; leave them out",
   "several subjects & tests & min_obs" = "'min_obs' is for one subject's data; leave it out",
+  'list of subjects & output = "network" & gpuTOM' =
+    "output = \"network\" is of one data set; with 'combine' take \"dist\" or \"matrix\"",
+  'list of subjects & calibration & TOMType = "signed Nowick"' = paste0(
+    "calibration = \"single quantile\" takes overlaps without a sign, and TOMType = \"signed Nowick\" has one; take ",
+    "\"signed\", its size, or calibration = \"none\""),
   # ---- the adjustment
   "weights_are & no weights" = "'weights_are' says what 'weights' are, and there are none; leave it out",
   "data & no covariates" = "'data' needs a formula in 'covariates'; covariates = ~ age takes column age of it",

@@ -120,17 +120,13 @@ plan_windows <- function(n_obs, width, step) {
   list(width = width, step = step, n = floor((n_obs - width) / step) + 1)
 }
 
-# Checks the criterion, and whether an `output` requires one.
+# Returns the criterion, or NULL for none.
 window_criterion <- function(keep, given) {
   given <- Filter(Negate(is.null), given)
-  if (length(given) > 1L) fail("give only one of ", paste0("'", names(given), "'", collapse = " and "))
-  if (!length(given)) {
-    if (keep %in% c("dist", "moments")) return(NULL)
-    fail("which pairs of a window are edges? give one of 'threshold', 'density'", if (keep == "network") ", 'k'")
-  }
-  if (keep != "moments" || names(given) != "threshold") return(check_one_criterion(given))
-  # Coefficients in [-1, 1] have a standard deviation of at most sqrt(2), for two windows.
+  if (!length(given)) return(NULL)
   value <- given$threshold
+  if (keep != "moments" || is.null(value)) return(check_one_criterion(given))
+  # Coefficients in [-1, 1] have a standard deviation of at most sqrt(2), for two windows.
   check_that(value, "threshold", is_number_within(value, 0, sqrt(2)),
              "a standard deviation, a number from 0 to sqrt(2)")
   list(name = "threshold", value = as.numeric(value))

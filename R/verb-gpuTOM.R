@@ -95,16 +95,12 @@ gpuTOM <- function(x, power = 6, type = c("unsigned", "signed", "signed hybrid")
                   check_flag(replaceMissingAdjacencies, "replaceMissingAdjacencies"))
   rule <- rules[[1L]]
   output <- check_choice(output, c("dist", "matrix", "network"), "output")
+  calibration <- check_choice(calibration, calibrations, "calibration")
+  features_of("gpuTOM", specs, `list of subjects` = is_subjects(x), threshold = threshold, density = density, k = k,
+              output = output, TOMType = rule$names$TOMType, calibration = calibration)
   criterion <- Filter(Negate(is.null), list(threshold = threshold, density = density, k = k))
-  if (output == "network" && length(criterion) != 1L) {
-    fail("output = \"network\" takes one of 'threshold', 'density' and 'k', which says which pairs are kept")
-  }
-  if (output != "network" && length(criterion)) {
-    fail("'", names(criterion)[1L], "' has a meaning with output = \"network\" only; give that, or leave '",
-         names(criterion)[1L], "' out")
-  }
   criterion <- if (length(criterion)) check_one_criterion(criterion)
-  how <- check_consensus(x, combine, probs, check_choice(calibration, calibrations, "calibration"), calibrationQuantile)
+  how <- check_consensus(x, combine, probs, calibration, calibrationQuantile)
   if (isS4(x) && is(x, "sparseMatrix") && is(x, "symmetricMatrix")) {
     if (!is.null(criterion)) fail("'", criterion$name, "' is for data; of a network all edges' overlaps are returned")
     return(overlap_of_network(x, rule, missing(power) && missing(type), new_settings(specs)$threads))
@@ -235,11 +231,6 @@ check_same_variables <- function(sets) {
 
 # `rules`: a list of one rule, or one per data set.
 consensus_overlap <- function(x, how, rules, output, specs, method, use, call) {
-  if (output == "network") fail("output = \"network\" is of one data set; with 'combine' take \"dist\" or \"matrix\"")
-  if (how$calibration != "none" && rules[[1L]]$keeps_sign && !rules[[1L]]$is_absolute) {
-    fail("calibration = \"single quantile\" takes overlaps without a sign, and TOMType = \"", rules[[1L]]$names$TOMType,
-         "\" has one; take \"signed\", its size, or calibration = \"none\"")
-  }
   rules <- rep_len(rules, length(x))
   runs <- each_subject(length(x), names = paste("data set", seq_along(x)), function(s) {
     check_matrix_like(x[[s]], COLUMNS)

@@ -19,7 +19,8 @@ others <- c("(^|: )method = \"", "(^|: )'options' has", "(^|: )'df' ", "give onl
             "regressed over all observations", "'y' is none", "needs at least two", "two groups of the rows of 'x'",
             "have rows of two runs", "many subjects' data are for gpuCor", "must be more subjects",
             "weights_are = \"frequency\" has no meaning for method",
-            "the eigenvector of all coefficients by method", "'contrast' must be a number for each")
+            "the eigenvector of all coefficients by method", "'contrast' must be a number for each",
+            "say how to combine", "several data sets, and 'x' is one", "several data sets are combined, and 'x' is one")
 
 met <- character()
 
@@ -98,6 +99,10 @@ test_that("coefficients, tests and sums are there, or say what does not go toget
     network = list(output = "network"), sums = list(output = "connectivity"), moments = list(output = "moments"),
     mutual = list(mutual = TRUE), taper = list(taper = "tukey"), shape = list(shape = 0.1),
     sign = list(sign = "positive"))), list(width = 12, step = 12), on = c("one", "several"))
+  expect_pairs("gpuTOM", c(common, criteria[c("threshold", "density", "k")], list(
+    network = list(output = "network"), matrix = list(output = "matrix"), combined = list(combine = "min"),
+    quantile = list(combine = "quantile", probs = 0.3), calibrated = list(calibration = "single quantile"),
+    signed = list(TOMType = "signed Nowick"))), list(power = 2), on = c("one", "several"))
 })
 
 test_that("groups are compared, or say what does not go together", {
