@@ -153,9 +153,9 @@ gpuCorCompare <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
   given <- Filter(Negate(is.null), list(threshold = threshold, density = density, k = k, p.value = p.value, fdr = fdr))
   if (!is.null(components)) components <- check_choice(components, component_sizes, "components")
   sign <- check_choice(sign, signs, "sign")
-  found <- do.call(features_of, quote = TRUE, c(list("gpuCorCompare", specs), given, list(
-    y = y, sign = sign, n_perm = n_perm, pairs = pairs, paired = paired, design = design, contrast = contrast,
-    components = components, classes = classes)))
+  found <- features_of("gpuCorCompare", specs, y = y, threshold = threshold, density = density, k = k,
+                       p.value = p.value, fdr = fdr, sign = sign, n_perm = n_perm, pairs = pairs, paired = paired,
+                       design = design, contrast = contrast, components = components, classes = classes)
   if (!is.null(classes)) classes <- check_fraction(classes, "classes", zero = FALSE)
   run <- compare_run(empty_run(specs, method, use, pairs, call = sys.call()), x, y, groups)
   run["classes"] <- list(classes)

@@ -85,8 +85,10 @@ gpuCorWindows <- function(x, width, step = 1, taper = c("none", "gaussian", "tuk
               sign = if (!missing(sign)) sign)
   criterion <- window_criterion(keep, list(threshold = threshold, density = density, k = k))
   plan <- function(n_obs) {
-    windows <- plan_windows(n_obs, width, step)
-    c(windows, list(taper = taper_weights(taper, shape, windows$width)))
+    if (n_obs < 3) fail("'x' has ", n_of(n_obs, "observation"), "; windows need at least 3")
+    width <- check_whole(width, "width", 3, n_obs, " (there are so many observations)")
+    step <- check_whole(step, "step", 1)
+    list(width = width, step = step, n = floor((n_obs - width) / step) + 1, taper = taper_weights(taper, shape, width))
   }
   if (is_subjects(x)) {
     run <- empty_run(specs, method, use, pairs, call = sys.call())
@@ -110,15 +112,6 @@ gpuCorWindows <- function(x, width, step = 1, taper = c("none", "gaussian", "tuk
 
 kept_of_windows <- c("dist", "network", "connectivity", "moments")
 tapers <- c("none", "gaussian", "tukey")
-
-# ---- arguments
-
-plan_windows <- function(n_obs, width, step) {
-  if (n_obs < 3) fail("'x' has ", n_of(n_obs, "observation"), "; windows need at least 3")
-  width <- check_whole(width, "width", 3, n_obs, " (there are so many observations)")
-  step <- check_whole(step, "step", 1)
-  list(width = width, step = step, n = floor((n_obs - width) / step) + 1)
-}
 
 # Returns the criterion, or NULL for none.
 window_criterion <- function(keep, given) {
@@ -211,12 +204,6 @@ window_ways_out <- function(run, keep, free) {
 
 # ---- runs
 
-# Runs the engine over all windows; `...`: other arguments of the computation `what`.
-call_windows <- function(what, run, ...) {
-  run$settings$doing <- list(text = "window", of = run$windows$n, rated = FALSE)
-  perform(run, what, run$windows, ...)
-}
-
 window_rule <- function(run) {
   name <- run$criterion$name
   value <- run$criterion$value
@@ -230,14 +217,15 @@ run_windows <- function(run, keep, attributes) {
   criterion <- run$criterion
   rule <- if (!is.null(criterion)) window_rule(run)
   if (keep %in% c("network", "moments") && identical(criterion$name, "density")) check_density(run)
+  run$settings$doing <- list(text = "window", of = run$windows$n, rated = FALSE)
   switch(keep,
-    dist = call_windows("windows", run, attributes),
-    network = call_windows("window_networks", run, rule),
-    connectivity = call_windows("window_degrees", run, rule),
+    dist = perform(run, "windows", run$windows, attributes),
+    network = perform(run, "window_networks", run$windows, rule),
+    connectivity = perform(run, "window_degrees", run$windows, rule),
     moments = if (is.null(rule)) {
-      call_windows("window_moments", run, plain_dist_attributes(run))
+      perform(run, "window_moments", run$windows, plain_dist_attributes(run))
     } else {
-      call_windows("moment_network", run, rule)
+      perform(run, "moment_network", run$windows, rule)
     }
   )
 }

@@ -109,16 +109,11 @@ gpuTOM <- function(x, power = 6, type = c("unsigned", "signed", "signed hybrid")
   check_matrix_like(x, COLUMNS)
   run <- new_run(NULL, specs, x, NULL, method, use, criterion, "absolute", call = sys.call())
   run$settings$overlap <- rule
-  if (output == "network") tom_network(run) else tom_of_all(run, output)
-}
-
-# ---- networks
-
-tom_network <- function(run) {
+  if (output != "network") return(tom_of_all(run, output))
   rows <- network_rows(run)
   warn_constant(rows, run)
   network <- new_network(rows, run, class = "gpuTOMNetwork")
-  network@overlap <- run$settings$overlap$names
+  network@overlap <- rule$names
   network
 }
 
