@@ -137,11 +137,14 @@ connectivity_sums <- function(run, wanted) {
   }
   if (!"eigenvector" %in% wanted$maps || !is.null(sums$eigenvector)) return(sums)
   if (is.null(sums)) return(eigenvector_of_all(run))
-  sums$eigenvector <- if (is.null(run$criterion)) {
-    eigenvector_of_all(run)$eigenvector
-  } else {
-    eigenvectors_of_networks(run, sums$threshold)
+  if (is.null(run$criterion)) {
+    sums$eigenvector <- eigenvector_of_all(run)$eigenvector
+    return(sums)
   }
+  min_weight <- min(sums$threshold)
+  run$stays <- "rows"
+  rows <- take_rows(kept_edges(edge_pass(run, min_weight), min_weight), run)
+  sums$eigenvector <- eigenvectors_of_rows(rows, sums$threshold, run)
   sums
 }
 
@@ -241,14 +244,8 @@ eigenvector_of_all <- function(run) {
   found[c("n_obs", "x_flags", "y_flags", "eigenvector")]
 }
 
-# Centrality in the network of each threshold, one column per threshold.
-eigenvectors_of_networks <- function(run, levels) {
-  min_weight <- min(levels)
-  run$stays <- "rows"
-  eigenvectors_of_rows(take_rows(kept_edges(edge_pass(run, min_weight), min_weight), run), levels, run)
-}
-
-# rows: compressed rows of the network of the lowest threshold.
+# Centrality in the network of each threshold, one column per threshold. rows: compressed rows of the network of the
+# lowest threshold.
 eigenvectors_of_rows <- function(rows, levels, run) {
   doing(run$settings, "eigenvector")
   vapply(levels, FUN.VALUE = numeric(ncol(run$x)), function(level) {
