@@ -250,8 +250,20 @@ with_own_tr <- function(asked, own) {
 
 # ---- the basis of all regressors
 
-# Returns the design with the basis of the regressors, and with weights 0 for observations that miss regressors.
-regressed <- function(run, regressors) {
+# Returns the run with the basis of its regressors, and with weights 0 for observations that miss regressors.
+regressed <- function(run) {
+  asked <- run$settings$asked
+  regressors <- regressors_of(asked, measure_of(run$method), n_obs_of(run))
+  if (is.null(regressors)) return(run)
+  run$settings$design <- design_of_regressors(run, regressors)
+  told <- list(covariates = ncol(regressors$covariates), bandpass = asked$bandpass, tr = asked$tr,
+               runs = if (!is.null(regressors$codes)) length(regressors$runs),
+               lost = if (run$settings$design$lost > 0) run$settings$design$lost)
+  run$settings$design$adjusted <- c(run$settings$design$adjusted, Filter(Negate(is.null), told))
+  run
+}
+
+design_of_regressors <- function(run, regressors) {
   design <- run$settings$design
   use <- run$use
   counts <- if (is.null(design$weights)) rep(TRUE, regressors$n_obs) else design$weights > 0

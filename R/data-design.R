@@ -17,6 +17,26 @@ with_design <- function(run, tests = FALSE) {
   within_double(run)
 }
 
+# The parts of a design beside partial correlations, in the order in which they are made. A row is a part: the arguments
+# of gpuAdjust() that ask for it, and add(run, tests), which returns the run with the part in its design, and with what
+# results tell of it in the design's `adjusted`.
+DESIGN_PARTS <- list(
+  weights = list(asks = c("weights", "weights_are"), add = function(run, tests) weighted(run)),
+  regressors = list(asks = c("covariates", "bandpass", "tr", "runs"), add = function(run, tests) regressed(run)),
+  options = list(asks = "options", add = function(run, tests) with_options(run)),
+  df = list(asks = "df", add = function(run, tests) with_df(run, tests))
+)
+
+# A design without parts, as src/r/job.h reads it.
+NO_DESIGN <- list(weights = NULL, basis = NULL, keeps = FALSE, raw = NULL, ranked = 0, map = NULL, option = NULL,
+                  df = NULL, lost = 0, worth = 1L, unit = 1, calibration = NULL) # 1: "precision"
+
+# What results tell of a design, an adjustment: a list of those that apply.
+#   covariates (number of regressors), bandpass and tr, runs (their number), graded (weights other than 0 and 1), zeros
+#   (observations of weight 0), effective (effective number of weighted observations), options (named texts), lost
+#   (degrees of freedom used by regression), df (a number or "bartlett").
+ADJUSTED <- c("covariates", "bandpass", "tr", "runs", "graded", "zeros", "effective", "options", "lost", "df")
+
 # Works like with_design(), except for partial correlations.
 designed <- function(run, tests) {
   asked <- run$settings$asked
@@ -25,26 +45,30 @@ designed <- function(run, tests) {
   for (name in c("weights", "covariates", "data", "runs")) {
     check_observations(check_slots(asked[[name]], name), name, observations)
   }
-  weights <- asked[["weights"]] # `$` could match weights_are
-  scaled <- check_weights(weights, n_obs_of(run))
-  run$settings$design <- list(
-    weights = scaled, basis = NULL, keeps = FALSE, raw = NULL, ranked = 0, map = NULL,
-    option = check_options(asked$options, run$method), df = check_df(asked$df, run$method, tests), lost = 0,
-    worth = kind_code(asked, run$method, scaled), unit = if (length(weights)) as.numeric(max(weights)) else 1,
-    calibration = NULL)
-  measure <- measure_of(run$method)
-  regressors <- regressors_of(asked, measure, n_obs_of(run))
-  if (!is.null(regressors)) run$settings$design <- regressed(run, regressors)
-  design <- run$settings$design
-  # pearsonFallback = "all": any column with a zero deviation decides for all columns.
-  if (isTRUE(design$option["pearsonFallback"] == 2)) run$settings$design$option <- fallback_of_all(run)
-  run$settings$design["calibration"] <- list(calibration_of(design, measure$centred))
-  run$settings$design$adjusted <- adjustment_of_design(asked, run$method, regressors, scaled, design$lost,
-                                                       told_worth(run))
+  run$settings$design <- NO_DESIGN
+  for (part in DESIGN_PARTS) {
+    if (any(part$asks %in% names(asked))) run <- part$add(run, tests)
+  }
+  told <- run$settings$design$adjusted
+  told$effective <- told_worth(run)
+  run$settings$design$adjusted <- if (length(told)) told[intersect(ADJUSTED, names(told))]
   run
 }
 
 # ---- weights
+
+weighted <- function(run) {
+  weights <- run$settings$asked[["weights"]] # `$` could match weights_are
+  scaled <- check_weights(weights, n_obs_of(run))
+  design <- run$settings$design
+  design["weights"] <- list(scaled)
+  design$worth <- kind_code(run$settings$asked, run$method, scaled)
+  if (length(weights)) design$unit <- as.numeric(max(weights))
+  if (any(scaled > 0 & scaled < 1)) design$adjusted$graded <- TRUE
+  if (any(scaled == 0)) design$adjusted$zeros <- sum(scaled == 0)
+  run$settings$design <- design
+  run
+}
 
 # Returns NULL for equal weights. Weights of 0 and one other number become 0 and 1, as they only select observations.
 check_weights <- function(weights, n_obs) {
@@ -67,6 +91,16 @@ check_weights <- function(weights, n_obs) {
 }
 
 # ---- a measure's options
+
+with_options <- function(run) {
+  given <- run$settings$asked$options
+  run$settings$design["option"] <- list(check_options(given, run$method))
+  # pearsonFallback = "all": any column with a zero deviation decides for all columns.
+  if (isTRUE(run$settings$design$option["pearsonFallback"] == 2)) run$settings$design$option <- fallback_of_all(run)
+  changed <- changed_options(given, run$method)
+  if (length(changed)) run$settings$design$adjusted$options <- changed
+  run
+}
 
 # Returns the options' values as numbers in the engine's order, or NULL if none is given.
 check_options <- function(options, method) {
@@ -97,21 +131,6 @@ fallback_of_all <- function(run) {
   found <- if (run$settings$by_row) apply(run$x, 1L, has_none) else unlist(lapply(run[c("x", "y")], of_columns))
   if (!any(found)) option[["pearsonFallback"]] <- 1
   option
-}
-
-# Returns the adjustment of one design: NULL if nothing changed the coefficients, otherwise a list of those that apply:
-#   covariates (number of regressors), bandpass and tr, runs (their number), graded (weights other than 0 and 1), zeros
-#   (observations of weight 0), effective (effective number of weighted observations), options (named texts), lost
-#   (degrees of freedom used by regression), df (a number or "bartlett").
-# `weights`: from check_weights(); `regressors`: from regressors_of().
-adjustment_of_design <- function(asked, method, regressors, weights, lost, effective) {
-  options <- changed_options(asked$options, method)
-  found <- list(covariates = ncol(regressors$covariates), bandpass = asked$bandpass, tr = asked$tr,
-                runs = if (!is.null(regressors$codes)) length(regressors$runs),
-                graded = if (any(weights > 0 & weights < 1)) TRUE, zeros = if (any(weights == 0)) sum(weights == 0),
-                effective = effective, options = if (length(options)) options, lost = if (lost > 0) lost, df = asked$df)
-  found <- Filter(Negate(is.null), found)
-  if (length(found)) found
 }
 
 # Returns the measure's options that differ from the default, as texts.

@@ -1,6 +1,16 @@
 # Degrees of freedom of p values: given ones, those from weights, and from Bartlett's formula after regression. Their
 # help page is gpuAdjust (R/run-specs.R).
 
+with_df <- function(run, tests) {
+  df <- run$settings$asked$df
+  design <- run$settings$design
+  design["df"] <- list(check_df(df, run$method, tests))
+  design["calibration"] <- list(calibration_of(design, measure_of(run$method)$centred))
+  design$adjusted$df <- df
+  run$settings$design <- design
+  run
+}
+
 # Returns NULL, a number, or "bartlett".
 check_df <- function(df, method, tests) {
   if (is.null(df)) return(NULL)

@@ -72,8 +72,8 @@ with_pairs <- function(run) {
 # The adjustment that affects a result's coefficients: covariates, a band, weights, options, subjects. It is the
 # attribute or slot "adjusted" of results, and their headers print it.
 
-# Returns the adjustment of a run: the list of adjustment_of_design(), with further elements. Those of
-# several subjects are lioness (the sample of a single-sample network); or ranges over all subjects, and subjects (their
+# Returns the adjustment of a run: its design's (see ADJUSTED), with further elements. Those of several
+# subjects are lioness (the sample of a single-sample network); or ranges over all subjects, and subjects (their
 # number), combined (how, unless groups are compared), left (degrees of freedom of a subject, if not n - 2).
 adjustment_of <- function(run) {
   settings <- run$settings
