@@ -187,7 +187,7 @@ has_missing <- function(m) any(unlist(column_blocks(m, anyNA)))
 # ---- a sample of the columns
 
 # Returns `count` of the indices 1, ..., n at equal distances, or all.
-spread_over <- function(n, count) unique(round(seq(1, n, length.out = count)))
+spread_over <- function(n, count) unique(round(seq.int(1, n, length.out = count)))
 
 # Returns column indices, or NULL for all. Multiples of the golden ratio, modulo 1, are spread evenly and follow no
 # pattern of the columns. No column appears twice, as their min distance is a third of the mean.

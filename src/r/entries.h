@@ -23,7 +23,7 @@
     /* scores.c */ ENTRY(r_kendall_deviation, 3) ENTRY(r_edge_scores, 7) ENTRY(r_count_scores, 3) \
         ENTRY(r_keep_scores, 7) \
     /* summary.c */ ENTRY(r_strongest, 3) ENTRY(r_summary, 4) \
-    /* questions.c */ ENTRY(r_count_pairs, 4) ENTRY(r_count_shards, 3) \
+    /* questions.c */ ENTRY(r_count_pairs, 4) ENTRY(r_count_shards, 3) ENTRY(r_least_rho, 1) \
     /* file.c */ ENTRY(r_file_open, 1) ENTRY(r_file_columns, 2) \
     /* vector.c */ ENTRY(r_is_compact, 1) ENTRY(r_distances, 2) \
     /* hclust.c */ ENTRY(r_hclust, 5) \

@@ -4,6 +4,9 @@
 #include "../base/alloc.h"
 #include "../engine/needs.h"
 #include "../base/shard.h"
+#include "../measure/measure.h"
+
+#include <math.h>
 
 /* Returns list(n_obs: the number of selected observations, common: TRUE if each pair uses its pairwise-complete
  * observations, observed: the indices of the selected observations, or NULL for the first n_obs), for r_counted(). */
@@ -63,4 +66,25 @@ SEXP r_count_pairs(SEXP n_row, SEXP n_col, SEXP is_full, SEXP settings) {
 SEXP r_count_shards(SEXP n_row, SEXP n_col, SEXP is_full) {
     gcor_grid grid = gcor_grid_of(parse_shape(is_full), (int64_t)Rf_asReal(n_row), (int64_t)Rf_asReal(n_col));
     return Rf_ScalarReal((double)gcor_count_shards(&grid));
+}
+
+/* Returns the smallest of Spearman's correlations between a matrix's columns of doubles; NA if a value is missing or a
+ * column is constant. For short columns: it takes no setting and no interrupt. */
+SEXP r_least_rho(SEXP values) {
+    const int64_t n = Rf_nrows(values), n_column = Rf_ncols(values);
+    gcor_ranks ranks = gcor_ranks_at(R_alloc(gcor_ranks_bytes(n), 1), n);
+    double *scores = (double *)R_alloc((size_t)(n * n_column) + 1, sizeof *scores), least = 1;
+    memcpy(scores, REAL(values), (size_t)(n * n_column) * sizeof *scores);
+    for (int64_t j = 0; j < n_column; j++) {
+        double *column = scores + j * n;
+        int64_t tied, present = gcor_rank(column, n, &ranks, &tied);
+        double squares = gcor_scores(&ranks, n, present, column);
+        if (present < n || squares == 0) return Rf_ScalarReal(NA_REAL);
+        for (int64_t i = 0; i < j; i++) {
+            const double *other = scores + i * n;
+            double product = gcor_double_dot(column, other, n);
+            least = fmin(least, product / sqrt(squares * gcor_double_dot(other, other, n)));
+        }
+    }
+    return Rf_ScalarReal(least);
 }
