@@ -2,7 +2,7 @@
 # class gpucor_run, a list:
 #   x, y          what the engine reads: matrices, data that are read in blocks, or several subjects; y may be NULL
 #   method, use   the measure's name, and the position of 'use' in `uses`
-#   settings      how it is computed, with the design and the pair mask: new_settings(), which src/r/job.h reads
+#   settings      how it is computed, with the design and the pair mask: new_settings(), which src/r/job.c reads
 #   pairs         number of pairs, considering the pair mask
 #   scalar        TRUE if x and y were vectors
 #   observations  names of the observations, as in observations_of(), if x does not have them as row names

@@ -24,8 +24,12 @@ static int has_weights(const gcor_design *design) {
     return 0;
 }
 
+int gcor_is_mapped(const gcor_design *design) {
+    return design && design->n_map > 0;
+}
+
 int gcor_is_designed(const gcor_design *design) {
-    return design && (design->n_basis > 0 || design->n_map > 0 || design->root || has_weights(design));
+    return design && (design->n_basis > 0 || gcor_is_mapped(design) || design->root || has_weights(design));
 }
 
 static void pick_columns(const double *columns, int64_t n, int64_t n_rows, const int32_t *observed, int64_t n_obs,

@@ -8,7 +8,11 @@
 extern "C" {
 #endif
 
-/* In a job, a design covers all observations of a source and belongs to the caller. In gcor_columns, it covers the
+/* R/data-design.R makes a design, r_design_parse() (r/rules.c) reads it, a run picks the observations in use from it
+ * (engine/run.c), and begin_column() (column.c) applies it to each column by gcor_design_column(), on the processor for
+ * all back ends; cuda/prepare/map.cu maps. Products of columns do not know of it.
+ *
+ * In a job, a design covers all observations of a source and belongs to the caller. In gcor_columns, it covers the
  * observations in use and is made by gcor_design_pick(). It does not change while in use. */
 struct gcor_design {
     int64_t n_rows;       /* number of observations covered */
@@ -44,6 +48,9 @@ void gcor_design_free(gcor_design *design); /* NULL is allowed */
 /* True if columns are weighted or adjusted. Weights of 0 and one other value only select observations. NULL is
  * allowed. Any thread. */
 int gcor_is_designed(const gcor_design *design);
+
+/* True if columns are replaced by their products with a map. NULL is allowed. Any thread. */
+int gcor_is_mapped(const gcor_design *design);
 
 /* Applies the design to values x, or to their scores, over the observations in use: multiplies by roots of weights,
  * centers if is_centred, adjusts for the basis. scratch: n doubles; may be NULL unless design->keeps.

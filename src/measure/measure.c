@@ -1,4 +1,4 @@
-/* The table of measures. A new measure is a row here, and its prepare() in a file of its own. */
+/* The table of measures. A new measure is a row here, and its prepare() in a file of its own; column.c calls it. */
 #include "measure.h"
 
 #include "bicor.h"
@@ -184,10 +184,6 @@ const char *gcor_refusal(const gcor_measure *measure) {
     return measure->refusal ? measure->refusal : "another method may";
 }
 
-static int is_mapped(const gcor_design *design) {
-    return design && design->n_map > 0;
-}
-
 gcor_status gcor_check_partial(gcor_context *context, const gcor_measure *measure) {
     if (measure->angle == GCOR_CENTRED) return GCOR_OK;
     return gcor_fail(context, GCOR_BAD_INPUT,
@@ -203,14 +199,14 @@ static gcor_status check_design(gcor_context *context, const gcor_measure *measu
     if (design && design->n_basis > 0 && !(measure->takes & GCOR_TAKES_COVARIATES))
         return gcor_fail(context, GCOR_BAD_INPUT, "method = \"%s\" takes no 'covariates' and no 'bandpass': %s",
                          measure->name, gcor_refusal(measure));
-    return is_mapped(design) ? gcor_check_partial(context, measure) : GCOR_OK;
+    return gcor_is_mapped(design) ? gcor_check_partial(context, measure) : GCOR_OK;
 }
 
 gcor_status gcor_kind_of(gcor_context *context, const gcor_measure *measure, const gcor_design *design, int common,
                          int in_double, gcor_kind *kind) {
     gcor_status status = check_design(context, measure, design);
     if (status) return status;
-    if (common && is_mapped(design))
+    if (common && gcor_is_mapped(design))
         return gcor_fail(context, GCOR_BAD_INPUT,
                          "partial = TRUE needs the same observations for all pairs; with missing "
                          "values use \"complete.obs\", or fill them in");
@@ -227,132 +223,4 @@ gcor_status gcor_kind_of(gcor_context *context, const gcor_measure *measure, con
         "method = \"%s\" has no pairwise form, and with use = \"pairwise.complete.obs\" values are missing; "
         "use \"complete.obs\", or fill them in",
         measure->name);
-}
-
-/* ---- a column ------------------------------------------------------------------------------------------ */
-
-/* True if no coefficients can be computed from a column. */
-static int is_unusable(const gcor_measure *measure, int64_t n, int flags) {
-    int unusable = measure->infinite == GCOR_INFINITE_IS_NAN ? GCOR_MISSING | GCOR_INFINITE : GCOR_MISSING;
-    return n == 0 || n < measure->min_obs || flags & unusable;
-}
-
-int gcor_needs_scratch(const gcor_measure *measure, const gcor_design *design) {
-    return measure->ranked || measure->needs_scratch || (design && design->keeps) || is_mapped(design);
-}
-
-/* Replaces values by ranks. Returns the sum of their squares. */
-static double rank_values(const gcor_design *design, double *x, int64_t n, const gcor_ranks *ranks) {
-    int64_t tied, present = gcor_rank(x, n, ranks, &tied);
-    double squares = gcor_scores(ranks, n, present, x);
-    if (design && design->weight) gcor_weighted_scores(ranks, design->weight, n, x);
-    return squares;
-}
-
-/* Scratch of n doubles: the ranks' entries, which are unused once there are scores. */
-static double *scratch_of(const gcor_ranks *ranks) {
-    return ranks ? (double *)(void *)ranks->entries : NULL;
-}
-
-/* What prepare() gets beside the column. */
-static gcor_preparing prepared_with(const gcor_measure *measure, const gcor_design *design, double *option,
-                                    const gcor_ranks *ranks) {
-    for (int k = 0, n = count_options(measure); k < n; k++) option[k] = gcor_option_of(measure, design, k);
-    return (gcor_preparing){option, scratch_of(ranks), 0};
-}
-
-static void note(const gcor_preparing *with, int *flags) {
-    if (with->fell_back) *flags |= GCOR_FELL_BACK;
-}
-
-/* Applies the design. Returns 0 if the column is constant after that. Sets *squares to the sum of squares, or to -1
- * if prepare() still has to be called. */
-static int is_left(const gcor_measure *measure, const gcor_design *design, const gcor_ranks *ranks, double *x,
-                   int64_t n, double *squares) {
-    if (gcor_is_designed(design)) {
-        *squares = gcor_design_column(design, measure->angle != GCOR_AS_IS, x, n, scratch_of(ranks));
-        if (!(*squares > 0)) return 0;
-        if (measure->angle != GCOR_OWN_WAY) return 1;
-    }
-    if (measure->prepare) *squares = -1;
-    return *squares != 0;
-}
-
-/* Ranks the column and applies the design. Returns the sum of squares, -1 if prepare() still has to be called, or 0 if
- * the column has no coefficients. */
-static double begin_column(const gcor_measure *measure, const gcor_design *design, double *x, int64_t n, int flags,
-                           const gcor_ranks *ranks) {
-    double squares = 1;
-    if (is_unusable(measure, n, flags)) return 0;
-    if (measure->ranked) squares = rank_values(design, x, n, ranks);
-    return squares > 0 && is_left(measure, design, ranks, x, n, &squares) ? squares : 0;
-}
-
-double gcor_prepare_double(const gcor_measure *measure, const gcor_design *design, double *x, int64_t n, int *flags,
-                           const gcor_ranks *ranks, double *out) {
-    double squares = begin_column(measure, design, x, n, *flags, ranks), option[GCOR_MAX_OPTIONS];
-    memset(out, 0, (size_t)gcor_operand_length(measure, GCOR_DOUBLE, n) * sizeof *out);
-    if (squares == 0) return 0;
-    if (squares < 0) {
-        gcor_preparing with = prepared_with(measure, design, option, ranks);
-        double norm = measure->prepare_double(x, n, &with, out);
-        note(&with, flags);
-        return norm;
-    }
-    if (is_mapped(design)) {
-        double norm = gcor_design_map(design, squares, x, n, scratch_of(ranks));
-        memcpy(out, x, (size_t)n * sizeof *out);
-        return norm;
-    }
-    if (gcor_is_designed(design)) return gcor_double_unit(x, squares, n, out);
-    memcpy(out, x, (size_t)n * sizeof *out); /* scores are integers, exact without scaling */
-    return gcor_double_dot(out, out, n);
-}
-
-double gcor_prepare_unmapped(const gcor_measure *measure, const gcor_design *design, double *x, int64_t n, int *flags,
-                             const gcor_ranks *ranks, double *out) {
-    double squares = begin_column(measure, design, x, n, *flags, ranks);
-    memset(out, 0, (size_t)n * sizeof *out);
-    if (squares == 0) return 0;
-    gcor_design_unit(squares, x, n, out);
-    return 1;
-}
-
-double gcor_prepare_real(const gcor_measure *measure, const gcor_design *design, double *x, int64_t n, int *flags,
-                         const gcor_ranks *ranks, float *out) {
-    double squares = begin_column(measure, design, x, n, *flags, ranks), option[GCOR_MAX_OPTIONS];
-    if (squares == 0) {
-        memset(out, 0, (size_t)gcor_operand_length(measure, GCOR_REAL, n) * sizeof *out);
-        return 0;
-    }
-    if (squares < 0) {
-        gcor_preparing with = prepared_with(measure, design, option, ranks);
-        double norm = measure->prepare(x, n, &with, out);
-        note(&with, flags);
-        return norm;
-    }
-    if (is_mapped(design)) {
-        double norm = gcor_design_map(design, squares, x, n, scratch_of(ranks));
-        for (int64_t k = 0; k < n; k++) out[k] = (float)x[k];
-        return norm;
-    }
-    if (gcor_is_designed(design) || !gcor_exact_scores(n)) return gcor_unit(x, squares, n, out);
-    for (int64_t k = 0; k < n; k++) out[k] = (float)x[k];
-    return squares;
-}
-
-int gcor_shuffles_prepared(const gcor_measure *measure, gcor_kind kind, const gcor_columns *columns) {
-    return columns->shuffle && kind == GCOR_REAL && measure->angle != GCOR_OWN_WAY &&
-           !gcor_is_designed(columns->design);
-}
-
-void gcor_describe_column(const gcor_measure *measure, gcor_kind kind, int64_t present, double *norm, int *flags) {
-    int common = gcor_is_common(kind);
-    if (present < gcor_min_obs(measure)) *flags |= GCOR_FEW;
-    if (*flags & GCOR_FEW || (!common && *flags & GCOR_MISSING))
-        *norm = -1;
-    else if (!common && measure->infinite == GCOR_INFINITE_IS_NAN && *flags & GCOR_INFINITE)
-        *norm = NAN;
-    else if (*norm == 0)
-        *flags |= GCOR_CONSTANT;
 }

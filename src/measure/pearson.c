@@ -1,4 +1,5 @@
-/* Pearson's correlation: centred columns of unit length. */
+/* Pearson's correlation: centred columns of unit length. Columns with weights or covariates never come here: column.c
+ * has centred and scaled them. */
 #include "pearson.h"
 
 #include "measure.h"
