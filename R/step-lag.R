@@ -1,32 +1,26 @@
 # Lagged coefficients. Each lag is a run of x against rows of y that are some rows later, over the rows that overlap. Of
 # each pair the coefficient of largest weight is kept, with its lag.
 
-# Returns distinct lags: those near 0 first, of both signs the positive one.
+# Returns distinct lags: those near 0 first, of both signs the positive one. At each of them at least min_overlap rows
+# overlap, by default 10 or half of the rows.
 check_lag <- function(lag, run, min_overlap) {
   check_that(lag, "lag", are_finite(lag) && all(lag == floor(lag)), "integers, such as -10:10")
   lag <- unique(lag)
-  check_overlap(lag, run, min_overlap)
-  if (is.null(run$y) && !setequal(lag, -lag)) {
-    fail("'lag' is ", show_value(lag), ", and a pair of columns of 'x' has no order: give each lag with both signs, ",
-         "or 'x' also as 'y'")
-  }
-  lag <- as.integer(lag)
-  lag[order(abs(lag), lag < 0)]
-}
-
-# Stops if fewer rows overlap at a lag than min_overlap, by default 10 or half of the rows.
-check_overlap <- function(lag, run, min_overlap) {
-  counted <- length(overlapping(run, 0))
+  overlap <- function(lag) length(overlapping(run, lag))
+  counted <- overlap(0)
   if (is.null(min_overlap)) min_overlap <- max(MIN_OBS, min(10, ceiling(counted / 2)))
   min <- check_whole(min_overlap, "min_overlap", MIN_OBS, max(counted, MIN_OBS),
                      paste0("; there are ", n_of(counted, "row")))
-  overlap <- function(lag) length(overlapping(run, lag))
   worst <- lag[which.min(vapply(lag, overlap, 0L))]
-  if (overlap(worst) >= min) return(invisible())
-  possible <- Find(function(size) overlap(size) >= min, rev(seq_len(nrow(run$x)) - 1))
-  fail("'lag' is ", worst, ", at which ", n_of(overlap(worst), "row"), " of ", counted, " overlap, and 'min_overlap' ",
-       "is ", min, "; ",
-       if (is.null(possible)) "no lag has enough rows" else paste("the largest lag possible is", possible))
+  possible <- function() Find(function(size) overlap(size) >= min, rev(seq_len(nrow(run$x)) - 1))
+  check_that(as.numeric(worst), "lag", overlap(worst) >= min,
+             if (is.null(possible())) "left out" else paste("from", -possible(), "to", possible()),
+             paste0(", at which ", n_of(overlap(worst), "row"), " of ", counted, " overlap, and 'min_overlap' is ",
+                    min))
+  check_that(lag, "lag", !is.null(run$y) || setequal(lag, -lag), "given with both signs",
+             ", as a pair of columns of 'x' has no order; or give 'x' also as 'y'")
+  lag <- as.integer(lag)
+  lag[order(abs(lag), lag < 0)]
 }
 
 # Returns the rows t of x whose rows t + lag of y are in the same run, where both have weights above 0.
@@ -60,19 +54,18 @@ plain_series <- function(m) {
   m
 }
 
-# Returns the run of one lag: rows t of x and t + lag of y. With lag 0 and without y it has no y either.
-run_at_lag <- function(run, k) {
-  lag <- run$lags[k]
-  at <- overlapping(run, lag)
-  y <- if (!is.null(run$y)) run$y else if (lag != 0) run$x
-  run["y"] <- list(if (!is.null(y)) y[at + lag, , drop = FALSE])
-  run$x <- run$x[at, , drop = FALSE]
-  run
-}
-
-# Only the first lag, which has most rows, warns of columns without coefficients: with other lags they are skipped.
+# Runs of rows t of x and t + lag of y; with lag 0 and without y a run has no y either. Only the first lag, which has
+# most rows, warns of columns without coefficients: with other lags they are skipped.
 over_lags <- function(run) {
-  list(n = length(run$lags), label = function(k) paste("lag", run$lags[k]), change = run_at_lag, warns = "first")
+  change <- function(run, k) {
+    lag <- run$lags[k]
+    at <- overlapping(run, lag)
+    y <- if (!is.null(run$y)) run$y else if (lag != 0) run$x
+    run["y"] <- list(if (!is.null(y)) y[at + lag, , drop = FALSE])
+    run$x <- run$x[at, , drop = FALSE]
+    run
+  }
+  list(n = length(run$lags), label = function(k) paste("lag", run$lags[k]), change = change, warns = "first")
 }
 
 # Returns the weight by which coefficients are compared.
@@ -122,57 +115,54 @@ lags_of_pairs <- function(found, sign) {
 # Returns gpuCor()'s result, with attribute `lag` of the same shape.
 lagged_coefficients <- function(run, lag, min_overlap, output) {
   run <- lagged_run(run, lag, min_overlap)
-  values <- as.numeric(ncol(run$x)) * ncol(if (is.null(run$y)) run$x else run$y)
+  y <- if (is.null(run$y)) run$x else run$y
+  values <- as.numeric(ncol(run$x)) * ncol(y)
   check_memory(LAG_BYTES * values, "'lag'", n_of(values, "value"), "gpuCorNetwork() does without a value for each pair")
   found <- largest_lags(run)
-  if (!is.null(run$y)) {
-    names <- matrix_attributes(colnames(run$x), colnames(run$y))
-    return(with_lags(found, function(m) if (run$scalar) as.vector(m) else structure(m, dimnames = names$dimnames)))
+  if (is.null(run$y)) {
+    pairs <- lags_of_pairs(found, tested_sign(run$method))
+    if (output != "matrix") {
+      attributes(pairs$lag) <- plain_dist_attributes(run)
+      own <- dist_attributes(run)
+      own$n_obs <- if (is.null(run$counts)) nrow(run$x) else sum(run$counts)
+      own$diagonal <- diag(found$r)
+      attributes(pairs$r) <- c(own, list(untestable = "they are the largest of several lags", lag = pairs$lag,
+                                         adjusted = adjustment_of(run)))
+      return(pairs$r)
+    }
+    # Both triangles have the same coefficient and opposite lags.
+    lower <- lower.tri(found$r)
+    found$r[lower] <- pairs$r
+    found$lag[lower] <- pairs$lag
+    found <- lapply(found, t)
+    found$r[lower] <- pairs$r
+    found$lag[lower] <- -pairs$lag
   }
-  pairs <- lags_of_pairs(found, tested_sign(run$method))
-  if (output == "matrix") return(square_lags(found, pairs, colnames(run$x)))
-  attributes(pairs$lag) <- plain_dist_attributes(run)
-  own <- dist_attributes(run)
-  own$n_obs <- if (is.null(run$counts)) nrow(run$x) else sum(run$counts)
-  own$diagonal <- diag(found$r)
-  attributes(pairs$r) <- c(own, list(untestable = "they are the largest of several lags", lag = pairs$lag,
-                                     adjusted = adjustment_of(run)))
-  pairs$r
+  if (run$scalar) return(structure(as.vector(found$r), lag = as.vector(found$lag)))
+  named <- matrix_attributes(colnames(run$x), colnames(y))
+  found <- lapply(found, structure, dimnames = named$dimnames)
+  structure(found$r, lag = found$lag)
 }
 
 # Bytes for each value: two results, a lag's coefficients and their comparison.
 LAG_BYTES <- 44
 
-with_lags <- function(found, shape) structure(shape(found$r), lag = shape(found$lag))
-
-# Both triangles have the same coefficient and opposite lags.
-square_lags <- function(found, pairs, names) {
-  lower <- lower.tri(found$r)
-  for (part in names(found)) {
-    upper <- t(found[[part]])
-    upper[lower] <- pairs[[part]]
-    upper <- t(upper)
-    upper[lower] <- if (part == "lag") -pairs$lag else pairs$r
-    if (!is.null(names)) dimnames(upper) <- list(names, names)
-    found[[part]] <- upper
-  }
-  with_lags(found, identity)
-}
-
 # ---- networks
 
 # Returns the compressed rows of the network of the largest coefficients. An edge of the network is one of its own lag,
 # so that the runs need only find edges of a network with the same criterion.
-lagged_rows <- function(run, lag, min_overlap) {
-  run <- lagged_run(run, lag, min_overlap)
-  found <- list(from = integer(), to = integer(), r = numeric(), lag = integer())
-  first <- NULL
+lagged_rows <- function(run) {
+  symmetric <- is.null(run$y)
   wanted <- if (run$criterion$name == "density") check_density(run)
   min_weight <- if (run$criterion$name == "threshold") run$criterion$value
+  found <- list(from = integer(), to = integer(), r = numeric(), lag = integer())
+  first <- NULL
   for_each(over_lags(run), run, function(own, k) {
-    rows <- network_rows(lag_network_run(own, is.null(run$y), wanted, min_weight))
+    rows <- network_rows(lag_network_run(own, symmetric, wanted, min_weight))
     if (k == 1L) first <<- rows
-    found <<- stronger_lags(found, edges_at_lag(rows, run, k), run$sign)
+    all <- Map(c, found, edges_at_lag(rows, run, k))
+    all <- lapply(all, `[`, order(all$to, all$from, -lag_weight(all$r, run$sign), method = "radix"))
+    found <<- lapply(all, `[`, !duplicated(list2DF(all[c("from", "to")]))) # the strongest, of equal ones the first
     if (!is.null(wanted) && length(found$r) >= wanted) {
       weight <- lag_weight(found$r, run$sign)
       min_weight <<- sort(weight, decreasing = TRUE)[wanted]
@@ -181,11 +171,10 @@ lagged_rows <- function(run, lag, min_overlap) {
     NULL
   })
   if (run$criterion$name == "k") found <- nearest_lags(found, run)
-  rows <- rows_of_edges(found, ncol(if (is.null(run$y)) run$x else run$y))
-  flags <- if (is.null(run$y)) raw() else first$y_flags
-  rows <- c(rows, list(n_obs = first$n_obs, x_flags = first$x_flags, y_flags = flags,
-                       threshold = if (is.null(min_weight)) NA_real_ else min_weight))
-  list(rows = rows, run = run)
+  list(p = c(0L, cumsum(tabulate(found$to, ncol(if (symmetric) run$x else run$y)))), i = found$from - 1L, x = found$r,
+       tests = list(lag = found$lag), n_obs = first$n_obs, x_flags = first$x_flags,
+       y_flags = if (symmetric) raw() else first$y_flags,
+       threshold = if (is.null(min_weight)) NA_real_ else min_weight)
 }
 
 # Returns the run that finds all edges of a lag. As long as no bound is known, a run of x against itself, which has
@@ -231,9 +220,4 @@ nearest_lags <- function(found, run) {
   is_near[order] <- sequence(rle(ends[order])$lengths) <= run$criterion$value
   near <- matrix(is_near, ncol = 2L)
   lapply(found, `[`, if (run$mutual) near[, 1L] & near[, 2L] else near[, 1L] | near[, 2L])
-}
-
-rows_of_edges <- function(edges, n_row) {
-  list(p = c(0L, cumsum(tabulate(edges$to, n_row))), i = edges$from - 1L, x = edges$r,
-       tests = list(lag = edges$lag))
 }

@@ -8,7 +8,7 @@ network_to_file <- function(run, file, compression) {
   run$to_file <- TRUE
   bytes <- spool_bytes()
   if (bytes > 0) run$spool <- list(folder = dirname(h5$file), bytes = floor(bytes)) # the rest is beside the file
-  edges <- network_edges(run)
+  edges <- FIND_EDGES[[run$criterion$name]](run)
   doing(run$settings, "writing the file")
   if (is.null(edges$store)) write_network(h5, plain_matrix(edges, run)) else write_bands(h5, edges, run)
   warn_without(edges, run)

@@ -1,11 +1,48 @@
-# The passes that find a network's edges, by threshold, density, neighbors or p value.
+# The networks of a run: the edges that its criterion leaves, by threshold, density, neighbors or p value.
 
-check_criterion <- function(given) {
+# What finds the edges by each criterion: as from kept_edges(), or as compressed rows if pairs are tested one by one.
+FIND_EDGES <- list(
+  threshold = function(run) kept_edges(edge_pass(run, run$criterion$value), run$criterion$value),
+  density = function(run) density_edges(run),
+  k = function(run) kept_edges(neighbour_pass(run), 0, NA_real_),
+  p.value = function(run) if (is.null(run$settings$max_t)) significant_edges(run) else adjusted_edges(run),
+  fdr = function(run) significant_edges(run)
+)
+
+# What finds a list of compressed rows for several values of a criterion, by one run whose network contains the edges of
+# all others. Each p value would need a test of its own.
+FIND_SEVERAL <- list(
+  threshold = function(run) {
+    values <- run$criterion$value
+    rows <- take_rows(kept_edges(edge_pass(run, min(values)), min(values)), run)
+    lapply(values, function(level) stronger_rows(rows, level, run))
+  },
+  density = function(run) {
+    edges <- density_edges(run)
+    levels <- density_levels(edges, run$criterion$value, run)
+    rows <- take_rows(edges, run)
+    lapply(levels, function(level) stronger_rows(rows, level, run))
+  },
+  k = function(run) {
+    values <- run$criterion$value
+    run$criterion$value <- sort(unique(values), decreasing = TRUE)
+    pass <- neighbour_pass(run)
+    stores <- if (is.list(pass$store)) pass$store else list(pass$store)
+    rows <- lapply(stores, function(store) {
+      pass$store <- store
+      take_rows(kept_edges(pass, 0, NA_real_), run)
+    })
+    rows[match(values, run$criterion$value)]
+  }
+)
+
+# Returns list(name, value) of the only criterion in `given`. `several`: TRUE if it may have several values.
+check_criterion <- function(given, several = TRUE) {
   given <- Filter(Negate(is.null), given)
   if (length(given) != 1L) {
-    names <- "'threshold', 'density', 'k', 'p.value' or 'fdr'"
-    if (!length(given)) fail("which pairs are edges? give one of ", names)
-    fail("give only one of ", names, ", not ", paste0("'", names(given), "'", collapse = " and "))
+    fail(if (length(given)) "give only one of " else "which pairs are edges? give one of ",
+         "'threshold', 'density', 'k', 'p.value' or 'fdr'",
+         if (length(given)) paste0(", not ", paste0("'", names(given), "'", collapse = " and ")))
   }
   name <- names(given)
   check <- if (name == "k") {
@@ -14,32 +51,14 @@ check_criterion <- function(given) {
     function(value) check_fraction(value, name, zero = name == "threshold")
   }
   value <- given[[1L]]
-  is_several <- name %in% SEVERAL && is_numeric(value) && length(value) > 1L
+  is_several <- several && name %in% names(FIND_SEVERAL) && is_numeric(value) && length(value) > 1L
   list(name = name, value = if (is_several) vapply(value, check, 0) else check(value))
-}
-
-check_one_criterion <- function(given) {
-  criterion <- check_criterion(given)
-  if (length(criterion$value) > 1L) fail("'", criterion$name, "' must be one number here; call once for each")
-  criterion
-}
-
-# Returns the run's edges: as from kept_edges(), or as compressed rows if they are tested one by one.
-network_edges <- function(run) {
-  value <- run$criterion$value
-  switch(run$criterion$name,
-    threshold = kept_edges(edge_pass(run, value), value),
-    density = density_edges(run),
-    k = kept_edges(neighbour_pass(run), 0, NA_real_),
-    p.value = if (is.null(run$settings$max_t)) significant_edges(run) else adjusted_edges(run),
-    fdr = significant_edges(run)
-  )
 }
 
 network_rows <- function(run) {
   run$stays <- "rows"
-  if (run$criterion$name %in% c("density", "k")) check_edge_memory(run)
-  edges <- network_edges(run)
+  check_edge_memory(run)
+  edges <- FIND_EDGES[[run$criterion$name]](run)
   if (is.null(edges$store)) return(edges) # compressed rows, as pairs were tested one by one
   rows <- take_rows(edges, run)
   if (length(rows$tests) && all(rows$n_obs <= constant("very few"))) {
@@ -66,36 +85,9 @@ check_edge_memory <- function(run) {
   if (run$sign != "absolute" || !is.null(run$spool) || !is.null(run$settings$pairs)) return(invisible())
   if (isTRUE(run$settings$replay$is_planning)) return(invisible())
   n <- edges_of_run(run)
-  if (n > max_edges(run)) return(invisible())
+  if (n == 0 || n > max_edges(run)) return(invisible())
   check_memory(EDGE_BYTES * n, paste0(run$criterion$name, " = ", format(max(run$criterion$value))), n_of(n, "edge"),
                "gpuCorNetwork(file = ) keeps a network on the disk")
-}
-
-# Criteria that may have several values. Each p value would need a test of its own.
-SEVERAL <- c("threshold", "density", "k")
-
-# ---- several values of the criterion
-
-# Several thresholds, densities or ks in one run: it computes the network that contains all edges of the others, which
-# are its strongest edges.
-
-# Returns a list of compressed rows, one for each value of the criterion.
-network_of_each <- function(run) {
-  if (length(run$criterion$value) < 2L) return(list(network_rows(run)))
-  run$stays <- "rows"
-  check_edge_memory(run)
-  if (run$criterion$name == "k") several_neighbours(run) else several_levels(run)
-}
-
-# Returns compressed rows for each threshold or density, which are subsets of those of the loosest.
-several_levels <- function(run) {
-  values <- run$criterion$value
-  is_density <- run$criterion$name == "density"
-  edges <- if (is_density) density_edges(loosest_density(run)) else edge_pass(run, min(values))
-  if (!is_density) edges <- kept_edges(edges, min(values))
-  levels <- if (is_density) density_levels(edges, values, run) else values
-  rows <- take_rows(edges, run)
-  lapply(levels, function(level) stronger_rows(rows, level, run))
 }
 
 # Keeps the entries of rows that have a weight of at least `min_weight`.
@@ -108,19 +100,6 @@ stronger_rows <- function(rows, min_weight, run) {
   rows
 }
 
-# Returns compressed rows for each k: subsets of each variable's strongest neighbors, from one run with the largest k.
-several_neighbours <- function(run) {
-  values <- run$criterion$value
-  descending <- sort(unique(values), decreasing = TRUE)
-  run$criterion$value <- descending
-  pass <- neighbour_pass(run)
-  rows <- lapply(if (length(descending) > 1L) pass$store else list(pass$store), function(store) {
-    pass$store <- store
-    take_rows(kept_edges(pass, 0, NA_real_), run)
-  })
-  rows[match(values, descending)]
-}
-
 # ---- context likelihood
 
 # Context likelihood of relatedness (Faith and others 2007): networks of pairs whose information is large compared with
@@ -129,24 +108,20 @@ several_neighbours <- function(run) {
 NORMALIZATIONS <- c("none", "clr")
 
 # Returns the criterion of a network. A threshold of context likelihoods becomes one of the engine's values, which are
-# below 1 (src/sink/information.h).
+# below 1 (src/sink/information.h); coefficients of a single sample are not limited to -1 to 1 either.
 network_criterion <- function(given, normalize, lioness = NULL) {
   threshold <- given$threshold
-  if (!is.null(lioness) && !is.null(threshold)) { # coefficients of a sample are not limited to -1 to 1
-    check_that(threshold, "threshold", are_finite(threshold, min = 0), "numbers of at least 0 with 'lioness'")
-    check_criterion(replace(given, "threshold", 0)) # stops if there are others
-    return(list(name = "threshold", value = as.numeric(threshold)))
-  }
-  if (normalize == "none") return(check_criterion(given))
-  if (!is.null(threshold)) {
-    check_that(threshold, "threshold", are_finite(threshold, min = 0), "numbers of at least 0 with normalize = \"clr\"")
-    given$threshold <- threshold / (1 + threshold)
-  }
-  check_criterion(given)
+  with <- if (!is.null(lioness)) "'lioness'" else if (normalize != "none") paste0("normalize = \"", normalize, "\"")
+  if (is.null(threshold) || is.null(with)) return(check_criterion(given))
+  check_that(threshold, "threshold", are_finite(threshold, min = 0), paste("numbers of at least 0 with", with))
+  given$threshold <- threshold / (1 + threshold)
+  criterion <- check_criterion(given)
+  if (!is.null(lioness)) criterion$value <- as.numeric(threshold)
+  criterion
 }
 
 # Returns the run whose values are context likelihoods: a pass over all pairs finds each column's mean and standard
-# deviation of the information.
+# deviation of the information. `for_user`: converts rows of the engine's values to the user's.
 clr_run <- function(run) {
   run$settings$information <- list(mean = NULL, unit = NULL)
   rule <- list(side = constant("absolute"), min_weight = 0, similarity = constant("unsigned"), steps = numeric(),
@@ -156,20 +131,9 @@ clr_run <- function(run) {
   mean <- sums[, 2L] / n
   deviation <- sqrt(pmax(0, sums[, 3L] - n * mean^2) / (n - 1))
   run$settings$information <- list(mean = mean, unit = as.numeric(ifelse(deviation > 0, 1 / deviation, 0)))
+  run$for_user <- function(rows) {
+    rows[c("x", "threshold")] <- lapply(rows[c("x", "threshold")], function(values) values / (1 - values))
+    rows
+  }
   at_pass(run, 2, 2)
-}
-
-# Returns the run with the user's threshold.
-clr_criterion <- function(run) {
-  if (is.null(run$settings$information) || run$criterion$name != "threshold") return(run)
-  run$criterion$value <- run$criterion$value / (1 - run$criterion$value)
-  run
-}
-
-# Returns rows with context likelihoods in the place of the engine's values, if these are the run's.
-clr_rows <- function(rows, run) {
-  if (is.null(run$settings$information)) return(rows)
-  rows$x <- rows$x / (1 - rows$x)
-  rows$threshold <- rows$threshold / (1 - rows$threshold)
-  rows
 }

@@ -34,24 +34,21 @@ resampled_units <- function(run) {
 # Returns the run of a resample: its subjects, or weights of 0 for the other observations, so that no data are copied.
 resampled_run <- function(run, drawn) {
   if (is_combined(run$x)) {
-    run[c("x", "y")] <- lapply(run[c("x", "y")], drawn_subjects, drawn)
+    run[c("x", "y")] <- lapply(run[c("x", "y")], function(x) {
+      if (is.null(x)) return(NULL)
+      x$counted[c("n_obs", "n")] <- lapply(x$counted[c("n_obs", "n")], `[`, drawn)
+      for (name in c("data", "weights", "designs")) x[name] <- list(x[[name]][drawn])
+      x[c("total", "n_first")] <- list(sum(x$weights), length(drawn))
+      x
+    })
     return(run)
   }
   n_obs <- nrow(run$x)
-  weights <- run$settings$asked$weights
+  weights <- run$settings$asked[["weights"]] # $ could find weights_are
   if (is.null(weights)) weights <- rep(1, n_obs)
   run$settings$asked$weights <- replace(weights, setdiff(seq_len(n_obs), drawn), 0)
   run$observations <- list(are_compared = TRUE) # when the first run was made
   with_design(run, run$criterion$name %in% c("p.value", "fdr"))
-}
-
-drawn_subjects <- function(x, which) {
-  if (is.null(x)) return(NULL)
-  x$counted[c("n_obs", "n")] <- lapply(x$counted[c("n_obs", "n")], `[`, which)
-  for (name in c("data", "weights", "designs")) x[name] <- list(x[[name]][which])
-  x$total <- sum(x$weights)
-  x$n_first <- length(which)
-  x
 }
 
 # Adds element `stability` to the networks that networks_of(run) returns. Warnings would repeat those of all data.
@@ -79,41 +76,28 @@ with_stability <- function(found, run, drawn, networks_of) {
 # Returns the run of sample `lioness`, a number or a name. The engine's coefficients are between -1 and 1, so they are
 # divided by a power of two, which is exact.
 lioness_run <- function(run, lioness) {
-  sample <- check_sample(lioness, nrow(run$x), rownames(run$x))
+  names <- rownames(run$x)
+  sample <- if (is.character(lioness)) match(lioness, names) else check_whole(lioness, "lioness", 1, nrow(run$x))
+  check_that(lioness, "lioness", length(sample) == 1L && !is.na(sample), "the number or the name of a row of 'x'")
+  if (is.character(lioness)) tell_same_names(names[names %in% lioness])
   others <- resampled_run(run, setdiff(resampled_units(run), sample))
   n <- vapply(list(run, others), function(run) count_observations(run)$n_obs, 0)
-  if (n[1L] - n[2L] != 1) {
-    fail("'lioness' is ", show_value(lioness), ", a sample that does not count, as it has missing values or a weight ",
-         "of 0")
-  }
+  check_that(lioness, "lioness", n[1L] - n[2L] == 1, "a sample that counts",
+             ", which has missing values or a weight of 0")
   scale <- 2^ceiling(log2(2 * n[1L] - 1))
   rule <- list(how = "mean", fraction = 0.5, skips = FALSE)
   designs <- list(run$settings$design, others$settings$design)
   if (run$criterion$name == "threshold") run$criterion$value <- run$criterion$value / scale
   run$x <- new_subjects(list(run$x, run$x), rule, c(n[1L], -n[2L]), scale, list(n_obs = n, n = n, common = FALSE),
                          designs)
-  run$x$lioness <- list(sample = lioness, scale = scale)
+  run$x$lioness <- list(sample = lioness)
   if (!is.null(run$y)) run$y <- new_subjects(list(run$y, run$y))
   run$settings["design"] <- list(NULL)
+  run$for_user <- function(rows) {
+    rows[c("x", "threshold")] <- lapply(rows[c("x", "threshold")], `*`, scale)
+    rows$n_obs <- n[1L]
+    rows
+  }
   run$settings$in_double <- TRUE # differences of coefficients are multiplied by n
   run
-}
-
-check_sample <- function(sample, n_obs, names) {
-  if (!is.character(sample)) return(check_whole(sample, "lioness", 1, n_obs))
-  found <- if (length(sample) == 1L) match(sample, names)
-  if (length(found) && !is.na(found)) {
-    tell_same_names(names[names %in% sample])
-    return(found)
-  }
-  fail("'lioness' must be the number or the name of a row of 'x', not ", show_value(sample))
-}
-
-# Returns rows with the coefficients of the sample in the place of the engine's values, if these are the run's.
-lioness_rows <- function(rows, run) {
-  if (!is_combined(run$x) || is.null(run$x$lioness)) return(rows)
-  parts <- c("x", "threshold")
-  rows[parts] <- lapply(rows[parts], `*`, run$x$lioness$scale)
-  rows$n_obs <- run$x$counted$n_obs[1L]
-  rows
 }

@@ -285,7 +285,7 @@ compare_criterion <- function(run, given) {
     check_that(value, "threshold", are_finite(value, 1L, 0), "a difference of z, a number of at least 0")
     given$threshold <- tanh(value)
   }
-  run$criterion <- check_one_criterion(given)
+  run$criterion <- check_criterion(given, several = FALSE)
   run
 }
 

@@ -157,15 +157,14 @@ gpuCorNetwork <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
   run <- new_run(found, specs, x, y, method, use, criterion, sign, takes = "subjects", max_t = max_t, pairs = pairs,
                  call = sys.call())
   run[c("mutual", "min_obs")] <- list(mutual, min_obs)
-  if (!is.null(lag)) return(lagged_network(run, lag, min_overlap, output))
-  if (!is.null(lioness)) run <- lioness_run(run, lioness)
   drawn <- draw_resamples(run, resample, fraction)
-  normalized <- if (normalize == "clr") clr_run else identity
-  all <- normalized(at_pass(run, 1, 1 + length(drawn)))
+  values <- if (!is.null(lag)) "lag" else if (!is.null(lioness)) "lioness" else normalize
+  valued <- function(run) EDGE_VALUES[[values]](run, lag, min_overlap, lioness)
+  all <- valued(at_pass(run, 1, 1 + length(drawn)))
   if (!is.null(file)) return(invisible(new_network_file(network_to_file(all, file, compression))))
   found <- network_of_each(all)
   warn_without(found[[1L]], all)
-  found <- with_stability(found, run, drawn, function(run) network_of_each(normalized(run)))
+  found <- with_stability(found, run, drawn, function(run) network_of_each(valued(run)))
   networks <- Map(found, criterion$value, f = function(rows, value) {
     all$criterion$value <- value
     network_output(rows, all, output)
@@ -174,19 +173,33 @@ gpuCorNetwork <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
   stats::setNames(networks, vapply(criterion$value, format, "", digits = 15))
 }
 
-lagged_network <- function(run, lag, min_overlap, output) {
-  found <- lagged_rows(run, lag, min_overlap)
-  warn_without(found$rows, run)
-  network_output(found$rows, found$run, output)
+# What makes the run whose edges have other values than the coefficients of all observations; R/run-together.R says that
+# no call has two of them. FIND_EDGES finds the edges.
+EDGE_VALUES <- list(
+  none = function(run, ...) run,
+  clr = function(run, ...) clr_run(run),
+  lag = function(run, lag, min_overlap, ...) lagged_run(run, lag, min_overlap),
+  lioness = function(run, lag, min_overlap, lioness) lioness_run(run, lioness)
+)
+
+# Returns a list of compressed rows, one for each value of the criterion.
+network_of_each <- function(run) {
+  if (!is.null(run$lags)) return(list(lagged_rows(run)))
+  if (length(run$criterion$value) < 2L) return(list(network_rows(run)))
+  run$stays <- "rows"
+  check_edge_memory(run)
+  FIND_SEVERAL[[run$criterion$name]](run)
 }
 
 network_output <- function(rows, run, output) {
-  rows <- lioness_rows(clr_rows(rows, run), run)
-  run <- clr_criterion(run)
+  if (!is.null(run$for_user)) rows <- run$for_user(rows)
+  is_clr <- !is.null(run$settings$information)
+  value <- run$criterion$value
+  if (is_clr && run$criterion$name == "threshold") run$criterion$value <- value / (1 - value)
   if (output == "matrix") return(new_network(rows, run))
   names <- network_names(run)
   doing(run$settings, "sorting the edges")
   frame <- edge_frame(rows, names[[1L]], names[[2L]], run$settings$threads)
-  if (!is.null(run$settings$information)) names(frame)[3L] <- "clr"
+  if (is_clr) names(frame)[3L] <- "clr"
   frame
 }

@@ -118,7 +118,7 @@ window_criterion <- function(keep, given) {
   given <- Filter(Negate(is.null), given)
   if (!length(given)) return(NULL)
   value <- given$threshold
-  if (keep != "moments" || is.null(value)) return(check_one_criterion(given))
+  if (keep != "moments" || is.null(value)) return(check_criterion(given, several = FALSE))
   # Coefficients in [-1, 1] have a standard deviation of at most sqrt(2), for two windows.
   check_that(value, "threshold", is_number_within(value, 0, sqrt(2)),
              "a standard deviation, a number from 0 to sqrt(2)")

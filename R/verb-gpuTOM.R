@@ -99,7 +99,7 @@ gpuTOM <- function(x, power = 6, type = c("unsigned", "signed", "signed hybrid")
   features_of("gpuTOM", specs, `list of subjects` = is_subjects(x), threshold = threshold, density = density, k = k,
               output = output, TOMType = rule$names$TOMType, calibration = calibration)
   criterion <- Filter(Negate(is.null), list(threshold = threshold, density = density, k = k))
-  criterion <- if (length(criterion)) check_one_criterion(criterion)
+  criterion <- if (length(criterion)) check_criterion(criterion, several = FALSE)
   how <- check_consensus(x, combine, probs, calibration, calibrationQuantile)
   if (isS4(x) && is(x, "sparseMatrix") && is(x, "symmetricMatrix")) {
     if (!is.null(criterion)) fail("'", criterion$name, "' is for data; of a network all edges' overlaps are returned")

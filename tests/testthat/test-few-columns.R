@@ -28,10 +28,10 @@ test_that("several values are an error where one network is made", {
   x <- normal(20, 5)
   for (keep in c("network", "connectivity")) {
     expect_error(gpuCorWindows(x, width = 10, output = keep, density = c(0.5, 0.1)),
-                 "'density' must be one number here")
+                 "'density' must be a number above 0 and up to 1, not c\\(0.5, 0.1\\)")
   }
-  expect_error(gpuCorWindows(x, width = 10, output = "moments", k = 1:2), "'k' must be one number here")
-  expect_error(gpuCorCompare(x, -x, density = c(0.5, 0.1)), "'density' must be one number here")
+  expect_error(gpuCorWindows(x, width = 10, output = "moments", k = 1:2), "'k' must be a whole number .*, not 1:2")
+  expect_error(gpuCorCompare(x, -x, density = c(0.5, 0.1)), "'density' must be a number")
 })
 
 test_that("products of coefficients of all pairs are those of the matrix", {

@@ -222,7 +222,7 @@ test_that("what is printed, summarized and drawn of lagged results shows the lag
 })
 
 test_that("what lags do not take is an error", {
-  expect_error(gpuCor(x, lag = 0:3), "give each lag with both signs")
+  expect_error(gpuCor(x, lag = 0:3), "'lag' must be given with both signs, not 0:3")
   for (lag in list("1", 1.5, NA, numeric())) {
     expect_error(gpuCor(x, y, lag = lag), "'lag' must be integers, such as -10:10, not")
   }
@@ -243,14 +243,14 @@ test_that("what lags do not take is an error", {
 
 test_that("ten rows overlap, or half of few, or 'min_overlap'", {
   few <- x[1:12, ]
-  expect_error(gpuCor(few, lag = -10:10), "at which 2 rows of 12 overlap, and .* is 6; the largest lag possible is 6$")
-  expect_error(gpuCorNetwork(few, few, density = 0.1, lag = 7), "at which 5 rows of 12 .* is 6; .* possible is 6$")
+  expect_error(gpuCor(few, lag = -10:10), "from -6 to 6, not -10, at which 2 rows of 12 overlap, and .* is 6$")
+  expect_error(gpuCorNetwork(few, few, density = 0.1, lag = 7), "from -6 to 6, not 7, at which 5 rows of 12 .* is 6$")
   expect_silent(exact(few, lag = -6:6))
-  expect_error(gpuCor(x, y, lag = -71), "'lag' is -71, at which 9 rows of 80 overlap.* is 10; .* possible is 70$")
+  expect_error(gpuCor(x, y, lag = -71), "'lag' must be from -70 to 70, not -71, at which 9 rows of 80 overlap.* 10$")
   expect_silent(exact(x, y, lag = -70))
   expect_lags(exact(few, y[1:12, ], lag = -9:9, min_overlap = 3), by_hand(few, y[1:12, ], -9:9))
   for (of in list(gpuCor, function(...) gpuCorNetwork(..., density = 0.1))) {
-    expect_error(of(few, few, lag = 10, min_overlap = 3), "is 10, at which 2 rows .* is 3; .* possible is 9")
+    expect_error(of(few, few, lag = 10, min_overlap = 3), "from -9 to 9, not 10, at which 2 rows .* is 3")
     expect_error(of(few, lag = 0, min_overlap = 2),
                  "'min_overlap' must be a whole number between 3 and 12, not 2; there are 12 rows")
     expect_error(of(few, min_overlap = 5), "'min_overlap' is for 'lag'")
@@ -268,5 +268,5 @@ test_that("with runs both rows of a lag are of one run", {
     cor(clean(x)[at, ], clean(y)[at + l, ])
   }
   for (l in c(-7, 0, 25)) expect_equal(exact(x, y, lag = l, runs = runs), within(l), ignore_attr = TRUE)
-  expect_error(gpuCor(x, y, lag = 45, runs = runs), "5 rows of 80 overlap.* largest lag possible is 40$")
+  expect_error(gpuCor(x, y, lag = 45, runs = runs), "'lag' must be from -40 to 40, not 45, at which 5 rows of 80 overlap")
 })

@@ -66,7 +66,7 @@ test_that("single-sample networks of x and y, with covariates, and without incom
   y[5, 1] <- NA
   net <- gpuCorNetwork(y, density = 0.1, use = "complete.obs", lioness = "s9")
   expect_identical(net@x, gpuCorNetwork(x[-5, ], density = 0.1, lioness = "s9")@x)
-  expect_error(gpuCorNetwork(y, k = 1, use = "complete.obs", lioness = 5), "a sample that does not count")
+  expect_error(gpuCorNetwork(y, k = 1, use = "complete.obs", lioness = 5), "a sample that counts, not 5, which has missing")
 })
 
 test_that("the bytes do not depend on threads or memory", {
