@@ -2,17 +2,19 @@
 # One pass stores edges and raises its min weight when it has more than k; a sample of the columns provides the initial
 # min weight.
 
+# Returns the edges of the largest density, which include those of all others.
 density_edges <- function(run) {
   k <- check_density(run, ", or write them to a file with file =")
   edges <- sampled_edges(run, k)
   if (is.null(edges)) strongest_edges(run, k, 0) else edges
 }
 
-# Returns the number of edges, or stops if the result cannot hold them.
+# Returns the number of edges of the largest density, or stops if the result cannot hold them.
 check_density <- function(run, hint = "") {
-  k <- edges_of_density(run$criterion$value, run$pairs)
+  density <- max(run$criterion$value)
+  k <- edges_of_density(density, run$pairs)
   if (k <= max_edges(run)) return(k)
-  fail("'density' is ", run$criterion$value, ", which makes ", format_count(k), " edges; a sparse matrix can hold ",
+  fail("'density' is ", density, ", which makes ", format_count(k), " edges; a sparse matrix can hold ",
        format_count(constant("max edges")), "; ask for fewer", hint)
 }
 
@@ -26,35 +28,28 @@ strongest_edges <- function(run, k, min_weight) {
   NULL
 }
 
-# Returns the range that contains the k-th largest weight; the first of two passes.
-counted_range <- function(run, k) {
-  histogram <- histogram_pass(at_pass(run, 1, 2, "histogram of the coefficients"))
-  rank_range(weight_bins(histogram, run$sign), k)
-}
-
 # Returns the threshold of each density, without networks. Edges are stored only if they are few; otherwise each density
-# takes two passes that store almost nothing.
+# takes two passes that store almost nothing: one finds the range of the threshold, the other ranks the weights in it.
 density_thresholds <- function(run) {
   run$stays <- "counted"
   values <- run$criterion$value
-  if (!are_few(run)) return(vapply(values, function(density) many_threshold(run, density), 0))
-  edges <- density_edges(loosest_density(run))
-  levels <- density_levels(edges, values, run)
-  store_free(edges)
-  levels
+  if (are_few(run)) {
+    edges <- density_edges(run)
+    levels <- density_levels(edges, values, run)
+    store_free(edges)
+    return(levels)
+  }
+  vapply(values, FUN.VALUE = 0, function(density) {
+    k <- edges_of_density(density, run$pairs)
+    histogram <- histogram_pass(at_pass(run, 1, 2, "histogram of the coefficients"))
+    range <- rank_range(weight_bins(histogram, run$sign), k)
+    pass <- edge_pass(at_pass(run, 2, 2, "threshold"), range$low, range$high)
+    store_rank(pass, k, run)
+  })
 }
 
-many_threshold <- function(run, density) {
-  k <- edges_of_density(density, run$pairs)
-  range <- counted_range(run, k)
-  pass <- edge_pass(at_pass(run, 2, 2, "threshold"), range$low, range$high)
-  store_rank(pass, k, run)
-}
-
-# Replaces several densities by the largest, whose edges include those of all others.
-loosest_density <- function(run) {
-  run$criterion$value <- max(run$criterion$value)
-  run
+density_levels <- function(edges, values, run) {
+  vapply(values, function(density) store_rank(edges, edges_of_density(density, run$pairs), run), 0)
 }
 
 are_few <- function(run) edges_of_density(max(run$criterion$value), run$pairs) <= MAX_STORED
@@ -87,33 +82,32 @@ sampled_edges <- function(run, k) {
   strongest_edges(part_of(run, SAMPLE_WORK, 1 - SAMPLE_WORK, "edges"), k, min_weight)
 }
 
-# Returns a weight that slightly more than k pairs should reach according to a sample, or NULL.
+# Returns a weight that slightly more than k pairs should reach according to a sample, or NULL. Where weights are so
+# small that the histogram has few bins for them, those of the sample are ranked; a bound for these comes from all
+# weights of a smaller sample.
 sampled_min <- function(run, k) {
   sample <- sample_run(run, k)
   if (is.null(sample)) return(NULL)
   sample <- part_of(sample, 0, SAMPLE_WORK, "sample of the columns")
+  fraction <- k / run$pairs
   bins <- weight_bins(histogram_pass(sample), run$sign)
   bins$error <- 0 # approximate values err to both sides, by less than the margin
-  min_weight <- rank_range(bins, sampled_rank(sample, k / run$pairs))$low
+  min_weight <- rank_range(bins, sampled_rank(sample, fraction))$low
   if (min_weight >= MIN_BINS * bins$width || !is.null(run$settings$pairs)) return(min_weight)
   small <- sample_run(run, k, MAX_RANKED)
-  if (is.null(small)) min_weight else ranked_min(sample, small, k / run$pairs)
+  if (is.null(small)) return(min_weight)
+  sample$settings["replay"] <- list(NULL) # a plan computes samples again
+  small$settings <- sample$settings # neither has a pair mask
+  weight_of_rank(sample, fraction, weight_of_rank(small, fraction, 0))
 }
+
+# Min number of bins, and max number of columns of the smaller sample.
+MIN_BINS <- 100
+MAX_RANKED <- 500
 
 # Returns the rank in the sample of the weight that should leave that fraction of all pairs.
 sampled_rank <- function(sample, fraction) {
   (1 + SAMPLE_MARGIN / sqrt(sample$size)) * fraction * sample$pairs + SAMPLE_MORE
-}
-
-# Where weights are so small that the histogram has few bins for them, those of a sample are ranked; a bound for these
-# comes from all weights of a smaller sample.
-MIN_BINS <- 100
-MAX_RANKED <- 500
-
-ranked_min <- function(sample, small, fraction) {
-  sample$settings["replay"] <- list(NULL) # a plan computes samples again
-  small$settings <- sample$settings # neither has a pair mask
-  weight_of_rank(sample, fraction, weight_of_rank(small, fraction, 0))
 }
 
 # Returns the weight that the fraction of all pairs should reach, or `min_weight` if fewer of the sample's pairs do.
@@ -173,8 +167,4 @@ rank_range <- function(bins, k) {
   if (is.na(at)) return(list(low = 0, high = 0))
   low <- max(0, 1 - at * bins$width - bins$error)
   list(low = low, high = max(low, 1 - (at - 1) * bins$width + bins$error))
-}
-
-density_levels <- function(edges, values, run) {
-  vapply(values, function(density) store_rank(edges, edges_of_density(density, run$pairs), run), 0)
 }

@@ -12,9 +12,9 @@ store_rule <- function(run, min_weight = 0, ceiling = 2, wanted = 0, stay = 0L) 
        stay = stay)
 }
 
-# Stores edges with weights in [least, ceiling), and counts those above; more than `max` edges are an error. `wanted`:
-# 0, or how many of the strongest edges suffice; weaker ones may then be missing. run$stays: whether edges may stay on
-# a GPU until they are counted and ranked ("counted"), or taken as rows ("rows").
+# Stores edges with weights from `min_weight` to below `ceiling`, and counts those above; more than `max` edges are an
+# error. `wanted`: 0, or how many of the strongest edges suffice; weaker ones may then be missing. run$stays: whether
+# edges may stay on a GPU until they are counted and ranked ("counted"), or taken as rows ("rows").
 edge_pass <- function(run, min_weight, ceiling = 2, max = max_edges(run), wanted = 0) {
   stay <- if (is.null(run$spool)) sum(match(run$stays, c("counted", "rows"))) else 0L
   rule <- store_rule(run, min_weight, ceiling, wanted, stay)
@@ -30,29 +30,29 @@ neighbour_pass <- function(run) {
 
 histogram_pass <- function(run) checked(engine_pass("histogram", run, list()))
 
-# Returns what the store of a pass answers. `question`: a row of the table in src/r/network.c; `...`: its arguments.
+# Returns what the store of a pass answers about the pairs that its rule covers. `question`: a row of the table in
+# src/r/network.c, which says what it returns; `...`: its arguments.
 ask_store <- function(pass, run, question, ...) {
   checked(.Call(r_store, question, pass$store, list(...), run$settings))
 }
 
-# Returns the number of pairs with a weight of at least `min_weight`, among those that the store's rule covers.
-store_count <- function(pass, min_weight, run) ask_store(pass, run, "count", min_weight)
-
 # Returns the k-th largest weight: Inf if it is above the store's ceiling, 0 if there are fewer.
 store_rank <- function(pass, k, run) ask_store(pass, run, "rank", k)
-
-# Returns for each column its number of edges with a weight of at least `min_weight`, and the sum of their weights.
-store_degrees <- function(pass, min_weight, run) ask_store(pass, run, "degrees", min_weight)
 
 # Frees a store's memory and disk space, which otherwise last until the next garbage collection.
 store_free <- function(pass) invisible(.Call(r_free, pass$store))
 
-# Returns kept edges as compressed rows p, i, x, with the pass's other results; the store is freed.
+# Returns kept edges as compressed rows p, i, x, with the pass's other results; the store is freed. Element `near` of
+# `tests`: list(at: positions of entries, r: their coefficients).
 take_rows <- function(edges, run) {
   doing(run$settings, "rows of the network")
   n_row <- if (is.null(run$y)) ncol(run$x) else ncol(run$y)
   rows <- ask_store(edges, run, "rows", edges$min_weight, n_row)
-  edges$tests <- with_near(edges$tests, rows, run)
+  df <- edges$tests$distribution$df
+  if (!is.null(df) && length(rows$x)) { # entries so near to 1 that p needs coefficients in double precision
+    near <- perform(run, "near", rows, df)
+    if (length(near$at)) edges$tests$near <- near
+  }
   c(rows, edges[c("n_obs", "x_flags", "y_flags", "threshold", "tests")])
 }
 
@@ -65,13 +65,3 @@ kept_edges <- function(pass, min_weight, threshold = threshold_of(min_weight)) {
 }
 
 edges_of_density <- function(density, pairs) ceiling(density * pairs)
-
-# Adds `near` to the tests of rows: entries so near to 1 that p needs coefficients in double precision, as a list of
-# their positions `at` and these coefficients `r`.
-with_near <- function(tests, rows, run) {
-  df <- tests$distribution$df
-  if (is.null(df) || !length(rows$x)) return(tests)
-  near <- perform(run, "near", rows, df)
-  if (length(near$at)) tests$near <- near
-  tests
-}

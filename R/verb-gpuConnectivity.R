@@ -214,9 +214,9 @@ density_sums <- function(run, wanted) {
 edge_sums <- function(run, wanted) {
   needs_rows <- "eigenvector" %in% wanted$maps
   run$stays <- if (needs_rows) "rows" else "counted"
-  edges <- density_edges(loosest_density(run))
+  edges <- density_edges(run)
   levels <- density_levels(edges, run$criterion$value, run)
-  by_level <- lapply(levels, function(level) store_degrees(edges, level, run))
+  by_level <- lapply(levels, function(level) ask_store(edges, run, "degrees", level))
   eigenvector <- if (needs_rows) list(eigenvector = eigenvectors_of_rows(take_rows(edges, run), levels, run))
   if (!needs_rows) store_free(edges) # take_rows() frees it
   c(list(degree = vapply(by_level, `[[`, numeric(ncol(run$x)), "degree"),

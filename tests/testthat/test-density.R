@@ -160,14 +160,14 @@ for (backend in backends()) {
       }
       expect_identical(gpucor:::store_rank(store$pass, n + 1, store$run), 0)
       for (from in c(0, least, 0.5, 1, 1.5, weights[n %/% 2])) {
-        expect_identical(gpucor:::store_count(store$pass, from, store$run), sum(weights >= from) + 0)
+        expect_identical(gpucor:::ask_store(store$pass, store$run, "count", from), sum(weights >= from) + 0)
       }
       # Those above the ceiling are larger than any.
       store <- stored(x, least, sign, "pearson", backend, ceiling = 0.6)
       above <- sum(weights >= 0.6)
       if (above > 0) expect_identical(gpucor:::store_rank(store$pass, above, store$run), Inf)
       if (above < n) expect_identical(gpucor:::store_rank(store$pass, above + 1, store$run), weights[above + 1])
-      expect_identical(gpucor:::store_count(store$pass, 0.7, store$run), above + 0)
+      expect_identical(gpucor:::ask_store(store$pass, store$run, "count", 0.7), above + 0)
     })
   })
 
@@ -214,7 +214,7 @@ test_that("a pass that wants the k strongest edges finds them, and few others st
                          gpucor:::edge_pass(run, 0, max = 2^53, wanted = k))
     threshold <- if (k <= length(weights)) weights[k] + 0 else 0
     expect_identical(gpucor:::store_rank(pass, k, run), threshold, label = label)
-    kept <- gpucor:::store_count(pass, 0, run)
+    kept <- gpucor:::ask_store(pass, run, "count", 0)
     if (k <= 40000 && method == "pearson") expect_lt(kept, length(weights) / 2, label = label)
     rows <- gpucor:::take_rows(gpucor:::kept_edges(pass, threshold), run)
     strong <- weight >= threshold
