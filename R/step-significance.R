@@ -63,11 +63,6 @@ warn_untested <- function(untested, method, which = NULL) {
        " no p value: method = \"", method, "\" needs at least ", MIN_TESTED[[method]], " observations of a pair")
 }
 
-# Returns the engine's rule for two-sided p values, with the defaults of gpuCorTest().
-test_rule <- function(run) {
-  list(exact = max_exact(NULL, run$method, run$settings$design), min_obs = min_tested(run$method, run$min_obs))
-}
-
 # Returns what is known about the run's p values. `n`: max number of observations; `single`: TRUE if p follows from r
 # by `distribution`, which otherwise has the min p of any pair for a given r; `one_by_one`: TRUE if observations,
 # degrees of freedom or ties differ among pairs; score(): converts a p value to a score of edge_scores(); p_of_score():
@@ -77,65 +72,55 @@ significance_of <- function(run) {
   if (is_combined(run$x)) return(combined_significance(run))
   found <- count_observations(run)
   n <- found$n_obs
-  rule <- test_rule(run)
+  rule <- list(exact = max_exact(NULL, run$method, run$settings$design), min_obs = min_tested(run$method, run$min_obs))
   df <- degrees_of_freedom(run, found, rule$min_obs)
   kendall <- depends_on_ties(run$method)
   is_small <- n <= rule$exact
   ties <- ties_of(run, found, kendall || is_small)
   one_by_one <- found$common || df$estimated || (is_small && !ties$none)
-  list(n = n, one_by_one = one_by_one, single = !one_by_one && ties$none, rule = rule,
-       df = df$max,
+  distribution <- if (is_small && !one_by_one) {
+    exact_distribution(run$method, n)
+  } else if (kendall) {
+    list(deviation = .Call(r_kendall_deviation, n, ties$min, ties$min))
+  } else if (is_one_sided(run$method)) {
+    list(chi_squared = n)
+  } else {
+    t_distribution(df$max, n, rule$exact > 0)
+  }
+  if (one_by_one) { # pairs can have the approximate one, and exact ones for each number of observations
+    sizes <- if (found$common) MIN_OBS:max(MIN_OBS, n) else n
+    exact <- lapply(sizes[sizes <= rule$exact], exact_distribution, method = run$method)
+    distribution <- list(any = c(list(distribution), exact))
+  }
+  list(n = n, one_by_one = one_by_one, single = !one_by_one && ties$none, rule = rule, df = df$max,
        quotients = ties$quotients, score = if (one_by_one) function(p) -log(p) - ROUNDING else min_z,
-       p_of_score = if (one_by_one) function(score) exp(-score) else two_sided,
-       distribution = if (is_small && !one_by_one) {
-         exact_distribution(run$method, n)
-       } else {
-         approximate <- if (kendall) {
-           list(deviation = .Call(r_kendall_deviation, n, ties$min, ties$min))
-         } else if (is_one_sided(run$method)) {
-           list(chi_squared = n)
-         } else {
-           t_distribution(df$max, n, rule$exact > 0)
-         }
-         if (one_by_one) any_distribution(approximate, run$method, found, rule) else approximate
-       })
+       p_of_score = if (one_by_one) function(score) exp(-score) else two_sided, distribution = distribution)
 }
 
-# Returns the distributions that pairs can have: the approximate one, and exact ones for each number of observations.
-any_distribution <- function(approximate, method, found, rule) {
-  sizes <- if (found$common) MIN_OBS:max(MIN_OBS, found$n_obs) else found$n_obs
-  list(any = c(list(approximate), lapply(sizes[sizes <= rule$exact], exact_distribution, method = method)))
-}
-
-# If all pairs have the same observations and p values depend on ties, returns list(quotients: those of the columns;
-# least: the smallest one; none: TRUE without ties).
+# If all pairs have the same observations and p values depend on ties, returns list(quotients: for x and y the factors
+# of the variance of tau-b due to ties, NA for columns without coefficients; min: the smallest one; none: TRUE without
+# ties).
 ties_of <- function(run, found, matters) {
   untied <- (found$n_obs - 2) / 3
   if (found$common || !matters) return(list(min = untied, none = TRUE))
-  quotients <- column_quotients(run, found)
+  quotients <- perform(run, "tie_quotients", found)
   all <- unlist(quotients)
   all <- all[!is.na(all)]
   list(quotients = quotients, min = if (length(all)) min(all) else untied,
        none = all(abs(all - untied) < 1e-9 * found$n_obs))
 }
 
-# Returns factors of the variance of tau-b due to ties, a list for x and y; NA for columns without coefficients.
-column_quotients <- function(run, counted) perform(run, "tie_quotients", counted)
-
 significant_edges <- function(run) {
-  if (is_one_sided(run$method)) check_one_sided(run$criterion, run$method)
+  if (is_one_sided(run$method)) {
+    max <- floor(100 * two_sided(1)) / 100
+    check_that(run$criterion$value, run$criterion$name, run$criterion$value <= max,
+               paste0("at most ", max, " for method = \"", run$method, "\""),
+               ": larger p values are those of negative coefficients, which are no edges")
+  }
   significance <- significance_of(run)
   if (!significance$single) run$to_file <- FALSE # pairs are tested one by one, in memory
   if (is_random(run$x)) run <- with_t(run)
   if (run$criterion$name == "p.value") edges_by_p(run, significance) else edges_by_fdr(run, significance)
-}
-
-# Larger p values belong to negative coefficients, which are no edges.
-check_one_sided <- function(criterion, method) {
-  max <- floor(100 * two_sided(1)) / 100
-  if (criterion$value <= max) return(invisible())
-  fail("'", criterion$name, "' must be at most ", max, " for method = \"", method, "\", not ", criterion$value,
-       ": larger p values are those of negative coefficients")
 }
 
 edges_by_p <- function(run, significance) {
@@ -192,28 +177,25 @@ fixed_point <- function(tests, fdr, min_r_of, count, found = tests) {
   }
 }
 
-# Returns the edges if p follows from r: only weights between low and high are ranked.
+# Returns the edges if p follows from r: only weights between low and high are ranked, as the range contains the fixed
+# point. With another sign than the tested one, a first pass finds the threshold.
 fdr_edges <- function(run, range, significance) {
   if (range$low > 1) return(kept_edges(edge_pass(run, 2), Inf))
   all <- run
   all$sign <- tested_sign(run$method)
-  if (run$sign != all$sign) {
-    pass <- edge_pass(at_pass(all, 2, 4, "threshold"), range$low, range$high)
+  is_all <- run$sign == all$sign
+  pass <- if (is_all) {
+    edge_pass(at_pass(run, 2, 2, "edges"), range$low)
   } else {
-    pass <- edge_pass(at_pass(run, 2, 2, "edges"), range$low)
+    edge_pass(at_pass(all, 2, 4, "threshold"), range$low, range$high)
   }
-  threshold <- fdr_threshold(pass, range, run, significance)
-  if (run$sign != all$sign) {
+  threshold <- fixed_point(range$tests, run$criterion$value, function(p) min_r(p, significance$distribution),
+                           function(r) ask_store(pass, run, "count", min(r, range$high)))
+  if (!is_all) {
     store_free(pass)
     pass <- edge_pass(at_pass(run, 3, 4, "edges"), min(threshold, 2))
   }
   kept_edges(pass, threshold)
-}
-
-# Weights from `high` on need no ranking, as the range contains the fixed point.
-fdr_threshold <- function(pass, range, run, significance) {
-  fixed_point(range$tests, run$criterion$value, function(p) min_r(p, significance$distribution),
-              function(r) store_count(pass, min(r, range$high), run))
 }
 
 # ---- p values of pairs

@@ -783,7 +783,7 @@ test_that("what ties of columns amount to is found in C as by its definition, in
   found <- function(x, y = NULL, use = "everything", ...) {
     run <- run_on("cpu", x = x, y = y, method = "kendall", use = use, criterion = list(name = "fdr", value = 0.1))
     counted <- gpucor:::count_observations(run)
-    q <- unname(gpucor:::column_quotients(run, counted))
+    q <- unname(gpucor:::perform(run, "tie_quotients", counted))
     if (is.null(y)) q[1L] else q
   }
   data <- kinds_of_data(9, 8)
