@@ -13,7 +13,7 @@ compare_work <- function(run, n_perm) {
 }
 
 compare_all <- function(run, error, maxima) {
-  found <- if (is_random(run$x)) random_differences(run) else fixed_differences(run, error)
+  found <- all_differences(run, error)
   warn_perfect(found$difference, run)
   shape <- plain_dist_attributes(run)
   own <- c(p.value = NA, fdr = NA, p.adjusted = NA, r.x = 1, r.y = 1)
@@ -38,19 +38,20 @@ compare_all <- function(run, error, maxima) {
   )
 }
 
-fixed_differences <- function(run, error) {
-  value <- values_of_pairs(part_of(run, 0, 0.25), "row")
-  doing(part_of(run, 0.25, 0.25)$settings, "p values")
-  difference <- atanh(as.vector(value))
+# Returns list(difference, statistic, p.value) of all pairs, and with random effects df.
+all_differences <- function(run, error) {
+  coefficients <- part_of(run, 0, 0.25)
+  tests <- part_of(run, 0.25, 0.25)$settings
+  if (is_random(run$x)) {
+    found <- group_tests(coefficients)
+    warn_without(found, run)
+    doing(tests, "p values")
+    return(c(found[c("difference", "statistic", "df")], list(p.value = p_of_tests(found))))
+  }
+  difference <- atanh(as.vector(values_of_pairs(coefficients, "row")))
+  doing(tests, "p values")
   c(list(difference = difference),
     z_tests(difference / error, several_groups(run$x), min_rank_p(run$method, compared_groups(run$x))))
-}
-
-random_differences <- function(run) {
-  found <- group_tests(part_of(run, 0, 0.25))
-  warn_without(found, run)
-  doing(part_of(run, 0.25, 0.25)$settings, "p values")
-  list(difference = found$difference, statistic = found$statistic, df = found$df, p.value = p_of_tests(found))
 }
 
 # Adds tests to the entries of a network of differences; a network of t gets its differences.
@@ -152,8 +153,20 @@ permutes_labels <- function(run) length(run$x$data) > 2L || !is.null(run$x$model
 
 # Returns the max of each permutation, see permuted_values(). Differences are scaled to the data's standard error.
 permuted_differences <- function(run, n_perm, error) {
-  if (is_random(run$x)) return(label_maxima(run, random_permutations(run, seq_len(n_perm))))
-  found <- if (permutes_labels(run)) permuted_sums(run, n_perm) else permuted_rows(run, n_perm)
+  is_t <- is_random(run$x)
+  if (is_t || permutes_labels(run)) {
+    own <- run$x$counted$n - 3
+    weights <- if (is_t) {
+      random_permutations(run, seq_len(n_perm))
+    } else {
+      apply(permuted_labels(run, seq_len(n_perm)), 2L, difference_weights, weights = own)
+    }
+    maxima <- pmin(perform(run, "label_maxima", constant(run$sign), weights, is_t)$maxima, MAX_T)
+    if (is_t) return(maxima)
+    found <- list(maxima = maxima, errors = sqrt(colSums(weights^2 / own) * Z_VARIANCES[run$method]))
+  } else {
+    found <- permuted_rows(run, n_perm)
+  }
   tanh(atanh(pmax(found$maxima, 0)) * error / found$errors)
 }
 
@@ -172,32 +185,20 @@ permuted_labels <- function(run, numbers) {
   })
 }
 
-label_maxima <- function(run, weights) {
-  maxima <- perform(run, "label_maxima", constant(run$sign), weights, is_random(run$x))$maxima
-  pmin(maxima, MAX_T)
-}
-
-permuted_sums <- function(run, n_perm) {
-  own <- run$x$counted$n - 3
-  weights <- apply(permuted_labels(run, seq_len(n_perm)), 2L, difference_weights, weights = own)
-  list(maxima = label_maxima(run, weights), errors = sqrt(colSums(weights^2 / own) * Z_VARIANCES[run$method]))
-}
-
 # Permutes residuals of the rows of both groups (Freedman and Lane 1983): each group is regressed on its own covariates,
 # the rows are permuted across the groups, and regressed again on the covariates, which are not permuted.
 permuted_rows <- function(run, n_perm) {
   x <- run$x
-  compared <- lapply(seq_along(x$data), function(i) {
-    compared_data(x$data[i], run$method, run$use, x$designs[[i]])
-  })
-  warn_permuted_residuals(compared, run$method)
-  all <- do.call(rbind, on_one_scale(lapply(compared, function(group) group$data[[1L]])))
+  compared <- lapply(seq_along(x$data), function(i) compared_data(x$data[i], run$method, run$use, x$designs[[i]]))
+  x$data <- lapply(compared, function(group) group$data[[1L]]) # the engine reads `all`; these say how many rows
+  lost <- vapply(compared, function(group) sum(group$design$lost), 0)
+  warn_permuted_residuals(lost, vapply(x$data, nrow, 0), run$method)
+  all <- do.call(rbind, on_one_scale(x$data))
   if (anyNA(all)) {
     fail("'n_perm' permutes observations that all pairs have; ",
          "with missing values use = \"complete.obs\" leaves these")
   }
   if (!is.null(x$designs)) x$designs <- lapply(compared, `[[`, "design")
-  x$data <- lapply(compared, function(group) group$data[[1L]]) # the engine reads `all`; these say how many rows
   orders <- vapply(seq_len(n_perm), FUN.VALUE = integer(nrow(all)), function(b) sample.int(nrow(all)) - 1L)
   own <- replace(run, c("x", "method"), list(x, compared[[1L]]$method))
   maxima <- perform(own, "row_maxima", constant(run$sign), all, orders)$maxima
@@ -208,19 +209,17 @@ permuted_rows <- function(run, n_perm) {
 # scaled by the root mean square of both. A group's standard deviation depends on the largest of few values; with these
 # scales, the tails of permuted rows are as heavy as those of the data.
 on_one_scale <- function(groups) {
-  groups <- lapply(groups, function(m) m - rep(column_medians(m), each = nrow(m)))
-  spreads <- lapply(groups, function(m) column_medians(abs(m)))
+  medians <- function(m) { # as apply(m, 2, median), with one sort for all columns; NA without rows
+    sorted <- matrix(m[order(col(m), m)], nrow(m))
+    middle <- (nrow(m) + 1) / 2
+    colMeans(sorted[c(floor(middle), ceiling(middle)), , drop = FALSE])
+  }
+  groups <- lapply(groups, function(m) m - rep(medians(m), each = nrow(m)))
+  spreads <- lapply(groups, function(m) medians(abs(m)))
   narrow <- which(Reduce(pmin, spreads) <= 0)
   pooled <- sqrt(colMeans(do.call(rbind, groups)[, narrow, drop = FALSE]^2))
   Map(groups, spreads, f = function(m, spread) {
     spread[narrow] <- ifelse(pooled > 0, pooled, 1)
     m / rep(spread, each = nrow(m))
   })
-}
-
-# As apply(m, 2, median), with one sort for all columns; NA without rows. Not for missing values.
-column_medians <- function(m) {
-  sorted <- matrix(m[order(col(m), m)], nrow(m))
-  middle <- (nrow(m) + 1) / 2
-  colMeans(sorted[c(floor(middle), ceiling(middle)), , drop = FALSE])
 }

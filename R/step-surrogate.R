@@ -24,20 +24,19 @@ compared_data <- function(data, method, use, design) {
     if (!is.null(design$basis)) design$basis <- design$basis[counts, , drop = FALSE]
   }
   measure <- measure_of(method)
-  list(data = lapply(data, compared_columns, counts, measure, design), design = design,
+  compared <- lapply(data, function(m) {
+    found <- matrix(0, sum(counts), ncol(m))
+    for (columns in block_columns(m)) {
+      block <- dense_columns(m, columns)[counts, , drop = FALSE]
+      if (measure$ranked) block[] <- apply(block, 2L, rank, na.last = "keep")
+      block[, colSums(is.infinite(block)) > 0] <- 0 # a column with infinite values has no coefficient
+      block <- centred_columns(block, rep(1, nrow(block)), measure$centred)
+      found[, columns] <- if (is.null(design$basis)) block else residual_columns(block, design$basis, design$keeps)
+    }
+    found
+  })
+  list(data = compared, design = design,
        method = if (measure$ranked && !is.null(design$basis)) "pearson" else method)
-}
-
-compared_columns <- function(m, counts, measure, design) {
-  compared <- matrix(0, sum(counts), ncol(m))
-  for (columns in block_columns(m)) {
-    block <- dense_columns(m, columns)[counts, , drop = FALSE]
-    if (measure$ranked) block[] <- apply(block, 2L, rank, na.last = "keep")
-    block[, colSums(is.infinite(block)) > 0] <- 0 # a column with infinite values has no coefficient
-    block <- centred_columns(block, rep(1, nrow(block)), measure$centred)
-    compared[, columns] <- if (is.null(design$basis)) block else residual_columns(block, design$basis, design$keeps)
-  }
-  compared
 }
 
 # ---- surrogates of series
@@ -80,8 +79,12 @@ block_orders <- function(n, columns, block) {
 
 # ---- maxima
 
-compared_sides <- function(run) {
-  compared_data(Filter(Negate(is.null), run[c("x", "y")]), run$method, run$use, run$settings$design)
+# Returns the run with data that can be exchanged, and their design.
+compared_run <- function(run) {
+  compared <- compared_data(Filter(Negate(is.null), run[c("x", "y")]), run$method, run$use, run$settings$design)
+  run$settings["design"] <- list(compared$design)
+  run[c("x", "y")] <- compared$data[c("x", "y")]
+  run
 }
 
 # Counts the residuals, or the data of surrogates, and one surrogate.
@@ -95,10 +98,8 @@ check_exchanged_memory <- function(run, how) {
 # adjust = "maxT", by the simulations of ?"gpucor-p-values".
 ROWS_PER_COVARIATE <- 50
 
-# `compared`: a list of what compared_data() returns for each group.
-warn_permuted_residuals <- function(compared, method) {
-  taken <- vapply(compared, function(group) sum(group$design$lost), 0)
-  rows <- vapply(compared, function(group) nrow(group$data[[1L]]), 0)
+# `taken`, `rows`: numbers of covariates and of rows of each group.
+warn_permuted_residuals <- function(taken, rows, method) {
   at <- which.max(taken / rows)
   if (measure_of(method)$ranked || rows[at] >= ROWS_PER_COVARIATE * taken[at]) return(invisible())
   warn("gpuCorPermutedResiduals", "p values by permuted residuals are too small if data are not nearly normal and ",
@@ -106,52 +107,43 @@ warn_permuted_residuals <- function(compared, method) {
        n_of(taken[at], "covariate"), "; transform skewed data, for example by logarithms")
 }
 
-# Returns the largest weights of all pairs of the null data sets of `rule`, from check_max_t(), ascending. `counted`:
-# from count_observations().
+# Returns the largest weights of all pairs of the null data sets of `rule`, from max_t_of(), ascending. `counted`: from
+# count_observations(). The engine permutes the data, or with covariates the residuals, which are regressed again
+# (Freedman and Lane 1983).
 null_maxima <- function(run, counted, side, rule) {
   if (counted$common) {
     fail("adjust = \"maxT\" permutes observations that all pairs have; ",
          "with missing values use = \"complete.obs\" leaves these")
   }
   if (rule$how != "permutation") return(sort(surrogate_maxima(run, side, rule)))
-  sort(permuted_maxima(run, counted, side, rule$n_perm))
-}
-
-# The engine permutes the data, or with covariates the residuals, which are regressed again (Freedman and Lane 1983).
-permuted_maxima <- function(run, counted, side, n_perm) {
   if (!is.null(run$settings$design$basis)) {
-    compared <- compared_sides(run)
-    warn_permuted_residuals(list(compared), run$method)
-    run$settings["design"] <- list(compared$design)
-    run[c("x", "y")] <- compared$data[c("x", "y")]
+    run <- compared_run(run)
+    warn_permuted_residuals(sum(run$settings$design$lost), nrow(run$x), run$method)
     counted <- count_observations(run)
   }
   seed <- floor(stats::runif(2) * 2^32)
-  perform(run, "maxima", counted, constant(side), n_perm, seed)$maxima
+  sort(perform(run, "maxima", counted, constant(side), rule$n_perm, seed)$maxima)
 }
 
 # Returns the maxima of surrogates: each column of x changes independently, or all columns of y together.
 surrogate_maxima <- function(run, side, rule) {
-  compared <- compared_sides(run)
-  x <- compared$data$x
-  y <- compared$data$y
-  if (nrow(x) < nrow(run$x)) {
-    fail("'surrogate' needs series without gaps, and ", n_of(nrow(run$x) - nrow(x), "observation"), " of ",
-         format_count(nrow(run$x)), " do not count; df = \"bartlett\" knows of gaps, without 'adjust'")
+  n <- nrow(run$x)
+  run <- compared_run(run)
+  x <- run$x
+  y <- run$y
+  if (nrow(x) < n) {
+    fail("'surrogate' needs series without gaps, and ", n_of(n - nrow(x), "observation"), " of ", format_count(n),
+         " do not count; df = \"bartlett\" knows of gaps, without 'adjust'")
   }
-  if (rule$how == "phase" && !measure_of(run$method)$ranked) warn_heavy_tails(compared$data)
-  if (is.null(rule$block)) rule$block <- nrow(x)
-  run$settings["design"] <- list(compared$design)
-  run[c("x", "y")] <- list(x, y)
-  run <- one_thread_if_short(run, as.numeric(nrow(x)) * ncol(x) * ncol(if (is.null(y)) x else y))
+  if (rule$how == "phase" && !measure_of(run$method)$ranked) warn_heavy_tails(Filter(Negate(is.null), list(x, y)))
+  if (is.null(rule$block)) rule$block <- n
+  run <- one_thread_if_short(run, as.numeric(n) * ncol(x) * ncol(if (is.null(y)) x else y))
   changed <- function(run, b) {
     if (is.null(y)) run$x <- surrogate_of(x, rule, FALSE) else run$y <- surrogate_of(y, rule, TRUE)
     run
   }
   surrogates <- list(n = rule$n_perm, label = numbered("permutation", rule$n_perm), change = changed, warns = "all")
-  unlist(for_each(surrogates, run, function(run, b) {
-    perform(run, "maximum", constant(side))$maximum
-  }))
+  unlist(for_each(surrogates, run, function(run, b) perform(run, "maximum", constant(side))$maximum))
 }
 
 # Median kurtosis above which phase surrogates, which are nearly normal, differ too much from the data.
@@ -178,10 +170,9 @@ warn_heavy_tails <- function(data) {
 adjusted_edges <- function(run) {
   rule <- run$settings$max_t
   allowed <- floor(run$criterion$value * (rule$n_perm + 1) * (1 + ROUNDING)) - 1 # maxima that may be as large
-  if (allowed < 0) {
-    fail("'n_perm' is ", rule$n_perm, ", which makes no adjusted p value below 1 / ", rule$n_perm + 1, "; p.value = ",
-         format(run$criterion$value), " needs at least ", format_count(ceiling(1 / run$criterion$value) - 1))
-  }
+  p <- format(run$criterion$value)
+  check_that(rule$n_perm, "n_perm", allowed >= 0,
+             paste0("at least ", format_count(ceiling(1 / run$criterion$value) - 1), " for p.value = ", p))
   check_exchanged_memory(run, rule$how)
   counted <- count_observations(run)
   side <- tested_sign(run$method)

@@ -206,11 +206,18 @@ for (backend in backends()) {
   }
 }
 
-test_that("a median of every column is that of each", {
+test_that("columns of both groups are scaled by medians, or without spread by the root mean square", {
   set.seed(22)
   for (n in c(1, 2, 7, 8)) {
-    m <- round(matrix(rnorm(n * 40), n), 1)
-    expect_identical(column_medians(m), apply(m, 2, median))
+    groups <- lapply(1:2, function(i) round(matrix(rnorm(n * 40), n), 1))
+    centred <- lapply(groups, function(m) sweep(m, 2, apply(m, 2, median)))
+    spreads <- lapply(centred, function(m) apply(abs(m), 2, median))
+    pooled <- sqrt(colMeans(do.call(rbind, centred)^2))
+    narrow <- pmin(spreads[[1]], spreads[[2]]) == 0
+    truth <- lapply(1:2, function(i) {
+      sweep(centred[[i]], 2, ifelse(narrow, ifelse(pooled > 0, pooled, 1), spreads[[i]]), "/")
+    })
+    expect_identical(gpucor:::on_one_scale(groups), truth)
   }
 })
 
