@@ -43,7 +43,7 @@ lagged_run <- function(run, lag, min_overlap) {
   if (!is.null(run$settings$design)) run$settings$design["weights"] <- list(NULL)
   run["x"] <- list(plain_series(run$x))
   run["y"] <- list(if (!is.null(run$y)) plain_series(run$y))
-  work <- as.numeric(nrow(run$x)) * ncol(run$x) * ncol(if (is.null(run$y)) run$x else run$y)
+  work <- nrow(run$x) * prod(network_size(run))
   one_thread_if_short(on_host_if_small(run, work), work)
 }
 
@@ -115,8 +115,7 @@ lags_of_pairs <- function(found, sign) {
 # Returns gpuCor()'s result, with attribute `lag` of the same shape.
 lagged_coefficients <- function(run, lag, min_overlap, output) {
   run <- lagged_run(run, lag, min_overlap)
-  y <- if (is.null(run$y)) run$x else run$y
-  values <- as.numeric(ncol(run$x)) * ncol(y)
+  values <- prod(network_size(run))
   check_memory(LAG_BYTES * values, "'lag'", n_of(values, "value"), "gpuCorNetwork() does without a value for each pair")
   found <- largest_lags(run)
   if (is.null(run$y)) {
@@ -139,7 +138,8 @@ lagged_coefficients <- function(run, lag, min_overlap, output) {
     found$lag[lower] <- -pairs$lag
   }
   if (run$scalar) return(structure(as.vector(found$r), lag = as.vector(found$lag)))
-  named <- matrix_attributes(colnames(run$x), colnames(y))
+  names <- network_names(run)
+  named <- matrix_attributes(names[[1L]], names[[2L]])
   found <- lapply(found, structure, dimnames = named$dimnames)
   structure(found$r, lag = found$lag)
 }
@@ -171,7 +171,7 @@ lagged_rows <- function(run) {
     NULL
   })
   if (run$criterion$name == "k") found <- nearest_lags(found, run)
-  list(p = c(0L, cumsum(tabulate(found$to, ncol(if (symmetric) run$x else run$y)))), i = found$from - 1L, x = found$r,
+  list(p = c(0L, cumsum(tabulate(found$to, network_size(run)[2L]))), i = found$from - 1L, x = found$r,
        tests = list(lag = found$lag), n_obs = first$n_obs, x_flags = first$x_flags,
        y_flags = if (symmetric) raw() else first$y_flags,
        threshold = if (is.null(min_weight)) NA_real_ else min_weight)
@@ -201,14 +201,6 @@ edges_at_lag <- function(rows, run, k) {
   edges[c("from", "to")] <- list(pmin(edges$from, edges$to), pmax(rows$i + 1L, edges$to))
   edges$lag[turned] <- -edges$lag[turned]
   lapply(edges, function(part) c(part[!turned & edges$from < edges$to], part[turned]))
-}
-
-# Returns each pair's stronger edge, of equal ones the first, sorted by `to` and `from`.
-stronger_lags <- function(found, more, sign) {
-  all <- Map(c, found, more)
-  order <- order(all$to, all$from, -lag_weight(all$r, sign), method = "radix")
-  all <- lapply(all, `[`, order)
-  lapply(all, `[`, !duplicated(list2DF(all[c("from", "to")])))
 }
 
 # Keeps the edges to one of the k nearest neighbors of a column, or of both columns.

@@ -1,13 +1,10 @@
 # Edges of sparse matrices and of compressed rows: as data frames, degrees and graphs.
 
-network_names <- function(run) list(colnames(run$x), colnames(if (is.null(run$y)) run$x else run$y))
-
 # Returns the slots of a sparse matrix. `rows`: compressed rows of the lower triangle, which are columns of the upper
 # one; with y, rows of y.
 matrix_slots <- function(rows, run) {
-  symmetric <- is.null(run$y)
-  c(list(Dim = c(ncol(run$x), ncol(if (symmetric) run$x else run$y)), Dimnames = network_names(run)),
-    rows[c("p", "i", "x")], if (symmetric) list(uplo = "U"))
+  c(list(Dim = network_size(run), Dimnames = network_names(run)), rows[c("p", "i", "x")],
+    if (is.null(run$y)) list(uplo = "U"))
 }
 
 # Sets slots one by one, as new() would check every entry, which takes longer than making them.

@@ -2,8 +2,8 @@
 
 network_to_file <- function(run, file, compression) {
   names <- network_names(run)
-  h5 <- open_network_file(file, ncol(run$x), if (is.null(run$y)) ncol(run$x) else ncol(run$y), names[[1L]],
-                          names[[2L]], compression)
+  size <- network_size(run)
+  h5 <- open_network_file(file, size[1L], size[2L], names[[1L]], names[[2L]], compression)
   on.exit(discard_network_file(h5))
   run$to_file <- TRUE
   bytes <- spool_bytes()

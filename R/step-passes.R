@@ -1,5 +1,9 @@
 # Passes over all pairs, and functions of their edges.
 
+# Return the names and the numbers of columns of both sides; without y those of x twice.
+network_names <- function(run) list(colnames(run$x), colnames(if (is.null(run$y)) run$x else run$y))
+network_size <- function(run) c(ncol(run$x), ncol(if (is.null(run$y)) run$x else run$y))
+
 # Returns the max number of edges: what a sparse matrix can hold, or for a file what a double can count. While a plan is
 # made their destination is unknown.
 max_edges <- function(run) {
@@ -46,8 +50,7 @@ store_free <- function(pass) invisible(.Call(r_free, pass$store))
 # `tests`: list(at: positions of entries, r: their coefficients).
 take_rows <- function(edges, run) {
   doing(run$settings, "rows of the network")
-  n_row <- if (is.null(run$y)) ncol(run$x) else ncol(run$y)
-  rows <- ask_store(edges, run, "rows", edges$min_weight, n_row)
+  rows <- ask_store(edges, run, "rows", edges$min_weight, network_size(run)[2L])
   df <- edges$tests$distribution$df
   if (!is.null(df) && length(rows$x)) { # entries so near to 1 that p needs coefficients in double precision
     near <- perform(run, "near", rows, df)

@@ -137,7 +137,7 @@ surrogate_maxima <- function(run, side, rule) {
   }
   if (rule$how == "phase" && !measure_of(run$method)$ranked) warn_heavy_tails(Filter(Negate(is.null), list(x, y)))
   if (is.null(rule$block)) rule$block <- n
-  run <- one_thread_if_short(run, as.numeric(n) * ncol(x) * ncol(if (is.null(y)) x else y))
+  run <- one_thread_if_short(run, n * prod(network_size(run)))
   changed <- function(run, b) {
     if (is.null(y)) run$x <- surrogate_of(x, rule, FALSE) else run$y <- surrogate_of(y, rule, TRUE)
     run

@@ -71,7 +71,7 @@ gpuCorFile <- function(file, dim = NULL, storage = c("double", "float", "integer
     return(hdf5_file(file, dataset, transpose, dim, dimnames))
   }
   if (is.null(dim)) fail_file("'file' is \"", file, "\", which is no HDF5 file; for a raw one give 'dim'")
-  if (transpose) fail("'transpose' is TRUE, but a raw file has one variable after the other")
+  check_that(transpose, "transpose", !transpose, "FALSE for a raw file", ", as it has one variable after the other")
   raw_file(file, dim, check_choice(storage, c("double", "float", "integer"), "storage"), dimnames, offset)
 }
 

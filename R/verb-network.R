@@ -32,7 +32,12 @@
 gpuPrune <- function(net, tolerance = 0, ...) {
   specs <- specs_of("gpuPrune", ...)
   tolerance <- check_within(tolerance, "tolerance", 0, 1)
-  net <- check_prunable(net)
+  check_is_network(net)
+  if (is_network(net) && value_name(net) %in% names(NOT_PRUNED)) fail("'net' has ", NOT_PRUNED[[value_name(net)]])
+  if (!is_network(net)) net <- plain_network(net)
+  if (!is(net, "dsCMatrix")) fail("'net' must be symmetric; a network of 'x' against 'y' has no triangles")
+  bad <- which(is.na(net@x) | abs(net@x) > 1)
+  if (length(bad)) fail("'net' must have entries from -1 to 1, not ", format(net@x[bad[1L]]))
   threads <- new_settings(specs)$threads
   is_kept <- checked(.Call(r_prune, net@p, net@i, net@x, tolerance, threads))
   slots <- kept_entries(net, is_kept)
@@ -44,26 +49,18 @@ gpuPrune <- function(net, tolerance = 0, ...) {
   with_slots(net, slots)
 }
 
+# Values of networks that no information follows from, see value_name().
+NOT_PRUNED <- c(
+  clr = "context likelihoods, which are no coefficients; prune a network without normalize = \"clr\"",
+  difference = "differences of coefficients; gpuPrune() is for coefficients"
+)
+
 # Stops unless `net` is a network or a sparse matrix; `hint`: the end of the message.
 check_is_network <- function(net, hint = "") {
   if (!is_network(net) && !is_sparse(net)) {
     fail("'net' must be a network of gpuCorNetwork(output = \"matrix\"), not of class ", class(net)[1L], hint)
   }
   check_slots(net, "net")
-}
-
-# Returns the network, or a plain sparse matrix as a dsCMatrix of its upper triangle.
-check_prunable <- function(net) {
-  check_is_network(net)
-  if (is_network(net) && value_name(net) == "clr") {
-    fail("'net' has context likelihoods, which are no coefficients; prune a network without normalize = \"clr\"")
-  }
-  if (is(net, "gpuCorDifference")) fail("'net' has differences of coefficients; gpuPrune() is for coefficients")
-  if (!is_network(net)) net <- plain_network(net)
-  if (!is(net, "dsCMatrix")) fail("'net' must be symmetric; a network of 'x' against 'y' has no triangles")
-  bad <- which(is.na(net@x) | abs(net@x) > 1)
-  if (length(bad)) fail("'net' must have entries from -1 to 1, not ", format(net@x[bad[1L]]))
-  net
 }
 
 # Returns slot `tests` of the kept edges. Benjamini and Hochberg's ranks include the removed ones.

@@ -255,7 +255,7 @@ test_that("ten rows overlap, or half of few, or 'min_overlap'", {
                  "'min_overlap' must be a whole number between 3 and 12, not 2; there are 12 rows")
     expect_error(of(few, min_overlap = 5), "'min_overlap' is for 'lag'")
   }
-  expect_error(gpuCor(x[1:2, ], lag = 0), "'min_overlap' is 3; no lag has enough rows")
+  expect_error(gpuCor(x[1:2, ], lag = 0), "must be left out, not 0, at which 2 rows of 2 overlap, .* is 3")
   counts <- rep(c(TRUE, FALSE), c(20, 60))
   expect_error(gpuCor(x, y, lag = 11, weights = counts), "9 rows of 20 overlap.* largest lag possible is 10$")
 })
