@@ -76,16 +76,12 @@ lag_weight <- function(r, sign) switch(sign, absolute = abs(r), positive = r, ne
 # Returns list(r, lag), both matrices, with the largest coefficients of each column of x and each column of y.
 largest_lags <- function(run) {
   sign <- tested_sign(run$method)
-  best <- NULL
-  lags <- NULL
+  size <- network_size(run)
+  best <- matrix(NA_real_, size[1L], size[2L])
+  lags <- matrix(NA_integer_, size[1L], size[2L])
   for_each(over_lags(run), run, function(own, k) {
     layout <- if (is.null(own$y)) "square" else "rectangle"
     r <- values_of_pairs(own, layout)
-    if (is.null(best)) {
-      best <<- r
-      lags <<- matrix(run$lags[k], nrow(r), ncol(r))
-      return()
-    }
     for (columns in column_ranges(ncol(r), nrow(r))) {
       weight <- lag_weight(r[, columns], sign)
       before <- lag_weight(best[, columns], sign)

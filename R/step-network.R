@@ -105,8 +105,6 @@ stronger_rows <- function(rows, min_weight, run) {
 # Context likelihood of relatedness (Faith and others 2007): networks of pairs whose information is large compared with
 # what both columns have with all others.
 
-NORMALIZATIONS <- c("none", "clr")
-
 # Returns the criterion of a network. A threshold of context likelihoods becomes one of the engine's values, which are
 # below 1 (src/sink/information.h); coefficients of a single sample are not limited to -1 to 1 either.
 network_criterion <- function(given, normalize, lioness = NULL) {

@@ -135,24 +135,22 @@ gpuCorNetwork <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
   specs <- specs_of("gpuCorNetwork", ...)
   if (!is.null(y)) check_not_threshold(x, y)
   max_t <- max_t_of(specs$permutation)
-  normalize <- check_choice(normalize, NORMALIZATIONS, "normalize")
+  normalize <- check_choice(normalize, c("none", "clr"), "normalize")
   mutual <- check_flag(mutual, "mutual")
   compression <- check_whole(compression, "compression", 0, 9)
   sign <- check_choice(sign, signs, "sign")
   resample <- check_whole(resample, "resample", 0, 1e6)
-  found <- features_of("gpuCorNetwork", specs, y = y, `list of subjects` = is_subjects(x), threshold = threshold,
-                       density = density, k = k, p.value = p.value, fdr = fdr, use = uses[check_use(use)], sign = sign,
-                       normalize = normalize, lag = lag, min_overlap = min_overlap, mutual = mutual, pairs = pairs,
-                       min_obs = min_obs, file = file, compression = compression, resample = resample,
-                       fraction = fraction, lioness = lioness)
-  given <- list(threshold = threshold, density = density, k = k, p.value = p.value, fdr = fdr)
+  criteria <- list(threshold = threshold, density = density, k = k, p.value = p.value, fdr = fdr)
+  options <- list(sign = sign, normalize = normalize, mutual = mutual, pairs = pairs, min_obs = min_obs,
+                  resample = resample, fraction = fraction, lioness = lioness)
+  others <- list(y = y, `list of subjects` = is_subjects(x), use = uses[check_use(use)], lag = lag,
+                 min_overlap = min_overlap, file = file, compression = compression)
+  found <- do.call(features_of, c(list("gpuCorNetwork", specs), criteria, options, others))
   if (!is.null(specs$control$shards)) {
-    given <- c(given, list(sign = sign, normalize = normalize, mutual = mutual, use = use, method = method,
-                           output = output, pairs = pairs, min_obs = min_obs, resample = resample,
-                           fraction = fraction, lioness = lioness))
+    given <- c(criteria, options, list(use = use, method = method, output = output))
     return(by_shards("gpuCorNetwork", x, y, given, specs, file, compression, sys.call()))
   }
-  criterion <- network_criterion(given, normalize, lioness)
+  criterion <- network_criterion(criteria, normalize, lioness)
   output <- check_choice(output, c("matrix", "edges"), "output")
   run <- new_run(found, specs, x, y, method, use, criterion, sign, takes = "subjects", max_t = max_t, pairs = pairs,
                  call = sys.call())
