@@ -25,7 +25,7 @@ compare_all <- function(run, error, maxima) {
   found$fdr <- stats::p.adjust(found$p.value, "BH")
   if (!is.null(maxima)) {
     values <- permuted_values(found, is_random(run$x))
-    found$p.adjusted <- adjusted_differences(maxima, found$p.value, values, run$sign, run$settings$threads)
+    found$p.adjusted <- adjusted_by_maxima(maxima, found$p.value, values, run$sign, run$settings$threads)
   }
   of_groups <- if (!is.null(run$classes)) group_classes(run)
   pairs <- c(found, of_groups[c("r.x", "r.y")])

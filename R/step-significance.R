@@ -290,11 +290,7 @@ EDGE_COLUMNS <- c(GROUP_COLUMNS, "lag")
 edge_tests <- function(r, tests, at, threads) {
   if (!length(tests)) return(list())
   own <- lapply(tests[intersect(EDGE_COLUMNS, names(tests))], `[`, at)
-  if (!is.null(tests$maxima)) {
-    side <- constant(tests$side)
-    adjusted <- checked(.Call(r_adjusted, r, r, tests$maxima, side, SAME_COEFFICIENT, FALSE, threads))
-    return(list(p.adjusted = adjusted))
-  }
+  if (!is.null(tests$maxima)) return(list(p.adjusted = adjusted_by_maxima(tests$maxima, r, r, tests$side, threads)))
   if (is.null(tests$max)) return(own) # edges were not tested
   p <- if (is.null(tests$p.value)) {
     p_of_r(nearest_r(r, tests$near, at), tests$distribution, threads)
@@ -335,8 +331,9 @@ z_tests <- function(z, groups = NULL, min_p = NULL) {
   list(statistic = if (is.null(groups)) z else z^2, p.value = two_sided(z, groups, min_p))
 }
 
-# Returns p values adjusted for all pairs, in the order of found$p.value. `values`: the statistic of the maxima.
-adjusted_differences <- function(maxima, p, values, sign, threads = 1L) {
+# Returns p values adjusted for all pairs, in the order of `p`, which is NA for pairs without one. `values`: the
+# statistic of the maxima.
+adjusted_by_maxima <- function(maxima, p, values, sign, threads = 1L) {
   checked(.Call(r_adjusted, p, values, sort(maxima), constant(sign), SAME_COEFFICIENT, FALSE, threads))
 }
 
