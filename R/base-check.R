@@ -85,12 +85,15 @@ refuse_other_names <- function(given, known) {
   }
 }
 
-# Returns `value`, or stops unless `ok`. `what`: words for what it must be; `hint`: the end of the message. Both are
-# evaluated only if there is an error, as in the checks below.
-check_that <- function(value, name, ok, what, hint = "") {
+# Returns `value`, or stops unless `ok`. `what`: words for what it must be; `hint`: the end of the message; `shown`: the
+# value in the message. These are evaluated only if there is an error, as in the checks below.
+check_that <- function(value, name, ok, what, hint = "", shown = show_value(value)) {
   if (isTRUE(ok)) return(value)
-  fail("'", name, "' must be ", what, ", not ", show_value(value), hint)
+  fail("'", name, "' must be ", what, ", not ", shown, hint)
 }
+
+# Shows an object in a message by its class.
+of_class <- function(value) paste("of class", class(value)[1L])
 
 check_choice <- function(value, choices, name, hint = "") {
   if (identical(value, choices)) return(choices[1L])
