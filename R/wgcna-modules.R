@@ -74,8 +74,6 @@
 #'   they are cut.
 #' @param minModuleSize An integer: the minimum number of genes in a module; `NULL`: 20, or half of the genes if these
 #'   are fewer than 40.
-#' @param pamStage,pamRespectsDendro `TRUE` or `FALSE`: whether genes on no branch are assigned to the nearest module,
-#'   and whether only to one in their part of the tree, see `dynamicTreeCut::cutreeDynamic()`.
 #' @param minCoreKME,minCoreKMESize,minKMEtoStay Numbers, see step 4. `minCoreKMESize = NULL`: a third of
 #'   `minModuleSize`; `minKMEtoStay = NULL`: 0.3, or 0.2 for several data sets.
 #' @param reassignThreshold,mergeCutHeight Numbers, see steps 5 (0: no gene is reassigned; `NULL`: 1e-6) and 6.
@@ -84,6 +82,8 @@
 #'   samples in a resample, a number between 0 and 1.
 #' @param combine,probs,calibration,calibrationQuantile For several data sets: see [gpuTOM()].
 #' @param ... `r offered_words("gpuModules")`
+#'   Also `pamStage` and `pamRespectsDendro` of `dynamicTreeCut::cutreeDynamic()`, `TRUE` (default) or `FALSE`: whether
+#'   genes on no branch are assigned to the nearest module, and whether only to one in their part of the tree.
 #'   `covariates` is a list with an element for each of several data sets.
 #'
 #' @return A list of class `gpuModules`:
@@ -142,10 +142,14 @@ gpuModules <- function(x, power = NULL, type = c("unsigned", "signed", "signed h
                        method = c("pearson", "kendall", "spearman", "bicor", "cosine", "distance", "mi"),
                        use = "everything", combine = NULL, probs = NULL, calibration = c("single quantile", "none"),
                        calibrationQuantile = 0.95, deepSplit = 2, detectCutHeight = 0.995, minModuleSize = NULL,
-                       pamStage = TRUE, pamRespectsDendro = TRUE, minCoreKME = 0.5, minCoreKMESize = NULL,
-                       minKMEtoStay = NULL, reassignThreshold = NULL, mergeCutHeight = 0.15, cut = list(),
-                       stability = 0, fraction = 0.63, ...) {
-  specs <- specs_of("gpuModules", ...)
+                       minCoreKME = 0.5, minCoreKMESize = NULL, minKMEtoStay = NULL, reassignThreshold = NULL,
+                       mergeCutHeight = 0.15, cut = list(), stability = 0, fraction = 0.63, ...) {
+  divided <- (function(pamStage = TRUE, pamRespectsDendro = TRUE, ...) {
+    list(cut = list(pamStage = check_flag(pamStage, "pamStage"),
+                    pamRespectsDendro = check_flag(pamRespectsDendro, "pamRespectsDendro")),
+         specs = specs_of("gpuModules", ...))
+  })(...)
+  specs <- divided$specs
   stability <- check_whole(stability, "stability", 0, 1e6)
   features_of("gpuModules", specs, stability = stability, fraction = fraction)
   need_packages(c("dynamicTreeCut", "WGCNA"), "gpuModules()")
@@ -167,20 +171,16 @@ gpuModules <- function(x, power = NULL, type = c("unsigned", "signed", "signed h
   minModuleSize <- check_within(minModuleSize, "minModuleSize", 1, Inf)
   if (is.null(minCoreKMESize)) minCoreKMESize <- minModuleSize / 3
   if (is.null(minKMEtoStay)) minKMEtoStay <- if (several) 0.2 else 0.3
-  if (several && !is.null(reassignThreshold) && !identical(as.numeric(reassignThreshold), 0)) {
-    fail("'reassignThreshold' is of one data set; with 'combine' no gene moves to another module. Leave it out")
-  }
   if (is.null(reassignThreshold)) reassignThreshold <- if (several) 0 else 1e-6
+  check_that(reassignThreshold, "reassignThreshold", !several || identical(as.numeric(reassignThreshold), 0),
+             "0 with 'combine', where no gene moves to another module")
   if (is.logical(deepSplit)) deepSplit <- as.numeric(deepSplit) # cutreeDynamic() also accepts logical values
   if (!is.null(detectCutHeight)) detectCutHeight <- check_within(detectCutHeight, "detectCutHeight", 0, Inf)
-  own <- list(deepSplit = check_within(deepSplit, "deepSplit", 0, 4), cutHeight = detectCutHeight,
-              minClusterSize = minModuleSize, pamStage = check_flag(pamStage, "pamStage"),
-              pamRespectsDendro = check_flag(pamRespectsDendro, "pamRespectsDendro"))
-  check_that(cut, "cut", is.list(cut) && length(cut) == length(names(cut)),
-             "a named list of arguments of cutreeDynamic()")
+  own <- c(list(deepSplit = check_within(deepSplit, "deepSplit", 0, 4), cutHeight = detectCutHeight,
+                minClusterSize = minModuleSize), divided$cut)
   known <- setdiff(names(formals(dynamicTreeCut::cutreeDynamic)), c("dendro", "distM", "method", "indent", names(own)))
-  unknown <- setdiff(names(cut), known)
-  if (length(unknown)) fail("'cut' has \"", unknown[1L], "\"; it may have ", toString(known))
+  ok <- is.list(cut) && length(cut) == length(names(cut)) && all(names(cut) %in% known)
+  check_that(cut, "cut", ok, paste("a named list of some of", toString(known)))
   rules <- list(mergeCutHeight = check_within(mergeCutHeight, "mergeCutHeight", 0, 1), minModuleSize = minModuleSize,
                 minCoreKME = check_within(minCoreKME, "minCoreKME", -1, 1),
                 minCoreKMESize = check_within(minCoreKMESize, "minCoreKMESize", 0, Inf),
@@ -229,7 +229,11 @@ new_modules <- function(found, data, job, shown, call) {
   modules <- if (length(numbers)) WGCNA::labels2colors(numbers) else character()
   labels <- stats::setNames(match(colors, modules, nomatch = 0L), genes)
   own <- lapply(data$sets, own_modules, colors, modules, data$genes, job)
-  members <- members_of(labels, modules, lapply(own, `[[`, "kME"), job$type)
+  is_in <- which(labels > 0)
+  kme <- lapply(unname(own), function(set) set$kME[cbind(is_in, labels[is_in])])
+  if (job$type == "unsigned") kme <- lapply(kme, abs)
+  by_kme <- is_in[order(-do.call(pmin, kme))]
+  members <- split(names(labels)[by_kme], factor(modules[labels[by_kme]], modules))
   several <- !is.null(job$consensus)
   by_set <- function(name, lists = data$sets) {
     values <- lapply(lists, `[[`, name)
@@ -278,13 +282,4 @@ own_modules <- function(set, colors, modules, included, job) {
     within[included] <- ifelse(is.na(own), NA, soft[, 1L])
   }
   list(eigengenes = as.data.frame(eigengenes), explained = found$explained, kME = kme, kWithin = within)
-}
-
-# Returns a list of the names of each module's genes, sorted. `modules`: colors in the order of labels; `kme`: a matrix
-# of each data set.
-members_of <- function(labels, modules, kme, type) {
-  is_in <- which(labels > 0)
-  own <- lapply(unname(kme), function(each) each[cbind(is_in, labels[is_in])])
-  first <- is_in[order(-do.call(pmin, if (type == "unsigned") lapply(own, abs) else own))]
-  split(names(labels)[first], factor(modules[labels[first]], modules))
 }

@@ -58,6 +58,8 @@ test_that("modules, eigengenes and the tree are those of blockwiseModules()", {
   skip_without_wgcna()
   x <- genes_of_factors()
   expect_same_modules(gpuModules(x, power = 6), blockwise(x, power = 6))
+  expect_same_modules(gpuModules(x, power = 6, pamS = FALSE, pamRespectsDendro = FALSE, threads = 1),
+                      blockwise(x, power = 6, pamStage = FALSE, pamRespectsDendro = FALSE))
   skip_unless_full()
   expect_same_modules(
     gpuModules(x, power = 10, type = "signed", method = "bicor", TOMType = "unsigned", TOMDenom = "mean",
@@ -401,7 +403,9 @@ test_that("what is not installed or makes no sense is an error that says so", {
   skip_without_wgcna()
   x <- genes_of_factors()
   expect_error(gpuModules(x, power = 40), "'power' must be a number between 1 and 30")
-  expect_error(gpuModules(x, power = 4, cut = list(depth = 3)), "'cut' has \"depth\"; it may have maxCoreScatter")
+  expect_error(gpuModules(x, power = 4, cut = list(depth = 3)),
+               "'cut' must be a named list of some of maxCoreScatter.*not list")
+  expect_error(gpuModules(x, power = 4, pamStage = 2), "'pamStage' must be TRUE or FALSE, not 2")
   expect_error(gpuModules(x, power = 4, mergeCutHeight = "low"), "'mergeCutHeight' must be a number")
   for (n in 0:2) expect_error(gpuModules(x[, seq_len(n), drop = FALSE], power = 4), "at least 3 genes")
   for (n in 1:3) {
