@@ -61,35 +61,29 @@ pickPower <- function(x, power = 1:20, type = c("unsigned", "signed", "signed hy
   check_matrix_like(x, "a gene in each column")
   run <- new_run(NULL, specs, x, NULL, method, use, sign = "absolute", takes = "subjects", pairs = pairs)
   if (ncol(run$x) < 3L) fail("'x' must have at least 3 columns (genes) to fit anything, not ", ncol(run$x))
-  check_none_missing(run)
+  # With "everything", columns with missing values would have connectivity 0, and the fit another power.
+  if (uses[run$use] == "everything" && !(is_combined(run$x) && run$x$skips)) {
+    sets <- if (is_combined(run$x)) run$x$data else list(run$x)
+    if (any(vapply(sets, has_missing, NA))) {
+      fail("'x' has missing values, and with use = \"everything\" a column with one has no coefficient; ",
+           "use = \"pairwise.complete.obs\" leaves out only the missing values")
+    }
+  }
 
   soft <- soft_connectivity(run, type, power)
   doing(run$settings, "scale-free fits")
   table <- fit_table(soft, power, breaks)
   fits <- which(signed_fit(table) > r_squared)
-  structure(
-    list(powerEstimate = if (length(fits)) power[fits[1L]] else power[NA_integer_], fitIndices = table),
-    class = c("gpuCorPower", "gpuCorResult"), type = type, method = method, r_squared = r_squared,
-    n_var = ncol(run$x),
-    adjusted = adjustment_of(run)
-  )
-}
-
-# With "everything", columns with missing values would have connectivity 0, and the fit another power.
-check_none_missing <- function(run) {
-  if (uses[run$use] != "everything" || (is_combined(run$x) && run$x$skips)) return(invisible())
-  sets <- if (is_combined(run$x)) run$x$data else list(run$x)
-  if (!any(vapply(sets, has_missing, NA))) return(invisible())
-  fail("'x' has missing values, and with use = \"everything\" a column with one has no coefficient; ",
-       "use = \"pairwise.complete.obs\" leaves out only the missing values")
+  structure(list(powerEstimate = power[fits[1L]], fitIndices = table), class = c("gpuCorPower", "gpuCorResult"),
+            type = type, method = method, r_squared = r_squared, n_var = ncol(run$x), adjusted = adjustment_of(run))
 }
 
 # Returns one column per power; a pass handles a limited number of powers.
 soft_connectivity <- function(run, type, powers) {
   parts <- split(powers, (seq_along(powers) - 1L) %/% constant("max powers"))
-  passes <- lapply(seq_along(parts), function(p) {
-    wanted <- list(type = type, power = parts[[p]], histogram = FALSE, maps = NULL)
-    connectivity_pass(at_pass(run, p, length(parts), "powers"), NULL, wanted)
+  over <- list(n = length(parts), label = function(k) "powers", change = function(run, k) run, warns = "all")
+  passes <- for_each(over, run, function(run, k) {
+    connectivity_pass(run, NULL, list(type = type, power = parts[[k]], histogram = FALSE, maps = NULL))
   })
   warn_constant(passes[[1L]], run)
   warn_infinite(passes[[1L]], run)
@@ -163,25 +157,22 @@ plot.gpuCorPower <- function(x, ...) {
   estimate <- x$powerEstimate
   k <- x$fitIndices$mean.k.
   is_log <- all(k > 0)
+  powers <- x$fitIndices$Power
+  chosen <- powers %in% estimate
+  draw <- function(values, ylim, ...) {
+    start_plot(range(powers), ylim, list(xlab = "power", ...))
+    graphics::lines(powers, values, col = BLUE)
+    graphics::abline(v = powers[chosen], lty = 3L, col = VERMILION)
+    graphics::points(powers, values, pch = 19, cex = ifelse(chosen, 1.2, 0.7), col = ifelse(chosen, VERMILION, BLUE))
+  }
   with_panels(1L, 2L, {
-    draw_powers(x, fit, range(0, 1, fit, na.rm = TRUE),
-                list(ylab = expression("signed " * R^2), main = "Scale-free fit"))
+    draw(fit, range(0, 1, fit, na.rm = TRUE), ylab = expression("signed " * R^2), main = "Scale-free fit")
     graphics::abline(h = cut, lty = 2L, col = "grey40")
     what <- if (is.na(estimate)) "no power has signed" else paste0("power ", format(estimate), ":")
     note(bquote(.(what) ~ R^2 > .(cut)))
-    draw_powers(x, k, range(k), c(list(ylab = "mean connectivity", main = "Connectivity"),
-                                  if (is_log) list(log = "y", yaxt = "n")))
+    draw(k, range(k), ylab = "mean connectivity", main = "Connectivity", log = if (is_log) "y" else "",
+         yaxt = if (is_log) "n" else "s")
     if (is_log) log_axis(2L, k)
   })
   invisible(x)
-}
-
-# Draws one dot per power, and highlights the estimate.
-draw_powers <- function(x, values, ylim, parameters) {
-  powers <- x$fitIndices$Power
-  start_plot(range(powers), ylim, c(list(xlab = "power"), parameters))
-  graphics::lines(powers, values, col = BLUE)
-  chosen <- powers %in% x$powerEstimate
-  graphics::abline(v = powers[chosen], lty = 3L, col = VERMILION)
-  graphics::points(powers, values, pch = 19, cex = ifelse(chosen, 1.2, 0.7), col = ifelse(chosen, VERMILION, BLUE))
 }

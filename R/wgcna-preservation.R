@@ -151,7 +151,7 @@ gpuPreservation <- function(reference, test, modules, n_perm = 200, power = NULL
     # The state of the random number generator is restored, so that later draws do not depend on `gold`.
     drawn <- withr::with_preserve_seed(preserved(list(gold = sample.int(result$genes, gold)), cost, 1 - cost))
     drawn$modules[c("medianRank", "medianRankDensity", "medianRankConnectivity")] <- NA_real_
-    result$gold <- as.data.frame.gpuPreservation(drawn)
+    result$gold <- as.data.frame(structure(drawn, class = "gpuPreservation"))
   }
   structure(result, class = c("gpuPreservation", "gpuCorResult"), adjusted = data$adjusted)
 }
@@ -161,9 +161,8 @@ preservation_rule <- function(modules, power, type) {
   made <- if (inherits(modules, "gpuModules")) modules
   if (is.null(type)) type <- if (is.null(made)) "unsigned" else made$type
   if (is.null(power)) power <- if (is.null(made)) if (type == "signed") 12 else 6 else unique(made$power)
-  if (length(power) > 1L && !is.null(made)) {
-    fail("'power' must be given, as the data sets of 'modules' have different powers: ", toString(power))
-  }
+  check_that(power, "power", length(power) == 1L || is.null(made),
+             "one number, as the data sets of 'modules' have different powers")
   c(list(power = check_positive(power, "power"), type = type), made[c("TOMType", "TOMDenom")])
 }
 
@@ -310,16 +309,15 @@ preservation_statistics <- function(sets, members, rule, n_perm, run) {
 
 # Returns an array, draw x module x statistic. The first draw is the modules themselves; the others are permutations.
 drawn_statistics <- function(sets, members, rule, n_perm, run) {
-  engine_rule <- list(similarity = constant(rule$type), power = rule$power)
-  sizes <- lengths(members)
   member <- unlist(members, use.names = FALSE)
   n_genes <- ncol(sets$test$columns)
   at_once <- max(1, floor(DRAWN_BYTES / (4 * length(member))))
   draws <- split(0:n_perm, (0:n_perm) %/% at_once)
-  found <- lapply(seq_along(draws), function(part) {
+  over <- list(n = length(draws), label = function(k) "permutations", change = function(run, k) run, warns = "all")
+  found <- for_each(over, run, function(run, part) {
     genes <- vapply(draws[[part]], function(k) if (k == 0L) member else sample.int(n_genes, length(member)), member)
-    checked(.Call(r_preservation, sets$reference, sets$test, c(0L, cumsum(sizes)), member - 1L, genes - 1L, engine_rule,
-                  at_pass(run, part, length(draws), "permutations")$settings))
+    checked(.Call(r_preservation, sets$reference, sets$test, c(0L, cumsum(lengths(members))), member - 1L, genes - 1L,
+                  list(similarity = constant(rule$type), power = rule$power), run$settings))
   })
   values <- matrix(unlist(found), length(DRAWN_STATISTICS), dimnames = list(DRAWN_STATISTICS, NULL))
   values[is.nan(values)] <- NA
