@@ -110,8 +110,9 @@ gpuCorPerm <- function(x, y = NULL, B = 1000L, method = "pearson", precision = c
                "gpuCorNetwork(fdr = ) keeps the pairs of small p values only")
   first <- without_observation_names(as.matrix(input$x))
   second <- if (is.null(y)) first else without_observation_names(as.matrix(input$y))
-  if (anyNA(first) || anyNA(second)) fail("'x' and 'y' must have no missing values, as observations change places")
-  if (nrow(first) < 3L) fail("'x' has ", n_of(nrow(first), "row"), " (observations); permutations need at least 3")
+  if (anyNA(first) || anyNA(second) || nrow(first) < 3L) {
+    fail("'x' and 'y' must have no missing values, as observations change places, and at least 3 rows")
+  }
   cor_with <- function(columns) {
     gpuCor(first, columns, method, use, output = "matrix", precision = precision, adjustment = specs$adjustment,
            control = run_of(specs$control))

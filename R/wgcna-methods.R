@@ -158,8 +158,19 @@ as_blockwiseModules <- function(modules, numeric = FALSE) {
 plot.gpuModules <- function(x, type = c("tree", "stability"), main = NULL, traits = NULL, covariates = x$covariates,
                             ...) {
   type <- check_choice(type, c("tree", "stability"), "type")
+  if (is.null(traits) && type == "tree") {
+    draw_modules(x, main)
+    return(invisible(x))
+  }
+  sizes <- module_sizes(x)
+  if (!length(sizes)) fail("there are no modules to plot: all genes are grey")
   if (is.null(traits)) {
-    if (type == "stability") plot_stability(x, main, ...) else draw_modules(x, main)
+    if (is.null(x$stability)) fail("'x' has no stability; give gpuModules() 'stability', a number of resamples")
+    old <- graphics::par(mar = c(3.8, 4.2, if (is.null(main)) 0.8 else 2.2, 0.8), las = 1, mgp = c(2.6, 0.7, 0))
+    on.exit(graphics::par(old))
+    graphics::boxplot(split(unname(x$stability), factor(x$labels, seq_along(sizes))), ylim = 0:1, frame.plot = FALSE,
+                      col = module_fills(names(sizes)), xlab = "module, the largest first", main = main, cex = 0.4,
+                      ylab = "fraction of resamples in its module", ...)
     return(invisible(x))
   }
   if (is_of_sets(x)) {
@@ -167,7 +178,6 @@ plot.gpuModules <- function(x, type = c("tree", "stability"), main = NULL, trait
          "output = \"matrix\"), type = \"heatmap\")")
   }
   is_module <- names(x$eigengenes) != "MEgrey"
-  if (!any(is_module)) fail("there are no modules to plot: all genes are grey")
   plot(gpuAssociation(x$eigengenes[is_module], traits, covariates = covariates, output = "matrix", ...),
        type = "heatmap", main = main)
 }
@@ -192,18 +202,6 @@ draw_modules <- function(x, main) {
   graphics::segments(x0, c(joins$low, top), x1, c(top, top, top), lwd = if (n > 500) 0.5 else 1)
   graphics::par(mar = c(1.8, 4.2, 0.2, 0.8), cex = 0.9)
   plot_bar(x)
-}
-
-# Draws a box of the genes' stability for each module.
-plot_stability <- function(x, main, ...) {
-  if (is.null(x$stability)) fail("'x' has no stability; give gpuModules() 'stability', a number of resamples")
-  sizes <- module_sizes(x)
-  if (!length(sizes)) fail("'x' has no modules")
-  old <- graphics::par(mar = c(3.8, 4.2, if (is.null(main)) 0.8 else 2.2, 0.8), las = 1, mgp = c(2.6, 0.7, 0))
-  on.exit(graphics::par(old))
-  graphics::boxplot(split(unname(x$stability), factor(x$labels, seq_along(sizes))), ylim = 0:1, frame.plot = FALSE,
-                    col = module_fills(names(sizes)), xlab = "module, the largest first", main = main, cex = 0.4,
-                    ylab = "fraction of resamples in its module", ...)
 }
 
 # WGCNA numbers the colors of further modules, as in "red.1".
@@ -299,34 +297,28 @@ summary.gpuPreservation <- function(object, ...) {
 #' @param x,y For `plot()`: a result, and the panel to draw, `"Zsummary"` or `"medianRank"`; by default both.
 #' @export
 plot.gpuPreservation <- function(x, y = "auto", ...) {
+  size <- log10(x$modules$size)
+  draw <- function(values, limits, title, ...) {
+    start_plot(range(size), limits, list(xlab = "module size", xaxt = "n", ylim = limits, ylab = title,
+                                         main = paste("Preservation", title)), ...)
+    ticks <- count_ticks(x$modules$size)
+    graphics::axis(1L, log10(ticks), format_count(ticks))
+    name <- x$modules$module
+    color <- ifelse(name %in% grDevices::colors(), name, FAINT) # modules may be named by colors
+    graphics::points(size, values, pch = 21L, bg = color, cex = 1.4)
+    there <- which(!is.na(values))
+    draw_labels(there, name[there], size, values, rep(0.07, length(size)), cex = 0.7)
+  }
   panels <- list(
-    medianRank = function(...) {
-      rank <- x$modules$medianRank
-      # The best preserved module is at the top.
-      draw_by_size(x, rank, rev(range(1, rank, na.rm = TRUE)),
-                   list(ylab = "median rank", main = "Preservation median rank"), ...)
+    medianRank = function(...) { # the best preserved module is at the top
+      draw(x$modules$medianRank, rev(range(1, x$modules$medianRank, na.rm = TRUE)), "median rank", ...)
     },
     Zsummary = function(...) {
-      z <- x$modules$Zsummary
-      draw_by_size(x, z, range(0, Z_LIMITS, z, na.rm = TRUE),
-                   list(ylab = "Zsummary", main = "Preservation Zsummary"), ...)
+      draw(x$modules$Zsummary, range(0, Z_LIMITS, x$modules$Zsummary, na.rm = TRUE), "Zsummary", ...)
       graphics::abline(h = Z_LIMITS, lty = 2L, col = c(BLUE, VERMILION))
     }
   )
   if (x$n_perm < 2) panels$Zsummary <- NULL
   draw_panels(panels, check_choice(y, c("auto", names(panels)), "y"), ...)
   invisible(x)
-}
-
-# Modules that are named by colors have these colors.
-draw_by_size <- function(x, values, ylim, parameters, ...) {
-  name <- x$modules$module
-  size <- log10(x$modules$size)
-  start_plot(range(size), ylim, c(list(xlab = "module size", xaxt = "n", ylim = ylim), parameters), ...)
-  ticks <- count_ticks(x$modules$size)
-  graphics::axis(1L, log10(ticks), format_count(ticks))
-  color <- ifelse(name %in% grDevices::colors(), name, FAINT)
-  graphics::points(size, values, pch = 21L, bg = color, cex = 1.4)
-  there <- which(!is.na(values))
-  draw_labels(there, name[there], size, values, rep(0.07, length(size)), cex = 0.7)
 }
