@@ -3,11 +3,9 @@
 
 check_coords <- function(coords, n) {
   coords <- as.matrix(check_that(coords, "coords", !is.language(coords) && !is.function(coords), "a numeric matrix"))
-  if (!is_numeric(coords) || nrow(coords) != n || !ncol(coords) %in% 2:3) {
-    fail("'coords' must have a row for each of the ", format_count(n), " variables and 2 or 3 numeric columns, not ",
-         nrow(coords), " x ", ncol(coords))
-  }
-  coords
+  check_that(coords, "coords", is_numeric(coords) && nrow(coords) == n && ncol(coords) %in% 2:3,
+             paste("a matrix with a row for each of the", format_count(n), "variables and 2 or 3 numeric columns"),
+             shown = show_size(dim(coords)))
 }
 
 draw_map <- function(values, name, coords, main = "Map of hubs", ...) {
@@ -22,8 +20,16 @@ draw_map <- function(values, name, coords, main = "Map of hubs", ...) {
   if (!all(known)) note(paste(format_count(sum(!known)), "of", n_of(length(known), "variable"), "without coordinates"))
   for (v in seq_along(map$views)) {
     view <- map$views[[v]]
-    draw <- if (is.null(map$grid)) draw_dots else draw_slice
-    draw(map, view, map$left[v] - map$low[[view[1L]]], map$bottom[v] - map$low[[view[2L]]])
+    across <- map$left[v] - map$low[[view[1L]]]
+    up <- map$bottom[v] - map$low[[view[2L]]]
+    if (is.null(map$grid)) {
+      order <- order(map$values, na.last = FALSE) # the strongest last, on top
+      graphics::points(map$coords[order, view[1L]] + across, map$coords[order, view[2L]] + up, pch = 21, lwd = 0.5,
+                       bg = colors_of(map$values[order], map$limits, map$colors), col = "grey40",
+                       cex = if (length(order) > 500L) 0.6 else 1.1)
+    } else {
+      draw_slice(map, view, across, up)
+    }
     label_view(map, v)
   }
   draw_key(map$limits, map$colors, name)
@@ -51,15 +57,6 @@ new_map <- function(values, coords) {
        colors = sequential()[-(1:15)]) # omits colors that look white
 }
 
-# Draws the strongest last, on top.
-draw_dots <- function(map, view, across, up) {
-  order <- order(map$values, na.last = FALSE)
-  at <- map$coords[order, view, drop = FALSE]
-  graphics::points(at[, 1L] + across, at[, 2L] + up, pch = 21, lwd = 0.5, col = "grey40",
-                   bg = colors_of(map$values[order], map$limits, map$colors),
-                   cex = if (length(order) > 500L) 0.6 else 1.1)
-}
-
 draw_slice <- function(map, view, across, up) {
   pixels <- slice_of(map, view)
   graphics::rasterImage(grDevices::as.raster(pixels$colors), pixels$edges[1L] + across, pixels$edges[3L] + up,
@@ -81,7 +78,8 @@ slice_of <- function(map, view) {
   place <- matrix(map$peak, n[1L] * n[2L], length(map$peak), byrow = TRUE)
   place[, view[1L]] <- rep(low[1L] + (seq_len(n[1L]) - 0.5) * pixel, each = n[2L])
   place[, view[2L]] <- rep(low[2L] + (rev(seq_len(n[2L])) - 0.5) * pixel, n[1L])
-  voxel <- voxels_at(map$grid, place)
+  index <- round(grid_index(map$grid, place))
+  voxel <- match(grid_key(map$grid, index), map$grid$key, incomparables = NA)
   colors <- colors_of(map$values[voxel], map$limits, map$colors)
   colors[is.na(voxel)] <- NA
   list(colors = matrix(colors, n[2L]), edges = c(low[1L] + c(0, n[1L] * pixel), low[2L] + c(0, n[2L] * pixel)))
@@ -139,8 +137,6 @@ grid_key <- function(grid, index) {
   key <- colSums(at * cumprod(c(1, grid$size))[seq_along(grid$size)])
   replace(key, !inside, NA_real_)
 }
-
-voxels_at <- function(grid, place) match(grid_key(grid, round(grid_index(grid, place))), grid$key, incomparables = NA)
 
 # Returns the shortest steps between points in linearly independent directions, from a sample of points; NULL if all
 # points are on a line. Points in a plane, such as one slice, get a third step perpendicular to it.

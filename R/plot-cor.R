@@ -58,12 +58,13 @@ plot.gpuTOM <- function(x, max = 3000, tree = NULL, main = "Topological overlap"
   check_drawable(n, max)
   d <- structure(1 - as.vector(x), Size = n, Labels = attr(x, "Labels"), class = "dist")
   if (is.null(tree)) tree <- order_by_tree(d)
-  if (!inherits(tree, "hclust")) fail("'tree' must be a tree of hclust(), not of class ", class(tree)[1L])
-  if (!identical(length(tree$order), as.integer(n))) {
-    fail("'tree' has ", length(tree$order), " leaves, and 'x' ", format_count(n), " variables")
-  }
+  check_that(tree, "tree", inherits(tree, "hclust"), "a tree of hclust()", shown = of_class(tree))
+  check_that(tree, "tree", length(tree$order) == n, paste("a tree of the", format_count(n), "variables of 'x'"),
+             shown = paste("of", length(tree$order)))
   overlap <- sqrt(pmax(1 - as.matrix(d), 0))[tree$order, tree$order]
   diag(overlap) <- NA
+  limits <- c(0, max(overlap, 0, na.rm = TRUE))
+  if (limits[2L] == 0) limits[2L] <- 1
   names <- if (n <= 100) cell_names(attr(x, "Labels")[tree$order])
   with_layout({
     margin <- names_margin(names, 4.8)
@@ -71,17 +72,10 @@ plot.gpuTOM <- function(x, max = 3000, tree = NULL, main = "Topological overlap"
     draw_tree(tree, "1 - overlap")
     title_at("main", main, TITLE_LINE)
     graphics::par(mar = c(2, margin, 0.4, 4.4))
-    draw_overlap(overlap, names)
+    is_named <- draw_cell_plot(overlap, limits, sequential(), list(NULL, names), ann = TRUE, xlab = "", ylab = "")
+    if (!is_named[2L]) title_at("ylab", n_of(n, "variable"), 1)
+    at <- pretty(limits^2, 4L)
+    draw_key(limits, sequential(), "overlap", sqrt(at), format(at))
   }, matrix(1:2), heights = c(1, 2.6))
   invisible(x)
-}
-
-# `overlap`: square roots of overlaps, NA on the diagonal.
-draw_overlap <- function(overlap, names) {
-  limits <- c(0, max(overlap, 0, na.rm = TRUE))
-  if (limits[2L] == 0) limits[2L] <- 1
-  is_named <- draw_cell_plot(overlap, limits, sequential(), list(NULL, names), ann = TRUE, xlab = "", ylab = "")
-  if (!is_named[2L]) title_at("ylab", n_of(nrow(overlap), "variable"), 1)
-  at <- pretty(limits^2, 4L)
-  draw_key(limits, sequential(), "overlap", sqrt(at), format(at))
 }

@@ -105,7 +105,7 @@ test_that("a map of hubs takes places in two or three dimensions", {
   places <- as.matrix(expand.grid(x = 1:4, y = 1:5, z = 1:3))
   draw(plot(con, "hubs", coords = places))
   draw(plot(con, "hubs", coords = places[, 1:2]))
-  expect_error(draw(plot(con, "hubs", coords = places[1:10, ])), "'coords' must have a row for each of the 60 variab")
+  expect_error(draw(plot(con, "hubs", coords = places[1:10, ])), "'coords' must be a matrix with a row for each of")
 })
 
 test_that("a layout leaves the session's random numbers alone", {
@@ -126,7 +126,7 @@ test_that("what cannot be seen is refused, with a way out", {
   expect_error(draw(plot(r, "heat map")), "'type' must be one of \"auto\", \"histogram\", \"heatmap\"")
   expect_error(draw(plot(gpuCor(x[, 1, drop = FALSE]))), "there is no pair to plot: 'x' has 1 variable$")
   expect_error(draw(plot(overlap, max = 50)), "a heat map of 60 variables")
-  expect_error(draw(plot(overlap, tree = stats::hclust(1 - r))), "'tree' has 11 leaves, and 'x' 60 variables")
+  expect_error(draw(plot(overlap, tree = stats::hclust(1 - r))), "a tree of the 60 variables of 'x', not of 11")
   expect_error(draw(plot(overlap, tree = quote(z))), "'tree' must be a tree of hclust\\(\\), not of class name")
   expect_error(draw(plot(con, measure = "degre0")), "'measure' must be one of \"degree\"")
   expect_error(draw(plot(gpuConnectivity(x, threshold = 0.5), "histogram")), "gpuConnectivity\\(histogram = TRUE\\)")
@@ -211,16 +211,19 @@ connectivity_of <- function(values) {
 }
 
 test_that("a grid is found, however it is rotated, and nothing else is one", {
+  voxels_at <- function(grid, place) {
+    match(gpucor:::grid_key(grid, round(gpucor:::grid_index(grid, place))), grid$key, incomparables = NA)
+  }
   for (angles in list(c(0, 0), c(0.4, 0.3), c(1.2, -2))) {
     coords <- rotated_box(c(6, 5, 4), angles)[-(1:17), ]
     grid <- gpucor:::grid_of(coords)
     expect_equal(sort(sqrt(colSums(grid$steps^2))), c(3, 3, 4))
-    expect_identical(gpucor:::voxels_at(grid, coords + 0.7), seq_len(nrow(coords)))
-    expect_identical(gpucor:::voxels_at(grid, coords[1:3, ] + 100), rep(NA_integer_, 3))
+    expect_identical(voxels_at(grid, coords + 0.7), seq_len(nrow(coords)))
+    expect_identical(voxels_at(grid, coords[1:3, ] + 100), rep(NA_integer_, 3))
   }
   slice <- rotated_box(c(6, 5, 1))
-  expect_identical(gpucor:::voxels_at(gpucor:::grid_of(slice), slice), 1:30)
-  expect_identical(gpucor:::voxels_at(gpucor:::grid_of(slice[, 1:2]), slice[, 1:2]), 1:30)
+  expect_identical(voxels_at(gpucor:::grid_of(slice), slice), 1:30)
+  expect_identical(voxels_at(gpucor:::grid_of(slice[, 1:2]), slice[, 1:2]), 1:30)
   set.seed(8)
   expect_null(gpucor:::grid_of(matrix(rnorm(300), 100)))
   expect_null(gpucor:::grid_of(matrix(sample(200, 300, TRUE), 100))) # whole millimeters
