@@ -49,9 +49,12 @@ add_cifti <- function(found) {
               "and dense labels are read")
   }
   is_series <- rows$type == "SERIES"
+  tr <- if (is_series && identical(xml2::xml_attr(rows$xml, "SeriesUnit"), "SECOND")) {
+    xml_number(rows$xml, "SeriesStep", shown) * 10^xml_number(rows$xml, "SeriesExponent", shown)
+  }
   names <- xml2::xml_text(xml2::xml_find_first(xml2::xml_find_all(rows$xml, "NamedMap"), "MapName"))
   n_row <- if (is_series) xml_number(rows$xml, "NumberOfSeriesPoints", shown) else length(names)
-  cifti <- c(list(tr = if (is_series) series_step(rows$xml, shown)), brain_models(columns$xml, shown))
+  cifti <- c(list(tr = if (isTRUE(tr > 0) && is.finite(tr)) tr), brain_models(columns$xml, shown))
   found$header$cifti <- cifti
   found$size <- cifti_size(found$dim, n_row, cifti, shown)
   if (length(names) && !anyNA(names)) found$names <- names
@@ -80,12 +83,6 @@ map_of <- function(xml, dimension, shown) {
     return(list(type = sub("^CIFTI_INDEX_TYPE_", "", xml2::xml_attr(map, "IndicesMapToDataType")), xml = map))
   }
   list(type = "nothing")
-}
-
-series_step <- function(map, shown) {
-  if (!identical(xml2::xml_attr(map, "SeriesUnit"), "SECOND")) return(NULL)
-  step <- xml_number(map, "SeriesStep", shown) * 10^xml_number(map, "SeriesExponent", shown)
-  if (isTRUE(step > 0) && is.finite(step)) step
 }
 
 # Returns list(models: one row per model, with its grayordinates (first, count) and, for surfaces, the mesh's number of
@@ -146,13 +143,6 @@ grayordinates <- function(cifti) sum(cifti$models$count)
 
 # The structure of a surface whose file does not name it.
 UNKNOWN_STRUCTURE <- "OTHER"
-
-# Returns TRUE for the same grayordinates. The structure of a single surface may be unknown.
-is_same_brain <- function(cifti, other) {
-  unknown <- cifti$models$structure == UNKNOWN_STRUCTURE | other$models$structure == UNKNOWN_STRUCTURE
-  if (length(unknown) == nrow(cifti$models)) cifti$models$structure[unknown] <- other$models$structure[unknown]
-  identical(cifti[c("models", "places")], other[c("models", "places")])
-}
 
 show_models <- function(cifti) {
   paste0(n_of(grayordinates(cifti), "grayordinate"), " in ", n_of(nrow(cifti$models), "structure"))
@@ -260,9 +250,17 @@ gifti_values <- function(array, type, n, shown) {
 write_gifti <- function(file, cifti, values, names) {
   need_packages("xml2", "to write GIFTI")
   root <- xml2::xml_new_root("GIFTI", Version = "1.0", NumberOfDataArrays = as.character(ncol(values)))
-  structure <- gsub("(^|_)([A-Z])([A-Z]*)", "\\2\\L\\3", cifti$models$structure, perl = TRUE)
-  is_known <- cifti$models$structure != UNKNOWN_STRUCTURE
-  add_metadata(root, if (is_known) c(AnatomicalStructurePrimary = structure))
+  add_metadata <- function(parent, name, value) {
+    metadata <- xml2::xml_add_child(parent, "MetaData")
+    if (is.null(value)) return(invisible())
+    pair <- xml2::xml_add_child(metadata, "MD")
+    xml2::xml_add_child(pair, "Name", name)
+    xml2::xml_add_child(pair, "Value", value)
+  }
+  structure <- cifti$models$structure
+  add_metadata(root, "AnatomicalStructurePrimary", if (structure != UNKNOWN_STRUCTURE) {
+    gsub("(^|_)([A-Z])([A-Z]*)", "\\2\\L\\3", structure, perl = TRUE)
+  })
   xml2::xml_add_child(root, "LabelTable")
   for (k in seq_len(ncol(values))) {
     array <- xml2::xml_add_child(
@@ -270,7 +268,7 @@ write_gifti <- function(file, cifti, values, names) {
       ArrayIndexingOrder = "RowMajorOrder", Dimensionality = "1", Dim0 = as.character(nrow(values)),
       Encoding = "GZipBase64Binary", Endian = "LittleEndian", ExternalFileName = "", ExternalFileOffset = "0"
     )
-    add_metadata(array, c(Name = names[k]))
+    add_metadata(array, "Name", names[k])
     bytes <- writeBin(values[, k], raw(), size = 4L, endian = "little")
     xml2::xml_add_child(array, "Data", base64_text(memCompress(bytes, "gzip")))
   }
@@ -279,13 +277,4 @@ write_gifti <- function(file, cifti, values, names) {
     end <- charToRaw("</GIFTI>\n") # libxml2 writes no more after an error
     if (!identical(read_end(partial, length(end)), end)) stop("it was not written to its end")
   })
-}
-
-add_metadata <- function(parent, values) {
-  metadata <- xml2::xml_add_child(parent, "MetaData")
-  for (name in names(values)) {
-    pair <- xml2::xml_add_child(metadata, "MD")
-    xml2::xml_add_child(pair, "Name", name)
-    xml2::xml_add_child(pair, "Value", values[[name]])
-  }
 }

@@ -9,7 +9,7 @@ read_mask <- function(mask, name, flat = FALSE) {
     mask <- columns_mask(mask, name)
     header <- image_header(mask)
   }
-  if (is.matrix(mask) && ncol(mask) > 1L) fail("'", name, "' has ", ncol(mask), " maps; choose a column of it")
+  check_that(mask, name, !is.matrix(mask) || ncol(mask) < 2L, "one map", "; choose a column of it", ncol(mask))
   mask <- as_image(mask, name)
   size <- if (is.null(header$cifti)) proper_size(dim(mask), 3L) else length(mask)
   if (is.null(header$cifti) && length(size) != 3L && !flat) {
@@ -41,22 +41,22 @@ columns_mask <- function(x, name) {
 # `img`: list(size, header, ...) of the image, which messages call `name`.
 check_mask <- function(mask, img, name = "img") {
   cifti <- img$header$cifti
-  if (is.null(cifti) && length(mask$size) != 3L) fail_dimensions(mask$name, mask$size)
-  if (!identical(as.integer(mask$size), as.integer(img$size))) {
-    size <- show_size(mask$size)
-    fail("'", mask$name, "' ", if (is.null(cifti)) {
-      paste0("is ", size, ", but a volume of '", name, "' is ", show_size(img$size))
-    } else {
-      paste0("has ", size, " values, but '", name, "' has ", show_models(cifti))
-    })
-  }
   if (is.null(cifti)) {
-    check_same_grid(mask$header, img$header, img$size, mask$name, name)
-  } else if (!is.null(mask$header$cifti) && !is_same_brain(mask$header$cifti, cifti)) {
-    fail("'", mask$name, "' and '", name, "' have other brain models (", show_models(mask$header$cifti), "; ",
-         show_models(cifti), "); wb_command -cifti-create-dense-from-template brings them to the same grayordinates")
+    if (length(mask$size) != 3L) fail_dimensions(mask$name, mask$size)
+    check_same_grid(mask, img, mask$name, name)
+    return(mask)
   }
-  mask
+  if (!identical(as.integer(mask$size), as.integer(img$size))) {
+    fail("'", mask$name, "' has ", show_size(mask$size), " values, but '", name, "' has ", show_models(cifti))
+  }
+  own <- mask$header$cifti
+  if (is.null(own)) return(mask)
+  # The structure of a single surface may be unknown.
+  unknown <- own$models$structure == UNKNOWN_STRUCTURE | cifti$models$structure == UNKNOWN_STRUCTURE
+  if (length(unknown) == nrow(own$models)) own$models$structure[unknown] <- cifti$models$structure[unknown]
+  if (identical(own[c("models", "places")], cifti[c("models", "places")])) return(mask)
+  fail("'", mask$name, "' and '", name, "' have other brain models (", show_models(own), "; ", show_models(cifti),
+       "); wb_command -cifti-create-dense-from-template brings them to the same grayordinates")
 }
 
 # Returns the positions where the mask is neither zero nor NA, or is above a number.
@@ -72,11 +72,15 @@ inside_mask <- function(mask, above = NULL) {
 #' @export
 voxelCoords <- function(x) {
   mask <- read_mask(x, "x")
-  if (isTRUE(mask$header$reoriented)) fail("'x' was turned by oro.nifti; read it with reorient = FALSE")
   affine <- header_affine(mask$header)
+  turned <- isTRUE(mask$header$reoriented)
+  if (turned || (is.null(affine) && is.null(mask$header$cifti))) {
+    fail("'x' ", if (turned) "was turned by oro.nifti; read it with reorient = FALSE" else {
+      "has no affine; make it of an image that has one, such as of readVoxels()"
+    })
+  }
   in_mm <- function(indices) cbind(indices, 1) %*% t(affine[1:3, ]) # from 0
   if (is.null(mask$header$cifti)) {
-    if (is.null(affine)) fail("'x' has no affine; make it of an image that has one, such as of readVoxels()")
     mm <- in_mm(arrayInd(inside_mask(mask), mask$size) - 1)
   } else {
     mm <- do.call(rbind, lapply(mask$header$cifti$places, function(place) {
@@ -149,9 +153,8 @@ parcelMeans <- function(x, atlas, na.rm = FALSE) {
 # Returns the parcel of each column as a factor, NA for background.
 parcel_of_columns <- function(x, atlas) {
   if (is.null(dim(atlas)) && is.atomic(atlas) && length(atlas) == ncol(x)) return(as_parcels(atlas))
-  if (is.null(dim(atlas)) && !is_file_name(atlas) && is.null(own_mask(x))) {
-    fail("'atlas' must have a label for each of the ", n_of(ncol(x), "column"), " of 'x', not ", length(atlas))
-  }
+  check_that(atlas, "atlas", !is.null(dim(atlas)) || is_file_name(atlas) || !is.null(own_mask(x)),
+             paste("a label for each of the", n_of(ncol(x), "column"), "of 'x'"), shown = length(atlas))
   mask <- columns_mask(x, "x")
   if (sum(mask) != ncol(x)) fail("the columns of 'x' are no longer the voxels of its mask; give a label for each")
   atlas <- read_mask(atlas, "atlas", flat = TRUE)
@@ -168,19 +171,15 @@ as_parcels <- function(labels, columns = seq_along(labels)) {
   } else if (is.character(labels)) {
     parcel <- factor(labels[columns], setdiff(sort(unique(labels), method = "radix"), ""))
   } else {
-    if (!is_variables(labels)) {
-      fail("'atlas' must have integers or text as labels, not values of class ", class(labels)[1L])
-    }
+    check_that(labels, "atlas", is_variables(labels), "labels, integers or text", shown = of_class(labels))
     if (is.double(labels)) {
       near <- which(abs(labels - round(labels)) <= LABEL_ERROR)
       labels[near] <- round(labels[near])
     }
     levels <- setdiff(sort(unique(as.vector(labels))), 0)
     broken <- levels[levels != floor(levels)]
-    if (length(broken)) {
-      fail("'atlas' has the value ", format(broken[1L]),
-           ", which is no label; resample an atlas with nearest neighbors")
-    }
+    check_that(broken, "atlas", !length(broken), "labels, integers or text",
+               "; resample an atlas with nearest neighbors", format(broken[1L]))
     parcel <- factor(labels[columns], levels, format(levels, scientific = FALSE, trim = TRUE))
   }
   if (any(!is.na(parcel))) return(parcel)

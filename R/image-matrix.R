@@ -91,10 +91,9 @@
 #' @export
 voxelMatrix <- function(img, mask = NULL, keep = NULL, above = NULL) {
   img <- open_image(img)
-  if (!is.null(above) && is.null(mask)) fail("'above' has a meaning with 'mask' only; leave it out")
+  check_that(above, "above", is.null(above) || !is.null(mask), "left out without 'mask'")
   mask <- if (!is.null(mask)) check_mask(read_mask(mask, "mask", flat = TRUE), img)
   inside <- if (is.null(mask)) seq_len(prod(img$size)) else inside_mask(mask, above)
-  if (!length(inside)) fail("'img' has no voxels: its dimensions are ", show_size(c(img$size, img$times)))
   times <- kept_times(keep, img$times, "volumes of 'img'")
   x <- varying_series(img, inside, times, mask$header)
   dropped <- length(inside) - ncol(x)
@@ -221,23 +220,18 @@ print.voxelImage <- function(x, ...) {
   }
   affine <- header_affine(header)
   if (is.null(affine)) return(invisible(x))
-  cat("voxels of ", show_size(signif(sqrt(colSums(affine[1:3, 1:3]^2)), 4)), " mm, axes to the ", toward(affine), "\n",
-      "affine ", show_affine(affine), "\n", sep = "")
+  names <- rbind(c("right", "front", "top"), c("left", "back", "bottom"))
+  toward <- apply(affine[1:3, 1:3], 2L, function(step) { # the direction that an axis is closest to
+    main <- which.max(abs(step))
+    names[if (step[main] > 0) 1L else 2L, main]
+  })
+  cat("voxels of ", show_size(signif(sqrt(colSums(affine[1:3, 1:3]^2)), 4)), " mm, axes to the ", toString(toward),
+      "\naffine ", show_affine(affine), "\n", sep = "")
   invisible(x)
 }
 
 # Columns of the table of brain models that are printed.
 MODEL_COLUMNS <- c("structure", "kind", "count")
-
-# Returns the direction that each axis of an image is closest to, such as "left, front, top".
-toward <- function(affine) {
-  names <- rbind(c("right", "front", "top"), c("left", "back", "bottom"))
-  directions <- apply(affine[1:3, 1:3], 2L, function(step) {
-    main <- which.max(abs(step))
-    names[if (step[main] > 0) 1L else 2L, main]
-  })
-  paste(directions, collapse = ", ")
-}
 
 #' @method [ voxelMatrix
 #' @export

@@ -125,25 +125,20 @@ with_nifti <- function(file, use = function(read, found) found) {
                 "of at least ", min, ", or 0 for ", min)
     }
     dim <- header$dim[1L + seq_len(header$dim[1L])]
-    format <- format_of(header, shown)
-    end <- offset + prod(dim, format$size)
+    type <- NIFTI_TYPES[match(header$datatype, NIFTI_TYPES$code), ]
+    if (is.na(type$code)) fail_file(shown, " has voxels of NIfTI's type ", header$datatype, ", which is not read")
+    scale <- c(header$scl_slope, header$scl_inter)
+    if (!all(is.finite(scale)) || scale[1L] == 0) scale <- c(1, 0)
+    format <- list(bytes = NULL, type = type$code, size = type$size, swapped = header$endian != .Platform$endian,
+                   slope = scale[1L], inter = scale[2L])
+    end <- offset + prod(dim, type$size)
     if (end > file.size(file) * if (is_gzip(file)) DEFLATE_RATIO else 1) fail_short(shown)
     n <- offset - NIFTI_SIZES[header$version]
     extensions <- read(n)
     if (length(extensions) < n) fail_short(shown)
-    whole <- NIFTI_TYPES$whole[NIFTI_TYPES$code == format$type] && format$slope == 1 && format$inter == 0
-    use(read, list(header = header, dim = dim, format = format, whole = whole, end = end, extensions = extensions,
-                   shown = shown))
+    use(read, list(header = header, dim = dim, format = format, whole = type$whole && all(scale == c(1, 0)), end = end,
+                   extensions = extensions, shown = shown))
   })
-}
-
-format_of <- function(header, shown) {
-  type <- NIFTI_TYPES[match(header$datatype, NIFTI_TYPES$code), ]
-  if (is.na(type$code)) fail_file(shown, " has voxels of NIfTI's type ", header$datatype, ", which is not read")
-  scale <- c(header$scl_slope, header$scl_inter)
-  if (!all(is.finite(scale)) || scale[1L] == 0) scale <- c(1, 0)
-  list(bytes = NULL, type = type$code, size = type$size, swapped = header$endian != .Platform$endian,
-       slope = scale[1L], inter = scale[2L])
 }
 
 # Max number of bytes after the last voxel of a compressed file.
@@ -207,10 +202,21 @@ image_header <- function(img) {
 # in a damaged header, is no position.
 header_affine <- function(header) {
   if (!is.null(header$cifti)) return(header$cifti$affine)
-  affine <- if (isTRUE(header$sform_code > 0)) {
-    rbind(header$srow_x, header$srow_y, header$srow_z, c(0, 0, 0, 1), deparse.level = 0L)
-  } else if (isTRUE(header$qform_code > 0)) {
-    quaternion_affine(header)
+  if (isTRUE(header$sform_code > 0)) {
+    affine <- rbind(header$srow_x, header$srow_y, header$srow_z, c(0, 0, 0, 1), deparse.level = 0L)
+  } else if (isTRUE(header$qform_code > 0)) { # NIfTI's method 2
+    b <- header$quatern_b
+    c <- header$quatern_c
+    d <- header$quatern_d
+    a <- sqrt(max(0, 1 - b^2 - c^2 - d^2))
+    rotation <- rbind(c(a^2 + b^2 - c^2 - d^2, 2 * (b * c - a * d), 2 * (b * d + a * c)),
+                      c(2 * (b * c + a * d), a^2 + c^2 - b^2 - d^2, 2 * (c * d - a * b)),
+                      c(2 * (b * d - a * c), 2 * (c * d + a * b), a^2 + d^2 - b^2 - c^2))
+    handed <- if (isTRUE(header$pixdim[1L] < 0)) -1 else 1
+    scaled <- rotation %*% diag(header$pixdim[2:4] * c(1, 1, handed))
+    affine <- rbind(cbind(scaled, c(header$qoffset_x, header$qoffset_y, header$qoffset_z)), c(0, 0, 0, 1))
+  } else {
+    return(NULL)
   }
   if (all(is.finite(affine))) affine
 }
@@ -224,36 +230,29 @@ header_tr <- function(header) {
   if (isTRUE(tr > 0) && is.finite(tr)) tr
 }
 
-# Implements NIfTI's method 2.
-quaternion_affine <- function(header) {
-  b <- header$quatern_b
-  c <- header$quatern_c
-  d <- header$quatern_d
-  a <- sqrt(max(0, 1 - b^2 - c^2 - d^2))
-  rotation <- rbind(c(a^2 + b^2 - c^2 - d^2, 2 * (b * c - a * d), 2 * (b * d + a * c)),
-                    c(2 * (b * c + a * d), a^2 + c^2 - b^2 - d^2, 2 * (c * d - a * b)),
-                    c(2 * (b * d - a * c), 2 * (c * d + a * b), a^2 + d^2 - b^2 - c^2))
-  handed <- if (isTRUE(header$pixdim[1L] < 0)) -1 else 1
-  scaled <- rotation %*% diag(header$pixdim[2:4] * c(1, 1, handed))
-  rbind(cbind(scaled, c(header$qoffset_x, header$qoffset_y, header$qoffset_z)), c(0, 0, 0, 1))
-}
-
 # Max distance between corners of images on the same grid, in voxels: headers are rounded to single precision.
 SAME_PLACE <- 0.01
 
-# `what`, `other`: names of the two images in a message.
-check_same_grid <- function(header, reference, size, what, other) {
-  affine <- header_affine(header)
-  wanted <- header_affine(reference)
+# Stops unless volumes have the same dimensions and, if both have affines, the same places. `img`, `other`: lists with
+# size and header; `name`, `other_name`: how messages call them.
+check_same_grid <- function(img, other, name, other_name) {
+  if (!identical(as.integer(img$size), as.integer(other$size))) {
+    fail("'", name, "' is ", show_size(img$size), ", but a volume of '", other_name, "' is ", show_size(other$size))
+  }
+  affine <- header_affine(img$header)
+  wanted <- header_affine(other$header)
   if (is.null(affine) || is.null(wanted)) return(invisible())
-  turned <- isTRUE(header$reoriented) != isTRUE(reference$reoriented)
-  corners <- as.matrix(expand.grid(lapply(size - 1, function(last) c(0, last))))
+  turned <- isTRUE(img$header$reoriented) != isTRUE(other$header$reoriented)
+  corners <- as.matrix(expand.grid(lapply(img$size - 1, function(last) c(0, last))))
   apart <- max(sqrt(rowSums((cbind(corners, 1) %*% t((affine - wanted)[1:3, ]))^2)))
   if (!turned && isTRUE(apart <= SAME_PLACE * min(sqrt(colSums(wanted[1:3, 1:3]^2))))) return(invisible())
-  if (turned) fail("'", what, "' or '", other, "' was turned by oro.nifti; read both with reorient = FALSE")
-  fail("'", what, "' is not on the grid of '", other, "': voxels of the same indices are up to ",
-       format(apart, digits = 3), " mm apart (the affine of '", what, "' is ", show_affine(affine), ", that of '",
-       other, "' ", show_affine(wanted), "); resample one of them")
+  fail("'", name, if (turned) {
+    paste0("' or '", other_name, "' was turned by oro.nifti; read both with reorient = FALSE")
+  } else {
+    paste0("' is not on the grid of '", other_name, "': voxels of the same indices are up to ",
+           format(apart, digits = 3), " mm apart (the affine of '", name, "' is ", show_affine(affine), ", that of '",
+           other_name, "' ", show_affine(wanted), "); resample one of them")
+  })
 }
 
 show_affine <- function(affine) {

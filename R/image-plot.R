@@ -28,8 +28,10 @@ plot.voxelImage <- function(x, background = NULL, from = 0, plane = c("axial", "
   gray <- if (!is.null(background)) gray_volume(background, x)
   inside <- is_drawn(map$values, 0)
   if (!any(inside)) fail("'x' has no voxel to draw: all are 0 or NA")
-  places <- slice_places(map, bounding_box(inside), axis, check_whole(slices, "slices", 1, 200), at)
-  box <- bounding_box(if (is.null(gray)) inside else inside | gray > 0.1)
+  # The first and last index along each axis, in columns.
+  bounds <- function(inside) vapply(1:3, function(axis) range(which(apply(inside, axis, any))), integer(2L))
+  places <- slice_places(map, bounds(inside), axis, check_whole(slices, "slices", 1, 200), at)
+  box <- bounds(if (is.null(gray)) inside else inside | gray > 0.1)
   box <- rbind(pmax(box[1L, ] - 1L, 1L), pmin(box[2L, ] + 1L, dim(map$values))) # with a margin
   colors <- slice_colors(map$values, from, !is.null(gray))
   draw_montage(map, gray, box, axis, places, colors, label, main, ...)
@@ -46,7 +48,14 @@ upright <- function(img) {
   affine <- header_affine(image_header(img))
   attributes(img) <- list(dim = dim(img))
   if (is.null(affine)) return(list(values = img, step = c(1, 1, 1), affine = NULL))
-  order <- axes_of_directions(affine)
+  # For each direction (right, front, top) the array's axis that is nearest to it; each axis once.
+  cosine <- abs(sweep(affine[1:3, 1:3], 2L, sqrt(colSums(affine[1:3, 1:3]^2)), "/"))
+  order <- integer(3L)
+  for (k in 1:3) {
+    best <- arrayInd(which.max(cosine), c(3L, 3L))
+    order[best[1L]] <- best[2L]
+    cosine[best[1L], ] <- cosine[, best[2L]] <- -1
+  }
   affine <- affine[, c(order, 4L)]
   img <- aperm(img, order)
   for (axis in which(diag(affine)[1:3] < 0)) {
@@ -60,18 +69,6 @@ upright <- function(img) {
   list(values = img, step = sqrt(colSums(affine[1:3, 1:3]^2)), affine = affine)
 }
 
-# Returns for each direction (right, front, top) the array's axis that is nearest to it; each axis once.
-axes_of_directions <- function(affine) {
-  cosine <- abs(sweep(affine[1:3, 1:3], 2L, sqrt(colSums(affine[1:3, 1:3]^2)), "/"))
-  order <- integer(3L)
-  for (k in 1:3) {
-    best <- arrayInd(which.max(cosine), c(3L, 3L))
-    order[best[1L]] <- best[2L]
-    cosine[best[1L], ] <- cosine[, best[2L]] <- -1
-  }
-  order
-}
-
 # Returns the background upright, from 0 to 1.
 gray_volume <- function(background, x) {
   mask <- read_mask(background, "background")
@@ -82,9 +79,6 @@ gray_volume <- function(background, x) {
 }
 
 is_drawn <- function(values, from) is.finite(values) & values != 0 & abs(values) >= from
-
-# Returns the first and last index of the voxels along each axis, in columns.
-bounding_box <- function(inside) vapply(1:3, function(axis) range(which(apply(inside, axis, any))), integer(2L))
 
 # Returns the indices of the slices. The position of a slice is that of its middle.
 slice_places <- function(map, box, axis, slices, at) {

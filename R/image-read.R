@@ -34,17 +34,16 @@ open_image <- function(img) {
   if (is_file_name(img) && length(img) != 1L) img <- lapply(img, readVoxels)
   is_list <- is.list(img) && !is.object(img)
   opened <- if (is_file_name(img)) open_file(img) else if (is_list) open_volumes(img) else open_array(img)
-  if (opened$times < 2L) {
-    fail("'img' has ", opened$times, " time point (", show_size(c(opened$size, opened$times)),
-         "); a correlation needs two or more")
-  }
-  opened
+  n <- prod(opened$size)
+  if (opened$times > 1L && n > 0) return(opened)
+  fail("'img' has ", n_of(opened$times, "time point"), " of ", n_of(n, "voxel"), " (",
+       show_size(c(opened$size, opened$times)), "); a correlation needs two time points or more")
 }
 
 open_array <- function(img) {
   header <- image_header(img)
   img <- as_image(img, "img")
-  if (typeof(img) == "logical") fail("'img' must be a numeric array, not a logical one")
+  check_that(img, "img", typeof(img) != "logical", "a numeric array", shown = "a logical one")
   size <- series_size(dim(img))
   places <- prod(size[1:3])
   # Uses positions: dim(img) <- would copy the image; .subset() ignores its class.
@@ -65,19 +64,16 @@ image_in_memory <- function(size, times, header, whole, volumes) {
 }
 
 open_volumes <- function(img) {
-  if (!length(img)) fail("'img' is an empty list; give a volume for each time point")
+  check_that(img, "img", length(img) > 0L, "a volume for each time point", shown = "an empty list")
   volumes <- lapply(img, as_image, "img")
-  sizes <- lapply(volumes, function(volume) as.integer(proper_size(dim(volume), 3L)))
-  size <- sizes[[1L]]
-  if (length(size) != 3L) fail_dimensions("img[[1]]", size)
-  other <- which(!vapply(sizes, identical, NA, size))[1L]
-  if (!is.na(other)) fail("img[[", other, "]] is ", show_size(sizes[[other]]), ", but img[[1]] is ", show_size(size))
-  headers <- lapply(img, image_header)
-  for (k in seq_along(img)[-1L]) {
-    check_same_grid(headers[[k]], headers[[1L]], size, paste0("img[[", k, "]]"), "img[[1]]")
-  }
+  grids <- Map(img, volumes, f = function(img, volume) {
+    list(size = as.integer(proper_size(dim(volume), 3L)), header = image_header(img))
+  })
+  first <- grids[[1L]]
+  if (length(first$size) != 3L) fail_dimensions("img[[1]]", first$size)
+  for (k in seq_along(img)[-1L]) check_same_grid(grids[[k]], first, paste0("img[[", k, "]]"), "img[[1]]")
   whole <- all(vapply(volumes, typeof, "") == "integer")
-  image_in_memory(size, length(img), headers[[1L]], whole, function(times, voxels) {
+  image_in_memory(first$size, length(img), first$header, whole, function(times, voxels) {
     matrix(unlist(lapply(volumes[times], .subset, voxels)), length(voxels))
   })
 }
@@ -142,11 +138,9 @@ is_image_name <- function(file) grepl("[.]nii([.]gz)?$", file)
 # Returns numeric arrays unchanged, whatever their class; converts anything else.
 as_image <- function(img, name) {
   if (is.array(img) && typeof(img) %in% c("integer", "double", "logical")) return(as_numbers(img))
-  class <- class(img)[1L]
   check_slots(img, name)
-  img <- tryCatch(as.array(img), error = function(condition) NULL)
-  if (!is.array(img) || !is_variables(img)) fail("'", name, "' must be a numeric array, not of class ", class)
-  img
+  values <- tryCatch(as.array(img), error = function(condition) NULL)
+  check_that(values, name, is.array(values) && is_variables(values), "a numeric array", shown = of_class(img))
 }
 
 # Removes dimensions of 1 beyond the first n.
@@ -228,7 +222,15 @@ readVoxels <- function(file) {
   found <- with_nifti(file)
   if (is.null(found)) return(read_by_rnifti(file))
   found <- add_cifti(found)
-  if (!is.null(found$header$cifti)) return(as_maps(read_grayordinates(file, found)))
+  if (!is.null(found$header$cifti)) {
+    maps <- new_zeros(found$whole, rev(found$size)) # one row per grayordinate: rows and columns of blocks are exchanged
+    open_cifti(file, found)$each(seq_len(nrow(maps)), seq_len(ncol(maps)), function(block) {
+      put_block(maps, new_block(block$values, block$column, block$columns, block$row, block$rows))
+    })
+    colnames(maps) <- found$names
+    attr(maps, "header") <- found$header
+    return(as_maps(maps))
+  }
   img <- new_zeros(found$whole, proper_size(c(found$dim, 1L, 1L), 3L))
   blocks <- column_ranges(length(img), 1)
   read_blocks(file, lengths(blocks), function(values, k) {
@@ -237,17 +239,6 @@ readVoxels <- function(file) {
   attr(img, "header") <- found$header
   class(img) <- image_class(img)
   img
-}
-
-# Returns one row per grayordinate: rows and columns of each block of the series are exchanged.
-read_grayordinates <- function(file, found) {
-  values <- new_zeros(found$whole, rev(found$size))
-  open_cifti(file, found)$each(seq_len(nrow(values)), seq_len(ncol(values)), function(block) {
-    put_block(values, new_block(block$values, block$column, block$columns, block$row, block$rows))
-  })
-  colnames(values) <- found$names
-  attr(values, "header") <- found$header
-  values
 }
 
 # Returns a matrix with a column for each map; a single column becomes a vector, whose attribute "map" is its name.

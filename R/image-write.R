@@ -7,10 +7,8 @@ writeVoxels <- function(values, file, reference = NULL, outside = 0, voxel_size 
   is_image <- length(dim(values)) > 2L || !is.null(attr(values, "header", exact = TRUE)) ||
     inherits(values, "niftiImage")
   if (!is_image) {
-    if (is.null(reference)) {
-      fail("'reference' is missing, and 'values' do not say where the voxels are; give the matrix that voxelMatrix() ",
-           "returned")
-    }
+    check_that(reference, "reference", !is.null(reference), paste("what says where the voxels of 'values' are, such",
+                                                                  "as the matrix that voxelMatrix() returned"))
     img <- image_of_values(values, reference, outside, "reference")
   }
   header <- map_header(img, reference)
@@ -20,9 +18,7 @@ writeVoxels <- function(values, file, reference = NULL, outside = 0, voxel_size 
   }
   format <- if (!on_surface) "nifti" else if (is.null(header$cifti$map)) "gifti" else "cifti"
   file <- check_new_file(file)
-  if (!grepl(MAP_FORMATS[[format]]$ends, file, perl = TRUE)) {
-    fail("'file' is ", show_value(basename(file)), "; the name of ", MAP_FORMATS[[format]]$words)
-  }
+  check_that(basename(file), "file", grepl(MAP_FORMATS[[format]]$ends, file, perl = TRUE), MAP_FORMATS[[format]]$words)
   if (on_surface) {
     write_maps(img, file, header$cifti, if (format == "gifti") write_gifti else write_cifti)
   } else {
@@ -35,9 +31,10 @@ writeVoxels <- function(values, file, reference = NULL, outside = 0, voxel_size 
 # Formats of maps: how names end, and how messages say it. A name of NIfTI must not look like one of CIFTI.
 MAP_FORMATS <- list(
   nifti = list(ends = "^(?!.*\\.d[a-z]+\\.nii$).*\\.nii(\\.gz)?$",
-               words = "an image of NIfTI ends in .nii or .nii.gz"),
-  cifti = list(ends = "\\.dscalar\\.nii$", words = "CIFTI's dense scalars ends in .dscalar.nii"),
-  gifti = list(ends = "\\.(func|shape)\\.gii$", words = "GIFTI's maps ends in .func.gii or .shape.gii")
+               words = "the name of an image of NIfTI, which ends in .nii or .nii.gz"),
+  cifti = list(ends = "\\.dscalar\\.nii$", words = "the name of CIFTI's dense scalars, which ends in .dscalar.nii"),
+  gifti = list(ends = "\\.(func|shape)\\.gii$",
+               words = "the name of GIFTI's maps, which ends in .func.gii or .shape.gii")
 )
 
 # Returns the header to write, after checking that its size matches.
@@ -49,9 +46,7 @@ map_header <- function(img, reference) {
   if (is_file_name(reference)) reference <- readVoxels(reference)
   header <- image_header(reference)
   size <- dim(as_image(reference, "reference"))
-  if (is.null(header$cifti) && !identical(as.integer(dim(img)[1:3]), as.integer(size[1:3]))) {
-    fail("'values' are ", show_size(dim(img)), ", but 'reference' is ", show_size(size))
-  }
+  if (is.null(header$cifti)) check_same_grid(list(size = dim(img)[1:3]), list(size = size[1:3]), "values", "reference")
   if (is.null(header)) own else header
 }
 
@@ -66,7 +61,7 @@ with_steps <- function(header, voxel_size, tr) {
   if (!is.null(voxel_size)) {
     ok <- are_finite(voxel_size, 3L) && all(voxel_size > 0)
     check_that(voxel_size, "voxel_size", ok, "three lengths in mm")
-    if (!is.null(header_affine(header))) fail("'voxel_size' is given, and the reference has an affine; leave it out")
+    check_that(voxel_size, "voxel_size", is.null(header_affine(header)), "left out, as the reference has an affine")
     pixdim <- c(1, voxel_size, pixdim[5:8])
     units <- MILLIMETERS + bitwAnd(units, 56L)
   }
@@ -100,9 +95,8 @@ write_image <- function(img, file, header, in_single) {
 write_maps <- function(values, file, cifti, write) {
   own <- attr(values, "map")
   values <- if (is.matrix(values)) values else matrix(values, ncol = 1L)
-  if (nrow(values) != grayordinates(cifti)) {
-    fail("'values' have ", n_of(nrow(values), "row"), ", but 'reference' has ", show_models(cifti))
-  }
+  there <- list(size = grayordinates(cifti), header = list(cifti = cifti))
+  check_mask(list(size = nrow(values), name = "values"), there, "reference")
   names <- colnames(values)
   if (is.null(names) && length(own) == ncol(values)) names <- own
   if (is.null(names)) names <- paste("map", seq_len(ncol(values)))
@@ -118,22 +112,20 @@ voxelImage <- function(values, mask, outside = 0) image_of_values(values, mask, 
 
 # `name`: the name of the mask's argument.
 image_of_values <- function(values, mask, outside, name) {
-  if (!is_variables(values)) {
-    has_maps <- inherits(values, c("gpuConnectivity", "data.frame"))
-    fail("'values' must be numeric or logical, not of class ", class(values)[1L],
-         if (has_maps) "; as.matrix(as.data.frame(values)) has a column for each map")
+  hint <- if (inherits(values, c("gpuConnectivity", "data.frame"))) {
+    "; as.matrix(as.data.frame(values)) has a column for each map"
   }
+  check_that(values, "values", is_variables(values), "numeric or logical", hint, of_class(values))
   check_that(outside, "outside", length(outside) == 1L && is_variables(outside), "one number or NA")
   mask <- read_mask(mask, name)
   inside <- inside_mask(mask)
   n <- length(inside)
   volumes <- if (is.matrix(values) && nrow(values) == n) ncol(values)
-  if (is.null(volumes) && length(values) != n) {
-    is_turned <- is.matrix(values) && ncol(values) == n
-    fail("'values' must have one value, or one row, for each of the ", format_count(n), " voxels inside '", name,
-         "', not ", if (is.matrix(values)) show_size(dim(values)) else format_count(length(values)), "; give ",
-         if (is_turned) "t(values)" else paste0("as '", name, "' the matrix of voxelMatrix()"))
-  }
+  check_that(values, "values", !is.null(volumes) || length(values) == n,
+             paste0("one value, or one row, for each of the ", format_count(n), " voxels inside '", name, "'"),
+             if (is.matrix(values) && ncol(values) == n) "; give t(values)" else {
+               paste0("; give as '", name, "' the matrix of voxelMatrix()")
+             }, if (is.matrix(values)) show_size(dim(values)) else format_count(length(values)))
   like <- .subset(values, 0L)
   if (is.na(outside) || outside == floor(outside)) storage.mode(outside) <- typeof(like)
   img <- array(c(outside, like), c(mask$size, volumes))

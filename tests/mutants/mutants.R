@@ -249,8 +249,7 @@ mutants <- list(
   # ---- images
   r_mutant("empty parcels", replace(sums / counts, counts == 0, NA), replace(sums / counts, counts == 0, 0), "parcels"),
   r_mutant("voxels of a parcel without missing values", rowSums(!is.na(part)), ncol(part), "parcels"),
-  r_mutant("place of an atlas", check_same_grid(mask$header, img$header, img$size, mask$name, name),
-           TRUE, "parcels|voxel"),
+  r_mutant("place of an atlas", check_same_grid(mask, img, mask$name, name), TRUE, "parcels|voxel"),
   r_mutant("first row of derivatives", z[2L, missing], 0, "confounds"),
   r_mutant("order of an array's values", order == "RowMajorOrder", FALSE, "gifti"),
   r_mutant("byte order of GIFTI", endian == "BigEndian", FALSE, "gifti"),

@@ -41,7 +41,7 @@ test_that("the right side is drawn on the right, the front and the top upwards",
     corner <- which.max(mm %*% c(1, 1.01, 0.99))
     img[corner] <- 9L
     map <- gpucor:::upright(img)
-    box <- gpucor:::bounding_box(map$values > 0)
+    box <- rbind(1L, dim(map$values))
     colors <- gpucor:::slice_colors(map$values, 0, FALSE)
     strongest <- colors$colors[length(colors$colors)]
     for (axis in 1:3) {
@@ -81,7 +81,7 @@ test_that("values that are small, zero or missing are transparent", {
   img <- image_on(some_affine(), c(4, 4, 2)) + 0
   img[] <- c(0, NA, -3, 5, 0.5, 2, 1, -1)
   map <- gpucor:::upright(img)
-  box <- gpucor:::bounding_box(is.finite(map$values))
+  box <- rbind(1L, dim(map$values))
   pixels <- function(from, gray = NULL) {
     colors <- gpucor:::slice_colors(map$values, from, !is.null(gray))
     t(gpucor:::slice_pixels(1, map, gray, box, 3, colors))[4:1, 4:1] # as stored

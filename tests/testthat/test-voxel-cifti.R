@@ -95,10 +95,10 @@ test_that("maps are written as dense scalars, with names", {
   expect_identical(matrix(readVoxels(at("some.dscalar.nii")), 20), t(grayordinate_series()[1:2, ]))
   expect_null(colnames(readVoxels(at("some.dscalar.nii"))))
 
-  expect_error(writeVoxels(1:19, at("map.nii.gz"), x), "the name of CIFTI's dense scalars ends in .dscalar.nii")
+  expect_error(writeVoxels(1:19, at("map.nii.gz"), x), "the name of CIFTI's dense scalars, which ends in .dscalar.nii")
   expect_error(writeVoxels(1:20, at("map.dscalar.nii"), x), "for each of the 19 voxels inside 'reference', not 20")
   expect_error(writeVoxels(structure(1:5, header = attr(back, "header")), at("map.dscalar.nii")),
-               "'values' have 5 rows, but 'reference' has 20 grayordinates in 3 structures")
+               "'values' has 5 values, but 'reference' has 20 grayordinates in 3 structures")
 })
 
 test_that("what is no dense series is an error that says so", {

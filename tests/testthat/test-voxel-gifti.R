@@ -111,7 +111,7 @@ test_that("maps are written and read back", {
   writeVoxels(1:10, at("one.shape.gii"), x)
   expect_identical(as.vector(readVoxels(at("one.shape.gii"))), c(1, 2, 0, 3:10))
   expect_identical(sum(attr(voxelMatrix(at("rest.func.gii"), at("one.shape.gii"), above = 5), "mask")), 5L)
-  expect_error(writeVoxels(1:10, at("map.dscalar.nii"), x), "the name of GIFTI's maps ends in .func.gii or .shape.gii")
+  expect_error(writeVoxels(1:10, at("map.dscalar.nii"), x), "GIFTI's maps, which ends in .func.gii or .shape.gii")
   expect_error(writeVoxels(1:10, at("map.func.gii"), x, tr = 2), "'voxel_size' and 'tr' are for NIfTI")
   expect_error(writeVoxels(1:10, at("one.shape.gii"), x), "exists")
 })

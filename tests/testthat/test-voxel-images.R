@@ -87,7 +87,7 @@ test_that("a mask of probabilities is cut where it is told to be", {
   expect_identical(which(attr(x, "mask")), which(probability > 0.5))
   expect_identical(ncol(voxelMatrix(img, probability)), 59L)
   expect_error(voxelMatrix(img, probability, above = 2), "each of its 60 voxels is at most 2 or NA")
-  expect_error(voxelMatrix(img, above = 0.5), "'above' has a meaning with 'mask' only")
+  expect_error(voxelMatrix(img, above = 0.5), "'above' must be left out without 'mask', not 0.5")
   expect_error(voxelMatrix(img, probability, above = "half"), "'above' must be a number")
 })
 
@@ -106,10 +106,10 @@ test_that("lists of volumes and dimensions of 1 are images", {
   expect_identical(voxelMatrix(img, array(TRUE, c(5, 4, 3, 1))), x)
   expect_identical(voxelImage(x[1, ], array(1, c(5, 4, 3, 1)))[, , ], img[, , , 1])
 
-  expect_error(voxelMatrix(list()), "'img' is an empty list")
-  expect_error(voxelMatrix(volumes[1]), "'img' has 1 time point (5 x 4 x 3 x 1)", fixed = TRUE)
+  expect_error(voxelMatrix(list()), "'img' must be a volume for each time point, not an empty list")
+  expect_error(voxelMatrix(volumes[1]), "'img' has 1 time point of 60 voxels (5 x 4 x 3 x 1)", fixed = TRUE)
   volumes[[5]] <- array(0, c(5, 4, 2))
-  expect_error(voxelMatrix(volumes), "img[[5]] is 5 x 4 x 2, but img[[1]] is 5 x 4 x 3", fixed = TRUE)
+  expect_error(voxelMatrix(volumes), "'img[[5]]' is 5 x 4 x 2, but a volume of 'img[[1]]' is 5 x 4 x 3", fixed = TRUE)
   expect_error(voxelMatrix(list(1:3, 1:3)), "'img[[1]]' must have 3 dimensions, x, y and z, not 1 (3)", fixed = TRUE)
 })
 

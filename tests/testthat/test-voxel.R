@@ -138,13 +138,14 @@ test_that("what is no image is an error that says so", {
                fixed = TRUE)
   expect_error(voxelMatrix(array(0, rep(2, 5))), "not 5 (2 x 2 x 2 x 2 x 2)", fixed = TRUE)
   expect_error(voxelMatrix(1:10), "'img' must have 4 dimensions, x, y, z and time, not 1 (10)", fixed = TRUE)
-  expect_error(voxelMatrix(img[, , , 1, drop = FALSE]), "'img' has 1 time point (4 x 3 x 2 x 1)", fixed = TRUE)
+  expect_error(voxelMatrix(img[, , , 1, drop = FALSE]),
+               "'img' has 1 time point of 24 voxels (4 x 3 x 2 x 1)", fixed = TRUE)
   expect_error(voxelMatrix(array("a", c(2, 2, 2, 2))), "'img' must be a numeric array, not of class array")
   expect_error(voxelMatrix("file.nii"), "the file 'file.nii' does not exist")
   expect_error(voxelMatrix(mean), "'img' must be a numeric array, not of class function")
   expect_error(voxelMatrix(mtcars), "'img' must be a numeric array, not of class data.frame")
   expect_error(voxelMatrix(img > 3), "'img' must be a numeric array, not a logical one")
-  expect_error(voxelMatrix(array(0, c(0, 3, 2, 6))), "'img' has no voxels: its dimensions are 0 x 3 x 2 x 6")
+  expect_error(voxelMatrix(array(0, c(0, 3, 2, 6))), "'img' has 6 time points of 0 voxels .0 x 3 x 2 x 6")
   expect_error(voxelMatrix(img * 0L), "none of the 24 voxels varies over time")
 })
 
