@@ -78,7 +78,6 @@ open_volumes <- function(img) {
   })
 }
 
-# Opens a series in a file, which is read once.
 open_file <- function(file) {
   if (is_gifti(file)) {
     values <- read_gifti(file)
@@ -86,38 +85,32 @@ open_file <- function(file) {
                            function(times, vertices) values[vertices, times, drop = FALSE]))
   }
   found <- with_nifti(file)
-  if (is.null(found)) return(open_array(read_by_rnifti(file)))
-  found <- add_cifti(found)
-  if (!is.null(found$header$cifti)) return(open_cifti(file, found))
-  size <- series_size(found$dim)
-  places <- prod(size[1:3])
-  each <- function(voxels, times, put) {
-    blocks <- column_ranges(max(times), places)
-    read_blocks(file, places * lengths(blocks), function(values, k) {
-      rows <- which(times %in% blocks[[k]])
-      if (length(rows)) {
-        put(new_block(values, rows[1L], (times[rows] - blocks[[k]][1L]) * places, 1L, voxels - 1))
-      }
-    })
-  }
-  list(size = size[1:3], times = size[4L], header = found$header, whole = found$whole, format = found$format,
-       in_memory = FALSE, each = each)
+  if (is.null(found)) open_array(read_by_rnifti(file)) else open_series(file, add_cifti(found))
 }
 
-# `found`: from add_cifti(). A dense series stores all time points of a column together.
-open_cifti <- function(file, found) {
-  size <- found$size
+# Opens a series in a file, which is read once. `found`: from add_cifti(). An image stores the voxels of a time point
+# together, a dense series of CIFTI the time points of a column.
+open_series <- function(file, found) {
+  by_column <- !is.null(found$header$cifti)
+  size <- if (by_column) rev(found$size) else series_size(found$dim)
+  last <- length(size)
+  together <- if (by_column) size[last] else prod(size[-last])
   each <- function(voxels, times, put) {
-    blocks <- column_ranges(size[2L], size[1L])
-    read_blocks(file, size[1L] * lengths(blocks), function(values, k) {
-      columns <- which(voxels %in% blocks[[k]])
-      if (length(columns)) {
-        put(new_block(values, 1L, times - 1, columns[1L], (voxels[columns] - blocks[[k]][1L]) * size[1L]))
-      }
+    wanted <- if (by_column) voxels else times
+    blocks <- column_ranges(max(wanted), together)
+    read_blocks(file, together * lengths(blocks), function(values, k) {
+      here <- which(wanted %in% blocks[[k]])
+      if (!length(here)) return(invisible())
+      from <- (wanted[here] - blocks[[k]][1L]) * together
+      put(if (by_column) {
+        new_block(values, 1L, times - 1, here[1L], from)
+      } else {
+        new_block(values, here[1L], from, 1L, voxels - 1)
+      })
     })
   }
-  list(size = size[2L], times = size[1L], header = found$header, whole = FALSE, format = found$format,
-       in_memory = FALSE, each = each)
+  list(size = size[-last], times = size[last], header = found$header, whole = found$whole && !by_column,
+       format = found$format, in_memory = FALSE, each = each)
 }
 
 # ---- an image
@@ -224,7 +217,7 @@ readVoxels <- function(file) {
   found <- add_cifti(found)
   if (!is.null(found$header$cifti)) {
     maps <- new_zeros(found$whole, rev(found$size)) # one row per grayordinate: rows and columns of blocks are exchanged
-    open_cifti(file, found)$each(seq_len(nrow(maps)), seq_len(ncol(maps)), function(block) {
+    open_series(file, found)$each(seq_len(nrow(maps)), seq_len(ncol(maps)), function(block) {
       put_block(maps, new_block(block$values, block$column, block$columns, block$row, block$rows))
     })
     colnames(maps) <- found$names

@@ -134,14 +134,9 @@ image_of_values <- function(values, mask, outside, name) {
     img[inside + (k - 1) * places] <- .subset(values, seq_len(n) + (k - 1) * n)
   }
   header <- if (is.null(volumes) || inherits(mask$header, "niftiHeader")) mask$header else without_time(mask$header)
-  as_reference(img, header, colnames(values))
-}
-
-# Returns an image of the reference's kind.
-as_reference <- function(img, header, names) {
   if (inherits(header, "niftiHeader")) return(RNifti::asNifti(img, header))
   if (!is.null(header$cifti)) {
-    if (length(dim(img)) == 1L) dim(img) <- NULL else colnames(img) <- names
+    if (is.null(volumes)) dim(img) <- NULL else colnames(img) <- colnames(values)
   }
   attr(img, "header") <- header
   class(img) <- image_class(img)
