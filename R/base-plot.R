@@ -16,15 +16,6 @@ drawn_places <- function(n, max = MAX_DRAWN) {
   floor((seq_len(max) * (sqrt(5) - 1) / 2) %% 1 * n) + 1
 }
 
-# Draws several panels on a page; `code` draws each.
-with_panels <- function(rows, columns, code) {
-  old <- graphics::par(mfrow = c(rows, columns), mar = c(3.8, 4.6, 3.2, 1))
-  on.exit(graphics::par(old))
-  graphics::par(cex = if (rows * columns > 2L) 0.7 else 0.85) # overrides the cex of mfrow
-  code
-  invisible()
-}
-
 # Runs code that draws several plots on a page; `...`: arguments of layout().
 with_layout <- function(code, ...) {
   old <- graphics::par(c("mar", "mfrow"))
@@ -40,10 +31,14 @@ with_layout <- function(code, ...) {
 # Checks the argument `type` of a method that draws all its panels by default.
 check_panel <- function(type, panels) check_choice(type, c("auto", panels), "type")
 
-# `panels`: a named list of functions of graphical parameters; `type`: the name of one, or "auto" for all.
-draw_panels <- function(panels, type, ..., columns = length(panels)) {
+# `panels`: a named list of functions of graphical parameters; `type`: the name of one, or "auto" for all, side by side.
+draw_panels <- function(panels, type, ...) {
   if (type != "auto") return(invisible(panels[[type]](...)))
-  with_panels(ceiling(length(panels) / columns), columns, for (panel in panels) panel(...))
+  old <- graphics::par(mfrow = c(1L, length(panels)), mar = c(3.8, 4.6, 3.2, 1))
+  on.exit(graphics::par(old))
+  graphics::par(cex = if (length(panels) > 2L) 0.7 else 0.85) # overrides the cex of mfrow
+  for (panel in panels) panel(...)
+  invisible()
 }
 
 # Draws the first panel, a map, across the page, and the others side by side below it.

@@ -165,14 +165,15 @@ plot.gpuCorPower <- function(x, ...) {
     graphics::abline(v = powers[chosen], lty = 3L, col = VERMILION)
     graphics::points(powers, values, pch = 19, cex = ifelse(chosen, 1.2, 0.7), col = ifelse(chosen, VERMILION, BLUE))
   }
-  with_panels(1L, 2L, {
+  draw_panels(list(function() {
     draw(fit, range(0, 1, fit, na.rm = TRUE), ylab = expression("signed " * R^2), main = "Scale-free fit")
     graphics::abline(h = cut, lty = 2L, col = "grey40")
     what <- if (is.na(estimate)) "no power has signed" else paste0("power ", format(estimate), ":")
     note(bquote(.(what) ~ R^2 > .(cut)))
+  }, function() {
     draw(k, range(k), ylab = "mean connectivity", main = "Connectivity", log = if (is_log) "y" else "",
          yaxt = if (is_log) "n" else "s")
     if (is_log) log_axis(2L, k)
-  })
+  }), "auto")
   invisible(x)
 }

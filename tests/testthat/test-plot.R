@@ -297,11 +297,11 @@ test_that("names of hubs are whole beside the histogram", {
   named$degree <- named$strength <- stats::setNames(con$degree, regions)
   expect_true(all(regions[order(-con$soft[, 1])[1:20]] %in% texts_of(plot(named, hubs = 20))))
   # The margin holds them, whatever the size of letters is with several panels.
-  draw(gpucor:::with_panels(1L, 2L, {
+  draw(gpucor:::draw_panels(list(function() {
     graphics::par(mar = c(3.8, gpucor:::names_margin(regions, 2), 3.2, 1))
     graphics::plot.default(1, 1)
     expect_lt(max(graphics::strwidth(regions, "inches", cex = 0.8)), graphics::par("mai")[2])
-  }))
+  }, function() graphics::plot.default(1, 1)), "auto"))
 })
 
 # ---- parts
