@@ -232,17 +232,13 @@ plot_bar <- function(x) {
   room <- 1.25 * graphics::strwidth(max(module), cex = 0.8)
   cex <- 0.8 * min(1, diff(range) / (room * length(widest)))
   if (cex < 0.4) return(invisible()) # too small to read
-  place <- side_by_side(middle, room * cex / 0.8, range)
+  # The least squares positions that are `room` apart within the range.
+  room <- room * cex / 0.8
+  step <- room * (seq_along(middle) - 1)
+  place <- stats::isoreg(middle - step)$yf + step
+  place <- pmax(pmin(place, range[2L] - room * rev(seq_along(place) - 0.5)), range[1L] + room / 2 + step)
   graphics::segments(middle, bottom, place, 0.28, lwd = 0.5)
   graphics::text(place, 0.12, module, cex = cex, xpd = NA)
-}
-
-# Returns ascending positions, moved by least squares to be `room` apart within the range.
-side_by_side <- function(place, room, range) {
-  step <- room * (seq_along(place) - 1)
-  place <- stats::isoreg(place - step)$yf + step
-  place <- pmin(place, range[2L] - room * rev(seq_along(place) - 0.5))
-  pmax(place, range[1L] + room / 2 + step)
 }
 
 # ---- class gpuPreservation

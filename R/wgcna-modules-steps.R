@@ -11,7 +11,6 @@ MIN_SAMPLES <- 4
 # or NULL). A set is list(x: the included genes and samples, samples: TRUE for included ones, sample_names: of all), to
 # which gpuModules() adds power and fit. `several`: TRUE if x is a list of data sets.
 module_data <- function(x, several, use, specs) {
-  check_module_use(use, "gpuModules()")
   asked <- specs$adjustment
   n <- if (several) length(x) else 1L
   read_set <- function(k) {
@@ -41,11 +40,9 @@ module_data <- function(x, several, use, specs) {
        covariates = if (several) covariates else covariates[[1L]])
 }
 
-check_module_use <- function(use, what) {
-  if (use %in% c("everything", "all.obs", "pairwise.complete.obs")) return(invisible())
-  fail("'use' is \"", use, "\", which ", what, " does not take; leave incomplete samples out yourself, ",
-       "x[complete.cases(x), ], or use = \"pairwise.complete.obs\"")
-}
+# What gpuModules() and gpuPreservation() take for `use`, and the hint if it is something else.
+MODULE_USES <- c("everything", "all.obs", "pairwise.complete.obs")
+OTHER_USES <- "; leave incomplete samples out yourself, x[complete.cases(x), ]"
 
 # Returns list(x: genes, adjusted for covariates; covariates: a numeric matrix, or NULL). `asked`: list(covariates,
 # data).

@@ -159,7 +159,7 @@ gpuModules <- function(x, power = NULL, type = c("unsigned", "signed", "signed h
   if (several && missing(TOMType)) TOMType <- "unsigned"
   network <- list(type = check_choice(type, types, "type"), TOMType = check_choice(TOMType, tom_types, "TOMType"),
                   TOMDenom = check_choice(TOMDenom, c("min", "mean"), "TOMDenom"), method = check_method(method),
-                  use = uses[check_use(use)])
+                  use = check_choice(use, MODULE_USES, "use", OTHER_USES))
 
   data <- module_data(x, several, network$use, specs)
   n_genes <- sum(data$genes)

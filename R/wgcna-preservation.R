@@ -171,8 +171,7 @@ preservation_rule <- function(modules, power, type) {
 # Returns list(sets: list(reference, test), matrices of the same genes; members: for each module the indices of its
 # genes; adjusted: NULL, or list(covariates: their numbers)). `given`: list(reference, test).
 preserved_data <- function(given, modules, use, specs) {
-  use <- uses[check_use(use)]
-  check_module_use(use, "gpuPreservation()")
+  use <- check_choice(use, MODULE_USES, "use", OTHER_USES)
   asked <- specs$adjustment
   if (inherits(modules, "gpuModules") && !is.null(modules$covariates) && is.null(asked$covariates)) {
     warn("gpuCorUnadjusted", "'modules' were made with covariates, and 'reference' and 'test' are not adjusted for ",
@@ -220,8 +219,9 @@ labels_of_columns <- function(modules, names, n) {
       fail("'modules' has no label for ", n_of(length(absent), "column"), " of 'reference', such as ", absent[1L])
     }
     found <- found[names]
-  } else if (length(labels) != n) {
-    fail("'modules' has ", n_of(length(labels), "label"), ", and 'reference' ", n_of(n, "column"))
+  } else {
+    check_that(modules, "modules", length(labels) == n,
+               paste("a label for each of the", n_of(n, "column"), "of 'reference'"), shown = length(labels))
   }
   found[found %in% c("0", "grey")] <- NA
   unname(found)

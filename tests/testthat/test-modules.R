@@ -343,7 +343,6 @@ test_that("modules are printed, summed up, drawn, and made a data frame of", {
   joins <- tree_joins(hclust(dist(c(1, 2, 4, 8)), "single"), 0.1)
   expect_equal(apply(joins$low, 1, max), c(0.9, 1.9, 3.9))
   expect_equal(apply(joins$x, 1, function(x) abs(diff(x))), c(1, 1.5, 1.75))
-  expect_equal(side_by_side(c(5, 5.1, 9), 1, c(0, 10)), c(4.55, 5.55, 9))
   by_number <- as_blockwiseModules(m, numeric = TRUE)
   expect_equal(by_number$colors, m$labels)
   expect_equal(by_number$MEs$ME1, m$eigengenes$MEturquoise)
@@ -379,6 +378,25 @@ test_that("the tree with its modules looks as it did", {
   m <- structure(list(tree = hclust(dist(place), "average"), genes = rep(TRUE, 24), colors = colors,
                       labels = rep(c(1L, 2L, 0L), c(12, 9, 3))), class = "gpuModules")
   vdiffr::expect_doppelganger("tree of two modules", function() plot(m, main = "two modules"), cran = TRUE)
+})
+
+test_that("numbers of narrow modules are drawn side by side, about their middle", {
+  narrow <- structure(list(tree = hclust(dist(1:400)), genes = rep(TRUE, 400), colors = rep("grey", 400),
+                           labels = integer(400)), class = "gpuModules")
+  places_of <- function(of_genes) { # of the numbers, in points
+    narrow$labels[narrow$tree$order[of_genes]] <- rep(1:2, each = 2)
+    file <- tempfile(fileext = ".pdf")
+    on.exit(unlink(file))
+    grDevices::pdf(file, compress = FALSE, useKerning = FALSE)
+    tryCatch(plot(narrow), finally = grDevices::dev.off())
+    drawn <- regmatches(lines <- readLines(file), regexpr("[0-9.]+ [0-9.]+ Tm \\([12]\\) Tj", lines))
+    as.numeric(sub(" .*", "", drawn))
+  }
+  apart <- places_of(c(100, 101, 300, 301))
+  side_by_side <- places_of(c(199, 200, 201, 202))
+  expect_equal(mean(side_by_side), mean(apart), tolerance = 1e-3)
+  expect_gt(diff(side_by_side), 5)
+  expect_gt(diff(apart), 200)
 })
 
 test_that("genes that nothing joins are in no module", {

@@ -221,7 +221,7 @@ test_that("missing values are imputed, and samples and genes with too many left 
   expect_equal(found$observed, wanted$observed, tolerance = 1e-12)
   expect_identical(found$n_obs, c(reference = 40L, test = 29L))
   expect_error(gpuPreservation(replace(x, 65, Inf), y, labels, use = "pairwise"), "'reference' has infinite values")
-  expect_error(gpuPreservation(x, y, labels, use = "complete.obs"), "which gpuPreservation\\(\\) does not take")
+  expect_error(gpuPreservation(x, y, labels, use = "complete.obs"), "'use' must be one of .* leave incomplete")
   z <- list(replace(rnorm(40), 5, NA), rnorm(30)) # a sample without a covariate is left out
   found <- gpuPreservation(reference, test, labels, n_perm = 0, use = "pairwise", covariates = z)
   wanted <- gpuPreservation(reference[-5, ], test, labels, n_perm = 0, covariates = list(z[[1]][-5], z[[2]]))
@@ -308,7 +308,7 @@ test_that("modules of equal size are in the order of their numbers", {
 test_that("bad input is an error that says what to do", {
   p <- function(...) gpuPreservation(..., n_perm = 0)
   expect_error(p(reference[, 0], test[, 0], character()), "must have at least 3 genes in common, not 0")
-  expect_error(p(reference, test, labels[-1]), "'modules' has 219 labels, and 'reference' 220 columns")
+  expect_error(p(reference, test, labels[-1]), "a label for each of the 220 columns of 'reference', not 219")
   expect_error(p(reference, test, setNames(labels, paste0("h", 1:220))), "no label for 220 columns.*such as g1")
   expect_error(p(reference, test, list(labels)), "'modules' must be the result of gpuModules\\(\\), or a vector")
   expect_error(p(reference, test, rep(0, 220)), "no module with at least 3 genes")
