@@ -211,36 +211,32 @@ fail_dimensions <- function(name, size, wanted = "3 dimensions, x, y and z", hin
 #' @export
 readVoxels <- function(file) {
   check_string(file, "file", "the name of a file")
-  if (is_gifti(file)) return(as_maps(read_gifti(file)))
-  found <- with_nifti(file)
-  if (is.null(found)) return(read_by_rnifti(file))
-  found <- add_cifti(found)
-  if (!is.null(found$header$cifti)) {
-    maps <- new_zeros(found$whole, rev(found$size)) # one row per grayordinate: rows and columns of blocks are exchanged
-    open_series(file, found)$each(seq_len(nrow(maps)), seq_len(ncol(maps)), function(block) {
-      put_block(maps, new_block(block$values, block$column, block$columns, block$row, block$rows))
-    })
-    colnames(maps) <- found$names
-    attr(maps, "header") <- found$header
-    return(as_maps(maps))
+  if (is_gifti(file)) {
+    img <- read_gifti(file)
+  } else {
+    found <- with_nifti(file)
+    if (is.null(found)) return(read_by_rnifti(file))
+    found <- add_cifti(found)
+    on_surface <- !is.null(found$header$cifti)
+    img <- new_zeros(found$whole, if (on_surface) rev(found$size) else proper_size(c(found$dim, 1L, 1L), 3L))
+    if (on_surface) { # one row per grayordinate: rows and columns of each block are exchanged
+      open_series(file, found)$each(seq_len(nrow(img)), seq_len(ncol(img)), function(block) {
+        put_block(img, new_block(block$values, block$column, block$columns, block$row, block$rows))
+      })
+      colnames(img) <- found$names
+    } else {
+      blocks <- column_ranges(length(img), 1)
+      read_blocks(file, lengths(blocks), function(values, k) {
+        .Call(r_put_block, img, blocks[[k]][1L] - 1, 1, new_block(values, 1L, 0, 1L, NULL))
+      })
+    }
+    attr(img, "header") <- found$header
   }
-  img <- new_zeros(found$whole, proper_size(c(found$dim, 1L, 1L), 3L))
-  blocks <- column_ranges(length(img), 1)
-  read_blocks(file, lengths(blocks), function(values, k) {
-    .Call(r_put_block, img, blocks[[k]][1L] - 1, 1, new_block(values, 1L, 0, 1L, NULL))
-  })
-  attr(img, "header") <- found$header
+  if (is.matrix(img) && ncol(img) == 1L) { # a single map
+    name <- colnames(img)
+    dim(img) <- NULL
+    attr(img, "map") <- name
+  }
   class(img) <- image_class(img)
   img
-}
-
-# Returns a matrix with a column for each map; a single column becomes a vector, whose attribute "map" is its name.
-as_maps <- function(values) {
-  if (ncol(values) == 1L) {
-    name <- colnames(values)
-    dim(values) <- NULL
-    attr(values, "map") <- name
-  }
-  class(values) <- image_class(values)
-  values
 }
