@@ -11,8 +11,6 @@ REDRAW_SECONDS <- 0.04
 
 # ---- the job
 
-report_seconds <- function() min(REPORT_SECONDS, max(0.001, quiet_seconds()))
-
 quiet_seconds <- function() getOption("gpucor.progress_quiet", QUIET_SECONDS)
 
 # Returns the job of the settings, which starts with its first report and ends with the outermost function of the
@@ -23,20 +21,15 @@ job_of <- function(settings) {
     job <- list2env(list(started = settings$started, shown = -Inf), parent = emptyenv())
     state$job <- job
     own <- quote(end_job(!identical(returnValue(end_job), end_job))) # the result, or after an error the default
-    do.call(on.exit, list(own, add = TRUE), envir = outermost_frame())
+    is_own <- function(k) identical(environment(sys.function(k)), topenv())
+    outermost <- Find(is_own, seq_len(sys.nframe()))
+    do.call(on.exit, list(own, add = TRUE), envir = sys.frame(outermost))
   }
   if (!identical(job$of, settings$started)) {
     fresh <- list(of = settings$started, fraction = 0, seen = 0, done = Inf, rate = NA_real_, speed = NULL)
     list2env(fresh, job)
   }
   job
-}
-
-outermost_frame <- function() {
-  own <- topenv()
-  for (k in seq_len(sys.nframe())) {
-    if (identical(environment(sys.function(k)), own)) return(sys.frame(k))
-  }
 }
 
 end_job <- function(is_finished) {
@@ -100,7 +93,9 @@ show_job <- function(job, what, left = TRUE, at_once = FALSE) {
     job$display <- choose_display()
     job$display$begin(job)
   }
-  job$display$show(job, job_text(job, what, left))
+  rate <- if (is.finite(job$rate) && job$rate >= 1000) paste(show_rate(job$rate), "pairs/s")
+  time_left <- if (left && job$speed > 0) paste(show_left((1 - job$fraction) / job$speed), "left")
+  job$display$show(job, paste(c(what, rate, time_left), collapse = ", "))
 }
 
 # Averages the fraction of the job per second over recent time: passes differ in speed from their estimates.
@@ -118,11 +113,6 @@ note_speed <- function(job, time) {
   job$seen <- job$fraction
 }
 
-job_text <- function(job, what, left) {
-  paste(c(what, if (is.finite(job$rate) && job$rate >= 1000) paste0(show_rate(job$rate), " pairs/s"),
-          if (left && job$speed > 0) paste(show_left((1 - job$fraction) / job$speed), "left")), collapse = ", ")
-}
-
 show_left <- function(seconds) {
   seconds <- ceiling(seconds)
   if (seconds < 60) return(paste(seconds, "s"))
@@ -138,13 +128,13 @@ show_rate <- function(rate) {
 # Returns list(begin, show, end), functions of the job: a bar by package cli, whose option cli.progress_handlers passes
 # it to progressr and others, or lines for a log.
 choose_display <- function() {
-  kind <- getOption("gpucor.progress_display", if (has_cli()) "cli" else "log")
+  kind <- getOption("gpucor.progress_display")
+  if (is.null(kind)) {
+    is_bar <- requireNamespace("cli", quietly = TRUE) &&
+      (cli::is_dynamic_tty(stderr()) || !is.null(getOption("cli.progress_handlers")))
+    kind <- if (is_bar) "cli" else "log"
+  }
   if (kind == "cli") display_cli() else display_log()
-}
-
-has_cli <- function() {
-  if (!requireNamespace("cli", quietly = TRUE)) return(FALSE)
-  cli::is_dynamic_tty(stderr()) || !is.null(getOption("cli.progress_handlers"))
 }
 
 display_cli <- function() {

@@ -23,11 +23,8 @@ from_environment <- function(text, name) {
 setting_folder <- function(default) {
   folder <- setting(NULL, "folder")
   if (is.null(folder)) return(default)
-  if (!is.character(folder) || length(folder) != 1L || !dir.exists(folder)) {
-    fail("'folder' must name a folder that there is, not ", show_value(folder),
-         where_from("folder", NULL, show_value(default)))
-  }
-  folder
+  is_folder <- is.character(folder) && length(folder) == 1L && dir.exists(folder)
+  check_that(folder, "folder", is_folder, "a folder that exists", where_from("folder", NULL, show_value(default)))
 }
 
 # Names of the options and variables of every run, and of variables that limit threads. One call of the engine reads all
@@ -59,16 +56,21 @@ run_settings <- function(given) {
 
 precisions <- c("single", "double")
 
-# Checks settings as far as they do not depend on this machine's GPUs.
-check_run_settings <- function(given) {
-  if (!length(given)) return(invisible())
-  attr(given, "given") <- names(given)
-  if (!is.null(given$backend)) check_backend(given$backend, given)
-  if (!is.null(given$threads)) choose_threads(given$threads, given)
-  if (!is.null(given$devices)) choose_devices(given$devices, "cpu", given)
-  if (!is.null(given$memory)) check_memory_limit(given$memory, given)
-  if (!is.null(given$progress)) check_progress(given$progress, given)
-  if (!is.null(given$keep_memory)) check_keep_memory(given$keep_memory, given)
+# Returns the value of a setting as the engine reads it, or stops. `found`: from run_settings(), or NULL; `backend`:
+# unless it is "cpu", devices must exist.
+check_setting <- function(name, value, found = NULL, backend = "cpu") {
+  from <- function(without) where_from(name, found, without)
+  switch(name,
+    backend = check_choice(value, c("auto", names(backends())), name, from("\"auto\"")),
+    threads = check_whole(value, name, 1, 4096, from("as many as there are cores")),
+    memory = check_whole(value, name, 0, 2^60, paste0(" (bytes; 0: by what is free)", from("0"))),
+    progress = check_flag(value, name, from("a bar in interactive sessions")),
+    devices = check_devices(value, name, backend, from("those of chooseGpu()")),
+    keep_memory = if (isTRUE(value) || isFALSE(value)) {
+      if (value) -1 else 0 # -1: the engine decides
+    } else {
+      check_whole(value, name, 0, 2^60, paste0(" (bytes), or TRUE or FALSE", from("TRUE")))
+    })
 }
 
 # Returns everything except the data that the engine and the passes need: the specs, and the call's pairs. The design,
@@ -79,15 +81,21 @@ new_settings <- function(specs, pairs = NULL, precision = "single", distance = F
   precision <- check_choice(precision, precisions, "precision")
   found <- run_settings(unclass(control)[names(control) %in% RUN_SETTINGS])
   backend <- choose_backend(found$backend, found)
-  shown <- if (is.null(found$progress)) interactive() else check_progress(found$progress, found)
+  set <- function(name, default) {
+    value <- found[[name]]
+    if (is.null(value)) default else check_setting(name, value, found, backend)
+  }
+  devices <- set("devices", state$devices)
+  shown <- set("progress", interactive())
   list(
     backend = backend,
     may_move = is.null(found$backend) || found$backend == "auto", # TRUE: short runs may use the CPU
-    devices = choose_devices(found$devices, backend, found),
+    # GPU indices from 0; the CPU is device 0. Tests run several workers on each device.
+    devices = rep(if (backend == "cpu") 0L else devices, getOption("gpucor.workers_per_device", 1L)),
     threads = choose_threads(found$threads, found),
-    memory = if (is.null(found$memory)) 0 else check_memory_limit(found$memory, found), # 0: free memory
-    progress = if (shown) report_seconds() else 0, # 0: none
-    keep = if (is.null(found$keep_memory)) -1 else check_keep_memory(found$keep_memory, found), # -1: the engine decides
+    memory = set("memory", 0), # 0: free memory
+    progress = if (shown) min(REPORT_SECONDS, max(0.001, quiet_seconds())) else 0, # 0: none
+    keep = set("keep_memory", -1), # -1: the engine decides
     started = if (shown) now(),
     pass = c(0, 1), # this pass as a fraction of the job: its start and its width
     doing = NULL, # label for the progress bar, see describe_doing()
@@ -128,13 +136,9 @@ backends <- function() {
   stats::setNames(Map(list, devices = table$devices, reason = table$reason), table$name)
 }
 
-check_backend <- function(backend, found) {
-  check_choice(backend, c("auto", names(backends())), "backend", where_from("backend", found, "\"auto\""))
-}
-
 choose_backend <- function(backend, found = NULL) {
   all <- .Call(r_backends)
-  if (!is.null(backend)) backend <- check_backend(backend, found)
+  if (!is.null(backend)) backend <- check_setting("backend", backend, found)
   if (is.null(backend) || backend == "auto") return(all$name[match(TRUE, all$devices > 0L)])
   at <- match(backend, all$name)
   if (all$devices[at] == 0L) {
@@ -166,60 +170,25 @@ on_host_if_small <- function(run, work) {
   if (run$settings$may_move && work < SMALL_WORK * run$settings$threads) on_host(run) else run
 }
 
-# Returns GPU indices from 0; the CPU is device 0. Tests run several workers on each device.
-choose_devices <- function(devices, backend, found = NULL) {
-  known <- if (!is.null(devices)) {
-    check_devices(devices, "devices", backend, where_from("devices", found, "those of chooseGpu()"))
-  }
-  own <- if (backend == "cpu") 0L else if (is.null(devices)) state$devices else known
-  workers <- getOption("gpucor.workers_per_device")
-  if (is.null(workers)) own else rep(own, workers)
-}
-
-# The CPU accepts any valid indices, so that a call that names GPUs runs without them. Other values are errors: a user
-# may have meant the back end.
+# Returns GPU indices from 0. The CPU accepts any valid indices, so that a call that names GPUs runs without them. Other
+# values are errors: a user may have meant the back end.
 check_devices <- function(devices, name, backend = "cuda", hint = "") {
   gpus <- if (backend == "cpu") Inf else backends()$cuda$devices
   if (identical(devices, "all")) return(if (is.finite(gpus)) seq_len(gpus) - 1L)
-  if (is_list_text(devices)) devices <- suppressWarnings(as.numeric(strsplit(devices, "[ ,]+")[[1L]]))
-  if (!are_devices(devices, gpus)) {
-    range <- if (gpus == 1L) "which is 0 here" else paste0("from 0", if (is.finite(gpus)) paste(" to", gpus - 1L))
-    fail("'", name, "' must be a GPU's number, ", range, ", several of them, or \"all\", not ", show_value(devices),
-         hint, "; gpuInfo() lists the GPUs, and backend = \"cuda\" or \"cpu\" says whether they are used")
+  if (is.character(devices) && length(devices) == 1L && grepl("[0-9][ ,]+[0-9]", devices)) { # a variable's text: "0,1"
+    devices <- suppressWarnings(as.numeric(strsplit(devices, "[ ,]+")[[1L]]))
   }
-  as.integer(devices)
+  ok <- are_finite(devices, NULL, 0, min(gpus, 2^31) - 1) && !anyDuplicated(devices) && all(devices == floor(devices))
+  range <- if (gpus == 1L) "which is 0 here" else paste0("from 0", if (is.finite(gpus)) paste(" to", gpus - 1L))
+  hint <- paste0(hint, "; gpuInfo() lists the GPUs, and backend = \"cuda\" or \"cpu\" says whether they are used")
+  as.integer(check_that(devices, name, ok, paste0("a GPU's number, ", range, ", several of them, or \"all\""), hint))
 }
-
-are_devices <- function(value, gpus) {
-  is_numeric(value) && length(value) > 0L && !anyNA(value) && !anyDuplicated(value) && all(value == floor(value)) &&
-    all(value >= 0 & value < min(gpus, 2^31))
-}
-
-# Returns TRUE for several numbers in an environment variable, as in "0,1".
-is_list_text <- function(value) is.character(value) && length(value) == 1L && grepl("[0-9][ ,]+[0-9]", value)
 
 # `found`: from run_settings(), or read here.
 choose_threads <- function(threads, found = .Call(r_settings, RUN_OPTIONS, RUN_VARIABLES, RUN_NAMES)) {
-  if (!is.null(threads)) {
-    return(check_whole(threads, "threads", 1, 4096, where_from("threads", found, "as many as there are cores")))
-  }
+  if (!is.null(threads)) return(check_setting("threads", threads, found))
   cores <- .Call(r_cores)
   if (is.null(attr(found, "variables"))) return(cores)
   limits <- suppressWarnings(as.integer(unlist(found[THREAD_LIMITS])))
   max(1L, min(cores, limits, if (!is.null(found[[THREAD_LIMITS[1L]]])) 2L, na.rm = TRUE))
-}
-
-check_memory_limit <- function(memory, found) {
-  check_whole(memory, "memory", 0, 2^60, paste0(" (bytes; 0: by what is free)", where_from("memory", found, "0")))
-}
-
-check_progress <- function(progress, found) {
-  check_flag(progress, "progress", where_from("progress", found, "a bar in interactive sessions"))
-}
-
-# Checks the bytes of freed results that are kept for the next result.
-check_keep_memory <- function(keep, found) {
-  if (is.logical(keep) && length(keep) == 1L && !is.na(keep)) return(if (keep) -1 else 0)
-  check_whole(keep, "keep_memory", 0, 2^60,
-              paste0(" (bytes), or TRUE or FALSE", where_from("keep_memory", found, "TRUE")))
 }

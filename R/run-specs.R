@@ -243,10 +243,8 @@ gpuPermute <- function(adjust = c("none", "maxT"), n_perm = 1000, surrogate = c(
   surrogate <- check_choice(surrogate, c("permutation", "phase", "block"), "surrogate")
   if (!is.null(block) && surrogate != "block") fail("'block' needs surrogate = \"block\"; leave it out, or give both")
   if (adjust == "none") {
-    if (!is_default) fail("'n_perm' is for adjust = \"maxT\"; give both, or leave it out")
-    if (surrogate != "permutation") {
-      fail("surrogate = \"", surrogate, "\" is for adjust = \"maxT\"; leave it out, or adjust")
-    }
+    unused <- c(if (!is_default) "'n_perm'", if (surrogate != "permutation") paste0("surrogate = \"", surrogate, "\""))
+    if (length(unused)) fail(unused[1L], " is for adjust = \"maxT\"; give both, or leave it out")
     return(new_spec(list(), "gpuPermute"))
   }
   new_spec(list(adjust = adjust, n_perm = check_whole(n_perm, "n_perm", 1, 1e9), surrogate = surrogate,
@@ -291,7 +289,9 @@ gpuControl <- function(backend = NULL, threads = NULL, devices = NULL, memory = 
   given <- list(backend = backend, threads = threads, devices = devices, memory = memory, progress = progress,
                 precision = precision, assay = assay, keep_memory = keep_memory, shards = shards)
   control <- new_spec(given, "gpuControl")
-  check_run_settings(control[names(control) %in% RUN_SETTINGS])
+  for (name in intersect(names(control), RUN_SETTINGS)) {
+    check_setting(name, control[[name]], structure(list(), given = name))
+  }
   control
 }
 
@@ -324,13 +324,15 @@ NO_SPECS <- lapply(SPECS, function(class) new_spec(list(), class))
 # `known`: the names of arguments that the function has.
 refuse_unused <- function(name, known) {
   if (!nzchar(name)) fail("an unnamed argument is left over")
-  if (name == OLD_SETTING) {
-    fail("unused argument 'keep'; 'keep_memory' is memory of freed results to reuse, and x[keep, ] takes rows of 'x'")
-  }
   known <- setdiff(known, c("...", names(SPECS)))
-  is_option <- "options" %in% known && name %in% unlist(lapply(measures()$options, names))
-  if (is_option) fail("unused argument '", name, "'; give options = list(", name, " = )")
   meant <- other_name(name, known)
   if (is.na(meant)) meant <- nearest(name, known)
-  fail("unused argument '", name, "'", if (length(meant)) paste0("; did you mean '", meant, "'?"))
+  is_option <- "options" %in% known && name %in% unlist(lapply(measures()$options, names))
+  fail("unused argument '", name, "'", if (name == OLD_SETTING) {
+    "; 'keep_memory' is memory of freed results to reuse, and x[keep, ] takes rows of 'x'"
+  } else if (is_option) {
+    paste0("; give options = list(", name, " = )")
+  } else if (length(meant)) {
+    paste0("; did you mean '", meant, "'?")
+  })
 }

@@ -175,9 +175,9 @@ test_that("a setting that is wrong is told with where it is made", {
   many <- function() gpuCor(function(i) x, subjects = 2)
   with_options(list(gpucor.spool_bytes = 0), {
     expect_error(settings_cleared(c(GPUCOR_FOLDER = "2026/gone"), list(gpucor.spool_bytes = 1), many()),
-                 "'folder' must name a folder .*2026/gone.* as environment variable GPUCOR_FOLDER says")
+                 "'folder' must be a folder .*2026/gone.* as environment variable GPUCOR_FOLDER says")
     expect_error(settings_cleared(options = list(gpucor.spool_bytes = 1, gpucor.folder = 7), code = many()),
-                 "'folder' must name a folder .* not 7, as option gpucor.folder says")
+                 "'folder' must be a folder .* not 7, as option gpucor.folder says")
   })
   with_options(list(gpucor.spool_bytes = "much"), {
     expect_error(gpuCor(function(i) x, subjects = 2), "'spool_bytes' must be .* as option gpucor.spool_bytes says")
