@@ -83,7 +83,7 @@ all_pairs <- function(n, names) {
 #' @rdname gpuCor-class
 #' @export
 as.matrix.allPairs <- function(x, ...) {
-  check_square_memory(size_of(x))
+  check_memory(8 * as.numeric(size_of(x))^2, "the matrix", n_of(size_of(x), "variable"), "r[i, j] reads a part of it")
   values <- .Call(r_unfold, x, size_of(x), attr(x, "diagonal"), FALSE, choose_threads(setting(NULL, "threads")))
   if (is.list(values)) stop_run(values)
   dimnames(values) <- dimnames(x)

@@ -56,10 +56,6 @@ check_coefficients_memory <- function(run, output) {
   check_run_memory(run, layout, if (is_square) "gpuCor(output = \"matrix\")" else "gpuCor()", hint)
 }
 
-check_square_memory <- function(n) {
-  check_memory(8 * as.numeric(n)^2, "the matrix", n_of(n, "variable"), "r[i, j] reads a part of it")
-}
-
 # Stops if the result of arithmetic on coefficients does not fit: doubles, or logicals for comparisons. Compact
 # coefficients are first expanded to doubles.
 check_arithmetic_memory <- function(operands, operator) {
@@ -91,12 +87,10 @@ USUAL_MEMORY <- 2^32
 # Returns the setting, which has no argument, or a fraction of the free memory.
 spool_bytes <- function() {
   bytes <- setting(NULL, "spool_bytes")
-  if (is.null(bytes)) return(SPOOL_FRACTION * usable_memory())
-  check_whole(bytes, "spool_bytes", 0, 2^60,
-              paste0(" (bytes)", where_from("spool_bytes", NULL, "a fraction of what is free")))
-}
-
-usable_memory <- function() {
+  if (!is.null(bytes)) {
+    return(check_whole(bytes, "spool_bytes", 0, 2^60,
+                       paste0(" (bytes)", where_from("spool_bytes", NULL, "a fraction of what is free"))))
+  }
   free <- free_memory()
-  if (is.finite(free)) free else USUAL_MEMORY
+  SPOOL_FRACTION * (if (is.finite(free)) free else USUAL_MEMORY)
 }
