@@ -97,10 +97,17 @@ of_class <- function(value) paste("of class", class(value)[1L])
 
 check_choice <- function(value, choices, name, hint = "") {
   if (identical(value, choices)) return(choices[1L])
-  found <- if (is.character(value) && length(value) == 1L) pmatch(value, choices) else NA
+  found <- choice_of(value, choices)
   check_that(value, name, !is.na(found), paste("one of", toString(paste0('"', choices, '"'))),
              paste0(hint, meant_value(value, choices)))
   choices[found]
+}
+
+# Returns the index in `choices` of a string, which may be abbreviated, or NA. match() is faster than pmatch().
+choice_of <- function(value, choices) {
+  if (!is.character(value) || length(value) != 1L) return(NA)
+  found <- match(value, choices)
+  if (is.na(found)) pmatch(value, choices) else found
 }
 
 # Checks a nonempty string; `what`: what it names.
@@ -123,7 +130,7 @@ check_within <- function(value, name, min, max) {
 }
 
 check_positive <- function(value, name) {
-  as.numeric(check_that(value, name, is_number(value) && are_finite(value) && value > 0, "a positive number"))
+  as.numeric(check_that(value, name, are_finite(value, 1L) && value > 0, "a positive number"))
 }
 
 # Returns TRUE for finite numbers from `min` to `max`. `n`: how many; NULL: any number but none.
@@ -144,7 +151,7 @@ show_range <- function(min, max) {
 uses <- c("all.obs", "complete.obs", "pairwise.complete.obs", "everything", "na.or.complete")
 
 check_use <- function(use) {
-  found <- if (is.character(use) && length(use) == 1L) pmatch(use, uses) else NA
+  found <- choice_of(use, uses)
   if (is.na(found)) {
     fail("invalid 'use' argument: it must be one of ", paste0('"', uses, '"', collapse = ", "), ", not ",
          show_value(use), meant_value(use, uses))

@@ -62,10 +62,9 @@ kept_times <- function(keep, times, what) {
   } else {
     all(keep == floor(keep)) && all(abs(keep) <= times) && (all(keep > 0) || all(keep < 0))
   }
-  if (!are_times) {
-    fail("'keep' must be a logical value for each of the ", times, " ", what, ", or numbers of these, not ",
-         if (is.logical(keep) && !anyNA(keep)) paste(length(keep), "values") else show_value(keep))
-  }
+  check_that(keep, "keep", are_times,
+             paste0("a logical value for each of the ", times, " ", what, ", or numbers of these"),
+             if (is.logical(keep)) paste0(" (", n_of(length(keep), "value"), ")"))
   kept <- sort(unique(seq_len(times)[keep]))
   if (length(kept) < 2L) {
     fail("'keep' leaves ", length(kept), " of ", times, " ", what, "; a correlation needs two or more")
@@ -74,6 +73,5 @@ kept_times <- function(keep, times, what) {
 }
 
 check_tr <- function(tr) {
-  check_that(tr, "tr", is_number_within(tr, 0, Inf) && is.finite(tr) && tr > 0,
-             "the seconds from one observation to the next")
+  check_that(tr, "tr", are_finite(tr, 1L) && tr > 0, "the seconds from one observation to the next")
 }
