@@ -2,6 +2,10 @@
 
 engine <- new.env(parent = emptyenv())
 
+# What the package remembers for a session: the GPUs from chooseGpu(), messages shown once, the job with a progress bar,
+# and files of plans whose checksums were right.
+state <- new.env(parent = emptyenv())
+
 .onLoad <- function(libname, pkgname) {
   engine$constants <- .Call(r_constants)
   engine$methods <- measures()$name
