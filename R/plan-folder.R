@@ -131,10 +131,7 @@ OUTSIDE_PLANS <- c("x", "y", "...", "file", "compression", "shards")
 # Storage types of a plan's data.
 STORED_TYPES <- c("double", "float", "integer", "sparse")
 
-plan_arguments <- function(verb) {
-  verb <- check_choice(verb, PLANNABLE, "verb")
-  setdiff(c(names(formals(get(verb, topenv()))), OFFERED[[verb]]), OUTSIDE_PLANS)
-}
+plan_arguments <- function(verb) setdiff(c(names(formals(get(verb, topenv()))), OFFERED[[verb]]), OUTSIDE_PLANS)
 
 # Types of data; the only ones that src/r/plain.c lets R read from a file.
 DATA_TYPES <- c("NULL", "logical", "integer", "double", "complex", "character", "raw", "list")

@@ -11,7 +11,7 @@ make_plan <- function(path, x, y, given, verb, shards, control, call, mode = "07
   }
   plan <- list(version = package_version_text(), verb = verb, arguments = given, call = call, subjects = n)
   found <- replay_verb(plan, x, y, further)
-  if (!is_needed(found)) fail("this call of ", verb, "() has no pairs to distribute")
+  if (!inherits(found, "gpuCorRound")) fail("this call of ", verb, "() has no pairs to distribute")
   x <- found$run$x
   y <- found$run$y
   max <- .Call(r_count_shards, ncol(if (is.null(y)) x else y), ncol(x), !is.null(y))

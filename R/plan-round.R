@@ -42,21 +42,15 @@ new_round <- function(number, entry, run, arguments) {
     designs <- if (!is.null(settings$design)) list(settings$design)
     combination <- NULL
   }
-  list(number = number, entry = entry, method = run$method, use = run$use, in_double = settings$in_double,
-       arguments = shard_arguments(entry, arguments), is_last = sum(settings$pass) > 1 - 1e-6,
-       information = settings$information, pairs = settings$pairs, combination = combination,
-       designs = design_digests(designs))
-}
-
-# Replaces arguments that concern only the final result, on which shards must not depend.
-shard_arguments <- function(entry, arguments) {
+  # Shards must not depend on arguments that concern only the final result.
   if (entry == "cor") arguments[[2L]] <- list() # attributes
   if (entry %in% c("edges", "neighbours")) {
-    arguments[[1L]]["spool"] <- list(NULL)
-    arguments[[1L]]$stay <- 0L
+    arguments[[1L]][c("spool", "stay")] <- list(NULL, 0L)
     arguments[[length(arguments)]] <- 2^53 # maximum number of edges
   }
-  arguments
+  list(number = number, entry = entry, method = run$method, use = run$use, in_double = settings$in_double,
+       arguments = arguments, is_last = sum(settings$pass) > 1 - 1e-6, information = settings$information,
+       pairs = settings$pairs, combination = combination, designs = design_digests(designs))
 }
 
 design_digests <- function(designs) {
@@ -182,8 +176,6 @@ replay_verb <- function(plan, x, y, further, is_planning = TRUE) {
   call <- as.call(c(verb, symbols)) # symbols, as errors would otherwise show all data
   tryCatch(eval(call, arguments, environment(replay_verb)), gpuCorRound = function(condition) condition)
 }
-
-is_needed <- function(result) inherits(result, "gpuCorRound")
 
 # Returns TRUE if the plan's folder exists: its digest is computed when its data are written.
 is_written <- function(plan) !is.null(plan$digest)

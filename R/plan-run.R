@@ -31,7 +31,7 @@ next_round <- function(work) {
   round <- current_round(work$plan, work)
   if (round$is_last || any(shard_states(work$plan, round, check = FALSE)$state != "done")) return(round)
   result <- replay_work(work)
-  if (is_needed(result)) result$round else round
+  if (inherits(result, "gpuCorRound")) result$round else round
 }
 
 # Returns the engine's input in a round, as the verb passes it: data with designs, and the settings.
@@ -152,7 +152,7 @@ free_shards <- function(plan, round, check) {
 collect_plan <- function(work, further, run) {
   repeat {
     result <- replay_work(work, further, is_planning = FALSE)
-    if (!is_needed(result)) return(result)
+    if (!inherits(result, "gpuCorRound")) return(result)
     run(result$round)
   }
 }
@@ -198,7 +198,8 @@ claims_of <- function(plan, round) {
       length(owner$pid) == 1L
     # A process that releases a claim removes the owner's file first; the file may also be damaged, or another plan's.
     if (!is_owner) return(list(host = "?", has_ended = TRUE))
-    list(host = owner$host, has_ended = identical(owner$space, process_space()) && !is_at_work(owner$pid))
+    list(host = owner$host, has_ended = identical(owner$space, process_space()) &&
+           (owner$pid == Sys.getpid() || !.Call(r_are_running, owner$pid))) # one of this process: an interrupt left it
   }
   owners <- Map(read_owner, folders, shards)
   age <- if (length(folders)) as.numeric(clock_of(plan) - file.mtime(folders), units = "secs") else numeric()
@@ -208,9 +209,6 @@ claims_of <- function(plan, round) {
   data.frame(shard = shards, host = vapply(owners, `[[`, "", "host"), age = age, row.names = NULL,
              abandoned = has_ended | is.na(age) | abs(age) > max(LONG_CLAIM, 5 * seconds, na.rm = TRUE))
 }
-
-# A claim of this process itself is not active: an interrupt left it.
-is_at_work <- function(pid) pid != Sys.getpid() && .Call(r_are_running, as.integer(pid))
 
 LONG_CLAIM <- 600
 
@@ -248,10 +246,8 @@ run_by_future <- function(plan, round, control) {
   control$progress <- FALSE
   states <- shard_states(plan, round)
   missing <- states$shard[states$state != "done"]
-  future.apply::future_lapply(missing, run_by_worker, plan = plan, round = round, control = control, future.seed = TRUE)
-}
-
-run_by_worker <- function(shard, plan, round, control) {
-  suppressMessages(run_shards(open_work(plan, control), round, shard))
-  TRUE
+  future.apply::future_lapply(missing, future.seed = TRUE, function(shard) {
+    suppressMessages(run_shards(open_work(plan, control), round, shard))
+    TRUE
+  })
 }

@@ -7,12 +7,9 @@ test_that("a process is running until it has ended, and NA and 0 are none", {
   on.exit(process$kill())
   pid <- process$get_pid()
   expect_identical(are_running(c(pid, Sys.getpid(), 0, NA, -1)), c(TRUE, TRUE, FALSE, FALSE, FALSE))
-  expect_true(gpucor:::is_at_work(pid))
-  expect_false(gpucor:::is_at_work(Sys.getpid()))
   process$kill()
   process$wait()
   expect_false(are_running(pid))
-  expect_false(gpucor:::is_at_work(pid))
 })
 
 test_that("processes of other users are running", {
