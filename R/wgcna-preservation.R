@@ -126,7 +126,13 @@ gpuPreservation <- function(reference, test, modules, n_perm = 200, power = NULL
                             use = "everything", gold = 1000, ...) {
   specs <- specs_of("gpuPreservation", ...)
   n_perm <- check_whole(n_perm, "n_perm", 0, 1e6)
-  rule <- preservation_rule(modules, power, if (!missing(type)) check_choice(type, types, "type"))
+  made <- if (inherits(modules, "gpuModules")) modules
+  type <- if (!missing(type)) check_choice(type, types, "type") else if (is.null(made)) "unsigned" else made$type
+  if (is.null(power)) power <- if (!is.null(made)) unique(made$power) else if (type == "signed") 12 else 6
+  check_that(power, "power", length(power) == 1L || is.null(made),
+             "one number, as the data sets of 'modules' have different powers")
+  # Arguments of gpuTOM().
+  rule <- c(list(power = check_positive(power, "power"), type = type), made[c("TOMType", "TOMDenom")])
   network <- check_choice(network, c("adjacency", "overlap"), "network")
   gold <- check_whole(gold, "gold", 0)
   run <- list(settings = new_settings(specs))
@@ -154,16 +160,6 @@ gpuPreservation <- function(reference, test, modules, n_perm = 200, power = NULL
     result$gold <- as.data.frame(structure(drawn, class = "gpuPreservation"))
   }
   structure(result, class = c("gpuPreservation", "gpuCorResult"), adjusted = data$adjusted)
-}
-
-# Returns a list of arguments of gpuTOM(): power, type, and for modules of gpuModules() their TOMType and TOMDenom.
-preservation_rule <- function(modules, power, type) {
-  made <- if (inherits(modules, "gpuModules")) modules
-  if (is.null(type)) type <- if (is.null(made)) "unsigned" else made$type
-  if (is.null(power)) power <- if (is.null(made)) if (type == "signed") 12 else 6 else unique(made$power)
-  check_that(power, "power", length(power) == 1L || is.null(made),
-             "one number, as the data sets of 'modules' have different powers")
-  c(list(power = check_positive(power, "power"), type = type), made[c("TOMType", "TOMDenom")])
 }
 
 # ---- data: the genes of both data sets, and their modules
