@@ -107,14 +107,23 @@ gpuCor <- function(x, y = NULL, method = c("pearson", "kendall", "spearman", "bi
   test <- check_flag(test, "test")
   found <- features_of("gpuCor", specs, y = y, `list of subjects` = is_subjects(x), lag = lag,
                        min_overlap = min_overlap, test = test, output = if (output == "list") output)
-  if (test || output == "list") {
-    return(cor_with_tests(c(list(x, y, method, use), specs[c("adjustment", "control")]), output, test, sys.call()))
-  }
-  run <- new_run(found, specs, x, y, method, use, takes = "summaries", call = sys.call())
-  if (!is.null(lag)) return(lagged_coefficients(run, lag, min_overlap, output))
-  check_coefficients_memory(run, output)
-  all_coefficients(run, output)
+  what <- if (test || output == "list") "tests" else if (is.null(lag)) "pairs" else "lag"
+  run <- function() new_run(found, specs, x, y, method, use, takes = "summaries", call = call)
+  call <- sys.call()
+  COR_RESULTS[[what]](run, output = output, lag = lag, min_overlap = min_overlap, test = test, call = call,
+                      given = c(list(x, y, method, use), specs[c("adjustment", "control")]))
 }
+
+# What gpuCor() returns. run(): makes the run; `given`: arguments of gpuCorTest(), which makes a run of its own.
+COR_RESULTS <- list(
+  pairs = function(run, output, ...) {
+    run <- run()
+    check_coefficients_memory(run, output)
+    all_coefficients(run, output)
+  },
+  lag = function(run, output, lag, min_overlap, ...) lagged_coefficients(run(), lag, min_overlap, output),
+  tests = function(output, test, call, given, ...) cor_with_tests(given, output, test, call)
+)
 
 # The option is for code that expects the list of gputools' function of the same name.
 check_output <- function(output) {
