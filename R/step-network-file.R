@@ -81,11 +81,6 @@ symmetric_rows <- function(matrix, first, last) {
 # Bytes of a chunk: the size of HDF5's cache per dataset when it reads.
 CHUNK_BYTES <- 2^20
 
-# Free bytes required for a new file: min, per name, and max.
-MIN_ROOM <- 2^20
-NAME_ROOM <- 64
-MAX_ROOM <- 2^25
-
 FLOAT32 <- "H5T_IEEE_F32LE"
 FLOAT64 <- "H5T_IEEE_F64LE"
 INT64 <- "H5T_STD_I64LE"
@@ -99,7 +94,8 @@ open_network_file <- function(file, n_row, n_col, row_names = NULL, col_names = 
                       row_ends = list(), datasets = list(), compression = compression), parent = emptyenv())
   complete <- FALSE
   on.exit(if (!complete) discard_network_file(h5))
-  why <- why_no_room(h5$partial, min(MAX_ROOM, MIN_ROOM + NAME_ROOM * (n_row + n_col))) # HDF5 would give no reason
+  room <- min(2^25, 2^20 + 64 * (n_row + n_col)) # for the first chunks and the names
+  why <- why_no_room(h5$partial, room) # HDF5 would give no reason
   if (!is.null(why)) fail_file("'file' is ", show_value(file), ", which cannot be written: ", why)
   writing(h5, {
     h5$id <- h5_done(rhdf5::H5Fcreate(h5$partial, "H5F_ACC_TRUNC"))

@@ -41,40 +41,40 @@ compared_data <- function(data, method, use, design) {
 
 # ---- surrogates of series
 
+# Random draws for surrogates of series of n values, one for each column: factors of modulus 1 for the Fourier
+# coefficients, or an order of the rows, which are rotated by a random number and cut into blocks in random order.
+DRAWN_FOR <- list(
+  phase = function(n, columns, block) {
+    half <- n %/% 2
+    turns <- matrix(stats::runif(half * columns), half, columns)
+    if (n %% 2 == 0) turns[half, ] <- round(turns[half, ]) / 2 # the Nyquist coefficient is real
+    up <- exp(2i * pi * turns)
+    rbind(1 + 0i, up, Conj(up[rev(seq_len(n - 1 - half)), , drop = FALSE]))
+  },
+  block = function(n, columns, block) {
+    begin <- seq(0, n - 1, by = block)
+    vapply(seq_len(columns), FUN.VALUE = numeric(n), function(column) {
+      drawn <- begin[sample.int(length(begin))]
+      (sequence(pmin(block, n - drawn), drawn) + sample.int(n, 1L)) %% n + 1
+    })
+  }
+)
+
 # Returns a surrogate of m. `together`: TRUE to change all columns in the same way, FALSE for each independently.
 surrogate_of <- function(m, rule, together) {
   n <- nrow(m)
-  is_phase <- rule$how == "phase"
-  draw <- if (is_phase) random_phases else block_orders
+  draw <- DRAWN_FOR[[rule$how]]
   of_all <- if (together) draw(n, 1L, rule$block)
   for (columns in block_columns(m)) {
     drawn <- as.vector(if (together) of_all else draw(n, length(columns), rule$block))
     given <- m[, columns, drop = FALSE]
-    m[, columns] <- if (is_phase) {
+    m[, columns] <- if (rule$how == "phase") {
       Re(stats::mvfft(stats::mvfft(given) * drawn, inverse = TRUE)) / n
     } else {
       given[drawn + rep((seq_along(columns) - 1) * n, each = n)]
     }
   }
   m
-}
-
-# Returns factors of modulus 1 for the Fourier coefficients of real series of n values.
-random_phases <- function(n, columns, ...) {
-  half <- n %/% 2
-  turns <- matrix(stats::runif(half * columns), half, columns)
-  if (n %% 2 == 0) turns[half, ] <- round(turns[half, ]) / 2 # the Nyquist coefficient is real
-  up <- exp(2i * pi * turns)
-  rbind(1 + 0i, up, Conj(up[rev(seq_len(n - 1 - half)), , drop = FALSE]))
-}
-
-# Returns orders of n rows, one per column: the rows, rotated by a random number, are cut into blocks in random order.
-block_orders <- function(n, columns, block) {
-  begin <- seq(0, n - 1, by = block)
-  vapply(seq_len(columns), FUN.VALUE = numeric(n), function(column) {
-    drawn <- begin[sample.int(length(begin))]
-    (sequence(pmin(block, n - drawn), drawn) + sample.int(n, 1L)) %% n + 1
-  })
 }
 
 # ---- maxima
