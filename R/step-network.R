@@ -1,6 +1,7 @@
 # The networks of a run: the edges that its criterion leaves, by threshold, density, neighbors or p value.
 
-# What finds the edges by each criterion: as from kept_edges(), or as compressed rows if pairs are tested one by one.
+# For each criterion the function that finds the edges: as from kept_edges(), or as compressed rows if pairs are tested
+# one by one.
 FIND_EDGES <- list(
   threshold = function(run) kept_edges(edge_pass(run, run$criterion$value), run$criterion$value),
   density = function(run) density_edges(run),
@@ -9,8 +10,8 @@ FIND_EDGES <- list(
   fdr = function(run) significant_edges(run)
 )
 
-# What finds a list of compressed rows for several values of a criterion, by one run whose network contains the edges of
-# all others. Each p value would need a test of its own.
+# For each criterion that may have several values the function that finds a list of compressed rows, by one run whose
+# network contains the edges of all others. Each p value would need a test of its own.
 FIND_SEVERAL <- list(
   threshold = function(run) {
     values <- run$criterion$value
@@ -100,10 +101,9 @@ stronger_rows <- function(rows, min_weight, run) {
   rows
 }
 
-# ---- context likelihood
+# ---- context likelihood of relatedness (Faith and others 2007)
 
-# Context likelihood of relatedness (Faith and others 2007): networks of pairs whose information is large compared with
-# what both columns have with all others.
+# Edges are pairs whose information is large compared with that of both columns with all others.
 
 # Returns the criterion of a network. A threshold of context likelihoods becomes one of the engine's values, which are
 # below 1 (src/sink/information.h); coefficients of a single sample are not limited to -1 to 1 either.

@@ -68,10 +68,10 @@ with_stability <- function(found, run, drawn, networks_of) {
   Map(found, counts, f = function(rows, count) c(rows, list(stability = count / n)))
 }
 
-# ---- networks of single samples
+# ---- networks of single samples (LIONESS; Kuijjer and others 2019)
 
-# Networks of single samples (LIONESS; Kuijjer and others 2019): n times the coefficients of all samples, less n - 1
-# times those of all samples but one. The engine combines them like two subjects.
+# Their coefficients are n times those of all samples, less n - 1 times those of all samples but one. The engine
+# combines them like two subjects.
 
 # Returns the run of sample `lioness`, a number or a name. The engine's coefficients are between -1 and 1, so they are
 # divided by a power of two, which is exact.

@@ -171,8 +171,8 @@ gpuCorNetwork <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
   stats::setNames(networks, vapply(criterion$value, format, "", digits = 15))
 }
 
-# What makes the run whose edges have other values than the coefficients of all observations; R/run-together.R says that
-# no call has two of them. FIND_EDGES finds the edges.
+# The values of edges: `none` are the coefficients of all observations, and each other function returns the run whose
+# edges have its values. No call has two of them (R/run-together.R). FIND_EDGES finds the edges.
 EDGE_VALUES <- list(
   none = function(run, ...) run,
   clr = function(run, ...) clr_run(run),
