@@ -105,21 +105,19 @@ stronger_rows <- function(rows, min_weight, run) {
 
 # Edges are pairs whose information is large compared with that of both columns with all others.
 
-# Returns the criterion of a network. A threshold of context likelihoods becomes one of the engine's values, which are
-# below 1 (src/sink/information.h); coefficients of a single sample are not limited to -1 to 1 either.
+# Returns the criterion of a network. Context likelihoods and coefficients of a single sample are not limited to 1.
 network_criterion <- function(given, normalize, lioness = NULL) {
   threshold <- given$threshold
   with <- if (!is.null(lioness)) "'lioness'" else if (normalize != "none") paste0("normalize = \"", normalize, "\"")
   if (is.null(threshold) || is.null(with)) return(check_criterion(given))
   check_that(threshold, "threshold", are_finite(threshold, min = 0), paste("numbers of at least 0 with", with))
-  given$threshold <- threshold / (1 + threshold)
-  criterion <- check_criterion(given)
-  if (!is.null(lioness)) criterion$value <- as.numeric(threshold)
-  criterion
+  check_criterion(replace(given, "threshold", 0)) # stops if there are others
+  list(name = "threshold", value = as.numeric(threshold))
 }
 
 # Returns the run whose values are context likelihoods: a pass over all pairs finds each column's mean and standard
-# deviation of the information. `for_user`: converts rows of the engine's values to the user's.
+# deviation of the information. The engine's values are below 1 (src/sink/information.h); `for_user` converts rows of
+# these to the user's.
 clr_run <- function(run) {
   run$settings$information <- list(mean = NULL, unit = NULL)
   rule <- list(side = constant("absolute"), min_weight = 0, similarity = constant("unsigned"), steps = numeric(),
@@ -129,6 +127,7 @@ clr_run <- function(run) {
   mean <- sums[, 2L] / n
   deviation <- sqrt(pmax(0, sums[, 3L] - n * mean^2) / (n - 1))
   run$settings$information <- list(mean = mean, unit = as.numeric(ifelse(deviation > 0, 1 / deviation, 0)))
+  if (run$criterion$name == "threshold") run$criterion$value <- run$criterion$value / (1 + run$criterion$value)
   run$for_user <- function(rows) {
     rows[c("x", "threshold")] <- lapply(rows[c("x", "threshold")], function(values) values / (1 - values))
     rows

@@ -191,13 +191,10 @@ network_of_each <- function(run) {
 
 network_output <- function(rows, run, output) {
   if (!is.null(run$for_user)) rows <- run$for_user(rows)
-  is_clr <- !is.null(run$settings$information)
-  value <- run$criterion$value
-  if (is_clr && run$criterion$name == "threshold") run$criterion$value <- value / (1 - value)
   if (output == "matrix") return(new_network(rows, run))
   names <- network_names(run)
   doing(run$settings, "sorting the edges")
   frame <- edge_frame(rows, names[[1L]], names[[2L]], run$settings$threads)
-  if (is_clr) names(frame)[3L] <- "clr"
+  if (!is.null(run$settings$information)) names(frame)[3L] <- "clr"
   frame
 }
