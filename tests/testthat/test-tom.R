@@ -271,7 +271,7 @@ test_that("what gpuTOM() cannot do is an error that says so", {
   expect_error(gpuTOM(x, TOMType = "none"), "'TOMType' must be one of \"signed\"")
   expect_error(unsigned(x, threshold = 0.1), "'threshold' has a meaning with output = \"network\" only")
   expect_error(unsigned(x, output = "network"), "one of 'threshold', 'density' and 'k'")
-  expect_error(unsigned(x, output = "network", k = 1:2), "'k' must be one number")
+  expect_error(unsigned(x, output = "network", k = 1:2), "'k' must be a whole number of at least 1, not 1:2")
   expect_error(unsigned(x, pairs = 1), "unused argument 'pairs'")
 })
 
