@@ -98,9 +98,9 @@ of_class <- function(value) paste("of class", class(value)[1L])
 check_choice <- function(value, choices, name, hint = "") {
   if (identical(value, choices)) return(choices[1L])
   found <- choice_of(value, choices)
-  check_that(value, name, !is.na(found), paste("one of", toString(paste0('"', choices, '"'))),
+  if (!is.na(found)) return(choices[found])
+  check_that(value, name, FALSE, paste("one of", toString(paste0('"', choices, '"'))),
              paste0(hint, meant_value(value, choices)))
-  choices[found]
 }
 
 # Returns the index in `choices` of a string, which may be abbreviated, or NA. match() is faster than pmatch().

@@ -76,27 +76,25 @@ check_setting <- function(name, value, found = NULL, backend = "cpu") {
 # Returns everything except the data that the engine and the passes need: the specs, and the call's pairs. The design,
 # the overlap and shards are set later.
 new_settings <- function(specs, pairs = NULL, precision = "single", distance = FALSE) {
-  control <- specs$control
+  control <- unclass(specs$control)
   if (!is.null(control$precision)) precision <- control$precision
   precision <- check_choice(precision, precisions, "precision")
-  found <- run_settings(unclass(control)[names(control) %in% RUN_SETTINGS])
+  found <- run_settings(control[names(control) %in% RUN_SETTINGS])
   backend <- choose_backend(found$backend, found)
-  set <- function(name, default) {
-    value <- found[[name]]
-    if (is.null(value)) default else check_setting(name, value, found, backend)
+  set <- list(devices = state$devices, memory = 0, progress = interactive(), keep_memory = -1)
+  for (name in names(set)) {
+    if (!is.null(found[[name]])) set[[name]] <- check_setting(name, found[[name]], found, backend)
   }
-  devices <- set("devices", state$devices)
-  shown <- set("progress", interactive())
   list(
     backend = backend,
     may_move = is.null(found$backend) || found$backend == "auto", # TRUE: short runs may use the CPU
     # GPU indices from 0; the CPU is device 0. Tests run several workers on each device.
-    devices = rep(if (backend == "cpu") 0L else devices, getOption("gpucor.workers_per_device", 1L)),
+    devices = rep(if (backend == "cpu") 0L else set$devices, getOption("gpucor.workers_per_device", 1L)),
     threads = choose_threads(found$threads, found),
-    memory = set("memory", 0), # 0: free memory
-    progress = if (shown) min(REPORT_SECONDS, max(0.001, quiet_seconds())) else 0, # 0: none
-    keep = set("keep_memory", -1), # -1: the engine decides
-    started = if (shown) now(),
+    memory = set$memory, # 0: free memory
+    progress = if (set$progress) min(REPORT_SECONDS, max(0.001, quiet_seconds())) else 0, # 0: none
+    keep = set$keep_memory, # -1: the engine decides
+    started = if (set$progress) now(),
     pass = c(0, 1), # this pass as a fraction of the job: its start and its width
     doing = NULL, # label for the progress bar, see describe_doing()
     assay = control$assay,
