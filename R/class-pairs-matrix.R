@@ -144,15 +144,18 @@ resolve_index <- function(index, x, name) {
     labels <- attr(x, "Labels")
     found <- match(index, labels)
     tell_same_names(labels[labels %in% index])
-    if (anyNA(found)) fail("subscript out of bounds: no variable is named \"", index[is.na(found)][1L], '"')
-    return(found)
+  } else {
+    found <- seq_len(n)[index]
   }
-  if (is.logical(index) && length(index) > n) {
-    fail("subscript out of bounds: '", name, "' is longer than Size = ", n, "; as.vector(x) has a value for each pair")
-  }
-  found <- seq_len(n)[index]
-  if (anyNA(found)) fail("subscript out of bounds: '", name, "' must be within 1 to Size = ", n)
-  found
+  too_long <- is.logical(index) && length(index) > n
+  if (!anyNA(found) && !too_long) return(found)
+  fail("subscript out of bounds: ", if (is.character(index)) {
+    paste0("no variable is named \"", index[is.na(found)][1L], '"')
+  } else if (too_long) {
+    paste0("'", name, "' is longer than Size = ", n, "; as.vector(x) has a value for each pair")
+  } else {
+    paste0("'", name, "' must be within 1 to Size = ", n)
+  })
 }
 
 # Returns the values of variables i[k] and j[k]. The diagonal is that of as.matrix().

@@ -134,23 +134,17 @@ print.allPairs <- function(x, digits = 3L, ...) {
   column <- max(nchar(labels, "width"), digits + 3L, 0L) + 1L
   shown <- seq_len(min(n, max(2L, min(8L, getOption("width") %/% column)))) # number of variables that fit on a line
   if (length(shown) > 1L) {
-    print_corner(x[shown, shown, drop = FALSE], labels[shown], digits)
     lag <- attr(x, "lag")
-    if (!is.null(lag)) {
-      class(lag) <- "pairValues"
-      cat("lags, by which the variable of a row follows that of a column:\n")
-      print_corner(lag[shown, shown, drop = FALSE], labels[shown], 0L)
+    for (part in c(list(x), if (!is.null(lag)) list(structure(lag, class = "pairValues")))) {
+      if (!is_all_pairs(part)) cat("lags, by which the variable of a row follows that of a column:\n")
+      corner <- format(round(part[shown, shown, drop = FALSE], digits))
+      dimnames(corner) <- list(labels[shown], labels[shown])
+      corner[upper.tri(corner, diag = TRUE)] <- ""
+      print(corner[-1L, -ncol(corner), drop = FALSE], quote = FALSE, right = TRUE)
     }
   }
   if (n > length(shown)) cat("... and ", n_of(n - length(shown), "more variable"), "\n", sep = "")
   invisible(x)
-}
-
-print_corner <- function(values, labels, digits) {
-  corner <- format(round(values, digits))
-  dimnames(corner) <- list(labels, labels)
-  corner[upper.tri(corner, diag = TRUE)] <- ""
-  print(corner[-1L, -ncol(corner), drop = FALSE], quote = FALSE, right = TRUE)
 }
 
 #' @rdname gpuCor-class

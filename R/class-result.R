@@ -146,15 +146,17 @@ freedom_words <- function(adjusted, method, n_obs, left) {
   if (!is_t_distributed(method)) return(NULL)
   if (isTRUE(adjusted$is_null_fitted)) return("p values by a null distribution fitted to the coefficients")
   if (identical(adjusted$df, "bartlett")) return("degrees of freedom of each pair by Bartlett's formula")
-  if (is.null(left)) left <- degrees_left(adjusted, method, n_obs)
+  if (is.null(left)) {
+    n <- if (is.null(n_obs) || is.null(adjusted$effective)) n_obs else adjusted$effective
+    left <- if (!is.null(adjusted$subjects)) {
+      adjusted$left
+    } else if (is_numeric(adjusted$df)) {
+      adjusted$df
+    } else {
+      n - measure_of(method)$df_taken - if (is.null(adjusted$lost)) 0 else adjusted$lost
+    }
+  }
   left <- range_if_any(left[is.finite(left) & left > 0])
   if (!length(left) || identical(as.numeric(left), as.numeric(range_if_any(n_obs - 2)))) return(NULL)
   paste0(number_words(left), " degree", if (!identical(as.numeric(left), 1)) "s", " of freedom")
-}
-
-degrees_left <- function(adjusted, method, n_obs) {
-  if (!is.null(adjusted$subjects)) return(adjusted$left)
-  if (is_numeric(adjusted$df)) return(adjusted$df)
-  n <- if (is.null(n_obs) || is.null(adjusted$effective)) n_obs else adjusted$effective
-  n - measure_of(method)$df_taken - if (is.null(adjusted$lost)) 0 else adjusted$lost
 }

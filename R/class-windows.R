@@ -11,7 +11,13 @@ new_windows <- function(result, run, output, time) {
       list(degree = `dimnames<-`(result$degree, names), strength = `dimnames<-`(result$strength, names),
            threshold = threshold_of(result$min_weight))
     },
-    moments = if (is.null(run$criterion)) moments_of(result, run) else variable_network(result, run)
+    moments = if (!is.null(run$criterion)) {
+      variable_network(result, run)
+    } else {
+      for (name in c("mean", "min", "max")) attr(result[[name]], "diagonal") <- rep(1, ncol(run$x))
+      counts <- if (length(result$count)) result$count else run$windows$n
+      c(result[moment_names], list(windows = if (min(counts) == max(counts)) counts[1L] else counts))
+    }
   )
   attributes <- window_attributes(run, output, time)
   n_obs <- unique(result$n_obs)
@@ -22,8 +28,13 @@ new_windows <- function(result, run, output, time) {
 
 # `n_obs` is set after the run.
 window_attributes <- function(run, output, time) {
-  list(windows = window_frame(run$windows, time), output = output, width = run$windows$width,
-       step = run$windows$step, taper = run$taper, method = run$method, pairs = run$pairs,
+  plan <- run$windows
+  start <- 1 + (seq_len(plan$n) - 1) * plan$step
+  end <- start + plan$width - 1
+  frame <- list(start = start, end = end, centre = (start + end) / 2)
+  if (!is.null(time)) frame$time <- time$first + (frame$centre - 1) * time$each
+  list(windows = structure(list2DF(frame), unit = time$unit), output = output, width = plan$width,
+       step = plan$step, taper = run$taper, method = run$method, pairs = run$pairs,
        Size = ncol(run$x), Labels = colnames(run$x), n_obs = NULL,
        adjusted = adjustment_of(run), call = run$call,
        class = c("gpuCorWindows", if (output == "dist") c("matrix", "array") else "gpuCorResult"))
@@ -34,14 +45,6 @@ time_of <- function(x, tr) {
   if (inherits(x, "ts")) return(list(first = stats::tsp(x)[1L], each = 1 / stats::tsp(x)[3L]))
   if (is.null(tr)) tr <- attr(x, "tr")
   if (are_finite(tr, 1L)) list(first = 0, each = tr, unit = "s")
-}
-
-window_frame <- function(plan, time) {
-  start <- 1 + (seq_len(plan$n) - 1) * plan$step
-  end <- start + plan$width - 1
-  frame <- list(start = start, end = end, centre = (start + end) / 2)
-  if (!is.null(time)) frame$time <- time$first + (frame$centre - 1) * time$each
-  structure(list2DF(frame), unit = time$unit)
 }
 
 # Creates the first network and copies it for the others: creating an S4 object takes longer than finding its edges.
@@ -59,12 +62,6 @@ networks_of <- function(result, run) {
     for (name in names(own)) attr(network, name) <- own[[name]]
     network
   }))
-}
-
-moments_of <- function(result, run) {
-  for (name in c("mean", "min", "max")) attr(result[[name]], "diagonal") <- rep(1, attr(result[[name]], "Size"))
-  counts <- if (length(result$count)) c(min(result$count), max(result$count)) else rep(run$windows$n, 2L)
-  c(result[moment_names], list(windows = if (counts[1L] == counts[2L]) counts[1L] else result$count))
 }
 
 # The engine stores half of each standard deviation; halving is exact.
