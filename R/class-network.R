@@ -64,20 +64,6 @@ new_network <- function(rows, run, class = if (is.null(run$y)) "gpuCorNetwork" e
                                          call = run$call)))
 }
 
-# `components`: list() or list(table, of).
-new_difference <- function(rows, run, value, error, maxima, components = list()) {
-  min_p <- if (!is.null(error)) min_rank_p(run$method, compared_groups(run$x))
-  rows$x <- atanh(rows$x)
-  rows$threshold <- atanh(rows$threshold)
-  if (length(rows$tests) && !is.null(error)) {
-    rows$tests$distribution <- c(list(deviation = error, groups = several_groups(run$x)), min_p = min_p)
-  }
-  result <- new_network(rows, run, "gpuCorDifference")
-  with_slots(result, list(error = as.numeric(error), value = as.numeric(value), maxima = as.numeric(maxima),
-                           components = components, groups = as.numeric(several_groups(run$x)),
-                           min_p = as.numeric(min_p)))
-}
-
 # ---- printing
 
 # Returns the name of entries in data frames and graphs.

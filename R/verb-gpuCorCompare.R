@@ -183,13 +183,23 @@ gpuCorCompare <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
   compare_output(rows, run, given, error, maxima, output)
 }
 
+# Returns the network of differences, or its edges. `components`: list() or list(table, of).
 compare_output <- function(rows, run, given, error, maxima, output, components = list()) {
   warn_without(rows, run)
   warn_perfect(atanh(rows$x), run, rows)
   if (!is.null(run$classes)) {
     rows$tests <- c(if (length(rows$tests)) rows$tests else list(max = 1), group_classes(run, rows))
   }
-  network <- new_difference(rows, run, given[[1L]], error, maxima, components)
+  groups <- several_groups(run$x)
+  min_p <- if (!is.null(error)) min_rank_p(run$method, compared_groups(run$x))
+  rows$x <- atanh(rows$x)
+  rows$threshold <- atanh(rows$threshold)
+  if (length(rows$tests) && !is.null(error)) {
+    rows$tests$distribution <- c(list(deviation = error, groups = groups), min_p = min_p)
+  }
+  network <- with_slots(new_network(rows, run, "gpuCorDifference"),
+                        list(error = as.numeric(error), value = as.numeric(given[[1L]]), maxima = as.numeric(maxima),
+                             components = components, groups = as.numeric(groups), min_p = as.numeric(min_p)))
   if (output == "matrix") network else as.data.frame(network)
 }
 
