@@ -125,8 +125,6 @@ window_criterion <- function(keep, given) {
   list(name = "threshold", value = as.numeric(value))
 }
 
-names_of_criteria <- c("threshold", "density", "k")
-
 # ---- tapers
 
 # Returns the weights of a window's observations, with max 1, or NULL for none.
@@ -136,23 +134,21 @@ taper_weights <- function(taper, shape, width) {
   if (is.null(shape)) shape <- if (taper == "gaussian") 0.075 else 0.5
   check_that(shape, "shape", are_finite(shape, 1L) && shape > 0 && shape <= max,
              paste("a number above 0 and up to", if (taper == "gaussian") "1/6" else "1"))
-  weights <- if (taper == "gaussian") gaussian_taper(width, shape * width) else tukey_taper(width, shape)
+  if (taper == "tukey") { # equals stats::spec.taper() at both ends
+    m <- floor(width * shape / 2)
+    rise <- 0.5 * (1 - cos(pi * (2 * seq_len(m) - 1) / (2 * m)))
+    weights <- c(rise, rep(1, width - 2 * m), rev(rise))
+  } else { # a Gaussian's convolution with a rectangle that ends three standard deviations inside the window
+    sigma <- shape * width
+    half <- width / 2 - 3 * sigma
+    at <- seq_len(width) - (width + 1) / 2
+    weights <- if (half <= 0) {
+      stats::dnorm(at / sigma)
+    } else {
+      stats::pnorm((at + half) / sigma) - stats::pnorm((at - half) / sigma)
+    }
+  }
   weights / max(weights)
-}
-
-# Convolves a Gaussian with a rectangle that ends three standard deviations inside the window.
-gaussian_taper <- function(width, sigma) {
-  half <- width / 2 - 3 * sigma
-  at <- seq_len(width) - (width + 1) / 2
-  if (half <= 0) return(stats::dnorm(at / sigma))
-  stats::pnorm((at + half) / sigma) - stats::pnorm((at - half) / sigma)
-}
-
-# Equals stats::spec.taper() at both ends.
-tukey_taper <- function(width, fraction) {
-  m <- floor(width * fraction / 2)
-  rise <- 0.5 * (1 - cos(pi * (2 * seq_len(m) - 1) / (2 * m)))
-  c(rise, rep(1, width - 2 * m), rev(rise))
 }
 
 # ---- weights and covariates
@@ -167,27 +163,22 @@ on_device_of_windows <- function(run) {
 
 # ---- memory
 
-# Returns the bytes of the result, and of data that have to be loaded.
-window_bytes <- function(run, keep) {
-  n <- run$windows$n
-  data <- if (is.matrix(run$x) && !is_adjusted_run(run)) 0 else 8 * as.numeric(nrow(run$x)) * ncol(run$x)
-  data + switch(keep,
-    dist = 8 * run$pairs * n,
-    network = EDGE_BYTES * n * edges_of_run(run),
-    connectivity = 16 * ncol(run$x) * n,
-    moments = if (is.null(run$criterion)) 36 * run$pairs else 0,
-    0
-  )
-}
-
-# Stops if the result does not fit, with a hint at results that do.
+# Stops if the result, and data that have to be loaded, do not fit, with a hint at results that do.
 check_window_memory <- function(run, keep) {
   if (keep == "dist" && run$pairs > constant("max edges")) {
     fail("output = \"dist\" makes a matrix with a row for each of ", format_count(run$pairs), " pairs, and R has ",
          "at most ", format_count(constant("max edges")), " in one; ", window_ways_out(run, keep, 0))
   }
-  check_memory(window_bytes(run, keep), paste0("output = \"", keep, "\""),
-               paste(n_of(run$pairs, "pair"), "and", n_of(run$windows$n, "window")),
+  n <- run$windows$n
+  data <- if (is.matrix(run$x) && !is_adjusted_run(run)) 0 else 8 * as.numeric(nrow(run$x)) * ncol(run$x)
+  result <- switch(keep,
+    dist = 8 * run$pairs * n,
+    network = EDGE_BYTES * n * edges_of_run(run),
+    connectivity = 16 * ncol(run$x) * n,
+    moments = if (is.null(run$criterion)) 36 * run$pairs else 0
+  )
+  check_memory(data + result, paste0("output = \"", keep, "\""),
+               paste(n_of(run$pairs, "pair"), "and", n_of(n, "window")),
                function(free) window_ways_out(run, keep, free))
 }
 
@@ -204,19 +195,16 @@ window_ways_out <- function(run, keep, free) {
 
 # ---- runs
 
-window_rule <- function(run) {
-  name <- run$criterion$name
-  value <- run$criterion$value
-  if (name == "density") value <- edges_of_density(value, run$pairs)
-  if (name == "k") value <- min(value, max(1, ncol(run$x)))
-  list(criterion = match(name, names_of_criteria) - 1L, value = value, side = constant(run$sign),
-       mutual = run$mutual)
-}
-
 run_windows <- function(run, keep, attributes) {
-  criterion <- run$criterion
-  rule <- if (!is.null(criterion)) window_rule(run)
-  if (keep %in% c("network", "moments") && identical(criterion$name, "density")) check_density(run)
+  name <- run$criterion$name
+  if (keep %in% c("network", "moments") && identical(name, "density")) check_density(run)
+  value <- run$criterion$value
+  rule <- if (!is.null(name)) {
+    list(criterion = match(name, c("threshold", "density", "k")) - 1L,
+         value = switch(name, threshold = value, density = edges_of_density(value, run$pairs),
+                        k = min(value, max(1, ncol(run$x)))),
+         side = constant(run$sign), mutual = run$mutual)
+  }
   run$settings$doing <- list(text = "window", of = run$windows$n, rated = FALSE)
   switch(keep,
     dist = perform(run, "windows", run$windows, attributes),
@@ -261,4 +249,78 @@ warn_windows <- function(notes, what, run, hint = "") {
   }
   warning(what, " in ", format_count(n), " of ", n_of(length(notes$of_window), "window"), " (", which, ")", hint,
           call. = FALSE)
+}
+
+# ---- several subjects: each window is a run of all subjects, whose coefficients are combined
+
+# `run`: without data; `x`: the subjects' data; `plan`: function of the number of rows that returns the windows with
+# their taper.
+windows_of_subjects <- function(run, x, keep, plan) {
+  given <- run$settings$combination
+  if (is.null(given$combine)) tell_mean(run$settings)
+  data <- read_subjects(run, x, NULL, count_of(x, given$subjects, "x"))$x
+  time <- time_of(data[[1L]], run$settings$asked$tr)
+  run$windows <- plan(nrow(data[[1L]]))
+  data <- series_of_subjects(run, data)
+  run$settings$combination["subjects"] <- list(NULL)
+  run$settings$combination$combine <- check_combination(given)$how # says that the mean is meant
+  # The series are adjusted, except for the taper and for options of the measure.
+  own <- c(weights = list(run$windows$taper), options = list(run$settings$asked$options))
+  run$settings$asked <- own[!vapply(own, is.null, NA)]
+  run$settings["assay"] <- list(NULL)
+  in_window <- function(run, k) {
+    rows <- (k - 1) * run$windows$step + seq_len(run$windows$width)
+    with_design(with_pairs(with_data(run, lapply(data, function(m) m[rows, , drop = FALSE]), NULL, "subjects")))
+  }
+  over <- list(n = run$windows$n, label = numbered("window", run$windows$n), change = in_window, warns = "once")
+  found <- for_each(over, run, function(run, k) c(window_of_subjects(run, keep), list(adjusted = adjustment_of(run))))
+  first <- with_pairs(replace(run, "x", list(data[[1L]])))
+  attributes <- window_attributes(first, keep, time)
+  n_obs <- vapply(found, `[[`, 0, "n_obs")
+  attributes[c("adjusted", "n_obs")] <- list(found[[1L]]$adjusted, if (all(n_obs == n_obs[1L])) n_obs[1L] else n_obs)
+  values <- values_of_windows(lapply(found, `[[`, "value"), keep, colnames(data[[1L]]))
+  attributes(values) <- c(attributes(values), attributes)
+  values
+}
+
+# Returns all subjects' series as ordinary matrices, adjusted over all rows.
+series_of_subjects <- function(run, data) {
+  n <- length(data)
+  asked <- run$settings$asked
+  each_subject(n, function(i) {
+    if (nrow(data[[i]]) != nrow(data[[1L]])) {
+      fail("there are ", n_of(nrow(data[[i]]), "row"), ", and ", nrow(data[[1L]]), " of the first subject; windows ",
+           "need the same rows of all")
+    }
+    run$x <- data[[i]]
+    run$settings$asked <- asked_of_subject(asked[names(asked) != "options"], i, n)
+    run <- with_design(run)
+    check_window_runs(run$settings$design$runs, run$windows)
+    plain_series(if (is_adjusted_run(run)) residualized_run(run, "window")$x else run$x)
+  })
+}
+
+# Returns list(value, n_obs) of one window.
+window_of_subjects <- function(run, keep) {
+  if (keep == "dist") {
+    check_coefficients_memory(run, "dist")
+    r <- all_coefficients(run, "dist")
+    return(list(value = as.vector(r), n_obs = as.numeric(attr(r, "n_obs"))))
+  }
+  found <- if (keep == "network") network_rows(run) else connectivity_sums(run, NOTHING_SUMMED)
+  warn_without(found, run)
+  list(value = if (keep == "network") new_network(found, run) else found[c("degree", "strength", "threshold")],
+       n_obs = as.numeric(found$n_obs))
+}
+
+values_of_windows <- function(values, keep, names) {
+  if (keep == "network") return(values)
+  if (keep == "dist") return(do.call(cbind, values))
+  joined <- function(name) {
+    all <- do.call(cbind, lapply(values, function(one) as.vector(one[[name]])))
+    dimnames(all) <- if (!is.null(names)) list(names, NULL)
+    all
+  }
+  list(degree = joined("degree"), strength = joined("strength"),
+       threshold = vapply(values, function(one) as.numeric(threshold_of(one$threshold)), 0))
 }

@@ -23,7 +23,7 @@ test_that("coefficients are the combined ones of each window", {
   expect_identical(asked[, ], gpuCorWindows(subjects, 20, step = 7, combine = "mean")[, ])
   expect_message(gpuCorWindows(subjects, 40), "'combine' is not given")
   tapered <- gpuCorWindows(subjects, 20, step = 7, taper = "tukey", combine = "mean")
-  weights <- gpucor:::tukey_taper(20, 0.5)
+  weights <- gpucor:::taper_weights("tukey", 0.5, 20)
   expect_equal(as.vector(tapered[[2]]), as.vector(gpuCor(slices(tapered, 2), weights = weights, combine = "mean")))
   alone <- gpuCorWindows(subjects[1], 20, step = 7, combine = "mean")
   expect_equal(alone[, ], gpuCorWindows(subjects[[1]], 20, step = 7)[, ], tolerance = 1e-6)
