@@ -136,9 +136,12 @@ connectivity_sums <- function(run, wanted) {
     connectivity_passes(run, run$criterion$value, wanted)
   }
   if (!"eigenvector" %in% wanted$maps || !is.null(sums$eigenvector)) return(sums)
-  if (is.null(sums)) return(eigenvector_of_all(run))
-  if (is.null(run$criterion)) {
-    sums$eigenvector <- eigenvector_of_all(run)$eigenvector
+  if (is.null(run$criterion)) { # of the matrix r + 1 of all pairs; NA for columns without coefficients
+    doing(run$settings, "eigenvector")
+    found <- perform(run, "centrality")
+    check_error(found)
+    if (is.null(sums)) sums <- found[c("n_obs", "x_flags", "y_flags")]
+    sums$eigenvector <- found$eigenvector
     return(sums)
   }
   min_weight <- min(sums$threshold)
@@ -234,14 +237,6 @@ edge_sums <- function(run, wanted) {
 check_error <- function(found) {
   if (found$error <= 1e-6) return(invisible())
   warning("eigenvector centrality has not converged: its error is ", format(found$error, digits = 2), call. = FALSE)
-}
-
-# Centrality of the matrix r + 1 of all pairs; NA for columns without coefficients.
-eigenvector_of_all <- function(run) {
-  doing(run$settings, "eigenvector")
-  found <- perform(run, "centrality")
-  check_error(found)
-  found[c("n_obs", "x_flags", "y_flags", "eigenvector")]
 }
 
 # Centrality in the network of each threshold, one column per threshold. rows: compressed rows of the network of the

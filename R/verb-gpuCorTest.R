@@ -148,15 +148,18 @@ gpuCorTest <- function(x, y = NULL, method = c("pearson", "kendall", "spearman",
                    "gpuCorNetwork(p.value = ) and (fdr = ) keep the pairs of small p values only", more = 8 * doubles)
   if (!is.null(max_t)) check_exchanged_memory(run, max_t$how)
   r <- all_coefficients(work$coefficients, output)
+  level <- if (alternative == "two.sided") (1 + conf.level) / 2 else conf.level
   # The rule that the engine reads.
   rule <- list(alternative = match(alternative, alternatives) - 1L, log = log.p, min_obs = min_tested(method, min_obs),
-               exact = max_exact(exact, method, design), quantile = normal_quantile(conf.level, alternative),
+               exact = max_exact(exact, method, design), quantile = if (is.null(conf.level)) NA_real_ else stats::qnorm(level),
                triangle = inherits(r, "dist"))
   found <- tested_pairs(r, work$tests, counted, rule)
   warn_few(found$few, length(r))
   if (rule$min_obs > min_obs && min(found$n, Inf) < rule$min_obs) { # the next lines take memory for all pairs
     is_square <- is.null(run$y) && !rule$triangle # each pair twice, and a diagonal
-    few <- untested_pairs(found$n, r, min_obs, rule$min_obs, is_square)
+    few <- which(found$n < rule$min_obs) # most pairs have more: the other conditions are for the few that are left
+    if (is_square) few <- few[(few - 1) %% (nrow(r) + 1) != 0]
+    few <- few[.subset(found$n, few) >= min_obs & !is.na(.subset(r, few))]
     # Permutation tests are valid for these pairs.
     if (is.null(max_t)) warn_untested(length(few) / (1 + is_square), method) else found$testable[few] <- 1
   }
@@ -195,12 +198,6 @@ warn_inexact <- function(found, method, pairs) {
   if (!is.na(max)) warn_of(paste("more than", max, "observations"), sum(found$n > max & !is.na(found$p.value)))
 }
 
-# Returns the quantile of Fisher's z for intervals of this level, or NA.
-normal_quantile <- function(conf.level, alternative) {
-  if (is.null(conf.level)) return(NA_real_)
-  stats::qnorm(if (alternative == "two.sided") (1 + conf.level) / 2 else conf.level)
-}
-
 # Returns list(df) for the result, with one number if all pairs have the same, or NULL.
 tested_df <- function(found, method, design, counted) {
   if (is.null(design) || !is_t_distributed(method)) return(NULL)
@@ -221,14 +218,6 @@ adjusted_p <- function(testable, r, run, counted, rule, max_t) {
 # The order is that of the engine's codes.
 alternatives <- c("two.sided", "less", "greater")
 
-# Returns the positions of coefficients from at least min_obs observations, but fewer than `valid`. Most pairs have
-# more, so that the other conditions are for the few that are left.
-untested_pairs <- function(n, r, min_obs, valid, is_square) {
-  few <- which(n < valid)
-  if (is_square) few <- few[(few - 1) %% (nrow(r) + 1) != 0]
-  few[.subset(n, few) >= min_obs & !is.na(.subset(r, few))]
-}
-
 # Returns n, statistic and p value of each coefficient, in the same shape. `testable`: NA for pairs without p value, and
 # for a column with itself.
 tested_pairs <- function(r, run, counted, rule) {
@@ -239,7 +228,9 @@ tested_pairs <- function(r, run, counted, rule) {
   found <- if (has_p) {
     perform(run, "test", r, counted, rule, shape)
   } else {
-    counted_pairs(r, counted$n_obs, rule$min_obs, shape)
+    n <- as.numeric(counted$n_obs)
+    testable <- if (n < rule$min_obs) rep(NA_real_, length(r)) else as.vector(r)
+    list(n = `attributes<-`(rep(n, length(r)), shape), tied = 0, few = 0, testable = `attributes<-`(testable, shape))
   }
   p <- if (has_p) "p.value" else "testable"
   if (rule$triangle) { # assigned within the list: a copy would take the memory of another matrix
@@ -248,14 +239,4 @@ tested_pairs <- function(r, run, counted, rule) {
     found[[p]][seq.int(1, length(r), by = ncol(r) + 1)] <- NA
   }
   if (has_p) c(found, list(testable = found$p.value)) else found
-}
-
-# Works like tested_pairs() for a measure without p values.
-counted_pairs <- function(r, n_obs, min_obs, shape) {
-  shaped <- function(values) {
-    attributes(values) <- shape
-    values
-  }
-  list(n = shaped(rep(as.numeric(n_obs), length(r))), tied = 0, few = 0,
-       testable = shaped(if (n_obs < min_obs) rep(NA_real_, length(r)) else as.vector(r)))
 }

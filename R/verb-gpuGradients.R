@@ -71,7 +71,10 @@ gpuGradients <- function(x, n = 5, fraction = 0.1, kernel = c("cosine", "normali
   if (diagonal) { # columns without a weight stay without one
     rows <- as(rows + Matrix::Diagonal(x = as.numeric(diff(rows@p) > 0)), "CsparseMatrix")
   }
-  found <- diffusion_map(unit_columns(strongest_of_rows(rows, fraction)), n, kernel, alpha, time)
+  rows <- strongest_of_rows(rows, fraction)
+  size <- sqrt(Matrix::colSums(rows^2))
+  rows@x <- rows@x / size[row_numbers(rows@p)] # columns without entries stay zero
+  found <- diffusion_map(rows, n, kernel, alpha, time)
   dimnames(found$gradients) <- list(colnames(weights), paste0("gradient", seq_len(n)))
   names(found$lambda) <- colnames(found$gradients)
   structure(c(found, list(fraction = fraction, kernel = kernel, alpha = alpha, time = time),
@@ -119,13 +122,6 @@ strongest_of_rows <- function(rows, fraction) {
   kept[order] <- rank <= kept_in_row(nrow(rows), fraction)
   kept <- kept & rows@x > 0
   with_slots(rows, kept_entries(rows, kept))
-}
-
-# Columns without entries stay zero.
-unit_columns <- function(rows) {
-  size <- sqrt(Matrix::colSums(rows^2))
-  rows@x <- rows@x / size[row_numbers(rows@p)]
-  rows
 }
 
 # Max number of variables for which all eigenvectors are computed, by LAPACK; and from which on RSpectra is used if it

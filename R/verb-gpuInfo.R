@@ -47,19 +47,17 @@ gpuInfo <- function() {
     devices <- list(id = integer(), name = character(), capability = character(), multiprocessors = integer(),
                     memory = numeric(), memory_free = numeric())
   }
+  versions <- c(info$driver, info$runtime)
+  versions <- ifelse(versions > 0L, paste0(versions %/% 1000L, ".", versions %% 1000L %/% 10L), NA_character_)
   structure(
     list(backends = names(all)[vapply(all, function(b) b$devices > 0L, NA)],
          default = choose_backend(setting(NULL, "backend")),
          devices = as.data.frame(devices), device = getGpuId(),
-         driver = version_text(info$driver), runtime = version_text(info$runtime), reason = all$cuda$reason,
+         driver = versions[1L], runtime = versions[2L], reason = all$cuda$reason,
          configured = if (nzchar(configured)) readLines(configured) else NA_character_, # installed with --no-inst
          threads = choose_threads(setting(NULL, "threads")), instructions = info$instructions),
     class = c("gpuInfo", "gpuCorResult")
   )
-}
-
-version_text <- function(version) {
-  if (version > 0L) paste0(version %/% 1000L, ".", version %% 1000L %/% 10L) else NA_character_
 }
 
 #' @method print gpuInfo

@@ -112,7 +112,8 @@ test_that("RSpectra finds what LAPACK finds", {
   x <- line_of_regions(gpucor:::MIN_SPECTRA)
   w <- no_diagonal(cor(x))
   for (kernel in c("cosine", "normalized_angle")) {
-    units <- gpucor:::unit_columns(gpucor:::strongest_of_rows(gpucor:::weights_by_row(w, 0.1), 0.1))
+    rows <- gpucor:::strongest_of_rows(gpucor:::weights_by_row(w, 0.1), 0.1)
+    units <- rows %*% Matrix::Diagonal(x = 1 / sqrt(Matrix::colSums(rows^2)))
     affinity <- gpucor:::affinity_of(units, kernel)
     scale <- 1 / sqrt(affinity$product(rep(1, nrow(w))))
     found <- gpucor:::leading_eigen(affinity, scale, 4)
