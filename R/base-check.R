@@ -95,6 +95,9 @@ check_that <- function(value, name, ok, what, hint = "", shown = show_value(valu
 # Shows an object in a message by its class.
 of_class <- function(value) paste("of class", class(value)[1L])
 
+# Works like check_that() for an object of the wrong class.
+check_type <- function(value, name, ok, what, hint = "") check_that(value, name, ok, what, hint, of_class(value))
+
 check_choice <- function(value, choices, name, hint = "") {
   if (identical(value, choices)) return(choices[1L])
   found <- choice_of(value, choices)

@@ -171,7 +171,7 @@ as_parcels <- function(labels, columns = seq_along(labels)) {
   } else if (is.character(labels)) {
     parcel <- factor(labels[columns], setdiff(sort(unique(labels), method = "radix"), ""))
   } else {
-    check_that(labels, "atlas", is_variables(labels), "labels, integers or text", shown = of_class(labels))
+    check_type(labels, "atlas", is_variables(labels), "labels, integers or text")
     if (is.double(labels)) {
       near <- which(abs(labels - round(labels)) <= LABEL_ERROR)
       labels[near] <- round(labels[near])

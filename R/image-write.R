@@ -115,7 +115,7 @@ image_of_values <- function(values, mask, outside, name) {
   hint <- if (inherits(values, c("gpuConnectivity", "data.frame"))) {
     "; as.matrix(as.data.frame(values)) has a column for each map"
   }
-  check_that(values, "values", is_variables(values), "numeric or logical", hint, of_class(values))
+  check_type(values, "values", is_variables(values), "numeric or logical", hint)
   check_that(outside, "outside", length(outside) == 1L && is_variables(outside), "one number or NA")
   mask <- read_mask(mask, name)
   inside <- inside_mask(mask)

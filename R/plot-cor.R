@@ -58,7 +58,7 @@ plot.gpuTOM <- function(x, max = 3000, tree = NULL, main = "Topological overlap"
   check_drawable(n, max)
   d <- structure(1 - as.vector(x), Size = n, Labels = attr(x, "Labels"), class = "dist")
   if (is.null(tree)) tree <- order_by_tree(d)
-  check_that(tree, "tree", inherits(tree, "hclust"), "a tree of hclust()", shown = of_class(tree))
+  check_type(tree, "tree", inherits(tree, "hclust"), "a tree of hclust()")
   check_that(tree, "tree", length(tree$order) == n, paste("a tree of the", format_count(n), "variables of 'x'"),
              shown = paste("of", length(tree$order)))
   overlap <- sqrt(pmax(1 - as.matrix(d), 0))[tree$order, tree$order]
