@@ -123,10 +123,9 @@ chosen_tests <- function(tested, criterion) {
 trait_columns <- function(traits, x, method) {
   are_names <- is.character(traits) && is.null(dim(traits)) && is_experiment(x)
   if (are_names) traits <- sample_variables(traits, x)
-  if (is.null(traits) || is_subjects(traits)) {
-    fail("'traits' must be a numeric matrix or vector, a factor or a data frame, not of class ", class(traits)[1L],
-         if (is.list(traits)) "; as.data.frame(traits) has its elements as columns")
-  }
+  check_type(traits, "traits", !is.null(traits) && !is_subjects(traits),
+             "a numeric matrix or vector, a factor or a data frame",
+             if (is.list(traits)) "; as.data.frame(traits) has its elements as columns")
   check_slots(traits, "traits")
   n_obs <- if (is_experiment(x)) ncol(x) else NROW(x)
   n <- if (is_experiment(traits)) ncol(traits) else NROW(traits)
@@ -176,16 +175,18 @@ as_trait <- function(trait, name, code, method) {
   factor <- droplevels(as.factor(trait))
   levels <- levels(factor)
   if (length(levels) == 2L) return(list(values = as.numeric(factor) - 1, name = paste0(name, levels[2L])))
-  column <- paste0("'traits' has column \"", name, "\" of ")
-  if (length(levels) < 2L) fail(column, n_of(length(levels), "level"), "; leave it out")
-  if (is.character(trait) && are_number_texts(levels)) {
-    fail(column, "numbers as text; give as.numeric(", code, "), or factor(", code, ") if they are levels")
+  problem <- if (length(levels) < 2L) {
+    paste0(n_of(length(levels), "level"), "; leave it out")
+  } else if (is.character(trait) && are_number_texts(levels)) {
+    paste0("numbers as text; give as.numeric(", code, "), or factor(", code, ") if they are levels")
+  } else {
+    check_text(trait, name, "traits")
+    if (method != "pearson") { # the code keeps missing values, which model.matrix() would drop
+      paste0(n_of(length(levels), "level"), ", whose F test is for method = \"pearson\", not \"", method,
+             "\"; give a column for each, sapply(levels(factor(", code, ")), `==`, ", code, ")")
+    }
   }
-  check_text(trait, name, "traits")
-  if (method != "pearson") { # the code keeps missing values, which model.matrix() would drop
-    fail(column, n_of(length(levels), "level"), ", whose F test is for method = \"pearson\", not \"", method,
-         "\"; give a column for each, sapply(levels(factor(", code, ")), `==`, ", code, ")")
-  }
+  if (!is.null(problem)) fail("'traits' has column \"", name, "\" of ", problem)
   list(values = (as.numeric(factor) * (sqrt(5) - 1) / 2) %% 1, name = name, factor = factor)
 }
 

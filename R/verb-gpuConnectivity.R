@@ -85,7 +85,13 @@ gpuConnectivity <- function(x, y = NULL, threshold = NULL, density = NULL, power
   if (constant("bins") %% breaks != 0) {
     fail("'breaks' is ", breaks, "; it must divide ", constant("bins"), ", as 100, 200 or 1000 do")
   }
-  for (name in c("threshold", "density")) check_count(get(name), name, constant("max levels"))
+  max <- c(threshold = constant("max levels"), density = constant("max levels"), power = constant("max powers"))
+  given <- lengths(list(threshold = threshold, density = density, power = power))
+  many <- names(which(given > max))[1L]
+  if (!is.na(many)) {
+    fail("'", many, "' has ", given[[many]], " values; ask for at most ", max[[many]],
+         if (many == "power") " at a time")
+  }
   criterion <- if (!is.null(threshold) || !is.null(density)) {
     check_criterion(list(threshold = threshold, density = density))
   }
@@ -101,18 +107,12 @@ gpuConnectivity <- function(x, y = NULL, threshold = NULL, density = NULL, power
 # Returns list(type, power, histogram, maps).
 what_to_sum <- function(type, power, histogram, maps) {
   if (!is.null(power)) check_that(power, "power", are_finite(power) && all(power > 0), "positive numbers")
-  check_count(power, "power", constant("max powers"), " at a time")
   if (!is.null(maps)) {
     check_that(maps, "maps", is.character(maps) && all(maps %in% map_names),
                paste("some of", toString(paste0('"', map_names, '"'))))
   }
   list(type = check_choice(type, types, "type"), power = as.numeric(power),
        histogram = check_flag(histogram, "histogram"), maps = intersect(map_names, maps))
-}
-
-# Stops if there are too many values.
-check_count <- function(values, name, max, hint = "") {
-  if (length(values) > max) fail("'", name, "' has ", length(values), " values; ask for at most ", max, hint)
 }
 
 # Returns the centrality measures that are sums over pairs, which the eigenvector is not.
@@ -182,17 +182,12 @@ connectivity_pass <- function(run, min_weight, wanted) {
   sums$soft[, ascending] <- sums$soft
   for (name in c("degree", "strength")) sums[[name]] <- sums[[name]][, match(min_weight, levels), drop = FALSE]
   sums$threshold <- min_weight
-  sums[maps] <- mean_maps(sums$maps, maps)
+  for (m in seq_along(maps)) { # the means: the first column has the numbers of coefficients, the others the sums
+    count <- sums$maps[, 1L]
+    unit <- if (maps[m] == "z") constant("max z") else 1
+    sums[[maps[m]]] <- unit * sums$maps[, m + 1L] / replace(count, count == 0, NA)
+  }
   sums
-}
-
-# Returns the mean of each map. `sums`: a column with the number of coefficients, and a column of sums for each map.
-mean_maps <- function(sums, maps) {
-  if (!length(maps)) return(list())
-  unit <- c(mean = 1, z = constant("max z"), icc = 1)
-  count <- sums[, 1L]
-  count[count == 0] <- NA_real_
-  lapply(stats::setNames(seq_along(maps), maps), function(m) unit[[maps[m]]] * sums[, m + 1L] / count)
 }
 
 # Replaces steps that are equal except for rounding, such as those of seq(0.1, 3, 0.1), by their mean, so that the

@@ -3,8 +3,8 @@
 #' @param coeffs A numeric vector, matrix or array of coefficients in \[-1, 1\].
 #' @export
 gpuTtest <- function(goodPairs, coeffs) {
-  if (!is_numeric(goodPairs)) fail("'goodPairs' must be numeric, not of class ", class(goodPairs)[1L])
-  if (!is_numeric(coeffs)) fail("'coeffs' must be numeric, not of class ", class(coeffs)[1L])
+  check_type(goodPairs, "goodPairs", is_numeric(goodPairs), "numeric")
+  check_type(coeffs, "coeffs", is_numeric(coeffs), "numeric")
   if (length(goodPairs) != 1L && length(goodPairs) != length(coeffs)) {
     fail("'goodPairs' has ", length(goodPairs), " values; it must have one, or as many as 'coeffs': ",
          length(coeffs))

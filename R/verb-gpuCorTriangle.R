@@ -73,8 +73,7 @@ trianglePosition <- function(i, j, n, order = c("row", "column")) {
 }
 
 whole_numbers <- function(value, name, min, max, hint = "") {
-  if (!is_numeric(value)) fail("'", name, "' must be numeric, not of class ", class(value)[1L])
-  value <- as.double(value)
+  value <- as.double(check_type(value, name, is_numeric(value), "numeric"))
   bad <- which(is.na(value) | value != floor(value) | value < min | value > max)
   if (length(bad)) {
     fail("'", name, "' is ", format(value[bad[1L]], digits = 17), " at element ", bad[1L],

@@ -36,10 +36,8 @@
 gpuHclust <- function(d, method = c("average", "complete", "single", "mcquitty", "ward.D", "ward.D2"), ...) {
   specs <- specs_of("gpuHclust", ...)
   method <- check_choice(method, eval(formals()$method), "method")
-  if (!inherits(d, "dist") || !is_numeric(d)) {
-    fail("'d' must be a dist, or a result of gpuCor() or gpuTOM(), not of class ", toString(class(d)),
-         if (is.matrix(d)) "; as.dist(d) makes a dist of a matrix")
-  }
+  check_type(d, "d", inherits(d, "dist") && is_numeric(d), "a dist, or a result of gpuCor() or gpuTOM()",
+             if (is.matrix(d)) "; as.dist(d) makes a dist of a matrix")
   n <- attr(d, "Size")
   if (!is_number(n) || !isTRUE(pairs_of(n) == length(d))) {
     fail("attribute \"Size\" of 'd' is ", show_value(n), ", and 'd' has ", n_of(length(d), "distance"),

@@ -181,8 +181,9 @@ network_adjacencies <- function(x, rule, is_plain) {
 # Returns these arguments of gpuTOM(), checked, or NULL for one data set.
 check_consensus <- function(x, combine, probs, calibration, calibrationQuantile) {
   if (!is_subjects(x)) {
-    if (!is.null(combine)) fail("'combine' says how several data sets are combined, and 'x' is one; leave it out")
-    if (calibration != "none") fail("'calibration' is of several data sets, and 'x' is one; leave it out")
+    meant <- c(if (!is.null(combine)) "'combine' says how several data sets are combined",
+               if (calibration != "none") "'calibration' is of several data sets")
+    if (length(meant)) fail(meant[1L], ", and 'x' is one; leave it out")
     return(NULL)
   }
   if (is.function(x)) fail("'x' must be a list of data sets, not a function")
@@ -197,7 +198,6 @@ check_consensus <- function(x, combine, probs, calibration, calibrationQuantile)
     if (!is.null(probs)) fail("'probs' has a meaning with combine = \"quantile\" only")
     return(how)
   }
-  if (is.null(probs)) fail("combine = \"quantile\" takes 'probs', a number in [0, 1]")
   c(how, list(probs = check_fraction(probs, "probs", zero = TRUE)))
 }
 

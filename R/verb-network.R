@@ -57,9 +57,7 @@ NOT_PRUNED <- c(
 
 # Stops unless `net` is a network or a sparse matrix; `hint`: the end of the message.
 check_is_network <- function(net, hint = "") {
-  if (!is_network(net) && !is_sparse(net)) {
-    fail("'net' must be a network of gpuCorNetwork(output = \"matrix\"), not of class ", class(net)[1L], hint)
-  }
+  check_type(net, "net", is_network(net) || is_sparse(net), "a network of gpuCorNetwork(output = \"matrix\")", hint)
   check_slots(net, "net")
 }
 

@@ -189,7 +189,7 @@ test_that("the tree is an hclust object with labels", {
 })
 
 test_that("arguments that are no distances are errors", {
-  expect_error(gpuHclust(as.matrix(dist(1:3))), "not of class matrix, array; as.dist(d) makes a dist", fixed = TRUE)
+  expect_error(gpuHclust(as.matrix(dist(1:3))), "not of class matrix; as.dist(d) makes a dist", fixed = TRUE)
   expect_error(gpuHclust(1:3), "'d' must be a dist, or a result of gpuCor() or gpuTOM(), not of class integer",
                fixed = TRUE)
   expect_error(gpuHclust(dist(1)), "'d' must have at least 2 items, not 1")
