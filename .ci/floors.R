@@ -11,7 +11,7 @@ images_give <- c("image_file", "is_image_name", "check_image_file", "read_image_
 
 # What images call of other floors.
 images_take <- c(
-  "check_data_file", "check_new_file", "write_whole_file", "append_bytes", "write_gzip", "write_pieces", # files
+  "check_data_file", # files
   "new_file", "check_matrix_like", "as_variables", "dense_columns", # x
   "draw_carpet" # pictures
 )

@@ -240,9 +240,9 @@ mutants <- list(
   mutant("sizes of another vector", "R/plan-folder.R", "has_own_size && all(", "all(", "plan-faults"),
   mutant("a shard without a seal", "R/plan-round.R", "is_about(read_object(found$object), plan) && (", "(",
          "plan-faults"),
-  mutant("a name that can be guessed", "R/data-new-file.R", "if (dir.create(folder, mode = \"0700\"))",
+  mutant("a name that can be guessed", "R/base-new-file.R", "if (dir.create(folder, mode = \"0700\"))",
          "if (dir.exists(folder) || dir.create(folder, mode = \"0700\"))", "new-file"),
-  mutant("end of a compressed image", "R/data-new-file.R",
+  mutant("end of a compressed image", "R/base-new-file.R",
          "if (n_read != bytes || !identical(read_end(file, 4), size))", "if (FALSE)", "new-file"),
   mutant("fields of a row", "R/image-confounds.R", "if (!is.na(odd))", "if (FALSE)", "confounds"),
 
