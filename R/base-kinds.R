@@ -51,7 +51,12 @@ column_ranges <- function(n_col, n_row) {
 # Returns the row of each entry in compressed rows that start at p (or the column, in compressed columns).
 row_numbers <- function(p) rep.int(seq_len(length(p) - 1L), diff(p))
 
-# ---- observations in time
+# ---- observations
+
+# Stops unless argument `name` has as many `things` as there are observations, or others that `of` names.
+check_as_many <- function(n, name, things, n_obs, hint = "", of = "observation") {
+  if (n != n_obs) fail("'", name, "' has ", n_of(n, things), "; there are ", n_of(n_obs, of), hint)
+}
 
 # Returns the indices of the observations to `keep` of a series, ascending. `what`: a word for several of them, and
 # whose they are.

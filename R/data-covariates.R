@@ -6,24 +6,17 @@
 regressors_of <- function(asked, measure, n_obs) {
   has_covariates <- !is.null(asked$covariates)
   has_band <- !is.null(asked$bandpass)
-  if (has_band && is.null(asked$tr)) {
-    fail("'bandpass' needs 'tr', the seconds from one observation to the next; if observations were left out, keep ",
-         "them and give them weights of 0, as a filter needs all of them")
-  }
-  codes <- check_runs(asked$runs, n_obs, asked$df)
-  if (!has_covariates && !has_band && is.null(codes)) return(NULL)
-  if (!measure$takes_covariates) {
-    fail("method = \"", measure$name, "\" takes no 'covariates', no 'bandpass' and no 'runs': ", measure$refusal)
-  }
-  if (!has_covariates && !has_band && !measure$centred) {
-    fail("method = \"", measure$name, "\" has no intercepts, so 'runs' has no effect without 'covariates' or ",
-         "'bandpass'; give one of them, or leave 'runs' out")
-  }
+  codes <- check_runs(asked$runs, n_obs)
+  is_given <- c(covariates = has_covariates, bandpass = has_band, `several runs` = !is.null(codes))
+  if (!any(is_given)) return(NULL)
+  facts <- c(is_given, `unknown times` = is.null(asked$tr), `df = "bartlett"` = identical(asked$df, "bartlett"),
+             `measure without regression` = !measure$takes_covariates, `measure without intercepts` = !measure$centred)
+  check_together(list(features = names(which(facts))), words = list(method = measure$name, refusal = measure$refusal))
   runs <- if (is.null(codes)) list(seq_len(n_obs)) else unname(split(seq_len(n_obs), codes))
   z <- if (has_covariates) check_covariates(asked$covariates, asked$data, measure, n_obs)
   cosines <- if (has_band) cosines_of_runs(asked$bandpass, asked$tr, lengths(runs))
   if (has_band && is.null(asked$runs)) warn_of_runs(z)
-  called <- c("'covariates'", "'bandpass'", "'runs'")[c(has_covariates, has_band, !is.null(codes))]
+  called <- c("'covariates'", "'bandpass'", "'runs'")[is_given]
   called <- sub("(.*), ", "\\1 and ", toString(called))
   list(covariates = z, cosines = cosines, runs = runs, codes = codes, called = called, centred = measure$centred,
        ranked = measure$ranked, df_taken = measure$df_taken, n_obs = n_obs)
@@ -37,19 +30,18 @@ check_covariates <- function(covariates, data, measure, n_obs) {
   if (is_text && length(covariates) != n_obs) { # names of files or of columns
     shown <- show_value(unname(covariates))
     several <- length(covariates) > 1L
-    if (all(grepl("[.](tsv|csv|txt|1D|par)([.]gz)?$", covariates))) {
-      fail("'covariates' is ", shown, ", the name", if (several) "s of files" else " of a file",
-           "; read the file first, as by readConfounds() or read.delim()",
-           if (several) ", one for each subject in a list")
-    }
-    fail("'covariates' is text, ", shown, ", and there are ", n_of(n_obs, "observation"), "; columns are named by a ",
-         "formula, covariates = ~ ", paste(as_code(utils::head(covariates[nzchar(covariates)], 3L)), collapse = " + "),
-         if (length(covariates) > 3L) " + ...", ", with data = for the data frame that has them")
+    fail("'covariates' is ", if (all(grepl("[.](tsv|csv|txt|1D|par)([.]gz)?$", covariates))) {
+      paste0(shown, ", the name", if (several) "s of files" else " of a file",
+             "; read the file first, as by readConfounds() or read.delim()",
+             if (several) ", one for each subject in a list")
+    } else {
+      paste0("text, ", shown, ", and there are ", n_of(n_obs, "observation"), "; columns are named by a formula, ",
+             "covariates = ~ ", paste(as_code(utils::head(covariates[nzchar(covariates)], 3L)), collapse = " + "),
+             if (length(covariates) > 3L) " + ...", ", with data = for the data frame that has them")
+    })
   }
   z <- covariate_matrix(covariates, data, measure$centred)
-  if (nrow(z) != n_obs) {
-    fail("'covariates' has ", n_of(nrow(z), "row"), "; there are ", n_of(n_obs, "observation"))
-  }
+  check_as_many(nrow(z), "covariates", "row", n_obs)
   infinite <- which(is.infinite(z), arr.ind = TRUE)
   if (nrow(infinite)) fail("'covariates' is infinite ", spot_of(z, infinite))
   z
@@ -69,13 +61,14 @@ covariate_matrix <- function(covariates, data, centred) {
   if (inherits(covariates, "formula")) return(formula_matrix(covariates, data, centred))
   if (!is.null(data)) fail("'data' are for a formula in 'covariates', which is of class ", class(covariates)[1L])
   if (is.factor(covariates) || is.character(covariates)) covariates <- data.frame(covariates)
-  if (is.data.frame(covariates)) {
-    if (!ncol(covariates)) fail("'covariates' has no columns")
-    return(formula_matrix(~ ., covariates, centred))
-  }
+  if (is.data.frame(covariates) && ncol(covariates)) return(formula_matrix(~ ., covariates, centred))
   covariates <- as_numbers(covariates)
   if (!is_variables(covariates) || length(dim(covariates)) > 2L) {
-    fail("'covariates' must be a numeric matrix, a data frame or a formula, not of class ", class(covariates)[1L])
+    fail("'covariates' ", if (is.data.frame(covariates)) {
+      "has no columns"
+    } else {
+      paste("must be a numeric matrix, a data frame or a formula, not of class", class(covariates)[1L])
+    })
   }
   z <- as.matrix(covariates) + 0
   tell_few_values(stats::setNames(as.data.frame(unclass(z)), colnames(z)))
@@ -168,13 +161,11 @@ are_number_texts <- function(texts) {
 # ---- runs
 
 # Returns the number of each row's run, or NULL if there is only one run.
-check_runs <- function(runs, n_obs, df) {
+check_runs <- function(runs, n_obs) {
   if (is.null(runs)) return(NULL)
   check_that(runs, "runs", is.atomic(runs) && is.null(dim(runs)), "a vector with the label of each row's run")
-  if (length(runs) != n_obs) {
-    fail("'runs' has ", n_of(length(runs), "value"), "; there are ", n_of(n_obs, "observation"), ", and each needs ",
-         "the label of its run, as in rep(1:2, c(200, 180))")
-  }
+  check_as_many(length(runs), "runs", "value", n_obs,
+              ", and each needs the label of its run, as in rep(1:2, c(200, 180))")
   if (anyNA(runs)) fail("'runs' is missing at observation ", which(is.na(runs))[1L])
   codes <- match(runs, unique(runs))
   back <- which(diff(codes) < 0)[1L] + 1L
@@ -182,12 +173,7 @@ check_runs <- function(runs, n_obs, df) {
     fail("'runs' returns to ", show_value(as.character(runs[back])), " at observation ", back, "; the rows of a run ",
          "must follow one another in the order of time")
   }
-  if (length(unique(codes)) < 2L) return(NULL)
-  if (identical(df, "bartlett")) {
-    fail("df = \"bartlett\" has no meaning with 'runs': its autocorrelations would be across their boundaries; give a ",
-         "number, or leave one out")
-  }
-  codes
+  if (length(unique(codes)) > 1L) codes
 }
 
 # Warns if covariates look like labels of runs, as `~ run` does: a filter of all rows rings at the runs' boundaries.

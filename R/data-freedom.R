@@ -14,14 +14,8 @@ with_df <- function(run, tests) {
 # Returns NULL, a number, or "bartlett".
 check_df <- function(df, method, tests) {
   if (is.null(df)) return(NULL)
-  if (!tests) {
-    fail("'df' sets the degrees of freedom of p values, which this call does not compute; leave it out, or use ",
-         "gpuCorTest() or gpuCorNetwork() with 'p.value' or 'fdr'")
-  }
-  if (!is_t_distributed(method)) {
-    fail("'df' has no meaning for method = \"", method, "\", whose p values follow from a ",
-         measure_of(method)$distribution, " distribution")
-  }
+  facts <- c("df", if (!tests) "call without p values", if (!is_t_distributed(method)) "measure without t")
+  check_together(list(features = facts), words = list(method = method, distribution = measure_of(method)$distribution))
   if (identical(df, "bartlett")) return(df)
   as.numeric(check_that(df, "df", are_finite(df, 1L, 1), "a number of at least 1, or \"bartlett\""))
 }
@@ -53,9 +47,8 @@ kind_code <- function(asked, method, scaled) {
       fail("'weights' is ", format(weights[bad[1L]]), " at observation ", bad[1L], "; weights_are = \"frequency\" ",
            "needs integers, numbers of copies")
     }
-    if (!is_t_distributed(method)) {
-      fail("weights_are = \"frequency\" has no meaning for method = \"", method, "\", whose 'weights' are 0 and 1")
-    }
+    facts <- c("weights_are = \"frequency\"", if (!is_t_distributed(method)) "measure without t")
+    check_together(list(features = facts), words = list(method = method))
   }
   # Importance weights of 0 and 1 have the effective number of precision weights.
   if (kind == "importance" && !is_graded(list(weights = scaled))) kind <- "precision"

@@ -69,7 +69,7 @@ group_model <- function(sizes, paired, design, contrast) {
 design_model <- function(design, contrast, n) {
   check_that(design, "design", is.matrix(design) && are_finite(design),
              "a numeric matrix with a row for each subject and finite values only, such as model.matrix(~ group + age)")
-  if (nrow(design) != n) fail("'design' has ", n_of(nrow(design), "row"), ", and 'x' ", n_of(n, "subject"))
+  check_as_many(nrow(design), "design", "row", n, of = "subject")
   rank <- qr(design)$rank
   if (rank < ncol(design)) {
     fail("'design' has ", n_of(ncol(design), "column"), " of rank ", rank, "; leave out those that others determine")

@@ -34,15 +34,10 @@ is_adjusted_run <- function(run) !is.null(run$settings$design$basis)
 # Regresses on covariates over all observations, before the data are divided. `part`: the name of a part, for messages.
 residualized_run <- function(run, part) {
   measure <- measure_of(run$method)
-  if (measure$ranked) {
-    fail("method = \"", run$method, "\" makes ranks in each ", part, ", and 'covariates', 'bandpass' and 'runs' are ",
-         "regressed over all observations, before; give the residuals as 'x'")
-  }
   given <- Filter(Negate(is.null), run[c("x", "y")])
-  if (uses[run$use] == "pairwise.complete.obs" && any(vapply(given, has_missing, NA))) {
-    fail("'covariates', 'bandpass' and 'runs' are regressed over all observations, and of pairs that miss some there ",
-         "are no ", part, "s; use \"complete.obs\", or fill them in")
-  }
+  misses <- !measure$ranked && uses[run$use] == "pairwise.complete.obs" && any(vapply(given, has_missing, NA))
+  facts <- c("regression before parts", if (measure$ranked) "measure of ranks", if (misses) "pairs that miss some")
+  check_together(list(features = facts), words = list(method = run$method, part = part))
   run[names(given)] <- lapply(given, function(x) {
     residuals <- column_blocks(x, function(values) residualize_columns(values, run$settings$design, measure$centred))
     residuals <- do.call(cbind, residuals)

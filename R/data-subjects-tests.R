@@ -4,14 +4,10 @@ is_random <- function(x) is_combined(x) && x$effects == "random"
 
 # Works like significance_of() for subjects. If subjects are dropped, degrees of freedom differ among pairs.
 combined_significance <- function(run) {
-  if (is_one_sided(run$method)) {
-    fail("p values of several subjects are not known for method = \"", run$method, "\", whose coefficients of ",
-         "independent columns are skewed; use 'threshold' or 'density'")
-  }
   x <- run$x
-  if (!x$name %in% c("fisher", "spread")) {
-    fail("p values of subjects' coefficients follow from combine = \"fisher\" only; combine is \"", x$name, "\"")
-  }
+  facts <- c("p values of subjects", if (is_one_sided(run$method)) "one-sided measure",
+             if (!x$name %in% c("fisher", "spread")) "another combination")
+  check_together(list(features = facts), words = list(method = run$method, combine = x$name))
   if (is_random(x)) {
     check_group_sizes(x)
     return(list(n = sum(x$counted$n), one_by_one = TRUE, single = FALSE, quotients = NULL,
@@ -102,11 +98,8 @@ combined_error <- function(x, method) {
          if (has_single(x)) "with one subject in a group use \"spearman\"",
          if (!has_single(x)) "effects = \"random\" tests the subjects' coefficients themselves")
   }
-  if (x$skips) fail("p values by effects = \"fixed\" need all subjects for each pair; leave out na.rm = TRUE")
-  if (x$counted$common) {
-    fail("p values by effects = \"fixed\" need the same observations for all pairs of a subject; ",
-         "with missing values use = \"complete.obs\" leaves these")
-  }
+  check_together(list(features = c("p values by fixed effects", if (x$skips) "na.rm",
+                                   if (x$counted$common) "pairwise-complete observations")))
   few <- which(x$counted$n < 4)
   if (length(few)) {
     fail("p values need at least 4 observations of each subject; ", subject_names(length(x$data), x$n_first)[few[1L]],

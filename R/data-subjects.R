@@ -179,12 +179,8 @@ subject_designs <- function(run, data, effects, names = subject_names(length(dat
   asked <- run$settings$asked
   n <- length(data$x)
   if (!length(asked)) return(NULL)
-  if (!is.null(asked$df) && effects == "random") {
-    fail("'df' is of a subject's observations, and with effects = \"random\" subjects are the sample; leave it out")
-  }
-  if (identical(asked$df, "bartlett")) {
-    fail("df = \"bartlett\" has degrees of freedom for each pair; several subjects take a number for each of them")
-  }
+  check_together(list(features = c("several subjects", paste(effects, "effects"), if (!is.null(asked$df)) "df",
+                                   if (identical(asked$df, "bartlett")) "df = \"bartlett\"")))
   each_subject(n, function(i) {
     run[c("x", "y")] <- list(data$x[[i]], data$y[[i]])
     run$settings["pairs"] <- list(NULL) # the mask is checked later

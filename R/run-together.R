@@ -131,6 +131,12 @@ APART <- c(
     "output = \"moments\" is for one subject; the rows of output = \"dist\" have the same",
   "gpuCorWindows & weights|weights_are|df & list of subjects" =
     "'{this}' is for the windows of one subject; leave it out",
+  "regression before parts & measure of ranks" = paste0(
+    "method = \"{method}\" makes ranks in each {part}, and 'covariates', 'bandpass' and 'runs' are regressed over all ",
+    "observations, before; give the residuals as 'x'"),
+  "regression before parts & pairs that miss some" = paste0(
+    "'covariates', 'bandpass' and 'runs' are regressed over all observations, and of pairs that miss some there are ",
+    "no {part}s; use \"complete.obs\", or fill them in"),
   # ---- groups
   "several groups & n_perm" =
     "'n_perm' permutes the rows of two matrices, 'x' and 'y'; leave it out for several groups",
@@ -172,6 +178,16 @@ APART <- c(
     "give effects = \"fixed\""),
   'several subjects & subject_weights & combine & no combine = "mean" & no combine = "fisher"' =
     "'subject_weights' do not matter with combine = \"{combine}\"; leave them out",
+  "p values of subjects & one-sided measure" = paste0(
+    "p values of several subjects are not known for method = \"{method}\", whose coefficients of independent columns ",
+    "are skewed; use 'threshold' or 'density'"),
+  "p values of subjects & another combination" =
+    "p values of subjects' coefficients follow from combine = \"fisher\" only; combine is \"{combine}\"",
+  "p values by fixed effects & na.rm" =
+    "p values by effects = \"fixed\" need all subjects for each pair; leave out na.rm = TRUE",
+  "p values by fixed effects & pairwise-complete observations" = paste0(
+    "p values by effects = \"fixed\" need the same observations for all pairs of a subject; with missing values use = ",
+    "\"complete.obs\" leaves these"),
   "several subjects & tests & min_obs" = "'min_obs' is for one subject's data; leave it out",
   'list of subjects & output = "network" & gpuTOM' =
     "output = \"network\" is of one data set; with 'combine' take \"dist\" or \"matrix\"",
@@ -182,6 +198,28 @@ APART <- c(
   "weights_are & no weights" = "'weights_are' says what 'weights' are, and there are none; leave it out",
   "data & no covariates" = "'data' needs a formula in 'covariates'; covariates = ~ age takes column age of it",
   "tr & no bandpass" = "'tr' needs 'bandpass', two frequencies in Hz such as c(0.01, 0.1); leave it out, or give both",
+  "bandpass & unknown times" = paste0(
+    "'bandpass' needs 'tr', the seconds from one observation to the next; if observations were left out, keep them ",
+    "and give them weights of 0, as a filter needs all of them"),
+  "covariates|bandpass|several runs & measure without regression" =
+    "method = \"{method}\" takes no 'covariates', no 'bandpass' and no 'runs': {refusal}",
+  "several runs & measure without intercepts & no covariates & no bandpass" = paste0(
+    "method = \"{method}\" has no intercepts, so 'runs' has no effect without 'covariates' or 'bandpass'; give one of ",
+    "them, or leave 'runs' out"),
+  'df = "bartlett" & several runs' = paste0(
+    "df = \"bartlett\" has no meaning with 'runs': its autocorrelations would be across their boundaries; give a ",
+    "number, or leave one out"),
+  "df & call without p values" = paste0(
+    "'df' sets the degrees of freedom of p values, which this call does not compute; leave it out, or use ",
+    "gpuCorTest() or gpuCorNetwork() with 'p.value' or 'fdr'"),
+  "df & measure without t" =
+    "'df' has no meaning for method = \"{method}\", whose p values follow from a {distribution} distribution",
+  'weights_are = "frequency" & measure without t' =
+    "weights_are = \"frequency\" has no meaning for method = \"{method}\", whose 'weights' are 0 and 1",
+  "df & random effects" = paste0(
+    "'df' is of a subject's observations, and with effects = \"random\" subjects are the sample; leave it out"),
+  'df = "bartlett" & several subjects' =
+    "df = \"bartlett\" has degrees of freedom for each pair; several subjects take a number for each of them",
   "partial & y" = paste0(
     "partial = TRUE: every column is adjusted for all others, and columns of 'y' would not be among them; ",
     "use cbind(x, y)"),

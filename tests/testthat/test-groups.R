@@ -246,7 +246,7 @@ test_that("errors of groups say what to do", {
   expect_error(gpuCorCompare(x[1:3], x[4:6], design = diag(6)), "leave 'y' out")
   expect_error(gpuCorCompare(x, contrast = 1), "is a contrast of 'design'")
   expect_error(gpuCorCompare(x, design = ~ age, contrast = 1), "must be a numeric matrix with a row for each subject")
-  expect_error(gpuCorCompare(x, design = diag(5), contrast = 1), "'design' has 5 rows, and 'x' 6 subjects")
+  expect_error(gpuCorCompare(x, design = diag(5), contrast = 1), "'design' has 5 rows; there are 6 subjects")
   expect_error(gpuCorCompare(x, design = matrix(1, 6, 2), contrast = c(0, 1)), "2 columns of rank 1")
   expect_error(gpuCorCompare(x, design = diag(6), contrast = c(1, rep(0, 5))), "6 terms for 6 subjects")
   expect_error(gpuCorCompare(x, design = cbind(1, c(NA, 1:5)), contrast = 1:2), "finite values only")
