@@ -14,7 +14,13 @@ basis_of <- function(regressors, weights, counts, may_keep) {
     spaces_of_run(own, regressors$cosines[[r]], counts[regressors$runs[[r]]], root[runs[[r]]], regressors$centred)
   })
   runs <- Filter(length, runs)
-  between <- run_contrasts(runs, root, regressors$centred)
+  between <- matrix(0, length(root), 0L)
+  if (regressors$centred && length(runs) > 1L) { # the runs' intercepts without that of all rows: centering replaces it
+    rows <- sort(unlist(runs))
+    labels <- in_blocks(lapply(runs, function(run) matrix(1, length(run))), runs, root)[rows, , drop = FALSE]
+    contrasts <- both_spaces(centred_columns(labels, root[rows], TRUE) * root[rows], root[rows])$inside
+    between <- in_blocks(list(contrasts), list(rows), root)
+  }
   rank <- ncol(between) + sum(vapply(found, function(run) ncol(run$inside), 0L))
   outside <- lapply(found, `[[`, "outside")
   keeps <- may_keep && !any(vapply(outside, is.null, NA)) && sum(vapply(outside, ncol, 0L)) < rank
@@ -30,15 +36,6 @@ spaces_of_run <- function(z, cosines, counts, root, centred) {
   if (plain && is.null(z)) return(list(inside = cosines$stopped, outside = cosines$passed)) # they are orthogonal
   both_spaces(cbind(z, centred_columns(cosines$stopped[counts, , drop = FALSE], root, centred)) * root,
               if (centred) root)
-}
-
-# Returns an orthonormal basis of the runs' intercepts without that of all rows, which centering replaces.
-run_contrasts <- function(runs, root, centred) {
-  if (!centred || length(runs) < 2L) return(matrix(0, length(root), 0L))
-  rows <- sort(unlist(runs))
-  labels <- in_blocks(lapply(runs, function(run) matrix(1, length(run))), runs, root)[rows, , drop = FALSE]
-  contrasts <- both_spaces(centred_columns(labels, root[rows], TRUE) * root[rows], root[rows])$inside
-  in_blocks(list(contrasts), list(rows), root)
 }
 
 # Returns regressors unranked, with missing values as 0: pairs rank them among pairwise-complete observations.

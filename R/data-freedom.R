@@ -4,16 +4,15 @@
 with_df <- function(run, tests) {
   df <- run$settings$asked$df
   design <- run$settings$design
-  design["df"] <- list(check_df(df, run$method, tests))
+  design["df"] <- list(if (!is.null(df)) check_df(df, run$method, tests))
   design["calibration"] <- list(calibration_of(design, measure_of(run$method)$centred))
   design$adjusted$df <- df
   run$settings$design <- design
   run
 }
 
-# Returns NULL, a number, or "bartlett".
+# Returns a number, or "bartlett".
 check_df <- function(df, method, tests) {
-  if (is.null(df)) return(NULL)
   facts <- c("df", if (!tests) "call without p values", if (!is_t_distributed(method)) "measure without t")
   check_together(list(features = facts), words = list(method = method, distribution = measure_of(method)$distribution))
   if (identical(df, "bartlett")) return(df)
@@ -118,7 +117,12 @@ AUTOREGRESSION <- c(seq(0, 0.9, 0.1), 0.95, 0.98)
 # functions of A = M R T R M: the sums of its diagonals, and tr(A)^2 / tr(A A). Counts never increase with smoothness.
 calibration_of <- function(design, centred) {
   if (!identical(design$df, "bartlett") || (is.null(design$basis) && !is_graded(design))) return(NULL)
-  space <- design_space(design, centred)
+  n <- if (is.null(design$weights)) nrow(design$basis) else length(design$weights)
+  root <- if (is.null(design$weights)) rep(1, n) else sqrt(design$weights)
+  mean <- if (centred && !design$keeps) root / sqrt(sum(root^2))
+  # `scale`: R; `basis`: orthonormal columns q; M is I - qq', or qq' if `keeps`.
+  space <- list(n = n, scale = if (is_kind(design, "precision")) as.numeric(root > 0) else root,
+                basis = cbind(mean, design$basis), keeps = design$keeps)
   # The engine's weights (autocorrelation.c) of squared autocorrelations at lags 1, 2, ...
   counts <- space$scale > 0
   lags <- seq_len(length(counts) %/% 4)
@@ -131,16 +135,6 @@ calibration_of <- function(design, centred) {
   })
   points <- points[, order(points[1L, ]), drop = FALSE]
   list(n = sum(counts), sums = points[1L, ], counts = cummin(points[2L, ]))
-}
-
-# Returns list(n: number of observations; scale: R of calibration_of(); basis: orthonormal columns q; keeps). M is I -
-# qq', or qq' if keeps is TRUE.
-design_space <- function(design, centred) {
-  n <- if (is.null(design$weights)) nrow(design$basis) else length(design$weights)
-  root <- if (is.null(design$weights)) rep(1, n) else sqrt(design$weights)
-  mean <- if (centred && !design$keeps) root / sqrt(sum(root^2))
-  list(n = n, scale = if (is_kind(design, "precision")) as.numeric(root > 0) else root,
-       basis = cbind(mean, design$basis), keeps = design$keeps)
 }
 
 # Returns list(lags: sums of the diagonals of A, from the main one on; squares: tr(A A)).

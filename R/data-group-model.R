@@ -50,12 +50,15 @@ group_model <- function(sizes, paired, design, contrast) {
   n <- sizes[1L]
   is_paired <- length(sizes) == 2L
   if (is_paired && !paired) return(NULL)
-  if (is_paired && n != sizes[2L]) {
-    fail("paired = TRUE pairs the subjects of 'x' and 'y', which are ", n, " and ", sizes[2L])
-  }
-  if (n < 2L) {
-    fail(if (is_paired) "paired = TRUE needs at least two pairs of subjects",
-         if (!is_paired) "one group needs at least two subjects, whose z vary")
+  unequal <- is_paired && n != sizes[2L]
+  if (unequal || n < 2L) {
+    fail(if (unequal) {
+      paste("paired = TRUE pairs the subjects of 'x' and 'y', which are", n, "and", sizes[2L])
+    } else if (is_paired) {
+      "paired = TRUE needs at least two pairs of subjects"
+    } else {
+      "one group needs at least two subjects, whose z vary"
+    })
   }
   model <- c(linear_model(matrix(1, n, 1L), 1), is_mean = TRUE)
   if (is_paired) { # subjects of the first group come first
@@ -71,10 +74,13 @@ design_model <- function(design, contrast, n) {
              "a numeric matrix with a row for each subject and finite values only, such as model.matrix(~ group + age)")
   check_as_many(nrow(design), "design", "row", n, of = "subject")
   rank <- qr(design)$rank
-  if (rank < ncol(design)) {
-    fail("'design' has ", n_of(ncol(design), "column"), " of rank ", rank, "; leave out those that others determine")
+  if (rank < ncol(design) || n <= rank) {
+    fail("'design' has ", if (rank < ncol(design)) {
+      paste0(n_of(ncol(design), "column"), " of rank ", rank, "; leave out those that others determine")
+    } else {
+      paste0(n_of(rank, "term"), " for ", n_of(n, "subject"), "; there must be more subjects")
+    })
   }
-  if (n <= rank) fail("'design' has ", n_of(rank, "term"), " for ", n_of(n, "subject"), "; there must be more subjects")
   names <- colnames(design)
   is_name <- is.character(contrast) && length(contrast) == 1L && contrast %in% names
   if (is_name) contrast <- as.numeric(names == contrast)

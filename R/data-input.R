@@ -8,22 +8,23 @@ check_variables <- function(x, name, assay = NULL, method = "") {
   x
 }
 
-# Works like check_variables(), but also for values of pairs.
-as_variables <- function(x, name, assay = NULL, method = "") {
-  if (!is.object(x) && is_variables(x)) return(x)
-  if (is_network(x)) { # users rarely want correlations of a network's columns
+# Classes of data beside matrices and vectors; the first that x has counts. A row reads their variables: it returns a
+# matrix, a dgCMatrix or data that are read in blocks, or stops. Others' experiments are rows of `experiments`, and data
+# outside memory rows of OUTSIDE.
+READERS <- list(
+  gpuNetwork = function(x, name, assay, method) { # users rarely want correlations of a network's columns
     fail("'", name, "' is a network (of class ", class(x)[1L], "), not data; to correlate its columns give as(", name,
          ", \"generalMatrix\")")
-  }
-  check_one(x, name)
-  if (is_experiment(x)) {
-    picked <- check_slots(picked_assay(x, name, assay), name) # not within t(), whose dispatch would wrap the error
-    x <- Matrix::t(picked)
-  }
-  x <- check_slots(x, name)
-  if (is_outside(x)) x <- check_outside(x, name)
-  if (is_outside(x)) return(x)
-  if (is.data.frame(x)) {
+  },
+  experiment = function(x, name, assay, method) {
+    own <- check_slots(picked_assay(x, name, assay), name) # not within t(), whose dispatch would wrap the error
+    as_variables(Matrix::t(own), name, NULL, method)
+  },
+  outside = function(x, name, assay, method) {
+    x <- check_outside(x, name)
+    if (is_outside(x)) x else as_variables(x, name, NULL, method)
+  },
+  data.frame = function(x, name, assay, method) {
     x <- as_numbers(x)
     bad <- which(!vapply(x, is_variables, NA))
     if (length(bad)) {
@@ -31,13 +32,23 @@ as_variables <- function(x, name, assay = NULL, method = "") {
            " of class ", class(x[[bad[1L]]])[1L], "; leave such columns out, or make them row names")
     }
     check_copy_memory(x, name)
-    return(as.matrix(x))
-  }
-  if (is_sparse(x)) {
+    as.matrix(x)
+  },
+  sparseMatrix = function(x, name, assay, method) {
     x <- as(as(as(x, "dMatrix"), "generalMatrix"), "CsparseMatrix")
     tell_sparse(x, method)
-    return(x)
+    x
   }
+)
+
+# Works like check_variables(), but also for values of pairs.
+as_variables <- function(x, name, assay = NULL, method = "") {
+  if (!is.object(x) && is_variables(x)) return(x)
+  check_one(x, name)
+  x <- check_slots(x, name)
+  kind <- if (is_experiment(x)) "experiment" else if (is_outside(x)) "outside"
+  if (is.null(kind)) kind <- Find(function(class) inherits(x, class), names(READERS))
+  if (!is.null(kind)) return(READERS[[kind]](x, name, assay, method))
   x <- as_ordinary(x, name)
   if (is_variables(x)) return(x)
   is_plain <- is.matrix(x) && !is.object(x)
@@ -48,11 +59,12 @@ as_variables <- function(x, name, assay = NULL, method = "") {
 # Stops if x is a list of subjects: this function takes one data set.
 check_one <- function(x, name) {
   if (!is_subjects(x)) return(invisible())
-  if (is.list(x) && length(dim(x[["data"]])) == 2L) {
-    fail("'", name, "' is a list with the matrix 'data', as in WGCNA; give lapply(", name, ", `[[`, \"data\")")
-  }
-  fail("'", name, "' must be numeric, not of class ", class(x)[1L],
-       "; many subjects' data are for gpuCor(), gpuCorNetwork(), gpuConnectivity() and gpuCorCompare()")
+  fail("'", name, "' ", if (is.list(x) && length(dim(x[["data"]])) == 2L) {
+    paste0("is a list with the matrix 'data', as in WGCNA; give lapply(", name, ", `[[`, \"data\")")
+  } else {
+    paste0("must be numeric, not of class ", class(x)[1L],
+           "; many subjects' data are for gpuCor(), gpuCorNetwork(), gpuConnectivity() and gpuCorCompare()")
+  })
 }
 
 # Stops if x has values of pairs, such as correlations, whose columns would be correlated again. Such a matrix is
@@ -117,13 +129,17 @@ check_matrix_like <- function(x, variables) {
 check_filled <- function(n_obs, n_x, n_y, use, method) {
   use <- uses[use]
   if (use == "everything" || use == "na.or.complete") return(invisible())
-  x_is_empty <- n_obs == 0L || n_x == 0L
-  if (use == "pairwise.complete.obs" && measure_of(method)$ranked) {
-    if (is.null(n_y) && n_x == 0L) fail("'x' is empty")
-    if (!is.null(n_y) && (x_is_empty || n_y == 0L)) fail("both 'x' and 'y' must be non-empty")
-  } else if (x_is_empty) {
-    fail(if (use == "complete.obs") "no complete element pairs" else "'x' is empty")
-  }
+  is_empty <- n_obs == 0L || n_x == 0L
+  of_pairs <- use == "pairwise.complete.obs" && measure_of(method)$ranked
+  if (of_pairs) is_empty <- if (is.null(n_y)) n_x == 0L else is_empty || n_y == 0L
+  if (!is_empty) return(invisible())
+  fail(if (use == "complete.obs") {
+    "no complete element pairs"
+  } else if (of_pairs && !is.null(n_y)) {
+    "both 'x' and 'y' must be non-empty"
+  } else {
+    "'x' is empty"
+  })
 }
 
 # Returns list(x, y: matrices for the engine; scalar: TRUE if both were vectors; observations: names of x's

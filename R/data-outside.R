@@ -83,8 +83,7 @@ OUTSIDE <- list(
 
 # Returns x's row of the table.
 outside_kind <- function(x) {
-  if (inherits(x, "gpuCorFile")) return(OUTSIDE[[x$kind]])
-  OUTSIDE[[if (inherits(x, "DelayedMatrix")) "DelayedMatrix" else "big.matrix"]]
+  OUTSIDE[[if (inherits(x, "gpuCorFile")) x$kind else Find(function(class) inherits(x, class), names(OUTSIDE))]]
 }
 
 is_one_string <- function(value) is.character(value) && length(value) == 1L && !is.na(value)
@@ -124,7 +123,12 @@ transposed_outside <- function(x) {
 read_columns <- function(x, columns) {
   kind <- outside_kind(x)
   if (isTRUE(kind$any_order)) return(kind$read(x, columns))
-  ranges <- ranges_to_read(columns, nrow(x))
+  all <- sort(unique(columns)) # read in ranges of about a block at most
+  is_first <- c(TRUE, diff(all) > MAX_GAP)
+  first <- all[which(is_first)][cumsum(is_first)]
+  width <- max(1, BLOCK_VALUES %/% max(1, nrow(x)))
+  ranges <- split(all, list(cumsum(is_first), (all - first) %/% width), drop = TRUE)
+  ranges <- unname(lapply(ranges, function(range) range[1L]:range[length(range)]))
   if (length(ranges) == 1L && identical(as.numeric(columns), as.numeric(ranges[[1L]]))) return(read_run(x, columns))
   values <- matrix(0, nrow(x), length(columns))
   for (range in ranges) {
@@ -136,16 +140,6 @@ read_columns <- function(x, columns) {
 
 # Max gap between columns that are read together: a chunk of a file often contains parts of several columns.
 MAX_GAP <- 8
-
-# Returns ranges of columns that contain the given ones, each of about a block at most.
-ranges_to_read <- function(columns, n_obs) {
-  columns <- sort(unique(columns))
-  width <- max(1, BLOCK_VALUES %/% max(1, n_obs))
-  is_first <- c(TRUE, diff(columns) > MAX_GAP)
-  first <- columns[which(is_first)][cumsum(is_first)]
-  ranges <- split(columns, list(cumsum(is_first), (columns - first) %/% width), drop = TRUE)
-  unname(lapply(ranges, function(range) range[1L]:range[length(range)]))
-}
 
 read_run <- function(x, columns) if (length(columns)) outside_kind(x)$read(x, columns) else matrix(0, nrow(x), 0L)
 

@@ -109,8 +109,9 @@ relations <- c("same", "different", "within_distance", "beyond_distance")
 
 traits_length <- function(traits) if (is.null(traits$place)) length(traits$label) else ncol(traits$place)
 
-# Returns TRUE if pairMask() could have made this. The engine checks the lengths.
-are_pairs <- function(pairs) {
+# Returns the pair mask for the engine, or stops if it does not fit the columns of x and y. The engine checks lengths.
+check_pairs <- function(pairs, x, y) {
+  check_that(pairs, "pairs", inherits(pairs, "gpuCorPairs"), "from pairMask()")
   are_traits <- function(traits) {
     is.list(traits) && (is.null(traits$label) || is.integer(traits$label)) &&
       if (pairs$relation < 2L) {
@@ -119,15 +120,10 @@ are_pairs <- function(pairs) {
         is.matrix(traits$place) && is.double(traits$place)
       }
   }
-  is.list(pairs) && is_number_within(pairs$relation, 0, 3) && is_number_within(pairs$dims, 0, 3) &&
+  is_whole <- is.list(pairs) && is_number_within(pairs$relation, 0, 3) && is_number_within(pairs$dims, 0, 3) &&
     is_number_within(pairs$distance, 0, .Machine$double.xmax) && are_traits(pairs$x) &&
     (is.null(pairs$y) || are_traits(pairs$y))
-}
-
-# Returns the pair mask for the engine, or stops if it does not fit the columns of x and y.
-check_pairs <- function(pairs, x, y) {
-  check_that(pairs, "pairs", inherits(pairs, "gpuCorPairs"), "from pairMask()")
-  if (!are_pairs(pairs)) fail("'pairs' was changed since pairMask() made it; make it again")
+  if (!is_whole) fail("'pairs' was changed since pairMask() made it; make it again")
   if (is.null(y) != is.null(pairs$y)) {
     fail("'pairs' ", if (is.null(y)) "is of columns of 'x' with those of 'y', and there is no 'y'",
          if (!is.null(y)) "says nothing of the columns of 'y': give it 'y', too")

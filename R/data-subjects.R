@@ -128,10 +128,11 @@ with_subjects <- function(run, x, y, tests, summarizes) {
 # Returns the number of sessions of each subject: x is a list of subjects, each a list of its sessions' matrices.
 sessions_of <- function(x, y, n) {
   counts <- lapply(list(x = x, y = y), function(data) if (is.list(data)) unique(lengths(data)))
-  if (!is.list(x) || !all(vapply(x, function(subject) is.list(subject) && !is.object(subject), NA))) {
-    fail("an intraclass correlation needs a list of subjects, each a list of its sessions' matrices")
+  are_lists <- is.list(x) && all(vapply(x, function(subject) is.list(subject) && !is.object(subject), NA))
+  if (!are_lists || n < 2L) {
+    fail("an intraclass correlation needs ", if (are_lists) paste("at least two subjects, not", n),
+         if (!are_lists) "a list of subjects, each a list of its sessions' matrices")
   }
-  if (n < 2L) fail("an intraclass correlation needs at least two subjects, not ", n)
   if (length(counts$x) > 1L || counts$x < 2L || (!is.null(y) && !identical(counts$x, counts$y))) {
     fail("all subjects must have the same number of sessions, at least two, not ",
          paste(sort(unique(unlist(counts))), collapse = ", "))
@@ -218,24 +219,24 @@ check_combination <- function(given, summarizes = FALSE) {
 subjects_of <- function(x, y, n) {
   of_x <- count_of(x, n, "x")
   if (is.null(y)) return(of_x)
-  if (!is_subjects(y)) fail("'x' is a list of subjects, and 'y' is none; give a list of as many")
-  of_y <- count_of(y, n, "y")
-  if (of_y != of_x) fail("'x' has ", n_of(of_x, "subject"), ", and 'y' has ", of_y)
-  of_x
+  of_y <- if (is_subjects(y)) count_of(y, n, "y")
+  if (identical(as.numeric(of_y), as.numeric(of_x))) return(of_x)
+  fail("'x' ", if (is.null(of_y)) "is a list of subjects, and 'y' is none; give a list of as many",
+       if (!is.null(of_y)) paste0("has ", n_of(of_x, "subject"), ", and 'y' has ", of_y))
 }
 
 count_of <- function(x, n, name) {
-  if (is.function(x)) {
-    if (is.null(n)) {
-      fail("'", name, "' must be numeric, not of class function; if it returns subjects' data, say by 'subjects' of ",
-           "how many")
-    }
-    return(check_whole(n, "subjects", 1, 1e6))
+  if (is.function(x) && !is.null(n)) return(check_whole(n, "subjects", 1, 1e6))
+  if (is.function(x) || (is.null(n) && !length(x))) {
+    fail("'", name, "' ", if (is.function(x)) {
+      "must be numeric, not of class function; if it returns subjects' data, say by 'subjects' of how many"
+    } else {
+      "is a list of no subjects; it needs a matrix for each of them"
+    })
   }
-  if (!is.null(n) && !(is_number(n) && isTRUE(n == length(x)))) {
+  if (!is.null(n) && !(is_number(n) && length(x) && isTRUE(n == length(x)))) {
     fail("'subjects' is ", show_value(n), ", and '", name, "' is a list of ", length(x), "; leave it out")
   }
-  if (!length(x)) fail("'", name, "' is a list of no subjects; it needs a matrix for each of them")
   length(x)
 }
 
