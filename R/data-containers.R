@@ -90,9 +90,8 @@ experiment_of <- function(x) {
 # Returns the assay of this name or index, by default the first, with variables in rows.
 picked_assay <- function(x, name, assay) {
   known <- experiment_of(x)
-  what <- paste0("'", name, "' is a ", class(x)[1L])
   number <- known$number(x)
-  if (!number) fail(what, " without an assay")
+  if (!number) fail("'", name, "' is a ", class(x)[1L], " without an assay")
   names <- known$names(x)
   if (is.null(assay)) assay <- known$default(x)
   is_there <- assay[1L] %in% names || (is_numeric(assay) && assay[1L] %in% seq_len(number))

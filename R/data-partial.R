@@ -5,11 +5,13 @@
 # have degrees of freedom of their own.
 with_partial <- function(run, tests) {
   counted <- count_observations(run)
-  if (counted$common) {
-    fail("partial = TRUE needs the same observations for all pairs; with missing values use = \"complete.obs\", or ",
-         "fill them in")
+  if (counted$common || !counted$n_obs) {
+    fail("partial = TRUE needs ", if (counted$common) {
+      "the same observations for all pairs; with missing values use = \"complete.obs\", or fill them in"
+    } else {
+      "observations, and 'x' has no row without missing values"
+    })
   }
-  if (!counted$n_obs) fail("partial = TRUE needs observations, and 'x' has no row without missing values")
   sums <- perform(run, "partial_sums", counted)
   rows <- if (is.null(counted$observed)) seq_len(counted$n_obs) else counted$observed[seq_len(counted$n_obs)] + 1L
   shrinkage <- run$settings$asked$shrinkage
