@@ -151,7 +151,8 @@ gpuCorTest <- function(x, y = NULL, method = c("pearson", "kendall", "spearman",
   level <- if (alternative == "two.sided") (1 + conf.level) / 2 else conf.level
   # The rule that the engine reads.
   rule <- list(alternative = match(alternative, alternatives) - 1L, log = log.p, min_obs = min_tested(method, min_obs),
-               exact = max_exact(exact, method, design), quantile = if (is.null(conf.level)) NA_real_ else stats::qnorm(level),
+               exact = max_exact(exact, method, design),
+               quantile = if (is.null(conf.level)) NA_real_ else stats::qnorm(level),
                triangle = inherits(r, "dist"))
   found <- tested_pairs(r, work$tests, counted, rule)
   warn_few(found$few, length(r))
