@@ -132,10 +132,6 @@ check_within <- function(value, name, min, max) {
   as.numeric(check_that(value, name, is_number_within(value, min, max), paste("a number", show_range(min, max))))
 }
 
-check_positive <- function(value, name) {
-  as.numeric(check_that(value, name, are_finite(value, 1L) && value > 0, "a positive number"))
-}
-
 # Returns TRUE for finite numbers from `min` to `max`. `n`: how many; NULL: any number but none.
 are_finite <- function(value, n = NULL, min = -Inf, max = Inf) {
   is_numeric(value) && length(value) > 0L && (is.null(n) || length(value) == n) && all(is.finite(value)) &&

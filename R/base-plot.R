@@ -28,9 +28,6 @@ with_layout <- function(code, ...) {
   invisible()
 }
 
-# Checks the argument `type` of a method that draws all its panels by default.
-check_panel <- function(type, panels) check_choice(type, c("auto", panels), "type")
-
 # `panels`: a named list of functions of graphical parameters; `type`: the name of one, or "auto" for all, side by side.
 draw_panels <- function(panels, type, ...) {
   if (type != "auto") return(invisible(panels[[type]](...)))

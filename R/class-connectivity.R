@@ -124,7 +124,7 @@ summary.gpuConnectivity <- function(object, n = 6L, ...) {
 #' @export
 plot.gpuConnectivity <- function(x, type = c("auto", "fit", "hubs", "histogram"), measure = NULL, coords = NULL,
                                  hubs = 20, ...) {
-  type <- check_panel(type, c("fit", "hubs", "histogram"))
+  type <- check_choice(type, c("auto", "fit", "hubs", "histogram"), "type")
   if (!length(sums_of(x))) {
     if (type %in% c("fit", "hubs")) {
       fail("type = \"", type, "\": 'x' has no sums of variables' pairs, only a histogram, which plot(x) draws; ",

@@ -221,9 +221,6 @@ best_connected <- function(net, n) {
 
 # ---- networks in files
 
-# `found`: from network_to_file().
-new_network_file <- function(found) structure(found, class = c("gpuCorNetworkFile", "gpuCorResult"))
-
 describe_network_file <- function(x) paste0("Network in ", x$file, "\n", describe_network(unclass(x)))
 
 #' @method print gpuCorNetworkFile

@@ -131,7 +131,7 @@ plot.gpuTests <- function(x, type = c("auto", "p.value", "volcano"), ...) {
   }
   panels <- list(p.value = function(...) draw_p_values(log_p, ...),
                  volcano = function(...) draw_volcano(effect, log_p, xlab, range, ...))
-  type <- check_panel(type, names(panels))
+  type <- check_choice(type, c("auto", names(panels)), "type")
   if (!any(is.finite(effect) & !is.na(log_p))) fail("there is no p value to plot")
   draw_panels(panels, type, ...)
   invisible(x)
@@ -177,7 +177,7 @@ draw_volcano <- function(effect, log_p, xlab, xlim, ...) {
 #'   space for them; `"p.value"` and `"volcano"`, see [gpuCorTest()]; or `"auto"`, the last two.
 #' @export
 plot.gpuAssociation <- function(x, type = c("auto", "p.value", "volcano", "heatmap"), ...) {
-  type <- check_panel(type, c("p.value", "volcano", "heatmap"))
+  type <- check_choice(type, c("auto", "p.value", "volcano", "heatmap"), "type")
   if (type != "heatmap") return(NextMethod(type = type))
   draw_associations(x, ...)
   invisible(x)

@@ -92,27 +92,23 @@ check_weights <- function(weights, n_obs) {
 
 # ---- a measure's options
 
+# The design's option has the options' values as numbers, in the engine's order.
 with_options <- function(run) {
   given <- run$settings$asked$options
-  run$settings$design["option"] <- list(check_options(given, run$method))
+  if (!length(given) && !is.environment(given)) return(run)
+  check_that(given, "options", is.list(given) && !is.null(names(given)), "a named list")
+  known <- measure_of(run$method)$options[[1L]]
+  unknown <- setdiff(names(given), names(known))
+  if (length(unknown)) {
+    fail("'options' has \"", unknown[1L], "\"; method = \"", run$method, "\" takes ",
+         if (length(known)) toString(names(known)) else "none")
+  }
+  run$settings$design$option <- vapply(names(known), function(name) check_option(given[[name]], name, known[[name]]), 0)
   # pearsonFallback = "all": any column with a zero deviation decides for all columns.
   if (isTRUE(run$settings$design$option["pearsonFallback"] == 2)) run$settings$design$option <- fallback_of_all(run)
   changed <- changed_options(given, run$method)
   if (length(changed)) run$settings$design$adjusted$options <- changed
   run
-}
-
-# Returns the options' values as numbers in the engine's order, or NULL if none is given.
-check_options <- function(options, method) {
-  if (!length(options) && !is.environment(options)) return(NULL)
-  check_that(options, "options", is.list(options) && !is.null(names(options)), "a named list")
-  known <- measure_of(method)$options[[1L]]
-  unknown <- setdiff(names(options), names(known))
-  if (length(unknown)) {
-    fail("'options' has \"", unknown[1L], "\"; method = \"", method, "\" takes ",
-         if (length(known)) toString(names(known)) else "none")
-  }
-  vapply(names(known), function(name) check_option(options[[name]], name, known[[name]]), 0)
 }
 
 check_option <- function(value, name, option) {

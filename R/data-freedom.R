@@ -3,20 +3,17 @@
 
 with_df <- function(run, tests) {
   df <- run$settings$asked$df
+  if (is.null(df)) return(run)
+  measure <- measure_of(run$method)
+  facts <- c("df", if (!tests) "call without p values", if (!is_t_distributed(run$method)) "measure without t")
+  check_together(list(features = facts), words = list(method = run$method, distribution = measure$distribution))
+  check_that(df, "df", identical(df, "bartlett") || are_finite(df, 1L, 1), "a number of at least 1, or \"bartlett\"")
   design <- run$settings$design
-  design["df"] <- list(if (!is.null(df)) check_df(df, run$method, tests))
-  design["calibration"] <- list(calibration_of(design, measure_of(run$method)$centred))
+  design$df <- if (identical(df, "bartlett")) df else as.numeric(df)
+  design["calibration"] <- list(calibration_of(design, measure$centred))
   design$adjusted$df <- df
   run$settings$design <- design
   run
-}
-
-# Returns a number, or "bartlett".
-check_df <- function(df, method, tests) {
-  facts <- c("df", if (!tests) "call without p values", if (!is_t_distributed(method)) "measure without t")
-  check_together(list(features = facts), words = list(method = method, distribution = measure_of(method)$distribution))
-  if (identical(df, "bartlett")) return(df)
-  as.numeric(check_that(df, "df", are_finite(df, 1L, 1), "a number of at least 1, or \"bartlett\""))
 }
 
 need_distribution <- function(method) {

@@ -47,17 +47,24 @@ new_run <- function(found, specs, x, y, method, use, criterion = NULL, sign = NU
   run
 }
 
-# Returns the run with data.
+# Returns the run with data. Verbs that take one data set refuse several subjects'.
 with_data <- function(run, x, y, takes = "one", tests = FALSE) {
-  if (takes != "one" && is_subjects(x)) return(with_subjects(run, x, y, tests, takes == "summaries"))
-  given <- names(run$settings$combination)
-  if (length(given)) {
-    fail("'", given[1L], "' says how subjects are combined, and 'x' is not a list of their matrices; leave it out")
-  }
-  input <- check_input(x, y, run$use, run$method, run$settings$assay)
-  run[names(input)] <- input
-  run
+  WITH_DATA[[if (takes != "one" && is_subjects(x)) "subjects" else "one"]](run, x, y, takes, tests)
 }
+
+# What adds each kind of data to a run.
+WITH_DATA <- list(
+  one = function(run, x, y, ...) {
+    given <- names(run$settings$combination)
+    if (length(given)) {
+      fail("'", given[1L], "' says how subjects are combined, and 'x' is not a list of their matrices; leave it out")
+    }
+    input <- check_input(x, y, run$use, run$method, run$settings$assay)
+    run[names(input)] <- input
+    run
+  },
+  subjects = function(run, x, y, takes, tests) with_subjects(run, x, y, takes, tests)
+)
 
 # Returns the run with its pair mask and its number of pairs.
 with_pairs <- function(run) {

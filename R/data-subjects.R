@@ -86,11 +86,11 @@
 #' @name subjects
 NULL
 
-# Returns the run with subjects' data instead of matrices; a single subject's data are matrices. `tests`: TRUE if p
-# values will be computed; `summarizes`: TRUE if values may be other numbers than coefficients.
-with_subjects <- function(run, x, y, tests, summarizes) {
+# Returns the run with subjects' data instead of matrices; a single subject's data are matrices. `takes`, `tests`: as in
+# new_run().
+with_subjects <- function(run, x, y, takes, tests) {
   given <- run$settings$combination
-  rule <- check_combination(given, summarizes)
+  rule <- check_combination(given, takes == "summaries")
   # "random": subjects are a sample; "fixed": they are the only ones of interest.
   effects <- if (!tests) "none" else if (is.null(given$effects)) "random" else given$effects
   n <- subjects_of(x, y, given$subjects)

@@ -20,7 +20,7 @@ plot.gpuCor <- function(x, type = c("auto", "histogram", "heatmap", "lag"), max 
     heatmap = function(...) draw_heatmap(x, ...),
     lag = function(...) draw_lags(lag, "pairs", "gpuCor", ...)
   )
-  type <- check_panel(type, names(panels))
+  type <- check_choice(type, c("auto", names(panels)), "type")
   max <- check_whole(max, "max", 2, 20000)
   if (type == "heatmap") check_drawable(n, max)
   if (n < 2) fail("there is no pair to plot: 'x' has ", n_of(n, "variable"))

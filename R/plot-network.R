@@ -19,7 +19,7 @@ plot.gpuNetwork <- function(x, type = c("auto", "degree", "weight", "layout", "s
     },
     lag = function(...) draw_lags(x@tests$lag, "edges", "gpuCorNetwork", ...)
   )
-  type <- check_panel(type, names(panels))
+  type <- check_choice(type, c("auto", names(panels)), "type")
   max <- check_whole(max, "max", 1, 1e5)
   labels <- check_whole(labels, "labels", 0, 1000)
   size <- sum(unlist(degrees_of_network(x)) > 0)

@@ -44,7 +44,10 @@ specs_of <- function(verb, ...) {
   for (name in unique(of)) {
     own <- given[is_own & of == name]
     whole <- given[!is_own][[name]]
-    if (!is.null(whole)) specs[[name]] <- check_whole_spec(whole, name, verb)
+    check_that(whole, name, is.null(whole) || inherits(whole, SPECS[[name]]), paste0("made by ", SPECS[[name]], "()"))
+    others <- setdiff(names(whole), c(offered_by(verb), "replay"))
+    if (length(others)) fail("'", name, "' has '", others[1L], "', which ", verb, "() does not take")
+    if (!is.null(whole)) specs[[name]] <- whole
     if (!length(own)) next
     if (length(whole)) own <- c(unclass(whole)[setdiff(names(whole), c(names(own), "replay"))], own)
     specs[[name]] <- do.call(SPECS[[name]], own, quote = TRUE) # checks all of them together
@@ -71,6 +74,7 @@ NOT_GIVEN <- list(resample = 0, n_perm = 0, compression = 0, stability = 0, frac
 features_of <- function(verb, specs, ...) {
   given <- list(...)
   if (!identical(specs, NO_SPECS)) given <- c(given, arguments_of(specs), list(shards = specs$control$shards))
+  is_default <- function(value) is.null(value) || identical(value, FALSE) || identical(value, "none")
   given <- given[!vapply(given, is_default, NA)]
   given <- given[!vapply(names(given), function(name) identical(given[[name]], NOT_GIVEN[[name]]), NA)]
   if (all(names(given) == "y")) return(NULL)
@@ -86,19 +90,8 @@ features_of <- function(verb, specs, ...) {
   found
 }
 
-is_default <- function(value) is.null(value) || identical(value, FALSE) || identical(value, "none")
-
 # Returns the settings of a run alone.
 run_of <- function(control) structure(control[names(control) %in% RUN_SETTINGS], class = class(control))
-
-check_whole_spec <- function(spec, name, verb) {
-  if (!inherits(spec, SPECS[[name]])) {
-    fail("'", name, "' must come from ", SPECS[[name]], "(), not be ", show_value(spec))
-  }
-  others <- setdiff(names(spec), c(offered_by(verb), "replay"))
-  if (length(others)) fail("'", name, "' has '", others[1L], "', which ", verb, "() does not take")
-  spec
-}
 
 # Returns the names of arguments, which may be abbreviated. Those without a name are gpuControl()'s.
 full_names <- function(names, verb) {

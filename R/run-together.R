@@ -262,13 +262,10 @@ check_together <- function(found, facts = character(), words = list()) {
   row <- setdiff(whole, APART_FEATURES$row[has[!APART_FEATURES$wanted[has]]])[1L]
   if (is.na(row)) return(invisible())
   this <- APART_FEATURES$feature[here[APART_FEATURES$row[here] == row & APART_FEATURES$several[here]]][1L]
-  fail(filled(APART[[row]], c(list(this = this), words, found$words)))
-}
-
-# Returns a sentence with words in place of their names in braces.
-filled <- function(sentence, words) {
+  sentence <- APART[[row]]
+  words <- c(list(this = this), words, found$words)
   for (name in names(words)) sentence <- gsub(paste0("{", name, "}"), words[[name]], sentence, fixed = TRUE)
-  sentence
+  fail(sentence)
 }
 
 # Returns the table for the help.

@@ -1,4 +1,5 @@
-# Writes a network to a file: first all edges are found, in memory and on the disk, then written in bands of rows.
+# Writes a network to a file: first all edges are found, in memory and on the disk, then written in bands of rows. The
+# result is what gpuCorNetwork(file = ) returns.
 
 network_to_file <- function(run, file, compression) {
   names <- network_names(run)
@@ -16,7 +17,8 @@ network_to_file <- function(run, file, compression) {
   details$edges <- if (is.null(run$y)) h5$entries / 2 else h5$entries
   details <- Filter(Negate(anyNA), details)
   close_network_file(h5, details[names(details) != "adjusted"])
-  c(list(file = h5$file, variables = c(ncol(run$x), ncol(run$y))), details)
+  structure(c(list(file = h5$file, variables = c(ncol(run$x), ncol(run$y))), details),
+            class = c("gpuCorNetworkFile", "gpuCorResult"))
 }
 
 # Max number of entries in a band of several rows.

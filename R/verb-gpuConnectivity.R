@@ -139,7 +139,7 @@ connectivity_sums <- function(run, wanted) {
   if (is.null(run$criterion)) { # of the matrix r + 1 of all pairs; NA for columns without coefficients
     doing(run$settings, "eigenvector")
     found <- perform(run, "centrality")
-    check_error(found)
+    warn_unconverged(found)
     if (is.null(sums)) sums <- found[c("n_obs", "x_flags", "y_flags")]
     sums$eigenvector <- found$eigenvector
     return(sums)
@@ -229,7 +229,7 @@ edge_sums <- function(run, wanted) {
 # weights.
 
 # Warns if the iteration has not converged; `found`: list(eigenvector, error).
-check_error <- function(found) {
+warn_unconverged <- function(found) {
   if (found$error <= 1e-6) return(invisible())
   warning("eigenvector centrality has not converged: its error is ", format(found$error, digits = 2), call. = FALSE)
 }
@@ -241,7 +241,7 @@ eigenvectors_of_rows <- function(rows, levels, run) {
   vapply(levels, FUN.VALUE = numeric(ncol(run$x)), function(level) {
     own <- stronger_rows(rows, level, run)
     found <- checked(.Call(r_network_centrality, own$p, own$i, own$x, run$settings))
-    check_error(found)
+    warn_unconverged(found)
     found$eigenvector
   })
 }

@@ -130,14 +130,11 @@ check_output <- function(output) {
   kinds <- c("dist", "matrix", "list")
   is_default <- identical(output, kinds)
   if (is_default) output <- getOption("gpucor.output", "dist")
-  check_choice(output, kinds, "output", output_hint(output, is_default)) # the hint is evaluated only in an error
-}
-
-output_hint <- function(output, is_default) {
-  if (is_default) return(where_from("output", NULL, "\"dist\""))
-  if (is.character(output) && length(output) == 1L && output %in% precisions) {
+  check_choice(output, kinds, "output", if (is_default) { # evaluated only in an error
+    where_from("output", NULL, "\"dist\"")
+  } else if (is.character(output) && length(output) == 1L && output %in% precisions) {
     paste0("; for the precision write precision = \"", output, "\"")
-  }
+  })
 }
 
 # Returns gpuCor()'s result with tests, or the list. `given`: arguments, x and y first; `call`: the user's call.

@@ -148,7 +148,7 @@ gpuCorNetwork <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
   found <- do.call(features_of, c(list("gpuCorNetwork", specs), criteria, options, others))
   if (!is.null(specs$control$shards)) {
     given <- c(criteria, options, list(use = use, method = method, output = output))
-    return(by_shards("gpuCorNetwork", x, y, given, specs, file, compression, sys.call()))
+    return(ELSEWHERE$shards("gpuCorNetwork", x, y, given, specs, file, compression, sys.call()))
   }
   criterion <- network_criterion(criteria, normalize, lioness)
   output <- check_choice(output, c("matrix", "edges"), "output")
@@ -159,7 +159,7 @@ gpuCorNetwork <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
   values <- if (!is.null(lag)) "lag" else if (!is.null(lioness)) "lioness" else normalize
   valued <- function(run) EDGE_VALUES[[values]](run, lag, min_overlap, lioness)
   all <- valued(at_pass(run, 1, 1 + length(drawn)))
-  if (!is.null(file)) return(invisible(new_network_file(network_to_file(all, file, compression))))
+  if (!is.null(file)) return(invisible(network_to_file(all, file, compression)))
   found <- network_of_each(all)
   warn_without(found[[1L]], all)
   found <- with_stability(found, run, drawn, function(run) network_of_each(valued(run)))

@@ -90,16 +90,22 @@ gpuCorWindows <- function(x, width, step = 1, taper = c("none", "gaussian", "tuk
     step <- check_whole(step, "step", 1)
     list(width = width, step = step, n = floor((n_obs - width) / step) + 1, taper = taper_weights(taper, shape, width))
   }
-  if (is_subjects(x)) {
-    run <- empty_run(specs, method, use, pairs, call = sys.call())
-    run[c("sign", "mutual", "criterion", "taper")] <- list(check_sign(sign, run$method), mutual, criterion, taper)
-    return(windows_of_subjects(run, x, keep, plan))
-  }
-  run <- new_run(NULL, specs, x, NULL, method, use, criterion, sign, pairs = pairs, call = sys.call())
+  run <- empty_run(specs, method, use, pairs, call = sys.call())
+  run[c("sign", "mutual", "criterion", "taper")] <- list(check_sign(sign, run$method), mutual, criterion, taper)
+  WINDOWS_OF[[if (is_subjects(x)) "subjects" else "one"]](run, x, keep, plan)
+}
+
+# What returns the windows of each kind of data. `run`: without data; `plan`: function of the number of rows that returns
+# the windows with their taper.
+WINDOWS_OF <- list(
+  one = function(run, x, keep, plan) windows_of_one(run, x, keep, plan),
+  subjects = function(run, x, keep, plan) windows_of_subjects(run, x, keep, plan)
+)
+
+windows_of_one <- function(run, x, keep, plan) {
+  run <- with_design(with_pairs(with_data(run, x, NULL)))
   time <- time_of(x, run$settings$asked$tr)
-  run$mutual <- mutual
   run$windows <- plan(nrow(run$x))
-  run$taper <- taper
   run <- on_device_of_windows(run)
   check_window_memory(run, keep)
   check_window_runs(run$settings$design$runs, run$windows)
@@ -253,8 +259,6 @@ warn_windows <- function(notes, what, run, hint = "") {
 
 # ---- several subjects: each window is a run of all subjects, whose coefficients are combined
 
-# `run`: without data; `x`: the subjects' data; `plan`: function of the number of rows that returns the windows with
-# their taper.
 windows_of_subjects <- function(run, x, keep, plan) {
   given <- run$settings$combination
   if (is.null(given$combine)) tell_mean(run$settings)

@@ -225,7 +225,7 @@ as.data.frame.gpuGradients <- function(x, row.names = NULL, optional = FALSE, ..
 #'   [gpuConnectivity()], and `"auto"` what there is.
 #' @export
 plot.gpuGradients <- function(x, type = c("auto", "scatter", "lambda", "map"), gradient = 1, coords = NULL, ...) {
-  type <- check_panel(type, c("scatter", "lambda", "map"))
+  type <- check_choice(type, c("auto", "scatter", "lambda", "map"), "type")
   gradient <- check_whole(gradient, "gradient", 1, ncol(x$gradients))
   if (!is.null(coords)) coords <- check_coords(coords, nrow(x$gradients))
   if (type == "map" && is.null(coords)) fail("type = \"map\" needs 'coords', such as of voxelCoords()")

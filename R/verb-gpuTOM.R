@@ -123,7 +123,7 @@ tom_types <- c("signed", "unsigned", "signed Nowick", "unsigned 2", "signed 2", 
 
 # Returns the rule that the engine reads, with the arguments as `names`.
 overlap_rule <- function(power, type, tom_type, denominator, replaces_missing) {
-  power <- check_positive(power, "power")
+  power <- as.numeric(check_that(power, "power", are_finite(power, 1L) && power > 0, "a positive number"))
   signed <- tom_type == "signed Nowick" || (tom_type == "signed" && type == "unsigned")
   list(similarity = constant(type), power = power, keeps_sign = signed,
        is_absolute = tom_type %in% c("signed", "signed 2"), is_halved = endsWith(tom_type, "2"),

@@ -132,7 +132,8 @@ gpuPreservation <- function(reference, test, modules, n_perm = 200, power = NULL
   check_that(power, "power", length(power) == 1L || is.null(made),
              "one number, as the data sets of 'modules' have different powers")
   # Arguments of gpuTOM().
-  rule <- c(list(power = check_positive(power, "power"), type = type), made[c("TOMType", "TOMDenom")])
+  check_that(power, "power", are_finite(power, 1L) && power > 0, "a positive number")
+  rule <- c(list(power = as.numeric(power), type = type), made[c("TOMType", "TOMDenom")])
   network <- check_choice(network, c("adjacency", "overlap"), "network")
   gold <- check_whole(gold, "gold", 0)
   run <- list(settings = new_settings(specs))

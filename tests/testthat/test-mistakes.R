@@ -41,7 +41,7 @@ test_that("an unused argument is named with the one that was probably meant", {
   for (f in list(gpuCor, gpuCorTriangle, gpuDist, gpuCorTest)) expect_error(f(x, zzz = 2), "unused argument 'zzz'")
   expect_error(gpuCor(x, output = "list", foo = 1), "unused argument 'foo'")
   expect_error(lapply(list(x), gpuCorTest, foo = 1), "unused argument 'foo'")
-  expect_error(gpuCor(x, control = list(threads = 1)), "'control' must come from gpuControl")
+  expect_error(gpuCor(x, control = list(threads = 1)), "'control' must be made by gpuControl")
 })
 
 test_that("run settings are checked when they are made, and shown", {

@@ -99,7 +99,7 @@ test_that("a file that cannot be used is an error that says so", {
   }
   expect_error(gpuCorFile(path), "no HDF5 file; for a raw one give 'dim'", fixed = TRUE)
   expect_error(gpuCorFile(path, dataset = "data"), "no HDF5 file", fixed = TRUE)
-  expect_error(gpuCorFile(path, dim(x), transpose = TRUE), "'transpose' is TRUE", fixed = TRUE)
+  expect_error(gpuCorFile(path, dim(x), transpose = TRUE), "'transpose' must be FALSE for a raw file", fixed = TRUE)
   expect_error(gpuCorFile(path, dim(x), "half"), "'storage' must be one of", fixed = TRUE)
   expect_error(gpuCorFile(path, dim(x), offset = -1), "'offset' must be a whole number", fixed = TRUE)
   expect_error(gpuCorFile(path, dim(x), dimnames = list(NULL, "a")), "40 of variables", fixed = TRUE)

@@ -37,8 +37,8 @@ test_that("a function refuses what it does not take, by its name", {
   expect_error(gpuDist(x, adjustment = gpuAdjust(partial = TRUE)), fixed = TRUE, class = "gpucor_error_input",
                "'adjustment' has 'partial', which gpuDist() does not take")
   expect_error(gpuDist(x, partial = TRUE), "unused argument 'partial'", class = "gpucor_error_input")
-  expect_error(gpuCor(x, control = gpuAdjust()), "'control' must come from gpuControl(), not be", fixed = TRUE)
-  expect_error(gpuCor(x, adjustment = ~ wt), "'adjustment' must come from gpuAdjust(), not be ~wt", fixed = TRUE)
+  expect_error(gpuCor(x, control = gpuAdjust()), "'control' must be made by gpuControl(), not", fixed = TRUE)
+  expect_error(gpuCor(x, adjustment = ~ wt), "'adjustment' must be made by gpuAdjust(), not ~wt", fixed = TRUE)
   expect_error(gpuCor(x, NULL, "pearson", "everything", NULL, NULL, "dist", FALSE, "gpu"), "'backend' must be one of")
 })
 
