@@ -137,7 +137,14 @@ calibration_of <- function(design, centred) {
 # Returns list(lags: sums of the diagonals of A, from the main one on; squares: tr(A A)).
 series_moments <- function(space, phi) {
   q <- space$basis
-  tq <- if (is.null(q)) matrix(0, space$n, 0L) else space$scale * smoothed(space$scale * q, phi)
+  # The product of the series' correlation matrix and x, by a filter in both directions.
+  smoothed <- function(x) {
+    if (phi == 0) return(x)
+    filtered <- function(m) matrix(stats::filter(m, phi, "recursive"), nrow(m))
+    back <- rev(seq_len(nrow(x)))
+    filtered(x) + filtered(x[back, , drop = FALSE])[back, , drop = FALSE] - x
+  }
+  tq <- if (is.null(q)) matrix(0, space$n, 0L) else space$scale * smoothed(space$scale * q)
   if (is.null(q)) q <- tq
   within <- crossprod(q, tq)
   if (space$keeps) return(list(lags = lag_sums(q, q %*% within), squares = sum(within^2)))
@@ -145,14 +152,6 @@ series_moments <- function(space, phi) {
   twice <- c(1, rep(2, space$n - 1))
   list(lags = powers * lag_sums(space$scale, space$scale) - 2 * lag_sums(q, tq - q %*% within / 2),
        squares = sum(twice * powers^2 * lag_sums(space$scale^2, space$scale^2)) - 2 * sum(tq^2) + sum(within^2))
-}
-
-# Returns the product of an autoregressive series' correlation matrix and the columns of x.
-smoothed <- function(x, phi) {
-  if (phi == 0) return(x)
-  run <- function(m) matrix(stats::filter(m, phi, "recursive"), nrow(m))
-  back <- rev(seq_len(nrow(x)))
-  run(x) + run(x[back, , drop = FALSE])[back, , drop = FALSE] - x
 }
 
 # Returns for each lag from 0 the mean of sum(x[t] * y[t + lag]) and sum(y[t] * x[t + lag]), summed over all columns.

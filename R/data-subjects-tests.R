@@ -70,13 +70,6 @@ t_scores <- function(tests) -log(2) - stats::pt(-abs(tests$statistic), tests$df,
 
 p_of_tests <- function(tests) exp(-t_scores(tests))
 
-# Replaces entries of rows, which are transformed t, by combined coefficients, and adds their tests.
-with_group_tests <- function(rows, run) {
-  rows$group_tests <- group_tests(part_of(run, 1, 0, "tests of the edges"), rows)
-  rows$x <- tanh(rows$group_tests$difference)
-  rows
-}
-
 # ---- fixed effects: the variance of each subject's z follows from its number of observations
 
 # The variance of a z of n observations, times n - 3. That of bicor is 0.95 to 1.0 without a correlation, and 1.1 to 1.2

@@ -8,15 +8,11 @@ values_of_pairs <- function(run, layout, attributes = list()) {
   } else {
     engine_pass("cor", run, list(layout, attributes))
   })
-  if (result$zero_sd > 0 || result$flags > 0L || uses[run$use] == "pairwise.complete.obs") warn_of_run(result, run)
-  result$values
-}
-
-# Like stats::cor(), checks single columns only in pairwise computations.
-warn_of_run <- function(result, run) {
+  # Like stats::cor(), checks single columns only in pairwise computations.
   is_looked_at <- result$zero_sd > 0 || uses[run$use] == "pairwise.complete.obs"
-  if (is_looked_at) warn_constant(result, run) else warn_fallback(result, run)
-  warn_infinite(result, run)
+  if (is_looked_at) warn_constant(result, run) else if (result$flags > 0L) warn_fallback(result, run)
+  if (is_looked_at || result$flags > 0L) warn_infinite(result, run)
+  result$values
 }
 
 # Returns what the engine computes of a run, or raises its error. `what`: a computation, a row of src/r/entries.h; `...`:
@@ -92,7 +88,12 @@ warn_without <- function(result, run) {
   if (inherits(run$x, "gpuCorSubjects") && isTRUE(run$x$skips)) return(invisible()) # others have coefficients
   whole <- uses[run$use] == "everything" # one missing value leaves the column without coefficients
   text <- describe_flagged(result, if (whole) "missing" else "few", run)
-  if (!length(text)) return(warn_too_few(max(result$n_obs, -Inf), run))
+  if (!length(text)) { # too few rows, such as one, which no single column explains
+    n_obs <- max(result$n_obs, -Inf)
+    if (n_obs < 0 || n_obs >= measure_of(run$method)$min_obs || run$pairs == 0) return(invisible())
+    return(warning(n_of(n_obs, "observation"), if (n_obs == 1) " leaves" else " leave", " no coefficient",
+                   call. = FALSE))
+  }
   hint <- na_rm_hint(run$x)
   if (is.null(hint) && whole) hint <- "; see 'use'"
   warning(if (whole) "missing values" else few_words(run$method), " leave no coefficient (",
@@ -116,12 +117,6 @@ warn_infinite <- function(result, run) {
 }
 
 INFINITE_WAY_OUT <- "log2(0) is -Inf, and log2(x + 1) of counts is finite"
-
-# Warns about data with too few rows, such as one, which no single column explains.
-warn_too_few <- function(n_obs, run) {
-  if (n_obs < 0 || n_obs >= measure_of(run$method)$min_obs || run$pairs == 0) return(invisible())
-  warning(n_of(n_obs, "observation"), if (n_obs == 1) " leaves" else " leave", " no coefficient", call. = FALSE)
-}
 
 warn_constant <- function(result, run) {
   text <- describe_flagged(result, "constant", run)

@@ -185,7 +185,7 @@ check_devices <- function(devices, name, backend = "cuda", hint = "") {
 # `found`: from run_settings(), or read here.
 choose_threads <- function(threads, found = .Call(r_settings, RUN_OPTIONS, RUN_VARIABLES, RUN_NAMES)) {
   if (!is.null(threads)) return(check_setting("threads", threads, found))
-  cores <- .Call(r_cores)
+  cores <- attr(found, "cores")
   if (is.null(attr(found, "variables"))) return(cores)
   limits <- suppressWarnings(as.integer(unlist(found[THREAD_LIMITS])))
   max(1L, min(cores, limits, if (!is.null(found[[THREAD_LIMITS[1L]]])) 2L, na.rm = TRUE))

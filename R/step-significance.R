@@ -211,7 +211,10 @@ min_z <- function(p, groups = NULL) {
 # at least a given value, and the number of scores. All other pairs have smaller scores. `pairs`: see with_tests().
 keep_by_scores <- function(rows, run, significance, cut, pairs = NULL) {
   threads <- run$settings$threads
-  if (is_random(run$x)) rows <- with_group_tests(rows, run)
+  if (is_random(run$x)) {
+    rows$group_tests <- group_tests(part_of(run, 1, 0, "tests of the edges"), rows)
+    rows$x <- tanh(rows$group_tests$difference) # they were transformed t
+  }
   found <- edge_scores(rows, run, significance)
   scores <- found$scores
   warn_few(found$few, run$pairs)

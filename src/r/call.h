@@ -65,6 +65,7 @@ _Noreturn void r_error(const char *format, ...)
  * which has lost OpenMP's threads and would hang on new ones. */
 int r_threads(SEXP threads);
 int r_own_threads(int threads); /* the same for a number that r_threads() returned before a fork */
+int r_cores(void);              /* processors that this process may use; 1 in a child of fork() */
 void r_watch_forks(void);       /* once, before any fork */
 
 /* ---- interrupts and progress (progress.c) --------------------------------------------- */

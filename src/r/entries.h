@@ -36,7 +36,6 @@
     /* info.c */ ENTRY(r_info, 1) ENTRY(r_backends, 0) ENTRY(r_set_fault, 2) ENTRY(r_live, 0) \
     /* system.c */ ENTRY(r_sync, 1) ENTRY(r_file_kind, 1) ENTRY(r_are_running, 1) ENTRY(r_random, 1) \
         ENTRY(r_checksum, 1) \
-    /* threads.c */ ENTRY(r_cores, 0) \
     /* session.c */ ENTRY(r_set_shared_steps, 1) \
     /* call.c */ ENTRY(r_free, 1)
 

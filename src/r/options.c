@@ -8,8 +8,8 @@ static SEXP option_of(const char *name) {
 }
 
 /* Returns a list of the values of options; an option that is not set, or has the name "", takes the text of the
- * environment variable at its position, or else NULL. Attribute "variables": the positions, from 1, of values from the
- * environment. */
+ * environment variable at its position, or else NULL. Attributes: "variables", the positions, from 1, of values from
+ * the environment, if there are any; "cores", from r_cores(). */
 SEXP r_settings(SEXP options, SEXP variables, SEXP names) {
     R_xlen_t n = Rf_xlength(options), n_variables = 0;
     SEXP found = PROTECT(Rf_allocVector(VECSXP, n));
@@ -24,12 +24,14 @@ SEXP r_settings(SEXP options, SEXP variables, SEXP names) {
         }
         SET_VECTOR_ELT(found, k, value);
     }
+    SEXP cores = PROTECT(Rf_ScalarInteger(r_cores()));
+    Rf_setAttrib(found, Rf_install("cores"), cores);
     if (n_variables > 0) {
         SEXP positions = PROTECT(Rf_allocVector(INTSXP, n_variables));
         memcpy(INTEGER(positions), position, (size_t)n_variables * sizeof *position);
         Rf_setAttrib(found, Rf_install("variables"), positions);
         UNPROTECT(1);
     }
-    UNPROTECT(1);
+    UNPROTECT(2);
     return found;
 }

@@ -28,7 +28,6 @@ int r_own_threads(int threads) {
     return is_forked ? 1 : threads;
 }
 
-/* Returns the number of processors that this process may use; 1 in a child of fork(). */
-SEXP r_cores(void) {
-    return Rf_ScalarInteger(is_forked ? 1 : gcor_processors());
+int r_cores(void) {
+    return is_forked ? 1 : gcor_processors();
 }
