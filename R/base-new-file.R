@@ -3,18 +3,12 @@
 
 MAX_PATH <- 4095 # bytes
 
-check_new_file <- function(file) {
-  check_string(file, "file", "the name of the file to write")
-  path <- path.expand(file)
-  if (endsWith(path, "/") || dir.exists(path)) {
-    fail_file("'file' is ", show_value(file), ", a folder; give the name of a file in it")
-  }
-  check_new_path(path, "file")
-}
-
-# Returns the full name of a new file or folder, which is valid after setwd().
-check_new_path <- function(path, name) {
+# Returns the full name of a new file (or folder), which is valid after setwd().
+check_new_file <- function(file, name = "file", may_be_folder = FALSE) {
+  path <- path.expand(check_string(file, name, "the name of the file to write"))
   refuse <- function(...) fail_file("'", name, "' is ", show_value(path), ...)
+  is_folder <- endsWith(path, "/") || dir.exists(path)
+  if (is_folder && !may_be_folder) refuse(", a folder; give the name of a file in it")
   if (nchar(path, "bytes") > MAX_PATH) refuse(", of more than ", MAX_PATH, " bytes")
   folder <- dirname(path)
   if (!dir.exists(folder)) refuse(", whose folder does not exist; create it first")

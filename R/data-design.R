@@ -57,37 +57,31 @@ designed <- function(run, tests) {
 
 # ---- weights
 
+# Equal weights are none. Weights of 0 and one other number become 0 and 1, as they only select observations.
 weighted <- function(run) {
-  weights <- run$settings$asked[["weights"]] # `$` could match weights_are
-  scaled <- check_weights(weights, n_obs_of(run))
+  given <- run$settings$asked[["weights"]] # `$` could match weights_are
   design <- run$settings$design
-  design["weights"] <- list(scaled)
-  design$worth <- kind_code(run$settings$asked, run$method, scaled)
-  if (length(weights)) design$unit <- as.numeric(max(weights))
-  if (any(scaled > 0 & scaled < 1)) design$adjusted$graded <- TRUE
-  if (any(scaled == 0)) design$adjusted$zeros <- sum(scaled == 0)
+  if (!is.null(given)) {
+    check_that(given, "weights", is_variables(given) && is.null(dim(given)),
+               "a vector of numbers, one for each observation")
+    check_as_many(length(given), "weights", "value", n_obs_of(run))
+    bad <- which(!is.finite(given) | given < 0)
+    if (length(bad)) {
+      fail("'weights' is ", format(given[bad[1L]]), " at observation ", bad[1L],
+           "; it must be a finite number of at least 0, 0 for an observation that does not count")
+    }
+    counts <- given > 0
+    if (length(given) && !any(counts)) fail("'weights' are all 0: no observation counts")
+    if (length(given)) design$unit <- as.numeric(max(given))
+    scaled <- given / max(given, 1e-300)
+    levels <- length(unique(scaled[counts]))
+    if (levels > 1L || !all(counts)) design$weights <- as.numeric(if (levels > 1L) scaled else counts)
+  }
+  design$worth <- kind_code(run$settings$asked, run$method, design$weights)
+  if (is_graded(design)) design$adjusted$graded <- TRUE
+  if (any(design$weights == 0)) design$adjusted$zeros <- sum(design$weights == 0)
   run$settings$design <- design
   run
-}
-
-# Returns NULL for equal weights. Weights of 0 and one other number become 0 and 1, as they only select observations.
-check_weights <- function(weights, n_obs) {
-  if (is.null(weights)) return(NULL)
-  check_that(weights, "weights", is_variables(weights) && is.null(dim(weights)),
-             "a vector of numbers, one for each observation")
-  if (length(weights) != n_obs) {
-    fail("'weights' has ", n_of(length(weights), "value"), "; there are ", n_of(n_obs, "observation"))
-  }
-  bad <- which(!is.finite(weights) | weights < 0)
-  if (length(bad)) {
-    fail("'weights' is ", format(weights[bad[1L]]), " at observation ", bad[1L],
-         "; it must be a finite number of at least 0, 0 for an observation that does not count")
-  }
-  counts <- weights > 0
-  if (n_obs > 0L && !any(counts)) fail("'weights' are all 0: no observation counts")
-  weights <- weights / max(weights, 1e-300)
-  if (all(counts) && length(unique(weights)) < 2L) return(NULL)
-  if (length(unique(weights[counts])) < 2L) as.numeric(counts) else as.numeric(weights)
 }
 
 # ---- a measure's options

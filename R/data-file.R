@@ -12,20 +12,13 @@ raw_file <- function(file, dim, storage, dimnames, offset) {
 new_file <- function(file, kind, dim, dimnames, ...) {
   is_size <- are_finite(dim, 2L, 0, .Machine$integer.max) && all(dim == floor(dim))
   check_that(dim, "dim", is_size, "two integers up to 2^31 - 1, of observations and of variables")
-  structure(list(file = file, kind = kind, dim = as.integer(dim), dimnames = check_dimnames(dimnames, dim), ...),
-            class = "gpuCorFile")
+  structure(list(file = file, kind = kind, dim = as.integer(dim), dimnames = dimnames, ...), class = "gpuCorFile")
 }
 
 # Returns TRUE for dimnames of a matrix of that size.
 are_names <- function(dimnames, dim) {
   fits <- function(k) is.null(dimnames[[k]]) || (is.character(dimnames[[k]]) && length(dimnames[[k]]) == dim[k])
   is.null(dimnames) || (is.list(dimnames) && length(dimnames) == 2L && fits(1L) && fits(2L))
-}
-
-check_dimnames <- function(dimnames, dim) {
-  check_that(dimnames, "dimnames", are_names(dimnames, dim), paste0(
-    "a list of ", n_of(dim[1L], "name"), " of observations and ", dim[2L], " of variables, either of them possibly NULL"
-  ))
 }
 
 check_data_file <- function(file) {
@@ -84,7 +77,7 @@ h5_contents <- function(file) {
 # HDF5 files as data: dense datasets, and the layouts of AnnData (h5ad) and 10x.
 
 # Returns a gpuCorFile of a dataset, or of a group that is a sparse matrix; dataset NULL: the matrix of a known layout.
-hdf5_file <- function(file, dataset, transpose, dim, dimnames) {
+hdf5_file <- function(file, dataset, transpose, dim) {
   if (!is_hdf5(file)) fail_file("'file' is \"", file, "\", which is no HDF5 file; for a raw file leave 'dataset' out")
   need_packages("rhdf5", "to read HDF5")
   reading_hdf5(file, {
@@ -106,7 +99,6 @@ hdf5_file <- function(file, dataset, transpose, dim, dimnames) {
     if (!is.null(dim) && !(is_numeric(dim) && identical(as.numeric(dim), as.numeric(x$dim)))) {
       fail("'dim' is ", show_size(dim), ", but \"", dataset, "\" is ", show_size(x$dim), " (observations x variables)")
     }
-    if (!is.null(dimnames)) x$dimnames <- check_dimnames(dimnames, x$dim)
     x
   })
 }

@@ -33,7 +33,7 @@ check_testable <- function(method, df) {
 
 # ---- weights
 
-# Returns the code of the weights' kind, which only affects p values. `scaled`: the weights, by check_weights().
+# Returns the code of the weights' kind, which only affects p values. `scaled`: the weights, by weighted().
 kind_code <- function(asked, method, scaled) {
   kind <- if (is.null(asked$weights_are)) WEIGHT_KINDS[1L] else asked$weights_are
   weights <- asked[["weights"]]
@@ -54,7 +54,7 @@ kind_code <- function(asked, method, scaled) {
 is_kind <- function(design, kind) identical(design$worth, match(kind, WEIGHT_KINDS) - 1L)
 
 # Returns the effective number of n observations with these weights (NULL: all are 1). design$unit: the given weight
-# that check_weights() made 1.
+# that weighted() made 1.
 worth_of <- function(design, weights, n) {
   if (is_kind(design, "frequency")) return(design$unit * if (is.null(weights)) n else sum(weights))
   if (is_kind(design, "importance")) sum(weights)^2 / sum(weights^2) else n

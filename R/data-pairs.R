@@ -109,8 +109,14 @@ relations <- c("same", "different", "within_distance", "beyond_distance")
 
 traits_length <- function(traits) if (is.null(traits$place)) length(traits$label) else ncol(traits$place)
 
-# Returns the pair mask for the engine, or stops if it does not fit the columns of x and y. The engine checks lengths.
-check_pairs <- function(pairs, x, y) {
+# Returns the run with its pair mask for the engine and its number of pairs, or stops if the mask does not fit the columns
+# of x and y. The engine checks lengths.
+with_pairs <- function(run) {
+  pairs <- run$settings$pairs
+  if (is.null(pairs)) {
+    run$pairs <- count_pairs(run$x, run$y, run$settings)
+    return(run)
+  }
   check_that(pairs, "pairs", inherits(pairs, "gpuCorPairs"), "from pairMask()")
   are_traits <- function(traits) {
     is.list(traits) && (is.null(traits$label) || is.integer(traits$label)) &&
@@ -124,16 +130,18 @@ check_pairs <- function(pairs, x, y) {
     is_number_within(pairs$distance, 0, .Machine$double.xmax) && are_traits(pairs$x) &&
     (is.null(pairs$y) || are_traits(pairs$y))
   if (!is_whole) fail("'pairs' was changed since pairMask() made it; make it again")
-  if (is.null(y) != is.null(pairs$y)) {
-    fail("'pairs' ", if (is.null(y)) "is of columns of 'x' with those of 'y', and there is no 'y'",
-         if (!is.null(y)) "says nothing of the columns of 'y': give it 'y', too")
+  if (is.null(run$y) != is.null(pairs$y)) {
+    fail("'pairs' ", if (is.null(run$y)) "is of columns of 'x' with those of 'y', and there is no 'y'",
+         if (!is.null(run$y)) "says nothing of the columns of 'y': give it 'y', too")
   }
-  for (name in c("x", if (!is.null(y)) "y")) {
+  for (name in c("x", if (!is.null(run$y)) "y")) {
     n <- traits_length(pairs[[name]])
-    columns <- ncol(list(x = x, y = y)[[name]])
+    columns <- ncol(run[[name]])
     if (n != columns) fail("'pairs' is of ", n_of(n, "column"), ", and '", name, "' has ", format_count(columns))
   }
-  unclass(pairs)
+  run$settings$pairs <- unclass(pairs)
+  run$pairs <- count_pairs(run$x, run$y, run$settings)
+  run
 }
 
 # Returns the number of pairs, or of those in the pair mask.

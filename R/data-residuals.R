@@ -49,12 +49,16 @@ residualized_run <- function(run, part) {
   run
 }
 
-# Stops if a window has rows of two runs. `runs`: the number of each row's run, or NULL.
-check_window_runs <- function(runs, windows) {
+# Returns the run with adjusted series, for its windows. Stops if a window has rows of two of the design's runs.
+window_series <- function(run) {
+  runs <- run$settings$design$runs
+  windows <- run$windows
   first <- (seq_len(windows$n) - 1) * windows$step + 1
-  if (is.null(runs) || all(runs[first] == runs[first + windows$width - 1])) return(invisible())
-  fail("'runs': windows of ", windows$width, " rows, ", windows$step, " apart, have rows of two runs; call ",
-       "gpuCorWindows() once for the rows of each run")
+  if (!is.null(runs) && any(runs[first] != runs[first + windows$width - 1])) {
+    fail("'runs': windows of ", windows$width, " rows, ", windows$step, " apart, have rows of two runs; call ",
+         "gpuCorWindows() once for the rows of each run")
+  }
+  if (is_adjusted_run(run)) residualized_run(run, "window") else run
 }
 
 # Loads data that are no ordinary matrix once.

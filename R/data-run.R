@@ -44,6 +44,10 @@ new_run <- function(found, specs, x, y, method, use, criterion = NULL, sign = NU
   }
   run <- with_design(run, tests)
   check_together(found, facts_of(run), list(method = run$method))
+  if (!is.null(max_t) && (max_t$how != "permutation" || !is.null(run$settings$design$basis))) { # R exchanges values
+    values <- sum(vapply(run[c("x", "y")], function(m) if (is.null(m)) 0 else prod(dim(m)), 0))
+    check_memory(16 * values, "adjust = \"maxT\"", n_of(values, "value"), "use fewer columns, or leave 'adjust' out")
+  }
   run
 }
 
@@ -65,14 +69,6 @@ WITH_DATA <- list(
   },
   subjects = function(run, x, y, takes, tests) with_subjects(run, x, y, takes, tests)
 )
-
-# Returns the run with its pair mask and its number of pairs.
-with_pairs <- function(run) {
-  pairs <- run$settings$pairs
-  if (!is.null(pairs)) run$settings$pairs <- check_pairs(pairs, run$x, run$y)
-  run$pairs <- count_pairs(run$x, run$y, run$settings)
-  run
-}
 
 # ---- what changed the coefficients
 

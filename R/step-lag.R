@@ -1,9 +1,19 @@
 # Lagged coefficients. Each lag is a run of x against rows of y that are some rows later, over the rows that overlap. Of
 # each pair the coefficient of largest weight is kept, with its lag.
 
-# Returns distinct lags: those near 0 first, of both signs the positive one. At each of them at least min_overlap rows
-# overlap, by default 10 or half of the rows.
-check_lag <- function(lag, run, min_overlap) {
+# Returns the rows t of x whose rows t + lag of y are in the same run, where both have weights above 0.
+overlapping <- function(run, lag) {
+  at <- seq_len(max(0, nrow(run$x) - abs(lag))) + max(0, -lag)
+  if (!is.null(run$runs)) at <- at[run$runs[at] == run$runs[at + lag]]
+  if (!is.null(run$counts)) at <- at[run$counts[at] & run$counts[at + lag]]
+  at
+}
+
+# Returns the run with ordinary matrices of residuals, element `lags`, `counts`, which is TRUE for rows that count, and
+# `runs`, the number of each row's run; both may be NULL. Without y, runs with lags of at least 0 have the others, too.
+lagged_run <- function(run, lag, min_overlap) {
+  if (!is.null(run$settings$design$weights)) run$counts <- run$settings$design$weights > 0
+  run$runs <- run$settings$design$runs
   check_that(lag, "lag", are_finite(lag) && all(lag == floor(lag)), "integers, such as -10:10")
   lag <- unique(lag)
   overlap <- function(lag) length(overlapping(run, lag))
@@ -19,24 +29,7 @@ check_lag <- function(lag, run, min_overlap) {
                     min))
   check_that(lag, "lag", !is.null(run$y) || setequal(lag, -lag), "given with both signs",
              ", as a pair of columns of 'x' has no order; or give 'x' also as 'y'")
-  lag <- as.integer(lag)
-  lag[order(abs(lag), lag < 0)]
-}
-
-# Returns the rows t of x whose rows t + lag of y are in the same run, where both have weights above 0.
-overlapping <- function(run, lag) {
-  at <- seq_len(max(0, nrow(run$x) - abs(lag))) + max(0, -lag)
-  if (!is.null(run$runs)) at <- at[run$runs[at] == run$runs[at + lag]]
-  if (!is.null(run$counts)) at <- at[run$counts[at] & run$counts[at + lag]]
-  at
-}
-
-# Returns the run with ordinary matrices of residuals, element `lags`, `counts`, which is TRUE for rows that count, and
-# `runs`, the number of each row's run; both may be NULL. Without y, runs with lags of at least 0 have the others, too.
-lagged_run <- function(run, lag, min_overlap) {
-  if (!is.null(run$settings$design$weights)) run$counts <- run$settings$design$weights > 0
-  run$runs <- run$settings$design$runs
-  lags <- check_lag(lag, run, min_overlap)
+  lags <- as.integer(lag)[order(abs(lag), lag < 0)] # those near 0 first, of both signs the positive one
   run$settings$lag <- range(lags)
   run$lags <- if (is.null(run$y)) lags[lags >= 0] else lags
   if (is_adjusted_run(run)) run <- residualized_run(run, "lag")

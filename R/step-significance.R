@@ -50,11 +50,8 @@ exact_distribution <- function(method, n) {
 # distribution from its moments.
 t_distribution <- function(df, n, ranks) if (ranks) .Call(r_rho_beta, n) else list(df = df)
 
-# Checks the user's min number of observations of a pair with a p value.
-check_min_obs <- function(min_obs) if (is.null(min_obs)) MIN_OBS else check_whole(min_obs, "min_obs", MIN_OBS)
-
 # Returns the min number of observations of a pair with a p value.
-min_tested <- function(method, min_obs = NULL) max(check_min_obs(min_obs), MIN_TESTED[method], na.rm = TRUE)
+min_tested <- function(method, min_obs = NULL) max(MIN_OBS, min_obs, MIN_TESTED[method], na.rm = TRUE)
 
 # Warns of pairs that have too few observations for a valid p value. `which`: words that say which pairs these are.
 warn_untested <- function(untested, method, which = NULL) {
@@ -218,7 +215,7 @@ keep_by_scores <- function(rows, run, significance, cut, pairs = NULL) {
   found <- edge_scores(rows, run, significance)
   scores <- found$scores
   warn_few(found$few, run$pairs)
-  if (isTRUE(significance$one_by_one && significance$rule$min_obs > check_min_obs(run$min_obs))) {
+  if (isTRUE(significance$one_by_one && significance$rule$min_obs > max(MIN_OBS, run$min_obs))) {
     warn_untested(sum(is.na(scores)), run$method, " with strong coefficients")
   }
   min_weight <- cut(function(score) .Call(r_count_scores, scores, score, threads), length(scores))

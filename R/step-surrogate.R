@@ -87,13 +87,6 @@ compared_run <- function(run) {
   run
 }
 
-# Counts the residuals, or the data of surrogates, and one surrogate.
-check_exchanged_memory <- function(run, how) {
-  if (how == "permutation" && is.null(run$settings$design$basis)) return(invisible())
-  values <- sum(vapply(run[c("x", "y")], function(m) if (is.null(m)) 0 else prod(dim(m)), 0))
-  check_memory(16 * values, "adjust = \"maxT\"", n_of(values, "value"), "use fewer columns, or leave 'adjust' out")
-}
-
 # Rows for each covariate from which permuted residuals of data that are not normal nearly keep the level of
 # adjust = "maxT", by the simulations of ?"gpucor-p-values".
 ROWS_PER_COVARIATE <- 50
@@ -173,7 +166,6 @@ adjusted_edges <- function(run) {
   p <- format(run$criterion$value)
   check_that(rule$n_perm, "n_perm", allowed >= 0,
              paste0("at least ", format_count(ceiling(1 / run$criterion$value) - 1), " for p.value = ", p))
-  check_exchanged_memory(run, rule$how)
   counted <- count_observations(run)
   side <- tested_sign(run$method)
   maxima <- null_maxima(part_of(run, 0, 0.95), counted, side, rule)

@@ -102,7 +102,7 @@ gpuAssociation <- function(x, traits, p.value = NULL, fdr = NULL,
   }
   naming({
     run <- new_run(NULL, specs, x, traits$values, method, use, criterion, "absolute")
-    run$min_obs <- min_obs
+    if (!is.null(min_obs)) run$min_obs <- check_whole(min_obs, "min_obs", MIN_OBS)
     structure(significant_pairs(run), method = method)
   }, "y", "traits")
 }

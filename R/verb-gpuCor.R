@@ -103,7 +103,14 @@ gpuCor <- function(x, y = NULL, method = c("pearson", "kendall", "spearman", "bi
                    use = "everything", lag = NULL, min_overlap = NULL, output = c("dist", "matrix", "list"),
                    test = FALSE, ...) {
   specs <- specs_of("gpuCor", ...)
-  output <- check_output(output)
+  kinds <- c("dist", "matrix", "list")
+  is_default <- identical(output, kinds)
+  if (is_default) output <- getOption("gpucor.output", "dist") # for code that expects the list of gputools' gpuCor()
+  output <- check_choice(output, kinds, "output", if (is_default) { # evaluated only in an error
+    where_from("output", NULL, "\"dist\"")
+  } else if (is.character(output) && length(output) == 1L && output %in% precisions) {
+    paste0("; for the precision write precision = \"", output, "\"")
+  })
   test <- check_flag(test, "test")
   found <- features_of("gpuCor", specs, y = y, `list of subjects` = is_subjects(x), lag = lag,
                        min_overlap = min_overlap, test = test, output = if (output == "list") output)
@@ -124,18 +131,6 @@ COR_RESULTS <- list(
   lag = function(run, output, lag, min_overlap, ...) lagged_coefficients(run(), lag, min_overlap, output),
   tests = function(output, test, call, given, ...) cor_with_tests(given, output, test, call)
 )
-
-# The option is for code that expects the list of gputools' function of the same name.
-check_output <- function(output) {
-  kinds <- c("dist", "matrix", "list")
-  is_default <- identical(output, kinds)
-  if (is_default) output <- getOption("gpucor.output", "dist")
-  check_choice(output, kinds, "output", if (is_default) { # evaluated only in an error
-    where_from("output", NULL, "\"dist\"")
-  } else if (is.character(output) && length(output) == 1L && output %in% precisions) {
-    paste0("; for the precision write precision = \"", output, "\"")
-  })
-}
 
 # Returns gpuCor()'s result with tests, or the list. `given`: arguments, x and y first; `call`: the user's call.
 cor_with_tests <- function(given, output, test, call) {

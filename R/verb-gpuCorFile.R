@@ -67,12 +67,18 @@ gpuCorFile <- function(file, dim = NULL, storage = c("double", "float", "integer
   transpose <- check_flag(transpose, "transpose")
   if (is.null(dim) && is_image_name(file)) return(image_file(file, mask))
   if (!is.null(mask)) fail("'mask' is for images (.nii), which need no 'dim'")
-  if (!is.null(dataset) || (is.null(dim) && is_hdf5(file))) {
-    return(hdf5_file(file, dataset, transpose, dim, dimnames))
+  x <- if (!is.null(dataset) || (is.null(dim) && is_hdf5(file))) {
+    hdf5_file(file, dataset, transpose, dim)
+  } else {
+    if (is.null(dim)) fail_file("'file' is \"", file, "\", which is no HDF5 file; for a raw one give 'dim'")
+    check_that(transpose, "transpose", !transpose, "FALSE for a raw file", ", as it has one variable after the other")
+    raw_file(file, dim, check_choice(storage, c("double", "float", "integer"), "storage"), NULL, offset)
   }
-  if (is.null(dim)) fail_file("'file' is \"", file, "\", which is no HDF5 file; for a raw one give 'dim'")
-  check_that(transpose, "transpose", !transpose, "FALSE for a raw file", ", as it has one variable after the other")
-  raw_file(file, dim, check_choice(storage, c("double", "float", "integer"), "storage"), dimnames, offset)
+  if (is.null(dimnames)) return(x)
+  x$dimnames <- check_that(dimnames, "dimnames", are_names(dimnames, x$dim), paste0(
+    "a list of ", n_of(nrow(x), "name"), " of observations and ", ncol(x), " of variables, either of them possibly NULL"
+  ))
+  x
 }
 
 # ---- a gpuCorFile behaves like a matrix

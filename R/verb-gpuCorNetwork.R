@@ -154,7 +154,7 @@ gpuCorNetwork <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
   output <- check_choice(output, c("matrix", "edges"), "output")
   run <- new_run(found, specs, x, y, method, use, criterion, sign, takes = "subjects", max_t = max_t, pairs = pairs,
                  call = sys.call())
-  run[c("mutual", "min_obs")] <- list(mutual, min_obs)
+  run[c("mutual", "min_obs")] <- list(mutual, if (!is.null(min_obs)) check_whole(min_obs, "min_obs", MIN_OBS))
   drawn <- draw_resamples(run, resample, fraction)
   values <- if (!is.null(lag)) "lag" else if (!is.null(lioness)) "lioness" else normalize
   valued <- function(run) EDGE_VALUES[[values]](run, lag, min_overlap, lioness)

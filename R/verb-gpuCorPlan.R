@@ -70,7 +70,7 @@ gpuCorPlan <- function(path, x, y = NULL, ..., verb = c("gpuCorNetwork", "gpuCon
   if (file.exists(file.path(path, "plan.rds"))) {
     fail_file("'path' is ", show_value(path), ", which exists and has a plan in it; gpuCorRun() continues it")
   }
-  path <- check_new_path(path, "path")
+  path <- check_new_file(path, "path", may_be_folder = TRUE)
   is_mode <- is.character(mode) && length(mode) == 1L && grepl("^[0-7]?7[0-7]{2}$", mode)
   check_that(mode, "mode", is_mode, "a folder's permissions, such as \"0700\" or \"0770\"")
   given <- list(...)

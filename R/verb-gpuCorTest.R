@@ -130,7 +130,7 @@ gpuCorTest <- function(x, y = NULL, method = c("pearson", "kendall", "spearman",
   }
   log.p <- check_flag(log.p, "log.p")
   max_t <- max_t_of(specs$permutation)
-  min_obs <- check_min_obs(min_obs)
+  min_obs <- if (is.null(min_obs)) MIN_OBS else check_whole(min_obs, "min_obs", MIN_OBS)
   found <- features_of("gpuCorTest", specs, y = y, alternative = alternative, exact = exact, conf.level = conf.level)
   run <- new_run(found, specs, x, y, method, use, tests = is.null(max_t) || has_distribution(method),
                  call = sys.call())
@@ -146,7 +146,6 @@ gpuCorTest <- function(x, y = NULL, method = c("pearson", "kendall", "spearman",
   doubles <- 2 + counted$common + has_own_df + 2 * (!is.null(max_t)) + 2 * (!is.null(conf.level))
   check_run_memory(run, layout_of(run$y, output), "gpuCorTest()",
                    "gpuCorNetwork(p.value = ) and (fdr = ) keep the pairs of small p values only", more = 8 * doubles)
-  if (!is.null(max_t)) check_exchanged_memory(run, max_t$how)
   r <- all_coefficients(work$coefficients, output)
   level <- if (alternative == "two.sided") (1 + conf.level) / 2 else conf.level
   # The rule that the engine reads.

@@ -107,9 +107,22 @@ windows_of_one <- function(run, x, keep, plan) {
   time <- time_of(x, run$settings$asked$tr)
   run$windows <- plan(nrow(run$x))
   run <- on_device_of_windows(run)
-  check_window_memory(run, keep)
-  check_window_runs(run$settings$design$runs, run$windows)
-  if (is_adjusted_run(run)) run <- residualized_run(run, "window")
+  if (keep == "dist" && run$pairs > constant("max edges")) {
+    fail("output = \"dist\" makes a matrix with a row for each of ", format_count(run$pairs), " pairs, and R has ",
+         "at most ", format_count(constant("max edges")), " in one; ", window_ways_out(run, keep, 0))
+  }
+  n <- run$windows$n
+  data <- if (is.matrix(run$x) && !is_adjusted_run(run)) 0 else 8 * as.numeric(nrow(run$x)) * ncol(run$x)
+  result <- switch(keep,
+    dist = 8 * run$pairs * n,
+    network = EDGE_BYTES * n * edges_of_run(run),
+    connectivity = 16 * ncol(run$x) * n,
+    moments = if (is.null(run$criterion)) 36 * run$pairs else 0
+  )
+  check_memory(data + result, paste0("output = \"", keep, "\""),
+               paste(n_of(run$pairs, "pair"), "and", n_of(n, "window")),
+               function(free) window_ways_out(run, keep, free))
+  run <- window_series(run)
   run$x <- dense_series(run$x)
   result <- run_windows(run, keep, window_attributes(run, keep, time))
   warn_of_windows(result$notes, run, keep)
@@ -168,25 +181,6 @@ on_device_of_windows <- function(run) {
 }
 
 # ---- memory
-
-# Stops if the result, and data that have to be loaded, do not fit, with a hint at results that do.
-check_window_memory <- function(run, keep) {
-  if (keep == "dist" && run$pairs > constant("max edges")) {
-    fail("output = \"dist\" makes a matrix with a row for each of ", format_count(run$pairs), " pairs, and R has ",
-         "at most ", format_count(constant("max edges")), " in one; ", window_ways_out(run, keep, 0))
-  }
-  n <- run$windows$n
-  data <- if (is.matrix(run$x) && !is_adjusted_run(run)) 0 else 8 * as.numeric(nrow(run$x)) * ncol(run$x)
-  result <- switch(keep,
-    dist = 8 * run$pairs * n,
-    network = EDGE_BYTES * n * edges_of_run(run),
-    connectivity = 16 * ncol(run$x) * n,
-    moments = if (is.null(run$criterion)) 36 * run$pairs else 0
-  )
-  check_memory(data + result, paste0("output = \"", keep, "\""),
-               paste(n_of(run$pairs, "pair"), "and", n_of(n, "window")),
-               function(free) window_ways_out(run, keep, free))
-}
 
 window_ways_out <- function(run, keep, free) {
   fewer <- "a larger 'step' makes fewer windows"
@@ -298,9 +292,7 @@ series_of_subjects <- function(run, data) {
     }
     run$x <- data[[i]]
     run$settings$asked <- asked_of_subject(asked[names(asked) != "options"], i, n)
-    run <- with_design(run)
-    check_window_runs(run$settings$design$runs, run$windows)
-    plain_series(if (is_adjusted_run(run)) residualized_run(run, "window")$x else run$x)
+    plain_series(window_series(with_design(run))$x)
   })
 }
 

@@ -32,7 +32,8 @@
 gpuPrune <- function(net, tolerance = 0, ...) {
   specs <- specs_of("gpuPrune", ...)
   tolerance <- check_within(tolerance, "tolerance", 0, 1)
-  check_is_network(net)
+  check_type(net, "net", is_network(net) || is_sparse(net), A_NETWORK)
+  check_slots(net, "net")
   if (is_network(net) && value_name(net) %in% names(NOT_PRUNED)) fail("'net' has ", NOT_PRUNED[[value_name(net)]])
   if (!is_network(net)) net <- plain_network(net)
   if (!is(net, "dsCMatrix")) fail("'net' must be symmetric; a network of 'x' against 'y' has no triangles")
@@ -49,17 +50,13 @@ gpuPrune <- function(net, tolerance = 0, ...) {
   with_slots(net, slots)
 }
 
+A_NETWORK <- "a network of gpuCorNetwork(output = \"matrix\")"
+
 # Values of networks that no information follows from, see value_name().
 NOT_PRUNED <- c(
   clr = "context likelihoods, which are no coefficients; prune a network without normalize = \"clr\"",
   difference = "differences of coefficients; gpuPrune() is for coefficients"
 )
-
-# Stops unless `net` is a network or a sparse matrix; `hint`: the end of the message.
-check_is_network <- function(net, hint = "") {
-  check_type(net, "net", is_network(net) || is_sparse(net), "a network of gpuCorNetwork(output = \"matrix\")", hint)
-  check_slots(net, "net")
-}
 
 # Returns slot `tests` of the kept edges. Benjamini and Hochberg's ranks include the removed ones.
 pruned_tests <- function(net, is_kept, threads) {
@@ -112,9 +109,10 @@ pruned_tests <- function(net, is_kept, threads) {
 #' }
 #' @export
 as_igraph <- function(net) {
-  check_is_network(net, if (is.data.frame(net)) {
+  check_type(net, "net", is_network(net) || is_sparse(net), A_NETWORK, if (is.data.frame(net)) {
     "; igraph::graph_from_data_frame(net, FALSE, vertices = colnames(x)) takes edges"
   })
+  check_slots(net, "net")
   need_packages("igraph", "as_igraph()")
   if (!is_network(net)) return(graph_of(plain_network(net), "value"))
   # The columns that as.data.frame() has beside the edges and their values, in the order of slot x.
