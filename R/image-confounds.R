@@ -31,7 +31,6 @@
 #' @section Errors: a file that does not exist, is damaged or cut off, or is no text in UTF-8; a row with more or fewer
 #'   fields than the header; text in a chosen column; a set or a name without a column, or with several.
 #' @references Wang HT et al. (2024). *PLOS Computational Biology* 20: compares such sets.
-#' @seealso `vignette("connectome", "gpucor")`
 #' @examples
 #' file <- tempfile(fileext = ".tsv")
 #' set.seed(1)

@@ -268,7 +268,9 @@ check_together <- function(found, facts = character(), words = list()) {
   fail(sentence)
 }
 
-# Returns the table for the help.
+# Returns the table for the help: all rows but those of single measures, which ?"gpucor-measures" tells apart.
 apart_words <- function() {
-  paste0("* `", names(APART), "`: ", gsub("[{}]", "*", APART), ".", collapse = "\n")
+  shown <- APART[!grepl("measure", names(APART), fixed = TRUE)]
+  each <- tapply(names(shown), factor(shown, unique(shown)), paste, collapse = "`, or `")
+  paste0("* `", each, "`: ", gsub("[{}]", "*", names(each)), ".", collapse = "\n")
 }

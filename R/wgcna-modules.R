@@ -82,9 +82,8 @@
 #'   samples in a resample, a number between 0 and 1.
 #' @param combine,probs,calibration,calibrationQuantile For several data sets: see [gpuTOM()].
 #' @param ... `r offered_words("gpuModules")`
-#'   Also `pamStage` and `pamRespectsDendro` of `dynamicTreeCut::cutreeDynamic()`, `TRUE` (default) or `FALSE`: whether
-#'   genes on no branch are assigned to the nearest module, and whether only to one in their part of the tree.
-#'   `covariates` is a list with an element for each of several data sets.
+#'   Also `pamStage` and `pamRespectsDendro` of `dynamicTreeCut::cutreeDynamic()`, `TRUE` by default. `covariates` is a
+#'   list with an element for each of several data sets.
 #'
 #' @return A list of class `gpuModules`:
 #' \item{colors, labels}{the module of each gene, as WGCNA's color (`"grey"`: none) and as a number (0: none)}
