@@ -34,7 +34,7 @@ empty_run <- function(specs, method, use, pairs = NULL, precision = "single", ca
 new_run <- function(found, specs, x, y, method, use, criterion = NULL, sign = NULL, takes = "one",
                     tests = isTRUE(criterion$name %in% c("p.value", "fdr")) && is.null(max_t), max_t = NULL, ...) {
   run <- empty_run(specs, method, use, ...)
-  run$settings["max_t"] <- list(max_t)
+  run$settings["max_t"] <- list(if (!is.null(criterion)) max_t) # decides about edges
   run["criterion"] <- list(criterion)
   if (!is.null(sign)) run$sign <- check_sign(sign, run$method)
   run <- with_pairs(with_data(run, x, y, takes, tests))

@@ -102,7 +102,7 @@ show_job <- function(job, what, left = TRUE, at_once = FALSE) {
 note_speed <- function(job, time) {
   elapsed <- time - job$started
   if (is.null(job$speed)) {
-    job$speed <- job$fraction / elapsed
+    job$speed <- if (elapsed > 0) job$fraction / elapsed else 0
   } else {
     passed <- time - job$timed
     if (passed < 0.05) return(invisible())

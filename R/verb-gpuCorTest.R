@@ -132,7 +132,7 @@ gpuCorTest <- function(x, y = NULL, method = c("pearson", "kendall", "spearman",
   max_t <- max_t_of(specs$permutation)
   min_obs <- if (is.null(min_obs)) MIN_OBS else check_whole(min_obs, "min_obs", MIN_OBS)
   found <- features_of("gpuCorTest", specs, y = y, alternative = alternative, exact = exact, conf.level = conf.level)
-  run <- new_run(found, specs, x, y, method, use, tests = is.null(max_t) || has_distribution(method),
+  run <- new_run(found, specs, x, y, method, use, max_t = max_t, tests = is.null(max_t) || has_distribution(method),
                  call = sys.call())
   design <- run$settings$design
   if (is_one_sided(method)) alternative <- "greater"
