@@ -44,6 +44,10 @@ specs_of <- function(verb, ...) {
   for (name in unique(of)) {
     own <- given[is_own & of == name]
     whole <- given[!is_own][[name]]
+    if (!name %in% names(SPECS)) {
+      maker <- class(whole)[1L]
+      fail("'", name, "' is what ", maker, "() made; give it as ", names(SPECS)[match(maker, unlist(SPECS))], " =")
+    }
     check_that(whole, name, is.null(whole) || inherits(whole, SPECS[[name]]), paste0("made by ", SPECS[[name]], "()"))
     others <- setdiff(names(whole), c(offered_by(verb), "replay"))
     if (length(others)) fail("'", name, "' has '", others[1L], "', which ", verb, "() does not take")

@@ -38,6 +38,8 @@ test_that("a function refuses what it does not take, by its name", {
                "'adjustment' has 'partial', which gpuDist() does not take")
   expect_error(gpuDist(x, partial = TRUE), "unused argument 'partial'", class = "gpucor_error_input")
   expect_error(gpuCor(x, control = gpuAdjust()), "'control' must be made by gpuControl(), not", fixed = TRUE)
+  expect_error(gpuCor(x, covariates = gpuAdjust()), "'covariates' is what gpuAdjust() made; give it as adjustment =",
+               fixed = TRUE)
   expect_error(gpuCor(x, adjustment = ~ wt), "'adjustment' must be made by gpuAdjust(), not ~wt", fixed = TRUE)
   expect_error(gpuCor(x, NULL, "pearson", "everything", NULL, NULL, "dist", FALSE, "gpu"), "'backend' must be one of")
 })
