@@ -165,7 +165,7 @@ check_runs <- function(runs, n_obs) {
   if (is.null(runs)) return(NULL)
   check_that(runs, "runs", is.atomic(runs) && is.null(dim(runs)), "a vector with the label of each row's run")
   check_as_many(length(runs), "runs", "value", n_obs,
-              ", and each needs the label of its run, as in rep(1:2, c(200, 180))")
+                ", and each needs the label of its run, as in rep(1:2, c(200, 180))")
   if (anyNA(runs)) fail("'runs' is missing at observation ", which(is.na(runs))[1L])
   codes <- match(runs, unique(runs))
   back <- which(diff(codes) < 0)[1L] + 1L

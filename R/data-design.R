@@ -27,7 +27,7 @@ DESIGN_PARTS <- list(
   df = list(asks = "df", add = function(run, tests) with_df(run, tests))
 )
 
-# A design without parts, as src/r/job.h reads it.
+# A design without parts, as r_design_parse() (src/r/rules.c) reads it.
 NO_DESIGN <- list(weights = NULL, basis = NULL, keeps = FALSE, raw = NULL, ranked = 0, map = NULL, option = NULL,
                   df = NULL, lost = 0, worth = 1L, unit = 1, calibration = NULL) # 1: "precision"
 

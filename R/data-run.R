@@ -53,22 +53,15 @@ new_run <- function(found, specs, x, y, method, use, criterion = NULL, sign = NU
 
 # Returns the run with data. Verbs that take one data set refuse several subjects'.
 with_data <- function(run, x, y, takes = "one", tests = FALSE) {
-  WITH_DATA[[if (takes != "one" && is_subjects(x)) "subjects" else "one"]](run, x, y, takes, tests)
+  if (takes != "one" && is_subjects(x)) return(with_subjects(run, x, y, takes, tests))
+  given <- names(run$settings$combination)
+  if (length(given)) {
+    fail("'", given[1L], "' says how subjects are combined, and 'x' is not a list of their matrices; leave it out")
+  }
+  input <- check_input(x, y, run$use, run$method, run$settings$assay)
+  run[names(input)] <- input
+  run
 }
-
-# What adds each kind of data to a run.
-WITH_DATA <- list(
-  one = function(run, x, y, ...) {
-    given <- names(run$settings$combination)
-    if (length(given)) {
-      fail("'", given[1L], "' says how subjects are combined, and 'x' is not a list of their matrices; leave it out")
-    }
-    input <- check_input(x, y, run$use, run$method, run$settings$assay)
-    run[names(input)] <- input
-    run
-  },
-  subjects = function(run, x, y, takes, tests) with_subjects(run, x, y, takes, tests)
-)
 
 # ---- what changed the coefficients
 

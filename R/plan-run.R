@@ -224,21 +224,17 @@ clock_of <- function(plan) {
 # ---- package future
 
 # Computes a verb's shards with the workers of package future, in a temporary plan folder.
-
 # `given`, `specs`: the verb's arguments.
-# How others than this process compute a call, by the argument of gpuControl() that asks for it.
-ELSEWHERE <- list(
-  shards = function(verb, x, y, given, specs, file, compression, call) {
-    need_packages(c("future", "future.apply"), "'shards'")
-    path <- tempfile("gpucor-plan-", setting_folder(if (has_local_workers()) tempdir() else getwd()))
-    on.exit(unlink(path, recursive = TRUE))
-    control <- run_of(specs$control)
-    given <- c(Filter(Negate(is.null), given), arguments_of(specs))
-    plan <- make_plan(path, x, y, given, verb, specs$control$shards, control, call)$plan
-    further <- if (!is.null(file)) list(file = file, compression = compression)
-    collect_plan(open_work(plan, control), further, function(round) run_by_future(plan, round, control))
-  }
-)
+by_shards <- function(verb, x, y, given, specs, file, compression, call) {
+  need_packages(c("future", "future.apply"), "'shards'")
+  path <- tempfile("gpucor-plan-", setting_folder(if (has_local_workers()) tempdir() else getwd()))
+  on.exit(unlink(path, recursive = TRUE))
+  control <- run_of(specs$control)
+  given <- c(Filter(Negate(is.null), given), arguments_of(specs))
+  plan <- make_plan(path, x, y, given, verb, specs$control$shards, control, call)$plan
+  further <- if (!is.null(file)) list(file = file, compression = compression)
+  collect_plan(open_work(plan, control), further, function(round) run_by_future(plan, round, control))
+}
 
 has_local_workers <- function() inherits(future::plan(), c("sequential", "multisession", "multicore"))
 

@@ -148,7 +148,7 @@ gpuCorNetwork <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
   found <- do.call(features_of, c(list("gpuCorNetwork", specs), criteria, options, others))
   if (!is.null(specs$control$shards)) {
     given <- c(criteria, options, list(use = use, method = method, output = output))
-    return(ELSEWHERE$shards("gpuCorNetwork", x, y, given, specs, file, compression, sys.call()))
+    return(by_shards("gpuCorNetwork", x, y, given, specs, file, compression, sys.call()))
   }
   criterion <- network_criterion(criteria, normalize, lioness)
   output <- check_choice(output, c("matrix", "edges"), "output")

@@ -92,16 +92,10 @@ gpuCorWindows <- function(x, width, step = 1, taper = c("none", "gaussian", "tuk
   }
   run <- empty_run(specs, method, use, pairs, call = sys.call())
   run[c("sign", "mutual", "criterion", "taper")] <- list(check_sign(sign, run$method), mutual, criterion, taper)
-  WINDOWS_OF[[if (is_subjects(x)) "subjects" else "one"]](run, x, keep, plan)
+  if (is_subjects(x)) windows_of_subjects(run, x, keep, plan) else windows_of_one(run, x, keep, plan)
 }
 
-# What returns the windows of each kind of data. `run`: without data; `plan`: function of the number of rows that returns
-# the windows with their taper.
-WINDOWS_OF <- list(
-  one = function(run, x, keep, plan) windows_of_one(run, x, keep, plan),
-  subjects = function(run, x, keep, plan) windows_of_subjects(run, x, keep, plan)
-)
-
+# `run`: without data; `plan`: function of the number of rows that returns the windows with their taper.
 windows_of_one <- function(run, x, keep, plan) {
   run <- with_design(with_pairs(with_data(run, x, NULL)))
   time <- time_of(x, run$settings$asked$tr)
