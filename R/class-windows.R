@@ -1,27 +1,11 @@
 # Class gpuCorWindows: the result of gpuCorWindows().
 
-# The engine has already set the attributes for output = "dist".
-new_windows <- function(result, run, output, time) {
-  if (output == "dist") return(result$values)
-  doing(run$settings, "results of the windows")
-  value <- switch(output,
-    network = networks_of(result, run),
-    connectivity = {
-      names <- if (!is.null(colnames(run$x))) list(colnames(run$x), NULL)
-      list(degree = `dimnames<-`(result$degree, names), strength = `dimnames<-`(result$strength, names),
-           threshold = threshold_of(result$min_weight))
-    },
-    moments = if (!is.null(run$criterion)) {
-      variable_network(result, run)
-    } else {
-      for (name in c("mean", "min", "max")) attr(result[[name]], "diagonal") <- rep(1, ncol(run$x))
-      counts <- if (length(result$count)) result$count else run$windows$n
-      c(result[moment_names], list(windows = if (min(counts) == max(counts)) counts[1L] else counts))
-    }
-  )
+# `value`: the result without attributes, which the engine has already set for output = "dist"; `n_obs`: number of
+# observations of each window.
+new_windows <- function(value, n_obs, run, output, time) {
+  if (output == "dist") return(value)
   attributes <- window_attributes(run, output, time)
-  n_obs <- unique(result$n_obs)
-  attributes$n_obs <- if (length(n_obs) == 1L) n_obs else result$n_obs
+  attributes$n_obs <- if (length(unique(n_obs)) == 1L) n_obs[1L] else n_obs
   attributes(value) <- c(attributes(value), attributes)
   value
 }

@@ -146,30 +146,38 @@ gpuCorNetwork <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
   others <- list(y = y, `list of subjects` = is_subjects(x), use = uses[check_use(use)], lag = lag,
                  min_overlap = min_overlap, file = file, compression = compression)
   found <- do.call(features_of, c(list("gpuCorNetwork", specs), criteria, options, others))
-  if (!is.null(specs$control$shards)) {
-    given <- c(criteria, options, list(use = use, method = method, output = output))
-    return(by_shards("gpuCorNetwork", x, y, given, specs, file, compression, sys.call()))
+  what <- if (!is.null(specs$control$shards)) {
+    "shards"
+  } else if (!is.null(file)) {
+    "file"
+  } else {
+    check_choice(output, c("matrix", "edges"), "output")
   }
-  criterion <- network_criterion(criteria, normalize, lioness)
-  output <- check_choice(output, c("matrix", "edges"), "output")
-  run <- new_run(found, specs, x, y, method, use, criterion, sign, takes = "subjects", max_t = max_t, pairs = pairs,
-                 call = sys.call())
-  run[c("mutual", "min_obs")] <- list(mutual, if (!is.null(min_obs)) check_whole(min_obs, "min_obs", MIN_OBS))
-  drawn <- draw_resamples(run, resample, fraction)
+  run <- function() {
+    criterion <- network_criterion(criteria, normalize, lioness)
+    run <- new_run(found, specs, x, y, method, use, criterion, sign, takes = "subjects", max_t = max_t, pairs = pairs,
+                   call = call)
+    run[c("mutual", "min_obs")] <- list(mutual, if (!is.null(min_obs)) check_whole(min_obs, "min_obs", MIN_OBS))
+    run
+  }
+  call <- sys.call()
   values <- if (!is.null(lag)) "lag" else if (!is.null(lioness)) "lioness" else normalize
   valued <- function(run) EDGE_VALUES[[values]](run, lag, min_overlap, lioness)
-  all <- valued(at_pass(run, 1, 1 + length(drawn)))
-  if (!is.null(file)) return(invisible(network_to_file(all, file, compression)))
-  found <- network_of_each(all)
-  warn_without(found[[1L]], all)
-  found <- with_stability(found, run, drawn, function(run) network_of_each(valued(run)))
-  networks <- Map(found, criterion$value, f = function(rows, value) {
-    all$criterion$value <- value
-    network_output(rows, all, output)
-  })
-  if (length(networks) == 1L) return(networks[[1L]])
-  stats::setNames(networks, vapply(criterion$value, format, "", digits = 15))
+  NETWORK_RESULTS[[what]](run, valued = valued, resample = resample, fraction = fraction, file = file,
+                          compression = compression, x = x, y = y, specs = specs, call = call,
+                          given = c(criteria, options, list(use = use, method = method, output = output)))
 }
+
+# What gpuCorNetwork() returns. run(): makes the run; valued(run): gives its edges their values; `given`, `specs`: the
+# call's arguments, for the processes that make runs of their own.
+NETWORK_RESULTS <- list(
+  matrix = function(run, ...) all_networks(run(), ..., as_result = function(rows, run) new_network(rows, run)),
+  edges = function(run, ...) all_networks(run(), ..., as_result = function(rows, run) sorted_edges(rows, run)),
+  file = function(run, valued, file, compression, ...) invisible(network_to_file(valued(run()), file, compression)),
+  shards = function(run, x, y, given, specs, file, compression, call, ...) {
+    by_shards("gpuCorNetwork", x, y, given, specs, file, compression, call)
+  }
+)
 
 # The values of edges: `none` are the coefficients of all observations, and each other function returns the run whose
 # edges have its values. No call has two of them (R/run-together.R). FIND_EDGES finds the edges.
@@ -180,6 +188,22 @@ EDGE_VALUES <- list(
   lioness = function(run, lag, min_overlap, lioness) lioness_run(run, lioness)
 )
 
+# Returns the network, or for several values of the criterion a list of networks. `as_result`: a function of a network's
+# compressed rows and of the run.
+all_networks <- function(run, valued, resample, fraction, as_result, ...) {
+  drawn <- draw_resamples(run, resample, fraction)
+  all <- valued(at_pass(run, 1, 1 + length(drawn)))
+  found <- network_of_each(all)
+  warn_without(found[[1L]], all)
+  found <- with_stability(found, run, drawn, function(run) network_of_each(valued(run)))
+  networks <- Map(found, run$criterion$value, f = function(rows, value) {
+    all$criterion$value <- value
+    as_result(if (is.null(all$for_user)) rows else all$for_user(rows), all)
+  })
+  if (length(networks) == 1L) return(networks[[1L]])
+  stats::setNames(networks, vapply(run$criterion$value, format, "", digits = 15))
+}
+
 # Returns a list of compressed rows, one for each value of the criterion.
 network_of_each <- function(run) {
   if (!is.null(run$lags)) return(list(lagged_rows(run)))
@@ -189,9 +213,7 @@ network_of_each <- function(run) {
   FIND_SEVERAL[[run$criterion$name]](run)
 }
 
-network_output <- function(rows, run, output) {
-  if (!is.null(run$for_user)) rows <- run$for_user(rows)
-  if (output == "matrix") return(new_network(rows, run))
+sorted_edges <- function(rows, run) {
   names <- network_names(run)
   doing(run$settings, "sorting the edges")
   frame <- edge_frame(rows, names[[1L]], names[[2L]], run$settings$threads)

@@ -105,22 +105,90 @@ windows_of_one <- function(run, x, keep, plan) {
     fail("output = \"dist\" makes a matrix with a row for each of ", format_count(run$pairs), " pairs, and R has ",
          "at most ", format_count(constant("max edges")), " in one; ", window_ways_out(run, keep, 0))
   }
-  n <- run$windows$n
+  kept <- window_result(run, keep)
   data <- if (is.matrix(run$x) && !is_adjusted_run(run)) 0 else 8 * as.numeric(nrow(run$x)) * ncol(run$x)
-  result <- switch(keep,
-    dist = 8 * run$pairs * n,
-    network = EDGE_BYTES * n * edges_of_run(run),
-    connectivity = 16 * ncol(run$x) * n,
-    moments = if (is.null(run$criterion)) 36 * run$pairs else 0
-  )
-  check_memory(data + result, paste0("output = \"", keep, "\""),
-               paste(n_of(run$pairs, "pair"), "and", n_of(n, "window")),
+  check_memory(data + kept$bytes(run), paste0("output = \"", keep, "\""),
+               paste(n_of(run$pairs, "pair"), "and", n_of(run$windows$n, "window")),
                function(free) window_ways_out(run, keep, free))
   run <- window_series(run)
   run$x <- dense_series(run$x)
-  result <- run_windows(run, keep, window_attributes(run, keep, time))
+  run$settings$doing <- list(text = "window", of = run$windows$n, rated = FALSE)
+  result <- kept$all(run, window_attributes(run, keep, time))
   warn_of_windows(result$notes, run, keep)
-  new_windows(result, run, keep, time)
+  if (keep != "dist") doing(run$settings, "results of the windows")
+  new_windows(kept$value(result, run), result$n_obs, run, keep, time)
+}
+
+# Results of windows, for each output; window_result() chooses:
+#   bytes(run)            memory that the results take
+#   all(run, attributes)  the engine's run over all windows
+#   value(result, run)    the result without attributes
+#   one(run)              of several subjects: what is kept of one window
+#   joined(values, names) of these in one
+WINDOW_RESULTS <- list(
+  dist = list(
+    bytes = function(run) 8 * run$pairs * run$windows$n,
+    all = function(run, attributes) perform(run, "windows", run$windows, attributes),
+    value = function(result, run) result$values,
+    one = function(run) {
+      check_coefficients_memory(run, "dist")
+      r <- all_coefficients(run, "dist")
+      list(value = as.vector(r), n_obs = attr(r, "n_obs"))
+    },
+    joined = function(values, names) do.call(cbind, values)
+  ),
+  network = list(
+    bytes = function(run) EDGE_BYTES * run$windows$n * edges_of_run(run),
+    all = function(run, attributes) perform(run, "window_networks", run$windows, window_rule(run)),
+    value = function(result, run) networks_of(result, run),
+    one = function(run) {
+      found <- network_rows(run)
+      warn_without(found, run)
+      list(value = new_network(found, run), n_obs = found$n_obs)
+    },
+    joined = function(values, names) values
+  ),
+  connectivity = list(
+    bytes = function(run) 16 * ncol(run$x) * run$windows$n,
+    all = function(run, attributes) perform(run, "window_degrees", run$windows, window_rule(run, FALSE)),
+    value = function(result, run) {
+      names <- if (!is.null(colnames(run$x))) list(colnames(run$x), NULL)
+      list(degree = `dimnames<-`(result$degree, names), strength = `dimnames<-`(result$strength, names),
+           threshold = threshold_of(result$min_weight))
+    },
+    one = function(run) {
+      found <- connectivity_sums(run, NOTHING_SUMMED)
+      warn_without(found, run)
+      list(value = found[c("degree", "strength", "threshold")], n_obs = found$n_obs)
+    },
+    joined = function(values, names) {
+      joined <- function(name) {
+        all <- do.call(cbind, lapply(values, function(one) as.vector(one[[name]])))
+        dimnames(all) <- if (!is.null(names)) list(names, NULL)
+        all
+      }
+      list(degree = joined("degree"), strength = joined("strength"),
+           threshold = vapply(values, function(one) as.numeric(threshold_of(one$threshold)), 0))
+    }
+  ),
+  moments = list(
+    bytes = function(run) 36 * run$pairs,
+    all = function(run, attributes) perform(run, "window_moments", run$windows, plain_dist_attributes(run)),
+    value = function(result, run) {
+      for (name in c("mean", "min", "max")) attr(result[[name]], "diagonal") <- rep(1, ncol(run$x))
+      counts <- if (length(result$count)) result$count else run$windows$n
+      c(result[moment_names], list(windows = if (min(counts) == max(counts)) counts[1L] else counts))
+    }
+  ),
+  varying = list( # moments of the pairs that vary most
+    bytes = function(run) 0,
+    all = function(run, attributes) perform(run, "moment_network", run$windows, window_rule(run)),
+    value = function(result, run) variable_network(result, run)
+  )
+)
+
+window_result <- function(run, keep) {
+  WINDOW_RESULTS[[if (keep == "moments" && !is.null(run$criterion)) "varying" else keep]]
 }
 
 kept_of_windows <- c("dist", "network", "connectivity", "moments")
@@ -189,27 +257,17 @@ window_ways_out <- function(run, keep, free) {
 
 # ---- runs
 
-run_windows <- function(run, keep, attributes) {
+# Returns which pairs of a window are edges, as the engine reads it, or NULL for all. `are_stored`: FALSE if edges are
+# only counted.
+window_rule <- function(run, are_stored = TRUE) {
   name <- run$criterion$name
-  if (keep %in% c("network", "moments") && identical(name, "density")) check_density(run)
+  if (is.null(name)) return(NULL)
   value <- run$criterion$value
-  rule <- if (!is.null(name)) {
-    list(criterion = match(name, c("threshold", "density", "k")) - 1L,
-         value = switch(name, threshold = value, density = edges_of_density(value, run$pairs),
-                        k = min(value, max(1, ncol(run$x)))),
-         side = constant(run$sign), mutual = run$mutual)
-  }
-  run$settings$doing <- list(text = "window", of = run$windows$n, rated = FALSE)
-  switch(keep,
-    dist = perform(run, "windows", run$windows, attributes),
-    network = perform(run, "window_networks", run$windows, rule),
-    connectivity = perform(run, "window_degrees", run$windows, rule),
-    moments = if (is.null(rule)) {
-      perform(run, "window_moments", run$windows, plain_dist_attributes(run))
-    } else {
-      perform(run, "moment_network", run$windows, rule)
-    }
-  )
+  list(criterion = match(name, c("threshold", "density", "k")) - 1L,
+       value = switch(name, threshold = value,
+                      density = if (are_stored) check_density(run) else edges_of_density(value, run$pairs),
+                      k = min(value, max(1, ncol(run$x)))),
+       side = constant(run$sign), mutual = run$mutual)
 }
 
 # Missing coefficients are visible with output = "dist".
@@ -265,12 +323,13 @@ windows_of_subjects <- function(run, x, keep, plan) {
     with_design(with_pairs(with_data(run, lapply(data, function(m) m[rows, , drop = FALSE]), NULL, "subjects")))
   }
   over <- list(n = run$windows$n, label = numbered("window", run$windows$n), change = in_window, warns = "once")
-  found <- for_each(over, run, function(run, k) c(window_of_subjects(run, keep), list(adjusted = adjustment_of(run))))
+  kept <- window_result(run, keep)
+  found <- for_each(over, run, function(run, k) c(kept$one(run), list(adjusted = adjustment_of(run))))
   first <- with_pairs(replace(run, "x", list(data[[1L]])))
   attributes <- window_attributes(first, keep, time)
-  n_obs <- vapply(found, `[[`, 0, "n_obs")
+  n_obs <- vapply(found, function(one) as.numeric(one$n_obs), 0)
   attributes[c("adjusted", "n_obs")] <- list(found[[1L]]$adjusted, if (all(n_obs == n_obs[1L])) n_obs[1L] else n_obs)
-  values <- values_of_windows(lapply(found, `[[`, "value"), keep, colnames(data[[1L]]))
+  values <- kept$joined(lapply(found, `[[`, "value"), colnames(data[[1L]]))
   attributes(values) <- c(attributes(values), attributes)
   values
 }
@@ -288,29 +347,4 @@ series_of_subjects <- function(run, data) {
     run$settings$asked <- asked_of_subject(asked[names(asked) != "options"], i, n)
     plain_series(window_series(with_design(run))$x)
   })
-}
-
-# Returns list(value, n_obs) of one window.
-window_of_subjects <- function(run, keep) {
-  if (keep == "dist") {
-    check_coefficients_memory(run, "dist")
-    r <- all_coefficients(run, "dist")
-    return(list(value = as.vector(r), n_obs = as.numeric(attr(r, "n_obs"))))
-  }
-  found <- if (keep == "network") network_rows(run) else connectivity_sums(run, NOTHING_SUMMED)
-  warn_without(found, run)
-  list(value = if (keep == "network") new_network(found, run) else found[c("degree", "strength", "threshold")],
-       n_obs = as.numeric(found$n_obs))
-}
-
-values_of_windows <- function(values, keep, names) {
-  if (keep == "network") return(values)
-  if (keep == "dist") return(do.call(cbind, values))
-  joined <- function(name) {
-    all <- do.call(cbind, lapply(values, function(one) as.vector(one[[name]])))
-    dimnames(all) <- if (!is.null(names)) list(names, NULL)
-    all
-  }
-  list(degree = joined("degree"), strength = joined("strength"),
-       threshold = vapply(values, function(one) as.numeric(threshold_of(one$threshold)), 0))
 }
