@@ -2,7 +2,8 @@
 # gpuAdjust (R/run-specs.R).
 
 # Returns the run with its design, which the engine reads, if an argument asks for one. `tests`: TRUE if p values will
-# be computed. Those of several subjects have been made with their data.
+# be computed. Those of several subjects have been made with their data. settings$asked: the arguments of gpuAdjust(),
+# from new_settings().
 with_design <- function(run, tests = FALSE) {
   asked <- run$settings$asked
   if (tests && !is_combined(run$x)) check_testable(run$method, asked$df)
@@ -27,7 +28,8 @@ DESIGN_PARTS <- list(
   df = list(asks = "df", add = function(run, tests) with_df(run, tests))
 )
 
-# A design without parts, as r_design_parse() (src/r/rules.c) reads it.
+# A design without parts. r_design_parse() (src/r/rules.c) makes a gcor_design of it; src/measure/design.h says what
+# becomes of that.
 NO_DESIGN <- list(weights = NULL, basis = NULL, keeps = FALSE, raw = NULL, ranked = 0, map = NULL, option = NULL,
                   df = NULL, lost = 0, worth = 1L, unit = 1, calibration = NULL) # 1: "precision"
 

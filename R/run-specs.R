@@ -1,5 +1,5 @@
 # Specs: the arguments that many functions share, in four groups, each with a constructor. Functions take them in `...`,
-# one by one or a whole spec.
+# one by one or a whole spec; specs_of() (R/run-taken.R) divides them.
 
 #' Weights, covariates and other adjustments of columns
 #'

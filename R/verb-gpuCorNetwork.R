@@ -132,6 +132,8 @@ gpuCorNetwork <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
                           normalize = c("none", "clr"), lag = NULL, min_overlap = NULL, mutual = FALSE, pairs = NULL,
                           min_obs = NULL, output = c("matrix", "edges"), file = NULL, compression = 0,
                           resample = 0, fraction = 0.63, lioness = NULL, ...) {
+  # `...` becomes specs (R/run-taken.R). new_run() makes the design of weights and covariates by with_design()
+  # (R/data-design.R).
   specs <- specs_of("gpuCorNetwork", ...)
   if (!is.null(y)) check_not_threshold(x, y)
   max_t <- max_t_of(specs$permutation)

@@ -1,3 +1,4 @@
+/* gcor_design_pick() picks a design's observations once for a run, gcor_design_column() applies it to a column. */
 #include "design.h"
 
 #include "../base/alloc.h"

@@ -8,9 +8,10 @@
 extern "C" {
 #endif
 
-/* R/data-design.R makes a design, r_design_parse() (r/rules.c) reads it, a run picks the observations in use from it
- * (engine/run.c), and begin_column() (column.c) applies it to each column by gcor_design_column(), on the processor for
- * all back ends; cuda/prepare/map.cu maps. Products of columns do not know of it.
+/* R/data-design.R makes a design, r_design_parse() (r/rules.c) reads it, a run picks the observations in use from it by
+ * gcor_design_pick() (look_at_data() in engine/run.c), and begin_column() (column.c) applies it to each column by
+ * gcor_design_column(), on the processor for all back ends: is_for_host() (cuda/prepare/prepare.cu) sends such columns
+ * there, and cuda/prepare/map.cu only maps. Products of columns do not know of it. Degrees of freedom: stats/test.h.
  *
  * In a job, a design covers all observations of a source and belongs to the caller. In gcor_columns, it covers the
  * observations in use and is made by gcor_design_pick(). It does not change while in use. */

@@ -104,7 +104,7 @@ static gcor_calibration parse_calibration(SEXP calibration) {
 }
 
 /* design: list(df: NULL, a number, or any text for estimated ones; lost; worth: 0 Kish's number, 1 the number of
- * observations, 2 the sum of their weights times unit; unit; calibration; ...). */
+ * observations, 2 the sum of their weights times unit; unit; calibration; ...). df_of() (stats/test.c) counts by it. */
 gcor_df_rule r_df_parse(SEXP design) {
     SEXP df = r_element(design, "df");
     gcor_df_rule rule = {.lost = (int64_t)Rf_asReal(r_element(design, "lost")),

@@ -10,7 +10,7 @@ extern "C" double gcor_prepare_pearson(double *x, int64_t n, gcor_preparing *wit
 enum { THREADS = 128, MIN_COLUMNS = 1024 };
 
 bool has_device_centring(const gcor_measure *measure, const gcor_columns *columns, int64_t n_var) {
-    return measure->prepare == gcor_prepare_pearson && !gcor_is_designed(columns->design) && n_var >= MIN_COLUMNS &&
+    return measure->prepare == gcor_prepare_pearson && n_var >= MIN_COLUMNS &&
            columns->n_obs <= GROUP_VALUES / MIN_COLUMNS;
 }
 

@@ -8,7 +8,7 @@ extern "C" double gcor_prepare_distance(double *x, int64_t n, gcor_preparing *wi
 enum { THREADS = 256, SUM_LANES = 8, MAX_OBS = 3072 }; /* MAX_OBS: two doubles each in shared memory */
 
 bool has_device_distances(const gcor_measure *measure, const gcor_columns *columns) {
-    return measure->prepare == gcor_prepare_distance && !gcor_is_designed(columns->design) && columns->n_obs <= MAX_OBS;
+    return measure->prepare == gcor_prepare_distance && columns->n_obs <= MAX_OBS;
 }
 
 /* Where a column's results go. */

@@ -152,14 +152,14 @@ void make_bins(gcor_state *state, Operand &operand);
 
 /* ---- centre.cu ----------------------------------------------------------------------------- */
 
-/* True if centre_columns() prepares the columns for this measure. */
+/* True if centre_columns() prepares columns without a design for this measure. */
 bool has_device_centring(const gcor_measure *measure, const gcor_columns *columns, int64_t n_var);
 /* Prepares `count` columns of n values as variables at .. of the operand. Also writes norm and present. */
 void centre_columns(gcor_state *state, const double *values, int64_t n, int64_t count, Operand &operand, int64_t at);
 
 /* ---- distance.cu --------------------------------------------------------------------------- */
 
-/* True if distance_columns() prepares the columns for this measure. */
+/* True if distance_columns() prepares columns without a design for this measure. */
 bool has_device_distances(const gcor_measure *measure, const gcor_columns *columns);
 /* Prepares `count` columns of n values as variables at .. of the operand. Also writes norm and present. */
 void distance_columns(gcor_state *state, const double *values, int64_t n, int64_t min_obs, int64_t count,

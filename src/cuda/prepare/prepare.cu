@@ -1,6 +1,7 @@
 /* Prepares columns of a source in batches: host threads gather them into pinned memory, from which they are copied.
- * Columns whose measure has a function of its own are prepared on the host by the same code as on the CPU back end;
- * ranks and signs are computed on the device (rank.cu). */
+ * Columns that are weighted or adjusted, and those whose measure has a function of its own, are prepared on the host by
+ * the same code as on the CPU back end (measure/column.c), except for what centre.cu and distance.cu do. Ranks and
+ * signs are computed on the device (rank.cu). */
 #include "operand.cuh"
 #include "../backend/lanes.cuh"
 #include "../../measure/bicor.h"
@@ -338,9 +339,9 @@ bool fused(const gcor_state *state, gcor_kind kind, int64_t n_obs) {
 
 /* Columns without observations are prepared on the host, as there is nothing to copy. */
 static bool is_for_host(const gcor_columns *columns, const gcor_measure *measure, const gcor_operand &head) {
-    bool is_made_by_host = (measure->prepare || gcor_is_designed(columns->design)) &&
-                           !has_device_distances(measure, columns) &&
-                           !has_device_centring(measure, columns, head.n_var);
+    bool is_made_by_host = gcor_is_designed(columns->design) ||
+                           (measure->prepare && !has_device_distances(measure, columns) &&
+                            !has_device_centring(measure, columns, head.n_var));
     return columns->n_obs == 0 || head.kind == GCOR_DOUBLE || head.kind == GCOR_BINNED ||
            head.kind == GCOR_PAIR_COMMON || (head.kind == GCOR_REAL && is_made_by_host);
 }
