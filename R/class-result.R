@@ -109,15 +109,8 @@ number_words <- function(values) paste(format(values, digits = 4L, trim = TRUE, 
 
 design_words <- function(adjusted) {
   max_t <- adjusted$max_t
-  band <- adjusted$bandpass
-  ends <- vapply(band, format, "")
   words <- c(
-    if (!is.null(adjusted$covariates)) paste("adjusted for", range_of(adjusted$covariates, "covariate")),
-    if (!is.null(band)) {
-      paste0("filtered to ", if (is.infinite(band[2L])) paste("at least", ends[1L]) else paste(ends, collapse = "-"),
-             " Hz", if (!is.null(adjusted$tr)) paste0(" (TR ", format(adjusted$tr), " s)"))
-    },
-    if (!is.null(adjusted$runs)) paste("within", range_of(adjusted$runs, "run")),
+    unlist(lapply(intersect(names(REGRESSORS), names(adjusted)), function(kind) REGRESSORS[[kind]]$words(adjusted))),
     if (!is.null(adjusted$effective)) {
       paste0("weighted (effective n ", number_words(adjusted$effective), ")")
     } else if (isTRUE(adjusted$graded)) {

@@ -11,7 +11,7 @@ basis_of <- function(regressors, weights, counts, may_keep) {
   found <- lapply(which(lengths(runs) > 0L), function(r) {
     own <- z[at[runs[[r]]], , drop = FALSE]
     if (length(runs) > 1L) own <- centred_columns(own, root[runs[[r]]], regressors$centred)
-    spaces_of_run(own, regressors$cosines[[r]], counts[regressors$runs[[r]]], root[runs[[r]]], regressors$centred)
+    spaces_of_run(own, regressors$series[[r]], counts[regressors$runs[[r]]], root[runs[[r]]], regressors$centred)
   })
   runs <- Filter(length, runs)
   between <- matrix(0, length(root), 0L)
@@ -28,13 +28,13 @@ basis_of <- function(regressors, weights, counts, may_keep) {
   list(basis = if (keeps) blocks else cbind(between, blocks), rank = rank, keeps = keeps)
 }
 
-# Returns both_spaces() of a run's covariates z and cosines. `counts`: TRUE for included rows; z and `root`, the root of
-# the weights, are of these.
-spaces_of_run <- function(z, cosines, counts, root, centred) {
-  if (is.null(z) && is.null(cosines)) return(list(inside = matrix(0, length(root), 0L)))
+# Returns both_spaces() of a run's covariates z and functions of time. `counts`: TRUE for included rows; z and `root`,
+# the root of the weights, are of these.
+spaces_of_run <- function(z, series, counts, root, centred) {
+  if (is.null(z) && is.null(series)) return(list(inside = matrix(0, length(root), 0L)))
   plain <- centred && all(counts) && all(root == root[1L])
-  if (plain && is.null(z)) return(list(inside = cosines$stopped, outside = cosines$passed)) # they are orthogonal
-  both_spaces(cbind(z, centred_columns(cosines$stopped[counts, , drop = FALSE], root, centred)) * root,
+  if (plain && is.null(z) && !is.null(series$outside)) return(series) # they are orthogonal
+  both_spaces(cbind(z, centred_columns(series$inside[counts, , drop = FALSE], root, centred)) * root,
               if (centred) root)
 }
 
@@ -47,11 +47,11 @@ raw_regressors <- function(regressors) {
          "\"pairwise.complete.obs\"")
   }
   z[is.na(z)] <- 0
-  cosines <- if (!is.null(regressors$cosines)) {
-    in_blocks(lapply(regressors$cosines, `[[`, "stopped"), runs, seq_len(regressors$n_obs))
+  series <- if (!is.null(regressors$series)) {
+    in_blocks(lapply(regressors$series, `[[`, "inside"), runs, seq_len(regressors$n_obs))
   }
   labels <- if (length(runs) > 1L) outer(regressors$codes, seq_along(runs)[-1L], `==`) + 0
-  list(cbind(z, labels, cosines), max(0, ncol(z)))
+  list(cbind(z, labels, series), max(0, ncol(z)))
 }
 
 # Ranks and centers covariates as the measure does columns, and scales them to a size near 1.

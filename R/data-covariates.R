@@ -1,26 +1,59 @@
-# What columns are regressed on: covariates, and cosines outside a frequency band, of each run by itself. data-basis.R
-# makes one basis of all of these; data-design.R has the rest of a design.
+# What columns are regressed on: covariates, and functions of time such as the cosines outside a frequency band, of each
+# run by itself. data-basis.R makes one basis of all of these; data-design.R has the rest of a design.
 
-# Returns NULL or the regressors: a list with matrix `covariates` and list `cosines` (of each run), either of which may
-# be NULL, and `runs`, a list of each run's rows. `called`: their names, for messages.
+# Kinds of regressors, by the argument that asks for them, in the order of REGRESSION (R/run-specs.R). A row:
+#   fewer          what takes fewer degrees of freedom, for messages
+#   of_runs(asked, lengths)  if they are functions of time: for each run list(inside: columns to regress on; outside:
+#                  NULL, or, if these are orthonormal, an orthonormal basis of what they and the mean leave)
+#   told(regressors)  what results tell of them, if not the arguments as they were given
+#   words(adjusted)  this in headers of results
+REGRESSORS <- list(
+  covariates = list(
+    fewer = "fewer covariates",
+    told = function(regressors) list(covariates = ncol(regressors$covariates)),
+    words = function(adjusted) paste("adjusted for", range_of(adjusted$covariates, "covariate"))
+  ),
+  bandpass = list(
+    fewer = "a wider band",
+    of_runs = function(asked, lengths) cosines_of_runs(asked$bandpass, asked$tr, lengths),
+    words = function(adjusted) {
+      ends <- vapply(adjusted$bandpass, format, "")
+      band <- if (is.infinite(adjusted$bandpass[2L])) paste("at least", ends[1L]) else paste(ends, collapse = "-")
+      paste0("filtered to ", band, " Hz", if (!is.null(adjusted$tr)) paste0(" (TR ", format(adjusted$tr), " s)"))
+    }
+  ),
+  runs = list(
+    fewer = "fewer runs",
+    told = function(regressors) list(runs = length(regressors$runs)),
+    words = function(adjusted) paste("within", range_of(adjusted$runs, "run"))
+  )
+)
+
+# Returns NULL or the regressors, a list: `kinds`, names of REGRESSORS; `covariates`, a matrix, or NULL; `runs`, a list
+# of each run's rows, and `codes`, NULL or the number of each row's run; `series`, NULL or for each run its functions of
+# time, as from of_runs().
 regressors_of <- function(asked, measure, n_obs) {
-  has_covariates <- !is.null(asked$covariates)
-  has_band <- !is.null(asked$bandpass)
   codes <- check_runs(asked$runs, n_obs)
-  is_given <- c(covariates = has_covariates, bandpass = has_band, `several runs` = !is.null(codes))
-  if (!any(is_given)) return(NULL)
-  facts <- c(is_given, `unknown times` = is.null(asked$tr), `df = "bartlett"` = identical(asked$df, "bartlett"),
+  kinds <- intersect(names(REGRESSORS), names(Filter(Negate(is.null), asked)))
+  if (is.null(codes)) kinds <- setdiff(kinds, "runs")
+  if (!length(kinds)) return(NULL)
+  facts <- c(`any regression` = TRUE, `several runs` = !is.null(codes), `runs alone` = identical(kinds, "runs"),
+             `unknown times` = is.null(asked$tr), `df = "bartlett"` = identical(asked$df, "bartlett"),
              `measure without regression` = !measure$takes_covariates, `measure without intercepts` = !measure$centred)
-  check_together(list(features = names(which(facts))), words = list(method = measure$name, refusal = measure$refusal))
+  check_together(list(features = c(kinds, names(which(facts)))),
+                 words = list(method = measure$name, refusal = measure$refusal))
   runs <- if (is.null(codes)) list(seq_len(n_obs)) else unname(split(seq_len(n_obs), codes))
-  z <- if (has_covariates) check_covariates(asked$covariates, asked$data, measure, n_obs)
-  cosines <- if (has_band) cosines_of_runs(asked$bandpass, asked$tr, lengths(runs))
-  if (has_band && is.null(asked$runs)) warn_of_runs(z)
-  called <- c("'covariates'", "'bandpass'", "'runs'")[is_given]
-  called <- sub("(.*), ", "\\1 and ", toString(called))
-  list(covariates = z, cosines = cosines, runs = runs, codes = codes, called = called, centred = measure$centred,
+  z <- if ("covariates" %in% kinds) check_covariates(asked$covariates, asked$data, measure, n_obs)
+  of_time <- Filter(function(kind) !is.null(kind$of_runs), REGRESSORS[kinds])
+  of_time <- unname(lapply(of_time, function(kind) kind$of_runs(asked, lengths(runs))))
+  if (length(of_time) && is.null(asked$runs)) warn_of_runs(z)
+  series <- if (length(of_time) < 2L) unlist(of_time, FALSE) else do.call(Map, c(list(f = joined_series), of_time))
+  list(kinds = kinds, covariates = z, series = series, runs = runs, codes = codes, centred = measure$centred,
        ranked = measure$ranked, df_taken = measure$df_taken, n_obs = n_obs)
 }
+
+# Returns several kinds of functions of time of one run as one.
+joined_series <- function(...) list(inside = do.call(cbind, lapply(list(...), `[[`, "inside")))
 
 # ---- covariates
 
@@ -196,8 +229,8 @@ SHORT_RUN <- 0.2
 
 # ---- a band of frequencies
 
-# Returns for each run list(stopped, passed): orthonormal columns, the discrete cosines outside and inside the band.
-# `lengths`: of the runs.
+# Returns for each run list(inside, outside): orthonormal columns, the discrete cosines that the filter stops, and those
+# in the band, which it passes. `lengths`: of the runs.
 cosines_of_runs <- function(bandpass, tr, lengths) {
   is_band <- is_numeric(bandpass) && length(bandpass) == 2L && isTRUE(0 <= bandpass[1L] && bandpass[1L] < bandpass[2L])
   check_that(bandpass, "bandpass", is_band, "two frequencies in Hz, the lower one first")
@@ -215,7 +248,7 @@ cosines_of_runs <- function(bandpass, tr, lengths) {
     frequency <- number / (2 * n * tr)
     passes <- frequency >= bandpass[1L] & frequency <= bandpass[2L]
     cosines <- function(number) sqrt(2 / n) * cos(outer(seq_len(n) - 0.5, number) * (pi / n))
-    list(stopped = cosines(number[!passes]), passed = cosines(number[passes]))
+    list(inside = cosines(number[!passes]), outside = cosines(number[passes]))
   })
 }
 
@@ -242,10 +275,12 @@ regressed <- function(run) {
   regressors <- regressors_of(asked, measure_of(run$method), n_obs_of(run))
   if (is.null(regressors)) return(run)
   run$settings$design <- design_of_regressors(run, regressors)
-  told <- list(covariates = ncol(regressors$covariates), bandpass = asked$bandpass, tr = asked$tr,
-               runs = if (!is.null(regressors$codes)) length(regressors$runs),
-               lost = if (run$settings$design$lost > 0) run$settings$design$lost)
-  run$settings$design$adjusted <- c(run$settings$design$adjusted, Filter(Negate(is.null), told))
+  told <- unlist(lapply(regressors$kinds, function(kind) {
+    told <- REGRESSORS[[kind]]$told
+    if (is.null(told)) asked[REGRESSION[[kind]]] else told(regressors)
+  }), FALSE)
+  lost <- run$settings$design$lost
+  run$settings$design$adjusted <- c(run$settings$design$adjusted, told, if (lost > 0) list(lost = lost))
   run
 }
 
@@ -270,7 +305,7 @@ design_of_regressors <- function(run, regressors) {
   is_pairwise <- uses[use] == "pairwise.complete.obs"
   basis <- basis_of(regressors, design$weights, counts, !is_pairwise)
   design$lost <- basis$rank
-  check_left(sum(counts) - regressors$df_taken, basis$rank, regressors$called)
+  check_left(sum(counts) - regressors$df_taken, basis$rank, regressors$kinds)
   design[c("basis", "keeps")] <- basis[c("basis", "keeps")]
   design$runs <- regressors$codes
   if (regressors$ranked && is_pairwise) design[c("raw", "ranked")] <- raw_regressors(regressors)
@@ -280,14 +315,14 @@ design_of_regressors <- function(run, regressors) {
 # Degrees of freedom below which a warning is given: with 9, 5 % of independent pairs have a coefficient above 0.6.
 FEW_DF <- 10
 
-# `df`: degrees of freedom without regressors; `taken`: those used by the regressors, which are called `what`. If none
-# remain, every coefficient is 1 or -1.
-check_left <- function(df, taken, what) {
+# `df`: degrees of freedom without regressors; `taken`: those used by the regressors of these kinds. If none remain,
+# every coefficient is 1 or -1.
+check_left <- function(df, taken, kinds) {
   left <- df - taken
   if (left >= FEW_DF || taken == 0) return(invisible())
-  ways <- c(covariates = "fewer covariates", bandpass = "a wider band", runs = "fewer runs")
-  hint <- paste0("; use ", paste(ways[vapply(names(ways), grepl, NA, what)], collapse = ", or "))
-  of <- paste0(what, ": the regression takes ", format_count(taken), " of ", format_count(df), " degrees of freedom")
+  hint <- paste0("; use ", paste(vapply(REGRESSORS[kinds], `[[`, "", "fewer"), collapse = ", or "))
+  of <- paste0(listed(kinds, "and"), ": the regression takes ", format_count(taken), " of ", format_count(df),
+               " degrees of freedom")
   if (left < 1) fail(of, " and leaves none", hint)
   if (df <= FEW_DF) hint <- "; there are few observations"
   warn("gpuCorFewLeft", of, " and leaves ", format_count(left), ", with which unrelated columns have large ",

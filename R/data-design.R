@@ -23,7 +23,7 @@ with_design <- function(run, tests = FALSE) {
 # results tell of it in the design's `adjusted`.
 DESIGN_PARTS <- list(
   weights = list(asks = c("weights", "weights_are"), add = function(run, tests) weighted(run)),
-  regressors = list(asks = c("covariates", "bandpass", "tr", "runs"), add = function(run, tests) regressed(run)),
+  regressors = list(asks = names(REGRESSORS), add = function(run, tests) regressed(run)),
   options = list(asks = "options", add = function(run, tests) with_options(run)),
   df = list(asks = "df", add = function(run, tests) with_df(run, tests))
 )
@@ -34,10 +34,10 @@ NO_DESIGN <- list(weights = NULL, basis = NULL, keeps = FALSE, raw = NULL, ranke
                   df = NULL, lost = 0, worth = 1L, unit = 1, calibration = NULL) # 1: "precision"
 
 # What results tell of a design, an adjustment: a list of those that apply.
-#   covariates (number of regressors), bandpass and tr, runs (their number), graded (weights other than 0 and 1), zeros
-#   (observations of weight 0), effective (effective number of weighted observations), options (named texts), lost
-#   (degrees of freedom used by regression), df (a number or "bartlett").
-ADJUSTED <- c("covariates", "bandpass", "tr", "runs", "graded", "zeros", "effective", "options", "lost", "df")
+#   what REGRESSORS tell, graded (weights other than 0 and 1), zeros (observations of weight 0), effective (effective
+#   number of weighted observations), options (named texts), lost (degrees of freedom used by regression), df (a number
+#   or "bartlett").
+ADJUSTED <- c("graded", "zeros", "effective", "options", "lost", "df")
 
 # Works like with_design(), except for partial correlations.
 designed <- function(run, tests) {
@@ -53,7 +53,7 @@ designed <- function(run, tests) {
   }
   told <- run$settings$design$adjusted
   told$effective <- told_worth(run)
-  run$settings$design$adjusted <- if (length(told)) told[intersect(ADJUSTED, names(told))]
+  run$settings$design$adjusted <- if (length(told)) told[intersect(c(unlist(REGRESSION), ADJUSTED), names(told))]
   run
 }
 

@@ -83,7 +83,7 @@ residuals_of <- function(x, asked, observations) {
     qr(cbind(root, centred_columns(z[rows, , drop = FALSE], root, centred = TRUE)), tol = SAME_SPAN)
   }
   known <- rowSums(is.na(z)) == 0
-  check_left(sum(known) - 1, decompose(which(known))$rank - 1, "'covariates'")
+  check_left(sum(known) - 1, decompose(which(known))$rank - 1, "covariates")
   values <- as.matrix(pick_columns(x, seq_len(ncol(x))))
   dimnames(values) <- dimnames(x)
   values[!known, ] <- NA

@@ -152,6 +152,9 @@ gpuAdjust <- function(weights = NULL, weights_are = NULL, covariates = NULL, dat
   new_spec(given, "gpuAdjust")
 }
 
+# The arguments that ask for a regression, each a row of REGRESSORS (R/data-covariates.R), with those that go with them.
+REGRESSION <- list(covariates = c("covariates", "data"), bandpass = c("bandpass", "tr"), runs = "runs")
+
 #' @rdname subjects
 #' @param combine A string: how the subjects' coefficients are combined, see Details.
 #' @param subjects A number: how many subjects there are, if `x` is a function. [gpuCorCompare()] of two functions takes

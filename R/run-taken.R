@@ -26,7 +26,7 @@ OFFERED <- list(
   pickPower = c(ADJUSTMENT, COMBINATION, "assay"),
   gpuModules = c("covariates", "data", "options", "assay"),
   gpuPreservation = c("covariates", "data", "assay"),
-  gpuClean = "assay",
+  gpuClean = c(unlist(REGRESSION), "assay"),
   gpuCorPerm = c("options", "assay")
 )
 
@@ -114,7 +114,8 @@ full_names <- function(names, verb) {
 
 # Returns the help's words for the `...` of a function.
 offered_words <- function(verb) {
-  of <- lapply(SPECS, function(maker) intersect(names(formals(maker)), offered_by(verb)))
+  further <- setdiff(offered_by(verb), names(formals(verb)))
+  of <- lapply(SPECS, function(maker) intersect(names(formals(maker)), further))
   of <- of[lengths(of) > 0L]
   each <- Map(of, SPECS[names(of)], names(of), f = function(names, maker, argument) {
     paste0(paste0("`", names, "`", collapse = ", "), " ([", maker, "()], or a whole one as `", argument, "`)")

@@ -76,8 +76,8 @@ APART <- c(
     "leave these or 'adjust' out"),
   # If covariates shift ranks a lot, residuals of ranks are small in the same rows of all columns.
   'adjust = "maxT" & measure of ranks & regression on covariates' = paste0(
-    "adjust = \"maxT\" with 'covariates', 'bandpass' or 'runs' exchanges residuals, and those of ranks do not stand ",
-    "for one another; use method = \"pearson\" or \"bicor\""),
+    "adjust = \"maxT\" with ", listed(names(REGRESSION), "or"), " exchanges residuals, and those of ranks do not ",
+    "stand for one another; use method = \"pearson\" or \"bicor\""),
   'adjust = "maxT" & several runs' =
     "adjust = \"maxT\" exchanges rows or frequencies across the boundaries of 'runs'; leave one of them out",
   'surrogate = "permutation" & bandpass' = paste0(
@@ -93,8 +93,8 @@ APART <- c(
     "alternative = \"less\" has no meaning for method = \"{method}\", whose negative coefficients are no evidence of ",
     "dependence; leave it out"),
   "exact & tests of adjusted data" = paste0(
-    "exact = TRUE: with 'weights' other than 0 and 1, 'covariates', 'bandpass', 'runs' or 'df' there is no exact ",
-    "distribution; use exact = FALSE"),
+    "exact = TRUE: with 'weights' other than 0 and 1, ", listed(c(names(REGRESSION), "df"), "or"), " there is no ",
+    "exact distribution; use exact = FALSE"),
   "conf.level & measure without intervals" = paste0(
     "'conf.level' is for method = ", paste0('"', INTERVAL_METHODS, '"', collapse = ", "), ", not for \"{method}\"; ",
     "leave it out"),
@@ -132,10 +132,10 @@ APART <- c(
   "gpuCorWindows & weights|weights_are|df & list of subjects" =
     "'{this}' is for the windows of one subject; leave it out",
   "regression before parts & measure of ranks" = paste0(
-    "method = \"{method}\" makes ranks in each {part}, and 'covariates', 'bandpass' and 'runs' are regressed over all ",
-    "observations, before; give the residuals as 'x'"),
+    "method = \"{method}\" makes ranks in each {part}, and ", listed(names(REGRESSION), "and"), " are regressed over ",
+    "all observations, before; give the residuals as 'x'"),
   "regression before parts & pairs that miss some" = paste0(
-    "'covariates', 'bandpass' and 'runs' are regressed over all observations, and of pairs that miss some there are ",
+    listed(names(REGRESSION), "and"), " are regressed over all observations, and of pairs that miss some there are ",
     "no {part}s; use \"complete.obs\", or fill them in"),
   # ---- groups
   "several groups & n_perm" =
@@ -201,9 +201,9 @@ APART <- c(
   "bandpass & unknown times" = paste0(
     "'bandpass' needs 'tr', the seconds from one observation to the next; if observations were left out, keep them ",
     "and give them weights of 0, as a filter needs all of them"),
-  "covariates|bandpass|several runs & measure without regression" =
-    "method = \"{method}\" takes no 'covariates', no 'bandpass' and no 'runs': {refusal}",
-  "several runs & measure without intercepts & no covariates & no bandpass" = paste0(
+  "any regression & measure without regression" =
+    paste0("method = \"{method}\" takes no ", listed(names(REGRESSION), "or"), ": {refusal}"),
+  "runs alone & measure without intercepts" = paste0(
     "method = \"{method}\" has no intercepts, so 'runs' has no effect without 'covariates' or 'bandpass'; give one of ",
     "them, or leave 'runs' out"),
   'df = "bartlett" & several runs' = paste0(

@@ -4,6 +4,8 @@
 #' which [gpuAdjust()] describes. Use it where the series themselves are needed, such as for spectra, and to look at
 #' what regression leaves.
 #'
+#' A whole [gpuAdjust()] of these arguments can be given as `adjustment`.
+#'
 #' `gpuCor(gpuClean(x, z))` equals `gpuCor(x, covariates = z)`. The functions that take `covariates` compute the same
 #' residuals without storing them, and count the degrees of freedom that regression takes: give them `covariates`, not
 #' residuals, where p values matter.
@@ -39,10 +41,10 @@
 #' @export
 gpuClean <- function(x, covariates = NULL, data = NULL, bandpass = NULL, tr = NULL, runs = NULL, keep = NULL,
                      file = NULL, ...) {
-  specs <- specs_of("gpuClean", ...)
-  specs$adjustment <- gpuAdjust(covariates = covariates, data = data, bandpass = bandpass, tr = tr, runs = runs)
-  if (is.null(covariates) && is.null(bandpass) && is.null(runs)) {
-    fail("'covariates', 'bandpass' and 'runs' are missing; give at least one of them")
+  given <- list(covariates = covariates, data = data, bandpass = bandpass, tr = tr, runs = runs)
+  specs <- do.call(specs_of, c("gpuClean", Filter(Negate(is.null), given), list(...)), quote = TRUE)
+  if (!any(names(REGRESSION) %in% names(specs$adjustment))) {
+    fail(listed(names(REGRESSION), "and"), " are missing; give at least one of them")
   }
   check_matrix_like(x, COLUMNS)
   if (!is.null(file)) file <- check_new_file(file)

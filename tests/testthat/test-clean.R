@@ -18,6 +18,10 @@ test_that("residuals are those of lm(), and keep names", {
   expect_identical(dimnames(kept), dimnames(x[good, ]))
   expect_identical(gpuClean(x, z, keep = which(good)), kept)
   expect_identical(gpuClean(x, z, keep = -which(!good)), kept)
+  a <- gpuAdjust(covariates = z, bandpass = band, tr = 2)
+  expect_identical(gpuClean(x, adjustment = a), gpuClean(x, z, bandpass = band, tr = 2))
+  expect_identical(gpuClean(x, z[, 1], adjustment = a), gpuClean(x, z[, 1], bandpass = band, tr = 2))
+  expect_error(gpuClean(x, adjustment = gpuAdjust(weights = good)), "'adjustment' has 'weights'")
 })
 
 test_that("arguments that change nothing are refused", {

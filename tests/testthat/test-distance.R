@@ -173,7 +173,7 @@ test_that("what does not hold for squared coefficients is an error", {
   expect_error(of(gpuCorTest, x, alternative = "less"), "\"less\" has no meaning for method = \"distance\"")
   expect_error(of(gpuCorTest, x, df = 10), "'df' has no meaning.*a chi-squared distribution")
   expect_error(of(gpuCor, x, weights = runif(20)), "no 'weights' other than 0 and 1: it compares pairs of observations")
-  expect_error(of(gpuCor, x, covariates = runif(20)), "takes no 'covariates', no 'bandpass' and no 'runs'")
+  expect_error(of(gpuCor, x, covariates = runif(20)), "takes no 'covariates', 'bandpass' or 'runs'")
   expect_error(of(gpuCorNetwork, x, fdr = 0.4), "'fdr' must be at most 0.31 for method = \"distance\", not 0.4")
   expect_error(of(gpuCorNetwork, x, p.value = 0.32), "'p.value' must be at most 0.31")
   expect_error(of(gpuCorNetwork, list(x, x), p.value = 0.05, combine = "fisher"), "not known for method = \"distance\"")

@@ -185,7 +185,7 @@ test_that("what the measure does not take is refused", {
   x <- normal(30, 4)
   expect_error(mi(x, weights = 1:30), "method = \"mi\" takes no 'weights' other than 0 and 1: it counts observations",
                fixed = TRUE)
-  expect_error(mi(x, covariates = 1:30), "takes no 'covariates', no 'bandpass' and no 'runs'", fixed = TRUE)
+  expect_error(mi(x, covariates = 1:30), "takes no 'covariates', 'bandpass' or 'runs'", fixed = TRUE)
   expect_error(mi(x, options = list(bins = 2.5)), "'bins' must be a whole number between 2 and 16, not 2.5")
   expect_error(mi(x, options = list(bins = 17)), "'bins' must be a whole number between 2 and 16, not 17")
   expect_error(gpuConnectivity(x, method = "mi", maps = "eigenvector"), "eigenvector of all coefficients by method")
