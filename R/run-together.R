@@ -89,6 +89,9 @@ APART <- c(
   # ---- tests
   'test|output = "list" & plan' =
     "'test' or output = \"list\" cannot be in a plan; call the function on one machine",
+  'test|output = "list" & list of subjects' = paste0(
+    "'test' and output = \"list\" are for one data set, and 'x' is a list of subjects; gpuCorNetwork() with combine = ",
+    "\"fisher\" and p.value = 1 tests all of their pairs"),
   'alternative = "less" & one-sided measure' = paste0(
     "alternative = \"less\" has no meaning for method = \"{method}\", whose negative coefficients are no evidence of ",
     "dependence; leave it out"),

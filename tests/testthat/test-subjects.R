@@ -297,6 +297,9 @@ test_that("errors name the subject, and what is to be done", {
   expect_error(gpuCor(list(x[[1]], 1:5)), "subject 2: it must be a matrix")
   expect_error(gpuCor(list(x[[1]], NULL)), "subject 2: there are no data")
   expect_error(gpuCor(x, x[[1]]), "'y' is none")
+  for (given in list(list(test = TRUE), list(output = "list"), list(test = TRUE, combine = "mean"))) {
+    expect_error(do.call(gpuCor, c(list(x), given)), "are for one data set, .*; gpuCorNetwork\\(\\) with combine")
+  }
   expect_error(gpuCor(x, x[1]), "'x' has 2 subjects, and 'y' has 1")
   expect_error(gpuCor(x, list(x[[1]], x[[1]][1:3, ])), "subject 2: incompatible dimensions")
   expect_error(gpuCor(list()), "no subjects")
