@@ -95,6 +95,7 @@ with_subjects <- function(run, x, y, takes, tests) {
   effects <- if (!tests) "none" else if (is.null(given$effects)) "random" else given$effects
   n <- subjects_of(x, y, given$subjects)
   sessions <- if (rule$how %in% RELIABILITY) sessions_of(x, y, n) else 1L
+  if (n == 1L) check_together(list(features = c("one subject", paste0("combine = \"", rule$how, "\""))))
   names <- subject_names(n)
   n <- n * sessions
   if (sessions > 1L) {

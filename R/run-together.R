@@ -171,6 +171,8 @@ APART <- c(
     "combine = \"fraction\" is the fraction of the subjects whose coefficient is above 'above'; give both",
   'combine = "fraction" & list of subjects & no above' =
     "combine = \"fraction\" is the fraction of the subjects whose coefficient is above 'above'; give both",
+  'combine = "fraction"|combine = "t"|combine = "sd"|combine = "argmax" & one subject' =
+    "{this} has no meaning for one subject; leave it out for that subject's coefficients",
   'na.rm & combine = "argmax"|combine = "icc2"|combine = "icc3"' =
     "combine = \"{combine}\" needs the coefficients of all subjects; leave na.rm = TRUE out",
   'combine = "icc2"|combine = "icc3" & plan' =
