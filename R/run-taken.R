@@ -36,8 +36,9 @@ offered_by <- function(verb) c(OFFERED[[verb]], RUN_SETTINGS)
 specs_of <- function(verb, ...) {
   if (!...length()) return(NO_SPECS)
   given <- list(...)
-  names(given) <- full_names(if (is.null(names(given))) "" else names(given), verb)
-  is_own <- names(given) %in% names(SPEC_OF) & !vapply(given, inherits, NA, "gpuSpec")
+  is_whole <- vapply(given, inherits, NA, "gpuSpec")
+  names(given) <- full_names(if (is.null(names(given))) "" else names(given), verb, is_whole)
+  is_own <- names(given) %in% names(SPEC_OF) & !is_whole
   of <- names(given)
   of[is_own] <- SPEC_OF[of[is_own]]
   specs <- NO_SPECS
@@ -97,8 +98,9 @@ features_of <- function(verb, specs, ...) {
 # Returns the settings of a run alone.
 run_of <- function(control) structure(control[names(control) %in% RUN_SETTINGS], class = class(control))
 
-# Returns the names of arguments, which may be abbreviated. Those without a name are gpuControl()'s.
-full_names <- function(names, verb) {
+# Returns the names of arguments, which may be abbreviated. Those without a name are gpuControl()'s. `is_whole`: specs.
+# 'adjust' abbreviates 'adjustment' only of these, as it is an argument of other functions.
+full_names <- function(names, verb, is_whole) {
   known <- offered_by(verb)
   if (all(names %in% known)) return(names)
   known <- union(known, names(SPECS))
@@ -106,10 +108,15 @@ full_names <- function(names, verb) {
   names[unnamed] <- setdiff(names(formals(gpuControl)), names)[seq_len(sum(unnamed))]
   full <- known[match(names, known)]
   short <- setdiff(known, "keep_memory")
-  full[is.na(full)] <- short[pmatch(names[is.na(full)], short, duplicates.ok = TRUE)]
-  unknown <- which(is.na(full))
-  if (length(unknown)) refuse_unused(names[unknown[1L]], c(names(formals(verb)), known))
-  full
+  is_short <- is.na(full) & (is_whole | !names %in% names(SPEC_OF))
+  full[is_short] <- short[pmatch(names[is_short], short, duplicates.ok = TRUE)]
+  if (!anyNA(full)) return(full)
+  name <- names[is.na(full)][1L]
+  if (!name %in% names(SPEC_OF)) refuse_unused(name, c(names(formals(verb)), known))
+  others <- paste0(names(Filter(function(taken) name %in% taken, OFFERED)), "()")
+  fail("unused argument '", name, "'; ", verb, "() does not take it", if (length(others) < 6L) {
+    paste0(", but ", sub("(.*), ", "\\1 and ", toString(others)), ngettext(length(others), " does", " do"))
+  })
 }
 
 # Returns the help's words for the `...` of a function.

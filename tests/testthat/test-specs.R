@@ -37,6 +37,11 @@ test_that("a function refuses what it does not take, by its name", {
   expect_error(gpuDist(x, adjustment = gpuAdjust(partial = TRUE)), fixed = TRUE, class = "gpucor_error_input",
                "'adjustment' has 'partial', which gpuDist() does not take")
   expect_error(gpuDist(x, partial = TRUE), "unused argument 'partial'", class = "gpucor_error_input")
+  expect_error(gpuCor(x, adjust = "maxT"), fixed = TRUE, paste(
+    "unused argument 'adjust'; gpuCor() does not take it,", "but gpuCorTest(), gpuCorNetwork() and gpuAssociation() do"
+  ))
+  expect_error(gpuModules(x, weights = 1), "'weights'; gpuModules\\(\\) does not take it$") # many others do
+  expect_same(gpuCor(x, adjust = gpuAdjust(weights = mtcars$wt)), gpuCor(x, weights = mtcars$wt))
   expect_error(gpuCor(x, control = gpuAdjust()), "'control' must be made by gpuControl(), not", fixed = TRUE)
   expect_error(gpuCor(x, covariates = gpuAdjust()), "'covariates' is what gpuAdjust() made; give it as adjustment =",
                fixed = TRUE)
