@@ -19,8 +19,8 @@ with_df <- function(run, tests) {
 
 need_distribution <- function(method) {
   if (has_distribution(method)) return(invisible())
-  fail("p values of method = \"", method, "\" have no known distribution; gpuCorTest() with adjust = \"maxT\" finds ",
-       "them by permutation, and gpuCorNetwork() with 'p.value' and adjust = \"maxT\" the edges")
+  fail("p values of method = \"", method, "\" have no known distribution; adjust = \"maxT\" finds them by ",
+       "permutation, in gpuCorTest(), gpuAssociation(), and gpuCorNetwork() with 'p.value'")
 }
 
 # The t distribution of an uncentered measure requires columns with mean zero, which the user states by giving 'df'.

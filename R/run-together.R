@@ -56,6 +56,7 @@ APART <- c(
   "threshold & density & gpuConnectivity|gpuCorWindows|gpuTOM" = "give only one of 'threshold' and 'density'",
   "threshold|density & k & gpuCorWindows|gpuTOM" = "give only one of '{this}' and 'k'",
   "min_obs & threshold|density|k" = "'min_obs' is for 'p.value' and 'fdr', not for '{this}'; leave it out",
+  "gpuAssociation & p.value & fdr" = "give only one of 'p.value' and 'fdr'",
   "gpuCorCompare & pairs & no edges" = "'pairs' needs a criterion; threshold = 0 keeps all of these pairs",
   "gpuCorWindows & pairs & no edges" = "'pairs' needs 'threshold', 'density' or 'k'",
   # ---- p values by permutation

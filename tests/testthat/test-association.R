@@ -248,6 +248,7 @@ test_that("arguments of tests that an association has not are errors, and no log
     expect_error(do.call(gpuAssociation, c(list(data$x, data$traits), given)),
                  paste0("unused argument '", names(given), "'"))
   }
+  expect_error(gpuAssociation(data$x, data$traits, p.value = 0.1, fdr = 0.1), "^give only one of 'p.value' and 'fdr'$")
 })
 
 test_that("messages name the traits", {
