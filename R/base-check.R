@@ -102,8 +102,9 @@ check_choice <- function(value, choices, name, hint = "") {
   if (identical(value, choices)) return(choices[1L])
   found <- choice_of(value, choices)
   if (!is.na(found)) return(choices[found])
-  check_that(value, name, FALSE, paste("one of", toString(paste0('"', choices, '"'))),
-             paste0(hint, meant_value(value, choices)))
+  meant <- meant_value(value, choices) # replaces the hint's advice, but not where the value came from
+  if (!is.null(meant)) hint <- paste0(sub(";.*", "", hint), meant)
+  check_that(value, name, FALSE, paste("one of", toString(paste0('"', choices, '"'))), hint)
 }
 
 # Returns the index in `choices` of a string, which may be abbreviated, or NA. match() is faster than pmatch().
@@ -213,7 +214,8 @@ nearest <- function(name, names) {
 # Returns the end of a message that suggests one of `choices` for a misspelled value, or NULL.
 meant_value <- function(value, choices) {
   if (!is.character(value) || length(value) != 1L || is.na(value)) return(NULL)
-  near <- nearest(value, choices)
+  near <- other_name(value, choices, OTHER_VALUES)
+  if (is.na(near)) near <- nearest(value, choices)
   if (length(near)) paste0("; did you mean \"", near, "\"?")
 }
 
@@ -226,5 +228,9 @@ OTHER_NAMES <- c(cutoff = "threshold", sparsity = "density", sparsity = "fractio
                  sample_mask = "weights", sample_mask = "keep", groups = "design", group = "design",
                  n_components = "n", zlim = "from")
 
-# Returns the argument, one of `known`, that other packages call `name`; NA if there is none.
-other_name <- function(name, known) intersect(OTHER_NAMES[names(OTHER_NAMES) == name], known)[1L]
+# Strings that other programs use for values of arguments.
+OTHER_VALUES <- c(gpu = "cuda", float64 = "double", float32 = "float", float32 = "single", int32 = "integer",
+                  median = "quantile", average = "mean")
+
+# Returns the argument (or value), one of `known`, that others call `name`; NA if there is none.
+other_name <- function(name, known, table = OTHER_NAMES) intersect(table[names(table) == name], known)[1L]

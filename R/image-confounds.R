@@ -111,9 +111,9 @@ confound_names <- function(column, available) {
   chosen <- if (!is.null(set)) set else grep(utils::glob2rx(column), available, value = TRUE)
   absent <- if (length(chosen)) setdiff(chosen, available) else column
   if (!length(absent)) return(unique(chosen))
-  of_set <- if (!is.null(set)) paste0(" of set \"", column, "\"") else meant_value(column, names(CONFOUND_SETS))
-  if (is.null(of_set)) of_set <- meant_value(column, available)
-  fail("'file' has no column \"", absent[1L], "\"", of_set, "; it has ", n_of(length(available), "other column"))
+  meant <- if (is.null(set)) meant_value(column, c(names(CONFOUND_SETS), available))
+  fail("'file' has no column \"", absent[1L], "\"", if (!is.null(set)) paste0(" of set \"", column, "\""),
+       if (is.null(meant)) paste("; it has", n_of(length(available), "other column")) else meant)
 }
 
 # `columns`: names, each of one column, or a logical value for each column.

@@ -30,6 +30,9 @@ OFFERED <- list(
   gpuCorPerm = c("options", "assay")
 )
 
+# Arguments that functions themselves take in `...`.
+FURTHER <- list(gpuModules = c("pamStage", "pamRespectsDendro"))
+
 offered_by <- function(verb) c(OFFERED[[verb]], RUN_SETTINGS)
 
 # Divides the `...` of a function: returns list(adjustment, subjects, permutation, control), a spec each.
@@ -112,7 +115,7 @@ full_names <- function(names, verb, is_whole) {
   full[is_short] <- short[pmatch(names[is_short], short, duplicates.ok = TRUE)]
   if (!anyNA(full)) return(full)
   name <- names[is.na(full)][1L]
-  if (!name %in% names(SPEC_OF)) refuse_unused(name, c(names(formals(verb)), known))
+  if (!name %in% names(SPEC_OF)) refuse_unused(name, c(names(formals(verb)), FURTHER[[verb]], known))
   others <- paste0(names(Filter(function(taken) name %in% taken, OFFERED)), "()")
   fail("unused argument '", name, "'; ", verb, "() does not take it", if (length(others) < 6L) {
     paste0(", but ", sub("(.*), ", "\\1 and ", toString(others)), ngettext(length(others), " does", " do"))

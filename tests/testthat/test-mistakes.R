@@ -54,9 +54,16 @@ test_that("run settings are checked when they are made, and shown", {
 })
 
 test_that("a value that there is not is named with the one that was probably meant", {
+  data <- tempfile()
+  file.create(data)
+  on.exit(unlink(data))
   told <- list(
     list(quote(gpuCorTest(x, adjust = "BH")), "one of \"none\", \"maxT\", not \"BH\"; p.adjust()"),
     list(quote(gpuCor(x, method = "Spearman")), "not \"Spearman\"; did you mean \"spearman\"?"),
+    list(quote(gpuCor(x, backend = "gpu")), "\"cpu\", not \"gpu\"; did you mean \"cuda\"?"),
+    list(quote(gpuCor(list(x, x), combine = "median")), "did you mean \"quantile\"?"),
+    list(quote(gpuCorFile(data, 2:3, "float64")), "\"integer\", not \"float64\"; did you mean \"double\"?"),
+    list(quote(gpuModules(x, pamstage = FALSE)), "unused argument 'pamstage'; did you mean 'pamStage'?"),
     list(quote(gpuCor(x, use = "complete.cases")), "did you mean \"complete.obs\"?"),
     list(quote(gpuTOM(x, 4, density = 0.1)), "output = \"network\" only; give that, or leave 'density' out"),
     list(quote(gpuCor(x + 1i)), "must be numeric, not a matrix of complex values"),
@@ -65,6 +72,9 @@ test_that("a value that there is not is named with the one that was probably mea
     list(quote(gpuCor("data.txt")), "not of class character; read the file first")
   )
   for (case in told) expect_error(eval(case[[1L]]), case[[2L]], fixed = TRUE, label = deparse1(case[[1L]]))
+  withr::with_options(list(gpucor.backend = "gpu"), {
+    expect_error(gpuCor(x), ", as option gpucor.backend says; did you mean \"cuda\"?", fixed = TRUE)
+  })
 })
 
 test_that("an adjacency matrix of a power of a network becomes a graph as the error says", {
