@@ -70,10 +70,11 @@ tell_same_names <- function(names) {
             "looking it up finds the first; make.unique() makes names differ (this message is shown once a session)")
 }
 
-# Returns `value` as text for a message, at most 60 characters.
+# Returns `value` as text for a message, at most 60 characters; objects, and lists of objects, are shown by their class.
 show_value <- function(value) {
   if (inherits(value, "integer64")) return("of class integer64; as.double() makes numbers of it")
   text <- paste(deparse(value, nlines = 1L), collapse = "")
+  if (isS4(value) || grepl("^(list[(].*)?(structure|function|new) ?[(]", text)) return(of_class(value))
   if (nchar(text) > 60L) paste0(substr(text, 1L, 57L), "...") else text
 }
 

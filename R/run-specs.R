@@ -314,8 +314,8 @@ new_spec <- function(given, class) structure(Filter(Negate(is.null), given), cla
 print.gpuSpec <- function(x, ...) {
   title <- switch(class(x)[1L], gpuAdjust = "Adjustment", gpuSubjects = "Subjects", gpuPermute = "Permutations",
                   gpuControl = "Run settings")
-  cat(title, ": ", if (length(x)) toString(paste(names(x), "=", vapply(x, show_value, ""))) else "defaults", "\n",
-      sep = "")
+  values <- sub("^of class ([^;]*).*", "<\\1>", vapply(x, show_value, ""))
+  cat(title, ": ", if (length(x)) toString(paste(names(x), "=", values)) else "defaults", "\n", sep = "")
   invisible(x)
 }
 

@@ -77,6 +77,17 @@ test_that("a value that there is not is named with the one that was probably mea
   })
 })
 
+test_that("an object is shown by its class", {
+  net <- gpuCorNetwork(x, threshold = 0.1)
+  given <- list(data.frame = data.frame(a = 1:3), factor = factor(1), matrix = x, gpuCorNetwork = net, list = list(x),
+                Date = Sys.Date(), `function` = mean)
+  for (name in names(given)) {
+    expect_error(gpuCorWindows(x, 9, shape = given[[name]], taper = "tukey"), paste0("not of class ", name, "$"))
+  }
+  expect_error(gpuCor(x, lag = ~ a), "not ~a$")
+  expect_error(gpuCor(x, lag = list(1)), "not list\\(1\\)$")
+})
+
 test_that("an adjacency matrix of a power of a network becomes a graph as the error says", {
   skip_if_not_installed("igraph")
   net <- gpuCorNetwork(x, threshold = 0.3)

@@ -63,5 +63,6 @@ test_that("arguments may be abbreviated, and none abbreviates a function's own",
 test_that("specs print what they hold", {
   expect_output(print(gpuAdjust(bandpass = c(0.01, 0.1), tr = 2)), "^Adjustment: bandpass = c\\(0.01, 0.1\\), tr = 2$")
   expect_output(print(gpuSubjects()), "^Subjects: defaults$")
+  expect_output(print(gpuAdjust(covariates = mtcars["wt"])), "^Adjustment: covariates = <data.frame>$")
   expect_output(print(gpuPermute("maxT", 99)), "^Permutations: adjust = \"maxT\", n_perm = 99, surrogate = ")
 })
