@@ -127,11 +127,11 @@ check_flag <- function(value, name, hint = "") {
 
 check_whole <- function(value, name, min, max = Inf, hint = "") {
   ok <- is_number_within(value, min, max) && is.finite(value) && value == floor(value)
-  as.numeric(check_that(value, name, ok, paste("a whole number", show_range(min, max)), hint))
+  as.numeric(check_that(value, name, ok, show_range("a whole number", min, max), hint))
 }
 
 check_within <- function(value, name, min, max) {
-  as.numeric(check_that(value, name, is_number_within(value, min, max), paste("a number", show_range(min, max))))
+  as.numeric(check_that(value, name, is_number_within(value, min, max), show_range("a number", min, max)))
 }
 
 # Returns TRUE for finite numbers from `min` to `max`. `n`: how many; NULL: any number but none.
@@ -144,8 +144,10 @@ is_number_within <- function(value, min, max) {
   is_numeric(value) && length(value) == 1L && !is.na(value) && value >= min && value <= max
 }
 
-show_range <- function(min, max) {
-  if (is.finite(max)) paste("between", min, "and", format(max)) else paste("of at least", min)
+# Returns words such as "a number between 0 and 1", or the only number of the range.
+show_range <- function(thing, min, max) {
+  if (min == max) return(format(max))
+  paste(thing, if (is.finite(max)) paste("between", min, "and", format(max)) else paste("of at least", min))
 }
 
 # The order is that of the codes of stats::cor() and the engine.

@@ -113,6 +113,7 @@ test_that("volumes of a series and backgrounds of all kinds are drawn; others ar
   moved[2, 4] <- 0
   expect_error(draw(map, structure(average, header = affine_header(moved))), "'background' is not on the grid of 'x'")
   expect_error(draw(img, volume = 9), "'volume' must be a whole number between 1 and 8")
+  expect_error(draw(map, volume = 9), "'volume' must be 1, not 9")
   expect_error(draw(map, plane = "top"), "'plane' must be one of \"axial\", \"coronal\", \"sagittal\"")
   expect_error(draw(map, at = "z"), "'at' must be positions of slices")
   expect_error(draw(map, from = -1), "'from' must be a number")
