@@ -303,13 +303,13 @@ as_subject <- function(x, i) {
   own
 }
 
-FIRST_SUBJECT <- "that of the first subject"
+FIRST_SUBJECT <- "the first subject"
 
 # Compares the columns of m, called `name`, with those of `first`, called `other`.
 check_same_columns <- function(m, first, name, other) {
   if (is.null(first)) return(invisible())
   if (ncol(m) != ncol(first)) {
-    fail("'", name, "' has ", n_of(ncol(m), "column"), ", and ", other, " ", ncol(first))
+    fail("'", name, "' has ", n_of(ncol(m), "column"), ", and ", other, " has ", ncol(first))
   }
   included <- lapply(list(m, first), function(m) { # constant voxels are dropped from each image
     mask <- attr(m, "mask", exact = TRUE)
@@ -323,7 +323,7 @@ check_same_columns <- function(m, first, name, other) {
   names <- colnames(first)
   if (is.null(own) || is.null(names) || identical(own, names)) return(invisible())
   at <- which(own != names | is.na(own) != is.na(names))[1L]
-  fail("column ", at, " of '", name, "' is \"", own[at], "\", and ", other, " \"", names[at], "\"")
+  fail("column ", at, " of '", name, "' is \"", own[at], "\", and that of ", other, " is \"", names[at], "\"")
 }
 
 # Returns a function that stores a matrix: in memory up to a fraction of the free memory, then in a file that is removed

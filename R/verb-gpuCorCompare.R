@@ -256,7 +256,7 @@ read_groups <- function(run, x, y, names, n_first) {
   data <- group(x, names[seq_len(n_first)])
   if (is.null(y)) return(data)
   data <- c(data, group(y, names[-seq_len(n_first)]))
-  check_same_columns(data[[n_first + 1L]], data[[1L]], "y", "that of 'x'")
+  check_same_columns(data[[n_first + 1L]], data[[1L]], "y", "'x'")
   data
 }
 

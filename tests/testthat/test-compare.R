@@ -552,7 +552,7 @@ test_that("rates of few rows are told, and what is printed says by which distrib
 test_that("other columns are told by the names of the arguments", {
   x <- matrix(rnorm(40), 10, dimnames = list(NULL, c("a", "b", "c", "d")))
   expect_identical(tryCatch(gpuCorCompare(x, x[, c(1, 3, 2, 4)]), error = conditionMessage),
-                   "column 2 of 'y' is \"c\", and that of 'x' \"b\"")
+                   "column 2 of 'y' is \"c\", and that of 'x' is \"b\"")
 })
 
 test_that("errors say what to do", {
@@ -572,7 +572,7 @@ test_that("errors say what to do", {
   expect_error(gpuCorCompare(x, x, threshold = -1), "difference of z")
   expect_error(gpuCorCompare(x, x, threshold = 0.1, fdr = 0.1), "give only one of")
   expect_error(gpuCorCompare(x, x, combine = "mean"), "unused argument 'combine'")
-  expect_error(gpuCorCompare(x[[1]], x[[2]][, 1:7]), "'y' has 7 columns, and that of 'x' 8")
+  expect_error(gpuCorCompare(x[[1]], x[[2]][, 1:7]), "'y' has 7 columns, and 'x' has 8")
   expect_error(gpuCorCompare(x[[1]], x[[2]][1:3, ]), "^'y' has 3 observations; .* at least 4")
   expect_error(gpuCorCompare(x, list(x[[1]], "a")), "^subject 2 of 'y': ")
   expect_error(gpuCorCompare(function(i) x[[i]], x), "say by 'subjects'")

@@ -293,10 +293,10 @@ test_that("a warning of every subject is shown once", {
 
 test_that("errors name the subject, and what is to be done", {
   x <- list(matrix(rnorm(20), 5, dimnames = list(NULL, letters[1:4])), matrix(rnorm(20), 5))
-  expect_error(gpuCor(c(x, list(matrix(0, 5, 3)))), "subject 3: 'x' has 3 columns, and that of the first subject 4")
+  expect_error(gpuCor(c(x, list(matrix(0, 5, 3)))), "subject 3: 'x' has 3 columns, and the first subject has 4")
   other <- x[[1]]
   colnames(other)[2] <- "z"
-  expect_error(gpuCor(c(x, list(other))), "subject 3: column 2 of 'x' is \"z\", and that of the first subject \"b\"")
+  expect_error(gpuCor(c(x, list(other))), "subject 3: column 2 of 'x' is \"z\", and that of the first subject is \"b\"")
   expect_error(gpuCor(list(x[[1]], "a")), "subject 2: it must be a matrix, not \"a\"")
   expect_error(gpuCor(list(x[[1]], 1:5)), "subject 2: it must be a matrix")
   expect_error(gpuCor(list(x[[1]], NULL)), "subject 2: there are no data")
