@@ -38,8 +38,7 @@ static const gcor_measure KENDALL = {
     .ranked = 1,
     .infinite = GCOR_INFINITE_IS_RANKED,
     .distribution = GCOR_NORMAL_WITH_TIES,
-    .refusal = "it compares pairs of observations, which regression would leave nothing of, and which a weight of one "
-               "observation does not weigh; use method = \"spearman\"",
+    .refusal = "it compares pairs of observations, which have neither residuals nor weights; use method = \"spearman\"",
 };
 static const gcor_measure SPEARMAN = {
     .version = GCOR_MEASURE_VERSION,
@@ -94,8 +93,8 @@ static const gcor_measure DISTANCE = {
     .infinite = GCOR_INFINITE_IS_NAN,
     .distribution = GCOR_CHI_SQUARED,
     .angle = GCOR_OWN_WAY,
-    .refusal = "it compares pairs of observations, which a weight of one observation does not weigh, and regression "
-               "leaves dependence that is not linear; use method = \"spearman\"",
+    .refusal = "it compares pairs of observations, which have no weights, and regression leaves dependence that is not "
+               "linear; use method = \"spearman\"",
     .needs_scratch = 1,
     .min_obs = 4,
     .length = gcor_distance_length,
