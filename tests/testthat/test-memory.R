@@ -12,7 +12,7 @@ without_runs <- function(code) {
 }
 
 # A matrix of so many columns, of next to no memory.
-few_rows <- function(n) matrix(rnorm(3 * n), 3)
+few_rows <- function(n, seed = 1) normal(3, n, seed)
 
 # Exactly `bytes` are enough, and not one less; a call that fits is allowed to be as slow as it likes.
 expect_limit <- function(bytes, call, message, label = message) {
@@ -67,7 +67,7 @@ test_that("tests of pairs take what is allocated for them", {
   expect_limit(24 * n^2, function() gpuCor(x, output = "list"), "^gpuCorTest\\(\\) takes 96 MB")
   x[1, 1] <- NA
   expect_limit(compact + 24 * pairs, function() gpuCorTest(x), "takes 56 MB")
-  expect_limit(72 * pairs, function() gpuCorCompare(few_rows(n)[c(1:3, 1:3), ], few_rows(n)[c(1:3, 1:3), ]),
+  expect_limit(72 * pairs, function() gpuCorCompare(few_rows(n)[c(1:3, 1:3), ], few_rows(n, 2)[c(1:3, 1:3), ]),
                "^gpuCorCompare\\(\\) takes 144 MB, .* says which pairs to keep")
   with_free(1e7, {
     expect_error(gpuTtest(5, numeric(2e6)), "^gpuTtest\\(\\) takes 16 MB, for 2,000,000 coefficients")
