@@ -35,9 +35,11 @@ open_image <- function(img) {
   is_list <- is.list(img) && !is.object(img)
   opened <- if (is_file_name(img)) open_file(img) else if (is_list) open_volumes(img) else open_array(img)
   n <- prod(opened$size)
-  if (opened$times > 1L && n > 0) return(opened)
-  fail("'img' has ", n_of(opened$times, "time point"), " of ", n_of(n, "voxel"), " (",
-       show_size(c(opened$size, opened$times)), "); a correlation needs two time points or more")
+  size <- show_size(c(opened$size, opened$times))
+  if (n == 0) fail("'img' has no voxels: its dimensions are ", size)
+  if (opened$times > 1L) return(opened)
+  fail("'img' has ", n_of(opened$times, "time point"), " of ", n_of(n, "voxel"), " (", size, "); a correlation needs ",
+       "two time points or more")
 }
 
 open_array <- function(img) {

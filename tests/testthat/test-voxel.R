@@ -145,7 +145,7 @@ test_that("what is no image is an error that says so", {
   expect_error(voxelMatrix(mean), "'img' must be a numeric array, not of class function")
   expect_error(voxelMatrix(mtcars), "'img' must be a numeric array, not of class data.frame")
   expect_error(voxelMatrix(img > 3), "'img' must be a numeric array, not a logical one")
-  expect_error(voxelMatrix(array(0, c(0, 3, 2, 6))), "'img' has 6 time points of 0 voxels .0 x 3 x 2 x 6")
+  expect_error(voxelMatrix(array(0, c(0, 3, 2, 6))), "'img' has no voxels: its dimensions are 0 x 3 x 2 x 6")
   expect_error(voxelMatrix(img * 0L), "none of the 24 voxels varies over time")
 })
 
