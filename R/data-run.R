@@ -14,6 +14,14 @@
 #   spool, to_file   where edges go beyond memory, and TRUE if they end there
 #   stays         see edge_pass()
 #   is_sample, size  see step-density.R
+# Elements that some verbs add:
+#   lags          of a run with `lag`: the lags, as lagged_run() orders them
+#   counts, runs  of such a run, for each row: TRUE if it has a weight above 0, and the number of its run; or NULL
+#   windows       of gpuCorWindows(): list(width, step, n: their number, taper: weights or NULL)
+#   taper         of gpuCorWindows(): the taper's name
+#   classes       of gpuCorCompare(): the argument, up to which p value a group's coefficient has a sign
+#   for_user      of networks of single samples and context likelihoods: function of compressed rows that returns them
+#                 with the user's values in place of the engine's
 
 # Returns a run without data. `pairs`: from pairMask().
 empty_run <- function(specs, method, use, pairs = NULL, precision = "single", call = NULL) {
