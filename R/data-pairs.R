@@ -109,14 +109,17 @@ relations <- c("same", "different", "within_distance", "beyond_distance")
 
 traits_length <- function(traits) if (is.null(traits$place)) length(traits$label) else ncol(traits$place)
 
-# Returns the run with its pair mask for the engine and its number of pairs, or stops if the mask does not fit the columns
-# of x and y. The engine checks lengths.
+# Returns the run with its pair mask for the engine and its number of pairs.
 with_pairs <- function(run) {
+  if (!is.null(run$settings$pairs)) run$settings$pairs <- checked_mask(run)
+  run$pairs <- count_pairs(run$x, run$y, run$settings)
+  run
+}
+
+# Returns the run's pair mask for the engine, or stops if it does not fit the columns of x and y. The engine checks
+# lengths.
+checked_mask <- function(run) {
   pairs <- run$settings$pairs
-  if (is.null(pairs)) {
-    run$pairs <- count_pairs(run$x, run$y, run$settings)
-    return(run)
-  }
   check_that(pairs, "pairs", inherits(pairs, "gpuCorPairs"), "from pairMask()")
   are_traits <- function(traits) {
     is.list(traits) && (is.null(traits$label) || is.integer(traits$label)) &&
@@ -139,9 +142,7 @@ with_pairs <- function(run) {
     columns <- ncol(run[[name]])
     if (n != columns) fail("'pairs' is of ", n_of(n, "column"), ", and '", name, "' has ", format_count(columns))
   }
-  run$settings$pairs <- unclass(pairs)
-  run$pairs <- count_pairs(run$x, run$y, run$settings)
-  run
+  unclass(pairs)
 }
 
 # Returns the number of pairs, or of those in the pair mask.
