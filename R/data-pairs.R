@@ -79,7 +79,13 @@ place_of <- function(coords, name) {
   if (!is.matrix(coords) || !is_numeric(coords) || !ncol(coords) %in% 1:3) {
     fail("'", name, "' must be a numeric matrix with a row for each column of the data and up to 3 columns, or a data ",
          "frame, such as of chromosome and position, not ",
-         if (inherits(coords, "voxelMatrix")) "voxels' values; voxelCoords() has their places" else show_value(coords))
+         if (inherits(coords, "voxelMatrix")) {
+           "voxels' values; voxelCoords() has their places"
+         } else if (is.matrix(coords) && is_numeric(coords)) {
+           paste("a matrix of", n_of(ncol(coords), "column"))
+         } else {
+           show_value(coords)
+         })
   }
   place <- t(coords)
   storage.mode(place) <- "double"

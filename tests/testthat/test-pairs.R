@@ -398,6 +398,7 @@ test_that("what is wrong with 'pairs' is said", {
   expect_error(pairMask(labels, same = TRUE, beyond_distance = 2), "give one of")
   expect_error(pairMask(x, different = TRUE), "labels must be a vector")
   expect_error(pairMask(x, within_distance = 3), "'x' must be a numeric matrix with a row for each column")
+  expect_error(pairMask(diag(5), within_distance = 3), "up to 3 columns, .*, not a matrix of 5 columns$")
   for (bad in list(-1, NA, Inf, "3", 1:2)) {
     expect_error(pairMask(1:6, within_distance = bad), "'within_distance' must be a number of at least 0")
   }
