@@ -86,7 +86,7 @@ gpuCorWindows <- function(x, width, step = 1, taper = c("none", "gaussian", "tuk
   criterion <- window_criterion(keep, list(threshold = threshold, density = density, k = k))
   plan <- function(n_obs) {
     if (n_obs < 3) fail("'x' has ", n_of(n_obs, "observation"), "; windows need at least 3")
-    width <- check_whole(width, "width", 3, n_obs, " (there are so many observations)")
+    width <- check_whole(width, "width", 3, n_obs, paste0("; 'x' has ", n_of(n_obs, "observation")))
     step <- check_whole(step, "step", 1)
     list(width = width, step = step, n = floor((n_obs - width) / step) + 1, taper = taper_weights(taper, shape, width))
   }

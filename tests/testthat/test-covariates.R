@@ -448,7 +448,7 @@ test_that("labels that name no runs, and what runs do not take, are errors", {
   expect_error(own(runs = replace(two_runs, 7, "a")), "'runs' returns to \"b\" at observation 8; the rows")
   expect_error(own(runs = two_runs, method = "cosine"), "so 'runs' has no effect without 'covariates' or 'bandp")
   expect_error(own(runs = two_runs, method = "kendall"),
-               "no 'runs': it compares pairs of observations, which have neither residuals nor weights; use method")
+               "or 'runs': it compares pairs of observations, which have neither residuals nor weights; use method")
   expect_error(gpuCorTest(x, runs = two_runs, df = "bartlett"), "df = \"bartlett\" has no meaning with 'runs'")
   for (how in c("permutation", "phase")) {
     expect_error(gpuCorTest(x, runs = two_runs, adjust = "maxT", surrogate = how), "boundaries of 'runs'")
