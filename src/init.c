@@ -1,4 +1,5 @@
 /* Registers the functions that R may call. It is here because R looks for a package's sources in src itself. */
+#include "base/threads.h"
 #include "measure/measure.h"
 #include "r/job.h"
 #include "r/vector.h"
@@ -25,4 +26,5 @@ attribute_visible void R_init_gpucor(DllInfo *dll) {
 attribute_visible void R_unload_gpucor(DllInfo *dll) {
     (void)dll;
     r_close_sessions();
+    gcor_end_threads();
 }

@@ -76,14 +76,19 @@ int gcor_os_sync(const char *path);
 
 /* ---- threads, processes, random numbers --------------------------------------------- */
 
-/* pthread_create() of a thread that handles no signals, which are for the thread that R runs in. */
+/* pthread_create() of a thread with 2 MB of stack, which some systems' threads lack, that handles no signals, which are
+ * for the thread that R runs in. */
 int gcor_os_thread(pthread_t *thread, void *(*run)(void *), void *argument);
 
 /* Returns whether there is a process of that number, of whatever user. */
 int gcor_os_is_running(int process);
 
-/* Calls run() in every child that fork() makes from now on; a system without fork() never does. */
-void gcor_os_after_fork(void (*run)(void));
+/* Returns the number of processors that this process may run on. */
+int gcor_os_processors(void);
+
+/* Calls these functions, or not those that are NULL, at each fork() from now on: before it, and after it in the process
+ * itself and in the child. A system without fork() never does. */
+void gcor_os_at_fork(void (*before)(void), void (*after)(void), void (*in_child)(void));
 
 /* Fills `bytes` bytes with the system's random numbers. Returns 0; -1: error. */
 int gcor_os_random(void *to, size_t bytes);

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -241,12 +242,18 @@ int gcor_os_sync(const char *path) {
 
 /* ---- threads, processes, random numbers ----------------------------------------------- */
 
+enum { STACK_BYTES = 2 << 20 };
+
 int gcor_os_thread(pthread_t *thread, void *(*run)(void *), void *argument) {
     sigset_t all, before;
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, STACK_BYTES);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    int status = pthread_create(thread, NULL, run, argument);
+    int status = pthread_create(thread, &attributes, run, argument);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attributes);
     return status;
 }
 
@@ -255,8 +262,17 @@ int gcor_os_is_running(int process) {
     return process > 0 && (kill(process, 0) == 0 || errno == EPERM);
 }
 
-void gcor_os_after_fork(void (*run)(void)) {
-    pthread_atfork(NULL, NULL, run);
+int gcor_os_processors(void) {
+#ifdef __linux__
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) == 0) return CPU_COUNT(&set);
+#endif
+    long n = sysconf(_SC_NPROCESSORS_ONLN);
+    return n > 0 ? (int)n : 1;
+}
+
+void gcor_os_at_fork(void (*before)(void), void (*after)(void), void (*in_child)(void)) {
+    pthread_atfork(before, after, in_child);
 }
 
 int gcor_os_random(void *to, size_t bytes) {

@@ -267,8 +267,13 @@ int gcor_os_is_running(int process) {
     return is_running;
 }
 
-void gcor_os_after_fork(void (*run)(void)) {
-    (void)run;
+int gcor_os_processors(void) {
+    DWORD_PTR own, all;
+    return GetProcessAffinityMask(GetCurrentProcess(), &own, &all) && own ? __builtin_popcountll(own) : 1;
+}
+
+void gcor_os_at_fork(void (*before)(void), void (*after)(void), void (*in_child)(void)) {
+    (void)before, (void)after, (void)in_child;
 }
 
 int gcor_os_random(void *to, size_t bytes) {

@@ -1,5 +1,6 @@
 #include "os.h"
 #include "buffer.h"
+#include "threads.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -18,10 +19,22 @@ static void touch(void *at, int64_t from, int64_t end) {
     }
 }
 
+typedef struct {
+    gcor_context *context;
+    void *at;
+    int64_t bytes;
+} region;
+
+static void touch_page(void *argument, int thread, int64_t k) {
+    const region *r = argument;
+    const gcor_range page = gcor_block(r->bytes, PAGE, k);
+    (void)thread;
+    if (!gcor_stop(r->context)) touch(r->at, page.from, page.end);
+}
+
 void gcor_prefault(gcor_context *context, void *at, int64_t bytes) {
-#pragma omp parallel for num_threads(context->threads) schedule(dynamic)
-    for (int64_t from = 0; from < bytes; from += PAGE)
-        if (!gcor_stop(context)) touch(at, from, from + PAGE < bytes ? from + PAGE : bytes);
+    region all = {context, at, bytes};
+    gcor_for_each(context->threads, gcor_blocks(bytes, PAGE), touch_page, &all);
 }
 
 /* ---- entries of a network, in the background ------------------------------------------------- */

@@ -1,127 +1,161 @@
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE /* for sched_getaffinity() */
-#endif
+/* Threads that run the steps of loops.
+ *
+ * Ownership: this file owns the threads. A loop starts those that it misses; they stay, asleep, until
+ * gcor_end_threads() or the end of the process. A loop is on its caller's stack.
+ *
+ * Sleep: a caller lists its loop, wakes threads, and runs steps itself. A thread that wakes up joins a listed loop that
+ * has steps left, wakes further ones, runs steps until none is left, and sleeps again. A thread that comes late finds
+ * nothing and is not waited for, so that a busy machine delays no loop by more than a step: the caller waits only for
+ * threads that are at a step.
+ *
+ * Forks: a child of fork() has no threads, and its first loop starts some.
+ *
+ * Errors: none. With fewer threads than wanted, the others run more steps; without any the caller runs them all. */
 #include "threads.h"
 
-#include <pthread.h>
-#include <stdlib.h>
-#if !defined(_OPENMP) && defined(__linux__)
-#include <sched.h>
-#endif
-#ifndef _WIN32
-#include <unistd.h>
-#endif
+#include "os.h"
 
-/* ---- loops ---------------------------------------------------------------------------------------- */
+enum { MAX_THREADS = 1024, WAKES = 2 };
 
-/* The threads of one call. Each takes the next k until none is left. */
-typedef struct {
-    int64_t n, next;
+typedef struct loop loop;
+struct loop {
     void (*body)(void *argument, int thread, int64_t k);
     void *argument;
-} loop;
+    int64_t n, next;     /* number of steps; the next one, which threads take atomically */
+    int threads;         /* max number, with the caller */
+    int joined, running; /* threads that have joined, with the caller; those that have not left, without it */
+    loop *other;         /* listed before this one */
+};
 
-typedef struct {
-    loop *of;
-    int number;
-    pthread_t thread;
-} loop_member;
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* guards all variables below, and loops except `next` */
+static pthread_cond_t listed = PTHREAD_COND_INITIALIZER;  /* signaled when a loop is listed, and at the end */
+static pthread_cond_t left = PTHREAD_COND_INITIALIZER;    /* signaled when the last thread has left a loop */
+static loop *loops;
+static pthread_t threads[MAX_THREADS];
+static int n_threads, n_busy; /* threads that exist; those that have joined a loop */
+static int is_over;
 
-static void *take_steps(void *argument) {
-    const loop_member *m = argument;
-    loop *of = m->of;
-    for (int64_t k; (k = __atomic_fetch_add(&of->next, 1, __ATOMIC_RELAXED)) < of->n;)
-        of->body(of->argument, m->number, k);
-    return NULL;
+/* ---- forks -------------------------------------------------------------------------------------- */
+
+static void lock(void) {
+    pthread_mutex_lock(&mutex);
 }
 
-/* Starting a thread takes about 20 us, little compared to a tile. No threads are kept between calls, so that a child
- * of fork() misses none. */
-void gcor_for_each_pthread(int threads, int64_t n, void (*body)(void *, int, int64_t), void *argument) {
-    loop all = {n, 0, body, argument};
-    loop_member own = {.of = &all}, *others = NULL;
-    int wanted = threads < n ? threads - 1 : (int)n - 1, started = 0;
-    if (wanted > 0) others = malloc((size_t)wanted * sizeof *others);
-    for (; others && started < wanted; started++) {
-        others[started] = (loop_member){.of = &all, .number = started + 1};
-        if (pthread_create(&others[started].thread, NULL, take_steps, &others[started]) != 0) break;
+static void unlock(void) {
+    pthread_mutex_unlock(&mutex);
+}
+
+static void begin_child(void) {
+    pthread_mutex_init(&mutex, NULL);
+    pthread_cond_init(&listed, NULL);
+    pthread_cond_init(&left, NULL);
+    loops = NULL;
+    n_threads = n_busy = is_over = 0;
+}
+
+static void watch_forks(void) {
+    gcor_os_at_fork(lock, unlock, begin_child);
+}
+
+/* ---- threads; callers hold the lock ------------------------------------------------------------- */
+
+static void run_steps(loop *l, int thread) {
+    for (int64_t k; (k = __atomic_fetch_add(&l->next, 1, __ATOMIC_RELAXED)) < l->n;) l->body(l->argument, thread, k);
+}
+
+/* Number of threads that could still join a loop, and all loops. */
+static int count_places(const loop *l) {
+    int64_t steps = l->n - __atomic_load_n(&l->next, __ATOMIC_RELAXED), places = l->threads - l->joined;
+    return steps <= 0 ? 0 : (int)(steps < places ? steps : places);
+}
+
+static int count_all_places(void) {
+    int places = 0;
+    for (const loop *l = loops; l; l = l->other) places += count_places(l);
+    return places;
+}
+
+/* Each thread wakes others: one alone would take longer to wake them all. */
+static void wake(void) {
+    int asleep = n_threads - n_busy, places = count_all_places();
+    for (int k = 0; k < WAKES && k < places && k < asleep; k++) pthread_cond_signal(&listed);
+}
+
+static void join(loop *l) {
+    int thread = l->joined++;
+    l->running++;
+    n_busy++;
+    wake();
+    unlock();
+    run_steps(l, thread);
+    lock();
+    n_busy--;
+    if (--l->running == 0) pthread_cond_broadcast(&left);
+}
+
+static void *join_loops(void *unused) {
+    (void)unused;
+    lock();
+    while (!is_over) {
+        loop *l = loops;
+        while (l && count_places(l) == 0) l = l->other;
+        if (l)
+            join(l);
+        else
+            pthread_cond_wait(&listed, &mutex);
     }
-    take_steps(&own);
-    for (int k = 0; k < started; k++) pthread_join(others[k].thread, NULL);
-    free(others);
-}
-
-#ifdef _OPENMP
-
-void gcor_for_each(int threads, int64_t n, void (*body)(void *, int, int64_t), void *argument) {
-#pragma omp parallel for num_threads(threads) schedule(dynamic)
-    for (int64_t k = 0; k < n; k++) body(argument, omp_get_thread_num(), k);
-}
-
-int gcor_processors(void) {
-    return omp_get_num_procs();
-}
-
-#else
-
-void gcor_for_each(int threads, int64_t n, void (*body)(void *, int, int64_t), void *argument) {
-    gcor_for_each_pthread(threads, n, body, argument);
-}
-
-int gcor_processors(void) {
-#ifdef __linux__
-    cpu_set_t set;
-    if (sched_getaffinity(0, sizeof set, &set) == 0) return CPU_COUNT(&set);
-#endif
-    long n = sysconf(_SC_NPROCESSORS_ONLN);
-    return n > 0 ? (int)n : 1;
-}
-
-#endif
-
-/* ---- limits of the system ------------------------------------------------------------------------- */
-
-typedef struct {
-    pthread_mutex_t mutex;
-    pthread_cond_t over;
-    int is_over;
-} gathering;
-
-/* Waits until all threads that can be created exist. */
-static void *attend(void *argument) {
-    gathering *g = argument;
-    pthread_mutex_lock(&g->mutex);
-    while (!g->is_over) pthread_cond_wait(&g->over, &g->mutex);
-    pthread_mutex_unlock(&g->mutex);
+    unlock();
     return NULL;
 }
 
-/* Number of further threads that can exist at a time. */
-static int count_creatable(int max) {
-    gathering g = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0};
-    pthread_t *threads = malloc((size_t)max * sizeof *threads);
-    int n = 0;
-    if (!threads) return 0;
-    while (n < max && pthread_create(&threads[n], NULL, attend, &g) == 0) n++;
-    pthread_mutex_lock(&g.mutex);
-    g.is_over = 1;
-    pthread_cond_broadcast(&g.over);
-    pthread_mutex_unlock(&g.mutex);
+static void start_threads(void) {
+    int places = count_all_places();
+    while (n_threads - n_busy < places && n_threads < MAX_THREADS &&
+           gcor_os_thread(&threads[n_threads], join_loops, NULL) == 0)
+        n_threads++;
+}
+
+/* ---- loops -------------------------------------------------------------------------------------- */
+
+static void list(loop *l) {
+    l->other = loops;
+    loops = l;
+    start_threads();
+    wake();
+}
+
+static void unlist(const loop *l) {
+    loop **at = &loops;
+    while (*at != l) at = &(*at)->other;
+    *at = l->other;
+}
+
+void gcor_for_each(int max, int64_t n, void (*body)(void *, int, int64_t), void *argument) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    loop own = {.body = body, .argument = argument, .n = n, .threads = max, .joined = 1};
+    if (max < 2 || n < 2) {
+        run_steps(&own, 0);
+        return;
+    }
+    pthread_once(&once, watch_forks);
+    lock();
+    list(&own);
+    unlock();
+    run_steps(&own, 0);
+    lock();
+    unlist(&own);
+    while (own.running > 0) pthread_cond_wait(&left, &mutex);
+    unlock();
+}
+
+void gcor_end_threads(void) {
+    lock();
+    int n = n_threads;
+    is_over = 1;
+    pthread_cond_broadcast(&listed);
+    unlock();
     for (int k = 0; k < n; k++) pthread_join(threads[k], NULL);
-    free(threads);
-    return n;
-}
-
-/* If there is a limit, one thread is left for others. */
-int gcor_spare_threads(int wanted) {
-    int can = count_creatable(wanted);
-    return can < wanted && can > 0 ? can - 1 : can;
-}
-
-int gcor_usable_threads(int wanted) {
-    static int known = 1; /* OpenMP keeps its threads, so a number that was possible once remains possible */
-    if (wanted <= known) return wanted;
-    int can = 1 + gcor_spare_threads(wanted - 1);
-    if (can > known) known = can;
-    return can;
+    lock();
+    n_threads = is_over = 0;
+    unlock();
 }

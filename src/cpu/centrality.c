@@ -1,6 +1,7 @@
 #include "centrality.h"
 
 #include "../base/alloc.h"
+#include "../base/threads.h"
 #include "../base/triangle.h"
 #include "../measure/coefficient.h"
 #include "../measure/design.h"
@@ -18,6 +19,8 @@ enum { BLOCK = 1024 }; /* variables per block; each block sums its own part of X
 typedef struct {
     const cpu_operand *columns;
     double *parts; /* n_obs + 1 sums of each block, and those of all blocks */
+    const double *v;
+    double *result;
 } gram;
 
 static int64_t count_blocks(const cpu_operand *o) {
@@ -61,33 +64,46 @@ static double dot_column(const cpu_operand *o, int64_t j, const double *with) {
 }
 
 /* Computes block b's part of X v, followed by its part of the sum of v. */
-static void add_block(const cpu_operand *o, int64_t b, const double *v, double *part) {
-    int64_t n = o->head.n_obs, end = gcor_min((b + 1) * BLOCK, o->head.n_var);
+static void add_block(void *argument, int thread, int64_t b) {
+    const gram *g = argument;
+    const cpu_operand *o = g->columns;
+    const gcor_range block = gcor_block(o->head.n_var, BLOCK, b);
+    int64_t n = o->head.n_obs;
+    double *part = g->parts + b * (n + 1);
+    (void)thread;
     memset(part, 0, (size_t)(n + 1) * sizeof *part);
-    for (int64_t j = b * BLOCK; j < end; j++) {
+    for (int64_t j = block.from; j < block.end; j++) {
         double inverse = inverse_of(o, j);
         if (!(inverse > 0)) continue;
-        add_column(o, j, v[j] * inverse, part);
-        part[n] += v[j];
+        add_column(o, j, g->v[j] * inverse, part);
+        part[n] += g->v[j];
+    }
+}
+
+/* Computes block b's part of the result of X'X v. */
+static void multiply_block(void *argument, int thread, int64_t b) {
+    const gram *g = argument;
+    const cpu_operand *o = g->columns;
+    const gcor_range block = gcor_block(o->head.n_var, BLOCK, b);
+    const double *sums = g->parts + count_blocks(o) * (o->head.n_obs + 1);
+    (void)thread;
+    for (int64_t j = block.from; j < block.end; j++) {
+        double inverse = inverse_of(o, j);
+        g->result[j] = inverse > 0 ? inverse * dot_column(o, j, sums) + sums[o->head.n_obs] : 0;
     }
 }
 
 static void times(const void *matrix, int threads, const double *v, double *result) {
-    const gram *g = matrix;
-    const cpu_operand *o = g->columns;
-    int64_t n = o->head.n_obs, blocks = count_blocks(o);
-    double *sums = g->parts + blocks * (n + 1);
-    threads = (int)gcor_min(threads, blocks);
-#pragma omp parallel for num_threads(threads) schedule(dynamic)
-    for (int64_t b = 0; b < blocks; b++) add_block(o, b, v, g->parts + b * (n + 1));
+    gram g = *(const gram *)matrix;
+    int64_t n = g.columns->head.n_obs, blocks = count_blocks(g.columns);
+    double *sums = g.parts + blocks * (n + 1);
+    g.v = v;
+    g.result = result;
+    gcor_for_each(threads, blocks, add_block, &g);
     memset(sums, 0, (size_t)(n + 1) * sizeof *sums);
     for (int64_t b = 0; b < blocks; b++)
-        for (int64_t k = 0; k <= n; k++) sums[k] += g->parts[b * (n + 1) + k];
-#pragma omp parallel for num_threads(threads) schedule(static)
-    for (int64_t j = 0; j < o->head.n_var; j++) {
-        double inverse = inverse_of(o, j);
-        result[j] = inverse > 0 ? inverse * dot_column(o, j, sums) + sums[n] : 0;
-    }
+        for (int64_t k = 0; k <= n; k++) sums[k] += g.parts[b * (n + 1) + k];
+    gcor_for_each(threads, blocks, multiply_block, &g);
 }
 
 /* ---- columns ----------------------------------------------------------------------------------- */
@@ -114,7 +130,8 @@ static gcor_status prepare_columns(gcor_context *context, const gcor_job *job, c
 }
 
 static gcor_status iterate(gcor_context *context, const cpu_operand *o, double *vector, double *error) {
-    gram g = {o, gcor_alloc(context, (count_blocks(o) + 1) * (o->head.n_obs + 1), sizeof(double), "sums over columns")};
+    gram g = {.columns = o};
+    g.parts = gcor_alloc(context, (count_blocks(o) + 1) * (o->head.n_obs + 1), sizeof *g.parts, "sums over columns");
     if (!g.parts) return GCOR_NO_MEMORY;
     gcor_status status = gcor_centrality(context, o->head.n_var, times, &g, vector, error);
     gcor_free(g.parts);

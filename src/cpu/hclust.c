@@ -4,6 +4,7 @@
 
 #include "../base/alloc.h"
 #include "../base/buffer.h"
+#include "../base/threads.h"
 #include "../stats/hclust.h"
 
 #include <math.h>
@@ -31,19 +32,22 @@ static void mirror_block(const clusters *c, int64_t begin, int64_t end) {
             for (int64_t i = begin; i < end && i < j; i++) row_of(c, j)[i] = row_of(c, i)[j];
 }
 
-/* Memory is prefaulted because the first block's columns are on all pages. */
-static gcor_status load(const clusters *c, const gcor_buffer *square) {
-    if (!square->is_recycled) gcor_prefault(c->context, square->at, c->n * c->n * (int64_t)sizeof(float));
-#pragma omp parallel for num_threads(c->context->threads) schedule(dynamic)
-    for (int64_t begin = 0; begin < c->n; begin += BLOCK) {
-        int64_t end = gcor_min(begin + BLOCK, c->n);
-        if (gcor_stop(c->context)) continue;
-        for (int64_t i = begin; i < end; i++) {
-            row_of(c, i)[i] = NAN;
-            (void)gcor_hclust_row(c->job, c->context, i, row_of(c, i) + i + 1);
-        }
-        mirror_block(c, begin, end);
+static void load_block(void *argument, int thread, int64_t k) {
+    const clusters *c = argument;
+    const gcor_range rows = gcor_block(c->n, BLOCK, k);
+    (void)thread;
+    if (gcor_stop(c->context)) return;
+    for (int64_t i = rows.from; i < rows.end; i++) {
+        row_of(c, i)[i] = NAN;
+        (void)gcor_hclust_row(c->job, c->context, i, row_of(c, i) + i + 1);
     }
+    mirror_block(c, rows.from, rows.end);
+}
+
+/* Memory is prefaulted because the first block's columns are on all pages. */
+static gcor_status load(clusters *c, const gcor_buffer *square) {
+    if (!square->is_recycled) gcor_prefault(c->context, square->at, c->n * c->n * (int64_t)sizeof(float));
+    gcor_for_each(c->context->threads, gcor_blocks(c->n, BLOCK), load_block, c);
     return c->context->error.status;
 }
 
@@ -167,7 +171,7 @@ gcor_status cpu_cluster(gcor_state *state, gcor_context *context, const gcor_hcl
     const char *what = "the distances of clusters";
     (void)state;
     gcor_buffer square = gcor_buffer_take(context, job->n * job->n * (int64_t)sizeof(float), what);
-    const clusters c = {job, context, job->n, square.at, gcor_alloc(context, job->n, sizeof(int32_t), what)};
+    clusters c = {job, context, job->n, square.at, gcor_alloc(context, job->n, sizeof(int32_t), what)};
     void *scratch = gcor_alloc(context, job->n, sizeof(int32_t), what);
     gcor_status status = context->error.status;
     for (int64_t k = 0; c.size && k < c.n; k++) c.size[k] = 1;

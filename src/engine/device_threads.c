@@ -182,22 +182,23 @@ static gcor_status start(pool *p, member *m, int device) {
     m->context.pairs_done = 0;
     gcor_status status = gcor_sink_fork(sink, &m->context, &m->sink);
     if (status) return gcor_fail(p->context, status, "%s", m->context.error.message);
-    if (pthread_create(&m->thread, NULL, work_in_thread, m) != 0)
-        return gcor_fail(p->context, GCOR_NO_MEMORY, "the system allows no further thread for device %d",
-                         p->work->session->devices[device]);
-    m->is_started = m->is_busy = 1;
+    m->is_started = m->is_busy = pthread_create(&m->thread, NULL, work_in_thread, m) == 0;
     return GCOR_OK;
 }
 
+/* If the system allows no further thread, there are fewer workers, or none. */
 static gcor_status start_all(pool *p) {
+    const int wanted = p->n;
     gcor_status status = GCOR_OK;
     pthread_mutex_lock(&p->mutex); /* until all workers are counted */
-    p->busy = p->running = 0;
-    for (int d = 0; !status && d < p->n; d++) {
-        status = start(p, &p->members[d], d);
-        p->busy += p->members[d].is_started;
-        p->running += p->members[d].is_started;
+    for (p->n = 0; !status && p->n < wanted; p->n++) {
+        member *m = &p->members[p->n];
+        status = start(p, m, p->n);
+        if (m->is_started) continue;
+        gcor_sink_free(m->sink);
+        break;
     }
+    p->busy = p->running = p->n;
     if (status) __atomic_store_n(&p->context->monitor->stopped, 1, __ATOMIC_RELAXED);
     pthread_mutex_unlock(&p->mutex);
     return status;
@@ -206,7 +207,7 @@ static gcor_status start_all(pool *p) {
 static void end_member(pool *p, member *m) {
     gcor_context *context = p->context;
     gcor_sink *sink = p->work->job->sink;
-    if (m->is_started) pthread_join(m->thread, NULL);
+    pthread_join(m->thread, NULL);
     if (m->sink && !m->is_lost && !context->error.status) (void)sink->type->merge(sink, context, m->sink);
     gcor_sink_free(m->sink);
     gcor_free(m->drawn);
@@ -216,18 +217,19 @@ static void end_member(pool *p, member *m) {
         context->seconds_multiplying = m->context.seconds_multiplying;
 }
 
-gcor_status gcor_use_devices(gcor_work *work, gcor_context *context, int n, int threads) {
+gcor_status gcor_use_devices(gcor_work *work, gcor_context *context, int *n, int threads) {
     pool *p = gcor_alloc(context, 1, sizeof *p, "the workers");
     if (!p) return GCOR_NO_MEMORY;
-    *p = (pool){.work = work, .context = context, .n = n, .threads = threads};
+    *p = (pool){.work = work, .context = context, .n = *n, .threads = threads};
     pthread_mutex_init(&p->mutex, NULL);
     pthread_cond_init(&p->changed, NULL);
     p->reads = (gcor_read_queue){.mutex = &p->mutex, .changed = &p->changed};
     context->monitor->reads = &p->reads;
     (void)start_all(p);
     look_after(p);
-    for (int d = 0; d < n; d++) end_member(p, &p->members[d]);
-    if (!context->error.status && work->queue.pairs > 0)
+    for (int d = 0; d < p->n; d++) end_member(p, &p->members[d]);
+    *n = p->n;
+    if (p->n > 0 && !context->error.status && work->queue.pairs > 0)
         (void)gcor_fail(context, GCOR_DEVICE_ERROR, "%.0f pairs are left; please report this",
                         (double)work->queue.pairs);
     context->monitor->reads = NULL;

@@ -1,6 +1,5 @@
 /* Distributes a run to devices: to several at once, or to one, which the next device replaces if it fails. */
 #include "session.h"
-#include "../base/threads.h"
 #include "work.h"
 
 int gcor_is_of_device(gcor_status status) {
@@ -50,18 +49,11 @@ static gcor_status use_any_device(gcor_work *work, gcor_context *context) {
     return status;
 }
 
-/* Divide the threads between the workers. If the system allows fewer threads, there are fewer workers. */
-static gcor_status shard_threads(gcor_work *work, gcor_context *context, int workers) {
-    int threads = context->threads > workers ? context->threads / workers : 1;
-    int spare = gcor_spare_threads(workers * threads);
-    if (spare < workers) workers = spare;
-    if (workers < 2) return use_any_device(work, context);
-    return gcor_use_devices(work, context, workers, spare / workers < threads ? spare / workers : threads);
-}
-
 gcor_status gcor_distribute(gcor_work *work, gcor_context *context, int workers) {
     if (work->session->n_devices < 2 || !work->job->sink->type->merge)
         return use_device(work, context, 0, work->job->sink);
     if (workers < 2 || work->queue.pairs == 0) return use_any_device(work, context);
-    return shard_threads(work, context, workers);
+    int threads = context->threads > workers ? context->threads / workers : 1;
+    gcor_status status = gcor_use_devices(work, context, &workers, threads);
+    return status || workers > 0 ? status : use_any_device(work, context);
 }

@@ -19,21 +19,18 @@ static const double STEPS_OF_DEVICES = 0x1p38;
 
 /* ---- workers --------------------------------------------------------------------------------- */
 
-/* Each device has windows of its own, if there is enough work and a window for each. OpenMP aborts if the system does
- * not allow the threads. */
-static int count_devices(const gcor_session *session, const gcor_context *context, const gcor_windows *windows,
-                         int64_t pairs, int64_t at_a_time) {
-    const int n = session->n_devices, n_threads = context->threads + n;
+/* Each device has windows of its own, if there is enough work and a window for each. */
+static int count_devices(const gcor_session *session, const gcor_windows *windows, int64_t pairs, int64_t at_a_time) {
+    const int n = session->n_devices;
     const double steps = (double)pairs * (double)at_a_time * (double)windows->width;
     if (n < 2 || at_a_time < n) return 1;
-    if (steps < (session->shared_steps > 0 ? session->shared_steps : STEPS_OF_DEVICES)) return 1;
-    return gcor_spare_threads(n_threads) < n_threads ? 1 : n;
+    return steps < (session->shared_steps > 0 ? session->shared_steps : STEPS_OF_DEVICES) ? 1 : n;
 }
 
 static int count_workers(const gcor_session *session, const gcor_context *context, const gcor_windows *windows,
                          int64_t pairs, int64_t at_a_time) {
     int64_t threads = context->threads;
-    if (!session->backend->is_host) return count_devices(session, context, windows, pairs, at_a_time);
+    if (!session->backend->is_host) return count_devices(session, windows, pairs, at_a_time);
     if (pairs > MAX_PAIRS || (at_a_time < threads && pairs >= FEW_PAIRS)) return 1;
     return (int)gcor_min(threads, at_a_time);
 }
@@ -292,12 +289,7 @@ gcor_status gcor_for_windows(gcor_windows *windows, gcor_window_crew *crew, cons
     windows_of_crew all = {windows, crew, tile, first, first + n, work, user};
     if (gcor_stop(context)) return context->error.status; /* only the caller's thread asks, and it may be late */
     context->tile_pairs = 1;                              /* the current window */
-    if (crew->n_workers == 1)
-        take_some_windows(&all, 0, 0);
-    else if (crew->session->backend->is_host)
-        gcor_for_each(crew->n_workers, crew->n_workers, take_some_windows, &all);
-    else
-        gcor_for_each_pthread(crew->n_workers, crew->n_workers, take_some_windows, &all);
+    gcor_for_each(crew->n_workers, crew->n_workers, take_some_windows, &all);
     context->tile_pairs = 0;
     if (windows->job.devices_lost == 0) windows->job.lost = crew->lost;
     windows->job.devices_lost += crew->devices_lost;

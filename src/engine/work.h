@@ -62,8 +62,8 @@ gcor_status gcor_distribute(gcor_work *work, gcor_context *context, int workers)
 /* True if the status means that a device failed, so that another device may do its work. */
 int gcor_is_of_device(gcor_status status);
 
-/* device_threads.c: do the whole queue on the first n of the session's devices, each with `threads` threads. The job's
- * sink must have merge(). */
-gcor_status gcor_use_devices(gcor_work *work, gcor_context *context, int n, int threads);
+/* device_threads.c: do the whole queue on the first *n of the session's devices, each with `threads` threads. The job's
+ * sink must have merge(). *n becomes the number of devices that had a thread: the system may allow fewer, or none. */
+gcor_status gcor_use_devices(gcor_work *work, gcor_context *context, int *n, int threads);
 
 #endif

@@ -261,13 +261,24 @@ static int64_t count_block(const gcor_pairs *pairs, int64_t i, int64_t j) {
     return extent == GCOR_ALL_PAIRS ? gcor_tile_pairs(&tile, pairs->shape) : count_tile(pairs, &tile);
 }
 
+typedef struct {
+    const gcor_pairs *pairs;
+    int64_t found;
+} pair_count;
+
+static void count_blocks_of_row(void *argument, int thread, int64_t i) {
+    pair_count *c = argument;
+    int64_t found = 0;
+    (void)thread;
+    for (int64_t j = 0; j < c->pairs->cols.n_boxes; j++)
+        if (have_pair(c->pairs->shape, i, j)) found += count_block(c->pairs, i, j);
+    __atomic_fetch_add(&c->found, found, __ATOMIC_RELAXED);
+}
+
 int64_t gcor_pairs_count(const gcor_pairs *pairs, gcor_context *context) {
-    int64_t count = 0;
-#pragma omp parallel for num_threads(context->threads) schedule(dynamic) reduction(+ : count)
-    for (int64_t i = 0; i < pairs->rows->n_boxes; i++)
-        for (int64_t j = 0; j < pairs->cols.n_boxes; j++)
-            if (have_pair(pairs->shape, i, j)) count += count_block(pairs, i, j);
-    return count;
+    pair_count c = {pairs, 0};
+    gcor_for_each(context->threads, pairs->rows->n_boxes, count_blocks_of_row, &c);
+    return c.found;
 }
 
 /* ---- from a rule ------------------------------------------------------------------------------- */

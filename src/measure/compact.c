@@ -70,11 +70,21 @@ double gcor_compact_at(const gcor_compact *compact, int64_t k) {
     return value;
 }
 
+typedef struct {
+    const gcor_compact *compact;
+    double *out;
+} widening;
+
+static void widen_piece(void *argument, int thread, int64_t k) {
+    const widening *w = argument;
+    const gcor_range piece = gcor_block(w->compact->n, PIECE, k);
+    (void)thread;
+    gcor_compact_read(w->compact, piece.from, piece.end - piece.from, w->out + piece.from);
+}
+
 void gcor_compact_widen(const gcor_compact *compact, int threads, double *out) {
-    (void)threads; /* without OpenMP */
-#pragma omp parallel for num_threads(threads) schedule(dynamic)
-    for (int64_t first = 0; first < compact->n; first += PIECE)
-        gcor_compact_read(compact, first, compact->n - first < PIECE ? compact->n - first : PIECE, out + first);
+    widening w = {compact, out};
+    gcor_for_each(threads, gcor_blocks(compact->n, PIECE), widen_piece, &w);
 }
 
 /* ---- extremes ------------------------------------------------------------------------------ */
@@ -95,14 +105,30 @@ static double extreme_of(const gcor_compact *compact, int64_t first, int64_t n, 
     return found;
 }
 
+enum { PIECES = 64 }; /* searched at a time */
+
+typedef struct {
+    const gcor_compact *compact;
+    int64_t first; /* piece */
+    int is_max;
+    double found[PIECES];
+} search;
+
+static void search_piece(void *argument, int thread, int64_t k) {
+    search *s = argument;
+    const gcor_range piece = gcor_block(s->compact->n, PIECE, s->first + k);
+    (void)thread;
+    s->found[k] = extreme_of(s->compact, piece.from, piece.end - piece.from, s->is_max);
+}
+
+/* Pieces are compared in their order, as the first of equal values is returned. */
 double gcor_compact_extreme(const gcor_compact *compact, int is_max, int threads) {
     double found = gcor_compact_at(compact, 0);
-    (void)threads;
-#pragma omp parallel for ordered num_threads(threads) schedule(dynamic)
-    for (int64_t begin = 0; begin < compact->n; begin += PIECE) {
-        double of_piece = extreme_of(compact, begin, compact->n - begin < PIECE ? compact->n - begin : PIECE, is_max);
-#pragma omp ordered
-        found = more_extreme(found, of_piece, is_max);
+    search s = {.compact = compact, .is_max = is_max};
+    for (const int64_t pieces = gcor_blocks(compact->n, PIECE); s.first < pieces; s.first += PIECES) {
+        const int64_t n = gcor_min(PIECES, pieces - s.first);
+        gcor_for_each(threads, n, search_piece, &s);
+        for (int64_t k = 0; k < n; k++) found = more_extreme(found, s.found[k], is_max);
     }
     return found;
 }

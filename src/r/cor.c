@@ -3,6 +3,7 @@
 #include "vector.h"
 
 #include "../base/alloc.h"
+#include "../base/threads.h"
 #include "../base/triangle.h"
 #include "../sink/compact.h"
 #include "../sink/dense.h"
@@ -84,15 +85,27 @@ static double diagonal(const gcor_job *job, int64_t j, double n_obs) {
     return flags & GCOR_INFINITE && job->measure->infinite == GCOR_INFINITE_IS_NAN ? R_NaN : 1;
 }
 
+enum { PIECE = 1 << 20 }; /* values that a thread rescales at a time */
+
+typedef struct {
+    gcor_context *context;
+    double *values, shift, scale;
+    int64_t n;
+} rescaling;
+
+static void rescale_piece(void *argument, int thread, int64_t p) {
+    const rescaling *s = argument;
+    const gcor_range piece = gcor_block(s->n, PIECE, p);
+    (void)thread;
+    if (gcor_stop(s->context)) return;
+    for (int64_t k = piece.from; k < piece.end; k++) s->values[k] = s->shift + s->scale * s->values[k];
+}
+
 /* Replaces values by shift + scale * value. */
 static void rescale(request *q, int64_t length, double shift, double scale) {
-    const int64_t piece = 1 << 20;
     gcor_context *context = &q->job->call.context;
-#pragma omp parallel for num_threads(context->threads) schedule(static)
-    for (int64_t from = 0; from < length; from += piece) {
-        if (gcor_stop(context)) continue;
-        for (int64_t k = from; k < length && k < from + piece; k++) q->values[k] = shift + scale * q->values[k];
-    }
+    rescaling s = {context, q->values, shift, scale, length};
+    gcor_for_each(context->threads, gcor_blocks(length, PIECE), rescale_piece, &s);
 }
 
 /* Finishes units of combined values, a matrix, and distances. Can be interrupted. */
@@ -216,32 +229,46 @@ static int64_t unfolded_size(SEXP values, SEXP n_var, SEXP diagonal) {
     return (int64_t)n;
 }
 
+typedef struct {
+    gcor_context *context;
+    int64_t n;
+    gcor_values from;
+    const double *diagonal;
+    int subtracts;
+    double *out;
+} unfolding;
+
+static void unfold_row(void *argument, int thread, int64_t i) {
+    const unfolding *u = argument;
+    const int64_t n = u->n, others = n - 1 - i;
+    double *row = u->out + n * i + i + 1;
+    (void)thread;
+    if (gcor_stop(u->context)) return;
+    row[-1] = u->diagonal ? u->diagonal[i] : 1;
+    if (others == 0) return;
+    const double *read = gcor_read_values(&u->from, gcor_row_position(i, i + 1, n), others, row);
+    if (u->subtracts)
+        for (int64_t k = 0; k < others; k++) row[k] = 1 - read[k];
+    else if (read != row)
+        memcpy(row, read, (size_t)others * sizeof *row);
+}
+
 /* Returns the n x n matrix of a dist's values, or with is_distance of 1 less them. diagonal: n numbers; NULL: ones. Can
  * be interrupted. */
 SEXP r_unfold(SEXP values, SEXP n_var, SEXP diagonal, SEXP is_distance, SEXP threads) {
     int64_t n = unfolded_size(values, n_var, diagonal);
-    const double *own = Rf_isNull(diagonal) ? NULL : REAL(diagonal);
-    const int subtracts = Rf_asLogical(is_distance);
     r_call call;
     r_plain_call_parse(&call, threads);
-    gcor_context *context = &call.context;
     SEXP result = PROTECT(Rf_allocMatrix(REALSXP, (int)n, (int)n));
-    double *out = REAL(result);
-    gcor_values from = r_values(values);
-    gcor_huge_pages(out, (size_t)(n * n) * sizeof *out);
-#pragma omp parallel for num_threads(context->threads) schedule(dynamic)
-    for (int64_t i = 0; i < n; i++) {
-        double *row = out + n * i + i + 1;
-        if (gcor_stop(context)) continue;
-        row[-1] = own ? own[i] : 1;
-        if (i + 1 == n) continue;
-        const double *read = gcor_read_values(&from, gcor_row_position(i, i + 1, n), n - 1 - i, row);
-        if (subtracts)
-            for (int64_t k = 0; k < n - 1 - i; k++) row[k] = 1 - read[k];
-        else if (read != row)
-            memcpy(row, read, (size_t)(n - 1 - i) * sizeof *row);
-    }
-    if (gcor_mirror(context, out, n)) result = r_failure(&context->error);
+    unfolding u = {.context = &call.context,
+                   .n = n,
+                   .from = r_values(values),
+                   .diagonal = Rf_isNull(diagonal) ? NULL : REAL(diagonal),
+                   .subtracts = Rf_asLogical(is_distance),
+                   .out = REAL(result)};
+    gcor_huge_pages(u.out, (size_t)(n * n) * sizeof *u.out);
+    gcor_for_each(call.context.threads, n, unfold_row, &u);
+    if (gcor_mirror(&call.context, u.out, n)) result = r_failure(&call.context.error);
     UNPROTECT(1);
     return result;
 }

@@ -4,6 +4,7 @@
 
 #include "../base/alloc.h"
 #include "../base/elementary.h"
+#include "../base/threads.h"
 #include "../source/derived.h"
 #include "../source/shuffle.h"
 #include "../sink/maximum.h"
@@ -122,17 +123,22 @@ typedef struct {
     gcor_side side;
     double margin;
     const double *maxima, *of_count; /* n ascending ones; the p value for each number of maxima below a weight */
-    R_xlen_t n;
+    R_xlen_t n, n_pairs;
+    double *adjusted;
 } adjustment;
 
 enum { BLOCK = 512 }; /* pairs that a thread adjusts at a time */
 
-static void adjust(const adjustment *a, int64_t at, int64_t n, double *adjusted) {
+static void adjust_block(void *argument, int thread, int64_t b) {
+    const adjustment *a = argument;
+    const gcor_range block = gcor_block(a->n_pairs, BLOCK, b);
+    const int64_t at = block.from, n = block.end - at;
     double scratch[2][BLOCK];
+    (void)thread;
     const double *p = gcor_read_values(&a->p, at, n, scratch[0]), *r = gcor_read_values(&a->r, at, n, scratch[1]);
     for (int64_t k = 0; k < n; k++) {
         R_xlen_t below = count_below(a->maxima, a->n, gcor_raw_weight(a->side, r[k]) - a->margin);
-        adjusted[at + k] = p[k] != p[k] ? NA_REAL : a->of_count[below];
+        a->adjusted[at + k] = p[k] != p[k] ? NA_REAL : a->of_count[below];
     }
 }
 
@@ -154,16 +160,16 @@ SEXP r_adjusted(SEXP p, SEXP r, SEXP maxima, SEXP side, SEXP margin, SEXP is_log
         of_count[below] = (double)(1 + n - below) / (double)(1 + n);
         if (Rf_asLogical(is_log)) of_count[below] = gcor_log(of_count[below]);
     }
-    const adjustment a = {.p = r_values(p),
-                          .r = r_values(r),
-                          .side = (gcor_side)Rf_asInteger(side),
-                          .margin = Rf_asReal(margin),
-                          .maxima = REAL(maxima),
-                          .of_count = of_count,
-                          .n = n};
-#pragma omp parallel for num_threads(call.context.threads) schedule(static)
-    for (R_xlen_t at = 0; at < length; at += BLOCK)
-        if (adjusted) adjust(&a, at, length - at < BLOCK ? length - at : BLOCK, adjusted);
+    adjustment a = {.p = r_values(p),
+                    .r = r_values(r),
+                    .side = (gcor_side)Rf_asInteger(side),
+                    .margin = Rf_asReal(margin),
+                    .maxima = REAL(maxima),
+                    .of_count = of_count,
+                    .n = n,
+                    .n_pairs = length,
+                    .adjusted = adjusted};
+    if (adjusted) gcor_for_each(call.context.threads, gcor_blocks(length, BLOCK), adjust_block, &a);
     SHALLOW_DUPLICATE_ATTRIB(result, p);
     UNPROTECT(2);
     return adjusted ? result : r_failure(&call.context.error);

@@ -11,11 +11,13 @@
 
 /* Compressed columns: the edges above the diagonal; and all neighbours of each variable, with adjacencies. */
 typedef struct {
+    gcor_context *context;
     const gcor_overlap_rule *rule;
     int64_t n;
     const int *edge_begin, *edge, *begin, *neighbour;
-    const double *a, *connectivity;
-    double *out;
+    const double *a;
+    double *connectivity, *out;
+    double *rows; /* threads x n: adjacencies of one column, 0 elsewhere */
 } sparse_overlap;
 
 static double sum_sizes(const sparse_overlap *s, int64_t j) {
@@ -25,8 +27,11 @@ static double sum_sizes(const sparse_overlap *s, int64_t j) {
     return sum;
 }
 
-/* Computes the overlaps of variable j's edges. own[n]: scratch for its adjacencies, 0 before and after. */
-static void overlap_column(const sparse_overlap *s, int64_t j, double *own) {
+/* Computes the overlaps of variable j's edges. */
+static void overlap_column(void *argument, int thread, int64_t j) {
+    const sparse_overlap *s = argument;
+    double *own = s->rows + thread * s->n;
+    if (gcor_stop(s->context)) return;
     for (int64_t e = s->begin[j]; e < s->begin[j + 1]; e++)
         if (s->neighbour[e] != j) own[s->neighbour[e]] = s->a[e];
     for (int64_t e = s->edge_begin[j]; e < s->edge_begin[j + 1]; e++) {
@@ -39,12 +44,10 @@ static void overlap_column(const sparse_overlap *s, int64_t j, double *own) {
     for (int64_t e = s->begin[j]; e < s->begin[j + 1]; e++) own[s->neighbour[e]] = 0;
 }
 
-static gcor_status overlap_columns(const sparse_overlap *s, gcor_context *context, double *connectivity, double *rows) {
-    memset(rows, 0, (size_t)(context->threads * s->n) * sizeof *rows);
-    for (int64_t j = 0; j < s->n; j++) connectivity[j] = sum_sizes(s, j);
-#pragma omp parallel for num_threads(context->threads) schedule(dynamic, 16)
-    for (int64_t j = 0; j < s->n; j++)
-        if (!gcor_stop(context)) overlap_column(s, j, rows + omp_get_thread_num() * s->n);
+static gcor_status overlap_columns(sparse_overlap *s, gcor_context *context) {
+    memset(s->rows, 0, (size_t)(context->threads * s->n) * sizeof *s->rows);
+    for (int64_t j = 0; j < s->n; j++) s->connectivity[j] = sum_sizes(s, j);
+    gcor_for_each(context->threads, s->n, overlap_column, s);
     return context->error.status;
 }
 
@@ -62,7 +65,8 @@ SEXP r_sparse_overlap(SEXP edge_p, SEXP edge_i, SEXP p, SEXP i, SEXP x, SEXP ove
     SEXP result = PROTECT(Rf_allocVector(REALSXP, Rf_xlength(edge_i)));
     double *connectivity = gcor_alloc(context, n, sizeof *connectivity, "connectivities");
     double *rows = gcor_alloc(context, context->threads * n, sizeof *rows, "adjacencies of a column");
-    sparse_overlap s = {.rule = r_overlap_parse(&rule, overlap),
+    sparse_overlap s = {.context = context,
+                        .rule = r_overlap_parse(&rule, overlap),
                         .n = n,
                         .edge_begin = INTEGER(edge_p),
                         .edge = INTEGER(edge_i),
@@ -70,9 +74,9 @@ SEXP r_sparse_overlap(SEXP edge_p, SEXP edge_i, SEXP p, SEXP i, SEXP x, SEXP ove
                         .neighbour = INTEGER(i),
                         .a = REAL(x),
                         .connectivity = connectivity,
-                        .out = REAL(result)};
-    gcor_status status = connectivity && rows ? overlap_columns(&s, context, connectivity, rows)
-                                              : context->error.status;
+                        .out = REAL(result),
+                        .rows = rows};
+    gcor_status status = connectivity && rows ? overlap_columns(&s, context) : context->error.status;
     gcor_free(connectivity);
     gcor_free(rows);
     UNPROTECT(1);
@@ -86,11 +90,15 @@ enum { BLOCK = 4096 };
 /* A pair's overlaps become one: each is raised to its data set's power, and then their mean is taken, or a quantile
  * (type 7 of R). */
 typedef struct {
-    int64_t sets;
+    gcor_context *context;
+    int64_t sets, n;
     const gcor_values *values;
     const double *powers;
     int is_mean;
     double probability;
+    float *floats; /* the result, as floats or as doubles */
+    double *doubles;
+    double *scratch; /* of each thread: BLOCK values of each set, and one of each */
 } overlap_combination;
 
 static void sort(double *x, int64_t n) {
@@ -118,10 +126,12 @@ static void raise_to(double power, double *x, int64_t n) {
     for (int64_t k = 0; power != 1 && k < n; k++) x[k] = gcor_pow(x[k], power);
 }
 
-/* Combines pairs first .. first+n-1. scratch: BLOCK values of each set, and one of each. */
-static void combine_block(const overlap_combination *c, int64_t first, int64_t n, double *scratch, float *floats,
-                          double *doubles) {
-    double *of_pair = scratch + c->sets * BLOCK;
+static void combine_block(void *argument, int thread, int64_t b) {
+    const overlap_combination *c = argument;
+    const gcor_range block = gcor_block(c->n, BLOCK, b);
+    const int64_t first = block.from, n = block.end - first;
+    double *scratch = c->scratch + thread * c->sets * (BLOCK + 1), *of_pair = scratch + c->sets * BLOCK;
+    if (gcor_stop(c->context)) return;
     for (int64_t s = 0; s < c->sets; s++) {
         const double *read = gcor_read_values(&c->values[s], first, n, scratch + s * BLOCK);
         if (read != scratch + s * BLOCK) memcpy(scratch + s * BLOCK, read, (size_t)n * sizeof *read);
@@ -130,24 +140,19 @@ static void combine_block(const overlap_combination *c, int64_t first, int64_t n
     for (int64_t k = 0; k < n; k++) {
         for (int64_t s = 0; s < c->sets; s++) of_pair[s] = scratch[s * BLOCK + k];
         float value = (float)combine(c, of_pair);
-        if (floats)
-            floats[first + k] = value;
+        if (c->floats)
+            c->floats[first + k] = value;
         else
-            doubles[first + k] = value;
+            c->doubles[first + k] = value;
     }
 }
 
-static gcor_status combine_all(const overlap_combination *c, gcor_context *context, int64_t n, float *floats,
-                               double *doubles) {
-    int64_t each = c->sets * (BLOCK + 1);
-    double *scratch = gcor_alloc(context, context->threads * each, sizeof *scratch, "overlaps of several data sets");
-    if (!scratch) return GCOR_NO_MEMORY;
-#pragma omp parallel for num_threads(context->threads) schedule(dynamic)
-    for (int64_t first = 0; first < n; first += BLOCK)
-        if (!gcor_stop(context))
-            combine_block(c, first, n - first < BLOCK ? n - first : BLOCK, scratch + omp_get_thread_num() * each,
-                          floats, doubles);
-    gcor_free(scratch);
+static gcor_status combine_all(overlap_combination *c, gcor_context *context) {
+    c->scratch = gcor_alloc(context, context->threads * c->sets * (BLOCK + 1), sizeof *c->scratch,
+                            "overlaps of several data sets");
+    if (!c->scratch) return GCOR_NO_MEMORY;
+    gcor_for_each(context->threads, gcor_blocks(c->n, BLOCK), combine_block, c);
+    gcor_free(c->scratch);
     return context->error.status;
 }
 
@@ -164,10 +169,19 @@ SEXP r_combine_overlaps(SEXP overlaps, SEXP powers, SEXP fraction, SEXP size, SE
     SEXP result = PROTECT(is_compact ? r_compact_vector(context, GCOR_AS_FLOATS, GCOR_UPPER, n_var, 0)
                                      : Rf_allocVector(REALSXP, n));
     const gcor_compact *compact = r_compact_of(result);
-    overlap_combination c = {sets, values, REAL(powers), Rf_isNull(fraction),
-                             Rf_isNull(fraction) ? 0 : Rf_asReal(fraction)};
+    overlap_combination c = {.context = context,
+                             .sets = sets,
+                             .n = n,
+                             .values = values,
+                             .powers = REAL(powers),
+                             .is_mean = Rf_isNull(fraction),
+                             .probability = Rf_isNull(fraction) ? 0 : Rf_asReal(fraction)};
     gcor_status status = context->error.status;
-    if (!status) status = combine_all(&c, context, n, compact ? compact->values : NULL, compact ? NULL : REAL(result));
+    if (!status) {
+        c.floats = compact ? compact->values : NULL;
+        c.doubles = compact ? NULL : REAL(result);
+        status = combine_all(&c, context);
+    }
     for (int64_t j = 0; compact && j < n_var; j++) compact->norm[j] = 1;
     if (!status && compact) r_compact_complete(result);
     if (!status) r_set_attributes(result, attributes, NULL, NULL);

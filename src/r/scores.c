@@ -4,6 +4,7 @@
 #include "job.h"
 
 #include "../base/alloc.h"
+#include "../base/threads.h"
 #include "../measure/measure.h"
 
 /* Returns the standard deviation of tau-b under independence, of variables with the tie quotients q. */
@@ -39,19 +40,37 @@ gcor_status r_tie_quotients(r_job *q, const SEXP *arguments, SEXP result) {
     return status;
 }
 
+enum { ROWS = 64, BLOCK = 1 << 14 }; /* rows, or scores, of a thread at a time */
+
+typedef struct {
+    int64_t n_row;
+    const int *start, *col;
+    const double *r, *of_col, *of_row;
+    double n;
+    double *score;
+} edge_scores;
+
+static void score_rows_of_block(void *argument, int thread, int64_t k) {
+    const edge_scores *s = argument;
+    const gcor_range rows = gcor_block(s->n_row, ROWS, k);
+    (void)thread;
+    for (int64_t row = rows.from; row < rows.end; row++)
+        for (int e = s->start[row]; e < s->start[row + 1]; e++)
+            s->score[e] = fabs(s->r[e]) / gcor_kendall_deviation(s->n, s->of_col[s->col[e]], s->of_row[row]);
+}
+
 /* Returns |x| over that deviation. q_col, q_row: the quotients of the columns' and the rows' variables. */
 SEXP r_edge_scores(SEXP p, SEXP i, SEXP x, SEXP q_col, SEXP q_row, SEXP n_obs, SEXP threads) {
     SEXP result = PROTECT(Rf_allocVector(REALSXP, Rf_xlength(x)));
-    const int *start = INTEGER(p), *col = INTEGER(i);
-    const double *r = REAL(x), *of_col = REAL(q_col), *of_row = REAL(q_row), n = Rf_asReal(n_obs);
-    double *score = REAL(result);
-    int64_t n_row = Rf_xlength(p) - 1;
-    int n_threads = r_threads(threads);
-    (void)n_threads; /* without OpenMP */
-#pragma omp parallel for num_threads(n_threads) schedule(dynamic, 64)
-    for (int64_t row = 0; row < n_row; row++)
-        for (int e = start[row]; e < start[row + 1]; e++)
-            score[e] = fabs(r[e]) / gcor_kendall_deviation(n, of_col[col[e]], of_row[row]);
+    edge_scores s = {.n_row = Rf_xlength(p) - 1,
+                     .start = INTEGER(p),
+                     .col = INTEGER(i),
+                     .r = REAL(x),
+                     .of_col = REAL(q_col),
+                     .of_row = REAL(q_row),
+                     .n = Rf_asReal(n_obs),
+                     .score = REAL(result)};
+    gcor_for_each(r_threads(threads), gcor_blocks(s.n_row, ROWS), score_rows_of_block, &s);
     UNPROTECT(1);
     return result;
 }
@@ -77,21 +96,39 @@ static gcor_status list_near(gcor_context *context, SEXP rows, int64_t n_row, do
     return GCOR_OK;
 }
 
+typedef struct {
+    gcor_context *context;
+    const gcor_test *test;
+    const int *start, *col;
+    const double *r;
+    double *score;
+    int64_t few;
+} pair_scores;
+
+static void score_pairs_of_block(void *argument, int thread, int64_t k) {
+    pair_scores *s = argument;
+    const gcor_range rows = gcor_block(s->test->y->n_var, ROWS, k);
+    int64_t few = 0;
+    (void)thread;
+    for (int64_t row = rows.from; row < rows.end && !gcor_stop(s->context); row++)
+        for (int e = s->start[row]; e < s->start[row + 1]; e++) {
+            gcor_tested pair = gcor_test_pair(s->test, s->col[e], row, s->r[e]);
+            s->score[e] = -pair.p;
+            few += pair.is_few;
+        }
+    __atomic_fetch_add(&s->few, few, __ATOMIC_RELAXED);
+}
+
 /* Writes -log(p) of each entry; *few: the number of those that are 1 or -1 with very few observations. */
 static void score_entries(gcor_context *context, const gcor_test *test, SEXP rows, double *score, double *few) {
-    const int *start = INTEGER(r_element(rows, "p")), *col = INTEGER(r_element(rows, "i"));
-    const double *r = REAL(r_element(rows, "x"));
-    int64_t count = 0;
-#pragma omp parallel for num_threads(context->threads) schedule(dynamic, 64) reduction(+ : count)
-    for (int64_t row = 0; row < test->y->n_var; row++) {
-        if (gcor_stop(context)) continue;
-        for (int e = start[row]; e < start[row + 1]; e++) {
-            gcor_tested pair = gcor_test_pair(test, col[e], row, r[e]);
-            score[e] = -pair.p;
-            count += pair.is_few;
-        }
-    }
-    *few = (double)count;
+    pair_scores s = {.context = context,
+                     .test = test,
+                     .start = INTEGER(r_element(rows, "p")),
+                     .col = INTEGER(r_element(rows, "i")),
+                     .r = REAL(r_element(rows, "x")),
+                     .score = score};
+    gcor_for_each(context->threads, gcor_blocks(test->y->n_var, ROWS), score_pairs_of_block, &s);
+    *few = (double)s.few;
 }
 
 static void score_near(gcor_context *context, const gcor_test *test, SEXP rows, double *score) {
@@ -193,20 +230,62 @@ gcor_status r_near(r_job *job, const SEXP *arguments, SEXP result) {
 
 /* ---- entries by their scores ------------------------------------------------------------------------------------ */
 
-/* Returns the number of scores >= min. */
-SEXP r_count_scores(SEXP scores, SEXP min, SEXP threads) {
-    const double *score = REAL(scores), bound = Rf_asReal(min);
-    int64_t n = Rf_xlength(scores), count = 0;
-    int n_threads = r_threads(threads);
-    (void)n_threads; /* without OpenMP */
-#pragma omp parallel for num_threads(n_threads) reduction(+ : count)
-    for (int64_t e = 0; e < n; e++) count += score[e] >= bound;
-    return Rf_ScalarReal((double)count);
+typedef struct {
+    const double *score;
+    double min;
+    int64_t n, found;
+} score_count;
+
+static void count_block(void *argument, int thread, int64_t k) {
+    score_count *c = argument;
+    const gcor_range block = gcor_block(c->n, BLOCK, k);
+    int64_t found = 0;
+    (void)thread;
+    for (int64_t e = block.from; e < block.end; e++) found += c->score[e] >= c->min;
+    __atomic_fetch_add(&c->found, found, __ATOMIC_RELAXED);
 }
 
-/* score NULL: |r| are the scores. side 0: either sign; 1 or -1: that sign, or 0. */
-static int is_kept(const double *score, double min, const double *r, int e, int side) {
-    return (score ? score[e] : fabs(r[e])) >= min && r[e] * side >= 0;
+/* Returns the number of scores >= min. */
+SEXP r_count_scores(SEXP scores, SEXP min, SEXP threads) {
+    score_count c = {REAL(scores), Rf_asReal(min), Rf_xlength(scores), 0};
+    gcor_for_each(r_threads(threads), gcor_blocks(c.n, BLOCK), count_block, &c);
+    return Rf_ScalarReal((double)c.found);
+}
+
+typedef struct {
+    int64_t n_row;
+    const int *start, *col;
+    const double *r, *score; /* score NULL: |r| are the scores */
+    double min;
+    int side; /* 0: either sign; 1 or -1: that sign, or 0 */
+    int *first, *to_col;
+    double *to_r;
+} kept_scores;
+
+static int is_kept(const kept_scores *s, int e) {
+    return (s->score ? s->score[e] : fabs(s->r[e])) >= s->min && s->r[e] * s->side >= 0;
+}
+
+static void count_kept(void *argument, int thread, int64_t k) {
+    const kept_scores *s = argument;
+    const gcor_range rows = gcor_block(s->n_row, ROWS, k);
+    (void)thread;
+    for (int64_t row = rows.from; row < rows.end; row++) {
+        s->first[row + 1] = 0;
+        for (int e = s->start[row]; e < s->start[row + 1]; e++) s->first[row + 1] += is_kept(s, e);
+    }
+}
+
+static void copy_kept(void *argument, int thread, int64_t k) {
+    const kept_scores *s = argument;
+    const gcor_range rows = gcor_block(s->n_row, ROWS, k);
+    (void)thread;
+    for (int64_t row = rows.from; row < rows.end; row++)
+        for (int e = s->start[row], at = s->first[row]; e < s->start[row + 1]; e++)
+            if (is_kept(s, e)) {
+                s->to_col[at] = s->col[e];
+                s->to_r[at++] = s->r[e];
+            }
 }
 
 /* Returns list(p, i, x) of the entries whose score is >= min and whose x has that side's sign. scores NULL: |x|. */
@@ -214,29 +293,23 @@ SEXP r_keep_scores(SEXP p, SEXP i, SEXP x, SEXP scores, SEXP min, SEXP side, SEX
     const char *names[] = {"p", "i", "x", ""};
     SEXP result = PROTECT(Rf_mkNamed(VECSXP, names)), kept = Rf_allocVector(INTSXP, Rf_xlength(p));
     SET_VECTOR_ELT(result, 0, kept);
-    const int *start = INTEGER(p), *col = INTEGER(i), sign = Rf_asInteger(side), n_threads = r_threads(threads);
-    const double *r = REAL(x), *score = Rf_isNull(scores) ? NULL : REAL(scores), bound = Rf_asReal(min);
-    int *first = INTEGER(kept);
-    int64_t n_row = Rf_xlength(p) - 1;
-    first[0] = 0;
-    (void)n_threads;
-#pragma omp parallel for num_threads(n_threads) schedule(dynamic, 64)
-    for (int64_t row = 0; row < n_row; row++) {
-        first[row + 1] = 0;
-        for (int e = start[row]; e < start[row + 1]; e++) first[row + 1] += is_kept(score, bound, r, e, sign);
-    }
-    for (int64_t row = 0; row < n_row; row++) first[row + 1] += first[row];
-    SET_VECTOR_ELT(result, 1, Rf_allocVector(INTSXP, first[n_row]));
-    SET_VECTOR_ELT(result, 2, Rf_allocVector(REALSXP, first[n_row]));
-    int *to_col = INTEGER(VECTOR_ELT(result, 1));
-    double *to_r = REAL(VECTOR_ELT(result, 2));
-#pragma omp parallel for num_threads(n_threads) schedule(dynamic, 64)
-    for (int64_t row = 0; row < n_row; row++)
-        for (int e = start[row], at = first[row]; e < start[row + 1]; e++)
-            if (is_kept(score, bound, r, e, sign)) {
-                to_col[at] = col[e];
-                to_r[at++] = r[e];
-            }
+    const int n_threads = r_threads(threads);
+    kept_scores s = {.n_row = Rf_xlength(p) - 1,
+                     .start = INTEGER(p),
+                     .col = INTEGER(i),
+                     .r = REAL(x),
+                     .score = Rf_isNull(scores) ? NULL : REAL(scores),
+                     .min = Rf_asReal(min),
+                     .side = Rf_asInteger(side),
+                     .first = INTEGER(kept)};
+    s.first[0] = 0;
+    gcor_for_each(n_threads, gcor_blocks(s.n_row, ROWS), count_kept, &s);
+    for (int64_t row = 0; row < s.n_row; row++) s.first[row + 1] += s.first[row];
+    SET_VECTOR_ELT(result, 1, Rf_allocVector(INTSXP, s.first[s.n_row]));
+    SET_VECTOR_ELT(result, 2, Rf_allocVector(REALSXP, s.first[s.n_row]));
+    s.to_col = INTEGER(VECTOR_ELT(result, 1));
+    s.to_r = REAL(VECTOR_ELT(result, 2));
+    gcor_for_each(n_threads, gcor_blocks(s.n_row, ROWS), copy_kept, &s);
     UNPROTECT(1);
     return result;
 }

@@ -3,6 +3,7 @@
 #include "vector.h"
 
 #include "../base/alloc.h"
+#include "../base/threads.h"
 #include "../measure/measure.h"
 #include "../base/triangle.h"
 
@@ -20,6 +21,23 @@ SEXP r_t_scores(SEXP coefficients, SEXP degrees) {
 
 enum { MIN_TABLE = 1000, BLOCK = 4096 }; /* coefficients from which on making a table pays; of a thread at a time */
 
+typedef struct {
+    R_xlen_t n;
+    double df;
+    const gcor_t_table *table; /* NULL: none */
+    const double *r;
+    double *p;
+} t_tests;
+
+static void test_block(void *argument, int thread, int64_t k) {
+    const t_tests *t = argument;
+    const gcor_range block = gcor_block(t->n, BLOCK, k);
+    (void)thread;
+    if (t->table) gcor_t_table_p(t->table, t->r + block.from, block.end - block.from, t->p + block.from);
+    for (int64_t l = block.from; !t->table && l < block.end; l++)
+        t->p[l] = gcor_tail_p(gcor_t_tail(t->df, t->r[l]), t->r[l], GCOR_TWO_SIDED, 0);
+}
+
 /* Returns two-sided p values of coefficients whose t has df degrees of freedom. */
 SEXP r_t_p(SEXP coefficients, SEXP df, SEXP threads) {
     r_call call;
@@ -27,18 +45,9 @@ SEXP r_t_p(SEXP coefficients, SEXP df, SEXP threads) {
     gcor_context *context = &call.context;
     R_xlen_t length = Rf_xlength(coefficients);
     SEXP result = PROTECT(Rf_allocVector(REALSXP, length));
-    const double *r = REAL(coefficients), degrees = Rf_asReal(df);
-    double *p = REAL(result);
-    gcor_t_table *table = length < MIN_TABLE ? NULL : gcor_t_table_new(context, degrees);
-    if (!context->error.status) {
-#pragma omp parallel for num_threads(context->threads)
-        for (R_xlen_t k = 0; k < length; k += BLOCK) {
-            R_xlen_t n = length - k < BLOCK ? length - k : BLOCK;
-            if (table) gcor_t_table_p(table, r + k, n, p + k);
-            for (R_xlen_t l = k; !table && l < k + n; l++)
-                p[l] = gcor_tail_p(gcor_t_tail(degrees, r[l]), r[l], GCOR_TWO_SIDED, 0);
-        }
-    }
+    gcor_t_table *table = length < MIN_TABLE ? NULL : gcor_t_table_new(context, Rf_asReal(df));
+    t_tests t = {length, Rf_asReal(df), table, REAL(coefficients), REAL(result)};
+    if (!context->error.status) gcor_for_each(context->threads, gcor_blocks(length, BLOCK), test_block, &t);
     gcor_free(table);
     UNPROTECT(1);
     return context->error.status ? r_failure(&context->error) : result;

@@ -2,13 +2,12 @@
  *   r_run() (job.c) or another entry -> r_call_parse() (call.c), which stores the result of r_threads() in
  * context->threads -> gcor_run() -> gcor_distribute() (engine/distribute.c), which divides the threads
  * among workers if there are several devices -> start() (engine/device_threads.c): the worker's context -> the back
- * end's begin() -> gcor_for_each(), or a parallel region with num_threads(context->threads) (base/threads.h).
+ * end's begin() -> gcor_for_each() (base/threads.h).
  *
  * Children of fork() may use one: parallel::mclapply() forks R. */
 #include "call.h"
 
 #include "../base/os.h"
-#include "../base/threads.h"
 
 static int is_forked = 0;
 
@@ -17,11 +16,11 @@ static void note_fork(void) {
 }
 
 void r_watch_forks(void) {
-    gcor_os_after_fork(note_fork);
+    gcor_os_at_fork(NULL, NULL, note_fork);
 }
 
 int r_threads(SEXP threads) {
-    return is_forked ? 1 : gcor_usable_threads(Rf_asInteger(threads));
+    return is_forked ? 1 : Rf_asInteger(threads);
 }
 
 int r_own_threads(int threads) {
@@ -29,5 +28,5 @@ int r_own_threads(int threads) {
 }
 
 int r_cores(void) {
-    return is_forked ? 1 : gcor_processors();
+    return is_forked ? 1 : gcor_os_processors();
 }

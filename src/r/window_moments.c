@@ -2,6 +2,7 @@
 #include "windows.h"
 
 #include "../base/alloc.h"
+#include "../base/threads.h"
 #include "../mask/filter.h"
 #include "../base/triangle.h"
 
@@ -27,17 +28,27 @@ static void put_pair(request *q, const gcor_moments *moments, int64_t k, int64_t
     q->count[to] = (int)moments->count[k];
 }
 
+typedef struct {
+    request *q;
+    const gcor_tile *tile;
+    const gcor_moments *moments;
+    double *values;
+} kept_tile;
+
 /* Columns of the tile are rows of the result. */
+static void keep_column(void *argument, int thread, int64_t k) {
+    const kept_tile *t = argument;
+    const gcor_tile *tile = t->tile;
+    int64_t n_var = t->q->job.windows.series->source.n_var, row_end = tile->row + tile->n_row, col = tile->col + k;
+    (void)thread;
+    for (int64_t row = col < tile->row ? tile->row : col + 1; row < row_end; row++)
+        put_pair(t->q, t->moments, gcor_tile_offset(tile, GCOR_LOWER, row) + k, gcor_row_position(col, row, n_var));
+}
+
 static gcor_status keep_all(void *user, gcor_context *context, const gcor_tile *tile, const gcor_moments *moments,
                             double *values) {
-    request *q = user;
-    int64_t n_var = q->job.windows.series->source.n_var, row_end = tile->row + tile->n_row;
-    (void)values;
-#pragma omp parallel for num_threads(context->threads) schedule(dynamic, 16)
-    for (int64_t col = tile->col; col < tile->col + tile->n_col; col++)
-        for (int64_t row = col < tile->row ? tile->row : col + 1; row < row_end; row++)
-            put_pair(q, moments, gcor_tile_offset(tile, GCOR_LOWER, row) + col - tile->col,
-                     gcor_row_position(col, row, n_var));
+    kept_tile t = {user, tile, moments, values};
+    gcor_for_each(context->threads, tile->n_col, keep_column, &t);
     return gcor_stop(context) ? context->error.status : GCOR_OK;
 }
 
@@ -55,7 +66,15 @@ static void allocate_all(request *q, SEXP result) {
 /* ---- the most variable pairs ----------------------------------------------------------------- */
 
 /* Pairs that the sink gets at a time: from one to the next the min weight may rise, so that fewer are kept. */
-enum { TAKEN_PAIRS = 1 << 22 };
+enum { TAKEN_PAIRS = 1 << 22, BLOCK = 1 << 14 };
+
+static void keep_deviations(void *argument, int thread, int64_t b) {
+    const kept_tile *t = argument;
+    const gcor_range block = gcor_block(t->moments->n, BLOCK, b);
+    (void)thread;
+    for (int64_t k = block.from; k < block.end; k++)
+        t->values[k] = gcor_moments_sd(t->moments, k, 2 * GCOR_NO_VALUE) / 2;
+}
 
 /* Halves standard deviations, which are up to sqrt(2), because a weight is at most 1. */
 static gcor_status keep_strong(void *user, gcor_context *context, const gcor_tile *tile, const gcor_moments *moments,
@@ -63,11 +82,8 @@ static gcor_status keep_strong(void *user, gcor_context *context, const gcor_til
     request *q = user;
     int64_t end = tile->row + tile->n_row, rows = gcor_max(1, TAKEN_PAIRS / tile->n_col);
     gcor_status status = GCOR_OK;
-#pragma omp parallel for num_threads(context->threads) schedule(static)
-    for (int64_t k = 0; k < moments->n; k++) {
-        double sd = gcor_moments_sd(moments, k, 2 * GCOR_NO_VALUE);
-        values[k] = sd / 2;
-    }
+    kept_tile t = {q, tile, moments, values};
+    gcor_for_each(context->threads, gcor_blocks(moments->n, BLOCK), keep_deviations, &t);
     for (int64_t row = tile->row; !status && row < end; row += rows) {
         const gcor_tile part = {row, gcor_min(rows, end - row), tile->col, tile->n_col};
         status = gcor_take_tile(q->sink, context, &part, values + gcor_tile_offset(tile, GCOR_LOWER, row), NULL);

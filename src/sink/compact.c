@@ -66,28 +66,52 @@ static void stream(char *out, const char *from, int64_t bytes) {
 #endif
 }
 
+typedef struct {
+    char *to;
+    const char *from;
+    int64_t before, bytes; /* bytes of the first piece that precede `to`; bytes to copy */
+} piecewise_copy;
+
+static void copy_piece(void *argument, int thread, int64_t k) {
+    const piecewise_copy *c = argument;
+    const gcor_range piece = gcor_block(c->before + c->bytes, PIECE_BYTES, k);
+    const int64_t begin = gcor_max(0, piece.from - c->before), end = piece.end - c->before;
+    (void)thread;
+    stream(c->to + begin, c->from + begin, end - begin);
+}
+
 /* Copies `bytes` bytes to byte `first` of the values. */
 static void copy_pieces(const gcor_compact *to, gcor_context *context, int64_t first, const char *from, int64_t bytes) {
-    int64_t before = (int64_t)(((uintptr_t)to->values + (uintptr_t)first) % PIECE_BYTES);
-#pragma omp parallel for num_threads(context->threads) schedule(dynamic)
-    for (int64_t at = -before; at < bytes; at += PIECE_BYTES) {
-        int64_t begin = at < 0 ? 0 : at, end = at + PIECE_BYTES < bytes ? at + PIECE_BYTES : bytes;
-        stream((char *)to->values + first + begin, from + begin, end - begin);
+    piecewise_copy c = {(char *)to->values + first, from, 0, bytes};
+    c.before = (int64_t)((uintptr_t)c.to % PIECE_BYTES);
+    gcor_for_each(context->threads, gcor_blocks(c.before + bytes, PIECE_BYTES), copy_piece, &c);
+}
+
+typedef struct {
+    const gcor_sink *sink;
+    const gcor_tile *tile;
+    const char *from;
+    int64_t rows; /* that a thread copies at a time */
+} rowwise_copy;
+
+static void copy_some_rows(void *argument, int thread, int64_t k) {
+    const rowwise_copy *c = argument;
+    const gcor_range rows = gcor_block(c->tile->n_row, c->rows, k);
+    char *to = (char *)((const gcor_compact_sink *)c->sink)->to->values;
+    (void)thread;
+    for (int64_t row = c->tile->row + rows.from; row < c->tile->row + rows.end; row++) {
+        int64_t col, n;
+        gcor_tile_segment(c->tile, c->sink->shape, row, &col, &n);
+        if (n > 0)
+            stream(to + position(c->sink, row, col) * GCOR_COMPACT_BYTES,
+                   c->from + gcor_tile_offset(c->tile, c->sink->shape, row) * GCOR_COMPACT_BYTES,
+                   n * GCOR_COMPACT_BYTES);
     }
 }
 
 static void copy_rows(gcor_sink *sink, gcor_context *context, const gcor_tile *tile, const char *from) {
-    const gcor_compact *to = ((gcor_compact_sink *)sink)->to;
-    int64_t rows = PIECE_BYTES / GCOR_COMPACT_BYTES / sink->n_col + 1;
-#pragma omp parallel for num_threads(context->threads) schedule(dynamic)
-    for (int64_t first = tile->row; first < tile->row + tile->n_row; first += rows)
-        for (int64_t row = first; row < first + rows && row < tile->row + tile->n_row; row++) {
-            int64_t col, n;
-            gcor_tile_segment(tile, sink->shape, row, &col, &n);
-            if (n > 0)
-                stream((char *)to->values + position(sink, row, col) * GCOR_COMPACT_BYTES,
-                       from + gcor_tile_offset(tile, sink->shape, row) * GCOR_COMPACT_BYTES, n * GCOR_COMPACT_BYTES);
-        }
+    rowwise_copy c = {sink, tile, from, PIECE_BYTES / GCOR_COMPACT_BYTES / sink->n_col + 1};
+    gcor_for_each(context->threads, gcor_blocks(tile->n_row, c.rows), copy_some_rows, &c);
 }
 
 /* Prefaults the memory before the first values are written. Page faults between copies from a device take three times

@@ -39,17 +39,31 @@ static gcor_status end_edges(gcor_sink *sink, gcor_context *context, const gcor_
     return context->error.status;
 }
 
+enum { BLOCK = 1 << 14 }; /* edges that a thread adds at a time */
+
+typedef struct {
+    gcor_edge_sums *sums;
+    gcor_side side;
+    const gcor_edge *list;
+    int64_t n;
+} addition;
+
+static void add_block(void *argument, int thread, int64_t k) {
+    const addition *a = argument;
+    const gcor_range block = gcor_block(a->n, BLOCK, k);
+    for (const gcor_edge *edge = a->list + block.from; edge < a->list + block.end; edge++)
+        gcor_edge_sums_add(a->sums, thread, edge->row, edge->col, gcor_raw_weight(a->side, edge->r));
+}
+
 /* Adds a list of edges from a back end that finds edges itself. */
 static gcor_status keep_tile(gcor_edges *edges, gcor_context *context, const gcor_tile *tile, const gcor_edge *list,
                              int64_t n) {
     gcor_edge_sums *sums = &((gcor_connectivity *)edges)->edge_sums;
-    gcor_side side = edges->rule.side;
     int threads = gcor_edge_sums_threads(context, tile, n);
     gcor_status status = n > 0 ? gcor_edge_sums_begin(sums, context, tile, threads) : GCOR_OK;
     if (status || n == 0) return status;
-#pragma omp parallel for num_threads(threads) schedule(static)
-    for (int64_t e = 0; e < n; e++)
-        gcor_edge_sums_add(sums, omp_get_thread_num(), list[e].row, list[e].col, gcor_raw_weight(side, list[e].r));
+    addition all = {sums, edges->rule.side, list, n};
+    gcor_for_each(threads, gcor_blocks(n, BLOCK), add_block, &all);
     gcor_edge_sums_end(sums, context);
     return GCOR_OK;
 }

@@ -246,13 +246,26 @@ gcor_status gcor_dense_shard_new(gcor_context *context, gcor_layout layout, int6
     return context->error.status;
 }
 
+enum { MIRRORED = 64 }; /* side of a square block */
+
+typedef struct {
+    gcor_context *context;
+    double *matrix;
+    int64_t n;
+} mirroring;
+
 /* Copies square blocks, so that the strided side of the copy stays in the cache. */
+static void mirror_blocks(void *argument, int thread, int64_t k) {
+    const mirroring *m = argument;
+    const gcor_range cols = gcor_block(m->n, MIRRORED, k);
+    (void)thread;
+    for (int64_t from = 0; from < cols.end && !gcor_stop(m->context); from += MIRRORED)
+        for (int64_t j = cols.from; j < cols.end; j++)
+            for (int64_t i = from; i < j && i < from + MIRRORED; i++) m->matrix[i + m->n * j] = m->matrix[j + m->n * i];
+}
+
 gcor_status gcor_mirror(gcor_context *context, double *matrix, int64_t n) {
-    enum { BLOCK = 64 };
-#pragma omp parallel for num_threads(context->threads) schedule(dynamic)
-    for (int64_t bj = 0; bj < n; bj += BLOCK)
-        for (int64_t bi = 0; bi <= bj && !gcor_stop(context); bi += BLOCK)
-            for (int64_t j = bj; j < n && j < bj + BLOCK; j++)
-                for (int64_t i = bi; i < j && i < bi + BLOCK; i++) matrix[i + n * j] = matrix[j + n * i];
+    mirroring m = {context, matrix, n};
+    gcor_for_each(context->threads, gcor_blocks(n, MIRRORED), mirror_blocks, &m);
     return context->error.status;
 }

@@ -1,11 +1,13 @@
 #include "moments.h"
 
 #include "../base/alloc.h"
+#include "../base/threads.h"
 #include "../base/triangle.h"
 
 #include <math.h>
 
-enum { PIECE = 256 }; /* numbers processed at a time, which stay in a near cache */
+/* PIECE: numbers processed at a time, which stay in a near cache. BLOCK: numbers that a thread clears at a time. */
+enum { PIECE = 256, BLOCK = 1 << 14 };
 
 static gcor_status allocate(gcor_context *context, int64_t n, double **array) {
     *array = gcor_alloc(context, n, sizeof **array, "moments");
@@ -42,16 +44,21 @@ void gcor_moments_expect(gcor_moments *moments, int64_t n) {
     moments->is_begun = moments->all_begun = moments->is_reduced = 0;
 }
 
-void gcor_moments_begin(gcor_moments *moments, gcor_context *context, int64_t n) {
-    (void)context; /* unused without OpenMP */
-    gcor_moments_expect(moments, n);
-    moments->is_begun = 1;
-#pragma omp parallel for num_threads(context->threads) schedule(static)
-    for (int64_t k = 0; k < n; k++) {
+static void clear_block(void *argument, int thread, int64_t b) {
+    const gcor_moments *moments = argument;
+    const gcor_range block = gcor_block(moments->n, BLOCK, b);
+    (void)thread;
+    for (int64_t k = block.from; k < block.end; k++) {
         moments->count[k] = moments->first[k] = moments->sum[k] = moments->squares[k] = 0;
         moments->min[k] = INFINITY;
         moments->max[k] = -INFINITY;
     }
+}
+
+void gcor_moments_begin(gcor_moments *moments, gcor_context *context, int64_t n) {
+    gcor_moments_expect(moments, n);
+    moments->is_begun = 1;
+    gcor_for_each(context->threads, gcor_blocks(n, BLOCK), clear_block, moments);
 }
 
 /* Adds a row to numbers from .. from+n-1, some of which may have no value yet, or none in this row. */
@@ -100,12 +107,24 @@ static void add_rows(const gcor_moments *moments, int64_t from, int64_t n, const
     }
 }
 
+typedef struct {
+    const gcor_moments *moments;
+    const double *values;
+    int64_t times;
+    const unsigned char *is_full;
+} addition;
+
+static void add_piece(void *argument, int thread, int64_t k) {
+    const addition *a = argument;
+    const gcor_range piece = gcor_block(a->moments->n, PIECE, k);
+    (void)thread;
+    add_rows(a->moments, piece.from, piece.end - piece.from, a->values, a->times, a->is_full);
+}
+
 void gcor_moments_add(gcor_moments *moments, gcor_context *context, const double *values, int64_t times,
                       const unsigned char *is_full) {
-    (void)context;
-#pragma omp parallel for num_threads(context->threads) schedule(static)
-    for (int64_t from = 0; from < moments->n; from += PIECE)
-        add_rows(moments, from, moments->n - from < PIECE ? moments->n - from : PIECE, values, times, is_full);
+    addition a = {moments, values, times, is_full};
+    gcor_for_each(context->threads, gcor_blocks(moments->n, PIECE), add_piece, &a);
     for (int64_t t = 0; t < times; t++) moments->all_begun |= is_full[t];
 }
 

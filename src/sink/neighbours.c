@@ -309,26 +309,43 @@ static gcor_edge edge_of(int triangle, int from_row, int32_t j, gcor_neighbour n
     return n.other < j ? (gcor_edge){j, n.other, n.r} : (gcor_edge){n.other, j, n.r};
 }
 
-/* Adds the edges of one side. An edge that both variables have is added once: by the column's side or, in a triangle,
- * by the variable with the smaller index. */
+enum { BLOCK = 256 }; /* variables whose edges a thread adds at a time */
+
+/* The edges of one side. */
+typedef struct {
+    const gcor_neighbours *neighbours;
+    gcor_context *context;
+    int triangle, from_row, mutual;
+    const gcor_heaps *own, *others;
+    gcor_edges *out;
+} side_edges;
+
+/* Adds variable j's edges. An edge that both variables have is added once: by the column's side or, in a triangle, by
+ * the variable with the smaller index. */
+static void add_edges(const side_edges *s, int thread, int32_t j) {
+    gcor_edge_list *list;
+    if (gcor_stop(s->context) || gcor_edges_reserve(s->out, s->context, thread, s->own->count[j], &list)) return;
+    for (int64_t e = 0; e < s->own->count[j]; e++) {
+        gcor_neighbour n = s->own->heap[j * s->neighbours->stride + e];
+        int both = has(s->neighbours, s->others, n.other, (gcor_neighbour){j, n.r});
+        int second_look = s->triangle ? n.other < j : s->from_row; /* the other variable adds it, if both have it */
+        if (both ? !second_look : !s->mutual) list->list[list->n++] = edge_of(s->triangle, s->from_row, j, n);
+    }
+}
+
+static void add_edges_of_block(void *argument, int thread, int64_t k) {
+    const side_edges *s = argument;
+    const gcor_range block = gcor_block(s->own->n_var, BLOCK, k);
+    for (int64_t j = block.from; j < block.end; j++) add_edges(s, thread, (int32_t)j);
+}
+
 static gcor_status add_side(const gcor_neighbours *neighbours, gcor_context *context, int from_row, int mutual,
                             gcor_edges *out) {
     int triangle = neighbours->edges.sink.shape != GCOR_FULL;
-    const gcor_heaps *own = from_row ? &neighbours->rows : &neighbours->cols;
-    const gcor_heaps *others = triangle || from_row ? &neighbours->cols : &neighbours->rows;
-#pragma omp parallel for num_threads(context->threads) schedule(dynamic, 256)
-    for (int64_t j = 0; j < own->n_var; j++) {
-        int thread = omp_get_thread_num();
-        if (gcor_stop(context)) continue;
-        gcor_edge_list *list;
-        if (gcor_edges_reserve(out, context, thread, own->count[j], &list)) continue;
-        for (int64_t e = 0; e < own->count[j]; e++) {
-            gcor_neighbour n = own->heap[j * neighbours->stride + e];
-            int both = has(neighbours, others, n.other, (gcor_neighbour){(int32_t)j, n.r});
-            int second_look = triangle ? n.other < j : from_row; /* the other variable adds it, if both have it */
-            if (both ? !second_look : !mutual) list->list[list->n++] = edge_of(triangle, from_row, (int32_t)j, n);
-        }
-    }
+    side_edges s = {neighbours, context, triangle, from_row, mutual, .out = out};
+    s.own = from_row ? &neighbours->rows : &neighbours->cols;
+    s.others = triangle || from_row ? &neighbours->cols : &neighbours->rows;
+    gcor_for_each(context->threads, gcor_blocks(s.own->n_var, BLOCK), add_edges_of_block, &s);
     return context->error.status;
 }
 

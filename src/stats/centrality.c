@@ -41,11 +41,12 @@ gcor_status gcor_centrality(gcor_context *context, int64_t n, gcor_times *times,
 /* An entry adds to the sums of its row and of its column. So columns are divided into parts of about equally many
  * entries, each with sums of its own, which are added in order. A part has some entries for each of the n sums, and is
  * worth a thread. */
-enum { MAX_PARTS = 16, ENTRIES_PER_SUM = 8, MIN_ENTRIES = 1 << 16 };
+enum { MAX_PARTS = 16, ENTRIES_PER_SUM = 8, MIN_ENTRIES = 1 << 16, BLOCK = 1 << 12 };
 
 typedef struct {
     const gcor_upper *network;
     const double *v;
+    double *out;
     double *sums; /* parts x n; a part uses those up to its last column */
     int parts;
     int64_t first[MAX_PARTS + 1]; /* columns */
@@ -82,17 +83,25 @@ static void multiply_part(void *argument, int thread, int64_t part) {
     }
 }
 
+static void add_block(void *argument, int thread, int64_t k) {
+    const product *p = argument;
+    const gcor_range block = gcor_block(p->network->n, BLOCK, k);
+    (void)thread;
+    for (int64_t j = block.from; j < block.end; j++) {
+        double sum = 0;
+        for (int part = p->parts; part > 0 && p->first[part] > j; part--)
+            sum += p->sums[(part - 1) * p->network->n + j];
+        p->out[j] = sum;
+    }
+}
+
 static void times(const void *matrix, int threads, const double *v, double *out) {
     product p = *(const product *)matrix;
     p.v = v;
+    p.out = out;
     threads = (int)gcor_min(threads, p.parts);
     gcor_for_each(threads, p.parts, multiply_part, &p);
-#pragma omp parallel for num_threads(threads) schedule(static)
-    for (int64_t j = 0; j < p.network->n; j++) {
-        double sum = 0;
-        for (int part = p.parts; part > 0 && p.first[part] > j; part--) sum += p.sums[(part - 1) * p.network->n + j];
-        out[j] = sum;
-    }
+    gcor_for_each(threads, gcor_blocks(p.network->n, BLOCK), add_block, &p);
 }
 
 gcor_status gcor_network_centrality(gcor_context *context, const gcor_upper *network, double *vector, double *error) {

@@ -4,6 +4,7 @@
 
 #include "../base/alloc.h"
 #include "../base/dots.h"
+#include "../base/threads.h"
 #include "../base/triangle.h"
 #include "../measure/measure.h"
 #include "../source/source.h"
@@ -20,8 +21,10 @@ typedef struct {
     const gcor_columns *columns;
     const gcor_measure *measure;
     gcor_partial_sums *sums;
-    int64_t first;    /* variable of the first batch */
-    int64_t n_batch;  /* batches at a time */
+    int64_t first;   /* variable of the first batch */
+    int64_t n_batch; /* batches at a time */
+    int64_t used;    /* batches that have variables */
+    int divides_batches;
     double *values;   /* n_batch times n * STRIDE: a batch's values of each observation; zeros where a variable has no
                        * coefficients */
     double *products; /* n_batch times n * n: each batch's part of gcor_partial_sums, below the diagonal */
@@ -67,31 +70,41 @@ static double fourth_powers(const double *x) {
     return sum;
 }
 
-static void multiply_batches(const gcor_context *context, const batches *b, int64_t used) {
-    const int64_t n = b->columns->n_obs, blocks = (n + BLOCK - 1) / BLOCK;
-    const int chunk = used < context->threads ? 1 : (int)gcor_max(1, blocks);
-    (void)chunk; /* without OpenMP */
-#pragma omp parallel for num_threads(context->threads) schedule(dynamic, chunk)
-    for (int64_t k = 0; k < used * blocks; k++) {
-        const int64_t batch = k / blocks, row = k % blocks * BLOCK;
-        const double *values = b->values + batch * n * STRIDE;
-        multiply(values, row, n, b->products + batch * n * n);
-        for (int64_t own = row; own < gcor_min(row + BLOCK, n); own++)
-            b->fourth[batch * n + own] = fourth_powers(values + own * STRIDE);
+static void multiply_block(const batches *b, int64_t batch, int64_t block) {
+    const int64_t n = b->columns->n_obs;
+    const gcor_range rows = gcor_block(n, BLOCK, block);
+    const double *values = b->values + batch * n * STRIDE;
+    multiply(values, rows.from, n, b->products + batch * n * n);
+    for (int64_t own = rows.from; own < rows.end; own++)
+        b->fourth[batch * n + own] = fourth_powers(values + own * STRIDE);
+}
+
+static void multiply_some_blocks(void *argument, int thread, int64_t k) {
+    const batches *b = argument;
+    const int64_t blocks = gcor_blocks(b->columns->n_obs, BLOCK), step = b->divides_batches ? 1 : blocks;
+    (void)thread;
+    for (int64_t at = k * step; at < (k + 1) * step; at++) multiply_block(b, at / blocks, at % blocks);
+}
+
+static void add_row(void *argument, int thread, int64_t own) {
+    const batches *b = argument;
+    const int64_t n = b->columns->n_obs;
+    gcor_partial_sums *sums = b->sums;
+    (void)thread;
+    for (int64_t batch = 0; batch < b->used; batch++) {
+        const double *products = b->products + (batch * n + own) * n;
+        for (int64_t k = 0; k <= own; k++) sums->products[own * n + k] += products[k];
+        sums->fourth[own] += b->fourth[batch * n + own];
     }
 }
 
-static void add_batches(const gcor_context *context, const batches *b, int64_t used) {
-    const int64_t n = b->columns->n_obs;
-    gcor_partial_sums *sums = b->sums;
-#pragma omp parallel for num_threads(context->threads) schedule(dynamic)
-    for (int64_t own = 0; own < n; own++)
-        for (int64_t batch = 0; batch < used; batch++) {
-            const double *products = b->products + (batch * n + own) * n;
-            for (int64_t k = 0; k <= own; k++) sums->products[own * n + k] += products[k];
-            sums->fourth[own] += b->fourth[batch * n + own];
-        }
-    for (int64_t at = 0; at < used * BATCH; at++) sums->n_var += b->counts[at];
+/* Threads multiply a batch each, or if there are fewer batches its blocks. */
+static void multiply_batches(const gcor_context *context, batches *b) {
+    const int64_t n = b->columns->n_obs, blocks = gcor_blocks(n, BLOCK);
+    b->divides_batches = b->used < context->threads;
+    gcor_for_each(context->threads, b->divides_batches ? b->used * blocks : b->used, multiply_some_blocks, b);
+    gcor_for_each(context->threads, n, add_row, b);
+    for (int64_t at = 0; at < b->used * BATCH; at++) b->sums->n_var += b->counts[at];
 }
 
 static gcor_status sum_batches(gcor_context *context, batches *b) {
@@ -99,13 +112,12 @@ static gcor_status sum_batches(gcor_context *context, batches *b) {
     gcor_status status = GCOR_OK;
     const int64_t many = b->n_batch * BATCH;
     for (b->first = 0; !status && b->first < n_var; b->first += many) {
-        const int64_t count = gcor_min(many, n_var - b->first), used = (count + BATCH - 1) / BATCH;
+        const int64_t count = gcor_min(many, n_var - b->first);
+        b->used = gcor_blocks(count, BATCH);
         if (count < many) memset(b->values, 0, (size_t)(b->n_batch * n * STRIDE) * sizeof *b->values);
         memset(b->counts, 0, (size_t)many);
         status = gcor_for_columns(context, b->columns, b->first, count, prepare_column, b);
-        if (status) break;
-        multiply_batches(context, b, used);
-        add_batches(context, b, used);
+        if (!status) multiply_batches(context, b);
     }
     for (int64_t k = 0; k < n; k++)
         for (int64_t l = 0; l < k; l++) b->sums->products[l * n + k] = b->sums->products[k * n + l];

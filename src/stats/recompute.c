@@ -8,7 +8,8 @@
 
 #include <string.h>
 
-enum { BLOCK_BYTES = 32 << 20 }; /* bytes of columns of each side in memory at a time */
+/* BLOCK_BYTES: of columns of each side in memory at a time. SOME: pairs that a thread computes at a time. */
+enum { BLOCK_BYTES = 32 << 20, SOME = 64 };
 
 /* Columns first .. first + n - 1 of one side. */
 typedef struct {
@@ -23,6 +24,8 @@ typedef struct {
     block x, y;
     char *scratch; /* scratch_bytes per thread */
     size_t scratch_bytes;
+    int64_t n; /* the pairs of a block */
+    gcor_pair_value *pairs;
 } recomputation;
 
 static void keep_column(void *user, int thread, int64_t j, double *x, int flags) {
@@ -46,18 +49,17 @@ static double *column_of(const block *b, int64_t variable) {
     return b->values + (variable - b->first) * b->columns->n_obs;
 }
 
-static void compute_pairs(const recomputation *c, int64_t n, gcor_pair_value *pairs) {
+static void compute_some_pairs(void *argument, int thread, int64_t k) {
+    const recomputation *c = argument;
     const gcor_columns *columns = c->x.columns;
-#pragma omp parallel num_threads(c->context->threads)
-    {
-        void *scratch = c->scratch + omp_get_thread_num() * c->scratch_bytes;
-        const gcor_pair pair = gcor_pair_at(scratch, c->measure, columns->design, columns->n_obs);
-#pragma omp for schedule(dynamic, 64)
-        for (int64_t k = 0; k < n; k++) {
-            if (!is_in(&c->x, pairs[k].i) || gcor_stop(c->context)) continue;
-            double r = gcor_pair_coefficient(&pair, column_of(&c->x, pairs[k].i), column_of(&c->y, pairs[k].j));
-            if (r <= 1) pairs[k].r = r;
-        }
+    const gcor_range some = gcor_block(c->n, SOME, k);
+    gcor_pair_value *pairs = c->pairs;
+    const gcor_pair pair = gcor_pair_at(c->scratch + (size_t)thread * c->scratch_bytes, c->measure, columns->design,
+                                        columns->n_obs);
+    for (int64_t p = some.from; p < some.end; p++) {
+        if (!is_in(&c->x, pairs[p].i) || gcor_stop(c->context)) continue;
+        double r = gcor_pair_coefficient(&pair, column_of(&c->x, pairs[p].i), column_of(&c->y, pairs[p].j));
+        if (r <= 1) pairs[p].r = r;
     }
 }
 
@@ -81,7 +83,9 @@ static gcor_status compute_block(recomputation *c, int64_t width, int64_t n, gco
         find_range(pairs, n, from, from + width, &first, &last);
         if (first > last) continue;
         status = read_block(c->context, &c->x, first, last);
-        if (!status) compute_pairs(c, n, pairs);
+        c->n = n;
+        c->pairs = pairs;
+        if (!status) gcor_for_each(c->context->threads, gcor_blocks(n, SOME), compute_some_pairs, c);
     }
     return status ? status : c->context->error.status;
 }

@@ -70,57 +70,54 @@ uint64_t gcor_select_few(const uint64_t *list, int64_t n, uint64_t low, uint64_t
 /* ---- in pieces -------------------------------------------------------------------------------- */
 
 typedef struct {
+    gcor_context *context;
     const gcor_numbers *from;
     range left;
-    int64_t *counts;   /* threads x BINS */
-    uint64_t *buffers; /* threads x the capacity of a piece */
+    int64_t *counts;    /* threads x BINS */
+    uint64_t *buffers;  /* threads x the capacity of a piece */
+    uint64_t *gathered; /* the last numbers, with a capacity of so many */
+    int64_t n_gathered, capacity;
 } selection;
 
 /* Reads piece p's numbers into the thread's buffer. */
-static int64_t read_piece(const selection *s, gcor_context *context, int64_t p, uint64_t **list) {
-    *list = s->buffers + omp_get_thread_num() * s->from->capacity;
-    return gcor_stop(context) ? 0 : s->from->read(s->from->user, context, p, *list);
+static int64_t read_piece(const selection *s, int thread, int64_t p, uint64_t **list) {
+    *list = s->buffers + thread * s->from->capacity;
+    return gcor_stop(s->context) ? 0 : s->from->read(s->from->user, s->context, thread, p, *list);
+}
+
+static void count_piece(void *argument, int thread, int64_t p) {
+    const selection *s = argument;
+    uint64_t *list;
+    int64_t n = read_piece(s, thread, p, &list);
+    count_list(s->left, BIN_BITS, list, n, s->counts + thread * (int64_t)BINS);
 }
 
 /* Counts into one set of bins per thread; the first set gets the totals. */
-static void count(const selection *s, gcor_context *context) {
-    int team = 1;
-#pragma omp parallel num_threads(context->threads)
-    {
-        int64_t *own = s->counts + (int64_t)omp_get_thread_num() * BINS;
-        uint64_t *list;
-        memset(own, 0, BINS * sizeof *own);
-#pragma omp single
-        team = omp_get_num_threads();
-#pragma omp for schedule(dynamic)
-        for (int64_t p = 0; p < s->from->n_pieces; p++) {
-            int64_t n = read_piece(s, context, p, &list);
-            count_list(s->left, BIN_BITS, list, n, own);
-        }
-    }
-    for (int t = 1; t < team; t++)
+static void count(selection *s) {
+    const int threads = s->context->threads;
+    memset(s->counts, 0, (size_t)threads * BINS * sizeof *s->counts);
+    gcor_for_each(threads, s->from->n_pieces, count_piece, s);
+    for (int t = 1; t < threads; t++)
         for (int64_t b = 0; b < BINS; b++) s->counts[b] += s->counts[t * (int64_t)BINS + b];
 }
 
-/* Collects the numbers in range to `out`, in any order; at most `capacity`, in case a file was modified after counting.
- * Returns how many. */
-static int64_t gather(const selection *s, gcor_context *context, uint64_t *out, int64_t capacity) {
-    int64_t found = 0;
-#pragma omp parallel for num_threads(context->threads) schedule(dynamic)
-    for (int64_t p = 0; p < s->from->n_pieces; p++) {
-        uint64_t *list;
-        int64_t n = read_piece(s, context, p, &list), own = pick(s->left, list, n, list);
-        int64_t at = __atomic_fetch_add(&found, own, __ATOMIC_RELAXED);
-        for (int64_t e = 0; e < own && at + e < capacity; e++) out[at + e] = list[e];
-    }
-    return found < capacity ? found : capacity;
+/* Collects the numbers in range, in any order; at most `capacity`, in case a file was modified after counting. */
+static void gather_piece(void *argument, int thread, int64_t p) {
+    selection *s = argument;
+    uint64_t *list;
+    int64_t n = read_piece(s, thread, p, &list), own = pick(s->left, list, n, list);
+    int64_t at = __atomic_fetch_add(&s->n_gathered, own, __ATOMIC_RELAXED);
+    for (int64_t e = 0; e < own && at + e < s->capacity; e++) s->gathered[at + e] = list[e];
 }
 
 /* When few numbers are left, collects them and selects in memory. */
-static gcor_status select_few(const selection *s, gcor_context *context, int64_t n, int64_t k, uint64_t *number) {
+static gcor_status select_few(selection *s, gcor_context *context, int64_t n, int64_t k, uint64_t *number) {
     uint64_t *some = gcor_alloc(context, n, sizeof *some, "values to choose among");
     if (!some) return GCOR_NO_MEMORY;
-    n = gather(s, context, some, n);
+    s->gathered = some;
+    s->capacity = n;
+    gcor_for_each(context->threads, s->from->n_pieces, gather_piece, s);
+    if (s->n_gathered < n) n = s->n_gathered;
     uint64_t high = s->left.base + (((uint64_t)1 << s->left.bits) - 1);
     if (!context->error.status) *number = gcor_select_few(some, n, s->left.base, high, k, some, s->counts);
     gcor_free(some);
@@ -129,7 +126,7 @@ static gcor_status select_few(const selection *s, gcor_context *context, int64_t
 
 static gcor_status select_number(selection *s, gcor_context *context, int64_t k, uint64_t *number) {
     while (s->left.bits > 0) {
-        count(s, context);
+        count(s);
         if (context->error.status) return context->error.status;
         int64_t n = narrow(&s->left, BIN_BITS, s->counts, &k);
         if (s->left.bits > 0 && n <= FEW) return select_few(s, context, n, k, number);
@@ -140,7 +137,7 @@ static gcor_status select_number(selection *s, gcor_context *context, int64_t k,
 
 gcor_status gcor_select(gcor_context *context, const gcor_numbers *numbers, uint64_t low, uint64_t high, int64_t k,
                         uint64_t *number) {
-    selection s = {.from = numbers, .left = range_of(low, high)};
+    selection s = {.context = context, .from = numbers, .left = range_of(low, high)};
     gcor_status status = GCOR_NO_MEMORY;
     s.counts = gcor_alloc(context, (int64_t)context->threads * BINS, sizeof *s.counts, "values to choose among");
     s.buffers = gcor_alloc(context, context->threads * numbers->capacity, sizeof *s.buffers, "values to choose among");

@@ -8,9 +8,9 @@
 /* A source of integers. */
 typedef struct {
     int64_t n_pieces, capacity; /* number of pieces; max numbers of a piece */
-    /* Writes piece p's numbers that are to be considered to `out`; returns how many. Called by OpenMP threads,
-     * several times for each piece, with the same result. An error is recorded in the context. */
-    int64_t (*read)(void *user, gcor_context *context, int64_t p, uint64_t *out);
+    /* Writes piece p's numbers that are to be considered to `out`; returns how many. Called by threads 0 ..
+     * context->threads - 1, several times for each piece, with the same result. An error is recorded in the context. */
+    int64_t (*read)(void *user, gcor_context *context, int thread, int64_t p, uint64_t *out);
     void *user;
 } gcor_numbers;
 

@@ -94,20 +94,32 @@ gcor_status gcor_strongest_join(const gcor_strongest *all, gcor_context *context
     return GCOR_OK;
 }
 
+enum { BLOCK = 1 << 12 };
+
+typedef struct {
+    gcor_context *context;
+    const gcor_values *values;
+    int64_t n;
+    gcor_strongest *all;
+} search;
+
+static void look_at_block(void *argument, int thread, int64_t k) {
+    const search *s = argument;
+    const gcor_range block = gcor_block(s->n, BLOCK, k);
+    const int64_t size = block.end - block.from;
+    double scratch[BLOCK];
+    if (gcor_stop(s->context)) return;
+    const double *value = gcor_read_values(s->values, block.from, size, scratch);
+    gcor_strongest_look(&s->all[thread], s->context, value, size, block.from);
+}
+
 gcor_status gcor_find_strongest(gcor_context *context, const gcor_values *values, int64_t n, int64_t max,
                                 gcor_strong **best, int64_t *n_best) {
-    enum { BLOCK = 1 << 12 };
     gcor_strongest *all = gcor_strongest_new(context, max);
     *best = NULL;
     if (!all) return GCOR_NO_MEMORY;
-#pragma omp parallel for num_threads(context->threads) schedule(static) if (n > BLOCK)
-    for (int64_t from = 0; from < n; from += BLOCK) {
-        double capacity[BLOCK];
-        int64_t size = n - from < BLOCK ? n - from : BLOCK;
-        if (gcor_stop(context)) continue;
-        const double *value = gcor_read_values(values, from, size, capacity);
-        gcor_strongest_look(&all[omp_get_thread_num()], context, value, size, from);
-    }
+    search s = {context, values, n, all};
+    gcor_for_each(context->threads, gcor_blocks(n, BLOCK), look_at_block, &s);
     gcor_status status = context->error.status;
     if (!status) status = gcor_strongest_join(all, context, best, n_best);
     gcor_strongest_free(all, context->threads);

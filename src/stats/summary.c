@@ -24,9 +24,11 @@ typedef struct {
     int64_t before, n;  /* values in the bins before it, and in it */
     uint64_t low, high; /* range of the values' keys */
     uint64_t *few;      /* the keys of its values; NULL: too many */
+    int64_t n_gathered; /* keys that are there */
 } crowd;
 
 typedef struct {
+    gcor_context *context;
     const gcor_values *values;
     int64_t n;
     double *scratch; /* a block per thread, if values are not in memory as doubles */
@@ -47,8 +49,8 @@ static int64_t block_size(const summary *s, int64_t from) {
 }
 
 /* Returns the values of the block that begins at `from`. */
-static const double *block_at(const summary *s, int64_t from) {
-    return gcor_read_values(s->values, from, block_size(s, from), s->scratch + omp_get_thread_num() * (int64_t)BLOCK);
+static const double *block_at(const summary *s, int thread, int64_t from) {
+    return gcor_read_values(s->values, from, block_size(s, from), s->scratch + thread * (int64_t)BLOCK);
 }
 
 /* ---- the first pass --------------------------------------------------------------------------- */
@@ -99,31 +101,25 @@ static int64_t count_missing(const double *value, int64_t n) {
     return missing;
 }
 
+static void count_block(void *argument, int thread, int64_t b) {
+    summary *s = argument;
+    int64_t from = b * BLOCK, size = gcor_stop(s->context) ? 0 : block_size(s, from);
+    int64_t *counts = s->counts + thread * (int64_t)BINS;
+    const double *value = size > 0 ? block_at(s, thread, from) : NULL;
+    s->sums[b] = sum_block(value, size);
+    __atomic_fetch_add(&s->missing, count_missing(value, size), __ATOMIC_RELAXED);
+    for (int64_t k = 0; k < size; k++) counts[bin_of(value[k])]++;
+    gcor_strongest_look(&s->strongest[thread], s->context, value, size, from);
+}
+
 /* Missing values are counted in the first bin, and subtracted at the end. */
-static void count_values(summary *s, gcor_context *context) {
-    int64_t missing = 0;
-    int team = 1;
-#pragma omp parallel num_threads(context->threads) reduction(+ : missing)
-    {
-        int thread = omp_get_thread_num();
-        int64_t *counts = s->counts + thread * (int64_t)BINS;
-        memset(counts, 0, BINS * sizeof *counts);
-#pragma omp single
-        team = omp_get_num_threads();
-#pragma omp for schedule(dynamic)
-        for (int64_t from = 0; from < s->n; from += BLOCK) {
-            int64_t size = gcor_stop(context) ? 0 : block_size(s, from);
-            const double *value = size > 0 ? block_at(s, from) : NULL;
-            s->sums[from / BLOCK] = sum_block(value, size);
-            missing += count_missing(value, size);
-            for (int64_t k = 0; k < size; k++) counts[bin_of(value[k])]++;
-            gcor_strongest_look(&s->strongest[thread], context, value, size, from);
-        }
-    }
-    for (int t = 1; t < team; t++)
+static void count_values(summary *s) {
+    const int threads = s->context->threads;
+    memset(s->counts, 0, (size_t)threads * BINS * sizeof *s->counts);
+    gcor_for_each(threads, gcor_blocks(s->n, BLOCK), count_block, s);
+    for (int t = 1; t < threads; t++)
         for (int64_t b = 0; b < BINS; b++) s->counts[b] += s->counts[t * (int64_t)BINS + b];
-    s->missing = missing;
-    s->counts[0] -= missing;
+    s->counts[0] -= s->missing;
 }
 
 /* The remainder of the division is divided, too. */
@@ -161,40 +157,39 @@ static gcor_status reserve(summary *s, gcor_context *context) {
     return s->work ? GCOR_OK : GCOR_NO_MEMORY;
 }
 
-/* Collects a crowd's keys, or only their range if the crowd is too large. */
-static void gather_block(summary *s, const double *value, int64_t n, int64_t *found, crowd *own) {
-    for (int64_t k = 0; k < n; k++) {
+/* Widens a crowd's range; other threads may do so at the same time. */
+static void widen(crowd *c, uint64_t low, uint64_t high) {
+    uint64_t known = __atomic_load_n(&c->low, __ATOMIC_RELAXED);
+    while (low < known && !__atomic_compare_exchange_n(&c->low, &known, low, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {}
+    known = __atomic_load_n(&c->high, __ATOMIC_RELAXED);
+    while (high > known &&
+           !__atomic_compare_exchange_n(&c->high, &known, high, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {}
+}
+
+/* Collects crowds' keys, or only their range if the crowd is too large. */
+static void gather_block(void *argument, int thread, int64_t b) {
+    summary *s = argument;
+    uint64_t low[2 * MAX_SHARDS], high[2 * MAX_SHARDS];
+    if (gcor_stop(s->context)) return;
+    const double *value = block_at(s, thread, b * BLOCK);
+    for (int c = 0; c < s->n_crowds; c++) low[c] = UINT64_MAX, high[c] = 0;
+    for (int64_t k = 0, n = block_size(s, b * BLOCK); k < n; k++) {
         int c = s->crowd_of[bin_of(value[k])] - 1;
         if (c < 0 || value[k] != value[k]) continue;
         uint64_t key = gcor_key(value[k] + 0.0);
-        if (s->crowds[c].few) s->crowds[c].few[__atomic_fetch_add(&found[c], 1, __ATOMIC_RELAXED)] = key;
-        if (key < own[c].low) own[c].low = key;
-        if (key > own[c].high) own[c].high = key;
+        crowd *of = &s->crowds[c];
+        if (of->few) of->few[__atomic_fetch_add(&of->n_gathered, 1, __ATOMIC_RELAXED)] = key;
+        if (key < low[c]) low[c] = key;
+        if (key > high[c]) high[c] = key;
     }
-}
-
-static void gather_values(summary *s, gcor_context *context) {
-    int64_t found[2 * MAX_SHARDS] = {0};
-#pragma omp parallel num_threads(context->threads)
-    {
-        crowd own[2 * MAX_SHARDS];
-        memcpy(own, s->crowds, sizeof own);
-#pragma omp for schedule(dynamic)
-        for (int64_t from = 0; from < s->n; from += BLOCK)
-            if (!gcor_stop(context)) gather_block(s, block_at(s, from), block_size(s, from), found, own);
-#pragma omp critical
-        for (int c = 0; c < s->n_crowds; c++) {
-            if (own[c].low < s->crowds[c].low) s->crowds[c].low = own[c].low;
-            if (own[c].high > s->crowds[c].high) s->crowds[c].high = own[c].high;
-        }
-    }
+    for (int c = 0; c < s->n_crowds; c++) widen(&s->crowds[c], low[c], high[c]);
 }
 
 /* ---- order statistics ------------------------------------------------------------------------- */
 
-static int64_t read_crowd(void *user, gcor_context *context, int64_t p, uint64_t *out) {
+static int64_t read_crowd(void *user, gcor_context *context, int thread, int64_t p, uint64_t *out) {
     const summary *s = user;
-    const double *value = block_at(s, p * BLOCK);
+    const double *value = block_at(s, thread, p * BLOCK);
     int64_t size = block_size(s, p * BLOCK), n = 0;
     (void)context;
     for (int64_t k = 0; k < size; k++) {
@@ -246,7 +241,7 @@ static gcor_status find_quantiles(summary *s, gcor_context *context, const doubl
         (void)crowd_at(s, (int64_t)ceil(position_of(s, fractions[q])));
     }
     gcor_status status = reserve(s, context);
-    if (!status && s->n_crowds > 0) gather_values(s, context);
+    if (!status && s->n_crowds > 0) gcor_for_each(context->threads, gcor_blocks(s->n, BLOCK), gather_block, s);
     for (int q = 0; !context->error.status && q < n_fractions && s->n_crowds > 0; q++)
         status = find_quantile(s, context, fractions[q], &quantile[q]);
     return status ? status : context->error.status;
@@ -256,7 +251,7 @@ static gcor_status find_quantiles(summary *s, gcor_context *context, const doubl
 
 static gcor_status summarise(summary *s, gcor_context *context, const double *fractions, int n_fractions,
                              double *quantile, gcor_summary *result) {
-    count_values(s, context);
+    count_values(s);
     if (context->error.status) return context->error.status;
     *result = (gcor_summary){.missing = s->missing, .mean = mean_of(s)};
     gcor_status status = find_quantiles(s, context, fractions, n_fractions, quantile);
@@ -281,6 +276,7 @@ gcor_status gcor_summarise(gcor_context *context, const gcor_values *values, int
     summary *s = gcor_alloc(context, 1, sizeof *s, what);
     if (!s) return GCOR_NO_MEMORY;
     memset(s, 0, sizeof *s);
+    s->context = context;
     s->values = values;
     s->n = n;
     s->scratch = gcor_alloc(context, values->plain ? 0 : (int64_t)context->threads * BLOCK, sizeof *s->scratch, what);

@@ -2,6 +2,7 @@
 
 #include "../base/alloc.h"
 #include "../base/elementary.h"
+#include "../base/threads.h"
 #include "tail_table.h"
 
 #include <math.h>
@@ -92,12 +93,20 @@ static const double NODES[TERMS] = {
     0.984807753012208,   0.8660254037844387,  0.6427876096865394,  0.3420201433256688, 0,
     -0.3420201433256688, -0.6427876096865394, -0.8660254037844387, -0.984807753012208};
 
-static void fill_interval(gcor_t_table *table, double ratio, int interval) {
+typedef struct {
+    gcor_t_table *table;
+    double ratio;
+} intervals;
+
+static void fill_interval(void *argument, int thread, int64_t interval) {
+    const intervals *all = argument;
+    gcor_t_table *table = all->table;
     double value[TERMS];
+    (void)thread;
     for (int k = 0; k < TERMS; k++) {
-        double y = table->low + (interval + (NODES[k] + 1) / 2) / table->per_y;
+        double y = table->low + ((double)interval + (NODES[k] + 1) / 2) / table->per_y;
         double r = (1 / y - 1) / table->scale;
-        value[k] = quotient(table->half_df, ratio, r < 0 ? 0 : r > 1 ? 1 : r);
+        value[k] = quotient(table->half_df, all->ratio, r < 0 ? 0 : r > 1 ? 1 : r);
     }
     interpolate(NODES, value, table->coefficient[interval]);
 }
@@ -109,9 +118,8 @@ gcor_t_table *gcor_t_table_new(gcor_context *context, double df) {
     table->scale = sqrt(table->half_df) / 3;
     table->low = 1 / (1 + table->scale);
     table->per_y = INTERVALS / (1 - table->low);
-    const double ratio = gamma_ratio(table->half_df);
-#pragma omp parallel for num_threads(context->threads) schedule(dynamic, 8)
-    for (int interval = 0; interval < INTERVALS; interval++) fill_interval(table, ratio, interval);
+    intervals all = {table, gamma_ratio(table->half_df)};
+    gcor_for_each(context->threads, INTERVALS, fill_interval, &all);
     return table;
 }
 

@@ -384,6 +384,30 @@ static void list_line(const pair_lists *lists, int64_t j, gcor_pair_value *near)
     }
 }
 
+typedef struct {
+    const pair_lists *lists;
+    gcor_pair_value *near;
+    int64_t n;
+} near_pairs;
+
+static void list_near_line(void *argument, int thread, int64_t j) {
+    const near_pairs *p = argument;
+    const int64_t *before = p->lists->n_near;
+    (void)thread;
+    if (before[j] < (j + 1 < p->lists->test->y->n_var ? before[j + 1] : p->n))
+        list_line(p->lists, j, p->near + before[j]);
+}
+
+static void test_near_block(void *argument, int thread, int64_t k) {
+    const near_pairs *p = argument;
+    const gcor_range block = gcor_block(p->n, BLOCK, k);
+    (void)thread;
+    for (const gcor_pair_value *near = p->near + block.from; near < p->near + block.end; near++) {
+        gcor_tested pair = gcor_test_pair(p->lists->test, near->i, near->j, near->r);
+        write_pair(&p->lists->results, near->at, &pair);
+    }
+}
+
 /* Tests the n pairs near 1 again, with coefficients in double precision. near: n elements; n_near becomes the number of
  * pairs before each variable of y. */
 static gcor_status test_near(gcor_context *context, const pair_lists *lists, gcor_pair_value *near, int64_t n) {
@@ -393,16 +417,11 @@ static gcor_status test_near(gcor_context *context, const pair_lists *lists, gco
         own = lists->n_near[j];
         lists->n_near[j] = before;
     }
-#pragma omp parallel for num_threads(context->threads) schedule(dynamic)
-    for (int64_t j = 0; j < n_y; j++)
-        if (lists->n_near[j] < (j + 1 < n_y ? lists->n_near[j + 1] : n)) list_line(lists, j, near + lists->n_near[j]);
+    near_pairs all = {lists, near, n};
+    gcor_for_each(context->threads, n_y, list_near_line, &all);
     if (gcor_recompute(context, test->rule.measure, &test->x_columns, &test->y_columns, n, near))
         return context->error.status;
-#pragma omp parallel for num_threads(context->threads) schedule(dynamic, 1024)
-    for (int64_t k = 0; k < n; k++) {
-        gcor_tested pair = gcor_test_pair(test, near[k].i, near[k].j, near[k].r);
-        write_pair(&lists->results, near[k].at, &pair);
-    }
+    gcor_for_each(context->threads, gcor_blocks(n, BLOCK), test_near_block, &all);
     return GCOR_OK;
 }
 

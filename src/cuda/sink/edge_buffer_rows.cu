@@ -181,18 +181,23 @@ struct Bytes {
     }
 };
 
+/* argument: two copies, whose parts are numbered one after the other. */
+static void copy_part(void *argument, int, int64_t part) {
+    const Bytes *both = (const Bytes *)argument;
+    int64_t first = both[0].parts();
+    if (part < first)
+        both[0].copy(part);
+    else
+        both[1].copy(part - first);
+}
+
 void RowTransport::take(Band &band) {
     if (band.n == 0) return;
     wait_for(context, band.copied);
     Bytes cols = {(char *)(col + band.first), (const char *)band.host_col.data, band.n * (int64_t)sizeof *col},
           values = {(char *)(r + band.first), (const char *)band.host_r.data, band.n * (int64_t)sizeof *r};
-    int64_t first = values.parts(), parts = first + cols.parts();
-#pragma omp parallel for num_threads(context->threads) schedule(dynamic)
-    for (int64_t part = 0; part < parts; part++)
-        if (part < first)
-            values.copy(part);
-        else
-            cols.copy(part - first);
+    const Bytes both[] = {values, cols};
+    gcor_for_each(context->threads, values.parts() + cols.parts(), copy_part, (void *)both);
     band.n = 0;
 }
 

@@ -73,18 +73,28 @@ gcor_status gcor_chunk_open(const gcor_chunk *chunk, gcor_context *context, cons
     return what & GCOR_POSITIONS ? read_positions(chunk, context, buffers, thread, view) : GCOR_OK;
 }
 
-gcor_status gcor_chunk_walk(gcor_context *context, const gcor_chunk *chunks, int64_t n_chunks, const gcor_walk *walk) {
+typedef struct {
+    gcor_context *context;
+    const gcor_walk *walk;
+    const gcor_chunk *chunks;
     gcor_chunk_buffers buffers;
-    gcor_status status = gcor_chunk_buffers_new(context, chunks, n_chunks, &buffers);
+} walking;
+
+static void look_at_chunk(void *argument, int thread, int64_t k) {
+    const walking *w = argument;
+    const gcor_walk *walk = w->walk;
+    const gcor_chunk *chunk = &w->chunks[k];
+    gcor_chunk_view view;
+    if (gcor_stop(w->context) || (walk->wants && !walk->wants(walk->user, chunk))) return;
+    if (!gcor_chunk_open(chunk, w->context, &w->buffers, thread, walk->what, &view))
+        walk->look(walk->user, w->context, chunk, &view);
+}
+
+gcor_status gcor_chunk_walk(gcor_context *context, const gcor_chunk *chunks, int64_t n_chunks, const gcor_walk *walk) {
+    walking w = {.context = context, .walk = walk, .chunks = chunks};
+    gcor_status status = gcor_chunk_buffers_new(context, chunks, n_chunks, &w.buffers);
     if (status) return status;
-#pragma omp parallel for num_threads(context->threads) schedule(dynamic)
-    for (int64_t k = 0; k < n_chunks; k++) {
-        const gcor_chunk *chunk = &chunks[k];
-        gcor_chunk_view view;
-        if (gcor_stop(context) || (walk->wants && !walk->wants(walk->user, chunk))) continue;
-        if (!gcor_chunk_open(chunk, context, &buffers, omp_get_thread_num(), walk->what, &view))
-            walk->look(walk->user, context, chunk, &view);
-    }
-    gcor_chunk_buffers_free(&buffers);
+    gcor_for_each(context->threads, n_chunks, look_at_chunk, &w);
+    gcor_chunk_buffers_free(&w.buffers);
     return context->error.status;
 }

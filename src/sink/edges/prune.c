@@ -48,11 +48,11 @@ typedef struct {
     gcor_chunk_buffers buffers;
 } weights;
 
-static int64_t read_weights(void *user, gcor_context *context, int64_t p, uint64_t *out) {
+static int64_t read_weights(void *user, gcor_context *context, int thread, int64_t p, uint64_t *out) {
     const weights *w = user;
     const gcor_chunk *chunk = &w->store->chunks[p / PIECES];
     int64_t first = p % PIECES * PIECE, n = gcor_clamp(chunk->n - first, 0, PIECE);
-    const double *r = n > 0 ? gcor_chunk_values(chunk, context, &w->buffers, omp_get_thread_num(), first, n) : NULL;
+    const double *r = n > 0 ? gcor_chunk_values(chunk, context, &w->buffers, thread, first, n) : NULL;
     for (int64_t e = 0; r && e < n; e++) out[e] = gcor_short_of_one(gcor_raw_weight(w->store->edges.rule.side, r[e]));
     return r ? n : 0;
 }
@@ -94,30 +94,39 @@ void gcor_store_want(gcor_store *store, int64_t k) {
     set_limit(store);
 }
 
+typedef struct {
+    gcor_store *store;
+    gcor_context *context;
+    double min;
+} pruning;
+
 /* Replaces a chunk by its edges from the min weight on, in new memory. Chunks in files are not changed, nor any chunk
  * after an error. */
-static void prune_chunk(gcor_store *store, gcor_context *context, double min, gcor_chunk *chunk) {
-    const gcor_side side = store->edges.rule.side;
+static void prune_chunk(void *argument, int thread, int64_t k) {
+    const pruning *p = argument;
+    gcor_chunk *chunk = &p->store->chunks[k];
+    const gcor_side side = p->store->edges.rule.side;
     gcor_chunk fresh = *chunk;
-    if (chunk->file || gcor_stop(context)) return;
-    fresh.n = count_kept(side, min, chunk->r, chunk->n);
+    (void)thread;
+    if (chunk->file || gcor_stop(p->context)) return;
+    fresh.n = count_kept(side, p->min, chunk->r, chunk->n);
     fresh.r = NULL;
-    if (fresh.n == chunk->n || (fresh.n > 0 && gcor_chunk_allocate(context, &fresh))) return;
+    if (fresh.n == chunk->n || (fresh.n > 0 && gcor_chunk_allocate(p->context, &fresh))) return;
     for (int64_t e = 0, at = 0; at < fresh.n; e++) {
         fresh.r[at] = chunk->r[e];
         fresh.position[at] = chunk->position[e];
-        at += gcor_raw_weight(side, chunk->r[e]) >= min;
+        at += gcor_raw_weight(side, chunk->r[e]) >= p->min;
     }
-    gcor_store_drop_chunk(store, chunk);
+    gcor_store_drop_chunk(p->store, chunk);
     *chunk = fresh;
-    gcor_store_note_held(store, chunk, 1);
+    gcor_store_note_held(p->store, chunk, 1);
 }
 
 static gcor_status prune(gcor_store *store, gcor_context *context, double min) {
     int64_t n_chunks = store->n_chunks;
     if (store->buffer) return store->buffer->type->prune(store->buffer, context, min, &store->count);
-#pragma omp parallel for num_threads(context->threads) schedule(dynamic)
-    for (int64_t k = 0; k < n_chunks; k++) prune_chunk(store, context, min, &store->chunks[k]);
+    pruning all = {store, context, min};
+    gcor_for_each(context->threads, n_chunks, prune_chunk, &all);
     store->n_chunks = store->count = 0;
     for (int64_t k = 0; k < n_chunks; k++) {
         store->count += store->chunks[k].n;

@@ -190,7 +190,9 @@ static int is_sorted(const int32_t *col, int64_t n) {
     return sorted;
 }
 
-/* memory: the thread's scratch, grown as needed. */
+enum { SORTED_ROWS = 64 }; /* that a thread sorts at a time */
+
+/* memory: scratch, grown as needed. */
 static gcor_status sort_row(gcor_context *context, int32_t *col, double *r, int64_t n, void **memory,
                             int64_t *capacity) {
     if (is_sorted(col, n)) return GCOR_OK;
@@ -206,23 +208,26 @@ static gcor_status sort_row(gcor_context *context, int32_t *col, double *r, int6
     return GCOR_OK;
 }
 
+typedef struct {
+    gcor_context *context;
+    const gathering *g;
+    int64_t n_row;
+} row_sorting;
+
 /* A row with fewer entries than were counted means that a file was modified meanwhile. */
-static gcor_status sort_rows(const gathering *g, gcor_context *context) {
-    int64_t n_row = g->wanted.end - g->wanted.first;
-#pragma omp parallel num_threads(context->threads)
-    {
-        void *memory = NULL;
-        int64_t capacity = 0;
-#pragma omp for schedule(dynamic, 64)
-        for (int64_t i = 0; i < n_row; i++) {
-            int64_t begin = g->start[i], n = g->start[i + 1] - begin;
-            if (gcor_stop(context)) continue;
-            if (g->next[i] != g->start[i + 1]) (void)gcor_damaged(context);
-            (void)sort_row(context, g->col + begin, g->r + begin, n, &memory, &capacity);
-        }
-        gcor_free(memory);
+static void sort_some_rows(void *argument, int thread, int64_t k) {
+    const row_sorting *s = argument;
+    const gathering *g = s->g;
+    const gcor_range rows = gcor_block(s->n_row, SORTED_ROWS, k);
+    void *memory = NULL;
+    int64_t capacity = 0;
+    (void)thread;
+    for (int64_t i = rows.from; i < rows.end && !gcor_stop(s->context); i++) {
+        int64_t begin = g->start[i], n = g->start[i + 1] - begin;
+        if (g->next[i] != g->start[i + 1]) (void)gcor_damaged(s->context);
+        (void)sort_row(s->context, g->col + begin, g->r + begin, n, &memory, &capacity);
     }
-    return context->error.status;
+    gcor_free(memory);
 }
 
 static gcor_status gather(const gcor_store *store, gcor_context *context, gathering *g) {
@@ -234,9 +239,10 @@ static gcor_status gather(const gcor_store *store, gcor_context *context, gather
     if (!g->next) return GCOR_NO_MEMORY;
     memcpy(g->next, g->start, (size_t)n_row * sizeof *g->next);
     gcor_status status = gcor_chunk_walk(context, store->chunks, store->n_chunks, &walk);
-    if (!status) status = sort_rows(g, context);
+    row_sorting sorting = {context, g, n_row};
+    if (!status) gcor_for_each(context->threads, gcor_blocks(n_row, SORTED_ROWS), sort_some_rows, &sorting);
     gcor_free(g->next);
-    return status;
+    return context->error.status;
 }
 
 /* Converts lengths of rows to starts. */

@@ -17,15 +17,23 @@ enum { DIGIT_BITS = 11, DIGIT_VALUES = 1 << DIGIT_BITS, SHORT_DIGIT_BITS = 8, AL
 static const double SMALL = 0x1p-12;
 
 typedef struct {
+    void *work;
+    int64_t capacity; /* edges */
+} scratch;
+
+typedef struct {
+    gcor_context *context;
     int64_t n, n_row, n_parts;
     const int32_t *start, *col;
     const double *r;
+    double largest;     /* |r| */
     uint64_t first;     /* the min key */
     int shift;          /* keys of a bucket differ in this number of last bits */
     int64_t *next;      /* parts x BUCKETS: position of a part's next edge of a bucket */
     int64_t *begin;     /* BUCKETS + 1: begins of the buckets */
     int32_t *from, *to; /* the resulting list; buckets are sorted in place */
     double *value;
+    scratch *scratch; /* of each thread */
 } sorting;
 
 /* Larger for smaller |r|, and below 2^63; NaN has the largest key. */
@@ -44,18 +52,28 @@ static int64_t part_begin(const sorting *s, int64_t part) {
     return s->n / s->n_parts * part + gcor_clamp(s->n % s->n_parts, 0, part);
 }
 
-/* Chooses the leading bits by the largest |r|. */
-static void find_bits(sorting *s, gcor_context *context) {
-    double largest = 0;
-#pragma omp parallel for num_threads(context->threads) reduction(max : largest)
-    for (int64_t e = 0; e < s->n; e++)
+static void find_largest(void *argument, int thread, int64_t part) {
+    sorting *s = argument;
+    double largest = 0, known;
+    (void)thread;
+    for (int64_t e = part_begin(s, part); e < part_begin(s, part + 1); e++)
         if (fabs(s->r[e]) > largest) largest = fabs(s->r[e]);
-    s->first = key_of(largest);
-    uint64_t span = key_of(isfinite(largest) ? largest * SMALL : 1) - s->first;
+    __atomic_load(&s->largest, &known, __ATOMIC_RELAXED);
+    while (largest > known &&
+           !__atomic_compare_exchange(&s->largest, &known, &largest, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {}
+}
+
+/* Chooses the leading bits by the largest |r|. */
+static void find_bits(sorting *s) {
+    s->first = key_of(s->largest);
+    uint64_t span = key_of(isfinite(s->largest) ? s->largest * SMALL : 1) - s->first;
     while (span >> s->shift >= BUCKETS) s->shift++;
 }
 
-static void count_part(const sorting *s, int64_t part) {
+static void count_part(void *argument, int thread, int64_t part) {
+    const sorting *s = argument;
+    (void)thread;
+    if (gcor_stop(s->context)) return;
     int64_t *count = s->next + part * BUCKETS;
     memset(count, 0, BUCKETS * sizeof *count);
     for (int64_t e = part_begin(s, part); e < part_begin(s, part + 1); e++) count[bucket_of(s, s->r[e])]++;
@@ -88,7 +106,10 @@ static int64_t row_of(const sorting *s, int64_t e) {
     return low;
 }
 
-static void move_part(const sorting *s, int64_t part) {
+static void move_part(void *argument, int thread, int64_t part) {
+    const sorting *s = argument;
+    (void)thread;
+    if (gcor_stop(s->context)) return;
     int64_t *next = s->next + part * BUCKETS, begin = part_begin(s, part), end = part_begin(s, part + 1);
     int64_t row = begin < end ? row_of(s, begin) : 0;
     for (int64_t e = begin; e < end; e++) {
@@ -204,46 +225,36 @@ static void sort_range(const sorting *s, int64_t begin, int64_t n, gcor_edge *wo
 }
 
 /* Each thread's scratch grows to the largest bucket that it sorts. */
-static void sort_buckets(const sorting *s, gcor_context *context) {
-#pragma omp parallel num_threads(context->threads)
-    {
-        void *work = NULL;
-        int64_t capacity = 0;
-#pragma omp for schedule(dynamic)
-        for (int64_t b = 0; b < BUCKETS; b++) {
-            int64_t begin = s->begin[b], n = s->begin[b + 1] - begin;
-            if (n > 1 && !gcor_stop(context) &&
-                !gcor_grow(context, &work, 0, &capacity, 2 * n, sizeof(gcor_edge), "a list of edges"))
-                sort_range(s, begin, n, work);
-        }
-        gcor_free(work);
-    }
+static void sort_bucket_number(void *argument, int thread, int64_t b) {
+    const sorting *s = argument;
+    scratch *own = &s->scratch[thread];
+    int64_t begin = s->begin[b], n = s->begin[b + 1] - begin;
+    if (n > 1 && !gcor_stop(s->context) &&
+        !gcor_grow(s->context, &own->work, 0, &own->capacity, 2 * n, sizeof(gcor_edge), "a list of edges"))
+        sort_range(s, begin, n, own->work);
 }
 
 /* ---- the whole list --------------------------------------------------------------------------- */
-
-static void for_all_parts(const sorting *s, gcor_context *context, void (*work)(const sorting *s, int64_t part)) {
-#pragma omp parallel for num_threads(context->threads) schedule(dynamic)
-    for (int64_t part = 0; part < s->n_parts; part++)
-        if (!gcor_stop(context)) work(s, part);
-}
 
 static gcor_status sort(sorting *s, gcor_context *context) {
     gcor_huge_pages(s->from, (size_t)s->n * sizeof *s->from);
     gcor_huge_pages(s->to, (size_t)s->n * sizeof *s->to);
     gcor_huge_pages(s->value, (size_t)s->n * sizeof *s->value);
-    find_bits(s, context);
-    for_all_parts(s, context, count_part);
+    gcor_for_each(context->threads, s->n_parts, find_largest, s);
+    find_bits(s);
+    gcor_for_each(context->threads, s->n_parts, count_part, s);
     if (context->error.status) return context->error.status;
     plan_positions(s);
-    for_all_parts(s, context, move_part);
-    if (!context->error.status) sort_buckets(s, context);
+    gcor_for_each(context->threads, s->n_parts, move_part, s);
+    if (context->error.status) return context->error.status;
+    gcor_for_each(context->threads, BUCKETS, sort_bucket_number, s);
+    for (int t = 0; t < context->threads; t++) gcor_free(s->scratch[t].work);
     return context->error.status;
 }
 
 gcor_status gcor_sort_edges(gcor_context *context, int64_t n_row, const int32_t *start, const int32_t *col,
                             const double *r, int32_t *from, int32_t *to, double *value) {
-    sorting s = {.n = start[n_row], .n_row = n_row, .start = start, .col = col, .r = r};
+    sorting s = {.context = context, .n = start[n_row], .n_row = n_row, .start = start, .col = col, .r = r};
     gcor_status status = GCOR_NO_MEMORY;
     s.from = from;
     s.to = to;
@@ -251,7 +262,10 @@ gcor_status gcor_sort_edges(gcor_context *context, int64_t n_row, const int32_t 
     s.n_parts = (int64_t)PARTS * context->threads;
     s.next = gcor_alloc(context, s.n_parts * BUCKETS, sizeof *s.next, "a list of edges");
     s.begin = gcor_alloc(context, BUCKETS + 1, sizeof *s.begin, "a list of edges");
-    if (s.next && s.begin) status = sort(&s, context);
+    s.scratch = gcor_alloc(context, context->threads, sizeof *s.scratch, "a list of edges");
+    for (int t = 0; s.scratch && t < context->threads; t++) s.scratch[t] = (scratch){NULL, 0};
+    if (s.next && s.begin && s.scratch) status = sort(&s, context);
+    gcor_free(s.scratch);
     gcor_free(s.begin);
     gcor_free(s.next);
     return status;

@@ -50,13 +50,22 @@ gcor_status gcor_store_check(const gcor_store *store, gcor_context *context, int
 
 /* ---- add edges ------------------------------------------------------------------------------ */
 
+enum { FILLED = 1 << 14 }; /* edges that a thread writes at a time */
+
+typedef struct {
+    const gcor_edge *list;
+    const gcor_chunk *chunk;
+} filling;
+
 /* All threads fill a chunk, because most of the time is spent on page faults. */
-static void fill_chunk(gcor_context *context, const gcor_edge *list, gcor_chunk *chunk) {
-    enum { FEW = 1 << 14 }; /* one thread fills these before others would start */
+static void fill_block(void *argument, int thread, int64_t k) {
+    const gcor_edge *list = ((const filling *)argument)->list;
+    const gcor_chunk *chunk = ((const filling *)argument)->chunk;
     const gcor_tile tile = chunk->tile;
     const int bits = gcor_position_bits(&tile);
-#pragma omp parallel for num_threads(context->threads) schedule(static) if (chunk->n > FEW)
-    for (int64_t e = 0; e < chunk->n; e++) {
+    const gcor_range block = gcor_block(chunk->n, FILLED, k);
+    (void)thread;
+    for (int64_t e = block.from; e < block.end; e++) {
         chunk->r[e] = list[e].r;
         chunk->position[e] = (uint32_t)((list[e].row - tile.row) << bits | (list[e].col - tile.col));
     }
@@ -96,7 +105,8 @@ static gcor_status keep_chunk(gcor_store *store, gcor_context *context, const gc
     gcor_status status = check_memory(store, context, chunk);
     if (!status) status = gcor_chunk_allocate(context, chunk);
     if (status) return status;
-    fill_chunk(context, list, chunk);
+    filling all = {list, chunk};
+    gcor_for_each(context->threads, gcor_blocks(n, FILLED), fill_block, &all);
     status = spool_chunk(store, context, chunk);
     if (status)
         gcor_free(chunk->r);
@@ -154,43 +164,61 @@ static int64_t block_of(const grid *g, const gcor_edge *edge) {
     return ((edge->row - g->tile->row) >> g->row_bits) * g->across + ((edge->col - g->tile->col) >> g->col_bits);
 }
 
-/* Converts each thread's number of edges of a block to the position of the first; `end`: the ends of the blocks. */
-static void plan_blocks(int64_t *next, int threads, int64_t blocks, int64_t *end) {
+/* Sorts edges by block. Threads go through each part of the list twice: to count edges, and to move them. */
+typedef struct {
+    const grid *g;
+    const gcor_edge *list;
+    int64_t n;
+    int parts;
+    int64_t *next; /* parts x blocks: a part's number of edges of a block, then where the next one goes */
+    gcor_edge *sorted;
+} block_sort;
+
+static gcor_range part_of(const block_sort *s, int64_t part) {
+    return (gcor_range){s->n * part / s->parts, s->n * (part + 1) / s->parts};
+}
+
+static void count_part(void *argument, int thread, int64_t k) {
+    const block_sort *s = argument;
+    const gcor_range part = part_of(s, k);
+    (void)thread;
+    for (int64_t e = part.from; e < part.end; e++) s->next[k * s->g->n + block_of(s->g, &s->list[e])]++;
+}
+
+static void move_part(void *argument, int thread, int64_t k) {
+    const block_sort *s = argument;
+    const gcor_range part = part_of(s, k);
+    (void)thread;
+    for (int64_t e = part.from; e < part.end; e++)
+        s->sorted[s->next[k * s->g->n + block_of(s->g, &s->list[e])]++] = s->list[e];
+}
+
+/* Converts numbers of edges to positions; `end`: the ends of the blocks. */
+static void plan_blocks(const block_sort *s, int64_t *end) {
     int64_t at = 0;
-    for (int64_t b = 0; b < blocks; b++) {
-        for (int t = 0; t < threads; t++) {
-            int64_t own = next[t * blocks + b];
-            next[t * blocks + b] = at;
+    for (int64_t b = 0; b < s->g->n; b++) {
+        for (int part = 0; part < s->parts; part++) {
+            int64_t own = s->next[part * s->g->n + b];
+            s->next[part * s->g->n + b] = at;
             at += own;
         }
         end[b] = at;
     }
 }
 
-/* Sorts edges by block. Each thread goes through its part of the list twice: to count edges, and to move them. next:
- * threads x blocks, cleared by the caller. */
-static void sort_blocks(const grid *g, int threads, const gcor_edge *list, int64_t n, int64_t *next, int64_t *end,
-                        gcor_edge *sorted) {
-#pragma omp parallel for num_threads(threads) schedule(static)
-    for (int t = 0; t < threads; t++)
-        for (int64_t e = n * t / threads; e < n * (t + 1) / threads; e++) next[t * g->n + block_of(g, &list[e])]++;
-    plan_blocks(next, threads, g->n, end);
-#pragma omp parallel for num_threads(threads) schedule(static)
-    for (int t = 0; t < threads; t++)
-        for (int64_t e = n * t / threads; e < n * (t + 1) / threads; e++)
-            sorted[next[t * g->n + block_of(g, &list[e])]++] = list[e];
-}
-
 static gcor_status keep_blocks(gcor_store *store, gcor_context *context, const grid *g, const gcor_edge *list,
                                int64_t n) {
-    int threads = context->threads;
-    int64_t *next = gcor_alloc(context, (threads + 1) * g->n, sizeof *next, WHAT), *end = next + threads * g->n;
+    int parts = context->threads;
+    int64_t *next = gcor_alloc(context, (parts + 1) * g->n, sizeof *next, WHAT), *end = next + parts * g->n;
     gcor_edge *sorted = next ? gcor_alloc(context, n, sizeof *sorted, WHAT) : NULL;
     gcor_status status = sorted ? GCOR_OK : GCOR_NO_MEMORY;
     if (!status) {
+        block_sort s = {g, list, n, parts, next, sorted};
         gcor_huge_pages(sorted, (size_t)n * sizeof *sorted);
-        memset(next, 0, (size_t)(threads * g->n) * sizeof *next);
-        sort_blocks(g, threads, list, n, next, end, sorted);
+        memset(next, 0, (size_t)(parts * g->n) * sizeof *next);
+        gcor_for_each(parts, parts, count_part, &s);
+        plan_blocks(&s, end);
+        gcor_for_each(parts, parts, move_part, &s);
     }
     for (int64_t b = 0, from = 0; !status && b < g->n; from = end[b++]) {
         gcor_tile block = tile_of(g, b);

@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+enum { BLOCK = 512 }; /* variables whose sums a thread folds at a time */
+
 gcor_status gcor_edge_sums_begin(gcor_edge_sums *sums, gcor_context *context, const gcor_tile *tile, int threads) {
     int64_t wanted = threads * gcor_edge_levels(sums) * (tile->n_row + tile->n_col);
     sums->at = *tile;
@@ -31,16 +33,24 @@ static void fold(gcor_edge_sums *sums, int64_t k, int64_t var) {
         }
 }
 
+static void fold_rows(void *argument, int thread, int64_t k) {
+    gcor_edge_sums *sums = argument;
+    const gcor_range rows = gcor_block(sums->at.n_row, BLOCK, k);
+    (void)thread;
+    for (int64_t i = rows.from; i < rows.end; i++) fold(sums, i, sums->first_row + sums->at.row + i);
+}
+
+static void fold_columns(void *argument, int thread, int64_t k) {
+    gcor_edge_sums *sums = argument;
+    const gcor_range columns = gcor_block(sums->at.n_col, BLOCK, k);
+    (void)thread;
+    for (int64_t j = columns.from; j < columns.end; j++) fold(sums, sums->at.n_row + j, sums->at.col + j);
+}
+
 /* Rows before columns, because a variable may be in both. */
 void gcor_edge_sums_end(gcor_edge_sums *sums, gcor_context *context) {
-    const gcor_tile *tile = &sums->at;
-#pragma omp parallel num_threads(context->threads)
-    {
-#pragma omp for schedule(static)
-        for (int64_t i = 0; i < tile->n_row; i++) fold(sums, i, sums->first_row + tile->row + i);
-#pragma omp for schedule(static)
-        for (int64_t j = 0; j < tile->n_col; j++) fold(sums, tile->n_row + j, tile->col + j);
-    }
+    gcor_for_each(context->threads, gcor_blocks(sums->at.n_row, BLOCK), fold_rows, sums);
+    gcor_for_each(context->threads, gcor_blocks(sums->at.n_col, BLOCK), fold_columns, sums);
 }
 
 void gcor_edge_sums_free(gcor_edge_sums *sums) {

@@ -16,6 +16,23 @@ static gcor_edge unpermuted(const names *to, int64_t row, int64_t col, double r)
     return to->is_triangle && i < j ? (gcor_edge){j, i, r} : (gcor_edge){i, j, r};
 }
 
+enum { BLOCK = 1 << 14 }; /* edges that a thread unpermutes at a time */
+
+typedef struct {
+    const names *to;
+    const gcor_chunk_view *view;
+    gcor_edge *list;
+} unpermutation;
+
+static void unpermute_block(void *argument, int thread, int64_t k) {
+    const unpermutation *u = argument;
+    const gcor_chunk_view *view = u->view;
+    const gcor_range block = gcor_block(view->n, BLOCK, k);
+    (void)thread;
+    for (int64_t e = block.from; e < block.end; e++)
+        u->list[e] = unpermuted(u->to, gcor_row_at(view, e), gcor_col_at(view, e), view->r[e]);
+}
+
 /* Moves the last chunk's edges to the list, and removes the chunk from the store. */
 static gcor_status take_chunk(gcor_store *store, gcor_context *context, const gcor_chunk_buffers *buffers,
                               const names *to, gcor_edge *list) {
@@ -23,9 +40,8 @@ static gcor_status take_chunk(gcor_store *store, gcor_context *context, const gc
     gcor_chunk_view view;
     gcor_status status = gcor_chunk_open(chunk, context, buffers, 0, GCOR_VALUES | GCOR_POSITIONS, &view);
     if (status) return status;
-#pragma omp parallel for num_threads(context->threads) schedule(static)
-    for (int64_t e = 0; e < chunk->n; e++)
-        list[e] = unpermuted(to, gcor_row_at(&view, e), gcor_col_at(&view, e), view.r[e]);
+    unpermutation all = {to, &view, list};
+    gcor_for_each(context->threads, gcor_blocks(view.n, BLOCK), unpermute_block, &all);
     store->count -= chunk->n;
     store->n_chunks--;
     gcor_store_drop_chunk(store, chunk);
