@@ -16,7 +16,7 @@
 #   make asan      the tests with AddressSanitizer and UBSan; make asan-fuzz: the random calls
 #   make valgrind  the tests under valgrind; slow, FILTER=name picks test files
 #   make cluster   plans on a Slurm of three nodes on this machine: engines, lost nodes, killed processes; ten minutes
-#   make install-check  installations on other systems, as far as this machine can be made to look like them: no OpenMP,
+#   make install-check  installations on other systems, as far as this machine can be made to look like them: clang,
 #                  musl, no root, no GNU make; ten minutes
 #   make lint      the style of C, CUDA, R and the shell's scripts
 #   make format    puts C and CUDA into that style
@@ -69,8 +69,6 @@ export LC_ALL = C.UTF-8
 export R_LIBS = $(LIBRARY)
 # Tests run in as many processes as there are processors.
 export TESTTHAT_CPUS = $(JOBS)
-# Of tests: threads that wait leave the processor to others.
-test check package asan mutants: export OMP_WAIT_POLICY = passive
 
 # Nothing is asked of apt, root or the network where all is there already.
 define need

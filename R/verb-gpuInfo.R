@@ -42,7 +42,7 @@ gpuInfo <- function() {
   all <- backends()
   info <- .Call(r_info, state$devices)
   devices <- info$devices
-  configured <- system.file("configured", package = "gpucor") # the build in a line: CUDA or why it is missing, OpenMP
+  configured <- system.file("configured", package = "gpucor") # the build in a line: CUDA or why it is missing
   if (is.null(devices)) {
     devices <- list(id = integer(), name = character(), capability = character(), multiprocessors = integer(),
                     memory = numeric(), memory_free = numeric())
@@ -64,10 +64,7 @@ gpuInfo <- function() {
 #' @export
 print.gpuInfo <- function(x, ...) {
   cat("gpucor back ends: ", paste(x$backends, collapse = ", "), "; in use: ", x$default, "\n", sep = "")
-  no_openmp <- regexpr(", as the C compiler has no OpenMP( [(][^)]*[)])?", x$configured)
-  posix <- grepl(" with POSIX threads", x$configured, fixed = TRUE)
-  cat("CPU:  ", n_of(x$threads, if (posix) "POSIX thread" else "thread"), regmatches(x$configured, no_openmp),
-      ", instructions: ", paste(x$instructions, collapse = ", "), "\n", sep = "")
+  cat("CPU:  ", n_of(x$threads, "thread"), ", instructions: ", paste(x$instructions, collapse = ", "), "\n", sep = "")
   if (nrow(x$devices) == 0L) {
     cat("CUDA: none, ", x$reason, "\n", sep = "")
     return(invisible(x))

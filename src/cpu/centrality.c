@@ -37,10 +37,8 @@ static void add_column(const cpu_operand *o, int64_t j, double factor, double *s
     const float *floats = o->columns ? o->columns + j * o->stride : NULL;
     const double *doubles = o->values ? o->values + j * o->head.n_obs : NULL;
     if (floats) {
-#pragma omp simd
         for (int64_t k = 0; k < o->head.n_obs; k++) sums[k] += factor * floats[k];
     } else {
-#pragma omp simd
         for (int64_t k = 0; k < o->head.n_obs; k++) sums[k] += factor * doubles[k];
     }
 }

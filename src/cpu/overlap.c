@@ -88,7 +88,6 @@ static void find_overlaps(const overlaps *o, int64_t row, int64_t col, int64_t n
     const float *a = element(o->col_slab, row, col / WIDTH * WIDTH) + col % WIDTH;
     const double own = o->row_slab->connectivity[row - o->row_slab->head.first];
     const double *others = o->col_slab->connectivity + (col - o->col_slab->head.first);
-#pragma omp simd
     for (int64_t k = 0; k < n; k++) out[k] = (float)gcor_overlap_of(&rule, shared[k], a[k], own, others[k]);
 }
 

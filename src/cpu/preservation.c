@@ -147,10 +147,8 @@ INLINE void raise_all(double *base, double power, int64_t n, double *a) {
     for (int64_t k = 0; k < n; k++) a[k] = 1;
     for (int left = (int)power; left > 0; left /= 2) {
         if (left % 2) {
-#pragma omp simd
             for (int64_t k = 0; k < n; k++) a[k] *= base[k];
         }
-#pragma omp simd
         for (int64_t k = 0; k < n; k++) base[k] *= base[k];
     }
 }

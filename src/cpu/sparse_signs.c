@@ -172,7 +172,6 @@ static int64_t compare_all(const int32_t *x, const int32_t *y, int64_t n) {
     int64_t sum = 0;
     for (int64_t k = 1; k < n; k++) {
         int32_t x_k = x[k], y_k = y[k], of_k = 0;
-#pragma omp simd reduction(+ : of_k)
         for (int64_t i = 0; i < k; i++) {
             int32_t sign = ((x_k > x[i]) - (x_k < x[i])) * ((y_k > y[i]) - (y_k < y[i]));
             int32_t others = ((x_k ^ x[i]) < 0) + ((y_k ^ y[i]) < 0);

@@ -34,11 +34,9 @@ static gcor_status take_counted(gcor_sink *of, gcor_context *context, int thread
     const double *from = part->doubles;
     const float *from_floats = part->floats, nan = NAN;
     if (from) {
-#pragma omp simd
         for (int64_t k = 0; k < part->n; k++) doubles[k] = counts[k] ? from[k] : NAN;
         part->doubles = doubles;
     } else {
-#pragma omp simd
         for (int64_t k = 0; k < part->n; k++) floats[k] = counts[k] ? from_floats[k] : nan;
         part->floats = floats;
     }

@@ -177,7 +177,6 @@ gcor_tile gcor_pairs_shrink(const gcor_pairs *pairs, const gcor_tile *tile) {
 /* ---- pairs ------------------------------------------------------------------------------------- */
 
 static void compare_labels(const int32_t *label, int32_t own, int64_t n, int equal, unsigned char *counts) {
-#pragma omp simd
     for (int64_t k = 0; k < n; k++) counts[k] = (label[k] >= 0) & ((label[k] == own) == equal);
 }
 
@@ -186,7 +185,6 @@ static void compare_positions(const gcor_pairs *pairs, int64_t row, int64_t col,
     const side *rows = pairs->rows, *cols = &pairs->cols;
     const double max = pairs->max, x = rows->position[0][row], y = rows->position[1][row], z = rows->position[2][row];
     const double *xs = cols->position[0] + col, *ys = cols->position[1] + col, *zs = cols->position[2] + col;
-#pragma omp simd
     for (int64_t k = 0; k < n; k++)
         near[k] = (xs[k] - x) * (xs[k] - x) + (ys[k] - y) * (ys[k] - y) + (zs[k] - z) * (zs[k] - z) <= max;
 }
@@ -194,10 +192,8 @@ static void compare_positions(const gcor_pairs *pairs, int64_t row, int64_t col,
 /* Combines `near` from compare_positions() with the labels, in place. */
 static void join_labels(const gcor_pairs *pairs, const int32_t *label, int32_t own, int64_t n, unsigned char *near) {
     if (pairs->relation == GCOR_NEARER) {
-#pragma omp simd
         for (int64_t k = 0; k < n; k++) near[k] = near[k] & (label[k] == own);
     } else {
-#pragma omp simd
         for (int64_t k = 0; k < n; k++) near[k] = (label[k] >= 0) & ((label[k] != own) | !near[k]);
     }
 }
@@ -216,7 +212,6 @@ static void compare(const gcor_pairs *pairs, int64_t row, int64_t col, int64_t n
 /* n is at most BLOCK, so that the sum fits. */
 static int64_t count_ones(const unsigned char *counts, int64_t n) {
     unsigned char ones = 0;
-#pragma omp simd reduction(+ : ones)
     for (int64_t k = 0; k < n; k++) ones = (unsigned char)(ones + counts[k]);
     return ones;
 }

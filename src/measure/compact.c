@@ -10,10 +10,8 @@ static void read_floats(const gcor_compact *compact, int64_t first, int64_t n, d
     const float *value = (const float *)compact->values + first;
     const double missing = compact->missing;
     if (compact->is_distance) {
-#pragma omp simd
         for (int64_t k = 0; k < n; k++) out[k] = 1 - (value[k] > 1 ? missing : (double)value[k]);
     } else {
-#pragma omp simd
         for (int64_t k = 0; k < n; k++) out[k] = value[k] > 1 ? missing : (double)value[k];
     }
 }

@@ -17,7 +17,6 @@ static void prune_all(double power, int64_t n, const double *base, double *out) 
     }
     for (int64_t k = 0; k < n; k++) out[k] = is_whole ? 1 : sqrt(base[k]);
     for (int p = (int)power; p > 0; p--) {
-#pragma omp simd
         for (int64_t k = 0; k < n; k++) out[k] *= base[k];
     }
 }
@@ -25,7 +24,6 @@ static void prune_all(double power, int64_t n, const double *base, double *out) 
 /* gcor_base() of coefficients, and 0 of other values; returns the number of these. */
 static int64_t find_bases(gcor_similarity similarity, const double *r, int64_t n, double *base) {
     int64_t missing = 0;
-#pragma omp simd reduction(+ : missing)
     for (int64_t k = 0; k < n; k++) {
         double own = similarity == GCOR_UNSIGNED ? fabs(r[k]) : similarity == GCOR_SIGNED ? (1 + r[k]) / 2 : r[k];
         int64_t is_none = !(r[k] <= 1);
@@ -42,10 +40,8 @@ static int64_t find_adjacencies(const gcor_overlap_rule *rule, const double *r, 
     int64_t missing = find_bases(rule->keeps_sign ? GCOR_UNSIGNED : rule->similarity, r, n, base);
     prune_all(rule->power, n, base, a);
     if (rule->keeps_sign) {
-#pragma omp simd
         for (int64_t k = 0; k < n; k++) a[k] = copysign(a[k], r[k]);
     }
-#pragma omp simd
     for (int64_t k = 0; k < n; k++) out[k] = (float)(fabs(a[k]) < min ? 0 : a[k]);
     return missing;
 }

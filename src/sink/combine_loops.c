@@ -9,7 +9,6 @@
 #include "../base/isa.h"
 #include "fixed.h"
 
-#include <float.h>
 #include <string.h>
 
 #if defined(__x86_64__)

@@ -2,7 +2,6 @@
  * TARGET, their attribute or nothing; IS_FUSED, 1 if the set has fused multiply-add; and NAME(some_beyond)(), which
  * returns non-zero if one of GCOR_APPROX_SOME values is larger than `max` in magnitude. */
 TARGET static void NAME(add_mean)(double *sum, const double *value, double w, int64_t n) {
-#pragma omp simd
     for (int64_t k = 0; k < n; k++) sum[k] += w * value[k];
 }
 
@@ -11,37 +10,38 @@ TARGET static void NAME(add_fisher)(double *sum, const double *value, double w, 
     double s[RUN], tail[RUN], log_part[RUN];
     for (int64_t from = 0; from < n; from += RUN, sum += RUN, value += RUN) {
         const int64_t run = n - from < RUN ? n - from : RUN;
-#pragma omp simd
         for (int64_t k = 0; k < run; k++) s[k] = gcor_artanh_reduce(value[k], &log_part[k]);
-#pragma omp simd
         for (int64_t k = 0; k < run; k++) tail[k] = gcor_artanh_tail(s[k] * s[k]);
-#pragma omp simd
         for (int64_t k = 0; k < run; k++) sum[k] += w * gcor_artanh_end(value[k], s[k], tail[k], log_part[k]);
     }
 }
 
 TARGET static void NAME(add_min)(double *sum, const double *value, int64_t n) {
-#pragma omp simd
     for (int64_t k = 0; k < n; k++) sum[k] = value[k] < sum[k] ? value[k] : sum[k];
 }
 
 TARGET static gcor_int128 NAME(add_exactly)(const double *terms, int64_t n, double *high, double *low) {
-    double all_high = 0, all_low = 0;
-#pragma omp simd reduction(+ : all_high, all_low)
-    for (int64_t k = 0; k < n; k++) {
-        double high_part = gcor_high_part(terms[k]), low_part = gcor_low_part(terms[k], high_part);
-        high[k] += high_part;
-        low[k] += low_part;
-        all_high += high_part;
-        all_low += low_part;
+    enum { RUN = 64, LANES = 8 };
+    double high_part[RUN], low_part[RUN], all_high[LANES] = {0}, all_low[LANES] = {0};
+    for (int64_t from = 0; from < n; from += RUN, terms += RUN, high += RUN, low += RUN) {
+        const int64_t run = n - from < RUN ? n - from : RUN;
+        for (int64_t k = 0; k < run; k++) {
+            high_part[k] = gcor_high_part(terms[k]);
+            low_part[k] = gcor_low_part(terms[k], high_part[k]);
+        }
+        for (int64_t k = 0; k < run; k++) high[k] += high_part[k];
+        for (int64_t k = 0; k < run; k++) low[k] += low_part[k];
+        for (int64_t k = run; k < RUN; k++) high_part[k] = low_part[k] = 0;
+        for (int64_t k = 0; k < RUN; k += LANES) /* sums are exact, in whatever order */
+            for (int l = 0; l < LANES; l++) all_high[l] += high_part[k + l], all_low[l] += low_part[k + l];
     }
-    return gcor_fixed(all_high, all_low);
+    for (int l = 1; l < LANES; l++) all_high[0] += all_high[l], all_low[0] += all_low[l];
+    return gcor_fixed(all_high[0], all_low[0]);
 }
 
 TARGET static void NAME(weighted_sums)(const double *z, const double *w, int64_t subjects, int64_t n, double *sum) {
     for (int64_t k = 0; k < n; k++) sum[k] = 0;
     for (int64_t s = 0; s < subjects; s++, z += GCOR_SUM_BLOCK) {
-#pragma omp simd
         for (int64_t k = 0; k < n; k++) sum[k] += w[s] * z[k];
     }
 }
@@ -54,7 +54,6 @@ TARGET static void NAME(welch)(const double *z, const double *totals, const doub
     for (int64_t s = 0; s < subjects; s++, z += GCOR_SUM_BLOCK) {
         if (is_first[s] == 0) continue;
         n_first++;
-#pragma omp simd
         for (int64_t k = 0; k < n; k++) {
             sum[k] += z[k];
             squares[k] += z[k] * z[k];
@@ -62,7 +61,6 @@ TARGET static void NAME(welch)(const double *z, const double *totals, const doub
     }
     const double n_second = (double)subjects - n_first, a = 1 / n_first, b = 1 / n_second;
     const double of_first = a / (n_first - 1), of_second = b / (n_second - 1);
-#pragma omp simd
     for (int64_t k = 0; k < n; k++) {
         double second = all[k] - sum[k], difference = sum[k] * a - second * b;
         double variance = (squares[k] - sum[k] * sum[k] * a) * of_first +
@@ -80,41 +78,31 @@ TARGET static void NAME(linear_t)(const double *y, const double *squares, const 
         NAME(weighted_sums)(y, w + i * rows, rows, n, sum);
         for (int64_t k = 0; k < n; k++) rest[k] -= sum[k] * sum[k];
     }
-#pragma omp simd
     for (int64_t k = 0; k < n; k++)
         t[k] = df * effect[k] * fabs(effect[k]) / (rest[k] > GCOR_NO_VARIANCE ? rest[k] : GCOR_NO_VARIANCE);
 }
 
+GCOR_MAX_WEIGHT(TARGET, NAME(max_weight), double, fabs)
+
 TARGET static double NAME(largest)(const double *value, gcor_side side, int64_t n) {
-    const gcor_weighing weigh = gcor_weigh(side);
-    double largest = -INFINITY;
-#pragma omp simd reduction(max : largest)
-    for (int64_t k = 0; k < n; k++) {
-        double weight = weigh.size * fabs(value[k]) + weigh.sign * value[k];
-        largest = weight > largest ? weight : largest;
-    }
-    return largest > -DBL_MAX ? largest : -INFINITY; /* clang's reductions begin with -DBL_MAX */
+    return NAME(max_weight)(gcor_weigh(side), value, n, -INFINITY);
 }
 
 TARGET static void NAME(divide)(double *sum, double total, int64_t n) {
-#pragma omp simd
     for (int64_t k = 0; k < n; k++) sum[k] /= total;
 }
 
 TARGET static void NAME(end_fisher)(double *sum, int64_t n) {
-#pragma omp simd
     for (int64_t k = 0; k < n; k++) sum[k] = gcor_tanh(sum[k]);
 }
 
 TARGET static void NAME(add_approx_mean)(float *sum, const float *value, float w, int64_t n) {
-#pragma omp simd
     for (int64_t k = 0; k < n; k++) sum[k] += w * value[k];
 }
 
 /* For values up to LOW_MAX. */
 APPROX TARGET void NAME(add_low)(float *sum, const float *value, float w, int64_t n) {
     const float a = w * LOW[2], b = w * LOW[1], c = w * LOW[0];
-#pragma omp simd
     for (int64_t k = 0; k < n; k++) {
         const float r = value[k], t = r * r;
         sum[k] = multiply_add(multiply_add(multiply_add(a, t, b, IS_FUSED), t, c, IS_FUSED), r, sum[k], IS_FUSED);
@@ -124,7 +112,6 @@ APPROX TARGET void NAME(add_low)(float *sum, const float *value, float w, int64_
 /* has_beyond: non-zero to skip values beyond GCOR_APPROX_MAX. */
 APPROX TARGET void NAME(add_high)(float *sum, const float *value, float w, int64_t n, int has_beyond) {
     const float max = (float)GCOR_APPROX_MAX;
-#pragma omp simd
     for (int64_t k = 0; k < n; k++) {
         const float r = has_beyond && fabsf(value[k]) > max ? 0 : value[k];
         sum[k] = multiply_add(w, approx_artanh(r, IS_FUSED), sum[k], IS_FUSED);
@@ -152,12 +139,10 @@ TARGET static int NAME(add_approx_fisher)(float *sum, const float *value, float 
 }
 
 TARGET static void NAME(add_approx_min)(float *sum, const float *value, int64_t n) {
-#pragma omp simd
     for (int64_t k = 0; k < n; k++) sum[k] = value[k] >= sum[k] ? sum[k] : value[k] < sum[k] ? value[k] : NAN;
 }
 
 TARGET static void NAME(end_approx_fisher)(float *sum, int64_t n) {
-#pragma omp simd
     for (int64_t k = 0; k < n; k++) sum[k] = approx_tanh(sum[k]);
 }
 
@@ -170,7 +155,6 @@ TARGET static int NAME(are_beyond)(const float *value, float max, int64_t n) {
 
 TARGET static int NAME(are_coefficients)(const double *value, int64_t n) {
     int others = 0;
-#pragma omp simd reduction(| : others)
     for (int64_t k = 0; k < n; k++) others |= !(value[k] <= 1);
     return !others;
 }

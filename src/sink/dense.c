@@ -62,10 +62,8 @@ static int64_t copy_coefficients(const gcor_segment *segment, double *out) {
         int64_t n = segment->n - k < BLOCK ? segment->n - k : BLOCK;
         int others = 0;
         if (segment->floats) {
-#pragma omp simd reduction(| : others)
             for (int64_t l = k; l < k + n; l++) others |= segment->floats[l] > 1, out[l] = segment->floats[l];
         } else {
-#pragma omp simd reduction(| : others)
             for (int64_t l = k; l < k + n; l++) others |= segment->doubles[l] > 1, out[l] = segment->doubles[l];
         }
         if (others) break;

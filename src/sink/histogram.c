@@ -41,7 +41,6 @@ void gcor_bins_count(gcor_bins *bins, int thread, const double *values, int64_t 
     int found[RUN];
     for (int64_t k = 0; k < n; k += RUN) {
         int run = n - k < RUN ? (int)(n - k) : RUN;
-#pragma omp simd
         for (int l = 0; l < run; l++) found[l] = values[k + l] <= max ? gcor_bin(values[k + l]) : -1;
         for (int l = 0; l < run; l++)
             if (found[l] >= 0) counts[found[l]]++;

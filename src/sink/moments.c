@@ -76,13 +76,10 @@ static void add_some(const gcor_moments *moments, int64_t from, int64_t n, const
     }
 }
 
-/* Adds a row in which every number has a value; branch-free, for vectorization. */
-static void add_all(const gcor_moments *moments, int64_t from, int64_t n, const double *restrict value) {
-    const double *restrict first = moments->first + from;
-    double *restrict count = moments->count + from, *restrict sum = moments->sum + from;
-    double *restrict squares = moments->squares + from;
-    double *restrict min = moments->min + from, *restrict max = moments->max + from;
-#pragma omp simd
+/* Adds a row in which every number has a value. Compilers vectorize it as it has no branch and its arrays, being
+ * parameters, do not overlap. */
+static void add_all(int64_t n, const double *restrict value, const double *restrict first, double *restrict count,
+                    double *restrict sum, double *restrict squares, double *restrict min, double *restrict max) {
     for (int64_t k = 0; k < n; k++) {
         double away = value[k] - first[k];
         count[k] += 1;
@@ -100,7 +97,8 @@ static void add_rows(const gcor_moments *moments, int64_t from, int64_t n, const
     for (int64_t t = 0; t < times; t++) {
         const double *row = values + t * moments->n + from;
         if (begun && is_full[t])
-            add_all(moments, from, n, row);
+            add_all(n, row, moments->first + from, moments->count + from, moments->sum + from, moments->squares + from,
+                    moments->min + from, moments->max + from);
         else
             add_some(moments, from, n, row);
         begun |= is_full[t];

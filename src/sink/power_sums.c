@@ -50,7 +50,6 @@ static void power_all(const double *base, double step, int64_t n, double *factor
     double part = step - (double)(int)step;
     for (int64_t k = 0; k < n; k++) factor[k] = gcor_power(base[k], part);
     for (int p = (int)step; p > 0; p--) {
-#pragma omp simd
         for (int64_t k = 0; k < n; k++) factor[k] *= base[k];
     }
 }
@@ -62,7 +61,6 @@ static void add_values(const gcor_combine_loops *loops, const gcor_sums_rule *ru
     start_powers(rule->similarity, r, n, base, terms);
     for (int p = 0; p < rule->n_power; p++) {
         if (p == 0 || rule->steps[p] != rule->steps[p - 1]) power_all(base, rule->steps[p], n, factor);
-#pragma omp simd
         for (int64_t k = 0; k < n; k++) terms[k] *= factor[k];
         row[p] += loops->add_exactly(terms, n, cols->high[p], cols->low[p]);
     }
@@ -99,7 +97,6 @@ static void add_maps(const gcor_combine_loops *loops, const gcor_sums_rule *rule
         row[p] += loops->add_exactly(terms, n, cols->high[p], cols->low[p]), p++;
     }
     if (!(rule->maps & GCOR_MAP_SQUARE)) return;
-#pragma omp simd
     for (int64_t k = 0; k < n; k++) terms[k] = own[k] * own[k];
     row[p] += loops->add_exactly(terms, n, cols->high[p], cols->low[p]);
 }

@@ -38,28 +38,39 @@ GCOR_INLINE double gcor_weight(gcor_side side, double r) {
 }
 
 #ifndef __CUDACC__
+/* Defines a function that returns the max weight of n values, or `low` if all are smaller or NaN. Compilers vectorize
+ * it, as the order in which it compares depends on its lanes only. */
+#define GCOR_MAX_WEIGHT(attribute, name, type, absolute) \
+    attribute static inline type name(gcor_weighing w, const type *value, int64_t n, type low) { \
+        enum { LANES = 64 / sizeof(type) }; \
+        const type size = (type)w.size, sign = (type)w.sign; \
+        type lane[LANES], weight; \
+        int64_t k = 0; \
+        for (int l = 0; l < LANES; l++) lane[l] = low; \
+        for (; k + LANES <= n; k += LANES) \
+            for (int l = 0; l < LANES; l++) { \
+                weight = size * absolute(value[k + l]) + sign * value[k + l]; \
+                lane[l] = weight > lane[l] ? weight : lane[l]; \
+            } \
+        for (; k < n; k++) { \
+            weight = size * absolute(value[k]) + sign * value[k]; \
+            lane[0] = weight > lane[0] ? weight : lane[0]; \
+        } \
+        for (int l = 0; l < LANES; l++) low = lane[l] > low ? lane[l] : low; \
+        return low; \
+    }
+GCOR_MAX_WEIGHT(, gcor_max_weight_double, double, fabs)
+GCOR_MAX_WEIGHT(, gcor_max_weight_float, float, fabsf)
+
 /* Returns the max weight of n values of a segment from `from` on, as delivered; GCOR_NO_WEIGHT if none is a
  * coefficient. Without a branch, except for segments that have pairs without a coefficient. */
 static inline double gcor_largest_weight(gcor_side side, const gcor_segment *segment, int64_t from, int64_t n) {
     const gcor_weighing w = gcor_weigh(side);
     const double *doubles = segment->doubles + (segment->doubles ? from : 0);
-    const float *floats = segment->floats + (segment->floats ? from : 0), size = (float)w.size, sign = (float)w.sign;
-    double best = GCOR_NO_WEIGHT, max = 1 + segment->error;
-    if (segment->floats) {
-        float largest = (float)best;
-#pragma omp simd reduction(max : largest)
-        for (int64_t k = 0; k < n; k++) {
-            float weight = size * fabsf(floats[k]) + sign * floats[k];
-            largest = weight > largest ? weight : largest;
-        }
-        best = largest;
-    } else {
-#pragma omp simd reduction(max : best)
-        for (int64_t k = 0; k < n; k++) {
-            double weight = w.size * fabs(doubles[k]) + w.sign * doubles[k];
-            best = weight > best ? weight : best;
-        }
-    }
+    const float *floats = segment->floats + (segment->floats ? from : 0);
+    double max = 1 + segment->error;
+    double best = segment->floats ? gcor_max_weight_float(w, floats, n, (float)GCOR_NO_WEIGHT)
+                                  : gcor_max_weight_double(w, doubles, n, GCOR_NO_WEIGHT);
     if (best <= max) return best;
     best = GCOR_NO_WEIGHT;
     for (int64_t k = from; k < from + n; k++) {

@@ -35,12 +35,10 @@ static double dot(const double *x, const double *y, int64_t n) {
 }
 
 static void add(double *sum, double factor, const double *x, int64_t n) {
-#pragma omp simd
     for (int64_t k = 0; k < n; k++) sum[k] += factor * x[k];
 }
 
 static void scale(double *x, double factor, int64_t n) {
-#pragma omp simd
     for (int64_t k = 0; k < n; k++) x[k] *= factor;
 }
 

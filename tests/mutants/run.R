@@ -74,8 +74,7 @@ failing_test <- function(pattern, tier) {
     first <- if (nrow(failed)) paste0(failed$file, ': ', failed$test)[1] else character()
     writeLines(first, '%s')", file.path(tree, "tests/testthat"), pattern, found)
   lives <- succeeds("tests.log", "Rscript", "--vanilla", "-e", code,
-                    variables = c(paste0("R_LIBS=", library_of_tree), paste0("GPUCOR_TESTS=", tier),
-                                  "OMP_WAIT_POLICY=passive"))
+                    variables = c(paste0("R_LIBS=", library_of_tree), paste0("GPUCOR_TESTS=", tier)))
   if (!lives) return("R did not survive the tests, or they did not end")
   readLines(found)
 }

@@ -2,8 +2,8 @@
 
 # ---- threads
 
-test_that("fewer threads than were asked for find the same edges", {
-  # OpenMP may give fewer; what the others would have counted is then whatever was in memory before.
+test_that("threads that have no step of a loop change nothing", {
+  # What they would have counted must not be whatever was in memory before.
   code <- c("set.seed(1)",
             "x <- matrix(rnorm(9000), 30)",
             "used <- lapply(1:200, function(k) rnorm(20000))",
@@ -18,13 +18,9 @@ test_that("fewer threads than were asked for find the same edges", {
             "  pairwise = function(...) gpuCorTriangle(replace(x, 5, NA), 'kendall', 'pairwise', ...)",
             ")",
             "edges <- function(net) if (isS4(net)) list(net@i, net@p, net@x, net@threshold) else unclass(net)",
-            "same <- vapply(jobs, function(job) identical(edges(job(threads = 4)), edges(job(threads = 1))), NA)",
+            "same <- vapply(jobs, function(job) identical(edges(job(threads = 64)), edges(job(threads = 1))), NA)",
             "writeLines(names(jobs)[!same])")
-  limits <- c("OMP_THREAD_LIMIT=2", if (full_tier()) c("OMP_THREAD_LIMIT=1", "OMP_DYNAMIC=true"))
-  for (limit in limits) {
-    run <- run_in_shell(code, paste("export", limit))
-    expect_identical(run, list(status = 0L, stdout = "", stderr = ""), label = limit)
-  }
+  expect_identical(run_in_shell(code), list(status = 0L, stdout = "", stderr = ""))
 })
 
 # A GPU's driver takes address space of its own, and not always the same.

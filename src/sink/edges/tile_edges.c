@@ -31,7 +31,6 @@ static int count_floats(gcor_side side, const float *value, float low, int64_t n
     const gcor_weighing w = gcor_weigh(side);
     const float size = (float)w.size, sign = (float)w.sign;
     int found = 0;
-#pragma omp simd reduction(+ : found)
     for (int64_t l = 0; l < n; l++) {
         may[l] = -(size * fabsf(value[l]) + sign * value[l] >= low);
         found -= may[l];
@@ -43,7 +42,6 @@ static int count_floats(gcor_side side, const float *value, float low, int64_t n
 static int count_doubles(gcor_side side, const double *value, double low, int64_t n, int32_t *may) {
     const gcor_weighing w = gcor_weigh(side);
     int64_t found = 0, mask[STRIP];
-#pragma omp simd reduction(+ : found)
     for (int64_t l = 0; l < n; l++) {
         mask[l] = -(int64_t)(w.size * fabs(value[l]) + w.sign * value[l] >= low);
         found -= mask[l];
@@ -125,7 +123,6 @@ static int64_t judge(const gcor_edge_rule *rule, const gcor_segment *segment, in
     }
     const gcor_weighing w = gcor_weigh(rule->side);
     const double min = rule->min;
-#pragma omp simd reduction(+ : kept)
     for (int64_t c = 0; c < n; c++) {
         double weight = r[c] <= 1 ? w.size * fabs(r[c]) + w.sign * r[c] : -2;
         keep[c] = -(int64_t)(weight >= min);
