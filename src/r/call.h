@@ -61,8 +61,8 @@ _Noreturn void r_error(const char *format, ...)
 
 /* ---- threads (threads.c) -------------------------------------------------------------- */
 
-/* Returns the number of threads to use: `threads`, or one in a child of fork(), of which parallel::mclapply() makes as
- * many as there are processors. */
+/* Returns the number of threads to use: at most `threads`, as many as there is memory for, or one in a child of fork(),
+ * of which parallel::mclapply() makes as many as there are processors. */
 int r_threads(SEXP threads);
 int r_own_threads(int threads); /* the same for a number that r_threads() returned before a fork */
 int r_cores(void);              /* processors that this process may use; 1 in a child of fork() */

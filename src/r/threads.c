@@ -8,6 +8,7 @@
 #include "call.h"
 
 #include "../base/os.h"
+#include "../base/triangle.h"
 
 static int is_forked = 0;
 
@@ -19,8 +20,18 @@ void r_watch_forks(void) {
     gcor_os_at_fork(NULL, NULL, note_fork);
 }
 
+/* Fewer threads than wanted where the process may take little more memory (ulimit -v), as each takes some, for its
+ * stack and for what it works on. Asked again only for more threads. */
+static int affordable_threads(int wanted) {
+    const int64_t thread_bytes = 16 << 20;
+    static int known = 1;
+    if (wanted <= known) return wanted;
+    known = (int)gcor_clamp(1 + gcor_available_memory() / thread_bytes, known, wanted);
+    return known;
+}
+
 int r_threads(SEXP threads) {
-    return is_forked ? 1 : Rf_asInteger(threads);
+    return is_forked ? 1 : affordable_threads(Rf_asInteger(threads));
 }
 
 int r_own_threads(int threads) {
