@@ -14,6 +14,7 @@
 #define GPUCOR_CPU_H
 
 #include "../gpucor.h"
+#include "../measure/common.h"
 #include "../source/source.h"
 #include "kernels.h"
 
@@ -23,17 +24,19 @@ typedef struct {
     const gcor_measure *measure;
     const gcor_design *design; /* the run's, which outlives the operand */
     const cpu_kernels *kernels;
-    float *columns;  /* REAL: scaled values or scores; SIGN, SIGN_COMMON: scores (NaN: missing) */
-    int64_t stride;  /* elements between columns: n_obs; REAL: up to CPU_PADDING more, zeros */
-    double *inverse; /* REAL: one over a column's length; NaN where it has no coefficients */
-    float *scale;    /* `inverse` as float */
-    double *values;  /* DOUBLE: scaled values or scores; REAL_COMMON, PAIR_COMMON: values, NaN: missing;
-                      * REAL_SPARSE: the values of entries, less the column's value at all other observations */
-    int64_t *start;  /* SPARSE: n_var + 1 starts of columns among the entries */
+    float *columns;           /* REAL: scaled values or scores; SIGN, SIGN_COMMON: scores (NaN: missing) */
+    int64_t stride;           /* elements between columns: n_obs; REAL: up to CPU_PADDING more, zeros */
+    double *inverse;          /* REAL: one over a column's length; NaN where it has no coefficients */
+    float *scale;             /* `inverse` as float */
+    double *values;           /* DOUBLE: scaled values or scores; REAL_COMMON, PAIR_COMMON: values, NaN: missing;
+                               * REAL_SPARSE: the values of entries, less the column's value at all other observations */
+    gcor_common_sums *common; /* REAL_COMMON: per variable */
+    int64_t *start;           /* SPARSE: n_var + 1 starts of columns among the entries; REAL_COMMON: among `order` */
     double *mean; /* REAL_SPARSE: the sum of a column's entries over the root of n_obs; 0 if not centered; SIGN_SPARSE:
                    * the sum of their signs */
     int32_t *order;        /* RANK_COMMON: the rows of the values present, ascending by value; SPARSE: the
-                            * observation of each entry, ascending within a column */
+                            * observation of each entry, ascending within a column; REAL_COMMON: the same of missing
+                            * values */
     int32_t *begin, *end;  /* RANK_COMMON: the value's run of ties in that order, -1: missing; SIGN_SPARSE: of each
                             * entry its level, counted from zero, and the column's entries below less those above */
     int64_t *n_present;    /* RANK_COMMON: per variable; SIGN_SPARSE: the entries that are not zero, which come first */
@@ -132,10 +135,15 @@ struct cpu_product {
                     const cpu_operand *cols, const gcor_tile *block, void *sums);
 };
 
-/* real.c, sign.c, mutual.c: the products of REAL and DOUBLE operands, of the signs of a tile, and of bins. */
+/* real.c, sign.c, mutual.c: the products of REAL, DOUBLE and REAL_COMMON operands, of the signs of a tile, and of bins.
+ */
 cpu_product cpu_real_product(const gcor_state *state, const cpu_operand *rows);
 cpu_product cpu_mutual_product(const cpu_operand *rows);
 cpu_product cpu_sign_product(const cpu_operand *rows, const cpu_operand *cols, const gcor_tile *tile);
+
+/* pairwise.c: deliver() of the products of REAL_COMMON columns. */
+void cpu_deliver_common(gcor_state *state, const cpu_product *product, int thread, const cpu_operand *rows,
+                        const cpu_operand *cols, const gcor_tile *block, void *sums);
 
 /* product.c: compute a tile, slice by slice. */
 gcor_status cpu_sum_slices(gcor_state *state, const cpu_product *product, const cpu_operand *rows,

@@ -102,6 +102,73 @@ static double real_pair(const double *x, const double *y, int64_t n, int centred
     return gcor_coefficient(gcor_fold_lanes(m.xy), gcor_fold_lanes(m.xx), gcor_fold_lanes(m.yy));
 }
 
+/* A row of a block: its pairs' sums over the common rows. */
+typedef struct {
+    int64_t n;
+    gcor_common_pair pairs[CPU_BLOCK_COLS];
+} common_row;
+
+/* Leaves out the rows that x misses: of the other columns, whose missing values have score 0. */
+static void leave_out_of_others(common_row *r, const cpu_operand *rows, int64_t i, const cpu_operand *cols, int64_t j) {
+    int64_t n_obs = cols->head.n_obs;
+    for (int64_t e = rows->start[i]; e < rows->start[i + 1]; e++) {
+        const double *values = cols->values + j * n_obs + rows->order[e];
+        for (int64_t k = 0; k < r->n; k++) {
+            double score = gcor_common_score(cols->common + j + k, values[k * n_obs]);
+            r->pairs[k].other.sum -= score;
+            r->pairs[k].other.squares -= score * score;
+        }
+    }
+}
+
+/* Leaves out the rows that another column misses: of x. */
+static void leave_out_of_own(common_row *r, const cpu_operand *rows, int64_t i, const cpu_operand *cols, int64_t j) {
+    const gcor_common_sums all = rows->common[i];
+    const double *x = rows->values + i * rows->head.n_obs;
+    for (int64_t k = 0; k < r->n; k++) {
+        gcor_common_pair *pair = &r->pairs[k];
+        for (int64_t e = cols->start[j + k]; e < cols->start[j + k + 1]; e++) {
+            double value = x[cols->order[e]], score = gcor_common_score(&all, value);
+            pair->n -= value == value;
+            pair->own.sum -= score;
+            pair->own.squares -= score * score;
+        }
+    }
+}
+
+void cpu_deliver_common(gcor_state *state, const cpu_product *product, int thread, const cpu_operand *rows,
+                        const cpu_operand *cols, const gcor_tile *block, void *sums) {
+    int64_t n_obs = rows->head.n_obs;
+    int centred = rows->measure->angle != GCOR_AS_IS;
+    double squares[CPU_BLOCK_COLS];
+    common_row row;
+    (void)product;
+    for (int64_t b = 0; b < block->n_row && !gcor_stop(state->context); b++) {
+        gcor_segment segment = {.row = block->row + b};
+        gcor_tile_segment(block, state->sink->shape, segment.row, &segment.col, &segment.n);
+        int64_t i = segment.row - rows->head.first, j = segment.col - cols->head.first;
+        double *values = (double *)sums + b * CPU_BLOCK_COLS + (segment.col - block->col);
+        row.n = segment.n;
+        for (int64_t k = 0; k < row.n; k++)
+            row.pairs[k] = (gcor_common_pair){rows->common[i], cols->common[j + k], values[k],
+                                              (double)(n_obs - (rows->start[i + 1] - rows->start[i]))};
+        leave_out_of_others(&row, rows, i, cols, j);
+        leave_out_of_own(&row, rows, i, cols, j);
+        for (int64_t k = 0; k < row.n; k++) {
+            gcor_common_pair *pair = &row.pairs[k];
+            int is_sure = gcor_settle_common(pair, centred, rows->common[i].squares, cols->common[j + k].squares);
+            values[k] = is_sure ? pair->product : 1;
+            squares[k] = is_sure ? pair->own.squares * pair->other.squares : 1;
+        }
+        state->kernels->coefficients(values, 1, squares, row.n);
+        for (int64_t k = 0; k < row.n; k++)
+            if (!(fabs(values[k]) < GCOR_NEAR_ONE))
+                values[k] = real_pair(rows->values + i * n_obs, cols->values + (j + k) * n_obs, n_obs, centred);
+        segment.doubles = values;
+        if (segment.n > 0) cpu_deliver(state, thread, segment);
+    }
+}
+
 /* Sets before[p] to the number of complete observations among the first p values of x in ascending order. Returns
  * their total. */
 static int64_t count_common(const int32_t *order, int64_t n_present, const int32_t *other, int32_t *before) {
@@ -154,10 +221,8 @@ static int64_t work_bytes(const cpu_operand *o) {
 }
 
 static double pair(const cpu_operand *rows, int64_t i, const cpu_operand *cols, int64_t j, void *work) {
-    int64_t n = rows->head.n_obs;
     if (rows->head.kind == GCOR_RANK_COMMON) return spearman_pair(rows, i, cols, j, work);
-    if (rows->head.kind == GCOR_PAIR_COMMON) return pair_of_its_own(rows, i, cols, j, work);
-    return real_pair(rows->values + i * n, cols->values + j * n, n, rows->measure->angle != GCOR_AS_IS);
+    return pair_of_its_own(rows, i, cols, j, work);
 }
 
 typedef struct {

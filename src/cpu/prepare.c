@@ -17,8 +17,8 @@ static int64_t stride_of(gcor_kind kind, int64_t n_obs) {
 int64_t cpu_column_bytes(const gcor_state *state, gcor_kind kind, int64_t n_obs) {
     (void)state;
     switch (kind) {
+    case GCOR_REAL_COMMON: return n_obs * (int64_t)(sizeof(double) + sizeof(int32_t));
     case GCOR_DOUBLE:
-    case GCOR_REAL_COMMON:
     case GCOR_PAIR_COMMON: return n_obs * (int64_t)sizeof(double);
     case GCOR_RANK_COMMON: return n_obs * 3 * (int64_t)sizeof(int32_t);
     case GCOR_BINNED:
@@ -37,8 +37,12 @@ static gcor_status allocate(gcor_context *context, gcor_kind kind, int64_t n_obs
     switch (kind) {
     case GCOR_REAL_SPARSE:
     case GCOR_SIGN_SPARSE: break; /* the entries are counted first */
-    case GCOR_DOUBLE:
     case GCOR_REAL_COMMON:
+        ok = ok && (o->common = gcor_alloc(context, n_var, sizeof *o->common, what));
+        ok = ok && (o->start = gcor_alloc(context, n_var + 1, sizeof *o->start, what));
+        ok = ok && (o->values = gcor_alloc(context, n_obs * n_var, sizeof(double), what));
+        break;
+    case GCOR_DOUBLE:
     case GCOR_PAIR_COMMON: ok = ok && (o->values = gcor_alloc(context, n_obs * n_var, sizeof(double), what)); break;
     case GCOR_RANK_COMMON:
         ok = ok && (o->order = gcor_alloc(context, n_obs * n_var, sizeof(int32_t), what));
@@ -149,7 +153,9 @@ static double prepare_by_kind(const preparation *p, const gcor_ranks *ranks, dou
     double origin = p->measure->angle == GCOR_AS_IS ? 0 : NAN;
     switch (o->head.kind) {
     case GCOR_DOUBLE: return gcor_prepare_double(p->measure, p->design, x, p->n_obs, flags, ranks, o->values + j * n);
-    case GCOR_REAL_COMMON: return copy_values(x, n, origin, o->values + j * n, present);
+    case GCOR_REAL_COMMON:
+        o->common[j] = gcor_sum_common(x, n, origin != origin);
+        return copy_values(x, n, origin, o->values + j * n, present);
     case GCOR_RANK_COMMON: return rank_values(p, ranks, x, j, present);
     case GCOR_BINNED:
     case GCOR_BINNED_COMMON: return bin_values(p, ranks, x, j, present);
@@ -167,10 +173,24 @@ static void prepare_column(void *user, int thread, int64_t var, double *x, int f
     double norm = o->head.kind == GCOR_PAIR_COMMON ? keep_values(p, thread, x, j, &flags, &present)
                                                    : prepare_by_kind(p, &ranks, x, j, &flags, &present);
     gcor_describe_column(p->measure, o->head.kind, present, &norm, &flags);
+    if (o->head.kind == GCOR_REAL_COMMON) o->start[j + 1] = p->n_obs - present;
     if (o->inverse) o->inverse[j] = norm > 0 ? 1 / sqrt(norm) : NAN;
     if (o->scale) o->scale[j] = (float)o->inverse[j];
     o->head.norm[j] = norm;
     o->head.flags[j] = (unsigned char)flags;
+}
+
+/* Lists the rows of missing values. Their numbers are in start[1], start[2], ... */
+static gcor_status list_missing(gcor_context *context, cpu_operand *o) {
+    int64_t n = o->head.n_obs, at = 0;
+    o->start[0] = 0;
+    for (int64_t j = 0; j < o->head.n_var; j++) o->start[j + 1] += o->start[j];
+    o->order = gcor_alloc(context, o->start[o->head.n_var] + 1, sizeof *o->order, "missing values");
+    if (!o->order) return GCOR_NO_MEMORY;
+    for (int64_t j = 0; j < o->head.n_var && at < o->start[o->head.n_var]; j++)
+        for (int64_t k = 0; k < n && at < o->start[j + 1]; k++)
+            if (o->values[j * n + k] != o->values[j * n + k]) o->order[at++] = (int32_t)k;
+    return GCOR_OK;
 }
 
 /* What all binned columns share. */
@@ -217,6 +237,7 @@ gcor_status cpu_prepare(gcor_state *state, const gcor_columns *columns, const gc
         status = kind == GCOR_REAL_SPARSE   ? cpu_prepare_sparse(context, columns, o)
                  : kind == GCOR_SIGN_SPARSE ? cpu_prepare_sparse_signs(context, columns, o)
                                             : prepare_columns(context, columns, measure, o);
+    if (!status && kind == GCOR_REAL_COMMON) status = list_missing(context, o);
     if (status)
         cpu_release(state, &o->head);
     else
@@ -233,6 +254,7 @@ void cpu_release(gcor_state *state, gcor_operand *operand) {
     gcor_free(o->inverse);
     gcor_free(o->scale);
     gcor_free(o->values);
+    gcor_free(o->common);
     gcor_free(o->start);
     gcor_free(o->mean);
     gcor_free(o->order);

@@ -24,7 +24,7 @@ static double steps_of_pair(gcor_kind kind, int64_t n_obs) {
     switch (kind) {
     case GCOR_SIGN: return n * n / 128 + 1;
     case GCOR_SIGN_COMMON: return n * n / 32 + 1;
-    case GCOR_REAL_COMMON:
+    case GCOR_REAL_COMMON: return 4 * n + 100;
     case GCOR_RANK_COMMON: return 160 * n + 1;
     case GCOR_BINNED:
     case GCOR_BINNED_COMMON: return 4 * n + 1000;
