@@ -4,7 +4,6 @@
 #ifndef GPUCOR_COMMON_H
 #define GPUCOR_COMMON_H
 
-#include "../base/rounding.h"
 #include "coefficient.h"
 
 /* A column's scores are its values less `origin`, times `scale`. squares: NaN if they are not finite. */
@@ -17,10 +16,10 @@ GCOR_INLINE double gcor_common_score(const gcor_common_sums *all, double value) 
     return value == value ? (value - all->origin) * all->scale : 0;
 }
 
-/* Returns the sums of a column. Squares have the order of the products of GCOR_DOUBLE columns. */
+/* Returns the sums of a column. */
 GCOR_INLINE gcor_common_sums gcor_sum_common(const double *x, int64_t n_obs, int centred) {
     gcor_common_sums all = {0, 1, 0, 0};
-    double first = 0, differences = 0, largest = 0, run = 0;
+    double first = 0, differences = 0, largest = 0;
     int64_t present = 0;
     for (int64_t k = 0; k < n_obs && centred; k++) {
         if (x[k] != x[k]) continue;
@@ -36,10 +35,7 @@ GCOR_INLINE gcor_common_sums gcor_sum_common(const double *x, int64_t n_obs, int
     for (int64_t k = 0; k < n_obs; k++) {
         double score = gcor_common_score(&all, x[k]);
         all.sum += score;
-        run = gcor_fma(score, score, run);
-        if ((k + 1) % GCOR_OBS_RUN != 0 && k + 1 < n_obs) continue;
-        all.squares += run;
-        run = 0;
+        all.squares += score * score;
     }
     if (!isfinite(all.squares)) all.squares = NAN;
     return all;

@@ -94,3 +94,45 @@ for (backend in backends()) {
     }
   })
 }
+
+test_that("pairs with missing values lose no digits to the rows that they do not share", {
+  set.seed(91)
+  x <- with_missing(matrix(rnorm(150 * 24), 150) + rnorm(150), 0.08)
+  x[3, 1] <- 1e9 # most of the variance of column 1, in a row that others miss
+  x[3, 5:9] <- NA
+  x[c(4, 9), 2] <- c(1e300, -1e300)
+  x[c(4, 9), 10:12] <- NA
+  x[, 13] <- ifelse(is.na(x[, 14]), rnorm(150), 7) # constant in the rows that both have
+  x[, 15] <- replace(x[, 16], 20:30, NA) # equal where both have values
+  x[, 17] <- replace(-x[, 16], 50:60, NA)
+  x[-(1:2), 18] <- NA # two values
+  x[7, 19] <- Inf
+  x[7, 20:22] <- NA
+  x[, 23] <- x[, 23] * 1e-300
+  keep <- setdiff(seq_len(24), c(2, 19)) # cor() overflows, or has no value
+  for (backend in backends()) {
+    r <- suppressWarnings(gpuCor(x, use = "pairwise", output = "matrix", backend = backend, precision = "double"))
+    expected <- suppressWarnings(cor(x[, keep], use = "pairwise"))
+    expect_identical(is.na(unname(r[keep, keep])), is.na(unname(expected)), label = backend)
+    expect_equal(r[keep, keep], expected, tolerance = 1e-13, ignore_attr = TRUE, label = backend)
+    scaled <- cbind(x[, 2] / 2^600, x[, 10:12])
+    expect_equal(r[2, 10:12], cor(scaled, use = "pairwise")[1, -1], tolerance = 1e-13, ignore_attr = TRUE)
+    expect_equal(r[19, 20:22], cor(x[-7, 19:22], use = "pairwise")[1, -1], tolerance = 1e-13, ignore_attr = TRUE)
+    expect_identical(r[15, 16], 1)
+    expect_identical(r[16, 17], -1)
+    cosine <- gpuCor(x[, 3:9], use = "pairwise", method = "cosine", output = "matrix", backend = backend)
+    both <- !is.na(x[, 4]) & !is.na(x[, 6])
+    expect_equal(cosine[2, 4], sum(x[both, 4] * x[both, 6]) / sqrt(sum(x[both, 4]^2) * sum(x[both, 6]^2)),
+                 tolerance = 1e-6)
+    for (threads in c(1, 3)) {
+      again <- suppressWarnings(gpuCor(x[, 24:1], use = "pairwise", output = "matrix", backend = backend,
+                                       precision = "double", threads = threads))
+      expect_identical(again[24:1, 24:1], r)
+    }
+  }
+  cpu <- suppressWarnings(gpuCor(x, use = "pairwise", backend = "cpu", precision = "double"))
+  each <- lapply(backends(), function(backend) {
+    as.vector(suppressWarnings(gpuCor(x, use = "pairwise", backend = backend, precision = "double")))
+  })
+  for (values in each) expect_identical(values, as.vector(cpu))
+})

@@ -9,9 +9,23 @@
 
 #include "../backend/cub.cuh"
 #include "../backend/state.cuh"
-#include "../../measure/coefficient.h"
+#include "../../measure/common.h"
 #include "../../measure/measure.h"
 #include "../../measure/mutual.h"
+
+/* Words of a set of observations. */
+enum { MASK_BITS = 64 };
+GCOR_INLINE int64_t mask_words(int64_t n_obs) {
+    return (n_obs + MASK_BITS - 1) / MASK_BITS;
+}
+
+/* REAL_COMMON columns, from a variable on: values, NaN: missing; sums of each; mask_words() words of each, with a bit
+ * for each missing value. */
+struct CommonSide {
+    const double *values;
+    const gcor_common_sums *all;
+    const uint64_t *missing;
+};
 
 /* An operand in device memory, head.n_obs values per variable. The kind determines which members are used. */
 struct Operand {
@@ -33,9 +47,11 @@ struct Operand {
     DeviceArray<float> levels;              /* the levels, FEW_LEVELS each */
     DeviceArray<double> values;             /* DOUBLE: scaled values or scores; REAL_COMMON, PAIR_COMMON: values, NaN:
                                              * missing */
-    DeviceArray<int> order, begin, end;     /* RANK_COMMON, PAIR_COMMON: as made by gcor_rank() */
-    DeviceArray<unsigned char> codes;       /* BINNED: the bin of each observation */
-    DeviceArray<uint4> bins;                /* BINNED: level bitsets (bins.cu) */
+    DeviceArray<gcor_common_sums> common;   /* REAL_COMMON, as `missing`: see CommonSide */
+    DeviceArray<uint64_t> missing;
+    DeviceArray<int> order, begin, end; /* RANK_COMMON, PAIR_COMMON: as made by gcor_rank() */
+    DeviceArray<unsigned char> codes;   /* BINNED: the bin of each observation */
+    DeviceArray<uint4> bins;            /* BINNED: level bitsets (bins.cu) */
     DeviceArray<int64_t> terms, margin; /* BINNED: terms of information of 0 .. n_obs; sum of those of each column */
     gcor_mutual_scale information{};    /* BINNED */
     struct {
@@ -46,12 +62,16 @@ struct Operand {
     /* Address of variable `var`, numbered as in x. */
     const float *columns_of(int64_t var) const { return columns.data + (var - head.first) * head.n_obs; }
     const double *values_of(int64_t var) const { return values.data + (var - head.first) * head.n_obs; }
+    CommonSide common_of(int64_t var) const {
+        return {values_of(var), common.data + (var - head.first),
+                missing.data + (var - head.first) * mask_words(head.n_obs)};
+    }
     const double *norm_of(int64_t var) const { return norm.data + (var - head.first); }
 
     /* Frees arrays that are too large to keep for the next operand. */
     void trim() {
-        trim_all(norm, present, columns, halves, bits, ones, inverse, levels, values, order, begin, end, codes, bins,
-                 terms, margin);
+        trim_all(norm, present, columns, halves, bits, ones, inverse, levels, values, common, missing, order, begin,
+                 end, codes, bins, terms, margin);
     }
 };
 

@@ -36,6 +36,21 @@ static __global__ void copy_columns(const double *values, int64_t n, bool centre
     }
 }
 
+/* A thread sums a column, in the order of the CPU. */
+static __global__ void sum_columns(const double *values, int64_t n, int64_t count, bool centred,
+                                   gcor_common_sums *common, uint64_t *missing) {
+    int64_t v = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
+    if (v >= count) return;
+    const double *x = values + v * n;
+    common[v] = gcor_sum_common(x, n, centred);
+    for (int64_t w = 0; w < mask_words(n); w++) {
+        uint64_t bits = 0;
+        for (int64_t k = w * MASK_BITS; k < n && k < (w + 1) * MASK_BITS; k++)
+            bits |= (uint64_t)isnan(x[k]) << k % MASK_BITS;
+        missing[v * mask_words(n) + w] = bits;
+    }
+}
+
 /* ---- operands -------------------------------------------------------------------------------------- */
 
 static void allocate(Operand &o) {
@@ -47,8 +62,11 @@ static void allocate(Operand &o) {
     case GCOR_REAL:
     case GCOR_SIGN:
     case GCOR_SIGN_COMMON: return o.columns.reserve(n * n_var, what);
-    case GCOR_DOUBLE:
-    case GCOR_REAL_COMMON: return o.values.reserve(n * n_var, what);
+    case GCOR_REAL_COMMON:
+        o.common.reserve(n_var, what);
+        o.missing.reserve(mask_words(n) * n_var, what);
+        return o.values.reserve(n * n_var, what);
+    case GCOR_DOUBLE: return o.values.reserve(n * n_var, what);
     case GCOR_RANK_COMMON:
     case GCOR_PAIR_COMMON:
         if (o.head.kind == GCOR_PAIR_COMMON) o.values.reserve(n * n_var, what);
@@ -143,6 +161,8 @@ static void prepare_group(gcor_state *state, const gcor_measure *measure, Operan
     if (o.head.kind != GCOR_REAL_COMMON) return rank_columns(state, values, count, o, at);
     copy_columns<<<(unsigned)count, COLUMN_THREADS, 0, state->compute.handle>>>(
         values, n, o.centred, o.values.data + at * n, o.norm.data + at, o.present.data + at);
+    sum_columns<<<blocks_for(count, COLUMN_THREADS), COLUMN_THREADS, 0, state->compute.handle>>>(
+        values, n, count, o.centred, o.common.data + at, o.missing.data + at * mask_words(n));
     check_launch("preparing columns");
 }
 

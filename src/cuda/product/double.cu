@@ -1,6 +1,6 @@
-/* Products in double: of columns of doubles, and of REAL columns for host sinks that decide on exact coefficients. They
- * run on the ordinary cores because the order of the sums is that of coefficient.h, so the results equal the CPU's to
- * the last bit. */
+/* Products in double: of columns of doubles, of columns with missing values, and of REAL columns for host sinks that
+ * decide on exact coefficients. They run on the ordinary cores because the order of the sums is that of coefficient.h,
+ * so the results equal the CPU's to the last bit. */
 #include "pair.cuh"
 #include "../backend/lanes.cuh"
 
@@ -27,15 +27,64 @@ union Shared {
     double sums[SIDE][PADDED];
 };
 
+/* The columns of a tile's pairs, numbered from the tile's first. */
+struct DoubleSides {
+    Side<double> rows, cols;
+    int64_t n_obs;
+    __device__ double row(int64_t v, int64_t k) const { return rows.values[v * n_obs + k]; }
+    __device__ double col(int64_t v, int64_t k) const { return cols.values[v * n_obs + k]; }
+    __device__ double coefficient(double product, int64_t i, int64_t j) const {
+        return gcor_coefficient(product, rows.norm[i], cols.norm[j]);
+    }
+};
+
+/* Of columns with missing values; a coefficient that needs a sum over the common rows alone is NaN. */
+struct CommonSides {
+    CommonSide rows, cols;
+    int64_t n_obs;
+    bool centred;
+    __device__ double row(int64_t v, int64_t k) const {
+        return gcor_common_score(rows.all + v, rows.values[v * n_obs + k]);
+    }
+    __device__ double col(int64_t v, int64_t k) const {
+        return gcor_common_score(cols.all + v, cols.values[v * n_obs + k]);
+    }
+
+    /* Subtracts the scores of a column in the rows that are missing in word w of the other one. */
+    __device__ static void leave_out(const double *values, const gcor_common_sums &all, uint64_t missing, int64_t w,
+                                     gcor_common_sums &left) {
+        for (; missing; missing &= missing - 1) {
+            double score = gcor_common_score(&all, values[w * MASK_BITS + __ffsll((long long)missing) - 1]);
+            left.sum -= score;
+            left.squares -= score * score;
+        }
+    }
+    __device__ double coefficient(double product, int64_t i, int64_t j) const {
+        const int64_t words = mask_words(n_obs);
+        const gcor_common_sums own = rows.all[i], other = cols.all[j];
+        gcor_common_pair pair{own, other, product, (double)n_obs};
+        for (int64_t w = 0; w < words; w++) {
+            uint64_t row_misses = rows.missing[i * words + w], col_misses = cols.missing[j * words + w];
+            pair.n -= __popcll(row_misses | col_misses);
+            leave_out(rows.values + i * n_obs, own, col_misses, w, pair.own);
+            leave_out(cols.values + j * n_obs, other, row_misses, w, pair.other);
+        }
+        if (!gcor_settle_common(&pair, centred, own.squares, other.squares)) return NAN;
+        double r = gcor_coefficient(pair.product, 1, pair.own.squares * pair.other.squares);
+        return fabs(r) < GCOR_NEAR_ONE ? r : NAN;
+    }
+};
+
 /* Loads this thread's values of SIDE variables from `var` on, observations from k on. Values beyond n_var or n_obs
  * are 0. */
-static __device__ inline void fetch(const double *values, int64_t n_obs, int64_t var, int64_t n_var, int64_t k,
+template <class Value>
+static __device__ inline void fetch(Value value, int64_t n_obs, int64_t var, int64_t n_var, int64_t k,
                                     double (&own)[EACH]) {
 #pragma unroll
     for (int e = 0; e < EACH; e++) {
         int at = threadIdx.x + THREADS * e;
         int64_t v = var + at / STEP, o = k + at % STEP;
-        own[e] = v < n_var && o < n_obs ? values[v * n_obs + o] : 0;
+        own[e] = v < n_var && o < n_obs ? value(v, o) : 0;
     }
 }
 
@@ -84,13 +133,16 @@ static __device__ inline void end_run(double (&run)[OWN][OWN], double (&sums)[OW
 }
 
 /* Multiplies all steps; the next step is loaded while the current one is multiplied. */
-static __device__ inline void sum_block(const Side<double> &rows, const Side<double> &cols, int64_t n_obs,
-                                        const gcor_tile &tile, int64_t row, int64_t col, Shared &shared,
-                                        double (&sums)[OWN][OWN]) {
+template <class Sides>
+static __device__ inline void sum_block(const Sides &sides, const gcor_tile &tile, int64_t row, int64_t col,
+                                        Shared &shared, double (&sums)[OWN][OWN]) {
+    const int64_t n_obs = sides.n_obs;
     double run[OWN][OWN] = {}, row_values[EACH], col_values[EACH];
+    auto row_value = [&](int64_t v, int64_t k) { return sides.row(v, k); };
+    auto col_value = [&](int64_t v, int64_t k) { return sides.col(v, k); };
     auto bring = [&](int64_t k) {
-        fetch(rows.values, n_obs, row, tile.n_row, k, row_values);
-        fetch(cols.values, n_obs, col, tile.n_col, k, col_values);
+        fetch(row_value, n_obs, row, tile.n_row, k, row_values);
+        fetch(col_value, n_obs, col, tile.n_col, k, col_values);
     };
     bring(0);
     for (int64_t k = 0, turn = 0; k < n_obs; k += STEP, turn ^= 1) {
@@ -105,8 +157,9 @@ static __device__ inline void sum_block(const Side<double> &rows, const Side<dou
 }
 
 /* Writes the pairs row by row without gaps (triangle.h); adjacent threads write adjacent elements. */
-static __device__ inline void deliver(const Side<double> &rows, const Side<double> &cols, const gcor_tile &tile,
-                                      gcor_shape shape, int64_t row, int64_t col, const Shared &shared, double *out) {
+template <class Sides>
+static __device__ inline void deliver(const Sides &sides, const gcor_tile &tile, gcor_shape shape, int64_t row,
+                                      int64_t col, const Shared &shared, double *out) {
 #pragma unroll 1
     for (int at = threadIdx.x; at < SIDE * SIDE; at += THREADS) {
         int64_t i = row + at / SIDE, j = col + at % SIDE, begin, n;
@@ -114,39 +167,46 @@ static __device__ inline void deliver(const Side<double> &rows, const Side<doubl
         gcor_tile_segment(&tile, shape, tile.row + i, &begin, &n);
         int64_t k = tile.col + j - begin;
         if (k >= 0 && k < n)
-            out[gcor_tile_offset(&tile, shape, tile.row + i) + k] = gcor_coefficient(shared.sums[at / SIDE][at % SIDE],
-                                                                                     rows.norm[i], cols.norm[j]);
+            out[gcor_tile_offset(&tile, shape, tile.row + i) + k] = sides.coefficient(shared.sums[at / SIDE][at % SIDE],
+                                                                                      i, j);
     }
 }
 
+template <class Sides>
 static __global__ void __launch_bounds__(THREADS, 2)
-    double_blocks(Side<double> rows, Side<double> cols, int64_t n_obs, gcor_tile tile, gcor_shape shape, double *out) {
+    double_blocks(const __grid_constant__ Sides sides, gcor_tile tile, gcor_shape shape, double *out) {
     __shared__ Shared shared;
     int64_t row = (int64_t)blockIdx.y * SIDE, col = (int64_t)blockIdx.x * SIDE;
     int64_t last_row = gcor_clamp(row + SIDE, 0, tile.n_row) - 1, last_col = gcor_clamp(col + SIDE, 0, tile.n_col) - 1;
     if (!has_pair(shape, tile.row + row, tile.row + last_row, tile.col + col, tile.col + last_col)) return;
     double sums[OWN][OWN] = {};
-    sum_block(rows, cols, n_obs, tile, row, col, shared, sums);
+    sum_block(sides, tile, row, col, shared, sums);
     __syncthreads(); /* the last step has been read */
 #pragma unroll
     for (int i = 0; i < OWN; i++)
 #pragma unroll
         for (int j = 0; j < OWN; j++) shared.sums[own_row(i)][own_col(j)] = sums[i][j];
     __syncthreads();
-    deliver(rows, cols, tile, shape, row, col, shared, out);
+    deliver(sides, tile, shape, row, col, shared, out);
+}
+
+template <class Sides>
+static void multiply(gcor_state *state, const Sides &sides, const Packed &out) {
+    const gcor_tile &tile = out.tile;
+    dim3 grid((unsigned)((tile.n_col + SIDE - 1) / SIDE), (unsigned)((tile.n_row + SIDE - 1) / SIDE));
+    double_blocks<<<grid, THREADS, 0, state->compute.handle>>>(sides, tile, out.shape, out.doubles);
+    check_launch("multiplying columns in double");
 }
 
 } // namespace doubles
 
 void exact_doubles(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out) {
-    using namespace doubles;
-    const gcor_tile &tile = out.tile;
-    Side<double> of_rows{rows.values_of(tile.row), rows.norm_of(tile.row)};
-    Side<double> of_cols{cols.values_of(tile.col), cols.norm_of(tile.col)};
-    dim3 grid((unsigned)((tile.n_col + SIDE - 1) / SIDE), (unsigned)((tile.n_row + SIDE - 1) / SIDE));
-    double_blocks<<<grid, THREADS, 0, state->compute.handle>>>(of_rows, of_cols, rows.head.n_obs, tile, out.shape,
-                                                               out.doubles);
-    check_launch("multiplying columns in double");
+    const int64_t row = out.tile.row, col = out.tile.col, n_obs = rows.head.n_obs;
+    if (rows.head.kind == GCOR_REAL_COMMON)
+        return doubles::multiply(
+            state, doubles::CommonSides{rows.common_of(row), cols.common_of(col), n_obs, rows.centred}, out);
+    Side<double> of_rows{rows.values_of(row), rows.norm_of(row)}, of_cols{cols.values_of(col), cols.norm_of(col)};
+    doubles::multiply(state, doubles::DoubleSides{of_rows, of_cols, n_obs}, out);
 }
 
 /* ---- REAL columns: the sums of gcor_dot(); a warp computes one row against as many columns as it has lanes -- */

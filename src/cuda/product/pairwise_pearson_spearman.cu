@@ -119,14 +119,36 @@ static __device__ double spearman_pair(const int *order_x, const int *begin_x, c
 
 /* ---- a tile ----------------------------------------------------------------------------------------- */
 
-struct ValuePairs {
-    const double *rows, *cols; /* values, from the tile's first variable on */
-    int64_t n;
-    bool centred;
-    __device__ double coefficient(int64_t i, int64_t j, double *) const {
-        return real_pair(rows + i * n, cols + j * n, n, centred);
+enum { UNSURE_WARPS = 8 };
+
+/* Replaces the coefficients that are NaN in rows first, first + 1, ... of the tile, by sums over the common rows. */
+static __global__ void unsure_pairs(const double *rows, const double *cols, int64_t n, bool centred, gcor_tile tile,
+                                    gcor_shape shape, int64_t first, double *out) {
+    int64_t i = first + blockIdx.y, begin, count;
+    gcor_tile_segment(&tile, shape, tile.row + i, &begin, &count);
+    double *own = out + gcor_tile_offset(&tile, shape, tile.row + i);
+    int64_t some = ((int64_t)blockIdx.x * UNSURE_WARPS + threadIdx.x / 32) * 32, lane = threadIdx.x % 32;
+    unsigned unsure = __ballot_sync(ALL_LANES, some + lane < count && isnan(own[some + lane]));
+    for (; unsure; unsure &= unsure - 1) {
+        int64_t k = some + __ffs((int)unsure) - 1;
+        double r = real_pair(rows + i * n, cols + (begin - tile.col + k) * n, n, centred);
+        if (lane == k - some) own[k] = r;
     }
-};
+}
+
+/* In parts, so that a launch does not take too long if many are unsure. */
+static void exact_pairwise_pearson(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out) {
+    const gcor_tile &tile = out.tile;
+    const int64_t n = rows.head.n_obs, n_row = std::max<int64_t>(1, COMMON_WORK / (tile.n_col * (n + 1)));
+    exact_doubles(state, rows, cols, out);
+    for (int64_t first = 0; first < tile.n_row; first += n_row) {
+        dim3 grid(blocks_for(tile.n_col, 32 * UNSURE_WARPS), (unsigned)std::min(n_row, tile.n_row - first));
+        if (first > 0) wait_for_compute(state); /* long work: ask whether to stop */
+        unsure_pairs<<<grid, 32 * UNSURE_WARPS, 0, state->compute.handle>>>(
+            rows.values_of(tile.row), cols.values_of(tile.col), n, rows.centred, tile, out.shape, first, out.doubles);
+        check_launch("summing pairs over their common observations");
+    }
+}
 
 /* The arrays of an operand of ranks, from the tile's first variable on. */
 struct RankedSide {
@@ -149,10 +171,7 @@ struct RankedPairs {
 
 void exact_pairwise(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out) {
     int64_t n = rows.head.n_obs, row = out.tile.row, col = out.tile.col;
-    if (rows.head.kind == GCOR_REAL_COMMON) {
-        const ValuePairs pairs{rows.values_of(row), cols.values_of(col), n, rows.centred};
-        return compute_common(state, pairs, 0, n + 1, out);
-    }
+    if (rows.head.kind == GCOR_REAL_COMMON) return exact_pairwise_pearson(state, rows, cols, out);
     const RankedPairs pairs{{rows, row}, {cols, col}, (int)n};
     compute_common(state, pairs, 2 * (n / 32 + 1), n + 1, out); /* 4 words of 32 bits for every 32 observations */
 }
