@@ -361,8 +361,8 @@ typedef struct {
     /* (required) Merge clusters until one is left (stats/hclust.h), outside of a run. The merges do not depend on the
      * back end, nor on its devices. */
     gcor_status (*cluster)(gcor_state *state, gcor_context *context, const struct gcor_hclust *job);
-    /* Returns non-zero if it prepares GCOR_PAIR_COMMON and GCOR_BINNED_COMMON columns of such a measure and design
-     * (optional; NULL: all of them). */
+    /* Returns non-zero if it prepares GCOR_PAIR_COMMON, GCOR_BINNED_COMMON and GCOR_DISTANCE_COMMON columns of such a
+     * measure and design (optional; NULL: all of them). */
     int (*has_single_pairs)(const gcor_measure *measure, const gcor_design *design);
 
     /* Properties (optional; 0: no). */

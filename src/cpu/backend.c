@@ -82,7 +82,7 @@ static void cpu_tile_size(const gcor_state *state, gcor_kind kind, int64_t n_obs
     *n_col = 2048;
     while (*n_col > 64 && *n_col * bytes > OPERAND_MEMORY) *n_col /= 2;
     while (*n_col > MIN_LIMITED && given > 0 && *n_col * bytes > given) *n_col /= 2;
-    int packed = kind != GCOR_RANK_COMMON && kind != GCOR_PAIR_COMMON;
+    int packed = kind != GCOR_RANK_COMMON && kind != GCOR_PAIR_COMMON && !cpu_is_ordered(kind);
     *n_row = packed || *n_col < 256 ? *n_col : 256;
 }
 
@@ -113,6 +113,8 @@ static gcor_status cpu_multiply(gcor_state *state, const gcor_operand *rows, con
     case GCOR_REAL_SPARSE: status = cpu_sparse_tile(state, a, b, tile); break;
     case GCOR_SIGN_SPARSE: status = cpu_sparse_signs_tile(state, a, b, tile); break;
     case GCOR_RANK_COMMON:
+    case GCOR_DISTANCE:
+    case GCOR_DISTANCE_COMMON:
     case GCOR_PAIR_COMMON: status = cpu_pairwise_tile(state, a, b, tile); break;
     case GCOR_ADJACENCY:
         status = cpu_overlap_tile(state, gcor_adjacency_of_operand(rows), gcor_adjacency_of_operand(cols), tile);

@@ -1,21 +1,23 @@
 /* Declarations shared by the files of the CPU back end. Columns, and the blocks of a tile, are divided among threads.
  *
- *   prepare.c           columns -> operand
- *   product.c           a tile: packs its variables in micro-panels, computes its blocks, delivers them to the sink
- *     real.c sign.c       products of real numbers and of signs
- *     mutual.c            products of bins
- *   sparse.c sparse_signs.c  columns and products of the entries of a sparse matrix
- *     kernels.h           the inner loops; kernels.c finds those of an instruction set, each of which has a file
- * isa_*.c that defines its vectors (vectors.h) and includes the loops: kernels_of_isa.h, kernel_real.h, kernel_sign.h,
- * kernel_levels.h; float_sums.h is for machines without fused multiply-add kendall.c           a tile of signs pair by
- * pair, if that is faster knight.c levels.c   by sorting, and by contingency tables pairwise.c          a tile of
- * pairwise-complete pairs, except for signs overlap.c           the product of adjacencies (measure/overlap.h) */
+ * - prepare.c makes an operand of columns.
+ * - product.c computes a tile: packs its variables in micro-panels, computes its blocks, delivers them to the sink.
+ * - real.c, sign.c and mutual.c have the products of real numbers, of signs and of bins.
+ * - sparse.c and sparse_signs.c have columns and products of the entries of a sparse matrix.
+ * - kendall.c computes a tile of signs pair by pair, if that is faster: knight.c by sorting, levels.c by contingency
+ *   tables.
+ * - pairwise.c computes a tile of pairwise-complete pairs, except for signs; distance.c those of distances.
+ * - overlap.c has the product of adjacencies (measure/overlap.h).
+ * - kernels.h has the inner loops; kernels.c finds those of an instruction set. Each set has a file isa_*.c, which
+ *   defines its vectors (vectors.h) and includes the loops: kernels_of_isa.h, kernel_real.h, kernel_sign.h and
+ *   kernel_levels.h; float_sums.h is for machines without fused multiply-add. */
 #ifndef GPUCOR_CPU_H
 #define GPUCOR_CPU_H
 
 #include "../gpucor.h"
 #include "../measure/common.h"
 #include "../source/source.h"
+#include "distance.h"
 #include "kernels.h"
 
 /* An operand: head.n_obs values per variable. The kind determines which arrays are used; the others are NULL. */
@@ -28,18 +30,20 @@ typedef struct {
     int64_t stride;           /* elements between columns: n_obs; REAL: up to CPU_PADDING more, zeros */
     double *inverse;          /* REAL: one over a column's length; NaN where it has no coefficients */
     float *scale;             /* `inverse` as float */
-    double *values;           /* DOUBLE: scaled values or scores; REAL_COMMON, PAIR_COMMON: values, NaN: missing;
-                               * REAL_SPARSE: the values of entries, less the column's value at all other observations */
+    double *values;           /* DOUBLE: scaled values or scores; REAL_COMMON, PAIR_COMMON, DISTANCE, DISTANCE_COMMON:
+                               * values, NaN: missing; REAL_SPARSE: the values of entries, less the column's value at
+                               * all other observations */
     gcor_common_sums *common; /* REAL_COMMON: per variable */
     int64_t *start;           /* SPARSE: n_var + 1 starts of columns among the entries; REAL_COMMON: among `order` */
     double *mean; /* REAL_SPARSE: the sum of a column's entries over the root of n_obs; 0 if not centered; SIGN_SPARSE:
                    * the sum of their signs */
-    int32_t *order;        /* RANK_COMMON: the rows of the values present, ascending by value; SPARSE: the
-                            * observation of each entry, ascending within a column; REAL_COMMON: the same of missing
-                            * values */
+    int32_t *order;        /* RANK_COMMON, DISTANCE, DISTANCE_COMMON: the rows of the values present, ascending by
+                            * value; SPARSE: the observation of each entry, ascending within a column; REAL_COMMON: the
+                            * same of missing values */
     int32_t *begin, *end;  /* RANK_COMMON: the value's run of ties in that order, -1: missing; SIGN_SPARSE: of each
                             * entry its level, counted from zero, and the column's entries below less those above */
-    int64_t *n_present;    /* RANK_COMMON: per variable; SIGN_SPARSE: the entries that are not zero, which come first */
+    int64_t *n_present;    /* RANK_COMMON, DISTANCE, DISTANCE_COMMON: per variable; SIGN_SPARSE: the entries that are
+                            * not zero, which come first */
     unsigned char *levels; /* SIGN, SIGN_COMMON: how many distinct values, 0: more than CPU_LEVELS; BINNED,
                             * BINNED_COMMON: one above the last bin; SIGN_SPARSE: how many of them above zero, 0: too
                             * many, or some below */
@@ -55,6 +59,14 @@ typedef struct {
 static inline int64_t cpu_at_most_last(const cpu_operand *o, int64_t var) {
     int64_t last = o->head.first + o->head.n_var - 1;
     return var < last ? var : last;
+}
+
+/* True for kinds of operands that cpu_distance_pair() takes; column j of one, from 0. */
+static inline int cpu_is_ordered(gcor_kind kind) {
+    return kind == GCOR_DISTANCE || kind == GCOR_DISTANCE_COMMON;
+}
+static inline cpu_ordered cpu_ordered_of(const cpu_operand *o, int64_t j) {
+    return (cpu_ordered){o->values + j * o->head.n_obs, o->order + j * o->head.n_obs, o->n_present[j]};
 }
 
 /* Scratch memory that is kept between tiles. */

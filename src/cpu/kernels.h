@@ -20,6 +20,8 @@ enum { CPU_BLOCK_ROWS = 64, CPU_BLOCK_COLS = 256, CPU_BLOCK_PAIRS = CPU_BLOCK_RO
  * all numbers are equal, so that all roundings go the same way, the relative error is at most 12 2^-24 = 7e-7. */
 enum { CPU_OVERLAP_SLICE = 16, CPU_OVERLAP_RUN = 256 };
 
+enum { CPU_MINIMA_LANES = 8 };
+
 /* Micro-panels of sign bits, 64 pairs of observations per word. Unused planes are NULL. */
 typedef struct {
     uint64_t *greater; /* x[k] > x[q] */
@@ -91,6 +93,9 @@ typedef struct cpu_kernels {
     void (*rounded_coefficients)(const double *products, double norm, double inverse, const double *other_norm,
                                  const double *other_inverse, int64_t n, float *out);
     void (*own_coefficients)(double *products, const double *norm, const double *other_norm, int64_t n);
+    /* Returns the sum over all pairs of n elements of min(a, a') min(b, b'). No number is negative, and b ascends.
+     * Overwrites the CPU_MINIMA_LANES elements behind the last ones. */
+    double (*minima)(double *a, double *b, int64_t n);
 } cpu_kernels;
 
 /* isa_*.c: the table of each instruction set, where the compiler knows it. */

@@ -296,6 +296,31 @@ static void own_coefficients(double *products, const double *norm, const double 
     for (; k < n; k++) products[k] = gcor_coefficient(products[k], norm[k], other_norm[k]);
 }
 
+/* ---- distances --------------------------------------------------------------------------------------- */
+
+/* A compiler makes vectors of the loops over lanes; each lane has the same sums for every instruction set. */
+static double minima(double *a, double *b, int64_t n) {
+    enum { LANES = CPU_MINIMA_LANES, PHASES = 4 };
+    double total[LANES] = {0};
+    for (int l = 0; l < LANES; l++) a[n + l] = b[n + l] = 0;
+    for (int64_t at = 0; at < n; at += LANES) {
+        const double *own = a + at;
+        double sum[PHASES][LANES] = {{0}};
+        int64_t k = at + LANES;
+        for (int other = 1; other < LANES; other++)
+            for (int l = 0; l < other; l++) sum[0][l] += own[l] < own[other] ? own[l] : own[other];
+        for (; k + PHASES <= n; k += PHASES)
+            for (int p = 0; p < PHASES; p++)
+                for (int l = 0; l < LANES; l++) sum[p][l] += own[l] < a[k + p] ? own[l] : a[k + p];
+        for (; k < n; k++)
+            for (int l = 0; l < LANES; l++) sum[0][l] += own[l] < a[k] ? own[l] : a[k];
+        for (int l = 0; l < LANES; l++) total[l] += b[at + l] * ((sum[0][l] + sum[1][l]) + (sum[2][l] + sum[3][l]));
+    }
+    for (int step = LANES / 2; step > 0; step /= 2)
+        for (int l = 0; l < step; l++) total[l] += total[l + step];
+    return total[0];
+}
+
 const cpu_kernels KERNELS = {
     .name = SET_NAME,
     .ns_word = NS_WORD,
@@ -317,6 +342,7 @@ const cpu_kernels KERNELS = {
     .coefficients = coefficients,
     .rounded_coefficients = rounded_coefficients,
     .own_coefficients = own_coefficients,
+    .minima = minima,
 };
 
 #if defined(TARGET) && defined(__clang__)

@@ -1,4 +1,5 @@
-/* Pairwise-complete values and ranks: each pair is computed separately, over its pairwise-complete observations. */
+/* Pairwise-complete values and ranks, and distances: each pair is computed separately, over its pairwise-complete
+ * observations. */
 #include "cpu.h"
 
 #include "../measure/coefficient.h"
@@ -204,6 +205,14 @@ static double spearman_pair(const cpu_operand *rows, int64_t i, const cpu_operan
     return gcor_coefficient(xy, xx, yy);
 }
 
+/* Columns of complete observations may have no coefficients. */
+static double distance_pair(const cpu_operand *rows, int64_t i, const cpu_operand *cols, int64_t j, void *work) {
+    const cpu_ordered x = cpu_ordered_of(rows, i), y = cpu_ordered_of(cols, j);
+    double norm = rows->head.norm[i], other_norm = cols->head.norm[j];
+    if (rows->head.kind == GCOR_DISTANCE && !(norm > 0 && other_norm > 0)) return gcor_coefficient(0, norm, other_norm);
+    return cpu_distance_pair(rows->kernels, &x, &y, rows->head.n_obs, work);
+}
+
 /* Prepares both columns again on their pairwise-complete observations. */
 static double pair_of_its_own(const cpu_operand *rows, int64_t i, const cpu_operand *cols, int64_t j, void *work) {
     int64_t n = rows->head.n_obs;
@@ -215,6 +224,8 @@ static double pair_of_its_own(const cpu_operand *rows, int64_t i, const cpu_oper
 static int64_t work_bytes(const cpu_operand *o) {
     switch (o->head.kind) {
     case GCOR_RANK_COMMON: return 2 * (o->head.n_obs + 1) * (int64_t)sizeof(int32_t);
+    case GCOR_DISTANCE:
+    case GCOR_DISTANCE_COMMON: return (cpu_distance_bytes(o->head.n_obs) + 63) / 64 * 64;
     case GCOR_PAIR_COMMON: return (int64_t)(gcor_pair_bytes(o->measure, o->design, o->head.n_obs) + 63) / 64 * 64;
     default: return 1;
     }
@@ -222,6 +233,7 @@ static int64_t work_bytes(const cpu_operand *o) {
 
 static double pair(const cpu_operand *rows, int64_t i, const cpu_operand *cols, int64_t j, void *work) {
     if (rows->head.kind == GCOR_RANK_COMMON) return spearman_pair(rows, i, cols, j, work);
+    if (cpu_is_ordered(rows->head.kind)) return distance_pair(rows, i, cols, j, work);
     return pair_of_its_own(rows, i, cols, j, work);
 }
 

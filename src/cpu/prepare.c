@@ -9,6 +9,8 @@
 #include "../source/source.h"
 #include "knight.h"
 
+#include <string.h>
+
 /* Elements from one column to the next. */
 static int64_t stride_of(gcor_kind kind, int64_t n_obs) {
     return kind == GCOR_REAL ? (n_obs + CPU_PADDING - 1) / CPU_PADDING * CPU_PADDING : n_obs;
@@ -21,6 +23,8 @@ int64_t cpu_column_bytes(const gcor_state *state, gcor_kind kind, int64_t n_obs)
     case GCOR_DOUBLE:
     case GCOR_PAIR_COMMON: return n_obs * (int64_t)sizeof(double);
     case GCOR_RANK_COMMON: return n_obs * 3 * (int64_t)sizeof(int32_t);
+    case GCOR_DISTANCE:
+    case GCOR_DISTANCE_COMMON: return n_obs * (int64_t)(sizeof(double) + sizeof(int32_t));
     case GCOR_BINNED:
     case GCOR_BINNED_COMMON: return n_obs + GCOR_MAX_BINS * n_obs / 8; /* codes, and level bitsets of a tile */
     case GCOR_REAL_SPARSE: return (int64_t)(GCOR_MAX_SPARSE * (double)n_obs * CPU_ENTRY_BYTES) + 1;
@@ -50,6 +54,12 @@ static gcor_status allocate(gcor_context *context, gcor_kind kind, int64_t n_obs
         ok = ok && (o->end = gcor_alloc(context, n_obs * n_var, sizeof(int32_t), what));
         ok = ok && (o->n_present = gcor_alloc(context, n_var, sizeof(int64_t), what));
         break;
+    case GCOR_DISTANCE:
+    case GCOR_DISTANCE_COMMON:
+        ok = ok && (o->values = gcor_alloc(context, n_obs * n_var, sizeof(double), what));
+        ok = ok && (o->order = gcor_alloc(context, n_obs * n_var, sizeof(int32_t), what));
+        ok = ok && (o->n_present = gcor_alloc(context, n_var, sizeof(int64_t), what));
+        break;
     case GCOR_BINNED:
     case GCOR_BINNED_COMMON:
         ok = ok && (o->levels = gcor_alloc(context, n_var, 1, what));
@@ -74,7 +84,7 @@ typedef struct {
     const gcor_shuffle *shuffle; /* of prepared columns; NULL: none */
     cpu_operand *operand;
     int64_t n_obs; /* of a column that is read; the operand's may be larger */
-    char *ranks;   /* ranks_bytes per thread, for ranks or for a gcor_pair */
+    char *ranks;   /* ranks_bytes per thread, for ranks, for a gcor_pair, or for distances */
     size_t ranks_bytes;
 } preparation;
 
@@ -125,6 +135,19 @@ static double rank_values(const preparation *p, const gcor_ranks *ranks, const d
     return (double)(gcor_obs_pairs(*present) - tied);
 }
 
+/* Overwrites the ranks by the scratch for distances. */
+static double order_values(const preparation *p, const gcor_ranks *ranks, const double *x, int64_t j,
+                           int64_t *present) {
+    cpu_operand *o = p->operand;
+    int64_t n = o->head.n_obs, at = j * n, tied;
+    gcor_ranks own = {ranks->entries, o->order + at, ranks->begin, ranks->end};
+    o->n_present[j] = gcor_rank(x, n, &own, &tied);
+    memcpy(o->values + at, x, (size_t)n * sizeof *x);
+    if (o->head.kind == GCOR_DISTANCE_COMMON) *present = o->n_present[j];
+    const cpu_ordered column = cpu_ordered_of(o, j);
+    return cpu_distance_norm(&column, ranks->entries);
+}
+
 /* Copies values of a kind whose pairs are prepared separately; the column prepared alone tells whether it has
  * coefficients. */
 static double keep_values(const preparation *p, int thread, const double *x, int64_t j, int *flags, int64_t *present) {
@@ -157,6 +180,8 @@ static double prepare_by_kind(const preparation *p, const gcor_ranks *ranks, dou
         o->common[j] = gcor_sum_common(x, n, origin != origin);
         return copy_values(x, n, origin, o->values + j * n, present);
     case GCOR_RANK_COMMON: return rank_values(p, ranks, x, j, present);
+    case GCOR_DISTANCE:
+    case GCOR_DISTANCE_COMMON: return order_values(p, ranks, x, j, present);
     case GCOR_BINNED:
     case GCOR_BINNED_COMMON: return bin_values(p, ranks, x, j, present);
     case GCOR_SIGN:
@@ -209,8 +234,9 @@ static gcor_status prepare_columns(gcor_context *context, const gcor_columns *co
         after = columns->shuffle;
         read.shuffle = NULL;
     }
-    size_t scratch = o->head.kind == GCOR_PAIR_COMMON ? gcor_pair_bytes(measure, columns->design, columns->n_obs)
-                                                      : gcor_ranks_bytes(columns->n_obs);
+    size_t scratch = gcor_ranks_bytes(columns->n_obs);
+    if (o->head.kind == GCOR_PAIR_COMMON) scratch = gcor_pair_bytes(measure, columns->design, columns->n_obs);
+    if (cpu_is_ordered(o->head.kind)) scratch = (size_t)cpu_distance_bytes(columns->n_obs);
     preparation p = {measure, columns->design, after, o, columns->n_obs, NULL, (scratch + 63) / 64 * 64};
     p.ranks = gcor_alloc(context, context->threads, p.ranks_bytes, "columns being prepared");
     if (!p.ranks) return GCOR_NO_MEMORY;

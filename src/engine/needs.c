@@ -103,7 +103,7 @@ static gcor_status count(gcor_session *session, gcor_context *context, gcor_job 
                       .n_data = 1,
                       .pair_weight = 1,
                       .grid = gcor_grid_of(sink->shape, sink->n_row, sink->n_col)};
-    gcor_status status = gcor_kind_of(context, job->measure, NULL, 0, job->in_double, &data.kind);
+    gcor_status status = gcor_kind_of(context, job->measure, NULL, job->x->n_obs, 0, job->in_double, &data.kind);
     if (status) return status;
     data.length = gcor_operand_length(job->measure, data.kind, job->x->n_obs);
     work.row_flags = gcor_alloc(context, sink->n_row, 1, "flags");

@@ -29,6 +29,8 @@ static double steps_of_pair(gcor_kind kind, int64_t n_obs) {
     case GCOR_BINNED:
     case GCOR_BINNED_COMMON: return 4 * n + 1000;
     case GCOR_PAIR_COMMON: return 640 * n + 1;
+    case GCOR_DISTANCE:
+    case GCOR_DISTANCE_COMMON: return 256 * n + 1;
     default: return n + 1;
     }
 }
@@ -103,7 +105,8 @@ static gcor_status look_at_data(gcor_work *work, gcor_context *context, const gc
     }
     job->n_obs_used += observations.n_obs;
     if (status) return status;
-    status = gcor_kind_of(context, job->measure, design, observations.common, job->in_double, &data->kind);
+    status = gcor_kind_of(context, job->measure, design, observations.n_obs, observations.common, job->in_double,
+                          &data->kind);
     if (gcor_is_sparse(job) && work->session->backend->is_host && !observations.observed && !observations.common)
         data->kind = data->kind == GCOR_SIGN ? GCOR_SIGN_SPARSE : GCOR_REAL_SPARSE;
     data->length = gcor_operand_length(job->measure, data->kind, observations.n_obs);

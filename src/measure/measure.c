@@ -89,7 +89,7 @@ static const gcor_measure DISTANCE = {
     .name = "distance",
     .title = "Squared distance correlation",
     .kind = GCOR_REAL,
-    .common = GCOR_PAIR_COMMON,
+    .common = GCOR_DISTANCE_COMMON,
     .infinite = GCOR_INFINITE_IS_NAN,
     .distribution = GCOR_CHI_SQUARED,
     .angle = GCOR_OWN_WAY,
@@ -123,7 +123,7 @@ const gcor_measure *gcor_measure_at(int k) {
 
 int gcor_is_common(gcor_kind kind) {
     return kind == GCOR_REAL_COMMON || kind == GCOR_RANK_COMMON || kind == GCOR_SIGN_COMMON ||
-           kind == GCOR_PAIR_COMMON || kind == GCOR_BINNED_COMMON;
+           kind == GCOR_PAIR_COMMON || kind == GCOR_BINNED_COMMON || kind == GCOR_DISTANCE_COMMON;
 }
 
 int64_t gcor_operand_length(const gcor_measure *measure, gcor_kind kind, int64_t n_obs) {
@@ -157,7 +157,8 @@ static int has_usable_length(const gcor_measure *m) {
 static int is_usable(const gcor_measure *m) {
     if (m->version != GCOR_MEASURE_VERSION || !m->name || !m->title) return 0;
     if (m->kind != GCOR_REAL && m->kind != GCOR_SIGN) return 0;
-    if (m->common != GCOR_NO_KIND && (!gcor_is_common(m->common) || m->common == GCOR_BINNED_COMMON)) return 0;
+    if (m->common == GCOR_BINNED_COMMON || m->common == GCOR_DISTANCE_COMMON) return 0;
+    if (m->common != GCOR_NO_KIND && !gcor_is_common(m->common)) return 0;
     if (m->common == GCOR_PAIR_COMMON && !gcor_has_double(m)) return 0;
     if (count_options(m) > GCOR_MAX_OPTIONS || !has_usable_length(m)) return 0;
     return m->ranked || (m->kind == GCOR_REAL && m->prepare);
@@ -201,8 +202,12 @@ static gcor_status check_design(gcor_context *context, const gcor_measure *measu
     return gcor_is_mapped(design) ? gcor_check_partial(context, measure) : GCOR_OK;
 }
 
-gcor_status gcor_kind_of(gcor_context *context, const gcor_measure *measure, const gcor_design *design, int common,
-                         int in_double, gcor_kind *kind) {
+int gcor_has_long_distances(const gcor_measure *measure, int64_t n_obs) {
+    return measure->common == GCOR_DISTANCE_COMMON && n_obs > GCOR_MAX_DISTANCES;
+}
+
+gcor_status gcor_kind_of(gcor_context *context, const gcor_measure *measure, const gcor_design *design, int64_t n_obs,
+                         int common, int in_double, gcor_kind *kind) {
     gcor_status status = check_design(context, measure, design);
     if (status) return status;
     if (common && gcor_is_mapped(design))
@@ -210,6 +215,7 @@ gcor_status gcor_kind_of(gcor_context *context, const gcor_measure *measure, con
                          "partial = TRUE needs the same observations for all pairs; with missing "
                          "values use \"complete.obs\", or fill them in");
     *kind = common ? gcor_common_kind(measure, design) : measure->kind;
+    if (*kind == GCOR_REAL && gcor_has_long_distances(measure, n_obs)) *kind = GCOR_DISTANCE;
     if (*kind == GCOR_REAL && in_double) {
         *kind = GCOR_DOUBLE;
         if (!gcor_has_double(measure))

@@ -14,10 +14,19 @@ const gcor_measure *gcor_measure_at(int k);
  * kind without a product, no prepare(), or a full table. */
 int gcor_add_measure(const gcor_measure *measure);
 
-/* Sets *kind to the kind of operand for complete columns, in double precision if in_double, or with `common` for
- * pairwise-complete pairs. GCOR_BAD_INPUT if the measure has none, or does not accept what the design contains. */
-gcor_status gcor_kind_of(gcor_context *context, const gcor_measure *measure, const gcor_design *design, int common,
-                         int in_double, gcor_kind *kind);
+/* Distances between up to this many observations are multiplied as GCOR_REAL or GCOR_DOUBLE operands, by every back
+ * end; those of more would take too much memory and time. */
+enum { GCOR_MAX_DISTANCES = 3072 };
+
+/* True if columns of n_obs complete observations become GCOR_DISTANCE operands, which only a back end that is_host
+ * has. */
+int gcor_has_long_distances(const gcor_measure *measure, int64_t n_obs);
+
+/* Sets *kind to the kind of operand for columns of n_obs complete observations, in double precision if in_double, or
+ * with `common` for pairwise-complete pairs. n_obs 0: to operands that are products. GCOR_BAD_INPUT if the measure has
+ * none, or does not accept what the design contains. */
+gcor_status gcor_kind_of(gcor_context *context, const gcor_measure *measure, const gcor_design *design, int64_t n_obs,
+                         int common, int in_double, gcor_kind *kind);
 /* GCOR_BAD_INPUT if the measure has no partial correlations (gcor_design's map). */
 gcor_status gcor_check_partial(gcor_context *context, const gcor_measure *measure);
 /* True if the measure has a form in double precision: prepare_double(), or ranks without prepare(). */

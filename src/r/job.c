@@ -32,9 +32,15 @@ static void use_host(r_job *q) {
     use_first_device(q, gcor_backend_at(k));
 }
 
+void r_job_observations(r_job *q, int64_t n_obs) {
+    const gcor_combination *all = q->job.combination;
+    for (int64_t s = 0; all && s < all->n; s++) n_obs = gcor_max(n_obs, all->subjects[s].x->n_obs);
+    if (gcor_has_long_distances(q->job.measure, n_obs)) use_host(q);
+}
+
 static int prepares_pairs(const r_job *q, const gcor_design *design) {
     gcor_kind kind = gcor_common_kind(q->job.measure, design);
-    if (kind != GCOR_PAIR_COMMON && kind != GCOR_BINNED_COMMON) return 1;
+    if (kind != GCOR_PAIR_COMMON && kind != GCOR_BINNED_COMMON && kind != GCOR_DISTANCE_COMMON) return 1;
     return !q->backend->has_single_pairs || q->backend->has_single_pairs(q->job.measure, design);
 }
 
@@ -120,6 +126,7 @@ gcor_status r_job_run(r_job *q, gcor_sink *sink, SEXP result) {
         q->information = gcor_information_of(sink, q->job.in_double, q->information.mean, q->information.unit);
         q->job.sink = &q->information.sink;
     }
+    r_job_observations(q, q->job.x->n_obs);
     if (q->job.combination) r_subjects_memory(q);
     if (gcor_is_sparse(&q->job) && q->job.measure->kind == GCOR_REAL) use_host(q);
     gcor_status status = r_session(context, q->backend, q->devices, q->n_devices, &session);

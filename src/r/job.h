@@ -73,6 +73,9 @@ typedef struct {
 
 /* Sets the back end and its devices; hclust.c needs no more of a job. */
 void r_devices_parse(r_job *q, SEXP settings);
+/* The processor takes over if only it has the kind of operand for up to n_obs observations, or for a subject's. To be
+ * called before a session is opened. */
+void r_job_observations(r_job *q, int64_t n_obs);
 /* Runs the job into the sink, and writes n_obs to the result. */
 gcor_status r_job_run(r_job *q, gcor_sink *sink, SEXP result);
 /* Ends the call, when the engine holds nothing. Returns the result, with an attribute "lost" if devices were lost, or

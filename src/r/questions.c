@@ -34,6 +34,7 @@ gcor_status r_needs(r_job *q, const SEXP *arguments, SEXP result) {
     double *columns = r_new_doubles(result, 0, 1), *memory = r_new_doubles(result, 1, 1);
     gcor_session *session;
     gcor_needs needs;
+    r_job_observations(q, q->job.x->n_obs);
     gcor_status status = r_session(&q->call.context, q->backend, q->devices, q->n_devices, &session);
     if (!status) status = gcor_needs_of(session, &q->call.context, &q->job, &needs);
     if (status) return status;

@@ -73,6 +73,7 @@ static gcor_status find_complete(r_windows_job *q) {
 
 gcor_status r_windows_begin(r_windows_job *q) {
     gcor_context *context = &q->job->call.context;
+    r_job_observations(q->job, q->windows.width);
     gcor_status status = r_session(context, q->job->backend, q->job->devices, q->job->n_devices, &q->session);
     if (!status) status = find_complete(q);
     if (status) return status;

@@ -85,6 +85,60 @@ test_that("very large and very small values, constants and missing values are as
   expect_nothing_live()
 })
 
+# Columns of more than 3,072 observations are compared without their distances.
+test_that("long columns are as by the definition, by both precisions and on every back end", {
+  x <- cbind(dependent(3100, 5)[, 2:3], normal(3100, 1, seed = 4) / runif(3100), c(rep(0.1, 3000), 1:100))
+  centred <- vapply(1:4, function(j) u_centred(x[, j]), numeric(choose(3100, 2)))
+  truth <- cov2cor(crossprod(centred))
+  for (backend in backends()) for (precision in c("single", "double")) {
+    expect_distances(x, truth, 1e-12, precision, precision = precision, backend = backend)
+  }
+  expect_lt(max(abs(gpuCor(x[, 1:2], x[, 3:4], method = "distance") - truth[1:2, 3:4])), 1e-12)
+  expect_equal(as.vector(gpuCor(x, method = "distance")), truth[lower.tri(truth)], tolerance = 1e-6)
+  windows <- gpuCorWindows(x, width = 3090, step = 10, method = "distance")
+  expect_identical(as.vector(windows[[2]]), as.vector(gpuCor(x[11:3100, ], method = "distance")))
+  subjects <- gpuCor(list(x, x[3051:3100, ]), combine = "mean", method = "distance")
+  expect_equal(as.vector(subjects), tolerance = 1e-6,
+               as.vector(gpuCor(x, method = "distance") + gpuCor(x[3051:3100, ], method = "distance")) / 2)
+  expect_nothing_live()
+})
+
+test_that("long and pairwise-complete columns that have no coefficients are those of short ones", {
+  x <- dependent(3090, 8)
+  x[, 3] <- 3
+  x[, 4] <- c(-2, rep(0.1, 3088), 7)
+  x[, 5] <- c(-1e15, x[2:3089, 5], 1e15) # rounding leaves nothing
+  x[7, 6] <- NA
+  x[7, 7] <- Inf
+  for (n_obs in c(60, 3090)) for (use in c("everything", "pairwise")) {
+    data <- x[c(1:(n_obs - 1), 3090), ]
+    short <- matrix_of(x[c(1:59, 3090), ], use = use)
+    expect_identical(is.na(matrix_of(data, use = use)), is.na(short))
+    expect_identical(is.nan(matrix_of(data, use = use)), is.nan(short))
+    expect_warning(gpuCor(data[, 1:5], method = "distance", use = use), "zero (3 of 5 columns of 'x': 3, 4, 5)",
+                   fixed = TRUE)
+  }
+  expect_identical(is.nan(short[1, ]), rep(c(FALSE, TRUE, FALSE), c(6, 1, 1)))
+  expect_nothing_live()
+})
+
+test_that("a column and its copy have coefficient 1, and no column of a pair is the first", {
+  x <- rbind(dependent(3200, 6), NA)
+  x[, 2] <- x[, 1]
+  x[, 6] <- c(sample(3200), NA)
+  x[, 5] <- c(sample(3200), NA)
+  for (n_obs in c(100, 3200)) for (use in c("everything", "pairwise")) {
+    data <- x[seq_len(n_obs), ]
+    if (use == "pairwise") data <- rbind(data, NA, NA)
+    r <- gpuCor(data[, 1:3], data[, c(2, 5, 6)], method = "distance", use = use)
+    back <- gpuCor(data[, c(2, 5, 6)], data[, 1:3], method = "distance", use = use)
+    expect_identical(unname(unclass(r)[, ]), unname(t(unclass(back)[, ])))
+    if (use == "pairwise" || n_obs > 3072) expect_identical(r[1, 1], 1)
+  }
+  both <- matrix_of(rbind(x[1:100, 5:6], NA), use = "pairwise")
+  expect_identical(both[1, 2], matrix_of(rbind(x[1:100, 6:5], NA), use = "pairwise")[1, 2])
+})
+
 test_that("there is no coefficient of fewer than four observations", {
   x <- normal(4, 6)
   for (n_obs in 1:3) for (use in c("everything", "complete.obs", "pairwise.complete.obs")) {
@@ -233,6 +287,10 @@ test_that("results do not depend on how the work is divided, nor on memory", {
   expect_same_divided(function(...) slots_of(gpuCorNetwork(x, density = 0.001, method = "distance", ...)))
   gaps <- with_missing(x[, 1:60], 0.1)
   expect_same_divided(function(...) as.vector(gpuCor(gaps, use = "pairwise", method = "distance", ...)))
+  long <- dependent(3080, 30)
+  for (precision in c("single", "double")) {
+    expect_same_divided(function(...) as.vector(gpuCor(long, method = "distance", precision = precision, ...)))
+  }
   path <- tempfile("plan-")
   on.exit(unlink(path, recursive = TRUE))
   quiet_plan(path, x, threshold = 0.2, method = "distance", verb = "gpuCorNetwork", shards = 3)

@@ -36,7 +36,9 @@ test_that("all instruction sets give the same where rows are missing pair by pai
     truth <- suppressWarnings(cor(data[, 1:2], data, "pairwise", "kendall"))
     r <- expect_same_on_all(function() cpu_cor(data, use = "pairwise", method = "kendall", output = "matrix"))
     expect_equal(r[1:2, ], truth, tolerance = 1e-12)
+    expect_same_on_all(function() cpu_cor(data, use = "pairwise", method = "distance"))
   }
+  expect_same_on_all(function() cpu_cor(with_missing(normal(3100, 10), 0.1), use = "pairwise", method = "distance"))
 })
 
 test_that("all instruction sets give the same for columns that are opened in slices", {

@@ -13,42 +13,28 @@ extern const unit_test threads_tests[], triangle_tests[], shard_tests[], queue_t
     definition_tests[], sinks_tests[], files_tests[], source_tests[], workers_tests[], memory_tests[], measure_tests[],
     kendall_tests[], bands_tests[], needs_tests[], compact_tests[], prefault_tests[], products_tests[], design_tests[],
     windows_tests[], pairs_tests[], combine_tests[], rounding_tests[], degrees_tests[], exact_tests[],
-    elementary_tests[], os_tests[], mutual_tests[], tail_tests[], centrality_tests[];
+    elementary_tests[], os_tests[], mutual_tests[], tail_tests[], centrality_tests[], distance_tests[];
 
 /* threads tests first: after a parallel region, forked children cannot have any. */
 static const struct {
     const char *name;
     const unit_test *tests;
 } files[] = {
-    {"threads", threads_tests},
-    {"triangle", triangle_tests},
-    {"shard", shard_tests},
-    {"queue", queue_tests},
-    {"fixed", fixed_tests},
-    {"definition", definition_tests},
-    {"sinks", sinks_tests},
-    {"files", files_tests},
-    {"source", source_tests},
-    {"workers", workers_tests},
-    {"memory", memory_tests},
-    {"measure", measure_tests},
-    {"kendall", kendall_tests},
-    {"bands", bands_tests},
-    {"needs", needs_tests},
-    {"compact", compact_tests},
-    {"prefault", prefault_tests},
-    {"products", products_tests},
-    {"design", design_tests},
-    {"windows", windows_tests},
-    {"pairs", pairs_tests},
-    {"combine", combine_tests},
-    {"rounding", rounding_tests},
-    {"degrees", degrees_tests},
-    {"exact", exact_tests},
-    {"elementary", elementary_tests},
-    {"os", os_tests},
-    {"mutual", mutual_tests},
-    {"tail", tail_tests},
+    {"threads", threads_tests},       {"triangle", triangle_tests},
+    {"shard", shard_tests},           {"queue", queue_tests},
+    {"fixed", fixed_tests},           {"definition", definition_tests},
+    {"sinks", sinks_tests},           {"files", files_tests},
+    {"source", source_tests},         {"workers", workers_tests},
+    {"memory", memory_tests},         {"measure", measure_tests},
+    {"kendall", kendall_tests},       {"distance", distance_tests},
+    {"bands", bands_tests},           {"needs", needs_tests},
+    {"compact", compact_tests},       {"prefault", prefault_tests},
+    {"products", products_tests},     {"design", design_tests},
+    {"windows", windows_tests},       {"pairs", pairs_tests},
+    {"combine", combine_tests},       {"rounding", rounding_tests},
+    {"degrees", degrees_tests},       {"exact", exact_tests},
+    {"elementary", elementary_tests}, {"os", os_tests},
+    {"mutual", mutual_tests},         {"tail", tail_tests},
     {"centrality", centrality_tests},
 };
 

@@ -178,7 +178,7 @@ static int count_measures(void) {
     return n;
 }
 
-enum { REFUSED = 18 };
+enum { REFUSED = 19 };
 
 static void rows_that_are_refused(void) {
     const gcor_measure right = {
@@ -214,6 +214,7 @@ static void rows_that_are_refused(void) {
     wrong[16].kind = GCOR_BINNED; /* the package's own */
     wrong[16].ranked = 1;
     wrong[17].common = GCOR_BINNED_COMMON;
+    wrong[18].common = GCOR_DISTANCE_COMMON;
     for (int k = 0; k < REFUSED; k++) {
         unit_about("row %d", k);
         CHECK_INT(gcor_add_measure(&wrong[k]), 1);

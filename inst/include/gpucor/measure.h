@@ -32,6 +32,9 @@ typedef enum {
                          * column */
     GCOR_REAL_SPARSE, /* entries of a sparse matrix, in double, replacing GCOR_REAL and GCOR_DOUBLE; on the CPU */
     GCOR_SIGN_SPARSE, /* the same, replacing GCOR_SIGN */
+    GCOR_DISTANCE, /* values and their order, replacing GCOR_REAL and GCOR_DOUBLE of distances between many observations;
+                    * on the CPU. Only the package's own measure has this kind and the next one */
+    GCOR_DISTANCE_COMMON, /* the same over pairwise-complete observations */
     GCOR_ADJACENCY    /* a slab of the adjacency matrix, for topological overlap; no measure has it */
 } gcor_kind;
 
