@@ -139,7 +139,7 @@ enum {
 typedef struct {
     gcor_kind kind;
     int64_t first, n_var; /* variables first .. first+n_var-1 */
-    int64_t n_obs;        /* values of a column: one for each observation, or gcor_operand_length() */
+    int64_t n_obs;        /* values of a column: one for each observation, or gcor_column_length() */
     double *norm;         /* n_var, in host memory. 0: constant; -1: missing or too few values; NaN: coefficients
                            * are not defined, as some values are infinite */
     unsigned char *flags; /* n_var, in host memory: GCOR_MISSING ... */

@@ -83,8 +83,8 @@ typedef struct {
     const gcor_design *design;
     const gcor_shuffle *shuffle; /* of prepared columns; NULL: none */
     cpu_operand *operand;
-    int64_t n_obs; /* of a column that is read; the operand's may be larger */
-    char *ranks;   /* ranks_bytes per thread, for ranks, for a gcor_pair, or for distances */
+    int64_t n_obs; /* of a column that is read; the operand's may be another */
+    char *ranks;   /* ranks_bytes per thread, for ranks, a gcor_pair, distances or products with a basis */
     size_t ranks_bytes;
 } preparation;
 
@@ -190,19 +190,49 @@ static double prepare_by_kind(const preparation *p, const gcor_ranks *ranks, dou
     }
 }
 
-static void prepare_column(void *user, int thread, int64_t var, double *x, int flags) {
-    const preparation *p = user;
+static void describe_column(const preparation *p, int64_t j, int64_t present, double norm, int flags) {
     cpu_operand *o = p->operand;
-    int64_t j = var - o->head.first, present = p->n_obs;
-    gcor_ranks ranks = gcor_ranks_at(p->ranks + thread * p->ranks_bytes, p->n_obs);
-    double norm = o->head.kind == GCOR_PAIR_COMMON ? keep_values(p, thread, x, j, &flags, &present)
-                                                   : prepare_by_kind(p, &ranks, x, j, &flags, &present);
     gcor_describe_column(p->measure, o->head.kind, present, &norm, &flags);
     if (o->head.kind == GCOR_REAL_COMMON) o->start[j + 1] = p->n_obs - present;
     if (o->inverse) o->inverse[j] = norm > 0 ? 1 / sqrt(norm) : NAN;
     if (o->scale) o->scale[j] = (float)o->inverse[j];
     o->head.norm[j] = norm;
     o->head.flags[j] = (unsigned char)flags;
+}
+
+static void prepare_column(void *user, int thread, int64_t var, double *x, int flags) {
+    const preparation *p = user;
+    int64_t j = var - p->operand->head.first, present = p->n_obs;
+    gcor_ranks ranks = gcor_ranks_at(p->ranks + thread * p->ranks_bytes, p->n_obs);
+    double norm = p->operand->head.kind == GCOR_PAIR_COMMON ? keep_values(p, thread, x, j, &flags, &present)
+                                                            : prepare_by_kind(p, &ranks, x, j, &flags, &present);
+    describe_column(p, j, present, norm, flags);
+}
+
+/* ---- columns that a basis makes shorter --------------------------------------------------- */
+
+static void begin_column(void *user, int thread, int64_t var, double *x, int flags) {
+    const preparation *p = user;
+    gcor_operand *head = &p->operand->head;
+    gcor_ranks ranks = gcor_ranks_at(p->ranks + thread * p->ranks_bytes, p->n_obs);
+    head->flags[var - head->first] = (unsigned char)flags;
+    head->norm[var - head->first] = gcor_begin_reduced(p->measure, p->design, x, p->n_obs, flags, &ranks);
+}
+
+static void reduce_columns(void *user, int thread, int64_t first, int64_t n, double *x, int64_t stride) {
+    const preparation *p = user;
+    const cpu_operand *o = p->operand;
+    const int64_t length = o->head.n_obs;
+    double *products = (double *)(void *)(p->ranks + thread * p->ranks_bytes);
+    gcor_design_reduce(p->design, x, stride, n, products);
+    for (int64_t j = first - o->head.first; n > 0; j++, n--, products += length) {
+        const double none = o->head.norm[j];
+        float *out = o->columns + j * o->stride;
+        for (int64_t k = length; o->columns && k < o->stride; k++) out[k] = 0;
+        double norm = o->columns ? gcor_end_reduced_real(p->design, products, none, out)
+                                 : gcor_end_reduced_double(p->design, products, none, o->values + j * length);
+        describe_column(p, j, p->n_obs, norm, o->head.flags[j]);
+    }
 }
 
 /* Lists the rows of missing values. Their numbers are in start[1], start[2], ... */
@@ -234,13 +264,18 @@ static gcor_status prepare_columns(gcor_context *context, const gcor_columns *co
         after = columns->shuffle;
         read.shuffle = NULL;
     }
+    int is_reduced = gcor_is_reduced(measure, columns->design, o->head.kind);
     size_t scratch = gcor_ranks_bytes(columns->n_obs);
     if (o->head.kind == GCOR_PAIR_COMMON) scratch = gcor_pair_bytes(measure, columns->design, columns->n_obs);
     if (cpu_is_ordered(o->head.kind)) scratch = (size_t)cpu_distance_bytes(columns->n_obs);
+    const size_t products = GCOR_TOGETHER * (size_t)o->head.n_obs * sizeof(double);
+    if (is_reduced && products > scratch) scratch = products;
     preparation p = {measure, columns->design, after, o, columns->n_obs, NULL, (scratch + 63) / 64 * 64};
     p.ranks = gcor_alloc(context, context->threads, p.ranks_bytes, "columns being prepared");
     if (!p.ranks) return GCOR_NO_MEMORY;
-    gcor_status status = gcor_for_columns(context, &read, o->head.first, o->head.n_var, prepare_column, &p);
+    gcor_status status = gcor_for_columns_together(context, &read, o->head.first, o->head.n_var,
+                                                   is_reduced ? begin_column : prepare_column,
+                                                   is_reduced ? reduce_columns : NULL, &p);
     gcor_free(p.ranks);
     return status;
 }
@@ -248,7 +283,7 @@ static gcor_status prepare_columns(gcor_context *context, const gcor_columns *co
 gcor_status cpu_prepare(gcor_state *state, const gcor_columns *columns, const gcor_measure *measure, gcor_kind kind,
                         int64_t first, int64_t n_var, gcor_operand **operand) {
     gcor_context *context = state->context;
-    int64_t length = gcor_operand_length(measure, kind, columns->n_obs);
+    int64_t length = gcor_column_length(measure, columns->design, kind, columns->n_obs);
     cpu_operand *o = gcor_alloc(context, 1, sizeof *o, "an operand");
     *operand = NULL;
     if (!o) return GCOR_NO_MEMORY;

@@ -109,7 +109,7 @@ static gcor_status look_at_data(gcor_work *work, gcor_context *context, const gc
                           &data->kind);
     if (gcor_is_sparse(job) && work->session->backend->is_host && !observations.observed && !observations.common)
         data->kind = data->kind == GCOR_SIGN ? GCOR_SIGN_SPARSE : GCOR_REAL_SPARSE;
-    data->length = gcor_operand_length(job->measure, data->kind, observations.n_obs);
+    data->length = gcor_column_length(job->measure, design, data->kind, observations.n_obs);
     return status;
 }
 

@@ -4,6 +4,7 @@
 
 #include "coefficient.h"
 
+#include <math.h>
 #include <string.h>
 
 /* True if no coefficients can be computed from a column. */
@@ -115,6 +116,41 @@ double gcor_prepare_real(const gcor_measure *measure, const gcor_design *design,
     for (int64_t k = 0; k < n; k++) out[k] = (float)x[k];
     return squares;
 }
+
+/* ---- columns that a basis makes shorter ----------------------------------------------------------------- */
+
+int gcor_is_reduced(const gcor_measure *measure, const gcor_design *design, gcor_kind kind) {
+    return (kind == GCOR_REAL || kind == GCOR_DOUBLE) && measure->angle != GCOR_OWN_WAY && design && design->keeps &&
+           design->n_basis > 0 && !gcor_is_mapped(design);
+}
+
+int64_t gcor_column_length(const gcor_measure *measure, const gcor_design *design, gcor_kind kind, int64_t n_obs) {
+    return gcor_is_reduced(measure, design, kind) ? design->n_basis : gcor_operand_length(measure, kind, n_obs);
+}
+
+double gcor_begin_reduced(const gcor_measure *measure, const gcor_design *design, double *x, int64_t n, int flags,
+                          const gcor_ranks *ranks) {
+    double squares;
+    if (is_unusable(measure, n, flags) || (measure->ranked && !(rank_values(design, x, n, ranks) > 0))) return INFINITY;
+    return gcor_design_begin(design, measure->angle != GCOR_AS_IS, x, n, &squares);
+}
+
+/* A column without coefficients may have products that are no numbers. */
+double gcor_end_reduced_real(const gcor_design *design, const double *products, double none, float *out) {
+    double squares = gcor_design_left(design, products, none);
+    if (squares > 0) return gcor_unit(products, squares, design->n_basis, out);
+    memset(out, 0, (size_t)design->n_basis * sizeof *out);
+    return 0;
+}
+
+double gcor_end_reduced_double(const gcor_design *design, const double *products, double none, double *out) {
+    double squares = gcor_design_left(design, products, none);
+    if (squares > 0) return gcor_double_unit(products, squares, design->n_basis, out);
+    memset(out, 0, (size_t)design->n_basis * sizeof *out);
+    return 0;
+}
+
+/* ------------------------------------------------------------------------------------------------------------ */
 
 int gcor_shuffles_prepared(const gcor_measure *measure, gcor_kind kind, const gcor_columns *columns) {
     return columns->shuffle && kind == GCOR_REAL && measure->angle != GCOR_OWN_WAY &&

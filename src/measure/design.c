@@ -121,17 +121,25 @@ GCOR_BODY void project_body(const gcor_design *design, double *x, int64_t n) {
 }
 GCOR_WIDE(project, (const gcor_design *design, double *x, int64_t n), (design, x, n))
 
-/* Writes the products of x with the columns of the map, without their leading zeros. */
-GCOR_BODY void multiply_body(const gcor_design *design, const double *x, int64_t n, double *product) {
-    for (int64_t from = 0; from < design->n_map; from += GROUP) {
+/* Writes the products of `count` columns x, which are `stride` apart, with n_columns others; with skips_zeros, column q
+ * of these begins with q zeros or more. A group of the others is multiplied with all x while it is in the cache. */
+GCOR_BODY void multiply_body(const double *others, int64_t n_columns, int skips_zeros, const double *x, int64_t stride,
+                             int64_t count, int64_t n, double *product) {
+    for (int64_t from = 0; from < n_columns; from += GROUP) {
+        const int64_t zeros = skips_zeros ? from : 0;
         const double *columns[GROUP];
         double dots[GROUP];
-        set_group(design->map + from, design->n_map, from, n, columns);
-        gcor_dots(columns, x + from, n - from, dots);
-        for (int64_t g = 0; g < GROUP && from + g < design->n_map; g++) product[from + g] = dots[g];
+        set_group(others + zeros, n_columns, from, n, columns);
+        for (int64_t c = 0; c < count; c++) {
+            gcor_dots(columns, x + c * stride + zeros, n - zeros, dots);
+            for (int64_t g = 0; g < GROUP && from + g < n_columns; g++) product[c * n_columns + from + g] = dots[g];
+        }
     }
 }
-GCOR_WIDE(multiply, (const gcor_design *design, const double *x, int64_t n, double *product), (design, x, n, product))
+GCOR_WIDE(multiply,
+          (const double *others, int64_t n_columns, int skips_zeros, const double *x, int64_t stride, int64_t count,
+           int64_t n, double *product),
+          (others, n_columns, skips_zeros, x, stride, count, n, product))
 
 /* The residuals are rounding errors if their norm is below this fraction of the centred column's norm, or below a
  * few roundings of the values, whose mean may be large. */
@@ -161,7 +169,7 @@ static void centre(const gcor_design *design, double *x, int64_t n) {
     for (int64_t k = 0; k < n; k++) x[k] -= sum / all;
 }
 
-double gcor_design_column(const gcor_design *design, int is_centred, double *x, int64_t n, double *scratch) {
+double gcor_design_begin(const gcor_design *design, int is_centred, double *x, int64_t n, double *squares) {
     double largest = 0;
     for (int64_t k = 0; k < n; k++)
         if (fabs(x[k]) > largest) largest = fabs(x[k]);
@@ -172,14 +180,28 @@ double gcor_design_column(const gcor_design *design, int is_centred, double *x, 
     }
     if (is_centred) centre(design, x, n);
     for (int64_t k = 0; design->root && k < n; k++) x[k] *= design->root[k];
-    double before = squares_of(x, n);
+    *squares = squares_of(x, n);
+    return NOTHING_LEFT * NOTHING_LEFT * *squares + ROUNDING * ROUNDING * of_largest;
+}
+
+double gcor_design_column(const gcor_design *design, int is_centred, double *x, int64_t n, double *scratch) {
+    double before, none = gcor_design_begin(design, is_centred, x, n, &before);
     if (design->n_basis == 0) return before;
     if (design->keeps)
         keep_basis(design, x, n, scratch);
     else
         take_basis_off(design, x, n, before);
     double left = squares_of(x, n);
-    return left > NOTHING_LEFT * NOTHING_LEFT * before + ROUNDING * ROUNDING * of_largest ? left : 0;
+    return left > none ? left : 0;
+}
+
+void gcor_design_reduce(const gcor_design *design, const double *x, int64_t stride, int64_t count, double *products) {
+    multiply(design->basis, design->n_basis, 0, x, stride, count, design->n_rows, products);
+}
+
+double gcor_design_left(const gcor_design *design, const double *products, double none) {
+    double left = squares_of(products, design->n_basis);
+    return left > none ? left : 0;
 }
 
 void gcor_design_unit(double squares, const double *x, int64_t n, double *unit) {
@@ -189,7 +211,7 @@ void gcor_design_unit(double squares, const double *x, int64_t n, double *unit) 
 
 double gcor_design_map(const gcor_design *design, double squares, double *x, int64_t n, double *scratch) {
     gcor_design_unit(squares, x, n, scratch);
-    multiply(design, scratch, n, x);
+    multiply(design->map, design->n_map, 1, scratch, n, 1, n, x);
     for (int64_t k = design->n_map; k < n; k++) x[k] = 0;
     return squares > 0 ? 1 - squares_of(x, n) : 0;
 }

@@ -58,6 +58,17 @@ int gcor_is_mapped(const gcor_design *design);
  * Returns the sum of squares of the result; 0 if only rounding errors are left. Any thread. */
 double gcor_design_column(const gcor_design *design, int is_centred, double *x, int64_t n, double *scratch);
 
+/* The same in steps, for columns that are replaced by their products with a basis that `keeps`. These have the dot
+ * products and the lengths of the residuals, and fewer values.
+ * gcor_design_begin(): weights and centers x. Sets *squares to its sum of squares. Returns that of what may be left as
+ * rounding errors.
+ * gcor_design_reduce(): writes the n_basis products of each of `count` columns x, which are `stride` apart.
+ * gcor_design_left(): returns the sum of squares of a column's products; 0 if it is at most `none`, what
+ * gcor_design_begin() returned. Any thread. */
+double gcor_design_begin(const gcor_design *design, int is_centred, double *x, int64_t n, double *squares);
+void gcor_design_reduce(const gcor_design *design, const double *x, int64_t stride, int64_t count, double *products);
+double gcor_design_left(const gcor_design *design, const double *products, double none);
+
 /* Scales x, a result of gcor_design_column() with that sum of squares, to unit length. Any thread. */
 void gcor_design_unit(double squares, const double *x, int64_t n, double *unit);
 /* Scales x as gcor_design_unit() does and replaces it by its n_map products with the map, and the rest of its n values

@@ -36,7 +36,7 @@ gcor_kind gcor_common_kind(const gcor_measure *measure, const gcor_design *desig
 /* True for kinds whose pairs use their pairwise-complete observations. Any thread. */
 int gcor_is_common(gcor_kind kind);
 
-/* The length of a column of n_obs observations prepared as `kind`. Any thread. */
+/* The length of a column of n_obs observations prepared as `kind`, unless a design makes it shorter. Any thread. */
 int64_t gcor_operand_length(const gcor_measure *measure, gcor_kind kind, int64_t n_obs);
 /* Min number of observations of a coefficient. Any thread. */
 int gcor_min_obs(const gcor_measure *measure);
@@ -92,6 +92,20 @@ double gcor_prepare_double(const gcor_measure *measure, const gcor_design *desig
  * has no coefficients. */
 double gcor_prepare_unmapped(const gcor_measure *measure, const gcor_design *design, double *x, int64_t n, int *flags,
                              const gcor_ranks *ranks, double *out);
+
+/* True if a column of that kind is prepared as its products with a basis that the design keeps: n_basis values, instead
+ * of a residual for each observation. gcor_prepare_real() and gcor_prepare_double() write the residuals in any case. */
+int gcor_is_reduced(const gcor_measure *measure, const gcor_design *design, gcor_kind kind);
+/* The length of a column that a back end prepares: the design's n_basis, or gcor_operand_length(). Any thread. */
+int64_t gcor_column_length(const gcor_measure *measure, const gcor_design *design, gcor_kind kind, int64_t n_obs);
+/* The steps of such a column, between which gcor_design_reduce() multiplies several at a time. gcor_begin_reduced():
+ * ranks, weights and centers x. Returns what gcor_design_left() takes as `none`; INFINITY: x has no coefficients.
+ * ranks: scratch. gcor_end_reduced_...(): writes the products, scaled to unit length. Returns the norm; 0 and zeros if
+ * there are no coefficients. Any thread. */
+double gcor_begin_reduced(const gcor_measure *measure, const gcor_design *design, double *x, int64_t n, int flags,
+                          const gcor_ranks *ranks);
+double gcor_end_reduced_real(const gcor_design *design, const double *products, double none, float *out);
+double gcor_end_reduced_double(const gcor_design *design, const double *products, double none, double *out);
 
 /* True if the back end permutes prepared columns (columns->shuffle): REAL columns without a design, whose values do not
  * depend on the order of observations. Any thread. */

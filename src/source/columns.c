@@ -20,6 +20,7 @@ typedef struct {
     const gcor_columns *columns;
     int64_t first, n;
     gcor_column_work work;
+    gcor_columns_work together; /* NULL: none */
     void *user;
 } gathering;
 
@@ -48,16 +49,25 @@ static void work_on(const gathering *g, int thread, int64_t j, double *x) {
     g->work(g->user, thread, j, x, normalise(x, columns->n_obs));
 }
 
+/* n: at most GCOR_TOGETHER. */
+static void work_on_columns(const gathering *g, int thread, int64_t first, int64_t n, double *x) {
+    const int64_t stride = g->columns->source->n_obs;
+    for (int64_t j = 0; j < n; j++) work_on(g, thread, first + j, x + j * stride);
+    if (g->together) g->together(g->user, thread, first, n, x, stride);
+}
+
 /* Columns that a thread reads at a time: several if they are short, as each read of a file is a system call. */
 static int64_t columns_at_once(const gathering *g) {
     int64_t fitting = AT_ONCE_BYTES / (8 * (g->columns->source->n_obs + 1));
+    if (g->together) fitting = gcor_max(fitting / GCOR_TOGETHER, 1) * GCOR_TOGETHER;
     return gcor_clamp(gcor_min(fitting, g->n / (4 * g->context->threads)), 1, MAX_AT_ONCE);
 }
 
 static void read_and_work(const gathering *g, int thread, int64_t first, int64_t n, double *x) {
     gcor_source *source = g->columns->source;
     if (gcor_stop(g->context) || source->read(source, g->context, first, n, x)) return;
-    for (int64_t j = 0; j < n; j++) work_on(g, thread, first + j, x + j * source->n_obs);
+    for (int64_t j = 0; j < n; j += GCOR_TOGETHER)
+        work_on_columns(g, thread, first + j, gcor_min(GCOR_TOGETHER, n - j), x + j * source->n_obs);
 }
 
 typedef struct {
@@ -120,15 +130,22 @@ typedef struct {
     int has_read; /* the next block has been read; used only by the caller's thread */
 } block_reading;
 
+/* Columns that a thread works on at a time. */
+static int64_t group_of(const gathering *g) {
+    return g->together ? GCOR_TOGETHER : 1;
+}
+
 static void read_next_block(block_reading *r) {
     if (!r->has_read) read_block(r->g, r->b + 1, r->buffer);
     r->has_read = 1;
 }
 
-static void work_on_column(void *argument, int thread, int64_t k) {
+static void work_on_group(void *argument, int thread, int64_t k) {
     block_reading *r = argument;
+    const gcor_range group = gcor_block(r->end - r->from, group_of(r->g), k);
     if (thread == 0) read_next_block(r);
-    work_on(r->g, thread, r->from + k, half_of(r->g, r->b, r->buffer) + k * r->g->columns->source->n_obs);
+    work_on_columns(r->g, thread, r->from + group.from, group.end - group.from,
+                    half_of(r->g, r->b, r->buffer) + group.from * r->g->columns->source->n_obs);
 }
 
 /* The caller's thread reads the next block, and then helps the others with the current one. */
@@ -139,14 +156,19 @@ static void gather_in_blocks(const gathering *g, double *buffer) {
         block_range(g, r.b, &r.from, &r.end);
         if (r.from >= r.end) break;
         r.has_read = 0;
-        gcor_for_each(g->context->threads, r.end - r.from, work_on_column, &r);
+        gcor_for_each(g->context->threads, gcor_blocks(r.end - r.from, group_of(g)), work_on_group, &r);
         read_next_block(&r);
     }
 }
 
 gcor_status gcor_for_columns(gcor_context *context, const gcor_columns *columns, int64_t first, int64_t n,
                              gcor_column_work work, void *user) {
-    gathering g = {context, columns, first, n, work, user};
+    return gcor_for_columns_together(context, columns, first, n, work, NULL, user);
+}
+
+gcor_status gcor_for_columns_together(gcor_context *context, const gcor_columns *columns, int64_t first, int64_t n,
+                                      gcor_column_work work, gcor_columns_work together, void *user) {
+    gathering g = {context, columns, first, n, work, together, user};
     int any = columns->source->any_thread;
     int64_t capacity = any ? context->threads * columns_at_once(&g) : 2 * blocks_of(&g).columns;
     if (n == 0) return GCOR_OK;

@@ -31,6 +31,15 @@ typedef void (*gcor_column_work)(void *user, int thread, int64_t j, double *x, i
 gcor_status gcor_for_columns(gcor_context *context, const gcor_columns *columns, int64_t first, int64_t n,
                              gcor_column_work work, void *user);
 
+/* Called after the work for columns first .. first+n-1, at most GCOR_TOGETHER, by the same thread. x: the values of all
+ * of them, `stride` apart, as the work has left them. */
+enum { GCOR_TOGETHER = 8 };
+typedef void (*gcor_columns_work)(void *user, int thread, int64_t first, int64_t n, double *x, int64_t stride);
+
+/* gcor_for_columns(), which also calls together() for groups of columns. */
+gcor_status gcor_for_columns_together(gcor_context *context, const gcor_columns *columns, int64_t first, int64_t n,
+                                      gcor_column_work work, gcor_columns_work together, void *user);
+
 /* ---- the source in memory -------------------------------------------------------- */
 
 typedef enum { GCOR_DOUBLES, GCOR_INTEGERS, GCOR_SPARSE } gcor_storage;

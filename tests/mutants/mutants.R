@@ -33,6 +33,8 @@ mutants <- list(
   mutant("Bartlett's sum", "src/stats/autocorrelation.c", "(double)n / (1 + 2 * sum)", "(double)n / (1 + sum)", "df"),
 
   # ---- partial correlations, context likelihood, Kendall's tau of sparse columns
+  mutant("products of the first of a group of columns", "src/measure/design.c", "x + c * stride + zeros", "x + zeros",
+         "covariates"),
   mutant("norm of mapped columns", "src/measure/design.c", "1 - squares_of(x, n) : 0", "1 : 0", "partial"),
   mutant("fourth powers", "src/stats/partial.c", "* (x[j + l] * x[j + l]);", "* x[j + l];", "partial"),
   r_mutant("null of shrunken coefficients", lbeta(0.5, half), lbeta(1.5, half), "partial"),

@@ -137,6 +137,48 @@ test_that("bandpass regresses on the cosines outside of the band, together with 
                      off_diagonal(cor(x)) < 1e-13, rep(TRUE, 15)) # nothing is outside
 })
 
+test_that("columns are as good by their coefficients on a basis of the few dimensions that a band leaves", {
+  n <- 150
+  cosines <- cos(outer(seq_len(n) - 0.5, seq_len(n - 1)) * pi / n)
+  frequency <- seq_len(n - 1) / (2 * n * 2)
+  out <- cosines[, frequency < 0.05 | frequency > 0.1]
+  x <- normal(n, 19) # an incomplete group of columns
+  x[, 1] <- 1e6 * out[, 3] + 5 # nothing is left
+  x[, 2] <- 7
+  x[9, 3] <- NA
+  x[, 4] <- 1e200 * x[, 4]
+  x[, 5] <- 1e-200 * x[, 5]
+  x[, 6] <- x[, 6] + 1e3 * out[, 5]
+  x[7, 7] <- Inf
+  x[, 8] <- round(x[, 8])
+  expected <- function(values, gone) {
+    complete <- setdiff(1:19, c(gone, 3))
+    values[, complete] <- residuals(lm(values[, complete] ~ out))
+    r <- suppressWarnings(cor(values))
+    r[gone, ] <- r[, gone] <- NA
+    r
+  }
+  scaled <- x
+  scaled[, 4:5] <- x[, 4:5] * rep(c(1e-200, 1e200), each = n)
+  truth <- list(pearson = expected(scaled, c(1, 2, 7)), spearman = expected(apply(x, 2, rank, na.last = "keep"), 2))
+  for (backend in backends()) for (method in names(truth)) for (precision in c("single", "double")) {
+    own <- function(...) {
+      suppressWarnings(gpuCor(x, method = method, bandpass = c(0.05, 0.1), tr = 2, backend = backend,
+                              precision = precision, output = "matrix", ...))
+    }
+    found <- own(threads = 2)
+    values <- replace(found, is.nan(found), NA)
+    wrong <- differences(unname(off_diagonal(values)), unname(off_diagonal(truth[[method]])),
+                         c(single = 1e-6, double = 1e-10)[[precision]]) # lm() of 1e3
+    expect(length(wrong) == 0, paste(c(backend, method, precision, wrong), collapse = " "))
+    expect_identical(own(threads = 1), found)
+  }
+  test <- gpuCorTest(x[, 10:19], bandpass = c(0.05, 0.1), tr = 2, precision = "double")
+  r <- cor(residuals(lm(x[, 10:19] ~ out)))[2, 1]
+  df <- n - 2 - ncol(out)
+  expect_equal(as.data.frame(test)$p.value[1], 2 * pt(-abs(r) * sqrt(df / (1 - r^2)), df), tolerance = 1e-9)
+})
+
 test_that("results are the same to the last bit on every back end, by any threads, in all functions", {
   z <- confounds(50)
   x <- confounded(50, 90)

@@ -151,6 +151,7 @@ gcor_status unit_run_in(gcor_session *session, unit_problem *p, gcor_sink *sink)
                         .y = p->y,
                         .measure = p->measure,
                         .design = p->design,
+                        .in_double = p->in_double,
                         .use = p->use,
                         .sink = sink,
                         .shard = p->shard,

@@ -39,6 +39,7 @@ typedef struct {
     gcor_source *x, *y; /* y NULL: x against itself */
     const gcor_measure *measure;
     const gcor_design *design; /* NULL: none */
+    int in_double;
     gcor_use use;
     gcor_shard shard;
     int (*check)(void *user, double shard); /* for the monitor; NULL: none */

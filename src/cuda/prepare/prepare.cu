@@ -99,10 +99,11 @@ void cuda_release_operand(gcor_state *state, std::unique_ptr<Operand> operand) {
 
 /* ---- batches ---------------------------------------------------------------------------------------- */
 
-/* Calls `work` for columns first .. first+count-1 from several threads; it must not throw. */
+/* Calls `work`, and `together` for groups of columns (NULL: none), for columns first .. first+count-1 from several
+ * threads; they must not throw. */
 static void for_columns(gcor_state *state, const gcor_columns *columns, int64_t first, int64_t count,
-                        gcor_column_work work, void *user) {
-    gcor_status status = gcor_for_columns(state->context, columns, first, count, work, user);
+                        gcor_column_work work, void *user, gcor_columns_work together = nullptr) {
+    gcor_status status = gcor_for_columns_together(state->context, columns, first, count, work, together, user);
     if (status) throw Stopped{status};
 }
 
@@ -206,7 +207,7 @@ struct Preparing {
     const gcor_measure *measure;
     const gcor_design *design;
     const gcor_operand *head;
-    int64_t n_obs, first; /* n_obs: of a column that is read; the operand's may be larger */
+    int64_t n_obs, first; /* n_obs: of a column that is read; the operand's may be another */
     Value *staged;
     char *ranks;
     size_t rank_bytes;
@@ -223,6 +224,41 @@ static void prepare_column(void *user, int thread, int64_t j, double *x, int fla
     work->head->flags[at] = (unsigned char)flags;
 }
 
+/* The steps of a column that a basis makes shorter (measure.h). Its norm is `none` in between. */
+template <class Value>
+static void begin_column(void *user, int thread, int64_t j, double *x, int flags) {
+    const Preparing<Value> *work = (const Preparing<Value> *)user;
+    const int64_t at = j - work->head->first;
+    const gcor_ranks ranks = gcor_ranks_at(work->ranks + (size_t)thread * work->rank_bytes, work->n_obs);
+    work->head->norm[at] = gcor_begin_reduced(work->measure, work->design, x, work->n_obs, flags, &ranks);
+    work->head->flags[at] = (unsigned char)flags;
+}
+
+static double end_reduced(const gcor_design *design, const double *products, double none, float *out) {
+    return gcor_end_reduced_real(design, products, none, out);
+}
+
+static double end_reduced(const gcor_design *design, const double *products, double none, double *out) {
+    return gcor_end_reduced_double(design, products, none, out);
+}
+
+/* Bins have no such columns. */
+static double end_reduced(const gcor_design *, const double *, double, unsigned char *) {
+    return 0;
+}
+
+template <class Value>
+static void reduce_columns(void *user, int thread, int64_t first, int64_t n, double *x, int64_t stride) {
+    const Preparing<Value> *work = (const Preparing<Value> *)user;
+    const int64_t length = work->head->n_obs;
+    double *products = (double *)(work->ranks + (size_t)thread * work->rank_bytes);
+    double *norm = work->head->norm + (first - work->head->first);
+    Value *out = work->staged + (first - work->first) * length;
+    gcor_design_reduce(work->design, x, stride, n, products);
+    for (int64_t c = 0; c < n; c++)
+        norm[c] = end_reduced(work->design, products + c * length, norm[c], out + c * length);
+}
+
 /* Prepares all columns on the host, in batches as in in_batches(). */
 template <class Value, class Copy>
 static void prepare_batches(gcor_state *state, const gcor_columns *columns, const gcor_measure *measure, Operand &o,
@@ -230,12 +266,16 @@ static void prepare_batches(gcor_state *state, const gcor_columns *columns, cons
     const size_t line = 64;
     int64_t n = o.head.n_obs, n_obs = columns->n_obs;
     bool has_scratch = o.head.kind == GCOR_BINNED || gcor_needs_scratch(measure, columns->design);
-    size_t rank_bytes = has_scratch ? (gcor_ranks_bytes(n_obs) + line - 1) / line * line : 0;
+    const bool is_reduced = gcor_is_reduced(measure, columns->design, o.head.kind);
+    size_t rank_bytes = has_scratch ? gcor_ranks_bytes(n_obs) : 0;
+    if (is_reduced) rank_bytes = std::max(rank_bytes, GCOR_TOGETHER * (size_t)n * sizeof(double));
+    rank_bytes = (rank_bytes + line - 1) / line * line;
     std::unique_ptr<char[]> ranks(rank_bytes ? new char[rank_bytes * (size_t)state->context->threads] : nullptr);
     auto fill = [&](Value *staged, int64_t at, int64_t count) {
         Preparing<Value> work{prepare,           measure, columns->design, &o.head,   n_obs,
                               o.head.first + at, staged,  ranks.get(),     rank_bytes};
-        for_columns(state, columns, work.first, count, prepare_column<Value>, &work);
+        for_columns(state, columns, work.first, count, is_reduced ? begin_column<Value> : prepare_column<Value>, &work,
+                    is_reduced ? reduce_columns<Value> : nullptr);
     };
     in_batches<Value>(state, o, n, batch_of(state, o, n), fill, copy);
 }
@@ -398,7 +438,7 @@ static void fill_shuffled(gcor_state *state, const gcor_columns *columns, const 
 std::unique_ptr<Operand> cuda_prepare(gcor_state *state, const gcor_columns *columns, const gcor_measure *measure,
                                       gcor_kind kind, int64_t first, int64_t n_var) {
     std::unique_ptr<Operand> o = take_operand(state);
-    int64_t n_obs = gcor_operand_length(measure, kind, columns->n_obs);
+    int64_t n_obs = gcor_column_length(measure, columns->design, kind, columns->n_obs);
     o->host_norm.reset(new double[n_var]());
     o->host_flags.reset(new unsigned char[n_var]());
     o->head = {kind, first, n_var, n_obs, o->host_norm.get(), o->host_flags.get()};
