@@ -21,7 +21,7 @@ basis_of <- function(regressors, weights, counts, may_keep) {
     contrasts <- both_spaces(centred_columns(labels, root[rows], TRUE) * root[rows], root[rows])$inside
     between <- in_blocks(list(contrasts), list(rows), root)
   }
-  rank <- ncol(between) + sum(vapply(found, function(run) ncol(run$inside), 0L))
+  rank <- ncol(between) + sum(vapply(found, `[[`, 0L, "rank"))
   outside <- lapply(found, `[[`, "outside")
   keeps <- may_keep && !any(vapply(outside, is.null, NA)) && sum(vapply(outside, ncol, 0L)) < rank
   blocks <- in_blocks(if (keeps) outside else lapply(found, `[[`, "inside"), runs, root)
@@ -31,7 +31,7 @@ basis_of <- function(regressors, weights, counts, may_keep) {
 # Returns both_spaces() of a run's covariates z and functions of time. `counts`: TRUE for included rows; z and `root`,
 # the root of the weights, are of these.
 spaces_of_run <- function(z, series, counts, root, centred) {
-  if (is.null(z) && is.null(series)) return(list(inside = matrix(0, length(root), 0L)))
+  if (is.null(z) && is.null(series)) return(list(inside = matrix(0, length(root), 0L), rank = 0L))
   plain <- centred && all(counts) && all(root == root[1L])
   if (plain && is.null(z) && !is.null(series$outside)) return(series) # they are orthogonal
   both_spaces(cbind(z, centred_columns(series$inside[counts, , drop = FALSE], root, centred)) * root,
@@ -101,7 +101,7 @@ column_sizes <- function(z) {
 
 # Returns orthonormal bases of the space of z's columns and of its complement, without the direction `mean` (NULL:
 # none), which is orthogonal to z, from one QR decomposition. Pivoting is by length, so the mean is made longest to come
-# first. `outside` is NULL if it is not smaller than `inside`, as it may not fit into memory.
+# first. `outside` is NULL if it is not smaller than `inside`, as it may not fit into memory. `rank`: of `inside`.
 both_spaces <- function(z, mean) {
   z <- z[, colSums(z^2) > 0, drop = FALSE]
   z <- sweep(z, 2L, sqrt(colSums(z^2)), "/")
@@ -111,7 +111,8 @@ both_spaces <- function(z, mean) {
   is_smaller <- nrow(z) - rank < rank - own
   q <- qr.Q(decomposed, complete = is_smaller)
   at <- seq_len(ncol(q))
-  list(inside = q[, at > own & at <= rank, drop = FALSE], outside = if (is_smaller) q[, at > rank, drop = FALSE])
+  list(rank = rank - own, inside = q[, at > own & at <= rank, drop = FALSE],
+       outside = if (is_smaller) q[, at > rank, drop = FALSE])
 }
 
 # Columns are collinear if regression on the others leaves at most this fraction, as in lm().

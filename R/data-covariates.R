@@ -4,7 +4,8 @@
 # Kinds of regressors, by the argument that asks for them, in the order of REGRESSION (R/run-specs.R). A row:
 #   fewer          what takes fewer degrees of freedom, for messages
 #   of_runs(asked, lengths)  if they are functions of time: for each run list(inside: columns to regress on; outside:
-#                  NULL, or, if these are orthonormal, an orthonormal basis of what they and the mean leave)
+#                  NULL, or, if these are orthonormal, an orthonormal basis of what they and the mean leave; rank: of
+#                  `inside`, then)
 #   told(regressors)  what results tell of them, if not the arguments as they were given
 #   words(adjusted)  this in headers of results
 REGRESSORS <- list(
@@ -229,8 +230,8 @@ SHORT_RUN <- 0.2
 
 # ---- a band of frequencies
 
-# Returns for each run list(inside, outside): orthonormal columns, the discrete cosines that the filter stops, and those
-# in the band, which it passes. `lengths`: of the runs.
+# Returns for each run an environment of `inside` and `outside`, orthonormal columns: the discrete cosines that the
+# filter stops, and those in the band, which it passes; each is computed when it is used. `lengths`: of the runs.
 cosines_of_runs <- function(bandpass, tr, lengths) {
   is_band <- is_numeric(bandpass) && length(bandpass) == 2L && isTRUE(0 <= bandpass[1L] && bandpass[1L] < bandpass[2L])
   check_that(bandpass, "bandpass", is_band, "two frequencies in Hz, the lower one first")
@@ -248,7 +249,10 @@ cosines_of_runs <- function(bandpass, tr, lengths) {
     frequency <- number / (2 * n * tr)
     passes <- frequency >= bandpass[1L] & frequency <= bandpass[2L]
     cosines <- function(number) sqrt(2 / n) * cos(outer(seq_len(n) - 0.5, number) * (pi / n))
-    list(inside = cosines(number[!passes]), outside = cosines(number[passes]))
+    spaces <- list2env(list(rank = sum(!passes)))
+    delayedAssign("inside", cosines(number[!passes]), assign.env = spaces)
+    delayedAssign("outside", cosines(number[passes]), assign.env = spaces)
+    spaces
   })
 }
 
