@@ -42,6 +42,18 @@ GCOR_INLINE double gcor_log_of(double f, double rest, double k) {
     return k * GCOR_LOG_2 - ((half - (sum + (k * GCOR_LOG_2_LOW + rest))) - f);
 }
 
+/* gcor_log1p(-y) for 0 <= y < 1, the same bits without a branch, so that compilers vectorize loops over it. */
+GCOR_INLINE double gcor_log_of_rest(double y) {
+    const double base = 0x1p52 + 1023;
+    double u = 1 - y, lost = (-y - (u - 1)) / u;
+    uint64_t bits = gcor_bits_of(u);
+    double m = gcor_double_of((bits & 0xfffffffffffffu) | 0x3ff0000000000000u);
+    double k = gcor_double_of(bits >> 52 | 0x4330000000000000u) - base;
+    k = m > 1.4142135623730951 ? k + 1 : k;
+    m = m > 1.4142135623730951 ? m / 2 : m;
+    return gcor_log_of(y < 0.29 ? -y : m - 1, y < 0.29 ? 0 : lost, y < 0.29 ? 0 : k);
+}
+
 /* ---- exponential ---------------------------------------------------------------------------------- */
 
 /* e^(x + low), |low| much smaller than 1. e^x = 2^k e^f, |f| <= log(2) / 2. */

@@ -1,8 +1,12 @@
 #include "information.h"
 
-#include "../base/elementary.h"
+/* Allows the compiler to vectorize loops with a conditional. */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("no-trapping-math")
+#endif
 
-#include <math.h>
+#include "../base/log_exp.h"
+#include "../base/wide.h"
 
 static gcor_status begin_tile(gcor_sink *sink, gcor_context *context, const gcor_tile *tile) {
     return gcor_begin_tile(((gcor_information *)sink)->of, context, tile);
@@ -12,34 +16,90 @@ static gcor_status end_tile(gcor_sink *sink, gcor_context *context, const gcor_t
     return gcor_end_tile(((gcor_information *)sink)->of, context, tile);
 }
 
-static double information(double r) {
-    double nats = r * r < 1 ? -gcor_log1p(-r * r) / 2 : GCOR_MAX_INFORMATION;
-    return nats < GCOR_MAX_INFORMATION ? nats / GCOR_MAX_INFORMATION : 1;
+enum { BLOCK = 64, SOME = 16 * BLOCK }; /* values that are screened, and passed on, together */
+
+/* Replaces coefficients by their information; missing ones stay. */
+GCOR_BODY void inform(double *value, int64_t n) {
+    int64_t strong = 0;
+    for (int64_t k = 0; k < n; k++) strong += value[k] * value[k] < 0.29 ? 0 : 1;
+    if (strong == 0) { /* as most blocks; the same numbers */
+        for (int64_t k = 0; k < n; k++)
+            value[k] = -gcor_log_of(-(value[k] * value[k]), 0, 0) / 2 / GCOR_MAX_INFORMATION;
+        return;
+    }
+    for (int64_t k = 0; k < n; k++) {
+        double r = value[k], nats = -gcor_log_of_rest(r * r < 1 ? r * r : 0) / 2;
+        double fraction = nats < GCOR_MAX_INFORMATION ? nats / GCOR_MAX_INFORMATION : 1;
+        fraction = r * r < 1 ? fraction : 1;
+        value[k] = r <= 1 ? fraction : r;
+    }
 }
 
-static double above(const gcor_information *s, int64_t variable, double value) {
-    double z = (value - s->mean[variable]) * s->unit[variable];
+GCOR_BODY double above(double mean, double unit, double value) {
+    double z = (value - mean) * unit;
     return z > 0 ? z : 0;
 }
 
-static double likelihood(const gcor_information *s, int64_t row, int64_t col, double value) {
-    double a = above(s, row, value), b = above(s, col, value), z = sqrt(a * a + b * b);
-    return z / (1 + z);
+/* Replaces the information of variable `row` with those from `col` on by context likelihoods. */
+GCOR_BODY void compare(const gcor_information *s, int64_t row, int64_t col, double *value, int64_t n) {
+    const double *mean = s->mean, *unit = s->unit;
+    for (int64_t k = 0; k < n; k++) {
+        double a = above(mean[row], unit[row], value[k]), b = above(mean[col + k], unit[col + k], value[k]);
+        double z = sqrt(a * a + b * b);
+        value[k] = value[k] <= 1 ? z / (1 + z) : value[k];
+    }
+}
+
+/* Replaces coefficients whose context likelihood Z / (1 + Z) has a Z^2 below `min` by 0, which has no information and
+ * no likelihood. Returns the number of others. A bound needs no logarithm, -log(1 - y) <= y (2 - y) / (2 (1 -
+ * y)), and rounding keeps the order of two numbers that undergo the same operations. */
+GCOR_BODY int64_t screen(const gcor_information *s, int64_t row, int64_t col, double min, double *value, int64_t n) {
+    const double scale = (1 + 1e-12) / (4 * GCOR_MAX_INFORMATION), *mean = s->mean + col, *unit = s->unit + col;
+    const double own_mean = s->mean[row], own_unit = s->unit[row];
+    int64_t left = 0;
+    for (int64_t k = 0; k < n; k++) {
+        double y = value[k] * value[k], max = y * (2 - y) / (1 - y) * scale;
+        double a = above(own_mean, own_unit, max), b = above(mean[k], unit[k], max);
+        double square = y < 1 ? a * a + b * b : INFINITY;
+        value[k] = square < min ? 0 : value[k];
+        left += square < min ? 0 : 1;
+    }
+    return left;
+}
+
+GCOR_BODY void convert_body(const gcor_information *s, int64_t row, int64_t col, double min, double *value, int64_t n) {
+    for (int64_t k = 0; k < n; k += BLOCK, col += BLOCK) {
+        int64_t some = n - k < BLOCK ? n - k : BLOCK;
+        int64_t left = min > 0 ? screen(s, row, col, min, value + k, some) : some;
+        int64_t step = left > BLOCK / 4 ? some : 1; /* a few values one by one */
+        for (int64_t l = k; left > 0 && l < k + some; l += step) {
+            if (step == 1 && value[l] == 0) continue;
+            inform(value + l, step);
+            if (s->mean) compare(s, row, col + l - k, value + l, step);
+        }
+    }
+}
+GCOR_WIDE(convert, (const gcor_information *s, int64_t row, int64_t col, double min, double *value, int64_t n),
+          (s, row, col, min, value, n))
+
+/* Returns a lower bound of Z^2 for the pairs that the other sink needs; 0: it needs all. */
+static double min_square(const gcor_information *s) {
+    double min = s->mean && s->of->type->min ? s->of->type->min(s->of) - 1e-15 : 0;
+    double z = min > 0 && min < 1 ? min / (1 - min) * (1 - 1e-9) : 0;
+    return z * z;
 }
 
 static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, const gcor_segment *segment) {
-    enum { SOME = 256 };
     const gcor_information *s = (const gcor_information *)sink;
+    const double min = min_square(s);
     double values[SOME];
     gcor_status status = GCOR_OK;
     for (int64_t from = 0; !status && from < segment->n; from += SOME) {
         int64_t n = segment->n - from < SOME ? segment->n - from : SOME;
         gcor_segment part = {.row = segment->row, .col = segment->col + from, .n = n, .doubles = values};
-        for (int64_t k = 0; k < n; k++) {
-            double r = gcor_value(segment, from + k);
-            values[k] = r <= 1 ? information(r) : r;
-            if (r <= 1 && s->mean) values[k] = likelihood(s, part.row, part.col + k, values[k]);
-        }
+        for (int64_t k = 0; segment->floats && k < n; k++) values[k] = segment->floats[from + k];
+        if (segment->doubles) memcpy(values, segment->doubles + from, (size_t)n * sizeof *values);
+        convert(s, part.row, part.col, min, values, n);
         status = s->of->type->take(s->of, context, thread, &part);
     }
     return status;

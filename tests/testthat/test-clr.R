@@ -47,6 +47,22 @@ test_that("thresholds are those of context likelihoods, in the network and what 
   expect_equal(unname(apply(full, 1, max)), unname(best), tolerance = 1e-5)
 })
 
+# A large threshold screens pairs by a bound; density = 1 needs the likelihood of each.
+test_that("the edges of a threshold are those of all pairs that reach it, to the byte", {
+  for (n_obs in c(5, 40)) {
+    x <- cbind(factors_of(n_obs, 220), 1)
+    x <- cbind(x, x[, 1:3], -x[, 4], x[, 5] + 1e-5 * x[, 6])
+    for (method in c("pearson", "kendall")) {
+      all <- suppressWarnings(gpuCorNetwork(x, density = 1, normalize = "clr", method = method))
+      values <- as.matrix(all)
+      for (threshold in c(0.1, 1, 2.5, 6, quantile(all@x, 0.999))) {
+        net <- suppressWarnings(gpuCorNetwork(x, threshold = threshold, normalize = "clr", method = method))
+        expect_identical(as.matrix(net), values * (values >= threshold))
+      }
+    }
+  }
+})
+
 test_that("the result does not depend on threads, and a plan gives the same", {
   x <- factors_of(40, 200)
   net <- gpuCorNetwork(x, density = 0.02, normalize = "clr", threads = 1)

@@ -4,6 +4,7 @@
 
 #include "../../src/base/elementary.h"
 #include "../../src/base/artanh.h"
+#include "../../src/base/log_exp.h"
 
 #include <float.h>
 #include <math.h>
@@ -49,6 +50,17 @@ static void near_exact(void) {
     }
 }
 
+/* The logarithm without branches has the bits of the one with. */
+static void without_branches(void) {
+    unit_seed(32);
+    for (int k = 0; k < N; k++) {
+        double u = unit_uniform(), y = k % 2 ? u : 1 - u * ldexp(1, (int)(-50 * unit_uniform()));
+        double a = gcor_log1p(-y), b = gcor_log_of_rest(y);
+        if (y < 1 && memcmp(&a, &b, sizeof a) != 0) unit_fail(__FILE__, __LINE__, "log(1 - %.17g) differs", y);
+    }
+    CHECK(gcor_log_of_rest(0) == 0 && gcor_log_of_rest(1 - 0x1p-53) == gcor_log1p(0x1p-53 - 1));
+}
+
 static void special_values(void) {
     CHECK(gcor_log(1) == 0 && gcor_log(0) == -INFINITY && isnan(gcor_log(-1)) && gcor_log(INFINITY) == INFINITY);
     CHECK(gcor_log(0x1p-1074) < -744.4 && gcor_log(0x1p-1074) > -744.5);
@@ -74,6 +86,7 @@ static void same_bits(void) {
 
 const unit_test elementary_tests[] = {
     {"logarithms, exponentials, erfc and powers have few wrong units", near_exact},
+    {"the logarithm without branches is the same", without_branches},
     {"special values are those of C", special_values},
     {"bits are the same on every system", same_bits},
     {NULL, NULL},
