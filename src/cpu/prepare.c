@@ -235,6 +235,14 @@ static void reduce_columns(void *user, int thread, int64_t first, int64_t n, dou
     }
 }
 
+/* What all binned columns share. */
+static void begin_bins(cpu_operand *o) {
+    o->n_bins = gcor_bin_count(o->design, o->head.n_obs);
+    o->unit = gcor_mutual_terms(o->head.n_obs, o->terms);
+}
+
+/* ---- all columns ----------------------------------------------------------------------- */
+
 /* Lists the rows of missing values. Their numbers are in start[1], start[2], ... */
 static gcor_status list_missing(gcor_context *context, cpu_operand *o) {
     int64_t n = o->head.n_obs, at = 0;
@@ -247,14 +255,6 @@ static gcor_status list_missing(gcor_context *context, cpu_operand *o) {
             if (o->values[j * n + k] != o->values[j * n + k]) o->order[at++] = (int32_t)k;
     return GCOR_OK;
 }
-
-/* What all binned columns share. */
-static void begin_bins(cpu_operand *o) {
-    o->n_bins = gcor_bin_count(o->design, o->head.n_obs);
-    o->unit = gcor_mutual_terms(o->head.n_obs, o->terms);
-}
-
-/* ---- all columns ----------------------------------------------------------------------- */
 
 static gcor_status prepare_columns(gcor_context *context, const gcor_columns *columns, const gcor_measure *measure,
                                    cpu_operand *o) {
