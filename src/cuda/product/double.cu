@@ -38,7 +38,7 @@ struct DoubleSides {
     }
 };
 
-/* Of columns with missing values; a coefficient that needs a sum over the common rows alone is NaN. */
+/* The same for columns with missing values; a coefficient that needs a sum over the common rows alone is NaN. */
 struct CommonSides {
     CommonSide rows, cols;
     int64_t n_obs;
