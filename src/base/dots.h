@@ -19,7 +19,9 @@ GCOR_BODY void gcor_dots(const double *const *vectors, const double *x, int64_t 
     gcor_half_lanes a[GCOR_DOTS] = {{0}}, b[GCOR_DOTS] = {{0}};
     int64_t k = 0;
     for (; k + GCOR_DOT_LANES <= n; k += GCOR_DOT_LANES) {
+#ifndef __CUDACC__ /* knows no such pragma */
 #pragma GCC unroll 4
+#endif
         for (int v = 0; v < GCOR_DOTS; v++) {
             a[v] += *(const gcor_half_lanes *)(vectors[v] + k) * *(const gcor_half_lanes *)(x + k);
             b[v] += *(const gcor_half_lanes *)(vectors[v] + k + HALF) * *(const gcor_half_lanes *)(x + k + HALF);
