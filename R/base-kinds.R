@@ -41,9 +41,9 @@ is_combined <- function(x) inherits(x, "gpuCorSubjects")
 # Max number of values in a block of several columns.
 BLOCK_VALUES <- 2^22
 
-# Returns the range of column indices of each block.
-column_ranges <- function(n_col, n_row) {
-  width <- max(1, BLOCK_VALUES %/% max(1, n_row))
+# Returns the range of column indices of each block of up to `values` values.
+column_ranges <- function(n_col, n_row, values = BLOCK_VALUES) {
+  width <- max(1, values %/% max(1, n_row))
   first <- seq(1, by = width, length.out = ceiling(n_col / width))
   lapply(first, function(from) from:min(from + width - 1, n_col))
 }

@@ -6,19 +6,32 @@
 # regressors are rounding errors and become 0. `keeps`: TRUE if the basis spans the residuals.
 residual_columns <- function(m, basis, keeps) {
   if (is.null(basis)) return(m)
-  inside <- basis %*% crossprod(basis, m)
-  left <- if (keeps) inside else m - inside
-  again <- if (!keeps) which(colSums(left^2) < colSums(m^2) / 2)
-  if (length(again)) {
-    some <- left[, again, drop = FALSE]
-    left[, again] <- some - basis %*% crossprod(basis, some)
-  }
+  products <- crossprod(basis, m)
+  if (keeps) return(without_rounding_errors(basis %*% products, m, 1e-10))
+  left <- m - basis %*% products
+  size <- colSums(left^2)
+  few <- which(!(size > 1.01 * colSums(products^2))) # in others, more than half of the squares is left
+  if (length(few)) left[, few] <- again_residual(left[, few, drop = FALSE], m[, few, drop = FALSE], size[few], basis)
+  left
+}
+
+# Projects columns again of which the first projection removed more than half, and clears rounding errors.
+again_residual <- function(left, m, size, basis) {
+  again <- which(size < colSums(m^2) / 2)
+  some <- left[, again, drop = FALSE]
+  left[, again] <- some - basis %*% crossprod(basis, some)
   without_rounding_errors(left, m, 1e-10)
 }
 
 # Returns the residuals of the columns of an ordinary matrix; observations with weight 0 are unchanged.
 residualize_columns <- function(x, design, is_centred) {
-  root <- if (is.null(design$weights)) rep(1, nrow(x)) else sqrt(design$weights)
+  if (any(design$weights != 1)) return(residualize_weighted(x, design, is_centred))
+  if (is_centred) x <- x - rep(colSums(x) / nrow(x), rep(nrow(x), ncol(x)))
+  residual_columns(x, design$basis, design$keeps)
+}
+
+residualize_weighted <- function(x, design, is_centred) {
+  root <- sqrt(design$weights)
   counts <- root > 0
   root <- root[counts]
   left <- x[counts, , drop = FALSE] * root

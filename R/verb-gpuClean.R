@@ -62,28 +62,52 @@ gpuClean <- function(x, covariates = NULL, data = NULL, bandpass = NULL, tr = NU
                if (is.null(file)) "'file' writes them to a file" else "close other programs")
   names <- if (!is.null(dimnames(series))) list(rownames(series)[rows], colnames(series))
   if (!is.null(file)) return(invisible(cleaned_file(series, rows, run$settings, file, names)))
-  cleaned <- matrix(0, length(rows), ncol(series), dimnames = names)
-  clean_blocks(series, rows, run$settings, function(columns, left) cleaned[, columns] <<- left)
+  cleaned <- NULL
+  clean_blocks(series, rows, run$settings, function(columns, left) {
+    if (ncol(left) == ncol(series)) {
+      cleaned <<- left
+    } else {
+      if (is.null(cleaned)) cleaned <<- matrix(0, length(rows), ncol(series))
+      cleaned[, columns] <<- left
+    }
+  })
+  dimnames(cleaned) <- names
   like_series(cleaned, x, rows)
 }
 
 # Measured: R copies a block this many times while it regresses its columns.
 BLOCK_COPIES <- 16
 
-# Calls put(columns, residuals) for blocks of columns.
+# Max number of values that are regressed at a time. R's copies of few values take less time than those of a block.
+PIECE_VALUES <- 2^19
+
+# Calls put(columns, residuals) for some columns at a time. Data outside memory are read in blocks.
 clean_blocks <- function(x, rows, settings, put) {
   blocks <- block_columns(x)
   for (b in seq_along(blocks)) {
-    block <- dense_columns(x, blocks[[b]])
-    storage.mode(block) <- "double"
-    absent <- which(colSums(!is.finite(block[rows, , drop = FALSE])) > 0)
-    if (length(absent)) block[, absent] <- 0
-    left <- residualize_columns(block, settings$design, TRUE)
-    if (length(rows) < nrow(left)) left <- left[rows, , drop = FALSE]
-    if (length(absent)) left[, absent] <- NA
-    put(blocks[[b]], left)
+    columns <- blocks[[b]]
+    block <- if (is_outside(x)) read_columns(x, columns) else x
+    at <- if (is_outside(x)) seq_along(columns) else columns
+    for (piece in column_ranges(length(columns), nrow(x), PIECE_VALUES)) {
+      is_all <- length(piece) == ncol(block) && is.matrix(block) && !is.object(block)
+      values <- if (is_all) block else dense_columns(block, at[piece])
+      put(columns[piece], clean_columns(values, rows, settings$design))
+    }
     report_progress(settings, b / length(blocks))
   }
+}
+
+# Returns the rows' residuals of the columns of an ordinary matrix. A column's sum is finite if all of its values are,
+# unless it overflows.
+clean_columns <- function(x, rows, design) {
+  storage.mode(x) <- "double"
+  absent <- which(!is.finite(colSums(x)))
+  absent <- absent[colSums(!is.finite(x[rows, absent, drop = FALSE])) > 0]
+  if (length(absent)) x[, absent] <- 0
+  left <- residualize_columns(x, design, TRUE)
+  if (length(rows) < nrow(left)) left <- left[rows, , drop = FALSE]
+  if (length(absent)) left[, absent] <- NA
+  left
 }
 
 cleaned_file <- function(x, rows, settings, file, names) {
