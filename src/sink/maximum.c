@@ -36,7 +36,20 @@ void gcor_maximum_add(gcor_maximum *maximum, double weight) {
     if (weight > maximum->best[0]) maximum->best[0] = weight;
 }
 
+/* Threads change their maxima only during a tile. */
+static gcor_status begin_tile(gcor_sink *sink, gcor_context *context, const gcor_tile *tile) {
+    gcor_maximum *maximum = (gcor_maximum *)sink;
+    (void)context, (void)tile;
+    maximum->min = fmax(0, gcor_maximum_of(maximum));
+    return GCOR_OK;
+}
+
+static double min_size(const gcor_sink *sink) {
+    return ((const gcor_maximum *)sink)->min;
+}
+
 static void clear(gcor_maximum *maximum) {
+    maximum->min = 0;
     for (int64_t t = 0; t < maximum->threads; t++) maximum->best[t * LINE] = GCOR_NO_WEIGHT;
 }
 
@@ -85,6 +98,8 @@ const gcor_sink_type gcor_maximum_type = {
     .name = "maximum",
     .size = sizeof(gcor_maximum),
     .take = take,
+    .begin_tile = begin_tile,
+    .min = min_size,
     .allocate = allocate,
     .merge = merge,
     .save = save,

@@ -13,6 +13,7 @@ typedef struct {
     gcor_side side;
     int threads;
     double *best; /* one per thread, each in its own cache line; owned */
+    double min;   /* the largest of these when the tile began, at least 0: smaller coefficients are not needed */
 } gcor_maximum;
 
 extern const gcor_sink_type gcor_maximum_type;
