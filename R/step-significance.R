@@ -255,6 +255,15 @@ warn_few <- function(few, pairs) {
 
 # ---- p values of edges, for tables
 
+# Returns the numbers of p.adjust(p, "BH", n) with one order() instead of two: each takes seconds for 18 million pairs.
+false_discovery_rates <- function(p, n = sum(!is.na(p))) {
+  by_p <- order(p, decreasing = TRUE, na.last = NA)
+  adjusted <- n / rev(seq_along(by_p)) * p[by_p]
+  if (length(by_p)) adjusted[1L] <- min(1, adjusted[1L])
+  p[by_p] <- cummin(adjusted)
+  p
+}
+
 # Adds the element `tests`, which edge_tests() needs, to kept edges or rows. `pairs`: number of tested pairs, for
 # adjusted p values, or NULL; `others`: p values of significant pairs with the other sign, which are no edges; `p`: p
 # value of each entry, or NULL if it follows from the coefficient.
@@ -298,7 +307,7 @@ edge_tests <- function(r, tests, at, threads) {
     tests$p.value[at]
   }
   if (is.null(tests$pairs)) return(c(own, list(p.value = pmin(p, tests$max))))
-  adjusted <- stats::p.adjust(c(p, tests$others), "BH", tests$pairs)[seq_along(p)]
+  adjusted <- false_discovery_rates(c(p, tests$others), tests$pairs)[seq_along(p)]
   c(own, list(p.value = p, fdr = pmin(adjusted, tests$max)))
 }
 

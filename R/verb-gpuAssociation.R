@@ -275,7 +275,7 @@ significant_pairs <- function(run) {
   names <- network_names(run)
   edges <- name_edges(rows$i[first] + 1L, rows$to[first], rows$x[first], names[[1L]], names[[2L]])
   frame <- list2DF(c(edges, list(statistic = found$statistic[first], p.value = found$p.value[first])))
-  frame$fdr <- stats::p.adjust(frame$p.value, "BH", n = max(tests, nrow(frame)))
+  frame$fdr <- false_discovery_rates(frame$p.value, max(tests, nrow(frame)))
   structure(frame, tests = tests, adjusted = adjustment_of(run))
 }
 
@@ -314,7 +314,7 @@ tests_by_trait <- function(rows, run, rule) {
 new_association <- function(test) {
   p <- test$p.value
   tests <- sum(!is.na(test$r))
-  fdr <- if (!is.null(p)) structure(stats::p.adjust(p, "BH", tests), dim = dim(p), dimnames = dimnames(p))
+  fdr <- if (!is.null(p)) structure(false_discovery_rates(p, tests), dim = dim(p), dimnames = dimnames(p))
   common <- length(test$n) > 0L && all(test$n == test$n[1L])
   df <- df_of_pairs(test)
   tested <- list(r = test$r, statistic = test$statistic, p.value = p, fdr = fdr, p.adjusted = test$p.adjusted)
