@@ -24,8 +24,9 @@ struct gcor_design {
      * regression on the basis. */
     const double *basis;
     int64_t n_basis;
-    int keeps; /* columns are replaced by their projection on the basis instead of the residuals: the same result, and
-                  faster, if this basis is small and spans the complement of what columns are adjusted for */
+    int keeps; /* the basis spans the complement of what columns are adjusted for, as it is smaller: columns are
+                  replaced by their projection on it or, where gcor_is_reduced() (measure.h), by their n_basis products
+                  with it */
     /* The regressors of the basis before ranking, for pairwise-complete pairs: n_raw columns, of which the first
      * n_ranked are to be ranked. NULL: use the basis, as no ranks change. */
     const double *raw;
