@@ -1,6 +1,6 @@
 # Degrees of freedom of p values: given ones, those from weights, and from Bartlett's formula after regression. Their
-# help page is gpuAdjust (R/run-specs.R). Tests of pairs count by df_of() (src/stats/test.c), to which r_df_parse()
-# (src/r/rules.c) passes what a design says of them.
+# help page is gpuAdjust (R/run-specs.R). Tests of pairs count by df_of() (src/stats/test.c), to which
+# src/r/rules.c passes what a design says of them.
 
 with_df <- function(run, tests) {
   df <- run$settings$asked$df

@@ -97,7 +97,8 @@ GROUP_NAMES <- c("chromosome", "chr", "chrom", "seqnames")
 #' @method print gpuCorPairs
 #' @export
 print.gpuCorPairs <- function(x, ...) {
-  sizes <- vapply(Filter(Negate(is.null), x[c("x", "y")]), traits_length, 0)
+  sides <- Filter(Negate(is.null), x[c("x", "y")])
+  sizes <- vapply(sides, function(traits) max(length(traits$label), ncol(traits$place)), 0)
   cat("Pairs of ", paste(vapply(sizes, format_count, ""), collapse = " x "), " columns, ",
       switch(relations[x$relation + 1L], same = "of the same label", different = "of different labels",
              within_distance = paste("at most", format(x$distance), "apart"),
@@ -113,42 +114,37 @@ relations <- c("same", "different", "within_distance", "beyond_distance")
 # A pair mask is a list: `relation`, a code; `dims`, of the places; `distance`; and for x and y `label`, numbers from 0
 # (NA: -1), and `place`, a column for each variable.
 
-traits_length <- function(traits) if (is.null(traits$place)) length(traits$label) else ncol(traits$place)
-
-# Returns the run with its pair mask for the engine and its number of pairs.
+# Returns the run with its pair mask for the engine and its number of pairs, or stops if the mask does not fit the
+# columns of x and y. The engine checks lengths.
 with_pairs <- function(run) {
-  if (!is.null(run$settings$pairs)) run$settings$pairs <- checked_mask(run)
+  pairs <- run$settings$pairs
+  if (!is.null(pairs)) {
+    check_that(pairs, "pairs", inherits(pairs, "gpuCorPairs"), "from pairMask()")
+    are_traits <- function(traits) {
+      is.list(traits) && (is.null(traits$label) || is.integer(traits$label)) &&
+        if (pairs$relation < 2L) {
+          !is.null(traits$label) && is.null(traits$place)
+        } else {
+          is.matrix(traits$place) && is.double(traits$place)
+        }
+    }
+    is_whole <- is.list(pairs) && is_number_within(pairs$relation, 0, 3) && is_number_within(pairs$dims, 0, 3) &&
+      is_number_within(pairs$distance, 0, .Machine$double.xmax) && are_traits(pairs$x) &&
+      (is.null(pairs$y) || are_traits(pairs$y))
+    if (!is_whole) fail("'pairs' was changed since pairMask() made it; make it again")
+    if (is.null(run$y) != is.null(pairs$y)) {
+      fail("'pairs' ", if (is.null(run$y)) "is of columns of 'x' with those of 'y', and there is no 'y'",
+           if (!is.null(run$y)) "says nothing of the columns of 'y': give it 'y', too")
+    }
+    for (name in c("x", if (!is.null(run$y)) "y")) {
+      n <- max(length(pairs[[name]]$label), ncol(pairs[[name]]$place)) # one of them
+      columns <- ncol(run[[name]])
+      if (n != columns) fail("'pairs' is of ", n_of(n, "column"), ", and '", name, "' has ", format_count(columns))
+    }
+    run$settings$pairs <- unclass(pairs)
+  }
   run$pairs <- count_pairs(run$x, run$y, run$settings)
   run
-}
-
-# Returns the run's pair mask for the engine, or stops if it does not fit the columns of x and y. The engine checks
-# lengths.
-checked_mask <- function(run) {
-  pairs <- run$settings$pairs
-  check_that(pairs, "pairs", inherits(pairs, "gpuCorPairs"), "from pairMask()")
-  are_traits <- function(traits) {
-    is.list(traits) && (is.null(traits$label) || is.integer(traits$label)) &&
-      if (pairs$relation < 2L) {
-        !is.null(traits$label) && is.null(traits$place)
-      } else {
-        is.matrix(traits$place) && is.double(traits$place)
-      }
-  }
-  is_whole <- is.list(pairs) && is_number_within(pairs$relation, 0, 3) && is_number_within(pairs$dims, 0, 3) &&
-    is_number_within(pairs$distance, 0, .Machine$double.xmax) && are_traits(pairs$x) &&
-    (is.null(pairs$y) || are_traits(pairs$y))
-  if (!is_whole) fail("'pairs' was changed since pairMask() made it; make it again")
-  if (is.null(run$y) != is.null(pairs$y)) {
-    fail("'pairs' ", if (is.null(run$y)) "is of columns of 'x' with those of 'y', and there is no 'y'",
-         if (!is.null(run$y)) "says nothing of the columns of 'y': give it 'y', too")
-  }
-  for (name in c("x", if (!is.null(run$y)) "y")) {
-    n <- traits_length(pairs[[name]])
-    columns <- ncol(run[[name]])
-    if (n != columns) fail("'pairs' is of ", n_of(n, "column"), ", and '", name, "' has ", format_count(columns))
-  }
-  unclass(pairs)
 }
 
 # Returns the number of pairs, or of those in the pair mask.
