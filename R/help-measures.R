@@ -34,10 +34,8 @@
 #' * Networks of several subjects have no p values. [gpuCorCompare()] tests differences between two lists of subjects.
 #' * It needs at least 4 observations. A column whose values are all equal, except for the smallest and the largest, has
 #'   no distance correlation: it is reported like a constant (`NA`, with a warning).
-#' * A column of up to 3,072 observations n is prepared as its n (n - 1) / 2 distances, `2 * n^2` bytes in single
-#'   precision. A pair takes as long as a Pearson correlation of so many observations.
-#' * Pairs of longer columns, and pairs with `use = "pairwise.complete.obs"`, take n log n steps without these distances
-#'   (Huo and Szekely 2016). They are computed on the CPU, in double precision.
+#' * Columns of up to 3,072 observations n are prepared as n (n - 1) / 2 distances of 4 bytes. Pairs of longer ones, and
+#'   with `"pairwise.complete.obs"`, take n log n steps on the CPU (Huo and Szekely 2016, *Technometrics* 58, 435-447).
 #'
 #' @section Mutual information:
 #' Columns are divided into bins. The mutual information of two columns is that of their contingency table, with counts
@@ -64,8 +62,6 @@
 #'   Coefficients are the same in both precisions.
 #'
 #' @references
-#' Huo X, Szekely GJ (2016). *Technometrics* 58, 435-447.
-#'
 #' Langfelder P, Horvath S (2012). *Journal of Statistical Software* 46(11).
 #'
 #' Linfoot EH (1957). *Information and Control* 1, 85-89.

@@ -4,8 +4,6 @@
 #' which [gpuAdjust()] describes. Use it where the series themselves are needed, such as for spectra, and to look at
 #' what regression leaves.
 #'
-#' A whole [gpuAdjust()] of these arguments can be given as `adjustment`.
-#'
 #' `gpuCor(gpuClean(x, z))` equals `gpuCor(x, covariates = z)`. The functions that take `covariates` compute the same
 #' residuals without storing them, and count the degrees of freedom that regression takes: give them `covariates`, not
 #' residuals, where p values matter.
@@ -22,7 +20,7 @@
 #' @param keep `NULL` for all rows, a logical vector with a value for each, or integers: their numbers (negative:
 #'   dropped).
 #' @param file `NULL`, or a string: the name of a raw file to write, for residuals that are larger than memory.
-#' @param ... `r offered_words("gpuClean")`
+#' @param ... `r offered_words("gpuClean")` A whole [gpuAdjust()] of the arguments above can be given as `adjustment`.
 #' @return A matrix of doubles with the columns of `x` and its names, and a row for each row that is kept. A matrix of
 #'   [voxelMatrix()] stays one, with its mask and, if no row in between was dropped, its `tr`; a time series
 #'   ([stats::ts()]) stays one if all rows are kept. With `file`: a [gpuCorFile()], invisibly.
@@ -30,14 +28,12 @@
 #' @section Errors: As [gpuCor()]; none of `covariates`, `bandpass` and `runs`; a covariate that is missing in a row
 #'   that is kept; a list of subjects (call `lapply(x, gpuClean, ...)`); a `file` that exists.
 #' @examples
-#' set.seed(1)
 #' motion <- matrix(rnorm(200 * 2), 200)
 #' x <- outer(motion[, 1], 1:5) + matrix(rnorm(200 * 5), 200)
 #' cleaned <- gpuClean(x, motion, bandpass = c(0.01, 0.1), tr = 2)
 #' all.equal(cor(cleaned), as.matrix(gpuCor(x, covariates = motion, bandpass = c(0.01, 0.1), tr = 2)),
 #'           tolerance = 1e-6)
 #' spectrum(cleaned[, 1])
-#' dim(gpuClean(x, motion, keep = abs(motion[, 2]) < 2))
 #' @export
 gpuClean <- function(x, covariates = NULL, data = NULL, bandpass = NULL, tr = NULL, runs = NULL, keep = NULL,
                      file = NULL, ...) {

@@ -15,6 +15,7 @@ for (method in all_methods) {
     x <- rounded(20, 300)
     run <- function(...) gpuCor(x, method = method, output = "matrix", ...)
     truth <- run(threads = 2)
+    gc() # results of earlier tests
     child <- in_fork(list(auto = run(), threads = run(backend = "cpu", threads = 2), live = live()))
     expect_equal(child$auto, truth, tolerance = tolerance[[method]])
     expect_equal(child$threads, truth, tolerance = tolerance[[method]])
