@@ -38,8 +38,10 @@ range_of <- function(counts, thing) {
   paste0(format_range(counts), " ", thing, if (!all(counts == 1)) "s")
 }
 
-# Returns "'a', 'b' and 'c'".
-listed <- function(names, last) sub("(.*), ", paste0("\\1 ", last, " "), toString(paste0("'", names, "'")))
+# Returns "'a', 'b' and 'c'", where `last` is "and".
+listed <- function(names, last, quote = "'") {
+  sub("(.*), ", paste0("\\1 ", last, " "), toString(paste0(quote, names, quote)))
+}
 
 # Returns "3 x 4".
 show_size <- function(size) paste(size, collapse = " x ")

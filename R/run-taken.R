@@ -118,7 +118,7 @@ full_names <- function(names, verb, is_whole) {
   if (!name %in% names(SPEC_OF)) refuse_unused(name, c(names(formals(verb)), FURTHER[[verb]], known))
   others <- paste0(names(Filter(function(taken) name %in% taken, OFFERED)), "()")
   fail("unused argument '", name, "'; ", verb, "() does not take it", if (length(others) < 6L) {
-    paste0(", but ", sub("(.*), ", "\\1 and ", toString(others)), ngettext(length(others), " does", " do"))
+    paste0(", but ", listed(others, "and", quote = ""), ngettext(length(others), " does", " do"))
   })
 }
 
