@@ -48,20 +48,9 @@ static void pack_values(const gcor_state *state, const cpu_product *product, con
     for (int v = 0; v < WIDTH; v++) {
         int64_t own = cpu_at_most_last(operand, var + v) - operand->head.first;
         const double *column = operand->values + own * operand->head.n_obs + first;
+        const gcor_common_sums *common = operand->common ? operand->common + own : NULL;
         double *out = (double *)micro_panel + v;
-        for (int64_t k = 0; k < n; k++) out[k * WIDTH] = column[k];
-    }
-}
-
-static void pack_scores(const gcor_state *state, const cpu_product *product, const cpu_operand *operand, int64_t var,
-                        int64_t first, int64_t n, char *micro_panel, void *work) {
-    enum { WIDTH = CPU_MICRO_PANEL_BYTES / sizeof(double) };
-    (void)state, (void)product, (void)work;
-    for (int v = 0; v < WIDTH; v++) {
-        int64_t own = cpu_at_most_last(operand, var + v) - operand->head.first;
-        const double *column = operand->values + own * operand->head.n_obs + first;
-        double *out = (double *)micro_panel + v;
-        for (int64_t k = 0; k < n; k++) out[k * WIDTH] = gcor_common_score(operand->common + own, column[k]);
+        for (int64_t k = 0; k < n; k++) out[k * WIDTH] = common ? gcor_common_score(common, column[k]) : column[k];
     }
 }
 
@@ -204,7 +193,7 @@ cpu_product cpu_real_product(const gcor_state *state, const cpu_operand *rows) {
     if (rows->head.kind == GCOR_DOUBLE || rows->head.kind == GCOR_REAL_COMMON) {
         product.element = sizeof(double);
         product.chunk = GCOR_OBS_RUN;
-        product.pack = rows->head.kind == GCOR_DOUBLE ? pack_values : pack_scores;
+        product.pack = pack_values;
         product.dot = dot_values;
         if (rows->head.kind == GCOR_REAL_COMMON) product.deliver = cpu_deliver_common;
     } else if (state->sink->approximate) {

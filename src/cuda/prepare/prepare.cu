@@ -76,6 +76,8 @@ static void allocate(Operand &o) {
         return;
     case GCOR_BINNED: return o.codes.reserve(n * n_var, what);
     case GCOR_BINNED_COMMON:
+    case GCOR_DISTANCE:
+    case GCOR_DISTANCE_COMMON:
     case GCOR_REAL_SPARSE:
     case GCOR_SIGN_SPARSE: /* these are computed on the CPU only */
     case GCOR_ADJACENCY:   /* multiplied by a sink (sink/overlap.cu) */

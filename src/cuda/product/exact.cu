@@ -77,6 +77,8 @@ void exact_tile(gcor_state *state, const Operand &rows, const Operand &cols, con
     case GCOR_PAIR_COMMON: return exact_pairwise_bicor(state, rows, cols, out);
     case GCOR_REAL:
     case GCOR_BINNED_COMMON:
+    case GCOR_DISTANCE:
+    case GCOR_DISTANCE_COMMON:
     case GCOR_REAL_SPARSE:
     case GCOR_SIGN_SPARSE: /* these are computed on the CPU only */
     case GCOR_ADJACENCY:   /* multiplied by a sink (sink/overlap.cu) */
