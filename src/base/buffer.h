@@ -52,7 +52,7 @@ typedef struct gcor_prefaulted gcor_prefaulted;
  * - 1 threads, at most 8, touch it. Returns NULL if there is one thread only or the system refuses, which is no
  * error. */
 gcor_prefaulted *gcor_prefaulted_new(const gcor_context *context, int64_t max_entries);
-/* Announces that there will be at least n entries. A number below the current one is ignored. */
+/* Announces that there will be n more entries. */
 void gcor_prefaulted_expect(gcor_prefaulted *prefaulted, int64_t n);
 /* Ends the threads and moves the memory of n entries, columns and coefficients, to the caller, who ends both with
  * gcor_buffer_give(). Untouched pages come as they are written to. Returns 0, and changes nothing, if n is 0 or more

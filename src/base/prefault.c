@@ -41,7 +41,7 @@ void gcor_prefault(gcor_context *context, void *at, int64_t bytes) {
 
 struct gcor_prefaulted {
     gcor_buffer col, r;
-    int64_t max_entries;
+    int64_t max_entries, entries; /* limit; how many are expected */
     pthread_mutex_t mutex;
     pthread_cond_t changed;
     int64_t next, expected; /* units: the next one to touch; the number to touch */
@@ -102,8 +102,10 @@ gcor_prefaulted *gcor_prefaulted_new(const gcor_context *context, int64_t max_en
 
 /* Only whole units are touched, which are within the memory. */
 void gcor_prefaulted_expect(gcor_prefaulted *prefaulted, int64_t n) {
-    int64_t units = (n < prefaulted->max_entries ? n : prefaulted->max_entries) / UNIT;
     pthread_mutex_lock(&prefaulted->mutex);
+    prefaulted->entries += n;
+    int64_t entries = prefaulted->entries,
+            units = (entries < prefaulted->max_entries ? entries : prefaulted->max_entries) / UNIT;
     if (units > prefaulted->expected) {
         prefaulted->expected = units;
         pthread_cond_broadcast(&prefaulted->changed);

@@ -77,11 +77,12 @@ static gcor_status cuda_begin(gcor_state *state, gcor_context *context, gcor_sin
     return status;
 }
 
-/* Free memory minus reserves for tiles, columns in transfer, packed bits and the device edge buffer (an eighth of
- * the memory each). */
+/* Free memory minus reserves for tiles, columns in transfer and packed bits, and for records of neighbours (an eighth)
+ * or the device edge buffer (three eighths). */
 static int64_t cuda_memory(const gcor_state *state) {
     const int64_t reserve = (int64_t)1 << 30;
-    return std::max((int64_t)(0.7 * (double)state->free_memory) - reserve, state->free_memory / 2);
+    const double free = (double)state->free_memory, part = state->needs.edges ? 0.45 : 0.7;
+    return std::max((int64_t)(part * free) - reserve, (int64_t)((part - 0.2) * free));
 }
 
 static int64_t cuda_column_bytes(const gcor_state *state, gcor_kind kind, int64_t n_obs) {

@@ -38,6 +38,23 @@ test_that("edges stay in several tiles, and land where they find no room", {
   expect_identical(kept_slots(x, density = 0.001), slots_of(gpuCorNetwork(x, density = 0.001, backend = "cpu")))
 })
 
+test_that("edges that stay with several workers become one network", {
+  skip_without_gpu()
+  .Call(gpucor:::r_set_shared_steps, 1)
+  on.exit(.Call(gpucor:::r_set_shared_steps, 0))
+  x <- round(normal(20, 6000), 1)
+  with_options(list(gpucor.workers_per_device = 3), {
+    for (memory in list(NULL, 1e6, 100e6)) for (method in c("pearson", "kendall")) {
+      expect_kept(x, threshold = 0.4, memory = memory, method = method)
+      expect_kept(x, density = 0.01, memory = memory, method = method)
+    }
+    expect_identical(with_env(c(GPUCOR_KEEP_FROM = "1"), gpuConnectivity(x, density = 0.01)),
+                     gpuConnectivity(x, density = 0.01, backend = "cpu"))
+  })
+  gc()
+  expect_nothing_live()
+})
+
 test_that("connectivity by density is the same where edges stay", {
   skip_without_gpu()
   x <- round(normal(30, 600), 1)
@@ -88,10 +105,14 @@ for (resource in resources_of("cuda")) {
                  # 105,570 edges come first
                  density = function() slots_of(gpuCorNetwork(x, density = 0.01, backend = "cuda")),
                  degrees = function() gpuConnectivity(x, density = 0.01, backend = "cuda"))
-    with_env(c(GPUCOR_KEEP_FROM = "1"), for (name in names(runs)) {
-      walk_failures(runs[[name]], resource, paste("kept", name), function(label) {
-        gc()
-        expect_nothing_live(label)
+    .Call(gpucor:::r_set_shared_steps, 1)
+    on.exit(.Call(gpucor:::r_set_shared_steps, 0))
+    for (workers in 1:2) with_options(list(gpucor.workers_per_device = workers), {
+      with_env(c(GPUCOR_KEEP_FROM = "1"), for (name in names(runs)) {
+        walk_failures(runs[[name]], resource, paste("kept", name, workers), function(label) {
+          gc()
+          expect_nothing_live(label)
+        }, may_survive = workers > 1)
       })
     })
   })

@@ -21,6 +21,7 @@ struct SinkNeeds {
     bool large_tiles;   /* tiles may be large: no value per pair is stored, and no result depends on the tile */
     bool bands = false; /* prefers values of a few rows with all columns, as they are contiguous in the result */
     bool sums = false; /* sums exact products of REAL columns without storing them, so that their tiles may be larger */
+    bool edges = false; /* keeps its edges on the device (EDGE_BUFFER_EIGHTHS) */
 };
 
 /* The sinks of a session, each with the function that made it. */

@@ -127,9 +127,11 @@ enum {
     EDGES_MIN = 1 << 16,
     EDGES_MAX = 1 << 24,
 
-    /* From this many pairs on, edges stay in a device edge buffer, of at most 1/8 of the device's free memory. */
+    /* From this many pairs on, edges stay in a device edge buffer. It takes at most 3/8 of the device's free memory:
+     * with 80 GB, more edges than a sparse matrix can hold. Records of neighbours take at most 1/8. */
     EDGE_BUFFER_PAIRS = 1 << 24,
-    EDGE_BUFFER_PART = 8,
+    EDGE_BUFFER_EIGHTHS = 3,
+    NEIGHBOUR_EIGHTHS = 1,
     /* Up to this n_obs the largest weight is searched with half-precision products. With more observations
      * coefficients are so close together, and the error so large, that too many would be recomputed. */
     MAXIMUM_HALF_OBS = 8192,

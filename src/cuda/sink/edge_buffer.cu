@@ -180,6 +180,35 @@ void EdgeBuffer::prune(double min, int64_t *left) {
     *left = sum;
 }
 
+/* ---- edges of another device ------------------------------------------------------------------------------ */
+
+static void copy_run(const EdgeRun &to, int device, const EdgeRun &from, int other, const Stream &stream) {
+    const char *what = "copying edges between GPUs";
+    check(cudaMemcpyPeerAsync(to.positions, device, from.positions, other, (size_t)from.n * sizeof *to.positions,
+                              stream.handle),
+          what);
+    check(cudaMemcpyPeerAsync(to.r, device, from.r, other, (size_t)from.n * sizeof *to.r, stream.handle), what);
+}
+
+/* Runs move from the other's end on. Without access of one GPU to the other the copy goes through the host's memory. */
+void EdgeBuffer::absorb(gcor_edge_buffer *head_of_other, int64_t *left) {
+    EdgeBuffer *other = (EdgeBuffer *)head_of_other;
+    SyncOnExit sync{stream.handle};
+    *left = 0;
+    for (const EdgeRun &run : other->runs) *left += run.n;
+    if (other->device != device) (void)cudaDeviceEnablePeerAccess(other->device, 0);
+    (void)cudaGetLastError();
+    check(cudaStreamSynchronize(other->stream.handle), "copying edges between GPUs");
+    while (!other->runs.empty()) {
+        const EdgeRun from = other->runs.back(), *run = add_run(from.tile, from.n);
+        if (!run) break;
+        copy_run(*run, device, from, other->device, stream);
+        *left -= from.n;
+        other->runs.pop_back();
+    }
+    wait();
+}
+
 /* ---- copy to host ----------------------------------------------------------------------------------------- */
 
 void EdgeBuffer::to_host(gcor_edges *edges) {
@@ -229,8 +258,9 @@ static void buffer_free(gcor_edge_buffer *head) {
 }
 
 static const gcor_edge_buffer_type TYPE = {
-    call<&EdgeBuffer::count>, call<&EdgeBuffer::rank>,    call<&EdgeBuffer::prune>,   call<&EdgeBuffer::lengths>,
-    call<&EdgeBuffer::rows>,  call<&EdgeBuffer::degrees>, call<&EdgeBuffer::to_host>, buffer_free,
+    call<&EdgeBuffer::count>,   call<&EdgeBuffer::rank>,    call<&EdgeBuffer::prune>,
+    call<&EdgeBuffer::lengths>, call<&EdgeBuffer::rows>,    call<&EdgeBuffer::degrees>,
+    call<&EdgeBuffer::absorb>,  call<&EdgeBuffer::to_host>, buffer_free,
 };
 
 EdgeBuffer *make_edge_buffer(int device, gcor_side side, int64_t max) {

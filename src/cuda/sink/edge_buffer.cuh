@@ -52,6 +52,7 @@ class EdgeBuffer {
     void count(double min, int64_t *count);
     void rank(double min, int64_t k, double *weight);
     void prune(double min, int64_t *left);
+    void absorb(gcor_edge_buffer *other, int64_t *left);
     void to_host(gcor_edges *edges);
     void lengths(double min, int64_t n_row, int32_t *length);
     void rows(double min, int64_t n_row, const int32_t *start, int32_t *col, double *r);

@@ -40,11 +40,11 @@ static bool may_sum(const gcor_sink *sink) {
     return sink->type == &gcor_degrees_type && ((const gcor_connectivity *)sink)->rule.n_level < 2;
 }
 
-/* Max bytes of edges that stay on the device: a fraction of the free memory, which operands do not use (cuda_memory()).
- */
-static int64_t buffer_bytes(const gcor_state *state) {
-    int64_t given = state->context->memory, fraction = state->free_memory / EDGE_BUFFER_PART;
-    return given > 0 ? std::min(given / 4, fraction) : fraction;
+/* Max bytes of edges that stay on the device: that many eighths of the free memory, which operands do not use
+ * (cuda_memory()). */
+static int64_t max_bytes(const gcor_state *state, int eighths) {
+    int64_t given = state->context->memory, free = state->free_memory / 8 * eighths;
+    return given > 0 ? std::min(given / 4, free) : free;
 }
 
 SinkNeeds DeviceEdges::begin() {
@@ -57,8 +57,10 @@ SinkNeeds DeviceEdges::begin() {
     }
     rows_at_once = INT64_MAX;
     ranking = state->sink->type == &gcor_neighbours_type;
-    if (ranking) neighbours.begin(buffer_bytes(state));
-    return {state->sink->approximate != 0, state->sink->approximate != 0};
+    if (ranking) neighbours.begin(max_bytes(state, NEIGHBOUR_EIGHTHS));
+    SinkNeeds needs = {state->sink->approximate != 0, state->sink->approximate != 0};
+    needs.edges = buffering;
+    return needs;
 }
 
 void DeviceEdges::trim() {
@@ -107,15 +109,19 @@ static void reserve_host(EdgeSlot &slot, gcor_shape shape, int64_t n) {
     slot.host.reserve(std::max(n, std::min(expected, slot.positions.capacity)), "edges of a tile");
 }
 
-/* Moves the slot's edges to the buffer. A full buffer is copied to the host and not used any more. */
+/* Moves the slot's edges to the buffer. A buffer that is full, also without the edges that are not wanted, is copied to
+ * the host and not used any more. */
 void DeviceEdges::buffer_edges(EdgeSlot &slot, int64_t n) {
     gcor_store *store = (gcor_store *)state->sink;
     if (!store->buffer)
-        store->buffer = &make_edge_buffer(state->device, store->edges.rule.side, buffer_bytes(state))->head;
+        store->buffer =
+            &make_edge_buffer(state->device, store->edges.rule.side, max_bytes(state, EDGE_BUFFER_EIGHTHS))->head;
     EdgeBuffer *buffer = (EdgeBuffer *)store->buffer;
     EdgeRun *run = buffer->add_run(slot.tile, n);
+    gcor_status status = !run && store->wanted > 0 ? gcor_store_prune(store, state->context) : GCOR_OK;
+    if (status) throw Stopped{status};
+    if (!run) run = buffer->add_run(slot.tile, n);
     buffering = slot.on_device = run != nullptr;
-    gcor_status status;
     if (run) {
         sort_edges(slot, n, buffer->stream, run->positions, run->r);
         slot.copied.record(buffer->stream);

@@ -250,17 +250,18 @@ static gcor_status allocate(gcor_sink *sink, gcor_context *context) {
     store->chunks = NULL;
     store->count = store->n_chunks = store->capacity = 0;
     store->spool = gcor_run_file_join(store->spool);
-    store->location = GCOR_ON_HOST;
     store->buffer = NULL;
     store->prefaulted = NULL;
+    store->announced = 0;
     gcor_store_want(store, store->wanted);
     return GCOR_OK;
 }
 
-/* Moves the chunks. */
+/* Moves the chunks, or the edges of the buffers to one buffer. */
 static gcor_status merge(gcor_sink *sink, gcor_context *context, gcor_sink *other) {
     gcor_store *store = (gcor_store *)sink, *from = (gcor_store *)other;
     gcor_status status = gcor_store_check(store, context, from->count);
+    if (!status) status = gcor_store_join(store, context, from);
     for (; !status && from->n_chunks > 0; from->n_chunks--) {
         gcor_chunk *chunk = gcor_store_open_chunk(store, context);
         if (!chunk) return GCOR_NO_MEMORY;

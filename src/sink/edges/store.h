@@ -34,6 +34,8 @@ typedef struct {
     /* See gcor_store_degrees(). */
     gcor_status (*degrees)(gcor_edge_buffer *buffer, gcor_context *context, double min, int64_t n_var, int64_t *degree,
                            gcor_int128 *strength);
+    /* Moves edges of `other`, on any device, to the buffer. *left: the number that it has no memory for. */
+    gcor_status (*absorb)(gcor_edge_buffer *buffer, gcor_context *context, gcor_edge_buffer *other, int64_t *left);
     /* Copies all edges to the host, for edges->keep_tile(); frees nothing. */
     gcor_status (*to_host)(gcor_edge_buffer *buffer, gcor_context *context, gcor_edges *edges);
     void (*free)(gcor_edge_buffer *buffer);
@@ -61,9 +63,12 @@ typedef struct {
     /* Chunks go to the file `spool` once those in memory take `budget` bytes; NULL: never. Forks share both. */
     gcor_run_file *spool;
     int64_t budget;
-    gcor_edge_location location; /* of edges that a run adds to this store; forks are on the host */
+    gcor_edge_location location; /* of edges that a run adds to this store */
     gcor_edge_buffer *buffer;    /* owned; then there are no chunks, and `count` counts its edges. NULL: none */
-    gcor_prefaulted *prefaulted; /* owned: memory for the rows of the buffer's edges. NULL: none */
+    /* Memory for the rows of the buffer's edges, NULL: none. `prefaulted` is owned; `expecting` is the same or that of
+     * the store that this one was forked from, and was told to expect `announced` edges of this store. */
+    gcor_prefaulted *prefaulted, *expecting;
+    int64_t announced;
 } gcor_store;
 
 extern const gcor_sink_type gcor_store_type;
@@ -84,12 +89,18 @@ gcor_status gcor_store_spool(gcor_store *store, gcor_context *context, const cha
  * gcor_store_count() hold for weights from the k-th largest on only. */
 void gcor_store_want(gcor_store *store, int64_t k);
 
+/* From now on a run's edges are at `location`, if a back end can have them there. */
+void gcor_store_stay(gcor_store *store, const gcor_context *context, gcor_edge_location location);
+
 /* Called by a back end that has added n edges to the store's buffer. Fails with GCOR_TOO_MANY. May prune the buffer and
  * raise the rule's min weight. */
 gcor_status gcor_store_buffered(gcor_store *store, gcor_context *context, int64_t n);
 
 /* Moves the edges of the store's buffer to chunks, if it has one, and frees the buffer. Later edges go to chunks. */
 gcor_status gcor_store_to_host(gcor_store *store, gcor_context *context);
+
+/* Moves the edges of a fork's buffer to that of the store, or of both to chunks. */
+gcor_status gcor_store_join(gcor_store *store, gcor_context *context, gcor_store *fork);
 
 /* As gcor_sink_load() of the file from `offset` on, but the edges stay in the file, where they are checked and counted
  * now and read when they are needed: the file must stay as it is. Any number of files. *end, which may be NULL: the
