@@ -44,7 +44,7 @@ const double *gcor_chunk_values(const gcor_chunk *chunk, gcor_context *context, 
     const int64_t size = sizeof *chunk->r;
     if (!chunk->file) return chunk->r + first;
     double *own = values_of(buffers, thread);
-    return gcor_run_file_read(chunk->file, context, chunk->offset + first * size, own, n * size) ? NULL : own;
+    return gcor_spool_file_read(chunk->file, context, chunk->offset + first * size, own, n * size) ? NULL : own;
 }
 
 /* False if a position is outside of the tile: the file was modified after it was attached. */
@@ -59,7 +59,7 @@ static gcor_status read_positions(const gcor_chunk *chunk, gcor_context *context
                                   int thread, gcor_chunk_view *view) {
     uint32_t *own = (uint32_t *)(values_of(buffers, thread) + buffers->n);
     int64_t offset = chunk->offset + chunk->n * (int64_t)sizeof *chunk->r;
-    gcor_status status = gcor_run_file_read(chunk->file, context, offset, own, chunk->n * (int64_t)sizeof *own);
+    gcor_status status = gcor_spool_file_read(chunk->file, context, offset, own, chunk->n * (int64_t)sizeof *own);
     view->position = own;
     return status || is_inside(&chunk->tile, view) ? status : gcor_damaged(context);
 }

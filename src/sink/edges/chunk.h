@@ -14,11 +14,11 @@ extern "C" {
  * column within the tile. */
 typedef struct {
     gcor_tile tile;
-    int64_t n;           /* 1 to GCOR_CHUNK */
-    double *r;           /* owned; NULL: in the file */
-    uint32_t *position;  /* part of r's allocation */
-    gcor_run_file *file; /* the chunk is one of its users; NULL: in memory */
-    int64_t offset;      /* bytes from the beginning of the file */
+    int64_t n;             /* 1 to GCOR_CHUNK */
+    double *r;             /* owned; NULL: in the file */
+    uint32_t *position;    /* part of r's allocation */
+    gcor_spool_file *file; /* the chunk is one of its users; NULL: in memory */
+    int64_t offset;        /* bytes from the beginning of the file */
 } gcor_chunk;
 
 /* GCOR_CHUNK: max number of edges in a chunk, 6 MB. A store that spools cuts tiles into blocks of GCOR_BLOCK x

@@ -77,18 +77,18 @@ static int has_sound_edges(const gcor_store *store, const gcor_chunk *chunk) {
 }
 
 /* Frees the chunk's memory. From now on the chunk is read from the file. */
-static gcor_status leave_in_file(gcor_chunk *chunk, gcor_context *context, gcor_run_file *attached, FILE *file) {
+static gcor_status leave_in_file(gcor_chunk *chunk, gcor_context *context, gcor_spool_file *attached, FILE *file) {
     int64_t end = gcor_os_tell(file);
     if (end < 0) return gcor_fail(context, GCOR_BAD_FILE, "cannot read a saved result: %s", strerror(errno));
     gcor_free(chunk->r);
     chunk->r = NULL;
-    chunk->file = gcor_run_file_join(attached);
+    chunk->file = gcor_spool_file_join(attached);
     chunk->offset = end - gcor_chunk_bytes(chunk);
     return GCOR_OK;
 }
 
 /* attached: the file, if the chunk is to stay in it; NULL: load it into memory. */
-static gcor_status load_chunk(gcor_store *store, gcor_context *context, FILE *file, gcor_run_file *attached) {
+static gcor_status load_chunk(gcor_store *store, gcor_context *context, FILE *file, gcor_spool_file *attached) {
     chunk_head head;
     gcor_chunk *chunk = gcor_store_open_chunk(store, context);
     if (!chunk) return GCOR_NO_MEMORY;
@@ -109,7 +109,7 @@ static gcor_status load_chunk(gcor_store *store, gcor_context *context, FILE *fi
     return status;
 }
 
-static gcor_status load_chunks(gcor_store *store, gcor_context *context, FILE *file, gcor_run_file *attached) {
+static gcor_status load_chunks(gcor_store *store, gcor_context *context, FILE *file, gcor_spool_file *attached) {
     const gcor_sink *sink = &store->edges.sink;
     int64_t *above = &store->edges.above, n_chunks = 0;
     gcor_status status = put_settings(store, context, file, gcor_expect);
@@ -126,7 +126,7 @@ gcor_status gcor_store_load(gcor_sink *sink, gcor_context *context, FILE *file) 
 }
 
 /* Loads into a fork of the store, so that nothing is added if the file is damaged. */
-static gcor_status attach_stream(gcor_store *store, gcor_context *context, FILE *stream, gcor_run_file *file,
+static gcor_status attach_stream(gcor_store *store, gcor_context *context, FILE *stream, gcor_spool_file *file,
                                  int64_t *end) {
     gcor_sink *sink = &store->edges.sink, *other = NULL;
     gcor_status status = gcor_expect_head(sink, context, stream);
@@ -140,15 +140,15 @@ static gcor_status attach_stream(gcor_store *store, gcor_context *context, FILE 
 
 gcor_status gcor_store_attach(gcor_store *store, gcor_context *context, const char *path, int64_t offset,
                               int64_t *end) {
-    gcor_run_file *file;
+    gcor_spool_file *file;
     FILE *stream;
-    gcor_status status = gcor_run_file_open(context, path, &file);
+    gcor_status status = gcor_spool_file_open(context, path, &file);
     if (status) return status;
-    status = gcor_run_file_stream(file, context, offset, &stream);
+    status = gcor_spool_file_stream(file, context, offset, &stream);
     if (!status) {
         status = attach_stream(store, context, stream, file, end);
         (void)fclose(stream);
     }
-    gcor_run_file_leave(file);
+    gcor_spool_file_leave(file);
     return status;
 }

@@ -9,31 +9,32 @@
 extern "C" {
 #endif
 
-typedef struct gcor_run_file gcor_run_file;
+typedef struct gcor_spool_file gcor_spool_file;
 
 /* Create an unlinked temporary file in a folder, which the system removes when the process ends, even after a crash.
- * The caller is a user of *file, until gcor_run_file_leave(). *file is NULL after an error, which is GCOR_BAD_FILE. */
-gcor_status gcor_run_file_new(gcor_context *context, const char *folder, gcor_run_file **file);
+ * The caller is a user of *file, until gcor_spool_file_leave(). *file is NULL after an error, which is GCOR_BAD_FILE.
+ */
+gcor_status gcor_spool_file_new(gcor_context *context, const char *folder, gcor_spool_file **file);
 /* Open a file for reading; *file as above. */
-gcor_status gcor_run_file_open(gcor_context *context, const char *path, gcor_run_file **file);
+gcor_status gcor_spool_file_open(gcor_context *context, const char *path, gcor_spool_file **file);
 
 /* Add a user, and remove one; NULL is allowed. Any thread. */
-gcor_run_file *gcor_run_file_join(gcor_run_file *file);
-void gcor_run_file_leave(gcor_run_file *file);
+gcor_spool_file *gcor_spool_file_join(gcor_spool_file *file);
+void gcor_spool_file_leave(gcor_spool_file *file);
 
 /* Append `bytes` bytes to a created file; they begin at *offset. Any thread, several at once. A full disk is
  * GCOR_BAD_FILE. */
-gcor_status gcor_run_file_append(gcor_run_file *file, gcor_context *context, const void *data, int64_t bytes,
-                                 int64_t *offset);
+gcor_status gcor_spool_file_append(gcor_spool_file *file, gcor_context *context, const void *data, int64_t bytes,
+                                   int64_t *offset);
 /* Read `bytes` bytes from `offset` on. Any thread, several at once. A file that is too short is GCOR_BAD_FILE. */
-gcor_status gcor_run_file_read(const gcor_run_file *file, gcor_context *context, int64_t offset, void *data,
-                               int64_t bytes);
+gcor_status gcor_spool_file_read(const gcor_spool_file *file, gcor_context *context, int64_t offset, void *data,
+                                 int64_t bytes);
 /* Open the same file as a stream from `offset` on. The caller closes it with fclose(); NULL after an error. */
-gcor_status gcor_run_file_stream(const gcor_run_file *file, gcor_context *context, int64_t offset, FILE **stream);
+gcor_status gcor_spool_file_stream(const gcor_spool_file *file, gcor_context *context, int64_t offset, FILE **stream);
 
 /* Add `change` to the number of bytes of edges that the file's users have in memory; returns the new number. Any
  * thread. */
-int64_t gcor_run_file_held(gcor_run_file *file, int64_t change);
+int64_t gcor_spool_file_held(gcor_spool_file *file, int64_t change);
 
 #ifdef __cplusplus
 }

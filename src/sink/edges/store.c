@@ -20,7 +20,7 @@ gcor_chunk *gcor_store_open_chunk(gcor_store *store, gcor_context *context) {
 }
 
 void gcor_store_note_held(const gcor_store *store, const gcor_chunk *chunk, int sign) {
-    if (store->spool && chunk->r) (void)gcor_run_file_held(store->spool, sign * gcor_chunk_bytes(chunk));
+    if (store->spool && chunk->r) (void)gcor_spool_file_held(store->spool, sign * gcor_chunk_bytes(chunk));
 }
 
 void gcor_store_add_chunk(gcor_store *store) {
@@ -33,7 +33,7 @@ void gcor_store_drop_chunk(const gcor_store *store, gcor_chunk *chunk) {
     gcor_store_note_held(store, chunk, -1);
     gcor_free(chunk->r);
     chunk->r = NULL;
-    gcor_run_file_leave(chunk->file);
+    gcor_spool_file_leave(chunk->file);
     chunk->file = NULL;
 }
 
@@ -74,12 +74,12 @@ static void fill_block(void *argument, int thread, int64_t k) {
 /* Moves a new chunk to the spool, if the edges in memory would exceed the budget. */
 static gcor_status spool_chunk(const gcor_store *store, gcor_context *context, gcor_chunk *chunk) {
     int64_t bytes = gcor_chunk_bytes(chunk);
-    if (!store->spool || gcor_run_file_held(store->spool, 0) + bytes <= store->budget) return GCOR_OK;
-    gcor_status status = gcor_run_file_append(store->spool, context, chunk->r, bytes, &chunk->offset);
+    if (!store->spool || gcor_spool_file_held(store->spool, 0) + bytes <= store->budget) return GCOR_OK;
+    gcor_status status = gcor_spool_file_append(store->spool, context, chunk->r, bytes, &chunk->offset);
     if (status) return status;
     gcor_free(chunk->r);
     chunk->r = NULL;
-    chunk->file = gcor_run_file_join(store->spool);
+    chunk->file = gcor_spool_file_join(store->spool);
     return GCOR_OK;
 }
 
@@ -249,7 +249,7 @@ static gcor_status allocate(gcor_sink *sink, gcor_context *context) {
     store->edges.rule.min = store->min;
     store->chunks = NULL;
     store->count = store->n_chunks = store->capacity = 0;
-    store->spool = gcor_run_file_join(store->spool);
+    store->spool = gcor_spool_file_join(store->spool);
     store->buffer = NULL;
     store->prefaulted = NULL;
     store->announced = 0;
@@ -281,7 +281,7 @@ static void release(gcor_sink *sink) {
     gcor_free(store->chunks);
     if (store->buffer) store->buffer->type->free(store->buffer);
     gcor_prefaulted_free(store->prefaulted);
-    gcor_run_file_leave(store->spool);
+    gcor_spool_file_leave(store->spool);
     gcor_edges_free(&store->edges);
 }
 
@@ -310,11 +310,11 @@ gcor_status gcor_store_new(gcor_context *context, gcor_shape shape, int64_t n_ro
 }
 
 gcor_status gcor_store_spool(gcor_store *store, gcor_context *context, const char *folder, int64_t budget) {
-    gcor_run_file *file;
-    gcor_status status = gcor_run_file_new(context, folder, &file);
+    gcor_spool_file *file;
+    gcor_status status = gcor_spool_file_new(context, folder, &file);
     if (status) return status;
     for (int64_t k = 0; k < store->n_chunks; k++) gcor_store_note_held(store, &store->chunks[k], -1);
-    gcor_run_file_leave(store->spool);
+    gcor_spool_file_leave(store->spool);
     store->spool = file;
     store->budget = budget;
     for (int64_t k = 0; k < store->n_chunks; k++) gcor_store_note_held(store, &store->chunks[k], 1);

@@ -61,7 +61,7 @@ typedef struct {
     gcor_chunk *chunks;    /* in any order; gcor_store_entries() sorts them */
     int64_t n_chunks, capacity;
     /* Chunks go to the file `spool` once those in memory take `budget` bytes; NULL: never. Forks share both. */
-    gcor_run_file *spool;
+    gcor_spool_file *spool;
     int64_t budget;
     gcor_edge_location location; /* of edges that a run adds to this store */
     gcor_edge_buffer *buffer;    /* owned; then there are no chunks, and `count` counts its edges. NULL: none */
