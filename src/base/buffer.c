@@ -8,7 +8,7 @@
 
 /* Below MIN_MAPPED the C library's memory is as good. The cache holds few buffers, and by default leaves three quarters
  * of the available memory to others. */
-enum { PAGE = 2 << 20, MIN_MAPPED = 4 << 20, MAX_CACHED = 16, CACHE_FRACTION = 4 };
+enum { PAGE = 2 << 20, MIN_MAPPED = 4 << 20, MAX_CACHED = 16, CACHE_DIVISOR = 4 };
 
 enum { MIN_CHECKED = 64 << 20 }; /* bytes of a buffer from which on the available memory is checked */
 
@@ -110,7 +110,7 @@ static void cache(const gcor_buffer *buffer) {
 
 /* Caches or unmaps a mapped buffer. */
 static void give_pages(gcor_buffer *buffer) {
-    int64_t max = !buffer->is_cached ? 0 : limit >= 0 ? limit : gcor_available_memory() / CACHE_FRACTION;
+    int64_t max = !buffer->is_cached ? 0 : limit >= 0 ? limit : gcor_available_memory() / CACHE_DIVISOR;
     if ((int64_t)buffer->bytes > max) {
         unmap(buffer);
     } else {

@@ -8,7 +8,7 @@
 
 /* More threads are no faster. A unit is what a thread touches at a time: for entries, a large page of columns and two
  * of coefficients. */
-enum { MAX_THREADS = 8, SMALL_PAGE = 4096, PAGE = 2 << 20, UNIT = 1 << 19, AVAILABLE_FRACTION = 2 };
+enum { MAX_THREADS = 8, SMALL_PAGE = 4096, PAGE = 2 << 20, UNIT = 1 << 19, AVAILABLE_DIVISOR = 2 };
 enum { COL_BYTES = sizeof(int32_t), R_BYTES = sizeof(double) };
 
 /* Writes to each page without a change of its contents, whatever others write. */
@@ -85,7 +85,7 @@ static void end_threads(gcor_prefaulted *prefaulted) {
 }
 
 gcor_prefaulted *gcor_prefaulted_new(const gcor_context *context, int64_t max_entries) {
-    int64_t available = gcor_available_memory() / AVAILABLE_FRACTION / (COL_BYTES + R_BYTES);
+    int64_t available = gcor_available_memory() / AVAILABLE_DIVISOR / (COL_BYTES + R_BYTES);
     gcor_prefaulted *prefaulted = context->threads > 1 ? calloc(1, sizeof *prefaulted) : NULL;
     if (!prefaulted) return NULL;
     prefaulted->max_entries = max_entries < available ? max_entries : available;

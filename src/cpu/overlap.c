@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-enum { OPERANDS_PART = 8 }; /* fraction 1 / OPERANDS_PART of the memory is for operands */
+enum { OPERANDS_DIVISOR = 8 }; /* fraction 1 / OPERANDS_DIVISOR of the memory is for operands */
 enum { WIDTH = GCOR_ADJACENCY_WIDTH, TILE = 2048, ROWS = 64, COLS = CPU_BLOCK_COLS, CHUNK = CPU_OVERLAP_RUN };
 _Static_assert(WIDTH * sizeof(float) == CPU_MICRO_PANEL_BYTES, "micro_panels as kernels have them");
 
@@ -147,7 +147,7 @@ int64_t cpu_overlap_side(int64_t n_var) {
 gcor_status cpu_plan_overlap(gcor_state *state, gcor_context *context, int64_t n_var, gcor_overlap_plan *plan) {
     const int64_t bytes = gcor_adjacency_bytes(n_var);
     const int64_t left = gcor_max(0, gcor_available_memory() - context->result_bytes);
-    const int64_t operands = gcor_min(cpu_memory(state), left / OPERANDS_PART);
+    const int64_t operands = gcor_min(cpu_memory(state), left / OPERANDS_DIVISOR);
     *plan = (gcor_overlap_plan){.n_row = TILE, .n_col = TILE, .bytes = bytes, .operands = operands};
     plan->memory = left - operands;
     if (context->result_bytes == 0 && plan->memory / gcor_max(1, n_var) < bytes) plan->memory /= 2;
@@ -159,5 +159,5 @@ gcor_status cpu_plan_overlap(gcor_state *state, gcor_context *context, int64_t n
 int64_t cpu_overlap_memory(int64_t n_var) {
     const int64_t bytes = gcor_adjacency_bytes(n_var), max = cpu_memory(NULL);
     int64_t slabs = bytes * gcor_min(n_var, 2 * cpu_overlap_side(n_var));
-    return slabs + gcor_min(max, slabs / (OPERANDS_PART - 1) + 1);
+    return slabs + gcor_min(max, slabs / (OPERANDS_DIVISOR - 1) + 1);
 }

@@ -102,7 +102,7 @@ static int64_t cuda_column_bytes(const gcor_state *state, gcor_kind kind, int64_
 /* Max variables of a side of a network's tile whose bits are packed per tile. */
 static int64_t packed_side(const gcor_state *state, int64_t n_obs) {
     int64_t bytes = 2 * sign_words(n_obs) * (int64_t)sizeof(unsigned), side = PACKED_SIDE;
-    while (side > TILE_COLS_MIN && side * bytes > state->total_memory / PACKED_PART) side /= 2;
+    while (side > TILE_COLS_MIN && side * bytes > state->total_memory / PACKED_DIVISOR) side /= 2;
     return side;
 }
 

@@ -4,7 +4,7 @@
 #include "../base/os.h"
 
 /* By default all subjects' prepared columns may take a quarter of the free memory. */
-enum { FREE_FRACTION = 4 };
+enum { FREE_DIVISOR = 4 };
 
 int r_is_subjects(SEXP x) {
     return Rf_inherits(x, "gpuCorSubjects");
@@ -70,7 +70,7 @@ void r_subjects_parse(r_job *q, SEXP x, SEXP y) {
 
 /* Only the processor's memory is divided here, and only if a fraction of the free memory exceeds its default. */
 void r_subjects_memory(r_job *q) {
-    int64_t part = (gcor_available_memory() - q->call.context.result_bytes) / FREE_FRACTION;
+    int64_t part = (gcor_available_memory() - q->call.context.result_bytes) / FREE_DIVISOR;
     if (q->backend->is_host && q->call.context.memory == 0 && part > q->backend->memory(NULL))
         q->call.context.memory = part;
 }

@@ -37,8 +37,8 @@ enum {
     OVERLAP_ROWS_MIN = 256,
     OVERLAP_ROWS = 2048,
     OVERLAP_BANDS = 16,
-    OVERLAP_SIDE_BANDS = 4,    /* bands of a square that a device computes at a time */
-    OVERLAP_OPERANDS_PART = 8, /* fraction (1/8) of free memory for the first product's columns */
+    OVERLAP_SIDE_BANDS = 4,       /* bands of a square that a device computes at a time */
+    OVERLAP_OPERANDS_DIVISOR = 8, /* fraction (1/8) of free memory for the first product's columns */
     OVERLAP_RESERVE = 1 << 30,
 
     /* Tiles in transfer to the host: one computed, one copied, one delivered. */
@@ -102,8 +102,8 @@ enum {
      * that packing is a tenth of the work. Beyond, bits are packed in slices of 168 MB for a tile's two planes. */
     PACKED_WORDS = 49152,
     PACKED_NETWORK_WORDS = 262144,
-    PACKED_SIDE = 32768, /* max variables of a side of such a tile; PACKED_PART: 1/16 of the memory */
-    PACKED_PART = 16,
+    PACKED_SIDE = 32768, /* max variables of a side of such a tile; PACKED_DIVISOR: 1/16 of the memory */
+    PACKED_DIVISOR = 16,
     SLICE_WORDS = 4096,
 
     /* Long columns as bitsets: max number of levels, as every pair of sets is a product. */
@@ -123,7 +123,7 @@ enum {
 
     /* Initial capacity for a tile's edges: a fraction (1/512) of its pairs, but at least EDGES_MIN. If there are
      * more than EDGES_MAX, 128 rows of the widest tile, the tile is computed in parts. */
-    EDGES_SHARD = 512,
+    EDGES_DIVISOR = 512,
     EDGES_MIN = 1 << 16,
     EDGES_MAX = 1 << 24,
 

@@ -242,7 +242,7 @@ void DeviceEdges::compute_part(const Operand &rows, const Operand &cols, const g
     next = (next + 1) % EDGE_SLOTS;
     deliver(slot);
     int64_t pairs = tile.n_row * tile.n_col;
-    slot.reserve(std::min<int64_t>(std::max<int64_t>(EDGES_MIN, pairs / EDGES_SHARD), pairs));
+    slot.reserve(std::min<int64_t>(std::max<int64_t>(EDGES_MIN, pairs / EDGES_DIVISOR), pairs));
     slot.tile = tile;
     slot.rows = &rows;
     slot.cols = &cols;

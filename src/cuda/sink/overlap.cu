@@ -110,7 +110,7 @@ int64_t cuda_overlap_side(int64_t n_var) {
 void cuda_plan_overlap(gcor_state *state, const gcor_context *context, int64_t n_var, gcor_overlap_plan *plan) {
     ask_memory(state);
     const int64_t row_bytes = adjacency_stride(n_var) * (int64_t)sizeof(double), rows = band_rows(n_var);
-    const int64_t bands = 2 * rows * row_bytes, operands = state->free_memory / OVERLAP_OPERANDS_PART;
+    const int64_t bands = 2 * rows * row_bytes, operands = state->free_memory / OVERLAP_OPERANDS_DIVISOR;
     *plan = gcor_overlap_plan{rows, n_var, row_bytes, context->memory, operands};
     if (context->memory == 0)
         plan->memory = std::max<int64_t>(0, state->free_memory - bands - operands - OVERLAP_RESERVE);
