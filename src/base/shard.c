@@ -113,7 +113,7 @@ gcor_status gcor_queue_fill(gcor_queue *queue, gcor_context *context, const gcor
     int64_t pairs = gcor_square_pairs(grid, &all);
     *queue = (gcor_queue){.grid = *grid};
     if (shard->of < 1 || shard->index < 0 || shard->index >= shard->of)
-        return gcor_fail(context, GCOR_BAD_INPUT, "share %.0f of %.0f: shares are numbered from 0",
+        return gcor_fail(context, GCOR_BAD_INPUT, "shard %.0f of %.0f: shards are numbered from 0",
                          (double)shard->index, (double)shard->of);
     queue->first = shard_begin(grid, pairs, shard->index, shard->of);
     queue->end = shard_begin(grid, pairs, shard->index + 1, shard->of);

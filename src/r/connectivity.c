@@ -3,7 +3,7 @@
 
 #include "../sink/connectivity.h"
 
-/* rule: list(side, least, similarity, steps, histogram, levels, maps), see gcor_sums_rule. */
+/* rule: list(side, min_weight, similarity, steps, histogram, levels, maps), see gcor_sums_rule. */
 static gcor_sums_rule parse_sums(SEXP rule) {
     SEXP steps = r_element(rule, "steps");
     gcor_sums_rule sums = {.side = (gcor_side)Rf_asInteger(r_element(rule, "side")),

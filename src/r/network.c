@@ -32,7 +32,7 @@ typedef struct {
     int64_t max_memory;
 } store_plan;
 
-/* rule: list(side, least, ceiling, wanted, stay, spool: NULL or list(folder, bytes)). */
+/* rule: list(side, min_weight, ceiling, wanted, stay, spool: NULL or list(folder, bytes)). */
 static store_plan parse_plan(SEXP rule, SEXP max_edges) {
     SEXP spool = r_element(rule, "spool");
     store_plan plan = {.rule = {.side = (gcor_side)Rf_asInteger(r_element(rule, "side")),

@@ -11,7 +11,7 @@
 
 enum { MAX_OPEN = 512 }; /* files that are open at once: a process may have 1,024 */
 
-/* settings: list(share: c(index, of), save: a path or none, parts: NULL or a list, ...). */
+/* settings: list(shard: c(index, of), save: a path or none, parts: NULL or a list, ...). */
 r_part r_part_parse(SEXP settings) {
     const double *shard = REAL(r_element(settings, "shard"));
     SEXP save = r_element(settings, "save"), parts = r_element(settings, "parts");

@@ -71,7 +71,7 @@ static void add_buffer(vector *v) {
     v->shared->owners = 1;
 }
 
-static SEXP shard(const vector *from) {
+static SEXP share(const vector *from) {
     SEXP x = new_vector(real_class, from->n);
     *vector_of(x) = *from;
     if (from->shared) from->shared->owners++;
@@ -111,7 +111,7 @@ static const void *data_or_null(SEXP x) {
 static SEXP duplicate(SEXP x, Rboolean deep) {
     const vector *v = compact_vector_of(x);
     (void)deep;
-    return v ? shard(v) : NULL;
+    return v ? share(v) : NULL;
 }
 
 static Rboolean inspect(SEXP x, int before, int deep, int from, void (*subtree)(SEXP, int, int, int)) {
@@ -286,7 +286,7 @@ SEXP r_compact_vector(gcor_context *context, gcor_form form, gcor_shape shape, i
 SEXP r_distances(SEXP x, SEXP attributes) {
     const gcor_compact *compact = r_compact_of(x);
     if (!compact || compact->is_distance) return R_NilValue;
-    SEXP distances = PROTECT(shard(vector_of(x)));
+    SEXP distances = PROTECT(share(vector_of(x)));
     vector_of(distances)->compact.is_distance = 1;
     r_set_attributes(distances, attributes, NULL, NULL);
     UNPROTECT(1);

@@ -216,7 +216,7 @@ static gcor_status list_squares(gcor_dense *dense, gcor_context *context, const 
     while (!status && !(status = gcor_queue_draw(&queue, context, 1, 1, &square, &found)) && found) {
         void *squares = dense->squares;
         status = gcor_grow(context, &squares, dense->n_squares, &capacity, dense->n_squares + 1, sizeof *dense->squares,
-                           "the squares of a share");
+                           "the squares of a shard");
         dense->squares = squares;
         if (status) break;
         dense->squares[dense->n_squares++] = (gcor_dense_square){square, gcor_square_tile(&grid, &square),
@@ -234,7 +234,7 @@ gcor_status gcor_dense_shard_new(gcor_context *context, gcor_layout layout, int6
     if (!fresh) return GCOR_NO_MEMORY;
     fresh->is_owner = 1;
     gcor_status status = list_squares(fresh, context, shard, &n_pairs);
-    if (!status) fresh->out = gcor_alloc(context, n_pairs, sizeof(double), "the results of a share");
+    if (!status) fresh->out = gcor_alloc(context, n_pairs, sizeof(double), "the results of a shard");
     if (fresh->out) {
         gcor_huge_pages(fresh->out, (size_t)n_pairs * sizeof(double));
         return GCOR_OK;

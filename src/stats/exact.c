@@ -10,7 +10,7 @@
 struct gcor_exact {
     const gcor_measure *measure;
     int64_t min, max;
-    double **lower; /* [n - least]: P(at most step k), k up to half of the steps; lower[0] owns the memory of all */
+    double **lower; /* [n - min]: P(at most step k), k up to half of the steps; lower[0] owns the memory of all */
 };
 
 static int is_kendall(const gcor_measure *measure) {

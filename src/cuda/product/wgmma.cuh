@@ -71,12 +71,12 @@ template <class S>
 static __device__ inline void bring_stage(const Product &p, int plane, int piece, int64_t row, int64_t col,
                                           unsigned rank, unsigned char *stage, uint64_t *full) {
     int64_t at = blockIdx.y * (int64_t)p.pieces + piece; /* of this part of the product */
-    int shard_cols = S::cols / p.cluster, shard_bytes = shard_cols * PIECE_BYTES;
+    int own_cols = S::cols / p.cluster, own_bytes = own_cols * PIECE_BYTES;
     const unsigned char *rows = p.rows.planes[plane] + at * p.rows.stride + (row + p.row_start) * PIECE_BYTES;
-    const unsigned char *cols = p.cols.planes[plane] + at * p.cols.stride + (col + rank * shard_cols) * PIECE_BYTES;
+    const unsigned char *cols = p.cols.planes[plane] + at * p.cols.stride + (col + rank * own_cols) * PIECE_BYTES;
     barrier_expect(full, S::stage_bytes);
     bulk_copy(stage, rows, S::rows_bytes, full);
-    bulk_copy_to_all(stage + S::rows_bytes + rank * shard_bytes, cols, shard_bytes, full, (1 << p.cluster) - 1);
+    bulk_copy_to_all(stage + S::rows_bytes + rank * own_bytes, cols, own_bytes, full, (1 << p.cluster) - 1);
 }
 
 template <int Planes, class S, class Memory>

@@ -168,7 +168,7 @@ gcor_status gcor_store_check(const gcor_store *store, gcor_context *context, int
 /* prune.c: prunes the weaker edges of a store that has enough. */
 gcor_status gcor_store_prune(gcor_store *store, gcor_context *context);
 
-/* unpermute.c, files.c: functions of the type. */
+/* unpermute.c, save.c: functions of the type. */
 gcor_status gcor_store_unpermute(gcor_sink *sink, gcor_context *context, const int32_t *rows, const int32_t *cols);
 gcor_status gcor_store_save(gcor_sink *sink, gcor_context *context, const gcor_shard *shard, FILE *file);
 gcor_status gcor_store_load(gcor_sink *sink, gcor_context *context, FILE *file);
