@@ -102,16 +102,15 @@ now <- function() proc.time()[["elapsed"]]
 spent <- new.env()
 
 # From now on, adds up the seconds spent in one of the package's functions in `spent`.
+# An error if there is no such function any more.
 watch <- function(name) {
-  tryCatch({
-    original <- utils::getFromNamespace(name, "gpucor")
-    watched <- function(...) {
-      start <- now()
-      on.exit(spent[[name]] <- c(spent[[name]], 0)[1] + now() - start)
-      original(...)
-    }
-    utils::assignInNamespace(name, watched, "gpucor")
-  }, error = function(e) NULL)
+  original <- utils::getFromNamespace(name, "gpucor")
+  watched <- function(...) {
+    start <- now()
+    on.exit(spent[[name]] <- c(spent[[name]], 0)[1] + now() - start)
+    original(...)
+  }
+  utils::assignInNamespace(name, watched, "gpucor")
 }
 seconds_in <- function(name) c(spent[[name]], NA)[1]
 
@@ -122,7 +121,7 @@ engine_stages <- function() {
 }
 
 stage_seconds <- function(kind, seconds, engine) {
-  known <- c("sample" = seconds_in("sampled_least"), "preparing" = engine[1], "multiplying and delivering" = engine[2],
+  known <- c("sample" = seconds_in("sampled_min"), "preparing" = engine[1], "multiplying and delivering" = engine[2],
              "opening and closing" = engine[3] - engine[1] - engine[2])
   if (kind == "network") {
     known <- c(known, "selection" = seconds_in("store_rank"), "assembly" = seconds_in("take_rows"),
@@ -381,7 +380,7 @@ rows_part <- function(names) {
   rates <- tryCatch(readRDS(result_file("rates")), error = function(e) NULL)
   if (is.null(rates)) rates <- as.list(c(bits = NA, half = NA, float = NA, device = NA, wire = NA, fill = NA) + 0)
   if (!load_library("random")) return(invisible())
-  for (name in c("sampled_least", "store_rank", "take_rows", "new_network")) watch(name)
+  for (name in c("sampled_min", "store_rank", "take_rows", "new_network")) watch(name)
   row <- rows[[names[1]]]
   x <- .Call("random_matrix", row$n_obs, row$n_var, row$steps)
   for (name in names) {
