@@ -68,11 +68,10 @@ typedef struct {
     /* (optional; NULL: never stop) Returns non-zero to stop. fraction: of the pairs, those that are done. */
     int (*check)(void *user, double fraction);
     void *user;
-    int64_t pairs, pairs_done; /* of the current run; workers add to pairs_done atomically */
-    double before, part;       /* fraction completed by earlier runs of the call; fraction that this run contributes */
-    double last_check;         /* time of the last check(), by gcor_seconds() */
-    int stopped;               /* set once, read by all threads */
-    uintptr_t owner;           /* the thread that may call check() */
+    int64_t pairs, pairs_done;     /* of the current run; workers add to pairs_done atomically */
+    double last_check;             /* time of the last check(), by gcor_seconds() */
+    int stopped;                   /* set once, read by all threads */
+    uintptr_t owner;               /* the thread that may call check() */
     struct gcor_read_queue *reads; /* NULL: the owner's thread is the only worker */
 } gcor_monitor;
 

@@ -29,7 +29,7 @@ double gcor_seconds(void) {
 
 gcor_monitor gcor_watch(int (*check)(void *user, double fraction), void *user) {
     return (gcor_monitor){
-        .check = check, .user = user, .part = 1, .last_check = gcor_seconds(), .owner = (uintptr_t)pthread_self()};
+        .check = check, .user = user, .last_check = gcor_seconds(), .owner = (uintptr_t)pthread_self()};
 }
 
 /* The only place that calls check(). */
@@ -40,8 +40,7 @@ static void ask(const gcor_context *context, gcor_monitor *monitor) {
     done += context->tile_fraction * (double)context->tile_pairs;
     monitor->last_check = now;
     double fraction = monitor->pairs > 0 ? done / (double)monitor->pairs : 0;
-    if (monitor->check(monitor->user, monitor->before + monitor->part * fraction))
-        __atomic_store_n(&monitor->stopped, 1, __ATOMIC_RELAXED);
+    if (monitor->check(monitor->user, fraction)) __atomic_store_n(&monitor->stopped, 1, __ATOMIC_RELAXED);
 }
 
 int gcor_stop(gcor_context *context) {
