@@ -127,6 +127,6 @@ gcor_status gcor_needs_of(gcor_session *session, gcor_context *context, const gc
     gcor_state *state;
     if (job->y) counted.y = &y.source;
     *needs = (gcor_needs){0};
-    gcor_status status = gcor_session_state(session, context, 0, &state);
+    gcor_status status = gcor_session_any_state(session, context, &state);
     return status ? status : count(session, context, &counted, state);
 }

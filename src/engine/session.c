@@ -29,6 +29,19 @@ gcor_status gcor_session_state(gcor_session *session, gcor_context *context, int
     return status;
 }
 
+int gcor_is_of_device(gcor_status status) {
+    return status == GCOR_DEVICE_ERROR || status == GCOR_NO_DEVICE_MEMORY || status == GCOR_NO_BACKEND;
+}
+
+gcor_status gcor_session_any_state(gcor_session *session, gcor_context *context, gcor_state **state) {
+    gcor_status status = gcor_session_state(session, context, 0, state);
+    for (int d = 1; gcor_is_of_device(status) && d < session->n_devices; d++) {
+        context->error = (gcor_error){0};
+        status = gcor_session_state(session, context, d, state);
+    }
+    return status;
+}
+
 void gcor_session_drop(gcor_session *session, int device) {
     session->backend->close(session->states[device]);
     session->states[device] = NULL;

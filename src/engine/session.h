@@ -25,6 +25,10 @@ void gcor_session_close(gcor_session *session);
 
 /* Sets *state to the device's state, opening the device if necessary. Owned by the session. */
 gcor_status gcor_session_state(gcor_session *session, gcor_context *context, int device, gcor_state **state);
+/* The state of the first device that can be opened. */
+gcor_status gcor_session_any_state(gcor_session *session, gcor_context *context, gcor_state **state);
+/* True if the status means that a device failed, so that another device may do its work. */
+int gcor_is_of_device(gcor_status status);
 /* Closes one device; the next run opens it again. */
 void gcor_session_drop(gcor_session *session, int device);
 

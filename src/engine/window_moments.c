@@ -11,7 +11,7 @@
  * memory on the host. */
 enum { SIDE = 1024, DEVICE_SIDE = 4096, DEVIATIONS_SIDE = 10240 };
 /* Bytes of a pair's moments on a device; fraction (1/4) of its memory that all moments may take. */
-enum { DEVICE_PAIR = 48, DEVICE_PART = 4 };
+enum { DEVICE_PAIR = 48, DEVICE_DIVISOR = 4 };
 
 /* On the host, coefficients of several windows are collected before they are added, so that moments are not reloaded
  * for each window. */
@@ -96,29 +96,19 @@ static gcor_status do_tile(tiles *t, gcor_context *context) {
     return status;
 }
 
-/* Bytes for operands on the first of the session's devices that does not fail. */
-static gcor_status find_memory(gcor_session *session, gcor_context *context, int64_t *memory) {
-    gcor_state *state;
-    gcor_status status = gcor_session_state(session, context, 0, &state);
-    for (int d = 1; gcor_is_of_device(status) && d < session->n_devices; d++) {
-        context->error = (gcor_error){0};
-        status = gcor_session_state(session, context, d, &state);
-    }
-    *memory = status ? 0 : session->backend->memory(state);
-    return status;
-}
-
 /* Sides of tiles are equal, unless they do not divide the number of variables. */
 static gcor_status choose_side(tiles *t, gcor_context *context, int only_deviations) {
     gcor_session *session = t->crew.session;
-    int64_t n_var = t->windows->series->source.n_var, memory, max = only_deviations ? DEVIATIONS_SIDE : DEVICE_SIDE;
+    gcor_state *state;
+    int64_t n_var = t->windows->series->source.n_var, max = only_deviations ? DEVIATIONS_SIDE : DEVICE_SIDE;
     t->side = SIDE;
     if (session->backend->is_host) return GCOR_OK;
-    gcor_status status = find_memory(session, context, &memory);
-    while (max > DEVICE_SIDE && max * max * DEVICE_PAIR > memory / DEVICE_PART) max /= 2;
+    gcor_status status = gcor_session_any_state(session, context, &state);
+    if (status) return status;
+    while (max > DEVICE_SIDE && max * max * DEVICE_PAIR > session->backend->memory(state) / DEVICE_DIVISOR) max /= 2;
     int64_t sides = (n_var + max - 1) / max;
     t->side = sides > 1 ? (n_var + sides - 1) / sides : max;
-    return status;
+    return GCOR_OK;
 }
 
 static gcor_status reserve(tiles *t, gcor_context *context, int only_deviations) {

@@ -55,15 +55,8 @@ void gcor_worker_close(gcor_worker *worker);
 /* Min side of a square that keeps the worker's device busy. */
 int64_t gcor_worker_min_side(const gcor_worker *worker);
 
-/* distribute.c: do the whole queue on `workers` of the session's devices. If that is one, the next device replaces it
+/* devices.c: do the whole queue on `workers` of the session's devices. If that is one, the next device replaces it
  * when it fails. job->devices_lost counts the devices that failed. After an error all have failed, or the error is not
  * a device's. */
 gcor_status gcor_distribute(gcor_work *work, gcor_context *context, int workers);
-/* True if the status means that a device failed, so that another device may do its work. */
-int gcor_is_of_device(gcor_status status);
-
-/* device_threads.c: do the whole queue on the first *n of the session's devices, each with `threads` threads. The job's
- * sink must have merge(). *n becomes the number of devices that had a thread: the system may allow fewer, or none. */
-gcor_status gcor_use_devices(gcor_work *work, gcor_context *context, int *n, int threads);
-
 #endif

@@ -14,7 +14,7 @@ static gcor_status run(r_job *q, gcor_hclust *job, SEXP result) {
     job->merges = gcor_alloc(context, job->n - 1, sizeof *job->merges, "the tree");
     if (!job->merges) return GCOR_NO_MEMORY;
     gcor_status status = r_session(context, q->backend, q->devices, q->n_devices, &session);
-    if (!status) status = gcor_session_state(session, context, 0, &state);
+    if (!status) status = gcor_session_any_state(session, context, &state);
     if (!status) status = q->backend->cluster(state, context, job);
     r_session_end(q->backend, status);
     if (!status)

@@ -1,7 +1,7 @@
 /* The number of threads that a call may use. The hops of R's setting `threads`:
  *   r_run() (job.c) or another entry -> r_call_parse() (call.c), which stores the result of r_threads() in
- * context->threads -> gcor_run() -> gcor_distribute() (engine/distribute.c), which divides the threads
- * among workers if there are several devices -> start() (engine/device_threads.c): the worker's context -> the back
+ * context->threads -> gcor_run() -> gcor_distribute() (engine/devices.c), which divides the threads
+ * among workers if there are several devices -> start() (there): the worker's context -> the back
  * end's begin() -> gcor_for_each() (base/threads.h).
  *
  * Children of fork() may use one: parallel::mclapply() forks R. */

@@ -1,5 +1,5 @@
 /* The read request queue, for a source that only the run's owner may read: a worker's thread places a request, and the
- * owner serves it while it waits for the workers (engine/device_threads.c). */
+ * owner serves it while it waits for the workers (engine/devices.c). */
 #ifndef GPUCOR_READ_QUEUE_H
 #define GPUCOR_READ_QUEUE_H
 
