@@ -12,9 +12,7 @@
     /* job.c */ ENTRY(r_run, 7) ENTRY(r_stages, 0) \
     /* cor.c */ ENTRY(r_unfold, 5) \
     /* network.c */ ENTRY(r_store, 4) \
-    /* sorted_edges.c */ ENTRY(r_sorted_edges, 4) \
-    /* prune.c */ ENTRY(r_prune, 5) \
-    /* stability.c */ ENTRY(r_count_edges, 5) \
+    /* edges.c */ ENTRY(r_sorted_edges, 4) ENTRY(r_prune, 5) ENTRY(r_count_edges, 5) \
     /* centrality.c */ ENTRY(r_network_centrality, 4) \
     /* overlap.c */ ENTRY(r_sparse_overlap, 7) ENTRY(r_combine_overlaps, 6) \
     /* preservation.c */ ENTRY(r_preservation, 7) \
@@ -32,10 +30,9 @@
     /* tables.c */ ENTRY(r_measures, 0) ENTRY(r_constants, 0) \
     /* plain.c */ ENTRY(r_is_plain, 1) \
     /* triangle.c */ ENTRY(r_triangle_index, 3) ENTRY(r_triangle_position, 4) \
-    /* options.c */ ENTRY(r_settings, 3) \
     /* info.c */ ENTRY(r_info, 1) ENTRY(r_backends, 0) ENTRY(r_set_fault, 2) ENTRY(r_live, 0) \
     /* system.c */ ENTRY(r_sync, 1) ENTRY(r_file_kind, 1) ENTRY(r_are_running, 1) ENTRY(r_random, 1) \
-        ENTRY(r_checksum, 1) \
+        ENTRY(r_checksum, 1) ENTRY(r_settings, 3) \
     /* session.c */ ENTRY(r_set_shared_steps, 1) \
     /* call.c */ ENTRY(r_free, 1)
 

@@ -57,7 +57,7 @@ mutants <- list(
          "prune"),
   mutant("equal edges of a triangle", "src/stats/prune.c", "if (weight < fraction", "if (weight <= fraction", "prune"),
   mutant("owner of an edge", "src/stats/prune.c", "own != other ? own > other : i < j", "own > other", "prune"),
-  mutant("edges of a resample", "src/r/stability.c", "column2[other] < column[e]", "column2[other] <= column[e]",
+  mutant("edges of a resample", "src/r/edges.c", "column2[other] < column[e]", "column2[other] <= column[e]",
          "resample"),
   r_mutant("observations of a resample", setdiff(seq_len(n_obs), drawn), drawn, "resample"),
   r_mutant("modules matched one to one", shared[, at[2L]] <- 0, shared[, at[2L]] <- shared[, at[2L]], "resample"),
