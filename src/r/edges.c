@@ -1,4 +1,4 @@
-/* What is made of a network's entries that R has: a data frame, a pruned network, counts of edges in resamples. */
+/* Results that are made of the entries of a network that R has: a data frame, a pruned network, counts of edges. */
 #include "call.h"
 
 #include "../sink/edges/sort.h"
