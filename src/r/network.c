@@ -55,7 +55,7 @@ static gcor_store *new_store(r_job *q, const store_plan *plan, SEXP owner) {
     R_SetExternalPtrAddr(owner, store);
     if (!store) return NULL;
     gcor_store_want(store, plan->n_wanted);
-    if (!q->part.save) gcor_store_stay(store, context, plan->location);
+    if (!q->part.save && !q->backend->is_host) gcor_store_stay(store, context, plan->location);
     if (plan->folder && gcor_store_spool(store, context, plan->folder, plan->max_memory)) return NULL;
     return store;
 }

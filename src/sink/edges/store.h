@@ -89,7 +89,7 @@ gcor_status gcor_store_spool(gcor_store *store, gcor_context *context, const cha
  * gcor_store_count() hold for weights from the k-th largest on only. */
 void gcor_store_want(gcor_store *store, int64_t k);
 
-/* From now on a run's edges are at `location`, if a back end can have them there. */
+/* From now on the edges that a device finds are at `location`. */
 void gcor_store_stay(gcor_store *store, const gcor_context *context, gcor_edge_location location);
 
 /* Called by a back end that has added n edges to the store's buffer. Fails with GCOR_TOO_MANY. May prune the buffer and
