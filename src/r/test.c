@@ -6,6 +6,7 @@
 #include "../base/threads.h"
 #include "../measure/measure.h"
 #include "../base/triangle.h"
+#include "../sink/dense.h"
 
 /* Returns t of coefficients; NA where the degrees of freedom, one for all or one each, are not positive. */
 SEXP r_t_scores(SEXP coefficients, SEXP degrees) {
@@ -95,6 +96,16 @@ static int64_t count_pairs(const request *q) {
     return q->is_triangle ? gcor_triangular(n - 1) : n * (q->job->job.y ? q->job->job.y->n_var : n);
 }
 
+/* Completes the matrices of a test of x against itself. */
+static gcor_status mirror_results(request *q) {
+    double *const all[] = {q->results.n, q->results.df,  q->results.statistic,
+                           q->results.p, q->results.low, q->results.high};
+    gcor_status status = GCOR_OK;
+    for (int k = 0; !status && k < 6; k++)
+        if (all[k]) status = gcor_mirror(&q->job->call.context, all[k], q->job->job.x->n_var);
+    return status;
+}
+
 static gcor_status test_all(request *q, const gcor_design *design) {
     const gcor_observations *counted = &q->counted;
     const gcor_job *job = &q->job->job;
@@ -106,6 +117,7 @@ static gcor_status test_all(request *q, const gcor_design *design) {
     if (gcor_test_open(context, &q->rule, &x, job->y ? &y : NULL, counted->common, count_pairs(q), &test))
         return context->error.status;
     gcor_status status = gcor_test_pairs(context, &test, q->is_triangle, &q->r, &q->results);
+    if (!status && !q->is_triangle && !job->y) status = mirror_results(q);
     q->tied = (double)test.tied;
     q->few = (double)test.few;
     gcor_test_close(&test);

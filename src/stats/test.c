@@ -239,20 +239,25 @@ enum { BLOCK = 512 }; /* pairs that a thread tests at a time */
 
 typedef struct {
     const gcor_test *test;
-    int is_triangle, is_plain;
+    int is_triangle, is_plain, is_counted;
     gcor_values r;
     gcor_tested_pairs results;
     int64_t *n_near; /* number of pairs near 1 of each variable of y; NULL: they are not computed again */
 } pair_lists;
 
+/* True if both orders of two variables are among the pairs. A pair and its reverse have the same results. */
+static int is_symmetric(const pair_lists *lists) {
+    return !lists->is_triangle && lists->test->x == lists->test->y;
+}
+
 static int64_t first_of(const pair_lists *lists, int64_t j) {
-    return lists->is_triangle ? j + 1 : 0;
+    return lists->is_triangle ? j + 1 : is_symmetric(lists) ? j : 0;
 }
 
 /* Index of the pair of variable j and first_of(). */
 static int64_t position_of(const pair_lists *lists, int64_t j) {
     int64_t n_x = lists->test->x->n_var;
-    return lists->is_triangle ? gcor_row_position(j, j + 1, n_x) : j * n_x;
+    return lists->is_triangle ? gcor_row_position(j, j + 1, n_x) : j * n_x + first_of(lists, j);
 }
 
 static void write_pair(const gcor_tested_pairs *results, int64_t at, const gcor_tested *pair) {
@@ -264,14 +269,19 @@ static void write_pair(const gcor_tested_pairs *results, int64_t at, const gcor_
     if (results->high) results->high[at] = pair->interval.high;
 }
 
-/* True if p follows from the statistic alone, by one table or the normal distribution, and no pair is exceptional. */
-static int is_plain(const gcor_test *test) {
+/* True if p of a pair with n observations follows from its coefficient by a table or the normal distribution, and the
+ * pair is not exceptional. */
+static int is_usual(const gcor_test *test, int64_t n) {
+    const int64_t table = common_df(test) > 0 ? 0 : n - test->low;
+    if (n <= GCOR_VERY_FEW || n < test->rule.min_obs) return 0;
+    return is_normal(test) || (table >= 0 && table < test->n_tables && df_of(test, 0, 0, n) >= 1);
+}
+
+/* True if all usual pairs can be tested by vectors. */
+static int has_vectors(const gcor_test *test) {
     const gcor_test_rule *rule = &test->rule;
-    int64_t n = test->x->n_obs;
-    if (!gcor_test_is_single(test) || test->exact || test->x_lags || is_chi_squared(test)) return 0;
-    if (rule->alternative != GCOR_TWO_SIDED || rule->is_log || rule->has_interval) return 0;
-    if (n <= GCOR_VERY_FEW || n < rule->min_obs) return 0;
-    return is_normal(test) || (test->n_tables == 1 && df_of(test, 0, 0, n) >= 1);
+    if (test->exact || test->x_lags || is_chi_squared(test)) return 0;
+    return rule->alternative == GCOR_TWO_SIDED && !rule->is_log && !rule->has_interval;
 }
 
 /* Writes Kendall's z of coefficients r of variables i, i + 1, ... of x and variable j of y; NaN stays as it is. Most
@@ -288,20 +298,26 @@ static void kendall_scores(const gcor_test *test, int64_t i, int64_t j, const do
     }
 }
 
+/* Tests n coefficients of usual pairs with n_obs observations by their table. Returns how many are near 1. */
+static int64_t test_by_table(const gcor_test *test, int64_t n_obs, const double *r, int64_t n, double *statistic,
+                             double *p) {
+    const int64_t at = n_obs - test->low;
+    double scaled[BLOCK];
+    int64_t near = gcor_t_scores(df_of(test, 0, 0, n_obs), gcor_test_max_df(test), r, n, statistic);
+    for (int64_t k = 0; test->betas && k < n; k++) scaled[k] = r[k] == r[k] ? r[k] / test->betas[at].scale : r[k];
+    gcor_t_table_p(test->tables[common_df(test) > 0 ? 0 : at], test->betas ? scaled : r, n, p);
+    return near;
+}
+
 /* Tests n pairs of variables i, i + 1, ... of x and j of y; the first one's index is `at`. Returns how many are near
  * 1. */
 static int64_t test_plain_pairs(const pair_lists *lists, int64_t i, int64_t j, int64_t at, const double *r, int64_t n) {
     const gcor_test *test = lists->test;
-    double *statistic = lists->results.statistic + at, *p = lists->results.p + at, scaled[BLOCK];
-    if (is_normal(test)) {
-        kendall_scores(test, i, j, r, n, statistic);
-        gcor_normal_p(statistic, n, p);
-        return 0;
-    }
-    int64_t near = gcor_t_scores(df_of(test, i, j, test->x->n_obs), gcor_test_max_df(test), r, n, statistic);
-    for (int64_t k = 0; test->betas && k < n; k++) scaled[k] = r[k] == r[k] ? r[k] / test->betas[0].scale : r[k];
-    gcor_t_table_p(test->tables[0], test->betas ? scaled : r, n, p);
-    return near;
+    double *statistic = lists->results.statistic + at, *p = lists->results.p + at;
+    if (!is_normal(test)) return test_by_table(test, test->x->n_obs, r, n, statistic, p);
+    kendall_scores(test, i, j, r, n, statistic);
+    gcor_normal_p(statistic, n, p);
+    return 0;
 }
 
 /* As test_plain_pairs(); adds to the numbers of tied and few pairs. */
@@ -319,6 +335,52 @@ static int64_t test_each_pair(const pair_lists *lists, int64_t i, int64_t j, int
     return near;
 }
 
+enum { COUNTS = 64 }; /* numbers of observations that are told apart in one pass */
+
+/* The n pairs of variables i, i + 1, ... of x and j of y, ordered by their numbers of observations. */
+typedef struct {
+    int64_t n_obs[BLOCK], order[BLOCK];
+    double r[BLOCK], statistic[BLOCK], p[BLOCK];
+} counted_pairs;
+
+static void order_by_count(const gcor_test *test, int64_t i, int64_t j, int64_t n, counted_pairs *pairs) {
+    int64_t begin[COUNTS + 1] = {0};
+    for (int64_t k = 0; k < n; k++) {
+        pairs->n_obs[k] = gcor_common_count(test->x, i + k, test->y, j);
+        begin[pairs->n_obs[k] % COUNTS + 1]++;
+    }
+    for (int64_t k = 0; k < COUNTS; k++) begin[k + 1] += begin[k];
+    for (int64_t k = 0; k < n; k++) pairs->order[begin[pairs->n_obs[k] % COUNTS]++] = k;
+}
+
+/* As test_each_pair(), but usual pairs by their tables. */
+static int64_t test_counted_pairs(const pair_lists *lists, int64_t i, int64_t j, int64_t at, const double *r, int64_t n,
+                                  int64_t *tied, int64_t *few) {
+    const gcor_test *test = lists->test;
+    counted_pairs all;
+    int64_t near = 0;
+    order_by_count(test, i, j, n, &all);
+    for (int64_t from = 0, to; from < n; from = to) {
+        const int64_t n_obs = all.n_obs[all.order[from]];
+        for (to = from; to < n && all.n_obs[all.order[to]] == n_obs; to++) all.r[to] = r[all.order[to]];
+        if (is_usual(test, n_obs)) {
+            near += test_by_table(test, n_obs, all.r + from, to - from, all.statistic + from, all.p + from);
+            gcor_tested pair = {.n = (double)n_obs, .df = df_of(test, 0, 0, n_obs)};
+            for (int64_t k = from; k < to; k++) {
+                pair.statistic = all.statistic[k];
+                pair.p = all.p[k];
+                write_pair(&lists->results, at + all.order[k], &pair);
+            }
+        } else {
+            for (int64_t l = from; l < to; l++) {
+                const int64_t k = all.order[l];
+                near += test_each_pair(lists, i + k, j, at + k, r + k, 1, tied, few);
+            }
+        }
+    }
+    return near;
+}
+
 /* Tests variable j of y. */
 static void test_line(const pair_lists *lists, int64_t j, int64_t *tied, int64_t *few) {
     const int64_t n_x = lists->test->x->n_var;
@@ -327,10 +389,19 @@ static void test_line(const pair_lists *lists, int64_t j, int64_t *tied, int64_t
     for (int64_t i = first_of(lists, j), at = position_of(lists, j); i < n_x; i += BLOCK, at += BLOCK) {
         int64_t n = gcor_min(BLOCK, n_x - i);
         const double *r = gcor_read_values(&lists->r, at, n, scratch);
-        near += lists->is_plain ? test_plain_pairs(lists, i, j, at, r, n)
-                                : test_each_pair(lists, i, j, at, r, n, tied, few);
+        near += lists->is_plain     ? test_plain_pairs(lists, i, j, at, r, n)
+                : lists->is_counted ? test_counted_pairs(lists, i, j, at, r, n, tied, few)
+                                    : test_each_pair(lists, i, j, at, r, n, tied, few);
     }
     if (lists->n_near) lists->n_near[j] = near;
+}
+
+/* Counts the pairs of variable j a second time, except for that with itself. */
+static void count_reverse(const pair_lists *lists, int64_t j, int64_t *tied, int64_t *few) {
+    double scratch, r = *gcor_read_values(&lists->r, position_of(lists, j), 1, &scratch);
+    gcor_tested own = gcor_test_pair(lists->test, j, j, r);
+    *tied = 2 * *tied - own.is_tied;
+    *few = 2 * *few - own.is_few;
 }
 
 typedef struct {
@@ -345,6 +416,7 @@ static void test_line_number(void *argument, int thread, int64_t j) {
     (void)thread;
     if (gcor_stop(t->context)) return;
     test_line(t->lists, j, &tied, &few);
+    if (is_symmetric(t->lists)) count_reverse(t->lists, j, &tied, &few);
     __atomic_fetch_add(&t->tied, tied, __ATOMIC_RELAXED);
     __atomic_fetch_add(&t->few, few, __ATOMIC_RELAXED);
     __atomic_fetch_add(&t->context->monitor->pairs_done, t->lists->is_triangle ? n_x - 1 - j : n_x, __ATOMIC_RELAXED);
@@ -437,7 +509,10 @@ static gcor_status test_all_near(gcor_context *context, const pair_lists *lists)
 
 gcor_status gcor_test_pairs(gcor_context *context, gcor_test *test, int is_triangle, const gcor_values *r,
                             const gcor_tested_pairs *results) {
-    pair_lists lists = {test, is_triangle, is_plain(test), *r, *results, NULL};
+    const int64_t n_obs = test->x->n_obs;
+    pair_lists lists = {.test = test, .is_triangle = is_triangle, .r = *r, .results = *results};
+    lists.is_plain = has_vectors(test) && gcor_test_is_single(test) && is_usual(test, n_obs);
+    lists.is_counted = has_vectors(test) && !gcor_test_is_single(test) && test->n_tables > 0;
     if (gcor_test_recomputes(test)) {
         lists.n_near = gcor_alloc(context, test->y->n_var, sizeof *lists.n_near, "pairs near 1");
         if (!lists.n_near) return GCOR_NO_MEMORY;

@@ -110,7 +110,8 @@ typedef struct {
 } gcor_tested_pairs;
 
 /* Tests all pairs, whose coefficients are r, in R's order: a triangle by rows, or all variables of x (fastest) with all
- * of y. Uses context->threads threads; can be interrupted. */
+ * of y; if y is x, the upper triangle of this matrix is not written, as it equals the lower one. Uses context->threads
+ * threads; can be interrupted. */
 gcor_status gcor_test_pairs(gcor_context *context, gcor_test *test, int is_triangle, const gcor_values *r,
                             const gcor_tested_pairs *results);
 

@@ -24,6 +24,8 @@ mutants <- list(
          "test"),
   mutant("Kendall's deviation with other ties", "src/stats/test.c", "if (q[k] != of) {", "if (q[k] < 0) {", "test"),
   mutant("pairs near 1", "src/stats/tail_vectors.h", "near -= rest < max_rest;", "near -= rest > max_rest;", "test"),
+  mutant("tables of numbers of observations", "src/stats/test.c", "tables[common_df(test) > 0 ? 0 : at]",
+         "tables[0]", "test"),
   mutant("degrees that covariates take", "src/stats/test.c", "measure->df_taken + test->rule.df.lost;",
          "measure->df_taken;", "covariates|test"),
   mutant("Kish's number", "src/stats/test.c", "sums.sum * sums.sum / sums.squares", "sums.sum", "weights|test"),

@@ -74,6 +74,34 @@ test_that("parts have the shape asked for", {
   }
 })
 
+test_that("many pairs of several numbers of observations have the p values of each alone", {
+  x <- normal(40, 290) + rnorm(40) # more than 1,000 pairs for each number of observations
+  x[1, 1:30] <- x[2, 20:50] <- x[3:36, 60] <- x[4:40, 61] <- NA
+  x[, 70] <- 1
+  square <- crossprod(!is.na(x))
+  lower <- lower.tri(square)
+  for (method in c("pearson", "spearman")) {
+    test <- function(...) {
+      suppressWarnings(gpuCorTest(x, method = method, use = "pairwise.complete.obs", exact = FALSE, ...))
+    }
+    matrix <- test(output = "matrix", threads = 1)
+    r <- unclass(matrix$r)
+    t <- r * sqrt((square - 2) / (1 - r^2))
+    is_tested <- lower & square >= 3 & !is.na(r)
+    expect_identical(matrix$n, square, ignore_attr = TRUE)
+    expect_equal(matrix$statistic[is_tested], t[is_tested])
+    expect_equal(log(matrix$p.value[is_tested]), log(2 * pt(-abs(t), square - 2))[is_tested], tolerance = 1e-9)
+    expect_true(all(is.na(matrix$p.value[lower & !is_tested])))
+    expect_true(all(is.na(diag(matrix$p.value))))
+    expect_identical(test(output = "matrix", threads = 2), matrix, ignore_attr = "call")
+    triangle <- test()
+    for (part in c("n", "statistic", "p.value")) {
+      expect_true(isSymmetric(matrix[[part]]))
+      expect_identical(as.vector(triangle[[part]]), matrix[[part]][lower])
+    }
+  }
+})
+
 test_that("p is right in the far tail, and log p beyond", {
   # Student's tail is an incomplete beta function of 1 - r^2.
   log_p_of <- function(r, n) pbeta((1 - r) * (1 + r), (n - 2) / 2, 1 / 2, log.p = TRUE)
