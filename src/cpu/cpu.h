@@ -9,8 +9,8 @@
  * - pairwise.c computes a tile of pairwise-complete pairs, except for signs; distance.c those of distances.
  * - overlap.c has the product of adjacencies (measure/overlap.h).
  * - kernels.h has the inner loops; kernels.c finds those of an instruction set. Each set has a file isa_*.c, which
- *   defines its vectors (vectors.h) and includes the loops: kernels_of_isa.h, kernel_real.h, kernel_sign.h and
- *   kernel_levels.h; float_sums.h is for machines without fused multiply-add. */
+ *   defines its vectors (vectors.h) and includes the loops: kernels_of_isa.h, kernel_real.h, kernel_sign.h,
+ *   kernel_rank.h and kernel_levels.h; float_sums.h is for machines without fused multiply-add. */
 #ifndef GPUCOR_CPU_H
 #define GPUCOR_CPU_H
 
@@ -27,7 +27,8 @@ typedef struct {
     const gcor_design *design; /* the run's, which outlives the operand */
     const cpu_kernels *kernels;
     float *columns;           /* REAL: scaled values or scores; SIGN, SIGN_COMMON: scores (NaN: missing) */
-    int64_t stride;           /* elements between columns: n_obs; REAL: up to CPU_PADDING more, zeros */
+    int64_t stride;           /* elements between columns: n_obs; REAL: up to CPU_PADDING more, zeros; `scores`: up to
+                               * CPU_RANK_PADDING more, missing */
     double *inverse;          /* REAL: one over a column's length; NaN where it has no coefficients */
     float *scale;             /* `inverse` as float */
     double *values;           /* DOUBLE: scaled values or scores; REAL_COMMON, PAIR_COMMON, DISTANCE, DISTANCE_COMMON:
@@ -37,9 +38,10 @@ typedef struct {
     int64_t *start;           /* SPARSE: n_var + 1 starts of columns among the entries; REAL_COMMON: among `order` */
     double *mean; /* REAL_SPARSE: the sum of a column's entries over the root of n_obs; 0 if not centered; SIGN_SPARSE:
                    * the sum of their signs */
+    int16_t *scores;       /* RANK_COMMON: for cpu_kernels.ranks(); NULL: too many observations */
     int32_t *order;        /* RANK_COMMON, DISTANCE, DISTANCE_COMMON: the rows of the values present, ascending by
-                            * value; SPARSE: the observation of each entry, ascending within a column; REAL_COMMON: the
-                            * same of missing values */
+                            * value; RANK_COMMON: then those of missing values; SPARSE: the observation of each entry,
+                            * ascending within a column; REAL_COMMON: the        same of missing values */
     int32_t *begin, *end;  /* RANK_COMMON: the value's run of ties in that order, -1: missing; SIGN_SPARSE: of each
                             * entry its level, counted from zero, and the column's entries below less those above */
     int64_t *n_present;    /* RANK_COMMON, DISTANCE, DISTANCE_COMMON: per variable; SIGN_SPARSE: the entries that are

@@ -44,5 +44,7 @@ INLINE count_vec count_bits(word_vec x) {
 #define COUNT_BITS(words) count_bits(words)
 #define WIDEN(counts) (word_vec) _mm256_sad_epu8((__m256i)(counts), _mm256_setzero_si256())
 
+#define MULTIPLY_SHORTS(x, y) (int_vec) _mm256_madd_epi16((__m256i)(x), (__m256i)(y))
+
 #include "kernels_of_isa.h"
 #endif

@@ -37,5 +37,7 @@
 #define COUNT_BITS(words) (count_vec) _mm512_popcnt_epi64((__m512i)(words))
 #define WIDEN(counts) (counts)
 
+#define MULTIPLY_SHORTS(x, y) (int_vec) _mm256_madd_epi16((__m256i)(x), (__m256i)(y))
+
 #include "kernels_of_isa.h"
 #endif

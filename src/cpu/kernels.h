@@ -45,6 +45,14 @@ typedef struct {
     const int64_t *terms; /* measure/mutual.h; of each count */
 } cpu_bins;
 
+/* Scores (twice a value's centred rank among the values of its column) of up to CPU_MAX_RANKED observations, padded to
+ * a multiple of CPU_RANK_PADDING; of those that are left out of a pair: n_x of x, which y misses, and n_y of y. */
+enum { CPU_NO_SCORE = INT16_MIN, CPU_RANK_PADDING = 64, CPU_MAX_RANKED = 16384, CPU_MAX_LEFT_OUT = 64 };
+typedef struct {
+    int64_t n_x, n_y;
+    int16_t x[CPU_MAX_LEFT_OUT], y[CPU_MAX_LEFT_OUT];
+} cpu_left_out;
+
 typedef struct cpu_kernels {
     const char *name;
     double ns_word, ns_pack; /* nanoseconds: a word of one pair's signs without ties; a word of a variable's plane */
@@ -81,6 +89,9 @@ typedef struct cpu_kernels {
      * of the margins are subtracted and that of the number of pairwise-complete observations is added; this number is
      * at sums + CPU_BLOCK_PAIRS. */
     void (*mutual)(const uint64_t *rows, const uint64_t *cols, const cpu_bins *bins, int64_t *sums);
+    /* Sums over the observations of a pair that both have, of n scores (CPU_NO_SCORE: missing): of squares of x's
+     * scores among these observations, of squares of y's, and of products. */
+    void (*ranks)(const int16_t *x, const int16_t *y, int64_t n, const cpu_left_out *left_out, int64_t *sums);
     /* Compare 64 scores with 64 others; bit i of the result is for element i. */
     uint64_t (*are_greater)(const float *x, const float *y);
     uint64_t (*are_present)(const float *x, const float *y);

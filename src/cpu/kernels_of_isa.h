@@ -27,7 +27,9 @@
  *   SUM_FLOATS(), SUM_ROWS, SUM_VECTORS
  *                   (optional) does what sum_floats() below does, for so many rows and vectors at a time
  *   FUSE_FLOAT(a, b, c)
- *                   (optional) as FUSE_FLOATS(), of single floats */
+ *                   (optional) as FUSE_FLOATS(), of single floats
+ *   MULTIPLY_SHORTS(x, y)
+ *                   (optional) does what multiply_shorts() in kernel_rank.h does */
 
 /* Approximate (screening) values may differ between instruction sets, and products of two floats are exact in
  * double; so both use fused multiply-add only where it is one instruction. */
@@ -53,6 +55,7 @@
 #include "kernel_real.h"
 #include "kernel_sign.h"
 #include "kernel_levels.h"
+#include "kernel_rank.h"
 
 /* ---- sums in both precisions ------------------------------------------------------------------------- */
 
@@ -336,6 +339,7 @@ const cpu_kernels KERNELS = {
     .pack = pack,
     .levels = levels,
     .mutual = mutual,
+    .ranks = ranks,
     .are_greater = greater_64,
     .are_present = present_64,
     .convert = convert,

@@ -182,10 +182,37 @@ static int64_t count_common(const int32_t *order, int64_t n_present, const int32
     return count;
 }
 
+/* Lists the scores of x where y misses a value. Returns their number. */
+static int64_t list_left_out(const cpu_operand *of_x, int64_t i, const cpu_operand *of_y, int64_t j, int16_t *scores) {
+    const int64_t n = of_y->head.n_obs;
+    const int32_t *missing = of_y->order + j * n;
+    const int16_t *x = of_x->scores + i * of_x->stride;
+    int64_t found = 0;
+    for (int64_t p = of_y->n_present[j]; p < n; p++) {
+        scores[found] = x[missing[p]];
+        found += scores[found] != CPU_NO_SCORE;
+    }
+    return found;
+}
+
+/* Corrects the scores of the columns. All sums are exact integers, as in spearman_pair(). */
+static double corrected_spearman(const cpu_operand *rows, int64_t i, const cpu_operand *cols, int64_t j) {
+    cpu_left_out left_out;
+    int64_t sums[3];
+    left_out.n_x = list_left_out(rows, i, cols, j, left_out.x);
+    left_out.n_y = list_left_out(cols, j, rows, i, left_out.y);
+    if (rows->n_present[i] - left_out.n_x < 2) return GCOR_NO_VALUE;
+    rows->kernels->ranks(rows->scores + i * rows->stride, cols->scores + j * cols->stride, rows->head.n_obs, &left_out,
+                         sums);
+    return gcor_coefficient((double)sums[2], (double)sums[0], (double)sums[1]);
+}
+
 /* Twice a value's centred rank among the complete observations is the number of complete values below it minus the
  * number above it: before[begin] - (n_common - before[end]). */
 static double spearman_pair(const cpu_operand *rows, int64_t i, const cpu_operand *cols, int64_t j, int32_t *work) {
     int64_t n = rows->head.n_obs;
+    if (rows->scores && 2 * n - rows->n_present[i] - cols->n_present[j] <= CPU_MAX_LEFT_OUT)
+        return corrected_spearman(rows, i, cols, j);
     const int32_t *begin_x = rows->begin + i * n, *end_x = rows->end + i * n;
     const int32_t *begin_y = cols->begin + j * n, *end_y = cols->end + j * n;
     int32_t *before_x = work, *before_y = work + n + 1;

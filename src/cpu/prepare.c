@@ -13,7 +13,8 @@
 
 /* Elements from one column to the next. */
 static int64_t stride_of(gcor_kind kind, int64_t n_obs) {
-    return kind == GCOR_REAL ? (n_obs + CPU_PADDING - 1) / CPU_PADDING * CPU_PADDING : n_obs;
+    const int64_t padding = kind == GCOR_REAL ? CPU_PADDING : kind == GCOR_RANK_COMMON ? CPU_RANK_PADDING : 1;
+    return (n_obs + padding - 1) / padding * padding;
 }
 
 int64_t cpu_column_bytes(const gcor_state *state, gcor_kind kind, int64_t n_obs) {
@@ -22,7 +23,8 @@ int64_t cpu_column_bytes(const gcor_state *state, gcor_kind kind, int64_t n_obs)
     case GCOR_REAL_COMMON: return n_obs * (int64_t)(sizeof(double) + sizeof(int32_t));
     case GCOR_DOUBLE:
     case GCOR_PAIR_COMMON: return n_obs * (int64_t)sizeof(double);
-    case GCOR_RANK_COMMON: return n_obs * 3 * (int64_t)sizeof(int32_t);
+    case GCOR_RANK_COMMON:
+        return n_obs * 3 * (int64_t)sizeof(int32_t) + stride_of(kind, n_obs) * (int64_t)sizeof(int16_t);
     case GCOR_DISTANCE:
     case GCOR_DISTANCE_COMMON: return n_obs * (int64_t)(sizeof(double) + sizeof(int32_t));
     case GCOR_BINNED:
@@ -53,6 +55,8 @@ static gcor_status allocate(gcor_context *context, gcor_kind kind, int64_t n_obs
         ok = ok && (o->begin = gcor_alloc(context, n_obs * n_var, sizeof(int32_t), what));
         ok = ok && (o->end = gcor_alloc(context, n_obs * n_var, sizeof(int32_t), what));
         ok = ok && (o->n_present = gcor_alloc(context, n_var, sizeof(int64_t), what));
+        if (n_obs <= CPU_MAX_RANKED)
+            ok = ok && (o->scores = gcor_alloc(context, o->stride * n_var, sizeof(int16_t), what));
         break;
     case GCOR_DISTANCE:
     case GCOR_DISTANCE_COMMON:
@@ -132,6 +136,11 @@ static double rank_values(const preparation *p, const gcor_ranks *ranks, const d
     int64_t n = o->head.n_obs, at = j * n, tied;
     gcor_ranks own = {ranks->entries, o->order + at, o->begin + at, o->end + at};
     *present = o->n_present[j] = gcor_rank(x, n, &own, &tied);
+    for (int64_t k = 0, missing = *present; k < n; k++)
+        if (own.begin[k] < 0) own.order[missing++] = (int32_t)k;
+    int16_t *scores = o->scores ? o->scores + j * o->stride : NULL;
+    for (int64_t k = 0; scores && k < o->stride; k++)
+        scores[k] = (int16_t)(k < n && own.begin[k] >= 0 ? own.begin[k] + own.end[k] - *present : CPU_NO_SCORE);
     return (double)(gcor_obs_pairs(*present) - tied);
 }
 
@@ -318,6 +327,7 @@ void cpu_release(gcor_state *state, gcor_operand *operand) {
     gcor_free(o->common);
     gcor_free(o->start);
     gcor_free(o->mean);
+    gcor_free(o->scores);
     gcor_free(o->order);
     gcor_free(o->begin);
     gcor_free(o->end);

@@ -85,6 +85,7 @@ mutants <- list(
   mutant("common observations", "src/cpu/pairwise.c",
          "int common = x[l] == x[l] && y[l] == y[l];\n        double dx = common ? (x[l]",
          "int common = x[l] == x[l];\n        double dx = common ? (x[l]", "accuracy|grid|observations"),
+  mutant("ranks that are left out", "src/cpu/kernel_rank.h", "(all[v] > out)", "(all[v] >= out)", "grid|accuracy"),
   mutant("rows that a column misses", "src/cpu/pairwise.c", "pair->n -= value == value;", "pair->n -= 1;", "accuracy|grid"),
   mutant("sums of common rows", "src/cpu/pairwise.c", "r->pairs[k].other.sum -= score;",
          "r->pairs[k].other.sum += score;", "accuracy|grid"),

@@ -142,7 +142,52 @@ static void sums_in_single(void) {
 }
 #endif
 
+/* A score among the values that are not left out: the sign of the difference from each is subtracted. */
+static int64_t score_without(int16_t score, const int16_t *left_out, int64_t n) {
+    int64_t own = score;
+    for (int64_t e = 0; e < n; e++) own -= (score > left_out[e]) - (score < left_out[e]);
+    return own;
+}
+
+static int16_t any_score(int64_t n) {
+    return (int16_t)(unit_random(8) ? unit_random((int)(2 * n - 1)) - (n - 1) : unit_random(2) ? n - 1 : 1 - n);
+}
+
+/* The largest scores, all of the same sign, come close to the limits of sums in 32 bits. */
+static void sums_of_ranks(void) {
+    const int64_t sizes[] = {1, 2, 31, 64, 65, 128, 300, 2047, 2048, 2049, CPU_MAX_RANKED - 1, CPU_MAX_RANKED};
+    int16_t *x = gcor_os_alloc(2 * CPU_MAX_RANKED * sizeof *x), *y = x + CPU_MAX_RANKED;
+    unit_seed(34);
+    for (int s = 0; s < 24; s++) {
+        int64_t n = sizes[s / 2], sums[3], expected[3] = {0};
+        cpu_left_out left_out = {.n_x = unit_random(CPU_MAX_LEFT_OUT + 1), .n_y = unit_random(4)};
+        for (int64_t e = 0; e < CPU_MAX_LEFT_OUT; e++) left_out.x[e] = any_score(n), left_out.y[e] = any_score(n);
+        if (s % 2) left_out.n_x = left_out.n_y = 0;
+        for (int64_t k = 0; k < (n + CPU_RANK_PADDING - 1) / CPU_RANK_PADDING * CPU_RANK_PADDING; k++) {
+            x[k] = y[k] = s % 2 ? (int16_t)(n - 1) : any_score(n);
+            if (s % 2 == 0) y[k] = any_score(n);
+            if (k >= n || (s % 2 == 0 && unit_random(9) == 0)) x[k] = CPU_NO_SCORE;
+            if (k >= n || (s % 2 == 0 && unit_random(9) == 0)) y[k] = CPU_NO_SCORE;
+        }
+        for (int64_t k = 0; k < n; k++) {
+            int64_t own = score_without(x[k], left_out.x, left_out.n_x);
+            int64_t other = score_without(y[k], left_out.y, left_out.n_y);
+            if (x[k] == CPU_NO_SCORE || y[k] == CPU_NO_SCORE) continue;
+            expected[0] += own * own;
+            expected[1] += other * other;
+            expected[2] += own * other;
+        }
+        for (int set = 0; gcor_isa_at(set); set++) {
+            unit_about("%s, %d observations", gcor_isa_at(set), (int)n);
+            cpu_kernels_of(gcor_isa_at(set))->ranks(x, y, n, &left_out, sums);
+            for (int k = 0; k < 3; k++) CHECK_INT(sums[k], expected[k]);
+        }
+    }
+    gcor_os_free(x);
+}
+
 const unit_test products_tests[] = {
+    {"ranks are corrected for the values that are left out", sums_of_ranks},
     {"dot products of a column and several are those of one pair", dots_of_columns},
     {"sums of products in double are fused, in runs", sums_in_double},
 #ifndef _WIN32
