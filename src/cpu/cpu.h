@@ -6,11 +6,12 @@
  * - sparse.c and sparse_signs.c have columns and products of the entries of a sparse matrix.
  * - kendall.c computes a tile of signs pair by pair, if that is faster: knight.c by sorting, levels.c by contingency
  *   tables.
- * - pairwise.c computes a tile of pairwise-complete pairs, except for signs; distance.c those of distances.
+ * - pairwise.c computes a tile of pairwise-complete pairs, except for signs; bicor.c those of biweights, distance.c
+ *   those of distances.
  * - overlap.c has the product of adjacencies (measure/overlap.h).
  * - kernels.h has the inner loops; kernels.c finds those of an instruction set. Each set has a file isa_*.c, which
  *   defines its vectors (vectors.h) and includes the loops: kernels_of_isa.h, kernel_real.h, kernel_sign.h,
- *   kernel_rank.h and kernel_levels.h; float_sums.h is for machines without fused multiply-add. */
+ *   kernel_rank.h, kernel_bicor.h and kernel_levels.h; float_sums.h is for machines without fused multiply-add. */
 #ifndef GPUCOR_CPU_H
 #define GPUCOR_CPU_H
 
@@ -38,14 +39,14 @@ typedef struct {
     int64_t *start;           /* SPARSE: n_var + 1 starts of columns among the entries; REAL_COMMON: among `order` */
     double *mean; /* REAL_SPARSE: the sum of a column's entries over the root of n_obs; 0 if not centered; SIGN_SPARSE:
                    * the sum of their signs */
-    int16_t *scores;       /* RANK_COMMON: for cpu_kernels.ranks(); NULL: too many observations */
-    int32_t *order;        /* RANK_COMMON, DISTANCE, DISTANCE_COMMON: the rows of the values present, ascending by
-                            * value; RANK_COMMON: then those of missing values; SPARSE: the observation of each entry,
-                            * ascending within a column; REAL_COMMON: the        same of missing values */
-    int32_t *begin, *end;  /* RANK_COMMON: the value's run of ties in that order, -1: missing; SIGN_SPARSE: of each
-                            * entry its level, counted from zero, and the column's entries below less those above */
-    int64_t *n_present;    /* RANK_COMMON, DISTANCE, DISTANCE_COMMON: per variable; SIGN_SPARSE: the entries that are
-                            * not zero, which come first */
+    int16_t *scores; /* RANK_COMMON: for cpu_kernels.ranks(); NULL: too many observations */
+    int32_t *order; /* RANK_COMMON, PAIR_COMMON, DISTANCE, DISTANCE_COMMON: the rows of the values present, ascending by
+                     * value; RANK_COMMON: then those of missing values; SPARSE: the observation of each entry,
+                     * ascending within a column; REAL_COMMON: the        same of missing values */
+    int32_t *begin, *end; /* RANK_COMMON: the value's run of ties in that order, -1: missing; SIGN_SPARSE: of each
+                           * entry its level, counted from zero, and the column's entries below less those above */
+    int64_t *n_present;   /* RANK_COMMON, PAIR_COMMON, DISTANCE, DISTANCE_COMMON: per variable; SIGN_SPARSE: the entries
+                           * that are   not zero, which come first */
     unsigned char *levels; /* SIGN, SIGN_COMMON: how many distinct values, 0: more than CPU_LEVELS; BINNED,
                             * BINNED_COMMON: one above the last bin; SIGN_SPARSE: how many of them above zero, 0: too
                             * many, or some below */
@@ -158,6 +159,14 @@ cpu_product cpu_sign_product(const cpu_operand *rows, const cpu_operand *cols, c
 /* pairwise.c: deliver() of the products of REAL_COMMON columns. */
 void cpu_deliver_common(gcor_state *state, const cpu_product *product, int thread, const cpu_operand *rows,
                         const cpu_operand *cols, const gcor_tile *block, void *sums);
+
+/* bicor.c: true if cpu_bicor_pair() computes pairs of PAIR_COMMON columns of such a measure and design; bytes of its
+ * scratch. */
+int cpu_has_biweights(const gcor_measure *measure, const gcor_design *design);
+int64_t cpu_bicor_bytes(int64_t n_obs);
+/* bicor.c: sets *r to a coefficient. Returns false if it must be computed as that of any measure: few values, infinite
+ * ones, or no deviation. work: cpu_bicor_bytes(). */
+int cpu_bicor_pair(const cpu_operand *rows, int64_t i, const cpu_operand *cols, int64_t j, void *work, double *r);
 
 /* product.c: compute a tile, slice by slice. */
 gcor_status cpu_sum_slices(gcor_state *state, const cpu_product *product, const cpu_operand *rows,

@@ -53,6 +53,11 @@ typedef struct {
     int16_t x[CPU_MAX_LEFT_OUT], y[CPU_MAX_LEFT_OUT];
 } cpu_left_out;
 
+/* How the values of a column become weighted differences (measure/bicor.h): value * scale - median. */
+typedef struct {
+    double scale, median, below, above;
+} cpu_biweight;
+
 typedef struct cpu_kernels {
     const char *name;
     double ns_word, ns_pack; /* nanoseconds: a word of one pair's signs without ties; a word of a variable's plane */
@@ -92,6 +97,10 @@ typedef struct cpu_kernels {
     /* Sums over the observations of a pair that both have, of n scores (CPU_NO_SCORE: missing): of squares of x's
      * scores among these observations, of squares of y's, and of products. */
     void (*ranks)(const int16_t *x, const int16_t *y, int64_t n, const cpu_left_out *left_out, int64_t *sums);
+    /* Weighs n values of two columns, scales both to unit length, and sums as gcor_double_dot() squares of x, of y, and
+     * products. Overwrites the columns, and a vector behind the last value. */
+    void (*biweights)(double *x, double *y, int64_t n, const cpu_biweight *of_x, const cpu_biweight *of_y,
+                      double *sums);
     /* Compare 64 scores with 64 others; bit i of the result is for element i. */
     uint64_t (*are_greater)(const float *x, const float *y);
     uint64_t (*are_present)(const float *x, const float *y);

@@ -299,6 +299,8 @@ static void own_coefficients(double *products, const double *norm, const double 
     for (; k < n; k++) products[k] = gcor_coefficient(products[k], norm[k], other_norm[k]);
 }
 
+#include "kernel_bicor.h"
+
 /* ---- distances --------------------------------------------------------------------------------------- */
 
 /* A compiler makes vectors of the loops over lanes; each lane has the same sums for every instruction set. */
@@ -340,6 +342,7 @@ const cpu_kernels KERNELS = {
     .levels = levels,
     .mutual = mutual,
     .ranks = ranks,
+    .biweights = biweights,
     .are_greater = greater_64,
     .are_present = present_64,
     .convert = convert,

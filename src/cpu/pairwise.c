@@ -243,6 +243,8 @@ static double distance_pair(const cpu_operand *rows, int64_t i, const cpu_operan
 /* Prepares both columns again on their pairwise-complete observations. */
 static double pair_of_its_own(const cpu_operand *rows, int64_t i, const cpu_operand *cols, int64_t j, void *work) {
     int64_t n = rows->head.n_obs;
+    double r;
+    if (cpu_has_biweights(rows->measure, rows->design) && cpu_bicor_pair(rows, i, cols, j, work, &r)) return r;
     gcor_pair pair = gcor_pair_at(work, rows->measure, rows->design, n);
     return gcor_pair_coefficient(&pair, rows->values + i * n, cols->values + j * n);
 }
@@ -253,7 +255,11 @@ static int64_t work_bytes(const cpu_operand *o) {
     case GCOR_RANK_COMMON: return 2 * (o->head.n_obs + 1) * (int64_t)sizeof(int32_t);
     case GCOR_DISTANCE:
     case GCOR_DISTANCE_COMMON: return (cpu_distance_bytes(o->head.n_obs) + 63) / 64 * 64;
-    case GCOR_PAIR_COMMON: return (int64_t)(gcor_pair_bytes(o->measure, o->design, o->head.n_obs) + 63) / 64 * 64;
+    case GCOR_PAIR_COMMON:
+        return gcor_max((int64_t)gcor_pair_bytes(o->measure, o->design, o->head.n_obs),
+                        cpu_bicor_bytes(o->head.n_obs)) /
+                   64 * 64 +
+               64;
     default: return 1;
     }
 }

@@ -21,10 +21,10 @@ int64_t cpu_column_bytes(const gcor_state *state, gcor_kind kind, int64_t n_obs)
     (void)state;
     switch (kind) {
     case GCOR_REAL_COMMON: return n_obs * (int64_t)(sizeof(double) + sizeof(int32_t));
-    case GCOR_DOUBLE:
-    case GCOR_PAIR_COMMON: return n_obs * (int64_t)sizeof(double);
+    case GCOR_DOUBLE: return n_obs * (int64_t)sizeof(double);
     case GCOR_RANK_COMMON:
         return n_obs * 3 * (int64_t)sizeof(int32_t) + stride_of(kind, n_obs) * (int64_t)sizeof(int16_t);
+    case GCOR_PAIR_COMMON:
     case GCOR_DISTANCE:
     case GCOR_DISTANCE_COMMON: return n_obs * (int64_t)(sizeof(double) + sizeof(int32_t));
     case GCOR_BINNED:
@@ -48,8 +48,7 @@ static gcor_status allocate(gcor_context *context, gcor_kind kind, int64_t n_obs
         ok = ok && (o->start = gcor_alloc(context, n_var + 1, sizeof *o->start, what));
         ok = ok && (o->values = gcor_alloc(context, n_obs * n_var, sizeof(double), what));
         break;
-    case GCOR_DOUBLE:
-    case GCOR_PAIR_COMMON: ok = ok && (o->values = gcor_alloc(context, n_obs * n_var, sizeof(double), what)); break;
+    case GCOR_DOUBLE: ok = ok && (o->values = gcor_alloc(context, n_obs * n_var, sizeof(double), what)); break;
     case GCOR_RANK_COMMON:
         ok = ok && (o->order = gcor_alloc(context, n_obs * n_var, sizeof(int32_t), what));
         ok = ok && (o->begin = gcor_alloc(context, n_obs * n_var, sizeof(int32_t), what));
@@ -58,6 +57,7 @@ static gcor_status allocate(gcor_context *context, gcor_kind kind, int64_t n_obs
         if (n_obs <= CPU_MAX_RANKED)
             ok = ok && (o->scores = gcor_alloc(context, o->stride * n_var, sizeof(int16_t), what));
         break;
+    case GCOR_PAIR_COMMON:
     case GCOR_DISTANCE:
     case GCOR_DISTANCE_COMMON:
         ok = ok && (o->values = gcor_alloc(context, n_obs * n_var, sizeof(double), what));
@@ -162,8 +162,12 @@ static double order_values(const preparation *p, const gcor_ranks *ranks, const 
 static double keep_values(const preparation *p, int thread, const double *x, int64_t j, int *flags, int64_t *present) {
     const cpu_operand *o = p->operand;
     gcor_pair pair = gcor_pair_at(p->ranks + thread * p->ranks_bytes, p->measure, p->design, o->head.n_obs);
-    (void)copy_values(x, o->head.n_obs, NAN, o->values + j * o->head.n_obs, present);
-    return gcor_pair_norm(&pair, o->values + j * o->head.n_obs, flags);
+    const int64_t n = o->head.n_obs;
+    const gcor_ranks own = {pair.ranks.entries, o->order + j * n, pair.ranks.begin, pair.ranks.end};
+    int64_t tied;
+    (void)copy_values(x, n, NAN, o->values + j * n, present);
+    o->n_present[j] = gcor_rank(x, n, &own, &tied);
+    return gcor_pair_norm(&pair, o->values + j * n, flags);
 }
 
 /* Elements after the last value are zero. */

@@ -102,6 +102,8 @@ mutants <- list(
   mutant("columns with many nonzeros", "src/cpu/sparse.c", "2 * count_stored(matrix, var) > matrix->source.n_obs",
          "count_stored(matrix, var) > matrix->source.n_obs", "sparse"),
   mutant("roots of weights", "src/measure/design.c", "root[k] = sqrt(weight[k]);", "root[k] = weight[k];", "weights"),
+  mutant("bicor's deviation of sorted values", "src/cpu/bicor.c", "if (difference(sorted, w, middle + count - 1) >=",
+         "if (difference(sorted, w, middle + count - 1) <", "bicor"),
   mutant("bicor's width", "src/measure/bicor.h", "unit = 9 * deviation", "unit = 8 * deviation", "bicor|measure"),
   mutant("U-centring", "src/measure/distance.c", "row[k] /= (double)(n - 2);", "row[k] /= (double)(n - 1);",
          "distance"),

@@ -3,7 +3,9 @@
 #include "fixture.h"
 
 #include "../../src/base/os.h"
+#include "../../src/measure/bicor.h"
 #include "../../src/measure/coefficient.h"
+#include "../../src/measure/measure.h"
 #include "../../src/base/isa.h"
 #include "../../src/cpu/kernels.h"
 
@@ -186,7 +188,39 @@ static void sums_of_ranks(void) {
     gcor_os_free(x);
 }
 
+/* Weighs values one by one, and scales them to unit length. */
+static void weigh(double *x, int64_t n, const cpu_biweight *w) {
+    double squares = 0;
+    for (int64_t k = 0; k < n; k++) {
+        x[k] = gcor_bicor_weighted(x[k] * w->scale - w->median, w->below, w->above);
+        squares += x[k] * x[k];
+    }
+    (void)gcor_double_unit(x, squares, n, x);
+}
+
+static void biweights_of_pairs(void) {
+    const int64_t sizes[] = {2, 3, 7, 8, 127, 128, 129, 256, 299};
+    double x[MAX_OBS], y[MAX_OBS], own[MAX_OBS + 8], other[MAX_OBS + 8], sums[3];
+    unit_seed(35);
+    for (int s = 0; s < 9; s++)
+        for (int set = 0; gcor_isa_at(set); set++) {
+            int64_t n = sizes[s];
+            const cpu_biweight of_x = {0x1p-18, unit_uniform() - 0.5, 0.3 + unit_uniform(), 0.01},
+                               of_y = {0x1p-19, unit_uniform() - 0.5, 0.3, 0.1 + unit_uniform()};
+            unit_about("%s, %d observations", gcor_isa_at(set), (int)n);
+            for (int64_t k = 0; k < n; k++) x[k] = own[k] = any_value(), y[k] = other[k] = any_value();
+            for (int64_t k = n; k < n + 8; k++) own[k] = other[k] = 0;
+            weigh(x, n, &of_x);
+            weigh(y, n, &of_y);
+            cpu_kernels_of(gcor_isa_at(set))->biweights(own, other, n, &of_x, &of_y, sums);
+            CHECK(sums[0] == gcor_double_dot(x, x, n));
+            CHECK(sums[1] == gcor_double_dot(y, y, n));
+            CHECK(sums[2] == gcor_double_dot(x, y, n));
+        }
+}
+
 const unit_test products_tests[] = {
+    {"biweights by vectors are those of single values", biweights_of_pairs},
     {"ranks are corrected for the values that are left out", sums_of_ranks},
     {"dot products of a column and several are those of one pair", dots_of_columns},
     {"sums of products in double are fused, in runs", sums_in_double},
