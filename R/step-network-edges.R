@@ -34,7 +34,7 @@ network_details <- function(rows, run) {
 # Returns the edges of compressed rows as a data frame, strongest first, with p values if rows$tests has them, and
 # column stability if rows$stability has values.
 edge_frame <- function(rows, names_x, names_y, threads) {
-  edges <- checked(.Call(r_sorted_edges, rows$p, rows$i, rows$x, threads))
+  edges <- checked(.Call(r_sorted_edges, rows$p, rows$i, rows$x, FALSE, threads))
   is_stable <- length(rows$stability) > 0L
   is_stored <- any(c("p.value", "near", "lag", "class") %in% names(rows$tests))
   at <- if (is_stable || is_stored) { # positions among the rows' entries, which ascend
@@ -49,15 +49,16 @@ name_edges <- function(from, to, r, names_x, names_y) {
   list2DF(list(from = names_at(from, names_x), to = names_at(to, names_y), r = r))
 }
 
-# Checks the indices, as users may change a network's names.
+# Checks the indices, as users may change a network's names. Many names are looked up when they are read (names.c).
 names_at <- function(numbers, names) {
   if (is.null(names)) return(numbers)
   if (length(numbers) == 0L) return(character())
+  tell_same_names(names)
+  if (length(numbers) >= 10000L) return(.Call(r_names_at, numbers, names))
   if (!isTRUE(min(numbers) >= 1L && max(numbers) <= length(names))) {
     first <- numbers[is.na(numbers) | numbers < 1L | numbers > length(names)][1L]
     fail("there is no name ", first, " of ", length(names))
   }
-  tell_same_names(names)
   names[numbers]
 }
 

@@ -255,12 +255,12 @@ warn_few <- function(few, pairs) {
 
 # ---- p values of edges, for tables
 
-# Returns the numbers of p.adjust(p, "BH", n) with one order() instead of two: each takes seconds for 18 million pairs.
+# Returns the numbers of p.adjust(p, "BH", n) with at most one order() instead of two: each takes seconds for 18 million
+# pairs.
 false_discovery_rates <- function(p, n = sum(!is.na(p))) {
-  by_p <- order(p, decreasing = TRUE, na.last = NA)
-  adjusted <- n / rev(seq_along(by_p)) * p[by_p]
-  if (length(by_p)) adjusted[1L] <- min(1, adjusted[1L])
-  p[by_p] <- cummin(adjusted)
+  if (length(p) > 1L && isFALSE(is.unsorted(p))) return(.Call(r_sorted_rates, p, as.double(n)))
+  by_p <- order(p, na.last = NA)
+  p[by_p] <- .Call(r_sorted_rates, p[by_p], as.double(n))
   p
 }
 

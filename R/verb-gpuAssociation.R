@@ -103,7 +103,7 @@ gpuAssociation <- function(x, traits, p.value = NULL, fdr = NULL,
   naming({
     run <- new_run(NULL, specs, x, traits$values, method, use, criterion, "absolute")
     if (!is.null(min_obs)) run$min_obs <- check_whole(min_obs, "min_obs", MIN_OBS)
-    structure(significant_pairs(run), method = method)
+    significant_pairs(run)
   }, "y", "traits")
 }
 
@@ -262,7 +262,6 @@ factor_fit <- function(values, factor, root, basis) {
 significant_pairs <- function(run) {
   rows <- network_rows(run)
   warn_without(rows, run)
-  rows$to <- row_numbers(rows$p)
   found <- pair_tests(rows, run)
   tests <- if (found$one_by_one) { # number of pairs with coefficients; otherwise it follows from the columns' flags
     sum(histogram_pass(run)$counts)
@@ -271,37 +270,64 @@ significant_pairs <- function(run) {
     if (uses[run$use] == "everything") none <- none | as.raw(constant("missing"))
     prod(vapply(rows[c("x_flags", "y_flags")], function(flags) sum((flags & none) == 0), 0L))
   }
-  first <- order(found$p.value, -abs(rows$x))
   names <- network_names(run)
-  edges <- name_edges(rows$i[first] + 1L, rows$to[first], rows$x[first], names[[1L]], names[[2L]])
-  frame <- list2DF(c(edges, list(statistic = found$statistic[first], p.value = found$p.value[first])))
+  edges <- name_edges(found$from, found$to, found$r, names[[1L]], names[[2L]])
+  frame <- list2DF(c(edges, found[c("statistic", "p.value")]))
   frame$fdr <- false_discovery_rates(frame$p.value, max(tests, nrow(frame)))
-  structure(frame, tests = tests, adjusted = adjustment_of(run))
+  # structure() would write and compare all numbers of rows.
+  attr(frame, "tests") <- tests
+  attr(frame, "adjusted") <- adjustment_of(run)
+  attr(frame, "method") <- run$method
+  frame
 }
 
-# Returns list(statistic, p.value, one_by_one) of the entries of rows.
+# Returns list(from, to, r, statistic, p.value, one_by_one) of the entries of rows, the smallest p value first, among
+# equal ones the larger coefficients. P values that follow from coefficients are computed in that order.
 pair_tests <- function(rows, run) {
-  if (!length(rows$x)) return(list(statistic = numeric(), p.value = numeric(), one_by_one = FALSE))
+  if (!length(rows$x)) {
+    none <- numeric()
+    return(list(from = integer(), to = integer(), r = none, statistic = none, p.value = none, one_by_one = FALSE))
+  }
   significance <- significance_of(run)
-  if (significance$one_by_one) return(c(tests_by_trait(rows, run, significance$rule), one_by_one = TRUE))
   is_t <- is_t_distributed(run$method)
-  if (is_t || is_one_sided(run$method)) {
-    r <- if (is_t) nearest_r(rows$x, rows$tests$near) else rows$x
-    return(list(statistic = if (is_t) .Call(r_t_scores, r, significance$df) else significance$n * r + 1,
-                p.value = p_of_r(r, significance$distribution, run$settings$threads), one_by_one = FALSE))
+  if ((is_t || is_one_sided(run$method)) && !significance$one_by_one && is.null(rows$tests$near)) {
+    threads <- run$settings$threads
+    found <- checked(.Call(r_sorted_edges, rows$p, rows$i, rows$x, TRUE, threads))
+    found$statistic <- if (is_t) {
+      checked(.Call(r_t_scores, found$r, significance$df, threads))
+    } else {
+      significance$n * found$r + 1
+    }
+    found$p.value <- p_of_r(found$r, significance$distribution, threads)
+    first <- if (is.unsorted(found$p.value)) order(found$p.value) # as their last bits may be
+  } else {
+    found <- list(from = rows$i + 1L, to = row_numbers(rows$p), r = rows$x)
+    found <- c(found, tests_of_entries(rows, found$to, run, significance))
+    first <- order(found$p.value, -abs(found$r))
+  }
+  c(if (is.null(first)) found else lapply(found, `[`, first), one_by_one = significance$one_by_one)
+}
+
+# Returns list(statistic, p.value) of the entries of rows, whose traits are `to`, in their order.
+tests_of_entries <- function(rows, to, run, significance) {
+  if (significance$one_by_one) return(tests_by_trait(rows, to, run, significance$rule))
+  if (is_t_distributed(run$method)) {
+    r <- nearest_r(rows$x, rows$tests$near)
+    return(list(statistic = checked(.Call(r_t_scores, r, significance$df, 1L)),
+                p.value = p_of_r(r, significance$distribution, run$settings$threads)))
   }
   z <- edge_scores(rows, run, significance)$scores
-  list(statistic = sign(rows$x) * z, p.value = 2 * stats::pnorm(z, lower.tail = FALSE), one_by_one = FALSE)
+  list(statistic = sign(rows$x) * z, p.value = 2 * stats::pnorm(z, lower.tail = FALSE))
 }
 
 # Tests pairwise-complete observations: each trait with the columns of x to which it has an edge.
-tests_by_trait <- function(rows, run, rule) {
+tests_by_trait <- function(rows, to, run, rule) {
   found <- list(statistic = numeric(length(rows$x)), p.value = numeric(length(rows$x)))
   rule[c("alternative", "log", "quantile", "triangle")] <- list(0L, FALSE, NA_real_, FALSE)
-  for (at in split(seq_along(rows$x), rows$to)) {
+  for (at in split(seq_along(to), to)) {
     own <- run
     own$x <- pick_columns(run$x, rows$i[at] + 1L)
-    own$y <- pick_columns(run$y, rows$to[at[1L]])
+    own$y <- pick_columns(run$y, to[at[1L]])
     tested <- tested_pairs(matrix(rows$x[at], ncol = 1L), own, count_observations(own), rule)
     found$statistic[at] <- tested$statistic
     found$p.value[at] <- tested$p.value

@@ -16,7 +16,7 @@ gpuTtest <- function(goodPairs, coeffs) {
   }
   check_memory(8 * length(coeffs), "gpuTtest()", n_of(length(coeffs), "coefficient"),
                "gpuCorNetwork(p.value = ) keeps the pairs of small p values only")
-  t <- .Call(r_t_scores, as.double(coeffs), as.double(goodPairs) - 2)
+  t <- checked(.Call(r_t_scores, as.double(coeffs), as.double(goodPairs) - 2, 1L))
   attributes(t) <- plain_attributes(coeffs)
   t
 }

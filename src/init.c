@@ -14,6 +14,7 @@ static const R_CallMethodDef entries[] = {R_ENTRIES(REGISTER){NULL, NULL, 0}};
 attribute_visible void R_init_gpucor(DllInfo *dll) {
     r_watch_forks();
     r_define_vectors(dll);
+    r_define_names(dll);
     R_RegisterCCallable("gpucor", "gcor_add_measure", (DL_FUNC)(void (*)(void))gcor_add_measure);
     R_RegisterCCallable("gpucor", "gcor_unit", (DL_FUNC)(void (*)(void))gcor_unit);
     R_RegisterCCallable("gpucor", "gcor_double_unit", (DL_FUNC)(void (*)(void))gcor_double_unit);

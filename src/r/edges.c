@@ -1,24 +1,41 @@
 /* Results that are made of the entries of a network that R has: a data frame, a pruned network, counts of edges. */
-#include "call.h"
+#include "vector.h"
 
 #include "../sink/edges/sort.h"
 #include "../stats/prune.h"
 
 /* Returns list(from, to, r) of the entries of compressed rows, from 1, in the order of gcor_sort_edges(). */
-SEXP r_sorted_edges(SEXP p, SEXP i, SEXP x, SEXP threads) {
+SEXP r_sorted_edges(SEXP p, SEXP i, SEXP x, SEXP rows_first, SEXP threads) {
     const char *names[] = {"from", "to", "r", ""};
     r_check_compressed(p, i, x, INT_MAX);
     r_call call;
     r_plain_call_parse(&call, threads);
+    gcor_context *context = &call.context;
+    const R_xlen_t n = Rf_xlength(x);
     SEXP result = PROTECT(Rf_mkNamed(VECSXP, names));
-    SET_VECTOR_ELT(result, 0, Rf_allocVector(INTSXP, Rf_xlength(x)));
-    SET_VECTOR_ELT(result, 1, Rf_allocVector(INTSXP, Rf_xlength(x)));
-    SET_VECTOR_ELT(result, 2, Rf_allocVector(REALSXP, Rf_xlength(x)));
-    gcor_status status = gcor_sort_edges(&call.context, Rf_xlength(p) - 1, INTEGER(p), INTEGER(i), REAL(x),
-                                         INTEGER(VECTOR_ELT(result, 0)), INTEGER(VECTOR_ELT(result, 1)),
-                                         REAL(VECTOR_ELT(result, 2)));
+    r_collect_garbage(16 * n);
+    for (int k = 0; k < 3; k++) SET_VECTOR_ELT(result, k, r_new_vector(context, k < 2 ? INTSXP : REALSXP, n));
+    if (!context->error.status)
+        (void)gcor_sort_edges(context, Rf_xlength(p) - 1, INTEGER(p), INTEGER(i), REAL(x), Rf_asLogical(rows_first),
+                              INTEGER(VECTOR_ELT(result, 0)), INTEGER(VECTOR_ELT(result, 1)),
+                              REAL(VECTOR_ELT(result, 2)));
     UNPROTECT(1);
-    return status ? r_failure(&call.context.error) : result;
+    return context->error.status ? r_failure(&context->error) : result;
+}
+
+/* Returns the numbers of p.adjust(p, "BH", n) of ascending p. */
+SEXP r_sorted_rates(SEXP p, SEXP n) {
+    R_xlen_t k = Rf_xlength(p);
+    const double tests = Rf_asReal(n), *own = REAL(p);
+    SEXP result = PROTECT(Rf_allocVector(REALSXP, k));
+    double *rates = REAL(result), min = 1;
+    for (; k > 0; k--) {
+        const double rate = tests / (double)k * own[k - 1];
+        if (rate < min) min = rate;
+        rates[k - 1] = min;
+    }
+    UNPROTECT(1);
+    return result;
 }
 
 /* gpuPrune: returns for each entry of a symmetric network, given as compressed columns of its upper triangle, whether

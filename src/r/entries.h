@@ -12,12 +12,13 @@
     /* job.c */ ENTRY(r_run, 7) ENTRY(r_stages, 0) \
     /* cor.c */ ENTRY(r_unfold, 5) \
     /* network.c */ ENTRY(r_store, 4) \
-    /* edges.c */ ENTRY(r_sorted_edges, 4) ENTRY(r_prune, 5) ENTRY(r_count_edges, 5) \
+    /* edges.c */ ENTRY(r_sorted_edges, 5) ENTRY(r_sorted_rates, 2) ENTRY(r_prune, 5) ENTRY(r_count_edges, 5) \
+    /* names.c */ ENTRY(r_names_at, 2) \
     /* centrality.c */ ENTRY(r_network_centrality, 4) \
     /* overlap.c */ ENTRY(r_sparse_overlap, 7) ENTRY(r_combine_overlaps, 6) \
     /* preservation.c */ ENTRY(r_preservation, 7) \
     /* maxima.c */ ENTRY(r_adjusted, 7) ENTRY(r_permute, 4) \
-    /* test.c */ ENTRY(r_t_scores, 2) ENTRY(r_t_p, 3) ENTRY(r_exact_p, 2) ENTRY(r_rho_beta, 1) \
+    /* test.c */ ENTRY(r_t_scores, 3) ENTRY(r_t_p, 3) ENTRY(r_exact_p, 2) ENTRY(r_rho_beta, 1) \
     /* scores.c */ ENTRY(r_kendall_deviation, 3) ENTRY(r_edge_scores, 7) ENTRY(r_count_scores, 3) \
         ENTRY(r_keep_scores, 7) \
     /* summary.c */ ENTRY(r_strongest, 3) ENTRY(r_summary, 4) \

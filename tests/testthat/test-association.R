@@ -67,6 +67,26 @@ test_that("every measure finds by a p value what all tests have, with their stat
   expect_equal(c(own$statistic, own$p.value), c(test$statistic, test$p.value), ignore_attr = TRUE)
 })
 
+test_that("many pairs are in the order of p values, coefficients, traits and variables", {
+  set.seed(12)
+  x <- matrix(sample(6, 12 * 300, TRUE), 12, dimnames = list(NULL, paste0("g", 1:300))) # many equal coefficients
+  traits <- matrix(sample(6, 12 * 40, TRUE), 12, dimnames = list(NULL, paste0("t", 1:40)))
+  for (method in c("pearson", "distance", "kendall")) for (threads in 1:2) {
+    found <- gpuAssociation(x, traits, p.value = if (method == "distance") 0.3 else 1, method = method,
+                            threads = threads)
+    numbers <- cbind(match(found$from, colnames(x)), match(found$to, colnames(traits)))
+    expect_identical(order(found$p.value, -abs(found$r), numbers[, 2], numbers[, 1]), seq_len(nrow(found)))
+    if (method != "distance") expect_identical(c(nrow(found), anyDuplicated(numbers)), c(12000L, 0L))
+    expect_equal(found$r, gpuCor(x, traits, method = method, precision = "double")[numbers], tolerance = 1e-12)
+    if (method == "pearson") {
+      t <- found$r * sqrt(10 / (1 - found$r^2))
+      expect_equal(found$statistic, t, tolerance = 1e-9)
+      expect_equal(found$p.value, 2 * pt(-abs(t), 10), tolerance = 1e-9)
+      expect_identical(found$fdr, p.adjust(found$p.value, "BH"))
+    }
+  }
+})
+
 test_that("constant columns are no tests, and matrices have what data frames have", {
   data <- association_data()
   data$x[, 7] <- 1

@@ -116,3 +116,26 @@ test_that("names are picked by their numbers, which must be there", {
   expect_identical(names_at(integer(), character()), character())
   for (bad in list(0L, 7L, NA_integer_, -1L)) expect_error(names_at(c(1L, bad), names), "there is no name")
 })
+
+test_that("names of many rows, which are looked up when they are read, are what R picks", {
+  names <- c("b", "a", NA, "\u00e9", "a", "")
+  numbers <- rep_len(c(1L, 2L, 6L, 5L, 4L, 1L, 3L), 10000)
+  truth <- names[numbers]
+  many <- function() names_at(numbers, names)
+  expect_identical(many(), truth)
+  expect_identical(many()[c(10000, NA, 3, 10001)], truth[c(10000, NA, 3, 10001)])
+  expect_identical(unserialize(serialize(many(), NULL)), truth)
+  copy <- whole <- many()
+  copy[7] <- "new"
+  expect_identical(copy, replace(truth, 7, "new"))
+  expect_identical(whole, truth)
+  expect_identical(order(whole), order(truth)) # R asks for a pointer
+  expect_identical(whole, truth)
+  other <- whole
+  other[[10000]] <- "last"
+  expect_identical(other, replace(truth, 10000, "last"))
+  gc()
+  expect_identical(whole, truth)
+  expect_identical(names, c("b", "a", NA, "\u00e9", "a", ""))
+  for (bad in list(0L, 7L, NA_integer_)) expect_error(names_at(c(numbers, bad), names), "there is no name")
+})

@@ -33,6 +33,7 @@ typedef struct {
     int64_t *begin;     /* BUCKETS + 1: begins of the buckets */
     int32_t *from, *to; /* the resulting list; buckets are sorted in place */
     double *value;
+    int rows_first;   /* edges of a bucket have `from` as their row, and `to` as their column */
     scratch *scratch; /* of each thread */
 } sorting;
 
@@ -215,11 +216,12 @@ static void sort_bucket(gcor_edge *list, int64_t n, gcor_edge *work) {
 
 /* Sorts a bucket in the thread's scratch. work: scratch for 2 n edges. */
 static void sort_range(const sorting *s, int64_t begin, int64_t n, gcor_edge *work) {
-    for (int64_t e = 0; e < n; e++) work[e] = (gcor_edge){s->to[begin + e], s->from[begin + e], s->value[begin + e]};
+    int32_t *row = (s->rows_first ? s->from : s->to) + begin, *col = (s->rows_first ? s->to : s->from) + begin;
+    for (int64_t e = 0; e < n; e++) work[e] = (gcor_edge){row[e], col[e], s->value[begin + e]};
     sort_bucket(work, n, work + n);
     for (int64_t e = 0; e < n; e++) {
-        s->from[begin + e] = work[e].col;
-        s->to[begin + e] = work[e].row;
+        row[e] = work[e].row;
+        col[e] = work[e].col;
         s->value[begin + e] = work[e].r;
     }
 }
@@ -253,8 +255,9 @@ static gcor_status sort(sorting *s, gcor_context *context) {
 }
 
 gcor_status gcor_sort_edges(gcor_context *context, int64_t n_row, const int32_t *start, const int32_t *col,
-                            const double *r, int32_t *from, int32_t *to, double *value) {
+                            const double *r, int rows_first, int32_t *from, int32_t *to, double *value) {
     sorting s = {.context = context, .n = start[n_row], .n_row = n_row, .start = start, .col = col, .r = r};
+    s.rows_first = rows_first;
     gcor_status status = GCOR_NO_MEMORY;
     s.from = from;
     s.to = to;

@@ -6,10 +6,11 @@
 
 /* Lists the edges of compressed rows. Row i has entries col[e] and r[e], start[i] <= e < start[i+1], by ascending col.
  * Writes `from` (col + 1), `to` (i + 1) and `value` (r), start[n_row] elements of each, the caller's: by descending |r|
- * with NaN last, then by `from`, then by `to`. Uses context->threads threads. Needs little memory, except 32 bytes per
- * edge if many edges have nearly equal weights. Can be interrupted. */
+ * with NaN last, then by `from`, then by `to`, or with rows_first by `to`, then by `from`. Uses context->threads
+ * threads. Needs little memory, except 32 bytes per edge if many edges have nearly equal weights. Can be interrupted.
+ */
 gcor_status gcor_sort_edges(gcor_context *context, int64_t n_row, const int32_t *start, const int32_t *col,
-                            const double *r, int32_t *from, int32_t *to, double *value);
+                            const double *r, int rows_first, int32_t *from, int32_t *to, double *value);
 
 /* Sorts a list by column. Edges of the same column are sorted by row in a short list, and stay in their order in a long
  * one. work: scratch for n edges. */
