@@ -42,11 +42,12 @@ typedef struct {
     int16_t *scores; /* RANK_COMMON: for cpu_kernels.ranks(); NULL: too many observations */
     int32_t *order; /* RANK_COMMON, PAIR_COMMON, DISTANCE, DISTANCE_COMMON: the rows of the values present, ascending by
                      * value; RANK_COMMON: then those of missing values; SPARSE: the observation of each entry,
-                     * ascending within a column; REAL_COMMON: the        same of missing values */
-    int32_t *begin, *end; /* RANK_COMMON: the value's run of ties in that order, -1: missing; SIGN_SPARSE: of each
-                           * entry its level, counted from zero, and the column's entries below less those above */
-    int64_t *n_present;   /* RANK_COMMON, PAIR_COMMON, DISTANCE, DISTANCE_COMMON: per variable; SIGN_SPARSE: the entries
-                           * that are   not zero, which come first */
+                     * ascending within a column; REAL_COMMON: the same of missing values */
+    int32_t *begin, *end;  /* RANK_COMMON: the value's run of ties in that order, -1: missing; SIGN_SPARSE: of each
+                            * entry its level, counted from zero, and the column's entries below less those above */
+    int64_t *n_present;    /* RANK_COMMON, PAIR_COMMON, DISTANCE, DISTANCE_COMMON: per variable; SIGN_SPARSE: the
+                            * entries that are not zero, which come first */
+    double *sums;          /* DISTANCE: cpu_distance_sums() per variable */
     unsigned char *levels; /* SIGN, SIGN_COMMON: how many distinct values, 0: more than CPU_LEVELS; BINNED,
                             * BINNED_COMMON: one above the last bin; SIGN_SPARSE: how many of them above zero, 0: too
                             * many, or some below */
@@ -69,7 +70,9 @@ static inline int cpu_is_ordered(gcor_kind kind) {
     return kind == GCOR_DISTANCE || kind == GCOR_DISTANCE_COMMON;
 }
 static inline cpu_ordered cpu_ordered_of(const cpu_operand *o, int64_t j) {
-    return (cpu_ordered){o->values + j * o->head.n_obs, o->order + j * o->head.n_obs, o->n_present[j]};
+    const int64_t n = o->head.n_obs;
+    return (cpu_ordered){o->values + j * n, o->order + j * n, o->n_present[j],
+                         o->sums ? o->sums + j * cpu_distance_sums(n) : NULL};
 }
 
 /* Scratch memory that is kept between tiles. */

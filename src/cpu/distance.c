@@ -33,7 +33,7 @@ static int64_t end_of_run(int64_t from, int64_t n) {
  * sum of its minima with all others. */
 typedef struct {
     double *values, *sums;
-    int32_t *rows;
+    const int32_t *rows;
     int64_t n;
     double all, norm; /* of the sums; of the U-centred minima, as gcor_operand's */
 } side;
@@ -94,25 +94,34 @@ static void measure_side(side *s) {
     s->norm = 4 * norm > NOTHING_LEFT * distances ? norm : 0;
 }
 
-/* Gathers the values of x where `other` is present, too. */
-static void gather(const cpu_ordered *x, const double *other, side *s) {
+/* Gathers the values of x where `other` is present, too. rows: scratch for theirs. */
+static void gather(const cpu_ordered *x, const double *other, int32_t *rows, side *s) {
     int64_t n = 0;
     for (int64_t p = 0; p < x->n_present; p++) {
         int32_t row = x->order[p];
-        s->rows[n] = row;
+        rows[n] = row;
         s->values[n] = x->values[row];
         n += other[row] == other[row];
     }
     s->n = n;
+    s->rows = rows;
+}
+
+static side side_of_sums(const cpu_ordered *x) {
+    const int64_t n = x->n_present;
+    return (side){x->sums, x->sums + n, x->order, n, x->sums[2 * n], x->sums[2 * n + 1]};
 }
 
 /* ---- products of minima ---------------------------------------------------------------------- */
 
-/* Observations on one side of x's median and of y's: their distances a and b from these, ascending by b. values: the n
- * distances on that side of x, ascending, `step` apart, and signed; a's are among them. There is memory for
- * CPU_MINIMA_LANES more. */
+/* An observation's distances a and b from the medians of x and of y, as one vector. */
+typedef double point __attribute__((vector_size(2 * sizeof(double))));
+typedef int64_t point_mask __attribute__((vector_size(2 * sizeof(double))));
+
+/* The n observations on one side of x's median and of y's, ascending by b. values: the n_values distances on that side
+ * of x, ascending, `step` apart, and signed; a's are among them. */
 typedef struct {
-    double *a, *b;
+    point *of;
     int64_t n;
     const double *values;
     int64_t n_values, step;
@@ -127,50 +136,60 @@ static double sum_equal(const quadrant *q) {
     double sum = 0;
     for (int64_t from = 0, k = 0; from < q->n; from = k) {
         double run = 0;
-        for (int64_t end = end_of_run(from, q->n); k < end; k++) run += q->b[k] * (double)(q->n - 1 - k);
+        for (int64_t end = end_of_run(from, q->n); k < end; k++) run += q->of[k][1] * (double)(q->n - 1 - k);
         sum += run;
     }
     return sum * value_of(q, 0);
 }
 
-/* Moves the a's from `pivot` on behind the others, with their b's, all in their order. Returns their number; *product:
- * the sum over pairs of one of these and one of the others. */
-static int64_t split(const quadrant *q, double pivot, double *spare, double *product) {
-    double *a = q->a, *b = q->b, *other_b = spare + q->n, before = 0, sum = 0;
-    int64_t large = 0, n = 0;
-    for (int64_t k = 0; k < q->n; k++) large += a[k] >= pivot;
-    for (int64_t from = 0, k = 0; from < q->n; from = k) {
-        double below = 0, run = 0;
-        for (int64_t end = end_of_run(from, q->n); k < end; k++) {
-            double own_a = a[k], own_b = b[k];
-            int64_t is_large = own_a >= pivot; /* multiplied by: a branch would be mispredicted */
-            run += (double)(1 - is_large) * own_a * ((before + below) + own_b * (double)(large - n));
-            below += (double)is_large * own_b;
-            spare[n] = own_a;
-            other_b[n] = own_b;
-            a[k - n] = own_a;
-            b[k - n] = own_b;
-            n += is_large;
-        }
-        before += below;
-        sum += run;
+static double sum_few(const cpu_kernels *kernels, const quadrant *q) {
+    double a[SHORT + CPU_MINIMA_LANES], b[SHORT + CPU_MINIMA_LANES];
+    for (int64_t k = 0; k < q->n; k++) {
+        a[k] = q->of[k][0];
+        b[k] = q->of[k][1];
     }
-    memcpy(a + q->n - n, spare, (size_t)n * sizeof *a);
-    memcpy(b + q->n - n, other_b, (size_t)n * sizeof *b);
+    return kernels->minima(a, b, q->n);
+}
+
+/* Writes the observations with a's below `pivot`, and behind these the others, to `to`, in their order. Returns the
+ * number of the others; *product: the sum over pairs of one of these and one of the others. There is no branch, which
+ * would be mispredicted. */
+static int64_t split(const quadrant *q, double pivot, point *to, double *product) {
+    const point pivots = {pivot, pivot};
+    double before = 0, sum = 0;
+    int64_t large = 0, n = 0;
+    for (int64_t k = 0; k < q->n; k++) large += q->of[k][0] >= pivot;
+    const int64_t small = q->n - large;
+    point passed = {0, (double)large}; /* the sum of a run's large b's up to here, and how many are to come */
+    for (int64_t from = 0, k = 0; from < q->n; from = k) {
+        point run = {0, 0};
+        passed[0] = 0;
+        for (int64_t end = end_of_run(from, q->n); k < end; k++) {
+            const point own = q->of[k];
+            const point_mask is_large = (point){own[0], own[0]} >= pivots;
+            const point minima = {own[0] * ((before + passed[0]) + own[1] * passed[1]), 0};
+            run += (point)((point_mask)minima & ~is_large);
+            passed += (point)((point_mask)(point){own[1], -1} & is_large);
+            to[k - n + (is_large[0] & (small - k + 2 * n))] = own;
+            n -= is_large[0];
+        }
+        before += passed[0];
+        sum += run[0];
+    }
     *product = sum;
     return n;
 }
 
-/* The same for any a's. The part with the larger ones comes first, as minima() overwrites what is behind it. */
-static double sum_quadrant(const cpu_kernels *kernels, const quadrant *q, double *spare) {
+/* The same for any a's. spare: memory for as many observations, which are overwritten, too. */
+static double sum_quadrant(const cpu_kernels *kernels, const quadrant *q, point *spare) {
     double product;
-    if (q->n <= SHORT) return kernels->minima(q->a, q->b, q->n);
+    if (q->n <= SHORT) return sum_few(kernels, q);
     if (value_of(q, 0) == value_of(q, q->n_values - 1)) return sum_equal(q);
     int64_t half = q->n_values / 2, n = split(q, value_of(q, half), spare, &product), rest = q->n - n;
-    const quadrant large = {q->a + rest, q->b + rest, n, q->values + half * q->step, q->n_values - half, q->step};
-    const quadrant small = {q->a, q->b, rest, q->values, half, q->step};
-    product += sum_quadrant(kernels, &large, spare);
-    return product + sum_quadrant(kernels, &small, spare);
+    const quadrant large = {spare + rest, n, q->values + half * q->step, q->n_values - half, q->step};
+    const quadrant small = {spare, rest, q->values, half, q->step};
+    product += sum_quadrant(kernels, &large, q->of + rest);
+    return product + sum_quadrant(kernels, &small, q->of);
 }
 
 /* ---- a pair ---------------------------------------------------------------------------------- */
@@ -181,9 +200,9 @@ typedef struct {
 
 typedef struct {
     side x, y;
-    observation *of_row; /* x's */
-    double *lists;       /* of two quadrants, and a spare one */
-    int64_t room;        /* of a list */
+    int32_t *rows;                /* scratch for those of both */
+    observation *of_row;          /* x's */
+    point *above, *below, *spare; /* quadrants */
 } pair;
 
 /* Adds the n observations on one side of y's median, from there outwards, to the sum of products of sums, and returns
@@ -191,24 +210,23 @@ typedef struct {
 static double add_products(const cpu_kernels *kernels, const pair *p, int64_t first, int64_t n, int64_t step,
                            double *sums) {
     int64_t half = p->x.n / 2;
-    double *list = p->lists;
-    quadrant above = {list, list + p->room, 0, p->x.values + half, p->x.n - half, 1};
-    quadrant below = {list + 2 * p->room, list + 3 * p->room, 0, p->x.values + half - 1, half, -1};
+    quadrant above = {p->above, 0, p->x.values + half, p->x.n - half, 1};
+    quadrant below = {p->below, 0, p->x.values + half - 1, half, -1};
     for (int64_t from = 0, k = 0; from < n; from = k) {
         double run = 0;
         for (int64_t end = end_of_run(from, n); k < end; k++, first += step) {
             observation own = p->of_row[p->y.rows[first]];
             double size = fabs(p->y.values[first]);
             run += own.sum * p->y.sums[first];
-            above.a[above.n] = own.value;
-            above.b[above.n] = below.b[below.n] = size;
-            below.a[below.n] = -own.value;
+            above.of[above.n] = (point){own.value, size};
+            below.of[below.n] = (point){-own.value, size};
             above.n += own.value > 0;
             below.n += own.value < 0;
         }
         *sums += run;
     }
-    return sum_quadrant(kernels, &above, list + 4 * p->room) + sum_quadrant(kernels, &below, list + 4 * p->room);
+    double product = sum_quadrant(kernels, &above, p->spare);
+    return product + sum_quadrant(kernels, &below, p->spare);
 }
 
 /* The order of a pair's sums must not depend on which column is the first: it is the one with the smaller value where
@@ -220,25 +238,33 @@ static int is_first(const double *x, const double *y, int64_t n) {
 }
 
 int64_t cpu_distance_bytes(int64_t n_obs) {
-    return (7 * n_obs + 6 * (n_obs + CPU_MINIMA_LANES)) * (int64_t)sizeof(double);
+    return (7 * n_obs + 6 * (n_obs + 1)) * (int64_t)sizeof(double);
 }
 
 static pair pair_at(void *work, int64_t n_obs) {
-    double *at = work;
-    pair p = {.room = n_obs + CPU_MINIMA_LANES, .x = {.values = at, .sums = at + n_obs}};
+    pair p = {.above = work};
+    p.below = p.above + n_obs + 1;
+    p.spare = p.below + n_obs + 1;
+    p.of_row = (observation *)(void *)(p.spare + n_obs + 1);
+    double *at = (double *)(void *)(p.of_row + n_obs);
+    p.x = (side){.values = at, .sums = at + n_obs};
     p.y = (side){.values = at + 2 * n_obs, .sums = at + 3 * n_obs};
-    p.of_row = (observation *)(void *)(at + 4 * n_obs);
-    p.lists = at + 6 * n_obs;
-    p.x.rows = (int32_t *)(void *)(p.lists + 6 * p.room);
-    p.y.rows = p.x.rows + n_obs;
+    p.rows = (int32_t *)(void *)(at + 4 * n_obs);
     return p;
 }
 
 double cpu_distance_norm(const cpu_ordered *x, void *work) {
     pair p = pair_at(work, x->n_present);
-    gather(x, x->values, &p.x);
-    if (p.x.n < MIN_OBS) return 0;
-    measure_side(&p.x);
+    if (x->sums) {
+        p.x.values = x->sums;
+        p.x.sums = x->sums + x->n_present;
+    }
+    gather(x, x->values, p.rows, &p.x);
+    if (p.x.n >= MIN_OBS) measure_side(&p.x);
+    if (x->sums) {
+        x->sums[2 * p.x.n] = p.x.all;
+        x->sums[2 * p.x.n + 1] = p.x.norm;
+    }
     return p.x.norm;
 }
 
@@ -250,11 +276,18 @@ double cpu_distance_pair(const cpu_kernels *kernels, const cpu_ordered *x, const
         y = swap;
     }
     pair p = pair_at(work, n_obs);
-    gather(x, y->values, &p.x);
-    gather(y, x->values, &p.y);
+    if (x->sums) {
+        p.x = side_of_sums(x);
+        p.y = side_of_sums(y);
+    } else {
+        gather(x, y->values, p.rows, &p.x);
+        gather(y, x->values, p.rows + n_obs, &p.y);
+    }
     if (p.x.n < MIN_OBS) return GCOR_NO_VALUE;
-    measure_side(&p.x);
-    measure_side(&p.y);
+    if (!x->sums) {
+        measure_side(&p.x);
+        measure_side(&p.y);
+    }
     if (!(p.x.norm > 0 && p.y.norm > 0)) return gcor_coefficient(0, p.x.norm, p.y.norm);
     for (int64_t k = 0; k < p.x.n; k++) p.of_row[p.x.rows[k]] = (observation){p.x.values[k], p.x.sums[k]};
     int64_t half = p.y.n / 2;

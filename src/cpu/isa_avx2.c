@@ -23,6 +23,7 @@
 #define FUSE(a, b, c) (double_vec) _mm256_fmadd_pd((__m256d)(a), (__m256d)(b), (__m256d)(c))
 #define FUSE_FLOATS(a, b, c) (float_vec) _mm256_fmadd_ps((__m256)(a), (__m256)(b), (__m256)(c))
 #define ROOT(x) (double_vec) _mm256_sqrt_pd((__m256d)(x))
+#define SMALLER(x, y) (double_vec) _mm256_min_pd((__m256d)(x), (__m256d)(y))
 #define WIDE(x) (double_vec) _mm256_cvtps_pd(_mm_loadu_ps(x))
 #define NARROW(x, out) _mm_storeu_ps(out, _mm256_cvtpd_ps((__m256d)(x)))
 #define LOW(x) (double_vec) _mm256_cvtps_pd(_mm256_castps256_ps128((__m256)(x)))

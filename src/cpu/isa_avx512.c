@@ -23,6 +23,7 @@
 #define FUSE(a, b, c) (double_vec) _mm512_fmadd_pd((__m512d)(a), (__m512d)(b), (__m512d)(c))
 #define FUSE_FLOATS(a, b, c) (float_vec) _mm512_fmadd_ps((__m512)(a), (__m512)(b), (__m512)(c))
 #define ROOT(x) (double_vec) _mm512_sqrt_pd((__m512d)(x))
+#define SMALLER(x, y) (double_vec) _mm512_min_pd((__m512d)(x), (__m512d)(y))
 #define WIDE(x) (double_vec) _mm512_cvtps_pd(_mm256_loadu_ps(x))
 #define NARROW(x, out) _mm256_storeu_ps(out, _mm512_cvtpd_ps((__m512d)(x)))
 #define LOW(x) (double_vec) _mm512_cvtps_pd(_mm512_castps512_ps256((__m512)(x)))

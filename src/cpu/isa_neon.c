@@ -22,6 +22,7 @@
 #define FUSE(a, b, c) (double_vec) vfmaq_f64((float64x2_t)(c), (float64x2_t)(a), (float64x2_t)(b))
 #define FUSE_FLOATS(a, b, c) (float_vec) vfmaq_f32((float32x4_t)(c), (float32x4_t)(a), (float32x4_t)(b))
 #define ROOT(x) (double_vec) vsqrtq_f64((float64x2_t)(x))
+#define SMALLER(x, y) (double_vec) vminq_f64((float64x2_t)(x), (float64x2_t)(y))
 #define WIDE(x) (double_vec) vcvt_f64_f32(vld1_f32(x))
 #define NARROW(x, out) vst1_f32(out, vcvt_f32_f64((float64x2_t)(x)))
 #define LOW(x) (double_vec) vcvt_f64_f32(vget_low_f32((float32x4_t)(x)))

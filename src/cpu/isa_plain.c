@@ -20,6 +20,10 @@ INLINE double_vec fuse(double_vec a, double_vec b, double_vec c) {
     return (double_vec){gcor_fma(a[0], b[0], c[0]), gcor_fma(a[1], b[1], c[1])};
 }
 #define FUSE fuse
+INLINE double_vec smaller(double_vec x, double_vec y) {
+    return (double_vec){x[0] < y[0] ? x[0] : y[0], x[1] < y[1] ? x[1] : y[1]};
+}
+#define SMALLER smaller
 #define ROOT(x) ((double_vec){sqrt((x)[0]), sqrt((x)[1])})
 #define WIDE(x) ((double_vec){(x)[0], (x)[1]})
 #define NARROW(x, out) ((out)[0] = (float)(x)[0], (out)[1] = (float)(x)[1])

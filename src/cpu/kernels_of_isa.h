@@ -17,6 +17,7 @@
  *   FUSE(a, b, c), FUSE_FLOATS(a, b, c)
  *                   a b + c of vectors of doubles and of floats, rounded once
  *   ROOT(x)         square roots of doubles
+ *   SMALLER(x, y)   the smaller ones of doubles that are not NaN
  *   WIDE(x), NARROW(x, out)
  *                   loads floats, as many as a vector has doubles, as doubles; stores doubles as floats
  *   LOW(x), HIGH(x) half a vector of floats as doubles
@@ -303,27 +304,32 @@ static void own_coefficients(double *products, const double *norm, const double 
 
 /* ---- distances --------------------------------------------------------------------------------------- */
 
-/* A compiler makes vectors of the loops over lanes; each lane has the same sums for every instruction set. */
+/* Each lane has the same sums for every instruction set. */
 static double minima(double *a, double *b, int64_t n) {
-    enum { LANES = CPU_MINIMA_LANES, PHASES = 4 };
-    double total[LANES] = {0};
+    enum { LANES = CPU_MINIMA_LANES, PHASES = 4, N = LANES * 8 / BYTES };
+    static const int64_t is_before[2 * LANES] = {-1, -1, -1, -1, -1, -1, -1, -1};
+    double_vec total[N] = {{0}};
+    double lane[LANES];
     for (int l = 0; l < LANES; l++) a[n + l] = b[n + l] = 0;
     for (int64_t at = 0; at < n; at += LANES) {
-        const double *own = a + at;
-        double sum[PHASES][LANES] = {{0}};
+        double_vec own[N], sum[PHASES][N] = {{{0}}};
         int64_t k = at + LANES;
-        for (int other = 1; other < LANES; other++)
-            for (int l = 0; l < other; l++) sum[0][l] += own[l] < own[other] ? own[l] : own[other];
+        UNROLL for (int v = 0; v < N; v++) own[v] = ((const double_vec *)(a + at))[v];
+        for (int other = 1; other < LANES; other++) { /* with those of the lanes before it */
+            const mask_vec *before = (const mask_vec *)(is_before + LANES - other);
+            UNROLL for (int v = 0; v < N; v++)
+                sum[0][v] += (double_vec)((mask_vec)SMALLER(own[v], a[at + other] - (double_vec){0}) & before[v]);
+        }
         for (; k + PHASES <= n; k += PHASES)
-            for (int p = 0; p < PHASES; p++)
-                for (int l = 0; l < LANES; l++) sum[p][l] += own[l] < a[k + p] ? own[l] : a[k + p];
-        for (; k < n; k++)
-            for (int l = 0; l < LANES; l++) sum[0][l] += own[l] < a[k] ? own[l] : a[k];
-        for (int l = 0; l < LANES; l++) total[l] += b[at + l] * ((sum[0][l] + sum[1][l]) + (sum[2][l] + sum[3][l]));
+            EACH(p, PHASES, v, N) sum[p][v] += SMALLER(own[v], a[k + p] - (double_vec){0});
+        for (; k < n; k++) UNROLL for (int v = 0; v < N; v++) sum[0][v] += SMALLER(own[v], a[k] - (double_vec){0});
+        UNROLL for (int v = 0; v < N; v++)
+            total[v] += ((const double_vec *)(b + at))[v] * ((sum[0][v] + sum[1][v]) + (sum[2][v] + sum[3][v]));
     }
+    memcpy(lane, total, sizeof lane);
     for (int step = LANES / 2; step > 0; step /= 2)
-        for (int l = 0; l < step; l++) total[l] += total[l + step];
-    return total[0];
+        for (int l = 0; l < step; l++) lane[l] += lane[l + step];
+    return lane[0];
 }
 
 const cpu_kernels KERNELS = {

@@ -278,23 +278,24 @@ typedef struct {
     int64_t work_bytes;
 } tile_of_pairs;
 
-static void work_on_block(void *argument, int thread, int64_t b) {
+/* Pairs take long where columns do: threads share out the parts of a block's rows. */
+enum { PART_COLS = 32, ROW_PARTS = CPU_BLOCK_COLS / PART_COLS, BLOCK_PARTS = CPU_BLOCK_ROWS * ROW_PARTS };
+
+static void work_on_part(void *argument, int thread, int64_t part) {
     const tile_of_pairs *t = argument;
     const cpu_operand *rows = t->rows, *cols = t->cols;
     gcor_context *context = t->state->context;
-    gcor_tile block = cpu_block(t->tile, b);
-    double values[CPU_BLOCK_COLS];
-    if (cpu_is_outside(t->state, &block)) return;
-    for (int64_t row = block.row; row < block.row + block.n_row; row++) {
-        gcor_segment segment = {.row = row, .doubles = values};
-        gcor_tile_segment(&block, t->state->sink->shape, row, &segment.col, &segment.n);
-        if (segment.n == 0) continue;
-        for (int64_t k = 0; k < segment.n && !gcor_stop(context); k++)
-            values[k] = pair(rows, row - rows->head.first, cols, segment.col + k - cols->head.first,
-                             t->work + thread * t->work_bytes);
-        if (gcor_stop(context)) return; /* the segment may be unfinished */
-        cpu_deliver(t->state, thread, segment);
-    }
+    const gcor_tile block = cpu_block(t->tile, part / BLOCK_PARTS);
+    const int64_t row = part % BLOCK_PARTS / ROW_PARTS, col = part % ROW_PARTS * PART_COLS;
+    const gcor_tile own = {block.row + row, 1, block.col + col, gcor_min(PART_COLS, block.n_col - col)};
+    double values[PART_COLS];
+    gcor_segment segment = {.row = own.row, .doubles = values};
+    if (row >= block.n_row || own.n_col <= 0 || cpu_is_outside(t->state, &own)) return;
+    gcor_tile_segment(&own, t->state->sink->shape, own.row, &segment.col, &segment.n);
+    for (int64_t k = 0; k < segment.n && !gcor_stop(context); k++)
+        values[k] = pair(rows, own.row - rows->head.first, cols, segment.col + k - cols->head.first,
+                         t->work + thread * t->work_bytes);
+    if (segment.n > 0 && !gcor_stop(context)) cpu_deliver(t->state, thread, segment); /* all are finished */
 }
 
 gcor_status cpu_pairwise_tile(gcor_state *state, const cpu_operand *rows, const cpu_operand *cols,
@@ -303,6 +304,6 @@ gcor_status cpu_pairwise_tile(gcor_state *state, const cpu_operand *rows, const 
     tile_of_pairs t = {.state = state, .rows = rows, .cols = cols, .tile = tile, .work_bytes = work_bytes(rows)};
     t.work = cpu_reserve(context, &state->work, t.work_bytes * context->threads, 1);
     if (!t.work) return GCOR_NO_MEMORY;
-    gcor_for_each(context->threads, cpu_blocks(tile), work_on_block, &t);
+    gcor_for_each(context->threads, cpu_blocks(tile) * BLOCK_PARTS, work_on_part, &t);
     return context->error.status;
 }

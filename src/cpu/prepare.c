@@ -26,6 +26,7 @@ int64_t cpu_column_bytes(const gcor_state *state, gcor_kind kind, int64_t n_obs)
         return n_obs * 3 * (int64_t)sizeof(int32_t) + stride_of(kind, n_obs) * (int64_t)sizeof(int16_t);
     case GCOR_PAIR_COMMON:
     case GCOR_DISTANCE:
+        return (n_obs + cpu_distance_sums(n_obs)) * (int64_t)sizeof(double) + n_obs * (int64_t)sizeof(int32_t);
     case GCOR_DISTANCE_COMMON: return n_obs * (int64_t)(sizeof(double) + sizeof(int32_t));
     case GCOR_BINNED:
     case GCOR_BINNED_COMMON: return n_obs + GCOR_MAX_BINS * n_obs / 8; /* codes, and level bitsets of a tile */
@@ -60,6 +61,8 @@ static gcor_status allocate(gcor_context *context, gcor_kind kind, int64_t n_obs
     case GCOR_PAIR_COMMON:
     case GCOR_DISTANCE:
     case GCOR_DISTANCE_COMMON:
+        if (kind == GCOR_DISTANCE)
+            ok = ok && (o->sums = gcor_alloc(context, cpu_distance_sums(n_obs) * n_var, sizeof(double), what));
         ok = ok && (o->values = gcor_alloc(context, n_obs * n_var, sizeof(double), what));
         ok = ok && (o->order = gcor_alloc(context, n_obs * n_var, sizeof(int32_t), what));
         ok = ok && (o->n_present = gcor_alloc(context, n_var, sizeof(int64_t), what));
@@ -336,6 +339,7 @@ void cpu_release(gcor_state *state, gcor_operand *operand) {
     gcor_free(o->begin);
     gcor_free(o->end);
     gcor_free(o->n_present);
+    gcor_free(o->sums);
     gcor_free(o->levels);
     gcor_free(o->codes);
     gcor_free(o->terms);

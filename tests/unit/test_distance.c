@@ -64,13 +64,15 @@ typedef struct {
     int64_t n;
     double *values; /* N_KINDS columns */
     int32_t *order;
-    cpu_ordered column[N_KINDS];
+    cpu_ordered column[N_KINDS], known[N_KINDS]; /* the same with sums, if no value is missing */
+    double *sums;
     void *work;
 } columns;
 
 static columns columns_new(int64_t n, double missing) {
     columns c = {.n = n, .values = malloc((size_t)(N_KINDS * n) * sizeof(double))};
     c.order = malloc((size_t)(N_KINDS * n) * sizeof *c.order);
+    c.sums = malloc((size_t)(N_KINDS * cpu_distance_sums(n)) * sizeof *c.sums);
     c.work = aligned_alloc(64, (size_t)(cpu_distance_bytes(n) + 63) / 64 * 64);
     void *memory = malloc(gcor_ranks_bytes(n));
     gcor_ranks ranks = gcor_ranks_at(memory, n);
@@ -81,7 +83,11 @@ static columns columns_new(int64_t n, double missing) {
         for (int64_t k = 0; k < n; k++)
             if (unit_uniform() < missing) x[k] = NAN;
         ranks.order = c.order + j * n;
-        c.column[j] = (cpu_ordered){x, ranks.order, gcor_rank(x, n, &ranks, &tied)};
+        c.column[j] = c.known[j] = (cpu_ordered){x, ranks.order, gcor_rank(x, n, &ranks, &tied), NULL};
+        if (missing > 0) continue;
+        c.known[j].sums = c.sums + j * cpu_distance_sums(n);
+        double norm = cpu_distance_norm(&c.column[j], c.work), known = cpu_distance_norm(&c.known[j], c.work);
+        CHECK(memcmp(&norm, &known, sizeof norm) == 0);
     }
     free(memory);
     return c;
@@ -90,6 +96,7 @@ static columns columns_new(int64_t n, double missing) {
 static void columns_free(columns *c) {
     free(c->values);
     free(c->order);
+    free(c->sums);
     free(c->work);
 }
 
@@ -127,6 +134,8 @@ static void check_pairs(int64_t n, double missing) {
             CHECK_NEAR(r, defined(&c, i, j), 1e-13);
             CHECK(memcmp(&r, &back, sizeof r) == 0);
             if (i == j && r <= 1) CHECK(r == 1);
+            double known = cpu_distance_pair(cpu_kernels_of("plain"), &c.known[i], &c.known[j], n, c.work);
+            CHECK(memcmp(&r, &known, sizeof r) == 0);
             for (int k = 0; gcor_isa_at(k); k++) {
                 double other = pair_by(gcor_isa_at(k), &c, i, j);
                 CHECK(memcmp(&r, &other, sizeof r) == 0);
