@@ -132,14 +132,9 @@ cut_tree <- function(sets, job) {
          "values")
   }
   tree <- gpuHclust(tom, control = job$further$control)
-  n <- attr(tom, "Size")
-  square <- checked(.Call(r_unfold, tom, n, numeric(n), TRUE, new_settings(job$further["control"])$threads))
-  rm(tom)
-  arguments <- c(list(dendro = tree, distM = square, method = "hybrid"), job$cut)
-  if (is.null(arguments$verbose)) arguments$verbose <- 0
-  labels <- as.integer(with_our_errors(do.call(dynamicTreeCut::cutreeDynamic, arguments, quote = TRUE),
-                                       "dynamicTreeCut::cutreeDynamic() does not take 'cut' or other arguments: "))
-  list(tree = tree, labels = labels, scales = scales)
+  threads <- new_settings(job$further["control"])$threads
+  cut <- if (engine_cuts(job$cut)) cut_by_engine else cut_by_package
+  list(tree = tree, labels = cut(tree, tom, job$cut, threads), scales = scales)
 }
 
 # Calls f() with the options and settings of the job. Messages about sparse or transposed data were shown when the data

@@ -1,8 +1,8 @@
 #' Modules of co-expressed genes, in one call
 #'
 #' `gpuModules()` finds modules of co-expressed genes: those of `WGCNA::blockwiseModules()` with all genes in one block.
-#' gpucor computes the correlations, the topological overlap ([gpuTOM()]) and its tree ([gpuHclust()]); package
-#' dynamicTreeCut cuts the tree.
+#' gpucor computes the correlations, the topological overlap ([gpuTOM()]) and its tree ([gpuHclust()]), and cuts the tree
+#' as `dynamicTreeCut::cutreeDynamic()` does.
 #'
 #' The steps, their order and their defaults are those of WGCNA:
 #'
@@ -32,8 +32,8 @@
 #' dropped, which needs `use = "pairwise.complete.obs"`. Residuals have fewer degrees of freedom than values: give tests
 #' of eigengenes the same covariates, `gpuAssociation(modules$eigengenes, traits, covariates = modules$covariates)`.
 #'
-#' **Memory.** About 24 n^2 bytes for n genes beside the data (10 GB for 20,000 genes), most of it while the tree is
-#' cut. The limit is 65,536 genes; for more, use the most variable ones or `gpuTOM(output = "network")`.
+#' **Memory.** About 6 n^2 bytes for n genes beside the data (2.4 GB for 20,000 genes). The limit is 65,536 genes; for
+#' more, use the most variable ones or `gpuTOM(output = "network")`.
 #'
 #' **Stability.** `stability = 50` draws 50 resamples, each a `fraction` of the samples without replacement, and finds
 #' the modules of each, with the same power and settings. Modules of a resample are matched with those of all samples
@@ -77,7 +77,7 @@
 #' @param minCoreKME,minCoreKMESize,minKMEtoStay Numbers, see step 4. `minCoreKMESize = NULL`: a third of
 #'   `minModuleSize`; `minKMEtoStay = NULL`: 0.3, or 0.2 for several data sets.
 #' @param reassignThreshold,mergeCutHeight Numbers, see steps 5 (0: no gene is reassigned; `NULL`: 1e-6) and 6.
-#' @param cut A named list of further arguments of `dynamicTreeCut::cutreeDynamic()`, such as `maxCoreScatter`.
+#' @param cut A named list of further arguments of `dynamicTreeCut::cutreeDynamic()`. Numbers, as `minGap`, are fast.
 #' @param stability,fraction The number of resamples for the stability of modules, 0 for none; and the fraction of the
 #'   samples in a resample, a number between 0 and 1.
 #' @param combine,probs,calibration,calibrationQuantile For several data sets: see [gpuTOM()].
@@ -111,7 +111,7 @@
 #' [gpuPreservation()] tests whether modules are preserved in other data. For `plot()`, `summary()` and
 #' `as.data.frame()` see [gpuModules-methods].
 #'
-#' @section Errors: As [gpuCor()]; packages dynamicTreeCut or WGCNA are not installed; fewer than three genes with
+#' @section Errors: As [gpuCor()]; package WGCNA is not installed; fewer than three genes with
 #'   values, or four samples; pairs without a coefficient; more genes than fit in free memory.
 #'
 #' @references
@@ -151,7 +151,7 @@ gpuModules <- function(x, power = NULL, type = c("unsigned", "signed", "signed h
   specs <- divided$specs
   stability <- check_whole(stability, "stability", 0, 1e6)
   features_of("gpuModules", specs, stability = stability, fraction = fraction)
-  need_packages(c("dynamicTreeCut", "WGCNA"), "gpuModules()")
+  need_packages("WGCNA", "gpuModules()")
   calibration <- check_choice(calibration, rev(calibrations), "calibration")
   consensus <- check_consensus(x, combine, probs, if (is_subjects(x)) calibration else "none", calibrationQuantile)
   several <- !is.null(consensus)
@@ -162,10 +162,6 @@ gpuModules <- function(x, power = NULL, type = c("unsigned", "signed", "signed h
 
   data <- module_data(x, several, network$use, specs)
   n_genes <- sum(data$genes)
-  # Measured bytes: dissimilarities as a dist and as a matrix, and the copies of cutreeDynamic().
-  check_memory(23 * as.numeric(n_genes)^2, "gpuModules()", n_of(n_genes, "gene"),
-               "take fewer genes, such as those that vary most")
-
   if (is.null(minModuleSize)) minModuleSize <- min(20, n_genes / 2)
   minModuleSize <- check_within(minModuleSize, "minModuleSize", 1, Inf)
   if (is.null(minCoreKMESize)) minCoreKMESize <- minModuleSize / 3
@@ -177,7 +173,7 @@ gpuModules <- function(x, power = NULL, type = c("unsigned", "signed", "signed h
   if (!is.null(detectCutHeight)) detectCutHeight <- check_within(detectCutHeight, "detectCutHeight", 0, Inf)
   own <- c(list(deepSplit = check_within(deepSplit, "deepSplit", 0, 4), cutHeight = detectCutHeight,
                 minClusterSize = minModuleSize), divided$cut)
-  known <- setdiff(names(formals(dynamicTreeCut::cutreeDynamic)), c("dendro", "distM", "method", "indent", names(own)))
+  known <- c(ENGINE_CUT, OTHER_CUT)
   ok <- is.list(cut) && length(cut) == length(names(cut)) && all(names(cut) %in% known)
   check_that(cut, "cut", ok, paste("a named list of some of", toString(known)))
   rules <- list(mergeCutHeight = check_within(mergeCutHeight, "mergeCutHeight", 0, 1), minModuleSize = minModuleSize,
@@ -193,6 +189,9 @@ gpuModules <- function(x, power = NULL, type = c("unsigned", "signed", "signed h
   # those of cutreeDynamic(); `further`: those of every function of this package that is called.
   further <- list(options = specs$adjustment$options, control = run_of(specs$control))
   job <- c(network, rules, list(consensus = consensus, cut = c(own, cut), further = further))
+  # Measured bytes: overlaps, and adjacencies or the tree's distances; dynamicTreeCut's matrix and its copies.
+  check_memory((if (engine_cuts(job$cut)) 6 else 23) * as.numeric(n_genes)^2, "gpuModules()", n_of(n_genes, "gene"),
+               "take fewer genes, such as those that vary most")
   powers <- if (is.null(power)) list(NULL) else powers_of_sets(power, x)
   data$sets <- Map(data$sets, rep_len(powers, length(data$sets)), f = function(set, power) {
     c(set, module_power(power, set$x, job))

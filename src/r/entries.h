@@ -25,7 +25,7 @@
     /* questions.c */ ENTRY(r_count_pairs, 4) ENTRY(r_count_shards, 3) ENTRY(r_least_rho, 1) \
     /* file.c */ ENTRY(r_file_open, 1) ENTRY(r_file_columns, 2) \
     /* vector.c */ ENTRY(r_is_compact, 1) ENTRY(r_distances, 2) \
-    /* hclust.c */ ENTRY(r_hclust, 5) \
+    /* hclust.c */ ENTRY(r_hclust, 5) ENTRY(r_cut_tree, 6) \
     /* voxels.c */ ENTRY(r_zeros, 2) ENTRY(r_put_block, 4) ENTRY(r_add_variation, 3) \
     /* memory.c */ ENTRY(r_memory, 0) ENTRY(r_reclaim, 0) \
     /* tables.c */ ENTRY(r_measures, 0) ENTRY(r_constants, 0) \

@@ -50,3 +50,30 @@ SEXP r_hclust(SEXP x, SEXP n_leaves, SEXP linkage, SEXP is_similarity, SEXP sett
     UNPROTECT(1);
     return result;
 }
+
+/* Returns the cluster of each leaf of a tree of an hclust object, see gcor_cut. x, is_similarity: as in r_hclust().
+ * rules: doubles in the order of CUT_RULES in R/wgcna-modules-steps.R. */
+SEXP r_cut_tree(SEXP x, SEXP is_similarity, SEXP merge, SEXP height, SEXP rules, SEXP threads) {
+    r_call call;
+    const int64_t n = Rf_xlength(height) + 1;
+    const double *rule = REAL(rules);
+    r_plain_call_parse(&call, threads);
+    SEXP result = PROTECT(Rf_allocVector(INTSXP, n));
+    const gcor_cut cut = {.n = n,
+                          .distances = r_values(x),
+                          .is_similarity = Rf_asLogical(is_similarity),
+                          .merge = INTEGER(merge),
+                          .height = REAL(height),
+                          .cut_height = rule[0],
+                          .min_size = rule[1],
+                          .max_core_scatter = rule[2],
+                          .min_gap = rule[3],
+                          .min_split_height = rule[4],
+                          .max_pam_distance = rule[5],
+                          .is_pam = rule[6] != 0,
+                          .respects_tree = rule[7] != 0,
+                          .respects_small = rule[8] != 0};
+    if (gcor_cut_tree(&cut, &call.context, INTEGER(result))) result = r_failure(&call.context.error);
+    UNPROTECT(1);
+    return result;
+}

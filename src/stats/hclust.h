@@ -53,6 +53,28 @@ gcor_status gcor_hclust_tree(const gcor_hclust *job, gcor_context *context, int 
 /* The error of a linkage whose arithmetic gave NaN. */
 gcor_status gcor_hclust_overflow(gcor_context *context);
 
+/* ---- clusters of a tree ----------------------------------------------------------------- */
+
+/* What cuts a tree into clusters by the shape of its branches: "dynamic hybrid" (Langfelder, Zhang and Horvath 2008),
+ * with the names of package dynamicTreeCut. stats/branches.c has the definition. */
+typedef struct {
+    int64_t n;             /* leaves, at least 2 */
+    gcor_values distances; /* as in gcor_hclust; not NaN */
+    int is_similarity;
+    const int *merge; /* the tree, as R's hclust() has it, with ascending heights */
+    const double *height;
+    double cut_height; /* merges above it are not followed */
+    double min_size;   /* of a cluster */
+    double max_core_scatter, min_gap, min_split_height;
+    int is_pam; /* leaves without a cluster go to the nearest one, if it is near enough: */
+    double max_pam_distance;
+    int respects_tree;  /* to one on their own branch */
+    int respects_small; /* leaves of a branch that is only too small go together */
+} gcor_cut;
+
+/* Writes the cluster of each leaf, from 1, the largest, and 0: none. */
+gcor_status gcor_cut_tree(const gcor_cut *cut, gcor_context *context, int *label);
+
 /* ---- one merge ------------------------------------------------------------------------ */
 
 /* What the distances to a merged cluster depend on. */

@@ -211,6 +211,26 @@ mutants <- list(
   mutant("nearest cluster", "src/cpu/hclust.c", "int64_t k = part; k < c->n; k++",
          "int64_t k = part + 1; k < c->n; k++", "hclust"),
 
+  # ---- clusters of a tree
+  mutant("size of the core", "src/stats/branches.c", "cut->min_size / 2 + 1", "cut->min_size / 2", "cut"),
+  mutant("scatter of the core", "src/stats/branches.c", "(all.high + all.low) / (double)(n - 1)",
+         "(all.high + all.low) / (double)n", "cut"),
+  mutant("rounding error of a sum", "src/stats/branches.c", "s->low += (s->high - (high - part)) + (x - part);", "",
+         "cut"),
+  mutant("gap of a branch", "src/stats/branches.c", "height - scatter < cut->min_gap", "height < cut->min_gap", "cut"),
+  mutant("smaller branch first", "src/stats/branches.c", "s->branches[a].size <= s->branches[b].size",
+         "s->branches[a].size > s->branches[b].size", "cut"),
+  mutant("height where a branch ends", "src/stats/branches.c", "one->end = two->end = height;", "one->end = height;",
+         "cut"),
+  mutant("branches that are only too small", "src/stats/branches.c", "b->is_small = why == FAILS_BY_SIZE",
+         "b->is_small = 0", "cut"),
+  mutant("clusters below a branch", "src/stats/branches.c", "const int is_free = !s->cut->respects_tree;",
+         "const int is_free = 1;", "cut"),
+  mutant("nearest of equally near clusters", "src/stats/branches.c", "found == low && k < nearest",
+         "found == low && k > nearest", "cut"),
+  mutant("diameter of a cluster", "src/stats/branches.c", "low < s->diameter[nearest] || low", "low", "cut"),
+  r_mutant("extrapolated deepSplit", round(deep_split + 1), floor(deep_split + 1), "cut"),
+
   # ---- preservation of modules
   mutant("sign of contributions", "src/cpu/preservation.c", "v < n && sum < 0; v++", "v < n && sum > 1e9; v++",
          "preservation"),
