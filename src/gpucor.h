@@ -171,18 +171,21 @@ typedef struct gcor_pairs gcor_pairs; /* pairs.h */
 #define GCOR_NO_VALUE 2.0 /* a missing value, or too few pairwise-complete observations */
 #define GCOR_ZERO_SD 3.0  /* one of the two variables is constant */
 
+#define GCOR_EXACT_ERROR 1e-6 /* max error of a segment that is not approximate */
+
 /* Consecutive coefficients of one row: (row, col) .. (row, col+n-1), all of them pairs that count. Each is in [-1, 1],
  * or GCOR_NO_VALUE, GCOR_ZERO_SD or NaN. One of doubles, floats and counts is set; the others are NULL. Values are
- * within `error` of the exact coefficients. An approximate segment has an error above 1e-6; it goes only to sinks that
- * accept it, and its values may exceed 1 by the error. */
+ * within `error` of the exact coefficients. An approximate segment has an error above GCOR_EXACT_ERROR; it goes only to
+ * sinks that accept it, and its values may exceed 1 by the error. */
 typedef struct gcor_segment {
     int64_t row, col, n;
     const double *doubles;
     const float *floats;
     const int32_t *counts; /* numerators, for a sink of form GCOR_AS_COUNTS */
     double error;
-    /* Write the exact coefficients of elements k[0 .. n-1] to r: the same numbers on every back end. One call for many
-     * elements is cheaper than many calls. Any thread. (optional; NULL: the values are as exact as they can be) */
+    /* Write the exact coefficients of elements k[0 .. n-1] to r: the same numbers on every back end, of a sink of form
+     * GCOR_AS_FLOATS in single precision. One call for many elements is cheaper than many calls. Any thread.
+     * (optional; NULL: the values are as exact as they can be) */
     void (*refine)(const struct gcor_segment *segment, const int32_t *k, int64_t n, double *r);
     const void *rows, *cols; /* for refine(); from a back end with pairs(), the gcor_operand of each side */
     int64_t stride; /* of GCOR_EACH (combine.h): subject s has its values at doubles + s * stride; otherwise 0 */

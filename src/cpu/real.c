@@ -133,6 +133,11 @@ static void exact(const gcor_segment *segment, const int32_t *k, int64_t n, doub
     }
 }
 
+/* The same for a sink of form GCOR_AS_FLOATS. */
+static void exact_rounded(const gcor_segment *segment, const int32_t *k, int64_t n, double *r) {
+    pairs_of_set(segment->rows, segment->cols, segment->row, segment->col, k, n, r);
+}
+
 /* A sum of n products is off by at most n roundings of the sum of their absolute values, which is at most the product
  * of the columns' lengths. The added terms bound the errors of scaling to unit length, or of the division. */
 static double error_bound(int is_approx, int64_t n_obs) {
@@ -168,8 +173,10 @@ static void deliver(gcor_state *state, const cpu_product *product, int thread, c
     gcor_segment segment = {0};
     float rounded[CPU_BLOCK_COLS];
     if (rows->head.kind == GCOR_REAL)
-        segment = (gcor_segment){
-            .error = error_bound(is_approx, rows->head.n_obs), .refine = exact, .rows = rows, .cols = cols};
+        segment = (gcor_segment){.error = error_bound(is_approx, rows->head.n_obs),
+                                 .refine = is_rounded(state, rows) ? exact_rounded : exact,
+                                 .rows = rows,
+                                 .cols = cols};
     for (int64_t r = 0; r < block->n_row; r++) {
         segment.row = block->row + r;
         gcor_tile_segment(block, state->sink->shape, segment.row, &segment.col, &segment.n);

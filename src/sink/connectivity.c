@@ -96,7 +96,8 @@ static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, cons
     gcor_connectivity *c = (gcor_connectivity *)sink;
     double *out = c->tile + (segment->row - c->at.row) * c->at.n_col + (segment->col - c->at.col);
     (void)context;
-    for (int64_t k = 0; k < segment->n; k++) out[k] = gcor_value(segment, k);
+    const double *values = gcor_segment_values(segment, 0, segment->n, out);
+    if (values != out) memcpy(out, values, (size_t)segment->n * sizeof *out);
     if (c->rule.histogram) gcor_bins_count(&c->bins, thread, out, segment->n, 1);
     return GCOR_OK;
 }

@@ -40,11 +40,11 @@ GCOR_BODY double above(double mean, double unit, double value) {
     return z > 0 ? z : 0;
 }
 
-/* Replaces the information of variable `row` with those from `col` on by context likelihoods. */
-GCOR_BODY void compare(const gcor_information *s, int64_t row, int64_t col, double *value, int64_t n) {
-    const double *mean = s->mean, *unit = s->unit;
+/* Replaces the information of variable `row` with n others, whose mean and unit are given, by context likelihoods. */
+GCOR_BODY void compare(const gcor_information *s, int64_t row, const double *mean, const double *unit, double *value,
+                       int64_t n) {
     for (int64_t k = 0; k < n; k++) {
-        double a = above(mean[row], unit[row], value[k]), b = above(mean[col + k], unit[col + k], value[k]);
+        double a = above(s->mean[row], s->unit[row], value[k]), b = above(mean[k], unit[k], value[k]);
         double z = sqrt(a * a + b * b);
         value[k] = value[k] <= 1 ? z / (1 + z) : value[k];
     }
@@ -75,7 +75,7 @@ GCOR_BODY void convert_body(const gcor_information *s, int64_t row, int64_t col,
         for (int64_t l = k; left > 0 && l < k + some; l += step) {
             if (step == 1 && value[l] == 0) continue;
             inform(value + l, step);
-            if (s->mean) compare(s, row, col + l - k, value + l, step);
+            if (s->mean) compare(s, row, s->mean + col + l - k, s->unit + col + l - k, value + l, step);
         }
     }
 }
@@ -89,16 +89,81 @@ static double min_square(const gcor_information *s) {
     return z * z;
 }
 
+/* ---- approximate segments ----------------------------------------------------------------------- */
+
+/* Writes to `which` the elements from .. from+n-1 of an approximate segment whose exact Z^2 may reach `min`, and their
+ * number to *found. This is screen() in single precision: MORE exceeds all relative errors of the bound together, of
+ * which that of 1 - y is the largest if y is near 1; all coefficients with a y from NEAR_1 on are written. SINGLE
+ * bounds the difference between coefficients in double and in single precision. */
+GCOR_BODY void search_body(const gcor_information *s, const gcor_segment *segment, int64_t from, int64_t n, double min,
+                           int32_t *which, int64_t *found) {
+    enum { STRIP = 32 };
+    const float MORE = 1 + 0x1p-18f, LESS = 1 - 0x1p-18f, NEAR_1 = 0.9f, SINGLE = 1e-6f;
+    const float error = ((float)segment->error + SINGLE) * MORE, low = (float)min * (LESS * LESS * LESS);
+    const float scale = MORE / (4 * (float)GCOR_MAX_INFORMATION);
+    const float own_mean = (float)s->mean[segment->row] * LESS, own_unit = (float)s->unit[segment->row] * MORE;
+    *found = 0;
+    for (int64_t k = from; k < from + n; k += STRIP) {
+        const float *value = segment->floats + k;
+        const double *mean = s->mean + segment->col + k, *unit = s->unit + segment->col + k;
+        int strip = from + n - k < STRIP ? (int)(from + n - k) : STRIP, some = 0, may[STRIP];
+        for (int l = 0; l < strip; l++) {
+            float r = fabsf(value[l]) + error, y = r * r, max = scale * y * (2 - y) / (1 - y);
+            float a = (max - own_mean) * own_unit, b = (max - (float)mean[l] * LESS) * ((float)unit[l] * MORE);
+            a = a > 0 ? a : 0;
+            b = b > 0 ? b : 0;
+            may[l] = (y < NEAR_1 ? a * a + b * b : y) >= (y < NEAR_1 ? low : NEAR_1); /* not NaN */
+            some += may[l];
+        }
+        for (int l = 0; some > 0 && l < strip; l++) {
+            which[*found] = (int32_t)(k + l);
+            *found += may[l];
+        }
+    }
+}
+GCOR_WIDE(search,
+          (const gcor_information *s, const gcor_segment *segment, int64_t from, int64_t n, double min, int32_t *which,
+           int64_t *found),
+          (s, segment, from, n, min, which, found))
+
+/* Delivers the context likelihoods that the other sink needs, one by one, as they are rare. */
+static gcor_status take_approx(const gcor_information *s, gcor_context *context, int thread,
+                               const gcor_segment *segment, double min) {
+    const double needed = s->of->type->min(s->of);
+    double value[SOME], mean[SOME], unit[SOME];
+    int32_t which[SOME + 1];
+    gcor_status status = GCOR_OK;
+    for (int64_t from = 0; !status && from < segment->n; from += SOME) {
+        int64_t n = segment->n - from < SOME ? segment->n - from : SOME, found;
+        search(s, segment, from, n, min, which, &found);
+        if (found > 0) segment->refine(segment, which, found, value);
+        for (int64_t c = 0; c < found; c++) {
+            mean[c] = s->mean[segment->col + which[c]];
+            unit[c] = s->unit[segment->col + which[c]];
+        }
+        inform(value, found);
+        compare(s, segment->row, mean, unit, value, found);
+        for (int64_t c = 0; !status && c < found; c++) {
+            gcor_segment one = {.row = segment->row, .col = segment->col + which[c], .n = 1, .doubles = value + c};
+            if (value[c] >= needed && value[c] <= 1) status = s->of->type->take(s->of, context, thread, &one);
+        }
+    }
+    return status;
+}
+
+/* ---- the sink ------------------------------------------------------------------------------------ */
+
 static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, const gcor_segment *segment) {
     const gcor_information *s = (const gcor_information *)sink;
     const double min = min_square(s);
+    if (segment->error > GCOR_EXACT_ERROR) return take_approx(s, context, thread, segment, min);
     double values[SOME];
     gcor_status status = GCOR_OK;
     for (int64_t from = 0; !status && from < segment->n; from += SOME) {
         int64_t n = segment->n - from < SOME ? segment->n - from : SOME;
         gcor_segment part = {.row = segment->row, .col = segment->col + from, .n = n, .doubles = values};
-        for (int64_t k = 0; segment->floats && k < n; k++) values[k] = segment->floats[from + k];
-        if (segment->doubles) memcpy(values, segment->doubles + from, (size_t)n * sizeof *values);
+        const double *given = gcor_segment_values(segment, from, n, values);
+        if (given != values) memcpy(values, given, (size_t)n * sizeof *values);
         convert(s, part.row, part.col, min, values, n);
         status = s->of->type->take(s->of, context, thread, &part);
     }
@@ -134,7 +199,7 @@ static const gcor_sink_type TYPE = {
 gcor_information gcor_information_of(gcor_sink *of, int in_double, const double *mean, const double *unit) {
     gcor_information s = {.sink = *of, .of = of, .mean = mean, .unit = unit};
     s.sink.type = &TYPE;
-    s.sink.approximate = 0;
+    s.sink.approximate = min_square(&s) > 0;
     s.sink.form = in_double ? GCOR_AS_DOUBLES : GCOR_AS_FLOATS;
     return s;
 }

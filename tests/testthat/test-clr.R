@@ -63,8 +63,19 @@ test_that("the edges of a threshold are those of all pairs that reach it, to the
   }
 })
 
+# Of so many columns a sample bounds the weights.
+test_that("the edges of a density are the strongest of all pairs, to the byte", {
+  x <- cbind(factors_of(40, 600), 1)
+  values <- as.matrix(suppressWarnings(gpuCorNetwork(x, density = 1, normalize = "clr")))
+  for (density in c(0.001, 0.02, 0.3)) {
+    net <- suppressWarnings(gpuCorNetwork(x, density = density, normalize = "clr"))
+    expect_identical(as.matrix(net), values * (values >= net@threshold))
+    expect_equal(length(net@x), round(density * 600 * 599 / 2), tolerance = 0.01)
+  }
+})
+
 test_that("the result does not depend on threads, and a plan gives the same", {
-  x <- factors_of(40, 200)
+  x <- factors_of(40, 450)
   net <- gpuCorNetwork(x, density = 0.02, normalize = "clr", threads = 1)
   expect_identical(gpuCorNetwork(x, density = 0.02, normalize = "clr", threads = 3)@x, net@x)
   path <- tempfile()
