@@ -69,6 +69,7 @@ static int some_beyond_plain(const float *value, float max) {
 
 #define SET plain
 #define SET_NAME "plain"
+#define BYTES 16
 #define TARGET
 #define IS_FUSED 0
 #include "combine_set.h"
@@ -76,6 +77,7 @@ static int some_beyond_plain(const float *value, float max) {
 #if defined(__x86_64__)
 #define SET avx2
 #define SET_NAME "avx2"
+#define BYTES 32
 #define TARGET __attribute__((target("avx2,fma")))
 #define IS_FUSED 1
 TARGET static inline int some_beyond_avx2(const float *value, float max) {
@@ -89,6 +91,7 @@ TARGET static inline int some_beyond_avx2(const float *value, float max) {
 #include "combine_set.h"
 #define SET avx512
 #define SET_NAME "avx512"
+#define BYTES 64
 #ifdef __clang__ /* clang does not know prefer-vector-width, and would ignore the whole attribute */
 #define TARGET __attribute__((target("avx512f,avx512dq,avx2,fma")))
 #else

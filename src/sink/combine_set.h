@@ -1,6 +1,6 @@
 /* The loops for one instruction set. combine_loops.c includes it with SET, the suffix of the functions; SET_NAME;
- * TARGET, their attribute or nothing; IS_FUSED, 1 if the set has fused multiply-add; and NAME(some_beyond)(), which
- * returns non-zero if one of GCOR_APPROX_SOME values is larger than `max` in magnitude. */
+ * TARGET, their attribute or nothing; BYTES, those of its vectors; IS_FUSED, 1 if the set has fused multiply-add; and
+ * NAME(some_beyond)(), which returns non-zero if one of GCOR_APPROX_SOME values is larger than `max` in magnitude. */
 TARGET static void NAME(add_mean)(double *sum, const double *value, double w, int64_t n) {
     for (int64_t k = 0; k < n; k++) sum[k] += w * value[k];
 }
@@ -21,19 +21,24 @@ TARGET static void NAME(add_min)(double *sum, const double *value, int64_t n) {
 }
 
 TARGET static gcor_int128 NAME(add_exactly)(const double *terms, int64_t n, double *high, double *low) {
-    enum { RUN = 64, LANES = 8 };
-    double high_part[RUN], low_part[RUN], all_high[LANES] = {0}, all_low[LANES] = {0};
-    for (int64_t from = 0; from < n; from += RUN, terms += RUN, high += RUN, low += RUN) {
-        const int64_t run = n - from < RUN ? n - from : RUN;
-        for (int64_t k = 0; k < run; k++) {
-            high_part[k] = gcor_high_part(terms[k]);
-            low_part[k] = gcor_low_part(terms[k], high_part[k]);
-        }
-        for (int64_t k = 0; k < run; k++) high[k] += high_part[k];
-        for (int64_t k = 0; k < run; k++) low[k] += low_part[k];
-        for (int64_t k = run; k < RUN; k++) high_part[k] = low_part[k] = 0;
-        for (int64_t k = 0; k < RUN; k += LANES) /* sums are exact, in whatever order */
-            for (int l = 0; l < LANES; l++) all_high[l] += high_part[k + l], all_low[l] += low_part[k + l];
+    enum { LANES = BYTES / sizeof(double) };
+    typedef double lanes __attribute__((vector_size(BYTES), aligned(sizeof(double)), may_alias));
+    lanes all_high = {0}, all_low = {0};
+    int64_t k = 0;
+    for (; k + LANES <= n; k += LANES) {
+        const lanes term = *(const lanes *)(terms + k), high_part = GCOR_HIGH_PART(term);
+        const lanes low_part = GCOR_LOW_PART(term, high_part);
+        *(lanes *)(high + k) += high_part;
+        *(lanes *)(low + k) += low_part;
+        all_high += high_part; /* sums are exact, in whatever order */
+        all_low += low_part;
+    }
+    for (; k < n; k++) {
+        const double high_part = gcor_high_part(terms[k]), low_part = gcor_low_part(terms[k], high_part);
+        high[k] += high_part;
+        low[k] += low_part;
+        all_high[0] += high_part;
+        all_low[0] += low_part;
     }
     for (int l = 1; l < LANES; l++) all_high[0] += all_high[l], all_low[0] += all_low[l];
     return gcor_fixed(all_high[0], all_low[0]);
@@ -181,5 +186,6 @@ static const gcor_combine_loops NAME(loops) = {
 
 #undef SET
 #undef SET_NAME
+#undef BYTES
 #undef TARGET
 #undef IS_FUSED

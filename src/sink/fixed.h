@@ -9,12 +9,15 @@
 
 enum { GCOR_EXACT_TERMS = 256, GCOR_FIXED_BITS = 91 };
 
-/* Adding and subtracting a number whose last bit is worth 2^-45 (2^-91) rounds to multiples of that. */
+/* Adding and subtracting a number whose last bit is worth 2^-45 (2^-91) rounds to multiples of that. Also for vectors.
+ */
+#define GCOR_HIGH_PART(term) (((term) + 0x1.8p7) - 0x1.8p7)
+#define GCOR_LOW_PART(term, high) ((((term) - (high)) + 0x1.8p-39) - 0x1.8p-39)
 GCOR_INLINE double gcor_high_part(double term) {
-    return (term + 0x1.8p7) - 0x1.8p7;
+    return GCOR_HIGH_PART(term);
 }
 GCOR_INLINE double gcor_low_part(double term, double high) {
-    return ((term - high) + 0x1.8p-39) - 0x1.8p-39;
+    return GCOR_LOW_PART(term, high);
 }
 
 /* Converts sums of high and of low parts to one fixed-point number. */
