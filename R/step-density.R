@@ -97,7 +97,8 @@ sampled_min <- function(run, k) {
   small <- sample_run(run, k, MAX_RANKED)
   if (is.null(small)) return(min_weight)
   sample$settings["replay"] <- list(NULL) # a plan computes samples again
-  small$settings <- sample$settings # neither has a pair mask
+  own <- small$settings["information"]
+  small$settings <- replace(sample$settings, "information", own) # neither has a pair mask
   weight_of_rank(sample, fraction, weight_of_rank(small, fraction, 0))
 }
 
@@ -122,7 +123,7 @@ weight_of_rank <- function(sample, fraction, min_weight) {
 # columns.
 sample_run <- function(run, k, limit = SAMPLE_COLUMNS) {
   if (drops_observations(run) || run$pairs == 0) return(NULL)
-  if (!is.null(run$settings$overlap) || !is.null(run$settings$information)) return(NULL)
+  if (!is.null(run$settings$overlap)) return(NULL)
   fraction <- k / run$pairs
   sizes <- vapply(list(run$x, run$y), sample_size, 0, fraction, limit)
   pairs <- if (is.null(run$y)) pairs_of(sizes[1L]) else prod(sizes)
@@ -132,6 +133,10 @@ sample_run <- function(run, k, limit = SAMPLE_COLUMNS) {
     if (!is.null(columns[[name]])) run[[name]] <- pick_columns(run[[name]], columns[[name]])
   }
   run$settings["pairs"] <- list(pick_pairs(run$settings$pairs, columns$x, columns$y))
+  information <- run$settings$information # of context likelihoods: the backgrounds are those of all columns
+  if (!is.null(information) && !is.null(columns$x)) {
+    run$settings$information <- lapply(information, `[`, columns$x)
+  }
   run$pairs <- count_pairs(run$x, run$y, run$settings)
   run$size <- min(sizes[sizes > 0])
   run$is_sample <- TRUE
