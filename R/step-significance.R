@@ -131,21 +131,50 @@ edges_by_p <- function(run, significance) {
 
 edges_by_fdr <- function(run, significance) {
   fdr <- run$criterion$value
-  tested <- tested_sign(run$method)
-  passes <- if (!significance$single) 2 else if (run$sign == tested) 2 else 4
-  histogram <- histogram_pass(at_pass(run, 1, passes, "histogram of the coefficients"))
-  range <- fdr_range(weight_bins(histogram, tested), fdr, significance$distribution)
+  all <- run
+  all$sign <- tested_sign(run$method) # pairs of both signs are tested
+  passes <- if (!significance$single || run$sign == all$sign) 2 else 4
+  pass <- if (passes == 2) counted_pass(all, significance$distribution)
+  histogram <- if (is.null(pass)) histogram_pass(at_pass(run, 1, passes, "histogram of the coefficients")) else pass
+  range <- fdr_range(weight_bins(histogram, all$sign), fdr, significance$distribution)
+  if (!is.null(pass) && range$low < pass$stored_min) { # the sample was wrong
+    store_free(pass)
+    pass <- NULL
+  }
   if (significance$single) {
-    edges <- fdr_edges(run, range, significance)
+    edges <- fdr_edges(run, range, significance, pass)
     return(with_tests(edges, run, significance, pairs = range$tests, others = other_p(edges, run, significance)))
   }
-  all <- run
-  all$sign <- tested # pairs of both signs are tested
-  pass <- edge_pass(at_pass(all, 2, 2, "edges"), range$low)
+  if (is.null(pass)) pass <- edge_pass(at_pass(all, 2, 2, "edges"), range$low)
   rows <- take_rows(kept_edges(pass, range$low), all)
   keep_by_scores(rows, run, significance, pairs = range$tests,
                  function(count, n) fixed_point(range$tests, fdr, significance$score, count, n))
 }
+
+# A network by FDR needs a histogram of all pairs before its edges are known. A sample of the columns tells which pairs
+# may be edges, so that one pass over all pairs counts and stores. Returns the pass with `stored_min`, the min weight of
+# its store; NULL if there is no sample, or many edges. On a GPU, whose sinks do one of both, two passes take less time.
+counted_pass <- function(run, distribution) {
+  if (run$settings$backend != "cpu" || !is.null(run$settings$replay) || !is.null(run$settings$pairs)) return(NULL)
+  sample <- if (is.null(run$spool)) sample_run(run, FDR_SAMPLED * run$pairs)
+  if (is.null(sample)) return(NULL)
+  bins <- weight_bins(histogram_pass(part_of(sample, 0, SAMPLE_WORK, "sample of the columns")), run$sign)
+  fdr <- run$criterion$value
+  min_weight <- min(fdr_range(bins, min(1, FDR_MARGIN * fdr), distribution)$low,
+                    min_r(fdr * FDR_EDGES / run$pairs, distribution), 2)
+  edges <- sum(bins$counts[1 - seq_along(bins$counts) * bins$width >= min_weight - bins$width])
+  if (edges / max(1, sum(bins$counts)) * run$pairs > MAX_STORED) return(NULL)
+  pass <- edge_pass(part_of(run, SAMPLE_WORK, 1 - SAMPLE_WORK, "edges"), min_weight, max = 2^53,
+                    entry = "counted_edges")
+  c(pass, list(stored_min = min_weight))
+}
+
+# The fraction of edges for which the sample is large enough; the factor of the FDR so that a sample, whose columns have
+# other edges, does not set the min weight too high; and the number of edges that the store has room for without any in
+# the sample.
+FDR_SAMPLED <- 1e-3
+FDR_MARGIN <- 2
+FDR_EDGES <- 64
 
 # Returns a range that contains the threshold: the fixed points of Benjamini and Hochberg's rule with the histogram's
 # upper and lower counts.
@@ -175,16 +204,16 @@ fixed_point <- function(tests, fdr, min_r_of, count, found = tests) {
 }
 
 # Returns the edges if p follows from r: only weights between low and high are ranked, as the range contains the fixed
-# point. With another sign than the tested one, a first pass finds the threshold.
-fdr_edges <- function(run, range, significance) {
-  if (range$low > 1) return(kept_edges(edge_pass(run, 2), Inf))
+# point. With another sign than the tested one, a first pass finds the threshold. `pass`: NULL, or one with all edges.
+fdr_edges <- function(run, range, significance, pass = NULL) {
+  if (range$low > 1) return(kept_edges(if (is.null(pass)) edge_pass(run, 2) else pass, Inf))
   all <- run
   all$sign <- tested_sign(run$method)
   is_all <- run$sign == all$sign
-  pass <- if (is_all) {
-    edge_pass(at_pass(run, 2, 2, "edges"), range$low)
-  } else {
-    edge_pass(at_pass(all, 2, 4, "threshold"), range$low, range$high)
+  if (!is_all) {
+    pass <- edge_pass(at_pass(all, 2, 4, "threshold"), range$low, range$high)
+  } else if (is.null(pass)) {
+    pass <- edge_pass(at_pass(run, 2, 2, "edges"), range$low)
   }
   threshold <- fixed_point(range$tests, run$criterion$value, function(p) min_r(p, significance$distribution),
                            function(r) ask_store(pass, run, "count", min(r, range$high)))

@@ -117,19 +117,41 @@ gcor_status r_neighbours(r_job *q, const SEXP *arguments, SEXP result) {
 
 /* ---- a histogram -------------------------------------------------------------------------------------- */
 
-/* Returns list(n_obs, x_flags, y_flags, counts: of GCOR_BINS bins, error: of the coefficients that were counted). */
-gcor_status r_histogram(r_job *q, const SEXP *arguments, SEXP result) {
-    (void)arguments;
+/* Counts the coefficients, which also go to a store unless that is NULL. Sets result[3], the counts of GCOR_BINS bins,
+ * and result[4], the error of the coefficients that were counted. */
+static gcor_status count_bins(r_job *q, gcor_store *store, SEXP result) {
     double *counts = r_new_doubles(result, 3, GCOR_BINS), *error = r_new_doubles(result, 4, 1);
     gcor_histogram *histogram;
+    gcor_counted both;
     gcor_status status = gcor_histogram_new(&q->call.context, r_shape(q), r_n_row(q), q->job.x->n_var, 1, &histogram);
-    if (!status) status = r_job_run(q, &histogram->sink, result);
+    if (!status && store) both = gcor_counted_of(histogram, &store->edges.sink);
+    if (!status) status = r_job_run(q, store ? &both.sink : &histogram->sink, result);
     if (!status) {
         gcor_bins_sum(&histogram->bins);
         for (int b = 0; b < GCOR_BINS; b++) counts[b] = (double)histogram->bins.counts[b];
         *error = histogram->error;
     }
     gcor_sink_free(histogram ? &histogram->sink : NULL);
+    return status;
+}
+
+/* Returns list(n_obs, x_flags, y_flags, counts, error). */
+gcor_status r_histogram(r_job *q, const SEXP *arguments, SEXP result) {
+    (void)arguments;
+    return count_bins(q, NULL, result);
+}
+
+/* r_histogram() and r_edges() in one run. Returns list(n_obs, x_flags, y_flags, counts, error, store). */
+gcor_status r_counted_edges(r_job *q, const SEXP *arguments, SEXP result) {
+    const store_plan plan = parse_plan(arguments[0], arguments[1]);
+    SEXP owner = r_store_owner();
+    SET_VECTOR_ELT(result, 5, owner);
+    gcor_store *store = new_store(q, &plan, owner);
+    gcor_status status = store ? count_bins(q, store, result) : GCOR_NO_MEMORY;
+    if (status)
+        (void)r_free(owner);
+    else
+        gcor_edges_free(&store->edges);
     return status;
 }
 

@@ -1,8 +1,14 @@
 /* The sink that counts coefficients in bins. */
 #include "histogram.h"
 
+/* Allows the compiler to vectorize loops with a conditional. */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("no-trapping-math")
+#endif
+
 #include "../base/alloc.h"
 #include "../base/triangle.h"
+#include "../base/wide.h"
 #include "file.h"
 
 #include <string.h>
@@ -34,17 +40,34 @@ void gcor_bins_sum(gcor_bins *bins) {
     }
 }
 
-/* Finds the bins of a run of values, which is vectorized, then counts them. */
-void gcor_bins_count(gcor_bins *bins, int thread, const double *values, int64_t n, double max) {
+/* Finds the bins of a run of values, which is vectorized, then counts them. doubles or floats is NULL. The comparisons
+ * make gcor_bin()'s integers, or -1. */
+GCOR_BODY void count_body(int64_t *counts, const double *doubles, const float *floats, int64_t n, double max) {
     enum { RUN = 64 };
-    int64_t *counts = bins->counts + (int64_t)thread * GCOR_BINS;
     int found[RUN];
+    double value[RUN];
     for (int64_t k = 0; k < n; k += RUN) {
         int run = n - k < RUN ? (int)(n - k) : RUN;
-        for (int l = 0; l < run; l++) found[l] = values[k + l] <= max ? gcor_bin(values[k + l]) : -1;
+        if (floats)
+            for (int l = 0; l < run; l++) value[l] = floats[k + l];
+        else
+            memcpy(value, doubles + k, (size_t)run * sizeof *value);
+        for (int l = run; l < RUN; l++) value[l] = GCOR_NO_VALUE;
+        for (int l = 0; l < RUN; l++) {
+            double bin = (value[l] + 1) * (GCOR_BINS / 2);
+            bin = bin > 0 ? bin : 0;
+            bin = bin < GCOR_BINS - 1 ? bin : GCOR_BINS - 1;
+            found[l] = (int)(value[l] <= max ? bin : -1);
+        }
         for (int l = 0; l < run; l++)
             if (found[l] >= 0) counts[found[l]]++;
     }
+}
+GCOR_WIDE(count, (int64_t * counts, const double *doubles, const float *floats, int64_t n, double max),
+          (counts, doubles, floats, n, max))
+
+void gcor_bins_count(gcor_bins *bins, int thread, const double *values, int64_t n, double max) {
+    count(bins->counts + (int64_t)thread * GCOR_BINS, values, NULL, n, max);
 }
 
 gcor_status gcor_bins_save(gcor_bins *bins, gcor_context *context, FILE *file) {
@@ -64,14 +87,11 @@ gcor_status gcor_bins_load(gcor_bins *bins, gcor_context *context, int64_t max, 
 /* ---- the sink -------------------------------------------------------------------------- */
 
 static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, const gcor_segment *segment) {
-    enum { RUN = 64 };
     gcor_histogram *histogram = (gcor_histogram *)sink;
-    double error = segment->error, scratch[RUN];
+    double error = segment->error;
     (void)context;
-    for (int64_t k = 0; k < segment->n; k += RUN) {
-        int64_t n = gcor_min(RUN, segment->n - k);
-        gcor_bins_count(&histogram->bins, thread, gcor_segment_values(segment, k, n, scratch), n, 1 + error);
-    }
+    count(histogram->bins.counts + (int64_t)thread * GCOR_BINS, segment->doubles, segment->floats, segment->n,
+          1 + error);
     /* Every thread stores the same number. */
     __atomic_store(&histogram->error, &error, __ATOMIC_RELAXED);
     return GCOR_OK;
@@ -128,4 +148,60 @@ gcor_status gcor_histogram_new(gcor_context *context, gcor_shape shape, int64_t 
             .type = &gcor_histogram_type, .shape = shape, .n_row = n_row, .n_col = n_col, .approximate = approximate}};
     *histogram = gcor_sink_new(context, &like);
     return *histogram ? GCOR_OK : context->error.status;
+}
+
+/* ---- with another sink -------------------------------------------------------------------------- */
+
+static gcor_status begin_counted(gcor_sink *sink, gcor_context *context, const gcor_tile *tile) {
+    return gcor_begin_tile(((gcor_counted *)sink)->of, context, tile);
+}
+
+static gcor_status end_counted(gcor_sink *sink, gcor_context *context, const gcor_tile *tile) {
+    return gcor_end_tile(((gcor_counted *)sink)->of, context, tile);
+}
+
+static gcor_status take_counted(gcor_sink *sink, gcor_context *context, int thread, const gcor_segment *segment) {
+    gcor_counted *counted = (gcor_counted *)sink;
+    gcor_status status = take(&counted->histogram->sink, context, thread, segment);
+    return status ? status : counted->of->type->take(counted->of, context, thread, segment);
+}
+
+/* The sink is a copy, which still has the sinks of the other one. */
+static gcor_status allocate_counted(gcor_sink *sink, gcor_context *context) {
+    gcor_counted *counted = (gcor_counted *)sink;
+    const gcor_counted like = *counted;
+    gcor_sink *histogram = NULL;
+    counted->of = NULL;
+    gcor_status status = gcor_sink_fork(&like.histogram->sink, context, &histogram);
+    counted->histogram = (gcor_histogram *)histogram;
+    return status ? status : gcor_sink_fork(like.of, context, &counted->of);
+}
+
+static gcor_status merge_counted(gcor_sink *sink, gcor_context *context, gcor_sink *other) {
+    gcor_counted *counted = (gcor_counted *)sink, *from = (gcor_counted *)other;
+    gcor_status status = merge(&counted->histogram->sink, context, &from->histogram->sink);
+    return status ? status : counted->of->type->merge(counted->of, context, from->of);
+}
+
+static void release_counted(gcor_sink *sink) {
+    gcor_counted *counted = (gcor_counted *)sink;
+    gcor_sink_free(counted->histogram ? &counted->histogram->sink : NULL);
+    gcor_sink_free(counted->of);
+}
+
+static const gcor_sink_type COUNTED = {
+    .name = "counted",
+    .size = sizeof(gcor_counted),
+    .take = take_counted,
+    .begin_tile = begin_counted,
+    .end_tile = end_counted,
+    .allocate = allocate_counted,
+    .merge = merge_counted,
+    .release = release_counted,
+};
+
+gcor_counted gcor_counted_of(gcor_histogram *histogram, gcor_sink *of) {
+    gcor_counted counted = {.sink = histogram->sink, .histogram = histogram, .of = of};
+    counted.sink.type = &COUNTED;
+    return counted;
 }

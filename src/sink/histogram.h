@@ -47,6 +47,18 @@ extern const gcor_sink_type gcor_histogram_type;
 gcor_status gcor_histogram_new(gcor_context *context, gcor_shape shape, int64_t n_row, int64_t n_col, int approximate,
                                gcor_histogram **histogram);
 
+/* A sink that counts coefficients and passes them on to another sink of the same shape, so that one run does for
+ * both. */
+typedef struct {
+    gcor_sink sink; /* must be first */
+    gcor_histogram *histogram;
+    gcor_sink *of;
+} gcor_counted;
+
+/* The histogram and `of` are borrowed and must outlive the result; both accept approximate values, or neither. Forks
+ * own theirs and are freed like any sink. */
+gcor_counted gcor_counted_of(gcor_histogram *histogram, gcor_sink *of);
+
 #ifdef __cplusplus
 }
 #endif

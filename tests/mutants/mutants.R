@@ -253,6 +253,7 @@ mutants <- list(
   r_mutant("flips of signs", !model$flips, TRUE, "groups"),
   r_mutant("other terms of a model", cbind(weights / scale, changing), cbind(weights / scale), "groups"),
   r_mutant("class of a pair", paste(signs$x, signs$y, sep = "/"), paste(signs$y, signs$x, sep = "/"), "compare"),
+  r_mutant("one pass that stores too little", range$low < pass$stored_min, range$low < 0, "edge-tests"),
   r_mutant("FDR rank", min_r_of(fdr * found / tests), min_r_of(fdr * (found + 1) / tests), "edge-tests|network"),
   r_mutant("edges of a density", ceiling(density * pairs), floor(density * pairs), "densit|network"),
   r_mutant("p values by permutation", (found$counts + 1) / (n_perm + 1), found$counts / n_perm, "gputools"),

@@ -126,6 +126,28 @@ test_that("the threshold of exact p values lies between two coefficients", {
   expect_identical(gpuCorNetwork(same, fdr = 2 / 360, method = "spearman")@edges, 3)
 })
 
+# Of so many columns a sample tells which pairs one pass stores. Its margin can be too small, so that a second pass
+# follows; and a store may hold too few edges for it.
+test_that("one pass over all pairs finds the edges of two, whatever the sample told", {
+  for (is_tied in c(FALSE, TRUE)) for (loading in c(0, 0.3, 1)) {
+    x <- normal(30, 500) + normal(30, 1)[, 1] %o% (loading * (1:500 > 300))
+    if (is_tied) x <- round(x)
+    x[, 1] <- 1
+    for (method in c("pearson", "kendall")) {
+      network <- function(fdr = 0.05) {
+        net <- suppressWarnings(gpuCorNetwork(x, fdr = fdr, method = method, backend = "cpu"))
+        list(net@p, net@i, net@x, net@threshold, as.data.frame(net))
+      }
+      two <- with_values(list(MAX_STORED = -1), network())
+      expect_identical(network(), two)
+      expect_identical(with_values(list(FDR_MARGIN = 1e-9, FDR_EDGES = 1e-9), network()), two)
+      r <- suppressWarnings(cor(x, method = method))
+      expect_identical(order(-abs(two[[5]]$r)), seq_along(two[[5]]$r))
+      expect_equal(two[[5]]$r, r[as.matrix(two[[5]][c("from", "to")])], tolerance = 1e-6)
+    }
+  }
+})
+
 test_that("networks without edges have the same columns, and others than by p values none", {
   x <- normal(20, 10)
   expect_named(gpuCorNetwork(x, fdr = 1e-300, output = "edges"), c("from", "to", "r", "p.value", "fdr"))
