@@ -22,7 +22,7 @@ compare_all <- function(run, error, maxima) {
     values
   }
   doing(part_of(run, 0.5, 0.5)$settings, "false discovery rates")
-  found$fdr <- false_discovery_rates(found$p.value)
+  found$fdr <- false_discovery_rates(found$p.value, threads = run$settings$threads)
   if (!is.null(maxima)) {
     values <- permuted_values(found, is_random(run$x))
     found$p.adjusted <- adjusted_by_maxima(maxima, found$p.value, values, run$sign, run$settings$threads)

@@ -284,10 +284,15 @@ warn_few <- function(few, pairs) {
 
 # ---- p values of edges, for tables
 
-# Returns the numbers of p.adjust(p, "BH", n) with at most one order() instead of two: each takes seconds for 18 million
-# pairs.
-false_discovery_rates <- function(p, n = sum(!is.na(p))) {
+# Returns the numbers of p.adjust(p, "BH", n) with at most one order() instead of two, and none of many p values: each
+# takes seconds for 18 million pairs.
+false_discovery_rates <- function(p, n = sum(!is.na(p)), threads = 1L) {
   if (length(p) > 1L && isFALSE(is.unsorted(p))) return(.Call(r_sorted_rates, p, as.double(n)))
+  if (length(p) >= 10000L && length(p) <= .Machine$integer.max) {
+    rates <- checked(.Call(r_rates, p, as.double(n), threads))
+    attributes(rates) <- attributes(p)
+    return(rates)
+  }
   by_p <- order(p, na.last = NA)
   p[by_p] <- .Call(r_sorted_rates, p[by_p], as.double(n))
   p
@@ -336,7 +341,7 @@ edge_tests <- function(r, tests, at, threads) {
     tests$p.value[at]
   }
   if (is.null(tests$pairs)) return(c(own, list(p.value = pmin(p, tests$max))))
-  adjusted <- false_discovery_rates(c(p, tests$others), tests$pairs)[seq_along(p)]
+  adjusted <- false_discovery_rates(c(p, tests$others), tests$pairs, threads)[seq_along(p)]
   c(own, list(p.value = p, fdr = pmin(adjusted, tests$max)))
 }
 

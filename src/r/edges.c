@@ -1,6 +1,7 @@
 /* Results that are made of the entries of a network that R has: a data frame, a pruned network, counts of edges. */
 #include "vector.h"
 
+#include "../base/alloc.h"
 #include "../sink/edges/sort.h"
 #include "../stats/prune.h"
 
@@ -36,6 +37,36 @@ SEXP r_sorted_rates(SEXP p, SEXP n) {
     }
     UNPROTECT(1);
     return result;
+}
+
+/* Writes the same of n < 2^31 p values in any order; NaN stays as it is. They are sorted as a row of edges. */
+static gcor_status rate_all(gcor_context *context, const double *p, int32_t n, double tests, double *rates) {
+    const int32_t start[] = {0, n};
+    int32_t *numbers = gcor_alloc(context, 3 * (int64_t)n, sizeof *numbers, "false discovery rates");
+    double *sorted = gcor_alloc(context, n, sizeof *sorted, "false discovery rates"), min = 1;
+    int32_t *from = numbers + n, known = n;
+    for (int32_t k = 0; numbers && k < n; k++) numbers[k] = k;
+    if (numbers && sorted && !gcor_sort_edges(context, 1, start, numbers, p, 0, from, from + n, sorted)) {
+        while (known > 0 && sorted[known - 1] != sorted[known - 1]) known--;
+        for (int32_t k = 0; k < n; k++) {
+            const double rate = tests / (double)(known - k) * sorted[k];
+            if (rate < min) min = rate;
+            rates[from[k] - 1] = k < known ? min : p[from[k] - 1];
+        }
+    }
+    gcor_free(sorted);
+    gcor_free(numbers);
+    return context->error.status;
+}
+
+SEXP r_rates(SEXP p, SEXP n, SEXP threads) {
+    r_call call;
+    r_plain_call_parse(&call, threads);
+    SEXP result = PROTECT(r_new_vector(&call.context, REALSXP, Rf_xlength(p)));
+    if (!call.context.error.status)
+        (void)rate_all(&call.context, REAL(p), (int32_t)Rf_xlength(p), Rf_asReal(n), REAL(result));
+    UNPROTECT(1);
+    return call.context.error.status ? r_failure(&call.context.error) : result;
 }
 
 /* gpuPrune: returns for each entry of a symmetric network, given as compressed columns of its upper triangle, whether

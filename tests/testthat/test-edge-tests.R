@@ -171,8 +171,9 @@ test_that("the threshold and the network's own coefficients tell edges; with dou
 test_that("false discovery rates are those of p.adjust(), to the byte", {
   set.seed(4)
   for (p in list(runif(500)^3, round(runif(500), 2), c(NA, runif(20), NA, 1, 0), sort(runif(500)^2),
-                 sort(round(runif(500), 1)), 0.3, NA_real_, numeric())) {
+                 sort(round(runif(500), 1)), c(NA, round(runif(12000)^4, 5), 0, NaN, 1e-310), 0.3, NA_real_,
+                 numeric())) {
     expect_identical(gpucor:::false_discovery_rates(p), p.adjust(p, "BH"))
-    if (length(p) > 1) expect_identical(gpucor:::false_discovery_rates(p, 2000), p.adjust(p, "BH", 2000))
+    if (length(p) > 1) expect_identical(gpucor:::false_discovery_rates(p, 2e4, 2L), p.adjust(p, "BH", 2e4))
   }
 })
