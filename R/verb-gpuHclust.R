@@ -11,8 +11,8 @@
 #' is merged, and merges of equal height are listed in the order in which they are found. Average linkage and Ward's
 #' method round, after which equal distances can differ.
 #'
-#' Memory: 4 n^2 bytes for n items beside `d`, in main memory or on the GPU: 1.6 GB for 20,000 items. Coefficients in
-#' single precision, and `1 - r` of them, are read where they are. The result does
+#' Memory for n items beside `d`: 2 n^2 bytes in main memory, 0.8 GB for 20,000 items; or 4 n^2 bytes on the GPU.
+#' Coefficients in single precision, and `1 - r` of them, are read where they are. The result does
 #' not depend on the GPU or on the number of threads. Of several GPUs the first is used. The processor reads the
 #' distances with all threads, and merges clusters with one.
 #'

@@ -1,5 +1,6 @@
 /* Hierarchical clustering on the CPU: chains of nearest neighbours, and for single linkage Prim's minimum spanning tree
- * (Muellner 2013). The distances are a square matrix of floats, so that a cluster's are contiguous. */
+ * (Muellner 2013). Each distance is stored once, as a float, with the clusters before it: a merged cluster has its
+ * largest leaf's index, so that most of its distances are contiguous. */
 #include "cpu.h"
 
 #include "../base/alloc.h"
@@ -10,45 +11,94 @@
 #include <math.h>
 #include <string.h>
 
+/* BLOCK: rows that a thread stores at a time. CACHED: rows at hand. LOADERS: max number of threads that load. */
+enum { NONE = -1, BLOCK = 64, CACHED = 64, LOADERS = 8 };
+
 typedef struct {
     const gcor_hclust *job;
     gcor_context *context;
     int64_t n;
-    float *distance; /* n x n; NaN on the diagonal, undefined where a cluster has become a part of another one */
-    int32_t *size;   /* n: of clusters; 0: part of another one */
+    float *distance;       /* of all pairs, by gcor_column_position(); undefined where a cluster has become a part */
+    float *rows;           /* CACHED n: all distances of the clusters used last; for load(), BLOCK n for each thread */
+    int32_t owner[CACHED]; /* of a row, or NONE */
+    int64_t used[CACHED], clock;
+    int32_t *size; /* n: of clusters; 0: part of another one */
+    int32_t *live; /* the clusters that are not, ascending */
+    int64_t n_live;
 } clusters;
 
-static float *row_of(const clusters *c, int64_t cluster) {
-    return c->distance + cluster * c->n;
+/* Returns the distances of a cluster from those before it. */
+static float *distances_before(const clusters *c, int64_t cluster) {
+    return c->distance + gcor_triangular(cluster - 1);
 }
 
 /* ---- distances ------------------------------------------------------------------------------- */
 
-enum { BLOCK = 64 }; /* rows that are read and mirrored at a time */
-
-static void mirror_block(const clusters *c, int64_t begin, int64_t end) {
-    for (int64_t first = begin; first < c->n; first += BLOCK)
-        for (int64_t j = first; j < c->n && j < first + BLOCK; j++)
-            for (int64_t i = begin; i < end && i < j; i++) row_of(c, j)[i] = row_of(c, i)[j];
-}
-
 static void load_block(void *argument, int thread, int64_t k) {
     const clusters *c = argument;
     const gcor_range rows = gcor_block(c->n, BLOCK, k);
-    (void)thread;
+    float *block = c->rows + thread * BLOCK * c->n;
     if (gcor_stop(c->context)) return;
-    for (int64_t i = rows.from; i < rows.end; i++) {
-        row_of(c, i)[i] = NAN;
-        (void)gcor_hclust_row(c->job, c->context, i, row_of(c, i) + i + 1);
+    for (int64_t i = rows.from; i < rows.end; i++)
+        (void)gcor_hclust_row(c->job, c->context, i, block + (i - rows.from) * c->n + i + 1);
+    for (int64_t j = rows.from + 1; j < c->n; j++) {
+        float *to = distances_before(c, j);
+        for (int64_t i = rows.from; i < rows.end && i < j; i++) to[i] = block[(i - rows.from) * c->n + j];
     }
-    mirror_block(c, rows.from, rows.end);
 }
 
-/* Memory is prefaulted because the first block's columns are on all pages. */
-static gcor_status load(clusters *c, const gcor_buffer *square) {
-    if (!square->is_recycled) gcor_prefault(c->context, square->at, c->n * c->n * (int64_t)sizeof(float));
-    gcor_for_each(c->context->threads, gcor_blocks(c->n, BLOCK), load_block, c);
+static int loaders(const gcor_context *context) {
+    return (int)gcor_min(context->threads, LOADERS);
+}
+
+static gcor_status load(clusters *c, const gcor_buffer *triangle) {
+    const int64_t bytes = gcor_triangular(c->n - 1) * (int64_t)sizeof(float);
+    if (!triangle->is_recycled) gcor_prefault(c->context, triangle->at, bytes);
+    gcor_for_each(loaders(c->context), gcor_blocks(c->n, BLOCK), load_block, c);
+    for (int r = 0; r < CACHED; r++) c->owner[r] = NONE;
     return c->context->error.status;
+}
+
+/* Returns the number of live clusters up to this one. */
+static int64_t count_live(const clusters *c, int64_t cluster) {
+    int64_t from = 0, end = c->n_live;
+    while (from < end) {
+        const int64_t middle = (from + end) / 2;
+        if (c->live[middle] <= cluster)
+            from = middle + 1;
+        else
+            end = middle;
+    }
+    return from;
+}
+
+static void drop_live(clusters *c, int64_t cluster) {
+    const int64_t end = count_live(c, cluster);
+    memmove(c->live + end - 1, c->live + end, (size_t)(c->n_live - end) * sizeof *c->live);
+    c->n_live--;
+    c->size[cluster] = 0;
+}
+
+/* Writes the distances of a cluster from live ones, and NaN for itself. */
+static void read_row(const clusters *c, int64_t cluster, float *row) {
+    memcpy(row, distances_before(c, cluster), (size_t)cluster * sizeof *row);
+    row[cluster] = NAN;
+    for (int64_t l = count_live(c, cluster); l < c->n_live; l++)
+        row[c->live[l]] = distances_before(c, c->live[l])[cluster];
+}
+
+/* Returns the row of a cluster, which is valid until CACHED - 1 others are asked for. */
+static float *row_of(clusters *c, int64_t cluster) {
+    int oldest = 0, r = 0;
+    for (; r < CACHED && c->owner[r] != cluster; r++)
+        if (c->used[r] < c->used[oldest]) oldest = r;
+    if (r == CACHED) {
+        r = oldest;
+        c->owner[r] = (int32_t)cluster;
+        read_row(c, cluster, c->rows + r * c->n);
+    }
+    c->used[r] = ++c->clock;
+    return c->rows + r * c->n;
 }
 
 /* ---- nearest neighbours ------------------------------------------------------------------------ */
@@ -107,15 +157,22 @@ static int64_t nearest(const clusters *c, const float *distance, float *low) {
 
 /* ---- merges ------------------------------------------------------------------------------------- */
 
-static void merge(const clusters *c, int64_t a, int64_t b) {
-    float *row_a = row_of(c, a), *row_b = row_of(c, b);
+/* Cluster a becomes a part of b, which comes after it. */
+static void merge(clusters *c, int64_t a, int64_t b) {
+    const float *row_a = row_of(c, a);
+    float *row_b = row_of(c, b), *before = distances_before(c, b);
     const gcor_parts parts = gcor_parts_of(c->job->linkage, c->size[a], c->size[b], row_a[b]);
     c->size[b] += c->size[a];
-    c->size[a] = 0;
-    for (int64_t k = 0; k < c->n; k++) {
-        if (c->size[k] == 0 || k == b) continue;
+    drop_live(c, a);
+    for (int64_t l = 0; l < c->n_live; l++) {
+        const int64_t k = c->live[l];
+        if (k == b) continue;
         row_b[k] = gcor_merged_distance(&parts, row_a[k], row_b[k], c->size[k]);
-        row_of(c, k)[b] = row_b[k];
+        *(k < b ? before + k : distances_before(c, k) + b) = row_b[k];
+    }
+    for (int r = 0; r < CACHED; r++) {
+        if (c->owner[r] == a) c->owner[r] = NONE;
+        if (c->owner[r] != NONE && c->owner[r] != b) c->rows[r * c->n + b] = row_b[c->owner[r]];
     }
 }
 
@@ -126,19 +183,19 @@ static void add_merge(const clusters *c, int64_t k, int64_t a, int64_t b, float 
 
 /* A chain of clusters each of which is nearest to the one before, until two are nearest to each other. Of equally near
  * clusters the one before comes first, so that distances along the chain fall. */
-static gcor_status merge_chains(const clusters *c, int32_t *chain) {
-    int64_t length = 0, first = 0;
+static gcor_status merge_chains(clusters *c, int32_t *chain) {
+    int64_t length = 0;
     for (int64_t k = 0; k < c->n - 1; k++) {
         int64_t a, b;
         float low;
-        while (c->size[first] == 0) first++;
-        if (length == 0) chain[length++] = (int32_t)first;
+        if (length == 0) chain[length++] = c->live[0];
         for (;;) {
             if (gcor_stop(c->context)) return c->context->error.status;
             a = chain[length - 1];
-            b = nearest(c, row_of(c, a), &low);
+            const float *row = row_of(c, a);
+            b = nearest(c, row, &low);
             if (b < 0) return gcor_hclust_overflow(c->context);
-            if (length > 1 && row_of(c, a)[chain[length - 2]] == low) break;
+            if (length > 1 && row[chain[length - 2]] == low) break;
             chain[length++] = (int32_t)b;
         }
         b = chain[length - 2];
@@ -151,14 +208,15 @@ static gcor_status merge_chains(const clusters *c, int32_t *chain) {
 
 /* Each leaf is joined to the leaf that joined before it: with single linkage the tree is the same as by the edge of the
  * spanning tree, which has the same length. near: the distances to the leaves that have joined. */
-static gcor_status merge_single(const clusters *c, float *near) {
+static gcor_status merge_single(clusters *c) {
+    float *row = c->rows, *near = c->rows + c->n;
     int64_t last = 0;
     for (int64_t k = 0; k < c->n; k++) near[k] = INFINITY;
     for (int64_t k = 0; k < c->n - 1; k++) {
-        const float *row = row_of(c, last);
         float low;
         if (gcor_stop(c->context)) return c->context->error.status;
-        c->size[last] = 0;
+        read_row(c, last, row);
+        drop_live(c, last);
         for (int64_t l = 0; l < c->n; l++) near[l] = row[l] < near[l] ? row[l] : near[l];
         int64_t next = nearest(c, near, &low);
         add_merge(c, k, last, next, low);
@@ -169,16 +227,25 @@ static gcor_status merge_single(const clusters *c, float *near) {
 
 gcor_status cpu_cluster(gcor_state *state, gcor_context *context, const gcor_hclust *job) {
     const char *what = "the distances of clusters";
+    const int64_t n = job->n;
     (void)state;
-    gcor_buffer square = gcor_buffer_take(context, job->n * job->n * (int64_t)sizeof(float), what);
-    clusters c = {job, context, job->n, square.at, gcor_alloc(context, job->n, sizeof(int32_t), what)};
-    void *scratch = gcor_alloc(context, job->n, sizeof(int32_t), what);
+    gcor_buffer triangle = gcor_buffer_take(context, gcor_triangular(n - 1) * (int64_t)sizeof(float), what);
+    float *rows = gcor_alloc(context, loaders(context) * BLOCK * n, sizeof *rows, what);
+    int32_t *lists = gcor_alloc(context, 3 * n, sizeof *lists, what);
     gcor_status status = context->error.status;
-    for (int64_t k = 0; c.size && k < c.n; k++) c.size[k] = 1;
-    if (!status) status = load(&c, &square);
-    if (!status) status = job->linkage == GCOR_LINK_SINGLE ? merge_single(&c, scratch) : merge_chains(&c, scratch);
-    gcor_free(scratch);
-    gcor_free(c.size);
-    gcor_buffer_give(&square);
+    clusters c = {
+        .job = job, .context = context, .n = n, .distance = triangle.at, .rows = rows, .size = lists, .n_live = n};
+    if (!status) {
+        c.live = lists + n;
+        for (int64_t k = 0; k < n; k++) {
+            c.size[k] = 1;
+            c.live[k] = (int32_t)k;
+        }
+        status = load(&c, &triangle);
+    }
+    if (!status) status = job->linkage == GCOR_LINK_SINGLE ? merge_single(&c) : merge_chains(&c, lists + 2 * n);
+    gcor_free(lists);
+    gcor_free(rows);
+    gcor_buffer_give(&triangle);
     return status;
 }

@@ -35,7 +35,7 @@ SEXP r_hclust(SEXP x, SEXP n_leaves, SEXP linkage, SEXP is_similarity, SEXP sett
                 Rf_type2char(TYPEOF(x)), n);
     r_devices_parse(&q, settings);
     r_call_parse(&q.call, settings);
-    if (q.backend->is_host) r_collect_garbage((int64_t)n * n * (int64_t)sizeof(float));
+    if (q.backend->is_host) r_collect_garbage(gcor_triangular(n - 1) * (int64_t)sizeof(float));
     gcor_hclust job = {.linkage = (gcor_linkage)Rf_asInteger(linkage),
                        .n = n,
                        .distances = r_values(x),

@@ -215,6 +215,10 @@ mutants <- list(
   mutant("nearest cluster", "src/cpu/hclust.c", "int64_t k = part; k < c->n; k++",
          "int64_t k = part + 1; k < c->n; k++", "hclust"),
 
+  mutant("rows at hand", "src/cpu/hclust.c", "c->rows[r * c->n + b] = row_b[c->owner[r]];", "(void)row_b;", "hclust"),
+  mutant("row of a part", "src/cpu/hclust.c", "distances_before(c, k) + b) = row_b[k];", "before + k) = row_b[k];",
+         "hclust"),
+
   # ---- clusters of a tree
   mutant("size of the core", "src/stats/branches.c", "cut->min_size / 2 + 1", "cut->min_size / 2", "cut"),
   mutant("scatter of the core", "src/stats/branches.c", "(all.high + all.low) / (double)(n - 1)",
