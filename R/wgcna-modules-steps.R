@@ -120,17 +120,36 @@ found_modules <- function(sets, job) {
   list(colors = colors, unmerged = unmerged, tree = found$tree, scales = found$scales)
 }
 
+# Pairs from which on memory matters more than a few per cent of the time.
+MANY_PAIRS <- 2^27
+
+# Returns the job with a limit for the adjacencies of many genes: the bytes of their overlaps. Coefficients are computed
+# again for each part of the overlaps, which takes long unless they are products of few samples.
+with_less_memory <- function(job, sets) {
+  settings <- new_settings(job$further["control"])
+  pairs <- pairs_of(ncol(sets[[1L]]$x))
+  is_quick <- job$method %in% c("pearson", "spearman", "bicor", "cosine") && job$use != "pairwise.complete.obs" &&
+    100 * max(vapply(sets, function(set) nrow(set$x), 0L)) < ncol(sets[[1L]]$x)
+  if (pairs > MANY_PAIRS && is_quick && settings$backend == "cpu" && !isTRUE(settings$memory > 0)) {
+    if (is.null(job$further$control)) job$further$control <- gpuControl()
+    job$further$control$memory <- 4 * pairs
+  }
+  job
+}
+
 # Step 3: returns the tree of dissimilarities, the labels of its branches (0: none), and gpuTOM()'s attribute scales.
 cut_tree <- function(sets, job) {
   x <- lapply(sets, `[[`, "x")
   if (is.null(job$consensus)) x <- x[[1L]]
   tom <- with_settings(gpuTOM, c(list(x, power = vapply(sets, `[[`, 0, "power")),
-                                 job[c("type", "TOMType", "TOMDenom", "method", "use")], job$consensus), job)
+                                 job[c("type", "TOMType", "TOMDenom", "method", "use")], job$consensus),
+                       with_less_memory(job, sets))
   scales <- attr(tom, "scales")
   if (is.na(sum(tom))) { # anyNA() would allocate a logical value for each pair
     fail("some pairs of genes have no coefficient, as too few samples have both; leave out genes with many missing ",
          "values")
   }
+  if (pairs_of(attr(tom, "Size")) > MANY_PAIRS) .Call(r_reclaim) # the adjacencies
   tree <- gpuHclust(tom, control = job$further$control)
   threads <- new_settings(job$further["control"])$threads
   cut <- if (engine_cuts(job$cut)) cut_by_engine else cut_by_package
