@@ -9,6 +9,7 @@
 #include "../source/source.h"
 #include "knight.h"
 
+#include <stddef.h>
 #include <string.h>
 
 /* Elements from one column to the next. */
@@ -24,9 +25,9 @@ int64_t cpu_column_bytes(const gcor_state *state, gcor_kind kind, int64_t n_obs)
     case GCOR_DOUBLE: return n_obs * (int64_t)sizeof(double);
     case GCOR_RANK_COMMON:
         return n_obs * 3 * (int64_t)sizeof(int32_t) + stride_of(kind, n_obs) * (int64_t)sizeof(int16_t);
-    case GCOR_PAIR_COMMON:
     case GCOR_DISTANCE:
         return (n_obs + cpu_distance_sums(n_obs)) * (int64_t)sizeof(double) + n_obs * (int64_t)sizeof(int32_t);
+    case GCOR_PAIR_COMMON:
     case GCOR_DISTANCE_COMMON: return n_obs * (int64_t)(sizeof(double) + sizeof(int32_t));
     case GCOR_BINNED:
     case GCOR_BINNED_COMMON: return n_obs + GCOR_MAX_BINS * n_obs / 8; /* codes, and level bitsets of a tile */
@@ -36,51 +37,71 @@ int64_t cpu_column_bytes(const gcor_state *state, gcor_kind kind, int64_t n_obs)
     }
 }
 
-static gcor_status allocate(gcor_context *context, gcor_kind kind, int64_t n_obs, int64_t n_var, cpu_operand *o) {
-    const char *what = "the prepared columns";
-    int ok = 1;
-    ok = ok && (o->head.norm = gcor_alloc(context, n_var, sizeof(double), what));
-    ok = ok && (o->head.flags = gcor_alloc(context, n_var, 1, what));
-    switch (kind) {
-    case GCOR_REAL_SPARSE:
-    case GCOR_SIGN_SPARSE: break; /* the entries are counted first */
-    case GCOR_REAL_COMMON:
-        ok = ok && (o->common = gcor_alloc(context, n_var, sizeof *o->common, what));
-        ok = ok && (o->start = gcor_alloc(context, n_var + 1, sizeof *o->start, what));
-        ok = ok && (o->values = gcor_alloc(context, n_obs * n_var, sizeof(double), what));
-        break;
-    case GCOR_DOUBLE: ok = ok && (o->values = gcor_alloc(context, n_obs * n_var, sizeof(double), what)); break;
-    case GCOR_RANK_COMMON:
-        ok = ok && (o->order = gcor_alloc(context, n_obs * n_var, sizeof(int32_t), what));
-        ok = ok && (o->begin = gcor_alloc(context, n_obs * n_var, sizeof(int32_t), what));
-        ok = ok && (o->end = gcor_alloc(context, n_obs * n_var, sizeof(int32_t), what));
-        ok = ok && (o->n_present = gcor_alloc(context, n_var, sizeof(int64_t), what));
-        if (n_obs <= CPU_MAX_RANKED)
-            ok = ok && (o->scores = gcor_alloc(context, o->stride * n_var, sizeof(int16_t), what));
-        break;
-    case GCOR_PAIR_COMMON:
-    case GCOR_DISTANCE:
-    case GCOR_DISTANCE_COMMON:
-        if (kind == GCOR_DISTANCE)
-            ok = ok && (o->sums = gcor_alloc(context, cpu_distance_sums(n_obs) * n_var, sizeof(double), what));
-        ok = ok && (o->values = gcor_alloc(context, n_obs * n_var, sizeof(double), what));
-        ok = ok && (o->order = gcor_alloc(context, n_obs * n_var, sizeof(int32_t), what));
-        ok = ok && (o->n_present = gcor_alloc(context, n_var, sizeof(int64_t), what));
-        break;
-    case GCOR_BINNED:
-    case GCOR_BINNED_COMMON:
-        ok = ok && (o->levels = gcor_alloc(context, n_var, 1, what));
-        ok = ok && (o->codes = gcor_alloc(context, n_obs * n_var, 1, what));
-        ok = ok && (o->terms = gcor_alloc(context, n_obs + 1, sizeof(int64_t), what));
-        ok = ok && (o->margin = gcor_alloc(context, n_var, sizeof(int64_t), what));
-        break;
-    default:
-        ok = ok && (o->levels = gcor_alloc(context, n_var, 1, what));
-        ok = ok && (o->inverse = gcor_alloc(context, n_var, sizeof(double), what));
-        ok = ok && (o->scale = gcor_alloc(context, n_var, sizeof(float), what));
-        ok = ok && (o->columns = gcor_alloc(context, o->stride * n_var, sizeof(float), what));
+/* ---- arrays of an operand ------------------------------------------------------------- */
+
+/* Elements of an array: for each variable, and one more; for each value, with padding; cpu_distance_sums() for each
+ * variable; scores, if there are any; for each observation, and one more. */
+typedef enum { VARIABLES, VALUES, PADDED_VALUES, SUMS, SCORES, OBSERVATIONS, N_EXTENTS } extent;
+
+#define KIND(name) (1u << GCOR_##name)
+#define BINS (KIND(BINNED) | KIND(BINNED_COMMON))
+#define FLOATS (KIND(REAL) | KIND(SIGN) | KIND(SIGN_COMMON))
+#define ORDERED (KIND(PAIR_COMMON) | KIND(DISTANCE) | KIND(DISTANCE_COMMON))
+#define ALL ~0u
+
+/* The arrays, and for which kinds they are allocated before columns are prepared. Those of sparse columns are allocated
+ * once the entries are counted. */
+static const struct {
+    size_t at, size; /* of the pointer in cpu_operand; of an element */
+    extent extent;
+    unsigned kinds;
+} arrays[] = {
+#define ARRAY(member, extent, kinds) \
+    { offsetof(cpu_operand, member), sizeof *((cpu_operand *)NULL)->member, extent, kinds }
+    ARRAY(head.norm, VARIABLES, ALL),
+    ARRAY(head.flags, VARIABLES, ALL),
+    ARRAY(columns, PADDED_VALUES, FLOATS),
+    ARRAY(inverse, VARIABLES, FLOATS),
+    ARRAY(scale, VARIABLES, FLOATS),
+    ARRAY(values, VALUES, KIND(DOUBLE) | KIND(REAL_COMMON) | ORDERED),
+    ARRAY(common, VARIABLES, KIND(REAL_COMMON)),
+    ARRAY(start, VARIABLES, KIND(REAL_COMMON)),
+    ARRAY(mean, VARIABLES, 0),
+    ARRAY(scores, SCORES, KIND(RANK_COMMON)),
+    ARRAY(order, VALUES, KIND(RANK_COMMON) | ORDERED),
+    ARRAY(begin, VALUES, KIND(RANK_COMMON)),
+    ARRAY(end, VALUES, KIND(RANK_COMMON)),
+    ARRAY(n_present, VARIABLES, KIND(RANK_COMMON) | ORDERED),
+    ARRAY(sums, SUMS, KIND(DISTANCE)),
+    ARRAY(levels, VARIABLES, FLOATS | BINS),
+    ARRAY(codes, VALUES, BINS),
+    ARRAY(terms, OBSERVATIONS, BINS),
+    ARRAY(margin, VARIABLES, BINS),
+};
+enum { N_ARRAYS = sizeof arrays / sizeof *arrays };
+
+static void *array_of(const cpu_operand *o, int k) {
+    void *array;
+    memcpy(&array, (const char *)o + arrays[k].at, sizeof array);
+    return array;
+}
+
+static gcor_status allocate(gcor_context *context, cpu_operand *o) {
+    const int64_t n_var = o->head.n_var, n_obs = o->head.n_obs;
+    const int64_t counts[N_EXTENTS] = {[VARIABLES] = n_var + 1,
+                                       [VALUES] = n_obs * n_var,
+                                       [PADDED_VALUES] = o->stride * n_var,
+                                       [SUMS] = cpu_distance_sums(n_obs) * n_var,
+                                       [SCORES] = n_obs <= CPU_MAX_RANKED ? o->stride * n_var : -1,
+                                       [OBSERVATIONS] = n_obs + 1};
+    for (int k = 0; k < N_ARRAYS; k++) {
+        const int64_t count = counts[arrays[k].extent];
+        if (count < 0 || !(arrays[k].kinds >> o->head.kind & 1)) continue;
+        void *array = gcor_alloc(context, count, arrays[k].size, "the prepared columns");
+        memcpy((char *)o + arrays[k].at, &array, sizeof array);
+        if (!array) return GCOR_NO_MEMORY;
     }
-    return ok ? GCOR_OK : GCOR_NO_MEMORY;
+    return GCOR_OK;
 }
 
 /* ---- a column ------------------------------------------------------------------------- */
@@ -308,7 +329,7 @@ gcor_status cpu_prepare(gcor_state *state, const gcor_columns *columns, const gc
                        .design = columns->design,
                        .kernels = state->kernels,
                        .stride = stride_of(kind, length)};
-    gcor_status status = allocate(context, kind, length, n_var, o);
+    gcor_status status = allocate(context, o);
     if (!status && o->terms) begin_bins(o);
     if (!status)
         status = kind == GCOR_REAL_SPARSE   ? cpu_prepare_sparse(context, columns, o)
@@ -325,24 +346,6 @@ gcor_status cpu_prepare(gcor_state *state, const gcor_columns *columns, const gc
 void cpu_release(gcor_state *state, gcor_operand *operand) {
     cpu_operand *o = (cpu_operand *)operand;
     if (state->rows.of == o) state->rows.of = NULL;
-    gcor_free(o->head.norm);
-    gcor_free(o->head.flags);
-    gcor_free(o->columns);
-    gcor_free(o->inverse);
-    gcor_free(o->scale);
-    gcor_free(o->values);
-    gcor_free(o->common);
-    gcor_free(o->start);
-    gcor_free(o->mean);
-    gcor_free(o->scores);
-    gcor_free(o->order);
-    gcor_free(o->begin);
-    gcor_free(o->end);
-    gcor_free(o->n_present);
-    gcor_free(o->sums);
-    gcor_free(o->levels);
-    gcor_free(o->codes);
-    gcor_free(o->terms);
-    gcor_free(o->margin);
+    for (int k = 0; k < N_ARRAYS; k++) gcor_free(array_of(o, k));
     gcor_free(o);
 }

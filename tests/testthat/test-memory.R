@@ -86,7 +86,7 @@ test_that("topological overlap takes the result and two slabs of adjacencies at 
   expect_limit(3 * compact, function() gpuTOM(list(x, x), combine = "min"),
                "^gpuTOM\\(\\) takes 24 MB, for 1,999,000 pairs and 2 data sets")
   genes <- matrix(rnorm(12000), 4)
-  with_free(2e8, expect_error(gpuModules(genes, power = 6), "^gpuModules\\(\\) takes 207 MB, for 3,000 genes"))
+  with_free(4e7, expect_error(gpuModules(genes, power = 6), "^gpuModules\\(\\) takes 54 MB, for 3,000 genes"))
 })
 
 test_that("what is made of coefficients is refused, too", {
