@@ -170,7 +170,7 @@ mutants <- list(
   mutant("power sums", "src/sink/power_sums.c", "for (int p = (int)step; p > 0; p--)",
          "for (int p = (int)step; p > 1; p--)",
          "connectivity|power"),
-  mutant("fixed-point parts", "src/sink/fixed.h", "return ((term - high) + 0x1.8p-39) - 0x1.8p-39;", "return 0;",
+  mutant("fixed-point parts", "src/sink/fixed.h", "return GCOR_LOW_PART(term, high);", "return 0;",
          "connectivity|workers"),
   mutant("ties among neighbours", "src/sink/neighbours.c", "(x == y && a->other > b->other)",
          "(x == y && a->other < b->other)", "network"),
