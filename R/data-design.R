@@ -28,8 +28,7 @@ DESIGN_PARTS <- list(
   df = list(asks = "df", add = function(run, tests) with_df(run, tests))
 )
 
-# A design without parts. r_design_parse() (src/r/rules.c) makes a gcor_design of it; src/measure/design.h says what
-# becomes of that.
+# A design without parts. src/r/rules.c makes a gcor_design of it; src/measure/design.h says what becomes of that.
 NO_DESIGN <- list(weights = NULL, basis = NULL, keeps = FALSE, raw = NULL, ranked = 0, map = NULL, option = NULL,
                   df = NULL, lost = 0, worth = 1L, unit = 1, calibration = NULL) # 1: "precision"
 

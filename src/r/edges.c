@@ -24,23 +24,19 @@ SEXP r_sorted_edges(SEXP p, SEXP i, SEXP x, SEXP rows_first, SEXP threads) {
     return context->error.status ? r_failure(&context->error) : result;
 }
 
-/* Returns the numbers of p.adjust(p, "BH", n) of ascending p. */
-SEXP r_sorted_rates(SEXP p, SEXP n) {
-    R_xlen_t k = Rf_xlength(p);
-    const double tests = Rf_asReal(n), *own = REAL(p);
-    SEXP result = PROTECT(Rf_allocVector(REALSXP, k));
-    double *rates = REAL(result), min = 1;
-    for (; k > 0; k--) {
-        const double rate = tests / (double)k * own[k - 1];
+/* Writes the numbers of p.adjust(p, "BH", tests) of n ascending p. */
+static void rate_ascending(const double *p, int64_t n, double tests, double *rates) {
+    double min = 1;
+    for (int64_t k = n; k > 0; k--) {
+        const double rate = tests / (double)k * p[k - 1];
         if (rate < min) min = rate;
         rates[k - 1] = min;
     }
-    UNPROTECT(1);
-    return result;
 }
 
-/* Writes the same of n < 2^31 p values in any order; NaN stays as it is. They are sorted as a row of edges. */
-static gcor_status rate_all(gcor_context *context, const double *p, int32_t n, double tests, double *rates) {
+/* Writes the same of n < 2^31 p values in any order; NaN stays as it is. They are sorted as a row of edges, the largest
+ * first. */
+static gcor_status rate_any(gcor_context *context, const double *p, int32_t n, double tests, double *rates) {
     const int32_t start[] = {0, n};
     int32_t *numbers = gcor_alloc(context, 3 * (int64_t)n, sizeof *numbers, "false discovery rates");
     double *sorted = gcor_alloc(context, n, sizeof *sorted, "false discovery rates"), min = 1;
@@ -59,12 +55,19 @@ static gcor_status rate_all(gcor_context *context, const double *p, int32_t n, d
     return context->error.status;
 }
 
+/* Returns the numbers of p.adjust(p, "BH", n); if p does not ascend, of fewer than 2^31 values. */
 SEXP r_rates(SEXP p, SEXP n, SEXP threads) {
     r_call call;
     r_plain_call_parse(&call, threads);
-    SEXP result = PROTECT(r_new_vector(&call.context, REALSXP, Rf_xlength(p)));
-    if (!call.context.error.status)
-        (void)rate_all(&call.context, REAL(p), (int32_t)Rf_xlength(p), Rf_asReal(n), REAL(result));
+    const int64_t length = Rf_xlength(p);
+    const double *own = REAL(p);
+    int64_t k = 1;
+    while (k < length && own[k - 1] <= own[k]) k++;
+    SEXP result = PROTECT(r_new_vector(&call.context, REALSXP, length));
+    if (!call.context.error.status && k >= length && (length == 0 || own[0] == own[0]))
+        rate_ascending(own, length, Rf_asReal(n), REAL(result));
+    else if (!call.context.error.status)
+        (void)rate_any(&call.context, own, (int32_t)length, Rf_asReal(n), REAL(result));
     UNPROTECT(1);
     return call.context.error.status ? r_failure(&call.context.error) : result;
 }

@@ -12,7 +12,7 @@
     /* job.c */ ENTRY(r_run, 7) ENTRY(r_stages, 0) \
     /* cor.c */ ENTRY(r_unfold, 5) \
     /* network.c */ ENTRY(r_store, 4) \
-    /* edges.c */ ENTRY(r_sorted_edges, 5) ENTRY(r_sorted_rates, 2) ENTRY(r_rates, 3) ENTRY(r_prune, 5) \
+    /* edges.c */ ENTRY(r_sorted_edges, 5) ENTRY(r_rates, 3) ENTRY(r_prune, 5) \
         ENTRY(r_count_edges, 5) \
     /* names.c */ ENTRY(r_names_at, 2) \
     /* centrality.c */ ENTRY(r_network_centrality, 4) \
