@@ -239,8 +239,8 @@ typedef struct {
     /* (optional; NULL: nothing to do) Make a copy of a sink an empty one with the same settings, for a worker with that
      * context: set all results, and every pointer to them, also before an error. */
     gcor_status (*allocate)(gcor_sink *sink, gcor_context *context);
-    /* (optional; NULL: one worker does the run) Move what `other`, a fork that saw other tiles, has found into `sink`.
-     * `other` is empty then, and still the caller's. */
+    /* (optional; NULL: one worker does the run, unless the sink only passes on values) Move what `other`, a fork that
+     * saw other tiles, has found into `sink`. `other` is empty then, and still the caller's. */
     gcor_status (*merge)(gcor_sink *sink, gcor_context *context, gcor_sink *other);
     /* (optional; NULL: no shards on files) Write what was found in a shard; read into an empty sink what a sink with
      * the same settings has written. The file is the caller's. A truncated file, or one that cannot have been written
@@ -263,6 +263,9 @@ struct gcor_sink {
     int approximate;      /* non-zero: take() accepts approximate segments, and calls refine() where it needs to */
     gcor_form form;
     const gcor_pairs *pairs; /* set for a run with a pair mask: only these pairs need be delivered. NULL: all of them */
+    /* Another sink of the same shape that take() passes values on to, as well or instead; it begins and ends each tile
+     * with this one, and is forked, merged, saved and freed with it. NULL: none. */
+    gcor_sink *of;
 };
 
 /* Returns a new, empty sink with the settings of `like`, a struct of the sink's kind; NULL after an error. The caller
@@ -271,10 +274,14 @@ void *gcor_sink_new(gcor_context *context, const void *like);
 /* The same for a worker with that context: *other is the caller's, to merge or to free. */
 gcor_status gcor_sink_fork(const gcor_sink *sink, gcor_context *context, gcor_sink **other);
 
-/* Call the type's functions; those that are NULL do nothing. gcor_sink_free() allows NULL. */
+/* Call the functions of the sink's type, and those of `of`; functions that are NULL do nothing. gcor_sink_free() allows
+ * NULL. */
 gcor_status gcor_begin_tile(gcor_sink *sink, gcor_context *context, const gcor_tile *tile);
 gcor_status gcor_end_tile(gcor_sink *sink, gcor_context *context, const gcor_tile *tile);
+gcor_status gcor_sink_merge(gcor_sink *sink, gcor_context *context, gcor_sink *other);
 void gcor_sink_free(gcor_sink *sink);
+/* Returns whether several workers may do the run: the sink, or `of`, has merge(). */
+int gcor_sink_merges(const gcor_sink *sink);
 
 /* Deliver a whole tile to a sink, from begin_tile() to end_tile(), by context->threads threads. The values, doubles or
  * floats, the other being NULL, are those of the pairs that count, row by row without gaps (triangle.h:

@@ -29,6 +29,7 @@ static SinkMaker maker_of(const gcor_sink *sink, gcor_kind kind) {
     if (kind == GCOR_ADJACENCY) return make_overlaps;
     if (sink->type == &gcor_combine_type && !gcor_combine_only_sums((const gcor_combine *)sink))
         return make_host_values;
+    if (sink->of) return make_host_values; /* which passes values on to the other sink, too */
     for (const auto &row : TABLE)
         if (row.type == sink->type) return row.make;
     return make_host_values;
