@@ -219,12 +219,28 @@ typedef enum {
     GCOR_AS_COUNTS  /* of SIGN columns: the product, an integer; the coefficient follows from the norms */
 } gcor_form;
 
+/* Kinds of sinks that others know. A back end may have a device half for such a kind; every other sink, and one with
+ * `of`, gets its values through take(). */
+typedef enum {
+    GCOR_OTHER_ROLE,
+    GCOR_STORE,
+    GCOR_NEIGHBOURS,
+    GCOR_DEGREES,
+    GCOR_HISTOGRAM,
+    GCOR_CONNECTIVITY,
+    GCOR_MAXIMUM,
+    GCOR_COMBINE,
+    GCOR_MOMENTS,
+    GCOR_COMPACT,
+    GCOR_ADJACENCIES
+} gcor_role;
+
 /* The functions of a kind of sink. Merging gives the same bytes however the tiles of a shard were distributed, in
- * whichever order. A back end with a device half for a kind of sink finds it by the address of this table; every other
- * sink gets its values through take(). */
+ * whichever order. */
 typedef struct {
     const char *name; /* (required) also the mark in a saved file */
     size_t size;      /* (required) bytes of the sink's struct, for gcor_sink_new() */
+    gcor_role role;   /* (optional; 0: GCOR_OTHER_ROLE) tells others what the sink's struct is */
     /* (optional; 0: no) Non-zero if every value is kept: writing them then bounds the run, unless products are long. */
     int keeps_all;
     /* (required) Consume a segment. Called by several threads at once, each with its own index `thread` below

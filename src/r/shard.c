@@ -44,7 +44,7 @@ static gcor_status save(r_job *q, gcor_sink *sink) {
 
 /* Returns whether reading an index is enough: the edges need not be in memory. */
 static int is_for_index(const gcor_sink *sink, R_xlen_t files) {
-    return sink->type == &gcor_store_type && ((const gcor_store *)sink)->spool && files <= MAX_OPEN;
+    return sink->type->role == GCOR_STORE && ((const gcor_store *)sink)->spool && files <= MAX_OPEN;
 }
 
 static gcor_status load_file(gcor_context *context, gcor_sink *sink, const char *path) {

@@ -29,8 +29,6 @@ struct gcor_adjacency {
     void (*free_device)(void *device);
 };
 
-extern const gcor_sink_type gcor_adjacency_type;
-
 /* A slab of variables first .. first+n-1 of n_var; first is a multiple of WIDTH. in_memory: values are in host memory;
  * otherwise the device that computes the coefficients keeps them. *adjacency: the caller's, to end with
  * gcor_sink_free() of its sink; NULL after an error. */

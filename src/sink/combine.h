@@ -75,9 +75,6 @@ typedef struct {
     int64_t capacity; /* pairs */
 } gcor_combine;
 
-/* cuda/sink/combine.cu is the device half, for sinks that only keep sums. */
-extern const gcor_sink_type gcor_combine_type;
-
 /* Added to the sum of a pair that has no coefficient in a subject; larger than all other terms. GCOR_MIN uses the
  * negative. The larger of the two constants wins, and NaN stays NaN. */
 #define GCOR_SUM_NO_VALUE 1e100

@@ -14,8 +14,6 @@ typedef struct {
     int is_prefaulted; /* to->values has been prefaulted */
 } gcor_compact_sink;
 
-extern const gcor_sink_type gcor_compact_type;
-
 /* Creates a sink that writes to to->values all pairs of to->n_var variables; to->norm is the job's x_norm. `to` stays
  * the caller's. *sink is the caller's, to free with gcor_sink_free(); NULL after an error. The sink cannot be saved. */
 gcor_status gcor_compact_sink_new(gcor_context *context, const gcor_compact *to, gcor_sink **sink);

@@ -75,9 +75,6 @@ static inline int64_t gcor_first_row(const gcor_sink *sink) {
     return sink->shape == GCOR_FULL ? sink->n_col : 0;
 }
 
-/* Sums over edges; sums over all pairs. */
-extern const gcor_sink_type gcor_degrees_type, gcor_connectivity_type;
-
 /* *connectivity is the caller's, to free with gcor_sink_free(); NULL after an error. */
 gcor_status gcor_connectivity_new(gcor_context *context, gcor_sums_rule rule, gcor_shape shape, int64_t n_row,
                                   int64_t n_col, gcor_connectivity **connectivity);

@@ -129,9 +129,10 @@ static void release(gcor_sink *sink) {
     gcor_bins_free(&((gcor_histogram *)sink)->bins);
 }
 
-const gcor_sink_type gcor_histogram_type = {
+static const gcor_sink_type TYPE = {
     .name = "histogram",
     .size = sizeof(gcor_histogram),
+    .role = GCOR_HISTOGRAM,
     .take = take,
     .allocate = allocate,
     .merge = merge,
@@ -143,8 +144,7 @@ const gcor_sink_type gcor_histogram_type = {
 gcor_status gcor_histogram_new(gcor_context *context, gcor_shape shape, int64_t n_row, int64_t n_col, int approximate,
                                gcor_histogram **histogram) {
     const gcor_histogram like = {
-        .sink = {
-            .type = &gcor_histogram_type, .shape = shape, .n_row = n_row, .n_col = n_col, .approximate = approximate}};
+        .sink = {.type = &TYPE, .shape = shape, .n_row = n_row, .n_col = n_col, .approximate = approximate}};
     *histogram = gcor_sink_new(context, &like);
     return *histogram ? GCOR_OK : context->error.status;
 }

@@ -40,8 +40,6 @@ typedef struct {
     double error; /* max error of the counted values */
 } gcor_histogram;
 
-extern const gcor_sink_type gcor_histogram_type;
-
 /* approximate: count approximate values, with an error. *histogram is the caller's, to free with gcor_sink_free();
  * NULL after an error. */
 gcor_status gcor_histogram_new(gcor_context *context, gcor_shape shape, int64_t n_row, int64_t n_col, int approximate,

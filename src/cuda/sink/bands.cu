@@ -71,7 +71,7 @@ void Bands::deliver(HostRows &buffer) {
     buffer.full = false;
     wait_for(state, buffer.copied);
     const char *values = buffer.values.data;
-    if (state->sink->type == &gcor_compact_type && !buffer.in_doubles)
+    if (state->sink->type->role == GCOR_COMPACT && !buffer.in_doubles)
         return gcor_compact_take_tile(state->sink, state->context, &buffer.rows, values);
     const double *doubles = buffer.in_doubles ? (const double *)values : nullptr;
     const float *floats = buffer.in_doubles ? nullptr : (const float *)values;

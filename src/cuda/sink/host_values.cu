@@ -1,7 +1,6 @@
 /* The sink of every run whose values all go to the host: a result that keeps them (sink/compact.h), or a sink without a
  * device half, which takes whole tiles there. */
 #include "bands.cuh"
-#include "../../sink/compact.h"
 
 namespace {
 
@@ -18,7 +17,7 @@ class HostValues : public DeviceSink {
 };
 
 SinkNeeds HostValues::begin() {
-    bool compact = state->sink->type == &gcor_compact_type;
+    bool compact = state->sink->type->role == GCOR_COMPACT;
     bands.begin(!compact);
     return {false, false, compact};
 }

@@ -285,9 +285,10 @@ static void release(gcor_sink *sink) {
     gcor_edges_free(&store->edges);
 }
 
-const gcor_sink_type gcor_store_type = {
+static const gcor_sink_type TYPE = {
     .name = "store",
     .size = sizeof(gcor_store),
+    .role = GCOR_STORE,
     .take = gcor_edges_take,
     .begin_tile = gcor_edges_begin,
     .end_tile = gcor_edges_end,
@@ -302,7 +303,7 @@ const gcor_sink_type gcor_store_type = {
 
 gcor_status gcor_store_new(gcor_context *context, gcor_shape shape, int64_t n_row, int64_t n_col, gcor_edge_rule rule,
                            int64_t max, gcor_store **store) {
-    gcor_sink sink = {.type = &gcor_store_type, .shape = shape, .n_row = n_row, .n_col = n_col, .approximate = 1};
+    gcor_sink sink = {.type = &TYPE, .shape = shape, .n_row = n_row, .n_col = n_col, .approximate = 1};
     const gcor_store like = {
         .edges = {.sink = sink, .rule = rule, .keep_tile = keep_tile}, .max = max, .min = rule.min};
     *store = gcor_sink_new(context, &like);

@@ -71,8 +71,6 @@ typedef struct {
     int64_t announced;
 } gcor_store;
 
-extern const gcor_sink_type gcor_store_type;
-
 /* With more than `max` edges a run fails with GCOR_TOO_MANY. n_row: variables of y, or again of x. *store is the
  * caller's, to end with gcor_sink_free(); NULL after an error. */
 gcor_status gcor_store_new(gcor_context *context, gcor_shape shape, int64_t n_row, int64_t n_col, gcor_edge_rule rule,
