@@ -339,8 +339,8 @@ typedef struct {
     /* (required) Free everything. NULL is allowed. */
     void (*close)(gcor_state *state);
 
-    /* (required) Begin a run into `sink`, by the worker that owns the context. kind: of the operands, of the first data
-     * set if there are several. After an error there is no end(). */
+    /* (required) Begin a run into `sink` (NULL: columns are only prepared), by the worker that owns the context. kind:
+     * of the operands, of the first data set if there are several. After an error there is no end(). */
     gcor_status (*begin)(gcor_state *state, gcor_context *context, gcor_sink *sink, gcor_kind kind);
     /* (required) End the run, also after an error: nothing is in flight when it returns. Buffers that a later run can
      * use are kept, up to a limit. */
@@ -359,6 +359,9 @@ typedef struct {
     gcor_status (*prepare)(gcor_state *state, const gcor_columns *columns, const gcor_measure *measure, gcor_kind kind,
                            int64_t first, int64_t n_var, gcor_operand **operand);
     void (*release)(gcor_state *state, gcor_operand *operand); /* (required) */
+    /* Write column j, from 0, of a REAL or DOUBLE operand to column[n_obs]. Any thread. (optional; NULL: columns are in
+     * the device's memory) */
+    void (*column)(const gcor_operand *operand, int64_t j, double *column);
 
     /* (required) Multiply a tile, which lies within both operands, and deliver its values to the run's sink, now or
      * later. The operands stay until finish(). Operands of kind GCOR_ADJACENCY are parts of a gcor_adjacency, in host

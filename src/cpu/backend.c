@@ -8,6 +8,7 @@
 #include "../sink/adjacency.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* We promise 1 GB in total; operands take less if the result leaves less. */
 static const int64_t OPERAND_MEMORY = (int64_t)512 << 20, MIN_OPERAND_MEMORY = (int64_t)64 << 20;
@@ -19,7 +20,7 @@ static int cpu_count(char *reason, size_t size) {
     return 1;
 }
 
-gcor_status cpu_open(gcor_context *context, int device, gcor_state **state) {
+static gcor_status cpu_open(gcor_context *context, int device, gcor_state **state) {
     (void)device;
     *state = gcor_alloc(context, 1, sizeof **state, "the CPU back end");
     if (!*state) return GCOR_NO_MEMORY;
@@ -27,7 +28,7 @@ gcor_status cpu_open(gcor_context *context, int device, gcor_state **state) {
     return GCOR_OK;
 }
 
-void cpu_close(gcor_state *state) {
+static void cpu_close(gcor_state *state) {
     if (!state) return;
     cpu_trim(&state->rows.memory, 0);
     cpu_trim(&state->cols.memory, 0);
@@ -46,7 +47,7 @@ const cpu_kernels *cpu_find_kernels(gcor_context *context) {
     return kernels;
 }
 
-gcor_status cpu_begin(gcor_state *state, gcor_context *context, gcor_sink *sink, gcor_kind kind) {
+static gcor_status cpu_begin(gcor_state *state, gcor_context *context, gcor_sink *sink, gcor_kind kind) {
     (void)kind;
     state->kernels = cpu_find_kernels(context);
     if (!state->kernels) return context->error.status;
@@ -55,7 +56,7 @@ gcor_status cpu_begin(gcor_state *state, gcor_context *context, gcor_sink *sink,
     return GCOR_OK;
 }
 
-void cpu_end(gcor_state *state) {
+static void cpu_end(gcor_state *state) {
     state->context = NULL;
     state->sink = NULL;
     state->rows.of = state->cols.of = NULL;
@@ -124,6 +125,16 @@ static gcor_status cpu_multiply(gcor_state *state, const gcor_operand *rows, con
     return status ? status : gcor_end_tile(state->sink, state->context, tile);
 }
 
+static void cpu_column(const gcor_operand *operand, int64_t j, double *column) {
+    const cpu_operand *o = (const cpu_operand *)operand;
+    if (!o->columns) {
+        memcpy(column, o->values + j * operand->n_obs, (size_t)operand->n_obs * sizeof *column);
+        return;
+    }
+    const float *floats = o->columns + j * o->stride;
+    for (int64_t k = 0; k < operand->n_obs; k++) column[k] = floats[k];
+}
+
 static gcor_status cpu_finish(gcor_state *state) {
     return state->context->error.status; /* multiply() has delivered every tile */
 }
@@ -140,6 +151,7 @@ const gcor_backend gcor_cpu = {
     .tile_size = cpu_tile_size,
     .prepare = cpu_prepare,
     .release = cpu_release,
+    .column = cpu_column,
     .multiply = cpu_multiply,
     .finish = cpu_finish,
     .pairs = cpu_pairs,

@@ -101,11 +101,7 @@ struct gcor_state {
 /* backend.c: the kernels for this processor; NULL after an error. Any thread. */
 const cpu_kernels *cpu_find_kernels(gcor_context *context);
 
-/* backend.c: gcor_backend's functions of these names, for the files of this folder. */
-gcor_status cpu_open(gcor_context *context, int device, gcor_state **state);
-void cpu_close(gcor_state *state);
-gcor_status cpu_begin(gcor_state *state, gcor_context *context, gcor_sink *sink, gcor_kind kind);
-void cpu_end(gcor_state *state);
+/* backend.c: gcor_backend's memory(); NULL: outside of a run. */
 int64_t cpu_memory(const gcor_state *state);
 
 /* prepare.c */

@@ -218,6 +218,7 @@ extern "C" const gcor_backend gcor_cuda = {
     cuda_tile_size,     //
     cuda_prepare_entry, //
     cuda_release,       //
+    nullptr,            // column
     cuda_multiply,      //
     cuda_finish,        //
     nullptr,            // pairs

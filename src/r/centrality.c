@@ -1,7 +1,6 @@
 /* Eigenvector centrality of all pairs, or of a network. */
 #include "job.h"
 
-#include "../cpu/centrality.h"
 #include "../stats/centrality.h"
 
 #include <math.h>
@@ -10,7 +9,7 @@
 gcor_status r_centrality(r_job *q, const SEXP *arguments, SEXP result) {
     (void)arguments;
     double *vector = r_new_doubles(result, 3, q->job.x->n_var), *error = r_new_doubles(result, 4, 1);
-    gcor_status status = cpu_centrality(&q->call.context, &q->job, vector, error);
+    gcor_status status = gcor_pair_centrality(&q->call.context, &gcor_cpu, &q->job, vector, error);
     REAL(VECTOR_ELT(result, 0))[0] = (double)q->job.n_obs_used;
     for (int64_t j = 0; !status && j < q->job.x->n_var; j++)
         if (isnan(vector[j])) vector[j] = NA_REAL;
