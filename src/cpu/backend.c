@@ -40,11 +40,16 @@ static void cpu_close(gcor_state *state) {
 }
 
 const cpu_kernels *cpu_find_kernels(gcor_context *context) {
-    const cpu_kernels *kernels = cpu_kernels_of(gcor_isa());
-    if (!kernels)
-        gcor_fail(context, GCOR_BAD_INPUT, "GPUCOR_CPU = \"%s\": this machine has %s", getenv("GPUCOR_CPU"),
-                  gcor_isa_names());
-    return kernels;
+    const char *wanted = getenv("GPUCOR_CPU");
+    char names[64] = "";
+    int level = 0;
+    if (!wanted || !*wanted || strcmp(wanted, gcor_isa_name(gcor_isa())) == 0) return cpu_kernels_of(gcor_isa());
+    while (gcor_isa_name(level)) level++;
+    while (level-- > 0)
+        snprintf(names + strlen(names), sizeof names - strlen(names), "%s\"%s\"", *names ? ", " : "",
+                 gcor_isa_name(level));
+    gcor_fail(context, GCOR_BAD_INPUT, "GPUCOR_CPU = \"%s\": this machine has %s", wanted, names);
+    return NULL;
 }
 
 static gcor_status cpu_begin(gcor_state *state, gcor_context *context, gcor_sink *sink, gcor_kind kind) {

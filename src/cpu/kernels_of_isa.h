@@ -1,6 +1,6 @@
 /* All kernels of one instruction set, the last thing that a file isa_*.c includes. Before it includes vectors.h, the
  * file defines
- *   KERNELS         the name of its table of functions, which kernels.c lists, and SET_NAME, that of the set
+ *   KERNELS         the name of its table of functions, which kernels.c lists
  *   TARGET          the compiler's names of its instructions; not defined: those of any program
  *   BYTES           bytes of a vector
  *   COUNT           type of the counts that COUNT_BITS() returns
@@ -333,7 +333,6 @@ static double minima(double *a, double *b, int64_t n) {
 }
 
 const cpu_kernels KERNELS = {
-    .name = SET_NAME,
     .ns_word = NS_WORD,
     .ns_pack = NS_PACK,
     .floats = floats,

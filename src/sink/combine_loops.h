@@ -7,7 +7,6 @@
 #include "weight.h"
 
 typedef struct gcor_combine_loops {
-    const char *name;
     /* For doubles: add w value, or w artanh(value), to sum[k]; or keep the smaller of the two. All values are
      * coefficients. */
     void (*add_mean)(double *sum, const double *value, double w, int64_t n);
