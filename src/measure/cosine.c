@@ -8,10 +8,7 @@ double gcor_prepare_cosine_double(double *x, int64_t n, gcor_preparing *with, do
 /* Scales x so that squares stay in range. Returns the sum of squares; 0 for a column of zeros, which has no
  * direction. */
 static double scale(double *x, int64_t n) {
-    double largest = 0, squares = 0;
-    for (int64_t k = 0; k < n; k++)
-        if (fabs(x[k]) > largest) largest = fabs(x[k]);
-    double factor = gcor_scale(largest);
+    double factor = gcor_scale_of(x, n), squares = 0;
     for (int64_t k = 0; k < n; k++) {
         x[k] *= factor;
         squares += x[k] * x[k];

@@ -2,13 +2,10 @@
  * has centred and scaled them. */
 #include "pearson.h"
 
-#include "measure.h"
-
 double gcor_prepare_pearson(double *x, int64_t n, gcor_preparing *with, float *out);
 double gcor_prepare_pearson_double(double *x, int64_t n, gcor_preparing *with, double *out);
 
-/* Centres and scales x. Returns the sum of squares about the mean. */
-static double centre(double *x, int64_t n) {
+double gcor_centre(double *x, int64_t n) {
     const gcor_centring c = gcor_centring_of(x, n);
     double squares = 0;
     for (int64_t k = 0; k < n; k++) {
@@ -20,12 +17,12 @@ static double centre(double *x, int64_t n) {
 
 double gcor_prepare_pearson(double *x, int64_t n, gcor_preparing *with, float *out) {
     (void)with;
-    return gcor_unit(x, centre(x, n), n, out);
+    return gcor_unit(x, gcor_centre(x, n), n, out);
 }
 
 double gcor_prepare_pearson_double(double *x, int64_t n, gcor_preparing *with, double *out) {
     (void)with;
-    return gcor_double_unit(x, centre(x, n), n, out);
+    return gcor_double_unit(x, gcor_centre(x, n), n, out);
 }
 
 double gcor_double_unit(const double *x, double squares, int64_t n, double *out) {

@@ -18,13 +18,14 @@ GCOR_INLINE double gcor_centred(const gcor_centring *c, double value) {
 
 /* x: n >= 1 finite values. */
 GCOR_INLINE gcor_centring gcor_centring_of(const double *x, int64_t n) {
-    double largest = 0, sum = 0;
-    for (int64_t k = 0; k < n; k++)
-        if (fabs(x[k]) > largest) largest = fabs(x[k]);
-    gcor_centring c = {gcor_scale(largest), x[0], 0};
+    double sum = 0;
+    gcor_centring c = {gcor_scale_of(x, n), x[0], 0};
     for (int64_t k = 0; k < n; k++) sum += gcor_centred(&c, x[k]);
     c.mean = sum / (double)n;
     return c;
 }
+
+/* Centres and scales x. Returns the sum of squares about the mean. Not for device code. */
+double gcor_centre(double *x, int64_t n);
 
 #endif

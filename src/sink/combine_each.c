@@ -2,6 +2,7 @@
 #include "combine.h"
 
 #include "../base/artanh.h"
+#include "../measure/bicor.h"
 
 #include <math.h>
 
@@ -16,36 +17,11 @@ double gcor_reason_for_none(const double *value, int64_t stride, int64_t subject
 
 /* ---- quantiles ------------------------------------------------------------------------------------------- */
 
-/* Quickselect: returns the k-th smallest of n values, from 0; moves smaller values before it and larger ones behind it.
- * */
-static double select_value(double *x, int64_t n, int64_t k) {
-    int64_t low = 0, high = n - 1;
-    while (low < high) {
-        double pivot = x[low + (high - low) / 2];
-        int64_t i = low - 1, j = high + 1;
-        for (;;) {
-            do i++;
-            while (x[i] < pivot);
-            do j--;
-            while (x[j] > pivot);
-            if (i >= j) break;
-            double swap = x[i];
-            x[i] = x[j];
-            x[j] = swap;
-        }
-        if (k <= j)
-            high = j;
-        else
-            low = j + 1;
-    }
-    return x[k];
-}
-
 /* R's default, type 7 of quantile(). */
 static double quantile(const gcor_combination *rule, double *x, int64_t n) {
     double at = (double)(n - 1) * rule->level;
     int64_t below = (int64_t)floor(at + 4 * 0x1p-52);
-    double value = select_value(x, n, below), rest = at - (double)below;
+    double value = gcor_kth_smallest(x, n, below), rest = at - (double)below;
     if (below + 1 >= n || !(rest > 4 * 0x1p-52)) return value;
     double next = x[below + 1];
     for (int64_t k = below + 2; k < n; k++) next = x[k] < next ? x[k] : next;
