@@ -58,11 +58,7 @@ void r_define_names(DllInfo *dll) {
     R_set_altstring_Set_elt_method(class, set_element);
 }
 
-/* Returns names[numbers]; an R error unless all numbers, from 1, have a name. */
+/* Returns names[numbers]. All numbers, integers from 1, have a name. */
 SEXP r_names_at(SEXP numbers, SEXP names) {
-    const int *number = INTEGER_RO(numbers);
-    const R_xlen_t n = Rf_xlength(numbers), max = Rf_xlength(names);
-    for (R_xlen_t k = 0; k < n; k++)
-        if (number[k] < 1 || number[k] > max) r_error("there is no name %d of %.0f", number[k], (double)max);
     return R_new_altrep(class, numbers, names);
 }
