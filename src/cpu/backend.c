@@ -3,15 +3,11 @@
 
 #include "../base/alloc.h"
 #include "../base/isa.h"
-#include "../base/os.h"
 #include "../base/triangle.h"
 #include "../sink/adjacency.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* We promise 1 GB in total; operands take less if the result leaves less. */
-static const int64_t OPERAND_MEMORY = (int64_t)512 << 20, MIN_OPERAND_MEMORY = (int64_t)64 << 20;
 
 enum { KEPT_BYTES = 8 << 20 }; /* of scratch that is kept from one run to the next */
 
@@ -73,11 +69,6 @@ static void cpu_end(gcor_state *state) {
     cpu_trim(&state->col_levels, KEPT_BYTES);
 }
 
-int64_t cpu_memory(const gcor_state *state) {
-    if (!state || !state->context) return OPERAND_MEMORY;
-    return gcor_clamp(gcor_available_memory() - state->context->result_bytes, MIN_OPERAND_MEMORY, OPERAND_MEMORY);
-}
-
 /* Two panels of a tile's width must fit the memory even for very long columns, and the user's limit as long as tiles
  * are not so narrow that preparing columns again takes longer than multiplying them. Outside of a run, as when a plan
  * counts its tiles, that limit is not known. Variables are packed anew for each tile: a square tile packs the fewest
@@ -86,7 +77,7 @@ static void cpu_tile_size(const gcor_state *state, gcor_kind kind, int64_t n_obs
     enum { MIN_LIMITED = 256 };
     int64_t bytes = 2 * cpu_column_bytes(state, kind, n_obs), given = state->context ? state->context->memory : 0;
     *n_col = 2048;
-    while (*n_col > 64 && *n_col * bytes > OPERAND_MEMORY) *n_col /= 2;
+    while (*n_col > 64 && *n_col * bytes > cpu_memory(NULL)) *n_col /= 2;
     while (*n_col > MIN_LIMITED && given > 0 && *n_col * bytes > given) *n_col /= 2;
     int packed = kind != GCOR_RANK_COMMON && kind != GCOR_PAIR_COMMON && !cpu_is_ordered(kind);
     *n_row = packed || *n_col < 256 ? *n_col : 256;

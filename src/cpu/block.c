@@ -1,7 +1,8 @@
-/* Shared by the products of the CPU back end: blocks of a tile, scratch memory, delivery to the sink. */
+/* Shared by the products of the CPU back end: memory, blocks of a tile, delivery to the sink. */
 #include "cpu.h"
 
 #include "../base/alloc.h"
+#include "../base/os.h"
 #include "../mask/pairs.h"
 #include "../base/triangle.h"
 
@@ -19,6 +20,14 @@ void cpu_trim(cpu_scratch *scratch, int64_t max) {
     if (scratch->bytes <= max && max > 0) return;
     gcor_free(scratch->at);
     *scratch = (cpu_scratch){0};
+}
+
+/* We promise 1 GB in total; operands take less if the result leaves less. */
+static const int64_t OPERAND_MEMORY = (int64_t)512 << 20, MIN_OPERAND_MEMORY = (int64_t)64 << 20;
+
+int64_t cpu_memory(const gcor_state *state) {
+    if (!state || !state->context) return OPERAND_MEMORY;
+    return gcor_clamp(gcor_available_memory() - state->context->result_bytes, MIN_OPERAND_MEMORY, OPERAND_MEMORY);
 }
 
 static int64_t block_columns(const gcor_tile *tile) {

@@ -101,7 +101,7 @@ struct gcor_state {
 /* backend.c: the kernels for this processor; NULL after an error. Any thread. */
 const cpu_kernels *cpu_find_kernels(gcor_context *context);
 
-/* backend.c: gcor_backend's memory(); NULL: outside of a run. */
+/* block.c: gcor_backend's memory(); NULL: outside of a run. */
 int64_t cpu_memory(const gcor_state *state);
 
 /* prepare.c */

@@ -102,25 +102,3 @@ void r_error(const char *format, ...) {
     va_end(arguments);
     r_raise(&error);
 }
-
-/* ---- the call's settings ---------------------------------------------------------------------- */
-
-void r_call_parse(r_call *call, SEXP settings) {
-    double interval = Rf_asReal(r_element(settings, "progress"));
-    r_monitor(&call->monitor, &call->progress, interval > 0 ? settings : NULL, interval);
-    call->context = (gcor_context){
-        .threads = r_threads(r_element(settings, "threads")),
-        .memory = (int64_t)Rf_asReal(r_element(settings, "memory")),
-        .monitor = &call->monitor,
-    };
-}
-
-void r_quiet_call_parse(r_call *call, SEXP settings) {
-    r_call_parse(call, settings);
-    call->progress.settings = NULL;
-}
-
-void r_plain_call_parse(r_call *call, SEXP threads) {
-    r_monitor(&call->monitor, &call->progress, NULL, 0);
-    call->context = (gcor_context){.threads = r_threads(threads), .monitor = &call->monitor};
-}

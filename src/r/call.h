@@ -83,7 +83,7 @@ void r_monitor(gcor_monitor *monitor, r_progress *progress, SEXP settings, doubl
 /* Called when everything is freed; does not return if R wants to jump. */
 void r_progress_end(r_progress *progress);
 
-/* ---- a call (call.c) -------------------------------------------------------------------- */
+/* ---- a call (progress.c) ---------------------------------------------------------------- */
 
 /* A context and what it points to. Must not move. */
 typedef struct {

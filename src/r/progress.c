@@ -1,4 +1,5 @@
-/* Ctrl-C without a jump through the engine, and reports of progress to R, which R/run-progress.R shows. */
+/* Ctrl-C without a jump through the engine, reports of progress to R, which R/run-progress.R shows, and the settings of
+ * a call. */
 #include "call.h"
 
 #include <setjmp.h>
@@ -64,4 +65,26 @@ void r_monitor(gcor_monitor *monitor, r_progress *progress, SEXP settings, doubl
 
 void r_progress_end(r_progress *progress) {
     if (progress->jumps) R_ContinueUnwind(jump_token());
+}
+
+/* ---- the call's settings ---------------------------------------------------------------------- */
+
+void r_call_parse(r_call *call, SEXP settings) {
+    double interval = Rf_asReal(r_element(settings, "progress"));
+    r_monitor(&call->monitor, &call->progress, interval > 0 ? settings : NULL, interval);
+    call->context = (gcor_context){
+        .threads = r_threads(r_element(settings, "threads")),
+        .memory = (int64_t)Rf_asReal(r_element(settings, "memory")),
+        .monitor = &call->monitor,
+    };
+}
+
+void r_quiet_call_parse(r_call *call, SEXP settings) {
+    r_call_parse(call, settings);
+    call->progress.settings = NULL;
+}
+
+void r_plain_call_parse(r_call *call, SEXP threads) {
+    r_monitor(&call->monitor, &call->progress, NULL, 0);
+    call->context = (gcor_context){.threads = r_threads(threads), .monitor = &call->monitor};
 }

@@ -1,9 +1,49 @@
-/* Weights of a store's edges: counts those from a min weight on, finds the k-th largest, and prunes. */
+/* The chunks of a store: adds and drops them, counts their edges from a min weight on, finds the k-th largest weight,
+ * and prunes. */
 #include "store.h"
 
 #include "../../base/alloc.h"
 #include "../../stats/select.h"
 #include "../../base/threads.h"
+
+/* ---- chunks ------------------------------------------------------------------------------- */
+
+gcor_chunk *gcor_store_open_chunk(gcor_store *store, gcor_context *context) {
+    void *chunks = store->chunks;
+    gcor_status status = gcor_grow(context, &chunks, store->n_chunks, &store->capacity, store->n_chunks + 1,
+                                   sizeof *store->chunks, "edges of the network");
+    store->chunks = chunks;
+    return status ? NULL : &store->chunks[store->n_chunks];
+}
+
+void gcor_store_note_held(const gcor_store *store, const gcor_chunk *chunk, int sign) {
+    if (store->spool && chunk->r) (void)gcor_spool_file_held(store->spool, sign * gcor_chunk_bytes(chunk));
+}
+
+void gcor_store_add_chunk(gcor_store *store) {
+    const gcor_chunk *chunk = &store->chunks[store->n_chunks++];
+    store->count += chunk->n;
+    gcor_store_note_held(store, chunk, 1);
+}
+
+void gcor_store_drop_chunk(const gcor_store *store, gcor_chunk *chunk) {
+    gcor_store_note_held(store, chunk, -1);
+    gcor_free(chunk->r);
+    chunk->r = NULL;
+    gcor_spool_file_leave(chunk->file);
+    chunk->file = NULL;
+}
+
+gcor_status gcor_too_many_edges(gcor_context *context, int64_t max) {
+    return gcor_fail(context, GCOR_TOO_MANY,
+                     "the network has more than %.0f edges, as many as a sparse matrix can hold; ask for fewer, or "
+                     "write it to a file with file =",
+                     (double)max);
+}
+
+gcor_status gcor_store_check(const gcor_store *store, gcor_context *context, int64_t n) {
+    return n <= store->max - store->count ? GCOR_OK : gcor_too_many_edges(context, store->max);
+}
 
 /* ---- count ----------------------------------------------------------------------------------- */
 
