@@ -1,8 +1,5 @@
 #include "elementary.h"
 
-#include "erfc_terms.h"
-#include "log_exp.h"
-
 /* ---- logarithms and exponential ------------------------------------------------------------------- */
 
 double gcor_log(double x) {

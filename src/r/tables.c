@@ -2,7 +2,7 @@
 #include "call.h"
 
 #include "../sink/combine.h"
-#include "../base/artanh.h"
+#include "../base/elementary.h"
 #include "../measure/measure.h"
 #include "../engine/session.h"
 #include "../source/source.h"

@@ -4,7 +4,7 @@
 
 #include "call.h"
 
-#include "../base/buffer.h"
+#include "../base/alloc.h"
 #include "../measure/compact.h"
 
 #include <R_ext/Rdynload.h>

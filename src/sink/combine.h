@@ -20,7 +20,7 @@ extern "C" {
 
 typedef enum {
     GCOR_MEAN,     /* sum of weight r / total */
-    GCOR_FISHER,   /* tanh of sum of weight artanh(r) / total (base/artanh.h) */
+    GCOR_FISHER,   /* tanh of sum of weight artanh(r) / total (base/elementary.h) */
     GCOR_MIN,      /* the smallest; ignores weights */
     GCOR_QUANTILE, /* a quantile of the subjects' r, R's type 7; from here on weights are ignored, but by GCOR_SPREAD */
     GCOR_SD,       /* standard deviation of r, divided by GCOR_SD_UNIT */

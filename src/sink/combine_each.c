@@ -1,7 +1,7 @@
 /* Combines the values of a pair that need every subject's coefficient at once. */
 #include "combine.h"
 
-#include "../base/artanh.h"
+#include "../base/elementary.h"
 
 #include <math.h>
 

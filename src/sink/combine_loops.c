@@ -5,7 +5,7 @@
 #pragma GCC optimize("no-trapping-math")
 #endif
 
-#include "../base/artanh.h"
+#include "../base/elementary.h"
 #include "../base/isa.h"
 #include "fixed.h"
 

@@ -17,7 +17,7 @@ extern "C" {
 
 enum { GCOR_MAX_POWERS = 32, GCOR_MAX_LEVELS = 32 };
 
-/* Centrality measures over all pairs, or-ed together: sums of r, of Fisher's z (divided by GCOR_MAX_Z, artanh.h),
+/* Centrality measures over all pairs, or-ed together: sums of r, of Fisher's z (divided by GCOR_MAX_Z, elementary.h),
  * and of r^2. With any of them, the pairs with a coefficient are counted, too. */
 enum { GCOR_MAP_MEAN = 1, GCOR_MAP_Z = 2, GCOR_MAP_SQUARE = 4, GCOR_MAX_MAPS = 4 };
 

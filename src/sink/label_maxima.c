@@ -1,7 +1,7 @@
 #include "label_maxima.h"
 
 #include "../base/alloc.h"
-#include "../base/artanh.h"
+#include "../base/elementary.h"
 
 enum { BLOCK = GCOR_GROUP_BLOCK };
 

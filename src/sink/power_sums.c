@@ -3,7 +3,7 @@
 #include "connectivity.h"
 
 #include "../base/alloc.h"
-#include "../base/artanh.h"
+#include "../base/elementary.h"
 #include "../base/threads.h"
 #include "combine_loops.h"
 

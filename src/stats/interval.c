@@ -1,6 +1,5 @@
 #include "interval.h"
 
-#include "../base/artanh.h"
 #include "../base/elementary.h"
 #include "../measure/measure.h"
 

@@ -4,7 +4,7 @@
 #include "summary.h"
 
 #include "../base/alloc.h"
-#include "../base/key.h"
+#include "../base/elementary.h"
 #include "select.h"
 #include "../base/threads.h"
 

@@ -137,7 +137,7 @@ mutants <- list(
   mutant("common margins", "src/cpu/kernel_levels.h", "(i < n_row) == (j < n_col) ? 1 : -1", "1", "mi"),
 
   # ---- pairs, tiles and shards
-  mutant("pair index near 2^53", "src/base/triangle.c", "    while (gcor_triangular(t) > k) t--;\n", "", "triangle"),
+  mutant("pair index near 2^53", "src/base/triangle.h", "    while (gcor_triangular(t) > k) t--;\n", "", "triangle"),
   mutant("end of a shard", "src/base/shard.c", "shard->index + 1, shard->of);", "shard->index + 1, shard->of) - 1;",
          "plan|workers"),
   mutant("beginning of a shard", "src/base/shard.c", "if (cell < queue->first || cell + count_cells",

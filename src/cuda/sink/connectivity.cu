@@ -6,7 +6,7 @@
 #include "totals.cuh"
 #include "../backend/lanes.cuh"
 #include "../product/launch.cuh"
-#include "../../base/artanh.h"
+#include "../../base/elementary.h"
 #include "../../sink/connectivity.h"
 
 /* ---- additions ----------------------------------------------------------------------------------- */

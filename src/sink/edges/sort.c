@@ -4,7 +4,7 @@
 #include "sort.h"
 
 #include "../../base/alloc.h"
-#include "../../base/key.h"
+#include "../../base/elementary.h"
 #include "../../base/threads.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
 #ifndef GPUCOR_STORE_H
 #define GPUCOR_STORE_H
 
-#include "../../base/buffer.h"
+#include "../../base/alloc.h"
 #include "chunk.h"
 #include "sums.h"
 #include "tile_edges.h"
