@@ -60,7 +60,7 @@ typedef struct {
     char message[512];
 } gcor_error;
 
-struct gcor_read_queue; /* source/read_queue.h: requests for columns that only the owner's thread may read */
+struct gcor_read_queue; /* source/source.h: requests for columns that only the owner's thread may read */
 
 /* Interrupts and progress of one call, shared by its workers. Only the owner, the thread that called gcor_watch(),
  * calls check(), at most every 50 ms; all other threads read `stopped`. */

@@ -16,7 +16,7 @@
 #define GPUCOR_CPU_H
 
 #include "../gpucor.h"
-#include "../measure/common.h"
+#include "../measure/pearson.h"
 #include "../source/source.h"
 #include "distance.h"
 #include "kernels.h"

@@ -10,7 +10,6 @@
 #include "../source/observations.h"
 #include "../measure/overlap.h"
 #include "../mask/pairs.h"
-#include "../source/raw_file.h"
 #include "../engine/session.h"
 #include "../source/source.h"
 #include "../stats/test.h"

@@ -5,7 +5,7 @@
 #include "../base/alloc.h"
 #include "../base/elementary.h"
 #include "../base/threads.h"
-#include "../source/derived.h"
+#include "../source/source.h"
 #include "../source/shuffle.h"
 #include "../sink/maximum.h"
 

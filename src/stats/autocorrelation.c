@@ -2,7 +2,7 @@
 
 #include "../base/alloc.h"
 #include "../measure/coefficient.h"
-#include "../measure/pair.h"
+#include "../measure/measure.h"
 #include "../source/source.h"
 
 #include <math.h>

@@ -93,7 +93,7 @@ mutants <- list(
   mutant("rows that a column misses", "src/cpu/pairwise.c", "pair->n -= value == value;", "pair->n -= 1;", "accuracy|grid"),
   mutant("sums of common rows", "src/cpu/pairwise.c", "r->pairs[k].other.sum -= score;",
          "r->pairs[k].other.sum += score;", "accuracy|grid"),
-  mutant("little variance in common rows", "src/measure/common.h", "part = 0x1p-4", "part = 0x1p-40", "accuracy"),
+  mutant("little variance in common rows", "src/measure/pearson.h", "part = 0x1p-4", "part = 0x1p-40", "accuracy"),
   mutant("incomplete observations", "src/source/observations.c", "if (!marks->incomplete[k])",
          "if (marks->incomplete[k] < 2)",
          "grid|observations"),

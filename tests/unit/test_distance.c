@@ -5,7 +5,6 @@
 #include "../../src/base/isa.h"
 #include "../../src/cpu/distance.h"
 #include "../../src/measure/measure.h"
-#include "../../src/measure/pair.h"
 
 #include <math.h>
 #include <stdlib.h>

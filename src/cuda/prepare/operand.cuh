@@ -9,7 +9,7 @@
 
 #include "../backend/cub.cuh"
 #include "../backend/state.cuh"
-#include "../../measure/common.h"
+#include "../../measure/pearson.h"
 #include "../../measure/measure.h"
 #include "../../measure/mutual.h"
 

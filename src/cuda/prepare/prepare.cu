@@ -5,7 +5,7 @@
 #include "operand.cuh"
 #include "../backend/lanes.cuh"
 #include "../../measure/bicor.h"
-#include "../../measure/pair.h"
+#include "../../measure/measure.h"
 #include "../../source/source.h"
 
 #include <algorithm>
