@@ -3,7 +3,7 @@
 
 #include "../base/alloc.h"
 #include "../sink/edges/sort.h"
-#include "../stats/prune.h"
+#include "../stats/upper.h"
 
 /* Returns list(from, to, r) of the entries of compressed rows, from 1, in the order of gcor_sort_edges(). */
 SEXP r_sorted_edges(SEXP p, SEXP i, SEXP x, SEXP rows_first, SEXP threads) {

@@ -1,4 +1,4 @@
-#include "autocorrelation.h"
+#include "test.h"
 
 #include "../base/alloc.h"
 #include "../measure/coefficient.h"

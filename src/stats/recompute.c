@@ -1,4 +1,4 @@
-#include "recompute.h"
+#include "test.h"
 
 #include "../base/alloc.h"
 #include "../measure/measure.h"

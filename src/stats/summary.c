@@ -5,7 +5,6 @@
 
 #include "../base/alloc.h"
 #include "../base/elementary.h"
-#include "select.h"
 #include "../base/threads.h"
 
 #include <math.h>

@@ -29,9 +29,9 @@ mutants <- list(
   mutant("degrees that covariates take", "src/stats/test.c", "measure->df_taken + test->rule.df.lost;",
          "measure->df_taken;", "covariates|test"),
   mutant("Kish's number", "src/stats/test.c", "sums.sum * sums.sum / sums.squares", "sums.sum", "weights|test"),
-  mutant("variance of z", "src/stats/interval.c", "(measure->ranked ? 1 + r * r / 2 : 1)", "1", "interval"),
-  mutant("variance of tau's z", "src/stats/interval.c", "(df - 4)", "(df - 3)", "interval"),
-  mutant("one-sided intervals", "src/stats/interval.c", "== GCOR_GREATER ? 1", "== GCOR_LESS ? 1", "interval"),
+  mutant("variance of z", "src/stats/tail.c", "(measure->ranked ? 1 + r * r / 2 : 1)", "1", "interval"),
+  mutant("variance of tau's z", "src/stats/tail.c", "(df - 4)", "(df - 3)", "interval"),
+  mutant("one-sided intervals", "src/stats/tail.c", "== GCOR_GREATER ? 1", "== GCOR_LESS ? 1", "interval"),
   mutant("Bartlett's sum", "src/stats/autocorrelation.c", "(double)n / (1 + 2 * sum)", "(double)n / (1 + sum)", "df"),
 
   # ---- partial correlations, context likelihood, Kendall's tau of sparse columns

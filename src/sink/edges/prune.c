@@ -2,7 +2,7 @@
 #include "store.h"
 
 #include "../../base/alloc.h"
-#include "../../stats/select.h"
+#include "../../stats/summary.h"
 #include "../../base/threads.h"
 
 /* ---- count ----------------------------------------------------------------------------------- */
