@@ -5,7 +5,6 @@
 #include "../base/alloc.h"
 #include "../base/threads.h"
 #include "../base/triangle.h"
-#include "../sink/compact.h"
 #include "../sink/dense.h"
 
 enum { MIN_COMPACT = 8192 }; /* fewer pairs are an ordinary vector of up to 64 KB, which R has at hand */

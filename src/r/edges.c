@@ -2,7 +2,7 @@
 #include "vector.h"
 
 #include "../base/alloc.h"
-#include "../sink/edges/sort.h"
+#include "../sink/edges/store.h"
 #include "../stats/upper.h"
 
 /* Returns list(from, to, r) of the entries of compressed rows, from 1, in the order of gcor_sort_edges(). */

@@ -2,8 +2,7 @@
 #include "job.h"
 
 #include "../base/triangle.h"
-#include "../sink/components.h"
-#include "../sink/label_maxima.h"
+#include "../sink/permuted_tests.h"
 
 /* ---- permutations ---------------------------------------------------------------------------------------- */
 

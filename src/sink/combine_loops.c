@@ -7,7 +7,7 @@
 
 #include "../base/elementary.h"
 #include "../base/isa.h"
-#include "fixed.h"
+#include "weight.h"
 
 #include <string.h>
 

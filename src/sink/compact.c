@@ -1,4 +1,4 @@
-#include "compact.h"
+#include "dense.h"
 
 #include "../base/alloc.h"
 #include "../measure/coefficient.h"

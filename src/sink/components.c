@@ -1,4 +1,4 @@
-#include "components.h"
+#include "permuted_tests.h"
 
 #include "../base/alloc.h"
 #include "../base/triangle.h"

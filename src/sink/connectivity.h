@@ -1,6 +1,6 @@
 /* Sums over each variable's edges (their number and weights), or over all of its pairs (powers of similarities,
  * centrality measures) with a histogram of the coefficients. Degrees and bins are integers and the other sums
- * fixed-point numbers (fixed.h), so they do not depend on how pairs are divided among threads, devices and shards.
+ * fixed-point numbers (weight.h), so they do not depend on how pairs are divided among threads, devices and shards.
  * Sums over all pairs use the coefficients of a dense result (GCOR_AS_FLOATS), so they are the same on every back
  * end. */
 #ifndef GPUCOR_CONNECTIVITY_H

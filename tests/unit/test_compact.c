@@ -4,7 +4,6 @@
 
 #include "../../src/measure/coefficient.h"
 #include "../../src/base/alloc.h"
-#include "../../src/sink/compact.h"
 #include "../../src/sink/dense.h"
 
 #include <stdlib.h>

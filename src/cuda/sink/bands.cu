@@ -1,5 +1,5 @@
 #include "bands.cuh"
-#include "../../sink/compact.h"
+#include "../../sink/dense.h"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 /* Sums degrees and strengths of variables on the device, for edge_delivery.cu and edge_buffer.cu. Strengths are
- * fixed-point numbers (fixed.h), so they do not depend on the order of the edges. */
+ * fixed-point numbers (weight.h), so they do not depend on the order of the edges. */
 #ifndef GPUCOR_CUDA_DEVICE_DEGREES_CUH
 #define GPUCOR_CUDA_DEVICE_DEGREES_CUH
 

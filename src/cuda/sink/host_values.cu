@@ -1,7 +1,7 @@
-/* The sink of every run whose values all go to the host: a result that keeps them (sink/compact.h), or a sink without a
+/* The sink of every run whose values all go to the host: a result that keeps them (sink/dense.h), or a sink without a
  * device half, which takes whole tiles there. */
 #include "bands.cuh"
-#include "../../sink/compact.h"
+#include "../../sink/dense.h"
 
 namespace {
 

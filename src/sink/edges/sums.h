@@ -1,11 +1,10 @@
 /* Degrees and strengths: the number of edges of each variable, and the sum of their weights. Edges arrive tile by tile,
  * in any order and from any thread. Each thread has sums for the tile's rows and columns, which are added up after the
- * tile. Sums are fixed-point numbers (fixed.h), so that the order does not matter. With several thresholds, an edge
+ * tile. Sums are fixed-point numbers (weight.h), so that the order does not matter. With several thresholds, an edge
  * counts for the highest level that it reaches. */
 #ifndef GPUCOR_SUMS_H
 #define GPUCOR_SUMS_H
 
-#include "../fixed.h"
 #include "../weight.h"
 
 #ifdef __cplusplus
