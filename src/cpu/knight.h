@@ -29,7 +29,7 @@ void cpu_sort_column(const float *score, int64_t n_obs, void *work, cpu_sorted *
 /* Tau-b's parts over the pairwise-complete observations. Any thread. */
 cpu_kendall cpu_knight(const cpu_sorted *x, const float *y, void *work);
 
-/* ---- levels.c: by contingency tables, for columns with few levels ---------------------- */
+/* ---- kendall.c: by contingency tables, for columns with few levels ---------------------- */
 
 enum { CPU_LEVELS = 16 }; /* max number of levels */
 

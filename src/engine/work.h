@@ -35,7 +35,7 @@ struct gcor_work {
     int64_t pair_weight; /* how much a pair counts for in the progress */
 };
 
-/* The workers of the three kinds of runs: coefficients.c, one data set; subjects.c, several; overlap.c. */
+/* The workers of the three kinds of runs: coefficients.c, one data set or several; overlap.c. */
 gcor_status gcor_open_coefficients(gcor_context *context, gcor_work *work, gcor_state *state, gcor_sink *sink,
                                    gcor_worker **worker);
 gcor_status gcor_open_subjects(gcor_context *context, gcor_work *work, gcor_state *state, gcor_sink *sink,

@@ -2,7 +2,7 @@
 #include "job.h"
 
 #include "../base/alloc.h"
-#include "../engine/needs.h"
+#include "../engine/run.h"
 #include "../base/shard.h"
 #include "../measure/measure.h"
 

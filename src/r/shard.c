@@ -2,7 +2,7 @@
 #include "job.h"
 
 #include "../base/os.h"
-#include "../engine/needs.h"
+#include "../engine/run.h"
 #include "../base/shard.h"
 #include "../sink/edges/store.h"
 

@@ -3,7 +3,7 @@
 #include "fixture.h"
 
 #include "../../src/base/isa.h"
-#include "../../src/cpu/distance.h"
+#include "../../src/cpu/cpu.h"
 #include "../../src/measure/measure.h"
 
 #include <math.h>
