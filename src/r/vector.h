@@ -42,7 +42,7 @@ void r_compact_drop(SEXP x);
 /* Describes doubles of R's, compact or not, to be read where they are. */
 gcor_values r_values(SEXP x);
 
-/* ---- memory.c -------------------------------------------------------------------------- */
+/* ---- system.c -------------------------------------------------------------------------- */
 
 /* Called before that many bytes are allocated outside R's memory: lets R collect garbage if that pays. */
 void r_collect_garbage(int64_t bytes);
