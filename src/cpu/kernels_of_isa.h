@@ -91,7 +91,7 @@ INLINE void add_sums(float_vec sum[SUM_ROWS][SUM_VECTORS], int add, double *sums
     }
 }
 
-/* Computes the same sums as a GPU (cuda/product/float.cuh): slices in single precision with fused multiply-add,
+/* Computes the same sums as a GPU (cuda/product/launch.cuh): slices in single precision with fused multiply-add,
  * added in double. */
 static void slices(const float *rows, const float *cols, int64_t n, int add, double *sums) {
     EACH_PART(first, SUM_ROWS, from, SUM_VECTORS) {

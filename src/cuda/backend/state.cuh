@@ -3,13 +3,35 @@
 #ifndef GPUCOR_CUDA_STATE_CUH
 #define GPUCOR_CUDA_STATE_CUH
 
-#include "blas.cuh"
+#include "try.cuh"
 
 #include <map>
 #include <memory>
 #include <set>
 #include <utility>
 #include <vector>
+
+/* ---- products of large matrices (blas.cu) ------------------------------------------------------- */
+
+/* Products of matrices of doubles by cuBLAS. The library is loaded on first use, so that a user who never needs it does
+ * not have to install it. */
+
+/* A cuBLAS handle on the calling thread's GPU. The constructor and multiply_rows() throw Failure. */
+class Blas {
+  public:
+    Blas();
+    ~Blas();
+    Blas(const Blas &) = delete;
+    Blas &operator=(const Blas &) = delete;
+
+    /* out[row * out_stride + col] = the dot product of row `row` of a and row `col` of b, on that stream. Each row
+     * has `length` elements; rows begin every `stride` elements. All pointers are device memory. */
+    void multiply_rows(const Stream &stream, const double *a, int64_t n_row, const double *b, int64_t n_col,
+                       int64_t length, int64_t stride, double *out, int64_t out_stride);
+
+  private:
+    void *handle = nullptr;
+};
 
 struct ColumnBuffers;  /* prepare/operand.cuh */
 struct ProductBuffers; /* product/product.cuh */
@@ -69,6 +91,9 @@ void wait_for(gcor_context *context, const Event &event);
 void wait_for(gcor_state *state, const Event &event);
 /* Waits for all work on state->compute, asking periodically whether to stop. */
 void wait_for_compute(gcor_state *state);
+
+/* ../hclust.cu: gcor_backend's cluster(). */
+void cuda_cluster(gcor_state *state, const struct gcor_hclust &job);
 
 /* Raises a kernel's limit of dynamic shared memory to `bytes`; needed once per kernel above 48 KB. */
 void allow_shared(gcor_state *state, const void *kernel, int bytes);

@@ -1,4 +1,3 @@
-#include "device_degrees.cuh"
 #include "edge_output.cuh"
 #include "../../sink/weight.h"
 

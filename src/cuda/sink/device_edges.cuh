@@ -1,19 +1,17 @@
 /* Edges on the device: declarations of the files that find and deliver them.
  *
  *   edge_delivery.cu        a ring of tiles: memory, order, and the copy to the host's sink
- *   edges.cu                finds a tile's edges, in a product's kernel or in stored values
+ *   edges.cu                finds a tile's edges, in a product's kernel or in stored values, and decides which
+ *                           candidates of an approximate product are edges
  *   edge_sink.cuh           the sinks of a product's kernel: from sums to edges or candidates, with
- *                           edge_compare.cuh (comparisons in registers) and edge_output.cuh (writing edges)
- *   edge_refine.cu          decides which candidates of an approximate product are edges
+ *                           edge_compare.cuh (comparisons in registers) and edge_output.cuh (writing edges; degrees)
  *   edge_buffer.cuh         edges that stay on the device
- *   device_degrees.cuh      degrees and strengths of variables
  *   device_neighbours.cuh   the strongest neighbours of each variable, and min weights of single variables
  */
 #ifndef GPUCOR_CUDA_DEVICE_EDGES_CUH
 #define GPUCOR_CUDA_DEVICE_EDGES_CUH
 
 #include "../../sink/edges/store.h"
-#include "device_degrees.cuh"
 #include "device_neighbours.cuh"
 #include "edge_output.cuh"
 #include "edge_buffer.cuh"
@@ -87,8 +85,5 @@ class DeviceEdges : public DeviceSink {
     void compute_again(EdgeSlot &slot, int64_t n);
     void deliver(EdgeSlot &slot);
 };
-
-/* edge_refine.cu: makes candidates edges, on state->compute. */
-void decide_candidates(gcor_state *state, const Product &product, const EdgeOutput &out);
 
 #endif

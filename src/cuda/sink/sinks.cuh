@@ -1,5 +1,5 @@
 /* Sinks on the device. A kind of sink with a device half is a class in a file of its own and a row of the table in
- * sinks.cu. The values of all other sinks are copied to the host and go to their take() (host_values.cu). */
+ * sinks.cu. The values of all other sinks are copied to the host and go to their take() (bands.cu). */
 #ifndef GPUCOR_CUDA_SINKS_CUH
 #define GPUCOR_CUDA_SINKS_CUH
 
