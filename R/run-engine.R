@@ -130,7 +130,7 @@ warn_constant <- function(result, run) {
   warn_fallback(result, run)
 }
 
-# Returns the number of observations, and whether it differs among pairs (see src/r/questions.c).
+# Returns the number of observations, and whether it differs among pairs (see src/r/shard.c).
 count_observations <- function(run) perform(run, "observations")
 
 # Returns TRUE if a missing value in any column drops the observation for all pairs.

@@ -4,7 +4,6 @@
 #include "../measure/coefficient.h"
 #include "../mask/pairs.h"
 #include "../base/threads.h"
-#include "knight.h"
 #include "kernels.h"
 #include "../base/triangle.h"
 

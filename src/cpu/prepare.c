@@ -7,7 +7,6 @@
 #include "../measure/measure.h"
 #include "../source/shuffle.h"
 #include "../source/source.h"
-#include "knight.h"
 
 #include <stddef.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #include "../base/alloc.h"
 #include "../measure/measure.h"
 #include "../base/triangle.h"
-#include "worker.h"
+#include "work.h"
 #include "../sink/combine.h"
 
 enum {

@@ -32,8 +32,7 @@
     /* cor.c */ ENTRY(r_unfold, 5) \
     /* network.c */ ENTRY(r_store, 4) \
     /* edges.c */ ENTRY(r_sorted_edges, 5) ENTRY(r_rates, 3) ENTRY(r_prune, 5) \
-        ENTRY(r_count_edges, 5) \
-    /* names.c */ ENTRY(r_names_at, 2) \
+        ENTRY(r_count_edges, 5) ENTRY(r_names_at, 2) \
     /* connectivity.c */ ENTRY(r_network_centrality, 4) ENTRY(r_preservation, 7) \
     /* overlap.c */ ENTRY(r_sparse_overlap, 7) ENTRY(r_combine_overlaps, 6) \
     /* maxima.c */ ENTRY(r_adjusted, 7) ENTRY(r_permute, 4) \
@@ -41,15 +40,15 @@
     /* scores.c */ ENTRY(r_kendall_deviation, 3) ENTRY(r_edge_scores, 7) ENTRY(r_count_scores, 3) \
         ENTRY(r_keep_scores, 7) \
     /* summary.c */ ENTRY(r_strongest, 3) ENTRY(r_summary, 4) \
-    /* questions.c */ ENTRY(r_count_pairs, 4) ENTRY(r_count_shards, 3) ENTRY(r_least_rho, 1) \
+    /* shard.c */ ENTRY(r_count_pairs, 4) ENTRY(r_count_shards, 3) ENTRY(r_least_rho, 1) \
     /* source.c */ ENTRY(r_file_open, 1) ENTRY(r_file_columns, 2) \
     /* vector.c */ ENTRY(r_is_compact, 1) ENTRY(r_distances, 2) \
     /* hclust.c */ ENTRY(r_hclust, 5) ENTRY(r_cut_tree, 6) \
     /* voxels.c */ ENTRY(r_zeros, 2) ENTRY(r_put_block, 4) ENTRY(r_add_variation, 3) \
-    /* tables.c */ ENTRY(r_measures, 0) ENTRY(r_constants, 0) \
     /* plain.c */ ENTRY(r_is_plain, 1) \
     /* triangle.c */ ENTRY(r_triangle_index, 3) ENTRY(r_triangle_position, 4) \
     /* info.c */ ENTRY(r_info, 1) ENTRY(r_backends, 0) ENTRY(r_set_fault, 2) ENTRY(r_live, 0) \
+        ENTRY(r_measures, 0) ENTRY(r_constants, 0) \
     /* system.c */ ENTRY(r_sync, 1) ENTRY(r_file_kind, 1) ENTRY(r_are_running, 1) ENTRY(r_random, 1) \
         ENTRY(r_checksum, 1) ENTRY(r_settings, 3) ENTRY(r_memory, 0) ENTRY(r_reclaim, 0) \
     /* call.c */ ENTRY(r_free, 1)
@@ -76,7 +75,7 @@
         ROW(window_degrees, 2, "n_obs", "notes", "degree", "strength", "min_weight") \
     /* window_moments.c */ ROW(window_moments, 2, "n_obs", "notes", "mean", "sd", "min", "max", "count") \
         ROW(moment_network, 2, "n_obs", "notes", "store", "min_weight") \
-    /* questions.c */ ROW(observations, 0, "n_obs", "common", "observed") ROW(needs, 0, "columns", "memory")
+    /* shard.c */ ROW(observations, 0, "n_obs", "common", "observed") ROW(needs, 0, "columns", "memory")
 /* clang-format on */
 
 #define R_ARGUMENTS_0 void

@@ -12,7 +12,7 @@
 /* ---- vector.c -------------------------------------------------------------------------- */
 
 void r_define_vectors(DllInfo *dll);
-void r_define_names(DllInfo *dll); /* names.c */
+void r_define_names(DllInfo *dll); /* edges.c */
 
 /* Returns a vector of n integers or doubles (INTSXP or REALSXP) without memory. The caller sets *r_vector_buffer(),
  * which the vector owns, before anybody reads it. */

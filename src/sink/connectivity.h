@@ -7,7 +7,6 @@
 #define GPUCOR_CONNECTIVITY_H
 
 #include "../measure/similarity.h"
-#include "edges/sums.h"
 #include "edges/tile_edges.h"
 #include "histogram.h"
 

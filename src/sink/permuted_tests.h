@@ -58,7 +58,7 @@ gcor_status gcor_label_maxima_new(gcor_context *context, int64_t n_var, gcor_sid
  * GCOR_NO_WEIGHT if no pair has a coefficient in all subjects. */
 double gcor_label_maxima_of(const gcor_label_maxima *maxima, int64_t k);
 
-/* ---- the sink of components (components.c) ------------------------------------------------------------------ */
+/* ---- the sink of components ------------------------------------------------------------------ */
 
 /* For each permutation of the subjects, the connected components of the pairs whose statistic is at
  * least a threshold (Zalesky and others 2010), and their sizes. The sink takes every subject's coefficients

@@ -41,7 +41,7 @@ typedef struct {
 } gcor_rho_beta;
 gcor_rho_beta gcor_rho_beta_of(double n);
 
-/* ---- degrees of freedom of series (autocorrelation.c) ------------------------------------------- */
+/* ---- degrees of freedom of series (pair_observations.c) ------------------------------------------- */
 
 /* Autocorrelations of columns, and the effective number of observations that they imply for a pair. */
 

@@ -7,7 +7,6 @@
 #ifndef GPUCOR_CUDA_OPERAND_CUH
 #define GPUCOR_CUDA_OPERAND_CUH
 
-#include "../backend/cub.cuh"
 #include "../backend/state.cuh"
 #include "../../measure/pearson.h"
 #include "../../measure/measure.h"

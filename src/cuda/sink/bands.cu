@@ -1,4 +1,4 @@
-#include "bands.cuh"
+#include "sinks.cuh"
 #include "../../sink/dense.h"
 
 #include <algorithm>

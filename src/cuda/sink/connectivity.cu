@@ -3,7 +3,7 @@
  * SUM_ROWS x 32 pairs along rows and columns and adds the sums to the variables' totals. The terms are those of
  * sink/power_sums.c in high and low parts (weight.h) and the totals are fixed-point numbers, so the sums are exact in
  * any order. */
-#include "totals.cuh"
+#include "sinks.cuh"
 #include "../backend/lanes.cuh"
 #include "../product/launch.cuh"
 #include "../../base/elementary.h"

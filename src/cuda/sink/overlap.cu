@@ -1,9 +1,8 @@
 /* Topological overlap. A run's coefficients fill a slab of the adjacency matrix. The second product is of its rows
  * with rows, in bands of rows, by cuBLAS in double; the sums are then converted to overlaps. */
-#include "bands.cuh"
+#include "sinks.cuh"
 #include "../backend/lanes.cuh"
 #include "../../sink/adjacency.h"
-#include "totals.cuh"
 
 #include <algorithm>
 

@@ -4,7 +4,6 @@
 
 #include "../../base/alloc.h"
 #include "chunk.h"
-#include "sums.h"
 #include "tile_edges.h"
 
 #ifdef __cplusplus
