@@ -10,8 +10,8 @@
  *   those of distances.
  * - overlap.c has the product of adjacencies (measure/overlap.h).
  * - kernels.h has the inner loops; kernels.c finds those of an instruction set. Each set has a file isa_*.c, which
- *   defines its vectors (vectors.h) and includes the loops: kernels_of_isa.h, kernel_real.h, kernel_sign.h,
- *   kernel_rank.h and kernel_levels.h; float_sums.h is for machines without fused multiply-add. */
+ *   defines its vectors (vectors.h) and includes the loops: kernels_of_isa.h, kernel_real.h, kernel_sign.h
+ *   and kernel_pairs.h; float_sums.h is for machines without fused multiply-add. */
 #ifndef GPUCOR_CPU_H
 #define GPUCOR_CPU_H
 

@@ -30,7 +30,7 @@
  *   FUSE_FLOAT(a, b, c)
  *                   (optional) as FUSE_FLOATS(), of single floats
  *   MULTIPLY_SHORTS(x, y)
- *                   (optional) does what multiply_shorts() in kernel_rank.h does */
+ *                   (optional) does what multiply_shorts() in kernel_pairs.h does */
 
 /* Approximate (screening) values may differ between instruction sets, and products of two floats are exact in
  * double; so both use fused multiply-add only where it is one instruction. */
@@ -55,8 +55,7 @@
 #define ADD_PRODUCT(a, b, sum) FUSE((a) - (double_vec){0}, b, sum)
 #include "kernel_real.h"
 #include "kernel_sign.h"
-#include "kernel_levels.h"
-#include "kernel_rank.h"
+#include "kernel_pairs.h"
 
 /* ---- sums in both precisions ------------------------------------------------------------------------- */
 

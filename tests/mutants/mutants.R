@@ -89,7 +89,7 @@ mutants <- list(
   mutant("common observations", "src/cpu/pairwise.c",
          "int common = x[l] == x[l] && y[l] == y[l];\n        double dx = common ? (x[l]",
          "int common = x[l] == x[l];\n        double dx = common ? (x[l]", "accuracy|grid|observations"),
-  mutant("ranks that are left out", "src/cpu/kernel_rank.h", "(all[v] > out)", "(all[v] >= out)", "grid|accuracy"),
+  mutant("ranks that are left out", "src/cpu/kernel_pairs.h", "(all[v] > out)", "(all[v] >= out)", "grid|accuracy"),
   mutant("rows that a column misses", "src/cpu/pairwise.c", "pair->n -= value == value;", "pair->n -= 1;", "accuracy|grid"),
   mutant("sums of common rows", "src/cpu/pairwise.c", "r->pairs[k].other.sum -= score;",
          "r->pairs[k].other.sum += score;", "accuracy|grid"),
@@ -134,7 +134,7 @@ mutants <- list(
          "mi"),
   mutant("a constant part of a column", "src/cpu/sign.c", "y_varies |= y[k] != y[first];",
          "y_varies |= 1;", "mi"),
-  mutant("common margins", "src/cpu/kernel_levels.h", "(i < n_row) == (j < n_col) ? 1 : -1", "1", "mi"),
+  mutant("common margins", "src/cpu/kernel_pairs.h", "(i < n_row) == (j < n_col) ? 1 : -1", "1", "mi"),
 
   # ---- pairs, tiles and shards
   mutant("pair index near 2^53", "src/base/triangle.h", "    while (gcor_triangular(t) > k) t--;\n", "", "triangle"),
