@@ -9,7 +9,7 @@
 #include "run.h"
 #include "../measure/measure.h"
 #include "../base/triangle.h"
-#include "worker.h"
+#include "work.h"
 
 enum { SLABS = 2 };
 

@@ -5,7 +5,7 @@
 #pragma GCC optimize("no-trapping-math")
 #endif
 
-#include "../base/log_exp.h"
+#include "../base/elementary.h"
 #include "../base/wide.h"
 
 static gcor_status begin_tile(gcor_sink *sink, gcor_context *context, const gcor_tile *tile) {

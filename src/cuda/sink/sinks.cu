@@ -2,7 +2,7 @@
 #include "sinks.cuh"
 #include "../../sink/adjacency.h"
 #include "../../sink/combine.h"
-#include "../../sink/compact.h"
+#include "../../sink/dense.h"
 #include "../../sink/connectivity.h"
 #include "../../sink/maximum.h"
 #include "../../sink/moments.h"
