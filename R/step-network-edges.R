@@ -49,7 +49,7 @@ name_edges <- function(from, to, r, names_x, names_y) {
   list2DF(list(from = names_at(from, names_x), to = names_at(to, names_y), r = r))
 }
 
-# Checks the indices, as users may change a network's names. Many names are looked up when they are read (names.c).
+# Checks the indices, as users may change a network's names. Many names are looked up when they are read (edges.c).
 names_at <- function(numbers, names) {
   if (is.null(names)) return(numbers)
   if (length(numbers) == 0L) return(character())

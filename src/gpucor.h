@@ -60,7 +60,7 @@ typedef struct {
     char message[512];
 } gcor_error;
 
-struct gcor_read_queue; /* source/read_queue.h: requests for columns that only the owner's thread may read */
+struct gcor_read_queue; /* source/source.h: requests for columns that only the owner's thread may read */
 
 /* Interrupts and progress of one call, shared by its workers. Only the owner, the thread that called gcor_watch(),
  * calls check(), at most every 50 ms; all other threads read `stopped`. */
@@ -399,7 +399,7 @@ typedef struct {
                           * each, and small tiles are no slower than large ones */
 } gcor_backend;
 
-/* Back end number k, from 0, in order of preference, or by its name; NULL if there is none (src/backends.c). */
+/* Back end number k, from 0, in order of preference, or by its name; NULL if there is none (src/init.c). */
 const gcor_backend *gcor_backend_at(int k);
 const gcor_backend *gcor_backend_named(const char *name);
 

@@ -1,6 +1,5 @@
 /* The function table of the CUDA back end. Exceptions do not pass beyond these functions. */
 #include "backend/info.h"
-#include "hclust.cuh"
 #include "product/product.cuh"
 #include "sink/sinks.cuh"
 #include "../sink/adjacency.h"

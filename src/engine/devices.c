@@ -8,7 +8,7 @@
 #include "work.h"
 
 #include "../base/alloc.h"
-#include "../source/read_queue.h"
+#include "../source/source.h"
 #include "session.h"
 
 #include <pthread.h>

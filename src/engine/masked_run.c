@@ -4,7 +4,7 @@
 
 #include "../base/alloc.h"
 #include "../sink/combine.h"
-#include "../source/derived.h"
+#include "../source/source.h"
 #include "../source/shuffle.h"
 #include "../mask/filter.h"
 

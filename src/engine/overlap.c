@@ -8,7 +8,7 @@
 #include "../base/alloc.h"
 #include "../measure/measure.h"
 #include "../base/triangle.h"
-#include "worker.h"
+#include "work.h"
 
 enum { SLABS = 2 };
 

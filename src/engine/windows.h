@@ -3,7 +3,7 @@
 #ifndef GPUCOR_ENGINE_WINDOWS_H
 #define GPUCOR_ENGINE_WINDOWS_H
 
-#include "../source/derived.h"
+#include "../source/source.h"
 
 #include <pthread.h>
 

@@ -4,7 +4,7 @@
 #define GPUCOR_ADJACENCY_H
 
 #include "../measure/overlap.h"
-#include "../base/buffer.h"
+#include "../base/alloc.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -5,9 +5,9 @@
 #pragma GCC optimize("no-trapping-math")
 #endif
 
-#include "../base/artanh.h"
+#include "../base/elementary.h"
 #include "../base/isa.h"
-#include "fixed.h"
+#include "weight.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>

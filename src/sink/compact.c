@@ -1,7 +1,6 @@
-#include "compact.h"
+#include "dense.h"
 
 #include "../base/alloc.h"
-#include "../base/buffer.h"
 #include "../measure/coefficient.h"
 #include "../base/threads.h"
 

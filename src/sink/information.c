@@ -5,7 +5,7 @@
 #pragma GCC optimize("no-trapping-math")
 #endif
 
-#include "../base/log_exp.h"
+#include "../base/elementary.h"
 #include "../base/wide.h"
 
 enum { BLOCK = 64, SOME = 16 * BLOCK }; /* values that are screened, and passed on, together */

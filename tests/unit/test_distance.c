@@ -3,9 +3,8 @@
 #include "fixture.h"
 
 #include "../../src/base/isa.h"
-#include "../../src/cpu/distance.h"
+#include "../../src/cpu/cpu.h"
 #include "../../src/measure/measure.h"
-#include "../../src/measure/pair.h"
 
 #include <math.h>
 #include <stdlib.h>

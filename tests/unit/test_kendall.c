@@ -7,7 +7,7 @@
 #include "../../src/measure/measure.h"
 #include "../../src/base/isa.h"
 #include "../../src/cpu/kernels.h"
-#include "../../src/cpu/knight.h"
+#include "../../src/cpu/cpu.h"
 
 #include <math.h>
 #include <stdlib.h>

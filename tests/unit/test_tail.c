@@ -4,7 +4,7 @@
 #include "system.h"
 
 #include "../../src/base/alloc.h"
-#include "../../src/base/artanh.h"
+#include "../../src/base/elementary.h"
 #include "../../src/base/isa.h"
 #include "../../src/stats/tail_block.h"
 #include "../../src/stats/tail_table.h"

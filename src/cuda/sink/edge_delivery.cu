@@ -4,7 +4,7 @@
  * before it are sorted and copied, and those before them are taken by the host. */
 #include "device_edges.cuh"
 #include "../../sink/connectivity.h"
-#include "../backend/cub.cuh"
+#include "../backend/state.cuh"
 
 #include <algorithm>
 #include <cstdlib>
