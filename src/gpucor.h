@@ -219,8 +219,8 @@ typedef enum {
     GCOR_AS_COUNTS  /* of SIGN columns: the product, an integer; the coefficient follows from the norms */
 } gcor_form;
 
-/* Kinds of sinks that others know. A back end may have a device half for such a kind; every other sink, and one with
- * `of`, gets its values through take(). */
+/* Kinds of sinks that others know. A back end may have a device half for such a kind, or for one that passes values on
+ * to such a kind; every other sink gets its values through take(). */
 typedef enum {
     GCOR_OTHER_ROLE,
     GCOR_STORE,
@@ -232,7 +232,8 @@ typedef enum {
     GCOR_COMBINE,
     GCOR_MOMENTS,
     GCOR_COMPACT,
-    GCOR_ADJACENCIES
+    GCOR_ADJACENCIES,
+    GCOR_INFORMATION
 } gcor_role;
 
 /* The functions of a kind of sink. Merging gives the same bytes however the tiles of a shard were distributed, in

@@ -19,12 +19,7 @@ GCOR_BODY void inform(double *value, int64_t n) {
             value[k] = -gcor_log_of(-(value[k] * value[k]), 0, 0) / 2 / GCOR_MAX_INFORMATION;
         return;
     }
-    for (int64_t k = 0; k < n; k++) {
-        double r = value[k], nats = -gcor_log_of_rest(r * r < 1 ? r * r : 0) / 2;
-        double fraction = nats < GCOR_MAX_INFORMATION ? nats / GCOR_MAX_INFORMATION : 1;
-        fraction = r * r < 1 ? fraction : 1;
-        value[k] = r <= 1 ? fraction : r;
-    }
+    for (int64_t k = 0; k < n; k++) value[k] = gcor_information_in(value[k]);
 }
 
 GCOR_BODY double above(double mean, double unit, double value) {
@@ -162,7 +157,8 @@ static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, cons
     return status;
 }
 
-static const gcor_sink_type TYPE = {.name = "information", .size = sizeof(gcor_information), .take = take};
+static const gcor_sink_type TYPE = {
+    .name = "information", .size = sizeof(gcor_information), .role = GCOR_INFORMATION, .take = take};
 
 gcor_information gcor_information_of(gcor_sink *of, int in_double, const double *mean, const double *unit) {
     gcor_information s = {.sink = *of, .mean = mean, .unit = unit};

@@ -4,10 +4,22 @@
 #ifndef GPUCOR_INFORMATION_H
 #define GPUCOR_INFORMATION_H
 
+#include "../base/elementary.h"
 #include "../gpucor.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /* I of the largest r below 1; coefficients of size 1 have this information, too. */
 #define GCOR_MAX_INFORMATION 18.368
+
+/* The information of coefficient r, in units of GCOR_MAX_INFORMATION; r itself if it is missing. */
+GCOR_INLINE double gcor_information_in(double r) {
+    const double y = r * r, nats = -gcor_log_of_rest(y < 1 ? y : 0) / 2;
+    const double fraction = y < 1 && nats < GCOR_MAX_INFORMATION ? nats / GCOR_MAX_INFORMATION : 1;
+    return r <= 1 ? fraction : r;
+}
 
 /* mean, unit: of each variable of a triangle, the mean of its information and one over the standard deviation, in units
  * of GCOR_MAX_INFORMATION. With z the larger of 0 and (I - mean) * unit for each of both variables, and Z the root of
@@ -21,5 +33,9 @@ typedef struct {
  * back end. `of`, mean and unit are borrowed and must outlive the result; forks own their sink and are freed like any
  * sink. */
 gcor_information gcor_information_of(gcor_sink *of, int in_double, const double *mean, const double *unit);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -8,6 +8,7 @@
 #include "../product/launch.cuh"
 #include "../../base/elementary.h"
 #include "../../sink/connectivity.h"
+#include "../../sink/information.h"
 
 /* ---- additions ----------------------------------------------------------------------------------- */
 
@@ -56,6 +57,7 @@ static __device__ inline void raise(const double (&base)[N], double step, double
 /* A tile, and what its pairs are added to. */
 struct PairSums : TileValues {
     gcor_sums_rule rule;
+    bool of_information;      /* true: of coefficients' information (sink/information.h) */
     int64_t n_var, first_row; /* number of variables; index of the tile's first row among them */
     gcor_int128 *sums;        /* (n_power + centrality measures) x n_var */
     unsigned long long *bins; /* NULL without a histogram */
@@ -84,7 +86,8 @@ struct PairSums : TileValues {
     }
 
     __device__ double coefficient(double value, int64_t i, int64_t j) const {
-        return exact_value(*this, value, gcor_min(i, values.tile.n_row - 1), gcor_min(j, values.tile.n_col - 1));
+        double r = exact_value(*this, value, gcor_min(i, values.tile.n_row - 1), gcor_min(j, values.tile.n_col - 1));
+        return of_information ? gcor_information_in(r) : r;
     }
 
     /* Adds the terms of SUM_ROWS rows from i on and the lane's column j to sum s of their variables. */
@@ -302,12 +305,15 @@ class DeviceConnectivity : public DeviceSink {
     DeviceBins bins;
     Totals<gcor_int128> totals;
 
-    gcor_connectivity *connectivity() const { return (gcor_connectivity *)state->sink; }
+    bool of_information() const { return state->sink->of != nullptr; }
+    gcor_connectivity *connectivity() const {
+        return (gcor_connectivity *)(of_information() ? state->sink->of : state->sink);
+    }
     int64_t n_sum() const { return gcor_count_sums(&connectivity()->rule); }
     /* True if products of REAL columns are summed by the kernel that multiplies. */
     bool sums_products() const {
         const gcor_sums_rule &rule = connectivity()->rule;
-        return rule.n_power == 1 && !rule.maps && !rule.histogram;
+        return rule.n_power == 1 && !rule.maps && !rule.histogram && !of_information();
     }
 };
 
@@ -333,6 +339,7 @@ void DeviceConnectivity::multiply(const Operand &rows, const Operand &cols, cons
     }
     PairSums sums{values_in_place(state, rows, cols, tile),
                   c->rule,
+                  of_information(),
                   c->n_var,
                   first_row,
                   to,
