@@ -33,12 +33,19 @@ const char *gcor_isa_at(int k) {
     return k < n ? sets[k] : NULL;
 }
 
+static const char *last;
+
 const char *gcor_isa(void) {
     const char *wanted = getenv("GPUCOR_CPU");
     int k = 0;
-    if (!wanted || !*wanted) return gcor_isa_at(0);
-    while (gcor_isa_at(k) && strcmp(gcor_isa_at(k), wanted) != 0) k++;
+    while (wanted && *wanted && gcor_isa_at(k) && strcmp(gcor_isa_at(k), wanted) != 0) k++;
+    __atomic_store_n(&last, gcor_isa_at(k), __ATOMIC_RELAXED);
     return gcor_isa_at(k);
+}
+
+const char *gcor_isa_last(void) {
+    const char *isa = __atomic_load_n(&last, __ATOMIC_RELAXED);
+    return isa ? isa : gcor_isa();
 }
 
 const char *gcor_isa_names(void) {

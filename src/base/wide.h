@@ -23,7 +23,7 @@
         name##_body arguments; \
     } \
     static void name parameters { \
-        const char *isa = gcor_isa(); \
+        const char *isa = gcor_isa_last(); \
         if (isa && strcmp(isa, "avx512") == 0) \
             name##_avx512 arguments; \
         else if (isa && strcmp(isa, "avx2") == 0) \
