@@ -1,6 +1,7 @@
 /* Several subjects: the worker multiplies each tile for one subject after another, into the sink that combines them.
  * After the last subject, that sink passes the finished tile to the sink of the run. */
 #include "../sink/combine.h"
+#include "../sink/maximum.h"
 #include "../base/alloc.h"
 #include "../base/triangle.h"
 #include "worker.h"
@@ -42,6 +43,8 @@ gcor_status gcor_open_subjects(gcor_context *context, gcor_work *work, gcor_stat
                                           &combine);
     if (status) return status;
     combine->sink.approximate = gcor_combine_may_be_approx(combine) && is_real(work);
+    /* The errors of subjects add up; then only a maximum, which grows, rules out most pairs. */
+    combine->sink.coarse = sink->type == &gcor_maximum_type && work->n_data <= 2;
     status = gcor_coefficients_begin(context, work, state, &combine->sink, &c);
     if (status) {
         gcor_sink_free(&combine->sink);

@@ -255,6 +255,7 @@ gcor_status gcor_connectivity_new(gcor_context *context, gcor_sums_rule rule, gc
                       .n_row = n_row,
                       .n_col = n_col,
                       .approximate = !has_pairs(&rule),
+                      .coarse = !has_pairs(&rule),
                       .form = has_pairs(&rule) ? GCOR_AS_FLOATS : GCOR_AS_DOUBLES};
     gcor_edge_rule edge = {.side = rule.side, .min = rule.min, .ceiling = 2};
     gcor_connectivity like = {.edges = {.sink = sink, .rule = edge, .keep_tile = keep_tile},

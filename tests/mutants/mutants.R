@@ -50,6 +50,8 @@ mutants <- list(
          "clr"),
   mutant("bound of context likelihoods", "src/sink/information.c", "y * (2 - y) / (1 - y) * scale", "2 * y * scale", "clr"),
   mutant("bound of approximate likelihoods", "src/sink/information.c", "scale * y * (2 - y) / (1 - y)", "scale * y", "clr"),
+  mutant("errors of bytes", "src/cpu/real.c", "rows->max_lost + (1 + rows->max_lost) * cols->max_lost", "0",
+         "instructions|network"),
   mutant("exact coefficients in single precision", "src/cpu/real.c", "is_rounded(state, rows) ? exact_rounded : exact",
          "exact", "clr"),
   mutant("observations in neither column", "src/cpu/sparse_signs.c", "cols->n_present[j] - c.n)", "cols->n_present[j])",

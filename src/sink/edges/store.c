@@ -302,7 +302,8 @@ const gcor_sink_type gcor_store_type = {
 
 gcor_status gcor_store_new(gcor_context *context, gcor_shape shape, int64_t n_row, int64_t n_col, gcor_edge_rule rule,
                            int64_t max, gcor_store **store) {
-    gcor_sink sink = {.type = &gcor_store_type, .shape = shape, .n_row = n_row, .n_col = n_col, .approximate = 1};
+    gcor_sink sink = {
+        .type = &gcor_store_type, .shape = shape, .n_row = n_row, .n_col = n_col, .approximate = 1, .coarse = 1};
     const gcor_store like = {
         .edges = {.sink = sink, .rule = rule, .keep_tile = keep_tile}, .max = max, .min = rule.min};
     *store = gcor_sink_new(context, &like);
