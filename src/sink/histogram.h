@@ -38,6 +38,7 @@ typedef struct {
     gcor_sink sink; /* must be first */
     gcor_bins bins;
     double error; /* max error of the counted values */
+    double min;   /* coefficients of smaller size may be counted as 0, which takes less time */
 } gcor_histogram;
 
 extern const gcor_sink_type gcor_histogram_type;
