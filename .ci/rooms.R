@@ -1,6 +1,6 @@
 # The folders of src/ as floors: a file includes what is in its own folder or on a floor below, and the contract,
-# gpucor.h; no two files include each other, in however many steps. x.c and x.h count as one file. The folders of cuda/
-# are floors of their own; none of them includes cpu/, nor cpu/ them.
+# gpucor.h; no two files include or, in one folder, call each other, in however many steps. x.c and x.h count as one
+# file. The folders of cuda/ are floors of their own; none of them includes cpu/, nor cpu/ them.
 floors <- list("base", "measure", "source", "mask", "stats", "sink", "engine", "cpu", "cuda/backend", "cuda/prepare",
                "cuda/product", "cuda/sink", "cuda", "r", ".")
 contract <- c("gpucor.h", "configured.h")
@@ -23,7 +23,23 @@ up <- floor_of(includes$to) > floor_of(includes$from) |
 for (k in which(up)) cat(includes$from[k], "includes", includes$to[k], "of a floor above or beside\n")
 
 stem <- function(file) sub("[.][a-z]+$", "", file)
-arrows <- unique(data.frame(from = stem(includes$from), to = stem(includes$to)))
-arrows <- arrows[arrows$from != arrows$to, ]
-circle <- show_circle(arrows)
-quit(status = as.integer(any(up) || length(circle) > 0))
+
+# Calls, by the names of functions that are not static, which begin with a prefix.
+texts <- lapply(stats::setNames(nm = grep("[.]cu?$", files, value = TRUE)), function(file) {
+  gsub('(?s)/[*].*?[*]/|//[^\n]*|"[^"\n]*"', "", paste(readLines(file), collapse = "\n"), perl = TRUE)
+})
+words <- function(text, pattern) unique(regmatches(text, gregexpr(pattern, text, perl = TRUE))[[1L]])
+defined <- lapply(texts, words,
+                  "(?m)^(?!static|extern|typedef)\\w[\\w *]*?\\b\\K(gcor|cpu|cuda|r)_\\w+(?=[(][^;{}]*[)] \\{)")
+file_of <- stats::setNames(rep(names(defined), lengths(defined)), unlist(defined))
+calls <- do.call(rbind, lapply(names(texts), function(file) {
+  to <- unname(file_of[intersect(words(texts[[file]], "\\w+(?=[(])"), names(file_of))])
+  to <- to[room(to) == room(file)]
+  data.frame(from = rep(file, length(to)), to = to)
+}))
+
+circle <- lapply(list(includes, calls), function(uses) {
+  arrows <- unique(data.frame(from = stem(uses$from), to = stem(uses$to)))
+  show_circle(arrows[arrows$from != arrows$to, ])
+})
+quit(status = as.integer(any(up) || length(unlist(circle)) > 0))

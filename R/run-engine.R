@@ -15,7 +15,7 @@ values_of_pairs <- function(run, layout, attributes = list()) {
   result$values
 }
 
-# Returns what the engine computes of a run, or raises its error. `what`: a computation, a row of src/r/entries.h; `...`:
+# Returns what the engine computes of a run, or raises its error. `what`: a computation, a row of src/r/call.h; `...`:
 # its own arguments. Its function, r_ and the name, says what it takes and returns.
 perform <- function(run, what, ...) checked(call_engine(what, run, list(...)))
 
@@ -130,7 +130,7 @@ warn_constant <- function(result, run) {
   warn_fallback(result, run)
 }
 
-# Returns the number of observations, and whether it differs among pairs (see src/r/questions.c).
+# Returns the number of observations, and whether it differs among pairs (see src/r/shard.c).
 count_observations <- function(run) perform(run, "observations")
 
 # Returns TRUE if a missing value in any column drops the observation for all pairs.

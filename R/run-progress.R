@@ -1,5 +1,5 @@
 # The progress of a job: one bar over all passes of the function that the user called. The engine reports the completed
-# fraction of a pass (src/r/progress.c); functions say which part of the job a pass is (at_pass()) and what R is doing
+# fraction of a pass (src/r/call.c); functions say which part of the job a pass is (at_pass()) and what R is doing
 # (doing()).
 
 # Seconds before anything is shown, between reports of the engine, between lines of a log, and between redraws. Options

@@ -49,17 +49,16 @@ name_edges <- function(from, to, r, names_x, names_y) {
   list2DF(list(from = names_at(from, names_x), to = names_at(to, names_y), r = r))
 }
 
-# Checks the indices, as users may change a network's names. Many names are looked up when they are read (names.c).
+# Checks the indices, as users may change a network's names. Many names are looked up when they are read (edges.c).
 names_at <- function(numbers, names) {
   if (is.null(names)) return(numbers)
   if (length(numbers) == 0L) return(character())
   tell_same_names(names)
-  if (length(numbers) >= 10000L) return(.Call(r_names_at, numbers, names))
   if (!isTRUE(min(numbers) >= 1L && max(numbers) <= length(names))) {
     first <- numbers[is.na(numbers) | numbers < 1L | numbers > length(names)][1L]
     fail("there is no name ", first, " of ", length(names))
   }
-  names[numbers]
+  if (length(numbers) >= 10000L) .Call(r_names_at, numbers, names) else names[numbers]
 }
 
 # ---- vertices

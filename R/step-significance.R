@@ -352,7 +352,7 @@ max_exact <- function(exact, method, design) {
 # at a level of 0.05 below 10 observations; for Spearman's rho this is the engine's limit.
 EXACT_UNTOLD <- 14
 
-# Max numbers of observations of the engine's exact distributions (src/stats/exact.h).
+# Max numbers of observations of the engine's exact distributions (src/stats/test.h).
 MAX_EXACT <- c(kendall = 170, spearman = 14)
 
 # Permuted observations have the same coefficient except for rounding, on a GPU in single precision.

@@ -60,7 +60,7 @@ typedef struct {
     char message[512];
 } gcor_error;
 
-struct gcor_read_queue; /* source/read_queue.h: requests for columns that only the owner's thread may read */
+struct gcor_read_queue; /* source/source.h: requests for columns that only the owner's thread may read */
 
 /* Interrupts and progress of one call, shared by its workers. Only the owner, the thread that called gcor_watch(),
  * calls check(), at most every 50 ms; all other threads read `stopped`. */
@@ -220,12 +220,28 @@ typedef enum {
     GCOR_AS_COUNTS  /* of SIGN columns: the product, an integer; the coefficient follows from the norms */
 } gcor_form;
 
+/* Kinds of sinks that others know. A back end may have a device half for such a kind; every other sink, and one with
+ * `of`, gets its values through take(). */
+typedef enum {
+    GCOR_OTHER_ROLE,
+    GCOR_STORE,
+    GCOR_NEIGHBOURS,
+    GCOR_DEGREES,
+    GCOR_HISTOGRAM,
+    GCOR_CONNECTIVITY,
+    GCOR_MAXIMUM,
+    GCOR_COMBINE,
+    GCOR_MOMENTS,
+    GCOR_COMPACT,
+    GCOR_ADJACENCIES
+} gcor_role;
+
 /* The functions of a kind of sink. Merging gives the same bytes however the tiles of a shard were distributed, in
- * whichever order. A back end with a device half for a kind of sink finds it by the address of this table; every other
- * sink gets its values through take(). */
+ * whichever order. */
 typedef struct {
     const char *name; /* (required) also the mark in a saved file */
     size_t size;      /* (required) bytes of the sink's struct, for gcor_sink_new() */
+    gcor_role role;   /* (optional; 0: GCOR_OTHER_ROLE) tells others what the sink's struct is */
     /* (optional; 0: no) Non-zero if every value is kept: writing them then bounds the run, unless products are long. */
     int keeps_all;
     /* (required) Consume a segment. Called by several threads at once, each with its own index `thread` below
@@ -240,8 +256,8 @@ typedef struct {
     /* (optional; NULL: nothing to do) Make a copy of a sink an empty one with the same settings, for a worker with that
      * context: set all results, and every pointer to them, also before an error. */
     gcor_status (*allocate)(gcor_sink *sink, gcor_context *context);
-    /* (optional; NULL: one worker does the run) Move what `other`, a fork that saw other tiles, has found into `sink`.
-     * `other` is empty then, and still the caller's. */
+    /* (optional; NULL: one worker does the run, unless the sink only passes on values) Move what `other`, a fork that
+     * saw other tiles, has found into `sink`. `other` is empty then, and still the caller's. */
     gcor_status (*merge)(gcor_sink *sink, gcor_context *context, gcor_sink *other);
     /* (optional; NULL: no shards on files) Write what was found in a shard; read into an empty sink what a sink with
      * the same settings has written. The file is the caller's. A truncated file, or one that cannot have been written
@@ -266,6 +282,9 @@ struct gcor_sink {
                            * GCOR_COARSE_ERROR; a back end may then compute faster */
     gcor_form form;
     const gcor_pairs *pairs; /* set for a run with a pair mask: only these pairs need be delivered. NULL: all of them */
+    /* Another sink of the same shape that take() passes values on to, as well or instead; it begins and ends each tile
+     * with this one, and is forked, merged, saved and freed with it. NULL: none. */
+    gcor_sink *of;
 };
 
 /* Returns a new, empty sink with the settings of `like`, a struct of the sink's kind; NULL after an error. The caller
@@ -274,10 +293,14 @@ void *gcor_sink_new(gcor_context *context, const void *like);
 /* The same for a worker with that context: *other is the caller's, to merge or to free. */
 gcor_status gcor_sink_fork(const gcor_sink *sink, gcor_context *context, gcor_sink **other);
 
-/* Call the type's functions; those that are NULL do nothing. gcor_sink_free() allows NULL. */
+/* Call the functions of the sink's type, and those of `of`; functions that are NULL do nothing. gcor_sink_free() allows
+ * NULL. */
 gcor_status gcor_begin_tile(gcor_sink *sink, gcor_context *context, const gcor_tile *tile);
 gcor_status gcor_end_tile(gcor_sink *sink, gcor_context *context, const gcor_tile *tile);
+gcor_status gcor_sink_merge(gcor_sink *sink, gcor_context *context, gcor_sink *other);
 void gcor_sink_free(gcor_sink *sink);
+/* Returns whether several workers may do the run: the sink, or `of`, has merge(). */
+int gcor_sink_merges(const gcor_sink *sink);
 
 /* Deliver a whole tile to a sink, from begin_tile() to end_tile(), by context->threads threads. The values, doubles or
  * floats, the other being NULL, are those of the pairs that count, row by row without gaps (triangle.h:
@@ -319,8 +342,8 @@ typedef struct {
     /* (required) Free everything. NULL is allowed. */
     void (*close)(gcor_state *state);
 
-    /* (required) Begin a run into `sink`, by the worker that owns the context. kind: of the operands, of the first data
-     * set if there are several. After an error there is no end(). */
+    /* (required) Begin a run into `sink` (NULL: columns are only prepared), by the worker that owns the context. kind:
+     * of the operands, of the first data set if there are several. After an error there is no end(). */
     gcor_status (*begin)(gcor_state *state, gcor_context *context, gcor_sink *sink, gcor_kind kind);
     /* (required) End the run, also after an error: nothing is in flight when it returns. Buffers that a later run can
      * use are kept, up to a limit. */
@@ -339,6 +362,9 @@ typedef struct {
     gcor_status (*prepare)(gcor_state *state, const gcor_columns *columns, const gcor_measure *measure, gcor_kind kind,
                            int64_t first, int64_t n_var, gcor_operand **operand);
     void (*release)(gcor_state *state, gcor_operand *operand); /* (required) */
+    /* Write column j, from 0, of a REAL or DOUBLE operand to column[n_obs]. Any thread. (optional; NULL: columns are in
+     * the device's memory) */
+    void (*column)(const gcor_operand *operand, int64_t j, double *column);
 
     /* (required) Multiply a tile, which lies within both operands, and deliver its values to the run's sink, now or
      * later. The operands stay until finish(). Operands of kind GCOR_ADJACENCY are parts of a gcor_adjacency, in host
@@ -376,7 +402,7 @@ typedef struct {
                           * each, and small tiles are no slower than large ones */
 } gcor_backend;
 
-/* Back end number k, from 0, in order of preference, or by its name; NULL if there is none (src/backends.c). */
+/* Back end number k, from 0, in order of preference, or by its name; NULL if there is none (src/init.c). */
 const gcor_backend *gcor_backend_at(int k);
 const gcor_backend *gcor_backend_named(const char *name);
 

@@ -1,5 +1,6 @@
 /* Errors, the clock, and the check for interrupts. */
 #include "../gpucor.h"
+#include "isa.h"
 
 #include <pthread.h>
 #include <stdarg.h>
@@ -28,6 +29,7 @@ double gcor_seconds(void) {
 }
 
 gcor_monitor gcor_watch(int (*check)(void *user, double fraction), void *user) {
+    (void)gcor_isa_choose();
     return (gcor_monitor){
         .check = check, .user = user, .last_check = gcor_seconds(), .owner = (uintptr_t)pthread_self()};
 }

@@ -1,17 +1,16 @@
-/* The instruction sets that this processor has and this package has loops for: "avx512", "avx2", "neon", "plain". */
+/* Instruction sets that this package has loops for. Each level has the instructions of the levels below it, too. */
 #ifndef GPUCOR_ISA_H
 #define GPUCOR_ISA_H
 
-/* Number k of them, from 0, the best first; NULL after the last. Any thread. */
-const char *gcor_isa_at(int k);
+enum { GCOR_PLAIN, GCOR_AVX2, GCOR_AVX512, GCOR_NEON = 1 };
 
-/* The best one, or the one that the environment variable GPUCOR_CPU names; NULL: the processor lacks that one. */
-const char *gcor_isa(void);
+/* Returns the level to use: this processor's highest, or the one that the environment variable GPUCOR_CPU named when
+ * gcor_isa_choose() was called; GCOR_PLAIN if the processor lacks that one. Any thread. */
+int gcor_isa(void);
+/* Reads the variable; gcor_watch() calls it at the beginning of every call. Returns the level. */
+int gcor_isa_choose(void);
 
-/* The result of the last gcor_isa(), for loops so short that reading the environment would show. Any thread. */
-const char *gcor_isa_last(void);
-
-/* All of their names, the best first, in quotes, for messages. */
-const char *gcor_isa_names(void);
+/* Returns the name of a level: "plain", "avx2", "avx512", "neon"; NULL above the processor's highest. Any thread. */
+const char *gcor_isa_name(int level);
 
 #endif

@@ -35,7 +35,7 @@ void gcor_os_huge_pages(void *at, size_t bytes);
 
 /* Returns the bytes that the process may still take: the min of what the system has without swapping, what the
  * process's control groups leave, and what its address space has room for. Pages that the system may drop are
- * available, and so are those of cached buffers (base/buffer.h), on Linux. INT64_MAX: unknown. */
+ * available, and so are those of cached buffers (base/alloc.h), on Linux. INT64_MAX: unknown. */
 int64_t gcor_available_memory(void);
 
 /* ---- files: all are binary, and a child process does not inherit them -------------- */

@@ -1,5 +1,5 @@
 #include "os.h"
-#include "buffer.h"
+#include "alloc.h"
 #include "threads.h"
 
 #include <pthread.h>

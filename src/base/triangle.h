@@ -4,6 +4,8 @@
 
 #include "../gpucor.h"
 
+#include <math.h>
+
 #ifdef __CUDACC__
 #define GCOR_INLINE static __host__ __device__ __forceinline__
 #else
@@ -41,6 +43,30 @@ GCOR_INLINE int64_t gcor_column_position(int64_t i, int64_t j) {
     return gcor_triangular(j - 1) + i;
 }
 
+/* The largest t with t(t+1)/2 <= k. The square root is a guess, within a few units even if k has more than 53 bits;
+ * the integers decide. */
+GCOR_INLINE int64_t gcor_triangular_root(int64_t k) {
+    int64_t t = (int64_t)sqrt(2.0 * (double)k);
+    while (gcor_triangular(t) > k) t--;
+    while (gcor_triangular(t + 1) <= k) t++;
+    return t;
+}
+
+/* Set i and j to the pair, i < j, at a position below n(n-1)/2; n up to 2^31. */
+GCOR_INLINE void gcor_column_pair(int64_t position, int64_t *i, int64_t *j) {
+    int64_t t = gcor_triangular_root(position);
+    *j = t + 1;
+    *i = position - gcor_triangular(t);
+}
+
+/* The row order of n variables, read backwards, is the column order of their mirror image. */
+GCOR_INLINE void gcor_row_pair(int64_t position, int64_t n, int64_t *i, int64_t *j) {
+    int64_t back_i, back_j;
+    gcor_column_pair(gcor_triangular(n - 1) - 1 - position, &back_i, &back_j);
+    *i = n - 1 - back_j;
+    *j = n - 1 - back_i;
+}
+
 /* The columns of `row` that form pairs of the shape in a tile: *n columns from *col on. */
 GCOR_INLINE void gcor_tile_segment(const gcor_tile *tile, gcor_shape shape, int64_t row, int64_t *col, int64_t *n) {
     int64_t begin = tile->col, end = tile->col + tile->n_col;
@@ -71,13 +97,4 @@ GCOR_INLINE int64_t gcor_tile_pairs(const gcor_tile *tile, gcor_shape shape) {
     return gcor_tile_offset(tile, shape, tile->row + tile->n_row);
 }
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-/* Set i and j to the pair, i < j, at a position below n(n-1)/2; n up to 2^31. */
-void gcor_row_pair(int64_t position, int64_t n, int64_t *i, int64_t *j);
-void gcor_column_pair(int64_t position, int64_t *i, int64_t *j);
-#ifdef __cplusplus
-}
-#endif
 #endif

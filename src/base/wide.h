@@ -4,8 +4,6 @@
 
 #include "isa.h"
 
-#include <string.h>
-
 #define GCOR_BODY static inline __attribute__((always_inline))
 
 /* Defines the function `name`, which calls `name`_body, a GCOR_BODY, with its arguments, compiled for AVX-512, for AVX2
@@ -23,13 +21,8 @@
         name##_body arguments; \
     } \
     static void name parameters { \
-        const char *isa = gcor_isa_last(); \
-        if (isa && strcmp(isa, "avx512") == 0) \
-            name##_avx512 arguments; \
-        else if (isa && strcmp(isa, "avx2") == 0) \
-            name##_avx2 arguments; \
-        else \
-            name##_plain arguments; \
+        static void(*const levels[]) parameters = {name##_plain, name##_avx2, name##_avx512}; \
+        levels[gcor_isa()] arguments; \
     }
 #else
 #define GCOR_WIDE(name, parameters, arguments) \

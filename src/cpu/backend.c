@@ -3,14 +3,11 @@
 
 #include "../base/alloc.h"
 #include "../base/isa.h"
-#include "../base/os.h"
 #include "../base/triangle.h"
 #include "../sink/adjacency.h"
 
 #include <stdlib.h>
-
-/* We promise 1 GB in total; operands take less if the result leaves less. */
-static const int64_t OPERAND_MEMORY = (int64_t)512 << 20, MIN_OPERAND_MEMORY = (int64_t)64 << 20;
+#include <string.h>
 
 enum { KEPT_BYTES = 8 << 20 }; /* of scratch that is kept from one run to the next */
 
@@ -19,7 +16,7 @@ static int cpu_count(char *reason, size_t size) {
     return 1;
 }
 
-gcor_status cpu_open(gcor_context *context, int device, gcor_state **state) {
+static gcor_status cpu_open(gcor_context *context, int device, gcor_state **state) {
     (void)device;
     *state = gcor_alloc(context, 1, sizeof **state, "the CPU back end");
     if (!*state) return GCOR_NO_MEMORY;
@@ -27,7 +24,7 @@ gcor_status cpu_open(gcor_context *context, int device, gcor_state **state) {
     return GCOR_OK;
 }
 
-void cpu_close(gcor_state *state) {
+static void cpu_close(gcor_state *state) {
     if (!state) return;
     cpu_trim(&state->rows.memory, 0);
     cpu_trim(&state->cols.memory, 0);
@@ -39,14 +36,19 @@ void cpu_close(gcor_state *state) {
 }
 
 const cpu_kernels *cpu_find_kernels(gcor_context *context) {
-    const cpu_kernels *kernels = cpu_kernels_of(gcor_isa());
-    if (!kernels)
-        gcor_fail(context, GCOR_BAD_INPUT, "GPUCOR_CPU = \"%s\": this machine has %s", getenv("GPUCOR_CPU"),
-                  gcor_isa_names());
-    return kernels;
+    const char *wanted = getenv("GPUCOR_CPU");
+    char names[64] = "";
+    int level = 0;
+    if (!wanted || !*wanted || strcmp(wanted, gcor_isa_name(gcor_isa())) == 0) return cpu_kernels_of(gcor_isa());
+    while (gcor_isa_name(level)) level++;
+    while (level-- > 0)
+        snprintf(names + strlen(names), sizeof names - strlen(names), "%s\"%s\"", *names ? ", " : "",
+                 gcor_isa_name(level));
+    gcor_fail(context, GCOR_BAD_INPUT, "GPUCOR_CPU = \"%s\": this machine has %s", wanted, names);
+    return NULL;
 }
 
-gcor_status cpu_begin(gcor_state *state, gcor_context *context, gcor_sink *sink, gcor_kind kind) {
+static gcor_status cpu_begin(gcor_state *state, gcor_context *context, gcor_sink *sink, gcor_kind kind) {
     (void)kind;
     state->kernels = cpu_find_kernels(context);
     if (!state->kernels) return context->error.status;
@@ -55,7 +57,7 @@ gcor_status cpu_begin(gcor_state *state, gcor_context *context, gcor_sink *sink,
     return GCOR_OK;
 }
 
-void cpu_end(gcor_state *state) {
+static void cpu_end(gcor_state *state) {
     state->context = NULL;
     state->sink = NULL;
     state->rows.of = state->cols.of = NULL;
@@ -67,11 +69,6 @@ void cpu_end(gcor_state *state) {
     cpu_trim(&state->col_levels, KEPT_BYTES);
 }
 
-int64_t cpu_memory(const gcor_state *state) {
-    if (!state || !state->context) return OPERAND_MEMORY;
-    return gcor_clamp(gcor_available_memory() - state->context->result_bytes, MIN_OPERAND_MEMORY, OPERAND_MEMORY);
-}
-
 /* Two panels of a tile's width must fit the memory even for very long columns, and the user's limit as long as tiles
  * are not so narrow that preparing columns again takes longer than multiplying them. Outside of a run, as when a plan
  * counts its tiles, that limit is not known. Variables are packed anew for each tile: a square tile packs the fewest
@@ -80,7 +77,7 @@ static void cpu_tile_size(const gcor_state *state, gcor_kind kind, int64_t n_obs
     enum { MIN_LIMITED = 256 };
     int64_t bytes = 2 * cpu_column_bytes(state, kind, n_obs), given = state->context ? state->context->memory : 0;
     *n_col = 2048;
-    while (*n_col > 64 && *n_col * bytes > OPERAND_MEMORY) *n_col /= 2;
+    while (*n_col > 64 && *n_col * bytes > cpu_memory(NULL)) *n_col /= 2;
     while (*n_col > MIN_LIMITED && given > 0 && *n_col * bytes > given) *n_col /= 2;
     int packed = kind != GCOR_RANK_COMMON && kind != GCOR_PAIR_COMMON && !cpu_is_ordered(kind);
     *n_row = packed || *n_col < 256 ? *n_col : 256;
@@ -124,6 +121,16 @@ static gcor_status cpu_multiply(gcor_state *state, const gcor_operand *rows, con
     return status ? status : gcor_end_tile(state->sink, state->context, tile);
 }
 
+static void cpu_column(const gcor_operand *operand, int64_t j, double *column) {
+    const cpu_operand *o = (const cpu_operand *)operand;
+    if (!o->columns) {
+        memcpy(column, o->values + j * operand->n_obs, (size_t)operand->n_obs * sizeof *column);
+        return;
+    }
+    const float *floats = o->columns + j * o->stride;
+    for (int64_t k = 0; k < operand->n_obs; k++) column[k] = floats[k];
+}
+
 static gcor_status cpu_finish(gcor_state *state) {
     return state->context->error.status; /* multiply() has delivered every tile */
 }
@@ -140,6 +147,7 @@ const gcor_backend gcor_cpu = {
     .tile_size = cpu_tile_size,
     .prepare = cpu_prepare,
     .release = cpu_release,
+    .column = cpu_column,
     .multiply = cpu_multiply,
     .finish = cpu_finish,
     .pairs = cpu_pairs,

@@ -2,24 +2,103 @@
  *
  * - prepare.c makes an operand of columns.
  * - product.c computes a tile: packs its variables in micro-panels, computes its blocks, delivers them to the sink.
- * - real.c, sign.c and mutual.c have the products of real numbers, of signs and of bins.
+ * - real.c and sign.c have the products of real numbers, of signs and of bins.
  * - sparse.c and sparse_signs.c have columns and products of the entries of a sparse matrix.
- * - kendall.c computes a tile of signs pair by pair, if that is faster: knight.c by sorting, levels.c by contingency
- *   tables.
+ * - kendall.c computes a tile of signs pair by pair, if that is faster: by contingency tables, or by sorting
+ *   (knight.c).
  * - pairwise.c computes a tile of pairwise-complete pairs, except for signs; bicor.c those of biweights, distance.c
  *   those of distances.
  * - overlap.c has the product of adjacencies (measure/overlap.h).
  * - kernels.h has the inner loops; kernels.c finds those of an instruction set. Each set has a file isa_*.c, which
- *   defines its vectors (vectors.h) and includes the loops: kernels_of_isa.h, kernel_real.h, kernel_sign.h,
- *   kernel_rank.h, kernel_bicor.h and kernel_levels.h; float_sums.h is for machines without fused multiply-add. */
+ *   defines its vectors (vectors.h) and includes the loops: kernels_of_isa.h, kernel_real.h, kernel_sign.h
+ *   and kernel_pairs.h; float_sums.h is for machines without fused multiply-add. */
 #ifndef GPUCOR_CPU_H
 #define GPUCOR_CPU_H
 
 #include "../gpucor.h"
-#include "../measure/common.h"
+#include "../measure/pearson.h"
 #include "../source/source.h"
-#include "distance.h"
 #include "kernels.h"
+
+/* ---- Kendall's tau-b pair by pair --------------------------------------------------------------- */
+
+/* Cheaper than comparing all pairs of observations if there are few pairs of long columns, or columns with few levels.
+ * The numerators are the same integers. */
+
+/* The parts of tau-b: concordant minus discordant pairs of observations; pairs untied in x, and in y; number of
+ * observations. */
+typedef struct {
+    int64_t numerator, untied_x, untied_y, n_obs;
+} cpu_kendall;
+
+/* ---- knight.c: by sorting, for any columns ------------------------------------------- */
+
+/* A column with n_obs scores, and the indices of its observations in ascending order of score, without missing ones
+ * (NaN). */
+typedef struct {
+    const float *score;
+    int32_t *rows;
+    int64_t n_present;
+} cpu_sorted;
+
+/* Bytes of scratch (`work`) for cpu_sort_column() and cpu_knight(). */
+int64_t cpu_knight_bytes(int64_t n_obs);
+/* Sorts a column by its scores, which are those of gcor_scores() (measure/measure.h). sorted->rows: the caller's,
+ * n_obs. Any thread. */
+void cpu_sort_column(const float *score, int64_t n_obs, void *work, cpu_sorted *sorted);
+/* Tau-b's parts over the pairwise-complete observations. Any thread. */
+cpu_kendall cpu_knight(const cpu_sorted *x, const float *y, void *work);
+
+/* ---- kendall.c: by contingency tables, for columns with few levels ---------------------- */
+
+enum { CPU_LEVELS = 16 }; /* max number of levels */
+
+/* Level bitsets of a column, one bit per observation: those present, those above the lowest level, above the next,
+ * ... */
+typedef struct {
+    const uint64_t *sets;
+    int levels; /* 0: many */
+} cpu_levels;
+
+struct cpu_kernels;
+/* Words of a bitset, padded to whole vectors. */
+int64_t cpu_set_words(int64_t n_obs);
+/* Writes the bitsets of a column with that many levels, one after the other. Any thread. */
+void cpu_open_levels(const struct cpu_kernels *kernels, const float *score, int64_t n_obs, int levels, uint64_t *sets);
+/* Tau-b's parts over the pairwise-complete observations. Any thread. */
+cpu_kendall cpu_table(const struct cpu_kernels *kernels, const cpu_levels *x, const cpu_levels *y, int64_t n_obs);
+
+/* ---- distances (distance.c) --------------------------------------------------------------------- */
+
+/* Squared distance correlations of pairs, bias-corrected (measure/distance.c), without the distances of all pairs of
+ * observations. */
+
+/* A column: its values (NaN: missing), and the rows of those present, ascending by value. sums: of a column that misses
+ * no value in any pair, cpu_distance_sums() doubles that all its pairs need; NULL: each pair has its own. */
+typedef struct {
+    const double *values;
+    const int32_t *order;
+    int64_t n_present;
+    double *sums;
+} cpu_ordered;
+
+static inline int64_t cpu_distance_sums(int64_t n_obs) {
+    return 2 * n_obs + 2;
+}
+
+/* Bytes of scratch for columns of n_obs values, aligned for vectors of two doubles. */
+int64_t cpu_distance_bytes(int64_t n_obs);
+
+/* Squared length of a column's U-centred distances: 0 if they are all zero but for rounding, or if there are too few
+ * values; NaN if some are infinite. Writes the column's sums, unless they are NULL. Any thread. */
+double cpu_distance_norm(const cpu_ordered *x, void *work);
+
+/* Coefficient of the pairwise-complete observations, or a value above 1 that says why there is none, as
+ * gcor_coefficient(). Any thread. */
+double cpu_distance_pair(const cpu_kernels *kernels, const cpu_ordered *x, const cpu_ordered *y, int64_t n_obs,
+                         void *work);
+
+/* ---- the back end -------------------------------------------------------------------------------- */
 
 /* An operand: head.n_obs values per variable. The kind determines which arrays are used; the others are NULL. */
 typedef struct {
@@ -106,11 +185,7 @@ struct gcor_state {
 /* backend.c: the kernels for this processor; NULL after an error. Any thread. */
 const cpu_kernels *cpu_find_kernels(gcor_context *context);
 
-/* backend.c: gcor_backend's functions of these names, for the files of this folder. */
-gcor_status cpu_open(gcor_context *context, int device, gcor_state **state);
-void cpu_close(gcor_state *state);
-gcor_status cpu_begin(gcor_state *state, gcor_context *context, gcor_sink *sink, gcor_kind kind);
-void cpu_end(gcor_state *state);
+/* product.c: gcor_backend's memory(); NULL: outside of a run. */
 int64_t cpu_memory(const gcor_state *state);
 
 /* prepare.c */
@@ -119,7 +194,7 @@ gcor_status cpu_prepare(gcor_state *state, const gcor_columns *columns, const gc
 void cpu_release(gcor_state *state, gcor_operand *operand);
 int64_t cpu_column_bytes(const gcor_state *state, gcor_kind kind, int64_t n_obs);
 
-/* block.c. Returns scratch for `count` items of `size` bytes, contents undefined; NULL after an error. */
+/* product.c. Returns scratch for `count` items of `size` bytes, contents undefined; NULL after an error. */
 void *cpu_reserve(gcor_context *context, cpu_scratch *scratch, int64_t count, size_t size);
 
 /* Free the scratch if it is larger than `max` bytes; 0: in any case. */
@@ -159,7 +234,7 @@ struct cpu_product {
                     const cpu_operand *cols, const gcor_tile *block, void *sums);
 };
 
-/* real.c, sign.c, mutual.c: the products of REAL, DOUBLE and REAL_COMMON operands, of the signs of a tile, and of bins.
+/* real.c, sign.c: the products of REAL, DOUBLE and REAL_COMMON operands, of the signs of a tile, and of bins.
  */
 cpu_product cpu_real_product(const gcor_state *state, const cpu_operand *rows, const cpu_operand *cols);
 cpu_product cpu_mutual_product(const cpu_operand *rows);

@@ -5,7 +5,7 @@
  * otherwise -2 min(|x - m|, |x' - m|), of which the factor cancels in the coefficient. Sums of these minima do not
  * cancel, as those of distances do, and an outlier counts by the values that it meets. The products of two columns'
  * minima are summed for each side of x and of y separately. */
-#include "distance.h"
+#include "cpu.h"
 
 #include "../measure/coefficient.h"
 

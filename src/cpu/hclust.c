@@ -4,7 +4,6 @@
 #include "cpu.h"
 
 #include "../base/alloc.h"
-#include "../base/buffer.h"
 #include "../base/threads.h"
 #include "../stats/hclust.h"
 

@@ -3,7 +3,6 @@
 #include <immintrin.h>
 
 #define KERNELS cpu_kernels_avx2
-#define SET_NAME "avx2"
 #define TARGET "avx2,fma,popcnt"
 #define BYTES 32
 #define COUNT uint8_t

@@ -3,7 +3,6 @@
 #include <immintrin.h>
 
 #define KERNELS cpu_kernels_avx512
-#define SET_NAME "avx512"
 #define TARGET "avx512f,avx512dq,avx512vpopcntdq,avx512vnni,avx2,fma,popcnt"
 #define BYTES 64
 #define COUNT uint64_t

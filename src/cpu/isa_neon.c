@@ -3,7 +3,6 @@
 #include <arm_neon.h>
 
 #define KERNELS cpu_kernels_neon
-#define SET_NAME "neon"
 #define BYTES 16
 #define COUNT uint8_t
 #define IS_FUSED 1

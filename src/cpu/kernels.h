@@ -59,7 +59,6 @@ typedef struct {
 } cpu_biweight;
 
 typedef struct cpu_kernels {
-    const char *name;
     double ns_word, ns_pack; /* nanoseconds: a word of one pair's signs without ties; a word of a variable's plane */
     /* Dot products over n elements. */
     void (*floats)(const float *rows, const float *cols, int64_t n, int add, float *sums);
@@ -125,7 +124,7 @@ typedef struct cpu_kernels {
 /* isa_*.c: the table of each instruction set, where the compiler knows it. */
 extern const cpu_kernels cpu_kernels_avx512, cpu_kernels_avx2, cpu_kernels_neon, cpu_kernels_plain;
 
-/* The kernels for an instruction set that the processor has (base/isa.h); NULL for NULL. Any thread. */
-const cpu_kernels *cpu_kernels_of(const char *isa);
+/* The kernels for a level that the processor has (base/isa.h). Any thread. */
+const cpu_kernels *cpu_kernels_of(int level);
 
 #endif

@@ -1,6 +1,6 @@
 /* All kernels of one instruction set, the last thing that a file isa_*.c includes. Before it includes vectors.h, the
  * file defines
- *   KERNELS         the name of its table of functions, which kernels.c lists, and SET_NAME, that of the set
+ *   KERNELS         the name of its table of functions, which kernels.c lists
  *   TARGET          the compiler's names of its instructions; not defined: those of any program
  *   BYTES           bytes of a vector
  *   COUNT           type of the counts that COUNT_BITS() returns
@@ -32,7 +32,7 @@
  *   ADD_BYTES(sum, x, y)
  *                   (optional) adds products of unsigned bytes x and signed bytes y to sums, four products each
  *   MULTIPLY_SHORTS(x, y)
- *                   (optional) does what multiply_shorts() in kernel_rank.h does */
+ *                   (optional) does what multiply_shorts() in kernel_pairs.h does */
 
 /* Approximate (screening) values may differ between instruction sets, and products of two floats are exact in
  * double; so both use fused multiply-add only where it is one instruction. */
@@ -57,8 +57,7 @@
 #define ADD_PRODUCT(a, b, sum) FUSE((a) - (double_vec){0}, b, sum)
 #include "kernel_real.h"
 #include "kernel_sign.h"
-#include "kernel_levels.h"
-#include "kernel_rank.h"
+#include "kernel_pairs.h"
 
 /* ---- sums of bytes ------------------------------------------------------------------------------------ */
 
@@ -131,7 +130,7 @@ INLINE void add_sums(float_vec sum[SUM_ROWS][SUM_VECTORS], int add, double *sums
     }
 }
 
-/* Computes the same sums as a GPU (cuda/product/float.cuh): slices in single precision with fused multiply-add,
+/* Computes the same sums as a GPU (cuda/product/launch.cuh): slices in single precision with fused multiply-add,
  * added in double. */
 static void slices(const float *rows, const float *cols, int64_t n, int add, double *sums) {
     EACH_PART(first, SUM_ROWS, from, SUM_VECTORS) {
@@ -340,7 +339,39 @@ static void own_coefficients(double *products, const double *norm, const double 
     for (; k < n; k++) products[k] = gcor_coefficient(products[k], norm[k], other_norm[k]);
 }
 
-#include "kernel_bicor.h"
+/* Products of pairs by biweights, with the bits of measure/bicor.c: replaces values by weighted differences, by whole
+ * vectors. */
+INLINE void weigh_differences(double *x, int64_t n, const cpu_biweight *w) {
+    for (int64_t k = 0; k < n; k += BYTES / 8) {
+        const double_vec difference = *(double_vec *)(x + k) * w->scale - w->median;
+        const double_vec u = difference / choose(difference < 0, w->below, w->above - (double_vec){0});
+        const double_vec v = 1 - u * u;
+        *(double_vec *)(x + k) = difference * choose(~(v > 0), 0, v * v);
+    }
+}
+
+static void biweights(double *x, double *y, int64_t n, const cpu_biweight *of_x, const cpu_biweight *of_y,
+                      double *sums) {
+    double squares_x = 0, squares_y = 0;
+    weigh_differences(x, n, of_x);
+    weigh_differences(y, n, of_y);
+    for (int64_t k = 0; k < n; k++) squares_x += x[k] * x[k], squares_y += y[k] * y[k];
+    const double unit_x = squares_x > 0 ? 1 / sqrt(squares_x) : 0, unit_y = squares_y > 0 ? 1 / sqrt(squares_y) : 0;
+    for (int64_t k = 0; k < n; k++) x[k] *= unit_x, y[k] *= unit_y;
+    sums[0] = sums[1] = sums[2] = 0;
+    for (int64_t from = 0; from < n; from += GCOR_OBS_RUN) { /* gcor_double_dot() */
+        const int64_t to = n - from < GCOR_OBS_RUN ? n : from + GCOR_OBS_RUN;
+        double xx = 0, yy = 0, xy = 0;
+        for (int64_t k = from; k < to; k++) {
+            xx = gcor_fma(x[k], x[k], xx);
+            yy = gcor_fma(y[k], y[k], yy);
+            xy = gcor_fma(x[k], y[k], xy);
+        }
+        sums[0] += xx;
+        sums[1] += yy;
+        sums[2] += xy;
+    }
+}
 
 /* ---- distances --------------------------------------------------------------------------------------- */
 
@@ -373,7 +404,6 @@ static double minima(double *a, double *b, int64_t n) {
 }
 
 const cpu_kernels KERNELS = {
-    .name = SET_NAME,
     .ns_word = NS_WORD,
     .ns_pack = NS_PACK,
     .floats = floats,

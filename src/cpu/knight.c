@@ -1,5 +1,5 @@
 /* Counts discordant pairs of observations by a merge sort, in n log n steps (Knight 1966). */
-#include "knight.h"
+#include "cpu.h"
 
 #include "../base/triangle.h"
 

@@ -3,7 +3,7 @@
 #include "cpu.h"
 
 #include "../measure/coefficient.h"
-#include "../measure/pair.h"
+#include "../measure/measure.h"
 #include "../base/threads.h"
 
 #include <float.h>

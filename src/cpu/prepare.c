@@ -4,10 +4,9 @@
 #include "../base/alloc.h"
 #include "../measure/coefficient.h"
 #include "../measure/mutual.h"
-#include "../measure/pair.h"
+#include "../measure/measure.h"
 #include "../source/shuffle.h"
 #include "../source/source.h"
-#include "knight.h"
 
 #include <stddef.h>
 #include <string.h>

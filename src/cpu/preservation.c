@@ -3,6 +3,7 @@
 #include "../base/alloc.h"
 #include "../base/threads.h"
 #include "../base/triangle.h"
+#include "../base/wide.h"
 #include "../stats/leading.h"
 #include "cpu.h"
 
@@ -104,8 +105,6 @@ static void multiply(const preservation *p, const double *panels, int64_t length
 /* ---- pairs ------------------------------------------------------------------------------------------------------ */
 
 /* These loops are compiled for each vector length; every element is rounded alike. */
-#define INLINE static inline __attribute__((always_inline))
-
 typedef double four __attribute__((vector_size(32), aligned(8), may_alias));
 typedef int64_t four_words __attribute__((vector_size(32), aligned(8), may_alias));
 
@@ -114,7 +113,7 @@ typedef struct {
     four sum, sum_squares, cross, aligned;
 } pair_sums;
 
-INLINE void add_four(pair_sums *s, const double *r, const float *other) {
+GCOR_BODY void add_four(pair_sums *s, const double *r, const float *other) {
     const four_words sign = {INT64_MIN, INT64_MIN, INT64_MIN, INT64_MIN};
     const four own = *(const four *)r, reference = {other[0], other[1], other[2], other[3]};
     s->sum += own;
@@ -123,7 +122,7 @@ INLINE void add_four(pair_sums *s, const double *r, const float *other) {
     s->aligned += (four)(((four_words)own ^ ((four_words)reference & sign)) & (reference != 0));
 }
 
-INLINE void add_coefficients(pair_sums *s, const double *r, const float *other, int64_t n) {
+GCOR_BODY void add_coefficients(pair_sums *s, const double *r, const float *other, int64_t n) {
     double last[4] = {0};
     float last_other[4] = {0};
     int64_t k = 0;
@@ -134,12 +133,12 @@ INLINE void add_coefficients(pair_sums *s, const double *r, const float *other, 
     add_four(s, last, last_other);
 }
 
-INLINE double total(four sum) {
+GCOR_BODY double total(four sum) {
     return (sum[0] + sum[2]) + (sum[1] + sum[3]);
 }
 
 /* Sets a = base^power, with few products if the power is an integer; overwrites `base`. */
-INLINE void raise_all(double *base, double power, int64_t n, double *a) {
+GCOR_BODY void raise_all(double *base, double power, int64_t n, double *a) {
     if (!gcor_is_multiplied(power) || power != floor(power)) {
         for (int64_t k = 0; k < n; k++) a[k] = gcor_power(base[k], power);
         return;
@@ -154,8 +153,8 @@ INLINE void raise_all(double *base, double power, int64_t n, double *a) {
 }
 
 /* Writes the adjacencies of member i with members j .. j + n - 1 of those `which`. */
-INLINE void find_adjacencies(const preservation *p, const gcor_preserved_set *set, const int *which, int64_t i,
-                             int64_t j, int64_t n, const double *r, double *a) {
+GCOR_BODY void find_adjacencies(const preservation *p, const gcor_preserved_set *set, const int *which, int64_t i,
+                                int64_t j, int64_t n, const double *r, double *a) {
     if (set->overlaps.plain || set->overlaps.compact) {
         for (int64_t k = 0; k < n; k++) {
             int64_t low = gcor_min(which[i], which[j + k]), high = gcor_max(which[i], which[j + k]);
@@ -170,7 +169,7 @@ INLINE void find_adjacencies(const preservation *p, const gcor_preserved_set *se
 }
 
 /* Adds the adjacencies of member i with members j .. j + n - 1. */
-INLINE void add_adjacencies(profile *own, int64_t i, int64_t j, int64_t n, const double *a) {
+GCOR_BODY void add_adjacencies(profile *own, int64_t i, int64_t j, int64_t n, const double *a) {
     four degree = {0}, squares = {0};
     double last_degree = 0, last_squares = 0;
     int64_t k = 0;
@@ -203,7 +202,7 @@ typedef struct {
 } pair_pass;
 
 /* Adds the pairs of member i with members j .. j + n - 1, whose coefficients it may overwrite. */
-INLINE void add_pairs(pair_pass *q, int64_t i, int64_t j, int64_t n, double *r) {
+GCOR_BODY void add_pairs_body(pair_pass *q, int64_t i, int64_t j, int64_t n, double *r) {
     double a[STRIP];
     int64_t at = i * q->own->n + j;
     find_adjacencies(q->p, q->set, q->which, i, j, n, r, a);
@@ -213,23 +212,12 @@ INLINE void add_pairs(pair_pass *q, int64_t i, int64_t j, int64_t n, double *r) 
     add_coefficients(&q->sums, r, (q->reference ? q->reference : q->own)->r + at, n);
 }
 
-static void add_pairs_plain(pair_pass *q, int64_t i, int64_t j, int64_t n, double *r) {
-    add_pairs(q, i, j, n, r);
-}
-
-#if defined(__x86_64__)
-__attribute__((target("avx2"))) static void add_pairs_avx2(pair_pass *q, int64_t i, int64_t j, int64_t n, double *r) {
-    add_pairs(q, i, j, n, r);
-}
-#else
-#define add_pairs_avx2 add_pairs_plain
-#endif
+GCOR_WIDE(add_pairs, (pair_pass * q, int64_t i, int64_t j, int64_t n, double *r), (q, i, j, n, r))
 
 static void sum_pairs(const preservation *p, const gcor_preserved_set *set, const int *which, const profile *reference,
                       workspace *w) {
     profile *own = &w->own;
     pair_pass q = {.p = p, .set = set, .which = which, .reference = reference, .own = own};
-    int is_plain = strcmp(p->kernels->name, "plain") == 0;
     memset(own->degree, 0, (size_t)own->n * sizeof *own->degree);
     memset(own->squares, 0, (size_t)own->n * sizeof *own->squares);
     for (int64_t first = 0; first < own->n; first += STRIP) {
@@ -239,7 +227,7 @@ static void sum_pairs(const preservation *p, const gcor_preserved_set *set, cons
             for (int64_t i = row; i < row + CPU_KERNEL_ROWS && i + 1 < end; i++) {
                 int64_t j = gcor_max(first, i + 1);
                 double *r = w->sums + (i - row) * CPU_BLOCK_COLS + (j - first);
-                (is_plain ? add_pairs_plain : add_pairs_avx2)(&q, i, j, end - j, r);
+                add_pairs(&q, i, j, end - j, r);
             }
         }
     }

@@ -56,10 +56,7 @@ static void rank_entries(double *x, int64_t n, int64_t n_obs, const gcor_ranks *
 
 /* Scales values to about unit length, so that products do not overflow. */
 static void scale_entries(double *x, int64_t n, double *out) {
-    double largest = 0, squares = 0;
-    for (int64_t k = 0; k < n; k++)
-        if (fabs(x[k]) > largest) largest = fabs(x[k]);
-    double scale = gcor_scale(largest);
+    double scale = gcor_scale_of(x, n), squares = 0;
     for (int64_t k = 0; k < n; k++) {
         x[k] *= scale;
         squares += x[k] * x[k];

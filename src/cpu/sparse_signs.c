@@ -17,7 +17,6 @@
 #include "../measure/coefficient.h"
 #include "../measure/measure.h"
 #include "../source/source.h"
-#include "knight.h"
 
 #include <string.h>
 

@@ -1,6 +1,5 @@
 /* The function table of the CUDA back end. Exceptions do not pass beyond these functions. */
 #include "backend/info.h"
-#include "hclust.cuh"
 #include "product/product.cuh"
 #include "sink/sinks.cuh"
 #include "../sink/adjacency.h"
@@ -218,6 +217,7 @@ extern "C" const gcor_backend gcor_cuda = {
     cuda_tile_size,     //
     cuda_prepare_entry, //
     cuda_release,       //
+    nullptr,            // column
     cuda_multiply,      //
     cuda_finish,        //
     nullptr,            // pairs

@@ -1,9 +1,10 @@
 /* The chains of nearest neighbours and the spanning tree of cpu/hclust.c, step by step in one kernel: the whole grid
  * searches a row of the matrix, agrees on its minimum, and, if two clusters are nearest to each other, computes the
  * distances of their union. A launch makes a limited number of steps, so that the host can report and stop. */
-#include "hclust.cuh"
 #include "backend/lanes.cuh"
+#include "backend/state.cuh"
 #include "../base/threads.h"
+#include "../stats/hclust.h"
 
 #include <cooperative_groups.h>
 

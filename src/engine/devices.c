@@ -8,7 +8,7 @@
 #include "work.h"
 
 #include "../base/alloc.h"
-#include "../source/read_queue.h"
+#include "../source/source.h"
 #include "session.h"
 
 #include <pthread.h>
@@ -209,7 +209,7 @@ static void end_member(pool *p, member *m) {
     gcor_context *context = p->context;
     gcor_sink *sink = p->work->job->sink;
     pthread_join(m->thread, NULL);
-    if (m->sink && !m->is_lost && !context->error.status) (void)sink->type->merge(sink, context, m->sink);
+    if (m->sink && !m->is_lost && !context->error.status) (void)gcor_sink_merge(sink, context, m->sink);
     gcor_sink_free(m->sink);
     gcor_free(m->drawn);
     if (m->context.seconds_preparing > context->seconds_preparing)
@@ -218,8 +218,8 @@ static void end_member(pool *p, member *m) {
         context->seconds_multiplying = m->context.seconds_multiplying;
 }
 
-/* Do the whole queue on the first *n of the session's devices, each with `threads` threads. The job's sink must have
- * merge(). *n becomes the number of devices that had a thread: the system may allow fewer, or none. */
+/* Do the whole queue on the first *n of the session's devices, each with `threads` threads. The job's sink must be
+ * one that merges. *n becomes the number of devices that had a thread: the system may allow fewer, or none. */
 static gcor_status use_devices(gcor_work *work, gcor_context *context, int *n, int threads) {
     pool *p = gcor_alloc(context, 1, sizeof *p, "the workers");
     if (!p) return GCOR_NO_MEMORY;
@@ -262,7 +262,7 @@ static gcor_status try_device(gcor_work *work, gcor_context *context, int device
     gcor_status status = gcor_sink_fork(sink, context, &own);
     if (status) return status;
     status = use_device(work, context, device, own);
-    if (!status) status = sink->type->merge(sink, context, own);
+    if (!status) status = gcor_sink_merge(sink, context, own);
     gcor_sink_free(own);
     return status;
 }
@@ -288,7 +288,7 @@ static gcor_status use_any_device(gcor_work *work, gcor_context *context) {
 }
 
 gcor_status gcor_distribute(gcor_work *work, gcor_context *context, int workers) {
-    if (work->session->n_devices < 2 || !work->job->sink->type->merge)
+    if (work->session->n_devices < 2 || !gcor_sink_merges(work->job->sink))
         return use_device(work, context, 0, work->job->sink);
     if (workers < 2 || work->queue.pairs == 0) return use_any_device(work, context);
     int threads = context->threads > workers ? context->threads / workers : 1;

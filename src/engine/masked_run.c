@@ -4,7 +4,7 @@
 
 #include "../base/alloc.h"
 #include "../sink/combine.h"
-#include "../source/derived.h"
+#include "../source/source.h"
 #include "../source/shuffle.h"
 #include "../mask/filter.h"
 
@@ -104,7 +104,7 @@ static gcor_status name(gcor_context *context, const masked *c, gcor_job *job) {
     return sink->type->unpermute && (rows || cols) ? sink->type->unpermute(sink, context, rows, cols) : GCOR_OK;
 }
 
-gcor_status gcor_run_masked(gcor_session *session, gcor_context *context, gcor_job *job) {
+static gcor_status run_masked(gcor_session *session, gcor_context *context, gcor_job *job) {
     masked c = {0};
     gcor_status status = check(context, job);
     if (!status) status = prepare(context, job, &c);
@@ -120,4 +120,8 @@ gcor_status gcor_run_masked(gcor_session *session, gcor_context *context, gcor_j
     gcor_free(c.x_flags);
     gcor_free(c.y_flags);
     return status;
+}
+
+gcor_status gcor_run(gcor_session *session, gcor_context *context, gcor_job *job) {
+    return (job->pairs && !job->overlap ? run_masked : gcor_run_all)(session, context, job);
 }

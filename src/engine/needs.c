@@ -1,6 +1,6 @@
 /* Performs a run on a back end that prepares and multiplies nothing, but counts. The sizes of memory and tiles come
  * from the real back end. */
-#include "needs.h"
+#include "run.h"
 
 #include "../base/alloc.h"
 #include "../measure/measure.h"

@@ -6,10 +6,9 @@
 
 #include "../sink/adjacency.h"
 #include "../base/alloc.h"
-#include "run.h"
 #include "../measure/measure.h"
 #include "../base/triangle.h"
-#include "worker.h"
+#include "work.h"
 
 enum { SLABS = 2 };
 
@@ -189,17 +188,5 @@ gcor_status gcor_open_overlaps(gcor_context *context, gcor_work *work, gcor_stat
     *o = (overlaps){.head = {&overlap_type, context, work, state, sink}, .n_var = work->grid.n_col};
     gcor_status status = start(o, worker);
     if (status) gcor_free(o);
-    return status;
-}
-
-gcor_status gcor_run_overlap(gcor_session *session, gcor_context *context, gcor_job *job) {
-    gcor_job own = *job;
-    own.in_double = gcor_has_double(job->measure);
-    own.x_norm = NULL;
-    for (int64_t j = 0; job->x_norm && j < job->x->n_var; j++) job->x_norm[j] = 1; /* all pairs have an overlap */
-    gcor_status status = gcor_run_all(session, context, &own);
-    job->n_obs_used = own.n_obs_used;
-    job->devices_lost = own.devices_lost;
-    job->lost = own.lost;
     return status;
 }

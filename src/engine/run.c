@@ -147,12 +147,7 @@ static gcor_status look_at_all(gcor_work *work, gcor_context *context, gcor_data
     return status;
 }
 
-gcor_status gcor_run(gcor_session *session, gcor_context *context, gcor_job *job) {
-    if (job->overlap) return gcor_run_overlap(session, context, job);
-    return job->pairs ? gcor_run_masked(session, context, job) : gcor_run_all(session, context, job);
-}
-
-gcor_status gcor_run_all(gcor_session *session, gcor_context *context, gcor_job *job) {
+static gcor_status run_all(gcor_session *session, gcor_context *context, gcor_job *job) {
     int64_t n = job->combination ? job->combination->n : 1;
     gcor_work work = {.session = session,
                       .job = job,
@@ -175,4 +170,21 @@ gcor_status gcor_run_all(gcor_session *session, gcor_context *context, gcor_job 
     for (int64_t s = 0; s < n; s++) forget_data(&data[s]);
     gcor_free(data);
     return status;
+}
+
+/* A run of overlaps has columns in double. */
+static gcor_status run_overlap(gcor_session *session, gcor_context *context, gcor_job *job) {
+    gcor_job own = *job;
+    own.in_double = gcor_has_double(job->measure);
+    own.x_norm = NULL;
+    for (int64_t j = 0; job->x_norm && j < job->x->n_var; j++) job->x_norm[j] = 1; /* all pairs have an overlap */
+    gcor_status status = run_all(session, context, &own);
+    job->n_obs_used = own.n_obs_used;
+    job->devices_lost = own.devices_lost;
+    job->lost = own.lost;
+    return status;
+}
+
+gcor_status gcor_run_all(gcor_session *session, gcor_context *context, gcor_job *job) {
+    return (job->overlap ? run_overlap : run_all)(session, context, job);
 }

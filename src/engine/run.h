@@ -1,4 +1,4 @@
-/* The kinds of runs behind gcor_run(). Each returns what gcor_run() does. */
+/* Kinds of runs behind gcor_run(), which is in masked_run.c. */
 #ifndef GPUCOR_RUN_H
 #define GPUCOR_RUN_H
 
@@ -8,11 +8,20 @@
  * GCOR_SIGN_SPARSE), provided that no observation is left out. Only a back end that is_host has such products. The last
  * bits of REAL_SPARSE differ from those of dense columns: callers use it whether or not there is a GPU. */
 int gcor_is_sparse(const gcor_job *job);
-/* run.c: all pairs of the job, or those that its sink's mask selects. */
+/* run.c: gcor_run() of all pairs of the job, or of those that its sink's mask selects. */
 gcor_status gcor_run_all(gcor_session *session, gcor_context *context, gcor_job *job);
-/* masked_run.c: a job with a pair rule. */
-gcor_status gcor_run_masked(gcor_session *session, gcor_context *context, gcor_job *job);
-/* overlap.c: a job with an overlap rule. */
-gcor_status gcor_run_overlap(gcor_session *session, gcor_context *context, gcor_job *job);
+
+/* ---- what a run will need (needs.c) ------------------------------------------------------------- */
+
+/* A prediction of what a shard reads and holds in memory, without computing it. */
+
+typedef struct {
+    int64_t columns; /* columns read; a column read twice counts twice */
+    int64_t bytes;   /* max bytes of prepared columns at any time */
+} gcor_needs;
+
+/* Counts for the shard on the session's first device. Uses x, y, measure, in_double and shard of the job. Nothing is
+ * read, so pairs are assumed to have the same observations. A triangle is walked as for sinks of edges (GCOR_LOWER). */
+gcor_status gcor_needs_of(gcor_session *session, gcor_context *context, const gcor_job *job, gcor_needs *needs);
 
 #endif

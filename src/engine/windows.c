@@ -41,15 +41,9 @@ static int threads_of_worker(const gcor_window_crew *crew) {
     return (int)gcor_max(1, crew->context->threads / crew->n_workers);
 }
 
-/* The worker's device, as the session numbers it. */
+/* The device of the worker's session, as the crew's session numbers it. */
 static int device_of(const gcor_window_crew *crew, const gcor_window_worker *worker) {
-    int first = crew->session->backend->is_host ? 0 : (int)(worker - crew->workers);
-    return (first + worker->n_lost) % crew->session->n_devices;
-}
-
-static gcor_status open_session(const gcor_window_crew *crew, gcor_context *context, gcor_window_worker *worker) {
-    const gcor_session *all = crew->session;
-    return gcor_session_open(context, all->backend, &all->devices[device_of(crew, worker)], 1, &worker->session);
+    return crew->session->backend->is_host ? 0 : (int)(worker - crew->workers);
 }
 
 static void swap_states(gcor_state **a, gcor_state **b) {
@@ -60,14 +54,16 @@ static void swap_states(gcor_state **a, gcor_state **b) {
 
 /* An open device goes to its worker, and back when the crew is closed. */
 static void lend_device(const gcor_window_crew *crew, gcor_window_worker *worker) {
-    if (worker->session && !crew->session->backend->is_host && worker->n_lost == 0)
+    if (worker->session && !crew->session->backend->is_host)
         swap_states(&worker->session->states[0], &crew->session->states[device_of(crew, worker)]);
 }
 
 static gcor_status open_worker(const gcor_window_crew *crew, gcor_window_worker *worker, const gcor_windows *windows) {
+    const gcor_session *all = crew->session;
     gcor_context *context = crew->context;
-    gcor_status status = crew->n_workers > 1 ? open_session(crew, context, worker) : GCOR_OK;
-    if (status) return status;
+    if (crew->n_workers > 1 &&
+        gcor_session_open(context, all->backend, &all->devices[device_of(crew, worker)], 1, &worker->session))
+        return context->error.status;
     lend_device(crew, worker);
     worker->flags = gcor_alloc(context, 2 * windows->series->source.n_var, 1, "the windows");
     worker->weight = gcor_alloc(context, windows->width, sizeof *worker->weight, "the windows");
@@ -91,6 +87,7 @@ gcor_status gcor_window_crew_open(gcor_window_crew *crew, gcor_session *session,
     if (!crew->workers) return GCOR_NO_MEMORY;
     memset(crew->workers, 0, (size_t)n * sizeof *crew->workers);
     crew->n_workers = n;
+    for (int t = 0; t < n; t++) pthread_mutex_init(&crew->workers[t].is_in_use, NULL);
     for (int t = 0; t < n && !status; t++) status = open_worker(crew, &crew->workers[t], windows);
     return status;
 }
@@ -99,6 +96,7 @@ void gcor_window_crew_close(gcor_window_crew *crew) {
     for (int t = 0; t < crew->n_workers; t++) {
         lend_device(crew, &crew->workers[t]);
         gcor_session_close(crew->workers[t].session);
+        pthread_mutex_destroy(&crew->workers[t].is_in_use);
         gcor_free(crew->workers[t].flags);
         gcor_free(crew->workers[t].weight);
     }
@@ -217,7 +215,10 @@ static gcor_status do_window(gcor_windows *windows, gcor_window_crew *crew, cons
     job.y_flags = flags + tile->n_col;
     job.devices_lost = 0;
     memset(flags, 0, (size_t)(tile->n_col + tile->n_row));
-    status = work(user, worker->session ? worker->session : crew->session, context, &job, window);
+    gcor_window_worker *owner = &crew->workers[(worker - crew->workers + worker->n_lost) % crew->n_workers];
+    pthread_mutex_lock(&owner->is_in_use);
+    status = work(user, owner->session ? owner->session : crew->session, context, &job, window);
+    pthread_mutex_unlock(&owner->is_in_use);
     note_lost(crew, job.devices_lost, &job.lost);
     if (status) return status;
     windows->n_obs[window] = job.n_obs_used;
@@ -234,15 +235,13 @@ static int ask_outside(void *user, double fraction) {
     return gcor_stop(outside);
 }
 
-/* A worker whose device has failed continues with the next one, unless it has lost them all. */
+/* A worker whose device has failed takes the next worker's in turns with it, unless it has lost them all. */
 static int replace_device(gcor_window_crew *crew, gcor_window_worker *worker, gcor_context *context) {
-    if (worker->n_lost + 1 >= crew->session->n_devices) return 0;
+    if (worker->n_lost + 1 >= crew->n_workers || crew->session->backend->is_host) return 0;
     note_lost(crew, 1, &context->error);
     context->error = (gcor_error){0};
-    gcor_session_close(worker->session);
-    worker->session = NULL;
     worker->n_lost++;
-    return !open_session(crew, context, worker);
+    return 1;
 }
 
 /* Takes windows from *next until none is left. The thread's own monitor counts a window's pairs. */
@@ -259,7 +258,7 @@ static void take_windows(gcor_windows *windows, gcor_window_crew *crew, int thre
         if (window >= end) break;
         gcor_status status;
         do status = do_window(windows, crew, worker, &context, tile, window, work, user);
-        while (worker->session && gcor_is_of_device(status) && replace_device(crew, worker, &context));
+        while (gcor_is_of_device(status) && replace_device(crew, worker, &context));
         if (status) {
             (void)gcor_fail(outside, status, "%s", context.error.message);
             break;

@@ -3,7 +3,9 @@
 #ifndef GPUCOR_ENGINE_WINDOWS_H
 #define GPUCOR_ENGINE_WINDOWS_H
 
-#include "../source/derived.h"
+#include "../source/source.h"
+
+#include <pthread.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -35,8 +37,9 @@ typedef struct {
 /* Per-thread data: flags of a tile's variables, weights of a window, and, if each worker has its own windows, a session
  * of one device. */
 typedef struct {
-    gcor_session *session; /* NULL: the crew's */
-    int n_lost;            /* number of devices that this worker has lost */
+    gcor_session *session;     /* NULL: the crew's */
+    pthread_mutex_t is_in_use; /* the session, which others take over whose devices have failed */
+    int n_lost;                /* number of devices that this worker has lost */
     unsigned char *flags;
     double *weight;
 } gcor_window_worker;

@@ -1,4 +1,4 @@
-#include "worker.h"
+#include "work.h"
 
 #include "../base/alloc.h"
 #include "../mask/pairs.h"

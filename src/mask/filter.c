@@ -1,17 +1,11 @@
 #include "filter.h"
 
-#include "../base/alloc.h"
-
 #include <math.h>
 
 static gcor_status begin_tile(gcor_sink *sink, gcor_context *context, const gcor_tile *tile) {
-    gcor_filter *filter = (gcor_filter *)sink;
-    filter->extent = gcor_pairs_of_tile(sink->pairs, tile);
-    return gcor_begin_tile(filter->of, context, tile);
-}
-
-static gcor_status end_tile(gcor_sink *sink, gcor_context *context, const gcor_tile *tile) {
-    return gcor_end_tile(((gcor_filter *)sink)->of, context, tile);
+    (void)context;
+    ((gcor_filter *)sink)->extent = gcor_pairs_of_tile(sink->pairs, tile);
+    return GCOR_OK;
 }
 
 /* Elements k .. k+n-1 of the segment. */
@@ -57,7 +51,7 @@ static gcor_status take_runs(gcor_sink *of, gcor_context *context, int thread, c
 }
 
 static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, const gcor_segment *segment) {
-    gcor_sink *of = ((gcor_filter *)sink)->of;
+    gcor_sink *of = sink->of;
     unsigned char counts[SOME];
     gcor_status status = GCOR_OK;
     if (((gcor_filter *)sink)->extent == GCOR_ALL_PAIRS) return of->type->take(of, context, thread, segment);
@@ -73,47 +67,17 @@ static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, cons
     return status;
 }
 
-/* The filter is a copy, which still has the sink of the other one. */
-static gcor_status allocate(gcor_sink *sink, gcor_context *context) {
-    gcor_filter *filter = (gcor_filter *)sink;
-    gcor_status status = gcor_sink_fork(filter->of, context, &filter->of);
-    if (!status) filter->of->pairs = sink->pairs;
-    return status;
-}
-
-static void release(gcor_sink *sink) {
-    gcor_sink_free(((gcor_filter *)sink)->of);
-}
-
-static gcor_status merge(gcor_sink *sink, gcor_context *context, gcor_sink *other) {
-    gcor_sink *of = ((gcor_filter *)sink)->of;
-    return of->type->merge(of, context, ((gcor_filter *)other)->of);
-}
-
 static const gcor_sink_type TYPE = {
     .name = "filter",
     .size = sizeof(gcor_filter),
     .take = take,
     .begin_tile = begin_tile,
-    .end_tile = end_tile,
-    .allocate = allocate,
-    .merge = merge,
-    .release = release,
-};
-
-/* For sinks that cannot be merged. */
-static const gcor_sink_type ALONE = {
-    .name = "filter",
-    .size = sizeof(gcor_filter),
-    .take = take,
-    .begin_tile = begin_tile,
-    .end_tile = end_tile,
-    .release = release,
 };
 
 gcor_filter gcor_filter_of(gcor_sink *of, const gcor_pairs *pairs) {
-    gcor_filter filter = {.sink = *of, .of = of};
-    filter.sink.type = of->type->merge ? &TYPE : &ALONE;
+    gcor_filter filter = {.sink = *of};
+    filter.sink.type = &TYPE;
+    filter.sink.of = of;
     filter.sink.pairs = of->pairs = pairs;
     return filter;
 }

@@ -6,12 +6,11 @@
 #include "pairs.h"
 
 typedef struct {
-    gcor_sink sink; /* must be first; its `pairs` is the mask */
-    gcor_sink *of;
+    gcor_sink sink;     /* must be first; its `pairs` is the mask */
     gcor_extent extent; /* of the current tile */
 } gcor_filter;
 
-/* Both are borrowed and must outlive the filter; forks own their sink and are freed like any sink. */
+/* Both are borrowed and must outlive the filter, which is not freed; forks own their sink. */
 gcor_filter gcor_filter_of(gcor_sink *of, const gcor_pairs *pairs);
 
 #endif

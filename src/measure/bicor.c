@@ -2,7 +2,7 @@
  * distance and are zero from nine median absolute deviations on. The options are those of WGCNA::bicor(). */
 #include "bicor.h"
 
-#include "coefficient.h"
+#include "pearson.h"
 
 #include <string.h>
 
@@ -28,9 +28,7 @@ static double median_of_three(double a, double b, double c) {
     return c < low ? low : c > high ? high : c;
 }
 
-/* Moves the k-th smallest of n values, from 0, to position k, with no larger value before it and no smaller one
- * after it (Hoare 1961). Returns it. */
-static double select_value(double *x, int64_t n, int64_t k) {
+double gcor_kth_smallest(double *x, int64_t n, int64_t k) {
     int64_t low = 0, high = n - 1;
     while (low < high) {
         double pivot = median_of_three(x[low], x[low + (high - low) / 2], x[high]);
@@ -54,7 +52,7 @@ static double select_value(double *x, int64_t n, int64_t k) {
 static double quantile(double *x, int64_t n, double fraction) {
     double part;
     int64_t k = gcor_quantile_index(n, fraction, &part);
-    double value = select_value(x, n, k), next = value;
+    double value = gcor_kth_smallest(x, n, k), next = value;
     if (!(part > 0)) return value;
     next = x[k + 1];
     for (int64_t q = k + 2; q < n; q++)
@@ -72,10 +70,7 @@ static double quantile_of(const double *x, int64_t n, double fraction, double *s
 /* Replaces values by scaled differences from their median; the scale keeps squares in range. Returns the median
  * absolute deviation. */
 static double deviate(double *x, int64_t n, double *scratch) {
-    double largest = 0;
-    for (int64_t k = 0; k < n; k++)
-        if (fabs(x[k]) > largest) largest = fabs(x[k]);
-    double scale = gcor_scale(largest);
+    double scale = gcor_scale_of(x, n);
     for (int64_t k = 0; k < n; k++) x[k] *= scale;
     double median = quantile_of(x, n, 0.5, scratch);
     for (int64_t k = 0; k < n; k++) scratch[k] = fabs(x[k] -= median);
@@ -94,24 +89,13 @@ static double weigh(double *x, int64_t n, double deviation, double max_outliers,
     return squares;
 }
 
-/* Centres as Pearson's correlation does. Returns the sum of squares. */
-static double centre(double *x, int64_t n) {
-    double sum = 0, squares = 0, first = x[0];
-    for (int64_t k = 0; k < n; k++) sum += x[k] -= first;
-    for (int64_t k = 0; k < n; k++) {
-        x[k] -= sum / (double)n;
-        squares += x[k] * x[k];
-    }
-    return squares;
-}
-
 static double transform(double *x, int64_t n, gcor_preparing *with) {
     int fallback = (int)with->option[GCOR_BICOR_FALLBACK];
     double deviation = deviate(x, n, with->scratch);
     if (deviation > 0 && fallback != GCOR_BICOR_ALL_PEARSON)
         return weigh(x, n, deviation, with->option[GCOR_BICOR_MAX_OUTLIERS], with->scratch);
     if (fallback == GCOR_BICOR_NO_FALLBACK) return 0;
-    double squares = centre(x, n);
+    double squares = gcor_centre(x, n);
     with->fell_back = squares > 0;
     return squares;
 }

@@ -15,6 +15,10 @@ double gcor_prepare_bicor(double *x, int64_t n, gcor_preparing *with, float *out
 double gcor_prepare_bicor_double(double *x, int64_t n, gcor_preparing *with, double *out);
 extern const gcor_option gcor_bicor_options[];
 
+/* Moves the k-th smallest of n values, from 0, to position k, with no larger value before it and no smaller one
+ * after it (quickselect; Hoare 1961). Returns it. Any thread. */
+double gcor_kth_smallest(double *x, int64_t n, int64_t k);
+
 #ifdef __cplusplus
 }
 #endif

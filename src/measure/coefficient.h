@@ -65,6 +65,14 @@ GCOR_INLINE double gcor_scale(double largest) {
     return ldexp(1.0, exponent < -1000 ? 1000 : -exponent);
 }
 
+/* The same for n finite values. */
+GCOR_INLINE double gcor_scale_of(const double *x, int64_t n) {
+    double largest = 0;
+    for (int64_t k = 0; k < n; k++)
+        if (fabs(x[k]) > largest) largest = fabs(x[k]);
+    return gcor_scale(largest);
+}
+
 /* Factor for values whose differences, or the sum of up to 2^30 differences, overflow. */
 #define GCOR_SMALL_UNIT 0x1p-32
 

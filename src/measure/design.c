@@ -170,10 +170,7 @@ static void centre(const gcor_design *design, double *x, int64_t n) {
 }
 
 double gcor_design_begin(const gcor_design *design, int is_centred, double *x, int64_t n, double *squares) {
-    double largest = 0;
-    for (int64_t k = 0; k < n; k++)
-        if (fabs(x[k]) > largest) largest = fabs(x[k]);
-    double scale = gcor_scale(largest), of_largest = 0;
+    double scale = gcor_scale_of(x, n), of_largest = 0;
     for (int64_t k = 0; k < n; k++) {
         x[k] *= scale;
         of_largest += x[k] * x[k] * (design->weight ? design->weight[k] : 1);

@@ -28,10 +28,7 @@ typedef struct {
 
 /* Scales x so that squares stay in range, and sums the distances of each observation. row: n doubles. */
 GCOR_BODY distances measure_distances(double *x, int64_t n, double *row) {
-    double largest = 0, all = 0;
-    for (int64_t k = 0; k < n; k++)
-        if (fabs(x[k]) > largest) largest = fabs(x[k]);
-    double scale = gcor_scale(largest);
+    double scale = gcor_scale_of(x, n), all = 0;
     for (int64_t k = 0; k < n; k++) x[k] *= scale, row[k] = 0;
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < n; j++) row[j] += fabs(x[i] - x[j]);

@@ -8,7 +8,7 @@
 
 double gcor_prepare_pearson(double *x, int64_t n, gcor_preparing *with, float *out); /* pearson.c */
 double gcor_prepare_pearson_double(double *x, int64_t n, gcor_preparing *with, double *out);
-double gcor_prepare_cosine(double *x, int64_t n, gcor_preparing *with, float *out); /* cosine.c */
+double gcor_prepare_cosine(double *x, int64_t n, gcor_preparing *with, float *out); /* pearson.c */
 double gcor_prepare_cosine_double(double *x, int64_t n, gcor_preparing *with, double *out);
 double gcor_prepare_distance(double *x, int64_t n, gcor_preparing *with, float *out); /* distance.c */
 double gcor_prepare_distance_double(double *x, int64_t n, gcor_preparing *with, double *out);

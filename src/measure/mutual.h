@@ -9,7 +9,7 @@
 #define GPUCOR_MUTUAL_H
 
 #include "measure.h"
-#include "../base/log_exp.h"
+#include "../base/elementary.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -1,4 +1,4 @@
-#include "pair.h"
+#include "measure.h"
 
 #include "coefficient.h"
 

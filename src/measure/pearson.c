@@ -2,13 +2,12 @@
  * has centred and scaled them. */
 #include "pearson.h"
 
-#include "measure.h"
+#include "coefficient.h"
 
 double gcor_prepare_pearson(double *x, int64_t n, gcor_preparing *with, float *out);
 double gcor_prepare_pearson_double(double *x, int64_t n, gcor_preparing *with, double *out);
 
-/* Centres and scales x. Returns the sum of squares about the mean. */
-static double centre(double *x, int64_t n) {
+double gcor_centre(double *x, int64_t n) {
     const gcor_centring c = gcor_centring_of(x, n);
     double squares = 0;
     for (int64_t k = 0; k < n; k++) {
@@ -20,12 +19,12 @@ static double centre(double *x, int64_t n) {
 
 double gcor_prepare_pearson(double *x, int64_t n, gcor_preparing *with, float *out) {
     (void)with;
-    return gcor_unit(x, centre(x, n), n, out);
+    return gcor_unit(x, gcor_centre(x, n), n, out);
 }
 
 double gcor_prepare_pearson_double(double *x, int64_t n, gcor_preparing *with, double *out) {
     (void)with;
-    return gcor_double_unit(x, centre(x, n), n, out);
+    return gcor_double_unit(x, gcor_centre(x, n), n, out);
 }
 
 double gcor_double_unit(const double *x, double squares, int64_t n, double *out) {
@@ -49,4 +48,32 @@ double gcor_unit(const double *x, double squares, int64_t n, float *out) {
     double unit = squares > 0 ? 1 / sqrt(squares) : 0;
     for (int64_t k = 0; k < n; k++) out[k] = (float)(x[k] * unit);
     return gcor_dot(out, out, n);
+}
+
+/* ---- the cosine --------------------------------------------------------------------------------- */
+
+/* Columns of unit length, not centred. */
+
+double gcor_prepare_cosine(double *x, int64_t n, gcor_preparing *with, float *out);
+double gcor_prepare_cosine_double(double *x, int64_t n, gcor_preparing *with, double *out);
+
+/* Scales x so that squares stay in range. Returns the sum of squares; 0 for a column of zeros, which has no
+ * direction. */
+static double square_scaled(double *x, int64_t n) {
+    double factor = gcor_scale_of(x, n), squares = 0;
+    for (int64_t k = 0; k < n; k++) {
+        x[k] *= factor;
+        squares += x[k] * x[k];
+    }
+    return squares;
+}
+
+double gcor_prepare_cosine(double *x, int64_t n, gcor_preparing *with, float *out) {
+    (void)with;
+    return gcor_unit(x, square_scaled(x, n), n, out);
+}
+
+double gcor_prepare_cosine_double(double *x, int64_t n, gcor_preparing *with, double *out) {
+    (void)with;
+    return gcor_double_unit(x, square_scaled(x, n), n, out);
 }

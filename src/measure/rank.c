@@ -1,5 +1,5 @@
 /* Ranks of a column, decided on the doubles. */
-#include "../base/key.h"
+#include "../base/elementary.h"
 #include "measure.h"
 
 #include <math.h>

@@ -1,7 +1,10 @@
 #include "call.h"
 
 #include "../base/alloc.h"
+#include "../base/os.h"
+#include "../base/triangle.h"
 
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -123,4 +126,113 @@ void r_quiet_call_parse(r_call *call, SEXP settings) {
 void r_plain_call_parse(r_call *call, SEXP threads) {
     r_monitor(&call->monitor, &call->progress, NULL, 0);
     call->context = (gcor_context){.threads = r_threads(threads), .monitor = &call->monitor};
+}
+
+/* ---- threads ------------------------------------------------------------------------------------ */
+
+/* The number of threads that a call may use. The hops of R's setting `threads`:
+ *   r_run() (job.c) or another entry -> r_call_parse() (call.c), which stores the result of r_threads() in
+ * context->threads -> gcor_run() -> gcor_distribute() (engine/devices.c), which divides the threads
+ * among workers if there are several devices -> start() (there): the worker's context -> the back
+ * end's begin() -> gcor_for_each() (base/threads.h).
+ *
+ * Children of fork() may use one: parallel::mclapply() forks R. */
+
+static int is_forked = 0;
+
+static void note_fork(void) {
+    is_forked = 1;
+}
+
+void r_watch_forks(void) {
+    gcor_os_at_fork(NULL, NULL, note_fork);
+}
+
+/* Fewer threads than wanted where the process may take little more memory (ulimit -v), as each takes some, for its
+ * stack and for what it works on. Asked again only for more threads. */
+static int affordable_threads(int wanted) {
+    const int64_t thread_bytes = 16 << 20;
+    static int known = 1;
+    if (wanted <= known) return wanted;
+    known = (int)gcor_clamp(1 + gcor_available_memory() / thread_bytes, known, wanted);
+    return known;
+}
+
+int r_threads(SEXP threads) {
+    return is_forked ? 1 : affordable_threads(Rf_asInteger(threads));
+}
+
+int r_own_threads(int threads) {
+    return is_forked ? 1 : threads;
+}
+
+int r_cores(void) {
+    return is_forked ? 1 : gcor_os_processors();
+}
+
+/* ---- interrupts and progress -------------------------------------------------------------------- */
+
+/* Ctrl-C without a jump through the engine, and reports of progress to R, which R/run-progress.R shows. */
+
+static void check_interrupt(void *unused) {
+    (void)unused;
+    R_CheckUserInterrupt();
+}
+
+typedef struct {
+    SEXP settings;
+    double done, pairs;
+} report;
+
+static SEXP call_report(void *user) {
+    const report *q = user;
+    SEXP done = PROTECT(Rf_ScalarReal(q->done)), pairs = PROTECT(Rf_ScalarReal(q->pairs));
+    SEXP call = PROTECT(Rf_lang4(Rf_install("report_progress"), q->settings, done, pairs));
+    (void)r_eval(call);
+    UNPROTECT(3);
+    return R_NilValue;
+}
+
+/* Where R continues a jump that we interrupted. One is enough: there is one jump at a time. */
+static SEXP jump_token(void) {
+    static SEXP token = NULL;
+    if (!token) R_PreserveObject(token = R_MakeUnwindCont());
+    return token;
+}
+
+static void stop_jump(void *position, Rboolean jumps) {
+    if (jumps) longjmp(*(jmp_buf *)position, 1);
+}
+
+/* A handler of R's conditions may leave by a jump. We stop the jump here, the engine ends, and r_progress_end() lets
+ * the jump continue when everything is freed. R_ToplevelExec() would hide the handlers of the caller. */
+static void tell_progress(r_progress *progress, double fraction) {
+    report q = {progress->settings, progress->before + fraction * progress->part,
+                (double)progress->monitor->pairs / progress->part};
+    SEXP token = jump_token();
+    jmp_buf position;
+    if (setjmp(position))
+        progress->jumps = 1;
+    else
+        R_UnwindProtect(call_report, &q, stop_jump, &position, token);
+}
+
+static int check_and_tell(void *user, double fraction) {
+    r_progress *progress = user;
+    double now = gcor_seconds();
+    if (progress->settings && now - progress->reported >= progress->interval) {
+        progress->reported = now;
+        tell_progress(progress, fraction);
+    }
+    return progress->jumps || !R_ToplevelExec(check_interrupt, NULL);
+}
+
+void r_monitor(gcor_monitor *monitor, r_progress *progress, SEXP settings, double interval) {
+    *progress = (r_progress){
+        .settings = settings, .monitor = monitor, .interval = interval, .reported = gcor_seconds(), .part = 1};
+    *monitor = gcor_watch(check_and_tell, progress);
+}
+
+void r_progress_end(r_progress *progress) {
+    if (progress->jumps) R_ContinueUnwind(jump_token());
 }

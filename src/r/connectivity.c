@@ -1,7 +1,13 @@
-/* gpuConnectivity: sums over each variable's pairs. */
+/* What becomes of variables and modules: sums over each variable's pairs (gpuConnectivity), eigenvector centrality,
+ * preservation. */
 #include "job.h"
+#include "vector.h"
 
 #include "../sink/connectivity.h"
+#include "../cpu/preservation.h"
+#include "../stats/centrality.h"
+
+#include <math.h>
 
 /* rule: list(side, min_weight, similarity, steps, histogram, levels, maps), see gcor_sums_rule. */
 static gcor_sums_rule parse_sums(SEXP rule) {
@@ -68,4 +74,65 @@ gcor_status r_connectivity(r_job *q, const SEXP *arguments, SEXP result) {
     if (!status) write_sums(c, result);
     gcor_sink_free(c ? &c->edges.sink : NULL);
     return status;
+}
+
+/* ---- eigenvector centrality --------------------------------------------------------------------- */
+
+/* Returns list(n_obs, x_flags, y_flags, eigenvector, error): the centrality of x's columns, NA without coefficients. */
+gcor_status r_centrality(r_job *q, const SEXP *arguments, SEXP result) {
+    (void)arguments;
+    double *vector = r_new_doubles(result, 3, q->job.x->n_var), *error = r_new_doubles(result, 4, 1);
+    gcor_status status = gcor_pair_centrality(&q->call.context, &gcor_cpu, &q->job, vector, error);
+    REAL(VECTOR_ELT(result, 0))[0] = (double)q->job.n_obs_used;
+    for (int64_t j = 0; !status && j < q->job.x->n_var; j++)
+        if (isnan(vector[j])) vector[j] = NA_REAL;
+    return status;
+}
+
+/* Returns list(eigenvector, error) of the network with the compressed columns p, i, x (an upper triangle). */
+SEXP r_network_centrality(SEXP p, SEXP i, SEXP x, SEXP settings) {
+    const char *names[] = {"eigenvector", "error", ""};
+    r_check_compressed(p, i, x, Rf_xlength(p) - 1);
+    const gcor_upper network = {.n = Rf_xlength(p) - 1, .start = INTEGER(p), .row = INTEGER(i), .r = REAL(x)};
+    r_call call;
+    r_quiet_call_parse(&call, settings);
+    SEXP result = PROTECT(Rf_mkNamed(VECSXP, names));
+    double *vector = r_new_doubles(result, 0, network.n), *error = r_new_doubles(result, 1, 1);
+    gcor_status status = gcor_network_centrality(&call.context, &network, vector, error);
+    UNPROTECT(1);
+    return status ? r_failure(&call.context.error) : result;
+}
+
+/* ---- preservation of a reference's modules in a test set ---------------------------------------- */
+
+/* set: list(columns: matrix, each column of mean 0 and length 1; overlaps: a dist, or NULL). */
+static gcor_preserved_set set_of(SEXP set) {
+    SEXP columns = r_element(set, "columns"), overlaps = r_element(set, "overlaps");
+    gcor_preserved_set own = {.columns = REAL(columns), .n_obs = Rf_nrows(columns)};
+    if (!Rf_isNull(overlaps)) own.overlaps = r_values(overlaps);
+    return own;
+}
+
+/* Returns the statistics of cpu/preservation.h: statistic x module x draw. reference, test: see set_of(). start:
+ * integers, where the modules begin among the members, and the number of members. member: integers, variables from 0.
+ * drawn: an integer matrix, member x draw. rule: list(similarity, power). */
+SEXP r_preservation(SEXP reference, SEXP test, SEXP start, SEXP member, SEXP drawn, SEXP rule, SEXP settings) {
+    r_call call;
+    r_call_parse(&call, settings);
+    gcor_preservation job = {.reference = set_of(reference),
+                             .test = set_of(test),
+                             .n_var = Rf_ncols(r_element(test, "columns")),
+                             .n_module = Rf_xlength(start) - 1,
+                             .n_draw = Rf_ncols(drawn),
+                             .start = INTEGER(start),
+                             .member = INTEGER(member),
+                             .drawn = INTEGER(drawn),
+                             .similarity = (gcor_similarity)Rf_asInteger(r_element(rule, "similarity")),
+                             .power = Rf_asReal(r_element(rule, "power"))};
+    SEXP result = PROTECT(Rf_alloc3DArray(REALSXP, GCOR_N_PRESERVATIONS, (int)job.n_module, (int)job.n_draw));
+    job.statistics = REAL(result);
+    gcor_status status = cpu_preservation(&call.context, &job);
+    r_progress_end(&call.progress);
+    UNPROTECT(1);
+    return status ? r_failure(&call.context.error) : result;
 }

@@ -1,9 +1,12 @@
-/* Results that are made of the entries of a network that R has: a data frame, a pruned network, counts of edges. */
+/* Results that are made of the entries of a network that R has: a data frame and its names, a pruned network, counts of
+ * edges. */
 #include "vector.h"
 
 #include "../base/alloc.h"
-#include "../sink/edges/sort.h"
-#include "../stats/prune.h"
+#include "../sink/edges/store.h"
+#include "../stats/upper.h"
+
+#include <R_ext/Altrep.h>
 
 /* Returns list(from, to, r) of the entries of compressed rows, from 1, in the order of gcor_sort_edges(). */
 SEXP r_sorted_edges(SEXP p, SEXP i, SEXP x, SEXP rows_first, SEXP threads) {
@@ -104,4 +107,68 @@ SEXP r_count_edges(SEXP counts, SEXP p, SEXP i, SEXP p2, SEXP i2) {
     }
     UNPROTECT(1);
     return result;
+}
+
+/* ---- names -------------------------------------------------------------------------------------- */
+
+/* Names by their numbers (ALTREP): the text names[numbers], whose elements are looked up when R asks for them. A name
+ * in a table of millions of pairs takes four bytes, and R does not visit it when it collects garbage.
+ *
+ * data1: the numbers, from 1, and NULL once R has asked for a pointer to all; data2: the names, then all text. */
+
+static R_altrep_class_t names_class;
+
+static R_xlen_t names_length(SEXP x) {
+    return Rf_xlength(Rf_isNull(R_altrep_data1(x)) ? R_altrep_data2(x) : R_altrep_data1(x));
+}
+
+static SEXP name_at(SEXP x, R_xlen_t k) {
+    SEXP numbers = R_altrep_data1(x);
+    return STRING_ELT(R_altrep_data2(x), Rf_isNull(numbers) ? k : INTEGER_RO(numbers)[k] - 1);
+}
+
+static SEXP expanded_names(SEXP x) {
+    R_xlen_t n = names_length(x);
+    if (Rf_isNull(R_altrep_data1(x))) return R_altrep_data2(x);
+    SEXP all = PROTECT(Rf_allocVector(STRSXP, n));
+    for (R_xlen_t k = 0; k < n; k++) SET_STRING_ELT(all, k, name_at(x, k));
+    R_set_altrep_data2(x, all);
+    R_set_altrep_data1(x, R_NilValue);
+    UNPROTECT(1);
+    return all;
+}
+
+static void set_name(SEXP x, R_xlen_t k, SEXP value) {
+    SET_STRING_ELT(expanded_names(x), k, value);
+}
+
+static void *names_data(SEXP x, Rboolean writable) {
+    (void)writable;
+    return (void *)(intptr_t)STRING_PTR_RO(expanded_names(x));
+}
+
+static const void *names_data_or_null(SEXP x) {
+    return Rf_isNull(R_altrep_data1(x)) ? STRING_PTR_RO(R_altrep_data2(x)) : NULL;
+}
+
+/* NULL lets R copy the text. */
+static SEXP duplicate_names(SEXP x, Rboolean deep) {
+    (void)deep;
+    return Rf_isNull(R_altrep_data1(x)) ? NULL : R_new_altrep(names_class, R_altrep_data1(x), R_altrep_data2(x));
+}
+
+/* R extracts and saves such vectors by element, as ordinary text. */
+void r_define_names(DllInfo *dll) {
+    names_class = R_make_altstring_class("names", "gpucor", dll);
+    R_set_altrep_Length_method(names_class, names_length);
+    R_set_altrep_Duplicate_method(names_class, duplicate_names);
+    R_set_altvec_Dataptr_method(names_class, names_data);
+    R_set_altvec_Dataptr_or_null_method(names_class, names_data_or_null);
+    R_set_altstring_Elt_method(names_class, name_at);
+    R_set_altstring_Set_elt_method(names_class, set_name);
+}
+
+/* Returns names[numbers]. All numbers, integers from 1, have a name. */
+SEXP r_names_at(SEXP numbers, SEXP names) {
+    return R_new_altrep(names_class, numbers, names);
 }

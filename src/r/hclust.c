@@ -52,7 +52,7 @@ SEXP r_hclust(SEXP x, SEXP n_leaves, SEXP linkage, SEXP is_similarity, SEXP sett
 }
 
 /* Returns the cluster of each leaf of a tree of an hclust object, see gcor_cut. x, is_similarity: as in r_hclust().
- * rules: doubles in the order of CUT_RULES in R/wgcna-modules-steps.R. */
+ * rules: those of cut_rules() (R/wgcna-cut.R). */
 SEXP r_cut_tree(SEXP x, SEXP is_similarity, SEXP merge, SEXP height, SEXP rules, SEXP threads) {
     r_call call;
     const int64_t n = Rf_xlength(height) + 1;

@@ -1,5 +1,5 @@
-/* A run of the engine: R's one entry for computations over pairs, its arguments, its result's first elements, its end.
- */
+/* A run of the engine: R's one entry for computations over pairs, its arguments, its result's first elements, its end;
+ * the sessions; and questions about a run before it. */
 #include "job.h"
 
 #include "../base/alloc.h"
@@ -164,7 +164,7 @@ static const struct {
     const char *results[9]; /* at most 8, and "" */
 } table[] = {R_COMPUTATIONS(ROW)};
 
-/* Returns the result of the computation of that name (entries.h). x, y: as r_source_of() takes them, or several
+/* Returns the result of the computation of that name (call.h). x, y: as r_source_of() takes them, or several
  * subjects (R/data-subjects.R); y may be NULL. method: a measure's number, from 0. use: a gcor_use. arguments: a list
  * of the computation's own. settings: list(backend, threads, memory, progress, keep, devices, by_row: whether the
  * variables are x's rows, in_double, pairs, overlap, design, information, shard, save, parts, ...); rules.c and shard.c
@@ -181,4 +181,100 @@ SEXP r_run(SEXP name, SEXP x, SEXP y, SEXP method, SEXP use, SEXP arguments, SEX
     result = r_job_end(&q, table[k].compute(&q, own, result), result);
     UNPROTECT(1);
     return result;
+}
+
+/* ---- sessions ----------------------------------------------------------------------------------- */
+
+/* The open sessions of this process, one for each back end. */
+
+enum { MAX_BACKENDS = 8 };
+
+static struct {
+    const gcor_backend *backend;
+    gcor_session *session;
+} kept[MAX_BACKENDS];
+
+static double shared_steps;
+
+static int slot_of(const gcor_backend *backend) {
+    int k = 0;
+    while (k < MAX_BACKENDS - 1 && kept[k].backend && kept[k].backend != backend) k++;
+    return k;
+}
+
+static int has_devices(const gcor_session *session, const int *devices, int n_devices) {
+    if (!session || session->n_devices != n_devices) return 0;
+    for (int d = 0; d < n_devices; d++)
+        if (session->devices[d] != devices[d]) return 0;
+    return 1;
+}
+
+static void close_at(int k) {
+    gcor_session_close(kept[k].session);
+    kept[k].session = NULL;
+}
+
+gcor_status r_session(gcor_context *context, const gcor_backend *backend, const int *devices, int n_devices,
+                      gcor_session **session) {
+    int k = slot_of(backend);
+    gcor_status status = GCOR_OK;
+    if (kept[k].backend != backend || !has_devices(kept[k].session, devices, n_devices)) {
+        close_at(k);
+        kept[k].backend = backend;
+        status = gcor_session_open(context, backend, devices, n_devices, &kept[k].session);
+    }
+    *session = kept[k].session;
+    if (*session) (*session)->shared_steps = shared_steps;
+    return status;
+}
+
+void r_session_end(const gcor_backend *backend, gcor_status status) {
+    if (status == GCOR_DEVICE_ERROR) close_at(slot_of(backend));
+}
+
+void r_close_sessions(void) {
+    for (int k = 0; k < MAX_BACKENDS; k++) close_at(k);
+}
+
+/* For tests: the min number of steps of a run that several devices share; 0: the default. */
+SEXP r_set_shared_steps(SEXP steps) {
+    shared_steps = Rf_asReal(steps);
+    return R_NilValue;
+}
+
+/* ---- questions before a run --------------------------------------------------------------------- */
+
+/* Returns list(n_obs: the number of selected observations, common: TRUE if each pair uses its pairwise-complete
+ * observations, observed: the indices of the selected observations, or NULL for the first n_obs), for r_counted(). */
+gcor_status r_observations(r_job *q, const SEXP *arguments, SEXP result) {
+    (void)arguments;
+    gcor_observations observations;
+    SEXP observed = PROTECT(Rf_allocVector(INTSXP, q->job.x->n_obs));
+    gcor_status status = gcor_observations_of(&q->call.context, &q->job, &observations);
+    if (!status && observations.observed) {
+        memcpy(INTEGER(observed), observations.observed, (size_t)observations.n_obs * sizeof(int));
+        gcor_free(observations.observed);
+        SET_VECTOR_ELT(result, 2, observed);
+    }
+    if (!status) {
+        SET_VECTOR_ELT(result, 0, Rf_ScalarReal((double)observations.n_obs));
+        SET_VECTOR_ELT(result, 1, Rf_ScalarLogical(observations.common));
+    }
+    UNPROTECT(1);
+    return status;
+}
+
+/* Returns list(columns, memory): how many columns the settings' shard would read, and how many bytes it would hold. */
+gcor_status r_needs(r_job *q, const SEXP *arguments, SEXP result) {
+    (void)arguments;
+    double *columns = r_new_doubles(result, 0, 1), *memory = r_new_doubles(result, 1, 1);
+    gcor_session *session;
+    gcor_needs needs;
+    r_job_observations(q, q->job.x->n_obs);
+    gcor_status status = r_session(&q->call.context, q->backend, q->devices, q->n_devices, &session);
+    if (!status) status = gcor_needs_of(session, &q->call.context, &q->job, &needs);
+    if (status) return status;
+    *columns = (double)needs.columns;
+    *memory = (double)needs.bytes;
+    return GCOR_OK;
 }

@@ -10,12 +10,11 @@
 #include "../source/observations.h"
 #include "../measure/overlap.h"
 #include "../mask/pairs.h"
-#include "../source/raw_file.h"
 #include "../engine/session.h"
 #include "../source/source.h"
 #include "../stats/test.h"
 
-/* ---- sources (source.c, file.c, asked.c) ---------------------------------------------- */
+/* ---- sources (source.c) ---------------------------------------------- */
 
 /* A source that asks R for columns, on R's thread alone. An error of R's becomes GCOR_BAD_INPUT with its message, or
  * GCOR_BAD_FILE for a gpuCorFile; values of another shape or type, too. An interrupt becomes GCOR_INTERRUPTED. */
@@ -113,7 +112,7 @@ gcor_design r_design_parse(SEXP design, int64_t n_obs);
 gcor_df_rule r_df_parse(SEXP design);
 gcor_test_rule r_test_rule(const r_job *q, SEXP rule);
 
-/* ---- several subjects (subjects.c) --------------------------------------------------------- */
+/* ---- several subjects (rules.c) --------------------------------------------------------- */
 
 int r_is_subjects(SEXP x);
 /* Sets the job's x, y and combination. */
@@ -132,7 +131,7 @@ void r_part_flags(const r_job *q, SEXP result);
 /* Returns an external pointer without an address that owns a gcor_store: set the address when the store exists. */
 SEXP r_store_owner(void);
 
-/* ---- sessions (session.c) ------------------------------------------------------------------- */
+/* ---- sessions (job.c) ------------------------------------------------------------------- */
 
 /* Finds or opens the process's session of a back end with these devices, which stays open from call to call. Every call
  * ends with r_session_end(), which closes the session after a device error. */

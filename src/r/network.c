@@ -122,11 +122,14 @@ gcor_status r_neighbours(r_job *q, const SEXP *arguments, SEXP result) {
 static gcor_status count_bins(r_job *q, double min, gcor_store *store, SEXP result) {
     double *counts = r_new_doubles(result, 3, GCOR_BINS), *error = r_new_doubles(result, 4, 1);
     gcor_histogram *histogram;
-    gcor_counted both;
     gcor_status status = gcor_histogram_new(&q->call.context, r_shape(q), r_n_row(q), q->job.x->n_var, 1, &histogram);
-    if (!status) histogram->min = min;
-    if (!status && store) both = gcor_counted_of(histogram, &store->edges.sink);
-    if (!status) status = r_job_run(q, store ? &both.sink : &histogram->sink, result);
+    if (!status) {
+        histogram->min = min;
+        histogram->sink.coarse = store != NULL;
+        histogram->sink.of = store ? &store->edges.sink : NULL;
+        status = r_job_run(q, &histogram->sink, result);
+        histogram->sink.of = NULL; /* the store has another owner */
+    }
     if (!status) {
         gcor_bins_sum(&histogram->bins);
         for (int b = 0; b < GCOR_BINS; b++) counts[b] = (double)histogram->bins.counts[b];

@@ -1,12 +1,14 @@
-/* A part of a run: one process computes it and writes a file, another reads the files of all parts. */
+/* A part of a run: one process computes it and writes a file, another reads the files of all parts. Questions that R
+ * asks about pairs. */
 #include "job.h"
 
 #include "../base/os.h"
-#include "../engine/needs.h"
 #include "../base/shard.h"
 #include "../sink/edges/store.h"
+#include "../measure/measure.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 
 enum { MAX_OPEN = 512 }; /* files that are open at once: a process may have 1,024 */
@@ -44,7 +46,7 @@ static gcor_status save(r_job *q, gcor_sink *sink) {
 
 /* Returns whether reading an index is enough: the edges need not be in memory. */
 static int is_for_index(const gcor_sink *sink, R_xlen_t files) {
-    return sink->type == &gcor_store_type && ((const gcor_store *)sink)->spool && files <= MAX_OPEN;
+    return sink->type->role == GCOR_STORE && ((const gcor_store *)sink)->spool && files <= MAX_OPEN;
 }
 
 static gcor_status load_file(gcor_context *context, gcor_sink *sink, const char *path) {
@@ -86,4 +88,53 @@ gcor_status r_part_run(r_job *q, gcor_session *session, gcor_sink *sink) {
     if (q->part.parts) return load(q, sink);
     gcor_status status = gcor_run(session, &q->call.context, &q->job);
     return status || !q->part.save ? status : save(q, sink);
+}
+
+/* ---- questions about pairs ---------------------------------------------------------------------- */
+
+static gcor_shape parse_shape(SEXP is_full) {
+    return Rf_asLogical(is_full) ? GCOR_FULL : GCOR_LOWER;
+}
+
+/* Returns how many of n_row x n_col pairs, or of a triangle's, count by the settings' `pairs`. */
+SEXP r_count_pairs(SEXP n_row, SEXP n_col, SEXP is_full, SEXP settings) {
+    r_call call;
+    gcor_pair_rule rule;
+    gcor_pairs *pairs;
+    const int64_t rows = (int64_t)Rf_asReal(n_row), columns = (int64_t)Rf_asReal(n_col);
+    const gcor_pair_rule *which = r_pairs_parse(&rule, r_element(settings, "pairs"), rows, columns,
+                                                Rf_asLogical(is_full));
+    if (!which) r_error("all pairs count");
+    r_quiet_call_parse(&call, settings);
+    gcor_status status = gcor_pairs_new(&call.context, which, parse_shape(is_full), rows, columns, 1, 1, &pairs);
+    double count = status ? 0 : (double)gcor_pairs_count(pairs, &call.context);
+    gcor_pairs_free(pairs);
+    return status ? r_failure(&call.context.error) : Rf_ScalarReal(count);
+}
+
+/* Returns the max number of shards that such pairs can be divided into. */
+SEXP r_count_shards(SEXP n_row, SEXP n_col, SEXP is_full) {
+    gcor_grid grid = gcor_grid_of(parse_shape(is_full), (int64_t)Rf_asReal(n_row), (int64_t)Rf_asReal(n_col));
+    return Rf_ScalarReal((double)gcor_count_shards(&grid));
+}
+
+/* Returns the smallest of Spearman's correlations between a matrix's columns of doubles; NA if a value is missing or a
+ * column is constant. For short columns: it takes no setting and no interrupt. */
+SEXP r_least_rho(SEXP values) {
+    const int64_t n = Rf_nrows(values), n_column = Rf_ncols(values);
+    gcor_ranks ranks = gcor_ranks_at(R_alloc(gcor_ranks_bytes(n), 1), n);
+    double *scores = (double *)R_alloc((size_t)(n * n_column) + 1, sizeof *scores), least = 1;
+    memcpy(scores, REAL(values), (size_t)(n * n_column) * sizeof *scores);
+    for (int64_t j = 0; j < n_column; j++) {
+        double *column = scores + j * n;
+        int64_t tied, present = gcor_rank(column, n, &ranks, &tied);
+        double squares = gcor_scores(&ranks, n, present, column);
+        if (present < n || squares == 0) return Rf_ScalarReal(NA_REAL);
+        for (int64_t i = 0; i < j; i++) {
+            const double *other = scores + i * n;
+            double product = gcor_double_dot(column, other, n);
+            least = fmin(least, product / sqrt(squares * gcor_double_dot(other, other, n)));
+        }
+    }
+    return Rf_ScalarReal(least);
 }

@@ -4,7 +4,7 @@
 
 #include "call.h"
 
-#include "../base/buffer.h"
+#include "../base/alloc.h"
 #include "../measure/compact.h"
 
 #include <R_ext/Rdynload.h>
@@ -12,7 +12,7 @@
 /* ---- vector.c -------------------------------------------------------------------------- */
 
 void r_define_vectors(DllInfo *dll);
-void r_define_names(DllInfo *dll); /* names.c */
+void r_define_names(DllInfo *dll); /* edges.c */
 
 /* Returns a vector of n integers or doubles (INTSXP or REALSXP) without memory. The caller sets *r_vector_buffer(),
  * which the vector owns, before anybody reads it. */
@@ -42,7 +42,7 @@ void r_compact_drop(SEXP x);
 /* Describes doubles of R's, compact or not, to be read where they are. */
 gcor_values r_values(SEXP x);
 
-/* ---- memory.c -------------------------------------------------------------------------- */
+/* ---- system.c -------------------------------------------------------------------------- */
 
 /* Called before that many bytes are allocated outside R's memory: lets R collect garbage if that pays. */
 void r_collect_garbage(int64_t bytes);

@@ -2,7 +2,7 @@
 #include "windows.h"
 
 #include "../base/alloc.h"
-#include "../source/derived.h"
+#include "../source/source.h"
 #include "../sink/connectivity.h"
 #include "../sink/neighbours.h"
 

@@ -148,8 +148,8 @@ static void release(gcor_sink *sink) {
 }
 
 /* Not merged: it belongs to one worker. */
-const gcor_sink_type gcor_adjacency_type = {
-    .name = "adjacency", .size = sizeof(gcor_adjacency), .take = take, .release = release};
+static const gcor_sink_type TYPE = {
+    .name = "adjacency", .size = sizeof(gcor_adjacency), .role = GCOR_ADJACENCIES, .take = take, .release = release};
 
 /* ---- memory --------------------------------------------------------------------------------------- */
 
@@ -170,7 +170,7 @@ static gcor_status take_memory(gcor_adjacency *own, gcor_context *context) {
 gcor_status gcor_adjacency_new(gcor_context *context, const gcor_overlap_rule *rule, gcor_shape shape, int64_t n_var,
                                int64_t first, int64_t n, int in_memory, gcor_adjacency **adjacency) {
     const gcor_adjacency like = {.head = {.kind = GCOR_ADJACENCY, .first = first, .n_var = n, .n_obs = n_var},
-                                 .sink = {.type = &gcor_adjacency_type, .shape = shape, .n_row = n_var, .n_col = n_var},
+                                 .sink = {.type = &TYPE, .shape = shape, .n_row = n_var, .n_col = n_var},
                                  .rule = *rule};
     gcor_adjacency *own = *adjacency = gcor_sink_new(context, &like);
     gcor_status status = !own ? GCOR_NO_MEMORY : in_memory ? take_memory(own, context) : GCOR_OK;

@@ -4,7 +4,7 @@
 #define GPUCOR_ADJACENCY_H
 
 #include "../measure/overlap.h"
-#include "../base/buffer.h"
+#include "../base/alloc.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -28,8 +28,6 @@ struct gcor_adjacency {
     void *device;
     void (*free_device)(void *device);
 };
-
-extern const gcor_sink_type gcor_adjacency_type;
 
 /* A slab of variables first .. first+n-1 of n_var; first is a multiple of WIDTH. in_memory: values are in host memory;
  * otherwise the device that computes the coefficients keeps them. *adjacency: the caller's, to end with

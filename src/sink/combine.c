@@ -183,9 +183,10 @@ static void release(gcor_sink *sink) {
 }
 
 /* It has neither merge() nor save(), because it belongs to one worker and keeps no results of its own. */
-const gcor_sink_type gcor_combine_type = {
+static const gcor_sink_type TYPE = {
     .name = "combine",
     .size = sizeof(gcor_combine),
+    .role = GCOR_COMBINE,
     .take = take,
     .begin_tile = begin_tile,
     .end_tile = end_tile,
@@ -195,7 +196,7 @@ const gcor_sink_type gcor_combine_type = {
 
 gcor_status gcor_combine_new(gcor_context *context, const gcor_combination *rule, const gcor_backend *backend,
                              gcor_sink *to, int in_double, gcor_combine **combine) {
-    const gcor_combine like = {.sink = {.type = &gcor_combine_type,
+    const gcor_combine like = {.sink = {.type = &TYPE,
                                         .shape = to->shape,
                                         .n_row = to->n_row,
                                         .n_col = to->n_col,

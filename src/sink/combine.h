@@ -3,8 +3,8 @@
  * values, and delivers the finished tile to the other sink.
  *
  *   combine.c         takes tiles, and delivers them
- *   combine_sums.c    adds up exact values in double
- *   combine_each.c    combines values that need every subject's coefficient, such as quantiles
+ *   combine_exact.c   adds up exact values in double, and combines values that need every subject's coefficient, such
+ *                     as quantiles
  *   combine_approx.c  adds up approximate values in single precision, if the other sink accepts values with a known
  *                     error; refine() then computes exact values from the subjects' operands: the same numbers
  *   combine_loops.c   the inner loops
@@ -20,7 +20,7 @@ extern "C" {
 
 typedef enum {
     GCOR_MEAN,     /* sum of weight r / total */
-    GCOR_FISHER,   /* tanh of sum of weight artanh(r) / total (base/artanh.h) */
+    GCOR_FISHER,   /* tanh of sum of weight artanh(r) / total (base/elementary.h) */
     GCOR_MIN,      /* the smallest; ignores weights */
     GCOR_QUANTILE, /* a quantile of the subjects' r, R's type 7; from here on weights are ignored, but by GCOR_SPREAD */
     GCOR_SD,       /* standard deviation of r, divided by GCOR_SD_UNIT */
@@ -75,9 +75,6 @@ typedef struct {
     int64_t capacity; /* pairs */
 } gcor_combine;
 
-/* cuda/sink/combine.cu is the device half, for sinks that only keep sums. */
-extern const gcor_sink_type gcor_combine_type;
-
 /* Added to the sum of a pair that has no coefficient in a subject; larger than all other terms. GCOR_MIN uses the
  * negative. The larger of the two constants wins, and NaN stays NaN. */
 #define GCOR_SUM_NO_VALUE 1e100
@@ -98,7 +95,7 @@ int gcor_combine_may_be_approx(const gcor_combine *combine);
  * many bytes; with larger tiles, operands are prepared less often. */
 int64_t gcor_combine_side(const gcor_combine *combine, int threads, int64_t bytes);
 
-/* ---- combine_sums.c; any thread ------------------------------------------------------------------------ */
+/* ---- combine_exact.c; any thread ------------------------------------------------------------------------ */
 
 /* Start n sums; add a subject's values with weight w; turn sums into coefficients, in place. taken: the weights in
  * each sum, or NULL if no subject is left out. */
@@ -111,8 +108,6 @@ void gcor_sums_end(const gcor_combine *c, double *sum, const double *taken, int6
 void gcor_t_end(const gcor_combine *c, double *values, int64_t stride, int64_t n, double *scratch);
 gcor_groups gcor_groups_of(const gcor_combination *rule);
 int64_t gcor_combine_scratch(const gcor_combination *rule);
-
-/* ---- combine_each.c; any thread ------------------------------------------------------------------------- */
 
 /* As gcor_t_end(), for the other rules that need every subject's coefficient. */
 void gcor_each_end(const gcor_combination *rule, double *values, int64_t stride, int64_t n, double *scratch);

@@ -2,7 +2,7 @@
  * coefficients of the remaining pairs are computed from the operands. */
 #include "combine.h"
 
-#include "../base/artanh.h"
+#include "../base/elementary.h"
 #include "../base/triangle.h"
 
 #include <string.h>

@@ -5,11 +5,9 @@
 #pragma GCC optimize("no-trapping-math")
 #endif
 
-#include "../base/artanh.h"
+#include "../base/elementary.h"
 #include "../base/isa.h"
-#include "fixed.h"
-
-#include <string.h>
+#include "weight.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -67,7 +65,6 @@ static int some_beyond_plain(const float *value, float max) {
 }
 
 #define SET plain
-#define SET_NAME "plain"
 #define BYTES 16
 #define TARGET
 #define IS_FUSED 0
@@ -75,7 +72,6 @@ static int some_beyond_plain(const float *value, float max) {
 
 #if defined(__x86_64__)
 #define SET avx2
-#define SET_NAME "avx2"
 #define BYTES 32
 #define TARGET __attribute__((target("avx2,fma")))
 #define IS_FUSED 1
@@ -89,7 +85,6 @@ TARGET static inline int some_beyond_avx2(const float *value, float max) {
 }
 #include "combine_set.h"
 #define SET avx512
-#define SET_NAME "avx512"
 #define BYTES 64
 #ifdef __clang__ /* clang does not know prefer-vector-width, and would ignore the whole attribute */
 #define TARGET __attribute__((target("avx512f,avx512dq,avx2,fma")))
@@ -108,12 +103,11 @@ TARGET static inline int some_beyond_avx512(const float *value, float max) {
 
 const gcor_combine_loops *gcor_combine_best_loops(void) {
 #if defined(__x86_64__)
-    static const gcor_combine_loops *const sets[] = {&loops_avx512, &loops_avx2};
-    const char *isa = gcor_isa();
-    for (int s = 0; isa && s < 2; s++)
-        if (strcmp(isa, sets[s]->name) == 0) return sets[s];
-#endif
+    static const gcor_combine_loops *const levels[] = {&loops_plain, &loops_avx2, &loops_avx512};
+    return levels[gcor_isa()];
+#else
     return &loops_plain;
+#endif
 }
 
 void gcor_subject_z(const gcor_combine_loops *loops, const double *r, int64_t stride, int64_t subjects, int64_t n,

@@ -7,13 +7,13 @@
 #include "weight.h"
 
 typedef struct gcor_combine_loops {
-    const char *name;
     /* For doubles: add w value, or w artanh(value), to sum[k]; or keep the smaller of the two. All values are
      * coefficients. */
     void (*add_mean)(double *sum, const double *value, double w, int64_t n);
     void (*add_fisher)(double *sum, const double *value, double w, int64_t n);
     void (*add_min)(double *sum, const double *value, int64_t n);
-    /* Adds n terms to their sums high[k] and low[k], in parts that add up exactly (fixed.h). Returns the sum of all. */
+    /* Adds n terms to their sums high[k] and low[k], in parts that add up exactly (weight.h). Returns the sum of all.
+     */
     gcor_int128 (*add_exactly)(const double *terms, int64_t n, double *high, double *low);
     /* Computes n <= GCOR_SUM_BLOCK sums over subjects of w[s] z[s * GCOR_SUM_BLOCK + k]. */
     void (*weighted_sums)(const double *z, const double *w, int64_t subjects, int64_t n, double *sum);

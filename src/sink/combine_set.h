@@ -1,5 +1,5 @@
-/* The loops for one instruction set. combine_loops.c includes it with SET, the suffix of the functions; SET_NAME;
- * TARGET, their attribute or nothing; BYTES, those of its vectors; IS_FUSED, 1 if the set has fused multiply-add; and
+/* The loops for one instruction set. combine_loops.c includes it with SET, the suffix of the functions; TARGET,
+ * their attribute or nothing; BYTES, those of its vectors; IS_FUSED, 1 if the set has fused multiply-add; and
  * NAME(some_beyond)(), which returns non-zero if one of GCOR_APPROX_SOME values is larger than `max` in magnitude. */
 TARGET static void NAME(add_mean)(double *sum, const double *value, double w, int64_t n) {
     for (int64_t k = 0; k < n; k++) sum[k] += w * value[k];
@@ -163,7 +163,6 @@ TARGET static int NAME(are_coefficients)(const double *value, int64_t n) {
 }
 
 static const gcor_combine_loops NAME(loops) = {
-    .name = SET_NAME,
     .add_mean = NAME(add_mean),
     .add_fisher = NAME(add_fisher),
     .add_min = NAME(add_min),
@@ -183,7 +182,6 @@ static const gcor_combine_loops NAME(loops) = {
 };
 
 #undef SET
-#undef SET_NAME
 #undef BYTES
 #undef TARGET
 #undef IS_FUSED

@@ -1,7 +1,6 @@
-#include "compact.h"
+#include "dense.h"
 
 #include "../base/alloc.h"
-#include "../base/buffer.h"
 #include "../measure/coefficient.h"
 #include "../base/threads.h"
 
@@ -143,9 +142,10 @@ static gcor_status merge(gcor_sink *sink, gcor_context *context, gcor_sink *othe
     return GCOR_OK;
 }
 
-const gcor_sink_type gcor_compact_type = {
+static const gcor_sink_type TYPE = {
     .name = "compact",
     .size = sizeof(gcor_compact_sink),
+    .role = GCOR_COMPACT,
     .keeps_all = 1,
     .take = take,
     .merge = merge,
@@ -153,8 +153,7 @@ const gcor_sink_type gcor_compact_type = {
 
 gcor_status gcor_compact_sink_new(gcor_context *context, const gcor_compact *to, gcor_sink **sink) {
     const gcor_compact_sink like = {
-        .sink =
-            {.type = &gcor_compact_type, .shape = to->shape, .n_row = to->n_var, .n_col = to->n_var, .form = to->form},
+        .sink = {.type = &TYPE, .shape = to->shape, .n_row = to->n_var, .n_col = to->n_var, .form = to->form},
         .to = to,
         .is_prefaulted = to->is_prefaulted,
     };

@@ -204,9 +204,10 @@ static void release(gcor_sink *sink) {
     gcor_free(c->partial);
 }
 
-const gcor_sink_type gcor_degrees_type = {
+static const gcor_sink_type DEGREES = {
     .name = "degrees",
     .size = sizeof(gcor_connectivity),
+    .role = GCOR_DEGREES,
     .take = take_edges,
     .begin_tile = begin_edges,
     .end_tile = end_edges,
@@ -219,9 +220,10 @@ const gcor_sink_type gcor_degrees_type = {
     .release = release,
 };
 
-const gcor_sink_type gcor_connectivity_type = {
+static const gcor_sink_type CONNECTIVITY = {
     .name = "connectivity",
     .size = sizeof(gcor_connectivity),
+    .role = GCOR_CONNECTIVITY,
     .take = take,
     .begin_tile = begin_tile,
     .end_tile = end_tile,
@@ -250,7 +252,7 @@ static void copy_rule(const gcor_sums_rule *rule, gcor_sums_rule *to) {
 /* Edges are found by approximate (screening) values. Sums over all pairs use the coefficients of a dense result. */
 gcor_status gcor_connectivity_new(gcor_context *context, gcor_sums_rule rule, gcor_shape shape, int64_t n_row,
                                   int64_t n_col, gcor_connectivity **connectivity) {
-    gcor_sink sink = {.type = has_pairs(&rule) ? &gcor_connectivity_type : &gcor_degrees_type,
+    gcor_sink sink = {.type = has_pairs(&rule) ? &CONNECTIVITY : &DEGREES,
                       .shape = shape,
                       .n_row = n_row,
                       .n_col = n_col,

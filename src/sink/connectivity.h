@@ -1,13 +1,12 @@
 /* Sums over each variable's edges (their number and weights), or over all of its pairs (powers of similarities,
  * centrality measures) with a histogram of the coefficients. Degrees and bins are integers and the other sums
- * fixed-point numbers (fixed.h), so they do not depend on how pairs are divided among threads, devices and shards.
+ * fixed-point numbers (weight.h), so they do not depend on how pairs are divided among threads, devices and shards.
  * Sums over all pairs use the coefficients of a dense result (GCOR_AS_FLOATS), so they are the same on every back
  * end. */
 #ifndef GPUCOR_CONNECTIVITY_H
 #define GPUCOR_CONNECTIVITY_H
 
 #include "../measure/similarity.h"
-#include "edges/sums.h"
 #include "edges/tile_edges.h"
 #include "histogram.h"
 
@@ -17,7 +16,7 @@ extern "C" {
 
 enum { GCOR_MAX_POWERS = 32, GCOR_MAX_LEVELS = 32, GCOR_SUMS_BLOCK = 1 << 14 };
 
-/* Centrality measures over all pairs, or-ed together: sums of r, of Fisher's z (divided by GCOR_MAX_Z, artanh.h),
+/* Centrality measures over all pairs, or-ed together: sums of r, of Fisher's z (divided by GCOR_MAX_Z, elementary.h),
  * and of r^2. With any of them, the pairs with a coefficient are counted, too. */
 enum { GCOR_MAP_MEAN = 1, GCOR_MAP_Z = 2, GCOR_MAP_SQUARE = 4, GCOR_MAX_MAPS = 4 };
 
@@ -81,9 +80,6 @@ typedef struct {
 static inline int64_t gcor_first_row(const gcor_sink *sink) {
     return sink->shape == GCOR_FULL ? sink->n_col : 0;
 }
-
-/* Sums over edges; sums over all pairs. */
-extern const gcor_sink_type gcor_degrees_type, gcor_connectivity_type;
 
 /* *connectivity is the caller's, to free with gcor_sink_free(); NULL after an error. */
 gcor_status gcor_connectivity_new(gcor_context *context, gcor_sums_rule rule, gcor_shape shape, int64_t n_row,

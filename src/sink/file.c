@@ -50,6 +50,7 @@ gcor_status gcor_sink_save(gcor_sink *sink, gcor_context *context, const gcor_sh
     file_head head = head_of(sink);
     gcor_status status = gcor_put(context, file, &head, 1, sizeof head);
     if (!status) status = sink->type->save(sink, context, shard, file);
+    if (!status && sink->of) status = gcor_sink_save(sink->of, context, shard, file);
     if (!status && fflush(file) != 0) /* buffered data may not fit on the disk */
         status = gcor_fail(context, GCOR_BAD_FILE, "cannot write a result: %s", strerror(errno));
     return status;
@@ -65,6 +66,7 @@ gcor_status gcor_sink_load(gcor_sink *sink, gcor_context *context, FILE *file) {
     gcor_status status = gcor_expect_head(sink, context, file);
     if (!status) status = gcor_sink_fork(sink, context, &other);
     if (!status) status = sink->type->load(other, context, file);
+    if (!status && sink->of) status = gcor_sink_load(sink->of, context, file);
     if (!status) status = sink->type->merge(sink, context, other);
     gcor_sink_free(other);
     return status;

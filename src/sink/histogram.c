@@ -97,12 +97,11 @@ gcor_status gcor_bins_load(gcor_bins *bins, gcor_context *context, int64_t max, 
 static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, const gcor_segment *segment) {
     gcor_histogram *histogram = (gcor_histogram *)sink;
     double error = segment->error, min = fmax(0, histogram->min - error - 2.0 / GCOR_BINS);
-    (void)context;
     count(histogram->bins.counts + (int64_t)thread * GCOR_BINS, segment->doubles, segment->floats, segment->n, min,
           1 + error);
     /* Every thread stores the same number. */
     __atomic_store(&histogram->error, &error, __ATOMIC_RELAXED);
-    return GCOR_OK;
+    return sink->of ? sink->of->type->take(sink->of, context, thread, segment) : GCOR_OK;
 }
 
 static gcor_status merge(gcor_sink *sink, gcor_context *context, gcor_sink *other) {
@@ -138,9 +137,10 @@ static void release(gcor_sink *sink) {
     gcor_bins_free(&((gcor_histogram *)sink)->bins);
 }
 
-const gcor_sink_type gcor_histogram_type = {
+static const gcor_sink_type TYPE = {
     .name = "histogram",
     .size = sizeof(gcor_histogram),
+    .role = GCOR_HISTOGRAM,
     .take = take,
     .allocate = allocate,
     .merge = merge,
@@ -152,65 +152,7 @@ const gcor_sink_type gcor_histogram_type = {
 gcor_status gcor_histogram_new(gcor_context *context, gcor_shape shape, int64_t n_row, int64_t n_col, int approximate,
                                gcor_histogram **histogram) {
     const gcor_histogram like = {
-        .sink = {
-            .type = &gcor_histogram_type, .shape = shape, .n_row = n_row, .n_col = n_col, .approximate = approximate}};
+        .sink = {.type = &TYPE, .shape = shape, .n_row = n_row, .n_col = n_col, .approximate = approximate}};
     *histogram = gcor_sink_new(context, &like);
     return *histogram ? GCOR_OK : context->error.status;
-}
-
-/* ---- with another sink -------------------------------------------------------------------------- */
-
-static gcor_status begin_counted(gcor_sink *sink, gcor_context *context, const gcor_tile *tile) {
-    return gcor_begin_tile(((gcor_counted *)sink)->of, context, tile);
-}
-
-static gcor_status end_counted(gcor_sink *sink, gcor_context *context, const gcor_tile *tile) {
-    return gcor_end_tile(((gcor_counted *)sink)->of, context, tile);
-}
-
-static gcor_status take_counted(gcor_sink *sink, gcor_context *context, int thread, const gcor_segment *segment) {
-    gcor_counted *counted = (gcor_counted *)sink;
-    gcor_status status = take(&counted->histogram->sink, context, thread, segment);
-    return status ? status : counted->of->type->take(counted->of, context, thread, segment);
-}
-
-/* The sink is a copy, which still has the sinks of the other one. */
-static gcor_status allocate_counted(gcor_sink *sink, gcor_context *context) {
-    gcor_counted *counted = (gcor_counted *)sink;
-    const gcor_counted like = *counted;
-    gcor_sink *histogram = NULL;
-    counted->of = NULL;
-    gcor_status status = gcor_sink_fork(&like.histogram->sink, context, &histogram);
-    counted->histogram = (gcor_histogram *)histogram;
-    return status ? status : gcor_sink_fork(like.of, context, &counted->of);
-}
-
-static gcor_status merge_counted(gcor_sink *sink, gcor_context *context, gcor_sink *other) {
-    gcor_counted *counted = (gcor_counted *)sink, *from = (gcor_counted *)other;
-    gcor_status status = merge(&counted->histogram->sink, context, &from->histogram->sink);
-    return status ? status : counted->of->type->merge(counted->of, context, from->of);
-}
-
-static void release_counted(gcor_sink *sink) {
-    gcor_counted *counted = (gcor_counted *)sink;
-    gcor_sink_free(counted->histogram ? &counted->histogram->sink : NULL);
-    gcor_sink_free(counted->of);
-}
-
-static const gcor_sink_type COUNTED = {
-    .name = "counted",
-    .size = sizeof(gcor_counted),
-    .take = take_counted,
-    .begin_tile = begin_counted,
-    .end_tile = end_counted,
-    .allocate = allocate_counted,
-    .merge = merge_counted,
-    .release = release_counted,
-};
-
-gcor_counted gcor_counted_of(gcor_histogram *histogram, gcor_sink *of) {
-    gcor_counted counted = {.sink = histogram->sink, .histogram = histogram, .of = of};
-    counted.sink.type = &COUNTED;
-    counted.sink.coarse = of->coarse;
-    return counted;
 }

@@ -35,30 +35,16 @@ gcor_status gcor_bins_save(gcor_bins *bins, gcor_context *context, FILE *file);
 gcor_status gcor_bins_load(gcor_bins *bins, gcor_context *context, int64_t max, FILE *file);
 
 typedef struct {
-    gcor_sink sink; /* must be first */
+    gcor_sink sink; /* must be first; `of`, which accepts approximate values if this sink does, takes the same ones */
     gcor_bins bins;
     double error; /* max error of the counted values */
     double min;   /* coefficients of smaller size may be counted as 0, which takes less time */
 } gcor_histogram;
 
-extern const gcor_sink_type gcor_histogram_type;
-
 /* approximate: count approximate values, with an error. *histogram is the caller's, to free with gcor_sink_free();
  * NULL after an error. */
 gcor_status gcor_histogram_new(gcor_context *context, gcor_shape shape, int64_t n_row, int64_t n_col, int approximate,
                                gcor_histogram **histogram);
-
-/* A sink that counts coefficients and passes them on to another sink of the same shape, so that one run does for
- * both. */
-typedef struct {
-    gcor_sink sink; /* must be first */
-    gcor_histogram *histogram;
-    gcor_sink *of;
-} gcor_counted;
-
-/* The histogram and `of` are borrowed and must outlive the result; both accept approximate values, or neither. Forks
- * own theirs and are freed like any sink. */
-gcor_counted gcor_counted_of(gcor_histogram *histogram, gcor_sink *of);
 
 #ifdef __cplusplus
 }

@@ -5,16 +5,8 @@
 #pragma GCC optimize("no-trapping-math")
 #endif
 
-#include "../base/log_exp.h"
+#include "../base/elementary.h"
 #include "../base/wide.h"
-
-static gcor_status begin_tile(gcor_sink *sink, gcor_context *context, const gcor_tile *tile) {
-    return gcor_begin_tile(((gcor_information *)sink)->of, context, tile);
-}
-
-static gcor_status end_tile(gcor_sink *sink, gcor_context *context, const gcor_tile *tile) {
-    return gcor_end_tile(((gcor_information *)sink)->of, context, tile);
-}
 
 enum { BLOCK = 64, SOME = 16 * BLOCK }; /* values that are screened, and passed on, together */
 
@@ -84,7 +76,7 @@ GCOR_WIDE(convert, (const gcor_information *s, int64_t row, int64_t col, double 
 
 /* Returns a lower bound of Z^2 for the pairs that the other sink needs; 0: it needs all. */
 static double min_square(const gcor_information *s) {
-    double min = s->mean && s->of->type->min ? s->of->type->min(s->of) - 1e-15 : 0;
+    double min = s->mean && s->sink.of->type->min ? s->sink.of->type->min(s->sink.of) - 1e-15 : 0;
     double z = min > 0 && min < 1 ? min / (1 - min) * (1 - 1e-9) : 0;
     return z * z;
 }
@@ -129,7 +121,7 @@ GCOR_WIDE(search,
 /* Delivers the context likelihoods that the other sink needs, one by one, as they are rare. */
 static gcor_status take_approx(const gcor_information *s, gcor_context *context, int thread,
                                const gcor_segment *segment, double min) {
-    const double needed = s->of->type->min(s->of);
+    const double needed = s->sink.of->type->min(s->sink.of);
     double value[SOME], mean[SOME], unit[SOME];
     int32_t which[SOME + 1];
     gcor_status status = GCOR_OK;
@@ -145,7 +137,7 @@ static gcor_status take_approx(const gcor_information *s, gcor_context *context,
         compare(s, segment->row, mean, unit, value, found);
         for (int64_t c = 0; !status && c < found; c++) {
             gcor_segment one = {.row = segment->row, .col = segment->col + which[c], .n = 1, .doubles = value + c};
-            if (value[c] >= needed && value[c] <= 1) status = s->of->type->take(s->of, context, thread, &one);
+            if (value[c] >= needed && value[c] <= 1) status = s->sink.of->type->take(s->sink.of, context, thread, &one);
         }
     }
     return status;
@@ -165,40 +157,17 @@ static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, cons
         const double *given = gcor_segment_values(segment, from, n, values);
         if (given != values) memcpy(values, given, (size_t)n * sizeof *values);
         convert(s, part.row, part.col, min, values, n);
-        status = s->of->type->take(s->of, context, thread, &part);
+        status = s->sink.of->type->take(s->sink.of, context, thread, &part);
     }
     return status;
 }
 
-/* The sink is a copy, which still has the sink of the other one. */
-static gcor_status allocate(gcor_sink *sink, gcor_context *context) {
-    gcor_information *s = (gcor_information *)sink;
-    return gcor_sink_fork(s->of, context, &s->of);
-}
-
-static void release(gcor_sink *sink) {
-    gcor_sink_free(((gcor_information *)sink)->of);
-}
-
-static gcor_status merge(gcor_sink *sink, gcor_context *context, gcor_sink *other) {
-    gcor_sink *of = ((gcor_information *)sink)->of;
-    return of->type->merge(of, context, ((gcor_information *)other)->of);
-}
-
-static const gcor_sink_type TYPE = {
-    .name = "information",
-    .size = sizeof(gcor_information),
-    .take = take,
-    .begin_tile = begin_tile,
-    .end_tile = end_tile,
-    .allocate = allocate,
-    .merge = merge,
-    .release = release,
-};
+static const gcor_sink_type TYPE = {.name = "information", .size = sizeof(gcor_information), .take = take};
 
 gcor_information gcor_information_of(gcor_sink *of, int in_double, const double *mean, const double *unit) {
-    gcor_information s = {.sink = *of, .of = of, .mean = mean, .unit = unit};
+    gcor_information s = {.sink = *of, .mean = mean, .unit = unit};
     s.sink.type = &TYPE;
+    s.sink.of = of;
     s.sink.approximate = s.sink.coarse = min_square(&s) > 0;
     s.sink.form = in_double ? GCOR_AS_DOUBLES : GCOR_AS_FLOATS;
     return s;

@@ -14,7 +14,6 @@
  * the sum of both squares, the value is Z / (1 + Z). NULL: the value is I / GCOR_MAX_INFORMATION. */
 typedef struct {
     gcor_sink sink; /* must be first */
-    gcor_sink *of;
     const double *mean, *unit;
 } gcor_information;
 

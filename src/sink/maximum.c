@@ -94,9 +94,10 @@ static void release(gcor_sink *sink) {
     gcor_free(((gcor_maximum *)sink)->best);
 }
 
-const gcor_sink_type gcor_maximum_type = {
+static const gcor_sink_type TYPE = {
     .name = "maximum",
     .size = sizeof(gcor_maximum),
+    .role = GCOR_MAXIMUM,
     .take = take,
     .begin_tile = begin_tile,
     .min = min_size,
@@ -110,8 +111,7 @@ const gcor_sink_type gcor_maximum_type = {
 gcor_status gcor_maximum_new(gcor_context *context, gcor_shape shape, int64_t n_row, int64_t n_col, gcor_side side,
                              gcor_maximum **maximum) {
     const gcor_maximum like = {
-        .sink =
-            {.type = &gcor_maximum_type, .shape = shape, .n_row = n_row, .n_col = n_col, .approximate = 1, .coarse = 1},
+        .sink = {.type = &TYPE, .shape = shape, .n_row = n_row, .n_col = n_col, .approximate = 1, .coarse = 1},
         .side = side};
     *maximum = gcor_sink_new(context, &like);
     return *maximum ? GCOR_OK : context->error.status;

@@ -16,8 +16,6 @@ typedef struct {
     double min;   /* the largest of these when the tile began, at least 0: smaller coefficients are not needed */
 } gcor_maximum;
 
-extern const gcor_sink_type gcor_maximum_type;
-
 /* *maximum is the caller's, to free with gcor_sink_free(); NULL after an error. */
 gcor_status gcor_maximum_new(gcor_context *context, gcor_shape shape, int64_t n_row, int64_t n_col, gcor_side side,
                              gcor_maximum **maximum);

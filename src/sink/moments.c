@@ -177,4 +177,4 @@ static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, cons
 }
 
 const gcor_sink_type gcor_moments_type = {
-    .name = "moments", .size = sizeof(gcor_moments_sink), .take = take, .begin_tile = begin_tile};
+    .name = "moments", .size = sizeof(gcor_moments_sink), .role = GCOR_MOMENTS, .take = take, .begin_tile = begin_tile};

@@ -248,9 +248,10 @@ static gcor_status unpermute_variables(gcor_sink *sink, gcor_context *context, c
     return status;
 }
 
-const gcor_sink_type gcor_neighbours_type = {
+static const gcor_sink_type TYPE = {
     .name = "neighbours",
     .size = sizeof(gcor_neighbours),
+    .role = GCOR_NEIGHBOURS,
     .take = gcor_edges_take,
     .begin_tile = gcor_edges_begin,
     .end_tile = gcor_edges_end,
@@ -264,8 +265,7 @@ const gcor_sink_type gcor_neighbours_type = {
 
 gcor_status gcor_neighbours_new(gcor_context *context, gcor_shape shape, int64_t n_row, int64_t n_col, gcor_side side,
                                 int64_t k, gcor_neighbours **neighbours) {
-    gcor_sink sink = {
-        .type = &gcor_neighbours_type, .shape = shape, .n_row = n_row, .n_col = n_col, .approximate = 1, .coarse = 1};
+    gcor_sink sink = {.type = &TYPE, .shape = shape, .n_row = n_row, .n_col = n_col, .approximate = 1, .coarse = 1};
     gcor_edge_rule rule = {.side = side, .ceiling = 2, .k = k};
     const gcor_neighbours like = {.edges = {.sink = sink, .rule = rule, .keep_tile = keep_tile}, .k = k};
     *neighbours = gcor_sink_new(context, &like);

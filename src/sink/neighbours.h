@@ -28,8 +28,6 @@ typedef struct {
     gcor_heaps cols, rows; /* rows: variables of y, for GCOR_FULL */
 } gcor_neighbours;
 
-extern const gcor_sink_type gcor_neighbours_type;
-
 /* Creates a sink for the neighbours of each variable of x (n_col) and, with GCOR_FULL, of y (n_row). *neighbours is the
  * caller's, to free with gcor_sink_free(); NULL after an error. */
 gcor_status gcor_neighbours_new(gcor_context *context, gcor_shape shape, int64_t n_row, int64_t n_col, gcor_side side,

@@ -1,5 +1,9 @@
 #include "permuted_tests.h"
 
+#include "../base/alloc.h"
+#include "../base/elementary.h"
+#include "../base/triangle.h"
+
 enum { BLOCK = GCOR_GROUP_BLOCK };
 
 /* Scratch: the values of a permutation; totals of z, and of its squares; z; and y, if the model transforms z. */
@@ -57,4 +61,246 @@ const double *gcor_permuted_values(const gcor_permutations *permutations, const 
     else
         loops->weighted_sums(z, w, subjects, n, values);
     return values;
+}
+
+/* ---- the sink of maxima ------------------------------------------------------------------------------- */
+
+/* The largest value of t |t| is that of t. */
+static double root(double t) {
+    return t < 0 ? -sqrt(-t) : sqrt(t);
+}
+
+static gcor_status take_maxima(gcor_sink *sink, gcor_context *context, int thread, const gcor_segment *segment) {
+    const gcor_label_maxima *maxima = (gcor_label_maxima *)sink;
+    const gcor_permutations *permutations = &maxima->permutations;
+    const gcor_combine_loops *loops = maxima->loops;
+    double *scratch = maxima->scratch + thread * gcor_permuted_scratch(permutations);
+    double *best = maxima->best + thread * permutations->n;
+    (void)context;
+    for (int64_t from = 0; from < segment->n; from += BLOCK) {
+        int64_t n = gcor_min(BLOCK, segment->n - from);
+        gcor_permuted_begin(permutations, loops, segment->doubles + from, segment->stride, n, scratch);
+        for (int64_t k = 0; k < permutations->n; k++) {
+            const double *values = gcor_permuted_values(permutations, loops, k, n, scratch);
+            double largest = loops->largest(values, maxima->side, n);
+            if (largest > best[k]) best[k] = largest;
+        }
+    }
+    return GCOR_OK;
+}
+
+/* Maximum over all threads. */
+static double largest_of(const gcor_label_maxima *maxima, int64_t k) {
+    double largest = -INFINITY;
+    for (int64_t t = 0; t < maxima->threads; t++) {
+        double own = maxima->best[t * maxima->permutations.n + k];
+        if (own > largest) largest = own;
+    }
+    return largest;
+}
+
+double gcor_label_maxima_of(const gcor_label_maxima *maxima, int64_t k) {
+    double largest = largest_of(maxima, k);
+    if (!(largest > -INFINITY)) return GCOR_NO_WEIGHT;
+    return gcor_permuted_is_t(&maxima->permutations) ? root(largest) : gcor_tanh(largest);
+}
+
+static void clear_maxima(gcor_label_maxima *maxima) {
+    for (int64_t k = 0; k < maxima->threads * maxima->permutations.n; k++) maxima->best[k] = -INFINITY;
+}
+
+static gcor_status merge_maxima(gcor_sink *sink, gcor_context *context, gcor_sink *other) {
+    gcor_label_maxima *maxima = (gcor_label_maxima *)sink, *from = (gcor_label_maxima *)other;
+    (void)context;
+    for (int64_t k = 0; k < maxima->permutations.n; k++) {
+        double largest = largest_of(from, k);
+        if (largest > maxima->best[k]) maxima->best[k] = largest;
+    }
+    clear_maxima(from);
+    return GCOR_OK;
+}
+
+static gcor_status allocate_maxima(gcor_sink *sink, gcor_context *context) {
+    const char *what = "the largest differences";
+    gcor_label_maxima *maxima = (gcor_label_maxima *)sink;
+    const gcor_permutations *permutations = &maxima->permutations;
+    maxima->threads = context->threads;
+    maxima->scratch = gcor_alloc(context, maxima->threads * gcor_permuted_scratch(permutations), sizeof(double), what);
+    maxima->best = gcor_alloc(context, maxima->threads * permutations->n, sizeof(double), what);
+    if (!maxima->scratch || !maxima->best) return GCOR_NO_MEMORY;
+    clear_maxima(maxima);
+    return GCOR_OK;
+}
+
+static void release_maxima(gcor_sink *sink) {
+    gcor_free(((gcor_label_maxima *)sink)->scratch);
+    gcor_free(((gcor_label_maxima *)sink)->best);
+}
+
+static const gcor_sink_type MAXIMA = {.name = "label maxima",
+                                      .size = sizeof(gcor_label_maxima),
+                                      .take = take_maxima,
+                                      .allocate = allocate_maxima,
+                                      .merge = merge_maxima,
+                                      .release = release_maxima};
+
+gcor_status gcor_label_maxima_new(gcor_context *context, int64_t n_var, gcor_side side,
+                                  const gcor_permutations *permutations, gcor_label_maxima **maxima) {
+    const gcor_label_maxima like = {.sink = {.type = &MAXIMA, .shape = GCOR_LOWER, .n_row = n_var, .n_col = n_var},
+                                    .side = side,
+                                    .permutations = *permutations,
+                                    .loops = gcor_combine_best_loops()};
+    *maxima = gcor_sink_new(context, &like);
+    return *maxima ? GCOR_OK : context->error.status;
+}
+
+/* ---- the sink of components --------------------------------------------------------------------- */
+
+/* Weights are added as integers, so that sums do not depend on the order: in units of 2^-24, and up to MAX_WEIGHT. */
+static const double SIZE_UNIT = 0x1p-24, MAX_WEIGHT = 1e6;
+
+struct gcor_components {
+    gcor_sink sink; /* must be first */
+    gcor_component_rule rule;
+    gcor_permutations permutations;
+    const gcor_combine_loops *loops;
+    double *scratch; /* for each thread; owned */
+    /* For each permutation and variable: a variable of the same component with at most this number, itself if it has
+     * the smallest; and the size of the pairs that were counted for this variable. Owned. */
+    int32_t *parent;
+    int64_t *size;
+};
+
+/* ---- disjoint sets of variables, which all threads join -------------------------------------------------- */
+
+/* Returns the component's variable without a smaller one, and shortens the path to it. A path that another thread has
+ * shortened meanwhile still leads there. */
+static int32_t find_component(int32_t *parent, int32_t v) {
+    for (;;) {
+        int32_t next = __atomic_load_n(parent + v, __ATOMIC_RELAXED);
+        int32_t beyond = __atomic_load_n(parent + next, __ATOMIC_RELAXED);
+        if (beyond == next) return next;
+        __atomic_store_n(parent + v, beyond, __ATOMIC_RELAXED);
+        v = beyond;
+    }
+}
+
+static void join_components(int32_t *parent, int32_t a, int32_t b) {
+    for (;;) {
+        a = find_component(parent, a);
+        b = find_component(parent, b);
+        if (a == b) return;
+        int32_t low = a < b ? a : b, high = a < b ? b : a;
+        if (__atomic_compare_exchange_n(parent + high, &high, low, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) return;
+    }
+}
+
+/* ---- the sink ------------------------------------------------------------------------------------------ */
+
+static void add_pairs(gcor_components *c, int64_t k, int64_t row, int64_t col, const double *values, int64_t n) {
+    const double least = c->rule.min * c->rule.min;
+    int32_t *parent = c->parent + k * c->sink.n_col;
+    int64_t *size = c->size + k * c->sink.n_col;
+    for (int64_t j = 0; j < n; j++) {
+        double weight = gcor_raw_weight(c->rule.side, values[j]);
+        if (!(weight >= least)) continue;
+        double excess = sqrt(weight) - c->rule.min;
+        int64_t add = !c->rule.sums_weights ? 1
+                                            : (int64_t)((excess < MAX_WEIGHT ? excess : MAX_WEIGHT) / SIZE_UNIT + 0.5);
+        __atomic_fetch_add(size + row, add, __ATOMIC_RELAXED);
+        join_components(parent, (int32_t)row, (int32_t)(col + j));
+    }
+}
+
+static gcor_status take_components(gcor_sink *sink, gcor_context *context, int thread, const gcor_segment *segment) {
+    gcor_components *c = (gcor_components *)sink;
+    const gcor_permutations *permutations = &c->permutations;
+    const double least = c->rule.min * c->rule.min;
+    double *scratch = c->scratch + thread * gcor_permuted_scratch(permutations);
+    (void)context;
+    for (int64_t from = 0; from < segment->n; from += BLOCK) {
+        int64_t n = gcor_min(BLOCK, segment->n - from);
+        gcor_permuted_begin(permutations, c->loops, segment->doubles + from, segment->stride, n, scratch);
+        for (int64_t k = 0; k < permutations->n; k++) {
+            const double *values = gcor_permuted_values(permutations, c->loops, k, n, scratch);
+            if (c->loops->largest(values, c->rule.side, n) >= least)
+                add_pairs(c, k, segment->row, segment->col + from, values, n);
+        }
+    }
+    return GCOR_OK;
+}
+
+double gcor_components_of(gcor_sink *sink, int64_t k, double *size, int *first) {
+    gcor_components *c = (gcor_components *)sink;
+    const int64_t n_var = c->sink.n_col;
+    const double unit = c->rule.sums_weights ? SIZE_UNIT : 1;
+    int32_t *parent = c->parent + k * n_var;
+    int64_t *own = c->size + k * n_var, largest = 0;
+    for (int64_t v = n_var - 1; v >= 0; v--) {
+        int32_t root = find_component(parent, (int32_t)v);
+        if (root != v) own[root] += own[v];
+    }
+    for (int64_t v = 0; v < n_var; v++) {
+        int32_t root = find_component(parent, (int32_t)v);
+        size[v] = (double)own[root] * unit;
+        first[v] = root;
+        if (own[root] > largest) largest = own[root];
+    }
+    return (double)largest * unit;
+}
+
+static void clear_components(gcor_components *c) {
+    for (int64_t k = 0; k < c->permutations.n; k++)
+        for (int64_t v = 0; v < c->sink.n_col; v++) {
+            c->parent[k * c->sink.n_col + v] = (int32_t)v;
+            c->size[k * c->sink.n_col + v] = 0;
+        }
+}
+
+static gcor_status merge_components(gcor_sink *sink, gcor_context *context, gcor_sink *other) {
+    gcor_components *c = (gcor_components *)sink, *from = (gcor_components *)other;
+    (void)context;
+    for (int64_t k = 0; k < c->permutations.n; k++)
+        for (int64_t v = 0, at = k * c->sink.n_col; v < c->sink.n_col; v++, at++) {
+            join_components(c->parent + k * c->sink.n_col, (int32_t)v, from->parent[at]);
+            c->size[at] += from->size[at];
+        }
+    clear_components(from);
+    return GCOR_OK;
+}
+
+static gcor_status allocate_components(gcor_sink *sink, gcor_context *context) {
+    const char *what = "the components of all permutations";
+    gcor_components *c = (gcor_components *)sink;
+    const int64_t elements = c->permutations.n * c->sink.n_col;
+    c->scratch = gcor_alloc(context, context->threads * gcor_permuted_scratch(&c->permutations), sizeof(double), what);
+    c->parent = gcor_alloc(context, elements, sizeof *c->parent, what);
+    c->size = gcor_alloc(context, elements, sizeof *c->size, what);
+    if (!c->scratch || !c->parent || !c->size) return GCOR_NO_MEMORY;
+    clear_components(c);
+    return GCOR_OK;
+}
+
+static void release_components(gcor_sink *sink) {
+    gcor_components *c = (gcor_components *)sink;
+    gcor_free(c->scratch);
+    gcor_free(c->parent);
+    gcor_free(c->size);
+}
+
+static const gcor_sink_type COMPONENTS = {.name = "components",
+                                          .size = sizeof(gcor_components),
+                                          .take = take_components,
+                                          .allocate = allocate_components,
+                                          .merge = merge_components,
+                                          .release = release_components};
+
+gcor_status gcor_components_new(gcor_context *context, int64_t n_var, const gcor_component_rule *rule,
+                                const gcor_permutations *permutations, gcor_sink **sink) {
+    const gcor_components like = {.sink = {.type = &COMPONENTS, .shape = GCOR_LOWER, .n_row = n_var, .n_col = n_var},
+                                  .rule = *rule,
+                                  .permutations = *permutations,
+                                  .loops = gcor_combine_best_loops()};
+    *sink = gcor_sink_new(context, &like);
+    return *sink ? GCOR_OK : context->error.status;
 }

@@ -5,6 +5,7 @@
 #define GPUCOR_PERMUTED_TESTS_H
 
 #include "group_tests.h"
+#include "weight.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -35,7 +36,51 @@ void gcor_permuted_begin(const gcor_permutations *permutations, const gcor_combi
 const double *gcor_permuted_values(const gcor_permutations *permutations, const gcor_combine_loops *loops, int64_t k,
                                    int64_t n, double *scratch);
 
+/* ---- the sink of maxima ------------------------------------------------------------------------------- */
+
+/* For each permutation of the subjects, finds the largest statistic over all pairs. The sink takes
+ * every subject's coefficients (GCOR_EACH). */
+
+typedef struct {
+    gcor_sink sink; /* must be first */
+    gcor_side side;
+    gcor_permutations permutations;
+    const gcor_combine_loops *loops;
+    int threads;
+    double *scratch; /* for each thread; owned */
+    double *best;    /* for each thread, the largest weight of each permutation; -Inf if there is none; owned */
+} gcor_label_maxima;
+
+/* *maxima is the caller's, to free with gcor_sink_free(); NULL after an error. */
+gcor_status gcor_label_maxima_new(gcor_context *context, int64_t n_var, gcor_side side,
+                                  const gcor_permutations *permutations, gcor_label_maxima **maxima);
+/* Returns the largest weight of permutation k: of t, or of tanh of the weighted sum; the same on every back end.
+ * GCOR_NO_WEIGHT if no pair has a coefficient in all subjects. */
+double gcor_label_maxima_of(const gcor_label_maxima *maxima, int64_t k);
+
+/* ---- the sink of components ------------------------------------------------------------------ */
+
+/* For each permutation of the subjects, the connected components of the pairs whose statistic is at
+ * least a threshold (Zalesky and others 2010), and their sizes. The sink takes every subject's coefficients
+ * (GCOR_EACH); no pair is stored. */
+
+typedef struct {
+    gcor_side side;
+    double min;       /* the min weight (weight.h) of t, at least 0 */
+    int sums_weights; /* 1: a component's size is the sum of its pairs' weights, less `min`; 0: their number */
+} gcor_component_rule;
+
+typedef struct gcor_components gcor_components;
+
+/* *sink is the caller's, to free with gcor_sink_free(); NULL after an error. The statistic must be t. */
+gcor_status gcor_components_new(gcor_context *context, int64_t n_var, const gcor_component_rule *rule,
+                                const gcor_permutations *permutations, gcor_sink **sink);
+/* Stores for each variable the size of its component under permutation k, 0 without a pair, and the smallest number of
+ * the component's variables. Returns the largest size. After the run, for each k once. */
+double gcor_components_of(gcor_sink *sink, int64_t k, double *size, int *first);
+
 #ifdef __cplusplus
 }
 #endif
+
 #endif

@@ -3,7 +3,7 @@
 #include "connectivity.h"
 
 #include "../base/alloc.h"
-#include "../base/artanh.h"
+#include "../base/elementary.h"
 #include "../base/threads.h"
 #include "combine_loops.h"
 
@@ -14,7 +14,7 @@ enum {
     MAX_COLS = 4096 /* columns of a block */
 };
 
-/* Sums of a strip's columns over at most GCOR_EXACT_TERMS rows, in parts that add up exactly (fixed.h). */
+/* Sums of a strip's columns over at most GCOR_EXACT_TERMS rows, in parts that add up exactly (weight.h). */
 typedef struct {
     double high[GCOR_MAX_POWERS + GCOR_MAX_MAPS][STRIP], low[GCOR_MAX_POWERS + GCOR_MAX_MAPS][STRIP];
     double complete; /* number of rows with a coefficient in every column, which are not yet in the counts */

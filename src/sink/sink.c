@@ -11,7 +11,8 @@ void *gcor_sink_new(gcor_context *context, const void *like) {
     gcor_sink *sink = gcor_alloc(context, 1, type->size, "a result");
     if (!sink) return NULL;
     memcpy(sink, like, type->size);
-    if (!type->allocate || !type->allocate(sink, context)) return sink;
+    gcor_status forked = sink->of ? gcor_sink_fork(sink->of, context, &sink->of) : GCOR_OK;
+    if ((!type->allocate || !type->allocate(sink, context)) && !forked) return sink;
     gcor_sink_free(sink);
     return NULL;
 }
@@ -22,16 +23,29 @@ gcor_status gcor_sink_fork(const gcor_sink *sink, gcor_context *context, gcor_si
 }
 
 void gcor_sink_free(gcor_sink *sink) {
-    if (sink && sink->type->release) sink->type->release(sink);
+    if (!sink) return;
+    if (sink->type->release) sink->type->release(sink);
+    gcor_sink_free(sink->of);
     gcor_free(sink);
 }
 
 gcor_status gcor_begin_tile(gcor_sink *sink, gcor_context *context, const gcor_tile *tile) {
-    return sink->type->begin_tile ? sink->type->begin_tile(sink, context, tile) : GCOR_OK;
+    gcor_status status = sink->type->begin_tile ? sink->type->begin_tile(sink, context, tile) : GCOR_OK;
+    return status || !sink->of ? status : gcor_begin_tile(sink->of, context, tile);
 }
 
 gcor_status gcor_end_tile(gcor_sink *sink, gcor_context *context, const gcor_tile *tile) {
-    return sink->type->end_tile ? sink->type->end_tile(sink, context, tile) : GCOR_OK;
+    gcor_status status = sink->type->end_tile ? sink->type->end_tile(sink, context, tile) : GCOR_OK;
+    return status || !sink->of ? status : gcor_end_tile(sink->of, context, tile);
+}
+
+gcor_status gcor_sink_merge(gcor_sink *sink, gcor_context *context, gcor_sink *other) {
+    gcor_status status = sink->type->merge ? sink->type->merge(sink, context, other) : GCOR_OK;
+    return status || !sink->of ? status : gcor_sink_merge(sink->of, context, other->of);
+}
+
+int gcor_sink_merges(const gcor_sink *sink) {
+    return sink->of ? gcor_sink_merges(sink->of) : sink->type->merge != NULL;
 }
 
 typedef struct {

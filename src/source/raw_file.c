@@ -1,5 +1,5 @@
 /* The source for raw files. */
-#include "raw_file.h"
+#include "source.h"
 
 #include "../base/os.h"
 

@@ -1,9 +1,11 @@
-/* Sources of columns: an R matrix in memory (matrix.c), or anything that can fill a block of columns. The rest of
- * the engine does not know which. */
+/* Sources of columns: an R matrix in memory (matrix.c), a raw file, or anything that can fill a block of columns. The
+ * rest of the engine does not know which. */
 #ifndef GPUCOR_SOURCE_H
 #define GPUCOR_SOURCE_H
 
 #include "../gpucor.h"
+
+#include <pthread.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -66,7 +68,99 @@ const gcor_matrix *gcor_sparse_of(const gcor_source *source, double max);
 /* Returns the source member of a matrix. */
 gcor_source gcor_matrix_source(int64_t n_obs, int64_t n_var);
 
+/* ---- sources over another source ---------------------------------------------------------------- */
+
+/* They borrow it, read it, and change the columns' order or values. Borrowed vectors must outlive the source, too. */
+
+/* The columns of `of` in another order: column j is of's column number[j]; NULL: its column j. If number is not NULL,
+ * any thread must be allowed to read `of`. */
+typedef struct {
+    gcor_source source; /* first */
+    gcor_source *of;
+    const int32_t *number;
+} gcor_picked;
+
+gcor_picked gcor_picked_source(gcor_source *of, const int32_t *number);
+
+/* Some variables and some observations of a matrix of doubles or integers. */
+typedef struct {
+    gcor_source source; /* first */
+    const gcor_matrix *of;
+    int64_t first_var;
+    int64_t first_obs;       /* the first of n_obs consecutive observations ... */
+    const int32_t *observed; /* ... or, unless NULL, the numbers of n_obs observations */
+} gcor_slice;
+
+/* Variables first_var .. first_var+n_var-1 and n_obs observations, as above. */
+gcor_slice gcor_slice_source(const gcor_matrix *of, int64_t first_var, int64_t n_var, int64_t first_obs, int64_t n_obs,
+                             const int32_t *observed);
+
+/* ---- raw files (raw_file.c) --------------------------------------------------------------------- */
+
+/* Columns of values, one after the other, observation by observation. They are read on demand by pread(): a file that
+ * is truncated meanwhile causes an error, whereas a mapped file would crash the process. */
+
+/* Little-endian. Missing values: INT_MIN for integers, any NaN for the others. */
+typedef enum { GCOR_FILE_DOUBLE, GCOR_FILE_FLOAT, GCOR_FILE_INTEGER } gcor_file_type;
+
+/* The expected layout: `offset` ignored bytes, then n_obs x n_var values up to the end of the file. */
+typedef struct {
+    int64_t offset, n_obs, n_var;
+    gcor_file_type type;
+} gcor_file_shape;
+
+typedef struct gcor_raw_file gcor_raw_file;
+
+/* Opens a file for reading. *file is the caller's, to close with gcor_raw_close(); NULL after an error. A path that
+ * is no regular file, cannot be read or has another size is GCOR_BAD_FILE. */
+gcor_status gcor_raw_open(gcor_context *context, const char *path, const gcor_file_shape *shape, gcor_raw_file **file);
+/* GCOR_BAD_FILE if the file's size has changed. */
+gcor_status gcor_raw_check(gcor_context *context, const gcor_raw_file *file);
+void gcor_raw_close(gcor_raw_file *file); /* NULL is allowed */
+
+const gcor_file_shape *gcor_raw_shape(const gcor_raw_file *file);
+/* Reads columns first .. first+n-1 in the file's type, n_obs values each. Any thread. GCOR_BAD_FILE if the file was
+ * truncated or cannot be read. */
+gcor_status gcor_raw_columns(gcor_context *context, const gcor_raw_file *file, int64_t first, int64_t n, void *out);
+
+/* The source of a file; the file stays the caller's. Any thread may read. */
+typedef struct {
+    gcor_source source; /* must be first */
+    const gcor_raw_file *file;
+} gcor_raw_source;
+gcor_raw_source gcor_raw_source_of(const gcor_raw_file *file);
+
+/* ---- the queue of requests (columns.c) ---------------------------------------------------------- */
+
+/* For a source that only the run's owner may read: a worker's thread places a request, and the owner serves it while
+ * it waits for the workers (engine/devices.c). */
+
+typedef struct {
+    gcor_source *source;
+    gcor_context *context; /* of the thread that asks */
+    int64_t first, n;
+    double *out;
+    gcor_status *status; /* set when the request is served */
+} gcor_read_request;
+
+/* At most one request at a time. mutex and changed are the workers', borrowed; the mutex protects everything else. */
+typedef struct gcor_read_queue {
+    pthread_mutex_t *mutex;
+    pthread_cond_t *changed; /* signaled when a request is placed, and when it is served */
+    int is_requested;
+    gcor_read_request request;
+} gcor_read_queue;
+
+/* Reads columns first .. first + n - 1 to out, n_obs doubles each: at once if this thread may, otherwise through the
+ * monitor's read queue. Returns the source's status, or the context's after an interrupt. Any thread. */
+gcor_status gcor_read(gcor_source *source, gcor_context *context, int64_t first, int64_t n, double *out);
+
+/* Serves the request, without the mutex while it reads. The owner's thread, which holds the mutex; is_requested is
+ * set. */
+void gcor_read_queue_serve(gcor_read_queue *queue);
+
 #ifdef __cplusplus
 }
 #endif
+
 #endif

@@ -91,8 +91,8 @@ static double spread_of(const shape *s, int32_t from, const int32_t *leaf, int64
 /* ---- branches ------------------------------------------------------------------------------ */
 
 static int64_t core_size(const shape *s, const branch *b) {
-    const double least = s->cut->min_size / 2 + 1;
-    return least < b->size ? (int64_t)(least + sqrt(b->size - least)) : b->size;
+    const double min = s->cut->min_size / 2 + 1;
+    return min < b->size ? (int64_t)(min + sqrt(b->size - min)) : b->size;
 }
 
 static double core_scatter(const shape *s, const branch *b) {

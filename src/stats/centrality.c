@@ -3,6 +3,12 @@
 #include "../base/alloc.h"
 #include "../base/threads.h"
 #include "../base/triangle.h"
+#include "../base/wide.h"
+#include "../measure/coefficient.h"
+#include "../measure/design.h"
+#include "../measure/measure.h"
+#include "../source/observations.h"
+#include "../source/source.h"
 
 #include <math.h>
 #include <string.h>
@@ -111,5 +117,142 @@ gcor_status gcor_network_centrality(gcor_context *context, const gcor_upper *net
     gcor_huge_pages(p.sums, (size_t)(p.parts * network->n) * sizeof *p.sums);
     gcor_status status = gcor_centrality(context, network->n, times, &p, vector, error);
     gcor_free(p.sums);
+    return status;
+}
+
+/* ---- all pairs -------------------------------------------------------------------------------------------------- */
+
+enum { COLUMNS = 1024 }; /* variables per block; each block sums its own part of X v */
+
+typedef struct {
+    const gcor_backend *backend;
+    const gcor_operand *columns;
+    double *parts;  /* n_obs + 1 sums of each block, and those of all blocks */
+    double *column; /* n_obs of each thread */
+    const double *v;
+    double *result;
+} gram;
+
+/* 1 / length of a variable's column; 0 without coefficients. */
+static double inverse_of(const gcor_operand *o, int64_t j) {
+    return o->norm[j] > 0 ? 1 / sqrt(o->norm[j]) : 0;
+}
+
+/* Sums in the order of gcor_dot(), independent of the compiler's vectorization. */
+GCOR_BODY double dot(const double *x, const double *y, int64_t n) {
+    double lane[GCOR_LANES] = {0};
+    int64_t k = 0;
+    for (; k + GCOR_LANES <= n; k += GCOR_LANES)
+        for (int l = 0; l < GCOR_LANES; l++) lane[l] += x[k + l] * y[k + l];
+    for (int l = 0; k + l < n; l++) lane[l] += x[k + l] * y[k + l];
+    return gcor_fold_lanes(lane);
+}
+
+/* Computes block b's part of X v, followed by its part of the sum of v. */
+GCOR_BODY void sum_block_body(void *argument, int thread, int64_t b) {
+    const gram *g = argument;
+    const gcor_operand *o = g->columns;
+    const gcor_range block = gcor_block(o->n_var, COLUMNS, b);
+    int64_t n = o->n_obs;
+    double *part = g->parts + b * (n + 1), *column = g->column + thread * n;
+    memset(part, 0, (size_t)(n + 1) * sizeof *part);
+    for (int64_t j = block.from; j < block.end; j++) {
+        double factor = g->v[j] * inverse_of(o, j);
+        if (!(o->norm[j] > 0)) continue;
+        g->backend->column(o, j, column);
+        for (int64_t k = 0; k < n; k++) part[k] += factor * column[k];
+        part[n] += g->v[j];
+    }
+}
+GCOR_WIDE(sum_block, (void *argument, int thread, int64_t b), (argument, thread, b))
+
+/* Computes block b's part of the result of X'X v. */
+GCOR_BODY void multiply_block_body(void *argument, int thread, int64_t b) {
+    const gram *g = argument;
+    const gcor_operand *o = g->columns;
+    const gcor_range block = gcor_block(o->n_var, COLUMNS, b);
+    const double *sums = g->parts + gcor_blocks(o->n_var, COLUMNS) * (o->n_obs + 1);
+    double *column = g->column + thread * o->n_obs;
+    for (int64_t j = block.from; j < block.end; j++) {
+        g->result[j] = 0;
+        if (!(o->norm[j] > 0)) continue;
+        g->backend->column(o, j, column);
+        g->result[j] = inverse_of(o, j) * dot(column, sums, o->n_obs) + sums[o->n_obs];
+    }
+}
+GCOR_WIDE(multiply_block, (void *argument, int thread, int64_t b), (argument, thread, b))
+
+static void times_gram(const void *matrix, int threads, const double *v, double *result) {
+    gram g = *(const gram *)matrix;
+    int64_t n = g.columns->n_obs, blocks = gcor_blocks(g.columns->n_var, COLUMNS);
+    double *sums = g.parts + blocks * (n + 1);
+    g.v = v;
+    g.result = result;
+    gcor_for_each(threads, blocks, sum_block, &g);
+    memset(sums, 0, (size_t)(n + 1) * sizeof *sums);
+    for (int64_t b = 0; b < blocks; b++)
+        for (int64_t k = 0; k <= n; k++) sums[k] += g.parts[b * (n + 1) + k];
+    gcor_for_each(threads, blocks, multiply_block, &g);
+}
+
+/* Decides the kind of the columns, which must be such that coefficients are products of them. */
+static gcor_status kind_of(gcor_context *context, const gcor_job *job, const gcor_design *design, int common,
+                           gcor_kind *kind) {
+    gcor_status status = gcor_kind_of(context, job->measure, design, 0, common, job->in_double, kind);
+    if (status || *kind == GCOR_REAL || *kind == GCOR_DOUBLE) return status;
+    return gcor_fail(context, GCOR_BAD_INPUT,
+                     "the eigenvector of all coefficients by method = \"%s\"%s would take all of them at every step; "
+                     "with a threshold or a density it is that of the network",
+                     job->measure->name, common ? ", each pair of which has observations of its own," : "");
+}
+
+static gcor_status iterate(gcor_context *context, const gcor_backend *backend, const gcor_operand *o, double *vector,
+                           double *error) {
+    int64_t sums = (gcor_blocks(o->n_var, COLUMNS) + 1) * (o->n_obs + 1);
+    gram g = {.backend = backend, .columns = o};
+    g.parts = gcor_alloc(context, sums + context->threads * o->n_obs, sizeof *g.parts, "sums over columns");
+    if (!g.parts) return GCOR_NO_MEMORY;
+    g.column = g.parts + sums;
+    gcor_status status = gcor_centrality(context, o->n_var, times_gram, &g, vector, error);
+    gcor_free(g.parts);
+    for (int64_t j = 0; j < o->n_var; j++)
+        if (!(o->norm[j] > 0)) vector[j] = NAN;
+    return status;
+}
+
+static gcor_status prepare_and_iterate(gcor_context *context, const gcor_backend *backend, gcor_job *job,
+                                       const gcor_columns *columns, gcor_kind kind, double *vector, double *error) {
+    gcor_state *state = NULL;
+    gcor_operand *operand;
+    gcor_status status = backend->open(context, 0, &state);
+    if (!status) status = backend->begin(state, context, NULL, kind);
+    if (!status) {
+        status = backend->prepare(state, columns, job->measure, kind, 0, job->x->n_var, &operand);
+        if (!status) {
+            memcpy(job->x_flags, operand->flags, (size_t)job->x->n_var);
+            status = iterate(context, backend, operand, vector, error);
+            backend->release(state, operand);
+        }
+        backend->end(state);
+    }
+    backend->close(state);
+    return status;
+}
+
+gcor_status gcor_pair_centrality(gcor_context *context, const gcor_backend *backend, gcor_job *job, double *vector,
+                                 double *error) {
+    gcor_observations observations;
+    gcor_design *design;
+    gcor_kind kind;
+    gcor_status status = gcor_observations_of(context, job, &observations);
+    if (status) return status;
+    job->n_obs_used = observations.n_obs;
+    status = gcor_design_pick(context, job->design, observations.observed, observations.n_obs, &design);
+    const gcor_columns columns = {
+        .source = job->x, .observed = observations.observed, .n_obs = observations.n_obs, .design = design};
+    if (!status) status = kind_of(context, job, design, observations.common, &kind);
+    if (!status) status = prepare_and_iterate(context, backend, job, &columns, kind, vector, error);
+    gcor_design_free(design);
+    gcor_free(observations.observed);
     return status;
 }

@@ -1,4 +1,4 @@
-#include "exact.h"
+#include "test.h"
 
 #include "../base/alloc.h"
 

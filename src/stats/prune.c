@@ -1,4 +1,4 @@
-#include "prune.h"
+#include "upper.h"
 
 #include "../base/alloc.h"
 #include "../base/elementary.h"

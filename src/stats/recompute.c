@@ -1,7 +1,7 @@
-#include "recompute.h"
+#include "test.h"
 
 #include "../base/alloc.h"
-#include "../measure/pair.h"
+#include "../measure/measure.h"
 #include "../source/source.h"
 #include "../base/threads.h"
 #include "../base/triangle.h"

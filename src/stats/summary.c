@@ -4,8 +4,7 @@
 #include "summary.h"
 
 #include "../base/alloc.h"
-#include "../base/key.h"
-#include "select.h"
+#include "../base/elementary.h"
 #include "../base/threads.h"
 
 #include <math.h>

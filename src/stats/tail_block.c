@@ -6,7 +6,6 @@
 #include "tie_variance.h"
 
 #include <math.h>
-#include <string.h>
 
 double gcor_one_p(const gcor_t_table *table, double x) {
     if (x != x) return x;
@@ -15,9 +14,8 @@ double gcor_one_p(const gcor_t_table *table, double x) {
 
 static void all_p(const gcor_t_table *table, const double *x, int64_t n, double limit, double *p) {
 #if defined(__x86_64__)
-    const char *isa = gcor_isa();
-    if (isa && strcmp(isa, "avx512") == 0) return gcor_all_p_avx512(table, x, n, limit, p);
-    if (isa && strcmp(isa, "avx2") == 0) return gcor_all_p_avx2(table, x, n, limit, p);
+    if (gcor_isa() == GCOR_AVX512) return gcor_all_p_avx512(table, x, n, limit, p);
+    if (gcor_isa() == GCOR_AVX2) return gcor_all_p_avx2(table, x, n, limit, p);
 #endif
     (void)limit;
     for (int64_t k = 0; k < n; k++) p[k] = gcor_one_p(table, x[k]);
@@ -26,9 +24,8 @@ static void all_p(const gcor_t_table *table, const double *x, int64_t n, double 
 int64_t gcor_t_scores(double df, double max_df, const double *r, int64_t n, double *t) {
     int64_t near = 0;
 #if defined(__x86_64__)
-    const char *isa = gcor_isa();
-    if (isa && strcmp(isa, "avx512") == 0) return gcor_all_t_avx512(df, max_df, r, n, t);
-    if (isa && strcmp(isa, "avx2") == 0) return gcor_all_t_avx2(df, max_df, r, n, t);
+    if (gcor_isa() == GCOR_AVX512) return gcor_all_t_avx512(df, max_df, r, n, t);
+    if (gcor_isa() == GCOR_AVX2) return gcor_all_t_avx2(df, max_df, r, n, t);
 #endif
     for (int64_t k = 0; k < n; k++) {
         t[k] = r[k] == r[k] ? gcor_t_score(df, r[k]) : r[k];

@@ -12,8 +12,7 @@
  * the same bits. Where those have branches, both sides are computed and one is chosen. */
 #include "tail_block.h"
 
-#include "../base/erfc_terms.h"
-#include "../base/log_exp.h"
+#include "../base/elementary.h"
 #include "tail_table.h"
 #include "tie_variance.h"
 
@@ -41,7 +40,7 @@ INLINE vec size_of(vec x) {
     return (vec)((words)x & 0x7fffffffffffffffu);
 }
 
-/* ---- logarithm and exponential: log_exp.h -------------------------------------------------------- */
+/* ---- logarithm and exponential: elementary.h -------------------------------------------------------- */
 
 INLINE vec artanh_series(vec t) {
     vec u = t * t;

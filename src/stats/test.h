@@ -3,16 +3,130 @@
 #define GPUCOR_TEST_H
 
 #include "../measure/compact.h"
-#include "autocorrelation.h"
-#include "exact.h"
-#include "interval.h"
-#include "pair_observations.h"
-#include "recompute.h"
 #include "tail_block.h"
+#include "tie_variance.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* ---- exact p values (exact.c) ------------------------------------------------------------------- */
+
+/* Exact p values of rank correlations without ties, from the distribution over all orders of n observations; and the
+ * approximation of Spearman's rho for larger n. */
+
+/* Max number of observations with an exact distribution: beyond, n! overflows a double (Kendall), or there are too
+ * many sets of ranks (Spearman). */
+enum { GCOR_MAX_KENDALL = 170, GCOR_MAX_SPEARMAN = 14 };
+
+/* Lower tails for n from `min` (at least 2) to `max` observations. The caller frees it with gcor_exact_free();
+ * NULL after an error. */
+typedef struct gcor_exact gcor_exact;
+gcor_exact *gcor_exact_new(gcor_context *context, const gcor_measure *measure, int64_t min, int64_t max);
+void gcor_exact_free(gcor_exact *exact); /* NULL is allowed */
+
+/* Max number of observations for which a measure's p values can be exact; 0: none. */
+int64_t gcor_max_exact(const gcor_measure *measure);
+/* Number of equal steps from -1 to 1 that a measure's coefficient of n untied observations can take. */
+int64_t gcor_exact_steps(const gcor_measure *measure, int64_t n);
+/* Probability that a coefficient of n untied observations, least <= n <= most, is at most r; and that it is at least
+ * r. Any thread. */
+double gcor_exact_lower(const gcor_exact *exact, int64_t n, double r);
+double gcor_exact_upper(const gcor_exact *exact, int64_t n, double r);
+
+/* The symmetric beta distribution with the first four moments of Spearman's rho for n >= 3 untied observations (Olds
+ * 1938): rho / scale has the distribution of a coefficient whose t has df degrees of freedom. */
+typedef struct {
+    double df, scale;
+} gcor_rho_beta;
+gcor_rho_beta gcor_rho_beta_of(double n);
+
+/* ---- degrees of freedom of series (pair_observations.c) ------------------------------------------- */
+
+/* Autocorrelations of columns, and the effective number of observations that they imply for a pair. */
+
+/* Autocorrelations of each variable at lags 1, 2, ..., n_lags, multiplied by the root of the fraction of
+ * observations that have a neighbour at that lag; NaN for a variable without coefficients. */
+typedef struct {
+    int64_t n_var, n_lags;
+    double *values; /* n_lags per variable */
+} gcor_autocorrelation;
+
+/* Max lag: a quarter of the observations. */
+static inline int64_t gcor_max_lags(int64_t n_obs) {
+    return n_obs / 4;
+}
+
+/* Autocorrelations of columns as the measure and columns->design prepare them: ranked, weighted, residualized.
+ * Observations that are missing or not in use keep their positions in time. NULL after an error; the caller frees it
+ * with gcor_autocorrelation_free(). */
+gcor_autocorrelation *gcor_autocorrelation_new(gcor_context *context, const gcor_columns *columns,
+                                               const gcor_measure *measure);
+void gcor_autocorrelation_free(gcor_autocorrelation *of); /* NULL is allowed */
+
+/* The effect of regression and weights on the sum over lags in Bartlett's formula: n_points sums, ascending, and the
+ * effective number of observations for each, out of n_obs in use. Between the points it is interpolated; beyond them
+ * it is that of the nearest. */
+typedef struct {
+    int64_t n_points, n_obs;
+    const double *sums, *counts;
+} gcor_calibration;
+
+/* Effective number of independent observations of variable i of a and j of b with n pairwise-complete observations
+ * (Bartlett 1935); at most n. calibration: NULL if columns are neither weighted nor residualized. Any thread. */
+double gcor_effective_count(const gcor_autocorrelation *a, int64_t i, const gcor_autocorrelation *b, int64_t j,
+                            int64_t n, const gcor_calibration *calibration);
+
+/* ---- observations of pairs (pair_observations.c) ------------------------------------------------ */
+
+/* Which observations each variable has, and which of them tie: what the p value of a pair needs beside its
+ * coefficient. */
+
+typedef struct {
+    int64_t n_var, n_obs;
+    int64_t *n_present; /* n_var: number of values present */
+    double *quotient;   /* n_var: effect of ties on a rank statistic (tie_variance.h); NULL: not requested */
+    double *orders;     /* n_var: number of its orders that look the same (tie_variance.h); NULL if quotient is NULL */
+    int64_t words;
+    uint64_t *present; /* `words` words per variable, one bit per observation; NULL: pairs are not pairwise-complete */
+    int32_t **tied;    /* each variable's runs of ties: the length and the indices of the observations, terminated by 0;
+                          NULL: no ties. NULL: not requested, or pairs are not pairwise-complete */
+} gcor_observed;
+
+/* common: pairs are pairwise-complete; ties: also collect ties, for a rank statistic. NULL after an error. The
+ * caller frees it with gcor_observed_free(). */
+gcor_observed *gcor_observed_new(gcor_context *context, const gcor_columns *columns, int common, int ties);
+void gcor_observed_free(gcor_observed *observed); /* NULL is allowed */
+
+/* Number of pairwise-complete observations of variable i of a and j of b. Any thread. */
+int64_t gcor_common_count(const gcor_observed *a, int64_t i, const gcor_observed *b, int64_t j);
+/* Sums the weights of these observations, and their squares. weight: n_obs; NULL: all are 1. Any thread. */
+typedef struct {
+    double sum, squares;
+} gcor_weight_sums;
+gcor_weight_sums gcor_common_weights(const gcor_observed *a, int64_t i, const gcor_observed *b, int64_t j,
+                                     const double *weight);
+/* quotient and orders of variable i of a over its n pairwise-complete observations with variable j of b. Any thread. */
+double gcor_common_quotient(const gcor_observed *a, int64_t i, const gcor_observed *b, int64_t j, int64_t n);
+double gcor_common_orders(const gcor_observed *a, int64_t i, const gcor_observed *b, int64_t j, int64_t n);
+
+/* ---- coefficients in double precision (recompute.c) --------------------------------------------- */
+
+/* Recomputes the coefficients of some pairs in double precision. */
+
+typedef struct {
+    int64_t at;   /* the caller's: index of the pair in a list of its own */
+    int64_t i, j; /* variables of x and of y */
+    double r;
+} gcor_pair_value;
+
+/* Replaces r of the n pairs, sorted by j, by the coefficient in double precision over the pairwise-complete
+ * observations. A pair without coefficient keeps its r. The measure must have a form in double precision
+ * (gcor_has_double()). y may be x. Uses context->threads threads. */
+gcor_status gcor_recompute(gcor_context *context, const gcor_measure *measure, const gcor_columns *x,
+                           const gcor_columns *y, int64_t n, gcor_pair_value *pairs);
+
+/* ---- tests (test.c) ----------------------------------------------------------------------------- */
 
 /* How the effective number of weighted observations is defined. */
 typedef enum {
@@ -42,7 +156,7 @@ typedef struct {
     int64_t min_obs;   /* pairs with fewer observations are not tested; at least 3 */
     int in_double;     /* coefficients are in double precision and need not be recomputed */
     double missing;    /* result for pairs that cannot be tested */
-    int has_interval;  /* confidence intervals are computed, with this quantile (interval.h) */
+    int has_interval;  /* confidence intervals are computed, with this quantile (tail.h) */
     double quantile;
     gcor_df_rule df;
 } gcor_test_rule;
@@ -63,7 +177,7 @@ typedef struct {
     int64_t low, n_found; /* tested pairs have low .. low + n_found - 1 observations */
     int64_t n_tables;     /* number of tables of p values, for the first of these numbers of observations */
     gcor_t_table **tables;
-    gcor_rho_beta *betas; /* for low .. low + n_found - 1 observations, if approximate p values use them (exact.h);
+    gcor_rho_beta *betas; /* for low .. low + n_found - 1 observations, if approximate p values use them (test.h);
                              otherwise NULL */
     gcor_exact *exact;    /* NULL without exact p values */
     int64_t tied;         /* number of pairs whose p value is not exact because of ties */
@@ -118,4 +232,5 @@ gcor_status gcor_test_pairs(gcor_context *context, gcor_test *test, int is_trian
 #ifdef __cplusplus
 }
 #endif
+
 #endif

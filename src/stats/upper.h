@@ -1,4 +1,4 @@
-/* A network in memory. */
+/* A network in memory, and its pruning. */
 #ifndef GPUCOR_STATS_UPPER_H
 #define GPUCOR_STATS_UPPER_H
 
@@ -11,5 +11,16 @@ typedef struct {
     const int32_t *start, *row;
     const double *r;
 } gcor_upper;
+
+/* ---- pruning (prune.c) -------------------------------------------------------------------------- */
+
+/* The data processing inequality on a network (Margolin and others 2006): the weakest edge of a triangle may be there
+ * only because both others are. */
+
+/* Sets is_kept[e], the caller's, of each entry e: 0 if a triangle has an edge e whose information is below (1 -
+ * tolerance) times that of both others, else 1. The information of a coefficient r in [-1, 1] is -log(1 - r^2) / 2.
+ * tolerance: from 0 to 1. Entries on the diagonal are no edges and are kept. Uses context->threads threads; the same
+ * result with any number. Can be interrupted. */
+gcor_status gcor_prune(gcor_context *context, const gcor_upper *network, double tolerance, int *is_kept);
 
 #endif

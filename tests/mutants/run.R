@@ -1,23 +1,25 @@
 # Rscript tests/mutants/run.R FOLDER [NAME...]: applies each wrong change of mutants.R, or those named, to a copy of the
 # sources, and reports which test finds it: the engine's tests without R, otherwise the quick tier, otherwise the full
 # one. Prints a line for each, and how many survived; fails if any survives the full tier, or more than MAX_QUICK the
-# quick one. FOLDER holds the copy, its builds and the logs.
+# quick one. FOLDER holds the copy, its builds and the logs; without FOLDER, only tells which changes have no place.
 
 MAX_QUICK <- 2L # of 40
 SECONDS <- 1200 # a test that takes longer is assumed to hang
 
 folder <- commandArgs(TRUE)[1L]
 chosen <- commandArgs(TRUE)[-1L]
-dir.create(folder, showWarnings = FALSE, recursive = TRUE)
-folder <- normalizePath(folder)
+if (!is.na(folder)) {
+  dir.create(folder, showWarnings = FALSE, recursive = TRUE)
+  folder <- normalizePath(folder)
+}
 tree <- file.path(folder, "tree")
 library_of_tree <- file.path(folder, "library")
 has_gpu <- nzchar(Sys.which("nvidia-smi")) && nzchar(Sys.which("nvcc"))
 n_jobs <- Sys.getenv("TESTTHAT_CPUS", "2")
 
-mutant <- function(name, file, from, to, tests) list(name = name, file = file, from = from, to = to, tests = tests)
+mutant <- function(name, of, from, to, tests) list(name = name, of = of, from = from, to = to, tests = tests)
 r_mutant <- function(name, from, to, tests) {
-  list(name = name, file = "R/", from = substitute(from), to = substitute(to), tests = tests)
+  list(name = name, from = substitute(from), to = substitute(to), tests = tests)
 }
 source("tests/mutants/mutants.R")
 
@@ -85,9 +87,9 @@ first_failure <- function(tests, tier) {
   if (length(likely)) likely else failing_test(sprintf("^(?!(.*-)?(%s))", tests), tier)
 }
 
-# Returns list(tier, test) of the test that finds the change in the copy.
-find_killer <- function(mutant) {
-  if (!startsWith(mutant$file, "R/") && !startsWith(mutant$file, "src/r/") && !startsWith(mutant$file, "src/cuda/")) {
+# Returns list(tier, test) of the test that finds the change in a file of the copy.
+find_killer <- function(mutant, file) {
+  if (!grepl("^(R|src/r|src/cuda)/", file)) {
     if (!build_units()) return(list(tier = "unit", test = "the compiler"))
     if (!run_units()) return(list(tier = "unit", test = failed_unit()))
   }
@@ -106,13 +108,28 @@ failed_unit <- function() {
 
 # Returns the changed file: list(file, before, after), texts; or NULL if the code is not there once.
 changed_file <- function(mutant) {
-  if (mutant$file == "R/") return(changed_code(mutant))
-  before <- text_of(mutant$file)
-  pieces <- strsplit(before, mutant$from, fixed = TRUE)[[1L]]
-  if (length(pieces) == 2L) list(file = mutant$file, before = before, after = paste0(pieces[1L], mutant$to, pieces[2L]))
+  if (is.null(mutant$of)) return(changed_code(mutant))
+  code <- gsub("\\s+", "\\\\s+", gsub("([][(){}.*+?^$|\\\\])", "\\\\\\1", mutant$from))
+  changed <- lapply(names(parts_of_files), function(file) {
+    parts <- parts_of_files[[file]]
+    at <- which(grepl(paste0("\\b", mutant$of, "\\b"), parts, perl = TRUE) & grepl(code, parts, perl = TRUE))
+    if (!length(at)) return(NULL)
+    pieces <- strsplit(paste0(parts[at], collapse = ""), code, perl = TRUE)[[1L]]
+    if (length(at) > 1L || length(pieces) != 2L) return(list(file = file))
+    before <- paste0(parts, collapse = "")
+    parts[at] <- paste0(pieces[1L], mutant$to, pieces[2L])
+    list(file = file, before = before, after = paste0(parts, collapse = ""))
+  })
+  changed <- Filter(Negate(is.null), changed)
+  if (length(changed) == 1L && !is.null(changed[[1L]]$after)) changed[[1L]]
 }
 
 text_of <- function(file) paste0(paste(readLines(file), collapse = "\n"), "\n")
+
+# All files, divided after each function.
+parts_of_files <- sapply(Sys.glob(c("src/*.*", "src/*/*.*", "src/*/*/*.*", "R/*.R")), function(file) {
+  strsplit(text_of(file), "(?<=\n})", perl = TRUE)[[1L]]
+}, simplify = FALSE)
 
 # Looks for the expression in all definitions of R/. A changed file loses its comments.
 changed_code <- function(mutant) {
@@ -151,15 +168,19 @@ replaced <- function(code, from, to) {
 }
 
 try_mutant <- function(mutant) {
-  if (startsWith(mutant$file, "src/cuda/") && !has_gpu) return(list(tier = "not run", test = "needs a GPU"))
   changed <- changed_file(mutant)
-  if (is.null(changed)) return(list(tier = "ERROR", test = paste(mutant$file, "no longer has this code once")))
+  if (is.null(changed)) return(list(tier = "ERROR", test = "this code is no longer there once"))
+  if (startsWith(changed$file, "src/cuda/") && !has_gpu) return(list(tier = "not run", test = "needs a GPU"))
   write_source(changed$file, changed$after)
   on.exit(write_source(changed$file, changed$before))
-  find_killer(mutant)
+  find_killer(mutant, changed$file)
 }
 
 # ---- all
+
+lost <- Filter(function(mutant) is.null(changed_file(mutant)), mutants)
+for (mutant in lost) cat("mutant without a place: ", mutant$name, "\n", sep = "")
+if (is.na(folder)) quit(status = length(lost) > 0L)
 
 if (length(chosen)) mutants <- Filter(function(mutant) mutant$name %in% chosen, mutants)
 copy_sources()

@@ -127,6 +127,24 @@ static void write_histogram(unit_sink *sink, gcor_context *context, FILE *file) 
     put(file, &histogram->error, 1, sizeof histogram->error);
 }
 
+/* A histogram that passes its coefficients on to a store. */
+static gcor_status make_counted(gcor_context *context, const unit_kind *kind, int64_t n_row, int64_t n_col,
+                                unit_sink *sink) {
+    unit_sink store;
+    gcor_status status = make_store(context, kind, n_row, n_col, &store);
+    if (!status) status = make_histogram(context, kind, n_row, n_col, sink);
+    if (status)
+        gcor_sink_free(store.sink);
+    else
+        sink->sink->of = store.sink;
+    return status;
+}
+
+static void write_counted(unit_sink *sink, gcor_context *context, FILE *file) {
+    write_histogram(sink, context, file);
+    write_store((gcor_store *)sink->sink->of, context, file);
+}
+
 /* setting: the side. */
 static gcor_status make_maximum(gcor_context *context, const unit_kind *kind, int64_t n_row, int64_t n_col,
                                 unit_sink *sink) {
@@ -200,6 +218,7 @@ const unit_kind unit_kinds[] = {
     {"neighbours in a rectangle", make_neighbours, write_neighbours, 5, GCOR_POSITIVE, GCOR_FULL},
     {"histogram", make_histogram, write_histogram, 0, 0, GCOR_LOWER},
     {"cheap histogram of a rectangle", make_histogram, write_histogram, 1, 0, GCOR_FULL},
+    {"histogram with a store", make_counted, write_counted, 3, GCOR_ABSOLUTE, GCOR_LOWER},
     {"maximum", make_maximum, write_maximum, GCOR_ABSOLUTE, 0, GCOR_LOWER},
     {"largest negative one of a rectangle", make_maximum, write_maximum, GCOR_NEGATIVE, 0, GCOR_FULL},
     {"connectivity", make_connectivity, write_connectivity, 3, GCOR_POSITIVE, GCOR_LOWER},

@@ -348,7 +348,7 @@ static void far_apart(void) {
     CHECK_INT(gcor_store_new(&call.context, GCOR_FULL, SIDE, SIDE, rule, INT32_MAX, &store), GCOR_OK);
     CHECK_INT(store->edges.keep_tile(&store->edges, &call.context, &all, list, N), GCOR_OK);
     CHECK_INT(store->n_chunks, 4); /* 17 bits for a column leave 15 for a row */
-    CHECK_INT(gcor_store_type.unpermute(&store->edges.sink, &call.context, names, NULL), GCOR_OK);
+    CHECK_INT(store->edges.sink.type->unpermute(&store->edges.sink, &call.context, names, NULL), GCOR_OK);
     CHECK_INT(gcor_store_starts(store, &call.context, 0, SIDE, start), GCOR_OK);
     CHECK_INT(start[SIDE], N);
     CHECK_INT(gcor_store_rows(store, &call.context, 0, SIDE, start, col, r), GCOR_OK);

@@ -3,8 +3,7 @@
 #include "fixture.h"
 
 #include "../../src/measure/coefficient.h"
-#include "../../src/base/buffer.h"
-#include "../../src/sink/compact.h"
+#include "../../src/base/alloc.h"
 #include "../../src/sink/dense.h"
 
 #include <stdlib.h>

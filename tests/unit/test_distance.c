@@ -3,9 +3,8 @@
 #include "fixture.h"
 
 #include "../../src/base/isa.h"
-#include "../../src/cpu/distance.h"
+#include "../../src/cpu/cpu.h"
 #include "../../src/measure/measure.h"
-#include "../../src/measure/pair.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -100,7 +99,7 @@ static void columns_free(columns *c) {
     free(c->work);
 }
 
-static double pair_by(const char *isa, const columns *c, int i, int j) {
+static double pair_by(int isa, const columns *c, int i, int j) {
     return cpu_distance_pair(cpu_kernels_of(isa), &c->column[i], &c->column[j], c->n, c->work);
 }
 
@@ -129,15 +128,15 @@ static void check_pairs(int64_t n, double missing) {
     columns c = columns_new(n, missing);
     for (int i = 0; i < N_KINDS; i++)
         for (int j = 0; j <= i; j++) {
-            double r = pair_by("plain", &c, i, j), back = pair_by("plain", &c, j, i);
+            double r = pair_by(GCOR_PLAIN, &c, i, j), back = pair_by(GCOR_PLAIN, &c, j, i);
             unit_about("columns %d and %d of %d observations, %g missing", i, j, (int)n, missing);
             CHECK_NEAR(r, defined(&c, i, j), 1e-13);
             CHECK(memcmp(&r, &back, sizeof r) == 0);
             if (i == j && r <= 1) CHECK(r == 1);
-            double known = cpu_distance_pair(cpu_kernels_of("plain"), &c.known[i], &c.known[j], n, c.work);
+            double known = cpu_distance_pair(cpu_kernels_of(GCOR_PLAIN), &c.known[i], &c.known[j], n, c.work);
             CHECK(memcmp(&r, &known, sizeof r) == 0);
-            for (int k = 0; gcor_isa_at(k); k++) {
-                double other = pair_by(gcor_isa_at(k), &c, i, j);
+            for (int k = 0; gcor_isa_name(k); k++) {
+                double other = pair_by(k, &c, i, j);
                 CHECK(memcmp(&r, &other, sizeof r) == 0);
             }
         }
@@ -169,7 +168,7 @@ static void the_order_of_a_pair_does_not_matter(void) {
         (void)gcor_rank(c.values + 50 * j, 50, &ranks, &tied);
         free(memory);
     }
-    double r = pair_by("plain", &c, 0, 1), back = pair_by("plain", &c, 1, 0);
+    double r = pair_by(GCOR_PLAIN, &c, 0, 1), back = pair_by(GCOR_PLAIN, &c, 1, 0);
     CHECK(memcmp(&r, &back, sizeof r) == 0);
     free(order);
     columns_free(&c);
@@ -185,7 +184,8 @@ static void both_ways_agree(void) {
     for (int i = 0; i < N_KINDS; i++)
         for (int j = 0; j < i; j++) {
             unit_about("columns %d and %d", i, j);
-            CHECK_NEAR(pair_by("plain", &c, i, j), gcor_pair_coefficient(&pair, c.column[i].values, c.column[j].values),
+            CHECK_NEAR(pair_by(GCOR_PLAIN, &c, i, j),
+                       gcor_pair_coefficient(&pair, c.column[i].values, c.column[j].values),
                        i == 3 || j == 3 || i == 10 || j == 10 ? 1e-9 : 1e-13);
         }
     free(memory);

@@ -3,8 +3,6 @@
 #include "fixture.h"
 
 #include "../../src/base/elementary.h"
-#include "../../src/base/artanh.h"
-#include "../../src/base/log_exp.h"
 
 #include <float.h>
 #include <math.h>

@@ -4,9 +4,8 @@
 #include "fixture.h"
 
 #include "../../src/base/alloc.h"
-#include "../../src/stats/exact.h"
 #include "../../src/measure/measure.h"
-#include "../../src/stats/recompute.h"
+#include "../../src/stats/test.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #include "check.h"
 #include "fixture.h"
 
-#include "../../src/sink/fixed.h"
+#include "../../src/sink/weight.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -82,7 +82,7 @@ static void sums_have_no_order(void) {
     free(terms);
 }
 
-/* As many of the largest terms as fixed.h promises. */
+/* As many of the largest terms as weight.h promises. */
 static void most_terms_fit(void) {
     double low = gcor_low_part(1 - 0x1p-46, gcor_high_part(1 - 0x1p-46));
     for (int sign = -1; sign <= 1; sign += 2) {

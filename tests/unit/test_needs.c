@@ -3,7 +3,7 @@
 #include "device.h"
 #include "results.h"
 
-#include "../../src/engine/needs.h"
+#include "../../src/engine/run.h"
 
 #include <string.h>
 

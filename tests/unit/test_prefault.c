@@ -4,7 +4,7 @@
 #include "system.h"
 
 #include "../../src/base/os.h"
-#include "../../src/base/buffer.h"
+#include "../../src/base/alloc.h"
 
 #include <pthread.h>
 #include <string.h>

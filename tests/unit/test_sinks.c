@@ -128,9 +128,9 @@ static void check_merges(unit_problem *p, const unit_kind *kind) {
         CHECK_INT(unit_run(p, forks[s].sink), GCOR_OK);
     }
     for (int s = 0; s < OF; s++) /* first in pairs, then all */
-        if (s % 2) CHECK_INT(sink.sink->type->merge(forks[s].sink, &call.context, forks[s - 1].sink), GCOR_OK);
+        if (s % 2) CHECK_INT(gcor_sink_merge(forks[s].sink, &call.context, forks[s - 1].sink), GCOR_OK);
     for (int s = 0; s < OF; s++) {
-        CHECK_INT(sink.sink->type->merge(sink.sink, &call.context, forks[order[s]].sink), GCOR_OK);
+        CHECK_INT(gcor_sink_merge(sink.sink, &call.context, forks[order[s]].sink), GCOR_OK);
         unit_sink_free(&forks[order[s]]);
     }
     CHECK_SAME(&alone, unit_found_in(p, &sink));

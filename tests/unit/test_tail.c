@@ -4,7 +4,7 @@
 #include "system.h"
 
 #include "../../src/base/alloc.h"
-#include "../../src/base/artanh.h"
+#include "../../src/base/elementary.h"
 #include "../../src/base/isa.h"
 #include "../../src/stats/tail_block.h"
 #include "../../src/stats/tail_table.h"
@@ -36,8 +36,9 @@ static void same_bits(void) {
     const double df[] = {1, 2, 7, 98, 2000, 1e7};
     static double x[N], p[N];
     unit_seed(5);
-    for (int k = 0; gcor_isa_at(k); k++) {
-        unit_set_variable("GPUCOR_CPU", gcor_isa_at(k));
+    for (int k = 0; gcor_isa_name(k); k++) {
+        unit_set_variable("GPUCOR_CPU", gcor_isa_name(k));
+        (void)gcor_isa_choose();
         for (int d = 0; d < 6; d++) {
             unit_call call;
             unit_call_begin(&call, 1);
@@ -53,14 +54,16 @@ static void same_bits(void) {
         check_same(NULL, x, p);
     }
     unit_set_variable("GPUCOR_CPU", NULL);
+    (void)gcor_isa_choose();
 }
 
 static void same_scores(void) {
     const double df[] = {1, 7, 98, 2e6};
     static double r[N], t[N];
     unit_seed(6);
-    for (int k = 0; gcor_isa_at(k); k++) {
-        unit_set_variable("GPUCOR_CPU", gcor_isa_at(k));
+    for (int k = 0; gcor_isa_name(k); k++) {
+        unit_set_variable("GPUCOR_CPU", gcor_isa_name(k));
+        (void)gcor_isa_choose();
         for (int d = 0; d < 4; d++) {
             int64_t near = 0;
             fill(r, 1);
@@ -76,6 +79,7 @@ static void same_scores(void) {
         }
     }
     unit_set_variable("GPUCOR_CPU", NULL);
+    (void)gcor_isa_choose();
 }
 
 const unit_test tail_tests[] = {

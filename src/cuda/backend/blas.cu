@@ -1,4 +1,4 @@
-#include "blas.cuh"
+#include "state.cuh"
 
 #include <dlfcn.h>
 

@@ -1,6 +1,6 @@
 /* Sorts columns for ranks (prepare/rank.cu) and for Knight's algorithm (product/kendall_knight.cu), sorts edges by
  * index (sink/edge_delivery.cu), and filters edges (sink/edge_buffer.cu). */
-#include "cub.cuh"
+#include "state.cuh"
 
 #include "lanes.cuh"
 

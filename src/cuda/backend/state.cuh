@@ -3,13 +3,36 @@
 #ifndef GPUCOR_CUDA_STATE_CUH
 #define GPUCOR_CUDA_STATE_CUH
 
-#include "blas.cuh"
+#include "try.cuh"
+#include "../../sink/weight.h"
 
 #include <map>
 #include <memory>
 #include <set>
 #include <utility>
 #include <vector>
+
+/* ---- products of large matrices (blas.cu) ------------------------------------------------------- */
+
+/* Products of matrices of doubles by cuBLAS. The library is loaded on first use, so that a user who never needs it does
+ * not have to install it. */
+
+/* A cuBLAS handle on the calling thread's GPU. The constructor and multiply_rows() throw Failure. */
+class Blas {
+  public:
+    Blas();
+    ~Blas();
+    Blas(const Blas &) = delete;
+    Blas &operator=(const Blas &) = delete;
+
+    /* out[row * out_stride + col] = the dot product of row `row` of a and row `col` of b, on that stream. Each row
+     * has `length` elements; rows begin every `stride` elements. All pointers are device memory. */
+    void multiply_rows(const Stream &stream, const double *a, int64_t n_row, const double *b, int64_t n_col,
+                       int64_t length, int64_t stride, double *out, int64_t out_stride);
+
+  private:
+    void *handle = nullptr;
+};
 
 struct ColumnBuffers;  /* prepare/operand.cuh */
 struct ProductBuffers; /* product/product.cuh */
@@ -70,7 +93,42 @@ void wait_for(gcor_state *state, const Event &event);
 /* Waits for all work on state->compute, asking periodically whether to stop. */
 void wait_for_compute(gcor_state *state);
 
+/* ../hclust.cu: gcor_backend's cluster(). */
+void cuda_cluster(gcor_state *state, const struct gcor_hclust &job);
+
 /* Raises a kernel's limit of dynamic shared memory to `bytes`; needed once per kernel above 48 KB. */
 void allow_shared(gcor_state *state, const void *kernel, int bytes);
+
+/* ---- sorting and filtering (cub.cu) ------------------------------------------------------------- */
+
+/* Device-wide algorithms from CUB, on a stream. Only this file includes CUB, as its headers compile slowly. The
+ * caller owns the scratch and the output. */
+
+/* Scratch for sort_columns(). */
+struct SortBuffers {
+    DeviceArray<int> starts;
+    DeviceArray<char> scratch;
+    void trim() { trim_all(starts, scratch); }
+};
+
+/* Sorts the n keys (float or double) of each of `columns` columns in ascending order, with a value each; the sort is
+ * stable. At most 2^31 - 1 keys in total. Runs on state->compute. */
+template <class Key>
+void sort_columns(gcor_state *state, SortBuffers &buffers, const Key *keys, Key *sorted_keys, const int *values,
+                  int *sorted_values, int n, int columns);
+
+/* Sorts n coefficients by index, which may differ only in the lowest `bits` bits. */
+void sort_by_position(const Stream &stream, DeviceArray<char> &scratch, const unsigned *positions,
+                      unsigned *sorted_positions, const double *r, double *sorted_r, int64_t n, int bits);
+
+/* Sorts n pairs of a key and a value by the key's bits begin .. end-1; the sort is stable. */
+void sort_by_key(const Stream &stream, DeviceArray<char> &scratch, const unsigned long long *keys,
+                 unsigned long long *sorted_keys, const unsigned long long *values, unsigned long long *sorted_values,
+                 int64_t n, int begin, int end);
+
+/* Copies the edges whose weight is at least `min`, in their order. n is at most 2^31 - 1; the output has capacity
+ * n. *n_kept, on the device, receives their number. */
+void select_edges(const Stream &stream, DeviceArray<char> &scratch, const unsigned *positions, unsigned *kept_positions,
+                  const double *r, double *kept_r, int64_t n, gcor_side side, double min, unsigned long long *n_kept);
 
 #endif

@@ -6,8 +6,10 @@
 #include "../../base/dots.h"
 #include "../../measure/design.h"
 
+#include <vector>
+
 /* A block maps MAP_COLS columns, which share the loads of the map. MAP_OBS: max observations, for shared memory. */
-enum { MAP_THREADS = 128, MAP_COLS = 4, MAP_OBS = 1024, SQUARE_LANES = 4 };
+enum { MAP_THREADS = 128, MAP_COLS = 8, MAP_OBS = 1024, SQUARE_LANES = 4 };
 
 bool has_device_map(const gcor_measure *measure, const gcor_columns *columns) {
     const gcor_design *design = columns->design;
@@ -15,7 +17,7 @@ bool has_device_map(const gcor_measure *measure, const gcor_columns *columns) {
 }
 
 struct Mapping {
-    const double *units, *map; /* n values of each column, and of each column of the map */
+    const double *units, *map; /* n values of each column; n_map of each observation, which threads read together */
     int n, n_map;
     int64_t n_var;
     float *columns;
@@ -25,24 +27,25 @@ struct Mapping {
 typedef double Dots[MAP_COLS];
 
 /* Adds up the products of lane l of gcor_dots(), for all columns: observations first + l, first + l + 8 ... */
-static __device__ inline void sum_lane(const double *map, const double *x, int n, int first, int end, int l,
+static __device__ inline void sum_lane(const double *map, int stride, const double *x, int n, int first, int end, int l,
                                        Dots &sums) {
     for (int c = 0; c < MAP_COLS; c++) sums[c] = 0;
     for (int k = first + l; k < end; k += GCOR_DOT_LANES) {
-        const double weight = map[k];
+        const double weight = map[k * stride];
 #pragma unroll
         for (int c = 0; c < MAP_COLS; c++) sums[c] += weight * x[c * n + k];
     }
 }
 
-/* gcor_dots() of a column of the map and all columns x, from observation `first` on. */
-static __device__ inline void dot_columns(const double *map, const double *x, int n, int first, Dots &dots) {
+/* gcor_dots() of a column of the map, whose values are `stride` apart, and all columns x, from `first` on. */
+static __device__ inline void dot_columns(const double *map, int stride, const double *x, int n, int first,
+                                          Dots &dots) {
     const int end = n - (n - first) % GCOR_DOT_LANES, order[] = {0, 4, 2, 6, 1, 5, 3, 7};
     Dots half[2], pair, other;
 #pragma unroll
     for (int step = 0; step < 4; step++) {
-        sum_lane(map, x, n, first, end, order[2 * step], pair);
-        sum_lane(map, x, n, first, end, order[2 * step + 1], other);
+        sum_lane(map, stride, x, n, first, end, order[2 * step], pair);
+        sum_lane(map, stride, x, n, first, end, order[2 * step + 1], other);
 #pragma unroll
         for (int c = 0; c < MAP_COLS; c++) {
             pair[c] += other[c];
@@ -52,7 +55,7 @@ static __device__ inline void dot_columns(const double *map, const double *x, in
 #pragma unroll
     for (int c = 0; c < MAP_COLS; c++) {
         dots[c] = half[0][c] + half[1][c];
-        for (int k = end; k < n; k++) dots[c] += map[k] * x[c * n + k];
+        for (int k = end; k < n; k++) dots[c] += map[k * stride] * x[c * n + k];
     }
 }
 
@@ -74,7 +77,7 @@ static __global__ void __launch_bounds__(MAP_THREADS) map_values(Mapping m) {
     __syncthreads();
     for (int q = threadIdx.x; q < n; q += MAP_THREADS) {
         Dots dots = {};
-        if (q < m.n_map) dot_columns(m.map + (int64_t)q * n, x, n, q - q % GCOR_DOTS, dots);
+        if (q < m.n_map) dot_columns(m.map + q, m.n_map, x, n, q - q % GCOR_DOTS, dots);
 #pragma unroll
         for (int c = 0; c < MAP_COLS; c++) {
             products[c * n + q] = dots[c];
@@ -94,7 +97,10 @@ void map_columns(gcor_state *state, const gcor_design *design, const double *uni
     DeviceArray<double> &map = state->columns->map;
     if (at == 0) {
         map.reserve(n * design->n_map, "the map of partial correlations");
-        copy_to_device(map.data, design->map, n * design->n_map, state->compute, "copying the map");
+        std::vector<double> by_obs((size_t)(n * design->n_map));
+        for (int64_t k = 0; k < n * design->n_map; k++) by_obs[k % n * design->n_map + k / n] = design->map[k];
+        copy_to_device(map.data, by_obs.data(), n * design->n_map, state->compute, "copying the map");
+        wait_for_compute(state);
     }
     Mapping mapping{units, map.data, (int)n, (int)design->n_map, count, o.columns.data + at * n, o.norm.data + at};
     const size_t column = 2 * MAP_COLS * sizeof(double);

@@ -7,9 +7,8 @@
 #ifndef GPUCOR_CUDA_OPERAND_CUH
 #define GPUCOR_CUDA_OPERAND_CUH
 
-#include "../backend/cub.cuh"
 #include "../backend/state.cuh"
-#include "../../measure/common.h"
+#include "../../measure/pearson.h"
 #include "../../measure/measure.h"
 #include "../../measure/mutual.h"
 
@@ -39,7 +38,7 @@ struct Operand {
     DeviceArray<int> present;          /* number of values that are not missing */
     DeviceArray<float> columns;        /* REAL: scaled values or scores; SIGN, SIGN_COMMON: scores (NaN: missing) */
     DeviceArray<unsigned char> halves; /* REAL, for approximate products: unit columns in half precision, in pieces */
-    DeviceArray<unsigned char> bits;   /* SIGN: sign bits in pieces, for short columns (signs.cuh) */
+    DeviceArray<unsigned char> bits;   /* SIGN: sign bits in pieces, for short columns */
     DeviceArray<int> ones;             /* number of bits set: in `greater`, then in both planes */
     DeviceArray<float> inverse;        /* SIGN: 1 / sqrt(norm), NaN without coefficients */
     std::unique_ptr<int64_t[]> tied_before; /* SIGN: number of preceding variables with ties */
@@ -51,7 +50,7 @@ struct Operand {
     DeviceArray<uint64_t> missing;
     DeviceArray<int> order, begin, end; /* RANK_COMMON, PAIR_COMMON: as made by gcor_rank() */
     DeviceArray<unsigned char> codes;   /* BINNED: the bin of each observation */
-    DeviceArray<uint4> bins;            /* BINNED: level bitsets (bins.cu) */
+    DeviceArray<uint4> bins;            /* BINNED: level bitsets (tensor.cu) */
     DeviceArray<int64_t> terms, margin; /* BINNED: terms of information of 0 .. n_obs; sum of those of each column */
     gcor_mutual_scale information{};    /* BINNED */
     struct {
@@ -149,7 +148,8 @@ struct RankBuffers {
  * kind needs. Also writes norm and present. */
 void rank_columns(gcor_state *state, const double *values, int64_t n_var, Operand &operand, int64_t at);
 
-/* ---- half.cu ------------------------------------------------------------------------------- */
+/* ---- tensor.cu: forms for the tensor cores
+ * ------------------------------------------------------------------------------- */
 
 /* Length of a column in half precision whose length is the operand's: its values are small, and half precision loses
  * bits below 2^-14. A power of two, so scaling is exact. */
@@ -159,8 +159,6 @@ static const float HALF_LENGTH = 256;
 int64_t half_pieces(int64_t n_obs);
 /* Makes the columns in half precision from their final norms. */
 void make_halves(gcor_state *state, Operand &operand);
-
-/* ---- bins.cu ------------------------------------------------------------------------------- */
 
 /* Observations of a step of the products of bitsets. */
 static const int64_t BIN_STEP = 256;
@@ -177,15 +175,13 @@ bool has_device_centring(const gcor_measure *measure, const gcor_columns *column
 /* Prepares `count` columns of n values as variables at .. of the operand. Also writes norm and present. */
 void centre_columns(gcor_state *state, const double *values, int64_t n, int64_t count, Operand &operand, int64_t at);
 
-/* ---- distance.cu --------------------------------------------------------------------------- */
-
 /* True if distance_columns() prepares columns without a design for this measure. */
 bool has_device_distances(const gcor_measure *measure, const gcor_columns *columns);
 /* Prepares `count` columns of n values as variables at .. of the operand. Also writes norm and present. */
 void distance_columns(gcor_state *state, const double *values, int64_t n, int64_t min_obs, int64_t count,
                       Operand &operand, int64_t at);
 
-/* ---- signs.cu (more of it in signs.cuh) ------------------------------------------------------ */
+/* ---- signs.cu (more of it below) ------------------------------------------------------ */
 
 /* sign_words(): words of a plane of sign bits. sign_bytes(): bytes per variable of bits that are kept. make_bits():
  * makes the kept bits and everything else that products need, from the operand's scores and final norms. */
@@ -237,5 +233,47 @@ struct ColumnBuffers {
     std::unique_ptr<Operand> spare[2]; /* one for each side of a tile */
     void trim() { trim_all(staged[0], staged[1], values, map, rank, unshuffled, level_counts); }
 };
+
+/* ---- sign bits, for those who pack them for a tile ---------------------------------------------- */
+
+/* Bit (k, q) of a plane is set where observation k is greater than q, or less, or where both are present.
+ * coefficient.h defines the order of the bits; packing.cuh defines it where all bits are packed for a tile. */
+
+/* Bit planes of some variables in pieces: greater, less, present; those that are not needed are NULL.
+ * Bits after the last one are zero. */
+struct Planes {
+    int64_t pieces, stride;
+    unsigned char *plane[3];
+    int *ones_greater, *ones_untied; /* number of bits set per variable: in the first plane, and in the first two */
+};
+
+/* Sign bits packed for a tile. */
+struct PackedPlanes {
+    struct Contents {
+        int64_t operand, var, n_var;
+        int planes;
+        bool operator==(const Contents &other) const {
+            return operand == other.operand && var == other.var && n_var == other.n_var && planes == other.planes;
+        }
+    };
+    DeviceArray<unsigned char> bits;
+    DeviceArray<int> ones; /* as in Operand */
+    Contents contents{};   /* what the bits hold; operand 0: a part of the bits */
+    void trim() { trim_all(bits, ones); }
+};
+
+/* Number of pieces of a plane with all bits. */
+int64_t sign_pieces(int64_t n_obs);
+/* True if the bits of all variables are kept, which kept_planes() describes: greater and less. */
+bool keeps_bits(gcor_kind kind, int64_t n_obs);
+Planes kept_planes(const Operand &operand);
+
+/* Allocates `planes` planes (1 to 3) of `pieces` pieces of n_var variables. */
+Planes reserve_planes(PackedPlanes &packed, int planes, int64_t n_var, int64_t pieces);
+/* Packs bits first .. first+bits-1 of n_var variables with the given scores into 2 or 3 planes. */
+void pack_bits(gcor_state *state, int planes, const float *scores, int64_t n_obs, int64_t n_var, int64_t first,
+               int64_t bits, const Planes &to);
+/* Packs all bits into group_pieces() pieces (packing.cuh) of 1 or 2 planes. */
+void pack_all_bits(gcor_state *state, int planes, const float *scores, int64_t n_obs, int64_t n_var, const Planes &to);
 
 #endif

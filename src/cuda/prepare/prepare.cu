@@ -1,11 +1,11 @@
 /* Prepares columns of a source in batches: host threads gather them into pinned memory, from which they are copied.
  * Columns that are weighted or adjusted, and those whose measure has a function of its own, are prepared on the host by
- * the same code as on the CPU back end (measure/column.c), except for what centre.cu and distance.cu do. Ranks and
+ * the same code as on the CPU back end (measure/column.c), except for what centre.cu does. Ranks and
  * signs are computed on the device (rank.cu). */
 #include "operand.cuh"
 #include "../backend/lanes.cuh"
 #include "../../measure/bicor.h"
-#include "../../measure/pair.h"
+#include "../../measure/measure.h"
 #include "../../source/source.h"
 
 #include <algorithm>

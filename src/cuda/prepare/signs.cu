@@ -1,7 +1,7 @@
 /* What sign columns need beside their scores: bits, which are packed here for all variables or for a tile, the number
  * of ties, and of long columns their levels. */
 #include "packing.cuh"
-#include "signs.cuh"
+#include "operand.cuh"
 #include "../backend/lanes.cuh"
 
 #include <algorithm>

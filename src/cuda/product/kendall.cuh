@@ -7,7 +7,7 @@
  *             values, n_obs bits replace n_obs^2 / 2.
  *
  * The bits are packed (kendall_set_bits.cu) and multiplied (kendall_sets.cu). Sorting (kendall_knight.cu) is used where
- * it is cheaper (kendall_choice.cu). Results do not depend on the method: the numerator is the same integer. */
+ * it is cheaper (exact.cu). Results do not depend on the method: the numerator is the same integer. */
 #ifndef GPUCOR_CUDA_KENDALL_CUH
 #define GPUCOR_CUDA_KENDALL_CUH
 
@@ -31,11 +31,6 @@ enum Which { ALL, FEW, MANY }; /* number of levels of the columns to list */
 struct SetList {
     std::vector<int> code, first;
 };
-
-/* ---- kendall_choice.cu ------------------------------------------------------------------------- */
-
-/* Computes the coefficients of a tile of signs by the cheaper method; operands have their levels (make_bits()). */
-void exact_long_signs(gcor_state *state, const Operand &rows, const Operand &cols, const Packed &out);
 
 /* ---- kendall_knight.cu ------------------------------------------------------------------------- */
 

@@ -1,5 +1,5 @@
 /* Mutual information of binned columns (measure/mutual.h). The contingency table of two columns is the product of their
- * level bitsets (prepare/bins.cu) on the binary tensor cores: 16 x 16 counts of common bits, eight in each lane of a
+ * level bitsets (prepare/tensor.cu) on the binary tensor cores: 16 x 16 counts of common bits, eight in each lane of a
  * warp. Each lane adds the terms of its counts, and the lanes add up their sums. */
 #include "pair.cuh"
 #include "../backend/lanes.cuh"

@@ -4,16 +4,16 @@
  * file                          what it does
  * ----------------------------  -----------------------------------------------------------------------
  * product.cu                    builds the product of a tile, plans the walk over its blocks
- * launch.cuh                    launch_sink(): chooses the kernel for a product and a sink
+ * launch.cuh                    launch_sink(): chooses the kernel for a product and a sink; kernel: exact
+ *                               products of REAL columns, on the ordinary cores
  * kernel_sink.cuh               what the sinks have in common that the kernels are compiled with
  * mma.cuh                       kernel: half precision or sign bits, on any GPU
  * wgmma.cuh, hopper.cuh         kernel: the same with Hopper's instructions
- * float.cuh                     kernel: exact products of REAL columns, on the ordinary cores
  * pair.cuh                      what a sum means, and which pair it belongs to
  * exact.cu                      all exact coefficients of a tile, by the product for its kind:
  *   the kernels above
  *   double.cu                   columns of doubles, and REAL columns with the CPU's bits
- *   kendall_choice.cu           long columns of signs: by signs, by levels or by Knight's algorithm
+ *   (there, too)                long columns of signs: by signs, by levels or by Knight's algorithm
  *     kendall_sets.cu           products of bitsets of signs or of levels
  *     kendall_set_bits.cu       lists of sets and their bits
  *     kendall_knight.cu         by sorting
@@ -27,7 +27,7 @@
 #ifndef GPUCOR_CUDA_PRODUCT_CUH
 #define GPUCOR_CUDA_PRODUCT_CUH
 
-#include "../prepare/signs.cuh"
+#include "../prepare/operand.cuh"
 #include "../../base/triangle.h"
 
 /* Kinds of product. With bit planes a, b of a column (greater, less), p (present), v = a | b (untied)

@@ -102,7 +102,7 @@ class DeviceCombine : public DeviceSink {
     /* The other sink, if it finds the largest weight; otherwise NULL. */
     gcor_maximum *maximum() const {
         gcor_sink *to = combine()->to;
-        return to->type == &gcor_maximum_type ? (gcor_maximum *)to : nullptr;
+        return to->type->role == GCOR_MAXIMUM ? (gcor_maximum *)to : nullptr;
     }
 
     void begin_tile(const gcor_tile &tile) {

@@ -4,7 +4,7 @@
 #define GPUCOR_CUDA_COMBINE_CUH
 
 #include "maximum.cuh"
-#include "../../base/artanh.h"
+#include "../../base/elementary.h"
 #include "../../sink/combine.h"
 
 /* ---- a pair ------------------------------------------------------------------------------------------ */

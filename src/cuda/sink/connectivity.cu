@@ -1,12 +1,12 @@
 /* Sums over every pair on the device (sums over edges are computed with the network's edges). One power of REAL columns
  * is summed by the kernel that multiplies. Otherwise a tile's values are computed first; then each warp sums cells of
  * SUM_ROWS x 32 pairs along rows and columns and adds the sums to the variables' totals. The terms are those of
- * sink/power_sums.c in high and low parts (fixed.h) and the totals are fixed-point numbers, so the sums are exact in
+ * sink/power_sums.c in high and low parts (weight.h) and the totals are fixed-point numbers, so the sums are exact in
  * any order. */
-#include "totals.cuh"
+#include "sinks.cuh"
 #include "../backend/lanes.cuh"
 #include "../product/launch.cuh"
-#include "../../base/artanh.h"
+#include "../../base/elementary.h"
 #include "../../sink/connectivity.h"
 
 /* ---- additions ----------------------------------------------------------------------------------- */

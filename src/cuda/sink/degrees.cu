@@ -1,6 +1,5 @@
-#include "device_degrees.cuh"
 #include "edge_output.cuh"
-#include "../../sink/fixed.h"
+#include "../../sink/weight.h"
 
 static const char *const WHAT = "sums over edges";
 

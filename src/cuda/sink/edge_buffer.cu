@@ -1,9 +1,8 @@
 /* Device edge buffers. Kernels that read only coefficients read them chunk by chunk, as a chunk's are one array;
  * kernels that need rows and columns work run by run. */
-#include "device_degrees.cuh"
 #include "edge_output.cuh"
-#include "edge_buffer.cuh"
-#include "../backend/cub.cuh"
+#include "device_edges.cuh"
+#include "../backend/state.cuh"
 
 #include <algorithm>
 #include <unistd.h>

@@ -2,7 +2,7 @@
  * pinned memory, from which all threads copy it to the result: most of the time is spent in page faults of the result.
  */
 #include "edge_output.cuh"
-#include "edge_buffer.cuh"
+#include "device_edges.cuh"
 
 #include "../../base/threads.h"
 

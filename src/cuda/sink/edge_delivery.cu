@@ -4,7 +4,7 @@
  * before it are sorted and copied, and those before them are taken by the host. */
 #include "device_edges.cuh"
 #include "../../sink/connectivity.h"
-#include "../backend/cub.cuh"
+#include "../backend/state.cuh"
 
 #include <algorithm>
 #include <cstdlib>
@@ -31,13 +31,13 @@ void EdgeSlot::trim() {
 static bool may_buffer(const gcor_sink *sink) {
     const char *given = getenv("GPUCOR_KEEP_FROM");
     double from = given ? atof(given) : (double)EDGE_BUFFER_PAIRS;
-    return sink->type == &gcor_store_type && ((const gcor_store *)sink)->location != GCOR_ON_HOST &&
+    return sink->type->role == GCOR_STORE && ((const gcor_store *)sink)->location != GCOR_ON_HOST &&
            (double)sink->n_row * (double)sink->n_col >= from;
 }
 
 /* Sums for several thresholds are made on the host. */
 static bool may_sum(const gcor_sink *sink) {
-    return sink->type == &gcor_degrees_type && ((const gcor_connectivity *)sink)->rule.n_level < 2;
+    return sink->type->role == GCOR_DEGREES && ((const gcor_connectivity *)sink)->rule.n_level < 2;
 }
 
 /* Max bytes of edges that stay on the device: that many eighths of the free memory, which operands do not use
@@ -56,7 +56,7 @@ SinkNeeds DeviceEdges::begin() {
         slot.sent = slot.on_device = false;
     }
     rows_at_once = INT64_MAX;
-    ranking = state->sink->type == &gcor_neighbours_type;
+    ranking = state->sink->type->role == GCOR_NEIGHBOURS;
     if (ranking) neighbours.begin(max_bytes(state, NEIGHBOUR_EIGHTHS));
     SinkNeeds needs = {state->sink->approximate != 0, state->sink->approximate != 0};
     needs.edges = buffering;

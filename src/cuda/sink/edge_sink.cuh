@@ -183,7 +183,7 @@ static __device__ inline unsigned only_pairs(const Product &p, unsigned hits, co
 
 /* ---- the sinks -------------------------------------------------------------------------------------- */
 
-/* Products of signs give edges, HALF gives candidates (edge_refine.cu). */
+/* Products of signs give edges, HALF gives candidates (edges.cu). */
 template <template <ProductMode, int> class CompareBy, bool LongBlocks>
 struct EdgesBy : EdgeOutput {
     static constexpr unsigned modes = modes_of(HALF) | modes_of(UNTIED) | modes_of(TIED);

@@ -1,7 +1,7 @@
 /* The histogram on the device. Where a product's kernel can count, its blocks do so in shared memory; otherwise a
  * tile's values are computed and then counted. */
 #include "../product/launch.cuh"
-#include "totals.cuh"
+#include "sinks.cuh"
 
 /* ---- in a product ----------------------------------------------------------------------------- */
 

@@ -64,7 +64,7 @@ struct Share {
     int64_t n_obs;
 };
 
-/* The dot product of float.cuh. */
+/* The dot product of launch.cuh. */
 static __device__ double sliced_dot(const float *x, const float *y, int64_t n_obs) {
     double sum = 0;
     for (int64_t k = 0; k < n_obs; k += GCOR_OBS_SLICE) {

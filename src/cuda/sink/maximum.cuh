@@ -2,7 +2,7 @@
 #ifndef GPUCOR_CUDA_MAXIMUM_CUH
 #define GPUCOR_CUDA_MAXIMUM_CUH
 
-#include "totals.cuh"
+#include "sinks.cuh"
 #include "edge_output.cuh"
 #include "../backend/lanes.cuh"
 #include "../product/pair.cuh"

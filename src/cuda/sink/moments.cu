@@ -1,7 +1,7 @@
 /* Moments over many runs on the device. A tile's values are computed first; then each thread adds one of them to its
  * pair's moments, in the order of the runs and with the arithmetic of sink/moments.c. The moments stay on the device
  * until the run of the last row copies them to the host. */
-#include "totals.cuh"
+#include "sinks.cuh"
 #include "../product/pair.cuh"
 #include "../../base/threads.h"
 #include "../../sink/moments.h"

@@ -1,8 +1,8 @@
 /* Records of edges on the device. When they fill their memory, they are sorted by variable and strength, and only the k
  * strongest of each variable are left. */
-#include "device_neighbours.cuh"
+#include "device_edges.cuh"
 #include "edge_output.cuh"
-#include "totals.cuh"
+#include "sinks.cuh"
 #include "../../sink/connectivity.h"
 
 #include <algorithm>

@@ -3,7 +3,7 @@
  * (neighbours.cu). */
 #include "../product/launch.cuh"
 #include "../backend/lanes.cuh"
-#include "device_neighbours.cuh"
+#include "device_edges.cuh"
 
 #include <algorithm>
 

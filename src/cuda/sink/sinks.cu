@@ -1,36 +1,23 @@
 /* The table of sinks with a device half. A new one gets a row here. */
 #include "sinks.cuh"
-#include "../../sink/adjacency.h"
 #include "../../sink/combine.h"
-#include "../../sink/compact.h"
-#include "../../sink/connectivity.h"
-#include "../../sink/maximum.h"
-#include "../../sink/moments.h"
-#include "../../sink/neighbours.h"
 
 static const struct {
-    const gcor_sink_type *type;
+    gcor_role role;
     SinkMaker make;
 } TABLE[] = {
-    {&gcor_store_type, make_edges},
-    {&gcor_neighbours_type, make_edges},
-    {&gcor_degrees_type, make_edges},
-    {&gcor_histogram_type, make_histogram},
-    {&gcor_connectivity_type, make_connectivity},
-    {&gcor_maximum_type, make_maximum},
-    {&gcor_combine_type, make_combine},
-    {&gcor_moments_type, make_moments},
-    {&gcor_compact_type, make_host_values},
-    {&gcor_adjacency_type, make_adjacency},
+    {GCOR_STORE, make_edges},         {GCOR_NEIGHBOURS, make_edges},          {GCOR_DEGREES, make_edges},
+    {GCOR_HISTOGRAM, make_histogram}, {GCOR_CONNECTIVITY, make_connectivity}, {GCOR_MAXIMUM, make_maximum},
+    {GCOR_COMBINE, make_combine},     {GCOR_MOMENTS, make_moments},           {GCOR_ADJACENCIES, make_adjacency},
 };
 
 /* For overlaps, every value goes to the host. */
 static SinkMaker maker_of(const gcor_sink *sink, gcor_kind kind) {
+    gcor_role role = sink->of ? GCOR_OTHER_ROLE : sink->type->role;
     if (kind == GCOR_ADJACENCY) return make_overlaps;
-    if (sink->type == &gcor_combine_type && !gcor_combine_only_sums((const gcor_combine *)sink))
-        return make_host_values;
+    if (role == GCOR_COMBINE && !gcor_combine_only_sums((const gcor_combine *)sink)) return make_host_values;
     for (const auto &row : TABLE)
-        if (row.type == sink->type) return row.make;
+        if (row.role == role) return row.make;
     return make_host_values;
 }
 

@@ -1,9 +1,52 @@
-/* Weights of a store's edges: counts those from a min weight on, finds the k-th largest, and prunes. */
+/* The chunks of a store: adds and drops them, counts their edges from a min weight on, finds the k-th largest weight,
+ * prunes, and adds up degrees. */
 #include "store.h"
 
 #include "../../base/alloc.h"
-#include "../../stats/select.h"
+#include "../../stats/summary.h"
 #include "../../base/threads.h"
+#include "../file.h"
+
+#include <string.h>
+
+/* ---- chunks ------------------------------------------------------------------------------- */
+
+gcor_chunk *gcor_store_open_chunk(gcor_store *store, gcor_context *context) {
+    void *chunks = store->chunks;
+    gcor_status status = gcor_grow(context, &chunks, store->n_chunks, &store->capacity, store->n_chunks + 1,
+                                   sizeof *store->chunks, "edges of the network");
+    store->chunks = chunks;
+    return status ? NULL : &store->chunks[store->n_chunks];
+}
+
+void gcor_store_note_held(const gcor_store *store, const gcor_chunk *chunk, int sign) {
+    if (store->spool && chunk->r) (void)gcor_spool_file_held(store->spool, sign * gcor_chunk_bytes(chunk));
+}
+
+void gcor_store_add_chunk(gcor_store *store) {
+    const gcor_chunk *chunk = &store->chunks[store->n_chunks++];
+    store->count += chunk->n;
+    gcor_store_note_held(store, chunk, 1);
+}
+
+void gcor_store_drop_chunk(const gcor_store *store, gcor_chunk *chunk) {
+    gcor_store_note_held(store, chunk, -1);
+    gcor_free(chunk->r);
+    chunk->r = NULL;
+    gcor_spool_file_leave(chunk->file);
+    chunk->file = NULL;
+}
+
+gcor_status gcor_too_many_edges(gcor_context *context, int64_t max) {
+    return gcor_fail(context, GCOR_TOO_MANY,
+                     "the network has more than %.0f edges, as many as a sparse matrix can hold; ask for fewer, or "
+                     "write it to a file with file =",
+                     (double)max);
+}
+
+gcor_status gcor_store_check(const gcor_store *store, gcor_context *context, int64_t n) {
+    return n <= store->max - store->count ? GCOR_OK : gcor_too_many_edges(context, store->max);
+}
 
 /* ---- count ----------------------------------------------------------------------------------- */
 
@@ -144,5 +187,65 @@ gcor_status gcor_store_prune(gcor_store *store, gcor_context *context) {
         status = prune(store, context, weight);
     }
     set_limit(store);
+    return status;
+}
+
+/* ---- degrees ------------------------------------------------------------------------------------ */
+
+/* Degrees and strengths, chunk by chunk; each chunk has edges of one tile. */
+
+enum { BLOCK = 1 << 14 }; /* edges that a thread adds at a time */
+
+typedef struct {
+    gcor_context *context;
+    gcor_edge_sums *sums;
+    gcor_side side;
+    double min;
+    const gcor_chunk_view *view;
+} addition;
+
+/* A weight above 1 means that the file was modified after it was attached. */
+static void add_block(void *argument, int thread, int64_t k) {
+    const addition *a = argument;
+    const gcor_chunk_view *view = a->view;
+    const gcor_range block = gcor_block(view->n, BLOCK, k);
+    for (int64_t e = block.from; e < block.end; e++) {
+        double weight = gcor_raw_weight(a->side, view->r[e]);
+        if (!(weight <= 1))
+            (void)gcor_damaged(a->context);
+        else if (weight >= a->min)
+            gcor_edge_sums_add(a->sums, thread, gcor_row_at(view, e), gcor_col_at(view, e), weight);
+    }
+}
+
+static gcor_status add_chunk(addition *a, const gcor_chunk *chunk, const gcor_chunk_view *view) {
+    int threads = gcor_edge_sums_threads(a->context, &chunk->tile, chunk->n);
+    gcor_status status = gcor_edge_sums_begin(a->sums, a->context, &chunk->tile, threads);
+    if (status) return status;
+    a->view = view;
+    gcor_for_each(threads, gcor_blocks(view->n, BLOCK), add_block, a);
+    gcor_edge_sums_end(a->sums, a->context);
+    return a->context->error.status;
+}
+
+gcor_status gcor_store_degrees(gcor_store *store, gcor_context *context, double min, int64_t *degree,
+                               gcor_int128 *strength) {
+    int64_t n_var = store->edges.sink.n_col;
+    gcor_edge_sums sums = {.degree = degree, .strength = strength};
+    addition all = {.context = context, .sums = &sums, .side = store->edges.rule.side, .min = min};
+    gcor_chunk_buffers buffers;
+    if (store->buffer) return store->buffer->type->degrees(store->buffer, context, min, n_var, degree, strength);
+    gcor_status status = gcor_chunk_buffers_new(context, store->chunks, store->n_chunks, &buffers);
+    memset(degree, 0, (size_t)n_var * sizeof *degree);
+    memset(strength, 0, (size_t)n_var * sizeof *strength);
+    for (int64_t k = 0; !status && k < store->n_chunks; k++) {
+        gcor_chunk_view view;
+        status = gcor_stop(context) ? context->error.status : GCOR_OK;
+        if (!status)
+            status = gcor_chunk_open(&store->chunks[k], context, &buffers, 0, GCOR_VALUES | GCOR_POSITIONS, &view);
+        if (!status) status = add_chunk(&all, &store->chunks[k], &view);
+    }
+    gcor_chunk_buffers_free(&buffers);
+    gcor_edge_sums_free(&sums);
     return status;
 }

@@ -1,7 +1,6 @@
 /* Compressed rows from a store's chunks, all at once or in bands. A first walk over the chunks counts the entries of
  * each row, a second walk writes them to their rows, and then each row is sorted by column. */
 #include "store.h"
-#include "sort.h"
 
 #include "../../base/alloc.h"
 #include "../../base/shard.h"

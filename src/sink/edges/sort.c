@@ -1,10 +1,10 @@
 /* A radix sort by |r|, converted to an integer key. The leading bits of the key assign each edge to a bucket; edges of
  * a bucket stay in their order. Then each thread sorts a bucket in its cache, by digits from the last one on, and sorts
  * edges with equal keys by column. Their rows ascend already. */
-#include "sort.h"
+#include "store.h"
 
 #include "../../base/alloc.h"
-#include "../../base/key.h"
+#include "../../base/elementary.h"
 #include "../../base/threads.h"
 
 #include <math.h>

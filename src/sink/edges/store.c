@@ -9,45 +9,6 @@
 
 static const char *const WHAT = "edges of the network";
 
-/* ---- chunks ------------------------------------------------------------------------------- */
-
-gcor_chunk *gcor_store_open_chunk(gcor_store *store, gcor_context *context) {
-    void *chunks = store->chunks;
-    gcor_status status = gcor_grow(context, &chunks, store->n_chunks, &store->capacity, store->n_chunks + 1,
-                                   sizeof *store->chunks, WHAT);
-    store->chunks = chunks;
-    return status ? NULL : &store->chunks[store->n_chunks];
-}
-
-void gcor_store_note_held(const gcor_store *store, const gcor_chunk *chunk, int sign) {
-    if (store->spool && chunk->r) (void)gcor_spool_file_held(store->spool, sign * gcor_chunk_bytes(chunk));
-}
-
-void gcor_store_add_chunk(gcor_store *store) {
-    const gcor_chunk *chunk = &store->chunks[store->n_chunks++];
-    store->count += chunk->n;
-    gcor_store_note_held(store, chunk, 1);
-}
-
-void gcor_store_drop_chunk(const gcor_store *store, gcor_chunk *chunk) {
-    gcor_store_note_held(store, chunk, -1);
-    gcor_free(chunk->r);
-    chunk->r = NULL;
-    gcor_spool_file_leave(chunk->file);
-    chunk->file = NULL;
-}
-
-gcor_status gcor_too_many_edges(gcor_context *context, int64_t max) {
-    return gcor_fail(context, GCOR_TOO_MANY,
-                     "the network has more than %.0f edges, as many as a sparse matrix can hold; ask for fewer, or "
-                     "write it to a file with file =",
-                     (double)max);
-}
-
-gcor_status gcor_store_check(const gcor_store *store, gcor_context *context, int64_t n) {
-    return n <= store->max - store->count ? GCOR_OK : gcor_too_many_edges(context, store->max);
-}
-
 /* ---- add edges ------------------------------------------------------------------------------ */
 
 enum { FILLED = 1 << 14 }; /* edges that a thread writes at a time */
@@ -285,9 +246,10 @@ static void release(gcor_sink *sink) {
     gcor_edges_free(&store->edges);
 }
 
-const gcor_sink_type gcor_store_type = {
+static const gcor_sink_type TYPE = {
     .name = "store",
     .size = sizeof(gcor_store),
+    .role = GCOR_STORE,
     .take = gcor_edges_take,
     .begin_tile = gcor_edges_begin,
     .end_tile = gcor_edges_end,
@@ -302,8 +264,7 @@ const gcor_sink_type gcor_store_type = {
 
 gcor_status gcor_store_new(gcor_context *context, gcor_shape shape, int64_t n_row, int64_t n_col, gcor_edge_rule rule,
                            int64_t max, gcor_store **store) {
-    gcor_sink sink = {
-        .type = &gcor_store_type, .shape = shape, .n_row = n_row, .n_col = n_col, .approximate = 1, .coarse = 1};
+    gcor_sink sink = {.type = &TYPE, .shape = shape, .n_row = n_row, .n_col = n_col, .approximate = 1, .coarse = 1};
     const gcor_store like = {
         .edges = {.sink = sink, .rule = rule, .keep_tile = keep_tile}, .max = max, .min = rule.min};
     *store = gcor_sink_new(context, &like);

@@ -2,9 +2,8 @@
 #ifndef GPUCOR_STORE_H
 #define GPUCOR_STORE_H
 
-#include "../../base/buffer.h"
+#include "../../base/alloc.h"
 #include "chunk.h"
-#include "sums.h"
 #include "tile_edges.h"
 
 #ifdef __cplusplus
@@ -71,8 +70,6 @@ typedef struct {
     int64_t announced;
 } gcor_store;
 
-extern const gcor_sink_type gcor_store_type;
-
 /* With more than `max` edges a run fails with GCOR_TOO_MANY. n_row: variables of y, or again of x. *store is the
  * caller's, to end with gcor_sink_free(); NULL after an error. */
 gcor_status gcor_store_new(gcor_context *context, gcor_shape shape, int64_t n_row, int64_t n_col, gcor_edge_rule rule,
@@ -126,7 +123,7 @@ gcor_status gcor_store_rows(gcor_store *store, gcor_context *context, double min
                             int32_t *col, double *r);
 
 /* A triangle's degrees, the numbers of edges with a weight of at least `min` of each variable, and strengths, the sums
- * of their weights (fixed.h). Both have n_col elements, the caller's. */
+ * of their weights (weight.h). Both have n_col elements, the caller's. */
 gcor_status gcor_store_degrees(gcor_store *store, gcor_context *context, double min, int64_t *degree,
                                gcor_int128 *strength);
 
@@ -173,7 +170,22 @@ gcor_status gcor_store_unpermute(gcor_sink *sink, gcor_context *context, const i
 gcor_status gcor_store_save(gcor_sink *sink, gcor_context *context, const gcor_shard *shard, FILE *file);
 gcor_status gcor_store_load(gcor_sink *sink, gcor_context *context, FILE *file);
 
+/* ---- radix sorts (sort.c) ------------------------------------------------------------------------------------- */
+
+/* Lists the edges of compressed rows. Row i has entries col[e] and r[e], start[i] <= e < start[i+1], by ascending col.
+ * Writes `from` (col + 1), `to` (i + 1) and `value` (r), start[n_row] elements of each, the caller's: by descending |r|
+ * with NaN last, then by `from`, then by `to`, or with rows_first by `to`, then by `from`. Uses context->threads
+ * threads. Needs little memory, except 32 bytes per edge if many edges have nearly equal weights. Can be interrupted.
+ */
+gcor_status gcor_sort_edges(gcor_context *context, int64_t n_row, const int32_t *start, const int32_t *col,
+                            const double *r, int rows_first, int32_t *from, int32_t *to, double *value);
+
+/* Sorts a list by column. Edges of the same column are sorted by row in a short list, and stay in their order in a long
+ * one. work: scratch for n edges. */
+void gcor_sort_columns(gcor_edge *list, int64_t n, gcor_edge *work);
+
 #ifdef __cplusplus
 }
 #endif
+
 #endif
