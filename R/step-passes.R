@@ -18,12 +18,11 @@ store_rule <- function(run, min_weight = 0, ceiling = 2, wanted = 0, stay = 0L) 
 
 # Stores edges with weights from `min_weight` to below `ceiling`, and counts those above; more than `max` edges are an
 # error. `wanted`: 0, or how many of the strongest edges suffice; weaker ones may then be missing. run$stays: whether
-# edges may stay on a GPU until they are counted and ranked ("counted"), or taken as rows ("rows"). entry =
-# "counted_edges": the pass also has a histogram, on the processor.
-edge_pass <- function(run, min_weight, ceiling = 2, max = max_edges(run), wanted = 0, entry = "edges") {
+# edges may stay on a GPU until they are counted and ranked ("counted"), or taken as rows ("rows").
+edge_pass <- function(run, min_weight, ceiling = 2, max = max_edges(run), wanted = 0) {
   stay <- if (is.null(run$spool)) sum(match(run$stays, c("counted", "rows"))) else 0L
   rule <- store_rule(run, min_weight, ceiling, wanted, stay)
-  checked(engine_pass(entry, run, list(rule, max)))
+  checked(engine_pass("edges", run, list(rule, max)))
 }
 
 neighbour_pass <- function(run) {

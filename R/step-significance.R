@@ -159,14 +159,15 @@ counted_pass <- function(run, distribution) {
   sample <- if (is.null(run$spool)) sample_run(run, FDR_SAMPLED * run$pairs)
   if (is.null(sample)) return(NULL)
   bins <- weight_bins(histogram_pass(part_of(sample, 0, SAMPLE_WORK, "sample of the columns")), run$sign)
+  bins$error <- max(bins$error, constant("coarse error")) # of the pass over all pairs
   fdr <- run$criterion$value
   min_weight <- min(fdr_range(bins, min(1, FDR_MARGIN * fdr), distribution)$low,
                     min_r(fdr * FDR_EDGES / run$pairs, distribution), 2)
   edges <- sum(bins$counts[1 - seq_along(bins$counts) * bins$width >= min_weight - bins$width])
   if (edges / max(1, sum(bins$counts)) * run$pairs > MAX_STORED) return(NULL)
-  pass <- edge_pass(part_of(run, SAMPLE_WORK, 1 - SAMPLE_WORK, "edges"), min_weight, max = 2^53,
-                    entry = "counted_edges")
-  c(pass, list(stored_min = min_weight))
+  pass <- engine_pass("counted_edges", part_of(run, SAMPLE_WORK, 1 - SAMPLE_WORK, "edges"),
+                      list(store_rule(run, min_weight), 2^53, min_r(fdr, distribution)))
+  c(checked(pass), list(stored_min = min_weight))
 }
 
 # The fraction of edges for which the sample is large enough; the factor of the FDR so that a sample, whose columns have

@@ -171,7 +171,8 @@ typedef struct gcor_pairs gcor_pairs; /* pairs.h */
 #define GCOR_NO_VALUE 2.0 /* a missing value, or too few pairwise-complete observations */
 #define GCOR_ZERO_SD 3.0  /* one of the two variables is constant */
 
-#define GCOR_EXACT_ERROR 1e-6 /* max error of a segment that is not approximate */
+#define GCOR_EXACT_ERROR 1e-6  /* max error of a segment that is not approximate */
+#define GCOR_COARSE_ERROR 0.03 /* max error of an approximate segment for a coarse sink */
 
 /* Consecutive coefficients of one row: (row, col) .. (row, col+n-1), all of them pairs that count. Each is in [-1, 1],
  * or GCOR_NO_VALUE, GCOR_ZERO_SD or NaN. One of doubles, floats and counts is set; the others are NULL. Values are
@@ -278,6 +279,8 @@ struct gcor_sink {
     gcor_shape shape;
     int64_t n_row, n_col; /* variables on the rows' side (y) and on the columns' side (x) */
     int approximate;      /* non-zero: take() accepts approximate segments, and calls refine() where it needs to */
+    int coarse;           /* non-zero, if approximate: refine() is called for few pairs also where errors are up to
+                           * GCOR_COARSE_ERROR; a back end may then compute faster */
     gcor_form form;
     const gcor_pairs *pairs; /* set for a run with a pair mask: only these pairs need be delivered. NULL: all of them */
     /* Another sink of the same shape that take() passes values on to, as well or instead; it begins and ends each tile

@@ -14,7 +14,7 @@ static int highest(void) {
     __builtin_cpu_init();
     if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return GCOR_PLAIN;
     return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-                   __builtin_cpu_supports("avx512vpopcntdq")
+                   __builtin_cpu_supports("avx512vpopcntdq") && __builtin_cpu_supports("avx512vnni")
                ? GCOR_AVX512
                : GCOR_AVX2;
 #elif defined(__aarch64__) && defined(__ARM_NEON)

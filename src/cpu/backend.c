@@ -93,7 +93,7 @@ static gcor_status cpu_multiply(gcor_state *state, const gcor_operand *rows, con
     case GCOR_REAL:
     case GCOR_DOUBLE:
     case GCOR_REAL_COMMON:
-        product = cpu_real_product(state, a);
+        product = cpu_real_product(state, a, b);
         status = cpu_sum_slices(state, &product, a, b, tile);
         break;
     case GCOR_SIGN:

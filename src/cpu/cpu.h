@@ -111,6 +111,11 @@ typedef struct {
                                * CPU_RANK_PADDING more, missing */
     double *inverse;          /* REAL: one over a column's length; NaN where it has no coefficients */
     float *scale;             /* `inverse` as float */
+    unsigned char *bytes;     /* REAL, for a coarse sink: values in units of the column's step, plus 128; as `columns`;
+                               * NULL: there are none */
+    float *step, *lost;       /* with bytes: the step in units of the column's length, NaN without coefficients; the
+                               * length of what rounding to steps loses, in the same units */
+    double max_lost;          /* of all columns */
     double *values;           /* DOUBLE: scaled values or scores; REAL_COMMON, PAIR_COMMON, DISTANCE, DISTANCE_COMMON:
                                * values, NaN: missing; REAL_SPARSE: the values of entries, less the column's value at
                                * all other observations */
@@ -164,7 +169,7 @@ typedef struct {
 typedef struct {
     const cpu_operand *of; /* NULL: none */
     int64_t first, n_var;
-    int planes;
+    int planes, is_bytes;
     cpu_scratch memory;
 } cpu_packed;
 
@@ -212,6 +217,7 @@ struct cpu_product {
     int64_t element, sum_bytes; /* bytes of an element; of a sum, 0: the same */
     int64_t chunk;              /* elements multiplied at a time, which stay in the cache; 0: the default */
     int planes, sums;           /* planes of a variable; sums of a pair, CPU_BLOCK_PAIRS apart */
+    int is_bytes;               /* REAL: four bytes are an element */
     cpu_sign_mode mode;
     cpu_bins bins;
     int64_t work_bytes; /* scratch of pack(), for each thread */
@@ -230,7 +236,7 @@ struct cpu_product {
 
 /* real.c, sign.c: the products of REAL, DOUBLE and REAL_COMMON operands, of the signs of a tile, and of bins.
  */
-cpu_product cpu_real_product(const gcor_state *state, const cpu_operand *rows);
+cpu_product cpu_real_product(const gcor_state *state, const cpu_operand *rows, const cpu_operand *cols);
 cpu_product cpu_mutual_product(const cpu_operand *rows);
 cpu_product cpu_sign_product(const cpu_operand *rows, const cpu_operand *cols, const gcor_tile *tile);
 

@@ -1,9 +1,9 @@
-/* AVX-512 with VPOPCNTDQ: Intel since 2019, AMD since 2022. */
+/* AVX-512 with VPOPCNTDQ and VNNI: Intel since 2019, AMD since 2022. */
 #if defined(__x86_64__)
 #include <immintrin.h>
 
 #define KERNELS cpu_kernels_avx512
-#define TARGET "avx512f,avx512dq,avx512vpopcntdq,avx2,fma,popcnt"
+#define TARGET "avx512f,avx512dq,avx512vpopcntdq,avx512vnni,avx2,fma,popcnt"
 #define BYTES 64
 #define COUNT uint64_t
 #define IS_FUSED 1
@@ -36,6 +36,8 @@
 
 #define COUNT_BITS(words) (count_vec) _mm512_popcnt_epi64((__m512i)(words))
 #define WIDEN(counts) (counts)
+
+#define ADD_BYTES(sum, x, y) (sum_vec) _mm512_dpbusd_epi32((__m512i)(sum), (__m512i)(x), (__m512i)(y))
 
 #define MULTIPLY_SHORTS(x, y) (int_vec) _mm256_madd_epi16((__m256i)(x), (__m256i)(y))
 

@@ -1,5 +1,5 @@
-/* The inner loops, once for each instruction set. Results are the same to the last bit, except for floats(): products
- * of two floats are exact in double, and counts are integers.
+/* The inner loops, once for each instruction set. Results are the same to the last bit, except for approximate ones,
+ * floats() and bytes(): products of two floats are exact in double, and counts are integers.
  *
  * Operands come in micro-panels of CPU_MICRO_PANEL_BYTES: so many variables side by side, element k of variable v at
  * [k * width + v], width = CPU_MICRO_PANEL_BYTES / sizeof(element). A kernel multiplies CPU_KERNEL_ROWS variables of
@@ -63,6 +63,10 @@ typedef struct cpu_kernels {
     /* Dot products over n elements. */
     void (*floats)(const float *rows, const float *cols, int64_t n, int add, float *sums);
     void (*doubles)(const double *rows, const double *cols, int64_t n, int add, double *sums);
+    /* Dot products of signed bytes, which are stored with 128 added; an element is four of them. scale_sums() writes
+     * such a row's sums times `own` and step[k]. (optional; NULL: not faster than floats()) */
+    void (*bytes)(const int32_t *rows, const int32_t *cols, int64_t n, int add, int32_t *sums);
+    void (*scale_sums)(const int32_t *sums, float own, const float *step, int64_t n, float *out);
     /* Dot products of floats: each slice of GCOR_OBS_SLICE products in single precision, slices added in double
      * (coefficient.h). */
     void (*slices)(const float *rows, const float *cols, int64_t n, int add, double *sums);

@@ -29,6 +29,8 @@
  *                   (optional) does what sum_floats() below does, for so many rows and vectors at a time
  *   FUSE_FLOAT(a, b, c)
  *                   (optional) as FUSE_FLOATS(), of single floats
+ *   ADD_BYTES(sum, x, y)
+ *                   (optional) adds products of unsigned bytes x and signed bytes y to sums, four products each
  *   MULTIPLY_SHORTS(x, y)
  *                   (optional) does what multiply_shorts() in kernel_pairs.h does */
 
@@ -56,6 +58,44 @@
 #include "kernel_real.h"
 #include "kernel_sign.h"
 #include "kernel_pairs.h"
+
+/* ---- sums of bytes ------------------------------------------------------------------------------------ */
+
+#ifdef ADD_BYTES
+typedef int32_t sum_vec __attribute__((vector_size(BYTES), may_alias));
+
+/* The product takes the rows' bytes with 128 added; 128 times the columns' bytes is then subtracted. */
+static void bytes(const int32_t *rows, const int32_t *cols, int64_t n, int add, int32_t *sums) {
+    const sum_vec offset = (int32_t)0x80808080 - (sum_vec){0};
+    sum_vec sum[CPU_KERNEL_ROWS][VECTORS], all[VECTORS] = {{0}};
+    EACH(r, CPU_KERNEL_ROWS, v, VECTORS) sum[r][v] = (sum_vec){0};
+    for (int64_t k = 0; k < n; k++) {
+        const int32_t *row = rows + k * FLOATS;
+        sum_vec col[VECTORS];
+        UNROLL for (int v = 0; v < VECTORS; v++) {
+            col[v] = ((const sum_vec *)(cols + k * FLOATS))[v] ^ offset;
+            all[v] = ADD_BYTES(all[v], offset, col[v]);
+        }
+        EACH(r, CPU_KERNEL_ROWS, v, VECTORS) sum[r][v] = ADD_BYTES(sum[r][v], row[r] - (sum_vec){0}, col[v]);
+    }
+    EACH(r, CPU_KERNEL_ROWS, v, VECTORS) {
+        sum_vec *out = (sum_vec *)(sums + r * CPU_BLOCK_COLS) + v;
+        sum[r][v] -= all[v];
+        if (add) sum[r][v] += *out;
+        *out = sum[r][v];
+    }
+}
+
+static void scale_sums(const int32_t *sums, float own, const float *step, int64_t n, float *out) {
+    typedef int32_t loaded __attribute__((vector_size(BYTES), aligned(4), may_alias));
+    typedef float stored __attribute__((vector_size(BYTES), aligned(4), may_alias));
+    int64_t k = 0;
+    for (; k + BYTES / 4 <= n; k += BYTES / 4)
+        *(stored *)(out + k) = __builtin_convertvector(*(const loaded *)(sums + k), stored) *
+                               (own * *(const stored *)(step + k));
+    for (; k < n; k++) out[k] = (float)sums[k] * (own * step[k]);
+}
+#endif
 
 /* ---- sums in both precisions ------------------------------------------------------------------------- */
 
@@ -368,6 +408,10 @@ const cpu_kernels KERNELS = {
     .ns_pack = NS_PACK,
     .floats = floats,
     .doubles = doubles,
+#ifdef ADD_BYTES
+    .bytes = bytes,
+    .scale_sums = scale_sums,
+#endif
     .slices = slices,
     .overlaps = overlaps,
     .fused = fused,

@@ -39,8 +39,19 @@ int64_t cpu_column_bytes(const gcor_state *state, gcor_kind kind, int64_t n_obs)
 /* ---- arrays of an operand ------------------------------------------------------------- */
 
 /* Elements of an array: for each variable, and one more; for each value, with padding; cpu_distance_sums() for each
- * variable; scores, if there are any; for each observation, and one more. */
-typedef enum { VARIABLES, VALUES, PADDED_VALUES, SUMS, SCORES, OBSERVATIONS, N_EXTENTS } extent;
+ * variable; scores, if there are any; for each observation, and one more; as the first and the third, for a coarse
+ * sink. */
+typedef enum {
+    VARIABLES,
+    VALUES,
+    PADDED_VALUES,
+    SUMS,
+    SCORES,
+    OBSERVATIONS,
+    COARSE_VARIABLES,
+    COARSE_VALUES,
+    N_EXTENTS
+} extent;
 
 #define KIND(name) (1u << GCOR_##name)
 #define BINS (KIND(BINNED) | KIND(BINNED_COMMON))
@@ -62,6 +73,9 @@ static const struct {
     ARRAY(columns, PADDED_VALUES, FLOATS),
     ARRAY(inverse, VARIABLES, FLOATS),
     ARRAY(scale, VARIABLES, FLOATS),
+    ARRAY(bytes, COARSE_VALUES, KIND(REAL)),
+    ARRAY(step, COARSE_VARIABLES, KIND(REAL)),
+    ARRAY(lost, COARSE_VARIABLES, KIND(REAL)),
     ARRAY(values, VALUES, KIND(DOUBLE) | KIND(REAL_COMMON) | ORDERED),
     ARRAY(common, VARIABLES, KIND(REAL_COMMON)),
     ARRAY(start, VARIABLES, KIND(REAL_COMMON)),
@@ -85,14 +99,16 @@ static void *array_of(const cpu_operand *o, int k) {
     return array;
 }
 
-static gcor_status allocate(gcor_context *context, cpu_operand *o) {
+static gcor_status allocate(gcor_context *context, cpu_operand *o, int is_coarse) {
     const int64_t n_var = o->head.n_var, n_obs = o->head.n_obs;
     const int64_t counts[N_EXTENTS] = {[VARIABLES] = n_var + 1,
                                        [VALUES] = n_obs * n_var,
                                        [PADDED_VALUES] = o->stride * n_var,
                                        [SUMS] = cpu_distance_sums(n_obs) * n_var,
                                        [SCORES] = n_obs <= CPU_MAX_RANKED ? o->stride * n_var : -1,
-                                       [OBSERVATIONS] = n_obs + 1};
+                                       [OBSERVATIONS] = n_obs + 1,
+                                       [COARSE_VARIABLES] = is_coarse ? n_var : -1,
+                                       [COARSE_VALUES] = is_coarse ? o->stride * n_var : -1};
     for (int k = 0; k < N_ARRAYS; k++) {
         const int64_t count = counts[arrays[k].extent];
         if (count < 0 || !(arrays[k].kinds >> o->head.kind & 1)) continue;
@@ -226,12 +242,32 @@ static double prepare_by_kind(const preparation *p, const gcor_ranks *ranks, dou
     }
 }
 
+/* Rounds a column to steps of 1/127 of its largest value. */
+static void round_column(cpu_operand *o, int64_t j) {
+    const float *x = o->columns + j * o->stride;
+    unsigned char *out = o->bytes + j * o->stride;
+    const int has_length = o->scale[j] == o->scale[j];
+    float max = 0;
+    double lost = 0;
+    for (int64_t k = 0; k < o->stride; k++) max = fabsf(x[k]) > max ? fabsf(x[k]) : max;
+    const float step = max / 127, inverse = max > 1e-30f ? 127 / max : 0;
+    for (int64_t k = 0; k < o->stride; k++) {
+        const int value = has_length ? (int)(x[k] * inverse + 128.5f) : 128; /* positive: truncation rounds */
+        const double rest = x[k] - (double)(value - 128) * step;
+        out[k] = (unsigned char)value;
+        lost += rest * rest;
+    }
+    o->step[j] = step * o->scale[j];
+    o->lost[j] = has_length ? (float)(sqrt(lost) * o->inverse[j]) : 0;
+}
+
 static void describe_column(const preparation *p, int64_t j, int64_t present, double norm, int flags) {
     cpu_operand *o = p->operand;
     gcor_describe_column(p->measure, o->head.kind, present, &norm, &flags);
     if (o->head.kind == GCOR_REAL_COMMON) o->start[j + 1] = p->n_obs - present;
     if (o->inverse) o->inverse[j] = norm > 0 ? 1 / sqrt(norm) : NAN;
     if (o->scale) o->scale[j] = (float)o->inverse[j];
+    if (o->bytes) round_column(o, j);
     o->head.norm[j] = norm;
     o->head.flags[j] = (unsigned char)flags;
 }
@@ -328,13 +364,14 @@ gcor_status cpu_prepare(gcor_state *state, const gcor_columns *columns, const gc
                        .design = columns->design,
                        .kernels = state->kernels,
                        .stride = stride_of(kind, length)};
-    gcor_status status = allocate(context, o);
+    gcor_status status = allocate(context, o, state->sink && state->sink->coarse && o->kernels->bytes);
     if (!status && o->terms) begin_bins(o);
     if (!status)
         status = kind == GCOR_REAL_SPARSE   ? cpu_prepare_sparse(context, columns, o)
                  : kind == GCOR_SIGN_SPARSE ? cpu_prepare_sparse_signs(context, columns, o)
                                             : prepare_columns(context, columns, measure, o);
     if (!status && kind == GCOR_REAL_COMMON) status = list_missing(context, o);
+    for (int64_t j = 0; !status && o->bytes && j < n_var; j++) o->max_lost = fmax(o->max_lost, o->lost[j]);
     if (status)
         cpu_release(state, &o->head);
     else

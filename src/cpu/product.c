@@ -111,7 +111,7 @@ static char *micro_panel_of(const cpu_product *p, const cpu_packed *micro_panels
 static int are_packed(const tile_product *t, const cpu_operand *operand, const cpu_packed *micro_panels, int64_t var,
                       int64_t n_var) {
     return !t->keep && micro_panels->of == operand && micro_panels->first == var && micro_panels->n_var == n_var &&
-           micro_panels->planes == t->product->planes;
+           micro_panels->planes == t->product->planes && micro_panels->is_bytes == t->product->is_bytes;
 }
 
 /* One side of a tile, for pack_micro_panel(). */
@@ -211,5 +211,6 @@ gcor_status cpu_sum_slices(gcor_state *state, const cpu_product *product, const 
     state->rows.first = tile->row;
     state->rows.n_var = tile->n_row;
     state->rows.planes = product->planes;
+    state->rows.is_bytes = product->is_bytes;
     return context->error.status;
 }

@@ -171,6 +171,8 @@ gcor_status gcor_open_subjects(gcor_context *context, gcor_work *work, gcor_stat
                                           &combine);
     if (status) return status;
     combine->sink.approximate = gcor_combine_may_be_approx(combine) && are_all_real(work);
+    /* The errors of subjects add up; then only a maximum, which grows, rules out most pairs. */
+    combine->sink.coarse = sink->type->role == GCOR_MAXIMUM && work->n_data <= 2;
     status = gcor_coefficients_begin(context, work, state, &combine->sink, &c);
     if (status) {
         gcor_sink_free(&combine->sink);

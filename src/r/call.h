@@ -60,7 +60,7 @@
     /* cor.c */ ROW(cor, 2, R_FOUND, "values", "zero_sd", "flags") ROW(cor_bytes, 1, "bytes") \
         ROW(partial_sums, 1, "products", "fourth", "n_var") \
     /* network.c */ ROW(edges, 2, R_FOUND, "store") ROW(neighbours, 4, R_FOUND, "store") \
-        ROW(histogram, 0, R_FOUND, "counts", "error") ROW(counted_edges, 2, R_FOUND, "counts", "error", "store") \
+        ROW(histogram, 0, R_FOUND, "counts", "error") ROW(counted_edges, 3, R_FOUND, "counts", "error", "store") \
     /* connectivity.c */ ROW(connectivity, 1, R_FOUND, "degree", "strength", "soft", "counts", "maps") \
         ROW(centrality, 0, R_FOUND, "eigenvector", "error") \
     /* maxima.c */ ROW(maxima, 4, R_FOUND, "maxima") ROW(row_maxima, 3, R_FOUND, "maxima") \

@@ -135,6 +135,7 @@ SEXP r_constants(void) {
         NUMBER("fell back", GCOR_FELL_BACK),
         NUMBER("few", GCOR_FEW),
         NUMBER("bins", GCOR_BINS),
+        NUMBER("coarse error", GCOR_COARSE_ERROR),
         NUMBER("max powers", GCOR_MAX_POWERS),
         NUMBER("max levels", GCOR_MAX_LEVELS),
         NUMBER("very few", GCOR_VERY_FEW),

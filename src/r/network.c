@@ -117,13 +117,15 @@ gcor_status r_neighbours(r_job *q, const SEXP *arguments, SEXP result) {
 
 /* ---- a histogram -------------------------------------------------------------------------------------- */
 
-/* Counts the coefficients, which also go to a store unless that is NULL. Sets result[3], the counts of GCOR_BINS bins,
- * and result[4], the error of the coefficients that were counted. */
-static gcor_status count_bins(r_job *q, gcor_store *store, SEXP result) {
+/* Counts the coefficients, those below `min` in size as 0, which also go to a store unless that is NULL. Sets
+ * result[3], the counts of GCOR_BINS bins, and result[4], the error of the coefficients that were counted. */
+static gcor_status count_bins(r_job *q, double min, gcor_store *store, SEXP result) {
     double *counts = r_new_doubles(result, 3, GCOR_BINS), *error = r_new_doubles(result, 4, 1);
     gcor_histogram *histogram;
     gcor_status status = gcor_histogram_new(&q->call.context, r_shape(q), r_n_row(q), q->job.x->n_var, 1, &histogram);
     if (!status) {
+        histogram->min = min;
+        histogram->sink.coarse = store != NULL;
         histogram->sink.of = store ? &store->edges.sink : NULL;
         status = r_job_run(q, &histogram->sink, result);
         histogram->sink.of = NULL; /* the store has another owner */
@@ -140,16 +142,17 @@ static gcor_status count_bins(r_job *q, gcor_store *store, SEXP result) {
 /* Returns list(n_obs, x_flags, y_flags, counts, error). */
 gcor_status r_histogram(r_job *q, const SEXP *arguments, SEXP result) {
     (void)arguments;
-    return count_bins(q, NULL, result);
+    return count_bins(q, 0, NULL, result);
 }
 
-/* r_histogram() and r_edges() in one run. Returns list(n_obs, x_flags, y_flags, counts, error, store). */
+/* r_histogram() and r_edges() in one run. arguments: rule, max; the histogram may count weights below the third as 0.
+ * Returns list(n_obs, x_flags, y_flags, counts, error, store). */
 gcor_status r_counted_edges(r_job *q, const SEXP *arguments, SEXP result) {
     const store_plan plan = parse_plan(arguments[0], arguments[1]);
     SEXP owner = r_store_owner();
     SET_VECTOR_ELT(result, 5, owner);
     gcor_store *store = new_store(q, &plan, owner);
-    gcor_status status = store ? count_bins(q, store, result) : GCOR_NO_MEMORY;
+    gcor_status status = store ? count_bins(q, Rf_asReal(arguments[2]), store, result) : GCOR_NO_MEMORY;
     if (status)
         (void)r_free(owner);
     else

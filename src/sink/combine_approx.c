@@ -7,14 +7,18 @@
 
 #include <string.h>
 
-/* Adds values beyond GCOR_APPROX_MAX, where artanh is too steep for the polynomial, from the coefficients that exact()
- * uses. */
+/* Returns the max magnitude of an approximate value; artanh magnifies the errors of larger ones. */
+static float max_value(double error) {
+    return (float)(error > 1e-3 ? GCOR_APPROX_LOW : GCOR_APPROX_MAX);
+}
+
+/* Adds values beyond max_value() from the coefficients that exact() uses. */
 static void add_beyond(const gcor_combine *c, const gcor_segment *segment, float *sum, float w) {
     const gcor_operand *rows = segment->rows, *cols = segment->cols;
     for (int64_t k = 0; k < segment->n; k++) {
         const int32_t element = (int32_t)k;
         double r, z = 0;
-        if (!(fabsf(segment->floats[k]) > (float)GCOR_APPROX_MAX)) continue;
+        if (!(fabsf(segment->floats[k]) > max_value(segment->error))) continue;
         c->backend->pairs(&rows, &cols, 1, segment->row, segment->col, &element, 1, &r);
         c->loops->add_fisher(&z, &r, 1, 1);
         sum[k] += w * (float)z;
@@ -30,7 +34,7 @@ void gcor_approx_add(gcor_combine *c, int64_t subject, const gcor_segment *segme
     for (int64_t k = 0; subject == 0 && rule->how == GCOR_MIN && k < n; k++) sum[k] = INFINITY;
     switch (rule->how) {
     case GCOR_FISHER:
-        if (loops->add_approx_fisher(sum, value, w, n)) add_beyond(c, segment, sum, w);
+        if (loops->add_approx_fisher(sum, value, w, max_value(segment->error), n)) add_beyond(c, segment, sum, w);
         break;
     case GCOR_MIN: loops->add_approx_min(sum, value, n); break;
     default: loops->add_approx_mean(sum, value, w, n);
@@ -41,9 +45,9 @@ void gcor_approx_add(gcor_combine *c, int64_t subject, const gcor_segment *segme
     __atomic_store_n(&c->cols[subject], (const gcor_operand *)segment->cols, __ATOMIC_RELAXED);
 }
 
-/* Returns the max slope of artanh up to `beyond` above GCOR_APPROX_MAX. */
-static double slope(double beyond) {
-    const double r = GCOR_APPROX_MAX + beyond;
+/* Returns the max slope of artanh up to `error` above max_value(). */
+static double slope(double error) {
+    const double r = max_value(error) + error;
     return r < 1 ? 1 / (1 - r * r) : INFINITY;
 }
 
@@ -85,9 +89,9 @@ static void exact(const gcor_segment *segment, const int32_t *k, int64_t n, doub
 /* Returns the min magnitude of sums that the other sink may need; 0: any. */
 static double min_size(const gcor_combine *c, double error) {
     const gcor_sink_type *type = c->to->type;
-    double min = type->min ? type->min(c->to) - error - 1e-6 : 0;
-    if (!(min > 0)) return 0;
-    return c->rule->how == GCOR_FISHER ? gcor_artanh(min) * (1 - 1e-6) : min;
+    double min = type->min ? type->min(c->to) : 0; /* of a sum of z the error is that of z */
+    if (c->rule->how == GCOR_FISHER) min = gcor_artanh(min) * (1 - 1e-6);
+    return fmax(0, min - error - 1e-6);
 }
 
 /* ---- to the other sink ---------------------------------------------------------------------------------- */

@@ -55,8 +55,7 @@ APPROX float approx_tanh(float z) {
     return z * a / b;
 }
 
-/* Coefficients of artanh with fewer terms, for values up to LOW_MAX; the error is at most 1.33e-4. */
-#define LOW_MAX 0.6f
+/* Coefficients of artanh with fewer terms, for values up to GCOR_APPROX_LOW; the error is at most 1.33e-4. */
 static const float LOW[] = {1.00146643f, 0.303777466f, 0.341046865f};
 
 static int some_beyond_plain(const float *value, float max) {

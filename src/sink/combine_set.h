@@ -105,7 +105,7 @@ TARGET static void NAME(add_approx_mean)(float *sum, const float *value, float w
     for (int64_t k = 0; k < n; k++) sum[k] += w * value[k];
 }
 
-/* For values up to LOW_MAX. */
+/* For values up to GCOR_APPROX_LOW. */
 APPROX TARGET void NAME(add_low)(float *sum, const float *value, float w, int64_t n) {
     const float a = w * LOW[2], b = w * LOW[1], c = w * LOW[0];
     for (int64_t k = 0; k < n; k++) {
@@ -114,31 +114,29 @@ APPROX TARGET void NAME(add_low)(float *sum, const float *value, float w, int64_
     }
 }
 
-/* has_beyond: non-zero to skip values beyond GCOR_APPROX_MAX. */
-APPROX TARGET void NAME(add_high)(float *sum, const float *value, float w, int64_t n, int has_beyond) {
-    const float max = (float)GCOR_APPROX_MAX;
+/* has_beyond: non-zero to skip values beyond max. */
+APPROX TARGET void NAME(add_high)(float *sum, const float *value, float w, int64_t n, float max, int has_beyond) {
     for (int64_t k = 0; k < n; k++) {
         const float r = has_beyond && fabsf(value[k]) > max ? 0 : value[k];
         sum[k] = multiply_add(w, approx_artanh(r, IS_FUSED), sum[k], IS_FUSED);
     }
 }
 
-/* Most correlations are weak: blocks of values up to LOW_MAX use fewer terms. */
-TARGET static int NAME(add_approx_fisher)(float *sum, const float *value, float w, int64_t n) {
-    const float max = (float)GCOR_APPROX_MAX;
+/* Most correlations are weak: blocks of values up to GCOR_APPROX_LOW use fewer terms. */
+TARGET static int NAME(add_approx_fisher)(float *sum, const float *value, float w, float max, int64_t n) {
     int64_t k = 0;
     int beyond = 0;
     for (; k + GCOR_APPROX_SOME <= n; k += GCOR_APPROX_SOME) {
-        if (!NAME(some_beyond)(value + k, LOW_MAX)) {
+        if (!NAME(some_beyond)(value + k, (float)GCOR_APPROX_LOW)) {
             NAME(add_low)(sum + k, value + k, w, GCOR_APPROX_SOME);
         } else if (!NAME(some_beyond)(value + k, max)) {
-            NAME(add_high)(sum + k, value + k, w, GCOR_APPROX_SOME, 0);
+            NAME(add_high)(sum + k, value + k, w, GCOR_APPROX_SOME, max, 0);
         } else {
-            NAME(add_high)(sum + k, value + k, w, GCOR_APPROX_SOME, 1);
+            NAME(add_high)(sum + k, value + k, w, GCOR_APPROX_SOME, max, 1);
             beyond = 1;
         }
     }
-    NAME(add_high)(sum + k, value + k, w, n - k, 1);
+    NAME(add_high)(sum + k, value + k, w, n - k, max, 1);
     for (; k < n; k++) beyond |= fabsf(value[k]) > max;
     return beyond;
 }

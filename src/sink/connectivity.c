@@ -1,5 +1,5 @@
 /* The sink that sums over each variable's edges, or over all of its pairs. Edges are rare and are added as they are
- * found. Powers need every pair: a tile's values are collected first and summed when complete (power_sums.c). */
+ * found. Powers need every pair: values are collected and summed block by block (power_sums.c). */
 #include "connectivity.h"
 
 #include "../base/alloc.h"
@@ -70,41 +70,26 @@ static gcor_status keep_tile(gcor_edges *edges, gcor_context *context, const gco
 
 /* ---- every pair ----------------------------------------------------------------------------------- */
 
-static gcor_status reserve(gcor_connectivity *c, gcor_context *context, int64_t pairs) {
-    if (pairs <= c->tile_capacity) return GCOR_OK;
-    gcor_free(c->tile);
-    c->tile_capacity = 0;
-    c->tile = gcor_alloc(context, pairs, sizeof(double), "a tile's coefficients");
-    if (!c->tile) return GCOR_NO_MEMORY;
-    c->tile_capacity = pairs;
-    return GCOR_OK;
-}
-
 static gcor_status begin_tile(gcor_sink *sink, gcor_context *context, const gcor_tile *tile) {
-    gcor_connectivity *c = (gcor_connectivity *)sink;
-    int64_t pairs = tile->n_row * tile->n_col;
-    gcor_status status = reserve(c, context, pairs);
-    if (!status) status = gcor_power_sums_begin(c, context, tile);
-    if (status) return status;
-    c->at = *tile;
-    if (gcor_tile_pairs(tile, sink->shape) == pairs && !sink->pairs) return GCOR_OK;
-    for (int64_t k = 0; k < pairs; k++) c->tile[k] = GCOR_NO_VALUE; /* pairs outside of the shape or the mask */
-    return GCOR_OK;
+    return gcor_power_sums_begin((gcor_connectivity *)sink, context, tile);
 }
 
 static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, const gcor_segment *segment) {
+    enum { SOME = 256 };
     gcor_connectivity *c = (gcor_connectivity *)sink;
-    double *out = c->tile + (segment->row - c->at.row) * c->at.n_col + (segment->col - c->at.col);
+    double scratch[SOME];
     (void)context;
-    const double *values = gcor_segment_values(segment, 0, segment->n, out);
-    if (values != out) memcpy(out, values, (size_t)segment->n * sizeof *out);
-    if (c->rule.histogram) gcor_bins_count(&c->bins, thread, out, segment->n, 1);
+    if (gcor_count_sums(&c->rule) > 0) gcor_power_sums_take(c, thread, segment);
+    for (int64_t k = 0; c->rule.histogram && k < segment->n; k += SOME) {
+        int64_t n = gcor_min(SOME, segment->n - k);
+        gcor_bins_count(&c->bins, thread, gcor_segment_values(segment, k, n, scratch), n, 1);
+    }
     return GCOR_OK;
 }
 
 static gcor_status end_tile(gcor_sink *sink, gcor_context *context, const gcor_tile *tile) {
-    gcor_connectivity *c = (gcor_connectivity *)sink;
-    return gcor_count_sums(&c->rule) == 0 ? GCOR_OK : gcor_power_sums_end(c, context, tile);
+    (void)tile;
+    return gcor_power_sums_end((gcor_connectivity *)sink, context);
 }
 
 /* ---- forks and files --------------------------------------------------------------------- */
@@ -192,9 +177,9 @@ static gcor_status allocate(gcor_sink *sink, gcor_context *context) {
     const char *what = "sums over pairs";
     gcor_connectivity *c = (gcor_connectivity *)sink;
     c->bins = (gcor_bins){0};
-    c->tile = NULL;
+    c->blocks = NULL;
     c->partial = NULL;
-    c->tile_capacity = c->partial_capacity = 0;
+    c->partial_capacity = 0;
     c->degree = gcor_alloc(context, all_degrees(c), sizeof *c->degree, what);
     c->sums = gcor_alloc(context, all_sums(c), sizeof *c->sums, what);
     c->edge_sums = (gcor_edge_sums){.degree = c->degree,
@@ -215,7 +200,7 @@ static void release(gcor_sink *sink) {
     gcor_edge_sums_free(&c->edge_sums);
     gcor_free(c->degree);
     gcor_free(c->sums);
-    gcor_free(c->tile);
+    gcor_free(c->blocks);
     gcor_free(c->partial);
 }
 
@@ -272,6 +257,7 @@ gcor_status gcor_connectivity_new(gcor_context *context, gcor_sums_rule rule, gc
                       .n_row = n_row,
                       .n_col = n_col,
                       .approximate = !has_pairs(&rule),
+                      .coarse = !has_pairs(&rule),
                       .form = has_pairs(&rule) ? GCOR_AS_FLOATS : GCOR_AS_DOUBLES};
     gcor_edge_rule edge = {.side = rule.side, .min = rule.min, .ceiling = 2};
     gcor_connectivity like = {.edges = {.sink = sink, .rule = edge, .keep_tile = keep_tile},

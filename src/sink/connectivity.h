@@ -14,7 +14,7 @@
 extern "C" {
 #endif
 
-enum { GCOR_MAX_POWERS = 32, GCOR_MAX_LEVELS = 32 };
+enum { GCOR_MAX_POWERS = 32, GCOR_MAX_LEVELS = 32, GCOR_SUMS_BLOCK = 1 << 14 };
 
 /* Centrality measures over all pairs, or-ed together: sums of r, of Fisher's z (divided by GCOR_MAX_Z, elementary.h),
  * and of r^2. With any of them, the pairs with a coefficient are counted, too. */
@@ -51,6 +51,12 @@ GCOR_INLINE int gcor_count_sums(const gcor_sums_rule *rule) {
     return rule->n_power + gcor_count_maps(rule);
 }
 
+/* Values of consecutive rows, which stay in a thread's cache; GCOR_NO_VALUE where there is no pair. */
+typedef struct {
+    gcor_tile at; /* with at most GCOR_SUMS_BLOCK pairs */
+    double value[GCOR_SUMS_BLOCK];
+} gcor_sums_block;
+
 /* Sums over the pairs of a triangle, or over the pairs of x's variables (columns) with y's; x's variables come
  * first. */
 typedef struct {
@@ -62,11 +68,12 @@ typedef struct {
     gcor_int128
         *sums; /* (levels + n_power + centrality measures) x n_var: strengths, powers, count, centrality measures */
     gcor_edge_sums edge_sums;
-    /* For sums over all pairs: the current tile, and its values row by row. */
+    /* For sums over all pairs: the current tile; per thread, values that are not yet summed, and the sums of the tile's
+     * rows and then of its columns. */
     gcor_tile at;
-    double *tile;
-    gcor_int128 *partial; /* per thread: sums of the tile's rows */
-    int64_t tile_capacity, partial_capacity;
+    gcor_sums_block *blocks;
+    gcor_int128 *partial;
+    int64_t partial_capacity;
 } gcor_connectivity;
 
 /* Index of the first row's variable among all variables. */
@@ -78,11 +85,11 @@ static inline int64_t gcor_first_row(const gcor_sink *sink) {
 gcor_status gcor_connectivity_new(gcor_context *context, gcor_sums_rule rule, gcor_shape shape, int64_t n_row,
                                   int64_t n_col, gcor_connectivity **connectivity);
 
-/* power_sums.c: powers of a tile's similarities, summed over its rows and columns when all its values are there.
- * begin() allocates scratch for a tile's sums; end() adds the values in c->tile, GCOR_NO_VALUE where a pair does not
- * count, to c->sums. */
+/* power_sums.c: powers of similarities and centrality measures, summed over a tile's rows and columns. begin()
+ * allocates what a tile needs; take() is any thread's; end() adds the tile's sums to c->sums. */
 gcor_status gcor_power_sums_begin(gcor_connectivity *c, gcor_context *context, const gcor_tile *tile);
-gcor_status gcor_power_sums_end(gcor_connectivity *c, gcor_context *context, const gcor_tile *tile);
+void gcor_power_sums_take(gcor_connectivity *c, int thread, const gcor_segment *segment);
+gcor_status gcor_power_sums_end(gcor_connectivity *c, gcor_context *context);
 
 #ifdef __cplusplus
 }

@@ -41,13 +41,21 @@ void gcor_bins_sum(gcor_bins *bins) {
 }
 
 /* Finds the bins of a run of values, which is vectorized, then counts them. doubles or floats is NULL. The comparisons
- * make gcor_bin()'s integers, or -1. */
-GCOR_BODY void count_body(int64_t *counts, const double *doubles, const float *floats, int64_t n, double max) {
+ * make gcor_bin()'s integers, or -1; values below `min` in size are counted as 0. */
+GCOR_BODY void count_body(int64_t *counts, const double *doubles, const float *floats, int64_t n, double min,
+                          double max) {
     enum { RUN = 64 };
+    const float single = (float)min;
     int found[RUN];
     double value[RUN];
     for (int64_t k = 0; k < n; k += RUN) {
-        int run = n - k < RUN ? (int)(n - k) : RUN;
+        int run = n - k < RUN ? (int)(n - k) : RUN, weak = 0;
+        if (floats)
+            for (int l = 0; l < run; l++) weak += fabsf(floats[k + l]) < single ? 1 : 0;
+        else
+            for (int l = 0; l < run; l++) weak += fabs(doubles[k + l]) < single ? 1 : 0;
+        counts[GCOR_BINS / 2] += weak;
+        if (weak == run) continue;
         if (floats)
             for (int l = 0; l < run; l++) value[l] = floats[k + l];
         else
@@ -57,17 +65,17 @@ GCOR_BODY void count_body(int64_t *counts, const double *doubles, const float *f
             double bin = (value[l] + 1) * (GCOR_BINS / 2);
             bin = bin > 0 ? bin : 0;
             bin = bin < GCOR_BINS - 1 ? bin : GCOR_BINS - 1;
-            found[l] = (int)(value[l] <= max ? bin : -1);
+            found[l] = (int)(value[l] <= max ? fabs(value[l]) >= single ? bin : -1 : -1);
         }
         for (int l = 0; l < run; l++)
             if (found[l] >= 0) counts[found[l]]++;
     }
 }
-GCOR_WIDE(count, (int64_t * counts, const double *doubles, const float *floats, int64_t n, double max),
-          (counts, doubles, floats, n, max))
+GCOR_WIDE(count, (int64_t * counts, const double *doubles, const float *floats, int64_t n, double min, double max),
+          (counts, doubles, floats, n, min, max))
 
 void gcor_bins_count(gcor_bins *bins, int thread, const double *values, int64_t n, double max) {
-    count(bins->counts + (int64_t)thread * GCOR_BINS, values, NULL, n, max);
+    count(bins->counts + (int64_t)thread * GCOR_BINS, values, NULL, n, 0, max);
 }
 
 gcor_status gcor_bins_save(gcor_bins *bins, gcor_context *context, FILE *file) {
@@ -88,8 +96,8 @@ gcor_status gcor_bins_load(gcor_bins *bins, gcor_context *context, int64_t max, 
 
 static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, const gcor_segment *segment) {
     gcor_histogram *histogram = (gcor_histogram *)sink;
-    double error = segment->error;
-    count(histogram->bins.counts + (int64_t)thread * GCOR_BINS, segment->doubles, segment->floats, segment->n,
+    double error = segment->error, min = fmax(0, histogram->min - error - 2.0 / GCOR_BINS);
+    count(histogram->bins.counts + (int64_t)thread * GCOR_BINS, segment->doubles, segment->floats, segment->n, min,
           1 + error);
     /* Every thread stores the same number. */
     __atomic_store(&histogram->error, &error, __ATOMIC_RELAXED);

@@ -38,6 +38,7 @@ typedef struct {
     gcor_sink sink; /* must be first; `of`, which accepts approximate values if this sink does, takes the same ones */
     gcor_bins bins;
     double error; /* max error of the counted values */
+    double min;   /* coefficients of smaller size may be counted as 0, which takes less time */
 } gcor_histogram;
 
 /* approximate: count approximate values, with an error. *histogram is the caller's, to free with gcor_sink_free();

@@ -164,7 +164,7 @@ gcor_information gcor_information_of(gcor_sink *of, int in_double, const double 
     gcor_information s = {.sink = *of, .mean = mean, .unit = unit};
     s.sink.type = &TYPE;
     s.sink.of = of;
-    s.sink.approximate = min_square(&s) > 0;
+    s.sink.approximate = s.sink.coarse = min_square(&s) > 0;
     s.sink.form = in_double ? GCOR_AS_DOUBLES : GCOR_AS_FLOATS;
     return s;
 }

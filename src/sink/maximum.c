@@ -111,7 +111,8 @@ static const gcor_sink_type TYPE = {
 gcor_status gcor_maximum_new(gcor_context *context, gcor_shape shape, int64_t n_row, int64_t n_col, gcor_side side,
                              gcor_maximum **maximum) {
     const gcor_maximum like = {
-        .sink = {.type = &TYPE, .shape = shape, .n_row = n_row, .n_col = n_col, .approximate = 1}, .side = side};
+        .sink = {.type = &TYPE, .shape = shape, .n_row = n_row, .n_col = n_col, .approximate = 1, .coarse = 1},
+        .side = side};
     *maximum = gcor_sink_new(context, &like);
     return *maximum ? GCOR_OK : context->error.status;
 }

@@ -265,7 +265,7 @@ static const gcor_sink_type TYPE = {
 
 gcor_status gcor_neighbours_new(gcor_context *context, gcor_shape shape, int64_t n_row, int64_t n_col, gcor_side side,
                                 int64_t k, gcor_neighbours **neighbours) {
-    gcor_sink sink = {.type = &TYPE, .shape = shape, .n_row = n_row, .n_col = n_col, .approximate = 1};
+    gcor_sink sink = {.type = &TYPE, .shape = shape, .n_row = n_row, .n_col = n_col, .approximate = 1, .coarse = 1};
     gcor_edge_rule rule = {.side = side, .ceiling = 2, .k = k};
     const gcor_neighbours like = {.edges = {.sink = sink, .rule = rule, .keep_tile = keep_tile}, .k = k};
     *neighbours = gcor_sink_new(context, &like);

@@ -1,5 +1,5 @@
-/* Sums of powers and of centrality measures. Every thread takes strips of columns; each value is added to its
- * column's sums and to the thread's own sums of its row. At the end the threads' row sums are added up. */
+/* Sums of powers and of centrality measures. Every thread collects rows in a block, and adds each value to its own sums
+ * of the value's row and column, strip by strip. At the end of a tile the threads' sums are added up. */
 #include "connectivity.h"
 
 #include "../base/alloc.h"
@@ -10,8 +10,8 @@
 #include <string.h>
 
 enum {
-    STRIP = 64,    /* columns of a strip: their sums stay in the L1 cache */
-    ROWS_AHEAD = 4 /* rows of a strip are fetched before they are needed, as processors do not foresee them */
+    STRIP = 64,     /* columns of a strip: their sums stay in the L1 cache */
+    MAX_COLS = 4096 /* columns of a block */
 };
 
 /* Sums of a strip's columns over at most GCOR_EXACT_TERMS rows, in parts that add up exactly (weight.h). */
@@ -19,17 +19,6 @@ typedef struct {
     double high[GCOR_MAX_POWERS + GCOR_MAX_MAPS][STRIP], low[GCOR_MAX_POWERS + GCOR_MAX_MAPS][STRIP];
     double complete; /* number of rows with a coefficient in every column, which are not yet in the counts */
 } strip_sums;
-
-gcor_status gcor_power_sums_begin(gcor_connectivity *c, gcor_context *context, const gcor_tile *tile) {
-    int64_t sums = context->threads * tile->n_row * gcor_count_sums(&c->rule);
-    if (sums <= c->partial_capacity) return GCOR_OK;
-    gcor_free(c->partial);
-    c->partial_capacity = 0;
-    c->partial = gcor_alloc(context, sums, sizeof *c->partial, "sums of a tile's rows");
-    if (!c->partial) return GCOR_NO_MEMORY;
-    c->partial_capacity = sums;
-    return GCOR_OK;
-}
 
 /* ---- a row of a strip ----------------------------------------------------------------------------- */
 
@@ -101,69 +90,123 @@ static void add_maps(const gcor_combine_loops *loops, const gcor_sums_rule *rule
     row[p] += loops->add_exactly(terms, n, cols->high[p], cols->low[p]);
 }
 
-/* ---- a tile --------------------------------------------------------------------------------------- */
+/* ---- a block -------------------------------------------------------------------------------------- */
 
-/* Address of sum p of variable var; strengths come before these sums. */
-static gcor_int128 *sum_of(gcor_connectivity *c, int64_t var, int p) {
-    return &c->sums[var + (gcor_count_levels_of(&c->rule) + p) * c->n_var];
-}
-
-/* Adds a strip's sums to its n variables from `first` on, and clears them. */
-static void add_columns(gcor_connectivity *c, int64_t first, int64_t n, strip_sums *cols) {
-    int n_sum = gcor_count_sums(&c->rule);
-    if (c->rule.maps)
-        for (int64_t j = 0; j < n; j++) cols->high[c->rule.n_power][j] += cols->complete;
-    cols->complete = 0;
-    for (int p = 0; p < n_sum; p++)
-        for (int64_t j = 0; j < n; j++) *sum_of(c, first + j, p) += gcor_fixed(cols->high[p][j], cols->low[p][j]);
+static void clear(strip_sums *cols, int n_sum) {
     memset(cols->high, 0, (size_t)n_sum * sizeof *cols->high);
     memset(cols->low, 0, (size_t)n_sum * sizeof *cols->low);
+    cols->complete = 0;
 }
 
-static void add_strip(gcor_connectivity *c, const gcor_tile *tile, int64_t strip, gcor_int128 *rows) {
+/* Adds the sums of a strip's n columns to `to`, and clears them. */
+static void add_columns(const gcor_sums_rule *rule, int64_t n, strip_sums *cols, gcor_int128 *to) {
+    int n_sum = gcor_count_sums(rule);
+    if (rule->maps)
+        for (int64_t j = 0; j < n; j++) cols->high[rule->n_power][j] += cols->complete;
+    for (int p = 0; p < n_sum; p++)
+        for (int64_t j = 0; j < n; j++) to[j * n_sum + p] += gcor_fixed(cols->high[p][j], cols->low[p][j]);
+    clear(cols, n_sum);
+}
+
+/* rows, to: the sums of the block's first row, and of the strip's first column. */
+static void add_strip(const gcor_sums_rule *rule, const gcor_sums_block *block, int64_t first, gcor_int128 *rows,
+                      gcor_int128 *to) {
     const gcor_combine_loops *loops = gcor_combine_best_loops();
+    const gcor_tile *at = &block->at;
+    const int64_t n = gcor_min(STRIP, at->n_col - first);
     strip_sums cols;
-    int64_t first = strip * STRIP, n = tile->n_col - first < STRIP ? tile->n_col - first : STRIP;
-    memset(&cols, 0, sizeof cols);
-    for (int64_t i = 0; i < tile->n_row; i++) {
-        const double *r = c->tile + i * tile->n_col + first;
-        int64_t ahead = gcor_min(ROWS_AHEAD, tile->n_row - 1 - i) * tile->n_col;
-        for (int64_t k = 0; k < n; k += 8) __builtin_prefetch(r + ahead + k);
-        if (c->rule.n_power > 0) add_values(loops, &c->rule, r, n, &cols, rows + i * gcor_count_sums(&c->rule));
-        if (c->rule.maps) add_maps(loops, &c->rule, r, n, &cols, rows + i * gcor_count_sums(&c->rule));
-        if ((i + 1) % GCOR_EXACT_TERMS == 0 || i + 1 == tile->n_row) add_columns(c, tile->col + first, n, &cols);
+    clear(&cols, gcor_count_sums(rule));
+    for (int64_t i = 0; i < at->n_row; i++) {
+        const double *r = block->value + i * at->n_col + first;
+        if (rule->n_power > 0) add_values(loops, rule, r, n, &cols, rows + i * gcor_count_sums(rule));
+        if (rule->maps) add_maps(loops, rule, r, n, &cols, rows + i * gcor_count_sums(rule));
+        if ((i + 1) % GCOR_EXACT_TERMS == 0 || i + 1 == at->n_row) add_columns(rule, n, &cols, to);
     }
+}
+
+static gcor_int128 *partial_of(const gcor_connectivity *c, int64_t thread) {
+    return c->partial + thread * (c->at.n_row + c->at.n_col) * gcor_count_sums(&c->rule);
+}
+
+/* Adds a thread's block to its sums, and empties it. */
+static void add_block(void *argument, int thread, int64_t k) {
+    gcor_connectivity *c = argument;
+    gcor_sums_block *block = &c->blocks[k];
+    const gcor_tile *at = &block->at;
+    const int64_t n_sum = gcor_count_sums(&c->rule);
+    gcor_int128 *rows = partial_of(c, k), *cols = rows + c->at.n_row * n_sum;
+    (void)thread;
+    for (int64_t first = 0; at->n_row > 0 && first < at->n_col; first += STRIP)
+        add_strip(&c->rule, block, first, rows + (at->row - c->at.row) * n_sum,
+                  cols + (at->col + first - c->at.col) * n_sum);
+    block->at = (gcor_tile){0};
+}
+
+void gcor_power_sums_take(gcor_connectivity *c, int thread, const gcor_segment *segment) {
+    gcor_sums_block *block = &c->blocks[thread];
+    gcor_tile *at = &block->at;
+    for (int64_t from = 0; from < segment->n; from += MAX_COLS) {
+        const int64_t n = gcor_min(MAX_COLS, segment->n - from), col = segment->col + from;
+        if (segment->row != at->row + at->n_row || col < at->col || col + n > at->col + at->n_col ||
+            (at->n_row + 1) * at->n_col > GCOR_SUMS_BLOCK) {
+            add_block(c, thread, thread);
+            *at = (gcor_tile){segment->row, 0, col, n};
+        }
+        double *row = block->value + at->n_row++ * at->n_col, *out = row + (col - at->col);
+        for (double *none = row; none < row + at->n_col && n < at->n_col; none++) *none = GCOR_NO_VALUE;
+        const double *values = gcor_segment_values(segment, from, n, out);
+        if (values != out) memcpy(out, values, (size_t)n * sizeof *out);
+    }
+}
+
+/* ---- a tile --------------------------------------------------------------------------------------- */
+
+gcor_status gcor_power_sums_begin(gcor_connectivity *c, gcor_context *context, const gcor_tile *tile) {
+    const char *what = "sums of a tile's rows";
+    int64_t sums = context->threads * (tile->n_row + tile->n_col) * gcor_count_sums(&c->rule);
+    c->at = *tile;
+    if (sums > 0 && !c->blocks) {
+        c->blocks = gcor_alloc(context, context->threads, sizeof *c->blocks, what);
+        if (!c->blocks) return GCOR_NO_MEMORY;
+        for (int t = 0; t < context->threads; t++) c->blocks[t].at = (gcor_tile){0};
+    }
+    if (sums > c->partial_capacity) {
+        gcor_free(c->partial);
+        c->partial_capacity = 0;
+        c->partial = gcor_alloc(context, sums, sizeof *c->partial, what);
+        if (!c->partial) return GCOR_NO_MEMORY;
+        c->partial_capacity = sums;
+    }
+    if (sums > 0) memset(c->partial, 0, (size_t)sums * sizeof *c->partial);
+    return GCOR_OK;
 }
 
 typedef struct {
     gcor_connectivity *c;
     gcor_context *context;
-    const gcor_tile *tile;
-    int64_t n_row_sums; /* sums of all rows, per thread */
+    int64_t first, var; /* of the partial sums; their variable */
 } ending;
 
-static void end_strip(void *argument, int thread, int64_t strip) {
-    const ending *e = argument;
-    if (!gcor_stop(e->context)) add_strip(e->c, e->tile, strip, e->c->partial + thread * e->n_row_sums);
-}
-
-/* Adds the threads' sums of a row to its variable. */
-static void end_row(void *argument, int thread, int64_t i) {
+/* Adds the threads' sums of a row or a column to its variable; strengths come before these sums. */
+static void end_variable(void *argument, int thread, int64_t i) {
     const ending *e = argument;
     gcor_connectivity *c = e->c;
+    const int n_sum = gcor_count_sums(&c->rule);
     (void)thread;
     for (int t = 0; t < e->context->threads && !gcor_stop(e->context); t++) {
-        const gcor_int128 *row = c->partial + (t * e->tile->n_row + i) * gcor_count_sums(&c->rule);
-        for (int p = 0; p < gcor_count_sums(&c->rule); p++)
-            *sum_of(c, gcor_first_row(&c->edges.sink) + e->tile->row + i, p) += row[p];
+        const gcor_int128 *own = partial_of(c, t) + (e->first + i) * n_sum;
+        for (int p = 0; p < n_sum; p++) c->sums[e->var + i + (gcor_count_levels_of(&c->rule) + p) * c->n_var] += own[p];
     }
 }
 
-gcor_status gcor_power_sums_end(gcor_connectivity *c, gcor_context *context, const gcor_tile *tile) {
-    ending e = {c, context, tile, tile->n_row * gcor_count_sums(&c->rule)};
-    memset(c->partial, 0, (size_t)(context->threads * e.n_row_sums) * sizeof *c->partial);
-    gcor_for_each(context->threads, (tile->n_col + STRIP - 1) / STRIP, end_strip, &e);
-    /* Only now: the same variables may be among the columns. */
-    gcor_for_each(context->threads, tile->n_row, end_row, &e);
+gcor_status gcor_power_sums_end(gcor_connectivity *c, gcor_context *context) {
+    const gcor_tile *tile = &c->at;
+    if (gcor_count_sums(&c->rule) == 0) return GCOR_OK;
+    ending rows = {c, context, 0, gcor_first_row(&c->edges.sink) + tile->row},
+           cols = {c, context, tile->n_row, tile->col};
+    gcor_for_each(context->threads, context->threads, add_block, c);
+    gcor_for_each(context->threads, tile->n_row, end_variable, &rows);
+    /* Only now: the same variables may be among the rows. */
+    gcor_for_each(context->threads, tile->n_col, end_variable, &cols);
     return context->error.status;
 }

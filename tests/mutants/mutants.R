@@ -51,6 +51,8 @@ mutants <- list(
          "clr"),
   mutant("bound of context likelihoods", "screen", "y * (2 - y) / (1 - y) * scale", "2 * y * scale", "clr"),
   mutant("bound of approximate likelihoods", "search_body", "scale * y * (2 - y) / (1 - y)", "scale * y", "clr"),
+  mutant("errors of bytes", "bytes_error", "rows->max_lost + (1 + rows->max_lost) * cols->max_lost", "0",
+         "instructions|network"),
   mutant("exact coefficients in single precision", "deliver", "is_rounded(state, rows) ? exact_rounded : exact",
          "exact", "clr"),
   mutant("observations in neither column", "numerator", "cols->n_present[j] - c.n)", "cols->n_present[j])",

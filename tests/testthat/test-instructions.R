@@ -74,6 +74,25 @@ test_that("all instruction sets give the same networks and sums", {
   }
 })
 
+# Bytes lose most of columns with few large values; with too many of those, floats rule out pairs.
+test_that("all instruction sets give the same networks of columns that are rounded to bytes", {
+  for (power in c(1, 3, 9)) for (n_obs in c(7, 30, 130)) {
+    data <- normal(n_obs, 300)^power
+    data[, 1:150] <- data[, 1:150] + rowMeans(data)
+    data[, 3] <- 0
+    network <- expect_same_on_all(function() {
+      suppressWarnings(gpuCorNetwork(data, threshold = 0.5, backend = "cpu"))
+    }, paste(power, n_obs))
+    r <- suppressWarnings(cor(data))
+    expect_identical(length(network@x), sum(abs(r[upper.tri(r)]) >= 0.5, na.rm = TRUE))
+    expect_same_on_all(function() suppressWarnings(gpuCorNetwork(data, fdr = 0.01, backend = "cpu")))
+    expect_same_on_all(function() {
+      suppressWarnings(gpuCorCompare(data, normal(20, 300), density = 0.01, n_perm = 3, backend = "cpu"))
+    })
+  }
+  expect_nothing_live()
+})
+
 test_that("an instruction set that the machine does not have is named with those that it has", {
   expect_error(with_set("mmx", gpuCor(normal(5, 3), backend = "cpu")),
                paste0("GPUCOR_CPU = \"mmx\".*", paste0("\"", sets, "\"", collapse = ", ")))

@@ -25,7 +25,7 @@ static void check_sums(const gcor_combine_loops *loops, double max, float w) {
     fill(value, max);
     for (int k = 0; k < VALUES; k++) sum[k] = 0.25f;
     for (int k = 0; k < VALUES; k++) expected |= fabsf(value[k]) > beyond;
-    CHECK(!loops->add_approx_fisher(sum, value, w, VALUES) == !expected);
+    CHECK(!loops->add_approx_fisher(sum, value, w, beyond, VALUES) == !expected);
     for (int k = 0; k < VALUES; k++) {
         double z = fabsf(value[k]) > beyond ? 0 : atanh(value[k]);
         unit_about("%s: r = %.9g, w = %g", gcor_isa_name(gcor_isa()), value[k], w);
