@@ -1,9 +1,9 @@
-#include "combine_loops.h"
-
-/* Allows the compiler to vectorize loops with a conditional. */
+/* Allows the compiler to vectorize loops with a conditional; before the functions that are parts of them. */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("no-trapping-math")
 #endif
+
+#include "combine_loops.h"
 
 #include "../base/elementary.h"
 #include "../base/isa.h"

@@ -1,10 +1,10 @@
 /* The sink that counts coefficients in bins. */
-#include "histogram.h"
-
-/* Allows the compiler to vectorize loops with a conditional. */
+/* Allows the compiler to vectorize loops with a conditional; before the functions that are parts of them. */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("no-trapping-math")
 #endif
+
+#include "histogram.h"
 
 #include "../base/alloc.h"
 #include "../base/triangle.h"

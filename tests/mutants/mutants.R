@@ -47,7 +47,7 @@ mutants <- list(
          "above(mean[k], unit[k], value[k]), b", "clr"),
   mutant("information", "inform", "-gcor_log_of(-(value[k] * value[k]), 0, 0) / 2",
          "value[k] * value[k]", "clr"),
-  mutant("information of strong pairs", "gcor_information_in", "-gcor_log_of_rest(y < 1 ? y : 0) / 2", "y",
+  mutant("information of strong pairs", "gcor_information_in", "-gcor_log_of_rest(r * r < 1 ? r * r : 0) / 2", "r * r",
          "clr"),
   mutant("bound of context likelihoods", "screen", "y * (2 - y) / (1 - y) * scale", "2 * y * scale", "clr"),
   mutant("bound of approximate likelihoods", "search_body", "scale * y * (2 - y) / (1 - y)", "scale * y", "clr"),
