@@ -108,7 +108,8 @@ gpu_rows <- list(
                           floor = function(x) gpuCorNetwork(filled(x), density = 0.001),
                           ours = function(x) gpuCorNetwork(x, use = "pairwise", density = 0.001)),
   "CLR" = c(cpu_rows[["CLR"]][c("data", "floor", "ours")], must = 0.15),
-  "association" = association(1e-3, 0.3),
+  "association, 5.0 M" = association(1.24e-5, 0.3),
+  "association, 1.2 M" = association(2.8e-8, 0.1),
   "threads, dist" = list(data = function() normal(100, 10000), times = 1.2, floor = function(x) gpuCor(x, threads = 8),
                          ours = function(x) gpuCor(x))
 )

@@ -76,9 +76,9 @@ static double min_square(const gcor_information *s) {
     return z * z;
 }
 
-/* ---- approximate segments ----------------------------------------------------------------------- */
+/* ---- few likelihoods among many ----------------------------------------------------------------- */
 
-/* Writes to `which` the elements from .. from+n-1 of an approximate segment whose exact Z^2 may reach `min`, and their
+/* Writes to `which` the elements from .. from+n-1 of a segment of floats whose exact Z^2 may reach `min`, and their
  * number to *found. This is screen() in single precision: MORE exceeds all relative errors of the bound together, of
  * which that of 1 - y is the largest if y is near 1; all coefficients with a y from NEAR_1 on are written. SINGLE
  * bounds the difference between coefficients in double and in single precision. */
@@ -113,9 +113,9 @@ GCOR_WIDE(search,
            int64_t *found),
           (s, segment, from, n, min, which, found))
 
-/* Delivers the context likelihoods that the other sink needs, one by one, as they are rare. */
-static gcor_status take_approx(const gcor_information *s, gcor_context *context, int thread,
-                               const gcor_segment *segment, double min) {
+/* Delivers the context likelihoods of floats that the other sink needs, one by one, as they are rare. */
+static gcor_status take_some(const gcor_information *s, gcor_context *context, int thread, const gcor_segment *segment,
+                             double min) {
     const double needed = s->sink.of->type->min(s->sink.of);
     double value[SOME], mean[SOME], unit[SOME];
     int32_t which[SOME + 1];
@@ -123,8 +123,9 @@ static gcor_status take_approx(const gcor_information *s, gcor_context *context,
     for (int64_t from = 0; !status && from < segment->n; from += SOME) {
         int64_t n = segment->n - from < SOME ? segment->n - from : SOME, found;
         search(s, segment, from, n, min, which, &found);
-        if (found > 0) segment->refine(segment, which, found, value);
+        if (found > 0 && segment->refine) segment->refine(segment, which, found, value);
         for (int64_t c = 0; c < found; c++) {
+            if (!segment->refine) value[c] = segment->floats[which[c]];
             mean[c] = s->mean[segment->col + which[c]];
             unit[c] = s->unit[segment->col + which[c]];
         }
@@ -143,7 +144,7 @@ static gcor_status take_approx(const gcor_information *s, gcor_context *context,
 static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, const gcor_segment *segment) {
     const gcor_information *s = (const gcor_information *)sink;
     const double min = min_square(s);
-    if (segment->error > GCOR_EXACT_ERROR) return take_approx(s, context, thread, segment, min);
+    if (segment->floats && min > 0) return take_some(s, context, thread, segment, min);
     double values[SOME];
     gcor_status status = GCOR_OK;
     for (int64_t from = 0; !status && from < segment->n; from += SOME) {
