@@ -1,55 +1,82 @@
-# Linear models of the subjects' Fisher z: paired groups, one group, or a design with a contrast. The engine tests them
-# by the numbers that a model has here (src/sink/group_tests.h), and permutes them by the weights that
-# permuted_weights() makes.
+# Linear models of the subjects' Fisher z: two groups with one variance, paired groups, one group, or a design with a
+# contrast. The engine tests them by the numbers that a model has here (src/sink/group_tests.h), and permutes them by
+# the weights that permuted_weights() makes.
 #
-# A model is a list: `weights`, which turn the subjects' z into the tested contrast; `basis`, a column of weights of the
-# subjects for each value that is left without the terms that are not tested (NULL: the z themselves); `effect`, a unit
-# vector, whose product with these values, times `scale`, is the contrast; `df`. And for permutations: `residuals`, a
-# row for each subject (or pair of them), which turns the values into residuals without the tested term; `terms`, a
-# column for the tested term, and for each other one that permutations change; `flips`: TRUE if they are sign flips.
+# A model is a list: `terms`, orthonormal columns with a row for each subject (or pair of them): first `steady` ones
+# that no permutation changes, then others that are not tested, last the `tested` ones; `scale`, times the coefficient
+# of the only tested term is the contrast; `weights`, which turn the subjects' z into it; `df`. And for permutations:
+# `units`, see exchange(); `flips`: TRUE if they are sign flips. `compared`: see what_is_compared().
 
-# A contrast of a linear model for n subjects with the matrix `design`, by least squares.
-linear_model <- function(design, contrast) {
+# A model for subjects with the matrix `design`, by least squares. `contrast`: a matrix with a row for each column of
+# the design; the hypothesis is that its products with the coefficients are 0.
+linear_model <- function(design, contrast, compared, units = list(matrix(seq_len(nrow(design)), 1L))) {
   n <- nrow(design)
-  weights <- drop(qr.Q(qr(design)) %*% backsolve(qr.R(qr(design)), contrast, transpose = TRUE))
-  scale <- sqrt(sum(weights^2))
-  # Returns an orthonormal basis of the columns of m without the direction `unit`, which lies within them.
-  without <- function(m, unit) qr.Q(qr(cbind(unit, m)))[, seq_len(ncol(m))[-1L], drop = FALSE]
-  others <- without(design, weights / scale)
-  residuals <- if (ncol(others)) qr.Q(qr(others), complete = TRUE)[, -seq_len(ncol(others)), drop = FALSE] else diag(n)
+  decomposed <- qr(design)
+  weights <- qr.Q(decomposed) %*% backsolve(qr.R(decomposed), contrast, transpose = TRUE)
+  scale <- if (ncol(weights) == 1L) sqrt(sum(weights^2)) else 1
+  tested <- if (ncol(weights) == 1L) weights / scale else qr.Q(qr(weights))
+  others <- qr.Q(qr(cbind(tested, design)))[, seq_len(ncol(design))[-seq_len(ncol(tested))], drop = FALSE]
   # Residuals sum to 0, in any order, if the other terms have an intercept.
   one <- rep(1, n)
   flips <- sum((one - others %*% crossprod(others, one))^2) >= 1e-9 * n
-  changing <- if (flips) others else without(others, rep(1 / sqrt(n), n))
-  list(weights = weights, basis = if (ncol(others)) residuals, effect = drop(crossprod(residuals, weights / scale)),
-       scale = scale, df = n - ncol(design), residuals = residuals, terms = cbind(weights / scale, changing),
-       flips = flips)
+  steady <- 0L
+  if (!flips) { # a term stays if it is the same for all subjects that may take one another's place
+    moved <- svd(others - means_within(others, units), nu = 0L)
+    others <- others %*% moved$v[, rev(seq_len(ncol(others))), drop = FALSE]
+    steady <- sum(moved$d < 1e-7)
+  }
+  list(terms = cbind(others, tested, deparse.level = 0L), tested = ncol(tested), steady = steady, scale = scale,
+       weights = if (ncol(weights) == 1L) drop(weights) else one, df = n - ncol(design), units = units, flips = flips,
+       compared = compared)
 }
 
-# Returns a column of weights for each permutation of a model's residuals (Freedman and Lane 1983), or of their signs;
-# number 0 are the data as they are.
+# Returns a column of weights for each permutation of a model's residuals (Freedman and Lane 1983), or of their signs:
+# the terms' rows change their places. Number 0 are the data as they are.
 permuted_weights <- function(model, numbers) {
-  n <- nrow(model$residuals)
-  terms <- t(model$terms)
-  permuted <- vapply(numbers, FUN.VALUE = terms, function(b) {
-    if (b == 0) return(terms)
-    if (!model$flips) return(terms[, sample.int(n), drop = FALSE])
-    terms * rep(sample(c(-1, 1), n, replace = TRUE), each = nrow(terms))
+  vapply(numbers, FUN.VALUE = as.vector(model$terms), function(b) {
+    if (b == 0) return(as.vector(model$terms))
+    at <- exchange(model$units, nrow(model$terms), model$flips)
+    as.vector(model$terms[abs(at), ] * sign(at))
   })
-  size <- c(nrow(terms), n, length(numbers))
-  all <- matrix(aperm(array(permuted, size), c(1L, 3L, 2L)), ncol = n) %*% model$residuals # by terms and permutations
-  matrix(aperm(array(all, c(size[-2L], ncol(all))), c(3L, 1L, 2L)), ncol = length(numbers))
+}
+
+# ---- exchangeable subjects
+
+# Returns the numbers of the subjects that take the places 1 to n, or with `flips` the places with random signs. `units`
+# is a list of matrices: a column is a unit, the subjects that move together, and units move within their matrix.
+exchange <- function(units, n, flips = FALSE) {
+  at <- seq_len(n)
+  for (m in units) {
+    if (flips) {
+      at[m] <- m * rep(sample(c(-1L, 1L), ncol(m), replace = TRUE), each = nrow(m))
+    } else {
+      at[m] <- m[, sample.int(ncol(m))]
+    }
+  }
+  at
+}
+
+# Returns for each subject and column of `values` the mean over the subjects that may take its place.
+means_within <- function(values, units) {
+  for (m in units) {
+    for (i in seq_len(nrow(m))) values[m[i, ], ] <- rep(colMeans(values[m[i, ], , drop = FALSE]), each = ncol(m))
+  }
+  values
 }
 
 # ---- checks
 
-# Returns the model of the subjects, or NULL for two independent groups. `sizes`: those of the groups, one or two. Its
-# `is_mean` says that the contrast is a mean of z, or a difference of means.
-group_model <- function(sizes, paired, design, contrast) {
-  if (!is.null(design)) return(design_model(design, contrast, sizes))
+# Returns the model of the subjects, or NULL for two independent groups with variances of their own. `sizes`: those of
+# the groups, one or two; `groups`: list(paired, design, contrast, variance).
+group_model <- function(sizes, groups) {
+  if (!is.null(groups$design)) return(design_model(groups$design, groups$contrast, sizes))
   n <- sizes[1L]
+  if (length(sizes) == 2L && !groups$paired) {
+    if (groups$variance == "unequal") return(NULL)
+    is_x <- rep(1:0, sizes)
+    return(linear_model(cbind(1, is_x, deparse.level = 0L), matrix(0:1), "groups"))
+  }
   is_paired <- length(sizes) == 2L
-  if (is_paired && !paired) return(NULL)
   unequal <- is_paired && n != sizes[2L]
   if (unequal || n < 2L) {
     fail(if (unequal) {
@@ -60,11 +87,8 @@ group_model <- function(sizes, paired, design, contrast) {
       "one group needs at least two subjects, whose z vary"
     })
   }
-  model <- c(linear_model(matrix(1, n, 1L), 1), is_mean = TRUE)
-  if (is_paired) { # subjects of the first group come first
-    model$weights <- c(model$weights, -model$weights)
-    model$basis <- rbind(diag(n), -diag(n))
-  }
+  model <- linear_model(matrix(1, n, 1L), matrix(1), if (is_paired) "pairs" else "mean")
+  if (is_paired) model$weights <- c(model$weights, -model$weights) # subjects of the first group come first
   model
 }
 
@@ -87,5 +111,5 @@ design_model <- function(design, contrast, n) {
   check_that(contrast, "contrast", are_finite(contrast, ncol(design)) && any(contrast != 0),
              paste0("a number for each of the ", ncol(design), " columns of 'design', not all 0, or the name of one ",
                     "of them", if (!is.null(names)) paste0(" (", paste0('"', names, '"', collapse = ", "), ")")))
-  linear_model(unname(design), as.numeric(contrast))
+  linear_model(unname(design), matrix(as.numeric(contrast)), "contrast")
 }

@@ -39,8 +39,9 @@ max_df <- function(x) {
 }
 
 check_group_sizes <- function(x) {
-  if (!is.null(x$model) || !has_single(x)) return(invisible())
-  fail("effects = \"random\" needs at least two subjects", if (length(x$data) > x$n_first) " in each group",
+  if (if (is.null(x$model)) !has_single(x) else x$model$df > 0) return(invisible())
+  fail("effects = \"random\" needs at least two subjects", 
+       if (length(x$data) > x$n_first) if (is.null(x$model)) " in each group" else " in one of the groups",
        ", whose z vary; effects = \"fixed\" takes one")
 }
 

@@ -149,6 +149,12 @@ APART <- c(
     "'design' describes the subjects of one list; give all of them as 'x', and leave 'y' out",
   "contrast & no design" = "'contrast' is a contrast of 'design'; give both, or leave it out",
   "paired & no y & no design" = "paired = TRUE needs two lists of subjects, 'x' and 'y'",
+  'variance = "unequal" & paired|design' =
+    "variance = \"unequal\" is for two independent groups of subjects, 'x' and 'y'; leave it out",
+  'variance = "unequal" & no y' =
+    "variance = \"unequal\" is for two independent groups of subjects, 'x' and 'y'; leave it out",
+  'variance = "unequal" & fixed effects' =
+    "variance = \"unequal\" is for lists of subjects and effects = \"random\"; leave it out",
   'effects = "fixed" & paired|design' =
     "effects = \"fixed\" compares independent groups; leave it out for pairs and 'design'",
   "classes & no y" = "'classes' are of two groups, 'x' and 'y'; leave it out",

@@ -17,10 +17,11 @@
 #' standard deviation of the groups' z. What holds for two matrices holds here; there is no `n_perm`.
 #'
 #' **Two lists of subjects**, such as scans: each subject's coefficient becomes `z = atanh(r)`, and the groups' z are
-#' compared by Welch's t test, `t.test(z_x, z_y)` (`effects = "random"`). Each group needs at least two subjects. Rows
-#' within a subject may be autocorrelated, because only the variation among subjects counts. P values are too small if
-#' one group has fewer than 10 subjects and the other at least twice as many ([gpucor-p-values]). A warning is given;
-#' use `design`, whose test has one variance for all subjects.
+#' compared by `t.test(z_x, z_y, var.equal = TRUE)`, as by `lm(z ~ group)` and by NBS (`effects = "random"`). One group
+#' may be a single subject. Rows within a subject may be autocorrelated, because only the variation among subjects
+#' counts. If subjects of the smaller group vary more than the others, p values are too small: then give `variance =
+#' "unequal"` for Welch's t, whose p values are too small, with a warning, if one group has fewer than 10 subjects and
+#' the other at least twice as many ([gpucor-p-values]).
 #'
 #' **Other designs of subjects** test the same z, one for each subject, and return the same results:
 #'
@@ -29,8 +30,7 @@
 #' * `x` alone: whether the mean z of the subjects is 0, `t.test(z)`; `difference` is that mean.
 #' * `x` with `design` and `contrast`: a linear model of all subjects, `lm(z ~ design - 1)`; `difference` is the
 #'   contrast of its coefficients. `design` has a row for each subject, for example `model.matrix(~ group + age)`, whose
-#'   contrast `"group1"` is the difference between the groups adjusted for age. All subjects have the same variance
-#'   here.
+#'   contrast `"group1"` is the difference between the groups adjusted for age.
 #'
 #' `effects = "fixed"` for lists tests the difference of the weighted mean z of these subjects only, with weight n - 3
 #' for n observations, under the assumptions that [subjects] lists. Its variance is
@@ -49,22 +49,19 @@
 #' [set.seed()] makes the result reproducible.
 #'
 #' * Three subjects or more: labels of subjects are permuted. The statistic is t, or with fixed effects the standardized
-#'   difference. All permutations share one computation of the subjects' coefficients. Few subjects have few
-#'   labelings: adjusted p values are at least about 0.1 for 3 against 3 subjects (2 of 20 labelings, because swapped
-#'   groups have the same statistic), and 0.008 for 5 against 5 (2 of 252). Labels are exchangeable if the subjects of
-#'   both groups vary alike.
+#'   difference. All permutations share one computation of the subjects' coefficients. Adjusted p values are at least
+#'   about 0.1 for 3 against 3 subjects (2 of 20 labelings, because swapped groups have the same statistic), and 0.008
+#'   for 5 against 5 (2 of 252). Labels are exchangeable if the subjects of both groups vary alike.
 #' * `paired = TRUE`, or `x` alone: the signs of the subjects' differences, or z, are flipped at random, as z is
 #'   symmetric about its mean. The statistic is t. n subjects have 2^n sign flips, so that adjusted p values are at
 #'   least 2 / 2^n: 0.06 for 5 subjects.
 #' * `design`: the residuals of the model without the contrast are permuted among subjects, and fitted again (Freedman
 #'   and Lane 1983). If that model has no intercept, because the contrast tests the mean itself, the residuals' signs
 #'   are flipped instead. The statistic is t.
-#' * Two matrices: rows are permuted, and the statistic is the standardized difference. Each permutation takes as long
-#'   as the comparison. Rows must be independent, which those of time series are not. Within each group, columns (for
-#'   Spearman their ranks) are first centered by the median and divided by the median absolute deviation, so that groups
-#'   may differ in location and scale. If that is 0 in a group, as in counts that are mostly 0, both groups are divided
-#'   by the same root mean square. The distributions must otherwise be the same: a group with heavier tails also counts
-#'   as different.
+#' * Two matrices: rows are permuted, which takes as long as the comparison each time. Rows must be independent, which
+#'   those of time series are not. Within each group, columns (for Spearman their ranks) are first centered by the median
+#'   and divided by the median absolute deviation (if that is 0 in a group, by the root mean square of both). The
+#'   distributions must otherwise be the same: a group with heavier tails also counts as different.
 #' * Two matrices with `covariates`: residuals of each group's regression are permuted and regressed again on the
 #'   covariates (Freedman and Lane 1983). This holds for nearly normal data and Spearman's rho only ([gpucor-p-values]).
 #'   A warning is given with fewer than 50 rows for each covariate.
@@ -96,6 +93,7 @@
 #' @param design,contrast A numeric matrix with a row for each subject of `x`, without `y`, and a column for each term;
 #'   and a number for each column, or the name of one.
 #' @param components `"size"` or `"sum"`, with `threshold` and `n_perm`: see the section on components.
+#' @param variance For two lists of subjects: `"equal"`, one variance of z in both groups, or `"unequal"`, Welch's t.
 #' @param classes A number, the level of significance for the correlations of each group: adds the columns `r.x` and
 #'   `r.y`, the groups' own coefficients, and `class`, one of the nine classes of DGCA (McKenzie and others 2016) such
 #'   as `"+/-"`: positive in `x`, negative in `y`; 0 if the group's own p value is above the level. The p values of
@@ -121,8 +119,6 @@
 #'
 #' McKenzie AT, Katsyv I, Song WM, Wang M, Zhang B (2016). *BMC Systems Biology* 10, 106.
 #'
-#' Welch BL (1947). *Biometrika* 34, 28-35.
-#'
 #' Zalesky A, Fornito A, Bullmore ET (2010). *NeuroImage* 53, 1197-1207.
 #' @examples
 #' manual <- as.matrix(mtcars[mtcars$am == 1, 1:7])
@@ -142,20 +138,22 @@ gpuCorCompare <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
                           method = c("pearson", "kendall", "spearman", "bicor", "cosine", "distance", "mi"),
                           use = "everything", sign = c("absolute", "positive", "negative"), n_perm = 0, pairs = NULL,
                           paired = FALSE, design = NULL, contrast = NULL, components = NULL, classes = NULL,
-                          output = c("matrix", "edges"), ...) {
+                          output = c("matrix", "edges"), variance = c("equal", "unequal"), ...) {
   for (name in intersect(c("group", "groups"), ...names())) {
     refuse_labels(list(...)[[name]], x, paste0("unused argument '", name, "'"))
   }
   specs <- specs_of("gpuCorCompare", ...)
   output <- check_choice(output, c("matrix", "edges"), "output")
   n_perm <- check_whole(n_perm, "n_perm", 0, 1e9)
-  groups <- list(paired = check_flag(paired, "paired"), design = check_slots(design, "design"), contrast = contrast)
+  groups <- list(paired = check_flag(paired, "paired"), design = check_slots(design, "design"), contrast = contrast,
+                 variance = check_choice(variance, c("equal", "unequal"), "variance"))
   given <- Filter(Negate(is.null), list(threshold = threshold, density = density, k = k, p.value = p.value, fdr = fdr))
   if (!is.null(components)) components <- check_choice(components, component_sizes, "components")
   sign <- check_choice(sign, signs, "sign")
   found <- features_of("gpuCorCompare", specs, y = y, threshold = threshold, density = density, k = k,
                        p.value = p.value, fdr = fdr, sign = sign, n_perm = n_perm, pairs = pairs, paired = paired,
-                       design = design, contrast = contrast, components = components, classes = classes)
+                       design = design, contrast = contrast, components = components, classes = classes,
+                       variance = if (groups$variance == "unequal") "unequal")
   if (!is.null(classes)) classes <- check_fraction(classes, "classes", zero = FALSE)
   run <- compare_run(empty_run(specs, method, use, pairs, call = sys.call()), x, y, groups)
   run["classes"] <- list(classes)
@@ -205,7 +203,7 @@ compare_output <- function(rows, run, given, error, maxima, output, components =
 
 # ---- the run
 
-# Returns the run with the data of groups. `groups`: list(paired, design, contrast).
+# Returns the run with the data of groups. `groups`: see group_model().
 compare_run <- function(run, x, y, groups) {
   if (!has_distribution(run$method)) {
     fail("method = \"", run$method, "\" has no Fisher's z to compare; use method = \"spearman\"")
@@ -218,10 +216,10 @@ compare_run <- function(run, x, y, groups) {
   is_comparable <- are_row_numbers(observation_names(groups$design)) == are_row_numbers(names(x))
   if (is_comparable) check_observations(groups$design, "design", list(names = names(x)))
   is_spread <- length(sizes) == 1L && is.null(groups$design) && identical(given$effects, "fixed")
-  model <- if (!is_spread) group_model(sizes, groups$paired, groups$design, groups$contrast)
-  # With one subject in each group, the observations are the sample.
-  usual <- if (is.null(model) && all(sizes == 1L)) "fixed" else "random"
-  effects <- if (is.null(given$effects)) usual else given$effects
+  # With one subject in each of two groups, the observations are the sample.
+  are_matrices <- length(sizes) == 2L && all(sizes == 1L) && !groups$paired
+  effects <- if (!is.null(given$effects)) given$effects else if (are_matrices) "fixed" else "random"
+  model <- if (effects == "random") group_model(sizes, groups)
   data <- read_groups(run, x, y, names, n_first)
   designs <- subject_designs(run, list(x = data), effects, names)
   counted <- count_subjects(run, list(x = data), designs, names)
@@ -329,13 +327,13 @@ MIN_ROWS_OF_FDR <- 50 # rows of each group; 'fdr' depends on the tail
 
 warn_small_groups <- function(x, given, n_perm) {
   groups <- compared_groups(x)
-  if (is_random(x) && is.null(x$model)) {
+  if (is_random(x) && is.null(x$model)) { # variance = "unequal"
     sizes <- lengths(groups)
     if (min(sizes) >= MIN_UNEQUAL_GROUP || max(sizes) < 2 * min(sizes)) return(invisible())
     warn("gpuCorUnequalGroups", "groups of ", sizes[1L], " and ", sizes[2L], " subjects: p values of Welch's t are ",
          "too small if one group has fewer than ", MIN_UNEQUAL_GROUP, " and the other twice as many",
          if (n_perm > 0) ", and those of 'n_perm' if the smaller group varies more",
-         "; 'design' tests with one variance for all subjects")
+         "; variance = \"equal\" tests with one variance for all subjects")
   }
   rows <- min(vapply(groups, sum, 0))
   if (is_random(x) || is.null(given$fdr) || rows >= MIN_ROWS_OF_FDR) return(invisible())

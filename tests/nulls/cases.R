@@ -653,14 +653,21 @@ group_cases <- list(
 
 # Welch's t of n1 and n2 subjects.
 unequal_case <- function(n1, n2, level, band) {
-  null_case("gpuCorCompare", "pearson", paste(n1, "and", n2, "subjects that differ"), "unequal groups", band,
-            level = level, \() gpuCorCompare(subjects_of(n1), subjects_of(n2))$p.value)
+  null_case("gpuCorCompare", "pearson", paste(n1, "and", n2, "subjects that differ"), "variance = unequal", band,
+            level = level, \() gpuCorCompare(subjects_of(n1), subjects_of(n2), variance = "unequal")$p.value)
 }
+# The t of n1 and n2 subjects with one variance. Each subject has columns of its own, normal or with heavy tails.
+equal_case <- function(n1, n2, level, band, data = "that differ", make = subjects_of) {
+  null_case("gpuCorCompare", "pearson", paste(n1, "and", n2, "subjects", data), "variance = equal", band,
+            level = level, \() gpuCorCompare(make(n1), make(n2))$p.value)
+}
+t3_subjects <- function(k) lapply(seq_len(k), \(i) t3(40, 12))
 # The subjects of the smaller group have `rows` rows, those of the other one 100: z varies more with fewer rows.
-unequal_perm_case <- function(n1, n2, rows, band) {
+unequal_perm_case <- function(n1, n2, rows, band, variance = "unequal") {
   subjects <- function(k, n) lapply(seq_len(k), \(i) normal(n, 12))
-  null_case("gpuCorCompare", "pearson", paste(n1, "and", n2, "subjects of", rows, "and 100 rows"), "n_perm", band,
-            time = 3, sets = 60, \() min(gpuCorCompare(subjects(n1, rows), subjects(n2, 100), n_perm = 39)$p.adjusted))
+  null_case("gpuCorCompare", "pearson", paste(n1, "and", n2, "subjects of", rows, "and 100 rows"),
+            paste("n_perm, variance =", variance), band, time = 3, sets = 60,
+            \() min(gpuCorCompare(subjects(n1, rows), subjects(n2, 100), n_perm = 39, variance = variance)$p.adjusted))
 }
 
 subject_cases <- c(
@@ -670,13 +677,16 @@ subject_cases <- c(
   }),
   lapply(c(5, 12), function(k) {
     null_case("gpuCorCompare", "pearson", paste(k, "and", k, "subjects that differ, AR(0.6)"), "", c(0.035, 0.055),
-              sets = 20, \() gpuCorCompare(subjects_of(k), subjects_of(k))$p.value)
+              sets = 20, \() gpuCorCompare(subjects_of(k), subjects_of(k), variance = "unequal")$p.value)
   }),
   list(
     null_case("gpuCorNetwork", "pearson", "8 subjects that differ, AR(0.6)", "fdr", NEARLY,
               sets = 100,
               \() discoveries(gpuCorNetwork(subjects_of(8), fdr = 0.05, combine = "fisher", output = "edges"))),
     null_case("gpuCorCompare", "pearson", "5 and 9 subjects that differ unequally", "", c(0.04, 0.07),
+              \() gpuCorCompare(subjects_of(5, spread = 0.25), subjects_of(9, spread = 0.1),
+                                variance = "unequal")$p.value),
+    null_case("gpuCorCompare", "pearson", "5 and 9 subjects that differ unequally", "variance = equal", c(0.075, 0.11),
               \() gpuCorCompare(subjects_of(5, spread = 0.25), subjects_of(9, spread = 0.1))$p.value),
     unequal_case(2, 10, 0.05, c(0.085, 0.115)),
     unequal_case(2, 10, 0.005, c(0.022, 0.038)),
@@ -687,15 +697,22 @@ subject_cases <- c(
     unequal_case(6, 10, 0.05, VALID),
     unequal_case(10, 20, 0.05, VALID),
     unequal_case(10, 20, 0.005, c(0.003, 0.007)),
-    null_case("gpuCorCompare", "pearson", "2 and 10 subjects that differ", "design", VALID,
-              \() {
-                design <- cbind(1, rep(0:1, c(2, 10)))
-                gpuCorCompare(subjects_of(12), design = design, contrast = c(0, 1))$p.value
-              }),
+    equal_case(1, 10, 0.05, VALID),
+    equal_case(2, 10, 0.05, VALID),
+    equal_case(2, 10, 0.005, VALID / 10),
+    equal_case(2, 10, 0.05, VALID, "of t3", t3_subjects),
+    equal_case(5, 20, 0.05, VALID),
+    equal_case(5, 20, 0.005, VALID / 10),
+    equal_case(5, 20, 0.05, VALID, "of t3", t3_subjects),
+    equal_case(12, 12, 0.05, VALID),
     unequal_perm_case(6, 14, 100, c(0.03, 0.08)),
     unequal_perm_case(6, 14, 50, c(0.07, 0.13)),
     unequal_perm_case(6, 14, 25, c(0.17, 0.3)),
     unequal_perm_case(10, 20, 25, c(0.1, 0.2)),
+    unequal_perm_case(6, 14, 100, c(0.03, 0.08), "equal"),
+    unequal_perm_case(6, 14, 50, c(0.13, 0.23), "equal"),
+    unequal_perm_case(6, 14, 25, c(0.38, 0.52), "equal"),
+    unequal_perm_case(10, 20, 25, c(0.38, 0.52), "equal"),
     null_case("gpuCorCompare", "distance", "8 and 8 subjects, lognormal, n = 40", "", CONSERVATIVE,
               \() {
                 subjects <- lapply(1:16, \(i) lognormal(40, 12))

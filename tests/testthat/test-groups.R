@@ -131,17 +131,16 @@ for (backend in backends()) {
     x <- lapply(x, function(m) cbind(m, m[, 1:2] + rnorm(nrow(m))))
     z <- z_matrix(x)
     t_of <- list(
-      groups = function(z, order) apply(z[, order], 1, function(v) t.test(v[1:6], v[7:12])$statistic),
+      groups = function(z, in_x) {
+        apply(z, 1, function(v) t.test(v[in_x], v[!in_x], var.equal = TRUE)$statistic)
+      },
       paired = function(z, signs) {
         d <- (z[, 1:6] - z[, 7:12]) %*% diag(signs)
         rowMeans(d) / sqrt(apply(d, 1, var) / 6)
       }
     )
-    draw <- list(groups = function() {
-      first <- sample.int(12, 6)
-      c(sort(first), setdiff(1:12, first))
-    }, paired = function() sample(c(-1, 1), 6, replace = TRUE))
-    same <- list(groups = 1:12, paired = rep(1, 6))
+    draw <- list(groups = function() sample.int(12) <= 6, paired = function() sample(c(-1, 1), 6, replace = TRUE))
+    same <- list(groups = 1:12 <= 6, paired = rep(1, 6))
     for (name in names(draw)) for (size in c("size", "sum")) for (sign in c("absolute", "negative")) {
       set.seed(8)
       net <- gpuCorCompare(x[1:6], x[7:12], paired = name == "paired", threshold = 1.6, n_perm = 20, components = size,
@@ -266,16 +265,20 @@ test_that("errors of groups say what to do", {
 test_that("Welch's t of a small group and one twice as large is told", {
   set.seed(31)
   x <- lapply(1:40, function(i) matrix(rnorm(80), 20))
-  told <- "^groups of 9 and 18 subjects: .*; 'design' tests with one variance for all subjects$"
-  expect_warning(gpuCorCompare(x[1:9], x[10:27]), told, class = "gpuCorUnequalGroups")
-  expect_warning(gpuCorCompare(x[10:27], x[1:9], fdr = 0.5), "18 and 9 subjects", class = "gpuCorUnequalGroups")
-  expect_warning(gpuCorCompare(x[1:9], x[10:27], n_perm = 9), "'n_perm' if the smaller group varies more",
+  compare <- function(...) gpuCorCompare(..., variance = "unequal")
+  told <- "^groups of 9 and 18 subjects: .*; variance = \"equal\" tests with one variance for all subjects$"
+  expect_warning(compare(x[1:9], x[10:27]), told, class = "gpuCorUnequalGroups")
+  expect_warning(compare(x[10:27], x[1:9], fdr = 0.5), "18 and 9 subjects", class = "gpuCorUnequalGroups")
+  expect_warning(compare(x[1:9], x[10:27], n_perm = 9), "'n_perm' if the smaller group varies more",
                  class = "gpuCorUnequalGroups")
-  expect_warning(gpuCorCompare(x[1:9], x[10:27], threshold = 1, n_perm = 9, components = "size"),
+  expect_warning(compare(x[1:9], x[10:27], threshold = 1, n_perm = 9, components = "size"),
                  class = "gpuCorUnequalGroups")
-  expect_no_warning(gpuCorCompare(x[1:9], x[10:26]))
-  expect_no_warning(gpuCorCompare(x[1:10], x[11:40]))
+  expect_no_warning(compare(x[1:9], x[10:26]))
+  expect_no_warning(compare(x[1:10], x[11:40]))
+  expect_no_warning(gpuCorCompare(x[1:9], x[10:27]))
   expect_no_warning(gpuCorCompare(x[1:3], x[4:20], effects = "fixed"))
   expect_no_warning(gpuCorCompare(x[1:5]))
+  expect_equal(gpuCorCompare(x[1], x[2:8], precision = "double")$p.value[1, 2],
+               summary(lm(v ~ g, list(v = z_matrix(x[1:8])[1, ], g = rep(1:2, c(1, 7)))))$coefficients["g", 4])
   expect_no_warning(gpuCorCompare(x[1:12], design = cbind(1, rep(0:1, c(2, 10))), contrast = c(0, 1)))
 })
