@@ -92,10 +92,11 @@ group_model <- function(sizes, groups) {
   model
 }
 
-# `contrast`: a number for each column of the design, or the name of a column.
+# Returns the model of n subjects with the matrix `design`; see contrasts_of().
 design_model <- function(design, contrast, n) {
   check_that(design, "design", is.matrix(design) && are_finite(design),
-             "a numeric matrix with a row for each subject and finite values only, such as model.matrix(~ group + age)")
+             paste("a numeric matrix with a row for each subject and finite values only, or a formula such as",
+                   "~ group + age, with data ="))
   check_as_many(nrow(design), "design", "row", n, of = "subject")
   rank <- qr(design)$rank
   if (rank < ncol(design) || n <= rank) {
@@ -105,11 +106,40 @@ design_model <- function(design, contrast, n) {
       paste0(n_of(rank, "term"), " for ", n_of(n, "subject"), "; there must be more subjects")
     })
   }
+  contrasts <- contrasts_of(contrast, design)
+  linear_model(unname(design), contrasts, if (ncol(contrasts) == 1L) "contrast" else "effects")
+}
+
+# Returns a matrix with a column for each contrast that is tested, of the columns of the design. `contrast`: a number
+# for each column, a matrix of such rows, or names of columns or of terms of the formula; NULL: the only term, or those
+# that the design has as attribute `contrasts`.
+contrasts_of <- function(contrast, design) {
+  own <- attr(design, "contrasts", exact = TRUE)
+  if (is.null(contrast) && is.matrix(own)) return(own)
   names <- colnames(design)
-  is_name <- is.character(contrast) && length(contrast) == 1L && contrast %in% names
-  if (is_name) contrast <- as.numeric(names == contrast)
-  check_that(contrast, "contrast", are_finite(contrast, ncol(design)) && any(contrast != 0),
-             paste0("a number for each of the ", ncol(design), " columns of 'design', not all 0, or the name of one ",
-                    "of them", if (!is.null(names)) paste0(" (", paste0('"', names, '"', collapse = ", "), ")")))
-  linear_model(unname(design), matrix(as.numeric(contrast)), "contrast")
+  terms <- attr(design, "term_labels")
+  if (is.null(contrast) && length(terms) == 1L) contrast <- terms
+  numbers <- if (is.character(contrast) && length(contrast)) {
+    columns <- lapply(contrast, function(name) {
+      if (name %in% names) match(name, names) else which(attr(design, "assign") %in% match(name, terms))
+    })
+    if (all(lengths(columns) > 0L)) diag(ncol(design))[, unique(unlist(columns)), drop = FALSE]
+  } else if (are_finite(contrast)) {
+    if (is.matrix(contrast)) t(unname(contrast)) else matrix(as.numeric(contrast))
+  }
+  is_valid <- !is.null(numbers) && nrow(numbers) == ncol(design) && qr(numbers)$rank == ncol(numbers)
+  quoted <- function(names) paste0(" (", paste0('"', names, '"', collapse = ", "), ")")
+  check_that(contrast, "contrast", is_valid,
+             paste0("a number for each of the ", ncol(design), " columns of 'design', not all 0, a matrix of such ",
+                    "rows, or the name of one of them", if (!is.null(names)) quoted(names),
+                    if (length(terms)) paste0(" or of a term", quoted(terms))))
+  numbers
+}
+
+# Returns the design of several groups of subjects: a column for each, whose differences are tested.
+groups_design <- function(sizes, names) {
+  n <- length(sizes)
+  design <- diag(n)[rep(seq_len(n), sizes), , drop = FALSE]
+  colnames(design) <- if (is.null(names)) paste0("group", seq_len(n)) else names
+  structure(design, contrasts = rbind(1, -diag(n - 1L)))
 }

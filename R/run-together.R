@@ -145,6 +145,8 @@ APART <- c(
   "several groups & n_perm" =
     "'n_perm' permutes the rows of two matrices, 'x' and 'y'; leave it out for several groups",
   'several groups & sign = "negative"' = "sign = \"negative\" has no meaning for several groups; leave it out",
+  'several effects & sign = "positive"|sign = "negative"' =
+    "F of several contrasts has no sign; leave 'sign' out, or give one contrast",
   "gpuCorCompare & design & y" =
     "'design' describes the subjects of one list; give all of them as 'x', and leave 'y' out",
   "contrast & no design" = "'contrast' is a contrast of 'design'; give both, or leave it out",

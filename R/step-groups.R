@@ -32,6 +32,7 @@ compare_all <- function(run, error, maxima) {
   structure(
     c(Map(shaped, pairs, names(pairs)), of_groups["class"],
       if (!is.null(several_groups(run$x))) list(df = several_groups(run$x) - 1),
+      if (tested_effects(run$x) > 1) list(tested = tested_effects(run$x)),
       list(error = error, n = group_counts(run$x), compared = what_is_compared(run$x), method = run$method,
            use = uses[run$use])),
     class = c("gpuCorCompare", "gpuTests", "gpuCorResult"), adjusted = adjustment_of(run)
@@ -58,7 +59,7 @@ all_differences <- function(run, error) {
 with_difference_tests <- function(rows, run) {
   tests <- group_tests(part_of(run, 1, 0, "tests of the edges"), rows)
   rows$tests <- c(list(max = 1, p.value = p_of_tests(tests)), tests[c("statistic", "df")])
-  if (run$x$name == "t as coefficient") rows$x <- tanh(tests$difference)
+  if (run$x$name == "t as coefficient") rows$x <- tanh(tests$difference) # rows of DIFFERENCE have it
   rows
 }
 
@@ -133,7 +134,7 @@ warn_perfect <- function(difference, run, rows = NULL) {
        ", whose z is infinite and counts as 8.66; look for equal columns and for few observations")
 }
 
-# Returns "groups", "several" (groups), "pairs", "mean" or "contrast".
+# Returns "groups", "several" (groups), "pairs", "mean", "contrast" or "effects" (several contrasts).
 what_is_compared <- function(x) {
   if (!is.null(several_groups(x))) return("several")
   if (is.null(x$model)) "groups" else x$model$compared

@@ -2,8 +2,8 @@
 #'
 #' `gpuCorCompare()` tests for every pair of columns whether its correlation differs between two groups of subjects (two
 #' lists of matrices) or two groups of samples (two matrices). It returns the difference of Fisher's z, its statistic
-#' and p value, for all pairs or as a network of the pairs that differ. It also tests pairs of subjects, one group, and
-#' contrasts of a linear model of the subjects.
+#' and p value, for all pairs or as a network of the pairs that differ. It also tests several groups, pairs of subjects,
+#' one group, and a linear model of the subjects.
 #'
 #' **Two matrices**, such as the expression of the same genes in patients and controls: two independent correlations are
 #' compared by Fisher's z (`effects = "fixed"`). This is valid for independent rows of nearly normal data and 50 rows or
@@ -11,10 +11,9 @@
 #' or outliers the p values of correlated pairs are too small with any number of rows, also by `method = "spearman"` or
 #' `"bicor"`. In both cases use `n_perm`. For time series give `df`, two numbers.
 #'
-#' **More than two groups of samples**: give a list of matrices as `x`, without `y`, and `effects = "fixed"`. The
-#' statistic is chi-squared with as many degrees of freedom as groups less one, `sum(w * (z - mean)^2)`, where the mean
-#' is weighted by `w = n - 3` (divided by 1.06 for Spearman's rho and 1.1 for bicor). `difference` is the weighted
-#' standard deviation of the groups' z. What holds for two matrices holds here; there is no `n_perm`.
+#' **More than two groups of samples**: a list of matrices as `x`, without `y`, and `effects = "fixed"`. The statistic
+#' is chi-squared, `sum(w * (z - mean)^2)`, where the mean is weighted by `w = n - 3` (divided by 1.06 for Spearman's
+#' rho and 1.1 for bicor). `difference` is the weighted standard deviation of the groups' z. There is no `n_perm`.
 #'
 #' **Two lists of subjects**, such as scans: each subject's coefficient becomes `z = atanh(r)`, and the groups' z are
 #' compared by `t.test(z_x, z_y, var.equal = TRUE)`, as by `lm(z ~ group)` and by NBS (`effects = "random"`). One group
@@ -28,9 +27,12 @@
 #' * `paired = TRUE`: two sessions or treatments of the same subjects, in the same order in `x` and `y`:
 #'   `t.test(z_x, z_y, paired = TRUE)`.
 #' * `x` alone: whether the mean z of the subjects is 0, `t.test(z)`; `difference` is that mean.
-#' * `x` with `design` and `contrast`: a linear model of all subjects, `lm(z ~ design - 1)`; `difference` is the
-#'   contrast of its coefficients. `design` has a row for each subject, for example `model.matrix(~ group + age)`, whose
-#'   contrast `"group1"` is the difference between the groups adjusted for age.
+#' * `x` with `design`, a formula, and `contrast`: the linear model `lm(z ~ group + age)` of all subjects. The contrast
+#'   `"groupB"`, a column of its model matrix, is the difference between B and the first group adjusted for age. A term
+#'   of several columns, such as `"group"` of three groups, is tested by F, as `anova()` does, and so are several names,
+#'   and a matrix with a contrast in each row. `difference` is the contrast of the coefficients, or the standard
+#'   deviation over the subjects of what the tested terms explain.
+#' * `x`, a list of three groups or more, each a list of subjects' matrices: F of all groups.
 #'
 #' `effects = "fixed"` for lists tests the difference of the weighted mean z of these subjects only, with weight n - 3
 #' for n observations, under the assumptions that [subjects] lists. Its variance is
@@ -57,17 +59,17 @@
 #'   least 2 / 2^n: 0.06 for 5 subjects.
 #' * `design`: the residuals of the model without the contrast are permuted among subjects, and fitted again (Freedman
 #'   and Lane 1983). If that model has no intercept, because the contrast tests the mean itself, the residuals' signs
-#'   are flipped instead. The statistic is t.
+#'   are flipped instead.
 #' * Two matrices: rows are permuted, which takes as long as the comparison each time. Rows must be independent, which
-#'   those of time series are not. Within each group, columns (for Spearman their ranks) are first centered by the median
-#'   and divided by the median absolute deviation (if that is 0 in a group, by the root mean square of both). The
+#'   those of time series are not. Within each group, columns (for Spearman their ranks) are first centered by the
+#'   median and divided by the median absolute deviation (if that is 0 in a group, by the root mean square of both). The
 #'   distributions must otherwise be the same: a group with heavier tails also counts as different.
 #' * Two matrices with `covariates`: residuals of each group's regression are permuted and regressed again on the
 #'   covariates (Freedman and Lane 1983). This holds for nearly normal data and Spearman's rho only ([gpucor-p-values]).
 #'   A warning is given with fewer than 50 rows for each covariate.
 #'
 #' @section Components (network-based statistic):
-#' With `components`, `threshold` is a t: the pairs whose t is at least `threshold` in size, or by `sign`, form a
+#' With `components`, `threshold` is a t (or F): the pairs whose t is at least `threshold` in size, or by `sign`, form a
 #' network, and columns that are connected in it a component (Zalesky and others 2010). The p value of a component is
 #' the fraction of the permutations, including the data themselves, that have one at least as large. It controls the
 #' family-wise error over components. It finds large components of small differences that no single pair reveals, but
@@ -90,8 +92,9 @@
 #' @param output With a criterion, a string: `"matrix"`, or `"edges"` for a data frame.
 #' @param n_perm An integer: the number of permutations; 0 for none.
 #' @param paired `TRUE` if subject i of `y` is subject i of `x`.
-#' @param design,contrast A numeric matrix with a row for each subject of `x`, without `y`, and a column for each term;
-#'   and a number for each column, or the name of one.
+#' @param design,data,contrast For `x` without `y`: a formula such as `~ group + age`, with a data frame that has a row
+#'   for each subject, or a numeric matrix; and names of its columns or terms, a number for each column, or a matrix of
+#'   such rows. Without a formula, `data` are those of [gpuAdjust()].
 #' @param components `"size"` or `"sum"`, with `threshold` and `n_perm`: see the section on components.
 #' @param variance For two lists of subjects: `"equal"`, one variance of z in both groups, or `"unequal"`, Welch's t.
 #' @param classes A number, the level of significance for the correlations of each group: adds the columns `r.x` and
@@ -102,11 +105,11 @@
 #'   to these pairs.
 #' @param ... `r offered_words("gpuCorCompare")`
 #'   `subjects` is two integers, if `x` and `y` are functions: the numbers of subjects; one integer without `y`.
-#' @return Without a criterion: a list of class `gpuCorCompare` with `difference`, `statistic` (t; fixed effects: z, or
-#'   chi-squared), `df` (t and chi-squared), `p.value`, `fdr` and, with `n_perm`, `p.adjusted`, each a `dist` that takes
-#'   names, `$fdr["a", "b"]`; and `error` (fixed effects: the standard error of all differences), `n` (each group's
-#'   numbers of observations), `compared` (`"groups"`, `"several"`, `"pairs"`, `"mean"` or `"contrast"`), `method`,
-#'   `use`. `as.data.frame()` has a row for each pair.
+#' @return Without a criterion: a list of class `gpuCorCompare` with `difference`, `statistic` (t or F; fixed effects: z
+#'   or chi-squared), `df` (t, F and chi-squared), `p.value`, `fdr` and, with `n_perm`, `p.adjusted`, each a `dist` that
+#'   takes names, `$fdr["a", "b"]`; and `error` (fixed effects: the standard error of all differences), `tested` (F: the
+#'   number of contrasts), `n` (each group's numbers of observations), `compared` (`"groups"`, `"several"`, `"pairs"`,
+#'   `"mean"`, `"contrast"` or `"effects"`), `method`, `use`. `as.data.frame()` has a row for each pair.
 #'
 #'   With a criterion: a symmetric sparse matrix of differences of class `gpuCorDifference`, a [gpuCorNetwork-class]
 #'   with slots `error`, `maxima` (of the permutations) and `components`; or a data frame `from`, `to`, `difference`,
@@ -129,8 +132,8 @@
 #'
 #' subjects <- lapply(1:10, function(i) matrix(rnorm(400), 40))
 #' gpuCorCompare(subjects[1:5], subjects[6:10], paired = TRUE)
-#' design <- cbind(mean = 1, group = rep(0:1, 5), age = c(31, 40, 28, 35, 52, 47, 33, 29, 44, 38))
-#' gpuCorCompare(subjects, design = design, contrast = "group")
+#' people <- data.frame(group = rep(c("A", "B"), 5), age = c(31, 40, 28, 35, 52, 47, 33, 29, 44, 38))
+#' gpuCorCompare(subjects, design = ~ group + age, data = people, contrast = "groupB")
 #' gpuCorCompare(subjects[1:5], subjects[6:10], threshold = 3, n_perm = 99, components = "size")
 #' @order 1
 #' @export
@@ -138,11 +141,19 @@ gpuCorCompare <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
                           method = c("pearson", "kendall", "spearman", "bicor", "cosine", "distance", "mi"),
                           use = "everything", sign = c("absolute", "positive", "negative"), n_perm = 0, pairs = NULL,
                           paired = FALSE, design = NULL, contrast = NULL, components = NULL, classes = NULL,
-                          output = c("matrix", "edges"), variance = c("equal", "unequal"), ...) {
+                          output = c("matrix", "edges"), variance = c("equal", "unequal"), data = NULL, ...) {
   for (name in intersect(c("group", "groups"), ...names())) {
     refuse_labels(list(...)[[name]], x, paste0("unused argument '", name, "'"))
   }
-  specs <- specs_of("gpuCorCompare", ...)
+  is_formula <- inherits(design, "formula")
+  given <- if (!is_formula) list(data = data) # of 'covariates'
+  specs <- do.call(specs_of, c("gpuCorCompare", Filter(Negate(is.null), given), list(...)), quote = TRUE)
+  if (is_formula) design <- model_matrix(design, data, "design", "subject")
+  if (is.null(y) && is.null(design) && are_groups(x)) {
+    sizes <- lengths(x)
+    if (length(x) == 2L) y <- x[[2L]] else design <- groups_design(sizes, names(x))
+    x <- if (length(sizes) == 2L) x[[1L]] else unlist(unname(x), recursive = FALSE)
+  }
   output <- check_choice(output, c("matrix", "edges"), "output")
   n_perm <- check_whole(n_perm, "n_perm", 0, 1e9)
   groups <- list(paired = check_flag(paired, "paired"), design = check_slots(design, "design"), contrast = contrast,
@@ -188,7 +199,7 @@ compare_output <- function(rows, run, given, error, maxima, output, components =
   if (!is.null(run$classes)) {
     rows$tests <- c(if (length(rows$tests)) rows$tests else list(max = 1), group_classes(run, rows))
   }
-  groups <- several_groups(run$x)
+  groups <- c(several_groups(run$x), if (tested_effects(run$x) > 1) tested_effects(run$x))
   min_p <- if (!is.null(error)) min_rank_p(run$method, compared_groups(run$x))
   rows$x <- atanh(rows$x)
   rows$threshold <- atanh(rows$threshold)
@@ -202,6 +213,12 @@ compare_output <- function(rows, run, given, error, maxima, output, components =
 }
 
 # ---- the run
+
+# Returns TRUE for a list of groups, each a list of subjects' matrices.
+are_groups <- function(x) {
+  is_list <- function(x) is.list(x) && !is.object(x)
+  is_list(x) && length(x) > 1L && all(vapply(x, is_list, NA))
+}
 
 # Returns the run with the data of groups. `groups`: see group_model().
 compare_run <- function(run, x, y, groups) {
@@ -229,7 +246,8 @@ compare_run <- function(run, x, y, groups) {
     each <- if (effects == "random") rep(1, length(data)) else fisher_weights(counted$n, names)
     if (is_spread) each else difference_weights(each, seq_along(data) <= n_first)
   }
-  rule <- list(how = if (is_spread) "spread" else "fisher", level = 0.5, skips = FALSE)
+  how <- if (is_spread) "spread" else if (isTRUE(model$tested > 1)) DIFFERENCE else "fisher"
+  rule <- list(how = how, level = 0.5, skips = FALSE)
   total <- if (is_spread) sum(weights) else 1
   run$x <- new_subjects(data, rule, weights, total, counted, designs, effects, n_first, model)
   with_pairs(run)
@@ -239,7 +257,8 @@ compare_run <- function(run, x, y, groups) {
 facts_of_groups <- function(run, n_perm) {
   is_fixed <- !is_random(run$x)
   permutes_rows <- n_perm > 0 && is_fixed && !permutes_labels(run)
-  names(which(c(`several groups` = !is.null(several_groups(run$x)), `fixed effects` = is_fixed,
+  names(which(c(`several groups` = !is.null(several_groups(run$x)), `several effects` = tested_effects(run$x) > 1,
+                `fixed effects` = is_fixed,
                 `fixed effects of subjects` = is_fixed && permutes_labels(run), `permuted rows` = permutes_rows,
                 `graded weights` = any(vapply(run$x$designs, is_graded, NA)))))
 }
@@ -304,7 +323,8 @@ component_sizes <- c("size", "sum")
 # The components of the data are those of permutation 0.
 compare_components <- function(run, given, components, n_perm, output) {
   threshold <- given$threshold
-  check_that(threshold, "threshold", is_number_within(threshold, 0, MAX_T) && threshold > 0, "a t, a number above 0")
+  check_that(threshold, "threshold", is_number_within(threshold, 0, MAX_T) && threshold > 0,
+             "a t or F, a number above 0")
   n <- ncol(run$x)
   check_memory(12 * n * (n_perm + 1), "gpuCorCompare(components = )",
                paste(n_of(n, "column"), "and", n_of(n_perm, "permutation")), "use fewer permutations")
@@ -313,7 +333,8 @@ compare_components <- function(run, given, components, n_perm, output) {
   found <- perform(work$permutations, "components", rule, random_permutations(run, 0:n_perm))
   found <- component_table(found, colnames(run$x))
   run <- work$coefficients
-  run$criterion <- list(name = "threshold", value = threshold / sqrt(threshold^2 + max_df(run$x)))
+  t <- if (tested_effects(run$x) > 1) sqrt(threshold) else threshold
+  run$criterion <- list(name = "threshold", value = t / sqrt(t^2 + max_df(run$x)))
   run <- with_t(run)
   rows <- with_difference_tests(network_rows(run), run)
   rows$threshold <- NA_real_ # of the differences

@@ -257,6 +257,8 @@ mutants <- list(
            permuted < rep(observed, each = n_perm), "preservation"),
   r_mutant("flips of signs", !model$flips, TRUE, "groups"),
   r_mutant("other terms of a model", sum(moved$d < 1e-7), length(moved$d), "groups"),
+  mutant("effects of F", "linear_t", "i >= terms - tested &&", "i > terms - tested &&", "groups"),
+  r_mutant("columns of a term", attr(design, "assign") %in% match(name, terms), match(name, terms), "groups"),
   r_mutant("one variance", groups$variance == "unequal", groups$variance == "equal", "effects"),
   r_mutant("class of a pair", paste(signs$x, signs$y, sep = "/"), paste(signs$y, signs$x, sep = "/"), "compare"),
   r_mutant("one pass that stores too little", range$low < pass$stored_min, range$low < 0, "edge-tests"),

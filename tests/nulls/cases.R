@@ -632,10 +632,17 @@ group_permuted_case <- function(data, option, p) {
   null_case("gpuCorCompare", "pearson", data, option, NEARLY, p, time = 3, sets = 60)
 }
 
+t3_subjects <- function(k) lapply(seq_len(k), \(i) t3(40, 12))
+
 group_cases <- list(
   group_case("8 subjects that differ, AR(0.6)", "one group", \() gpuCorCompare(subjects_of(8))$p.value),
   group_case("8 subjects, two sessions, AR(0.6)", "paired", \() sessions(8)$p.value),
   group_case("7 and 7 subjects that differ in age, AR(0.6)", "design", \() aged_groups()$p.value),
+  group_case("5, 2 and 9 subjects that differ, AR(0.6)", "F",
+             \() gpuCorCompare(lapply(c(5, 2, 9), subjects_of))$p.value),
+  group_case("4, 4 and 8 subjects of t3", "F", \() gpuCorCompare(lapply(c(4, 4, 8), t3_subjects))$p.value),
+  group_permuted_case("5, 4 and 9 subjects that differ, AR(0.6)", "F, n_perm",
+                      \() min(gpuCorCompare(lapply(c(5, 4, 9), subjects_of), n_perm = 39)$p.adjusted)),
   group_permuted_case("8 subjects that differ, AR(0.6)", "one group, n_perm",
                       \() min(gpuCorCompare(subjects_of(8), n_perm = 39)$p.adjusted)),
   group_permuted_case("8 subjects, two sessions, AR(0.6)", "paired, n_perm",
@@ -661,7 +668,6 @@ equal_case <- function(n1, n2, level, band, data = "that differ", make = subject
   null_case("gpuCorCompare", "pearson", paste(n1, "and", n2, "subjects", data), "variance = equal", band,
             level = level, \() gpuCorCompare(make(n1), make(n2))$p.value)
 }
-t3_subjects <- function(k) lapply(seq_len(k), \(i) t3(40, 12))
 # The subjects of the smaller group have `rows` rows, those of the other one 100: z varies more with fewer rows.
 unequal_perm_case <- function(n1, n2, rows, band, variance = "unequal") {
   subjects <- function(k, n) lapply(seq_len(k), \(i) normal(n, 12))

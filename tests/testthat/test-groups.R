@@ -191,6 +191,94 @@ for (backend in backends()) {
   }
 }
 
+# Rows: pairs; columns: the standard deviation of the effects of `of`, F, its degrees of freedom, p.
+f_tests <- function(z, full, reduced, data) {
+  t(apply(z, 1, function(v) {
+    data$v <- v
+    fit <- lm(update(full, v ~ .), data)
+    test <- anova(lm(update(reduced, v ~ .), data), fit)
+    c(sqrt(test$`Sum of Sq`[2] / sum(!is.na(v))), test$F[2], test$Res.Df[2], test$`Pr(>F)`[2])
+  }))
+}
+people <- data.frame(group = gl(3, 4, labels = c("a", "b", "c")), age = c(3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8),
+                     sex = rep(c("f", "m"), 6))
+
+for (backend in backends()) {
+  test_that(paste(backend, "tests the terms of a formula as anova() does, and finds their networks"), {
+    set.seed(32)
+    x <- connected(seq(0, 1.5, length.out = 12), 40)
+    z <- z_matrix(x)
+    truth <- f_tests(z, ~ group + age, ~ age, people)
+    compare <- function(..., contrast = "group") {
+      gpuCorCompare(x, design = ~ group + age, data = people, contrast = contrast, precision = "double",
+                    backend = backend, ...)
+    }
+    all <- compare()
+    expect_equal(as.vector(all$difference), truth[, 1], tolerance = 1e-9)
+    expect_equal(as.vector(all$statistic), truth[, 2], tolerance = 1e-9)
+    expect_equal(as.vector(all$df), truth[, 3])
+    expect_equal(as.vector(all$p.value), truth[, 4], tolerance = 1e-9)
+    expect_identical(compare(contrast = c("groupb", "groupc"))$p.value, all$p.value)
+    expect_equal(compare(contrast = rbind(c(0, 1, 0, 0), c(0, -1, 2, 0)))$p.value, all$p.value)
+    expect_equal(compare(contrast = "age")$p.value, compare(contrast = c(0, 0, 0, 1))$p.value)
+    expect_output(print(all), "standard deviation of effects of z of 12 subjects.*p values by F of the subjects' z")
+    rates <- p.adjust(truth[, 4], "BH")
+    expect_equal(compare(p.value = 0.05)@edges, sum(truth[, 4] <= 0.05))
+    expect_equal(compare(p.value = 0.9)@edges, sum(truth[, 4] <= 0.9))
+    expect_equal(compare(fdr = 0.5)@edges, sum(rates <= 0.5))
+    edges <- compare(density = 0.05, output = "edges")
+    first <- order(-truth[, 1])[1:39]
+    expect_equal(edges$difference, truth[first, 1], tolerance = 1e-9)
+    expect_equal(edges$statistic, truth[first, 2], tolerance = 1e-9)
+    expect_equal(edges$p.value, truth[first, 4], tolerance = 1e-9)
+    expect_equal(compare(threshold = 0.2)@edges, sum(truth[, 1] >= 0.2))
+  })
+
+  test_that(paste(backend, "finds the largest F of permuted residuals, and components of F"), {
+    set.seed(33)
+    x <- connected(seq(0, 1.5, length.out = 12))
+    z <- z_matrix(x)
+    f_of <- function(z) f_tests(z, ~ group + age, ~ age, people)[, 2]
+    fitted <- t(fitted(lm(t(z) ~ age, people)))
+    permuted <- function() {
+      order <- sample.int(12)
+      f_of(fitted + (z - fitted)[, order(order)])
+    }
+    compare <- function(...) {
+      set.seed(34)
+      gpuCorCompare(x, design = ~ group + age, data = people, contrast = "group", n_perm = 19, backend = backend,
+                    precision = "double", ...)
+    }
+    set.seed(34)
+    largest <- replicate(19, max(permuted()))
+    expect_equal(as.vector(compare()$p.adjusted), vapply(f_of(z), function(f) (1 + sum(largest >= f - 1e-9)) / 20, 0))
+    for (size in c("size", "sum")) {
+      net <- compare(threshold = 1.5, components = size)
+      truth <- function(f) components_by_hand(f, 9, 1.5, "absolute", size)
+      set.seed(34)
+      largest <- replicate(19, max(0, truth(permuted())$size))
+      own <- truth(f_of(z))
+      expect_equal(net@components$table$size, own$size, tolerance = 1e-6)
+      expect_equal(net@components$table$p.value, vapply(own$size, function(s) (1 + sum(largest >= s - 1e-5)) / 20, 0))
+      expect_equal(sort(as.data.frame(net)$statistic), sort(f_of(z)[f_of(z) >= 1.5]), tolerance = 1e-6)
+    }
+  })
+}
+
+test_that("lists of groups are tested as a factor, and two of them as x and y", {
+  set.seed(35)
+  x <- connected(seq(0, 1, length.out = 12))
+  groups <- unname(split(x, people$group))
+  of_lists <- gpuCorCompare(groups, precision = "double", n_perm = 3)
+  of_factor <- gpuCorCompare(x, design = ~ group, data = people, precision = "double")
+  for (part in c("difference", "statistic", "p.value")) expect_equal(of_lists[[part]], of_factor[[part]])
+  expect_equal(gpuCorCompare(split(x, people$group), contrast = c(0, 1, -1), precision = "double")$p.value,
+               gpuCorCompare(x, design = ~ 0 + group, data = people, contrast = c(0, 1, -1),
+                             precision = "double")$p.value)
+  expect_equal(gpuCorCompare(groups[1:2])$p.value, gpuCorCompare(groups[[1]], groups[[2]])$p.value)
+  expect_error(gpuCorCompare(groups, effects = "fixed"), "leave it out for pairs and 'design'")
+})
+
 test_that("subjects that agree have no variance, and pairs without a coefficient no test", {
   set.seed(13)
   x <- connected(0:1)
@@ -244,7 +332,17 @@ test_that("errors of groups say what to do", {
   expect_error(gpuCorCompare(x[1], x[2], paired = TRUE), "at least two pairs")
   expect_error(gpuCorCompare(x[1:3], x[4:6], design = diag(6)), "leave 'y' out")
   expect_error(gpuCorCompare(x, contrast = 1), "is a contrast of 'design'")
-  expect_error(gpuCorCompare(x, design = ~ age, contrast = 1), "must be a numeric matrix with a row for each subject")
+  expect_error(gpuCorCompare(x, design = 1:6, contrast = 1), "must be a numeric matrix with a row for each subject")
+  expect_error(gpuCorCompare(x, design = ~ absent), "'design': there is no 'absent' where the formula was written")
+  people <- data.frame(group = gl(3, 2, labels = c("a", "b", "c")), age = c(3, 1, 4, 1, 5, 9))
+  expect_error(gpuCorCompare(x, design = ~ group + age, data = people, contrast = "groupd"), fixed = TRUE,
+               "(\"(Intercept)\", \"groupb\", \"groupc\", \"age\") or of a term (\"group\", \"age\"), not \"groupd\"")
+  expect_error(gpuCorCompare(x, design = ~ group + age, data = people), "'contrast' must be a number for each of the 4")
+  expect_error(gpuCorCompare(x, design = ~ group + age, data = people, contrast = rbind(1:4, 2 * 1:4)),
+               "matrix of such")
+  expect_error(gpuCorCompare(x, design = ~ age, data = replace(people, "age", c(NA, 1:5))), "finite values only")
+  expect_error(gpuCorCompare(x, design = ~ age, data = people[-1, ]), "'design' has 5 rows; there are 6 subjects")
+  expect_error(gpuCorCompare(x, design = ~ group, data = people, sign = "negative"), "has no sign; leave 'sign' out")
   expect_error(gpuCorCompare(x, design = diag(5), contrast = 1), "'design' has 5 rows; there are 6 subjects")
   expect_error(gpuCorCompare(x, design = matrix(1, 6, 2), contrast = c(0, 1)), "2 columns of rank 1")
   expect_error(gpuCorCompare(x, design = diag(6), contrast = c(1, rep(0, 5))), "6 terms for 6 subjects")
@@ -255,7 +353,8 @@ test_that("errors of groups say what to do", {
   expect_error(gpuCorCompare(x[1:3], x[4:6], effects = "fixed", paired = TRUE), "leave it out for pairs and 'design'")
   expect_error(gpuCorCompare(x, components = "size", n_perm = 9), "needs 'threshold'")
   expect_error(gpuCorCompare(x, components = "size", threshold = 3), "needs 'n_perm'")
-  expect_error(gpuCorCompare(x, components = "size", threshold = 0, n_perm = 9), "must be a t, a number above 0, not 0")
+  expect_error(gpuCorCompare(x, components = "size", threshold = 0, n_perm = 9),
+               "must be a t or F, a number above 0, not 0")
   expect_error(gpuCorCompare(x[1:3], x[4:6], components = "size", threshold = 2, n_perm = 9, effects = "fixed"),
                "'components' are of t")
   expect_error(gpuCorCompare(function(i) x[[i]], subjects = c(3, 3)), "'subjects' must be a number")
