@@ -4,12 +4,12 @@
 #
 # A model is a list: `terms`, orthonormal columns with a row for each subject (or pair of them): first `steady` ones
 # that no permutation changes, then others that are not tested, last the `tested` ones; `scale`, times the coefficient
-# of the only tested term is the contrast; `weights`, which turn the subjects' z into it; `df`. And for permutations:
-# `units`, see exchange(); `flips`: TRUE if they are sign flips. `compared`: see what_is_compared().
+# of the only tested term is the contrast; `weights`, which turn the subjects' z into it; `df`; `flips`: TRUE if
+# permutations are sign flips; `compared`: see what_is_compared().
 
 # A model for subjects with the matrix `design`, by least squares. `contrast`: a matrix with a row for each column of
-# the design; the hypothesis is that its products with the coefficients are 0.
-linear_model <- function(design, contrast, compared, units = list(matrix(seq_len(nrow(design)), 1L))) {
+# the design; the hypothesis is that its products with the coefficients are 0. `units`: see exchange().
+linear_model <- function(design, contrast, compared, units) {
   n <- nrow(design)
   decomposed <- qr(design)
   weights <- qr.Q(decomposed) %*% backsolve(qr.R(decomposed), contrast, transpose = TRUE)
@@ -20,22 +20,24 @@ linear_model <- function(design, contrast, compared, units = list(matrix(seq_len
   one <- rep(1, n)
   flips <- sum((one - others %*% crossprod(others, one))^2) >= 1e-9 * n
   steady <- 0L
-  if (!flips) { # a term stays if it is the same for all subjects that may take one another's place
+  if (!flips) {
+    check_exchange(tested, units)
+    # a term stays if it is the same for all subjects that may take one another's place
     moved <- svd(others - means_within(others, units), nu = 0L)
     others <- others %*% moved$v[, rev(seq_len(ncol(others))), drop = FALSE]
     steady <- sum(moved$d < 1e-7)
   }
   list(terms = cbind(others, tested, deparse.level = 0L), tested = ncol(tested), steady = steady, scale = scale,
-       weights = if (ncol(weights) == 1L) drop(weights) else one, df = n - ncol(design), units = units, flips = flips,
+       weights = if (ncol(weights) == 1L) drop(weights) else one, df = n - ncol(design), flips = flips,
        compared = compared)
 }
 
 # Returns a column of weights for each permutation of a model's residuals (Freedman and Lane 1983), or of their signs:
 # the terms' rows change their places. Number 0 are the data as they are.
-permuted_weights <- function(model, numbers) {
+permuted_weights <- function(model, units, numbers) {
   vapply(numbers, FUN.VALUE = as.vector(model$terms), function(b) {
     if (b == 0) return(as.vector(model$terms))
-    at <- exchange(model$units, nrow(model$terms), model$flips)
+    at <- exchange(units, nrow(model$terms), model$flips)
     as.vector(model$terms[abs(at), ] * sign(at))
   })
 }
@@ -56,6 +58,29 @@ exchange <- function(units, n, flips = FALSE) {
   at
 }
 
+# Returns these units of n subjects: each subject; with `blocks`, labels, subjects move within their block; `whole`:
+# blocks move among those of their size.
+units_of <- function(blocks, whole, n) {
+  if (is.null(blocks)) return(list(matrix(seq_len(n), 1L)))
+  check_that(blocks, "blocks", is.atomic(blocks) && length(blocks) == n && !anyNA(blocks),
+             paste("a label for each of the", n_of(n, "subject"), "or pairs of them, without missing values, or a",
+                   "formula such as ~ site, with data ="))
+  members <- unname(split(seq_len(n), factor(blocks)))
+  if (!whole) return(lapply(members, matrix, nrow = 1L))
+  lapply(unname(split(members, lengths(members))), function(alike) matrix(unlist(alike), ncol = length(alike)))
+}
+
+# Stops if no permutation changes the tested terms, or labels.
+check_exchange <- function(tested, units) {
+  if (sum((tested - means_within(as.matrix(tested), units))^2) >= 1e-9 * sum(tested^2)) return(invisible())
+  whole <- any(vapply(units, nrow, 0L) > 1L)
+  fail("no exchange within 'blocks' changes what is tested: ", if (whole) {
+    "whole = TRUE needs blocks of equal size that differ in it"
+  } else {
+    "all subjects of a block are alike in it; whole = TRUE exchanges blocks"
+  })
+}
+
 # Returns for each subject and column of `values` the mean over the subjects that may take its place.
 means_within <- function(values, units) {
   for (m in units) {
@@ -67,14 +92,14 @@ means_within <- function(values, units) {
 # ---- checks
 
 # Returns the model of the subjects, or NULL for two independent groups with variances of their own. `sizes`: those of
-# the groups, one or two; `groups`: list(paired, design, contrast, variance).
-group_model <- function(sizes, groups) {
-  if (!is.null(groups$design)) return(design_model(groups$design, groups$contrast, sizes))
+# the groups, one or two; `groups`: list(paired, design, contrast, variance); `units`: see exchange().
+group_model <- function(sizes, groups, units) {
+  if (!is.null(groups$design)) return(design_model(groups$design, groups$contrast, sizes, units))
   n <- sizes[1L]
   if (length(sizes) == 2L && !groups$paired) {
     if (groups$variance == "unequal") return(NULL)
     is_x <- rep(1:0, sizes)
-    return(linear_model(cbind(1, is_x, deparse.level = 0L), matrix(0:1), "groups"))
+    return(linear_model(cbind(1, is_x, deparse.level = 0L), matrix(0:1), "groups", units))
   }
   is_paired <- length(sizes) == 2L
   unequal <- is_paired && n != sizes[2L]
@@ -87,13 +112,13 @@ group_model <- function(sizes, groups) {
       "one group needs at least two subjects, whose z vary"
     })
   }
-  model <- linear_model(matrix(1, n, 1L), matrix(1), if (is_paired) "pairs" else "mean")
+  model <- linear_model(matrix(1, n, 1L), matrix(1), if (is_paired) "pairs" else "mean", units)
   if (is_paired) model$weights <- c(model$weights, -model$weights) # subjects of the first group come first
   model
 }
 
 # Returns the model of n subjects with the matrix `design`; see contrasts_of().
-design_model <- function(design, contrast, n) {
+design_model <- function(design, contrast, n, units) {
   check_that(design, "design", is.matrix(design) && are_finite(design),
              paste("a numeric matrix with a row for each subject and finite values only, or a formula such as",
                    "~ group + age, with data ="))
@@ -107,7 +132,7 @@ design_model <- function(design, contrast, n) {
     })
   }
   contrasts <- contrasts_of(contrast, design)
-  linear_model(unname(design), contrasts, if (ncol(contrasts) == 1L) "contrast" else "effects")
+  linear_model(unname(design), contrasts, if (ncol(contrasts) == 1L) "contrast" else "effects", units)
 }
 
 # Returns a matrix with a column for each contrast that is tested, of the columns of the design. `contrast`: a number

@@ -172,15 +172,15 @@ permuted_differences <- function(run, n_perm, error) {
 # Returns the weights of random effects, a column for each permutation; number 0 are the data as they are.
 random_permutations <- function(run, numbers) {
   model <- run$x$model
-  if (is.null(model)) permuted_labels(run, numbers) + 0 else permuted_weights(model, numbers)
+  if (is.null(model)) permuted_labels(run, numbers) + 0 else permuted_weights(model, run$units, numbers)
 }
 
 # Returns a subjects x permutations matrix, TRUE for subjects in the first group. Subjects are permuted among the
 # groups, which keep their sizes; the data are unchanged.
 permuted_labels <- function(run, numbers) {
   is_x <- seq_along(run$x$data) <= run$x$n_first
-  units <- list(matrix(seq_along(is_x), 1L))
-  vapply(numbers, FUN.VALUE = is_x, function(b) if (b == 0) is_x else is_x[exchange(units, length(is_x))])
+  check_exchange(is_x, run$units)
+  vapply(numbers, FUN.VALUE = is_x, function(b) if (b == 0) is_x else is_x[exchange(run$units, length(is_x))])
 }
 
 # Permutes residuals of the rows of both groups (Freedman and Lane 1983): each group is regressed on its own covariates,

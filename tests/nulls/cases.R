@@ -628,11 +628,36 @@ of_components <- function(net) min(1, net@components$table$p.value)
 group_case <- function(data, option, p, band = VALID) {
   null_case("gpuCorCompare", "pearson", data, option, band, p, sets = 30)
 }
-group_permuted_case <- function(data, option, p) {
-  null_case("gpuCorCompare", "pearson", data, option, NEARLY, p, time = 3, sets = 60)
+group_permuted_case <- function(data, option, p, band = NEARLY) {
+  null_case("gpuCorCompare", "pearson", data, option, band, p, time = 3, sets = 60)
 }
 
 t3_subjects <- function(k) lapply(seq_len(k), \(i) t3(40, 12))
+# Two sites with 3 and 7, and 7 and 3 subjects of both groups; subjects of a site have correlations in common.
+sites <- data.frame(site = rep(1:2, each = 10), group = rep(c("a", "b", "a", "b"), c(3, 7, 7, 3)))
+of_sites <- function(...) {
+  own <- lapply(1:2, \(site) diag(12) + 0.15 * normal(12, 12))
+  x <- lapply(sites$site, \(site) series(100, 0.6, 12) %*% own[[site]])
+  gpuCorCompare(x, design = ~ group, data = sites, n_perm = 39, ...)
+}
+# Three sessions of each of ten subjects, five in each group.
+of_sessions <- function(...) {
+  own <- rep(lapply(1:10, \(subject) diag(12) + 0.15 * normal(12, 12)), each = 3)
+  x <- lapply(own, \(own) series(100, 0.6, 12) %*% own)
+  gpuCorCompare(x[1:15], x[16:30], n_perm = 39, ...)
+}
+# Four of 18 subjects miss two columns each.
+with_holes <- function(make) {
+  lapply(seq_len(18), \(i) {
+    x <- make(1)[[1]]
+    if (i %% 5 == 0) x[, i %% 7 + 1:2] <- NA
+    x
+  })
+}
+missing_case <- function(make, ...) {
+  x <- with_holes(make)
+  gpuCorCompare(x[1:6], x[7:18], na.rm = TRUE, ...)
+}
 
 group_cases <- list(
   group_case("8 subjects that differ, AR(0.6)", "one group", \() gpuCorCompare(subjects_of(8))$p.value),
@@ -643,6 +668,18 @@ group_cases <- list(
   group_case("4, 4 and 8 subjects of t3", "F", \() gpuCorCompare(lapply(c(4, 4, 8), t3_subjects))$p.value),
   group_permuted_case("5, 4 and 9 subjects that differ, AR(0.6)", "F, n_perm",
                       \() min(gpuCorCompare(lapply(c(5, 4, 9), subjects_of), n_perm = 39)$p.adjusted)),
+  group_case("6 and 12 subjects, four of which miss columns", "na.rm", \() missing_case(make = subjects_of)$p.value),
+  group_case("6 and 12 subjects of t3, four of which miss columns", "na.rm",
+             \() missing_case(make = t3_subjects)$p.value),
+  group_permuted_case("6 and 12 subjects of t3, four of which miss columns", "na.rm, n_perm",
+                      \() min(missing_case(make = t3_subjects, n_perm = 39)$p.adjusted, na.rm = TRUE)),
+  group_permuted_case("10 and 10 subjects of two sites, unbalanced", "blocks",
+                      \() min(of_sites(blocks = sites$site)$p.adjusted)),
+  group_permuted_case("10 and 10 subjects of two sites, unbalanced", "no blocks", \() min(of_sites()$p.adjusted),
+                      c(0.1, 0.8)),
+  group_permuted_case("5 and 5 subjects, three sessions", "blocks, whole",
+                      \() min(of_sessions(blocks = rep(1:10, each = 3), whole = TRUE)$p.adjusted)),
+  group_permuted_case("5 and 5 subjects, three sessions", "no blocks", \() min(of_sessions()$p.adjusted), c(0.1, 1)),
   group_permuted_case("8 subjects that differ, AR(0.6)", "one group, n_perm",
                       \() min(gpuCorCompare(subjects_of(8), n_perm = 39)$p.adjusted)),
   group_permuted_case("8 subjects, two sessions, AR(0.6)", "paired, n_perm",

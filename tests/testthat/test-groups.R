@@ -265,6 +265,158 @@ for (backend in backends()) {
   })
 }
 
+# Returns p values by the largest value of 15 permutations.
+adjusted <- function(values, largest) vapply(values, function(t) (1 + sum(largest >= t - 1e-9)) / 16, 0)
+
+# Returns the order of a permutation within blocks, or of whole blocks of one size, as the package draws it.
+draw_blocks <- function(blocks, whole, n = length(blocks)) {
+  order <- seq_len(n)
+  members <- split(seq_len(n), blocks)
+  if (!whole) {
+    for (at in members) order[at] <- at[sample.int(length(at))]
+    return(order)
+  }
+  for (alike in split(members, lengths(members))) order[unlist(alike)] <- unlist(alike[sample.int(length(alike))])
+  order
+}
+
+for (backend in backends()) {
+  test_that(paste(backend, "exchanges subjects within blocks, or whole blocks"), {
+    set.seed(36)
+    x <- connected(seq(0, 1.5, length.out = 12), 5)
+    z <- z_matrix(x)
+    cases <- list(list(rep(1:2, c(7, 5)), FALSE, c("a", "b")[c(1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2)]),
+                  list(rep(c("q", "p", "s"), 4), FALSE, rep(c("a", "b"), each = 6)),
+                  list(rep(1:6, each = 2), TRUE, rep(c("a", "b"), each = 6)),
+                  list(c(1, 1, 2, 2, 3, 3, 4, 4, 4, 5, 5, 5), TRUE, rep(c("a", "b", "a", "b"), c(4, 2, 3, 3))))
+    for (case in cases) for (variance in c("equal", "unequal", "formula")) {
+      in_x <- case[[3]] == "a"
+      order <- c(which(in_x), which(!in_x)) # the place of each in the two lists
+      data <- data.frame(group = case[[3]], block = case[[1]])
+      set.seed(37)
+      all <- if (variance == "formula") {
+        gpuCorCompare(x, design = ~ group, blocks = ~ block, data = data, whole = case[[2]], n_perm = 15,
+                      precision = "double", backend = backend)
+      } else {
+        gpuCorCompare(x[in_x], x[!in_x], blocks = case[[1]][order], whole = case[[2]], n_perm = 15,
+                      variance = variance, precision = "double", backend = backend)
+      }
+      if (variance == "formula") order <- 1:12
+      own <- z[, order]
+      group <- case[[3]][order]
+      t_of <- function(group) {
+        apply(own, 1, function(v) t.test(v ~ group, var.equal = variance != "unequal")$statistic)
+      }
+      set.seed(37)
+      largest <- replicate(15, max(abs(t_of(group[draw_blocks(case[[1]][order], case[[2]])]))))
+      expect_equal(as.vector(all$p.adjusted), adjusted(abs(t_of(group)), largest))
+    }
+    set.seed(38)
+    flipped <- gpuCorCompare(x, blocks = rep(1:4, each = 3), whole = TRUE, n_perm = 15, precision = "double",
+                             backend = backend)
+    t_of <- function(z) rowMeans(z) / sqrt(apply(z, 1, var) / 12)
+    set.seed(38)
+    largest <- replicate(15, max(abs(t_of(z %*% diag(rep(sample(c(-1, 1), 4, replace = TRUE), each = 3))))))
+    expect_equal(as.vector(flipped$p.adjusted), adjusted(abs(t_of(z)), largest))
+  })
+
+  test_that(paste(backend, "leaves a subject out of the pairs that it misses, as na.omit does"), {
+    set.seed(39)
+    x <- connected(seq(0, 1.5, length.out = 12), 12)
+    for (s in 1:4) x[[s]][, c(2, 5, 5, 9)[s]] <- NA
+    x[[6]][, 5] <- NA
+    people$age[2] <- 2.5
+    z <- vapply(x, FUN.VALUE = numeric(66), function(m) z_of(cor(m))[lower.tri(diag(12))])
+    near <- function(found, truth) {
+      for (i in 1:4) {
+        part <- as.vector(found[[c("difference", "statistic", "df", "p.value")[i]]])
+        expect_equal(part, unname(truth[, i]), tolerance = 1e-8)
+      }
+    }
+    compare <- function(...) suppressWarnings(gpuCorCompare(..., na.rm = TRUE, precision = "double", backend = backend))
+    of_t <- function(test, sign = 1) c(sign * test$estimate[1], sign * test$statistic, test$parameter, test$p.value)
+    groups <- function(equal) {
+      t(apply(z, 1, function(v) {
+        test <- t.test(v[1:5], v[6:12], var.equal = equal)
+        c(-diff(test$estimate), test$statistic, test$parameter, test$p.value)
+      }))
+    }
+    near(compare(x[1:5], x[6:12]), groups(TRUE))
+    near(compare(x[1:5], x[6:12], variance = "unequal"), groups(FALSE))
+    near(compare(x), t(apply(z, 1, function(v) of_t(t.test(v)))))
+    near(compare(x[1:6], x[7:12], paired = TRUE), t(apply(z, 1, function(v) of_t(t.test(v[1:6] - v[7:12])))))
+    near(compare(x, design = ~ group + age, data = people, contrast = "age"), t(apply(z, 1, function(v) {
+      fit <- lm(v ~ group + age, people)
+      own <- coef(summary(fit))["age", ]
+      c(own[1], own[3], df.residual(fit), own[4])
+    })))
+    people$v <- 0
+    truth <- t(apply(z, 1, function(v) {
+      data <- people[!is.na(v), ]
+      data$v <- v[!is.na(v)]
+      fit <- lm(v ~ group + age, data)
+      test <- anova(lm(v ~ age, data), fit)
+      c(sqrt(test$`Sum of Sq`[2] / nrow(data)), test$F[2], test$Res.Df[2], test$`Pr(>F)`[2])
+    }))
+    terms <- function(...) compare(x, design = ~ group + age, data = people, contrast = "group", ...)
+    near(terms(), truth)
+    expect_equal(terms(p.value = 0.1)@edges, sum(truth[, 4] <= 0.1))
+    expect_equal(terms(fdr = 0.5)@edges, sum(p.adjust(truth[, 4], "BH") <= 0.5))
+    edges <- terms(density = 0.2, output = "edges")
+    expect_equal(edges$p.value, truth[order(-truth[, 1])[seq_len(nrow(edges))], 4], tolerance = 1e-8)
+    expect_equal(compare(x[1:5], x[6:12], threshold = 0.2)@edges, sum(abs(groups(TRUE)[, 1]) >= 0.2))
+  })
+
+  test_that(paste(backend, "permutes the rows of the model of the subjects that a pair has"), {
+    set.seed(40)
+    x <- connected(seq(0, 1.5, length.out = 12), 8)
+    for (s in 1:4) x[[s]][, c(2, 5, 5, 7)[s]] <- NA
+    z <- vapply(x, FUN.VALUE = numeric(28), function(m) z_of(cor(m))[lower.tri(diag(8))])
+    compare <- function(...) {
+      set.seed(41)
+      suppressWarnings(gpuCorCompare(..., na.rm = TRUE, n_perm = 15, precision = "double", backend = backend))
+    }
+    for (variance in c("equal", "unequal")) {
+      t_of <- function(in_x) {
+        apply(z, 1, function(v) t.test(v[in_x], v[!in_x], var.equal = variance == "equal")$statistic)
+      }
+      set.seed(41)
+      largest <- replicate(15, max(abs(t_of(sample.int(12) <= 6))))
+      found <- compare(x[1:6], x[7:12], variance = variance)
+      expect_equal(as.vector(found$p.adjusted), adjusted(abs(t_of(1:12 <= 6)), largest))
+    }
+    f_of <- function(order) {
+      apply(z, 1, function(v) {
+        e <- resid(lm(v ~ age, people, na.action = na.exclude))
+        own <- people[order, ]
+        own$e <- e
+        anova(lm(e ~ age, own), lm(e ~ group + age, own))$F[2]
+      })
+    }
+    set.seed(41)
+    largest <- replicate(15, max(f_of(sample.int(12))))
+    found <- compare(x, design = ~ group + age, data = people, contrast = "group")
+    expect_equal(as.vector(found$p.adjusted), adjusted(f_of(1:12), largest))
+    net <- compare(x, design = ~ group + age, data = people, contrast = "group", threshold = 1.5, components = "size")
+    set.seed(41)
+    sizes <- replicate(15, max(0, components_by_hand(f_of(sample.int(12)), 8, 1.5, "absolute", "size")$size))
+    expect_equal(net@components$table$p.value,
+                 adjusted(components_by_hand(f_of(1:12), 8, 1.5, "absolute", "size")$size, sizes))
+  })
+}
+
+test_that("pairs that too few subjects have are not tested", {
+  set.seed(42)
+  x <- connected(rep(0, 6), 5)
+  for (s in 1:3) x[[s]][, 1] <- NA
+  x[[4]][, 2] <- NA
+  found <- suppressWarnings(gpuCorCompare(x[1:3], x[4:6], na.rm = TRUE, n_perm = 3))
+  has_none <- c(rep(TRUE, 4), rep(FALSE, 6))
+  for (part in c("difference", "p.value", "p.adjusted")) expect_identical(is.na(as.vector(found[[part]])), has_none)
+  expect_warning(gpuCorCompare(x[1:3], x[4:6]), "na.rm = TRUE")
+  expect_error(gpuCorCompare(x[1:3], x[4:6], na.rm = TRUE, effects = "fixed"), "leave out na.rm = TRUE")
+})
+
 test_that("lists of groups are tested as a factor, and two of them as x and y", {
   set.seed(35)
   x <- connected(seq(0, 1, length.out = 12))
@@ -350,6 +502,12 @@ test_that("errors of groups say what to do", {
   expect_error(gpuCorCompare(x, design = cbind(a = 1, b = 1:6), contrast = "c"),
                "the name of one of them (\"a\", \"b\"), not \"c\"", fixed = TRUE)
   expect_error(gpuCorCompare(x, design = cbind(a = 1, b = 1:6)), "a number for each of the 2 columns")
+  expect_error(gpuCorCompare(x[1:3], x[4:6], blocks = 1:5, n_perm = 3), "a label for each of the 6 subjects")
+  expect_error(gpuCorCompare(x[1:3], x[4:6], blocks = 1:6), "give both, or leave them out")
+  expect_error(gpuCorCompare(x[1:3], x[4:6], whole = TRUE), "'whole' says how 'blocks' are exchanged")
+  expect_error(gpuCorCompare(x[1:3], x[4:6], blocks = rep(1:2, each = 3), n_perm = 3), "whole = TRUE exchanges blocks")
+  expect_error(gpuCorCompare(x[1:3], x[4:6], blocks = c(1, 1, 1, 2, 2, 3), n_perm = 3, whole = TRUE), "of equal size")
+  expect_error(gpuCorCompare(x[[1]], x[[2]], blocks = 1:2, n_perm = 3), "'blocks' are of subjects")
   expect_error(gpuCorCompare(x[1:3], x[4:6], effects = "fixed", paired = TRUE), "leave it out for pairs and 'design'")
   expect_error(gpuCorCompare(x, components = "size", n_perm = 9), "needs 'threshold'")
   expect_error(gpuCorCompare(x, components = "size", threshold = 3), "needs 'n_perm'")
