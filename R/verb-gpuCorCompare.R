@@ -30,9 +30,8 @@
 #'   or rows of a matrix. `difference` is then the standard deviation over the subjects of what these terms explain.
 #' * `x`, a list of three groups or more, each a list of subjects' matrices: F of all groups.
 #'
-#' `effects = "fixed"` for lists tests the difference of the weighted mean z of these subjects only, with weight n - 3
-#' for n observations, under the assumptions that [subjects] lists. Its variance is
-#' `1 / sum(n_x - 3) + 1 / sum(n_y - 3)`, 1.06 times that for Spearman's rho, and 1.1 times for bicor.
+#' `effects = "fixed"` for lists tests the mean z of these subjects only, weighted by n - 3, under the assumptions that
+#' [subjects] lists, by `1 / sum(n_x - 3) + 1 / sum(n_y - 3)`, 1.06 times that for Spearman's rho, 1.1 times for bicor.
 #'
 #' A pair without a coefficient in one subject, as of a parcel outside of a scan, has no difference. With `na.rm = TRUE`
 #' it is tested with the other subjects, as by `lm()`, also in permutations. A coefficient of 1 or -1 has an infinite z
@@ -85,13 +84,12 @@
 #' @param method,use Strings: `"pearson"`, `"spearman"` or `"bicor"`; with random effects also `"kendall"`, `"cosine"`
 #'   or `"distance"` (`"mi"` is an error); and what to do with missing values, see [gpuCor()].
 #' @param output With a criterion, a string: `"matrix"`, or `"edges"` for a data frame.
-#' @param n_perm An integer: the number of permutations; 0 for none.
 #' @param paired `TRUE` if subject i of `y` is subject i of `x`.
 #' @param design,data,contrast For `x` without `y`: a formula such as `~ group + age`, with a data frame that has a row
 #'   for each subject, or a numeric matrix; and names of its columns or terms, a number for each column, or a matrix of
 #'   such rows. Without a formula, `data` are those of [gpuAdjust()].
-#' @param blocks,whole With `n_perm`: a label for each subject (or pair), those of `x` first, or a formula such as
-#'   `~ site` with `data`; and `TRUE` if whole blocks change places.
+#' @param n_perm,blocks,whole The number of permutations, 0 for none; a label for each subject (or pair), those of `x`
+#'   first, or a formula such as `~ site` with `data`; and `TRUE` if whole blocks change places.
 #' @param components `"size"` or `"sum"`, with `threshold` and `n_perm`: see the section on components.
 #' @param variance For two lists of subjects: `"equal"`, one variance of z in both groups, or `"unequal"`, Welch's t.
 #' @param classes A number, the level of significance for the correlations of each group: adds the columns `r.x` and
@@ -111,8 +109,6 @@
 #'   With a criterion: a symmetric sparse matrix of differences of class `gpuCorDifference`, a [gpuCorNetwork-class]
 #'   with slots `error`, `maxima` (of the permutations) and `components`; or a data frame `from`, `to`, `difference`,
 #'   `statistic`, `df`, `p.value`, `fdr`, `p.adjusted`, `component`, as far as they apply, the largest difference first.
-#' @section Errors: As [gpuCorNetwork()]. `design` with columns that others determine. Fixed effects: other methods than
-#'   Pearson's, Spearman's and bicor, pairwise-complete observations, fewer than four observations of a subject.
 #' @references
 #' Freedman D, Lane D (1983). *Journal of Business and Economic Statistics* 1, 292-298.
 #'
