@@ -59,9 +59,10 @@ describe_tests <- function(x) {
          adjusted_line(attr(x, "adjusted"), x$method, n, if (!inherits(x, "gpuCorCompare")) x$df, ", ", ""))
 }
 
-# Returns the null distribution of p values of differences. `error`: the standard error of fixed effects.
+# Returns the null distribution of p values of differences. `error`: the standard error of fixed effects; `is_several`:
+# TRUE for several groups, or several effects.
 null_words <- function(error, is_several) {
-  if (!length(error)) return("t of the subjects' z")
+  if (!length(error)) return(paste(if (is_several) "F" else "t", "of the subjects' z"))
   if (is_several) "chi-squared of z" else "the normal distribution of z"
 }
 
@@ -72,7 +73,7 @@ compared_words <- function(x) {
     paste0(length(n), " ", what, " (", format_count(sum(n)), " observations)")
   }
   what <- switch(x$compared, groups = "differences", several = "standard deviation", pairs = "paired differences",
-                 mean = "mean", contrast = "contrast")
+                 mean = "mean", contrast = "contrast", effects = "standard deviation of effects")
   paste(what, if (x$compared == "mean") "z of" else "of z of",
         paste(c(group(x$n$x), if (!is.null(x$n$y)) group(x$n$y)), collapse = " against "))
 }
@@ -84,7 +85,8 @@ print.gpuTests <- function(x, digits = 4L, ...) {
   print(test_rows(x, smallest_tests(x, 10)), digits = digits, row.names = FALSE)
   level <- x[["conf.level"]]
   if (!is.null(level)) cat("conf.low, conf.high: ", format(100 * level), " % confidence interval of r\n", sep = "")
-  if (inherits(x, "gpuCorCompare")) cat("p values by ", null_words(x$error, x$compared == "several"), "\n", sep = "")
+  if (inherits(x, "gpuCorCompare")) cat("p values by ", null_words(x$error, x$compared %in% c("several", "effects")), "\n",
+                                          sep = "")
   invisible(x)
 }
 

@@ -111,28 +111,35 @@ covariate_matrix <- function(covariates, data, centred) {
 
 # Returns the model matrix of lm() without the intercept: centering replaces it, or the measure does not center.
 formula_matrix <- function(formula, data, centred) {
-  check_that(formula, "covariates", length(formula) == 2L, "a formula without a left side")
+  z <- model_matrix(formula, data, "covariates", "observation", centred)
+  z[, colnames(z) != "(Intercept)", drop = FALSE]
+}
+
+# Returns the model matrix of the formula in argument `name`, with missing values, and with attribute `term_labels`.
+# `has_intercept`: TRUE, FALSE or, as the formula says, NULL.
+model_matrix <- function(formula, data, name, of, has_intercept = NULL) {
+  prefix <- paste0("'", name, "': ")
+  check_that(formula, name, length(formula) == 2L, "a formula without a left side")
   absent <- setdiff(all.vars(formula), c(".", names(data)))
   where <- environment(formula)
   absent <- if (!is.null(where)) absent[!vapply(absent, exists, NA, envir = where)]
   if (length(absent)) {
-    fail("'covariates': there is no '", absent[1L], "'", if (!is.null(data)) " in 'data', and none",
-         " where the formula was written; data = takes a data frame that has it, with a row for each observation")
+    fail(prefix, "there is no '", absent[1L], "'", if (!is.null(data)) " in 'data', and none",
+         " where the formula was written; data = takes a data frame that has it, with a row for each ", of)
   }
   data <- if (is.null(data)) where else as_numbers(data)
   frame <- with_our_errors(stats::model.frame(formula, data, na.action = stats::na.pass, drop.unused.levels = TRUE),
-                           "'covariates': ")
+                           prefix)
   for (name in names(frame)) check_text(frame[[name]], name)
   terms <- attr(frame, "terms")
   frame <- as_numbers(frame)
   if (length(attr(terms, "offset"))) {
-    fail("'covariates' has ", names(frame)[attr(terms, "offset")[1L]], ", and columns are regressed without offsets; ",
+    fail("'", name, "' has ", names(frame)[attr(terms, "offset")[1L]], ", and columns are regressed without offsets; ",
          "leave it out, or subtract it from 'x'")
   }
   tell_few_values(frame[names(frame) %in% all.vars(terms)]) # not I(batch)
-  attr(terms, "intercept") <- as.integer(centred)
-  z <- with_our_errors(stats::model.matrix(terms, frame), "'covariates': ")
-  z[, colnames(z) != "(Intercept)", drop = FALSE]
+  if (!is.null(has_intercept)) attr(terms, "intercept") <- as.integer(has_intercept)
+  structure(with_our_errors(stats::model.matrix(terms, frame), prefix), term_labels = attr(terms, "term.labels"))
 }
 
 # Max number of distinct integers of a covariate that may be labels of groups.

@@ -1,55 +1,107 @@
-# Linear models of the subjects' Fisher z: paired groups, one group, or a design with a contrast. The engine tests them
-# by the numbers that a model has here (src/sink/group_tests.h), and permutes them by the weights that
-# permuted_weights() makes.
+# Linear models of the subjects' Fisher z: two groups with one variance, paired groups, one group, or a design with a
+# contrast. The engine tests them by the numbers that a model has here (src/sink/group_tests.h), and permutes them by
+# the weights that permuted_weights() makes.
 #
-# A model is a list: `weights`, which turn the subjects' z into the tested contrast; `basis`, a column of weights of the
-# subjects for each value that is left without the terms that are not tested (NULL: the z themselves); `effect`, a unit
-# vector, whose product with these values, times `scale`, is the contrast; `df`. And for permutations: `residuals`, a
-# row for each subject (or pair of them), which turns the values into residuals without the tested term; `terms`, a
-# column for the tested term, and for each other one that permutations change; `flips`: TRUE if they are sign flips.
+# A model is a list: `terms`, orthonormal columns with a row for each subject (or pair of them): first `steady` ones
+# that no permutation changes, then others that are not tested, last the `tested` ones; `scale`, times the coefficient
+# of the only tested term is the contrast; `weights`, which turn the subjects' z into it; `df`; `flips`: TRUE if
+# permutations are sign flips; `compared`: see what_is_compared().
 
-# A contrast of a linear model for n subjects with the matrix `design`, by least squares.
-linear_model <- function(design, contrast) {
+# A model for subjects with the matrix `design`, by least squares. `contrast`: a matrix with a row for each column of
+# the design; the hypothesis is that its products with the coefficients are 0. `units`: see exchange().
+linear_model <- function(design, contrast, compared, units) {
   n <- nrow(design)
-  weights <- drop(qr.Q(qr(design)) %*% backsolve(qr.R(qr(design)), contrast, transpose = TRUE))
-  scale <- sqrt(sum(weights^2))
-  # Returns an orthonormal basis of the columns of m without the direction `unit`, which lies within them.
-  without <- function(m, unit) qr.Q(qr(cbind(unit, m)))[, seq_len(ncol(m))[-1L], drop = FALSE]
-  others <- without(design, weights / scale)
-  residuals <- if (ncol(others)) qr.Q(qr(others), complete = TRUE)[, -seq_len(ncol(others)), drop = FALSE] else diag(n)
+  decomposed <- qr(design)
+  weights <- qr.Q(decomposed) %*% backsolve(qr.R(decomposed), contrast, transpose = TRUE)
+  scale <- if (ncol(weights) == 1L) sqrt(sum(weights^2)) else 1
+  tested <- if (ncol(weights) == 1L) weights / scale else qr.Q(qr(weights))
+  others <- qr.Q(qr(cbind(tested, design)))[, seq_len(ncol(design))[-seq_len(ncol(tested))], drop = FALSE]
   # Residuals sum to 0, in any order, if the other terms have an intercept.
   one <- rep(1, n)
   flips <- sum((one - others %*% crossprod(others, one))^2) >= 1e-9 * n
-  changing <- if (flips) others else without(others, rep(1 / sqrt(n), n))
-  list(weights = weights, basis = if (ncol(others)) residuals, effect = drop(crossprod(residuals, weights / scale)),
-       scale = scale, df = n - ncol(design), residuals = residuals, terms = cbind(weights / scale, changing),
-       flips = flips)
+  steady <- 0L
+  if (!flips) {
+    check_exchange(tested, units)
+    # a term stays if it is the same for all subjects that may take one another's place
+    moved <- svd(others - means_within(others, units), nu = 0L)
+    others <- others %*% moved$v[, rev(seq_len(ncol(others))), drop = FALSE]
+    steady <- sum(moved$d < 1e-7)
+  }
+  list(terms = cbind(others, tested, deparse.level = 0L), tested = ncol(tested), steady = steady, scale = scale,
+       weights = if (ncol(weights) == 1L) drop(weights) else one, df = n - ncol(design), flips = flips,
+       compared = compared)
 }
 
-# Returns a column of weights for each permutation of a model's residuals (Freedman and Lane 1983), or of their signs;
-# number 0 are the data as they are.
-permuted_weights <- function(model, numbers) {
-  n <- nrow(model$residuals)
-  terms <- t(model$terms)
-  permuted <- vapply(numbers, FUN.VALUE = terms, function(b) {
-    if (b == 0) return(terms)
-    if (!model$flips) return(terms[, sample.int(n), drop = FALSE])
-    terms * rep(sample(c(-1, 1), n, replace = TRUE), each = nrow(terms))
+# Returns a column of weights for each permutation of a model's residuals (Freedman and Lane 1983), or of their signs:
+# the terms' rows change their places. Number 0 are the data as they are.
+permuted_weights <- function(model, units, numbers) {
+  vapply(numbers, FUN.VALUE = as.vector(model$terms), function(b) {
+    if (b == 0) return(as.vector(model$terms))
+    at <- exchange(units, nrow(model$terms), model$flips)
+    as.vector(model$terms[abs(at), ] * sign(at))
   })
-  size <- c(nrow(terms), n, length(numbers))
-  all <- matrix(aperm(array(permuted, size), c(1L, 3L, 2L)), ncol = n) %*% model$residuals # by terms and permutations
-  matrix(aperm(array(all, c(size[-2L], ncol(all))), c(3L, 1L, 2L)), ncol = length(numbers))
+}
+
+# ---- exchangeable subjects
+
+# Returns the numbers of the subjects that take the places 1 to n, or with `flips` the places with random signs. `units`
+# is a list of matrices: a column is a unit, the subjects that move together, and units move within their matrix.
+exchange <- function(units, n, flips = FALSE) {
+  at <- seq_len(n)
+  for (m in units) {
+    if (flips) {
+      at[m] <- m * rep(sample(c(-1L, 1L), ncol(m), replace = TRUE), each = nrow(m))
+    } else {
+      at[m] <- m[, sample.int(ncol(m))]
+    }
+  }
+  at
+}
+
+# Returns these units of n subjects: each subject; with `blocks`, labels, subjects move within their block; `whole`:
+# blocks move among those of their size.
+units_of <- function(blocks, whole, n) {
+  if (is.null(blocks)) return(list(matrix(seq_len(n), 1L)))
+  check_that(blocks, "blocks", is.atomic(blocks) && length(blocks) == n && !anyNA(blocks),
+             paste("a label for each of the", n_of(n, "subject"), "or pairs of them, without missing values, or a",
+                   "formula such as ~ site, with data ="))
+  members <- unname(split(seq_len(n), factor(blocks)))
+  if (!whole) return(lapply(members, matrix, nrow = 1L))
+  lapply(unname(split(members, lengths(members))), function(alike) matrix(unlist(alike), ncol = length(alike)))
+}
+
+# Stops if no permutation changes the tested terms, or labels.
+check_exchange <- function(tested, units) {
+  if (sum((tested - means_within(as.matrix(tested), units))^2) >= 1e-9 * sum(tested^2)) return(invisible())
+  whole <- any(vapply(units, nrow, 0L) > 1L)
+  fail("no exchange within 'blocks' changes what is tested: ", if (whole) {
+    "whole = TRUE needs blocks of equal size that differ in it"
+  } else {
+    "all subjects of a block are alike in it; whole = TRUE exchanges blocks"
+  })
+}
+
+# Returns for each subject and column of `values` the mean over the subjects that may take its place.
+means_within <- function(values, units) {
+  for (m in units) {
+    for (i in seq_len(nrow(m))) values[m[i, ], ] <- rep(colMeans(values[m[i, ], , drop = FALSE]), each = ncol(m))
+  }
+  values
 }
 
 # ---- checks
 
-# Returns the model of the subjects, or NULL for two independent groups. `sizes`: those of the groups, one or two. Its
-# `is_mean` says that the contrast is a mean of z, or a difference of means.
-group_model <- function(sizes, paired, design, contrast) {
-  if (!is.null(design)) return(design_model(design, contrast, sizes))
+# Returns the model of the subjects, or NULL for two independent groups with variances of their own. `sizes`: those of
+# the groups, one or two; `groups`: list(paired, design, contrast, variance); `units`: see exchange().
+group_model <- function(sizes, groups, units) {
+  if (!is.null(groups$design)) return(design_model(groups$design, groups$contrast, sizes, units))
   n <- sizes[1L]
+  if (length(sizes) == 2L && !groups$paired) {
+    if (groups$variance == "unequal") return(NULL)
+    is_x <- rep(1:0, sizes)
+    return(linear_model(cbind(1, is_x, deparse.level = 0L), matrix(0:1), "groups", units))
+  }
   is_paired <- length(sizes) == 2L
-  if (is_paired && !paired) return(NULL)
   unequal <- is_paired && n != sizes[2L]
   if (unequal || n < 2L) {
     fail(if (unequal) {
@@ -60,18 +112,16 @@ group_model <- function(sizes, paired, design, contrast) {
       "one group needs at least two subjects, whose z vary"
     })
   }
-  model <- c(linear_model(matrix(1, n, 1L), 1), is_mean = TRUE)
-  if (is_paired) { # subjects of the first group come first
-    model$weights <- c(model$weights, -model$weights)
-    model$basis <- rbind(diag(n), -diag(n))
-  }
+  model <- linear_model(matrix(1, n, 1L), matrix(1), if (is_paired) "pairs" else "mean", units)
+  if (is_paired) model$weights <- c(model$weights, -model$weights) # subjects of the first group come first
   model
 }
 
-# `contrast`: a number for each column of the design, or the name of a column.
-design_model <- function(design, contrast, n) {
+# Returns the model of n subjects with the matrix `design`; see contrasts_of().
+design_model <- function(design, contrast, n, units) {
   check_that(design, "design", is.matrix(design) && are_finite(design),
-             "a numeric matrix with a row for each subject and finite values only, such as model.matrix(~ group + age)")
+             paste("a numeric matrix with a row for each subject and finite values only, or a formula such as",
+                   "~ group + age, with data ="))
   check_as_many(nrow(design), "design", "row", n, of = "subject")
   rank <- qr(design)$rank
   if (rank < ncol(design) || n <= rank) {
@@ -81,11 +131,40 @@ design_model <- function(design, contrast, n) {
       paste0(n_of(rank, "term"), " for ", n_of(n, "subject"), "; there must be more subjects")
     })
   }
+  contrasts <- contrasts_of(contrast, design)
+  linear_model(unname(design), contrasts, if (ncol(contrasts) == 1L) "contrast" else "effects", units)
+}
+
+# Returns a matrix with a column for each contrast that is tested, of the columns of the design. `contrast`: a number
+# for each column, a matrix of such rows, or names of columns or of terms of the formula; NULL: the only term, or those
+# that the design has as attribute `contrasts`.
+contrasts_of <- function(contrast, design) {
+  own <- attr(design, "contrasts", exact = TRUE)
+  if (is.null(contrast) && is.matrix(own)) return(own)
   names <- colnames(design)
-  is_name <- is.character(contrast) && length(contrast) == 1L && contrast %in% names
-  if (is_name) contrast <- as.numeric(names == contrast)
-  check_that(contrast, "contrast", are_finite(contrast, ncol(design)) && any(contrast != 0),
-             paste0("a number for each of the ", ncol(design), " columns of 'design', not all 0, or the name of one ",
-                    "of them", if (!is.null(names)) paste0(" (", paste0('"', names, '"', collapse = ", "), ")")))
-  linear_model(unname(design), as.numeric(contrast))
+  terms <- attr(design, "term_labels")
+  if (is.null(contrast) && length(terms) == 1L) contrast <- terms
+  numbers <- if (is.character(contrast) && length(contrast)) {
+    columns <- lapply(contrast, function(name) {
+      if (name %in% names) match(name, names) else which(attr(design, "assign") %in% match(name, terms))
+    })
+    if (all(lengths(columns) > 0L)) diag(ncol(design))[, unique(unlist(columns)), drop = FALSE]
+  } else if (are_finite(contrast)) {
+    if (is.matrix(contrast)) t(unname(contrast)) else matrix(as.numeric(contrast))
+  }
+  is_valid <- !is.null(numbers) && nrow(numbers) == ncol(design) && qr(numbers)$rank == ncol(numbers)
+  quoted <- function(names) paste0(" (", paste0('"', names, '"', collapse = ", "), ")")
+  check_that(contrast, "contrast", is_valid,
+             paste0("a number for each of the ", ncol(design), " columns of 'design', not all 0, a matrix of such ",
+                    "rows, or the name of one of them", if (!is.null(names)) quoted(names),
+                    if (length(terms)) paste0(" or of a term", quoted(terms))))
+  numbers
+}
+
+# Returns the design of several groups of subjects: a column for each, whose differences are tested.
+groups_design <- function(sizes, names) {
+  n <- length(sizes)
+  design <- diag(n)[rep(seq_len(n), sizes), , drop = FALSE]
+  colnames(design) <- if (is.null(names)) paste0("group", seq_len(n)) else names
+  structure(design, contrasts = rbind(1, -diag(n - 1L)))
 }

@@ -6,13 +6,13 @@ is_random <- function(x) is_combined(x) && x$effects == "random"
 combined_significance <- function(run) {
   x <- run$x
   facts <- c("p values of subjects", if (is_one_sided(run$method)) "one-sided measure",
-             if (!x$name %in% c("fisher", "spread")) "another combination")
+             if (!x$name %in% c("fisher", "spread", DIFFERENCE)) "another combination")
   check_together(list(features = facts), words = list(method = run$method, combine = x$name))
   if (is_random(x)) {
     check_group_sizes(x)
     return(list(n = sum(x$counted$n), one_by_one = TRUE, single = FALSE, quotients = NULL,
                 score = function(p) -log(p), p_of_score = function(score) exp(-score),
-                distribution = list(df = max_df(x))))
+                distribution = list(df = max_df(x), tested = x$model$tested)))
   }
   list(n = sum(x$counted$n), one_by_one = FALSE, single = TRUE, quotients = NULL,
        distribution = c(list(error = combined_error(x, run$method), groups = several_groups(x)),
@@ -39,14 +39,15 @@ max_df <- function(x) {
 }
 
 check_group_sizes <- function(x) {
-  if (!is.null(x$model) || !has_single(x)) return(invisible())
-  fail("effects = \"random\" needs at least two subjects", if (length(x$data) > x$n_first) " in each group",
+  if (if (is.null(x$model)) !has_single(x) else x$model$df > 0) return(invisible())
+  fail("effects = \"random\" needs at least two subjects", 
+       if (length(x$data) > x$n_first) if (is.null(x$model)) " in each group" else " in one of the groups",
        ", whose z vary; effects = \"fixed\" takes one")
 }
 
 has_single <- function(x) any(c(x$n_first, length(x$data) - x$n_first) == 1)
 
-# Returns the run whose coefficients are t / sqrt(t^2 + df), from Student's t.
+# Returns the run whose coefficients are t / sqrt(t^2 + df), from Student's t or the root of F.
 with_t <- function(run) {
   run$x$name <- "t as coefficient"
   run$x$how <- constant("combine t as coefficient")
@@ -57,16 +58,27 @@ with_t <- function(run) {
 GROUP_COLUMNS <- c("component", "r.x", "r.y", "class", "statistic", "df")
 
 # Tests the entries of rows, or all pairs without rows. Returns difference (the mean z, or the difference of the groups'
-# means), statistic and df.
+# means, or the standard deviation of several effects), statistic (t or F), df and tested, the number of effects.
 group_tests <- function(run, rows = NULL) {
   run$settings["pairs"] <- list(NULL) # rows determine the tested pairs
   found <- perform(run, "group_tests", rows)
   found$statistic <- ifelse(found$difference == 0, 0, found$difference / found$error) # 0 / 0 counts as 0
+  found$tested <- tested_effects(run$x)
+  if (found$tested > 1) found$statistic <- found$statistic^2
   found
 }
 
-# Returns two-sided -log(p).
-t_scores <- function(tests) -log(2) - stats::pt(-abs(tests$statistic), tests$df, log.p = TRUE)
+# Returns the number of effects that are tested together, by F if it is above 1.
+tested_effects <- function(x) max(1, x$model$tested)
+
+# How groups are combined if the difference of a pair is no weighted sum of z.
+DIFFERENCE <- "difference as coefficient"
+
+# Returns -log(p), two-sided for t.
+t_scores <- function(tests) {
+  if (tests$tested > 1) return(-stats::pf(tests$statistic, tests$tested, tests$df, lower.tail = FALSE, log.p = TRUE))
+  -log(2) - stats::pt(-abs(tests$statistic), tests$df, log.p = TRUE)
+}
 
 p_of_tests <- function(tests) exp(-t_scores(tests))
 

@@ -200,18 +200,19 @@
 #' of a perfect rank correlation: 0.017 for 5 rows and 5e-5 for 8. For lists of subjects with `effects = "fixed"`, the
 #' product of a group's n! takes the place of n!.
 #'
-#' **Groups of subjects of unequal size.** Welch's t has too small p values if one group is small and the other one much
-#' larger. The size at 0.05, and the fraction of pairs with p <= 0.005, are 0.10 and 0.031 with 2 against 10 subjects,
-#' 0.075 and 0.021 with 3 against 20, 0.06 and 0.011 with 4 against 16, 0.053 and 0.007 with 6 against 18, and 0.05 and
-#' 0.005 with 10 against 20. The size is 0.06 if five subjects vary 2.5 times as much as the nine of the other group.
-#' `gpuCorCompare()` warns if one group has fewer than 10 subjects and the other at least twice as many. Use `design`
-#' instead, for example `design = cbind(1, group)` and `contrast = c(0, 1)`. This test estimates one variance for all
-#' subjects. It is valid, also with 2 against 10, if subjects of both groups vary alike.
+#' **Groups of subjects.** With `variance = "equal"` all subjects have one variance, and the size is 0.05 for groups of
+#' any size, such as 1 or 2 against 10 or 5 against 20, also of columns with 3 degrees of freedom of Student's t. It is
+#' 0.09 if five subjects vary 2.5 times as much as the nine of the other group; Welch's t has 0.06. Welch's t
+#' (`variance = "unequal"`) has too small p values if one group is small and the other one much larger. The size at
+#' 0.05, and the fraction of pairs with p <= 0.005, are 0.10 and 0.031 with 2 against 10 subjects, 0.075 and 0.021 with
+#' 3 against 20, 0.06 and 0.011 with 4 against 16, 0.053 and 0.007 with 6 against 18, and 0.05 and 0.005 with 10 against
+#' 20. `gpuCorCompare()` then warns if one group has fewer than 10 subjects and the other at least twice as many.
 #'
-#' `n_perm` permutes labels, which are exchangeable only if subjects vary alike in both groups. If z has 1.4, 1.7 or 2.1
-#' times the standard deviation in the smaller group, the family-wise error at 0.05 of 66 pairs is 0.10, 0.17 and 0.22
-#' with 6 against 14 subjects, 0.08, 0.12 and 0.15 with 10 against 20, 0.05, 0.07 and 0.09 with 20 against 40, and 0.07,
-#' 0.09 and 0.11 with 6 against 6. This occurs if the smaller group's subjects have fewer rows, for example.
+#' `n_perm` permutes labels, which are exchangeable only if subjects vary alike in both groups. If z has 1.4 or 2.1
+#' times the standard deviation in the smaller group, the family-wise error at 0.05 of 66 pairs is 0.17 and 0.5 with 6
+#' against 14 subjects. With `variance = "unequal"` it is 0.10 and 0.22, with 10 against 20 subjects 0.08 and 0.15, with
+#' 20 against 40 0.05 and 0.09, and with 6 against 6 0.07 and 0.11. This occurs if the smaller group's subjects have
+#' fewer rows, for example.
 #'
 #' @return P values are numbers in \[0, 1\], or `NA` where a pair cannot be tested. Each function's page says in which
 #'   object they are returned.

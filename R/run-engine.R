@@ -100,10 +100,10 @@ warn_without <- function(result, run) {
           paste(text, collapse = "; "), ")", hint, call. = FALSE)
 }
 
-# Returns the hint for a list of subjects, unless groups are compared or the combination needs all subjects.
+# Returns the hint for a list of subjects, unless the combination or fixed effects need all subjects.
 na_rm_hint <- function(x) {
-  may_skip <- inherits(x, "gpuCorSubjects") && isFALSE(x$skips) && is.null(x$model) && x$n_first == length(x$data) &&
-    is.null(x$lioness) && !x$name %in% c("spread", "argmax", "icc2", "icc3")
+  may_skip <- inherits(x, "gpuCorSubjects") && isFALSE(x$skips) && is.null(x$lioness) &&
+    (identical(x$effects, "random") || x$n_first == length(x$data)) && !x$name %in% c("spread", "argmax", "icc2", "icc3")
   if (may_skip) "; na.rm = TRUE combines the coefficients of the subjects that have one"
 }
 

@@ -145,12 +145,24 @@ APART <- c(
   "several groups & n_perm" =
     "'n_perm' permutes the rows of two matrices, 'x' and 'y'; leave it out for several groups",
   'several groups & sign = "negative"' = "sign = \"negative\" has no meaning for several groups; leave it out",
+  'several effects & sign = "positive"|sign = "negative"' =
+    "F of several contrasts has no sign; leave 'sign' out, or give one contrast",
   "gpuCorCompare & design & y" =
     "'design' describes the subjects of one list; give all of them as 'x', and leave 'y' out",
   "contrast & no design" = "'contrast' is a contrast of 'design'; give both, or leave it out",
   "paired & no y & no design" = "paired = TRUE needs two lists of subjects, 'x' and 'y'",
+  'variance = "unequal" & paired|design' =
+    "variance = \"unequal\" is for two independent groups of subjects, 'x' and 'y'; leave it out",
+  'variance = "unequal" & no y' =
+    "variance = \"unequal\" is for two independent groups of subjects, 'x' and 'y'; leave it out",
+  'variance = "unequal" & fixed effects' =
+    "variance = \"unequal\" is for lists of subjects and effects = \"random\"; leave it out",
   'effects = "fixed" & paired|design' =
     "effects = \"fixed\" compares independent groups; leave it out for pairs and 'design'",
+  "blocks & no n_perm" = "'blocks' say what 'n_perm' may exchange; give both, or leave them out",
+  "whole & no blocks" = "'whole' says how 'blocks' are exchanged; give both, or leave it out",
+  "permuted rows & blocks" =
+    "'blocks' are of subjects, and 'n_perm' exchanges rows of two matrices; leave 'blocks' out",
   "classes & no y" = "'classes' are of two groups, 'x' and 'y'; leave it out",
   "classes & fixed effects of subjects" =
     "'classes' need two matrices, or effects = \"random\" for lists; leave it out",

@@ -32,6 +32,7 @@ compare_all <- function(run, error, maxima) {
   structure(
     c(Map(shaped, pairs, names(pairs)), of_groups["class"],
       if (!is.null(several_groups(run$x))) list(df = several_groups(run$x) - 1),
+      if (tested_effects(run$x) > 1) list(tested = tested_effects(run$x)),
       list(error = error, n = group_counts(run$x), compared = what_is_compared(run$x), method = run$method,
            use = uses[run$use])),
     class = c("gpuCorCompare", "gpuTests", "gpuCorResult"), adjusted = adjustment_of(run)
@@ -58,7 +59,7 @@ all_differences <- function(run, error) {
 with_difference_tests <- function(rows, run) {
   tests <- group_tests(part_of(run, 1, 0, "tests of the edges"), rows)
   rows$tests <- c(list(max = 1, p.value = p_of_tests(tests)), tests[c("statistic", "df")])
-  if (run$x$name == "t as coefficient") rows$x <- tanh(tests$difference)
+  if (run$x$name == "t as coefficient") rows$x <- tanh(tests$difference) # rows of DIFFERENCE have it
   rows
 }
 
@@ -127,18 +128,16 @@ warn_perfect <- function(difference, run, rows = NULL) {
   }
   n <- sum(revealed, na.rm = TRUE)
   if (n == 0) return(invisible())
-  one <- !is_several && is.null(x$model) || isTRUE(x$model$is_mean) && x$n_first < length(x$data)
+  one <- what_is_compared(x) %in% c("groups", "pairs")
   warn("gpuCorPerfect", n_of(n, "pair"), if (n == 1) " has" else " have", " a coefficient of 1 or -1, or nearly, in ",
        if (one) "one group" else if (is_several) "a group" else "many subjects",
        ", whose z is infinite and counts as 8.66; look for equal columns and for few observations")
 }
 
-# Returns "groups", "several" (groups), "pairs", "mean" or "contrast".
+# Returns "groups", "several" (groups), "pairs", "mean", "contrast" or "effects" (several contrasts).
 what_is_compared <- function(x) {
   if (!is.null(several_groups(x))) return("several")
-  if (is.null(x$model)) return("groups")
-  if (!isTRUE(x$model$is_mean)) return("contrast")
-  if (x$n_first < length(x$data)) "pairs" else "mean"
+  if (is.null(x$model)) "groups" else x$model$compared
 }
 
 # ---- permutations: of the subjects' labels, or of the rows of two matrices
@@ -149,12 +148,12 @@ difference_weights <- function(weights, is_x) {
 }
 
 # Returns TRUE if the subjects' labels are permuted, FALSE if the rows of both matrices are.
-permutes_labels <- function(run) length(run$x$data) > 2L || !is.null(run$x$model)
+permutes_labels <- function(run) length(run$x$data) > 2L || is_random(run$x)
 
 # Returns the max of each permutation, see permuted_values(). Differences are scaled to the data's standard error.
 permuted_differences <- function(run, n_perm, error) {
   is_t <- is_random(run$x)
-  if (is_t || permutes_labels(run)) {
+  if (permutes_labels(run)) {
     own <- run$x$counted$n - 3
     weights <- if (is_t) {
       random_permutations(run, seq_len(n_perm))
@@ -173,16 +172,15 @@ permuted_differences <- function(run, n_perm, error) {
 # Returns the weights of random effects, a column for each permutation; number 0 are the data as they are.
 random_permutations <- function(run, numbers) {
   model <- run$x$model
-  if (is.null(model)) permuted_labels(run, numbers) + 0 else permuted_weights(model, numbers)
+  if (is.null(model)) permuted_labels(run, numbers) + 0 else permuted_weights(model, run$units, numbers)
 }
 
 # Returns a subjects x permutations matrix, TRUE for subjects in the first group. Subjects are permuted among the
 # groups, which keep their sizes; the data are unchanged.
 permuted_labels <- function(run, numbers) {
-  n <- length(run$x$data)
-  vapply(numbers, FUN.VALUE = logical(n), function(b) {
-    seq_len(n) %in% if (b == 0) seq_len(run$x$n_first) else sample.int(n, run$x$n_first)
-  })
+  is_x <- seq_along(run$x$data) <= run$x$n_first
+  check_exchange(is_x, run$units)
+  vapply(numbers, FUN.VALUE = is_x, function(b) if (b == 0) is_x else is_x[exchange(run$units, length(is_x))])
 }
 
 # Permutes residuals of the rows of both groups (Freedman and Lane 1983): each group is regressed on its own covariates,

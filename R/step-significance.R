@@ -3,7 +3,7 @@
 # and each p is computed.
 
 # The distribution of a coefficient r under independence is a list with one of `df` of Student's t, for r, or r /
-# `scale` if present; the standard `deviation` of a normal r; the standard `error` of a normal atanh(r), or with
+# `scale` if present, or of F of `tested` terms; the standard `deviation` of a normal r; the standard `error` of a normal atanh(r), or with
 # `groups` of the root of a chi-squared variable with one degree of freedom less than groups; `chi_squared`,
 # the number of observations n for which n r + 1 is chi-squared, with one side; `exact`, the p value of each possible
 # |r|, largest first, in equal steps, `steps` from -1 to 1; or `any`, a list of distributions, of which each pair has
@@ -22,7 +22,12 @@ min_r <- function(p, distribution) {
   if (!is.null(distribution$error)) return(tanh(min_z(p, distribution$groups) * distribution$error))
   if (!is.null(distribution$chi_squared)) return(max(0, (min_z(p)^2 - 1) / distribution$chi_squared))
   df <- distribution$df
-  r <- 1 / sqrt(1 + df / stats::qt(p / 2, df, lower.tail = FALSE)^2) # also valid if t^2 is 0 or Inf
+  t_squared <- if (isTRUE(distribution$tested > 1)) { # F; pairs that miss subjects have fewer degrees of freedom
+    min(stats::qf(p, distribution$tested, seq_len(df), lower.tail = FALSE))
+  } else {
+    stats::qt(p / 2, df, lower.tail = FALSE)^2
+  }
+  r <- 1 / sqrt(1 + df / t_squared) # also valid if t^2 is 0 or Inf
   if (is.null(distribution$scale)) r else r * distribution$scale
 }
 

@@ -1,80 +1,73 @@
 #' Pairs whose correlation differs between groups
 #'
-#' `gpuCorCompare()` tests for every pair of columns whether its correlation differs between two groups of subjects (two
-#' lists of matrices) or two groups of samples (two matrices). It returns the difference of Fisher's z, its statistic
-#' and p value, for all pairs or as a network of the pairs that differ. It also tests pairs of subjects, one group, and
-#' contrasts of a linear model of the subjects.
+#' `gpuCorCompare()` tests for every pair of columns whether its correlation differs between groups of subjects (lists
+#' of matrices) or two groups of samples (matrices), by the difference of Fisher's z. It returns all pairs, or a network
+#' of those that differ. It also tests pairs of subjects, one group, and a linear model of the subjects.
 #'
 #' **Two matrices**, such as the expression of the same genes in patients and controls: two independent correlations are
 #' compared by Fisher's z (`effects = "fixed"`). This is valid for independent rows of nearly normal data and 50 rows or
-#' more in each group. With fewer rows the smallest p values are too small, and `fdr` gives a warning. With heavy tails
-#' or outliers the p values of correlated pairs are too small with any number of rows, also by `method = "spearman"` or
-#' `"bicor"`. In both cases use `n_perm`. For time series give `df`, two numbers.
+#' more in each group. With fewer rows the smallest p values are too small; with heavy tails or outliers those of
+#' correlated pairs, also by `"spearman"` or `"bicor"`. Then use `n_perm`. For time series give `df`, two numbers.
 #'
-#' **More than two groups of samples**: give a list of matrices as `x`, without `y`, and `effects = "fixed"`. The
-#' statistic is chi-squared with as many degrees of freedom as groups less one, `sum(w * (z - mean)^2)`, where the mean
-#' is weighted by `w = n - 3` (divided by 1.06 for Spearman's rho and 1.1 for bicor). `difference` is the weighted
-#' standard deviation of the groups' z. What holds for two matrices holds here; there is no `n_perm`.
+#' **More than two groups of samples**: a list of matrices as `x`, without `y`, and `effects = "fixed"`. The statistic
+#' is chi-squared, `sum(w * (z - mean)^2)`, where the mean is weighted by `w = n - 3` (divided by 1.06 for Spearman's
+#' rho and 1.1 for bicor). `difference` is the weighted standard deviation of the groups' z. There is no `n_perm`.
 #'
 #' **Two lists of subjects**, such as scans: each subject's coefficient becomes `z = atanh(r)`, and the groups' z are
-#' compared by Welch's t test, `t.test(z_x, z_y)` (`effects = "random"`). Each group needs at least two subjects. Rows
-#' within a subject may be autocorrelated, because only the variation among subjects counts. P values are too small if
-#' one group has fewer than 10 subjects and the other at least twice as many ([gpucor-p-values]). A warning is given;
-#' use `design`, whose test has one variance for all subjects.
+#' compared by `t.test(z_x, z_y, var.equal = TRUE)`, as by `lm()` and NBS (`effects = "random"`). One group may be a
+#' single subject. Rows within a subject may be autocorrelated, because only the variation among subjects counts. If the
+#' smaller group varies more, p values are too small. Welch's t, `variance = "unequal"`, allows it if each group has 10
+#' subjects or less than twice as many as the other ([gpucor-p-values]).
 #'
 #' **Other designs of subjects** test the same z, one for each subject, and return the same results:
 #'
 #' * `paired = TRUE`: two sessions or treatments of the same subjects, in the same order in `x` and `y`:
 #'   `t.test(z_x, z_y, paired = TRUE)`.
 #' * `x` alone: whether the mean z of the subjects is 0, `t.test(z)`; `difference` is that mean.
-#' * `x` with `design` and `contrast`: a linear model of all subjects, `lm(z ~ design - 1)`; `difference` is the
-#'   contrast of its coefficients. `design` has a row for each subject, for example `model.matrix(~ group + age)`, whose
-#'   contrast `"group1"` is the difference between the groups adjusted for age. All subjects have the same variance
-#'   here.
+#' * `x` with `design`, a formula, and `contrast`: the linear model `lm(z ~ group + age)` of all subjects. The contrast
+#'   `"groupB"`, a column of its model matrix, is the difference between B and the first group adjusted for age. A term
+#'   of several columns, such as a factor of three groups, is tested by F, as `anova()` does, and so are several names
+#'   or rows of a matrix. `difference` is then the standard deviation over the subjects of what these terms explain.
+#' * `x`, a list of three groups or more, each a list of subjects' matrices: F of all groups.
 #'
-#' `effects = "fixed"` for lists tests the difference of the weighted mean z of these subjects only, with weight n - 3
-#' for n observations, under the assumptions that [subjects] lists. Its variance is
-#' `1 / sum(n_x - 3) + 1 / sum(n_y - 3)`, 1.06 times that for Spearman's rho, and 1.1 times for bicor.
+#' `effects = "fixed"` for lists tests the mean z of these subjects only, weighted by n - 3, under the assumptions that
+#' [subjects] lists, by `1 / sum(n_x - 3) + 1 / sum(n_y - 3)`, 1.06 times that for Spearman's rho, 1.1 times for bicor.
 #'
-#' A pair without a coefficient in one subject has no difference. A coefficient of 1 or -1 has an infinite z and counts
-#' as 1 - 2^-24. A warning says how many pairs have one in one group only, in one of several groups, or in many
-#' subjects.
+#' A pair without a coefficient in one subject, as of a parcel outside of a scan, has no difference. With `na.rm = TRUE`
+#' it is tested with the other subjects, as by `lm()`, also in permutations. A coefficient of 1 or -1 has an infinite z
+#' and counts as 1 - 2^-24, with a warning if one group or many subjects have it.
 #'
 #' `weights`, `covariates`, `data`, `runs` and `df` may be lists with an element for each subject, those of `x` first;
 #' two matrices take a list of two. A value that is not a list applies to both groups.
 #'
 #' @section Permutation tests:
-#' `n_perm` adds p values that control the family-wise error over all pairs, as `adjust = "maxT"` does for one matrix
-#' ([gpuPermute()]): the null distribution is that of the largest statistic of all pairs when labels are permuted.
-#' [set.seed()] makes the result reproducible.
+#' `n_perm` adds p values that control the family-wise error over all pairs: the null distribution is that of the
+#' largest statistic of all pairs when labels are permuted. [set.seed()] makes the result reproducible.
 #'
-#' * Three subjects or more: labels of subjects are permuted. The statistic is t, or with fixed effects the standardized
-#'   difference. All permutations share one computation of the subjects' coefficients. Few subjects have few
-#'   labelings: adjusted p values are at least about 0.1 for 3 against 3 subjects (2 of 20 labelings, because swapped
-#'   groups have the same statistic), and 0.008 for 5 against 5 (2 of 252). Labels are exchangeable if the subjects of
-#'   both groups vary alike.
+#' * Three subjects or more: labels of subjects are permuted, which are exchangeable if the subjects of both groups vary
+#'   alike. The statistic is t, or with fixed effects the standardized difference. Adjusted p values are at least about
+#'   0.1 for 3 against 3 subjects (2 of 20 labelings; swapped groups are the same), and 0.008 for 5 against 5.
 #' * `paired = TRUE`, or `x` alone: the signs of the subjects' differences, or z, are flipped at random, as z is
-#'   symmetric about its mean. The statistic is t. n subjects have 2^n sign flips, so that adjusted p values are at
-#'   least 2 / 2^n: 0.06 for 5 subjects.
+#'   symmetric about its mean. Adjusted p values of n subjects are at least 2 / 2^n: 0.06 for 5.
 #' * `design`: the residuals of the model without the contrast are permuted among subjects, and fitted again (Freedman
 #'   and Lane 1983). If that model has no intercept, because the contrast tests the mean itself, the residuals' signs
-#'   are flipped instead. The statistic is t.
-#' * Two matrices: rows are permuted, and the statistic is the standardized difference. Each permutation takes as long
-#'   as the comparison. Rows must be independent, which those of time series are not. Within each group, columns (for
-#'   Spearman their ranks) are first centered by the median and divided by the median absolute deviation, so that groups
-#'   may differ in location and scale. If that is 0 in a group, as in counts that are mostly 0, both groups are divided
-#'   by the same root mean square. The distributions must otherwise be the same: a group with heavier tails also counts
-#'   as different.
+#'   are flipped instead.
+#' * Two matrices: rows are permuted, which must be independent. Within each group, columns (for Spearman their ranks)
+#'   are first centered by the median and divided by the median absolute deviation (if that is 0 in a group, by the root
+#'   mean square of both). A group with heavier tails also counts as different.
+#' * `blocks`: only subjects with one label are exchanged, or change their signs, as for sites whose subjects differ.
+#'   With `whole = TRUE` blocks of one size change places as a whole, such as families, or a subject's sessions in the
+#'   same order. P values without permutation know nothing of blocks: give `~ group + site`.
 #' * Two matrices with `covariates`: residuals of each group's regression are permuted and regressed again on the
 #'   covariates (Freedman and Lane 1983). This holds for nearly normal data and Spearman's rho only ([gpucor-p-values]).
 #'   A warning is given with fewer than 50 rows for each covariate.
 #'
 #' @section Components (network-based statistic):
-#' With `components`, `threshold` is a t: the pairs whose t is at least `threshold` in size, or by `sign`, form a
+#' With `components`, `threshold` is a t (or F): the pairs whose t is at least `threshold` in size, or by `sign`, form a
 #' network, and columns that are connected in it a component (Zalesky and others 2010). The p value of a component is
 #' the fraction of the permutations, including the data themselves, that have one at least as large. It controls the
-#' family-wise error over components. It finds large components of small differences that no single pair reveals, but
-#' says nothing about any one of their pairs. Choose `threshold` before looking at results: t of 3 to 4 is usual.
+#' family-wise error over components, and says nothing about any one of their pairs. Choose `threshold` before looking
+#' at results: t of 3 to 4 is usual.
 #'
 #' The size of a component is the number of its pairs (`"size"`), or the sum of their t less `threshold` (`"sum"`). The
 #' result is the network, with slot `components`: `$table` has a row for each component, the largest first, with
@@ -91,37 +84,35 @@
 #' @param method,use Strings: `"pearson"`, `"spearman"` or `"bicor"`; with random effects also `"kendall"`, `"cosine"`
 #'   or `"distance"` (`"mi"` is an error); and what to do with missing values, see [gpuCor()].
 #' @param output With a criterion, a string: `"matrix"`, or `"edges"` for a data frame.
-#' @param n_perm An integer: the number of permutations; 0 for none.
 #' @param paired `TRUE` if subject i of `y` is subject i of `x`.
-#' @param design,contrast A numeric matrix with a row for each subject of `x`, without `y`, and a column for each term;
-#'   and a number for each column, or the name of one.
+#' @param design,data,contrast For `x` without `y`: a formula such as `~ group + age`, with a data frame that has a row
+#'   for each subject, or a numeric matrix; and names of its columns or terms, a number for each column, or a matrix of
+#'   such rows. Without a formula, `data` are those of [gpuAdjust()].
+#' @param n_perm,blocks,whole The number of permutations, 0 for none; a label for each subject (or pair), those of `x`
+#'   first, or a formula such as `~ site` with `data`; and `TRUE` if whole blocks change places.
 #' @param components `"size"` or `"sum"`, with `threshold` and `n_perm`: see the section on components.
+#' @param variance For two lists of subjects: `"equal"`, one variance of z in both groups, or `"unequal"`, Welch's t.
 #' @param classes A number, the level of significance for the correlations of each group: adds the columns `r.x` and
 #'   `r.y`, the groups' own coefficients, and `class`, one of the nine classes of DGCA (McKenzie and others 2016) such
-#'   as `"+/-"`: positive in `x`, negative in `y`; 0 if the group's own p value is above the level. The p values of
-#'   groups are not adjusted, and classes say nothing about the difference: choose pairs by its `fdr`.
+#'   as `"+/-"`: positive in `x`, negative in `y`; 0 if the group's own p value is above the level. Classes say nothing
+#'   about the difference: choose pairs by its `fdr`.
 #' @param pairs With a criterion: a mask of the pairs to compute, from [pairMask()]. Densities, rates and `n_perm` refer
 #'   to these pairs.
 #' @param ... `r offered_words("gpuCorCompare")`
 #'   `subjects` is two integers, if `x` and `y` are functions: the numbers of subjects; one integer without `y`.
-#' @return Without a criterion: a list of class `gpuCorCompare` with `difference`, `statistic` (t; fixed effects: z, or
-#'   chi-squared), `df` (t and chi-squared), `p.value`, `fdr` and, with `n_perm`, `p.adjusted`, each a `dist` that takes
-#'   names, `$fdr["a", "b"]`; and `error` (fixed effects: the standard error of all differences), `n` (each group's
-#'   numbers of observations), `compared` (`"groups"`, `"several"`, `"pairs"`, `"mean"` or `"contrast"`), `method`,
-#'   `use`. `as.data.frame()` has a row for each pair.
+#' @return Without a criterion: a list of class `gpuCorCompare` with `difference`, `statistic` (t or F; fixed effects: z
+#'   or chi-squared), `df` (t, F and chi-squared), `p.value`, `fdr` and, with `n_perm`, `p.adjusted`, each a `dist` that
+#'   takes names, `$fdr["a", "b"]`; and `error` (fixed effects: the standard error of all differences), `tested` (F: the
+#'   number of contrasts), `n` (each group's numbers of observations), `compared` (`"groups"`, `"several"`, `"pairs"`,
+#'   `"mean"`, `"contrast"` or `"effects"`), `method`, `use`. `as.data.frame()` has a row for each pair.
 #'
 #'   With a criterion: a symmetric sparse matrix of differences of class `gpuCorDifference`, a [gpuCorNetwork-class]
 #'   with slots `error`, `maxima` (of the permutations) and `components`; or a data frame `from`, `to`, `difference`,
 #'   `statistic`, `df`, `p.value`, `fdr`, `p.adjusted`, `component`, as far as they apply, the largest difference first.
-#' @section Errors: As [gpuCorNetwork()]. Random effects: a group of one subject; `design` with columns that others
-#'   determine. Fixed effects: other methods than Pearson's, Spearman's and bicor, pairwise-complete observations, fewer
-#'   than four observations of a subject. Permuted rows: `bandpass`, `weights` other than 0 and 1.
 #' @references
 #' Freedman D, Lane D (1983). *Journal of Business and Economic Statistics* 1, 292-298.
 #'
 #' McKenzie AT, Katsyv I, Song WM, Wang M, Zhang B (2016). *BMC Systems Biology* 10, 106.
-#'
-#' Welch BL (1947). *Biometrika* 34, 28-35.
 #'
 #' Zalesky A, Fornito A, Bullmore ET (2010). *NeuroImage* 53, 1197-1207.
 #' @examples
@@ -132,9 +123,8 @@
 #' gpuCorCompare(manual, automatic, p.value = 0.05, output = "edges", classes = 0.05, n_perm = 99)
 #'
 #' subjects <- lapply(1:10, function(i) matrix(rnorm(400), 40))
-#' gpuCorCompare(subjects[1:5], subjects[6:10], paired = TRUE)
-#' design <- cbind(mean = 1, group = rep(0:1, 5), age = c(31, 40, 28, 35, 52, 47, 33, 29, 44, 38))
-#' gpuCorCompare(subjects, design = design, contrast = "group")
+#' people <- data.frame(group = rep(c("A", "B"), 5), age = c(31, 40, 28, 35, 52, 47, 33, 29, 44, 38))
+#' gpuCorCompare(subjects, design = ~ group + age, data = people, contrast = "groupB")
 #' gpuCorCompare(subjects[1:5], subjects[6:10], threshold = 3, n_perm = 99, components = "size")
 #' @order 1
 #' @export
@@ -142,20 +132,36 @@ gpuCorCompare <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
                           method = c("pearson", "kendall", "spearman", "bicor", "cosine", "distance", "mi"),
                           use = "everything", sign = c("absolute", "positive", "negative"), n_perm = 0, pairs = NULL,
                           paired = FALSE, design = NULL, contrast = NULL, components = NULL, classes = NULL,
-                          output = c("matrix", "edges"), ...) {
+                          output = c("matrix", "edges"), variance = c("equal", "unequal"), data = NULL, blocks = NULL,
+                          whole = FALSE, ...) {
   for (name in intersect(c("group", "groups"), ...names())) {
     refuse_labels(list(...)[[name]], x, paste0("unused argument '", name, "'"))
   }
-  specs <- specs_of("gpuCorCompare", ...)
+  is_formula <- inherits(design, "formula") || inherits(blocks, "formula")
+  given <- if (!is_formula) list(data = data) # of 'covariates'
+  specs <- do.call(specs_of, c("gpuCorCompare", Filter(Negate(is.null), given), list(...)), quote = TRUE)
+  if (inherits(design, "formula")) design <- model_matrix(design, data, "design", "subject")
+  if (inherits(blocks, "formula")) {
+    frame <- with_our_errors(stats::model.frame(blocks, data, na.action = stats::na.fail), "'blocks': ")
+    blocks <- do.call(paste, frame)
+  }
+  if (is.null(y) && is.null(design) && are_groups(x)) {
+    sizes <- lengths(x)
+    if (length(x) == 2L) y <- x[[2L]] else design <- groups_design(sizes, names(x))
+    x <- if (length(sizes) == 2L) x[[1L]] else unlist(unname(x), recursive = FALSE)
+  }
   output <- check_choice(output, c("matrix", "edges"), "output")
   n_perm <- check_whole(n_perm, "n_perm", 0, 1e9)
-  groups <- list(paired = check_flag(paired, "paired"), design = check_slots(design, "design"), contrast = contrast)
+  groups <- list(paired = check_flag(paired, "paired"), design = check_slots(design, "design"), contrast = contrast,
+                 variance = check_choice(variance, c("equal", "unequal"), "variance"), blocks = blocks,
+                 whole = check_flag(whole, "whole"))
   given <- Filter(Negate(is.null), list(threshold = threshold, density = density, k = k, p.value = p.value, fdr = fdr))
   if (!is.null(components)) components <- check_choice(components, component_sizes, "components")
   sign <- check_choice(sign, signs, "sign")
   found <- features_of("gpuCorCompare", specs, y = y, threshold = threshold, density = density, k = k,
                        p.value = p.value, fdr = fdr, sign = sign, n_perm = n_perm, pairs = pairs, paired = paired,
-                       design = design, contrast = contrast, components = components, classes = classes)
+                       design = design, contrast = contrast, components = components, classes = classes,
+                       variance = if (groups$variance == "unequal") "unequal", blocks = blocks, whole = whole)
   if (!is.null(classes)) classes <- check_fraction(classes, "classes", zero = FALSE)
   run <- compare_run(empty_run(specs, method, use, pairs, call = sys.call()), x, y, groups)
   run["classes"] <- list(classes)
@@ -190,7 +196,7 @@ compare_output <- function(rows, run, given, error, maxima, output, components =
   if (!is.null(run$classes)) {
     rows$tests <- c(if (length(rows$tests)) rows$tests else list(max = 1), group_classes(run, rows))
   }
-  groups <- several_groups(run$x)
+  groups <- c(several_groups(run$x), if (tested_effects(run$x) > 1) tested_effects(run$x))
   min_p <- if (!is.null(error)) min_rank_p(run$method, compared_groups(run$x))
   rows$x <- atanh(rows$x)
   rows$threshold <- atanh(rows$threshold)
@@ -205,7 +211,13 @@ compare_output <- function(rows, run, given, error, maxima, output, components =
 
 # ---- the run
 
-# Returns the run with the data of groups. `groups`: list(paired, design, contrast).
+# Returns TRUE for a list of groups, each a list of subjects' matrices.
+are_groups <- function(x) {
+  is_list <- function(x) is.list(x) && !is.object(x)
+  is_list(x) && length(x) > 1L && all(vapply(x, is_list, NA))
+}
+
+# Returns the run with the data of groups. `groups`: see group_model().
 compare_run <- function(run, x, y, groups) {
   if (!has_distribution(run$method)) {
     fail("method = \"", run$method, "\" has no Fisher's z to compare; use method = \"spearman\"")
@@ -218,10 +230,11 @@ compare_run <- function(run, x, y, groups) {
   is_comparable <- are_row_numbers(observation_names(groups$design)) == are_row_numbers(names(x))
   if (is_comparable) check_observations(groups$design, "design", list(names = names(x)))
   is_spread <- length(sizes) == 1L && is.null(groups$design) && identical(given$effects, "fixed")
-  model <- if (!is_spread) group_model(sizes, groups$paired, groups$design, groups$contrast)
-  # With one subject in each group, the observations are the sample.
-  usual <- if (is.null(model) && all(sizes == 1L)) "fixed" else "random"
-  effects <- if (is.null(given$effects)) usual else given$effects
+  # With one subject in each of two groups, the observations are the sample.
+  are_matrices <- length(sizes) == 2L && all(sizes == 1L) && !groups$paired
+  effects <- if (!is.null(given$effects)) given$effects else if (are_matrices) "fixed" else "random"
+  run$units <- units_of(groups$blocks, groups$whole, if (groups$paired) sizes[1L] else sum(sizes))
+  model <- if (effects == "random") group_model(sizes, groups, run$units)
   data <- read_groups(run, x, y, names, n_first)
   designs <- subject_designs(run, list(x = data), effects, names)
   counted <- count_subjects(run, list(x = data), designs, names)
@@ -231,7 +244,9 @@ compare_run <- function(run, x, y, groups) {
     each <- if (effects == "random") rep(1, length(data)) else fisher_weights(counted$n, names)
     if (is_spread) each else difference_weights(each, seq_along(data) <= n_first)
   }
-  rule <- list(how = if (is_spread) "spread" else "fisher", level = 0.5, skips = FALSE)
+  skips <- check_combination(given["na.rm"])$skips
+  how <- if (is_spread) "spread" else if (skips || isTRUE(model$tested > 1)) DIFFERENCE else "fisher"
+  rule <- list(how = how, level = 0.5, skips = skips)
   total <- if (is_spread) sum(weights) else 1
   run$x <- new_subjects(data, rule, weights, total, counted, designs, effects, n_first, model)
   with_pairs(run)
@@ -241,7 +256,8 @@ compare_run <- function(run, x, y, groups) {
 facts_of_groups <- function(run, n_perm) {
   is_fixed <- !is_random(run$x)
   permutes_rows <- n_perm > 0 && is_fixed && !permutes_labels(run)
-  names(which(c(`several groups` = !is.null(several_groups(run$x)), `fixed effects` = is_fixed,
+  names(which(c(`several groups` = !is.null(several_groups(run$x)), `several effects` = tested_effects(run$x) > 1,
+                `fixed effects` = is_fixed,
                 `fixed effects of subjects` = is_fixed && permutes_labels(run), `permuted rows` = permutes_rows,
                 `graded weights` = any(vapply(run$x$designs, is_graded, NA)))))
 }
@@ -306,7 +322,8 @@ component_sizes <- c("size", "sum")
 # The components of the data are those of permutation 0.
 compare_components <- function(run, given, components, n_perm, output) {
   threshold <- given$threshold
-  check_that(threshold, "threshold", is_number_within(threshold, 0, MAX_T) && threshold > 0, "a t, a number above 0")
+  check_that(threshold, "threshold", is_number_within(threshold, 0, MAX_T) && threshold > 0,
+             "a t or F, a number above 0")
   n <- ncol(run$x)
   check_memory(12 * n * (n_perm + 1), "gpuCorCompare(components = )",
                paste(n_of(n, "column"), "and", n_of(n_perm, "permutation")), "use fewer permutations")
@@ -315,7 +332,8 @@ compare_components <- function(run, given, components, n_perm, output) {
   found <- perform(work$permutations, "components", rule, random_permutations(run, 0:n_perm))
   found <- component_table(found, colnames(run$x))
   run <- work$coefficients
-  run$criterion <- list(name = "threshold", value = threshold / sqrt(threshold^2 + max_df(run$x)))
+  t <- if (tested_effects(run$x) > 1) sqrt(threshold) else threshold
+  run$criterion <- list(name = "threshold", value = t / sqrt(t^2 + max_df(run$x)))
   run <- with_t(run)
   rows <- with_difference_tests(network_rows(run), run)
   rows$threshold <- NA_real_ # of the differences
@@ -329,13 +347,13 @@ MIN_ROWS_OF_FDR <- 50 # rows of each group; 'fdr' depends on the tail
 
 warn_small_groups <- function(x, given, n_perm) {
   groups <- compared_groups(x)
-  if (is_random(x) && is.null(x$model)) {
+  if (is_random(x) && is.null(x$model)) { # variance = "unequal"
     sizes <- lengths(groups)
     if (min(sizes) >= MIN_UNEQUAL_GROUP || max(sizes) < 2 * min(sizes)) return(invisible())
     warn("gpuCorUnequalGroups", "groups of ", sizes[1L], " and ", sizes[2L], " subjects: p values of Welch's t are ",
          "too small if one group has fewer than ", MIN_UNEQUAL_GROUP, " and the other twice as many",
          if (n_perm > 0) ", and those of 'n_perm' if the smaller group varies more",
-         "; 'design' tests with one variance for all subjects")
+         "; variance = \"equal\" tests with one variance for all subjects")
   }
   rows <- min(vapply(groups, sum, 0))
   if (is_random(x) || is.null(given$fdr) || rows >= MIN_ROWS_OF_FDR) return(invisible())

@@ -118,6 +118,7 @@ SEXP r_constants(void) {
         NUMBER("combine icc2", GCOR_ICC2),
         NUMBER("combine icc3", GCOR_ICC3),
         NUMBER("combine spread", GCOR_SPREAD),
+        NUMBER("combine difference as coefficient", GCOR_DIFFERENCE),
         NUMBER("combine t as coefficient", GCOR_T),
         NUMBER("average", GCOR_LINK_AVERAGE),
         NUMBER("complete", GCOR_LINK_COMPLETE),

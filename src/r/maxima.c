@@ -201,11 +201,10 @@ static gcor_permutations parse_permutations(const r_job *q, SEXP weights, int is
     const gcor_permutations permutations = {.weight = REAL(weights),
                                             .n_weights = Rf_nrows(weights),
                                             .n = Rf_ncols(weights),
-                                            .n_subjects = q->combination.n,
-                                            .is_t = is_t,
-                                            .model = q->combination.model};
-    const int64_t unit = permutations.model ? permutations.model->n_values : permutations.n_subjects;
-    if (!q->job.combination || permutations.n_weights < unit || permutations.n_weights % unit != 0)
+                                            .groups = gcor_groups_of(&q->combination),
+                                            .is_t = is_t};
+    const gcor_linear_model *model = permutations.groups.model;
+    if (!q->job.combination || permutations.n_weights != (model ? model->n_values * model->n_terms : q->combination.n))
         r_error("there must be subjects, and weights for each of them");
     return permutations;
 }

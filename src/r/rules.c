@@ -159,18 +159,19 @@ static const gcor_design *design_of(SEXP designs, R_xlen_t s, int64_t n_obs) {
     return design;
 }
 
-/* Returns list(basis: NULL, or a column of weights of the subjects for each value; effect, scale, df), or NULL. */
+/* model: list(terms: a matrix; tested, steady: numbers of its columns; scale), or NULL. */
 static const gcor_linear_model *model_of(SEXP model, R_xlen_t n) {
     if (Rf_isNull(model)) return NULL;
     gcor_linear_model *parsed = (gcor_linear_model *)R_alloc(1, sizeof *parsed);
-    SEXP basis = r_element(model, "basis"), effect = r_element(model, "effect");
-    if (!Rf_isNull(basis) && Rf_xlength(basis) != n * Rf_xlength(effect))
-        r_error("%.0f subjects do not fit the model's basis", (double)n);
-    *parsed = (gcor_linear_model){.basis = Rf_isNull(basis) ? NULL : REAL(basis),
-                                  .effect = REAL(effect),
-                                  .scale = Rf_asReal(r_element(model, "scale")),
-                                  .df = Rf_asReal(r_element(model, "df")),
-                                  .n_values = Rf_xlength(effect)};
+    SEXP terms = r_element(model, "terms");
+    *parsed = (gcor_linear_model){.terms = REAL(terms),
+                                  .n_values = Rf_nrows(terms),
+                                  .n_terms = Rf_ncols(terms),
+                                  .n_tested = (int64_t)Rf_asReal(r_element(model, "tested")),
+                                  .n_steady = (int64_t)Rf_asReal(r_element(model, "steady")),
+                                  .scale = Rf_asReal(r_element(model, "scale"))};
+    if (n != parsed->n_values && n != 2 * parsed->n_values)
+        r_error("%.0f subjects do not fit the model's %.0f rows", (double)n, (double)parsed->n_values);
     return parsed;
 }
 

@@ -120,7 +120,7 @@ static void deliver_row(gcor_combine *c, gcor_context *context, int thread, int6
     int64_t stride = c->tile.n_row * c->tile.n_col;
     if (c->rule->how == GCOR_EACH)
         segment.stride = stride;
-    else if (c->rule->how == GCOR_T)
+    else if (c->rule->how >= GCOR_DIFFERENCE)
         gcor_t_end(c, sum, stride, segment.n, scratch);
     else if (keeps_each(c->rule))
         gcor_each_end(c->rule, sum, stride, segment.n, scratch);

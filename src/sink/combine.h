@@ -24,14 +24,15 @@ typedef enum {
     GCOR_MIN,      /* the smallest; ignores weights */
     GCOR_QUANTILE, /* a quantile of the subjects' r, R's type 7; from here on weights are ignored, but by GCOR_SPREAD */
     GCOR_SD,       /* standard deviation of r, divided by GCOR_SD_UNIT */
-    GCOR_STATISTIC, /* Student's t of the subjects' z, divided by GCOR_STATISTIC_UNIT */
-    GCOR_FRACTION,  /* the fraction of the subjects with r above `level` */
-    GCOR_ARGMAX,    /* the number of the subject with the largest r, from 1, divided by GCOR_ARGMAX_UNIT */
-    GCOR_ICC2,      /* intraclass correlation of z of subjects and sessions: agreement */
-    GCOR_ICC3,      /* consistency */
-    GCOR_SPREAD,    /* tanh of the weighted standard deviation of z, sqrt(sum w (z - mean)^2 / sum w) */
-    GCOR_T,         /* Student's t of the subjects' z, as the coefficient t / sqrt(t^2 + df) (group_tests.h) */
-    GCOR_EACH       /* not combined: the sink takes every subject's r (gcor_segment.stride) */
+    GCOR_STATISTIC,  /* Student's t of the subjects' z, divided by GCOR_STATISTIC_UNIT */
+    GCOR_FRACTION,   /* the fraction of the subjects with r above `level` */
+    GCOR_ARGMAX,     /* the number of the subject with the largest r, from 1, divided by GCOR_ARGMAX_UNIT */
+    GCOR_ICC2,       /* intraclass correlation of z of subjects and sessions: agreement */
+    GCOR_ICC3,       /* consistency */
+    GCOR_SPREAD,     /* tanh of the weighted standard deviation of z, sqrt(sum w (z - mean)^2 / sum w) */
+    GCOR_DIFFERENCE, /* tanh of the difference or mean of z (group_tests.h) */
+    GCOR_T,          /* Student's t (F) as the coefficient t / sqrt(t^2 + df), with the root of F */
+    GCOR_EACH        /* not combined: the sink takes every subject's r (gcor_segment.stride) */
 } gcor_combining;
 
 /* Values must not exceed 1. Powers of two, so that they are exact. */
@@ -55,9 +56,10 @@ typedef struct gcor_combination {
     int64_t sessions; /* GCOR_ICC2, GCOR_ICC3: n / sessions subjects, each with all its sessions one after another */
     int skips;    /* 1: a pair ignores subjects in which it has no coefficient; 0: the pair then has no coefficient */
     double total; /* sums are divided by it; if subjects are left out, by the sum of the other subjects' weights */
-    int64_t n, n_first;           /* GCOR_T: the first n_first subjects are one group, the others are the other group */
-    const gcor_subject *subjects; /* n, the caller's */
-    const gcor_linear_model *model; /* GCOR_T: tests its contrast instead of groups; NULL: none */
+    int64_t n,
+        n_first; /* GCOR_T, GCOR_DIFFERENCE: the first n_first subjects are one group, the others are the other group */
+    const gcor_subject *subjects;   /* n, the caller's */
+    const gcor_linear_model *model; /* GCOR_T, GCOR_DIFFERENCE: of its tested terms instead of groups; NULL: none */
 } gcor_combination;
 
 typedef struct {

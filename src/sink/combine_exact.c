@@ -93,7 +93,8 @@ void gcor_t_end(const gcor_combine *c, double *values, int64_t stride, int64_t n
     for (int64_t from = 0; from < n; from += GCOR_GROUP_BLOCK) {
         int64_t some = gcor_min(GCOR_GROUP_BLOCK, n - from);
         gcor_test_groups(&groups, c->loops, values + from, stride, some, scratch, &tests);
-        gcor_group_coefficients(&groups, &tests, some, r);
+        if (rule->how == GCOR_T) gcor_group_coefficients(&groups, &tests, some, r);
+        for (int64_t k = 0; rule->how == GCOR_DIFFERENCE && k < some; k++) r[k] = gcor_tanh(tests.difference[k]);
         for (int64_t k = 0; k < some; k++) {
             double none = r[k] == r[k] ? 0 : gcor_reason_for_none(values + from + k, stride, rule->n);
             values[from + k] = r[k] == r[k] ? r[k] : none == 0 ? GCOR_NO_VALUE : none;
@@ -103,7 +104,7 @@ void gcor_t_end(const gcor_combine *c, double *values, int64_t stride, int64_t n
 
 int64_t gcor_combine_scratch(const gcor_combination *rule) {
     const gcor_groups groups = gcor_groups_of(rule);
-    return rule->how == GCOR_T ? gcor_group_scratch(&groups) : rule->n;
+    return rule->how >= GCOR_DIFFERENCE ? gcor_group_scratch(&groups) : rule->n;
 }
 
 double gcor_reason_for_none(const double *value, int64_t stride, int64_t subjects) {

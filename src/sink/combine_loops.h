@@ -22,11 +22,12 @@ typedef struct gcor_combine_loops {
      * over all subjects of z, and GCOR_SUM_BLOCK elements further, of its squares. */
     void (*welch)(const double *z, const double *totals, const double *is_first, int64_t subjects, int64_t n,
                   double *t);
-    /* Computes t |t| of n <= GCOR_SUM_BLOCK linear tests with df degrees of freedom. Each of `terms` rows
-     * of w, of length `rows`, gives a sum of w[j] y[j * GCOR_SUM_BLOCK + k]: the first is the effect, the others belong
-     * to terms of the model that are not tested. squares: the sums of squares of y. */
-    void (*linear_t)(const double *y, const double *squares, const double *w, int64_t terms, int64_t rows, double df,
-                     int64_t n, double *t);
+    /* Computes t |t|, or the square of F if `tested` is above 1, of n <= GCOR_SUM_BLOCK linear tests with df degrees of
+     * freedom. Each of `terms` rows of w, of length `rows`, gives a sum of w[j] y[j * GCOR_SUM_BLOCK + k]: the last
+     * ones are the tested effects, the others belong to terms of the model that are not tested. squares: the sums of
+     * squares of y. */
+    void (*linear_t)(const double *y, const double *squares, const double *w, int64_t terms, int64_t tested,
+                     int64_t rows, double df, int64_t n, double *t);
     /* Returns the largest weight (weight.h) of n values, ignoring NaN; -Inf if all are NaN. */
     double (*largest)(const double *value, gcor_side side, int64_t n);
     /* Divide sums by their total and turn them into coefficients, in place. */

@@ -74,17 +74,19 @@ TARGET static void NAME(welch)(const double *z, const double *totals, const doub
     }
 }
 
-TARGET static void NAME(linear_t)(const double *y, const double *squares, const double *w, int64_t terms, int64_t rows,
-                                  double df, int64_t n, double *t) {
-    double effect[GCOR_SUM_BLOCK], rest[GCOR_SUM_BLOCK], sum[GCOR_SUM_BLOCK];
-    NAME(weighted_sums)(y, w, rows, n, effect);
-    for (int64_t k = 0; k < n; k++) rest[k] = squares[k] - effect[k] * effect[k];
-    for (int64_t i = 1; i < terms; i++) {
+TARGET static void NAME(linear_t)(const double *y, const double *squares, const double *w, int64_t terms,
+                                  int64_t tested, int64_t rows, double df, int64_t n, double *t) {
+    double effects[GCOR_SUM_BLOCK], rest[GCOR_SUM_BLOCK], sum[GCOR_SUM_BLOCK];
+    for (int64_t k = 0; k < n; k++) effects[k] = 0, rest[k] = squares[k];
+    for (int64_t i = 0; i < terms; i++) {
         NAME(weighted_sums)(y, w + i * rows, rows, n, sum);
         for (int64_t k = 0; k < n; k++) rest[k] -= sum[k] * sum[k];
+        for (int64_t k = 0; i >= terms - tested && k < n; k++) effects[k] += sum[k] * sum[k];
     }
-    for (int64_t k = 0; k < n; k++)
-        t[k] = df * effect[k] * fabs(effect[k]) / (rest[k] > GCOR_NO_VARIANCE ? rest[k] : GCOR_NO_VARIANCE);
+    for (int64_t k = 0; k < n; k++) {
+        double f = df * effects[k] / ((double)tested * (rest[k] > GCOR_NO_VARIANCE ? rest[k] : GCOR_NO_VARIANCE));
+        t[k] = tested > 1 ? f * f : sum[k] < 0 ? -f : f;
+    }
 }
 
 GCOR_MAX_WEIGHT(TARGET, NAME(max_weight), double, fabs)

@@ -67,64 +67,186 @@ static void test_means(const gcor_groups *groups, const double *z, int64_t n, gc
 
 /* ---- linear models ------------------------------------------------------------------------------------- */
 
-/* Squares that are smaller in relation to those of z are rounding errors. */
-static const double ROUNDING = 1e-28;
+/* Squares that are smaller in relation to those of z are rounding errors; so are squares of what is left of a term
+ * without the others. */
+static const double ROUNDING = 1e-28, COLLINEAR = 1e-10;
 
 int64_t gcor_linear_scratch(const gcor_linear_model *model) {
-    return model && model->basis ? model->n_values : 0;
+    return model ? (model->n_terms * (model->n_terms + 1) + 7) / 8 * 8 : 0; /* rows of z stay aligned */
 }
 
-double *gcor_linear_values(const gcor_linear_model *model, const gcor_combine_loops *loops, int64_t subjects, double *z,
-                           int64_t n) {
-    double *y = z + subjects * BLOCK, of_z[BLOCK] = {0}, of_y[BLOCK] = {0};
-    if (!model->basis) return z;
-    for (int64_t j = 0; j < model->n_values; j++) {
-        loops->weighted_sums(z, model->basis + j * subjects, subjects, n, y + j * BLOCK);
-        for (int64_t k = 0; k < n; k++) of_y[k] += y[j * BLOCK + k] * y[j * BLOCK + k];
+void gcor_find_missing(const double *y, int64_t rows, int64_t n, gcor_missing_pairs *missing) {
+    double sum[BLOCK] = {0};
+    for (int64_t s = 0; s < rows; s++)
+        for (int64_t k = 0; k < n; k++) sum[k] += y[s * BLOCK + k];
+    missing->n = 0;
+    for (int64_t k = 0; k < n; k++)
+        if (sum[k] != sum[k]) missing->at[missing->n++] = k;
+}
+
+static void find_squares(const double *y, int64_t rows, int64_t n, double *squares) {
+    for (int64_t k = 0; k < n; k++) squares[k] = 0;
+    for (int64_t s = 0; s < rows; s++)
+        for (int64_t k = 0; k < n; k++) {
+            double value = y[s * BLOCK + k];
+            squares[k] += value == value ? value * value : 0;
+        }
+}
+
+/* Subtracts a term from all pairs that miss no value, and stores its coefficients. */
+static void remove_term(const double *term, const gcor_combine_loops *loops, int64_t rows, double *y, int64_t n,
+                        double *coefficient) {
+    double c[BLOCK];
+    loops->weighted_sums(y, term, rows, n, coefficient);
+    for (int64_t k = 0; k < n; k++) c[k] = coefficient[k] == coefficient[k] ? coefficient[k] : 0;
+    for (int64_t s = 0; s < rows; s++)
+        for (int64_t k = 0; k < n; k++) y[s * BLOCK + k] -= term[s] * c[k];
+}
+
+/* Regresses the values of a pair that are not NaN, BLOCK apart, on n orthonormal terms, by Cholesky's decomposition of
+ * their products over these subjects. Returns the number of values; 0 if it is not above n, or the terms are collinear.
+ * root: n * n, the lower triangular factor; u: n, the coefficients of the terms, each without those before it. */
+static int64_t regress_some(const double *terms, int64_t rows, int64_t n, const double *y, double *root, double *u) {
+    int64_t values = 0;
+    for (int64_t i = 0; i < n * n; i++) root[i] = i % (n + 1) == 0;
+    for (int64_t i = 0; i < n; i++) u[i] = 0;
+    for (int64_t s = 0; s < rows; s++) {
+        const double value = y[s * BLOCK], *of_s = terms + s;
+        values += value == value;
+        for (int64_t i = 0; i < n; i++) {
+            if (value == value)
+                u[i] += of_s[i * rows] * value;
+            else
+                for (int64_t j = 0; j <= i; j++) root[i * n + j] -= of_s[i * rows] * of_s[j * rows];
+        }
     }
-    for (int64_t s = 0; s < subjects; s++)
-        for (int64_t k = 0; k < n; k++) of_z[k] += z[s * BLOCK + k] * z[s * BLOCK + k];
+    for (int64_t i = 0; i < n; i++) {
+        double *row = root + i * n;
+        for (int64_t j = 0; j <= i; j++) {
+            for (int64_t l = 0; l < j; l++) row[j] -= row[l] * root[j * n + l];
+            if (j == i) break;
+            row[j] /= root[j * n + j];
+            u[i] -= row[j] * u[j];
+        }
+        if (row[i] < COLLINEAR) return 0;
+        row[i] = sqrt(row[i]);
+        u[i] /= row[i];
+    }
+    return values > n ? values : 0;
+}
+
+/* Returns subject s's residual of regress_some(), whose u finish_some() turned into the coefficients of all terms. */
+static double residual_of(const double *terms, int64_t rows, int64_t n, const double *y, const double *u, int64_t s) {
+    double residual = y[s * BLOCK];
+    for (int64_t i = 0; i < n; i++) residual -= terms[i * rows + s] * u[i];
+    return residual;
+}
+
+static void finish_some(int64_t n, const double *root, double *u) {
+    for (int64_t i = n - 1; i >= 0; i--) {
+        for (int64_t l = i + 1; l < n; l++) u[i] -= root[l * n + i] * u[l];
+        u[i] /= root[i * n + i];
+    }
+}
+
+void gcor_linear_values(const gcor_groups *groups, const gcor_combine_loops *loops, double *z, int64_t n,
+                        double *scratch, gcor_missing_pairs *missing) {
+    const gcor_linear_model *model = groups->model;
+    const int64_t rows = model->n_values, others = model->n_terms - model->n_tested;
+    double of_z[BLOCK], of_y[BLOCK], *u = scratch + others * others;
+    for (int64_t s = rows; s < groups->n; s++)
+        for (int64_t k = 0; k < n; k++) z[(s - rows) * BLOCK + k] -= z[s * BLOCK + k];
+    gcor_find_missing(z, rows, n, missing);
+    find_squares(z, rows, n, of_z);
+    for (int64_t j = 0; j < others; j++) remove_term(model->terms + j * rows, loops, rows, z, n, of_y);
+    for (int64_t i = 0; groups->skips && i < missing->n; i++) {
+        double *y = z + missing->at[i];
+        int64_t values = regress_some(model->terms, rows, others, y, scratch, u);
+        finish_some(others, scratch, u);
+        for (int64_t s = 0; s < rows; s++)
+            y[s * BLOCK] = values > 0 ? residual_of(model->terms, rows, others, y, u, s) : NAN;
+    }
+    find_squares(z, rows, n, of_y);
     for (int64_t k = 0; k < n; k++)
         if (of_y[k] <= ROUNDING * of_z[k])
-            for (int64_t j = 0; j < model->n_values; j++) y[j * BLOCK + k] = 0;
-    return y;
+            for (int64_t s = 0; s < rows; s++) z[s * BLOCK + k] *= 0; /* NaN stays */
+}
+
+/* Stores a test of the sums of squares of effects, of n_tested terms, and of residuals of some values. contrast: the
+ * coefficient of the only tested term, and its standard error without that of the residuals. */
+static void store_test(const gcor_linear_model *model, double contrast, double unit, double effects, double rest,
+                       int64_t values, gcor_group_tests *tests, int64_t k) {
+    const double tested = (double)model->n_tested, df = (double)(values - model->n_terms);
+    const double size = model->n_tested > 1 ? 1 / sqrt((double)values) : model->scale;
+    if (rest <= ROUNDING * effects) rest = 0;
+    tests->difference[k] = size * (model->n_tested > 1 ? sqrt(effects) : contrast);
+    tests->error[k] = size * unit * sqrt(tested * rest / df);
+    tests->df[k] = df;
+}
+
+void gcor_linear_test_some(const gcor_linear_model *model, const double *terms, const double *values, int64_t k,
+                           double *scratch, gcor_group_tests *tests) {
+    const int64_t rows = model->n_values, n = model->n_terms;
+    const double *y = values + k;
+    double *u = scratch + n * n, effects = 0, rest = 0;
+    int64_t found = regress_some(terms, rows, n, y, scratch, u);
+    tests->difference[k] = tests->error[k] = tests->df[k] = NAN;
+    if (found == 0) return;
+    for (int64_t i = n - model->n_tested; i < n; i++) effects += u[i] * u[i];
+    finish_some(n, scratch, u);
+    for (int64_t s = 0; s < rows; s++) {
+        double residual = residual_of(terms, rows, n, y, u, s);
+        rest += residual == residual ? residual * residual : 0;
+    }
+    store_test(model, u[n - 1], model->n_tested > 1 ? 1 : 1 / scratch[n * n - 1], effects, rest, found, tests, k);
 }
 
 /* The residuals are computed one by one, so that those of pairs that the model explains do not cancel. */
-static void test_contrast(const gcor_linear_model *model, const gcor_combine_loops *loops, const double *y, int64_t n,
-                          gcor_group_tests *tests) {
-    double effect[BLOCK], squares[BLOCK] = {0};
-    loops->weighted_sums(y, model->effect, model->n_values, n, effect);
-    for (int64_t j = 0; j < model->n_values; j++)
-        for (int64_t k = 0; k < n; k++) {
-            double residual = y[j * BLOCK + k] - effect[k] * model->effect[j];
-            squares[k] += residual * residual;
-        }
-    for (int64_t k = 0; k < n; k++) {
-        tests->difference[k] = model->scale * effect[k];
-        if (squares[k] <= ROUNDING * effect[k] * effect[k]) squares[k] = 0;
-        tests->error[k] = model->scale * sqrt(squares[k] / model->df);
-        tests->df[k] = model->df;
+static void test_terms(const gcor_groups *groups, const gcor_combine_loops *loops, double *y, int64_t n,
+                       double *scratch, gcor_group_tests *tests) {
+    const gcor_linear_model *model = groups->model;
+    const int64_t rows = model->n_values;
+    double effect[BLOCK], effects[BLOCK] = {0}, rest[BLOCK];
+    gcor_missing_pairs missing;
+    gcor_linear_values(groups, loops, y, n, scratch, &missing);
+    for (int64_t j = model->n_terms - model->n_tested; j < model->n_terms; j++) {
+        remove_term(model->terms + j * rows, loops, rows, y, n, effect);
+        for (int64_t k = 0; k < n; k++) effects[k] += effect[k] * effect[k];
+    }
+    find_squares(y, rows, n, rest);
+    for (int64_t k = 0; k < n; k++) store_test(model, effect[k], 1, effects[k], rest[k], rows, tests, k);
+    for (int64_t i = 0; i < missing.n; i++) {
+        if (groups->skips)
+            gcor_linear_test_some(model, model->terms, y, missing.at[i], scratch, tests);
+        else
+            tests->error[missing.at[i]] = NAN;
     }
 }
 
 int64_t gcor_group_scratch(const gcor_groups *groups) {
-    return BLOCK * (groups->n + gcor_linear_scratch(groups->model));
+    return BLOCK * groups->n + gcor_linear_scratch(groups->model);
 }
 
 void gcor_test_groups(const gcor_groups *groups, const gcor_combine_loops *loops, const double *r, int64_t stride,
                       int64_t n, double *z, gcor_group_tests *tests) {
     gcor_subject_z(loops, r, stride, groups->n, n, z);
     if (groups->model)
-        test_contrast(groups->model, loops, gcor_linear_values(groups->model, loops, groups->n, z, n), n, tests);
+        test_terms(groups, loops, z, n, z + groups->n * BLOCK, tests);
     else
         test_means(groups, z, n, tests);
     for (int64_t k = 0; k < n; k++)
         if (tests->error[k] != tests->error[k]) tests->difference[k] = tests->df[k] = NAN;
 }
 
+double gcor_group_statistic(const gcor_groups *groups, const gcor_group_tests *tests, int64_t k) {
+    double t = tests->difference[k] == 0 ? 0 : tests->difference[k] / tests->error[k];
+    return groups->model && groups->model->n_tested > 1 ? t * t : t;
+}
+
 void gcor_group_coefficients(const gcor_groups *groups, const gcor_group_tests *tests, int64_t n, double *r) {
-    double max_df = groups->model ? groups->model->df : (double)(groups->n - (groups->n_first < groups->n ? 2 : 1));
+    const gcor_linear_model *model = groups->model;
+    double max_df = (double)(model ? model->n_values - model->n_terms
+                                   : groups->n - (groups->n_first < groups->n ? 2 : 1));
     for (int64_t k = 0; k < n; k++) {
         double d = tests->difference[k], e = tests->error[k];
         r[k] = d == 0 && e == 0 ? 0 : d / sqrt(d * d + max_df * e * e);

@@ -6,21 +6,23 @@
 
 enum { BLOCK = GCOR_GROUP_BLOCK };
 
-/* Scratch: the values of a permutation; totals of z, and of its squares; z; and y, if the model transforms z. */
-enum { VALUES = 0, TOTALS = BLOCK, SQUARES = 2 * BLOCK, Z = 3 * BLOCK };
+/* Scratch: the values of a permutation; totals of z, and of its squares; the pairs that miss a subject; z, or the
+ * model's values; and scratch of its tests. */
+enum { VALUES = 0, TOTALS = BLOCK, SQUARES = 2 * BLOCK, MISSING = 3 * BLOCK, Z = 5 * BLOCK };
+_Static_assert(sizeof(gcor_missing_pairs) <= (Z - MISSING) * sizeof(double), "the pairs that miss a subject need room");
 
 int gcor_permuted_is_t(const gcor_permutations *permutations) {
-    return permutations->is_t || permutations->model;
+    return permutations->is_t || permutations->groups.model;
 }
 
 int64_t gcor_permuted_scratch(const gcor_permutations *permutations) {
-    return Z + BLOCK * (permutations->n_subjects + gcor_linear_scratch(permutations->model));
+    return Z + gcor_group_scratch(&permutations->groups);
 }
 
 /* Subtracts the first subject's z, so that sums of squares do not cancel. */
 static void shift_z(double *z, int64_t subjects, int64_t n) {
     for (int64_t s = subjects - 1; s >= 0; s--)
-        for (int64_t k = 0; k < n; k++) z[s * BLOCK + k] -= z[k];
+        for (int64_t k = 0; k < n; k++) z[s * BLOCK + k] -= z[k] == z[k] ? z[k] : 0;
 }
 
 static void find_totals(const double *z, int64_t subjects, int64_t n, double *totals, double *squares) {
@@ -34,32 +36,66 @@ static void find_totals(const double *z, int64_t subjects, int64_t n, double *to
 
 void gcor_permuted_begin(const gcor_permutations *permutations, const gcor_combine_loops *loops, const double *r,
                          int64_t stride, int64_t n, double *scratch) {
-    const gcor_linear_model *model = permutations->model;
-    const int64_t subjects = permutations->n_subjects;
+    const gcor_groups *groups = &permutations->groups;
+    gcor_missing_pairs *missing = (gcor_missing_pairs *)(scratch + MISSING);
     double *z = scratch + Z;
-    gcor_subject_z(loops, r, stride, subjects, n, z);
-    if (model) {
-        const double *y = gcor_linear_values(model, loops, subjects, z, n);
-        find_totals(y, model->n_values, n, scratch + TOTALS, scratch + SQUARES);
+    gcor_subject_z(loops, r, stride, groups->n, n, z);
+    if (groups->model) {
+        gcor_linear_values(groups, loops, z, n, z + groups->n * BLOCK, missing);
+        find_totals(z, groups->model->n_values, n, scratch + TOTALS, scratch + SQUARES);
     } else if (permutations->is_t) {
-        shift_z(z, subjects, n);
-        find_totals(z, subjects, n, scratch + TOTALS, scratch + SQUARES);
+        gcor_find_missing(z, groups->n, n, missing);
+        shift_z(z, groups->n, n);
+        find_totals(z, groups->n, n, scratch + TOTALS, scratch + SQUARES);
+    } else {
+        missing->n = 0;
     }
+}
+
+/* Returns t |t| of Welch's t of the values of a pair that are not NaN, BLOCK apart; NaN if a group has fewer than two.
+ */
+static double welch_of_some(const double *z, const double *is_first, int64_t subjects) {
+    double n[2] = {0}, mean[2] = {0}, squares[2] = {0};
+    for (int64_t s = 0; s < subjects; s++) {
+        const double value = z[s * BLOCK];
+        const int g = is_first[s] == 0;
+        if (value != value) continue;
+        double deviation = value - mean[g];
+        mean[g] += deviation / ++n[g];
+        squares[g] += deviation * (value - mean[g]);
+    }
+    double difference = mean[0] - mean[1];
+    double variance = squares[0] / (n[0] * (n[0] - 1)) + squares[1] / (n[1] * (n[1] - 1));
+    if (n[0] < 2 || n[1] < 2) return NAN;
+    return difference * fabs(difference) / (variance > GCOR_NO_VARIANCE ? variance : GCOR_NO_VARIANCE);
+}
+
+/* The statistic of pair k, which misses subjects. */
+static double value_of_some(const gcor_permutations *permutations, const double *w, int64_t k, double *z) {
+    const gcor_groups *groups = &permutations->groups;
+    gcor_group_tests tests;
+    if (!groups->model) return welch_of_some(z + k, w, groups->n);
+    gcor_linear_test_some(groups->model, w, z, k, z + groups->n * BLOCK, &tests);
+    double t = gcor_group_statistic(groups, &tests, k);
+    return t * fabs(t);
 }
 
 const double *gcor_permuted_values(const gcor_permutations *permutations, const gcor_combine_loops *loops, int64_t k,
                                    int64_t n, double *scratch) {
-    const gcor_linear_model *model = permutations->model;
-    const int64_t subjects = permutations->n_subjects;
-    const double *w = permutations->weight + k * permutations->n_weights, *z = scratch + Z;
-    double *values = scratch + VALUES;
+    const gcor_groups *groups = &permutations->groups;
+    const gcor_linear_model *model = groups->model;
+    const gcor_missing_pairs *missing = (const gcor_missing_pairs *)(scratch + MISSING);
+    const double *w = permutations->weight + k * permutations->n_weights;
+    double *values = scratch + VALUES, *z = scratch + Z;
     if (model)
-        loops->linear_t(model->basis ? z + subjects * BLOCK : z, scratch + SQUARES, w,
-                        permutations->n_weights / model->n_values, model->n_values, model->df, n, values);
+        loops->linear_t(z, scratch + SQUARES, w + model->n_steady * model->n_values, model->n_terms - model->n_steady,
+                        model->n_tested, model->n_values, (double)(model->n_values - model->n_terms), n, values);
     else if (permutations->is_t)
-        loops->welch(z, scratch + TOTALS, w, subjects, n, values);
+        loops->welch(z, scratch + TOTALS, w, groups->n, n, values);
     else
-        loops->weighted_sums(z, w, subjects, n, values);
+        loops->weighted_sums(z, w, groups->n, n, values);
+    for (int64_t i = 0; groups->skips && i < missing->n; i++)
+        values[missing->at[i]] = value_of_some(permutations, w, missing->at[i], z);
     return values;
 }
 

@@ -1,6 +1,6 @@
 /* Statistics of pairs for permuted subjects. The subjects' Fisher z of a block of pairs are computed once, and each
  * permutation is a set of weights: of subjects whose labels are permuted, or of the terms of a linear model whose
- * residuals are permuted or change their signs. */
+ * residuals are permuted or change their signs (Freedman and Lane 1983): its rows then belong to other subjects. */
 #ifndef GPUCOR_PERMUTED_TESTS_H
 #define GPUCOR_PERMUTED_TESTS_H
 
@@ -15,11 +15,10 @@ extern "C" {
 typedef struct {
     const double *weight;
     int64_t n_weights, n; /* weights of a permutation, and number of permutations */
-    int64_t n_subjects;
-    int is_t; /* 1: weights are 1 for subjects of the first group and 0 for the others, the statistic is Welch's t; 0:
-                 the statistic is the weighted sum of the subjects' z. Without a model */
-    const gcor_linear_model *model; /* the statistic is its t, and the weights are `terms` rows as long as its effect
-                                       (gcor_combine_loops.linear_t()). NULL: none */
+    gcor_groups groups; /* with a model the statistic is its t or F, and the weights are its permuted terms; skips: only
+                           with t or F */
+    int is_t; /* without a model. 1: weights are 1 for subjects of the first group and 0 for the others, the statistic
+                 is Welch's t; 0: the statistic is the weighted sum of the subjects' z */
 } gcor_permutations;
 
 /* Returns 1 if the statistic is t. */
@@ -31,7 +30,7 @@ int64_t gcor_permuted_scratch(const gcor_permutations *permutations);
 /* Prepares n <= GCOR_GROUP_BLOCK pairs; subject s has their coefficients at r + s * stride. Any thread. */
 void gcor_permuted_begin(const gcor_permutations *permutations, const gcor_combine_loops *loops, const double *r,
                          int64_t stride, int64_t n, double *scratch);
-/* Returns the prepared pairs' statistics under permutation k, in scratch: sums, or t |t|, which has the order of t; NaN
+/* Returns the prepared pairs' statistics under permutation k, in scratch: sums, or t |t|, or the square of F; NaN
  * without one. */
 const double *gcor_permuted_values(const gcor_permutations *permutations, const gcor_combine_loops *loops, int64_t k,
                                    int64_t n, double *scratch);
@@ -54,7 +53,7 @@ typedef struct {
 /* *maxima is the caller's, to free with gcor_sink_free(); NULL after an error. */
 gcor_status gcor_label_maxima_new(gcor_context *context, int64_t n_var, gcor_side side,
                                   const gcor_permutations *permutations, gcor_label_maxima **maxima);
-/* Returns the largest weight of permutation k: of t, or of tanh of the weighted sum; the same on every back end.
+/* Returns the largest weight of permutation k: of t or F, or of tanh of the weighted sum; the same on every back end.
  * GCOR_NO_WEIGHT if no pair has a coefficient in all subjects. */
 double gcor_label_maxima_of(const gcor_label_maxima *maxima, int64_t k);
 
@@ -66,13 +65,13 @@ double gcor_label_maxima_of(const gcor_label_maxima *maxima, int64_t k);
 
 typedef struct {
     gcor_side side;
-    double min;       /* the min weight (weight.h) of t, at least 0 */
+    double min;       /* the min weight (weight.h) of t or F, at least 0 */
     int sums_weights; /* 1: a component's size is the sum of its pairs' weights, less `min`; 0: their number */
 } gcor_component_rule;
 
 typedef struct gcor_components gcor_components;
 
-/* *sink is the caller's, to free with gcor_sink_free(); NULL after an error. The statistic must be t. */
+/* *sink is the caller's, to free with gcor_sink_free(); NULL after an error. The statistic must be t or F. */
 gcor_status gcor_components_new(gcor_context *context, int64_t n_var, const gcor_component_rule *rule,
                                 const gcor_permutations *permutations, gcor_sink **sink);
 /* Stores for each variable the size of its component under permutation k, 0 without a pair, and the smallest number of

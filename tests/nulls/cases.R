@@ -628,14 +628,58 @@ of_components <- function(net) min(1, net@components$table$p.value)
 group_case <- function(data, option, p, band = VALID) {
   null_case("gpuCorCompare", "pearson", data, option, band, p, sets = 30)
 }
-group_permuted_case <- function(data, option, p) {
-  null_case("gpuCorCompare", "pearson", data, option, NEARLY, p, time = 3, sets = 60)
+group_permuted_case <- function(data, option, p, band = NEARLY) {
+  null_case("gpuCorCompare", "pearson", data, option, band, p, time = 3, sets = 60)
+}
+
+t3_subjects <- function(k) lapply(seq_len(k), \(i) t3(40, 12))
+# Two sites with 3 and 7, and 7 and 3 subjects of both groups; subjects of a site have correlations in common.
+sites <- data.frame(site = rep(1:2, each = 10), group = rep(c("a", "b", "a", "b"), c(3, 7, 7, 3)))
+of_sites <- function(...) {
+  own <- lapply(1:2, \(site) diag(12) + 0.15 * normal(12, 12))
+  x <- lapply(sites$site, \(site) series(100, 0.6, 12) %*% own[[site]])
+  gpuCorCompare(x, design = ~ group, data = sites, n_perm = 39, ...)
+}
+# Three sessions of each of ten subjects, five in each group.
+of_sessions <- function(...) {
+  own <- rep(lapply(1:10, \(subject) diag(12) + 0.15 * normal(12, 12)), each = 3)
+  x <- lapply(own, \(own) series(100, 0.6, 12) %*% own)
+  gpuCorCompare(x[1:15], x[16:30], n_perm = 39, ...)
+}
+# Four of 18 subjects miss two columns each.
+with_holes <- function(make) {
+  lapply(seq_len(18), \(i) {
+    x <- make(1)[[1]]
+    if (i %% 5 == 0) x[, i %% 7 + 1:2] <- NA
+    x
+  })
+}
+missing_case <- function(make, ...) {
+  x <- with_holes(make)
+  gpuCorCompare(x[1:6], x[7:18], na.rm = TRUE, ...)
 }
 
 group_cases <- list(
   group_case("8 subjects that differ, AR(0.6)", "one group", \() gpuCorCompare(subjects_of(8))$p.value),
   group_case("8 subjects, two sessions, AR(0.6)", "paired", \() sessions(8)$p.value),
   group_case("7 and 7 subjects that differ in age, AR(0.6)", "design", \() aged_groups()$p.value),
+  group_case("5, 2 and 9 subjects that differ, AR(0.6)", "F",
+             \() gpuCorCompare(lapply(c(5, 2, 9), subjects_of))$p.value),
+  group_case("4, 4 and 8 subjects of t3", "F", \() gpuCorCompare(lapply(c(4, 4, 8), t3_subjects))$p.value),
+  group_permuted_case("5, 4 and 9 subjects that differ, AR(0.6)", "F, n_perm",
+                      \() min(gpuCorCompare(lapply(c(5, 4, 9), subjects_of), n_perm = 39)$p.adjusted)),
+  group_case("6 and 12 subjects, four of which miss columns", "na.rm", \() missing_case(make = subjects_of)$p.value),
+  group_case("6 and 12 subjects of t3, four of which miss columns", "na.rm",
+             \() missing_case(make = t3_subjects)$p.value),
+  group_permuted_case("6 and 12 subjects of t3, four of which miss columns", "na.rm, n_perm",
+                      \() min(missing_case(make = t3_subjects, n_perm = 39)$p.adjusted, na.rm = TRUE)),
+  group_permuted_case("10 and 10 subjects of two sites, unbalanced", "blocks",
+                      \() min(of_sites(blocks = sites$site)$p.adjusted)),
+  group_permuted_case("10 and 10 subjects of two sites, unbalanced", "no blocks", \() min(of_sites()$p.adjusted),
+                      c(0.1, 0.8)),
+  group_permuted_case("5 and 5 subjects, three sessions", "blocks, whole",
+                      \() min(of_sessions(blocks = rep(1:10, each = 3), whole = TRUE)$p.adjusted)),
+  group_permuted_case("5 and 5 subjects, three sessions", "no blocks", \() min(of_sessions()$p.adjusted), c(0.1, 1)),
   group_permuted_case("8 subjects that differ, AR(0.6)", "one group, n_perm",
                       \() min(gpuCorCompare(subjects_of(8), n_perm = 39)$p.adjusted)),
   group_permuted_case("8 subjects, two sessions, AR(0.6)", "paired, n_perm",
@@ -653,14 +697,20 @@ group_cases <- list(
 
 # Welch's t of n1 and n2 subjects.
 unequal_case <- function(n1, n2, level, band) {
-  null_case("gpuCorCompare", "pearson", paste(n1, "and", n2, "subjects that differ"), "unequal groups", band,
-            level = level, \() gpuCorCompare(subjects_of(n1), subjects_of(n2))$p.value)
+  null_case("gpuCorCompare", "pearson", paste(n1, "and", n2, "subjects that differ"), "variance = unequal", band,
+            level = level, \() gpuCorCompare(subjects_of(n1), subjects_of(n2), variance = "unequal")$p.value)
+}
+# The t of n1 and n2 subjects with one variance. Each subject has columns of its own, normal or with heavy tails.
+equal_case <- function(n1, n2, level, band, data = "that differ", make = subjects_of) {
+  null_case("gpuCorCompare", "pearson", paste(n1, "and", n2, "subjects", data), "variance = equal", band,
+            level = level, \() gpuCorCompare(make(n1), make(n2))$p.value)
 }
 # The subjects of the smaller group have `rows` rows, those of the other one 100: z varies more with fewer rows.
-unequal_perm_case <- function(n1, n2, rows, band) {
+unequal_perm_case <- function(n1, n2, rows, band, variance = "unequal") {
   subjects <- function(k, n) lapply(seq_len(k), \(i) normal(n, 12))
-  null_case("gpuCorCompare", "pearson", paste(n1, "and", n2, "subjects of", rows, "and 100 rows"), "n_perm", band,
-            time = 3, sets = 60, \() min(gpuCorCompare(subjects(n1, rows), subjects(n2, 100), n_perm = 39)$p.adjusted))
+  null_case("gpuCorCompare", "pearson", paste(n1, "and", n2, "subjects of", rows, "and 100 rows"),
+            paste("n_perm, variance =", variance), band, time = 3, sets = 60,
+            \() min(gpuCorCompare(subjects(n1, rows), subjects(n2, 100), n_perm = 39, variance = variance)$p.adjusted))
 }
 
 subject_cases <- c(
@@ -670,13 +720,16 @@ subject_cases <- c(
   }),
   lapply(c(5, 12), function(k) {
     null_case("gpuCorCompare", "pearson", paste(k, "and", k, "subjects that differ, AR(0.6)"), "", c(0.035, 0.055),
-              sets = 20, \() gpuCorCompare(subjects_of(k), subjects_of(k))$p.value)
+              sets = 20, \() gpuCorCompare(subjects_of(k), subjects_of(k), variance = "unequal")$p.value)
   }),
   list(
     null_case("gpuCorNetwork", "pearson", "8 subjects that differ, AR(0.6)", "fdr", NEARLY,
               sets = 100,
               \() discoveries(gpuCorNetwork(subjects_of(8), fdr = 0.05, combine = "fisher", output = "edges"))),
     null_case("gpuCorCompare", "pearson", "5 and 9 subjects that differ unequally", "", c(0.04, 0.07),
+              \() gpuCorCompare(subjects_of(5, spread = 0.25), subjects_of(9, spread = 0.1),
+                                variance = "unequal")$p.value),
+    null_case("gpuCorCompare", "pearson", "5 and 9 subjects that differ unequally", "variance = equal", c(0.075, 0.11),
               \() gpuCorCompare(subjects_of(5, spread = 0.25), subjects_of(9, spread = 0.1))$p.value),
     unequal_case(2, 10, 0.05, c(0.085, 0.115)),
     unequal_case(2, 10, 0.005, c(0.022, 0.038)),
@@ -687,15 +740,22 @@ subject_cases <- c(
     unequal_case(6, 10, 0.05, VALID),
     unequal_case(10, 20, 0.05, VALID),
     unequal_case(10, 20, 0.005, c(0.003, 0.007)),
-    null_case("gpuCorCompare", "pearson", "2 and 10 subjects that differ", "design", VALID,
-              \() {
-                design <- cbind(1, rep(0:1, c(2, 10)))
-                gpuCorCompare(subjects_of(12), design = design, contrast = c(0, 1))$p.value
-              }),
+    equal_case(1, 10, 0.05, VALID),
+    equal_case(2, 10, 0.05, VALID),
+    equal_case(2, 10, 0.005, VALID / 10),
+    equal_case(2, 10, 0.05, VALID, "of t3", t3_subjects),
+    equal_case(5, 20, 0.05, VALID),
+    equal_case(5, 20, 0.005, VALID / 10),
+    equal_case(5, 20, 0.05, VALID, "of t3", t3_subjects),
+    equal_case(12, 12, 0.05, VALID),
     unequal_perm_case(6, 14, 100, c(0.03, 0.08)),
     unequal_perm_case(6, 14, 50, c(0.07, 0.13)),
     unequal_perm_case(6, 14, 25, c(0.17, 0.3)),
     unequal_perm_case(10, 20, 25, c(0.1, 0.2)),
+    unequal_perm_case(6, 14, 100, c(0.03, 0.08), "equal"),
+    unequal_perm_case(6, 14, 50, c(0.13, 0.23), "equal"),
+    unequal_perm_case(6, 14, 25, c(0.38, 0.52), "equal"),
+    unequal_perm_case(10, 20, 25, c(0.38, 0.52), "equal"),
     null_case("gpuCorCompare", "distance", "8 and 8 subjects, lognormal, n = 40", "", CONSERVATIVE,
               \() {
                 subjects <- lapply(1:16, \(i) lognormal(40, 12))

@@ -78,7 +78,7 @@ for (backend in backends()) {
     set.seed(4)
     n <- vapply(c(x, y), nrow, 0)
     largest <- vapply(1:40, function(b) {
-      in_x <- 1:5 %in% sample.int(5, 3)
+      in_x <- sample.int(5) <= 3
       t <- reference_difference(c(x, y)[in_x], c(x, y)[!in_x], "pearson")
       max(abs(t$difference)) / t$error
     }, 0)
@@ -98,7 +98,7 @@ for (backend in backends()) {
     truth <- function(sign, method, columns = 1:70) {
       set.seed(14)
       vapply(1:12, FUN.VALUE = 0, function(b) {
-        in_x <- seq_along(n) %in% sample.int(length(n), length(x))
+        in_x <- sample.int(length(n)) <= length(x)
         picked <- lapply(c(x, y), function(m) m[, columns])
         d <- reference_difference(picked[in_x], picked[!in_x], method)
         max(switch(sign, absolute = abs(d$difference), positive = d$difference, negative = -d$difference)) / d$error
@@ -566,8 +566,11 @@ test_that("errors say what to do", {
   ages <- list(data.frame(age = 1:20), data.frame(age = 20:1))
   expect_identical(gpuCorCompare(x[[1]], x[[2]], covariates = ~ age, data = ages)$difference,
                    gpuCorCompare(x[[1]], x[[2]], covariates = list(1:20, 20:1))$difference)
-  expect_error(gpuCorCompare(x, x[1]), "at least two subjects in each group")
-  expect_error(gpuCorCompare(x[[1]], x[[2]], effects = "random"), "at least two subjects in each group")
+  expect_error(gpuCorCompare(x, x[1], variance = "unequal"), "at least two subjects in each group")
+  expect_error(gpuCorCompare(x[[1]], x[[2]], effects = "random"), "at least two subjects in one of the groups")
+  expect_error(gpuCorCompare(x, variance = "unequal"), "is for two independent groups")
+  expect_error(gpuCorCompare(x, x, variance = "unequal", effects = "fixed"), "is for lists of subjects")
+  expect_error(gpuCorCompare(x, x, variance = "welch"), "'variance' must be one of")
   expect_error(gpuCorCompare(x, x, effects = "mixed"), "'effects' must be one of")
   expect_error(gpuCorCompare(x, x, threshold = -1), "difference of z")
   expect_error(gpuCorCompare(x, x, threshold = 0.1, fdr = 0.1), "give only one of")

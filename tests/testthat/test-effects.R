@@ -8,9 +8,9 @@ z_matrix <- function(x, method = "pearson") {
 }
 
 # Rows: statistic, df, p value and mean or difference of means, of each pair.
-t_tests <- function(z, z_y = NULL) {
+t_tests <- function(z, z_y = NULL, variance = "equal") {
   of_pair <- function(k) {
-    test <- t.test(z[k, ], if (!is.null(z_y)) z_y[k, ])
+    test <- t.test(z[k, ], if (!is.null(z_y)) z_y[k, ], var.equal = variance == "equal")
     c(test$statistic, test$parameter, test$p.value, if (is.null(z_y)) test$estimate else -diff(test$estimate))
   }
   vapply(seq_len(nrow(z)), of_pair, numeric(4))
@@ -29,9 +29,11 @@ for (backend in backends()) {
     set.seed(1)
     x <- varied_subjects(c(40, 30, 50, 35), 33)
     y <- varied_subjects(c(25, 60, 45), 33, 0.5)
-    for (method in c("pearson", "spearman", "kendall")) {
-      truth <- t_tests(z_matrix(x, method), z_matrix(y, method))
-      compare <- function(...) gpuCorCompare(x, y, method = method, backend = backend, precision = "double", ...)
+    for (method in c("pearson", "spearman", "kendall")) for (variance in c("equal", "unequal")) {
+      truth <- t_tests(z_matrix(x, method), z_matrix(y, method), variance)
+      compare <- function(...) {
+        gpuCorCompare(x, y, method = method, backend = backend, precision = "double", variance = variance, ...)
+      }
       all <- compare()
       expect_equal(as.vector(all$statistic), truth[1, ], tolerance = 1e-8)
       expect_equal(as.vector(all$df), truth[2, ], tolerance = 1e-8)
@@ -89,10 +91,13 @@ for (backend in backends()) {
     set.seed(3)
     x <- varied_subjects(c(20, 25, 30), 300)
     y <- varied_subjects(c(22, 24), 300)
-    once <- gpuCorCompare(x, y, backend = backend)
-    expect_identical(gpuCorCompare(x, y, backend = backend, threads = 1), once)
-    with_options(list(gpucor.workers_per_device = 3), expect_identical(gpuCorCompare(x, y, backend = backend), once))
-    expect_identical(gpuCorCompare(x, y, backend = backend, memory = 1e5), once)
+    for (variance in c("equal", "unequal")) {
+      compare <- function(...) gpuCorCompare(x, y, backend = backend, variance = variance, ...)
+      once <- compare()
+      expect_identical(compare(threads = 1), once)
+      with_options(list(gpucor.workers_per_device = 3), expect_identical(compare(), once))
+      expect_identical(compare(memory = 1e5), once)
+    }
   })
 
   test_that(paste(backend, "finds the largest t of each permutation of labels"), {
@@ -101,13 +106,14 @@ for (backend in backends()) {
     y <- varied_subjects(c(30, 25, 21, 28), 14)
     x[[2]][, 3] <- x[[2]][, 4] # a coefficient of 1
     z <- cbind(z_matrix(x), z_matrix(y))
-    for (sign in c("absolute", "positive", "negative")) {
+    for (sign in c("absolute", "positive", "negative")) for (variance in c("equal", "unequal")) {
       set.seed(5)
-      net <- gpuCorCompare(x, y, threshold = 0.1, n_perm = 12, sign = sign, precision = "double", backend = backend)
+      net <- suppressWarnings(gpuCorCompare(x, y, threshold = 0.1, n_perm = 12, sign = sign, precision = "double",
+                                            backend = backend, variance = variance))
       set.seed(5)
       truth <- vapply(1:12, FUN.VALUE = 0, function(b) {
-        in_x <- 1:7 %in% sample.int(7, 3)
-        t <- t_tests(z[, in_x], z[, !in_x])[1, ]
+        in_x <- sample.int(7) <= 3
+        t <- t_tests(z[, in_x], z[, !in_x], variance)[1, ]
         max(switch(sign, absolute = abs(t), positive = t, negative = -t))
       })
       expect_equal(net@maxima, truth, tolerance = 1e-8)

@@ -131,17 +131,16 @@ for (backend in backends()) {
     x <- lapply(x, function(m) cbind(m, m[, 1:2] + rnorm(nrow(m))))
     z <- z_matrix(x)
     t_of <- list(
-      groups = function(z, order) apply(z[, order], 1, function(v) t.test(v[1:6], v[7:12])$statistic),
+      groups = function(z, in_x) {
+        apply(z, 1, function(v) t.test(v[in_x], v[!in_x], var.equal = TRUE)$statistic)
+      },
       paired = function(z, signs) {
         d <- (z[, 1:6] - z[, 7:12]) %*% diag(signs)
         rowMeans(d) / sqrt(apply(d, 1, var) / 6)
       }
     )
-    draw <- list(groups = function() {
-      first <- sample.int(12, 6)
-      c(sort(first), setdiff(1:12, first))
-    }, paired = function() sample(c(-1, 1), 6, replace = TRUE))
-    same <- list(groups = 1:12, paired = rep(1, 6))
+    draw <- list(groups = function() sample.int(12) <= 6, paired = function() sample(c(-1, 1), 6, replace = TRUE))
+    same <- list(groups = 1:12 <= 6, paired = rep(1, 6))
     for (name in names(draw)) for (size in c("size", "sum")) for (sign in c("absolute", "negative")) {
       set.seed(8)
       net <- gpuCorCompare(x[1:6], x[7:12], paired = name == "paired", threshold = 1.6, n_perm = 20, components = size,
@@ -191,6 +190,246 @@ for (backend in backends()) {
     })
   }
 }
+
+# Rows: pairs; columns: the standard deviation of the effects of `of`, F, its degrees of freedom, p.
+f_tests <- function(z, full, reduced, data) {
+  t(apply(z, 1, function(v) {
+    data$v <- v
+    fit <- lm(update(full, v ~ .), data)
+    test <- anova(lm(update(reduced, v ~ .), data), fit)
+    c(sqrt(test$`Sum of Sq`[2] / sum(!is.na(v))), test$F[2], test$Res.Df[2], test$`Pr(>F)`[2])
+  }))
+}
+people <- data.frame(group = gl(3, 4, labels = c("a", "b", "c")), age = c(3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8),
+                     sex = rep(c("f", "m"), 6))
+
+for (backend in backends()) {
+  test_that(paste(backend, "tests the terms of a formula as anova() does, and finds their networks"), {
+    set.seed(32)
+    x <- connected(seq(0, 1.5, length.out = 12), 40)
+    z <- z_matrix(x)
+    truth <- f_tests(z, ~ group + age, ~ age, people)
+    compare <- function(..., contrast = "group") {
+      gpuCorCompare(x, design = ~ group + age, data = people, contrast = contrast, precision = "double",
+                    backend = backend, ...)
+    }
+    all <- compare()
+    expect_equal(as.vector(all$difference), truth[, 1], tolerance = 1e-9)
+    expect_equal(as.vector(all$statistic), truth[, 2], tolerance = 1e-9)
+    expect_equal(as.vector(all$df), truth[, 3])
+    expect_equal(as.vector(all$p.value), truth[, 4], tolerance = 1e-9)
+    expect_identical(compare(contrast = c("groupb", "groupc"))$p.value, all$p.value)
+    expect_equal(compare(contrast = rbind(c(0, 1, 0, 0), c(0, -1, 2, 0)))$p.value, all$p.value)
+    expect_equal(compare(contrast = "age")$p.value, compare(contrast = c(0, 0, 0, 1))$p.value)
+    expect_output(print(all), "standard deviation of effects of z of 12 subjects.*p values by F of the subjects' z")
+    rates <- p.adjust(truth[, 4], "BH")
+    expect_equal(compare(p.value = 0.05)@edges, sum(truth[, 4] <= 0.05))
+    expect_equal(compare(p.value = 0.9)@edges, sum(truth[, 4] <= 0.9))
+    expect_equal(compare(fdr = 0.5)@edges, sum(rates <= 0.5))
+    edges <- compare(density = 0.05, output = "edges")
+    first <- order(-truth[, 1])[1:39]
+    expect_equal(edges$difference, truth[first, 1], tolerance = 1e-9)
+    expect_equal(edges$statistic, truth[first, 2], tolerance = 1e-9)
+    expect_equal(edges$p.value, truth[first, 4], tolerance = 1e-9)
+    expect_equal(compare(threshold = 0.2)@edges, sum(truth[, 1] >= 0.2))
+  })
+
+  test_that(paste(backend, "finds the largest F of permuted residuals, and components of F"), {
+    set.seed(33)
+    x <- connected(seq(0, 1.5, length.out = 12))
+    z <- z_matrix(x)
+    f_of <- function(z) f_tests(z, ~ group + age, ~ age, people)[, 2]
+    fitted <- t(fitted(lm(t(z) ~ age, people)))
+    permuted <- function() {
+      order <- sample.int(12)
+      f_of(fitted + (z - fitted)[, order(order)])
+    }
+    compare <- function(...) {
+      set.seed(34)
+      gpuCorCompare(x, design = ~ group + age, data = people, contrast = "group", n_perm = 19, backend = backend,
+                    precision = "double", ...)
+    }
+    set.seed(34)
+    largest <- replicate(19, max(permuted()))
+    expect_equal(as.vector(compare()$p.adjusted), vapply(f_of(z), function(f) (1 + sum(largest >= f - 1e-9)) / 20, 0))
+    for (size in c("size", "sum")) {
+      net <- compare(threshold = 1.5, components = size)
+      truth <- function(f) components_by_hand(f, 9, 1.5, "absolute", size)
+      set.seed(34)
+      largest <- replicate(19, max(0, truth(permuted())$size))
+      own <- truth(f_of(z))
+      expect_equal(net@components$table$size, own$size, tolerance = 1e-6)
+      expect_equal(net@components$table$p.value, vapply(own$size, function(s) (1 + sum(largest >= s - 1e-5)) / 20, 0))
+      expect_equal(sort(as.data.frame(net)$statistic), sort(f_of(z)[f_of(z) >= 1.5]), tolerance = 1e-6)
+    }
+  })
+}
+
+# Returns p values by the largest value of 15 permutations.
+adjusted <- function(values, largest) vapply(values, function(t) (1 + sum(largest >= t - 1e-9)) / 16, 0)
+
+# Returns the order of a permutation within blocks, or of whole blocks of one size, as the package draws it.
+draw_blocks <- function(blocks, whole, n = length(blocks)) {
+  order <- seq_len(n)
+  members <- split(seq_len(n), blocks)
+  if (!whole) {
+    for (at in members) order[at] <- at[sample.int(length(at))]
+    return(order)
+  }
+  for (alike in split(members, lengths(members))) order[unlist(alike)] <- unlist(alike[sample.int(length(alike))])
+  order
+}
+
+for (backend in backends()) {
+  test_that(paste(backend, "exchanges subjects within blocks, or whole blocks"), {
+    set.seed(36)
+    x <- connected(seq(0, 1.5, length.out = 12), 5)
+    z <- z_matrix(x)
+    cases <- list(list(rep(1:2, c(7, 5)), FALSE, c("a", "b")[c(1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2)]),
+                  list(rep(c("q", "p", "s"), 4), FALSE, rep(c("a", "b"), each = 6)),
+                  list(rep(1:6, each = 2), TRUE, rep(c("a", "b"), each = 6)),
+                  list(c(1, 1, 2, 2, 3, 3, 4, 4, 4, 5, 5, 5), TRUE, rep(c("a", "b", "a", "b"), c(4, 2, 3, 3))))
+    for (case in cases) for (variance in c("equal", "unequal", "formula")) {
+      in_x <- case[[3]] == "a"
+      order <- c(which(in_x), which(!in_x)) # the place of each in the two lists
+      data <- data.frame(group = case[[3]], block = case[[1]])
+      set.seed(37)
+      all <- if (variance == "formula") {
+        gpuCorCompare(x, design = ~ group, blocks = ~ block, data = data, whole = case[[2]], n_perm = 15,
+                      precision = "double", backend = backend)
+      } else {
+        gpuCorCompare(x[in_x], x[!in_x], blocks = case[[1]][order], whole = case[[2]], n_perm = 15,
+                      variance = variance, precision = "double", backend = backend)
+      }
+      if (variance == "formula") order <- 1:12
+      own <- z[, order]
+      group <- case[[3]][order]
+      t_of <- function(group) {
+        apply(own, 1, function(v) t.test(v ~ group, var.equal = variance != "unequal")$statistic)
+      }
+      set.seed(37)
+      largest <- replicate(15, max(abs(t_of(group[draw_blocks(case[[1]][order], case[[2]])]))))
+      expect_equal(as.vector(all$p.adjusted), adjusted(abs(t_of(group)), largest))
+    }
+    set.seed(38)
+    flipped <- gpuCorCompare(x, blocks = rep(1:4, each = 3), whole = TRUE, n_perm = 15, precision = "double",
+                             backend = backend)
+    t_of <- function(z) rowMeans(z) / sqrt(apply(z, 1, var) / 12)
+    set.seed(38)
+    largest <- replicate(15, max(abs(t_of(z %*% diag(rep(sample(c(-1, 1), 4, replace = TRUE), each = 3))))))
+    expect_equal(as.vector(flipped$p.adjusted), adjusted(abs(t_of(z)), largest))
+  })
+
+  test_that(paste(backend, "leaves a subject out of the pairs that it misses, as na.omit does"), {
+    set.seed(39)
+    x <- connected(seq(0, 1.5, length.out = 12), 12)
+    for (s in 1:4) x[[s]][, c(2, 5, 5, 9)[s]] <- NA
+    x[[6]][, 5] <- NA
+    people$age[2] <- 2.5
+    z <- vapply(x, FUN.VALUE = numeric(66), function(m) z_of(cor(m))[lower.tri(diag(12))])
+    near <- function(found, truth) {
+      for (i in 1:4) {
+        part <- as.vector(found[[c("difference", "statistic", "df", "p.value")[i]]])
+        expect_equal(part, unname(truth[, i]), tolerance = 1e-8)
+      }
+    }
+    compare <- function(...) suppressWarnings(gpuCorCompare(..., na.rm = TRUE, precision = "double", backend = backend))
+    of_t <- function(test, sign = 1) c(sign * test$estimate[1], sign * test$statistic, test$parameter, test$p.value)
+    groups <- function(equal) {
+      t(apply(z, 1, function(v) {
+        test <- t.test(v[1:5], v[6:12], var.equal = equal)
+        c(-diff(test$estimate), test$statistic, test$parameter, test$p.value)
+      }))
+    }
+    near(compare(x[1:5], x[6:12]), groups(TRUE))
+    near(compare(x[1:5], x[6:12], variance = "unequal"), groups(FALSE))
+    near(compare(x), t(apply(z, 1, function(v) of_t(t.test(v)))))
+    near(compare(x[1:6], x[7:12], paired = TRUE), t(apply(z, 1, function(v) of_t(t.test(v[1:6] - v[7:12])))))
+    near(compare(x, design = ~ group + age, data = people, contrast = "age"), t(apply(z, 1, function(v) {
+      fit <- lm(v ~ group + age, people)
+      own <- coef(summary(fit))["age", ]
+      c(own[1], own[3], df.residual(fit), own[4])
+    })))
+    people$v <- 0
+    truth <- t(apply(z, 1, function(v) {
+      data <- people[!is.na(v), ]
+      data$v <- v[!is.na(v)]
+      fit <- lm(v ~ group + age, data)
+      test <- anova(lm(v ~ age, data), fit)
+      c(sqrt(test$`Sum of Sq`[2] / nrow(data)), test$F[2], test$Res.Df[2], test$`Pr(>F)`[2])
+    }))
+    terms <- function(...) compare(x, design = ~ group + age, data = people, contrast = "group", ...)
+    near(terms(), truth)
+    expect_equal(terms(p.value = 0.1)@edges, sum(truth[, 4] <= 0.1))
+    expect_equal(terms(fdr = 0.5)@edges, sum(p.adjust(truth[, 4], "BH") <= 0.5))
+    edges <- terms(density = 0.2, output = "edges")
+    expect_equal(edges$p.value, truth[order(-truth[, 1])[seq_len(nrow(edges))], 4], tolerance = 1e-8)
+    expect_equal(compare(x[1:5], x[6:12], threshold = 0.2)@edges, sum(abs(groups(TRUE)[, 1]) >= 0.2))
+  })
+
+  test_that(paste(backend, "permutes the rows of the model of the subjects that a pair has"), {
+    set.seed(40)
+    x <- connected(seq(0, 1.5, length.out = 12), 8)
+    for (s in 1:4) x[[s]][, c(2, 5, 5, 7)[s]] <- NA
+    z <- vapply(x, FUN.VALUE = numeric(28), function(m) z_of(cor(m))[lower.tri(diag(8))])
+    compare <- function(...) {
+      set.seed(41)
+      suppressWarnings(gpuCorCompare(..., na.rm = TRUE, n_perm = 15, precision = "double", backend = backend))
+    }
+    for (variance in c("equal", "unequal")) {
+      t_of <- function(in_x) {
+        apply(z, 1, function(v) t.test(v[in_x], v[!in_x], var.equal = variance == "equal")$statistic)
+      }
+      set.seed(41)
+      largest <- replicate(15, max(abs(t_of(sample.int(12) <= 6))))
+      found <- compare(x[1:6], x[7:12], variance = variance)
+      expect_equal(as.vector(found$p.adjusted), adjusted(abs(t_of(1:12 <= 6)), largest))
+    }
+    f_of <- function(order) {
+      apply(z, 1, function(v) {
+        e <- resid(lm(v ~ age, people, na.action = na.exclude))
+        own <- people[order, ]
+        own$e <- e
+        anova(lm(e ~ age, own), lm(e ~ group + age, own))$F[2]
+      })
+    }
+    set.seed(41)
+    largest <- replicate(15, max(f_of(sample.int(12))))
+    found <- compare(x, design = ~ group + age, data = people, contrast = "group")
+    expect_equal(as.vector(found$p.adjusted), adjusted(f_of(1:12), largest))
+    net <- compare(x, design = ~ group + age, data = people, contrast = "group", threshold = 1.5, components = "size")
+    set.seed(41)
+    sizes <- replicate(15, max(0, components_by_hand(f_of(sample.int(12)), 8, 1.5, "absolute", "size")$size))
+    expect_equal(net@components$table$p.value,
+                 adjusted(components_by_hand(f_of(1:12), 8, 1.5, "absolute", "size")$size, sizes))
+  })
+}
+
+test_that("pairs that too few subjects have are not tested", {
+  set.seed(42)
+  x <- connected(rep(0, 6), 5)
+  for (s in 1:3) x[[s]][, 1] <- NA
+  x[[4]][, 2] <- NA
+  found <- suppressWarnings(gpuCorCompare(x[1:3], x[4:6], na.rm = TRUE, n_perm = 3))
+  has_none <- c(rep(TRUE, 4), rep(FALSE, 6))
+  for (part in c("difference", "p.value", "p.adjusted")) expect_identical(is.na(as.vector(found[[part]])), has_none)
+  expect_warning(gpuCorCompare(x[1:3], x[4:6]), "na.rm = TRUE")
+  expect_error(gpuCorCompare(x[1:3], x[4:6], na.rm = TRUE, effects = "fixed"), "leave out na.rm = TRUE")
+})
+
+test_that("lists of groups are tested as a factor, and two of them as x and y", {
+  set.seed(35)
+  x <- connected(seq(0, 1, length.out = 12))
+  groups <- unname(split(x, people$group))
+  of_lists <- gpuCorCompare(groups, precision = "double", n_perm = 3)
+  of_factor <- gpuCorCompare(x, design = ~ group, data = people, precision = "double")
+  for (part in c("difference", "statistic", "p.value")) expect_equal(of_lists[[part]], of_factor[[part]])
+  expect_equal(gpuCorCompare(split(x, people$group), contrast = c(0, 1, -1), precision = "double")$p.value,
+               gpuCorCompare(x, design = ~ 0 + group, data = people, contrast = c(0, 1, -1),
+                             precision = "double")$p.value)
+  expect_equal(gpuCorCompare(groups[1:2])$p.value, gpuCorCompare(groups[[1]], groups[[2]])$p.value)
+  expect_error(gpuCorCompare(groups, effects = "fixed"), "leave it out for pairs and 'design'")
+})
 
 test_that("subjects that agree have no variance, and pairs without a coefficient no test", {
   set.seed(13)
@@ -245,7 +484,17 @@ test_that("errors of groups say what to do", {
   expect_error(gpuCorCompare(x[1], x[2], paired = TRUE), "at least two pairs")
   expect_error(gpuCorCompare(x[1:3], x[4:6], design = diag(6)), "leave 'y' out")
   expect_error(gpuCorCompare(x, contrast = 1), "is a contrast of 'design'")
-  expect_error(gpuCorCompare(x, design = ~ age, contrast = 1), "must be a numeric matrix with a row for each subject")
+  expect_error(gpuCorCompare(x, design = 1:6, contrast = 1), "must be a numeric matrix with a row for each subject")
+  expect_error(gpuCorCompare(x, design = ~ absent), "'design': there is no 'absent' where the formula was written")
+  people <- data.frame(group = gl(3, 2, labels = c("a", "b", "c")), age = c(3, 1, 4, 1, 5, 9))
+  expect_error(gpuCorCompare(x, design = ~ group + age, data = people, contrast = "groupd"), fixed = TRUE,
+               "(\"(Intercept)\", \"groupb\", \"groupc\", \"age\") or of a term (\"group\", \"age\"), not \"groupd\"")
+  expect_error(gpuCorCompare(x, design = ~ group + age, data = people), "'contrast' must be a number for each of the 4")
+  expect_error(gpuCorCompare(x, design = ~ group + age, data = people, contrast = rbind(1:4, 2 * 1:4)),
+               "matrix of such")
+  expect_error(gpuCorCompare(x, design = ~ age, data = replace(people, "age", c(NA, 1:5))), "finite values only")
+  expect_error(gpuCorCompare(x, design = ~ age, data = people[-1, ]), "'design' has 5 rows; there are 6 subjects")
+  expect_error(gpuCorCompare(x, design = ~ group, data = people, sign = "negative"), "has no sign; leave 'sign' out")
   expect_error(gpuCorCompare(x, design = diag(5), contrast = 1), "'design' has 5 rows; there are 6 subjects")
   expect_error(gpuCorCompare(x, design = matrix(1, 6, 2), contrast = c(0, 1)), "2 columns of rank 1")
   expect_error(gpuCorCompare(x, design = diag(6), contrast = c(1, rep(0, 5))), "6 terms for 6 subjects")
@@ -253,10 +502,17 @@ test_that("errors of groups say what to do", {
   expect_error(gpuCorCompare(x, design = cbind(a = 1, b = 1:6), contrast = "c"),
                "the name of one of them (\"a\", \"b\"), not \"c\"", fixed = TRUE)
   expect_error(gpuCorCompare(x, design = cbind(a = 1, b = 1:6)), "a number for each of the 2 columns")
+  expect_error(gpuCorCompare(x[1:3], x[4:6], blocks = 1:5, n_perm = 3), "a label for each of the 6 subjects")
+  expect_error(gpuCorCompare(x[1:3], x[4:6], blocks = 1:6), "give both, or leave them out")
+  expect_error(gpuCorCompare(x[1:3], x[4:6], whole = TRUE), "'whole' says how 'blocks' are exchanged")
+  expect_error(gpuCorCompare(x[1:3], x[4:6], blocks = rep(1:2, each = 3), n_perm = 3), "whole = TRUE exchanges blocks")
+  expect_error(gpuCorCompare(x[1:3], x[4:6], blocks = c(1, 1, 1, 2, 2, 3), n_perm = 3, whole = TRUE), "of equal size")
+  expect_error(gpuCorCompare(x[[1]], x[[2]], blocks = 1:2, n_perm = 3), "'blocks' are of subjects")
   expect_error(gpuCorCompare(x[1:3], x[4:6], effects = "fixed", paired = TRUE), "leave it out for pairs and 'design'")
   expect_error(gpuCorCompare(x, components = "size", n_perm = 9), "needs 'threshold'")
   expect_error(gpuCorCompare(x, components = "size", threshold = 3), "needs 'n_perm'")
-  expect_error(gpuCorCompare(x, components = "size", threshold = 0, n_perm = 9), "must be a t, a number above 0, not 0")
+  expect_error(gpuCorCompare(x, components = "size", threshold = 0, n_perm = 9),
+               "must be a t or F, a number above 0, not 0")
   expect_error(gpuCorCompare(x[1:3], x[4:6], components = "size", threshold = 2, n_perm = 9, effects = "fixed"),
                "'components' are of t")
   expect_error(gpuCorCompare(function(i) x[[i]], subjects = c(3, 3)), "'subjects' must be a number")
@@ -266,16 +522,20 @@ test_that("errors of groups say what to do", {
 test_that("Welch's t of a small group and one twice as large is told", {
   set.seed(31)
   x <- lapply(1:40, function(i) matrix(rnorm(80), 20))
-  told <- "^groups of 9 and 18 subjects: .*; 'design' tests with one variance for all subjects$"
-  expect_warning(gpuCorCompare(x[1:9], x[10:27]), told, class = "gpuCorUnequalGroups")
-  expect_warning(gpuCorCompare(x[10:27], x[1:9], fdr = 0.5), "18 and 9 subjects", class = "gpuCorUnequalGroups")
-  expect_warning(gpuCorCompare(x[1:9], x[10:27], n_perm = 9), "'n_perm' if the smaller group varies more",
+  compare <- function(...) gpuCorCompare(..., variance = "unequal")
+  told <- "^groups of 9 and 18 subjects: .*; variance = \"equal\" tests with one variance for all subjects$"
+  expect_warning(compare(x[1:9], x[10:27]), told, class = "gpuCorUnequalGroups")
+  expect_warning(compare(x[10:27], x[1:9], fdr = 0.5), "18 and 9 subjects", class = "gpuCorUnequalGroups")
+  expect_warning(compare(x[1:9], x[10:27], n_perm = 9), "'n_perm' if the smaller group varies more",
                  class = "gpuCorUnequalGroups")
-  expect_warning(gpuCorCompare(x[1:9], x[10:27], threshold = 1, n_perm = 9, components = "size"),
+  expect_warning(compare(x[1:9], x[10:27], threshold = 1, n_perm = 9, components = "size"),
                  class = "gpuCorUnequalGroups")
-  expect_no_warning(gpuCorCompare(x[1:9], x[10:26]))
-  expect_no_warning(gpuCorCompare(x[1:10], x[11:40]))
+  expect_no_warning(compare(x[1:9], x[10:26]))
+  expect_no_warning(compare(x[1:10], x[11:40]))
+  expect_no_warning(gpuCorCompare(x[1:9], x[10:27]))
   expect_no_warning(gpuCorCompare(x[1:3], x[4:20], effects = "fixed"))
   expect_no_warning(gpuCorCompare(x[1:5]))
+  expect_equal(gpuCorCompare(x[1], x[2:8], precision = "double")$p.value[1, 2],
+               summary(lm(v ~ g, list(v = z_matrix(x[1:8])[1, ], g = rep(1:2, c(1, 7)))))$coefficients["g", 4])
   expect_no_warning(gpuCorCompare(x[1:12], design = cbind(1, rep(0:1, c(2, 10))), contrast = c(0, 1)))
 })

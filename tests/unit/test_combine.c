@@ -159,7 +159,7 @@ static double linear_t(const double *z, int64_t k) {
 }
 
 static void check_linear(const gcor_combine_loops *loops) {
-    const double w[] = {0.5, 0.5, 0.5, 0.5, 0.5, -0.5, 0.5, -0.5};
+    const double w[] = {0.5, -0.5, 0.5, -0.5, 0.5, 0.5, 0.5, 0.5};
     double z[4 * GCOR_SUM_BLOCK], squares[GCOR_SUM_BLOCK], t[GCOR_SUM_BLOCK];
     unit_seed(10);
     for (int64_t n = 1; n <= GCOR_SUM_BLOCK; n += 9) {
@@ -168,7 +168,7 @@ static void check_linear(const gcor_combine_loops *loops) {
             squares[k] = 0;
             for (int s = 0; s < 4; s++) squares[k] += z[s * GCOR_SUM_BLOCK + k] * z[s * GCOR_SUM_BLOCK + k];
         }
-        loops->linear_t(z, squares, w, 2, 4, 2, n, t);
+        loops->linear_t(z, squares, w, 2, 1, 4, 2, n, t);
         for (int64_t k = 0; k < n; k++) {
             double expected = linear_t(z, k), found = t[k] < 0 ? -sqrt(-t[k]) : sqrt(t[k]);
             unit_about("%s: t %d: %.17g, %.17g", gcor_isa_name(gcor_isa()), (int)k, found, expected);
