@@ -26,7 +26,7 @@
 #' are the same on every back end. With `precision = "double"` edges are selected, and returned, by coefficients within
 #' 1e-13 of [stats::cor()].
 #'
-#' P values of pairs with ties (Kendall; Spearman with up to `r gpucor:::EXACT_UNTOLD` observations), with different
+#' P values of pairs with ties (Kendall; Spearman with up to `r gpucor:::EXACT_UNTOLD[["spearman"]]` observations), with different
 #' observations or with different degrees of freedom need more memory, because equal coefficients can have different p
 #' values: all candidate edges are stored until they are tested.
 #'

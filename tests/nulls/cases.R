@@ -87,7 +87,7 @@ test_cases <- c(
     })
   ),
 
-  # ---- Spearman: exact to 14 observations
+  # ---- Spearman: exact to 14 observations, and in the tail to 20
   lapply(c(5, 8, 12, 14), function(n) {
     null_case("gpuCorTest", "spearman", paste("normal, n =", n), "", c(if (n == 5) 0 else 0.035, 0.055),
               sets = 25, \() gpuCorTest(normal(n), normal(n), method = "spearman")$p.value)
@@ -105,7 +105,7 @@ test_cases <- c(
     null_case("gpuCorTest", "spearman", paste("lognormal, n =", n), "tail", c(0.7e-3, 1.1e-3), level = 1e-3,
               \() gpuCorTest(lognormal(n, 100), method = "spearman")$p.value)
   }),
-  lapply(c(15, 30), function(n) {
+  lapply(c(15, 20, 30), function(n) {
     null_case("gpuCorTest", "spearman", paste("lognormal, n =", n), "far tail", c(0, 1.1e-4), level = 1e-4,
               \() gpuCorTest(lognormal(n, 200), method = "spearman")$p.value)
   }),
@@ -125,7 +125,7 @@ test_cases <- c(
   ),
 
   # ---- Kendall: the exact distribution has few values in small data; the normal approximation is conservative or not
-  lapply(c(5, 12, 30), function(n) {
+  lapply(c(5, 12, 15, 30), function(n) {
     null_case("gpuCorTest", "kendall", paste("normal, n =", n), "", if (n == 5) CONSERVATIVE else c(0.04, 0.055),
               \() gpuCorTest(normal(n), normal(n), method = "kendall")$p.value)
   }),
@@ -133,9 +133,9 @@ test_cases <- c(
     null_case("gpuCorTest", "kendall", paste("normal, n =", n), "exact", if (n > 8) c(0.04, 0.055) else CONSERVATIVE,
               \() gpuCorTest(normal(n), normal(n), method = "kendall", exact = TRUE)$p.value)
   }),
-  lapply(c(8, 12, 30), function(n) {
-    null_case("gpuCorTest", "kendall", paste("normal, n =", n), "tail", c(0, 1.1e-3), level = 1e-3,
-              \() gpuCorTest(normal(n, 60), method = "kendall")$p.value)
+  lapply(c(8, 12, 15, 30), function(n) {
+    null_case("gpuCorTest", "kendall", paste("normal, n =", n), "tail", c(if (n < 12) 0 else 0.7e-3, 1.1e-3),
+              level = 1e-3, \() gpuCorTest(normal(n, 60), method = "kendall")$p.value)
   }),
   list(
     null_case("gpuCorTest", "kendall", "normal, n = 8", "exact = FALSE", c(0.055, 0.07),
@@ -146,15 +146,16 @@ test_cases <- c(
               \() gpuCorTest(few_counts(30), few_counts(30), method = "kendall")$p.value)
   ),
 
-  # ---- columns that are mostly zeros: not valid by any measure
+  # ---- columns that are mostly zeros: not valid, but for Kendall with up to 49 observations
   lapply(c("pearson", "spearman", "kendall"), function(method) {
-    null_case("gpuCorTest", method, "mostly zeros, n = 30", "", c(0.055, 0.075),
+    null_case("gpuCorTest", method, "mostly zeros, n = 30", "",
+              if (method == "kendall") CONSERVATIVE else c(0.055, 0.075),
               \() gpuCorTest(mostly_zeros(30), mostly_zeros(30), method = method)$p.value)
   }),
   list(
     null_case("gpuCorTest", "spearman", "mostly zeros, n = 30", "far tail", c(0.006, 0.01), level = 1e-4,
               \() gpuCorTest(mostly_zeros(30, 100), method = "spearman")$p.value),
-    null_case("gpuCorTest", "kendall", "mostly zeros, n = 30", "far tail", c(0.0015, 0.0025), level = 1e-4,
+    null_case("gpuCorTest", "kendall", "mostly zeros, n = 30", "far tail", c(1.5e-4, 2.5e-4), level = 1e-4,
               \() gpuCorTest(mostly_zeros(30, 100), method = "kendall")$p.value)
   ),
 
@@ -469,7 +470,7 @@ network_cases <- c(
               list("lognormal", 15, "spearman", CONSERVATIVE),
               list("lognormal", 30, "spearman", CONSERVATIVE),
               list("lognormal", 100, "spearman", CONSERVATIVE),
-              list("few_counts", 30, "kendall", CONSERVATIVE), list("mostly_zeros", 30, "kendall", c(0.9, 1)),
+              list("few_counts", 30, "kendall", CONSERVATIVE), list("mostly_zeros", 30, "spearman", c(0.9, 1)),
               list("lognormal", 30, "bicor", NEARLY), list("lognormal", 30, "distance", CONSERVATIVE),
               list("lognormal", 30, "pearson", c(0.9, 1))),
          function(case) {
