@@ -21,7 +21,10 @@ APART <- c(
     "'lag' pairs different rows, for which 'weights' other than 0 and 1 have no meaning; leave one out",
   # ---- single samples and resamples
   "lioness & normalize" = "'lioness' is without 'normalize'; leave one of them out",
-  "lioness & p.value|fdr" = "'lioness' has no p values; give 'threshold', 'density' or 'k'",
+  "lioness & p.value|fdr & no several samples" =
+    "'lioness' of one sample has no p values; give 'threshold', 'density' or 'k', or several samples",
+  'several samples & file|output = "edges"|adjust = "maxT"' =
+    "'lioness' of several samples makes a matrix of their values; leave '{this}' out",
   "lioness & resample" = "'resample' is without 'lioness'; leave one of them out",
   "lioness & several subjects" = "'lioness' is for one data set; leave out lists of subjects",
   "lioness & graded weights" = "'lioness' counts samples, and 'weights' must be 0 or 1; leave one out",

@@ -73,6 +73,8 @@ mutants <- list(
   r_mutant("observations of a resample", setdiff(seq_len(n_obs), drawn), drawn, "resample"),
   r_mutant("modules matched one to one", shared[, at[2L]] <- 0, shared[, at[2L]] <- shared[, at[2L]], "resample"),
   r_mutant("all but one sample", c(n[1L], -n[2L]), c(n[1L], -n[1L]), "lioness"),
+  r_mutant("leverage of a sample", 1 - centred / length(observed) - spanned, 1 - centred / length(observed), "lioness"),
+  r_mutant("outliers of single samples", which(!(squares > CANCELS)), which(!(squares > 0)), "lioness"),
   r_mutant("adjusted p values of pruned edges",
            c(tests$others, edge_tests(net@x[removed], net@tests, removed, threads)$p.value),
            edge_tests(net@x[removed], net@tests, removed, threads)$p.value, "prune"),
