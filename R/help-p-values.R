@@ -50,6 +50,7 @@
 #' | `"mi"` | any | by `adjust = "maxT"` only: the G test has 0.10 with n = 50 and 0.07 with n = 500 |
 #' | `use = "pairwise"`, `"complete.obs"` | values missing at random | as for the number of complete observations |
 #' | `covariates`, Pearson's and `"bicor"` | linear effects, normal | valid |
+#' | `covariates`, `protect` | linear effects, normal | valid; conservative if these share much: 0.04 |
 #' | `covariates`, `"spearman"` | effects of the covariates | not valid, see below |
 #' | F of a factor ([gpuAssociation()]) | normal, or logarithms of counts; with `covariates` | valid |
 #' | F of a factor | lognormal, equal groups | conservative at 0.05 |

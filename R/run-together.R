@@ -205,6 +205,12 @@ APART <- c(
     "\"signed\", its size, or calibration = \"none\""),
   # ---- the adjustment
   "weights_are & no weights" = "'weights_are' says what 'weights' are, and there are none; leave it out",
+  "protect & no covariates" = "'protect' is what 'covariates' must not take, and there are none; leave it out",
+  'protect & adjust = "maxT"|n_perm|df = "bartlett"|bandpass|runs|shards|plan' =
+    "'protect' leaves effects in the columns, for which '{this}' has no form; leave one of them out",
+  "protect & pairs that miss some" = paste0(
+    "'protect' needs the same observations for all pairs, and values are missing; use = \"complete.obs\" leaves ",
+    "these, or fill them in"),
   "data & no covariates" = "'data' needs a formula in 'covariates'; covariates = ~ age takes column age of it",
   "tr & no bandpass" = "'tr' needs 'bandpass', two frequencies in Hz such as c(0.01, 0.1); leave it out, or give both",
   "bandpass & unknown times" = paste0(

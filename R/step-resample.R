@@ -129,7 +129,8 @@ values_of_samples <- function(rows, run, lioness) {
   check_memory(16 * length(rows$x) * length(samples), paste("'lioness' of", n_of(length(samples), "sample")),
                n_of(length(rows$x), "edge"), "a stronger criterion leaves fewer edges")
   edges <- edge_frame(rows, NULL, NULL, run$settings$threads)
-  has_closed_form <- run$method %in% c("pearson", "cosine") && is.null(run$settings$design$map) && nrow(edges) > 0L
+  has_closed_form <- run$method %in% c("pearson", "cosine") && is.null(run$settings$design$map) &&
+    is.null(run$settings$design$removed) && nrow(edges) > 0L
   without <- if (has_closed_form) closed_form(run, edges, observed) else function(run, sample) {
     values_without(run, sample, edges$from, edges$to)
   }

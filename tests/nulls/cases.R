@@ -227,6 +227,14 @@ test_cases <- c(
                 z <- normal(30, 5)
                 gpuCorTest(confounded(z, normal(30)), confounded(z, normal(30)), covariates = z)$p.value
               }),
+    null_case("gpuCorTest", "pearson", "normal, n = 30", "3 covariates, protect", NEARLY,
+              \() protected_p(normal(30), normal(30), 1)),
+    null_case("gpuCorTest", "pearson", "normal, n = 30", "3 covariates, confounded with protect", c(0.035, 0.055),
+              \() protected_p(normal(30), normal(30), 3)),
+    null_case("gpuCorTest", "pearson", "normal, n = 30", "3 covariates, confounded with protect, tail", c(0, 0.0015),
+              level = 1e-3, \() protected_p(normal(30, 60), normal(30, 60), 3)),
+    null_case("gpuCorTest", "spearman", "lognormal, n = 30", "3 covariates, confounded with protect", NEARLY,
+              \() protected_p(lognormal(30), lognormal(30), 3, "spearman")),
     null_case("gpuCorTest", "pearson", "normal, n = 30, 30 % missing", "pairwise, 2 covariates", VALID, sets = 20,
               \() {
                 z <- normal(30, 2)
@@ -784,6 +792,14 @@ preservation_cases <- list(
   null_case("gpuPreservation", "pearson", "dense modules of another pattern, n = 25", "cor.kIM, cor.kME", NEARLY,
             sets = 100, \() other_pattern(c("cor.kIM", "cor.kME")))
 )
+
+# Covariates of which one tells a protected group as well as `shift` does.
+protected_p <- function(x, y, shift, method = "pearson") {
+  group <- rep(0:1, c(12, 18))
+  z <- normal(30, 3)
+  z[, 1] <- z[, 1] + shift * group
+  gpuCorTest(x + z[, 1], y - z[, 2], covariates = z, protect = factor(group), method = method)$p.value
+}
 
 null_cases <- c(test_cases, partial_cases, series_cases, interval_cases, family_cases, network_cases, association_cases,
                  two_groups_cases, group_cases, subject_cases, preservation_cases)
