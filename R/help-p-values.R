@@ -150,9 +150,7 @@
 #' **Distance correlation.** The chi-squared test of normal data would have a size of 0.33, 0.16, 0.12 and 0.08 with n =
 #' 4, 5, 6 and 8, so there are no p values with fewer than 10 observations; `adjust = "maxT"` is valid with any number.
 #' The size for normal and lognormal data is 0.072 with n = 10, 0.053 to 0.056 with n = 20, and 0.047 to 0.050 with n =
-#' 50 and 100. The fraction of pairs with p <= 1e-4 is at most 0.00007. The t test of Szekely and Rizzo (2013) is for
-#' data of high dimension; of single columns it has a size of 0.064 to 0.074, and 0.008 to 0.009 of the pairs have p <=
-#' 1e-4.
+#' 50 and 100. The fraction of pairs with p <= 1e-4 is at most 0.00007.
 #'
 #' **Partial correlation given all other columns.** Shrunken partial correlations adjust for the other columns only in
 #' part. Two columns that both have a strong partial correlation with a third then have a small p value, too. If each of

@@ -104,7 +104,7 @@
 #' @section Names of observations:
 #' `weights`, `covariates`, `data`, `runs` and `y` must have the observations of `x` in its order. If both have names
 #' (row names, names of a vector, column names of an experiment), the names are compared. The same names in another
-#' order are an error, and so are the numbers 1 to n in another order if `x` has no names; different names are a warning.
+#' order are an error, as are the numbers 1 to n in another order if `x` has no names; different names are a warning.
 #' Automatic row names of a data frame do not count as names.
 #'
 #' @section Missing values:
@@ -132,8 +132,7 @@
 #'
 #' series <- apply(matrix(rnorm(600), 200), 2, cumsum)
 #' keep <- !(1:200 %in% 50:53)
-#' gpuCorTest(series, weights = keep, bandpass = c(0.01, 0.1), tr = 2)$p.value
-#' gpuCorTest(series, df = "bartlett")$df
+#' gpuCorTest(series, weights = keep, bandpass = c(0.01, 0.1), tr = 2, df = "bartlett")$df
 #' @export
 gpuAdjust <- function(weights = NULL, weights_are = NULL, covariates = NULL, data = NULL, bandpass = NULL, tr = NULL,
                       runs = NULL, df = NULL, partial = FALSE, shrinkage = "auto", options = NULL, protect = NULL) {
