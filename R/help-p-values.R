@@ -142,7 +142,7 @@
 #' **Columns that are mostly zeros.** Leave them out, or use `adjust = "maxT"`, which is conservative. With few values
 #' other than zero, a few rows in which two columns happen to be positive give a very small p value, by any measure.
 #' With n = 30 the fraction of pairs with p <= 1e-4 is 0.0009 for Spearman's rho if 80 % are zeros, 0.008 if 90 % are,
-#' and 0.027 if 95 % are. For Kendall's tau, whose p values are not below the probability of the column's own order up to
+#' and 0.027 if 95 % are. For Kendall's tau, whose p values are not below the probability of the pair's own order up to
 #' n = 49, it is 0.0002 with n = 30, and up to 0.001 with n = 49. Among 500 independent columns with 90 % zeros
 #' `fdr = 0.05` has 1,200 false edges by Spearman's rho with n = 30, and by Kendall's tau none with n = 30, 35 with n =
 #' 49, 200 with n = 60, 40 with n = 128 and at most a few with n = 1,000.
@@ -218,8 +218,6 @@
 #' Benjamini Y, Hochberg Y (1995). *Journal of the Royal Statistical Society B* 57, 289-300.
 #'
 #' Kowalski CJ (1972). *Applied Statistics* 21, 1-12.
-#'
-#' Szekely GJ, Rizzo ML (2013). *Journal of Multivariate Analysis* 117, 193-213.
 #' @examples
 #' # Far tail of Pearson's and Spearman's test of lognormal data: 4,950 pairs, none correlated
 #' set.seed(1)

@@ -94,8 +94,7 @@
 #' `partial = TRUE` adjusts each pair for all other columns of `x`, by Pearson's or Spearman's coefficient, after
 #' weights and covariates. With more columns than observations this needs shrunken correlations: `shrinkage = "auto"`
 #' estimates the intensity as `corpcor::pcor.shrink()` does (Schaefer and Strimmer 2005), and results print it.
-#' `shrinkage = 0` gives `-cov2cor(solve(cor(x)))`, for more observations than columns. It takes as long as the
-#' correlation itself, and no matrix of all pairs is stored. All pairs must have the same observations.
+#' `shrinkage = 0` gives `-cov2cor(solve(cor(x)))`, for n above the columns. All pairs must have the same observations.
 #'
 #' P values have a degree of freedom less for each other column if `shrinkage = 0`. Shrunken coefficients are compared
 #' with a null distribution that is fitted to the smallest three quarters of the coefficients of up to 2,000 columns. It

@@ -146,7 +146,7 @@ gpuCorNetwork <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
                   resample = resample, fraction = fraction, lioness = lioness)
   others <- list(y = y, `list of subjects` = is_subjects(x), use = uses[check_use(use)], lag = lag,
                  min_overlap = min_overlap, file = file, compression = compression,
-                 `several samples` = several, output = if (length(output) == 1L) output)
+                 `several samples` = several, output = if (several && length(output) == 1L) output)
   found <- do.call(features_of, c(list("gpuCorNetwork", specs), criteria, options, others))
   what <- if (several) {
     "samples"
