@@ -237,7 +237,9 @@ scored_pairs <- function(x, part) {
   if (method == "spearman") {
     n_obs <- attr(x, "n_obs")
     if (n_obs < MIN_OBS) return(r * NA)
-    if (n_obs <= EXACT_UNTOLD) need_tests("with so few observations they follow from the ties of the data, too", part)
+    if (n_obs <= EXACT_UNTOLD[[method]]) {
+      need_tests("with so few observations they follow from the ties of the data, too", part)
+    }
     ts[] <- p_of_r(r, t_distribution(NULL, n_obs, TRUE), 1L)
   } else {
     ts[] <- 2 * stats::pt(-abs(ts), df)

@@ -1,11 +1,19 @@
 # The orthonormal basis of all regressors (see data-covariates.R), and the algebra of columns that it is made by.
 
-# Returns list(basis: orthonormal columns, one row per observation, 0 for dropped ones; rank: of the regressors; keeps:
-# TRUE if the basis spans the residuals instead, as that is smaller). `may_keep`: TRUE to allow that. The regressors of
+# Returns list(basis: orthonormal columns, one row per observation, 0 for dropped ones; removed: NULL, or what is
+# subtracted in the place of the basis (protecting_basis()); lost: the degrees of freedom that the regressors take;
+# keeps: TRUE if the basis spans the residuals instead, as that is smaller). `may_keep`: TRUE to allow that. The regressors of
 # a run are orthogonal to those of the others and to the runs' intercepts.
 basis_of <- function(regressors, weights, counts, may_keep) {
   root <- if (is.null(weights)) rep(1, length(counts)) else sqrt(weights)
   z <- covariates_as_compared(regressors, weights, counts)
+  if (!is.null(regressors$protected)) {
+    regressors$covariates <- regressors$protected
+    p <- covariates_as_compared(regressors, weights, counts)
+    space <- protecting_basis(z * root[counts], p * root[counts], if (regressors$centred) root[counts])
+    in_rows <- function(block) in_blocks(list(block), list(which(counts)), root)
+    return(list(basis = in_rows(space$basis), removed = in_rows(space$removed), lost = space$lost, keeps = FALSE))
+  }
   at <- cumsum(counts) # rows of z
   runs <- lapply(regressors$runs, function(rows) rows[counts[rows]])
   found <- lapply(which(lengths(runs) > 0L), function(r) {
@@ -25,7 +33,7 @@ basis_of <- function(regressors, weights, counts, may_keep) {
   outside <- lapply(found, `[[`, "outside")
   keeps <- may_keep && !any(vapply(outside, is.null, NA)) && sum(vapply(outside, ncol, 0L)) < rank
   blocks <- in_blocks(if (keeps) outside else lapply(found, `[[`, "inside"), runs, root)
-  list(basis = if (keeps) blocks else cbind(between, blocks), rank = rank, keeps = keeps)
+  list(basis = if (keeps) blocks else cbind(between, blocks), lost = rank, keeps = keeps)
 }
 
 # Returns both_spaces() of a run's covariates z and functions of time. `counts`: TRUE for included rows; z and `root`,
@@ -69,6 +77,32 @@ covariates_as_compared <- function(regressors, weights, counts) {
   size <- column_sizes(z)
   z <- sweep(z, 2L, ifelse(size > 0, size, 1), "/")
   centred_columns(z, sqrt(w), regressors$centred)
+}
+
+# For columns y that are regressed on the covariates z and the protected p, the covariates' part of the fit is
+# removed %*% crossprod(basis, y): with z = left + a part in the space of p, the basis is that of `left`, and removed =
+# z R^-1 where left = basis R. Returns list(basis, removed, lost). y has the variance of I - basis basis' + D D' then,
+# with D = removed - basis; `lost` are the degrees of freedom that this takes. `mean`: as in both_spaces().
+protecting_basis <- function(z, p, mean) {
+  z <- z[, colSums(z^2) > 0, drop = FALSE]
+  z <- sweep(z, 2L, sqrt(colSums(z^2)), "/")
+  inside <- both_spaces(p, mean)$inside
+  left <- z
+  for (twice in 1:2) left <- left - inside %*% crossprod(inside, left)
+  left[, colSums(left^2) < SAME_SPAN^2] <- 0
+  found <- qr(left, tol = SAME_SPAN)
+  kept <- seq_len(found$rank)
+  if (found$rank < qr(z, tol = SAME_SPAN)$rank) {
+    warn("gpuCorProtect", "'protect' determines 'covariates', or some of them, which are not subtracted then")
+  }
+  basis <- qr.Q(found)[, kept, drop = FALSE]
+  removed <- t(backsolve(qr.R(found)[kept, kept, drop = FALSE], t(z[, found$pivot[kept], drop = FALSE]),
+                         transpose = TRUE))
+  squares <- crossprod(removed - basis)
+  n <- nrow(z) - !is.null(mean)
+  sum <- n - found$rank + sum(diag(squares)) # of the eigenvalues, and of their squares
+  of_squares <- n - found$rank + 2 * sum(diag(squares)) + sum(squares^2)
+  list(basis = basis, removed = removed, lost = ceiling(n - sum^2 / of_squares - 1e-9))
 }
 
 # ---- algebra of columns, whose rounding errors count

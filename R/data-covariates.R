@@ -11,8 +11,13 @@
 REGRESSORS <- list(
   covariates = list(
     fewer = "fewer covariates",
-    told = function(regressors) list(covariates = ncol(regressors$covariates)),
-    words = function(adjusted) paste("adjusted for", range_of(adjusted$covariates, "covariate"))
+    told = function(regressors) {
+      list(covariates = ncol(regressors$covariates), protect = ncol(regressors$protected))
+    },
+    words = function(adjusted) {
+      paste0("adjusted for ", range_of(adjusted$covariates, "covariate"),
+             if (!is.null(adjusted$protect)) paste(" beside", range_of(adjusted$protect, "protected one")))
+    }
   ),
   bandpass = list(
     fewer = "a wider band",
@@ -30,7 +35,8 @@ REGRESSORS <- list(
   )
 )
 
-# Returns NULL or the regressors, a list: `kinds`, names of REGRESSORS; `covariates`, a matrix, or NULL; `runs`, a list
+# Returns NULL or the regressors, a list: `kinds`, names of REGRESSORS; `covariates`, and `protected`, what these must not
+# take, matrices, or NULL; `runs`, a list
 # of each run's rows, and `codes`, NULL or the number of each row's run; `series`, NULL or for each run its functions of
 # time, as from of_runs().
 regressors_of <- function(asked, measure, n_obs) {
@@ -44,19 +50,29 @@ regressors_of <- function(asked, measure, n_obs) {
   check_together(list(features = c(kinds, names(which(facts)))),
                  words = list(method = measure$name, refusal = measure$refusal))
   runs <- if (is.null(codes)) list(seq_len(n_obs)) else unname(split(seq_len(n_obs), codes))
-  z <- if ("covariates" %in% kinds) check_covariates(asked$covariates, asked$data, measure, n_obs)
+  z <- if ("covariates" %in% kinds) covariates_of(asked, measure, n_obs)
   of_time <- Filter(function(kind) !is.null(kind$of_runs), REGRESSORS[kinds])
   of_time <- unname(lapply(of_time, function(kind) kind$of_runs(asked, lengths(runs))))
-  if (length(of_time) && is.null(asked$runs)) warn_of_runs(z)
+  if (length(of_time) && is.null(asked$runs)) warn_of_runs(z$covariates)
   series <- if (length(of_time) < 2L) unlist(of_time, FALSE) else do.call(Map, c(list(f = joined_series), of_time))
-  list(kinds = kinds, covariates = z, series = series, runs = runs, codes = codes, centred = measure$centred,
-       ranked = measure$ranked, df_taken = measure$df_taken, n_obs = n_obs)
+  list(kinds = kinds, covariates = z$covariates, protected = z$protected, series = series, runs = runs, codes = codes,
+       centred = measure$centred, ranked = measure$ranked, df_taken = measure$df_taken, n_obs = n_obs)
 }
 
 # Returns several kinds of functions of time of one run as one.
 joined_series <- function(...) list(inside = do.call(cbind, lapply(list(...), `[[`, "inside")))
 
 # ---- covariates
+
+# Returns list(covariates, protected: NULL if there are none), as check_covariates() does each. `data` may be for one.
+covariates_of <- function(asked, measure, n_obs) {
+  is_formula <- vapply(asked[c("covariates", "protect")], inherits, NA, "formula")
+  data <- lapply(is_formula, function(own) if (own || !any(is_formula)) asked$data)
+  protected <- if (!is.null(asked$protect)) {
+    naming(check_covariates(asked$protect, data[[2L]], measure, n_obs), "covariates", "protect")
+  }
+  list(covariates = check_covariates(asked$covariates, data[[1L]], measure, n_obs), protected = protected)
+}
 
 # Returns a numeric matrix with one row per observation, including missing values.
 check_covariates <- function(covariates, data, measure, n_obs) {
@@ -299,10 +315,11 @@ design_of_regressors <- function(run, regressors) {
   design <- run$settings$design
   use <- run$use
   counts <- if (is.null(design$weights)) rep(TRUE, regressors$n_obs) else design$weights > 0
-  missing <- if (is.null(regressors$covariates)) FALSE else is.na(regressors$covariates) & counts
+  z <- cbind(regressors$covariates, regressors$protected)
+  missing <- if (is.null(z)) FALSE else is.na(z) & counts
   if (any(missing)) { # such observations are dropped, as lm() does
     if (uses[use] %in% c("everything", "all.obs")) {
-      fail("'covariates' is missing ", spot_of(regressors$covariates, which(missing, arr.ind = TRUE)),
+      fail("'covariates' is missing ", spot_of(z, which(missing, arr.ind = TRUE)),
            "; leave such observations out by use = \"complete.obs\" or by 'weights' of 0")
     }
     counts <- counts & rowSums(missing) == 0
@@ -314,10 +331,14 @@ design_of_regressors <- function(run, regressors) {
   if (!all(counts)) design$weights <- (if (is.null(design$weights)) 1 else design$weights) * counts
   if (!any(counts)) return(design) # no coefficient exists
   is_pairwise <- uses[use] == "pairwise.complete.obs"
+  if (is_pairwise && !is.null(regressors$protected)) {
+    misses <- any(vapply(Filter(Negate(is.null), run[c("x", "y")]), has_missing, NA))
+    check_together(list(features = c("covariates", "protect", if (misses) "pairs that miss some")))
+  }
   basis <- basis_of(regressors, design$weights, counts, !is_pairwise)
-  design$lost <- basis$rank
-  check_left(sum(counts) - regressors$df_taken, basis$rank, regressors$kinds)
-  design[c("basis", "keeps")] <- basis[c("basis", "keeps")]
+  design$lost <- basis$lost
+  check_left(sum(counts) - regressors$df_taken, basis$lost, regressors$kinds)
+  design[c("basis", "removed", "keeps")] <- basis[c("basis", "removed", "keeps")]
   design$runs <- regressors$codes
   if (regressors$ranked && is_pairwise) design[c("raw", "ranked")] <- raw_regressors(regressors)
   design

@@ -29,8 +29,8 @@ DESIGN_PARTS <- list(
 )
 
 # A design without parts. src/r/rules.c makes a gcor_design of it; src/measure/design.h says what becomes of that.
-NO_DESIGN <- list(weights = NULL, basis = NULL, keeps = FALSE, raw = NULL, ranked = 0, map = NULL, option = NULL,
-                  df = NULL, lost = 0, worth = 1L, unit = 1, calibration = NULL) # 1: "precision"
+NO_DESIGN <- list(weights = NULL, basis = NULL, removed = NULL, keeps = FALSE, raw = NULL, ranked = 0, map = NULL,
+                  option = NULL, df = NULL, lost = 0, worth = 1L, unit = 1, calibration = NULL) # 1: "precision"
 
 # What results tell of a design, an adjustment: a list of those that apply.
 #   what REGRESSORS tell, graded (weights other than 0 and 1), zeros (observations of weight 0), effective (effective
@@ -43,7 +43,7 @@ designed <- function(run, tests) {
   asked <- run$settings$asked
   features_of("adjustment", list(adjustment = asked)) # stops if they do not go together, as one subject's may not
   observations <- if (is.null(run$observations)) observations_of(run$x) else run$observations
-  for (name in c("weights", "covariates", "data", "runs")) {
+  for (name in c("weights", "covariates", "data", "protect", "runs")) {
     check_observations(check_slots(asked[[name]], name), name, observations)
   }
   run$settings$design <- NO_DESIGN

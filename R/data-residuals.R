@@ -1,25 +1,29 @@
 # Residuals of columns, computed in R: for gpuClean(), lags and windows, and for surrogates. The engine computes its own
 # (src/measure/design.c).
 
-# Returns the residuals of a regression on an orthonormal basis; NULL: there is nothing to regress on. A second
+# Returns the residuals of a regression on an orthonormal basis; NULL: there is nothing to regress on. `removed`: NULL, or
+# what is subtracted in the place of the basis (protecting_basis()). A second
 # projection makes them orthogonal to the basis to all digits where the first removed much. Residuals of multiples of
 # regressors are rounding errors and become 0. `keeps`: TRUE if the basis spans the residuals.
-residual_columns <- function(m, basis, keeps) {
+residual_columns <- function(m, basis, keeps, removed = NULL) {
+  if (is.null(removed)) removed <- basis
   if (is.null(basis)) return(m)
   products <- crossprod(basis, m)
   if (keeps) return(without_rounding_errors(basis %*% products, m, 1e-10))
-  left <- m - basis %*% products
+  left <- m - removed %*% products
   size <- colSums(left^2)
   few <- which(!(size > 1.01 * colSums(products^2))) # in others, more than half of the squares is left
-  if (length(few)) left[, few] <- again_residual(left[, few, drop = FALSE], m[, few, drop = FALSE], size[few], basis)
+  if (length(few)) {
+    left[, few] <- again_residual(left[, few, drop = FALSE], m[, few, drop = FALSE], size[few], basis, removed)
+  }
   left
 }
 
 # Projects columns again of which the first projection removed more than half, and clears rounding errors.
-again_residual <- function(left, m, size, basis) {
+again_residual <- function(left, m, size, basis, removed) {
   again <- which(size < colSums(m^2) / 2)
   some <- left[, again, drop = FALSE]
-  left[, again] <- some - basis %*% crossprod(basis, some)
+  left[, again] <- some - removed %*% crossprod(basis, some)
   without_rounding_errors(left, m, 1e-10)
 }
 
@@ -27,7 +31,7 @@ again_residual <- function(left, m, size, basis) {
 residualize_columns <- function(x, design, is_centred) {
   if (any(design$weights != 1)) return(residualize_weighted(x, design, is_centred))
   if (is_centred) x <- x - rep(colSums(x) / nrow(x), rep(nrow(x), ncol(x)))
-  residual_columns(x, design$basis, design$keeps)
+  residual_columns(x, design$basis, design$keeps, design$removed)
 }
 
 residualize_weighted <- function(x, design, is_centred) {
@@ -36,7 +40,8 @@ residualize_weighted <- function(x, design, is_centred) {
   root <- root[counts]
   left <- x[counts, , drop = FALSE] * root
   if (is_centred) left <- left - outer(root, colSums(left * root) / sum(root^2))
-  x[counts, ] <- residual_columns(left, design$basis[counts, , drop = FALSE], design$keeps) / root
+  x[counts, ] <- residual_columns(left, design$basis[counts, , drop = FALSE], design$keeps,
+                                  design$removed[counts, , drop = FALSE]) / root
   x
 }
 
@@ -57,7 +62,7 @@ residualized_run <- function(run, part) {
     colnames(residuals) <- colnames(x)
     residuals
   })
-  run$settings$design["basis"] <- list(NULL)
+  run$settings$design[c("basis", "removed")] <- list(NULL)
   run$settings$design$adjusted$lost <- NULL # counts all observations
   run
 }
@@ -86,25 +91,34 @@ dense_series <- function(x) {
 # ---- residuals of lm()
 
 # Returns list(x: the residuals of lm(x ~ covariates), a matrix that is NA where x or a covariate is; covariates: as a
-# numeric matrix). `asked`: list(covariates, data); `observations`: those of the user's x.
+# numeric matrix). `asked`: list(covariates, data, protect); `observations`: those of the user's x.
 residuals_of <- function(x, asked, observations) {
   for (name in names(asked)) check_observations(asked[[name]], name, observations)
-  z <- check_covariates(asked$covariates, asked$data, list(centred = TRUE), nrow(x))
+  given <- covariates_of(asked, list(centred = TRUE), nrow(x))
   # Covariates are centered, as qr() would count large ones that vary little as constant.
-  decompose <- function(rows) {
+  regression_on <- function(rows) {
     root <- rep(1, length(rows))
-    qr(cbind(root, centred_columns(z[rows, , drop = FALSE], root, centred = TRUE)), tol = SAME_SPAN)
+    z <- lapply(given, function(z) if (!is.null(z)) centred_columns(z[rows, , drop = FALSE], root, centred = TRUE))
+    if (!is.null(z$protected)) {
+      space <- protecting_basis(z$covariates, z$protected, root)
+      return(list(lost = space$lost, residuals = function(values) {
+        residual_columns(values - rep(colMeans(values), each = nrow(values)), space$basis, FALSE, space$removed)
+      }))
+    }
+    space <- qr(cbind(root, z$covariates), tol = SAME_SPAN)
+    list(lost = space$rank - 1, residuals = function(values) qr.resid(space, values))
   }
-  known <- rowSums(is.na(z)) == 0
-  check_left(sum(known) - 1, decompose(which(known))$rank - 1, "covariates")
+  known <- rowSums(is.na(do.call(cbind, given))) == 0
+  check_left(sum(known) - 1, regression_on(which(known))$lost, "covariates")
   values <- as.matrix(pick_columns(x, seq_len(ncol(x))))
   dimnames(values) <- dimnames(x)
   values[!known, ] <- NA
   for (set in sets_of_rows(values)) {
-    given <- values[set$rows, set$columns, drop = FALSE]
-    left <- qr.resid(decompose(set$rows), given)
-    values[set$rows, set$columns] <- without_rounding_errors(left, given, 1e-10)
+    own <- values[set$rows, set$columns, drop = FALSE]
+    left <- regression_on(set$rows)$residuals(own)
+    values[set$rows, set$columns] <- without_rounding_errors(left, own, 1e-10)
   }
+  z <- given$covariates
   rownames(z) <- NULL
   list(x = values, covariates = z)
 }

@@ -90,7 +90,7 @@ adjustment_of <- function(run) {
   if (!is.null(x$lioness)) return(c(x$designs[[1L]]$adjusted, list(lioness = x$lioness$sample)))
   own <- Filter(Negate(is.null), lapply(x$designs, `[[`, "adjusted"))
   found <- if (length(own)) own[[1L]] else list()
-  for (name in c("covariates", "runs", "zeros", "lost", "effective", "shrinkage")) {
+  for (name in c("covariates", "protect", "runs", "zeros", "lost", "effective", "shrinkage")) {
     found[[name]] <- range_if_any(unlist(lapply(own, `[[`, name)))
   }
   if (length(c(found$lost, found$effective)) && !is_random(x)) found$left <- range_if_any(x$counted$n - 2)

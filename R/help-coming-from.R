@@ -44,7 +44,7 @@
 #' | Hmisc | `rcorr(x)`; `$r`, `$n`, `$P` | `gpuCorTest(x, use = "pairwise", output = "matrix")`; `$r`, `$n`, `$p.value` |
 #' | psych | `corr.test(x, adjust = "none")`; `$r`, `$n`, `$t`, `$p` | `gpuCorTest(x, use = "pairwise", output = "matrix")`; `$r`, `$n`, `$statistic`, `$p.value` |
 #' | | `corr.test(x, adjust = "holm")` | `p.adjust(gpuCorTest(x)$p.value, "holm")` |
-#' | lionessR | `lioness(t(x), function(x) cor(t(x)))` | `gpuCorNetwork(x, threshold = , lioness = i)` for sample i |
+#' | lionessR | `lioness(t(x), function(x) cor(t(x)))` | `gpuCorNetwork(x, threshold = , lioness = 1:n)` |
 #' | minet | `aracne(mim, eps = 0)` | `gpuPrune(net)` |
 #' | AFNI | `3dTcorrMap -Mean`, `-Zmean` | `gpuConnectivity(x, maps = "mean")$mean`, `tanh(gpuConnectivity(x, maps = "z")$z)` |
 #' | | `3dDegreeCentrality -thresh 0.3` | `gpuConnectivity(x, threshold = 0.3, sign = "positive")$degree` |

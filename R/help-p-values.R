@@ -34,8 +34,8 @@
 #' |---|---|---|
 #' | `"pearson"` | normal, any n | valid, also in the far tail |
 #' | `"pearson"` | other, n = 30 | nearly valid at 0.05; the far tail is not valid, see below |
-#' | `"spearman"`, `"kendall"` | any, n up to 14, no ties | exact: valid, or conservative because they are discrete |
-#' | `"spearman"`, `"kendall"` | any, n = 15 or more, or ties | valid or conservative, also in the far tail |
+#' | `"spearman"`, `"kendall"` | any, n up to 20, for Kendall 49, no ties | exact: valid, or conservative (discrete) |
+#' | `"spearman"`, `"kendall"` | any, larger n, or ties | valid or conservative, also in the far tail |
 #' | these three | mostly zeros | not valid, see below |
 #' | all | uncorrelated, not independent | not valid as tests of correlation: 0.07 to 0.32, see above |
 #' | `"kendall"`, `exact = TRUE` | any, no ties | exact: valid, or conservative because they are discrete |
@@ -50,6 +50,7 @@
 #' | `"mi"` | any | by `adjust = "maxT"` only: the G test has 0.10 with n = 50 and 0.07 with n = 500 |
 #' | `use = "pairwise"`, `"complete.obs"` | values missing at random | as for the number of complete observations |
 #' | `covariates`, Pearson's and `"bicor"` | linear effects, normal | valid |
+#' | `covariates`, `protect` | linear effects, normal | valid; conservative if these share much: 0.04 |
 #' | `covariates`, `"spearman"` | effects of the covariates | not valid, see below |
 #' | F of a factor ([gpuAssociation()]) | normal, or logarithms of counts; with `covariates` | valid |
 #' | F of a factor | lognormal, equal groups | conservative at 0.05 |
@@ -140,18 +141,16 @@
 #'
 #' **Columns that are mostly zeros.** Leave them out, or use `adjust = "maxT"`, which is conservative. With few values
 #' other than zero, a few rows in which two columns happen to be positive give a very small p value, by any measure.
-#' With n = 30 the fraction of pairs with p <= 1e-4 is 0.0003 for Kendall's tau and 0.0009 for Spearman's rho if 80 %
-#' are zeros, 0.002 and 0.008 if 90 % are, and 0.007 and 0.027 if 95 % are; the size is 0.06 to 0.074 with 90 or 95 %.
-#' Among 500 independent columns with n = 30, Kendall's tau with `fdr = 0.05` has 1,000 false edges if 90 % are zeros,
-#' and 2,300 if 95 % are. More rows help: with 90 % zeros there are 35 false edges with n = 128, and at most a few with
-#' n = 1,000.
+#' With n = 30 the fraction of pairs with p <= 1e-4 is 0.0009 for Spearman's rho if 80 % are zeros, 0.008 if 90 % are,
+#' and 0.027 if 95 % are. For Kendall's tau, whose p values are not below the probability of the pair's own order up to
+#' n = 49, it is 0.0002 with n = 30, and up to 0.001 with n = 49. Among 500 independent columns with 90 % zeros
+#' `fdr = 0.05` has 1,200 false edges by Spearman's rho with n = 30, and by Kendall's tau none with n = 30, 35 with n =
+#' 49, 200 with n = 60, 40 with n = 128 and at most a few with n = 1,000.
 #'
 #' **Distance correlation.** The chi-squared test of normal data would have a size of 0.33, 0.16, 0.12 and 0.08 with n =
 #' 4, 5, 6 and 8, so there are no p values with fewer than 10 observations; `adjust = "maxT"` is valid with any number.
 #' The size for normal and lognormal data is 0.072 with n = 10, 0.053 to 0.056 with n = 20, and 0.047 to 0.050 with n =
-#' 50 and 100. The fraction of pairs with p <= 1e-4 is at most 0.00007. The t test of Szekely and Rizzo (2013) is for
-#' data of high dimension; of single columns it has a size of 0.064 to 0.074, and 0.008 to 0.009 of the pairs have p <=
-#' 1e-4.
+#' 50 and 100. The fraction of pairs with p <= 1e-4 is at most 0.00007.
 #'
 #' **Partial correlation given all other columns.** Shrunken partial correlations adjust for the other columns only in
 #' part. Two columns that both have a strong partial correlation with a third then have a small p value, too. If each of
@@ -220,8 +219,6 @@
 #' Benjamini Y, Hochberg Y (1995). *Journal of the Royal Statistical Society B* 57, 289-300.
 #'
 #' Kowalski CJ (1972). *Applied Statistics* 21, 1-12.
-#'
-#' Szekely GJ, Rizzo ML (2013). *Journal of Multivariate Analysis* 117, 193-213.
 #' @examples
 #' # Far tail of Pearson's and Spearman's test of lognormal data: 4,950 pairs, none correlated
 #' set.seed(1)

@@ -55,7 +55,7 @@ new_round <- function(number, entry, run, arguments) {
 
 design_digests <- function(designs) {
   vapply(designs, FUN.VALUE = "", function(design) {
-    numbers <- unlist(design[c("weights", "basis", "keeps", "raw", "ranked", "map", "option", "lost")])
+    numbers <- unlist(design[c("weights", "basis", "removed", "keeps", "raw", "ranked", "map", "option", "lost")])
     .Call(r_checksum, writeBin(as.numeric(numbers), raw()))
   })
 }

@@ -6,13 +6,11 @@
 #' These arguments adjust the data before they are correlated. Functions that take data have them in `...`:
 #' `gpuCor(x, covariates = z)`. `gpuAdjust()` keeps them for several calls: `gpuCor(x, adjustment = a)`. An argument
 #' that is given beside `adjustment` replaces that of the object. [gpucor-measures] says which measures take them,
-#' and [gpucor-together] what does not go together.
-#'
-#' For several subjects, `weights`, `covariates`, `data`, `runs` and `df` may be lists, see [subjects].
+#' [gpucor-together] what does not go together, and [subjects] which may be lists.
 #'
 #' @param covariates Nuisance regressors, such as motion, batch or age: a formula, a matrix or a data frame with a row
 #'   for each observation, or a vector. Every column is replaced by its residuals, see the section on covariates.
-#' @param data A data frame with the variables of a formula in `covariates`.
+#' @param data A data frame with the variables of a formula in `covariates` or `protect`.
 #' @param bandpass Two numbers: the lowest and the highest frequency in Hz to keep. The latter may be `Inf`.
 #' @param tr A number: seconds between two observations. Default: `attr(x, "tr")`, which [voxelMatrix()] sets. A
 #'   different value is a warning, and so is one that is probably in milliseconds.
@@ -27,6 +25,7 @@
 #'   number from 0 to 1, or `"auto"` to estimate it. For [gpuCor()], [gpuCorTest()], [gpuCorNetwork()] and
 #'   [gpuConnectivity()].
 #' @param options A named list of options of the measure, see [gpucor-measures].
+#' @param protect As `covariates`: effects of interest that the covariates must not take, see the section on covariates.
 #' @return A list of class `gpuAdjust` with the arguments that were given.
 #' @section Covariates:
 #' Columns are replaced by `residuals(lm(x ~ covariates))`; [gpuClean()] returns them. An intercept is always included,
@@ -34,12 +33,14 @@
 #' `factor()`. Collinear covariates are dropped. A column that the covariates determine up to rounding is constant
 #' (`NA`, with a warning).
 #'
+#' * `protect = ~ cancer`: columns are regressed on both, and only the covariates' part is subtracted, as by
+#'   `limma::removeBatchEffect(design = )`. Degrees of freedom are Satterthwaite's, rounded down, as the subtracted part
+#'   adds noise.
 #' * Spearman: ranks are regressed on the ranks of each covariate, as package ppcor does (Kim 2015). An effect that is
 #'   not linear in the ranks remains, and p values are then too small ([gpucor-p-values]). Instead, rank the columns of
 #'   `x` and use Pearson's correlation: `gpuCorTest(apply(x, 2, rank), covariates = ~ splines::ns(age, 3))`.
 #' * Kendall's tau has no adjustment for covariates; use `"spearman"`. Bicor is computed from the residuals.
-#' * Text that differs in almost every observation is an error, such as numbers with `"n/a"`: read confounds of fMRIPrep
-#'   by [readConfounds()], or by `read.delim(file, na.strings = "n/a")`.
+#' * Numbers with `"n/a"` are text, an error: read confounds of fMRIPrep by [readConfounds()].
 #'
 #' @section Band-pass filter:
 #' `bandpass = c(0.01, 0.1)` with `tr = 2` keeps frequencies from 0.01 to 0.1 Hz of series with 2 seconds between
@@ -93,8 +94,7 @@
 #' `partial = TRUE` adjusts each pair for all other columns of `x`, by Pearson's or Spearman's coefficient, after
 #' weights and covariates. With more columns than observations this needs shrunken correlations: `shrinkage = "auto"`
 #' estimates the intensity as `corpcor::pcor.shrink()` does (Schaefer and Strimmer 2005), and results print it.
-#' `shrinkage = 0` gives `-cov2cor(solve(cor(x)))`, for more observations than columns. It takes as long as the
-#' correlation itself, and no matrix of all pairs is stored. All pairs must have the same observations.
+#' `shrinkage = 0` gives `-cov2cor(solve(cor(x)))`, for n above the columns. All pairs must have the same observations.
 #'
 #' P values have a degree of freedom less for each other column if `shrinkage = 0`. Shrunken coefficients are compared
 #' with a null distribution that is fitted to the smallest three quarters of the coefficients of up to 2,000 columns. It
@@ -103,10 +103,8 @@
 #' @section Names of observations:
 #' `weights`, `covariates`, `data`, `runs` and `y` must have the observations of `x` in its order. If both have names
 #' (row names, names of a vector, column names of an experiment), the names are compared. The same names in another
-#' order are an error; different names are a warning. Automatic row names of a data frame do not count as names. If `x`
-#' has no names, and those of the other argument are 1 to n in another order, that argument's rows were reordered, which
-#' is an error. Other numbers that are not ascending are a warning if the names of the other side are no numbers, or if
-#' the other side is a data frame with automatic row names.
+#' order are an error, as are the numbers 1 to n in another order if `x` has no names; different names are a warning.
+#' Automatic row names of a data frame do not count as names.
 #'
 #' @section Missing values:
 #' An observation with a missing covariate is dropped by `use = "complete.obs"` and `"na.or.complete"`, and from every
@@ -133,11 +131,10 @@
 #'
 #' series <- apply(matrix(rnorm(600), 200), 2, cumsum)
 #' keep <- !(1:200 %in% 50:53)
-#' gpuCorTest(series, weights = keep, bandpass = c(0.01, 0.1), tr = 2)$p.value
-#' gpuCorTest(series, df = "bartlett")$df
+#' gpuCorTest(series, weights = keep, bandpass = c(0.01, 0.1), tr = 2, df = "bartlett")$df
 #' @export
 gpuAdjust <- function(weights = NULL, weights_are = NULL, covariates = NULL, data = NULL, bandpass = NULL, tr = NULL,
-                      runs = NULL, df = NULL, partial = FALSE, shrinkage = "auto", options = NULL) {
+                      runs = NULL, df = NULL, partial = FALSE, shrinkage = "auto", options = NULL, protect = NULL) {
   if (!is.null(weights_are)) weights_are <- check_choice(weights_are, WEIGHT_KINDS, "weights_are")
   given <- mget(names(formals()))
   if (check_flag(partial, "partial")) {
@@ -153,7 +150,7 @@ gpuAdjust <- function(weights = NULL, weights_are = NULL, covariates = NULL, dat
 }
 
 # The arguments that ask for a regression, each a row of REGRESSORS (R/data-covariates.R), with those that go with them.
-REGRESSION <- list(covariates = c("covariates", "data"), bandpass = c("bandpass", "tr"), runs = "runs")
+REGRESSION <- list(covariates = c("covariates", "data", "protect"), bandpass = c("bandpass", "tr"), runs = "runs")
 
 #' @rdname subjects
 #' @param combine A string: how the subjects' coefficients are combined, see Details.

@@ -17,15 +17,15 @@ OFFERED <- list(
   gpuCorTest = c(PARTIAL, PERMUTATION, "precision", "assay"),
   gpuCorNetwork = c(PARTIAL, COMBINATION, "effects", PERMUTATION, "precision", "assay", "shards"),
   gpuConnectivity = c(PARTIAL, COMBINATION, "precision", "assay"),
-  gpuAssociation = c(ADJUSTMENT, PERMUTATION, "precision", "assay"),
+  gpuAssociation = c(setdiff(ADJUSTMENT, "protect"), PERMUTATION, "precision", "assay"),
   gpuCorCompare = c(ADJUSTMENT, "subjects", "effects", "na.rm", "precision", "assay"),
   gpuCorTriangle = c(ADJUSTMENT, "assay"),
   gpuCorWindows = c(ADJUSTMENT, COMBINATION, "precision", "assay"),
   gpuDist = c(ADJUSTMENT, "assay"),
   gpuTOM = c(ADJUSTMENT, "assay"),
   pickPower = c(ADJUSTMENT, COMBINATION, "assay"),
-  gpuModules = c("covariates", "data", "options", "assay"),
-  gpuPreservation = c("covariates", "data", "assay"),
+  gpuModules = c("covariates", "data", "protect", "options", "assay"),
+  gpuPreservation = c("covariates", "data", "protect", "assay"),
   gpuClean = c(unlist(REGRESSION), "assay"),
   gpuCorPerm = c("options", "assay")
 )

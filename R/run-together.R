@@ -21,7 +21,10 @@ APART <- c(
     "'lag' pairs different rows, for which 'weights' other than 0 and 1 have no meaning; leave one out",
   # ---- single samples and resamples
   "lioness & normalize" = "'lioness' is without 'normalize'; leave one of them out",
-  "lioness & p.value|fdr" = "'lioness' has no p values; give 'threshold', 'density' or 'k'",
+  "lioness & p.value|fdr & no several samples" =
+    "'lioness' of one sample has no p values; give 'threshold', 'density' or 'k', or several samples",
+  'several samples & file|output = "edges"|adjust = "maxT"' =
+    "'lioness' of several samples makes a matrix of their values; leave '{this}' out",
   "lioness & resample" = "'resample' is without 'lioness'; leave one of them out",
   "lioness & several subjects" = "'lioness' is for one data set; leave out lists of subjects",
   "lioness & graded weights" = "'lioness' counts samples, and 'weights' must be 0 or 1; leave one out",
@@ -214,6 +217,12 @@ APART <- c(
     "\"signed\", its size, or calibration = \"none\""),
   # ---- the adjustment
   "weights_are & no weights" = "'weights_are' says what 'weights' are, and there are none; leave it out",
+  "protect & no covariates" = "'protect' is what 'covariates' must not take, and there are none; leave it out",
+  'protect & adjust = "maxT"|n_perm|df = "bartlett"|bandpass|runs|shards|plan' =
+    "'protect' leaves effects in the columns, for which '{this}' has no form; leave one of them out",
+  "protect & pairs that miss some" = paste0(
+    "'protect' needs the same observations for all pairs, and values are missing; use = \"complete.obs\" leaves ",
+    "these, or fill them in"),
   "data & no covariates" = "'data' needs a formula in 'covariates'; covariates = ~ age takes column age of it",
   "tr & no bandpass" = "'tr' needs 'bandpass', two frequencies in Hz such as c(0.01, 0.1); leave it out, or give both",
   "bandpass & unknown times" = paste0(

@@ -73,17 +73,29 @@ with_stability <- function(found, run, drawn, networks_of) {
 # Their coefficients are n times those of all samples, less n - 1 times those of all samples but one. The engine
 # combines them like two subjects.
 
+# Returns the rows of samples, which are given by numbers or names.
+rows_of_samples <- function(lioness, names, n) {
+  if (is.character(lioness)) tell_same_names(names[names %in% lioness])
+  row_of <- function(sample) {
+    row <- if (is.character(sample)) match(sample, names) else check_whole(sample, "lioness", 1, n)
+    check_that(sample, "lioness", !is.na(row), "the number or the name of a row of 'x'")
+    as.numeric(row)
+  }
+  rows <- vapply(lioness, row_of, 0, USE.NAMES = FALSE)
+  check_that(lioness, "lioness", length(rows) > 0L, "the number or the name of a row of 'x', or several")
+  rows
+}
+
+# Returns the run without a sample.
+run_without <- function(run, sample) resampled_run(run, setdiff(resampled_units(run), sample))
+
 # Returns the run of sample `lioness`, a number or a name. The engine's coefficients are between -1 and 1, so they are
 # divided by a power of two, which is exact.
 lioness_run <- function(run, lioness) {
-  names <- rownames(run$x)
-  sample <- if (is.character(lioness)) match(lioness, names) else check_whole(lioness, "lioness", 1, nrow(run$x))
-  check_that(lioness, "lioness", length(sample) == 1L && !is.na(sample), "the number or the name of a row of 'x'")
-  if (is.character(lioness)) tell_same_names(names[names %in% lioness])
-  others <- resampled_run(run, setdiff(resampled_units(run), sample))
+  sample <- rows_of_samples(lioness, rownames(run$x), nrow(run$x))
+  others <- run_without(run, sample)
   n <- vapply(list(run, others), function(run) count_observations(run)$n_obs, 0)
-  check_that(lioness, "lioness", n[1L] - n[2L] == 1, "a sample that counts",
-             ", which has missing values or a weight of 0")
+  check_sample(lioness, n[1L] - n[2L] == 1)
   scale <- 2^ceiling(log2(2 * n[1L] - 1))
   rule <- list(how = "mean", fraction = 0.5, skips = FALSE)
   designs <- list(run$settings$design, others$settings$design)
@@ -101,3 +113,82 @@ lioness_run <- function(run, lioness) {
   run$settings$in_double <- TRUE # differences of coefficients are multiplied by n
   run
 }
+
+check_sample <- function(lioness, counts) {
+  check_that(lioness, "lioness", counts, "a sample that counts", ", which has missing values or a weight of 0")
+}
+
+# Returns the values of the network's edges for several samples: a matrix with an edge in each row, the strongest first,
+# and the data frame of edges as attribute "edges".
+values_of_samples <- function(rows, run, lioness) {
+  samples <- rows_of_samples(lioness, rownames(run$x), nrow(run$x))
+  counted <- count_observations(run)
+  observed <- if (is.null(counted$observed)) seq_len(nrow(run$x)) else counted$observed[seq_len(counted$n_obs)] + 1L
+  outside <- which(!samples %in% observed)
+  if (length(outside)) check_sample(lioness[[outside[1L]]], FALSE)
+  check_memory(16 * length(rows$x) * length(samples), paste("'lioness' of", n_of(length(samples), "sample")),
+               n_of(length(rows$x), "edge"), "a stronger criterion leaves fewer edges")
+  edges <- edge_frame(rows, NULL, NULL, run$settings$threads)
+  has_closed_form <- run$method %in% c("pearson", "cosine") && is.null(run$settings$design$map) &&
+    is.null(run$settings$design$removed) && nrow(edges) > 0L
+  without <- if (has_closed_form) closed_form(run, edges, observed) else function(run, sample) {
+    values_without(run, sample, edges$from, edges$to)
+  }
+  n <- counted$n_obs
+  over <- list(n = length(samples), label = numbered("sample", length(samples)), warns = "once",
+               change = function(run, k) run)
+  values <- for_each(over, run, function(run, k) n * edges$r - (n - 1) * without(run, samples[k]))
+  values <- as.numeric(unlist(values))
+  dim(values) <- c(nrow(edges), length(samples))
+  names <- network_names(run)
+  edges[c("from", "to")] <- list(names_at(edges$from, names[[1L]]), names_at(edges$to, names[[2L]]))
+  dimnames(values) <- list(paste(edges$from, edges$to, sep = "~"), names_at(samples, rownames(run$x)))
+  structure(values, edges = edges)
+}
+
+# Returns the run of the columns that are in pairs: list(run, from, to), with the pairs' indices among them.
+run_of_pairs <- function(run, from, to) {
+  sides <- if (is.null(run$y)) list(x = c(from, to)) else list(x = from, y = to)
+  sides <- lapply(sides, function(columns) sort(unique(columns)))
+  run[names(sides)] <- Map(pick_columns, run[names(sides)], sides)
+  run$settings["pairs"] <- list(NULL) # the mask was that of the network
+  list(run = run, from = match(from, sides$x), to = match(to, sides[[length(sides)]]))
+}
+
+# Returns the coefficients of pairs without a sample.
+values_without <- function(run, sample, from, to) {
+  own <- run_of_pairs(run, from, to)
+  values_of_pairs(run_without(own$run, sample), if (is.null(run$y)) "square" else "rectangle")[cbind(own$from, own$to)]
+}
+
+# Returns a function of a run and a sample that returns the coefficients of the edges without that sample. Without
+# sample s the product of residuals e and f of two columns falls by e[s] f[s] / (1 - h), where h is the sample's
+# leverage. Where that leaves next to nothing of a column's squares, whose digits cancel, all is computed anew.
+closed_form <- function(run, edges, observed) {
+  own <- run_of_pairs(run, edges$from, edges$to)
+  design <- run$settings$design
+  basis <- design$basis[observed, , drop = FALSE]
+  centred <- measure_of(run$method)$centred
+  units <- lapply(Filter(Negate(is.null), own$run[c("x", "y")]), function(x) {
+    left <- dense_columns(x, seq_len(ncol(x)))[observed, , drop = FALSE]
+    if (centred) left <- left - rep(colMeans(left), each = nrow(left))
+    left <- residual_columns(left, basis, isTRUE(design$keeps))
+    left / rep(sqrt(colSums(left^2)), each = nrow(left))
+  })
+  spanned <- if (is.null(basis)) 0 else rowSums(basis^2)
+  left_over <- if (isTRUE(design$keeps)) spanned else 1 - centred / length(observed) - spanned
+  factor <- rep_len(ifelse(left_over > SAME_SPAN, 1 / left_over, 0), length(observed))
+  function(run, sample) {
+    at <- match(sample, observed)
+    x <- units[[1L]][at, own$from]
+    y <- units[[length(units)]][at, own$to]
+    squares <- (1 - factor[at] * x^2) * (1 - factor[at] * y^2)
+    r <- (edges$r - factor[at] * x * y) / sqrt(pmax(squares, 0))
+    few <- which(!(squares > CANCELS))
+    if (length(few)) r[few] <- values_without(run, sample, edges$from[few], edges$to[few])
+    r
+  }
+}
+
+# Fraction of the squares of two columns, multiplied, below which a sample has nearly all of one.
+CANCELS <- 1e-4

@@ -349,16 +349,14 @@ edge_tests <- function(r, tests, at, threads) {
 
 # Returns the max number of observations with exact p values, if the engine supports as many; 0: Student's t or normal.
 max_exact <- function(exact, method, design) {
-  if (isFALSE(exact) || is_designed(design) || !method %in% c("kendall", "spearman")) return(0)
-  if (isTRUE(exact)) Inf else EXACT_UNTOLD
+  if (isFALSE(exact) || is_designed(design) || !method %in% names(MAX_EXACT)) return(0)
+  (if (isTRUE(exact)) MAX_EXACT else EXACT_UNTOLD)[[method]]
 }
 
-# Max number of observations with exact p values by default. Kendall's normal approximation has sizes from 0.02 to 0.08
-# at a level of 0.05 below 10 observations; for Spearman's rho this is the engine's limit.
-EXACT_UNTOLD <- 14
-
-# Max numbers of observations of the engine's exact distributions (src/stats/test.h).
-MAX_EXACT <- c(kendall = 170, spearman = 14)
+# Max numbers of observations of the engine's exact distributions (src/stats/test.h), and of those with exact p values
+# by default: Kendall's as in cor.test().
+MAX_EXACT <- c(kendall = 170, spearman = 20)
+EXACT_UNTOLD <- c(kendall = 49, spearman = 20)
 
 # Permuted observations have the same coefficient except for rounding, on a GPU in single precision.
 SAME_COEFFICIENT <- 1e-6

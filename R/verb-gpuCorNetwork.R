@@ -26,9 +26,9 @@
 #' are the same on every back end. With `precision = "double"` edges are selected, and returned, by coefficients within
 #' 1e-13 of [stats::cor()].
 #'
-#' P values of pairs with ties (Kendall; Spearman with up to `r gpucor:::EXACT_UNTOLD` observations), with different
-#' observations or with different degrees of freedom need more memory, because equal coefficients can have different p
-#' values: all candidate edges are stored until they are tested.
+#' P values of pairs with ties (Kendall; Spearman with up to `r gpucor:::EXACT_UNTOLD[["spearman"]]` observations), with
+#' different observations or with different degrees of freedom need more memory, because equal coefficients can have
+#' different p values: all candidate edges are stored until they are tested.
 #'
 #' `normalize = "clr"` compares each pair with its background (Faith and others 2007): I = -log(1 - r^2) / 2 is the
 #' information in nats that a normal distribution with this coefficient has, z_i is how many standard deviations it is
@@ -45,8 +45,6 @@
 #' is a column of the data frame and a slot of the network. Only edges of the network of all observations are counted;
 #' a looser criterion includes others.
 #'
-#' (A bootstrap, which draws with replacement, has 63 % of the observations. Repeated ones would be ties.)
-#'
 #' * `density` and `k` compare the same number of edges. With `threshold`, coefficients of fewer observations vary more.
 #'   With `p.value` and `fdr`, resamples have less power, and stability is low for edges that are barely significant.
 #' * Of a list of subjects, resamples have a fraction of the subjects, with all of their observations.
@@ -60,9 +58,9 @@
 #' precision. They are not limited to -1 to 1, and `threshold` may be larger than 1, too. There are no p values. With
 #' `use = "complete.obs"` n counts complete samples.
 #'
-#' ```
-#' networks <- lapply(rownames(x), function(i) gpuCorNetwork(x, density = 0.001, lioness = i))
-#' ```
+#' `lioness = 1:57` returns a matrix of these samples' values (columns) for the edges (rows, named `from~to`) of the
+#' network of all samples, by any criterion, with the data frame of edges as attribute `"edges"`. It is what limma takes:
+#' `lmFit(gpuCorNetwork(x, fdr = 0.01, lioness = rownames(x)), design)`.
 #'
 #' @section Files:
 #' `file` writes the edges to an HDF5 file in the layout of AnnData, which `anndata.read_h5ad()` reads in Python and
@@ -89,7 +87,7 @@
 #'   file of less than half the size.
 #' @param resample,fraction The number of resamples for the stability of edges, 0 for none, and the fraction of the
 #'   observations, or of the subjects, in a resample, a number between 0 and 1.
-#' @param lioness `NULL`, or the number or name of a row of `x`: a sample whose network is wanted.
+#' @param lioness `NULL`, or the number or name of a row of `x`: a sample whose network is wanted. Several: a matrix.
 #' @param ... `r offered_words("gpuCorNetwork")`
 #'
 #' @return `output = "matrix"`: a symmetric sparse matrix of class [gpuCorNetwork-class] (a `dsCMatrix`) with zero
@@ -142,13 +140,17 @@ gpuCorNetwork <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
   compression <- check_whole(compression, "compression", 0, 9)
   sign <- check_choice(sign, signs, "sign")
   resample <- check_whole(resample, "resample", 0, 1e6)
+  several <- !is.null(lioness) && length(lioness) != 1L
   criteria <- list(threshold = threshold, density = density, k = k, p.value = p.value, fdr = fdr)
   options <- list(sign = sign, normalize = normalize, mutual = mutual, pairs = pairs, min_obs = min_obs,
                   resample = resample, fraction = fraction, lioness = lioness)
   others <- list(y = y, `list of subjects` = is_subjects(x), use = uses[check_use(use)], lag = lag,
-                 min_overlap = min_overlap, file = file, compression = compression)
+                 min_overlap = min_overlap, file = file, compression = compression,
+                 `several samples` = several, output = if (several && length(output) == 1L) output)
   found <- do.call(features_of, c(list("gpuCorNetwork", specs), criteria, options, others))
-  what <- if (!is.null(specs$control$shards)) {
+  what <- if (several) {
+    "samples"
+  } else if (!is.null(specs$control$shards)) {
     "shards"
   } else if (!is.null(file)) {
     "file"
@@ -156,17 +158,17 @@ gpuCorNetwork <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
     check_choice(output, c("matrix", "edges"), "output")
   }
   run <- function() {
-    criterion <- network_criterion(criteria, normalize, lioness)
+    criterion <- network_criterion(criteria, normalize, if (!several) lioness)
     run <- new_run(found, specs, x, y, method, use, criterion, sign, takes = "subjects", max_t = max_t, pairs = pairs,
                    call = call)
     run[c("mutual", "min_obs")] <- list(mutual, if (!is.null(min_obs)) check_whole(min_obs, "min_obs", MIN_OBS))
     run
   }
   call <- sys.call()
-  values <- if (!is.null(lag)) "lag" else if (!is.null(lioness)) "lioness" else normalize
+  values <- if (!is.null(lag)) "lag" else if (!is.null(lioness) && !several) "lioness" else normalize
   valued <- function(run) EDGE_VALUES[[values]](run, lag, min_overlap, lioness)
   NETWORK_RESULTS[[what]](run, valued = valued, resample = resample, fraction = fraction, file = file,
-                          compression = compression, x = x, y = y, specs = specs, call = call,
+                          compression = compression, lioness = lioness, x = x, y = y, specs = specs, call = call,
                           given = c(criteria, options, list(use = use, method = method, output = output)))
 }
 
@@ -175,6 +177,11 @@ gpuCorNetwork <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
 NETWORK_RESULTS <- list(
   matrix = function(run, ...) all_networks(run(), ..., as_result = function(rows, run) new_network(rows, run)),
   edges = function(run, ...) all_networks(run(), ..., as_result = function(rows, run) sorted_edges(rows, run)),
+  samples = function(run, lioness, ...) {
+    run <- run()
+    run$settings$in_double <- TRUE # as lioness_run()
+    all_networks(run, ..., as_result = function(rows, run) values_of_samples(rows, run, lioness))
+  },
   file = function(run, valued, file, compression, ...) invisible(network_to_file(valued(run()), file, compression)),
   shards = function(run, x, y, given, specs, file, compression, call, ...) {
     by_shards("gpuCorNetwork", x, y, given, specs, file, compression, call)

@@ -36,12 +36,12 @@ gpuTtest <- function(goodPairs, coeffs) {
 #'
 #' * Pearson and bicor: Student's t with n - 2 degrees of freedom, minus the rank of the covariates. Cosine: Student's
 #'   t, for which `df` must be given.
-#' * Spearman and Kendall, without ties and with up to `r gpucor:::EXACT_UNTOLD` observations: the exact distribution
-#'   over all permutations.
-#' * Spearman otherwise: the symmetric beta distribution with the same first four moments (Olds 1938). P values of
-#'   Student's t are too small in the tail: with 20 observations 1.7 in 10,000 are below 1e-4. The beta distribution is
-#'   conservative there: with 15 observations p values near 1e-6 are up to ten times too large. With weights other than
-#'   0 and 1, covariates or `df`: Student's t.
+#' * Kendall with up to `r gpucor:::EXACT_UNTOLD[["kendall"]]` observations, Spearman with up to
+#'   `r gpucor:::EXACT_UNTOLD[["spearman"]]`, without ties: the exact distribution over all permutations. With more than
+#'   14 observations only Spearman's tail is exact: with 15 below 0.001, with 20 below 5e-7; others are within 4 %.
+#' * Spearman otherwise: the symmetric beta distribution with the same first four moments (Olds 1938). It is
+#'   conservative in the tail: with 21 observations p values near 1e-9 are 40 times too large. P values of Student's t
+#'   are too small there. With weights other than 0 and 1, covariates or `df`: Student's t.
 #' * Kendall otherwise: the normal approximation with the variance for the ties of both columns, which is conservative
 #'   in the tail.
 #' * Distance: the upper tail of the chi-squared distribution with 1 degree of freedom at `n * r + 1` (Shen, Panda and
@@ -49,7 +49,7 @@ gpuTtest <- function(goodPairs, coeffs) {
 #'   `r gpucor:::MIN_TESTED[["distance"]]` observations; with fewer, use `adjust = "maxT"`.
 #' * Mutual information: none; use `adjust = "maxT"`.
 #'
-#' With ties and up to `r gpucor:::EXACT_UNTOLD` observations, a rank correlation's p value is at least the probability
+#' With ties and up to as many observations, a rank correlation's p value is at least the probability
 #' of the permutations that leave the data as they are (twice that, if two-sided). With more observations, p values of
 #' columns that are mostly zeros are too small: leave such columns out, or use `adjust = "maxT"` ([gpucor-p-values]).
 #'

@@ -2,7 +2,7 @@
 #'
 #' `gpuGradients()` finds the main axes along which the connections of regions change: the diffusion map of Margulies
 #' and others (2016), with `diagonal = TRUE` as BrainSpace computes it. Regions with similar connections get similar
-#' values. The first gradient of the human cortex runs from sensory regions to the default mode network.
+#' values. `vignette("connectome", "gpucor")` has an example.
 #'
 #' For each row of the network only its strongest positive weights are kept, `fraction` of all columns. The affinity A
 #' of two rows is their cosine, or with `kernel = "normalized_angle"` 1 - acos(cosine) / pi. It is normalized to L =
@@ -11,17 +11,15 @@
 #' P with mean square 1, times lambda_k / (1 - lambda_k) for `time = 0`, or else times lambda_k^time. Its element of
 #' largest size is positive; an eigenvector has no sign of its own.
 #'
-#' **The diagonal.** By default a column is not its own neighbor. With `diagonal = TRUE` it is, with weight 1, as in
-#' BrainSpace: `GradientMaps(kernel="cosine")` keeps the diagonal of a correlation matrix as the largest weight of each
-#' row, and therefore one other weight fewer.
+#' **BrainSpace.** By default a column is not its own neighbor. `GradientMaps(kernel="cosine")` keeps the diagonal of a
+#' correlation matrix, as `diagonal = TRUE` does, and `int(n * (1 - sparsity))` of the n weights of a row, by rounding
+#' 39 of 400 for `sparsity=0.9`. `sparsity = 0.9` does both. BrainSpace's `lambdas_` are `lambda / (1 - lambda)`.
 #'
-#' **BrainSpace** keeps `int(n * (1 - sparsity))` of the n weights of a row. By rounding, that is 39 of 400 for
-#' `sparsity=0.9`, where `fraction = 0.1` keeps 40; `fraction = 39 / 400` keeps as many as BrainSpace. BrainSpace's
-#' `lambdas_` are `lambda / (1 - lambda)`.
+#' **Several subjects.** `align = TRUE` computes the gradients of each matrix of a list and rotates, scales and shifts
+#' them to their mean, repeatedly, as BrainSpace's `ProcrustesAlignment`; a template begins with itself as the mean.
 #'
-#' The cosines of a sparse matrix are never stored, so that tens of thousands of voxels are possible. The normalized
-#' angles of all pairs are stored, in double precision. Columns without a positive weight have no gradient: they are
-#' `NA`, with a warning.
+#' Cosines are never stored, so that tens of thousands of voxels are possible; normalized angles of all pairs are, in
+#' double precision. Columns without a positive weight have no gradient: `NA`, with a warning.
 #'
 #' @param x A network of [gpuCorNetwork()], a sparse matrix of package Matrix, or all coefficients, as [gpuCor()]
 #'   returns them or as a symmetric matrix. Or data, as [gpuCorNetwork()] takes them, with a variable in each column:
@@ -33,10 +31,13 @@
 #' @param alpha,time Numbers in \[0, 1\], how much the density of regions is corrected for, 0: not at all; and of at
 #'   least 0, steps of the random walk, 0 sums over all numbers of steps.
 #' @param diagonal `TRUE` if each column is its own neighbor, with weight 1, as in BrainSpace.
+#' @param sparsity `NULL`, or a number between 0 and 1 in the place of `fraction`: how much of each row is left out.
+#' @param align `TRUE` to align several subjects' gradients, or a template: a result of `gpuGradients()`, or a matrix.
 #' @param ... For data: arguments of [gpuCorNetwork()] such as `method`, `covariates`, `combine` and `threads`.
 #' @return A list of class `gpuGradients`: `gradients`, a matrix with a row for each variable and a column for each
 #'   gradient; `lambda`, the eigenvalues; and the settings `fraction`, `kernel`, `alpha`, `time` and, if `TRUE`,
-#'   `diagonal`. `as.data.frame()` returns the gradients. [voxelImage()] makes an image of a column.
+#'   `diagonal`. With `align` these are the mean of the subjects, whose aligned matrices and eigenvalues are `subjects`
+#'   and `lambdas`. `as.data.frame()` returns the gradients. [voxelImage()] makes an image of a column.
 #' @section Errors: a network that is not symmetric or not connected, in which gradients would only tell the parts
 #'   apart; more gradients than variables. More than `r gpucor:::MAX_EIGEN` variables need package RSpectra.
 #' @references
@@ -45,7 +46,6 @@
 #' Margulies DS and others (2016). *PNAS* 113, 12574-12579.
 #'
 #' Vos de Wael R and others (2020). BrainSpace. *Communications Biology* 3, 103.
-#' @seealso `vignette("connectome", "gpucor")`
 #' @examples
 #' # Regions on a line: neighbors share signals
 #' set.seed(1)
@@ -58,31 +58,117 @@
 #' @order 1
 #' @export
 gpuGradients <- function(x, n = 5, fraction = 0.1, kernel = c("cosine", "normalized_angle"), alpha = 0.5, time = 0,
-                         ..., diagonal = FALSE) {
+                         ..., diagonal = FALSE, sparsity = NULL, align = FALSE) {
   refuse_other_names(...names(), names(formals()))
+  if (!is.null(sparsity) && !missing(fraction)) fail("'sparsity' is in the place of 'fraction'; give one of them")
   n <- check_whole(n, "n", 1, 1000)
   fraction <- check_fraction(fraction, "fraction", FALSE)
   kernel <- check_choice(kernel, c("cosine", "normalized_angle"), "kernel")
   alpha <- check_within(alpha, "alpha", 0, 1)
   time <- check_within(time, "time", 0, Inf)
   diagonal <- check_flag(diagonal, "diagonal")
-  weights <- weights_by_row(x, fraction, ...)
-  rows <- weights
-  if (diagonal) { # columns without a weight stay without one
-    rows <- as(rows + Matrix::Diagonal(x = as.numeric(diff(rows@p) > 0)), "CsparseMatrix")
+  if (!is.null(sparsity)) {
+    ok <- is_number_within(sparsity, 0, 1) && !sparsity %in% 0:1
+    fraction <- 1 - check_that(sparsity, "sparsity", ok, "a number above 0 and below 1")
+    diagonal <- TRUE
   }
-  rows <- strongest_of_rows(rows, fraction)
-  size <- sqrt(Matrix::colSums(rows^2))
-  rows@x <- rows@x / size[row_numbers(rows@p)] # columns without entries stay zero
-  found <- diffusion_map(rows, n, kernel, alpha, time)
-  dimnames(found$gradients) <- list(colnames(weights), paste0("gradient", seq_len(n)))
-  names(found$lambda) <- colnames(found$gradients)
+  rule <- list(n = n, fraction = fraction, kernel = kernel, alpha = alpha, time = time, diagonal = diagonal,
+               slack = if (is.null(sparsity)) SLACK else 0)
+  found <- if (isFALSE(align)) gradients_of(x, rule, ...) else aligned_gradients(x, rule, align, ...)
   structure(c(found, list(fraction = fraction, kernel = kernel, alpha = alpha, time = time),
               if (diagonal) list(diagonal = TRUE)), class = c("gpuGradients", "gpuCorResult"))
 }
 
+# Returns list(gradients, lambda) of one network, or of the data of one. `rule`: the arguments of gpuGradients().
+gradients_of <- function(x, rule, ...) {
+  weights <- weights_by_row(x, rule$fraction, rule$slack, ...)
+  rows <- weights
+  if (rule$diagonal) { # columns without a weight stay without one
+    rows <- as(rows + Matrix::Diagonal(x = as.numeric(diff(rows@p) > 0)), "CsparseMatrix")
+  }
+  rows <- strongest_of_rows(rows, rule$fraction, rule$slack)
+  size <- sqrt(Matrix::colSums(rows^2))
+  rows@x <- rows@x / size[row_numbers(rows@p)] # columns without entries stay zero
+  found <- diffusion_map(rows, rule$n, rule$kernel, rule$alpha, rule$time)
+  dimnames(found$gradients) <- list(colnames(weights), paste0("gradient", seq_len(rule$n)))
+  names(found$lambda) <- colnames(found$gradients)
+  found
+}
+
+# ---- several subjects
+
+# Returns list(gradients and lambda: means; subjects: a list of matrices; lambdas: a row for each subject).
+aligned_gradients <- function(x, rule, align, ...) {
+  given <- list(...)
+  has_template <- !isTRUE(align)
+  if (!is.list(x) || is.object(x) || length(x) < 2 - has_template) {
+    fail("'align' is for a list of subjects, and 'x' is ", if (is.list(x)) "a list of one" else of_class(x))
+  }
+  if (!is.null(given$combine)) {
+    fail("'combine' makes one network of all subjects, and 'align' one of each; leave one out")
+  }
+  each <- each_subject(length(x), function(i) {
+    do.call(gradients_of, c(list(x[[i]], rule), asked_of_subject(given, i, length(x))), quote = TRUE)
+  })
+  maps <- stats::setNames(lapply(each, `[[`, "gradients"), names(x))
+  for (i in seq_along(maps)) {
+    same <- identical(dim(maps[[i]]), dim(maps[[1L]])) && identical(rownames(maps[[i]]), rownames(maps[[1L]]))
+    if (!same) fail("subject ", i, " has other variables, or names of them, than the first subject")
+  }
+  template <- if (has_template) {
+    own <- if (inherits(align, "gpuGradients")) align$gradients else align
+    ok <- is.matrix(own) && is_numeric(own) && identical(dim(own), dim(maps[[1L]]))
+    check_that(own, "align", ok, paste("TRUE, or gradients of", show_size(dim(maps[[1L]]))), "",
+               if (is.matrix(own)) paste("a matrix of", show_size(dim(own))) else show_value(align))
+  }
+  lambdas <- do.call(rbind, lapply(each, `[[`, "lambda"))
+  rownames(lambdas) <- names(x)
+  found <- mean_alignment(maps, template)
+  list(gradients = found$mean, lambda = colMeans(lambdas), subjects = found$aligned, lambdas = lambdas)
+}
+
+# Max number of iterations, and the change from one to the next of the squared distance between successive means at
+# which they end: those of BrainSpace.
+MAX_ALIGNED <- 10
+SAME_ALIGNMENT <- 1e-5
+
+# Aligns matrices to their mean, which begins as the template, or as the mean after alignment to the first. Rows with
+# missing values in any of them are NA.
+mean_alignment <- function(maps, template) {
+  known <- stats::complete.cases(do.call(cbind, c(maps, list(template))))
+  own <- lapply(maps, function(map) map[known, , drop = FALSE])
+  mean_of <- function(all) Reduce(`+`, all) / length(all)
+  mean <- if (is.null(template)) {
+    mean_of(c(own[1L], lapply(own[-1L], rotated, own[[1L]])))
+  } else {
+    template[known, , drop = FALSE]
+  }
+  before <- Inf
+  for (k in seq_len(MAX_ALIGNED)) {
+    aligned <- lapply(own, rotated, mean)
+    distance <- sum((mean - mean_of(aligned))^2)
+    mean <- mean_of(aligned)
+    if (abs(distance - before) < SAME_ALIGNMENT) break
+    before <- distance
+  }
+  in_all_rows <- function(map) {
+    all <- replace(maps[[1L]], TRUE, NA_real_)
+    all[known, ] <- map
+    all
+  }
+  list(mean = in_all_rows(mean), aligned = lapply(aligned, in_all_rows))
+}
+
+# Returns a matrix rotated, scaled and shifted so that its squared distance from `to` is smallest.
+rotated <- function(map, to) {
+  centre <- colMeans(to)
+  map <- sweep(map, 2L, colMeans(map))
+  found <- svd(crossprod(map, sweep(to, 2L, centre)))
+  sweep(map %*% tcrossprod(found$u, found$v) * (sum(found$d) / sum(map^2)), 2L, centre, "+")
+}
+
 # Returns a dgCMatrix that has the weights of row i in column i, without the diagonal.
-weights_by_row <- function(x, fraction, ...) {
+weights_by_row <- function(x, fraction, slack, ...) {
   values <- if (inherits(x, "dist") || is.data.frame(x) && nrow(x) == ncol(x)) as.matrix(x) else x
   if (is.matrix(values) && is_variables(values) && isSymmetric(unname(unclass(values)))) {
     if (!is.null(colnames(values))) rownames(values) <- colnames(values) # read.csv() changes these
@@ -101,7 +187,7 @@ weights_by_row <- function(x, fraction, ...) {
   size <- dim(first)
   if (length(size) != 2L) check_matrix_like(first, COLUMNS)
   n_var <- if (is_experiment(first)) size[1L] else size[2L]
-  net <- gpuCorNetwork(x, k = kept_in_row(n_var, fraction), sign = "positive", ...)
+  net <- gpuCorNetwork(x, k = kept_in_row(n_var, fraction, slack), sign = "positive", ...)
   as(as(net, "dsCMatrix"), "generalMatrix")
 }
 
@@ -110,16 +196,17 @@ weights_by_row <- function(x, fraction, ...) {
 # Diffusion maps of networks. The rows of a network are the columns of a sparse matrix: with columns of length 1, U, the
 # cosines of all pairs are U'U, which multiplies a vector without being stored.
 
-# Returns the number of weights to keep in each of n rows; rounding errors of the product are allowed for.
-kept_in_row <- function(n, fraction) max(1, floor(fraction * n + 1e-9))
+# Returns the number of weights to keep in each of n rows. `slack`: allows for rounding errors of the product.
+kept_in_row <- function(n, fraction, slack = SLACK) max(1, floor(fraction * n + slack))
+SLACK <- 1e-9
 
 # Keeps the largest positive entries of each column; of equal ones the first.
-strongest_of_rows <- function(rows, fraction) {
+strongest_of_rows <- function(rows, fraction, slack = SLACK) {
   column <- row_numbers(rows@p)
   order <- order(column, -rows@x, method = "radix")
   rank <- seq_along(order) - rows@p[column[order]]
   kept <- logical(length(order))
-  kept[order] <- rank <= kept_in_row(nrow(rows), fraction)
+  kept[order] <- rank <= kept_in_row(nrow(rows), fraction, slack)
   kept <- kept & rows@x > 0
   with_slots(rows, kept_entries(rows, kept))
 }
@@ -190,7 +277,8 @@ describe_gradients <- function(x) {
   paste0(n_of(ncol(x$gradients), "gradient"), " of ", n_of(nrow(x$gradients), "variable"), ": diffusion map of the ",
          if (x$kernel == "cosine") "cosine" else "normalized angle", " of rows, the strongest ",
          format(100 * x$fraction, digits = 3L), " % of each; alpha = ", format(x$alpha), ", time = ", format(x$time),
-         if (isTRUE(x$diagonal)) ", with the unit diagonal")
+         if (isTRUE(x$diagonal)) ", with the unit diagonal",
+         if (!is.null(x$subjects)) paste("; the mean of", n_of(length(x$subjects), "aligned subject")))
 }
 
 #' @method print gpuGradients

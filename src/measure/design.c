@@ -45,23 +45,26 @@ gcor_status gcor_design_pick(gcor_context *context, const gcor_design *design, c
     *picked = NULL;
     if (!design || n_obs == 0) return GCOR_OK;
     int weighted = has_weights(design);
-    int64_t values = n_obs * (2 * weighted + design->n_basis + design->n_raw + design->n_map);
+    int64_t values = n_obs * (2 * weighted + 2 * design->n_basis + design->n_raw + design->n_map);
     gcor_design *own = gcor_alloc(context, (int64_t)sizeof *own + values * (int64_t)sizeof(double), 1,
                                   "weights of observations and covariates");
     if (!own) return GCOR_NO_MEMORY;
     double *weight = (double *)(own + 1), *root = weight + weighted * n_obs, *basis = root + weighted * n_obs;
-    double *raw = basis + design->n_basis * n_obs, *map = raw + design->n_raw * n_obs;
+    double *removed = basis + design->n_basis * n_obs, *raw = removed + design->n_basis * n_obs;
+    double *map = raw + design->n_raw * n_obs;
     for (int64_t k = 0; weighted && k < n_obs; k++) {
         weight[k] = design->weight[position(observed, k)];
         root[k] = sqrt(weight[k]);
     }
     pick_columns(design->basis, design->n_basis, design->n_rows, observed, n_obs, basis);
+    if (design->removed) pick_columns(design->removed, design->n_basis, design->n_rows, observed, n_obs, removed);
     pick_columns(design->raw, design->n_raw, design->n_rows, observed, n_obs, raw);
     pick_columns(design->map, design->n_map, design->n_rows, observed, n_obs, map);
     *own = (gcor_design){.weight = weighted ? weight : NULL,
                          .root = weighted ? root : NULL,
                          .basis = basis,
                          .n_basis = design->n_basis,
+                         .removed = design->removed ? removed : NULL,
                          .n_rows = n_obs,
                          .keeps = design->keeps,
                          .raw = design->raw ? raw : NULL,
@@ -116,6 +119,7 @@ GCOR_BODY void project_body(const gcor_design *design, double *x, int64_t n) {
         set_group(design->basis, design->n_basis, from, n, basis);
         gcor_dots(basis, x, n, product);
         for (int64_t g = design->n_basis - from; g < GROUP; g++) product[g] = 0;
+        if (design->removed) set_group(design->removed, design->n_basis, from, n, basis);
         take_off(basis, product, x, n);
     }
 }

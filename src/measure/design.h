@@ -24,6 +24,8 @@ struct gcor_design {
      * regression on the basis. */
     const double *basis;
     int64_t n_basis;
+    const double *removed; /* n_basis columns that are subtracted in place of the basis, multiplied by the products with
+                              it: what a column and the protected regressors share stays. NULL: the basis */
     int keeps; /* the basis spans the complement of what columns are adjusted for, as it is smaller: columns are
                   replaced by their projection on it or, where gcor_is_reduced() (measure.h), by their n_basis products
                   with it */

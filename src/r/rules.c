@@ -71,16 +71,17 @@ static int64_t count_columns(SEXP matrix) {
 }
 
 /* design: list(weights: a number for each observation, or NULL; basis and raw: matrices with a row for each, or NULL;
- * keeps; ranked; map: such a matrix, or NULL; option: numbers, or NULL; and what r_df_parse() takes). See gcor_design.
- */
+ * removed and map: such matrices, or NULL; keeps; ranked; option: numbers, or NULL; and what r_df_parse() takes). See
+ * gcor_design. */
 gcor_design r_design_parse(SEXP design, int64_t n_obs) {
     SEXP basis = r_element(design, "basis"), raw = r_element(design, "raw");
-    SEXP map = r_element(design, "map");
+    SEXP map = r_element(design, "map"), removed = r_element(design, "removed");
     int64_t n_basis = count_columns(basis), n_raw = count_columns(raw), n_map = count_columns(map);
     return (gcor_design){.n_rows = n_obs,
                          .weight = parse_numbers(r_element(design, "weights"), "weights", n_obs),
                          .basis = parse_numbers(basis, "covariates", n_obs * n_basis),
                          .n_basis = n_basis,
+                         .removed = parse_numbers(removed, "protect", n_obs * n_basis),
                          .keeps = Rf_asLogical(r_element(design, "keeps")),
                          .raw = parse_numbers(raw, "covariates", n_obs * n_raw),
                          .n_raw = n_raw,

@@ -16,8 +16,8 @@ extern "C" {
  * approximation of Spearman's rho for larger n. */
 
 /* Max number of observations with an exact distribution: beyond, n! overflows a double (Kendall), or there are too
- * many sets of ranks (Spearman). */
-enum { GCOR_MAX_KENDALL = 170, GCOR_MAX_SPEARMAN = 14 };
+ * many sets of ranks (Spearman, of which from 15 on only the tail is exact). */
+enum { GCOR_MAX_KENDALL = 170, GCOR_MAX_SPEARMAN = 20 };
 
 /* Lower tails for n from `min` (at least 2) to `max` observations. The caller frees it with gcor_exact_free();
  * NULL after an error. */

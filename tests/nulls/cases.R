@@ -87,7 +87,7 @@ test_cases <- c(
     })
   ),
 
-  # ---- Spearman: exact to 14 observations
+  # ---- Spearman: exact to 14 observations, and in the tail to 20
   lapply(c(5, 8, 12, 14), function(n) {
     null_case("gpuCorTest", "spearman", paste("normal, n =", n), "", c(if (n == 5) 0 else 0.035, 0.055),
               sets = 25, \() gpuCorTest(normal(n), normal(n), method = "spearman")$p.value)
@@ -105,7 +105,7 @@ test_cases <- c(
     null_case("gpuCorTest", "spearman", paste("lognormal, n =", n), "tail", c(0.7e-3, 1.1e-3), level = 1e-3,
               \() gpuCorTest(lognormal(n, 100), method = "spearman")$p.value)
   }),
-  lapply(c(15, 30), function(n) {
+  lapply(c(15, 20, 30), function(n) {
     null_case("gpuCorTest", "spearman", paste("lognormal, n =", n), "far tail", c(0, 1.1e-4), level = 1e-4,
               \() gpuCorTest(lognormal(n, 200), method = "spearman")$p.value)
   }),
@@ -125,7 +125,7 @@ test_cases <- c(
   ),
 
   # ---- Kendall: the exact distribution has few values in small data; the normal approximation is conservative or not
-  lapply(c(5, 12, 30), function(n) {
+  lapply(c(5, 12, 15, 30), function(n) {
     null_case("gpuCorTest", "kendall", paste("normal, n =", n), "", if (n == 5) CONSERVATIVE else c(0.04, 0.055),
               \() gpuCorTest(normal(n), normal(n), method = "kendall")$p.value)
   }),
@@ -133,9 +133,9 @@ test_cases <- c(
     null_case("gpuCorTest", "kendall", paste("normal, n =", n), "exact", if (n > 8) c(0.04, 0.055) else CONSERVATIVE,
               \() gpuCorTest(normal(n), normal(n), method = "kendall", exact = TRUE)$p.value)
   }),
-  lapply(c(8, 12, 30), function(n) {
-    null_case("gpuCorTest", "kendall", paste("normal, n =", n), "tail", c(0, 1.1e-3), level = 1e-3,
-              \() gpuCorTest(normal(n, 60), method = "kendall")$p.value)
+  lapply(c(8, 12, 15, 30), function(n) {
+    null_case("gpuCorTest", "kendall", paste("normal, n =", n), "tail", c(if (n < 12) 0 else 0.7e-3, 1.1e-3),
+              level = 1e-3, \() gpuCorTest(normal(n, 60), method = "kendall")$p.value)
   }),
   list(
     null_case("gpuCorTest", "kendall", "normal, n = 8", "exact = FALSE", c(0.055, 0.07),
@@ -146,15 +146,16 @@ test_cases <- c(
               \() gpuCorTest(few_counts(30), few_counts(30), method = "kendall")$p.value)
   ),
 
-  # ---- columns that are mostly zeros: not valid by any measure
+  # ---- columns that are mostly zeros: not valid, but for Kendall with up to 49 observations
   lapply(c("pearson", "spearman", "kendall"), function(method) {
-    null_case("gpuCorTest", method, "mostly zeros, n = 30", "", c(0.055, 0.075),
+    null_case("gpuCorTest", method, "mostly zeros, n = 30", "",
+              if (method == "kendall") CONSERVATIVE else c(0.055, 0.075),
               \() gpuCorTest(mostly_zeros(30), mostly_zeros(30), method = method)$p.value)
   }),
   list(
     null_case("gpuCorTest", "spearman", "mostly zeros, n = 30", "far tail", c(0.006, 0.01), level = 1e-4,
               \() gpuCorTest(mostly_zeros(30, 100), method = "spearman")$p.value),
-    null_case("gpuCorTest", "kendall", "mostly zeros, n = 30", "far tail", c(0.0015, 0.0025), level = 1e-4,
+    null_case("gpuCorTest", "kendall", "mostly zeros, n = 30", "far tail", c(1.5e-4, 2.5e-4), level = 1e-4,
               \() gpuCorTest(mostly_zeros(30, 100), method = "kendall")$p.value)
   ),
 
@@ -226,6 +227,14 @@ test_cases <- c(
                 z <- normal(30, 5)
                 gpuCorTest(confounded(z, normal(30)), confounded(z, normal(30)), covariates = z)$p.value
               }),
+    null_case("gpuCorTest", "pearson", "normal, n = 30", "3 covariates, protect", NEARLY,
+              \() protected_p(normal(30), normal(30), 1)),
+    null_case("gpuCorTest", "pearson", "normal, n = 30", "3 covariates, confounded with protect", c(0.035, 0.055),
+              \() protected_p(normal(30), normal(30), 3)),
+    null_case("gpuCorTest", "pearson", "normal, n = 30", "3 covariates, confounded with protect, tail", c(0, 0.0015),
+              level = 1e-3, \() protected_p(normal(30, 60), normal(30, 60), 3)),
+    null_case("gpuCorTest", "spearman", "lognormal, n = 30", "3 covariates, confounded with protect", NEARLY,
+              \() protected_p(lognormal(30), lognormal(30), 3, "spearman")),
     null_case("gpuCorTest", "pearson", "normal, n = 30, 30 % missing", "pairwise, 2 covariates", VALID, sets = 20,
               \() {
                 z <- normal(30, 2)
@@ -469,7 +478,7 @@ network_cases <- c(
               list("lognormal", 15, "spearman", CONSERVATIVE),
               list("lognormal", 30, "spearman", CONSERVATIVE),
               list("lognormal", 100, "spearman", CONSERVATIVE),
-              list("few_counts", 30, "kendall", CONSERVATIVE), list("mostly_zeros", 30, "kendall", c(0.9, 1)),
+              list("few_counts", 30, "kendall", CONSERVATIVE), list("mostly_zeros", 30, "spearman", c(0.9, 1)),
               list("lognormal", 30, "bicor", NEARLY), list("lognormal", 30, "distance", CONSERVATIVE),
               list("lognormal", 30, "pearson", c(0.9, 1))),
          function(case) {
@@ -843,6 +852,14 @@ preservation_cases <- list(
   null_case("gpuPreservation", "pearson", "dense modules of another pattern, n = 25", "cor.kIM, cor.kME", NEARLY,
             sets = 100, \() other_pattern(c("cor.kIM", "cor.kME")))
 )
+
+# Covariates of which one tells a protected group as well as `shift` does.
+protected_p <- function(x, y, shift, method = "pearson") {
+  group <- rep(0:1, c(12, 18))
+  z <- normal(30, 3)
+  z[, 1] <- z[, 1] + shift * group
+  gpuCorTest(x + z[, 1], y - z[, 2], covariates = z, protect = factor(group), method = method)$p.value
+}
 
 null_cases <- c(test_cases, partial_cases, series_cases, interval_cases, family_cases, network_cases, association_cases,
                  two_groups_cases, group_cases, subject_cases, preservation_cases)

@@ -515,3 +515,101 @@ test_that("a covariate that tells runs apart is a warning with a filter", {
   }
   expect_silent(own(covariates = two_runs, runs = two_runs))
 })
+
+# ---- protected effects
+
+# limma::removeBatchEffect(design = ): lm() of both, of which the covariates' part is subtracted.
+without_covariates <- function(x, covariates, protect, data, weights = NULL) {
+  z <- model.matrix(covariates, data)[, -1, drop = FALSE]
+  own <- cbind(model.matrix(protect, data), z)
+  fit <- if (is.null(weights)) lm.fit(own, x) else lm.wfit(own, x, weights)
+  effects <- fit$coefficients[-seq_len(ncol(own) - ncol(z)), , drop = FALSE]
+  effects[is.na(effects)] <- 0
+  x - z %*% effects
+}
+
+protected_data <- function(n_obs = 40) {
+  set.seed(3)
+  cancer <- rep(0:1, c(18, n_obs - 18))
+  batch <- factor(ifelse(runif(n_obs) < 0.3 + 0.4 * cancer, "a", ifelse(runif(n_obs) < 0.5, "b", "c")))
+  data <- data.frame(cancer, batch, age = rnorm(n_obs) + cancer)
+  x <- normal(n_obs, 12) + cancer %o% rnorm(12) + as.integer(batch) %o% rnorm(12) + data$age %o% rnorm(12)
+  list(x = x, data = data)
+}
+
+test_that("covariates do not take what is protected", {
+  own <- protected_data()
+  x <- own$x
+  truth <- without_covariates(x, ~ batch + age, ~ cancer, own$data)
+  for (backend in backends()) for (precision in c("single", "double")) {
+    r <- function(...) {
+      gpuCor(x, data = own$data, protect = ~ cancer, backend = backend, precision = precision, output = "matrix", ...)
+    }
+    within <- c(single = 1e-6, double = 1e-12)[[precision]]
+    expect_equal(unname(r(covariates = ~ batch + age)), cor(truth), tolerance = within)
+    w <- rep(c(1, 2, 0, 5), 10)
+    weighted <- without_covariates(x, ~ batch + age, ~ cancer, own$data, w)
+    expect_equal(unname(r(covariates = ~ batch + age, weights = w)), cov.wt(weighted, w, cor = TRUE)$cor,
+                 tolerance = within)
+    ranks <- apply(x, 2, rank)
+    ranked <- without_covariates(ranks, ~ rank(age), ~ cancer, own$data)
+    expect_equal(unname(r(covariates = ~ age, method = "spearman")), cor(ranked), tolerance = within)
+  }
+  expect_gt(max(abs(cor(truth) - gpuCor(x, covariates = ~ batch + age, data = own$data, output = "matrix"))), 0.1)
+  protected <- list(covariates = ~ batch + age, data = own$data, protect = own$data$cancer)
+  cleaned <- do.call(gpuClean, c(list(x), protected))
+  expect_equal(cleaned, scale(truth, scale = FALSE), tolerance = 1e-12, ignore_attr = TRUE)
+  genes <- do.call(gpucor:::residuals_of, list(x, protected, NULL))$x
+  expect_equal(genes, cleaned, tolerance = 1e-12, ignore_attr = TRUE)
+  windows <- do.call(gpuCorWindows, c(list(x, width = 20, step = 20), protected))
+  expect_equal(unname(windows[, 1]), cor(truth[1:20, ])[lower.tri(diag(12))], tolerance = 1e-6)
+  two <- gpuCor(list(x, x[40:1, ]), combine = "mean", output = "matrix", covariates = ~ batch + age, protect = ~ cancer,
+                data = list(own$data, `rownames<-`(own$data[40:1, ], NULL)))
+  expect_equal(unname(two), cor(truth), tolerance = 1e-6)
+  expect_output(print(do.call(gpuCor, c(list(x), protected))), "for 3 covariates beside 1 protected one: 33 degrees")
+  lioness <- do.call(gpuCorNetwork, c(list(x, threshold = 0, lioness = 2:3), protected))
+  single <- do.call(gpuCorNetwork, c(list(x, threshold = 0, lioness = 3), protected))
+  edges <- attr(lioness, "edges")
+  expect_equal(unname(lioness[, 2]), as.matrix(single)[cbind(edges$from, edges$to)], tolerance = 1e-11)
+})
+
+test_that("degrees of freedom are those of the variance that is left", {
+  own <- protected_data()
+  z <- model.matrix(~ batch + age, own$data)[, -1]
+  p <- model.matrix(~ cancer, own$data)
+  b <- solve(crossprod(cbind(p, z)), t(cbind(p, z)))[-(1:2), ]
+  left <- (diag(40) - 1 / 40) %*% (diag(40) - z %*% b)
+  squares <- svd(left)$d^2
+  df <- floor(sum(squares)^2 / sum(squares^2)) - 1
+  test <- gpuCorTest(own$x, covariates = z, protect = ~ cancer, data = own$data)
+  expect_identical(test$df, df)
+  expect_equal(test$p.value[1], 2 * pt(-abs(test$statistic[1]), df), tolerance = 1e-6)
+  apart <- normal(40, 2) # covariates that share nothing with the protected take one each
+  apart <- residuals(lm(apart ~ p))
+  expect_identical(gpuCorTest(own$x, covariates = apart, protect = p[, 2])$df, 36)
+})
+
+test_that("what cannot be protected is an error or a warning", {
+  own <- protected_data()
+  x <- own$x
+  r <- function(...) gpuCor(x, data = own$data, ...)
+  expect_error(gpuCor(x, protect = own$data$cancer), "must not take, and there are none")
+  expect_error(gpuCor(x, covariates = own$data$age, protect = 1:3), "'protect' has 3 rows")
+  expect_error(r(covariates = ~ age, protect = ~ tumor), "'protect': there is no 'tumor'")
+  expect_error(r(covariates = ~ age, protect = ~ cancer, runs = rep(1:2, 20)), "for which 'runs' has no form")
+  expect_error(gpuCorTest(x, covariates = own$data$age, protect = own$data$cancer, adjust = "maxT"), "has no form")
+  expect_error(gpuAssociation(x, own$data["age"], covariates = own$data$cancer, protect = 1), "does not take it")
+  expect_error(r(covariates = ~ age, protect = ~ cancer, method = "kendall"), "takes no")
+  holes <- replace(x, 5, NA)
+  expect_error(gpuCor(holes, covariates = ~ age, protect = ~ cancer, data = own$data, use = "pairwise"),
+               "'protect' needs the same observations for all pairs")
+  expect_silent(pairwise <- r(covariates = ~ age, protect = ~ cancer, use = "pairwise"))
+  expect_equal(pairwise, r(covariates = ~ age, protect = ~ cancer), tolerance = 1e-6, ignore_attr = TRUE)
+  expect_warning(same <- r(covariates = ~ batch + I(1 - cancer), protect = ~ cancer), "'protect' determines 'cov")
+  expect_equal(as.vector(same), as.vector(r(covariates = ~ batch, protect = ~ cancer)), tolerance = 1e-6)
+  own$data$cancer[3] <- NA
+  expect_error(gpuCor(x, covariates = ~ age, protect = ~ cancer, data = own$data), "is missing in column \"cancer\"")
+  complete <- gpuCor(x, covariates = ~ age, protect = ~ cancer, data = own$data, use = "complete.obs")
+  expect_equal(as.vector(complete), as.vector(gpuCor(x[-3, ], covariates = ~ age, protect = ~ cancer,
+                                                     data = own$data[-3, ])), tolerance = 1e-6)
+})

@@ -79,6 +79,89 @@ test_that("with the unit diagonal gradients are those of BrainSpace", {
   expect_error(gpuGradients(x, diagonal = 1), "'diagonal' must be TRUE or FALSE")
 })
 
+test_that("'sparsity' is BrainSpace's, with its rounding", {
+  x <- line_of_regions(60)
+  r <- cor(x)
+  for (sparsity in c(0.9, 0.7)) for (kernel in c("cosine", "normalized_angle")) {
+    hand <- gradients_by_hand(r, 3, trunc(60 * (1 - sparsity)) / 60, kernel, 0.5, 0)
+    for (data in list(r, x)) {
+      expect_gradients(gpuGradients(data, 3, kernel = kernel, sparsity = sparsity), hand, 1e-6, paste(kernel, sparsity))
+    }
+  }
+  expect_identical(trunc(60 * (1 - 0.9)), 5) # one fewer than a tenth
+  expect_true(gpuGradients(x, 3, sparsity = 0.9)$diagonal)
+  expect_error(gpuGradients(x, fraction = 0.1, sparsity = 0.9), "give one of them")
+  for (wrong in list(0, 1, "a", c(0.1, 0.2))) {
+    expect_error(gpuGradients(x, sparsity = wrong), "'sparsity' must be a number above 0 and below 1")
+  }
+})
+
+# Generalized Procrustes analysis, with each step written out.
+aligned_by_hand <- function(maps, template = NULL) {
+  fit <- function(map, to) {
+    a <- scale(map, scale = FALSE)
+    b <- scale(to, scale = FALSE)
+    s <- svd(t(a) %*% b)
+    rotation <- s$u %*% t(s$v)
+    size <- sum(diag(t(b) %*% a %*% rotation)) / sum(a^2)
+    size * a %*% rotation + rep(colMeans(to), each = nrow(to))
+  }
+  mean_of <- function(all) apply(simplify2array(all), 1:2, mean)
+  to <- if (is.null(template)) mean_of(c(maps[1], lapply(maps[-1], fit, maps[[1]]))) else template
+  distances <- numeric()
+  while (length(distances) < 10 && (length(distances) < 2 || abs(diff(tail(distances, 2))) >= 1e-5)) {
+    all <- lapply(maps, fit, to)
+    distances <- c(distances, sum((mean_of(all) - to)^2))
+    to <- mean_of(all)
+  }
+  list(all = lapply(all, unname), mean = unname(to), steps = length(distances))
+}
+
+test_that("subjects are aligned to their mean, or to a template", {
+  subjects <- lapply(c(a = 3, b = 4, c = 5), function(seed) line_of_regions(40, seed = seed))
+  own <- lapply(subjects, gpuGradients, n = 3, precision = "double")
+  maps <- lapply(own, function(each) unname(each$gradients))
+  found <- gpuGradients(subjects, 3, align = TRUE, precision = "double")
+  hand <- aligned_by_hand(maps)
+  expect_gt(hand$steps, 1)
+  expect_equal(unname(found$gradients), hand$mean, tolerance = 1e-8)
+  expect_identical(names(found$subjects), c("a", "b", "c"))
+  for (k in 1:3) expect_equal(unname(found$subjects[[k]]), hand$all[[k]], tolerance = 1e-8)
+  expect_identical(dimnames(found$subjects$b), dimnames(own$b$gradients))
+  expect_equal(found$lambdas["c", ], own$c$lambda)
+  expect_equal(found$lambda, colMeans(found$lambdas))
+  expect_output(print(found), "; the mean of 3 aligned subjects")
+  # Alignment undoes a change of order and sign of the axes.
+  distance <- function(maps) sum((maps[[1]] - maps[[2]])^2)
+  expect_lt(distance(found$subjects), distance(maps))
+  template <- own$c
+  with_template <- gpuGradients(subjects[1:2], 3, align = template, precision = "double")
+  expect_equal(unname(with_template$gradients), aligned_by_hand(maps[1:2], unname(template$gradients))$mean,
+               tolerance = 1e-8)
+  one <- gpuGradients(subjects["a"], 3, align = template$gradients, precision = "double")
+  expect_equal(unname(one$subjects$a), aligned_by_hand(maps["a"], unname(template$gradients))$all$a, tolerance = 1e-8)
+  networks <- lapply(subjects, gpuCorNetwork, density = 1, precision = "double")
+  expect_equal(gpuGradients(networks, 3, align = TRUE)$gradients, found$gradients, tolerance = 1e-6)
+  # Each has its own covariates; a column without gradients in one has none.
+  z <- list(rnorm(150), rnorm(150), rnorm(150))
+  adjusted <- gpuGradients(subjects, 3, align = TRUE, covariates = z, precision = "double")
+  by_hand <- Map(subjects, z, f = function(x, z) gpuGradients(x, 3, covariates = z, precision = "double")$gradients)
+  expect_equal(unname(adjusted$gradients), aligned_by_hand(by_hand)$mean, tolerance = 1e-8)
+  flat <- subjects
+  flat$b[, 7] <- 1
+  holes <- suppressWarnings(gpuGradients(flat, 3, align = TRUE))
+  expect_identical(unname(which(is.na(holes$subjects$a[, 1]))), 7L)
+  expect_equal(unname(holes$gradients[-7, ]), tolerance = 1e-6,
+               aligned_by_hand(lapply(flat, function(x) {
+                 unname(suppressWarnings(gpuGradients(x, 3))$gradients[-7, ])
+               }))$mean)
+  expect_error(gpuGradients(subjects$a, align = TRUE), "'align' is for a list of subjects, and 'x' is of class matrix")
+  expect_error(gpuGradients(subjects[1], align = TRUE), "'x' is a list of one")
+  expect_error(gpuGradients(subjects, align = TRUE, combine = "mean"), "leave one out")
+  expect_error(gpuGradients(subjects, 3, align = diag(3)), "gradients of 40 x 3, not a matrix of 3 x 3")
+  expect_error(gpuGradients(list(subjects$a, subjects$b[, 1:39]), align = TRUE), "subject 2 has other variables")
+})
+
 test_that("data, networks and matrices give the same gradients", {
   x <- line_of_regions(60)
   found <- gpuGradients(x, 3, precision = "double")

@@ -69,6 +69,66 @@ test_that("single-sample networks of x and y, with covariates, and without incom
   expect_error(gpuCorNetwork(y, k = 1, use = "complete.obs", lioness = 5), "a sample that counts, not 5, which has missing")
 })
 
+# The matrix of several samples has the values of all samples' networks for the edges of one.
+expect_values <- function(values, x, samples, r_of, y = x) {
+  edges <- attr(values, "edges")
+  at <- cbind(match(edges$from, colnames(x)), match(edges$to, colnames(y)))
+  names <- unlist(list(rownames(x)))[samples]
+  expect_identical(dimnames(values), list(paste(edges$from, edges$to, sep = "~"), names))
+  all <- r_of(seq_len(nrow(x)))[at]
+  truth <- vapply(samples, function(s) nrow(x) * all - (nrow(x) - 1) * r_of(-s)[at], all)
+  expect_equal(unname(values), truth, tolerance = 1e-10, ignore_attr = TRUE)
+}
+
+test_that("several samples are a matrix of the edges of one network, whatever the measure", {
+  x <- sample_data()
+  colnames(x) <- paste0("g", 1:40)
+  for (method in c("pearson", "spearman", "kendall", "bicor", "cosine")) {
+    net <- gpuCorNetwork(x, density = 0.1, method = method, precision = "double")
+    values <- gpuCorNetwork(x, density = 0.1, method = method, lioness = c(2, 30, 17))
+    expect_equal(attr(values, "edges"), as.data.frame(net), tolerance = 1e-12)
+    for (k in 1:3) {
+      own <- gpuCorNetwork(x, threshold = 0, method = method, lioness = c(2, 30, 17)[k])
+      edges <- attr(values, "edges")
+      expect_equal(unname(values[, k]), as.matrix(own)[cbind(edges$from, edges$to)], tolerance = 1e-11)
+    }
+  }
+  expect_values(gpuCorNetwork(x, fdr = 0.05, lioness = rownames(x)), x, 1:30, function(rows) cor(x[rows, ]))
+  expect_values(gpuCorNetwork(x[, 1:9], x[, 10:40], k = 2, lioness = 3:1), x[, 1:9], 3:1, y = x[, 10:40],
+                r_of = function(rows) cor(x[rows, 1:9], x[rows, 10:40]))
+  several <- gpuCorNetwork(x, threshold = c(0.4, 0.5), lioness = 1:2)
+  expect_identical(names(several), c("0.4", "0.5"))
+  expect_identical(several[[2]][, ], several[[1]][rownames(several[[2]]), ])
+  none <- gpuCorNetwork(unname(x), threshold = 1, lioness = 1:2)
+  expect_identical(dim(none), c(0L, 2L))
+})
+
+test_that("several samples have the values of adjusted and incomplete data, and of outliers", {
+  x <- sample_data()
+  colnames(x) <- paste0("g", 1:40)
+  age <- rnorm(30)
+  batch <- factor(c("only one", rep(1:2, 15)[-30])) # the first sample has a level, and a leverage of 1, of its own
+  adjusted <- function(rows) cor(residuals(lm(x[rows, ] ~ age[rows] + droplevels(batch[rows]))))
+  expect_values(gpuCorNetwork(x, density = 0.2, lioness = 1:4, covariates = ~ age + batch), x, 1:4, adjusted)
+  many <- matrix(rnorm(30 * 20), 30) # the basis is that of the residuals
+  expect_values(suppressWarnings(gpuCorNetwork(x, density = 0.2, lioness = 1:3, covariates = many)), x, 1:3,
+                function(rows) cor(residuals(lm(x[rows, ] ~ many[rows, ]))))
+  outliers <- x
+  outliers[5, 1:10] <- 1e6
+  expect_values(gpuCorNetwork(outliers, density = 0.2, lioness = 4:6), outliers, 4:6,
+                function(rows) cor(outliers[rows, ]))
+  holes <- x
+  holes[9, 3] <- NA
+  values <- gpuCorNetwork(holes, density = 0.2, lioness = 28:30, use = "complete.obs")
+  expect_identical(unname(values[, ]), unname(gpuCorNetwork(x[-9, ], density = 0.2, lioness = 27:29)[, ]))
+  expect_error(gpuCorNetwork(holes, density = 0.2, lioness = 8:10, use = "complete.obs"), "that counts, not 9")
+  alone <- x
+  alone[, 1:2] <- 0
+  alone[7, 1:2] <- 1 # without it both are constant
+  expect_warning(values <- gpuCorNetwork(alone, density = 0.01, lioness = 6:7), "standard deviation is zero")
+  expect_identical(is.na(values["g1~g2", ]), c(s6 = FALSE, s7 = TRUE))
+})
+
 test_that("the bytes do not depend on threads or memory", {
   x <- sample_data(12, 2500)
   slots <- function(...) slots_of(gpuCorNetwork(x, density = 0.0005, lioness = 3, ...))
@@ -79,9 +139,13 @@ test_that("what is no single-sample network is an error", {
   x <- sample_data()
   expect_error(gpuCorNetwork(x, k = 1, lioness = "s31"), "the number or the name of a row of 'x', not \"s31\"")
   expect_error(gpuCorNetwork(x, k = 1, lioness = 31), "'lioness' must be a whole number between 1 and 30")
-  expect_error(gpuCorNetwork(x, fdr = 0.1, lioness = 1), "'lioness' has no p values")
+  expect_error(gpuCorNetwork(x, fdr = 0.1, lioness = 1), "'lioness' of one sample has no p values")
   expect_error(gpuCorNetwork(x, threshold = -1, lioness = 1), "'threshold' must be numbers of at least 0")
   expect_error(gpuCorNetwork(x, threshold = 1, k = 1, lioness = 1), "give only one of")
+  expect_error(gpuCorNetwork(x, k = 1, lioness = c(1, 31)), "whole number between 1 and 30, not 31")
+  expect_error(gpuCorNetwork(x, k = 1, lioness = character()), "of a row of 'x', or several")
+  expect_error(gpuCorNetwork(x, k = 1, lioness = 1:2, file = "a"), "several samples makes a matrix of their values")
+  expect_error(gpuCorNetwork(x, k = 1, lioness = 1:2, output = "edges"), "leave 'output = \"edges\"' out")
   expect_error(gpuCorNetwork(x, k = 1, lioness = 1, use = "pairwise"), "the same samples for all pairs")
   expect_error(gpuCorNetwork(x, k = 1, lioness = 1, weights = 1:30), "'weights' must be 0 or 1")
   expect_error(gpuCorNetwork(x, k = 1, lioness = 1, resample = 5), "'resample' is without 'lioness'")

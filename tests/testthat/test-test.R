@@ -303,8 +303,8 @@ expect_same_p <- function(p, truth, label) {
   expect_identical(as.vector(p)[which(truth == 0)], truth[which(truth == 0)], label = label)
 }
 
-# cor.test() has exact values of Spearman's rho up to 9 observations.
-exact_sizes <- list(kendall = c(3:13, 30, 49), spearman = 3:9)
+# cor.test() has exact values of Spearman's rho up to 9 observations, and by default of Kendall's tau up to 49.
+exact_sizes <- list(kendall = c(3:13, 30, 49, 50), spearman = 3:9)
 
 test_that("exact p values are those of cor.test()", {
   sizes <- do.call(rbind, lapply(names(exact_sizes), function(method) {
@@ -316,7 +316,7 @@ test_that("exact p values are those of cor.test()", {
     n_obs <- sizes$n_obs[size]
     m <- graded(n_obs, 6)
     m[, 2:3] <- -m[, 2:3]
-    truth <- exact_tests(m, method, alternative)
+    truth <- exact_tests(m, method, alternative, TRUE)
     test <- function(...) gpuCorTest(m, method = method, alternative = alternative, exact = TRUE, ...)
     label <- paste(method, n_obs, alternative)
     expect_same_p(test()$p.value, truth, label)
@@ -324,7 +324,7 @@ test_that("exact p values are those of cor.test()", {
     asymptotic <- gpuCorTest(m, method = method, alternative = alternative, exact = FALSE)
     expect_identical(test()$statistic, asymptotic$statistic)
     untold <- gpuCorTest(m, method = method, alternative = alternative)
-    expect_identical(untold$p.value, if (n_obs <= 14) test()$p.value else asymptotic$p.value)
+    expect_identical(untold$p.value, if (n_obs < 50) test()$p.value else asymptotic$p.value)
   })
   m <- graded(60, 5)
   expect_same_p(gpuCorTest(m, method = "kendall", exact = TRUE)$p.value, exact_tests(m, "kendall", "two.sided", TRUE),
@@ -373,15 +373,54 @@ test_that("p values are exact where there are no ties and few observations", {
   expect_identical(exact, p(171, FALSE))
   expect_silent(p(171, FALSE))
   expect_silent(p(171, NULL))
-  for (n_obs in 14:15) expect_identical(p(n_obs, NULL) == p(n_obs, FALSE), n_obs > 14)
+  for (n_obs in 49:50) {
+    expect_identical(p(n_obs, NULL) == p(n_obs, FALSE), n_obs > 49)
+    of_cor <- cor.test(m[seq_len(n_obs), 1], m[seq_len(n_obs), 2], method = "kendall")$p.value
+    expect_equal(p(n_obs, NULL), of_cor, tolerance = 1e-10)
+  }
   expect_identical(gpuCorTest(m, exact = TRUE)$p.value, gpuCorTest(m)$p.value)
   expect_error(gpuCorTest(m, exact = "yes"), "'exact' must be TRUE or FALSE")
-  gaps <- normal(15, 3)
-  gaps[1, 1] <- NA # the other pair has 15 observations
+  gaps <- normal(21, 3)
+  gaps[1, 1] <- NA # the other pair has 21 observations
   expect_warning(p <- gpuCorTest(gaps, use = "pairwise", method = "spearman", exact = TRUE)$p.value,
-                 "^more than 14 observations: 1 of 3 pairs has no exact p value$")
+                 "^more than 20 observations: 1 of 3 pairs has no exact p value$")
   expect_identical(as.vector(p == gpuCorTest(gaps, use = "pairwise", method = "spearman", exact = FALSE)$p.value)[1:2],
                    c(FALSE, FALSE))
+})
+
+# Sums of squared differences of ranks, halved, of all orders: the number of orders with each, by the set of ranks that
+# the first observations have.
+rho_counts <- function(n) {
+  steps <- n * (n^2 - 1) / 6
+  bits <- 2^(seq_len(n) - 1)
+  counts <- matrix(0, steps + 1, 2^n) # of x^2 - x, halved, whose sum is even
+  counts[1, 1] <- 1
+  size <- colSums(matrix(bitwAnd(rep(seq_len(2^n) - 1, each = n), bits) > 0, n))
+  for (at in seq_len(n)) for (set in which(size == at - 1)) for (rank in which(bitwAnd(set - 1, bits) == 0)) {
+    step <- ((at - rank)^2 - (at - rank)) / 2
+    to <- set + 2^(rank - 1)
+    here <- seq_len(steps + 1 - step)
+    counts[here + step, to] <- counts[here + step, to] + counts[here, set]
+  }
+  counts[, 2^n]
+}
+
+test_that("p values of Spearman's rho are exact in the tail, and nearly elsewhere", {
+  n <- if (full_tier()) 15 else 11
+  counts <- rho_counts(n)
+  truth <- cumsum(counts) / factorial(n)
+  expect_identical(sum(counts), factorial(n))
+  r <- 1 - 2 * (seq_along(truth) - 1) / (length(truth) - 1)
+  # Pairs with each coefficient, as far as they are found at random.
+  m <- normal(n, 150)
+  m <- cbind(m, m[, 1] + normal(n, 250, seed = 2) %*% diag(10^seq(0, -2, length.out = 250)))
+  test <- gpuCorTest(m, method = "spearman", alternative = "greater", precision = "double")
+  at <- 1 + round((1 - as.vector(test$r)) / 2 * (length(truth) - 1))
+  expect_gt(length(unique(at)), 0.9 * length(truth) / 2)
+  error <- as.vector(test$p.value) / truth[at] - 1
+  tail <- if (n > 14) 80 else Inf
+  expect_lt(max(abs(error[at <= tail])), 1e-12)
+  expect_lt(max(abs(error)), 0.04)
 })
 
 # How probable the orders that look like the pair's own are, by the column that ties more.
@@ -391,17 +430,17 @@ own_order_p <- function(m) {
 }
 
 test_that("Spearman's rho beyond exact p values, and with ties, has those of its moments", {
-  for (n_obs in c(4, 9, 14, 15, 16, 100, 2000)) {
+  for (n_obs in c(4, 9, 14, 20, 21, 22, 100, 2000)) {
     m <- graded(n_obs, 9)
     m[, 2:3] <- -m[, 2:3]
-    if (n_obs <= 14) m <- round(rbind(m[-1, ], m[2, ]), 1) # two are the same
+    if (n_obs <= 20) m <- round(rbind(m[-1, ], m[2, ]), 1) # two are the same
     for (alternative in alternatives) {
       run <- function(...) gpuCorTest(m, method = "spearman", alternative = alternative, precision = "double", ...)
       test <- suppressWarnings(run()) # of few observations
       two_sided <- moments_p(as.vector(test$r), n_obs)
       is_that_side <- if (alternative == "less") test$r <= 0 else test$r >= 0
       truth <- if (alternative == "two.sided") two_sided else ifelse(is_that_side, two_sided / 2, 1 - two_sided / 2)
-      if (n_obs <= 14) truth <- pmax(truth, pmin(1, own_order_p(m) * (1 + (alternative == "two.sided"))))
+      if (n_obs <= 20) truth <- pmax(truth, pmin(1, own_order_p(m) * (1 + (alternative == "two.sided"))))
       normal_p <- which(truth > 1e-300)
       expect_gt(length(normal_p), 9)
       expect_lt(max(abs(as.vector(test$p.value) / truth - 1)[normal_p]), 1e-10, label = paste(n_obs, alternative))
@@ -411,8 +450,8 @@ test_that("Spearman's rho beyond exact p values, and with ties, has those of its
     }
   }
   # A pair of the same order has a p value above 0.
-  same <- cbind(1:15, 1:15)
-  expect_gt(gpuCorTest(same, method = "spearman")$p.value[1], 2 / factorial(15))
+  same <- cbind(1:21, 1:21)
+  expect_gt(gpuCorTest(same, method = "spearman")$p.value[1], 2 / factorial(21))
   expect_identical(gpuCorTest(same, method = "spearman", exact = FALSE)$p.value[1], 0)
 })
 

@@ -57,7 +57,8 @@ adjustments <- list(
   bandpass = list(bandpass = c(0.02, 0.2), tr = 2), runs = list(runs = rep(1:2, each = 12)), df = list(df = 15),
   bartlett = list(df = "bartlett"), partial = list(partial = TRUE), fallback = list(
     method = "bicor", options = list(pearsonFallback = "all")), pairwise = list(use = "pairwise.complete.obs"),
-  double = list(precision = "double")
+  double = list(precision = "double"), protect = list(covariates = (1:24)^2, protect = rep(0:1, 12)),
+  alone = list(protect = rep(0:1, 12))
 )
 methods <- list(kendall = list(method = "kendall"), distance = list(method = "distance"), mi = list(method = "mi"),
                 cosine = list(method = "cosine"))

@@ -93,6 +93,40 @@ static void orders_are_all_counted(void) {
     gcor_exact_free(exact);
 }
 
+/* The number of orders with at most k steps, by the same recursion without limits, which takes seconds and gigabytes.
+ * Up to 79 steps the tail is exact. */
+static void tails_of_more_observations_are_exact(void) {
+    static const struct {
+        int64_t k[6];
+        double orders[6];
+    } known[] = {
+        {{20, 79, 71, 112, 182, 239}, {1637783, 2288248572, 1317816142, 13303228032, 131558157109, 393843943991}},
+        {{20, 79, 93, 142, 225, 292}, {3409658, 8516270345, 21186284629, 209027765843, 2092937905564, 6292958756139}},
+        {{20, 79, 119, 178, 275, 352},
+         {6933324, 30612583424, 358085185553, 3609589183929, 35822729677093, 106464104705525}},
+        {{20, 79, 149, 219, 331, 420},
+         {13799078, 106683303924, 6270843101400, 64826617114134, 639831534484372, 1912833519750670}},
+        {{20, 79, 185, 265, 395, 497},
+         {26924696, 361484042221, 121316318992299, 1203666612341035, 12201284022452196, 36511104459426336}},
+        {{20, 79, 119, 319, 466, 582},
+         {51573315, 1193356505877, 24939672166621, 24478556043590816, 242580752777464224, 728573220732035712}}};
+    gcor_exact *exact = tables("spearman", 15, 20);
+    if (!CHECK(exact)) return;
+    double all = 87178291200.0; /* 14! */
+    for (int n = 15; n <= 20; n++) {
+        all *= n;
+        for (int k = 0; k < 6; k++) {
+            const int64_t step = known[n - 15].k[k];
+            unit_about("%d at %d", n, (int)step);
+            CHECK_NEAR(at_step(exact, "spearman", n, step) * all / known[n - 15].orders[k], 1,
+                       step < 80 ? 1e-14 : 0.04);
+        }
+        for (int64_t k = 1; k <= gcor_exact_steps(unit_measure("spearman"), n) / 2; k++)
+            CHECK(at_step(exact, "spearman", n, k) > at_step(exact, "spearman", n, k - 1));
+    }
+    gcor_exact_free(exact);
+}
+
 /* The approximating distribution has the same moments: a coefficient with df degrees of freedom has 1 / (df + 1) and
  * 3 / ((df + 1) (df + 3)). */
 static void moments_are_known(void) {
@@ -183,6 +217,7 @@ static void coefficients_are_computed_anew_block_by_block(void) {
 const unit_test exact_tests[] = {
     {"exact distributions are those of all orders", distributions_are_those_of_all_orders},
     {"exact distributions count all orders", orders_are_all_counted},
+    {"exact distributions have the known tails of more observations", tails_of_more_observations_are_exact},
     {"moments of exact distributions are known", moments_are_known},
     {"critical values of Spearman's rho are published", critical_values_are_published},
     {"coefficients are computed anew, block by block", coefficients_are_computed_anew_block_by_block},
