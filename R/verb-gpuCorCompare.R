@@ -82,14 +82,15 @@
 #' column `component`. Memory: 12 bytes for each column and permutation.
 #'
 #' @param x,y Two matrices with the same columns, each what [gpuCor()] takes as `x`; or two lists of these, one for each
-#'   subject; or two functions as in [subjects], with `subjects = c(n_x, n_y)`. `y` may be missing, see Details.
+#'   subject; or two functions as in [subjects], with `subjects = c(n_x, n_y)`. `y` may be missing, see Details. For
+#'   matrices of coefficients give `method = "given"` ([gpucor-measures]).
 #' @param threshold,density,k,p.value,fdr A number, at most one of them; without one, all pairs are returned.
 #'   `threshold` is the minimum difference of z, or with `components` the minimum t. `density` keeps this fraction of
 #'   all pairs, and `k` so many partners of each column, those with the largest differences. `p.value` and `fdr` as in
 #'   [gpuCorNetwork()].
 #' @param sign A string: `"absolute"`, `"positive"` (stronger in `x`) or `"negative"` (stronger in `y`).
-#' @param method,use Strings: `"pearson"`, `"spearman"` or `"bicor"`; with random effects also `"kendall"`, `"cosine"`
-#'   or `"distance"` (`"mi"` is an error); and what to do with missing values, see [gpuCor()].
+#' @param method,use Strings: `"pearson"`, `"spearman"` or `"bicor"`; with random effects also `"kendall"`, `"cosine"`,
+#'   `"distance"` or `"given"` (`"mi"` is an error); and what to do with missing values, see [gpuCor()].
 #' @param output With a criterion, a string: `"matrix"`, or `"edges"` for a data frame.
 #' @param n_perm An integer: the number of permutations; 0 for none.
 #' @param paired `TRUE` if subject i of `y` is subject i of `x`.
@@ -136,6 +137,7 @@
 #' design <- cbind(mean = 1, group = rep(0:1, 5), age = c(31, 40, 28, 35, 52, 47, 33, 29, 44, 38))
 #' gpuCorCompare(subjects, design = design, contrast = "group")
 #' gpuCorCompare(subjects[1:5], subjects[6:10], threshold = 3, n_perm = 99, components = "size")
+#' gpuCorCompare(lapply(subjects, cor), method = "given") # connectomes
 #' @order 1
 #' @export
 gpuCorCompare <- function(x, y = NULL, threshold = NULL, density = NULL, k = NULL, p.value = NULL, fdr = NULL,
@@ -222,6 +224,9 @@ compare_run <- function(run, x, y, groups) {
   # With one subject in each group, the observations are the sample.
   usual <- if (is.null(model) && all(sizes == 1L)) "fixed" else "random"
   effects <- if (is.null(given$effects)) usual else given$effects
+  if (effects == "fixed" && isTRUE(run$settings$asked$partial)) {
+    check_together(list(features = c("partial", "fixed effects")))
+  }
   data <- read_groups(run, x, y, names, n_first)
   designs <- subject_designs(run, list(x = data), effects, names)
   counted <- count_subjects(run, list(x = data), designs, names)
@@ -242,6 +247,7 @@ facts_of_groups <- function(run, n_perm) {
   is_fixed <- !is_random(run$x)
   permutes_rows <- n_perm > 0 && is_fixed && !permutes_labels(run)
   names(which(c(`several groups` = !is.null(several_groups(run$x)), `fixed effects` = is_fixed,
+                `given coefficients` = run$method == "given",
                 `fixed effects of subjects` = is_fixed && permutes_labels(run), `permuted rows` = permutes_rows,
                 `graded weights` = any(vapply(run$x$designs, is_graded, NA)))))
 }
