@@ -19,6 +19,7 @@
 #   counts, runs  of such a run, for each row: TRUE if it has a weight above 0, and the number of its run; or NULL
 #   windows       of gpuCorWindows(): list(width, step, n: their number, taper: weights or NULL)
 #   taper         of gpuCorWindows(): the taper's name
+#   seeds         of gpuCorCompare(): the numbers of x's columns that are y's, or NULL
 #   classes       of gpuCorCompare(): the argument, up to which p value a group's coefficient has a sign
 #   for_user      of networks of single samples and context likelihoods: function of compressed rows that returns them
 #                 with the user's values in place of the engine's

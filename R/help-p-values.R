@@ -109,7 +109,7 @@
 #' | [gpuCorCompare()] of one list, or `paired` | subjects are a sample | valid; with `n_perm` nearly valid |
 #' | [gpuCorCompare()] with `design` | linear effects on z, the same variance in all subjects | valid |
 #' | the same, `n_perm` | residuals are exchangeable | nearly valid |
-#' | [gpuCorCompare()] with `components` | as for `n_perm` | nearly valid |
+#' | [gpuCorCompare()] with `components` or `seeds` | as for `n_perm` | nearly valid |
 #' | [gpuCorCompare()] with `method = "given"` | as of lists | as of lists |
 #' | [gpuCorNetwork()] of a list, `combine = "fisher"` | subjects are a sample | valid |
 #' | `effects = "fixed"` | all subjects have the same correlation, independent rows | valid |

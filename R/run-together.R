@@ -165,6 +165,9 @@ APART <- c(
   "permuted rows & bandpass|runs" = paste0(
     "'n_perm' exchanges rows of 'x' and 'y', which do not stand for one another with '{this}', as rows of series ",
     "follow one another; leave one of these out, or give lists of subjects, whose labels are permuted"),
+  "seeds & edges|components|pairs" =
+    "'seeds' are compared with all columns, and all tests are returned; leave '{this}' out",
+  "seeds & partial" = "partial = TRUE is given all columns, which 'seeds' leave out; leave one out",
   "partial & fixed effects" =
     "partial = TRUE is each subject's own; compare lists of subjects, and leave effects = \"fixed\" out",
   # ---- coefficients that one has

@@ -101,6 +101,9 @@
 #'   `r.y`, the groups' own coefficients, and `class`, one of the nine classes of DGCA (McKenzie and others 2016) such
 #'   as `"+/-"`: positive in `x`, negative in `y`; 0 if the group's own p value is above the level. The p values of
 #'   groups are not adjusted, and classes say nothing about the difference: choose pairs by its `fdr`.
+#' @param seeds Names or numbers of columns; or series, a matrix or a list of one for each subject, those of `x` first:
+#'   only their pairs with all columns are compared, without a criterion. Results are matrices, columns x seeds, `NA`
+#'   for a seed with itself; `fdr` and `n_perm` refer to these pairs.
 #' @param pairs With a criterion: a mask of the pairs to compute, from [pairMask()]. Densities, rates and `n_perm` refer
 #'   to these pairs.
 #' @param ... `r offered_words("gpuCorCompare")`
@@ -137,6 +140,7 @@
 #' design <- cbind(mean = 1, group = rep(0:1, 5), age = c(31, 40, 28, 35, 52, 47, 33, 29, 44, 38))
 #' gpuCorCompare(subjects, design = design, contrast = "group")
 #' gpuCorCompare(subjects[1:5], subjects[6:10], threshold = 3, n_perm = 99, components = "size")
+#' gpuCorCompare(subjects[1:5], subjects[6:10], seeds = c(1, 7))
 #' gpuCorCompare(lapply(subjects, cor), method = "given") # connectomes
 #' @order 1
 #' @export
@@ -144,20 +148,22 @@ gpuCorCompare <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
                           method = c("pearson", "kendall", "spearman", "bicor", "cosine", "distance", "mi"),
                           use = "everything", sign = c("absolute", "positive", "negative"), n_perm = 0, pairs = NULL,
                           paired = FALSE, design = NULL, contrast = NULL, components = NULL, classes = NULL,
-                          output = c("matrix", "edges"), ...) {
+                          seeds = NULL, output = c("matrix", "edges"), ...) {
   for (name in intersect(c("group", "groups"), ...names())) {
     refuse_labels(list(...)[[name]], x, paste0("unused argument '", name, "'"))
   }
   specs <- specs_of("gpuCorCompare", ...)
   output <- check_choice(output, c("matrix", "edges"), "output")
   n_perm <- check_whole(n_perm, "n_perm", 0, 1e9)
-  groups <- list(paired = check_flag(paired, "paired"), design = check_slots(design, "design"), contrast = contrast)
+  groups <- list(paired = check_flag(paired, "paired"), design = check_slots(design, "design"), contrast = contrast,
+                 seeds = seeds)
   given <- Filter(Negate(is.null), list(threshold = threshold, density = density, k = k, p.value = p.value, fdr = fdr))
   if (!is.null(components)) components <- check_choice(components, component_sizes, "components")
   sign <- check_choice(sign, signs, "sign")
   found <- features_of("gpuCorCompare", specs, y = y, threshold = threshold, density = density, k = k,
                        p.value = p.value, fdr = fdr, sign = sign, n_perm = n_perm, pairs = pairs, paired = paired,
-                       design = design, contrast = contrast, components = components, classes = classes)
+                       design = design, contrast = contrast, components = components, classes = classes,
+                       seeds = seeds)
   if (!is.null(classes)) classes <- check_fraction(classes, "classes", zero = FALSE)
   run <- compare_run(empty_run(specs, method, use, pairs, call = sys.call()), x, y, groups)
   run["classes"] <- list(classes)
@@ -177,7 +183,7 @@ gpuCorCompare <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
   error <- if (!is_random(run$x)) combined_error(run$x, run$method) # one for all differences
   if (length(given)) run <- compare_criterion(run, given)
   work <- compare_work(run, n_perm)
-  maxima <- if (n_perm > 0) permuted_differences(work$permutations, n_perm, error)
+  maxima <- if (n_perm > 0) permuted_differences(without_own_pairs(work$permutations), n_perm, error)
   run <- work$coefficients
   if (!length(given)) return(compare_all(run, error, maxima))
   rows <- network_rows(run)
@@ -207,7 +213,7 @@ compare_output <- function(rows, run, given, error, maxima, output, components =
 
 # ---- the run
 
-# Returns the run with the data of groups. `groups`: list(paired, design, contrast).
+# Returns the run with the data of groups. `groups`: list(paired, design, contrast, seeds).
 compare_run <- function(run, x, y, groups) {
   if (!has_distribution(run$method)) {
     fail("method = \"", run$method, "\" has no Fisher's z to compare; use method = \"spearman\"")
@@ -228,8 +234,10 @@ compare_run <- function(run, x, y, groups) {
     check_together(list(features = c("partial", "fixed effects")))
   }
   data <- read_groups(run, x, y, names, n_first)
-  designs <- subject_designs(run, list(x = data), effects, names)
-  counted <- count_subjects(run, list(x = data), designs, names)
+  seeds <- seeds_of(groups$seeds, data, names, run$method)
+  if (!is.null(seeds)) run[c("y", "seeds")] <- list(new_subjects(seeds$data), seeds$at)
+  designs <- subject_designs(run, list(x = data, y = seeds$data), effects, names)
+  counted <- count_subjects(run, list(x = data, y = seeds$data), designs, names)
   weights <- if (!is.null(model)) {
     model$weights
   } else {

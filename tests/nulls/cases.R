@@ -702,6 +702,11 @@ subject_cases <- c(
                 z <- lapply(z, function(z) z + t(z))
                 gpuCorCompare(z[1:12], z[13:24], method = "given", options = list(values = "z"))$p.value
               }),
+    null_case("gpuCorCompare", "pearson", "10 and 14 subjects that differ, AR(0.6)", "seeds, n_perm", NEARLY, time = 3,
+              sets = 60, \() min(gpuCorCompare(subjects_of(10), subjects_of(14), seeds = 1:2, n_perm = 39)$p.adjusted,
+                                 na.rm = TRUE)),
+    null_case("gpuCorCompare", "pearson", "30 and 50 rows, t(3)", "seeds, n_perm", NEARLY, time = 3, sets = 60,
+              \() min(gpuCorCompare(t3(30), t3(50), seeds = 1:2, n_perm = 39)$p.adjusted, na.rm = TRUE)),
     null_case("gpuCorCompare", "distance", "8 and 8 subjects, lognormal, n = 40", "", CONSERVATIVE,
               \() {
                 subjects <- lapply(1:16, \(i) lognormal(40, 12))
