@@ -30,6 +30,9 @@ empty_run <- function(specs, method, use, pairs = NULL, precision = "single", ca
   use <- check_use(if (method == "given") "everything" else use) # a missing value is that pair's alone
   settings <- new_settings(specs, pairs, precision)
   if (!is.null(settings$replay)) call <- settings$replay$call
+  if (method == "given" && !is.null(settings$replay)) {
+    fail("method = \"given\" cannot be in a plan; call the function on one machine")
+  }
   run <- list(x = NULL, y = NULL, method = method, use = use, settings = settings, pairs = NULL, scalar = FALSE,
               observations = NULL, call = call, criterion = NULL, sign = NULL, mutual = FALSE, min_obs = NULL,
               spool = NULL, to_file = FALSE, stays = NULL, is_sample = FALSE, size = NULL)

@@ -698,7 +698,7 @@ subject_cases <- c(
     unequal_perm_case(10, 20, 25, c(0.1, 0.2)),
     null_case("gpuCorCompare", "given", "12 and 12 subjects that differ, heavy tails", "values = \"z\"", NEARLY,
               \() {
-                z <- replicate(24, simplify = FALSE, `[<-`(diag(20) * 0, lower.tri(diag(20)), stats::rt(190, 5) / 4))
+                z <- replicate(24, simplify = FALSE, `[<-`(diag(20) * 0, lower.tri(diag(20)), stats::rt(190, 5) / 10))
                 z <- lapply(z, function(z) z + t(z))
                 gpuCorCompare(z[1:12], z[13:24], method = "given", options = list(values = "z"))$p.value
               }),

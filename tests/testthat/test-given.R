@@ -103,6 +103,7 @@ test_that("matrices of values are not correlated in silence, and others are not 
                  "of observations, and method = \"given\" has none")
   }
   expect_error(gpuCorNetwork(r[[1]], method = "given", p.value = 0.1), "need 'df', n - 2")
+  expect_error(gpuCorPlan(tempfile(), r[[1]], method = "given", k = 1), "method = \"given\" cannot be in a plan")
   expect_error(gpuCorCompare(r[[1]], r[[2]], method = "given"), "effects = \"fixed\" needs the numbers")
   for (f in list(gpuCorTest, gpuDist, gpuCorTriangle)) {
     expect_error(f(r[[1]], method = "given"), "method = \"given\" is for gpuCor\\(\\)")
