@@ -8,7 +8,7 @@ state <- new.env(parent = emptyenv())
 
 .onLoad <- function(libname, pkgname) {
   engine$constants <- .Call(r_constants)
-  engine$methods <- measures()$name
+  engine$methods <- setdiff(measures()$name, "given") # its last one
 }
 
 constant <- function(name) engine$constants[[name]]

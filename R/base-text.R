@@ -1,7 +1,9 @@
 # Numbers, sizes and times as messages show them.
 
 # Returns "1 edge" or "2 edges".
-n_of <- function(n, thing) paste0(format_count(n), " ", thing, if (n != 1) "s")
+n_of <- function(n, thing) {
+  if (is.na(n)) paste0("an unknown number of ", thing, "s") else paste0(format_count(n), " ", thing, if (n != 1) "s")
+}
 
 format_count <- function(n) format(n, big.mark = ",", scientific = FALSE)
 

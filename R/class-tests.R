@@ -70,7 +70,7 @@ compared_words <- function(x) {
   group <- function(n) {
     if (length(n) == 1L) return(n_of(n, "observation"))
     what <- if (x$compared == "several") "groups" else "subjects"
-    paste0(length(n), " ", what, " (", format_count(sum(n)), " observations)")
+    paste0(length(n), " ", what, if (!anyNA(n)) paste0(" (", format_count(sum(n)), " observations)"))
   }
   what <- switch(x$compared, groups = "differences", several = "standard deviation", pairs = "paired differences",
                  mean = "mean", contrast = "contrast", effects = "standard deviation of effects")

@@ -146,6 +146,7 @@ facts_of <- function(run) {
   design <- run$settings$design
   names(which(c(`several subjects` = is_combined(run$x), `graded weights` = is_graded(design),
                 `regression on covariates` = !is.null(design$basis), `several runs` = !is.null(design$runs),
+                `given coefficients` = run$method == "given",
                 `tests of adjusted data` = is_designed(design), `numeric df` = is_numeric(run$settings$asked$df),
                 `shrunken coefficients` = isTRUE(design$adjusted$shrinkage > 0), # biased towards zero
                 `measure of ranks` = measure$ranked, `centred measure` = measure$centred,

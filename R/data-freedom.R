@@ -28,6 +28,7 @@ check_testable <- function(method, df) {
   need_distribution(method)
   measure <- measure_of(method)
   if (measure$centred || !is.null(df)) return(invisible())
+  if (method == "given") fail("p values of given coefficients need 'df', n - 2 for those of n observations")
   fail("p values of method = \"", method, "\" hold for columns whose expected value is zero; if it is, say so by 'df' ",
        "(n - 1 for n observations), or use method = \"pearson\"")
 }

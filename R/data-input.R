@@ -3,6 +3,7 @@
 # Returns a numeric, integer or logical matrix, a dgCMatrix, or data that are read in blocks; a vector stays a vector.
 # `method`: the measure for which x is checked, if there is one.
 check_variables <- function(x, name, assay = NULL, method = "") {
+  if (method == "given") refuse_given()
   x <- as_variables(x, name, assay, method)
   check_not_coefficients(x, name)
   x
@@ -71,17 +72,56 @@ check_one <- function(x, name) {
 # symmetric, has ones on its diagonal, and no larger values. Integers, as in an identity matrix, may be data. Up to 100
 # rows and the columns of the same indices are checked. Missing values are allowed, as columns without variance have
 # them.
-check_not_coefficients <- function(x, name) {
+# Of several subjects any symmetric matrix is one of values of pairs, such as Fisher's z (`of_subjects`).
+check_not_coefficients <- function(x, name, of_subjects = FALSE) {
   if (!is_matrix(x) || nrow(x) != ncol(x) || nrow(x) < 3L) return(invisible())
   some <- spread_over(nrow(x), 100)
   values <- dense_columns(x, some)[some, ]
   own <- diag(values)
-  are_values_of_pairs <- is.double(values) && mean(is.na(own)) < 0.5 && all(abs(own - 1) <= 1e-6, na.rm = TRUE) &&
-    max(abs(values), na.rm = TRUE) <= 1 + 1e-6 && isSymmetric(values, tol = 1e-6) &&
+  has_ones <- mean(is.na(own)) < 0.5 && all(abs(own - 1) <= 1e-6, na.rm = TRUE) &&
+    max(abs(values), na.rm = TRUE) <= 1 + 1e-6
+  are_values_of_pairs <- is.double(values) && (has_ones || of_subjects) && isSymmetric(unname(values), tol = 1e-6) &&
     any(abs(values - round(values)) > 1e-6, na.rm = TRUE)
   if (!are_values_of_pairs) return(invisible())
-  fail("'", name, "' is a matrix of coefficients, symmetric with ones on its diagonal; give the data from which they ",
-       "were computed, or twice the values to correlate these themselves")
+  fail("'", name, "' is a matrix of ", if (has_ones) "coefficients, symmetric with ones on its diagonal",
+       if (!has_ones) "values of pairs, as it is symmetric", "; give the data from which they were computed, ",
+       "method = \"given\" to take these", if (has_ones) ", or twice the values to correlate these themselves")
+}
+
+# ---- coefficients that one has: method = "given"
+
+refuse_given <- function() {
+  fail("method = \"given\" is for gpuCor(), gpuCorNetwork(), gpuConnectivity(), gpuTOM(), pickPower() and ",
+       "gpuCorCompare(), which need no observations; give the data, and another method")
+}
+
+# Fisher's z that have a coefficient which differs enough from 1: that of 8 is 1 - 2.3e-7, where z has 9 digits.
+MAX_GIVEN_Z <- 8
+
+# Returns a matrix of coefficients that the engine looks up, from those or values of pairs that `options` describe.
+given_coefficients <- function(x, options) {
+  names <- if (inherits(x, "dist")) attr(x, "Labels") else if (is.null(colnames(x))) rownames(x) else colnames(x)
+  if (inherits(x, "dist")) x <- as.matrix(x)
+  x <- as_variables(x, "x")
+  is_square <- is.matrix(x) && nrow(x) == ncol(x)
+  if (!is_square || !isSymmetric(unname(x))) {
+    fail("'x' must be a symmetric matrix or a dist with method = \"given\", not ",
+         if (is_square) "one that is not symmetric" else if (is.matrix(x)) paste(nrow(x), "x", ncol(x)) else "a vector")
+  }
+  x <- matrix(as.numeric(x), nrow(x), dimnames = if (!is.null(names)) list(NULL, names))
+  diag(x) <- 0 # counts for nothing
+  are_z <- identical(options$values, "z")
+  max <- max(abs(x), 0, na.rm = TRUE)
+  if (max > if (are_z) MAX_GIVEN_Z else 1 + 1e-6) {
+    fail("'x' has values up to ", format(max, digits = 3L), if (are_z) {
+      paste0(" as z, and must have none above ", MAX_GIVEN_Z, "; divide them by a number, the same for all subjects")
+    } else {
+      ", which are no coefficients; options = list(values = \"z\") takes Fisher's z and other numbers"
+    })
+  }
+  x <- if (are_z) tanh(x) else if (max > 1) pmax(pmin(x, 1), -1) else x
+  diag(x) <- 1
+  x
 }
 
 as_ordinary <- function(x, name) {
@@ -105,7 +145,9 @@ input_hint <- function(x, name) {
   if (length(dim(x)) > 2L || inherits(x, c("niftiImage", "internalImage", "nifti"))) {
     return(paste0("; voxelMatrix(", name, ") makes time x voxels of an image"))
   }
-  if (inherits(x, "dist")) return("; it has values of pairs already: give the data that they are of")
+  if (inherits(x, "dist")) {
+    return("; it has values of pairs already: give the data that they are of, or method = \"given\"")
+  }
   if (is.character(x) && is.matrix(x)) return("; leave columns of text out, or make them row names")
   if (!is.character(x) || length(x) != 1L) return(NULL)
   if (grepl("[.]nii([.]gz)?$", x)) return("; voxelMatrix() reads this file")
@@ -143,8 +185,12 @@ check_filled <- function(n_obs, n_x, n_y, use, method) {
 }
 
 # Returns list(x, y: matrices for the engine; scalar: TRUE if both were vectors; observations: names of x's
-# observations, or NULL if they are row names of the returned x). `assay`: of an experiment.
-check_input <- function(x, y, use, method, assay = NULL) {
+# observations, or NULL if they are row names of the returned x). `assay`: of an experiment; `options`: of the measure.
+check_input <- function(x, y, use, method, assay = NULL, options = NULL) {
+  if (method == "given") {
+    if (!is.null(y)) fail("method = \"given\" has the coefficients of the columns of 'x'; leave 'y' out")
+    return(list(x = given_coefficients(x, options), y = NULL, scalar = FALSE))
+  }
   is_plain <- is.null(y) && is.null(assay) && is.matrix(x) && !is.object(x) && (is_numeric(x) || is.logical(x))
   if (is_plain) { # the common case, which takes less time
     check_not_coefficients(x, "x")

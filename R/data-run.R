@@ -19,6 +19,7 @@
 #   counts, runs  of such a run, for each row: TRUE if it has a weight above 0, and the number of its run; or NULL
 #   windows       of gpuCorWindows(): list(width, step, n: their number, taper: weights or NULL)
 #   taper         of gpuCorWindows(): the taper's name
+#   seeds         of gpuCorCompare(): the numbers of x's columns that are y's, or NULL
 #   classes       of gpuCorCompare(): the argument, up to which p value a group's coefficient has a sign
 #   for_user      of networks of single samples and context likelihoods: function of compressed rows that returns them
 #                 with the user's values in place of the engine's
@@ -26,9 +27,12 @@
 # Returns a run without data. `pairs`: from pairMask().
 empty_run <- function(specs, method, use, pairs = NULL, precision = "single", call = NULL) {
   method <- check_method(method)
-  use <- check_use(use)
+  use <- check_use(if (method == "given") "everything" else use) # a missing value is that pair's alone
   settings <- new_settings(specs, pairs, precision)
   if (!is.null(settings$replay)) call <- settings$replay$call
+  if (method == "given" && !is.null(settings$replay)) {
+    fail("method = \"given\" cannot be in a plan; call the function on one machine")
+  }
   run <- list(x = NULL, y = NULL, method = method, use = use, settings = settings, pairs = NULL, scalar = FALSE,
               observations = NULL, call = call, criterion = NULL, sign = NULL, mutual = FALSE, min_obs = NULL,
               spool = NULL, to_file = FALSE, stays = NULL, is_sample = FALSE, size = NULL)
@@ -36,8 +40,8 @@ empty_run <- function(specs, method, use, pairs = NULL, precision = "single", ca
   run
 }
 
-# Returns a run. `found`: from features_of(); `takes`: "one" data set, "subjects", or "summaries" for values of subjects
-# that may be other numbers than coefficients; `tests`: TRUE if p values will be computed; `max_t`: from max_t_of();
+# Returns a run. `found`: from features_of(); `takes`: "one" data set; "pairs", the same if observations do not matter;
+# "subjects", or "summaries" for values of subjects that may be other numbers than coefficients; `tests`: TRUE if p values will be computed; `max_t`: from max_t_of();
 # `...`: of empty_run().
 new_run <- function(found, specs, x, y, method, use, criterion = NULL, sign = NULL, takes = "one",
                     tests = isTRUE(criterion$name %in% c("p.value", "fdr")) && is.null(max_t), max_t = NULL, ...) {
@@ -61,12 +65,13 @@ new_run <- function(found, specs, x, y, method, use, criterion = NULL, sign = NU
 
 # Returns the run with data. Verbs that take one data set refuse several subjects'.
 with_data <- function(run, x, y, takes = "one", tests = FALSE) {
-  if (takes != "one" && is_subjects(x)) return(with_subjects(run, x, y, takes, tests))
+  if (!takes %in% c("one", "pairs") && is_subjects(x)) return(with_subjects(run, x, y, takes, tests))
   given <- names(run$settings$combination)
   if (length(given)) {
     fail("'", given[1L], "' says how subjects are combined, and 'x' is not a list of their matrices; leave it out")
   }
-  input <- check_input(x, y, run$use, run$method, run$settings$assay)
+  if (takes == "one" && run$method == "given") refuse_given()
+  input <- check_input(x, y, run$use, run$method, run$settings$assay, run$settings$asked$options)
   run[names(input)] <- input
   run
 }

@@ -112,7 +112,7 @@ with_subjects <- function(run, x, y, takes, tests) {
   designs <- subject_designs(run, data, effects, names)
   counted <- count_subjects(run, data, designs, names)
   own <- given$subject_weights
-  weights <- if (effects == "random" || (is.null(own) && rule$how != "fisher")) {
+  weights <- if (effects == "random" || (is.null(own) && (rule$how != "fisher" || run$method == "given"))) {
     rep(1, n)
   } else if (is.null(own)) {
     fisher_weights(counted$n)
@@ -247,7 +247,8 @@ read_subjects <- function(run, x, y, n, names = subject_names(n)) {
   kept <- new_keeper()
   each_subject(n, function(i) {
     own <- check_input(as_subject(x, i), if (!is.null(y)) as_subject(y, i), run$use, run$method,
-                       run$settings$assay)
+                       run$settings$assay, run$settings$asked$options)
+    if (run$method != "given") check_not_coefficients(own$x, "x", of_subjects = TRUE)
     check_same_columns(own$x, data$x[[1L]], "x", FIRST_SUBJECT)
     if (!is.null(y)) check_same_columns(own$y, data$y[[1L]], "y", FIRST_SUBJECT)
     data$x[[i]] <<- if (is.function(x)) kept(own$x) else own$x
@@ -295,7 +296,7 @@ prefixed <- function(name, code) {
 as_subject <- function(x, i) {
   own <- if (is.function(x)) x(i) else x[[i]]
   if (is.null(own)) fail("there are no data")
-  if (is.atomic(own) && is.null(dim(own))) {
+  if (is.atomic(own) && is.null(dim(own)) && !inherits(own, "dist")) {
     are_variables <- is.list(x) && length(x) > 1L && all(lengths(x) == length(own))
     fail("it must be a matrix, not ", if (length(own) == 1L) show_value(own) else "a vector", input_hint(own, "x"),
          if (are_variables) "; a list has a matrix for each subject, and as.data.frame(x) the variables of one")
@@ -352,7 +353,7 @@ remove_with <- function(pointer, file) {
 }
 
 # Returns list(n_obs: number of included observations of each subject; n: the effective number after weights and
-# regression, or as given by 'df'; common: TRUE if any subject has pairwise-complete observations).
+# regression, or as given by 'df', both NA if unknown; common: TRUE if any subject has pairwise-complete observations).
 count_subjects <- function(run, data, designs, names = subject_names(length(data$x))) {
   taken <- measure_of(run$method)$df_taken
   counts <- lapply(seq_along(data$x), function(i) {
@@ -361,6 +362,7 @@ count_subjects <- function(run, data, designs, names = subject_names(length(data
     run$settings[c("design", "pairs")] <- list(design, NULL)
     counted <- prefixed(names[i], count_observations(run))
     left <- if (is.null(design$df)) effective_n(design, counted) - sum(design$lost) else design$df + taken
+    if (run$method == "given") left <- counted$n_obs <- NA_real_
     c(n_obs = counted$n_obs, n = left, common = counted$common)
   })
   counts <- do.call(rbind, counts)

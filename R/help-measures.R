@@ -12,6 +12,7 @@
 #' | `"cosine"` | cosine of the angle between columns, not centered | yes | yes, without intercept | |
 #' | `"distance"` | squared distance correlation, bias-corrected | 0 and 1 only | no | |
 #' | `"mi"` | mutual information of binned columns, as a coefficient | 0 and 1 only | no | `bins` |
+#' | `"given"` | the coefficients in `x` itself | no | no | `values` |
 #'
 #' @section Biweight midcorrelation:
 #' As `WGCNA::bicor()` (Wilcox 2005, Langfelder and Horvath 2012): differences from the median, times `(1 - u^2)^2`,
@@ -31,7 +32,6 @@
 #' * Negative coefficients are no evidence of dependence. Networks keep positive ones only, and tests have one side.
 #'   `p.value` and `fdr` may be at most 0.31, because larger p values are those of negative coefficients.
 #'   With `power`, `type = "signed hybrid"` counts them as 0.
-#' * Networks of several subjects have no p values. [gpuCorCompare()] tests differences between two lists of subjects.
 #' * It needs at least 4 observations. A column whose values are all equal, except for the smallest and the largest, has
 #'   no distance correlation: it is reported like a constant (`NA`, with a warning).
 #' * Columns of up to 3,072 observations n are prepared as n (n - 1) / 2 distances of 4 bytes. Pairs of longer ones, and
@@ -58,8 +58,15 @@
 #'   processor, also if there is a GPU.
 #' * P values are by permutation only ([gpuPermute()]): those of the G test are too small with the default number of
 #'   bins ([gpucor-p-values]). `fdr` and [gpuCorCompare()] are errors.
-#' * The diagonal of a matrix is 1, as for other measures, although I of a column with itself is its entropy.
-#'   Coefficients are the same in both precisions.
+#'
+#' @section Given coefficients:
+#' With `method = "given"`, `x` has the coefficients: a symmetric matrix or a `dist`, or a list of them, one for each
+#' subject. [gpuCor()], [gpuCorNetwork()], [gpuConnectivity()], [gpuTOM()], [pickPower()] and [gpuCorCompare()] take it,
+#' without what needs observations. The diagonal does not count, and `NA` is a pair without a coefficient.
+#'
+#' Values are between -1 and 1. `options = list(values = "z")` takes Fisher's z, or other numbers up to 8 in size, as z:
+#' [gpuCorCompare()] compares their means, and coefficients are their tanh. Divide larger ones, all by one number.
+#' P values of one matrix need `df`; subjects have equal weights, or `subject_weights`.
 #'
 #' @references
 #' Langfelder P, Horvath S (2012). *Journal of Statistical Software* 46(11).

@@ -110,7 +110,8 @@
 #' | [gpuCorCompare()] of one list, or `paired` | subjects are a sample | valid; with `n_perm` nearly valid |
 #' | [gpuCorCompare()] with `design` | linear effects on z, the same variance in all subjects | valid |
 #' | the same, `n_perm` | residuals are exchangeable | nearly valid |
-#' | [gpuCorCompare()] with `components` | as for `n_perm` | nearly valid |
+#' | [gpuCorCompare()] with `components` or `seeds` | as for `n_perm` | nearly valid |
+#' | [gpuCorCompare()] with `method = "given"` | as of lists | as of lists |
 #' | [gpuCorNetwork()] of a list, `combine = "fisher"` | subjects are a sample | valid |
 #' | `effects = "fixed"` | all subjects have the same correlation, independent rows | valid |
 #' | `effects = "fixed"` | subjects differ | not valid: 0.31, five against five |
@@ -124,7 +125,8 @@
 #' |---|---|---|
 #' | all, also `network = "overlap"` | genes are correlated in both sets, but in unrelated ways | valid |
 #' | `propVarExplained`, `meanAdj`, `meanMAR` | random sets of genes, any data | valid |
-#' | all others | random sets of genes of data sets that share their modules | not valid as a test of modules: 0.84 |
+#' | all, `null = "random sets"` | random sets of genes of data sets that share their modules | valid |
+#' | all others, `"labels"` | the same | not valid as a test of modules: 0.84 |
 #' | `cor.kIM`, `cor.kME` | the genes are a module in both sets, with unrelated loadings | nearly valid |
 #' | `cor.cor` | the same | not valid as a test of the pattern: 0.17 |
 #'

@@ -90,7 +90,7 @@ warn_without <- function(result, run) {
   text <- describe_flagged(result, if (whole) "missing" else "few", run)
   if (!length(text)) { # too few rows, such as one, which no single column explains
     n_obs <- max(result$n_obs, -Inf)
-    if (n_obs < 0 || n_obs >= measure_of(run$method)$min_obs || run$pairs == 0) return(invisible())
+    if (!isTRUE(n_obs >= 0 && n_obs < measure_of(run$method)$min_obs) || run$pairs == 0) return(invisible())
     return(warning(n_of(n_obs, "observation"), if (n_obs == 1) " leaves" else " leave", " no coefficient",
                    call. = FALSE))
   }

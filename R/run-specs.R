@@ -22,8 +22,8 @@
 #' @param df A number, or `"bartlett"`: the degrees of freedom of p values, for autocorrelated series. An error in
 #'   functions without p values.
 #' @param partial,shrinkage `TRUE` for partial correlations given all other columns of `x`, with this shrinkage, a
-#'   number from 0 to 1, or `"auto"` to estimate it. For [gpuCor()], [gpuCorTest()], [gpuCorNetwork()] and
-#'   [gpuConnectivity()].
+#'   number from 0 to 1, or `"auto"` to estimate it. For [gpuCor()], [gpuCorTest()], [gpuCorNetwork()],
+#'   [gpuConnectivity()] and, of each subject, [gpuCorCompare()].
 #' @param options A named list of options of the measure, see [gpucor-measures].
 #' @param protect As `covariates`: effects of interest that the covariates must not take, see the section on covariates.
 #' @return A list of class `gpuAdjust` with the arguments that were given.

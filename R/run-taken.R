@@ -18,7 +18,7 @@ OFFERED <- list(
   gpuCorNetwork = c(PARTIAL, COMBINATION, "effects", PERMUTATION, "precision", "assay", "shards"),
   gpuConnectivity = c(PARTIAL, COMBINATION, "precision", "assay"),
   gpuAssociation = c(setdiff(ADJUSTMENT, "protect"), PERMUTATION, "precision", "assay"),
-  gpuCorCompare = c(ADJUSTMENT, "subjects", "effects", "na.rm", "precision", "assay"),
+  gpuCorCompare = c(PARTIAL, "subjects", "effects", "na.rm", "precision", "assay"),
   gpuCorTriangle = c(ADJUSTMENT, "assay"),
   gpuCorWindows = c(ADJUSTMENT, COMBINATION, "precision", "assay"),
   gpuDist = c(ADJUSTMENT, "assay"),

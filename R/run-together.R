@@ -180,6 +180,17 @@ APART <- c(
   "permuted rows & bandpass|runs" = paste0(
     "'n_perm' exchanges rows of 'x' and 'y', which do not stand for one another with '{this}', as rows of series ",
     "follow one another; leave one of these out, or give lists of subjects, whose labels are permuted"),
+  "seeds & edges|components|pairs" =
+    "'seeds' are compared with all columns, and all tests are returned; leave '{this}' out",
+  "seeds & partial" = "partial = TRUE is given all columns, which 'seeds' leave out; leave one out",
+  "partial & fixed effects" =
+    "partial = TRUE is each subject's own; compare lists of subjects, and leave effects = \"fixed\" out",
+  # ---- coefficients that one has
+  'given coefficients & lag|lioness|resample|weights|runs|adjust = "maxT"' =
+    "'{this}' is of observations, and method = \"given\" has none; leave it out, or give the data and another method",
+  "given coefficients & fixed effects" = paste0(
+    "effects = \"fixed\" needs the numbers of observations, which method = \"given\" does not have; give lists of ",
+    "subjects, and leave it out"),
   # ---- several subjects
   'probs & list of subjects & no combine = "quantile"' =
     "'probs' has a meaning with combine = \"quantile\" only; leave it out",
@@ -247,7 +258,7 @@ APART <- c(
     "'df' is of a subject's observations, and with effects = \"random\" subjects are the sample; leave it out"),
   'df = "bartlett" & several subjects' =
     "df = \"bartlett\" has degrees of freedom for each pair; several subjects take a number for each of them",
-  "partial & y" = paste0(
+  "partial & y & no gpuCorCompare" = paste0(
     "partial = TRUE: every column is adjusted for all others, and columns of 'y' would not be among them; ",
     "use cbind(x, y)"),
   'partial & df = "bartlett"' = "df = \"bartlett\" has no meaning with partial = TRUE; give a number",

@@ -13,11 +13,13 @@ compare_work <- function(run, n_perm) {
 }
 
 compare_all <- function(run, error, maxima) {
-  found <- all_differences(run, error)
+  own_missing <- function(values) if (length(run$seeds)) replace(values, own_pairs(run), NA) else values
+  found <- lapply(all_differences(run, error), own_missing)
   warn_perfect(found$difference, run)
-  shape <- plain_dist_attributes(run)
+  shape <- if (is.null(run$y)) plain_dist_attributes(run)
   own <- c(p.value = NA, fdr = NA, p.adjusted = NA, r.x = 1, r.y = 1)
   shaped <- function(values, name) {
+    if (is.null(shape)) return(matrix(values, ncol(run$x), dimnames = list(colnames(run$x), colnames(run$y))))
     attributes(values) <- c(shape, if (name %in% names(own)) list(diagonal = rep(own[[name]], shape$Size)))
     values
   }
@@ -27,7 +29,7 @@ compare_all <- function(run, error, maxima) {
     values <- permuted_values(found, is_random(run$x))
     found$p.adjusted <- adjusted_by_maxima(maxima, found$p.value, values, run$sign, run$settings$threads)
   }
-  of_groups <- if (!is.null(run$classes)) group_classes(run)
+  of_groups <- if (!is.null(run$classes)) lapply(group_classes(run), own_missing)
   pairs <- c(found, of_groups[c("r.x", "r.y")])
   structure(
     c(Map(shaped, pairs, names(pairs)), of_groups["class"],
@@ -49,7 +51,7 @@ all_differences <- function(run, error) {
     doing(tests, "p values")
     return(c(found[c("difference", "statistic", "df")], list(p.value = p_of_tests(found))))
   }
-  difference <- atanh(as.vector(values_of_pairs(coefficients, "row")))
+  difference <- atanh(as.vector(values_of_pairs(coefficients, if (is.null(run$y)) "row" else "rectangle")))
   doing(tests, "p values")
   c(list(difference = difference),
     z_tests(difference / error, several_groups(run$x), min_rank_p(run$method, compared_groups(run$x))))
@@ -84,7 +86,9 @@ group_test <- function(run, at, rows) {
   if (length(at) == 1L) at <- c(at, at)
   x[c("data", "designs", "weights")] <- list(x$data[at], x$designs[at], x$weights[at])
   x[c("n_first", "model")] <- list(length(at), NULL)
-  tests <- group_tests(replace(part_of(run, 1, 0, "coefficients of the groups"), "x", list(x)), rows)
+  run$x <- x
+  if (!is.null(run$y)) run$y$data <- run$y$data[at]
+  tests <- group_tests(part_of(run, 1, 0, "coefficients of the groups"), rows)
   z <- tests$difference
   list(z = z, p.value = if (is_random(x)) {
     p_of_tests(tests)
@@ -187,19 +191,23 @@ permuted_labels <- function(run, numbers) {
 # the rows are permuted across the groups, and regressed again on the covariates, which are not permuted.
 permuted_rows <- function(run, n_perm) {
   x <- run$x
-  compared <- lapply(seq_along(x$data), function(i) compared_data(x$data[i], run$method, run$use, x$designs[[i]]))
+  compared <- lapply(seq_along(x$data), function(i) {
+    compared_data(c(x$data[i], run$y$data[i]), run$method, run$use, x$designs[[i]])
+  })
   x$data <- lapply(compared, function(group) group$data[[1L]]) # the engine reads `all`; these say how many rows
   lost <- vapply(compared, function(group) sum(group$design$lost), 0)
   warn_permuted_residuals(lost, vapply(x$data, nrow, 0), run$method)
   all <- do.call(rbind, on_one_scale(x$data))
-  if (anyNA(all)) {
+  if (!is.null(run$y)) run$y$data <- lapply(compared, function(group) group$data[[2L]])
+  seeds <- if (!is.null(run$y)) do.call(rbind, on_one_scale(run$y$data))
+  if (anyNA(all) || anyNA(seeds)) {
     fail("'n_perm' permutes observations that all pairs have; ",
          "with missing values use = \"complete.obs\" leaves these")
   }
   if (!is.null(x$designs)) x$designs <- lapply(compared, `[[`, "design")
   orders <- vapply(seq_len(n_perm), FUN.VALUE = integer(nrow(all)), function(b) sample.int(nrow(all)) - 1L)
   own <- replace(run, c("x", "method"), list(x, compared[[1L]]$method))
-  maxima <- perform(own, "row_maxima", constant(run$sign), all, orders)$maxima
+  maxima <- perform(own, "row_maxima", constant(run$sign), all, seeds, orders)$maxima
   list(maxima = maxima, errors = combined_error(x, run$method))
 }
 

@@ -62,7 +62,7 @@ network_rows <- function(run) {
   edges <- FIND_EDGES[[run$criterion$name]](run)
   if (is.null(edges$store)) return(edges) # compressed rows, as pairs were tested one by one
   rows <- take_rows(edges, run)
-  if (length(rows$tests) && all(rows$n_obs <= constant("very few"))) {
+  if (length(rows$tests) && isTRUE(all(rows$n_obs <= constant("very few")))) {
     warn_few(sum(abs(rows$x) > 1 - SAME_COEFFICIENT), run$pairs)
   }
   rows

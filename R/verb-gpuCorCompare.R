@@ -75,14 +75,15 @@
 #' column `component`. Memory: 12 bytes for each column and permutation.
 #'
 #' @param x,y Two matrices with the same columns, each what [gpuCor()] takes as `x`; or two lists of these, one for each
-#'   subject; or two functions as in [subjects], with `subjects = c(n_x, n_y)`. `y` may be missing, see Details.
+#'   subject; or two functions as in [subjects], with `subjects = c(n_x, n_y)`. `y` may be missing, see Details. For
+#'   matrices of coefficients give `method = "given"` ([gpucor-measures]).
 #' @param threshold,density,k,p.value,fdr A number, at most one of them; without one, all pairs are returned.
 #'   `threshold` is the minimum difference of z, or with `components` the minimum t. `density` keeps this fraction of
 #'   all pairs, and `k` so many partners of each column, those with the largest differences. `p.value` and `fdr` as in
 #'   [gpuCorNetwork()].
 #' @param sign A string: `"absolute"`, `"positive"` (stronger in `x`) or `"negative"` (stronger in `y`).
-#' @param method,use Strings: `"pearson"`, `"spearman"` or `"bicor"`; with random effects also `"kendall"`, `"cosine"`
-#'   or `"distance"` (`"mi"` is an error); and what to do with missing values, see [gpuCor()].
+#' @param method,use Strings: `"pearson"`, `"spearman"` or `"bicor"`; with random effects also `"kendall"`, `"cosine"`,
+#'   `"distance"` or `"given"` (`"mi"` is an error); and what to do with missing values, see [gpuCor()].
 #' @param output With a criterion, a string: `"matrix"`, or `"edges"` for a data frame.
 #' @param paired `TRUE` if subject i of `y` is subject i of `x`.
 #' @param design,data,contrast For `x` without `y`: a formula such as `~ group + age`, with a data frame that has a row
@@ -96,6 +97,9 @@
 #'   `r.y`, the groups' own coefficients, and `class`, one of the nine classes of DGCA (McKenzie and others 2016) such
 #'   as `"+/-"`: positive in `x`, negative in `y`; 0 if the group's own p value is above the level. Classes say nothing
 #'   about the difference: choose pairs by its `fdr`.
+#' @param seeds Names or numbers of columns; or series, a matrix or a list of one for each subject, those of `x` first:
+#'   only their pairs with all columns are compared, without a criterion. Results are matrices, columns x seeds, `NA`
+#'   for a seed with itself; `fdr` and `n_perm` refer to these pairs.
 #' @param pairs With a criterion: a mask of the pairs to compute, from [pairMask()]. Densities, rates and `n_perm` refer
 #'   to these pairs.
 #' @param ... `r offered_words("gpuCorCompare")`
@@ -126,14 +130,16 @@
 #' people <- data.frame(group = rep(c("A", "B"), 5), age = c(31, 40, 28, 35, 52, 47, 33, 29, 44, 38))
 #' gpuCorCompare(subjects, design = ~ group + age, data = people, contrast = "groupB")
 #' gpuCorCompare(subjects[1:5], subjects[6:10], threshold = 3, n_perm = 99, components = "size")
+#' gpuCorCompare(subjects[1:5], subjects[6:10], seeds = c(1, 7))
+#' gpuCorCompare(lapply(subjects, cor), method = "given") # connectomes
 #' @order 1
 #' @export
 gpuCorCompare <- function(x, y = NULL, threshold = NULL, density = NULL, k = NULL, p.value = NULL, fdr = NULL,
                           method = c("pearson", "kendall", "spearman", "bicor", "cosine", "distance", "mi"),
                           use = "everything", sign = c("absolute", "positive", "negative"), n_perm = 0, pairs = NULL,
                           paired = FALSE, design = NULL, contrast = NULL, components = NULL, classes = NULL,
-                          output = c("matrix", "edges"), variance = c("equal", "unequal"), data = NULL, blocks = NULL,
-                          whole = FALSE, ...) {
+                          seeds = NULL, output = c("matrix", "edges"), variance = c("equal", "unequal"), data = NULL,
+                          blocks = NULL, whole = FALSE, ...) {
   for (name in intersect(c("group", "groups"), ...names())) {
     refuse_labels(list(...)[[name]], x, paste0("unused argument '", name, "'"))
   }
@@ -154,14 +160,15 @@ gpuCorCompare <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
   n_perm <- check_whole(n_perm, "n_perm", 0, 1e9)
   groups <- list(paired = check_flag(paired, "paired"), design = check_slots(design, "design"), contrast = contrast,
                  variance = check_choice(variance, c("equal", "unequal"), "variance"), blocks = blocks,
-                 whole = check_flag(whole, "whole"))
+                 whole = check_flag(whole, "whole"), seeds = seeds)
   given <- Filter(Negate(is.null), list(threshold = threshold, density = density, k = k, p.value = p.value, fdr = fdr))
   if (!is.null(components)) components <- check_choice(components, component_sizes, "components")
   sign <- check_choice(sign, signs, "sign")
   found <- features_of("gpuCorCompare", specs, y = y, threshold = threshold, density = density, k = k,
                        p.value = p.value, fdr = fdr, sign = sign, n_perm = n_perm, pairs = pairs, paired = paired,
                        design = design, contrast = contrast, components = components, classes = classes,
-                       variance = if (groups$variance == "unequal") "unequal", blocks = blocks, whole = whole)
+                       variance = if (groups$variance == "unequal") "unequal", blocks = blocks, whole = whole,
+                       seeds = seeds)
   if (!is.null(classes)) classes <- check_fraction(classes, "classes", zero = FALSE)
   run <- compare_run(empty_run(specs, method, use, pairs, call = sys.call()), x, y, groups)
   run["classes"] <- list(classes)
@@ -181,7 +188,7 @@ gpuCorCompare <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
   error <- if (!is_random(run$x)) combined_error(run$x, run$method) # one for all differences
   if (length(given)) run <- compare_criterion(run, given)
   work <- compare_work(run, n_perm)
-  maxima <- if (n_perm > 0) permuted_differences(work$permutations, n_perm, error)
+  maxima <- if (n_perm > 0) permuted_differences(without_own_pairs(work$permutations), n_perm, error)
   run <- work$coefficients
   if (!length(given)) return(compare_all(run, error, maxima))
   rows <- network_rows(run)
@@ -217,7 +224,7 @@ are_groups <- function(x) {
   is_list(x) && length(x) > 1L && all(vapply(x, is_list, NA))
 }
 
-# Returns the run with the data of groups. `groups`: see group_model().
+# Returns the run with the data of groups. `groups`: see group_model(), and seeds.
 compare_run <- function(run, x, y, groups) {
   if (!has_distribution(run$method)) {
     fail("method = \"", run$method, "\" has no Fisher's z to compare; use method = \"spearman\"")
@@ -233,11 +240,16 @@ compare_run <- function(run, x, y, groups) {
   # With one subject in each of two groups, the observations are the sample.
   are_matrices <- length(sizes) == 2L && all(sizes == 1L) && !groups$paired
   effects <- if (!is.null(given$effects)) given$effects else if (are_matrices) "fixed" else "random"
+  if (effects == "fixed" && isTRUE(run$settings$asked$partial)) {
+    check_together(list(features = c("partial", "fixed effects")))
+  }
   run$units <- units_of(groups$blocks, groups$whole, if (groups$paired) sizes[1L] else sum(sizes))
   model <- if (effects == "random") group_model(sizes, groups, run$units)
   data <- read_groups(run, x, y, names, n_first)
-  designs <- subject_designs(run, list(x = data), effects, names)
-  counted <- count_subjects(run, list(x = data), designs, names)
+  seeds <- seeds_of(groups$seeds, data, names, run$method)
+  if (!is.null(seeds)) run[c("y", "seeds")] <- list(new_subjects(seeds$data), seeds$at)
+  designs <- subject_designs(run, list(x = data, y = seeds$data), effects, names)
+  counted <- count_subjects(run, list(x = data, y = seeds$data), designs, names)
   weights <- if (!is.null(model)) {
     model$weights
   } else {
@@ -257,7 +269,7 @@ facts_of_groups <- function(run, n_perm) {
   is_fixed <- !is_random(run$x)
   permutes_rows <- n_perm > 0 && is_fixed && !permutes_labels(run)
   names(which(c(`several groups` = !is.null(several_groups(run$x)), `several effects` = tested_effects(run$x) > 1,
-                `fixed effects` = is_fixed,
+                `fixed effects` = is_fixed, `given coefficients` = run$method == "given",
                 `fixed effects of subjects` = is_fixed && permutes_labels(run), `permuted rows` = permutes_rows,
                 `graded weights` = any(vapply(run$x$designs, is_graded, NA)))))
 }

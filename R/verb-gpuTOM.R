@@ -107,7 +107,7 @@ gpuTOM <- function(x, power = 6, type = c("unsigned", "signed", "signed hybrid")
   }
   if (!is.null(how)) return(consensus_overlap(x, how, rules, output, specs, method, use, sys.call()))
   check_matrix_like(x, COLUMNS)
-  run <- new_run(NULL, specs, x, NULL, method, use, criterion, "absolute", call = sys.call())
+  run <- new_run(NULL, specs, x, NULL, method, use, criterion, "absolute", "pairs", call = sys.call())
   run$settings$overlap <- rule
   if (output != "network") return(tom_of_all(run, output))
   rows <- network_rows(run)
@@ -229,7 +229,7 @@ consensus_overlap <- function(x, how, rules, output, specs, method, use, call) {
   rules <- rep_len(rules, length(x))
   runs <- each_subject(length(x), names = paste("data set", seq_along(x)), function(s) {
     check_matrix_like(x[[s]], COLUMNS)
-    run <- new_run(NULL, specs, x[[s]], NULL, method, use, call = call)
+    run <- new_run(NULL, specs, x[[s]], NULL, method, use, takes = "pairs", call = call)
     run$settings$overlap <- rules[[s]]
     run
   })

@@ -159,6 +159,7 @@ gpuModules <- function(x, power = NULL, type = c("unsigned", "signed", "signed h
   network <- list(type = check_choice(type, types, "type"), TOMType = check_choice(TOMType, tom_types, "TOMType"),
                   TOMDenom = check_choice(TOMDenom, c("min", "mean"), "TOMDenom"), method = check_method(method),
                   use = check_choice(use, MODULE_USES, "use", OTHER_USES))
+  if (network$method == "given") refuse_given()
 
   data <- module_data(x, several, network$use, specs)
   n_genes <- sum(data$genes)

@@ -11,19 +11,20 @@
 #' observed statistic and the mean of the permuted ones in units of their standard deviation. `set.seed()` makes the
 #' permutations reproducible, with any number of threads.
 #'
-#' **What is tested.** The permutations replace the genes of `test` and leave `reference` as it is. The null hypothesis
-#' is therefore that the identities of the genes are unrelated between the two data sets. The null hypothesis is not
-#' that the genes form no module. Two data sets of the same tissue share much of their correlation, within modules and
-#' outside them. All statistics but three compare the data sets gene by gene or pair by pair. They are then significant
-#' for random sets of genes, too: in comparisons of real expression data, 86 to 100 % of random sets had p <= 0.05 by
-#' these statistics, and 90 to 100 % had a Zsummary above 2. The other three, `propVarExplained`, `meanAdj` and
-#' `meanMAR`, are computed from `test` alone. They test whether the genes are a module there: 5 to 7 % of the random
-#' sets had p <= 0.05.
+#' **What is tested.** With `null = "labels"`, as in WGCNA and NetRep, the permutations leave `reference` as it is. The
+#' null hypothesis is that the identities of the genes are unrelated between the data sets, not that the genes form no
+#' module. Two data sets of the same tissue share much of their correlation, also outside modules. All statistics but
+#' three compare the data sets gene by gene or pair by pair, and are then significant for random sets of genes, too: in
+#' comparisons of real expression data, 86 to 100 % of random sets had p <= 0.05 by these statistics, and 90 to 100 %
+#' had a Zsummary above 2. The other three, `propVarExplained`, `meanAdj` and `meanMAR`, are computed from `test` alone.
+#' They test whether the genes are a module there: 5 to 7 % of the random sets had p <= 0.05.
 #'
-#' **Negative control.** `gold` genes, drawn at random from all matched ones, are tested as a module, as in WGCNA. The
-#' row `gold` of the printed table shows the Z of random genes in these data. A module is preserved as a module if its Z
-#' are clearly above those of a random set. As Z increases with the number of genes, set `gold` to the size of the
-#' modules in question.
+#' `null = "random sets"` takes the drawn genes in both data sets: is a module better preserved than other sets of as
+#' many genes? About 5 % of random sets have p <= 0.05 by each statistic, however much the data sets share.
+#'
+#' **Negative control.** `gold` genes, drawn at random from all matched ones, are tested as a module, as in WGCNA. With
+#' `"labels"` a module is preserved as a module if its Z are clearly above those of the row `gold`. As Z increases with
+#' the number of genes, set `gold` to the size of the modules in question.
 #'
 #' **Interpretation.** Langfelder and others recommend: there is strong evidence of preservation if Zsummary is above
 #' 10, moderate evidence from 2 to 10, and none below 2. Zsummary increases with the size of a module. `medianRank`
@@ -78,6 +79,8 @@
 #'   ten neighbors among the matched genes by `impute::impute.knn()`, as for the eigengenes of [gpuModules()].
 #' @param gold An integer: the number of genes of the negative control, see Details, at most half of the matched ones;
 #'   below 3: none.
+#' @param null A string: `"labels"`, genes are drawn in `test` only; `"random sets"`, the same genes in both data sets,
+#'   which takes about twice as long.
 #' @param ... `r offered_words("gpuPreservation")`
 #'   If the modules were made with `covariates`, give them here, too: a list with an element for `reference` and one for
 #'   `test`, or one formula for both, whose variables are in `data`, which is also a list of two.
@@ -88,7 +91,7 @@
 #' \item{observed, Z, p.value}{matrices, module x statistic}
 #' \item{permuted}{array, permutation x module x statistic}
 #' \item{genes, n_obs}{the number of matched genes; the number of samples of `reference` and of `test`}
-#' \item{n_perm, type, power, network, call}{the settings; the call}
+#' \item{n_perm, null, type, power, network, call}{the settings; the call}
 #' \item{gold}{the negative control, if there are permutations: a data frame with one row, as `as.data.frame()` returns.
 #'   Its `module` is `"gold"`, whether or not a module has this label}
 #'
@@ -97,9 +100,8 @@
 #' `as.data.frame()` has the summaries, the observed statistics, Z and p values in one row for each module. `summary()`
 #' has the modules' summaries, and how many modules have a Zsummary above 10, from 2 to 10, and below 2. `plot()` draws
 #' Zsummary and `medianRank` by size, as in Langfelder and others (2011).
-#' @section Errors: As [gpuCor()]; missing or infinite values; fewer than three genes in common; no label for a column
-#'   of `reference`; no module with at least three of the genes in common; modules that do not fit in free memory (4
-#'   bytes for each pair of a module's genes, twice).
+#' @section Errors: As [gpuCor()]; missing or infinite values; fewer than three genes in common, or in any module; no
+#'   label for a column of `reference`; modules that do not fit in memory (8 bytes for each pair of a module's genes).
 #' @references
 #' Langfelder P, Luo R, Oldham MC, Horvath S (2011). *PLoS Computational Biology* 7(1), e1001057.
 #'
@@ -123,7 +125,7 @@
 #' @export
 gpuPreservation <- function(reference, test, modules, n_perm = 200, power = NULL,
                             type = c("unsigned", "signed", "signed hybrid"), network = c("adjacency", "overlap"),
-                            use = "everything", gold = 1000, ...) {
+                            use = "everything", gold = 1000, null = c("labels", "random sets"), ...) {
   specs <- specs_of("gpuPreservation", ...)
   n_perm <- check_whole(n_perm, "n_perm", 0, 1e6)
   made <- if (inherits(modules, "gpuModules")) modules
@@ -136,6 +138,7 @@ gpuPreservation <- function(reference, test, modules, n_perm = 200, power = NULL
   rule <- c(list(power = as.numeric(power), type = type), made[c("TOMType", "TOMDenom")])
   network <- check_choice(network, c("adjacency", "overlap"), "network")
   gold <- check_whole(gold, "gold", 0)
+  null <- check_choice(null, c("labels", "random sets"), "null")
   run <- list(settings = new_settings(specs))
   data <- preserved_data(list(reference = reference, test = test), modules, use, specs)
   gold <- if (n_perm > 0) min(gold, ncol(data$sets$test) %/% 2)
@@ -148,12 +151,12 @@ gpuPreservation <- function(reference, test, modules, n_perm = 200, power = NULL
          overlaps = if (network == "overlap") do.call(gpuTOM, c(list(x, control = specs$control), rule), quote = TRUE))
   })
   preserved <- function(members, from, width) {
-    preservation_statistics(sets, members, rule, n_perm, part_of(run, from, width))
+    preservation_statistics(sets, members, rule, n_perm, null, part_of(run, from, width))
   }
   cost <- sum(lengths(data$members)^2) / sum(lengths(data$members)^2, gold^2)
   found <- preserved(data$members, 0, cost)
   result <- c(found, list(genes = ncol(data$sets$test), n_obs = vapply(data$sets, nrow, 0L), n_perm = n_perm,
-                          type = rule$type, power = rule$power, network = network, call = sys.call()))
+                          null = null, type = rule$type, power = rule$power, network = network, call = sys.call()))
   if (sum(gold) > 2) {
     # The state of the random number generator is restored, so that later draws do not depend on `gold`.
     drawn <- withr::with_preserve_seed(preserved(list(gold = sample.int(result$genes, gold)), cost, 1 - cost))
@@ -289,8 +292,8 @@ DRAWN_BYTES <- 2^26
 
 # Returns list(modules, observed, Z, p.value, permuted), as in ?gpuPreservation. `sets`: list(reference, test), each
 # list(columns: standardized, overlaps); `members`: a list of each module's columns, as indices.
-preservation_statistics <- function(sets, members, rule, n_perm, run) {
-  values <- drawn_statistics(sets, members, rule, n_perm, run)
+preservation_statistics <- function(sets, members, rule, n_perm, null, run) {
+  values <- drawn_statistics(sets, members, rule, n_perm, null, run)
   observed <- matrix(values[1L, , ], length(members), dimnames = dimnames(values)[2:3])
   permuted <- values[-1L, , , drop = FALSE]
   Z <- p.value <- observed * NA
@@ -305,15 +308,19 @@ preservation_statistics <- function(sets, members, rule, n_perm, run) {
 }
 
 # Returns an array, draw x module x statistic. The first draw is the modules themselves; the others are permutations.
-drawn_statistics <- function(sets, members, rule, n_perm, run) {
+# Random sets have the same genes in the reference, so that the engine gets each draw's as further modules.
+drawn_statistics <- function(sets, members, rule, n_perm, null, run) {
   member <- unlist(members, use.names = FALSE)
   n_genes <- ncol(sets$test$columns)
-  at_once <- max(1, floor(DRAWN_BYTES / (4 * length(member))))
+  in_both <- null == "random sets"
+  at_once <- max(1, floor(DRAWN_BYTES / (4 * if (in_both) sum(as.numeric(lengths(members))^2) else length(member))))
   draws <- split(0:n_perm, (0:n_perm) %/% at_once)
   over <- list(n = length(draws), label = function(k) "permutations", change = function(run, k) run, warns = "all")
   found <- for_each(over, run, function(run, part) {
     genes <- vapply(draws[[part]], function(k) if (k == 0L) member else sample.int(n_genes, length(member)), member)
-    checked(.Call(r_preservation, sets$reference, sets$test, c(0L, cumsum(lengths(members))), member - 1L, genes - 1L,
+    sizes <- if (in_both) rep(lengths(members), ncol(genes)) else lengths(members)
+    if (in_both) member <- genes <- matrix(genes)
+    checked(.Call(r_preservation, sets$reference, sets$test, c(0L, cumsum(sizes)), member - 1L, genes - 1L,
                   list(similarity = constant(rule$type), power = rule$power), run$settings))
   })
   values <- matrix(unlist(found), length(DRAWN_STATISTICS), dimnames = list(DRAWN_STATISTICS, NULL))

@@ -112,6 +112,7 @@ static gcor_status cpu_multiply(gcor_state *state, const gcor_operand *rows, con
     case GCOR_RANK_COMMON:
     case GCOR_DISTANCE:
     case GCOR_DISTANCE_COMMON:
+    case GCOR_GIVEN:
     case GCOR_PAIR_COMMON: status = cpu_pairwise_tile(state, a, b, tile); break;
     case GCOR_ADJACENCY:
         status = cpu_overlap_tile(state, gcor_adjacency_of_operand(rows), gcor_adjacency_of_operand(cols), tile);

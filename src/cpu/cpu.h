@@ -106,19 +106,19 @@ typedef struct {
     const gcor_measure *measure;
     const gcor_design *design; /* the run's, which outlives the operand */
     const cpu_kernels *kernels;
-    float *columns;           /* REAL: scaled values or scores; SIGN, SIGN_COMMON: scores (NaN: missing) */
-    int64_t stride;           /* elements between columns: n_obs; REAL: up to CPU_PADDING more, zeros; `scores`: up to
-                               * CPU_RANK_PADDING more, missing */
-    double *inverse;          /* REAL: one over a column's length; NaN where it has no coefficients */
-    float *scale;             /* `inverse` as float */
-    unsigned char *bytes;     /* REAL, for a coarse sink: values in units of the column's step, plus 128; as `columns`;
-                               * NULL: there are none */
-    float *step, *lost;       /* with bytes: the step in units of the column's length, NaN without coefficients; the
-                               * length of what rounding to steps loses, in the same units */
-    double max_lost;          /* of all columns */
-    double *values;           /* DOUBLE: scaled values or scores; REAL_COMMON, PAIR_COMMON, DISTANCE, DISTANCE_COMMON:
-                               * values, NaN: missing; REAL_SPARSE: the values of entries, less the column's value at
-                               * all other observations */
+    float *columns;       /* REAL: scaled values or scores; SIGN, SIGN_COMMON: scores (NaN: missing) */
+    int64_t stride;       /* elements between columns: n_obs; REAL: up to CPU_PADDING more, zeros; `scores`: up to
+                           * CPU_RANK_PADDING more, missing */
+    double *inverse;      /* REAL: one over a column's length; NaN where it has no coefficients */
+    float *scale;         /* `inverse` as float */
+    unsigned char *bytes; /* REAL, for a coarse sink: values in units of the column's step, plus 128; as `columns`;
+                           * NULL: there are none */
+    float *step, *lost;   /* with bytes: the step in units of the column's length, NaN without coefficients; the
+                           * length of what rounding to steps loses, in the same units */
+    double max_lost;      /* of all columns */
+    double *values;       /* DOUBLE: scaled values or scores; GIVEN: coefficients; REAL_COMMON, PAIR_COMMON, DISTANCE,
+                           * DISTANCE_COMMON: values, NaN: missing; REAL_SPARSE: the values of entries, less the
+                           * column's value at all other observations */
     gcor_common_sums *common; /* REAL_COMMON: per variable */
     int64_t *start;           /* SPARSE: n_var + 1 starts of columns among the entries; REAL_COMMON: among `order` */
     double *mean; /* REAL_SPARSE: the sum of a column's entries over the root of n_obs; 0 if not centered; SIGN_SPARSE:

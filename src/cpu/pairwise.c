@@ -265,6 +265,7 @@ static int64_t work_bytes(const cpu_operand *o) {
 }
 
 static double pair(const cpu_operand *rows, int64_t i, const cpu_operand *cols, int64_t j, void *work) {
+    if (rows->head.kind == GCOR_GIVEN) return rows->values[i * rows->head.n_obs + cols->head.first + j];
     if (rows->head.kind == GCOR_RANK_COMMON) return spearman_pair(rows, i, cols, j, work);
     if (cpu_is_ordered(rows->head.kind)) return distance_pair(rows, i, cols, j, work);
     return pair_of_its_own(rows, i, cols, j, work);
@@ -301,6 +302,9 @@ static void work_on_part(void *argument, int thread, int64_t part) {
 gcor_status cpu_pairwise_tile(gcor_state *state, const cpu_operand *rows, const cpu_operand *cols,
                               const gcor_tile *tile) {
     gcor_context *context = state->context;
+    if (rows->head.kind == GCOR_GIVEN && rows->head.n_obs < tile->col + tile->n_col)
+        return gcor_fail(context, GCOR_BAD_INPUT, "coefficients with %.0f variables, and there are more",
+                         (double)rows->head.n_obs);
     tile_of_pairs t = {.state = state, .rows = rows, .cols = cols, .tile = tile, .work_bytes = work_bytes(rows)};
     t.work = cpu_reserve(context, &state->work, t.work_bytes * context->threads, 1);
     if (!t.work) return GCOR_NO_MEMORY;

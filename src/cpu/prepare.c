@@ -21,7 +21,8 @@ int64_t cpu_column_bytes(const gcor_state *state, gcor_kind kind, int64_t n_obs)
     (void)state;
     switch (kind) {
     case GCOR_REAL_COMMON: return n_obs * (int64_t)(sizeof(double) + sizeof(int32_t));
-    case GCOR_DOUBLE: return n_obs * (int64_t)sizeof(double);
+    case GCOR_DOUBLE:
+    case GCOR_GIVEN: return n_obs * (int64_t)sizeof(double);
     case GCOR_RANK_COMMON:
         return n_obs * 3 * (int64_t)sizeof(int32_t) + stride_of(kind, n_obs) * (int64_t)sizeof(int16_t);
     case GCOR_DISTANCE:
@@ -76,7 +77,7 @@ static const struct {
     ARRAY(bytes, COARSE_VALUES, KIND(REAL)),
     ARRAY(step, COARSE_VARIABLES, KIND(REAL)),
     ARRAY(lost, COARSE_VARIABLES, KIND(REAL)),
-    ARRAY(values, VALUES, KIND(DOUBLE) | KIND(REAL_COMMON) | ORDERED),
+    ARRAY(values, VALUES, KIND(DOUBLE) | KIND(GIVEN) | KIND(REAL_COMMON) | ORDERED),
     ARRAY(common, VARIABLES, KIND(REAL_COMMON)),
     ARRAY(start, VARIABLES, KIND(REAL_COMMON)),
     ARRAY(mean, VARIABLES, 0),
@@ -209,6 +210,17 @@ static double keep_values(const preparation *p, int thread, const double *x, int
     return gcor_pair_norm(&pair, o->values + j * n, flags);
 }
 
+/* Copies coefficients with all variables. A column has some if it has any beside its own. Returns 1. */
+static double keep_given(const cpu_operand *o, const double *x, int64_t j, int *flags) {
+    int64_t n = o->head.n_obs, given = 0;
+    for (int64_t k = 0; k < n; k++) {
+        given += x[k] == x[k] && k != o->head.first + j;
+        o->values[j * n + k] = x[k] == x[k] ? x[k] : GCOR_NO_VALUE;
+    }
+    *flags = given > 0 ? 0 : GCOR_MISSING;
+    return 1;
+}
+
 /* Elements after the last value are zero. */
 static double prepare_real(const preparation *p, const gcor_ranks *ranks, double *x, int64_t j, int *flags) {
     const cpu_operand *o = p->operand;
@@ -234,6 +246,7 @@ static double prepare_by_kind(const preparation *p, const gcor_ranks *ranks, dou
     case GCOR_RANK_COMMON: return rank_values(p, ranks, x, j, present);
     case GCOR_DISTANCE:
     case GCOR_DISTANCE_COMMON: return order_values(p, ranks, x, j, present);
+    case GCOR_GIVEN: return keep_given(o, x, j, flags);
     case GCOR_BINNED:
     case GCOR_BINNED_COMMON: return bin_values(p, ranks, x, j, present);
     case GCOR_SIGN:

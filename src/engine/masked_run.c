@@ -35,9 +35,11 @@ static unsigned char *new_flags(gcor_context *context, int64_t n_var) {
     return flags;
 }
 
-/* True if any thread may read y (of_y) or x of every subject; only then can their columns be read in another order. */
+/* True if any thread may read y (of_y) or x of every subject; only then can their columns be read in another order.
+ * Coefficients that are looked up keep theirs. */
 static int any_thread_reads(const gcor_job *job, int of_y) {
     const gcor_combination *all = job->combination;
+    if (job->measure->kind == GCOR_GIVEN) return 0;
     if (!all) return (of_y ? job->y : job->x)->any_thread;
     for (int64_t s = 0; s < all->n; s++)
         if (!(of_y ? all->subjects[s].y : all->subjects[s].x)->any_thread) return 0;

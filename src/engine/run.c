@@ -29,6 +29,7 @@ static double steps_of_pair(gcor_kind kind, int64_t n_obs) {
     case GCOR_BINNED:
     case GCOR_BINNED_COMMON: return 4 * n + 1000;
     case GCOR_PAIR_COMMON: return 640 * n + 1;
+    case GCOR_GIVEN: return 1;
     case GCOR_DISTANCE:
     case GCOR_DISTANCE_COMMON: return 256 * n + 1;
     default: return n + 1;

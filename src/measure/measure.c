@@ -113,9 +113,28 @@ static const gcor_measure MUTUAL = {
     .refusal = "it counts observations in bins; use method = \"spearman\"",
     .options = gcor_mutual_options,
 };
+/* R turns values that are no coefficients into some, as the option says (R/data-input.R). How many observations there
+ * were is unknown: p values need degrees of freedom, as those of columns that are not centered do. */
+static const char *const GIVEN_VALUES[] = {"r", "z", NULL};
+static const gcor_option GIVEN_OPTIONS[] = {{.name = "values", .choices = GIVEN_VALUES}, {.name = NULL}};
+static const gcor_measure GIVEN = {
+    .version = GCOR_MEASURE_VERSION,
+    .name = "given",
+    .title = "Given coefficients",
+    .kind = GCOR_GIVEN,
+    .common = GCOR_NO_KIND,
+    .infinite = GCOR_INFINITE_IS_NAN,
+    .distribution = GCOR_STUDENT_T,
+    .df_taken = 2,
+    .angle = GCOR_AS_IS,
+    .refusal = "its coefficients are computed already; adjust the data that they are of",
+    .options = GIVEN_OPTIONS,
+};
 
+/* R's defaults of `method` have all of these but the last. */
 enum { ROOM = 32 };
-static const gcor_measure *table[ROOM + 1] = {&PEARSON, &KENDALL, &SPEARMAN, &BICOR, &COSINE, &DISTANCE, &MUTUAL};
+static const gcor_measure *table[ROOM + 1] = {&PEARSON, &KENDALL,  &SPEARMAN, &BICOR,
+                                              &COSINE,  &DISTANCE, &MUTUAL,   &GIVEN};
 
 const gcor_measure *gcor_measure_at(int k) {
     return k >= 0 && k < ROOM ? table[k] : NULL;

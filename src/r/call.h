@@ -63,7 +63,7 @@
         ROW(histogram, 0, R_FOUND, "counts", "error") ROW(counted_edges, 3, R_FOUND, "counts", "error", "store") \
     /* connectivity.c */ ROW(connectivity, 1, R_FOUND, "degree", "strength", "soft", "counts", "maps") \
         ROW(centrality, 0, R_FOUND, "eigenvector", "error") \
-    /* maxima.c */ ROW(maxima, 4, R_FOUND, "maxima") ROW(row_maxima, 3, R_FOUND, "maxima") \
+    /* maxima.c */ ROW(maxima, 4, R_FOUND, "maxima") ROW(row_maxima, 4, R_FOUND, "maxima") \
         ROW(maximum, 1, R_FOUND, "maximum") \
         ROW(label_maxima, 3, R_FOUND, "maxima") \
         ROW(components, 2, R_FOUND, "maxima", "size", "first") \

@@ -36,7 +36,7 @@ static gcor_form form_of(const request *q) {
     if (q->job->job.overlap) return GCOR_AS_FLOATS;
     if (q->job->job.use == GCOR_PAIRWISE) return GCOR_AS_DOUBLES;
     if (q->job->job.measure->kind == GCOR_REAL) return product_form(q);
-    if (q->job->job.measure->kind == GCOR_BINNED) return GCOR_AS_DOUBLES;
+    if (q->job->job.measure->kind == GCOR_BINNED || q->job->job.measure->kind == GCOR_GIVEN) return GCOR_AS_DOUBLES;
     return x->n_obs <= GCOR_COMPACT_OBS ? GCOR_AS_COUNTS : GCOR_AS_DOUBLES;
 }
 

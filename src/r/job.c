@@ -35,7 +35,7 @@ static void use_host(r_job *q) {
 void r_job_observations(r_job *q, int64_t n_obs) {
     const gcor_combination *all = q->job.combination;
     for (int64_t s = 0; all && s < all->n; s++) n_obs = gcor_max(n_obs, all->subjects[s].x->n_obs);
-    if (gcor_has_long_distances(q->job.measure, n_obs)) use_host(q);
+    if (q->job.measure->kind == GCOR_GIVEN || gcor_has_long_distances(q->job.measure, n_obs)) use_host(q);
 }
 
 static int prepares_pairs(const r_job *q, const gcor_design *design) {
@@ -136,7 +136,8 @@ gcor_status r_job_run(r_job *q, gcor_sink *sink, SEXP result) {
     last_stages[1] = context->seconds_multiplying;
     last_stages[2] = gcor_seconds() - started;
     last_stages[3] = (double)gcor_device_peak(0);
-    REAL(VECTOR_ELT(result, 0))[0] = (double)q->job.n_obs_used;
+    /* Those of coefficients that one has are unknown. */
+    REAL(VECTOR_ELT(result, 0))[0] = q->job.measure->kind == GCOR_GIVEN ? NA_REAL : (double)q->job.n_obs_used;
     return status;
 }
 

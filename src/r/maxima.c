@@ -26,9 +26,9 @@ struct request {
     void (*permute)(request *q, int64_t number); /* makes permutation `number` the job's data */
     gcor_shuffle shuffle;                        /* r_maxima() */
     /* r_row_maxima() */
-    gcor_matrix rows;  /* of both groups */
-    const int *orders; /* numbers of rows: first those of the first group, once for each permutation */
-    gcor_slice slices[2];
+    gcor_matrix rows, seeds; /* of both groups, of x and, if there is a y, of y */
+    const int *orders;       /* numbers of rows: first those of the first group, once for each permutation */
+    gcor_slice slices[2], seed_slices[2];
     gcor_subject groups[2];
 };
 
@@ -52,6 +52,10 @@ static void permute_rows(request *q, int64_t number) {
         int64_t n_obs = q->groups[g].x->n_obs;
         q->slices[g] = gcor_slice_source(&q->rows, 0, q->rows.source.n_var, 0, n_obs, order);
         q->groups[g].x = &q->slices[g].source;
+        if (q->groups[g].y) {
+            q->seed_slices[g] = gcor_slice_source(&q->seeds, 0, q->seeds.source.n_var, 0, n_obs, order);
+            q->groups[g].y = &q->seed_slices[g].source;
+        }
         order += n_obs;
     }
 }
@@ -87,19 +91,21 @@ gcor_status r_maxima(r_job *job, const SEXP *arguments, SEXP result) {
 }
 
 /* x: two subjects, the groups, whose sizes, weights and designs count. arguments: side; rows: a matrix of doubles
- * without missing values, the rows of both groups; orders: an integer matrix, a permutation of the rows' numbers from 0
- * in each column, those of the first group first. Returns list(n_obs, x_flags, y_flags, maxima). */
+ * without missing values, the rows of both groups; seeds: the same of y, or NULL; orders: an integer matrix, a
+ * permutation of the rows' numbers from 0 in each column, those of the first group first. Returns list(n_obs, x_flags,
+ * y_flags, maxima). */
 gcor_status r_row_maxima(r_job *job, const SEXP *arguments, SEXP result) {
     request q = {.job = job,
                  .side = (gcor_side)Rf_asInteger(arguments[0]),
                  .permute = permute_rows,
                  .result = result,
                  .rows = r_matrix(arguments[1], 0),
-                 .orders = INTEGER(arguments[2])};
+                 .orders = INTEGER(arguments[3])};
+    if (!Rf_isNull(arguments[2])) q.seeds = r_matrix(arguments[2], 0);
     for (int g = 0; g < 2; g++) q.groups[g] = job->combination.subjects[g];
     job->combination.subjects = q.groups;
     job->job.use = GCOR_EVERYTHING; /* nothing is missing: the runs need not look for it again */
-    return find_maxima(&q, Rf_xlength(arguments[2]) / (R_xlen_t)q.rows.source.n_obs);
+    return find_maxima(&q, Rf_xlength(arguments[3]) / (R_xlen_t)q.rows.source.n_obs);
 }
 
 /* arguments: side. Returns list(n_obs, x_flags, y_flags, maximum) of the data as they are. x may be several subjects,
@@ -216,8 +222,8 @@ gcor_status r_label_maxima(r_job *q, const SEXP *arguments, SEXP result) {
     const gcor_permutations permutations = parse_permutations(q, arguments[1], Rf_asLogical(arguments[2]));
     double *largest = r_new_doubles(result, 3, permutations.n);
     q->combination.how = GCOR_EACH;
-    gcor_status status = gcor_label_maxima_new(&q->call.context, q->job.x->n_var, (gcor_side)Rf_asInteger(arguments[0]),
-                                               &permutations, &maxima);
+    gcor_status status = gcor_label_maxima_new(&q->call.context, r_shape(q), r_n_row(q), q->job.x->n_var,
+                                               (gcor_side)Rf_asInteger(arguments[0]), &permutations, &maxima);
     if (!status) status = r_job_run(q, &maxima->sink, result);
     for (int64_t k = 0; !status && k < permutations.n; k++) largest[k] = gcor_label_maxima_of(maxima, k);
     gcor_sink_free(maxima ? &maxima->sink : NULL);

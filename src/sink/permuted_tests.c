@@ -180,9 +180,9 @@ static const gcor_sink_type MAXIMA = {.name = "label maxima",
                                       .merge = merge_maxima,
                                       .release = release_maxima};
 
-gcor_status gcor_label_maxima_new(gcor_context *context, int64_t n_var, gcor_side side,
+gcor_status gcor_label_maxima_new(gcor_context *context, gcor_shape shape, int64_t n_row, int64_t n_col, gcor_side side,
                                   const gcor_permutations *permutations, gcor_label_maxima **maxima) {
-    const gcor_label_maxima like = {.sink = {.type = &MAXIMA, .shape = GCOR_LOWER, .n_row = n_var, .n_col = n_var},
+    const gcor_label_maxima like = {.sink = {.type = &MAXIMA, .shape = shape, .n_row = n_row, .n_col = n_col},
                                     .side = side,
                                     .permutations = *permutations,
                                     .loops = gcor_combine_best_loops()};

@@ -51,7 +51,7 @@ typedef struct {
 } gcor_label_maxima;
 
 /* *maxima is the caller's, to free with gcor_sink_free(); NULL after an error. */
-gcor_status gcor_label_maxima_new(gcor_context *context, int64_t n_var, gcor_side side,
+gcor_status gcor_label_maxima_new(gcor_context *context, gcor_shape shape, int64_t n_row, int64_t n_col, gcor_side side,
                                   const gcor_permutations *permutations, gcor_label_maxima **maxima);
 /* Returns the largest weight of permutation k: of t or F, or of tanh of the weighted sum; the same on every back end.
  * GCOR_NO_WEIGHT if no pair has a coefficient in all subjects. */

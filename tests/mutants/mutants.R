@@ -264,6 +264,23 @@ mutants <- list(
          "preservation"),
   mutant("bound of an eigenvalue", "bound_of", "high *= 1 + 0x1p-50;", "high *= 0.9;", "preservation"),
 
+  # ---- coefficients that one has, seeds
+  mutant("given coefficient", "pair", "+ cols->head.first + j];", "+ j];", "given"),
+  mutant("missing given coefficient", "keep_given", "x[k] : GCOR_NO_VALUE;", "x[k] : 0;", "given"),
+  mutant("order of given coefficients", "any_thread_reads", "if (job->measure->kind == GCOR_GIVEN) return 0;", "",
+         "given"),
+  mutant("permuted rows of seeds", "permute_rows", "q->seeds.source.n_var, 0, n_obs, order)",
+         "q->seeds.source.n_var, 0, n_obs, q->orders)", "seeds"),
+  r_mutant("given z", if (are_z) tanh(x) else if (max > 1) pmax(pmin(x, 1), -1) else x, pmin(x, 1), "given"),
+  r_mutant("a seed with itself", (seq_along(run$seeds) - 1) * ncol(run$x) + run$seeds,
+           seq_along(run$seeds) * ncol(run$x) + run$seeds, "seeds"),
+  r_mutant("permutations without own pairs", pairMask(seq_len(ncol(run$x)), run$seeds, different = TRUE), NULL,
+           "seeds"),
+  r_mutant("random sets in both", member <- genes <- matrix(genes), {
+    member <- rep(member, ncol(genes))
+    genes <- matrix(genes)
+  }, "preservation"),
+
   # ---- R
   r_mutant("permutations as large", permuted >= rep(observed, each = n_perm),
            permuted < rep(observed, each = n_perm), "preservation"),

@@ -765,6 +765,17 @@ subject_cases <- c(
     unequal_perm_case(6, 14, 50, c(0.13, 0.23), "equal"),
     unequal_perm_case(6, 14, 25, c(0.38, 0.52), "equal"),
     unequal_perm_case(10, 20, 25, c(0.38, 0.52), "equal"),
+    null_case("gpuCorCompare", "given", "12 and 12 subjects that differ, heavy tails", "values = \"z\"", NEARLY,
+              \() {
+                z <- replicate(24, simplify = FALSE, `[<-`(diag(20) * 0, lower.tri(diag(20)), stats::rt(190, 5) / 10))
+                z <- lapply(z, function(z) z + t(z))
+                gpuCorCompare(z[1:12], z[13:24], method = "given", options = list(values = "z"))$p.value
+              }),
+    null_case("gpuCorCompare", "pearson", "10 and 14 subjects that differ, AR(0.6)", "seeds, n_perm", NEARLY, time = 3,
+              sets = 60, \() min(gpuCorCompare(subjects_of(10), subjects_of(14), seeds = 1:2, n_perm = 39)$p.adjusted,
+                                 na.rm = TRUE)),
+    null_case("gpuCorCompare", "pearson", "30 and 50 rows, t(3)", "seeds, n_perm", NEARLY, time = 3, sets = 60,
+              \() min(gpuCorCompare(t3(30), t3(50), seeds = 1:2, n_perm = 39)$p.adjusted, na.rm = TRUE)),
     null_case("gpuCorCompare", "distance", "8 and 8 subjects, lognormal, n = 40", "", CONSERVATIVE,
               \() {
                 subjects <- lapply(1:16, \(i) lognormal(40, 12))
@@ -822,10 +833,10 @@ random_modules <- function(test = modules_of(25, labels), ...) {
   gpuPreservation(modules_of(30, label), test, label, n_perm = 39, gold = 0, ...)$p.value
 }
 # Random sets of genes of two data sets that share their modules.
-shared_modules <- function(statistics) {
+shared_modules <- function(statistics, ...) {
   loading <- stats::runif(length(labels), 0.5, 2)
   gpuPreservation(modules_of(30, labels, loading), modules_of(25, labels, loading), sample(labels), n_perm = 39,
-                  gold = 0)$p.value[, statistics]
+                  gold = 0, ...)$p.value[, statistics]
 }
 OF_TEST_SET <- c("propVarExplained", "meanAdj", "meanMAR")
 GENE_BY_GENE <- c("meanSignAwareCorDat", "cor.kIM", "cor.kME", "cor.cor", "cor.MAR")
@@ -847,6 +858,8 @@ preservation_cases <- list(
             sets = 100, \() shared_modules(OF_TEST_SET)),
   null_case("gpuPreservation", "pearson", "random labels, modules in both sets, n = 25", "gene by gene", c(0.75, 0.9),
             sets = 50, \() shared_modules(GENE_BY_GENE)),
+  null_case("gpuPreservation", "pearson", "random labels, modules in both sets, n = 25", "null = \"random sets\"",
+            VALID, sets = 100, \() shared_modules(c(OF_TEST_SET, GENE_BY_GENE), null = "random sets")),
   null_case("gpuPreservation", "pearson", "dense modules of another pattern, n = 25", "cor.cor", c(0.12, 0.2),
             sets = 100, \() other_pattern("cor.cor")),
   null_case("gpuPreservation", "pearson", "dense modules of another pattern, n = 25", "cor.kIM, cor.kME", NEARLY,

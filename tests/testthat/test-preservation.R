@@ -51,6 +51,26 @@ test_that("observed statistics are those of their definitions, for every network
   })
 })
 
+test_that("random sets have the same genes in both data sets", {
+  set.seed(4)
+  found <- gpuPreservation(reference, test, labels, n_perm = 5, null = "random sets")
+  set.seed(4)
+  members <- split(seq_along(labels), labels)[found$modules$module]
+  for (k in 1:5) {
+    drawn <- split(sample.int(220, 160), rep(seq_along(members), lengths(members)))
+    for (m in seq_along(members)) {
+      expect_equal(found$permuted[k, m, ], defined(reference, test, drawn[[m]]), tolerance = 1e-7)
+    }
+  }
+  expect_identical(found$observed, gpuPreservation(reference, test, labels, n_perm = 0)$observed)
+  set.seed(4)
+  usual <- gpuPreservation(reference, test, labels, n_perm = 5)
+  alone <- c("propVarExplained", "meanAdj", "meanMAR")
+  expect_identical(found$p.value[, alone], usual$p.value[, alone])
+  expect_error(gpuPreservation(reference, test, labels, null = "genes"),
+               "'null' must be one of \"labels\", \"random sets\"")
+})
+
 test_that("permutations draw genes from all matched ones, the modules' labels in turn", {
   set.seed(4)
   found <- gpuPreservation(reference, test, labels, n_perm = 5)

@@ -113,13 +113,15 @@ test_that("groups are compared, or say what does not go together", {
     contrast = list(contrast = 1), components = list(components = "size"),
     other_components = list(components = "size", density = 0.5, n_perm = 9),
     with_components = list(components = "size", threshold = 0.5, n_perm = 9), classes = list(classes = 0.1),
-    fixed = list(effects = "fixed"), negative = list(sign = "negative"))), on = c("two", "several", "lists"))
+    fixed = list(effects = "fixed"), negative = list(sign = "negative"),
+    seeds = list(seeds = 1:2), partial = list(partial = TRUE))), on = c("two", "several", "lists"))
 })
 
 test_that("every row of the table is met", {
   skip_if_not(full_tier(), "all pairs are in the full tier")
   # rows of plans, files, shards, factors and modules, and of three features, have tests elsewhere
   elsewhere <- grepl(paste0("plan|file|shards|gpuAssociation|gpuModules|several levels|shrunken|tr & |data & | & .* & |",
-                            "unknown times|one subject|before parts|p values by fixed effects"), names(sentences))
+                            "unknown times|one subject|before parts|p values by fixed effects|given coefficients"),
+                     names(sentences))
   expect_identical(setdiff(names(sentences)[!elsewhere], met), character())
 })

@@ -35,7 +35,9 @@ typedef enum {
     GCOR_DISTANCE, /* values and their order, replacing GCOR_REAL and GCOR_DOUBLE of distances between many observations;
                     * on the CPU. Only the package's own measure has this kind and the next one */
     GCOR_DISTANCE_COMMON, /* the same over pairwise-complete observations */
-    GCOR_ADJACENCY    /* a slab of the adjacency matrix, for topological overlap; no measure has it */
+    GCOR_ADJACENCY,   /* a slab of the adjacency matrix, for topological overlap; no measure has it */
+    GCOR_GIVEN        /* columns of a symmetric matrix of coefficients, NaN: none; the coefficient of two variables is
+                       * looked up. On the CPU. Only the package's own measure has this kind */
 } gcor_kind;
 
 /* The effect of an infinite value on a column of complete observations. */
@@ -87,7 +89,7 @@ typedef struct {
     int version;       /* GCOR_MEASURE_VERSION */
     const char *name;  /* the value of R's argument 'method' */
     const char *title; /* shown by print() */
-    gcor_kind kind;    /* GCOR_REAL, GCOR_SIGN or GCOR_BINNED */
+    gcor_kind kind;    /* GCOR_REAL, GCOR_SIGN, GCOR_BINNED or GCOR_GIVEN */
     gcor_kind common;  /* the kind for pairwise-complete pairs; GCOR_NO_KIND: such data are an error */
     int ranked;        /* 1: prepare() gets ranks (doubled and centred: values below minus values above) */
     gcor_infinite infinite;

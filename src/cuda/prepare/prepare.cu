@@ -79,8 +79,9 @@ static void allocate(Operand &o) {
     case GCOR_DISTANCE:
     case GCOR_DISTANCE_COMMON:
     case GCOR_REAL_SPARSE:
-    case GCOR_SIGN_SPARSE: /* these are computed on the CPU only */
-    case GCOR_ADJACENCY:   /* multiplied by a sink (sink/overlap.cu) */
+    case GCOR_SIGN_SPARSE:
+    case GCOR_GIVEN:     /* these are computed on the CPU only */
+    case GCOR_ADJACENCY: /* multiplied by a sink (sink/overlap.cu) */
     case GCOR_NO_KIND: break;
     }
     fail_impossible("columns of that kind");

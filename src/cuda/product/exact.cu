@@ -162,8 +162,9 @@ void exact_tile(gcor_state *state, const Operand &rows, const Operand &cols, con
     case GCOR_DISTANCE:
     case GCOR_DISTANCE_COMMON:
     case GCOR_REAL_SPARSE:
-    case GCOR_SIGN_SPARSE: /* these are computed on the CPU only */
-    case GCOR_ADJACENCY:   /* multiplied by a sink (sink/overlap.cu) */
+    case GCOR_SIGN_SPARSE:
+    case GCOR_GIVEN:     /* these are computed on the CPU only */
+    case GCOR_ADJACENCY: /* multiplied by a sink (sink/overlap.cu) */
     case GCOR_NO_KIND: break;
     }
     fail_impossible("coefficients of columns of that kind");
