@@ -223,7 +223,7 @@ meant_value <- function(value, choices) {
 }
 
 # Names that other packages use for common arguments. If a function has several of the arguments, the first is meant.
-OTHER_NAMES <- c(cutoff = "threshold", sparsity = "density", sparsity = "fraction", softPower = "power",
+OTHER_NAMES <- c(cutoff = "threshold", sparsity = "density", softPower = "power",
                  networkType = "type", powerVector = "power", RsquaredCut = "r_squared", nBreaks = "breaks",
                  corType = "method", corFnc = "method", nThreads = "threads", n_jobs = "threads",
                  confounds = "covariates", nperm = "n_perm", verbose = "progress", gpu = "backend",

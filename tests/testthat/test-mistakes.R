@@ -490,7 +490,6 @@ test_that("names of arguments that other packages use are known where they are p
     weights = list(quote(gpuCor(x, censor = 1:3)), quote(gpuCorNetwork(x, sample_mask = 1, threshold = 0))),
     keep = list(quote(gpuClean(x, censor = 1:3)), quote(gpuClean(x, sample_mask = 1:3))),
     n = list(quote(gpuGradients(x, n_components = 2)), quote(gpuGradients(gpuCor(x), n_components = 2))),
-    fraction = list(quote(gpuGradients(x, sparsity = 0.9))),
     from = list(quote(plot(img, zlim = 0:1))),
     design = list(quote(gpuCorCompare(x, groups = cbind(1, 1:20))))
   )
