@@ -85,8 +85,9 @@ print.gpuTests <- function(x, digits = 4L, ...) {
   print(test_rows(x, smallest_tests(x, 10)), digits = digits, row.names = FALSE)
   level <- x[["conf.level"]]
   if (!is.null(level)) cat("conf.low, conf.high: ", format(100 * level), " % confidence interval of r\n", sep = "")
-  if (inherits(x, "gpuCorCompare")) cat("p values by ", null_words(x$error, x$compared %in% c("several", "effects")), "\n",
-                                          sep = "")
+  if (inherits(x, "gpuCorCompare")) {
+    cat("p values by ", null_words(x$error, x$compared %in% c("several", "effects")), "\n", sep = "")
+  }
   invisible(x)
 }
 

@@ -40,7 +40,7 @@ max_df <- function(x) {
 
 check_group_sizes <- function(x) {
   if (if (is.null(x$model)) !has_single(x) else x$model$df > 0) return(invisible())
-  fail("effects = \"random\" needs at least two subjects", 
+  fail("effects = \"random\" needs at least two subjects",
        if (length(x$data) > x$n_first) if (is.null(x$model)) " in each group" else " in one of the groups",
        ", whose z vary; effects = \"fixed\" takes one")
 }

@@ -66,7 +66,8 @@ test_that("single-sample networks of x and y, with covariates, and without incom
   y[5, 1] <- NA
   net <- gpuCorNetwork(y, density = 0.1, use = "complete.obs", lioness = "s9")
   expect_identical(net@x, gpuCorNetwork(x[-5, ], density = 0.1, lioness = "s9")@x)
-  expect_error(gpuCorNetwork(y, k = 1, use = "complete.obs", lioness = 5), "a sample that counts, not 5, which has missing")
+  expect_error(gpuCorNetwork(y, k = 1, use = "complete.obs", lioness = 5),
+               "a sample that counts, not 5, which has missing")
 })
 
 # The matrix of several samples has the values of all samples' networks for the edges of one.
