@@ -145,8 +145,6 @@ APART <- c(
     listed(names(REGRESSION), "and"), " are regressed over all observations, and of pairs that miss some there are ",
     "no {part}s; use \"complete.obs\", or fill them in"),
   # ---- groups
-  "several groups & n_perm" =
-    "'n_perm' permutes the rows of two matrices, 'x' and 'y'; leave it out for several groups",
   'several groups & sign = "negative"' = "sign = \"negative\" has no meaning for several groups; leave it out",
   'several effects & sign = "positive"|sign = "negative"' =
     "F of several contrasts has no sign; leave 'sign' out, or give one contrast",

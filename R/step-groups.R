@@ -144,33 +144,93 @@ what_is_compared <- function(x) {
   if (is.null(x$model)) "groups" else x$model$compared
 }
 
-# ---- permutations: of the subjects' labels, or of the rows of two matrices
+# ---- permutations: of the subjects' labels, or of the rows of matrices
 
 # Returns the weights that turn z of subjects into the difference of the groups' means.
 difference_weights <- function(weights, is_x) {
   ifelse(is_x, weights / sum(weights[is_x]), -weights / sum(weights[!is_x]))
 }
 
-# Returns TRUE if the subjects' labels are permuted, FALSE if the rows of both matrices are.
-permutes_labels <- function(run) length(run$x$data) > 2L || is_random(run$x)
+# Returns TRUE if the subjects' labels are permuted, FALSE if the rows of all matrices are.
+permutes_labels <- function(run) is_random(run$x) || (length(run$x$data) > 2L && is.null(several_groups(run$x)))
 
 # Returns the max of each permutation, see permuted_values(). Differences are scaled to the data's standard error.
 permuted_differences <- function(run, n_perm, error) {
   is_t <- is_random(run$x)
   if (permutes_labels(run)) {
-    own <- run$x$counted$n - 3
-    weights <- if (is_t) {
-      random_permutations(run, seq_len(n_perm))
-    } else {
-      apply(permuted_labels(run, seq_len(n_perm)), 2L, difference_weights, weights = own)
-    }
-    maxima <- pmin(perform(run, "label_maxima", constant(run$sign), weights, is_t)$maxima, MAX_T)
+    made <- label_weights(run, seq_len(n_perm))
+    maxima <- pmin(perform(run, "label_maxima", constant(run$sign), made$weights, is_t, NULL)$maxima, MAX_T)
     if (is_t) return(maxima)
-    found <- list(maxima = maxima, errors = sqrt(colSums(weights^2 / own) * Z_VARIANCES[run$method]))
+    found <- list(maxima = maxima, errors = made$errors)
   } else {
-    found <- permuted_rows(run, n_perm)
+    made <- permuted_rows(run)
+    found <- list(maxima = made$perform(row_orders(made$rows, seq_len(n_perm)), FALSE)$maxima, errors = made$error)
   }
   tanh(atanh(pmax(found$maxima, 0)) * error / found$errors)
+}
+
+# Returns the false discovery rate by permutation of each of weight_bins(): over the cuts at or below it, the min of the
+# mean number of pairs of a permutation over the number of pairs of the data. Bins are of tanh of the difference, scaled
+# as in permuted_differences(), or of t / sqrt(t^2 + max_df()).
+permuted_rates <- function(run, n_perm, error) {
+  data <- part_of(run, 0, 1 / (1 + n_perm))
+  numbers <- seq_len(n_perm)
+  scale <- 1
+  if (permutes_labels(run)) {
+    is_t <- is_random(run$x)
+    count <- function(run, numbers) {
+      made <- label_weights(run, numbers)
+      if (!is_t) made$weights <- made$weights * rep(error / made$errors, each = nrow(made$weights))
+      perform(run, "label_maxima", constant(run$sign), made$weights, is_t, max_df(run$x))
+    }
+    found <- list(count(data, 0), count(run, numbers))
+  } else {
+    made <- permuted_rows(run)
+    found <- lapply(list(0, numbers), function(numbers) made$perform(row_orders(made$rows, numbers), TRUE))
+    scale <- error / made$error
+  }
+  tails <- lapply(found, function(found) cumsum(weight_bins(c(found["counts"], error = 0), run$sign)$counts))
+  width <- 2 / length(found[[1L]]$counts)
+  cuts <- tanh(atanh(1 - seq_along(tails[[1L]]) * width) / scale)
+  permuted <- tails[[2L]][pmin(length(cuts), ceiling((1 - cuts) / width - 1e-6))] / n_perm
+  rates <- ifelse(tails[[1L]] > 0, permuted / tails[[1L]], 1)
+  rev(cummin(rev(pmin(rates, 1))))
+}
+
+# Returns rows of the pairs whose false discovery rate by permutation is at most `fdr`, with these rates, and with
+# random effects tests.
+rows_by_rates <- function(run, rates, fdr) {
+  width <- (if (run$sign == "absolute") 1 else 2) / length(rates)
+  kept <- sum(rates <= fdr)
+  is_t <- is_random(run$x)
+  if (is_t) run <- with_t(run)
+  # rounding may move a pair to the next bin
+  run$criterion <- list(name = "threshold", value = min(1, max(0, 1 - (kept + 0.01) * width)))
+  rows <- network_rows(run)
+  values <- rows$x
+  if (is_t) {
+    rows <- with_difference_tests(rows, run)
+    t <- rows$tests$statistic
+    values <- if (tested_effects(run$x) > 1) sqrt(t / (t + max_df(run$x))) else t / sqrt(t^2 + max_df(run$x))
+  }
+  weights <- switch(run$sign, absolute = abs(values), positive = values, negative = -values)
+  rows$tests$fdr <- rates[pmin(length(rates), pmax(1, floor((1 - weights) / width + 1)))]
+  is_edge <- rows$tests$fdr <= fdr
+  rows[c("p", "i", "x")] <- .Call(r_keep_scores, rows$p, rows$i, rows$x, -rows$tests$fdr, -fdr, 0L,
+                                  run$settings$threads)
+  own <- intersect(c("p.value", EDGE_COLUMNS), names(rows$tests))
+  rows$tests[own] <- lapply(rows$tests[own], `[`, is_edge)
+  rows$threshold <- if (is_t || kept == 0) NA_real_ else 1 - kept * width
+  rows
+}
+
+# Returns list(weights, a column for each permutation, of which 0 are the data as they are; errors: with fixed effects,
+# the standard errors of their differences).
+label_weights <- function(run, numbers) {
+  if (is_random(run$x)) return(list(weights = random_permutations(run, numbers)))
+  own <- run$x$counted$n - 3
+  weights <- apply(permuted_labels(run, numbers), 2L, difference_weights, weights = own)
+  list(weights = weights, errors = sqrt(colSums(weights^2 / own) * Z_VARIANCES[run$method]))
 }
 
 # Returns the weights of random effects, a column for each permutation; number 0 are the data as they are.
@@ -187,9 +247,10 @@ permuted_labels <- function(run, numbers) {
   vapply(numbers, FUN.VALUE = is_x, function(b) if (b == 0) is_x else is_x[exchange(run$units, length(is_x))])
 }
 
-# Permutes residuals of the rows of both groups (Freedman and Lane 1983): each group is regressed on its own covariates,
-# the rows are permuted across the groups, and regressed again on the covariates, which are not permuted.
-permuted_rows <- function(run, n_perm) {
+# Permutes residuals of the rows of all groups (Freedman and Lane 1983): each group is regressed on its own covariates,
+# the rows are permuted across the groups, and regressed again on the covariates, which are not permuted. Returns
+# list(perform: a function of row_orders() and of whether to count; rows: their number; error: the standard error).
+permuted_rows <- function(run) {
   x <- run$x
   compared <- lapply(seq_along(x$data), function(i) {
     compared_data(c(x$data[i], run$y$data[i]), run$method, run$use, x$designs[[i]])
@@ -205,14 +266,18 @@ permuted_rows <- function(run, n_perm) {
          "with missing values use = \"complete.obs\" leaves these")
   }
   if (!is.null(x$designs)) x$designs <- lapply(compared, `[[`, "design")
-  orders <- vapply(seq_len(n_perm), FUN.VALUE = integer(nrow(all)), function(b) sample.int(nrow(all)) - 1L)
   own <- replace(run, c("x", "method"), list(x, compared[[1L]]$method))
-  maxima <- perform(own, "row_maxima", constant(run$sign), all, seeds, orders)$maxima
-  list(maxima = maxima, errors = combined_error(x, run$method))
+  list(perform = function(orders, counts) {
+    perform(own, "row_maxima", constant(run$sign), all, seeds, orders, counts)
+  }, rows = nrow(all), error = combined_error(x, run$method))
 }
 
-# Scales both groups' columns to median 0 and median absolute deviation 1; a column with deviation 0 in either group is
-# scaled by the root mean square of both. A group's standard deviation depends on the largest of few values; with these
+row_orders <- function(rows, numbers) {
+  vapply(numbers, FUN.VALUE = integer(rows), function(b) (if (b == 0) seq_len(rows) else sample.int(rows)) - 1L)
+}
+
+# Scales all groups' columns to median 0 and median absolute deviation 1; a column with deviation 0 in a group is scaled
+# by the root mean square of all. A group's standard deviation depends on the largest of few values; with these
 # scales, the tails of permuted rows are as heavy as those of the data.
 on_one_scale <- function(groups) {
   medians <- function(m) { # as apply(m, 2, median), with one sort for all columns; NA without rows

@@ -324,7 +324,7 @@ nearest_r <- function(r, near, at = seq_along(r)) {
 }
 
 # Columns of tables that are stored for each edge.
-EDGE_COLUMNS <- c(GROUP_COLUMNS, "lag")
+EDGE_COLUMNS <- c(GROUP_COLUMNS, "fdr", "lag")
 
 # Returns column p.value, and fdr for that criterion, of edges in any order. `tests`: from with_tests(); `at`: positions
 # of the edges among the entries. An adjusted p value is the min of pairs * p[j] / j over ranks j from the edge's own

@@ -11,7 +11,7 @@
 #'
 #' **More than two groups of samples**: a list of matrices as `x`, without `y`, and `effects = "fixed"`. The statistic
 #' is chi-squared, `sum(w * (z - mean)^2)`, where the mean is weighted by `w = n - 3` (divided by 1.06 for Spearman's
-#' rho and 1.1 for bicor). `difference` is the weighted standard deviation of the groups' z. There is no `n_perm`.
+#' rho and 1.1 for bicor). `difference` is the weighted standard deviation of the groups' z.
 #'
 #' **Two lists of subjects**, such as scans: each subject's coefficient becomes `z = atanh(r)`, and the groups' z are
 #' compared by `t.test(z_x, z_y, var.equal = TRUE)`, as by `lm()` and NBS (`effects = "random"`). One group may be a
@@ -42,7 +42,8 @@
 #'
 #' @section Permutation tests:
 #' `n_perm` adds p values that control the family-wise error over all pairs: the null distribution is that of the
-#' largest statistic of all pairs when labels are permuted. [set.seed()] makes the result reproducible.
+#' largest statistic of all pairs when labels are permuted. With `fdr` edges are chosen by rates from permutations: the
+#' mean number of permuted pairs beyond a cut over the number of pairs. [set.seed()] makes the result reproducible.
 #'
 #' * Three subjects or more: labels of subjects are permuted, which are exchangeable if the subjects of both groups vary
 #'   alike. The statistic is t, or with fixed effects the standardized difference. Adjusted p values are at least about
@@ -52,7 +53,7 @@
 #' * `design`: the residuals of the model without the contrast are permuted among subjects, and fitted again (Freedman
 #'   and Lane 1983). If that model has no intercept, because the contrast tests the mean itself, the residuals' signs
 #'   are flipped instead.
-#' * Two matrices: rows are permuted, which must be independent. Within each group, columns (for Spearman their ranks)
+#' * Matrices: rows are permuted, which must be independent. Within each group, columns (for Spearman their ranks)
 #'   are first centered by the median and divided by the median absolute deviation (if that is 0 in a group, by the root
 #'   mean square of both). A group with heavier tails also counts as different.
 #' * `blocks`: only subjects with one label are exchanged, or change their signs, as for sites whose subjects differ.
@@ -188,6 +189,10 @@ gpuCorCompare <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
   error <- if (!is_random(run$x)) combined_error(run$x, run$method) # one for all differences
   if (length(given)) run <- compare_criterion(run, given)
   work <- compare_work(run, n_perm)
+  if (n_perm > 0 && !is.null(given$fdr)) {
+    rates <- permuted_rates(work$permutations, n_perm, error)
+    return(compare_output(rows_by_rates(work$coefficients, rates, fdr), run, given, error, NULL, output))
+  }
   maxima <- if (n_perm > 0) permuted_differences(without_own_pairs(work$permutations), n_perm, error)
   run <- work$coefficients
   if (!length(given)) return(compare_all(run, error, maxima))
@@ -368,8 +373,7 @@ warn_small_groups <- function(x, given, n_perm) {
          "; variance = \"equal\" tests with one variance for all subjects")
   }
   rows <- min(vapply(groups, sum, 0))
-  if (is_random(x) || is.null(given$fdr) || rows >= MIN_ROWS_OF_FDR) return(invisible())
+  if (is_random(x) || is.null(given$fdr) || n_perm > 0 || rows >= MIN_ROWS_OF_FDR) return(invisible())
   warn("gpuCorFewRows", "'fdr' uses the normal distribution of Fisher's z, whose small p values are too small with ",
-       "fewer than ", MIN_ROWS_OF_FDR, " rows in a group, here ", format_count(rows),
-       if (is.null(several_groups(x))) "; choose pairs by p.adjusted of 'n_perm'")
+       "fewer than ", MIN_ROWS_OF_FDR, " rows in a group, here ", format_count(rows), "; 'n_perm' permutes the rows")
 }

@@ -8,6 +8,7 @@
 #include "../base/threads.h"
 #include "../source/source.h"
 #include "../source/shuffle.h"
+#include "../sink/histogram.h"
 #include "../sink/maximum.h"
 #include "../base/triangle.h"
 #include "../sink/permuted_tests.h"
@@ -23,14 +24,27 @@ struct request {
     r_job *job;
     gcor_side side;
     SEXP result;
+    double *counts; /* NULL, or GCOR_BINS counts of all pairs' coefficients, which replace the largest ones */
     void (*permute)(request *q, int64_t number); /* makes permutation `number` the job's data */
     gcor_shuffle shuffle;                        /* r_maxima() */
     /* r_row_maxima() */
-    gcor_matrix rows, seeds; /* of both groups, of x and, if there is a y, of y */
-    const int *orders;       /* numbers of rows: first those of the first group, once for each permutation */
-    gcor_slice slices[2], seed_slices[2];
-    gcor_subject groups[2];
+    gcor_matrix rows, seeds;          /* of all groups, of x and, if there is a y, of y */
+    const int *orders;                /* numbers of rows: first those of the first group, once for each permutation */
+    gcor_slice *slices, *seed_slices; /* of each group */
+    gcor_subject *groups;
 };
+
+static void add_bins(gcor_bins *bins, double *counts) {
+    gcor_bins_sum(bins);
+    for (int b = 0; b < GCOR_BINS; b++) counts[b] += (double)bins->counts[b];
+}
+
+/* Makes the result's element 4: GCOR_BINS counts, 0. */
+static double *new_counts(SEXP result) {
+    double *counts = r_new_doubles(result, 4, GCOR_BINS);
+    for (int b = 0; b < GCOR_BINS; b++) counts[b] = 0;
+    return counts;
+}
 
 static gcor_status find_largest(r_job *q, gcor_side side, SEXP result, double *largest) {
     const gcor_job *job = &q->job;
@@ -42,13 +56,23 @@ static gcor_status find_largest(r_job *q, gcor_side side, SEXP result, double *l
     return status;
 }
 
+/* Adds the counts of the data as they are. They are those of exact coefficients, the same on every back end. */
+static gcor_status add_counts(r_job *q, SEXP result, double *counts) {
+    gcor_histogram *histogram;
+    gcor_status status = gcor_histogram_new(&q->call.context, r_shape(q), r_n_row(q), q->job.x->n_var, 0, &histogram);
+    if (!status) status = r_job_run(q, &histogram->sink, result);
+    if (!status) add_bins(&histogram->bins, counts);
+    gcor_sink_free(histogram ? &histogram->sink : NULL);
+    return status;
+}
+
 static void permute_columns(request *q, int64_t number) {
     q->shuffle.number = (uint64_t)number;
 }
 
 static void permute_rows(request *q, int64_t number) {
     const int *order = q->orders + number * q->rows.source.n_obs;
-    for (int g = 0; g < 2; g++) {
+    for (int g = 0; g < q->job->combination.n; g++) {
         int64_t n_obs = q->groups[g].x->n_obs;
         q->slices[g] = gcor_slice_source(&q->rows, 0, q->rows.source.n_var, 0, n_obs, order);
         q->groups[g].x = &q->slices[g].source;
@@ -60,16 +84,18 @@ static void permute_rows(request *q, int64_t number) {
     }
 }
 
-/* Writes the largest weight (gcor_weight) of all pairs after each of n permutations to the result's element 3. */
+/* Writes the largest weight (gcor_weight) of all pairs after each of n permutations to the result's element 3, or adds
+ * up counts. */
 static gcor_status find_maxima(request *q, R_xlen_t n) {
-    double *maxima = r_new_doubles(q->result, 3, n);
+    double *maxima = q->counts ? NULL : r_new_doubles(q->result, 3, n);
     gcor_context *context = &q->job->call.context;
     gcor_status status = GCOR_OK;
     for (R_xlen_t k = 0; k < n && !status; k++) {
         q->job->call.progress.before = (double)k / (double)n;
         q->job->call.progress.part = 1 / (double)n;
         q->permute(q, k);
-        status = find_largest(q->job, q->side, q->result, maxima + k);
+        status = q->counts ? add_counts(q->job, q->result, q->counts)
+                           : find_largest(q->job, q->side, q->result, maxima + k);
         if (!status && gcor_stop(context)) status = context->error.status;
     }
     return status;
@@ -90,19 +116,25 @@ gcor_status r_maxima(r_job *job, const SEXP *arguments, SEXP result) {
     return find_maxima(&q, (R_xlen_t)Rf_asReal(arguments[2]));
 }
 
-/* x: two subjects, the groups, whose sizes, weights and designs count. arguments: side; rows: a matrix of doubles
- * without missing values, the rows of both groups; seeds: the same of y, or NULL; orders: an integer matrix, a
- * permutation of the rows' numbers from 0 in each column, those of the first group first. Returns list(n_obs, x_flags,
- * y_flags, maxima). */
+/* x: subjects, the groups, whose sizes, weights and designs count. arguments: side; rows: a matrix of doubles without
+ * missing values, the rows of all groups; seeds: the same of y, or NULL; orders: an integer matrix, a permutation of
+ * the rows' numbers from 0 in each column, those of the first group first; counts: TRUE: counts replace the maxima.
+ * Returns list(n_obs, x_flags, y_flags, maxima, counts: of combined coefficients in bins, the sum over all
+ * permutations; one of both is NULL). */
 gcor_status r_row_maxima(r_job *job, const SEXP *arguments, SEXP result) {
     request q = {.job = job,
                  .side = (gcor_side)Rf_asInteger(arguments[0]),
                  .permute = permute_rows,
                  .result = result,
                  .rows = r_matrix(arguments[1], 0),
-                 .orders = INTEGER(arguments[3])};
+                 .orders = INTEGER(arguments[3]),
+                 .counts = Rf_asLogical(arguments[4]) ? new_counts(result) : NULL};
+    const int n = (int)job->combination.n;
+    q.slices = (gcor_slice *)R_alloc((size_t)n, sizeof *q.slices);
+    q.seed_slices = (gcor_slice *)R_alloc((size_t)n, sizeof *q.seed_slices);
+    q.groups = (gcor_subject *)R_alloc((size_t)n, sizeof *q.groups);
     if (!Rf_isNull(arguments[2])) q.seeds = r_matrix(arguments[2], 0);
-    for (int g = 0; g < 2; g++) q.groups[g] = job->combination.subjects[g];
+    for (int g = 0; g < n; g++) q.groups[g] = job->combination.subjects[g];
     job->combination.subjects = q.groups;
     job->job.use = GCOR_EVERYTHING; /* nothing is missing: the runs need not look for it again */
     return find_maxima(&q, Rf_xlength(arguments[3]) / (R_xlen_t)q.rows.source.n_obs);
@@ -215,16 +247,19 @@ static gcor_permutations parse_permutations(const r_job *q, SEXP weights, int is
     return permutations;
 }
 
-/* arguments: side, weights, is_t. Returns list(n_obs, x_flags, y_flags, maxima: the largest weight of all pairs for
- * each column of weights). See gcor_label_maxima_of(). */
+/* arguments: side, weights, is_t, df. Returns list(n_obs, x_flags, y_flags, maxima: the largest weight of all pairs for
+ * each column of weights, see gcor_label_maxima_of(); counts: with df, of all pairs in bins, see gcor_label_maxima).
+ */
 gcor_status r_label_maxima(r_job *q, const SEXP *arguments, SEXP result) {
     gcor_label_maxima *maxima;
     const gcor_permutations permutations = parse_permutations(q, arguments[1], Rf_asLogical(arguments[2]));
     double *largest = r_new_doubles(result, 3, permutations.n);
     q->combination.how = GCOR_EACH;
-    gcor_status status = gcor_label_maxima_new(&q->call.context, r_shape(q), r_n_row(q), q->job.x->n_var,
-                                               (gcor_side)Rf_asInteger(arguments[0]), &permutations, &maxima);
+    gcor_status status = gcor_label_maxima_new(
+        &q->call.context, r_shape(q), r_n_row(q), q->job.x->n_var, (gcor_side)Rf_asInteger(arguments[0]),
+        Rf_isNull(arguments[3]) ? 0 : Rf_asReal(arguments[3]), &permutations, &maxima);
     if (!status) status = r_job_run(q, &maxima->sink, result);
+    if (!status && maxima->df > 0) add_bins(&maxima->bins, new_counts(result));
     for (int64_t k = 0; !status && k < permutations.n; k++) largest[k] = gcor_label_maxima_of(maxima, k);
     gcor_sink_free(maxima ? &maxima->sink : NULL);
     return status;

@@ -114,8 +114,7 @@ static gcor_status merge(gcor_sink *sink, gcor_context *context, gcor_sink *othe
     for (int64_t k = 0; k < all_degrees(c); k++) c->degree[k] += from->degree[k];
     for (int64_t k = 0; k < all_sums(c); k++) c->sums[k] += from->sums[k];
     if (c->rule.histogram) {
-        gcor_bins_sum(&from->bins);
-        gcor_bins_add(&c->bins, from->bins.counts);
+        gcor_bins_move(&c->bins, &from->bins);
     }
     clear(from);
     return GCOR_OK;

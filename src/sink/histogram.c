@@ -40,6 +40,12 @@ void gcor_bins_sum(gcor_bins *bins) {
     }
 }
 
+void gcor_bins_move(gcor_bins *bins, gcor_bins *from) {
+    gcor_bins_sum(from);
+    gcor_bins_add(bins, from->counts);
+    memset(from->counts, 0, GCOR_BINS * sizeof *from->counts);
+}
+
 /* Finds the bins of a run of values, which is vectorized, then counts them. doubles or floats is NULL. The comparisons
  * make gcor_bin()'s integers, or -1; values below `min` in size are counted as 0. */
 GCOR_BODY void count_body(int64_t *counts, const double *doubles, const float *floats, int64_t n, double min,
@@ -107,9 +113,7 @@ static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, cons
 static gcor_status merge(gcor_sink *sink, gcor_context *context, gcor_sink *other) {
     gcor_histogram *histogram = (gcor_histogram *)sink, *from = (gcor_histogram *)other;
     (void)context;
-    gcor_bins_sum(&from->bins);
-    gcor_bins_add(&histogram->bins, from->bins.counts);
-    memset(from->bins.counts, 0, GCOR_BINS * sizeof *from->bins.counts);
+    gcor_bins_move(&histogram->bins, &from->bins);
     if (from->error > histogram->error) histogram->error = from->error;
     return GCOR_OK;
 }

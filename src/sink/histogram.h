@@ -28,6 +28,8 @@ void gcor_bins_free(gcor_bins *bins);
 void gcor_bins_sum(gcor_bins *bins);
 /* Adds GCOR_BINS counts to the first set. */
 void gcor_bins_add(gcor_bins *bins, const int64_t *counts);
+/* Adds the counts of all sets of `from`, which are cleared, to the first set. */
+void gcor_bins_move(gcor_bins *bins, gcor_bins *from);
 /* Counts the values that are at most `max`. Any thread, with its own index. */
 void gcor_bins_count(gcor_bins *bins, int thread, const double *values, int64_t n, double max);
 /* For a sink's save() and load(). max: the max number of pairs, to detect damaged files. */

@@ -106,8 +106,25 @@ static double root(double t) {
     return t < 0 ? -sqrt(-t) : sqrt(t);
 }
 
+/* Turns n values into coefficients, and counts them. */
+static void count_values(gcor_label_maxima *maxima, int thread, double *values, int64_t n) {
+    const gcor_linear_model *model = maxima->permutations.groups.model;
+    const int is_f = model && model->n_tested > 1;
+    const double most = 1e18; /* of t^2 */
+    if (!gcor_permuted_is_t(&maxima->permutations)) {
+        maxima->loops->end_fisher(values, n);
+    } else {
+        for (int64_t k = 0; k < n; k++) {
+            double size = is_f ? sqrt(values[k]) : fabs(values[k]);
+            if (size > most) size = most;
+            values[k] = copysign(sqrt(size / (size + maxima->df)), values[k]);
+        }
+    }
+    gcor_bins_count(&maxima->bins, thread, values, n, 1);
+}
+
 static gcor_status take_maxima(gcor_sink *sink, gcor_context *context, int thread, const gcor_segment *segment) {
-    const gcor_label_maxima *maxima = (gcor_label_maxima *)sink;
+    gcor_label_maxima *maxima = (gcor_label_maxima *)sink;
     const gcor_permutations *permutations = &maxima->permutations;
     const gcor_combine_loops *loops = maxima->loops;
     double *scratch = maxima->scratch + thread * gcor_permuted_scratch(permutations);
@@ -118,6 +135,10 @@ static gcor_status take_maxima(gcor_sink *sink, gcor_context *context, int threa
         gcor_permuted_begin(permutations, loops, segment->doubles + from, segment->stride, n, scratch);
         for (int64_t k = 0; k < permutations->n; k++) {
             const double *values = gcor_permuted_values(permutations, loops, k, n, scratch);
+            if (maxima->df > 0) {
+                count_values(maxima, thread, scratch + VALUES, n);
+                continue;
+            }
             double largest = loops->largest(values, maxima->side, n);
             if (largest > best[k]) best[k] = largest;
         }
@@ -153,6 +174,7 @@ static gcor_status merge_maxima(gcor_sink *sink, gcor_context *context, gcor_sin
         if (largest > maxima->best[k]) maxima->best[k] = largest;
     }
     clear_maxima(from);
+    if (maxima->df > 0) gcor_bins_move(&maxima->bins, &from->bins);
     return GCOR_OK;
 }
 
@@ -165,12 +187,13 @@ static gcor_status allocate_maxima(gcor_sink *sink, gcor_context *context) {
     maxima->best = gcor_alloc(context, maxima->threads * permutations->n, sizeof(double), what);
     if (!maxima->scratch || !maxima->best) return GCOR_NO_MEMORY;
     clear_maxima(maxima);
-    return GCOR_OK;
+    return maxima->df > 0 ? gcor_bins_new(context, &maxima->bins) : GCOR_OK;
 }
 
 static void release_maxima(gcor_sink *sink) {
     gcor_free(((gcor_label_maxima *)sink)->scratch);
     gcor_free(((gcor_label_maxima *)sink)->best);
+    gcor_bins_free(&((gcor_label_maxima *)sink)->bins);
 }
 
 static const gcor_sink_type MAXIMA = {.name = "label maxima",
@@ -181,9 +204,10 @@ static const gcor_sink_type MAXIMA = {.name = "label maxima",
                                       .release = release_maxima};
 
 gcor_status gcor_label_maxima_new(gcor_context *context, gcor_shape shape, int64_t n_row, int64_t n_col, gcor_side side,
-                                  const gcor_permutations *permutations, gcor_label_maxima **maxima) {
+                                  double df, const gcor_permutations *permutations, gcor_label_maxima **maxima) {
     const gcor_label_maxima like = {.sink = {.type = &MAXIMA, .shape = shape, .n_row = n_row, .n_col = n_col},
                                     .side = side,
+                                    .df = df,
                                     .permutations = *permutations,
                                     .loops = gcor_combine_best_loops()};
     *maxima = gcor_sink_new(context, &like);

@@ -5,6 +5,7 @@
 #define GPUCOR_PERMUTED_TESTS_H
 
 #include "group_tests.h"
+#include "histogram.h"
 #include "weight.h"
 
 #ifdef __cplusplus
@@ -37,8 +38,8 @@ const double *gcor_permuted_values(const gcor_permutations *permutations, const 
 
 /* ---- the sink of maxima ------------------------------------------------------------------------------- */
 
-/* For each permutation of the subjects, finds the largest statistic over all pairs. The sink takes
- * every subject's coefficients (GCOR_EACH). */
+/* For each permutation of the subjects, finds the largest statistic over all pairs; or counts those of all permutations
+ * in bins. The sink takes every subject's coefficients (GCOR_EACH). */
 
 typedef struct {
     gcor_sink sink; /* must be first */
@@ -48,11 +49,14 @@ typedef struct {
     int threads;
     double *scratch; /* for each thread; owned */
     double *best;    /* for each thread, the largest weight of each permutation; -Inf if there is none; owned */
+    double df;       /* above 0: counts, of tanh of sums, or of t / sqrt(t^2 + df), where t may be the root of F */
+    gcor_bins bins;  /* owned */
 } gcor_label_maxima;
 
-/* *maxima is the caller's, to free with gcor_sink_free(); NULL after an error. */
+/* df: 0, or that of the counts, which replace the maxima. *maxima is the caller's, to free with gcor_sink_free(); NULL
+ * after an error. */
 gcor_status gcor_label_maxima_new(gcor_context *context, gcor_shape shape, int64_t n_row, int64_t n_col, gcor_side side,
-                                  const gcor_permutations *permutations, gcor_label_maxima **maxima);
+                                  double df, const gcor_permutations *permutations, gcor_label_maxima **maxima);
 /* Returns the largest weight of permutation k: of t or F, or of tanh of the weighted sum; the same on every back end.
  * GCOR_NO_WEIGHT if no pair has a coefficient in all subjects. */
 double gcor_label_maxima_of(const gcor_label_maxima *maxima, int64_t k);

@@ -170,3 +170,15 @@ product <- function(f, ...) {
   generic <- if (getRversion() < "4.4") getExportedValue("gpucor", f) else getExportedValue("base", f)
   do.call(generic, list(...), envir = globalenv())
 }
+
+# The false discovery rate of each pair by permutation: over the cuts at and below its own, the least mean number of
+# permuted values beyond it over the number of the data's. permuted: a column for each permutation. Cuts are 1e-4 * 2
+# apart.
+permutation_rates <- function(values, permuted, sign) {
+  side <- switch(sign, absolute = abs, positive = identity, negative = function(v) -v)
+  cuts <- seq(if (sign == "absolute") 0 else -1, 1 - 2e-4, by = 2e-4)
+  rates <- vapply(cuts, FUN.VALUE = 0, function(cut) {
+    sum(side(permuted) >= cut) / ncol(permuted) / max(1, sum(side(values) >= cut))
+  })
+  pmin(1, cummin(rates))[findInterval(side(values), cuts)]
+}

@@ -346,12 +346,51 @@ test_that("several groups are compared by chi-squared of weighted z", {
   expect_output(print(gpuCorCompare(x, effects = "fixed")),
                 "standard deviation of z of 3 groups \\(175 observations\\)")
   expect_error(gpuCorCompare(x[1], effects = "fixed"), "at least two groups in 'x', not 1")
-  expect_error(gpuCorCompare(x, effects = "fixed", n_perm = 9), "leave it out for several groups")
   expect_error(gpuCorCompare(x, effects = "fixed", sign = "negative"), "no meaning for several groups")
   expect_error(gpuCorCompare(x, effects = "fixed", classes = 0.1), "'classes' are of two groups")
   x[[2]][, 3] <- 1
   all <- suppressWarnings(gpuCorCompare(x, effects = "fixed"))
   expect_identical(unname(which(is.na(as.matrix(all$p.value)[, 3]))), 1:20)
+})
+
+test_that("pairs are chosen by the false discovery rate by permutation of rows, in two groups and in several", {
+  set.seed(31)
+  x <- c(differing(c(40, 30), 20), some_subjects(50, 20, 6, 0))
+  x[[1]][, 5:9] <- x[[1]][, 5:9] + rnorm(40)
+  n <- vapply(x, nrow, 0)
+  values_of <- function(groups) { # tanh of the difference, or of the standard deviation of z
+    z <- vapply(groups, function(m) z_of(cor(m))[lower.tri(cor(m))], numeric(190))
+    if (length(groups) == 2) return(tanh(z[, 1] - z[, 2]))
+    w <- vapply(groups, nrow, 0) - 3
+    tanh(sqrt(drop((z - drop(z %*% w) / sum(w))^2 %*% w) / sum(w)))
+  }
+  for (groups in list(x[c(1, 3)], x)) for (sign in c("absolute", if (length(groups) == 2) "positive")) {
+    rows <- rep(seq_along(groups), vapply(groups, nrow, 0))
+    pool <- do.call(rbind, lapply(groups, robust_scale))
+    set.seed(32)
+    permuted <- replicate(40, {
+      order <- sample.int(length(rows))
+      values_of(lapply(seq_along(groups), function(g) pool[order[rows == g], ]))
+    })
+    truth <- permutation_rates(values_of(groups), permuted, sign)
+    for (backend in backends()) {
+      found <- function(fdr) {
+        set.seed(32)
+        own <- if (length(groups) == 2) groups else list(groups)
+        do.call(gpuCorCompare, c(own, list(fdr = fdr, n_perm = 40, sign = sign, effects = "fixed", output = "edges",
+                                           precision = "double", backend = backend)))
+      }
+      for (fdr in c(0.05, 0.3)) {
+        edges <- found(fdr)
+        expect_equal(edges$fdr, sort(truth[truth <= fdr]), tolerance = 1e-9)
+        expect_gt(nrow(edges), 5)
+      }
+      expect_equal(names(edges)[1:3], c("from", "to", "difference"))
+      expect_equal(nrow(found(1e-9)), sum(truth <= 1e-9))
+    }
+  }
+  all <- gpuCorCompare(x, effects = "fixed", n_perm = 19)
+  expect_equal(min(all$p.adjusted), 0.05)
 })
 
 test_that("bicor is compared by the difference of z, and by permutation of rows", {
@@ -536,9 +575,9 @@ test_that("a p value of ranks is not below that of the exact distribution of the
 test_that("rates of few rows are told, and what is printed says by which distribution p values are", {
   set.seed(13)
   x <- some_subjects(c(49, 50, 50), 6)
-  told <- "fewer than 50 rows in a group, here 49; choose pairs by p.adjusted"
+  told <- "fewer than 50 rows in a group, here 49; 'n_perm' permutes the rows"
   expect_warning(gpuCorCompare(x[[1]], x[[2]], fdr = 0.05), told, class = "gpuCorFewRows")
-  expect_warning(gpuCorCompare(x, effects = "fixed", fdr = 0.05), "here 49$", class = "gpuCorFewRows")
+  expect_warning(gpuCorCompare(x, effects = "fixed", fdr = 0.05), "here 49; 'n_perm'", class = "gpuCorFewRows")
   expect_no_warning(gpuCorCompare(x[[2]], x[[3]], fdr = 0.05))
   expect_no_warning(gpuCorCompare(x[[1]], x[[2]], p.value = 0.05))
   expect_no_warning(gpuCorCompare(x[1:2], x[2:3], fdr = 0.05))

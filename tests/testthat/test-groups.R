@@ -99,6 +99,41 @@ for (backend in backends()) {
     }
   })
 
+  test_that(paste(backend, "finds false discovery rates by permutation of t, F and fixed effects"), {
+    set.seed(51)
+    x <- connected(rep(c(2, 0.3), each = 6))
+    z <- z_matrix(x)
+    first <- rep(c(TRUE, FALSE), each = 6)
+    groups <- gl(3, 4)
+    welch <- function(in_x) apply(z, 1, function(v) t.test(v[in_x], v[!in_x])$statistic)
+    one <- function(z) rowMeans(z) / sqrt(apply(z, 1, var) / 12)
+    f_of <- function(z) apply(z, 1, function(v) anova(lm(v ~ groups))$F[1])
+    labels <- function() first[sample.int(12)]
+    two <- list(x[1:6], x[7:12])
+    cases <- list(
+      list(c(two, effects = "fixed"), function(in_x) tanh(rowMeans(z[, in_x]) - rowMeans(z[, !in_x])), first, labels),
+      list(c(two, variance = "unequal"), function(in_x) welch(in_x) / sqrt(welch(in_x)^2 + 10), first, labels),
+      list(list(x), function(sign) one(z %*% diag(sign)) / sqrt(one(z %*% diag(sign))^2 + 11), rep(1, 12),
+           function() sample(c(-1, 1), 12, replace = TRUE)),
+      list(list(split(x, groups)), function(at) sqrt(f_of(z[, at]) / (f_of(z[, at]) + 9)), 1:12,
+           function() order(sample.int(12)))
+    )
+    for (case in cases) for (sign in c("absolute", "positive", "negative")) {
+      if (sign != "absolute" && length(case[[1]][[1]]) == 3) next # F
+      set.seed(52)
+      permuted <- replicate(40, case[[2]](case[[4]]()))
+      truth <- permutation_rates(case[[2]](case[[3]]), permuted, sign)
+      for (fdr in c(0.1, 0.5)) {
+        set.seed(52)
+        edges <- suppressWarnings(do.call(gpuCorCompare, c(case[[1]], list(
+          fdr = fdr, n_perm = 40, sign = sign, backend = backend, output = "edges", precision = "double"
+        ))))
+        expect_equal(sort(edges$fdr), sort(truth[truth <= fdr]), tolerance = 1e-9)
+      }
+      expect_true(nrow(edges) > 0 || sign == "negative")
+    }
+  })
+
   test_that(paste(backend, "permutes the residuals of a design, or flips their signs"), {
     set.seed(5)
     x <- connected(seq(0, 1.5, length.out = 12))
