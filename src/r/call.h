@@ -98,7 +98,7 @@ SEXP r_element(SEXP list, const char *name);
 double *r_new_doubles(SEXP list, int k, R_xlen_t length);
 
 /* Copies the elements of a list to `own`; an R error unless there are n. */
-enum { R_MAX_ARGUMENTS = 4 };
+enum { R_MAX_ARGUMENTS = 5 };
 void r_arguments(SEXP list, int n, SEXP *own);
 
 /* Checks the compressed columns (or rows) of a sparse matrix, whose slots users may change: an R error unless p are
