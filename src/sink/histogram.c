@@ -186,9 +186,14 @@ static const gcor_sink_type TYPE = {
     .release = release,
 };
 
+static double min_size(const gcor_sink *sink) {
+    return fmax(0, ((const gcor_histogram *)sink)->min - 2.0 / GCOR_BINS);
+}
+
 static const gcor_sink_type EXACT = {.name = "exact histogram",
                                      .size = sizeof(gcor_histogram),
                                      .take = take_exactly,
+                                     .min = min_size,
                                      .allocate = allocate,
                                      .merge = merge,
                                      .save = save,
@@ -197,8 +202,12 @@ static const gcor_sink_type EXACT = {.name = "exact histogram",
 
 gcor_status gcor_histogram_new(gcor_context *context, gcor_shape shape, int64_t n_row, int64_t n_col, int exact,
                                gcor_histogram **histogram) {
-    const gcor_histogram like = {
-        .sink = {.type = exact ? &EXACT : &TYPE, .shape = shape, .n_row = n_row, .n_col = n_col, .approximate = 1}};
+    const gcor_histogram like = {.sink = {.type = exact ? &EXACT : &TYPE,
+                                          .shape = shape,
+                                          .n_row = n_row,
+                                          .n_col = n_col,
+                                          .approximate = 1,
+                                          .coarse = exact}};
     *histogram = gcor_sink_new(context, &like);
     return *histogram ? GCOR_OK : context->error.status;
 }
