@@ -164,7 +164,7 @@ permuted_differences <- function(run, n_perm, error) {
     found <- list(maxima = maxima, errors = made$errors)
   } else {
     made <- permuted_rows(run)
-    found <- list(maxima = made$perform(row_orders(made$rows, seq_len(n_perm)), FALSE)$maxima, errors = made$error)
+    found <- list(maxima = made$perform(row_orders(made$rows, seq_len(n_perm)), NULL)$maxima, errors = made$error)
   }
   tanh(atanh(pmax(found$maxima, 0)) * error / found$errors)
 }
@@ -176,6 +176,7 @@ permuted_rates <- function(run, n_perm, error) {
   data <- part_of(run, 0, 1 / (1 + n_perm))
   numbers <- seq_len(n_perm)
   scale <- 1
+  min <- 0
   if (permutes_labels(run)) {
     is_t <- is_random(run$x)
     count <- function(run, numbers) {
@@ -186,15 +187,29 @@ permuted_rates <- function(run, n_perm, error) {
     found <- list(count(data, 0), count(run, numbers))
   } else {
     made <- permuted_rows(run)
-    found <- lapply(list(0, numbers), function(numbers) made$perform(row_orders(made$rows, numbers), TRUE))
     scale <- error / made$error
+    count <- function(numbers, min) made$perform(row_orders(made$rows, numbers), tanh(atanh(min) / scale))
+    data <- count(0, tanh(min_z(run$criterion$value, several_groups(run$x)) / 2 * error))
+    min <- least_cut(data, run, n_perm, error)
+    found <- list(data, count(numbers, min))
   }
   tails <- lapply(found, function(found) cumsum(weight_bins(c(found["counts"], error = 0), run$sign)$counts))
   width <- 2 / length(found[[1L]]$counts)
   cuts <- tanh(atanh(1 - seq_along(tails[[1L]]) * width) / scale)
   permuted <- tails[[2L]][pmin(length(cuts), ceiling((1 - cuts) / width - 1e-6))] / n_perm
-  rates <- ifelse(tails[[1L]] > 0, permuted / tails[[1L]], 1)
+  is_counted <- 1 - seq_along(cuts) * width >= min
+  rates <- ifelse(is_counted & tails[[1L]] > 0, permuted / tails[[1L]], 1)
   rev(cummin(rev(pmin(rates, 1))))
+}
+
+# Returns the min weight that permutations need to count: cuts whose rate by the normal distribution is more than
+# FDR_MARGIN times what is asked for are not tried. A permutation's few larger values take no time.
+least_cut <- function(data, run, n_perm, error) {
+  bins <- weight_bins(c(data["counts"], error = 0), run$sign)
+  cuts <- 1 - seq_along(bins$counts) * bins$width
+  p <- two_sided(atanh(pmax(cuts, 0)) / error, several_groups(run$x)) / (if (run$sign == "absolute") 1 else 2)
+  is_tried <- cuts >= 0 & run$pairs * p <= pmax(FDR_MARGIN * run$criterion$value * cumsum(bins$counts), 1 / n_perm)
+  max(tanh(min_z(run$criterion$value, several_groups(run$x)) / 2 * error), min(1 - bins$width, cuts[is_tried]))
 }
 
 # Returns rows of the pairs whose false discovery rate by permutation is at most `fdr`, with these rates, and with
@@ -249,7 +264,8 @@ permuted_labels <- function(run, numbers) {
 
 # Permutes residuals of the rows of all groups (Freedman and Lane 1983): each group is regressed on its own covariates,
 # the rows are permuted across the groups, and regressed again on the covariates, which are not permuted. Returns
-# list(perform: a function of row_orders() and of whether to count; rows: their number; error: the standard error).
+# list(perform: a function of row_orders() and the min that is counted, or NULL; rows: their number; error: the
+# standard error).
 permuted_rows <- function(run) {
   x <- run$x
   compared <- lapply(seq_along(x$data), function(i) {
@@ -267,9 +283,8 @@ permuted_rows <- function(run) {
   }
   if (!is.null(x$designs)) x$designs <- lapply(compared, `[[`, "design")
   own <- replace(run, c("x", "method"), list(x, compared[[1L]]$method))
-  list(perform = function(orders, counts) {
-    perform(own, "row_maxima", constant(run$sign), all, seeds, orders, counts)
-  }, rows = nrow(all), error = combined_error(x, run$method))
+  list(perform = function(orders, min) perform(own, "row_maxima", constant(run$sign), all, seeds, orders, min),
+       rows = nrow(all), error = combined_error(x, run$method))
 }
 
 row_orders <- function(rows, numbers) {

@@ -25,6 +25,7 @@ struct request {
     gcor_side side;
     SEXP result;
     double *counts; /* NULL, or GCOR_BINS counts of all pairs' coefficients, which replace the largest ones */
+    double min;     /* of the size of counted ones; others may count as 0 */
     void (*permute)(request *q, int64_t number); /* makes permutation `number` the job's data */
     gcor_shuffle shuffle;                        /* r_maxima() */
     /* r_row_maxima() */
@@ -57,10 +58,13 @@ static gcor_status find_largest(r_job *q, gcor_side side, SEXP result, double *l
 }
 
 /* Adds the counts of the data as they are. They are those of exact coefficients, the same on every back end. */
-static gcor_status add_counts(r_job *q, SEXP result, double *counts) {
+static gcor_status add_counts(r_job *q, double min, SEXP result, double *counts) {
     gcor_histogram *histogram;
-    gcor_status status = gcor_histogram_new(&q->call.context, r_shape(q), r_n_row(q), q->job.x->n_var, 0, &histogram);
-    if (!status) status = r_job_run(q, &histogram->sink, result);
+    gcor_status status = gcor_histogram_new(&q->call.context, r_shape(q), r_n_row(q), q->job.x->n_var, 1, &histogram);
+    if (!status) {
+        histogram->min = min;
+        status = r_job_run(q, &histogram->sink, result);
+    }
     if (!status) add_bins(&histogram->bins, counts);
     gcor_sink_free(histogram ? &histogram->sink : NULL);
     return status;
@@ -94,7 +98,7 @@ static gcor_status find_maxima(request *q, R_xlen_t n) {
         q->job->call.progress.before = (double)k / (double)n;
         q->job->call.progress.part = 1 / (double)n;
         q->permute(q, k);
-        status = q->counts ? add_counts(q->job, q->result, q->counts)
+        status = q->counts ? add_counts(q->job, q->min, q->result, q->counts)
                            : find_largest(q->job, q->side, q->result, maxima + k);
         if (!status && gcor_stop(context)) status = context->error.status;
     }
@@ -118,9 +122,9 @@ gcor_status r_maxima(r_job *job, const SEXP *arguments, SEXP result) {
 
 /* x: subjects, the groups, whose sizes, weights and designs count. arguments: side; rows: a matrix of doubles without
  * missing values, the rows of all groups; seeds: the same of y, or NULL; orders: an integer matrix, a permutation of
- * the rows' numbers from 0 in each column, those of the first group first; counts: TRUE: counts replace the maxima.
- * Returns list(n_obs, x_flags, y_flags, maxima, counts: of combined coefficients in bins, the sum over all
- * permutations; one of both is NULL). */
+ * the rows' numbers from 0 in each column, those of the first group first; min: NULL, or the min size of coefficients
+ * that are counted. Returns list(n_obs, x_flags, y_flags, maxima, counts: of combined coefficients in bins, the sum
+ * over all permutations; one of both is NULL). */
 gcor_status r_row_maxima(r_job *job, const SEXP *arguments, SEXP result) {
     request q = {.job = job,
                  .side = (gcor_side)Rf_asInteger(arguments[0]),
@@ -128,7 +132,8 @@ gcor_status r_row_maxima(r_job *job, const SEXP *arguments, SEXP result) {
                  .result = result,
                  .rows = r_matrix(arguments[1], 0),
                  .orders = INTEGER(arguments[3]),
-                 .counts = Rf_asLogical(arguments[4]) ? new_counts(result) : NULL};
+                 .counts = Rf_isNull(arguments[4]) ? NULL : new_counts(result),
+                 .min = Rf_isNull(arguments[4]) ? 0 : Rf_asReal(arguments[4])};
     const int n = (int)job->combination.n;
     q.slices = (gcor_slice *)R_alloc((size_t)n, sizeof *q.slices);
     q.seed_slices = (gcor_slice *)R_alloc((size_t)n, sizeof *q.seed_slices);

@@ -122,7 +122,7 @@ gcor_status r_neighbours(r_job *q, const SEXP *arguments, SEXP result) {
 static gcor_status count_bins(r_job *q, double min, gcor_store *store, SEXP result) {
     double *counts = r_new_doubles(result, 3, GCOR_BINS), *error = r_new_doubles(result, 4, 1);
     gcor_histogram *histogram;
-    gcor_status status = gcor_histogram_new(&q->call.context, r_shape(q), r_n_row(q), q->job.x->n_var, 1, &histogram);
+    gcor_status status = gcor_histogram_new(&q->call.context, r_shape(q), r_n_row(q), q->job.x->n_var, 0, &histogram);
     if (!status) {
         histogram->min = min;
         histogram->sink.coarse = store != NULL;

@@ -110,6 +110,39 @@ static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, cons
     return sink->of ? sink->of->type->take(sink->of, context, thread, segment) : GCOR_OK;
 }
 
+/* Finds values of at least `min` in size whose exact ones may be in another bin. Returns how many of n. */
+static int64_t find_unsettled(const gcor_segment *segment, int64_t from, int64_t n, double min, int32_t *which) {
+    const double margin = segment->error * (GCOR_BINS / 2) + 1e-6, max = 1 + segment->error;
+    int64_t found = 0;
+    for (int64_t k = from; k < from + n; k++) {
+        double value = gcor_value(segment, k), place = (value + 2) * (GCOR_BINS / 2);
+        double part = place - (double)(int)(value <= max ? place : 0);
+        which[found] = (int32_t)k;
+        found += (fabs(value) >= min) & (value <= max) & ((part < margin) | (part > 1 - margin));
+    }
+    return found;
+}
+
+/* Computes exact values only for values near the bounds of bins, so that the counts are the same on every back end. */
+static gcor_status take_exactly(gcor_sink *sink, gcor_context *context, int thread, const gcor_segment *segment) {
+    enum { RUN = 256 };
+    gcor_histogram *histogram = (gcor_histogram *)sink;
+    int64_t *counts = histogram->bins.counts + (int64_t)thread * GCOR_BINS;
+    double error = segment->error, min = fmax(0, histogram->min - error - 2.0 / GCOR_BINS);
+    (void)context;
+    for (int64_t from = 0; from < segment->n; from += RUN) {
+        int64_t n = segment->n - from < RUN ? segment->n - from : RUN;
+        int32_t which[RUN];
+        double values[RUN], exact[RUN];
+        int64_t found = segment->refine ? find_unsettled(segment, from, n, min, which) : 0;
+        for (int64_t k = 0; k < n; k++) values[k] = gcor_value(segment, from + k);
+        if (found > 0) segment->refine(segment, which, found, exact);
+        for (int64_t l = 0; l < found; l++) values[which[l] - from] = exact[l];
+        count(counts, values, NULL, n, min, 1 + error);
+    }
+    return GCOR_OK;
+}
+
 static gcor_status merge(gcor_sink *sink, gcor_context *context, gcor_sink *other) {
     gcor_histogram *histogram = (gcor_histogram *)sink, *from = (gcor_histogram *)other;
     (void)context;
@@ -153,10 +186,28 @@ static const gcor_sink_type TYPE = {
     .release = release,
 };
 
-gcor_status gcor_histogram_new(gcor_context *context, gcor_shape shape, int64_t n_row, int64_t n_col, int approximate,
+static double min_size(const gcor_sink *sink) {
+    return fmax(0, ((const gcor_histogram *)sink)->min - 2.0 / GCOR_BINS);
+}
+
+static const gcor_sink_type EXACT = {.name = "exact histogram",
+                                     .size = sizeof(gcor_histogram),
+                                     .take = take_exactly,
+                                     .min = min_size,
+                                     .allocate = allocate,
+                                     .merge = merge,
+                                     .save = save,
+                                     .load = load,
+                                     .release = release};
+
+gcor_status gcor_histogram_new(gcor_context *context, gcor_shape shape, int64_t n_row, int64_t n_col, int exact,
                                gcor_histogram **histogram) {
-    const gcor_histogram like = {
-        .sink = {.type = &TYPE, .shape = shape, .n_row = n_row, .n_col = n_col, .approximate = approximate}};
+    const gcor_histogram like = {.sink = {.type = exact ? &EXACT : &TYPE,
+                                          .shape = shape,
+                                          .n_row = n_row,
+                                          .n_col = n_col,
+                                          .approximate = 1,
+                                          .coarse = exact}};
     *histogram = gcor_sink_new(context, &like);
     return *histogram ? GCOR_OK : context->error.status;
 }

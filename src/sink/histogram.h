@@ -43,9 +43,9 @@ typedef struct {
     double min;   /* coefficients of smaller size may be counted as 0, which takes less time */
 } gcor_histogram;
 
-/* approximate: count approximate values, with an error. *histogram is the caller's, to free with gcor_sink_free();
- * NULL after an error. */
-gcor_status gcor_histogram_new(gcor_context *context, gcor_shape shape, int64_t n_row, int64_t n_col, int approximate,
+/* exact: 0: counts approximate values, with an error; 1: the counts are those of exact values. *histogram is the
+ * caller's, to free with gcor_sink_free(); NULL after an error. */
+gcor_status gcor_histogram_new(gcor_context *context, gcor_shape shape, int64_t n_row, int64_t n_col, int exact,
                                gcor_histogram **histogram);
 
 #ifdef __cplusplus

@@ -177,7 +177,7 @@ mutants <- list(
   mutant("rank of a selection", "narrow", "counts[bin] < *k)", "counts[bin] <= *k)", "density|summary"),
   mutant("merge of maxima", "merge", "    gcor_maximum_add(maximum, gcor_maximum_of(from));\n", "",
          "workers|test"),
-  mutant("merge of histograms", "merge", "    gcor_bins_add(&histogram->bins, from->bins.counts);\n", "",
+  mutant("merge of histograms", "merge", "    gcor_bins_move(&histogram->bins, &from->bins);\n", "",
          "workers|density"),
   mutant("merge of sums", "merge", "c->sums[k] += from->sums[k];", "c->sums[k] = from->sums[k];",
          "workers|connectivity"),

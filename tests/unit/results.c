@@ -114,7 +114,7 @@ static void write_neighbours(unit_sink *sink, gcor_context *context, FILE *file)
 static gcor_status make_histogram(gcor_context *context, const unit_kind *kind, int64_t n_row, int64_t n_col,
                                   unit_sink *sink) {
     gcor_histogram *histogram;
-    gcor_status status = gcor_histogram_new(context, kind->shape, n_row, n_col, kind->setting, &histogram);
+    gcor_status status = gcor_histogram_new(context, kind->shape, n_row, n_col, !kind->setting, &histogram);
     sink->sink = status ? NULL : &histogram->sink;
     return status;
 }
