@@ -590,6 +590,8 @@ two_groups_cases <- list(
                                       method = "bicor")$p.adjusted)),
   null_case("gpuCorCompare", "pearson", "normal, n = 15", "fdr", c(0.08, 0.15),
             \() discoveries(gpuCorCompare(normal(15, 40), normal(15, 40), fdr = 0.05, output = "edges"))),
+  null_case("gpuCorCompare", "pearson", "t3, n = 30 and 20", "fdr, n_perm", c(0.03, 0.08), time = 3, sets = 20,
+            \() discoveries(gpuCorCompare(t3(30, 40), t3(20, 40), fdr = 0.05, n_perm = 60, output = "edges"))),
   null_case("gpuCorCompare", "pearson", "normal, n = 50", "fdr", c(0.045, 0.075),
             \() discoveries(gpuCorCompare(normal(50, 40), normal(50, 40), fdr = 0.05, output = "edges"))),
   permuted_case("pearson", "normal", "", NEARLY,
