@@ -146,7 +146,7 @@ model_matrix <- function(formula, data, name, of, has_intercept = NULL) {
   data <- if (is.null(data)) where else as_numbers(data)
   frame <- with_our_errors(stats::model.frame(formula, data, na.action = stats::na.pass, drop.unused.levels = TRUE),
                            prefix)
-  for (name in names(frame)) check_text(frame[[name]], name)
+  for (variable in names(frame)) check_text(frame[[variable]], variable)
   terms <- attr(frame, "terms")
   frame <- as_numbers(frame)
   if (length(attr(terms, "offset"))) {

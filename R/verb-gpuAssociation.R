@@ -320,15 +320,16 @@ tests_of_entries <- function(rows, to, run, significance) {
   list(statistic = sign(rows$x) * z, p.value = 2 * stats::pnorm(z, lower.tail = FALSE))
 }
 
-# Tests pairwise-complete observations: each trait with the columns of x to which it has an edge.
+# Tests pair by pair: each trait with the columns of x to which it has an edge.
 tests_by_trait <- function(rows, to, run, rule) {
+  counted <- count_observations(run) # of all columns
   found <- list(statistic = numeric(length(rows$x)), p.value = numeric(length(rows$x)))
   rule[c("alternative", "log", "quantile", "triangle")] <- list(0L, FALSE, NA_real_, FALSE)
   for (at in split(seq_along(to), to)) {
     own <- run
     own$x <- pick_columns(run$x, rows$i[at] + 1L)
     own$y <- pick_columns(run$y, to[at[1L]])
-    tested <- tested_pairs(matrix(rows$x[at], ncol = 1L), own, count_observations(own), rule)
+    tested <- tested_pairs(matrix(rows$x[at], ncol = 1L), own, counted, rule)
     found$statistic[at] <- tested$statistic
     found$p.value[at] <- tested$p.value
   }

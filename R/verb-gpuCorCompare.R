@@ -83,8 +83,8 @@
 #'   all pairs, and `k` so many partners of each column, those with the largest differences. `p.value` and `fdr` as in
 #'   [gpuCorNetwork()].
 #' @param sign A string: `"absolute"`, `"positive"` (stronger in `x`) or `"negative"` (stronger in `y`).
-#' @param method,use Strings: `"pearson"`, `"spearman"` or `"bicor"`; with random effects also `"kendall"`, `"cosine"`,
-#'   `"distance"` or `"given"` (`"mi"` is an error); and what to do with missing values, see [gpuCor()].
+#' @param method,use Strings: `"pearson"`, `"spearman"` or `"bicor"`; with random effects also `"kendall"`, `"cosine"`
+#'   or `"distance"` (`"mi"` is an error); and what to do with missing values, see [gpuCor()].
 #' @param output With a criterion, a string: `"matrix"`, or `"edges"` for a data frame.
 #' @param paired `TRUE` if subject i of `y` is subject i of `x`.
 #' @param design,data,contrast For `x` without `y`: a formula such as `~ group + age`, with a data frame that has a row

@@ -14,7 +14,7 @@ within_precision <- list(single = 1e-6, double = 1e-13)
 # cor.test() of all columns of both, a matrix for each part.
 tests_one_by_one <- function(a, b, method) {
   part <- function(f) outer(seq_len(ncol(a)), seq_len(ncol(b)), Vectorize(function(i, j) f(a[, i], b[, j])))
-  test <- function(i, j) suppressWarnings(cor.test(i, j, method = method, exact = FALSE))
+  test <- function(i, j) suppressWarnings(cor.test(i, j, method = method))
   list(pairs = part(function(i, j) sum(!is.na(i + j))), p.value = part(function(i, j) test(i, j)$p.value))
 }
 
