@@ -607,6 +607,7 @@ test_that("errors say what to do", {
   expect_error(gpuCorCompare(x, x[1], variance = "unequal"), "at least two subjects in each group")
   expect_error(gpuCorCompare(x[[1]], x[[2]], effects = "random"), "at least two subjects in one of the groups")
   expect_error(gpuCorCompare(x, variance = "unequal"), "is for two independent groups")
+  expect_error(gpuCorCompare(x, x, variance = "unequal", paired = TRUE), "is for two independent groups")
   expect_error(gpuCorCompare(x, x, variance = "unequal", effects = "fixed"), "is for lists of subjects")
   expect_error(gpuCorCompare(x, x, variance = "welch"), "'variance' must be one of")
   expect_error(gpuCorCompare(x, x, effects = "mixed"), "'effects' must be one of")

@@ -539,6 +539,7 @@ test_that("errors of groups say what to do", {
   expect_error(gpuCorCompare(x, design = cbind(a = 1, b = 1:6)), "a number for each of the 2 columns")
   expect_error(gpuCorCompare(x[1:3], x[4:6], blocks = 1:5, n_perm = 3), "a label for each of the 6 subjects")
   expect_error(gpuCorCompare(x[1:3], x[4:6], blocks = 1:6), "give both, or leave them out")
+  expect_error(gpuCorCompare(x[1:3], x[4:6], blocks = rep(1:3, 2)), "'blocks' say what 'n_perm' may exchange")
   expect_error(gpuCorCompare(x[1:3], x[4:6], whole = TRUE), "'whole' says how 'blocks' are exchanged")
   expect_error(gpuCorCompare(x[1:3], x[4:6], blocks = rep(1:2, each = 3), n_perm = 3), "whole = TRUE exchanges blocks")
   expect_error(gpuCorCompare(x[1:3], x[4:6], blocks = c(1, 1, 1, 2, 2, 3), n_perm = 3, whole = TRUE), "of equal size")

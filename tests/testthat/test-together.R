@@ -119,9 +119,10 @@ test_that("groups are compared, or say what does not go together", {
 
 test_that("every row of the table is met", {
   skip_if_not(full_tier(), "all pairs are in the full tier")
-  # rows of plans, files, shards, factors and modules, and of three features, have tests elsewhere
+  # rows of plans, files, shards, factors, modules and group models, and of three features, have tests elsewhere
   elsewhere <- grepl(paste0("plan|file|shards|gpuAssociation|gpuModules|several levels|shrunken|tr & |data & | & .* & |",
-                            "unknown times|one subject|before parts|p values by fixed effects|given coefficients"),
+                            "unknown times|one subject|before parts|p values by fixed effects|given coefficients|",
+                            "several effects|unequal|blocks|protect & "),
                      names(sentences))
   expect_identical(setdiff(names(sentences)[!elsewhere], met), character())
 })
