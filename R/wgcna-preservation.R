@@ -80,7 +80,7 @@
 #' @param gold An integer: the number of genes of the negative control, see Details, at most half of the matched ones;
 #'   below 3: none.
 #' @param null A string: `"labels"`, genes are drawn in `test` only; `"random sets"`, the same genes in both data sets,
-#'   which takes about twice as long.
+#'   which takes longer.
 #' @param ... `r offered_words("gpuPreservation")`
 #'   If the modules were made with `covariates`, give them here, too: a list with an element for `reference` and one for
 #'   `test`, or one formula for both, whose variables are in `data`, which is also a list of two.
