@@ -2,8 +2,8 @@
 
 # Returns list(basis: orthonormal columns, one row per observation, 0 for dropped ones; removed: NULL, or what is
 # subtracted in the place of the basis (protecting_basis()); lost: the degrees of freedom that the regressors take;
-# keeps: TRUE if the basis spans the residuals instead, as that is smaller). `may_keep`: TRUE to allow that. The regressors of
-# a run are orthogonal to those of the others and to the runs' intercepts.
+# keeps: TRUE if the basis spans the residuals instead, as that is smaller). `may_keep`: TRUE to allow that. The
+# regressors of a run are orthogonal to those of the others and to the runs' intercepts.
 basis_of <- function(regressors, weights, counts, may_keep) {
   root <- if (is.null(weights)) rep(1, length(counts)) else sqrt(weights)
   z <- covariates_as_compared(regressors, weights, counts)

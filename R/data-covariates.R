@@ -35,10 +35,9 @@ REGRESSORS <- list(
   )
 )
 
-# Returns NULL or the regressors, a list: `kinds`, names of REGRESSORS; `covariates`, and `protected`, what these must not
-# take, matrices, or NULL; `runs`, a list
-# of each run's rows, and `codes`, NULL or the number of each row's run; `series`, NULL or for each run its functions of
-# time, as from of_runs().
+# Returns NULL or the regressors, a list: `kinds`, names of REGRESSORS; `covariates`, and `protected`, what these must
+# not take, matrices, or NULL; `runs`, a list of each run's rows, and `codes`, NULL or the number of each row's run;
+# `series`, NULL or for each run its functions of time, as from of_runs().
 regressors_of <- function(asked, measure, n_obs) {
   codes <- check_runs(asked$runs, n_obs)
   kinds <- intersect(names(REGRESSORS), names(Filter(Negate(is.null), asked)))

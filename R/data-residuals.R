@@ -1,10 +1,10 @@
 # Residuals of columns, computed in R: for gpuClean(), lags and windows, and for surrogates. The engine computes its own
 # (src/measure/design.c).
 
-# Returns the residuals of a regression on an orthonormal basis; NULL: there is nothing to regress on. `removed`: NULL, or
-# what is subtracted in the place of the basis (protecting_basis()). A second
-# projection makes them orthogonal to the basis to all digits where the first removed much. Residuals of multiples of
-# regressors are rounding errors and become 0. `keeps`: TRUE if the basis spans the residuals.
+# Returns the residuals of a regression on an orthonormal basis; NULL: there is nothing to regress on. `removed`: NULL,
+# or what is subtracted in the place of the basis (protecting_basis()). A second projection makes them orthogonal to the
+# basis to all digits where the first removed much. Residuals of multiples of regressors are rounding errors and become
+# 0. `keeps`: TRUE if the basis spans the residuals.
 residual_columns <- function(m, basis, keeps, removed = NULL) {
   if (is.null(removed)) removed <- basis
   if (is.null(basis)) return(m)

@@ -41,8 +41,8 @@ empty_run <- function(specs, method, use, pairs = NULL, precision = "single", ca
 }
 
 # Returns a run. `found`: from features_of(); `takes`: "one" data set; "pairs", the same if observations do not matter;
-# "subjects", or "summaries" for values of subjects that may be other numbers than coefficients; `tests`: TRUE if p values will be computed; `max_t`: from max_t_of();
-# `...`: of empty_run().
+# "subjects", or "summaries" for values of subjects that may be other numbers than coefficients; `tests`: TRUE if p
+# values will be computed; `max_t`: from max_t_of(); `...`: of empty_run().
 new_run <- function(found, specs, x, y, method, use, criterion = NULL, sign = NULL, takes = "one",
                     tests = isTRUE(criterion$name %in% c("p.value", "fdr")) && is.null(max_t), max_t = NULL, ...) {
   run <- empty_run(specs, method, use, ...)

@@ -173,43 +173,45 @@ permuted_differences <- function(run, n_perm, error) {
 # mean number of pairs of a permutation over the number of pairs of the data. Bins are of tanh of the difference, scaled
 # as in permuted_differences(), or of t / sqrt(t^2 + max_df()).
 permuted_rates <- function(run, n_perm, error) {
-  data <- part_of(run, 0, 1 / (1 + n_perm))
   numbers <- seq_len(n_perm)
-  scale <- 1
-  min <- 0
+  bins_of <- function(found) weight_bins(c(found["counts"], error = 0), run$sign)
   if (permutes_labels(run)) {
-    is_t <- is_random(run$x)
-    count <- function(run, numbers) {
+    count_labels <- function(run, numbers) {
+      is_t <- is_random(run$x)
       made <- label_weights(run, numbers)
       if (!is_t) made$weights <- made$weights * rep(error / made$errors, each = nrow(made$weights))
-      perform(run, "label_maxima", constant(run$sign), made$weights, is_t, max_df(run$x))
+      bins_of(perform(run, "label_maxima", constant(run$sign), made$weights, is_t, max_df(run$x)))
     }
-    found <- list(count(data, 0), count(run, numbers))
+    scale <- 1
+    min <- 0
+    data <- count_labels(part_of(run, 0, 1 / (1 + n_perm)), 0)
+    permuted <- count_labels(run, numbers)
   } else {
     made <- permuted_rows(run)
     scale <- error / made$error
-    count <- function(numbers, min) made$perform(row_orders(made$rows, numbers), tanh(atanh(min) / scale))
-    data <- count(0, tanh(min_z(run$criterion$value, several_groups(run$x)) / 2 * error))
-    min <- least_cut(data, run, n_perm, error)
-    found <- list(data, count(numbers, min))
+    count_rows <- function(numbers, min) {
+      bins_of(made$perform(row_orders(made$rows, numbers), tanh(atanh(min) / scale)))
+    }
+    min <- tanh(min_z(run$criterion$value, several_groups(run$x)) / 2 * error)
+    data <- count_rows(0, min)
+    min <- max(min, least_cut(data, run, n_perm, error))
+    permuted <- count_rows(numbers, min)
   }
-  tails <- lapply(found, function(found) cumsum(weight_bins(c(found["counts"], error = 0), run$sign)$counts))
-  width <- 2 / length(found[[1L]]$counts)
-  cuts <- tanh(atanh(1 - seq_along(tails[[1L]]) * width) / scale)
-  permuted <- tails[[2L]][pmin(length(cuts), ceiling((1 - cuts) / width - 1e-6))] / n_perm
-  is_counted <- 1 - seq_along(cuts) * width >= min
-  rates <- ifelse(is_counted & tails[[1L]] > 0, permuted / tails[[1L]], 1)
+  tail <- cumsum(data$counts)
+  weights <- 1 - seq_along(tail) * data$width
+  cuts <- tanh(atanh(weights) / scale)
+  expected <- cumsum(permuted$counts)[pmin(length(cuts), ceiling((1 - cuts) / data$width - 1e-6))] / n_perm
+  rates <- ifelse(weights >= min & tail > 0, expected / tail, 1)
   rev(cummin(rev(pmin(rates, 1))))
 }
 
 # Returns the min weight that permutations need to count: cuts whose rate by the normal distribution is more than
-# FDR_MARGIN times what is asked for are not tried. A permutation's few larger values take no time.
-least_cut <- function(data, run, n_perm, error) {
-  bins <- weight_bins(c(data["counts"], error = 0), run$sign)
+# FDR_MARGIN times what is asked for are not tried. A permutation's few larger values take no time. `bins`: of the data.
+least_cut <- function(bins, run, n_perm, error) {
   cuts <- 1 - seq_along(bins$counts) * bins$width
   p <- two_sided(atanh(pmax(cuts, 0)) / error, several_groups(run$x)) / (if (run$sign == "absolute") 1 else 2)
   is_tried <- cuts >= 0 & run$pairs * p <= pmax(FDR_MARGIN * run$criterion$value * cumsum(bins$counts), 1 / n_perm)
-  max(tanh(min_z(run$criterion$value, several_groups(run$x)) / 2 * error), min(1 - bins$width, cuts[is_tried]))
+  min(1 - bins$width, cuts[is_tried])
 }
 
 # Returns rows of the pairs whose false discovery rate by permutation is at most `fdr`, with these rates, and with

@@ -3,11 +3,11 @@
 # and each p is computed.
 
 # The distribution of a coefficient r under independence is a list with one of `df` of Student's t, for r, or r /
-# `scale` if present, or of F of `tested` terms; the standard `deviation` of a normal r; the standard `error` of a normal atanh(r), or with
-# `groups` of the root of a chi-squared variable with one degree of freedom less than groups; `chi_squared`,
-# the number of observations n for which n r + 1 is chi-squared, with one side; `exact`, the p value of each possible
-# |r|, largest first, in equal steps, `steps` from -1 to 1; or `any`, a list of distributions, of which each pair has
-# one. `min_p`: the min p value of a normal one, see min_rank_p().
+# `scale` if present, or of F of `tested` terms; the standard `deviation` of a normal r; the standard `error` of a
+# normal atanh(r), or with `groups` of the root of a chi-squared variable with one degree of freedom less than groups;
+# `chi_squared`, the number of observations n for which n r + 1 is chi-squared, with one side; `exact`, the p value of
+# each possible |r|, largest first, in equal steps, `steps` from -1 to 1; or `any`, a list of distributions, of which
+# each pair has one. `min_p`: the min p value of a normal one, see min_rank_p().
 
 # Returns the min |r| with a p value of at most p, or a value above 1 if there is none. It is halfway between
 # two steps, so that rounding errors of r do not matter, and tolerates rounding of p.
