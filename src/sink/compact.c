@@ -116,8 +116,7 @@ static void copy_rows(gcor_sink *sink, gcor_context *context, const gcor_tile *t
 /* Prefaults the memory before the first values are written. Page faults between copies from a device take three times
  * as long. */
 static void prefault(gcor_compact_sink *own, gcor_context *context) {
-    if (!own->is_prefaulted) gcor_prefault(context, own->to->values, own->to->n * GCOR_COMPACT_BYTES);
-    own->is_prefaulted = 1;
+    gcor_prefault(context, own->to->values, own->to->n * GCOR_COMPACT_BYTES, own->shared);
 }
 
 void gcor_compact_take_tile(gcor_sink *sink, gcor_context *context, const gcor_tile *tile, const void *values) {
@@ -155,8 +154,11 @@ gcor_status gcor_compact_sink_new(gcor_context *context, const gcor_compact *to,
     const gcor_compact_sink like = {
         .sink = {.type = &TYPE, .shape = to->shape, .n_row = to->n_var, .n_col = to->n_var, .form = to->form},
         .to = to,
-        .is_prefaulted = to->is_prefaulted,
+        .begun = to->is_prefaulted ? INT64_MAX : 0,
     };
-    *sink = gcor_sink_new(context, &like);
-    return *sink ? GCOR_OK : context->error.status;
+    gcor_compact_sink *own = gcor_sink_new(context, &like);
+    *sink = own ? &own->sink : NULL;
+    if (!own) return context->error.status;
+    own->shared = &own->begun;
+    return GCOR_OK;
 }
