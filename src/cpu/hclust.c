@@ -10,8 +10,9 @@
 #include <math.h>
 #include <string.h>
 
-/* BLOCK: rows that a thread stores at a time. CACHED: rows at hand. LOADERS: max number of threads that load. */
-enum { NONE = -1, BLOCK = 64, CACHED = 64, LOADERS = 8 };
+/* BLOCK: rows that a thread stores at a time. CACHED: rows at hand. LOADERS: max number of threads that load. AHEAD:
+ * how many distances later one is asked for that is on a cache line of its own; more are then on their way. */
+enum { NONE = -1, BLOCK = 64, CACHED = 64, LOADERS = 8, AHEAD = 64 };
 
 typedef struct {
     const gcor_hclust *job;
@@ -83,8 +84,10 @@ static void drop_live(clusters *c, int64_t cluster) {
 static void read_row(const clusters *c, int64_t cluster, float *row) {
     memcpy(row, distances_before(c, cluster), (size_t)cluster * sizeof *row);
     row[cluster] = NAN;
-    for (int64_t l = count_live(c, cluster); l < c->n_live; l++)
+    for (int64_t l = count_live(c, cluster); l < c->n_live; l++) {
+        __builtin_prefetch(distances_before(c, c->live[gcor_min(l + AHEAD, c->n_live - 1)]) + cluster, 0, 2);
         row[c->live[l]] = distances_before(c, c->live[l])[cluster];
+    }
 }
 
 /* Returns the row of a cluster, which is valid until CACHED - 1 others are asked for. */
@@ -165,7 +168,8 @@ static void merge(clusters *c, int64_t a, int64_t b) {
     c->size[b] += c->size[a];
     drop_live(c, a);
     for (int64_t l = 0; l < c->n_live; l++) {
-        const int64_t k = c->live[l];
+        const int64_t k = c->live[l], ahead = c->live[gcor_min(l + AHEAD, c->n_live - 1)];
+        if (ahead > b) __builtin_prefetch(distances_before(c, ahead) + b, 1, 2);
         if (k == b) continue;
         row_b[k] = gcor_merged_distance(&parts, row_a[k], row_b[k], c->size[k]);
         *(k < b ? before + k : distances_before(c, k) + b) = row_b[k];
