@@ -172,11 +172,10 @@ static const struct {
  * document the last seven. All data stay R's. */
 SEXP r_run(SEXP name, SEXP x, SEXP y, SEXP method, SEXP use, SEXP arguments, SEXP settings) {
     int n = (int)(sizeof table / sizeof *table), k = 0;
-    SEXP own[R_MAX_ARGUMENTS];
     r_job q;
     while (k < n && strcmp(table[k].name, CHAR(STRING_ELT(name, 0))) != 0) k++;
     if (k == n) r_error("there is no computation \"%s\"", CHAR(STRING_ELT(name, 0)));
-    r_arguments(arguments, table[k].n_arguments, own);
+    const SEXP *own = r_arguments(arguments, table[k].n_arguments);
     parse(&q, x, y, method, use, settings);
     SEXP result = PROTECT(new_result(&q, (const char **)table[k].results));
     result = r_job_end(&q, table[k].compute(&q, own, result), result);
