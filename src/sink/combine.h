@@ -56,8 +56,7 @@ typedef struct gcor_combination {
     int64_t sessions; /* GCOR_ICC2, GCOR_ICC3: n / sessions subjects, each with all its sessions one after another */
     int skips;    /* 1: a pair ignores subjects in which it has no coefficient; 0: the pair then has no coefficient */
     double total; /* sums are divided by it; if subjects are left out, by the sum of the other subjects' weights */
-    int64_t n,
-        n_first; /* GCOR_T, GCOR_DIFFERENCE: the first n_first subjects are one group, the others are the other group */
+    int64_t n, n_first; /* GCOR_T, GCOR_DIFFERENCE: the first n_first subjects are one group, the others the other */
     const gcor_subject *subjects;   /* n, the caller's */
     const gcor_linear_model *model; /* GCOR_T, GCOR_DIFFERENCE: of its tested terms instead of groups; NULL: none */
 } gcor_combination;

@@ -148,8 +148,7 @@ struct RankBuffers {
  * kind needs. Also writes norm and present. */
 void rank_columns(gcor_state *state, const double *values, int64_t n_var, Operand &operand, int64_t at);
 
-/* ---- tensor.cu: forms for the tensor cores
- * ------------------------------------------------------------------------------- */
+/* ---- tensor.cu: forms for the tensor cores ----------------------------------------------------- */
 
 /* Length of a column in half precision whose length is the operand's: its values are small, and half precision loses
  * bits below 2^-14. A power of two, so scaling is exact. */
