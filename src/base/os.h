@@ -12,10 +12,6 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* ---- memory ---------------------------------------------------------------------- */
 
 /* Returns `bytes` bytes, a multiple of 64, aligned to 64 bytes and not cleared, which gcor_os_free() frees; NULL: no
@@ -93,7 +89,4 @@ void gcor_os_at_fork(void (*before)(void), void (*after)(void), void (*in_child)
 /* Fills `bytes` bytes with the system's random numbers. Returns 0; -1: error. */
 int gcor_os_random(void *to, size_t bytes);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -7,10 +7,6 @@
 
 #include "../gpucor.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct {
     gcor_shape shape;
     int64_t n_row, n_col;
@@ -58,7 +54,4 @@ gcor_status gcor_queue_draw(gcor_queue *queue, gcor_context *context, int64_t pa
 /* Returns a square, which is then drawn next. */
 gcor_status gcor_queue_return(gcor_queue *queue, gcor_context *context, const gcor_square *square);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -4,10 +4,6 @@
 
 #include "../gpucor.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 enum { GCOR_MAX_DEVICES = 64 };
 
 struct gcor_session {
@@ -32,7 +28,4 @@ int gcor_is_of_device(gcor_status status);
 /* Closes one device; the next run opens it again. */
 void gcor_session_drop(gcor_session *session, int device);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -5,10 +5,6 @@
 #include "../sink/moments.h"
 #include "windows.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* Called with a tile's moments, for its pairs with col < row, row by row without gaps. values: scratch, one number
  * per pair. */
 typedef gcor_status (*gcor_window_tile_work)(void *user, gcor_context *context, const gcor_tile *tile,
@@ -19,7 +15,4 @@ typedef gcor_status (*gcor_window_tile_work)(void *user, gcor_context *context, 
 gcor_status gcor_window_moments(gcor_windows *windows, gcor_session *session, gcor_context *context,
                                 int only_deviations, gcor_window_tile_work work, void *user);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

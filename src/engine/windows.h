@@ -7,10 +7,6 @@
 
 #include <pthread.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* Number of windows in which each variable has a flag, and for each window whether any variable has it. Owned and
  * cleared by the caller. Both NULL: not recorded. */
 typedef struct {
@@ -70,7 +66,4 @@ typedef gcor_status (*gcor_window_work)(void *user, gcor_session *session, gcor_
 gcor_status gcor_for_windows(gcor_windows *windows, gcor_window_crew *crew, const gcor_tile *tile, int64_t first,
                              int64_t n, gcor_window_work work, void *user);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

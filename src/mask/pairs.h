@@ -5,10 +5,6 @@
 
 #include "../source/source.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef enum {
     GCOR_WITHIN,  /* same label */
     GCOR_BETWEEN, /* different labels */
@@ -68,7 +64,4 @@ int64_t gcor_pairs_count(const gcor_pairs *pairs, gcor_context *context);
  * order, and after an error. The same on every machine. */
 gcor_status gcor_order_of(gcor_context *context, const gcor_traits *traits, int dims, int64_t n_var, int32_t **number);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -8,10 +8,6 @@
 #include "histogram.h"
 #include "weight.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* Weights of all permutations, those of the first one first. Borrowed. */
 typedef struct {
     const double *weight;
@@ -81,9 +77,5 @@ gcor_status gcor_components_new(gcor_context *context, int64_t n_var, const gcor
 /* Stores for each variable the size of its component under permutation k, 0 without a pair, and the smallest number of
  * the component's variables. Returns the largest size. After the run, for each k once. */
 double gcor_components_of(gcor_sink *sink, int64_t k, double *size, int *first);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -6,10 +6,6 @@
 
 #include "../gpucor.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct {
     double exponent, factor;
 } gcor_tail;
@@ -49,9 +45,5 @@ typedef struct {
  * bounds are `missing` if df is too small for z to have a variance. Any thread. */
 gcor_interval gcor_interval_of(const gcor_measure *measure, gcor_alternative alternative, double quantile, double df,
                                double r, double missing);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -5,10 +5,6 @@
 
 #include "tail.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* Writes the two-sided p values of n coefficients, and of n standard normal statistics, to p, which may be the same
  * array; NaN stays NaN. Any thread. */
 void gcor_t_table_p(const gcor_t_table *table, const double *r, int64_t n, double *p);
@@ -36,7 +32,4 @@ static inline int gcor_is_near(double df, double r) {
 /* One p value. Any thread. */
 double gcor_one_p(const gcor_t_table *table, double x);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

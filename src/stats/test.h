@@ -6,10 +6,6 @@
 #include "tail_block.h"
 #include "tie_variance.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* ---- exact p values (exact.c) ------------------------------------------------------------------- */
 
 /* Exact p values of rank correlations without ties, from the distribution over all orders of n observations; and the
@@ -228,9 +224,5 @@ typedef struct {
  * threads; can be interrupted. */
 gcor_status gcor_test_pairs(gcor_context *context, gcor_test *test, int is_triangle, const gcor_values *r,
                             const gcor_tested_pairs *results);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif
