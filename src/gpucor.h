@@ -34,9 +34,16 @@
 #include "../inst/include/gpucor/measure.h"
 #include "base/rounding.h"
 
+/* Begin and end the declarations of a header that C++ (src/cuda) includes. */
 #ifdef __cplusplus
-extern "C" {
+#define GCOR_BEGIN_C extern "C" {
+#define GCOR_END_C }
+#else
+#define GCOR_BEGIN_C
+#define GCOR_END_C
 #endif
+
+GCOR_BEGIN_C
 
 typedef enum {
     GCOR_OK = 0,
@@ -449,7 +456,5 @@ typedef struct {
  * delivers nothing. */
 gcor_status gcor_run(gcor_session *session, gcor_context *context, gcor_job *job);
 
-#ifdef __cplusplus
-}
-#endif
+GCOR_END_C
 #endif

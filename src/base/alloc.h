@@ -4,9 +4,7 @@
 
 #include "../gpucor.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GCOR_BEGIN_C
 
 /* Resources that tests can make fail. */
 typedef enum { GCOR_HOST_MEMORY, GCOR_DEVICE_MEMORY, GCOR_DEVICE_CALL } gcor_resource;
@@ -101,8 +99,6 @@ void gcor_prefaulted_free(gcor_prefaulted *prefaulted);
 gcor_buffer gcor_buffer_reserve(int64_t bytes);
 void gcor_buffer_trim(gcor_buffer *buffer, int64_t bytes);
 
-#ifdef __cplusplus
-}
-#endif
+GCOR_END_C
 
 #endif

@@ -10,9 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GCOR_BEGIN_C
 
 /* ---- the bits of doubles ------------------------------------------------------------------------ */
 
@@ -215,8 +213,6 @@ GCOR_INLINE double gcor_exp_of(double x, double low) {
 #define GCOR_ERF_DIVISORS 1, -3, 10, -42, 216, -1320, 9360, -75600, 685440, -6894720, 76204800, -918086400
 // clang-format on
 
-#ifdef __cplusplus
-}
-#endif
+GCOR_END_C
 
 #endif

@@ -2,11 +2,9 @@
 #ifndef GPUCOR_THREADS_H
 #define GPUCOR_THREADS_H
 
-#include <stdint.h>
+#include "../gpucor.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GCOR_BEGIN_C
 
 /* Calls body(argument, thread, k) for k = 0 .. n - 1, in any order, on at most `threads` threads. `thread` is from 0
  * (the caller's) to threads - 1; calls with the same `thread` do not overlap. Returns when all calls have returned.
@@ -31,8 +29,6 @@ static inline gcor_range gcor_block(int64_t n, int64_t size, int64_t k) {
 /* Ends all threads of loops, none of which may be running; the next loop starts new ones. */
 void gcor_end_threads(void);
 
-#ifdef __cplusplus
-}
-#endif
+GCOR_END_C
 
 #endif

@@ -5,9 +5,7 @@
 
 #include "../gpucor.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GCOR_BEGIN_C
 
 /* All memory is the caller's. */
 typedef struct {
@@ -52,7 +50,5 @@ static inline const double *gcor_read_values(const gcor_values *values, int64_t 
     return scratch;
 }
 
-#ifdef __cplusplus
-}
-#endif
+GCOR_END_C
 #endif

@@ -4,9 +4,7 @@
 
 #include "design.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GCOR_BEGIN_C
 
 /* Row k of the table, from 0; NULL after the last. */
 const gcor_measure *gcor_measure_at(int k);
@@ -144,8 +142,6 @@ double gcor_pair_coefficient(const gcor_pair *pair, const double *x, const doubl
  * GCOR_FELL_BACK to *flags. Afterwards own_x holds the prepared values, of the observations in rows. */
 double gcor_pair_norm(const gcor_pair *pair, const double *x, int *flags);
 
-#ifdef __cplusplus
-}
-#endif
+GCOR_END_C
 
 #endif

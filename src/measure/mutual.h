@@ -11,9 +11,7 @@
 #include "measure.h"
 #include "../base/elementary.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GCOR_BEGIN_C
 
 /* Bounds of the number of bins, and the code of a missing value. */
 enum { GCOR_MIN_BINS = 2, GCOR_MAX_BINS = 16, GCOR_NO_BIN = 255 };
@@ -64,7 +62,5 @@ GCOR_INLINE double gcor_mutual_of_cells(const gcor_mutual_scale *scale, int64_t 
     return gcor_mutual_coefficient((int64_t)((uint64_t)cells + (uint64_t)others), scale->n_obs, scale->unit);
 }
 
-#ifdef __cplusplus
-}
-#endif
+GCOR_END_C
 #endif

@@ -7,9 +7,7 @@
 
 #include "similarity.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GCOR_BEGIN_C
 
 /* Defines the adjacency of two variables, and their overlap. */
 typedef struct gcor_overlap_rule {
@@ -48,7 +46,5 @@ GCOR_INLINE double gcor_overlap_of(const gcor_overlap_rule *rule, double shared,
     return value > 1 ? 1 : value < -1 ? -1 : value;
 }
 
-#ifdef __cplusplus
-}
-#endif
+GCOR_END_C
 #endif

@@ -6,9 +6,7 @@
 #include "../measure/overlap.h"
 #include "../base/alloc.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GCOR_BEGIN_C
 
 /* Variables of a micro-panel (cpu/kernels.h): element k of the slab's variable v is at [(v / WIDTH * n_var + k) * WIDTH
  * + v % WIDTH]. */
@@ -52,7 +50,5 @@ static inline const float *gcor_adjacency_row(const gcor_adjacency *adjacency, i
     return adjacency->values + (c * adjacency->sink.n_col + k) * GCOR_ADJACENCY_WIDTH;
 }
 
-#ifdef __cplusplus
-}
-#endif
+GCOR_END_C
 #endif

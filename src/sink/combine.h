@@ -14,9 +14,7 @@
 
 #include "group_tests.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GCOR_BEGIN_C
 
 typedef enum {
     GCOR_MEAN,     /* sum of weight r / total */
@@ -127,7 +125,5 @@ void gcor_approx_add(gcor_combine *c, int64_t subject, const gcor_segment *segme
  * the other sink may need. An error is in the context. */
 void gcor_approx_deliver(gcor_combine *c, gcor_context *context, int thread, const gcor_tile *tile, float *sums);
 
-#ifdef __cplusplus
-}
-#endif
+GCOR_END_C
 #endif

@@ -10,9 +10,7 @@
 #include "edges/tile_edges.h"
 #include "histogram.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GCOR_BEGIN_C
 
 enum { GCOR_MAX_POWERS = 32, GCOR_MAX_LEVELS = 32, GCOR_SUMS_BLOCK = 1 << 14 };
 
@@ -91,7 +89,5 @@ gcor_status gcor_power_sums_begin(gcor_connectivity *c, gcor_context *context, c
 void gcor_power_sums_take(gcor_connectivity *c, int thread, const gcor_segment *segment);
 gcor_status gcor_power_sums_end(gcor_connectivity *c, gcor_context *context);
 
-#ifdef __cplusplus
-}
-#endif
+GCOR_END_C
 #endif

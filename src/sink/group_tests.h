@@ -6,9 +6,7 @@
 
 #include "combine_loops.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GCOR_BEGIN_C
 
 enum { GCOR_GROUP_BLOCK = GCOR_SUM_BLOCK }; /* max number of pairs tested at once */
 
@@ -81,7 +79,5 @@ gcor_status gcor_group_sink_new(gcor_context *context, gcor_shape shape, int64_t
                                 const gcor_groups *groups, const gcor_listed_pairs *listed,
                                 const gcor_group_results *results, gcor_sink **sink);
 
-#ifdef __cplusplus
-}
-#endif
+GCOR_END_C
 #endif

@@ -7,9 +7,7 @@
 #include "../base/elementary.h"
 #include "../gpucor.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GCOR_BEGIN_C
 
 /* I of the largest r below 1; coefficients of size 1 have this information, too. */
 #define GCOR_MAX_INFORMATION 18.368
@@ -36,8 +34,6 @@ typedef struct {
  * sink. */
 gcor_information gcor_information_of(gcor_sink *of, int in_double, const double *mean, const double *unit);
 
-#ifdef __cplusplus
-}
-#endif
+GCOR_END_C
 
 #endif

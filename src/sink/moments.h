@@ -6,9 +6,7 @@
 
 #include <math.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GCOR_BEGIN_C
 
 /* Arrays of n elements; owned. Sums are of differences from each number's first value, so that subtracting the
  * squared mean loses at most as many roundings as there are values. */
@@ -62,7 +60,5 @@ typedef struct {
 
 extern const gcor_sink_type gcor_moments_type;
 
-#ifdef __cplusplus
-}
-#endif
+GCOR_END_C
 #endif

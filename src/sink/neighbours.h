@@ -4,9 +4,7 @@
 
 #include "edges/store.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GCOR_BEGIN_C
 
 typedef struct {
     int32_t other;
@@ -45,7 +43,5 @@ void gcor_neighbours_add(gcor_neighbours *neighbours, gcor_context *context, con
 gcor_status gcor_neighbours_store(const gcor_neighbours *neighbours, gcor_context *context, int mutual,
                                   gcor_store *store);
 
-#ifdef __cplusplus
-}
-#endif
+GCOR_END_C
 #endif

@@ -4,9 +4,7 @@
 
 #include "../base/triangle.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GCOR_BEGIN_C
 
 /* Selects a permutation. Runs of the same `series` differ in nothing else, so that a back end can keep columns that it
  * prepared before. */
@@ -58,7 +56,5 @@ GCOR_INLINE void gcor_shuffle_values(const gcor_shuffle *shuffle, int64_t j, dou
     }
 }
 
-#ifdef __cplusplus
-}
-#endif
+GCOR_END_C
 #endif

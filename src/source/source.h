@@ -7,9 +7,7 @@
 
 #include <pthread.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GCOR_BEGIN_C
 
 /* A source begins with this. It belongs to the caller of gcor_run() and does not change during the run. */
 struct gcor_source {
@@ -159,8 +157,6 @@ gcor_status gcor_read(gcor_source *source, gcor_context *context, int64_t first,
  * set. */
 void gcor_read_queue_serve(gcor_read_queue *queue);
 
-#ifdef __cplusplus
-}
-#endif
+GCOR_END_C
 
 #endif

@@ -13,9 +13,7 @@
 
 #include <string.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GCOR_BEGIN_C
 
 typedef enum {
     GCOR_LINK_AVERAGE,
@@ -113,7 +111,5 @@ GCOR_INLINE uint32_t gcor_distance_key(float distance) {
     return bits >> 31 ? ~bits : bits | (uint32_t)1 << 31;
 }
 
-#ifdef __cplusplus
-}
-#endif
+GCOR_END_C
 #endif

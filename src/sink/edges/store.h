@@ -6,9 +6,7 @@
 #include "chunk.h"
 #include "tile_edges.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GCOR_BEGIN_C
 
 /* ---- edges on a device ----------------------------------------------------------------------- */
 
@@ -184,8 +182,6 @@ gcor_status gcor_sort_edges(gcor_context *context, int64_t n_row, const int32_t 
  * one. work: scratch for n edges. */
 void gcor_sort_columns(gcor_edge *list, int64_t n, gcor_edge *work);
 
-#ifdef __cplusplus
-}
-#endif
+GCOR_END_C
 
 #endif

@@ -5,9 +5,7 @@
 
 #include "../weight.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GCOR_BEGIN_C
 
 typedef struct {
     int32_t row, col; /* 0-based, as in a tile */
@@ -145,8 +143,6 @@ static inline int gcor_edge_sums_threads(const gcor_context *context, const gcor
     return worth < context->threads ? (int)worth : context->threads;
 }
 
-#ifdef __cplusplus
-}
-#endif
+GCOR_END_C
 
 #endif
