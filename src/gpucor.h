@@ -24,8 +24,7 @@
  *     owns the context;
  *   - a member of a table of functions is (required), or (optional) with what NULL means.
  */
-#ifndef GPUCOR_H
-#define GPUCOR_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -457,4 +456,3 @@ typedef struct {
 gcor_status gcor_run(gcor_session *session, gcor_context *context, gcor_job *job);
 
 GCOR_END_C
-#endif

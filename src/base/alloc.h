@@ -1,6 +1,5 @@
 /* Host memory of the engine. Allocations are counted, and tests can make them fail. */
-#ifndef GPUCOR_ALLOC_H
-#define GPUCOR_ALLOC_H
+#pragma once
 
 #include "../gpucor.h"
 
@@ -100,5 +99,3 @@ gcor_buffer gcor_buffer_reserve(int64_t bytes);
 void gcor_buffer_trim(gcor_buffer *buffer, int64_t bytes);
 
 GCOR_END_C
-
-#endif

@@ -1,8 +1,7 @@
 /* Elementary functions with the same bits on every system: only sums, products, quotients and bit operations, none
  * fused except by gcor_fma() (rounding.h). The system's own functions differ in their last bits. Errors are in units
  * in the last place, against long double (tests/unit/test_elementary.c). */
-#ifndef GPUCOR_ELEMENTARY_H
-#define GPUCOR_ELEMENTARY_H
+#pragma once
 
 #include "triangle.h"
 
@@ -214,5 +213,3 @@ GCOR_INLINE double gcor_exp_of(double x, double low) {
 // clang-format on
 
 GCOR_END_C
-
-#endif

@@ -1,6 +1,5 @@
 /* Threads. gcor_for_each() is the only parallel loop; threads.c says how it works. */
-#ifndef GPUCOR_THREADS_H
-#define GPUCOR_THREADS_H
+#pragma once
 
 #include "../gpucor.h"
 
@@ -30,5 +29,3 @@ static inline gcor_range gcor_block(int64_t n, int64_t size, int64_t k) {
 void gcor_end_threads(void);
 
 GCOR_END_C
-
-#endif

@@ -1,6 +1,5 @@
 /* Indices in a triangle of pairs, in 64 bits and without rounding. All counting starts at 0. */
-#ifndef GPUCOR_TRIANGLE_H
-#define GPUCOR_TRIANGLE_H
+#pragma once
 
 #include "../gpucor.h"
 
@@ -96,5 +95,3 @@ GCOR_INLINE int64_t gcor_tile_offset(const gcor_tile *tile, gcor_shape shape, in
 GCOR_INLINE int64_t gcor_tile_pairs(const gcor_tile *tile, gcor_shape shape) {
     return gcor_tile_offset(tile, shape, tile->row + tile->n_row);
 }
-
-#endif

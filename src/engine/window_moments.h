@@ -1,6 +1,5 @@
 /* Moments of each pair's coefficient over all windows, computed tile by tile of the pairs without storing windows. */
-#ifndef GPUCOR_WINDOW_MOMENTS_H
-#define GPUCOR_WINDOW_MOMENTS_H
+#pragma once
 
 #include "../sink/moments.h"
 #include "windows.h"
@@ -14,5 +13,3 @@ typedef gcor_status (*gcor_window_tile_work)(void *user, gcor_context *context, 
  * only_deviations: work asks for standard deviations only. */
 gcor_status gcor_window_moments(gcor_windows *windows, gcor_session *session, gcor_context *context,
                                 int only_deviations, gcor_window_tile_work work, void *user);
-
-#endif

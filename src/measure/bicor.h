@@ -1,6 +1,5 @@
 /* What the biweight midcorrelation is on every back end (bicor.c). */
-#ifndef GPUCOR_BICOR_H
-#define GPUCOR_BICOR_H
+#pragma once
 
 #include "../gpucor.h"
 #include "../base/triangle.h"
@@ -44,5 +43,3 @@ GCOR_INLINE int64_t gcor_quantile_index(int64_t n, double fraction, double *part
     *part = k == n - 1 ? 0 : at - (double)k;
     return k;
 }
-
-#endif

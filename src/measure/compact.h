@@ -1,7 +1,6 @@
 /* The coefficients of all pairs in half the memory of doubles, as a product delivers them: floats, or integer
  * numerators from which the double follows, to the last bit, by the variables' norms. */
-#ifndef GPUCOR_MEASURE_COMPACT_H
-#define GPUCOR_MEASURE_COMPACT_H
+#pragma once
 
 #include "../gpucor.h"
 
@@ -51,4 +50,3 @@ static inline const double *gcor_read_values(const gcor_values *values, int64_t 
 }
 
 GCOR_END_C
-#endif

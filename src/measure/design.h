@@ -1,6 +1,5 @@
 /* Weights of observations, the basis that columns are adjusted for, and a measure's options. */
-#ifndef GPUCOR_DESIGN_H
-#define GPUCOR_DESIGN_H
+#pragma once
 
 #include "../gpucor.h"
 
@@ -77,4 +76,3 @@ void gcor_design_unit(double squares, const double *x, int64_t n, double *unit);
 double gcor_design_map(const gcor_design *design, double squares, double *x, int64_t n, double *scratch);
 
 GCOR_END_C
-#endif

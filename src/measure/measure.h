@@ -1,6 +1,5 @@
 /* The table of measures, and how a measure prepares a column. */
-#ifndef GPUCOR_MEASURE_MEASURE_H
-#define GPUCOR_MEASURE_MEASURE_H
+#pragma once
 
 #include "design.h"
 
@@ -143,5 +142,3 @@ double gcor_pair_coefficient(const gcor_pair *pair, const double *x, const doubl
 double gcor_pair_norm(const gcor_pair *pair, const double *x, int *flags);
 
 GCOR_END_C
-
-#endif

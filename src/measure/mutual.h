@@ -5,8 +5,7 @@
  *
  * over the table's cells c and its margins a and b. Terms c log c are integers in fixed point, so that sums are exact
  * in any order. The coefficient is Linfoot's: sqrt(1 - exp(-2 I)), in [0, 1). */
-#ifndef GPUCOR_MUTUAL_H
-#define GPUCOR_MUTUAL_H
+#pragma once
 
 #include "measure.h"
 #include "../base/elementary.h"
@@ -63,4 +62,3 @@ GCOR_INLINE double gcor_mutual_of_cells(const gcor_mutual_scale *scale, int64_t 
 }
 
 GCOR_END_C
-#endif

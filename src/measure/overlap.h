@@ -2,8 +2,7 @@
  * the matrix of adjacencies; the overlaps are a product of its columns. If the matrix does not fit the memory, two
  * slabs of it are kept at a time, each the columns of some variables, and coefficients are computed again for each pair
  * of slabs, which takes little time compared with the product of slabs. */
-#ifndef GPUCOR_OVERLAP_H
-#define GPUCOR_OVERLAP_H
+#pragma once
 
 #include "similarity.h"
 
@@ -47,4 +46,3 @@ GCOR_INLINE double gcor_overlap_of(const gcor_overlap_rule *rule, double shared,
 }
 
 GCOR_END_C
-#endif

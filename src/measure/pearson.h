@@ -1,7 +1,6 @@
 /* Pearson's correlation, and the cosine, with the same bits on every back end: how columns are centred, and sums over
  * pairwise-complete observations. */
-#ifndef GPUCOR_PEARSON_H
-#define GPUCOR_PEARSON_H
+#pragma once
 
 #include "coefficient.h"
 
@@ -90,5 +89,3 @@ GCOR_INLINE int gcor_settle_common(gcor_common_pair *pair, int centred, double a
 
 /* Coefficients from here on are computed from the common rows alone, as the difference from 1 counts. */
 static const double GCOR_NEAR_ONE = 1 - 0x1p-10;
-
-#endif

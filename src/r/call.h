@@ -9,8 +9,7 @@
  *
  * A call parses SEXPs and allocates R's memory before the engine acquires anything, and reports an error to R after
  * everything is freed, so that no jump out of R leaks. */
-#ifndef GPUCOR_CALL_H
-#define GPUCOR_CALL_H
+#pragma once
 
 #define R_NO_REMAP
 #include <R.h>
@@ -166,5 +165,3 @@ typedef struct {
 void r_call_parse(r_call *call, SEXP settings);
 void r_quiet_call_parse(r_call *call, SEXP settings); /* without reports: for what follows a run */
 void r_plain_call_parse(r_call *call, SEXP threads);  /* of an entry that takes threads alone */
-
-#endif

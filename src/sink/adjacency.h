@@ -1,7 +1,6 @@
 /* The sink of a run of coefficients that makes a slab of the matrix of adjacencies: the columns of some variables, or
  * of all, with all variables in each and zeros on the diagonal. It is then an operand of the run of overlaps. */
-#ifndef GPUCOR_ADJACENCY_H
-#define GPUCOR_ADJACENCY_H
+#pragma once
 
 #include "../measure/overlap.h"
 #include "../base/alloc.h"
@@ -51,4 +50,3 @@ static inline const float *gcor_adjacency_row(const gcor_adjacency *adjacency, i
 }
 
 GCOR_END_C
-#endif

@@ -9,8 +9,7 @@
  *                     error; refine() then computes exact values from the subjects' operands: the same numbers
  *   combine_loops.c   the inner loops
  *   group_tests.c     Student's t of subjects' Fisher z */
-#ifndef GPUCOR_COMBINE_H
-#define GPUCOR_COMBINE_H
+#pragma once
 
 #include "group_tests.h"
 
@@ -126,4 +125,3 @@ void gcor_approx_add(gcor_combine *c, int64_t subject, const gcor_segment *segme
 void gcor_approx_deliver(gcor_combine *c, gcor_context *context, int thread, const gcor_tile *tile, float *sums);
 
 GCOR_END_C
-#endif

@@ -3,8 +3,7 @@
  * fixed-point numbers (weight.h), so they do not depend on how pairs are divided among threads, devices and shards.
  * Sums over all pairs use the coefficients of a dense result (GCOR_AS_FLOATS), so they are the same on every back
  * end. */
-#ifndef GPUCOR_CONNECTIVITY_H
-#define GPUCOR_CONNECTIVITY_H
+#pragma once
 
 #include "../measure/similarity.h"
 #include "edges/tile_edges.h"
@@ -90,4 +89,3 @@ void gcor_power_sums_take(gcor_connectivity *c, int thread, const gcor_segment *
 gcor_status gcor_power_sums_end(gcor_connectivity *c, gcor_context *context);
 
 GCOR_END_C
-#endif

@@ -1,6 +1,5 @@
 /* The sink that keeps every coefficient. */
-#ifndef GPUCOR_DENSE_H
-#define GPUCOR_DENSE_H
+#pragma once
 
 #include "../gpucor.h"
 #include "../measure/compact.h"
@@ -59,5 +58,3 @@ gcor_status gcor_compact_sink_new(gcor_context *context, const gcor_compact *to,
 void gcor_compact_take_tile(gcor_sink *sink, gcor_context *context, const gcor_tile *tile, const void *values);
 
 GCOR_END_C
-
-#endif

@@ -1,8 +1,7 @@
 /* Student's t of subjects' Fisher z, pair by pair: of their mean against 0; for two groups of subjects, of the
  * difference of the groups' means with separate variances (Welch 1947); or of a contrast of a linear model, or F of
  * several of its terms. */
-#ifndef GPUCOR_GROUP_TESTS_H
-#define GPUCOR_GROUP_TESTS_H
+#pragma once
 
 #include "combine_loops.h"
 
@@ -80,4 +79,3 @@ gcor_status gcor_group_sink_new(gcor_context *context, gcor_shape shape, int64_t
                                 const gcor_group_results *results, gcor_sink **sink);
 
 GCOR_END_C
-#endif

@@ -1,6 +1,5 @@
 /* Histograms of coefficients. */
-#ifndef GPUCOR_HISTOGRAM_H
-#define GPUCOR_HISTOGRAM_H
+#pragma once
 
 #include "weight.h"
 
@@ -47,4 +46,3 @@ gcor_status gcor_histogram_new(gcor_context *context, gcor_shape shape, int64_t 
                                gcor_histogram **histogram);
 
 GCOR_END_C
-#endif

@@ -1,8 +1,7 @@
 /* A sink between a back end and another sink that replaces every coefficient r by the information that it stands for, I
  * = -log(1 - r^2) / 2 nats, or by its context likelihood: how far I is above what both variables have with all others
  * (Faith and others 2007). Missing coefficients are passed on. */
-#ifndef GPUCOR_INFORMATION_H
-#define GPUCOR_INFORMATION_H
+#pragma once
 
 #include "../base/elementary.h"
 #include "../gpucor.h"
@@ -35,5 +34,3 @@ typedef struct {
 gcor_information gcor_information_of(gcor_sink *of, int in_double, const double *mean, const double *unit);
 
 GCOR_END_C
-
-#endif

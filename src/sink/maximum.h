@@ -1,6 +1,5 @@
 /* The sink that finds the largest weight of all pairs. */
-#ifndef GPUCOR_MAXIMUM_H
-#define GPUCOR_MAXIMUM_H
+#pragma once
 
 #include "weight.h"
 
@@ -23,4 +22,3 @@ void gcor_maximum_add(gcor_maximum *maximum, double weight);
 double gcor_maximum_of(const gcor_maximum *maximum);
 
 GCOR_END_C
-#endif

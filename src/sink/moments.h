@@ -1,6 +1,5 @@
 /* Moments of many numbers at a time, each over a sequence of values. */
-#ifndef GPUCOR_MOMENTS_H
-#define GPUCOR_MOMENTS_H
+#pragma once
 
 #include "../base/triangle.h"
 
@@ -61,4 +60,3 @@ typedef struct {
 extern const gcor_sink_type gcor_moments_type;
 
 GCOR_END_C
-#endif

@@ -1,6 +1,5 @@
 /* The k strongest neighbours of every variable. Of equal weights, the variable with the smaller index is stronger. */
-#ifndef GPUCOR_NEIGHBOURS_H
-#define GPUCOR_NEIGHBOURS_H
+#pragma once
 
 #include "edges/store.h"
 
@@ -44,4 +43,3 @@ gcor_status gcor_neighbours_store(const gcor_neighbours *neighbours, gcor_contex
                                   gcor_store *store);
 
 GCOR_END_C
-#endif

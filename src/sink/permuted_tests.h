@@ -1,8 +1,7 @@
 /* Statistics of pairs for permuted subjects. The subjects' Fisher z of a block of pairs are computed once, and each
  * permutation is a set of weights: of subjects whose labels are permuted, or of the terms of a linear model whose
  * residuals are permuted or change their signs (Freedman and Lane 1983): its rows then belong to other subjects. */
-#ifndef GPUCOR_PERMUTED_TESTS_H
-#define GPUCOR_PERMUTED_TESTS_H
+#pragma once
 
 #include "group_tests.h"
 #include "histogram.h"
@@ -77,5 +76,3 @@ gcor_status gcor_components_new(gcor_context *context, int64_t n_var, const gcor
 /* Stores for each variable the size of its component under permutation k, 0 without a pair, and the smallest number of
  * the component's variables. Returns the largest size. After the run, for each k once. */
 double gcor_components_of(gcor_sink *sink, int64_t k, double *size, int *first);
-
-#endif

@@ -1,6 +1,5 @@
 /* Permutes the observations of columns, for a null distribution. */
-#ifndef GPUCOR_SHUFFLE_H
-#define GPUCOR_SHUFFLE_H
+#pragma once
 
 #include "../base/triangle.h"
 
@@ -57,4 +56,3 @@ GCOR_INLINE void gcor_shuffle_values(const gcor_shuffle *shuffle, int64_t j, dou
 }
 
 GCOR_END_C
-#endif

@@ -1,7 +1,6 @@
 /* Sources of columns: an R matrix in memory (matrix.c), a raw file, or anything that can fill a block of columns. The
  * rest of the engine does not know which. */
-#ifndef GPUCOR_SOURCE_H
-#define GPUCOR_SOURCE_H
+#pragma once
 
 #include "../gpucor.h"
 
@@ -158,5 +157,3 @@ gcor_status gcor_read(gcor_source *source, gcor_context *context, int64_t first,
 void gcor_read_queue_serve(gcor_read_queue *queue);
 
 GCOR_END_C
-
-#endif

@@ -5,8 +5,7 @@
  * those it is made of: the chains of nearest neighbours of cpu/hclust.c and cuda/hclust.cu rely on it, and both give
  * the same bytes. Distances 1 - r are kept as differences from 1, which are -r to the last bit; every linkage but
  * ward.D2 gives the same tree of differences. */
-#ifndef GPUCOR_STATS_HCLUST_H
-#define GPUCOR_STATS_HCLUST_H
+#pragma once
 
 #include "../base/triangle.h"
 #include "../measure/compact.h"
@@ -112,4 +111,3 @@ GCOR_INLINE uint32_t gcor_distance_key(float distance) {
 }
 
 GCOR_END_C
-#endif

@@ -1,8 +1,7 @@
 /* Tail probabilities of test statistics, stored as factor * exp(exponent), so that the logarithm exists even if the
  * probability is below the smallest double. R's distribution functions are not used: any thread may compute p
  * values. */
-#ifndef GPUCOR_TAIL_H
-#define GPUCOR_TAIL_H
+#pragma once
 
 #include "../gpucor.h"
 
@@ -45,5 +44,3 @@ typedef struct {
  * bounds are `missing` if df is too small for z to have a variance. Any thread. */
 gcor_interval gcor_interval_of(const gcor_measure *measure, gcor_alternative alternative, double quantile, double df,
                                double r, double missing);
-
-#endif

@@ -1,6 +1,5 @@
 /* Computes statistics and p values of pairs from their coefficients; the only place that does. */
-#ifndef GPUCOR_TEST_H
-#define GPUCOR_TEST_H
+#pragma once
 
 #include "../measure/compact.h"
 #include "tail_block.h"
@@ -224,5 +223,3 @@ typedef struct {
  * threads; can be interrupted. */
 gcor_status gcor_test_pairs(gcor_context *context, gcor_test *test, int is_triangle, const gcor_values *r,
                             const gcor_tested_pairs *results);
-
-#endif

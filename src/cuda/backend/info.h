@@ -1,6 +1,5 @@
 /* Queries about GPUs. Plain C, so that the R interface can call them. */
-#ifndef GPUCOR_CUDA_INFO_H
-#define GPUCOR_CUDA_INFO_H
+#pragma once
 
 #include "../../gpucor.h"
 
@@ -22,4 +21,3 @@ int cuda_describe(int device, int ask_free, cuda_gpu *gpu);
 void cuda_versions(int *driver, int *runtime);
 
 GCOR_END_C
-#endif

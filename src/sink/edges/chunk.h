@@ -1,6 +1,5 @@
 /* Chunks of edges, in memory or in files. */
-#ifndef GPUCOR_CHUNK_H
-#define GPUCOR_CHUNK_H
+#pragma once
 
 #include "../../gpucor.h"
 
@@ -127,5 +126,3 @@ typedef struct {
 gcor_status gcor_chunk_walk(gcor_context *context, const gcor_chunk *chunks, int64_t n_chunks, const gcor_walk *walk);
 
 GCOR_END_C
-
-#endif

@@ -1,6 +1,5 @@
 /* Stores of edges: in chunks of 12 bytes per edge, in memory or in files, or in a device edge buffer. */
-#ifndef GPUCOR_STORE_H
-#define GPUCOR_STORE_H
+#pragma once
 
 #include "../../base/alloc.h"
 #include "chunk.h"
@@ -183,5 +182,3 @@ gcor_status gcor_sort_edges(gcor_context *context, int64_t n_row, const int32_t 
 void gcor_sort_columns(gcor_edge *list, int64_t n, gcor_edge *work);
 
 GCOR_END_C
-
-#endif

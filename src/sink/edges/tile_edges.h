@@ -1,7 +1,6 @@
 /* Edges of the current tile: pairs of large weight, in a list per thread until the tile is done. Then a store (store.h)
  * or each variable's neighbours (neighbours.h) take them. */
-#ifndef GPUCOR_TILE_EDGES_H
-#define GPUCOR_TILE_EDGES_H
+#pragma once
 
 #include "../weight.h"
 
@@ -144,5 +143,3 @@ static inline int gcor_edge_sums_threads(const gcor_context *context, const gcor
 }
 
 GCOR_END_C
-
-#endif
