@@ -28,7 +28,6 @@ typedef struct {
 static void touch_page(void *argument, int thread, int64_t k) {
     const region *r = argument;
     const gcor_range page = gcor_block(r->bytes, PAGE, k);
-    (void)thread;
     if (!gcor_stop(r->context)) touch(r->at, page.from, page.end);
 }
 

@@ -94,7 +94,6 @@ static void join(loop *l) {
 }
 
 static void *join_loops(void *unused) {
-    (void)unused;
     lock();
     while (!is_over) {
         loop *l = loops;

@@ -17,7 +17,6 @@ static int cpu_count(char *reason, size_t size) {
 }
 
 static gcor_status cpu_open(gcor_context *context, int device, gcor_state **state) {
-    (void)device;
     *state = gcor_alloc(context, 1, sizeof **state, "the CPU back end");
     if (!*state) return GCOR_NO_MEMORY;
     **state = (gcor_state){0};
@@ -49,7 +48,6 @@ const cpu_kernels *cpu_find_kernels(gcor_context *context) {
 }
 
 static gcor_status cpu_begin(gcor_state *state, gcor_context *context, gcor_sink *sink, gcor_kind kind) {
-    (void)kind;
     state->kernels = cpu_find_kernels(context);
     if (!state->kernels) return context->error.status;
     state->context = context;

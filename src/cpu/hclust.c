@@ -227,7 +227,6 @@ static gcor_status merge_single(clusters *c) {
 gcor_status cpu_cluster(gcor_state *state, gcor_context *context, const gcor_hclust *job) {
     const char *what = "the distances of clusters";
     const int64_t n = job->n;
-    (void)state;
     gcor_buffer triangle = gcor_buffer_take(context, gcor_triangular(n - 1) * (int64_t)sizeof(float), what);
     float *rows = gcor_alloc(context, loaders(context) * BLOCK * n, sizeof *rows, what);
     int32_t *lists = gcor_alloc(context, 3 * n, sizeof *lists, what);

@@ -210,7 +210,6 @@ typedef struct {
 static void pack_variable(void *argument, int thread, int64_t v) {
     const packing *o = argument;
     const cpu_levels *levels = o->s->levels + v;
-    (void)thread;
     if (levels->levels)
         cpu_open_levels(o->t->state->kernels, score_of(o->s, v), o->t->n_obs, levels->levels, (uint64_t *)levels->sets);
 }

@@ -18,7 +18,6 @@ static int64_t stride_of(gcor_kind kind, int64_t n_obs) {
 }
 
 int64_t cpu_column_bytes(const gcor_state *state, gcor_kind kind, int64_t n_obs) {
-    (void)state;
     switch (kind) {
     case GCOR_REAL_COMMON: return n_obs * (int64_t)(sizeof(double) + sizeof(int32_t));
     case GCOR_DOUBLE:

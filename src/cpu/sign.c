@@ -135,7 +135,6 @@ static void set_bit(uint64_t *level, int64_t k) {
 static void pack_bins(const gcor_state *state, const cpu_product *product, const cpu_operand *operand, int64_t var,
                       int64_t first, int64_t n, char *micro_panel, void *work) {
     const cpu_bins *bins = &product->bins;
-    (void)state, (void)first, (void)work;
     memset(micro_panel, 0, (size_t)n * CPU_MICRO_PANEL_BYTES);
     for (int v = 0; v < WIDTH; v++) {
         int64_t own = cpu_at_most_last(operand, var + v);
@@ -150,9 +149,9 @@ static void pack_bins(const gcor_state *state, const cpu_product *product, const
     }
 }
 
+/* All of n is one slice, so that there is nothing to add to. */
 static void dot_bins(const gcor_state *state, const cpu_product *product, char *rows, char *cols, int64_t n, int add,
                      void *sums) {
-    (void)n, (void)add;                    /* one slice in one chunk */
     if (gcor_stop(state->context)) return; /* with long columns a block takes seconds */
     state->kernels->mutual((const uint64_t *)(void *)rows, (const uint64_t *)(void *)cols, &product->bins, sums);
 }

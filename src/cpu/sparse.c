@@ -205,7 +205,6 @@ static void order_chunk(void *argument, int thread, int64_t chunk) {
     int64_t first = chunk * CHUNK, end = gcor_min(first + CHUNK, o->head.n_obs);
     int64_t own = t->tile->col - o->head.first;
     int32_t used[CHUNK] = {0};
-    (void)thread;
     count_entries(t, first, end);
     for (int64_t c = 0; c < t->tile->n_col; c++) {
         int64_t e = find_entry(o, own + c, first);

@@ -278,7 +278,6 @@ typedef struct {
 
 static void take_some_windows(void *argument, int thread, int64_t k) {
     windows_of_crew *w = argument;
-    (void)k;
     take_windows(w->windows, w->crew, thread, w->tile, &w->next, w->end, w->work, w->user);
 }
 

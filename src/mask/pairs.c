@@ -264,7 +264,6 @@ typedef struct {
 static void count_blocks_of_row(void *argument, int thread, int64_t i) {
     pair_count *c = argument;
     int64_t found = 0;
-    (void)thread;
     for (int64_t j = 0; j < c->pairs->cols.n_boxes; j++)
         if (have_pair(c->pairs->shape, i, j)) found += count_block(c->pairs, i, j);
     __atomic_fetch_add(&c->found, found, __ATOMIC_RELAXED);

@@ -76,7 +76,6 @@ typedef struct {
 static void widen_piece(void *argument, int thread, int64_t k) {
     const widening *w = argument;
     const gcor_range piece = gcor_block(w->compact->n, PIECE, k);
-    (void)thread;
     gcor_compact_read(w->compact, piece.from, piece.end - piece.from, w->out + piece.from);
 }
 
@@ -115,7 +114,6 @@ typedef struct {
 static void search_piece(void *argument, int thread, int64_t k) {
     search *s = argument;
     const gcor_range piece = gcor_block(s->compact->n, PIECE, s->first + k);
-    (void)thread;
     s->found[k] = extreme_of(s->compact, piece.from, piece.end - piece.from, s->is_max);
 }
 

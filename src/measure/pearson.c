@@ -18,12 +18,10 @@ double gcor_centre(double *x, int64_t n) {
 }
 
 double gcor_prepare_pearson(double *x, int64_t n, gcor_preparing *with, float *out) {
-    (void)with;
     return gcor_unit(x, gcor_centre(x, n), n, out);
 }
 
 double gcor_prepare_pearson_double(double *x, int64_t n, gcor_preparing *with, double *out) {
-    (void)with;
     return gcor_double_unit(x, gcor_centre(x, n), n, out);
 }
 
@@ -69,11 +67,9 @@ static double square_scaled(double *x, int64_t n) {
 }
 
 double gcor_prepare_cosine(double *x, int64_t n, gcor_preparing *with, float *out) {
-    (void)with;
     return gcor_unit(x, square_scaled(x, n), n, out);
 }
 
 double gcor_prepare_cosine_double(double *x, int64_t n, gcor_preparing *with, double *out) {
-    (void)with;
     return gcor_double_unit(x, square_scaled(x, n), n, out);
 }

@@ -177,7 +177,6 @@ int r_cores(void) {
 /* Ctrl-C without a jump through the engine, and reports of progress to R, which R/run-progress.R shows. */
 
 static void check_interrupt(void *unused) {
-    (void)unused;
     R_CheckUserInterrupt();
 }
 

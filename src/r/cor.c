@@ -96,7 +96,6 @@ typedef struct {
 static void rescale_piece(void *argument, int thread, int64_t p) {
     const rescaling *s = argument;
     const gcor_range piece = gcor_block(s->n, PIECE, p);
-    (void)thread;
     if (gcor_stop(s->context)) return;
     for (int64_t k = piece.from; k < piece.end; k++) s->values[k] = s->shift + s->scale * s->values[k];
 }
@@ -242,7 +241,6 @@ static void unfold_row(void *argument, int thread, int64_t i) {
     const unfolding *u = argument;
     const int64_t n = u->n, others = n - 1 - i;
     double *row = u->out + n * i + i + 1;
-    (void)thread;
     if (gcor_stop(u->context)) return;
     row[-1] = u->diagonal ? u->diagonal[i] : 1;
     if (others == 0) return;

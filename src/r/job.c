@@ -247,7 +247,6 @@ SEXP r_set_shared_steps(SEXP steps) {
 /* Returns list(n_obs: the number of selected observations, common: TRUE if each pair uses its pairwise-complete
  * observations, observed: the indices of the selected observations, or NULL for the first n_obs), for r_counted(). */
 gcor_status r_observations(r_job *q, const SEXP *arguments, SEXP result) {
-    (void)arguments;
     gcor_observations observations;
     SEXP observed = PROTECT(Rf_allocVector(INTSXP, q->job.x->n_obs));
     gcor_status status = gcor_observations_of(&q->call.context, &q->job, &observations);
@@ -266,7 +265,6 @@ gcor_status r_observations(r_job *q, const SEXP *arguments, SEXP result) {
 
 /* Returns list(columns, memory): how many columns the settings' shard would read, and how many bytes it would hold. */
 gcor_status r_needs(r_job *q, const SEXP *arguments, SEXP result) {
-    (void)arguments;
     double *columns = r_new_doubles(result, 0, 1), *memory = r_new_doubles(result, 1, 1);
     gcor_session *session;
     gcor_needs needs;

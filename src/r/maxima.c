@@ -180,7 +180,6 @@ static void adjust_block(void *argument, int thread, int64_t b) {
     const gcor_range block = gcor_block(a->n_pairs, BLOCK, b);
     const int64_t at = block.from, n = block.end - at;
     double scratch[2][BLOCK];
-    (void)thread;
     const double *p = gcor_read_values(&a->p, at, n, scratch[0]), *r = gcor_read_values(&a->r, at, n, scratch[1]);
     for (int64_t k = 0; k < n; k++) {
         R_xlen_t below = count_below(a->maxima, a->n, gcor_raw_weight(a->side, r[k]) - a->margin);

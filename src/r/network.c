@@ -141,7 +141,6 @@ static gcor_status count_bins(r_job *q, double min, gcor_store *store, SEXP resu
 
 /* Returns list(n_obs, x_flags, y_flags, counts, error). */
 gcor_status r_histogram(r_job *q, const SEXP *arguments, SEXP result) {
-    (void)arguments;
     return count_bins(q, 0, NULL, result);
 }
 

@@ -53,7 +53,6 @@ typedef struct {
 static void score_rows_of_block(void *argument, int thread, int64_t k) {
     const edge_scores *s = argument;
     const gcor_range rows = gcor_block(s->n_row, ROWS, k);
-    (void)thread;
     for (int64_t row = rows.from; row < rows.end; row++)
         for (int e = s->start[row]; e < s->start[row + 1]; e++)
             s->score[e] = fabs(s->r[e]) / gcor_kendall_deviation(s->n, s->of_col[s->col[e]], s->of_row[row]);
@@ -109,7 +108,6 @@ static void score_pairs_of_block(void *argument, int thread, int64_t k) {
     pair_scores *s = argument;
     const gcor_range rows = gcor_block(s->test->y->n_var, ROWS, k);
     int64_t few = 0;
-    (void)thread;
     for (int64_t row = rows.from; row < rows.end && !gcor_stop(s->context); row++)
         for (int e = s->start[row]; e < s->start[row + 1]; e++) {
             gcor_tested pair = gcor_test_pair(s->test, s->col[e], row, s->r[e]);
@@ -240,7 +238,6 @@ static void count_block(void *argument, int thread, int64_t k) {
     score_count *c = argument;
     const gcor_range block = gcor_block(c->n, BLOCK, k);
     int64_t found = 0;
-    (void)thread;
     for (int64_t e = block.from; e < block.end; e++) found += c->score[e] >= c->min;
     __atomic_fetch_add(&c->found, found, __ATOMIC_RELAXED);
 }
@@ -269,7 +266,6 @@ static int is_kept(const kept_scores *s, int e) {
 static void count_kept(void *argument, int thread, int64_t k) {
     const kept_scores *s = argument;
     const gcor_range rows = gcor_block(s->n_row, ROWS, k);
-    (void)thread;
     for (int64_t row = rows.from; row < rows.end; row++) {
         s->first[row + 1] = 0;
         for (int e = s->start[row]; e < s->start[row + 1]; e++) s->first[row + 1] += is_kept(s, e);
@@ -279,7 +275,6 @@ static void count_kept(void *argument, int thread, int64_t k) {
 static void copy_kept(void *argument, int thread, int64_t k) {
     const kept_scores *s = argument;
     const gcor_range rows = gcor_block(s->n_row, ROWS, k);
-    (void)thread;
     for (int64_t row = rows.from; row < rows.end; row++)
         for (int e = s->start[row], at = s->first[row]; e < s->start[row + 1]; e++)
             if (is_kept(s, e)) {

@@ -21,7 +21,6 @@ typedef struct {
 static void score_block(void *argument, int thread, int64_t k) {
     const t_tests *t = argument;
     const gcor_range block = gcor_block(t->n, BLOCK, k);
-    (void)thread;
     (void)gcor_t_scores(t->df, t->df, t->r + block.from, block.end - block.from, t->result + block.from);
 }
 
@@ -44,7 +43,6 @@ SEXP r_t_scores(SEXP coefficients, SEXP degrees, SEXP threads) {
 static void test_block(void *argument, int thread, int64_t k) {
     const t_tests *t = argument;
     const gcor_range block = gcor_block(t->n, BLOCK, k);
-    (void)thread;
     if (t->table) gcor_t_table_p(t->table, t->r + block.from, block.end - block.from, t->result + block.from);
     for (int64_t l = block.from; !t->table && l < block.end; l++)
         t->result[l] = gcor_tail_p(gcor_t_tail(t->df, t->r[l]), t->r[l], GCOR_TWO_SIDED, 0);

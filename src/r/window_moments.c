@@ -40,7 +40,6 @@ static void keep_column(void *argument, int thread, int64_t k) {
     const kept_tile *t = argument;
     const gcor_tile *tile = t->tile;
     int64_t n_var = t->q->job.windows.series->source.n_var, row_end = tile->row + tile->n_row, col = tile->col + k;
-    (void)thread;
     for (int64_t row = col < tile->row ? tile->row : col + 1; row < row_end; row++)
         put_pair(t->q, t->moments, gcor_tile_offset(tile, GCOR_LOWER, row) + k, gcor_row_position(col, row, n_var));
 }
@@ -71,7 +70,6 @@ enum { TAKEN_PAIRS = 1 << 22, BLOCK = 1 << 14 };
 static void keep_deviations(void *argument, int thread, int64_t b) {
     const kept_tile *t = argument;
     const gcor_range block = gcor_block(t->moments->n, BLOCK, b);
-    (void)thread;
     for (int64_t k = block.from; k < block.end; k++)
         t->values[k] = gcor_moments_sd(t->moments, k, 2 * GCOR_NO_VALUE) / 2;
 }

@@ -93,7 +93,6 @@ static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, cons
     gcor_combine *c = combine_of(sink);
     int64_t at = position(c, segment->row, segment->col);
     double scratch[SOME];
-    (void)context, (void)thread;
     if (adds_approx(c)) {
         gcor_approx_add(c, c->subject, segment, (float *)c->values + at);
         return GCOR_OK;
@@ -158,7 +157,6 @@ static gcor_status deliver(gcor_combine *c, gcor_context *context) {
 
 static gcor_status end_tile(gcor_sink *sink, gcor_context *context, const gcor_tile *tile) {
     gcor_combine *c = combine_of(sink);
-    (void)tile;
     if (++c->subject < c->rule->n) return GCOR_OK;
     c->subject = 0;
     return deliver(c, context);

@@ -30,7 +30,6 @@ static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, cons
     const gcor_compact *to = ((gcor_compact_sink *)sink)->to;
     char *out = (char *)to->values + position(sink, segment->row, segment->col) * GCOR_COMPACT_BYTES;
     size_t bytes = (size_t)segment->n * GCOR_COMPACT_BYTES;
-    (void)context, (void)thread;
     if (segment->counts)
         memcpy(out, segment->counts, bytes);
     else if (to->form == GCOR_AS_COUNTS)
@@ -75,7 +74,6 @@ static void copy_piece(void *argument, int thread, int64_t k) {
     const piecewise_copy *c = argument;
     const gcor_range piece = gcor_block(c->before + c->bytes, PIECE_BYTES, k);
     const int64_t begin = gcor_max(0, piece.from - c->before), end = piece.end - c->before;
-    (void)thread;
     stream(c->to + begin, c->from + begin, end - begin);
 }
 
@@ -97,7 +95,6 @@ static void copy_some_rows(void *argument, int thread, int64_t k) {
     const rowwise_copy *c = argument;
     const gcor_range rows = gcor_block(c->tile->n_row, c->rows, k);
     char *to = (char *)((const gcor_compact_sink *)c->sink)->to->values;
-    (void)thread;
     for (int64_t row = c->tile->row + rows.from; row < c->tile->row + rows.end; row++) {
         int64_t col, n;
         gcor_tile_segment(c->tile, c->sink->shape, row, &col, &n);
@@ -138,7 +135,6 @@ void gcor_compact_take_tile(gcor_sink *sink, gcor_context *context, const gcor_t
 
 /* Forks write to the same memory, each to its own pairs, so there is nothing to move. */
 static gcor_status merge(gcor_sink *sink, gcor_context *context, gcor_sink *other) {
-    (void)sink, (void)context, (void)other;
     return GCOR_OK;
 }
 

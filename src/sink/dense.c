@@ -85,7 +85,6 @@ static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, cons
     gcor_dense *dense = (gcor_dense *)sink;
     gcor_segment piece = *segment;
     int64_t end = segment->col + segment->n, n;
-    (void)context, (void)thread;
     for (; piece.col < end; piece.col += piece.n) {
         double *out = position(dense, piece.row, piece.col, &n);
         piece.n = n < end - piece.col ? n : end - piece.col;
@@ -99,7 +98,6 @@ static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, cons
 /* ---- forks and files ---------------------------------------------------------------- */
 
 static gcor_status allocate(gcor_sink *sink, gcor_context *context) {
-    (void)context;
     ((gcor_dense *)sink)->zero_sd = 0;
     ((gcor_dense *)sink)->is_owner = 0;
     return GCOR_OK;
@@ -107,7 +105,6 @@ static gcor_status allocate(gcor_sink *sink, gcor_context *context) {
 
 /* Forks write to the same memory, each to its own pairs, so there is nothing to move. */
 static gcor_status merge(gcor_sink *sink, gcor_context *context, gcor_sink *other) {
-    (void)context;
     ((gcor_dense *)sink)->zero_sd += ((gcor_dense *)other)->zero_sd;
     ((gcor_dense *)other)->zero_sd = 0;
     return GCOR_OK;
@@ -256,7 +253,6 @@ typedef struct {
 static void mirror_blocks(void *argument, int thread, int64_t k) {
     const mirroring *m = argument;
     const gcor_range cols = gcor_block(m->n, MIRRORED, k);
-    (void)thread;
     for (int64_t from = 0; from < cols.end && !gcor_stop(m->context); from += MIRRORED)
         for (int64_t j = cols.from; j < cols.end; j++)
             for (int64_t i = from; i < j && i < from + MIRRORED; i++) m->matrix[i + m->n * j] = m->matrix[j + m->n * i];

@@ -320,7 +320,6 @@ static int64_t thread_scratch(const group_sink *g) {
 static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, const gcor_segment *segment) {
     group_sink *g = (group_sink *)sink;
     double *z = g->scratch + thread * thread_scratch(g);
-    (void)context;
     if (g->listed.start)
         take_listed(g, z, z + gcor_group_scratch(&g->groups), segment);
     else
@@ -337,7 +336,6 @@ static gcor_status allocate(gcor_sink *sink, gcor_context *context) {
 
 /* Forks write to the same results, each to its own pairs. */
 static gcor_status merge(gcor_sink *sink, gcor_context *context, gcor_sink *other) {
-    (void)sink, (void)context, (void)other;
     return GCOR_OK;
 }
 

@@ -47,7 +47,6 @@ void gcor_moments_expect(gcor_moments *moments, int64_t n) {
 static void clear_block(void *argument, int thread, int64_t b) {
     const gcor_moments *moments = argument;
     const gcor_range block = gcor_block(moments->n, BLOCK, b);
-    (void)thread;
     for (int64_t k = block.from; k < block.end; k++) {
         moments->count[k] = moments->first[k] = moments->sum[k] = moments->squares[k] = 0;
         moments->min[k] = INFINITY;
@@ -115,7 +114,6 @@ typedef struct {
 static void add_piece(void *argument, int thread, int64_t k) {
     const addition *a = argument;
     const gcor_range piece = gcor_block(a->moments->n, PIECE, k);
-    (void)thread;
     add_rows(a->moments, piece.from, piece.end - piece.from, a->values, a->times, a->is_full);
 }
 
@@ -153,7 +151,6 @@ double gcor_moments_max(const gcor_moments *moments, int64_t k, double missing) 
 static gcor_status begin_tile(gcor_sink *sink, gcor_context *context, const gcor_tile *tile) {
     gcor_moments *moments = ((gcor_moments_sink *)sink)->moments;
     gcor_status status = GCOR_OK;
-    (void)tile;
     if (moments->is_begun) return status;
     if (!moments->count) status = allocate_all(context, moments);
     if (!status) gcor_moments_begin(moments, context, moments->n);
@@ -165,7 +162,6 @@ static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, cons
     const gcor_tile all = {0, sink->n_row, 0, sink->n_col};
     int64_t at = gcor_tile_offset(&all, sink->shape, segment->row) + segment->col;
     double scratch[PIECE];
-    (void)context, (void)thread;
     for (int64_t k = 0; k < segment->n; k += PIECE) {
         int64_t n = gcor_min(PIECE, segment->n - k);
         const double *values = gcor_segment_values(segment, k, n, scratch);

@@ -129,7 +129,6 @@ static gcor_status take_maxima(gcor_sink *sink, gcor_context *context, int threa
     const gcor_combine_loops *loops = maxima->loops;
     double *scratch = maxima->scratch + thread * gcor_permuted_scratch(permutations);
     double *best = maxima->best + thread * permutations->n;
-    (void)context;
     for (int64_t from = 0; from < segment->n; from += BLOCK) {
         int64_t n = gcor_min(BLOCK, segment->n - from);
         gcor_permuted_begin(permutations, loops, segment->doubles + from, segment->stride, n, scratch);
@@ -168,7 +167,6 @@ static void clear_maxima(gcor_label_maxima *maxima) {
 
 static gcor_status merge_maxima(gcor_sink *sink, gcor_context *context, gcor_sink *other) {
     gcor_label_maxima *maxima = (gcor_label_maxima *)sink, *from = (gcor_label_maxima *)other;
-    (void)context;
     for (int64_t k = 0; k < maxima->permutations.n; k++) {
         double largest = largest_of(from, k);
         if (largest > maxima->best[k]) maxima->best[k] = largest;
@@ -277,7 +275,6 @@ static gcor_status take_components(gcor_sink *sink, gcor_context *context, int t
     const gcor_permutations *permutations = &c->permutations;
     const double least = c->rule.min * c->rule.min;
     double *scratch = c->scratch + thread * gcor_permuted_scratch(permutations);
-    (void)context;
     for (int64_t from = 0; from < segment->n; from += BLOCK) {
         int64_t n = gcor_min(BLOCK, segment->n - from);
         gcor_permuted_begin(permutations, c->loops, segment->doubles + from, segment->stride, n, scratch);
@@ -319,7 +316,6 @@ static void clear_components(gcor_components *c) {
 
 static gcor_status merge_components(gcor_sink *sink, gcor_context *context, gcor_sink *other) {
     gcor_components *c = (gcor_components *)sink, *from = (gcor_components *)other;
-    (void)context;
     for (int64_t k = 0; k < c->permutations.n; k++)
         for (int64_t v = 0, at = k * c->sink.n_col; v < c->sink.n_col; v++, at++) {
             join_components(c->parent + k * c->sink.n_col, (int32_t)v, from->parent[at]);

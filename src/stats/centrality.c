@@ -76,7 +76,6 @@ static void multiply_part(void *argument, int thread, int64_t part) {
     const int32_t *row = a->row;
     const double *r = a->r, *v = p->v;
     double *restrict sums = p->sums + part * a->n;
-    (void)thread;
     memset(sums, 0, (size_t)p->first[part + 1] * sizeof *sums);
     for (int64_t j = p->first[part]; j < p->first[part + 1]; j++) {
         double of_column = 0, own = v[j];
@@ -92,7 +91,6 @@ static void multiply_part(void *argument, int thread, int64_t part) {
 static void add_block(void *argument, int thread, int64_t k) {
     const product *p = argument;
     const gcor_range block = gcor_block(p->network->n, BLOCK, k);
-    (void)thread;
     for (int64_t j = block.from; j < block.end; j++) {
         double sum = 0;
         for (int part = p->parts; part > 0 && p->first[part] > j; part--)

@@ -219,7 +219,6 @@ static void estimate_lags(void *user, int thread, int64_t j, double *x, int flag
     double *values = e->of->values + j * n_lags;
     int64_t n_there;
     double norm = lay_out(e, scratch, x, series, is_there, &n_there);
-    (void)flags;
     for (int64_t lag = 1; lag <= n_lags; lag++)
         values[lag - 1] = norm > 0 ? at_lag(series, is_there, lag, n_there, n, norm) : (double)NAN;
 }

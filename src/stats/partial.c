@@ -82,7 +82,6 @@ static void multiply_block(const batches *b, int64_t batch, int64_t block) {
 static void multiply_some_blocks(void *argument, int thread, int64_t k) {
     const batches *b = argument;
     const int64_t blocks = gcor_blocks(b->columns->n_obs, BLOCK), step = b->divides_batches ? 1 : blocks;
-    (void)thread;
     for (int64_t at = k * step; at < (k + 1) * step; at++) multiply_block(b, at / blocks, at % blocks);
 }
 
@@ -90,7 +89,6 @@ static void add_row(void *argument, int thread, int64_t own) {
     const batches *b = argument;
     const int64_t n = b->columns->n_obs;
     gcor_partial_sums *sums = b->sums;
-    (void)thread;
     for (int64_t batch = 0; batch < b->used; batch++) {
         const double *products = b->products + (batch * n + own) * n;
         for (int64_t k = 0; k <= own; k++) sums->products[own * n + k] += products[k];

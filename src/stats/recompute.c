@@ -30,7 +30,6 @@ typedef struct {
 
 static void keep_column(void *user, int thread, int64_t j, double *x, int flags) {
     const block *b = user;
-    (void)thread, (void)flags;
     memcpy(b->values + (j - b->first) * b->columns->n_obs, x, (size_t)b->columns->n_obs * sizeof *x);
 }
 

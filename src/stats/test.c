@@ -413,7 +413,6 @@ typedef struct {
 static void test_line_number(void *argument, int thread, int64_t j) {
     testing *t = argument;
     int64_t tied = 0, few = 0, n_x = t->lists->test->x->n_var;
-    (void)thread;
     if (gcor_stop(t->context)) return;
     test_line(t->lists, j, &tied, &few);
     if (is_symmetric(t->lists)) count_reverse(t->lists, j, &tied, &few);
@@ -465,7 +464,6 @@ typedef struct {
 static void list_near_line(void *argument, int thread, int64_t j) {
     const near_pairs *p = argument;
     const int64_t *before = p->lists->n_near;
-    (void)thread;
     if (before[j] < (j + 1 < p->lists->test->y->n_var ? before[j + 1] : p->n))
         list_line(p->lists, j, p->near + before[j]);
 }
@@ -473,7 +471,6 @@ static void list_near_line(void *argument, int thread, int64_t j) {
 static void test_near_block(void *argument, int thread, int64_t k) {
     const near_pairs *p = argument;
     const gcor_range block = gcor_block(p->n, BLOCK, k);
-    (void)thread;
     for (const gcor_pair_value *near = p->near + block.from; near < p->near + block.end; near++) {
         gcor_tested pair = gcor_test_pair(p->lists->test, near->i, near->j, near->r);
         write_pair(&p->lists->results, near->at, &pair);

@@ -64,8 +64,6 @@ static int64_t count_kept(gcor_side side, double min, const double *r, int64_t n
 
 static void count_chunk(void *user, gcor_context *context, const gcor_chunk *chunk, const gcor_chunk_view *view) {
     counting *c = user;
-    (void)context;
-    (void)chunk;
     __atomic_fetch_add(&c->n, count_kept(c->side, c->min, view->r, view->n), __ATOMIC_RELAXED);
 }
 
@@ -150,7 +148,6 @@ static void prune_chunk(void *argument, int thread, int64_t k) {
     gcor_chunk *chunk = &p->store->chunks[k];
     const gcor_side side = p->store->edges.rule.side;
     gcor_chunk fresh = *chunk;
-    (void)thread;
     if (chunk->file || gcor_stop(p->context)) return;
     fresh.n = count_kept(side, p->min, chunk->r, chunk->n);
     fresh.r = NULL;

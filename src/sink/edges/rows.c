@@ -67,8 +67,6 @@ typedef struct {
 static void count_chunk(void *user, gcor_context *context, const gcor_chunk *chunk, const gcor_chunk_view *view) {
     const row_count *c = user;
     const wanted *w = &c->wanted;
-    (void)context;
-    (void)chunk;
     for (int64_t e = 0, end; w->direct && e < view->n; e = end) {
         end = end_of_row(view, e);
         __atomic_fetch_add(&c->entries[gcor_row_at(view, e)], count_kept(w, view, e, end), __ATOMIC_RELAXED);
@@ -220,7 +218,6 @@ static void sort_some_rows(void *argument, int thread, int64_t k) {
     const gcor_range rows = gcor_block(s->n_row, SORTED_ROWS, k);
     void *memory = NULL;
     int64_t capacity = 0;
-    (void)thread;
     for (int64_t i = rows.from; i < rows.end && !gcor_stop(s->context); i++) {
         int64_t begin = g->start[i], n = g->start[i + 1] - begin;
         if (g->next[i] != g->start[i + 1]) (void)gcor_damaged(s->context);

@@ -56,7 +56,6 @@ static int64_t part_begin(const sorting *s, int64_t part) {
 static void find_largest(void *argument, int thread, int64_t part) {
     sorting *s = argument;
     double largest = 0, known;
-    (void)thread;
     for (int64_t e = part_begin(s, part); e < part_begin(s, part + 1); e++)
         if (fabs(s->r[e]) > largest) largest = fabs(s->r[e]);
     __atomic_load(&s->largest, &known, __ATOMIC_RELAXED);
@@ -73,7 +72,6 @@ static void find_bits(sorting *s) {
 
 static void count_part(void *argument, int thread, int64_t part) {
     const sorting *s = argument;
-    (void)thread;
     if (gcor_stop(s->context)) return;
     int64_t *count = s->next + part * BUCKETS;
     memset(count, 0, BUCKETS * sizeof *count);
@@ -109,7 +107,6 @@ static int64_t row_of(const sorting *s, int64_t e) {
 
 static void move_part(void *argument, int thread, int64_t part) {
     const sorting *s = argument;
-    (void)thread;
     if (gcor_stop(s->context)) return;
     int64_t *next = s->next + part * BUCKETS, begin = part_begin(s, part), end = part_begin(s, part + 1);
     int64_t row = begin < end ? row_of(s, begin) : 0;

@@ -25,7 +25,6 @@ static void fill_block(void *argument, int thread, int64_t k) {
     const gcor_tile tile = chunk->tile;
     const int bits = gcor_position_bits(&tile);
     const gcor_range block = gcor_block(chunk->n, FILLED, k);
-    (void)thread;
     for (int64_t e = block.from; e < block.end; e++) {
         chunk->r[e] = list[e].r;
         chunk->position[e] = (uint32_t)((list[e].row - tile.row) << bits | (list[e].col - tile.col));
@@ -142,14 +141,12 @@ static gcor_range part_of(const block_sort *s, int64_t part) {
 static void count_part(void *argument, int thread, int64_t k) {
     const block_sort *s = argument;
     const gcor_range part = part_of(s, k);
-    (void)thread;
     for (int64_t e = part.from; e < part.end; e++) s->next[k * s->g->n + block_of(s->g, &s->list[e])]++;
 }
 
 static void move_part(void *argument, int thread, int64_t k) {
     const block_sort *s = argument;
     const gcor_range part = part_of(s, k);
-    (void)thread;
     for (int64_t e = part.from; e < part.end; e++)
         s->sorted[s->next[k * s->g->n + block_of(s->g, &s->list[e])]++] = s->list[e];
 }
@@ -205,7 +202,6 @@ static gcor_status keep_tile(gcor_edges *edges, gcor_context *context, const gco
 
 static gcor_status allocate(gcor_sink *sink, gcor_context *context) {
     gcor_store *store = (gcor_store *)sink;
-    (void)context;
     gcor_edges_clear(&store->edges);
     store->edges.rule.min = store->min;
     store->chunks = NULL;

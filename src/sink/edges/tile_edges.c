@@ -209,7 +209,6 @@ void gcor_edges_free(gcor_edges *edges) {
 /* An earlier run may have had fewer threads. */
 gcor_status gcor_edges_begin(gcor_sink *sink, gcor_context *context, const gcor_tile *tile) {
     gcor_edges *edges = (gcor_edges *)sink;
-    (void)tile;
     if (edges->threads < context->threads) {
         gcor_edges_free(edges);
         edges->lists = gcor_alloc(context, context->threads, sizeof *edges->lists, "edges of a tile");
@@ -276,14 +275,12 @@ static void fold(gcor_edge_sums *sums, int64_t k, int64_t var) {
 static void fold_rows(void *argument, int thread, int64_t k) {
     gcor_edge_sums *sums = argument;
     const gcor_range rows = gcor_block(sums->at.n_row, BLOCK, k);
-    (void)thread;
     for (int64_t i = rows.from; i < rows.end; i++) fold(sums, i, sums->first_row + sums->at.row + i);
 }
 
 static void fold_columns(void *argument, int thread, int64_t k) {
     gcor_edge_sums *sums = argument;
     const gcor_range columns = gcor_block(sums->at.n_col, BLOCK, k);
-    (void)thread;
     for (int64_t j = columns.from; j < columns.end; j++) fold(sums, sums->at.n_row + j, sums->at.col + j);
 }
 

@@ -28,7 +28,6 @@ static void unpermute_block(void *argument, int thread, int64_t k) {
     const unpermutation *u = argument;
     const gcor_chunk_view *view = u->view;
     const gcor_range block = gcor_block(view->n, BLOCK, k);
-    (void)thread;
     for (int64_t e = block.from; e < block.end; e++)
         u->list[e] = unpermuted(u->to, gcor_row_at(view, e), gcor_col_at(view, e), view->r[e]);
 }
