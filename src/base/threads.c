@@ -123,12 +123,6 @@ static void list(loop *l) {
     wake();
 }
 
-static void unlist(const loop *l) {
-    loop **at = &loops;
-    while (*at != l) at = &(*at)->other;
-    *at = l->other;
-}
-
 void gcor_for_each(int max, int64_t n, void (*body)(void *, int, int64_t), void *argument) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     loop own = {.body = body, .argument = argument, .n = n, .threads = max, .joined = 1};
@@ -142,7 +136,9 @@ void gcor_for_each(int max, int64_t n, void (*body)(void *, int, int64_t), void 
     unlock();
     run_steps(&own, 0);
     lock();
-    unlist(&own);
+    loop **at = &loops;
+    while (*at != &own) at = &(*at)->other;
+    *at = own.other;
     while (own.running > 0) pthread_cond_wait(&left, &mutex);
     unlock();
 }

@@ -95,15 +95,13 @@ static int untied(const cpu_operand *o, int64_t var, int64_t n_var) {
     return 1;
 }
 
-static cpu_sign_mode mode_of(const cpu_operand *rows, const cpu_operand *cols, const gcor_tile *tile) {
-    if (rows->head.kind == GCOR_SIGN_COMMON) return CPU_COMMON;
-    int free_of_ties = untied(rows, tile->row, tile->n_row) && untied(cols, tile->col, tile->n_col);
-    return free_of_ties ? CPU_UNTIED : CPU_TIED;
-}
-
 cpu_product cpu_sign_product(const cpu_operand *rows, const cpu_operand *cols, const gcor_tile *tile) {
     int64_t words = (gcor_obs_pairs(rows->head.n_obs) + 63) / 64;
-    cpu_sign_mode mode = mode_of(rows, cols, tile);
+    cpu_sign_mode mode = CPU_TIED;
+    if (rows->head.kind == GCOR_SIGN_COMMON)
+        mode = CPU_COMMON;
+    else if (untied(rows, tile->row, tile->n_row) && untied(cols, tile->col, tile->n_col))
+        mode = CPU_UNTIED;
     return (cpu_product){.length = words,
                          .slice = words < SLICE_WORDS ? words : SLICE_WORDS,
                          .element = sizeof(uint64_t),
