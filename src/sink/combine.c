@@ -15,10 +15,6 @@ static int adds_approx(const gcor_combine *c) {
     return c->sink.approximate && c->backend->pairs;
 }
 
-static size_t value_bytes(const gcor_combine *c) {
-    return adds_approx(c) ? sizeof(float) : sizeof(double);
-}
-
 /* True if every subject's values are kept until the tile is done, instead of their sum. */
 static int keeps_each(const gcor_combination *rule) {
     return rule->how >= GCOR_QUANTILE;
@@ -56,7 +52,7 @@ static gcor_status reserve(gcor_combine *c, gcor_context *context, int64_t pairs
     gcor_free(c->taken);
     c->capacity = 0;
     c->taken = NULL;
-    c->values = gcor_alloc(context, pairs * values_of_pair(c), value_bytes(c), what);
+    c->values = gcor_alloc(context, pairs * values_of_pair(c), adds_approx(c) ? sizeof(float) : sizeof(double), what);
     if (!c->values) return GCOR_NO_MEMORY;
     if (c->rule->skips && !keeps_each(c->rule)) {
         c->taken = gcor_alloc(context, pairs, sizeof *c->taken, what);

@@ -19,8 +19,8 @@ static gcor_grid grid_of(const gcor_dense *dense) {
     return gcor_grid_of(dense->sink.shape, dense->sink.n_row, dense->sink.n_col);
 }
 
-/* Returns the shard's square that contains the pair: the last one that does not begin after the pair's smallest square.
- * */
+/* Returns the shard's square that contains the pair: the last one that does not begin after the pair's smallest
+ * square. */
 static const gcor_dense_square *square_of(const gcor_dense *dense, int64_t row, int64_t col) {
     const gcor_grid grid = grid_of(dense);
     gcor_square at = {row, col, grid.side};
@@ -141,15 +141,11 @@ static gcor_status for_rows(gcor_dense *dense, gcor_context *context, const gcor
     return status;
 }
 
-static gcor_status put_head(const gcor_dense *dense, gcor_context *context, const gcor_shard *shard, FILE *file) {
-    gcor_status status = gcor_put(context, file, &dense->layout, 1, sizeof dense->layout);
-    if (!status) status = gcor_put(context, file, &dense->zero_sd, 1, sizeof dense->zero_sd);
-    return status ? status : gcor_put(context, file, shard, 1, sizeof *shard);
-}
-
 static gcor_status save(gcor_sink *sink, gcor_context *context, const gcor_shard *shard, FILE *file) {
     gcor_dense *dense = (gcor_dense *)sink;
-    gcor_status status = put_head(dense, context, shard, file);
+    gcor_status status = gcor_put(context, file, &dense->layout, 1, sizeof dense->layout);
+    if (!status) status = gcor_put(context, file, &dense->zero_sd, 1, sizeof dense->zero_sd);
+    if (!status) status = gcor_put(context, file, shard, 1, sizeof *shard);
     return status ? status : for_rows(dense, context, shard, file, put_row);
 }
 

@@ -290,14 +290,12 @@ static void test_block(group_sink *g, double *z, const double *r, int64_t stride
     }
 }
 
-static int64_t position(const gcor_sink *sink, int64_t row, int64_t col) {
-    return sink->shape == GCOR_FULL ? row * sink->n_col + col : gcor_row_position(row, col, sink->n_col);
-}
-
 static void take_all(group_sink *g, double *z, const gcor_segment *segment) {
+    const gcor_sink *sink = &g->sink;
+    int64_t at = sink->shape == GCOR_FULL ? segment->row * sink->n_col + segment->col
+                                          : gcor_row_position(segment->row, segment->col, sink->n_col);
     for (int64_t from = 0; from < segment->n; from += BLOCK)
-        test_block(g, z, segment->doubles + from, segment->stride, gcor_min(BLOCK, segment->n - from),
-                   position(&g->sink, segment->row, segment->col + from));
+        test_block(g, z, segment->doubles + from, segment->stride, gcor_min(BLOCK, segment->n - from), at + from);
 }
 
 /* r: scratch for the subjects' coefficients. */

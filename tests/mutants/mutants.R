@@ -190,7 +190,7 @@ mutants <- list(
          "(x == y && a->other < b->other)", "network"),
   mutant("min weights after a cut", "cut_heaps",
          "        if (heaps->count[j] == k) heaps->min[j] = gcor_weight(side, heap[0].r);\n", "", "densities|network"),
-  mutant("renamed edges", "unpermuted", "to->is_triangle && i < j ?", "to->is_triangle && i > j ?",
+  mutant("renamed edges", "unpermute_block", "to->is_triangle && i < j ?", "to->is_triangle && i > j ?",
          "pairs"),
   mutant("Welch's degrees", "subtract_group", "second * second / second_df)", "second * second / first_df)",
          "effects"),
@@ -253,7 +253,7 @@ mutants <- list(
   r_mutant("extrapolated deepSplit", round(deep_split + 1), floor(deep_split + 1), "cut"),
 
   # ---- preservation of modules
-  mutant("sign of contributions", "orient", "v < n && sum < 0; v++", "v < n && sum > 1e9; v++",
+  mutant("sign of contributions", "find_contributions", "v < n && sum < 0; v++", "v < n && sum > 1e9; v++",
          "preservation"),
   mutant("signs of the reference", "add_four", "^ ((four_words)reference & sign)",
          "^ ((four_words)own & sign)",

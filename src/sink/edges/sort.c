@@ -63,13 +63,6 @@ static void find_largest(void *argument, int thread, int64_t part) {
            !__atomic_compare_exchange(&s->largest, &known, &largest, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {}
 }
 
-/* Chooses the leading bits by the largest |r|. */
-static void find_bits(sorting *s) {
-    s->first = key_of(s->largest);
-    uint64_t span = key_of(isfinite(s->largest) ? s->largest * SMALL : 1) - s->first;
-    while (span >> s->shift >= BUCKETS) s->shift++;
-}
-
 static void count_part(void *argument, int thread, int64_t part) {
     const sorting *s = argument;
     if (gcor_stop(s->context)) return;
@@ -240,7 +233,9 @@ static gcor_status sort(sorting *s, gcor_context *context) {
     gcor_huge_pages(s->to, (size_t)s->n * sizeof *s->to);
     gcor_huge_pages(s->value, (size_t)s->n * sizeof *s->value);
     gcor_for_each(context->threads, s->n_parts, find_largest, s);
-    find_bits(s);
+    s->first = key_of(s->largest); /* the leading bits depend on the largest |r| */
+    const uint64_t span = key_of(isfinite(s->largest) ? s->largest * SMALL : 1) - s->first;
+    while (span >> s->shift >= BUCKETS) s->shift++;
     gcor_for_each(context->threads, s->n_parts, count_part, s);
     if (context->error.status) return context->error.status;
     plan_positions(s);

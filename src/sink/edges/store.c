@@ -114,12 +114,6 @@ static grid cut_tile(const gcor_store *store, const gcor_tile *tile, int64_t n) 
     return bits < MAX_BITS ? small : whole;
 }
 
-static gcor_tile tile_of(const grid *g, int64_t block) {
-    int64_t row = block / g->across << g->row_bits, col = block % g->across << g->col_bits;
-    return (gcor_tile){g->tile->row + row, gcor_min(g->tile->n_row - row, (int64_t)1 << g->row_bits),
-                       g->tile->col + col, gcor_min(g->tile->n_col - col, (int64_t)1 << g->col_bits)};
-}
-
 static int64_t block_of(const grid *g, const gcor_edge *edge) {
     return ((edge->row - g->tile->row) >> g->row_bits) * g->across + ((edge->col - g->tile->col) >> g->col_bits);
 }
@@ -179,7 +173,9 @@ static gcor_status keep_blocks(gcor_store *store, gcor_context *context, const g
         gcor_for_each(parts, parts, move_part, &s);
     }
     for (int64_t b = 0, from = 0; !status && b < g->n; from = end[b++]) {
-        gcor_tile block = tile_of(g, b);
+        const int64_t row = b / g->across << g->row_bits, col = b % g->across << g->col_bits;
+        gcor_tile block = {g->tile->row + row, gcor_min(g->tile->n_row - row, (int64_t)1 << g->row_bits),
+                           g->tile->col + col, gcor_min(g->tile->n_col - col, (int64_t)1 << g->col_bits)};
         status = keep_block(store, context, &block, sorted + from, end[b] - from);
     }
     gcor_free(sorted);
