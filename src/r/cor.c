@@ -169,11 +169,6 @@ static double count_constant(const request *q) {
     return n;
 }
 
-static gcor_status run_request(request *q, SEXP result) {
-    if (q->job->call.context.error.status) return q->job->call.context.error.status; /* from allocate_values() */
-    return q->compact ? run_compact(q, result) : run_dense(q, result);
-}
-
 /* Returns the flags of all variables of one side, or-ed together. */
 static int any_flags(SEXP flags) {
     int any = 0;
@@ -194,7 +189,8 @@ gcor_status r_cor(r_job *job, const SEXP *arguments, SEXP result) {
     SET_VECTOR_ELT(result, 4, Rf_allocVector(REALSXP, 1));
     q.compact = r_compact_of(values);
     q.values = q.compact ? NULL : REAL(values);
-    gcor_status status = run_request(&q, result);
+    gcor_status status = job->call.context.error.status; /* from allocate_values() */
+    if (!status) status = q.compact ? run_compact(&q, result) : run_dense(&q, result);
     if (!status && job->job.overlap) REAL(VECTOR_ELT(result, 4))[0] = count_constant(&q);
     SEXP n_obs = VECTOR_ELT(result, 0), own = PROTECT(status ? R_NilValue : diagonal_values(&q, REAL(n_obs)[0]));
     if (!status) r_set_attributes(values, arguments[1], n_obs, own);

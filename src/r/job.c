@@ -17,19 +17,15 @@ void r_devices_parse(r_job *q, SEXP settings) {
     for (int d = 0; d < q->n_devices; d++) q->devices[d] = INTEGER(devices)[d];
 }
 
-static void use_first_device(r_job *q, const gcor_backend *backend) {
-    q->backend = backend;
-    q->n_devices = 1;
-    q->devices[0] = 0;
-}
-
 /* The processor takes over for products of the entries of sparse columns (engine/run.h), and for pairs that the back
  * end cannot prepare. */
 static void use_host(r_job *q) {
     int k = 0;
     if (q->backend->is_host) return;
     while (!gcor_backend_at(k)->is_host) k++;
-    use_first_device(q, gcor_backend_at(k));
+    q->backend = gcor_backend_at(k);
+    q->n_devices = 1;
+    q->devices[0] = 0;
 }
 
 void r_job_observations(r_job *q, int64_t n_obs) {

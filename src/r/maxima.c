@@ -234,8 +234,6 @@ SEXP r_permute(SEXP x, SEXP seed, SEXP number, SEXP jointly) {
     return result;
 }
 
-/* ---- tests over several subjects ---------------------------------------------------------------- */
-
 /* ---- permutations ---------------------------------------------------------------------------------------- */
 
 /* weights: a column for each permutation (sink/permuted_tests.h). */
@@ -293,16 +291,6 @@ gcor_status r_components(r_job *q, const SEXP *arguments, SEXP result) {
 
 /* ---- tests of groups ------------------------------------------------------------------------------------- */
 
-static gcor_listed_pairs listed_pairs(SEXP rows) {
-    if (Rf_isNull(rows)) return (gcor_listed_pairs){NULL, NULL};
-    return (gcor_listed_pairs){INTEGER(r_element(rows, "p")), INTEGER(r_element(rows, "i"))};
-}
-
-static R_xlen_t count_results(const r_job *q, SEXP rows) {
-    if (!Rf_isNull(rows)) return Rf_xlength(r_element(rows, "i"));
-    return q->job.y ? q->job.x->n_var * q->job.y->n_var : gcor_triangular(q->job.x->n_var - 1);
-}
-
 /* Student's t of the subjects' Fisher z (sink/group_tests.h). arguments: rows: list(p, i), compressed rows of pairs;
  * NULL: all pairs, in the order of a dist or a matrix. Returns list(n_obs, x_flags, y_flags, difference, error, df), NA
  * without a test. */
@@ -310,9 +298,13 @@ gcor_status r_group_tests(r_job *q, const SEXP *arguments, SEXP result) {
     gcor_sink *sink;
     if (!q->job.combination) r_error("'x' must be several subjects; see ?subjects");
     const gcor_groups groups = gcor_groups_of(&q->combination);
-    const gcor_listed_pairs listed = listed_pairs(arguments[0]);
+    gcor_listed_pairs listed = {NULL, NULL};
+    R_xlen_t length = q->job.y ? q->job.x->n_var * q->job.y->n_var : gcor_triangular(q->job.x->n_var - 1);
+    if (!Rf_isNull(arguments[0])) {
+        listed = (gcor_listed_pairs){INTEGER(r_element(arguments[0], "p")), INTEGER(r_element(arguments[0], "i"))};
+        length = Rf_xlength(r_element(arguments[0], "i"));
+    }
     const gcor_shape shape = q->job.y ? GCOR_FULL : listed.start ? GCOR_LOWER : GCOR_UPPER;
-    R_xlen_t length = count_results(q, arguments[0]);
     q->combination.how = GCOR_EACH;
     gcor_group_results results = {.difference = r_new_doubles(result, 3, length), .missing = NA_REAL};
     results.error = r_new_doubles(result, 4, length);

@@ -122,10 +122,6 @@ static double combine(const overlap_combination *c, double *x) {
     return below + 1 < c->sets ? x[below] + (position - (double)below) * (x[below + 1] - x[below]) : x[c->sets - 1];
 }
 
-static void raise_to(double power, double *x, int64_t n) {
-    for (int64_t k = 0; power != 1 && k < n; k++) x[k] = gcor_pow(x[k], power);
-}
-
 static void combine_block(void *argument, int thread, int64_t b) {
     const overlap_combination *c = argument;
     const gcor_range block = gcor_block(c->n, BLOCK, b);
@@ -133,9 +129,9 @@ static void combine_block(void *argument, int thread, int64_t b) {
     double *scratch = c->scratch + thread * c->sets * (BLOCK + 1), *of_pair = scratch + c->sets * BLOCK;
     if (gcor_stop(c->context)) return;
     for (int64_t s = 0; s < c->sets; s++) {
-        const double *read = gcor_read_values(&c->values[s], first, n, scratch + s * BLOCK);
-        if (read != scratch + s * BLOCK) memcpy(scratch + s * BLOCK, read, (size_t)n * sizeof *read);
-        raise_to(c->powers[s], scratch + s * BLOCK, n);
+        double *own = scratch + s * BLOCK;
+        const double *read = gcor_read_values(&c->values[s], first, n, own), power = c->powers[s];
+        for (int64_t k = 0; k < n; k++) own[k] = power == 1 ? read[k] : gcor_pow(read[k], power);
     }
     for (int64_t k = 0; k < n; k++) {
         for (int64_t s = 0; s < c->sets; s++) of_pair[s] = scratch[s * BLOCK + k];

@@ -40,10 +40,6 @@ static gcor_status read_block(gcor_context *context, block *b, int64_t first, in
     return gcor_for_columns(context, b->columns, first, b->n, keep_column, b);
 }
 
-static int is_in(const block *b, int64_t variable) {
-    return variable >= b->first && variable < b->first + b->n;
-}
-
 static double *column_of(const block *b, int64_t variable) {
     return b->values + (variable - b->first) * b->columns->n_obs;
 }
@@ -56,7 +52,7 @@ static void compute_some_pairs(void *argument, int thread, int64_t k) {
     const gcor_pair pair = gcor_pair_at(c->scratch + (size_t)thread * c->scratch_bytes, c->measure, columns->design,
                                         columns->n_obs);
     for (int64_t p = some.from; p < some.end; p++) {
-        if (!is_in(&c->x, pairs[p].i) || gcor_stop(c->context)) continue;
+        if (pairs[p].i < c->x.first || pairs[p].i >= c->x.first + c->x.n || gcor_stop(c->context)) continue;
         double r = gcor_pair_coefficient(&pair, column_of(&c->x, pairs[p].i), column_of(&c->y, pairs[p].j));
         if (r <= 1) pairs[p].r = r;
     }
