@@ -113,6 +113,11 @@ int gcor_shuffles_prepared(const gcor_measure *measure, gcor_kind kind, const gc
  * thread. */
 void gcor_describe_column(const gcor_measure *measure, gcor_kind kind, int64_t present, double *norm, int *flags);
 
+/* A row of the table has these (distance.c). */
+double gcor_prepare_distance(double *x, int64_t n, gcor_preparing *with, float *out);
+double gcor_prepare_distance_double(double *x, int64_t n, gcor_preparing *with, double *out);
+int64_t gcor_distance_length(int64_t n_obs);
+
 /* ---- pairs (pair.c) ----------------------------------------------------------------------------- */
 
 /* Coefficients of pairwise-complete pairs: both columns are prepared again on their pairwise-complete observations,

@@ -25,8 +25,18 @@ GCOR_INLINE gcor_centring gcor_centring_of(const double *x, int64_t n) {
     return c;
 }
 
+GCOR_BEGIN_C
+
+/* Rows of the table of measures have these. */
+double gcor_prepare_pearson(double *x, int64_t n, gcor_preparing *with, float *out);
+double gcor_prepare_pearson_double(double *x, int64_t n, gcor_preparing *with, double *out);
+double gcor_prepare_cosine(double *x, int64_t n, gcor_preparing *with, float *out);
+double gcor_prepare_cosine_double(double *x, int64_t n, gcor_preparing *with, double *out);
+
 /* Centres and scales x. Returns the sum of squares about the mean. Not for device code. */
 double gcor_centre(double *x, int64_t n);
+
+GCOR_END_C
 
 /* ---- pairwise-complete observations ------------------------------------------------------------- */
 
