@@ -32,6 +32,18 @@ GCOR_INLINE int64_t gcor_clamp(int64_t x, int64_t low, int64_t high) {
     return x < low ? low : x > high ? high : x;
 }
 
+/* Index of the first of the ascending numbers x[from .. end-1] that is not below `min`; `end` if all are. */
+GCOR_INLINE int64_t gcor_first_from(const int32_t *x, int64_t from, int64_t end, int64_t min) {
+    while (from < end) {
+        int64_t middle = from + (end - from) / 2;
+        if (x[middle] < min)
+            from = middle + 1;
+        else
+            end = middle;
+    }
+    return from;
+}
+
 /* Index of pair (i, j), i < j < n, row by row: the order of `dist`. */
 GCOR_INLINE int64_t gcor_row_position(int64_t i, int64_t j, int64_t n) {
     return i * (n - 1) - gcor_triangular(i) + j - 1;

@@ -170,15 +170,7 @@ enum { CHUNK = 4096 };
 
 /* Returns the first entry of column j of the operand whose observation is `obs` or a later one. */
 static int64_t find_entry(const cpu_operand *o, int64_t j, int64_t obs) {
-    int64_t from = o->start[j], to = o->start[j + 1];
-    while (from < to) {
-        int64_t middle = from + (to - from) / 2;
-        if (o->order[middle] < obs)
-            from = middle + 1;
-        else
-            to = middle;
-    }
-    return from;
+    return gcor_first_from(o->order, o->start[j], o->start[j + 1], obs);
 }
 
 /* Sets at[] for observations first .. end-1. */

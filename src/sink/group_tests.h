@@ -46,13 +46,12 @@ int64_t gcor_group_scratch(const gcor_groups *groups);
 
 /* In place of the subjects' z of n <= GCOR_GROUP_BLOCK pairs, the residuals of the model's terms that are not tested.
  * Residuals that are only rounding errors of z become 0; pairs that miss a value and are not skipped have a NaN.
- * scratch: gcor_linear_scratch() doubles. */
+ * scratch: what gcor_group_scratch() adds for a model. */
 void gcor_linear_values(const gcor_groups *groups, const gcor_combine_loops *loops, double *z, int64_t n,
                         double *scratch, gcor_missing_pairs *missing);
 /* Tests pair k by the residuals that it has, with `terms` in place of the model's. */
 void gcor_linear_test_some(const gcor_linear_model *model, const double *terms, const double *values, int64_t k,
                            double *scratch, gcor_group_tests *tests);
-int64_t gcor_linear_scratch(const gcor_linear_model *model); /* model NULL: 0 */
 /* Returns t or F of pair k. */
 double gcor_group_statistic(const gcor_groups *groups, const gcor_group_tests *tests, int64_t k);
 
