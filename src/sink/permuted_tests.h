@@ -17,20 +17,6 @@ typedef struct {
                  is Welch's t; 0: the statistic is the weighted sum of the subjects' z */
 } gcor_permutations;
 
-/* Returns 1 if the statistic is t. */
-int gcor_permuted_is_t(const gcor_permutations *permutations);
-
-/* Returns the number of doubles of scratch that a thread needs. */
-int64_t gcor_permuted_scratch(const gcor_permutations *permutations);
-
-/* Prepares n <= GCOR_GROUP_BLOCK pairs; subject s has their coefficients at r + s * stride. Any thread. */
-void gcor_permuted_begin(const gcor_permutations *permutations, const gcor_combine_loops *loops, const double *r,
-                         int64_t stride, int64_t n, double *scratch);
-/* Returns the prepared pairs' statistics under permutation k, in scratch: sums, or t |t|, or the square of F; NaN
- * without one. */
-const double *gcor_permuted_values(const gcor_permutations *permutations, const gcor_combine_loops *loops, int64_t k,
-                                   int64_t n, double *scratch);
-
 /* ---- the sink of maxima ------------------------------------------------------------------------------- */
 
 /* For each permutation of the subjects, finds the largest statistic over all pairs; or counts those of all permutations
