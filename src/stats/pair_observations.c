@@ -228,7 +228,7 @@ gcor_autocorrelation *gcor_autocorrelation_new(gcor_context *context, const gcor
     const gcor_source *source = columns->source;
     gcor_autocorrelation *of = gcor_alloc(context, 1, sizeof *of, what);
     if (!of) return NULL;
-    *of = (gcor_autocorrelation){.n_var = source->n_var, .n_lags = gcor_max_lags(source->n_obs)};
+    *of = (gcor_autocorrelation){.n_var = source->n_var, .n_lags = source->n_obs / 4};
     estimation e = {.of = of,
                     .columns = columns,
                     .measure = measure,

@@ -40,17 +40,12 @@ gcor_rho_beta gcor_rho_beta_of(double n);
 
 /* Autocorrelations of columns, and the effective number of observations that they imply for a pair. */
 
-/* Autocorrelations of each variable at lags 1, 2, ..., n_lags, multiplied by the root of the fraction of
- * observations that have a neighbour at that lag; NaN for a variable without coefficients. */
+/* Autocorrelations of each variable at lags up to n_lags, a quarter of the observations, multiplied by the root of the
+ * fraction of observations that have a neighbour at that lag; NaN for a variable without coefficients. */
 typedef struct {
     int64_t n_var, n_lags;
     double *values; /* n_lags per variable */
 } gcor_autocorrelation;
-
-/* Max lag: a quarter of the observations. */
-static inline int64_t gcor_max_lags(int64_t n_obs) {
-    return n_obs / 4;
-}
 
 /* Autocorrelations of columns as the measure and columns->design prepare them: ranked, weighted, residualized.
  * Observations that are missing or not in use keep their positions in time. NULL after an error; the caller frees it
