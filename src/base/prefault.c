@@ -22,18 +22,16 @@ static void touch(void *at, int64_t from, int64_t end) {
 typedef struct {
     gcor_context *context;
     void *at;
-    int64_t bytes;
 } region;
 
-static void touch_page(void *argument, int thread, int64_t k) {
+static void touch_page(void *argument, int thread, int64_t from, int64_t end) {
     const region *r = argument;
-    const gcor_range page = gcor_block(r->bytes, PAGE, k);
-    if (!gcor_stop(r->context)) touch(r->at, page.from, page.end);
+    if (!gcor_stop(r->context)) touch(r->at, from, end);
 }
 
 void gcor_prefault(gcor_context *context, void *at, int64_t bytes) {
-    region all = {context, at, bytes};
-    gcor_for_each(context->threads, gcor_blocks(bytes, PAGE), touch_page, &all);
+    region all = {context, at};
+    gcor_for_blocks(context->threads, bytes, PAGE, touch_page, &all);
 }
 
 /* ---- entries of a network, in the background ------------------------------------------------- */

@@ -143,6 +143,23 @@ void gcor_for_each(int max, int64_t n, void (*body)(void *, int, int64_t), void 
     unlock();
 }
 
+typedef struct {
+    void (*body)(void *argument, int thread, int64_t from, int64_t end);
+    void *argument;
+    int64_t n, size;
+} blocks;
+
+static void run_block(void *argument, int thread, int64_t k) {
+    const blocks *b = argument;
+    const int64_t from = k * b->size, end = from + b->size;
+    b->body(b->argument, thread, from, end < b->n ? end : b->n);
+}
+
+void gcor_for_blocks(int max, int64_t n, int64_t size, void (*body)(void *, int, int64_t, int64_t), void *argument) {
+    blocks b = {body, argument, n, size};
+    gcor_for_each(max, gcor_blocks(n, size), run_block, &b);
+}
+
 void gcor_end_threads(void) {
     lock();
     int n = n_threads;

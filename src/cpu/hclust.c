@@ -33,16 +33,15 @@ static float *distances_before(const clusters *c, int64_t cluster) {
 
 /* ---- distances ------------------------------------------------------------------------------- */
 
-static void load_block(void *argument, int thread, int64_t k) {
+static void load_block(void *argument, int thread, int64_t from, int64_t end) {
     const clusters *c = argument;
-    const gcor_range rows = gcor_block(c->n, BLOCK, k);
     float *block = c->rows + thread * BLOCK * c->n;
     if (gcor_stop(c->context)) return;
-    for (int64_t i = rows.from; i < rows.end; i++)
-        (void)gcor_hclust_row(c->job, c->context, i, block + (i - rows.from) * c->n + i + 1);
-    for (int64_t j = rows.from + 1; j < c->n; j++) {
+    for (int64_t i = from; i < end; i++)
+        (void)gcor_hclust_row(c->job, c->context, i, block + (i - from) * c->n + i + 1);
+    for (int64_t j = from + 1; j < c->n; j++) {
         float *to = distances_before(c, j);
-        for (int64_t i = rows.from; i < rows.end && i < j; i++) to[i] = block[(i - rows.from) * c->n + j];
+        for (int64_t i = from; i < end && i < j; i++) to[i] = block[(i - from) * c->n + j];
     }
 }
 
@@ -53,7 +52,7 @@ static int loaders(const gcor_context *context) {
 static gcor_status load(clusters *c, const gcor_buffer *triangle) {
     const int64_t bytes = gcor_triangular(c->n - 1) * (int64_t)sizeof(float);
     if (!triangle->is_recycled) gcor_prefault(c->context, triangle->at, bytes);
-    gcor_for_each(loaders(c->context), gcor_blocks(c->n, BLOCK), load_block, c);
+    gcor_for_blocks(loaders(c->context), c->n, BLOCK, load_block, c);
     for (int r = 0; r < CACHED; r++) c->owner[r] = NONE;
     return c->context->error.status;
 }

@@ -90,21 +90,19 @@ enum { PIECE = 1 << 20 }; /* values that a thread rescales at a time */
 typedef struct {
     gcor_context *context;
     double *values, shift, scale;
-    int64_t n;
 } rescaling;
 
-static void rescale_piece(void *argument, int thread, int64_t p) {
+static void rescale_piece(void *argument, int thread, int64_t from, int64_t end) {
     const rescaling *s = argument;
-    const gcor_range piece = gcor_block(s->n, PIECE, p);
     if (gcor_stop(s->context)) return;
-    for (int64_t k = piece.from; k < piece.end; k++) s->values[k] = s->shift + s->scale * s->values[k];
+    for (int64_t k = from; k < end; k++) s->values[k] = s->shift + s->scale * s->values[k];
 }
 
 /* Replaces values by shift + scale * value. */
 static void rescale(request *q, int64_t length, double shift, double scale) {
     gcor_context *context = &q->job->call.context;
-    rescaling s = {context, q->values, shift, scale, length};
-    gcor_for_each(context->threads, gcor_blocks(length, PIECE), rescale_piece, &s);
+    rescaling s = {context, q->values, shift, scale};
+    gcor_for_blocks(context->threads, length, PIECE, rescale_piece, &s);
 }
 
 /* Finishes units of combined values, a matrix, and distances. Can be interrupted. */

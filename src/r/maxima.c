@@ -169,16 +169,15 @@ typedef struct {
     gcor_side side;
     double margin;
     const double *maxima, *of_count; /* n ascending ones; the p value for each number of maxima below a weight */
-    R_xlen_t n, n_pairs;
+    R_xlen_t n;
     double *adjusted;
 } adjustment;
 
 enum { BLOCK = 512 }; /* pairs that a thread adjusts at a time */
 
-static void adjust_block(void *argument, int thread, int64_t b) {
+static void adjust_block(void *argument, int thread, int64_t at, int64_t end) {
     const adjustment *a = argument;
-    const gcor_range block = gcor_block(a->n_pairs, BLOCK, b);
-    const int64_t at = block.from, n = block.end - at;
+    const int64_t n = end - at;
     double scratch[2][BLOCK];
     const double *p = gcor_read_values(&a->p, at, n, scratch[0]), *r = gcor_read_values(&a->r, at, n, scratch[1]);
     for (int64_t k = 0; k < n; k++) {
@@ -212,9 +211,8 @@ SEXP r_adjusted(SEXP p, SEXP r, SEXP maxima, SEXP side, SEXP margin, SEXP is_log
                     .maxima = REAL(maxima),
                     .of_count = of_count,
                     .n = n,
-                    .n_pairs = length,
                     .adjusted = adjusted};
-    if (adjusted) gcor_for_each(call.context.threads, gcor_blocks(length, BLOCK), adjust_block, &a);
+    if (adjusted) gcor_for_blocks(call.context.threads, length, BLOCK, adjust_block, &a);
     SHALLOW_DUPLICATE_ATTRIB(result, p);
     UNPROTECT(2);
     return adjusted ? result : r_failure(&call.context.error);

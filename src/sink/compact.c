@@ -64,14 +64,13 @@ static void stream(char *out, const char *from, int64_t bytes) {
 typedef struct {
     char *to;
     const char *from;
-    int64_t before, bytes; /* bytes of the first piece that precede `to`; bytes to copy */
+    int64_t before; /* bytes of the first piece that precede `to` */
 } piecewise_copy;
 
-static void copy_piece(void *argument, int thread, int64_t k) {
+static void copy_piece(void *argument, int thread, int64_t from, int64_t end) {
     const piecewise_copy *c = argument;
-    const gcor_range piece = gcor_block(c->before + c->bytes, PIECE_BYTES, k);
-    const int64_t begin = gcor_max(0, piece.from - c->before), end = piece.end - c->before;
-    stream(c->to + begin, c->from + begin, end - begin);
+    const int64_t begin = gcor_max(0, from - c->before);
+    stream(c->to + begin, c->from + begin, end - c->before - begin);
 }
 
 typedef struct {
@@ -81,11 +80,10 @@ typedef struct {
     int64_t rows; /* that a thread copies at a time */
 } rowwise_copy;
 
-static void copy_some_rows(void *argument, int thread, int64_t k) {
+static void copy_some_rows(void *argument, int thread, int64_t from, int64_t end) {
     const rowwise_copy *c = argument;
-    const gcor_range rows = gcor_block(c->tile->n_row, c->rows, k);
     char *to = (char *)((const gcor_compact_sink *)c->sink)->to->values;
-    for (int64_t row = c->tile->row + rows.from; row < c->tile->row + rows.end; row++) {
+    for (int64_t row = c->tile->row + from; row < c->tile->row + end; row++) {
         int64_t col, n;
         gcor_tile_segment(c->tile, c->sink->shape, row, &col, &n);
         if (n > 0)
@@ -104,14 +102,14 @@ void gcor_compact_take_tile(gcor_sink *sink, gcor_context *context, const gcor_t
     own->is_prefaulted = 1;
     if (!is_contiguous(sink, tile)) {
         rowwise_copy rows = {sink, tile, values, PIECE_BYTES / GCOR_COMPACT_BYTES / sink->n_col + 1};
-        gcor_for_each(context->threads, gcor_blocks(tile->n_row, rows.rows), copy_some_rows, &rows);
+        gcor_for_blocks(context->threads, tile->n_row, rows.rows, copy_some_rows, &rows);
         return;
     }
     do gcor_tile_segment(tile, sink->shape, row++, &col, &n);
     while (n == 0);
     char *to = (char *)own->to->values + position(sink, row - 1, col) * GCOR_COMPACT_BYTES;
-    piecewise_copy c = {to, values, (int64_t)((uintptr_t)to % PIECE_BYTES), pairs * GCOR_COMPACT_BYTES};
-    gcor_for_each(context->threads, gcor_blocks(c.before + c.bytes, PIECE_BYTES), copy_piece, &c);
+    piecewise_copy c = {to, values, (int64_t)((uintptr_t)to % PIECE_BYTES)};
+    gcor_for_blocks(context->threads, c.before + pairs * GCOR_COMPACT_BYTES, PIECE_BYTES, copy_piece, &c);
 }
 
 /* ---- forks --------------------------------------------------------------------------------------- */

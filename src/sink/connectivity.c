@@ -43,13 +43,11 @@ typedef struct {
     gcor_edge_sums *sums;
     gcor_side side;
     const gcor_edge *list;
-    int64_t n;
 } addition;
 
-static void add_block(void *argument, int thread, int64_t k) {
+static void add_block(void *argument, int thread, int64_t from, int64_t end) {
     const addition *a = argument;
-    const gcor_range block = gcor_block(a->n, BLOCK, k);
-    for (const gcor_edge *edge = a->list + block.from; edge < a->list + block.end; edge++)
+    for (const gcor_edge *edge = a->list + from; edge < a->list + end; edge++)
         gcor_edge_sums_add(a->sums, thread, edge->row, edge->col, gcor_raw_weight(a->side, edge->r));
 }
 
@@ -60,8 +58,8 @@ static gcor_status keep_tile(gcor_edges *edges, gcor_context *context, const gco
     int threads = gcor_edge_sums_threads(context, tile, n);
     gcor_status status = n > 0 ? gcor_edge_sums_begin(sums, context, tile, threads) : GCOR_OK;
     if (status || n == 0) return status;
-    addition all = {sums, edges->rule.side, list, n};
-    gcor_for_each(threads, gcor_blocks(n, BLOCK), add_block, &all);
+    addition all = {sums, edges->rule.side, list};
+    gcor_for_blocks(threads, n, BLOCK, add_block, &all);
     gcor_edge_sums_end(sums, context);
     return GCOR_OK;
 }

@@ -246,16 +246,15 @@ typedef struct {
 } mirroring;
 
 /* Copies square blocks, so that the strided side of the copy stays in the cache. */
-static void mirror_blocks(void *argument, int thread, int64_t k) {
+static void mirror_blocks(void *argument, int thread, int64_t from, int64_t end) {
     const mirroring *m = argument;
-    const gcor_range cols = gcor_block(m->n, MIRRORED, k);
-    for (int64_t from = 0; from < cols.end && !gcor_stop(m->context); from += MIRRORED)
-        for (int64_t j = cols.from; j < cols.end; j++)
-            for (int64_t i = from; i < j && i < from + MIRRORED; i++) m->matrix[i + m->n * j] = m->matrix[j + m->n * i];
+    for (int64_t row = 0; row < end && !gcor_stop(m->context); row += MIRRORED)
+        for (int64_t j = from; j < end; j++)
+            for (int64_t i = row; i < j && i < row + MIRRORED; i++) m->matrix[i + m->n * j] = m->matrix[j + m->n * i];
 }
 
 gcor_status gcor_mirror(gcor_context *context, double *matrix, int64_t n) {
     mirroring m = {context, matrix, n};
-    gcor_for_each(context->threads, gcor_blocks(n, MIRRORED), mirror_blocks, &m);
+    gcor_for_blocks(context->threads, n, MIRRORED, mirror_blocks, &m);
     return context->error.status;
 }

@@ -329,10 +329,9 @@ static void add_edges(const side_edges *s, int thread, int32_t j) {
     }
 }
 
-static void add_edges_of_block(void *argument, int thread, int64_t k) {
+static void add_edges_of_block(void *argument, int thread, int64_t from, int64_t end) {
     const side_edges *s = argument;
-    const gcor_range block = gcor_block(s->own->n_var, BLOCK, k);
-    for (int64_t j = block.from; j < block.end; j++) add_edges(s, thread, (int32_t)j);
+    for (int64_t j = from; j < end; j++) add_edges(s, thread, (int32_t)j);
 }
 
 static gcor_status add_side(const gcor_neighbours *neighbours, gcor_context *context, int from_row, int mutual,
@@ -341,7 +340,7 @@ static gcor_status add_side(const gcor_neighbours *neighbours, gcor_context *con
     side_edges s = {neighbours, context, triangle, from_row, mutual, .out = out};
     s.own = from_row ? &neighbours->rows : &neighbours->cols;
     s.others = triangle || from_row ? &neighbours->cols : &neighbours->rows;
-    gcor_for_each(context->threads, gcor_blocks(s.own->n_var, BLOCK), add_edges_of_block, &s);
+    gcor_for_blocks(context->threads, s.own->n_var, BLOCK, add_edges_of_block, &s);
     return context->error.status;
 }
 

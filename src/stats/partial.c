@@ -72,10 +72,9 @@ static double fourth_powers(const double *x) {
 
 static void multiply_block(const batches *b, int64_t batch, int64_t block) {
     const int64_t n = b->columns->n_obs;
-    const gcor_range rows = gcor_block(n, BLOCK, block);
     const double *values = b->values + batch * n * STRIDE;
-    multiply(values, rows.from, n, b->products + batch * n * n);
-    for (int64_t own = rows.from; own < rows.end; own++)
+    multiply(values, block * BLOCK, n, b->products + batch * n * n);
+    for (int64_t own = block * BLOCK; own < gcor_min((block + 1) * BLOCK, n); own++)
         b->fourth[batch * n + own] = fourth_powers(values + own * STRIDE);
 }
 

@@ -463,10 +463,9 @@ static void list_near_line(void *argument, int thread, int64_t j) {
         list_line(p->lists, j, p->near + before[j]);
 }
 
-static void test_near_block(void *argument, int thread, int64_t k) {
+static void test_near_block(void *argument, int thread, int64_t from, int64_t end) {
     const near_pairs *p = argument;
-    const gcor_range block = gcor_block(p->n, BLOCK, k);
-    for (const gcor_pair_value *near = p->near + block.from; near < p->near + block.end; near++) {
+    for (const gcor_pair_value *near = p->near + from; near < p->near + end; near++) {
         gcor_tested pair = gcor_test_pair(p->lists->test, near->i, near->j, near->r);
         write_pair(&p->lists->results, near->at, &pair);
     }
@@ -485,7 +484,7 @@ static gcor_status test_near(gcor_context *context, const pair_lists *lists, gco
     gcor_for_each(context->threads, n_y, list_near_line, &all);
     if (gcor_recompute(context, test->rule.measure, &test->x_columns, &test->y_columns, n, near))
         return context->error.status;
-    gcor_for_each(context->threads, gcor_blocks(n, BLOCK), test_near_block, &all);
+    gcor_for_blocks(context->threads, n, BLOCK, test_near_block, &all);
     return GCOR_OK;
 }
 

@@ -19,13 +19,12 @@ typedef struct {
 } filling;
 
 /* All threads fill a chunk, because most of the time is spent on page faults. */
-static void fill_block(void *argument, int thread, int64_t k) {
+static void fill_block(void *argument, int thread, int64_t from, int64_t end) {
     const gcor_edge *list = ((const filling *)argument)->list;
     const gcor_chunk *chunk = ((const filling *)argument)->chunk;
     const gcor_tile tile = chunk->tile;
     const int bits = gcor_position_bits(&tile);
-    const gcor_range block = gcor_block(chunk->n, FILLED, k);
-    for (int64_t e = block.from; e < block.end; e++) {
+    for (int64_t e = from; e < end; e++) {
         chunk->r[e] = list[e].r;
         chunk->position[e] = (uint32_t)((list[e].row - tile.row) << bits | (list[e].col - tile.col));
     }
@@ -66,7 +65,7 @@ static gcor_status keep_chunk(gcor_store *store, gcor_context *context, const gc
     if (!status) status = gcor_chunk_allocate(context, chunk);
     if (status) return status;
     filling all = {list, chunk};
-    gcor_for_each(context->threads, gcor_blocks(n, FILLED), fill_block, &all);
+    gcor_for_blocks(context->threads, n, FILLED, fill_block, &all);
     status = spool_chunk(store, context, chunk);
     if (status)
         gcor_free(chunk->r);
@@ -128,20 +127,20 @@ typedef struct {
     gcor_edge *sorted;
 } block_sort;
 
-static gcor_range part_of(const block_sort *s, int64_t part) {
-    return (gcor_range){s->n * part / s->parts, s->n * (part + 1) / s->parts};
+static int64_t part_begin(const block_sort *s, int64_t part) {
+    return s->n * part / s->parts;
 }
 
 static void count_part(void *argument, int thread, int64_t k) {
     const block_sort *s = argument;
-    const gcor_range part = part_of(s, k);
-    for (int64_t e = part.from; e < part.end; e++) s->next[k * s->g->n + block_of(s->g, &s->list[e])]++;
+    const int64_t end = part_begin(s, k + 1);
+    for (int64_t e = part_begin(s, k); e < end; e++) s->next[k * s->g->n + block_of(s->g, &s->list[e])]++;
 }
 
 static void move_part(void *argument, int thread, int64_t k) {
     const block_sort *s = argument;
-    const gcor_range part = part_of(s, k);
-    for (int64_t e = part.from; e < part.end; e++)
+    const int64_t end = part_begin(s, k + 1);
+    for (int64_t e = part_begin(s, k); e < end; e++)
         s->sorted[s->next[k * s->g->n + block_of(s->g, &s->list[e])]++] = s->list[e];
 }
 

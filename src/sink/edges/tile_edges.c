@@ -265,22 +265,20 @@ static void fold(gcor_edge_sums *sums, int64_t k, int64_t var) {
         }
 }
 
-static void fold_rows(void *argument, int thread, int64_t k) {
+static void fold_rows(void *argument, int thread, int64_t from, int64_t end) {
     gcor_edge_sums *sums = argument;
-    const gcor_range rows = gcor_block(sums->at.n_row, BLOCK, k);
-    for (int64_t i = rows.from; i < rows.end; i++) fold(sums, i, sums->first_row + sums->at.row + i);
+    for (int64_t i = from; i < end; i++) fold(sums, i, sums->first_row + sums->at.row + i);
 }
 
-static void fold_columns(void *argument, int thread, int64_t k) {
+static void fold_columns(void *argument, int thread, int64_t from, int64_t end) {
     gcor_edge_sums *sums = argument;
-    const gcor_range columns = gcor_block(sums->at.n_col, BLOCK, k);
-    for (int64_t j = columns.from; j < columns.end; j++) fold(sums, sums->at.n_row + j, sums->at.col + j);
+    for (int64_t j = from; j < end; j++) fold(sums, sums->at.n_row + j, sums->at.col + j);
 }
 
 /* Rows before columns, because a variable may be in both. */
 void gcor_edge_sums_end(gcor_edge_sums *sums, gcor_context *context) {
-    gcor_for_each(context->threads, gcor_blocks(sums->at.n_row, BLOCK), fold_rows, sums);
-    gcor_for_each(context->threads, gcor_blocks(sums->at.n_col, BLOCK), fold_columns, sums);
+    gcor_for_blocks(context->threads, sums->at.n_row, BLOCK, fold_rows, sums);
+    gcor_for_blocks(context->threads, sums->at.n_col, BLOCK, fold_columns, sums);
 }
 
 void gcor_edge_sums_free(gcor_edge_sums *sums) {
