@@ -34,6 +34,20 @@ static void cpu_close(gcor_state *state) {
     gcor_free(state);
 }
 
+const cpu_kernels *cpu_kernels_of(int level) {
+    /* for every instruction set that this compiler knows */
+    static const cpu_kernels *const levels[] = {
+        &cpu_kernels_plain,
+#if defined(__x86_64__)
+        &cpu_kernels_avx2,
+        &cpu_kernels_avx512,
+#elif defined(__aarch64__) && defined(__ARM_NEON)
+        &cpu_kernels_neon,
+#endif
+    };
+    return levels[level];
+}
+
 const cpu_kernels *cpu_find_kernels(gcor_context *context) {
     const char *wanted = getenv("GPUCOR_CPU");
     char names[64] = "";

@@ -123,5 +123,5 @@ typedef struct cpu_kernels {
 /* isa_*.c: the table of each instruction set, where the compiler knows it. */
 extern const cpu_kernels cpu_kernels_avx512, cpu_kernels_avx2, cpu_kernels_neon, cpu_kernels_plain;
 
-/* The kernels for a level that the processor has (base/isa.h). Any thread. */
+/* backend.c: the kernels for a level that the processor has (base/isa.h). Any thread. */
 const cpu_kernels *cpu_kernels_of(int level);
