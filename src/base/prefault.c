@@ -22,16 +22,20 @@ static void touch(void *at, int64_t from, int64_t end) {
 typedef struct {
     gcor_context *context;
     void *at;
+    int64_t bytes, *begun;
 } region;
 
-static void touch_page(void *argument, int thread, int64_t from, int64_t end) {
+static void touch_page(void *argument, int thread, int64_t k) {
     const region *r = argument;
-    if (!gcor_stop(r->context)) touch(r->at, from, end);
+    if (gcor_stop(r->context)) return;
+    const int64_t from = PAGE * __atomic_fetch_add(r->begun, 1, __ATOMIC_RELAXED);
+    touch(r->at, from, from + PAGE < r->bytes ? from + PAGE : r->bytes);
 }
 
-void gcor_prefault(gcor_context *context, void *at, int64_t bytes) {
-    region all = {context, at};
-    gcor_for_blocks(context->threads, bytes, PAGE, touch_page, &all);
+void gcor_prefault(gcor_context *context, void *at, int64_t bytes, int64_t *begun) {
+    region all = {context, at, bytes, begun};
+    const int64_t left = gcor_blocks(bytes, PAGE) - __atomic_load_n(begun, __ATOMIC_RELAXED);
+    if (left > 0) gcor_for_each(context->threads, left, touch_page, &all);
 }
 
 /* ---- entries of a network, in the background ------------------------------------------------- */

@@ -51,7 +51,8 @@ static int loaders(const gcor_context *context) {
 
 static gcor_status load(clusters *c, const gcor_buffer *triangle) {
     const int64_t bytes = gcor_triangular(c->n - 1) * (int64_t)sizeof(float);
-    if (!triangle->is_recycled) gcor_prefault(c->context, triangle->at, bytes);
+    int64_t begun = triangle->is_recycled ? INT64_MAX : 0;
+    gcor_prefault(c->context, triangle->at, bytes, &begun);
     gcor_for_blocks(loaders(c->context), c->n, BLOCK, load_block, c);
     for (int r = 0; r < CACHED; r++) c->owner[r] = NONE;
     return c->context->error.status;

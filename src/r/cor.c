@@ -65,11 +65,16 @@ static SEXP allocate_values(request *q) {
     if (form != GCOR_AS_DOUBLES)
         return r_compact_vector(&q->job->call.context, form, q->layout == GCOR_TRIANGLE_ROWS ? GCOR_UPPER : GCOR_LOWER,
                                 n, q->distance);
-    switch (q->layout) {
-    case GCOR_SQUARE: return Rf_allocMatrix(REALSXP, (int)n, (int)n);
-    case GCOR_RECTANGLE: return Rf_allocMatrix(REALSXP, (int)n, (int)q->job->y.source.n_var);
-    default: return Rf_allocVector(REALSXP, count_values(q));
+    r_collect_garbage(value_bytes(q));
+    SEXP values = PROTECT(r_new_vector(&q->job->call.context, REALSXP, count_values(q)));
+    if (q->layout == GCOR_SQUARE || q->layout == GCOR_RECTANGLE) {
+        SEXP dim = Rf_allocVector(INTSXP, 2);
+        INTEGER(dim)[0] = (int)n;
+        INTEGER(dim)[1] = (int)(q->layout == GCOR_SQUARE ? n : q->job->y.source.n_var);
+        Rf_setAttrib(values, R_DimSymbol, dim);
     }
+    UNPROTECT(1);
+    return values;
 }
 
 /* Returns the coefficient of a variable with itself, as stats::cor() does. */

@@ -98,8 +98,7 @@ void gcor_compact_take_tile(gcor_sink *sink, gcor_context *context, const gcor_t
     int64_t col, n, row = tile->row, pairs = gcor_tile_pairs(tile, sink->shape);
     if (pairs == 0) return;
     /* Page faults between copies from a device take three times as long. */
-    if (!own->is_prefaulted) gcor_prefault(context, own->to->values, own->to->n * GCOR_COMPACT_BYTES);
-    own->is_prefaulted = 1;
+    gcor_prefault(context, own->to->values, own->to->n * GCOR_COMPACT_BYTES, own->shared);
     if (!is_contiguous(sink, tile)) {
         rowwise_copy rows = {sink, tile, values, PIECE_BYTES / GCOR_COMPACT_BYTES / sink->n_col + 1};
         gcor_for_blocks(context->threads, tile->n_row, rows.rows, copy_some_rows, &rows);
@@ -132,8 +131,11 @@ gcor_status gcor_compact_sink_new(gcor_context *context, const gcor_compact *to,
     const gcor_compact_sink like = {
         .sink = {.type = &TYPE, .shape = to->shape, .n_row = to->n_var, .n_col = to->n_var, .form = to->form},
         .to = to,
-        .is_prefaulted = to->is_prefaulted,
+        .begun = to->is_prefaulted ? INT64_MAX : 0,
     };
-    *sink = gcor_sink_new(context, &like);
-    return *sink ? GCOR_OK : context->error.status;
+    gcor_compact_sink *own = gcor_sink_new(context, &like);
+    *sink = own ? &own->sink : NULL;
+    if (!own) return context->error.status;
+    own->shared = &own->begun;
+    return GCOR_OK;
 }

@@ -47,7 +47,8 @@ gcor_status gcor_mirror(gcor_context *context, double *matrix, int64_t n);
 typedef struct {
     gcor_sink sink; /* first */
     const gcor_compact *to;
-    int is_prefaulted; /* to->values has been prefaulted */
+    int64_t begun;   /* pages of to->values that are prefaulted, or about to be; INT64_MAX: all */
+    int64_t *shared; /* `begun` of the first sink, whose forks share the work */
 } gcor_compact_sink;
 
 /* Creates a sink that writes to to->values all pairs of to->n_var variables; to->norm is the job's x_norm. `to` stays
