@@ -1,12 +1,9 @@
 /* Host memory of the engine. Allocations are counted, and tests can make them fail. */
-#ifndef GPUCOR_ALLOC_H
-#define GPUCOR_ALLOC_H
+#pragma once
 
 #include "../gpucor.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GCOR_BEGIN_C
 
 /* Resources that tests can make fail. */
 typedef enum { GCOR_HOST_MEMORY, GCOR_DEVICE_MEMORY, GCOR_DEVICE_CALL } gcor_resource;
@@ -102,8 +99,4 @@ void gcor_prefaulted_free(gcor_prefaulted *prefaulted);
 gcor_buffer gcor_buffer_reserve(int64_t bytes);
 void gcor_buffer_trim(gcor_buffer *buffer, int64_t bytes);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+GCOR_END_C

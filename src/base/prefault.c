@@ -27,10 +27,9 @@ typedef struct {
 
 static void touch_page(void *argument, int thread, int64_t k) {
     const region *r = argument;
-    (void)thread, (void)k;
     if (gcor_stop(r->context)) return;
-    const gcor_range page = gcor_block(r->bytes, PAGE, __atomic_fetch_add(r->begun, 1, __ATOMIC_RELAXED));
-    touch(r->at, page.from, page.end);
+    const int64_t from = PAGE * __atomic_fetch_add(r->begun, 1, __ATOMIC_RELAXED);
+    touch(r->at, from, from + PAGE < r->bytes ? from + PAGE : r->bytes);
 }
 
 void gcor_prefault(gcor_context *context, void *at, int64_t bytes, int64_t *begun) {

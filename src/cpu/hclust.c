@@ -34,16 +34,15 @@ static float *distances_before(const clusters *c, int64_t cluster) {
 
 /* ---- distances ------------------------------------------------------------------------------- */
 
-static void load_block(void *argument, int thread, int64_t k) {
+static void load_block(void *argument, int thread, int64_t from, int64_t end) {
     const clusters *c = argument;
-    const gcor_range rows = gcor_block(c->n, BLOCK, k);
     float *block = c->rows + thread * BLOCK * c->n;
     if (gcor_stop(c->context)) return;
-    for (int64_t i = rows.from; i < rows.end; i++)
-        (void)gcor_hclust_row(c->job, c->context, i, block + (i - rows.from) * c->n + i + 1);
-    for (int64_t j = rows.from + 1; j < c->n; j++) {
+    for (int64_t i = from; i < end; i++)
+        (void)gcor_hclust_row(c->job, c->context, i, block + (i - from) * c->n + i + 1);
+    for (int64_t j = from + 1; j < c->n; j++) {
         float *to = distances_before(c, j);
-        for (int64_t i = rows.from; i < rows.end && i < j; i++) to[i] = block[(i - rows.from) * c->n + j];
+        for (int64_t i = from; i < end && i < j; i++) to[i] = block[(i - from) * c->n + j];
     }
 }
 
@@ -55,7 +54,7 @@ static gcor_status load(clusters *c, const gcor_buffer *triangle) {
     const int64_t bytes = gcor_triangular(c->n - 1) * (int64_t)sizeof(float);
     int64_t begun = triangle->is_recycled ? INT64_MAX : 0;
     gcor_prefault(c->context, triangle->at, bytes, &begun);
-    gcor_for_each(loaders(c->context), gcor_blocks(c->n, BLOCK), load_block, c);
+    gcor_for_blocks(loaders(c->context), c->n, BLOCK, load_block, c);
     for (int r = 0; r < CACHED; r++) c->owner[r] = NONE;
     return c->context->error.status;
 }
@@ -232,7 +231,6 @@ static gcor_status merge_single(clusters *c) {
 gcor_status cpu_cluster(gcor_state *state, gcor_context *context, const gcor_hclust *job) {
     const char *what = "the distances of clusters";
     const int64_t n = job->n;
-    (void)state;
     gcor_buffer triangle = gcor_buffer_take(context, gcor_triangular(n - 1) * (int64_t)sizeof(float), what);
     float *rows = gcor_alloc(context, loaders(context) * BLOCK * n, sizeof *rows, what);
     int32_t *lists = gcor_alloc(context, 3 * n, sizeof *lists, what);

@@ -143,7 +143,6 @@ void cpu_deliver_common(gcor_state *state, const cpu_product *product, int threa
     int centred = rows->measure->angle != GCOR_AS_IS;
     double squares[CPU_BLOCK_COLS];
     common_row row;
-    (void)product;
     for (int64_t b = 0; b < block->n_row && !gcor_stop(state->context); b++) {
         gcor_segment segment = {.row = block->row + b};
         gcor_tile_segment(block, state->sink->shape, segment.row, &segment.col, &segment.n);

@@ -9,8 +9,7 @@
  *
  * A call parses SEXPs and allocates R's memory before the engine acquires anything, and reports an error to R after
  * everything is freed, so that no jump out of R leaks. */
-#ifndef GPUCOR_CALL_H
-#define GPUCOR_CALL_H
+#pragma once
 
 #define R_NO_REMAP
 #include <R.h>
@@ -97,9 +96,8 @@ SEXP r_element(SEXP list, const char *name);
 /* Makes element k of a list a vector of doubles in large pages and returns its data, which are undefined. */
 double *r_new_doubles(SEXP list, int k, R_xlen_t length);
 
-/* Copies the elements of a list to `own`; an R error unless there are n. */
-enum { R_MAX_ARGUMENTS = 5 };
-void r_arguments(SEXP list, int n, SEXP *own);
+/* Returns the elements of a list, which stay R's; an R error unless there are n. */
+const SEXP *r_arguments(SEXP list, int n);
 
 /* Checks the compressed columns (or rows) of a sparse matrix, whose slots users may change: an R error unless p are
  * starts from 0, ascending, up to the number of entries, i are indices from 0 to n - 1, and x are doubles (NULL: there
@@ -167,5 +165,3 @@ typedef struct {
 void r_call_parse(r_call *call, SEXP settings);
 void r_quiet_call_parse(r_call *call, SEXP settings); /* without reports: for what follows a run */
 void r_plain_call_parse(r_call *call, SEXP threads);  /* of an entry that takes threads alone */
-
-#endif

@@ -169,18 +169,16 @@ typedef struct {
     gcor_side side;
     double margin;
     const double *maxima, *of_count; /* n ascending ones; the p value for each number of maxima below a weight */
-    R_xlen_t n, n_pairs;
+    R_xlen_t n;
     double *adjusted;
 } adjustment;
 
 enum { BLOCK = 512 }; /* pairs that a thread adjusts at a time */
 
-static void adjust_block(void *argument, int thread, int64_t b) {
+static void adjust_block(void *argument, int thread, int64_t at, int64_t end) {
     const adjustment *a = argument;
-    const gcor_range block = gcor_block(a->n_pairs, BLOCK, b);
-    const int64_t at = block.from, n = block.end - at;
+    const int64_t n = end - at;
     double scratch[2][BLOCK];
-    (void)thread;
     const double *p = gcor_read_values(&a->p, at, n, scratch[0]), *r = gcor_read_values(&a->r, at, n, scratch[1]);
     for (int64_t k = 0; k < n; k++) {
         R_xlen_t below = count_below(a->maxima, a->n, gcor_raw_weight(a->side, r[k]) - a->margin);
@@ -213,9 +211,8 @@ SEXP r_adjusted(SEXP p, SEXP r, SEXP maxima, SEXP side, SEXP margin, SEXP is_log
                     .maxima = REAL(maxima),
                     .of_count = of_count,
                     .n = n,
-                    .n_pairs = length,
                     .adjusted = adjusted};
-    if (adjusted) gcor_for_each(call.context.threads, gcor_blocks(length, BLOCK), adjust_block, &a);
+    if (adjusted) gcor_for_blocks(call.context.threads, length, BLOCK, adjust_block, &a);
     SHALLOW_DUPLICATE_ATTRIB(result, p);
     UNPROTECT(2);
     return adjusted ? result : r_failure(&call.context.error);
@@ -234,8 +231,6 @@ SEXP r_permute(SEXP x, SEXP seed, SEXP number, SEXP jointly) {
     UNPROTECT(1);
     return result;
 }
-
-/* ---- tests over several subjects ---------------------------------------------------------------- */
 
 /* ---- permutations ---------------------------------------------------------------------------------------- */
 
@@ -294,16 +289,6 @@ gcor_status r_components(r_job *q, const SEXP *arguments, SEXP result) {
 
 /* ---- tests of groups ------------------------------------------------------------------------------------- */
 
-static gcor_listed_pairs listed_pairs(SEXP rows) {
-    if (Rf_isNull(rows)) return (gcor_listed_pairs){NULL, NULL};
-    return (gcor_listed_pairs){INTEGER(r_element(rows, "p")), INTEGER(r_element(rows, "i"))};
-}
-
-static R_xlen_t count_results(const r_job *q, SEXP rows) {
-    if (!Rf_isNull(rows)) return Rf_xlength(r_element(rows, "i"));
-    return q->job.y ? q->job.x->n_var * q->job.y->n_var : gcor_triangular(q->job.x->n_var - 1);
-}
-
 /* Student's t of the subjects' Fisher z (sink/group_tests.h). arguments: rows: list(p, i), compressed rows of pairs;
  * NULL: all pairs, in the order of a dist or a matrix. Returns list(n_obs, x_flags, y_flags, difference, error, df), NA
  * without a test. */
@@ -311,9 +296,13 @@ gcor_status r_group_tests(r_job *q, const SEXP *arguments, SEXP result) {
     gcor_sink *sink;
     if (!q->job.combination) r_error("'x' must be several subjects; see ?subjects");
     const gcor_groups groups = gcor_groups_of(&q->combination);
-    const gcor_listed_pairs listed = listed_pairs(arguments[0]);
+    gcor_listed_pairs listed = {NULL, NULL};
+    R_xlen_t length = q->job.y ? q->job.x->n_var * q->job.y->n_var : gcor_triangular(q->job.x->n_var - 1);
+    if (!Rf_isNull(arguments[0])) {
+        listed = (gcor_listed_pairs){INTEGER(r_element(arguments[0], "p")), INTEGER(r_element(arguments[0], "i"))};
+        length = Rf_xlength(r_element(arguments[0], "i"));
+    }
     const gcor_shape shape = q->job.y ? GCOR_FULL : listed.start ? GCOR_LOWER : GCOR_UPPER;
-    R_xlen_t length = count_results(q, arguments[0]);
     q->combination.how = GCOR_EACH;
     gcor_group_results results = {.difference = r_new_doubles(result, 3, length), .missing = NA_REAL};
     results.error = r_new_doubles(result, 4, length);

@@ -1,13 +1,10 @@
 /* The sink that keeps every coefficient. */
-#ifndef GPUCOR_DENSE_H
-#define GPUCOR_DENSE_H
+#pragma once
 
 #include "../gpucor.h"
 #include "../measure/compact.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GCOR_BEGIN_C
 
 typedef enum {
     GCOR_TRIANGLE_ROWS,    /* n(n-1)/2 values, pairs 1-2, 1-3, ..., 2-3, ... */
@@ -61,8 +58,4 @@ gcor_status gcor_compact_sink_new(gcor_context *context, const gcor_compact *to,
 /* Takes all values of a tile, in the sink's form, row by row without gaps. Uses context->threads threads. */
 void gcor_compact_take_tile(gcor_sink *sink, gcor_context *context, const gcor_tile *tile, const void *values);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+GCOR_END_C

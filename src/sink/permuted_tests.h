@@ -1,16 +1,11 @@
 /* Statistics of pairs for permuted subjects. The subjects' Fisher z of a block of pairs are computed once, and each
  * permutation is a set of weights: of subjects whose labels are permuted, or of the terms of a linear model whose
  * residuals are permuted or change their signs (Freedman and Lane 1983): its rows then belong to other subjects. */
-#ifndef GPUCOR_PERMUTED_TESTS_H
-#define GPUCOR_PERMUTED_TESTS_H
+#pragma once
 
 #include "group_tests.h"
 #include "histogram.h"
 #include "weight.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* Weights of all permutations, those of the first one first. Borrowed. */
 typedef struct {
@@ -21,20 +16,6 @@ typedef struct {
     int is_t; /* without a model. 1: weights are 1 for subjects of the first group and 0 for the others, the statistic
                  is Welch's t; 0: the statistic is the weighted sum of the subjects' z */
 } gcor_permutations;
-
-/* Returns 1 if the statistic is t. */
-int gcor_permuted_is_t(const gcor_permutations *permutations);
-
-/* Returns the number of doubles of scratch that a thread needs. */
-int64_t gcor_permuted_scratch(const gcor_permutations *permutations);
-
-/* Prepares n <= GCOR_GROUP_BLOCK pairs; subject s has their coefficients at r + s * stride. Any thread. */
-void gcor_permuted_begin(const gcor_permutations *permutations, const gcor_combine_loops *loops, const double *r,
-                         int64_t stride, int64_t n, double *scratch);
-/* Returns the prepared pairs' statistics under permutation k, in scratch: sums, or t |t|, or the square of F; NaN
- * without one. */
-const double *gcor_permuted_values(const gcor_permutations *permutations, const gcor_combine_loops *loops, int64_t k,
-                                   int64_t n, double *scratch);
 
 /* ---- the sink of maxima ------------------------------------------------------------------------------- */
 
@@ -81,9 +62,3 @@ gcor_status gcor_components_new(gcor_context *context, int64_t n_var, const gcor
 /* Stores for each variable the size of its component under permutation k, 0 without a pair, and the smallest number of
  * the component's variables. Returns the largest size. After the run, for each k once. */
 double gcor_components_of(gcor_sink *sink, int64_t k, double *size, int *first);
-
-#ifdef __cplusplus
-}
-#endif
-
-#endif

@@ -48,13 +48,6 @@ static void add_observation(const gcor_measure *measure, const double *before, i
     }
 }
 
-/* Builds each number of observations from the previous one, from 2 on. */
-static void tabulate_kendall(gcor_exact *exact) {
-    exact->lower[0][0] = 0.5;
-    for (int64_t n = 3; n <= exact->max; n++)
-        add_observation(exact->measure, exact->lower[n - 3], n, exact->lower[n - 2]);
-}
-
 /* ---- Spearman ------------------------------------------------------------------------------------ */
 
 /* With more observations only the tail is counted. */
@@ -168,13 +161,6 @@ static gcor_status tabulate_orders(gcor_context *context, const gcor_measure *me
     return counts ? GCOR_OK : GCOR_NO_MEMORY;
 }
 
-static gcor_status tabulate_spearman(gcor_context *context, gcor_exact *exact) {
-    gcor_status status = GCOR_OK;
-    for (int64_t n = exact->min; !status && n <= exact->max; n++)
-        status = tabulate_orders(context, exact->measure, (int)n, exact->lower[n - exact->min]);
-    return status;
-}
-
 /* The fourth moment is from Kendall and Stuart, The Advanced Theory of Statistics, 31.20. */
 gcor_rho_beta gcor_rho_beta_of(double n) {
     double fourth = 3 * (((25 * n - 38) * n - 35) * n + 72) / (25 * n * (n + 1) * (n - 1) * (n - 1) * (n - 1));
@@ -196,10 +182,19 @@ static gcor_status allocate(gcor_context *context, gcor_exact *exact) {
     return GCOR_OK;
 }
 
+/* Kendall: builds each number of observations from the previous one, from 2 on. */
 static gcor_status tabulate(gcor_context *context, gcor_exact *exact) {
-    if (!is_kendall(exact->measure)) return tabulate_spearman(context, exact);
-    tabulate_kendall(exact);
-    return GCOR_OK;
+    const int of_kendall = is_kendall(exact->measure);
+    gcor_status status = GCOR_OK;
+    if (of_kendall) exact->lower[0][0] = 0.5;
+    for (int64_t n = of_kendall ? 3 : exact->min; !status && n <= exact->max; n++) {
+        double *lower = exact->lower[n - exact->min];
+        if (of_kendall)
+            add_observation(exact->measure, exact->lower[n - 3], n, lower);
+        else
+            status = tabulate_orders(context, exact->measure, (int)n, lower);
+    }
+    return status;
 }
 
 gcor_exact *gcor_exact_new(gcor_context *context, const gcor_measure *measure, int64_t min, int64_t max) {
