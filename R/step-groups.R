@@ -99,19 +99,22 @@ group_test <- function(run, at, rows) {
 
 # ---- what is told
 
-# Returns list(table: a row for each component, the largest first; of: the row of each column, or NA).
-component_table <- function(found, names) {
+# Returns list(table: a row for each component, the largest first; of: the row of each column, or NA; if pairs of both
+# signs are apart, a matrix, columns x signs).
+component_table <- function(found, names, apart) {
   inside <- which(found$size > 0)
   first <- found$first[inside]
   largest <- unique(first[order(-found$size[inside], first)])
   sizes <- found$size[largest + 1L]
-  of <- stats::setNames(rep(NA_integer_, length(found$size)), names)
+  of <- rep(NA_integer_, length(found$size))
   of[inside] <- match(first, largest)
   permuted <- found$maxima[-1L]
   p <- vapply(sizes, function(size) (1 + sum(permuted >= size)) / (1 + length(permuted)), 0)
-  list(table = data.frame(component = seq_along(largest), columns = tabulate(of, length(largest)), size = sizes,
-                          p.value = p),
-       of = of)
+  table <- data.frame(component = seq_along(largest), columns = tabulate(of, length(largest)), size = sizes, p.value = p)
+  if (!apart) return(list(table = table, of = stats::setNames(of, names)))
+  n <- length(of) / 2
+  table$sign <- signs[2L + largest %/% n]
+  list(table = table, of = matrix(of, n, dimnames = list(names, signs[2:3])))
 }
 
 # Warns of pairs with a coefficient of 1 or -1, which counts as 1 - 2^-24, with z = 8.66. The subjects' coefficients are

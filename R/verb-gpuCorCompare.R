@@ -137,7 +137,7 @@
 #' @export
 gpuCorCompare <- function(x, y = NULL, threshold = NULL, density = NULL, k = NULL, p.value = NULL, fdr = NULL,
                           method = c("pearson", "kendall", "spearman", "bicor", "cosine", "distance", "mi"),
-                          use = "everything", sign = c("absolute", "positive", "negative"), n_perm = 0, pairs = NULL,
+                          use = "everything", sign = c("absolute", "positive", "negative", "each"), n_perm = 0, pairs = NULL,
                           paired = FALSE, design = NULL, contrast = NULL, components = NULL, classes = NULL,
                           seeds = NULL, output = c("matrix", "edges"), variance = c("equal", "unequal"), data = NULL,
                           blocks = NULL, whole = FALSE, ...) {
@@ -164,7 +164,7 @@ gpuCorCompare <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
                  whole = check_flag(whole, "whole"), seeds = seeds)
   given <- Filter(Negate(is.null), list(threshold = threshold, density = density, k = k, p.value = p.value, fdr = fdr))
   if (!is.null(components)) components <- check_choice(components, component_sizes, "components")
-  sign <- check_choice(sign, signs, "sign")
+  sign <- check_choice(sign, c(signs, "each"), "sign")
   found <- features_of("gpuCorCompare", specs, y = y, threshold = threshold, density = density, k = k,
                        p.value = p.value, fdr = fdr, sign = sign, n_perm = n_perm, pairs = pairs, paired = paired,
                        design = design, contrast = contrast, components = components, classes = classes,
@@ -342,19 +342,21 @@ compare_components <- function(run, given, components, n_perm, output) {
   check_that(threshold, "threshold", is_number_within(threshold, 0, MAX_T) && threshold > 0,
              "a t or F, a number above 0")
   n <- ncol(run$x)
-  check_memory(12 * n * (n_perm + 1), "gpuCorCompare(components = )",
+  apart <- run$sign == "each" && tested_effects(run$x) == 1
+  if (run$sign == "each") run$sign <- "absolute"
+  check_memory(12 * n * (1 + apart) * (n_perm + 1), "gpuCorCompare(components = )",
                paste(n_of(n, "column"), "and", n_of(n_perm, "permutation")), "use fewer permutations")
-  rule <- list(side = constant(run$sign), min = threshold, sums_weights = components == "sum")
+  rule <- list(side = constant(run$sign), signs = 1L + apart, min = threshold, sums_weights = components == "sum")
   work <- compare_work(run, n_perm)
   found <- perform(work$permutations, "components", rule, random_permutations(run, 0:n_perm))
-  found <- component_table(found, colnames(run$x))
+  found <- component_table(found, colnames(run$x), apart)
   run <- work$coefficients
   t <- if (tested_effects(run$x) > 1) sqrt(threshold) else threshold
   run$criterion <- list(name = "threshold", value = t / sqrt(t^2 + max_df(run$x)))
   run <- with_t(run)
   rows <- with_difference_tests(network_rows(run), run)
   rows$threshold <- NA_real_ # of the differences
-  rows$tests$component <- found$of[rows$i + 1L]
+  rows$tests$component <- found$of[rows$i + 1L + n * (apart & rows$tests$statistic < 0)]
   compare_output(rows, run, given, NULL, NULL, output, found)
 }
 

@@ -270,19 +270,20 @@ gcor_status r_label_maxima(r_job *q, const SEXP *arguments, SEXP result) {
     return status;
 }
 
-/* arguments: rule: list(side, min, sums_weights) of gcor_component_rule, weights. Returns list(n_obs, x_flags, y_flags,
- * maxima: the largest component's size for each column of weights; size, first: of each variable's component for the
- * first column). */
+/* arguments: rule: list(side, signs, min, sums_weights) of gcor_component_rule, weights. Returns list(n_obs, x_flags,
+ * y_flags, maxima: the largest component's size for each column of weights; size, first: of each variable's component
+ * for the first column, for each sign). */
 gcor_status r_components(r_job *q, const SEXP *arguments, SEXP result) {
-    const gcor_component_rule components = {(gcor_side)Rf_asInteger(r_element(arguments[0], "side")),
-                                            Rf_asReal(r_element(arguments[0], "min")),
-                                            Rf_asLogical(r_element(arguments[0], "sums_weights"))};
+    const gcor_component_rule components = {
+        (gcor_side)Rf_asInteger(r_element(arguments[0], "side")), Rf_asInteger(r_element(arguments[0], "signs")),
+        Rf_asReal(r_element(arguments[0], "min")), Rf_asLogical(r_element(arguments[0], "sums_weights"))};
     const gcor_permutations permutations = parse_permutations(q, arguments[1], 1);
     const R_xlen_t n_var = (R_xlen_t)q->job.x->n_var;
     gcor_sink *sink;
     q->combination.how = GCOR_EACH;
-    double *maxima = r_new_doubles(result, 3, permutations.n), *size = r_new_doubles(result, 4, n_var);
-    SEXP first = Rf_allocVector(INTSXP, n_var);
+    double *maxima = r_new_doubles(result, 3, permutations.n);
+    double *size = r_new_doubles(result, 4, components.signs * n_var);
+    SEXP first = Rf_allocVector(INTSXP, components.signs * n_var);
     SET_VECTOR_ELT(result, 5, first);
     gcor_status status = gcor_components_new(&q->call.context, n_var, &components, &permutations, &sink);
     if (!status) status = r_job_run(q, sink, result);

@@ -69,6 +69,7 @@ double gcor_label_maxima_of(const gcor_label_maxima *maxima, int64_t k);
 
 typedef struct {
     gcor_side side;
+    int signs;        /* 2: a component has pairs of one sign, with GCOR_ABSOLUTE; 1: of any sign */
     double min;       /* the min weight (weight.h) of t or F, at least 0 */
     int sums_weights; /* 1: a component's size is the sum of its pairs' weights, less `min`; 0: their number */
 } gcor_component_rule;
@@ -78,8 +79,9 @@ typedef struct gcor_components gcor_components;
 /* *sink is the caller's, to free with gcor_sink_free(); NULL after an error. The statistic must be t or F. */
 gcor_status gcor_components_new(gcor_context *context, int64_t n_var, const gcor_component_rule *rule,
                                 const gcor_permutations *permutations, gcor_sink **sink);
-/* Stores for each variable the size of its component under permutation k, 0 without a pair, and the smallest number of
- * the component's variables. Returns the largest size. After the run, for each k once. */
+/* Stores for each variable the size of its component under permutation k, 0 without a pair, and the index of the
+ * component's smallest variable; with two signs those of positive pairs, then those of negative ones. Returns the
+ * largest size. After the run, for each k once. */
 double gcor_components_of(gcor_sink *sink, int64_t k, double *size, int *first);
 
 #ifdef __cplusplus

@@ -202,6 +202,7 @@ mutants <- list(
          "if (of_y[k] < 0)", "groups"),
   mutant("joined components", "add_pairs", "join_components(parent, (int32_t)row, (int32_t)(col + j));",
          "if (j > 0) join_components(parent, (int32_t)row, (int32_t)(col + j));", "groups"),
+  mutant("components of one sign", "add_pairs", "&& values[j] < 0", "&& values[j] < -1e9", "groups"),
   mutant("merge of components", "merge_components", "c->size[at] += from->size[at];",
          "c->size[at] = from->size[at];", "groups"),
   mutant("excess of t", "add_pairs", "sqrt(weight) - c->rule.min;", "sqrt(weight);", "groups"),

@@ -197,11 +197,43 @@ for (backend in backends()) {
     }
   })
 
+  test_that(paste(backend, "joins pairs of one sign, and takes the largest component of both signs"), {
+    set.seed(7)
+    x <- connected(rep(0:1, 6), 14)
+    z <- z_matrix(x)
+    for (size in c("size", "sum")) {
+      truth <- function(in_x) {
+        t <- apply(z, 1, function(v) t.test(v[in_x], v[!in_x], var.equal = TRUE)$statistic)
+        lapply(c(positive = "positive", negative = "negative"), components_by_hand, t = t, n = 14, min = 1.2, size = size)
+      }
+      sizes_of <- function(found) c(found$positive$size, found$negative$size)
+      set.seed(8)
+      largest <- replicate(20, max(0, sizes_of(truth(sample.int(12) <= 6))))
+      own <- truth(1:12 <= 6)
+      set.seed(8)
+      net <- gpuCorCompare(x[1:6], x[7:12], threshold = 1.2, n_perm = 20, components = size, sign = "each",
+                           backend = backend, precision = "double")
+      table <- net@components$table
+      expect_equal(table$size, sort(sizes_of(own), decreasing = TRUE), tolerance = 1e-6)
+      expect_equal(table$p.value, vapply(table$size, function(s) (1 + sum(largest >= s - 1e-5)) / 21, 0))
+      for (sign in names(own)) {
+        of <- net@components$of[, sign]
+        expect_equal(table$size[of], own[[sign]]$size[own[[sign]]$of], tolerance = 1e-6)
+        expect_equal(table$sign[of], ifelse(is.na(of), NA, sign))
+      }
+      edges <- as.data.frame(net)
+      expect_equal(table$sign[edges$component], ifelse(edges$statistic > 0, "positive", "negative"))
+      expect_identical(net@components$of[cbind(edges$from, 1 + (edges$statistic < 0))], edges$component)
+      expect_equal(nrow(edges), sum(abs(edges$statistic) >= 1.2))
+    }
+  })
+
   test_that(paste(backend, "permutes models and finds components alike with any threads, memory and workers"), {
     set.seed(9)
     x <- connected(rep(0:1, 6), 300, 30)
     for (args in list(list(x, n_perm = 7), list(x, design = design, contrast = contrast, n_perm = 7),
-                      list(x[1:6], x[7:12], n_perm = 7, threshold = 2.2, components = "sum"))) {
+                      list(x[1:6], x[7:12], n_perm = 7, threshold = 2.2, components = "sum"),
+                      list(x[1:6], x[7:12], n_perm = 7, threshold = 2.2, components = "size", sign = "each"))) {
       compare <- function(...) {
         set.seed(10)
         found <- do.call(gpuCorCompare, c(args, list(backend = backend, ...)))
