@@ -66,7 +66,7 @@
     /* maxima.c */ ROW(maxima, 4, R_FOUND, "maxima") ROW(row_maxima, 5, R_FOUND, "maxima", "counts") \
         ROW(maximum, 1, R_FOUND, "maximum") \
         ROW(label_maxima, 4, R_FOUND, "maxima", "counts") \
-        ROW(components, 2, R_FOUND, "maxima", "size", "first") \
+        ROW(components, 2, R_FOUND, "maxima", "size", "first") ROW(tfce, 2, R_FOUND, "maxima", "score") \
         ROW(group_tests, 1, R_FOUND, "difference", "error", "df") \
     /* test.c */ ROW(test, 4, "n", "statistic", "p.value", "df", "conf.low", "conf.high", "tied", "few") \
     /* scores.c */ ROW(tie_quotients, 1, "x", "y") ROW(pair_scores, 2, "scores", "few") ROW(near, 2, "at", "r") \

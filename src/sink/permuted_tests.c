@@ -123,6 +123,16 @@ static void count_values(gcor_label_maxima *maxima, int thread, double *values, 
     gcor_bins_count(&maxima->bins, thread, values, n, 1);
 }
 
+/* Stores n values of permutation k from position `at` on. */
+static void store_values(const gcor_label_maxima *maxima, int64_t k, int64_t at, const double *values, int64_t n) {
+    const double most = 1e6;
+    float *t = maxima->t + k * gcor_triangular(maxima->sink.n_col - 1) + at;
+    for (int64_t j = 0; j < n; j++) {
+        double size = sqrt(fabs(values[j]));
+        t[j] = (float)copysign(size > most ? most : size, values[j]);
+    }
+}
+
 static gcor_status take_maxima(gcor_sink *sink, gcor_context *context, int thread, const gcor_segment *segment) {
     gcor_label_maxima *maxima = (gcor_label_maxima *)sink;
     const gcor_permutations *permutations = &maxima->permutations;
@@ -137,6 +147,10 @@ static gcor_status take_maxima(gcor_sink *sink, gcor_context *context, int threa
             const double *values = gcor_permuted_values(permutations, loops, k, n, scratch);
             if (maxima->df > 0) {
                 count_values(maxima, thread, scratch + VALUES, n);
+                continue;
+            }
+            if (maxima->t) {
+                store_values(maxima, k, gcor_row_position(segment->row, segment->col + from, sink->n_col), values, n);
                 continue;
             }
             double largest = loops->largest(values, maxima->side, n);

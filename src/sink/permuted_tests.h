@@ -38,8 +38,8 @@ const double *gcor_permuted_values(const gcor_permutations *permutations, const 
 
 /* ---- the sink of maxima ------------------------------------------------------------------------------- */
 
-/* For each permutation of the subjects, finds the largest statistic over all pairs; or counts those of all permutations
- * in bins. The sink takes every subject's coefficients (GCOR_EACH). */
+/* For each permutation of the subjects, finds the largest statistic over all pairs; or stores those of all pairs; or
+ * counts those of all permutations in bins. The sink takes every subject's coefficients (GCOR_EACH). */
 
 typedef struct {
     gcor_sink sink; /* must be first */
@@ -51,6 +51,8 @@ typedef struct {
     double *best;    /* for each thread, the largest weight of each permutation; -Inf if there is none; owned */
     double df;       /* above 0: counts, of tanh of sums, or of t / sqrt(t^2 + df), where t may be the root of F */
     gcor_bins bins;  /* owned */
+    float *t;        /* NULL, or where t or F of all pairs are stored, permutation by permutation, in the order of a
+                        dist, up to 1e6 in size; borrowed; shape is GCOR_UPPER */
 } gcor_label_maxima;
 
 /* df: 0, or that of the counts, which replace the maxima. *maxima is the caller's, to free with gcor_sink_free(); NULL
