@@ -270,7 +270,7 @@ mutants <- list(
   mutant("bound of an eigenvalue", "bound_of", "high *= 1 + 0x1p-50;", "high *= 0.9;", "preservation"),
 
   # ---- coefficients that one has, seeds
-  mutant("given coefficient", "pair", "+ cols->head.first + j];", "+ j];", "given"),
+  mutant("given coefficient", "deliver_given_row", "head.n_obs + segment.col;", "head.n_obs + t->tile->col;", "given"),
   mutant("missing given coefficient", "keep_given", "x[k] : GCOR_NO_VALUE;", "x[k] : 0;", "given"),
   mutant("order of given coefficients", "any_thread_reads", "if (job->measure->kind == GCOR_GIVEN) return 0;", "",
          "given"),
