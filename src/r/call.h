@@ -51,6 +51,7 @@
         ENTRY(r_measures, 0) ENTRY(r_constants, 0) \
     /* system.c */ ENTRY(r_sync, 1) ENTRY(r_file_kind, 1) ENTRY(r_are_running, 1) ENTRY(r_random, 1) \
         ENTRY(r_checksum, 1) ENTRY(r_settings, 3) ENTRY(r_memory, 0) ENTRY(r_reclaim, 0) \
+    /* given.c */ ENTRY(r_given, 3) \
     /* call.c */ ENTRY(r_free, 1)
 
 /* Computations over pairs of columns, which R asks r_run() for by name: the number of arguments of their own, and the
