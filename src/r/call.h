@@ -50,6 +50,7 @@
         ENTRY(r_measures, 0) ENTRY(r_constants, 0) \
     /* system.c */ ENTRY(r_sync, 1) ENTRY(r_file_kind, 1) ENTRY(r_are_running, 1) ENTRY(r_random, 1) \
         ENTRY(r_checksum, 1) ENTRY(r_settings, 3) ENTRY(r_memory, 0) ENTRY(r_reclaim, 0) \
+    /* given.c */ ENTRY(r_given, 3) \
     /* call.c */ ENTRY(r_free, 1)
 
 /* Computations over pairs of columns, which R asks r_run() for by name: the number of arguments of their own, and the
@@ -65,7 +66,7 @@
     /* maxima.c */ ROW(maxima, 4, R_FOUND, "maxima") ROW(row_maxima, 5, R_FOUND, "maxima", "counts") \
         ROW(maximum, 1, R_FOUND, "maximum") \
         ROW(label_maxima, 4, R_FOUND, "maxima", "counts") \
-        ROW(components, 2, R_FOUND, "maxima", "size", "first") \
+        ROW(components, 2, R_FOUND, "maxima", "size", "first") ROW(tfce, 2, R_FOUND, "maxima", "score") \
         ROW(group_tests, 1, R_FOUND, "difference", "error", "df") \
     /* test.c */ ROW(test, 4, "n", "statistic", "p.value", "df", "conf.low", "conf.high", "tied", "few") \
     /* scores.c */ ROW(tie_quotients, 1, "x", "y") ROW(pair_scores, 2, "scores", "few") ROW(near, 2, "at", "r") \

@@ -5,6 +5,7 @@
 
 #include "../base/alloc.h"
 #include "../base/elementary.h"
+#include "../base/os.h"
 #include "../base/threads.h"
 #include "../source/source.h"
 #include "../source/shuffle.h"
@@ -12,6 +13,7 @@
 #include "../sink/maximum.h"
 #include "../base/triangle.h"
 #include "../sink/permuted_tests.h"
+#include "../sink/tfce.h"
 
 /* seed: two integers below 2^32, of R's generator. */
 static uint64_t parse_seed(SEXP seed) {
@@ -265,19 +267,20 @@ gcor_status r_label_maxima(r_job *q, const SEXP *arguments, SEXP result) {
     return status;
 }
 
-/* arguments: rule: list(side, min, sums_weights) of gcor_component_rule, weights. Returns list(n_obs, x_flags, y_flags,
- * maxima: the largest component's size for each column of weights; size, first: of each variable's component for the
- * first column). */
+/* arguments: rule: list(side, signs, min, sums_weights) of gcor_component_rule, weights. Returns list(n_obs, x_flags,
+ * y_flags, maxima: the largest component's size for each column of weights; size, first: of each variable's component
+ * for the first column, for each sign). */
 gcor_status r_components(r_job *q, const SEXP *arguments, SEXP result) {
-    const gcor_component_rule components = {(gcor_side)Rf_asInteger(r_element(arguments[0], "side")),
-                                            Rf_asReal(r_element(arguments[0], "min")),
-                                            Rf_asLogical(r_element(arguments[0], "sums_weights"))};
+    const gcor_component_rule components = {
+        (gcor_side)Rf_asInteger(r_element(arguments[0], "side")), Rf_asInteger(r_element(arguments[0], "signs")),
+        Rf_asReal(r_element(arguments[0], "min")), Rf_asLogical(r_element(arguments[0], "sums_weights"))};
     const gcor_permutations permutations = parse_permutations(q, arguments[1], 1);
     const R_xlen_t n_var = (R_xlen_t)q->job.x->n_var;
     gcor_sink *sink;
     q->combination.how = GCOR_EACH;
-    double *maxima = r_new_doubles(result, 3, permutations.n), *size = r_new_doubles(result, 4, n_var);
-    SEXP first = Rf_allocVector(INTSXP, n_var);
+    double *maxima = r_new_doubles(result, 3, permutations.n);
+    double *size = r_new_doubles(result, 4, components.signs * n_var);
+    SEXP first = Rf_allocVector(INTSXP, components.signs * n_var);
     SET_VECTOR_ELT(result, 5, first);
     gcor_status status = gcor_components_new(&q->call.context, n_var, &components, &permutations, &sink);
     if (!status) status = r_job_run(q, sink, result);
@@ -285,6 +288,53 @@ gcor_status r_components(r_job *q, const SEXP *arguments, SEXP result) {
         maxima[k] = gcor_components_of(sink, k, size, INTEGER(first)); /* the first permutation's sizes stay */
     gcor_sink_free(sink);
     return status;
+}
+
+/* Stores t of all pairs for the job's permutations. */
+static gcor_status store_t(r_job *q, const gcor_permutations *permutations, float *t, SEXP result) {
+    gcor_label_maxima *maxima;
+    const int64_t n_var = q->job.x->n_var;
+    gcor_status status = gcor_label_maxima_new(&q->call.context, GCOR_UPPER, n_var, n_var, GCOR_ABSOLUTE, 0,
+                                               permutations, &maxima);
+    if (maxima) maxima->t = t;
+    if (!status) status = r_job_run(q, &maxima->sink, result);
+    gcor_sink_free(maxima ? &maxima->sink : NULL);
+    return status;
+}
+
+/* arguments: rule: list(side, signs, extent, height) of gcor_tfce_rule, weights. Returns list(n_obs, x_flags, y_flags,
+ * maxima: the largest score for each column of weights; score: of all pairs for the first one, NA without t). The t of
+ * as many permutations as there is memory for come from one run. */
+gcor_status r_tfce(r_job *q, const SEXP *arguments, SEXP result) {
+    const gcor_tfce_rule rule = {
+        (gcor_side)Rf_asInteger(r_element(arguments[0], "side")), Rf_asInteger(r_element(arguments[0], "signs")),
+        Rf_asReal(r_element(arguments[0], "extent")), Rf_asReal(r_element(arguments[0], "height"))};
+    const gcor_permutations permutations = parse_permutations(q, arguments[1], 1);
+    const int64_t n_var = q->job.x->n_var, n_pairs = gcor_triangular(n_var - 1), n = permutations.n;
+    gcor_context *context = &q->call.context;
+    if (n_var > GCOR_TFCE_VARIABLES)
+        r_error("components = \"tfce\" takes at most %d columns, not %.0f", GCOR_TFCE_VARIABLES, (double)n_var);
+    q->combination.how = GCOR_EACH;
+    double *maxima = r_new_doubles(result, 3, n), *score = r_new_doubles(result, 4, n_pairs);
+    const int64_t bytes = context->memory > 0 ? context->memory : gcor_available_memory() / 4;
+    const int64_t fit = bytes / (int64_t)sizeof(float) / gcor_max(1, n_pairs);
+    const int64_t each = GCOR_TFCE_BYTES / sizeof(float); /* a thread needs as much as so many permutations */
+    const int threads = (int)gcor_clamp(fit / 2 / each, 1, context->threads);
+    const int64_t some = gcor_clamp(fit - threads * each, 1, n);
+    float *t = gcor_alloc(context, some * n_pairs, sizeof *t, "t of permutations");
+    for (int64_t k = 0; t && k < n && !context->error.status; k += some) {
+        gcor_permutations now = permutations;
+        now.weight += k * permutations.n_weights;
+        now.n = gcor_min(some, n - k);
+        q->call.progress.before = (double)k / (double)n;
+        q->call.progress.part = (double)now.n / (double)n;
+        if (!store_t(q, &now, t, result))
+            (void)gcor_tfce(context, threads, n_var, &rule, t, now.n, maxima + k, k == 0 ? score : NULL);
+    }
+    gcor_free(t);
+    for (int64_t p = 0; p < n_pairs; p++)
+        if (score[p] != score[p]) score[p] = NA_REAL;
+    return context->error.status;
 }
 
 /* ---- tests of groups ------------------------------------------------------------------------------------- */
