@@ -83,18 +83,22 @@ group_test <- function(run, at, rows) {
   x <- run$x
   n <- x$counted$n[at]
   min_p <- min_rank_p(run$method, list(x$counted$n_obs[at]))
-  if (length(at) == 1L) at <- c(at, at)
-  x[c("data", "designs", "weights")] <- list(x$data[at], x$designs[at], x$weights[at])
-  x[c("n_first", "model")] <- list(length(at), NULL)
-  run$x <- x
-  if (!is.null(run$y)) run$y$data <- run$y$data[at]
-  tests <- group_tests(part_of(run, 1, 0, "coefficients of the groups"), rows)
+  tests <- one_group_tests(run, if (length(at) == 1L) c(at, at) else at, rows)
   z <- tests$difference
   list(z = z, p.value = if (is_random(x)) {
     p_of_tests(tests)
   } else {
     two_sided(z * sqrt((n - 3) / Z_VARIANCES[[run$method]]), min_p = min_p)
   })
+}
+
+one_group_tests <- function(run, at, rows = NULL) {
+  x <- run$x
+  x[c("data", "designs", "weights")] <- list(x$data[at], x$designs[at], x$weights[at])
+  x[c("n_first", "model")] <- list(length(at), NULL)
+  run$x <- x
+  if (!is.null(run$y)) run$y$data <- run$y$data[at]
+  group_tests(part_of(run, 1, 0, "coefficients of the groups"), rows)
 }
 
 # ---- what is told
@@ -136,6 +140,34 @@ warn_perfect <- function(difference, run, rows = NULL) {
   warn("gpuCorPerfect", n_of(n, "pair"), if (n == 1) " has" else " have", " a coefficient of 1 or -1, or nearly, in ",
        if (one) "one group" else if (is_several) "a group" else "many subjects",
        ", whose z is infinite and counts as 8.66; look for equal columns and for few observations")
+}
+
+# The ratio of standard deviations above which permuted labels have a family-wise error of about 0.1, and the columns
+# whose pairs tell it, by the simulations of ?"gpucor-p-values".
+MAX_SPREAD <- 1.25
+SPREAD_COLUMNS <- 50
+
+# Warns if labels are not exchangeable, as z varies more among the subjects of the smaller group. Pairs of few columns
+# can differ by chance; columns have about as many degrees of freedom as independent pairs.
+warn_unequal_spread <- function(run) {
+  x <- run$x
+  sizes <- c(x$n_first, length(x$data) - x$n_first)
+  if (!is_random(x) || what_is_compared(x) != "groups" || sizes[1L] == sizes[2L] || min(sizes) < 2) return(invisible())
+  run$x <- pick_columns(x, spread_over(ncol(x), min(ncol(x), SPREAD_COLUMNS)))
+  run["y"] <- list(NULL)
+  small <- which.min(sizes)
+  is_small <- (seq_along(x$data) <= x$n_first) == (small == 1L)
+  variances <- vapply(list(which(is_small), which(!is_small)), FUN.VALUE = 0, function(at) {
+    tests <- one_group_tests(run, at)
+    mean(tests$error^2 * (tests$df + 1), trim = 0.1, na.rm = TRUE) # without infinite z
+  })
+  df <- (c(sizes[small], sizes[-small]) - 1) * (ncol(run$x) - 1)
+  spread <- sqrt(variances[1L] / variances[2L])
+  if (!isTRUE(spread > max(MAX_SPREAD, sqrt(stats::qf(0.95, df[1L], df[2L]))))) return(invisible())
+  warn("gpuCorUnequalSpread", "z varies ", format(spread, digits = 2L), " times as much among the ", sizes[small],
+       " subjects of the smaller group as among the other ", sizes[-small],
+       ", and 'n_perm' takes them to vary alike, so that its p values are too small (?\"gpucor-p-values\")",
+       if (!is.null(x$model)) "; those of variance = \"unequal\" are less so")
 }
 
 # Returns "groups", "several" (groups), "pairs", "mean", "contrast" or "effects" (several contrasts).

@@ -180,6 +180,7 @@ gpuCorCompare <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
   }
   if (is_random(run$x)) check_group_sizes(run$x)
   warn_small_groups(run$x, given, n_perm)
+  if (n_perm > 0) warn_unequal_spread(run)
   if (!length(given)) {
     # Measured peak bytes per pair: the results and the copies of false_discovery_rates().
     check_memory((if (is_random(run$x)) 81 else 72) * run$pairs, "gpuCorCompare()", n_of(run$pairs, "pair"),
