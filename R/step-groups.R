@@ -224,7 +224,9 @@ permuted_rates <- function(run, n_perm, error) {
     count_rows <- function(numbers, min) {
       bins_of(made$perform(row_orders(made$rows, numbers), tanh(atanh(min) / scale)))
     }
-    min <- tanh(min_z(run$criterion$value, several_groups(run$x)) / 2 * error)
+    # no cut below `min` is tried, even if it has all pairs
+    p <- max(FDR_MARGIN * run$criterion$value, 1 / (n_perm * run$pairs)) * (if (run$sign == "absolute") 1 else 2)
+    min <- tanh(min_z(min(1, p), several_groups(run$x)) * error)
     data <- count_rows(0, min)
     min <- max(min, least_cut(data, run, n_perm, error))
     permuted <- count_rows(numbers, min)
