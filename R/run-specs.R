@@ -174,13 +174,17 @@ gpuSubjects <- function(combine = NULL, subjects = NULL, subject_weights = NULL,
 #' Permutation tests of all pairs
 #'
 #' Arguments of [gpuCorTest()], [gpuCorNetwork()] and [gpuAssociation()] for p values that control the family-wise error
-#' over all pairs, by permutation or, for time series, by surrogates. They are given in `...`:
+#' over all pairs, or false discovery rates, by permutation or, for time series, by surrogates. They are given in `...`:
 #' `gpuCorTest(x, adjust = "maxT")`. `gpuPermute()` keeps them for several calls: `gpuCorTest(x, permutation = p)`.
 #'
 #' The null distribution is that of the largest coefficient of all pairs (by absolute value, or by the sign of
 #' `alternative`) in resampled data (Westfall and Young 1993, single step). The adjusted p value of a pair is the
 #' fraction of the resamples, including the data themselves, whose largest coefficient is at least the pair's. All pairs
 #' must have the same observations. [set.seed()] makes the result reproducible.
+#'
+#' `adjust = "fdr"` finds false discovery rates instead: that of a pair is the mean number of pairs with a coefficient
+#' as large in a resample over that of the data. [gpuCorNetwork()] and [gpuAssociation()] choose edges by it with `fdr`;
+#' in a network, cuts whose rate by the normal distribution is more than twice `fdr` are not tried.
 #'
 #' The null hypothesis is that columns (without `y`), or `x` and `y`, are independent. Without `y` each column is
 #' permuted by itself. With `y` its rows are permuted together, which preserves the dependence among the columns of `x`
@@ -192,7 +196,7 @@ gpuSubjects <- function(combine = NULL, subjects = NULL, subject_weights = NULL,
 #'
 #' [gpuCorCompare()] has other hypotheses, and permutes the rows or subjects of its groups (`n_perm`).
 #'
-#' @param adjust,n_perm A string, `"none"` or `"maxT"`; and an integer, the number of permutations or surrogates.
+#' @param adjust,n_perm A string, `"none"`, `"maxT"` or `"fdr"`; and the number of permutations or surrogates.
 #' @param surrogate A string: how null data are drawn, `"permutation"`, `"phase"` or `"block"`, see the section on time
 #'   series.
 #' @param block With `surrogate = "block"`: an integer, the length of a block; `NULL`: series are only rotated.
@@ -236,15 +240,15 @@ gpuSubjects <- function(combine = NULL, subjects = NULL, subject_weights = NULL,
 #' series <- apply(matrix(rnorm(2000), 200), 2, stats::filter, 0.9, "recursive")
 #' min(gpuCorTest(series, adjust = "maxT", n_perm = 99, surrogate = "phase")$p.adjusted)
 #' @export
-gpuPermute <- function(adjust = c("none", "maxT"), n_perm = 1000, surrogate = c("permutation", "phase", "block"),
+gpuPermute <- function(adjust = c("none", "maxT", "fdr"), n_perm = 1000, surrogate = c("permutation", "phase", "block"),
                        block = NULL) {
   is_default <- missing(n_perm)
-  adjust <- check_choice(adjust, c("none", "maxT"), "adjust", "; p.adjust() adjusts the p values of a result")
+  adjust <- check_choice(adjust, c("none", "maxT", "fdr"), "adjust", "; p.adjust() adjusts the p values of a result")
   surrogate <- check_choice(surrogate, c("permutation", "phase", "block"), "surrogate")
   if (!is.null(block) && surrogate != "block") fail("'block' needs surrogate = \"block\"; leave it out, or give both")
   if (adjust == "none") {
     unused <- c(if (!is_default) "'n_perm'", if (surrogate != "permutation") paste0("surrogate = \"", surrogate, "\""))
-    if (length(unused)) fail(unused[1L], " is for adjust = \"maxT\"; give both, or leave it out")
+    if (length(unused)) fail(unused[1L], " is for adjust = \"maxT\" or \"fdr\"; give both, or leave it out")
     return(new_spec(list(), "gpuPermute"))
   }
   new_spec(list(adjust = adjust, n_perm = check_whole(n_perm, "n_perm", 1, 1e9), surrogate = surrogate,

@@ -43,7 +43,8 @@
 #' @section Permutation tests:
 #' `n_perm` adds p values that control the family-wise error over all pairs: the null distribution is that of the
 #' largest statistic of all pairs when labels are permuted. With `fdr` edges are chosen by rates from permutations: the
-#' mean number of permuted pairs beyond a cut over the number of pairs. [set.seed()] makes the result reproducible.
+#' mean number of permuted pairs beyond a cut over the number of pairs. Cuts of matrices whose rate by the normal
+#' distribution is more than twice `fdr` are not tried. [set.seed()] makes the result reproducible.
 #'
 #' * Three subjects or more: labels of subjects are permuted, which are exchangeable if the subjects of both groups vary
 #'   alike. The statistic is t, or with fixed effects the standardized difference. Adjusted p values are at least about
@@ -192,7 +193,7 @@ gpuCorCompare <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
   work <- compare_work(run, n_perm)
   if (n_perm > 0 && !is.null(given$fdr)) {
     rates <- permuted_rates(work$permutations, n_perm, error)
-    return(compare_output(rows_by_rates(work$coefficients, rates, fdr), run, given, error, NULL, output))
+    return(compare_output(group_rows_by_rates(work$coefficients, rates, fdr), run, given, error, NULL, output))
   }
   maxima <- if (n_perm > 0) permuted_differences(without_own_pairs(work$permutations), n_perm, error)
   run <- work$coefficients
