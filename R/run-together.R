@@ -161,7 +161,7 @@ APART <- c(
     "variance = \"unequal\" is for lists of subjects and effects = \"random\"; leave it out",
   'effects = "fixed" & paired|design' =
     "effects = \"fixed\" compares independent groups; leave it out for pairs and 'design'",
-  "blocks & no n_perm" = "'blocks' say what 'n_perm' may exchange; give both, or leave them out",
+  "blocks of subjects & no n_perm" = "'blocks' say what 'n_perm' may exchange; give both, or leave them out",
   "whole & no blocks" = "'whole' says how 'blocks' are exchanged; give both, or leave it out",
   "permuted rows & blocks" =
     "'blocks' are of subjects, and 'n_perm' exchanges rows of two matrices; leave 'blocks' out",

@@ -91,8 +91,7 @@
 #' @param design,data,contrast For `x` without `y`: a formula such as `~ group + age`, with a data frame that has a row
 #'   for each subject, or a numeric matrix; and names of its columns or terms, a number for each column, or a matrix of
 #'   such rows. Without a formula, `data` are those of [gpuAdjust()].
-#' @param n_perm,blocks,whole The number of permutations, 0 for none; a label for each subject (or pair), those of `x`
-#'   first, or a formula such as `~ site` with `data`; and `TRUE` if whole blocks change places.
+#' @param n_perm The number of permutations, 0 for none.
 #' @param components `"size"` or `"sum"`, with `threshold` and `n_perm`: see the section on components.
 #' @param variance For two lists of subjects: `"equal"`, one variance of z in both groups, or `"unequal"`, Welch's t.
 #' @param classes A number, the level of significance for the correlations of each group: adds the columns `r.x` and
@@ -141,13 +140,14 @@ gpuCorCompare <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
                           use = "everything", sign = c("absolute", "positive", "negative"), n_perm = 0, pairs = NULL,
                           paired = FALSE, design = NULL, contrast = NULL, components = NULL, classes = NULL,
                           seeds = NULL, output = c("matrix", "edges"), variance = c("equal", "unequal"), data = NULL,
-                          blocks = NULL, whole = FALSE, ...) {
+                          ...) {
   for (name in intersect(c("group", "groups"), ...names())) {
     refuse_labels(list(...)[[name]], x, paste0("unused argument '", name, "'"))
   }
-  is_formula <- inherits(design, "formula") || inherits(blocks, "formula")
-  given <- if (!is_formula) list(data = data) # of 'covariates'
-  specs <- do.call(specs_of, c("gpuCorCompare", Filter(Negate(is.null), given), list(...)), quote = TRUE)
+  specs <- specs_of("gpuCorCompare", ...)
+  blocks <- specs$permutation$blocks
+  is_of_covariates <- !is.null(data) && !inherits(design, "formula") && !inherits(blocks, "formula")
+  if (is_of_covariates) specs <- specs_of("gpuCorCompare", data = data, ...)
   if (inherits(design, "formula")) design <- model_matrix(design, data, "design", "subject")
   if (inherits(blocks, "formula")) {
     frame <- with_our_errors(stats::model.frame(blocks, data, na.action = stats::na.fail), "'blocks': ")
@@ -162,15 +162,15 @@ gpuCorCompare <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
   n_perm <- check_whole(n_perm, "n_perm", 0, 1e9)
   groups <- list(paired = check_flag(paired, "paired"), design = check_slots(design, "design"), contrast = contrast,
                  variance = check_choice(variance, c("equal", "unequal"), "variance"), blocks = blocks,
-                 whole = check_flag(whole, "whole"), seeds = seeds)
+                 whole = isTRUE(specs$permutation$whole), seeds = seeds)
   given <- Filter(Negate(is.null), list(threshold = threshold, density = density, k = k, p.value = p.value, fdr = fdr))
   if (!is.null(components)) components <- check_choice(components, component_sizes, "components")
   sign <- check_choice(sign, signs, "sign")
   found <- features_of("gpuCorCompare", specs, y = y, threshold = threshold, density = density, k = k,
                        p.value = p.value, fdr = fdr, sign = sign, n_perm = n_perm, pairs = pairs, paired = paired,
                        design = design, contrast = contrast, components = components, classes = classes,
-                       variance = if (groups$variance == "unequal") "unequal", blocks = blocks, whole = whole,
-                       seeds = seeds)
+                       variance = if (groups$variance == "unequal") "unequal", seeds = seeds,
+                       `blocks of subjects` = !is.null(blocks))
   if (!is.null(classes)) classes <- check_fraction(classes, "classes", zero = FALSE)
   run <- compare_run(empty_run(specs, method, use, pairs, call = sys.call()), x, y, groups)
   run["classes"] <- list(classes)

@@ -543,6 +543,11 @@ test_that("errors of groups say what to do", {
   expect_error(gpuCorCompare(x[1:3], x[4:6], whole = TRUE), "'whole' says how 'blocks' are exchanged")
   expect_error(gpuCorCompare(x[1:3], x[4:6], blocks = rep(1:2, each = 3), n_perm = 3), "whole = TRUE exchanges blocks")
   expect_error(gpuCorCompare(x[1:3], x[4:6], blocks = c(1, 1, 1, 2, 2, 3), n_perm = 3, whole = TRUE), "of equal size")
+  alike <- function(...) {
+    set.seed(1)
+    gpuCorCompare(x[1:3], x[4:6], n_perm = 9, ...)$p.adjusted
+  }
+  expect_identical(alike(permutation = gpuPermute(blocks = 1:6 %% 2)), alike(blocks = 1:6 %% 2))
   expect_error(gpuCorCompare(x[[1]], x[[2]], blocks = 1:2, n_perm = 3), "'blocks' are of subjects")
   expect_error(gpuCorCompare(x[1:3], x[4:6], effects = "fixed", paired = TRUE), "leave it out for pairs and 'design'")
   expect_error(gpuCorCompare(x, components = "size", n_perm = 9), "needs 'threshold'")
