@@ -124,7 +124,7 @@ design_words <- function(adjusted) {
     if (!is.null(adjusted$normalize)) "context likelihood (CLR)",
     if (!is.null(max_t)) {
       kind <- if (max_t$how == "permutation") "permutation" else paste(max_t$how, "surrogate")
-      paste("p values adjusted by", n_of(max_t$n_perm, kind))
+      paste(if (max_t$adjust == "fdr") "rates" else "p values adjusted", "by", n_of(max_t$n_perm, kind))
     },
     if (!is.null(adjusted$lag)) paste("largest over lags", paste(adjusted$lag, collapse = " to ")),
     if (!is.null(adjusted$zeros)) paste("without", range_of(adjusted$zeros, "observation"), "of weight 0")

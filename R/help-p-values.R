@@ -214,7 +214,15 @@
 #' times the standard deviation in the smaller group, the family-wise error at 0.05 of 66 pairs is 0.17 and 0.5 with 6
 #' against 14 subjects. With `variance = "unequal"` it is 0.10 and 0.22, with 10 against 20 subjects 0.08 and 0.15, with
 #' 20 against 40 0.05 and 0.09, and with 6 against 6 0.07 and 0.11. This occurs if the smaller group's subjects have
-#' fewer rows, for example.
+#' fewer rows, for example. `gpuCorCompare()` warns if z of up to 50 columns vary 1.25 times as much as in the larger
+#' group or more, and more than by chance: 100 of 100 times for 60 columns at 1.4 times with 6 against 14, 95 for 12
+#' columns, and never without a difference.
+#'
+#' **Rates by permutation** (`fdr` with `n_perm` of `gpuCorCompare()`, or with `adjust = "fdr"`). Of data sets without
+#' any correlation or difference, 0.04 to 0.09 have edges at `fdr = 0.05` with 60 permutations: networks of lognormal
+#' columns, associations, two and three matrices of 20 normal rows, lists of 6 and 8 subjects, pairs, designs, blocks,
+#' and phase surrogates of AR(0.6) series. If a fifth of all pairs of lognormal columns are correlated, 0.06 of the
+#' edges are false.
 #'
 #' @return P values are numbers in \[0, 1\], or `NA` where a pair cannot be tested. Each function's page says in which
 #'   object they are returned.

@@ -174,13 +174,17 @@ gpuSubjects <- function(combine = NULL, subjects = NULL, subject_weights = NULL,
 #' Permutation tests of all pairs
 #'
 #' Arguments of [gpuCorTest()], [gpuCorNetwork()] and [gpuAssociation()] for p values that control the family-wise error
-#' over all pairs, by permutation or, for time series, by surrogates. They are given in `...`:
+#' over all pairs, or false discovery rates, by permutation or, for time series, by surrogates. They are given in `...`:
 #' `gpuCorTest(x, adjust = "maxT")`. `gpuPermute()` keeps them for several calls: `gpuCorTest(x, permutation = p)`.
 #'
 #' The null distribution is that of the largest coefficient of all pairs (by absolute value, or by the sign of
 #' `alternative`) in resampled data (Westfall and Young 1993, single step). The adjusted p value of a pair is the
 #' fraction of the resamples, including the data themselves, whose largest coefficient is at least the pair's. All pairs
 #' must have the same observations. [set.seed()] makes the result reproducible.
+#'
+#' `adjust = "fdr"` finds false discovery rates instead: that of a pair is the mean number of pairs with a coefficient
+#' as large in a resample over that of the data. [gpuCorNetwork()] and [gpuAssociation()] choose edges by it with `fdr`;
+#' in a network, cuts whose rate by the normal distribution is more than twice `fdr` are not tried.
 #'
 #' The null hypothesis is that columns (without `y`), or `x` and `y`, are independent. Without `y` each column is
 #' permuted by itself. With `y` its rows are permuted together, which preserves the dependence among the columns of `x`
@@ -190,12 +194,15 @@ gpuSubjects <- function(combine = NULL, subjects = NULL, subject_weights = NULL,
 #' 1983). This holds for nearly normal data only ([gpucor-p-values]); fewer than 50 rows for each covariate are a
 #' warning, and `covariates` of ranks an error.
 #'
-#' [gpuCorCompare()] has other hypotheses, and permutes the rows or subjects of its groups (`n_perm`).
+#' [gpuCorCompare()] has other hypotheses, and permutes the rows or subjects of its groups (`n_perm`). It takes `blocks`
+#' and `whole` only.
 #'
-#' @param adjust,n_perm A string, `"none"` or `"maxT"`; and an integer, the number of permutations or surrogates.
+#' @param adjust,n_perm A string, `"none"`, `"maxT"` or `"fdr"`; and the number of permutations or surrogates.
 #' @param surrogate A string: how null data are drawn, `"permutation"`, `"phase"` or `"block"`, see the section on time
 #'   series.
 #' @param block With `surrogate = "block"`: an integer, the length of a block; `NULL`: series are only rotated.
+#' @param blocks,whole For [gpuCorCompare()]: a label for each subject (or pair), those of `x` first, or a formula such
+#'   as `~ site` with `data`; and `TRUE` if whole blocks change places.
 #' @return A list of class `gpuPermute` with the arguments that were given. Results of the functions have `p.adjusted`.
 #' @section Time series:
 #' `"permutation"`, the default, needs independent rows. Those of fMRI, EEG and other series are not, and permutation
@@ -236,19 +243,20 @@ gpuSubjects <- function(combine = NULL, subjects = NULL, subject_weights = NULL,
 #' series <- apply(matrix(rnorm(2000), 200), 2, stats::filter, 0.9, "recursive")
 #' min(gpuCorTest(series, adjust = "maxT", n_perm = 99, surrogate = "phase")$p.adjusted)
 #' @export
-gpuPermute <- function(adjust = c("none", "maxT"), n_perm = 1000, surrogate = c("permutation", "phase", "block"),
-                       block = NULL) {
+gpuPermute <- function(adjust = c("none", "maxT", "fdr"), n_perm = 1000, surrogate = c("permutation", "phase", "block"),
+                       block = NULL, blocks = NULL, whole = FALSE) {
   is_default <- missing(n_perm)
-  adjust <- check_choice(adjust, c("none", "maxT"), "adjust", "; p.adjust() adjusts the p values of a result")
+  adjust <- check_choice(adjust, c("none", "maxT", "fdr"), "adjust", "; p.adjust() adjusts the p values of a result")
   surrogate <- check_choice(surrogate, c("permutation", "phase", "block"), "surrogate")
   if (!is.null(block) && surrogate != "block") fail("'block' needs surrogate = \"block\"; leave it out, or give both")
+  exchange <- list(blocks = blocks, whole = if (check_flag(whole, "whole")) TRUE)
   if (adjust == "none") {
     unused <- c(if (!is_default) "'n_perm'", if (surrogate != "permutation") paste0("surrogate = \"", surrogate, "\""))
-    if (length(unused)) fail(unused[1L], " is for adjust = \"maxT\"; give both, or leave it out")
-    return(new_spec(list(), "gpuPermute"))
+    if (length(unused)) fail(unused[1L], " is for adjust = \"maxT\" or \"fdr\"; give both, or leave it out")
+    return(new_spec(exchange, "gpuPermute"))
   }
-  new_spec(list(adjust = adjust, n_perm = check_whole(n_perm, "n_perm", 1, 1e9), surrogate = surrogate,
-                block = if (!is.null(block)) check_whole(block, "block", 1, 2^31 - 1)), "gpuPermute")
+  new_spec(c(exchange, adjust = adjust, n_perm = check_whole(n_perm, "n_perm", 1, 1e9), surrogate = surrogate,
+             block = if (!is.null(block)) check_whole(block, "block", 1, 2^31 - 1)), "gpuPermute")
 }
 
 #' How a result is computed

@@ -9,7 +9,8 @@ SPEC_OF <- unlist(lapply(names(SPECS), function(spec) {
 PARTIAL <- names(formals(gpuAdjust))
 ADJUSTMENT <- setdiff(PARTIAL, c("partial", "shrinkage"))
 COMBINATION <- setdiff(names(formals(gpuSubjects)), "effects")
-PERMUTATION <- names(formals(gpuPermute))
+EXCHANGE <- c("blocks", "whole")
+PERMUTATION <- setdiff(names(formals(gpuPermute)), EXCHANGE)
 
 # The arguments of specs that functions take; others take those of a run.
 OFFERED <- list(
@@ -18,7 +19,7 @@ OFFERED <- list(
   gpuCorNetwork = c(PARTIAL, COMBINATION, "effects", PERMUTATION, "precision", "assay", "shards"),
   gpuConnectivity = c(PARTIAL, COMBINATION, "precision", "assay"),
   gpuAssociation = c(setdiff(ADJUSTMENT, "protect"), PERMUTATION, "precision", "assay"),
-  gpuCorCompare = c(PARTIAL, "subjects", "effects", "na.rm", "precision", "assay"),
+  gpuCorCompare = c(PARTIAL, "subjects", "effects", "na.rm", EXCHANGE, "precision", "assay"),
   gpuCorTriangle = c(ADJUSTMENT, "assay"),
   gpuCorWindows = c(ADJUSTMENT, COMBINATION, "precision", "assay"),
   gpuDist = c(ADJUSTMENT, "assay"),

@@ -23,7 +23,7 @@ APART <- c(
   "lioness & normalize" = "'lioness' is without 'normalize'; leave one of them out",
   "lioness & p.value|fdr & no several samples" =
     "'lioness' of one sample has no p values; give 'threshold', 'density' or 'k', or several samples",
-  'several samples & file|output = "edges"|adjust = "maxT"' =
+  'several samples & file|output = "edges"|adjust' =
     "'lioness' of several samples makes a matrix of their values; leave '{this}' out",
   "lioness & resample" = "'resample' is without 'lioness'; leave one of them out",
   "lioness & several subjects" = "'lioness' is for one data set; leave out lists of subjects",
@@ -63,32 +63,33 @@ APART <- c(
   "gpuCorCompare & pairs & no edges" = "'pairs' needs a criterion; threshold = 0 keeps all of these pairs",
   "gpuCorWindows & pairs & no edges" = "'pairs' needs 'threshold', 'density' or 'k'",
   # ---- p values by permutation
-  'adjust = "maxT" & shards' = "adjust = \"maxT\" is not for 'shards'; leave one out",
-  'adjust = "maxT" & plan' = "adjust = \"maxT\" cannot be in a plan; call the function on one machine",
+  'adjust & shards' = "adjust = \"{adjust}\" is not for 'shards'; leave one out",
+  'adjust & plan' = "adjust = \"{adjust}\" cannot be in a plan; call the function on one machine",
   'adjust = "maxT" & fdr & gpuAssociation' = "adjust = \"maxT\" is for 'p.value', not for 'fdr'; leave one out",
-  'adjust = "maxT" & several levels' =
-    "adjust = \"maxT\" is for traits of numbers, and 'traits' has a factor of several levels; leave one out",
+  'adjust & several levels' =
+    "adjust = \"{adjust}\" is for traits of numbers, and 'traits' has a factor of several levels; leave one out",
   'adjust = "maxT" & edges & no p.value' =
     "adjust = \"maxT\" is for 'p.value', not for '{criterion}'; leave it out",
-  'adjust = "maxT" & gpuCorNetwork & min_obs' = "'min_obs' has no meaning with adjust = \"maxT\"; leave it out",
-  'adjust = "maxT" & several subjects' =
-    "adjust = \"maxT\" is for one data set; gpuCorCompare() permutes subjects",
-  'adjust = "maxT" & partial' =
-    "adjust = \"maxT\" with partial = TRUE: permuted columns would have other partial correlations; leave one out",
-  'adjust = "maxT" & graded weights|weights_are = "frequency"' = paste0(
-    "adjust = \"maxT\" permutes observations, which do not stand for one another with 'weights' other than 0 and 1; ",
-    "leave these or 'adjust' out"),
+  'adjust = "fdr" & edges & no fdr' = "adjust = \"fdr\" is for 'fdr', not for '{criterion}'; leave it out",
+  'adjust & gpuCorNetwork & min_obs' = "'min_obs' has no meaning with adjust = \"{adjust}\"; leave it out",
+  'adjust & several subjects' =
+    "adjust = \"{adjust}\" is for one data set; gpuCorCompare() permutes subjects",
+  'adjust & partial' =
+    "adjust = \"{adjust}\" with partial = TRUE: permuted columns would have other partial correlations; leave one out",
+  'adjust & graded weights|weights_are = "frequency"' = paste0(
+    "adjust = \"{adjust}\" permutes observations, which do not stand for one another with 'weights' other than 0 ",
+    "and 1; leave these or 'adjust' out"),
   # If covariates shift ranks a lot, residuals of ranks are small in the same rows of all columns.
-  'adjust = "maxT" & measure of ranks & regression on covariates' = paste0(
-    "adjust = \"maxT\" with ", listed(names(REGRESSION), "or"), " exchanges residuals, and those of ranks do not ",
+  'adjust & measure of ranks & regression on covariates' = paste0(
+    "adjust = \"{adjust}\" with ", listed(names(REGRESSION), "or"), " exchanges residuals, and those of ranks do not ",
     "stand for one another; use method = \"pearson\" or \"bicor\""),
-  'adjust = "maxT" & several runs' =
-    "adjust = \"maxT\" exchanges rows or frequencies across the boundaries of 'runs'; leave one of them out",
+  'adjust & several runs' =
+    "adjust = \"{adjust}\" exchanges rows or frequencies across the boundaries of 'runs'; leave one of them out",
   'surrogate = "permutation" & bandpass' = paste0(
-    "adjust = \"maxT\" permutes observations, which do not stand for one another in series, as 'bandpass' has them; ",
-    "use surrogate = \"phase\""),
+    "adjust = \"{adjust}\" permutes observations, which do not stand for one another in series, as 'bandpass' has ",
+    "them; use surrogate = \"phase\""),
   'surrogate = "permutation" & df & centred measure' = paste0(
-    "adjust = \"maxT\" permutes observations, which do not stand for one another in series, as 'df' has them; ",
+    "adjust = \"{adjust}\" permutes observations, which do not stand for one another in series, as 'df' has them; ",
     "use surrogate = \"phase\""),
   # ---- tests
   'test|output = "list" & plan' =
@@ -160,7 +161,7 @@ APART <- c(
     "variance = \"unequal\" is for lists of subjects and effects = \"random\"; leave it out",
   'effects = "fixed" & paired|design' =
     "effects = \"fixed\" compares independent groups; leave it out for pairs and 'design'",
-  "blocks & no n_perm" = "'blocks' say what 'n_perm' may exchange; give both, or leave them out",
+  "blocks of subjects & no n_perm" = "'blocks' say what 'n_perm' may exchange; give both, or leave them out",
   "whole & no blocks" = "'whole' says how 'blocks' are exchanged; give both, or leave it out",
   "permuted rows & blocks" =
     "'blocks' are of subjects, and 'n_perm' exchanges rows of two matrices; leave 'blocks' out",
@@ -190,7 +191,7 @@ APART <- c(
   "partial & fixed effects" =
     "partial = TRUE is each subject's own; compare lists of subjects, and leave effects = \"fixed\" out",
   # ---- coefficients that one has
-  'given coefficients & lag|lioness|resample|weights|runs|adjust = "maxT"' =
+  'given coefficients & lag|lioness|resample|weights|runs|adjust' =
     "'{this}' is of observations, and method = \"given\" has none; leave it out, or give the data and another method",
   "given coefficients & fixed effects" = paste0(
     "effects = \"fixed\" needs the numbers of observations, which method = \"given\" does not have; give lists of ",
@@ -233,7 +234,7 @@ APART <- c(
   # ---- the adjustment
   "weights_are & no weights" = "'weights_are' says what 'weights' are, and there are none; leave it out",
   "protect & no covariates" = "'protect' is what 'covariates' must not take, and there are none; leave it out",
-  'protect & adjust = "maxT"|n_perm|df = "bartlett"|bandpass|runs|shards|plan' =
+  'protect & adjust|n_perm|df = "bartlett"|bandpass|runs|shards|plan' =
     "'protect' leaves effects in the columns, for which '{this}' has no form; leave one of them out",
   "protect & pairs that miss some" = paste0(
     "'protect' needs the same observations for all pairs, and values are missing; use = \"complete.obs\" leaves ",

@@ -87,18 +87,22 @@ group_test <- function(run, at, rows) {
   x <- run$x
   n <- x$counted$n[at]
   min_p <- min_rank_p(run$method, list(x$counted$n_obs[at]))
-  if (length(at) == 1L) at <- c(at, at)
-  x[c("data", "designs", "weights")] <- list(x$data[at], x$designs[at], x$weights[at])
-  x[c("n_first", "model")] <- list(length(at), NULL)
-  run$x <- x
-  if (!is.null(run$y)) run$y$data <- run$y$data[at]
-  tests <- group_tests(part_of(run, 1, 0, "coefficients of the groups"), rows)
+  tests <- one_group_tests(run, if (length(at) == 1L) c(at, at) else at, rows)
   z <- tests$difference
   list(z = z, p.value = if (is_random(x)) {
     p_of_tests(tests)
   } else {
     two_sided(z * sqrt((n - 3) / Z_VARIANCES[[run$method]]), min_p = min_p)
   })
+}
+
+one_group_tests <- function(run, at, rows = NULL) {
+  x <- run$x
+  x[c("data", "designs", "weights")] <- list(x$data[at], x$designs[at], x$weights[at])
+  x[c("n_first", "model")] <- list(length(at), NULL)
+  run$x <- x
+  if (!is.null(run$y)) run$y$data <- run$y$data[at]
+  group_tests(part_of(run, 1, 0, "coefficients of the groups"), rows)
 }
 
 # ---- what is told
@@ -146,6 +150,34 @@ warn_perfect <- function(difference, run, rows = NULL) {
        ", whose z is infinite and counts as 8.66; look for equal columns and for few observations")
 }
 
+# The ratio of standard deviations above which permuted labels have a family-wise error of about 0.1, and the columns
+# whose pairs tell it, by the simulations of ?"gpucor-p-values".
+MAX_SPREAD <- 1.25
+SPREAD_COLUMNS <- 50
+
+# Warns if labels are not exchangeable, as z varies more among the subjects of the smaller group. Pairs of few columns
+# can differ by chance; columns have about as many degrees of freedom as independent pairs.
+warn_unequal_spread <- function(run) {
+  x <- run$x
+  sizes <- c(x$n_first, length(x$data) - x$n_first)
+  if (!is_random(x) || what_is_compared(x) != "groups" || sizes[1L] == sizes[2L] || min(sizes) < 2) return(invisible())
+  run$x <- pick_columns(x, spread_over(ncol(x), min(ncol(x), SPREAD_COLUMNS)))
+  run["y"] <- list(NULL)
+  small <- which.min(sizes)
+  is_small <- (seq_along(x$data) <= x$n_first) == (small == 1L)
+  variances <- vapply(list(which(is_small), which(!is_small)), FUN.VALUE = 0, function(at) {
+    tests <- one_group_tests(run, at)
+    mean(tests$error^2 * (tests$df + 1), trim = 0.1, na.rm = TRUE) # without infinite z
+  })
+  df <- (c(sizes[small], sizes[-small]) - 1) * (ncol(run$x) - 1)
+  spread <- sqrt(variances[1L] / variances[2L])
+  if (!isTRUE(spread > max(MAX_SPREAD, sqrt(stats::qf(0.95, df[1L], df[2L]))))) return(invisible())
+  warn("gpuCorUnequalSpread", "z varies ", format(spread, digits = 2L), " times as much among the ", sizes[small],
+       " subjects of the smaller group as among the other ", sizes[-small],
+       ", and 'n_perm' takes them to vary alike, so that its p values are too small (?\"gpucor-p-values\")",
+       if (!is.null(x$model)) "; those of variance = \"unequal\" are less so")
+}
+
 # Returns "groups", "several" (groups), "pairs", "mean", "contrast" or "effects" (several contrasts).
 what_is_compared <- function(x) {
   if (!is.null(several_groups(x))) return("several")
@@ -177,9 +209,8 @@ permuted_differences <- function(run, n_perm, error) {
   tanh(atanh(pmax(found$maxima, 0)) * error / found$errors)
 }
 
-# Returns the false discovery rate by permutation of each of weight_bins(): over the cuts at or below it, the min of the
-# mean number of pairs of a permutation over the number of pairs of the data. Bins are of tanh of the difference, scaled
-# as in permuted_differences(), or of t / sqrt(t^2 + max_df()).
+# Returns rates_of() bins: of tanh of the difference, scaled as in permuted_differences(), or of t / sqrt(t^2 +
+# max_df()).
 permuted_rates <- function(run, n_perm, error) {
   numbers <- seq_len(n_perm)
   bins_of <- function(found) weight_bins(c(found["counts"], error = 0), run$sign)
@@ -200,53 +231,26 @@ permuted_rates <- function(run, n_perm, error) {
     count_rows <- function(numbers, min) {
       bins_of(made$perform(row_orders(made$rows, numbers), tanh(atanh(min) / scale)))
     }
-    min <- tanh(min_z(run$criterion$value, several_groups(run$x)) / 2 * error)
+    # no cut below `min` is tried, even if it has all pairs
+    p <- max(FDR_MARGIN * run$criterion$value, 1 / (n_perm * run$pairs)) * (if (run$sign == "absolute") 1 else 2)
+    min <- tanh(min_z(min(1, p), several_groups(run$x)) * error)
     data <- count_rows(0, min)
-    min <- max(min, least_cut(data, run, n_perm, error))
+    min <- max(min, least_cut(data, run$sign, run$pairs, n_perm, run$criterion$value, error, several_groups(run$x)))
     permuted <- count_rows(numbers, min)
   }
-  tail <- cumsum(data$counts)
-  weights <- 1 - seq_along(tail) * data$width
-  cuts <- tanh(atanh(weights) / scale)
-  expected <- cumsum(permuted$counts)[pmin(length(cuts), ceiling((1 - cuts) / data$width - 1e-6))] / n_perm
-  rates <- ifelse(weights >= min & tail > 0, expected / tail, 1)
-  rev(cummin(rev(pmin(rates, 1))))
+  rates_of(data, permuted, n_perm, min, scale)
 }
 
-# Returns the min weight that permutations need to count: cuts whose rate by the normal distribution is more than
-# FDR_MARGIN times what is asked for are not tried. A permutation's few larger values take no time. `bins`: of the data.
-least_cut <- function(bins, run, n_perm, error) {
-  cuts <- 1 - seq_along(bins$counts) * bins$width
-  p <- two_sided(atanh(pmax(cuts, 0)) / error, several_groups(run$x)) / (if (run$sign == "absolute") 1 else 2)
-  is_tried <- cuts >= 0 & run$pairs * p <= pmax(FDR_MARGIN * run$criterion$value * cumsum(bins$counts), 1 / n_perm)
-  min(1 - bins$width, cuts[is_tried])
-}
-
-# Returns rows of the pairs whose false discovery rate by permutation is at most `fdr`, with these rates, and with
-# random effects tests.
-rows_by_rates <- function(run, rates, fdr) {
-  width <- (if (run$sign == "absolute") 1 else 2) / length(rates)
-  kept <- sum(rates <= fdr)
-  is_t <- is_random(run$x)
-  if (is_t) run <- with_t(run)
-  # rounding may move a pair to the next bin
-  run$criterion <- list(name = "threshold", value = min(1, max(0, 1 - (kept + 0.01) * width)))
-  rows <- network_rows(run)
-  values <- rows$x
-  if (is_t) {
+# Returns rows by these rates, with random effects of t, and with their tests.
+group_rows_by_rates <- function(run, rates, fdr) {
+  if (!is_random(run$x)) return(rows_by_rates(run, rates, fdr))
+  run <- with_t(run)
+  rows_by_rates(run, rates, fdr, function(rows) {
     rows <- with_difference_tests(rows, run)
     t <- rows$tests$statistic
-    values <- if (tested_effects(run$x) > 1) sqrt(t / (t + max_df(run$x))) else t / sqrt(t^2 + max_df(run$x))
-  }
-  weights <- switch(run$sign, absolute = abs(values), positive = values, negative = -values)
-  rows$tests$fdr <- rates[pmin(length(rates), pmax(1, floor((1 - weights) / width + 1)))]
-  is_edge <- rows$tests$fdr <= fdr
-  rows[c("p", "i", "x")] <- .Call(r_keep_scores, rows$p, rows$i, rows$x, -rows$tests$fdr, -fdr, 0L,
-                                  run$settings$threads)
-  own <- intersect(c("p.value", EDGE_COLUMNS), names(rows$tests))
-  rows$tests[own] <- lapply(rows$tests[own], `[`, is_edge)
-  rows$threshold <- if (is_t || kept == 0) NA_real_ else 1 - kept * width
-  rows
+    list(rows = rows, values = if (tested_effects(run$x) > 1) sqrt(t / (t + max_df(run$x))) else
+      t / sqrt(t^2 + max_df(run$x)))
+  })
 }
 
 # Returns list(weights, a column for each permutation, of which 0 are the data as they are; errors: with fixed effects,

@@ -7,7 +7,7 @@ FIND_EDGES <- list(
   density = function(run) density_edges(run),
   k = function(run) kept_edges(neighbour_pass(run), 0, NA_real_),
   p.value = function(run) if (is.null(run$settings$max_t)) significant_edges(run) else adjusted_edges(run),
-  fdr = function(run) significant_edges(run)
+  fdr = function(run) if (is.null(run$settings$max_t)) significant_edges(run) else edges_by_rates(run)
 )
 
 # For each criterion that may have several values the function that finds a list of compressed rows, by one run whose

@@ -1,10 +1,10 @@
 # Surrogate data: columns or rows are permuted at random so that no correlation remains. Permutation tests compare the
 # data with them; ?gpuPermute describes them.
 
-# Returns NULL without adjustment, otherwise list(n_perm, how, block): how many null data sets are drawn, and how.
-# `permutation`: from gpuPermute().
+# Returns NULL without adjustment, otherwise list(adjust, n_perm, how, block): what is found from how many null data
+# sets, and how these are drawn. `permutation`: from gpuPermute().
 max_t_of <- function(permutation) {
-  if (length(permutation)) list(n_perm = permutation$n_perm, how = permutation$surrogate, block = permutation$block)
+  if (length(permutation)) c(permutation[c("adjust", "n_perm")], how = permutation$surrogate, permutation["block"])
 }
 
 # ---- data that can be exchanged
@@ -100,26 +100,28 @@ warn_permuted_residuals <- function(taken, rows, method) {
        n_of(taken[at], "covariate"), "; transform skewed data, for example by logarithms")
 }
 
-# Returns the largest weights of all pairs of the null data sets of `rule`, from max_t_of(), ascending. `counted`: from
+# Returns the largest weights of all pairs of the null data sets of `rule`, from max_t_of(), ascending; or with `min`
+# the sum of their counts in bins, where coefficients of smaller size may count as 0, or not. `counted`: from
 # count_observations(). The engine permutes the data, or with covariates the residuals, which are regressed again
 # (Freedman and Lane 1983).
-null_maxima <- function(run, counted, side, rule) {
+null_maxima <- function(run, counted, side, rule, min = NULL) {
   if (counted$common) {
-    fail("adjust = \"maxT\" permutes observations that all pairs have; ",
+    fail("adjust = \"", rule$adjust, "\" permutes observations that all pairs have; ",
          "with missing values use = \"complete.obs\" leaves these")
   }
-  if (rule$how != "permutation") return(sort(surrogate_maxima(run, side, rule)))
+  if (rule$how != "permutation") return(surrogate_maxima(run, side, rule, min))
   if (!is.null(run$settings$design$basis)) {
     run <- compared_run(run)
     warn_permuted_residuals(sum(run$settings$design$lost), nrow(run$x), run$method)
     counted <- count_observations(run)
   }
   seed <- floor(stats::runif(2) * 2^32)
-  sort(perform(run, "maxima", counted, constant(side), rule$n_perm, seed)$maxima)
+  found <- perform(run, "maxima", counted, constant(side), rule$n_perm, seed, min)
+  if (is.null(min)) sort(found$maxima) else found$counts
 }
 
-# Returns the maxima of surrogates: each column of x changes independently, or all columns of y together.
-surrogate_maxima <- function(run, side, rule) {
+# Returns those of surrogates: each column of x changes independently, or all columns of y together.
+surrogate_maxima <- function(run, side, rule, min) {
   n <- nrow(run$x)
   run <- compared_run(run)
   x <- run$x
@@ -136,7 +138,76 @@ surrogate_maxima <- function(run, side, rule) {
     run
   }
   surrogates <- list(n = rule$n_perm, label = numbered("permutation", rule$n_perm), change = changed, warns = "all")
-  unlist(for_each(surrogates, run, function(run, b) perform(run, "maximum", constant(side))$maximum))
+  counts <- 0
+  maxima <- for_each(surrogates, run, function(run, b) {
+    found <- perform(run, "maximum", constant(side), min)
+    if (!is.null(min)) counts <<- counts + found$counts
+    found$maximum
+  })
+  if (is.null(min)) sort(unlist(maxima)) else counts
+}
+
+# ---- false discovery rates
+
+# Returns the rate of each of weight_bins(): over the cuts at or below it, the min of the mean number of pairs of a
+# permutation over the number of pairs of the data. `data`, `permuted`: bins, the latter of all permutations; `min`: the
+# weight from which both are counted; `scale`: atanh of a weight is so many times that of permutations.
+rates_of <- function(data, permuted, n_perm, min, scale = 1) {
+  tail <- cumsum(data$counts)
+  weights <- 1 - seq_along(tail) * data$width
+  cuts <- tanh(atanh(weights) / scale)
+  expected <- cumsum(permuted$counts)[pmin(length(cuts), ceiling((1 - cuts) / data$width - 1e-6))] / n_perm
+  rates <- ifelse(weights >= min & tail > 0, expected / tail, 1)
+  rev(cummin(rev(pmin(rates, 1))))
+}
+
+# Returns the rates of weights of pairs.
+rates_at <- function(weights, rates, sign) {
+  width <- (if (sign == "absolute") 1 else 2) / length(rates)
+  rates[pmin(length(rates), pmax(1, floor((1 - weights) / width + 1)))]
+}
+
+weights_of <- function(values, sign) switch(sign, absolute = abs(values), positive = values, negative = -values)
+
+# Returns the min weight that permutations need to count: cuts whose rate by the normal distribution of atanh of a
+# weight with this standard error is more than FDR_MARGIN times `fdr` are not tried. A permutation's few larger values
+# take no time. `bins`: of the data.
+least_cut <- function(bins, sign, pairs, n_perm, fdr, error, groups = NULL) {
+  cuts <- 1 - seq_along(bins$counts) * bins$width
+  p <- two_sided(atanh(pmax(cuts, 0)) / error, groups) / (if (sign == "absolute") 1 else 2)
+  is_tried <- cuts >= 0 & pairs * p <= pmax(FDR_MARGIN * fdr * cumsum(bins$counts), 1 / n_perm)
+  min(1 - bins$width, cuts[is_tried])
+}
+
+# Returns the rates of rates_of() for the null data sets of `rule`, see null_maxima(); rates above `fdr` need not be
+# right.
+null_rates <- function(run, counted, sign, rule, fdr = 1) {
+  bins_of <- function(counts) weight_bins(list(counts = counts, error = 0), sign)
+  data <- bins_of(perform(part_of(run, 0, 0.05), "maximum", constant(sign), 0)$counts)
+  min <- -1
+  if (fdr < 1 && run$method %in% names(Z_VARIANCES)) {
+    error <- sqrt(Z_VARIANCES[run$method] / max(1, counted$n_obs - 3 - sum(run$settings$design$lost)))
+    min <- least_cut(data, sign, run$pairs, rule$n_perm, fdr, error)
+  }
+  rates_of(data, bins_of(null_maxima(part_of(run, 0.05, 0.95), counted, sign, rule, max(0, min))), rule$n_perm, min)
+}
+
+# Returns rows of the pairs whose rate by permutation is at most `fdr`, with these rates. `tested`: a function of the
+# rows that returns list(rows, values: whose weights the rates are of).
+rows_by_rates <- function(run, rates, fdr, tested = function(rows) list(rows = rows, values = rows$x)) {
+  width <- (if (run$sign == "absolute") 1 else 2) / length(rates)
+  kept <- sum(rates <= fdr)
+  cut <- min(1, max(0, 1 - (kept + 0.01) * width)) # rounding may move a pair to the next bin
+  found <- tested(take_rows(kept_edges(edge_pass(run, cut), cut), run))
+  rows <- found$rows
+  rows$tests$fdr <- rates_at(weights_of(found$values, run$sign), rates, run$sign)
+  is_edge <- rows$tests$fdr <= fdr
+  rows[c("p", "i", "x")] <- .Call(r_keep_scores, rows$p, rows$i, rows$x, -rows$tests$fdr, -fdr, 0L,
+                                  run$settings$threads)
+  own <- intersect(c("p.value", EDGE_COLUMNS), names(rows$tests))
+  rows$tests[own] <- lapply(rows$tests[own], `[`, is_edge)
+  rows$threshold <- if (is_random(run$x) || kept == 0) NA_real_ else 1 - kept * width
+  rows
 }
 
 # Median kurtosis above which phase surrogates, which are nearly normal, differ too much from the data.
@@ -157,6 +228,14 @@ warn_heavy_tails <- function(data) {
 }
 
 # ---- networks
+
+# Returns rows of the edges by rates of permutations.
+edges_by_rates <- function(run) {
+  run$to_file <- FALSE
+  fdr <- run$criterion$value
+  rates <- null_rates(part_of(run, 0, 0.95), count_observations(run), run$sign, run$settings$max_t, fdr)
+  rows_by_rates(part_of(run, 0.95, 0.05, "edges"), rates, fdr)
+}
 
 # Returns the edges with an adjusted p value of at most the criterion, which makes a min weight, and the maxima that
 # edge_tests() needs. P values are two-sided for every sign, as others of networks are.

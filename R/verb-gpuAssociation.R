@@ -35,8 +35,8 @@
 #'   value. `"bicor"` and `"distance"` need more, see [gpuCorTest()].
 #' @param ... `r offered_words("gpuAssociation")`
 #'   Both `x` and `traits` are adjusted. `precision` is `"double"` by default; `"single"` is faster and has p values
-#'   with a relative error of up to a thousandth. `adjust = "maxT"` permutes the rows of `traits`, or takes surrogates
-#'   of their series; with `p.value`, which is then the maximum of these, all pairs are computed.
+#'   with a relative error of up to a thousandth. `adjust` permutes the rows of `traits`, or takes surrogates of
+#'   their series: `p.value` (`"maxT"`) or `fdr` (`"fdr"`) is then the maximum of `p.adjusted`.
 #' @return `output = "edges"`: a data frame, the smallest p value first: `from` (column of `x`), `to` (trait), `r`,
 #'   `statistic` (t; Kendall: z; of a factor with more than two levels F), `p.value`, `fdr`, and `p.adjusted` with
 #'   `adjust`. Attribute `tests` is the number of pairs that have a coefficient; `fdr` is the p value adjusted for all

@@ -43,7 +43,8 @@
 #' @section Permutation tests:
 #' `n_perm` adds p values that control the family-wise error over all pairs: the null distribution is that of the
 #' largest statistic of all pairs when labels are permuted. With `fdr` edges are chosen by rates from permutations: the
-#' mean number of permuted pairs beyond a cut over the number of pairs. [set.seed()] makes the result reproducible.
+#' mean number of permuted pairs beyond a cut over the number of pairs. Cuts of matrices whose rate by the normal
+#' distribution is more than twice `fdr` are not tried. [set.seed()] makes the result reproducible.
 #'
 #' * Three subjects or more: labels of subjects are permuted, which are exchangeable if the subjects of both groups vary
 #'   alike. The statistic is t, or with fixed effects the standardized difference. Adjusted p values are at least about
@@ -99,8 +100,7 @@
 #' @param design,data,contrast For `x` without `y`: a formula such as `~ group + age`, with a data frame that has a row
 #'   for each subject, or a numeric matrix; and names of its columns or terms, a number for each column, or a matrix of
 #'   such rows. Without a formula, `data` are those of [gpuAdjust()].
-#' @param n_perm,blocks,whole The number of permutations, 0 for none; a label for each subject (or pair), those of `x`
-#'   first, or a formula such as `~ site` with `data`; and `TRUE` if whole blocks change places.
+#' @param n_perm The number of permutations, 0 for none.
 #' @param components `"size"` or `"sum"`, with `threshold` and `n_perm`, or `"tfce"`, with `n_perm`: see the section on
 #'   components.
 #' @param enhance With `components = "tfce"`: two numbers from 0 to 10, the powers E of size and H of height.
@@ -156,14 +156,14 @@ gpuCorCompare <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
                           use = "everything", sign = c("absolute", "positive", "negative", "each"), n_perm = 0,
                           pairs = NULL, paired = FALSE, design = NULL, contrast = NULL, components = NULL,
                           classes = NULL, seeds = NULL, output = c("matrix", "edges"),
-                          variance = c("equal", "unequal"), data = NULL, blocks = NULL, whole = FALSE,
-                          enhance = c(E = 0.5, H = 2), ...) {
+                          variance = c("equal", "unequal"), data = NULL, enhance = c(E = 0.5, H = 2), ...) {
   for (name in intersect(c("group", "groups"), ...names())) {
     refuse_labels(list(...)[[name]], x, paste0("unused argument '", name, "'"))
   }
-  is_formula <- inherits(design, "formula") || inherits(blocks, "formula")
-  given <- if (!is_formula) list(data = data) # of 'covariates'
-  specs <- do.call(specs_of, c("gpuCorCompare", Filter(Negate(is.null), given), list(...)), quote = TRUE)
+  specs <- specs_of("gpuCorCompare", ...)
+  blocks <- specs$permutation$blocks
+  is_of_covariates <- !is.null(data) && !inherits(design, "formula") && !inherits(blocks, "formula")
+  if (is_of_covariates) specs <- specs_of("gpuCorCompare", data = data, ...)
   if (inherits(design, "formula")) design <- model_matrix(design, data, "design", "subject")
   if (inherits(blocks, "formula")) {
     frame <- with_our_errors(stats::model.frame(blocks, data, na.action = stats::na.fail), "'blocks': ")
@@ -178,15 +178,15 @@ gpuCorCompare <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
   n_perm <- check_whole(n_perm, "n_perm", 0, 1e9)
   groups <- list(paired = check_flag(paired, "paired"), design = check_slots(design, "design"), contrast = contrast,
                  variance = check_choice(variance, c("equal", "unequal"), "variance"), blocks = blocks,
-                 whole = check_flag(whole, "whole"), seeds = seeds)
+                 whole = isTRUE(specs$permutation$whole), seeds = seeds)
   given <- Filter(Negate(is.null), list(threshold = threshold, density = density, k = k, p.value = p.value, fdr = fdr))
   if (!is.null(components)) components <- check_choice(components, component_sizes, "components")
   sign <- if (missing(sign) && identical(components, "tfce")) "each" else check_choice(sign, c(signs, "each"), "sign")
   found <- features_of("gpuCorCompare", specs, y = y, threshold = threshold, density = density, k = k,
                        p.value = p.value, fdr = fdr, sign = sign, n_perm = n_perm, pairs = pairs, paired = paired,
                        design = design, contrast = contrast, components = components, classes = classes,
-                       variance = if (groups$variance == "unequal") "unequal", blocks = blocks, whole = whole,
-                       seeds = seeds, enhance = enhance)
+                       variance = if (groups$variance == "unequal") "unequal", seeds = seeds,
+                       `blocks of subjects` = !is.null(blocks), enhance = enhance)
   if (!is.null(classes)) classes <- check_fraction(classes, "classes", zero = FALSE)
   run <- compare_run(empty_run(specs, method, use, pairs, call = sys.call()), x, y, groups)
   run["classes"] <- list(classes)
@@ -197,6 +197,7 @@ gpuCorCompare <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
   }
   if (is_random(run$x)) check_group_sizes(run$x)
   warn_small_groups(run$x, given, n_perm)
+  if (n_perm > 0) warn_unequal_spread(run)
   if (!length(given)) {
     # Measured peak bytes per pair: the results and the copies of false_discovery_rates().
     check_memory((if (is_random(run$x)) 81 else 72) * run$pairs, "gpuCorCompare()", n_of(run$pairs, "pair"),
@@ -209,7 +210,7 @@ gpuCorCompare <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
   work <- compare_work(run, n_perm)
   if (n_perm > 0 && !is.null(given$fdr)) {
     rates <- permuted_rates(work$permutations, n_perm, error)
-    return(compare_output(rows_by_rates(work$coefficients, rates, fdr), run, given, error, NULL, output))
+    return(compare_output(group_rows_by_rates(work$coefficients, rates, fdr), run, given, error, NULL, output))
   }
   maxima <- if (n_perm > 0) permuted_differences(without_own_pairs(work$permutations), n_perm, error)
   run <- work$coefficients

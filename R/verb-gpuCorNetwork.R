@@ -15,8 +15,8 @@
 #' * `p.value`: the maximum two-sided p value of [gpuCorTest()], not adjusted, or with `adjust = "maxT"` adjusted by
 #'   permutation or, for time series, by surrogates ([gpuPermute()]): the probability of any edge between unrelated
 #'   columns is then at most `p.value`. See [gpucor-p-values] for which data p values are valid.
-#' * `fdr`: the maximum false discovery rate, by Benjamini and Hochberg over all pairs that have a coefficient. Pairs of
-#'   both signs are counted.
+#' * `fdr`: the maximum false discovery rate, by Benjamini and Hochberg over all pairs that have a coefficient, of both
+#'   signs; or with `adjust = "fdr"` by permutation or surrogates, among the pairs of `sign`.
 #'
 #' Several values of `threshold`, `density` or `k` give several networks from one computation. Missing values and ties
 #' are treated as in [gpuCor()]. A pair without a coefficient is no edge. Columns without

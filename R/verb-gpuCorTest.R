@@ -28,9 +28,9 @@ gpuTtest <- function(goodPairs, coeffs) {
 #' [gpuCorNetwork()] with `p.value` or `fdr` keeps only the significant pairs.
 #'
 #' For time series give `df`, because their observations are autocorrelated ([gpuAdjust()]). `adjust = "maxT"` adds p
-#' values that control the family-wise error over all pairs ([gpuPermute()]). [gpucor-p-values] says for which data the
-#' tests are valid. `gpuCor(x, test = TRUE)` returns the coefficients of [gpuCor()] together with the statistics and p
-#' values of `gpuCorTest(x)`.
+#' values that control the family-wise error over all pairs, and `"fdr"` false discovery rates ([gpuPermute()]).
+#' [gpucor-p-values] says for which data the tests are valid. `gpuCor(x, test = TRUE)` returns the coefficients of
+#' [gpuCor()] together with the statistics and p values of `gpuCorTest(x)`.
 #'
 #' **P values** are by default:
 #'
@@ -207,10 +207,15 @@ tested_df <- function(found, method, design, counted) {
   list(df = n - measure_of(method)$df_taken - design$lost)
 }
 
-# Returns p values adjusted by the largest coefficients of permuted observations or surrogates, in the shape of
+# Returns p values adjusted by the largest coefficients of permuted observations or surrogates, or their rates, in the shape of
 # `testable`, and NA where it is.
 adjusted_p <- function(testable, r, run, counted, rule, max_t) {
   side <- c("absolute", "negative", "positive")[rule$alternative + 1L]
+  if (max_t$adjust == "fdr") {
+    rates <- rates_at(weights_of(as.vector(r), side), null_rates(run, counted, side, max_t), side)
+    testable[] <- ifelse(is.na(testable), NA, if (rule$log) log(rates) else rates)
+    return(testable)
+  }
   maxima <- null_maxima(run, counted, side, max_t)
   checked(.Call(r_adjusted, testable, r, maxima, constant(side), SAME_COEFFICIENT, rule$log, run$settings$threads))
 }

@@ -5,6 +5,8 @@
 #include "work.h"
 #include "../sink/combine.h"
 
+#include <math.h>
+
 enum {
     SMALL_BYTES = 64 << 20, /* operands of this size fit anywhere */
     SHARD_PANEL = 16384     /* variables of a panel where a run does not see all of them */
@@ -161,6 +163,21 @@ static void plan_combined_tiles(gcor_coefficients *c, gcor_combine *combine) {
     c->tile_rows = gcor_min(c->tile_rows, c->tile_cols);
 }
 
+/* Returns 1 if the sink, as it is, needs few sums of coarse values: those of uncorrelated columns are mostly smaller.
+ * The errors of subjects add up; a maximum grows, and soon rules out most pairs. */
+static int needs_few(const gcor_sink *sink, const gcor_work *work) {
+    const gcor_combination *rule = work->job->combination;
+    double error = 0, variance = 0, min = sink->type->min ? sink->type->min(sink) : 0;
+    if (!sink->coarse || work->n_data > 2) return 0;
+    if (sink->type->role == GCOR_MAXIMUM) return 1;
+    for (int64_t s = 0; s < work->n_data; s++) {
+        double weight = rule->subjects[s].weight / rule->total;
+        error += fabs(weight) * GCOR_COARSE_ERROR;
+        variance += weight * weight / (double)work->data[s].length;
+    }
+    return min > error + 3 * sqrt(variance);
+}
+
 gcor_status gcor_open_subjects(gcor_context *context, gcor_work *work, gcor_state *state, gcor_sink *sink,
                                gcor_worker **worker) {
     const gcor_job *job = work->job;
@@ -171,8 +188,7 @@ gcor_status gcor_open_subjects(gcor_context *context, gcor_work *work, gcor_stat
                                           &combine);
     if (status) return status;
     combine->sink.approximate = gcor_combine_may_be_approx(combine) && are_all_real(work);
-    /* The errors of subjects add up; then only a maximum, which grows, rules out most pairs. */
-    combine->sink.coarse = sink->type->role == GCOR_MAXIMUM && work->n_data <= 2;
+    combine->sink.coarse = needs_few(sink, work);
     status = gcor_coefficients_begin(context, work, state, &combine->sink, &c);
     if (status) {
         gcor_sink_free(&combine->sink);

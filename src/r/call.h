@@ -63,8 +63,8 @@
         ROW(histogram, 0, R_FOUND, "counts", "error") ROW(counted_edges, 3, R_FOUND, "counts", "error", "store") \
     /* connectivity.c */ ROW(connectivity, 1, R_FOUND, "degree", "strength", "soft", "counts", "maps") \
         ROW(centrality, 0, R_FOUND, "eigenvector", "error") \
-    /* maxima.c */ ROW(maxima, 4, R_FOUND, "maxima") ROW(row_maxima, 5, R_FOUND, "maxima", "counts") \
-        ROW(maximum, 1, R_FOUND, "maximum") \
+    /* maxima.c */ ROW(maxima, 5, R_FOUND, "maxima", "counts") ROW(row_maxima, 5, R_FOUND, "maxima", "counts") \
+        ROW(maximum, 2, R_FOUND, "maximum", "counts") \
         ROW(label_maxima, 4, R_FOUND, "maxima", "counts") \
         ROW(components, 2, R_FOUND, "maxima", "size", "first") ROW(tfce, 2, R_FOUND, "maxima", "score") \
         ROW(group_tests, 1, R_FOUND, "difference", "error", "df") \

@@ -33,7 +33,6 @@ static void copy_block(void *argument, int thread, int64_t k) {
     const task *t = argument;
     const gcor_range cols = gcor_block(t->n, BLOCK, k);
     findings found = {0};
-    (void)thread;
     for (int64_t from = 0; from < cols.end; from += BLOCK)
         for (int64_t j = cols.from; j < cols.end; j++)
             for (int64_t i = from; i < gcor_min(from + BLOCK, j); i++) {

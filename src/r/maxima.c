@@ -27,7 +27,7 @@ struct request {
     gcor_side side;
     SEXP result;
     double *counts; /* NULL, or GCOR_BINS counts of all pairs' coefficients, which replace the largest ones */
-    double min;     /* of the size of counted ones; others may count as 0 */
+    double min;     /* of the size of counted ones; others may count as 0, or not */
     void (*permute)(request *q, int64_t number); /* makes permutation `number` the job's data */
     gcor_shuffle shuffle;                        /* r_maxima() */
     /* r_row_maxima() */
@@ -64,6 +64,8 @@ static gcor_status add_counts(r_job *q, double min, SEXP result, double *counts)
     gcor_histogram *histogram;
     gcor_status status = gcor_histogram_new(&q->call.context, r_shape(q), r_n_row(q), q->job.x->n_var, 1, &histogram);
     if (!status) {
+        /* coarse values rule out nearly all pairs of unrelated columns beyond three standard errors */
+        histogram->sink.coarse = min > GCOR_COARSE_ERROR + 3 / sqrt((double)q->job.x->n_obs);
         histogram->min = min;
         status = r_job_run(q, &histogram->sink, result);
     }
@@ -107,14 +109,16 @@ static gcor_status find_maxima(request *q, R_xlen_t n) {
     return status;
 }
 
-/* Each column of x is permuted by itself, or, if there is a y, the rows of y. arguments: counted, side, n, seed.
- * Returns list(n_obs, x_flags, y_flags, maxima). */
+/* Each column of x is permuted by itself, or, if there is a y, the rows of y. arguments: counted, side, n, seed, min as
+ * in r_row_maxima(). Returns list(n_obs, x_flags, y_flags, maxima, counts), one of the last two NULL. */
 gcor_status r_maxima(r_job *job, const SEXP *arguments, SEXP result) {
     static uint64_t series; /* R has one thread */
     request q = {.job = job,
                  .side = (gcor_side)Rf_asInteger(arguments[1]),
                  .permute = permute_columns,
                  .result = result,
+                 .counts = Rf_isNull(arguments[4]) ? NULL : new_counts(result),
+                 .min = Rf_isNull(arguments[4]) ? 0 : Rf_asReal(arguments[4]),
                  .shuffle = {.series = ++series, .seed = parse_seed(arguments[3]), .jointly = job->job.y != NULL}};
     job->job.shuffle = &q.shuffle;
     if (!r_counted(arguments[0]).observed)
@@ -147,9 +151,10 @@ gcor_status r_row_maxima(r_job *job, const SEXP *arguments, SEXP result) {
     return find_maxima(&q, Rf_xlength(arguments[3]) / (R_xlen_t)q.rows.source.n_obs);
 }
 
-/* arguments: side. Returns list(n_obs, x_flags, y_flags, maximum) of the data as they are. x may be several subjects,
- * whose coefficients are combined. */
+/* arguments: side, min as in r_row_maxima(). Returns list(n_obs, x_flags, y_flags, maximum, counts), one of the last
+ * two NULL, of the data as they are. x may be several subjects, whose coefficients are combined. */
 gcor_status r_maximum(r_job *q, const SEXP *arguments, SEXP result) {
+    if (!Rf_isNull(arguments[1])) return add_counts(q, Rf_asReal(arguments[1]), result, new_counts(result));
     return find_largest(q, (gcor_side)Rf_asInteger(arguments[0]), result, r_new_doubles(result, 3, 1));
 }
 

@@ -133,6 +133,7 @@ static gcor_status take_exactly(gcor_sink *sink, gcor_context *context, int thre
         int64_t n = segment->n - from < RUN ? segment->n - from : RUN;
         int32_t which[RUN];
         double values[RUN], exact[RUN];
+        if (min > 0 && gcor_largest_weight(GCOR_ABSOLUTE, segment, from, n) < min) continue;
         int64_t found = segment->refine ? find_unsettled(segment, from, n, min, which) : 0;
         for (int64_t k = 0; k < n; k++) values[k] = gcor_value(segment, from + k);
         if (found > 0) segment->refine(segment, which, found, exact);

@@ -37,7 +37,7 @@ typedef struct {
     gcor_sink sink; /* must be first; `of`, which accepts approximate values if this sink does, takes the same ones */
     gcor_bins bins;
     double error; /* max error of the counted values */
-    double min;   /* coefficients of smaller size may be counted as 0, which takes less time */
+    double min;   /* coefficients of smaller size may count as 0, or not at all, which takes less time */
 } gcor_histogram;
 
 /* exact: 0: counts approximate values, with an error; 1: the counts are those of exact values. *histogram is the

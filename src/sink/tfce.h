@@ -2,14 +2,9 @@
  * integral, over heights h from 0 to the size of its t, of size^extent h^height, where size is the number of pairs in
  * its component of the network of all pairs whose t has at least the size h. It is computed exactly, as the component
  * is the same between two neighboring t. */
-#ifndef GPUCOR_TFCE_H
-#define GPUCOR_TFCE_H
+#pragma once
 
 #include "weight.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* The largest number of variables, of which a key has two in 32 bits. */
 enum { GCOR_TFCE_VARIABLES = 32767 };
@@ -27,9 +22,3 @@ enum { GCOR_TFCE_BYTES = 24 };
  * NULL, those of all pairs of the first one: NaN without t. Results do not depend on `threads`. */
 gcor_status gcor_tfce(gcor_context *context, int threads, int64_t n_var, const gcor_tfce_rule *rule, const float *t,
                       int64_t n, double *largest, double *score);
-
-#ifdef __cplusplus
-}
-#endif
-
-#endif

@@ -440,6 +440,14 @@ family_cases <- list(
             time = 2, sets = 60,
             \() min(gpuAssociation(series(200, 0.6), series(200, 0.6), adjust = "maxT", n_perm = 39,
                                    surrogate = "phase")$p.adjusted)),
+  null_case("gpuCorNetwork", "pearson", "lognormal, n = 30", "fdr by permutation", c(0.03, 0.09), sets = 60,
+            \() discoveries(gpuCorNetwork(lognormal(30, 60), fdr = 0.05, adjust = "fdr", n_perm = 60,
+                                         output = "edges"))),
+  null_case("gpuCorNetwork", "pearson", "AR(0.6), n = 200", "fdr by surrogate = \"phase\"", c(0.03, 0.12), time = 2,
+            sets = 40, \() discoveries(gpuCorNetwork(series(200, 0.6), fdr = 0.05, adjust = "fdr", n_perm = 60,
+                                                     surrogate = "phase", output = "edges"))),
+  null_case("gpuAssociation", "pearson", "module and traits, n = 30", "fdr by permutation", c(0.03, 0.09), sets = 60,
+            \() discoveries(gpuAssociation(block(30, 100), normal(30, 3), fdr = 0.05, adjust = "fdr", n_perm = 60))),
   null_case("gpuCorPerm", "pearson", "two modules, n = 20", "p.value", VALID,
             \() gpuCorPerm(block(20), block(20), B = 39)$p.value),
   null_case("gpuCorPerm", "spearman", "lognormal, n = 30", "p.adjusted", NEARLY, time = 2, sets = 100,
@@ -592,6 +600,9 @@ two_groups_cases <- list(
             \() discoveries(gpuCorCompare(normal(15, 40), normal(15, 40), fdr = 0.05, output = "edges"))),
   null_case("gpuCorCompare", "pearson", "t3, n = 30 and 20", "fdr, n_perm", c(0.03, 0.08), time = 3, sets = 20,
             \() discoveries(gpuCorCompare(t3(30, 40), t3(20, 40), fdr = 0.05, n_perm = 60, output = "edges"))),
+  null_case("gpuCorCompare", "pearson", "3 groups, normal, n = 20", "fdr, n_perm", c(0.03, 0.08), time = 3, sets = 20,
+            \() discoveries(gpuCorCompare(lapply(c(20, 20, 20), normal, 60), effects = "fixed", fdr = 0.05, n_perm = 60,
+                                         output = "edges"))),
   null_case("gpuCorCompare", "pearson", "normal, n = 50", "fdr", c(0.045, 0.075),
             \() discoveries(gpuCorCompare(normal(50, 40), normal(50, 40), fdr = 0.05, output = "edges"))),
   permuted_case("pearson", "normal", "", NEARLY,
@@ -635,6 +646,7 @@ sessions <- function(k, ...) {
 }
 # The p value that there is no component at all.
 of_components <- function(net) min(1, net@components$table$p.value)
+rates <- function(compare, ...) discoveries(compare(..., fdr = 0.05, n_perm = 60, output = "edges"))
 
 group_case <- function(data, option, p, band = VALID) {
   null_case("gpuCorCompare", "pearson", data, option, band, p, sets = 30)
@@ -646,10 +658,10 @@ group_permuted_case <- function(data, option, p, band = NEARLY) {
 t3_subjects <- function(k) lapply(seq_len(k), \(i) t3(40, 12))
 # Two sites with 3 and 7, and 7 and 3 subjects of both groups; subjects of a site have correlations in common.
 sites <- data.frame(site = rep(1:2, each = 10), group = rep(c("a", "b", "a", "b"), c(3, 7, 7, 3)))
-of_sites <- function(...) {
+of_sites <- function(..., n_perm = 39) {
   own <- lapply(1:2, \(site) diag(12) + 0.15 * normal(12, 12))
   x <- lapply(sites$site, \(site) series(100, 0.6, 12) %*% own[[site]])
-  gpuCorCompare(x, design = ~ group, data = sites, n_perm = 39, ...)
+  gpuCorCompare(x, design = ~ group, data = sites, n_perm = n_perm, ...)
 }
 # Three sessions of each of ten subjects, five in each group.
 of_sessions <- function(...) {
@@ -697,6 +709,16 @@ group_cases <- list(
                       \() min(sessions(8, n_perm = 39)$p.adjusted)),
   group_permuted_case("7 and 7 subjects that differ in age, AR(0.6)", "design, n_perm",
                       \() min(aged_groups(n_perm = 39)$p.adjusted)),
+  group_permuted_case("6 and 8 subjects that differ, AR(0.6)", "fdr, n_perm",
+                      \() rates(gpuCorCompare, subjects_of(6), subjects_of(8)), c(0.03, 0.09)),
+  group_permuted_case("8 subjects, two sessions, AR(0.6)", "paired, fdr, n_perm",
+                      \() rates(sessions, 8), c(0.03, 0.11)),
+  group_permuted_case("7 and 7 subjects that differ in age, AR(0.6)", "design, fdr, n_perm", \() rates(aged_groups),
+                      c(0.03, 0.13)),
+  group_permuted_case("5, 4 and 9 subjects that differ, AR(0.6)", "F, fdr, n_perm",
+                      \() rates(gpuCorCompare, lapply(c(5, 4, 9), subjects_of)), c(0.03, 0.11)),
+  group_permuted_case("10 and 10 subjects of two sites, unbalanced", "blocks, fdr, n_perm",
+                      \() rates(of_sites, blocks = sites$site), c(0.03, 0.1)),
   group_permuted_case("6 and 6 subjects that differ, AR(0.6)", "components by size",
                       \() of_components(gpuCorCompare(subjects_of(6), subjects_of(6), threshold = 2, n_perm = 39,
                                                       components = "size"))),

@@ -629,6 +629,11 @@ test_that("errors of groups say what to do", {
   expect_error(gpuCorCompare(x[1:3], x[4:6], whole = TRUE), "'whole' says how 'blocks' are exchanged")
   expect_error(gpuCorCompare(x[1:3], x[4:6], blocks = rep(1:2, each = 3), n_perm = 3), "whole = TRUE exchanges blocks")
   expect_error(gpuCorCompare(x[1:3], x[4:6], blocks = c(1, 1, 1, 2, 2, 3), n_perm = 3, whole = TRUE), "of equal size")
+  alike <- function(...) {
+    set.seed(1)
+    gpuCorCompare(x[1:3], x[4:6], n_perm = 9, ...)$p.adjusted
+  }
+  expect_identical(alike(permutation = gpuPermute(blocks = 1:6 %% 2)), alike(blocks = 1:6 %% 2))
   expect_error(gpuCorCompare(x[[1]], x[[2]], blocks = 1:2, n_perm = 3), "'blocks' are of subjects")
   expect_error(gpuCorCompare(x[1:3], x[4:6], effects = "fixed", paired = TRUE), "leave it out for pairs and 'design'")
   expect_error(gpuCorCompare(x, components = "size", n_perm = 9), "needs 'threshold'")
@@ -665,4 +670,23 @@ test_that("Welch's t of a small group and one twice as large is told", {
   expect_equal(gpuCorCompare(x[1], x[2:8], precision = "double")$p.value[1, 2],
                summary(lm(v ~ g, list(v = z_matrix(x[1:8])[1, ], g = rep(1:2, c(1, 7)))))$coefficients["g", 4])
   expect_no_warning(gpuCorCompare(x[1:12], design = cbind(1, rep(0:1, c(2, 10))), contrast = c(0, 1)))
+})
+
+test_that("permuted labels of a small group that varies more are told", {
+  set.seed(32)
+  short <- lapply(1:5, function(i) matrix(rnorm(160), 16))
+  long <- lapply(1:12, function(i) matrix(rnorm(600), 60))
+  told <- "^z varies .* among the 5 subjects .* other 12, .*; those of variance = \"unequal\" are less so$"
+  expect_warning(gpuCorCompare(short, long, n_perm = 9), told, class = "gpuCorUnequalSpread")
+  expect_warning(gpuCorCompare(long, short, n_perm = 9, fdr = 0.5, variance = "unequal"), "p-values\"\\)$",
+                 class = "gpuCorUnequalSpread")
+  expect_warning(gpuCorCompare(long, short, n_perm = 9, seeds = 1), class = "gpuCorUnequalSpread")
+  expect_no_warning(gpuCorCompare(short, long))
+  expect_no_warning(gpuCorCompare(short, long[1:5], n_perm = 9))
+  expect_no_warning(gpuCorCompare(c(short, long[1:7]), long[8:12], n_perm = 9))
+  expect_no_warning(gpuCorCompare(short[1:4], short[[5]], n_perm = 9))
+  two <- function(x) lapply(x, function(m) m[, 1:2]) # one pair may differ as much by chance
+  expect_no_warning(gpuCorCompare(two(long[1:3]), two(long[4:12]), n_perm = 9))
+  long[[6]][, 2] <- long[[6]][, 1] # an infinite z
+  expect_no_warning(gpuCorCompare(long[6:9], long[c(1:5, 10:12)], n_perm = 9))
 })

@@ -58,7 +58,7 @@ test_that("a value that there is not is named with the one that was probably mea
   file.create(data)
   on.exit(unlink(data))
   told <- list(
-    list(quote(gpuCorTest(x, adjust = "BH")), "one of \"none\", \"maxT\", not \"BH\"; p.adjust()"),
+    list(quote(gpuCorTest(x, adjust = "BH")), "one of \"none\", \"maxT\", \"fdr\", not \"BH\"; p.adjust()"),
     list(quote(gpuCor(x, method = "Spearman")), "not \"Spearman\"; did you mean \"spearman\"?"),
     list(quote(gpuCor(x, backend = "gpu")), "\"cpu\", not \"gpu\"; did you mean \"cuda\"?"),
     list(quote(gpuCor(list(x, x), combine = "median")), "did you mean \"quantile\"?"),

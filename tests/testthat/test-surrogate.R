@@ -246,3 +246,51 @@ test_that("adjustment that a network or an association does not have is an error
   expect_error(gpuCorPlan(path, m, p.value = 0.1, adjust = "maxT", shards = 2), "cannot be in a plan")
   unlink(path, recursive = TRUE)
 })
+
+test_that("rates are mean numbers of permuted pairs over those of the data", {
+  set.seed(12)
+  x <- matrix(rnorm(1200), 40)
+  x[, 1:6] <- x[, 1:6] + rnorm(40)
+  set.seed(5)
+  seed <- floor(runif(2) * 2^32)
+  below <- function(m) abs(cor(m))[lower.tri(diag(30))]
+  null <- unlist(lapply(0:29, function(number) below(.Call(gpucor:::r_permute, x, seed, number, FALSE))))
+  cuts <- 1 - 1:5000 / 5000
+  rates <- vapply(cuts, function(cut) sum(null >= cut) / 30 / max(1, sum(below(x) >= cut)), 0)
+  rates <- pmin(1, rev(cummin(rev(rates))))[floor((1 - below(x)) * 5000 + 1)]
+  for (method in c("pearson", "kendall")) {
+    set.seed(5)
+    tested <- gpuCorTest(x, adjust = "fdr", n_perm = 30, method = method, backend = "cpu")$p.adjusted
+    if (method == "pearson") expect_equal(as.vector(tested), rates, tolerance = 1e-12)
+    set.seed(5)
+    edges <- gpuCorNetwork(x, fdr = 0.1, adjust = "fdr", n_perm = 30, method = method, output = "edges")
+    expect_equal(sort(edges$fdr), sort(tested[tested <= 0.1]))
+  }
+  expect_gt(nrow(edges), 3)
+})
+
+test_that("rates are those of the edges' sign, of surrogates and of traits", {
+  set.seed(13)
+  x <- matrix(rnorm(1200), 40)
+  y <- -x[, 1:3] + matrix(rnorm(120), 40)
+  network <- function(...) {
+    set.seed(6)
+    gpuCorNetwork(x, y, fdr = 0.1, adjust = "fdr", n_perm = 40, output = "edges", ...)
+  }
+  set.seed(6)
+  chosen <- gpuAssociation(x, y, fdr = 0.1, adjust = "fdr", n_perm = 40)
+  expect_equal(chosen$p.adjusted, network()$fdr)
+  expect_equal(chosen[c("from", "to")], network()[c("from", "to")])
+  expect_identical(nrow(network(sign = "positive")), 0L)
+  expect_true(all(1:3 %in% network(sign = "negative", surrogate = "phase")$from))
+  expect_true(all(1:3 %in% network(precision = "double", method = "distance")$from))
+  set.seed(6)
+  expect_output(print(gpuCorNetwork(x, y, fdr = 0.1, adjust = "fdr", n_perm = 40)), "rates by 40 permutations")
+  set.seed(6)
+  logs <- gpuCorTest(x, y, adjust = "fdr", n_perm = 9, alternative = "less", log.p = TRUE)$p.adjusted
+  expect_lt(max(logs[cbind(1:3, 1:3)]), log(0.1))
+  skip_if_not_installed("rhdf5")
+  set.seed(6)
+  file <- gpuCorNetwork(x, y, fdr = 0.1, adjust = "fdr", n_perm = 40, file = tempfile(fileext = ".h5ad"))
+  expect_equal(file$edges, nrow(network()))
+})

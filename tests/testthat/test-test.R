@@ -707,7 +707,7 @@ test_that("residuals of ranks are not permuted", {
 engine_maxima <- function(x, y = NULL, method, side, use = "everything", n_perm = 1, ...) {
   run <- run_on(..., x = x, y = y, method = method, use = use)
   counted <- gpucor:::count_observations(run)
-  gpucor:::perform(run, "maxima", counted, gpucor:::constant(side), n_perm, c(5, 6))$maxima
+  gpucor:::perform(run, "maxima", counted, gpucor:::constant(side), n_perm, c(5, 6), NULL)$maxima
 }
 
 # GPUCOR_NO_WGMMA: what GPUs before Hopper run, which newer ones can, too.

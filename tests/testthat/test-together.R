@@ -68,7 +68,8 @@ subjects <- list(mean = list(combine = "mean"), fisher = list(combine = "fisher"
                  weighted = list(subject_weights = 1:6), fixed = list(effects = "fixed"))
 
 permutations <- list(maxT = list(adjust = "maxT", n_perm = 9),
-                     phase = list(adjust = "maxT", n_perm = 9, surrogate = "phase"))
+                     phase = list(adjust = "maxT", n_perm = 9, surrogate = "phase"),
+                     rates = list(adjust = "fdr", n_perm = 9))
 criteria <- list(threshold = list(threshold = 0.2), density = list(density = 0.5), k = list(k = 2),
                  p.value = list(p.value = 0.3), fdr = list(fdr = 0.3), several = list(threshold = c(0.1, 0.3)))
 pair_mask <- list(pairs = list(pairs = pairMask(c(1, 1, 2, 2, 2), same = TRUE)))
