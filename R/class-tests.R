@@ -3,7 +3,7 @@
 # Columns of the data frame; the first is the effect size.
 TEST_COLUMNS <- list(gpuCorTest = c("r", "conf.low", "conf.high", "n", "statistic", "p.value", "p.adjusted"),
                      gpuCorCompare = c("difference", "r.x", "r.y", "class", "statistic", "df", "p.value", "fdr",
-                                       "p.adjusted"),
+                                       "score", "p.adjusted"),
                      gpuAssociation = c("r", "statistic", "p.value", "fdr", "p.adjusted"))
 
 effect_of <- function(x) x[[TEST_COLUMNS[[class(x)[1L]]][1L]]]

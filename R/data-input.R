@@ -104,14 +104,16 @@ given_coefficients <- function(x, options) {
   if (inherits(x, "dist")) x <- as.matrix(x)
   x <- as_variables(x, "x")
   is_square <- is.matrix(x) && nrow(x) == ncol(x)
-  if (!is_square || !isSymmetric(unname(x))) {
+  if (is_square && !is.double(x)) storage.mode(x) <- "double"
+  names <- if (!is.null(names)) list(NULL, names)
+  copy <- if (is_square) checked(.Call(r_given, x, names, choose_threads(setting(NULL, "threads"))))
+  if (!isTRUE(copy$is_symmetric)) {
     fail("'x' must be a symmetric matrix or a dist with method = \"given\", not ",
          if (is_square) "one that is not symmetric" else if (is.matrix(x)) paste(nrow(x), "x", ncol(x)) else "a vector")
   }
-  x <- matrix(as.numeric(x), nrow(x), dimnames = if (!is.null(names)) list(NULL, names))
-  diag(x) <- 0 # counts for nothing
+  x <- copy$values
   are_z <- identical(options$values, "z")
-  max <- max(abs(x), 0, na.rm = TRUE)
+  max <- copy$largest
   if (max > if (are_z) MAX_GIVEN_Z else 1 + 1e-6) {
     fail("'x' has values up to ", format(max, digits = 3L), if (are_z) {
       paste0(" as z, and must have none above ", MAX_GIVEN_Z, "; divide them by a number, the same for all subjects")
@@ -119,8 +121,8 @@ given_coefficients <- function(x, options) {
       ", which are no coefficients; options = list(values = \"z\") takes Fisher's z and other numbers"
     })
   }
-  x <- if (are_z) tanh(x) else if (max > 1) pmax(pmin(x, 1), -1) else x
-  diag(x) <- 1
+  if (are_z) x <- tanh(x) else if (max > 1) x <- pmax(pmin(x, 1), -1)
+  if (are_z) diag(x) <- 1
   x
 }
 

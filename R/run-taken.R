@@ -76,7 +76,8 @@ arguments_of <- function(specs) {
 CRITERIA <- c("threshold", "density", "k", "p.value", "fdr")
 
 # Values of arguments with which they count as not given, beside NULL, FALSE and "none".
-NOT_GIVEN <- list(resample = 0, n_perm = 0, compression = 0, stability = 0, fraction = 0.63)
+NOT_GIVEN <- list(resample = 0, n_perm = 0, compression = 0, stability = 0, fraction = 0.63,
+                  enhance = c(E = 0.5, H = 2))
 
 # Returns list(features, words: texts to fill in) of a call, after checking that they go together. `...`: arguments as
 # they were checked.

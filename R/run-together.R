@@ -168,7 +168,13 @@ APART <- c(
   "classes & no y" = "'classes' are of two groups, 'x' and 'y'; leave it out",
   "classes & fixed effects of subjects" =
     "'classes' need two matrices, or effects = \"random\" for lists; leave it out",
-  "components & no threshold" = "'components' needs 'threshold', the min size of t of their pairs",
+  'gpuCorCompare & sign = "each" & no components' =
+    "sign = \"each\" is for 'components', whose pairs then have one sign; give another sign",
+  'components = "size"|components = "sum" & no threshold' =
+    "'components' needs 'threshold', the min size of t of their pairs",
+  'components = "tfce" & threshold|density|k|p.value|fdr|pairs' =
+    "components = \"tfce\" tests all pairs, without a threshold; leave '{this}' out",
+  'enhance & no components = "tfce"' = "'enhance' has the powers of components = \"tfce\"; give both, or leave it out",
   "components & density|k|p.value|fdr" = "'components' needs 'threshold', the min size of t of their pairs",
   "components & no n_perm" = "'components' needs 'n_perm', the number of permutations that their p values are from",
   "components & fixed effects" =

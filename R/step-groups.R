@@ -12,12 +12,13 @@ compare_work <- function(run, n_perm) {
        coefficients = part_of(run, permuting / units, 4 / units, "differences"))
 }
 
-compare_all <- function(run, error, maxima) {
+# `scores`: those of all pairs, whose maxima permutations have; NULL: `maxima` are of the statistic.
+compare_all <- function(run, error, maxima, scores = NULL) {
   own_missing <- function(values) if (length(run$seeds)) replace(values, own_pairs(run), NA) else values
   found <- lapply(all_differences(run, error), own_missing)
   warn_perfect(found$difference, run)
   shape <- if (is.null(run$y)) plain_dist_attributes(run)
-  own <- c(p.value = NA, fdr = NA, p.adjusted = NA, r.x = 1, r.y = 1)
+  own <- c(p.value = NA, fdr = NA, p.adjusted = NA, score = NA, r.x = 1, r.y = 1)
   shaped <- function(values, name) {
     if (is.null(shape)) return(matrix(values, ncol(run$x), dimnames = list(colnames(run$x), colnames(run$y))))
     attributes(values) <- c(shape, if (name %in% names(own)) list(diagonal = rep(own[[name]], shape$Size)))
@@ -25,7 +26,10 @@ compare_all <- function(run, error, maxima) {
   }
   doing(part_of(run, 0.5, 0.5)$settings, "false discovery rates")
   found$fdr <- false_discovery_rates(found$p.value, threads = run$settings$threads)
-  if (!is.null(maxima)) {
+  if (!is.null(scores)) { # logarithms, as scores of any size are the same except for rounding
+    found$score <- scores
+    found$p.adjusted <- adjusted_by_maxima(log(maxima), found$p.value, log(scores), "positive", run$settings$threads)
+  } else if (!is.null(maxima)) {
     values <- permuted_values(found, is_random(run$x))
     found$p.adjusted <- adjusted_by_maxima(maxima, found$p.value, values, run$sign, run$settings$threads)
   }
@@ -103,19 +107,23 @@ one_group_tests <- function(run, at, rows = NULL) {
 
 # ---- what is told
 
-# Returns list(table: a row for each component, the largest first; of: the row of each column, or NA).
-component_table <- function(found, names) {
+# Returns list(table: a row for each component, the largest first; of: the row of each column, or NA; if pairs of both
+# signs are apart, a matrix, columns x signs).
+component_table <- function(found, names, apart) {
   inside <- which(found$size > 0)
   first <- found$first[inside]
   largest <- unique(first[order(-found$size[inside], first)])
   sizes <- found$size[largest + 1L]
-  of <- stats::setNames(rep(NA_integer_, length(found$size)), names)
+  of <- rep(NA_integer_, length(found$size))
   of[inside] <- match(first, largest)
   permuted <- found$maxima[-1L]
   p <- vapply(sizes, function(size) (1 + sum(permuted >= size)) / (1 + length(permuted)), 0)
-  list(table = data.frame(component = seq_along(largest), columns = tabulate(of, length(largest)), size = sizes,
-                          p.value = p),
-       of = of)
+  table <- data.frame(component = seq_along(largest), columns = tabulate(of, length(largest)), size = sizes,
+                      p.value = p)
+  if (!apart) return(list(table = table, of = stats::setNames(of, names)))
+  n <- length(of) / 2
+  table$sign <- signs[2L + largest %/% n]
+  list(table = table, of = matrix(of, n, dimnames = list(names, signs[2:3])))
 }
 
 # Warns of pairs with a coefficient of 1 or -1, which counts as 1 - 2^-24, with z = 8.66. The subjects' coefficients are

@@ -64,17 +64,25 @@
 #'   covariates (Freedman and Lane 1983). This holds for nearly normal data and Spearman's rho only ([gpucor-p-values]).
 #'   A warning is given with fewer than 50 rows for each covariate.
 #'
-#' @section Components (network-based statistic):
+#' @section Components (network-based statistic, TFCE):
 #' With `components`, `threshold` is a t (or F): the pairs whose t is at least `threshold` in size, or by `sign`, form a
 #' network, and columns that are connected in it a component (Zalesky and others 2010). The p value of a component is
 #' the fraction of the permutations, including the data themselves, that have one at least as large. It controls the
 #' family-wise error over components, and says nothing about any one of their pairs. Choose `threshold` before looking
-#' at results: t of 3 to 4 is usual.
+#' at results: t of 3 to 4 is usual. A component may have pairs of both signs. With `sign = "each"` it has those of one,
+#' and is compared with the largest of either sign.
 #'
 #' The size of a component is the number of its pairs (`"size"`), or the sum of their t less `threshold` (`"sum"`). The
 #' result is the network, with slot `components`: `$table` has a row for each component, the largest first, with
-#' `columns` (how many it has), `size` and `p.value`; `$of` is the component of each column. `as.data.frame()` has
-#' column `component`. Memory: 12 bytes for each column and permutation.
+#' `columns` (how many it has), `size`, `p.value` and, if each sign has its own, `sign`; `$of` is the component of each
+#' column, for each sign. `as.data.frame()` has column `component`. Memory: 12 bytes for each column and permutation.
+#'
+#' `components = "tfce"`, threshold-free enhancement (Smith and Nichols 2009; of networks, Baggio and others 2018),
+#' needs no `threshold`. The score of a pair is the exact integral of `size^E * h^H` over heights h from 0 to the size
+#' of its t; `size` is the number of pairs of its component among all pairs whose t is at least h. `enhance` are E and
+#' H, by default those of Smith and Nichols. Unless `sign` is given, it is `"each"`. The result has all pairs, with
+#' `score` and `p.adjusted`, which controls the family-wise error over pairs: the fraction of the permutations,
+#' including the data, whose largest score is at least that of the pair.
 #'
 #' @param x,y Two matrices with the same columns, each what [gpuCor()] takes as `x`; or two lists of these, one for each
 #'   subject; or two functions as in [subjects], with `subjects = c(n_x, n_y)`. `y` may be missing, see Details. For
@@ -83,7 +91,8 @@
 #'   `threshold` is the minimum difference of z, or with `components` the minimum t. `density` keeps this fraction of
 #'   all pairs, and `k` so many partners of each column, those with the largest differences. `p.value` and `fdr` as in
 #'   [gpuCorNetwork()].
-#' @param sign A string: `"absolute"`, `"positive"` (stronger in `x`) or `"negative"` (stronger in `y`).
+#' @param sign A string: `"absolute"`, `"positive"` (stronger in `x`) or `"negative"` (stronger in `y`); with
+#'   `components` also `"each"`, of which each component has one.
 #' @param method,use Strings: `"pearson"`, `"spearman"` or `"bicor"`; with random effects also `"kendall"`, `"cosine"`
 #'   or `"distance"` (`"mi"` is an error); and what to do with missing values, see [gpuCor()].
 #' @param output With a criterion, a string: `"matrix"`, or `"edges"` for a data frame.
@@ -92,7 +101,9 @@
 #'   for each subject, or a numeric matrix; and names of its columns or terms, a number for each column, or a matrix of
 #'   such rows. Without a formula, `data` are those of [gpuAdjust()].
 #' @param n_perm The number of permutations, 0 for none.
-#' @param components `"size"` or `"sum"`, with `threshold` and `n_perm`: see the section on components.
+#' @param components `"size"` or `"sum"`, with `threshold` and `n_perm`, or `"tfce"`, with `n_perm`: see the section on
+#'   components.
+#' @param enhance With `components = "tfce"`: two numbers from 0 to 10, the powers E of size and H of height.
 #' @param variance For two lists of subjects: `"equal"`, one variance of z in both groups, or `"unequal"`, Welch's t.
 #' @param classes A number, the level of significance for the correlations of each group: adds the columns `r.x` and
 #'   `r.y`, the groups' own coefficients, and `class`, one of the nine classes of DGCA (McKenzie and others 2016) such
@@ -115,9 +126,13 @@
 #'   with slots `error`, `maxima` (of the permutations) and `components`; or a data frame `from`, `to`, `difference`,
 #'   `statistic`, `df`, `p.value`, `fdr`, `p.adjusted`, `component`, as far as they apply, the largest difference first.
 #' @references
+#' Baggio HC, Abos A, Segura B, and others (2018). *Human Brain Mapping* 39, 2289-2302.
+#'
 #' Freedman D, Lane D (1983). *Journal of Business and Economic Statistics* 1, 292-298.
 #'
 #' McKenzie AT, Katsyv I, Song WM, Wang M, Zhang B (2016). *BMC Systems Biology* 10, 106.
+#'
+#' Smith SM, Nichols TE (2009). *NeuroImage* 44, 83-98.
 #'
 #' Zalesky A, Fornito A, Bullmore ET (2010). *NeuroImage* 53, 1197-1207.
 #' @examples
@@ -131,16 +146,17 @@
 #' people <- data.frame(group = rep(c("A", "B"), 5), age = c(31, 40, 28, 35, 52, 47, 33, 29, 44, 38))
 #' gpuCorCompare(subjects, design = ~ group + age, data = people, contrast = "groupB")
 #' gpuCorCompare(subjects[1:5], subjects[6:10], threshold = 3, n_perm = 99, components = "size")
+#' gpuCorCompare(subjects[1:5], subjects[6:10], n_perm = 99, components = "tfce")
 #' gpuCorCompare(subjects[1:5], subjects[6:10], seeds = c(1, 7))
 #' gpuCorCompare(lapply(subjects, cor), method = "given") # connectomes
 #' @order 1
 #' @export
 gpuCorCompare <- function(x, y = NULL, threshold = NULL, density = NULL, k = NULL, p.value = NULL, fdr = NULL,
                           method = c("pearson", "kendall", "spearman", "bicor", "cosine", "distance", "mi"),
-                          use = "everything", sign = c("absolute", "positive", "negative"), n_perm = 0, pairs = NULL,
-                          paired = FALSE, design = NULL, contrast = NULL, components = NULL, classes = NULL,
-                          seeds = NULL, output = c("matrix", "edges"), variance = c("equal", "unequal"), data = NULL,
-                          ...) {
+                          use = "everything", sign = c("absolute", "positive", "negative", "each"), n_perm = 0,
+                          pairs = NULL, paired = FALSE, design = NULL, contrast = NULL, components = NULL,
+                          classes = NULL, seeds = NULL, output = c("matrix", "edges"),
+                          variance = c("equal", "unequal"), data = NULL, enhance = c(E = 0.5, H = 2), ...) {
   for (name in intersect(c("group", "groups"), ...names())) {
     refuse_labels(list(...)[[name]], x, paste0("unused argument '", name, "'"))
   }
@@ -165,12 +181,12 @@ gpuCorCompare <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
                  whole = isTRUE(specs$permutation$whole), seeds = seeds)
   given <- Filter(Negate(is.null), list(threshold = threshold, density = density, k = k, p.value = p.value, fdr = fdr))
   if (!is.null(components)) components <- check_choice(components, component_sizes, "components")
-  sign <- check_choice(sign, signs, "sign")
+  sign <- if (missing(sign) && identical(components, "tfce")) "each" else check_choice(sign, c(signs, "each"), "sign")
   found <- features_of("gpuCorCompare", specs, y = y, threshold = threshold, density = density, k = k,
                        p.value = p.value, fdr = fdr, sign = sign, n_perm = n_perm, pairs = pairs, paired = paired,
                        design = design, contrast = contrast, components = components, classes = classes,
                        variance = if (groups$variance == "unequal") "unequal", seeds = seeds,
-                       `blocks of subjects` = !is.null(blocks))
+                       `blocks of subjects` = !is.null(blocks), enhance = enhance)
   if (!is.null(classes)) classes <- check_fraction(classes, "classes", zero = FALSE)
   run <- compare_run(empty_run(specs, method, use, pairs, call = sys.call()), x, y, groups)
   run["classes"] <- list(classes)
@@ -187,6 +203,7 @@ gpuCorCompare <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
     check_memory((if (is_random(run$x)) 81 else 72) * run$pairs, "gpuCorCompare()", n_of(run$pairs, "pair"),
                  "'threshold', 'density', 'k', 'p.value' or 'fdr' says which pairs to keep")
   }
+  if (identical(components, "tfce")) return(compare_enhanced(run, enhance, n_perm))
   if (!is.null(components)) return(compare_components(run, given, components, n_perm, output))
   error <- if (!is_random(run$x)) combined_error(run$x, run$method) # one for all differences
   if (length(given)) run <- compare_criterion(run, given)
@@ -336,7 +353,23 @@ compare_criterion <- function(run, given) {
 
 # ---- components of the pairs with a large t
 
-component_sizes <- c("size", "sum")
+component_sizes <- c("size", "sum", "tfce")
+
+# Returns list(side, signs) of the engine's rules of components: F has no sign.
+component_signs <- function(run) {
+  is_each <- run$sign == "each"
+  list(side = constant(if (is_each) "absolute" else run$sign),
+       signs = if (is_each && tested_effects(run$x) == 1) 2L else 1L)
+}
+
+# Threshold-free enhancement, whose scores are those of permutation 0. `enhance`: the powers of extent and height.
+compare_enhanced <- function(run, enhance, n_perm) {
+  check_that(enhance, "enhance", are_finite(enhance, 2L, 0, 10), "two numbers from 0 to 10, E and H")
+  work <- compare_work(run, n_perm)
+  rule <- c(component_signs(run), extent = enhance[[1L]], height = enhance[[2L]])
+  found <- perform(work$permutations, "tfce", rule, random_permutations(run, 0:n_perm))
+  compare_all(work$coefficients, NULL, found$maxima[-1L], found$score)
+}
 
 # The components of the data are those of permutation 0.
 compare_components <- function(run, given, components, n_perm, output) {
@@ -344,19 +377,21 @@ compare_components <- function(run, given, components, n_perm, output) {
   check_that(threshold, "threshold", is_number_within(threshold, 0, MAX_T) && threshold > 0,
              "a t or F, a number above 0")
   n <- ncol(run$x)
-  check_memory(12 * n * (n_perm + 1), "gpuCorCompare(components = )",
+  rule <- c(component_signs(run), min = threshold, sums_weights = components == "sum")
+  apart <- rule$signs > 1L
+  if (run$sign == "each") run$sign <- "absolute" # of the edges
+  check_memory(12 * n * rule$signs * (n_perm + 1), "gpuCorCompare(components = )",
                paste(n_of(n, "column"), "and", n_of(n_perm, "permutation")), "use fewer permutations")
-  rule <- list(side = constant(run$sign), min = threshold, sums_weights = components == "sum")
   work <- compare_work(run, n_perm)
   found <- perform(work$permutations, "components", rule, random_permutations(run, 0:n_perm))
-  found <- component_table(found, colnames(run$x))
+  found <- component_table(found, colnames(run$x), apart)
   run <- work$coefficients
   t <- if (tested_effects(run$x) > 1) sqrt(threshold) else threshold
   run$criterion <- list(name = "threshold", value = t / sqrt(t^2 + max_df(run$x)))
   run <- with_t(run)
   rows <- with_difference_tests(network_rows(run), run)
   rows$threshold <- NA_real_ # of the differences
-  rows$tests$component <- found$of[rows$i + 1L]
+  rows$tests$component <- found$of[rows$i + 1L + n * (apart & rows$tests$statistic < 0)]
   compare_output(rows, run, given, NULL, NULL, output, found)
 }
 

@@ -24,8 +24,7 @@
  *     owns the context;
  *   - a member of a table of functions is (required), or (optional) with what NULL means.
  */
-#ifndef GPUCOR_H
-#define GPUCOR_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -34,9 +33,16 @@
 #include "../inst/include/gpucor/measure.h"
 #include "base/rounding.h"
 
+/* Begin and end the declarations of a header that C++ (src/cuda) includes. */
 #ifdef __cplusplus
-extern "C" {
+#define GCOR_BEGIN_C extern "C" {
+#define GCOR_END_C }
+#else
+#define GCOR_BEGIN_C
+#define GCOR_END_C
 #endif
+
+GCOR_BEGIN_C
 
 typedef enum {
     GCOR_OK = 0,
@@ -449,7 +455,4 @@ typedef struct {
  * delivers nothing. */
 gcor_status gcor_run(gcor_session *session, gcor_context *context, gcor_job *job);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+GCOR_END_C

@@ -30,7 +30,6 @@ attribute_visible void R_init_gpucor(DllInfo *dll) {
 }
 
 attribute_visible void R_unload_gpucor(DllInfo *dll) {
-    (void)dll;
     r_close_sessions();
     gcor_end_threads();
 }

@@ -110,12 +110,6 @@ static void unmap(gcor_buffer *buffer) {
     *buffer = (gcor_buffer){0};
 }
 
-static void add_used(int64_t bytes) {
-    pthread_mutex_lock(&mutex);
-    used_bytes += bytes;
-    pthread_mutex_unlock(&mutex);
-}
-
 /* ---- the cache: the caller holds the mutex --------------------------------------------- */
 
 static void remove_cached(int k) {
@@ -237,7 +231,9 @@ void gcor_buffer_trim(gcor_buffer *buffer, int64_t bytes) {
     if (!buffer->at) return;
     if (size < buffer->bytes) gcor_os_unmap((char *)buffer->at + size, buffer->bytes - size);
     buffer->bytes = size;
-    add_used((int64_t)size);
+    pthread_mutex_lock(&mutex);
+    used_bytes += (int64_t)size;
+    pthread_mutex_unlock(&mutex);
     if (size == 0) *buffer = (gcor_buffer){0};
 }
 

@@ -1,12 +1,9 @@
 /* Host memory of the engine. Allocations are counted, and tests can make them fail. */
-#ifndef GPUCOR_ALLOC_H
-#define GPUCOR_ALLOC_H
+#pragma once
 
 #include "../gpucor.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GCOR_BEGIN_C
 
 /* Resources that tests can make fail. */
 typedef enum { GCOR_HOST_MEMORY, GCOR_DEVICE_MEMORY, GCOR_DEVICE_CALL } gcor_resource;
@@ -76,8 +73,9 @@ int gcor_buffers_has(int64_t bytes); /* returns whether one cached buffer has th
 /* ---- prefaulting --------------------------------------------------------------------- */
 
 /* Touches all pages of `bytes` bytes with context->threads threads, unless the context is to stop. Contents stay as
- * they are, even if others write to them meanwhile. */
-void gcor_prefault(gcor_context *context, void *at, int64_t bytes);
+ * they are, even if others write to them meanwhile. *begun is 0 before the first call: callers that share it share the
+ * pages, too, and INT64_MAX leaves none. */
+void gcor_prefault(gcor_context *context, void *at, int64_t bytes, int64_t *begun);
 
 /* Memory for a network's entries, whose number is known only at the end. Addresses for the maximum are reserved, and
  * threads in the background touch as much of it as there will be entries at least. */
@@ -101,8 +99,4 @@ void gcor_prefaulted_free(gcor_prefaulted *prefaulted);
 gcor_buffer gcor_buffer_reserve(int64_t bytes);
 void gcor_buffer_trim(gcor_buffer *buffer, int64_t bytes);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+GCOR_END_C

@@ -1,6 +1,5 @@
 /* Dot products, several at a time, so that x is read less often and no sum waits for the one before. */
-#ifndef GPUCOR_DOTS_H
-#define GPUCOR_DOTS_H
+#pragma once
 
 #include "wide.h"
 
@@ -33,5 +32,3 @@ GCOR_BODY void gcor_dots(const double *const *vectors, const double *x, int64_t 
         for (int64_t l = k; l < n; l++) dots[v] += vectors[v][l] * x[l];
     }
 }
-
-#endif

@@ -1,8 +1,7 @@
 /* Elementary functions with the same bits on every system: only sums, products, quotients and bit operations, none
  * fused except by gcor_fma() (rounding.h). The system's own functions differ in their last bits. Errors are in units
  * in the last place, against long double (tests/unit/test_elementary.c). */
-#ifndef GPUCOR_ELEMENTARY_H
-#define GPUCOR_ELEMENTARY_H
+#pragma once
 
 #include "triangle.h"
 
@@ -10,9 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GCOR_BEGIN_C
 
 /* ---- the bits of doubles ------------------------------------------------------------------------ */
 
@@ -215,8 +212,4 @@ GCOR_INLINE double gcor_exp_of(double x, double low) {
 #define GCOR_ERF_DIVISORS 1, -3, 10, -42, 216, -1320, 9360, -75600, 685440, -6894720, 76204800, -918086400
 // clang-format on
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+GCOR_END_C

@@ -1,6 +1,5 @@
 /* Instruction sets that this package has loops for. Each level has the instructions of the levels below it, too. */
-#ifndef GPUCOR_ISA_H
-#define GPUCOR_ISA_H
+#pragma once
 
 enum { GCOR_PLAIN, GCOR_AVX2, GCOR_AVX512, GCOR_NEON = 1 };
 
@@ -12,5 +11,3 @@ int gcor_isa_choose(void);
 
 /* Returns the name of a level: "plain", "avx2", "avx512", "neon"; NULL above the processor's highest. Any thread. */
 const char *gcor_isa_name(int level);
-
-#endif

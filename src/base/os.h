@@ -4,17 +4,12 @@
  *
  * Paths are in R's native encoding, which is UTF-8 on Windows. A function that fails sets errno. Any thread may call.
  */
-#ifndef GPUCOR_OS_H
-#define GPUCOR_OS_H
+#pragma once
 
 #include <pthread.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* ---- memory ---------------------------------------------------------------------- */
 
@@ -92,8 +87,3 @@ void gcor_os_at_fork(void (*before)(void), void (*after)(void), void (*in_child)
 
 /* Fills `bytes` bytes with the system's random numbers. Returns 0; -1: error. */
 int gcor_os_random(void *to, size_t bytes);
-
-#ifdef __cplusplus
-}
-#endif
-#endif

@@ -51,8 +51,6 @@ void gcor_os_unmap(void *at, size_t bytes) {
 void gcor_os_discard(void *at, size_t bytes) {
 #ifdef MADV_FREE
     (void)madvise(at, bytes, MADV_FREE);
-#else
-    (void)at, (void)bytes;
 #endif
 }
 
@@ -61,8 +59,6 @@ void gcor_os_huge_pages(void *at, size_t bytes) {
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), begin = ((uintptr_t)at + page - 1) / page * page;
     uintptr_t end = ((uintptr_t)at + bytes) / page * page;
     if (end > begin) (void)madvise((void *)begin, end - begin, MADV_HUGEPAGE);
-#else
-    (void)at, (void)bytes;
 #endif
 }
 

@@ -59,9 +59,7 @@ void gcor_os_discard(void *at, size_t bytes) {
 }
 
 /* Large pages require a privilege that users do not have. */
-void gcor_os_huge_pages(void *at, size_t bytes) {
-    (void)at, (void)bytes;
-}
+void gcor_os_huge_pages(void *at, size_t bytes) {}
 
 /* Memory is limited by RAM and page files together. */
 int64_t gcor_available_memory(void) {
@@ -272,9 +270,7 @@ int gcor_os_processors(void) {
     return GetProcessAffinityMask(GetCurrentProcess(), &own, &all) && own ? __builtin_popcountll(own) : 1;
 }
 
-void gcor_os_at_fork(void (*before)(void), void (*after)(void), void (*in_child)(void)) {
-    (void)before, (void)after, (void)in_child;
-}
+void gcor_os_at_fork(void (*before)(void), void (*after)(void), void (*in_child)(void)) {}
 
 int gcor_os_random(void *to, size_t bytes) {
     for (size_t k = 0; k < bytes; k++) {

@@ -22,19 +22,20 @@ static void touch(void *at, int64_t from, int64_t end) {
 typedef struct {
     gcor_context *context;
     void *at;
-    int64_t bytes;
+    int64_t bytes, *begun;
 } region;
 
 static void touch_page(void *argument, int thread, int64_t k) {
     const region *r = argument;
-    const gcor_range page = gcor_block(r->bytes, PAGE, k);
-    (void)thread;
-    if (!gcor_stop(r->context)) touch(r->at, page.from, page.end);
+    if (gcor_stop(r->context)) return;
+    const int64_t from = PAGE * __atomic_fetch_add(r->begun, 1, __ATOMIC_RELAXED);
+    touch(r->at, from, from + PAGE < r->bytes ? from + PAGE : r->bytes);
 }
 
-void gcor_prefault(gcor_context *context, void *at, int64_t bytes) {
-    region all = {context, at, bytes};
-    gcor_for_each(context->threads, gcor_blocks(bytes, PAGE), touch_page, &all);
+void gcor_prefault(gcor_context *context, void *at, int64_t bytes, int64_t *begun) {
+    region all = {context, at, bytes, begun};
+    const int64_t left = gcor_blocks(bytes, PAGE) - __atomic_load_n(begun, __ATOMIC_RELAXED);
+    if (left > 0) gcor_for_each(context->threads, left, touch_page, &all);
 }
 
 /* ---- entries of a network, in the background ------------------------------------------------- */

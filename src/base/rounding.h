@@ -4,8 +4,7 @@
  * clang does, which changes no result; for all functions, as GCC inlines none into one with other options. gpucor.h
  * includes this file before any function is defined. CUDA's host code gets -ffp-contract=off from Makevars, as nvcc
  * does not know the pragma. */
-#ifndef GPUCOR_ROUNDING_H
-#define GPUCOR_ROUNDING_H
+#pragma once
 
 #if defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__)
 #error "gpucor needs IEEE arithmetic: remove -ffast-math, -Ofast and -ffinite-math-only from CFLAGS (~/.R/Makevars)"
@@ -31,6 +30,4 @@ static inline double gcor_fma(double a, double b, double c) {
     return __builtin_fma(a, b, c);
 #endif
 }
-#endif
-
 #endif

@@ -2,14 +2,9 @@
  * the problem only, never on the device, its memory or the number of threads. Squares form larger squares in a
  * quadtree, whose order is the order of the grid. A shard is a range of that order with its fraction of the pairs:
  * squares that are near in the order share variables. */
-#ifndef GPUCOR_SHARD_H
-#define GPUCOR_SHARD_H
+#pragma once
 
 #include "../gpucor.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 typedef struct {
     gcor_shape shape;
@@ -57,8 +52,3 @@ gcor_status gcor_queue_draw(gcor_queue *queue, gcor_context *context, int64_t pa
                             int *found);
 /* Returns a square, which is then drawn next. */
 gcor_status gcor_queue_return(gcor_queue *queue, gcor_context *context, const gcor_square *square);
-
-#ifdef __cplusplus
-}
-#endif
-#endif

@@ -94,7 +94,6 @@ static void join(loop *l) {
 }
 
 static void *join_loops(void *unused) {
-    (void)unused;
     lock();
     while (!is_over) {
         loop *l = loops;
@@ -124,12 +123,6 @@ static void list(loop *l) {
     wake();
 }
 
-static void unlist(const loop *l) {
-    loop **at = &loops;
-    while (*at != l) at = &(*at)->other;
-    *at = l->other;
-}
-
 void gcor_for_each(int max, int64_t n, void (*body)(void *, int, int64_t), void *argument) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     loop own = {.body = body, .argument = argument, .n = n, .threads = max, .joined = 1};
@@ -143,9 +136,28 @@ void gcor_for_each(int max, int64_t n, void (*body)(void *, int, int64_t), void 
     unlock();
     run_steps(&own, 0);
     lock();
-    unlist(&own);
+    loop **at = &loops;
+    while (*at != &own) at = &(*at)->other;
+    *at = own.other;
     while (own.running > 0) pthread_cond_wait(&left, &mutex);
     unlock();
+}
+
+typedef struct {
+    void (*body)(void *argument, int thread, int64_t from, int64_t end);
+    void *argument;
+    int64_t n, size;
+} blocks;
+
+static void run_block(void *argument, int thread, int64_t k) {
+    const blocks *b = argument;
+    const int64_t from = k * b->size, end = from + b->size;
+    b->body(b->argument, thread, from, end < b->n ? end : b->n);
+}
+
+void gcor_for_blocks(int max, int64_t n, int64_t size, void (*body)(void *, int, int64_t, int64_t), void *argument) {
+    blocks b = {body, argument, n, size};
+    gcor_for_each(max, gcor_blocks(n, size), run_block, &b);
 }
 
 void gcor_end_threads(void) {

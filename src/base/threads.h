@@ -1,12 +1,9 @@
 /* Threads. gcor_for_each() is the only parallel loop; threads.c says how it works. */
-#ifndef GPUCOR_THREADS_H
-#define GPUCOR_THREADS_H
+#pragma once
 
-#include <stdint.h>
+#include "../gpucor.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GCOR_BEGIN_C
 
 /* Calls body(argument, thread, k) for k = 0 .. n - 1, in any order, on at most `threads` threads. `thread` is from 0
  * (the caller's) to threads - 1; calls with the same `thread` do not overlap. Returns when all calls have returned.
@@ -14,25 +11,15 @@ extern "C" {
  * call should take a microsecond or more. Any thread may call, also from within a body. */
 void gcor_for_each(int threads, int64_t n, void (*body)(void *argument, int thread, int64_t k), void *argument);
 
-/* The elements of a block: from .. end - 1. */
-typedef struct {
-    int64_t from, end;
-} gcor_range;
-
-/* Number of blocks of `size` elements, of which the last may have fewer, and the elements of block k. */
+/* The same for blocks of `size` of n elements, of which the last may have fewer: calls body() for elements
+ * from .. end - 1 of each. gcor_blocks(): their number. */
+void gcor_for_blocks(int threads, int64_t n, int64_t size,
+                     void (*body)(void *argument, int thread, int64_t from, int64_t end), void *argument);
 static inline int64_t gcor_blocks(int64_t n, int64_t size) {
     return (n + size - 1) / size;
-}
-static inline gcor_range gcor_block(int64_t n, int64_t size, int64_t k) {
-    gcor_range block = {k * size, (k + 1) * size < n ? (k + 1) * size : n};
-    return block;
 }
 
 /* Ends all threads of loops, none of which may be running; the next loop starts new ones. */
 void gcor_end_threads(void);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+GCOR_END_C

@@ -1,6 +1,5 @@
 /* Indices in a triangle of pairs, in 64 bits and without rounding. All counting starts at 0. */
-#ifndef GPUCOR_TRIANGLE_H
-#define GPUCOR_TRIANGLE_H
+#pragma once
 
 #include "../gpucor.h"
 
@@ -31,6 +30,18 @@ GCOR_INLINE int64_t gcor_max(int64_t a, int64_t b) {
 
 GCOR_INLINE int64_t gcor_clamp(int64_t x, int64_t low, int64_t high) {
     return x < low ? low : x > high ? high : x;
+}
+
+/* Index of the first of the ascending numbers x[from .. end-1] that is not below `min`; `end` if all are. */
+GCOR_INLINE int64_t gcor_first_from(const int32_t *x, int64_t from, int64_t end, int64_t min) {
+    while (from < end) {
+        int64_t middle = from + (end - from) / 2;
+        if (x[middle] < min)
+            from = middle + 1;
+        else
+            end = middle;
+    }
+    return from;
 }
 
 /* Index of pair (i, j), i < j < n, row by row: the order of `dist`. */
@@ -96,5 +107,3 @@ GCOR_INLINE int64_t gcor_tile_offset(const gcor_tile *tile, gcor_shape shape, in
 GCOR_INLINE int64_t gcor_tile_pairs(const gcor_tile *tile, gcor_shape shape) {
     return gcor_tile_offset(tile, shape, tile->row + tile->n_row);
 }
-
-#endif

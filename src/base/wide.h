@@ -1,6 +1,5 @@
 /* Loops that compilers vectorize, for the widest vectors of this processor. */
-#ifndef GPUCOR_WIDE_H
-#define GPUCOR_WIDE_H
+#pragma once
 
 #include "isa.h"
 
@@ -29,6 +28,4 @@
     static void name parameters { \
         name##_body arguments; \
     }
-#endif
-
 #endif

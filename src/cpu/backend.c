@@ -17,7 +17,6 @@ static int cpu_count(char *reason, size_t size) {
 }
 
 static gcor_status cpu_open(gcor_context *context, int device, gcor_state **state) {
-    (void)device;
     *state = gcor_alloc(context, 1, sizeof **state, "the CPU back end");
     if (!*state) return GCOR_NO_MEMORY;
     **state = (gcor_state){0};
@@ -35,6 +34,20 @@ static void cpu_close(gcor_state *state) {
     gcor_free(state);
 }
 
+const cpu_kernels *cpu_kernels_of(int level) {
+    /* for every instruction set that this compiler knows */
+    static const cpu_kernels *const levels[] = {
+        &cpu_kernels_plain,
+#if defined(__x86_64__)
+        &cpu_kernels_avx2,
+        &cpu_kernels_avx512,
+#elif defined(__aarch64__) && defined(__ARM_NEON)
+        &cpu_kernels_neon,
+#endif
+    };
+    return levels[level];
+}
+
 const cpu_kernels *cpu_find_kernels(gcor_context *context) {
     const char *wanted = getenv("GPUCOR_CPU");
     char names[64] = "";
@@ -49,7 +62,6 @@ const cpu_kernels *cpu_find_kernels(gcor_context *context) {
 }
 
 static gcor_status cpu_begin(gcor_state *state, gcor_context *context, gcor_sink *sink, gcor_kind kind) {
-    (void)kind;
     state->kernels = cpu_find_kernels(context);
     if (!state->kernels) return context->error.status;
     state->context = context;

@@ -9,11 +9,10 @@
  * - pairwise.c computes a tile of pairwise-complete pairs, except for signs; bicor.c those of biweights, distance.c
  *   those of distances.
  * - overlap.c has the product of adjacencies (measure/overlap.h).
- * - kernels.h has the inner loops; kernels.c finds those of an instruction set. Each set has a file isa_*.c, which
+ * - kernels.h has the inner loops; backend.c finds those of an instruction set. Each set has a file isa_*.c, which
  *   defines its vectors (vectors.h) and includes the loops: kernels_of_isa.h, kernel_real.h, kernel_sign.h
  *   and kernel_pairs.h; float_sums.h is for machines without fused multiply-add. */
-#ifndef GPUCOR_CPU_H
-#define GPUCOR_CPU_H
+#pragma once
 
 #include "../gpucor.h"
 #include "../measure/pearson.h"
@@ -304,5 +303,3 @@ gcor_status cpu_pairwise_tile(gcor_state *state, const cpu_operand *rows, const 
                               const gcor_tile *tile);
 gcor_status cpu_overlap_tile(gcor_state *state, const gcor_adjacency *rows, const gcor_adjacency *cols,
                              const gcor_tile *tile);
-
-#endif

@@ -10,8 +10,9 @@
 #include <math.h>
 #include <string.h>
 
-/* BLOCK: rows that a thread stores at a time. CACHED: rows at hand. LOADERS: max number of threads that load. */
-enum { NONE = -1, BLOCK = 64, CACHED = 64, LOADERS = 8 };
+/* BLOCK: rows that a thread stores at a time. CACHED: rows at hand. LOADERS: max number of threads that load. AHEAD:
+ * how many distances later one is asked for that is on a cache line of its own; more are then on their way. */
+enum { NONE = -1, BLOCK = 64, CACHED = 64, LOADERS = 8, AHEAD = 64 };
 
 typedef struct {
     const gcor_hclust *job;
@@ -33,16 +34,15 @@ static float *distances_before(const clusters *c, int64_t cluster) {
 
 /* ---- distances ------------------------------------------------------------------------------- */
 
-static void load_block(void *argument, int thread, int64_t k) {
+static void load_block(void *argument, int thread, int64_t from, int64_t end) {
     const clusters *c = argument;
-    const gcor_range rows = gcor_block(c->n, BLOCK, k);
     float *block = c->rows + thread * BLOCK * c->n;
     if (gcor_stop(c->context)) return;
-    for (int64_t i = rows.from; i < rows.end; i++)
-        (void)gcor_hclust_row(c->job, c->context, i, block + (i - rows.from) * c->n + i + 1);
-    for (int64_t j = rows.from + 1; j < c->n; j++) {
+    for (int64_t i = from; i < end; i++)
+        (void)gcor_hclust_row(c->job, c->context, i, block + (i - from) * c->n + i + 1);
+    for (int64_t j = from + 1; j < c->n; j++) {
         float *to = distances_before(c, j);
-        for (int64_t i = rows.from; i < rows.end && i < j; i++) to[i] = block[(i - rows.from) * c->n + j];
+        for (int64_t i = from; i < end && i < j; i++) to[i] = block[(i - from) * c->n + j];
     }
 }
 
@@ -52,8 +52,9 @@ static int loaders(const gcor_context *context) {
 
 static gcor_status load(clusters *c, const gcor_buffer *triangle) {
     const int64_t bytes = gcor_triangular(c->n - 1) * (int64_t)sizeof(float);
-    if (!triangle->is_recycled) gcor_prefault(c->context, triangle->at, bytes);
-    gcor_for_each(loaders(c->context), gcor_blocks(c->n, BLOCK), load_block, c);
+    int64_t begun = triangle->is_recycled ? INT64_MAX : 0;
+    gcor_prefault(c->context, triangle->at, bytes, &begun);
+    gcor_for_blocks(loaders(c->context), c->n, BLOCK, load_block, c);
     for (int r = 0; r < CACHED; r++) c->owner[r] = NONE;
     return c->context->error.status;
 }
@@ -82,8 +83,10 @@ static void drop_live(clusters *c, int64_t cluster) {
 static void read_row(const clusters *c, int64_t cluster, float *row) {
     memcpy(row, distances_before(c, cluster), (size_t)cluster * sizeof *row);
     row[cluster] = NAN;
-    for (int64_t l = count_live(c, cluster); l < c->n_live; l++)
+    for (int64_t l = count_live(c, cluster); l < c->n_live; l++) {
+        __builtin_prefetch(distances_before(c, c->live[gcor_min(l + AHEAD, c->n_live - 1)]) + cluster, 0, 2);
         row[c->live[l]] = distances_before(c, c->live[l])[cluster];
+    }
 }
 
 /* Returns the row of a cluster, which is valid until CACHED - 1 others are asked for. */
@@ -164,7 +167,8 @@ static void merge(clusters *c, int64_t a, int64_t b) {
     c->size[b] += c->size[a];
     drop_live(c, a);
     for (int64_t l = 0; l < c->n_live; l++) {
-        const int64_t k = c->live[l];
+        const int64_t k = c->live[l], ahead = c->live[gcor_min(l + AHEAD, c->n_live - 1)];
+        if (ahead > b) __builtin_prefetch(distances_before(c, ahead) + b, 1, 2);
         if (k == b) continue;
         row_b[k] = gcor_merged_distance(&parts, row_a[k], row_b[k], c->size[k]);
         *(k < b ? before + k : distances_before(c, k) + b) = row_b[k];
@@ -227,7 +231,6 @@ static gcor_status merge_single(clusters *c) {
 gcor_status cpu_cluster(gcor_state *state, gcor_context *context, const gcor_hclust *job) {
     const char *what = "the distances of clusters";
     const int64_t n = job->n;
-    (void)state;
     gcor_buffer triangle = gcor_buffer_take(context, gcor_triangular(n - 1) * (int64_t)sizeof(float), what);
     float *rows = gcor_alloc(context, loaders(context) * BLOCK * n, sizeof *rows, what);
     int32_t *lists = gcor_alloc(context, 3 * n, sizeof *lists, what);

@@ -210,7 +210,6 @@ typedef struct {
 static void pack_variable(void *argument, int thread, int64_t v) {
     const packing *o = argument;
     const cpu_levels *levels = o->s->levels + v;
-    (void)thread;
     if (levels->levels)
         cpu_open_levels(o->t->state->kernels, score_of(o->s, v), o->t->n_obs, levels->levels, (uint64_t *)levels->sets);
 }
@@ -234,12 +233,6 @@ static gcor_status plan_side(const tile_of_pairs *t, side *s, cpu_scratch *list,
         before += levels;
     }
     return GCOR_OK;
-}
-
-/* Columns of a piece: rows are cut if there are fewer rows than threads. */
-static int64_t piece_of(const tile_of_pairs *t) {
-    int64_t pieces = 4 * t->state->context->threads / t->tile->n_row + 1;
-    return t->tile->n_col / pieces + 1;
 }
 
 /* Computes a row's columns from .. end-1, skipping blocks outside of the pair mask. */
@@ -266,7 +259,8 @@ static void work_on_piece(void *argument, int thread, int64_t k) {
 }
 
 static void multiply(tile_of_pairs *t) {
-    t->piece = piece_of(t);
+    /* Rows are cut if there are fewer rows than threads. */
+    t->piece = t->tile->n_col / (4 * t->state->context->threads / t->tile->n_row + 1) + 1;
     t->pieces = (t->tile->n_col + t->piece - 1) / t->piece;
     pack_side(t, &t->rows);
     if (t->cols.levels != t->rows.levels) pack_side(t, &t->cols);

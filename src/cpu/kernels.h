@@ -5,8 +5,7 @@
  * [k * width + v], width = CPU_MICRO_PANEL_BYTES / sizeof(element). A kernel multiplies CPU_KERNEL_ROWS variables of
  * one micro-panel with all of another. The sum of row r and column c is at sums[r * CPU_BLOCK_COLS + c]; it is
  * set, or with `add` added to. Panels and sums are aligned to CPU_ALIGNMENT. */
-#ifndef GPUCOR_KERNELS_H
-#define GPUCOR_KERNELS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -124,7 +123,5 @@ typedef struct cpu_kernels {
 /* isa_*.c: the table of each instruction set, where the compiler knows it. */
 extern const cpu_kernels cpu_kernels_avx512, cpu_kernels_avx2, cpu_kernels_neon, cpu_kernels_plain;
 
-/* The kernels for a level that the processor has (base/isa.h). Any thread. */
+/* backend.c: the kernels for a level that the processor has (base/isa.h). Any thread. */
 const cpu_kernels *cpu_kernels_of(int level);
-
-#endif

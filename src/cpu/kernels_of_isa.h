@@ -1,6 +1,6 @@
 /* All kernels of one instruction set, the last thing that a file isa_*.c includes. Before it includes vectors.h, the
  * file defines
- *   KERNELS         the name of its table of functions, which kernels.c lists
+ *   KERNELS         the name of its table of functions, which backend.c lists
  *   TARGET          the compiler's names of its instructions; not defined: those of any program
  *   BYTES           bytes of a vector
  *   COUNT           type of the counts that COUNT_BITS() returns

@@ -82,10 +82,6 @@ static int64_t merge_equal(const int32_t *from, int64_t half, int32_t *to) {
     return wrong + wrong_behind;
 }
 
-static int64_t merge_runs(const int32_t *from, int64_t half, int64_t n, int32_t *to) {
-    return n == 2 * half ? merge_equal(from, half, to) : merge(from, half < n ? half : n, n, to);
-}
-
 /* Sorts y and returns the number of pairs out of order; *sorted is y or `other`. */
 static int64_t sort(int32_t *y, int64_t n, int32_t *other, int32_t **sorted) {
     int64_t wrong = 0;
@@ -93,7 +89,8 @@ static int64_t sort(int32_t *y, int64_t n, int32_t *other, int32_t **sorted) {
     for (int64_t half = SHORT; half < n; half *= 2) {
         for (int64_t at = 0; at < n; at += 2 * half) {
             int64_t both = n - at < 2 * half ? n - at : 2 * half;
-            wrong += merge_runs(y + at, half, both, other + at);
+            wrong += both == 2 * half ? merge_equal(y + at, half, other + at)
+                                      : merge(y + at, half < both ? half : both, both, other + at);
         }
         int32_t *swap = y;
         y = other;

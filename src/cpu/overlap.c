@@ -31,17 +31,6 @@ static const float *element(const gcor_adjacency *slab, int64_t k, int64_t var) 
 
 /* ---- a block ------------------------------------------------------------------------------------- */
 
-/* Blocks with the same columns follow one another. */
-static gcor_tile block_of(const gcor_tile *tile, int64_t b) {
-    int64_t high = (tile->n_row + ROWS - 1) / ROWS, row = b % high * ROWS, col = b / high * COLS;
-    return (gcor_tile){tile->row + row, gcor_min(ROWS, tile->n_row - row), tile->col + col,
-                       gcor_min(COLS, tile->n_col - col)};
-}
-
-static int64_t count_blocks(const gcor_tile *tile) {
-    return (tile->n_row + ROWS - 1) / ROWS * ((tile->n_col + COLS - 1) / COLS);
-}
-
 /* Prefetch part `at` of `of` of n elements of some variables into the second-level cache, while the elements before are
  * multiplied. */
 static void fetch(const gcor_adjacency *slab, int64_t var, int64_t n_var, int64_t first, int64_t n, int64_t at,
@@ -120,9 +109,13 @@ static void work_on_block(const overlaps *o, int thread, const gcor_tile *block)
 
 /* ---- tiles ----------------------------------------------------------------------------------------- */
 
+/* Blocks with the same columns follow one another. */
 static void work_on_block_number(void *argument, int thread, int64_t b) {
     const overlaps *o = argument;
-    gcor_tile block = block_of(o->tile, b);
+    const gcor_tile *tile = o->tile;
+    int64_t high = gcor_blocks(tile->n_row, ROWS), row = b % high * ROWS, col = b / high * COLS;
+    gcor_tile block = {tile->row + row, gcor_min(ROWS, tile->n_row - row), tile->col + col,
+                       gcor_min(COLS, tile->n_col - col)};
     work_on_block(o, thread, &block);
 }
 
@@ -133,7 +126,8 @@ gcor_status cpu_overlap_tile(gcor_state *state, const gcor_adjacency *rows, cons
     o.sums = cpu_reserve(context, &state->sums, context->threads, ROWS * COLS * sizeof(double));
     o.rows = cpu_reserve(context, &state->rows.memory, context->threads, ROWS * CHUNK * sizeof(float));
     if (!o.sums || !o.rows) return GCOR_NO_MEMORY;
-    gcor_for_each(context->threads, count_blocks(tile), work_on_block_number, &o);
+    gcor_for_each(context->threads, gcor_blocks(tile->n_row, ROWS) * gcor_blocks(tile->n_col, COLS),
+                  work_on_block_number, &o);
     return context->error.status;
 }
 

@@ -143,7 +143,6 @@ void cpu_deliver_common(gcor_state *state, const cpu_product *product, int threa
     int centred = rows->measure->angle != GCOR_AS_IS;
     double squares[CPU_BLOCK_COLS];
     common_row row;
-    (void)product;
     for (int64_t b = 0; b < block->n_row && !gcor_stop(state->context); b++) {
         gcor_segment segment = {.row = block->row + b};
         gcor_tile_segment(block, state->sink->shape, segment.row, &segment.col, &segment.n);
@@ -265,7 +264,6 @@ static int64_t work_bytes(const cpu_operand *o) {
 }
 
 static double pair(const cpu_operand *rows, int64_t i, const cpu_operand *cols, int64_t j, void *work) {
-    if (rows->head.kind == GCOR_GIVEN) return rows->values[i * rows->head.n_obs + cols->head.first + j];
     if (rows->head.kind == GCOR_RANK_COMMON) return spearman_pair(rows, i, cols, j, work);
     if (cpu_is_ordered(rows->head.kind)) return distance_pair(rows, i, cols, j, work);
     return pair_of_its_own(rows, i, cols, j, work);
@@ -299,6 +297,17 @@ static void work_on_part(void *argument, int thread, int64_t part) {
     if (segment.n > 0 && !gcor_stop(context)) cpu_deliver(t->state, thread, segment); /* all are finished */
 }
 
+/* Coefficients that are given are delivered from where they are. */
+static void deliver_given_row(void *argument, int thread, int64_t row) {
+    const tile_of_pairs *t = argument;
+    const gcor_tile own = {t->tile->row + row, 1, t->tile->col, t->tile->n_col};
+    gcor_segment segment = {.row = own.row};
+    if (cpu_is_outside(t->state, &own) || gcor_stop(t->state->context)) return;
+    gcor_tile_segment(&own, t->state->sink->shape, own.row, &segment.col, &segment.n);
+    segment.doubles = t->rows->values + (own.row - t->rows->head.first) * t->rows->head.n_obs + segment.col;
+    cpu_deliver(t->state, thread, segment);
+}
+
 gcor_status cpu_pairwise_tile(gcor_state *state, const cpu_operand *rows, const cpu_operand *cols,
                               const gcor_tile *tile) {
     gcor_context *context = state->context;
@@ -308,6 +317,9 @@ gcor_status cpu_pairwise_tile(gcor_state *state, const cpu_operand *rows, const 
     tile_of_pairs t = {.state = state, .rows = rows, .cols = cols, .tile = tile, .work_bytes = work_bytes(rows)};
     t.work = cpu_reserve(context, &state->work, t.work_bytes * context->threads, 1);
     if (!t.work) return GCOR_NO_MEMORY;
-    gcor_for_each(context->threads, cpu_blocks(tile) * BLOCK_PARTS, work_on_part, &t);
+    if (rows->head.kind == GCOR_GIVEN)
+        gcor_for_each(context->threads, tile->n_row, deliver_given_row, &t);
+    else
+        gcor_for_each(context->threads, cpu_blocks(tile) * BLOCK_PARTS, work_on_part, &t);
     return context->error.status;
 }

@@ -18,7 +18,6 @@ static int64_t stride_of(gcor_kind kind, int64_t n_obs) {
 }
 
 int64_t cpu_column_bytes(const gcor_state *state, gcor_kind kind, int64_t n_obs) {
-    (void)state;
     switch (kind) {
     case GCOR_REAL_COMMON: return n_obs * (int64_t)(sizeof(double) + sizeof(int32_t));
     case GCOR_DOUBLE:
@@ -93,12 +92,6 @@ static const struct {
     ARRAY(margin, VARIABLES, BINS),
 };
 enum { N_ARRAYS = sizeof arrays / sizeof *arrays };
-
-static void *array_of(const cpu_operand *o, int k) {
-    void *array;
-    memcpy(&array, (const char *)o + arrays[k].at, sizeof array);
-    return array;
-}
 
 static gcor_status allocate(gcor_context *context, cpu_operand *o, int is_coarse) {
     const int64_t n_var = o->head.n_var, n_obs = o->head.n_obs;
@@ -320,12 +313,6 @@ static void reduce_columns(void *user, int thread, int64_t first, int64_t n, dou
     }
 }
 
-/* What all binned columns share. */
-static void begin_bins(cpu_operand *o) {
-    o->n_bins = gcor_bin_count(o->design, o->head.n_obs);
-    o->unit = gcor_mutual_terms(o->head.n_obs, o->terms);
-}
-
 /* ---- all columns ----------------------------------------------------------------------- */
 
 /* Lists the rows of missing values. Their numbers are in start[1], start[2], ... */
@@ -378,7 +365,10 @@ gcor_status cpu_prepare(gcor_state *state, const gcor_columns *columns, const gc
                        .kernels = state->kernels,
                        .stride = stride_of(kind, length)};
     gcor_status status = allocate(context, o, state->sink && state->sink->coarse && o->kernels->bytes);
-    if (!status && o->terms) begin_bins(o);
+    if (!status && o->terms) {
+        o->n_bins = gcor_bin_count(o->design, o->head.n_obs);
+        o->unit = gcor_mutual_terms(o->head.n_obs, o->terms);
+    }
     if (!status)
         status = kind == GCOR_REAL_SPARSE   ? cpu_prepare_sparse(context, columns, o)
                  : kind == GCOR_SIGN_SPARSE ? cpu_prepare_sparse_signs(context, columns, o)
@@ -395,6 +385,10 @@ gcor_status cpu_prepare(gcor_state *state, const gcor_columns *columns, const gc
 void cpu_release(gcor_state *state, gcor_operand *operand) {
     cpu_operand *o = (cpu_operand *)operand;
     if (state->rows.of == o) state->rows.of = NULL;
-    for (int k = 0; k < N_ARRAYS; k++) gcor_free(array_of(o, k));
+    for (int k = 0; k < N_ARRAYS; k++) {
+        void *array;
+        memcpy(&array, (const char *)o + arrays[k].at, sizeof array);
+        gcor_free(array);
+    }
     gcor_free(o);
 }

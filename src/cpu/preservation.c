@@ -251,17 +251,11 @@ static void find_gram(const preservation *p, const double *panels, int64_t n, in
         }
 }
 
-static void orient(double *contribution, int64_t n) {
-    double sum = 0;
-    for (int64_t v = 0; v < n; v++) sum += contribution[v];
-    for (int64_t v = 0; v < n && sum < 0; v++) contribution[v] = -contribution[v];
-}
-
 /* The component is a leading eigenvector of the products of observations, and the contributions are a multiple of that
  * of the products of variables: the smaller matrix is used. */
 static void find_contributions(const preservation *p, const gcor_preserved_set *set, const int *which, workspace *w) {
     int64_t n = w->own.n, n_obs = set->n_obs;
-    double *contribution = w->own.contribution;
+    double *contribution = w->own.contribution, sum = 0;
     if (n <= n_obs) {
         find_gram(p, w->panels, n, n_obs, padded(n), w);
         double length = sqrt(gcor_leading_dense(p->context, w->gram, n, padded(n), w->vector, w->basis));
@@ -276,7 +270,8 @@ static void find_contributions(const preservation *p, const gcor_preserved_set *
             for (int64_t k = 0; k < n_obs; k++) contribution[v] += w->vector[k] * column[k];
         }
     }
-    orient(contribution, n);
+    for (int64_t v = 0; v < n; v++) sum += contribution[v];
+    for (int64_t v = 0; v < n && sum < 0; v++) contribution[v] = -contribution[v];
 }
 
 /* Sets the workspace's own profile of the n variables `which`. */

@@ -1,7 +1,6 @@
 /* Preservation of modules: how similar a reference's modules are in a test set, and in modules of as many variables
  * that are drawn from the test set (Langfelder and others 2011). */
-#ifndef GPUCOR_CPU_PRESERVATION_H
-#define GPUCOR_CPU_PRESERVATION_H
+#pragma once
 
 #include "../measure/compact.h"
 #include "../measure/similarity.h"
@@ -43,5 +42,3 @@ typedef struct {
 
 /* NaN if a statistic is not defined. The statistics do not depend on context->threads. */
 gcor_status cpu_preservation(gcor_context *context, const gcor_preservation *job);
-
-#endif

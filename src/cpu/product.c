@@ -106,14 +106,6 @@ static char *micro_panel_of(const cpu_product *p, const cpu_packed *micro_panels
            var % micro_panel_width(p) * p->element;
 }
 
-/* True if all of these variables are still packed, for the previous tile. The previous tile may have had fewer: where a
- * shard begins inside a large square of the grid, its next square is larger than its first. */
-static int are_packed(const tile_product *t, const cpu_operand *operand, const cpu_packed *micro_panels, int64_t var,
-                      int64_t n_var) {
-    return !t->keep && micro_panels->of == operand && micro_panels->first == var && micro_panels->n_var == n_var &&
-           micro_panels->planes == t->product->planes && micro_panels->is_bytes == t->product->is_bytes;
-}
-
 /* One side of a tile, for pack_micro_panel(). */
 typedef struct {
     const tile_product *t;
@@ -132,10 +124,14 @@ static void pack_micro_panel(void *argument, int thread, int64_t micro_panel) {
             t->work + thread * p->work_bytes);
 }
 
+/* All of these variables may still be packed, for the previous tile, which may have had fewer: where a shard begins
+ * inside a large square of the grid, its next square is larger than its first. */
 static void pack_micro_panels(const tile_product *t, const cpu_operand *operand, const cpu_packed *micro_panels,
                               int64_t var, int64_t n_var) {
     packing o = {t, operand, micro_panels, var};
-    if (are_packed(t, operand, micro_panels, var, n_var)) return;
+    if (!t->keep && micro_panels->of == operand && micro_panels->first == var && micro_panels->n_var == n_var &&
+        micro_panels->planes == t->product->planes && micro_panels->is_bytes == t->product->is_bytes)
+        return;
     gcor_for_each(t->state->context->threads, count_micro_panels(t->product, n_var), pack_micro_panel, &o);
 }
 

@@ -24,7 +24,6 @@ static const float *column_of(const cpu_operand *o, int64_t var) {
 static void pack_floats(const gcor_state *state, const cpu_product *product, const cpu_operand *operand, int64_t var,
                         int64_t first, int64_t n, char *micro_panel, void *work) {
     enum { WIDTH = CPU_MICRO_PANEL_BYTES / sizeof(float) };
-    (void)product, (void)work;
     for (int v = 0; v < WIDTH; v++) {
         int64_t own = cpu_at_most_last(operand, var + v);
         const float *column = column_of(operand, own) + first;
@@ -37,7 +36,6 @@ static void pack_floats(const gcor_state *state, const cpu_product *product, con
 /* An element of a column is four bytes. */
 static void pack_bytes(const gcor_state *state, const cpu_product *product, const cpu_operand *operand, int64_t var,
                        int64_t first, int64_t n, char *micro_panel, void *work) {
-    (void)state, (void)product, (void)work;
     for (int v = 0; v < CPU_MICRO_PANEL_BYTES; v += IN_ELEMENT) {
         int64_t own = cpu_at_most_last(operand, var + v / IN_ELEMENT) - operand->head.first;
         const unsigned char *column = operand->bytes + own * operand->stride + first * IN_ELEMENT;
@@ -49,7 +47,6 @@ static void pack_bytes(const gcor_state *state, const cpu_product *product, cons
 static void pack_doubles(const gcor_state *state, const cpu_product *product, const cpu_operand *operand, int64_t var,
                          int64_t first, int64_t n, char *micro_panel, void *work) {
     enum { WIDTH = CPU_MICRO_PANEL_BYTES / sizeof(double) };
-    (void)state, (void)product, (void)work;
     for (int v = 0; v < WIDTH; v++) {
         const float *column = column_of(operand, cpu_at_most_last(operand, var + v)) + first;
         double *out = (double *)micro_panel + v;
@@ -60,7 +57,6 @@ static void pack_doubles(const gcor_state *state, const cpu_product *product, co
 static void pack_values(const gcor_state *state, const cpu_product *product, const cpu_operand *operand, int64_t var,
                         int64_t first, int64_t n, char *micro_panel, void *work) {
     enum { WIDTH = CPU_MICRO_PANEL_BYTES / sizeof(double) };
-    (void)state, (void)product, (void)work;
     for (int v = 0; v < WIDTH; v++) {
         int64_t own = cpu_at_most_last(operand, var + v) - operand->head.first;
         const double *column = operand->values + own * operand->head.n_obs + first;
@@ -73,7 +69,6 @@ static void pack_values(const gcor_state *state, const cpu_product *product, con
 #define DOT(name, kernel, type, sum_type) \
     static void name(const gcor_state *state, const cpu_product *product, char *rows, char *cols, int64_t n, int add, \
                      void *sums) { \
-        (void)product; \
         state->kernels->kernel((const type *)rows, (const type *)cols, n, add, (sum_type *)sums); \
     }
 DOT(dot_floats, floats, float, float)

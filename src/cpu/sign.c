@@ -95,15 +95,13 @@ static int untied(const cpu_operand *o, int64_t var, int64_t n_var) {
     return 1;
 }
 
-static cpu_sign_mode mode_of(const cpu_operand *rows, const cpu_operand *cols, const gcor_tile *tile) {
-    if (rows->head.kind == GCOR_SIGN_COMMON) return CPU_COMMON;
-    int free_of_ties = untied(rows, tile->row, tile->n_row) && untied(cols, tile->col, tile->n_col);
-    return free_of_ties ? CPU_UNTIED : CPU_TIED;
-}
-
 cpu_product cpu_sign_product(const cpu_operand *rows, const cpu_operand *cols, const gcor_tile *tile) {
     int64_t words = (gcor_obs_pairs(rows->head.n_obs) + 63) / 64;
-    cpu_sign_mode mode = mode_of(rows, cols, tile);
+    cpu_sign_mode mode = CPU_TIED;
+    if (rows->head.kind == GCOR_SIGN_COMMON)
+        mode = CPU_COMMON;
+    else if (untied(rows, tile->row, tile->n_row) && untied(cols, tile->col, tile->n_col))
+        mode = CPU_UNTIED;
     return (cpu_product){.length = words,
                          .slice = words < SLICE_WORDS ? words : SLICE_WORDS,
                          .element = sizeof(uint64_t),
@@ -135,7 +133,6 @@ static void set_bit(uint64_t *level, int64_t k) {
 static void pack_bins(const gcor_state *state, const cpu_product *product, const cpu_operand *operand, int64_t var,
                       int64_t first, int64_t n, char *micro_panel, void *work) {
     const cpu_bins *bins = &product->bins;
-    (void)state, (void)first, (void)work;
     memset(micro_panel, 0, (size_t)n * CPU_MICRO_PANEL_BYTES);
     for (int v = 0; v < WIDTH; v++) {
         int64_t own = cpu_at_most_last(operand, var + v);
@@ -150,9 +147,9 @@ static void pack_bins(const gcor_state *state, const cpu_product *product, const
     }
 }
 
+/* All of n is one slice, so that there is nothing to add to. */
 static void dot_bins(const gcor_state *state, const cpu_product *product, char *rows, char *cols, int64_t n, int add,
                      void *sums) {
-    (void)n, (void)add;                    /* one slice in one chunk */
     if (gcor_stop(state->context)) return; /* with long columns a block takes seconds */
     state->kernels->mutual((const uint64_t *)(void *)rows, (const uint64_t *)(void *)cols, &product->bins, sums);
 }

@@ -170,15 +170,7 @@ enum { CHUNK = 4096 };
 
 /* Returns the first entry of column j of the operand whose observation is `obs` or a later one. */
 static int64_t find_entry(const cpu_operand *o, int64_t j, int64_t obs) {
-    int64_t from = o->start[j], to = o->start[j + 1];
-    while (from < to) {
-        int64_t middle = from + (to - from) / 2;
-        if (o->order[middle] < obs)
-            from = middle + 1;
-        else
-            to = middle;
-    }
-    return from;
+    return gcor_first_from(o->order, o->start[j], o->start[j + 1], obs);
 }
 
 /* Sets at[] for observations first .. end-1. */
@@ -205,7 +197,6 @@ static void order_chunk(void *argument, int thread, int64_t chunk) {
     int64_t first = chunk * CHUNK, end = gcor_min(first + CHUNK, o->head.n_obs);
     int64_t own = t->tile->col - o->head.first;
     int32_t used[CHUNK] = {0};
-    (void)thread;
     count_entries(t, first, end);
     for (int64_t c = 0; c < t->tile->n_col; c++) {
         int64_t e = find_entry(o, own + c, first);

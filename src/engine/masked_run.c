@@ -23,12 +23,6 @@ typedef struct {
     gcor_job job;
 } masked;
 
-static gcor_status check(gcor_context *context, const gcor_job *job) {
-    if (job->sink->type->keeps_all || job->x_norm)
-        return gcor_fail(context, GCOR_BAD_INPUT, "a sink that keeps all pairs, and only some count");
-    return GCOR_OK;
-}
-
 static unsigned char *new_flags(gcor_context *context, int64_t n_var) {
     unsigned char *flags = gcor_alloc(context, n_var, 1, "flags");
     if (flags) memset(flags, 0, (size_t)n_var);
@@ -108,8 +102,9 @@ static gcor_status name(gcor_context *context, const masked *c, gcor_job *job) {
 
 static gcor_status run_masked(gcor_session *session, gcor_context *context, gcor_job *job) {
     masked c = {0};
-    gcor_status status = check(context, job);
-    if (!status) status = prepare(context, job, &c);
+    if (job->sink->type->keeps_all || job->x_norm)
+        return gcor_fail(context, GCOR_BAD_INPUT, "a sink that keeps all pairs, and only some count");
+    gcor_status status = prepare(context, job, &c);
     if (!status) status = gcor_run_all(session, context, &c.job);
     job->n_obs_used = c.job.n_obs_used;
     job->devices_lost = c.job.devices_lost;

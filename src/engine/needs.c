@@ -20,17 +20,13 @@ typedef struct {
 } counted_operand;
 
 static gcor_status begin(gcor_state *state, gcor_context *context, gcor_sink *sink, gcor_kind kind) {
-    (void)state, (void)context, (void)sink, (void)kind;
     return GCOR_OK;
 }
 
-static void end(gcor_state *state) {
-    (void)state;
-}
+static void end(gcor_state *state) {}
 
 static gcor_status prepare(gcor_state *state, const gcor_columns *columns, const gcor_measure *measure, gcor_kind kind,
                            int64_t first, int64_t n_var, gcor_operand **operand) {
-    (void)state, (void)measure, (void)first;
     counting_source *from = (counting_source *)columns->source;
     gcor_context none = {0};
     counted_operand *counted = gcor_alloc(&none, 1, sizeof *counted, "an operand");
@@ -50,7 +46,6 @@ static gcor_status prepare(gcor_state *state, const gcor_columns *columns, const
 }
 
 static void release(gcor_state *state, gcor_operand *operand) {
-    (void)state;
     counted_operand *counted = (counted_operand *)operand;
     *counted->held -= counted->bytes;
     gcor_free(operand->flags);
@@ -59,12 +54,10 @@ static void release(gcor_state *state, gcor_operand *operand) {
 
 static gcor_status multiply(gcor_state *state, const gcor_operand *rows, const gcor_operand *cols,
                             const gcor_tile *tile) {
-    (void)state, (void)rows, (void)cols, (void)tile;
     return GCOR_OK;
 }
 
 static gcor_status finish(gcor_state *state) {
-    (void)state;
     return GCOR_OK;
 }
 

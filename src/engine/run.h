@@ -1,6 +1,5 @@
 /* Kinds of runs behind gcor_run(), which is in masked_run.c. */
-#ifndef GPUCOR_RUN_H
-#define GPUCOR_RUN_H
+#pragma once
 
 #include "../gpucor.h"
 
@@ -23,5 +22,3 @@ typedef struct {
 /* Counts for the shard on the session's first device. Uses x, y, measure, in_double and shard of the job. Nothing is
  * read, so pairs are assumed to have the same observations. A triangle is walked as for sinks of edges (GCOR_LOWER). */
 gcor_status gcor_needs_of(gcor_session *session, gcor_context *context, const gcor_job *job, gcor_needs *needs);
-
-#endif

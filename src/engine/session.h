@@ -1,12 +1,7 @@
 /* A session keeps a back end's devices open for many runs, with their streams, buffers and threads. */
-#ifndef GPUCOR_SESSION_H
-#define GPUCOR_SESSION_H
+#pragma once
 
 #include "../gpucor.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 enum { GCOR_MAX_DEVICES = 64 };
 
@@ -31,8 +26,3 @@ gcor_status gcor_session_any_state(gcor_session *session, gcor_context *context,
 int gcor_is_of_device(gcor_status status);
 /* Closes one device; the next run opens it again. */
 void gcor_session_drop(gcor_session *session, int device);
-
-#ifdef __cplusplus
-}
-#endif
-#endif

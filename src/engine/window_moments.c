@@ -74,12 +74,6 @@ static gcor_status add_window(void *user, gcor_session *session, gcor_context *c
 }
 
 /* A device may keep the tile's moments from window to window; after an error they are freed with its state. */
-static gcor_status do_tile_on_device(tiles *t) {
-    gcor_status status = gcor_for_windows(t->windows, &t->crew, &t->tile, 0, t->windows->n, add_window, t);
-    if (status) gcor_session_drop(t->crew.session, 0);
-    return status;
-}
-
 static gcor_status do_tile(tiles *t, gcor_context *context) {
     int64_t n = t->windows->n;
     gcor_status status = GCOR_OK;
@@ -87,7 +81,11 @@ static gcor_status do_tile(tiles *t, gcor_context *context) {
         gcor_moments_expect(&t->moments, pairs_of(&t->tile));
     else
         gcor_moments_begin(&t->moments, context, pairs_of(&t->tile));
-    if (!t->crew.session->backend->is_host) return do_tile_on_device(t);
+    if (!t->crew.session->backend->is_host) {
+        status = gcor_for_windows(t->windows, &t->crew, &t->tile, 0, n, add_window, t);
+        if (status) gcor_session_drop(t->crew.session, 0);
+        return status;
+    }
     for (t->first = 0; !status && t->first < n; t->first += t->at_a_time) {
         int64_t some = n - t->first < t->at_a_time ? n - t->first : t->at_a_time;
         status = gcor_for_windows(t->windows, &t->crew, &t->tile, t->first, some, run_window, t);

@@ -1,13 +1,8 @@
 /* Moments of each pair's coefficient over all windows, computed tile by tile of the pairs without storing windows. */
-#ifndef GPUCOR_WINDOW_MOMENTS_H
-#define GPUCOR_WINDOW_MOMENTS_H
+#pragma once
 
 #include "../sink/moments.h"
 #include "windows.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* Called with a tile's moments, for its pairs with col < row, row by row without gaps. values: scratch, one number
  * per pair. */
@@ -18,8 +13,3 @@ typedef gcor_status (*gcor_window_tile_work)(void *user, gcor_context *context, 
  * only_deviations: work asks for standard deviations only. */
 gcor_status gcor_window_moments(gcor_windows *windows, gcor_session *session, gcor_context *context,
                                 int only_deviations, gcor_window_tile_work work, void *user);
-
-#ifdef __cplusplus
-}
-#endif
-#endif

@@ -46,16 +46,12 @@ static int device_of(const gcor_window_crew *crew, const gcor_window_worker *wor
     return crew->session->backend->is_host ? 0 : (int)(worker - crew->workers);
 }
 
-static void swap_states(gcor_state **a, gcor_state **b) {
-    gcor_state *state = *a;
-    *a = *b;
-    *b = state;
-}
-
 /* An open device goes to its worker, and back when the crew is closed. */
 static void lend_device(const gcor_window_crew *crew, gcor_window_worker *worker) {
-    if (worker->session && !crew->session->backend->is_host)
-        swap_states(&worker->session->states[0], &crew->session->states[device_of(crew, worker)]);
+    if (!worker->session || crew->session->backend->is_host) return;
+    gcor_state **all = &crew->session->states[device_of(crew, worker)], *own = worker->session->states[0];
+    worker->session->states[0] = *all;
+    *all = own;
 }
 
 static gcor_status open_worker(const gcor_window_crew *crew, gcor_window_worker *worker, const gcor_windows *windows) {
@@ -159,12 +155,6 @@ static gcor_design design_of(const gcor_windows *windows, const window_rows *row
     return design;
 }
 
-/* The `use` that remains for gcor_run(). */
-static gcor_use use_of(const gcor_windows *windows, const window_rows *rows) {
-    gcor_use use = windows->job.use;
-    return rows->has_missing && (use == GCOR_PAIRWISE || use == GCOR_ALL_OBS) ? use : GCOR_EVERYTHING;
-}
-
 /* Records a flag of the window's variables. Called for tiles on the diagonal, so that each variable counts once. */
 static void note_flag(gcor_window_notes *notes, int64_t window, const gcor_tile *tile, const unsigned char *flags,
                       int flag) {
@@ -209,7 +199,7 @@ static gcor_status do_window(gcor_windows *windows, gcor_window_crew *crew, cons
     job.x = &x.source;
     job.y = is_diagonal(tile) ? NULL : &y.source;
     job.design = design.weight || design.option ? &design : NULL;
-    job.use = use_of(windows, &rows);
+    if (!rows.has_missing || (job.use != GCOR_PAIRWISE && job.use != GCOR_ALL_OBS)) job.use = GCOR_EVERYTHING;
     job.shard = (gcor_shard){0, 1};
     job.x_flags = flags;
     job.y_flags = flags + tile->n_col;
@@ -278,7 +268,6 @@ typedef struct {
 
 static void take_some_windows(void *argument, int thread, int64_t k) {
     windows_of_crew *w = argument;
-    (void)k;
     take_windows(w->windows, w->crew, thread, w->tile, &w->next, w->end, w->work, w->user);
 }
 

@@ -1,15 +1,10 @@
 /* Windows of consecutive observations: performs the same job for each window, reading columns in place. The work on
  * a window is a callback that runs the job. */
-#ifndef GPUCOR_ENGINE_WINDOWS_H
-#define GPUCOR_ENGINE_WINDOWS_H
+#pragma once
 
 #include "../source/source.h"
 
 #include <pthread.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* Number of windows in which each variable has a flag, and for each window whether any variable has it. Owned and
  * cleared by the caller. Both NULL: not recorded. */
@@ -69,8 +64,3 @@ typedef gcor_status (*gcor_window_work)(void *user, gcor_session *session, gcor_
  * range, each pair once. Returns the first error. */
 gcor_status gcor_for_windows(gcor_windows *windows, gcor_window_crew *crew, const gcor_tile *tile, int64_t first,
                              int64_t n, gcor_window_work work, void *user);
-
-#ifdef __cplusplus
-}
-#endif
-#endif

@@ -1,6 +1,5 @@
 /* The work of a run: the data, the squares of pairs to compute, and the workers that compute them, one per device. */
-#ifndef GPUCOR_WORK_H
-#define GPUCOR_WORK_H
+#pragma once
 
 #include "../sink/combine.h"
 #include "../measure/overlap.h"
@@ -128,5 +127,3 @@ gcor_status gcor_coefficients_start(gcor_coefficients *maker, gcor_worker **work
 /* Returns non-zero if two panels of `side` variables of every data set fit in the memory for operands. */
 int gcor_coefficients_fit(const gcor_coefficients *maker, int64_t side);
 int64_t gcor_coefficients_memory(const gcor_coefficients *maker); /* bytes for operands */
-
-#endif

@@ -94,12 +94,6 @@ static gcor_status begin_pairs(gcor_context *context, int64_t pairs) {
     return GCOR_OK;
 }
 
-static void count_done(gcor_context *context) {
-    __atomic_fetch_add(&context->monitor->pairs_done, context->tile_pairs, __ATOMIC_RELAXED);
-    context->pairs_done += context->tile_pairs;
-    context->tile_pairs = 0;
-}
-
 /* Two panels, by their first variables. */
 typedef struct {
     int64_t row, col;
@@ -126,12 +120,15 @@ static gcor_status compute_tile(gcor_worker *w, const panel_pair *panels, const 
     const gcor_tile part = mask ? gcor_pairs_shrink(mask, tile) : *tile;
     const int is_empty = gcor_tile_pairs(&part, maker->sink->shape) == 0;
     gcor_status status = GCOR_OK;
-    for (int64_t s = 0; !status && s < w->work->n_data; s++) {
+    for (int64_t s = 0; s < w->work->n_data; s++) {
         const gcor_operand *rows = NULL, *cols = NULL;
         if (!is_empty || is_boundary(w, panels)) status = get_panels(w, s, panels, &rows, &cols);
         if (!status) status = begin_pairs(w->context, gcor_tile_pairs(tile, maker->sink->shape) * w->work->pair_weight);
         if (!status && !is_empty) status = gcor_backend_of(maker)->multiply(maker->state, rows, cols, &part);
-        if (!status) count_done(w->context);
+        if (status) break;
+        __atomic_fetch_add(&w->context->monitor->pairs_done, w->context->tile_pairs, __ATOMIC_RELAXED);
+        w->context->pairs_done += w->context->tile_pairs;
+        w->context->tile_pairs = 0;
     }
     return status;
 }

@@ -3,7 +3,6 @@
 #include <math.h>
 
 static gcor_status begin_tile(gcor_sink *sink, gcor_context *context, const gcor_tile *tile) {
-    (void)context;
     ((gcor_filter *)sink)->extent = gcor_pairs_of_tile(sink->pairs, tile);
     return GCOR_OK;
 }

@@ -1,7 +1,6 @@
 /* A sink between a back end and another sink that applies the pair mask: values of pairs outside of the mask are
  * replaced by NaN, which is no coefficient. */
-#ifndef GPUCOR_FILTER_H
-#define GPUCOR_FILTER_H
+#pragma once
 
 #include "pairs.h"
 
@@ -12,5 +11,3 @@ typedef struct {
 
 /* Both are borrowed and must outlive the filter, which is not freed; forks own their sink. */
 gcor_filter gcor_filter_of(gcor_sink *of, const gcor_pairs *pairs);
-
-#endif

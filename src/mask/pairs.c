@@ -176,10 +176,6 @@ gcor_tile gcor_pairs_shrink(const gcor_pairs *pairs, const gcor_tile *tile) {
 
 /* ---- pairs ------------------------------------------------------------------------------------- */
 
-static void compare_labels(const int32_t *label, int32_t own, int64_t n, int equal, unsigned char *counts) {
-    for (int64_t k = 0; k < n; k++) counts[k] = (label[k] >= 0) & ((label[k] == own) == equal);
-}
-
 /* near[k] = 1 if column col+k is within the rule's distance, otherwise 0. */
 static void compare_positions(const gcor_pairs *pairs, int64_t row, int64_t col, int64_t n, unsigned char *near) {
     const side *rows = pairs->rows, *cols = &pairs->cols;
@@ -202,7 +198,8 @@ static void join_labels(const gcor_pairs *pairs, const int32_t *label, int32_t o
 static void compare(const gcor_pairs *pairs, int64_t row, int64_t col, int64_t n, unsigned char *counts) {
     const int32_t *label = pairs->cols.label + col, own = pairs->rows->label[row];
     if (pairs->relation == GCOR_WITHIN || pairs->relation == GCOR_BETWEEN) {
-        compare_labels(label, own, n, pairs->relation == GCOR_WITHIN, counts);
+        const int equal = pairs->relation == GCOR_WITHIN;
+        for (int64_t k = 0; k < n; k++) counts[k] = (label[k] >= 0) & ((label[k] == own) == equal);
     } else {
         compare_positions(pairs, row, col, n, counts);
         join_labels(pairs, label, own, n, counts);
@@ -264,7 +261,6 @@ typedef struct {
 static void count_blocks_of_row(void *argument, int thread, int64_t i) {
     pair_count *c = argument;
     int64_t found = 0;
-    (void)thread;
     for (int64_t j = 0; j < c->pairs->cols.n_boxes; j++)
         if (have_pair(c->pairs->shape, i, j)) found += count_block(c->pairs, i, j);
     __atomic_fetch_add(&c->found, found, __ATOMIC_RELAXED);

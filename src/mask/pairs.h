@@ -1,13 +1,8 @@
 /* The pair mask: which pairs to compute, by labels and coordinates of the variables. Variables are reordered so that
  * similar ones are adjacent; then most tiles have all of their pairs in the mask, or none. */
-#ifndef GPUCOR_PAIRS_H
-#define GPUCOR_PAIRS_H
+#pragma once
 
 #include "../source/source.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 typedef enum {
     GCOR_WITHIN,  /* same label */
@@ -67,8 +62,3 @@ int64_t gcor_pairs_count(const gcor_pairs *pairs, gcor_context *context);
  * *number: the variable at each position, the caller's, to free with gcor_free(); NULL if the variables keep their
  * order, and after an error. The same on every machine. */
 gcor_status gcor_order_of(gcor_context *context, const gcor_traits *traits, int dims, int64_t n_var, int32_t **number);
-
-#ifdef __cplusplus
-}
-#endif
-#endif

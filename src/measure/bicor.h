@@ -1,15 +1,12 @@
 /* What the biweight midcorrelation is on every back end (bicor.c). */
-#ifndef GPUCOR_BICOR_H
-#define GPUCOR_BICOR_H
+#pragma once
 
 #include "../gpucor.h"
 #include "../base/triangle.h"
 
 #include <math.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GCOR_BEGIN_C
 
 double gcor_prepare_bicor(double *x, int64_t n, gcor_preparing *with, float *out);
 double gcor_prepare_bicor_double(double *x, int64_t n, gcor_preparing *with, double *out);
@@ -19,9 +16,7 @@ extern const gcor_option gcor_bicor_options[];
  * after it (quickselect; Hoare 1961). Returns it. Any thread. */
 double gcor_kth_smallest(double *x, int64_t n, int64_t k);
 
-#ifdef __cplusplus
-}
-#endif
+GCOR_END_C
 
 /* Indices of the options; what to do if the median absolute deviation is zero. */
 enum { GCOR_BICOR_MAX_OUTLIERS, GCOR_BICOR_QUICK, GCOR_BICOR_FALLBACK };
@@ -48,5 +43,3 @@ GCOR_INLINE int64_t gcor_quantile_index(int64_t n, double fraction, double *part
     *part = k == n - 1 ? 0 : at - (double)k;
     return k;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Converts products to coefficients, the same on every back end. */
-#ifndef GPUCOR_COEFFICIENT_H
-#define GPUCOR_COEFFICIENT_H
+#pragma once
 
 #include "../base/triangle.h"
 
@@ -95,5 +94,3 @@ GCOR_INLINE int gcor_exact_scores(int64_t n_obs) {
 /* Signs are bits, one per pair of observations (k, q), ordered by lag: bit (d - 1) n + k is the pair (k, (k + d) mod
  * n), d = 1, 2, ..., n/2; for even n the last lag is half as long. So any range of bits can be made without the
  * preceding ones. */
-
-#endif

@@ -73,16 +73,14 @@ typedef struct {
     double *out;
 } widening;
 
-static void widen_piece(void *argument, int thread, int64_t k) {
+static void widen_piece(void *argument, int thread, int64_t from, int64_t end) {
     const widening *w = argument;
-    const gcor_range piece = gcor_block(w->compact->n, PIECE, k);
-    (void)thread;
-    gcor_compact_read(w->compact, piece.from, piece.end - piece.from, w->out + piece.from);
+    gcor_compact_read(w->compact, from, end - from, w->out + from);
 }
 
 void gcor_compact_widen(const gcor_compact *compact, int threads, double *out) {
     widening w = {compact, out};
-    gcor_for_each(threads, gcor_blocks(compact->n, PIECE), widen_piece, &w);
+    gcor_for_blocks(threads, compact->n, PIECE, widen_piece, &w);
 }
 
 /* ---- extremes ------------------------------------------------------------------------------ */
@@ -107,26 +105,24 @@ enum { PIECES = 64 }; /* searched at a time */
 
 typedef struct {
     const gcor_compact *compact;
-    int64_t first; /* piece */
+    int64_t first; /* value */
     int is_max;
     double found[PIECES];
 } search;
 
-static void search_piece(void *argument, int thread, int64_t k) {
+static void search_piece(void *argument, int thread, int64_t from, int64_t end) {
     search *s = argument;
-    const gcor_range piece = gcor_block(s->compact->n, PIECE, s->first + k);
-    (void)thread;
-    s->found[k] = extreme_of(s->compact, piece.from, piece.end - piece.from, s->is_max);
+    s->found[from / PIECE] = extreme_of(s->compact, s->first + from, end - from, s->is_max);
 }
 
 /* Pieces are compared in their order, as the first of equal values is returned. */
 double gcor_compact_extreme(const gcor_compact *compact, int is_max, int threads) {
     double found = gcor_compact_at(compact, 0);
     search s = {.compact = compact, .is_max = is_max};
-    for (const int64_t pieces = gcor_blocks(compact->n, PIECE); s.first < pieces; s.first += PIECES) {
-        const int64_t n = gcor_min(PIECES, pieces - s.first);
-        gcor_for_each(threads, n, search_piece, &s);
-        for (int64_t k = 0; k < n; k++) found = more_extreme(found, s.found[k], is_max);
+    for (; s.first < compact->n; s.first += PIECES * PIECE) {
+        const int64_t n = gcor_min(PIECES * PIECE, compact->n - s.first);
+        gcor_for_blocks(threads, n, PIECE, search_piece, &s);
+        for (int64_t k = 0; k < gcor_blocks(n, PIECE); k++) found = more_extreme(found, s.found[k], is_max);
     }
     return found;
 }

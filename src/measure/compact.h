@@ -1,13 +1,10 @@
 /* The coefficients of all pairs in half the memory of doubles, as a product delivers them: floats, or integer
  * numerators from which the double follows, to the last bit, by the variables' norms. */
-#ifndef GPUCOR_MEASURE_COMPACT_H
-#define GPUCOR_MEASURE_COMPACT_H
+#pragma once
 
 #include "../gpucor.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GCOR_BEGIN_C
 
 /* All memory is the caller's. */
 typedef struct {
@@ -52,7 +49,4 @@ static inline const double *gcor_read_values(const gcor_values *values, int64_t 
     return scratch;
 }
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+GCOR_END_C

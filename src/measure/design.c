@@ -87,17 +87,13 @@ void gcor_design_free(gcor_design *design) {
  * less often. */
 enum { LANES = 4, GROUP = GCOR_DOTS };
 
-static double fold(const double *lane) {
-    return (lane[0] + lane[2]) + (lane[1] + lane[3]);
-}
-
 static double squares_of(const double *x, int64_t n) {
     double lane[LANES] = {0};
     int64_t k = 0;
     for (; k + LANES <= n; k += LANES)
         for (int l = 0; l < LANES; l++) lane[l] += x[k + l] * x[k + l];
     for (int l = 0; k + l < n; l++) lane[l] += x[k + l] * x[k + l];
-    return fold(lane);
+    return (lane[0] + lane[2]) + (lane[1] + lane[3]);
 }
 
 static void take_off(const double *const *basis, const double *product, double *x, int64_t n) {
@@ -149,18 +145,6 @@ GCOR_WIDE(multiply,
  * few roundings of the values, whose mean may be large. */
 static const double NOTHING_LEFT = 1e-10, ROUNDING = 0x1p-50;
 
-/* Subtracts the basis a second time if much was removed, so that the residuals are orthogonal to it to all digits. */
-static void take_basis_off(const gcor_design *design, double *x, int64_t n, double before) {
-    project(design, x, n);
-    if (squares_of(x, n) < before / 2) project(design, x, n);
-}
-
-static void keep_basis(const gcor_design *design, double *x, int64_t n, double *rest) {
-    memcpy(rest, x, (size_t)n * sizeof *x);
-    project(design, rest, n);
-    for (int64_t k = 0; k < n; k++) x[k] -= rest[k];
-}
-
 /* Subtracts the weighted mean. The first value is subtracted first, so that a constant column becomes exactly zero. */
 static void centre(const gcor_design *design, double *x, int64_t n) {
     const double *weight = design->weight, first = x[0];
@@ -185,13 +169,14 @@ double gcor_design_begin(const gcor_design *design, int is_centred, double *x, i
     return NOTHING_LEFT * NOTHING_LEFT * *squares + ROUNDING * ROUNDING * of_largest;
 }
 
+/* Subtracts the basis a second time if much was removed, so that the residuals are orthogonal to it to all digits. */
 double gcor_design_column(const gcor_design *design, int is_centred, double *x, int64_t n, double *scratch) {
     double before, none = gcor_design_begin(design, is_centred, x, n, &before);
     if (design->n_basis == 0) return before;
-    if (design->keeps)
-        keep_basis(design, x, n, scratch);
-    else
-        take_basis_off(design, x, n, before);
+    if (design->keeps) memcpy(scratch, x, (size_t)n * sizeof *x);
+    project(design, design->keeps ? scratch : x, n);
+    if (!design->keeps && squares_of(x, n) < before / 2) project(design, x, n);
+    for (int64_t k = 0; design->keeps && k < n; k++) x[k] -= scratch[k];
     double left = squares_of(x, n);
     return left > none ? left : 0;
 }

@@ -1,12 +1,9 @@
 /* Weights of observations, the basis that columns are adjusted for, and a measure's options. */
-#ifndef GPUCOR_DESIGN_H
-#define GPUCOR_DESIGN_H
+#pragma once
 
 #include "../gpucor.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GCOR_BEGIN_C
 
 /* R/data-design.R makes a design, r_design_parse() (r/rules.c) reads it, a run picks the observations in use from it by
  * gcor_design_pick() (look_at_data() in engine/run.c), and begin_column() (column.c) applies it to each column by
@@ -78,7 +75,4 @@ void gcor_design_unit(double squares, const double *x, int64_t n, double *unit);
  * by zeros. scratch: n doubles. Returns the norm; 0 if squares is 0. Any thread. */
 double gcor_design_map(const gcor_design *design, double squares, double *x, int64_t n, double *scratch);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+GCOR_END_C

@@ -4,10 +4,6 @@
 #include "measure.h"
 #include "../base/wide.h"
 
-double gcor_prepare_distance(double *x, int64_t n, gcor_preparing *with, float *out);
-double gcor_prepare_distance_double(double *x, int64_t n, gcor_preparing *with, double *out);
-int64_t gcor_distance_length(int64_t n_obs);
-
 int64_t gcor_distance_length(int64_t n_obs) {
     int64_t pairs = gcor_obs_pairs(n_obs);
     return pairs > n_obs ? pairs : n_obs;

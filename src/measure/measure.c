@@ -3,16 +3,10 @@
 
 #include "bicor.h"
 #include "coefficient.h"
+#include "pearson.h"
 
 #include <string.h>
 
-double gcor_prepare_pearson(double *x, int64_t n, gcor_preparing *with, float *out); /* pearson.c */
-double gcor_prepare_pearson_double(double *x, int64_t n, gcor_preparing *with, double *out);
-double gcor_prepare_cosine(double *x, int64_t n, gcor_preparing *with, float *out); /* pearson.c */
-double gcor_prepare_cosine_double(double *x, int64_t n, gcor_preparing *with, double *out);
-double gcor_prepare_distance(double *x, int64_t n, gcor_preparing *with, float *out); /* distance.c */
-double gcor_prepare_distance_double(double *x, int64_t n, gcor_preparing *with, double *out);
-int64_t gcor_distance_length(int64_t n_obs);
 extern const gcor_option gcor_mutual_options[]; /* mutual.c */
 
 static const gcor_measure PEARSON = {

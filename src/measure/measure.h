@@ -1,12 +1,9 @@
 /* The table of measures, and how a measure prepares a column. */
-#ifndef GPUCOR_MEASURE_MEASURE_H
-#define GPUCOR_MEASURE_MEASURE_H
+#pragma once
 
 #include "design.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GCOR_BEGIN_C
 
 /* Row k of the table, from 0; NULL after the last. */
 const gcor_measure *gcor_measure_at(int k);
@@ -116,6 +113,11 @@ int gcor_shuffles_prepared(const gcor_measure *measure, gcor_kind kind, const gc
  * thread. */
 void gcor_describe_column(const gcor_measure *measure, gcor_kind kind, int64_t present, double *norm, int *flags);
 
+/* A row of the table has these (distance.c). */
+double gcor_prepare_distance(double *x, int64_t n, gcor_preparing *with, float *out);
+double gcor_prepare_distance_double(double *x, int64_t n, gcor_preparing *with, double *out);
+int64_t gcor_distance_length(int64_t n_obs);
+
 /* ---- pairs (pair.c) ----------------------------------------------------------------------------- */
 
 /* Coefficients of pairwise-complete pairs: both columns are prepared again on their pairwise-complete observations,
@@ -144,8 +146,4 @@ double gcor_pair_coefficient(const gcor_pair *pair, const double *x, const doubl
  * GCOR_FELL_BACK to *flags. Afterwards own_x holds the prepared values, of the observations in rows. */
 double gcor_pair_norm(const gcor_pair *pair, const double *x, int *flags);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+GCOR_END_C

@@ -45,7 +45,6 @@ int gcor_bin_column(const gcor_ranks *ranks, int64_t n, int64_t present, int bin
 double gcor_prepare_bins(const gcor_measure *measure, const gcor_design *design, double *x, int64_t n, int *flags,
                          const gcor_ranks *ranks, unsigned char *codes) {
     int64_t tied, present = gcor_rank(x, n, ranks, &tied);
-    (void)measure, (void)flags;
     return gcor_bin_column(ranks, n, present, gcor_bin_count(design, n), codes) > 1;
 }
 

@@ -5,15 +5,12 @@
  *
  * over the table's cells c and its margins a and b. Terms c log c are integers in fixed point, so that sums are exact
  * in any order. The coefficient is Linfoot's: sqrt(1 - exp(-2 I)), in [0, 1). */
-#ifndef GPUCOR_MUTUAL_H
-#define GPUCOR_MUTUAL_H
+#pragma once
 
 #include "measure.h"
 #include "../base/elementary.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GCOR_BEGIN_C
 
 /* Bounds of the number of bins, and the code of a missing value. */
 enum { GCOR_MIN_BINS = 2, GCOR_MAX_BINS = 16, GCOR_NO_BIN = 255 };
@@ -64,7 +61,4 @@ GCOR_INLINE double gcor_mutual_of_cells(const gcor_mutual_scale *scale, int64_t 
     return gcor_mutual_coefficient((int64_t)((uint64_t)cells + (uint64_t)others), scale->n_obs, scale->unit);
 }
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+GCOR_END_C

@@ -2,14 +2,11 @@
  * the matrix of adjacencies; the overlaps are a product of its columns. If the matrix does not fit the memory, two
  * slabs of it are kept at a time, each the columns of some variables, and coefficients are computed again for each pair
  * of slabs, which takes little time compared with the product of slabs. */
-#ifndef GPUCOR_OVERLAP_H
-#define GPUCOR_OVERLAP_H
+#pragma once
 
 #include "similarity.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GCOR_BEGIN_C
 
 /* Defines the adjacency of two variables, and their overlap. */
 typedef struct gcor_overlap_rule {
@@ -48,7 +45,4 @@ GCOR_INLINE double gcor_overlap_of(const gcor_overlap_rule *rule, double shared,
     return value > 1 ? 1 : value < -1 ? -1 : value;
 }
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+GCOR_END_C

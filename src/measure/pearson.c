@@ -4,9 +4,6 @@
 
 #include "coefficient.h"
 
-double gcor_prepare_pearson(double *x, int64_t n, gcor_preparing *with, float *out);
-double gcor_prepare_pearson_double(double *x, int64_t n, gcor_preparing *with, double *out);
-
 double gcor_centre(double *x, int64_t n) {
     const gcor_centring c = gcor_centring_of(x, n);
     double squares = 0;
@@ -18,12 +15,10 @@ double gcor_centre(double *x, int64_t n) {
 }
 
 double gcor_prepare_pearson(double *x, int64_t n, gcor_preparing *with, float *out) {
-    (void)with;
     return gcor_unit(x, gcor_centre(x, n), n, out);
 }
 
 double gcor_prepare_pearson_double(double *x, int64_t n, gcor_preparing *with, double *out) {
-    (void)with;
     return gcor_double_unit(x, gcor_centre(x, n), n, out);
 }
 
@@ -54,9 +49,6 @@ double gcor_unit(const double *x, double squares, int64_t n, float *out) {
 
 /* Columns of unit length, not centred. */
 
-double gcor_prepare_cosine(double *x, int64_t n, gcor_preparing *with, float *out);
-double gcor_prepare_cosine_double(double *x, int64_t n, gcor_preparing *with, double *out);
-
 /* Scales x so that squares stay in range. Returns the sum of squares; 0 for a column of zeros, which has no
  * direction. */
 static double square_scaled(double *x, int64_t n) {
@@ -69,11 +61,9 @@ static double square_scaled(double *x, int64_t n) {
 }
 
 double gcor_prepare_cosine(double *x, int64_t n, gcor_preparing *with, float *out) {
-    (void)with;
     return gcor_unit(x, square_scaled(x, n), n, out);
 }
 
 double gcor_prepare_cosine_double(double *x, int64_t n, gcor_preparing *with, double *out) {
-    (void)with;
     return gcor_double_unit(x, square_scaled(x, n), n, out);
 }

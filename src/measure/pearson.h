@@ -1,7 +1,6 @@
 /* Pearson's correlation, and the cosine, with the same bits on every back end: how columns are centred, and sums over
  * pairwise-complete observations. */
-#ifndef GPUCOR_PEARSON_H
-#define GPUCOR_PEARSON_H
+#pragma once
 
 #include "coefficient.h"
 
@@ -26,8 +25,18 @@ GCOR_INLINE gcor_centring gcor_centring_of(const double *x, int64_t n) {
     return c;
 }
 
+GCOR_BEGIN_C
+
+/* Rows of the table of measures have these. */
+double gcor_prepare_pearson(double *x, int64_t n, gcor_preparing *with, float *out);
+double gcor_prepare_pearson_double(double *x, int64_t n, gcor_preparing *with, double *out);
+double gcor_prepare_cosine(double *x, int64_t n, gcor_preparing *with, float *out);
+double gcor_prepare_cosine_double(double *x, int64_t n, gcor_preparing *with, double *out);
+
 /* Centres and scales x. Returns the sum of squares about the mean. Not for device code. */
 double gcor_centre(double *x, int64_t n);
+
+GCOR_END_C
 
 /* ---- pairwise-complete observations ------------------------------------------------------------- */
 
@@ -90,5 +99,3 @@ GCOR_INLINE int gcor_settle_common(gcor_common_pair *pair, int centred, double a
 
 /* Coefficients from here on are computed from the common rows alone, as the difference from 1 counts. */
 static const double GCOR_NEAR_ONE = 1 - 0x1p-10;
-
-#endif

@@ -55,10 +55,6 @@ static gcor_entry *merge_sort(gcor_entry *entries, int64_t n, gcor_entry *work) 
 /* Long columns are sorted byte by byte, from the lowest byte on, in linear time. */
 enum { DIGITS = 8, DIGIT_VALUES = 256, MIN_BY_DIGITS = 256 };
 
-static void move_by_digit(const gcor_entry *from, int64_t n, int digit, int64_t *begin, gcor_entry *to) {
-    for (int64_t k = 0; k < n; k++) to[begin[gcor_key(from[k].value) >> 8 * digit & 255]++] = from[k];
-}
-
 static gcor_entry *radix_sort(gcor_entry *entries, int64_t n, gcor_entry *work) {
     int64_t counts[DIGITS][DIGIT_VALUES] = {{0}};
     for (int64_t k = 0; k < n; k++) {
@@ -73,7 +69,7 @@ static gcor_entry *radix_sort(gcor_entry *entries, int64_t n, gcor_entry *work) 
             count[value] = before;
             before += own;
         }
-        move_by_digit(entries, n, digit, count, work);
+        for (int64_t k = 0; k < n; k++) work[count[gcor_key(entries[k].value) >> 8 * digit & 255]++] = entries[k];
         swap_lists(&entries, &work);
     }
     return entries;

@@ -1,6 +1,5 @@
 /* Soft thresholding: converts a coefficient to a similarity, and that to a power. */
-#ifndef GPUCOR_SIMILARITY_H
-#define GPUCOR_SIMILARITY_H
+#pragma once
 
 #include "../base/elementary.h"
 #include "../base/triangle.h"
@@ -30,5 +29,3 @@ GCOR_INLINE double gcor_power(double base, double power) {
     for (int p = (int)power; p > 0; p--) value *= base;
     return value;
 }
-
-#endif

@@ -22,9 +22,11 @@ double *r_new_doubles(SEXP list, int k, R_xlen_t length) {
     return REAL(values);
 }
 
-void r_arguments(SEXP list, int n, SEXP *own) {
+const SEXP *r_arguments(SEXP list, int n) {
+    SEXP *own = (SEXP *)R_alloc((size_t)n, sizeof *own);
     if (Rf_xlength(list) != n) r_error("there must be %d arguments, not %.0f", n, (double)Rf_xlength(list));
     for (int k = 0; k < n; k++) own[k] = VECTOR_ELT(list, k);
+    return own;
 }
 
 void r_check_compressed(SEXP p, SEXP i, SEXP x, int64_t n) {
@@ -175,7 +177,6 @@ int r_cores(void) {
 /* Ctrl-C without a jump through the engine, and reports of progress to R, which R/run-progress.R shows. */
 
 static void check_interrupt(void *unused) {
-    (void)unused;
     R_CheckUserInterrupt();
 }
 

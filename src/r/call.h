@@ -9,8 +9,7 @@
  *
  * A call parses SEXPs and allocates R's memory before the engine acquires anything, and reports an error to R after
  * everything is freed, so that no jump out of R leaks. */
-#ifndef GPUCOR_CALL_H
-#define GPUCOR_CALL_H
+#pragma once
 
 #define R_NO_REMAP
 #include <R.h>
@@ -51,6 +50,7 @@
         ENTRY(r_measures, 0) ENTRY(r_constants, 0) \
     /* system.c */ ENTRY(r_sync, 1) ENTRY(r_file_kind, 1) ENTRY(r_are_running, 1) ENTRY(r_random, 1) \
         ENTRY(r_checksum, 1) ENTRY(r_settings, 3) ENTRY(r_memory, 0) ENTRY(r_reclaim, 0) \
+    /* given.c */ ENTRY(r_given, 3) \
     /* call.c */ ENTRY(r_free, 1)
 
 /* Computations over pairs of columns, which R asks r_run() for by name: the number of arguments of their own, and the
@@ -66,7 +66,7 @@
     /* maxima.c */ ROW(maxima, 5, R_FOUND, "maxima", "counts") ROW(row_maxima, 5, R_FOUND, "maxima", "counts") \
         ROW(maximum, 2, R_FOUND, "maximum", "counts") \
         ROW(label_maxima, 4, R_FOUND, "maxima", "counts") \
-        ROW(components, 2, R_FOUND, "maxima", "size", "first") \
+        ROW(components, 2, R_FOUND, "maxima", "size", "first") ROW(tfce, 2, R_FOUND, "maxima", "score") \
         ROW(group_tests, 1, R_FOUND, "difference", "error", "df") \
     /* test.c */ ROW(test, 4, "n", "statistic", "p.value", "df", "conf.low", "conf.high", "tied", "few") \
     /* scores.c */ ROW(tie_quotients, 1, "x", "y") ROW(pair_scores, 2, "scores", "few") ROW(near, 2, "at", "r") \
@@ -97,9 +97,8 @@ SEXP r_element(SEXP list, const char *name);
 /* Makes element k of a list a vector of doubles in large pages and returns its data, which are undefined. */
 double *r_new_doubles(SEXP list, int k, R_xlen_t length);
 
-/* Copies the elements of a list to `own`; an R error unless there are n. */
-enum { R_MAX_ARGUMENTS = 5 };
-void r_arguments(SEXP list, int n, SEXP *own);
+/* Returns the elements of a list, which stay R's; an R error unless there are n. */
+const SEXP *r_arguments(SEXP list, int n);
 
 /* Checks the compressed columns (or rows) of a sparse matrix, whose slots users may change: an R error unless p are
  * starts from 0, ascending, up to the number of entries, i are indices from 0 to n - 1, and x are doubles (NULL: there
@@ -167,5 +166,3 @@ typedef struct {
 void r_call_parse(r_call *call, SEXP settings);
 void r_quiet_call_parse(r_call *call, SEXP settings); /* without reports: for what follows a run */
 void r_plain_call_parse(r_call *call, SEXP threads);  /* of an entry that takes threads alone */
-
-#endif

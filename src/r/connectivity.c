@@ -80,7 +80,6 @@ gcor_status r_connectivity(r_job *q, const SEXP *arguments, SEXP result) {
 
 /* Returns list(n_obs, x_flags, y_flags, eigenvector, error): the centrality of x's columns, NA without coefficients. */
 gcor_status r_centrality(r_job *q, const SEXP *arguments, SEXP result) {
-    (void)arguments;
     double *vector = r_new_doubles(result, 3, q->job.x->n_var), *error = r_new_doubles(result, 4, 1);
     gcor_status status = gcor_pair_centrality(&q->call.context, &gcor_cpu, &q->job, vector, error);
     REAL(VECTOR_ELT(result, 0))[0] = (double)q->job.n_obs_used;

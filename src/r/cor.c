@@ -65,11 +65,16 @@ static SEXP allocate_values(request *q) {
     if (form != GCOR_AS_DOUBLES)
         return r_compact_vector(&q->job->call.context, form, q->layout == GCOR_TRIANGLE_ROWS ? GCOR_UPPER : GCOR_LOWER,
                                 n, q->distance);
-    switch (q->layout) {
-    case GCOR_SQUARE: return Rf_allocMatrix(REALSXP, (int)n, (int)n);
-    case GCOR_RECTANGLE: return Rf_allocMatrix(REALSXP, (int)n, (int)q->job->y.source.n_var);
-    default: return Rf_allocVector(REALSXP, count_values(q));
+    r_collect_garbage(value_bytes(q));
+    SEXP values = PROTECT(r_new_vector(&q->job->call.context, REALSXP, count_values(q)));
+    if (q->layout == GCOR_SQUARE || q->layout == GCOR_RECTANGLE) {
+        SEXP dim = Rf_allocVector(INTSXP, 2);
+        INTEGER(dim)[0] = (int)n;
+        INTEGER(dim)[1] = (int)(q->layout == GCOR_SQUARE ? n : q->job->y.source.n_var);
+        Rf_setAttrib(values, R_DimSymbol, dim);
     }
+    UNPROTECT(1);
+    return values;
 }
 
 /* Returns the coefficient of a variable with itself, as stats::cor() does. */
@@ -90,22 +95,19 @@ enum { PIECE = 1 << 20 }; /* values that a thread rescales at a time */
 typedef struct {
     gcor_context *context;
     double *values, shift, scale;
-    int64_t n;
 } rescaling;
 
-static void rescale_piece(void *argument, int thread, int64_t p) {
+static void rescale_piece(void *argument, int thread, int64_t from, int64_t end) {
     const rescaling *s = argument;
-    const gcor_range piece = gcor_block(s->n, PIECE, p);
-    (void)thread;
     if (gcor_stop(s->context)) return;
-    for (int64_t k = piece.from; k < piece.end; k++) s->values[k] = s->shift + s->scale * s->values[k];
+    for (int64_t k = from; k < end; k++) s->values[k] = s->shift + s->scale * s->values[k];
 }
 
 /* Replaces values by shift + scale * value. */
 static void rescale(request *q, int64_t length, double shift, double scale) {
     gcor_context *context = &q->job->call.context;
-    rescaling s = {context, q->values, shift, scale, length};
-    gcor_for_each(context->threads, gcor_blocks(length, PIECE), rescale_piece, &s);
+    rescaling s = {context, q->values, shift, scale};
+    gcor_for_blocks(context->threads, length, PIECE, rescale_piece, &s);
 }
 
 /* Finishes units of combined values, a matrix, and distances. Can be interrupted. */
@@ -170,11 +172,6 @@ static double count_constant(const request *q) {
     return n;
 }
 
-static gcor_status run_request(request *q, SEXP result) {
-    if (q->job->call.context.error.status) return q->job->call.context.error.status; /* from allocate_values() */
-    return q->compact ? run_compact(q, result) : run_dense(q, result);
-}
-
 /* Returns the flags of all variables of one side, or-ed together. */
 static int any_flags(SEXP flags) {
     int any = 0;
@@ -195,7 +192,8 @@ gcor_status r_cor(r_job *job, const SEXP *arguments, SEXP result) {
     SET_VECTOR_ELT(result, 4, Rf_allocVector(REALSXP, 1));
     q.compact = r_compact_of(values);
     q.values = q.compact ? NULL : REAL(values);
-    gcor_status status = run_request(&q, result);
+    gcor_status status = job->call.context.error.status; /* from allocate_values() */
+    if (!status) status = q.compact ? run_compact(&q, result) : run_dense(&q, result);
     if (!status && job->job.overlap) REAL(VECTOR_ELT(result, 4))[0] = count_constant(&q);
     SEXP n_obs = VECTOR_ELT(result, 0), own = PROTECT(status ? R_NilValue : diagonal_values(&q, REAL(n_obs)[0]));
     if (!status) r_set_attributes(values, arguments[1], n_obs, own);
@@ -242,7 +240,6 @@ static void unfold_row(void *argument, int thread, int64_t i) {
     const unfolding *u = argument;
     const int64_t n = u->n, others = n - 1 - i;
     double *row = u->out + n * i + i + 1;
-    (void)thread;
     if (gcor_stop(u->context)) return;
     row[-1] = u->diagonal ? u->diagonal[i] : 1;
     if (others == 0) return;

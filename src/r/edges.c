@@ -143,7 +143,6 @@ static void set_name(SEXP x, R_xlen_t k, SEXP value) {
 }
 
 static void *names_data(SEXP x, Rboolean writable) {
-    (void)writable;
     return (void *)(intptr_t)STRING_PTR_RO(expanded_names(x));
 }
 
@@ -153,7 +152,6 @@ static const void *names_data_or_null(SEXP x) {
 
 /* NULL lets R copy the text. */
 static SEXP duplicate_names(SEXP x, Rboolean deep) {
-    (void)deep;
     return Rf_isNull(R_altrep_data1(x)) ? NULL : R_new_altrep(names_class, R_altrep_data1(x), R_altrep_data2(x));
 }
 

@@ -196,7 +196,6 @@ static SEXP cuda_devices(SEXP asked) {
 #else
 
 static SEXP cuda_devices(SEXP asked) {
-    (void)asked;
     return R_NilValue;
 }
 

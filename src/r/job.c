@@ -17,19 +17,15 @@ void r_devices_parse(r_job *q, SEXP settings) {
     for (int d = 0; d < q->n_devices; d++) q->devices[d] = INTEGER(devices)[d];
 }
 
-static void use_first_device(r_job *q, const gcor_backend *backend) {
-    q->backend = backend;
-    q->n_devices = 1;
-    q->devices[0] = 0;
-}
-
 /* The processor takes over for products of the entries of sparse columns (engine/run.h), and for pairs that the back
  * end cannot prepare. */
 static void use_host(r_job *q) {
     int k = 0;
     if (q->backend->is_host) return;
     while (!gcor_backend_at(k)->is_host) k++;
-    use_first_device(q, gcor_backend_at(k));
+    q->backend = gcor_backend_at(k);
+    q->n_devices = 1;
+    q->devices[0] = 0;
 }
 
 void r_job_observations(r_job *q, int64_t n_obs) {
@@ -172,11 +168,10 @@ static const struct {
  * document the last seven. All data stay R's. */
 SEXP r_run(SEXP name, SEXP x, SEXP y, SEXP method, SEXP use, SEXP arguments, SEXP settings) {
     int n = (int)(sizeof table / sizeof *table), k = 0;
-    SEXP own[R_MAX_ARGUMENTS];
     r_job q;
     while (k < n && strcmp(table[k].name, CHAR(STRING_ELT(name, 0))) != 0) k++;
     if (k == n) r_error("there is no computation \"%s\"", CHAR(STRING_ELT(name, 0)));
-    r_arguments(arguments, table[k].n_arguments, own);
+    const SEXP *own = r_arguments(arguments, table[k].n_arguments);
     parse(&q, x, y, method, use, settings);
     SEXP result = PROTECT(new_result(&q, (const char **)table[k].results));
     result = r_job_end(&q, table[k].compute(&q, own, result), result);
@@ -248,7 +243,6 @@ SEXP r_set_shared_steps(SEXP steps) {
 /* Returns list(n_obs: the number of selected observations, common: TRUE if each pair uses its pairwise-complete
  * observations, observed: the indices of the selected observations, or NULL for the first n_obs), for r_counted(). */
 gcor_status r_observations(r_job *q, const SEXP *arguments, SEXP result) {
-    (void)arguments;
     gcor_observations observations;
     SEXP observed = PROTECT(Rf_allocVector(INTSXP, q->job.x->n_obs));
     gcor_status status = gcor_observations_of(&q->call.context, &q->job, &observations);
@@ -267,7 +261,6 @@ gcor_status r_observations(r_job *q, const SEXP *arguments, SEXP result) {
 
 /* Returns list(columns, memory): how many columns the settings' shard would read, and how many bytes it would hold. */
 gcor_status r_needs(r_job *q, const SEXP *arguments, SEXP result) {
-    (void)arguments;
     double *columns = r_new_doubles(result, 0, 1), *memory = r_new_doubles(result, 1, 1);
     gcor_session *session;
     gcor_needs needs;

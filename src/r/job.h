@@ -1,6 +1,5 @@
 /* A run of the engine, from its arguments in R to its result. */
-#ifndef GPUCOR_JOB_H
-#define GPUCOR_JOB_H
+#pragma once
 
 #include "call.h"
 
@@ -139,5 +138,3 @@ gcor_status r_session(gcor_context *context, const gcor_backend *backend, const 
                       gcor_session **session);
 void r_session_end(const gcor_backend *backend, gcor_status status);
 void r_close_sessions(void);
-
-#endif

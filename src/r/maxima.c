@@ -5,6 +5,7 @@
 
 #include "../base/alloc.h"
 #include "../base/elementary.h"
+#include "../base/os.h"
 #include "../base/threads.h"
 #include "../source/source.h"
 #include "../source/shuffle.h"
@@ -12,6 +13,7 @@
 #include "../sink/maximum.h"
 #include "../base/triangle.h"
 #include "../sink/permuted_tests.h"
+#include "../sink/tfce.h"
 
 /* seed: two integers below 2^32, of R's generator. */
 static uint64_t parse_seed(SEXP seed) {
@@ -174,18 +176,16 @@ typedef struct {
     gcor_side side;
     double margin;
     const double *maxima, *of_count; /* n ascending ones; the p value for each number of maxima below a weight */
-    R_xlen_t n, n_pairs;
+    R_xlen_t n;
     double *adjusted;
 } adjustment;
 
 enum { BLOCK = 512 }; /* pairs that a thread adjusts at a time */
 
-static void adjust_block(void *argument, int thread, int64_t b) {
+static void adjust_block(void *argument, int thread, int64_t at, int64_t end) {
     const adjustment *a = argument;
-    const gcor_range block = gcor_block(a->n_pairs, BLOCK, b);
-    const int64_t at = block.from, n = block.end - at;
+    const int64_t n = end - at;
     double scratch[2][BLOCK];
-    (void)thread;
     const double *p = gcor_read_values(&a->p, at, n, scratch[0]), *r = gcor_read_values(&a->r, at, n, scratch[1]);
     for (int64_t k = 0; k < n; k++) {
         R_xlen_t below = count_below(a->maxima, a->n, gcor_raw_weight(a->side, r[k]) - a->margin);
@@ -218,9 +218,8 @@ SEXP r_adjusted(SEXP p, SEXP r, SEXP maxima, SEXP side, SEXP margin, SEXP is_log
                     .maxima = REAL(maxima),
                     .of_count = of_count,
                     .n = n,
-                    .n_pairs = length,
                     .adjusted = adjusted};
-    if (adjusted) gcor_for_each(call.context.threads, gcor_blocks(length, BLOCK), adjust_block, &a);
+    if (adjusted) gcor_for_blocks(call.context.threads, length, BLOCK, adjust_block, &a);
     SHALLOW_DUPLICATE_ATTRIB(result, p);
     UNPROTECT(2);
     return adjusted ? result : r_failure(&call.context.error);
@@ -239,8 +238,6 @@ SEXP r_permute(SEXP x, SEXP seed, SEXP number, SEXP jointly) {
     UNPROTECT(1);
     return result;
 }
-
-/* ---- tests over several subjects ---------------------------------------------------------------- */
 
 /* ---- permutations ---------------------------------------------------------------------------------------- */
 
@@ -275,19 +272,20 @@ gcor_status r_label_maxima(r_job *q, const SEXP *arguments, SEXP result) {
     return status;
 }
 
-/* arguments: rule: list(side, min, sums_weights) of gcor_component_rule, weights. Returns list(n_obs, x_flags, y_flags,
- * maxima: the largest component's size for each column of weights; size, first: of each variable's component for the
- * first column). */
+/* arguments: rule: list(side, signs, min, sums_weights) of gcor_component_rule, weights. Returns list(n_obs, x_flags,
+ * y_flags, maxima: the largest component's size for each column of weights; size, first: of each variable's component
+ * for the first column, for each sign). */
 gcor_status r_components(r_job *q, const SEXP *arguments, SEXP result) {
-    const gcor_component_rule components = {(gcor_side)Rf_asInteger(r_element(arguments[0], "side")),
-                                            Rf_asReal(r_element(arguments[0], "min")),
-                                            Rf_asLogical(r_element(arguments[0], "sums_weights"))};
+    const gcor_component_rule components = {
+        (gcor_side)Rf_asInteger(r_element(arguments[0], "side")), Rf_asInteger(r_element(arguments[0], "signs")),
+        Rf_asReal(r_element(arguments[0], "min")), Rf_asLogical(r_element(arguments[0], "sums_weights"))};
     const gcor_permutations permutations = parse_permutations(q, arguments[1], 1);
     const R_xlen_t n_var = (R_xlen_t)q->job.x->n_var;
     gcor_sink *sink;
     q->combination.how = GCOR_EACH;
-    double *maxima = r_new_doubles(result, 3, permutations.n), *size = r_new_doubles(result, 4, n_var);
-    SEXP first = Rf_allocVector(INTSXP, n_var);
+    double *maxima = r_new_doubles(result, 3, permutations.n);
+    double *size = r_new_doubles(result, 4, components.signs * n_var);
+    SEXP first = Rf_allocVector(INTSXP, components.signs * n_var);
     SET_VECTOR_ELT(result, 5, first);
     gcor_status status = gcor_components_new(&q->call.context, n_var, &components, &permutations, &sink);
     if (!status) status = r_job_run(q, sink, result);
@@ -297,17 +295,54 @@ gcor_status r_components(r_job *q, const SEXP *arguments, SEXP result) {
     return status;
 }
 
+/* Stores t of all pairs for the job's permutations. */
+static gcor_status store_t(r_job *q, const gcor_permutations *permutations, float *t, SEXP result) {
+    gcor_label_maxima *maxima;
+    const int64_t n_var = q->job.x->n_var;
+    gcor_status status = gcor_label_maxima_new(&q->call.context, GCOR_UPPER, n_var, n_var, GCOR_ABSOLUTE, 0,
+                                               permutations, &maxima);
+    if (maxima) maxima->t = t;
+    if (!status) status = r_job_run(q, &maxima->sink, result);
+    gcor_sink_free(maxima ? &maxima->sink : NULL);
+    return status;
+}
+
+/* arguments: rule: list(side, signs, extent, height) of gcor_tfce_rule, weights. Returns list(n_obs, x_flags, y_flags,
+ * maxima: the largest score for each column of weights; score: of all pairs for the first one, NA without t). The t of
+ * as many permutations as there is memory for come from one run. */
+gcor_status r_tfce(r_job *q, const SEXP *arguments, SEXP result) {
+    const gcor_tfce_rule rule = {
+        (gcor_side)Rf_asInteger(r_element(arguments[0], "side")), Rf_asInteger(r_element(arguments[0], "signs")),
+        Rf_asReal(r_element(arguments[0], "extent")), Rf_asReal(r_element(arguments[0], "height"))};
+    const gcor_permutations permutations = parse_permutations(q, arguments[1], 1);
+    const int64_t n_var = q->job.x->n_var, n_pairs = gcor_triangular(n_var - 1), n = permutations.n;
+    gcor_context *context = &q->call.context;
+    if (n_var > GCOR_TFCE_VARIABLES)
+        r_error("components = \"tfce\" takes at most %d columns, not %.0f", GCOR_TFCE_VARIABLES, (double)n_var);
+    q->combination.how = GCOR_EACH;
+    double *maxima = r_new_doubles(result, 3, n), *score = r_new_doubles(result, 4, n_pairs);
+    const int64_t bytes = context->memory > 0 ? context->memory : gcor_available_memory() / 4;
+    const int64_t fit = bytes / (int64_t)sizeof(float) / gcor_max(1, n_pairs);
+    const int64_t each = GCOR_TFCE_BYTES / sizeof(float); /* a thread needs as much as so many permutations */
+    const int threads = (int)gcor_clamp(fit / 2 / each, 1, context->threads);
+    const int64_t some = gcor_clamp(fit - threads * each, 1, n);
+    float *t = gcor_alloc(context, some * n_pairs, sizeof *t, "t of permutations");
+    for (int64_t k = 0; t && k < n && !context->error.status; k += some) {
+        gcor_permutations now = permutations;
+        now.weight += k * permutations.n_weights;
+        now.n = gcor_min(some, n - k);
+        q->call.progress.before = (double)k / (double)n;
+        q->call.progress.part = (double)now.n / (double)n;
+        if (!store_t(q, &now, t, result))
+            (void)gcor_tfce(context, threads, n_var, &rule, t, now.n, maxima + k, k == 0 ? score : NULL);
+    }
+    gcor_free(t);
+    for (int64_t p = 0; p < n_pairs; p++)
+        if (score[p] != score[p]) score[p] = NA_REAL;
+    return context->error.status;
+}
+
 /* ---- tests of groups ------------------------------------------------------------------------------------- */
-
-static gcor_listed_pairs listed_pairs(SEXP rows) {
-    if (Rf_isNull(rows)) return (gcor_listed_pairs){NULL, NULL};
-    return (gcor_listed_pairs){INTEGER(r_element(rows, "p")), INTEGER(r_element(rows, "i"))};
-}
-
-static R_xlen_t count_results(const r_job *q, SEXP rows) {
-    if (!Rf_isNull(rows)) return Rf_xlength(r_element(rows, "i"));
-    return q->job.y ? q->job.x->n_var * q->job.y->n_var : gcor_triangular(q->job.x->n_var - 1);
-}
 
 /* Student's t of the subjects' Fisher z (sink/group_tests.h). arguments: rows: list(p, i), compressed rows of pairs;
  * NULL: all pairs, in the order of a dist or a matrix. Returns list(n_obs, x_flags, y_flags, difference, error, df), NA
@@ -316,9 +351,13 @@ gcor_status r_group_tests(r_job *q, const SEXP *arguments, SEXP result) {
     gcor_sink *sink;
     if (!q->job.combination) r_error("'x' must be several subjects; see ?subjects");
     const gcor_groups groups = gcor_groups_of(&q->combination);
-    const gcor_listed_pairs listed = listed_pairs(arguments[0]);
+    gcor_listed_pairs listed = {NULL, NULL};
+    R_xlen_t length = q->job.y ? q->job.x->n_var * q->job.y->n_var : gcor_triangular(q->job.x->n_var - 1);
+    if (!Rf_isNull(arguments[0])) {
+        listed = (gcor_listed_pairs){INTEGER(r_element(arguments[0], "p")), INTEGER(r_element(arguments[0], "i"))};
+        length = Rf_xlength(r_element(arguments[0], "i"));
+    }
     const gcor_shape shape = q->job.y ? GCOR_FULL : listed.start ? GCOR_LOWER : GCOR_UPPER;
-    R_xlen_t length = count_results(q, arguments[0]);
     q->combination.how = GCOR_EACH;
     gcor_group_results results = {.difference = r_new_doubles(result, 3, length), .missing = NA_REAL};
     results.error = r_new_doubles(result, 4, length);

@@ -141,7 +141,6 @@ static gcor_status count_bins(r_job *q, double min, gcor_store *store, SEXP resu
 
 /* Returns list(n_obs, x_flags, y_flags, counts, error). */
 gcor_status r_histogram(r_job *q, const SEXP *arguments, SEXP result) {
-    (void)arguments;
     return count_bins(q, 0, NULL, result);
 }
 
@@ -282,11 +281,10 @@ static const struct {
 /* Returns a store's answer to that question, or r_failure()'s list. */
 SEXP r_store(SEXP question, SEXP owner, SEXP arguments, SEXP settings) {
     int n = (int)(sizeof questions / sizeof *questions), k = 0;
-    SEXP own[R_MAX_ARGUMENTS];
     r_call call;
     while (k < n && strcmp(questions[k].question, CHAR(STRING_ELT(question, 0))) != 0) k++;
     if (k == n) r_error("a store does not answer \"%s\"", CHAR(STRING_ELT(question, 0)));
-    r_arguments(arguments, questions[k].n_arguments, own);
+    const SEXP *own = r_arguments(arguments, questions[k].n_arguments);
     r_quiet_call_parse(&call, settings);
     gcor_buffers_limit((int64_t)Rf_asReal(r_element(settings, "keep")));
     SEXP result = questions[k].answer(owner, &call.context, own);

@@ -122,20 +122,15 @@ static double combine(const overlap_combination *c, double *x) {
     return below + 1 < c->sets ? x[below] + (position - (double)below) * (x[below + 1] - x[below]) : x[c->sets - 1];
 }
 
-static void raise_to(double power, double *x, int64_t n) {
-    for (int64_t k = 0; power != 1 && k < n; k++) x[k] = gcor_pow(x[k], power);
-}
-
-static void combine_block(void *argument, int thread, int64_t b) {
+static void combine_block(void *argument, int thread, int64_t first, int64_t end) {
     const overlap_combination *c = argument;
-    const gcor_range block = gcor_block(c->n, BLOCK, b);
-    const int64_t first = block.from, n = block.end - first;
+    const int64_t n = end - first;
     double *scratch = c->scratch + thread * c->sets * (BLOCK + 1), *of_pair = scratch + c->sets * BLOCK;
     if (gcor_stop(c->context)) return;
     for (int64_t s = 0; s < c->sets; s++) {
-        const double *read = gcor_read_values(&c->values[s], first, n, scratch + s * BLOCK);
-        if (read != scratch + s * BLOCK) memcpy(scratch + s * BLOCK, read, (size_t)n * sizeof *read);
-        raise_to(c->powers[s], scratch + s * BLOCK, n);
+        double *own = scratch + s * BLOCK;
+        const double *read = gcor_read_values(&c->values[s], first, n, own), power = c->powers[s];
+        for (int64_t k = 0; k < n; k++) own[k] = power == 1 ? read[k] : gcor_pow(read[k], power);
     }
     for (int64_t k = 0; k < n; k++) {
         for (int64_t s = 0; s < c->sets; s++) of_pair[s] = scratch[s * BLOCK + k];
@@ -151,7 +146,7 @@ static gcor_status combine_all(overlap_combination *c, gcor_context *context) {
     c->scratch = gcor_alloc(context, context->threads * c->sets * (BLOCK + 1), sizeof *c->scratch,
                             "overlaps of several data sets");
     if (!c->scratch) return GCOR_NO_MEMORY;
-    gcor_for_each(context->threads, gcor_blocks(c->n, BLOCK), combine_block, c);
+    gcor_for_blocks(context->threads, c->n, BLOCK, combine_block, c);
     gcor_free(c->scratch);
     return context->error.status;
 }

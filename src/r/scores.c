@@ -43,18 +43,15 @@ gcor_status r_tie_quotients(r_job *q, const SEXP *arguments, SEXP result) {
 enum { ROWS = 64, BLOCK = 1 << 14 }; /* rows, or scores, of a thread at a time */
 
 typedef struct {
-    int64_t n_row;
     const int *start, *col;
     const double *r, *of_col, *of_row;
     double n;
     double *score;
 } edge_scores;
 
-static void score_rows_of_block(void *argument, int thread, int64_t k) {
+static void score_rows_of_block(void *argument, int thread, int64_t from, int64_t end) {
     const edge_scores *s = argument;
-    const gcor_range rows = gcor_block(s->n_row, ROWS, k);
-    (void)thread;
-    for (int64_t row = rows.from; row < rows.end; row++)
+    for (int64_t row = from; row < end; row++)
         for (int e = s->start[row]; e < s->start[row + 1]; e++)
             s->score[e] = fabs(s->r[e]) / gcor_kendall_deviation(s->n, s->of_col[s->col[e]], s->of_row[row]);
 }
@@ -62,15 +59,14 @@ static void score_rows_of_block(void *argument, int thread, int64_t k) {
 /* Returns |x| over that deviation. q_col, q_row: the quotients of the columns' and the rows' variables. */
 SEXP r_edge_scores(SEXP p, SEXP i, SEXP x, SEXP q_col, SEXP q_row, SEXP n_obs, SEXP threads) {
     SEXP result = PROTECT(Rf_allocVector(REALSXP, Rf_xlength(x)));
-    edge_scores s = {.n_row = Rf_xlength(p) - 1,
-                     .start = INTEGER(p),
+    edge_scores s = {.start = INTEGER(p),
                      .col = INTEGER(i),
                      .r = REAL(x),
                      .of_col = REAL(q_col),
                      .of_row = REAL(q_row),
                      .n = Rf_asReal(n_obs),
                      .score = REAL(result)};
-    gcor_for_each(r_threads(threads), gcor_blocks(s.n_row, ROWS), score_rows_of_block, &s);
+    gcor_for_blocks(r_threads(threads), Rf_xlength(p) - 1, ROWS, score_rows_of_block, &s);
     UNPROTECT(1);
     return result;
 }
@@ -105,12 +101,10 @@ typedef struct {
     int64_t few;
 } pair_scores;
 
-static void score_pairs_of_block(void *argument, int thread, int64_t k) {
+static void score_pairs_of_block(void *argument, int thread, int64_t from, int64_t end) {
     pair_scores *s = argument;
-    const gcor_range rows = gcor_block(s->test->y->n_var, ROWS, k);
     int64_t few = 0;
-    (void)thread;
-    for (int64_t row = rows.from; row < rows.end && !gcor_stop(s->context); row++)
+    for (int64_t row = from; row < end && !gcor_stop(s->context); row++)
         for (int e = s->start[row]; e < s->start[row + 1]; e++) {
             gcor_tested pair = gcor_test_pair(s->test, s->col[e], row, s->r[e]);
             s->score[e] = -pair.p;
@@ -127,7 +121,7 @@ static void score_entries(gcor_context *context, const gcor_test *test, SEXP row
                      .col = INTEGER(r_element(rows, "i")),
                      .r = REAL(r_element(rows, "x")),
                      .score = score};
-    gcor_for_each(context->threads, gcor_blocks(test->y->n_var, ROWS), score_pairs_of_block, &s);
+    gcor_for_blocks(context->threads, test->y->n_var, ROWS, score_pairs_of_block, &s);
     *few = (double)s.few;
 }
 
@@ -233,22 +227,20 @@ gcor_status r_near(r_job *job, const SEXP *arguments, SEXP result) {
 typedef struct {
     const double *score;
     double min;
-    int64_t n, found;
+    int64_t found;
 } score_count;
 
-static void count_block(void *argument, int thread, int64_t k) {
+static void count_block(void *argument, int thread, int64_t from, int64_t end) {
     score_count *c = argument;
-    const gcor_range block = gcor_block(c->n, BLOCK, k);
     int64_t found = 0;
-    (void)thread;
-    for (int64_t e = block.from; e < block.end; e++) found += c->score[e] >= c->min;
+    for (int64_t e = from; e < end; e++) found += c->score[e] >= c->min;
     __atomic_fetch_add(&c->found, found, __ATOMIC_RELAXED);
 }
 
 /* Returns the number of scores >= min. */
 SEXP r_count_scores(SEXP scores, SEXP min, SEXP threads) {
-    score_count c = {REAL(scores), Rf_asReal(min), Rf_xlength(scores), 0};
-    gcor_for_each(r_threads(threads), gcor_blocks(c.n, BLOCK), count_block, &c);
+    score_count c = {REAL(scores), Rf_asReal(min), 0};
+    gcor_for_blocks(r_threads(threads), Rf_xlength(scores), BLOCK, count_block, &c);
     return Rf_ScalarReal((double)c.found);
 }
 
@@ -266,21 +258,17 @@ static int is_kept(const kept_scores *s, int e) {
     return (s->score ? s->score[e] : fabs(s->r[e])) >= s->min && s->r[e] * s->side >= 0;
 }
 
-static void count_kept(void *argument, int thread, int64_t k) {
+static void count_kept(void *argument, int thread, int64_t from, int64_t end) {
     const kept_scores *s = argument;
-    const gcor_range rows = gcor_block(s->n_row, ROWS, k);
-    (void)thread;
-    for (int64_t row = rows.from; row < rows.end; row++) {
+    for (int64_t row = from; row < end; row++) {
         s->first[row + 1] = 0;
         for (int e = s->start[row]; e < s->start[row + 1]; e++) s->first[row + 1] += is_kept(s, e);
     }
 }
 
-static void copy_kept(void *argument, int thread, int64_t k) {
+static void copy_kept(void *argument, int thread, int64_t from, int64_t end) {
     const kept_scores *s = argument;
-    const gcor_range rows = gcor_block(s->n_row, ROWS, k);
-    (void)thread;
-    for (int64_t row = rows.from; row < rows.end; row++)
+    for (int64_t row = from; row < end; row++)
         for (int e = s->start[row], at = s->first[row]; e < s->start[row + 1]; e++)
             if (is_kept(s, e)) {
                 s->to_col[at] = s->col[e];
@@ -303,13 +291,13 @@ SEXP r_keep_scores(SEXP p, SEXP i, SEXP x, SEXP scores, SEXP min, SEXP side, SEX
                      .side = Rf_asInteger(side),
                      .first = INTEGER(kept)};
     s.first[0] = 0;
-    gcor_for_each(n_threads, gcor_blocks(s.n_row, ROWS), count_kept, &s);
+    gcor_for_blocks(n_threads, s.n_row, ROWS, count_kept, &s);
     for (int64_t row = 0; row < s.n_row; row++) s.first[row + 1] += s.first[row];
     SET_VECTOR_ELT(result, 1, Rf_allocVector(INTSXP, s.first[s.n_row]));
     SET_VECTOR_ELT(result, 2, Rf_allocVector(REALSXP, s.first[s.n_row]));
     s.to_col = INTEGER(VECTOR_ELT(result, 1));
     s.to_r = REAL(VECTOR_ELT(result, 2));
-    gcor_for_each(n_threads, gcor_blocks(s.n_row, ROWS), copy_kept, &s);
+    gcor_for_blocks(n_threads, s.n_row, ROWS, copy_kept, &s);
     UNPROTECT(1);
     return result;
 }

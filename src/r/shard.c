@@ -44,11 +44,6 @@ static gcor_status save(r_job *q, gcor_sink *sink) {
     return status;
 }
 
-/* Returns whether reading an index is enough: the edges need not be in memory. */
-static int is_for_index(const gcor_sink *sink, R_xlen_t files) {
-    return sink->type->role == GCOR_STORE && ((const gcor_store *)sink)->spool && files <= MAX_OPEN;
-}
-
 static gcor_status load_file(gcor_context *context, gcor_sink *sink, const char *path) {
     FILE *file = gcor_os_fopen(path, "rb");
     if (!file) return cannot(context, "read", path);
@@ -66,12 +61,15 @@ static gcor_status load(r_job *q, gcor_sink *sink) {
     gcor_context *context = &q->call.context;
     SEXP path = r_element(q->part.parts, "path");
     gcor_status status = GCOR_OK;
+    /* Reading an index is enough where the edges need not be in memory. */
+    const int is_for_index = sink->type->role == GCOR_STORE && ((const gcor_store *)sink)->spool &&
+                             Rf_xlength(path) <= MAX_OPEN;
     context->monitor->pairs = Rf_xlength(path);
     context->monitor->pairs_done = 0;
     for (R_xlen_t k = 0; !status && k < Rf_xlength(path); k++, context->monitor->pairs_done++) {
         const char *file = CHAR(STRING_ELT(path, k));
-        status = is_for_index(sink, Rf_xlength(path)) ? gcor_store_attach((gcor_store *)sink, context, file, 0, NULL)
-                                                      : load_file(context, sink, file);
+        status = is_for_index ? gcor_store_attach((gcor_store *)sink, context, file, 0, NULL)
+                              : load_file(context, sink, file);
         if (!status && gcor_stop(context)) status = context->error.status;
     }
     q->job.n_obs_used = (int64_t)Rf_asReal(r_element(q->part.parts, "n_obs"));

@@ -75,15 +75,6 @@ static gcor_file_shape parse_shape(SEXP x) {
     return shape;
 }
 
-static gcor_status open_file(gcor_context *context, SEXP pointer, const char *path, const gcor_file_shape *shape) {
-    gcor_raw_file *file;
-    gcor_status status = gcor_raw_open(context, path, shape, &file);
-    if (status) return status;
-    R_SetExternalPtrAddr(pointer, file);
-    R_RegisterCFinalizerEx(pointer, finalize_file, TRUE);
-    return GCOR_OK;
-}
-
 static int is_same(const gcor_file_shape *a, const gcor_file_shape *b) {
     return a->offset == b->offset && a->n_obs == b->n_obs && a->n_var == b->n_var && a->type == b->type;
 }
@@ -102,11 +93,15 @@ static const gcor_raw_file *open_raw(SEXP x, SEXP pointer) {
     const gcor_raw_file *file = R_ExternalPtrAddr(pointer);
     if (file && !is_same(gcor_raw_shape(file), &shape))
         r_error("this gpuCorFile was changed since gpuCorFile() made it; make it again");
-    if (file)
+    if (file) {
         stop_if(gcor_raw_check(&context, file), &context);
-    else
-        stop_if(open_file(&context, pointer, Rf_translateChar(STRING_ELT(path, 0)), &shape), &context);
-    return R_ExternalPtrAddr(pointer);
+        return file;
+    }
+    gcor_raw_file *opened;
+    stop_if(gcor_raw_open(&context, Rf_translateChar(STRING_ELT(path, 0)), &shape, &opened), &context);
+    R_SetExternalPtrAddr(pointer, opened);
+    R_RegisterCFinalizerEx(pointer, finalize_file, TRUE);
+    return opened;
 }
 
 /* After readRDS() the pointer has no address, and the file is opened again. */
@@ -122,13 +117,6 @@ SEXP r_file_open(SEXP x) {
     return pointer;
 }
 
-/* Returns how many of the n numbers ascend by 1, from the first one on. */
-static R_xlen_t count_consecutive(const int *columns, R_xlen_t n) {
-    R_xlen_t k = 1;
-    while (k < n && columns[k] == columns[k - 1] + 1) k++;
-    return k;
-}
-
 /* Reads consecutive columns at once. */
 static gcor_status read_file_columns(gcor_context *context, const gcor_raw_file *file, SEXP columns, SEXP values) {
     gcor_raw_source raw = gcor_raw_source_of(file);
@@ -136,7 +124,7 @@ static gcor_status read_file_columns(gcor_context *context, const gcor_raw_file 
     const int *number = INTEGER(columns);
     gcor_status status = GCOR_OK;
     for (R_xlen_t k = 0, n; !status && k < Rf_xlength(columns); k += n) {
-        n = count_consecutive(number + k, Rf_xlength(columns) - k);
+        for (n = 1; k + n < Rf_xlength(columns) && number[k + n] == number[k + n - 1] + 1;) n++;
         if (TYPEOF(values) == INTSXP)
             status = gcor_raw_columns(context, file, number[k] - 1, n, INTEGER(values) + k * n_obs);
         else
@@ -173,21 +161,12 @@ typedef struct {
     double *out;
 } asked_request;
 
-static const char *range_text(const asked_request *q, char *text, size_t size) {
-    snprintf(text, size, q->n > 1 ? "columns %.0f to %.0f" : "column %.0f", (double)q->first + 1,
-             (double)(q->first + q->n));
-    return text;
-}
-
 static void fail_asked(const asked_request *q, const char *why) {
     const gcor_status status = Rf_inherits(q->asked->x, "gpuCorFile") ? GCOR_BAD_FILE : GCOR_BAD_INPUT;
     char range[80];
-    (void)gcor_fail(q->context, status, "%s of %s cannot be read: %s", range_text(q, range, sizeof range),
-                    q->asked->class, why);
-}
-
-static void copy_integers(const int *value, int64_t n, double *out) {
-    for (int64_t k = 0; k < n; k++) out[k] = value[k] == NA_INTEGER ? R_NaN : (double)value[k];
+    snprintf(range, sizeof range, q->n > 1 ? "columns %.0f to %.0f" : "column %.0f", (double)q->first + 1,
+             (double)(q->first + q->n));
+    (void)gcor_fail(q->context, status, "%s of %s cannot be read: %s", range, q->asked->class, why);
 }
 
 /* value: what ask_columns() of R returned: a matrix, the text of an error, or NULL for an interrupt. */
@@ -209,7 +188,8 @@ static void take_asked(const asked_request *q, SEXP value) {
     } else if (length > 0 && TYPEOF(value) == REALSXP) {
         memcpy(q->out, REAL(value), (size_t)length * sizeof *q->out);
     } else {
-        copy_integers(TYPEOF(value) == INTSXP ? INTEGER(value) : LOGICAL(value), length, q->out);
+        const int *integer = TYPEOF(value) == INTSXP ? INTEGER(value) : LOGICAL(value);
+        for (int64_t k = 0; k < length; k++) q->out[k] = integer[k] == NA_INTEGER ? R_NaN : (double)integer[k];
     }
 }
 

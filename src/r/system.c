@@ -47,10 +47,6 @@ SEXP r_checksum(SEXP bytes) {
     return Rf_mkString(text);
 }
 
-static SEXP option_of(const char *name) {
-    return *name ? Rf_GetOption1(Rf_install(name)) : R_NilValue;
-}
-
 /* Returns a list of the values of options; an option that is not set, or has the name "", takes the text of the
  * environment variable at its position, or else NULL. Attributes: "variables", the positions, from 1, of values from
  * the environment, if there are any; "cores", from r_cores(). */
@@ -60,7 +56,8 @@ SEXP r_settings(SEXP options, SEXP variables, SEXP names) {
     Rf_setAttrib(found, R_NamesSymbol, names);
     int *position = (int *)R_alloc((size_t)n, sizeof *position);
     for (R_xlen_t k = 0; k < n; k++) {
-        SEXP value = option_of(CHAR(STRING_ELT(options, k)));
+        const char *name = CHAR(STRING_ELT(options, k));
+        SEXP value = *name ? Rf_GetOption1(Rf_install(name)) : R_NilValue;
         const char *text = Rf_isNull(value) ? getenv(CHAR(STRING_ELT(variables, k))) : NULL;
         if (text && *text) {
             position[n_variables++] = (int)k + 1;

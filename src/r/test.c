@@ -11,18 +11,15 @@
 enum { MIN_TABLE = 1000, BLOCK = 4096 }; /* coefficients from which on making a table pays; of a thread at a time */
 
 typedef struct {
-    R_xlen_t n;
     double df;
     const gcor_t_table *table; /* NULL: none */
     const double *r;
     double *result;
 } t_tests;
 
-static void score_block(void *argument, int thread, int64_t k) {
+static void score_block(void *argument, int thread, int64_t from, int64_t end) {
     const t_tests *t = argument;
-    const gcor_range block = gcor_block(t->n, BLOCK, k);
-    (void)thread;
-    (void)gcor_t_scores(t->df, t->df, t->r + block.from, block.end - block.from, t->result + block.from);
+    (void)gcor_t_scores(t->df, t->df, t->r + from, end - from, t->result + from);
 }
 
 /* Returns t of coefficients; NA where the degrees of freedom, one for all or one each, are not positive. */
@@ -31,8 +28,8 @@ SEXP r_t_scores(SEXP coefficients, SEXP degrees, SEXP threads) {
     r_call call;
     r_plain_call_parse(&call, threads);
     SEXP result = PROTECT(r_new_vector(&call.context, REALSXP, length));
-    t_tests t = {.n = length, .df = REAL(degrees)[0], .r = REAL(coefficients), .result = REAL(result)};
-    if (!step && t.df > 0 && t.result) gcor_for_each(call.context.threads, gcor_blocks(length, BLOCK), score_block, &t);
+    t_tests t = {.df = REAL(degrees)[0], .r = REAL(coefficients), .result = REAL(result)};
+    if (!step && t.df > 0 && t.result) gcor_for_blocks(call.context.threads, length, BLOCK, score_block, &t);
     for (R_xlen_t k = 0; t.result && (step || !(t.df > 0)) && k < length; k++) {
         double r = t.r[k], df = REAL(degrees)[k * step];
         t.result[k] = r != r ? r : df > 0 ? gcor_t_score(df, r) : NA_REAL;
@@ -41,12 +38,10 @@ SEXP r_t_scores(SEXP coefficients, SEXP degrees, SEXP threads) {
     return call.context.error.status ? r_failure(&call.context.error) : result;
 }
 
-static void test_block(void *argument, int thread, int64_t k) {
+static void test_block(void *argument, int thread, int64_t from, int64_t end) {
     const t_tests *t = argument;
-    const gcor_range block = gcor_block(t->n, BLOCK, k);
-    (void)thread;
-    if (t->table) gcor_t_table_p(t->table, t->r + block.from, block.end - block.from, t->result + block.from);
-    for (int64_t l = block.from; !t->table && l < block.end; l++)
+    if (t->table) gcor_t_table_p(t->table, t->r + from, end - from, t->result + from);
+    for (int64_t l = from; !t->table && l < end; l++)
         t->result[l] = gcor_tail_p(gcor_t_tail(t->df, t->r[l]), t->r[l], GCOR_TWO_SIDED, 0);
 }
 
@@ -58,8 +53,8 @@ SEXP r_t_p(SEXP coefficients, SEXP df, SEXP threads) {
     R_xlen_t length = Rf_xlength(coefficients);
     SEXP result = PROTECT(r_new_vector(context, REALSXP, length));
     gcor_t_table *table = length < MIN_TABLE ? NULL : gcor_t_table_new(context, Rf_asReal(df));
-    t_tests t = {length, Rf_asReal(df), table, REAL(coefficients), REAL(result)};
-    if (!context->error.status) gcor_for_each(context->threads, gcor_blocks(length, BLOCK), test_block, &t);
+    t_tests t = {Rf_asReal(df), table, REAL(coefficients), REAL(result)};
+    if (!context->error.status) gcor_for_blocks(context->threads, length, BLOCK, test_block, &t);
     gcor_free(table);
     UNPROTECT(1);
     return context->error.status ? r_failure(&context->error) : result;

@@ -97,7 +97,6 @@ static void expand(SEXP x, const vector *v) {
 
 static void *data(SEXP x, Rboolean writable) {
     const vector *v = vector_of(x);
-    (void)writable;
     if (v && v->is_plain) return v->shared->buffer.at;
     if (v) expand(x, v);
     return REAL(R_altrep_data2(x));
@@ -110,7 +109,6 @@ static const void *data_or_null(SEXP x) {
 /* NULL lets R copy the values into its own memory. */
 static SEXP duplicate(SEXP x, Rboolean deep) {
     const vector *v = compact_vector_of(x);
-    (void)deep;
     return v ? share(v) : NULL;
 }
 
@@ -158,7 +156,6 @@ static R_xlen_t get_region(SEXP x, R_xlen_t first, R_xlen_t n, double *out) {
 static SEXP extract(SEXP x, SEXP positions, SEXP call) {
     const vector *v = compact_vector_of(x);
     R_xlen_t n = Rf_xlength(positions);
-    (void)call;
     if (!v || (TYPEOF(positions) != INTSXP && TYPEOF(positions) != REALSXP)) return NULL;
     SEXP extracted = PROTECT(Rf_allocVector(REALSXP, n));
     double *out = REAL(extracted), last = (double)v->n;
@@ -179,12 +176,10 @@ static SEXP extreme(SEXP x, int is_max) {
 }
 
 static SEXP min(SEXP x, Rboolean without_missing) {
-    (void)without_missing;
     return extreme(x, 0);
 }
 
 static SEXP max(SEXP x, Rboolean without_missing) {
-    (void)without_missing;
     return extreme(x, 1);
 }
 

@@ -1,6 +1,5 @@
 /* R vectors whose memory is the buffer cache's, not R's (ALTREP), and memory around them. */
-#ifndef GPUCOR_VECTOR_H
-#define GPUCOR_VECTOR_H
+#pragma once
 
 #include "call.h"
 
@@ -48,5 +47,3 @@ gcor_values r_values(SEXP x);
 void r_collect_garbage(int64_t bytes);
 /* An R error if there is no memory for n doubles. */
 void r_check_doubles(R_xlen_t n);
-
-#endif

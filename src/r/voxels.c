@@ -10,17 +10,8 @@
 enum { STRIP = 16 };
 
 /* Codes of NIfTI for types of voxels. */
-enum {
-    NII_U8 = 2,
-    NII_I16 = 4,
-    NII_I32 = 8,
-    NII_F32 = 16,
-    NII_F64 = 64,
-    NII_I8 = 256,
-    NII_U16 = 512,
-    NII_U32 = 768,
-    NII_I64 = 1024
-};
+enum { NII_U8 = 2, NII_I16 = 4, NII_I32 = 8, NII_F32 = 16, NII_F64 = 64 };
+enum { NII_I8 = 256, NII_U16 = 512, NII_U32 = 768, NII_I64 = 1024 };
 
 /* A block of R/image-read.R, which says what its elements are. */
 typedef struct {
@@ -33,18 +24,10 @@ typedef struct {
 
 /* Bytes of a value of a NIfTI type; 0: another type. */
 static int size_of(int type) {
-    switch (type) {
-    case NII_U8:
-    case NII_I8: return 1;
-    case NII_I16:
-    case NII_U16: return 2;
-    case NII_I32:
-    case NII_U32:
-    case NII_F32: return 4;
-    case NII_F64:
-    case NII_I64: return 8;
-    default: return 0;
-    }
+    if (type == NII_U8 || type == NII_I8) return 1;
+    if (type == NII_I16 || type == NII_U16) return 2;
+    if (type == NII_I32 || type == NII_U32 || type == NII_F32) return 4;
+    return type == NII_F64 || type == NII_I64 ? 8 : 0;
 }
 
 static void stop_changed(void) {

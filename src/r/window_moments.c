@@ -40,7 +40,6 @@ static void keep_column(void *argument, int thread, int64_t k) {
     const kept_tile *t = argument;
     const gcor_tile *tile = t->tile;
     int64_t n_var = t->q->job.windows.series->source.n_var, row_end = tile->row + tile->n_row, col = tile->col + k;
-    (void)thread;
     for (int64_t row = col < tile->row ? tile->row : col + 1; row < row_end; row++)
         put_pair(t->q, t->moments, gcor_tile_offset(tile, GCOR_LOWER, row) + k, gcor_row_position(col, row, n_var));
 }
@@ -68,12 +67,9 @@ static void allocate_all(request *q, SEXP result) {
 /* Pairs that the sink gets at a time: from one to the next the min weight may rise, so that fewer are kept. */
 enum { TAKEN_PAIRS = 1 << 22, BLOCK = 1 << 14 };
 
-static void keep_deviations(void *argument, int thread, int64_t b) {
+static void keep_deviations(void *argument, int thread, int64_t from, int64_t end) {
     const kept_tile *t = argument;
-    const gcor_range block = gcor_block(t->moments->n, BLOCK, b);
-    (void)thread;
-    for (int64_t k = block.from; k < block.end; k++)
-        t->values[k] = gcor_moments_sd(t->moments, k, 2 * GCOR_NO_VALUE) / 2;
+    for (int64_t k = from; k < end; k++) t->values[k] = gcor_moments_sd(t->moments, k, 2 * GCOR_NO_VALUE) / 2;
 }
 
 /* Halves standard deviations, which are up to sqrt(2), because a weight is at most 1. */
@@ -83,7 +79,7 @@ static gcor_status keep_strong(void *user, gcor_context *context, const gcor_til
     int64_t end = tile->row + tile->n_row, rows = gcor_max(1, TAKEN_PAIRS / tile->n_col);
     gcor_status status = GCOR_OK;
     kept_tile t = {q, tile, moments, values};
-    gcor_for_each(context->threads, gcor_blocks(moments->n, BLOCK), keep_deviations, &t);
+    gcor_for_blocks(context->threads, moments->n, BLOCK, keep_deviations, &t);
     for (int64_t row = tile->row; !status && row < end; row += rows) {
         const gcor_tile part = {row, gcor_min(rows, end - row), tile->col, tile->n_col};
         status = gcor_take_tile(q->sink, context, &part, values + gcor_tile_offset(tile, GCOR_LOWER, row), NULL);

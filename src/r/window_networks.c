@@ -103,11 +103,6 @@ static gcor_status note_guess(request *q, gcor_context *context, const gcor_stor
     return status;
 }
 
-static void drop(gcor_store **store) {
-    if (*store) gcor_sink_free(&(*store)->edges.sink);
-    *store = NULL;
-}
-
 /* Searches from another window's threshold; if that finds too few edges, from a sample's estimate, and then from 0. The
  * edges do not depend on the guesses. */
 static gcor_status run_density(request *q, gcor_session *session, gcor_context *context, gcor_job *job,
@@ -125,7 +120,8 @@ static gcor_status run_density(request *q, gcor_session *session, gcor_context *
             status = note_guess(q, context, *store, min);
             if (!status) return GCOR_OK;
         }
-        drop(store);
+        gcor_sink_free(*store ? &(*store)->edges.sink : NULL);
+        *store = NULL;
     }
     return status;
 }

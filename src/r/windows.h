@@ -1,6 +1,5 @@
 /* gpuCorWindows: what the functions for windows have in common (windows.c). */
-#ifndef GPUCOR_R_WINDOWS_H
-#define GPUCOR_R_WINDOWS_H
+#pragma once
 
 #include "job.h"
 
@@ -45,5 +44,3 @@ void r_windows_attributes(const r_windows_job *q, SEXP values, SEXP attributes);
 
 /* Calls work() for each window, with all pairs. */
 gcor_status r_windows_run(r_windows_job *q, gcor_window_work work, void *user);
-
-#endif

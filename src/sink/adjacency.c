@@ -68,7 +68,6 @@ static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, cons
     double scratch[SOME];
     float a[SOME];
     int64_t missing = 0;
-    (void)context, (void)thread;
     for (int64_t from = 0; from < segment->n; from += SOME) {
         int64_t n = segment->n - from < SOME ? segment->n - from : SOME;
         const double *r = gcor_segment_values(segment, from, n, scratch);
@@ -122,13 +121,11 @@ typedef struct {
 
 static void complete_micro_panel(void *argument, int thread, int64_t c) {
     const completion *of = argument;
-    (void)thread;
     if (!gcor_stop(of->context)) complete(of->adjacency, c);
 }
 
 static void connect_micro_panel(void *argument, int thread, int64_t c) {
     const completion *of = argument;
-    (void)thread;
     if (!gcor_stop(of->context)) connect(of->adjacency, c);
 }
 

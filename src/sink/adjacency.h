@@ -1,14 +1,11 @@
 /* The sink of a run of coefficients that makes a slab of the matrix of adjacencies: the columns of some variables, or
  * of all, with all variables in each and zeros on the diagonal. It is then an operand of the run of overlaps. */
-#ifndef GPUCOR_ADJACENCY_H
-#define GPUCOR_ADJACENCY_H
+#pragma once
 
 #include "../measure/overlap.h"
 #include "../base/alloc.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GCOR_BEGIN_C
 
 /* Variables of a micro-panel (cpu/kernels.h): element k of the slab's variable v is at [(v / WIDTH * n_var + k) * WIDTH
  * + v % WIDTH]. */
@@ -52,7 +49,4 @@ static inline const float *gcor_adjacency_row(const gcor_adjacency *adjacency, i
     return adjacency->values + (c * adjacency->sink.n_col + k) * GCOR_ADJACENCY_WIDTH;
 }
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+GCOR_END_C

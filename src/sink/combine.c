@@ -15,10 +15,6 @@ static int adds_approx(const gcor_combine *c) {
     return c->sink.approximate && c->backend->pairs;
 }
 
-static size_t value_bytes(const gcor_combine *c) {
-    return adds_approx(c) ? sizeof(float) : sizeof(double);
-}
-
 /* True if every subject's values are kept until the tile is done, instead of their sum. */
 static int keeps_each(const gcor_combination *rule) {
     return rule->how >= GCOR_QUANTILE;
@@ -56,7 +52,7 @@ static gcor_status reserve(gcor_combine *c, gcor_context *context, int64_t pairs
     gcor_free(c->taken);
     c->capacity = 0;
     c->taken = NULL;
-    c->values = gcor_alloc(context, pairs * values_of_pair(c), value_bytes(c), what);
+    c->values = gcor_alloc(context, pairs * values_of_pair(c), adds_approx(c) ? sizeof(float) : sizeof(double), what);
     if (!c->values) return GCOR_NO_MEMORY;
     if (c->rule->skips && !keeps_each(c->rule)) {
         c->taken = gcor_alloc(context, pairs, sizeof *c->taken, what);
@@ -93,7 +89,6 @@ static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, cons
     gcor_combine *c = combine_of(sink);
     int64_t at = position(c, segment->row, segment->col);
     double scratch[SOME];
-    (void)context, (void)thread;
     if (adds_approx(c)) {
         gcor_approx_add(c, c->subject, segment, (float *)c->values + at);
         return GCOR_OK;
@@ -158,7 +153,6 @@ static gcor_status deliver(gcor_combine *c, gcor_context *context) {
 
 static gcor_status end_tile(gcor_sink *sink, gcor_context *context, const gcor_tile *tile) {
     gcor_combine *c = combine_of(sink);
-    (void)tile;
     if (++c->subject < c->rule->n) return GCOR_OK;
     c->subject = 0;
     return deliver(c, context);

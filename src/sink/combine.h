@@ -9,14 +9,11 @@
  *                     error; refine() then computes exact values from the subjects' operands: the same numbers
  *   combine_loops.c   the inner loops
  *   group_tests.c     Student's t of subjects' Fisher z */
-#ifndef GPUCOR_COMBINE_H
-#define GPUCOR_COMBINE_H
+#pragma once
 
 #include "group_tests.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GCOR_BEGIN_C
 
 typedef enum {
     GCOR_MEAN,     /* sum of weight r / total */
@@ -56,8 +53,7 @@ typedef struct gcor_combination {
     int64_t sessions; /* GCOR_ICC2, GCOR_ICC3: n / sessions subjects, each with all its sessions one after another */
     int skips;    /* 1: a pair ignores subjects in which it has no coefficient; 0: the pair then has no coefficient */
     double total; /* sums are divided by it; if subjects are left out, by the sum of the other subjects' weights */
-    int64_t n,
-        n_first; /* GCOR_T, GCOR_DIFFERENCE: the first n_first subjects are one group, the others are the other group */
+    int64_t n, n_first; /* GCOR_T, GCOR_DIFFERENCE: the first n_first subjects are one group, the others the other */
     const gcor_subject *subjects;   /* n, the caller's */
     const gcor_linear_model *model; /* GCOR_T, GCOR_DIFFERENCE: of its tested terms instead of groups; NULL: none */
 } gcor_combination;
@@ -128,7 +124,4 @@ void gcor_approx_add(gcor_combine *c, int64_t subject, const gcor_segment *segme
  * the other sink may need. An error is in the context. */
 void gcor_approx_deliver(gcor_combine *c, gcor_context *context, int thread, const gcor_tile *tile, float *sums);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+GCOR_END_C

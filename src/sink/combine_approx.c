@@ -134,10 +134,6 @@ static void wait(delivery *d, const gcor_segment *segment) {
     prefetch(d, segment);
 }
 
-static void end_waiting(const delivery *d) {
-    for (int64_t k = gcor_max(0, d->found - WAITING); k < d->found; k++) hand_over(d, &d->segment[k % WAITING]);
-}
-
 /* Delivers a row of sums. */
 static void deliver_row(delivery *d, const gcor_segment *row, const float *sum) {
     gcor_segment some = *row;
@@ -165,5 +161,5 @@ void gcor_approx_deliver(gcor_combine *c, gcor_context *context, int thread, con
         gcor_tile_segment(tile, c->to->shape, row.row, &row.col, &row.n);
         if (row.n > 0) deliver_row(&d, &row, sums + i * tile->n_col + (row.col - tile->col));
     }
-    end_waiting(&d);
+    for (int64_t k = gcor_max(0, d.found - WAITING); k < d.found; k++) hand_over(&d, &d.segment[k % WAITING]);
 }

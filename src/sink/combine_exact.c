@@ -146,7 +146,6 @@ static double squares_about(const double *x, int64_t n, double mean) {
 }
 
 static double deviation(const gcor_combination *rule, double *x, int64_t n) {
-    (void)rule;
     if (n < 2) return GCOR_NO_VALUE;
     return sqrt(squares_about(x, n, mean_of(x, n)) / (double)(n - 1)) / GCOR_SD_UNIT;
 }
@@ -156,7 +155,6 @@ static void to_z(double *x, int64_t n) {
 }
 
 static double statistic(const gcor_combination *rule, double *x, int64_t n) {
-    (void)rule;
     to_z(x, n);
     double mean = mean_of(x, n), squares = squares_about(x, n, mean);
     if (n < 2 || !(squares > 0)) return GCOR_NO_VALUE;
@@ -183,7 +181,6 @@ static double above(const gcor_combination *rule, double *x, int64_t n) {
 
 static double largest(const gcor_combination *rule, double *x, int64_t n) {
     int64_t best = 0;
-    (void)rule;
     for (int64_t k = 1; k < n; k++)
         if (x[k] > x[best]) best = k;
     return (double)(best + 1) / GCOR_ARGMAX_UNIT;

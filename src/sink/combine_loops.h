@@ -1,7 +1,6 @@
 /* The inner loops over coefficients of one subject or several, for n values of a row, once for each instruction set.
  * Results are the same to the last bit, except for approximate ones. */
-#ifndef GPUCOR_COMBINE_LOOPS_H
-#define GPUCOR_COMBINE_LOOPS_H
+#pragma once
 
 #include "../base/triangle.h"
 #include "weight.h"
@@ -66,5 +65,3 @@ const gcor_combine_loops *gcor_combine_best_loops(void);
  * pairs' coefficients at r + s * stride. Any thread. */
 void gcor_subject_z(const gcor_combine_loops *loops, const double *r, int64_t stride, int64_t subjects, int64_t n,
                     double *z);
-
-#endif

@@ -21,20 +21,16 @@ static int32_t numerator(double r, double norm, double other_norm) {
     return r <= 1 && norm > 0 && other_norm > 0 ? (int32_t)lrint(r * sqrt(norm * other_norm)) : 0;
 }
 
-static void put_counts(const gcor_compact *to, const gcor_segment *segment, int32_t *out) {
-    const double norm = to->norm[segment->row], *others = to->norm + segment->col;
-    for (int64_t k = 0; k < segment->n; k++) out[k] = numerator(gcor_value(segment, k), norm, others[k]);
-}
-
 static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, const gcor_segment *segment) {
     const gcor_compact *to = ((gcor_compact_sink *)sink)->to;
     char *out = (char *)to->values + position(sink, segment->row, segment->col) * GCOR_COMPACT_BYTES;
     size_t bytes = (size_t)segment->n * GCOR_COMPACT_BYTES;
-    (void)context, (void)thread;
+    const double *norm = to->norm;
     if (segment->counts)
         memcpy(out, segment->counts, bytes);
     else if (to->form == GCOR_AS_COUNTS)
-        put_counts(to, segment, (int32_t *)out);
+        for (int64_t k = 0; k < segment->n; k++)
+            ((int32_t *)out)[k] = numerator(gcor_value(segment, k), norm[segment->row], norm[segment->col + k]);
     else if (segment->floats)
         memcpy(out, segment->floats, bytes);
     else
@@ -68,22 +64,13 @@ static void stream(char *out, const char *from, int64_t bytes) {
 typedef struct {
     char *to;
     const char *from;
-    int64_t before, bytes; /* bytes of the first piece that precede `to`; bytes to copy */
+    int64_t before; /* bytes of the first piece that precede `to` */
 } piecewise_copy;
 
-static void copy_piece(void *argument, int thread, int64_t k) {
+static void copy_piece(void *argument, int thread, int64_t from, int64_t end) {
     const piecewise_copy *c = argument;
-    const gcor_range piece = gcor_block(c->before + c->bytes, PIECE_BYTES, k);
-    const int64_t begin = gcor_max(0, piece.from - c->before), end = piece.end - c->before;
-    (void)thread;
-    stream(c->to + begin, c->from + begin, end - begin);
-}
-
-/* Copies `bytes` bytes to byte `first` of the values. */
-static void copy_pieces(const gcor_compact *to, gcor_context *context, int64_t first, const char *from, int64_t bytes) {
-    piecewise_copy c = {(char *)to->values + first, from, 0, bytes};
-    c.before = (int64_t)((uintptr_t)c.to % PIECE_BYTES);
-    gcor_for_each(context->threads, gcor_blocks(c.before + bytes, PIECE_BYTES), copy_piece, &c);
+    const int64_t begin = gcor_max(0, from - c->before);
+    stream(c->to + begin, c->from + begin, end - c->before - begin);
 }
 
 typedef struct {
@@ -93,12 +80,10 @@ typedef struct {
     int64_t rows; /* that a thread copies at a time */
 } rowwise_copy;
 
-static void copy_some_rows(void *argument, int thread, int64_t k) {
+static void copy_some_rows(void *argument, int thread, int64_t from, int64_t end) {
     const rowwise_copy *c = argument;
-    const gcor_range rows = gcor_block(c->tile->n_row, c->rows, k);
     char *to = (char *)((const gcor_compact_sink *)c->sink)->to->values;
-    (void)thread;
-    for (int64_t row = c->tile->row + rows.from; row < c->tile->row + rows.end; row++) {
+    for (int64_t row = c->tile->row + from; row < c->tile->row + end; row++) {
         int64_t col, n;
         gcor_tile_segment(c->tile, c->sink->shape, row, &col, &n);
         if (n > 0)
@@ -108,37 +93,28 @@ static void copy_some_rows(void *argument, int thread, int64_t k) {
     }
 }
 
-static void copy_rows(gcor_sink *sink, gcor_context *context, const gcor_tile *tile, const char *from) {
-    rowwise_copy c = {sink, tile, from, PIECE_BYTES / GCOR_COMPACT_BYTES / sink->n_col + 1};
-    gcor_for_each(context->threads, gcor_blocks(tile->n_row, c.rows), copy_some_rows, &c);
-}
-
-/* Prefaults the memory before the first values are written. Page faults between copies from a device take three times
- * as long. */
-static void prefault(gcor_compact_sink *own, gcor_context *context) {
-    if (!own->is_prefaulted) gcor_prefault(context, own->to->values, own->to->n * GCOR_COMPACT_BYTES);
-    own->is_prefaulted = 1;
-}
-
 void gcor_compact_take_tile(gcor_sink *sink, gcor_context *context, const gcor_tile *tile, const void *values) {
+    gcor_compact_sink *own = (gcor_compact_sink *)sink;
     int64_t col, n, row = tile->row, pairs = gcor_tile_pairs(tile, sink->shape);
     if (pairs == 0) return;
-    prefault((gcor_compact_sink *)sink, context);
+    /* Page faults between copies from a device take three times as long. */
+    gcor_prefault(context, own->to->values, own->to->n * GCOR_COMPACT_BYTES, own->shared);
     if (!is_contiguous(sink, tile)) {
-        copy_rows(sink, context, tile, values);
+        rowwise_copy rows = {sink, tile, values, PIECE_BYTES / GCOR_COMPACT_BYTES / sink->n_col + 1};
+        gcor_for_blocks(context->threads, tile->n_row, rows.rows, copy_some_rows, &rows);
         return;
     }
     do gcor_tile_segment(tile, sink->shape, row++, &col, &n);
     while (n == 0);
-    copy_pieces(((gcor_compact_sink *)sink)->to, context, position(sink, row - 1, col) * GCOR_COMPACT_BYTES, values,
-                pairs * GCOR_COMPACT_BYTES);
+    char *to = (char *)own->to->values + position(sink, row - 1, col) * GCOR_COMPACT_BYTES;
+    piecewise_copy c = {to, values, (int64_t)((uintptr_t)to % PIECE_BYTES)};
+    gcor_for_blocks(context->threads, c.before + pairs * GCOR_COMPACT_BYTES, PIECE_BYTES, copy_piece, &c);
 }
 
 /* ---- forks --------------------------------------------------------------------------------------- */
 
 /* Forks write to the same memory, each to its own pairs, so there is nothing to move. */
 static gcor_status merge(gcor_sink *sink, gcor_context *context, gcor_sink *other) {
-    (void)sink, (void)context, (void)other;
     return GCOR_OK;
 }
 
@@ -155,8 +131,11 @@ gcor_status gcor_compact_sink_new(gcor_context *context, const gcor_compact *to,
     const gcor_compact_sink like = {
         .sink = {.type = &TYPE, .shape = to->shape, .n_row = to->n_var, .n_col = to->n_var, .form = to->form},
         .to = to,
-        .is_prefaulted = to->is_prefaulted,
+        .begun = to->is_prefaulted ? INT64_MAX : 0,
     };
-    *sink = gcor_sink_new(context, &like);
-    return *sink ? GCOR_OK : context->error.status;
+    gcor_compact_sink *own = gcor_sink_new(context, &like);
+    *sink = own ? &own->sink : NULL;
+    if (!own) return context->error.status;
+    own->shared = &own->begun;
+    return GCOR_OK;
 }

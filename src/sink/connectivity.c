@@ -25,7 +25,6 @@ static gcor_status take_edges(gcor_sink *sink, gcor_context *context, int thread
     int32_t which[GCOR_SOME];
     double r[GCOR_SOME];
     int64_t above = 0;
-    (void)context;
     for (int64_t from = 0; from < segment->n; from += GCOR_SOME) {
         int64_t n = gcor_find_edges(rule, segment, 0, from, which, r, &above);
         if (n > 0) gcor_edge_sums_add_row(&c->edge_sums, thread, segment->row, segment->col, which, r, n, rule->side);
@@ -34,7 +33,6 @@ static gcor_status take_edges(gcor_sink *sink, gcor_context *context, int thread
 }
 
 static gcor_status end_edges(gcor_sink *sink, gcor_context *context, const gcor_tile *tile) {
-    (void)tile;
     gcor_edge_sums_end(&((gcor_connectivity *)sink)->edge_sums, context);
     return context->error.status;
 }
@@ -45,13 +43,11 @@ typedef struct {
     gcor_edge_sums *sums;
     gcor_side side;
     const gcor_edge *list;
-    int64_t n;
 } addition;
 
-static void add_block(void *argument, int thread, int64_t k) {
+static void add_block(void *argument, int thread, int64_t from, int64_t end) {
     const addition *a = argument;
-    const gcor_range block = gcor_block(a->n, BLOCK, k);
-    for (const gcor_edge *edge = a->list + block.from; edge < a->list + block.end; edge++)
+    for (const gcor_edge *edge = a->list + from; edge < a->list + end; edge++)
         gcor_edge_sums_add(a->sums, thread, edge->row, edge->col, gcor_raw_weight(a->side, edge->r));
 }
 
@@ -62,8 +58,8 @@ static gcor_status keep_tile(gcor_edges *edges, gcor_context *context, const gco
     int threads = gcor_edge_sums_threads(context, tile, n);
     gcor_status status = n > 0 ? gcor_edge_sums_begin(sums, context, tile, threads) : GCOR_OK;
     if (status || n == 0) return status;
-    addition all = {sums, edges->rule.side, list, n};
-    gcor_for_each(threads, gcor_blocks(n, BLOCK), add_block, &all);
+    addition all = {sums, edges->rule.side, list};
+    gcor_for_blocks(threads, n, BLOCK, add_block, &all);
     gcor_edge_sums_end(sums, context);
     return GCOR_OK;
 }
@@ -78,7 +74,6 @@ static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, cons
     enum { SOME = 256 };
     gcor_connectivity *c = (gcor_connectivity *)sink;
     double scratch[SOME];
-    (void)context;
     if (gcor_count_sums(&c->rule) > 0) gcor_power_sums_take(c, thread, segment);
     for (int64_t k = 0; c->rule.histogram && k < segment->n; k += SOME) {
         int64_t n = gcor_min(SOME, segment->n - k);
@@ -88,7 +83,6 @@ static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, cons
 }
 
 static gcor_status end_tile(gcor_sink *sink, gcor_context *context, const gcor_tile *tile) {
-    (void)tile;
     return gcor_power_sums_end((gcor_connectivity *)sink, context);
 }
 
@@ -110,7 +104,6 @@ static void clear(gcor_connectivity *c) {
 
 static gcor_status merge(gcor_sink *sink, gcor_context *context, gcor_sink *other) {
     gcor_connectivity *c = (gcor_connectivity *)sink, *from = (gcor_connectivity *)other;
-    (void)context;
     for (int64_t k = 0; k < all_degrees(c); k++) c->degree[k] += from->degree[k];
     for (int64_t k = 0; k < all_sums(c); k++) c->sums[k] += from->sums[k];
     if (c->rule.histogram) {
@@ -122,7 +115,6 @@ static gcor_status merge(gcor_sink *sink, gcor_context *context, gcor_sink *othe
 
 static gcor_status save(gcor_sink *sink, gcor_context *context, const gcor_shard *shard, FILE *file) {
     gcor_connectivity *c = (gcor_connectivity *)sink;
-    (void)shard;
     gcor_status status = gcor_put(context, file, &c->rule, 1, sizeof c->rule);
     if (!status) status = gcor_put(context, file, c->degree, all_degrees(c), sizeof *c->degree);
     if (!status) status = gcor_put(context, file, c->sums, all_sums(c), sizeof *c->sums);

@@ -3,16 +3,13 @@
  * fixed-point numbers (weight.h), so they do not depend on how pairs are divided among threads, devices and shards.
  * Sums over all pairs use the coefficients of a dense result (GCOR_AS_FLOATS), so they are the same on every back
  * end. */
-#ifndef GPUCOR_CONNECTIVITY_H
-#define GPUCOR_CONNECTIVITY_H
+#pragma once
 
 #include "../measure/similarity.h"
 #include "edges/tile_edges.h"
 #include "histogram.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GCOR_BEGIN_C
 
 enum { GCOR_MAX_POWERS = 32, GCOR_MAX_LEVELS = 32, GCOR_SUMS_BLOCK = 1 << 14 };
 
@@ -91,7 +88,4 @@ gcor_status gcor_power_sums_begin(gcor_connectivity *c, gcor_context *context, c
 void gcor_power_sums_take(gcor_connectivity *c, int thread, const gcor_segment *segment);
 gcor_status gcor_power_sums_end(gcor_connectivity *c, gcor_context *context);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+GCOR_END_C

@@ -19,8 +19,8 @@ static gcor_grid grid_of(const gcor_dense *dense) {
     return gcor_grid_of(dense->sink.shape, dense->sink.n_row, dense->sink.n_col);
 }
 
-/* Returns the shard's square that contains the pair: the last one that does not begin after the pair's smallest square.
- * */
+/* Returns the shard's square that contains the pair: the last one that does not begin after the pair's smallest
+ * square. */
 static const gcor_dense_square *square_of(const gcor_dense *dense, int64_t row, int64_t col) {
     const gcor_grid grid = grid_of(dense);
     gcor_square at = {row, col, grid.side};
@@ -85,7 +85,6 @@ static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, cons
     gcor_dense *dense = (gcor_dense *)sink;
     gcor_segment piece = *segment;
     int64_t end = segment->col + segment->n, n;
-    (void)context, (void)thread;
     for (; piece.col < end; piece.col += piece.n) {
         double *out = position(dense, piece.row, piece.col, &n);
         piece.n = n < end - piece.col ? n : end - piece.col;
@@ -99,7 +98,6 @@ static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, cons
 /* ---- forks and files ---------------------------------------------------------------- */
 
 static gcor_status allocate(gcor_sink *sink, gcor_context *context) {
-    (void)context;
     ((gcor_dense *)sink)->zero_sd = 0;
     ((gcor_dense *)sink)->is_owner = 0;
     return GCOR_OK;
@@ -107,7 +105,6 @@ static gcor_status allocate(gcor_sink *sink, gcor_context *context) {
 
 /* Forks write to the same memory, each to its own pairs, so there is nothing to move. */
 static gcor_status merge(gcor_sink *sink, gcor_context *context, gcor_sink *other) {
-    (void)context;
     ((gcor_dense *)sink)->zero_sd += ((gcor_dense *)other)->zero_sd;
     ((gcor_dense *)other)->zero_sd = 0;
     return GCOR_OK;
@@ -144,15 +141,11 @@ static gcor_status for_rows(gcor_dense *dense, gcor_context *context, const gcor
     return status;
 }
 
-static gcor_status put_head(const gcor_dense *dense, gcor_context *context, const gcor_shard *shard, FILE *file) {
-    gcor_status status = gcor_put(context, file, &dense->layout, 1, sizeof dense->layout);
-    if (!status) status = gcor_put(context, file, &dense->zero_sd, 1, sizeof dense->zero_sd);
-    return status ? status : gcor_put(context, file, shard, 1, sizeof *shard);
-}
-
 static gcor_status save(gcor_sink *sink, gcor_context *context, const gcor_shard *shard, FILE *file) {
     gcor_dense *dense = (gcor_dense *)sink;
-    gcor_status status = put_head(dense, context, shard, file);
+    gcor_status status = gcor_put(context, file, &dense->layout, 1, sizeof dense->layout);
+    if (!status) status = gcor_put(context, file, &dense->zero_sd, 1, sizeof dense->zero_sd);
+    if (!status) status = gcor_put(context, file, shard, 1, sizeof *shard);
     return status ? status : for_rows(dense, context, shard, file, put_row);
 }
 
@@ -253,17 +246,15 @@ typedef struct {
 } mirroring;
 
 /* Copies square blocks, so that the strided side of the copy stays in the cache. */
-static void mirror_blocks(void *argument, int thread, int64_t k) {
+static void mirror_blocks(void *argument, int thread, int64_t from, int64_t end) {
     const mirroring *m = argument;
-    const gcor_range cols = gcor_block(m->n, MIRRORED, k);
-    (void)thread;
-    for (int64_t from = 0; from < cols.end && !gcor_stop(m->context); from += MIRRORED)
-        for (int64_t j = cols.from; j < cols.end; j++)
-            for (int64_t i = from; i < j && i < from + MIRRORED; i++) m->matrix[i + m->n * j] = m->matrix[j + m->n * i];
+    for (int64_t row = 0; row < end && !gcor_stop(m->context); row += MIRRORED)
+        for (int64_t j = from; j < end; j++)
+            for (int64_t i = row; i < j && i < row + MIRRORED; i++) m->matrix[i + m->n * j] = m->matrix[j + m->n * i];
 }
 
 gcor_status gcor_mirror(gcor_context *context, double *matrix, int64_t n) {
     mirroring m = {context, matrix, n};
-    gcor_for_each(context->threads, gcor_blocks(n, MIRRORED), mirror_blocks, &m);
+    gcor_for_blocks(context->threads, n, MIRRORED, mirror_blocks, &m);
     return context->error.status;
 }

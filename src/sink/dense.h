@@ -1,13 +1,10 @@
 /* The sink that keeps every coefficient. */
-#ifndef GPUCOR_DENSE_H
-#define GPUCOR_DENSE_H
+#pragma once
 
 #include "../gpucor.h"
 #include "../measure/compact.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GCOR_BEGIN_C
 
 typedef enum {
     GCOR_TRIANGLE_ROWS,    /* n(n-1)/2 values, pairs 1-2, 1-3, ..., 2-3, ... */
@@ -50,7 +47,8 @@ gcor_status gcor_mirror(gcor_context *context, double *matrix, int64_t n);
 typedef struct {
     gcor_sink sink; /* first */
     const gcor_compact *to;
-    int is_prefaulted; /* to->values has been prefaulted */
+    int64_t begun;   /* pages of to->values that are prefaulted, or about to be; INT64_MAX: all */
+    int64_t *shared; /* `begun` of the first sink, whose forks share the work */
 } gcor_compact_sink;
 
 /* Creates a sink that writes to to->values all pairs of to->n_var variables; to->norm is the job's x_norm. `to` stays
@@ -60,8 +58,4 @@ gcor_status gcor_compact_sink_new(gcor_context *context, const gcor_compact *to,
 /* Takes all values of a tile, in the sink's form, row by row without gaps. Uses context->threads threads. */
 void gcor_compact_take_tile(gcor_sink *sink, gcor_context *context, const gcor_tile *tile, const void *values);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+GCOR_END_C

@@ -1,6 +1,5 @@
 /* Writes and reads the data of sinks. Any failure is GCOR_BAD_FILE, recorded in the context. */
-#ifndef GPUCOR_FILE_H
-#define GPUCOR_FILE_H
+#pragma once
 
 #include "../gpucor.h"
 
@@ -12,5 +11,3 @@ gcor_status gcor_damaged(gcor_context *context);
 gcor_status gcor_expect(gcor_context *context, FILE *file, const void *data, size_t size);
 /* Checks that the file begins with the header of a sink like this one. */
 gcor_status gcor_expect_head(const gcor_sink *sink, gcor_context *context, FILE *file);
-
-#endif

@@ -71,10 +71,6 @@ static void test_means(const gcor_groups *groups, const double *z, int64_t n, gc
  * without the others. */
 static const double ROUNDING = 1e-28, COLLINEAR = 1e-10;
 
-int64_t gcor_linear_scratch(const gcor_linear_model *model) {
-    return model ? (model->n_terms * (model->n_terms + 1) + 7) / 8 * 8 : 0; /* rows of z stay aligned */
-}
-
 void gcor_find_missing(const double *y, int64_t rows, int64_t n, gcor_missing_pairs *missing) {
     double sum[BLOCK] = {0};
     for (int64_t s = 0; s < rows; s++)
@@ -224,7 +220,10 @@ static void test_terms(const gcor_groups *groups, const gcor_combine_loops *loop
 }
 
 int64_t gcor_group_scratch(const gcor_groups *groups) {
-    return BLOCK * groups->n + gcor_linear_scratch(groups->model);
+    const gcor_linear_model *model = groups->model;
+    const int64_t of_model = model ? (model->n_terms * (model->n_terms + 1) + 7) / 8 * 8
+                                   : 0; /* rows of z stay aligned */
+    return BLOCK * groups->n + of_model;
 }
 
 void gcor_test_groups(const gcor_groups *groups, const gcor_combine_loops *loops, const double *r, int64_t stride,
@@ -264,19 +263,6 @@ typedef struct {
     double *scratch; /* for each thread: that of the tests, and every subject's coefficients of a block; owned */
 } group_sink;
 
-/* Index of a row's first entry at or after column `col`. */
-static int64_t find_entry(const gcor_listed_pairs *listed, int64_t row, int64_t col) {
-    int64_t low = listed->start[row], high = listed->start[row + 1];
-    while (low < high) {
-        int64_t middle = low + (high - low) / 2;
-        if (listed->col[middle] < col)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* Tests n pairs, whose coefficients subject s has at r + s * stride, and stores the results from index `at` on. */
 static void test_block(group_sink *g, double *z, const double *r, int64_t stride, int64_t n, int64_t at) {
     const gcor_group_results *to = &g->results;
@@ -290,20 +276,19 @@ static void test_block(group_sink *g, double *z, const double *r, int64_t stride
     }
 }
 
-static int64_t position(const gcor_sink *sink, int64_t row, int64_t col) {
-    return sink->shape == GCOR_FULL ? row * sink->n_col + col : gcor_row_position(row, col, sink->n_col);
-}
-
 static void take_all(group_sink *g, double *z, const gcor_segment *segment) {
+    const gcor_sink *sink = &g->sink;
+    int64_t at = sink->shape == GCOR_FULL ? segment->row * sink->n_col + segment->col
+                                          : gcor_row_position(segment->row, segment->col, sink->n_col);
     for (int64_t from = 0; from < segment->n; from += BLOCK)
-        test_block(g, z, segment->doubles + from, segment->stride, gcor_min(BLOCK, segment->n - from),
-                   position(&g->sink, segment->row, segment->col + from));
+        test_block(g, z, segment->doubles + from, segment->stride, gcor_min(BLOCK, segment->n - from), at + from);
 }
 
 /* r: scratch for the subjects' coefficients. */
 static void take_listed(group_sink *g, double *z, double *r, const gcor_segment *segment) {
-    int64_t at = find_entry(&g->listed, segment->row, segment->col);
-    int64_t end = find_entry(&g->listed, segment->row, segment->col + segment->n);
+    const int32_t *start = g->listed.start + segment->row, *col = g->listed.col;
+    int64_t at = gcor_first_from(col, start[0], start[1], segment->col);
+    int64_t end = gcor_first_from(col, at, start[1], segment->col + segment->n);
     for (; at < end; at += BLOCK) {
         int64_t n = gcor_min(BLOCK, end - at);
         for (int64_t s = 0; s < g->groups.n; s++)
@@ -320,7 +305,6 @@ static int64_t thread_scratch(const group_sink *g) {
 static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, const gcor_segment *segment) {
     group_sink *g = (group_sink *)sink;
     double *z = g->scratch + thread * thread_scratch(g);
-    (void)context;
     if (g->listed.start)
         take_listed(g, z, z + gcor_group_scratch(&g->groups), segment);
     else
@@ -337,7 +321,6 @@ static gcor_status allocate(gcor_sink *sink, gcor_context *context) {
 
 /* Forks write to the same results, each to its own pairs. */
 static gcor_status merge(gcor_sink *sink, gcor_context *context, gcor_sink *other) {
-    (void)sink, (void)context, (void)other;
     return GCOR_OK;
 }
 

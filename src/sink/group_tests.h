@@ -1,14 +1,11 @@
 /* Student's t of subjects' Fisher z, pair by pair: of their mean against 0; for two groups of subjects, of the
  * difference of the groups' means with separate variances (Welch 1947); or of a contrast of a linear model, or F of
  * several of its terms. */
-#ifndef GPUCOR_GROUP_TESTS_H
-#define GPUCOR_GROUP_TESTS_H
+#pragma once
 
 #include "combine_loops.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GCOR_BEGIN_C
 
 enum { GCOR_GROUP_BLOCK = GCOR_SUM_BLOCK }; /* max number of pairs tested at once */
 
@@ -49,13 +46,12 @@ int64_t gcor_group_scratch(const gcor_groups *groups);
 
 /* In place of the subjects' z of n <= GCOR_GROUP_BLOCK pairs, the residuals of the model's terms that are not tested.
  * Residuals that are only rounding errors of z become 0; pairs that miss a value and are not skipped have a NaN.
- * scratch: gcor_linear_scratch() doubles. */
+ * scratch: what gcor_group_scratch() adds for a model. */
 void gcor_linear_values(const gcor_groups *groups, const gcor_combine_loops *loops, double *z, int64_t n,
                         double *scratch, gcor_missing_pairs *missing);
 /* Tests pair k by the residuals that it has, with `terms` in place of the model's. */
 void gcor_linear_test_some(const gcor_linear_model *model, const double *terms, const double *values, int64_t k,
                            double *scratch, gcor_group_tests *tests);
-int64_t gcor_linear_scratch(const gcor_linear_model *model); /* model NULL: 0 */
 /* Returns t or F of pair k. */
 double gcor_group_statistic(const gcor_groups *groups, const gcor_group_tests *tests, int64_t k);
 
@@ -81,7 +77,4 @@ gcor_status gcor_group_sink_new(gcor_context *context, gcor_shape shape, int64_t
                                 const gcor_groups *groups, const gcor_listed_pairs *listed,
                                 const gcor_group_results *results, gcor_sink **sink);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+GCOR_END_C

@@ -129,7 +129,6 @@ static gcor_status take_exactly(gcor_sink *sink, gcor_context *context, int thre
     gcor_histogram *histogram = (gcor_histogram *)sink;
     int64_t *counts = histogram->bins.counts + (int64_t)thread * GCOR_BINS;
     double error = segment->error, min = fmax(0, histogram->min - error - 2.0 / GCOR_BINS);
-    (void)context;
     for (int64_t from = 0; from < segment->n; from += RUN) {
         int64_t n = segment->n - from < RUN ? segment->n - from : RUN;
         int32_t which[RUN];
@@ -146,7 +145,6 @@ static gcor_status take_exactly(gcor_sink *sink, gcor_context *context, int thre
 
 static gcor_status merge(gcor_sink *sink, gcor_context *context, gcor_sink *other) {
     gcor_histogram *histogram = (gcor_histogram *)sink, *from = (gcor_histogram *)other;
-    (void)context;
     gcor_bins_move(&histogram->bins, &from->bins);
     if (from->error > histogram->error) histogram->error = from->error;
     return GCOR_OK;
@@ -154,7 +152,6 @@ static gcor_status merge(gcor_sink *sink, gcor_context *context, gcor_sink *othe
 
 static gcor_status save(gcor_sink *sink, gcor_context *context, const gcor_shard *shard, FILE *file) {
     gcor_histogram *histogram = (gcor_histogram *)sink;
-    (void)shard;
     gcor_status status = gcor_put(context, file, &histogram->error, 1, sizeof histogram->error);
     return status ? status : gcor_bins_save(&histogram->bins, context, file);
 }

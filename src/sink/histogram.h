@@ -1,12 +1,9 @@
 /* Histograms of coefficients. */
-#ifndef GPUCOR_HISTOGRAM_H
-#define GPUCOR_HISTOGRAM_H
+#pragma once
 
 #include "weight.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GCOR_BEGIN_C
 
 /* Bins of equal width over [-1, 1]: bin b holds r with b <= (r + 1) BINS / 2 < b + 1; the last bin also holds 1.
  * They are fine enough to locate a quantile, and few enough for a GPU's shared memory. */
@@ -48,7 +45,4 @@ typedef struct {
 gcor_status gcor_histogram_new(gcor_context *context, gcor_shape shape, int64_t n_row, int64_t n_col, int exact,
                                gcor_histogram **histogram);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+GCOR_END_C

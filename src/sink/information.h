@@ -1,15 +1,12 @@
 /* A sink between a back end and another sink that replaces every coefficient r by the information that it stands for, I
  * = -log(1 - r^2) / 2 nats, or by its context likelihood: how far I is above what both variables have with all others
  * (Faith and others 2007). Missing coefficients are passed on. */
-#ifndef GPUCOR_INFORMATION_H
-#define GPUCOR_INFORMATION_H
+#pragma once
 
 #include "../base/elementary.h"
 #include "../gpucor.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GCOR_BEGIN_C
 
 /* I of the largest r below 1; coefficients of size 1 have this information, too. */
 #define GCOR_MAX_INFORMATION 18.368
@@ -36,8 +33,4 @@ typedef struct {
  * sink. */
 gcor_information gcor_information_of(gcor_sink *of, int in_double, const double *mean, const double *unit);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+GCOR_END_C

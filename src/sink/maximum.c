@@ -11,7 +11,6 @@ static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, cons
     enum { RUN = 64 };
     gcor_maximum *maximum = (gcor_maximum *)sink;
     double *best = maximum->best + (int64_t)thread * LINE, max = 1 + segment->error;
-    (void)context;
     for (int64_t from = 0; from < segment->n; from += RUN) {
         int64_t to = segment->n - from < RUN ? segment->n : from + RUN;
         if (gcor_largest_weight(maximum->side, segment, from, to - from) + segment->error <= *best) continue;
@@ -39,7 +38,6 @@ void gcor_maximum_add(gcor_maximum *maximum, double weight) {
 /* Threads change their maxima only during a tile. */
 static gcor_status begin_tile(gcor_sink *sink, gcor_context *context, const gcor_tile *tile) {
     gcor_maximum *maximum = (gcor_maximum *)sink;
-    (void)context, (void)tile;
     maximum->min = fmax(0, gcor_maximum_of(maximum));
     return GCOR_OK;
 }
@@ -55,7 +53,6 @@ static void clear(gcor_maximum *maximum) {
 
 static gcor_status merge(gcor_sink *sink, gcor_context *context, gcor_sink *other) {
     gcor_maximum *maximum = (gcor_maximum *)sink, *from = (gcor_maximum *)other;
-    (void)context;
     gcor_maximum_add(maximum, gcor_maximum_of(from));
     clear(from);
     return GCOR_OK;
@@ -65,7 +62,6 @@ static gcor_status save(gcor_sink *sink, gcor_context *context, const gcor_shard
     gcor_maximum *maximum = (gcor_maximum *)sink;
     int32_t side = (int32_t)maximum->side;
     double best = gcor_maximum_of(maximum);
-    (void)shard;
     gcor_status status = gcor_put(context, file, &side, 1, sizeof side);
     return status ? status : gcor_put(context, file, &best, 1, sizeof best);
 }

@@ -1,12 +1,9 @@
 /* The sink that finds the largest weight of all pairs. */
-#ifndef GPUCOR_MAXIMUM_H
-#define GPUCOR_MAXIMUM_H
+#pragma once
 
 #include "weight.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GCOR_BEGIN_C
 
 typedef struct {
     gcor_sink sink; /* must be first */
@@ -24,7 +21,4 @@ void gcor_maximum_add(gcor_maximum *maximum, double weight);
 /* Returns the largest weight, the same on every back end; below -1 if no pair has a coefficient. */
 double gcor_maximum_of(const gcor_maximum *maximum);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+GCOR_END_C

@@ -44,11 +44,9 @@ void gcor_moments_expect(gcor_moments *moments, int64_t n) {
     moments->is_begun = moments->all_begun = moments->is_reduced = 0;
 }
 
-static void clear_block(void *argument, int thread, int64_t b) {
+static void clear_block(void *argument, int thread, int64_t from, int64_t end) {
     const gcor_moments *moments = argument;
-    const gcor_range block = gcor_block(moments->n, BLOCK, b);
-    (void)thread;
-    for (int64_t k = block.from; k < block.end; k++) {
+    for (int64_t k = from; k < end; k++) {
         moments->count[k] = moments->first[k] = moments->sum[k] = moments->squares[k] = 0;
         moments->min[k] = INFINITY;
         moments->max[k] = -INFINITY;
@@ -58,7 +56,7 @@ static void clear_block(void *argument, int thread, int64_t b) {
 void gcor_moments_begin(gcor_moments *moments, gcor_context *context, int64_t n) {
     gcor_moments_expect(moments, n);
     moments->is_begun = 1;
-    gcor_for_each(context->threads, gcor_blocks(n, BLOCK), clear_block, moments);
+    gcor_for_blocks(context->threads, n, BLOCK, clear_block, moments);
 }
 
 /* Adds a row to numbers from .. from+n-1, some of which may have no value yet, or none in this row. */
@@ -112,17 +110,15 @@ typedef struct {
     const unsigned char *is_full;
 } addition;
 
-static void add_piece(void *argument, int thread, int64_t k) {
+static void add_piece(void *argument, int thread, int64_t from, int64_t end) {
     const addition *a = argument;
-    const gcor_range piece = gcor_block(a->moments->n, PIECE, k);
-    (void)thread;
-    add_rows(a->moments, piece.from, piece.end - piece.from, a->values, a->times, a->is_full);
+    add_rows(a->moments, from, end - from, a->values, a->times, a->is_full);
 }
 
 void gcor_moments_add(gcor_moments *moments, gcor_context *context, const double *values, int64_t times,
                       const unsigned char *is_full) {
     addition a = {moments, values, times, is_full};
-    gcor_for_each(context->threads, gcor_blocks(moments->n, PIECE), add_piece, &a);
+    gcor_for_blocks(context->threads, moments->n, PIECE, add_piece, &a);
     for (int64_t t = 0; t < times; t++) moments->all_begun |= is_full[t];
 }
 
@@ -153,7 +149,6 @@ double gcor_moments_max(const gcor_moments *moments, int64_t k, double missing) 
 static gcor_status begin_tile(gcor_sink *sink, gcor_context *context, const gcor_tile *tile) {
     gcor_moments *moments = ((gcor_moments_sink *)sink)->moments;
     gcor_status status = GCOR_OK;
-    (void)tile;
     if (moments->is_begun) return status;
     if (!moments->count) status = allocate_all(context, moments);
     if (!status) gcor_moments_begin(moments, context, moments->n);
@@ -165,7 +160,6 @@ static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, cons
     const gcor_tile all = {0, sink->n_row, 0, sink->n_col};
     int64_t at = gcor_tile_offset(&all, sink->shape, segment->row) + segment->col;
     double scratch[PIECE];
-    (void)context, (void)thread;
     for (int64_t k = 0; k < segment->n; k += PIECE) {
         int64_t n = gcor_min(PIECE, segment->n - k);
         const double *values = gcor_segment_values(segment, k, n, scratch);

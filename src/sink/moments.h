@@ -1,14 +1,11 @@
 /* Moments of many numbers at a time, each over a sequence of values. */
-#ifndef GPUCOR_MOMENTS_H
-#define GPUCOR_MOMENTS_H
+#pragma once
 
 #include "../base/triangle.h"
 
 #include <math.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GCOR_BEGIN_C
 
 /* Arrays of n elements; owned. Sums are of differences from each number's first value, so that subtracting the
  * squared mean loses at most as many roundings as there are values. */
@@ -62,7 +59,4 @@ typedef struct {
 
 extern const gcor_sink_type gcor_moments_type;
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+GCOR_END_C

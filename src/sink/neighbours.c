@@ -84,7 +84,6 @@ static void insert_part(void *argument, int thread, int64_t part) {
     gcor_heaps *cols = &neighbours->cols, *rows = i->edges->sink.shape == GCOR_FULL ? &neighbours->rows : cols;
     const outer_names names = names_of(&i->edges->sink);
     const gcor_edge *list = i->list;
-    (void)thread;
     for (int64_t e = 0; e < i->n && !(e % 1024 == 0 && gcor_stop(i->context)); e++) {
         gcor_neighbour of_row = {name_of(names.cols, list[e].col), list[e].r};
         gcor_neighbour of_col = {name_of(names.rows, list[e].row), list[e].r};
@@ -97,7 +96,6 @@ static gcor_status keep_tile(gcor_edges *edges, gcor_context *context, const gco
                              int64_t n) {
     enum { FEW = 1 << 12 }; /* one thread inserts these before others would start */
     insertion i = {edges, context, list, n, n > FEW ? context->threads : 1};
-    (void)tile;
     gcor_for_each(i.parts, i.parts, insert_part, &i);
     return context->error.status;
 }
@@ -113,7 +111,6 @@ static void add_part(void *argument, int thread, int64_t part) {
     const insertion *i = argument;
     gcor_neighbours *neighbours = (gcor_neighbours *)i->edges;
     const int64_t n_col = neighbours->cols.n_var, end = first_of_part(i, part + 1);
-    (void)thread;
     for (int64_t e = first_of_part(i, part); e < end; e++) {
         const int64_t var = i->list[e].row;
         const gcor_neighbour fresh = {i->list[e].col, i->list[e].r};
@@ -178,7 +175,6 @@ static void merge_heaps(gcor_side side, gcor_heaps *heaps, gcor_heaps *from, int
 static gcor_status merge(gcor_sink *sink, gcor_context *context, gcor_sink *other) {
     gcor_neighbours *neighbours = (gcor_neighbours *)sink, *from = (gcor_neighbours *)other;
     gcor_side side = neighbours->edges.rule.side;
-    (void)context;
     merge_heaps(side, &neighbours->cols, &from->cols, neighbours->k);
     merge_heaps(side, &neighbours->rows, &from->rows, neighbours->k);
     return GCOR_OK;
@@ -207,7 +203,6 @@ static gcor_status load_heaps(gcor_heaps *heaps, int64_t k, int64_t n_others, gc
 static gcor_status save(gcor_sink *sink, gcor_context *context, const gcor_shard *shard, FILE *file) {
     const gcor_neighbours *neighbours = (const gcor_neighbours *)sink;
     gcor_status status = gcor_put(context, file, &neighbours->edges.rule.side, 1, sizeof(gcor_side));
-    (void)shard;
     if (!status) status = gcor_put(context, file, &neighbours->k, 1, sizeof neighbours->k);
     if (!status) status = save_heaps(&neighbours->cols, neighbours->k, context, file);
     return status ? status : save_heaps(&neighbours->rows, neighbours->k, context, file);
@@ -334,10 +329,9 @@ static void add_edges(const side_edges *s, int thread, int32_t j) {
     }
 }
 
-static void add_edges_of_block(void *argument, int thread, int64_t k) {
+static void add_edges_of_block(void *argument, int thread, int64_t from, int64_t end) {
     const side_edges *s = argument;
-    const gcor_range block = gcor_block(s->own->n_var, BLOCK, k);
-    for (int64_t j = block.from; j < block.end; j++) add_edges(s, thread, (int32_t)j);
+    for (int64_t j = from; j < end; j++) add_edges(s, thread, (int32_t)j);
 }
 
 static gcor_status add_side(const gcor_neighbours *neighbours, gcor_context *context, int from_row, int mutual,
@@ -346,7 +340,7 @@ static gcor_status add_side(const gcor_neighbours *neighbours, gcor_context *con
     side_edges s = {neighbours, context, triangle, from_row, mutual, .out = out};
     s.own = from_row ? &neighbours->rows : &neighbours->cols;
     s.others = triangle || from_row ? &neighbours->cols : &neighbours->rows;
-    gcor_for_each(context->threads, gcor_blocks(s.own->n_var, BLOCK), add_edges_of_block, &s);
+    gcor_for_blocks(context->threads, s.own->n_var, BLOCK, add_edges_of_block, &s);
     return context->error.status;
 }
 

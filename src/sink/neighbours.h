@@ -1,12 +1,9 @@
 /* The k strongest neighbours of every variable. Of equal weights, the variable with the smaller index is stronger. */
-#ifndef GPUCOR_NEIGHBOURS_H
-#define GPUCOR_NEIGHBOURS_H
+#pragma once
 
 #include "edges/store.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GCOR_BEGIN_C
 
 typedef struct {
     int32_t other;
@@ -45,7 +42,4 @@ void gcor_neighbours_add(gcor_neighbours *neighbours, gcor_context *context, con
 gcor_status gcor_neighbours_store(const gcor_neighbours *neighbours, gcor_context *context, int mutual,
                                   gcor_store *store);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+GCOR_END_C

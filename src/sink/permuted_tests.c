@@ -11,11 +11,12 @@ enum { BLOCK = GCOR_GROUP_BLOCK };
 enum { VALUES = 0, TOTALS = BLOCK, SQUARES = 2 * BLOCK, MISSING = 3 * BLOCK, Z = 5 * BLOCK };
 _Static_assert(sizeof(gcor_missing_pairs) <= (Z - MISSING) * sizeof(double), "the pairs that miss a subject need room");
 
-int gcor_permuted_is_t(const gcor_permutations *permutations) {
+static int is_t(const gcor_permutations *permutations) {
     return permutations->is_t || permutations->groups.model;
 }
 
-int64_t gcor_permuted_scratch(const gcor_permutations *permutations) {
+/* Returns the number of doubles of scratch that a thread needs. */
+static int64_t scratch_of(const gcor_permutations *permutations) {
     return Z + gcor_group_scratch(&permutations->groups);
 }
 
@@ -34,8 +35,9 @@ static void find_totals(const double *z, int64_t subjects, int64_t n, double *to
         }
 }
 
-void gcor_permuted_begin(const gcor_permutations *permutations, const gcor_combine_loops *loops, const double *r,
-                         int64_t stride, int64_t n, double *scratch) {
+/* Prepares n <= BLOCK pairs; subject s has their coefficients at r + s * stride. */
+static void begin_pairs(const gcor_permutations *permutations, const gcor_combine_loops *loops, const double *r,
+                        int64_t stride, int64_t n, double *scratch) {
     const gcor_groups *groups = &permutations->groups;
     gcor_missing_pairs *missing = (gcor_missing_pairs *)(scratch + MISSING);
     double *z = scratch + Z;
@@ -80,8 +82,10 @@ static double value_of_some(const gcor_permutations *permutations, const double 
     return t * fabs(t);
 }
 
-const double *gcor_permuted_values(const gcor_permutations *permutations, const gcor_combine_loops *loops, int64_t k,
-                                   int64_t n, double *scratch) {
+/* Returns the prepared pairs' statistics under permutation k, in scratch: sums, or t |t|, or the square of F; NaN
+ * without one. */
+static const double *values_of(const gcor_permutations *permutations, const gcor_combine_loops *loops, int64_t k,
+                               int64_t n, double *scratch) {
     const gcor_groups *groups = &permutations->groups;
     const gcor_linear_model *model = groups->model;
     const gcor_missing_pairs *missing = (const gcor_missing_pairs *)(scratch + MISSING);
@@ -111,7 +115,7 @@ static void count_values(gcor_label_maxima *maxima, int thread, double *values, 
     const gcor_linear_model *model = maxima->permutations.groups.model;
     const int is_f = model && model->n_tested > 1;
     const double most = 1e18; /* of t^2 */
-    if (!gcor_permuted_is_t(&maxima->permutations)) {
+    if (!is_t(&maxima->permutations)) {
         maxima->loops->end_fisher(values, n);
     } else {
         for (int64_t k = 0; k < n; k++) {
@@ -123,20 +127,33 @@ static void count_values(gcor_label_maxima *maxima, int thread, double *values, 
     gcor_bins_count(&maxima->bins, thread, values, n, 1);
 }
 
+/* Stores n values of permutation k from position `at` on. */
+static void store_values(const gcor_label_maxima *maxima, int64_t k, int64_t at, const double *values, int64_t n) {
+    const double most = 1e6;
+    float *t = maxima->t + k * gcor_triangular(maxima->sink.n_col - 1) + at;
+    for (int64_t j = 0; j < n; j++) {
+        double size = sqrt(fabs(values[j]));
+        t[j] = (float)copysign(size > most ? most : size, values[j]);
+    }
+}
+
 static gcor_status take_maxima(gcor_sink *sink, gcor_context *context, int thread, const gcor_segment *segment) {
     gcor_label_maxima *maxima = (gcor_label_maxima *)sink;
     const gcor_permutations *permutations = &maxima->permutations;
     const gcor_combine_loops *loops = maxima->loops;
-    double *scratch = maxima->scratch + thread * gcor_permuted_scratch(permutations);
+    double *scratch = maxima->scratch + thread * scratch_of(permutations);
     double *best = maxima->best + thread * permutations->n;
-    (void)context;
     for (int64_t from = 0; from < segment->n; from += BLOCK) {
         int64_t n = gcor_min(BLOCK, segment->n - from);
-        gcor_permuted_begin(permutations, loops, segment->doubles + from, segment->stride, n, scratch);
+        begin_pairs(permutations, loops, segment->doubles + from, segment->stride, n, scratch);
         for (int64_t k = 0; k < permutations->n; k++) {
-            const double *values = gcor_permuted_values(permutations, loops, k, n, scratch);
+            const double *values = values_of(permutations, loops, k, n, scratch);
             if (maxima->df > 0) {
                 count_values(maxima, thread, scratch + VALUES, n);
+                continue;
+            }
+            if (maxima->t) {
+                store_values(maxima, k, gcor_row_position(segment->row, segment->col + from, sink->n_col), values, n);
                 continue;
             }
             double largest = loops->largest(values, maxima->side, n);
@@ -159,7 +176,7 @@ static double largest_of(const gcor_label_maxima *maxima, int64_t k) {
 double gcor_label_maxima_of(const gcor_label_maxima *maxima, int64_t k) {
     double largest = largest_of(maxima, k);
     if (!(largest > -INFINITY)) return GCOR_NO_WEIGHT;
-    return gcor_permuted_is_t(&maxima->permutations) ? root(largest) : gcor_tanh(largest);
+    return is_t(&maxima->permutations) ? root(largest) : gcor_tanh(largest);
 }
 
 static void clear_maxima(gcor_label_maxima *maxima) {
@@ -168,7 +185,6 @@ static void clear_maxima(gcor_label_maxima *maxima) {
 
 static gcor_status merge_maxima(gcor_sink *sink, gcor_context *context, gcor_sink *other) {
     gcor_label_maxima *maxima = (gcor_label_maxima *)sink, *from = (gcor_label_maxima *)other;
-    (void)context;
     for (int64_t k = 0; k < maxima->permutations.n; k++) {
         double largest = largest_of(from, k);
         if (largest > maxima->best[k]) maxima->best[k] = largest;
@@ -183,7 +199,7 @@ static gcor_status allocate_maxima(gcor_sink *sink, gcor_context *context) {
     gcor_label_maxima *maxima = (gcor_label_maxima *)sink;
     const gcor_permutations *permutations = &maxima->permutations;
     maxima->threads = context->threads;
-    maxima->scratch = gcor_alloc(context, maxima->threads * gcor_permuted_scratch(permutations), sizeof(double), what);
+    maxima->scratch = gcor_alloc(context, maxima->threads * scratch_of(permutations), sizeof(double), what);
     maxima->best = gcor_alloc(context, maxima->threads * permutations->n, sizeof(double), what);
     if (!maxima->scratch || !maxima->best) return GCOR_NO_MEMORY;
     clear_maxima(maxima);
@@ -225,11 +241,16 @@ struct gcor_components {
     gcor_permutations permutations;
     const gcor_combine_loops *loops;
     double *scratch; /* for each thread; owned */
-    /* For each permutation and variable: a variable of the same component with at most this number, itself if it has
-     * the smallest; and the size of the pairs that were counted for this variable. Owned. */
+    /* For each permutation, sign and variable: a variable of the same component with at most this number, itself if it
+     * has the smallest; and the size of the pairs that were counted for this variable. Owned. */
     int32_t *parent;
     int64_t *size;
 };
+
+/* Number of graphs, each with all variables; those of a permutation are next to each other. */
+static int64_t count_graphs(const gcor_components *c) {
+    return c->permutations.n * c->rule.signs;
+}
 
 /* ---- disjoint sets of variables, which all threads join -------------------------------------------------- */
 
@@ -259,15 +280,15 @@ static void join_components(int32_t *parent, int32_t a, int32_t b) {
 
 static void add_pairs(gcor_components *c, int64_t k, int64_t row, int64_t col, const double *values, int64_t n) {
     const double least = c->rule.min * c->rule.min;
-    int32_t *parent = c->parent + k * c->sink.n_col;
-    int64_t *size = c->size + k * c->sink.n_col;
     for (int64_t j = 0; j < n; j++) {
         double weight = gcor_raw_weight(c->rule.side, values[j]);
         if (!(weight >= least)) continue;
+        int64_t graph = k * c->rule.signs + (c->rule.signs > 1 && values[j] < 0);
+        int32_t *parent = c->parent + graph * c->sink.n_col;
         double excess = sqrt(weight) - c->rule.min;
         int64_t add = !c->rule.sums_weights ? 1
                                             : (int64_t)((excess < MAX_WEIGHT ? excess : MAX_WEIGHT) / SIZE_UNIT + 0.5);
-        __atomic_fetch_add(size + row, add, __ATOMIC_RELAXED);
+        __atomic_fetch_add(c->size + graph * c->sink.n_col + row, add, __ATOMIC_RELAXED);
         join_components(parent, (int32_t)row, (int32_t)(col + j));
     }
 }
@@ -276,13 +297,12 @@ static gcor_status take_components(gcor_sink *sink, gcor_context *context, int t
     gcor_components *c = (gcor_components *)sink;
     const gcor_permutations *permutations = &c->permutations;
     const double least = c->rule.min * c->rule.min;
-    double *scratch = c->scratch + thread * gcor_permuted_scratch(permutations);
-    (void)context;
+    double *scratch = c->scratch + thread * scratch_of(permutations);
     for (int64_t from = 0; from < segment->n; from += BLOCK) {
         int64_t n = gcor_min(BLOCK, segment->n - from);
-        gcor_permuted_begin(permutations, c->loops, segment->doubles + from, segment->stride, n, scratch);
+        begin_pairs(permutations, c->loops, segment->doubles + from, segment->stride, n, scratch);
         for (int64_t k = 0; k < permutations->n; k++) {
-            const double *values = gcor_permuted_values(permutations, c->loops, k, n, scratch);
+            const double *values = values_of(permutations, c->loops, k, n, scratch);
             if (c->loops->largest(values, c->rule.side, n) >= least)
                 add_pairs(c, k, segment->row, segment->col + from, values, n);
         }
@@ -294,23 +314,26 @@ double gcor_components_of(gcor_sink *sink, int64_t k, double *size, int *first) 
     gcor_components *c = (gcor_components *)sink;
     const int64_t n_var = c->sink.n_col;
     const double unit = c->rule.sums_weights ? SIZE_UNIT : 1;
-    int32_t *parent = c->parent + k * n_var;
-    int64_t *own = c->size + k * n_var, largest = 0;
-    for (int64_t v = n_var - 1; v >= 0; v--) {
-        int32_t root = find_component(parent, (int32_t)v);
-        if (root != v) own[root] += own[v];
-    }
-    for (int64_t v = 0; v < n_var; v++) {
-        int32_t root = find_component(parent, (int32_t)v);
-        size[v] = (double)own[root] * unit;
-        first[v] = root;
-        if (own[root] > largest) largest = own[root];
+    int64_t largest = 0;
+    for (int64_t s = 0; s < c->rule.signs; s++) {
+        int32_t *parent = c->parent + (k * c->rule.signs + s) * n_var;
+        int64_t *own = c->size + (k * c->rule.signs + s) * n_var;
+        for (int64_t v = n_var - 1; v >= 0; v--) {
+            int32_t root = find_component(parent, (int32_t)v);
+            if (root != v) own[root] += own[v];
+        }
+        for (int64_t v = 0; v < n_var; v++) {
+            int32_t root = find_component(parent, (int32_t)v);
+            size[s * n_var + v] = (double)own[root] * unit;
+            first[s * n_var + v] = (int)(s * n_var) + root;
+            if (own[root] > largest) largest = own[root];
+        }
     }
     return (double)largest * unit;
 }
 
 static void clear_components(gcor_components *c) {
-    for (int64_t k = 0; k < c->permutations.n; k++)
+    for (int64_t k = 0; k < count_graphs(c); k++)
         for (int64_t v = 0; v < c->sink.n_col; v++) {
             c->parent[k * c->sink.n_col + v] = (int32_t)v;
             c->size[k * c->sink.n_col + v] = 0;
@@ -319,8 +342,7 @@ static void clear_components(gcor_components *c) {
 
 static gcor_status merge_components(gcor_sink *sink, gcor_context *context, gcor_sink *other) {
     gcor_components *c = (gcor_components *)sink, *from = (gcor_components *)other;
-    (void)context;
-    for (int64_t k = 0; k < c->permutations.n; k++)
+    for (int64_t k = 0; k < count_graphs(c); k++)
         for (int64_t v = 0, at = k * c->sink.n_col; v < c->sink.n_col; v++, at++) {
             join_components(c->parent + k * c->sink.n_col, (int32_t)v, from->parent[at]);
             c->size[at] += from->size[at];
@@ -332,8 +354,8 @@ static gcor_status merge_components(gcor_sink *sink, gcor_context *context, gcor
 static gcor_status allocate_components(gcor_sink *sink, gcor_context *context) {
     const char *what = "the components of all permutations";
     gcor_components *c = (gcor_components *)sink;
-    const int64_t elements = c->permutations.n * c->sink.n_col;
-    c->scratch = gcor_alloc(context, context->threads * gcor_permuted_scratch(&c->permutations), sizeof(double), what);
+    const int64_t elements = count_graphs(c) * c->sink.n_col;
+    c->scratch = gcor_alloc(context, context->threads * scratch_of(&c->permutations), sizeof(double), what);
     c->parent = gcor_alloc(context, elements, sizeof *c->parent, what);
     c->size = gcor_alloc(context, elements, sizeof *c->size, what);
     if (!c->scratch || !c->parent || !c->size) return GCOR_NO_MEMORY;

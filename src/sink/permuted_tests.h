@@ -1,16 +1,11 @@
 /* Statistics of pairs for permuted subjects. The subjects' Fisher z of a block of pairs are computed once, and each
  * permutation is a set of weights: of subjects whose labels are permuted, or of the terms of a linear model whose
  * residuals are permuted or change their signs (Freedman and Lane 1983): its rows then belong to other subjects. */
-#ifndef GPUCOR_PERMUTED_TESTS_H
-#define GPUCOR_PERMUTED_TESTS_H
+#pragma once
 
 #include "group_tests.h"
 #include "histogram.h"
 #include "weight.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* Weights of all permutations, those of the first one first. Borrowed. */
 typedef struct {
@@ -22,24 +17,10 @@ typedef struct {
                  is Welch's t; 0: the statistic is the weighted sum of the subjects' z */
 } gcor_permutations;
 
-/* Returns 1 if the statistic is t. */
-int gcor_permuted_is_t(const gcor_permutations *permutations);
-
-/* Returns the number of doubles of scratch that a thread needs. */
-int64_t gcor_permuted_scratch(const gcor_permutations *permutations);
-
-/* Prepares n <= GCOR_GROUP_BLOCK pairs; subject s has their coefficients at r + s * stride. Any thread. */
-void gcor_permuted_begin(const gcor_permutations *permutations, const gcor_combine_loops *loops, const double *r,
-                         int64_t stride, int64_t n, double *scratch);
-/* Returns the prepared pairs' statistics under permutation k, in scratch: sums, or t |t|, or the square of F; NaN
- * without one. */
-const double *gcor_permuted_values(const gcor_permutations *permutations, const gcor_combine_loops *loops, int64_t k,
-                                   int64_t n, double *scratch);
-
 /* ---- the sink of maxima ------------------------------------------------------------------------------- */
 
-/* For each permutation of the subjects, finds the largest statistic over all pairs; or counts those of all permutations
- * in bins. The sink takes every subject's coefficients (GCOR_EACH). */
+/* For each permutation of the subjects, finds the largest statistic over all pairs; or stores those of all pairs; or
+ * counts those of all permutations in bins. The sink takes every subject's coefficients (GCOR_EACH). */
 
 typedef struct {
     gcor_sink sink; /* must be first */
@@ -51,6 +32,8 @@ typedef struct {
     double *best;    /* for each thread, the largest weight of each permutation; -Inf if there is none; owned */
     double df;       /* above 0: counts, of tanh of sums, or of t / sqrt(t^2 + df), where t may be the root of F */
     gcor_bins bins;  /* owned */
+    float *t;        /* NULL, or where t or F of all pairs are stored, permutation by permutation, in the order of a
+                        dist, up to 1e6 in size; borrowed; shape is GCOR_UPPER */
 } gcor_label_maxima;
 
 /* df: 0, or that of the counts, which replace the maxima. *maxima is the caller's, to free with gcor_sink_free(); NULL
@@ -69,6 +52,7 @@ double gcor_label_maxima_of(const gcor_label_maxima *maxima, int64_t k);
 
 typedef struct {
     gcor_side side;
+    int signs;        /* 2: a component has pairs of one sign, with GCOR_ABSOLUTE; 1: of any sign */
     double min;       /* the min weight (weight.h) of t or F, at least 0 */
     int sums_weights; /* 1: a component's size is the sum of its pairs' weights, less `min`; 0: their number */
 } gcor_component_rule;
@@ -78,12 +62,7 @@ typedef struct gcor_components gcor_components;
 /* *sink is the caller's, to free with gcor_sink_free(); NULL after an error. The statistic must be t or F. */
 gcor_status gcor_components_new(gcor_context *context, int64_t n_var, const gcor_component_rule *rule,
                                 const gcor_permutations *permutations, gcor_sink **sink);
-/* Stores for each variable the size of its component under permutation k, 0 without a pair, and the smallest number of
- * the component's variables. Returns the largest size. After the run, for each k once. */
+/* Stores for each variable the size of its component under permutation k, 0 without a pair, and the index of the
+ * component's smallest variable; with two signs those of positive pairs, then those of negative ones. Returns the
+ * largest size. After the run, for each k once. */
 double gcor_components_of(gcor_sink *sink, int64_t k, double *size, int *first);
-
-#ifdef __cplusplus
-}
-#endif
-
-#endif

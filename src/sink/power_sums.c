@@ -135,7 +135,6 @@ static void add_block(void *argument, int thread, int64_t k) {
     const gcor_tile *at = &block->at;
     const int64_t n_sum = gcor_count_sums(&c->rule);
     gcor_int128 *rows = partial_of(c, k), *cols = rows + c->at.n_row * n_sum;
-    (void)thread;
     for (int64_t first = 0; at->n_row > 0 && first < at->n_col; first += STRIP)
         add_strip(&c->rule, block, first, rows + (at->row - c->at.row) * n_sum,
                   cols + (at->col + first - c->at.col) * n_sum);
@@ -192,7 +191,6 @@ static void end_variable(void *argument, int thread, int64_t i) {
     const ending *e = argument;
     gcor_connectivity *c = e->c;
     const int n_sum = gcor_count_sums(&c->rule);
-    (void)thread;
     for (int t = 0; t < e->context->threads && !gcor_stop(e->context); t++) {
         const gcor_int128 *own = partial_of(c, t) + (e->first + i) * n_sum;
         for (int p = 0; p < n_sum; p++) c->sums[e->var + i + (gcor_count_levels_of(&c->rule) + p) * c->n_var] += own[p];

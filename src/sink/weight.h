@@ -1,6 +1,5 @@
 /* The weight of a pair, and the rule which pairs are edges: one definition for every sink on every back end. */
-#ifndef GPUCOR_WEIGHT_H
-#define GPUCOR_WEIGHT_H
+#pragma once
 
 #include "../base/triangle.h"
 
@@ -162,5 +161,3 @@ GCOR_INLINE gcor_int128 gcor_fixed(double high, double low) {
 GCOR_INLINE double gcor_fixed_value(gcor_int128 sum) {
     return (double)sum * 0x1p-91;
 }
-
-#endif

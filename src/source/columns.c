@@ -8,10 +8,8 @@
 
 #include <math.h>
 
-enum {
-    BLOCK_BYTES = 4 << 20,
-    MAX_BYTES = 64 << 20
-}; /* bytes read at a time if only one thread may read; max bytes for a grain */
+/* Bytes read at a time if only one thread may read; max bytes for a grain. */
+enum { BLOCK_BYTES = 4 << 20, MAX_BYTES = 64 << 20 };
 enum { AT_ONCE_BYTES = 128 << 10, MAX_AT_ONCE = 64 }; /* bytes read at a time by each thread; max columns */
 
 typedef struct {
@@ -75,16 +73,10 @@ typedef struct {
     double *scratch; /* memory for that many columns per thread */
 } own_reading;
 
-static void read_some(void *argument, int thread, int64_t k) {
+static void read_some(void *argument, int thread, int64_t from, int64_t end) {
     const own_reading *r = argument;
-    int64_t at = k * r->width, n = gcor_min(r->width, r->g->n - at);
-    read_and_work(r->g, thread, r->g->first + at, n, r->scratch + thread * r->width * r->g->columns->source->n_obs);
-}
-
-/* Every thread reads into its own part of scratch. */
-static void gather_anywhere(const gathering *g, double *scratch) {
-    own_reading r = {g, columns_at_once(g), scratch};
-    gcor_for_each(g->context->threads, (g->n + r.width - 1) / r.width, read_some, &r);
+    read_and_work(r->g, thread, r->g->first + from, end - from,
+                  r->scratch + thread * r->width * r->g->columns->source->n_obs);
 }
 
 /* Blocks begin at multiples of the grain, except for the first block, and if the grain is too large. */
@@ -129,22 +121,16 @@ typedef struct {
     int has_read; /* the next block has been read; used only by the caller's thread */
 } block_reading;
 
-/* Columns that a thread works on at a time. */
-static int64_t group_of(const gathering *g) {
-    return g->together ? GCOR_TOGETHER : 1;
-}
-
 static void read_next_block(block_reading *r) {
     if (!r->has_read) read_block(r->g, r->b + 1, r->buffer);
     r->has_read = 1;
 }
 
-static void work_on_group(void *argument, int thread, int64_t k) {
+static void work_on_group(void *argument, int thread, int64_t from, int64_t end) {
     block_reading *r = argument;
-    const gcor_range group = gcor_block(r->end - r->from, group_of(r->g), k);
     if (thread == 0) read_next_block(r);
-    work_on_columns(r->g, thread, r->from + group.from, group.end - group.from,
-                    half_of(r->g, r->b, r->buffer) + group.from * r->g->columns->source->n_obs);
+    work_on_columns(r->g, thread, r->from + from, end - from,
+                    half_of(r->g, r->b, r->buffer) + from * r->g->columns->source->n_obs);
 }
 
 /* The caller's thread reads the next block, and then helps the others with the current one. */
@@ -155,7 +141,7 @@ static void gather_in_blocks(const gathering *g, double *buffer) {
         block_range(g, r.b, &r.from, &r.end);
         if (r.from >= r.end) break;
         r.has_read = 0;
-        gcor_for_each(g->context->threads, gcor_blocks(r.end - r.from, group_of(g)), work_on_group, &r);
+        gcor_for_blocks(g->context->threads, r.end - r.from, g->together ? GCOR_TOGETHER : 1, work_on_group, &r);
         read_next_block(&r);
     }
 }
@@ -168,16 +154,17 @@ gcor_status gcor_for_columns(gcor_context *context, const gcor_columns *columns,
 gcor_status gcor_for_columns_together(gcor_context *context, const gcor_columns *columns, int64_t first, int64_t n,
                                       gcor_column_work work, gcor_columns_work together, void *user) {
     gathering g = {context, columns, first, n, work, together, user};
+    own_reading r = {&g, columns_at_once(&g), NULL};
     int any = columns->source->any_thread;
-    int64_t capacity = any ? context->threads * columns_at_once(&g) : 2 * blocks_of(&g).columns;
+    int64_t capacity = any ? context->threads * r.width : 2 * blocks_of(&g).columns;
     if (n == 0) return GCOR_OK;
-    double *values = gcor_alloc(context, capacity * columns->source->n_obs, sizeof(double), "columns being read");
-    if (!values) return GCOR_NO_MEMORY;
+    r.scratch = gcor_alloc(context, capacity * columns->source->n_obs, sizeof(double), "columns being read");
+    if (!r.scratch) return GCOR_NO_MEMORY;
     if (any)
-        gather_anywhere(&g, values);
+        gcor_for_blocks(context->threads, n, r.width, read_some, &r);
     else
-        gather_in_blocks(&g, values);
-    gcor_free(values);
+        gather_in_blocks(&g, r.scratch);
+    gcor_free(r.scratch);
     return gcor_stop(context) ? context->error.status : GCOR_OK;
 }
 

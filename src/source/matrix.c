@@ -4,18 +4,20 @@
 #include <limits.h>
 #include <math.h>
 
-static void read_doubles(const gcor_matrix *matrix, int64_t j, double *out) {
-    const double *value = (const double *)matrix->values + j * matrix->var_stride;
-    for (int64_t k = 0; k < matrix->source.n_obs; k++) out[k] = value[k * matrix->obs_stride];
+/* Reads n observations of a variable: those of these indices, or (NULL) consecutive ones from `first` on. */
+static void read_doubles(const gcor_matrix *matrix, int64_t var, int64_t first, const int32_t *observed, int64_t n,
+                         double *out) {
+    const double *value = (const double *)matrix->values + var * matrix->var_stride;
+    for (int64_t k = 0; k < n; k++) out[k] = value[(observed ? observed[k] : first + k) * matrix->obs_stride];
 }
 
-static void read_integers(const gcor_matrix *matrix, int64_t j, double *out) {
-    const int32_t *value = (const int32_t *)matrix->values + j * matrix->var_stride;
-    for (int64_t k = 0; k < matrix->source.n_obs; k++) {
-        int32_t v = value[k * matrix->obs_stride];
-        out[k] = v == INT_MIN
-                     ? (double)NAN
-                     : (double)v; /* NAN is a float: without the cast, the conditional would convert v to float */
+/* NAN is a float: without the cast, the conditional would convert v to float. */
+static void read_integers(const gcor_matrix *matrix, int64_t var, int64_t first, const int32_t *observed, int64_t n,
+                          double *out) {
+    const int32_t *value = (const int32_t *)matrix->values + var * matrix->var_stride;
+    for (int64_t k = 0; k < n; k++) {
+        int32_t v = value[(observed ? observed[k] : first + k) * matrix->obs_stride];
+        out[k] = v == INT_MIN ? (double)NAN : (double)v;
     }
 }
 
@@ -30,8 +32,8 @@ static gcor_status read_columns(gcor_source *source, gcor_context *context, int6
     const gcor_matrix *matrix = (const gcor_matrix *)source;
     for (int64_t j = first; j < first + n; j++, out += source->n_obs) {
         switch (matrix->storage) {
-        case GCOR_DOUBLES: read_doubles(matrix, j, out); break;
-        case GCOR_INTEGERS: read_integers(matrix, j, out); break;
+        case GCOR_DOUBLES: read_doubles(matrix, j, 0, NULL, source->n_obs, out); break;
+        case GCOR_INTEGERS: read_integers(matrix, j, 0, NULL, source->n_obs, out); break;
         case GCOR_SPARSE: read_sparse(matrix, j, out); break;
         default: return gcor_fail(context, GCOR_BAD_INPUT, "a matrix of storage %d", (int)matrix->storage);
         }
@@ -69,34 +71,14 @@ gcor_picked gcor_picked_source(gcor_source *of, const int32_t *number) {
 
 /* ---- some variables and some observations of a matrix --------------------------------------------- */
 
-static int64_t slice_index(const gcor_slice *slice, int64_t var, int64_t k) {
-    int64_t obs = slice->observed ? slice->observed[k] : slice->first_obs + k;
-    return obs * slice->of->obs_stride + (slice->first_var + var) * slice->of->var_stride;
-}
-
-static void slice_doubles(const gcor_slice *slice, int64_t var, double *out) {
-    const double *value = slice->of->values;
-    for (int64_t k = 0; k < slice->source.n_obs; k++) out[k] = value[slice_index(slice, var, k)];
-}
-
-static void slice_integers(const gcor_slice *slice, int64_t var, double *out) {
-    const int32_t *value = slice->of->values;
-    for (int64_t k = 0; k < slice->source.n_obs; k++) {
-        int32_t v = value[slice_index(slice, var, k)];
-        out[k] = v == INT_MIN ? (double)NAN : (double)v;
-    }
-}
-
 static gcor_status read_slice(gcor_source *source, gcor_context *context, int64_t first, int64_t n, double *out) {
     const gcor_slice *slice = (const gcor_slice *)source;
-    for (int64_t j = first; j < first + n; j++, out += source->n_obs) {
-        switch (slice->of->storage) {
-        case GCOR_DOUBLES: slice_doubles(slice, j, out); break;
-        case GCOR_INTEGERS: slice_integers(slice, j, out); break;
-        default:
-            return gcor_fail(context, GCOR_BAD_INPUT, "a slice of a matrix of storage %d", (int)slice->of->storage);
-        }
-    }
+    const gcor_storage storage = slice->of->storage;
+    if (storage != GCOR_DOUBLES && storage != GCOR_INTEGERS)
+        return gcor_fail(context, GCOR_BAD_INPUT, "a slice of a matrix of storage %d", (int)storage);
+    for (int64_t j = slice->first_var + first; n > 0; n--, j++, out += source->n_obs)
+        (storage == GCOR_DOUBLES ? read_doubles : read_integers)(slice->of, j, slice->first_obs, slice->observed,
+                                                                 source->n_obs, out);
     return GCOR_OK;
 }
 

@@ -14,7 +14,6 @@ typedef struct {
 
 static void mark_column(void *user, int thread, int64_t j, double *x, int flags) {
     missing_marks *marks = user;
-    (void)thread, (void)j;
     if (!(flags & GCOR_MISSING)) return;
     __atomic_store_n(&marks->any, 1, __ATOMIC_RELAXED);
     for (int64_t k = 0; k < marks->n_obs; k++)

@@ -1,6 +1,5 @@
 /* Selects the observations in use, by their weights and the rule `use`. */
-#ifndef GPUCOR_OBSERVATIONS_H
-#define GPUCOR_OBSERVATIONS_H
+#pragma once
 
 #include "../gpucor.h"
 
@@ -14,5 +13,3 @@ typedef struct {
 /* Searches x and y for missing values as far as `use` requires. After an error there is nothing to free.
  * GCOR_BAD_INPUT has the message of stats::cor. */
 gcor_status gcor_observations_of(gcor_context *context, const gcor_job *job, gcor_observations *observations);
-
-#endif

@@ -38,26 +38,19 @@ static gcor_status check_size(gcor_context *context, const char *path, const gco
                      wanted);
 }
 
+static gcor_status fail_reading(gcor_context *context, const char *path) {
+    return gcor_fail(context, GCOR_BAD_FILE, "the file \"%s\" cannot be read: %s", path, strerror(errno));
+}
+
 /* Checked before opening: opening a pipe would wait for a writer. */
 static gcor_status check_regular(gcor_context *context, const char *path) {
     gcor_os_kind kind = gcor_os_kind_of(path);
-    if (kind == GCOR_OS_ABSENT)
-        return gcor_fail(context, GCOR_BAD_FILE, "the file \"%s\" cannot be read: %s", path, strerror(errno));
+    if (kind == GCOR_OS_ABSENT) return fail_reading(context, path);
     if (kind == GCOR_OS_FOLDER)
         return gcor_fail(context, GCOR_BAD_FILE, "\"%s\" is a folder; give the name of a file in it", path);
     if (kind == GCOR_OS_OTHER)
         return gcor_fail(context, GCOR_BAD_FILE, "\"%s\" is no regular file; write its values to one", path);
     return GCOR_OK;
-}
-
-static gcor_status fail_reading(gcor_context *context, const char *path) {
-    return gcor_fail(context, GCOR_BAD_FILE, "the file \"%s\" cannot be read: %s", path, strerror(errno));
-}
-
-static gcor_status open_file(gcor_context *context, gcor_raw_file *file) {
-    file->descriptor = gcor_os_open(file->path, GCOR_OS_READ_FORWARD);
-    if (file->descriptor < 0) return fail_reading(context, file->path);
-    return gcor_raw_check(context, file);
 }
 
 gcor_status gcor_raw_open(gcor_context *context, const char *path, const gcor_file_shape *shape, gcor_raw_file **file) {
@@ -68,8 +61,10 @@ gcor_status gcor_raw_open(gcor_context *context, const char *path, const gcor_fi
     if (fresh) *fresh = (gcor_raw_file){.shape = *shape, .descriptor = -1, .path = strdup(path)};
     if (!fresh || !fresh->path)
         status = gcor_fail(context, GCOR_NO_MEMORY, "no memory for the name of a file; close other programs");
+    else if ((fresh->descriptor = gcor_os_open(path, GCOR_OS_READ_FORWARD)) < 0)
+        status = fail_reading(context, path);
     else
-        status = open_file(context, fresh);
+        status = gcor_raw_check(context, fresh);
     if (status)
         gcor_raw_close(fresh);
     else
@@ -104,50 +99,35 @@ static gcor_status fail_short(gcor_context *context, const gcor_raw_file *file) 
                      file->path);
 }
 
-static gcor_status read_bytes(gcor_context *context, const gcor_raw_file *file, int64_t at, int64_t n, void *out) {
-    int64_t got = gcor_os_read(file->descriptor, out, n, at);
-    if (got < 0) return fail_reading(context, file->path);
-    return got < n ? fail_short(context, file) : GCOR_OK;
-}
-
 /* Reads n values from value k of column j on, continuing in the next columns. */
 static gcor_status read_values(gcor_context *context, const gcor_raw_file *file, int64_t j, int64_t k, int64_t n,
                                void *out) {
-    int64_t bytes = types[file->shape.type].bytes;
-    return read_bytes(context, file, file->shape.offset + (j * file->shape.n_obs + k) * bytes, n * bytes, out);
+    int64_t bytes = types[file->shape.type].bytes, at = file->shape.offset + (j * file->shape.n_obs + k) * bytes;
+    int64_t got = gcor_os_read(file->descriptor, out, n * bytes, at);
+    if (got < 0) return fail_reading(context, file->path);
+    return got < n * bytes ? fail_short(context, file) : GCOR_OK;
 }
 
 gcor_status gcor_raw_columns(gcor_context *context, const gcor_raw_file *file, int64_t first, int64_t n, void *out) {
     return read_values(context, file, first, 0, n * file->shape.n_obs, out);
 }
 
-static gcor_status read_floats(gcor_context *context, const gcor_raw_file *file, int64_t j, int64_t k, int64_t n,
-                               double *out) {
-    float piece[PIECE];
-    gcor_status status = read_values(context, file, j, k, n, piece);
-    for (int64_t e = 0; !status && e < n; e++) out[e] = (double)piece[e];
-    return status;
-}
-
-static gcor_status read_integers(gcor_context *context, const gcor_raw_file *file, int64_t j, int64_t k, int64_t n,
-                                 double *out) {
-    int32_t piece[PIECE];
-    gcor_status status = read_values(context, file, j, k, n, piece);
-    for (int64_t e = 0; !status && e < n; e++) out[e] = piece[e] == INT_MIN ? (double)NAN : (double)piece[e];
-    return status;
-}
-
 static gcor_status read_columns(gcor_source *source, gcor_context *context, int64_t first, int64_t n, double *out) {
     const gcor_raw_file *file = ((gcor_raw_source *)source)->file;
     const int64_t all = n * source->n_obs;
+    const int are_floats = file->shape.type == GCOR_FILE_FLOAT;
+    union {
+        float real[PIECE];
+        int32_t integer[PIECE];
+    } piece;
     gcor_status status = GCOR_OK;
     if (file->shape.type == GCOR_FILE_DOUBLE) return gcor_raw_columns(context, file, first, n, out);
     for (int64_t k = 0; !status && k < all; k += PIECE) {
         int64_t some = all - k < PIECE ? all - k : PIECE;
-        if (file->shape.type == GCOR_FILE_FLOAT)
-            status = read_floats(context, file, first, k, some, out + k);
-        else
-            status = read_integers(context, file, first, k, some, out + k);
+        status = read_values(context, file, first, k, some, &piece);
+        for (int64_t e = 0; !status && are_floats && e < some; e++) out[k + e] = (double)piece.real[e];
+        for (int64_t e = 0; !status && !are_floats && e < some; e++)
+            out[k + e] = piece.integer[e] == INT_MIN ? (double)NAN : (double)piece.integer[e];
     }
     return status;
 }

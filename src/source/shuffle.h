@@ -1,12 +1,9 @@
 /* Permutes the observations of columns, for a null distribution. */
-#ifndef GPUCOR_SHUFFLE_H
-#define GPUCOR_SHUFFLE_H
+#pragma once
 
 #include "../base/triangle.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GCOR_BEGIN_C
 
 /* Selects a permutation. Runs of the same `series` differ in nothing else, so that a back end can keep columns that it
  * prepared before. */
@@ -58,7 +55,4 @@ GCOR_INLINE void gcor_shuffle_values(const gcor_shuffle *shuffle, int64_t j, dou
     }
 }
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+GCOR_END_C

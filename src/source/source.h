@@ -1,15 +1,12 @@
 /* Sources of columns: an R matrix in memory (matrix.c), a raw file, or anything that can fill a block of columns. The
  * rest of the engine does not know which. */
-#ifndef GPUCOR_SOURCE_H
-#define GPUCOR_SOURCE_H
+#pragma once
 
 #include "../gpucor.h"
 
 #include <pthread.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GCOR_BEGIN_C
 
 /* A source begins with this. It belongs to the caller of gcor_run() and does not change during the run. */
 struct gcor_source {
@@ -159,8 +156,4 @@ gcor_status gcor_read(gcor_source *source, gcor_context *context, int64_t first,
  * set. */
 void gcor_read_queue_serve(gcor_read_queue *queue);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+GCOR_END_C

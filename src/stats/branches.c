@@ -226,7 +226,6 @@ static void group_others(shape *s) {
 static void measure_leaf(void *argument, int thread, int64_t k) {
     const shape *s = argument;
     const int32_t leaf = s->leaf[k], own = s->label[leaf] - 1, from = s->leaf_from[own];
-    (void)thread;
     if (!gcor_stop(s->context)) s->spread[k] = spread_of(s, leaf, s->leaf + from, s->leaf_from[own + 1] - from);
 }
 
@@ -248,7 +247,6 @@ static void assign_group(void *argument, int thread, int64_t group) {
     const int is_free = !s->cut->respects_tree;
     int32_t nearest = NONE;
     double low = INFINITY;
-    (void)thread;
     if (n == 0 || (!is_free && s->place[other[0]] == NONE)) return;
     const branch own = is_free ? (branch){.first = 0, .last = s->n_branches - 1} : s->branches[s->place[other[0]]];
     for (int32_t b = own.first; !gcor_stop(s->context); b = is_free ? b + 1 : s->next_branch[b]) {

@@ -76,7 +76,6 @@ static void multiply_part(void *argument, int thread, int64_t part) {
     const int32_t *row = a->row;
     const double *r = a->r, *v = p->v;
     double *restrict sums = p->sums + part * a->n;
-    (void)thread;
     memset(sums, 0, (size_t)p->first[part + 1] * sizeof *sums);
     for (int64_t j = p->first[part]; j < p->first[part + 1]; j++) {
         double of_column = 0, own = v[j];
@@ -89,11 +88,9 @@ static void multiply_part(void *argument, int thread, int64_t part) {
     }
 }
 
-static void add_block(void *argument, int thread, int64_t k) {
+static void add_block(void *argument, int thread, int64_t from, int64_t end) {
     const product *p = argument;
-    const gcor_range block = gcor_block(p->network->n, BLOCK, k);
-    (void)thread;
-    for (int64_t j = block.from; j < block.end; j++) {
+    for (int64_t j = from; j < end; j++) {
         double sum = 0;
         for (int part = p->parts; part > 0 && p->first[part] > j; part--)
             sum += p->sums[(part - 1) * p->network->n + j];
@@ -107,7 +104,7 @@ static void times(const void *matrix, int threads, const double *v, double *out)
     p.out = out;
     threads = (int)gcor_min(threads, p.parts);
     gcor_for_each(threads, p.parts, multiply_part, &p);
-    gcor_for_each(threads, gcor_blocks(p.network->n, BLOCK), add_block, &p);
+    gcor_for_blocks(threads, p.network->n, BLOCK, add_block, &p);
 }
 
 gcor_status gcor_network_centrality(gcor_context *context, const gcor_upper *network, double *vector, double *error) {
@@ -148,15 +145,14 @@ GCOR_BODY double dot(const double *x, const double *y, int64_t n) {
     return gcor_fold_lanes(lane);
 }
 
-/* Computes block b's part of X v, followed by its part of the sum of v. */
-GCOR_BODY void sum_block_body(void *argument, int thread, int64_t b) {
+/* Computes a block's part of X v, followed by its part of the sum of v. */
+GCOR_BODY void sum_block_body(void *argument, int thread, int64_t from, int64_t end) {
     const gram *g = argument;
     const gcor_operand *o = g->columns;
-    const gcor_range block = gcor_block(o->n_var, COLUMNS, b);
     int64_t n = o->n_obs;
-    double *part = g->parts + b * (n + 1), *column = g->column + thread * n;
+    double *part = g->parts + from / COLUMNS * (n + 1), *column = g->column + thread * n;
     memset(part, 0, (size_t)(n + 1) * sizeof *part);
-    for (int64_t j = block.from; j < block.end; j++) {
+    for (int64_t j = from; j < end; j++) {
         double factor = g->v[j] * inverse_of(o, j);
         if (!(o->norm[j] > 0)) continue;
         g->backend->column(o, j, column);
@@ -164,23 +160,22 @@ GCOR_BODY void sum_block_body(void *argument, int thread, int64_t b) {
         part[n] += g->v[j];
     }
 }
-GCOR_WIDE(sum_block, (void *argument, int thread, int64_t b), (argument, thread, b))
+GCOR_WIDE(sum_block, (void *argument, int thread, int64_t from, int64_t end), (argument, thread, from, end))
 
-/* Computes block b's part of the result of X'X v. */
-GCOR_BODY void multiply_block_body(void *argument, int thread, int64_t b) {
+/* Computes a block's part of the result of X'X v. */
+GCOR_BODY void multiply_block_body(void *argument, int thread, int64_t from, int64_t end) {
     const gram *g = argument;
     const gcor_operand *o = g->columns;
-    const gcor_range block = gcor_block(o->n_var, COLUMNS, b);
     const double *sums = g->parts + gcor_blocks(o->n_var, COLUMNS) * (o->n_obs + 1);
     double *column = g->column + thread * o->n_obs;
-    for (int64_t j = block.from; j < block.end; j++) {
+    for (int64_t j = from; j < end; j++) {
         g->result[j] = 0;
         if (!(o->norm[j] > 0)) continue;
         g->backend->column(o, j, column);
         g->result[j] = inverse_of(o, j) * dot(column, sums, o->n_obs) + sums[o->n_obs];
     }
 }
-GCOR_WIDE(multiply_block, (void *argument, int thread, int64_t b), (argument, thread, b))
+GCOR_WIDE(multiply_block, (void *argument, int thread, int64_t from, int64_t end), (argument, thread, from, end))
 
 static void times_gram(const void *matrix, int threads, const double *v, double *result) {
     gram g = *(const gram *)matrix;
@@ -188,11 +183,11 @@ static void times_gram(const void *matrix, int threads, const double *v, double 
     double *sums = g.parts + blocks * (n + 1);
     g.v = v;
     g.result = result;
-    gcor_for_each(threads, blocks, sum_block, &g);
+    gcor_for_blocks(threads, g.columns->n_var, COLUMNS, sum_block, &g);
     memset(sums, 0, (size_t)(n + 1) * sizeof *sums);
     for (int64_t b = 0; b < blocks; b++)
         for (int64_t k = 0; k <= n; k++) sums[k] += g.parts[b * (n + 1) + k];
-    gcor_for_each(threads, blocks, multiply_block, &g);
+    gcor_for_blocks(threads, g.columns->n_var, COLUMNS, multiply_block, &g);
 }
 
 /* Decides the kind of the columns, which must be such that coefficients are products of them. */

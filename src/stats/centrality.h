@@ -1,6 +1,5 @@
 /* Eigenvector centrality: the leading eigenvector of a matrix of weights, none of which is negative. */
-#ifndef GPUCOR_STATS_CENTRALITY_H
-#define GPUCOR_STATS_CENTRALITY_H
+#pragma once
 
 #include "leading.h"
 #include "upper.h"
@@ -20,5 +19,3 @@ gcor_status gcor_network_centrality(gcor_context *context, const gcor_upper *net
  * job, reads x, measure, use, design, in_double and writes x_flags and n_obs_used. */
 gcor_status gcor_pair_centrality(gcor_context *context, const gcor_backend *backend, gcor_job *job, double *vector,
                                  double *error);
-
-#endif

@@ -48,13 +48,6 @@ static void add_observation(const gcor_measure *measure, const double *before, i
     }
 }
 
-/* Builds each number of observations from the previous one, from 2 on. */
-static void tabulate_kendall(gcor_exact *exact) {
-    exact->lower[0][0] = 0.5;
-    for (int64_t n = 3; n <= exact->max; n++)
-        add_observation(exact->measure, exact->lower[n - 3], n, exact->lower[n - 2]);
-}
-
 /* ---- Spearman ------------------------------------------------------------------------------------ */
 
 /* With more observations only the tail is counted. */
@@ -65,9 +58,13 @@ enum { ALL_ORDERS = 14, TAIL_STEPS = 80 };
 typedef struct {
     int n, sums;       /* counts of sums 0 .. sums - 1: the lower half suffices, as sums only grow */
     int64_t largest;   /* max number of sets of the same size */
-    int32_t *position; /* index of each set among those of its size; -1: its orders have larger sums */
+    int32_t *sets;     /* those that have orders with such sums, by their size */
+    int32_t *position; /* index of each set among those of its size; NONE: its orders have larger sums */
+    int64_t first[GCOR_MAX_SPEARMAN + 2]; /* position in `sets` of the first one of each size */
     double *now, *next;
 } orders;
+
+enum { NONE = -1, UNSEEN = -2 };
 
 /* A partial sum of squares may be odd, so x^2 - x is summed, which is even; the differences x sum to 0. */
 static int step_of(int at, int rank) {
@@ -81,27 +78,37 @@ static int smallest_sum(const orders *o, int set) {
     return sum;
 }
 
-static void set_positions(orders *o) {
-    int32_t counts[GCOR_MAX_SPEARMAN + 1] = {0};
-    for (int set = 0; set < 1 << o->n; set++) {
-        int32_t *count = &counts[__builtin_popcount((unsigned)set)];
-        o->position[set] = smallest_sum(o, set) < o->sums ? (*count)++ : -1;
-        if (*count > o->largest) o->largest = *count;
+/* Each of these sets has one more rank than another one: the first ranks of its best order. */
+static void find_sets(orders *o) {
+    for (int set = 0; set < 1 << o->n; set++) o->position[set] = UNSEEN;
+    o->sets[0] = o->position[0] = 0;
+    o->first[1] = o->largest = 1;
+    for (int at = 0; at < o->n; at++) {
+        int64_t end = o->first[at + 1];
+        for (int64_t k = o->first[at]; k < o->first[at + 1]; k++)
+            for (int rank = 0; rank < o->n; rank++) {
+                const int larger = o->sets[k] | 1 << rank;
+                if (o->position[larger] != UNSEEN) continue;
+                const int is_small = smallest_sum(o, larger) < o->sums;
+                o->position[larger] = is_small ? (int32_t)(end - o->first[at + 1]) : NONE;
+                if (is_small) o->sets[end++] = larger;
+            }
+        o->largest = gcor_max(o->largest, end - o->first[at + 1]);
+        o->first[at + 2] = end;
     }
 }
 
 /* Adds one observation. */
 static void extend(orders *o, int at) {
     memset(o->next, 0, (size_t)(o->largest * o->sums) * sizeof *o->next);
-    for (int set = 0; set < 1 << o->n; set++) {
-        if (o->position[set] < 0 || __builtin_popcount((unsigned)set) != at) continue;
-        const double *from = o->now + (int64_t)o->position[set] * o->sums;
+    for (int64_t k = o->first[at]; k < o->first[at + 1]; k++) {
+        const int set = o->sets[k];
+        const double *from = o->now + (k - o->first[at]) * o->sums;
         for (int rank = 0; rank < o->n; rank++) {
-            const int larger = set | 1 << rank;
-            if (larger == set || o->position[larger] < 0) continue;
-            const int step = step_of(at, rank);
+            const int larger = set | 1 << rank, step = step_of(at, rank);
+            if (larger == set || o->position[larger] == NONE) continue;
             double *to = o->next + (int64_t)o->position[larger] * o->sums + step;
-            for (int k = 0; k < o->sums - step; k++) to[k] += from[k];
+            for (int sum = 0; sum < o->sums - step; sum++) to[sum] += from[sum];
         }
     }
     double *swapped = o->now;
@@ -138,9 +145,10 @@ static void approximate_rest(int n, int known, double steps, double *half) {
 static gcor_status tabulate_orders(gcor_context *context, const gcor_measure *measure, int n, double *half) {
     const int64_t steps = gcor_exact_steps(measure, n);
     orders o = {.n = n, .sums = n <= ALL_ORDERS ? (int)steps / 2 + 1 : TAIL_STEPS};
-    o.position = gcor_alloc(context, 1 << n, sizeof *o.position, "sets of ranks");
+    o.position = gcor_alloc(context, (int64_t)2 << n, sizeof *o.position, "sets of ranks");
     if (!o.position) return GCOR_NO_MEMORY;
-    set_positions(&o);
+    o.sets = o.position + (1 << n);
+    find_sets(&o);
     double *counts = gcor_alloc(context, 2 * o.largest * o.sums, sizeof *counts, "orders of ranks");
     if (counts) {
         o.now = counts;
@@ -151,13 +159,6 @@ static gcor_status tabulate_orders(gcor_context *context, const gcor_measure *me
     gcor_free(counts);
     gcor_free(o.position);
     return counts ? GCOR_OK : GCOR_NO_MEMORY;
-}
-
-static gcor_status tabulate_spearman(gcor_context *context, gcor_exact *exact) {
-    gcor_status status = GCOR_OK;
-    for (int64_t n = exact->min; !status && n <= exact->max; n++)
-        status = tabulate_orders(context, exact->measure, (int)n, exact->lower[n - exact->min]);
-    return status;
 }
 
 /* The fourth moment is from Kendall and Stuart, The Advanced Theory of Statistics, 31.20. */
@@ -181,10 +182,19 @@ static gcor_status allocate(gcor_context *context, gcor_exact *exact) {
     return GCOR_OK;
 }
 
+/* Kendall: builds each number of observations from the previous one, from 2 on. */
 static gcor_status tabulate(gcor_context *context, gcor_exact *exact) {
-    if (!is_kendall(exact->measure)) return tabulate_spearman(context, exact);
-    tabulate_kendall(exact);
-    return GCOR_OK;
+    const int of_kendall = is_kendall(exact->measure);
+    gcor_status status = GCOR_OK;
+    if (of_kendall) exact->lower[0][0] = 0.5;
+    for (int64_t n = of_kendall ? 3 : exact->min; !status && n <= exact->max; n++) {
+        double *lower = exact->lower[n - exact->min];
+        if (of_kendall)
+            add_observation(exact->measure, exact->lower[n - 3], n, lower);
+        else
+            status = tabulate_orders(context, exact->measure, (int)n, lower);
+    }
+    return status;
 }
 
 gcor_exact *gcor_exact_new(gcor_context *context, const gcor_measure *measure, int64_t min, int64_t max) {

@@ -52,13 +52,6 @@ static int compare(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* Positions make the keys unique, so that any sort is stable. */
-static void sort_merges(const gcor_hclust *job, uint64_t *sorted) {
-    for (int64_t k = 0; k < job->n - 1; k++)
-        sorted[k] = (uint64_t)gcor_distance_key(job->merges[k].height) << 32 | (uint64_t)k;
-    qsort(sorted, (size_t)(job->n - 1), sizeof *sorted, compare);
-}
-
 static int32_t representative(const tree *t, int32_t leaf) {
     while (t->parent[leaf] != leaf) {
         t->parent[leaf] = t->parent[t->parent[leaf]];
@@ -67,15 +60,11 @@ static int32_t representative(const tree *t, int32_t leaf) {
     return leaf;
 }
 
-/* R puts leaves before clusters, leaves by their number and clusters by that of their merge. */
-static int comes_first(int a, int b) {
-    return a < 0 && b < 0 ? a > b : a < b;
-}
-
 static int size_of(const tree *t, int label) {
     return label < 0 ? 1 : t->size[label - 1];
 }
 
+/* R puts leaves before clusters, leaves by their number and clusters by that of their merge. */
 static void number_merges(const gcor_hclust *job, tree *t, int *merge, double *height) {
     int64_t n = job->n - 1;
     for (int32_t leaf = 0; leaf < job->n; leaf++) {
@@ -85,9 +74,9 @@ static void number_merges(const gcor_hclust *job, tree *t, int *merge, double *h
     for (int64_t k = 0; k < n; k++) {
         const gcor_merge *m = &job->merges[t->sorted[k] & UINT32_MAX];
         int32_t a = representative(t, m->a), b = representative(t, m->b);
-        int in_order = comes_first(t->label[a], t->label[b]);
-        merge[k] = t->label[in_order ? a : b];
-        merge[n + k] = t->label[in_order ? b : a];
+        int one = t->label[a], other = t->label[b], in_order = one < 0 && other < 0 ? one > other : one < other;
+        merge[k] = in_order ? one : other;
+        merge[n + k] = in_order ? other : one;
         height[k] = job->linkage == GCOR_LINK_WARD_D2 ? sqrt((double)m->height) : job->origin + m->height;
         t->size[k] = size_of(t, merge[k]) + size_of(t, merge[n + k]);
         t->parent[a] = b;
@@ -122,7 +111,10 @@ gcor_status gcor_hclust_tree(const gcor_hclust *job, gcor_context *context, int 
               .size = gcor_alloc(context, job->n, sizeof *t.size, what),
               .sorted = gcor_alloc(context, job->n, sizeof *t.sorted, what)};
     if (t.parent && t.label && t.size && t.sorted) {
-        sort_merges(job, t.sorted);
+        /* Positions make the keys unique, so that any sort is stable. */
+        for (int64_t k = 0; k < job->n - 1; k++)
+            t.sorted[k] = (uint64_t)gcor_distance_key(job->merges[k].height) << 32 | (uint64_t)k;
+        qsort(t.sorted, (size_t)(job->n - 1), sizeof *t.sorted, compare);
         number_merges(job, &t, merge, height);
         order_leaves(&t, merge, order);
     }

@@ -5,17 +5,14 @@
  * those it is made of: the chains of nearest neighbours of cpu/hclust.c and cuda/hclust.cu rely on it, and both give
  * the same bytes. Distances 1 - r are kept as differences from 1, which are -r to the last bit; every linkage but
  * ward.D2 gives the same tree of differences. */
-#ifndef GPUCOR_STATS_HCLUST_H
-#define GPUCOR_STATS_HCLUST_H
+#pragma once
 
 #include "../base/triangle.h"
 #include "../measure/compact.h"
 
 #include <string.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GCOR_BEGIN_C
 
 typedef enum {
     GCOR_LINK_AVERAGE,
@@ -113,7 +110,4 @@ GCOR_INLINE uint32_t gcor_distance_key(float distance) {
     return bits >> 31 ? ~bits : bits | (uint32_t)1 << 31;
 }
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+GCOR_END_C

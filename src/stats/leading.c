@@ -113,7 +113,6 @@ static void subtract_chunk(void *argument, int thread, int64_t chunk) {
     int64_t first = chunk * CHUNK, n = gcor_min(CHUNK, it->a->n - first);
     const double *basis = it->basis + first;
     double *x = it->x + first, *part = it->parts + chunk * (STEPS + 1);
-    (void)thread;
     for (int j = 0; j < it->k; j++)
         if (it->factor[j] != 0) add(x, -it->factor[j], basis + j * it->a->n, n);
     for (int j = it->wanted; j < it->k; j++) part[j] = dot(x, basis + j * it->a->n, n);
@@ -202,7 +201,6 @@ typedef struct {
 
 static void times_dense(const void *matrix, int threads, const double *v, double *product) {
     const dense *d = matrix;
-    (void)threads;
     for (int64_t i = 0; i < d->n; i++) product[i] = dot(d->rows + i * d->stride, v, d->n);
 }
 

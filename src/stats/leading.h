@@ -1,6 +1,5 @@
 /* The leading eigenvector of a symmetric matrix: that of its largest eigenvalue, which must not be negative. */
-#ifndef GPUCOR_STATS_LEADING_H
-#define GPUCOR_STATS_LEADING_H
+#pragma once
 
 #include "../gpucor.h"
 
@@ -31,5 +30,3 @@ gcor_status gcor_leading(gcor_context *context, const gcor_symmetric *a, double 
  * The error is at most 1e-10, unless many eigenvalues are nearly equal to the largest. */
 double gcor_leading_dense(gcor_context *context, const double *matrix, int64_t n, int64_t stride, double *vector,
                           double *scratch);
-
-#endif

@@ -15,10 +15,6 @@ typedef struct {
     size_t ranks_bytes;
 } observer;
 
-static void mark_present(uint64_t *present, const double *x, int64_t n) {
-    for (int64_t k = 0; k < n; k++) present[k / 64] |= (uint64_t)(x[k] == x[k]) << k % 64;
-}
-
 /* Allocates the list of runs of ties; NULL if there are none, or after an error. */
 static int32_t *allocate_runs(gcor_context *context, const gcor_ranks *ranks, int64_t n) {
     int64_t capacity = 0;
@@ -63,7 +59,8 @@ static void observe(void *user, int thread, int64_t j, double *x, int flags) {
     observed->n_present[j] = n;
     if (flags & GCOR_MISSING)
         for (int64_t k = 0; k < n; k++) observed->n_present[j] -= x[k] != x[k];
-    if (observed->present) mark_present(observed->present + j * observed->words, x, n);
+    uint64_t *present = observed->present ? observed->present + j * observed->words : NULL;
+    for (int64_t k = 0; present && k < n; k++) present[k / 64] |= (uint64_t)(x[k] == x[k]) << k % 64;
     if (observed->quotient) observe_ties(o, thread, j, x);
 }
 
@@ -132,18 +129,16 @@ int64_t gcor_common_count(const gcor_observed *a, int64_t i, const gcor_observed
     return count;
 }
 
-static void add_weight(gcor_weight_sums *sums, double weight) {
-    sums->sum += weight;
-    sums->squares += weight * weight;
-}
-
 gcor_weight_sums gcor_common_weights(const gcor_observed *a, int64_t i, const gcor_observed *b, int64_t j,
                                      const double *weight) {
     gcor_weight_sums sums = {0, 0};
     const uint64_t *own = a->present ? a->present + i * a->words : NULL;
     const uint64_t *other = a->present ? b->present + j * b->words : NULL;
-    for (int64_t k = 0; k < a->n_obs; k++)
-        if (!own || (own[k / 64] & other[k / 64]) >> k % 64 & 1) add_weight(&sums, weight ? weight[k] : 1);
+    for (int64_t k = 0; k < a->n_obs; k++) {
+        if (own && !((own[k / 64] & other[k / 64]) >> k % 64 & 1)) continue;
+        sums.sum += weight ? weight[k] : 1;
+        sums.squares += weight ? weight[k] * weight[k] : 1;
+    }
     return sums;
 }
 
@@ -219,7 +214,6 @@ static void estimate_lags(void *user, int thread, int64_t j, double *x, int flag
     double *values = e->of->values + j * n_lags;
     int64_t n_there;
     double norm = lay_out(e, scratch, x, series, is_there, &n_there);
-    (void)flags;
     for (int64_t lag = 1; lag <= n_lags; lag++)
         values[lag - 1] = norm > 0 ? at_lag(series, is_there, lag, n_there, n, norm) : (double)NAN;
 }
@@ -234,7 +228,7 @@ gcor_autocorrelation *gcor_autocorrelation_new(gcor_context *context, const gcor
     const gcor_source *source = columns->source;
     gcor_autocorrelation *of = gcor_alloc(context, 1, sizeof *of, what);
     if (!of) return NULL;
-    *of = (gcor_autocorrelation){.n_var = source->n_var, .n_lags = gcor_max_lags(source->n_obs)};
+    *of = (gcor_autocorrelation){.n_var = source->n_var, .n_lags = source->n_obs / 4};
     estimation e = {.of = of,
                     .columns = columns,
                     .measure = measure,

@@ -72,17 +72,15 @@ static double fourth_powers(const double *x) {
 
 static void multiply_block(const batches *b, int64_t batch, int64_t block) {
     const int64_t n = b->columns->n_obs;
-    const gcor_range rows = gcor_block(n, BLOCK, block);
     const double *values = b->values + batch * n * STRIDE;
-    multiply(values, rows.from, n, b->products + batch * n * n);
-    for (int64_t own = rows.from; own < rows.end; own++)
+    multiply(values, block * BLOCK, n, b->products + batch * n * n);
+    for (int64_t own = block * BLOCK; own < gcor_min((block + 1) * BLOCK, n); own++)
         b->fourth[batch * n + own] = fourth_powers(values + own * STRIDE);
 }
 
 static void multiply_some_blocks(void *argument, int thread, int64_t k) {
     const batches *b = argument;
     const int64_t blocks = gcor_blocks(b->columns->n_obs, BLOCK), step = b->divides_batches ? 1 : blocks;
-    (void)thread;
     for (int64_t at = k * step; at < (k + 1) * step; at++) multiply_block(b, at / blocks, at % blocks);
 }
 
@@ -90,7 +88,6 @@ static void add_row(void *argument, int thread, int64_t own) {
     const batches *b = argument;
     const int64_t n = b->columns->n_obs;
     gcor_partial_sums *sums = b->sums;
-    (void)thread;
     for (int64_t batch = 0; batch < b->used; batch++) {
         const double *products = b->products + (batch * n + own) * n;
         for (int64_t k = 0; k <= own; k++) sums->products[own * n + k] += products[k];

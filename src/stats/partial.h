@@ -1,8 +1,7 @@
 /* Sums for partial correlations given all other variables, shrunken as by Schaefer and Strimmer (2005). Both the
  * shrinkage and the design's map (measure/design.h) follow from sums over the variables, whose size is that of the
  * observations (R/data-partial.R). */
-#ifndef GPUCOR_PARTIAL_H
-#define GPUCOR_PARTIAL_H
+#pragma once
 
 #include "../gpucor.h"
 
@@ -18,5 +17,3 @@ typedef struct {
  * number of threads. */
 gcor_status gcor_sum_products(gcor_context *context, const gcor_columns *columns, const gcor_measure *measure,
                               gcor_partial_sums *sums);
-
-#endif

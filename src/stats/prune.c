@@ -20,11 +20,6 @@ typedef struct {
     int *is_kept;
 } pruning;
 
-/* Without tolerance |r| decides, which has the order of the information and no rounding error. */
-static double weight_of(double r, double tolerance) {
-    return tolerance > 0 ? -0.5 * gcor_log1p(-r * r) : fabs(r);
-}
-
 /* ---- neighbours --------------------------------------------------------------------------------- */
 
 static void count_neighbours(const pruning *p) {
@@ -42,13 +37,14 @@ static void add_neighbour(const pruning *p, int64_t at, int64_t neighbour, int64
     p->weight[at] = weight;
 }
 
-/* Uses begin[i] as the next position of variable i, and moves it back at the end. */
+/* Uses begin[i] as the next position of variable i, and moves it back at the end. Without tolerance |r| decides, which
+ * has the order of the information and no rounding error. */
 static void list_neighbours(const pruning *p) {
     const gcor_upper *net = p->network;
     for (int64_t j = 0; j < net->n; j++)
         for (int64_t e = net->start[j]; e < net->start[j + 1]; e++) {
             int64_t i = net->row[e];
-            double weight = weight_of(net->r[e], p->tolerance);
+            double r = net->r[e], weight = p->tolerance > 0 ? -0.5 * gcor_log1p(-r * r) : fabs(r);
             p->is_kept[e] = 1;
             if (i == j) continue;
             add_neighbour(p, p->begin[i]++, j, e, weight);
@@ -70,24 +66,16 @@ static int is_too_weak(const pruning *p, const double *own, int64_t j, double we
     return 0;
 }
 
-static int64_t degree_of(const pruning *p, int64_t i) {
-    return p->begin[i + 1] - p->begin[i];
-}
-
 /* An edge belongs to its variable with more neighbours, so that the shorter list is searched. */
-static int is_owner(const pruning *p, int64_t i, int64_t j) {
-    int64_t own = degree_of(p, i), other = degree_of(p, j);
-    return own != other ? own > other : i < j;
-}
-
 static void prune_variable(void *argument, int thread, int64_t i) {
     const pruning *p = argument;
     double *own = p->own + thread * p->network->n;
     if (gcor_stop(p->context)) return;
     for (int64_t k = p->begin[i]; k < p->begin[i + 1]; k++) own[p->neighbour[k]] = p->weight[k];
-    for (int64_t k = p->begin[i]; k < p->begin[i + 1]; k++)
-        if (is_owner(p, i, p->neighbour[k]) && is_too_weak(p, own, p->neighbour[k], p->weight[k]))
-            p->is_kept[p->entry[k]] = 0;
+    for (int64_t k = p->begin[i]; k < p->begin[i + 1]; k++) {
+        const int64_t j = p->neighbour[k], more = p->begin[i + 1] - p->begin[i] - (p->begin[j + 1] - p->begin[j]);
+        if ((more != 0 ? more > 0 : i < j) && is_too_weak(p, own, j, p->weight[k])) p->is_kept[p->entry[k]] = 0;
+    }
     for (int64_t k = p->begin[i]; k < p->begin[i + 1]; k++) own[p->neighbour[k]] = 0;
 }
 

@@ -24,13 +24,11 @@ typedef struct {
     block x, y;
     char *scratch; /* scratch_bytes per thread */
     size_t scratch_bytes;
-    int64_t n; /* the pairs of a block */
-    gcor_pair_value *pairs;
+    gcor_pair_value *pairs; /* of a block */
 } recomputation;
 
 static void keep_column(void *user, int thread, int64_t j, double *x, int flags) {
     const block *b = user;
-    (void)thread, (void)flags;
     memcpy(b->values + (j - b->first) * b->columns->n_obs, x, (size_t)b->columns->n_obs * sizeof *x);
 }
 
@@ -41,23 +39,18 @@ static gcor_status read_block(gcor_context *context, block *b, int64_t first, in
     return gcor_for_columns(context, b->columns, first, b->n, keep_column, b);
 }
 
-static int is_in(const block *b, int64_t variable) {
-    return variable >= b->first && variable < b->first + b->n;
-}
-
 static double *column_of(const block *b, int64_t variable) {
     return b->values + (variable - b->first) * b->columns->n_obs;
 }
 
-static void compute_some_pairs(void *argument, int thread, int64_t k) {
+static void compute_some_pairs(void *argument, int thread, int64_t from, int64_t end) {
     const recomputation *c = argument;
     const gcor_columns *columns = c->x.columns;
-    const gcor_range some = gcor_block(c->n, SOME, k);
     gcor_pair_value *pairs = c->pairs;
     const gcor_pair pair = gcor_pair_at(c->scratch + (size_t)thread * c->scratch_bytes, c->measure, columns->design,
                                         columns->n_obs);
-    for (int64_t p = some.from; p < some.end; p++) {
-        if (!is_in(&c->x, pairs[p].i) || gcor_stop(c->context)) continue;
+    for (int64_t p = from; p < end; p++) {
+        if (pairs[p].i < c->x.first || pairs[p].i >= c->x.first + c->x.n || gcor_stop(c->context)) continue;
         double r = gcor_pair_coefficient(&pair, column_of(&c->x, pairs[p].i), column_of(&c->y, pairs[p].j));
         if (r <= 1) pairs[p].r = r;
     }
@@ -83,9 +76,8 @@ static gcor_status compute_block(recomputation *c, int64_t width, int64_t n, gco
         find_range(pairs, n, from, from + width, &first, &last);
         if (first > last) continue;
         status = read_block(c->context, &c->x, first, last);
-        c->n = n;
         c->pairs = pairs;
-        if (!status) gcor_for_each(c->context->threads, gcor_blocks(n, SOME), compute_some_pairs, c);
+        if (!status) gcor_for_blocks(c->context->threads, n, SOME, compute_some_pairs, c);
     }
     return status ? status : c->context->error.status;
 }

@@ -243,18 +243,16 @@ enum { BLOCK = 1 << 12 };
 typedef struct {
     gcor_context *context;
     const gcor_values *values;
-    int64_t n;
     gcor_strongest *all;
 } search;
 
-static void look_at_values(void *argument, int thread, int64_t k) {
+static void look_at_values(void *argument, int thread, int64_t from, int64_t end) {
     const search *s = argument;
-    const gcor_range block = gcor_block(s->n, BLOCK, k);
-    const int64_t size = block.end - block.from;
+    const int64_t size = end - from;
     double scratch[BLOCK];
     if (gcor_stop(s->context)) return;
-    const double *value = gcor_read_values(s->values, block.from, size, scratch);
-    gcor_strongest_look(&s->all[thread], s->context, value, size, block.from);
+    const double *value = gcor_read_values(s->values, from, size, scratch);
+    gcor_strongest_look(&s->all[thread], s->context, value, size, from);
 }
 
 gcor_status gcor_find_strongest(gcor_context *context, const gcor_values *values, int64_t n, int64_t max,
@@ -262,8 +260,8 @@ gcor_status gcor_find_strongest(gcor_context *context, const gcor_values *values
     gcor_strongest *all = gcor_strongest_new(context, max);
     *best = NULL;
     if (!all) return GCOR_NO_MEMORY;
-    search s = {context, values, n, all};
-    gcor_for_each(context->threads, gcor_blocks(n, BLOCK), look_at_values, &s);
+    search s = {context, values, all};
+    gcor_for_blocks(context->threads, n, BLOCK, look_at_values, &s);
     gcor_status status = context->error.status;
     if (!status) status = gcor_strongest_join(all, context, best, n_best);
     gcor_strongest_free(all, context->threads);

@@ -190,7 +190,6 @@ static int64_t read_crowd(void *user, gcor_context *context, int thread, int64_t
     const summary *s = user;
     const double *value = block_at(s, thread, p * BLOCK);
     int64_t size = block_size(s, p * BLOCK), n = 0;
-    (void)context;
     for (int64_t k = 0; k < size; k++) {
         out[n] = gcor_key(value[k] + 0.0);
         n += bin_of(value[k]) == s->chosen->bin && value[k] == value[k];

@@ -1,6 +1,5 @@
 /* Selects and summarizes many values: the k-th, the strongest; missing ones, mean, quantiles. */
-#ifndef GPUCOR_SUMMARY_H
-#define GPUCOR_SUMMARY_H
+#pragma once
 
 #include "../measure/compact.h"
 
@@ -76,5 +75,3 @@ typedef struct {
  * which do not affect the result; can be interrupted. After an error there is nothing to free. */
 gcor_status gcor_summarise(gcor_context *context, const gcor_values *values, int64_t n, const double *fractions,
                            int n_fractions, int64_t max, double *quantile, gcor_summary *summary);
-
-#endif

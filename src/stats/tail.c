@@ -103,7 +103,6 @@ static void fill_interval(void *argument, int thread, int64_t interval) {
     const intervals *all = argument;
     gcor_t_table *table = all->table;
     double value[TERMS];
-    (void)thread;
     for (int k = 0; k < TERMS; k++) {
         double y = table->low + ((double)interval + (NODES[k] + 1) / 2) / table->per_y;
         double r = (1 / y - 1) / table->scale;

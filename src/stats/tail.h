@@ -1,14 +1,9 @@
 /* Tail probabilities of test statistics, stored as factor * exp(exponent), so that the logarithm exists even if the
  * probability is below the smallest double. R's distribution functions are not used: any thread may compute p
  * values. */
-#ifndef GPUCOR_TAIL_H
-#define GPUCOR_TAIL_H
+#pragma once
 
 #include "../gpucor.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 typedef struct {
     double exponent, factor;
@@ -49,9 +44,3 @@ typedef struct {
  * bounds are `missing` if df is too small for z to have a variance. Any thread. */
 gcor_interval gcor_interval_of(const gcor_measure *measure, gcor_alternative alternative, double quantile, double df,
                                double r, double missing);
-
-#ifdef __cplusplus
-}
-#endif
-
-#endif

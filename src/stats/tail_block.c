@@ -17,7 +17,6 @@ static void all_p(const gcor_t_table *table, const double *x, int64_t n, double 
     if (gcor_isa() == GCOR_AVX512) return gcor_all_p_avx512(table, x, n, limit, p);
     if (gcor_isa() == GCOR_AVX2) return gcor_all_p_avx2(table, x, n, limit, p);
 #endif
-    (void)limit;
     for (int64_t k = 0; k < n; k++) p[k] = gcor_one_p(table, x[k]);
 }
 

@@ -1,13 +1,8 @@
 /* P values of many statistics of one distribution: the numbers that tail.h computes one by one, with AVX2 and AVX-512
  * by vectors. */
-#ifndef GPUCOR_TAIL_BLOCK_H
-#define GPUCOR_TAIL_BLOCK_H
+#pragma once
 
 #include "tail.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* Writes the two-sided p values of n coefficients, and of n standard normal statistics, to p, which may be the same
  * array; NaN stays NaN. Any thread. */
@@ -35,8 +30,3 @@ static inline int gcor_is_near(double df, double r) {
 
 /* One p value. Any thread. */
 double gcor_one_p(const gcor_t_table *table, double x);
-
-#ifdef __cplusplus
-}
-#endif
-#endif

@@ -1,6 +1,5 @@
 /* The table of Student's t, as tail.c makes it, and what a tail is made of. */
-#ifndef GPUCOR_TAIL_TABLE_H
-#define GPUCOR_TAIL_TABLE_H
+#pragma once
 
 /* As a function of y = 1 / (1 + r s), with s near sqrt(df / 2), the quotient (tail.c) has nearly the same shape for
  * every df. The table has polynomials on equal intervals of y. */
@@ -23,5 +22,3 @@ static inline double gcor_t_quotient(const struct gcor_t_table *table, double at
 
 /* From here on erfc() underflows, and the asymptotic series of a normal tail is accurate to all digits. */
 #define GCOR_FAR_NORMAL 37
-
-#endif

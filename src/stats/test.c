@@ -60,11 +60,6 @@ static int needs_ties(const gcor_test *test) {
     return is_normal(test) || (test->rule.max_exact > 0 && gcor_max_exact(test->rule.measure) > 0);
 }
 
-/* Degrees of freedom of the table for pairs with n observations. */
-static double table_df(const gcor_test *test, int64_t n) {
-    return test->betas ? test->betas[n - test->low].df : (double)(n - taken(test));
-}
-
 /* Prepares a beta distribution of Spearman's rho for each number of observations. */
 static gcor_status make_betas(gcor_context *context, gcor_test *test) {
     if (is_normal(test) || !needs_ties(test) || test->n_found == 0) return GCOR_OK;
@@ -91,8 +86,10 @@ static gcor_status make_tables(gcor_context *context, gcor_test *test, int64_t n
     test->tables = gcor_alloc(context, test->n_tables, sizeof *test->tables, "tables of p values");
     if (!test->tables) return GCOR_NO_MEMORY;
     memset(test->tables, 0, (size_t)test->n_tables * sizeof *test->tables);
-    for (int64_t k = 0; k < test->n_tables && !gcor_stop(context); k++)
-        test->tables[k] = gcor_t_table_new(context, common > 0 ? common : table_df(test, test->low + k));
+    for (int64_t k = 0; k < test->n_tables && !gcor_stop(context); k++) {
+        const double own = test->betas ? test->betas[k].df : (double)(test->low + k - taken(test));
+        test->tables[k] = gcor_t_table_new(context, common > 0 ? common : own);
+    }
     return context->error.status;
 }
 
@@ -116,15 +113,13 @@ static gcor_status make_exact(gcor_context *context, gcor_test *test) {
     return test->exact ? GCOR_OK : GCOR_NO_MEMORY;
 }
 
-/* Effective number of n observations whose weights have these sums. */
-static double worth_of(const gcor_df_rule *rule, gcor_weight_sums sums, int64_t n) {
+/* Effective number of the n observations of a pair. */
+static double common_worth(const gcor_test *test, int64_t i, int64_t j, int64_t n) {
+    const gcor_df_rule *rule = &test->rule.df;
+    if (rule->worth == GCOR_WORTH_COUNT) return (double)n;
+    const gcor_weight_sums sums = gcor_common_weights(test->x, i, test->y, j, test->weight);
     if (rule->worth == GCOR_WORTH_SUM) return sums.sum * rule->unit;
     return rule->worth == GCOR_WORTH_KISH && n > 0 ? sums.sum * sums.sum / sums.squares : (double)n;
-}
-
-static double common_worth(const gcor_test *test, int64_t i, int64_t j, int64_t n) {
-    if (test->rule.df.worth == GCOR_WORTH_COUNT) return (double)n;
-    return worth_of(&test->rule.df, gcor_common_weights(test->x, i, test->y, j, test->weight), n);
 }
 
 gcor_status gcor_test_open(gcor_context *context, const gcor_test_rule *rule, const gcor_columns *x,
@@ -413,7 +408,6 @@ typedef struct {
 static void test_line_number(void *argument, int thread, int64_t j) {
     testing *t = argument;
     int64_t tied = 0, few = 0, n_x = t->lists->test->x->n_var;
-    (void)thread;
     if (gcor_stop(t->context)) return;
     test_line(t->lists, j, &tied, &few);
     if (is_symmetric(t->lists)) count_reverse(t->lists, j, &tied, &few);
@@ -465,16 +459,13 @@ typedef struct {
 static void list_near_line(void *argument, int thread, int64_t j) {
     const near_pairs *p = argument;
     const int64_t *before = p->lists->n_near;
-    (void)thread;
     if (before[j] < (j + 1 < p->lists->test->y->n_var ? before[j + 1] : p->n))
         list_line(p->lists, j, p->near + before[j]);
 }
 
-static void test_near_block(void *argument, int thread, int64_t k) {
+static void test_near_block(void *argument, int thread, int64_t from, int64_t end) {
     const near_pairs *p = argument;
-    const gcor_range block = gcor_block(p->n, BLOCK, k);
-    (void)thread;
-    for (const gcor_pair_value *near = p->near + block.from; near < p->near + block.end; near++) {
+    for (const gcor_pair_value *near = p->near + from; near < p->near + end; near++) {
         gcor_tested pair = gcor_test_pair(p->lists->test, near->i, near->j, near->r);
         write_pair(&p->lists->results, near->at, &pair);
     }
@@ -493,7 +484,7 @@ static gcor_status test_near(gcor_context *context, const pair_lists *lists, gco
     gcor_for_each(context->threads, n_y, list_near_line, &all);
     if (gcor_recompute(context, test->rule.measure, &test->x_columns, &test->y_columns, n, near))
         return context->error.status;
-    gcor_for_each(context->threads, gcor_blocks(n, BLOCK), test_near_block, &all);
+    gcor_for_blocks(context->threads, n, BLOCK, test_near_block, &all);
     return GCOR_OK;
 }
 

@@ -1,14 +1,9 @@
 /* Computes statistics and p values of pairs from their coefficients; the only place that does. */
-#ifndef GPUCOR_TEST_H
-#define GPUCOR_TEST_H
+#pragma once
 
 #include "../measure/compact.h"
 #include "tail_block.h"
 #include "tie_variance.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* ---- exact p values (exact.c) ------------------------------------------------------------------- */
 
@@ -45,17 +40,12 @@ gcor_rho_beta gcor_rho_beta_of(double n);
 
 /* Autocorrelations of columns, and the effective number of observations that they imply for a pair. */
 
-/* Autocorrelations of each variable at lags 1, 2, ..., n_lags, multiplied by the root of the fraction of
- * observations that have a neighbour at that lag; NaN for a variable without coefficients. */
+/* Autocorrelations of each variable at lags up to n_lags, a quarter of the observations, multiplied by the root of the
+ * fraction of observations that have a neighbour at that lag; NaN for a variable without coefficients. */
 typedef struct {
     int64_t n_var, n_lags;
     double *values; /* n_lags per variable */
 } gcor_autocorrelation;
-
-/* Max lag: a quarter of the observations. */
-static inline int64_t gcor_max_lags(int64_t n_obs) {
-    return n_obs / 4;
-}
 
 /* Autocorrelations of columns as the measure and columns->design prepare them: ranked, weighted, residualized.
  * Observations that are missing or not in use keep their positions in time. NULL after an error; the caller frees it
@@ -228,9 +218,3 @@ typedef struct {
  * threads; can be interrupted. */
 gcor_status gcor_test_pairs(gcor_context *context, gcor_test *test, int is_triangle, const gcor_values *r,
                             const gcor_tested_pairs *results);
-
-#ifdef __cplusplus
-}
-#endif
-
-#endif

@@ -1,6 +1,5 @@
 /* The effect of ties on the variance of rank statistics, for p values. measure/rank.c has the denominator of tau-b. */
-#ifndef GPUCOR_TIE_VARIANCE_H
-#define GPUCOR_TIE_VARIANCE_H
+#pragma once
 
 #include <math.h>
 #include <stdint.h>
@@ -48,5 +47,3 @@ static inline double gcor_kendall_deviation(double n, double quotient, double ot
 static inline double gcor_t_score(double df, double r) {
     return r * sqrt(df / ((1 - r) * (1 + r)));
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* A network in memory, and its pruning. */
-#ifndef GPUCOR_STATS_UPPER_H
-#define GPUCOR_STATS_UPPER_H
+#pragma once
 
 #include "../gpucor.h"
 
@@ -22,5 +21,3 @@ typedef struct {
  * tolerance: from 0 to 1. Entries on the diagonal are no edges and are kept. Uses context->threads threads; the same
  * result with any number. Can be interrupted. */
 gcor_status gcor_prune(gcor_context *context, const gcor_upper *network, double tolerance, int *is_kept);
-
-#endif

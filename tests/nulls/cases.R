@@ -722,6 +722,15 @@ group_cases <- list(
   group_permuted_case("6 and 6 subjects that differ, AR(0.6)", "components by size",
                       \() of_components(gpuCorCompare(subjects_of(6), subjects_of(6), threshold = 2, n_perm = 39,
                                                       components = "size"))),
+  group_permuted_case("6 and 6 subjects that differ, AR(0.6)", "components of each sign",
+                      \() of_components(gpuCorCompare(subjects_of(6), subjects_of(6), threshold = 2, n_perm = 39,
+                                                      components = "sum", sign = "each"))),
+  group_permuted_case("6 and 6 subjects that differ, AR(0.6)", "components = tfce",
+                      \() min(gpuCorCompare(subjects_of(6), subjects_of(6), n_perm = 39,
+                                            components = "tfce")$p.adjusted)),
+  group_permuted_case("6 and 6 subjects of t3", "components = tfce",
+                      \() min(gpuCorCompare(t3_subjects(6), t3_subjects(6), n_perm = 39,
+                                            components = "tfce")$p.adjusted)),
   group_permuted_case("8 subjects, two sessions, AR(0.6)", "components by sum",
                       \() of_components(sessions(8, threshold = 2, n_perm = 39, components = "sum"))),
   group_permuted_case("7 and 7 subjects that differ in age, AR(0.6)", "components of a design",
@@ -890,6 +899,35 @@ preservation_cases <- list(
             sets = 100, \() other_pattern(c("cor.kIM", "cor.kME")))
 )
 
+# ---- random halves of real samples
+
+# Two groups of `set`'s samples, whose batches are covariates if `batches`.
+compare_halves <- function(set, ..., batches = FALSE) {
+  halves <- halves_of(set)
+  covariates <- if (batches) lapply(halves$batch, \(batch) stats::model.matrix(~batch)[, -1])
+  gpuCorCompare(halves$x, halves$y, covariates = covariates, ...)
+}
+real_case <- function(method, set, option, band, batches = FALSE) {
+  p <- if (option == "fdr") {
+    \() discoveries(compare_halves(set, batches = batches, n_perm = 60, fdr = 0.05, output = "edges"))
+  } else {
+    \() min(compare_halves(set, batches = batches, n_perm = 39, method = method)$p.adjusted)
+  }
+  data <- c(ALL = "halves of 64 leukemias", bladderEset = "halves of 20 bladder tumors")[[set]]
+  option <- paste0("n_perm", if (option == "fdr") ", fdr", if (batches) ", two covariates of batches")
+  c(null_case("gpuCorCompare", method, data, option, band, p, time = 3, sets = 60), set = set)
+}
+real_cases <- Filter(\(case) !is.null(real_samples(case$set)), list(
+  real_case("pearson", "ALL", "", NEARLY),
+  real_case("spearman", "ALL", "", NEARLY),
+  real_case("pearson", "ALL", "fdr", c(0.03, 0.07)),
+  real_case("pearson", "bladderEset", "", NEARLY),
+  real_case("pearson", "bladderEset", "fdr", c(0.03, 0.07)),
+  real_case("pearson", "bladderEset", "", c(0.06, 0.12), batches = TRUE),
+  real_case("pearson", "bladderEset", "fdr", c(0.06, 0.12), batches = TRUE),
+  real_case("spearman", "bladderEset", "", c(0.04, 0.09), batches = TRUE)
+))
+
 # Covariates of which one tells a protected group as well as `shift` does.
 protected_p <- function(x, y, shift, method = "pearson") {
   group <- rep(0:1, c(12, 18))
@@ -899,4 +937,4 @@ protected_p <- function(x, y, shift, method = "pearson") {
 }
 
 null_cases <- c(test_cases, partial_cases, series_cases, interval_cases, family_cases, network_cases, association_cases,
-                 two_groups_cases, group_cases, subject_cases, preservation_cases)
+                 two_groups_cases, group_cases, subject_cases, preservation_cases, real_cases)

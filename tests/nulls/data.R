@@ -68,6 +68,36 @@ aged <- function(age, n = 100, a = 0.6) {
   Map(function(x, age) x + age * as.vector(series(n, a, 1)), subjects_of(length(age), n, a), age)
 }
 
+# Expression of real samples, samples x genes: of 128 leukemias, and of 40 bladder tumors that were measured in three
+# batches. NULL where the package is absent.
+real_samples <- local({
+  kept <- list()
+  of <- c(ALL = "ALL", bladderEset = "bladderbatch")
+  function(set) {
+    if (is.null(kept[[set]]) && nzchar(system.file(package = of[[set]]))) {
+      inside <- new.env()
+      utils::data(list = c(ALL = "ALL", bladderEset = "bladderdata")[[set]], package = of[[set]], envir = inside)
+      x <- t(get("exprs", attr(inside[[set]], "assayData")))
+      x <- x[, order(-apply(x, 2, stats::var))[1:2000]]
+      about <- attr(attr(inside[[set]], "phenoData"), "data")
+      if (set == "bladderEset") {
+        x <- x[about$cancer == "Cancer", ]
+        attr(x, "batch") <- factor(about$batch[about$cancer == "Cancer"])
+      }
+      kept[[set]] <<- x
+    }
+    kept[[set]]
+  }
+})
+# A random half of the samples and the other one, of m random genes; `batch`: of both.
+halves_of <- function(set, m = 40) {
+  x <- real_samples(set)
+  first <- sort(sample.int(nrow(x), nrow(x) / 2))
+  genes <- sample.int(ncol(x), m)
+  batch <- attr(x, "batch")
+  list(x = x[first, genes], y = x[-first, genes], batch = list(batch[first], batch[-first]))
+}
+
 # A data set's p value for the null hypothesis that there is nothing to discover.
 discoveries <- function(edges) as.numeric(nrow(edges) == 0)
 

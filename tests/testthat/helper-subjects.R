@@ -45,6 +45,22 @@ reference_subjects <- function(x, how, method = "pearson", y = NULL, use = "ever
 # As arguments of a call.
 how_to <- function(how, share = 0.3) c(list(combine = how), if (how == "quantile") list(probs = share))
 
+# Scores of threshold-free enhancement of n columns whose pairs have weights: the integral of size^powers[1] h^powers[2]
+# from one weight to the next, or, with dh, in steps of dh.
+tfce_by_hand <- function(weight, n, powers = c(0.5, 2), dh = NULL) {
+  heights <- if (is.null(dh)) sort(unique(weight[weight > 0])) else seq(dh / 2, max(weight, 0), dh)
+  power <- powers[2] + 1
+  slices <- if (is.null(dh)) diff(c(0, heights)^power) / power else heights^powers[2] * dh
+  first <- which(lower.tri(diag(n)), arr.ind = TRUE)[, 1]
+  scores <- 0 * weight
+  for (k in seq_along(heights)) {
+    found <- components_by_hand(weight, n, heights[k], "positive", "size")
+    is_in <- weight >= heights[k]
+    scores[is_in] <- scores[is_in] + found$size[found$of[first[is_in]]]^powers[1] * slices[k]
+  }
+  scores
+}
+
 # The components of n columns whose pairs have a t of at least `min`, the largest first: list(size: the number of pairs,
 # or the sum of t less `min`; columns: their numbers; of: the component of each column, or NA).
 components_by_hand <- function(t, n, min, sign, size) {

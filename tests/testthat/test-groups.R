@@ -197,11 +197,89 @@ for (backend in backends()) {
     }
   })
 
+  test_that(paste(backend, "joins pairs of one sign, and takes the largest component of both signs"), {
+    set.seed(7)
+    x <- connected(rep(0:1, 6), 14)
+    z <- z_matrix(x)
+    for (size in c("size", "sum")) {
+      truth <- function(in_x) {
+        t <- apply(z, 1, function(v) t.test(v[in_x], v[!in_x], var.equal = TRUE)$statistic)
+        lapply(c(positive = "positive", negative = "negative"), function(sign) {
+          components_by_hand(t, 14, 1.2, sign, size)
+        })
+      }
+      sizes_of <- function(found) c(found$positive$size, found$negative$size)
+      set.seed(8)
+      largest <- replicate(20, max(0, sizes_of(truth(sample.int(12) <= 6))))
+      own <- truth(1:12 <= 6)
+      set.seed(8)
+      net <- gpuCorCompare(x[1:6], x[7:12], threshold = 1.2, n_perm = 20, components = size, sign = "each",
+                           backend = backend, precision = "double")
+      table <- net@components$table
+      expect_equal(table$size, sort(sizes_of(own), decreasing = TRUE), tolerance = 1e-6)
+      expect_equal(table$p.value, vapply(table$size, function(s) (1 + sum(largest >= s - 1e-5)) / 21, 0))
+      for (sign in names(own)) {
+        of <- net@components$of[, sign]
+        expect_equal(table$size[of], own[[sign]]$size[own[[sign]]$of], tolerance = 1e-6)
+        expect_equal(table$sign[of], ifelse(is.na(of), NA, sign))
+      }
+      edges <- as.data.frame(net)
+      expect_equal(table$sign[edges$component], ifelse(edges$statistic > 0, "positive", "negative"))
+      expect_identical(net@components$of[cbind(edges$from, 1 + (edges$statistic < 0))], edges$component)
+      expect_equal(nrow(edges), sum(abs(edges$statistic) >= 1.2))
+    }
+  })
+
+  test_that(paste(backend, "enhances t without a threshold, as the definition does"), {
+    set.seed(7)
+    x <- connected(seq(0, 1.5, length.out = 12))
+    z <- z_matrix(x)
+    t_of <- function(in_x) apply(z, 1, function(v) t.test(v[in_x], v[!in_x], var.equal = TRUE)$statistic)
+    weights <- list(absolute = abs, positive = identity, negative = function(t) -t)
+    for (case in list(list(sign = "each"), list(sign = "absolute", enhance = c(1, 0)), list(sign = "positive"),
+                      list(sign = "negative", enhance = c(0.4, 3)))) {
+      powers <- if (is.null(case$enhance)) c(0.5, 2) else case$enhance
+      scores_of <- function(t, ...) {
+        each <- weights[if (case$sign == "each") c("positive", "negative") else case$sign]
+        Reduce(`+`, lapply(each, function(weight) tfce_by_hand(weight(t), 9, powers, ...)))
+      }
+      set.seed(8)
+      largest <- replicate(20, max(scores_of(t_of(sample.int(12) <= 6))))
+      truth <- unname(scores_of(t_of(1:12 <= 6)))
+      set.seed(8)
+      found <- do.call(gpuCorCompare, c(list(x[1:6], x[7:12], n_perm = 20, components = "tfce", backend = backend,
+                                             precision = "double"), case))
+      expect_equal(as.vector(found$score), truth, tolerance = 1e-6)
+      expect_equal(as.vector(found$p.adjusted), vapply(truth, function(s) (1 + sum(largest >= s * (1 - 1e-5))) / 21, 0))
+      expect_equal(truth[truth > 1], unname(scores_of(t_of(1:12 <= 6), dh = 0.002))[truth > 1], tolerance = 0.01)
+    }
+    expect_identical(names(as.data.frame(found))[7:9], c("fdr", "score", "p.adjusted"))
+    of_f <- gpuCorCompare(list(x[1:4], x[5:8], x[9:12]), n_perm = 5, components = "tfce", backend = backend)
+    expect_equal(as.vector(of_f$score), tfce_by_hand(as.vector(of_f$statistic), 9), tolerance = 1e-6)
+    agreeing <- lapply(seq_along(x), function(i) { # t of one pair is infinite, and counts as 1e6
+      r <- cor(x[[i]])
+      r[1, 2] <- r[2, 1] <- if (i <= 6) 0.5 else 0.1
+      r
+    })
+    found <- gpuCorCompare(agreeing[1:6], agreeing[7:12], n_perm = 2, components = "tfce", method = "given")
+    t <- pmin(as.vector(found$statistic), 1e6)
+    expect_equal(as.vector(found$score) / (tfce_by_hand(t, 9) + tfce_by_hand(-t, 9)), rep(1, 36), tolerance = 1e-6)
+    x[[3]][, 2] <- NA
+    with_missing <- suppressWarnings(gpuCorCompare(x, n_perm = 3, components = "tfce", backend = backend))
+    expect_true(all(is.na(as.matrix(with_missing$score)[2, ])))
+    t <- as.vector(with_missing$statistic)
+    t[is.na(t)] <- 0
+    truth <- tfce_by_hand(t, 9) + tfce_by_hand(-t, 9)
+    expect_equal(as.vector(with_missing$score)[t != 0], truth[t != 0], tolerance = 1e-6)
+  })
+
   test_that(paste(backend, "permutes models and finds components alike with any threads, memory and workers"), {
     set.seed(9)
     x <- connected(rep(0:1, 6), 300, 30)
     for (args in list(list(x, n_perm = 7), list(x, design = design, contrast = contrast, n_perm = 7),
-                      list(x[1:6], x[7:12], n_perm = 7, threshold = 2.2, components = "sum"))) {
+                      list(x[1:6], x[7:12], n_perm = 7, threshold = 2.2, components = "sum"),
+                      list(x[1:6], x[7:12], n_perm = 7, threshold = 2.2, components = "size", sign = "each"),
+                      list(x[1:6], x[7:12], n_perm = 7, components = "tfce"))) {
       compare <- function(...) {
         set.seed(10)
         found <- do.call(gpuCorCompare, c(args, list(backend = backend, ...)))
@@ -221,6 +299,14 @@ for (backend in backends()) {
       walk_failures(function() {
         set.seed(12)
         gpuCorCompare(x[1:2], x[3:4], n_perm = 3, threshold = 3, components = "size", backend = backend)
+      }, resource, backend)
+    })
+    test_that(paste(backend, "enhances t cleanly wherever the", resource, "fails"), {
+      set.seed(11)
+      x <- some_subjects(c(9, 12, 10, 11), 66)
+      walk_failures(function() {
+        set.seed(12)
+        gpuCorCompare(x[1:2], x[3:4], n_perm = 3, components = "tfce", backend = backend)
       }, resource, backend)
     })
   }
@@ -556,6 +642,11 @@ test_that("errors of groups say what to do", {
                "must be a t or F, a number above 0, not 0")
   expect_error(gpuCorCompare(x[1:3], x[4:6], components = "size", threshold = 2, n_perm = 9, effects = "fixed"),
                "'components' are of t")
+  expect_error(gpuCorCompare(x, n_perm = 9, components = "tfce", threshold = 3), "tests all pairs, .* 'threshold' out")
+  expect_error(gpuCorCompare(x, n_perm = 9, components = "tfce", enhance = -1), "two numbers from 0 to 10, E and H")
+  expect_error(gpuCorCompare(x, n_perm = 9, enhance = c(1, 2)), "'enhance' has the powers of components")
+  expect_error(gpuCorCompare(x, components = "tfce"), "needs 'n_perm'")
+  expect_error(gpuCorCompare(x, sign = "each"), "sign = \"each\" is for 'components'")
   expect_error(gpuCorCompare(function(i) x[[i]], subjects = c(3, 3)), "'subjects' must be a number")
   expect_equal(gpuCorCompare(function(i) x[[i]], subjects = 6)$p.value, gpuCorCompare(x)$p.value)
 })

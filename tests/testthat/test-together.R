@@ -113,7 +113,8 @@ test_that("groups are compared, or say what does not go together", {
     n_perm = list(n_perm = 9), paired = list(paired = TRUE), design = list(design = cbind(1, 1:6), contrast = c(0, 1)),
     contrast = list(contrast = 1), components = list(components = "size"),
     other_components = list(components = "size", density = 0.5, n_perm = 9),
-    with_components = list(components = "size", threshold = 0.5, n_perm = 9), classes = list(classes = 0.1),
+    with_components = list(components = "size", threshold = 0.5, n_perm = 9), each = list(sign = "each"),
+    enhanced = list(components = "tfce", n_perm = 9), powers = list(enhance = c(1, 1)), classes = list(classes = 0.1),
     fixed = list(effects = "fixed"), negative = list(sign = "negative"),
     seeds = list(seeds = 1:2), partial = list(partial = TRUE))), on = c("two", "several", "lists"))
 })

@@ -94,7 +94,6 @@ static int64_t column_bytes(const gcor_state *state, gcor_kind kind, int64_t n_o
 /* 64 x 64, 32 x 64, 128 x 128, 64 x 128, ... */
 static void tile_size(const gcor_state *state, gcor_kind kind, int64_t n_obs, int64_t *n_row, int64_t *n_col) {
     int number = device_of(state)->number;
-    (void)kind, (void)n_obs;
     *n_col = number / 2 % 2 ? 128 : 64;
     *n_row = number % 2 ? *n_col / 2 : *n_col;
 }

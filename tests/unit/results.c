@@ -34,7 +34,6 @@ static gcor_status make_dense(gcor_context *context, const unit_kind *kind, int6
 
 static void write_dense(unit_sink *sink, gcor_context *context, FILE *file) {
     const gcor_dense *dense = (const gcor_dense *)sink->sink;
-    (void)context;
     put(file, &dense->zero_sd, 1, sizeof dense->zero_sd);
     put(file, sink->out, sink->n_out, sizeof *sink->out);
 }
@@ -121,7 +120,6 @@ static gcor_status make_histogram(gcor_context *context, const unit_kind *kind, 
 
 static void write_histogram(unit_sink *sink, gcor_context *context, FILE *file) {
     gcor_histogram *histogram = (gcor_histogram *)sink->sink;
-    (void)context;
     gcor_bins_sum(&histogram->bins);
     put(file, histogram->bins.counts, GCOR_BINS, sizeof *histogram->bins.counts);
     put(file, &histogram->error, 1, sizeof histogram->error);
@@ -156,7 +154,6 @@ static gcor_status make_maximum(gcor_context *context, const unit_kind *kind, in
 
 static void write_maximum(unit_sink *sink, gcor_context *context, FILE *file) {
     double weight = gcor_maximum_of((const gcor_maximum *)sink->sink);
-    (void)context;
     put(file, &weight, 1, sizeof weight);
 }
 
@@ -177,25 +174,21 @@ static gcor_status make_sums(gcor_context *context, const unit_kind *kind, int64
 /* setting: a tenth of the min weight. */
 static gcor_status make_connectivity(gcor_context *context, const unit_kind *kind, int64_t n_row, int64_t n_col,
                                      unit_sink *sink) {
-    (void)n_row;
     return make_sums(context, kind, n_col, 3, 1, sink);
 }
 
 static gcor_status make_soft(gcor_context *context, const unit_kind *kind, int64_t n_row, int64_t n_col,
                              unit_sink *sink) {
-    (void)n_row;
     return make_sums(context, kind, n_col, 3, 0, sink);
 }
 
 static gcor_status make_degrees(gcor_context *context, const unit_kind *kind, int64_t n_row, int64_t n_col,
                                 unit_sink *sink) {
-    (void)n_row;
     return make_sums(context, kind, n_col, 0, 0, sink);
 }
 
 static void write_connectivity(unit_sink *sink, gcor_context *context, FILE *file) {
     gcor_connectivity *c = (gcor_connectivity *)sink->sink;
-    (void)context;
     put(file, c->degree, c->n_var, sizeof *c->degree);
     put(file, c->sums, (1 + c->rule.n_power) * c->n_var, sizeof *c->sums);
     if (!c->rule.histogram) return;

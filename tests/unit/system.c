@@ -14,7 +14,6 @@
 
 /* Windows has no streams in memory. */
 FILE *unit_begin_writing(char **bytes, size_t *n) {
-    (void)bytes, (void)n;
     return tmpfile();
 }
 
@@ -59,9 +58,7 @@ int64_t unit_count_present(void *memory, int64_t bytes) {
     return present;
 }
 
-void unit_limit_seconds(unsigned seconds) {
-    (void)seconds;
-}
+void unit_limit_seconds(unsigned seconds) {}
 
 #else
 
@@ -73,7 +70,6 @@ FILE *unit_begin_writing(char **bytes, size_t *n) {
 }
 
 void unit_end_writing(FILE *stream, char **bytes, size_t *n) {
-    (void)bytes, (void)n;
     fclose(stream);
 }
 

@@ -89,8 +89,6 @@ static void vectors_do_not_depend_on_threads(void) {
 }
 
 static int stop_now(void *unused, double fraction) {
-    (void)unused;
-    (void)fraction;
     return 1;
 }
 

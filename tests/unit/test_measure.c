@@ -25,7 +25,6 @@ static double median_of(const double *x, int64_t n) {
 }
 
 static double prepare_quadrant(double *x, int64_t n, gcor_preparing *with, float *out) {
-    (void)with;
     double median = median_of(x, n), squares = 0;
     for (int64_t k = 0; k < n; k++) {
         x[k] = (x[k] > median) - (x[k] < median);
@@ -164,7 +163,6 @@ static void columns_that_are_longer(void) {
 /* ---- rows that cannot be --------------------------------------------------------------------------- */
 
 static double prepare_nothing(double *x, int64_t n, gcor_preparing *with, float *out) {
-    (void)x, (void)n, (void)with, (void)out;
     return 0;
 }
 

@@ -23,7 +23,10 @@ static unsigned char value_at(int64_t k) {
 static void *prefault_all(void *memory) {
     gcor_monitor monitor = gcor_watch(NULL, NULL);
     gcor_context context = {.threads = 3, .monitor = &monitor};
-    for (int round = 0; round < 20; round++) gcor_prefault(&context, memory, BYTES - 100);
+    for (int round = 0; round < 20; round++) {
+        int64_t begun = 0;
+        gcor_prefault(&context, memory, BYTES - 100, &begun);
+    }
     return NULL;
 }
 
@@ -43,16 +46,16 @@ static void keeps_contents(void) {
 /* gcor_prefault() makes all pages present; with a stopped context it touches none. */
 static void touches_at_once(void) {
     unsigned char *memory = gcor_os_map(BYTES, PAGE);
-    int64_t wrong = 0;
+    int64_t wrong = 0, begun = 0;
     gcor_monitor monitor = gcor_watch(NULL, NULL);
     gcor_context context = {.threads = 3, .monitor = &monitor};
     monitor.stopped = 1;
-    gcor_prefault(&context, memory, BYTES - 100);
+    gcor_prefault(&context, memory, BYTES - 100, &begun);
     CHECK_INT(unit_count_present(memory, BYTES), 0);
     monitor.stopped = 0;
     context.error.status = GCOR_OK;
     memory[4096] = 7;
-    gcor_prefault(&context, memory, BYTES - 100);
+    gcor_prefault(&context, memory, BYTES - 100, &begun);
     for (int64_t k = 0; k < BYTES; k++) wrong += memory[k] != (k == 4096 ? 7 : 0);
     CHECK_INT(unit_count_present(memory, BYTES), BYTES / PAGE);
     CHECK_INT(wrong, 0);

@@ -175,7 +175,6 @@ static void reading_fails(void) {
 
 /* No worker may wait forever for a read that nobody performs any more. */
 static int stop_soon(void *user, double fraction) {
-    (void)user, (void)fraction;
     return 1;
 }
 

@@ -55,7 +55,6 @@ static void every_step_once(void) {
 
 /* argument: the number of calls of each step. */
 static void note_only(void *argument, int thread, int64_t k) {
-    (void)thread;
     __atomic_fetch_add((int *)argument + k, 1, __ATOMIC_RELAXED);
 }
 
@@ -66,7 +65,6 @@ static int all_are(const int *done, int times) {
 }
 
 static void nest(void *argument, int thread, int64_t k) {
-    (void)thread, (void)k;
     gcor_for_each(TEAM, STEPS, note_only, argument);
 }
 
@@ -179,7 +177,6 @@ static void fewer_where_there_is_a_limit(void) {
 /* In a child of a process that has threads, and while another one has a loop: several threads again. */
 static void be_child_with_loops(int max) {
     static steps s;
-    (void)max;
     alarm(60);
     gcor_for_each(TEAM, 2, note_step, &s);
     _exit(s.is_wrong || s.done[0] != 1 || s.done[1] != 1);

@@ -147,7 +147,6 @@ static void windows_on_devices(void) {
 static gcor_status check_moments(void *user, gcor_context *context, const gcor_tile *tile, const gcor_moments *moments,
                                  double *scratch) {
     const fixture *f = user;
-    (void)context, (void)scratch;
     CHECK_INT(tile->n_row, N_VAR);
     CHECK_INT(moments->n, PAIRS);
     for (int64_t k = 0; k < PAIRS; k++) {
@@ -182,7 +181,6 @@ static void moments_of_windows(void) {
 static gcor_status keep_moments(void *user, gcor_context *context, const gcor_tile *tile, const gcor_moments *moments,
                                 double *scratch) {
     fixture *f = user;
-    (void)context, (void)tile, (void)scratch;
     for (int64_t k = 0; k < PAIRS; k++) {
         f->moments[0][k] = moments->count[k];
         f->moments[1][k] = gcor_moments_mean(moments, k, -9);
@@ -218,7 +216,6 @@ static void moments_on_a_device(void) {
 static gcor_status keep_deviations(void *user, gcor_context *context, const gcor_tile *tile,
                                    const gcor_moments *moments, double *scratch) {
     fixture *f = user;
-    (void)context, (void)tile, (void)scratch;
     for (int64_t k = 0; k < PAIRS; k++) f->moments[2][k] = gcor_moments_sd(moments, k, -9);
     return GCOR_OK;
 }
@@ -291,7 +288,6 @@ static void a_failed_device_is_closed(void) {
 /* ---- the end ------------------------------------------------------------------------------------- */
 
 static int stop_now(void *user, double fraction) {
-    (void)user, (void)fraction;
     return 1;
 }
 

@@ -176,7 +176,6 @@ static struct {
 } watch;
 
 static int check(void *user, double fraction) {
-    (void)user;
     CHECK(pthread_equal(watch.owner, pthread_self()));
     CHECK(fraction >= 0 && fraction <= 1);
     watch.last = fraction;

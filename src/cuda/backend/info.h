@@ -1,13 +1,9 @@
 /* Queries about GPUs. Plain C, so that the R interface can call them. */
-#ifndef GPUCOR_CUDA_INFO_H
-#define GPUCOR_CUDA_INFO_H
+#pragma once
 
-#include <stddef.h>
-#include <stdint.h>
+#include "../../gpucor.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GCOR_BEGIN_C
 
 typedef struct {
     char name[256];
@@ -24,7 +20,4 @@ int cuda_describe(int device, int ask_free, cuda_gpu *gpu);
 /* Versions as 1000 major + 10 minor; 0 without a driver. */
 void cuda_versions(int *driver, int *runtime);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+GCOR_END_C

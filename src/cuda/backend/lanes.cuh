@@ -1,6 +1,5 @@
 /* Collective operations of the lanes of a warp and the threads of a block. */
-#ifndef GPUCOR_CUDA_LANES_CUH
-#define GPUCOR_CUDA_LANES_CUH
+#pragma once
 
 #include "../../measure/coefficient.h"
 
@@ -65,5 +64,3 @@ static __device__ inline double warp_dot(const float *x, const float *y, int64_t
 inline unsigned blocks_for(int64_t work, int64_t each) {
     return (unsigned)((work + each - 1) / each);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* The state of one GPU in a session: what it keeps between runs, and the current run. One host thread at a time uses
  * a state; several states, of several GPUs or of one, may be used concurrently. All functions throw (try.cuh). */
-#ifndef GPUCOR_CUDA_STATE_CUH
-#define GPUCOR_CUDA_STATE_CUH
+#pragma once
 
 #include "try.cuh"
 #include "../../sink/weight.h"
@@ -130,5 +129,3 @@ void sort_by_key(const Stream &stream, DeviceArray<char> &scratch, const unsigne
  * n. *n_kept, on the device, receives their number. */
 void select_edges(const Stream &stream, DeviceArray<char> &scratch, const unsigned *positions, unsigned *kept_positions,
                   const double *r, double *kept_r, int64_t n, gcor_side side, double min, unsigned long long *n_kept);
-
-#endif

@@ -1,7 +1,6 @@
 /* Errors and ownership in CUDA code; all of src/cuda builds on it. Failures are exceptions and every resource has an
  * owning object; guarded() converts exceptions to a status at the boundary. */
-#ifndef GPUCOR_CUDA_TRY_CUH
-#define GPUCOR_CUDA_TRY_CUH
+#pragma once
 
 #include "tune.h"
 #include "../../base/alloc.h"
@@ -222,5 +221,3 @@ class Event {
     Event &operator=(const Event &) = delete;
     void record(const Stream &stream) { check(cudaEventRecord(handle, stream.handle), "recording an event"); }
 };
-
-#endif

@@ -1,6 +1,5 @@
 /* Sizes used by the CUDA back end, each with its reason. */
-#ifndef GPUCOR_CUDA_TUNE_H
-#define GPUCOR_CUDA_TUNE_H
+#pragma once
 
 #include <cstddef>
 
@@ -178,5 +177,3 @@ static const long long SLICE_BYTES = 1LL << 30, COUNT_BYTES = 1LL << 29;
 
 /* Pairwise-complete pairs: work (pairs times observations) of one launch, some 50 ms at most. */
 static const long long COMMON_WORK = 8LL << 30;
-
-#endif

@@ -4,8 +4,6 @@
 #include "../backend/lanes.cuh"
 #include "../../measure/pearson.h"
 
-extern "C" double gcor_prepare_pearson(double *x, int64_t n, gcor_preparing *with, float *out);
-
 /* ---- Pearson: each thread prepares a column ------------------------------------------------------- */
 
 /* The host prepares fewer columns, and those of which fewer are on the device at a time, as fast. */
@@ -47,8 +45,6 @@ void centre_columns(gcor_state *state, const double *values, int64_t n, int64_t 
 /* ---- distances ---------------------------------------------------------------------------------- */
 
 /* U-centred distances (measure/distance.c), many more numbers than a column's values. */
-
-extern "C" double gcor_prepare_distance(double *x, int64_t n, gcor_preparing *with, float *out);
 
 enum { DISTANCE_THREADS = 256, SUM_LANES = 8, MAX_OBS = 3072 }; /* MAX_OBS: two doubles each in shared memory */
 

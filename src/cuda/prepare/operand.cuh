@@ -4,8 +4,7 @@
  * one column is followed by the same piece of the next column. Within a piece, 16-byte chunk c of column v is stored
  * at position c ^ (v & 7), so that the same chunk of 8 columns is read from shared memory without bank conflicts.
  * Hopper's instructions read this pattern, too. */
-#ifndef GPUCOR_CUDA_OPERAND_CUH
-#define GPUCOR_CUDA_OPERAND_CUH
+#pragma once
 
 #include "../backend/state.cuh"
 #include "../../measure/pearson.h"
@@ -148,8 +147,7 @@ struct RankBuffers {
  * kind needs. Also writes norm and present. */
 void rank_columns(gcor_state *state, const double *values, int64_t n_var, Operand &operand, int64_t at);
 
-/* ---- tensor.cu: forms for the tensor cores
- * ------------------------------------------------------------------------------- */
+/* ---- tensor.cu: forms for the tensor cores ----------------------------------------------------- */
 
 /* Length of a column in half precision whose length is the operand's: its values are small, and half precision loses
  * bits below 2^-14. A power of two, so scaling is exact. */
@@ -275,5 +273,3 @@ void pack_bits(gcor_state *state, int planes, const float *scores, int64_t n_obs
                int64_t bits, const Planes &to);
 /* Packs all bits into group_pieces() pieces (packing.cuh) of 1 or 2 planes. */
 void pack_all_bits(gcor_state *state, int planes, const float *scores, int64_t n_obs, int64_t n_var, const Planes &to);
-
-#endif

@@ -6,8 +6,7 @@
  * block with the block's groups; the block's groups with one another; and, two groups to a piece, groups with
  * themselves (pairs k < q of the first group, pairs k > q of the second). Every pair of observations occurs once, at
  * the same bit in all columns. */
-#ifndef GPUCOR_CUDA_PACKING_CUH
-#define GPUCOR_CUDA_PACKING_CUH
+#pragma once
 
 #include "operand.cuh"
 #include "../backend/lanes.cuh"
@@ -172,5 +171,3 @@ static __device__ inline void pack_groups(const SignedColumn &x, int64_t first, 
         for (; piece < end && piece < b.next; piece++) put(0u);
     }
 }
-
-#endif

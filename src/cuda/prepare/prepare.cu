@@ -75,16 +75,8 @@ static void allocate(Operand &o) {
         o.end.reserve(n * n_var, what);
         return;
     case GCOR_BINNED: return o.codes.reserve(n * n_var, what);
-    case GCOR_BINNED_COMMON:
-    case GCOR_DISTANCE:
-    case GCOR_DISTANCE_COMMON:
-    case GCOR_REAL_SPARSE:
-    case GCOR_SIGN_SPARSE:
-    case GCOR_GIVEN:     /* these are computed on the CPU only */
-    case GCOR_ADJACENCY: /* multiplied by a sink (sink/overlap.cu) */
-    case GCOR_NO_KIND: break;
+    default: fail_impossible("columns of that kind"); /* the CPU's, or multiplied by a sink (sink/overlap.cu) */
     }
-    fail_impossible("columns of that kind");
 }
 
 /* Returns a released operand, or a new one. */

@@ -157,17 +157,8 @@ void exact_tile(gcor_state *state, const Operand &rows, const Operand &cols, con
     case GCOR_RANK_COMMON: return exact_pairwise(state, rows, cols, out);
     case GCOR_BINNED: return exact_mutual(state, rows, cols, out);
     case GCOR_PAIR_COMMON: return exact_pairwise_bicor(state, rows, cols, out);
-    case GCOR_REAL:
-    case GCOR_BINNED_COMMON:
-    case GCOR_DISTANCE:
-    case GCOR_DISTANCE_COMMON:
-    case GCOR_REAL_SPARSE:
-    case GCOR_SIGN_SPARSE:
-    case GCOR_GIVEN:     /* these are computed on the CPU only */
-    case GCOR_ADJACENCY: /* multiplied by a sink (sink/overlap.cu) */
-    case GCOR_NO_KIND: break;
+    default: fail_impossible("coefficients of columns of that kind"); /* the CPU's, or a sink's (sink/overlap.cu) */
     }
-    fail_impossible("coefficients of columns of that kind");
 }
 
 /* Returns where to store a tile's values in memory owned by the state. */

@@ -1,7 +1,6 @@
 /* Hopper's instructions, one function each: barriers in shared memory, bulk copies, products of groups of four
  * warps. PTX ISA 8.0, target sm_90a. */
-#ifndef GPUCOR_CUDA_HOPPER_CUH
-#define GPUCOR_CUDA_HOPPER_CUH
+#pragma once
 
 #include "../backend/tune.h"
 
@@ -170,5 +169,3 @@ template <int Registers>
 static __device__ inline void give_registers() {
     asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(Registers));
 }
-
-#endif

@@ -8,8 +8,7 @@
  *
  * The bits are packed (kendall_set_bits.cu) and multiplied (kendall_sets.cu). Sorting (kendall_knight.cu) is used where
  * it is cheaper (exact.cu). Results do not depend on the method: the numerator is the same integer. */
-#ifndef GPUCOR_CUDA_KENDALL_CUH
-#define GPUCOR_CUDA_KENDALL_CUH
+#pragma once
 
 #include "product.cuh"
 
@@ -55,5 +54,3 @@ void count_lists(const SetTile &t, Bits kind, const SetList &rows, const SetList
 void finish_without(const SetTile &t);
 /* Cost of count_lists() for signs, in nanoseconds of one multiprocessor. */
 double sign_cost(const SetTile &t, const SetList &rows, const SetList &cols);
-
-#endif

@@ -14,8 +14,7 @@
  *
  * All lanes of a warp call these. Both tensor-core kernels have the same layout of sums: value e of number n of a
  * lane belongs to row g + 8 (e / 2) and column 8 n + 2 t + e % 2, where g = lane / 4 and t = lane % 4. */
-#ifndef GPUCOR_CUDA_KERNEL_SINK_CUH
-#define GPUCOR_CUDA_KERNEL_SINK_CUH
+#pragma once
 
 #include "pair.cuh"
 #include "../../sink/histogram.h"
@@ -88,5 +87,3 @@ static __device__ inline void add_bins(const unsigned *bins, unsigned long long 
     for (int b = threadIdx.x; b < GCOR_BINS; b += threads)
         if (bins[b]) atomicAdd(&counts[b], (unsigned long long)bins[b]);
 }
-
-#endif

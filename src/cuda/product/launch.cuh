@@ -1,7 +1,6 @@
 /* Chooses the kernel for a product and a sink. A file that launches a sink includes this file and the sink's header,
  * and compiles the kernels of the products that the sink accepts. */
-#ifndef GPUCOR_CUDA_LAUNCH_CUH
-#define GPUCOR_CUDA_LAUNCH_CUH
+#pragma once
 
 #include "kernel_sink.cuh"
 #include "mma.cuh"
@@ -189,5 +188,3 @@ static void launch_sink(gcor_state *state, Product &product, const Sink &sink) {
     }
     check_launch("multiplying columns");
 }
-
-#endif

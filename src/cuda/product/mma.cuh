@@ -1,7 +1,6 @@
 /* The product of blocks of columns by mma.sync, available on every GPU since Ampere. Compiled with each sink
  * (launch.cuh). */
-#ifndef GPUCOR_CUDA_MMA_CUH
-#define GPUCOR_CUDA_MMA_CUH
+#pragma once
 
 #include "kernel_sink.cuh"
 
@@ -272,5 +271,3 @@ static void launch(gcor_state *state, Product &p, const Sink &sink) {
 }
 
 } // namespace mma
-
-#endif

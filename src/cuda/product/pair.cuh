@@ -1,7 +1,6 @@
 /* Shared by kernels and sinks: converts a sum in a register to a coefficient, maps it to a pair, and locates blocks
  * of pairs. */
-#ifndef GPUCOR_CUDA_PAIR_CUH
-#define GPUCOR_CUDA_PAIR_CUH
+#pragma once
 
 #include "product.cuh"
 #include "../../measure/coefficient.h"
@@ -72,5 +71,3 @@ static __device__ inline WalkBlock block_at(const Product &p, int group, int ind
     end = p.variables.col + p.col_code[end] / SET_CODES;
     return {row, col, has_pair(p.variable_shape, first, last, begin, end)};
 }
-
-#endif

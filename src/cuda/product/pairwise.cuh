@@ -1,6 +1,5 @@
 /* Pairs over their pairwise-complete observations: one warp per pair. */
-#ifndef GPUCOR_CUDA_PAIRWISE_CUH
-#define GPUCOR_CUDA_PAIRWISE_CUH
+#pragma once
 
 #include "product.cuh"
 #include "../backend/lanes.cuh"
@@ -65,5 +64,3 @@ static void compute_common(gcor_state *state, const Pairs &pairs, int64_t words,
         check_launch("computing pairs over their common observations");
     }
 }
-
-#endif

@@ -24,8 +24,7 @@
  * A product is a sum over the bytes of columns in pieces (prepare/operand.cuh): of half-precision
  * values, or of common sign bits. */
 // clang-format on
-#ifndef GPUCOR_CUDA_PRODUCT_CUH
-#define GPUCOR_CUDA_PRODUCT_CUH
+#pragma once
 
 #include "../prepare/operand.cuh"
 #include "../../base/triangle.h"
@@ -181,5 +180,3 @@ struct ProductBuffers {
     void forget() { row_planes.contents = col_planes.contents = {}; }
     void trim() { trim_all(tile, row_planes, col_planes, counts, row_sets, col_sets, set_counts, knight, scratch); }
 };
-
-#endif

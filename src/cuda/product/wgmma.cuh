@@ -2,8 +2,7 @@
  * warps: one loads pieces into shared memory, a stage at a time; the others multiply 64 or 128 rows each by the
  * block's columns. Blocks form clusters of two or four: each has its own rows and loads a part of the columns for
  * all. */
-#ifndef GPUCOR_CUDA_WGMMA_CUH
-#define GPUCOR_CUDA_WGMMA_CUH
+#pragma once
 
 #include "kernel_sink.cuh"
 #include "hopper.cuh"
@@ -328,5 +327,3 @@ static void launch(gcor_state *state, Product &p, const Sink &sink) {
 }
 
 } // namespace wgmma
-
-#endif

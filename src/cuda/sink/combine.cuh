@@ -1,7 +1,6 @@
 /* The largest difference of two subjects, as when the observations of two groups are permuted (largest_of_two.cu);
  * and how a pair's values are combined (combine.cu). */
-#ifndef GPUCOR_CUDA_COMBINE_CUH
-#define GPUCOR_CUDA_COMBINE_CUH
+#pragma once
 
 #include "maximum.cuh"
 #include "../../base/elementary.h"
@@ -44,5 +43,3 @@ class LargestOfTwo {
     Product first{};           /* of the first subject */
     DeviceArray<uint2> values; /* its approximate coefficients of the tile, in half precision */
 };
-
-#endif

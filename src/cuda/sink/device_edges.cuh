@@ -7,8 +7,7 @@
  *                           edge_compare.cuh (comparisons in registers) and edge_output.cuh (writing edges; degrees)
  *   edge_buffer.cu          edges that stay on the device; edge_buffer_rows.cu delivers them as compressed rows
  *   neighbours.cu           the strongest neighbours of each variable; own_min.cu finds the first min weights */
-#ifndef GPUCOR_CUDA_DEVICE_EDGES_CUH
-#define GPUCOR_CUDA_DEVICE_EDGES_CUH
+#pragma once
 
 #include "edge_output.cuh"
 #include "sinks.cuh"
@@ -228,5 +227,3 @@ class DeviceEdges : public DeviceSink {
     void compute_again(EdgeSlot &slot, int64_t n);
     void deliver(EdgeSlot &slot);
 };
-
-#endif

@@ -1,7 +1,6 @@
 /* Finds which of a warp's sums may be edges, in registers, many at once and without branches. The sums that pass are
  * judged again by the rules of weight.h (edge_sink.cuh). */
-#ifndef GPUCOR_CUDA_EDGE_COMPARE_CUH
-#define GPUCOR_CUDA_EDGE_COMPARE_CUH
+#pragma once
 
 #include "../product/pair.cuh"
 #include "edge_output.cuh"
@@ -266,5 +265,3 @@ static __device__ inline void pick_sums(const int (&sums)[N][4], int n, int (&pi
         pick_sums<First + Count / 2, Count - Count / 2>(sums, n, picked);
     }
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Writing edges to device memory. Warps claim elements of the output, so all lanes must call these functions. */
-#ifndef GPUCOR_CUDA_EDGE_OUTPUT_CUH
-#define GPUCOR_CUDA_EDGE_OUTPUT_CUH
+#pragma once
 
 #include "../backend/lanes.cuh"
 #include "../product/product.cuh"
@@ -91,5 +90,3 @@ class DeviceDegrees {
     DeviceArray<unsigned long long> degree;
     DeviceArray<gcor_int128> strength;
 };
-
-#endif

@@ -1,7 +1,6 @@
 /* The sinks of a product's kernel that find edges. Edges are rare: each lane compares its sums in registers
  * (edge_compare.cuh), and collects those that pass, the hits, in shared memory until many can be judged at once. */
-#ifndef GPUCOR_CUDA_EDGE_SINK_CUH
-#define GPUCOR_CUDA_EDGE_SINK_CUH
+#pragma once
 
 #include "edge_compare.cuh"
 #include "../product/kernel_sink.cuh"
@@ -253,5 +252,3 @@ struct EdgesBy : EdgeOutput {
 
 using Edges = EdgesBy<Compare, true>;        /* one min weight for all pairs */
 using OwnEdges = EdgesBy<OwnCompare, false>; /* min weights of single variables */
-
-#endif

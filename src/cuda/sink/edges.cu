@@ -6,8 +6,7 @@
 
 #include <algorithm>
 
-/* ---- candidates: their exact coefficients decide
- * --------------------------------------------------------------------------------- */
+/* ---- candidates: their exact coefficients decide ---------------------------------------------- */
 
 /* Eight lanes compute the product of two columns, so a warp has four candidates at a time. Each lane has four of the 32
  * running sums of gcor_dot(), and they are added in the same order. */

@@ -1,6 +1,5 @@
 /* The largest weight of a run's pairs, which stays on the device until the run finishes (maximum.cu). */
-#ifndef GPUCOR_CUDA_MAXIMUM_CUH
-#define GPUCOR_CUDA_MAXIMUM_CUH
+#pragma once
 
 #include "sinks.cuh"
 #include "edge_output.cuh"
@@ -82,5 +81,3 @@ class DeviceLargest {
   private:
     Totals<Largest> largest;
 };
-
-#endif

@@ -1,7 +1,6 @@
 /* Sinks on the device. A kind of sink with a device half is a class in a file of its own and a row of the table in
  * sinks.cu. The values of all other sinks are copied to the host and go to their take() (bands.cu). */
-#ifndef GPUCOR_CUDA_SINKS_CUH
-#define GPUCOR_CUDA_SINKS_CUH
+#pragma once
 
 #include "../product/product.cuh"
 #include "../../sink/histogram.h"
@@ -148,5 +147,3 @@ inline void take_bins(gcor_state *state, DeviceBins &bins, gcor_bins *to) {
     bins.used = false;
 }
 static_assert(GCOR_BINS <= STAGED_VALUES, "all bins at once");
-
-#endif

@@ -1,12 +1,9 @@
 /* Chunks of edges, in memory or in files. */
-#ifndef GPUCOR_CHUNK_H
-#define GPUCOR_CHUNK_H
+#pragma once
 
 #include "../../gpucor.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GCOR_BEGIN_C
 
 /* ---- files of edges ----------------------------------------------------------------------------- */
 
@@ -128,8 +125,4 @@ typedef struct {
 /* Opens chunks in parallel, in any order, and calls look() for each. */
 gcor_status gcor_chunk_walk(gcor_context *context, const gcor_chunk *chunks, int64_t n_chunks, const gcor_walk *walk);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+GCOR_END_C

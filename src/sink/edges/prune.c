@@ -64,8 +64,6 @@ static int64_t count_kept(gcor_side side, double min, const double *r, int64_t n
 
 static void count_chunk(void *user, gcor_context *context, const gcor_chunk *chunk, const gcor_chunk_view *view) {
     counting *c = user;
-    (void)context;
-    (void)chunk;
     __atomic_fetch_add(&c->n, count_kept(c->side, c->min, view->r, view->n), __ATOMIC_RELAXED);
 }
 
@@ -150,7 +148,6 @@ static void prune_chunk(void *argument, int thread, int64_t k) {
     gcor_chunk *chunk = &p->store->chunks[k];
     const gcor_side side = p->store->edges.rule.side;
     gcor_chunk fresh = *chunk;
-    (void)thread;
     if (chunk->file || gcor_stop(p->context)) return;
     fresh.n = count_kept(side, p->min, chunk->r, chunk->n);
     fresh.r = NULL;
@@ -205,11 +202,10 @@ typedef struct {
 } addition;
 
 /* A weight above 1 means that the file was modified after it was attached. */
-static void add_block(void *argument, int thread, int64_t k) {
+static void add_block(void *argument, int thread, int64_t from, int64_t end) {
     const addition *a = argument;
     const gcor_chunk_view *view = a->view;
-    const gcor_range block = gcor_block(view->n, BLOCK, k);
-    for (int64_t e = block.from; e < block.end; e++) {
+    for (int64_t e = from; e < end; e++) {
         double weight = gcor_raw_weight(a->side, view->r[e]);
         if (!(weight <= 1))
             (void)gcor_damaged(a->context);
@@ -223,7 +219,7 @@ static gcor_status add_chunk(addition *a, const gcor_chunk *chunk, const gcor_ch
     gcor_status status = gcor_edge_sums_begin(a->sums, a->context, &chunk->tile, threads);
     if (status) return status;
     a->view = view;
-    gcor_for_each(threads, gcor_blocks(view->n, BLOCK), add_block, a);
+    gcor_for_blocks(threads, view->n, BLOCK, add_block, a);
     gcor_edge_sums_end(a->sums, a->context);
     return a->context->error.status;
 }

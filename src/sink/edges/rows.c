@@ -67,8 +67,6 @@ typedef struct {
 static void count_chunk(void *user, gcor_context *context, const gcor_chunk *chunk, const gcor_chunk_view *view) {
     const row_count *c = user;
     const wanted *w = &c->wanted;
-    (void)context;
-    (void)chunk;
     for (int64_t e = 0, end; w->direct && e < view->n; e = end) {
         end = end_of_row(view, e);
         __atomic_fetch_add(&c->entries[gcor_row_at(view, e)], count_kept(w, view, e, end), __ATOMIC_RELAXED);
@@ -210,18 +208,15 @@ static gcor_status sort_row(gcor_context *context, int32_t *col, double *r, int6
 typedef struct {
     gcor_context *context;
     const gathering *g;
-    int64_t n_row;
 } row_sorting;
 
 /* A row with fewer entries than were counted means that a file was modified meanwhile. */
-static void sort_some_rows(void *argument, int thread, int64_t k) {
+static void sort_some_rows(void *argument, int thread, int64_t from, int64_t end) {
     const row_sorting *s = argument;
     const gathering *g = s->g;
-    const gcor_range rows = gcor_block(s->n_row, SORTED_ROWS, k);
     void *memory = NULL;
     int64_t capacity = 0;
-    (void)thread;
-    for (int64_t i = rows.from; i < rows.end && !gcor_stop(s->context); i++) {
+    for (int64_t i = from; i < end && !gcor_stop(s->context); i++) {
         int64_t begin = g->start[i], n = g->start[i + 1] - begin;
         if (g->next[i] != g->start[i + 1]) (void)gcor_damaged(s->context);
         (void)sort_row(s->context, g->col + begin, g->r + begin, n, &memory, &capacity);
@@ -238,8 +233,8 @@ static gcor_status gather(const gcor_store *store, gcor_context *context, gather
     if (!g->next) return GCOR_NO_MEMORY;
     memcpy(g->next, g->start, (size_t)n_row * sizeof *g->next);
     gcor_status status = gcor_chunk_walk(context, store->chunks, store->n_chunks, &walk);
-    row_sorting sorting = {context, g, n_row};
-    if (!status) gcor_for_each(context->threads, gcor_blocks(n_row, SORTED_ROWS), sort_some_rows, &sorting);
+    row_sorting sorting = {context, g};
+    if (!status) gcor_for_blocks(context->threads, n_row, SORTED_ROWS, sort_some_rows, &sorting);
     gcor_free(g->next);
     return context->error.status;
 }

@@ -38,7 +38,6 @@ static gcor_status save_chunk(const gcor_chunk *chunk, gcor_context *context, co
 gcor_status gcor_store_save(gcor_sink *sink, gcor_context *context, const gcor_shard *shard, FILE *file) {
     gcor_store *store = (gcor_store *)sink;
     gcor_chunk_buffers buffers = {NULL, 0};
-    (void)shard;
     gcor_status status = store->wanted > 0 ? gcor_store_prune(store, context) : GCOR_OK;
     if (!status) status = gcor_store_to_host(store, context);
     if (!status) status = gcor_chunk_buffers_new(context, store->chunks, store->n_chunks, &buffers);

@@ -56,7 +56,6 @@ static int64_t part_begin(const sorting *s, int64_t part) {
 static void find_largest(void *argument, int thread, int64_t part) {
     sorting *s = argument;
     double largest = 0, known;
-    (void)thread;
     for (int64_t e = part_begin(s, part); e < part_begin(s, part + 1); e++)
         if (fabs(s->r[e]) > largest) largest = fabs(s->r[e]);
     __atomic_load(&s->largest, &known, __ATOMIC_RELAXED);
@@ -64,16 +63,8 @@ static void find_largest(void *argument, int thread, int64_t part) {
            !__atomic_compare_exchange(&s->largest, &known, &largest, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {}
 }
 
-/* Chooses the leading bits by the largest |r|. */
-static void find_bits(sorting *s) {
-    s->first = key_of(s->largest);
-    uint64_t span = key_of(isfinite(s->largest) ? s->largest * SMALL : 1) - s->first;
-    while (span >> s->shift >= BUCKETS) s->shift++;
-}
-
 static void count_part(void *argument, int thread, int64_t part) {
     const sorting *s = argument;
-    (void)thread;
     if (gcor_stop(s->context)) return;
     int64_t *count = s->next + part * BUCKETS;
     memset(count, 0, BUCKETS * sizeof *count);
@@ -109,7 +100,6 @@ static int64_t row_of(const sorting *s, int64_t e) {
 
 static void move_part(void *argument, int thread, int64_t part) {
     const sorting *s = argument;
-    (void)thread;
     if (gcor_stop(s->context)) return;
     int64_t *next = s->next + part * BUCKETS, begin = part_begin(s, part), end = part_begin(s, part + 1);
     int64_t row = begin < end ? row_of(s, begin) : 0;
@@ -243,7 +233,9 @@ static gcor_status sort(sorting *s, gcor_context *context) {
     gcor_huge_pages(s->to, (size_t)s->n * sizeof *s->to);
     gcor_huge_pages(s->value, (size_t)s->n * sizeof *s->value);
     gcor_for_each(context->threads, s->n_parts, find_largest, s);
-    find_bits(s);
+    s->first = key_of(s->largest); /* the leading bits depend on the largest |r| */
+    const uint64_t span = key_of(isfinite(s->largest) ? s->largest * SMALL : 1) - s->first;
+    while (span >> s->shift >= BUCKETS) s->shift++;
     gcor_for_each(context->threads, s->n_parts, count_part, s);
     if (context->error.status) return context->error.status;
     plan_positions(s);

@@ -19,14 +19,12 @@ typedef struct {
 } filling;
 
 /* All threads fill a chunk, because most of the time is spent on page faults. */
-static void fill_block(void *argument, int thread, int64_t k) {
+static void fill_block(void *argument, int thread, int64_t from, int64_t end) {
     const gcor_edge *list = ((const filling *)argument)->list;
     const gcor_chunk *chunk = ((const filling *)argument)->chunk;
     const gcor_tile tile = chunk->tile;
     const int bits = gcor_position_bits(&tile);
-    const gcor_range block = gcor_block(chunk->n, FILLED, k);
-    (void)thread;
-    for (int64_t e = block.from; e < block.end; e++) {
+    for (int64_t e = from; e < end; e++) {
         chunk->r[e] = list[e].r;
         chunk->position[e] = (uint32_t)((list[e].row - tile.row) << bits | (list[e].col - tile.col));
     }
@@ -67,7 +65,7 @@ static gcor_status keep_chunk(gcor_store *store, gcor_context *context, const gc
     if (!status) status = gcor_chunk_allocate(context, chunk);
     if (status) return status;
     filling all = {list, chunk};
-    gcor_for_each(context->threads, gcor_blocks(n, FILLED), fill_block, &all);
+    gcor_for_blocks(context->threads, n, FILLED, fill_block, &all);
     status = spool_chunk(store, context, chunk);
     if (status)
         gcor_free(chunk->r);
@@ -115,12 +113,6 @@ static grid cut_tile(const gcor_store *store, const gcor_tile *tile, int64_t n) 
     return bits < MAX_BITS ? small : whole;
 }
 
-static gcor_tile tile_of(const grid *g, int64_t block) {
-    int64_t row = block / g->across << g->row_bits, col = block % g->across << g->col_bits;
-    return (gcor_tile){g->tile->row + row, gcor_min(g->tile->n_row - row, (int64_t)1 << g->row_bits),
-                       g->tile->col + col, gcor_min(g->tile->n_col - col, (int64_t)1 << g->col_bits)};
-}
-
 static int64_t block_of(const grid *g, const gcor_edge *edge) {
     return ((edge->row - g->tile->row) >> g->row_bits) * g->across + ((edge->col - g->tile->col) >> g->col_bits);
 }
@@ -135,22 +127,20 @@ typedef struct {
     gcor_edge *sorted;
 } block_sort;
 
-static gcor_range part_of(const block_sort *s, int64_t part) {
-    return (gcor_range){s->n * part / s->parts, s->n * (part + 1) / s->parts};
+static int64_t part_begin(const block_sort *s, int64_t part) {
+    return s->n * part / s->parts;
 }
 
 static void count_part(void *argument, int thread, int64_t k) {
     const block_sort *s = argument;
-    const gcor_range part = part_of(s, k);
-    (void)thread;
-    for (int64_t e = part.from; e < part.end; e++) s->next[k * s->g->n + block_of(s->g, &s->list[e])]++;
+    const int64_t end = part_begin(s, k + 1);
+    for (int64_t e = part_begin(s, k); e < end; e++) s->next[k * s->g->n + block_of(s->g, &s->list[e])]++;
 }
 
 static void move_part(void *argument, int thread, int64_t k) {
     const block_sort *s = argument;
-    const gcor_range part = part_of(s, k);
-    (void)thread;
-    for (int64_t e = part.from; e < part.end; e++)
+    const int64_t end = part_begin(s, k + 1);
+    for (int64_t e = part_begin(s, k); e < end; e++)
         s->sorted[s->next[k * s->g->n + block_of(s->g, &s->list[e])]++] = s->list[e];
 }
 
@@ -182,7 +172,9 @@ static gcor_status keep_blocks(gcor_store *store, gcor_context *context, const g
         gcor_for_each(parts, parts, move_part, &s);
     }
     for (int64_t b = 0, from = 0; !status && b < g->n; from = end[b++]) {
-        gcor_tile block = tile_of(g, b);
+        const int64_t row = b / g->across << g->row_bits, col = b % g->across << g->col_bits;
+        gcor_tile block = {g->tile->row + row, gcor_min(g->tile->n_row - row, (int64_t)1 << g->row_bits),
+                           g->tile->col + col, gcor_min(g->tile->n_col - col, (int64_t)1 << g->col_bits)};
         status = keep_block(store, context, &block, sorted + from, end[b] - from);
     }
     gcor_free(sorted);
@@ -205,7 +197,6 @@ static gcor_status keep_tile(gcor_edges *edges, gcor_context *context, const gco
 
 static gcor_status allocate(gcor_sink *sink, gcor_context *context) {
     gcor_store *store = (gcor_store *)sink;
-    (void)context;
     gcor_edges_clear(&store->edges);
     store->edges.rule.min = store->min;
     store->chunks = NULL;

@@ -1,14 +1,11 @@
 /* Stores of edges: in chunks of 12 bytes per edge, in memory or in files, or in a device edge buffer. */
-#ifndef GPUCOR_STORE_H
-#define GPUCOR_STORE_H
+#pragma once
 
 #include "../../base/alloc.h"
 #include "chunk.h"
 #include "tile_edges.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GCOR_BEGIN_C
 
 /* ---- edges on a device ----------------------------------------------------------------------- */
 
@@ -184,8 +181,4 @@ gcor_status gcor_sort_edges(gcor_context *context, int64_t n_row, const int32_t 
  * one. work: scratch for n edges. */
 void gcor_sort_columns(gcor_edge *list, int64_t n, gcor_edge *work);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+GCOR_END_C

@@ -64,12 +64,6 @@ static int count_own(const gcor_edge_rule *rule, const gcor_segment *segment, do
     return found;
 }
 
-/* Returns the min approximate weight of an edge; for floats, rounded down to a float. */
-static double min_value(const gcor_edge_rule *rule, const gcor_segment *segment) {
-    double low = rule->min - segment->error;
-    return segment->floats ? nextafterf((float)low, -INFINITY) : low;
-}
-
 /* count_floats() for the strip from element k on. */
 static int count_strip(const gcor_edge_rule *rule, const gcor_segment *segment, double own, double low, int64_t k,
                        int64_t n, int32_t *may) {
@@ -81,8 +75,9 @@ static int count_strip(const gcor_edge_rule *rule, const gcor_segment *segment, 
 /* Writes to k the indices of those elements from .. to-1 that may be edges; returns their number. */
 static int64_t find_candidates(const gcor_edge_rule *rule, const gcor_segment *segment, double own, int64_t from,
                                int64_t to, int32_t *k) {
-    const double low = min_value(rule, segment);
+    double low = rule->min - segment->error; /* the min approximate weight of an edge */
     int64_t found = 0;
+    if (segment->floats) low = nextafterf((float)low, -INFINITY);
     for (; from < to; from += STRIP) {
         int32_t may[STRIP];
         int n = to - from < STRIP ? (int)(to - from) : STRIP;
@@ -209,7 +204,6 @@ void gcor_edges_free(gcor_edges *edges) {
 /* An earlier run may have had fewer threads. */
 gcor_status gcor_edges_begin(gcor_sink *sink, gcor_context *context, const gcor_tile *tile) {
     gcor_edges *edges = (gcor_edges *)sink;
-    (void)tile;
     if (edges->threads < context->threads) {
         gcor_edges_free(edges);
         edges->lists = gcor_alloc(context, context->threads, sizeof *edges->lists, "edges of a tile");
@@ -219,11 +213,6 @@ gcor_status gcor_edges_begin(gcor_sink *sink, gcor_context *context, const gcor_
     }
     for (int t = 0; t < edges->threads; t++) edges->lists[t].n = 0;
     return GCOR_OK;
-}
-
-static void append(gcor_edge_list *all, const gcor_edge_list *list) {
-    memcpy(all->list + all->n, list->list, (size_t)list->n * sizeof *list->list);
-    all->n += list->n;
 }
 
 /* Appends the other lists to the longest one, to move few edges. */
@@ -238,8 +227,11 @@ gcor_status gcor_edges_end(gcor_sink *sink, gcor_context *context, const gcor_ti
     if (n == 0) return GCOR_OK;
     gcor_status status = reserve(context, all, n);
     if (status) return status;
-    for (gcor_edge_list *list = edges->lists; list < edges->lists + edges->threads; list++)
-        if (list != all && list->n > 0) append(all, list);
+    for (gcor_edge_list *list = edges->lists; list < edges->lists + edges->threads; list++) {
+        if (list == all || list->n == 0) continue;
+        memcpy(all->list + all->n, list->list, (size_t)list->n * sizeof *list->list);
+        all->n += list->n;
+    }
     return edges->keep_tile(edges, context, tile, all->list, n);
 }
 
@@ -273,24 +265,20 @@ static void fold(gcor_edge_sums *sums, int64_t k, int64_t var) {
         }
 }
 
-static void fold_rows(void *argument, int thread, int64_t k) {
+static void fold_rows(void *argument, int thread, int64_t from, int64_t end) {
     gcor_edge_sums *sums = argument;
-    const gcor_range rows = gcor_block(sums->at.n_row, BLOCK, k);
-    (void)thread;
-    for (int64_t i = rows.from; i < rows.end; i++) fold(sums, i, sums->first_row + sums->at.row + i);
+    for (int64_t i = from; i < end; i++) fold(sums, i, sums->first_row + sums->at.row + i);
 }
 
-static void fold_columns(void *argument, int thread, int64_t k) {
+static void fold_columns(void *argument, int thread, int64_t from, int64_t end) {
     gcor_edge_sums *sums = argument;
-    const gcor_range columns = gcor_block(sums->at.n_col, BLOCK, k);
-    (void)thread;
-    for (int64_t j = columns.from; j < columns.end; j++) fold(sums, sums->at.n_row + j, sums->at.col + j);
+    for (int64_t j = from; j < end; j++) fold(sums, sums->at.n_row + j, sums->at.col + j);
 }
 
 /* Rows before columns, because a variable may be in both. */
 void gcor_edge_sums_end(gcor_edge_sums *sums, gcor_context *context) {
-    gcor_for_each(context->threads, gcor_blocks(sums->at.n_row, BLOCK), fold_rows, sums);
-    gcor_for_each(context->threads, gcor_blocks(sums->at.n_col, BLOCK), fold_columns, sums);
+    gcor_for_blocks(context->threads, sums->at.n_row, BLOCK, fold_rows, sums);
+    gcor_for_blocks(context->threads, sums->at.n_col, BLOCK, fold_columns, sums);
 }
 
 void gcor_edge_sums_free(gcor_edge_sums *sums) {

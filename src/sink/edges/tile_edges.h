@@ -1,13 +1,10 @@
 /* Edges of the current tile: pairs of large weight, in a list per thread until the tile is done. Then a store (store.h)
  * or each variable's neighbours (neighbours.h) take them. */
-#ifndef GPUCOR_TILE_EDGES_H
-#define GPUCOR_TILE_EDGES_H
+#pragma once
 
 #include "../weight.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+GCOR_BEGIN_C
 
 typedef struct {
     int32_t row, col; /* 0-based, as in a tile */
@@ -145,8 +142,4 @@ static inline int gcor_edge_sums_threads(const gcor_context *context, const gcor
     return worth < context->threads ? (int)worth : context->threads;
 }
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+GCOR_END_C

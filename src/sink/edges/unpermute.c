@@ -11,11 +11,6 @@ typedef struct {
     int is_triangle;
 } names;
 
-static gcor_edge unpermuted(const names *to, int64_t row, int64_t col, double r) {
-    int32_t i = to->rows ? to->rows[row] : (int32_t)row, j = to->cols ? to->cols[col] : (int32_t)col;
-    return to->is_triangle && i < j ? (gcor_edge){j, i, r} : (gcor_edge){i, j, r};
-}
-
 enum { BLOCK = 1 << 14 }; /* edges that a thread unpermutes at a time */
 
 typedef struct {
@@ -24,13 +19,14 @@ typedef struct {
     gcor_edge *list;
 } unpermutation;
 
-static void unpermute_block(void *argument, int thread, int64_t k) {
+static void unpermute_block(void *argument, int thread, int64_t from, int64_t end) {
     const unpermutation *u = argument;
     const gcor_chunk_view *view = u->view;
-    const gcor_range block = gcor_block(view->n, BLOCK, k);
-    (void)thread;
-    for (int64_t e = block.from; e < block.end; e++)
-        u->list[e] = unpermuted(u->to, gcor_row_at(view, e), gcor_col_at(view, e), view->r[e]);
+    for (int64_t e = from; e < end; e++) {
+        const int64_t row = gcor_row_at(view, e), col = gcor_col_at(view, e);
+        int32_t i = u->to->rows ? u->to->rows[row] : (int32_t)row, j = u->to->cols ? u->to->cols[col] : (int32_t)col;
+        u->list[e] = u->to->is_triangle && i < j ? (gcor_edge){j, i, view->r[e]} : (gcor_edge){i, j, view->r[e]};
+    }
 }
 
 /* Moves the last chunk's edges to the list, and removes the chunk from the store. */
@@ -41,7 +37,7 @@ static gcor_status take_chunk(gcor_store *store, gcor_context *context, const gc
     gcor_status status = gcor_chunk_open(chunk, context, buffers, 0, GCOR_VALUES | GCOR_POSITIONS, &view);
     if (status) return status;
     unpermutation all = {to, &view, list};
-    gcor_for_each(context->threads, gcor_blocks(view.n, BLOCK), unpermute_block, &all);
+    gcor_for_blocks(context->threads, view.n, BLOCK, unpermute_block, &all);
     store->count -= chunk->n;
     store->n_chunks--;
     gcor_store_drop_chunk(store, chunk);
