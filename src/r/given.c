@@ -29,20 +29,19 @@ static void compare_pair(double a, double b, findings *found) {
     found->pairs++;
 }
 
-static void copy_block(void *argument, int thread, int64_t k) {
+static void copy_block(void *argument, int thread, int64_t first, int64_t end) {
     const task *t = argument;
-    const gcor_range cols = gcor_block(t->n, BLOCK, k);
     findings found = {0};
-    for (int64_t from = 0; from < cols.end; from += BLOCK)
-        for (int64_t j = cols.from; j < cols.end; j++)
+    for (int64_t from = 0; from < end; from += BLOCK)
+        for (int64_t j = first; j < end; j++)
             for (int64_t i = from; i < gcor_min(from + BLOCK, j); i++) {
                 const double a = t->x[j * t->n + i], b = t->x[i * t->n + j];
                 compare_pair(a, b, &found);
                 t->copy[j * t->n + i] = a;
                 t->copy[i * t->n + j] = b;
             }
-    for (int64_t j = cols.from; j < cols.end; j++) t->copy[j * t->n + j] = 1;
-    t->found[k] = found;
+    for (int64_t j = first; j < end; j++) t->copy[j * t->n + j] = 1;
+    t->found[first / BLOCK] = found;
 }
 
 /* x: a square matrix of doubles. Returns list(values: a copy with ones on its diagonal; largest: the max size off the
@@ -59,7 +58,7 @@ SEXP r_given(SEXP x, SEXP dimnames, SEXP threads) {
     task t = {REAL_RO(x), NULL, n, (findings *)R_alloc((size_t)n_blocks, sizeof(findings))};
     if (!call.context.error.status) {
         t.copy = REAL(values);
-        gcor_for_each(call.context.threads, n_blocks, copy_block, &t);
+        gcor_for_blocks(call.context.threads, n, BLOCK, copy_block, &t);
         SEXP dim = PROTECT(Rf_allocVector(INTSXP, 2));
         INTEGER(dim)[0] = INTEGER(dim)[1] = (int)n;
         Rf_setAttrib(values, R_DimSymbol, dim);
