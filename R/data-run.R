@@ -58,7 +58,8 @@ new_run <- function(found, specs, x, y, method, use, criterion = NULL, sign = NU
   check_together(found, facts_of(run), list(method = run$method))
   if (!is.null(max_t) && (max_t$how != "permutation" || !is.null(run$settings$design$basis))) { # R exchanges values
     values <- sum(vapply(run[c("x", "y")], function(m) if (is.null(m)) 0 else prod(dim(m)), 0))
-    check_memory(16 * values, "adjust = \"maxT\"", n_of(values, "value"), "use fewer columns, or leave 'adjust' out")
+    check_memory(16 * values, paste0("adjust = \"", max_t$adjust, "\""), n_of(values, "value"),
+                 "use fewer columns, or leave 'adjust' out")
   }
   run
 }
