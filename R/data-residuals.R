@@ -27,6 +27,29 @@ again_residual <- function(left, m, size, basis, removed) {
   without_rounding_errors(left, m, 1e-10)
 }
 
+# Returns the residuals of a robust regression, which can be permuted: least squares spread an outlier over the other
+# residuals, whose tails are then lighter than those of the errors. It is Huber's (1981) M-estimate, the default of
+# MASS::rlm(). Each step gives back what least squares took of the residuals beyond the bound. `basis`: orthonormal, with
+# the intercept if there is one.
+robust_residuals <- function(m, basis) {
+  first <- left <- residual_columns(m, basis, FALSE)
+  for (step in seq_len(ROBUST_STEPS)) {
+    bound <- rep(1.345 / 0.6745 * column_medians(abs(left)), each = nrow(m))
+    left <- first + basis %*% crossprod(basis, left - pmax(pmin(left, bound), -bound))
+  }
+  left
+}
+
+# Steps of the estimate: those of the simulations in ?"gpucor-p-values".
+ROBUST_STEPS <- 20
+
+# As apply(m, 2, median), with one sort for all columns; NA without rows.
+column_medians <- function(m) {
+  sorted <- matrix(m[order(col(m), m)], nrow(m))
+  middle <- (nrow(m) + 1) / 2
+  colMeans(sorted[c(floor(middle), ceiling(middle)), , drop = FALSE])
+}
+
 # Returns the residuals of the columns of an ordinary matrix; observations with weight 0 are unchanged.
 residualize_columns <- function(x, design, is_centred) {
   if (any(design$weights != 1)) return(residualize_weighted(x, design, is_centred))

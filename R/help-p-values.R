@@ -67,8 +67,7 @@
 #' | `df = "bartlett"`, `covariates` | fewer than 10 degrees of freedom left | conservative |
 #' | `df = "bartlett"` | AR(0.9) | nearly valid with 200 rows: 0.056; not valid with 100: 0.063 |
 #' | `adjust = "maxT"`, [gpuCorPerm()] | independent columns, rows are exchangeable | valid |
-#' | `adjust = "maxT"`, `covariates` | nearly normal | 0.03 to 0.07, see below |
-#' | `adjust = "maxT"`, `covariates` | other | not valid: up to 0.68, and 0.13 with 50 rows or more for each covariate, see below |
+#' | `adjust = "maxT"`, `covariates` | linear effects, any distribution | 0.01 to 0.06, see below |
 #' | `adjust = "maxT"` | autocorrelated series | not valid: near 1 for AR(0.9) |
 #' | `adjust = "maxT"`, `surrogate = "phase"` or `"block"` | autocorrelated series | nearly valid |
 #'
@@ -99,9 +98,8 @@
 #' | the same | other, or series | not valid for correlated pairs, see below |
 #' | the same, `"bicor"` | normal, n = 50 | valid, or conservative without correlation |
 #' | [gpuCorCompare()] of several matrices | as of two matrices | as of two matrices |
-#' | [gpuCorCompare()] of two, `n_perm` | rows are exchangeable, any distribution | nearly valid |
-#' | the same, `n_perm`, `covariates` | nearly normal, or `"spearman"` | 0.03 to 0.08, see below |
-#' | the same, `n_perm`, `covariates` | other | not valid: up to 0.43, see below |
+#' | [gpuCorCompare()] of two, `n_perm` | rows are exchangeable, any distribution | nearly valid, to 0.08, see below |
+#' | the same, `n_perm`, `covariates` | linear effects, any distribution | nearly valid or conservative, see below |
 #' | [gpuCorCompare()] of two lists | groups of equal size | valid, or conservative with fewer than 6 subjects |
 #' | the same | 10 subjects or more in each, or less than twice as many in one | nearly valid, or conservative |
 #' | the same | other | not valid: 0.10 with 2 against 10 subjects, see below |
@@ -169,20 +167,19 @@
 #' effect, such as `covariates = exp(z)`.
 #'
 #' **Permuted residuals.** With `covariates`, `adjust = "maxT"` and `n_perm` of two matrices permute residuals (Freedman
-#' and Lane 1983), which are exchangeable for normal data only: a regression spreads an outlier over all residuals. For
-#' normal data and logarithms of counts the family-wise error at 0.05 was 0.03 to 0.07, with 15 to 200 rows and 1 to 10
-#' covariates. With 30 rows (in each group) and five covariates it was, for 20 and for 150 columns:
+#' and Lane 1983). Least squares spread an outlier over all residuals, with which the family-wise error of 150 lognormal
+#' columns was up to 0.84. The permuted residuals are therefore those of a robust regression; edges of normal data are
+#' found nearly as often. With 20 and 40 rows (in each group), one and five covariates with or without linear effects,
+#' and 150 columns the family-wise error at 0.05 was:
 #'
-#' | | lognormal, 20 | lognormal, 150 | t3, 20 | t3, 150 |
-#' |---|---|---|---|---|
-#' | `adjust = "maxT"` | 0.20 | 0.68 | 0.09 | 0.29 |
-#' | `n_perm` of two matrices | 0.14 | 0.43 | 0.08 | 0.19 |
+#' | | normal | t3 | lognormal |
+#' |---|---|---|---|
+#' | `adjust = "maxT"` | 0.04 to 0.06 | 0.02 to 0.05 | 0.02 to 0.06 |
+#' | `n_perm` of two matrices | 0.02 to 0.05 | 0.01 to 0.03 | 0.01 to 0.03 |
 #'
-#' With one covariate and 30 rows it was 0.05 to 0.13. By `adjust = "maxT"` with at least 50 rows for each covariate it
-#' was at most 0.13 for 500 columns of any of these data, and at most 0.08 with 100 rows or more. By `n_perm` of two
-#' matrices it was up to 0.16 with 100 to 300 rows and 50 for each covariate. Both functions warn of fewer than 50 rows
-#' for each covariate. Transform skewed data by logarithms. Spearman's rho, with `n_perm` of two matrices, had 0.03 to
-#' 0.08; bicor had up to 0.13 with 100 lognormal columns.
+#' It was at most 0.06 with 12 and 15 rows, lognormal or binary covariates, and for counts, and at most 0.07 for uniform
+#' columns. `n_perm` has 0.08 for lognormal columns that are correlated by 0.8 in both groups of 30 rows, with and
+#' without covariates.
 #'
 #' **Differences between two matrices.** Use `n_perm` for data that are not normal and for groups of fewer than 50 rows,
 #' and `df` for series. The normal approximation of Fisher's z holds for bivariate normal data. If the correlation is

@@ -191,8 +191,8 @@ gpuSubjects <- function(combine = NULL, subjects = NULL, subject_weights = NULL,
 #' and among those of `y`.
 #'
 #' With `covariates` the residuals of each column are permuted, and regressed on the covariates again (Freedman and Lane
-#' 1983). This holds for nearly normal data only ([gpucor-p-values]); fewer than 50 rows for each covariate are a
-#' warning, and `covariates` of ranks an error.
+#' 1983). They are those of a robust regression, Huber's, so that data need not be normal ([gpucor-p-values]). The
+#' coefficients are those of least squares. `covariates` of ranks are an error.
 #'
 #' [gpuCorCompare()] has other hypotheses, and permutes the rows or subjects of its groups (`n_perm`). It takes `blocks`
 #' and `whole` only.
@@ -230,6 +230,8 @@ gpuSubjects <- function(combine = NULL, subjects = NULL, subject_weights = NULL,
 #'
 #' @references
 #' Freedman D, Lane D (1983). *Journal of Business and Economic Statistics* 1, 292-298.
+#'
+#' Huber PJ (1981). *Robust Statistics*. Wiley.
 #'
 #' Prichard D, Theiler J (1994). *Physical Review Letters* 73, 951-954.
 #'

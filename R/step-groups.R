@@ -276,18 +276,17 @@ permuted_labels <- function(run, numbers) {
   vapply(numbers, FUN.VALUE = is_x, function(b) if (b == 0) is_x else is_x[exchange(run$units, length(is_x))])
 }
 
-# Permutes residuals of the rows of all groups (Freedman and Lane 1983): each group is regressed on its own covariates,
-# the rows are permuted across the groups, and regressed again on the covariates, which are not permuted. Returns
+# Permutes residuals of the rows of all groups (Freedman and Lane 1983), see robust_residuals(): each group is regressed
+# on its own covariates, the rows are permuted across the groups, and regressed again on the covariates, which are not
+# permuted. Returns
 # list(perform: a function of row_orders() and the min that is counted, or NULL; rows: their number; error: the
 # standard error).
 permuted_rows <- function(run) {
   x <- run$x
   compared <- lapply(seq_along(x$data), function(i) {
-    compared_data(c(x$data[i], run$y$data[i]), run$method, run$use, x$designs[[i]])
+    compared_data(c(x$data[i], run$y$data[i]), run$method, run$use, x$designs[[i]], permuted = TRUE)
   })
   x$data <- lapply(compared, function(group) group$data[[1L]]) # the engine reads `all`; these say how many rows
-  lost <- vapply(compared, function(group) sum(group$design$lost), 0)
-  warn_permuted_residuals(lost, vapply(x$data, nrow, 0), run$method)
   all <- do.call(rbind, on_one_scale(x$data))
   if (!is.null(run$y)) run$y$data <- lapply(compared, function(group) group$data[[2L]])
   seeds <- if (!is.null(run$y)) do.call(rbind, on_one_scale(run$y$data))
@@ -309,13 +308,8 @@ row_orders <- function(rows, numbers) {
 # by the root mean square of all. A group's standard deviation depends on the largest of few values; with these
 # scales, the tails of permuted rows are as heavy as those of the data.
 on_one_scale <- function(groups) {
-  medians <- function(m) { # as apply(m, 2, median), with one sort for all columns; NA without rows
-    sorted <- matrix(m[order(col(m), m)], nrow(m))
-    middle <- (nrow(m) + 1) / 2
-    colMeans(sorted[c(floor(middle), ceiling(middle)), , drop = FALSE])
-  }
-  groups <- lapply(groups, function(m) m - rep(medians(m), each = nrow(m)))
-  spreads <- lapply(groups, function(m) medians(abs(m)))
+  groups <- lapply(groups, function(m) m - rep(column_medians(m), each = nrow(m)))
+  spreads <- lapply(groups, function(m) column_medians(abs(m)))
   narrow <- which(Reduce(pmin, spreads) <= 0)
   pooled <- sqrt(colMeans(do.call(rbind, groups)[, narrow, drop = FALSE]^2))
   Map(groups, spreads, f = function(m, spread) {

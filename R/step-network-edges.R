@@ -61,6 +61,12 @@ names_at <- function(numbers, names) {
   if (length(numbers) >= 10000L) .Call(r_names_at, numbers, names) else names[numbers]
 }
 
+# Returns the names of edges. Many are made when they are read.
+joined_names <- function(from, to) {
+  is_text <- is.character(from) && is.character(to)
+  if (is_text && length(from) >= 10000L) .Call(r_joined_names, from, to) else paste(from, to, sep = "~")
+}
+
 # ---- vertices
 
 network_ends <- function(net) list(from = net@i + 1L, to = row_numbers(net@p))

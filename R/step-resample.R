@@ -126,24 +126,33 @@ values_of_samples <- function(rows, run, lioness) {
   observed <- if (is.null(counted$observed)) seq_len(nrow(run$x)) else counted$observed[seq_len(counted$n_obs)] + 1L
   outside <- which(!samples %in% observed)
   if (length(outside)) check_sample(lioness[[outside[1L]]], FALSE)
-  check_memory(16 * length(rows$x) * length(samples), paste("'lioness' of", n_of(length(samples), "sample")),
+  check_memory(8 * length(rows$x) * length(samples), paste("'lioness' of", n_of(length(samples), "sample")),
                n_of(length(rows$x), "edge"), "a stronger criterion leaves fewer edges")
   edges <- edge_frame(rows, NULL, NULL, run$settings$threads)
   has_closed_form <- run$method %in% c("pearson", "cosine") && is.null(run$settings$design$map) &&
     is.null(run$settings$design$removed) && nrow(edges) > 0L
-  without <- if (has_closed_form) closed_form(run, edges, observed) else function(run, sample) {
-    values_without(run, sample, edges$from, edges$to)
+  found <- if (has_closed_form) {
+    closed_form(run, edges, counted$n_obs, observed, samples)
+  } else {
+    list(values = numeric(nrow(edges) * length(samples)), left = function(k) seq_len(nrow(edges)))
   }
-  n <- counted$n_obs
+  values <- found$values
+  found$values <- NULL # a second reference would make R copy them
+  dim(values) <- c(nrow(edges), length(samples))
   over <- list(n = length(samples), label = numbered("sample", length(samples)), warns = "once",
                change = function(run, k) run)
-  values <- for_each(over, run, function(run, k) n * edges$r - (n - 1) * without(run, samples[k]))
-  values <- as.numeric(unlist(values))
-  dim(values) <- c(nrow(edges), length(samples))
+  for_each(over, run, function(run, k) {
+    at <- found$left(k)
+    if (!length(at)) return(NULL)
+    without <- values_without(run, samples[k], edges$from[at], edges$to[at])
+    values[at, k] <<- counted$n_obs * edges$r[at] - (counted$n_obs - 1) * without
+    NULL
+  })
   names <- network_names(run)
   edges[c("from", "to")] <- list(names_at(edges$from, names[[1L]]), names_at(edges$to, names[[2L]]))
-  dimnames(values) <- list(paste(edges$from, edges$to, sep = "~"), names_at(samples, rownames(run$x)))
-  structure(values, edges = edges)
+  dimnames(values) <- list(joined_names(edges$from, edges$to), names_at(samples, rownames(run$x)))
+  attr(values, "edges") <- edges
+  values
 }
 
 # Returns the run of the columns that are in pairs: list(run, from, to), with the pairs' indices among them.
@@ -161,33 +170,36 @@ values_without <- function(run, sample, from, to) {
   values_of_pairs(run_without(own$run, sample), if (is.null(run$y)) "square" else "rectangle")[cbind(own$from, own$to)]
 }
 
-# Returns a function of a run and a sample that returns the coefficients of the edges without that sample. Without
-# sample s the product of residuals e and f of two columns falls by e[s] f[s] / (1 - h), where h is the sample's
-# leverage. Where that leaves next to nothing of a column's squares, whose digits cancel, all is computed anew.
-closed_form <- function(run, edges, observed) {
+# Returns list(values: of all edges for each sample; left: a function of a sample's number that returns the edges whose
+# values must be computed anew). Without sample s the product of residuals e and f of two columns falls by
+# e[s] f[s] / (1 - h), where h is the sample's leverage. Where that leaves next to nothing of a column's squares, digits
+# cancel.
+closed_form <- function(run, edges, n, observed, samples) {
   own <- run_of_pairs(run, edges$from, edges$to)
   design <- run$settings$design
   basis <- design$basis[observed, , drop = FALSE]
   centred <- measure_of(run$method)$centred
-  units <- lapply(Filter(Negate(is.null), own$run[c("x", "y")]), function(x) {
-    left <- dense_columns(x, seq_len(ncol(x)))[observed, , drop = FALSE]
-    if (centred) left <- left - rep(colMeans(left), each = nrow(left))
-    left <- residual_columns(left, basis, isTRUE(design$keeps))
-    left / rep(sqrt(colSums(left^2)), each = nrow(left))
-  })
   spanned <- if (is.null(basis)) 0 else rowSums(basis^2)
   left_over <- if (isTRUE(design$keeps)) spanned else 1 - centred / length(observed) - spanned
   factor <- rep_len(ifelse(left_over > SAME_SPAN, 1 / left_over, 0), length(observed))
-  function(run, sample) {
-    at <- match(sample, observed)
-    x <- units[[1L]][at, own$from]
-    y <- units[[length(units)]][at, own$to]
-    squares <- (1 - factor[at] * x^2) * (1 - factor[at] * y^2)
-    r <- (edges$r - factor[at] * x * y) / sqrt(pmax(squares, 0))
-    few <- which(!(squares > CANCELS))
-    if (length(few)) r[few] <- values_without(run, sample, edges$from[few], edges$to[few])
-    r
+  at <- match(samples, observed)
+  # For each column and sample: what the sample takes from products, and the factor to the size of the rest.
+  sides <- lapply(Filter(Negate(is.null), own$run[c("x", "y")]), function(x) {
+    left <- dense_columns(x, seq_len(ncol(x)))[observed, , drop = FALSE]
+    if (centred) left <- left - rep(colMeans(left), each = nrow(left))
+    left <- residual_columns(left, basis, isTRUE(design$keeps))
+    size <- sqrt(colSums(left^2))
+    taken <- t(left[at, , drop = FALSE] * sqrt(factor[at])) / size
+    array(rbind(as.vector(taken), as.vector(1 / sqrt(pmax(1 - taken^2, 0)))), c(2L, dim(taken)))
+  })
+  x <- sides[[1L]]
+  y <- sides[[length(sides)]]
+  max <- 1 / sqrt(CANCELS)
+  left <- function(k) {
+    if (isTRUE(max(x[2L, , k]) * max(y[2L, , k]) < max)) return(integer())
+    which(!(x[2L, own$from, k] * y[2L, own$to, k] < max))
   }
+  list(values = checked(.Call(r_sample_values, own$from, own$to, edges$r, n, x, y, run$settings$threads)), left = left)
 }
 
 # Fraction of the squares of two columns, multiplied, below which a sample has nearly all of one.

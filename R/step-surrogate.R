@@ -11,8 +11,9 @@ max_t_of <- function(permutation) {
 
 # Prepares `data`, a list of matrices with the same rows, as the measure compares them. Returns list(data: ordinary
 # matrices of the included rows, ranked if the measure uses ranks, residuals if the design has covariates; design: that
-# of these rows; method: a measure that does not rank residuals of ranks again).
-compared_data <- function(data, method, use, design) {
+# of these rows; method: a measure that does not rank residuals of ranks again). `permuted`: TRUE if rows will be
+# permuted, which needs residuals of a robust regression.
+compared_data <- function(data, method, use, design, permuted = FALSE) {
   counts <- if (is.null(design$weights)) rep(TRUE, nrow(data[[1L]])) else design$weights > 0
   if (drops_observations(list(use = use))) {
     complete <- lapply(data, column_blocks, function(block) rowSums(is.na(block)) == 0)
@@ -24,14 +25,22 @@ compared_data <- function(data, method, use, design) {
     if (!is.null(design$basis)) design$basis <- design$basis[counts, , drop = FALSE]
   }
   measure <- measure_of(method)
+  n <- sum(counts)
+  residuals <- if (is.null(design$basis)) {
+    identity
+  } else if (permuted) {
+    basis <- cbind(if (measure$centred) rep(1 / sqrt(n), n), design$basis)
+    function(block) robust_residuals(block, basis)
+  } else {
+    function(block) residual_columns(block, design$basis, design$keeps)
+  }
   compared <- lapply(data, function(m) {
-    found <- matrix(0, sum(counts), ncol(m))
+    found <- matrix(0, n, ncol(m))
     for (columns in block_columns(m)) {
       block <- dense_columns(m, columns)[counts, , drop = FALSE]
       if (measure$ranked) block[] <- apply(block, 2L, rank, na.last = "keep")
       block[, colSums(is.infinite(block)) > 0] <- 0 # a column with infinite values has no coefficient
-      block <- centred_columns(block, rep(1, nrow(block)), measure$centred)
-      found[, columns] <- if (is.null(design$basis)) block else residual_columns(block, design$basis, design$keeps)
+      found[, columns] <- residuals(centred_columns(block, rep(1, n), measure$centred))
     }
     found
   })
@@ -79,25 +88,13 @@ surrogate_of <- function(m, rule, together) {
 
 # ---- maxima
 
-# Returns the run with data that can be exchanged, and their design.
-compared_run <- function(run) {
-  compared <- compared_data(Filter(Negate(is.null), run[c("x", "y")]), run$method, run$use, run$settings$design)
+# Returns the run with data that can be exchanged, and their design. `permuted`: see compared_data().
+compared_run <- function(run, permuted = FALSE) {
+  given <- Filter(Negate(is.null), run[c("x", "y")])
+  compared <- compared_data(given, run$method, run$use, run$settings$design, permuted)
   run$settings["design"] <- list(compared$design)
   run[c("x", "y")] <- compared$data[c("x", "y")]
   run
-}
-
-# Rows for each covariate from which permuted residuals of data that are not normal nearly keep the level of
-# adjust = "maxT", by the simulations of ?"gpucor-p-values".
-ROWS_PER_COVARIATE <- 50
-
-# `taken`, `rows`: numbers of covariates and of rows of each group.
-warn_permuted_residuals <- function(taken, rows, method) {
-  at <- which.max(taken / rows)
-  if (measure_of(method)$ranked || rows[at] >= ROWS_PER_COVARIATE * taken[at]) return(invisible())
-  warn("gpuCorPermutedResiduals", "p values by permuted residuals are too small if data are not nearly normal and ",
-       "there are fewer than ", ROWS_PER_COVARIATE, " rows for each covariate, here ", n_of(rows[at], "row"), " and ",
-       n_of(taken[at], "covariate"), "; transform skewed data, for example by logarithms")
 }
 
 # Returns the largest weights of all pairs of the null data sets of `rule`, from max_t_of(), ascending; or with `min`
@@ -111,8 +108,7 @@ null_maxima <- function(run, counted, side, rule, min = NULL) {
   }
   if (rule$how != "permutation") return(surrogate_maxima(run, side, rule, min))
   if (!is.null(run$settings$design$basis)) {
-    run <- compared_run(run)
-    warn_permuted_residuals(sum(run$settings$design$lost), nrow(run$x), run$method)
+    run <- compared_run(run, permuted = TRUE)
     counted <- count_observations(run)
   }
   seed <- floor(stats::runif(2) * 2^32)

@@ -60,9 +60,8 @@
 #' * `blocks`: only subjects with one label are exchanged, or change their signs, as for sites whose subjects differ.
 #'   With `whole = TRUE` blocks of one size change places as a whole, such as families, or a subject's sessions in the
 #'   same order. P values without permutation know nothing of blocks: give `~ group + site`.
-#' * Two matrices with `covariates`: residuals of each group's regression are permuted and regressed again on the
-#'   covariates (Freedman and Lane 1983). This holds for nearly normal data and Spearman's rho only ([gpucor-p-values]).
-#'   A warning is given with fewer than 50 rows for each covariate.
+#' * Two matrices with `covariates`: residuals of each group's robust regression are permuted and regressed again on the
+#'   covariates, as in [gpuPermute()].
 #'
 #' @section Components (network-based statistic, TFCE):
 #' With `components`, `threshold` is a t (or F): the pairs whose t is at least `threshold` in size, or by `sign`, form a

@@ -31,7 +31,8 @@
     /* cor.c */ ENTRY(r_unfold, 5) \
     /* network.c */ ENTRY(r_store, 4) \
     /* edges.c */ ENTRY(r_sorted_edges, 5) ENTRY(r_rates, 3) ENTRY(r_prune, 5) \
-        ENTRY(r_count_edges, 5) ENTRY(r_names_at, 2) \
+        ENTRY(r_count_edges, 5) ENTRY(r_sample_values, 7) \
+        ENTRY(r_names_at, 2) ENTRY(r_joined_names, 2) \
     /* connectivity.c */ ENTRY(r_network_centrality, 4) ENTRY(r_preservation, 7) \
     /* overlap.c */ ENTRY(r_sparse_overlap, 7) ENTRY(r_combine_overlaps, 6) \
     /* maxima.c */ ENTRY(r_adjusted, 7) ENTRY(r_permute, 4) \

@@ -1,8 +1,9 @@
 /* Results that are made of the entries of a network that R has: a data frame and its names, a pruned network, counts of
- * edges. */
+ * edges, their values for single samples. */
 #include "vector.h"
 
 #include "../base/alloc.h"
+#include "../base/threads.h"
 #include "../sink/edges/store.h"
 #include "../stats/upper.h"
 
@@ -109,29 +110,112 @@ SEXP r_count_edges(SEXP counts, SEXP p, SEXP i, SEXP p2, SEXP i2) {
     return result;
 }
 
+/* ---- values of single samples -------------------------------------------------------------------- */
+
+enum { EDGES = 4096 }; /* of a thread at a time, for all samples */
+
+typedef struct {
+    double taken, factor;
+} sample_part;
+
+/* Vectors have an element for each of n_edge edges, whose columns' numbers are from 1. x, y: for each sample the parts
+ * of n_x and n_y columns. values: n_edge for each sample. */
+typedef struct {
+    int64_t n_edge, n_sample, n_x, n_y;
+    const int *from, *to;
+    const double *r;
+    const sample_part *x, *y;
+    double n, *values;
+} sample_values;
+
+static void fill_edges_of_samples(void *argument, int thread, int64_t from, int64_t end) {
+    const sample_values *s = argument;
+    for (int64_t k = 0; k < s->n_sample; k++) {
+        const sample_part *x = s->x + k * s->n_x - 1, *y = s->y + k * s->n_y - 1;
+        double *values = s->values + k * s->n_edge;
+        for (int64_t e = from; e < end; e++) {
+            const sample_part u = x[s->from[e]], v = y[s->to[e]];
+            const double r = s->r[e], without = (r - u.taken * v.taken) * (u.factor * v.factor);
+            values[e] = s->n * r - (s->n - 1) * without;
+        }
+    }
+}
+
+/* Returns n r - (n - 1) r' of edges with coefficients r, for each sample: r' is (r - a b) f g of the edge's columns,
+ * whose a and f are x[1, from, sample] and x[2, from, sample], b and g those of y. */
+SEXP r_sample_values(SEXP from, SEXP to, SEXP r, SEXP n, SEXP x, SEXP y, SEXP threads) {
+    r_call call;
+    r_plain_call_parse(&call, threads);
+    const int *dim_x = INTEGER(Rf_getAttrib(x, R_DimSymbol)), *dim_y = INTEGER(Rf_getAttrib(y, R_DimSymbol));
+    sample_values s = {.n_edge = Rf_xlength(r),
+                       .n_sample = dim_x[2],
+                       .n_x = dim_x[1],
+                       .n_y = dim_y[1],
+                       .from = INTEGER(from),
+                       .to = INTEGER(to),
+                       .r = REAL(r),
+                       .x = (const sample_part *)REAL(x),
+                       .y = (const sample_part *)REAL(y),
+                       .n = Rf_asReal(n)};
+    const R_xlen_t length = s.n_edge * s.n_sample;
+    r_collect_garbage(length * (int64_t)sizeof(double));
+    SEXP result = PROTECT(r_new_vector(&call.context, REALSXP, length));
+    if (!call.context.error.status) {
+        s.values = REAL(result);
+        gcor_for_blocks(call.context.threads, s.n_edge, EDGES, fill_edges_of_samples, &s);
+    }
+    UNPROTECT(1);
+    return call.context.error.status ? r_failure(&call.context.error) : result;
+}
+
 /* ---- names -------------------------------------------------------------------------------------- */
 
 /* Names by their numbers (ALTREP): the text names[numbers], whose elements are looked up when R asks for them. A name
  * in a table of millions of pairs takes four bytes, and R does not visit it when it collects garbage.
  *
- * data1: the numbers, from 1, and NULL once R has asked for a pointer to all; data2: the names, then all text. */
+ * data1: the numbers, from 1; or a list of two such vectors or other text, whose elements are joined by "~" when R asks
+ * for one of them; NULL once R has asked for that, or for a pointer to all. data2: the names, or NULL, then all text.
+ */
 
 static R_altrep_class_t names_class;
 
-static R_xlen_t names_length(SEXP x) {
-    return Rf_xlength(Rf_isNull(R_altrep_data1(x)) ? R_altrep_data2(x) : R_altrep_data1(x));
+static int is_joined(SEXP x) {
+    return TYPEOF(R_altrep_data1(x)) == VECSXP;
 }
 
+static R_xlen_t names_length(SEXP x) {
+    SEXP numbers = is_joined(x) ? VECTOR_ELT(R_altrep_data1(x), 0) : R_altrep_data1(x);
+    return Rf_xlength(Rf_isNull(numbers) ? R_altrep_data2(x) : numbers);
+}
+
+static SEXP expanded_names(SEXP x);
+
 static SEXP name_at(SEXP x, R_xlen_t k) {
+    if (is_joined(x)) return STRING_ELT(expanded_names(x), k);
     SEXP numbers = R_altrep_data1(x);
     return STRING_ELT(R_altrep_data2(x), Rf_isNull(numbers) ? k : INTEGER_RO(numbers)[k] - 1);
+}
+
+static SEXP joined_name(SEXP pair, R_xlen_t k) {
+    const void *start = vmaxget();
+    const char *from = Rf_translateCharUTF8(STRING_ELT(VECTOR_ELT(pair, 0), k)),
+               *to = Rf_translateCharUTF8(STRING_ELT(VECTOR_ELT(pair, 1), k));
+    const size_t n_from = strlen(from), n_to = strlen(to);
+    char *text = R_alloc(n_from + 1 + n_to, 1);
+    memcpy(text, from, n_from);
+    text[n_from] = '~';
+    memcpy(text + n_from + 1, to, n_to);
+    SEXP name = Rf_mkCharLenCE(text, (int)(n_from + 1 + n_to), CE_UTF8);
+    vmaxset(start);
+    return name;
 }
 
 static SEXP expanded_names(SEXP x) {
     R_xlen_t n = names_length(x);
     if (Rf_isNull(R_altrep_data1(x))) return R_altrep_data2(x);
     SEXP all = PROTECT(Rf_allocVector(STRSXP, n));
-    for (R_xlen_t k = 0; k < n; k++) SET_STRING_ELT(all, k, name_at(x, k));
+    for (R_xlen_t k = 0; k < n; k++)
+        SET_STRING_ELT(all, k, is_joined(x) ? joined_name(R_altrep_data1(x), k) : name_at(x, k));
     R_set_altrep_data2(x, all);
     R_set_altrep_data1(x, R_NilValue);
     UNPROTECT(1);
@@ -169,4 +253,14 @@ void r_define_names(DllInfo *dll) {
 /* Returns names[numbers]. All numbers, integers from 1, have a name. */
 SEXP r_names_at(SEXP numbers, SEXP names) {
     return R_new_altrep(names_class, numbers, names);
+}
+
+/* Returns paste(from, to, sep = "~") of text of one length. */
+SEXP r_joined_names(SEXP from, SEXP to) {
+    SEXP pair = PROTECT(Rf_allocVector(VECSXP, 2));
+    SET_VECTOR_ELT(pair, 0, from);
+    SET_VECTOR_ELT(pair, 1, to);
+    SEXP names = R_new_altrep(names_class, pair, R_NilValue);
+    UNPROTECT(1);
+    return names;
 }

@@ -395,9 +395,11 @@ g_test <- function(n) {
   stats::pchisq(-n * log1p(-as.vector(r)^2), (bins - 1)^2, lower.tail = FALSE)
 }
 
-adjusted_max_t_case <- function(data, make, covariates, band, n = 30) {
-  null_case("gpuCorTest", "pearson", data, paste0("maxT, covariates: ", covariates), band, time = 2,
-            \() min(gpuCorTest(make(n), covariates = normal(n, covariates), adjust = "maxT", n_perm = 39)$p.adjusted))
+adjusted_max_t_case <- function(data, make, covariates, n = 30, method = "pearson") {
+  null_case("gpuCorTest", method, data, paste0("maxT, covariates: ", covariates), c(0.02, 0.07), time = 2, \() {
+    z <- normal(n, covariates)
+    min(gpuCorTest(confounded(z, make(n)), covariates = z, method = method, adjust = "maxT", n_perm = 39)$p.adjusted)
+  })
 }
 
 family_cases <- list(
@@ -413,12 +415,13 @@ family_cases <- list(
   max_t_case("lognormal, n = 30", "", \() lognormal(30), method = "distance"),
   null_case("gpuCorTest", "pearson", "two modules, n = 20", "maxT", NEARLY, time = 2, sets = 100,
             \() min(gpuCorTest(block(20), block(20), adjust = "maxT", n_perm = 39)$p.adjusted)),
-  adjusted_max_t_case("normal, n = 30", normal, 5, c(0.03, 0.08)),
-  adjusted_max_t_case("t3, n = 30", t3, 5, c(0.06, 0.13)),
-  adjusted_max_t_case("lognormal, n = 30", lognormal, 5, c(0.15, 0.28)),
-  adjusted_max_t_case("lognormal, n = 30", lognormal, 1, c(0.05, 0.1)),
-  adjusted_max_t_case("100 lognormal columns, n = 30", \(n) lognormal(n, 100), 5, c(0.4, 0.65)),
-  adjusted_max_t_case("lognormal, n = 100", lognormal, 2, c(0.03, 0.09), n = 100),
+  adjusted_max_t_case("normal, n = 30", normal, 5),
+  adjusted_max_t_case("t3, n = 30", t3, 5),
+  adjusted_max_t_case("lognormal, n = 30", lognormal, 5),
+  adjusted_max_t_case("lognormal, n = 30", lognormal, 1),
+  adjusted_max_t_case("100 lognormal columns, n = 20", \(n) lognormal(n, 100), 5, n = 20),
+  adjusted_max_t_case("100 lognormal columns, n = 30", \(n) lognormal(n, 100), 5, method = "bicor"),
+  adjusted_max_t_case("few counts, n = 30", few_counts, 5),
   max_t_case("AR(0.9), n = 100", "", \() series(100, 0.9), band = c(0.9, 1)),
   max_t_case("AR(0.6), n = 200", ", surrogate = \"phase\"", \() series(200, 0.6), surrogate = "phase",
              sets = 15),
@@ -558,11 +561,11 @@ permuted_case <- function(method, data, option, band, p) {
 }
 
 # Five covariates in each group.
-adjusted_rows_case <- function(method, data, band, make) {
+adjusted_rows_case <- function(method, data, make, n = 30, band = c(0.01, 0.07)) {
   permuted_case(method, data, ", five covariates", band, \() {
-    n <- 30
-    min(gpuCorCompare(make(n), make(n), covariates = list(normal(n, 5), normal(n, 5)), method = method,
-                      n_perm = 39)$p.adjusted)
+    z <- list(normal(n, 5), normal(n, 5))
+    x <- lapply(z, \(z) confounded(z, make(n)))
+    min(gpuCorCompare(x[[1]], x[[2]], covariates = z, method = method, n_perm = 39)$p.adjusted)
   })
 }
 fdr_case <- function(method, data, band, make, n) {
@@ -619,11 +622,15 @@ two_groups_cases <- list(
                   min(gpuCorCompare(batch_of(normal(30), batch), batch_of(normal(30), batch), covariates = batch,
                                     n_perm = 39)$p.adjusted)
                 }),
-  adjusted_rows_case("pearson", "normal, n = 30", c(0.03, 0.08), normal),
-  adjusted_rows_case("pearson", "t3, n = 30", c(0.05, 0.11), t3),
-  adjusted_rows_case("pearson", "lognormal, n = 30", c(0.1, 0.2), lognormal),
-  adjusted_rows_case("spearman", "lognormal, n = 30", c(0.02, 0.08), lognormal),
-  adjusted_rows_case("pearson", "100 lognormal columns, n = 30", c(0.25, 0.45), \(n) lognormal(n, 100)),
+  adjusted_rows_case("pearson", "normal, n = 30", normal),
+  adjusted_rows_case("pearson", "t3, n = 30", t3),
+  adjusted_rows_case("pearson", "lognormal, n = 30", lognormal),
+  adjusted_rows_case("pearson", "lognormal, rho = 0.8, n = 30", at(0.8, lognormal), band = c(0.06, 0.1)),
+  permuted_case("pearson", "lognormal, rho = 0.8, n = 30", "", c(0.07, 0.1),
+                \() min(gpuCorCompare(at(0.8, lognormal)(30), at(0.8, lognormal)(30), n_perm = 39)$p.adjusted)),
+  adjusted_rows_case("spearman", "lognormal, n = 30", lognormal),
+  adjusted_rows_case("pearson", "100 lognormal columns, n = 20", \(n) lognormal(n, 100), 20),
+  adjusted_rows_case("bicor", "100 lognormal columns, n = 30", \(n) lognormal(n, 100)),
   fdr_case("pearson", "normal, two modules, n = 25", c(0.03, 0.1), \(n) block(n, 40), 25),
   fdr_case("pearson", "t10 by rows, two modules, n = 25", c(0.12, 0.23), \(n) elliptic_block(n, 10), 25),
   fdr_case("pearson", "t10 by rows, two modules, n = 100", c(0.14, 0.26), \(n) elliptic_block(n, 10), 100),

@@ -75,3 +75,15 @@ confounds <- function(n_obs, seed = 7) {
   set.seed(seed)
   cbind(drift = seq_len(n_obs), motion = rnorm(n_obs), far = 1e8 + rnorm(n_obs), ties = sample(3, n_obs, TRUE) / 2)
 }
+
+# Residuals of 20 steps of Huber's regression, by regressions of what is beyond the bound.
+huber_residuals <- function(m, z) {
+  unname(apply(m, 2, function(x) {
+    left <- first <- residuals(lm(x ~ z))
+    for (step in 1:20) {
+      bound <- 1.345 * mad(left, 0, 1 / 0.6745)
+      left <- first + fitted(lm(left - pmax(-bound, pmin(bound, left)) ~ z))
+    }
+    left
+  }))
+}

@@ -235,11 +235,11 @@ test_that("permuted rows are residuals, and weights of 0 leave rows out", {
       set.seed(18)
       gpuCorCompare(x, y, n_perm = 25, method = method, precision = "double", ...)
     }
-    all <- suppressWarnings(compare(covariates = z, weights = keep), classes = "gpuCorPermutedResiduals")
+    all <- compare(covariates = z, weights = keep)
     ranked <- function(m) if (method == "spearman") apply(m, 2, rank) else m
     own <- Map(function(m, z, rows) ranked(m[rows, ]), list(x, y), z, keep)
     beside <- Map(function(z, rows) ranked(z[rows, ]), z, keep)
-    rows <- do.call(rbind, lapply(Map(of_z, own, beside), robust_scale))
+    rows <- do.call(rbind, lapply(Map(huber_residuals, own, beside), robust_scale))
     set.seed(18)
     largest <- vapply(1:25, FUN.VALUE = 0, function(b) {
       order <- sample.int(45)

@@ -130,6 +130,23 @@ test_that("several samples have the values of adjusted and incomplete data, and 
   expect_identical(is.na(values["g1~g2", ]), c(s6 = FALSE, s7 = TRUE))
 })
 
+test_that("names of many edges are joined when they are read", {
+  x <- sample_data(20, 160)
+  colnames(x) <- sprintf("gene %d \u00e9", 1:160)
+  values <- gpuCorNetwork(x, threshold = 0, lioness = 2:3)
+  edges <- attr(values, "edges")
+  names <- paste(edges$from, edges$to, sep = "~")
+  expect_gte(length(names), 10000)
+  expect_identical(unserialize(serialize(values, NULL)), values)
+  expect_identical(rownames(values[5:7, ]), names[5:7])
+  expect_identical(rownames(values), names)
+  changed <- rownames(values)
+  changed[2] <- "a"
+  expect_identical(rownames(values)[1:3], names[1:3])
+  expect_identical(changed[1:3], replace(names[1:3], 2, "a"))
+  expect_equal(values[names[9], "s3"], gpuCorNetwork(x, threshold = 0, lioness = 3)[edges$from[9], edges$to[9]])
+})
+
 test_that("the bytes do not depend on threads or memory", {
   x <- sample_data(12, 2500)
   slots <- function(...) slots_of(gpuCorNetwork(x, density = 0.0005, lioness = 3, ...))

@@ -653,11 +653,10 @@ for (backend in backends()) test_that(paste(backend, "maxT is what permutations 
   }
 })
 
-test_that("with covariates it is residuals that are permuted, and regressed again", {
+test_that("with covariates it is residuals of a robust regression that are permuted, and regressed again", {
   m <- graded(24, 7)
   z <- cbind(seq_len(24), rep(0:1, c(10, 14)))
   keep <- rep(c(TRUE, TRUE, FALSE), 8)
-  left <- function(m, z) residuals(lm(m ~ z))
   for (method in c("pearson", "bicor")) for (rows in list(rep(TRUE, 24), keep)) {
     run <- function(...) {
       set.seed(4)
@@ -665,35 +664,38 @@ test_that("with covariates it is residuals that are permuted, and regressed agai
                  precision = "double")
     }
     own <- z[rows, ]
-    rest <- left(m[rows, ], own)
+    rest <- huber_residuals(m[rows, ], own)
     of_rest <- function(...) as.matrix(gpuCor(..., method = method, covariates = own, precision = "double"))
     share <- function(r, maxima) vapply(abs(as.vector(r)), function(v) (1 + sum(maxima >= v - 1e-9)) / 41, 0)
     seed <- drawn_seed(4)
     maxima <- vapply(0:39, function(k) largest(no_diagonal(of_rest(permute(rest, seed, k, FALSE))), "two.sided"), 0)
-    expect_warning(test <- run(m), "here (24|16) rows and 2 covariates", class = "gpuCorPermutedResiduals")
+    test <- run(m)
     expect_equal(as.vector(test$p.adjusted), share(test$r, maxima), label = method)
     maxima <- vapply(0:39, FUN.VALUE = 0, function(k) {
       largest(of_rest(rest[, 1:3], permute(rest[, 4:7], seed, k, TRUE)), "two.sided")
     })
-    test <- suppressWarnings(run(m[, 1:3], m[, 4:7]))
+    test <- run(m[, 1:3], m[, 4:7])
     expect_equal(as.vector(test$p.adjusted), share(test$r, maxima), label = method)
   }
 })
 
-test_that("few rows for each covariate are told where residuals are permuted", {
+test_that("robust residuals are those of Huber's M-estimate, and leave nothing of what the covariates determine", {
   set.seed(6)
-  x <- matrix(rnorm(99 * 4), 99)
-  z <- matrix(rnorm(99 * 2), 99)
-  told <- "fewer than 50 rows for each covariate, here 99 rows and 2 covariates"
-  permuted <- function(f, ...) f(..., adjust = "maxT", n_perm = 9)
-  expect_warning(permuted(gpuCorTest, x, covariates = z), told, class = "gpuCorPermutedResiduals")
-  expect_warning(permuted(gpuCorNetwork, x, covariates = z, p.value = 0.1), told)
-  expect_warning(permuted(gpuAssociation, x, rnorm(99), covariates = z), told)
-  expect_warning(gpuCorCompare(rbind(x, x), x, covariates = list(rbind(z, z), z), n_perm = 9), told)
-  expect_no_warning(permuted(gpuCorTest, x, covariates = z[, 1]))
-  expect_no_warning(permuted(gpuCorTest, x))
-  expect_no_warning(gpuCorCompare(x, x[99:1, ], covariates = list(z, z), n_perm = 9, method = "spearman"))
-  expect_no_warning(gpuCorCompare(x, x[99:1, ], covariates = list(z, z)))
+  z <- cbind(rnorm(60), rep(0:1, c(24, 36)))
+  m <- cbind(exp(matrix(rnorm(60 * 6), 60)), rt(60, 2), rnorm(60))
+  basis <- qr.Q(qr(cbind(1, z)))
+  left <- gpucor:::robust_residuals(m, basis)
+  expect_equal(left, huber_residuals(m, z))
+  weighted <- apply(m, 2, function(x) { # as MASS::rlm()
+    own <- residuals(lm(x ~ z))
+    for (step in 1:100) own <- residuals(lm(x ~ z, weights = pmin(1, 1.345 * median(abs(own)) / 0.6745 / abs(own))))
+    own
+  })
+  expect_equal(left, unname(weighted), tolerance = 1e-3)
+  expect_equal(gpucor:::residual_columns(left, basis, FALSE), unname(residuals(lm(m ~ z))))
+  expect_true(all(gpucor:::robust_residuals(cbind(z, 1), basis) == 0))
+  alone <- cbind(c(rep(0, 59), 5)) # least squares would leave something in all rows
+  expect_equal(gpucor:::robust_residuals(alone, basis), alone - alone[1], tolerance = 1e-2)
 })
 
 test_that("residuals of ranks are not permuted", {
