@@ -192,8 +192,8 @@
 #' rows are of a multivariate t distribution (40 columns of one module), 0.2 of the data sets without a difference have
 #' edges for 10 degrees of freedom, with 25 and with 100 rows in each group, and 0.75 for 5 degrees with 100. Of 11
 #' random splits of real expression data (2,000 genes of 128 leukemias) into halves of 64, 9 have edges by Pearson's
-#' correlation, up to 38, and 2 by Spearman's rho. With `n_perm` (40 genes) 0.05 of the random halves have, also of 40
-#' bladder tumors and with `fdr`; with two covariates of the tumors' batches it is 0.09 in halves of 20.
+#' correlation, up to 38, and 2 by Spearman's rho. With `n_perm` (40 genes) 0.04 to 0.07 of the random halves have, also
+#' of 40 bladder tumors, with covariates of their batches, and with `fdr`.
 #'
 #' A p value by Spearman's rho is at least 2 / n! for n rows in the smallest group. That is the exact two-sided p value
 #' of a perfect rank correlation: 0.017 for 5 rows and 5e-5 for 8. For lists of subjects with `effects = "fixed"`, the

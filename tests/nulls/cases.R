@@ -930,9 +930,9 @@ real_cases <- Filter(\(case) !is.null(real_samples(case$set)), list(
   real_case("pearson", "ALL", "fdr", c(0.03, 0.07)),
   real_case("pearson", "bladderEset", "", NEARLY),
   real_case("pearson", "bladderEset", "fdr", c(0.03, 0.07)),
-  real_case("pearson", "bladderEset", "", c(0.06, 0.12), batches = TRUE),
-  real_case("pearson", "bladderEset", "fdr", c(0.06, 0.12), batches = TRUE),
-  real_case("spearman", "bladderEset", "", c(0.04, 0.09), batches = TRUE)
+  real_case("pearson", "bladderEset", "", NEARLY, batches = TRUE),
+  real_case("pearson", "bladderEset", "fdr", c(0.03, 0.08), batches = TRUE),
+  real_case("spearman", "bladderEset", "", NEARLY, batches = TRUE)
 ))
 
 # Covariates of which one tells a protected group as well as `shift` does.
