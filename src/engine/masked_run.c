@@ -6,7 +6,7 @@
 #include "../sink/combine.h"
 #include "../source/source.h"
 #include "../source/shuffle.h"
-#include "../mask/filter.h"
+#include "../mask/pairs.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 #include "run.h"
 #include "../sink/combine.h"
 #include "../measure/measure.h"
-#include "../source/observations.h"
+#include "../source/source.h"
 #include "../measure/overlap.h"
 #include "session.h"
 #include "work.h"

@@ -1,4 +1,4 @@
-#include "window_moments.h"
+#include "windows.h"
 
 #include "../sink/dense.h"
 #include "../base/alloc.h"

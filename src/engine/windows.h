@@ -2,6 +2,7 @@
  * a window is a callback that runs the job. */
 #pragma once
 
+#include "../sink/moments.h"
 #include "../source/source.h"
 
 #include <pthread.h>
@@ -64,3 +65,17 @@ typedef gcor_status (*gcor_window_work)(void *user, gcor_session *session, gcor_
  * range, each pair once. Returns the first error. */
 gcor_status gcor_for_windows(gcor_windows *windows, gcor_window_crew *crew, const gcor_tile *tile, int64_t first,
                              int64_t n, gcor_window_work work, void *user);
+
+/* ---- moments of each pair's coefficient over all windows (window_moments.c) ------------------------------------ */
+
+/* They are computed tile by tile of the pairs, without storing windows. */
+
+/* Called with a tile's moments, for its pairs with col < row, row by row without gaps. values: scratch, one number
+ * per pair. */
+typedef gcor_status (*gcor_window_tile_work)(void *user, gcor_context *context, const gcor_tile *tile,
+                                             const gcor_moments *moments, double *values);
+
+/* Calls work for every tile of the series' pairs, one tile at a time, after all of its windows are computed.
+ * only_deviations: work asks for standard deviations only. */
+gcor_status gcor_window_moments(gcor_windows *windows, gcor_session *session, gcor_context *context,
+                                int only_deviations, gcor_window_tile_work work, void *user);

@@ -1,4 +1,4 @@
-#include "filter.h"
+#include "pairs.h"
 
 #include <math.h>
 

@@ -62,3 +62,15 @@ int64_t gcor_pairs_count(const gcor_pairs *pairs, gcor_context *context);
  * *number: the variable at each position, the caller's, to free with gcor_free(); NULL if the variables keep their
  * order, and after an error. The same on every machine. */
 gcor_status gcor_order_of(gcor_context *context, const gcor_traits *traits, int dims, int64_t n_var, int32_t **number);
+
+/* ---- filter.c ---------------------------------------------------------------------------------------------- */
+
+/* A sink between a back end and another sink that applies the pair mask: values of pairs outside of the mask are
+ * replaced by NaN, which is no coefficient. */
+typedef struct {
+    gcor_sink sink;     /* must be first; its `pairs` is the mask */
+    gcor_extent extent; /* of the current tile */
+} gcor_filter;
+
+/* Both are borrowed and must outlive the filter, which is not freed; forks own their sink. */
+gcor_filter gcor_filter_of(gcor_sink *of, const gcor_pairs *pairs);

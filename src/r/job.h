@@ -6,11 +6,10 @@
 #include "../sink/combine.h"
 #include "../sink/information.h"
 #include "../measure/design.h"
-#include "../source/observations.h"
+#include "../source/source.h"
 #include "../measure/overlap.h"
 #include "../mask/pairs.h"
 #include "../engine/session.h"
-#include "../source/source.h"
 #include "../stats/test.h"
 
 /* ---- sources (source.c) ---------------------------------------------- */

@@ -3,11 +3,11 @@
 
 #include "../base/alloc.h"
 #include "../base/threads.h"
-#include "../mask/filter.h"
+#include "../mask/pairs.h"
 #include "../base/triangle.h"
 
 #include "../sink/neighbours.h"
-#include "../engine/window_moments.h"
+#include "../engine/windows.h"
 
 typedef struct {
     r_windows_job job;

@@ -1,8 +1,7 @@
-#include "observations.h"
+#include "source.h"
 
 #include "../base/alloc.h"
 #include "../measure/design.h"
-#include "source.h"
 
 #include <string.h>
 

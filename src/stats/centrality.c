@@ -7,7 +7,6 @@
 #include "../measure/coefficient.h"
 #include "../measure/design.h"
 #include "../measure/measure.h"
-#include "../source/observations.h"
 #include "../source/source.h"
 
 #include <math.h>

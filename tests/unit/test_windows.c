@@ -6,7 +6,7 @@
 #include "../../src/base/alloc.h"
 #include "../../src/base/triangle.h"
 #include "../../src/sink/dense.h"
-#include "../../src/engine/window_moments.h"
+#include "../../src/engine/windows.h"
 
 #include <math.h>
 #include <stdlib.h>
