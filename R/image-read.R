@@ -16,13 +16,18 @@ new_block <- function(values, row, rows, column, columns) {
        columns = if (!is.null(columns)) as.double(columns))
 }
 
-# Returns an array of zeros, integers if `whole`.
+# Returns an array of zeros, integers if `whole`. Nothing else refers to it, as R would copy it when it changes: the
+# handler is no function of this call's environment, and tryCatch() would keep that.
 new_zeros <- function(whole, size) {
-  zeros <- tryCatch(.Call(r_zeros, whole, prod(size)), error = function(condition) {
-    fail_memory("an image of ", show_size(size), " voxels does not fit in memory: ", conditionMessage(condition))
-  })
+  zeros <- withCallingHandlers(.Call(r_zeros, whole, prod(size)), error = image_without_memory(size))
   dim(zeros) <- size
   zeros
+}
+image_without_memory <- function(size) {
+  force(size)
+  function(condition) {
+    fail_memory("an image of ", show_size(size), " voxels does not fit in memory: ", conditionMessage(condition))
+  }
 }
 
 # Writes a block to x, in place: nothing else may refer to x.

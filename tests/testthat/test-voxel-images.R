@@ -261,3 +261,16 @@ test_that("a matrix says what it is", {
   expect_output(print(x), "^8 time points 2 s apart of 60 of 60 voxels \\(5 x 4 x 3\\)\naffine \\[-3 0")
   expect_output(print(unclass(voxelMatrix(image_with_affine()))[1:2, 1:3]), "[1,]", fixed = TRUE)
 })
+
+test_that("an image is in memory once while it is read", {
+  skip_if_not(capabilities("profmem"), "R does not record allocations")
+  file <- withr::local_tempfile(fileext = ".nii.gz")
+  log <- withr::local_tempfile()
+  writeVoxels(array(1:120000, c(30, 20, 20, 10)), file, array(0, c(30, 20, 20)))
+  readVoxels(file) # compiles
+  utils::Rprofmem(log, threshold = 4 * 120000)
+  img <- readVoxels(file)
+  utils::Rprofmem(NULL)
+  made <- sub('.*? :"([^"]*)".*', "\\1", readLines(log)) # by which function
+  expect_identical(sum(made %in% c("withCallingHandlers", "new_zeros", "readVoxels")), 1L)
+})
