@@ -17,7 +17,7 @@ constant <- function(name) engine$constants[[name]]
 measures <- function() .Call(r_measures)
 
 # Returns a method's row of the table of measures: name, title, ranked, common, distribution, df_taken, and for a design
-# centred, options, takes_covariates, refusal; min_obs.
+# centred, options, takes_covariates, refusal; min_obs; last_step.
 measure_of <- function(method) lapply(measures(), `[`, method_code(method) + 1L)
 
 # Checks an argument 'method'. Its default is a vector of the package's own measures, `first` before the others.
@@ -55,6 +55,9 @@ depends_on_ties <- function(method) measure_of(method)$distribution == "normal"
 
 # Returns TRUE if only large coefficients are evidence of dependence, and negative ones are none.
 is_one_sided <- function(method) measure_of(method)$distribution == "chi-squared"
+
+# Returns TRUE if coefficients are of Fourier coefficients of series, which R makes the basis of.
+is_of_spectra <- function(method) measure_of(method)$last_step == "complex"
 
 # Centrality measures: the values of the argument `maps`, and the names of a result's elements.
 map_names <- c("mean", "z", "icc", "eigenvector")

@@ -50,9 +50,10 @@ regressors_of <- function(asked, measure, n_obs) {
                  words = list(method = measure$name, refusal = measure$refusal))
   runs <- if (is.null(codes)) list(seq_len(n_obs)) else unname(split(seq_len(n_obs), codes))
   z <- if ("covariates" %in% kinds) covariates_of(asked, measure, n_obs)
-  of_time <- Filter(function(kind) !is.null(kind$of_runs), REGRESSORS[kinds])
+  of_time <- if (measure$last_step != "complex") Filter(function(kind) !is.null(kind$of_runs), REGRESSORS[kinds])
   of_time <- unname(lapply(of_time, function(kind) kind$of_runs(asked, lengths(runs))))
   if (length(of_time) && is.null(asked$runs)) warn_of_runs(z$covariates)
+  if (!length(of_time) && !is.null(asked$bandpass)) check_band(asked$bandpass, asked$tr) # of a spectrum
   series <- if (length(of_time) < 2L) unlist(of_time, FALSE) else do.call(Map, c(list(f = joined_series), of_time))
   list(kinds = kinds, covariates = z$covariates, protected = z$protected, series = series, runs = runs, codes = codes,
        centred = measure$centred, ranked = measure$ranked, df_taken = measure$df_taken, n_obs = n_obs)
@@ -255,6 +256,20 @@ SHORT_RUN <- 0.2
 # Returns for each run an environment of `inside` and `outside`, orthonormal columns: the discrete cosines that the
 # filter stops, and those in the band, which it passes; each is computed when it is used. `lengths`: of the runs.
 cosines_of_runs <- function(bandpass, tr, lengths) {
+  check_band(bandpass, tr)
+  lapply(lengths, function(n) {
+    number <- seq_len(max(n, 1L) - 1L)
+    frequency <- number / (2 * n * tr)
+    passes <- frequency >= bandpass[1L] & frequency <= bandpass[2L]
+    cosines <- function(number) sqrt(2 / n) * cos(outer(seq_len(n) - 0.5, number) * (pi / n))
+    spaces <- list2env(list(rank = sum(!passes)))
+    delayedAssign("inside", cosines(number[!passes]), assign.env = spaces)
+    delayedAssign("outside", cosines(number[passes]), assign.env = spaces)
+    spaces
+  })
+}
+
+check_band <- function(bandpass, tr) {
   is_band <- is_numeric(bandpass) && length(bandpass) == 2L && isTRUE(0 <= bandpass[1L] && bandpass[1L] < bandpass[2L])
   check_that(bandpass, "bandpass", is_band, "two frequencies in Hz, the lower one first")
   highest <- 1 / (2 * check_tr(tr))
@@ -266,16 +281,6 @@ cosines_of_runs <- function(bandpass, tr, lengths) {
   if (!is.null(milliseconds) && bandpass[2L] > highest) {
     warn("gpuCorTime", "'tr' is ", format(tr), " seconds, longer than volumes take", milliseconds)
   }
-  lapply(lengths, function(n) {
-    number <- seq_len(max(n, 1L) - 1L)
-    frequency <- number / (2 * n * tr)
-    passes <- frequency >= bandpass[1L] & frequency <= bandpass[2L]
-    cosines <- function(number) sqrt(2 / n) * cos(outer(seq_len(n) - 0.5, number) * (pi / n))
-    spaces <- list2env(list(rank = sum(!passes)))
-    delayedAssign("inside", cosines(number[!passes]), assign.env = spaces)
-    delayedAssign("outside", cosines(number[passes]), assign.env = spaces)
-    spaces
-  })
 }
 
 # Max plausible seconds between volumes of an image.

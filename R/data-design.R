@@ -7,7 +7,7 @@
 with_design <- function(run, tests = FALSE) {
   asked <- run$settings$asked
   if (tests && !is_combined(run$x)) check_testable(run$method, asked$df)
-  if (!length(asked)) return(run)
+  if (!length(asked) && !is_of_spectra(run$method)) return(run)
   if (is_combined(run$x)) return(within_double(run, run$x$designs))
   tr <- attr(run$x, "tr")
   run$settings$asked <- with_own_tr(asked, if (is.null(tr)) attr(run$y, "tr") else tr)
@@ -19,18 +19,20 @@ with_design <- function(run, tests = FALSE) {
 }
 
 # The parts of a design beside partial correlations, in the order in which they are made. A row is a part: the arguments
-# of gpuAdjust() that ask for it, and add(run, tests), which returns the run with the part in its design, and with what
-# results tell of it in the design's `adjusted`.
+# of gpuAdjust() that ask for it, or of(method), TRUE if the method does; and add(run, tests), which returns the run
+# with the part in its design, and with what results tell of it in the design's `adjusted`.
 DESIGN_PARTS <- list(
   weights = list(asks = c("weights", "weights_are"), add = function(run, tests) weighted(run)),
   regressors = list(asks = names(REGRESSORS), add = function(run, tests) regressed(run)),
   options = list(asks = "options", add = function(run, tests) with_options(run)),
-  df = list(asks = "df", add = function(run, tests) with_df(run, tests))
+  df = list(asks = "df", add = function(run, tests) with_df(run, tests)),
+  spectrum = list(of = is_of_spectra, add = function(run, tests) with_spectrum(run))
 )
 
 # A design without parts. src/r/rules.c makes a gcor_design of it; src/measure/design.h says what becomes of that.
-NO_DESIGN <- list(weights = NULL, basis = NULL, removed = NULL, keeps = FALSE, raw = NULL, ranked = 0, map = NULL,
-                  option = NULL, df = NULL, lost = 0, worth = 1L, unit = 1, calibration = NULL) # 1: "precision"
+# is_map: TRUE if the basis keeps, but is not orthonormal.
+NO_DESIGN <- list(weights = NULL, basis = NULL, removed = NULL, keeps = FALSE, is_map = FALSE, raw = NULL, ranked = 0,
+                  map = NULL, option = NULL, df = NULL, lost = 0, worth = 1L, unit = 1, calibration = NULL) # 1: "precision"
 
 # What results tell of a design, an adjustment: a list of those that apply.
 #   what REGRESSORS tell, graded (weights other than 0 and 1), zeros (observations of weight 0), effective (effective
@@ -48,7 +50,8 @@ designed <- function(run, tests) {
   }
   run$settings$design <- NO_DESIGN
   for (part in DESIGN_PARTS) {
-    if (any(part$asks %in% names(asked))) run <- part$add(run, tests)
+    is_asked <- if (is.null(part$of)) any(part$asks %in% names(asked)) else part$of(run$method)
+    if (is_asked) run <- part$add(run, tests)
   }
   told <- run$settings$design$adjusted
   told$effective <- told_worth(run)
@@ -150,6 +153,7 @@ facts_of <- function(run) {
                 `tests of adjusted data` = is_designed(design), `numeric df` = is_numeric(run$settings$asked$df),
                 `shrunken coefficients` = isTRUE(design$adjusted$shrinkage > 0), # biased towards zero
                 `measure of ranks` = measure$ranked, `centred measure` = measure$centred,
-                `one-sided measure` = is_one_sided(run$method),
+                `one-sided measure` = is_one_sided(run$method), `measure of spectra` = is_of_spectra(run$method),
+                `measure of agreement` = measure$last_step == "agreement",
                 `measure without intervals` = !run$method %in% INTERVAL_METHODS)))
 }

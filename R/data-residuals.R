@@ -77,7 +77,8 @@ residualized_run <- function(run, part) {
   measure <- measure_of(run$method)
   given <- Filter(Negate(is.null), run[c("x", "y")])
   misses <- !measure$ranked && uses[run$use] == "pairwise.complete.obs" && any(vapply(given, has_missing, NA))
-  facts <- c("regression before parts", if (measure$ranked) "measure of ranks", if (misses) "pairs that miss some")
+  facts <- c("regression before parts", if (measure$ranked) "measure of ranks",
+             if (is_of_spectra(run$method)) "measure of spectra", if (misses) "pairs that miss some")
   check_together(list(features = facts), words = list(method = run$method, part = part))
   run[names(given)] <- lapply(given, function(x) {
     residuals <- column_blocks(x, function(values) residualize_columns(values, run$settings$design, measure$centred))

@@ -180,7 +180,7 @@ asked_of_subject <- function(asked, i, n) {
 subject_designs <- function(run, data, effects, names = subject_names(length(data$x))) {
   asked <- run$settings$asked
   n <- length(data$x)
-  if (!length(asked)) return(NULL)
+  if (!length(asked) && !is_of_spectra(run$method)) return(NULL)
   check_together(list(features = c("several subjects", paste(effects, "effects"), if (!is.null(asked$df)) "df",
                                    if (identical(asked$df, "bartlett")) "df = \"bartlett\"")))
   each_subject(n, function(i) {

@@ -37,6 +37,9 @@ APART <- c(
     "'df' is of all observations, and a resample has fewer; leave it out with 'resample'",
   "resample & several subjects & plan" =
     "'resample' of a list of subjects cannot be in a plan; call the function on one machine",
+  # ---- series
+  "measure of spectra & lag|lioness|resample" =
+    "method = \"{method}\" needs whole series, of which '{this}' takes parts; leave it out, or use another method",
   # ---- context likelihood
   "normalize & p.value|fdr" = "normalize = \"clr\" has no p values; give 'threshold', 'density' or 'k'",
   "normalize & file" = "normalize = \"clr\" makes no files; leave out 'file'",
@@ -45,6 +48,9 @@ APART <- c(
   "normalize & one-sided measure" = paste0(
     "normalize = \"clr\" takes coefficients that stand for information, not squared distance correlations; use ",
     "method = \"mi\" or \"spearman\""),
+  "normalize & measure of spectra|measure of agreement" = paste0(
+    "normalize = \"clr\" takes coefficients that stand for information, which those of method = \"{method}\" do not; ",
+    "use \"mi\" or \"spearman\""),
   'normalize & sign = "positive"|sign = "negative"' =
     "normalize = \"clr\": information has no sign; leave out 'sign'",
   # ---- edges and files
@@ -88,6 +94,9 @@ APART <- c(
   'surrogate = "permutation" & bandpass' = paste0(
     "adjust = \"{adjust}\" permutes observations, which do not stand for one another in series, as 'bandpass' has ",
     "them; use surrogate = \"phase\""),
+  'surrogate = "permutation" & adjust & measure of spectra' = paste0(
+    "adjust = \"{adjust}\" permutes observations, and method = \"{method}\" is of series, whose observations do not ",
+    "stand for one another; use surrogate = \"phase\""),
   'surrogate = "permutation" & df & centred measure' = paste0(
     "adjust = \"{adjust}\" permutes observations, which do not stand for one another in series, as 'df' has them; ",
     "use surrogate = \"phase\""),
@@ -142,6 +151,8 @@ APART <- c(
   "regression before parts & measure of ranks" = paste0(
     "method = \"{method}\" makes ranks in each {part}, and ", listed(names(REGRESSION), "and"), " are regressed over ",
     "all observations, before; give the residuals as 'x'"),
+  "regression before parts & measure of spectra" =
+    "method = \"{method}\" needs whole series, of which a {part} is a part; gpuCor() takes the rows of one",
   "regression before parts & pairs that miss some" = paste0(
     listed(names(REGRESSION), "and"), " are regressed over all observations, and of pairs that miss some there are ",
     "no {part}s; use \"complete.obs\", or fill them in"),

@@ -26,7 +26,7 @@ compared_data <- function(data, method, use, design, permuted = FALSE) {
   }
   measure <- measure_of(method)
   n <- sum(counts)
-  residuals <- if (is.null(design$basis)) {
+  residuals <- if (is.null(design$basis) || isTRUE(design$is_map)) {
     identity
   } else if (permuted) {
     basis <- cbind(if (measure$centred) rep(1 / sqrt(n), n), design$basis)

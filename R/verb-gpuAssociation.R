@@ -65,7 +65,8 @@
 #' oneway.test(genes[, "gene1"] ~ stage, var.equal = TRUE) # the same F and p
 #' @export
 gpuAssociation <- function(x, traits, p.value = NULL, fdr = NULL,
-                           method = c("pearson", "kendall", "spearman", "bicor", "cosine", "distance", "mi"),
+                           method = c("pearson", "kendall", "spearman", "bicor", "cosine", "distance", "mi",
+                                      "coherence", "concordance", "rho_p"),
                            use = "pairwise.complete.obs", min_obs = NULL, output = c("edges", "matrix"),
                            tr = NULL, ...) {
   specs <- specs_of("gpuAssociation", tr = tr, ...) # a formal, as "tr" would abbreviate 'traits'

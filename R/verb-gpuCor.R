@@ -99,7 +99,8 @@
 #' r <- gpuCor(series, lag = -10:10)
 #' as.data.frame(r) # b follows a by 4 rows
 #' @export
-gpuCor <- function(x, y = NULL, method = c("pearson", "kendall", "spearman", "bicor", "cosine", "distance", "mi"),
+gpuCor <- function(x, y = NULL, method = c("pearson", "kendall", "spearman", "bicor", "cosine", "distance", "mi",
+                                           "coherence", "concordance", "rho_p"),
                    use = "everything", lag = NULL, min_overlap = NULL, output = c("dist", "matrix", "list"),
                    test = FALSE, ...) {
   specs <- specs_of("gpuCor", ...)

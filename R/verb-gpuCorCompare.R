@@ -151,7 +151,8 @@
 #' @order 1
 #' @export
 gpuCorCompare <- function(x, y = NULL, threshold = NULL, density = NULL, k = NULL, p.value = NULL, fdr = NULL,
-                          method = c("pearson", "kendall", "spearman", "bicor", "cosine", "distance", "mi"),
+                          method = c("pearson", "kendall", "spearman", "bicor", "cosine", "distance", "mi",
+                                     "coherence", "concordance", "rho_p"),
                           use = "everything", sign = c("absolute", "positive", "negative", "each"), n_perm = 0,
                           pairs = NULL, paired = FALSE, design = NULL, contrast = NULL, components = NULL,
                           classes = NULL, seeds = NULL, output = c("matrix", "edges"),
@@ -249,8 +250,10 @@ are_groups <- function(x) {
 
 # Returns the run with the data of groups. `groups`: see group_model(), and seeds.
 compare_run <- function(run, x, y, groups) {
-  if (!has_distribution(run$method)) {
-    fail("method = \"", run$method, "\" has no Fisher's z to compare; use method = \"spearman\"")
+  is_of_rows <- !is_subjects(x) || identical(run$settings$combination$effects, "fixed")
+  if (!has_distribution(run$method) && (is_of_rows || run$method == "mi")) {
+    fail("method = \"", run$method, "\" has no Fisher's z to compare",
+         if (run$method != "mi") " but of lists of subjects by effects = \"random\"", "; use method = \"spearman\"")
   }
   given <- run$settings$combination
   sizes <- group_sizes(x, y, given$subjects)

@@ -116,7 +116,8 @@ gpuTtest <- function(goodPairs, coeffs) {
 #' gpuCorTest(swiss$Fertility[1:8], swiss$Catholic[1:8], method = "spearman")$p.value # exact
 #' @order 1
 #' @export
-gpuCorTest <- function(x, y = NULL, method = c("pearson", "kendall", "spearman", "bicor", "cosine", "distance", "mi"),
+gpuCorTest <- function(x, y = NULL, method = c("pearson", "kendall", "spearman", "bicor", "cosine", "distance", "mi",
+                                               "coherence", "concordance", "rho_p"),
                        use = "everything", alternative = c("two.sided", "less", "greater"), exact = NULL,
                        conf.level = NULL, min_obs = NULL, log.p = FALSE, output = c("dist", "matrix"), ...) {
   specs <- specs_of("gpuCorTest", ...)

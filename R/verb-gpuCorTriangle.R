@@ -25,7 +25,8 @@
 #' colnames(x)[triangleIndex(strongest, ncol(x), "column")]
 #' r[trianglePosition(1, 2:5, ncol(x), "column")]
 #' @export
-gpuCorTriangle <- function(x, method = c("pearson", "kendall", "spearman", "bicor", "cosine", "distance", "mi"),
+gpuCorTriangle <- function(x, method = c("pearson", "kendall", "spearman", "bicor", "cosine", "distance", "mi",
+                                         "coherence", "concordance", "rho_p"),
                            use = "everything", order = c("row", "column"), precision = c("single", "double"), ...) {
   specs <- specs_of("gpuCorTriangle", ...)
   order <- check_choice(order, c("row", "column"), "order")

@@ -3,7 +3,6 @@
 #include "../measure/measure.h"
 #include "../base/triangle.h"
 #include "work.h"
-#include "../sink/combine.h"
 
 #include <math.h>
 
@@ -12,9 +11,17 @@ enum {
     SHARD_PANEL = 16384     /* variables of a panel where a run does not see all of them */
 };
 
+/* A maker of panels of columns. */
+typedef struct {
+    gcor_panel_maker head;
+    gcor_sink *owned[2];          /* sinks before the run's; NULL: none */
+    gcor_combine *combine;        /* of these the one that combines subjects or, of one subject, parts; NULL: none */
+    int64_t tile_rows, tile_cols; /* what the back end asks for, or less */
+} coefficients;
+
 /* ---- sizes ---------------------------------------------------------------------------- */
 
-int64_t gcor_coefficients_memory(const gcor_coefficients *c) {
+static int64_t memory_of(const coefficients *c) {
     int64_t given = c->head.context->memory;
     return given > 0 ? given : gcor_backend_of(&c->head)->memory(c->head.state);
 }
@@ -29,19 +36,20 @@ static int64_t variable_bytes(const gcor_panel_maker *maker) {
 }
 
 /* The number of variables whose operands fit; `variables` if all of them do. */
-static int64_t count_fitting(const gcor_coefficients *c, int64_t variables) {
+static int64_t count_fitting(const coefficients *c, int64_t variables) {
     int64_t each = variable_bytes(&c->head);
     if (each < 1 || (c->head.context->memory == 0 && variables * each <= SMALL_BYTES)) return variables;
-    return gcor_coefficients_memory(c) / each;
+    return memory_of(c) / each;
 }
 
-int gcor_coefficients_fit(const gcor_coefficients *c, int64_t side) {
+/* Returns non-zero if two panels of `side` variables of every data set fit in the memory for operands. */
+static int do_fit(const coefficients *c, int64_t side) {
     int64_t sides = 2 * gcor_min(side, c->head.work->grid.n_col);
     return count_fitting(c, sides) >= sides;
 }
 
 /* The largest tile that the back end accepts for every data set. */
-static void plan_tiles(gcor_coefficients *c) {
+static void plan_tiles(coefficients *c) {
     const gcor_work *work = c->head.work;
     c->tile_rows = c->tile_cols = INT64_MAX;
     for (const gcor_data *data = work->data; data < work->data + work->n_data; data++) {
@@ -54,7 +62,7 @@ static void plan_tiles(gcor_coefficients *c) {
 
 /* One panel of all variables, if they fit and the run needs all of them. Otherwise panels are as wide as possible while
  * two of them fit, at least as wide as a tile; as many are kept as fit. */
-static gcor_tiling plan_panels(const gcor_coefficients *c) {
+static gcor_tiling plan_panels(const coefficients *c) {
     const gcor_work *work = c->head.work;
     const gcor_grid *grid = &work->grid;
     int is_part = work->job->shard.of > 1;
@@ -74,7 +82,8 @@ static void report_variables(const gcor_work *work, const gcor_panel *panel, con
     unsigned char *flags = panel->is_row_side ? work->row_flags : work->col_flags;
     for (int64_t j = 0; j < operand->n_var; j++) {
         if (operand->flags[j]) __atomic_fetch_or(&flags[panel->first + j], operand->flags[j], __ATOMIC_RELAXED);
-        if (work->col_norm) __atomic_store(&work->col_norm[panel->first + j], &operand->norm[j], __ATOMIC_RELAXED);
+        if (work->col_norm && panel->set == 0)
+            __atomic_store(&work->col_norm[panel->first + j], &operand->norm[j], __ATOMIC_RELAXED);
     }
 }
 
@@ -93,48 +102,24 @@ static void release(gcor_panel_maker *maker, gcor_operand *operand) {
     gcor_backend_of(maker)->release(maker->state, operand);
 }
 
+static void free_maker(gcor_panel_maker *maker) {
+    for (int k = 0; k < 2; k++) gcor_sink_free(((coefficients *)maker)->owned[k]);
+    gcor_free(maker);
+}
+
 static void close_maker(gcor_panel_maker *maker) {
     gcor_backend_of(maker)->end(maker->state);
-    if (((gcor_coefficients *)maker)->owns_sink) gcor_sink_free(maker->sink);
-    gcor_free(maker);
+    free_maker(maker);
 }
 
 static const gcor_panel_type coefficients_type = {prepare, release, close_maker};
 
-gcor_status gcor_coefficients_begin(gcor_context *context, gcor_work *work, gcor_state *state, gcor_sink *sink,
-                                    gcor_coefficients **maker) {
-    gcor_coefficients *c = *maker = gcor_alloc(context, 1, sizeof *c, "a worker");
-    if (!c) return GCOR_NO_MEMORY;
-    *c = (gcor_coefficients){.head = {&coefficients_type, context, work, state, sink}};
-    gcor_status status = gcor_backend_of(&c->head)->begin(state, context, sink, work->data->kind);
-    if (!status) {
-        plan_tiles(c); /* only now: the back end's sizes may depend on the sink */
-        return GCOR_OK;
-    }
-    gcor_free(c);
-    *maker = NULL;
-    return status;
-}
+/* ---- sinks before the run's ----------------------------------------------------------------------- */
 
-gcor_status gcor_coefficients_start(gcor_coefficients *c, gcor_worker **worker) {
-    gcor_tiling tiling = plan_panels(c);
-    gcor_status status = gcor_worker_new(&c->head, &tiling, worker);
-    if (status) close_maker(&c->head);
-    return status;
-}
-
-gcor_status gcor_open_coefficients(gcor_context *context, gcor_work *work, gcor_state *state, gcor_sink *sink,
-                                   gcor_worker **worker) {
-    gcor_coefficients *c;
-    *worker = NULL;
-    gcor_status status = gcor_coefficients_begin(context, work, state, sink, &c);
-    return status ? status : gcor_coefficients_start(c, worker);
-}
-
-/* ---- several subjects --------------------------------------------------------------------------- */
-
-/* The worker multiplies each tile for one subject after another, into the sink that combines them. After the last
- * subject, that sink passes the finished tile to the sink of the run. */
+/* The worker multiplies each tile for one data set after another. Each of these sinks takes it from the back end or
+ * from the sink before it, and passes it on to the next one when all of its parts have come:
+ *
+ *   agreement, or combination of both parts of complex products -> combination of subjects -> the run's */
 
 enum { DEVICE_BYTES = 256 << 20 }; /* host memory for all subjects' values of a device's tile */
 
@@ -142,25 +127,6 @@ static int are_all_real(const gcor_work *work) {
     for (int64_t s = 0; s < work->n_data; s++)
         if (work->data[s].kind != GCOR_REAL) return 0;
     return 1;
-}
-
-/* The combining sink determines the size of a tile, at most the problem's. If two panels of that size do not fit for
- * all subjects, operands are prepared again for each tile. Tiles are then larger, and values are exact, because
- * approximate values refer to operands, which are not kept. */
-static void plan_combined_tiles(gcor_coefficients *c, gcor_combine *combine) {
-    const gcor_work *work = c->head.work;
-    const int threads = c->head.context->threads;
-    /* A device delivers tiles of its own size. */
-    int64_t side = gcor_combine_side(combine, threads, gcor_backend_of(&c->head)->pairs ? 0 : DEVICE_BYTES);
-    int64_t longest = gcor_max(work->grid.n_row, work->grid.n_col);
-    while (side / 2 >= longest && side > 64) side /= 2;
-    if (!gcor_coefficients_fit(c, side)) {
-        combine->sink.approximate = 0;
-        side = gcor_combine_side(combine, threads, gcor_coefficients_memory(c) / 4);
-        c->tile_rows = c->tile_cols = gcor_max(c->tile_cols, side);
-    }
-    c->tile_cols = gcor_min(c->tile_cols, side);
-    c->tile_rows = gcor_min(c->tile_rows, c->tile_cols);
 }
 
 /* Returns 1 if the sink, as it is, needs few sums of coarse values: those of uncorrelated columns are mostly smaller.
@@ -178,23 +144,87 @@ static int needs_few(const gcor_sink *sink, const gcor_work *work) {
     return min > error + 3 * sqrt(variance);
 }
 
-gcor_status gcor_open_subjects(gcor_context *context, gcor_work *work, gcor_state *state, gcor_sink *sink,
-                               gcor_worker **worker) {
+/* Puts a combination before the maker's sink. */
+static gcor_status combine_before(coefficients *c, const gcor_combination *rule, gcor_combine **combine) {
+    gcor_panel_maker *maker = &c->head;
+    gcor_status status = gcor_combine_new(maker->context, rule, gcor_backend_of(maker), maker->sink,
+                                          maker->work->job->in_double, combine);
+    if (!status) maker->sink = &(*combine)->sink;
+    return status;
+}
+
+/* How both parts of complex products become a coefficient, by the measure's option. */
+static const gcor_subject BOTH[] = {{.weight = 1}, {.weight = 1}}, IMAGINARY[] = {{.weight = 0}, {.weight = 1}};
+static const gcor_combination PARTS[] = {
+    [GCOR_SQUARED_SIZE] = {.how = GCOR_SQUARES, .total = 1, .n = 2, .n_first = 2, .subjects = BOTH},
+    [GCOR_PHASE_SIZE] = {.how = GCOR_SIZE, .total = 1, .n = 2, .n_first = 2, .subjects = BOTH},
+    [GCOR_IMAGINARY_SIZE] = {.how = GCOR_SIZE, .total = 1, .n = 2, .n_first = 2, .subjects = IMAGINARY}};
+
+static gcor_status put_before(coefficients *c) {
+    gcor_panel_maker *maker = &c->head;
+    const gcor_work *work = maker->work;
     const gcor_job *job = work->job;
-    gcor_combine *combine;
-    gcor_coefficients *c;
+    const int is_complex = job->measure->last_step == GCOR_COMPLEX;
+    gcor_sink *to = maker->sink;
+    gcor_combine *parts;
+    gcor_status status = GCOR_OK;
+    if (job->combination) {
+        status = combine_before(c, job->combination, &c->combine);
+        if (status) return status;
+        c->owned[0] = maker->sink;
+        c->combine->sink.approximate = gcor_combine_may_be_approx(c->combine) && are_all_real(work) &&
+                                       job->measure->last_step == GCOR_AS_PRODUCT;
+        c->combine->sink.coarse = c->combine->sink.approximate && needs_few(to, work);
+    }
+    if (is_complex) {
+        status = combine_before(c, &PARTS[gcor_complex_size(job->measure, work->data->cols.design)], &parts);
+        if (!c->combine) c->combine = parts;
+    } else if (work->spreads) {
+        status = gcor_agreement_new(maker->context, maker->sink, job->in_double,
+                                    job->measure->last_step == GCOR_CONCORDANCE, work->spreads, work->n_data,
+                                    &maker->sink);
+    }
+    if (!status && (is_complex || work->spreads)) c->owned[1] = maker->sink;
+    return status;
+}
+
+/* The combining sink determines the size of a tile, at most the problem's. If two panels of that size do not fit for
+ * all subjects, operands are prepared again for each tile. Tiles are then larger, and values are exact, because
+ * approximate values refer to operands, which are not kept. */
+static void plan_combined_tiles(coefficients *c, gcor_combine *combine) {
+    const gcor_work *work = c->head.work;
+    const int threads = c->head.context->threads;
+    /* A device delivers tiles of its own size. */
+    int64_t side = gcor_combine_side(combine, threads, gcor_backend_of(&c->head)->pairs ? 0 : DEVICE_BYTES);
+    int64_t longest = gcor_max(work->grid.n_row, work->grid.n_col);
+    while (side / 2 >= longest && side > 64) side /= 2;
+    if (!do_fit(c, side)) {
+        combine->sink.approximate = 0;
+        side = gcor_combine_side(combine, threads, memory_of(c) / 4);
+        c->tile_rows = c->tile_cols = gcor_max(c->tile_cols, side);
+    }
+    c->tile_cols = gcor_min(c->tile_cols, side);
+    c->tile_rows = gcor_min(c->tile_rows, c->tile_cols);
+}
+
+/* ---- the worker --------------------------------------------------------------------------------- */
+
+gcor_status gcor_open_coefficients(gcor_context *context, gcor_work *work, gcor_state *state, gcor_sink *sink,
+                                   gcor_worker **worker) {
+    coefficients *c = gcor_alloc(context, 1, sizeof *c, "a worker");
     *worker = NULL;
-    gcor_status status = gcor_combine_new(context, job->combination, work->session->backend, sink, job->in_double,
-                                          &combine);
-    if (status) return status;
-    combine->sink.approximate = gcor_combine_may_be_approx(combine) && are_all_real(work);
-    combine->sink.coarse = needs_few(sink, work);
-    status = gcor_coefficients_begin(context, work, state, &combine->sink, &c);
+    if (!c) return GCOR_NO_MEMORY;
+    *c = (coefficients){.head = {&coefficients_type, context, work, state, sink}};
+    gcor_status status = put_before(c);
+    if (!status) status = gcor_backend_of(&c->head)->begin(state, context, c->head.sink, work->data->kind);
     if (status) {
-        gcor_sink_free(&combine->sink);
+        free_maker(&c->head);
         return status;
     }
-    c->owns_sink = 1;
-    plan_combined_tiles(c, combine);
-    return gcor_coefficients_start(c, worker);
+    plan_tiles(c); /* only now: the back end's sizes may depend on the sink */
+    if (c->combine) plan_combined_tiles(c, c->combine);
+    gcor_tiling tiling = plan_panels(c);
+    status = gcor_worker_new(&c->head, &tiling, worker);
+    if (status) close_maker(&c->head);
+    return status;
 }

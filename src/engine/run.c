@@ -83,8 +83,16 @@ int gcor_is_sparse(const gcor_job *job) {
     return gcor_sparse_of(job->x, max) && (!job->y || gcor_sparse_of(job->y, max));
 }
 
-/* Select the observations of a subject. The caller ends *data with forget_data(), also after an error. */
-static gcor_status look_at_data(gcor_work *work, gcor_context *context, const gcor_subject *subject, gcor_data *data) {
+/* Complex columns are multiplied twice: x's are multiplied by i before the second time, so that the products are the
+ * imaginary parts. */
+static int64_t parts_of(const gcor_job *job) {
+    return job->measure->last_step == GCOR_COMPLEX ? 2 : 1;
+}
+
+/* Select the observations of a subject, for one of the parts. The caller ends *data with forget_data(), also after an
+ * error. */
+static gcor_status look_at_data(gcor_work *work, gcor_context *context, const gcor_subject *subject, int64_t part,
+                                gcor_data *data) {
     gcor_job *job = work->job;
     gcor_observations observations;
     gcor_design *design;
@@ -104,8 +112,12 @@ static gcor_status look_at_data(gcor_work *work, gcor_context *context, const gc
         data->rows.source = own.y;
         data->cols.shuffle = NULL;
     }
-    job->n_obs_used += observations.n_obs;
+    if (part == 0) job->n_obs_used += observations.n_obs;
     if (status) return status;
+    if (parts_of(job) > 1 && design) {
+        if (gcor_complex_size(job->measure, design) == GCOR_PHASE_SIZE) design->complex |= GCOR_PHASES;
+        if (part > 0) design->complex |= GCOR_TURNED;
+    }
     status = gcor_kind_of(context, job->measure, design, observations.n_obs, observations.common, job->in_double,
                           &data->kind);
     if (gcor_is_sparse(job) && work->session->backend->is_host && !observations.observed && !observations.common)
@@ -133,31 +145,45 @@ static gcor_status look_at_all(gcor_work *work, gcor_context *context, gcor_data
     gcor_job *job = work->job;
     int64_t n = work->n_data;
     const gcor_combination *all = job->combination;
+    const int64_t parts = parts_of(job);
     gcor_status status = GCOR_OK;
     job->n_obs_used = 0;
     memset(data, 0, (size_t)n * sizeof *data);
     const gcor_subject one = {.x = job->x, .y = job->y, .design = job->design};
-    if (!all) return look_at_data(work, context, &one, data);
     for (int64_t s = 0; !status && s < n; s++) {
-        status = in_subject(context, look_at_data(work, context, &all->subjects[s], data + s), s);
+        status = look_at_data(work, context, all ? &all->subjects[s / parts] : &one, s % parts, data + s);
+        data[s].rows_set = s - s % parts;
+        if (!all) continue;
+        status = in_subject(context, status, s / parts);
         if (!status && (data[s].cols.source->n_var != data[0].cols.source->n_var ||
                         data[s].rows.source->n_var != data[0].rows.source->n_var))
             status = gcor_fail(context, GCOR_BAD_INPUT, "subject %.0f has other variables than the first one",
-                               (double)s + 1);
+                               (double)(s / parts) + 1);
     }
     return status;
 }
 
+/* Measures that compare spreads need them of every data set. */
+static gcor_status find_spreads(gcor_work *work, gcor_context *context) {
+    const gcor_last_step step = work->job->measure->last_step;
+    gcor_status status = GCOR_OK;
+    if (step != GCOR_CONCORDANCE && step != GCOR_PROPORTIONALITY) return GCOR_OK;
+    work->spreads = gcor_alloc(context, work->n_data, sizeof *work->spreads, "means of columns");
+    if (!work->spreads) return GCOR_NO_MEMORY;
+    memset(work->spreads, 0, (size_t)work->n_data * sizeof *work->spreads);
+    for (int64_t s = 0; !status && s < work->n_data; s++)
+        status = gcor_spreads_of(context, &work->data[s].rows, &work->data[s].cols, &work->spreads[s]);
+    return status;
+}
+
 static gcor_status run_all(gcor_session *session, gcor_context *context, gcor_job *job) {
-    int64_t n = job->combination ? job->combination->n : 1;
+    int64_t n = (job->combination ? job->combination->n : 1) * parts_of(job);
     gcor_work work = {.session = session,
                       .job = job,
                       .row_flags = job->y ? job->y_flags : job->x_flags,
                       .col_flags = job->x_flags,
                       .col_norm = job->combination ? NULL : job->x_norm,
-                      .open = job->overlap       ? gcor_open_overlaps
-                              : job->combination ? gcor_open_subjects
-                                                 : gcor_open_coefficients,
+                      .open = job->overlap ? gcor_open_overlaps : gcor_open_coefficients,
                       .n_data = n};
     job->devices_lost = 0;
     gcor_data *data = gcor_alloc(context, n, sizeof *data, "what is known of the data");
@@ -165,10 +191,15 @@ static gcor_status run_all(gcor_session *session, gcor_context *context, gcor_jo
     gcor_status status = look_at_all(&work, context, data);
     work.data = data;
     work.pair_weight = gcor_overlap_weight(job, data->cols.n_obs);
+    if (!status) status = find_spreads(&work, context);
     if (!status) status = fill_work(&work, context);
     if (!status) status = run_work(&work, context);
     gcor_queue_free(&work.queue);
-    for (int64_t s = 0; s < n; s++) forget_data(&data[s]);
+    for (int64_t s = 0; s < n; s++) {
+        forget_data(&data[s]);
+        if (work.spreads) gcor_spreads_free(&work.spreads[s]);
+    }
+    gcor_free(work.spreads);
     gcor_free(data);
     return status;
 }

@@ -1,17 +1,20 @@
 /* The work of a run: the data, the squares of pairs to compute, and the workers that compute them, one per device. */
 #pragma once
 
+#include "../sink/agreement.h"
 #include "../sink/combine.h"
 #include "../measure/overlap.h"
 #include "../base/shard.h"
 #include "../source/source.h"
 #include "session.h"
 
-/* What a run needs of one data set: of the only one, or of a subject. */
+/* What a run needs of one data set: of the only one, or of a subject; of complex columns, twice, with other columns of
+ * x. */
 typedef struct {
     gcor_columns rows, cols; /* of y, or again of x; of x */
     gcor_kind kind;
-    int64_t length; /* n_obs of its operands */
+    int64_t length;   /* n_obs of its operands */
+    int64_t rows_set; /* the data set, at most this one, whose operands are those of the rows' side */
 } gcor_data;
 
 typedef struct gcor_worker gcor_worker; /* worker.c */
@@ -26,8 +29,9 @@ struct gcor_work {
     gcor_session *session;
     gcor_job *job;
     gcor_worker_opener open;
-    const gcor_data *data; /* n_data: one, or one for each subject of job->combination */
+    const gcor_data *data; /* n_data: one, or one for each subject of job->combination; of complex columns two each */
     int64_t n_data;
+    gcor_spreads *spreads;                /* of each data set, for measures that compare them; else NULL */
     unsigned char *row_flags, *col_flags; /* the job's */
     double *col_norm;                     /* the job's, or NULL */
     gcor_grid grid;
@@ -35,11 +39,9 @@ struct gcor_work {
     int64_t pair_weight; /* how much a pair counts for in the progress */
 };
 
-/* The workers of the three kinds of runs: coefficients.c, one data set or several; overlap.c. */
+/* The workers of the two kinds of runs: coefficients.c, of one data set or several; overlap.c. */
 gcor_status gcor_open_coefficients(gcor_context *context, gcor_work *work, gcor_state *state, gcor_sink *sink,
                                    gcor_worker **worker);
-gcor_status gcor_open_subjects(gcor_context *context, gcor_work *work, gcor_state *state, gcor_sink *sink,
-                               gcor_worker **worker);
 gcor_status gcor_open_overlaps(gcor_context *context, gcor_work *work, gcor_state *state, gcor_sink *sink,
                                gcor_worker **worker);
 /* How many coefficients an overlap counts as in the progress; 1 without overlaps. */
@@ -110,20 +112,3 @@ typedef struct {
 /* *worker is the caller's, to end with gcor_worker_close(), which closes the maker; NULL after an error, and the maker
  * is then still the caller's. */
 gcor_status gcor_worker_new(gcor_panel_maker *maker, const gcor_tiling *tiling, gcor_worker **worker);
-
-/* coefficients.c: panels of columns, which the back end prepares. */
-typedef struct {
-    gcor_panel_maker head;
-    int owns_sink;                /* close() frees it */
-    int64_t tile_rows, tile_cols; /* what the back end asks for; the caller may reduce it before the start */
-} gcor_coefficients;
-
-/* Begin a run of the device into `sink`. *maker is the caller's until gcor_coefficients_start() has returned GCOR_OK;
- * NULL after an error. */
-gcor_status gcor_coefficients_begin(gcor_context *context, gcor_work *work, gcor_state *state, gcor_sink *sink,
-                                    gcor_coefficients **maker);
-/* Hand the maker over to a worker; after an error it is closed. */
-gcor_status gcor_coefficients_start(gcor_coefficients *maker, gcor_worker **worker);
-/* Returns non-zero if two panels of `side` variables of every data set fit in the memory for operands. */
-int gcor_coefficients_fit(const gcor_coefficients *maker, int64_t side);
-int64_t gcor_coefficients_memory(const gcor_coefficients *maker); /* bytes for operands */

@@ -102,7 +102,8 @@ typedef struct {
 /* Returns the operands of a tile in data set `set`. */
 static gcor_status get_panels(gcor_worker *w, int64_t set, const panel_pair *panels, const gcor_operand **rows,
                               const gcor_operand **cols) {
-    const gcor_panel row = {set, w->work->grid.shape == GCOR_FULL, panels->row}, col = {set, 0, panels->col};
+    const gcor_panel row = {w->work->data[set].rows_set, w->work->grid.shape == GCOR_FULL, panels->row};
+    const gcor_panel col = {set, 0, panels->col};
     gcor_status status = get_panel(w, &row, rows);
     return status ? status : get_panel(w, &col, cols);
 }

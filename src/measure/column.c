@@ -136,14 +136,14 @@ double gcor_begin_reduced(const gcor_measure *measure, const gcor_design *design
 }
 
 /* A column without coefficients may have products that are no numbers. */
-double gcor_end_reduced_real(const gcor_design *design, const double *products, double none, float *out) {
+double gcor_end_reduced_real(const gcor_design *design, double *products, double none, float *out) {
     double squares = gcor_design_left(design, products, none);
     if (squares > 0) return gcor_unit(products, squares, design->n_basis, out);
     memset(out, 0, (size_t)design->n_basis * sizeof *out);
     return 0;
 }
 
-double gcor_end_reduced_double(const gcor_design *design, const double *products, double none, double *out) {
+double gcor_end_reduced_double(const gcor_design *design, double *products, double none, double *out) {
     double squares = gcor_design_left(design, products, none);
     if (squares > 0) return gcor_double_unit(products, squares, design->n_basis, out);
     memset(out, 0, (size_t)design->n_basis * sizeof *out);

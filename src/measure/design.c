@@ -185,9 +185,16 @@ void gcor_design_reduce(const gcor_design *design, const double *x, int64_t stri
     multiply(design->basis, design->n_basis, 0, x, stride, count, design->n_rows, products);
 }
 
-double gcor_design_left(const gcor_design *design, const double *products, double none) {
+double gcor_design_left(const gcor_design *design, double *products, double none) {
     double left = squares_of(products, design->n_basis);
-    return left > none ? left : 0;
+    if (!(left > none)) return 0;
+    const int64_t half = design->n_basis / 2;
+    for (int64_t k = 0; design->complex && k < half; k++) {
+        double *re = products + k, *im = re + half, size = sqrt(*re * *re + *im * *im), a = *re;
+        if (design->complex & GCOR_PHASES && size > 0) *re /= size, *im /= size, a = *re;
+        if (design->complex & GCOR_TURNED) *re = -*im, *im = a;
+    }
+    return design->complex ? squares_of(products, design->n_basis) : left;
 }
 
 void gcor_design_unit(double squares, const double *x, int64_t n, double *unit) {

@@ -5,6 +5,12 @@
 
 GCOR_BEGIN_C
 
+/* What becomes of a column's complex products with the basis; or-ed together. */
+enum {
+    GCOR_PHASES = 1, /* each is divided by its size */
+    GCOR_TURNED = 2  /* each is multiplied by i */
+};
+
 /* R/data-design.R makes a design, r_design_parse() (r/rules.c) reads it, a run picks the observations in use from it by
  * gcor_design_pick() (look_at_data() in engine/run.c), and begin_column() (column.c) applies it to each column by
  * gcor_design_column(), on the processor for all back ends: is_for_host() (cuda/prepare/prepare.cu) sends such columns
@@ -18,7 +24,8 @@ struct gcor_design {
     const double *root;   /* n_rows: square roots of the weights; NULL in a job, and if weight is */
     /* n_basis columns of n_rows values: orthonormal over the observations in use, and orthogonal to the roots of the
      * weights if the measure centres. A column, multiplied by these roots, is replaced by its residuals from a
-     * regression on the basis. */
+     * regression on the basis. If the basis `keeps`, and columns are only replaced by their products with it, it may be
+     * any columns that are orthogonal to the mean. */
     const double *basis;
     int64_t n_basis;
     const double *removed; /* n_basis columns that are subtracted in place of the basis, multiplied by the products with
@@ -37,6 +44,9 @@ struct gcor_design {
     const double *map;
     int64_t n_map;
     const double *option; /* values of the measure's options, in the order of its row; NULL: defaults */
+    /* GCOR_PHASES | GCOR_TURNED, set by gcor_design_pick()'s caller: what becomes of a column's products with the basis
+     * if they are complex numbers, n_basis / 2 real parts and as many imaginary parts. 0: nothing */
+    int complex;
 };
 
 /* Sets *picked to the design of the n_obs observations in use (observed: as in gcor_columns). The caller frees it
@@ -63,11 +73,11 @@ double gcor_design_column(const gcor_design *design, int is_centred, double *x, 
  * gcor_design_begin(): weights and centers x. Sets *squares to its sum of squares. Returns that of what may be left as
  * rounding errors.
  * gcor_design_reduce(): writes the n_basis products of each of `count` columns x, which are `stride` apart.
- * gcor_design_left(): returns the sum of squares of a column's products; 0 if it is at most `none`, what
- * gcor_design_begin() returned. Any thread. */
+ * gcor_design_left(): ends a column's products, complex numbers as design->complex says. Returns the sum of squares; 0
+ * if it is at most `none`, what gcor_design_begin() returned. Any thread. */
 double gcor_design_begin(const gcor_design *design, int is_centred, double *x, int64_t n, double *squares);
 void gcor_design_reduce(const gcor_design *design, const double *x, int64_t stride, int64_t count, double *products);
-double gcor_design_left(const gcor_design *design, const double *products, double none);
+double gcor_design_left(const gcor_design *design, double *products, double none);
 
 /* Scales x, a result of gcor_design_column() with that sum of squares, to unit length. Any thread. */
 void gcor_design_unit(double squares, const double *x, int64_t n, double *unit);

@@ -107,6 +107,39 @@ static const gcor_measure MUTUAL = {
     .refusal = "it counts observations in bins; use method = \"spearman\"",
     .options = gcor_mutual_options,
 };
+/* R reads the first two to make the basis (R/data-spectrum.R). */
+static const char *const SIZES[] = {"squared", "phase", "imaginary", NULL};
+static const gcor_option SPECTRUM_OPTIONS[] = {{.name = "segment", .min = 0, .max = 1e9, .is_whole = 1},
+                                               {.name = "overlap", .value = 0.5, .min = 0, .max = 0.95},
+                                               {.name = "value", .choices = SIZES},
+                                               {.name = NULL}};
+static const gcor_measure COHERENCE = {
+    .version = GCOR_MEASURE_VERSION,
+    .name = "coherence",
+    .title = "Coherence",
+    .kind = GCOR_REAL,
+    .common = GCOR_NO_KIND,
+    .infinite = GCOR_INFINITE_IS_NAN,
+    .distribution = GCOR_NO_DISTRIBUTION,
+    .angle = GCOR_CENTRED,
+    .takes = GCOR_TAKES_COVARIATES,
+    .refusal = "segments need all of their observations",
+    .options = SPECTRUM_OPTIONS,
+    .min_obs = 4,
+    .prepare = gcor_prepare_pearson,
+    .prepare_double = gcor_prepare_pearson_double,
+    .last_step = GCOR_COMPLEX,
+};
+/* Both compare values as they are. */
+#define OF_VALUES \
+    .version = GCOR_MEASURE_VERSION, .kind = GCOR_REAL, .common = GCOR_NO_KIND, .infinite = GCOR_INFINITE_IS_NAN, \
+    .distribution = GCOR_NO_DISTRIBUTION, .df_taken = 2, .angle = GCOR_CENTRED, \
+    .refusal = "it compares values, and weighted or adjusted ones are others; give these as 'x'", \
+    .prepare = gcor_prepare_pearson, .prepare_double = gcor_prepare_pearson_double
+static const gcor_measure CONCORDANCE = {OF_VALUES, .name = "concordance", .title = "Lin's concordance",
+                                         .last_step = GCOR_CONCORDANCE};
+static const gcor_measure PROPORTIONALITY = {OF_VALUES, .name = "rho_p", .title = "Proportionality rho_p",
+                                             .last_step = GCOR_PROPORTIONALITY};
 /* R turns values that are no coefficients into some, as the option says (R/data-input.R). How many observations there
  * were is unknown: p values need degrees of freedom, as those of columns that are not centered do. */
 static const char *const GIVEN_VALUES[] = {"r", "z", NULL};
@@ -127,8 +160,8 @@ static const gcor_measure GIVEN = {
 
 /* R's defaults of `method` have all of these but the last. */
 enum { ROOM = 32 };
-static const gcor_measure *table[ROOM + 1] = {&PEARSON, &KENDALL,  &SPEARMAN, &BICOR,
-                                              &COSINE,  &DISTANCE, &MUTUAL,   &GIVEN};
+static const gcor_measure *table[ROOM + 1] = {&PEARSON, &KENDALL,   &SPEARMAN,    &BICOR,           &COSINE, &DISTANCE,
+                                              &MUTUAL,  &COHERENCE, &CONCORDANCE, &PROPORTIONALITY, &GIVEN};
 
 const gcor_measure *gcor_measure_at(int k) {
     return k >= 0 && k < ROOM ? table[k] : NULL;
@@ -151,6 +184,10 @@ double gcor_option_of(const gcor_measure *measure, const gcor_design *design, in
     return design && design->option ? design->option[k] : measure->options[k].value;
 }
 
+gcor_size gcor_complex_size(const gcor_measure *measure, const gcor_design *design) {
+    return (gcor_size)gcor_option_of(measure, design, 2);
+}
+
 int gcor_has_double(const gcor_measure *m) {
     return m->kind == GCOR_REAL && (m->prepare_double || !m->prepare);
 }
@@ -168,7 +205,7 @@ static int has_usable_length(const gcor_measure *m) {
 }
 
 static int is_usable(const gcor_measure *m) {
-    if (m->version != GCOR_MEASURE_VERSION || !m->name || !m->title) return 0;
+    if (m->version != GCOR_MEASURE_VERSION || !m->name || !m->title || m->last_step != GCOR_AS_PRODUCT) return 0;
     if (m->kind != GCOR_REAL && m->kind != GCOR_SIGN) return 0;
     if (m->common == GCOR_BINNED_COMMON || m->common == GCOR_DISTANCE_COMMON) return 0;
     if (m->common != GCOR_NO_KIND && !gcor_is_common(m->common)) return 0;
@@ -189,7 +226,8 @@ int gcor_add_measure(const gcor_measure *measure) {
 
 /* Weighted or adjusted columns cannot share sums of moments between pairs. */
 gcor_kind gcor_common_kind(const gcor_measure *measure, const gcor_design *design) {
-    if (!gcor_is_designed(design) || measure->kind != GCOR_REAL) return measure->common;
+    if (!gcor_is_designed(design) || measure->kind != GCOR_REAL || measure->common == GCOR_NO_KIND)
+        return measure->common;
     return gcor_has_double(measure) ? GCOR_PAIR_COMMON : GCOR_NO_KIND;
 }
 
@@ -198,7 +236,7 @@ const char *gcor_refusal(const gcor_measure *measure) {
 }
 
 gcor_status gcor_check_partial(gcor_context *context, const gcor_measure *measure) {
-    if (measure->angle == GCOR_CENTRED) return GCOR_OK;
+    if (measure->angle == GCOR_CENTRED && measure->last_step == GCOR_AS_PRODUCT) return GCOR_OK;
     return gcor_fail(context, GCOR_BAD_INPUT,
                      "method = \"%s\" has no partial correlation given all other variables; use \"pearson\" or "
                      "\"spearman\"",

@@ -38,6 +38,10 @@ int64_t gcor_operand_length(const gcor_measure *measure, gcor_kind kind, int64_t
 /* Min number of observations of a coefficient. Any thread. */
 int gcor_min_obs(const gcor_measure *measure);
 
+/* The third option of a measure of complex columns, in the order of R's choices: what its coefficients are. */
+typedef enum { GCOR_SQUARED_SIZE, GCOR_PHASE_SIZE, GCOR_IMAGINARY_SIZE } gcor_size;
+gcor_size gcor_complex_size(const gcor_measure *measure, const gcor_design *design);
+
 /* Value k of the measure's options: the design's, or the default. */
 double gcor_option_of(const gcor_measure *measure, const gcor_design *design, int k);
 
@@ -101,8 +105,8 @@ int64_t gcor_column_length(const gcor_measure *measure, const gcor_design *desig
  * there are no coefficients. Any thread. */
 double gcor_begin_reduced(const gcor_measure *measure, const gcor_design *design, double *x, int64_t n, int flags,
                           const gcor_ranks *ranks);
-double gcor_end_reduced_real(const gcor_design *design, const double *products, double none, float *out);
-double gcor_end_reduced_double(const gcor_design *design, const double *products, double none, double *out);
+double gcor_end_reduced_real(const gcor_design *design, double *products, double none, float *out);
+double gcor_end_reduced_double(const gcor_design *design, double *products, double none, double *out);
 
 /* True if the back end permutes prepared columns (columns->shuffle): REAL columns without a design, whose values do not
  * depend on the order of observations. Any thread. */

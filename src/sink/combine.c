@@ -40,7 +40,7 @@ int gcor_combine_only_sums(const gcor_combine *c) {
 }
 
 int gcor_combine_may_be_approx(const gcor_combine *c) {
-    return c->to->approximate && gcor_combine_only_sums(c);
+    return c->to->approximate && gcor_combine_only_sums(c) && c->rule->how != GCOR_SQUARES && c->rule->how != GCOR_SIZE;
 }
 
 /* ---- tiles -------------------------------------------------------------------------------------------- */

@@ -18,6 +18,8 @@ GCOR_BEGIN_C
 typedef enum {
     GCOR_MEAN,     /* sum of weight r / total */
     GCOR_FISHER,   /* tanh of sum of weight artanh(r) / total (base/elementary.h) */
+    GCOR_SQUARES,  /* sum of weight r^2, at most 1; of the parts of complex columns' products */
+    GCOR_SIZE,     /* its root */
     GCOR_MIN,      /* the smallest; ignores weights */
     GCOR_QUANTILE, /* a quantile of the subjects' r, R's type 7; from here on weights are ignored, but by GCOR_SPREAD */
     GCOR_SD,       /* standard deviation of r, divided by GCOR_SD_UNIT */

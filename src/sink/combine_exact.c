@@ -11,16 +11,37 @@
 #define NO_VALUE GCOR_SUM_NO_VALUE
 #define ZERO_SD GCOR_SUM_ZERO_SD
 
+/* Adds n coefficients with weight w to their sums. */
+static void add(const gcor_combine *c, double *sum, const double *value, double w, int64_t n) {
+    switch (c->rule->how) {
+    case GCOR_FISHER: c->loops->add_fisher(sum, value, w, n); break;
+    case GCOR_MIN: c->loops->add_min(sum, value, n); break;
+    case GCOR_SQUARES:
+    case GCOR_SIZE:
+        for (int64_t k = 0; k < n; k++) sum[k] += w * (value[k] * value[k]);
+        break;
+    default: c->loops->add_mean(sum, value, w, n);
+    }
+}
+
+/* Turns n sums, divided by the total, into coefficients. */
+static void end(const gcor_combine *c, double *sum, int64_t n) {
+    const gcor_combining how = c->rule->how;
+    if (how == GCOR_FISHER) c->loops->end_fisher(sum, n);
+    for (int64_t k = 0; (how == GCOR_SQUARES || how == GCOR_SIZE) && k < n; k++) {
+        double square = sum[k] < 1 ? sum[k] : 1;
+        sum[k] = how == GCOR_SIZE ? sqrt(square) : square;
+    }
+}
+
 /* Adds values one by one, as some pairs have no coefficient. */
 static void add_any(const gcor_combine *c, double *sum, double *taken, const double *value, double w, int64_t n) {
     const gcor_combination *rule = c->rule;
     for (int64_t k = 0; k < n; k++) {
         double v = value[k], none = v == GCOR_ZERO_SD ? ZERO_SD : NO_VALUE;
         if (v <= 1 && taken) taken[k] += w;
-        if (v <= 1 && rule->how == GCOR_MIN)
-            c->loops->add_min(sum + k, &v, 1);
-        else if (v <= 1)
-            (rule->how == GCOR_FISHER ? c->loops->add_fisher : c->loops->add_mean)(sum + k, &v, w, 1);
+        if (v <= 1)
+            add(c, sum + k, &v, w, 1);
         else if (taken)
             continue;
         else if (v != v)
@@ -38,11 +59,7 @@ void gcor_sums_add(const gcor_combine *c, double *sum, double *taken, const doub
         return;
     }
     for (int64_t k = 0; taken && k < n; k++) taken[k] += w;
-    switch (c->rule->how) {
-    case GCOR_FISHER: c->loops->add_fisher(sum, value, w, n); break;
-    case GCOR_MIN: c->loops->add_min(sum, value, n); break;
-    default: c->loops->add_mean(sum, value, w, n);
-    }
+    add(c, sum, value, w, n);
 }
 
 void gcor_sums_clear(const gcor_combination *rule, double *sum, double *taken, int64_t n) {
@@ -62,8 +79,8 @@ static void end_any(const gcor_combine *c, double *sum, const double *taken, int
             sum[k] = GCOR_NO_VALUE;
         else if (size > NO_VALUE / 2)
             sum[k] = size > ZERO_SD / 2 ? GCOR_ZERO_SD : GCOR_NO_VALUE;
-        else if (rule->how == GCOR_FISHER)
-            c->loops->end_fisher(sum + k, 1);
+        else
+            end(c, sum + k, 1);
     }
 }
 
@@ -75,8 +92,8 @@ void gcor_sums_end(const gcor_combine *c, double *sum, const double *taken, int6
     for (int64_t k = 0; k < n; k++) others |= !(fabs(sum[k]) < 1e9);
     if (others)
         end_any(c, sum, taken, n);
-    else if (c->rule->how == GCOR_FISHER)
-        c->loops->end_fisher(sum, n);
+    else
+        end(c, sum, n);
 }
 
 /* ---- Student's t ------------------------------------------------------------------------------------------ */

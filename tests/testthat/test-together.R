@@ -61,7 +61,8 @@ adjustments <- list(
   alone = list(protect = rep(0:1, 12))
 )
 methods <- list(kendall = list(method = "kendall"), distance = list(method = "distance"), mi = list(method = "mi"),
-                cosine = list(method = "cosine"))
+                cosine = list(method = "cosine"), concordance = list(method = "concordance"),
+                coherence = list(method = "coherence", options = list(segment = 12)))
 subjects <- list(mean = list(combine = "mean"), fisher = list(combine = "fisher"), icc = list(combine = "icc2"),
                  quantile = list(combine = "quantile", probs = 0.3), fraction = list(combine = "fraction", above = 0.2),
                  above = list(above = 0.2), no_bound = list(combine = "fraction"), skips = list(na.rm = TRUE),

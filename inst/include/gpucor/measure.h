@@ -63,6 +63,16 @@ typedef enum {
     GCOR_AS_IS    /* the same of columns that are not centred; covariates have no intercept */
 } gcor_angle;
 
+/* What becomes of a correlation or cosine. Only the package's own measures have another than the first. */
+typedef enum {
+    GCOR_AS_PRODUCT, /* nothing */
+    GCOR_COMPLEX,    /* columns are complex numbers, products of the values with a basis that R makes (measure/design.h);
+                      * the coefficient is the size of their product */
+    GCOR_CONCORDANCE,    /* it is multiplied by 2 s s' / (s^2 + s'^2 + (m - m')^2), from means m and standard deviations s
+                          * of the columns */
+    GCOR_PROPORTIONALITY /* the same without the means */
+} gcor_last_step;
+
 /* Optional inputs that a measure accepts; or-ed together. */
 enum { GCOR_TAKES_WEIGHTS = 1, GCOR_TAKES_COVARIATES = 2 };
 
@@ -83,7 +93,7 @@ typedef struct {
     int fell_back;        /* set to 1 if the column had to be treated differently, which causes a warning */
 } gcor_preparing;
 
-enum { GCOR_MEASURE_VERSION = 4, GCOR_MAX_OPTIONS = 8 };
+enum { GCOR_MEASURE_VERSION = 5, GCOR_MAX_OPTIONS = 8 };
 
 typedef struct {
     int version;       /* GCOR_MEASURE_VERSION */
@@ -112,6 +122,7 @@ typedef struct {
     /* The same in double precision; out may have any length. Returns gcor_double_dot() of out with itself. NULL
      * while prepare() is not NULL: double precision is an error. */
     double (*prepare_double)(double *x, int64_t n, gcor_preparing *with, double *out);
+    gcor_last_step last_step;
 } gcor_measure;
 
 /* Writes x[0 .. n-1], whose sum of squares is given, as floats of unit length to out; zeros if that is 0. Returns

@@ -229,16 +229,16 @@ static void begin_column(void *user, int thread, int64_t j, double *x, int flags
     work->head->flags[at] = (unsigned char)flags;
 }
 
-static double end_reduced(const gcor_design *design, const double *products, double none, float *out) {
+static double end_reduced(const gcor_design *design, double *products, double none, float *out) {
     return gcor_end_reduced_real(design, products, none, out);
 }
 
-static double end_reduced(const gcor_design *design, const double *products, double none, double *out) {
+static double end_reduced(const gcor_design *design, double *products, double none, double *out) {
     return gcor_end_reduced_double(design, products, none, out);
 }
 
 /* Bins have no such columns. */
-static double end_reduced(const gcor_design *, const double *, double, unsigned char *) {
+static double end_reduced(const gcor_design *, double *, double, unsigned char *) {
     return 0;
 }
 

@@ -1,0 +1,55 @@
+# Coherence: a column's Fourier coefficients in a band, of windowed segments, are its products with a basis that is made
+# here. The engine multiplies these complex numbers (src/measure/design.h).
+
+# Returns the run with that basis in its design, orthogonal to its regressors.
+with_spectrum <- function(run) {
+  asked <- run$settings$asked
+  design <- run$settings$design
+  n <- n_obs_of(run)
+  gaps <- sum(design$weights == 0)
+  if (gaps == 0 && drops_observations(run)) gaps <- sum(!complete_observations(run))
+  if (gaps > 0) {
+    fail("method = \"", run$method, "\" takes segments of series without gaps, and ", n_of(gaps, "observation"),
+         if (gaps > 1) " are" else " is", " left out; fill them in")
+  }
+  option <- design$option
+  if (is.null(option)) option <- vapply(measure_of(run$method)$options[[1L]], `[[`, 0, "value")
+  runs <- if (is.null(design$runs)) list(seq_len(n)) else unname(split(seq_len(n), design$runs))
+  shortest <- min(lengths(runs))
+  size <- if (isTRUE(option[["segment"]] > 0)) option[["segment"]] else max(4, 2 * shortest %/% 9)
+  if (size < 4 || size > shortest) {
+    fail("'segment' is ", format(size), ", and must be a number of observations from 4 to ", shortest, ", those of ",
+         if (length(runs) > 1L) "the shortest run" else "the series")
+  }
+  number <- seq_len(size %/% 2)
+  if (!is.null(asked$bandpass)) {
+    frequency <- number / (size * asked$tr)
+    within <- asked$bandpass * c(1 - 1e-9, 1 + 1e-9)
+    number <- number[frequency >= within[1L] & frequency <= within[2L]]
+    if (!length(number)) {
+      fail("'bandpass' has none of the frequencies of segments of ", size, " observations, multiples of ",
+           format(frequency[1L], digits = 3L), " Hz; use longer ones, options = list(segment = )")
+    }
+  }
+  waves <- fourier_columns(size, number)
+  step <- max(1, round(size * (1 - option[["overlap"]])))
+  first <- unlist(lapply(runs, function(rows) rows[seq(1, length(rows) - size + 1, by = step)]))
+  in_segments <- function(part) {
+    in_blocks(rep(list(part), length(first)), lapply(first, function(from) from - 1 + seq_len(size)), seq_len(n))
+  }
+  basis <- cbind(in_segments(Re(waves)), in_segments(Im(waves)))
+  if (!is.null(design$basis)) basis <- basis - design$basis %*% crossprod(design$basis, basis)
+  design[c("basis", "keeps", "is_map")] <- list(basis, TRUE, TRUE)
+  run$settings$design <- design
+  run
+}
+
+# Returns the complex columns whose products with a segment of `size` observations, less its mean, are its Fourier
+# coefficients at these multiples of the lowest frequency, with Hann's window. Powers of both signs of a frequency are
+# one: the highest one of an even size has no other sign.
+fourier_columns <- function(size, number) {
+  time <- seq_len(size) - 1
+  waves <- (1 - cos(2 * pi * time / size)) / 2 * exp(-2i * pi * outer(time, number) / size)
+  waves <- waves - rep(colMeans(waves), each = size)
+  waves * rep(ifelse(2 * number == size, 1, sqrt(2)), each = size)
+}
