@@ -12,6 +12,9 @@
 #' | `"cosine"` | cosine of the angle between columns, not centered | yes | yes, without intercept | |
 #' | `"distance"` | squared distance correlation, bias-corrected | 0 and 1 only | no | |
 #' | `"mi"` | mutual information of binned columns, as a coefficient | 0 and 1 only | no | `bins` |
+#' | `"coherence"` | coherence of series in a band of frequencies | no | yes; `bandpass` is the band | `segment`, `overlap`, `value` |
+#' | `"concordance"` | Lin's concordance of values | no | no | |
+#' | `"rho_p"` | proportionality of log-ratios | no | no | |
 #' | `"given"` | the coefficients in `x` itself | no | no | `values` |
 #'
 #' @section Biweight midcorrelation:
@@ -59,6 +62,38 @@
 #' * P values are by permutation only ([gpuPermute()]): those of the G test are too small with the default number of
 #'   bins ([gpucor-p-values]). `fdr` and [gpuCorCompare()] are errors.
 #'
+#' @section Coherence:
+#' Series are cut into segments that overlap. Each segment, less its mean and weighted by Hann's window, has a Fourier
+#' coefficient at each frequency (Welch 1967). With S the products of two columns' coefficients, averaged over all
+#' segments and the frequencies of `bandpass` (with `tr`; without it all but 0), coherency is complex,
+#' \eqn{S_{xy} / \sqrt{S_{xx} S_{yy}}}{S_xy / sqrt(S_xx S_yy)}. `options` is a list of:
+#'
+#' * `value`: `"squared"` (default), the squared size of coherency, magnitude-squared coherence; `"phase"`, its size if
+#'   all Fourier coefficients have size 1, the phase-locking value (Lachaux and others 1999); `"imaginary"`, the size of
+#'   its imaginary part, which an instantaneous mixture of sources leaves 0 (Nolte and others 2004).
+#' * `segment`: the number of observations of a segment. Default: two ninths of the series, for 8 segments.
+#' * `overlap` (0.5): the fraction of a segment that the next one has, too.
+#'
+#' A band of one frequency gives the value of Python's `scipy.signal.coherence(x, y, nperseg = segment)`. Coefficients
+#' are at least 0. Those of independent series are not 0: with K segments that do not overlap and one frequency, squared
+#' coherence is 1 / K on average. Compare coefficients of the same number of segments and frequencies only; P values are
+#' by `adjust` with `surrogate = "phase"` ([gpuPermute()]). Series may have no gaps. With `runs` each segment is of one
+#' run. Covariates are regressed out. [gpuCorCompare()] takes lists of subjects. `lag`, `lioness`, `resample` and windows
+#' are errors.
+#'
+#' @section Concordance and proportionality:
+#' Both tell how far columns have equal values, where a correlation allows any scale and origin. Of variances v, with
+#' the number of observations as divisor, and means m:
+#' \deqn{r_c = \frac{2 cov(x, y)}{v_x + v_y + (m_x - m_y)^2}, \quad
+#' \rho_p = \frac{2 cov(x, y)}{v_x + v_y}}{r_c = 2 cov(x, y) / (v_x + v_y + (m_x - m_y)^2), rho_p = 2 cov(x, y) / (v_x +
+#' v_y)}
+#'
+#' * `"concordance"` is Lin's (1989), `DescTools::CCC()`: agreement of two methods or raters.
+#' * `"rho_p"` is that of package propr (Quinn and others 2017), if `x` has log-ratios, such as
+#'   `log(counts) - rowMeans(log(counts))`: correlations of relative abundances appear by their common total, and
+#'   proportionality does not. Its phi_s is `(1 - r) / (1 + r)`.
+#' * All pairs must have the same observations. P values are by `adjust`.
+#'
 #' @section Given coefficients:
 #' With `method = "given"`, `x` has the coefficients: a symmetric matrix or a `dist`, or a list of them, one for each
 #' subject. [gpuCor()], [gpuCorNetwork()], [gpuConnectivity()], [gpuTOM()], [pickPower()] and [gpuCorCompare()] take it,
@@ -69,19 +104,30 @@
 #' P values of one matrix need `df`; subjects have equal weights, or `subject_weights`.
 #'
 #' @references
+#' Lachaux J-P, Rodriguez E, Martinerie J, Varela FJ (1999). *Human Brain Mapping* 8, 194-208.
+#'
 #' Langfelder P, Horvath S (2012). *Journal of Statistical Software* 46(11).
+#'
+#' Lin LI-K (1989). *Biometrics* 45, 255-268.
 #'
 #' Linfoot EH (1957). *Information and Control* 1, 85-89.
 #'
+#' Nolte G and others (2004). *Clinical Neurophysiology* 115, 2292-2307.
+#'
+#' Quinn TP, Richardson MF, Lovell D, Crowley TM (2017). *Scientific Reports* 7, 16252.
+#'
 #' Szekely GJ, Rizzo ML (2014). *Annals of Statistics* 42, 2382-2412.
 #'
+#' Welch PD (1967). *IEEE Transactions on Audio and Electroacoustics* 15, 70-73.
+#'
 #' Wilcox RR (2005). *Introduction to robust estimation and hypothesis testing*. Academic Press, 399-400.
-#' @return A coefficient is a number in \[-1, 1\], or in \[0, 1) with `"mi"`. Each function's page says in which object
+#' @return A coefficient is a number in \[-1, 1\], or in \[0, 1\] with `"mi"` and `"coherence"`. Each function's page says in which object
 #'   coefficients are returned.
 #' @examples
 #' x <- as.matrix(mtcars[, 1:4])
 #' gpuCor(x, method = "bicor", options = list(maxPOutliers = 0.1))
 #' gpuCor(cbind(x, square = (x[, "mpg"] - 20)^2), method = "mi", options = list(bins = 4))
+#' gpuCor(ts(sin(1:99)), cos(1:99) + sin(2 * 1:99), method = "coherence", bandpass = c(0.1, 0.2), tr = 1)
 #' gpuCor(-9:9, (-9:9)^2, method = "distance") # Pearson's correlation is 0
 #' @name gpucor-measures
 NULL

@@ -66,8 +66,7 @@
 #'   [pickPower()]. WGCNA's `networkType`.
 #' @param TOMType,TOMDenom Strings: the kind of overlap and its denominator, see [gpuTOM()]. `TOMType` is `"signed"` by
 #'   default, and `"unsigned"` for several data sets, as in WGCNA.
-#' @param method A string: the measure, `"pearson"`, `"kendall"`, `"spearman"`, `"bicor"`, `"cosine"`, `"distance"` or
-#'   `"mi"`, see [gpucor-measures].
+#' @param method A string: the measure, such as `"pearson"` or `"bicor"`, see [gpucor-measures].
 #' @param use A string: `"everything"` or `"all.obs"`, missing values are an error; `"pairwise.complete.obs"`, each pair
 #'   uses its own observations, as in WGCNA.
 #' @param deepSplit,detectCutHeight An integer, 0 to 4: how readily branches are split; and the dissimilarity at which

@@ -17,8 +17,8 @@ void r_devices_parse(r_job *q, SEXP settings) {
     for (int d = 0; d < q->n_devices; d++) q->devices[d] = INTEGER(devices)[d];
 }
 
-/* The processor takes over for products of the entries of sparse columns (engine/run.h), and for pairs that the back
- * end cannot prepare. */
+/* The processor takes over for products of the entries of sparse columns (engine/run.h), for pairs that the back end
+ * cannot prepare, and for overlaps of measures with a last step, as adjacencies may stay on the device. */
 static void use_host(r_job *q) {
     int k = 0;
     if (q->backend->is_host) return;
@@ -31,7 +31,9 @@ static void use_host(r_job *q) {
 void r_job_observations(r_job *q, int64_t n_obs) {
     const gcor_combination *all = q->job.combination;
     for (int64_t s = 0; all && s < all->n; s++) n_obs = gcor_max(n_obs, all->subjects[s].x->n_obs);
-    if (q->job.measure->kind == GCOR_GIVEN || gcor_has_long_distances(q->job.measure, n_obs)) use_host(q);
+    const int changes_adjacencies = q->job.overlap && q->job.measure->last_step != GCOR_AS_PRODUCT;
+    if (q->job.measure->kind == GCOR_GIVEN || gcor_has_long_distances(q->job.measure, n_obs) || changes_adjacencies)
+        use_host(q);
 }
 
 static int prepares_pairs(const r_job *q, const gcor_design *design) {

@@ -17,7 +17,8 @@ static void spread_column(void *user, int thread, int64_t j, double *x, int flag
     const gcor_centring c = gcor_centring_of(x, s->n_obs);
     double squares = 0;
     for (int64_t k = 0; k < s->n_obs; k++) squares += gcor_centred(&c, x[k]) * gcor_centred(&c, x[k]);
-    s->spreads[j] = (gcor_spread){c.first + c.mean / c.scale, sqrt(squares / (double)s->n_obs) / c.scale};
+    const double sd = sqrt(squares / (double)s->n_obs) / c.scale;
+    s->spreads[j] = (gcor_spread){c.first + c.mean / c.scale, sd, 1 / sd};
 }
 
 static gcor_status spread(gcor_context *context, const gcor_columns *columns, gcor_spread **spreads) {
@@ -54,8 +55,10 @@ static gcor_status take(gcor_sink *sink, gcor_context *context, int thread, cons
         const gcor_segment part = {.row = segment->row, .col = segment->col + from, .n = n, .doubles = values};
         const double *r = gcor_segment_values(segment, from, n, scratch);
         for (int64_t k = 0; k < n; k++) {
-            const double ratio = row.sd / col[k].sd, apart = s->has_means ? row.mean - col[k].mean : 0;
-            const double part_of = 2 / (ratio + 1 / ratio + apart / row.sd * (apart / col[k].sd));
+            const double apart = s->has_means ? row.mean - col[k].mean : 0;
+            const double ratios = row.sd * col[k].inverse + col[k].sd * row.inverse;
+            /* Rounding may make the sum of a ratio and its inverse smaller than 2. */
+            const double part_of = 2 / ((ratios < 2 ? 2 : ratios) + apart * row.inverse * (apart * col[k].inverse));
             values[k] = r[k] <= 1 ? r[k] * part_of : r[k];
         }
         status = s->to->type->take(s->to, context, thread, &part);

@@ -6,9 +6,9 @@
 
 GCOR_BEGIN_C
 
-/* A column's mean, and its standard deviation with the number of observations as divisor. */
+/* A column's mean, its standard deviation with the number of observations as divisor, and 1 / sd. */
 typedef struct {
-    double mean, sd;
+    double mean, sd, inverse;
 } gcor_spread;
 
 /* Those of a data set's variables, owned; rows and cols are the same array if the sides have the same variables. */
