@@ -6,7 +6,8 @@
 # is a mixture of 20 common factors and noise of its own. --peers: also packages corpcor and energy, on fewer columns.
 #
 # ours     seconds from the call to the finished R object: the better of three calls
-# Pearson  the same call with method = "pearson" and without partial = TRUE
+# Pearson  the same call with method = "pearson" and without other arguments; for coherence, of as many observations as
+#          there are Fourier coefficients
 # floor    seconds that the products of the prepared columns, or the popcounts of the levels, take: on an H200 at 400
 #          Tflop/s (half precision and its correction) and 10,000 T bit operations/s; on two cores at 450 Gflop/s and
 #          4 T bit operations/s
@@ -32,9 +33,9 @@ bits <- if (has_gpu) 10000e12 else 4e12
 network <- function(x, ...) gpuCorNetwork(x, density = 0.001, ...)
 all_pairs <- function(x, ...) gpuCor(x, ...)
 
-# steps: multiplications, or bit operations, of a pair.
-row <- function(n_obs, n_var, call, arguments, steps, rate, must, peer = NULL) {
-  list(n_obs = n_obs, n_var = n_var, call = call, arguments = arguments, floor = 2 * pairs_of(n_var) * steps / rate,
+# steps: multiplications, or bit operations, of a pair; length: observations of Pearson's data.
+row <- function(n_obs, n_var, call, arguments, steps, rate, must, peer = NULL, length = n_obs) {
+  list(length = length, n_obs = n_obs, n_var = n_var, call = call, arguments = arguments, floor = 2 * pairs_of(n_var) * steps / rate,
        must = must, peer = peer)
 }
 energy_pairs <- function(x) {
@@ -45,18 +46,28 @@ energy_pairs <- function(x) {
 corpcor_pairs <- function(x) {
   system.time(corpcor::pcor.shrink(x[, 1:1000], verbose = FALSE))[["elapsed"]] / pairs_of(1000)
 }
+# Eight segments, ten frequencies.
+band <- list(method = "coherence", bandpass = c(0.02, 0.24), tr = 1, options = list(segment = 44))
 rows <- if (has_gpu) {
   list(
     "partial" = row(128, 1e6, network, list(partial = TRUE), 128, flops, "1.2 x"),
     "distance" = row(100, 20000, network, list(method = "distance"), 4950, flops, "0.3"),
     "distance, n = 500" = row(500, 20000, network, list(method = "distance"), 124750, flops, "1"),
-    "mi, 10 bins" = row(1000, 20000, network, list(method = "mi", options = list(bins = 10)), 1e5, bits, "0.2")
+    "mi, 10 bins" = row(1000, 20000, network, list(method = "mi", options = list(bins = 10)), 1e5, bits, "0.2"),
+    "coherence" = row(200, 1e5, all_pairs, band, 320, flops, "4 x", length = 160),
+    "coherence, edges" = row(200, 1e5, network, band, 320, flops, "4 x", length = 160),
+    "coherence, regions" = row(200, 94, all_pairs, band, 320, flops, "4 x", length = 160),
+    "concordance" = row(100, 50000, network, list(method = "concordance"), 100, flops, "-"),
+    "rho_p" = row(100, 50000, network, list(method = "rho_p"), 100, flops, "-")
   )
 } else {
   list(
     "partial" = row(57, 22283, network, list(partial = TRUE), 57, flops, "1.3 x", corpcor_pairs),
     "distance" = row(100, 2000, all_pairs, list(method = "distance"), 4950, flops, "0.3", energy_pairs),
-    "mi, 10 bins" = row(500, 5000, network, list(method = "mi", options = list(bins = 10)), 5e4, bits, "2")
+    "mi, 10 bins" = row(500, 5000, network, list(method = "mi", options = list(bins = 10)), 5e4, bits, "2"),
+    "coherence" = row(200, 5000, all_pairs, band, 320, flops, "4 x", length = 160),
+    "coherence, regions" = row(200, 94, all_pairs, band, 320, flops, "4 x", length = 160),
+    "concordance" = row(100, 20000, network, list(method = "concordance"), 100, flops, "-")
   )
 }
 
@@ -68,6 +79,7 @@ run_row <- function(name) {
   time_of <- function(...) seconds_of(function() row$call(x, ...), 3)[["elapsed"]]
   ours <- do.call(time_of, row$arguments)
   peer <- if ("--peers" %in% arguments && !is.null(row$peer)) row$peer(x) * pairs_of(row$n_var)
+  if (row$length != row$n_obs) x <- mixture(row$length, row$n_var)
   say("%-18s %9s x %4d  ours %7.3f  Pearson %7.3f  floor %7.3f  must %5s%s", name,
       format(ncol(x), big.mark = ",", scientific = FALSE), row$n_obs, ours, time_of(), row$floor, row$must,
       if (is.null(peer)) "" else sprintf("  peer %8.1f", peer))

@@ -4,6 +4,19 @@
 #                                         has the word `of`, wherever in src/ or R/, and is replaced by `to`
 #   r_mutant(name, from, to, tests)       code of the R half: the expression `from` occurs once in R/, wherever that is
 mutants <- list(
+  # ---- measures with a last step
+  mutant("imaginary parts", "gcor_design_left", "*re = -*im, *im = a;", "*re = *im, *im = a;", "last-step"),
+  mutant("phases", "gcor_design_left", "*re /= size, *im /= size, a = *re;", "*re /= size, *im /= size;", "last-step"),
+  mutant("rows of the second part", "look_at_all", "data[s].rows_set = s - s % parts;", "data[s].rows_set = s;",
+         "last-step"),
+  mutant("imaginary coherency", "IMAGINARY", "{.weight = 0}", "{.weight = 1}", "last-step"),
+  mutant("size of coherency", "end", "how == GCOR_SIZE ? sqrt(square)", "how == GCOR_SIZE ? square", "last-step"),
+  mutant("means that differ", "take", "apart * row.inverse * (apart * col[k].inverse)", "apart * row.inverse",
+         "last-step"),
+  mutant("concordance above 1", "take", "(ratios < 2 ? 2 : ratios)", "ratios", "last-step"),
+  mutant("spreads of each subject", "end_tile", "s->set = (s->set + 1) % s->n_sets;", "s->set = 0;", "last-step"),
+  r_mutant("mean of a segment", waves - rep(colMeans(waves), each = size), waves, "last-step"),
+  r_mutant("frequencies of one sign", ifelse(2 * number == size, 1, sqrt(2)), sqrt(2), "last-step"),
   # ---- ties and exact p values
   mutant("tie cubes", "gcor_add_ties", "sums->cubes += t * (t - 1) * (t + 1);", "sums->cubes += t * t * t;",
          "test"),

@@ -60,6 +60,10 @@ for (method in setdiff(methods, c("kendall", "distance", "mi"))) {
   show(paste("weights", method), try(gpuCor(x, weights = weights, method = method), silent = TRUE))
   show(paste("covariates", method), try(gpuCor(x, covariates = z, method = method), silent = TRUE))
 }
+for (method in c("coherence", "concordance", "rho_p")) {
+  show(paste("gpuCor", method), gpuCor(x, method = method))
+  show(paste("network", method), gpuCorNetwork(x, density = 0.1, method = method))
+}
 show("overlap", gpuTOM(x, power = 6, TOMType = "unsigned"))
 show("compare", gpuCorCompare(x[1:30, ], x[31:61, ], fdr = 0.5))
 set.seed(1)
