@@ -121,8 +121,9 @@ given_coefficients <- function(x, options) {
       ", which are no coefficients; options = list(values = \"z\") takes Fisher's z and other numbers"
     })
   }
-  if (are_z) x <- tanh(x) else if (max > 1) x <- pmax(pmin(x, 1), -1)
-  if (are_z) diag(x) <- 1
+  if (!are_z) return(if (max > 1) pmax(pmin(x, 1), -1) else x)
+  x <- tanh(x)
+  diag(x) <- 1
   x
 }
 

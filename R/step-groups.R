@@ -278,9 +278,8 @@ permuted_labels <- function(run, numbers) {
 
 # Permutes residuals of the rows of all groups (Freedman and Lane 1983), see robust_residuals(): each group is regressed
 # on its own covariates, the rows are permuted across the groups, and regressed again on the covariates, which are not
-# permuted. Returns
-# list(perform: a function of row_orders() and the min that is counted, or NULL; rows: their number; error: the
-# standard error).
+# permuted. Returns list(perform: a function of row_orders() and the min that is counted, or NULL; rows: their number;
+# error: the standard error).
 permuted_rows <- function(run) {
   x <- run$x
   compared <- lapply(seq_along(x$data), function(i) {
