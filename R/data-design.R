@@ -112,6 +112,7 @@ with_options <- function(run) {
 check_option <- function(value, name, option) {
   if (is.null(value)) return(option$value)
   if (!is.null(option$choices)) return(match(check_choice(value, option$choices, name), option$choices) - 1)
+  if (option$is_whole && option$max == 1) return(as.numeric(check_flag(value, name)))
   check <- if (option$is_whole) check_whole else check_within
   check(value, name, option$min, option$max)
 }

@@ -13,8 +13,7 @@
 #' | `"distance"` | squared distance correlation, bias-corrected | 0 and 1 only | no | |
 #' | `"mi"` | mutual information of binned columns, as a coefficient | 0 and 1 only | no | `bins` |
 #' | `"coherence"` | coherence of series in a band of frequencies | no | yes; `bandpass` is the band | `segment`, `overlap`, `value` |
-#' | `"concordance"` | Lin's concordance of values | no | no | |
-#' | `"rho_p"` | proportionality of log-ratios | no | no | |
+#' | `"concordance"` | Lin's concordance of values, or proportionality of log-ratios | no | no | `means` |
 #' | `"given"` | the coefficients in `x` itself | no | no | `values` |
 #'
 #' @section Biweight midcorrelation:
@@ -88,10 +87,10 @@
 #' \rho_p = \frac{2 cov(x, y)}{v_x + v_y}}{r_c = 2 cov(x, y) / (v_x + v_y + (m_x - m_y)^2), rho_p = 2 cov(x, y) / (v_x +
 #' v_y)}
 #'
-#' * `"concordance"` is Lin's (1989), `DescTools::CCC()`: agreement of two methods or raters.
-#' * `"rho_p"` is that of package propr (Quinn and others 2017), if `x` has log-ratios, such as
-#'   `log(counts) - rowMeans(log(counts))`: correlations of relative abundances appear by their common total, and
-#'   proportionality does not. Its phi_s is `(1 - r) / (1 + r)`.
+#' * r_c is Lin's (1989), `DescTools::CCC()`: agreement of two methods or raters.
+#' * `options = list(means = FALSE)` gives rho_p, that of package propr (Quinn and others 2017), if `x` has log-ratios,
+#'   such as `log(counts) - rowMeans(log(counts))`: correlations of relative abundances appear by their common total,
+#'   and proportionality does not. propr's phi_s is `(1 - r) / (1 + r)`.
 #' * All pairs must have the same observations. P values are by `adjust`.
 #'
 #' @section Given coefficients:

@@ -49,7 +49,7 @@
 #' | `"cosine"` | other means, with `df` | not valid: 0.19 if the mean is half a standard deviation |
 #' | `"mi"` | any | by `adjust = "maxT"` only: the G test has 0.10 with n = 50 and 0.07 with n = 500 |
 #' | `"coherence"` | AR(0.6), n = 200 | by `adjust = "maxT"` with `surrogate = "phase"`: nearly valid |
-#' | `"concordance"`, `"rho_p"` | lognormal, n = 30 | by `adjust = "maxT"`: valid |
+#' | `"concordance"` | lognormal, n = 30 | by `adjust = "maxT"`: valid |
 #' | `use = "pairwise"`, `"complete.obs"` | values missing at random | as for the number of complete observations |
 #' | `covariates`, Pearson's and `"bicor"` | linear effects, normal | valid |
 #' | `covariates`, `protect` | linear effects, normal | valid; conservative if these share much: 0.04 |

@@ -28,8 +28,9 @@
 #' @param p.value,fdr A number in (0, 1\]: the maximum p value, or the maximum false discovery rate by Benjamini and
 #'   Hochberg. At most one of them.
 #' @param output A string: `"edges"`, a data frame of pairs; `"matrix"`, all pairs as matrices.
-#' @param method,use Strings: the measure, such as `"pearson"` or `"spearman"`, see [gpucor-measures]; what to do with
-#'   missing values, see [gpuCor()]. By default each pair uses its complete observations, as [stats::lm()] does.
+#' @param method,use Strings: the measure, `"pearson"`, `"kendall"`, `"spearman"`, `"bicor"`, `"cosine"`, `"distance"`,
+#'   `"mi"`, `"coherence"` or `"concordance"`, see [gpucor-measures]; what to do with missing values, see [gpuCor()]. By
+#'   default each pair uses its complete observations, as [stats::lm()] does.
 #' @param min_obs An integer of at least 3, or `NULL` for 3: pairs with fewer pairwise-complete observations have no p
 #'   value. `"bicor"` and `"distance"` need more, see [gpuCorTest()].
 #' @param ... `r offered_words("gpuAssociation")`
@@ -65,7 +66,7 @@
 #' @export
 gpuAssociation <- function(x, traits, p.value = NULL, fdr = NULL,
                            method = c("pearson", "kendall", "spearman", "bicor", "cosine", "distance", "mi",
-                                      "coherence", "concordance", "rho_p"),
+                                      "coherence", "concordance"),
                            use = "pairwise.complete.obs", min_obs = NULL, output = c("edges", "matrix"),
                            tr = NULL, ...) {
   specs <- specs_of("gpuAssociation", tr = tr, ...) # a formal, as "tr" would abbreviate 'traits'

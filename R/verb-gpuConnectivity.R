@@ -70,7 +70,7 @@
 #' @export
 gpuConnectivity <- function(x, y = NULL, threshold = NULL, density = NULL, power = NULL, maps = NULL,
                             method = c("pearson", "kendall", "spearman", "bicor", "cosine", "distance", "mi",
-                                       "coherence", "concordance", "rho_p"),
+                                       "coherence", "concordance"),
                             use = "everything", sign = c("absolute", "positive", "negative"),
                             type = c("unsigned", "signed", "signed hybrid"), histogram = FALSE, breaks = 200,
                             pairs = NULL, ...) {

@@ -92,8 +92,9 @@
 #'   [gpuCorNetwork()].
 #' @param sign A string: `"absolute"`, `"positive"` (stronger in `x`) or `"negative"` (stronger in `y`); with
 #'   `components` also `"each"`, of which each component has one.
-#' @param method,use Strings: `"pearson"`, `"spearman"` or `"bicor"`; with random effects also `"kendall"`, `"cosine"`
-#'   or `"distance"` (`"mi"` is an error); and what to do with missing values, see [gpuCor()].
+#' @param method,use Strings: `"pearson"`, `"spearman"` or `"bicor"`; with random effects also `"kendall"`, `"cosine"`,
+#'   `"distance"`, or, of lists of subjects, `"coherence"` or `"concordance"` (`"mi"` is an error); and what to do with
+#'   missing values, see [gpuCor()].
 #' @param output With a criterion, a string: `"matrix"`, or `"edges"` for a data frame.
 #' @param paired `TRUE` if subject i of `y` is subject i of `x`.
 #' @param design,data,contrast For `x` without `y`: a formula such as `~ group + age`, with a data frame that has a row
@@ -152,7 +153,7 @@
 #' @export
 gpuCorCompare <- function(x, y = NULL, threshold = NULL, density = NULL, k = NULL, p.value = NULL, fdr = NULL,
                           method = c("pearson", "kendall", "spearman", "bicor", "cosine", "distance", "mi",
-                                     "coherence", "concordance", "rho_p"),
+                                     "coherence", "concordance"),
                           use = "everything", sign = c("absolute", "positive", "negative", "each"), n_perm = 0,
                           pairs = NULL, paired = FALSE, design = NULL, contrast = NULL, components = NULL,
                           classes = NULL, seeds = NULL, output = c("matrix", "edges"),

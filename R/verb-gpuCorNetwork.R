@@ -126,7 +126,7 @@
 #' @export
 gpuCorNetwork <- function(x, y = NULL, threshold = NULL, density = NULL, k = NULL, p.value = NULL, fdr = NULL,
                           method = c("pearson", "kendall", "spearman", "bicor", "cosine", "distance", "mi",
-                                     "coherence", "concordance", "rho_p"),
+                                     "coherence", "concordance"),
                           use = "everything", sign = c("absolute", "positive", "negative"),
                           normalize = c("none", "clr"), lag = NULL, min_overlap = NULL, mutual = FALSE, pairs = NULL,
                           min_obs = NULL, output = c("matrix", "edges"), file = NULL, compression = 0,

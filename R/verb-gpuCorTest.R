@@ -117,7 +117,7 @@ gpuTtest <- function(goodPairs, coeffs) {
 #' @order 1
 #' @export
 gpuCorTest <- function(x, y = NULL, method = c("pearson", "kendall", "spearman", "bicor", "cosine", "distance", "mi",
-                                               "coherence", "concordance", "rho_p"),
+                                               "coherence", "concordance"),
                        use = "everything", alternative = c("two.sided", "less", "greater"), exact = NULL,
                        conf.level = NULL, min_obs = NULL, log.p = FALSE, output = c("dist", "matrix"), ...) {
   specs <- specs_of("gpuCorTest", ...)

@@ -26,7 +26,7 @@
 #' r[trianglePosition(1, 2:5, ncol(x), "column")]
 #' @export
 gpuCorTriangle <- function(x, method = c("pearson", "kendall", "spearman", "bicor", "cosine", "distance", "mi",
-                                         "coherence", "concordance", "rho_p"),
+                                         "coherence", "concordance"),
                            use = "everything", order = c("row", "column"), precision = c("single", "double"), ...) {
   specs <- specs_of("gpuCorTriangle", ...)
   order <- check_choice(order, c("row", "column"), "order")

@@ -73,7 +73,7 @@
 gpuCorWindows <- function(x, width, step = 1, taper = c("none", "gaussian", "tukey"), shape = NULL, threshold = NULL,
                           density = NULL, k = NULL,
                           method = c("pearson", "kendall", "spearman", "bicor", "cosine", "distance", "mi",
-                                     "coherence", "concordance", "rho_p"),
+                                     "coherence", "concordance"),
                           use = "everything", sign = c("absolute", "positive", "negative"), mutual = FALSE,
                           pairs = NULL, output = c("dist", "network", "connectivity", "moments"), ...) {
   specs <- specs_of("gpuCorWindows", ...)

@@ -15,7 +15,7 @@
 #' plot(hclust(d, method = "average"), cex = 0.7)
 #' @export
 gpuDist <- function(x, method = c("spearman", "pearson", "kendall", "bicor", "cosine", "distance", "mi",
-                                  "coherence", "concordance", "rho_p"),
+                                  "coherence", "concordance"),
                     use = "everything", precision = c("single", "double"), ...) {
   specs <- specs_of("gpuDist", ...)
   method <- check_method(method, "spearman", "; distances by other than correlation are those of stats::dist()")

@@ -87,7 +87,7 @@ gpuTOM <- function(x, power = 6, type = c("unsigned", "signed", "signed hybrid")
                    TOMType = c("signed", "unsigned", "signed Nowick", "unsigned 2", "signed 2", "signed Nowick 2"),
                    TOMDenom = c("min", "mean"), replaceMissingAdjacencies = FALSE, threshold = NULL, density = NULL,
                    k = NULL, method = c("pearson", "kendall", "spearman", "bicor", "cosine", "distance", "mi",
-                                        "coherence", "concordance", "rho_p"),
+                                        "coherence", "concordance"),
                    use = "everything", combine = NULL, probs = NULL, calibration = c("none", "single quantile"),
                    calibrationQuantile = 0.95, output = c("dist", "matrix", "network"), ...) {
   specs <- specs_of("gpuTOM", ...)

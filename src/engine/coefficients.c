@@ -181,8 +181,8 @@ static gcor_status put_before(coefficients *c) {
         if (!c->combine) c->combine = parts;
     } else if (work->spreads) {
         status = gcor_agreement_new(maker->context, maker->sink, job->in_double,
-                                    job->measure->last_step == GCOR_CONCORDANCE, work->spreads, work->n_data,
-                                    &maker->sink);
+                                    gcor_option_of(job->measure, work->data->cols.design, 0) != 0, work->spreads,
+                                    work->n_data, &maker->sink);
     }
     if (!status && (is_complex || work->spreads)) c->owned[1] = maker->sink;
     return status;

@@ -165,9 +165,8 @@ static gcor_status look_at_all(gcor_work *work, gcor_context *context, gcor_data
 
 /* Measures that compare spreads need them of every data set. */
 static gcor_status find_spreads(gcor_work *work, gcor_context *context) {
-    const gcor_last_step step = work->job->measure->last_step;
     gcor_status status = GCOR_OK;
-    if (step != GCOR_CONCORDANCE && step != GCOR_PROPORTIONALITY) return GCOR_OK;
+    if (work->job->measure->last_step != GCOR_CONCORDANCE) return GCOR_OK;
     work->spreads = gcor_alloc(context, work->n_data, sizeof *work->spreads, "means of columns");
     if (!work->spreads) return GCOR_NO_MEMORY;
     memset(work->spreads, 0, (size_t)work->n_data * sizeof *work->spreads);

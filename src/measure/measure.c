@@ -130,16 +130,24 @@ static const gcor_measure COHERENCE = {
     .prepare_double = gcor_prepare_pearson_double,
     .last_step = GCOR_COMPLEX,
 };
-/* Both compare values as they are. */
-#define OF_VALUES \
-    .version = GCOR_MEASURE_VERSION, .kind = GCOR_REAL, .common = GCOR_NO_KIND, .infinite = GCOR_INFINITE_IS_NAN, \
-    .distribution = GCOR_NO_DISTRIBUTION, .df_taken = 2, .angle = GCOR_CENTRED, \
-    .refusal = "it compares values, and weighted or adjusted ones are others; give these as 'x'", \
-    .prepare = gcor_prepare_pearson, .prepare_double = gcor_prepare_pearson_double
-static const gcor_measure CONCORDANCE = {OF_VALUES, .name = "concordance", .title = "Lin's concordance",
-                                         .last_step = GCOR_CONCORDANCE};
-static const gcor_measure PROPORTIONALITY = {OF_VALUES, .name = "rho_p", .title = "Proportionality rho_p",
-                                             .last_step = GCOR_PROPORTIONALITY};
+static const gcor_option CONCORDANCE_OPTIONS[] = {{.name = "means", .value = 1, .max = 1, .is_whole = 1},
+                                                  {.name = NULL}};
+static const gcor_measure CONCORDANCE = {
+    .version = GCOR_MEASURE_VERSION,
+    .name = "concordance",
+    .title = "Concordance",
+    .kind = GCOR_REAL,
+    .common = GCOR_NO_KIND,
+    .infinite = GCOR_INFINITE_IS_NAN,
+    .distribution = GCOR_NO_DISTRIBUTION,
+    .df_taken = 2,
+    .angle = GCOR_CENTRED,
+    .refusal = "it compares values, and weighted or adjusted ones are others; give these as 'x'",
+    .options = CONCORDANCE_OPTIONS,
+    .prepare = gcor_prepare_pearson,
+    .prepare_double = gcor_prepare_pearson_double,
+    .last_step = GCOR_CONCORDANCE,
+};
 /* R turns values that are no coefficients into some, as the option says (R/data-input.R). How many observations there
  * were is unknown: p values need degrees of freedom, as those of columns that are not centered do. */
 static const char *const GIVEN_VALUES[] = {"r", "z", NULL};
@@ -160,8 +168,8 @@ static const gcor_measure GIVEN = {
 
 /* R's defaults of `method` have all of these but the last. */
 enum { ROOM = 32 };
-static const gcor_measure *table[ROOM + 1] = {&PEARSON, &KENDALL,   &SPEARMAN,    &BICOR,           &COSINE, &DISTANCE,
-                                              &MUTUAL,  &COHERENCE, &CONCORDANCE, &PROPORTIONALITY, &GIVEN};
+static const gcor_measure *table[ROOM + 1] = {&PEARSON,  &KENDALL, &SPEARMAN,  &BICOR,       &COSINE,
+                                              &DISTANCE, &MUTUAL,  &COHERENCE, &CONCORDANCE, &GIVEN};
 
 const gcor_measure *gcor_measure_at(int k) {
     return k >= 0 && k < ROOM ? table[k] : NULL;

@@ -57,10 +57,7 @@ SEXP r_measures(void) {
     const char *names[] = {"name",     "title",     "ranked",  "common",           "distribution",
                            "df_taken", "centred",   "options", "takes_covariates", "refusal",
                            "min_obs",  "last_step", ""};
-    const char *steps[] = {[GCOR_AS_PRODUCT] = "none",
-                           [GCOR_COMPLEX] = "complex",
-                           [GCOR_CONCORDANCE] = "agreement",
-                           [GCOR_PROPORTIONALITY] = "agreement"};
+    const char *steps[] = {[GCOR_AS_PRODUCT] = "none", [GCOR_COMPLEX] = "complex", [GCOR_CONCORDANCE] = "agreement"};
     const char *distributions[] = {[GCOR_STUDENT_T] = "t",
                                    [GCOR_NORMAL_WITH_TIES] = "normal",
                                    [GCOR_CHI_SQUARED] = "chi-squared",

@@ -60,7 +60,7 @@ for (method in setdiff(methods, c("kendall", "distance", "mi"))) {
   show(paste("weights", method), try(gpuCor(x, weights = weights, method = method), silent = TRUE))
   show(paste("covariates", method), try(gpuCor(x, covariates = z, method = method), silent = TRUE))
 }
-for (method in c("coherence", "concordance", "rho_p")) {
+for (method in c("coherence", "concordance")) {
   show(paste("gpuCor", method), gpuCor(x, method = method))
   show(paste("network", method), gpuCorNetwork(x, density = 0.1, method = method))
 }

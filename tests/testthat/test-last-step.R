@@ -92,6 +92,8 @@ test_that("series need their length, their band and no gaps", {
   expect_true(all(is.na(r[2, -2])))
 })
 
+proportionality <- function(...) gpuCor(..., method = "concordance", options = list(means = FALSE))
+
 test_that("concordance and proportionality are 2 cov / (var + var), with and without the means", {
   x <- shifted(40) * rep(1:6 / 2, each = 40) + rep(c(0, 0.1, 0, 1, 1e6, 1e6), each = 40)
   lin <- all_of(x, function(a, b) 2 * mean((a - mean(a)) * (b - mean(b))) /
@@ -100,22 +102,24 @@ test_that("concordance and proportionality are 2 cov / (var + var), with and wit
   for (precision in c("single", "double")) {
     within <- if (precision == "single") 1e-6 else 1e-9 # of values about 1e6
     expect_same_pairs(gpuCor(x, method = "concordance", precision = precision), lin, within)
-    expect_same_pairs(gpuCor(x, method = "rho_p", precision = precision), rho_p, within)
+    expect_same_pairs(proportionality(x, precision = precision), rho_p, within)
   }
-  expect_equal(gpuCor(x[, 1:2], x[, 3:6], method = "rho_p"), rho_p[1:2, 3:6], tolerance = 1e-6)
+  expect_equal(proportionality(x[, 1:2], x[, 3:6]), rho_p[1:2, 3:6], tolerance = 1e-6)
   expect_identical(gpuCor(x[, 1], x[, 1], method = "concordance"), 1)
+  expect_error(gpuCor(x, method = "concordance", options = list(means = 2)), "'means' must be TRUE or FALSE, not 2")
+  expect_output(print(proportionality(x)), "means = FALSE")
   x[3, 1] <- NA
   some <- all_of(x[-3, ], function(a, b) 1 - var(a - b) / (var(a) + var(b)))
-  expect_same_pairs(gpuCor(x, method = "rho_p", use = "complete.obs"), some, 1e-6)
-  expect_error(gpuCor(x, method = "rho_p", covariates = 1:40), "it compares values, and weighted or adjusted ones")
-  expect_error(gpuCor(x, method = "rho_p", partial = TRUE), "has no partial correlation")
+  expect_same_pairs(proportionality(x, use = "complete.obs"), some, 1e-6)
+  expect_error(proportionality(x, covariates = 1:40), "it compares values, and weighted or adjusted ones")
+  expect_error(proportionality(x, partial = TRUE), "has no partial correlation")
 })
 
 test_that("every result has these coefficients, on any number of threads, of subjects, and in parts", {
   x <- shifted(60, 150) * rep(1 + seq_len(150) / 100, each = 60)
   y <- x[60:1, ]^3
-  for (method in c("coherence", "concordance", "rho_p")) {
-    of <- function(f, ...) f(..., method = method, backend = "cpu")
+  for (case in list(list("coherence"), list("concordance"), list("concordance", list(means = FALSE)))) {
+    of <- function(f, ...) f(..., method = case[[1]], options = unlist(case[-1], FALSE), backend = "cpu")
     r <- as.matrix(of(gpuCor, x, threads = 1))
     expect_identical(as.matrix(of(gpuCor, x, threads = 3)), r)
     expect_identical(as.matrix(of(gpuCor, file_of(x))), r)

@@ -68,9 +68,8 @@ typedef enum {
     GCOR_AS_PRODUCT, /* nothing */
     GCOR_COMPLEX,    /* columns are complex numbers, products of the values with a basis that R makes (measure/design.h);
                       * the coefficient is the size of their product */
-    GCOR_CONCORDANCE,    /* it is multiplied by 2 s s' / (s^2 + s'^2 + (m - m')^2), from means m and standard deviations s
-                          * of the columns */
-    GCOR_PROPORTIONALITY /* the same without the means */
+    GCOR_CONCORDANCE /* it is multiplied by 2 s s' / (s^2 + s'^2 + (m - m')^2), from standard deviations s of the columns
+                      * and, unless the option says otherwise, their means m */
 } gcor_last_step;
 
 /* Optional inputs that a measure accepts; or-ed together. */
