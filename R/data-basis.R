@@ -7,6 +7,7 @@
 basis_of <- function(regressors, weights, counts, may_keep) {
   root <- if (is.null(weights)) rep(1, length(counts)) else sqrt(weights)
   z <- covariates_as_compared(regressors, weights, counts)
+  if (!is.null(regressors$covariance)) return(whitened_basis(z, regressors, counts))
   if (!is.null(regressors$protected)) {
     regressors$covariates <- regressors$protected
     p <- covariates_as_compared(regressors, weights, counts)
@@ -45,6 +46,27 @@ spaces_of_run <- function(z, series, counts, root, centred) {
   both_spaces(cbind(z, centred_columns(series$inside[counts, , drop = FALSE], root, centred)) * root,
               if (centred) root)
 }
+
+# Returns as basis_of() a map of the observations, by whose products a column is replaced: the coordinates of its
+# residuals of generalized least squares. With the covariance R'R of the included observations, and an orthonormal basis
+# Q of what the intercept and z leave, both multiplied by the inverse of R', it is the inverse of R times Q. A constant
+# has the products 0, so that centering a column before changes nothing. The map's columns have the mean square 1, as
+# the engine's bound of rounding errors is relative to the column.
+whitened_basis <- function(z, regressors, counts) {
+  root <- tryCatch(chol(regressors$covariance[counts, counts, drop = FALSE]), error = function(e) NULL)
+  if (is.null(root) || any(diag(root)^2 <= SINGULAR * colSums(root^2))) {
+    fail("'covariance' is not positive definite, as if some observations were repeated or determined by others; add a ",
+         "small number to its diagonal, such as a hundredth of it")
+  }
+  z <- cbind(rep(as.numeric(regressors$centred), nrow(root)), z)
+  taken <- qr(backsolve(root, z, transpose = TRUE), tol = SAME_SPAN)
+  map <- backsolve(root, qr.Q(taken, complete = TRUE)[, seq_len(nrow(root)) > taken$rank, drop = FALSE])
+  map <- map / sqrt(mean(colSums(map^2)))
+  list(basis = in_blocks(list(map), list(which(counts)), counts), lost = taken$rank - regressors$centred, keeps = TRUE)
+}
+
+# An observation is determined by others if they leave at most this fraction of its variance.
+SINGULAR <- 1e-10
 
 # Returns regressors unranked, with missing values as 0: pairs rank them among pairwise-complete observations.
 raw_regressors <- function(regressors) {

@@ -1,8 +1,9 @@
 # What columns are regressed on: covariates, and functions of time such as the cosines outside a frequency band, of each
 # run by itself. data-basis.R makes one basis of all of these; data-design.R has the rest of a design.
 
-# Kinds of regressors, by the argument that asks for them, in the order of REGRESSION (R/run-specs.R). A row:
-#   fewer          what takes fewer degrees of freedom, for messages
+# Kinds of regressors, by the argument that asks for them, in the order of REGRESSION (R/run-specs.R), and the
+# covariance by which they and the columns are whitened. A row:
+#   fewer          what takes fewer degrees of freedom, for messages; only of REGRESSION
 #   of_runs(asked, lengths)  if they are functions of time: for each run list(inside: columns to regress on; outside:
 #                  NULL, or, if these are orthonormal, an orthonormal basis of what they and the mean leave; rank: of
 #                  `inside`, then)
@@ -32,12 +33,14 @@ REGRESSORS <- list(
     fewer = "fewer runs",
     told = function(regressors) list(runs = length(regressors$runs)),
     words = function(adjusted) paste("within", range_of(adjusted$runs, "run"))
-  )
+  ),
+  covariance = list(told = function(regressors) list(covariance = TRUE),
+                    words = function(adjusted) "whitened by the observations' covariance")
 )
 
 # Returns NULL or the regressors, a list: `kinds`, names of REGRESSORS; `covariates`, and `protected`, what these must
-# not take, matrices, or NULL; `runs`, a list of each run's rows, and `codes`, NULL or the number of each row's run;
-# `series`, NULL or for each run its functions of time, as from of_runs().
+# not take, and `covariance`, matrices, or NULL; `runs`, a list of each run's rows, and `codes`, NULL or the number of
+# each row's run; `series`, NULL or for each run its functions of time, as from of_runs().
 regressors_of <- function(asked, measure, n_obs) {
   codes <- check_runs(asked$runs, n_obs)
   kinds <- intersect(names(REGRESSORS), names(Filter(Negate(is.null), asked)))
@@ -45,7 +48,8 @@ regressors_of <- function(asked, measure, n_obs) {
   if (!length(kinds)) return(NULL)
   facts <- c(`any regression` = TRUE, `several runs` = !is.null(codes), `runs alone` = identical(kinds, "runs"),
              `unknown times` = is.null(asked$tr), `df = "bartlett"` = identical(asked$df, "bartlett"),
-             `measure without regression` = !measure$takes_covariates, `measure without intercepts` = !measure$centred)
+             `measure without regression` = !measure$takes_covariates, `measure without intercepts` = !measure$centred,
+             `measure without whitening` = !measure$name %in% c("pearson", "spearman", "cosine"))
   check_together(list(features = c(kinds, names(which(facts)))),
                  words = list(method = measure$name, refusal = measure$refusal))
   runs <- if (is.null(codes)) list(seq_len(n_obs)) else unname(split(seq_len(n_obs), codes))
@@ -55,8 +59,10 @@ regressors_of <- function(asked, measure, n_obs) {
   if (length(of_time) && is.null(asked$runs)) warn_of_runs(z$covariates)
   if (!length(of_time) && !is.null(asked$bandpass)) check_band(asked$bandpass, asked$tr) # of a spectrum
   series <- if (length(of_time) < 2L) unlist(of_time, FALSE) else do.call(Map, c(list(f = joined_series), of_time))
-  list(kinds = kinds, covariates = z$covariates, protected = z$protected, series = series, runs = runs, codes = codes,
-       centred = measure$centred, ranked = measure$ranked, df_taken = measure$df_taken, n_obs = n_obs)
+  covariance <- if ("covariance" %in% kinds) check_covariance(asked$covariance, n_obs)
+  list(kinds = kinds, covariates = z$covariates, protected = z$protected, covariance = covariance, series = series,
+       runs = runs, codes = codes, centred = measure$centred, ranked = measure$ranked, df_taken = measure$df_taken,
+       n_obs = n_obs)
 }
 
 # Returns several kinds of functions of time of one run as one.
@@ -215,6 +221,27 @@ are_number_texts <- function(texts) {
   is.numeric(numbers) && !anyNA(numbers)
 }
 
+# Returns the matrix without names.
+check_covariance <- function(covariance, n_obs) {
+  v <- if (is.data.frame(covariance) || isS4(covariance)) as.matrix(covariance) else covariance
+  check_that(v, "covariance", is_numeric(v) && length(dim(v)) == 2L,
+             "a matrix of numbers, with a row and a column for each observation")
+  check_as_many(nrow(v), "covariance", "row", n_obs)
+  check_as_many(ncol(v), "covariance", "column", n_obs)
+  names <- dimnames(v)
+  if (!is.null(names[[1L]]) && !is.null(names[[2L]]) && !identical(names[[1L]], names[[2L]])) {
+    fail("'covariance' has other names of rows than of columns; give both the same observations, or remove the names")
+  }
+  wrong <- which(!is.finite(v) | !is.finite(t(v)) | abs(v - t(v)) > 1e-8 * max(abs(v)), arr.ind = TRUE)
+  if (nrow(wrong)) {
+    wrong <- wrong[1L, ]
+    fail("'covariance' is ", format(v[wrong[1L], wrong[2L]]), " in row ", wrong[1L], ", column ", wrong[2L], ", and ",
+         format(v[wrong[2L], wrong[1L]]), " in row ", wrong[2L], ", column ", wrong[1L],
+         "; it must be finite and symmetric")
+  }
+  unname(v)
+}
+
 # ---- runs
 
 # Returns the number of each row's run, or NULL if there is only one run.
@@ -335,16 +362,18 @@ design_of_regressors <- function(run, regressors) {
   if (!all(counts)) design$weights <- (if (is.null(design$weights)) 1 else design$weights) * counts
   if (!any(counts)) return(design) # no coefficient exists
   is_pairwise <- uses[use] == "pairwise.complete.obs"
-  if (is_pairwise && !is.null(regressors$protected)) {
-    misses <- any(vapply(Filter(Negate(is.null), run[c("x", "y")]), has_missing, NA))
-    check_together(list(features = c("covariates", "protect", if (misses) "pairs that miss some")))
+  mixes <- intersect(c("protect", "covariance"), names(run$settings$asked))
+  if (length(mixes)) {
+    misses <- is_pairwise && any(vapply(Filter(Negate(is.null), run[c("x", "y")]), has_missing, NA))
+    check_together(list(features = c("covariates", mixes, if (misses) "pairs that miss some",
+                                     if (is_graded(design)) "graded weights")))
   }
   basis <- basis_of(regressors, design$weights, counts, !is_pairwise)
   design$lost <- basis$lost
-  check_left(sum(counts) - regressors$df_taken, basis$lost, regressors$kinds)
+  check_left(sum(counts) - regressors$df_taken, basis$lost, intersect(regressors$kinds, names(REGRESSION)))
   design[c("basis", "removed", "keeps")] <- basis[c("basis", "removed", "keeps")]
   design$runs <- regressors$codes
-  if (regressors$ranked && is_pairwise) design[c("raw", "ranked")] <- raw_regressors(regressors)
+  if (regressors$ranked && is_pairwise && !basis$keeps) design[c("raw", "ranked")] <- raw_regressors(regressors)
   design
 }
 

@@ -18,8 +18,8 @@
 #' * for [gpuCor()] also `"sd"`, the standard deviation of the coefficients; `"t"`, the statistic of
 #'   `t.test(atanh(r))`; `"argmax"`, the number of the subject with the largest coefficient.
 #'
-#' `weights`, `covariates`, `data`, `protect`, `runs` and `df` ([gpuAdjust()]) may be a list with an element for each
-#' subject, or a function of the subject's number. A value that is not a list applies to every subject.
+#' `weights`, `covariates`, `data`, `protect`, `runs`, `covariance` and `df` ([gpuAdjust()]) may be a list with an
+#' element for each subject, or a function of the subject's number. A value that is not a list applies to every subject.
 #'
 #' `x` may also be a function: `x(i)` returns the matrix of subject i. It is called once for each subject, in order,
 #' before the first pair is computed. The matrices are kept until the call ends: in memory, up to a quarter of free
@@ -164,7 +164,7 @@ new_subjects <- function(data, rule = NULL, weights = NULL, total = 1, counted =
 # Returns the arguments for subject i of n: the i-th element of a list, or the value of a function.
 asked_of_subject <- function(asked, i, n) {
   if (is_numeric(asked$df) && length(asked$df) > 1L) asked$df <- as.list(asked$df)
-  for (name in intersect(names(asked), c("weights", "covariates", "data", "protect", "runs", "df"))) {
+  for (name in intersect(names(asked), c("weights", "covariates", "data", "protect", "runs", "df", "covariance"))) {
     given <- asked[[name]]
     if (is.function(given)) given <- given(i)
     if (is.list(given) && !is.object(given)) {

@@ -1,7 +1,7 @@
 #' Measures of correlation and their options
 #'
 #' `method` names the measure. Most functions that take data have it, with `options` and the arguments that adjust the
-#' data ([gpuAdjust()]):
+#' data ([gpuAdjust()]; `covariance` is for `"pearson"`, `"spearman"` and `"cosine"`):
 #'
 #' | `method` | coefficient | `weights` | `covariates`, `bandpass` | `options` |
 #' |---|---|---|---|---|

@@ -6,7 +6,7 @@ make_plan <- function(path, x, y, given, verb, shards, control, call, mode = "07
   given$assay <- NULL # the plan stores the assay's matrix
   check_not_threshold(x, y)
   n <- if (is_subjects(x)) subjects_of(x, y, given$subjects)
-  for (name in if (!is.null(n)) intersect(names(given), c("weights", "covariates", "data", "runs"))) {
+  for (name in if (!is.null(n)) intersect(names(given), c("weights", "covariates", "data", "runs", "covariance"))) {
     if (is.function(given[[name]])) given[[name]] <- lapply(seq_len(n), given[[name]]) # called once
   }
   plan <- list(version = package_version_text(), verb = verb, arguments = given, call = call, subjects = n)

@@ -26,6 +26,8 @@
 #'   [gpuConnectivity()] and, of each subject, [gpuCorCompare()].
 #' @param options A named list of options of the measure, see [gpucor-measures].
 #' @param protect As `covariates`: effects of interest that the covariates must not take, see the section on covariates.
+#' @param covariance A symmetric matrix with a row and a column for each observation: the covariance of related
+#'   observations, see its section. The name of the argument cannot be abbreviated.
 #' @return A list of class `gpuAdjust` with the arguments that were given.
 #' @section Covariates:
 #' Columns are replaced by `residuals(lm(x ~ covariates))`; [gpuClean()] returns them. An intercept is always included,
@@ -41,6 +43,19 @@
 #'   `x` and use Pearson's correlation: `gpuCorTest(apply(x, 2, rank), covariates = ~ splines::ns(age, 3))`.
 #' * Kendall's tau has no adjustment for covariates; use `"spearman"`. Bicor is computed from the residuals.
 #' * Numbers with `"n/a"` are text, an error: read confounds of fMRIPrep by [readConfounds()].
+#'
+#' @section Covariance of observations:
+#' Kin, species of a tree and cell lines resemble one another, and correlations that take them to be independent are too
+#' often large. `covariance = V` takes the covariance of the observations up to a factor: a kinship or relatedness
+#' matrix, `ape::vcv(tree)`, or an estimate from the data such as `cov(t(x))`. With V = L L', the coefficient is the
+#' correlation of the residuals of generalized least squares, those of `lm(solve(L, x) ~ 0 + solve(L, cbind(1,
+#' covariates)))`, without the 1 for `"cosine"`; Spearman's ranks are those of `x`. p values are those of `nlme::gls()`
+#' with V ([gpucor-p-values]). Wainberg and others (2021) found functions of genes by the coefficients of their effects
+#' in cell lines. An estimate from the data removes what many columns share, such as a large module.
+#'
+#' V must be positive definite. It is not if observations are repeated, or if it was centered; add a small number to its
+#' diagonal then. Observations of weight 0, and those that `"complete.obs"` drops, are left out of V. A list has a
+#' matrix for each subject.
 #'
 #' @section Band-pass filter:
 #' `bandpass = c(0.01, 0.1)` with `tr = 2` keeps frequencies from 0.01 to 0.1 Hz of series with 2 seconds between
@@ -101,10 +116,10 @@
 #' takes most pairs to be unrelated; see [gpucor-p-values] for where it holds.
 #'
 #' @section Names of observations:
-#' `weights`, `covariates`, `data`, `runs` and `y` must have the observations of `x` in its order. If both have names
-#' (row names, names of a vector, column names of an experiment), the names are compared. The same names in another
-#' order are an error, as are the numbers 1 to n in another order if `x` has no names; different names are a warning.
-#' Automatic row names of a data frame do not count as names.
+#' `weights`, `covariates`, `data`, `runs`, `covariance` and `y` must have the observations of `x` in its order. If both
+#' have names (row names, names of a vector, column names of an experiment), the names are compared. The same names in
+#' another order are an error, as are the numbers 1 to n in another order if `x` has no names; different names are a
+#' warning. Automatic row names of a data frame do not count as names.
 #'
 #' @section Missing values:
 #' An observation with a missing covariate is dropped by `use = "complete.obs"` and `"na.or.complete"`, and from every
@@ -121,6 +136,8 @@
 #' Kish L (1965). *Survey sampling*. Wiley, section 8.2.
 #'
 #' Schaefer J, Strimmer K (2005). *Statistical Applications in Genetics and Molecular Biology* 4, 32.
+#'
+#' Wainberg M and others (2021). *Nature Genetics* 53, 638-649.
 #' @examples
 #' x <- as.matrix(mtcars[, 1:4])
 #' a <- gpuAdjust(covariates = ~ wt + factor(gear), data = mtcars) # gear as a batch
@@ -128,13 +145,15 @@
 #' cor(residuals(lm(x ~ wt + factor(gear), mtcars))) # the same
 #' gpuCorTest(x, weights = mtcars$wt)$df # Kish's effective number, minus 2
 #' gpuCor(x, partial = TRUE, shrinkage = 0) # of each pair given the other two columns
+#' gpuCorTest(x, covariance = diag(0.5, 32) + 0.5 * outer(mtcars$cyl, mtcars$cyl, "==")) # alike if cylinders are
 #'
 #' series <- apply(matrix(rnorm(600), 200), 2, cumsum)
 #' keep <- !(1:200 %in% 50:53)
 #' gpuCorTest(series, weights = keep, bandpass = c(0.01, 0.1), tr = 2, df = "bartlett")$df
 #' @export
 gpuAdjust <- function(weights = NULL, weights_are = NULL, covariates = NULL, data = NULL, bandpass = NULL, tr = NULL,
-                      runs = NULL, df = NULL, partial = FALSE, shrinkage = "auto", options = NULL, protect = NULL) {
+                      runs = NULL, df = NULL, partial = FALSE, shrinkage = "auto", options = NULL, protect = NULL,
+                      covariance = NULL) {
   if (!is.null(weights_are)) weights_are <- check_choice(weights_are, WEIGHT_KINDS, "weights_are")
   given <- mget(names(formals()))
   if (check_flag(partial, "partial")) {

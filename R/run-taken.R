@@ -21,7 +21,7 @@ OFFERED <- list(
   gpuAssociation = c(setdiff(ADJUSTMENT, "protect"), PERMUTATION, "precision", "assay"),
   gpuCorCompare = c(PARTIAL, "subjects", "effects", "na.rm", EXCHANGE, "precision", "assay"),
   gpuCorTriangle = c(ADJUSTMENT, "assay"),
-  gpuCorWindows = c(ADJUSTMENT, COMBINATION, "precision", "assay"),
+  gpuCorWindows = c(setdiff(ADJUSTMENT, "covariance"), COMBINATION, "precision", "assay"),
   gpuDist = c(ADJUSTMENT, "assay"),
   gpuTOM = c(ADJUSTMENT, "assay"),
   pickPower = c(ADJUSTMENT, COMBINATION, "assay"),
@@ -112,7 +112,7 @@ full_names <- function(names, verb, is_whole) {
   unnamed <- !nzchar(names)
   names[unnamed] <- setdiff(names(formals(gpuControl)), names)[seq_len(sum(unnamed))]
   full <- known[match(names, known)]
-  short <- setdiff(known, "keep_memory")
+  short <- setdiff(known, c("keep_memory", "covariance")) # 'cov' abbreviates 'covariates'
   is_short <- is.na(full) & (is_whole | !names %in% names(SPEC_OF))
   full[is_short] <- short[pmatch(names[is_short], short, duplicates.ok = TRUE)]
   if (!anyNA(full)) return(full)

@@ -110,8 +110,8 @@ APART <- c(
     "alternative = \"less\" has no meaning for method = \"{method}\", whose negative coefficients are no evidence of ",
     "dependence; leave it out"),
   "exact & tests of adjusted data" = paste0(
-    "exact = TRUE: with 'weights' other than 0 and 1, ", listed(c(names(REGRESSION), "df"), "or"), " there is no ",
-    "exact distribution; use exact = FALSE"),
+    "exact = TRUE: with 'weights' other than 0 and 1, ", listed(c(names(REGRESSION), "covariance", "df"), "or"),
+    " there is no exact distribution; use exact = FALSE"),
   "conf.level & measure without intervals" = paste0(
     "'conf.level' is for method = ", paste0('"', INTERVAL_METHODS, '"', collapse = ", "), ", not for \"{method}\"; ",
     "leave it out"),
@@ -119,6 +119,8 @@ APART <- c(
     "'conf.level': shrunken partial correlations have no confidence intervals; use shrinkage = 0, or leave it out"),
   'df = "bartlett" & several levels' =
     "df = \"bartlett\" is for pairs of series, and 'traits' has a factor of several levels; leave one out",
+  'covariance & several levels' =
+    "'covariance' is for traits of numbers, and 'traits' has a factor of several levels; leave one out",
   'gpuAssociation & p.value|fdr & output = "matrix"' =
     "'{this}' is for output = \"edges\"; leave it out, or the output",
   'gpuAssociation & edges & df = "bartlett"' = paste0(
@@ -196,6 +198,8 @@ APART <- c(
   "permuted rows & bandpass|runs" = paste0(
     "'n_perm' exchanges rows of 'x' and 'y', which do not stand for one another with '{this}', as rows of series ",
     "follow one another; leave one of these out, or give lists of subjects, whose labels are permuted"),
+  "permuted rows & covariance" =
+    "'n_perm' exchanges rows of 'x' and 'y', which are not independent with 'covariance'; leave one of these out",
   "seeds & edges|components|pairs" =
     "'seeds' are compared with all columns, and all tests are returned; leave '{this}' out",
   "seeds & partial" = "partial = TRUE is given all columns, which 'seeds' leave out; leave one out",
@@ -247,9 +251,16 @@ APART <- c(
   "protect & no covariates" = "'protect' is what 'covariates' must not take, and there are none; leave it out",
   'protect & adjust|n_perm|df = "bartlett"|bandpass|runs|shards|plan' =
     "'protect' leaves effects in the columns, for which '{this}' has no form; leave one of them out",
-  "protect & pairs that miss some" = paste0(
-    "'protect' needs the same observations for all pairs, and values are missing; use = \"complete.obs\" leaves ",
+  "protect|covariance & pairs that miss some" = paste0(
+    "'{this}' needs the same observations for all pairs, and values are missing; use = \"complete.obs\" leaves ",
     "these, or fill them in"),
+  'covariance & lag|lioness|bandpass|runs|protect|partial|adjust|df = "bartlett"' =
+    "'covariance' turns the observations into independent ones, and '{this}' needs them as they are; leave one out",
+  'covariance & graded weights|weights_are = "frequency"' =
+    "'covariance' has the variances of the observations, and 'weights' must be 0 or 1 beside it; leave one out",
+  "covariance & measure without whitening" = paste0(
+    "method = \"{method}\" takes no 'covariance', as its coefficient is not the cosine of the angle between ",
+    "residuals; use \"pearson\" or \"spearman\""),
   "data & no covariates" = "'data' needs a formula in 'covariates'; covariates = ~ age takes column age of it",
   "tr & no bandpass" = "'tr' needs 'bandpass', two frequencies in Hz such as c(0.01, 0.1); leave it out, or give both",
   "bandpass & unknown times" = paste0(

@@ -256,6 +256,41 @@ test_cases <- c(
     null_case("gpuCorTest", "spearman", "normal + z^2 / 2, n = 100", "covariates z, z^2", c(0.09, 0.13),
               \() partial(half_square, with_square)),
 
+    # ---- related observations: valid with their covariance, far too small p values without it
+    null_case("gpuCorTest", "pearson", "normal, families of 5, n = 40", "covariance", VALID,
+              \() gpuCorTest(related(families(40), 40), covariance = families(40))$p.value),
+    null_case("gpuCorTest", "pearson", "normal, families of 5, n = 40", "covariance, 2 covariates", VALID,
+              \() {
+                z <- normal(40, 2)
+                gpuCorTest(confounded(z, related(families(40), 40)), covariance = families(40), covariates = z)$p.value
+              }),
+    null_case("gpuCorTest", "pearson", "normal, tree, n = 64", "covariance", VALID,
+              \() gpuCorTest(related(tree(64), 40), covariance = tree(64))$p.value),
+    null_case("gpuCorTest", "pearson", "normal, tree, n = 64", "covariance, far tail", VALID / 500, level = 1e-4,
+              \() gpuCorTest(related(tree(64), 200), covariance = tree(64))$p.value),
+    null_case("gpuCorTest", "pearson", "normal, families of 5, n = 40", "", c(0.15, 0.17),
+              \() gpuCorTest(related(families(40), 40))$p.value),
+    null_case("gpuCorTest", "pearson", "normal, tree, n = 64", "", c(0.31, 0.34),
+              \() gpuCorTest(related(tree(64), 40))$p.value),
+    null_case("gpuCorTest", "spearman", "normal, tree, n = 64", "covariance", NEARLY,
+              \() gpuCorTest(related(tree(64), 40), covariance = tree(64), method = "spearman")$p.value),
+    null_case("gpuCorTest", "spearman", "normal, tree, n = 64", "covariance, far tail", c(1.1e-4, 1.6e-4), level = 1e-4,
+              \() gpuCorTest(related(tree(64), 200), covariance = tree(64), method = "spearman")$p.value),
+    null_case("gpuCorTest", "pearson", "lognormal, tree, n = 64", "covariance", c(0.05, 0.065),
+              \() gpuCorTest(exp(related(tree(64), 40)), covariance = tree(64))$p.value),
+    null_case("gpuCorTest", "pearson", "normal, n = 40", "covariance of families", c(0.06, 0.075),
+              \() gpuCorTest(normal(40, 40), covariance = families(40))$p.value),
+    null_case("gpuCorTest", "pearson", "normal, families of 5, 200 columns, n = 40", "covariance = cov(t(x))",
+              c(0.025, 0.035), sets = 6, \() {
+                x <- related(families(40), 200)
+                gpuCorTest(x, covariance = stats::cov(t(x)))$p.value
+              }),
+    null_case("gpuCorTest", "pearson", "normal, families of 5, 800 columns, n = 40", "covariance = cov(t(x))",
+              c(0.04, 0.05), sets = 3, \() {
+                x <- related(families(40), 800)
+                gpuCorTest(x, covariance = stats::cov(t(x)))$p.value
+              }),
+
     # ---- weights
     null_case("gpuCorTest", "pearson", "normal, n = 40", "weights 0 and 1", VALID,
               \() gpuCorTest(normal(40), normal(40), weights = rep(0:1, 20))$p.value),

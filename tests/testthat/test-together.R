@@ -58,7 +58,7 @@ adjustments <- list(
   bartlett = list(df = "bartlett"), partial = list(partial = TRUE), fallback = list(
     method = "bicor", options = list(pearsonFallback = "all")), pairwise = list(use = "pairwise.complete.obs"),
   double = list(precision = "double"), protect = list(covariates = (1:24)^2, protect = rep(0:1, 12)),
-  alone = list(protect = rep(0:1, 12))
+  alone = list(protect = rep(0:1, 12)), covariance = list(covariance = diag(24) + outer(1:24, 1:24, `==`) / 2)
 )
 methods <- list(kendall = list(method = "kendall"), distance = list(method = "distance"), mi = list(method = "mi"),
                 cosine = list(method = "cosine"), concordance = list(method = "concordance"),
@@ -125,7 +125,7 @@ test_that("every row of the table is met", {
   # rows of plans, files, shards, factors, modules and group models, and of three features, have tests elsewhere
   elsewhere <- grepl(paste0("plan|file|shards|gpuAssociation|gpuModules|several levels|shrunken|tr & |data & | & .* & |",
                             "unknown times|one subject|before parts|p values by fixed effects|given coefficients|",
-                            "several effects|unequal|blocks|protect & "),
+                            "several effects|unequal|blocks|protect & |miss some"),
                      names(sentences))
   expect_identical(setdiff(names(sentences)[!elsewhere], met), character())
 })
