@@ -48,6 +48,8 @@ mutants <- list(
          "covariates"),
   r_mutant("degrees of freedom with protected effects", n - found$rank + 2 * sum(diag(squares)) + sum(squares^2),
            n - found$rank + sum(squares^2), "covariates"),
+  r_mutant("whitened regressors", backsolve(root, z, transpose = TRUE), backsolve(root, z), "covariance"),
+  r_mutant("degrees of freedom after whitening", taken$rank - regressors$centred, taken$rank, "covariance"),
   mutant("degrees that covariates take", "taken", "measure->df_taken + test->rule.df.lost;",
          "measure->df_taken;", "covariates|test"),
   mutant("Kish's number", "common_worth", "sums.sum * sums.sum / sums.squares", "sums.sum", "weights|test"),
