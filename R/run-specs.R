@@ -46,12 +46,13 @@
 #'
 #' @section Covariance of observations:
 #' Kin, species of a tree and cell lines resemble one another, and correlations that take them to be independent are too
-#' often large. `covariance = V` takes the covariance of the observations up to a factor: a kinship or relatedness
-#' matrix, `ape::vcv(tree)`, or an estimate from the data such as `cov(t(x))`. With V = L L', the coefficient is the
-#' correlation of the residuals of generalized least squares, those of `lm(solve(L, x) ~ 0 + solve(L, cbind(1,
-#' covariates)))`, without the 1 for `"cosine"`; Spearman's ranks are those of `x`. p values are those of `nlme::gls()`
-#' with V ([gpucor-p-values]). Wainberg and others (2021) found functions of genes by the coefficients of their effects
-#' in cell lines. An estimate from the data removes what many columns share, such as a large module.
+#' often large. `covariance = V` takes the covariance of the observations up to a factor: `h * K + (1 - h) * diag(n)`
+#' for the relatedness K of kin and a heritability h, `ape::vcv(tree)`, or an estimate from the data, `cov(t(x))`. With
+#' V = L L', the coefficient is the correlation of the residuals of generalized least squares, those of
+#' `lm(solve(L, x) ~ 0 + solve(L, cbind(1, covariates)))`, without the 1 for `"cosine"`; Spearman's ranks are those of
+#' `x`. P values are those of `nlme::gls()` with V ([gpucor-p-values]). Wainberg and others (2021) found functions of
+#' genes by the coefficients of their effects in cell lines. An estimate from the data removes what many columns share,
+#' such as a large module.
 #'
 #' V must be positive definite. It is not if observations are repeated, or if it was centered; add a small number to its
 #' diagonal then. Observations of weight 0, and those that `"complete.obs"` drops, are left out of V. A list has a
