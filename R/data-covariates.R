@@ -372,6 +372,7 @@ design_of_regressors <- function(run, regressors) {
   design$lost <- basis$lost
   check_left(sum(counts) - regressors$df_taken, basis$lost, intersect(regressors$kinds, names(REGRESSION)))
   design[c("basis", "removed", "keeps")] <- basis[c("basis", "removed", "keeps")]
+  design$is_map <- !is.null(regressors$covariance)
   design$runs <- regressors$codes
   if (regressors$ranked && is_pairwise && !basis$keeps) design[c("raw", "ranked")] <- raw_regressors(regressors)
   design
