@@ -38,8 +38,12 @@ with_spectrum <- function(run) {
     in_blocks(rep(list(part), length(first)), lapply(first, function(from) from - 1 + seq_len(size)), seq_len(n))
   }
   basis <- cbind(in_segments(Re(waves)), in_segments(Im(waves)))
-  if (!is.null(design$basis)) basis <- basis - design$basis %*% crossprod(design$basis, basis)
-  design[c("basis", "keeps", "is_map")] <- list(basis, TRUE, TRUE)
+  if (!is.null(design$basis)) { # the residuals' products with a basis are a column's with this one
+    removed <- if (is.null(design$removed)) design$basis else design$removed
+    fitted <- design$basis %*% crossprod(removed, basis)
+    basis <- if (design$keeps) fitted else basis - fitted
+  }
+  design[c("basis", "removed", "keeps", "is_map")] <- list(basis, NULL, TRUE, TRUE)
   run$settings$design <- design
   run
 }

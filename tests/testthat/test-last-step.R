@@ -74,6 +74,10 @@ test_that("segments are of one run, and covariates are regressed out", {
   expect_same_pairs(coherence(x, runs = runs), truth, 1e-6)
   truth <- coherences(fourier_rows(residuals(lm(x ~ z)), 20, 10))
   expect_same_pairs(coherence(x, covariates = z), truth, 1e-6)
+  many <- normal(90, 60) # fewer residuals than regressors
+  expect_same_pairs(coherence(x, covariates = many), coherences(fourier_rows(residuals(lm(x ~ many)), 20, 10)), 1e-6)
+  left <- gpuClean(x, z, protect = runs)
+  expect_same_pairs(coherence(x, covariates = z, protect = runs), coherences(fourier_rows(left, 20, 10)), 1e-6)
 })
 
 test_that("series need their length, their band and no gaps", {
