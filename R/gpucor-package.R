@@ -19,6 +19,7 @@
 #' | lags of time series | argument `lag` of [gpuCor()] and [gpuCorNetwork()] |
 #' | sliding windows | [gpuCorWindows()] |
 #' | many subjects, their reliability; groups, designs, components | [subjects]; [gpuCorCompare()] |
+#' | subjects with the same stimulus: inter-subject correlation | [gpuISC()] |
 #' | weights, covariates, band-pass, partial correlations | arguments of most functions: [gpuAdjust()]; the residuals themselves: [gpuClean()] |
 #' | only some pairs: within modules, between chromosomes, beyond a distance | [pairMask()] |
 #' | images: NIfTI, CIFTI and GIFTI files | [voxelMatrix()], [voxelImage()], [voxelCoords()], [readVoxels()], [writeVoxels()] |

@@ -28,6 +28,7 @@ OFFERED <- list(
   gpuModules = c("covariates", "data", "protect", "options", "assay"),
   gpuPreservation = c("covariates", "data", "protect", "assay"),
   gpuClean = c(unlist(REGRESSION), "assay"),
+  gpuISC = c(unlist(REGRESSION), "combine", "subjects", "na.rm", "precision", "assay"),
   gpuCorPerm = c("options", "assay")
 )
 
@@ -77,7 +78,7 @@ CRITERIA <- c("threshold", "density", "k", "p.value", "fdr")
 
 # Values of arguments with which they count as not given, beside NULL, FALSE and "none".
 NOT_GIVEN <- list(resample = 0, n_perm = 0, compression = 0, stability = 0, fraction = 0.63,
-                  enhance = c(E = 0.5, H = 2))
+                  enhance = c(E = 0.5, H = 2), surrogate = "rotation")
 
 # Returns list(features, words: texts to fill in) of a call, after checking that they go together. `...`: arguments as
 # they were checked.

@@ -246,6 +246,8 @@ APART <- c(
   'list of subjects & calibration & TOMType = "signed Nowick"' = paste0(
     "calibration = \"single quantile\" takes overlaps without a sign, and TOMType = \"signed Nowick\" has one; take ",
     "\"signed\", its size, or calibration = \"none\""),
+  'gpuISC & n_perm & output = "isfc"' = "'n_perm' is for output = \"isc\"; leave one out",
+  "gpuISC & surrogate & no n_perm" = "'surrogate' says how 'n_perm' surrogates are drawn; give both, or leave it out",
   # ---- the adjustment
   "weights_are & no weights" = "'weights_are' says what 'weights' are, and there are none; leave it out",
   "protect & no covariates" = "'protect' is what 'covariates' must not take, and there are none; leave it out",

@@ -209,7 +209,7 @@ rows_by_rates <- function(run, rates, fdr, tested = function(rows) list(rows = r
 # Median kurtosis above which phase surrogates, which are nearly normal, differ too much from the data.
 HEAVY_KURTOSIS <- 4
 
-warn_heavy_tails <- function(data) {
+warn_heavy_tails <- function(data, instead = "method = \"spearman\" or surrogate = \"block\"") {
   kurtosis_of <- function(m) {
     m <- sweep(m, 2L, colMeans(m))
     m <- sweep(m, 2L, column_sizes(m), "/") # the powers of scaled values do not overflow
@@ -219,8 +219,8 @@ warn_heavy_tails <- function(data) {
   middle <- stats::median(kurtosis, na.rm = TRUE)
   if (!isTRUE(middle > HEAVY_KURTOSIS)) return(invisible())
   warn("gpuCorTails", "surrogate = \"phase\" is for series that are nearly normal, and the median kurtosis of the ",
-       "columns is ", format(middle, digits = 2L), ", not 3; adjusted p values may be too small. Use method = ",
-       "\"spearman\" or surrogate = \"block\"")
+       "columns is ", format(middle, digits = 2L), ", not 3; adjusted p values may be too small. Use ",
+       instead)
 }
 
 # ---- networks

@@ -46,6 +46,7 @@
     /* hclust.c */ ENTRY(r_hclust, 5) ENTRY(r_cut_tree, 6) \
     /* voxels.c */ ENTRY(r_zeros, 2) ENTRY(r_put_block, 4) ENTRY(r_add_variation, 3) \
     /* plain.c */ ENTRY(r_is_plain, 1) \
+    /* isc.c */ ENTRY(r_isc_maxima, 4) \
     /* triangle.c */ ENTRY(r_triangle_index, 3) ENTRY(r_triangle_position, 4) \
     /* info.c */ ENTRY(r_info, 1) ENTRY(r_backends, 0) ENTRY(r_set_fault, 2) ENTRY(r_live, 0) \
         ENTRY(r_measures, 0) ENTRY(r_constants, 0) \

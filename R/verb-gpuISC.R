@@ -1,0 +1,181 @@
+#' Inter-subject correlation
+#'
+#' `gpuISC()` correlates each column of each subject, such as a voxel or a region, with the mean of the same column over
+#' all other subjects (leave-one-out; Hasson and others 2004). Where subjects watched or heard the same stimulus, the
+#' result shows which columns follow it. `output = "isfc"` is the inter-subject functional connectivity of all pairs.
+#'
+#' With `x[[s]]` the matrix of subject s, the coefficients are `cor(x[[s]][, v], rowMeans(others))`, where `others` has
+#' column v of the other subjects. The mean is that of the values as they are: `scale()` them if subjects have different
+#' units. `isc` is `tanh(mean(atanh(r)))` over the subjects, or with `combine = "mean"` the mean of r.
+#'
+#' **P values** are one-sided: is the correlation above 0? The null hypothesis is that the subjects' series are
+#' independent; each may be autocorrelated, and its columns may depend on one another. A drift that all subjects share
+#' is a correlation, too: regress it out by `covariates` or `bandpass`. The coefficients of N subjects depend on each
+#' other, because each pair of subjects is in two of them. Under the null hypothesis any two have the correlation
+#' 1 / (N - 1), and their mean has twice the variance that independent ones would have. So
+#' `t = mean(z) / (sd(z) * sqrt(2 * (N - 1) / (N - 2) / N))` has N - 1 degrees of freedom, z being `atanh(r)`, or r for
+#' the mean. `t.test(z)`, the bootstrap of these coefficients, and the permutation of their signs take them as
+#' independent. They are not valid: the size is 0.12 at 0.05 (Chen and others 2016 compare such tests).
+#'
+#' `n_perm` adds `p.adjusted`, which controls the family-wise error over all columns. It compares the mean of a column
+#' with the largest mean of all columns in surrogate data, in which each subject's series change by themselves, all
+#' columns of a subject alike. With `surrogate = "rotation"` a series is rotated to begin at a random row, which keeps
+#' its values. With `"phase"` its Fourier coefficients get random phases (Lerner and others 2011), and it becomes nearly
+#' normal, so that p values of few subjects with heavy tails are too small ([gpucor-p-values]). Two subjects of n rows
+#' have n rotations only, and p values of about 1 / n or more; more subjects have enough. [set.seed()] makes the result
+#' reproducible.
+#'
+#' **ISFC** (Simony and others 2016) of columns i and j is the correlation of i with the others' mean of j, combined
+#' over the subjects, and averaged with that of j and i. The result is as of [gpuCor()], and its diagonal is the
+#' inter-subject correlation. For a network, give the others' means as `y`; its edges are from a column to a mean:
+#'
+#' ```
+#' others <- lapply(seq_along(x), function(s) Reduce(`+`, x[-s]) / (length(x) - 1))
+#' gpuCorNetwork(x, others, density = 0.01, combine = "fisher")
+#' ```
+#'
+#' @param x A list with a matrix for each subject (or a file, or anything else that a subject may be), or a function
+#'   with `subjects`, the number of subjects, see [subjects]. All have the same columns and the same rows: the times of
+#'   the stimulus. They are read in blocks of columns.
+#' @param n_perm The number of surrogates, 0 for none.
+#' @param surrogate A string, `"rotation"` or `"phase"`: how surrogates are drawn.
+#' @param output A string: `"isc"`, or `"isfc"` for all pairs.
+#' @param ... `r offered_words("gpuISC")`
+#'   The adjustment is each subject's own, before the means. `combine` is `"fisher"` (default) or `"mean"`.
+#'   `na.rm = TRUE`: a column that misses a value in a subject, or is constant there, has the coefficients of the other
+#'   subjects, whose means leave this one out. `precision` is that of `output = "isfc"`, by default `"double"`.
+#' @return `output = "isc"`: a data frame of class `gpuISC` with a row for each column: `isc`, `subjects` (the number of
+#'   coefficients), `statistic` (t), `p.value`, `fdr` (Benjamini and Hochberg) and, with `n_perm`, `p.adjusted`. P
+#'   values need three subjects. Attribute `r` has the coefficients, subjects x columns, and `adjusted` the adjustment.
+#'   `voxelImage(result$isc, x[[1]])` is a map.
+#'
+#'   `output = "isfc"`: an object of class `gpuCor`, as a `dist`. It needs 32 bytes for each pair of columns in both
+#'   orders.
+#' @section Errors: Those of [subjects]; fewer than two subjects; other numbers of rows than the first subject's.
+#' @section Warnings: Columns that are constant or miss values in a subject, and have no coefficient (`NA`).
+#' @references
+#' Chen G, Shin Y-W, Taylor PA, and others (2016). *NeuroImage* 142, 248-259.
+#'
+#' Hasson U, Nir Y, Levy I, Fuhrmann G, Malach R (2004). *Science* 303, 1634-1640.
+#'
+#' Lerner Y, Honey CJ, Silbert LJ, Hasson U (2011). *Journal of Neuroscience* 31, 2906-2915.
+#'
+#' Nastase SA, Gazzola V, Hasson U, Keysers C (2019). *Social Cognitive and Affective Neuroscience* 14, 667-685.
+#'
+#' Simony E, Honey CJ, Chen J, and others (2016). *Nature Communications* 7, 12141.
+#' @examples
+#' set.seed(1)
+#' stimulus <- rnorm(120)
+#' subjects <- lapply(1:8, function(s) matrix(rnorm(120 * 6), 120) + outer(stimulus, c(1, 0.5, 0, 0, 0, 0)))
+#' gpuISC(subjects, n_perm = 99)
+#' others <- rowMeans(sapply(subjects[-1], function(x) x[, 1]))
+#' all.equal(attr(gpuISC(subjects), "r")[1, 1], cor(subjects[[1]][, 1], others))
+#' gpuISC(subjects, output = "isfc")
+#' @export
+gpuISC <- function(x, n_perm = 0, surrogate = c("rotation", "phase"), output = c("isc", "isfc"), ...) {
+  specs <- specs_of("gpuISC", ...)
+  check_type(x, "x", is_subjects(x), "a list of subjects' matrices, or a function with 'subjects'")
+  n_perm <- check_whole(n_perm, "n_perm", 0, 1e9)
+  surrogate <- check_choice(surrogate, c("rotation", "phase"), "surrogate")
+  output <- check_choice(output, c("isc", "isfc"), "output")
+  how <- specs$subjects$combine
+  specs$subjects$combine <- check_choice(if (is.null(how)) "fisher" else how, c("fisher", "mean"), "combine")
+  if (is.null(specs$control$precision)) specs$control$precision <- "double"
+  found <- features_of("gpuISC", specs, n_perm = n_perm, surrogate = surrogate, output = output)
+  run <- new_run(found, specs, x, NULL, "pearson", "everything", takes = "subjects", call = sys.call())
+  if (!is_combined(run$x)) fail("'x' must have at least two subjects, not 1")
+  rows <- vapply(run$x$data, nrow, 0)
+  other <- which(rows != rows[1L])[1L]
+  if (!is.na(other)) {
+    fail("subject ", other, " has ", n_of(rows[other], "row"), ", and the first subject ", rows[1L],
+         "; all need the times of the same stimulus")
+  }
+  if (output == "isfc") return(isfc_of(run, specs$control))
+  if (surrogate == "phase") warn_heavy_tails(run$x$data, "surrogate = \"rotation\"")
+  factors <- if (n_perm > 0) surrogate_factors(rows[1L], length(rows), n_perm, surrogate)
+  new_isc(subject_coefficients(run, factors), run)
+}
+
+# Returns some columns of subject s, adjusted and centered; those with a value that is not finite are NA, and constant
+# ones 0. Few columns begin with a value near their mean.
+cleaned_subject <- function(run, s, columns) {
+  own <- dense_columns(run$x$data[[s]], columns)
+  cleaned <- clean_columns(own, seq_len(nrow(own)), run$x$designs[[s]])
+  some <- which(abs(cleaned[1L, ]) <= 1e-12 * abs(own[1L, ]))
+  cleaned[, some] <- without_rounding_errors(cleaned[, some, drop = FALSE], own[, some, drop = FALSE], 1e-14)
+  cleaned
+}
+
+# Returns list(r: subjects x columns; missing, constant: TRUE for columns that miss values or are constant in a subject;
+# maxima: from r_isc_maxima(), or NULL). `factors`: from surrogate_factors(), or NULL.
+subject_coefficients <- function(run, factors) {
+  n <- length(run$x$data)
+  n_obs <- nrow(run$x$data[[1L]])
+  maxima <- if (!is.null(factors)) -Inf
+  found <- lapply(column_ranges(ncol(run$x), n * n_obs), function(columns) {
+    series <- lapply(seq_len(n), cleaned_subject, run = run, columns = columns)
+    missing <- do.call(rbind, lapply(series, function(own) is.na(own[1L, ])))
+    for (s in which(rowSums(missing) > 0)) series[[s]][, missing[s, ]] <- 0
+    total <- Reduce(`+`, series)
+    size <- do.call(rbind, lapply(series, function(own) colSums(own^2)))
+    r <- do.call(rbind, lapply(series, function(own) {
+      others <- total - own
+      colSums(own * others) / sqrt(colSums(others^2))
+    })) / sqrt(size)
+    r[!is.finite(r)] <- NA
+    if (!run$x$skips) r[, colSums(missing) > 0] <- NA
+    some <- which(colSums(!is.na(r)) >= if (run$x$skips) 1 else n)
+    if (!is.null(factors) && length(some)) {
+      kept <- seq_len(nrow(factors))
+      weight <- ifelse(2 * kept == n_obs, sqrt(0.5), 1) # other coefficients stand for two
+      spectra <- lapply(series, function(own) {
+        weight * stats::mvfft(own[, some, drop = FALSE])[1L + kept, , drop = FALSE]
+      })
+      is_fisher <- run$x$name == "fisher"
+      maxima <<- pmax(maxima, checked(.Call(r_isc_maxima, spectra, factors, is_fisher, run$settings$threads)))
+    }
+    report_progress(run$settings, max(columns) / ncol(run$x))
+    list(r = r, missing = colSums(missing) > 0, constant = colSums(size == 0 & !missing) > 0)
+  })
+  of <- function(part) lapply(found, `[[`, part)
+  list(r = do.call(cbind, of("r")), missing = unlist(of("missing")), constant = unlist(of("constant")), maxima = maxima)
+}
+
+# Returns factors of modulus 1 for the Fourier coefficients of surrogates, those of the mean left out: coefficients x
+# (subjects x surrogates). The products of series are those of their coefficients (Parseval), so that no surrogate
+# needs to be transformed back.
+surrogate_factors <- function(n_obs, n, n_perm, surrogate) {
+  kept <- seq_len(n_obs %/% 2)
+  check_memory(64 * as.numeric(n_obs) * n * n_perm, "gpuISC(n_perm = )", n_of(n_perm, "surrogate"), "use fewer")
+  if (surrogate == "phase") return(DRAWN_FOR$phase(n_obs, n * n_perm)[1L + kept, , drop = FALSE])
+  exp(2i * pi * (outer(kept, sample.int(n_obs, n * n_perm, replace = TRUE)) %% n_obs) / n_obs)
+}
+
+# Returns the coefficients of all pairs: each subject's columns with the sums of the others', which the engine combines,
+# and the mean of both orders.
+isfc_of <- function(run, control) {
+  x <- run$x
+  check_memory(32 * as.numeric(ncol(x))^2, "output = \"isfc\"", n_of(ncol(x), "column"), "use parcels of columns")
+  own <- function(s) {
+    series <- cleaned_subject(run, s, seq_len(ncol(x)))
+    colnames(series) <- x$names
+    series
+  }
+  known <- function(s) {
+    series <- own(s)
+    replace(series, is.na(series), 0)
+  }
+  total <- 0
+  for (s in seq_along(x$data)) total <- total + known(s)
+  r <- gpuCor(own, function(s) total - known(s), combine = x$name, subjects = length(x$data), na.rm = x$skips,
+              control = control)
+  z <- isc_scores(r, x$name)
+  z <- (z + t(z)) / 2
+  values <- if (x$name == "fisher") tanh(z) else z
+  about <- dist_attributes(run)
+  about[c("n_obs", "diagonal")] <- list(nrow(x$data[[1L]]), unname(diag(values)))
+  about[c("untestable", "adjusted")] <- list(why_untestable(run), adjustment_of(run))
+  values <- values[lower.tri(values)]
+  attributes(values) <- Filter(Negate(is.null), about)
+  values
+}
