@@ -120,6 +120,11 @@
 #' | [gpuCorNetwork()] of a list, `combine = "fisher"` | subjects are a sample | valid |
 #' | `effects = "fixed"` | all subjects have the same correlation, independent rows | valid |
 #' | `effects = "fixed"` | subjects differ | not valid: 0.31, five against five |
+#' | [gpuISC()] | independent subjects with series of any kind, 3 or more | valid or conservative: 0.03 to 0.055 |
+#' | the same, `n_perm` | the same, 2 or more | nearly valid |
+#' | the same, `n_perm`, `surrogate = "phase"` | the same, nearly normal series | nearly valid |
+#' | the same, `n_perm`, `surrogate = "phase"` | lognormal series, 3 and 10 subjects | not valid: 0.11 |
+#' | the same, each | a drift of all subjects, without `covariates` | not valid: 1 |
 #'
 #' If subjects are a sample, each subject is one observation, and its series need no `df`.
 #'

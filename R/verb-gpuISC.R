@@ -146,7 +146,7 @@ subject_coefficients <- function(run, factors) {
 # needs to be transformed back.
 surrogate_factors <- function(n_obs, n, n_perm, surrogate) {
   kept <- seq_len(n_obs %/% 2)
-  check_memory(64 * as.numeric(n_obs) * n * n_perm, "gpuISC(n_perm = )", n_of(n_perm, "surrogate"), "use fewer")
+  check_memory(40 * as.numeric(n_obs) * n * n_perm, "gpuISC(n_perm = )", n_of(n_perm, "surrogate"), "use fewer")
   if (surrogate == "phase") return(DRAWN_FOR$phase(n_obs, n * n_perm)[1L + kept, , drop = FALSE])
   exp(2i * pi * (outer(kept, sample.int(n_obs, n * n_perm, replace = TRUE)) %% n_obs) / n_obs)
 }

@@ -906,6 +906,55 @@ partial_cases <- c(
   )
 )
 
+# ---- inter-subject correlation: subjects are independent
+
+isc_p <- function(...) gpuISC(listeners(...))$p.value
+isc_max <- function(surrogate, ...) min(gpuISC(listeners(...), n_perm = 39, surrogate = surrogate)$p.adjusted)
+drifting <- function(k) lapply(listeners(k, a = 0), \(x) x + seq(-1, 1, length.out = 100))
+ones_of <- function(r) apply(atanh(r), 2, \(z) stats::t.test(z, alternative = "greater")$p.value)
+
+isc_cases <- c(
+  lapply(c(3, 5, 10, 20), function(k) {
+    null_case("gpuISC", "pearson", paste(k, "subjects, AR(0.6)"), "", c(0.03, 0.055), sets = 60, \() isc_p(k))
+  }),
+  list(
+    null_case("gpuISC", "pearson", "10 subjects, AR(0.6)", "tail", c(0.2e-3, 1.1e-3), level = 1e-3, sets = 60,
+              \() isc_p(10)),
+    null_case("gpuISC", "pearson", "10 subjects, AR(0.6)", "combine = \"mean\"", c(0.03, 0.055), sets = 60,
+              \() gpuISC(listeners(10), combine = "mean")$p.value),
+    null_case("gpuISC", "pearson", "10 subjects, AR(0.9), n = 200", "", c(0.03, 0.055), sets = 60,
+              \() isc_p(10, 200, 0.9)),
+    null_case("gpuISC", "pearson", "10 subjects, t3", "", c(0.03, 0.055), sets = 60, \() isc_p(10, a = 0, make = t3)),
+    null_case("gpuISC", "pearson", "10 subjects, lognormal", "", CONSERVATIVE, sets = 60,
+              \() isc_p(10, a = 0, make = lognormal)),
+    null_case("gpuISC", "pearson", "10 subjects, AR(0.6), unequal variances", "", CONSERVATIVE, sets = 60,
+              \() isc_p(10, scale = exp(stats::rnorm(10)))),
+    null_case("gpuISC", "pearson", "10 subjects, AR(0.6), as t.test()", "", c(0.1, 0.14), sets = 60,
+              \() ones_of(attr(gpuISC(listeners(10)), "r"))),
+    null_case("gpuISC", "pearson", "10 subjects with a drift of all", "", c(0.9, 1), \() gpuISC(drifting(10))$p.value),
+    null_case("gpuISC", "pearson", "10 subjects with a drift of all", "covariates", c(0.03, 0.055), sets = 60,
+              \() gpuISC(drifting(10), covariates = 1:100)$p.value)
+  ),
+  lapply(c(2, 3, 10, 20), function(k) {
+    null_case("gpuISC", "pearson", paste(k, "subjects, AR(0.6)"), "n_perm", NEARLY, sets = 100, time = 3,
+              \() isc_max("rotation", k))
+  }),
+  list(
+    null_case("gpuISC", "pearson", "10 subjects, AR(0.9)", "n_perm", NEARLY, sets = 100, time = 3,
+              \() isc_max("rotation", 10, a = 0.9)),
+    null_case("gpuISC", "pearson", "3 subjects, lognormal", "n_perm", NEARLY, sets = 100, time = 3,
+              \() isc_max("rotation", 3, a = 0, make = lognormal)),
+    null_case("gpuISC", "pearson", "10 subjects, AR(0.6)", "n_perm, phase", NEARLY, sets = 100, time = 3,
+              \() isc_max("phase", 10)),
+    null_case("gpuISC", "pearson", "3 subjects, AR(0.9)", "n_perm, phase", c(0.05, 0.1), sets = 100, time = 3,
+              \() isc_max("phase", 3, a = 0.9)),
+    null_case("gpuISC", "pearson", "3 subjects, lognormal", "n_perm, phase", c(0.08, 0.14), sets = 100, time = 3,
+              \() isc_max("phase", 3, a = 0, make = lognormal)),
+    null_case("gpuISC", "pearson", "10 subjects, lognormal", "n_perm, phase", c(0.06, 0.12), sets = 100, time = 3,
+              \() isc_max("phase", 10, a = 0, make = lognormal))
+  )
+)
+
 # ---- preservation of modules
 
 # P values of all statistics, of modules in the reference whose genes are random ones of the test set.
@@ -986,4 +1035,4 @@ protected_p <- function(x, y, shift, method = "pearson") {
 }
 
 null_cases <- c(test_cases, partial_cases, series_cases, interval_cases, family_cases, network_cases, association_cases,
-                 two_groups_cases, group_cases, subject_cases, preservation_cases, real_cases)
+                 two_groups_cases, group_cases, subject_cases, isc_cases, preservation_cases, real_cases)

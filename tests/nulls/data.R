@@ -66,6 +66,15 @@ subjects_of <- function(k, n = 100, a = 0.6, spread = 0.1, m = 12) {
   lapply(seq_len(k), function(i) series(n, a, m) %*% (diag(m) + spread * normal(m, m)))
 }
 
+# Independent series of k subjects, whose columns depend on one another; `make`: their innovations, `scale`: of each
+# subject.
+listeners <- function(k, n = 100, a = 0.6, make = normal, scale = rep(1, k), m = 12) {
+  lapply(seq_len(k), function(i) {
+    x <- stats::filter(make(n + 50, m) + as.vector(make(n + 50, 1)), a, "recursive")
+    scale[i] * matrix(x[-(1:50), ], n)
+  })
+}
+
 # Two sessions of k subjects, whose own correlations are the same in both.
 sessions_of <- function(k, n = 100, a = 0.6, spread = 0.2, m = 12) {
   own <- lapply(seq_len(k), function(i) diag(m) + spread * normal(m, m))
