@@ -132,7 +132,7 @@ subject_coefficients <- function(run, factors) {
         weight * stats::mvfft(own[, some, drop = FALSE])[1L + kept, , drop = FALSE]
       })
       is_fisher <- run$x$name == "fisher"
-      maxima <<- pmax(maxima, checked(.Call(r_isc_maxima, spectra, factors, is_fisher, run$settings$threads)))
+      maxima <<- pmax(maxima, checked(.Call(r_isc_maxima, spectra, factors, is_fisher, run$settings)))
     }
     report_progress(run$settings, max(columns) / ncol(run$x))
     list(r = r, missing = colSums(missing) > 0, constant = colSums(size == 0 & !missing) > 0)

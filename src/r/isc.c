@@ -23,6 +23,7 @@ typedef struct {
 } scratch;
 
 typedef struct {
+    gcor_context *context;
     int64_t n_subject, n_freq, n_col, n_perm;
     const Rcomplex **spectra; /* of each subject: n_freq x n_col */
     const Rcomplex *factors;  /* n_freq x n_subject x n_perm */
@@ -91,6 +92,7 @@ static double mean_of(const isc *q, const scratch *s, int c) {
 static void permute_group(void *argument, int thread, int64_t k) {
     const isc *q = argument;
     const scratch *s = q->own + thread;
+    if (gcor_stop(q->context)) return;
     load(q, s, k * GROUP);
     for (int64_t b = 0; b < q->n_perm; b++) {
         double *max = q->maxima + thread * q->n_perm + b;
@@ -99,7 +101,8 @@ static void permute_group(void *argument, int thread, int64_t k) {
     }
 }
 
-static gcor_status find_maxima(isc *q, gcor_context *context) {
+static gcor_status find_maxima(isc *q) {
+    gcor_context *context = q->context;
     int64_t waves = q->n_freq * q->n_subject + q->n_subject, sizes = 3 * q->n_subject;
     int64_t bytes = waves * (int64_t)sizeof(wave) + sizes * (int64_t)sizeof(group);
     int threads = context->threads;
@@ -120,26 +123,25 @@ static gcor_status find_maxima(isc *q, gcor_context *context) {
 /* Returns for each surrogate the largest mean over the subjects of all columns, -Inf for none. spectra: a list of each
  * subject's Fourier coefficients, n_freq x n_col, whose products are those of the series; of a subject without a
  * coefficient they are 0. factors: n_freq x (n_subject x n_perm), by which they are multiplied, of modulus 1. */
-SEXP r_isc_maxima(SEXP spectra, SEXP factors, SEXP is_fisher, SEXP threads) {
+SEXP r_isc_maxima(SEXP spectra, SEXP factors, SEXP is_fisher, SEXP settings) {
     r_call call;
     isc q = {.n_subject = Rf_xlength(spectra), .factors = COMPLEX(factors), .is_fisher = Rf_asLogical(is_fisher)};
     q.n_freq = Rf_nrows(factors), q.n_perm = Rf_ncols(factors) / q.n_subject;
     q.n_col = Rf_ncols(VECTOR_ELT(spectra, 0));
     q.spectra = (const Rcomplex **)R_alloc((size_t)q.n_subject, sizeof *q.spectra);
     for (int64_t k = 0; k < q.n_subject; k++) q.spectra[k] = COMPLEX(VECTOR_ELT(spectra, k));
-    r_plain_call_parse(&call, threads);
+    r_quiet_call_parse(&call, settings);
+    q.context = &call.context;
     q.maxima = (double *)R_alloc((size_t)(call.context.threads * q.n_perm), sizeof *q.maxima);
     for (int64_t b = 0; b < call.context.threads * q.n_perm; b++) q.maxima[b] = -INFINITY;
     SEXP result = PROTECT(Rf_allocVector(REALSXP, q.n_perm));
-    if (find_maxima(&q, &call.context)) {
-        UNPROTECT(1);
-        return r_failure(&call.context.error);
-    }
+    gcor_status status = find_maxima(&q);
+    r_progress_end(&call.progress);
     for (int64_t b = 0; b < q.n_perm; b++) {
         REAL(result)[b] = -INFINITY;
         for (int t = 0; t < call.context.threads; t++)
             REAL(result)[b] = fmax(REAL(result)[b], q.maxima[t * q.n_perm + b]);
     }
     UNPROTECT(1);
-    return result;
+    return status ? r_failure(&call.context.error) : result;
 }

@@ -128,6 +128,14 @@ test_that("adjusted p values count the maxima of all columns, in any number of t
   expect_identical(gpuISC(wide, n_perm = 99)$p.adjusted[1:4], one$p.adjusted)
 })
 
+test_that("memory that cannot be had is an error, and all is freed", {
+  factors <- exp(2i * matrix(1:120, 30, 4))
+  spectra <- lapply(1:2, function(s) matrix(complex(modulus = 1, argument = s * 1:150), 30))
+  settings <- gpucor:::new_settings(gpucor:::specs_of("gpuISC", threads = 2))
+  walk_failures(function() gpucor:::checked(.Call(gpucor:::r_isc_maxima, spectra, factors, TRUE, settings)), "host",
+                "maxima of surrogates")
+})
+
 test_that("what is no stimulus of all subjects is told", {
   expect_error(gpuISC(subjects[[1]]), "must be a list of subjects' matrices", class = "gpucor_error_input")
   expect_error(gpuISC(subjects[1]), "at least two subjects", class = "gpucor_error_input")

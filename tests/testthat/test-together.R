@@ -99,6 +99,9 @@ test_that("coefficients, tests and sums are there, or say what does not go toget
     network = list(output = "network"), sums = list(output = "connectivity"), moments = list(output = "moments"),
     mutual = list(mutual = TRUE), taper = list(taper = "tukey"), shape = list(shape = 0.1),
     sign = list(sign = "positive"))), list(width = 12, step = 12), on = c("one", "several"))
+  expect_pairs("gpuISC", c(common, subjects[c("mean", "fisher", "skips")], list(
+    n_perm = list(n_perm = 9), phase = list(n_perm = 9, surrogate = "phase"), alone = list(surrogate = "phase"),
+    isfc = list(output = "isfc"))), on = "several")
   expect_pairs("gpuTOM", c(common, criteria[c("threshold", "density", "k")], list(
     network = list(output = "network"), matrix = list(output = "matrix"), combined = list(combine = "min"),
     quantile = list(combine = "quantile", probs = 0.3), calibrated = list(calibration = "single quantile"),
