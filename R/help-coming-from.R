@@ -53,6 +53,7 @@
 #' | | `3dTcorr1D bold.nii seed.1D` | `gpuCor(seed, x)` |
 #' | | `3dNetCorr` of regions | `gpuCor()` of the regions' mean series |
 #' | | `3dTproject -ort`, `-passband`, `-censor` | `covariates =`, `bandpass =` with `tr =`, `weights =` (0: censored) |
+#' | BrainIAK | `isc(data)`, `isfc(data)`; `phaseshift_isc()` | `gpuISC(x)`, its `output = "isfc"`; `n_perm =` with `surrogate = "phase"` |
 #' | BrainSpace | `GradientMaps(kernel="cosine").fit(r)` | `gpuGradients(r, n = 10, diagonal = TRUE)` |
 #' | nilearn | `NiftiMasker(mask).fit_transform(img)`; `inverse_transform()` | `voxelMatrix(img, mask)`; `voxelImage()`, [writeVoxels()] |
 #' | | `NiftiLabelsMasker(atlas).fit_transform(img)` | `parcelMeans(x, atlas)` |

@@ -14,8 +14,9 @@
 #' other, because each pair of subjects is in two of them. Under the null hypothesis any two have the correlation
 #' 1 / (N - 1), and their mean has twice the variance that independent ones would have. So
 #' `t = mean(z) / (sd(z) * sqrt(2 * (N - 1) / (N - 2) / N))` has N - 1 degrees of freedom, z being `atanh(r)`, or r for
-#' the mean. `t.test(z)`, the bootstrap of these coefficients, and the permutation of their signs take them as
-#' independent. They are not valid: the size is 0.12 at 0.05 (Chen and others 2016 compare such tests).
+#' the mean. Other tests of these coefficients take them as independent, and are not valid: with 10 subjects the size at
+#' 0.05 is 0.12 for `t.test(z)` and for permuted signs, and 0.15 for the bootstrap, subjects resampled with replacement.
+#' The bootstrap of pairs of subjects (Chen and others 2016) is conservative: 0.004.
 #'
 #' `n_perm` adds `p.adjusted`, which controls the family-wise error over all columns. It compares the mean of a column
 #' with the largest mean of all columns in surrogate data, in which each subject's series change by themselves, all

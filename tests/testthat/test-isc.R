@@ -28,7 +28,15 @@ test_that("coefficients, their mean and the test are those of the definition", {
   expect_equal(found$p.value, pt(t, 4, lower.tail = FALSE), tolerance = 1e-10)
   expect_equal(found$fdr, p.adjust(found$p.value, "BH"))
   expect_identical(rownames(found), letters[1:4])
-  expect_identical(gpuISC(function(i) subjects[[i]], subjects = 5)$isc, found$isc)
+  called <- integer()
+  read <- function(i) {
+    called <<- c(called, i)
+    subjects[[i]]
+  }
+  expect_identical(gpuISC(read, subjects = 5)$isc, found$isc)
+  expect_identical(called, 1:5)
+  expect_identical(gpuISC(lapply(subjects, as.data.frame))$isc, found$isc)
+  expect_identical(gpuISC(lapply(subjects, function(x) x[, 2, drop = FALSE]))$isc, found$isc[2])
   expect_output(print(found), "4 columns: 5 subjects, 60 observations\n5 subjects combined by Fisher's z")
   expect_output(print(found, n = 1), "3 more columns")
   expect_identical(dim(found[1:2, ]), c(2L, 6L - 1L))
