@@ -120,7 +120,8 @@
 #' | [gpuCorNetwork()] of a list, `combine = "fisher"` | subjects are a sample | valid |
 #' | `effects = "fixed"` | all subjects have the same correlation, independent rows | valid |
 #' | `effects = "fixed"` | subjects differ | not valid: 0.31, five against five |
-#' | [gpuISC()] | independent subjects with series of any kind, 3 or more | valid or conservative: 0.03 to 0.055 |
+#' | [gpuISC()] | independent subjects, 4 or more, or 3 of equal variances | valid or conservative: 0.03 to 0.055 |
+#' | the same | 3 subjects, standard deviations exp(N(0, 1)) | not valid: 0.063 |
 #' | the same, `n_perm` | the same, 2 or more | nearly valid |
 #' | the same, `n_perm`, `surrogate = "phase"` | the same, nearly normal series | nearly valid |
 #' | the same, `n_perm`, `surrogate = "phase"` | lognormal series, 3 and 10 subjects | not valid: 0.11 |
