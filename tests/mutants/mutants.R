@@ -17,12 +17,6 @@ mutants <- list(
   mutant("spreads of each subject", "end_tile", "s->set = (s->set + 1) % s->n_sets;", "s->set = 0;", "last-step"),
   r_mutant("mean of a segment", waves - rep(colMeans(waves), each = size), waves, "last-step"),
   r_mutant("frequencies of one sign", ifelse(2 * number == size, 1, sqrt(2)), sqrt(2), "last-step"),
-  # ---- inter-subject correlation
-  r_mutant("variance of dependent coefficients", 2 * variance * (n - 1) / (n * (n - 2)), variance / n, "isc|nulls"),
-  r_mutant("the coefficient that stands for itself", 2 * kept == n_obs, 2 * kept == n_obs + 1, "isc"),
-  r_mutant("both orders of a pair", (z + t(z)) / 2, z, "isc"),
-  mutant("sum of the other subjects", "correlate", "re = sum.re - s->turned[k].re", "re = sum.re", "isc"),
-  mutant("columns after the last one", "permute_group", "c < GROUP && k * GROUP + c < q->n_col", "c < GROUP - 1", "isc"),
   # ---- ties and exact p values
   mutant("tie cubes", "gcor_add_ties", "sums->cubes += t * (t - 1) * (t + 1);", "sums->cubes += t * t * t;",
          "test"),
@@ -64,6 +58,12 @@ mutants <- list(
   mutant("one-sided intervals", "gcor_interval_of", "== GCOR_GREATER ? 1", "== GCOR_LESS ? 1", "interval"),
   mutant("Bartlett's sum", "gcor_effective_count", "(double)n / (1 + 2 * sum)", "(double)n / (1 + sum)", "df"),
 
+  # ---- inter-subject correlation
+  r_mutant("variance of dependent coefficients", 2 * variance * (n - 1) / (n * (n - 2)), variance / n, "isc|nulls"),
+  r_mutant("the coefficient that stands for itself", 2 * kept == n_obs, 2 * kept == n_obs + 1, "isc"),
+  r_mutant("both orders of a pair", (z + t(z)) / 2, z, "isc"),
+  mutant("sum of the other subjects", "correlate", "re = sum.re - s->turned[k].re", "re = sum.re", "isc"),
+  mutant("columns after the last one", "permute_group", "c < GROUP && k * GROUP + c < q->n_col", "c < GROUP - 1", "isc"),
   # ---- partial correlations, context likelihood, Kendall's tau of sparse columns
   mutant("products of the first of a group of columns", "multiply_body", "x + c * stride + zeros", "x + zeros",
          "covariates"),
