@@ -228,7 +228,7 @@ OTHER_NAMES <- c(cutoff = "threshold", sparsity = "density", softPower = "power"
                  corType = "method", corFnc = "method", nThreads = "threads", n_jobs = "threads",
                  confounds = "covariates", nperm = "n_perm", verbose = "progress", gpu = "backend",
                  high_pass = "bandpass", low_pass = "bandpass", t_r = "tr", censor = "weights", censor = "keep",
-                 sample_mask = "weights", sample_mask = "keep", groups = "design", group = "design",
+                 sample_mask = "weights", sample_mask = "keep",
                  n_components = "n", zlim = "from")
 
 # Strings that other programs use for values of arguments.

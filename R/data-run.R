@@ -26,7 +26,7 @@
 
 # Returns a run without data. `pairs`: from pairMask().
 empty_run <- function(specs, method, use, pairs = NULL, precision = "single", call = NULL) {
-  method <- check_method(method)
+  method <- method_of_groups(check_method(method), specs$adjustment$groups)
   use <- check_use(if (method == "given") "everything" else use) # a missing value is that pair's alone
   settings <- new_settings(specs, pairs, precision)
   if (!is.null(settings$replay)) call <- settings$replay$call
@@ -72,7 +72,7 @@ with_data <- function(run, x, y, takes = "one", tests = FALSE) {
     fail("'", given[1L], "' says how subjects are combined, and 'x' is not a list of their matrices; leave it out")
   }
   if (takes == "one" && run$method == "given") refuse_given()
-  input <- check_input(x, y, run$use, run$method, run$settings$assay, run$settings$asked$options)
+  input <- grouped(check_input(x, y, run$use, run$method, run$settings$assay, run$settings$asked$options), run)
   run[names(input)] <- input
   run
 }

@@ -248,6 +248,7 @@ read_subjects <- function(run, x, y, n, names = subject_names(n)) {
   each_subject(n, function(i) {
     own <- check_input(as_subject(x, i), if (!is.null(y)) as_subject(y, i), run$use, run$method,
                        run$settings$assay, run$settings$asked$options)
+    own <- grouped(own, run)
     if (run$method != "given") check_not_coefficients(own$x, "x", of_subjects = TRUE)
     check_same_columns(own$x, data$x[[1L]], "x", FIRST_SUBJECT)
     if (!is.null(y)) check_same_columns(own$y, data$y[[1L]], "y", FIRST_SUBJECT)

@@ -11,6 +11,7 @@
 #' | `"bicor"` | biweight midcorrelation | 0 and 1 only | yes | `maxPOutliers`, `quick`, `pearsonFallback` |
 #' | `"cosine"` | cosine of the angle between columns, not centered | yes | yes, without intercept | |
 #' | `"distance"` | squared distance correlation, bias-corrected | 0 and 1 only | no | |
+#' | `"rv"` | RV coefficient of groups of columns, bias-corrected | no | no | |
 #' | `"mi"` | mutual information of binned columns, as a coefficient | 0 and 1 only | no | `bins` |
 #' | `"coherence"` | coherence of series in a band of frequencies | no | yes; `bandpass` is the band | `segment`, `overlap`, `value` |
 #' | `"concordance"` | Lin's concordance of values, or proportionality of log-ratios | no | no | `means` |
@@ -38,6 +39,23 @@
 #'   no distance correlation: it is reported like a constant (`NA`, with a warning).
 #' * Columns of up to 3,072 observations n are prepared as n (n - 1) / 2 distances of 4 bytes. Pairs of longer ones, and
 #'   with `"pairwise.complete.obs"`, take n log n steps on the CPU (Huo and Szekely 2016, *Technometrics* 58, 435-447).
+#'
+#' @section Groups of columns:
+#' With `groups`, a label for each column, the coefficients are those of whole groups, such as parcels of voxels or
+#' pathways of genes. `"distance"` has the squared distance correlation of Euclidean distances between rows (Geerligs and
+#' others 2016). `"rv"` has the products of centered rows instead: it is the RV coefficient without bias, or debiased
+#' linear CKA, and finds linear dependence only (Robert and Escoufier 1976, Song and others 2012). With P and Q the
+#' distances or products of the two groups, U-centered (row sums are 0 without the diagonal):
+#' \deqn{r = \sum_{i \ne j} P_{ij} Q_{ij} / \sqrt{\sum_{i \ne j} P_{ij}^2 \sum_{i \ne j} Q_{ij}^2}}{r = sum(P * Q) /
+#' sqrt(sum(P^2) * sum(Q^2)), off the diagonal}
+#'
+#' * Columns with large variances count more; `scale(x)` makes them equal.
+#' * [gpuCor()], [gpuCorTest()], [gpuCorNetwork()], [gpuConnectivity()] and, of lists of subjects, [gpuCorCompare()] take
+#'   `groups`. The results' columns are the groups, in the order of labels or factor levels, and `pairs` are of these.
+#' * P values count all observations, also if columns were adjusted before, as by [gpuClean()].
+#' * A group with a missing value is `NA`. `"complete.obs"` drops rows with one in any group;
+#'   `"pairwise.complete.obs"` is an error if values are missing.
+#' * It needs at least 4 observations n, and takes 8 n (n - 1) / 2 bytes for each group.
 #'
 #' @section Mutual information:
 #' Columns are divided into bins. The mutual information of two columns is that of their contingency table, with counts
@@ -103,6 +121,8 @@
 #' P values of one matrix need `df`; subjects have equal weights, or `subject_weights`.
 #'
 #' @references
+#' Geerligs L, Cam-CAN, Henson RN (2016). *NeuroImage* 135, 16-31.
+#'
 #' Lachaux J-P, Rodriguez E, Martinerie J, Varela FJ (1999). *Human Brain Mapping* 8, 194-208.
 #'
 #' Langfelder P, Horvath S (2012). *Journal of Statistical Software* 46(11).
@@ -114,6 +134,10 @@
 #' Nolte G and others (2004). *Clinical Neurophysiology* 115, 2292-2307.
 #'
 #' Quinn TP, Richardson MF, Lovell D, Crowley TM (2017). *Scientific Reports* 7, 16252.
+#'
+#' Robert P, Escoufier Y (1976). *Applied Statistics* 25, 257-265.
+#'
+#' Song L, Smola A, Gretton A, Bedo J, Borgwardt K (2012). *Journal of Machine Learning Research* 13, 1393-1434.
 #'
 #' Szekely GJ, Rizzo ML (2014). *Annals of Statistics* 42, 2382-2412.
 #'
@@ -128,5 +152,6 @@
 #' gpuCor(cbind(x, square = (x[, "mpg"] - 20)^2), method = "mi", options = list(bins = 4))
 #' gpuCor(ts(sin(1:99)), cos(1:99) + sin(2 * 1:99), method = "coherence", bandpass = c(0.1, 0.2), tr = 1)
 #' gpuCor(-9:9, (-9:9)^2, method = "distance") # Pearson's correlation is 0
+#' gpuCor(scale(mtcars), method = "rv", groups = rep(c("engine", "speed", "gears"), c(6, 1, 4)))
 #' @name gpucor-measures
 NULL

@@ -45,6 +45,7 @@
 #' | `"distance"` | any, n = 20 or more | nearly valid, tail conservative; not valid with n = 10: 0.072 |
 #' | `"distance"` | n below 10 | there are none, as they would not be valid, see below |
 #' | `"distance"` | mostly zeros | conservative at 0.05; the far tail is not valid: 0.002 |
+#' | `"distance"`, `"rv"` | groups of columns, n = 20 or more | nearly valid; lognormal and `"rv"` 0.04; tail conservative |
 #' | `"cosine"` | mean 0, with `df` | valid |
 #' | `"cosine"` | other means, with `df` | not valid: 0.19 if the mean is half a standard deviation |
 #' | `"mi"` | any | by `adjust = "maxT"` only: the G test has 0.10 with n = 50 and 0.07 with n = 500 |

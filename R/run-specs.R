@@ -28,6 +28,8 @@
 #' @param protect As `covariates`: effects of interest that the covariates must not take, see the section on covariates.
 #' @param covariance A symmetric matrix with a row and a column for each observation: the covariance of related
 #'   observations, see its section. The name of the argument cannot be abbreviated.
+#' @param groups A label for each column of `x` (`NA`: the column is left out), the same for all subjects: coefficients
+#'   are of groups of columns, with `method = "distance"` or `"rv"`, see [gpucor-measures].
 #' @return A list of class `gpuAdjust` with the arguments that were given.
 #' @section Covariates:
 #' Columns are replaced by `residuals(lm(x ~ covariates))`; [gpuClean()] returns them. An intercept is always included,
@@ -154,7 +156,7 @@
 #' @export
 gpuAdjust <- function(weights = NULL, weights_are = NULL, covariates = NULL, data = NULL, bandpass = NULL, tr = NULL,
                       runs = NULL, df = NULL, partial = FALSE, shrinkage = "auto", options = NULL, protect = NULL,
-                      covariance = NULL) {
+                      covariance = NULL, groups = NULL) {
   if (!is.null(weights_are)) weights_are <- check_choice(weights_are, WEIGHT_KINDS, "weights_are")
   given <- mget(names(formals()))
   if (check_flag(partial, "partial")) {

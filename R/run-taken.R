@@ -7,7 +7,7 @@ SPEC_OF <- unlist(lapply(names(SPECS), function(spec) {
 }))
 
 PARTIAL <- names(formals(gpuAdjust))
-ADJUSTMENT <- setdiff(PARTIAL, c("partial", "shrinkage"))
+ADJUSTMENT <- setdiff(PARTIAL, c("partial", "shrinkage", "groups"))
 COMBINATION <- setdiff(names(formals(gpuSubjects)), "effects")
 EXCHANGE <- c("blocks", "whole")
 PERMUTATION <- setdiff(names(formals(gpuPermute)), EXCHANGE)

@@ -100,6 +100,16 @@ APART <- c(
   'surrogate = "permutation" & df & centred measure' = paste0(
     "adjust = \"{adjust}\" permutes observations, which do not stand for one another in series, as 'df' has them; ",
     "use surrogate = \"phase\""),
+  # ---- groups of columns
+  "groups & y & no gpuCorCompare" = "'groups' are of the columns of one data set; leave 'y' out",
+  "groups & covariates|bandpass|runs" =
+    "'groups' takes no '{this}'; adjust the columns before, by gpuClean(x, {this} = ), and give the result as 'x'",
+  "groups & weights|df|partial|lag|lioness|resample|adjust|seeds" =
+    "'groups' makes distances of pairs of observations, for which '{this}' has no form; leave one of them out",
+  "groups & shards|plan" = "'groups' is not for plans or 'shards'; call the function on one machine, without 'shards'",
+  "groups & permuted rows" = paste0(
+    "'n_perm' exchanges rows of 'x' and 'y', and 'groups' makes distances of pairs of rows; leave one out, or give ",
+    "lists of subjects, whose labels are permuted"),
   # ---- tests
   'test|output = "list" & plan' =
     "'test' or output = \"list\" cannot be in a plan; call the function on one machine",

@@ -158,7 +158,7 @@ gpuCorCompare <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
                           pairs = NULL, paired = FALSE, design = NULL, contrast = NULL, components = NULL,
                           classes = NULL, seeds = NULL, output = c("matrix", "edges"),
                           variance = c("equal", "unequal"), data = NULL, enhance = c(E = 0.5, H = 2), ...) {
-  for (name in intersect(c("group", "groups"), ...names())) {
+  for (name in intersect(c("group", if (missing(method)) "groups"), ...names())) { # of rows; Pearson's has no 'groups'
     refuse_labels(list(...)[[name]], x, paste0("unused argument '", name, "'"))
   }
   specs <- specs_of("gpuCorCompare", ...)

@@ -112,7 +112,7 @@ static gcor_status look_at_data(gcor_work *work, gcor_context *context, const gc
         data->rows.source = own.y;
         data->cols.shuffle = NULL;
     }
-    if (part == 0) job->n_obs_used += observations.n_obs;
+    if (part == 0) job->n_obs_used += gcor_observations_in(job->measure, observations.n_obs);
     if (status) return status;
     if (parts_of(job) > 1 && design) {
         if (gcor_complex_size(job->measure, design) == GCOR_PHASE_SIZE) design->complex |= GCOR_PHASES;

@@ -5,6 +5,7 @@
 #include "coefficient.h"
 #include "pearson.h"
 
+#include <math.h>
 #include <string.h>
 
 extern const gcor_option gcor_mutual_options[]; /* mutual.c */
@@ -95,6 +96,17 @@ static const gcor_measure DISTANCE = {
     .prepare = gcor_prepare_distance,
     .prepare_double = gcor_prepare_distance_double,
 };
+/* Columns of groups of columns: R makes the U-centred distances, or products, of all pairs of observations
+ * (R/data-groups.R). */
+#define OF_GROUPS(of, words) \
+    { \
+        .version = GCOR_MEASURE_VERSION, .name = of, .title = words, .kind = GCOR_REAL, .common = GCOR_NO_KIND, \
+        .infinite = GCOR_INFINITE_IS_NAN, .distribution = GCOR_CHI_SQUARED, .angle = GCOR_OWN_WAY, \
+        .refusal = "it is of groups of columns; adjust the columns by gpuClean()", .min_obs = 4, \
+        .prepare = gcor_prepare_cosine, .prepare_double = gcor_prepare_cosine_double \
+    }
+static const gcor_measure GROUP_DISTANCE = OF_GROUPS("group.distance", "Squared distance correlation");
+static const gcor_measure GROUP_RV = OF_GROUPS("rv", "Bias-corrected RV coefficient");
 static const gcor_measure MUTUAL = {
     .version = GCOR_MEASURE_VERSION,
     .name = "mi",
@@ -166,10 +178,10 @@ static const gcor_measure GIVEN = {
     .options = GIVEN_OPTIONS,
 };
 
-/* R's defaults of `method` have all of these but the last. */
+/* R's defaults of `method` have all of these but the last three. */
 enum { ROOM = 32 };
-static const gcor_measure *table[ROOM + 1] = {&PEARSON,  &KENDALL, &SPEARMAN,  &BICOR,       &COSINE,
-                                              &DISTANCE, &MUTUAL,  &COHERENCE, &CONCORDANCE, &GIVEN};
+static const gcor_measure *table[ROOM + 1] = {&PEARSON, &KENDALL,   &SPEARMAN,    &BICOR, &COSINE,         &DISTANCE,
+                                              &MUTUAL,  &COHERENCE, &CONCORDANCE, &GIVEN, &GROUP_DISTANCE, &GROUP_RV};
 
 const gcor_measure *gcor_measure_at(int k) {
     return k >= 0 && k < ROOM ? table[k] : NULL;
@@ -186,6 +198,11 @@ int64_t gcor_operand_length(const gcor_measure *measure, gcor_kind kind, int64_t
 
 int gcor_min_obs(const gcor_measure *measure) {
     return measure->min_obs > 0 ? measure->min_obs : 2;
+}
+
+int64_t gcor_observations_in(const gcor_measure *measure, int64_t n_values) {
+    if (measure != &GROUP_DISTANCE && measure != &GROUP_RV) return n_values;
+    return (int64_t)((1 + sqrt(1 + 8 * (double)n_values)) / 2);
 }
 
 double gcor_option_of(const gcor_measure *measure, const gcor_design *design, int k) {

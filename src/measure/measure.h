@@ -35,6 +35,9 @@ int gcor_is_common(gcor_kind kind);
 
 /* The length of a column of n_obs observations prepared as `kind`, unless a design makes it shorter. Any thread. */
 int64_t gcor_operand_length(const gcor_measure *measure, gcor_kind kind, int64_t n_obs);
+/* The number of observations of a source's columns of n values: n, unless these are of all pairs of observations. Any
+ * thread. */
+int64_t gcor_observations_in(const gcor_measure *measure, int64_t n_values);
 /* Min number of observations of a coefficient. Any thread. */
 int gcor_min_obs(const gcor_measure *measure);
 

@@ -254,7 +254,8 @@ gcor_status r_observations(r_job *q, const SEXP *arguments, SEXP result) {
         SET_VECTOR_ELT(result, 2, observed);
     }
     if (!status) {
-        SET_VECTOR_ELT(result, 0, Rf_ScalarReal((double)observations.n_obs));
+        double n_obs = (double)gcor_observations_in(q->job.measure, observations.n_obs);
+        SET_VECTOR_ELT(result, 0, Rf_ScalarReal(n_obs));
         SET_VECTOR_ELT(result, 1, Rf_ScalarLogical(observations.common));
     }
     UNPROTECT(1);

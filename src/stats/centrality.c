@@ -240,7 +240,7 @@ gcor_status gcor_pair_centrality(gcor_context *context, const gcor_backend *back
     gcor_kind kind;
     gcor_status status = gcor_observations_of(context, job, &observations);
     if (status) return status;
-    job->n_obs_used = observations.n_obs;
+    job->n_obs_used = gcor_observations_in(job->measure, observations.n_obs);
     status = gcor_design_pick(context, job->design, observations.observed, observations.n_obs, &design);
     const gcor_columns columns = {
         .source = job->x, .observed = observations.observed, .n_obs = observations.n_obs, .design = design};

@@ -158,6 +158,10 @@ mutants <- list(
          "distance"),
   mutant("order of a pair", "is_first", "return k == n || x[k] < y[k];", "return 1;", "distance"),
   mutant("norms of long columns", "distance_pair", "rows->head.kind == GCOR_DISTANCE &&", "0 &&", "distance"),
+  mutant("observations of groups", "gcor_observations_in", "(1 + sqrt(1 + 8", "(sqrt(1 + 8", "column-groups"),
+  r_mutant("U-centring of groups", outer(sums, sums, "+") / (n - 2), outer(sums, sums, "+") / (n - 1), "column-groups"),
+  r_mutant("rows without values of groups", Reduce(`&`, lapply(columns, complete_rows)),
+           complete_rows(seq_along(groups)), "column-groups"),
   mutant("chi-squared statistic", "statistic_of", "(double)n * r + 1", "(double)n * r", "distance"),
 
   mutant("bins of ties", "gcor_bin_column", "(at + end) / (2 * present)", "2 * at / (2 * present)", "mi"),
@@ -405,7 +409,8 @@ mutants <- list(
   r_mutant("regressions within runs", unname(split(seq_len(n_obs), codes)), list(seq_len(n_obs)), "covariates"),
   r_mutant("rows that overlap", min(10, ceiling(counted / 2)), 2, "lag"),
   r_mutant("moved rows", diff(as.numeric(numbers)) < 0, numbers == "", "observations"),
-  r_mutant("observations of distance correlation", c(bicor = 5, distance = 10), c(bicor = 5, distance = 5), "distance"),
+  r_mutant("observations of distance correlation", c(bicor = 5, distance = 10, group.distance = 10, rv = 10),
+           c(bicor = 5, distance = 5, group.distance = 10, rv = 10), "distance"),
 
   # ---- CUDA's host side, on a machine with a GPU
   mutant("bits of context likelihood", "gcor_information_of", "in_double ? GCOR_AS_DOUBLES : GCOR_AS_FLOATS",

@@ -192,6 +192,23 @@ test_cases <- c(
               \() gpuCorTest(mostly_zeros(30, 100), method = "distance")$p.value)
   ),
 
+  # ---- groups of columns, each with a factor of its own: as distance
+  unlist(recursive = FALSE, lapply(c("distance", "rv"), function(method) {
+    of <- function(n, make = normal, k = 20) {
+      x <- do.call(cbind, lapply(seq_len(k), function(i) make(n, 1)[, 1] + make(n, 15)))
+      suppressWarnings(gpuCorTest(x, method = method, groups = rep(seq_len(k), each = 15), min_obs = 3)$p.value)
+    }
+    list(null_case("gpuCorTest", method, "groups of 15, normal, n = 30", "groups", NEARLY, \() of(30)),
+         null_case("gpuCorTest", method, "groups of 15, normal, n = 100", "groups", NEARLY, \() of(100)),
+         null_case("gpuCorTest", method, "groups of 15, t3, n = 30", "groups", NEARLY, \() of(30, t3)),
+         null_case("gpuCorTest", method, "groups of 15, lognormal, n = 30", "groups", c(0.03, 0.06),
+                   \() of(30, lognormal)),
+         null_case("gpuCorTest", method, "groups of 15, t3, n = 100", "groups, tail", c(0, 1.1e-3), level = 1e-3,
+                   \() of(100, t3, 40)),
+         null_case("gpuCorTest", method, "groups of 15, normal, n = 30", "groups, tail", c(0, 1.1e-3), level = 1e-3,
+                   \() of(30, k = 40)))
+  })),
+
   # ---- bicor: from 5 observations on
   lapply(c(5, 6, 8), function(n) {
     null_case("gpuCorTest", "bicor", paste("normal, n =", n), "tail", c(0, 1.5e-3), level = 1e-3,

@@ -490,8 +490,7 @@ test_that("names of arguments that other packages use are known where they are p
     weights = list(quote(gpuCor(x, censor = 1:3)), quote(gpuCorNetwork(x, sample_mask = 1, threshold = 0))),
     keep = list(quote(gpuClean(x, censor = 1:3)), quote(gpuClean(x, sample_mask = 1:3))),
     n = list(quote(gpuGradients(x, n_components = 2)), quote(gpuGradients(gpuCor(x), n_components = 2))),
-    from = list(quote(plot(img, zlim = 0:1))),
-    design = list(quote(gpuCorCompare(x, groups = cbind(1, 1:20))))
+    from = list(quote(plot(img, zlim = 0:1)))
   )
   for (name in names(meant)) {
     for (call in meant[[name]]) {

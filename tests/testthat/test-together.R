@@ -17,7 +17,7 @@ others <- c("(^|: )method = \"", "(^|: )'options' has", "(^|: )'df' ", "give onl
             "gives no coefficients", "has no Fisher's z", "'y' is none", "needs at least two", "two groups of the rows of 'x'",
             "have rows of two runs", "many subjects' data are for gpuCor", "must be more subjects",
             "the eigenvector of all coefficients by method", "'contrast' must be a number for each",
-            "say how to combine", "several data sets, and 'x' is one", "several data sets are combined, and 'x' is one")
+            "'groups' is for method", "say how to combine", "several data sets, and 'x' is one", "several data sets are combined, and 'x' is one")
 
 met <- character()
 
@@ -58,7 +58,7 @@ adjustments <- list(
   bartlett = list(df = "bartlett"), partial = list(partial = TRUE), fallback = list(
     method = "bicor", options = list(pearsonFallback = "all")), pairwise = list(use = "pairwise.complete.obs"),
   double = list(precision = "double"), protect = list(covariates = (1:24)^2, protect = rep(0:1, 12)),
-  alone = list(protect = rep(0:1, 12))
+  alone = list(protect = rep(0:1, 12)), groups = list(groups = letters[5:1], method = "rv")
 )
 methods <- list(kendall = list(method = "kendall"), distance = list(method = "distance"), mi = list(method = "mi"),
                 cosine = list(method = "cosine"), concordance = list(method = "concordance"),
@@ -113,7 +113,7 @@ test_that("groups are compared, or say what does not go together", {
   inputs$lists <<- list(inputs$several[[1]], lapply(1:6, function(i) x[, 5:1] + cos(i * x)))
   colnames(inputs$two[[2]]) <<- colnames(x)
   for (i in 1:6) colnames(inputs$lists[[2]][[i]]) <<- colnames(x)
-  expect_pairs("gpuCorCompare", c(adjustments[1:9], methods, pair_mask, criteria[-6], list(
+  expect_pairs("gpuCorCompare", c(adjustments[c(1:9, length(adjustments))], methods, pair_mask, criteria[-6], list(
     n_perm = list(n_perm = 9), paired = list(paired = TRUE), design = list(design = cbind(1, 1:6), contrast = c(0, 1)),
     contrast = list(contrast = 1), components = list(components = "size"),
     other_components = list(components = "size", density = 0.5, n_perm = 9),

@@ -1,0 +1,54 @@
+# Groups of columns, the argument `groups`. The engine multiplies columns; that of a group has a value for each pair of
+# observations: their distance or product, U-centred (Szekely and Rizzo 2014).
+
+# Returns the engine's measure for `method` and the argument `groups`.
+method_of_groups <- function(method, groups) {
+  own <- GROUP_METHODS[method]
+  if (is.null(groups)) {
+    if (method != "rv") return(method)
+    fail("method = \"rv\" is of groups of columns; give 'groups', a label for each column")
+  }
+  if (is.na(own)) fail("'groups' is for method = \"distance\" and \"rv\", not for \"", method, "\"; leave it out")
+  own[[1L]]
+}
+
+# Returns check_input()'s list with a column for each of the run's groups, if there are groups. A group with a missing
+# or infinite value is a column of these, which has no coefficients.
+grouped <- function(input, run) {
+  groups <- run$settings$asked$groups
+  if (is.null(groups)) return(input)
+  x <- input$x
+  check_that(groups, "groups", is.atomic(groups) && is.null(dim(groups)), "a vector with a label for each column")
+  check_as_many(length(groups), "groups", "label", ncol(x), of = "column")
+  groups <- droplevels(if (is.factor(groups)) groups else factor(groups, unique(groups)))
+  if (nlevels(groups) < 2L) fail("'groups' has ", n_of(nlevels(groups), "label"), "; coefficients need at least two")
+  columns <- split(seq_along(groups), groups)
+  complete_rows <- function(at) stats::complete.cases(dense_columns(x, at))
+  kept <- if (!uses[run$use] %in% c("everything", "all.obs")) Reduce(`&`, lapply(columns, complete_rows))
+  if (uses[run$use] == "pairwise.complete.obs" && !all(kept)) {
+    fail("'groups' need the same observations for all pairs, and values are missing; use = \"complete.obs\" leaves ",
+         "these")
+  }
+  n <- if (is.null(kept)) nrow(x) else sum(kept)
+  if (n < 4) fail("'groups' need at least 4 observations; there ", if (n == 1) "is " else "are ", n)
+  check_memory(8 * (pairs_of(n) * length(columns) + 6 * n^2), "'groups'",
+               paste(n_of(pairs_of(n), "pair"), "of observations"), "use fewer observations or groups")
+  values <- vapply(columns, FUN.VALUE = numeric(pairs_of(n)), function(at) {
+    own <- dense_columns(x, at)
+    centred_pairs(if (is.null(kept)) own else own[kept, , drop = FALSE], run$method)
+  })
+  list(x = values, y = NULL, scalar = FALSE, observations = NULL)
+}
+
+# Returns the U-centred distances of the rows of x, or their products without those of a row with itself; zeros if
+# nothing but rounding is left.
+centred_pairs <- function(x, method) {
+  n <- nrow(x)
+  if (!all(is.finite(x))) return(rep(if (anyNA(x)) NA_real_ else Inf, pairs_of(n)))
+  x <- x / max(abs(x), .Machine$double.xmin)
+  between <- if (method == "rv") `diag<-`(tcrossprod(sweep(x, 2L, colMeans(x))), 0) else as.matrix(stats::dist(x))
+  sums <- rowSums(between)
+  centred <- between - outer(sums, sums, "+") / (n - 2) + sum(sums) / ((n - 1) * (n - 2))
+  own <- centred[lower.tri(centred)]
+  if (sum(own^2) > 2^-80 * sum(between^2)) own else 0 * own
+}
