@@ -104,7 +104,7 @@ APART <- c(
   "groups & y & no gpuCorCompare" = "'groups' are of the columns of one data set; leave 'y' out",
   "groups & covariates|bandpass|runs" =
     "'groups' takes no '{this}'; adjust the columns before, by gpuClean(x, {this} = ), and give the result as 'x'",
-  "groups & weights|df|partial|lag|lioness|resample|adjust|seeds" =
+  "groups & weights|covariance|df|partial|lag|lioness|resample|adjust|seeds" =
     "'groups' makes distances of pairs of observations, for which '{this}' has no form; leave one of them out",
   "groups & shards|plan" = "'groups' is not for plans or 'shards'; call the function on one machine, without 'shards'",
   "groups & permuted rows" = paste0(
