@@ -466,7 +466,7 @@ test_that("wrong arguments are errors that say what is right", {
   expect_error(gpuConnectivity(x, histogram = TRUE, breaks = 300), "'breaks' is 300; it must divide 10000")
   expect_error(gpuConnectivity(x, power = 1, type = "hybrid"), "'type' must be one of")
   expect_error(gpuConnectivity(x, power = 1, sign = "both"), "'sign' must be one of")
-  expect_error(gpuConnectivity(x, power = 1, method = "r"), "'method' must be one of")
+  expect_error(gpuConnectivity(x, power = 1, method = "tau"), "'method' must be one of")
   expect_error(gpuConnectivity(x, power = 1, use = "some"), "invalid 'use' argument")
   expect_error(gpuConnectivity(x[, 1], power = 1), "'x' must be matrix-like, with a variable in each column")
   expect_error(gpuConnectivity(mean, power = 1), "'x' must be numeric, not of class function")

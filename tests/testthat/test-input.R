@@ -293,7 +293,7 @@ test_that("choices may be abbreviated as in R, and others are listed", {
 
   expect_error(gpuCor(x, method = "tau"), fixed = TRUE,
                paste("'method' must be one of \"pearson\", \"kendall\", \"spearman\", \"bicor\", \"cosine\",",
-                     "\"distance\", \"mi\", \"coherence\", \"concordance\", \"given\", not \"tau\""))
+                     "\"distance\", \"mi\", \"coherence\", \"concordance\", \"given\", \"rv\", not \"tau\""))
   expect_error(gpuCor(x, method = c("kendall", "pearson")), "'method' must be one of")
   expect_error(gpuCor(x, method = NA), "'method' must be one of .*, not NA")
   expect_error(gpuCor(x, method = 2), "'method' must be one of .*, not 2")

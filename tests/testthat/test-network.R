@@ -506,7 +506,7 @@ test_that("wrong arguments are errors that say what is right", {
   expect_error(gpuCorNetwork(x, k = 1, mutual = NA), "'mutual' must be TRUE or FALSE, not NA")
   expect_error(gpuCorNetwork(x, k = 1, sign = "both"), "'sign' must be one of \"absolute\", \"positive\", \"negative\"")
   expect_error(gpuCorNetwork(x, k = 1, output = "dist"), "'output' must be one of \"matrix\", \"edges\", not \"dist\"")
-  expect_error(gpuCorNetwork(x, k = 1, method = "r"), "'method' must be one of")
+  expect_error(gpuCorNetwork(x, k = 1, method = "tau"), "'method' must be one of")
   expect_error(gpuCorNetwork(x, k = 1, use = "some"), "invalid 'use' argument")
   expect_error(gpuCorNetwork(x, k = 1, backend = "tpu"), "'backend' must be one of")
   expect_error(gpuCorNetwork(x, k = 1, treads = 1), "unused argument 'treads'")
