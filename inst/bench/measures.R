@@ -11,7 +11,7 @@
 # floor    seconds that the products of the prepared columns, or the popcounts of the levels, take: on an H200 at 400
 #          Tflop/s (half precision and its correction) and 10,000 T bit operations/s; on two cores at 450 Gflop/s and
 #          4 T bit operations/s
-# must     the goal, in seconds, or as a multiple of Pearson's time (x)
+# must     the goal, in seconds, as a multiple of Pearson's time (x), or the time of a partial network
 # peer     seconds of the other package, scaled from the pairs of 1,000 columns (energy: 30) to all pairs
 #
 # --record writes the output to results/measures.txt beside this script, on a CPU to results/measures-cpu.txt.
@@ -46,6 +46,9 @@ energy_pairs <- function(x) {
 corpcor_pairs <- function(x) {
   system.time(corpcor::pcor.shrink(x[, 1:1000], verbose = FALSE))[["elapsed"]] / pairs_of(1000)
 }
+# Cell lines of 50 tissues, and the effects of genes in them.
+related <- list(covariance = diag(0.5, 1000) + 0.5 * outer(rep(1:50, 20), rep(1:50, 20), "=="))
+lines <- function(arguments) row(1000, 18000, network, arguments, 1000, flops, "partial")
 # Eight segments, ten frequencies.
 band <- list(method = "coherence", bandpass = c(0.02, 0.24), tr = 1, options = list(segment = 44))
 rows <- if (has_gpu) {
@@ -59,7 +62,9 @@ rows <- if (has_gpu) {
     "coherence, regions" = row(200, 94, all_pairs, band, 320, flops, "4 x", length = 160),
     "concordance" = row(100, 50000, network, list(method = "concordance"), 100, flops, "-"),
     "proportionality" = row(100, 50000, network, list(method = "concordance", options = list(means = FALSE)), 100, flops,
-                            "-")
+                            "-"),
+    "partial, lines" = lines(list(partial = TRUE)),
+    "covariance, lines" = lines(related)
   )
 } else {
   list(
@@ -68,7 +73,9 @@ rows <- if (has_gpu) {
     "mi, 10 bins" = row(500, 5000, network, list(method = "mi", options = list(bins = 10)), 5e4, bits, "2"),
     "coherence" = row(200, 5000, all_pairs, band, 320, flops, "4 x", length = 160),
     "coherence, regions" = row(200, 94, all_pairs, band, 320, flops, "4 x", length = 160),
-    "concordance" = row(100, 20000, network, list(method = "concordance"), 100, flops, "-")
+    "concordance" = row(100, 20000, network, list(method = "concordance"), 100, flops, "-"),
+    "partial, lines" = lines(list(partial = TRUE)),
+    "covariance, lines" = lines(related)
   )
 }
 
