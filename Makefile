@@ -44,8 +44,8 @@ DEMO_NEEDS = r-base-core r-base-dev libopenblas-dev r-cran-matrix r-cran-withr r
 TEST_NEEDS = $(DEMO_NEEDS) r-cran-testthat r-cran-callr r-cran-bit64 r-bioc-all r-bioc-bladderbatch r-cran-igraph \
   r-cran-wgcna r-bioc-rhdf5 r-bioc-hdf5array r-bioc-delayedarray r-cran-bigmemory r-bioc-summarizedexperiment \
   r-bioc-singlecellexperiment r-bioc-biobase r-bioc-impute r-cran-seuratobject r-cran-dynamictreecut \
-  r-cran-fastcluster r-cran-future.apply r-cran-vdiffr r-cran-xml2 r-cran-corpcor r-cran-energy r-cran-rspectra \
-  python3-anndata python3-h5py
+  r-cran-fastcluster r-cran-future.apply r-cran-vdiffr r-cran-xml2 r-cran-corpcor r-cran-energy r-cran-nlme \
+  r-cran-rspectra python3-anndata python3-h5py
 # R CMD check warns or notes where checkbashisms (of devscripts), qpdf or tidy are absent.
 CHECK_NEEDS = $(TEST_NEEDS) r-cran-knitr r-cran-rmarkdown pandoc devscripts qpdf tidy
 FUZZ_NEEDS = $(DEMO_NEEDS) python3-minimal r-bioc-rhdf5 r-cran-bit64 r-cran-xml2

@@ -28,7 +28,7 @@ check_method <- function(method, first = "pearson", hint = "") {
     engine$default <- method # a shortcut for the next call
     return(method[1L])
   }
-  check_choice(method, setdiff(union(first, measures()$name), "group.distance"), "method", hint)
+  check_choice(method, setdiff(union(first, measures()$name), "distance of groups"), "method", hint)
 }
 
 method_code <- function(method) {
@@ -63,7 +63,7 @@ is_of_spectra <- function(method) measure_of(method)$last_step == "complex"
 map_names <- c("mean", "z", "icc", "eigenvector")
 
 # The engine's measures of groups of columns, by the user's `method`; see data-groups.R.
-GROUP_METHODS <- c(distance = "group.distance", rv = "rv")
+GROUP_METHODS <- c(distance = "distance of groups", rv = "rv")
 
 # Methods whose confidence intervals have the level that they claim for normal data. Those of bicor do not: at a level
 # of 0.95 and a correlation of 0.9, 0.92 to 0.93 of them contain it, for any number of observations.

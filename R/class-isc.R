@@ -38,9 +38,11 @@ isc_scores <- function(r, combine) {
 #' @export
 print.gpuISC <- function(x, n = 10L, ...) {
   about <- attributes(x)
-  cat("Inter-subject correlation of ", n_of(nrow(x), "column"), if (!is.null(about$r)) {
-    paste0(": ", n_of(nrow(about$r), "subject"), ", ", n_of(about$n_obs, "observation"))
-  }, "\n", adjusted_line(about$adjusted, "pearson"), sep = "")
+  adjusted <- about$adjusted
+  adjusted[c("lost", "left")] <- NULL # t counts subjects
+  cat("Inter-subject correlation of ", n_of(nrow(x), "column"), if (!is.null(about[["r"]])) {
+    paste0(": ", n_of(nrow(about[["r"]]), "subject"), ", ", n_of(about$n_obs, "observation"))
+  }, "\n", adjusted_line(adjusted, "pearson"), sep = "")
   print(utils::head(as.data.frame(x), n), ...)
   if (nrow(x) > n) cat("... and ", n_of(nrow(x) - n, "more column"), "\n", sep = "")
   invisible(x)

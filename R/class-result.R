@@ -111,6 +111,10 @@ design_words <- function(adjusted) {
   max_t <- adjusted$max_t
   words <- c(
     unlist(lapply(intersect(names(REGRESSORS), names(adjusted)), function(kind) REGRESSORS[[kind]]$words(adjusted))),
+    if (!is.null(adjusted$spectrum)) {
+      paste0(n_of(adjusted$spectrum[1L], "segment"), " of ", n_of(adjusted$spectrum[2L], "observation"), ", ",
+             adjusted$spectrum[3L], if (adjusted$spectrum[3L] == 1) " frequency" else " frequencies")
+    },
     if (!is.null(adjusted$effective)) {
       paste0("weighted (effective n ", number_words(adjusted$effective), ")")
     } else if (isTRUE(adjusted$graded)) {

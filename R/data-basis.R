@@ -53,7 +53,21 @@ spaces_of_run <- function(z, series, counts, root, centred) {
 # has the products 0, so that centering a column before changes nothing. The map's columns have the mean square 1, as
 # the engine's bound of rounding errors is relative to the column.
 whitened_basis <- function(z, regressors, counts) {
-  root <- tryCatch(chol(regressors$covariance[counts, counts, drop = FALSE]), error = function(e) NULL)
+  v <- regressors$covariance
+  v[!counts, ] <- v[, !counts] <- 0
+  wrong <- which(!is.finite(v) | !is.finite(t(v)) | abs(v - t(v)) > 1e-8 * max(abs(v)), arr.ind = TRUE)
+  if (nrow(wrong)) {
+    wrong <- wrong[1L, ]
+    entry <- function(i, k) paste0(format(v[i, k]), " in row ", i, ", column ", k)
+    fail("'covariance' is ", entry(wrong[1L], wrong[2L]),
+         if (wrong[1L] != wrong[2L]) paste0(", and ", entry(wrong[2L], wrong[1L])), "; it must be finite and symmetric")
+  }
+  low <- which(counts & diag(v) <= 0)[1L]
+  if (!is.na(low)) {
+    fail("'covariance' is ", format(v[low, low]), " in row ", low, ", column ", low, ", where an observation's ",
+         "variance must be; a matrix of distances is none")
+  }
+  root <- tryCatch(chol(v[counts, counts, drop = FALSE]), error = function(e) NULL)
   if (is.null(root) || any(diag(root)^2 <= SINGULAR * colSums(root^2))) {
     fail("'covariance' is not positive definite, as if some observations were repeated or determined by others; add a ",
          "small number to its diagonal, such as a hundredth of it")

@@ -26,7 +26,8 @@ REGRESSORS <- list(
     words = function(adjusted) {
       ends <- vapply(adjusted$bandpass, format, "")
       band <- if (is.infinite(adjusted$bandpass[2L])) paste("at least", ends[1L]) else paste(ends, collapse = "-")
-      paste0("filtered to ", band, " Hz", if (!is.null(adjusted$tr)) paste0(" (TR ", format(adjusted$tr), " s)"))
+      paste0(if (is.null(adjusted$spectrum)) "filtered to " else "in the band ", band, " Hz",
+             if (!is.null(adjusted$tr)) paste0(" (TR ", format(adjusted$tr), " s)"))
     }
   ),
   runs = list(
@@ -57,7 +58,7 @@ regressors_of <- function(asked, measure, n_obs) {
   of_time <- if (measure$last_step != "complex") Filter(function(kind) !is.null(kind$of_runs), REGRESSORS[kinds])
   of_time <- unname(lapply(of_time, function(kind) kind$of_runs(asked, lengths(runs))))
   if (length(of_time) && is.null(asked$runs)) warn_of_runs(z$covariates)
-  if (!length(of_time) && !is.null(asked$bandpass)) check_band(asked$bandpass, asked$tr) # of a spectrum
+  if (!length(of_time) && !is.null(asked$bandpass)) check_band(asked$bandpass, asked$tr, TRUE) # of a spectrum
   series <- if (length(of_time) < 2L) unlist(of_time, FALSE) else do.call(Map, c(list(f = joined_series), of_time))
   covariance <- if ("covariance" %in% kinds) check_covariance(asked$covariance, n_obs)
   list(kinds = kinds, covariates = z$covariates, protected = z$protected, covariance = covariance, series = series,
@@ -95,6 +96,11 @@ check_covariates <- function(covariates, data, measure, n_obs) {
              "covariates = ~ ", paste(as_code(utils::head(covariates[nzchar(covariates)], 3L)), collapse = " + "),
              if (length(covariates) > 3L) " + ...", ", with data = for the data frame that has them")
     })
+  }
+  if (is.matrix(covariates) && is_numeric(covariates) && n_obs > 2L && nrow(covariates) == n_obs &&
+      isSymmetric(unname(covariates))) {
+    fail("'covariates' is a symmetric matrix with a column for each of the ", n_obs, " observations, as their ",
+         "covariance is; covariance = takes such a matrix")
   }
   z <- covariate_matrix(covariates, data, measure$centred)
   check_as_many(nrow(z), "covariates", "row", n_obs)
@@ -221,9 +227,23 @@ are_number_texts <- function(texts) {
   is.numeric(numbers) && !anyNA(numbers)
 }
 
+# Returns a covariance with row names, which are its columns' if only these have names: files often have no others.
+named_by_either <- function(covariance) {
+  names <- colnames(covariance)
+  is_frame <- is.data.frame(covariance)
+  has_rows <- if (is_frame) is.character(attr(covariance, "row.names")) else !is.null(rownames(covariance))
+  if (has_rows || is.null(names) || nrow(covariance) != length(names)) return(covariance)
+  v <- as.matrix(covariance)
+  rownames(v) <- if (!all(grepl("^[VX][0-9]+$", names))) names # those that R gives to columns without a name
+  v
+}
+
 # Returns the matrix without names.
 check_covariance <- function(covariance, n_obs) {
   v <- if (is.data.frame(covariance) || isS4(covariance)) as.matrix(covariance) else covariance
+  if (is.matrix(v) && !is_numeric(v)) {
+    fail("'covariance' is a matrix of ", typeof(v), " values; it must be of numbers, without columns of names")
+  }
   check_that(v, "covariance", is_numeric(v) && length(dim(v)) == 2L,
              "a matrix of numbers, with a row and a column for each observation")
   check_as_many(nrow(v), "covariance", "row", n_obs)
@@ -231,13 +251,6 @@ check_covariance <- function(covariance, n_obs) {
   names <- dimnames(v)
   if (!is.null(names[[1L]]) && !is.null(names[[2L]]) && !identical(names[[1L]], names[[2L]])) {
     fail("'covariance' has other names of rows than of columns; give both the same observations, or remove the names")
-  }
-  wrong <- which(!is.finite(v) | !is.finite(t(v)) | abs(v - t(v)) > 1e-8 * max(abs(v)), arr.ind = TRUE)
-  if (nrow(wrong)) {
-    wrong <- wrong[1L, ]
-    fail("'covariance' is ", format(v[wrong[1L], wrong[2L]]), " in row ", wrong[1L], ", column ", wrong[2L], ", and ",
-         format(v[wrong[2L], wrong[1L]]), " in row ", wrong[2L], ", column ", wrong[1L],
-         "; it must be finite and symmetric")
   }
   unname(v)
 }
@@ -296,8 +309,10 @@ cosines_of_runs <- function(bandpass, tr, lengths) {
   })
 }
 
-check_band <- function(bandpass, tr) {
-  is_band <- is_numeric(bandpass) && length(bandpass) == 2L && isTRUE(0 <= bandpass[1L] && bandpass[1L] < bandpass[2L])
+# `may_be_one`: TRUE to allow a single frequency.
+check_band <- function(bandpass, tr, may_be_one = FALSE) {
+  is_band <- is_numeric(bandpass) && length(bandpass) == 2L && isTRUE(bandpass[1L] >= 0) &&
+    isTRUE(bandpass[1L] < bandpass[2L] || (may_be_one && bandpass[1L] == bandpass[2L]))
   check_that(bandpass, "bandpass", is_band, "two frequencies in Hz, the lower one first")
   highest <- 1 / (2 * check_tr(tr))
   milliseconds <- if (tr > LONG_TR) paste0("; if 'tr' is in milliseconds, give tr = ", format(tr / 1000))

@@ -35,10 +35,10 @@ NO_DESIGN <- list(weights = NULL, basis = NULL, removed = NULL, keeps = FALSE, i
                   map = NULL, option = NULL, df = NULL, lost = 0, worth = 1L, unit = 1, calibration = NULL) # 1: "precision"
 
 # What results tell of a design, an adjustment: a list of those that apply.
-#   what REGRESSORS tell (covariance: TRUE), graded (weights other than 0 and 1), zeros (observations of weight 0),
-#   effective (effective number of weighted observations), options (named texts), lost (degrees of freedom used by
-#   regression), df (a number or "bartlett").
-ADJUSTED <- c("covariance", "graded", "zeros", "effective", "options", "lost", "df")
+#   what REGRESSORS tell (covariance: TRUE), spectrum (numbers of segments, of their observations, and of frequencies),
+#   graded (weights other than 0 and 1), zeros (observations of weight 0), effective (effective number of weighted
+#   observations), options (named texts), lost (degrees of freedom used by regression), df (a number or "bartlett").
+ADJUSTED <- c("covariance", "spectrum", "graded", "zeros", "effective", "options", "lost", "df")
 
 # Works like with_design(), except for partial correlations.
 designed <- function(run, tests) {
@@ -46,7 +46,8 @@ designed <- function(run, tests) {
   features_of("adjustment", list(adjustment = asked)) # stops if they do not go together, as one subject's may not
   observations <- if (is.null(run$observations)) observations_of(run$x) else run$observations
   for (name in c("weights", "covariates", "data", "protect", "runs", "covariance")) {
-    check_observations(check_slots(asked[[name]], name), name, observations)
+    own <- check_slots(asked[[name]], name)
+    check_observations(if (name == "covariance") named_by_either(own) else own, name, observations)
   }
   run$settings$design <- NO_DESIGN
   for (part in DESIGN_PARTS) {

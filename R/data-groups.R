@@ -20,6 +20,12 @@ grouped <- function(input, run) {
   x <- input$x
   check_that(groups, "groups", is.atomic(groups) && is.null(dim(groups)), "a vector with a label for each column")
   check_as_many(length(groups), "groups", "label", ncol(x), of = "column")
+  if (!is.null(names(groups)) && !is.null(colnames(x)) && !identical(names(groups), colnames(x))) {
+    is_permuted <- setequal(names(groups), colnames(x))
+    fail("'groups' has ", if (is_permuted) "the names of the columns of 'x' in another order",
+         if (!is_permuted) "other names than the columns of 'x'", "; give groups[colnames(x)], or unname() it")
+  }
+  groups[is.na(groups)] <- NA # NaN, too
   groups <- droplevels(if (is.factor(groups)) groups else factor(groups, unique(groups)))
   if (nlevels(groups) < 2L) fail("'groups' has ", n_of(nlevels(groups), "label"), "; coefficients need at least two")
   columns <- split(seq_along(groups), groups)

@@ -17,6 +17,7 @@ with_spectrum <- function(run) {
   runs <- if (is.null(design$runs)) list(seq_len(n)) else unname(split(seq_len(n), design$runs))
   shortest <- min(lengths(runs))
   size <- if (isTRUE(option[["segment"]] > 0)) option[["segment"]] else max(4, 2 * shortest %/% 9)
+  if (shortest < 4) fail("method = \"", run$method, "\" needs at least 4 observations in a row; there are ", shortest)
   if (size < 4 || size > shortest) {
     fail("'segment' is ", format(size), ", and must be a number of observations from 4 to ", shortest, ", those of ",
          if (length(runs) > 1L) "the shortest run" else "the series")
@@ -32,8 +33,12 @@ with_spectrum <- function(run) {
     }
   }
   waves <- fourier_columns(size, number)
-  step <- max(1, round(size * (1 - option[["overlap"]])))
+  step <- size - floor(size * option[["overlap"]])
   first <- unlist(lapply(runs, function(rows) rows[seq(1, length(rows) - size + 1, by = step)]))
+  if (length(first) * length(number) < 2L) {
+    fail("method = \"", run$method, "\" has one segment of ", size, " observations and one frequency, which is always ",
+         "coherent; use shorter segments, options = list(segment = ), or a wider 'bandpass'")
+  }
   in_segments <- function(part) {
     in_blocks(rep(list(part), length(first)), lapply(first, function(from) from - 1 + seq_len(size)), seq_len(n))
   }
@@ -44,6 +49,7 @@ with_spectrum <- function(run) {
     basis <- if (design$keeps) fitted else basis - fitted
   }
   design[c("basis", "removed", "keeps", "is_map")] <- list(basis, NULL, TRUE, TRUE)
+  design$adjusted$spectrum <- c(length(first), size, length(number))
   run$settings$design <- design
   run
 }

@@ -245,13 +245,15 @@ count_of <- function(x, n, name) {
 read_subjects <- function(run, x, y, n, names = subject_names(n)) {
   data <- list(x = vector("list", n), y = if (!is.null(y)) vector("list", n))
   kept <- new_keeper()
+  first <- NULL
   each_subject(n, function(i) {
     own <- check_input(as_subject(x, i), if (!is.null(y)) as_subject(y, i), run$use, run$method,
                        run$settings$assay, run$settings$asked$options)
-    own <- grouped(own, run)
     if (run$method != "given") check_not_coefficients(own$x, "x", of_subjects = TRUE)
-    check_same_columns(own$x, data$x[[1L]], "x", FIRST_SUBJECT)
-    if (!is.null(y)) check_same_columns(own$y, data$y[[1L]], "y", FIRST_SUBJECT)
+    if (is.null(first)) first <<- own
+    check_same_columns(own$x, first$x, "x", FIRST_SUBJECT)
+    if (!is.null(y)) check_same_columns(own$y, first$y, "y", FIRST_SUBJECT)
+    own <- grouped(own, run)
     data$x[[i]] <<- if (is.function(x)) kept(own$x) else own$x
     if (!is.null(y)) data$y[[i]] <<- if (is.function(y)) kept(own$y) else own$y
   }, names)

@@ -42,17 +42,21 @@
 #'
 #' @section Groups of columns:
 #' With `groups`, a label for each column, the coefficients are those of whole groups, such as parcels of voxels or
-#' pathways of genes. `"distance"` has the squared distance correlation of Euclidean distances between rows (Geerligs and
-#' others 2016). `"rv"` has the products of centered rows instead: it is the RV coefficient without bias, or debiased
-#' linear CKA, and finds linear dependence only (Robert and Escoufier 1976, Song and others 2012). With P and Q the
-#' distances or products of the two groups, U-centered (row sums are 0 without the diagonal):
+#' pathways of genes. `"distance"` has the squared distance correlation of Euclidean distances between rows (Geerligs
+#' and others 2016). `"rv"` has the products of centered rows instead: it is the RV coefficient without bias, or
+#' debiased linear CKA, and finds linear dependence only (Robert and Escoufier 1976, Song and others 2012). With P and Q
+#' the distances or products of the two groups, U-centered (row sums are 0 without the diagonal):
 #' \deqn{r = \sum_{i \ne j} P_{ij} Q_{ij} / \sqrt{\sum_{i \ne j} P_{ij}^2 \sum_{i \ne j} Q_{ij}^2}}{r = sum(P * Q) /
 #' sqrt(sum(P^2) * sum(Q^2)), off the diagonal}
 #'
 #' * Columns with large variances count more; `scale(x)` makes them equal.
-#' * [gpuCor()], [gpuCorTest()], [gpuCorNetwork()], [gpuConnectivity()] and, of lists of subjects, [gpuCorCompare()] take
-#'   `groups`. The results' columns are the groups, in the order of labels or factor levels, and `pairs` are of these.
-#' * P values count all observations, also if columns were adjusted before, as by [gpuClean()].
+#' * [gpuCor()], [gpuCorTest()], [gpuCorNetwork()], [gpuConnectivity()] and, of lists of subjects, [gpuCorCompare()]
+#'   take `groups`. The results' columns are the groups, in the order of labels or factor levels, and `pairs` are of
+#'   these.
+#' * Sets that share columns: `x[, unlist(sets)]` with `groups = rep(names(sets), lengths(sets))`. The shared columns
+#'   make coefficients large.
+#' * P values count all observations, also if columns were adjusted before, as by [gpuClean()]. A group whose distances
+#'   are all equal but for one observation is reported like a constant.
 #' * A group with a missing value is `NA`. `"complete.obs"` drops rows with one in any group;
 #'   `"pairwise.complete.obs"` is an error if values are missing.
 #' * It needs at least 4 observations n, and takes 8 n (n - 1) / 2 bytes for each group.
@@ -88,15 +92,17 @@
 #' * `value`: `"squared"` (default), the squared size of coherency, magnitude-squared coherence; `"phase"`, its size if
 #'   all Fourier coefficients have size 1, the phase-locking value (Lachaux and others 1999); `"imaginary"`, the size of
 #'   its imaginary part, which an instantaneous mixture of sources leaves 0 (Nolte and others 2004).
-#' * `segment`: the number of observations of a segment. Default: two ninths of the series, for 8 segments.
-#' * `overlap` (0.5): the fraction of a segment that the next one has, too.
+#' * `segment`: the number of observations of a segment, at least 4. Default: two ninths of the series, for about 8
+#'   segments.
+#' * `overlap` (0.5): the fraction of a segment, up to 0.95, that the next one has, too.
 #'
-#' A band of one frequency gives the value of Python's `scipy.signal.coherence(x, y, nperseg = segment)`. Coefficients
-#' are at least 0. Those of independent series are not 0: with K segments that do not overlap and one frequency, squared
-#' coherence is 1 / K on average. Compare coefficients of the same number of segments and frequencies only; P values are
-#' by `adjust` with `surrogate = "phase"` ([gpuPermute()]). Series may have no gaps. With `runs` each segment is of one
-#' run. Covariates are regressed out. [gpuCorCompare()] takes lists of subjects. `lag`, `lioness`, `resample` and windows
-#' are errors.
+#' A band of one frequency, `bandpass = c(f, f)`, gives the value of Python's `scipy.signal.coherence(x, y, nperseg =
+#' segment)`. Of several, the highest one of an even segment counts half, as it has one sign. Coefficients are at least
+#' 0. Those of independent series are not 0: with K segments that do not overlap and one frequency, squared coherence is
+#' 1 / K on average. Compare coefficients of the same number of segments and frequencies only; results print it. P
+#' values are by `adjust` with `surrogate = "phase"` or, for heavy tails, `"block"` ([gpuPermute()]). Series may have no
+#' gaps. With `runs` each segment is of one run. Covariates are regressed out. [gpuCorCompare()] takes lists of
+#' subjects. `lag`, `lioness`, `resample` and windows are errors.
 #'
 #' @section Concordance and proportionality:
 #' Both tell how far columns have equal values, where a correlation allows any scale and origin. Of variances v, with
@@ -107,9 +113,10 @@
 #'
 #' * r_c is Lin's (1989), `DescTools::CCC()`: agreement of two methods or raters.
 #' * `options = list(means = FALSE)` gives rho_p, that of package propr (Quinn and others 2017), if `x` has log-ratios,
-#'   such as `log(counts) - rowMeans(log(counts))`: correlations of relative abundances appear by their common total,
-#'   and proportionality does not. propr's phi_s is `(1 - r) / (1 + r)`.
-#' * All pairs must have the same observations. P values are by `adjust`.
+#'   such as `log(counts + 0.5)` less the means of its rows: correlations of relative abundances appear by their common
+#'   total, and proportionality does not. propr's phi_s is `(1 - r) / (1 + r)`.
+#' * All pairs must have the same observations. P values, by `adjust`, are those of independence, not of agreement. A
+#'   constant column has no coefficients (`NA`, with a warning).
 #'
 #' @section Given coefficients:
 #' With `method = "given"`, `x` has the coefficients: a symmetric matrix or a `dist`, or a list of them, one for each
@@ -144,8 +151,8 @@
 #' Welch PD (1967). *IEEE Transactions on Audio and Electroacoustics* 15, 70-73.
 #'
 #' Wilcox RR (2005). *Introduction to robust estimation and hypothesis testing*. Academic Press, 399-400.
-#' @return A coefficient is a number in \[-1, 1\], or in \[0, 1\] with `"mi"` and `"coherence"`. Each function's page says in which object
-#'   coefficients are returned.
+#' @return A coefficient is a number in \[-1, 1\], or in \[0, 1\] with `"mi"` and `"coherence"`. Each function's page
+#'   says in which object coefficients are returned.
 #' @examples
 #' x <- as.matrix(mtcars[, 1:4])
 #' gpuCor(x, method = "bicor", options = list(maxPOutliers = 0.1))

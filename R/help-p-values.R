@@ -45,11 +45,13 @@
 #' | `"distance"` | any, n = 20 or more | nearly valid, tail conservative; not valid with n = 10: 0.072 |
 #' | `"distance"` | n below 10 | there are none, as they would not be valid, see below |
 #' | `"distance"` | mostly zeros | conservative at 0.05; the far tail is not valid: 0.002 |
-#' | `"distance"`, `"rv"` | groups of columns, n = 20 or more | nearly valid; lognormal and `"rv"` 0.04; tail conservative |
+#' | `"distance"`, `"rv"` | groups of 1 to 5 columns, n = 20 or more | nearly valid; lognormal and `"rv"` 0.04; tail conservative |
+#' | `"distance"`, `"rv"` | groups of 20 or more columns | conservative: 0.02 to 0.035 |
 #' | `"cosine"` | mean 0, with `df` | valid |
 #' | `"cosine"` | other means, with `df` | not valid: 0.19 if the mean is half a standard deviation |
 #' | `"mi"` | any | by `adjust = "maxT"` only: the G test has 0.10 with n = 50 and 0.07 with n = 500 |
 #' | `"coherence"` | AR(0.6), n = 200 | by `adjust = "maxT"` with `surrogate = "phase"`: nearly valid |
+#' | `"coherence"` | lognormal, n = 200 | by `surrogate = "phase"` not valid: 0.25; by `"block"` valid |
 #' | `"concordance"` | lognormal, n = 30 | by `adjust = "maxT"`: valid |
 #' | `use = "pairwise"`, `"complete.obs"` | values missing at random | as for the number of complete observations |
 #' | `covariates`, Pearson's and `"bicor"` | linear effects, normal | valid |
@@ -59,6 +61,7 @@
 #' | `covariance`, `"spearman"` | normal, with that covariance | nearly valid; 1.3e-4 in the far tail |
 #' | `covariance = cov(t(x))` | normal, 5 or 20 columns for each row | conservative: 0.03 or 0.045 |
 #' | `covariance` of families | independent rows | not valid: 0.07 |
+#' | `covariance` with a heritability of 0.2, 0.5 | heritability 0.8, families of 5 | not valid: 0.22, 0.10 |
 #' | without `covariance` | families of 5, correlated by 0.5; 64 species of a tree | not valid: 0.16; 0.33 |
 #' | F of a factor ([gpuAssociation()]) | normal, or logarithms of counts; with `covariates` | valid |
 #' | F of a factor | lognormal, equal groups | conservative at 0.05 |

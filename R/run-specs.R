@@ -56,7 +56,8 @@
 #' genes by the coefficients of their effects in cell lines. An estimate from the data removes what many columns share,
 #' such as a large module.
 #'
-#' V must be positive definite. It is not if observations are repeated, or if it was centered; add a small number to its
+#' If h is too small, p values are too small ([gpucor-p-values]); take the largest that columns may have. V must be
+#' positive definite. It is not if observations are repeated, or if it was centered; add a small number to its
 #' diagonal then. Observations of weight 0, and those that `"complete.obs"` drops, are left out of V. A list has a
 #' matrix for each subject.
 #'
@@ -120,9 +121,9 @@
 #'
 #' @section Names of observations:
 #' `weights`, `covariates`, `data`, `runs`, `covariance` and `y` must have the observations of `x` in its order. If both
-#' have names (row names, names of a vector, column names of an experiment), the names are compared. The same names in
-#' another order are an error, as are the numbers 1 to n in another order if `x` has no names; different names are a
-#' warning. Automatic row names of a data frame do not count as names.
+#' have names (row names, names of a vector, column names of an experiment or a covariance), the names are compared. The
+#' same names in another order are an error, as are the numbers 1 to n in another order if `x` has no names; different
+#' names are a warning. Automatic row names of a data frame do not count as names.
 #'
 #' @section Missing values:
 #' An observation with a missing covariate is dropped by `use = "complete.obs"` and `"na.or.complete"`, and from every
@@ -148,7 +149,8 @@
 #' cor(residuals(lm(x ~ wt + factor(gear), mtcars))) # the same
 #' gpuCorTest(x, weights = mtcars$wt)$df # Kish's effective number, minus 2
 #' gpuCor(x, partial = TRUE, shrinkage = 0) # of each pair given the other two columns
-#' gpuCorTest(x, covariance = diag(0.5, 32) + 0.5 * outer(mtcars$cyl, mtcars$cyl, "==")) # alike if cylinders are
+#' same <- outer(mtcars$cyl, mtcars$cyl, "==") # alike if cylinders are
+#' gpuCorTest(x, covariance = diag(0.5, 32) + 0.5 * same)
 #'
 #' series <- apply(matrix(rnorm(600), 200), 2, cumsum)
 #' keep <- !(1:200 %in% 50:53)

@@ -110,13 +110,16 @@ APART <- c(
   "groups & permuted rows" = paste0(
     "'n_perm' exchanges rows of 'x' and 'y', and 'groups' makes distances of pairs of rows; leave one out, or give ",
     "lists of subjects, whose labels are permuted"),
+  "gpuISC & n_perm & covariates|bandpass|runs" = paste0(
+    "'n_perm' moves residuals that are not regressed again on '{this}', and its p values would be too small; leave it ",
+    "out, as 'p.value' and 'fdr' hold, or leave the other out"),
   # ---- tests
   'test|output = "list" & plan' =
     "'test' or output = \"list\" cannot be in a plan; call the function on one machine",
   'test|output = "list" & list of subjects' = paste0(
     "'test' and output = \"list\" are for one data set, and 'x' is a list of subjects; gpuCorNetwork() with combine = ",
     "\"fisher\" and p.value = 1 tests all of their pairs"),
-  'alternative = "less" & one-sided measure' = paste0(
+  'alternative = "less" & one-sided measure|measure of spectra' = paste0(
     "alternative = \"less\" has no meaning for method = \"{method}\", whose negative coefficients are no evidence of ",
     "dependence; leave it out"),
   "exact & tests of adjusted data" = paste0(

@@ -70,7 +70,9 @@ warn_untested <- function(untested, method, which = NULL) {
 # degrees of freedom or ties differ among pairs; score(): converts a p value to a score of edge_scores(); p_of_score():
 # its inverse.
 significance_of <- function(run) {
-  need_distribution(run$method)
+  x <- run$x
+  compares <- is_random(x) && (x$n_first < length(x$data) || !is.null(x$model)) # by t of subjects' z
+  if (!compares) need_distribution(run$method)
   if (is_combined(run$x)) return(combined_significance(run))
   found <- count_observations(run)
   n <- found$n_obs

@@ -126,7 +126,10 @@ surrogate_maxima <- function(run, side, rule, min) {
     fail("'surrogate' needs series without gaps, and ", n_of(n - nrow(x), "observation"), " of ", format_count(n),
          " do not count; df = \"bartlett\" knows of gaps, without 'adjust'")
   }
-  if (rule$how == "phase" && !measure_of(run$method)$ranked) warn_heavy_tails(Filter(Negate(is.null), list(x, y)))
+  if (rule$how == "phase" && !measure_of(run$method)$ranked) {
+    given <- Filter(Negate(is.null), list(x, y))
+    if (is_of_spectra(run$method)) warn_heavy_tails(given, "surrogate = \"block\"") else warn_heavy_tails(given)
+  }
   if (is.null(rule$block)) rule$block <- n
   run <- one_thread_if_short(run, n * prod(network_size(run)))
   changed <- function(run, b) {

@@ -259,6 +259,10 @@ compare_run <- function(run, x, y, groups) {
   given <- run$settings$combination
   sizes <- group_sizes(x, y, given$subjects)
   n_first <- sizes[1L]
+  if (is_of_spectra(run$method) && length(sizes) == 1L && is.null(groups$design)) {
+    fail("method = \"", run$method, "\" is never negative, so that its mean over one list of subjects is above 0 in any ",
+         "case; give a second list as 'y', or a 'design'")
+  }
   names <- subject_names(sum(sizes), n_first)
   # Subjects are often read in the order of a table that was sorted, whose row numbers tell nothing then.
   is_comparable <- are_row_numbers(observation_names(groups$design)) == are_row_numbers(names(x))
@@ -277,6 +281,10 @@ compare_run <- function(run, x, y, groups) {
   if (!is.null(seeds)) run[c("y", "seeds")] <- list(new_subjects(seeds$data), seeds$at)
   designs <- subject_designs(run, list(x = data, y = seeds$data), effects, names)
   counted <- count_subjects(run, list(x = data, y = seeds$data), designs, names)
+  if (is_of_spectra(run$method) && length(unique(counted$n)) > 1L) {
+    warn("gpuCorSegments", "subjects have ", paste(range(counted$n), collapse = " to "), " observations: coherence of ",
+         "fewer segments is larger by chance, and groups that differ in them differ in it; use as many of each subject")
+  }
   weights <- if (!is.null(model)) {
     model$weights
   } else {

@@ -174,7 +174,8 @@ gpuCorTest <- function(x, y = NULL, method = c("pearson", "kendall", "spearman",
       },
       list(method = method, use = uses[run$use], alternative = alternative, log.p = log.p),
       if (!is.null(conf.level)) list(conf.level = conf.level)),
-    class = c("gpuCorTest", "gpuTests", "gpuCorResult"), adjusted = adjustment_of(run)
+    class = c("gpuCorTest", "gpuTests", "gpuCorResult"), 
+    adjusted = c(adjustment_of(run), if (!is.null(max_t)) list(max_t = max_t))
   )
 }
 
@@ -208,8 +209,8 @@ tested_df <- function(found, method, design, counted) {
   list(df = n - measure_of(method)$df_taken - design$lost)
 }
 
-# Returns p values adjusted by the largest coefficients of permuted observations or surrogates, or their rates, in the shape of
-# `testable`, and NA where it is.
+# Returns p values adjusted by the largest coefficients of permuted observations or surrogates, or their rates, in the
+# shape of `testable`, and NA where it is.
 adjusted_p <- function(testable, r, run, counted, rule, max_t) {
   side <- c("absolute", "negative", "positive")[rule$alternative + 1L]
   if (max_t$adjust == "fdr") {

@@ -15,16 +15,18 @@
 #' 1 / (N - 1), and their mean has twice the variance that independent ones would have. So
 #' `t = mean(z) / (sd(z) * sqrt(2 * (N - 1) / (N - 2) / N))` has N - 1 degrees of freedom, z being `atanh(r)`, or r for
 #' the mean. Other tests of these coefficients take them as independent, and are not valid: with 10 subjects the size at
-#' 0.05 is 0.12 for `t.test(z)` and for permuted signs, and 0.15 for the bootstrap, subjects resampled with replacement.
+#' 0.05 is 0.12 for `t.test(z)` and for permuted signs, and 0.15 to 0.2 for the bootstrap of subjects.
 #' The bootstrap of pairs of subjects (Chen and others 2016) is conservative: 0.004.
 #'
 #' `n_perm` adds `p.adjusted`, which controls the family-wise error over all columns. It compares the mean of a column
 #' with the largest mean of all columns in surrogate data, in which each subject's series change by themselves, all
-#' columns of a subject alike. With `surrogate = "rotation"` a series is rotated to begin at a random row, which keeps
-#' its values. With `"phase"` its Fourier coefficients get random phases (Lerner and others 2011), and it becomes nearly
-#' normal, so that p values of few subjects with heavy tails are too small ([gpucor-p-values]). Two subjects of n rows
-#' have n rotations only, and p values of about 1 / n or more; more subjects have enough. [set.seed()] makes the result
-#' reproducible.
+#' columns of a subject alike. It needs stationary series: if variances change alike in all subjects, such as rows of
+#' ten times the standard deviation, the size is up to 0.6. `covariates` and `bandpass` are errors with `n_perm`, as
+#' moved residuals would have to be regressed again (0.06 to 0.5 without). With `surrogate = "rotation"` a series is
+#' rotated to begin at a random row, which keeps its values. With `"phase"` its Fourier coefficients get random phases
+#' (Lerner and others 2011), and it becomes nearly normal, so that p values of few subjects with heavy tails are too
+#' small ([gpucor-p-values]). Two subjects of n rows have n rotations only, and p values of about 1 / n or more; more
+#' subjects have enough. [set.seed()] makes the result reproducible.
 #'
 #' **ISFC** (Simony and others 2016) of columns i and j is the correlation of i with the others' mean of j, combined
 #' over the subjects, and averaged with that of j and i. The result is as of [gpuCor()], and its diagonal is the
@@ -121,7 +123,8 @@ subject_coefficients <- function(run, factors) {
     size <- do.call(rbind, lapply(series, function(own) colSums(own^2)))
     r <- do.call(rbind, lapply(series, function(own) {
       others <- total - own
-      colSums(own * others) / sqrt(colSums(others^2))
+      square <- colSums(others^2)
+      colSums(own * others) / sqrt(ifelse(square > 1e-28 * colSums(size), square, 0)) # else rounding errors
     })) / sqrt(size)
     r[!is.finite(r)] <- NA
     if (!run$x$skips) r[, colSums(missing) > 0] <- NA

@@ -35,8 +35,8 @@ all_pairs <- function(x, ...) gpuCor(x, ...)
 
 # steps: multiplications, or bit operations, of a pair; length: observations of Pearson's data.
 row <- function(n_obs, n_var, call, arguments, steps, rate, must, peer = NULL, length = n_obs) {
-  list(length = length, n_obs = n_obs, n_var = n_var, call = call, arguments = arguments, floor = 2 * pairs_of(n_var) * steps / rate,
-       must = must, peer = peer)
+  list(length = length, n_obs = n_obs, n_var = n_var, call = call, arguments = arguments,
+       floor = 2 * pairs_of(n_var) * steps / rate, must = must, peer = peer)
 }
 energy_pairs <- function(x) {
   x <- x[, 1:30]

@@ -185,13 +185,17 @@ void gcor_design_reduce(const gcor_design *design, const double *x, int64_t stri
     multiply(design->basis, design->n_basis, 0, x, stride, count, design->n_rows, products);
 }
 
+/* A complex number whose square is at most this fraction of the column's squares is rounding errors. */
+static const double NO_PHASE = 1e-24;
+
 double gcor_design_left(const gcor_design *design, double *products, double none) {
     double left = squares_of(products, design->n_basis);
     if (!(left > none)) return 0;
     const int64_t half = design->n_basis / 2;
     for (int64_t k = 0; design->complex && k < half; k++) {
         double *re = products + k, *im = re + half, size = sqrt(*re * *re + *im * *im), a = *re;
-        if (design->complex & GCOR_PHASES && size > 0) *re /= size, *im /= size, a = *re;
+        const double unit = size * size > NO_PHASE * left ? 1 / size : 0;
+        if (design->complex & GCOR_PHASES) *re *= unit, *im *= unit, a = *re;
         if (design->complex & GCOR_TURNED) *re = -*im, *im = a;
     }
     return design->complex ? squares_of(products, design->n_basis) : left;

@@ -105,7 +105,7 @@ static const gcor_measure DISTANCE = {
         .refusal = "it is of groups of columns; adjust the columns by gpuClean()", .min_obs = 4, \
         .prepare = gcor_prepare_cosine, .prepare_double = gcor_prepare_cosine_double \
     }
-static const gcor_measure GROUP_DISTANCE = OF_GROUPS("group.distance", "Squared distance correlation");
+static const gcor_measure GROUP_DISTANCE = OF_GROUPS("distance of groups", "Squared distance correlation");
 static const gcor_measure GROUP_RV = OF_GROUPS("rv", "Bias-corrected RV coefficient");
 static const gcor_measure MUTUAL = {
     .version = GCOR_MEASURE_VERSION,

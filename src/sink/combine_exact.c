@@ -29,7 +29,7 @@ static void end(const gcor_combine *c, double *sum, int64_t n) {
     const gcor_combining how = c->rule->how;
     if (how == GCOR_FISHER) c->loops->end_fisher(sum, n);
     for (int64_t k = 0; (how == GCOR_SQUARES || how == GCOR_SIZE) && k < n; k++) {
-        double square = sum[k] < 1 ? sum[k] : 1;
+        double square = sum[k] > 1 ? 1 : sum[k]; /* NaN stays */
         sum[k] = how == GCOR_SIZE ? sqrt(square) : square;
     }
 }

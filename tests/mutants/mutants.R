@@ -6,7 +6,7 @@
 mutants <- list(
   # ---- measures with a last step
   mutant("imaginary parts", "gcor_design_left", "*re = -*im, *im = a;", "*re = *im, *im = a;", "last-step"),
-  mutant("phases", "gcor_design_left", "*re /= size, *im /= size, a = *re;", "*re /= size, *im /= size;", "last-step"),
+  mutant("phases", "gcor_design_left", "*re *= unit, *im *= unit, a = *re;", "*re *= unit, *im *= unit;", "last-step"),
   mutant("rows of the second part", "look_at_all", "data[s].rows_set = s - s % parts;", "data[s].rows_set = s;",
          "last-step"),
   mutant("imaginary coherency", "IMAGINARY", "{.weight = 0}", "{.weight = 1}", "last-step"),
@@ -409,8 +409,8 @@ mutants <- list(
   r_mutant("regressions within runs", unname(split(seq_len(n_obs), codes)), list(seq_len(n_obs)), "covariates"),
   r_mutant("rows that overlap", min(10, ceiling(counted / 2)), 2, "lag"),
   r_mutant("moved rows", diff(as.numeric(numbers)) < 0, numbers == "", "observations"),
-  r_mutant("observations of distance correlation", c(bicor = 5, distance = 10, group.distance = 10, rv = 10),
-           c(bicor = 5, distance = 5, group.distance = 10, rv = 10), "distance"),
+  r_mutant("observations of distance correlation", c(bicor = 5, distance = 10, `distance of groups` = 10, rv = 10),
+           c(bicor = 5, distance = 5, `distance of groups` = 10, rv = 10), "distance"),
 
   # ---- CUDA's host side, on a machine with a GPU
   mutant("bits of context likelihood", "gcor_information_of", "in_double ? GCOR_AS_DOUBLES : GCOR_AS_FLOATS",

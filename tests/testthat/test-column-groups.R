@@ -90,7 +90,7 @@ test_that("subjects have groups of the same labels", {
   z <- sapply(truth, function(r) atanh(r["late", "early"]))
   own <- found[found$from == "late" & found$to == "early", ]
   expect_equal(own$p.value, t.test(z[1:3], z[4:6], var.equal = TRUE)$p.value, tolerance = 1e-4)
-  expect_error(gpuCor(c(several, list(x[, -1])), method = "rv", groups = labels), "subject 7: 'groups' has 16 labels")
+  expect_error(gpuCor(c(several, list(x[, -1])), method = "rv", groups = labels), "subject 7: 'x' has 15 columns")
 })
 
 test_that("missing values, infinite ones and constant groups have no coefficients", {
@@ -132,7 +132,7 @@ test_that("errors say what to do", {
   of <- function(...) gpuCor(x, ...)
   expect_error(of(method = "rv"), "give 'groups', a label for each column")
   expect_error(of(groups = labels), "for method = \"distance\" and \"rv\", not for \"pearson\"")
-  expect_error(of(method = "group.distance", groups = labels), "'method' must be one of")
+  expect_error(of(method = "distance of groups", groups = labels), "'method' must be one of")
   expect_error(of(method = "rv", groups = labels[-1]), "'groups' has 15 labels; there are 16 columns")
   expect_error(of(method = "rv", groups = as.list(labels)), "a vector with a label for each column")
   expect_error(of(method = "rv", groups = rep(1, 16)), "'groups' has 1 label; coefficients need at least two")
@@ -144,4 +144,16 @@ test_that("errors say what to do", {
   expect_error(with_values(list(free_memory = function() 2^22, r_reclaim = gpucor:::r_memory),
                            gpuCor(x[rep(1:40, 10), ], method = "rv", groups = labels)),
                "'groups' takes .* pairs of observations")
+})
+
+test_that("subjects' columns, and names of groups, are those of the first data", {
+  x <- matrix(sin(1:144), 24, dimnames = list(NULL, letters[1:6]))
+  labels <- rep(c("A", "B", "C"), each = 2)
+  expect_error(gpuCor(list(x, x[, 6:1]), method = "rv", groups = labels, combine = "mean"), "column 1 of 'x' is \"f\"")
+  expect_error(gpuCor(x, method = "rv", groups = stats::setNames(labels, letters[6:1])), "in another order")
+  expect_error(gpuCor(x, method = "rv", groups = stats::setNames(labels, LETTERS[1:6])), "other names than the columns")
+  expect_identical(gpuCor(x, method = "rv", groups = stats::setNames(labels, letters[1:6]))[1, 2],
+                   gpuCor(x, method = "rv", groups = labels)[1, 2])
+  left_out <- gpuCor(x, method = "rv", groups = c(1, 1, 2, 2, NaN, NaN))
+  expect_identical(attr(left_out, "Labels"), c("1", "2"))
 })

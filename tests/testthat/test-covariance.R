@@ -156,7 +156,7 @@ test_that("what is no covariance of the observations is an error", {
   twin <- v
   twin[2, ] <- twin[, 2] <- twin[1, ]
   twin[2, 2] <- twin[1, 1]
-  for (singular in list(twin, -v, tcrossprod(scale(x, scale = FALSE)))) {
+  for (singular in list(twin, tcrossprod(scale(x, scale = FALSE)))) {
     expect_error(own(singular), "'covariance' is not positive definite, .* add a small number to its diagonal")
   }
   expect_silent(own(twin + diag(0.01, 24)))
@@ -185,4 +185,22 @@ test_that("what needs the observations as they are is an error", {
   expect_error(gpuCorWindows(x, width = 12, covariance = v), "gpuCorWindows\\(\\) does not take it")
   expect_error(gpuClean(x, covariance = v), "gpuClean\\(\\) does not take it")
   expect_error(gpuCor(x, covariance = v, covariates = normal(24, 22)), "'covariates': the regression takes 22 of 22")
+})
+
+test_that("a covariance with names of columns only, and other matrices than a covariance, are noticed", {
+  x <- matrix(cos(1:96), 24, dimnames = list(paste0("s", 1:24), letters[1:4]))
+  v <- diag(24) + 0.5 * exp(-as.matrix(stats::dist(1:24)))
+  dimnames(v) <- list(NULL, paste0("s", 24:1))
+  expect_error(gpuCor(x, covariance = v), "another order")
+  expect_error(gpuCor(x, covariance = as.data.frame(v)), "another order")
+  dimnames(v) <- NULL
+  expect_silent(gpuCor(x, covariance = as.data.frame(v))) # columns V1, V2, ...
+  expect_error(gpuCor(x, covariates = v), "covariance = takes such a matrix")
+  expect_error(gpuCor(x, covariance = as.matrix(stats::dist(x))), "where an observation's variance must be")
+  expect_error(gpuCor(x, covariance = v > 1), "is a matrix of logical values")
+  w <- v
+  w[1, ] <- w[, 1] <- NA
+  weights <- rep(0:1, c(1, 23))
+  of <- function(v) as.vector(gpuCor(x, covariance = v, weights = weights))
+  expect_identical(of(w), of(v))
 })

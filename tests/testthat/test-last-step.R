@@ -83,7 +83,7 @@ test_that("segments are of one run, and covariates are regressed out", {
 test_that("series need their length, their band and no gaps", {
   x <- shifted(90)
   expect_error(coherence(x, options = list(segment = 3)), "'segment' is 3, and must be a number .* from 4 to 90")
-  expect_error(coherence(x, options = list(segment = 50), runs = rep(1:2, each = 45)), "to 45, those of the shortest run")
+  expect_error(coherence(x, options = list(segment = 50), runs = rep(1:2, each = 45)), "to 45, those of the shortest")
   expect_error(coherence(x, bandpass = c(0.11, 0.12), tr = 1), "multiples of 0.05 Hz; use longer ones")
   expect_error(coherence(x, bandpass = c(0.1, 0.2)), "'bandpass' needs 'tr'")
   expect_error(coherence(x, weights = rep(1:0, c(89, 1))), "1 observation is left out; fill them in")
@@ -91,9 +91,43 @@ test_that("series need their length, their band and no gaps", {
   expect_identical(is.na(as.matrix(coherence(x))[, 2]), rep(c(TRUE, FALSE, TRUE), c(1, 1, 4)))
   expect_error(coherence(x, use = "complete.obs"), "without gaps, and 1 observation is left out")
   expect_error(coherence(x, use = "pairwise.complete.obs"), "has no pairwise form")
+  expect_error(coherence(x[, -2], bandpass = c(0.1, 0.1), tr = 1, options = list(segment = 90)), "is always coherent")
+  expect_error(coherence(x[1:3, -2]), "needs at least 4 observations in a row; there are 3")
   x[, 2] <- 7
-  expect_warning(r <- coherence(x, options = list(segment = 20, value = "phase")), "deviation is zero (1 of 6", fixed = TRUE)
+  phase <- list(segment = 20, value = "phase")
+  expect_warning(r <- coherence(x, options = phase), "deviation is zero (1 of 6", fixed = TRUE)
   expect_true(all(is.na(r[2, -2])))
+  x[5, 2] <- Inf
+  expect_warning(r <- coherence(x), "infinite values leave no coefficient")
+  expect_true(all(is.na(r[2, -2])))
+})
+
+test_that("segments without signal have no phases", {
+  x <- normal(200, 2)
+  x[41:200, ] <- 0
+  expect_lt(coherence(x[, 1], x[, 2], options = list(segment = 20, value = "phase")), 0.5)
+  z <- fourier_rows(x, 20, 10)
+  z <- ifelse(Mod(z) > 1e-9, z / Mod(z), 0)
+  s <- t(z) %*% Conj(z)
+  expect_equal(coherence(x[, 1], x[, 2], options = list(segment = 20, value = "phase")),
+               Mod(s[1, 2]) / sqrt(Re(s[1, 1] * s[2, 2])), tolerance = 1e-6)
+})
+
+test_that("odd segments begin as in SciPy, and results tell of segments and frequencies", {
+  x <- shifted(101)
+  expect_same_pairs(coherence(x, options = list(segment = 21)), coherences(fourier_rows(x, 21, 11)), 1e-6)
+  expect_output(print(coherence(x, bandpass = c(0.1, 0.1), tr = 1)),
+                "in the band 0.1-0.1 Hz (TR 1 s), 9 segments of 20 observations, 1 frequency", fixed = TRUE)
+})
+
+test_that("groups are compared by coherence if their mean says something", {
+  of <- function(rows, n = 4) lapply(seq_len(n), function(i) normal(rows, 3, seed = i))
+  compare <- function(...) gpuCorCompare(..., method = "coherence", options = list(segment = 20))
+  expect_error(compare(of(60)), "is never negative, so that its mean over one list")
+  expect_warning(compare(of(60), of(80)), "60 to 80 observations", class = "gpuCorSegments")
+  all <- compare(of(60), lapply(of(60), `*`, -1:58))
+  some <- compare(of(60), lapply(of(60), `*`, -1:58), p.value = 0.5, output = "edges")
+  expect_equal(sort(some$p.value), sort(all$p.value[all$p.value <= 0.5]), tolerance = 1e-6)
 })
 
 proportionality <- function(...) gpuCor(..., method = "concordance", options = list(means = FALSE))

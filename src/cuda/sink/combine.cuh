@@ -25,8 +25,8 @@ static __device__ inline double added(gcor_combining how, double sum, double val
 static __device__ inline double ended(gcor_combining how, double sum, double total) {
     double r = how == GCOR_MIN ? sum : sum / total, size = fabs(r) * (how == GCOR_MIN ? 1 : fabs(total));
     if (size > GCOR_SUM_NO_VALUE / 2) return size > GCOR_SUM_ZERO_SD / 2 ? GCOR_ZERO_SD : GCOR_NO_VALUE;
-    if (how == GCOR_SQUARES) return r < 1 ? r : 1;
-    if (how == GCOR_SIZE) return sqrt(r < 1 ? r : 1);
+    if (how == GCOR_SQUARES) return r > 1 ? 1 : r;
+    if (how == GCOR_SIZE) return sqrt(r > 1 ? 1 : r);
     return how == GCOR_FISHER ? gcor_tanh(r) : r;
 }
 
