@@ -97,8 +97,8 @@ check_covariates <- function(covariates, data, measure, n_obs) {
              if (length(covariates) > 3L) " + ...", ", with data = for the data frame that has them")
     })
   }
-  if (is.matrix(covariates) && is_numeric(covariates) && n_obs > 2L && nrow(covariates) == n_obs &&
-      isSymmetric(unname(covariates))) {
+  is_square <- is.matrix(covariates) && is_numeric(covariates) && n_obs > 2L && all(dim(covariates) == n_obs)
+  if (is_square && isSymmetric(unname(covariates)) && any(covariates[upper.tri(covariates)] != 0, na.rm = TRUE)) {
     fail("'covariates' is a symmetric matrix with a column for each of the ", n_obs, " observations, as their ",
          "covariance is; covariance = takes such a matrix")
   }

@@ -157,7 +157,8 @@
 #' x <- as.matrix(mtcars[, 1:4])
 #' gpuCor(x, method = "bicor", options = list(maxPOutliers = 0.1))
 #' gpuCor(cbind(x, square = (x[, "mpg"] - 20)^2), method = "mi", options = list(bins = 4))
-#' gpuCor(ts(sin(1:99)), cos(1:99) + sin(2 * 1:99), method = "coherence", bandpass = c(0.1, 0.2), tr = 1)
+#' time <- 1:99
+#' gpuCor(sin(time), cos(time) + sin(2 * time), method = "coherence", bandpass = c(0.1, 0.2), tr = 1)
 #' gpuCor(-9:9, (-9:9)^2, method = "distance") # Pearson's correlation is 0
 #' gpuCor(scale(mtcars), method = "rv", groups = rep(c("engine", "speed", "gears"), c(6, 1, 4)))
 #' @name gpucor-measures

@@ -69,7 +69,8 @@
 #' @examples
 #' set.seed(1)
 #' stimulus <- rnorm(120)
-#' subjects <- lapply(1:8, function(s) matrix(rnorm(120 * 6), 120) + outer(stimulus, c(1, 0.5, 0, 0, 0, 0)))
+#' driven <- outer(stimulus, c(1, 0.5, 0, 0, 0, 0))
+#' subjects <- lapply(1:8, function(s) matrix(rnorm(120 * 6), 120) + driven)
 #' gpuISC(subjects, n_perm = 99)
 #' others <- rowMeans(sapply(subjects[-1], function(x) x[, 1]))
 #' all.equal(attr(gpuISC(subjects), "r")[1, 1], cor(subjects[[1]][, 1], others))
