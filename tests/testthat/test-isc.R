@@ -159,7 +159,7 @@ test_that("what is no stimulus of all subjects is told", {
 })
 
 test_that("surrogates of residuals are refused, and a mean of nothing has no correlation", {
-  x <- lapply(1:3, function(i) matrix(sin(i * 1:120^1.2), 40))
+  x <- lapply(1:3, function(i) matrix(sin(i * (1:120)^1.2), 40))
   expect_error(gpuISC(x, n_perm = 9, covariates = 1:40), "residuals that are not regressed again on 'covariates'")
   r <- suppressWarnings(attr(gpuISC(list(x[[1]], x[[2]], -x[[2]])), "r"))
   expect_true(all(is.na(r[1, ])))
