@@ -65,7 +65,7 @@ draw_slice <- function(map, view, across, up) {
   at <- map$peak[view] + c(across, up)
   graphics::segments(c(map$low[[view[1L]]] + across, at[1L]), c(at[2L], map$low[[view[2L]]] + up),
                      c(map$high[[view[1L]]] + across, at[1L]), c(at[2L], map$high[[view[2L]]] + up),
-                     col = VERMILION, lwd = 0.5)
+                     col = warm(), lwd = 0.5)
 }
 
 # Finds the voxel of each pixel in the plane through the maximum. Returns list(colors: NA outside all voxels, top row

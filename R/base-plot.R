@@ -1,12 +1,36 @@
-# Helpers of all plots: colors for readers with red-green blindness, axes, labels that do not overlap, samples.
+# What all pictures share: pages and their style, axes, bars, points, labels that do not overlap, trees.
 
-# Okabe and Ito's blue (positive) and vermilion (negative, or highlighted).
-BLUE <- "#0072B2"
-VERMILION <- "#D55E00"
+# ---- style: the arguments `text`, `palette` and `size` of every plot(), see summary.gpuCorNetwork
+
+STYLE <- new.env(parent = emptyenv())
+STYLE$colors <- grDevices::hcl.colors(101L, "Blue-Red 3")
+
+# Colors of numbers of both signs, of numbers from 0, and of marks: negative ones or of no sign, and positive ones or
+# highlighted.
+diverging <- function() STYLE$colors
+sequential <- function() STYLE$colors[51:101]
+cold <- function() STYLE$colors[14L]
+warm <- function() STYLE$colors[88L]
 FAINT <- "grey70"
 
-diverging <- function(n = 101L) grDevices::hcl.colors(n, "Blue-Red 3")
-sequential <- function(n = 101L) rev(grDevices::hcl.colors(n, "Blues 3"))
+palette_colors <- function(palette) {
+  known <- c(grDevices::hcl.pals("diverging"), grDevices::hcl.pals("divergingx"))
+  if (is.character(palette) && length(palette) == 1L) {
+    return(grDevices::hcl.colors(101L, check_choice(palette, known, "palette", "; hcl.pals(\"diverging\") lists them")))
+  }
+  found <- tryCatch(grDevices::colorRampPalette(palette)(101L), error = function(e) NULL)
+  check_that(found, "palette", length(palette) > 2L && !is.null(found),
+             "the name of one of hcl.pals(\"diverging\"), or three colors or more, from negative to positive",
+             shown = show_value(palette))
+}
+
+# Returns a color for each level: its own name, if all levels are names of colors, as modules are ("red.1" is red).
+group_colors <- function(levels) {
+  named <- sub("[.][0-9]+$", "", levels)
+  if (all(named %in% grDevices::colors())) return(named)
+  if (length(levels) > 8L) return(grDevices::hcl.colors(length(levels), "Dark 3"))
+  grDevices::palette.colors(9L, "Okabe-Ito")[-1L][seq_along(levels)]
+}
 
 MAX_DRAWN <- 2e5
 
@@ -16,35 +40,39 @@ drawn_places <- function(n, max = MAX_DRAWN) {
   floor((seq_len(max) * (sqrt(5) - 1) / 2) %% 1 * n) + 1
 }
 
-# Runs code that draws several plots on a page; `...`: arguments of layout().
-with_layout <- function(code, ...) {
-  old <- graphics::par(c("mar", "mfrow"))
-  on.exit({
-    graphics::layout(1)
-    graphics::par(old)
-  })
-  graphics::layout(...)
-  code
-  invisible()
-}
+# ---- pages
 
-# `panels`: a named list of functions of graphical parameters; `type`: the name of one, or "auto" for all, side by side.
-draw_panels <- function(panels, type, ...) {
-  if (type != "auto") return(invisible(panels[[type]](...)))
-  old <- graphics::par(mfrow = c(1L, length(panels)), mar = c(3.8, 4.6, 3.2, 1))
-  on.exit(graphics::par(old))
-  graphics::par(cex = if (length(panels) > 2L) 0.7 else 0.85) # overrides the cex of mfrow
-  for (panel in panels) panel(...)
+# Draws panels, functions of graphical parameters. `type`: the name of one, or "auto" for all of them, arranged by
+# `page`, `heights` and `widths` as in layout(), by default side by side. `...`: graphical parameters, for each.
+draw_page <- function(panels, type = "auto", ..., page = matrix(seq_along(panels), 1L), heights = rep(1, nrow(page)),
+                      widths = rep(1, ncol(page)), text = 1, palette = "Blue-Red 3", size = NULL) {
+  if (type != "auto") panels <- panels[type]
+  text <- check_within(text, "text", 0.1, 10)
+  style <- STYLE$colors
+  STYLE$colors <- palette_colors(palette)
+  if (!is.null(size)) {
+    check_that(size, "size", length(size) == 2L && are_finite(size) && all(size > 0), "width and height in inches")
+    grDevices::dev.new(width = size[1L], height = size[2L], noRStudioGD = TRUE)
+  }
+  several <- length(panels) > 1L
+  old <- graphics::par(c("mar", "cex", if (several) "mfrow"))
+  on.exit({
+    if (several) graphics::layout(1)
+    graphics::par(old)
+    STYLE$colors <- style
+  })
+  if (several) graphics::layout(page, widths, heights)
+  cex <- c(old$cex, 0.85, 0.7)[min(length(panels), 3L)]
+  for (panel in panels) {
+    graphics::par(mar = c(3.8, 4.6, 3.2, 1), cex = cex * text) # margins grow with their text
+    panel(...)
+  }
   invisible()
 }
 
 # Draws the first panel, a map, across the page, and the others side by side below it.
 draw_below <- function(panels, ...) {
-  if (length(panels) == 1L) return(panels[[1L]](...))
-  with_layout({
-    graphics::par(mar = c(3.8, 4.6, 3.2, 1), cex = 0.85)
-    for (panel in panels) panel(...)
-  }, rbind(1L, seq_along(panels)[-1L]), heights = c(1.6, 1))
+  draw_page(panels, ..., page = rbind(1L, if (length(panels) > 1L) seq_along(panels)[-1L]), heights = c(1.6, 1))
 }
 
 # ---- axes
@@ -145,97 +173,6 @@ draw_lags <- function(lag, what, verb, ...) {
   draw_histogram(lag, seq(range[1L] - 0.5, range[2L] + step, step), what, list(xlab = "lag (rows)", main = "Lags"), ...)
 }
 
-# ---- colors of numbers
-
-colors_of <- function(values, limits, colors) {
-  fraction <- (values - limits[1L]) / max(diff(limits), .Machine$double.xmin)
-  found <- colors[1L + round(pmin(pmax(fraction, 0), 1) * (length(colors) - 1))]
-  found[is.na(values)] <- "grey85"
-  found
-}
-
-# Draws the color key in the right margin. `at`: ticks; `labels`: their texts.
-draw_key <- function(limits, colors, title, at = pretty(limits, 5L), labels = format(at, digits = 2L)) {
-  usr <- graphics::par("usr")
-  inch <- diff(usr[1:2]) / graphics::par("pin")[1L]
-  left <- usr[2L] + 0.12 * inch
-  right <- left + 0.14 * inch
-  y <- function(fraction) usr[3L] + fraction * diff(usr[3:4])
-  edges <- y(seq(0, 1, length.out = length(colors) + 1L))
-  graphics::rect(left, edges[-length(edges)], right, edges[-1L], col = colors, border = NA, xpd = NA)
-  graphics::rect(left, edges[1L], right, edges[length(edges)], border = "grey40", xpd = NA)
-  keep <- at >= limits[1L] & at <= limits[2L]
-  graphics::text(right + 0.05 * inch, y((at[keep] - limits[1L]) / diff(limits)), labels[keep], adj = c(0, 0.5),
-                 cex = 0.75, xpd = NA)
-  graphics::text(left, y(1) + 0.17 * diff(usr[3:4]) / graphics::par("pin")[2L], title, adj = c(0, 0.5), cex = 0.8,
-                 xpd = NA)
-}
-
-# Reduces a matrix to at most `max` rows, means of blocks of rows: a plot cannot show more.
-reduce_rows <- function(m, max) {
-  if (nrow(m) <= max) return(m)
-  block <- ceiling(seq_len(nrow(m)) / nrow(m) * max)
-  there <- !is.na(m)
-  m[!there] <- 0
-  rowsum(m, block) / rowsum(there + 0, block)
-}
-
-# Stops if a picture of n variables is asked for with argument `max` below n. `why`: what it would be; `instead`: a
-# hint.
-check_drawable <- function(n, max, what = "heat map", why = "variables would show less than a pixel of each",
-                           instead = "draw some of the variables, such as a module's") {
-  if (n <= max) return(invisible())
-  fail("a ", what, " of ", format_count(n), " ", why, "; 'max' is ", format_count(max), ": raise it, or ", instead)
-}
-
-# Draws a matrix as an image, its first row at y[2]. `x`, `y`: edges in user coordinates. Their defaults need the
-# original size of `m`, so they are evaluated first.
-draw_cells <- function(m, limits, colors, x = c(0.5, ncol(m) + 0.5), y = c(nrow(m) + 0.5, 0.5)) {
-  force(x)
-  force(y)
-  m <- t(reduce_rows(t(reduce_rows(m, 600L)), 600L))
-  found <- matrix(colors_of(m, limits, colors), nrow(m))
-  if (length(found) > 2500L) {
-    graphics::rasterImage(grDevices::as.raster(found), x[1L], y[1L], x[2L], y[2L], interpolate = FALSE)
-  } else { # rectangles are sharp in vector graphics
-    at_x <- seq(x[1L], x[2L], length.out = ncol(m) + 1L)
-    at_y <- seq(y[2L], y[1L], length.out = nrow(m) + 1L)
-    graphics::rect(at_x[col(m)], at_y[row(m)], at_x[col(m) + 1L], at_y[row(m) + 1L], col = found, border = NA)
-  }
-}
-
-# Returns shortened names for cells. names_margin() returns the margin lines that they need.
-cell_names <- function(names) if (is.null(names)) NULL else shorten(names, 14L)
-
-names_margin <- function(names, min_lines) {
-  if (is.null(names)) return(min_lines)
-  line <- graphics::par("cin")[2L] * graphics::par("mex") * graphics::par("cex")
-  max(min_lines, 0.8 + max(graphics::strwidth(names, "inches", cex = 0.8)) / line)
-}
-
-# Returns the size of names beside cells of `inches`, or 0 if they would be illegible.
-names_size <- function(names, inches) {
-  size <- min(0.8, 0.8 * inches / graphics::strheight("M", "inches", cex = 1))
-  if (is.null(names) || size < 0.35) 0 else size
-}
-
-# Draws a matrix as a plot of cells, its first row at the top. `names`: those of columns and of rows, shortened, or NULL
-# for each. Returns TRUE for the sides whose names are legible; others are not drawn.
-draw_cell_plot <- function(m, limits, colors, names, main = NULL, ..., ann = FALSE) {
-  size <- dim(m)
-  graphics::plot.default(c(0.5, size[2L] + 0.5), c(0.5, size[1L] + 0.5), type = "n", ylim = c(size[1L] + 0.5, 0.5),
-                         xaxs = "i", yaxs = "i", axes = FALSE, ann = ann, ...)
-  title_at("main", main, TITLE_LINE)
-  draw_cells(m, limits, colors)
-  graphics::box(col = "grey40")
-  cex <- vapply(1:2, function(side) names_size(names[[side]], graphics::par("pin")[side] / rev(size)[side]), 0)
-  for (side in which(cex > 0)) {
-    graphics::axis(side, seq_along(names[[side]]), names[[side]], tick = FALSE, las = 2L, cex.axis = cex[side],
-                   mgp = c(3, 0.2, 0), gap.axis = -1) # -1: axis() drops no names
-  }
-  invisible(cex > 0)
-}
-
 # ---- labels of points
 
 # Places labels of some of the points. Returns list(x, y: the middle of each label, NA where none fits; wide, high: half
@@ -309,12 +246,13 @@ tree_joins <- function(tree, hang) {
   list(x = x, low = low)
 }
 
-draw_tree <- function(tree, ylab) {
+draw_tree <- function(tree, ylab, main = NULL) {
   n <- length(tree$order)
   top <- tree$height
   joins <- tree_joins(tree, 0.04 * diff(range(top, min(top) - 1e-3))) # many lines down to 0 would look solid black
   graphics::plot.default(c(0.5, n + 0.5), range(joins$low, top), type = "n", xaxs = "i", axes = FALSE, ann = FALSE)
-  graphics::title(ylab = ylab, line = 3.4)
+  title_at("ylab", ylab, 3.4)
+  title_at("main", main, TITLE_LINE)
   graphics::axis(2L, las = 1)
   width <- if (n > 500L) 0.5 else 1
   graphics::segments(joins$x[, 1L], top, joins$x[, 2L], top, lwd = width)

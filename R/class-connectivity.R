@@ -147,7 +147,7 @@ plot.gpuConnectivity <- function(x, type = c("auto", "fit", "hubs", "histogram")
     histogram = if (type == "histogram" || !is.null(x$histogram)) function(...) draw_counts(x$histogram, ...)
   )
   panels <- Filter(Negate(is.null), panels)
-  if (type == "auto" && has_map) draw_below(panels, ...) else draw_panels(panels, type, ...)
+  if (type == "auto" && has_map) draw_below(panels, ...) else draw_page(panels, type, ...)
   invisible(x)
 }
 
@@ -165,8 +165,8 @@ draw_fit <- function(values, name, ...) {
   log_axis(2L, fit$fraction[there])
   graphics::box(bty = "l")
   at <- 10^seq(log10(min(fit$k[there])), log10(max(fit$k[there])), length.out = 50L)
-  graphics::lines(at, 10^(fit$intercept + fit$slope * log10(at)), col = VERMILION, lwd = 2)
-  graphics::points(fit$k[there], fit$fraction[there], pch = 19, col = BLUE)
+  graphics::lines(at, 10^(fit$intercept + fit$slope * log10(at)), col = warm(), lwd = 2)
+  graphics::points(fit$k[there], fit$fraction[there], pch = 19, col = cold())
   empty <- if (!all(there)) paste0("; ", sum(!there), " of ", length(there), " bins empty")
   note(bquote(R^2 == .(format(round(fit$r_squared, 2), nsmall = 2)) * ", slope" ~ .(signif(fit$slope, 3)) * .(empty)))
 }
@@ -186,7 +186,7 @@ draw_hubs <- function(values, name, hubs, ...) {
   size <- max(0.35, names_size(names, graphics::par("pin")[2L] / length(names)))
   graphics::axis(2L, place, names, las = 1, cex.axis = size, tick = FALSE, mgp = c(3, 0.3, 0), gap.axis = -1)
   graphics::segments(0, place, values[best], place, col = FAINT)
-  graphics::points(values[best], place, pch = 19, col = BLUE)
+  graphics::points(values[best], place, pch = 19, col = cold())
 }
 
 draw_counts <- function(counted, ...) {

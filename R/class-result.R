@@ -41,9 +41,19 @@ tail.gpuCorResult <- function(x, n = 6L, ...) utils::tail(as.data.frame(x), n)
 #'
 #' `summary()` returns the numbers that are reported with a result, as a list. `head()` and `tail()` of these results
 #' return rows of `as.data.frame()`. Most methods of `print()` have an argument `digits`, the number of significant
-#' digits. Methods of `plot()` use package graphics, with colors that do not depend on telling red from green; missing
-#' coefficients are light gray. With `type = "auto"` there may be several panels; with another `type` there is one, and
-#' `...` are graphical parameters such as `main`. For ggplot2, use `as.data.frame()`.
+#' digits.
+#'
+#' @section Pictures:
+#' Methods of `plot()` use package graphics. With `type = "auto"` there may be several panels; with another `type` there
+#' is one, which may be part of a page of [graphics::layout()]. `...` are graphical parameters such as `main`, and:
+#'   * `text`, a factor of the size of text and margins, such as 1.3;
+#'   * `palette`, the colors of numbers from negative to positive: the name of one of `hcl.pals("diverging")`, or three
+#'     colors or more. Numbers without a sign have its upper half. Readers with red-green blindness can tell the ends of
+#'     `"Blue-Red 3"`, the default; missing coefficients are light gray;
+#'   * `size`, the width and height in inches of a new device. Without it, the current one is used: to write a file,
+#'     `pdf("figure.pdf", 7, 5); plot(x); dev.off()`.
+#'
+#' For ggplot2, use `as.data.frame()`.
 #'
 #' @param object A network ([gpuCorNetwork()]), or what [gpuConnectivity()], [pickPower()], [gpuGradients()],
 #'   [gpuCorTest()], [gpuCorCompare()] or [gpuAssociation()] with `output = "matrix"` returns. For [gpuCor()] and

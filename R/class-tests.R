@@ -136,7 +136,7 @@ plot.gpuTests <- function(x, type = c("auto", "p.value", "volcano"), ...) {
                  volcano = function(...) draw_volcano(effect, log_p, xlab, range, ...))
   type <- check_choice(type, c("auto", names(panels)), "type")
   if (!any(is.finite(effect) & !is.na(log_p))) fail("there is no p value to plot")
-  draw_panels(panels, type, ...)
+  draw_page(panels, type, ...)
   invisible(x)
 }
 
@@ -147,7 +147,7 @@ draw_p_values <- function(log_p, ...) {
   breaks <- seq(0, 1, 0.05)
   unit <- draw_histogram(p, breaks, "pairs", list(xlab = "p value", main = n_of(length(log_p), "test")), ...,
                          total = total)
-  graphics::abline(h = total / (length(breaks) - 1) / unit, lty = 2L, col = VERMILION)
+  graphics::abline(h = total / (length(breaks) - 1) / unit, lty = 2L, col = warm())
   note("dashed: expected under the null")
 }
 
@@ -167,7 +167,7 @@ draw_volcano <- function(effect, log_p, xlab, xlim, ...) {
   top <- max(y[is.finite(y)], 1)
   parameters <- list(xlab = xlab, ylab = expression(-log[10] * " p"), main = "Volcano", yaxs = "i")
   start_plot(xlim, c(0, 1.04 * top), parameters, ...)
-  colors <- grDevices::adjustcolor(c(VERMILION, BLUE), 0.5)
+  colors <- grDevices::adjustcolor(c(cold(), warm()), 0.5)
   graphics::points(effect[at], pmin(y, top), pch = 16, cex = if (length(at) > 2000L) 0.4 else 0.7,
                    col = colors[1L + (effect[at] > 0)])
   graphics::abline(v = 0, lty = 3L)
@@ -182,25 +182,16 @@ draw_volcano <- function(effect, log_p, xlab, xlim, ...) {
 plot.gpuAssociation <- function(x, type = c("auto", "p.value", "volcano", "heatmap"), ...) {
   type <- check_choice(type, c("auto", "p.value", "volcano", "heatmap"), "type")
   if (type != "heatmap") return(NextMethod(type = type))
-  draw_associations(x, ...)
+  draw_page(list(heatmap = function(...) draw_associations(x, ...)), ...)
   invisible(x)
 }
 
-draw_associations <- function(x, main = NULL, max = 1000, ...) {
-  size <- dim(x$r)
-  check_drawable(max(size), max)
-  names <- lapply(2:1, function(side) cell_names(dimnames(x$r)[[side]])) # of columns and of rows
-  above <- if (is.null(main)) 1.6 else 3.2
-  old <- graphics::par(mar = c(names_margin(names[[1L]], 2), names_margin(names[[2L]], 2), above, 4.2))
-  on.exit(graphics::par(old))
-  draw_cell_plot(x$r, c(-1, 1), diverging(), names, main, ...)
-  cell <- graphics::par("pin") / rev(size) # width and height in inches
+# `labels`: names of the rows.
+draw_associations <- function(x, max = 1000, ..., labels = rownames(x$r)) {
+  check_drawable(max(dim(x$r)), max)
   p <- vapply(x$p.value, format, "", digits = 1L)
-  text <- ifelse(is.na(x$r), "", paste0(formatC(x$r, 2L, format = "f"), "\n(", p, ")"))
-  needed <- c(max(graphics::strwidth(text, "inches", cex = 1)), max(graphics::strheight(text, "inches", cex = 1)))
-  cex <- min(0.85, 0.9 * cell / needed)
-  if (cex >= 0.35) { # legible
-    graphics::text(col(x$r), row(x$r), text, cex = cex, col = ifelse(abs(x$r) > 0.65, "white", "black"))
-  }
-  draw_key(c(-1, 1), diverging(), "r")
+  text <- ifelse(is.na(x$r), "", paste0(formatC(round(x$r, 2L) + 0, 2L, format = "f"), "\n(", p, ")")) # + 0: no -0.00
+  factors <- if (!is.null(x$num_df)) which(colSums(x$num_df > 1, na.rm = TRUE) > 0)
+  draw_matrix(x$r, c(-1, 1), diverging(), "r", ..., names = list(colnames(x$r), labels), unsigned = factors,
+              marks = array(text, dim(x$r)), ink = ifelse(abs(x$r) > 0.65, "white", "black"))
 }

@@ -191,13 +191,13 @@ as.data.frame.gpuCorWindows <- function(x, row.names = NULL, optional = FALSE, .
 # ---- plots
 
 #' @rdname gpuCorWindows
-#' @param max,main For `plot()`: the max number of rows (more rows are averaged in blocks), and the title. The plot is a
+#' @param max For `plot()`: the max number of rows; more rows are averaged in blocks. The plot is a
 #'   carpet with a column for each window and a row for each pair (its coefficient) or variable (its degree), ordered by
 #'   their means over the windows. For `"moments"`: histograms of means and standard deviations.
 #' @export
-plot.gpuCorWindows <- function(x, max = 500, main = "", ...) {
+plot.gpuCorWindows <- function(x, max = 500, ...) {
   max <- check_whole(max, "max", 1, 1e4)
-  if (attr(x, "output") == "moments") draw_moments(x, ...) else draw_carpet(carpet_of(x, max), main, ...)
+  if (attr(x, "output") == "moments") draw_moments(x, ...) else draw_carpet(carpet_of(x, max), ...)
   invisible(x)
 }
 
@@ -222,22 +222,15 @@ carpet_of <- function(x, max) {
        xlab = paste("center of the window:", time),
        ylab = paste0(n_of(n, if (of_pairs) "pair" else "variable"), ", by their mean", if (!of_pairs) " degree"),
        limits = if (of_pairs) c(-1, 1) else c(0, max(values, 1, na.rm = TRUE)),
-       colors = if (of_pairs) diverging() else sequential(), title = if (of_pairs) "r" else "degree")
+       colors = if (of_pairs) diverging else sequential, title = if (of_pairs) "r" else "degree")
 }
 
-draw_carpet <- function(carpet, main, ...) {
-  rows <- nrow(carpet$values)
+draw_carpet <- function(carpet, ...) {
   half <- if (length(carpet$time) > 1L) diff(carpet$time[1:2]) / 2 else 0.5
-  span <- range(carpet$time) + c(-half, half)
-  old <- graphics::par(mar = c(3.8, 3, 3.2, 4.2))
-  on.exit(graphics::par(old))
-  graphics::plot.default(span, c(0.5, rows + 0.5), type = "n", xaxs = "i", yaxs = "i", yaxt = "n", ann = FALSE, ...)
-  draw_cells(carpet$values, carpet$limits, carpet$colors, span, c(0.5, rows + 0.5))
-  graphics::box()
-  title_at("main", main, TITLE_LINE)
-  title_at("xlab", carpet$xlab, 2.2)
-  title_at("ylab", carpet$ylab, 1)
-  draw_key(carpet$limits, carpet$colors, carpet$title)
+  draw_page(list(function(...) {
+    draw_matrix(carpet$values, carpet$limits, carpet$colors(), carpet$title, ..., names = list(NULL, NULL),
+                span = range(carpet$time) + c(-half, half), titles = carpet[c("xlab", "ylab")])
+  }), ...)
 }
 
 draw_moments <- function(x, ...) {
@@ -252,5 +245,5 @@ draw_moments <- function(x, ...) {
                    list(xlab = "mean over the windows", main = n_of(length(x$mean), "pair")), ...)
     graphics::abline(v = 0, lty = 3L)
   }
-  draw_panels(list(mean = draw_mean, sd = draw_sd), "auto", ...)
+  draw_page(list(mean = draw_mean, sd = draw_sd), "auto", ...)
 }

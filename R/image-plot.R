@@ -33,8 +33,9 @@ plot.voxelImage <- function(x, background = NULL, from = 0, plane = c("axial", "
   places <- slice_places(map, bounds(inside), axis, check_whole(slices, "slices", 1, 200), at)
   box <- bounds(if (is.null(gray)) inside else inside | gray > 0.1)
   box <- rbind(pmax(box[1L, ] - 1L, 1L), pmin(box[2L, ] + 1L, dim(map$values))) # with a margin
-  colors <- slice_colors(map$values, from, !is.null(gray))
-  draw_montage(map, gray, box, axis, places, colors, label, main, ...)
+  draw_page(list(function(...) {
+    draw_montage(map, gray, box, axis, places, slice_colors(map$values, from, !is.null(gray)), label, main, ...)
+  }), ...)
   invisible(x)
 }
 
@@ -165,7 +166,7 @@ draw_montage <- function(map, gray, box, axis, places, colors, label, main, ...)
 #' @rdname voxelMatrix
 #' @param max An integer: max. rows of the picture of a matrix; more voxels are averaged in so many groups.
 #' @export
-plot.voxelMatrix <- function(x, max = 500, main = "", ...) {
+plot.voxelMatrix <- function(x, max = 500, ...) {
   max <- check_whole(max, "max", 1, 1e4)
   values <- t(scale(unclass(x)[, sort(drawn_places(ncol(x), 20000)), drop = FALSE]))
   values <- reduce_rows(values, max)
@@ -174,6 +175,6 @@ plot.voxelMatrix <- function(x, max = 500, main = "", ...) {
   tr <- attr(x, "tr", exact = TRUE)
   draw_carpet(list(values = values, time = if (is.null(tr)) seq_len(nrow(x)) else (seq_len(nrow(x)) - 1) * tr,
                    xlab = if (is.null(tr)) "time point" else "time (s)", ylab = n_of(ncol(x), "voxel"),
-                   limits = limits, colors = diverging(), title = "sd"), main, ...)
+                   limits = limits, colors = diverging, title = "sd"), ...)
   invisible(x)
 }

@@ -1,13 +1,22 @@
 # Plots of coefficients of all pairs, and of topological overlap.
 
 #' @rdname gpuCor-class
-#' @param type For `plot()`: `"histogram"` of all coefficients; `"heatmap"` of the matrix, ordered by hierarchical
-#'   clustering; of coefficients with `lag` also `"lag"`, a histogram of the lags; or `"auto"`, all of them, without the
-#'   heat map if there are more than `max` variables.
+#' @param type For `plot()`: `"histogram"` of all coefficients; `"heatmap"` of the matrix; of coefficients with `lag`
+#'   also `"lag"`, a histogram of the lags; or `"auto"`, all of them, without the heat map if there are more than `max`
+#'   variables.
 #' @param max A number: the max number of variables in a heat map. Histograms of more than 200,000 values are drawn from
 #'   a sample.
+#' @param groups,order For heat maps: the group of each variable, which a bar of colors shows: a vector or factor, in
+#'   the order of the variables or with their names, or what [gpuModules()] returned; and the order of the variables,
+#'   `"tree"` (by hierarchical clustering), `"given"`, or their names or numbers. By default variables are sorted by
+#'   group, with lines between groups, and within each by a tree.
+#' @param zlim For heat maps: the values at both ends of the color key. By default -1 and 1; if no coefficient is below
+#'   0.5, as among samples, the range of the data.
+#' @param upper For a heat map: coefficients of the same variables from [gpuCor()], such as those of another group of
+#'   observations, which are drawn above the diagonal.
 #' @export
-plot.gpuCor <- function(x, type = c("auto", "histogram", "heatmap", "lag"), max = 1000, ...) {
+plot.gpuCor <- function(x, type = c("auto", "histogram", "heatmap", "lag"), max = 1000, groups = NULL, order = "auto",
+                        zlim = NULL, upper = NULL, ...) {
   n <- size_of(x)
   lag <- attr(x, "lag")
   panels <- list(
@@ -17,41 +26,27 @@ plot.gpuCor <- function(x, type = c("auto", "histogram", "heatmap", "lag"), max 
       draw_histogram(x, breaks, "pairs", titles, ...)
       graphics::abline(v = 0, lty = 3L)
     },
-    heatmap = function(...) draw_heatmap(x, ...),
+    heatmap = function(...) draw_pairs(x, "r", ..., groups = groups, order = order, zlim = zlim, upper = upper),
     lag = function(...) draw_lags(lag, "pairs", "gpuCor", ...)
   )
-  type <- check_choice(type, c("auto", names(panels)), "type")
+  asks <- missing(type) && !all(missing(groups), missing(order), missing(zlim), missing(upper))
+  type <- if (asks) "heatmap" else check_choice(type, c("auto", names(panels)), "type")
   max <- check_whole(max, "max", 2, 20000)
   if (type == "heatmap") check_drawable(n, max)
   if (n < 2) fail("there is no pair to plot: 'x' has ", n_of(n, "variable"))
   if (type == "auto") panels <- panels[c(TRUE, n >= 3 && n <= max, !is.null(lag))]
-  draw_panels(panels, type, ...)
+  draw_page(panels, type, ...)
   invisible(x)
-}
-
-# Draws the matrix with its key, and with names if there is space, else with titles of the axes.
-draw_heatmap <- function(x, main = "", ...) {
-  tree <- order_by_tree(1 - x)
-  n <- size_of(x)
-  names <- if (n <= 100L) cell_names(tree$labels[tree$order])
-  margin <- names_margin(names, 3)
-  old <- graphics::par(pty = "s", mar = c(margin, margin, 3.2, 4.2))
-  on.exit(graphics::par(old))
-  is_named <- draw_cell_plot(as.matrix(x)[tree$order, tree$order], c(-1, 1), diverging(), list(names, names), main, ...)
-  if (!any(is_named)) {
-    title_at("xlab", n_of(n, "variable"), 1)
-    title_at("ylab", "ordered by hierarchical clustering", 1)
-  }
-  draw_key(c(-1, 1), diverging(), "r")
 }
 
 # ---- topological overlap
 
 #' @rdname gpuTOM
-#' @param max,tree,main For `plot()`: the max number of variables to draw (more are an error); `NULL`, or a tree that
-#'   [stats::hclust()] returned, by default of `1 - overlap` by average linkage; and the title.
+#' @param max,tree,groups For `plot()`: the max number of variables to draw (more are an error); `NULL`, or a tree that
+#'   [stats::hclust()] returned, by default of `1 - overlap` by average linkage; and the groups of the variables, such as
+#'   what [gpuModules()] returned, as in [gpuCor-class].
 #' @export
-plot.gpuTOM <- function(x, max = 3000, tree = NULL, main = "Topological overlap", ...) {
+plot.gpuTOM <- function(x, max = 3000, tree = NULL, groups = NULL, ...) {
   max <- check_whole(max, "max", 2, 20000)
   n <- attr(x, "Size")
   if (n < 3) fail("there is no tree to plot: 'x' has ", n_of(n, "variable"), "; it takes 3 or more")
@@ -65,17 +60,19 @@ plot.gpuTOM <- function(x, max = 3000, tree = NULL, main = "Topological overlap"
   diag(overlap) <- NA
   limits <- c(0, max(overlap, 0, na.rm = TRUE))
   if (limits[2L] == 0) limits[2L] <- 1
-  names <- if (n <= 100) cell_names(attr(x, "Labels")[tree$order])
-  with_layout({
-    margin <- names_margin(names, 4.8)
-    graphics::par(mar = c(0.4, margin, 3.2, 4.4), cex = 0.85)
-    draw_tree(tree, "1 - overlap")
-    title_at("main", main, TITLE_LINE)
-    graphics::par(mar = c(2, margin, 0.4, 4.4))
-    is_named <- draw_cell_plot(overlap, limits, sequential(), list(NULL, names), ann = TRUE, xlab = "", ylab = "")
-    if (!is_named[2L]) title_at("ylab", n_of(n, "variable"), 1)
-    at <- pretty(limits^2, 4L)
-    draw_key(limits, sequential(), "overlap", sqrt(at), format(at))
-  }, matrix(1:2), heights = c(1, 2.6))
+  at <- pretty(limits^2, 4L)
+  groups <- group_factor(groups, n, attr(x, "Labels"))[tree$order]
+  draw_page(list(
+    tree = function(main = "Topological overlap", ...) {
+      names <- if (n <= 100) cell_names(attr(x, "Labels"))
+      graphics::par(mar = replace(matrix_margins(list(NULL, names), list(NULL, groups), ""), 1L, 0.4))
+      draw_tree(tree, "1 - overlap", main)
+    },
+    cells = function(main, ...) {
+      draw_matrix(overlap, limits, sequential(), "overlap", ..., groups = list(NULL, groups),
+                  names = list(NULL, attr(x, "Labels")[tree$order]), titles = list(ylab = n_of(n, "variable")),
+                  at = sqrt(at), ticks = format(at))
+    }
+  ), ..., page = matrix(1:2), heights = c(1, 2.6))
   invisible(x)
 }

@@ -28,16 +28,16 @@ plot.gpuNetwork <- function(x, type = c("auto", "degree", "weight", "layout", "s
     if (size == 0) fail("the network has no edge, and no layout")
     check_drawable(size, max, "layout", "variables with edges would be a hairball", "ask for fewer edges")
   }
-  if (type != "auto") return(invisible(panels[[type]](...)))
+  if (type != "auto") {
+    draw_page(panels, type, ...)
+    return(invisible(x))
+  }
   histograms <- c("degree", "weight", if (!is.null(x@tests$lag)) "lag")
   if (size == 0 || size > max || !requireNamespace("igraph", quietly = TRUE)) {
-    draw_panels(panels[histograms], "auto", ...)
+    draw_page(panels[histograms], ...)
   } else {
     n <- length(histograms)
-    with_layout({
-      graphics::par(mar = c(3.8, 4.6, 3.2, 1), cex = 0.8)
-      for (panel in panels[c(histograms, "layout")]) panel(...)
-    }, matrix(c(seq_len(n), rep(n + 1L, n)), n), widths = c(1, 1.5))
+    draw_page(panels[c(histograms, "layout")], ..., page = matrix(c(seq_len(n), rep(n + 1L, n)), n), widths = c(1, 1.5))
   }
   invisible(x)
 }
@@ -59,10 +59,10 @@ draw_degrees <- function(net, ...) {
   graphics::box(bty = "l")
   for (side in seq_along(counts)) {
     graphics::points(counts[[side]]$degree, counts[[side]]$variables, pch = c(19, 17)[side], cex = 0.8,
-                     col = c(BLUE, VERMILION)[side])
+                     col = c(cold(), warm())[side])
   }
   if (length(counts) > 1L) {
-    graphics::legend("topright", names(counts), pch = c(19, 17), col = c(BLUE, VERMILION), bty = "n", horiz = TRUE,
+    graphics::legend("topright", names(counts), pch = c(19, 17), col = c(cold(), warm()), bty = "n", horiz = TRUE,
                      cex = 0.9)
   }
   without <- sum(unlist(degrees) == 0)
@@ -88,7 +88,7 @@ draw_weights <- function(net, ...) {
                  list(xlab = title, main = n_of(length(net@x), "edge")), ...)
   if (is.finite(net@threshold)) {
     sides <- net@threshold * switch(net@sign, absolute = c(-1, 1), positive = 1, negative = -1)
-    graphics::abline(v = sides[sides >= limits[1L]], lty = 2L, col = VERMILION)
+    graphics::abline(v = sides[sides >= limits[1L]], lty = 2L, col = warm())
   }
 }
 
@@ -112,7 +112,7 @@ draw_layout <- function(net, labels, main = "", ...) {
   weight <- abs(value)
   strongest_last <- order(weight)
   widths <- 0.6 + 2.2 * (weight - min(weight)) / max(diff(range(weight)), 1e-12)
-  colors <- ifelse(value > 0, grDevices::adjustcolor(BLUE, shade), grDevices::adjustcolor(VERMILION, shade))
+  colors <- grDevices::adjustcolor(ifelse(value > 0, warm(), cold()), shade)
   from <- at[ends[strongest_last, 1L], , drop = FALSE]
   to <- at[ends[strongest_last, 2L], , drop = FALSE]
   graphics::segments(from[, 1L], from[, 2L], to[, 1L], to[, 2L], col = colors[strongest_last],
@@ -133,7 +133,7 @@ layout_legend <- function(name, value, has_y) {
   there <- c(any(value > 0), any(value < 0))
   text <- paste0(name, c(" > 0  ", " < 0  "))[there] # legend() leaves little space after a text
   graphics::legend("bottom", c(text, if (has_y) c("x", "y")), horiz = TRUE, inset = c(0, -0.06), xpd = NA, bty = "n",
-                   cex = 0.8, col = c(c(BLUE, VERMILION)[there], if (has_y) c("black", "black")),
+                   cex = 0.8, col = c(c(warm(), cold())[there], if (has_y) c("black", "black")),
                    lty = c(rep(1, sum(there)), if (has_y) c(NA, NA)), lwd = 2,
                    pch = c(rep(NA, sum(there)), if (has_y) c(21, 22)), pt.lwd = 0.5,
                    pt.bg = c(rep(NA, sum(there)), if (has_y) c("grey35", "white")))

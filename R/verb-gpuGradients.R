@@ -327,11 +327,11 @@ plot.gpuGradients <- function(x, type = c("auto", "scatter", "lambda", "map"), g
       start_plot(range(at), c(0, max(x$lambda)),
                  list(xlab = "gradient", ylab = "lambda", main = "Eigenvalues", xaxt = "n"), ...)
       graphics::axis(1L, at)
-      graphics::lines(at, x$lambda, type = "o", pch = 19, col = BLUE)
+      graphics::lines(at, x$lambda, type = "o", pch = 19, col = cold())
     }
   )
   panels <- Filter(Negate(is.null), panels)
-  if (type == "auto" && !is.null(coords)) draw_below(panels, ...) else draw_panels(panels, type, ...)
+  if (type == "auto" && !is.null(coords)) draw_below(panels, ...) else draw_page(panels, type, ...)
   invisible(x)
 }
 
@@ -344,5 +344,5 @@ draw_gradients <- function(x, ...) {
   start_plot(range(across, na.rm = TRUE), range(up, na.rm = TRUE),
              list(xlab = if (is_single) "variable" else names[1L], ylab = names[if (is_single) 1L else 2L],
                   main = "Gradients"), ...)
-  graphics::points(across, up, pch = 19, cex = if (length(up) > 500L) 0.4 else 0.8, col = BLUE)
+  graphics::points(across, up, pch = 19, cex = if (length(up) > 500L) 0.4 else 0.8, col = cold())
 }

@@ -9,11 +9,15 @@ is_of_sets <- function(x) inherits(x, "gpuConsensusModules")
 #' Methods for the result of [gpuModules()], and its conversion to the lists of WGCNA.
 #'
 #' @param x,modules An object of class `gpuModules`.
-#' @param type,main Strings, for `plot()`: `"tree"` or `"stability"`, and the title.
+#' @param type A string, for `plot()`: `"tree"` or `"stability"`.
 #' @param traits,covariates For `plot()`: the traits of the samples, or `NULL`, and covariates, by default those of the
 #'   modules, as in [gpuAssociation()].
+#' @param colors For `plot()`: what to show in rows of colors below the modules: a vector with a value for each gene,
+#'   names of colors, groups, or numbers, such as correlations with a trait; other modules; or a list of these with the
+#'   names of the rows.
 #' @param numeric `TRUE` to name modules by their numbers, as WGCNA's `numericLabels` does.
-#' @param ... For `plot()` with `traits`: arguments of [gpuAssociation()] such as `method`. Otherwise not used.
+#' @param ... For `plot()`: see [summary.gpuCorNetwork]; with `traits` also arguments of [gpuAssociation()] such as
+#'   `method`. Otherwise not used.
 #' @return `as.data.frame()`: a row for each gene, with `gene`, `module` (a number), `color`, `kME` with its own
 #'   module's eigengene, `kWithin` and, if the call asked for it, `stability`; these are `NA` for a gene in no module.
 #'   For several data sets there are columns for each set, such as `kME.control`.
@@ -25,7 +29,8 @@ is_of_sets <- function(x) inherits(x, "gpuConsensusModules")
 #'
 #'   `plot()`: the tree, and below it the modules' colors and numbers; or the stability of each module's genes as boxes.
 #'   With `traits`: a cell for each module and trait, with the correlation of the eigengene and, in parentheses, its p
-#'   value, not adjusted for the number of cells. It returns `gpuAssociation(x$eigengenes, traits,
+#'   value, not adjusted for the number of cells; of a factor of more than two levels in gray, with the multiple
+#'   correlation R, which has no sign. It returns `gpuAssociation(x$eigengenes, traits,
 #'   covariates = x$covariates, output = "matrix")`, without grey.
 #'
 #'   `as_blockwiseModules()`: the list that `WGCNA::blockwiseModules()` returns for one block, or for several data sets
@@ -155,90 +160,113 @@ as_blockwiseModules <- function(modules, numeric = FALSE) {
 
 #' @rdname gpuModules-methods
 #' @export
-plot.gpuModules <- function(x, type = c("tree", "stability"), main = NULL, traits = NULL, covariates = x$covariates,
+plot.gpuModules <- function(x, type = c("tree", "stability"), traits = NULL, covariates = x$covariates, colors = NULL,
                             ...) {
   type <- check_choice(type, c("tree", "stability"), "type")
-  if (is.null(traits) && type == "tree") {
-    draw_modules(x, main)
-    return(invisible(x))
-  }
   sizes <- module_sizes(x)
-  if (!length(sizes)) fail("there are no modules to plot: all genes are grey")
-  if (is.null(traits)) {
-    if (is.null(x$stability)) fail("'x' has no stability; give gpuModules() 'stability', a number of resamples")
-    old <- graphics::par(mar = c(3.8, 4.2, if (is.null(main)) 0.8 else 2.2, 0.8), las = 1, mgp = c(2.6, 0.7, 0))
-    on.exit(graphics::par(old))
-    graphics::boxplot(split(unname(x$stability), factor(x$labels, seq_along(sizes))), ylim = 0:1, frame.plot = FALSE,
-                      col = module_fills(names(sizes)), xlab = "module, the largest first", main = main, cex = 0.4,
-                      ylab = "fraction of resamples in its module", ...)
+  if (!is.null(traits)) return(plot_traits(x, sizes, traits, covariates, ...))
+  if (type == "tree") {
+    rows <- color_rows(x, colors)
+    panels <- list(
+      tree = function(...) {
+        main <- list(...)$main
+        graphics::par(mar = c(0.3, names_margin(c("module", names(rows)), 4.6), if (is.null(main)) 0.8 else 3.2, 1))
+        draw_tree(x$tree, if (is_of_sets(x)) "1 - consensus overlap" else "1 - topological overlap", main)
+      },
+      rows = function(...) draw_color_rows(x, rows, ...)
+    )
+    draw_page(panels, ..., page = matrix(1:2), heights = c(3, 0.7 + 0.3 * length(rows)))
     return(invisible(x))
   }
+  if (!length(sizes)) fail("there are no modules to plot: all genes are grey")
+  if (is.null(x$stability)) fail("'x' has no stability; give gpuModules() 'stability', a number of resamples")
+  draw_page(list(function(...) {
+    fills <- group_colors(names(sizes))
+    start_plot(c(0.5, length(sizes) + 0.5), 0:1,
+               list(xlab = "module, the largest first", ylab = "fraction of resamples in its module", xaxt = "n"), ...)
+    is_dark <- colMeans(grDevices::col2rgb(fills)) < 110
+    graphics::boxplot(split(unname(x$stability), factor(x$labels, seq_along(sizes))), add = TRUE, axes = FALSE,
+                      col = fills, cex = 0.4, medlwd = 3, medcol = ifelse(is_dark, "white", "black"))
+    graphics::axis(1L, seq_along(sizes), tick = FALSE)
+  }), ...)
+  invisible(x)
+}
+
+# Draws modules against traits, and returns their associations. `...`: arguments of gpuAssociation() and of pictures.
+plot_traits <- function(x, sizes, traits, covariates, ..., main = "Modules and traits") {
+  if (!length(sizes)) fail("there are no modules to plot: all genes are grey")
   if (is_of_sets(x)) {
     fail("'traits' is for modules of one data set; of several, plot(gpuAssociation(x$eigengenes[[1]], traits, ",
          "output = \"matrix\"), type = \"heatmap\")")
   }
-  is_module <- names(x$eigengenes) != "MEgrey"
-  plot(gpuAssociation(x$eigengenes[is_module], traits, covariates = covariates, output = "matrix", ...),
-       type = "heatmap", main = main)
+  drawn <- intersect(...names(), c("text", "palette", "size", "max", "cex.main"))
+  given <- list(...)
+  own <- c(list(x$eigengenes[names(x$eigengenes) != "MEgrey"], traits, covariates = covariates, output = "matrix"),
+           given[setdiff(names(given), drawn)])
+  found <- do.call(gpuAssociation, own, quote = TRUE)
+  modules <- sub("^ME", "", rownames(found$r))
+  labels <- paste0(modules, " (", vapply(sizes[modules], format_count, ""), ")")
+  panel <- function(...) draw_associations(found, ..., labels = labels, groups = list(NULL, factor(modules, modules)))
+  do.call(draw_page, c(list(list(panel), main = main), given[drawn]), quote = TRUE)
+  invisible(found)
 }
 
-# Draws the tree, with the colors and numbers of modules below it. Its lines are like those of plot.hclust(), but
-# thinner for thousands of leaves, and without names.
-draw_modules <- function(x, main) {
-  old <- graphics::par("mar", "las", "cex")
-  on.exit({
-    graphics::layout(1)
-    graphics::par(old)
+# Returns a list of factors or colors for each gene of the tree, one for each row below it: the modules, and `colors`.
+color_rows <- function(x, colors) {
+  if (!is.null(colors) && !(is.list(colors) && !inherits(colors, "gpuModules"))) colors <- list(colors)
+  if (length(colors) && is.null(names(colors))) names(colors) <- paste("row", seq_along(colors) + 1L)
+  genes <- names(x$labels)
+  rows <- lapply(colors, function(row) {
+    if (!is.numeric(row)) {
+      groups <- group_factor(row, length(genes), genes, "colors")
+      return(group_colors(levels(groups))[groups])
+    }
+    check_that(row, "colors", length(row) == length(genes),
+               paste("a value for each of the", n_of(length(genes), "gene")), shown = n_of(length(row), "value"))
+    top <- max(abs(row), 1e-300, na.rm = TRUE)
+    colors_of(row, c(-top, top), diverging())
   })
-  graphics::layout(matrix(1:2), heights = c(3, 1))
-  graphics::par(mar = c(0.3, 4.2, if (is.null(main)) 0.8 else 2.2, 0.8), las = 1, cex = 0.9)
-  n <- length(x$tree$order)
-  top <- x$tree$height
-  graphics::plot.default(c(0.5, n + 0.5), range(top), type = "n", xaxt = "n", xaxs = "i", xlab = "", bty = "n",
-                         ylab = if (is_of_sets(x)) "1 - consensus overlap" else "1 - topological overlap", main = main)
-  joins <- tree_joins(x$tree, 0.02 * diff(range(top)))
-  x0 <- c(joins$x, joins$x[, 1L])
-  x1 <- c(joins$x, joins$x[, 2L])
-  graphics::segments(x0, c(joins$low, top), x1, c(top, top, top), lwd = if (n > 500) 0.5 else 1)
-  graphics::par(mar = c(1.8, 4.2, 0.2, 0.8), cex = 0.9)
-  plot_bar(x)
+  lapply(c(list(module = group_colors(x$colors)), rows), function(row) unname(row[x$genes])[x$tree$order])
 }
 
-# WGCNA numbers the colors of further modules, as in "red.1".
-module_fills <- function(colors) sub("[.][0-9]+$", "", colors)
-
-# Draws genes in the order of the tree in their modules' colors, with each module's number below.
-plot_bar <- function(x) {
-  bottom <- 0.5 # the fraction of the panel below the bar, for numbers
-  at <- x$tree$order
-  colors <- unname(x$colors[x$genes])[at]
-  runs <- rle(unname(x$labels[x$genes])[at])
-  end <- cumsum(runs$lengths)
-  start <- end - runs$lengths
-  graphics::plot.default(c(0.5, length(at) + 0.5), 0:1, type = "n", axes = FALSE, xlab = "", ylab = "", xaxs = "i",
+# Draws rows of colors of the genes in the order of the tree, and the modules' numbers below.
+draw_color_rows <- function(x, rows, ...) {
+  graphics::par(mar = c(3.4, names_margin(c("module", names(rows)), 4.6), 0.2, 1))
+  n <- length(x$tree$order)
+  graphics::plot.default(c(0.5, n + 0.5), c(-length(rows), 0), type = "n", axes = FALSE, ann = FALSE, xaxs = "i",
                          yaxs = "i")
-  graphics::rect(start + 0.5, bottom, end + 0.5, 1, col = module_fills(colors[end]), border = NA)
-  graphics::mtext("module", 2L, line = 0.5, at = (1 + bottom) / 2)
-  graphics::mtext(paste(format_count(length(at)), "genes in the order of the tree; grey: in no module"), 1L,
-                  line = 0.5)
-  # The number of each module is below its widest run; overlapping numbers are moved apart if they fit.
+  for (k in seq_along(rows)) {
+    runs <- rle(rows[[k]])
+    end <- cumsum(runs$lengths) + 0.5
+    graphics::rect(end - runs$lengths, -k, end, 1 - k - 0.06, col = runs$values, border = NA)
+  }
+  graphics::axis(2L, 0.5 - seq_along(rows), names(rows), tick = FALSE, las = 1, mgp = c(3, 0.3, 0), cex.axis = 0.9)
+  number_modules(unname(x$labels[x$genes])[x$tree$order])
+  title_at("xlab", paste(format_count(n), "genes in the order of the tree; grey: in no module"), 2.2)
+}
+
+# Writes the number of each module below its widest run of genes; overlapping numbers are moved apart if they fit.
+number_modules <- function(labels) {
+  runs <- rle(labels)
+  end <- cumsum(runs$lengths)
   widest <- order(-runs$lengths)
   widest <- widest[runs$values[widest] > 0]
   widest <- sort(widest[!duplicated(runs$values[widest])])
   if (!length(widest)) return(invisible())
-  middle <- ((start + end + 1) / 2)[widest]
+  middle <- (end - (runs$lengths - 1) / 2)[widest]
   module <- runs$values[widest]
-  range <- graphics::par("usr")[1:2]
+  usr <- graphics::par("usr")
   room <- 1.25 * graphics::strwidth(max(module), cex = 0.8)
-  cex <- 0.8 * min(1, diff(range) / (room * length(widest)))
+  cex <- 0.8 * min(1, diff(usr[1:2]) / (room * length(widest)))
   if (cex < 0.4) return(invisible()) # too small to read
   # The least squares positions that are `room` apart within the range.
   room <- room * cex / 0.8
   step <- room * (seq_along(middle) - 1)
   place <- stats::isoreg(middle - step)$yf + step
-  place <- pmax(pmin(place, range[2L] - room * rev(seq_along(place) - 0.5)), range[1L] + room / 2 + step)
-  graphics::segments(middle, bottom, place, 0.28, lwd = 0.5)
-  graphics::text(place, 0.12, module, cex = cex, xpd = NA)
+  place <- pmax(pmin(place, usr[2L] - room * rev(seq_along(place) - 0.5)), usr[1L] + room / 2 + step)
+  line <- diff(usr[3:4]) / graphics::par("pin")[2L] * graphics::par("cin")[2L] * graphics::par("cex")
+  graphics::segments(middle, usr[3L], place, usr[3L] - 0.5 * line, lwd = 0.5, xpd = NA)
+  graphics::text(place, usr[3L] - 1.1 * line, module, cex = cex, xpd = NA)
 }
 
 # ---- class gpuPreservation
@@ -311,10 +339,10 @@ plot.gpuPreservation <- function(x, y = "auto", ...) {
     },
     Zsummary = function(...) {
       draw(x$modules$Zsummary, range(0, Z_LIMITS, x$modules$Zsummary, na.rm = TRUE), "Zsummary", ...)
-      graphics::abline(h = Z_LIMITS, lty = 2L, col = c(BLUE, VERMILION))
+      graphics::abline(h = Z_LIMITS, lty = 2L, col = c(cold(), warm()))
     }
   )
   if (x$n_perm < 2) panels$Zsummary <- NULL
-  draw_panels(panels, check_choice(y, c("auto", names(panels)), "y"), ...)
+  draw_page(panels, check_choice(y, c("auto", names(panels)), "y"), ...)
   invisible(x)
 }

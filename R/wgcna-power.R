@@ -160,21 +160,22 @@ plot.gpuCorPower <- function(x, ...) {
   is_log <- all(k > 0)
   powers <- x$fitIndices$Power
   chosen <- powers %in% estimate
-  draw <- function(values, ylim, ...) {
-    start_plot(range(powers), ylim, list(xlab = "power", ...))
-    graphics::lines(powers, values, col = BLUE)
-    graphics::abline(v = powers[chosen], lty = 3L, col = VERMILION)
-    graphics::points(powers, values, pch = 19, cex = ifelse(chosen, 1.2, 0.7), col = ifelse(chosen, VERMILION, BLUE))
+  draw <- function(values, ylim, titles, ...) {
+    start_plot(range(powers), ylim, c(list(xlab = "power"), titles), ...)
+    graphics::lines(powers, values, col = cold())
+    graphics::abline(v = powers[chosen], lty = 3L, col = warm())
+    graphics::points(powers, values, pch = 19, cex = ifelse(chosen, 1.2, 0.7), col = ifelse(chosen, warm(), cold()))
   }
-  draw_panels(list(function() {
-    draw(fit, range(0, 1, fit, na.rm = TRUE), ylab = expression("signed " * R^2), main = "Scale-free fit")
+  panels <- list(fit = function(...) {
+    draw(fit, range(0, 1, fit, na.rm = TRUE), list(ylab = expression("signed " * R^2), main = "Scale-free fit"), ...)
     graphics::abline(h = cut, lty = 2L, col = "grey40")
     what <- if (is.na(estimate)) "no power has signed" else paste0("power ", format(estimate), ":")
     note(bquote(.(what) ~ R^2 > .(cut)))
-  }, function() {
-    draw(k, range(k), ylab = "mean connectivity", main = "Connectivity", log = if (is_log) "y" else "",
-         yaxt = if (is_log) "n" else "s")
+  }, connectivity = function(...) {
+    draw(k, range(k), list(ylab = "mean connectivity", main = "Connectivity", log = if (is_log) "y" else "",
+                           yaxt = if (is_log) "n" else "s"), ...)
     if (is_log) log_axis(2L, k)
-  }), "auto")
+  })
+  draw_page(panels, ...)
   invisible(x)
 }

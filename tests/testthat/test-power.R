@@ -158,13 +158,13 @@ test_that("a power whose line rises is no estimate", {
   expect_output(print(summary(none)), "no power has a negative slope")
 })
 
-# Vermilion stands for the estimate.
+# Red stands for the estimate.
 test_that("the picture marks the estimate, and nothing where there is none", {
   x <- modular(40, 400) + normal(40, 1, 11)[, 1] * 1.5
   found <- pickPower(x, c(1:10, 30), "signed")
-  expect_true(any(pixels_of(plot(found)) == "#D55E00"))
+  expect_true(any(pixels_of(plot(found)) == warm()))
   found$powerEstimate <- NA_real_
-  expect_false(any(pixels_of(plot(found)) == "#D55E00"))
+  expect_false(any(pixels_of(plot(found)) == warm()))
 })
 
 test_that("a data frame and a constant column are taken", {

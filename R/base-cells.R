@@ -1,0 +1,259 @@
+# Matrices drawn as cells in colors of numbers, with a key: their order, groups, names and marks.
+
+colors_of <- function(values, limits, colors) {
+  fraction <- (values - limits[1L]) / max(diff(limits), .Machine$double.xmin)
+  found <- colors[1L + round(pmin(pmax(fraction, 0), 1) * (length(colors) - 1))]
+  found[is.na(values)] <- "grey85"
+  found
+}
+
+# Draws the color key in the right margin. `at`: ticks; `labels`: their texts; `part`: its ends, as fractions of the
+# height.
+draw_key <- function(limits, colors, title, at = pretty(limits, 5L), labels = format(at, digits = 2L),
+                     part = 0:1) {
+  usr <- graphics::par("usr")
+  inch <- diff(usr[1:2]) / graphics::par("pin")[1L]
+  left <- usr[2L] + 0.12 * inch
+  right <- left + 0.14 * inch
+  y <- function(fraction) usr[3L] + (part[1L] + diff(part) * fraction) * diff(usr[3:4])
+  edges <- y(seq(0, 1, length.out = length(colors) + 1L))
+  graphics::rect(left, edges[-length(edges)], right, edges[-1L], col = colors, border = NA, xpd = NA)
+  graphics::rect(left, edges[1L], right, edges[length(edges)], border = "grey40", xpd = NA)
+  keep <- at >= limits[1L] & at <= limits[2L]
+  graphics::text(right + 0.05 * inch, y((at[keep] - limits[1L]) / diff(limits)), labels[keep], adj = c(0, 0.5),
+                 cex = 0.75, xpd = NA)
+  graphics::text(left, y(1) + 0.17 * diff(usr[3:4]) / graphics::par("pin")[2L], title, adj = c(0, 0.5), cex = 0.8,
+                 xpd = NA)
+}
+
+# Reduces a matrix to at most `max` rows, means of blocks of rows: a plot cannot show more.
+reduce_rows <- function(m, max) {
+  if (nrow(m) <= max) return(m)
+  block <- ceiling(seq_len(nrow(m)) / nrow(m) * max)
+  there <- !is.na(m)
+  m[!there] <- 0
+  rowsum(m, block) / rowsum(there + 0, block)
+}
+
+# Stops if a picture of n variables is asked for with argument `max` below n. `why`: what it would be; `instead`: a
+# hint.
+check_drawable <- function(n, max, what = "heat map", why = "variables would show less than a pixel of each",
+                           instead = "draw some of the variables, such as a module's") {
+  if (n <= max) return(invisible())
+  fail("a ", what, " of ", format_count(n), " ", why, "; 'max' is ", format_count(max), ": raise it, or ", instead)
+}
+
+# Draws a matrix as an image, its first row at y[2]. `x`, `y`: edges in user coordinates. Their defaults need the
+# original size of `m`, so they are evaluated first.
+draw_cells <- function(m, limits, colors, x = c(0.5, ncol(m) + 0.5), y = c(nrow(m) + 0.5, 0.5)) {
+  force(x)
+  force(y)
+  m <- t(reduce_rows(t(reduce_rows(m, 600L)), 600L))
+  found <- matrix(colors_of(m, limits, colors), nrow(m))
+  if (length(found) > 2500L) {
+    graphics::rasterImage(grDevices::as.raster(found), x[1L], y[1L], x[2L], y[2L], interpolate = FALSE)
+  } else { # rectangles are sharp in vector graphics
+    at_x <- seq(x[1L], x[2L], length.out = ncol(m) + 1L)
+    at_y <- seq(y[2L], y[1L], length.out = nrow(m) + 1L)
+    graphics::rect(at_x[col(m)], at_y[row(m)], at_x[col(m) + 1L], at_y[row(m) + 1L], col = found, border = NA)
+  }
+}
+
+# Returns shortened names for cells. names_margin() returns the margin lines that they need.
+cell_names <- function(names) if (is.null(names)) NULL else shorten(names, 18L)
+
+names_margin <- function(names, min_lines) {
+  if (is.null(names)) return(min_lines)
+  line <- graphics::par("cin")[2L] * graphics::par("mex") * graphics::par("cex")
+  max(min_lines, 0.8 + max(graphics::strwidth(names, "inches", cex = 0.8)) / line)
+}
+
+# Returns the size of names beside cells of `inches`, or 0 if they would be illegible.
+names_size <- function(names, inches) {
+  size <- min(0.8, 0.8 * inches / graphics::strheight("M", "inches", cex = 1))
+  if (is.null(names) || size < 0.35) 0 else size
+}
+
+# ---- order and groups
+
+# Returns list(order, groups), of variables whose distances are the dist `d`. `order`: "auto", "tree", "given", or
+# positions or names; `groups`: NULL, or as group_factor() takes them. By default variables are in their groups, and
+# within each in the order of a tree. `groups` of the result: a factor in that order, or NULL.
+ordered_by <- function(d, order, groups) {
+  n <- attr(d, "Size")
+  labels <- attr(d, "Labels")
+  groups <- group_factor(groups, n, labels)
+  if (length(order) != 1L) {
+    at <- if (is.character(order)) match(order, labels) else order
+    check_that(order, "order", is_numeric(at) && identical(sort(as.numeric(at)), as.numeric(seq_len(n))),
+               paste("\"auto\", \"tree\", \"given\", or all", n_of(n, "variable"), "by number or name"),
+               shown = paste(length(order), "values, not each of them once"))
+  } else {
+    order <- check_choice(order, c("auto", "tree", "given"), "order")
+    at <- if (order == "given") seq_len(n) else order_by_tree(d)$order
+    if (order == "auto" && !is.null(groups)) at <- at[order(groups[at])]
+  }
+  list(order = at, groups = groups[at])
+}
+
+# Returns a factor of n variables, its used levels only. `groups`: a vector or factor with a value for each, in their
+# order or with their names; or modules of gpuModules(), the largest first.
+group_factor <- function(groups, n, labels, name = "groups") {
+  if (is.null(groups)) return(NULL)
+  if (inherits(groups, "gpuModules")) {
+    groups <- factor(groups$colors, unique(groups$colors[order(groups$labels == 0, groups$labels)]))
+  }
+  known <- names(groups)
+  if (!is.null(known) && !is.null(labels) && all(labels %in% known)) groups <- groups[match(labels, known)]
+  check_that(groups, name, is.atomic(groups) && length(groups) == n,
+             paste("modules, or a value for each of the", n_of(n, "variable")), shown = n_of(length(groups), "value"))
+  droplevels(addNA(as.factor(groups), ifany = TRUE))
+}
+
+# ---- the picture
+
+# Returns the margins of a matrix's picture in lines. `names`: shortened ones of columns and of rows, or NULL.
+matrix_margins <- function(names, groups, main) {
+  bars <- BAR_LINES * (lengths(groups) > 0)
+  legend <- if (any(vapply(groups, has_key, NA))) names_margin(shorten(levels(Find(has_key, groups)), 14L), 0) + 1.5
+  c(names_margin(names[[1L]], 2) + bars[1L], names_margin(names[[2L]], 2) + bars[2L], if (is.null(main)) 1.6 else 3.2,
+    max(4.2, legend))
+}
+
+# Groups of one member each are named beside their colors.
+has_key <- function(groups) nlevels(groups) > 0L && nlevels(groups) < length(groups)
+
+BAR_LINES <- 0.9 # of a bar of groups, with its space
+
+# Draws a matrix, its first row at the top. `names`: those of columns and of rows, each may be NULL; `groups`: factors
+# of columns and of rows, each may be NULL, drawn as bars of colors; `marks`: NULL, or texts of the cells, drawn in
+# `ink` if they are legible; `span`: NULL, or both ends of a horizontal axis of numbers; `titles`: `main`, which the
+# user's replaces, and `xlab` and `ylab` of sides without legible names; `unsigned`: columns of numbers from 0 to 1
+# without a sign, which are drawn in grays and have a key of their own. `at`, `ticks`: see draw_key().
+draw_matrix <- function(m, limits, colors, key, ..., names = rev(dimnames(m)), groups = list(NULL, NULL), marks = NULL,
+                        ink = "black", span = NULL, titles = list(), square = FALSE, unsigned = NULL,
+                        at = pretty(limits, 5L), ticks = format(at, digits = 2L)) {
+  size <- dim(m)
+  main <- if (is.null(list(...)$main)) titles$main else list(...)$main
+  names <- lapply(1:2, function(side) if (size[3L - side] <= 100L) cell_names(names[[side]]))
+  margins <- matrix_margins(names, groups, main)
+  if (!is.null(span)) margins[1:2] <- c(3.8, 3)
+  old <- graphics::par(pty = if (square) "s" else "m", mar = margins)
+  on.exit(graphics::par(old))
+  across <- if (is.null(span)) c(0.5, size[2L] + 0.5) else span
+  graphics::plot.default(across, c(0.5, size[1L] + 0.5), type = "n", ylim = c(size[1L] + 0.5, 0.5), xaxs = "i",
+                         yaxs = "i", axes = FALSE, ann = FALSE, ...)
+  draw_cells(m, limits, colors, across)
+  grays <- grDevices::hcl.colors(51L, "Grays", rev = TRUE)
+  for (column in unsigned) draw_cells(m[, column, drop = FALSE], 0:1, grays, column + c(-0.5, 0.5))
+  for (side in which(lengths(groups) > 0)) draw_group_bar(groups[[side]], side, size)
+  graphics::box(col = "grey40")
+  if (!is.null(span)) graphics::axis(1L)
+  bars <- BAR_LINES * (lengths(groups) > 0)
+  for (side in 1:2) {
+    cex <- names_size(names[[side]], graphics::par("pin")[side] / size[3L - side])
+    if (cex > 0) {
+      graphics::axis(side, seq_along(names[[side]]), names[[side]], tick = FALSE, las = 2L, cex.axis = cex,
+                     mgp = c(3, 0.2 + bars[side], 0), gap.axis = -1) # -1: axis() drops no names
+    } else {
+      what <- c("xlab", "ylab")[side]
+      title_at(what, titles[[what]], if (side == 1L && !is.null(span)) 2.2 else 0.8 + bars[side])
+    }
+  }
+  title_at("main", main, TITLE_LINE)
+  if (!is.null(marks)) draw_marks(marks, ink)
+  groups <- Find(has_key, groups)
+  upper_half <- c(0.55, 1)
+  draw_key(limits, colors, key, at, ticks, if (is.null(groups) && !length(unsigned)) 0:1 else upper_half)
+  if (length(unsigned)) draw_key(0:1, grays, "R", part = c(0, 0.4))
+  if (!is.null(groups)) draw_group_key(levels(groups))
+}
+
+# Draws the bar of a factor below the cells (side 1) or to the left of them (2); if the members of each group are
+# together, also lines between groups.
+draw_group_bar <- function(groups, side, size) {
+  line <- graphics::par("cin")[2L] * graphics::par("cex") * rev(size) / graphics::par("pin") # of each axis
+  runs <- rle(as.integer(groups))
+  end <- cumsum(runs$lengths) + 0.5
+  start <- end - runs$lengths
+  color <- group_colors(levels(groups))[runs$values]
+  if (side == 1L) {
+    beside <- size[1L] + 0.5 + c(0.2, 0.8) * line[2L]
+    graphics::rect(start, beside[1L], end, beside[2L], col = color, border = NA, xpd = NA)
+  } else {
+    beside <- 0.5 - c(0.2, 0.8) * line[1L]
+    graphics::rect(beside[1L], start, beside[2L], end, col = color, border = NA, xpd = NA)
+  }
+  if (anyDuplicated(runs$values) || !has_key(groups)) return(invisible())
+  inner <- end[-length(end)]
+  if (side == 1L) graphics::abline(v = inner, lwd = 0.6) else graphics::abline(h = inner, lwd = 0.6)
+}
+
+# Draws squares with the names of groups in the lower half of the right margin, as many as fit.
+draw_group_key <- function(levels) {
+  usr <- graphics::par("usr")
+  inch <- c(diff(usr[1:2]), diff(usr[3:4])) / graphics::par("pin")
+  step <- 1.15 * graphics::strheight("M", "inches", cex = 1)
+  room <- max(1, floor(0.42 * graphics::par("pin")[2L] / step))
+  color <- group_colors(levels)
+  shown <- shorten(levels, 14L)
+  if (length(levels) > room) {
+    shown <- c(shown[seq_len(room - 1)], paste(length(levels) - room + 1, "more"))
+    color <- c(color[seq_len(room - 1)], NA)
+  }
+  x <- usr[2L] + c(0.12, 0.12 + 0.75 * step) * inch[1L]
+  y <- usr[3L] + (seq(length(shown), 1) - 0.5) * step * inch[2L]
+  half <- 0.38 * step * inch[2L]
+  graphics::rect(x[1L], y - half, x[2L], y + half, col = color, border = NA, xpd = NA)
+  graphics::text(x[2L] + 0.05 * inch[1L], y, shown, adj = c(0, 0.5), cex = 0.75, xpd = NA)
+}
+
+# Writes a text into each cell of the plot, its first row at the top, unless it would be illegible.
+draw_marks <- function(marks, ink) {
+  cell <- graphics::par("pin") / rev(dim(marks)) # width and height in inches
+  needed <- c(max(graphics::strwidth(marks, "inches", cex = 1)), max(graphics::strheight(marks, "inches", cex = 1)))
+  cex <- min(0.85, 0.9 * cell / needed)
+  if (cex >= 0.35) graphics::text(col(marks), row(marks), marks, cex = cex, col = ink)
+}
+
+# Stars of p values, and their explanation.
+STAR_LEVELS <- c(0.05, 0.01, 0.001)
+
+stars_of <- function(p) {
+  found <- strrep("*", findInterval(-p, -STAR_LEVELS, left.open = FALSE))
+  replace(found, is.na(p), "")
+}
+
+# Draws values of pairs, of class allPairs or a dist, as a square matrix. `key`: the title of the color key; `upper`:
+# NULL, or values of the same pairs for the cells above the diagonal; `p`: NULL, or p values of the pairs, shown by
+# stars; other arguments: see plot.gpuCor() and draw_matrix(). `zlim`: of values that may exceed 1, give it.
+draw_pairs <- function(x, key, ..., groups = NULL, order = "auto", zlim = NULL, upper = NULL, p = NULL) {
+  n <- attr(x, "Size")
+  labels <- attr(x, "Labels")
+  full <- function(values, diagonal) { # a matrix of values of pairs
+    found <- as.matrix(structure(as.vector(values), Size = n, class = "dist"))
+    diag(found) <- diagonal
+    found
+  }
+  limits <- zlim
+  if (is.null(limits)) {
+    low <- min(x, upper, 1, na.rm = TRUE)
+    limits <- if (low < 0.5) c(-1, 1) else c(floor(20 * low) / 20, 1)
+  }
+  check_that(limits, "zlim", length(limits) == 2L && are_finite(limits) && limits[1L] < limits[2L], "two numbers")
+  found <- ordered_by(structure(max(limits) - as.vector(x), Size = n, Labels = labels, class = "dist"), order, groups)
+  at <- found$order
+  m <- full(x, if (is.null(p) && key == "r") 1 else NA)
+  if (!is.null(upper)) {
+    same <- inherits(upper, "dist") && attr(upper, "Size") == n && identical(attr(upper, "Labels"), labels)
+    check_type(upper, "upper", same, "coefficients of the same variables, which gpuCor() returned")
+  }
+  rownames(m) <- labels
+  m <- m[at, at]
+  if (!is.null(upper)) m[upper.tri(m)] <- full(upper, 1)[at, at][upper.tri(m)]
+  marks <- if (!is.null(p) && n <= 100L) array(stars_of(full(p, NA)[at, at]), dim(m))
+  how <- if (length(order) > 1L || order == "given") "as given" else "ordered by hierarchical clustering"
+  draw_matrix(m, limits, if (limits[1L] < 0) diverging() else sequential(), key, ...,
+              names = list(labels[at], labels[at]), groups = list(found$groups, found$groups), marks = marks,
+              square = TRUE, titles = list(xlab = n_of(n, "variable"), ylab = how))
+}
