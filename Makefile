@@ -53,6 +53,7 @@ BENCH_NEEDS = $(DEMO_NEEDS) r-cran-wgcna r-cran-pcapp
 UNIT_NEEDS = gcc libc6-dev r-base-core gcc-mingw-w64-x86-64
 CLUSTER_NEEDS = r-base-core r-base-dev r-cran-matrix r-cran-withr r-cran-testthat r-cran-callr slurm-wlm munge r-cran-batchtools \
   r-cran-future.apply r-cran-future.batchtools r-bioc-biocparallel iproute2 util-linux e2fsprogs procps
+GALLERY_NEEDS = $(TEST_NEEDS) r-cran-png r-cran-colorspace mricron-data python3-nibabel
 SITE_NEEDS = $(CHECK_NEEDS) r-cran-pkgdown
 LINT_NEEDS = r-base-core r-base-dev r-cran-matrix r-cran-withr r-cran-lintr clang-format shellcheck devscripts
 
@@ -61,7 +62,7 @@ SHELL = /bin/bash
 .SHELLFLAGS = -euo pipefail -c
 .ONESHELL:
 .SILENT:
-.PHONY: demo test check package unit releases mutants ports claims fuzz nulls bench asan asan-fuzz valgrind cluster install-check lint \
+.PHONY: demo test check package unit releases mutants ports claims fuzz nulls gallery bench asan asan-fuzz valgrind cluster install-check lint \
   format doc site clean
 
 # The same messages, and thus the same parsing of them, everywhere.
@@ -200,6 +201,13 @@ nulls:
 	$(call need,$(DEMO_NEEDS))
 	$(call install,--configure-args='$(CONFIGURE)')
 	Rscript --vanilla tests/nulls/run.R $(SECONDS) $(JOBS)
+
+# IMAGE: a NIfTI file of fMRI, 4-D.
+gallery: IMAGE = /usr/lib/python3/dist-packages/nibabel/tests/data/functional.nii
+gallery:
+	$(call need,$(GALLERY_NEEDS))
+	$(call install,--configure-args='$(CONFIGURE)')
+	Rscript --vanilla tests/gallery/run.R '$(BUILD)/gallery' '$(IMAGE)'
 
 bench:
 	$(call need,$(BENCH_NEEDS))

@@ -70,7 +70,7 @@ names_margin <- function(names, min_lines) {
 
 # Returns the size of names beside cells of `inches`, or 0 if they would be illegible.
 names_size <- function(names, inches) {
-  size <- min(0.8, 0.8 * inches / graphics::strheight("M", "inches", cex = 1))
+  size <- min(0.8, 0.7 * inches / graphics::strheight("M", "inches", cex = 1))
   if (is.null(names) || size < 0.35) 0 else size
 }
 
@@ -112,11 +112,12 @@ group_factor <- function(groups, n, labels, name = "groups") {
 
 # ---- the picture
 
-# Returns the margins of a matrix's picture in lines. `names`: shortened ones of columns and of rows, or NULL.
-matrix_margins <- function(names, groups, main) {
+# Returns the margins of a matrix's picture in lines. `names`: shortened ones of columns and of rows, or NULL; `left`:
+# the least margin of rows.
+matrix_margins <- function(names, groups, main, left) {
   bars <- BAR_LINES * (lengths(groups) > 0)
   legend <- if (any(vapply(groups, has_key, NA))) names_margin(shorten(levels(Find(has_key, groups)), 14L), 0) + 1.5
-  c(names_margin(names[[1L]], 2) + bars[1L], names_margin(names[[2L]], 2) + bars[2L], if (is.null(main)) 1.6 else 3.2,
+  c(names_margin(names[[1L]], 2) + bars[1L], names_margin(names[[2L]], left) + bars[2L], if (is.null(main)) 1.6 else 3.2,
     max(4.2, legend))
 }
 
@@ -129,14 +130,18 @@ BAR_LINES <- 0.9 # of a bar of groups, with its space
 # of columns and of rows, each may be NULL, drawn as bars of colors; `marks`: NULL, or texts of the cells, drawn in
 # `ink` if they are legible; `span`: NULL, or both ends of a horizontal axis of numbers; `titles`: `main`, which the
 # user's replaces, and `xlab` and `ylab` of sides without legible names; `unsigned`: columns of numbers from 0 to 1
-# without a sign, which are drawn in grays and have a key of their own. `at`, `ticks`: see draw_key().
+# without a sign, which are drawn in grays and have a key of their own; `left`: the least margin of rows in lines. `at`,
+# `ticks`: see draw_key().
 draw_matrix <- function(m, limits, colors, key, ..., names = rev(dimnames(m)), groups = list(NULL, NULL), marks = NULL,
-                        ink = "black", span = NULL, titles = list(), square = FALSE, unsigned = NULL,
+                        ink = "black", span = NULL, titles = list(), square = FALSE, left = 2, unsigned = NULL,
                         at = pretty(limits, 5L), ticks = format(at, digits = 2L)) {
   size <- dim(m)
   main <- if (is.null(list(...)$main)) titles$main else list(...)$main
-  names <- lapply(1:2, function(side) if (size[3L - side] <= 100L) cell_names(names[[side]]))
-  margins <- matrix_margins(names, groups, main)
+  names <- lapply(1:2, function(side) {
+    found <- cell_names(names[[side]])
+    if (names_size(found, 0.8 * graphics::par("fin")[side] / size[3L - side]) > 0) found # else no space is kept for them
+  })
+  margins <- matrix_margins(names, groups, main, left)
   if (!is.null(span)) margins[1:2] <- c(3.8, 3)
   old <- graphics::par(pty = if (square) "s" else "m", mar = margins)
   on.exit(graphics::par(old))
@@ -212,7 +217,7 @@ draw_group_key <- function(levels) {
 draw_marks <- function(marks, ink) {
   cell <- graphics::par("pin") / rev(dim(marks)) # width and height in inches
   needed <- c(max(graphics::strwidth(marks, "inches", cex = 1)), max(graphics::strheight(marks, "inches", cex = 1)))
-  cex <- min(0.85, 0.9 * cell / needed)
+  cex <- min(0.85, 0.8 * cell / needed)
   if (cex >= 0.35) graphics::text(col(marks), row(marks), marks, cex = cex, col = ink)
 }
 

@@ -75,6 +75,12 @@ draw_below <- function(panels, ...) {
   draw_page(panels, ..., page = rbind(1L, if (length(panels) > 1L) seq_along(panels)[-1L]), heights = c(1.6, 1))
 }
 
+# Draws the last panel, a map or a graph, at the right, and the others one below another beside it.
+draw_beside <- function(panels, ...) {
+  n <- length(panels) - 1L
+  draw_page(panels, ..., page = matrix(c(seq_len(n), rep(n + 1L, n)), n), widths = c(1, 1.5))
+}
+
 # ---- axes
 
 # Starts an empty plot, with titles placed clear of upright tick labels. `parameters`: xlab, ylab, main and others,

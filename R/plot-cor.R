@@ -34,8 +34,9 @@ plot.gpuCor <- function(x, type = c("auto", "histogram", "heatmap", "lag"), max 
   max <- check_whole(max, "max", 2, 20000)
   if (type == "heatmap") check_drawable(n, max)
   if (n < 2) fail("there is no pair to plot: 'x' has ", n_of(n, "variable"))
-  if (type == "auto") panels <- panels[c(TRUE, n >= 3 && n <= max, !is.null(lag))]
-  draw_page(panels, type, ...)
+  has_map <- n >= 3 && n <= max
+  if (type == "auto") panels <- panels[c("histogram", if (!is.null(lag)) "lag", if (has_map) "heatmap")]
+  if (type == "auto" && has_map) draw_beside(panels, ...) else draw_page(panels, type, ...)
   invisible(x)
 }
 
@@ -61,17 +62,17 @@ plot.gpuTOM <- function(x, max = 3000, tree = NULL, groups = NULL, ...) {
   limits <- c(0, max(overlap, 0, na.rm = TRUE))
   if (limits[2L] == 0) limits[2L] <- 1
   at <- pretty(limits^2, 4L)
+  names <- if (n <= 60) cell_names(attr(x, "Labels")[tree$order])
   groups <- group_factor(groups, n, attr(x, "Labels"))[tree$order]
   draw_page(list(
     tree = function(main = "Topological overlap", ...) {
-      names <- if (n <= 100) cell_names(attr(x, "Labels"))
-      graphics::par(mar = replace(matrix_margins(list(NULL, names), list(NULL, groups), ""), 1L, 0.4))
+      graphics::par(mar = replace(matrix_margins(list(NULL, names), list(NULL, groups), "", 4.6), 1L, 0.4))
       draw_tree(tree, "1 - overlap", main)
     },
     cells = function(main, ...) {
-      draw_matrix(overlap, limits, sequential(), "overlap", ..., groups = list(NULL, groups),
-                  names = list(NULL, attr(x, "Labels")[tree$order]), titles = list(ylab = n_of(n, "variable")),
-                  at = sqrt(at), ticks = format(at))
+      draw_matrix(overlap, limits, sequential(), "overlap", ..., groups = list(NULL, groups), left = 4.6,
+                  names = list(NULL, names), titles = list(ylab = n_of(n, "variable")), at = sqrt(at),
+                  ticks = format(at))
     }
   ), ..., page = matrix(1:2), heights = c(1, 2.6))
   invisible(x)

@@ -36,8 +36,7 @@ plot.gpuNetwork <- function(x, type = c("auto", "degree", "weight", "layout", "s
   if (size == 0 || size > max || !requireNamespace("igraph", quietly = TRUE)) {
     draw_page(panels[histograms], ...)
   } else {
-    n <- length(histograms)
-    draw_page(panels[c(histograms, "layout")], ..., page = matrix(c(seq_len(n), rep(n + 1L, n)), n), widths = c(1, 1.5))
+    draw_beside(panels[c(histograms, "layout")], ...)
   }
   invisible(x)
 }
