@@ -59,8 +59,12 @@ draw_cells <- function(m, limits, colors, x = c(0.5, ncol(m) + 0.5), y = c(nrow(
   }
 }
 
-# Returns shortened names for cells. names_margin() returns the margin lines that they need.
-cell_names <- function(names) if (is.null(names)) NULL else shorten(names, 18L)
+# Returns names for cells, shortened to a quarter of the figure. names_margin() returns the margin lines that they need.
+cell_names <- function(names) {
+  if (is.null(names)) return(NULL)
+  fitting <- 0.25 * min(graphics::par("fin")) / graphics::strwidth("n", "inches", cex = 0.8) # characters
+  shorten(names, as.integer(min(40, max(12, fitting))))
+}
 
 names_margin <- function(names, min_lines) {
   if (is.null(names)) return(min_lines)
@@ -137,14 +141,16 @@ draw_matrix <- function(m, limits, colors, key, ..., names = rev(dimnames(m)), g
                         at = pretty(limits, 5L), ticks = format(at, digits = 2L)) {
   size <- dim(m)
   main <- if (is.null(list(...)$main)) titles$main else list(...)$main
-  names <- lapply(1:2, function(side) {
-    found <- cell_names(names[[side]])
-    if (names_size(found, 0.8 * graphics::par("fin")[side] / size[3L - side]) > 0) found # else no space is kept for them
-  })
-  margins <- matrix_margins(names, groups, main, left)
-  if (!is.null(span)) margins[1:2] <- c(3.8, 3)
-  old <- graphics::par(pty = if (square) "s" else "m", mar = margins)
+  graphics::plot.new() # par("fin") is then that of this figure
+  graphics::par(new = TRUE)
+  old <- graphics::par(pty = if (square) "s" else "m", mar = graphics::par("mar"))
   on.exit(graphics::par(old))
+  names <- lapply(names, cell_names)
+  for (pass in 1:2) { # names that are not legible take no space
+    graphics::par(mar = if (is.null(span)) matrix_margins(names, groups, main, left) else c(3.8, 3, 3.2, 4.2))
+    cex <- vapply(1:2, function(side) names_size(names[[side]], graphics::par("pin")[side] / size[3L - side]), 0)
+    names[cex == 0] <- list(NULL)
+  }
   across <- if (is.null(span)) c(0.5, size[2L] + 0.5) else span
   graphics::plot.default(across, c(0.5, size[1L] + 0.5), type = "n", ylim = c(size[1L] + 0.5, 0.5), xaxs = "i",
                          yaxs = "i", axes = FALSE, ann = FALSE, ...)
@@ -156,9 +162,8 @@ draw_matrix <- function(m, limits, colors, key, ..., names = rev(dimnames(m)), g
   if (!is.null(span)) graphics::axis(1L)
   bars <- BAR_LINES * (lengths(groups) > 0)
   for (side in 1:2) {
-    cex <- names_size(names[[side]], graphics::par("pin")[side] / size[3L - side])
-    if (cex > 0) {
-      graphics::axis(side, seq_along(names[[side]]), names[[side]], tick = FALSE, las = 2L, cex.axis = cex,
+    if (cex[side] > 0) {
+      graphics::axis(side, seq_along(names[[side]]), names[[side]], tick = FALSE, las = 2L, cex.axis = cex[side],
                      mgp = c(3, 0.2 + bars[side], 0), gap.axis = -1) # -1: axis() drops no names
     } else {
       what <- c("xlab", "ylab")[side]

@@ -58,8 +58,6 @@ strongest(8, -1)
 limit <- 0.5
 partners <- rowSums(abs(tau_measured) >= limit) - 1
 top <- order(partners, decreasing = TRUE)[1:40]
-top <- top[hclust(as.dist(1 - tau_measured[top, top]), method = "average")$order]
-shown <- tau_measured[top, top]
 
 open_png <- function(file) {
   type <- if (capabilities("cairo")) "cairo" else "Xlib"
@@ -70,34 +68,11 @@ open_png <- function(file) {
   }
 }
 
-title_left <- function(text) title(text, adj = 0, line = 1.6, cex.main = 1.25)
-
-draw_histogram <- function() {
-  par(mar = c(4, 5, 4, 2), las = 1, mgp = c(2.6, 0.7, 0))
-  hist(tau, breaks = seq(-1, 1, by = 0.02), xlim = c(-1, 1), yaxt = "n", col = "#5B7FA6", border = NA, main = "",
-       xlab = "Kendall's tau", ylab = "thousand pairs")
-  axis(2, at = axTicks(2), labels = axTicks(2) / 1000)
-  title_left(paste("All", number(length(tau)), "pairs of", number(ncol(genes)), "genes"))
-}
-
-ramp <- colorRampPalette(c("#2166AC", "#92C5DE", "#F7F7F7", "#F4A582", "#B2182B"))(200)
-
-draw_heat_map <- function() {
-  n <- nrow(shown)
-  par(mar = c(3, 5, 4, 18), las = 1, xpd = NA)
-  image(1:n, 1:n, shown[, n:1], zlim = c(-1, 1), col = ramp, axes = FALSE, xlab = "", ylab = "")
-  axis(4, at = n:1, labels = rownames(shown), tick = FALSE, line = -0.6, cex.axis = 0.72)
-  title_left(paste0("The ", n, " genes with the most partners at |tau| of ", limit, " or more"))
-  steps <- seq(1, n / 2, length.out = length(ramp) + 1)
-  rect(steps[-length(steps)], -1.6, steps[-1], -0.7, col = ramp, border = NA)
-  text(seq(1, n / 2, length.out = 5), -2.2, seq(-1, 1, by = 0.5), cex = 0.72)
-  text(n / 2 + 1, -1.15, "tau", cex = 0.8, adj = 0)
-}
-
 file <- file.path(getwd(), "golub-kendall.png")
 open_png(file)
 layout(matrix(1:2), heights = c(1, 2.2))
-draw_histogram()
-draw_heat_map()
+plot(tau, "histogram", main = paste("All", number(length(tau)), "pairs of", number(ncol(genes)), "genes"))
+plot(gpuCor(genes[, measured[top]], method = "kendall"), "heatmap",
+     main = paste0("The ", length(top), " genes with the most partners at |tau| of ", limit, " or more"))
 invisible(dev.off())
 cat("\npicture: ", file, "\n", sep = "")
