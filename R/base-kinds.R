@@ -80,3 +80,29 @@ kept_times <- function(keep, times, what) {
 check_tr <- function(tr) {
   check_that(tr, "tr", are_finite(tr, 1L) && tr > 0, "the seconds from one observation to the next")
 }
+
+# ---- files named as in BIDS, such as sub-01_ses-1_task-rest_space-MNI_desc-preproc_bold.nii.gz
+
+# Returns c(sub = "01", ses = "1", ...), or NULL for another name.
+file_entities <- function(file) {
+  parts <- strsplit(sub("[.].*", "", basename(file)), "_", fixed = TRUE)[[1L]]
+  if (!grepl("^sub-.", parts[1L])) return(NULL)
+  parts <- grep("^[a-z]+-.", parts, value = TRUE)
+  stats::setNames(sub("^[a-z]+-", "", parts), sub("-.*", "", parts))
+}
+
+# Returns "sub-01_ses-1_task-rest" of the entities, without those named `but`.
+entity_name <- function(entities, but = "desc") {
+  entities <- entities[!names(entities) %in% but]
+  paste(names(entities), entities, sep = "-", collapse = "_")
+}
+
+# Entities of derivatives, which a subject's name leaves out.
+DERIVED_ENTITIES <- c("space", "cohort", "res", "den", "desc")
+
+# Returns the names of subjects: those of the list x, or of the scans that their `data` are of, or NULL.
+subject_labels <- function(x, data = x) {
+  if (!is.null(names(x)) || !is.list(data)) return(names(x))
+  entities <- lapply(data, attr, "entities", exact = TRUE)
+  if (all(lengths(entities) > 0L)) vapply(entities, entity_name, "", DERIVED_ENTITIES)
+}

@@ -41,18 +41,22 @@ histogram_object <- function(counts, breaks, method) {
 #' @usage NULL
 #' @export
 as.data.frame.gpuConnectivity <- function(x, row.names = NULL, optional = FALSE, ...) {
+  if (!length(sums_of(x))) return(list2DF(unclass(x$histogram)[c("mids", "counts")]))
+  variable_frame(variables_of(x), measures_of(x), row.names)
+}
+
+# Returns a data frame with a column for each measure, threshold or power.
+measures_of <- function(x) {
   sums <- sums_of(x)
-  if (!length(sums)) return(data.frame())
   columns <- lapply(names(sums), function(name) {
     values <- as.matrix(sums[[name]])
     columns <- lapply(seq_len(ncol(values)), function(k) unname(values[, k]))
     stats::setNames(columns, paste0(if (name != "soft") name, colnames(values)))
   })
-  names <- rownames(as.matrix(sums[[1L]]))
-  if (anyDuplicated(names) || anyNA(names)) names <- NULL # row names must be unique and not NA
-  as.data.frame(unlist(columns, recursive = FALSE), row.names = if (is.null(row.names)) names else row.names,
-                optional = TRUE)
+  list2DF(unlist(columns, recursive = FALSE))
 }
+
+variables_of <- function(x) rownames(as.matrix(sums_of(x)[[1L]]))
 
 # Returns the sums of each variable: vectors, or matrices with a column for each threshold or power. The list is empty
 # if only the histogram was computed.
@@ -87,8 +91,7 @@ quantiles_of <- function(frame) vapply(frame, stats::quantile, numeric(5L), na.r
 #' @export
 print.gpuConnectivity <- function(x, digits = 4L, ...) {
   cat(describe_connectivity(x))
-  frame <- as.data.frame(x)
-  if (nrow(frame)) print(quantiles_of(frame), digits = digits)
+  if (length(sums_of(x))) print(quantiles_of(measures_of(x)), digits = digits)
   invisible(x)
 }
 
@@ -98,16 +101,15 @@ print.gpuConnectivity <- function(x, digits = 4L, ...) {
 summary.gpuConnectivity <- function(object, n = 6L, ...) {
   n <- check_whole(n, "n", 0, 1e6)
   if (!length(sums_of(object))) return(new_summary(list(), describe_connectivity(object), object))
-  frame <- as.data.frame(object)
+  frame <- measures_of(object)
   first <- shown_measure(NULL, frame)
-  best <- utils::head(order(-frame[[first]], na.last = NA), n)
-  names <- if (is.character(attr(frame, "row.names"))) row.names(frame) else seq_len(nrow(frame))
+  hubs <- as.data.frame(object)[utils::head(order(-frame[[first]], na.last = NA), n), c("variable", first)]
+  row.names(hubs) <- NULL
   fit <- lapply(stats::setNames(nm = colnames(object$soft)), function(name) {
     if (!can_fit(frame[[name]])) return(c(r_squared = NA_real_, slope = NA_real_))
     unlist(scale_free_points(frame[[name]])[c("r_squared", "slope")])
   })
-  new_summary(list(quantiles = quantiles_of(frame), fit = do.call(rbind, fit),
-                   hubs = stats::setNames(data.frame(names[best], frame[[first]][best]), c("variable", first))),
+  new_summary(list(quantiles = quantiles_of(frame), fit = do.call(rbind, fit), hubs = hubs),
               describe_connectivity(object), object)
 }
 
@@ -133,11 +135,11 @@ plot.gpuConnectivity <- function(x, type = c("auto", "fit", "hubs", "histogram")
     draw_counts(x$histogram, ...)
     return(invisible(x))
   }
-  frame <- as.data.frame(x)
+  frame <- measures_of(x)
   if (!nrow(frame)) fail("there is no variable to plot: 'x' has none")
   name <- shown_measure(measure, frame)
   hubs <- check_whole(hubs, "hubs", 1, 200)
-  values <- stats::setNames(frame[[name]], if (is.character(attr(frame, "row.names"))) row.names(frame))
+  values <- stats::setNames(frame[[name]], variables_of(x))
   has_map <- !is.null(coords)
   if (has_map) coords <- check_coords(coords, length(values))
   panels <- list( # a map has no fit, as voxels and regions are no scale-free network; names are beside the histogram

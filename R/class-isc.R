@@ -1,7 +1,7 @@
 # Class gpuISC: the inter-subject correlation of each column, a data frame.
 
-# `found`: from subject_coefficients().
-new_isc <- function(found, run) {
+# `found`: from subject_coefficients(); `subjects`: their names, or NULL.
+new_isc <- function(found, run, subjects) {
   z <- isc_scores(found$r, run$x$name)
   n <- colSums(!is.na(z))
   mean <- colMeans(z, na.rm = run$x$skips)
@@ -19,11 +19,10 @@ new_isc <- function(found, run) {
     frame$p.adjusted <- (1 + as_large) / (1 + length(found$maxima))
   }
   names <- colnames(run$x)
-  dimnames(found$r) <- if (!is.null(names)) list(NULL, names)
-  if (is.null(names) || anyDuplicated(names) || anyNA(names)) names <- seq_along(mean)
+  dimnames(found$r) <- if (!is.null(names) || !is.null(subjects)) list(subjects, names)
   flags <- as.raw(constant("missing") * found$missing + constant("constant") * found$constant)
   warn_without(list(x_flags = flags, y_flags = raw(), n_obs = nrow(run$x$data[[1L]])), run)
-  structure(list2DF(lapply(frame, unname)), row.names = names, class = c("gpuISC", "data.frame"), r = found$r,
+  structure(variable_frame(names, frame), class = c("gpuISC", "data.frame"), r = found$r,
             adjusted = adjustment_of(run), n_obs = nrow(run$x$data[[1L]]))
 }
 
@@ -43,7 +42,7 @@ print.gpuISC <- function(x, n = 10L, ...) {
   cat("Inter-subject correlation of ", n_of(nrow(x), "column"), if (!is.null(about[["r"]])) {
     paste0(": ", n_of(nrow(about[["r"]]), "subject"), ", ", n_of(about$n_obs, "observation"))
   }, "\n", adjusted_line(adjusted, "pearson"), sep = "")
-  print(utils::head(as.data.frame(x), n), ...)
+  print(utils::head(as.data.frame(x), n), ..., row.names = FALSE)
   if (nrow(x) > n) cat("... and ", n_of(nrow(x) - n, "more column"), "\n", sep = "")
   invisible(x)
 }

@@ -239,6 +239,24 @@ summary.gpuCorNetworkFile <- function(object, ...) {
               describe_network_file(object), object)
 }
 
+# The order of edges is that of a network in memory: equal ones by `from`, then by `to`.
+#' @export
+as.data.frame.gpuCorNetworkFile <- function(x, row.names = NULL, optional = FALSE, ...) {
+  need_packages("rhdf5", "to read a network's file")
+  check_memory(100 * x$edges, "the data frame", n_of(x$edges, "edge"), "HDF5Array::H5SparseMatrix() reads a part")
+  read <- function(name) as.vector(reading_hdf5(x$file, rhdf5::h5read(x$file, name, bit64conversion = "double")))
+  names <- lapply(c("obs/_index", "var/_index"), function(of) {
+    names <- read(of)
+    if (!identical(names, as.character(seq_along(names)))) names # else numbers that stand for names
+  })
+  from <- row_numbers(read("X/indptr"))
+  to <- if (x$edges > 0) as.integer(read("X/indices")) + 1L else integer() # rhdf5 reads no empty vector
+  r <- if (x$edges > 0) read("X/data") else numeric()
+  kept <- if (length(x$variables) == 1L) which(from < to) else seq_along(r) # of both triangles one
+  kept <- kept[order(-abs(r[kept]), from[kept], to[kept])]
+  name_edges(from[kept], to[kept], r[kept], names[[1L]], names[[2L]])
+}
+
 # ---- matrices: methods that work without attaching Matrix, and arithmetic, which returns plain matrices
 
 # Not called within an S4 generic's argument, whose dispatch would wrap the error.

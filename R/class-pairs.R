@@ -18,7 +18,8 @@
 #'   `as.matrix()`: the N x N matrix. Its diagonal is that of [stats::cor()]: 1, but `NA` with fewer than two
 #'   observations, and with pairwise-complete observations also for a constant column.
 #'
-#'   `as.data.frame()`: a row for each pair, with `from`, `to`, `r` (`overlap` for overlaps) and, with `lag`, `lag`.
+#'   `as.data.frame()`: a row for each pair, with `from`, `to`, `r` (`overlap` for overlaps) and, with `lag`, `lag`;
+#'   with `test = TRUE` also `n`, `statistic` and `p.value`.
 #'
 #'   `summary()`: a list with `n_var`, `n_obs`, `method`, `pairs`, `missing`, `mean`, `quantiles` (those of
 #'   [stats::quantile()]), `strongest`, a data frame, and with `lag` the quantiles of the lags.
@@ -100,6 +101,8 @@ as.data.frame.allPairs <- function(x, row.names = NULL, optional = FALSE, ...) {
   frame <- list2DF(c(all_pairs(size_of(x), attr(x, "Labels")), values))
   lag <- attr(x, "lag")
   if (!is.null(lag)) frame$lag <- as.vector(lag)
+  tests <- attr(x, "tests")
+  frame[c("n", "statistic", "p.value")[seq_along(tests)]] <- lapply(tests, function(m) m[lower.tri(m)])
   frame
 }
 

@@ -35,9 +35,26 @@ head.gpuCorResult <- function(x, n = 6L, ...) utils::head(as.data.frame(x), n)
 #' @export
 tail.gpuCorResult <- function(x, n = 6L, ...) utils::tail(as.data.frame(x), n)
 
+# ---- data frames: the first columns say what a row is, see the help below
+
+# Returns a data frame with a row for each variable. `names`: NULL if there are none; `columns`: a list of vectors.
+# Names that differ are also those of the rows.
+variable_frame <- function(names, columns, row.names = NULL) {
+  if (is.null(row.names) && !anyDuplicated(names) && !anyNA(names)) row.names <- names
+  variable <- if (is.null(names)) seq_along(columns[[1L]]) else names
+  frame <- list2DF(c(list(variable = variable), lapply(columns, as.vector)))
+  if (!is.null(row.names)) row.names(frame) <- row.names
+  frame
+}
+
 # ---- summaries
 
 #' Summaries, rows and pictures of results
+#'
+#' `as.data.frame()` returns a result's table, in which names are columns: `variable`, `gene` or `module`, or `from` and
+#' `to`. They are numbers of columns if these have no names. So `write.csv(as.data.frame(x), file, row.names = FALSE)`
+#' loses nothing, and `merge(as.data.frame(x), genes, by.x = "from", by.y = "id")` joins an annotation. For a matrix of
+#' coefficients `as.data.frame(as.table(r))` makes such a table, for a list of networks `lapply(x, as.data.frame)`.
 #'
 #' `summary()` returns the numbers that are reported with a result, as a list. `head()` and `tail()` of these results
 #' return rows of `as.data.frame()`. Most methods of `print()` have an argument `digits`, the number of significant

@@ -17,6 +17,10 @@ writeVoxels <- function(values, file, reference = NULL, outside = 0, voxel_size 
     fail("'voxel_size' and 'tr' are for NIfTI, not for maps on surfaces")
   }
   format <- if (!on_surface) "nifti" else if (is.null(header$cifti$map)) "gifti" else "cifti"
+  entities <- attr(reference, "entities", exact = TRUE)
+  if (!is.null(entities) && is_file_name(file) && any(startsWith(basename(file), "_"))) {
+    file <- file.path(dirname(file), paste0(entity_name(entities), basename(file)))
+  }
   file <- check_new_file(file)
   check_that(basename(file), "file", grepl(MAP_FORMATS[[format]]$ends, file, perl = TRUE), MAP_FORMATS[[format]]$words)
   if (on_surface) {
@@ -113,7 +117,7 @@ voxelImage <- function(values, mask, outside = 0) image_of_values(values, mask, 
 # `name`: the name of the mask's argument.
 image_of_values <- function(values, mask, outside, name) {
   hint <- if (inherits(values, c("gpuConnectivity", "data.frame"))) {
-    "; as.matrix(as.data.frame(values)) has a column for each map"
+    "; as.matrix(as.data.frame(values)[-1]) has a column for each map"
   }
   check_type(values, "values", is_variables(values), "numeric or logical", hint)
   check_that(outside, "outside", length(outside) == 1L && is_variables(outside), "one number or NA")

@@ -44,7 +44,7 @@
 #' \item{histogram}{with `histogram`: an object of class [graphics::hist]}
 #' \item{pairs, n_obs, method, sign, type, power}{the number of pairs and of observations, and arguments}
 #'
-#' `as.data.frame()` has `degree`, `strength`, the powers and the maps as columns.
+#' `as.data.frame()` has `variable`, `degree`, `strength`, the powers and the maps as columns.
 #'
 #' Powers, means and the histogram are those of the coefficients that [gpuCor()] returns: within 1e-6, or 1e-13 with
 #' `precision = "double"`. [voxelImage()] makes an image of a column.

@@ -94,8 +94,9 @@
 #'   diagonal, or with `y` an `ncol(x)` x `ncol(y)` matrix of class `gpuCorNetworkXY` (a `dgCMatrix`). Values are the
 #'   coefficients, names those of the columns. `output = "edges"`: a data frame with an edge in each row, the strongest
 #'   first: `from`, `to`, `r`, `lag` if it was given, p values if they were the criterion (`p.adjusted` with `adjust`),
-#'   and `stability` if there are resamples. With `file`: a list of class `gpuCorNetworkFile`, invisibly. For several
-#'   values of the criterion: a list of networks or data frames, named by the values.
+#'   and `stability` if there are resamples. With `file`: a list of class `gpuCorNetworkFile`, invisibly, of which
+#'   `as.data.frame()` reads `from`, `to` and `r`. For several values of the criterion: a list of networks or data
+#'   frames, named by the values.
 #'
 #' @section Errors: As [gpuCor()]; none or several criteria; more than 2^31 - 1 edges without `file`; more edges than
 #'   fit in free memory, before anything is computed if `density` or `k` determines their number, otherwise when memory

@@ -37,7 +37,7 @@
 #' @return A list of class `gpuGradients`: `gradients`, a matrix with a row for each variable and a column for each
 #'   gradient; `lambda`, the eigenvalues; and the settings `fraction`, `kernel`, `alpha`, `time` and, if `TRUE`,
 #'   `diagonal`. With `align` these are the mean of the subjects, whose aligned matrices and eigenvalues are `subjects`
-#'   and `lambdas`. `as.data.frame()` returns the gradients. [voxelImage()] makes an image of a column.
+#'   and `lambdas`. `as.data.frame()` has `variable` and the gradients. [voxelImage()] makes an image of a column.
 #' @section Errors: a network that is not symmetric or not connected, in which gradients would only tell the parts
 #'   apart; more gradients than variables. More than `r gpucor:::MAX_EIGEN` variables need package RSpectra.
 #' @references
@@ -110,7 +110,7 @@ aligned_gradients <- function(x, rule, align, ...) {
   each <- each_subject(length(x), function(i) {
     do.call(gradients_of, c(list(x[[i]], rule), asked_of_subject(given, i, length(x))), quote = TRUE)
   })
-  maps <- stats::setNames(lapply(each, `[[`, "gradients"), names(x))
+  maps <- stats::setNames(lapply(each, `[[`, "gradients"), subject_labels(x))
   for (i in seq_along(maps)) {
     same <- identical(dim(maps[[i]]), dim(maps[[1L]])) && identical(rownames(maps[[i]]), rownames(maps[[1L]]))
     if (!same) fail("subject ", i, " has other variables, or names of them, than the first subject")
@@ -122,7 +122,7 @@ aligned_gradients <- function(x, rule, align, ...) {
                if (is.matrix(own)) paste("a matrix of", show_size(dim(own))) else show_value(align))
   }
   lambdas <- do.call(rbind, lapply(each, `[[`, "lambda"))
-  rownames(lambdas) <- names(x)
+  rownames(lambdas) <- names(maps)
   found <- mean_alignment(maps, template)
   list(gradients = found$mean, lambda = colMeans(lambdas), subjects = found$aligned, lambdas = lambdas)
 }
@@ -304,7 +304,7 @@ summary.gpuGradients <- function(object, ...) {
 #' @usage NULL
 #' @export
 as.data.frame.gpuGradients <- function(x, row.names = NULL, optional = FALSE, ...) {
-  as.data.frame(x$gradients, row.names = row.names, optional = optional)
+  variable_frame(rownames(x$gradients), asplit(x$gradients, 2L), row.names)
 }
 
 #' @rdname gpuGradients

@@ -47,10 +47,10 @@
 #'   The adjustment is each subject's own, before the means. `combine` is `"fisher"` (default) or `"mean"`.
 #'   `na.rm = TRUE`: a column that misses a value in a subject, or is constant there, has the coefficients of the other
 #'   subjects, whose means leave this one out. `precision` is that of `output = "isfc"`, by default `"double"`.
-#' @return `output = "isc"`: a data frame of class `gpuISC` with a row for each column: `isc`, `subjects` (the number of
-#'   coefficients), `statistic` (t), `p.value`, `fdr` (Benjamini and Hochberg) and, with `n_perm`, `p.adjusted`. P
-#'   values need three subjects. Attribute `r` has the coefficients, subjects x columns, and `adjusted` the adjustment.
-#'   `voxelImage(result$isc, x[[1]])` is a map.
+#' @return `output = "isc"`: a data frame of class `gpuISC` with a row for each column: `variable` (its name or
+#'   number), `isc`, `subjects` (the number of coefficients), `statistic` (t), `p.value`, `fdr` (Benjamini and Hochberg)
+#'   and, with `n_perm`, `p.adjusted`. P values need three subjects. Attribute `r` has the coefficients, subjects x
+#'   columns, and `adjusted` the adjustment. `voxelImage(result$isc, x[[1]])` is a map.
 #'
 #'   `output = "isfc"`: an object of class `gpuCor`, as a `dist`. It needs 32 bytes for each pair of columns in both
 #'   orders.
@@ -97,7 +97,7 @@ gpuISC <- function(x, n_perm = 0, surrogate = c("rotation", "phase"), output = c
   if (output == "isfc") return(isfc_of(run, specs$control))
   if (surrogate == "phase") warn_heavy_tails(run$x$data, "surrogate = \"rotation\"")
   factors <- if (n_perm > 0) surrogate_factors(rows[1L], length(rows), n_perm, surrogate)
-  new_isc(subject_coefficients(run, factors), run)
+  new_isc(subject_coefficients(run, factors), run, subject_labels(x, run$x$data))
 }
 
 # Returns some columns of subject s, adjusted and centered; those with a value that is not finite are NA, and constant

@@ -285,7 +285,7 @@ test_that("the histogram has as many bins as asked for, closed to the left", {
   expect_output(print(summary(con)), "435 pairs")
   for (type in c("auto", "histogram")) expect_silent(plot(con, type))
   told <- "'x' has no sums of variables' pairs, only a histogram"
-  expect_identical(dim(as.data.frame(con)), c(0L, 0L))
+  expect_identical(as.data.frame(con), as.data.frame(unclass(con$histogram)[c("mids", "counts")]))
   expect_error(plot(con, "hubs"), told, fixed = TRUE)
 })
 
@@ -363,7 +363,7 @@ test_that("few variables and observations", {
       expect_identical(dim(con$soft), c(n_var, 2L))
       expect_identical(sum(con$histogram$counts), choose(n_var, 2))
       expect_output(print(con), if (choose(n_var, 2) == 1) "1 edge," else "0 edges")
-      expect_identical(dim(as.data.frame(con)), c(n_var, 4L))
+      expect_identical(dim(as.data.frame(con)), c(n_var, 5L))
       expect_identical(do.call(run, c(list(x), given))[of_edges], con[of_edges])
       if (n_var == 2) expect_equal(con$strength, rep(abs(cor(x, method = method)[2]), 2), tolerance = 1e-6)
     }
@@ -406,19 +406,19 @@ test_that("as.data.frame() has a row for each column", {
   x <- `colnames<-`(normal(20, 12), paste0("v", 1:12))
   con <- gpuConnectivity(x, threshold = 0.2, power = c(6, 0.5))
   frame <- as.data.frame(con)
-  expect_identical(names(frame), c("degree", "strength", "power6", "power0.5"))
+  expect_identical(names(frame), c("variable", "degree", "strength", "power6", "power0.5"))
   expect_identical(row.names(frame), colnames(x))
   expect_identical(frame$degree, unname(con$degree))
   expect_identical(frame$strength, unname(con$strength))
   expect_identical(frame$power0.5, unname(con$soft[, 2]))
-  expect_identical(as.data.frame(gpuConnectivity(x, threshold = 0.2)), frame[1:2])
-  expect_identical(as.data.frame(gpuConnectivity(x, power = c(6, 0.5))), frame[3:4])
+  expect_identical(as.data.frame(gpuConnectivity(x, threshold = 0.2)), frame[1:3])
+  expect_identical(as.data.frame(gpuConnectivity(x, power = c(6, 0.5))), frame[c(1, 4:5)])
   expect_identical(row.names(as.data.frame(con, row.names = LETTERS[1:12])), LETTERS[1:12])
   expect_identical(row.names(as.data.frame(gpuConnectivity(unname(x), power = 2))), as.character(1:12))
   # Names that are no row names.
   for (names in list(rep("v", 12), c(NA, paste0("v", 2:12)))) {
     con <- gpuConnectivity(`colnames<-`(x, names), threshold = 0.2)
-    expect_identical(nrow(as.data.frame(con)), 12L)
+    expect_identical(as.data.frame(con)$variable, names)
     expect_output(print(con), "Connectivity of 12 variables")
   }
 })
