@@ -146,7 +146,7 @@ parcelMeans <- function(x, atlas, na.rm = FALSE) {
     }
   }
   means <- replace(sums / counts, counts == 0, NA)
-  if (!is.null(attr(x, "tr"))) attr(means, "tr") <- attr(x, "tr")
+  for (name in c("tr", "entities")) attr(means, name) <- attr(x, name, exact = TRUE)
   means
 }
 

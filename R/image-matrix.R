@@ -55,6 +55,9 @@
 #'     attribute `header`, a list of NIfTI's fields.
 #'   * `tr`: seconds between volumes, if the image has them and no volume in between was left out. `x[-(1:4), ]` keeps
 #'     it.
+#'   * `entities`: of a file that is named as in BIDS, `c(sub = "01", ses = "1", task = "rest", ...)`. Results with a
+#'     row or an element for each subject, such as `attr(gpuISC(x), "r")`, are named by them, `"sub-01_ses-1_task-rest"`,
+#'     unless the list has names.
 #'
 #'   `voxelImage()`: a 3-D array, or a 4-D array if `values` is a matrix with a row for each voxel. It is a `niftiImage`
 #'   if the image was one. For CIFTI it is a vector or a matrix of all grayordinates.
@@ -90,7 +93,9 @@
 #' head(voxelCoords(x)[edges$from, ]) # where the strongest edges begin
 #' @export
 voxelMatrix <- function(img, mask = NULL, keep = NULL, above = NULL) {
+  entities <- if (is_file_name(img) && length(img) == 1L) file_entities(img)
   img <- open_image(img)
+  img$entities <- entities
   check_that(above, "above", is.null(above) || !is.null(mask), "left out without 'mask'")
   mask <- if (!is.null(mask)) check_mask(read_mask(mask, "mask", flat = TRUE), img)
   inside <- if (is.null(mask)) seq_len(prod(img$size)) else inside_mask(mask, above)
@@ -111,6 +116,7 @@ varying_series <- function(img, voxels, times, mask_header) {
     x <- new_zeros(img$whole, c(length(times), length(voxels)))
     attr(x, "mask") <- new_mask(img, mask_header, voxels)
     if (all(diff(times) == 1)) attr(x, "tr") <- header_tr(img$header)
+    attr(x, "entities") <- img$entities
     class(x) <- c("voxelMatrix", "matrix", "array")
     x
   }
@@ -149,6 +155,7 @@ image_file <- function(file, mask) {
                 step = if (is.null(img$header$cifti)) c(prod(img$size), 1) else c(1, img$times),
                 format = img$format, bytes = file.size(file))
   attr(x, "tr") <- header_tr(img$header)
+  attr(x, "entities") <- file_entities(file)
   x
 }
 
@@ -249,6 +256,7 @@ MODEL_COLUMNS <- c("structure", "kind", "count")
   attr(picked, "mask") <- mask
   rows <- seq_len(nrow(x))
   if (all(diff(if (missing(i)) rows else rows[i]) == 1)) attr(picked, "tr") <- attr(x, "tr", exact = TRUE)
+  attr(picked, "entities") <- attr(x, "entities", exact = TRUE)
   class(picked) <- class(x)
   picked
 }
@@ -262,8 +270,9 @@ knows_voxels <- function(x) {
 describe_series <- function(x) {
   mask <- attr(x, "mask", exact = TRUE)
   tr <- attr(x, "tr", exact = TRUE)
+  entities <- attr(x, "entities", exact = TRUE)
   is_volume <- is.null(attr(mask, "header")$cifti)
-  paste0(n_of(nrow(x), "time point"), if (!is.null(tr)) paste0(" ", format(tr), " s apart"), " of ",
+  paste0(if (!is.null(entities)) paste0(entity_name(entities), ": "), n_of(nrow(x), "time point"), if (!is.null(tr)) paste0(" ", format(tr), " s apart"), " of ",
          format_count(ncol(x)), " of ", n_of(length(mask), if (is_volume) "voxel" else "grayordinate"),
          if (is_volume) paste0(" (", show_size(dim(mask)), ")"))
 }

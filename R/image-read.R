@@ -186,7 +186,8 @@ fail_dimensions <- function(name, size, wanted = "3 dimensions, x, y and z", hin
 #' precision.
 #'
 #' @param file A string: the name of a file. A new file must not exist yet. Its name ends in `.nii`, `.nii.gz`
-#'   (compressed), `.dscalar.nii`, `.func.gii` or `.shape.gii`. It appears when it is complete.
+#'   (compressed), `.dscalar.nii`, `.func.gii` or `.shape.gii`. It appears when it is complete. A name that begins with
+#'   `_`, such as `"_stat-degree_boldmap.nii.gz"`, follows the BIDS entities of the reference, without `desc`.
 #' @param values A vector with a value for each column of the matrix, or a matrix with a row for each and a column for
 #'   each map; or an image, such as of [voxelImage()].
 #' @param reference A matrix from [voxelMatrix()], its mask, or an image: where the voxels are. `NULL` if `values` is an

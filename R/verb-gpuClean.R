@@ -126,6 +126,7 @@ like_series <- function(cleaned, x, rows) {
   if (inherits(x, "voxelMatrix") && knows_voxels(x)) {
     attr(cleaned, "mask") <- attr(x, "mask", exact = TRUE)
     if (all(diff(rows) == 1)) attr(cleaned, "tr") <- attr(x, "tr", exact = TRUE)
+    attr(cleaned, "entities") <- attr(x, "entities", exact = TRUE)
     class(cleaned) <- class(x)
   } else if (inherits(x, "ts") && length(rows) == nrow(x)) {
     attributes(cleaned)[c("tsp", "class")] <- attributes(x)[c("tsp", "class")]

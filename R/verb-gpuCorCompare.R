@@ -99,7 +99,8 @@
 #' @param paired `TRUE` if subject i of `y` is subject i of `x`.
 #' @param design,data,contrast For `x` without `y`: a formula such as `~ group + age`, with a data frame that has a row
 #'   for each subject, or a numeric matrix; and names of its columns or terms, a number for each column, or a matrix of
-#'   such rows. Without a formula, `data` are those of [gpuAdjust()].
+#'   such rows. Names of its rows, or its column `participant_id` (BIDS), are compared with the names of the subjects.
+#'   Without a formula, `data` are those of [gpuAdjust()].
 #' @param n_perm The number of permutations, 0 for none.
 #' @param components `"size"` or `"sum"`, with `threshold` and `n_perm`, or `"tfce"`, with `n_perm`: see the section on
 #'   components.
@@ -165,7 +166,7 @@ gpuCorCompare <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
   blocks <- specs$permutation$blocks
   is_of_covariates <- !is.null(data) && !inherits(design, "formula") && !inherits(blocks, "formula")
   if (is_of_covariates) specs <- specs_of("gpuCorCompare", data = data, ...)
-  if (inherits(design, "formula")) design <- model_matrix(design, data, "design", "subject")
+  if (inherits(design, "formula")) design <- model_matrix(design, by_participant(data), "design", "subject")
   if (inherits(blocks, "formula")) {
     frame <- with_our_errors(stats::model.frame(blocks, data, na.action = stats::na.fail), "'blocks': ")
     blocks <- do.call(paste, frame)
@@ -221,6 +222,13 @@ gpuCorCompare <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
   compare_output(rows, run, given, error, maxima, output)
 }
 
+# Returns a table of participants, as in BIDS, with rows named by them.
+by_participant <- function(data) {
+  ids <- if (is.data.frame(data) && is.integer(attr(data, "row.names"))) as.character(data[["participant_id"]])
+  if (length(ids) && all(startsWith(ids, "sub-")) && !anyDuplicated(ids)) row.names(data) <- ids
+  data
+}
+
 # Returns the network of differences, or its edges. `components`: list() or list(table, of).
 compare_output <- function(rows, run, given, error, maxima, output, components = list()) {
   warn_without(rows, run)
@@ -265,8 +273,10 @@ compare_run <- function(run, x, y, groups) {
   }
   names <- subject_names(sum(sizes), n_first)
   # Subjects are often read in the order of a table that was sorted, whose row numbers tell nothing then.
-  is_comparable <- are_row_numbers(observation_names(groups$design)) == are_row_numbers(names(x))
-  if (is_comparable) check_observations(groups$design, "design", list(names = names(x)))
+  own <- subject_labels(x)
+  if (is.null(names(x)) && !is.null(own)) own <- sub("_.*", "", own) # "sub-01"
+  is_comparable <- are_row_numbers(observation_names(groups$design)) == are_row_numbers(own)
+  if (is_comparable) check_observations(groups$design, "design", list(names = own))
   is_spread <- length(sizes) == 1L && is.null(groups$design) && identical(given$effects, "fixed")
   # With one subject in each of two groups, the observations are the sample.
   are_matrices <- length(sizes) == 2L && all(sizes == 1L) && !groups$paired

@@ -87,3 +87,45 @@ test_that("a network in a file is the table of a network in memory", {
     expect_error(as.data.frame(in_file), "cannot be read", class = "gpucor_error_file")
   }
 })
+
+# ---- BIDS
+
+test_that("subjects, maps and participants are named by the entities of files", {
+  set.seed(1)
+  folder <- tempfile("bids")
+  dir.create(folder)
+  on.exit(unlink(folder, recursive = TRUE))
+  scans <- sprintf("sub-%02d_ses-1_task-rest_space-MNI_desc-preproc_bold.nii", 1:6)
+  header <- list(sform_code = 1, srow_x = c(2, 0, 0, 0), srow_y = c(0, 2, 0, 0), srow_z = c(0, 0, 2, 0))
+  series <- sin(1:40)
+  for (name in scans) {
+    img <- array(rep(series, each = 24) + rnorm(24 * 40), c(4, 3, 2, 40))
+    writeVoxels(structure(img, header = header), file.path(folder, name))
+  }
+  x <- lapply(file.path(folder, scans), voxelMatrix)
+  expect_identical(attr(x[[2]], "entities"), c(sub = "02", ses = "1", task = "rest", space = "MNI", desc = "preproc"))
+  expect_output(print(x[[1]]), "^sub-01_ses-1_task-rest_space-MNI: 40 time points")
+  labels <- sprintf("sub-%02d_ses-1_task-rest", 1:6)
+  expect_identical(rownames(attr(gpuISC(x), "r")), labels)
+  expect_identical(rownames(attr(gpuISC(function(i) x[[i]], subjects = 6), "r")), labels)
+  expect_identical(rownames(attr(gpuISC(stats::setNames(x, letters[1:6])), "r")), letters[1:6])
+
+  # Parts, residuals, regions and files keep them.
+  regions <- lapply(x, parcelMeans, rep(1:6, 4))
+  cleaned <- lapply(x, function(x) gpuClean(x[-1, ], covariates = 1:39))
+  files <- lapply(file.path(folder, scans), gpuCorFile)
+  for (own in list(regions, cleaned, files)) expect_identical(rownames(attr(gpuISC(own), "r")), labels)
+  expect_identical(names(gpuGradients(regions, 1, fraction = 1, align = TRUE)$subjects), labels)
+
+  map <- writeVoxels(seq_len(24), file.path(folder, "_stat-rank_boldmap.nii.gz"), x[[3]])
+  expect_identical(basename(map), "sub-03_ses-1_task-rest_space-MNI_stat-rank_boldmap.nii.gz")
+  expect_identical(as.vector(readVoxels(map)), seq_len(24))
+  expect_null(attr(voxelMatrix(map <- array(rnorm(240), c(4, 3, 2, 10))), "entities"))
+  expect_identical(basename(writeVoxels(seq_len(24), file.path(folder, "_a.nii"), voxelMatrix(map))), "_a.nii")
+
+  people <- data.frame(participant_id = sprintf("sub-%02d", 1:6), age = c(20, 31, 42, 23, 34, 45))
+  compare <- function(x, data) gpuCorCompare(x, design = ~ age, data = data)$p.value
+  expect_identical(compare(regions, people), compare(lapply(regions, `attr<-`, "entities", NULL), people["age"]))
+  expect_error(compare(regions, people[6:1, ]), "has the observations of 'x' in another order",
+               class = "gpucor_error_input")
+})
