@@ -274,8 +274,10 @@ compare_run <- function(run, x, y, groups) {
   names <- subject_names(sum(sizes), n_first)
   # Subjects are often read in the order of a table that was sorted, whose row numbers tell nothing then.
   own <- subject_labels(x)
-  if (is.null(names(x)) && !is.null(own)) own <- sub("_.*", "", own) # "sub-01"
-  is_comparable <- are_row_numbers(observation_names(groups$design)) == are_row_numbers(own)
+  theirs <- observation_names(groups$design)
+  is_of_participants <- !is.null(own) && length(theirs) && all(grepl("^sub-[^_]*$", theirs))
+  if (is_of_participants) own <- sub("^(sub-[^_]*)_.*", "\\1", own) # of sub-01_ses-1
+  is_comparable <- are_row_numbers(theirs) == are_row_numbers(own)
   if (is_comparable) check_observations(groups$design, "design", list(names = own))
   is_spread <- length(sizes) == 1L && is.null(groups$design) && identical(given$effects, "fixed")
   # With one subject in each of two groups, the observations are the sample.

@@ -89,6 +89,7 @@ pruned_tests <- function(net, is_kept, threads) {
 #' * Cytoscape, as a table whose columns are attributes of edges, with `from` as source and `to` as target:
 #'   `write.csv(as.data.frame(net), "edges.csv", row.names = FALSE)`; or at once, by package RCy3:
 #'   `RCy3::createNetworkFromIgraph(as_igraph(net))`.
+#'   An attribute of nodes: `igraph::V(g)$module <- modules$colors[igraph::V(g)$name]`.
 #' * Gephi, as a table: `e <- as.data.frame(net)`, then `write.csv(data.frame(Source = e$from, Target = e$to, Type =
 #'   "Undirected", Weight = abs(e$r)), "edges.csv", row.names = FALSE)`.
 #'

@@ -408,6 +408,13 @@ mutants <- list(
   # ---- input that means something else, p values that do not hold
   r_mutant("regressions within runs", unname(split(seq_len(n_obs), codes)), list(seq_len(n_obs)), "covariates"),
   r_mutant("rows that overlap", min(10, ceiling(counted / 2)), 2, "lag"),
+  r_mutant("names that rows cannot have", is.null(row.names) && !anyDuplicated(names), is.null(row.names),
+           "connectivity"),
+  r_mutant("triangles of a network in a file", which(from < to), seq_along(r), "tables"),
+  r_mutant("spaces in the names of subjects", vapply(entities, entity_name, "", DERIVED_ENTITIES),
+           vapply(entities, entity_name, ""), "tables"),
+  r_mutant("participants in another order", length(ids) && all(startsWith(ids, "sub-")) && !anyDuplicated(ids), FALSE,
+           "tables"),
   r_mutant("moved rows", diff(as.numeric(numbers)) < 0, numbers == "", "observations"),
   r_mutant("observations of distance correlation", c(bicor = 5, distance = 10, `distance of groups` = 10, rv = 10),
            c(bicor = 5, distance = 5, `distance of groups` = 10, rv = 10), "distance"),

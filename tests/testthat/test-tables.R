@@ -126,6 +126,10 @@ test_that("subjects, maps and participants are named by the entities of files", 
   people <- data.frame(participant_id = sprintf("sub-%02d", 1:6), age = c(20, 31, 42, 23, 34, 45))
   compare <- function(x, data) gpuCorCompare(x, design = ~ age, data = data)$p.value
   expect_identical(compare(regions, people), compare(lapply(regions, `attr<-`, "entities", NULL), people["age"]))
+  named <- stats::setNames(regions, labels)
+  expect_silent(compare(named, people))
+  expect_silent(compare(named, data.frame(age = people$age, row.names = labels)))
+  expect_error(compare(named, data.frame(age = people$age, row.names = rev(labels))), "in another order")
   expect_error(compare(regions, people[6:1, ]), "has the observations of 'x' in another order",
                class = "gpucor_error_input")
 })
