@@ -369,8 +369,12 @@ mutants <- list(
   r_mutant("missing values of residuals", which(!missing[, columns[1L]]), seq_len(nrow(missing)), "modules"),
   r_mutant("order of members", order(-do.call(pmin, kme)), order(do.call(pmin, kme)), "modules"),
   r_mutant("traits adjusted as modules",
-           gpuAssociation(x$eigengenes[is_module], traits, covariates = covariates, output = "matrix", ...),
-           gpuAssociation(x$eigengenes[is_module], traits, output = "matrix", ...), "modules"),
+           list(x$eigengenes[names(x$eigengenes) != "MEgrey"], traits, covariates = covariates, output = "matrix"),
+           list(x$eigengenes[names(x$eigengenes) != "MEgrey"], traits, output = "matrix"), "modules"),
+  r_mutant("cells without a sign", which(colSums(x$num_df > 1, na.rm = TRUE) > 0), integer(), "plot"),
+  r_mutant("groups by name", groups[match(labels, known)], groups[seq_along(labels)], "plot"),
+  r_mutant("upper triangle", full(upper, 1)[at, at][upper.tri(m)], m[upper.tri(m)], "plot"),
+  r_mutant("style of one picture", STYLE$colors <- style, NULL, "plot"),
 
   # ---- files of plans, new files, confounds
   mutant("an S4 object in a plan", "skip_object", "if (flags & IS_S4 || ", "if (", "plan-faults"),
