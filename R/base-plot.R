@@ -236,31 +236,14 @@ order_by_tree <- function(d) {
   linkage(d, method = "average")
 }
 
-# Returns the joins of a tree over positions 1, 2, ...: list(x, low), matrices with one row per join and one column per
-# branch. Leaves end `hang` below their join. plot() of a dendrogram recurses too deep for thousands of leaves.
-tree_joins <- function(tree, hang) {
-  leaf <- order(tree$order)
-  n <- nrow(tree$merge)
-  x <- low <- matrix(0, n, 2L)
-  middle <- numeric(n)
-  for (join in seq_len(n)) { # the branches of a join precede it
-    part <- tree$merge[join, ]
-    x[join, ] <- ifelse(part < 0, leaf[abs(part)], middle[abs(part)])
-    low[join, ] <- ifelse(part < 0, tree$height[join] - hang, tree$height[abs(part)])
-    middle[join] <- mean(x[join, ])
-  }
-  list(x = x, low = low)
-}
-
+# Draws a tree without names above n columns of equal width. Lines down to 0 of many leaves would look solid black.
 draw_tree <- function(tree, ylab, main = NULL) {
   n <- length(tree$order)
-  top <- tree$height
-  joins <- tree_joins(tree, 0.04 * diff(range(top, min(top) - 1e-3))) # many lines down to 0 would look solid black
-  graphics::plot.default(c(0.5, n + 0.5), range(joins$low, top), type = "n", xaxs = "i", axes = FALSE, ann = FALSE)
+  graphics::plot.new() # par("pin") is then that of this figure
+  half <- graphics::par("pin")[1L] / (2 * n) # of a column: the tree spans the middles
+  graphics::par(new = TRUE, mai = graphics::par("mai") + c(0, half, 0, half))
+  graphics::plot(tree, labels = FALSE, hang = 0.03, ann = FALSE, axes = FALSE, xaxs = "i", lwd = if (n > 500L) 0.5 else 1)
   title_at("ylab", ylab, 3.4)
   title_at("main", main, TITLE_LINE)
   graphics::axis(2L, las = 1)
-  width <- if (n > 500L) 0.5 else 1
-  graphics::segments(joins$x[, 1L], top, joins$x[, 2L], top, lwd = width)
-  for (side in 1:2) graphics::segments(joins$x[, side], joins$low[, side], joins$x[, side], top, lwd = width)
 }
