@@ -115,6 +115,7 @@ typedef struct {
     float *step, *lost;   /* with bytes: the step in units of the column's length, NaN without coefficients; the
                            * length of what rounding to steps loses, in the same units */
     double max_lost;      /* of all columns */
+    double max_length;    /* with bytes: gcor_max_length() */
     double *values;       /* DOUBLE: scaled values or scores; GIVEN: coefficients; REAL_COMMON, PAIR_COMMON, DISTANCE,
                            * DISTANCE_COMMON: values, NaN: missing; REAL_SPARSE: the values of entries, less the
                            * column's value at all other observations */

@@ -158,11 +158,11 @@ static double error_bound(int is_approx, int64_t n_obs) {
     return n < 0.5 ? n / (1 - n) + 0x1p-20 : 1;
 }
 
-/* A bound of the error of coefficients from bytes: x y - x' y' = (x - x') y + x' (y - y'), and columns have unit
- * length. 1: there are no bytes. */
+/* A bound of the error of coefficients from bytes: x y - x' y' = (x - x') y + x' (y - y'). 1: there are no bytes. */
 static double bytes_error(const cpu_operand *rows, const cpu_operand *cols) {
     if (!rows->bytes || !cols->bytes || rows->head.n_obs > MAX_BYTES) return 1;
-    return (rows->max_lost + (1 + rows->max_lost) * cols->max_lost) * (1 + 1e-4) + error_bound(1, rows->head.n_obs);
+    const double x = rows->max_length, y = cols->max_length, lost = rows->max_lost, other_lost = cols->max_lost;
+    return (lost * y + (x + lost) * other_lost) * (1 + 1e-4) + error_bound(1, rows->head.n_obs);
 }
 
 /* True if coefficients are delivered as floats. */

@@ -167,3 +167,11 @@ void gcor_describe_column(const gcor_measure *measure, gcor_kind kind, int64_t p
     else if (*norm == 0)
         *flags |= GCOR_CONSTANT;
 }
+
+/* Mapped columns have the length sqrt(1 - norm) (design.h), all others sqrt(norm). */
+double gcor_max_length(const gcor_design *design, const double *norm, int64_t n) {
+    double squares = 0;
+    for (int64_t j = 0; gcor_is_mapped(design) && j < n; j++)
+        if (norm[j] > 0) squares = fmax(squares, (1 - norm[j]) / norm[j]);
+    return squares > 0 ? sqrt(squares) : 1;
+}

@@ -120,6 +120,9 @@ int gcor_shuffles_prepared(const gcor_measure *measure, gcor_kind kind, const gc
  * thread. */
 void gcor_describe_column(const gcor_measure *measure, gcor_kind kind, int64_t present, double *norm, int *flags);
 
+/* The max length of n prepared REAL columns, each divided by the root of its norm: 1, but not of mapped ones. */
+double gcor_max_length(const gcor_design *design, const double *norm, int64_t n);
+
 /* A row of the table has these (distance.c). */
 double gcor_prepare_distance(double *x, int64_t n, gcor_preparing *with, float *out);
 double gcor_prepare_distance_double(double *x, int64_t n, gcor_preparing *with, double *out);

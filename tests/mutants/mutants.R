@@ -80,7 +80,7 @@ mutants <- list(
          "clr"),
   mutant("bound of context likelihoods", "screen", "y * (2 - y) / (1 - y) * scale", "2 * y * scale", "clr"),
   mutant("bound of approximate likelihoods", "search_body", "scale * y * (2 - y) / (1 - y)", "scale * y", "clr"),
-  mutant("errors of bytes", "bytes_error", "rows->max_lost + (1 + rows->max_lost) * cols->max_lost", "0",
+  mutant("errors of bytes", "bytes_error", "lost * y + (x + lost) * other_lost", "0",
          "instructions|network"),
   mutant("exact coefficients in single precision", "deliver", "is_rounded(state, rows) ? exact_rounded : exact",
          "exact", "clr"),

@@ -374,15 +374,6 @@ static void describe(gcor_state *state, const gcor_measure *measure, int64_t n_o
     copy_to_device(o.norm.data, o.head.norm, n_var, state->compute, "copying norms");
 }
 
-/* Mapped columns have the length sqrt(1 - norm) (measure/design.h), all others sqrt(norm). */
-static double max_length(const gcor_design *design, const gcor_operand &head) {
-    double squares = 0;
-    if (!design || design->n_map == 0) return 1;
-    for (int64_t j = 0; j < head.n_var; j++)
-        if (head.norm[j] > 0) squares = std::max(squares, (1 - head.norm[j]) / head.norm[j]);
-    return squares > 0 ? exp2(ceil(log2(squares) / 2)) : 1;
-}
-
 bool fused_exactly(const gcor_state *state, gcor_kind kind, int64_t n_obs) {
     int64_t max = state->needs.large_tiles ? PACKED_NETWORK_WORDS : PACKED_WORDS;
     return kind == GCOR_REAL || (kind == GCOR_SIGN && sign_words(n_obs) <= max);
@@ -441,7 +432,7 @@ std::unique_ptr<Operand> cuda_prepare(gcor_state *state, const gcor_columns *col
     o->centred = measure->angle != GCOR_AS_IS;
     allocate(*o);
     (gcor_shuffles_prepared(measure, kind, columns) ? fill_shuffled : fill)(state, columns, measure, *o);
-    o->length = max_length(columns->design, o->head);
+    o->length = exp2(ceil(log2(gcor_max_length(columns->design, o->head.norm, n_var))));
     if (kind == GCOR_REAL && fused(state, kind, n_obs)) make_halves(state, *o);
     if (kind == GCOR_SIGN || kind == GCOR_SIGN_COMMON) make_bits(state, *o);
     if (kind == GCOR_BINNED) make_bins(state, *o);
