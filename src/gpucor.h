@@ -285,8 +285,8 @@ struct gcor_sink {
     gcor_shape shape;
     int64_t n_row, n_col; /* variables on the rows' side (y) and on the columns' side (x) */
     int approximate;      /* non-zero: take() accepts approximate segments, and calls refine() where it needs to */
-    int coarse;           /* non-zero, if approximate: refine() is called for few pairs also where errors are up to
-                           * GCOR_COARSE_ERROR; a back end may then compute faster */
+    int coarse; /* non-zero, if approximate: errors may be up to GCOR_COARSE_ERROR, if a back end then computes
+                 * faster, though refine() is called for more pairs: for few if min() exceeds such errors */
     gcor_form form;
     const gcor_pairs *pairs; /* set for a run with a pair mask: only these pairs need be delivered. NULL: all of them */
     /* Another sink of the same shape that take() passes values on to, as well or instead; it begins and ends each tile

@@ -7,6 +7,7 @@
 #include "../base/alloc.h"
 #include "../measure/coefficient.h"
 
+#include <math.h>
 #include <string.h>
 
 /* SLICE: observations packed at a time, 64 MB for a tile's variables, in whole runs. SINGLE_SLICE, SINGLE_CHUNK: for
@@ -165,6 +166,16 @@ static double bytes_error(const cpu_operand *rows, const cpu_operand *cols) {
     return (lost * y + (x + lost) * other_lost) * (1 + 1e-4) + error_bound(1, rows->head.n_obs);
 }
 
+/* True if products of bytes cost less than of floats, with more pairs to refine. On two processors that is where the
+ * min coefficient exceeds the error by 1.5 standard errors of unrelated columns. A maximum grows, and soon rules out
+ * most pairs. */
+static int do_bytes_pay(const gcor_sink *sink, const cpu_operand *rows, const cpu_operand *cols) {
+    const double error = bytes_error(rows, cols), size = rows->max_length * cols->max_length;
+    if (!sink->approximate || !sink->coarse || error > GCOR_COARSE_ERROR) return 0;
+    if (!sink->type->min || sink->type->role == GCOR_MAXIMUM) return 1;
+    return sink->type->min(sink) > error + 1.5 * size / sqrt((double)rows->head.n_obs);
+}
+
 /* True if coefficients are delivered as floats. */
 static int is_rounded(const gcor_state *state, const cpu_operand *rows) {
     return rows->head.kind == GCOR_REAL && state->sink->form == GCOR_AS_FLOATS;
@@ -226,7 +237,7 @@ cpu_product cpu_real_product(const gcor_state *state, const cpu_operand *rows, c
         product.pack = pack_values;
         product.dot = dot_values;
         if (rows->head.kind == GCOR_REAL_COMMON) product.deliver = cpu_deliver_common;
-    } else if (state->sink->approximate && state->sink->coarse && bytes_error(rows, cols) <= GCOR_COARSE_ERROR) {
+    } else if (do_bytes_pay(state->sink, rows, cols)) {
         product.is_bytes = 1;
         product.element = IN_ELEMENT;
         product.length = (n_obs + IN_ELEMENT - 1) / IN_ELEMENT;

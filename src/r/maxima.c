@@ -64,8 +64,6 @@ static gcor_status add_counts(r_job *q, double min, SEXP result, double *counts)
     gcor_histogram *histogram;
     gcor_status status = gcor_histogram_new(&q->call.context, r_shape(q), r_n_row(q), q->job.x->n_var, 1, &histogram);
     if (!status) {
-        /* coarse values rule out nearly all pairs of unrelated columns beyond three standard errors */
-        histogram->sink.coarse = min > GCOR_COARSE_ERROR + 3 / sqrt((double)q->job.x->n_obs);
         histogram->min = min;
         status = r_job_run(q, &histogram->sink, result);
     }
