@@ -17,7 +17,7 @@ constant <- function(name) engine$constants[[name]]
 measures <- function() .Call(r_measures)
 
 # Returns a method's row of the table of measures: name, title, ranked, common, distribution, df_taken, and for a design
-# centred, options, takes_covariates, refusal; min_obs; last_step.
+# centred, options, takes_covariates, takes_weights (also whitens), refusal; min_obs; last_step.
 measure_of <- function(method) lapply(measures(), `[`, method_code(method) + 1L)
 
 # Checks an argument 'method'. Its default is a vector of the package's own measures, `first` before the others.
@@ -37,6 +37,12 @@ method_code <- function(method) {
 }
 
 method_title <- function(method) measure_of(method)$title
+
+# Returns the title within a sentence.
+method_words <- function(method) sub("^(\\w)(?!\\w*'s)", "\\L\\1", method_title(method), perl = TRUE)
+
+# Returns what has coefficients with others.
+column_word <- function(method) if (method %in% GROUP_METHODS) "group" else "variable"
 
 # Returns words for too few values for a coefficient.
 few_words <- function(method) {

@@ -50,7 +50,7 @@ regressors_of <- function(asked, measure, n_obs) {
   facts <- c(`any regression` = TRUE, `several runs` = !is.null(codes), `runs alone` = identical(kinds, "runs"),
              `unknown times` = is.null(asked$tr), `df = "bartlett"` = identical(asked$df, "bartlett"),
              `measure without regression` = !measure$takes_covariates, `measure without intercepts` = !measure$centred,
-             `measure without whitening` = !measure$name %in% c("pearson", "spearman", "cosine"))
+             `measure without whitening` = !measure$takes_weights)
   check_together(list(features = c(kinds, names(which(facts)))),
                  words = list(method = measure$name, refusal = measure$refusal))
   runs <- if (is.null(codes)) list(seq_len(n_obs)) else unname(split(seq_len(n_obs), codes))
