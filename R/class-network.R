@@ -108,9 +108,11 @@ network_title <- function(net) {
     sub("r", value_name(net), weight_names[[net@sign]])
   }
   size <- paste(unique(vapply(dim(net), format_count, "")), collapse = " x ")
-  paste0(what, " of ", size, if (size == "1") " variable\n" else " variables\n",
+  paste0(what, " of ", size, " ", column_word(net@method), if (size != "1") "s", "\n",
          describe_network(attributes(net), weight),
-         if (is(net, "gpuCorDifference")) paste0("p values by ", null_words(net@error, length(net@groups)), "\n"))
+         if (is(net, "gpuCorDifference")) {
+           paste0("p values by ", null_words(net@error, length(net@groups), length(net@maxima) > 0), "\n")
+         })
 }
 
 show_network <- function(object) {

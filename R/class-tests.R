@@ -60,10 +60,14 @@ describe_tests <- function(x) {
 }
 
 # Returns the null distribution of p values of differences. `error`: the standard error of fixed effects; `is_several`:
-# TRUE for several groups, or several effects.
-null_words <- function(error, is_several) {
-  if (!length(error)) return(paste(if (is_several) "F" else "t", "of the subjects' z"))
-  if (is_several) "chi-squared of z" else "the normal distribution of z"
+# TRUE for several groups, or several effects; `permuted`: TRUE if there are adjusted ones.
+null_words <- function(error, is_several, permuted) {
+  null <- if (!length(error)) {
+    paste(if (is_several) "F" else "t", "of the subjects' z")
+  } else {
+    if (is_several) "chi-squared of z" else "the normal distribution of z"
+  }
+  paste0(null, if (permuted) "; adjusted ones by permutation")
 }
 
 compared_words <- function(x) {
@@ -86,7 +90,8 @@ print.gpuTests <- function(x, digits = 4L, ...) {
   level <- x[["conf.level"]]
   if (!is.null(level)) cat("conf.low, conf.high: ", format(100 * level), " % confidence interval of r\n", sep = "")
   if (inherits(x, "gpuCorCompare")) {
-    cat("p values by ", null_words(x$error, x$compared %in% c("several", "effects")), "\n", sep = "")
+    cat("p values by ", null_words(x$error, x$compared %in% c("several", "effects"), !is.null(x$p.adjusted)), "\n",
+        sep = "")
   }
   invisible(x)
 }

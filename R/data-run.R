@@ -100,8 +100,7 @@ adjustment_of <- function(run) {
     found[[name]] <- range_if_any(unlist(lapply(own, `[[`, name)))
   }
   if (length(c(found$lost, found$effective)) && !is_random(x)) found$left <- range_if_any(x$counted$n - 2)
-  is_one_value <- x$n_first == length(x$data) && is.null(x$model)
-  c(found, list(subjects = length(x$data) / x$sessions, combined = if (is_one_value) combined_words(x)))
+  c(found, list(subjects = length(x$data) / x$sessions, combined = if (!are_compared(x)) combined_words(x)))
 }
 
 range_if_any <- function(values) if (length(values)) unique(range(values))

@@ -2,10 +2,19 @@
 
 is_random <- function(x) is_combined(x) && x$effects == "random"
 
+# Returns TRUE if groups of subjects are compared, FALSE if the subjects' coefficients are combined into one value.
+are_compared <- function(x) x$n_first < length(x$data) || !is.null(x$model)
+
+# Returns TRUE if p values are those of t or F of the subjects' z, for which the method needs no distribution.
+tests_z <- function(x) is_random(x) && are_compared(x)
+
+# Returns the sign of the coefficients with small p values.
+sign_of_tests <- function(run) if (tests_z(run$x)) "absolute" else tested_sign(run$method)
+
 # Works like significance_of() for subjects. If subjects are dropped, degrees of freedom differ among pairs.
 combined_significance <- function(run) {
   x <- run$x
-  facts <- c("p values of subjects", if (is_one_sided(run$method)) "one-sided measure",
+  facts <- c("p values of subjects", if (sign_of_tests(run) == "positive") "one-sided measure",
              if (!x$name %in% c("fisher", "spread", DIFFERENCE)) "another combination")
   check_together(list(features = facts), words = list(method = run$method, combine = x$name))
   if (is_random(x)) {

@@ -70,9 +70,7 @@ warn_untested <- function(untested, method, which = NULL) {
 # degrees of freedom or ties differ among pairs; score(): converts a p value to a score of edge_scores(); p_of_score():
 # its inverse.
 significance_of <- function(run) {
-  x <- run$x
-  compares <- is_random(x) && (x$n_first < length(x$data) || !is.null(x$model)) # by t of subjects' z
-  if (!compares) need_distribution(run$method)
+  if (!tests_z(run$x)) need_distribution(run$method)
   if (is_combined(run$x)) return(combined_significance(run))
   found <- count_observations(run)
   n <- found$n_obs
@@ -115,7 +113,7 @@ ties_of <- function(run, found, matters) {
 }
 
 significant_edges <- function(run) {
-  if (is_one_sided(run$method)) {
+  if (sign_of_tests(run) == "positive") {
     max <- floor(100 * two_sided(1)) / 100
     check_that(run$criterion$value, run$criterion$name, run$criterion$value <= max,
                paste0("at most ", max, " for method = \"", run$method, "\""),
@@ -139,7 +137,7 @@ edges_by_p <- function(run, significance) {
 edges_by_fdr <- function(run, significance) {
   fdr <- run$criterion$value
   all <- run
-  all$sign <- tested_sign(run$method) # pairs of both signs are tested
+  all$sign <- sign_of_tests(run) # pairs of both signs are tested
   passes <- if (!significance$single || run$sign == all$sign) 2 else 4
   pass <- if (passes == 2) counted_pass(all, significance$distribution)
   histogram <- if (is.null(pass)) histogram_pass(at_pass(run, 1, passes, "histogram of the coefficients")) else pass
@@ -216,7 +214,7 @@ fixed_point <- function(tests, fdr, min_r_of, count, found = tests) {
 fdr_edges <- function(run, range, significance, pass = NULL) {
   if (range$low > 1) return(kept_edges(if (is.null(pass)) edge_pass(run, 2) else pass, Inf))
   all <- run
-  all$sign <- tested_sign(run$method)
+  all$sign <- sign_of_tests(run)
   is_all <- run$sign == all$sign
   if (!is_all) {
     pass <- edge_pass(at_pass(all, 2, 4, "threshold"), range$low, range$high)
@@ -311,7 +309,7 @@ with_tests <- function(edges, run, significance, pairs = NULL, others = NULL, p 
 
 # With one sign, Benjamini and Hochberg's ranks include significant pairs of the other sign. A file has no p values.
 other_p <- function(edges, run, significance) {
-  if (run$sign == tested_sign(run$method) || isTRUE(run$to_file) || is.infinite(edges$min_weight)) return(NULL)
+  if (run$sign == sign_of_tests(run) || isTRUE(run$to_file) || is.infinite(edges$min_weight)) return(NULL)
   run$sign <- setdiff(signs, c("absolute", run$sign))
   pass <- edge_pass(at_pass(run, 4, 4, "edges of the other sign"), edges$min_weight)
   r <- take_rows(kept_edges(pass, edges$min_weight), run)$x

@@ -584,7 +584,24 @@ test_that("rates of few rows are told, and what is printed says by which distrib
   expect_output(print(gpuCorCompare(x[[2]], x[[3]], fdr = 0.05)), "p values by the normal distribution of z")
   expect_output(print(gpuCorCompare(x, effects = "fixed")), "p values by chi-squared of z")
   expect_output(print(gpuCorCompare(x, x)), "p values by t of the subjects' z")
-  expect_output(print(gpuCorCompare(x, x, p.value = 0.5)), "p values by t of the subjects' z")
+  permuted <- "p values by t of the subjects' z; adjusted ones by permutation"
+  expect_output(print(gpuCorCompare(x, x, n_perm = 9)), permuted)
+  expect_output(print(gpuCorCompare(x, x, p.value = 0.5, n_perm = 9)), permuted)
+})
+
+test_that("differences of measures that are not negative are edges of both signs", {
+  set.seed(14)
+  x <- some_subjects(rep(20, 10), 8)
+  all <- gpuCorCompare(x[1:5], x[6:10], method = "distance")
+  for (of in c("p.value", "fdr")) {
+    bound <- sort(all[[of]])[10] + 1e-9
+    edges <- do.call(gpuCorCompare, c(list(x[1:5], x[6:10], method = "distance", output = "edges"),
+                                      stats::setNames(list(bound), of)))
+    is_edge <- all[[of]] <= bound
+    expect_equal(sort(edges$difference), sort(all$difference[is_edge]))
+    expect_lt(min(edges$difference), 0)
+    expect_gt(max(edges$difference), 0)
+  }
 })
 
 test_that("other columns are told by the names of the arguments", {
