@@ -74,8 +74,8 @@ describe_connectivity <- function(x) {
   sums <- sums_of(x)
   bound <- ifelse(is.na(x$threshold), "", paste0(", ", weight_names[x$sign], " >= ", format(x$threshold, digits = 6)))
   edges <- vapply(x$edges, n_of, "", "edge")
-  what <- if (length(sums)) paste("Connectivity of", n_of(NROW(sums[[1L]]), "variable")) else "Coefficients"
-  paste0(what, " by ", method_title(x$method), ": ", n_of(x$pairs, "pair"),
+  what <- if (length(sums)) paste("Connectivity of", n_of(NROW(sums[[1L]]), column_word(x$method))) else "Coefficients"
+  paste0(what, " by ", method_words(x$method), ": ", n_of(x$pairs, "pair"),
          ", ", n_of(max(x$n_obs, 0), "observation"), "\n",
          adjusted_line(attr(x, "adjusted"), x$method, max(x$n_obs, 0)),
          paste0(edges, bound, "\n", collapse = "", recycle0 = TRUE),

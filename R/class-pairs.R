@@ -113,10 +113,11 @@ pair_value <- function(x) if (inherits(x, "gpuTOM")) "overlap" else "r"
 describe_pairs <- function(x) {
   n <- size_of(x)
   overlap <- inherits(x, "gpuTOM")
-  paste0(if (overlap) "Topological overlap by ", method_title(attr(x, "method")), " of ", n_of(n, "variable"), ": ",
-         n_of(pairs_of(n), "pair"), ", ", n_of(attr(x, "n_obs"), "observation"), "\n",
-         if (overlap) paste0(describe_rule(attributes(x)), "\n"),
-         adjusted_line(attr(x, "adjusted"), attr(x, "method"), attr(x, "n_obs")))
+  method <- attr(x, "method")
+  paste0(if (overlap) paste("Topological overlap by", method_words(method)) else method_title(method), " of ",
+         n_of(n, column_word(method)), ": ", n_of(pairs_of(n), "pair"), ", ", n_of(attr(x, "n_obs"), "observation"),
+         "\n", if (overlap) paste0(describe_rule(attributes(x)), "\n"),
+         adjusted_line(attr(x, "adjusted"), method, attr(x, "n_obs")))
 }
 
 # Describes the settings of topological overlap. `d`: attributes of overlaps, or slot `overlap` of a network.

@@ -120,7 +120,7 @@ describe_fits <- function(x) {
            x$fitIndices$Power[best])
   }
   paste0("Scale-free fit of ", attr(x, "type"), " networks of ", n_of(attr(x, "n_var"), "variable"), " by ",
-         method_title(attr(x, "method")), "\n", adjusted_line(attr(x, "adjusted"), attr(x, "method")), estimate, "\n")
+         method_words(attr(x, "method")), "\n", adjusted_line(attr(x, "adjusted"), attr(x, "method")), estimate, "\n")
 }
 
 #' @method print gpuCorPower

@@ -157,3 +157,12 @@ test_that("subjects' columns, and names of groups, are those of the first data",
   left_out <- gpuCor(x, method = "rv", groups = c(1, 1, 2, 2, NaN, NaN))
   expect_identical(attr(left_out, "Labels"), c("1", "2"))
 })
+
+test_that("what is printed is of groups", {
+  x <- matrix(rnorm(80), 20)
+  groups <- c("a", "b", "c", "a")
+  expect_output(print(gpuCor(x, method = "rv", groups = groups)), "RV coefficient of 3 groups: 3 pairs")
+  expect_output(print(gpuCorNetwork(x, method = "rv", groups = groups, threshold = 0.9)), "Network of 3 groups")
+  expect_output(print(gpuConnectivity(x, method = "rv", groups = groups, threshold = 0.9)),
+                "of 3 groups by bias-corrected RV coefficient")
+})
