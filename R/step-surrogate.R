@@ -128,7 +128,8 @@ surrogate_maxima <- function(run, side, rule, min) {
   }
   if (rule$how == "phase" && !measure_of(run$method)$ranked) {
     given <- Filter(Negate(is.null), list(x, y))
-    if (is_of_spectra(run$method)) warn_heavy_tails(given, "surrogate = \"block\"") else warn_heavy_tails(given)
+    ranks <- if (!is_of_spectra(run$method)) "method = \"spearman\" or "
+    warn_heavy_tails(given, paste0(ranks, "surrogate = \"block\""))
   }
   if (is.null(rule$block)) rule$block <- n
   run <- one_thread_if_short(run, n * prod(network_size(run)))
@@ -212,7 +213,8 @@ rows_by_rates <- function(run, rates, fdr, tested = function(rows) list(rows = r
 # Median kurtosis above which phase surrogates, which are nearly normal, differ too much from the data.
 HEAVY_KURTOSIS <- 4
 
-warn_heavy_tails <- function(data, instead = "method = \"spearman\" or surrogate = \"block\"") {
+# `instead`: arguments that suit such columns.
+warn_heavy_tails <- function(data, instead) {
   kurtosis_of <- function(m) {
     m <- sweep(m, 2L, colMeans(m))
     m <- sweep(m, 2L, column_sizes(m), "/") # the powers of scaled values do not overflow

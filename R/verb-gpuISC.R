@@ -115,8 +115,8 @@ cleaned_subject <- function(run, s, columns) {
 subject_coefficients <- function(run, factors) {
   n <- length(run$x$data)
   n_obs <- nrow(run$x$data[[1L]])
-  maxima <- if (!is.null(factors)) -Inf
   found <- lapply(column_ranges(ncol(run$x), n * n_obs), function(columns) {
+    maxima <- -Inf
     series <- lapply(seq_len(n), cleaned_subject, run = run, columns = columns)
     missing <- do.call(rbind, lapply(series, function(own) is.na(own[1L, ])))
     for (s in which(rowSums(missing) > 0)) series[[s]][, missing[s, ]] <- 0
@@ -137,13 +137,14 @@ subject_coefficients <- function(run, factors) {
         weight * stats::mvfft(own[, some, drop = FALSE])[1L + kept, , drop = FALSE]
       })
       is_fisher <- run$x$name == "fisher"
-      maxima <<- pmax(maxima, checked(.Call(r_isc_maxima, spectra, factors, is_fisher, run$settings)))
+      maxima <- checked(.Call(r_isc_maxima, spectra, factors, is_fisher, run$settings))
     }
     report_progress(run$settings, max(columns) / ncol(run$x))
-    list(r = r, missing = colSums(missing) > 0, constant = colSums(size == 0 & !missing) > 0)
+    list(maxima = maxima, r = r, missing = colSums(missing) > 0, constant = colSums(size == 0 & !missing) > 0)
   })
   of <- function(part) lapply(found, `[[`, part)
-  list(r = do.call(cbind, of("r")), missing = unlist(of("missing")), constant = unlist(of("constant")), maxima = maxima)
+  list(r = do.call(cbind, of("r")), missing = unlist(of("missing")), constant = unlist(of("constant")),
+       maxima = if (!is.null(factors)) do.call(pmax, c(-Inf, of("maxima"))))
 }
 
 # Returns factors of modulus 1 for the Fourier coefficients of surrogates, those of the mean left out: coefficients x
