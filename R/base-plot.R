@@ -242,7 +242,8 @@ draw_tree <- function(tree, ylab, main = NULL) {
   graphics::plot.new() # par("pin") is then that of this figure
   half <- graphics::par("pin")[1L] / (2 * n) # of a column: the tree spans the middles
   graphics::par(new = TRUE, mai = graphics::par("mai") + c(0, half, 0, half))
-  graphics::plot(tree, labels = FALSE, hang = 0.03, ann = FALSE, axes = FALSE, xaxs = "i", lwd = if (n > 500L) 0.5 else 1)
+  width <- if (n > 500L) 0.5 else 1
+  graphics::plot(tree, labels = FALSE, hang = 0.03, ann = FALSE, axes = FALSE, xaxs = "i", lwd = width)
   title_at("ylab", ylab, 3.4)
   title_at("main", main, TITLE_LINE)
   graphics::axis(2L, las = 1)
