@@ -239,6 +239,8 @@ order_by_tree <- function(d) {
 # Draws a tree without names above n columns of equal width. Lines down to 0 of many leaves would look solid black.
 draw_tree <- function(tree, ylab, main = NULL) {
   n <- length(tree$order)
+  old <- graphics::par("mar")
+  on.exit(graphics::par(mar = old))
   graphics::plot.new() # par("pin") is then that of this figure
   half <- graphics::par("pin")[1L] / (2 * n) # of a column: the tree spans the middles
   graphics::par(new = TRUE, mai = graphics::par("mai") + c(0, half, 0, half))
