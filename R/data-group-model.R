@@ -5,12 +5,13 @@
 # A model is a list: `terms`, orthonormal columns with a row for each subject (or pair of them): first `steady` ones
 # that no permutation changes, then others that are not tested, last the `tested` ones; `scale`, times the coefficient
 # of the only tested term is the contrast; `weights`, which turn the subjects' z into it; `df`; `flips`: TRUE if
-# permutations are sign flips; `compared`: see what_is_compared().
+# permutations are sign flips; `compared`: see what_is_compared(); `alike`: equal numbers for equal rows of the design.
 
 # A model for subjects with the matrix `design`, by least squares. `contrast`: a matrix with a row for each column of
 # the design; the hypothesis is that its products with the coefficients are 0. `units`: see exchange().
 linear_model <- function(design, contrast, compared, units) {
   n <- nrow(design)
+  rows <- apply(design, 1L, paste, collapse = " ")
   decomposed <- qr(design)
   weights <- qr.Q(decomposed) %*% backsolve(qr.R(decomposed), contrast, transpose = TRUE)
   scale <- if (ncol(weights) == 1L) sqrt(sum(weights^2)) else 1
@@ -29,7 +30,7 @@ linear_model <- function(design, contrast, compared, units) {
   }
   list(terms = cbind(others, tested, deparse.level = 0L), tested = ncol(tested), steady = steady, scale = scale,
        weights = if (ncol(weights) == 1L) drop(weights) else one, df = n - ncol(design), flips = flips,
-       compared = compared)
+       compared = compared, alike = match(rows, unique(rows)))
 }
 
 # Returns a column of weights for each permutation of a model's residuals (Freedman and Lane 1983), or of their signs:

@@ -225,12 +225,13 @@
 #' 20. `gpuCorCompare()` then warns if one group has fewer than 10 subjects and the other at least twice as many.
 #'
 #' `n_perm` permutes labels, which are exchangeable only if subjects vary alike in both groups. If z has 1.4 or 2.1
-#' times the standard deviation in the smaller group, the family-wise error at 0.05 of 66 pairs is 0.17 and 0.5 with 6
-#' against 14 subjects. With `variance = "unequal"` it is 0.10 and 0.22, with 10 against 20 subjects 0.08 and 0.15, with
-#' 20 against 40 0.05 and 0.09, and with 6 against 6 0.07 and 0.11. This occurs if the smaller group's subjects have
-#' fewer rows, for example. `gpuCorCompare()` warns if z of up to 50 columns vary 1.25 times as much as in the larger
-#' group or more, and more than by chance: 100 of 100 times for 60 columns at 1.4 times with 6 against 14, 95 for 12
-#' columns, and never without a difference.
+#' times the standard deviation in the smaller group, the family-wise error at 0.05 of 66 pairs is 0.17 and 0.5 with
+#' 6 against 14 subjects, and 0.15 and 0.57 of the F of 6, 10 and 14. With `variance = "unequal"` it is 0.10 and
+#' 0.22, with 10 against 20 subjects 0.08 and 0.15, with 20 against 40 0.05 and 0.09, and with 6 against 6 0.07 and
+#' 0.11. This occurs if the smallest group's subjects have fewer rows, for example. `gpuCorCompare()` warns if z of
+#' up to 50 columns vary 1.25 times as much as in the largest group or more, and more than by chance: 100 of 100
+#' times for 60 columns at 1.4 times with 6 against 14, 95 for 12 columns, and never without a difference. Groups of
+#' a design are its equal rows.
 #'
 #' **Rates by permutation** (`fdr` with `n_perm` of `gpuCorCompare()`, or with `adjust = "fdr"`). Of data sets without
 #' any correlation or difference, 0.04 to 0.09 have edges at `fdr = 0.05` with 60 permutations: networks of lognormal

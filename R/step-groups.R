@@ -155,27 +155,28 @@ warn_perfect <- function(difference, run, rows = NULL) {
 MAX_SPREAD <- 1.25
 SPREAD_COLUMNS <- 50
 
-# Warns if labels are not exchangeable, as z varies more among the subjects of the smaller group. Pairs of few columns
+# Warns if labels are not exchangeable, as z varies more among the subjects of the smallest group. Pairs of few columns
 # can differ by chance; columns have about as many degrees of freedom as independent pairs.
 warn_unequal_spread <- function(run) {
   x <- run$x
-  sizes <- c(x$n_first, length(x$data) - x$n_first)
-  if (!is_random(x) || what_is_compared(x) != "groups" || sizes[1L] == sizes[2L] || min(sizes) < 2) return(invisible())
+  if (!is_random(x)) return(invisible())
+  group <- if (is.null(x$model)) 1L + (seq_along(x$data) > x$n_first) else x$model$alike
+  sizes <- tabulate(group)
+  if (min(sizes) == max(sizes) || min(sizes) < 2) return(invisible())
+  ends <- c(which.min(sizes), which.max(sizes))
   run$x <- pick_columns(x, spread_over(ncol(x), min(ncol(x), SPREAD_COLUMNS)))
   run["y"] <- list(NULL)
-  small <- which.min(sizes)
-  is_small <- (seq_along(x$data) <= x$n_first) == (small == 1L)
-  variances <- vapply(list(which(is_small), which(!is_small)), FUN.VALUE = 0, function(at) {
-    tests <- one_group_tests(run, at)
+  variances <- vapply(ends, FUN.VALUE = 0, function(end) {
+    tests <- one_group_tests(run, which(group == end))
     mean(tests$error^2 * (tests$df + 1), trim = 0.1, na.rm = TRUE) # without infinite z
   })
-  df <- (c(sizes[small], sizes[-small]) - 1) * (ncol(run$x) - 1)
+  df <- (sizes[ends] - 1) * (ncol(run$x) - 1)
   spread <- sqrt(variances[1L] / variances[2L])
   if (!isTRUE(spread > max(MAX_SPREAD, sqrt(stats::qf(0.95, df[1L], df[2L]))))) return(invisible())
-  warn("gpuCorUnequalSpread", "z varies ", format(spread, digits = 2L), " times as much among the ", sizes[small],
-       " subjects of the smaller group as among the other ", sizes[-small],
+  warn("gpuCorUnequalSpread", "z varies ", format(spread, digits = 2L), " times as much among the ", sizes[ends[1L]],
+       " subjects of the smallest group as among the ", sizes[ends[2L]], " of the largest one",
        ", and 'n_perm' takes them to vary alike, so that its p values are too small (?\"gpucor-p-values\")",
-       if (!is.null(x$model)) "; those of variance = \"unequal\" are less so")
+       if (identical(x$model$compared, "groups")) "; those of variance = \"unequal\" are less so")
 }
 
 # Returns "groups", "several" (groups), "pairs", "mean", "contrast" or "effects" (several contrasts).

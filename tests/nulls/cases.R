@@ -819,11 +819,17 @@ equal_case <- function(n1, n2, level, band, data = "that differ", make = subject
             level = level, \() gpuCorCompare(make(n1), make(n2))$p.value)
 }
 # The subjects of the smaller group have `rows` rows, those of the other one 100: z varies more with fewer rows.
+subjects_with <- function(k, rows) lapply(seq_len(k), \(i) normal(rows, 12))
 unequal_perm_case <- function(n1, n2, rows, band, variance = "unequal") {
-  subjects <- function(k, n) lapply(seq_len(k), \(i) normal(n, 12))
   null_case("gpuCorCompare", "pearson", paste(n1, "and", n2, "subjects of", rows, "and 100 rows"),
             paste("n_perm, variance =", variance), band, time = 3, sets = 60,
-            \() min(gpuCorCompare(subjects(n1, rows), subjects(n2, 100), n_perm = 39, variance = variance)$p.adjusted))
+            \() min(gpuCorCompare(subjects_with(n1, rows), subjects_with(n2, 100), n_perm = 39,
+                                  variance = variance)$p.adjusted))
+}
+several_perm_case <- function(rows, band) {
+  null_case("gpuCorCompare", "pearson", paste("6, 10 and 14 subjects of", rows, "100 and 100 rows"), "n_perm, F", band,
+            time = 3, sets = 60,
+            \() min(gpuCorCompare(Map(subjects_with, c(6, 10, 14), c(rows, 100, 100)), n_perm = 39)$p.adjusted))
 }
 
 subject_cases <- c(
@@ -869,6 +875,8 @@ subject_cases <- c(
     unequal_perm_case(6, 14, 50, c(0.13, 0.23), "equal"),
     unequal_perm_case(6, 14, 25, c(0.38, 0.52), "equal"),
     unequal_perm_case(10, 20, 25, c(0.38, 0.52), "equal"),
+    several_perm_case(50, c(0.07, 0.23)),
+    several_perm_case(25, c(0.42, 0.7)),
     null_case("gpuCorCompare", "given", "12 and 12 subjects that differ, heavy tails", "values = \"z\"", NEARLY,
               \() {
                 z <- replicate(24, simplify = FALSE, `[<-`(diag(20) * 0, lower.tri(diag(20)), stats::rt(190, 5) / 10))

@@ -676,11 +676,18 @@ test_that("permuted labels of a small group that varies more are told", {
   set.seed(32)
   short <- lapply(1:5, function(i) matrix(rnorm(160), 16))
   long <- lapply(1:12, function(i) matrix(rnorm(600), 60))
-  told <- "^z varies .* among the 5 subjects .* other 12, .*; those of variance = \"unequal\" are less so$"
+  told <- "^z varies .* among the 5 subjects .* as among the 12 of the largest one, .*; those of variance = \"unequal\" are less so$"
   expect_warning(gpuCorCompare(short, long, n_perm = 9), told, class = "gpuCorUnequalSpread")
   expect_warning(gpuCorCompare(long[1:9], short, n_perm = 9, fdr = 0.5, variance = "unequal"), "p-values\"\\)$",
                  class = "gpuCorUnequalSpread")
   expect_warning(gpuCorCompare(long, short, n_perm = 9, seeds = 1), class = "gpuCorUnequalSpread")
+  several <- "among the 5 subjects of the smallest group as among the 7 of the largest one, .*p-values\"\\)$"
+  expect_warning(gpuCorCompare(list(long[1:6], short, long[6:12]), n_perm = 9), several, class = "gpuCorUnequalSpread")
+  people <- data.frame(group = rep(c("a", "b"), c(5, 7)), age = 1:12)
+  expect_warning(gpuCorCompare(c(short, long[1:7]), design = ~group, data = people, n_perm = 9), several,
+                 class = "gpuCorUnequalSpread")
+  expect_no_warning(gpuCorCompare(c(short, long[1:7]), design = ~ group + age, data = people, contrast = "groupb",
+                                  n_perm = 9))
   expect_no_warning(gpuCorCompare(short, long))
   expect_no_warning(gpuCorCompare(short, long[1:5], n_perm = 9))
   expect_no_warning(gpuCorCompare(c(short, long[1:7]), long[8:12], n_perm = 9))
