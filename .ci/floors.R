@@ -6,8 +6,10 @@
 source(".ci/circle.R")
 floors <- c("base", "run", "data", "step", "class", "plot", "image", "plan", "verb", "wgcna", "gputools", "help")
 
-# What other floors call of images, from below, too: gpuCorFile() of an image, and the mask of gpuClean()'s result.
-images_give <- c("image_file", "is_image_name", "check_image_file", "read_image_columns", "knows_voxels")
+# What other floors call of images, from below, too: gpuCorFile() of an image, the mask of gpuClean()'s result, and what
+# is behind a network.
+images_give <- c("image_file", "is_image_name", "check_image_file", "read_image_columns", "knows_voxels",
+                 "bright_places")
 
 # What images call of other floors.
 images_take <- c(

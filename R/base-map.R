@@ -1,60 +1,109 @@
-# Maps of a measure in space. Voxels, which are on a grid (possibly a rotated one), are shown as slices through the
-# maximum; other variables as dots from three sides.
+# Pictures in space: maps of values, and networks. Voxels, which are on a grid (possibly a rotated one), are shown as
+# slices through the maximum; other variables as dots from three sides.
 
-check_coords <- function(coords, n) {
+# Returns the coordinates of n variables. `names`: NULL, or those of the variables, by which rows with names are found.
+check_coords <- function(coords, n, names = NULL) {
   coords <- as.matrix(check_that(coords, "coords", !is.language(coords) && !is.function(coords), "a numeric matrix"))
+  is_named <- !is.null(names) && is_numeric(coords) && !anyDuplicated(names) && all(names %in% rownames(coords))
+  if (is_named) coords <- coords[names, , drop = FALSE]
   check_that(coords, "coords", is_numeric(coords) && nrow(coords) == n && ncol(coords) %in% 2:3,
              paste("a matrix with a row for each of the", format_count(n), "variables and 2 or 3 numeric columns"),
              shown = show_size(dim(coords)))
 }
 
 draw_map <- function(values, name, coords, main = "Map of hubs", ...) {
-  known <- rowSums(!is.finite(coords)) == 0
-  if (!any(known)) fail("'coords' has no row without missing values")
-  map <- new_map(values[known], coords[known, , drop = FALSE])
+  known <- known_places(coords)
+  map <- new_map(coords[known, , drop = FALSE], values[known])
   old <- graphics::par(mar = c(2.4, 1.6, 3.2, 4.8))
   on.exit(graphics::par(old))
+  draw_views(map, main, known, function(view, shift) {
+    if (!is.null(map$grid)) return(draw_slice(map, view, shift[1L], shift[2L]))
+    order <- order(map$values, na.last = FALSE) # the strongest last, on top
+    graphics::points(map$coords[order, view[1L]] + shift[1L], map$coords[order, view[2L]] + shift[2L], pch = 21,
+                     lwd = 0.5, bg = colors_of(map$values[order], map$limits, map$colors), col = "grey40",
+                     cex = if (length(order) > 500L) 0.6 else 1.1)
+  }, ...)
+  draw_key(map$limits, map$colors, name)
+}
+
+known_places <- function(coords) {
+  known <- rowSums(!is.finite(coords)) == 0
+  if (any(known)) known else fail("'coords' has no row without missing values")
+}
+
+# Returns a map with its views side by side. `values`: NULL, or those of slices or dots; `background`: NULL for an
+# outline around points in mm, FALSE for none, or points to outline. `views`: the horizontal and the vertical column of
+# `coords` of each; `low`, `high`: bounds of each column; `left`, `bottom`: edges of each view; `outlines`: of each
+# view, a list of list(x, y).
+new_map <- function(coords, values = NULL, background = NULL) {
+  axes <- if (is.null(colnames(coords))) c("x", "y", "z")[seq_len(ncol(coords))] else colnames(coords)
+  is_anatomy <- identical(sub("[._]?mni[._]?", "", tolower(axes)), c("x", "y", "z"))
+  grid <- if (!is.null(values)) grid_of(coords)
+  has_hull <- is.null(grid) && is_anatomy && is.null(background)
+  ranges <- apply(rbind(coords, if (is.matrix(background)) background), 2L, range)
+  size <- max(ranges[2L, ] - ranges[1L, ], 1e-6)
+  half <- if (is.null(grid)) (if (has_hull) 0.07 else 0.03) * size else rowSums(abs(grid$steps)) / 2
+  low <- ranges[1L, ] - half
+  high <- ranges[2L, ] + half
+  views <- if (ncol(coords) == 2L) list(1:2) else list(2:3, c(1L, 3L), 1:2)
+  width <- (high - low)[vapply(views, `[`, 0L, 1L)]
+  height <- (high - low)[vapply(views, `[`, 0L, 2L)]
+  gap <- 0.16 * max(width)
+  limits <- if (any(is.finite(values))) range(values, finite = TRUE) else 0:1
+  if (diff(limits) == 0) limits <- limits + c(-0.5, 0.5)
+  outlines <- if (has_hull) {
+    lapply(views, function(view) list(hull_of(coords[, view], half)))
+  } else if (is.matrix(background)) {
+    pixel <- max(size / 80, 1.2 * sqrt(colSums(grid_steps(background)^2)))
+    lapply(views, function(view) silhouette_of(background[, view], pixel))
+  }
+  list(values = values, coords = coords, axes = axes, is_anatomy = is_anatomy, grid = grid,
+       peak = coords[c(which.max(values), 1L)[1L], ], low = low, high = high, views = views,
+       width = width, height = height, gap = gap, left = cumsum(c(0, width + gap))[seq_along(views)],
+       bottom = (max(height) - height) / 2, limits = limits, outlines = outlines,
+       colors = sequential()[-(1:15)]) # omits colors that look white
+}
+
+# Returns the convex hull of discs around points: list(x, y).
+hull_of <- function(points, radius) {
+  angle <- seq(0, 2 * pi, length.out = 41L)
+  x <- as.vector(outer(radius * cos(angle), points[, 1L], "+"))
+  y <- as.vector(outer(radius * sin(angle), points[, 2L], "+"))
+  at <- grDevices::chull(x, y)
+  list(x = x[at], y = y[at])
+}
+
+# Returns the smoothed outlines of many points, counted in pixels of this side.
+silhouette_of <- function(points, pixel) {
+  low <- apply(points, 2L, min) - 5 * pixel
+  index <- 1 + floor(t((t(points) - low) / pixel))
+  n <- apply(index, 2L, max) + 5
+  filled <- matrix(0, n[1L], n[2L])
+  filled[index] <- 1
+  for (side in 1:2) {
+    filled <- t(stats::filter(filled, c(1, 2, 3, 2, 1) / 9))
+    filled[is.na(filled)] <- 0 # at the ends
+  }
+  at <- lapply(1:2, function(axis) low[axis] + (seq_len(n[axis]) - 0.5) * pixel)
+  grDevices::contourLines(at[[1L]], at[[2L]], filled, levels = 0.5)
+}
+
+# Starts a plot of the views. `known`: which variables have coordinates; `draw`: a function of the columns of a view's
+# coordinates and of the shift that makes them positions in the plot.
+draw_views <- function(map, main, known, draw, ...) {
   graphics::plot.default(c(0, sum(map$width) + map$gap * (length(map$views) - 1)), c(-0.12, 1.12) * max(map$height),
                          type = "n", asp = 1, axes = FALSE, ann = FALSE, ...)
   title_at("main", main, TITLE_LINE)
   if (!all(known)) note(paste(format_count(sum(!known)), "of", n_of(length(known), "variable"), "without coordinates"))
   for (v in seq_along(map$views)) {
     view <- map$views[[v]]
-    across <- map$left[v] - map$low[[view[1L]]]
-    up <- map$bottom[v] - map$low[[view[2L]]]
-    if (is.null(map$grid)) {
-      order <- order(map$values, na.last = FALSE) # the strongest last, on top
-      graphics::points(map$coords[order, view[1L]] + across, map$coords[order, view[2L]] + up, pch = 21, lwd = 0.5,
-                       bg = colors_of(map$values[order], map$limits, map$colors), col = "grey40",
-                       cex = if (length(order) > 500L) 0.6 else 1.1)
-    } else {
-      draw_slice(map, view, across, up)
+    shift <- c(map$left[v], map$bottom[v]) - map$low[view]
+    for (line in map$outlines[[v]]) {
+      graphics::polygon(line$x + shift[1L], line$y + shift[2L], col = "grey97", border = "grey75")
     }
+    draw(view, shift)
     label_view(map, v)
   }
-  draw_key(map$limits, map$colors, name)
-}
-
-# Returns a map with its views side by side. `views`: the horizontal and the vertical column of `coords` of each; `low`,
-# `high`: bounds of each column; `left`, `bottom`: edges of each view.
-new_map <- function(values, coords) {
-  axes <- if (is.null(colnames(coords))) c("x", "y", "z")[seq_len(ncol(coords))] else colnames(coords)
-  grid <- grid_of(coords)
-  ranges <- apply(coords, 2L, range)
-  half <- if (is.null(grid)) 0.03 * max(ranges[2L, ] - ranges[1L, ]) else rowSums(abs(grid$steps)) / 2
-  low <- ranges[1L, ] - half
-  high <- ranges[2L, ] + half
-  views <- if (ncol(coords) == 2L) list(1:2) else list(2:3, c(1L, 3L), 1:2)
-  width <- (high - low)[vapply(views, `[`, 0L, 1L)]
-  height <- (high - low)[vapply(views, `[`, 0L, 2L)]
-  gap <- 0.2 * max(width)
-  limits <- if (any(is.finite(values))) range(values, finite = TRUE) else 0:1
-  if (diff(limits) == 0) limits <- limits + c(-0.5, 0.5)
-  list(values = values, coords = coords, axes = axes, is_anatomy = identical(tolower(axes), c("x", "y", "z")),
-       grid = grid, peak = coords[order(values, decreasing = TRUE)[1L], ], low = low, high = high, views = views,
-       width = width, height = height, gap = gap, left = cumsum(c(0, width + gap))[seq_along(views)],
-       bottom = (max(height) - height) / 2, limits = limits,
-       colors = sequential()[-(1:15)]) # omits colors that look white
 }
 
 draw_slice <- function(map, view, across, up) {
@@ -98,12 +147,14 @@ label_view <- function(map, v) {
   } else {
     paste(map$axes[view[2L]], "over", map$axes[view[1L]])
   }
-  graphics::text(middle, -0.12 * max(map$height), caption, pos = 1, cex = 0.9, xpd = NA)
+  size <- min(0.9, min(map$width) / graphics::strwidth(caption, cex = 1))
+  graphics::text(middle, -0.12 * max(map$height), caption, pos = 1, cex = size, xpd = NA)
   if (!map$is_anatomy) return(invisible())
   ends <- list(c("L", "R"), c("P", "A"), c("I", "S"))
+  size <- min(0.8, 0.45 * map$gap / graphics::strwidth("M", cex = 1)) # of letters between two views
   graphics::text(map$left[v] + c(-0.25 * map$gap, map$width[v] + 0.25 * map$gap), max(map$height) / 2,
-                 ends[[view[1L]]], cex = 0.8, xpd = NA)
-  graphics::text(middle, map$bottom[v] + c(-line, map$height[v] + line), ends[[view[2L]]], cex = 0.8, xpd = NA)
+                 ends[[view[1L]]], cex = size, xpd = NA)
+  graphics::text(middle, map$bottom[v] + c(-line, map$height[v] + line), ends[[view[2L]]], cex = size, xpd = NA)
 }
 
 # ---- grids

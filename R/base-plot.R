@@ -149,7 +149,7 @@ draw_histogram <- function(values, breaks, what, parameters, ..., total = length
 }
 
 # Returns the unit of the axis; its ticks are integers if the unit is 1.
-draw_bars <- function(breaks, counts, what, parameters, ...) {
+draw_bars <- function(breaks, counts, what, parameters, ..., fill = FAINT) {
   units <- stats::setNames(c(1, 1e3, 1e6, 1e9), c("", " (thousands)", " (millions)", " (billions)"))
   unit <- units[max(1L, findInterval(max(counts, 1) / 2, units))]
   parameters$ylab <- paste0(what, names(unit))
@@ -158,8 +158,8 @@ draw_bars <- function(breaks, counts, what, parameters, ...) {
   ticks <- pretty(c(0, top), 5L)
   if (unit == 1) ticks <- ticks[ticks == round(ticks)]
   if (!any(c("yaxt", "axes") %in% names(list(...)))) graphics::axis(2L, ticks, las = 1)
-  graphics::rect(breaks[-length(breaks)], 0, breaks[-1L], counts / unit, col = FAINT,
-                 border = if (length(counts) <= 50L) "white" else NA)
+  graphics::rect(breaks[-length(breaks)], 0, breaks[-1L], counts / unit, col = fill,
+                 border = if (50 * min(diff(breaks)) >= diff(range(breaks))) "white" else NA)
   invisible(unit)
 }
 
@@ -174,38 +174,52 @@ draw_lags <- function(lag, what, verb, ...) {
   if (is.null(lag)) fail("'x' has no lags; give ", verb, "() 'lag', such as -10:10")
   lag <- lag[!is.na(lag)]
   if (!length(lag)) return(draw_nothing(paste("no", what), "lag", what, ...))
-  range <- range(lag)
+  range <- range(lag, -1, 1)
   step <- ceiling((diff(range) + 1) / 100)
-  draw_histogram(lag, seq(range[1L] - 0.5, range[2L] + step, step), what, list(xlab = "lag (rows)", main = "Lags"), ...)
+  breaks <- seq(range[1L] - 0.5, range[2L] + step, step)
+  middles <- breaks[-1L] - step / 2
+  draw_histogram(lag, breaks, what, list(xlab = "lag (rows)", main = "Lags", xaxt = "n"), ...,
+                 fill = ifelse(middles < 0, cold(), ifelse(middles > 0, warm(), FAINT)))
+  graphics::axis(1L, unique(round(pretty(range))))
+  mark_median(lag)
+}
+
+# Marks the median of a histogram's values, and notes it.
+mark_median <- function(values) {
+  middle <- stats::median(values)
+  graphics::abline(v = middle, lwd = 2)
+  note(paste("median", format(middle, digits = 3L)))
 }
 
 # ---- labels of points
 
 # Places labels of some of the points. Returns list(x, y: the middle of each label, NA where none fits; wide, high: half
-# their sizes). Earlier labels take precedence. No label covers another one or part of a point. `radius`: radius of each
-# point in inches.
-place_labels <- function(which, labels, x, y, radius, cex) {
+# their sizes). Earlier labels take precedence. No label covers another one or part of a point; among more than 500
+# points it may cover those without a label. `radius`: radius of each point in inches, -Inf if labels may cover it;
+# `box`: where labels may be, as par("usr").
+place_labels <- function(which, labels, x, y, radius, cex, box = graphics::par("usr")) {
   usr <- graphics::par("usr")
   inch <- c(diff(usr[1:2]), diff(usr[3:4])) / graphics::par("pin")
   x <- x / inch[1L]
   y <- y / inch[2L]
-  edges <- usr / rep(inch, each = 2L)
+  edges <- box / rep(inch, each = 2L)
   em <- graphics::strheight("M", "inches", cex = cex)
   wide <- graphics::strwidth(labels, "inches", cex = cex) / 2 + 0.25 * em
   high <- 0.8 * em
   ring <- data.frame(across = c(0, 0, 1, -1, 1, -1, -1, 1), up = c(1, -1, 0, 0, 1, 1, -1, -1),
-                     far = rep(c(0.2, 1, 2), each = 8L))
+                     far = rep(c(0.2, 1, 2, 4, 6), each = 8L))
   found <- list(x = rep(NA_real_, length(which)), y = rep(NA_real_, length(which)))
   for (k in seq_along(which)) {
     reach <- radius[which[k]] + ring$far * em
     at_x <- x[which[k]] + ring$across * (wide[k] + reach)
     at_y <- y[which[k]] + ring$up * (high + reach)
     free <- at_x - wide[k] > edges[1L] & at_x + wide[k] < edges[2L] & at_y - high > edges[3L] & at_y + high < edges[4L]
-    covers <- function(at) {
-      any(abs(x - at_x[at]) < wide[k] + radius & abs(y - at_y[at]) < high + radius) ||
+    covers <- function(at, points) {
+      any(abs(x - at_x[at])[points] < wide[k] + radius[points] & abs(y - at_y[at])[points] < high + radius[points]) ||
         any(abs(found$x - at_x[at]) < wide + wide[k] & abs(found$y - at_y[at]) < 2 * high, na.rm = TRUE)
     }
-    at <- Find(Negate(covers), base::which(free))
+    at <- Find(function(at) !covers(at, seq_along(x)), base::which(free))
+    if (is.null(at) && length(x) > 500L) at <- Find(function(at) !covers(at, which), base::which(free))
     if (is.null(at)) next
     found$x[k] <- at_x[at]
     found$y[k] <- at_y[at]
@@ -214,8 +228,8 @@ place_labels <- function(which, labels, x, y, radius, cex) {
 }
 
 # Draws each label on a pale field, to be legible among lines.
-draw_labels <- function(which, labels, x, y, radius, cex = 0.8) {
-  at <- place_labels(which, labels, x, y, radius, cex)
+draw_labels <- function(which, labels, x, y, radius, cex = 0.8, ...) {
+  at <- place_labels(which, labels, x, y, radius, cex, ...)
   there <- base::which(!is.na(at$x))
   if (!length(there)) return(invisible())
   graphics::segments(x[which[there]], y[which[there]], at$x[there], at$y[there], col = "grey30", lwd = 0.6)

@@ -72,23 +72,36 @@ inside_mask <- function(mask, above = NULL) {
 #' @export
 voxelCoords <- function(x) {
   mask <- read_mask(x, "x")
+  voxel_places(mask, inside_mask(mask))
+}
+
+# Returns the positions in mm of the voxels of `inside`.
+voxel_places <- function(mask, inside) {
   affine <- header_affine(mask$header)
   turned <- isTRUE(mask$header$reoriented)
   if (turned || (is.null(affine) && is.null(mask$header$cifti))) {
-    fail("'x' ", if (turned) "was turned by oro.nifti; read it with reorient = FALSE" else {
+    fail("'", mask$name, "' ", if (turned) "was turned by oro.nifti; read it with reorient = FALSE" else {
       "has no affine; make it of an image that has one, such as of readVoxels()"
     })
   }
   in_mm <- function(indices) cbind(indices, 1) %*% t(affine[1:3, ]) # from 0
   if (is.null(mask$header$cifti)) {
-    mm <- in_mm(arrayInd(inside_mask(mask), mask$size) - 1)
+    mm <- in_mm(arrayInd(inside, mask$size) - 1)
   } else {
     mm <- do.call(rbind, lapply(mask$header$cifti$places, function(place) {
       if (is.matrix(place)) in_mm(place) else matrix(NA_real_, length(place), 3L)
-    }))[inside_mask(mask), , drop = FALSE]
+    }))[inside, , drop = FALSE]
   }
   colnames(mm) <- c("x", "y", "z")
   mm
+}
+
+# Returns the positions of an image's voxels without the dark ones around a head: values above a tenth of the highest.
+bright_places <- function(background) {
+  mask <- read_mask(background, "background")
+  top <- stats::quantile(mask$values[mask$values > 0], 0.98, na.rm = TRUE, names = FALSE)
+  places <- voxel_places(mask, inside_mask(mask, if (is.na(top)) 0 else top / 10))
+  places[!is.na(places[, 1L]), , drop = FALSE]
 }
 
 # ---- atlases

@@ -1,21 +1,30 @@
 #' @rdname gpuCorNetwork-class
 #' @param type For `plot()`: the distribution of `"degree"`s, a histogram of the `"weight"`s (coefficients) of the
-#'   edges, the `"layout"` of the graph (needs package igraph), or `"auto"`, all of them; with `resample` also the
-#'   `"stability"` of the edges, and with `lag` the `"lag"`s of the edges.
-#' @param max,labels Numbers: the max number of variables with edges in a layout (Fruchterman and Reingold), and how
-#'   many of the best connected ones to name, if they fit. Positive edges are blue, negative ones vermilion, and
-#'   stronger ones thicker. The area of a dot is proportional to its degree.
+#'   edges, the `"layout"` of the graph (Fruchterman and Reingold, by package igraph), or `"auto"`, all of them; with
+#'   `resample` also the `"stability"` of the edges, and with `lag` the `"lag"`s of the edges. In a layout, strong edges
+#'   are drawn wider, darker and last, positive ones in a warm color, and a dot's area is proportional to its degree.
+#'   Edges of components ([gpuCorCompare()]) with `p.value` at most 0.05 have a color for each, others are gray.
+#' @param max,labels Numbers: the max number of variables with edges in a layout, and how many of the best connected
+#'   ones to name, if they fit.
+#' @param coords For a layout on a glass brain, seen from three sides: a matrix or data frame of 2 or 3 columns, the
+#'   positions of the variables (of those of `x`, then of `y`), by name if its rows have all their names. See
+#'   [gpuConnectivity()].
+#' @param background What is outlined behind `coords`: `NULL` for the space around them, an image of the same space (an
+#'   array with a header or the name of a file), such as a mask or a template, or `FALSE` for nothing.
 #' @export
-plot.gpuNetwork <- function(x, type = c("auto", "degree", "weight", "layout", "stability", "lag"), max = 300,
-                            labels = 20, ...) {
+plot.gpuNetwork <- function(x, type = c("auto", "degree", "weight", "layout", "stability", "lag"), max = 3000,
+                            labels = 20, coords = NULL, background = NULL, ...) {
   panels <- list(
     degree = function(...) draw_degrees(x, ...),
     weight = function(...) draw_weights(x, ...),
-    layout = function(...) draw_layout(x, labels, ...),
+    layout = function(...) {
+      if (is.null(coords)) draw_layout(x, labels, ...) else draw_brain(x, labels, coords, background, ...)
+    },
     stability = function(...) {
       if (!length(x@stability)) fail("'x' has no stability; give gpuCorNetwork() 'resample', a number of resamples")
       draw_histogram(x@stability, seq(0, 1, length.out = 21L), "edges",
                      list(xlab = "fraction of the resamples with the edge", main = "Stability"), ...)
+      mark_median(x@stability)
     },
     lag = function(...) draw_lags(x@tests$lag, "edges", "gpuCorNetwork", ...)
   )
@@ -23,18 +32,24 @@ plot.gpuNetwork <- function(x, type = c("auto", "degree", "weight", "layout", "s
   max <- check_whole(max, "max", 1, 1e5)
   labels <- check_whole(labels, "labels", 0, 1000)
   size <- sum(unlist(degrees_of_network(x)) > 0)
+  has_map <- !is.null(coords)
+  if (has_map) {
+    coords <- check_coords(coords, length(unlist(degrees_of_network(x))), drawn_names(x))
+    is_outlined <- !is.null(background) && !isFALSE(background) && ncol(coords) == 3L
+    background <- if (is_outlined) bright_places(background) else background
+  }
   if (type == "layout") {
-    need_packages("igraph", "type = \"layout\"")
+    if (!has_map) need_packages("igraph", "type = \"layout\"")
     if (size == 0) fail("the network has no edge, and no layout")
     check_drawable(size, max, "layout", "variables with edges would be a hairball", "ask for fewer edges")
   }
+  histograms <- c("degree", "weight", if (!is.null(x@tests$lag)) "lag")
   if (type != "auto") {
     draw_page(panels, type, ...)
-    return(invisible(x))
-  }
-  histograms <- c("degree", "weight", if (!is.null(x@tests$lag)) "lag")
-  if (size == 0 || size > max || !requireNamespace("igraph", quietly = TRUE)) {
+  } else if (size == 0 || size > max || !(has_map || requireNamespace("igraph", quietly = TRUE))) {
     draw_page(panels[histograms], ...)
+  } else if (has_map) {
+    draw_below(panels[c("layout", histograms)], ...)
   } else {
     draw_beside(panels[c(histograms, "layout")], ...)
   }
@@ -83,7 +98,7 @@ draw_weights <- function(net, ...) {
   } else { # only networks of signed overlaps have negative overlaps
     c(if (is(net, "gpuTOMNetwork") && all(net@x >= 0)) 0 else -1, 1)
   }
-  draw_histogram(net@x, seq(limits[1L], limits[2L], length.out = 81L), "edges",
+  draw_histogram(net@x, weight_breaks(limits, net@threshold), "edges",
                  list(xlab = title, main = n_of(length(net@x), "edge")), ...)
   if (is.finite(net@threshold)) {
     sides <- net@threshold * switch(net@sign, absolute = c(-1, 1), positive = 1, negative = -1)
@@ -91,49 +106,151 @@ draw_weights <- function(net, ...) {
   }
 }
 
-# ---- layout
-
-# Line widths increase with the weight. The session's random number generator is unaffected.
-draw_layout <- function(net, labels, main = "", ...) {
-  graph <- graph_of(net, value_name(net))
-  degree <- igraph::degree(graph)
-  graph <- igraph::induced_subgraph(graph, which(degree > 0))
-  degree <- unname(degree[degree > 0])
-  at <- withr::with_seed(1L, igraph::layout_components(graph, layout = igraph::layout_with_fr))
-  ends <- igraph::as_edgelist(graph, names = FALSE)
-  value <- igraph::edge_attr(graph, value_name(net))
-  old <- graphics::par(mar = c(2.6, 0.6, 2, 0.6))
-  on.exit(graphics::par(old))
-  extended <- function(values) range(values) + c(-0.06, 0.06) * max(diff(range(values)), 1)
-  graphics::plot.default(extended(at[, 1L]), extended(at[, 2L]), type = "n", axes = FALSE, ann = FALSE, ...)
-  graphics::title(main = main, line = 0.8)
-  shade <- if (length(value) > 1000L) 0.3 else 0.65
-  weight <- abs(value)
-  strongest_last <- order(weight)
-  widths <- 0.6 + 2.2 * (weight - min(weight)) / max(diff(range(weight)), 1e-12)
-  colors <- grDevices::adjustcolor(ifelse(value > 0, warm(), cold()), shade)
-  from <- at[ends[strongest_last, 1L], , drop = FALSE]
-  to <- at[ends[strongest_last, 2L], , drop = FALSE]
-  graphics::segments(from[, 1L], from[, 2L], to[, 1L], to[, 2L], col = colors[strongest_last],
-                     lwd = widths[strongest_last])
-  is_y <- if (is.null(igraph::V(graph)$type)) rep(FALSE, length(degree)) else igraph::V(graph)$type
-  size <- (if (length(degree) > 60L) 0.7 else 1) * (0.6 + 1.4 * sqrt(degree / max(degree)))
-  graphics::points(at, pch = ifelse(is_y, 22, 21), bg = ifelse(is_y, "white", "grey35"), col = "black", lwd = 0.5,
-                   cex = size)
-  names <- igraph::V(graph)$name
-  if (is.null(names)) names <- as.character(which(unlist(degrees_of_network(net)) > 0))
-  best <- utils::head(order(-degree), labels)
-  radius <- 0.375 * size * graphics::par("cex") * graphics::par("ps") / 72 # of dots, in inches
-  draw_labels(best, shorten(names[best], 16L), at[, 1L], at[, 2L], radius)
-  layout_legend(value_name(net), value, any(is_y))
+# Returns the edges of about 80 bars, one at the threshold and its negative; between these are no weights.
+weight_breaks <- function(limits, threshold) {
+  if (!isTRUE(threshold > 0 && threshold < limits[2L])) return(seq(limits[1L], limits[2L], length.out = 81L))
+  outer <- seq(threshold, limits[2L], length.out = 1 + ceiling(80 * (limits[2L] - threshold) / diff(limits)))
+  outer[1L] <- outer[1L] - 1e-3 * diff(outer[1:2]) # hist() counts a value at an edge as below it
+  c(if (limits[1L] < 0) -rev(outer) else limits[1L], outer)
 }
 
-layout_legend <- function(name, value, has_y) {
-  there <- c(any(value > 0), any(value < 0))
-  text <- paste0(name, c(" > 0  ", " < 0  "))[there] # legend() leaves little space after a text
-  graphics::legend("bottom", c(text, if (has_y) c("x", "y")), horiz = TRUE, inset = c(0, -0.06), xpd = NA, bty = "n",
-                   cex = 0.8, col = c(c(warm(), cold())[there], if (has_y) c("black", "black")),
-                   lty = c(rep(1, sum(there)), if (has_y) c(NA, NA)), lwd = 2,
-                   pch = c(rep(NA, sum(there)), if (has_y) c(21, 22)), pt.lwd = 0.5,
-                   pt.bg = c(rep(NA, sum(there)), if (has_y) c("grey35", "white")))
+# ---- layouts
+
+drawn_names <- function(net) vertex_names(net@Dimnames, dim(net), is(net, "gpuCorNetwork"))
+
+# Returns what is drawn of a network: list(from, to, value, group: of the edges, the strongest last; colors, key: of the
+# groups of edges; degree, name, is_y: of the vertices, those of x before those of y).
+drawn_network <- function(net) {
+  ends <- network_ends(net)
+  degrees <- degrees_of_network(net)
+  is_y <- rep(c(FALSE, TRUE), c(length(degrees[[1L]]), length(unlist(degrees[-1L]))))
+  group <- 2L - (net@x > 0)
+  key <- paste(value_name(net), c("> 0", "< 0"))
+  colors <- c(warm(), cold())
+  component <- net@tests$component
+  shown <- NULL
+  if (!is.null(component)) {
+    table <- net@components$table
+    shown <- which(table$p.value <= 0.05)
+    group <- match(component, shown, length(shown) + 1L)
+    key <- c(paste0("component ", table$component[shown], " (p = ", signif(table$p.value[shown], 2L), ")"),
+             if (length(shown)) "other components" else "no component has p <= 0.05")
+    colors <- c(group_colors(key[-length(key)]), "grey50")
+  }
+  order <- order(group <= length(shown), abs(net@x)) # other components first
+  name <- drawn_names(net)
+  list(from = ends$from[order], to = (ends$to + sum(!is_y) * any(is_y))[order], value = net@x[order],
+       group = group[order], colors = colors, key = key, degree = unlist(degrees, use.names = FALSE), is_y = is_y,
+       name = if (is.null(name)) as.character(seq_along(is_y)) else name)
+}
+
+draw_layout <- function(net, labels, main = "", ...) {
+  net <- drawn_network(net)
+  old <- graphics::par(mar = c(2.6, 0.6, if (nzchar(main)) 3.2 else 1.6, 0.6))
+  on.exit(graphics::par(old))
+  graphics::plot.default(c(0, graphics::par("pin")[1L]), c(0, graphics::par("pin")[2L]), type = "n", axes = FALSE,
+                         ann = FALSE, ...)
+  title_at("main", main, TITLE_LINE)
+  box <- graphics::par("usr")
+  draw_graph(net, graph_places(net, box), labels, box, 0.7)
+  if (any(net$degree == 0)) note(paste(format_count(sum(net$degree == 0)), "without edges"))
+  draw_graph_key(net, 0.4)
+}
+
+# Returns the positions of the vertices, NA of those without an edge. Each component has a part of the box, the largest
+# at the left or top. The session's random number generator is unaffected.
+graph_places <- function(net, box) {
+  there <- which(net$degree > 0)
+  graph <- igraph::make_graph(rbind(match(net$from, there), match(net$to, there)), length(there), directed = FALSE)
+  igraph::E(graph)$weight <- abs(net$value) / max(abs(net$value))
+  part <- igraph::components(graph)$membership
+  part <- match(part, order(-tabulate(part)))
+  boxes <- divide_box(tabulate(part)^1.15, box)
+  at <- matrix(NA_real_, length(net$degree), 2L)
+  for (k in seq_len(nrow(boxes))) {
+    inside <- which(part == k)
+    place <- withr::with_seed(1L, igraph::layout_with_fr(igraph::induced_subgraph(graph, inside)))
+    sides <- diff(boxes[k, ])[c(1L, 3L)]
+    sides <- pmin(sides, 1.3 * sqrt(prod(sides))) # narrow parts are not filled
+    for (axis in 1:2) {
+      ends <- mean(boxes[k, 2L * axis - 1:0]) + c(-0.5, 0.5) * sides[axis]
+      spread <- function(values) (values - min(values)) / max(diff(range(values)), 1e-12)
+      fraction <- 0.5 * spread(place[, axis]) + 0.5 * spread(rank(place[, axis])) # dense parts have more space
+      at[there[inside], axis] <- ends[1L] + diff(ends) * (0.06 + 0.88 * fraction)
+    }
+  }
+  at
+}
+
+# Divides a box, as par("usr"), into parts of these sizes, which decrease: a matrix with a row for each.
+divide_box <- function(sizes, box) {
+  if (length(sizes) == 1L) return(matrix(box, 1L))
+  first <- seq_len(which.min(abs(cumsum(sizes[-length(sizes)]) - sum(sizes) / 2)))
+  fraction <- sum(sizes[first]) / sum(sizes)
+  one <- other <- box
+  if (box[2L] - box[1L] > box[4L] - box[3L]) {
+    one[2L] <- other[1L] <- box[1L] + fraction * (box[2L] - box[1L])
+  } else {
+    one[3L] <- other[4L] <- box[4L] - fraction * (box[4L] - box[3L])
+  }
+  rbind(divide_box(sizes[first], one), divide_box(sizes[-first], other))
+}
+
+draw_brain <- function(net, labels, coords, background, main = "", ...) {
+  net <- drawn_network(net)
+  known <- known_places(coords)
+  coords[!known, ] <- NA
+  map <- new_map(coords[known, , drop = FALSE], background = background)
+  old <- graphics::par(mar = c(3.2, 1.6, 3.2, 1.6))
+  on.exit(graphics::par(old))
+  draw_views(map, main, known, function(view, shift) {
+    box <- rbind(map$low[view], map$high[view]) + rep(shift, each = 2L)
+    draw_graph(net, t(t(coords[, view]) + shift), labels, as.vector(box), 0.6)
+  }, ...)
+  draw_graph_key(net, 1.4)
+}
+
+# Draws edges and vertices, and names the best connected ones. `at`: positions of the vertices, or NA; `box`: where
+# names may be. Of many edges the weak ones fade.
+draw_graph <- function(net, at, labels, box, cex) {
+  n <- length(net$value)
+  weight <- abs(net$value)
+  widths <- (0.7 + 2 * (weight - min(weight)) / max(diff(range(weight)), 1e-12)) / (1 + n / 1e4)
+  rank <- seq_len(n)
+  shade <- pmax(0.04, 0.85 * (0.4 + 0.6 * rank / n) / (1 + (n - rank) / 400)) # the strongest hundreds are seen
+  rgb <- grDevices::col2rgb(net$colors[net$group]) / 255
+  graphics::segments(at[net$from, 1L], at[net$from, 2L], at[net$to, 1L], at[net$to, 2L], lwd = widths,
+                     col = grDevices::rgb(rgb[1L, ], rgb[2L, ], rgb[3L, ], shade))
+  there <- which(!is.na(at[, 1L]))
+  there <- there[order(net$degree[there])] # hubs on top
+  degree <- net$degree[there]
+  inches <- abs(diff(box)[c(1L, 3L)] / diff(graphics::par("usr"))[c(1L, 3L)] * graphics::par("pin"))
+  radius <- min(0.1, 0.35 * sqrt(prod(inches) / length(there))) * pmax(0.3, sqrt(degree / max(degree)))
+  graphics::points(at[there, , drop = FALSE], pch = ifelse(net$is_y[there], 22L, 21L),
+                   cex = radius * 72 / (0.375 * graphics::par("cex") * graphics::par("ps")), lwd = 0.5,
+                   bg = ifelse(degree == 0, "white", ifelse(net$is_y[there], "white", "grey35")),
+                   col = ifelse(degree == 0, "grey75", "black"))
+  best <- utils::head(rev(which(degree > 0)), labels)
+  radius[degree == 0] <- -Inf # names may cover them
+  draw_labels(best, shorten(net$name[there[best]], 16L), at[there, 1L], at[there, 2L], radius, cex, box)
+}
+
+# Draws the key of edges, and of the vertices of x and y, at a line of the margin below, no wider than the page.
+draw_graph_key <- function(net, line) {
+  usr <- graphics::par("usr")
+  inch <- c(diff(usr[1:2]), diff(usr[3:4])) / graphics::par("pin")
+  y <- usr[3L] - line * graphics::par("mai")[1L] / graphics::par("mar")[1L] * inch[2L]
+  used <- sort(unique(net$group))
+  sides <- if (any(net$is_y)) c("x", "y")
+  beside <- function(edges, vertices) c(edges, vertices[seq_along(sides)])
+  lines <- rep(1, length(used))
+  draw <- function(cex, plot) {
+    # legend() leaves little space after a text.
+    graphics::legend(mean(usr[1:2]), y, c(paste0(net$key[used], "  "), sides),
+                     col = beside(net$colors[used], c("black", "black")), lty = beside(lines, c(NA, NA)),
+                     pch = beside(NA * lines, c(21, 22)), pt.bg = beside(NA * lines, c("grey35", "white")), lwd = 2,
+                     pt.lwd = 0.5, seg.len = 1.4, horiz = TRUE, xjust = 0.5, yjust = 1, xpd = NA, bty = "n", cex = cex,
+                     plot = plot)$rect$w
+  }
+  draw(0.8 * min(1, 0.95 * graphics::par("fin")[1L] * inch[1L] / draw(0.8, FALSE)), TRUE)
 }

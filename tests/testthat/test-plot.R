@@ -121,6 +121,116 @@ test_that("a layout leaves the session's random numbers alone", {
   expect_identical(c(first, runif(1)), truth)
 })
 
+test_that("the key of a layout is on the page, whatever its size", {
+  skip_if_not_installed("igraph")
+  colors <- c(gpucor:::warm(), gpucor:::cold())
+  for (width in c(288, 504, 1000, 1152)) {
+    drawn <- pixels_of(plot(net, "layout"), width, 0.7 * width)
+    key <- drawn[nrow(drawn) - 0:30, ] # below the layout: full colors, edges are transparent
+    at <- which(matrix(key %in% colors, nrow(key)), arr.ind = TRUE)
+    expect_setequal(unique(key[at]), colors)
+    expect_true(all(at[, 2] > 20 & at[, 2] < width - 20 & at[, 1] > 3), label = width)
+  }
+  expect_true(all(c("r > 0  ", "r < 0  ", "x", "y") %in% texts_of(plot(against, "layout"), 4, 3)))
+})
+
+test_that("a layout gives each component a part of the page, the largest first", {
+  boxes <- gpucor:::divide_box(c(60, 20, 10, 5, 5), c(0, 10, 0, 5))
+  area <- (boxes[, 2] - boxes[, 1]) * (boxes[, 4] - boxes[, 3])
+  expect_equal(area, 50 * c(60, 20, 10, 5, 5) / 100)
+  expect_equal(boxes[1, ], c(0, 6, 0, 5))
+  for (k in 2:5) expect_false(any(boxes[seq_len(k - 1), 1] < boxes[k, 1] & boxes[k, 1] < boxes[seq_len(k - 1), 2] &
+                                    boxes[seq_len(k - 1), 3] < boxes[k, 3] & boxes[k, 3] < boxes[seq_len(k - 1), 4]))
+})
+
+test_that("of thousands of variables hubs are named in a layout", {
+  skip_if_not_installed("igraph")
+  set.seed(5)
+  hub <- normal(20, 4, 7)
+  many <- normal(20, 2000, 8) + 1.2 * hub[, rep(1:4, 500)]
+  colnames(many) <- paste0("gene", 1:2000)
+  large <- gpuCorNetwork(many, k = 3)
+  hubs <- utils::head(summary(large)$hubs$variable, 3)
+  expect_true(all(hubs %in% texts_of(plot(large, "layout"))))
+})
+
+test_that("a network is drawn on a brain from three sides", {
+  set.seed(8)
+  centers <- matrix(rnorm(33, 0, 30), 11, dimnames = list(NULL, c("x.mni", "y.mni", "z.mni")))
+  sides <- c("from the right", "from behind", "from above")
+  texts <- texts_of(plot(net, "layout", coords = centers), 12, 8)
+  expect_identical(sort(texts[texts %in% LETTERS]), sort(c("P", "A", "I", "S", "L", "R", "I", "S", "L", "R", "P", "A")))
+  expect_true(all(c(sides, "cyl", "disp", "r > 0  ", "r < 0  ") %in% texts))
+  expect_true(all(c(sides, "Degrees") %in% texts_of(plot(net, coords = as.data.frame(centers)))))
+  ink <- function(background) pixels_of(plot(net, "layout", coords = centers, background = background), 700, 400)
+  expect_gt(mean(ink(NULL) == "#F7F7F7"), 0.1) # the outline
+  expect_lt(mean(ink(FALSE) == "#F7F7F7"), 0.01)
+  expect_true(gpucor:::warm() %in% ink(NULL)) # the key
+  # Rows are found by their names, and those of x are before those of y.
+  rownames(centers) <- rev(colnames(x))
+  expect_identical(gpucor:::check_coords(centers, 11, colnames(x)), centers[11:1, ])
+  expect_true("y over x" %in% texts_of(plot(against, "layout", coords = unname(centers[, 1:2]))))
+  centers[c("hp", "am"), 1] <- NA
+  expect_true("2 of 11 variables without coordinates" %in% texts_of(plot(net, "layout", coords = centers)))
+  expect_error(draw(plot(net, coords = centers[-1, ])), "'coords' must be a matrix with a row for each of the 11")
+})
+
+test_that("the outline of a brain is that of the bright voxels of an image", {
+  img <- image_with_affine(c(40, 30, 20))
+  img[] <- 1
+  img[6:35, 6:25, 5:16] <- 100
+  places <- gpucor:::bright_places(img)
+  expect_identical(nrow(places), 30L * 20L * 12L)
+  map <- gpucor:::new_map(places[1:50, ], background = places)
+  expect_length(map$outlines, 3)
+  for (v in 1:3) {
+    view <- map$views[[v]]
+    expect_length(map$outlines[[v]], 1)
+    for (axis in 1:2) {
+      span <- range(map$outlines[[v]][[1]][[c("x", "y")[axis]]]) # of voxels, whose middles are places
+      expect_lt(max(abs(span - range(places[, view[axis]]))), 0.1 * diff(span) + 4)
+    }
+  }
+  draw(plot(net, "layout", coords = places[seq(1, 7200, length.out = 11), ], background = img))
+  expect_error(draw(plot(net, "layout", coords = places[1:11, ], background = array(1, c(4, 4, 4)))),
+               "'background' has no affine")
+})
+
+test_that("components of differences have colors of their own", {
+  set.seed(3)
+  subject <- function(shared) {
+    m <- matrix(rnorm(400), 40)
+    m[, 1:4] <- m[, 1:4] + shared * rnorm(40)
+    m
+  }
+  found <- gpuCorCompare(lapply(rep(2, 6), subject), lapply(rep(0, 6), subject), threshold = 4, n_perm = 99,
+                         components = "size")
+  places <- matrix(rnorm(30), 10)
+  expect_lte(found@components$table$p.value[1], 0.05)
+  expect_true(any(grepl("^component 1 \\(p = 0.0", texts_of(plot(found, "layout", coords = places)))))
+  drawn <- gpucor:::drawn_network(found)
+  expect_false(is.unsorted(drawn$group == 1))
+  expect_identical(drawn$colors[drawn$group == 1][1], gpucor:::group_colors("1"))
+})
+
+test_that("bars of weights begin at the threshold", {
+  for (limits in list(c(-1, 1), c(0, 1), c(0, 5))) {
+    breaks <- gpucor:::weight_breaks(limits, 0.7)
+    expect_identical(range(breaks), limits)
+    for (sign in c(1, -1[limits[1] < 0])) {
+      counts <- graphics::hist(sign * c(0.7, 0.71, 0.9), breaks, plot = FALSE)$counts
+      expect_identical(counts[which(breaks[-1] > -0.6 & breaks[-length(breaks)] < 0.6)], 0L) # between the thresholds
+    }
+  }
+  expect_length(gpucor:::weight_breaks(c(-1, 1), NA_real_), 81)
+})
+
+test_that("medians are marked in histograms of stability", {
+  stable <- gpuCorNetwork(x, threshold = 0.7, resample = 20)
+  expect_true(paste("median", format(stats::median(stable@stability), digits = 3)) %in%
+                texts_of(plot(stable, "stability")))
+})
+
 test_that("what cannot be seen is refused, with a way out", {
   expect_error(draw(plot(r, "heatmap", max = 5)), "a heat map of 11 variables .* 'max' is 5: raise it, or draw some")
   draw(plot(r, max = 5)) # the histogram alone
@@ -242,7 +352,7 @@ test_that("a map of an oblique image has no gaps between voxels", {
   # In a row of pixels each of three slices is one run, beside lines and letters. Stripes were dozens.
   runs <- apply(ink, 1, function(row) sum(diff(row) == 1))
   expect_lte(max(runs[rowSums(ink) > 200]), 12)
-  map <- gpucor:::new_map(values, coords)
+  map <- gpucor:::new_map(coords, values)
   for (view in map$views) {
     inside <- !is.na(gpucor:::slice_of(map, view)$colors)
     expect_true(all(apply(inside, 1, function(row) sum(diff(c(0, row)) == 1)) <= 1))
@@ -256,7 +366,7 @@ test_that("left is on the left, and what is there has the color of its value", {
   coords <- as.matrix(expand.grid(x = -5:5, y = -6:6, z = -4:4))
   values <- ifelse(coords[, 1] < 0, 1, 2)
   values[rowSums(coords^2) == 0] <- 3
-  map <- gpucor:::new_map(values, coords)
+  map <- gpucor:::new_map(coords, values)
   expect_identical(unname(map$peak), c(0L, 0L, 0L))
   color <- gpucor:::colors_of(1:3, c(1, 3), map$colors)
   axial <- gpucor:::slice_of(map, 1:2)
@@ -266,7 +376,7 @@ test_that("left is on the left, and what is there has the color of its value", {
   expect_equal(max(col(axial$colors)[left]) / ncol(axial$colors), 5 / 11)
   # The front is at the top of an axial slice, the top of the head at that of the others.
   values <- coords[, 2] + 10 * coords[, 3]
-  map <- gpucor:::new_map(values, coords)
+  map <- gpucor:::new_map(coords, values)
   rows <- function(view) match(gpucor:::slice_of(map, view)$colors[, 1], map$colors)
   for (view in list(1:2, c(1, 3), 2:3)) expect_true(all(diff(rows(view)) <= 0) && diff(range(rows(view))) > 0)
   texts <- texts_of(plot(connectivity_of(values), "hubs", measure = "mean", coords = coords))
