@@ -31,19 +31,19 @@ plot.gpuNetwork <- function(x, type = c("auto", "degree", "weight", "layout", "s
   type <- check_choice(type, c("auto", names(panels)), "type")
   max <- check_whole(max, "max", 1, 1e5)
   labels <- check_whole(labels, "labels", 0, 1000)
-  size <- sum(unlist(degrees_of_network(x)) > 0)
+  degree <- unlist(degrees_of_network(x))
+  size <- sum(degree > 0)
   has_map <- !is.null(coords)
   if (has_map) {
-    coords <- check_coords(coords, length(unlist(degrees_of_network(x))), drawn_names(x))
-    is_outlined <- !is.null(background) && !isFALSE(background) && ncol(coords) == 3L
-    background <- if (is_outlined) bright_places(background) else background
+    coords <- check_coords(coords, length(degree), drawn_names(x))
+    if (!is.null(background) && !isFALSE(background) && ncol(coords) == 3L) background <- bright_places(background)
   }
   if (type == "layout") {
     if (!has_map) need_packages("igraph", "type = \"layout\"")
     if (size == 0) fail("the network has no edge, and no layout")
     check_drawable(size, max, "layout", "variables with edges would be a hairball", "ask for fewer edges")
   }
-  histograms <- c("degree", "weight", if (!is.null(x@tests$lag)) "lag")
+  histograms <- c("degree", "weight", if (!is.null(x@tests$lag)) "lag", if (length(x@stability)) "stability")
   if (type != "auto") {
     draw_page(panels, type, ...)
   } else if (size == 0 || size > max || !(has_map || requireNamespace("igraph", quietly = TRUE))) {
@@ -146,7 +146,7 @@ drawn_network <- function(net) {
 
 draw_layout <- function(net, labels, main = "", ...) {
   net <- drawn_network(net)
-  old <- graphics::par(mar = c(2.6, 0.6, if (nzchar(main)) 3.2 else 1.6, 0.6))
+  old <- graphics::par(mar = c(2.6, 0.6, if (identical(main, "")) 1.6 else 3.2, 0.6))
   on.exit(graphics::par(old))
   graphics::plot.default(c(0, graphics::par("pin")[1L]), c(0, graphics::par("pin")[2L]), type = "n", axes = FALSE,
                          ann = FALSE, ...)
@@ -162,7 +162,7 @@ draw_layout <- function(net, labels, main = "", ...) {
 graph_places <- function(net, box) {
   there <- which(net$degree > 0)
   graph <- igraph::make_graph(rbind(match(net$from, there), match(net$to, there)), length(there), directed = FALSE)
-  igraph::E(graph)$weight <- abs(net$value) / max(abs(net$value))
+  igraph::E(graph)$weight <- pmax(abs(net$value) / max(abs(net$value), 1e-300), 1e-6)
   part <- igraph::components(graph)$membership
   part <- match(part, order(-tabulate(part)))
   boxes <- divide_box(tabulate(part)^1.15, box)
@@ -225,7 +225,7 @@ draw_graph <- function(net, at, labels, box, cex) {
   there <- there[order(net$degree[there])] # hubs on top
   degree <- net$degree[there]
   inches <- abs(diff(box)[c(1L, 3L)] / diff(graphics::par("usr"))[c(1L, 3L)] * graphics::par("pin"))
-  radius <- min(0.1, 0.35 * sqrt(prod(inches) / length(there))) * pmax(0.3, sqrt(degree / max(degree)))
+  radius <- min(0.1, 0.35 * sqrt(prod(inches) / length(there))) * pmax(0.3, sqrt(degree / max(degree, 1)))
   graphics::points(at[there, , drop = FALSE], pch = ifelse(net$is_y[there], 22L, 21L),
                    cex = radius * 72 / (0.375 * graphics::par("cex") * graphics::par("ps")), lwd = 0.5,
                    bg = ifelse(degree == 0, "white", ifelse(net$is_y[there], "white", "grey35")),
