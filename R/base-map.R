@@ -52,9 +52,9 @@ new_map <- function(coords, values = NULL, background = NULL) {
   limits <- if (any(is.finite(values))) range(values, finite = TRUE) else 0:1
   if (diff(limits) == 0) limits <- limits + c(-0.5, 0.5)
   outlines <- if (has_hull) {
-    lapply(views, function(view) list(hull_of(coords[, view], half)))
+    lapply(views, function(view) list(hull_of(coords[, view, drop = FALSE], half)))
   } else if (is.matrix(background)) {
-    pixel <- max(size / 80, 1.2 * sqrt(colSums(grid_steps(background)^2)))
+    pixel <- max(size / 80, 1.2 * (prod(ranges[2L, ] - ranges[1L, ]) / nrow(background))^(1 / 3)) # at least a voxel
     lapply(views, function(view) silhouette_of(background[, view], pixel))
   }
   list(values = values, coords = coords, axes = axes, is_anatomy = is_anatomy, grid = grid,

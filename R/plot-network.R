@@ -10,7 +10,8 @@
 #'   positions of the variables (of those of `x`, then of `y`), by name if its rows have all their names. See
 #'   [gpuConnectivity()].
 #' @param background What is outlined behind `coords`: `NULL` for the space around them, an image of the same space (an
-#'   array with a header or the name of a file), such as a mask or a template, or `FALSE` for nothing.
+#'   array with a header or the name of a file) where it exceeds a tenth of its highest values, such as a mask or a
+#'   template, or `FALSE` for nothing.
 #' @export
 plot.gpuNetwork <- function(x, type = c("auto", "degree", "weight", "layout", "stability", "lag"), max = 3000,
                             labels = 20, coords = NULL, background = NULL, ...) {
