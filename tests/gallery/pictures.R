@@ -53,7 +53,9 @@ one <- regions(200, 99)
 bold <- image_file # an image of fMRI, 4-D
 volumes <- readVoxels(bold)
 average <- rowMeans(volumes, dims = 3)
-voxels <- voxelMatrix(bold, mask = average > quantile(average[average > 0], 0.5))
+bright <- average > quantile(average[average > 0], 0.5)
+voxels <- voxelMatrix(bold, mask = bright)
+places <- which(attr(voxels, "mask") > 0, arr.ind = TRUE)
 seed_map <- voxelImage(as.vector(gpuCor(voxels[, ncol(voxels) %/% 2, drop = FALSE], voxels)), voxels)
 
 pictures <- list(
@@ -78,7 +80,7 @@ pictures <- list(
   )),
   "Connectivity" = quote(plot(gpuConnectivity(genes, power = 6, histogram = TRUE))),
   "Hubs in space" = quote(plot(gpuConnectivity(one, threshold = 0.4), coords = parcels)),
-  "Map of voxels" = quote(plot(gpuConnectivity(voxels, density = 0.05), coords = voxelCoords(voxels))),
+  "Map of voxels" = quote(plot(gpuConnectivity(voxels, density = 0.05), coords = places)),
   "Tests" = quote(plot(gpuCorTest(few))),
   "Tests with stars" = quote(plot(gpuCorTest(genes[is_t, 1:25]), "heatmap")),
   "Comparison" = quote(plot(compared)),
