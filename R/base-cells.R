@@ -15,6 +15,7 @@ draw_key <- function(limits, colors, title, at = pretty(limits, 5L), labels = fo
   inch <- diff(usr[1:2]) / graphics::par("pin")[1L]
   left <- usr[2L] + 0.12 * inch
   right <- left + 0.14 * inch
+  room <- (1 - graphics::par("plt")[2L]) * graphics::par("fin")[1L] - 0.2 # inches to the edge of the figure
   y <- function(fraction) usr[3L] + (part[1L] + diff(part) * fraction) * diff(usr[3:4])
   edges <- y(seq(0, 1, length.out = length(colors) + 1L))
   graphics::rect(left, edges[-length(edges)], right, edges[-1L], col = colors, border = NA, xpd = NA)
@@ -22,8 +23,8 @@ draw_key <- function(limits, colors, title, at = pretty(limits, 5L), labels = fo
   keep <- at >= limits[1L] & at <= limits[2L]
   graphics::text(right + 0.05 * inch, y((at[keep] - limits[1L]) / diff(limits)), labels[keep], adj = c(0, 0.5),
                  cex = 0.75, xpd = NA)
-  graphics::text(left, y(1) + 0.17 * diff(usr[3:4]) / graphics::par("pin")[2L], title, adj = c(0, 0.5), cex = 0.8,
-                 xpd = NA)
+  graphics::text(left, y(1) + 0.17 * diff(usr[3:4]) / graphics::par("pin")[2L], title, adj = c(0, 0.5), xpd = NA,
+                 cex = 0.8 * min(1, room / graphics::strwidth(title, "inches", cex = 0.8)))
 }
 
 # Reduces a matrix to at most `max` rows, means of blocks of rows: a plot cannot show more.
@@ -131,13 +132,13 @@ has_key <- function(groups) nlevels(groups) > 0L && nlevels(groups) < length(gro
 BAR_LINES <- 0.9 # of a bar of groups, with its space
 
 # Draws a matrix, its first row at the top. `names`: those of columns and of rows, each may be NULL; `groups`: factors
-# of columns and of rows, each may be NULL, drawn as bars of colors; `marks`: NULL, or texts of the cells, drawn in
-# `ink` if they are legible; `span`: NULL, or both ends of a horizontal axis of numbers; `titles`: `main`, which the
-# user's replaces, and `xlab` and `ylab` of sides without legible names; `unsigned`: columns of numbers from 0 to 1
-# without a sign, which are drawn in grays and have a key of their own; `left`: the least margin of rows in lines. `at`,
-# `ticks`: see draw_key().
+# of columns and of rows, each may be NULL, drawn as bars of colors; `marks`, `stars`: NULL, or see
+# draw_marks(); `span`: NULL, or both ends of a horizontal axis of numbers; `titles`: `main`, which the user's replaces,
+# and `xlab` and `ylab` of sides without legible names; `unsigned`: columns of numbers from 0 to 1 without a sign, which
+# are drawn in grays and have a key of their own; `left`: the least margin of rows in lines. `at`, `ticks`: see
+# draw_key().
 draw_matrix <- function(m, limits, colors, key, ..., names = rev(dimnames(m)), groups = list(NULL, NULL), marks = NULL,
-                        ink = "black", span = NULL, titles = list(), square = FALSE, left = 2, unsigned = NULL,
+                        stars = NULL, span = NULL, titles = list(), square = FALSE, left = 2, unsigned = NULL,
                         at = pretty(limits, 5L), ticks = format(at, digits = 2L)) {
   size <- dim(m)
   main <- if (is.null(list(...)$main)) titles$main else list(...)$main
@@ -171,7 +172,10 @@ draw_matrix <- function(m, limits, colors, key, ..., names = rev(dimnames(m)), g
     }
   }
   title_at("main", main, TITLE_LINE)
-  if (!is.null(marks)) draw_marks(marks, ink)
+  if (!is.null(marks)) {
+    is_dark <- colMeans(grDevices::col2rgb(colors_of(m, limits, colors))) < 130
+    draw_marks(marks, ifelse(is_dark, "white", "black"), stars)
+  }
   groups <- Find(has_key, groups)
   upper_half <- c(0.55, 1)
   draw_key(limits, colors, key, at, ticks, if (is.null(groups) && !length(unsigned)) 0:1 else upper_half)
@@ -218,12 +222,20 @@ draw_group_key <- function(levels) {
   graphics::text(x[2L] + 0.05 * inch[1L], y, shown, adj = c(0, 0.5), cex = 0.75, xpd = NA)
 }
 
-# Writes a text into each cell of the plot, its first row at the top, unless it would be illegible.
-draw_marks <- function(marks, ink) {
+# Writes a text into each cell of the plot, its first row at the top, unless it would be illegible. `stars`: NULL, or of
+# what p values the texts are stars, for a note; stars that do not fit become dots.
+draw_marks <- function(marks, ink, stars) {
   cell <- graphics::par("pin") / rev(dim(marks)) # width and height in inches
   needed <- c(max(graphics::strwidth(marks, "inches", cex = 1)), max(graphics::strheight(marks, "inches", cex = 1)))
   cex <- min(0.85, 0.8 * cell / needed)
-  if (cex >= 0.35) graphics::text(col(marks), row(marks), marks, cex = cex, col = ink)
+  if (cex >= 0.35) {
+    graphics::text(col(marks), row(marks), marks, cex = cex, col = ink)
+    if (!is.null(stars)) note(paste0(stars, " <= ", toString(paste(STAR_LEVELS, strrep("*", seq_along(STAR_LEVELS))))))
+  } else if (!is.null(stars) && min(cell) > 0.03) {
+    at <- which(nzchar(marks))
+    graphics::points(col(marks)[at], row(marks)[at], pch = 16, cex = 4 * min(cell), col = ink[at])
+    note(paste("dots:", stars, "<=", STAR_LEVELS[1L]))
+  }
 }
 
 # Stars of p values, and their explanation.
@@ -236,8 +248,10 @@ stars_of <- function(p) {
 
 # Draws values of pairs, of class allPairs or a dist, as a square matrix. `key`: the title of the color key; `upper`:
 # NULL, or values of the same pairs for the cells above the diagonal; `p`: NULL, or p values of the pairs, shown by
-# stars; other arguments: see plot.gpuCor() and draw_matrix(). `zlim`: of values that may exceed 1, give it.
-draw_pairs <- function(x, key, ..., groups = NULL, order = "auto", zlim = NULL, upper = NULL, p = NULL) {
+# stars; `stars`: their kind; other arguments: see plot.gpuCor() and draw_matrix(). `zlim`: of values that may exceed 1,
+# give it.
+draw_pairs <- function(x, key, ..., groups = NULL, order = "auto", zlim = NULL, upper = NULL, p = NULL,
+                       stars = "p") {
   n <- attr(x, "Size")
   labels <- attr(x, "Labels")
   full <- function(values, diagonal) { # a matrix of values of pairs
@@ -265,5 +279,5 @@ draw_pairs <- function(x, key, ..., groups = NULL, order = "auto", zlim = NULL, 
   how <- if (length(order) > 1L || order == "given") "as given" else "ordered by hierarchical clustering"
   draw_matrix(m, limits, if (limits[1L] < 0) diverging() else sequential(), key, ...,
               names = list(labels[at], labels[at]), groups = list(found$groups, found$groups), marks = marks,
-              square = TRUE, titles = list(xlab = n_of(n, "variable"), ylab = how))
+              stars = stars, square = TRUE, titles = list(xlab = n_of(n, "variable"), ylab = how))
 }

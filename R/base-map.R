@@ -11,6 +11,13 @@ check_coords <- function(coords, n, names = NULL) {
              shown = show_size(dim(coords)))
 }
 
+# Returns the panel of a map, or NULL without `coords`.
+map_panel <- function(values, name, main, coords, type) {
+  if (is.null(coords)) return(if (type == "map") fail("type = \"map\" needs 'coords', such as of voxelCoords()"))
+  coords <- check_coords(coords, length(values))
+  function(...) draw_map(values, name, coords, main, ...)
+}
+
 draw_map <- function(values, name, coords, main = "Map of hubs", ...) {
   known <- known_places(coords)
   map <- new_map(coords[known, , drop = FALSE], values[known])
@@ -18,7 +25,7 @@ draw_map <- function(values, name, coords, main = "Map of hubs", ...) {
   on.exit(graphics::par(old))
   draw_views(map, main, known, function(view, shift) {
     if (!is.null(map$grid)) return(draw_slice(map, view, shift[1L], shift[2L]))
-    order <- order(map$values, na.last = FALSE) # the strongest last, on top
+    order <- order(abs(map$values), na.last = FALSE) # the strongest last, on top
     graphics::points(map$coords[order, view[1L]] + shift[1L], map$coords[order, view[2L]] + shift[2L], pch = 21,
                      lwd = 0.5, bg = colors_of(map$values[order], map$limits, map$colors), col = "grey40",
                      cex = if (length(order) > 500L) 0.6 else 1.1)
@@ -49,7 +56,8 @@ new_map <- function(coords, values = NULL, background = NULL) {
   width <- (high - low)[vapply(views, `[`, 0L, 1L)]
   height <- (high - low)[vapply(views, `[`, 0L, 2L)]
   gap <- 0.16 * max(width)
-  limits <- if (any(is.finite(values))) range(values, finite = TRUE) else 0:1
+  is_signed <- any(values < 0, na.rm = TRUE)
+  limits <- if (is_signed) span_of(values) else if (any(is.finite(values))) range(values, finite = TRUE) else 0:1
   if (diff(limits) == 0) limits <- limits + c(-0.5, 0.5)
   outlines <- if (has_hull) {
     lapply(views, function(view) list(hull_of(coords[, view, drop = FALSE], half)))
@@ -61,7 +69,7 @@ new_map <- function(coords, values = NULL, background = NULL) {
        peak = coords[c(which.max(values), 1L)[1L], ], low = low, high = high, views = views,
        width = width, height = height, gap = gap, left = cumsum(c(0, width + gap))[seq_along(views)],
        bottom = (max(height) - height) / 2, limits = limits, outlines = outlines,
-       colors = sequential()[-(1:15)]) # omits colors that look white
+       colors = if (is_signed) diverging() else sequential()[-(1:15)]) # omits colors that look white
 }
 
 # Returns the convex hull of discs around points: list(x, y).

@@ -70,8 +70,11 @@ draw_page <- function(panels, type = "auto", ..., page = matrix(seq_along(panels
   invisible()
 }
 
-# Draws the first panel, a map, across the page, and the others side by side below it.
-draw_below <- function(panels, ...) {
+# Draws panels, of which the first may be a map: with type = "auto" across the page, and the others below it. Panels may
+# be NULL.
+draw_below <- function(panels, type, has_map, ...) {
+  panels <- Filter(Negate(is.null), panels)
+  if (type != "auto" || !has_map) return(draw_page(panels, type, ...))
   draw_page(panels, ..., page = rbind(1L, if (length(panels) > 1L) seq_along(panels)[-1L]), heights = c(1.6, 1))
 }
 
@@ -116,7 +119,13 @@ title_at <- function(what, text, line) {
   invisible(size)
 }
 
-note <- function(text) graphics::mtext(text, 3L, 0.3, cex = 0.75 * graphics::par("cex"))
+# Adds a line below the title, reduced if the figure would clip it.
+note <- function(text) {
+  middle <- mean(graphics::par("plt")[1:2])
+  room <- 2 * min(middle, 1 - middle) * graphics::par("fin")[1L]
+  size <- 0.75 * min(1, 0.98 * room / graphics::strwidth(text, "inches", cex = 0.75))
+  graphics::mtext(text, 3L, 0.3, cex = size * graphics::par("cex"))
+}
 
 # Returns equally spaced ticks of a logarithmic axis; below one decade, those of a linear axis.
 log_ticks <- function(values) {
@@ -236,6 +245,35 @@ draw_labels <- function(which, labels, x, y, radius, cex = 0.8, ...) {
   graphics::rect(at$x[there] - at$wide[there], at$y[there] - at$high, at$x[there] + at$wide[there],
                  at$y[there] + at$high, col = grDevices::adjustcolor("white", 0.8), border = NA)
   graphics::text(at$x[there], at$y[there], labels[there], cex = cex)
+}
+
+# ---- points
+
+# Draws points, those in color FAINT below the others, and names some. `titles`: see start_plot(); `color`: one, or of
+# each point; `named`, `names`: positions and names of those to name, the most important first; `size`: NULL for
+# one that suits their number; `below`: a function that draws lines below the points.
+draw_points <- function(x, y, titles, ..., color = cold(), named = NULL, names = NULL, size = NULL, border = "white",
+                        below = function() NULL) {
+  n <- length(x)
+  start_plot(range(x, finite = TRUE), range(y, finite = TRUE), titles, ...)
+  below()
+  color <- rep_len(color, n)
+  faint <- color == FAINT
+  if (is.null(size)) size <- c(1.1, 0.8, 0.6)[findInterval(n, c(0, 200, 2000))]
+  size <- ifelse(faint, size, pmax(size, 0.8))
+  last <- order(!faint)
+  graphics::points(x[last], y[last], pch = 21, cex = size[last], lwd = 0.4, col = if (n > 200L) NA else border,
+                   bg = grDevices::adjustcolor(color[last], if (n > 200L) 0.6 else 1))
+  radius <- 0.375 * size * graphics::par("cex") * graphics::par("ps") / 72
+  radius[setdiff(which(faint), named)] <- -Inf # labels may cover them
+  if (length(named)) draw_labels(named, shorten(names, 30L), x, y, radius, cex = 0.7)
+}
+
+# Returns limits of values: both signs of the largest size, or from 0 if none is negative.
+span_of <- function(values) {
+  range <- range(0, values, finite = TRUE)
+  if (range[1L] < 0) range <- c(-1, 1) * max(abs(range))
+  if (diff(range) > 0) range else 0:1
 }
 
 # ---- trees

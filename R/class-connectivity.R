@@ -148,8 +148,7 @@ plot.gpuConnectivity <- function(x, type = c("auto", "fit", "hubs", "histogram")
     names = if (has_map && !is.null(names(values))) function(...) draw_hubs(values, name, min(hubs, 10), ...),
     histogram = if (type == "histogram" || !is.null(x$histogram)) function(...) draw_counts(x$histogram, ...)
   )
-  panels <- Filter(Negate(is.null), panels)
-  if (type == "auto" && has_map) draw_below(panels, ...) else draw_page(panels, type, ...)
+  draw_below(panels, type, has_map, ...)
   invisible(x)
 }
 

@@ -1,4 +1,4 @@
-# Class gpuISC: the inter-subject correlation of each column, a data frame.
+# Class gpuISC: the inter-subject correlation of each column, a data frame of tests.
 
 # `found`: from subject_coefficients(); `subjects`: their names, or NULL.
 new_isc <- function(found, run, subjects) {
@@ -22,7 +22,7 @@ new_isc <- function(found, run, subjects) {
   dimnames(found$r) <- if (!is.null(names) || !is.null(subjects)) list(subjects, names)
   flags <- as.raw(constant("missing") * found$missing + constant("constant") * found$constant)
   warn_without(list(x_flags = flags, y_flags = raw(), n_obs = nrow(run$x$data[[1L]])), run)
-  structure(variable_frame(names, frame), class = c("gpuISC", "data.frame"), r = found$r,
+  structure(variable_frame(names, frame), class = c("gpuISC", "gpuTests", "data.frame"), r = found$r,
             adjusted = adjustment_of(run), n_obs = nrow(run$x$data[[1L]]))
 }
 
@@ -33,16 +33,23 @@ isc_scores <- function(r, combine) {
   atanh(pmin(pmax(r, -bound), bound))
 }
 
-#' @method print gpuISC
+#' @rdname gpuISC
+#' @param type,coords For `plot()`: `"isc"`, a histogram of the coefficients; `"p.value"` or `"volcano"`, as in
+#'   [gpuCorTest()]; `"map"`, the coefficients in space, at the positions `coords`, which are as in [gpuConnectivity()];
+#'   or `"auto"`, all but the volcano.
 #' @export
-print.gpuISC <- function(x, n = 10L, ...) {
-  about <- attributes(x)
-  adjusted <- about$adjusted
-  adjusted[c("lost", "left")] <- NULL # t counts subjects
-  cat("Inter-subject correlation of ", n_of(nrow(x), "column"), if (!is.null(about[["r"]])) {
-    paste0(": ", n_of(nrow(about[["r"]]), "subject"), ", ", n_of(about$n_obs, "observation"))
-  }, "\n", adjusted_line(adjusted, "pearson"), sep = "")
-  print(utils::head(as.data.frame(x), n), ..., row.names = FALSE)
-  if (nrow(x) > n) cat("... and ", n_of(nrow(x) - n, "more column"), "\n", sep = "")
+plot.gpuISC <- function(x, type = c("auto", "isc", "p.value", "volcano", "map"), coords = NULL, ...) {
+  type <- check_choice(type, c("auto", "isc", "p.value", "volcano", "map"), "type")
+  if (!has_tests(x) || type %in% c("p.value", "volcano")) return(NextMethod())
+  panels <- list(
+    map = map_panel(x$isc, "r", "Inter-subject correlation", coords, type),
+    isc = function(...) {
+      draw_histogram(x$isc, pretty(range(0, x$isc, finite = TRUE), 20L), "columns",
+                     list(xlab = "inter-subject correlation", main = n_of(nrow(x), "column")), ...)
+      graphics::abline(v = 0, lty = 3L)
+    },
+    p.value = function(...) draw_p_values(log(x$p.value), NULL, ...)
+  )
+  draw_below(panels, type, !is.null(coords), ...)
   invisible(x)
 }

@@ -1,10 +1,23 @@
-# Class gpuTests: tests of many pairs, from gpuCorTest(), gpuCorCompare() and gpuAssociation(output = "matrix").
+# Class gpuTests: many tests. Lists, from gpuCorTest(), gpuCorCompare() and gpuAssociation(output = "matrix"), or data
+# frames, of classes gpuAssociationPairs (from gpuAssociation()) and gpuISC.
 
 # Columns of the data frame; the first is the effect size.
 TEST_COLUMNS <- list(gpuCorTest = c("r", "conf.low", "conf.high", "n", "statistic", "p.value", "p.adjusted"),
                      gpuCorCompare = c("difference", "r.x", "r.y", "class", "statistic", "df", "p.value", "fdr",
                                        "score", "p.adjusted"),
-                     gpuAssociation = c("r", "statistic", "p.value", "fdr", "p.adjusted"))
+                     gpuAssociation = c("r", "statistic", "p.value", "fdr", "p.adjusted"),
+                     gpuAssociationPairs = "r", gpuISC = "isc")
+
+# Makes data frames of associations a class. `factors`: the traits of several levels, whose r has no sign.
+new_association_pairs <- function(frame, method, factors = NULL) {
+  attr(frame, "method") <- method
+  attr(frame, "factors") <- factors
+  class(frame) <- c("gpuAssociationPairs", "gpuTests", "data.frame")
+  frame
+}
+
+# Returns TRUE unless x is a data frame that has lost columns of its tests.
+has_tests <- function(x) !is.data.frame(x) || !is.null(x$p.value) && !is.null(effect_of(x))
 
 effect_of <- function(x) x[[TEST_COLUMNS[[class(x)[1L]]][1L]]]
 
@@ -22,6 +35,7 @@ smallest_tests <- function(x, n = Inf) {
 }
 
 test_rows <- function(x, at) {
+  if (is.data.frame(x)) return(as.data.frame(x)[at, , drop = FALSE])
   effect <- effect_of(x)
   if (inherits(effect, "dist")) {
     pairs <- variables_at(at, size_of(effect))
@@ -41,6 +55,7 @@ test_rows <- function(x, at) {
 #' @usage NULL
 #' @export
 as.data.frame.gpuTests <- function(x, row.names = NULL, optional = FALSE, ...) {
+  if (is.data.frame(x)) return(NextMethod())
   if (inherits(x, "gpuAssociation")) {
     return(structure(test_rows(x, smallest_tests(x)), tests = x$tests, adjusted = attr(x, "adjusted")))
   }
@@ -48,6 +63,7 @@ as.data.frame.gpuTests <- function(x, row.names = NULL, optional = FALSE, ...) {
 }
 
 describe_tests <- function(x) {
+  if (is.data.frame(x)) return(describe_frame(x))
   n <- if (is_numeric(x$n)) x$n
   tests <- if (inherits(x, "gpuAssociation")) x$tests else length(effect_of(x))
   of <- switch(class(x)[1L],
@@ -82,11 +98,30 @@ compared_words <- function(x) {
         paste(c(group(x$n$x), if (!is.null(x$n$y)) group(x$n$y)), collapse = " against "))
 }
 
+# The attributes may be lost, as those of some columns are.
+describe_frame <- function(x) {
+  about <- attributes(x)
+  if (inherits(x, "gpuISC")) {
+    adjusted <- about$adjusted
+    adjusted[c("lost", "left")] <- NULL # t counts subjects
+    return(paste0("Inter-subject correlation of ", n_of(nrow(x), "column"), if (!is.null(about[["r"]])) {
+      paste0(": ", n_of(nrow(about[["r"]]), "subject"), ", ", n_of(about$n_obs, "observation"))
+    }, adjusted_line(adjusted, "pearson", start = "\n", end = "")))
+  }
+  tests <- paste0(if (isTRUE(about$tests > nrow(x))) paste(format_count(nrow(x)), "of "),
+                  n_of(max(nrow(x), about$tests), "test"))
+  if (is.null(about$method)) return(paste0("Associations, ", tests))
+  paste0(method_title(about$method), ", ", tests, adjusted_line(about$adjusted, about$method, start = ", ", end = ""))
+}
+
 #' @method print gpuTests
 #' @export
-print.gpuTests <- function(x, digits = 4L, ...) {
-  cat(describe_tests(x), "; smallest ", if (isTRUE(x[["log.p"]])) "log p" else "p", ":\n", sep = "")
-  print(test_rows(x, smallest_tests(x, 10)), digits = digits, row.names = FALSE)
+print.gpuTests <- function(x, digits = 4L, ..., n = 10L) {
+  is_frame <- is.data.frame(x)
+  cat(describe_tests(x), if (!is_frame) c("; smallest ", if (isTRUE(x[["log.p"]])) "log ", "p:"), "\n", sep = "")
+  rows <- if (is_frame) utils::head(as.data.frame(x), n) else test_rows(x, smallest_tests(x, n))
+  print(rows, digits = digits, row.names = FALSE)
+  if (is_frame && nrow(x) > n) cat("... and ", n_of(nrow(x) - n, "more row"), "; print() takes 'n'\n", sep = "")
   level <- x[["conf.level"]]
   if (!is.null(level)) cat("conf.low, conf.high: ", format(100 * level), " % confidence interval of r\n", sep = "")
   if (inherits(x, "gpuCorCompare")) {
@@ -100,21 +135,23 @@ print.gpuTests <- function(x, digits = 4L, ...) {
 #' @method summary gpuTests
 #' @export
 summary.gpuTests <- function(object, level = 0.05, n = 6L, ...) {
+  if (!has_tests(object)) return(NextMethod())
   level <- check_fraction(level, "level", zero = FALSE)
   n <- check_whole(n, "n", 0, 1e6)
   number <- if (isTRUE(object[["log.p"]])) exp else identity
   sorted <- sort(number(p_values_of(object)))
-  tests <- length(sorted)
+  known <- length(sorted)
+  tests <- max(known, attr(object, "tests")) # a data frame may have the smallest p values only
   significant <- if (has_own_p(object)) {
     c(p.value = sum(sorted <= level), bonferroni = sum(sorted <= level / tests),
-      fdr = max(0, which(sorted <= level * seq_len(tests) / tests)))
+      fdr = max(0, which(sorted <= level * seq_len(known) / tests)))
   }
   if (!is.null(object$p.adjusted)) {
     significant <- c(significant, permutation = sum(number(object$p.adjusted) <= level, na.rm = TRUE))
   }
   pairs <- length(effect_of(object))
-  new_summary(list(tests = pairs, missing = pairs - tests, significant = significant, level = level,
-                   strongest = test_rows(object, smallest_tests(object, n))),
+  new_summary(list(tests = max(pairs, attr(object, "tests")), missing = pairs - known, significant = significant,
+                   level = level, strongest = test_rows(object, smallest_tests(object, n))),
               describe_tests(object), object)
 }
 
@@ -122,37 +159,72 @@ summary.gpuTests <- function(object, level = 0.05, n = 6L, ...) {
 
 #' @rdname gpuCorTest
 #' @param type For `plot()`: `"p.value"`, a histogram of the p values with the counts expected under the null;
-#'   `"volcano"`, p on a logarithmic axis against the effect; or `"auto"`, both. Of many pairs a sample is drawn.
+#'   `"volcano"`, p on a logarithmic axis against the effect; `"heatmap"`, coefficients or differences, with stars by p
+#'   values; or `"auto"`, the first two. With `classes` of [gpuCorCompare()] a heat map has the coefficients in `x`
+#'   below the diagonal and those in `y` above it, and `"groups"` draws one against the other. Of many pairs a sample
+#'   is drawn.
+#' @param labels,level For `plot()`: how many significant pairs to name, those with the smallest p values, if there is
+#'   space; and the level of significance. Pairs are significant by `p.adjusted` if there is one, else by `fdr`, else by
+#'   the p value; a note says which.
+#' @param max,groups,order,zlim For heat maps: see [gpuCor-class].
 #' @export
-plot.gpuTests <- function(x, type = c("auto", "p.value", "volcano"), ...) {
-  effect <- as.vector(effect_of(x))
-  p <- as.numeric(x$p.value) # of none without a distribution
-  log_p <- if (isTRUE(x[["log.p"]])) p else log(p)
-  xlab <- method_title(x$method)
-  range <- c(-1, 1)
+plot.gpuTests <- function(x, type = c("auto", "p.value", "volcano", "heatmap", "groups"), labels = 10,
+                          level = 0.05, max = 1000, groups = NULL, order = "auto", zlim = NULL, ...) {
+  if (!has_tests(x)) return(NextMethod())
+  type <- check_choice(type, c("auto", "p.value", "volcano", "heatmap", "groups"), "type")
+  if (type == "groups" && is.null(x[["r.x"]])) {
+    fail("type = \"groups\" needs the coefficients of two groups, which gpuCorCompare(classes = 0.05) adds")
+  }
+  labels <- check_whole(labels, "labels", 0, 1000)
+  shown <- shown_tests(x, check_fraction(level, "level", zero = FALSE))
+  if (!any(is.finite(shown$effect) & !is.na(shown$log_p))) fail("there is no p value to plot")
+  is_of_traits <- inherits(x, c("gpuAssociation", "gpuAssociationPairs"))
+  if (type == "heatmap" && is_of_traits && is.data.frame(x)) x <- association_cells(x, if (missing(max)) 40 else max)
+  pairs <- list(groups = groups, order = order, zlim = zlim)
+  panels <- list(
+    p.value = function(...) draw_p_values(shown$log_p, attr(x, "tests"), ...),
+    volcano = function(...) draw_volcano(x, shown, labels, ...),
+    heatmap = function(...) if (is_of_traits) draw_associations(x, max, ...) else draw_tests(x, shown, pairs, max, ...),
+    groups = function(...) draw_two_groups(x, shown, labels, ...)
+  )
+  has_all <- !is.data.frame(x) || !isTRUE(attr(x, "tests") > nrow(x)) # otherwise only small p values
+  draw_page(if (type == "auto") panels[c(if (has_all) "p.value", "volcano")] else panels, type, ...)
+  invisible(x)
+}
+
+# Returns list(effect; title: its name; log_p: logarithms of p values; p: adjusted ones, if there are any; what: which
+# these are; found: TRUE for significant ones).
+shown_tests <- function(x, level) {
+  is_log <- isTRUE(x[["log.p"]])
+  log_p <- as.numeric(x$p.value) # of none without a distribution
+  if (!is_log) log_p <- log(log_p)
+  title <- if (is.data.frame(x)) attr(x, "method") else x$method
+  title <- if (inherits(x, "gpuISC")) "inter-subject correlation" else if (is.null(title)) "r" else method_title(title)
   if (inherits(x, "gpuCorCompare")) {
     if (is.null(x$df)) { # finite even if p underflows to 0
       log_p <- log(2) + stats::pnorm(-abs(as.vector(x$statistic)), log.p = TRUE)
     }
-    xlab <- "difference of z"
-    range <- range(0, effect, finite = TRUE)
+    title <- switch(x$compared, several = "sd of the groups' z", effects = "sd of effects on z", mean = "mean z",
+                    contrast = "contrast of z", "difference of z")
   }
-  panels <- list(p.value = function(...) draw_p_values(log_p, ...),
-                 volcano = function(...) draw_volcano(effect, log_p, xlab, range, ...))
-  type <- check_choice(type, c("auto", names(panels)), "type")
-  if (!any(is.finite(effect) & !is.na(log_p))) fail("there is no p value to plot")
-  draw_page(panels, type, ...)
-  invisible(x)
+  name <- intersect(c("p.adjusted", "fdr", "p.value"), names(x))[1L]
+  p <- as.vector(x[[name]])
+  if (is_log) p <- exp(p)
+  found <- replace(p <= level, is.na(p), FALSE)
+  tests <- max(sum(!is.na(p)), if (is.data.frame(x)) attr(x, "tests"))
+  what <- c(p.adjusted = "adjusted p", fdr = "fdr", p.value = "p")[[name]]
+  list(effect = as.vector(effect_of(x)), title = title, log_p = log_p, p = p, what = what, found = found,
+       cut = if (name == "p.value") -log10(level), # of the volcano, if p values are not adjusted
+       note = paste(format_count(sum(found)), "of", n_of(tests, "test"), "with", what, "<=", format(level)))
 }
 
-draw_p_values <- function(log_p, ...) {
-  at <- drawn_places(length(log_p))
-  p <- exp(log_p[at])
-  total <- length(log_p) * mean(!is.na(p))
+# `tests`: NULL, or the number of tests if only the smallest p values are there.
+draw_p_values <- function(log_p, tests, ...) {
+  total <- length(log_p) * mean(!is.na(log_p))
   breaks <- seq(0, 1, 0.05)
-  unit <- draw_histogram(p, breaks, "pairs", list(xlab = "p value", main = n_of(length(log_p), "test")), ...,
-                         total = total)
-  graphics::abline(h = total / (length(breaks) - 1) / unit, lty = 2L, col = warm())
+  unit <- draw_histogram(exp(log_p[drawn_places(length(log_p))]), breaks, "tests",
+                         list(xlab = "p value", main = n_of(length(log_p), "test")), ..., total = total)
+  graphics::abline(h = max(total, tests) / (length(breaks) - 1) / unit, lty = 2L, col = warm())
   note("dashed: expected under the null")
 }
 
@@ -166,37 +238,95 @@ volcano_places <- function(log_p, max = 20000, smallest = 1000) {
   unique(c(drawn_places(n, max), utils::head(which(log_p <= bound), 2 * smallest)))
 }
 
-draw_volcano <- function(effect, log_p, xlab, xlim, ...) {
-  at <- volcano_places(log_p)
-  y <- -log_p[at] / log(10)
-  top <- max(y[is.finite(y)], 1)
-  parameters <- list(xlab = xlab, ylab = expression(-log[10] * " p"), main = "Volcano", yaxs = "i")
-  start_plot(xlim, c(0, 1.04 * top), parameters, ...)
-  colors <- grDevices::adjustcolor(c(cold(), warm()), 0.5)
-  graphics::points(effect[at], pmin(y, top), pch = 16, cex = if (length(at) > 2000L) 0.4 else 0.7,
-                   col = colors[1L + (effect[at] > 0)])
-  graphics::abline(v = 0, lty = 3L)
+# Draws a point for each of the tests `at`, significant ones in colors of their signs, and names the first of them.
+draw_tested <- function(x, shown, at, across, up, titles, labels, ...) {
+  found <- shown$found[at]
+  effect <- shown$effect[at]
+  named <- utils::head(which(found)[order(shown$log_p[at][found], -abs(effect[found]))], labels)
+  rows <- test_rows(x, at[named])
+  names <- if (is.null(rows$from)) rows$variable else paste(rows$from, "-", rows$to)
+  draw_points(across, up, titles, ..., named = named, names = names,
+              color = ifelse(found, ifelse(effect > 0, warm(), cold()), FAINT))
+}
+
+draw_volcano <- function(x, shown, labels, ...) {
+  at <- volcano_places(shown$log_p)
+  up <- -shown$log_p[at] / log(10)
+  top <- max(up[is.finite(up)], 1)
+  cut <- shown$cut
+  found <- shown$found[at]
+  between <- c(max(up[!found], 0, na.rm = TRUE), min(up[found], Inf))
+  if (is.null(cut) && any(found) && between[1L] < between[2L]) cut <- mean(between)
+  titles <- list(xlab = shown$title, ylab = expression(-log[10] * " p"), main = "Volcano", yaxs = "i",
+                 xlim = range(0, shown$effect[at], finite = TRUE), ylim = c(0, 1.08 * top))
+  draw_tested(x, shown, at, shown$effect[at], pmin(up, top), titles, labels, ..., below = function() {
+    graphics::abline(v = 0, lty = 3L)
+    graphics::abline(h = cut, lty = 2L)
+  })
+  note(paste0(shown$note, if (any(up > top, na.rm = TRUE)) "; p = 0 at the top"))
+}
+
+draw_two_groups <- function(x, shown, labels, ...) {
+  old <- graphics::par(pty = "s")
+  on.exit(graphics::par(old))
+  at <- volcano_places(shown$log_p)
+  ends <- c(-1, 1)
+  titles <- list(xlab = "r in y", ylab = "r in x", main = "Correlations of two groups", xlim = ends, ylim = ends)
+  draw_tested(x, shown, at, as.vector(x$r.y)[at], as.vector(x$r.x)[at], titles, labels, ..., below = function() {
+    graphics::abline(h = 0, v = 0, lty = 3L)
+    graphics::abline(0, 1, lty = 2L)
+  })
+  hubs <- sort(table(unlist(test_rows(x, which(shown$found))[c("from", "to")])), decreasing = TRUE)
+  hubs <- utils::head(hubs[hubs > 1], 3L)
+  if (length(hubs)) hubs <- paste0("; most: ", toString(paste0(shorten(names(hubs), 16L), " (", hubs, ")")))
+  note(paste0(shown$note, hubs))
+}
+
+# Draws effects, or the coefficients of both groups, as a heat map with stars. `pairs`: the user's arguments of
+# draw_pairs().
+draw_tests <- function(x, shown, pairs, max, ...,
+                       main = if (!is.null(upper)) "r in x (below the diagonal) and in y (above)") {
+  is_pairs <- inherits(effect_of(x), "dist")
+  upper <- if (is_pairs) x[["r.y"]]
+  values <- if (is.null(upper)) effect_of(x) else x$r.x
+  check_drawable(if (is_pairs) attr(values, "Size") else max(dim(values)), max)
+  is_r <- !is.null(upper) || !inherits(x, "gpuCorCompare")
+  if (!is_r && is.null(pairs$zlim)) pairs$zlim <- span_of(values)
+  key <- if (is_r) "r" else shown$title
+  if (is_pairs) {
+    pairs <- c(list(values, key, ..., upper = upper, p = shown$p, stars = shown$what, main = main), pairs)
+    return(do.call(draw_pairs, pairs))
+  }
+  if (!is.null(pairs$groups) || !identical(pairs$order, "auto")) {
+    fail("'groups' and 'order' are for all pairs of the columns of one matrix, as a dist")
+  }
+  limits <- if (is.null(pairs$zlim)) c(-1, 1) else pairs$zlim
+  draw_matrix(values, limits, if (limits[1L] < 0) diverging() else sequential(), key, ..., main = main,
+              marks = array(stars_of(shown$p), dim(values)), stars = shown$what)
 }
 
 # ---- variables against traits as cells, with r and p in each, as WGCNA draws modules and traits
 
-#' @rdname gpuAssociation
-#' @param type For `plot()`: `"heatmap"`, a cell for each variable and trait, with r and, in parentheses, p if there is
-#'   space for them; `"p.value"` and `"volcano"`, see [gpuCorTest()]; or `"auto"`, the last two.
-#' @export
-plot.gpuAssociation <- function(x, type = c("auto", "p.value", "volcano", "heatmap"), ...) {
-  type <- check_choice(type, c("auto", "p.value", "volcano", "heatmap"), "type")
-  if (type != "heatmap") return(NextMethod(type = type))
-  draw_page(list(heatmap = function(...) draw_associations(x, ...)), ...)
-  invisible(x)
+# Returns list(r, p.value: matrices of up to n variables with the smallest p values and all traits; factors) of a data
+# frame, NA for pairs that it does not have.
+association_cells <- function(x, n) {
+  x <- x[order(x$p.value), ]
+  names <- list(as.character(utils::head(unique(x$from), n)), as.character(unique(x$to)))
+  at <- cbind(match(x$from, names[[1L]]), match(x$to, names[[2L]]))
+  cells <- function(values) {
+    m <- matrix(NA_real_, length(names[[1L]]), length(names[[2L]]), dimnames = names)
+    m[at[!is.na(at[, 1L]), ]] <- values[!is.na(at[, 1L])]
+    m
+  }
+  list(r = cells(x$r), p.value = cells(x$p.value), factors = match(attr(x, "factors"), names[[2L]]))
 }
 
-# `labels`: names of the rows.
-draw_associations <- function(x, max = 1000, ..., labels = rownames(x$r)) {
+# `rows`: names of the rows.
+draw_associations <- function(x, max = 1000, ..., rows = rownames(x$r)) {
   check_drawable(max(dim(x$r)), max)
   p <- vapply(x$p.value, format, "", digits = 1L)
   text <- ifelse(is.na(x$r), "", paste0(formatC(round(x$r, 2L) + 0, 2L, format = "f"), "\n(", p, ")")) # + 0: no -0.00
-  factors <- if (!is.null(x$num_df)) which(colSums(x$num_df > 1, na.rm = TRUE) > 0)
-  draw_matrix(x$r, c(-1, 1), diverging(), "r", ..., names = list(colnames(x$r), labels), unsigned = factors,
-              marks = array(text, dim(x$r)), ink = ifelse(abs(x$r) > 0.65, "white", "black"))
+  factors <- if (is.null(x[["num_df"]])) x[["factors"]] else which(colSums(x$num_df > 1, na.rm = TRUE) > 0)
+  draw_matrix(x$r, c(-1, 1), diverging(), "r", ..., names = list(colnames(x$r), rows),
+              unsigned = factors[!is.na(factors)], marks = array(text, dim(x$r)))
 }

@@ -194,11 +194,34 @@ as.data.frame.gpuCorWindows <- function(x, row.names = NULL, optional = FALSE, .
 #' @param max For `plot()`: the max number of rows; more rows are averaged in blocks. The plot is a
 #'   carpet with a column for each window and a row for each pair (its coefficient) or variable (its degree), ordered by
 #'   their means over the windows. For `"moments"`: histograms of means and standard deviations.
+#' @param type,window,groups,order,zlim For `plot()`: `"auto"`, or for all pairs `"heatmap"`, their means over the
+#'   windows, or with the number of a `window` its coefficients, as in [gpuCor-class].
 #' @export
-plot.gpuCorWindows <- function(x, max = 500, ...) {
+plot.gpuCorWindows <- function(x, type = c("auto", "heatmap"), max = 500, window = NULL, groups = NULL, order = "auto",
+                               zlim = NULL, ...) {
   max <- check_whole(max, "max", 1, 1e4)
-  if (attr(x, "output") == "moments") draw_moments(x, ...) else draw_carpet(carpet_of(x, max), ...)
+  if (check_choice(type, c("auto", "heatmap"), "type") == "heatmap") {
+    values <- mean_or_window(x, window)
+    check_drawable(attr(values, "Size"), max)
+    title <- if (is.null(window)) paste("Mean of", n_of(count_windows(x), "window")) else paste("Window", window)
+    draw_page(list(function(main = title, ...) {
+      draw_pairs(values, "r", main = main, ..., groups = groups, order = order, zlim = zlim)
+    }), ...)
+  } else if (attr(x, "output") == "moments") {
+    draw_moments(x, ...)
+  } else {
+    draw_carpet(carpet_of(x, max), ...)
+  }
   invisible(x)
+}
+
+# Returns the coefficients of a window as a dist, or their means.
+mean_or_window <- function(x, window) {
+  output <- attr(x, "output")
+  if (output == "dist" && !is.null(window)) return(x[[window]])
+  if (output == "moments" && !isS4(x$sd) && is.null(window)) return(x$mean)
+  if (output != "dist") fail("a heat map needs all pairs: gpuCorWindows(output = \"dist\"), or for means \"moments\"")
+  structure(rowMeans(unclass(x), na.rm = TRUE), Size = attr(x, "Size"), Labels = attr(x, "Labels"), class = "dist")
 }
 
 # Returns list(values: rows x windows, largest mean first; time, xlab, ylab, limits, colors, title).

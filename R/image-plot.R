@@ -72,6 +72,11 @@ upright <- function(img) {
 
 # Returns the background upright, from 0 to 1.
 gray_volume <- function(background, x) {
+  if (is_file_name(background)) background <- readVoxels(background)
+  header <- image_header(background)
+  if (length(dim(background)) > 3L) { # a series
+    background <- structure(rowMeans(as_image(background, "background"), na.rm = TRUE, dims = 3L), header = header)
+  }
   mask <- read_mask(background, "background")
   check_mask(mask, list(size = dim(x)[1:3], header = image_header(x)), "x")
   gray <- upright(structure(array(mask$values, mask$size), header = image_header(x)))$values

@@ -37,16 +37,19 @@
 #'   Both `x` and `traits` are adjusted. `precision` is `"double"` by default; `"single"` is faster and has p values
 #'   with a relative error of up to a thousandth. `adjust` permutes the rows of `traits`, or takes surrogates of
 #'   their series: `p.value` (`"maxT"`) or `fdr` (`"fdr"`) is then the maximum of `p.adjusted`.
-#' @return `output = "edges"`: a data frame, the smallest p value first: `from` (column of `x`), `to` (trait), `r`,
-#'   `statistic` (t; Kendall: z; of a factor with more than two levels F), `p.value`, `fdr`, and `p.adjusted` with
-#'   `adjust`. Attribute `tests` is the number of pairs that have a coefficient; `fdr` is the p value adjusted for all
-#'   of these. With `p.value` it is computed from the pairs that were kept, as in Matrix eQTL, so that the last ones can
-#'   be larger than among all pairs.
+#' @return `output = "edges"`: a data frame of class `gpuAssociationPairs`, the smallest p value first: `from` (column
+#'   of `x`), `to` (trait), `r`, `statistic` (t; Kendall: z; of a factor with more than two levels F), `p.value`,
+#'   `fdr`, and `p.adjusted` with `adjust`. Attribute `tests` is the number of pairs that have a coefficient; `fdr` is
+#'   the p value adjusted for all of these. With `p.value` it is computed from the pairs that were kept, as in Matrix
+#'   eQTL, so that the last ones can be larger than among all pairs.
 #'
 #'   `output = "matrix"`: a list of class `gpuAssociation` with matrices `ncol(x)` x traits: `r`, `statistic`,
 #'   `p.value`, `fdr`, `p.adjusted`; and `n`, `df` (single numbers if all pairs have the same), `tests`, `method`. With
 #'   a factor of more than two levels also `num_df`, F's first degrees of freedom; `df` has the second ones.
 #'   `as.data.frame()` makes the data frame of it.
+#'
+#'   `plot()` of both: `type` is `"p.value"`, `"volcano"` or `"heatmap"`, a cell with r and p for each variable and
+#'   trait (of a data frame, the `max = 40` variables with the smallest p values), see [gpuCorTest()].
 #' @section Errors: As [gpuCor()] and [gpuCorNetwork()]; a trait that is neither numeric nor has levels; one level, or
 #'   more than two with another method than Pearson's or with `adjust`; names of observations in another order than
 #'   those of `x`; `df = "bartlett"` with `p.value`, `fdr` or a factor of more than two levels.
@@ -99,7 +102,9 @@ gpuAssociation <- function(x, traits, p.value = NULL, fdr = NULL,
       test <- with_factors(test, traits$factors, run)
     }
     tested <- new_association(test)
-    return(if (output == "matrix") tested else structure(chosen_tests(tested, criterion), method = method))
+    if (output == "matrix") return(tested)
+    factors <- if (has_factors) colnames(test$r)[as.integer(names(traits$factors))]
+    return(new_association_pairs(chosen_tests(tested, criterion), method, factors))
   }
   naming({
     run <- new_run(NULL, specs, x, traits$values, method, use, criterion, "absolute")
@@ -278,8 +283,7 @@ significant_pairs <- function(run) {
   # structure() would write and compare all numbers of rows.
   attr(frame, "tests") <- tests
   attr(frame, "adjusted") <- adjustment_of(run)
-  attr(frame, "method") <- run$method
-  frame
+  new_association_pairs(frame, run$method)
 }
 
 # Returns list(from, to, r, statistic, p.value, one_by_one) of the entries of rows, the smallest p value first, among

@@ -308,20 +308,18 @@ as.data.frame.gpuGradients <- function(x, row.names = NULL, optional = FALSE, ..
 }
 
 #' @rdname gpuGradients
-#' @param type,gradient,coords For `plot()`: `"scatter"` draws the second gradient over the first, `"lambda"` the
-#'   eigenvalues, `"map"` a gradient in space, the number `gradient`, at the positions `coords`, which are as in
-#'   [gpuConnectivity()], and `"auto"` what there is.
+#' @param type,gradient,coords,labels For `plot()`: `"scatter"` draws the second gradient over the first, with the names
+#'   of up to `labels` variables, `"lambda"` the eigenvalues, `"map"` a gradient in space, the number `gradient`, at the
+#'   positions `coords`, which are as in [gpuConnectivity()], and `"auto"` what there is.
 #' @export
-plot.gpuGradients <- function(x, type = c("auto", "scatter", "lambda", "map"), gradient = 1, coords = NULL, ...) {
+plot.gpuGradients <- function(x, type = c("auto", "scatter", "lambda", "map"), gradient = 1, coords = NULL,
+                              labels = 10, ...) {
+  labels <- check_whole(labels, "labels", 0, 1000)
   type <- check_choice(type, c("auto", "scatter", "lambda", "map"), "type")
   gradient <- check_whole(gradient, "gradient", 1, ncol(x$gradients))
-  if (!is.null(coords)) coords <- check_coords(coords, nrow(x$gradients))
-  if (type == "map" && is.null(coords)) fail("type = \"map\" needs 'coords', such as of voxelCoords()")
   panels <- list(
-    map = if (!is.null(coords)) function(...) {
-      draw_map(x$gradients[, gradient], colnames(x$gradients)[gradient], coords, "Gradient", ...)
-    },
-    scatter = function(...) draw_gradients(x, ...),
+    map = map_panel(x$gradients[, gradient], colnames(x$gradients)[gradient], "Gradient", coords, type),
+    scatter = function(...) draw_gradients(x, labels, ...),
     lambda = function(...) {
       at <- seq_along(x$lambda)
       start_plot(range(at), c(0, max(x$lambda)),
@@ -330,19 +328,20 @@ plot.gpuGradients <- function(x, type = c("auto", "scatter", "lambda", "map"), g
       graphics::lines(at, x$lambda, type = "o", pch = 19, col = cold())
     }
   )
-  panels <- Filter(Negate(is.null), panels)
-  if (type == "auto" && !is.null(coords)) draw_below(panels, ...) else draw_page(panels, type, ...)
+  draw_below(panels, type, !is.null(coords), ...)
   invisible(x)
 }
 
-# A single gradient is drawn over the variables' order.
-draw_gradients <- function(x, ...) {
+# A single gradient is drawn over the variables' order. The variables farthest from the middle are named.
+draw_gradients <- function(x, labels, ...) {
   names <- colnames(x$gradients)
   is_single <- length(names) == 1L
   across <- if (is_single) seq_len(nrow(x$gradients)) else x$gradients[, 1L]
   up <- x$gradients[, if (is_single) 1L else 2L]
-  start_plot(range(across, na.rm = TRUE), range(up, na.rm = TRUE),
-             list(xlab = if (is_single) "variable" else names[1L], ylab = names[if (is_single) 1L else 2L],
-                  main = "Gradients"), ...)
-  graphics::points(across, up, pch = 19, cex = if (length(up) > 500L) 0.4 else 0.8, col = cold())
+  size <- function(values) abs(values - mean(values, na.rm = TRUE)) / stats::sd(values, na.rm = TRUE)
+  names_of <- rownames(x$gradients)
+  far <- order(-pmax(if (is_single) 0 else size(across), size(up)), na.last = NA)
+  named <- if (!is.null(names_of)) utils::head(far, labels)
+  draw_points(across, up, list(xlab = if (is_single) "variable" else names[1L], ylab = names[if (is_single) 1L else 2L],
+                               main = "Gradients"), ..., named = named, names = names_of[named])
 }

@@ -206,7 +206,7 @@ plot_traits <- function(x, sizes, traits, covariates, ..., main = "Modules and t
   found <- do.call(gpuAssociation, own, quote = TRUE)
   modules <- sub("^ME", "", rownames(found$r))
   labels <- paste0(modules, " (", vapply(sizes[modules], format_count, ""), ")")
-  panel <- function(...) draw_associations(found, ..., labels = labels, groups = list(NULL, factor(modules, modules)))
+  panel <- function(...) draw_associations(found, ..., rows = labels, groups = list(NULL, factor(modules, modules)))
   do.call(draw_page, c(list(list(panel), main = main), given[drawn]), quote = TRUE)
   invisible(found)
 }
@@ -322,24 +322,23 @@ summary.gpuPreservation <- function(object, ...) {
 #' @export
 plot.gpuPreservation <- function(x, y = "auto", ...) {
   size <- log10(x$modules$size)
-  draw <- function(values, limits, title, ...) {
-    start_plot(range(size), limits, list(xlab = "module size", xaxt = "n", ylim = limits, ylab = title,
-                                         main = paste("Preservation", title)), ...)
+  draw <- function(values, limits, title, ..., levels = NULL) {
+    name <- x$modules$module
+    color <- ifelse(name %in% grDevices::colors(), name, "grey40") # modules may be named by colors
+    titles <- list(xlab = "module size", xaxt = "n", ylim = limits, ylab = title, main = paste("Preservation", title))
+    draw_points(size, values, titles, ..., color = color, size = 1.4, border = "black",
+                named = which(!is.na(values)), names = name[!is.na(values)], below = function() {
+                  graphics::abline(h = levels, lty = 2L, col = c(cold(), warm()))
+                })
     ticks <- count_ticks(x$modules$size)
     graphics::axis(1L, log10(ticks), format_count(ticks))
-    name <- x$modules$module
-    color <- ifelse(name %in% grDevices::colors(), name, FAINT) # modules may be named by colors
-    graphics::points(size, values, pch = 21L, bg = color, cex = 1.4)
-    there <- which(!is.na(values))
-    draw_labels(there, name[there], size, values, rep(0.07, length(size)), cex = 0.7)
   }
   panels <- list(
     medianRank = function(...) { # the best preserved module is at the top
       draw(x$modules$medianRank, rev(range(1, x$modules$medianRank, na.rm = TRUE)), "median rank", ...)
     },
     Zsummary = function(...) {
-      draw(x$modules$Zsummary, range(0, Z_LIMITS, x$modules$Zsummary, na.rm = TRUE), "Zsummary", ...)
-      graphics::abline(h = Z_LIMITS, lty = 2L, col = c(cold(), warm()))
+      draw(x$modules$Zsummary, range(0, Z_LIMITS, x$modules$Zsummary, na.rm = TRUE), "Zsummary", ..., levels = Z_LIMITS)
     }
   )
   if (x$n_perm < 2) panels$Zsummary <- NULL

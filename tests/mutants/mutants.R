@@ -371,6 +371,8 @@ mutants <- list(
   r_mutant("traits adjusted as modules",
            list(x$eigengenes[names(x$eigengenes) != "MEgrey"], traits, covariates = covariates, output = "matrix"),
            list(x$eigengenes[names(x$eigengenes) != "MEgrey"], traits, output = "matrix"), "modules"),
+  r_mutant("stars of p values that are not adjusted", c("p.adjusted", "fdr", "p.value"), c("p.value", "fdr"), "plot"),
+  r_mutant("a summary of the smallest p values alone", max(known, attr(object, "tests")), known, "plot"),
   r_mutant("cells without a sign", which(colSums(x$num_df > 1, na.rm = TRUE) > 0), integer(), "plot"),
   r_mutant("groups by name", groups[match(labels, known)], groups[seq_along(labels)], "plot"),
   r_mutant("upper triangle", full(upper, 1)[at, at][upper.tri(m)], m[upper.tri(m)], "plot"),

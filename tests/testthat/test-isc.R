@@ -38,7 +38,7 @@ test_that("coefficients, their mean and the test are those of the definition", {
   expect_identical(gpuISC(lapply(subjects, as.data.frame))$isc, found$isc)
   expect_identical(gpuISC(lapply(subjects, function(x) x[, 2, drop = FALSE]))$isc, found$isc[2])
   expect_output(print(found), "4 columns: 5 subjects, 60 observations\n5 subjects combined by Fisher's z")
-  expect_output(print(found, n = 1), "3 more columns")
+  expect_output(print(found, n = 1), "3 more rows")
   expect_identical(dim(found[1:2, ]), c(2L, 6L))
   expect_true(all(is.na(gpuISC(subjects[1:2])$p.value)))
 })

@@ -108,6 +108,9 @@ test_that("volumes of a series and backgrounds of all kinds are drawn; others ar
   writeVoxels(average, file)
   map <- voxelImage(seq_len(60), voxelMatrix(img))
   expect_identical(draw(map, file, from = 30), draw(map, average, from = 30))
+  expect_identical(draw(map, img, from = 30), draw(map, average, from = 30)) # a series by its mean
+  writeVoxels(img, file <- file.path(temporary_folder(), "series.nii.gz"))
+  expect_identical(draw(map, file, from = 30), draw(map, average, from = 30))
   expect_error(draw(map, average[, , 1:2]), "'background' is 5 x 4 x 2, but a volume of 'x' is 5 x 4 x 3")
   moved <- some_affine()
   moved[2, 4] <- 0

@@ -99,7 +99,116 @@ test_that("cells of variables and traits have r and p, if the text fits", {
   expect_false(any(grepl("^[(]", texts_of(plot(gpuAssociation(genes, x[1:30, ], output = "matrix"), "heatmap"), 3, 3))))
   draw(plot(gpuAssociation(unname(genes), unname(x[1:30, 1]), output = "matrix"), "heatmap"))
   expect_error(draw(plot(associated, "heatmap", max = 5)), "a heat map of 6 variables")
-  expect_error(draw(plot(test, "heatmap")), "'type' must be one of")
+})
+
+# ---- tests, comparisons and associations
+
+two <- gpuCorCompare(genes[1:15, 1:20], genes[16:30, 1:20] * rep(c(1, -1), each = 15), classes = 0.05)
+hits <- gpuAssociation(genes, genes[, 1:3] + normal(30, 3, 9), p.value = 0.05)
+has <- function(texts, pattern) any(grepl(pattern, texts))
+
+test_that("a volcano names the significant pairs with the smallest p values, and says how many there are", {
+  texts <- texts_of(plot(two, "volcano", labels = 3))
+  rows <- as.data.frame(two)
+  rows <- rows[order(rows$p.value), ]
+  found <- rows$fdr <= 0.05
+  expect_gt(sum(found), 3)
+  named <- paste(rows$from, "-", rows$to) # a letter of a text is drawn as it is
+  expect_true(named[1] %in% texts)
+  expect_lte(sum(named %in% texts), 3)
+  expect_true(paste(sum(found), "of 190 tests with fdr <= 0.05") %in% texts)
+  texts <- texts_of(plot(two, "volcano", level = 1e-300))
+  expect_false(any(named %in% texts))
+  expect_true("0 of 190 tests with fdr <= 0" %in% sub("1e-300", "0", texts))
+  # Logarithms are the same points; p values of 0 are at the top, the largest coefficient named first.
+  logs <- gpuCorTest(genes, log.p = TRUE)
+  expect_identical(texts_of(plot(logs, "volcano")), texts_of(plot(test, "volcano")))
+  zero <- test
+  zero$p.value[1:3] <- 0
+  zero$p.value[4] <- NA
+  zero$r[1:3] <- c(0.9, -0.99, 0.95)
+  texts <- texts_of(plot(zero, "volcano", labels = 1))
+  expect_true("gene1 - gene3" %in% texts && has(texts, "; p = 0 at the top$"))
+})
+
+test_that("the coefficients of one group are drawn against those of the other", {
+  texts <- texts_of(plot(two, "groups", xlab = "r in patients"))
+  expect_true(all(c("r in patients", "r in x") %in% texts))
+  rows <- as.data.frame(two)
+  most <- sort(table(unlist(rows[rows$fdr <= 0.05, c("from", "to")])), decreasing = TRUE)
+  expect_true(has(texts, paste0("fdr <= 0.05; most: ", names(most)[1], " [(]", most[[1]], "[)]")))
+  expect_error(draw(plot(compared, "groups")), "needs the coefficients of two groups, .*classes = 0.05")
+  expect_error(draw(plot(test, "groups")), "needs the coefficients of two groups")
+  expect_true(all(c(warm(), cold()) %in% substr(pixels_of(plot(two, "groups", labels = 0)), 1, 7)))
+})
+
+test_that("heat maps of tests have stars by adjusted p values, or dots where stars do not fit", {
+  few <- gpuCorTest(x[, 1:4])
+  texts <- texts_of(plot(few, "heatmap"))
+  expect_true("p <= 0.05 *, 0.01 **, 0.001 ***" %in% texts)
+  expect_identical(sum(texts == "***"), 2L * sum(few$p.value <= 0.001))
+  expect_identical(sum(texts == "*"), 2L * sum(few$p.value <= 0.05 & few$p.value > 0.01))
+  expect_true("dots: p <= 0.05" %in% texts_of(plot(test, "heatmap")))
+  adjusted <- gpuCorTest(x[, 1:4], adjust = "maxT", n_perm = 19)
+  expect_true(has(texts_of(plot(adjusted, "heatmap")), "^adjusted p <="))
+  square <- texts_of(plot(gpuCorTest(x[, 1:4], output = "matrix"), "heatmap"))
+  expect_identical(table(square[grep("[*]", square)]), table(texts[grep("[*]", texts)]))
+  against <- gpuCorTest(x[, 1:4], x[, 5:9])
+  expect_true(all(c("mpg", "qsec") %in% texts_of(plot(against, "heatmap"))))
+  expect_error(draw(plot(against, "heatmap", groups = 1:4)), "'groups' and 'order' are for all pairs")
+  expect_error(draw(plot(test, "heatmap", max = 50)), "a heat map of 60 variables")
+  # Differences have colors up to the largest; of two groups x is below the diagonal.
+  expect_true("difference of z" %in% texts_of(plot(compared, "heatmap")))
+  expect_true(has(texts_of(plot(two, "heatmap")), "r in x [(]below the diagonal[)] and in y"))
+  draw(plot(two, "heatmap", main = "both", order = "given", groups = rep(1:2, 10)))
+  draw(plot(gpuCorCompare(genes[1:15, ], genes[16:30, ], seeds = 1:2, classes = 0.1), "heatmap"))
+})
+
+test_that("associations are a data frame with a header, a summary and pictures", {
+  expect_s3_class(hits, c("gpuAssociationPairs", "gpuTests", "data.frame"), exact = TRUE)
+  expect_identical(class(as.data.frame(hits)), "data.frame")
+  expect_output(print(hits), paste(nrow(hits), "of 180 tests\n.*\\.\\.\\. and [0-9]+ more rows"))
+  expect_output(print(hits[1:2, ], n = 1), "2 of 180 tests\n.*\\.\\.\\. and 1 more row")
+  expect_equal(summary(hits)$significant[["bonferroni"]], sum(hits$p.value <= 0.05 / 180))
+  expect_equal(summary(hits)$tests, 180)
+  expect_false("p value" %in% texts_of(plot(hits))) # which are below 0.05
+  expect_true("p value" %in% texts_of(plot(gpuAssociation(genes, genes[, 1]))))
+  expect_true(paste(sum(hits$fdr <= 0.05), "of 180 tests with fdr <= 0.05") %in% texts_of(plot(hits)))
+  expect_true(paste(hits$from, "-", hits$to)[1] %in% texts_of(plot(hits)))
+  shown <- texts_of(plot(hits, "heatmap", max = 5))
+  expect_identical(sum(colnames(genes) %in% shown), 5L + sum(!unique(hits$to) %in% unique(hits$from)[1:5]))
+  # Without columns of tests it is drawn and summed up as any data frame.
+  draw(plot(hits[c("r", "statistic")]))
+  expect_s3_class(summary(hits[c("r", "statistic")]), "table")
+  expect_output(print(hits[, c("from", "r")]), "Associations, [0-9]+ tests")
+  expect_identical(class(merge(hits, data.frame(from = colnames(genes), chromosome = 1))), "data.frame")
+  expect_identical(nrow(rbind(hits, hits)), 2L * nrow(hits))
+  file <- withr::local_tempfile()
+  utils::write.csv(hits, file, row.names = FALSE)
+  expect_equal(utils::read.csv(file), as.data.frame(hits), ignore_attr = TRUE)
+  factor <- gpuAssociation(genes[, 1:5], data.frame(a = gl(3, 10), b = 1:30))
+  expect_true(all(c("r", "R") %in% texts_of(plot(factor, "heatmap"))))
+})
+
+test_that("inter-subject correlation is drawn as a histogram, a map and tests", {
+  isc <- gpuISC(lapply(1:4, function(s) normal(40, 12, s) + outer(sin(1:40), 1:12 / 6)))
+  expect_true(all(c("inter-subject correlation", "p value") %in% texts_of(plot(isc))))
+  coords <- as.matrix(expand.grid(x = 1:3, y = 1:2, z = 1:2))
+  expect_true("Inter-subject correlation" %in% texts_of(plot(isc, coords = coords)))
+  for (type in c("isc", "p.value", "volcano")) draw(plot(isc, type))
+  expect_true("12" %in% texts_of(plot(isc, "volcano")))
+  expect_error(draw(plot(isc, "map")), "needs 'coords'")
+  draw(plot(isc[, c("isc", "statistic")]))
+  expect_identical(summary(isc)$strongest$variable[1], which.min(isc$p.value))
+})
+
+test_that("windows have a heat map of their means, or of one", {
+  w <- windows()
+  expect_true("Mean of 10 windows" %in% texts_of(plot(w, "heatmap", groups = gl(2, 6))))
+  expect_true("Window 3" %in% texts_of(plot(w, "heatmap", window = 3)))
+  expect_error(draw(plot(w, "heatmap", window = 99)), "it is the number of a window")
+  draw(plot(windows(output = "moments"), "heatmap"))
+  expect_error(draw(plot(windows(output = "network", threshold = 0.5), "heatmap")), "a heat map needs all pairs")
 })
 
 test_that("a map of hubs takes places in two or three dimensions", {
@@ -374,6 +483,9 @@ test_that("left is on the left, and what is there has the color of its value", {
   expect_equal(sort(unique(as.vector(axial$colors))), sort(color))
   left <- axial$colors == color[1]
   expect_equal(max(col(axial$colors)[left]) / ncol(axial$colors), 5 / 11)
+  # Values of both signs have colors of both, white at 0.
+  expect_identical(gpucor:::new_map(coords, values - 2)[c("limits", "colors")],
+                   list(limits = c(-1, 1), colors = gpucor:::diverging()))
   # The front is at the top of an axial slice, the top of the head at that of the others.
   values <- coords[, 2] + 10 * coords[, 3]
   map <- gpucor:::new_map(coords, values)
