@@ -50,7 +50,7 @@ plot.gpuNetwork <- function(x, type = c("auto", "degree", "weight", "layout", "s
   } else if (size == 0 || size > max || !(has_map || requireNamespace("igraph", quietly = TRUE))) {
     draw_page(panels[histograms], ...)
   } else if (has_map) {
-    draw_below(panels[c("layout", histograms)], ...)
+    draw_below(panels[c("layout", histograms)], type, has_map, ...)
   } else {
     draw_beside(panels[c(histograms, "layout")], ...)
   }
