@@ -96,9 +96,19 @@ voxel_places <- function(mask, inside) {
   mm
 }
 
+# Returns a background as read_mask() does; of a series its mean.
+read_background <- function(background) {
+  if (is_file_name(background)) background <- readVoxels(background)
+  header <- image_header(background)
+  if (length(dim(background)) > 3L) {
+    background <- structure(rowMeans(as_image(background, "background"), na.rm = TRUE, dims = 3L), header = header)
+  }
+  read_mask(background, "background")
+}
+
 # Returns the positions of an image's voxels without the dark ones around a head: values above a tenth of the highest.
 bright_places <- function(background) {
-  mask <- read_mask(background, "background")
+  mask <- read_background(background)
   top <- stats::quantile(mask$values[mask$values > 0], 0.98, na.rm = TRUE, names = FALSE)
   places <- voxel_places(mask, inside_mask(mask, if (is.na(top)) 0 else top / 10))
   places[!is.na(places[, 1L]), , drop = FALSE]

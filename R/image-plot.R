@@ -4,7 +4,8 @@
 #' @rdname voxelMatrix
 #' @param x A matrix that `voxelMatrix()` returned, or an image with a header, such as one of `voxelImage()` or
 #'   [readVoxels()].
-#' @param background `NULL`, or an image on the grid of `x` (an array or the name of a file), which is drawn in gray.
+#' @param background `NULL`, or an image on the grid of `x` (an array or the name of a file), which is drawn in gray; of a
+#'   series its mean.
 #' @param from A number: voxels whose value has a smaller size are transparent; 0: all that are not 0.
 #' @param plane A string: the plane of the slices, `"axial"`, `"coronal"` or `"sagittal"`.
 #' @param slices,at The number of slices, evenly spaced; or their positions in mm (without an affine: indices).
@@ -72,12 +73,7 @@ upright <- function(img) {
 
 # Returns the background upright, from 0 to 1.
 gray_volume <- function(background, x) {
-  if (is_file_name(background)) background <- readVoxels(background)
-  header <- image_header(background)
-  if (length(dim(background)) > 3L) { # a series
-    background <- structure(rowMeans(as_image(background, "background"), na.rm = TRUE, dims = 3L), header = header)
-  }
-  mask <- read_mask(background, "background")
+  mask <- read_background(background)
   check_mask(mask, list(size = dim(x)[1:3], header = image_header(x)), "x")
   gray <- upright(structure(array(mask$values, mask$size), header = image_header(x)))$values
   top <- stats::quantile(gray[gray > 0], 0.995, na.rm = TRUE, names = FALSE)
