@@ -62,7 +62,9 @@ draw_page <- function(panels, type = "auto", ..., page = matrix(seq_along(panels
     STYLE$colors <- style
   })
   if (several) graphics::layout(page, widths, heights)
-  cex <- c(old$cex, 0.85, 0.7)[min(length(panels), 3L)]
+  share <- c(min(widths) / sum(widths), min(heights) / sum(heights))
+  room <- if (several) graphics::par("din") * share else graphics::par("fin") # of the smallest panel, in inches
+  cex <- c(old$cex, 0.85, 0.7)[min(length(panels), 3L)] * min(1, room / c(2, 1.8)) # reduced on a small page
   for (panel in panels) {
     graphics::par(mar = c(3.8, 4.6, 3.2, 1), cex = cex * text) # margins grow with their text
     panel(...)

@@ -175,7 +175,10 @@ draw_fit <- function(values, name, ...) {
 draw_hubs <- function(values, name, hubs, ...) {
   names <- names(values)
   if (is.null(names)) names <- as.character(seq_along(values))
-  best <- utils::head(order(-values, na.last = NA), hubs)
+  graphics::plot.new() # par("pin") is then that of this figure
+  graphics::par(new = TRUE)
+  fitting <- floor(graphics::par("pin")[2L] / graphics::strheight("M", "inches", cex = 1))
+  best <- utils::head(order(-values, na.last = NA), min(hubs, max(3, fitting)))
   place <- rev(seq_along(best))
   fitting <- 0.4 * graphics::par("fin")[1L] / graphics::strwidth("n", "inches", cex = 0.8) # characters
   names <- shorten(names[best], as.integer(min(40, max(12, fitting))))
@@ -184,7 +187,7 @@ draw_hubs <- function(values, name, hubs, ...) {
   main <- if (length(best) == 1) "The strongest hub" else paste("The", length(best), "strongest hubs")
   start_plot(range(0, values[best]), range(place),
              list(xlab = paste0("connectivity (", name, ")"), main = main, yaxt = "n"), ...)
-  size <- max(0.35, names_size(names, graphics::par("pin")[2L] / length(names)))
+  size <- names_size(names, graphics::par("pin")[2L] / length(names))
   graphics::axis(2L, place, names, las = 1, cex.axis = size, tick = FALSE, mgp = c(3, 0.3, 0), gap.axis = -1)
   graphics::segments(0, place, values[best], place, col = FAINT)
   graphics::points(values[best], place, pch = 19, col = cold())
