@@ -18,7 +18,7 @@ draw_key <- function(limits, colors, title, at = pretty(limits, 5L), labels = fo
   room <- (1 - graphics::par("plt")[2L]) * graphics::par("fin")[1L] - 0.2 # inches to the edge of the figure
   y <- function(fraction) usr[3L] + (part[1L] + diff(part) * fraction) * diff(usr[3:4])
   edges <- y(seq(0, 1, length.out = length(colors) + 1L))
-  graphics::rect(left, edges[-length(edges)], right, edges[-1L], col = colors, border = NA, xpd = NA)
+  graphics::rect(left, edges[-length(edges)], right, edges[length(edges)], col = colors, border = NA, xpd = NA)
   graphics::rect(left, edges[1L], right, edges[length(edges)], border = "grey40", xpd = NA)
   keep <- at >= limits[1L] & at <= limits[2L]
   graphics::text(right + 0.05 * inch, y((at[keep] - limits[1L]) / diff(limits)), labels[keep], adj = c(0, 0.5),
@@ -64,7 +64,7 @@ draw_cells <- function(m, limits, colors, x = c(0.5, ncol(m) + 0.5), y = c(nrow(
 cell_names <- function(names) {
   if (is.null(names)) return(NULL)
   fitting <- 0.25 * min(graphics::par("fin")) / graphics::strwidth("n", "inches", cex = 0.8) # characters
-  shorten(names, as.integer(min(40, max(12, fitting))))
+  distinct_names(names, as.integer(min(40, max(12, fitting))))
 }
 
 names_margin <- function(names, min_lines) {
@@ -76,7 +76,7 @@ names_margin <- function(names, min_lines) {
 # Returns the size of names beside cells of `inches`, or 0 if they would be illegible.
 names_size <- function(names, inches) {
   size <- min(0.8, 0.7 * inches / graphics::strheight("M", "inches", cex = 1))
-  if (is.null(names) || size < 0.35) 0 else size
+  if (is.null(names) || size * graphics::par("cex") * graphics::par("ps") < 4.5) 0 else size # in points
 }
 
 # ---- order and groups
@@ -89,7 +89,9 @@ ordered_by <- function(d, order, groups) {
   labels <- attr(d, "Labels")
   groups <- group_factor(groups, n, labels)
   if (length(order) != 1L) {
+    if (is.factor(order)) order <- as.character(order)
     at <- if (is.character(order)) match(order, labels) else order
+    if (is.character(order) && anyNA(at)) fail("'order' has '", order[is.na(at)][1L], "', which is no variable of 'x'")
     check_that(order, "order", is_numeric(at) && identical(sort(as.numeric(at)), as.numeric(seq_len(n))),
                paste("\"auto\", \"tree\", \"given\", or all", n_of(n, "variable"), "by number or name"),
                shown = paste(length(order), "values, not each of them once"))
@@ -101,6 +103,19 @@ ordered_by <- function(d, order, groups) {
   list(order = at, groups = groups[at])
 }
 
+# Returns the elements of x in the order of `labels`, if both have names that differ among themselves.
+by_name <- function(x, labels, name) {
+  known <- names(x)
+  if (is.null(known) || is.null(labels) || anyDuplicated(known) || anyDuplicated(labels)) return(x)
+  lacking <- setdiff(labels, known)
+  if (length(lacking)) {
+    fail("the names of '", name, "' lack '", lacking[1L], "'", if (length(lacking) > 1L) {
+      paste(" and", format_count(length(lacking) - 1L), "others")
+    }, "; without names its values are in the order of the variables")
+  }
+  x[match(labels, known)]
+}
+
 # Returns a factor of n variables, its used levels only. `groups`: a vector or factor with a value for each, in their
 # order or with their names; or modules of gpuModules(), the largest first.
 group_factor <- function(groups, n, labels, name = "groups") {
@@ -108,10 +123,10 @@ group_factor <- function(groups, n, labels, name = "groups") {
   if (inherits(groups, "gpuModules")) {
     groups <- factor(groups$colors, unique(groups$colors[order(groups$labels == 0, groups$labels)]))
   }
-  known <- names(groups)
-  if (!is.null(known) && !is.null(labels) && all(labels %in% known)) groups <- groups[match(labels, known)]
-  check_that(groups, name, is.atomic(groups) && length(groups) == n,
-             paste("modules, or a value for each of the", n_of(n, "variable")), shown = n_of(length(groups), "value"))
+  what <- paste("modules, or a vector with a value for each of the", n_of(n, "variable"))
+  check_type(groups, name, is.atomic(groups), what)
+  groups <- by_name(groups, labels, name)
+  check_that(groups, name, length(groups) == n, what, shown = n_of(length(groups), "value"))
   droplevels(addNA(as.factor(groups), ifany = TRUE))
 }
 
@@ -122,8 +137,8 @@ group_factor <- function(groups, n, labels, name = "groups") {
 matrix_margins <- function(names, groups, main, left) {
   bars <- BAR_LINES * (lengths(groups) > 0)
   legend <- if (any(vapply(groups, has_key, NA))) names_margin(shorten(levels(Find(has_key, groups)), 14L), 0) + 1.5
-  c(names_margin(names[[1L]], 2) + bars[1L], names_margin(names[[2L]], left) + bars[2L], if (is.null(main)) 1.6 else 3.2,
-    max(4.2, legend))
+  c(names_margin(names[[1L]], 2) + bars[1L], names_margin(names[[2L]], left) + bars[2L],
+    if (is.null(main)) 1.6 else 3.2, max(4.2, legend))
 }
 
 # Groups of one member each are named beside their colors.
@@ -132,23 +147,26 @@ has_key <- function(groups) nlevels(groups) > 0L && nlevels(groups) < length(gro
 BAR_LINES <- 0.9 # of a bar of groups, with its space
 
 # Draws a matrix, its first row at the top. `names`: those of columns and of rows, each may be NULL; `groups`: factors
-# of columns and of rows, each may be NULL, drawn as bars of colors; `marks`, `stars`: NULL, or see
-# draw_marks(); `span`: NULL, or both ends of a horizontal axis of numbers; `titles`: `main`, which the user's replaces,
-# and `xlab` and `ylab` of sides without legible names; `unsigned`: columns of numbers from 0 to 1 without a sign, which
-# are drawn in grays and have a key of their own; `left`: the least margin of rows in lines. `at`, `ticks`: see
-# draw_key().
-draw_matrix <- function(m, limits, colors, key, ..., names = rev(dimnames(m)), groups = list(NULL, NULL), marks = NULL,
-                        stars = NULL, span = NULL, titles = list(), square = FALSE, left = 2, unsigned = NULL,
+# of columns and of rows, each may be NULL, drawn as bars of colors; `marks`, `stars`: NULL, or see draw_marks();
+# `span`: NULL, or both ends of a horizontal axis of numbers; `titles`: `note`, and those that the user's replace:
+# `main`, and `xlab` and `ylab` of sides without legible names; `unsigned`: columns of numbers from 0 to 1 without a
+# sign, which are drawn in grays and have a key of their own; `left`: the least margin of rows in lines. `at`, `ticks`:
+# see draw_key().
+draw_matrix <- function(m, limits, colors, key, ..., names = list(colnames(m), rownames(m)), groups = list(NULL, NULL),
+                        marks = NULL, stars = NULL, span = NULL, titles = list(), square = FALSE, left = 2, unsigned = NULL,
                         at = pretty(limits, 5L), ticks = format(at, digits = 2L)) {
   size <- dim(m)
-  main <- if (is.null(list(...)$main)) titles$main else list(...)$main
+  own <- list(...)[intersect(...names(), c("main", "xlab", "ylab"))]
+  titles[names(own)] <- own
+  main <- titles$main
   graphics::plot.new() # par("fin") is then that of this figure
-  graphics::par(new = TRUE)
-  old <- graphics::par(pty = if (square) "s" else "m", mar = graphics::par("mar"))
+  old <- graphics::par(pty = if (square) "s" else "m", mar = graphics::par("mar"), new = TRUE)
   on.exit(graphics::par(old))
   names <- lapply(names, cell_names)
   for (pass in 1:2) { # names that are not legible take no space
-    graphics::par(mar = if (is.null(span)) matrix_margins(names, groups, main, left) else c(3.8, 3, 3.2, 4.2))
+    margins <- matrix_margins(names, groups, main, left)
+    if (!is.null(span)) margins[1:2] <- c(3.8, 3)
+    graphics::par(mar = margins)
     cex <- vapply(1:2, function(side) names_size(names[[side]], graphics::par("pin")[side] / size[3L - side]), 0)
     names[cex == 0] <- list(NULL)
   }
@@ -160,7 +178,7 @@ draw_matrix <- function(m, limits, colors, key, ..., names = rev(dimnames(m)), g
   for (column in unsigned) draw_cells(m[, column, drop = FALSE], 0:1, grays, column + c(-0.5, 0.5))
   for (side in which(lengths(groups) > 0)) draw_group_bar(groups[[side]], side, size)
   graphics::box(col = "grey40")
-  if (!is.null(span)) graphics::axis(1L)
+  if (!is.null(span)) graphics::axis(1L, lwd = 0, lwd.ticks = 1)
   bars <- BAR_LINES * (lengths(groups) > 0)
   for (side in 1:2) {
     if (cex[side] > 0) {
@@ -172,12 +190,13 @@ draw_matrix <- function(m, limits, colors, key, ..., names = rev(dimnames(m)), g
     }
   }
   title_at("main", main, TITLE_LINE)
+  if (!is.null(titles$note)) note(titles$note)
   if (!is.null(marks)) {
     is_dark <- colMeans(grDevices::col2rgb(colors_of(m, limits, colors))) < 130
     draw_marks(marks, ifelse(is_dark, "white", "black"), stars)
   }
   groups <- Find(has_key, groups)
-  upper_half <- c(0.55, 1)
+  upper_half <- c(if (is.null(groups)) 0.55 else 0.62, 1)
   draw_key(limits, colors, key, at, ticks, if (is.null(groups) && !length(unsigned)) 0:1 else upper_half)
   if (length(unsigned)) draw_key(0:1, grays, "R", part = c(0, 0.4))
   if (!is.null(groups)) draw_group_key(levels(groups))
@@ -208,7 +227,7 @@ draw_group_key <- function(levels) {
   usr <- graphics::par("usr")
   inch <- c(diff(usr[1:2]), diff(usr[3:4])) / graphics::par("pin")
   step <- 1.15 * graphics::strheight("M", "inches", cex = 1)
-  room <- max(1, floor(0.42 * graphics::par("pin")[2L] / step))
+  room <- max(1, floor(0.54 * graphics::par("pin")[2L] / step))
   color <- group_colors(levels)
   shown <- shorten(levels, 14L)
   if (length(levels) > room) {
@@ -227,7 +246,7 @@ draw_group_key <- function(levels) {
 draw_marks <- function(marks, ink, stars) {
   cell <- graphics::par("pin") / rev(dim(marks)) # width and height in inches
   needed <- c(max(graphics::strwidth(marks, "inches", cex = 1)), max(graphics::strheight(marks, "inches", cex = 1)))
-  cex <- min(0.85, 0.8 * cell / needed)
+  cex <- min(0.85, c(0.85, 0.7) * cell / needed)
   if (cex >= 0.35) {
     graphics::text(col(marks), row(marks), marks, cex = cex, col = ink)
     if (!is.null(stars)) note(paste0(stars, " <= ", toString(paste(STAR_LEVELS, strrep("*", seq_along(STAR_LEVELS))))))
@@ -246,6 +265,10 @@ stars_of <- function(p) {
   replace(found, is.na(p), "")
 }
 
+check_zlim <- function(zlim) {
+  check_that(zlim, "zlim", are_finite(zlim, 2L) && zlim[1L] < zlim[2L], "two numbers, the smaller one first")
+}
+
 # Draws values of pairs, of class allPairs or a dist, as a square matrix. `key`: the title of the color key; `upper`:
 # NULL, or values of the same pairs for the cells above the diagonal; `p`: NULL, or p values of the pairs, shown by
 # stars; `stars`: their kind; other arguments: see plot.gpuCor() and draw_matrix(). `zlim`: of values that may exceed 1,
@@ -259,25 +282,29 @@ draw_pairs <- function(x, key, ..., groups = NULL, order = "auto", zlim = NULL, 
     diag(found) <- diagonal
     found
   }
+  if (!is.null(upper)) {
+    check_type(upper, "upper", inherits(upper, "dist"), "coefficients of the same variables, which gpuCor() returned")
+    same <- attr(upper, "Size") == n && identical(attr(upper, "Labels"), labels)
+    check_that(upper, "upper", same, "of the same variables as 'x', in the same order", shown = "of others")
+  }
   limits <- zlim
   if (is.null(limits)) {
     low <- min(x, upper, 1, na.rm = TRUE)
-    limits <- if (low < 0.5) c(-1, 1) else c(floor(20 * low) / 20, 1)
+    limits <- if (low < 0.5) c(-1, 1) else c(min(0.95, floor(20 * low) / 20), 1)
   }
-  check_that(limits, "zlim", length(limits) == 2L && are_finite(limits) && limits[1L] < limits[2L], "two numbers")
+  check_zlim(limits)
   found <- ordered_by(structure(max(limits) - as.vector(x), Size = n, Labels = labels, class = "dist"), order, groups)
   at <- found$order
   m <- full(x, if (is.null(p) && key == "r") 1 else NA)
-  if (!is.null(upper)) {
-    same <- inherits(upper, "dist") && attr(upper, "Size") == n && identical(attr(upper, "Labels"), labels)
-    check_type(upper, "upper", same, "coefficients of the same variables, which gpuCor() returned")
-  }
   rownames(m) <- labels
   m <- m[at, at]
   if (!is.null(upper)) m[upper.tri(m)] <- full(upper, 1)[at, at][upper.tri(m)]
   marks <- if (!is.null(p) && n <= 100L) array(stars_of(full(p, NA)[at, at]), dim(m))
-  how <- if (length(order) > 1L || order == "given") "as given" else "ordered by hierarchical clustering"
+  how <- switch(if (length(order) > 1L) "given" else order, given = "as given",
+                auto = if (!is.null(groups)) "by group, then clustering")
+  if (is.null(how)) how <- "ordered by hierarchical clustering"
+  triangles <- if (!is.null(upper) && is.null(p)) "below the diagonal 'x', above it 'upper'"
   draw_matrix(m, limits, if (limits[1L] < 0) diverging() else sequential(), key, ...,
               names = list(labels[at], labels[at]), groups = list(found$groups, found$groups), marks = marks,
-              stars = stars, square = TRUE, titles = list(xlab = n_of(n, "variable"), ylab = how))
+              stars = stars, square = TRUE, titles = list(xlab = n_of(n, "variable"), ylab = how, note = triangles))
 }

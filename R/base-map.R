@@ -4,17 +4,21 @@
 # Returns the coordinates of n variables. `names`: NULL, or those of the variables, by which rows with names are found.
 check_coords <- function(coords, n, names = NULL) {
   coords <- as.matrix(check_that(coords, "coords", !is.language(coords) && !is.function(coords), "a numeric matrix"))
-  is_named <- !is.null(names) && is_numeric(coords) && !anyDuplicated(names) && all(names %in% rownames(coords))
-  if (is_named) coords <- coords[names, , drop = FALSE]
+  known <- rownames(coords)
+  if (is_numeric(coords) && any(names %in% known) && !anyDuplicated(known)) {
+    lacking <- setdiff(names, known)
+    if (length(lacking)) fail("'coords' has rows with names, but none named '", lacking[1L], "'")
+    coords <- coords[names, , drop = FALSE]
+  }
   check_that(coords, "coords", is_numeric(coords) && nrow(coords) == n && ncol(coords) %in% 2:3,
              paste("a matrix with a row for each of the", format_count(n), "variables and 2 or 3 numeric columns"),
              shown = show_size(dim(coords)))
 }
 
 # Returns the panel of a map, or NULL without `coords`.
-map_panel <- function(values, name, main, coords, type) {
+map_panel <- function(values, name, main, coords, type, names) {
   if (is.null(coords)) return(if (type == "map") fail("type = \"map\" needs 'coords', such as of voxelCoords()"))
-  coords <- check_coords(coords, length(values))
+  coords <- check_coords(coords, length(values), names)
   function(...) draw_map(values, name, coords, main, ...)
 }
 

@@ -46,6 +46,11 @@ drawn_places <- function(n, max = MAX_DRAWN) {
 # `page`, `heights` and `widths` as in layout(), by default side by side. `...`: graphical parameters, for each.
 draw_page <- function(panels, type = "auto", ..., page = matrix(seq_along(panels), 1L), heights = rep(1, nrow(page)),
                       widths = rep(1, ncol(page)), text = 1, palette = "Blue-Red 3", size = NULL) {
+  type <- check_choice(type, c("auto", names(panels)), "type")
+  for (name in setdiff(...names(), c(PAGE_PARAMETERS, ""))) {
+    fail("unused argument '", name, "'; besides those on its help page plot() takes 'text', 'palette', 'size' and ",
+         "graphical parameters, such as 'main'")
+  }
   if (type != "auto") panels <- panels[type]
   text <- check_within(text, "text", 0.1, 10)
   style <- STYLE$colors
@@ -55,22 +60,34 @@ draw_page <- function(panels, type = "auto", ..., page = matrix(seq_along(panels
     grDevices::dev.new(width = size[1L], height = size[2L], noRStudioGD = TRUE)
   }
   several <- length(panels) > 1L
-  old <- graphics::par(c("mar", "cex", if (several) "mfrow"))
+  old <- graphics::par(c(if (several) "mfrow", "cex", "lab", "mar")) # mfrow changes cex, and cex what mar is
   on.exit({
-    if (several) graphics::layout(1)
-    graphics::par(old)
     STYLE$colors <- style
+    graphics::par(old)
+    if (several) try(graphics::layout(1), silent = TRUE)
+    graphics::par(old)
   })
-  if (several) graphics::layout(page, widths, heights)
   share <- c(min(widths) / sum(widths), min(heights) / sum(heights))
   room <- if (several) graphics::par("din") * share else graphics::par("fin") # of the smallest panel, in inches
   cex <- c(old$cex, 0.85, 0.7)[min(length(panels), 3L)] * min(1, room / c(2, 1.8)) # reduced on a small page
+  if (any(c(5.6, 7) * graphics::par("cin")[2L] * cex * text >= room)) { # margins
+    fail("'text' = ", format(text), " is too large for a device of ",
+         paste(format(graphics::par("din"), digits = 2L), collapse = " x "), " inches; give a smaller one, or 'size'")
+  }
+  if (several) graphics::layout(page, widths, heights)
   for (panel in panels) {
-    graphics::par(mar = c(3.8, 4.6, 3.2, 1), cex = cex * text) # margins grow with their text
+    graphics::par(mar = c(3.8, 4.6, 3.2, 1), cex = cex * text, lab = if (several) c(4, 5, 7) else old$lab)
     panel(...)
   }
   invisible()
 }
+
+# What a user may give to any picture beside its own arguments.
+PAGE_PARAMETERS <- c("main", "sub", "xlab", "ylab", "xlim", "ylim", "log", "asp", "ann", "axes", "frame.plot", "max",
+                     "adj", "ann", "bg", "bty", "cex", "cex.axis", "cex.lab", "cex.main", "cex.sub", "col", "col.axis",
+                     "col.lab", "col.main", "col.sub", "family", "fg", "font", "font.axis", "font.lab", "font.main",
+                     "font.sub", "lab", "las", "lty", "lwd", "mgp", "pch", "tck", "tcl", "xaxp", "xaxs", "xaxt", "xpd",
+                     "yaxp", "yaxs", "yaxt")
 
 # Draws panels, of which the first may be a map: with type = "auto" across the page, and the others below it. Panels may
 # be NULL.
@@ -83,7 +100,7 @@ draw_below <- function(panels, type, has_map, ...) {
 # Draws the last panel, a map or a graph, at the right, and the others one below another beside it.
 draw_beside <- function(panels, ...) {
   n <- length(panels) - 1L
-  draw_page(panels, ..., page = matrix(c(seq_len(n), rep(n + 1L, n)), n), widths = c(1, 1.5))
+  draw_page(panels, ..., page = matrix(c(seq_len(n), rep(n + 1L, n)), n), widths = c(1, 1.8))
 }
 
 # ---- axes
@@ -207,8 +224,8 @@ mark_median <- function(values) {
 # Places labels of some of the points. Returns list(x, y: the middle of each label, NA where none fits; wide, high: half
 # their sizes). Earlier labels take precedence. No label covers another one or part of a point; among more than 500
 # points it may cover those without a label. `radius`: radius of each point in inches, -Inf if labels may cover it;
-# `box`: where labels may be, as par("usr").
-place_labels <- function(which, labels, x, y, radius, cex, box = graphics::par("usr")) {
+# `box`: where labels may be, as par("usr"); `far`: distances from the point in heights of letters.
+place_labels <- function(which, labels, x, y, radius, cex, box = graphics::par("usr"), far = c(0.2, 1, 2, 4, 6)) {
   usr <- graphics::par("usr")
   inch <- c(diff(usr[1:2]), diff(usr[3:4])) / graphics::par("pin")
   x <- x / inch[1L]
@@ -218,7 +235,7 @@ place_labels <- function(which, labels, x, y, radius, cex, box = graphics::par("
   wide <- graphics::strwidth(labels, "inches", cex = cex) / 2 + 0.25 * em
   high <- 0.8 * em
   ring <- data.frame(across = c(0, 0, 1, -1, 1, -1, -1, 1), up = c(1, -1, 0, 0, 1, 1, -1, -1),
-                     far = rep(c(0.2, 1, 2, 4, 6), each = 8L))
+                     far = rep(far, each = 8L))
   found <- list(x = rep(NA_real_, length(which)), y = rep(NA_real_, length(which)))
   for (k in seq_along(which)) {
     reach <- radius[which[k]] + ring$far * em
@@ -226,7 +243,8 @@ place_labels <- function(which, labels, x, y, radius, cex, box = graphics::par("
     at_y <- y[which[k]] + ring$up * (high + reach)
     free <- at_x - wide[k] > edges[1L] & at_x + wide[k] < edges[2L] & at_y - high > edges[3L] & at_y + high < edges[4L]
     covers <- function(at, points) {
-      any(abs(x - at_x[at])[points] < wide[k] + radius[points] & abs(y - at_y[at])[points] < high + radius[points]) ||
+      any(abs(x - at_x[at])[points] < wide[k] + radius[points] & abs(y - at_y[at])[points] < high + radius[points],
+          na.rm = TRUE) ||
         any(abs(found$x - at_x[at]) < wide + wide[k] & abs(found$y - at_y[at]) < 2 * high, na.rm = TRUE)
     }
     at <- Find(function(at) !covers(at, seq_along(x)), base::which(free))
@@ -243,9 +261,13 @@ draw_labels <- function(which, labels, x, y, radius, cex = 0.8, ...) {
   at <- place_labels(which, labels, x, y, radius, cex, ...)
   there <- base::which(!is.na(at$x))
   if (!length(there)) return(invisible())
-  graphics::segments(x[which[there]], y[which[there]], at$x[there], at$y[there], col = "grey30", lwd = 0.6)
   graphics::rect(at$x[there] - at$wide[there], at$y[there] - at$high, at$x[there] + at$wide[there],
                  at$y[there] + at$high, col = grDevices::adjustcolor("white", 0.8), border = NA)
+  across <- x[which[there]] - at$x[there]
+  up <- y[which[there]] - at$y[there]
+  inside <- pmin(1, 1 / pmax(abs(across) / at$wide[there], abs(up) / at$high)) # of the way to the point
+  graphics::segments(x[which[there]], y[which[there]], at$x[there] + inside * across, at$y[there] + inside * up,
+                     col = "grey50", lwd = 0.5)
   graphics::text(at$x[there], at$y[there], labels[there], cex = cex)
 }
 
@@ -268,7 +290,7 @@ draw_points <- function(x, y, titles, ..., color = cold(), named = NULL, names =
                    bg = grDevices::adjustcolor(color[last], if (n > 200L) 0.6 else 1))
   radius <- 0.375 * size * graphics::par("cex") * graphics::par("ps") / 72
   radius[setdiff(which(faint), named)] <- -Inf # labels may cover them
-  if (length(named)) draw_labels(named, shorten(names, 30L), x, y, radius, cex = 0.7)
+  if (length(named)) draw_labels(named, distinct_names(names, 30L), x, y, radius, cex = 0.7)
 }
 
 # Returns limits of values: both signs of the largest size, or from 0 if none is negative.

@@ -31,6 +31,12 @@ shorten <- function(text, width) {
   text
 }
 
+# Works like shorten() with a width at which different names stay different.
+distinct_names <- function(names, width) {
+  while (width < max(nchar(names), 0) && anyDuplicated(shorten(unique(names), width))) width <- width + 2L
+  shorten(names, width)
+}
+
 format_range <- function(counts) paste(vapply(unique(range(counts)), format_count, ""), collapse = " to ")
 
 # Returns "12 edges" or "3 to 12 edges".

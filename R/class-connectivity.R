@@ -132,7 +132,7 @@ plot.gpuConnectivity <- function(x, type = c("auto", "fit", "hubs", "histogram")
       fail("type = \"", type, "\": 'x' has no sums of variables' pairs, only a histogram, which plot(x) draws; ",
            "gpuConnectivity(power = ), or threshold =, density =, sums")
     }
-    draw_counts(x$histogram, ...)
+    draw_page(list(function(...) draw_counts(x$histogram, ...)), ...)
     return(invisible(x))
   }
   frame <- measures_of(x)
@@ -141,7 +141,7 @@ plot.gpuConnectivity <- function(x, type = c("auto", "fit", "hubs", "histogram")
   hubs <- check_whole(hubs, "hubs", 1, 200)
   values <- stats::setNames(frame[[name]], variables_of(x))
   has_map <- !is.null(coords)
-  if (has_map) coords <- check_coords(coords, length(values))
+  if (has_map) coords <- check_coords(coords, length(values), names(values))
   panels <- list( # a map has no fit, as voxels and regions are no scale-free network; names are beside the histogram
     fit = if (type == "fit" || (!has_map && can_fit(values))) function(...) draw_fit(values, name, ...),
     hubs = function(...) if (has_map) draw_map(values, name, coords, ...) else draw_hubs(values, name, hubs, ...),
@@ -152,6 +152,8 @@ plot.gpuConnectivity <- function(x, type = c("auto", "fit", "hubs", "histogram")
   invisible(x)
 }
 
+measure_words <- function(name) sub("^power", "power ", name)
+
 draw_fit <- function(values, name, ...) {
   if (!can_fit(values)) {
     fail("type = \"fit\": '", name, "' is negative somewhere, or the same everywhere; type = \"hubs\" shows the ",
@@ -159,7 +161,7 @@ draw_fit <- function(values, name, ...) {
   }
   fit <- scale_free_points(values)
   there <- fit$fraction > 0 # the fit counts empty bins as 1e-9
-  start_plot(fit$k[there], fit$fraction[there], list(xlab = paste0("connectivity k (", name, ")"),
+  start_plot(fit$k[there], fit$fraction[there], list(xlab = paste0("connectivity k (", measure_words(name), ")"),
                                                   ylab = "fraction of variables p(k)", main = "Scale-free fit",
                                                   log = "xy", axes = FALSE), ...)
   log_axis(1L, fit$k[there])
@@ -181,12 +183,12 @@ draw_hubs <- function(values, name, hubs, ...) {
   best <- utils::head(order(-values, na.last = NA), min(hubs, max(3, fitting)))
   place <- rev(seq_along(best))
   fitting <- 0.4 * graphics::par("fin")[1L] / graphics::strwidth("n", "inches", cex = 0.8) # characters
-  names <- shorten(names[best], as.integer(min(40, max(12, fitting))))
+  names <- distinct_names(names[best], as.integer(min(40, max(12, fitting))))
   old <- graphics::par(mar = c(3.8, names_margin(names, 2), 3.2, 1))
   on.exit(graphics::par(old))
   main <- if (length(best) == 1) "The strongest hub" else paste("The", length(best), "strongest hubs")
-  start_plot(range(0, values[best]), range(place),
-             list(xlab = paste0("connectivity (", name, ")"), main = main, yaxt = "n"), ...)
+  start_plot(range(0, values[best]), range(place) + c(-0.5, 0.5),
+             list(xlab = paste0("connectivity (", measure_words(name), ")"), main = main, yaxt = "n"), ...)
   size <- names_size(names, graphics::par("pin")[2L] / length(names))
   graphics::axis(2L, place, names, las = 1, cex.axis = size, tick = FALSE, mgp = c(3, 0.3, 0), gap.axis = -1)
   graphics::segments(0, place, values[best], place, col = FAINT)

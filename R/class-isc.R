@@ -42,7 +42,7 @@ plot.gpuISC <- function(x, type = c("auto", "isc", "p.value", "volcano", "map"),
   type <- check_choice(type, c("auto", "isc", "p.value", "volcano", "map"), "type")
   if (!has_tests(x) || type %in% c("p.value", "volcano")) return(NextMethod())
   panels <- list(
-    map = map_panel(x$isc, "r", "Inter-subject correlation", coords, type),
+    map = map_panel(x$isc, "r", "Inter-subject correlation", coords, type, as.character(x$variable)),
     isc = function(...) {
       draw_histogram(x$isc, pretty(range(0, x$isc, finite = TRUE), 20L), "columns",
                      list(xlab = "inter-subject correlation", main = n_of(nrow(x), "column")), ...)

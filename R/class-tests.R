@@ -16,8 +16,30 @@ new_association_pairs <- function(frame, method, factors = NULL) {
   frame
 }
 
+#' @export
+`[.gpuAssociationPairs` <- function(x, ...) { # of columns, too, what tells how many tests there were is kept
+  found <- NextMethod()
+  about <- c("tests", "method", "factors", "adjusted")
+  if (is.data.frame(found)) attributes(found)[about] <- attributes(x)[about]
+  found
+}
+
 # Returns TRUE unless x is a data frame that has lost columns of its tests.
-has_tests <- function(x) !is.data.frame(x) || !is.null(x$p.value) && !is.null(effect_of(x))
+has_tests <- function(x) {
+  !is.data.frame(x) || !is.null(effect_of(x)) && length(intersect(c("p.value", "p.adjusted"), names(x)))
+}
+
+# Returns tests of all pairs of one matrix, as matrices, in the form of those of a dist, once each.
+once_each <- function(x) {
+  effect <- if (!is.data.frame(x)) effect_of(x)
+  if (!is.matrix(effect) || !isSymmetric(effect)) return(x)
+  below <- lower.tri(effect)
+  is_of_pairs <- vapply(x, function(part) identical(dim(part), dim(effect)), NA)
+  x[is_of_pairs] <- lapply(unclass(x)[is_of_pairs], function(part) {
+    structure(part[below], Size = nrow(part), Labels = rownames(part), class = "dist")
+  })
+  x
+}
 
 effect_of <- function(x) x[[TEST_COLUMNS[[class(x)[1L]]][1L]]]
 
@@ -118,6 +140,8 @@ describe_frame <- function(x) {
 #' @export
 print.gpuTests <- function(x, digits = 4L, ..., n = 10L) {
   is_frame <- is.data.frame(x)
+  n <- check_whole(n, "n", 0, 1e6)
+  x <- once_each(x)
   cat(describe_tests(x), if (!is_frame) c("; smallest ", if (isTRUE(x[["log.p"]])) "log ", "p:"), "\n", sep = "")
   rows <- if (is_frame) utils::head(as.data.frame(x), n) else test_rows(x, smallest_tests(x, n))
   print(rows, digits = digits, row.names = FALSE)
@@ -136,6 +160,7 @@ print.gpuTests <- function(x, digits = 4L, ..., n = 10L) {
 #' @export
 summary.gpuTests <- function(object, level = 0.05, n = 6L, ...) {
   if (!has_tests(object)) return(NextMethod())
+  object <- once_each(object)
   level <- check_fraction(level, "level", zero = FALSE)
   n <- check_whole(n, "n", 0, 1e6)
   number <- if (isTRUE(object[["log.p"]])) exp else identity
@@ -144,7 +169,9 @@ summary.gpuTests <- function(object, level = 0.05, n = 6L, ...) {
   tests <- max(known, attr(object, "tests")) # a data frame may have the smallest p values only
   significant <- if (has_own_p(object)) {
     c(p.value = sum(sorted <= level), bonferroni = sum(sorted <= level / tests),
-      fdr = max(0, which(sorted <= level * seq_len(known) / tests)))
+      fdr = if (is.null(object[["fdr"]])) max(0, which(sorted <= level * seq_len(known) / tests)) else {
+        sum(object[["fdr"]] <= level, na.rm = TRUE)
+      })
   }
   if (!is.null(object$p.adjusted)) {
     significant <- c(significant, permutation = sum(number(object$p.adjusted) <= level, na.rm = TRUE))
@@ -170,17 +197,25 @@ summary.gpuTests <- function(object, level = 0.05, n = 6L, ...) {
 #' @export
 plot.gpuTests <- function(x, type = c("auto", "p.value", "volcano", "heatmap", "groups"), labels = 10,
                           level = 0.05, max = 1000, groups = NULL, order = "auto", zlim = NULL, ...) {
-  if (!has_tests(x)) return(NextMethod())
-  type <- check_choice(type, c("auto", "p.value", "volcano", "heatmap", "groups"), "type")
+  if (!has_tests(x)) {
+    fail("'x' has lost columns of its tests, '", TEST_COLUMNS[[class(x)[1L]]][1L], "' or its p values; plot() of ",
+         "as.data.frame(x) draws what is left")
+  }
+  asks <- missing(type) && !all(missing(groups), missing(order), missing(zlim))
+  type <- if (asks) "heatmap" else check_choice(type, c("auto", "p.value", "volcano", "heatmap", "groups"), "type")
+  x <- once_each(x)
   if (type == "groups" && is.null(x[["r.x"]])) {
     fail("type = \"groups\" needs the coefficients of two groups, which gpuCorCompare(classes = 0.05) adds")
   }
   labels <- check_whole(labels, "labels", 0, 1000)
   shown <- shown_tests(x, check_fraction(level, "level", zero = FALSE))
-  if (!any(is.finite(shown$effect) & !is.na(shown$log_p))) fail("there is no p value to plot")
+  if (type != "heatmap" && !any(is.finite(shown$effect) & !is.na(shown$log_p))) fail("there is no p value to plot")
   is_of_traits <- inherits(x, c("gpuAssociation", "gpuAssociationPairs"))
   if (type == "heatmap" && is_of_traits && is.data.frame(x)) x <- association_cells(x, if (missing(max)) 40 else max)
   pairs <- list(groups = groups, order = order, zlim = zlim)
+  if (is_of_traits && (length(c(groups, zlim)) || !identical(order, "auto"))) {
+    fail("'groups', 'order' and 'zlim' are for pairs of columns; cells of traits are drawn in the order of 'x'")
+  }
   panels <- list(
     p.value = function(...) draw_p_values(shown$log_p, attr(x, "tests"), ...),
     volcano = function(...) draw_volcano(x, shown, labels, ...),
@@ -196,7 +231,7 @@ plot.gpuTests <- function(x, type = c("auto", "p.value", "volcano", "heatmap", "
 # these are; found: TRUE for significant ones).
 shown_tests <- function(x, level) {
   is_log <- isTRUE(x[["log.p"]])
-  log_p <- as.numeric(x$p.value) # of none without a distribution
+  log_p <- as.numeric(if (has_own_p(x)) x$p.value else x$p.adjusted) # of none without a distribution
   if (!is_log) log_p <- log(log_p)
   title <- if (is.data.frame(x)) attr(x, "method") else x$method
   title <- if (inherits(x, "gpuISC")) "inter-subject correlation" else if (is.null(title)) "r" else method_title(title)
@@ -205,7 +240,7 @@ shown_tests <- function(x, level) {
       log_p <- log(2) + stats::pnorm(-abs(as.vector(x$statistic)), log.p = TRUE)
     }
     title <- switch(x$compared, several = "sd of the groups' z", effects = "sd of effects on z", mean = "mean z",
-                    contrast = "contrast of z", "difference of z")
+                    contrast = "contrast of z", "difference of z (x - y)")
   }
   name <- intersect(c("p.adjusted", "fdr", "p.value"), names(x))[1L]
   p <- as.vector(x[[name]])
@@ -271,14 +306,14 @@ draw_two_groups <- function(x, shown, labels, ...) {
   on.exit(graphics::par(old))
   at <- volcano_places(shown$log_p)
   ends <- c(-1, 1)
-  titles <- list(xlab = "r in y", ylab = "r in x", main = "Correlations of two groups", xlim = ends, ylim = ends)
-  draw_tested(x, shown, at, as.vector(x$r.y)[at], as.vector(x$r.x)[at], titles, labels, ..., below = function() {
+  titles <- list(xlab = "r in x", ylab = "r in y", main = "Correlations of two groups", xlim = ends, ylim = ends)
+  draw_tested(x, shown, at, as.vector(x$r.x)[at], as.vector(x$r.y)[at], titles, labels, ..., below = function() {
     graphics::abline(h = 0, v = 0, lty = 3L)
     graphics::abline(0, 1, lty = 2L)
   })
   hubs <- sort(table(unlist(test_rows(x, which(shown$found))[c("from", "to")])), decreasing = TRUE)
   hubs <- utils::head(hubs[hubs > 1], 3L)
-  if (length(hubs)) hubs <- paste0("; most: ", toString(paste0(shorten(names(hubs), 16L), " (", hubs, ")")))
+  if (length(hubs)) hubs <- paste0("; most: ", toString(paste0(distinct_names(names(hubs), 16L), " (", hubs, ")")))
   note(paste0(shown$note, hubs))
 }
 
@@ -289,6 +324,7 @@ draw_tests <- function(x, shown, pairs, max, ...,
   is_pairs <- inherits(effect_of(x), "dist")
   upper <- if (is_pairs) x[["r.y"]]
   values <- if (is.null(upper)) effect_of(x) else x$r.x
+  if (!is_pairs) values <- as.matrix(values) # of a single pair
   check_drawable(if (is_pairs) attr(values, "Size") else max(dim(values)), max)
   is_r <- !is.null(upper) || !inherits(x, "gpuCorCompare")
   if (!is_r && is.null(pairs$zlim)) pairs$zlim <- span_of(values)
@@ -298,9 +334,9 @@ draw_tests <- function(x, shown, pairs, max, ...,
     return(do.call(draw_pairs, pairs))
   }
   if (!is.null(pairs$groups) || !identical(pairs$order, "auto")) {
-    fail("'groups' and 'order' are for all pairs of the columns of one matrix, as a dist")
+    fail("'groups' and 'order' are for all pairs of the columns of one matrix")
   }
-  limits <- if (is.null(pairs$zlim)) c(-1, 1) else pairs$zlim
+  limits <- check_zlim(if (is.null(pairs$zlim)) c(-1, 1) else pairs$zlim)
   draw_matrix(values, limits, if (limits[1L] < 0) diverging() else sequential(), key, ..., main = main,
               marks = array(stars_of(shown$p), dim(values)), stars = shown$what)
 }
@@ -310,7 +346,12 @@ draw_tests <- function(x, shown, pairs, max, ...,
 # Returns list(r, p.value: matrices of up to n variables with the smallest p values and all traits; factors) of a data
 # frame, NA for pairs that it does not have.
 association_cells <- function(x, n) {
-  x <- x[order(x$p.value), ]
+  for (side in c("from", "to")) {
+    if (is.null(x[[side]])) fail("'x' has lost column '", side, "', which names the cells")
+  }
+  p <- p_values_of(x)
+  x <- as.data.frame(x)[order(p), ]
+  x$p.value <- sort(p, na.last = TRUE)
   names <- list(as.character(utils::head(unique(x$from), n)), as.character(unique(x$to)))
   at <- cbind(match(x$from, names[[1L]]), match(x$to, names[[2L]]))
   cells <- function(values) {
@@ -328,5 +369,5 @@ draw_associations <- function(x, max = 1000, ..., rows = rownames(x$r)) {
   text <- ifelse(is.na(x$r), "", paste0(formatC(round(x$r, 2L) + 0, 2L, format = "f"), "\n(", p, ")")) # + 0: no -0.00
   factors <- if (is.null(x[["num_df"]])) x[["factors"]] else which(colSums(x$num_df > 1, na.rm = TRUE) > 0)
   draw_matrix(x$r, c(-1, 1), diverging(), "r", ..., names = list(colnames(x$r), rows),
-              unsigned = factors[!is.na(factors)], marks = array(text, dim(x$r)))
+              unsigned = factors[!is.na(factors)], marks = array(text, dim(x$r)), titles = list(note = "r (p value)"))
 }

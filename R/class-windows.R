@@ -200,7 +200,9 @@ as.data.frame.gpuCorWindows <- function(x, row.names = NULL, optional = FALSE, .
 plot.gpuCorWindows <- function(x, type = c("auto", "heatmap"), max = 500, window = NULL, groups = NULL, order = "auto",
                                zlim = NULL, ...) {
   max <- check_whole(max, "max", 1, 1e4)
-  if (check_choice(type, c("auto", "heatmap"), "type") == "heatmap") {
+  asks <- missing(type) && !all(missing(window), missing(groups), missing(order), missing(zlim))
+  if (asks || check_choice(type, c("auto", "heatmap"), "type") == "heatmap") {
+    if (!is.null(window)) window <- check_whole(window, "window", 1, count_windows(x))
     values <- mean_or_window(x, window)
     check_drawable(attr(values, "Size"), max)
     title <- if (is.null(window)) paste("Mean of", n_of(count_windows(x), "window")) else paste("Window", window)
@@ -260,12 +262,12 @@ draw_moments <- function(x, ...) {
   sd <- if (isS4(x$sd)) x$sd@x else as.vector(x$sd)
   draw_sd <- function(...) {
     breaks <- pretty(range(0, sd[drawn_places(length(sd))], na.rm = TRUE), 40L)
-    draw_histogram(sd, breaks, "pairs", list(xlab = "sd over the windows", main = n_of(length(sd), "pair")), ...)
+    draw_histogram(sd, breaks, "pairs", list(xlab = "sd of r over the windows", main = n_of(length(sd), "pair")), ...)
   }
   if (isS4(x$sd)) return(draw_sd(...))
   draw_mean <- function(...) {
     draw_histogram(x$mean, seq(-1, 1, length.out = 81L), "pairs",
-                   list(xlab = "mean over the windows", main = n_of(length(x$mean), "pair")), ...)
+                   list(xlab = "mean r over the windows", main = n_of(length(x$mean), "pair")), ...)
     graphics::abline(v = 0, lty = 3L)
   }
   draw_page(list(mean = draw_mean, sd = draw_sd), "auto", ...)

@@ -272,7 +272,8 @@ describe_series <- function(x) {
   tr <- attr(x, "tr", exact = TRUE)
   entities <- attr(x, "entities", exact = TRUE)
   is_volume <- is.null(attr(mask, "header")$cifti)
-  paste0(if (!is.null(entities)) paste0(entity_name(entities), ": "), n_of(nrow(x), "time point"), if (!is.null(tr)) paste0(" ", format(tr), " s apart"), " of ",
+  paste0(if (!is.null(entities)) paste0(entity_name(entities), ": "), n_of(nrow(x), "time point"),
+         if (!is.null(tr)) paste0(" ", format(tr), " s apart"), " of ",
          format_count(ncol(x)), " of ", n_of(length(mask), if (is_volume) "voxel" else "grayordinate"),
          if (is_volume) paste0(" (", show_size(dim(mask)), ")"))
 }

@@ -105,7 +105,12 @@ slice_position <- function(map, places, axis) {
 slice_colors <- function(values, from, on_gray) {
   top <- max(abs(values[is_drawn(values, from)]), from, 0)
   if (top == 0) top <- 1
-  if (any(values[is_drawn(values, from)] < 0)) return(list(limits = c(-top, top), colors = diverging(), from = from))
+  if (any(values[is_drawn(values, from)] < 0)) { # each half of the palette, without its pale end, for what is drawn
+    at <- seq(-1, 1, length.out = 101L)
+    strength <- pmax(0, (abs(at) - from / top) / max(1 - from / top, 1e-9))
+    colors <- replace(diverging()[51 + sign(at) * round(15 + 35 * strength)], abs(at) < from / top, "grey85")
+    return(list(limits = c(-top, top), colors = colors, from = from))
+  }
   colors <- if (on_gray) grDevices::hcl.colors(101L, "Inferno")[-(1:20)] else sequential()[-(1:15)]
   low <- if (from > 0) from else min(values[is_drawn(values, from)], top)
   list(limits = if (low < top) c(low, top) else c(0, top), colors = colors, from = from)
@@ -155,7 +160,7 @@ draw_montage <- function(map, gray, box, axis, places, colors, label, main, ...)
   if (is.null(map$affine)) {
     below(0.5, paste("slice", places))
   } else {
-    below(0.5, paste0(c("x", "y", "z")[axis], " = ", round(slice_position(map, places, axis))))
+    below(0.5, paste0(c("x", "y", "z")[axis], " = ", round(slice_position(map, places, axis)), " mm"))
     below(0.06, PLANES[[axis]][1L])
     below(0.94, PLANES[[axis]][2L])
   }
@@ -176,6 +181,6 @@ plot.voxelMatrix <- function(x, max = 500, ...) {
   tr <- attr(x, "tr", exact = TRUE)
   draw_carpet(list(values = values, time = if (is.null(tr)) seq_len(nrow(x)) else (seq_len(nrow(x)) - 1) * tr,
                    xlab = if (is.null(tr)) "time point" else "time (s)", ylab = n_of(ncol(x), "voxel"),
-                   limits = limits, colors = diverging, title = "sd"), ...)
+                   limits = limits, colors = diverging, title = "z score"), ...)
   invisible(x)
 }

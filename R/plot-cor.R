@@ -21,8 +21,9 @@ plot.gpuCor <- function(x, type = c("auto", "histogram", "heatmap", "lag"), max 
   lag <- attr(x, "lag")
   panels <- list(
     histogram = function(...) {
-      breaks <- seq(-1, 1, length.out = if (length(x) < 500) 21 else 101)
-      titles <- list(xlab = method_title(attr(x, "method")), main = n_of(length(x), "pair"))
+      breaks <- seq(-1, 1, length.out = c(21, 41, 101)[findInterval(length(x), c(0, 500, 5000))])
+      what <- paste0(method_title(attr(x, "method")), if (!is.null(lag)) " at the best lag")
+      titles <- list(xlab = what, main = n_of(length(x), "pair"))
       draw_histogram(x, breaks, "pairs", titles, ...)
       graphics::abline(v = 0, lty = 3L)
     },

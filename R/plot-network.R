@@ -37,7 +37,14 @@ plot.gpuNetwork <- function(x, type = c("auto", "degree", "weight", "layout", "s
   has_map <- !is.null(coords)
   if (has_map) {
     coords <- check_coords(coords, length(degree), drawn_names(x))
-    if (!is.null(background) && !isFALSE(background) && ncol(coords) == 3L) background <- bright_places(background)
+    if (!is.null(background) && !isFALSE(background) && ncol(coords) == 3L) {
+      background <- bright_places(background)
+      ends <- apply(background, 2L, range)
+      inside <- colSums(t(coords) >= ends[1L, ] & t(coords) <= ends[2L, ]) == 3
+      if (mean(inside, na.rm = TRUE) < 0.5) {
+        warn("gpuCorCoords", "most of 'coords' are outside 'background'; are both in millimeters of the same space?")
+      }
+    }
   }
   if (type == "layout") {
     if (!has_map) need_packages("igraph", "type = \"layout\"")
@@ -202,23 +209,24 @@ draw_brain <- function(net, labels, coords, background, main = "", ...) {
   known <- known_places(coords)
   coords[!known, ] <- NA
   map <- new_map(coords[known, , drop = FALSE], background = background)
-  old <- graphics::par(mar = c(3.2, 1.6, 3.2, 1.6))
+  old <- graphics::par(mar = c(3.2, 1.6, if (nzchar(main) || !all(known)) 3.2 else 1.2, 1.6))
   on.exit(graphics::par(old))
-  draw_views(map, main, known, function(view, shift) {
+  draw_views(map, main, known, function(view, shift) { # half of the names in each; a far one may look like another's
     box <- rbind(map$low[view], map$high[view]) + rep(shift, each = 2L)
-    draw_graph(net, t(t(coords[, view]) + shift), labels, as.vector(box), 0.6)
+    draw_graph(net, t(t(coords[, view]) + shift), ceiling(labels / 2), as.vector(box), 0.6, far = c(0.2, 1))
   }, ...)
   draw_graph_key(net, 1.4)
 }
 
 # Draws edges and vertices, and names the best connected ones. `at`: positions of the vertices, or NA; `box`: where
 # names may be. Of many edges the weak ones fade.
-draw_graph <- function(net, at, labels, box, cex) {
+draw_graph <- function(net, at, labels, box, cex, ...) {
   n <- length(net$value)
   weight <- abs(net$value)
   widths <- (0.7 + 2 * (weight - min(weight)) / max(diff(range(weight)), 1e-12)) / (1 + n / 1e4)
   rank <- seq_len(n)
-  shade <- pmax(0.04, 0.85 * (0.4 + 0.6 * rank / n) / (1 + (n - rank) / 400)) # the strongest hundreds are seen
+  # The strongest hundreds are seen.
+  shade <- pmax(min(0.35, 40 / n), 0.85 * (0.4 + 0.6 * rank / n) / (1 + (n - rank) / 400))
   rgb <- grDevices::col2rgb(net$colors[net$group]) / 255
   graphics::segments(at[net$from, 1L], at[net$from, 2L], at[net$to, 1L], at[net$to, 2L], lwd = widths,
                      col = grDevices::rgb(rgb[1L, ], rgb[2L, ], rgb[3L, ], shade))
@@ -233,7 +241,7 @@ draw_graph <- function(net, at, labels, box, cex) {
                    col = ifelse(degree == 0, "grey75", "black"))
   best <- utils::head(rev(which(degree > 0)), labels)
   radius[degree == 0] <- -Inf # names may cover them
-  draw_labels(best, shorten(net$name[there[best]], 16L), at[there, 1L], at[there, 2L], radius, cex, box)
+  draw_labels(best, distinct_names(net$name[there[best]], 16L), at[there, 1L], at[there, 2L], radius, cex, box, ...)
 }
 
 # Draws the key of edges, and of the vertices of x and y, at a line of the margin below, no wider than the page.

@@ -318,7 +318,8 @@ plot.gpuGradients <- function(x, type = c("auto", "scatter", "lambda", "map"), g
   type <- check_choice(type, c("auto", "scatter", "lambda", "map"), "type")
   gradient <- check_whole(gradient, "gradient", 1, ncol(x$gradients))
   panels <- list(
-    map = map_panel(x$gradients[, gradient], colnames(x$gradients)[gradient], "Gradient", coords, type),
+    map = map_panel(x$gradients[, gradient], "gradient", paste("Gradient", gradient), coords, type,
+                    rownames(x$gradients)),
     scatter = function(...) draw_gradients(x, labels, ...),
     lambda = function(...) {
       at <- seq_along(x$lambda)

@@ -164,6 +164,7 @@ plot.gpuModules <- function(x, type = c("tree", "stability"), traits = NULL, cov
                             ...) {
   type <- check_choice(type, c("tree", "stability"), "type")
   sizes <- module_sizes(x)
+  if (!is.null(traits) && !is.null(colors)) fail("give 'colors', rows below the tree, or 'traits', not both")
   if (!is.null(traits)) return(plot_traits(x, sizes, traits, covariates, ...))
   if (type == "tree") {
     rows <- color_rows(x, colors)
@@ -221,6 +222,7 @@ color_rows <- function(x, colors) {
       groups <- group_factor(row, length(genes), genes, "colors")
       return(group_colors(levels(groups))[groups])
     }
+    row <- by_name(row, genes, "colors")
     check_that(row, "colors", length(row) == length(genes),
                paste("a value for each of the", n_of(length(genes), "gene")), shown = n_of(length(row), "value"))
     top <- max(abs(row), 1e-300, na.rm = TRUE)
@@ -339,6 +341,7 @@ plot.gpuPreservation <- function(x, y = "auto", ...) {
     },
     Zsummary = function(...) {
       draw(x$modules$Zsummary, range(0, Z_LIMITS, x$modules$Zsummary, na.rm = TRUE), "Zsummary", ..., levels = Z_LIMITS)
+      note(paste("dashed: some evidence,", Z_LIMITS[1L], "and strong evidence,", Z_LIMITS[2L]))
     }
   )
   if (x$n_perm < 2) panels$Zsummary <- NULL

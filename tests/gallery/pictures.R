@@ -55,7 +55,7 @@ volumes <- readVoxels(bold)
 average <- rowMeans(volumes, dims = 3)
 bright <- average > quantile(average[average > 0], 0.5)
 voxels <- voxelMatrix(bold, mask = bright)
-places <- which(attr(voxels, "mask") > 0, arr.ind = TRUE)
+places <- tryCatch(voxelCoords(voxels), error = function(e) which(attr(voxels, "mask") > 0, arr.ind = TRUE))
 seed_map <- voxelImage(as.vector(gpuCor(voxels[, ncol(voxels) %/% 2, drop = FALSE], voxels)), voxels)
 
 pictures <- list(
@@ -103,7 +103,7 @@ pictures <- list(
   "Mean of windows" = quote(plot(gpuCorWindows(one, 40, step = 5), "heatmap", groups = lobe)),
   "Gradients" = quote(plot(gpuGradients(one))),
   "Gradients in space" = quote(plot(gpuGradients(one), coords = parcels)),
-  "Slices of a brain" = quote(plot(readVoxels(brain))),
+  "Slices of a brain" = quote(plot(readVoxels(brain), palette = c("black", "black", "white"))),
   "Slices of a map" = quote(plot(seed_map, bold, from = 0.3, label = "r")),
   "Carpet" = quote(plot(voxels)),
   "Inter-subject correlation" = quote(plot(gpuISC(subjects)))

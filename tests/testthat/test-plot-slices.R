@@ -67,7 +67,7 @@ test_that("letters, positions and the key are there", {
   expect_true(all(c("degree", "Map") %in% texts))
   expect_identical(sum(startsWith(texts, "z = ")), 2L)
   texts <- texts_of(plot(img, plane = "sagittal", at = c(84, 81.2)))
-  expect_true(all(c("P", "A", "x = 84", "x = 81") %in% texts))
+  expect_true(all(c("P", "A", "x = 84 mm", "x = 81 mm") %in% texts))
   expect_false("L" %in% texts)
   expect_identical(sum(startsWith(texts_of(plot(img, plane = "coronal", slices = 3)), "y = ")), 3L)
   # Without an affine nothing says which side is which.
@@ -91,7 +91,10 @@ test_that("values that are small, zero or missing are transparent", {
   expect_identical(is.na(pixels(1)), is.na(values) | abs(values) < 1)
   both <- gpucor:::slice_colors(map$values, 1, FALSE)
   expect_identical(both$limits, c(-5, 5))
-  expect_identical(pixels(1)[3, 1], gpucor:::colors_of(-3, c(-5, 5), gpucor:::diverging()))
+  expect_identical(pixels(1)[3, 1], gpucor:::colors_of(-3, c(-5, 5), both$colors))
+  # Small values are transparent; what is drawn has no pale color.
+  expect_identical(both$colors[c(1, 51, 101)], c(gpucor:::diverging()[1], "grey85", gpucor:::diverging()[101]))
+  expect_false(any(gpucor:::diverging()[37:65] %in% both$colors))
   positive <- gpucor:::slice_colors(pmax(map$values, 0), 1, FALSE)
   expect_identical(positive$limits, c(1, 5))
   gray <- gpucor:::gray_volume(array(1:32, c(4, 4, 2)), img)

@@ -26,6 +26,9 @@ test_that("every picture takes a size of text, a palette and a size, and leaves 
   expect_identical(diverging(), hcl.colors(101, "Blue-Red 3"))
   expect_error(plot(r, palette = "jet"), "'palette' must be one of")
   expect_error(plot(r, palette = c("red", "blurple", "blue")), "three colors or more")
+  expect_error(plot(r, text = 5), "'text' = 5 is too large for a device of")
+  expect_silent(plot(r)) # and the device is as it was
+  expect_error(plot(r, ordr = 1), "unused argument 'ordr'")
   expect_error(plot(r, text = 0), "'text' must be a number between 0.1 and 10")
   expect_error(plot(r, size = 7), "'size' must be width and height in inches")
   withr::local_options(device = function(width, height) grDevices::pdf(NULL, width, height))
@@ -56,9 +59,11 @@ test_that("heat maps are ordered by groups, and within them by a tree", {
   expect_equal(order(places_of(plot(r, order = "given"), colnames(x))$x), 1:11)
   expect_equal(order(places_of(plot(r, order = rev(colnames(x))), colnames(x))$x), 11:1)
   expect_equal(ordered_by(as.dist(1 - cor(x)), "tree", kinds)$order, hclust(as.dist(1 - cor(x)), "average")$order)
-  expect_error(plot(r, groups = 1:3), "'groups' must be modules, or a value for each of the 11 variables, not 3 values")
+  expect_error(plot(r, groups = 1:3), "or a vector with a value for each of the 11 variables, not 3 values")
   expect_error(plot(r, order = c(1:10, 1)), "all 11 variables by number or name")
   expect_error(plot(r, order = "size"), "'order' must be one of")
+  expect_error(plot(r, order = c(colnames(x)[-1], "zz")), "'order' has 'zz', which is no variable")
+  expect_error(plot(r, groups = stats::setNames(kinds, letters[1:11])), "the names of 'groups' lack 'mpg' and 10 others")
 })
 
 test_that("a heat map has limits that span the data, and a second matrix above its diagonal", {
@@ -68,13 +73,16 @@ test_that("a heat map has limits that span the data, and a second matrix above i
   expect_gt(min(ticks_of(alike, "heatmap")), 0.5)
   expect_equal(range(ticks_of(r, "heatmap")), c(-1, 1))
   expect_equal(range(ticks_of(r, zlim = c(-0.2, 0.2))), c(-0.2, 0.2))
-  expect_error(plot(r, zlim = c(1, 0)), "'zlim' must be two numbers")
+  expect_error(plot(r, zlim = c(1, 0)), "'zlim' must be two numbers, the smaller one first")
   zero <- gpuCor(normal(2000, 11, 3))
   attr(zero, "Labels") <- attr(r, "Labels")
   colors <- pixels_of(plot(r, order = "given", upper = zero))
   is_dark <- colors %in% diverging()[c(1:15, 87:101)]
   expect_gt(sum(is_dark[lower.tri(colors)]), 5 * sum(is_dark[upper.tri(colors)]))
-  expect_error(plot(r, upper = alike), "'upper' must be coefficients of the same variables")
+  expect_error(plot(r, upper = alike), "'upper' must be of the same variables as 'x', in the same order")
+  expect_error(plot(r, upper = x), "'upper' must be coefficients of the same variables")
+  one <- gpuCor(cbind(a = 1:9, b = 2 * 1:9, c = 3 * 1:9))
+  expect_equal(range(ticks_of(one, "heatmap")), c(0.95, 1))
 })
 
 test_that("rows of colors are below the tree of modules, and factors of several levels have no sign", {

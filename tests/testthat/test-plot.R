@@ -133,7 +133,7 @@ test_that("a volcano names the significant pairs with the smallest p values, and
 
 test_that("the coefficients of one group are drawn against those of the other", {
   texts <- texts_of(plot(two, "groups", xlab = "r in patients"))
-  expect_true(all(c("r in patients", "r in x") %in% texts))
+  expect_true(all(c("r in patients", "r in y") %in% texts))
   rows <- as.data.frame(two)
   most <- sort(table(unlist(rows[rows$fdr <= 0.05, c("from", "to")])), decreasing = TRUE)
   expect_true(has(texts, paste0("fdr <= 0.05; most: ", names(most)[1], " [(]", most[[1]], "[)]")))
@@ -158,7 +158,7 @@ test_that("heat maps of tests have stars by adjusted p values, or dots where sta
   expect_error(draw(plot(against, "heatmap", groups = 1:4)), "'groups' and 'order' are for all pairs")
   expect_error(draw(plot(test, "heatmap", max = 50)), "a heat map of 60 variables")
   # Differences have colors up to the largest; of two groups x is below the diagonal.
-  expect_true("difference of z" %in% texts_of(plot(compared, "heatmap")))
+  expect_true("difference of z (x - y)" %in% texts_of(plot(compared, "heatmap")))
   expect_true(has(texts_of(plot(two, "heatmap")), "r in x [(]below the diagonal[)] and in y"))
   draw(plot(two, "heatmap", main = "both", order = "given", groups = rep(1:2, 10)))
   draw(plot(gpuCorCompare(genes[1:15, ], genes[16:30, ], seeds = 1:2, classes = 0.1), "heatmap"))
@@ -177,10 +177,16 @@ test_that("associations are a data frame with a header, a summary and pictures",
   expect_true(paste(hits$from, "-", hits$to)[1] %in% texts_of(plot(hits)))
   shown <- texts_of(plot(hits, "heatmap", max = 5))
   expect_identical(sum(colnames(genes) %in% shown), 5L + sum(!unique(hits$to) %in% unique(hits$from)[1:5]))
-  # Without columns of tests it is drawn and summed up as any data frame.
-  draw(plot(hits[c("r", "statistic")]))
+  # Without columns of tests it is summed up as any data frame.
+  expect_error(plot(hits[c("r", "statistic")]), "'x' has lost columns of its tests, 'r' or its p values")
+  expect_error(draw(plot(hits[c("r", "p.value", "to")], "heatmap")), "'x' has lost column 'from'")
+  expect_error(draw(plot(hits, zlim = 0:1)), "are for pairs of columns; cells of traits")
+  # A part of the rows, and of the columns, knows how many tests there were.
+  part <- hits[hits$p.value < 0.01, c("from", "to", "r", "p.value", "fdr")]
+  expect_equal(summary(part)$tests, 180)
+  expect_equal(summary(part)$significant[["fdr"]], sum(part$fdr <= 0.05))
   expect_s3_class(summary(hits[c("r", "statistic")]), "table")
-  expect_output(print(hits[, c("from", "r")]), "Associations, [0-9]+ tests")
+  expect_output(print(hits[, c("from", "r")]), "Pearson.s correlation, [0-9]+ of 180 tests")
   expect_identical(class(merge(hits, data.frame(from = colnames(genes), chromosome = 1))), "data.frame")
   expect_identical(nrow(rbind(hits, hits)), 2L * nrow(hits))
   file <- withr::local_tempfile()
@@ -198,7 +204,7 @@ test_that("inter-subject correlation is drawn as a histogram, a map and tests", 
   for (type in c("isc", "p.value", "volcano")) draw(plot(isc, type))
   expect_true("12" %in% texts_of(plot(isc, "volcano")))
   expect_error(draw(plot(isc, "map")), "needs 'coords'")
-  draw(plot(isc[, c("isc", "statistic")]))
+  expect_error(plot(isc[, c("isc", "statistic")]), "'x' has lost columns of its tests")
   expect_identical(summary(isc)$strongest$variable[1], which.min(isc$p.value))
 })
 
@@ -206,7 +212,7 @@ test_that("windows have a heat map of their means, or of one", {
   w <- windows()
   expect_true("Mean of 10 windows" %in% texts_of(plot(w, "heatmap", groups = gl(2, 6))))
   expect_true("Window 3" %in% texts_of(plot(w, "heatmap", window = 3)))
-  expect_error(draw(plot(w, "heatmap", window = 99)), "it is the number of a window")
+  expect_error(draw(plot(w, "heatmap", window = 99)), "'window' must be a whole number between 1 and 10")
   draw(plot(windows(output = "moments"), "heatmap"))
   expect_error(draw(plot(windows(output = "network", threshold = 0.5), "heatmap")), "a heat map needs all pairs")
 })
@@ -281,7 +287,8 @@ test_that("a network is drawn on a brain from three sides", {
   expect_true("y over x" %in% texts_of(plot(against, "layout", coords = unname(centers[, 1:2]))))
   centers[c("hp", "am"), 1] <- NA
   expect_true("2 of 11 variables without coordinates" %in% texts_of(plot(net, "layout", coords = centers)))
-  expect_error(draw(plot(net, coords = centers[-1, ])), "'coords' must be a matrix with a row for each of the 11")
+  expect_error(draw(plot(net, coords = centers[-1, ])), "'coords' has rows with names, but none named 'carb'")
+  expect_error(draw(plot(net, coords = unname(centers)[-1, ])), "'coords' must be a matrix with a row for each of the 11")
 })
 
 test_that("the outline of a brain is that of the bright voxels of an image", {
