@@ -43,9 +43,10 @@ drawn_places <- function(n, max = MAX_DRAWN) {
 # ---- pages
 
 # Draws panels, functions of graphical parameters. `type`: the name of one, or "auto" for all of them, arranged by
-# `page`, `heights` and `widths` as in layout(), by default side by side. `...`: graphical parameters, for each.
+# `page`, `heights` and `widths` as in layout(), by default side by side. `least`: the inches across and up of the
+# smallest panel, below which text is reduced. `...`: graphical parameters, for each.
 draw_page <- function(panels, type = "auto", ..., page = matrix(seq_along(panels), 1L), heights = rep(1, nrow(page)),
-                      widths = rep(1, ncol(page)), text = 1, palette = "Blue-Red 3", size = NULL) {
+                      widths = rep(1, ncol(page)), least = c(2, 1.8), text = 1, palette = "Blue-Red 3", size = NULL) {
   type <- check_choice(type, c("auto", names(panels)), "type")
   for (name in setdiff(...names(), c(PAGE_PARAMETERS, ""))) {
     fail("unused argument '", name, "'; besides those on its help page plot() takes 'text', 'palette', 'size' and ",
@@ -69,8 +70,8 @@ draw_page <- function(panels, type = "auto", ..., page = matrix(seq_along(panels
   })
   share <- c(min(widths) / sum(widths), min(heights) / sum(heights))
   room <- if (several) graphics::par("din") * share else graphics::par("fin") # of the smallest panel, in inches
-  cex <- c(old$cex, 0.85, 0.7)[min(length(panels), 3L)] * min(1, room / c(2, 1.8)) # reduced on a small page
-  if (any(c(5.6, 7) * graphics::par("cin")[2L] * cex * text >= room)) { # margins
+  cex <- c(old$cex, 0.85, 0.7)[min(length(panels), 3L)] * min(1, room / least)
+  if (any(c(2.8, 3.9) * least * graphics::par("cin")[2L] * cex * text >= room)) { # margins
     fail("'text' = ", format(text), " is too large for a device of ",
          paste(format(graphics::par("din"), digits = 2L), collapse = " x "), " inches; give a smaller one, or 'size'")
   }

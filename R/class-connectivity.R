@@ -189,7 +189,7 @@ draw_hubs <- function(values, name, hubs, ...) {
   main <- if (length(best) == 1) "The strongest hub" else paste("The", length(best), "strongest hubs")
   start_plot(range(0, values[best]), range(place) + c(-0.5, 0.5),
              list(xlab = paste0("connectivity (", measure_words(name), ")"), main = main, yaxt = "n"), ...)
-  size <- names_size(names, graphics::par("pin")[2L] / length(names))
+  size <- max(0.35, names_size(names, graphics::par("pin")[2L] / length(names)))
   graphics::axis(2L, place, names, las = 1, cex.axis = size, tick = FALSE, mgp = c(3, 0.3, 0), gap.axis = -1)
   graphics::segments(0, place, values[best], place, col = FAINT)
   graphics::points(values[best], place, pch = 19, col = cold())

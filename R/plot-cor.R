@@ -75,6 +75,6 @@ plot.gpuTOM <- function(x, max = 3000, tree = NULL, groups = NULL, ...) {
                   names = list(NULL, names), titles = list(ylab = n_of(n, "variable")), at = sqrt(at),
                   ticks = format(at))
     }
-  ), ..., page = matrix(1:2), heights = c(1, 2.6))
+  ), ..., page = matrix(1:2), heights = c(1, 2.6), least = c(2, 1.2))
   invisible(x)
 }

@@ -176,7 +176,8 @@ plot.gpuModules <- function(x, type = c("tree", "stability"), traits = NULL, cov
       },
       rows = function(...) draw_color_rows(x, rows, ...)
     )
-    draw_page(panels, ..., page = matrix(1:2), heights = c(3, 0.7 + 0.3 * length(rows)))
+    draw_page(panels, ..., page = matrix(1:2), heights = c(3, 0.7 + 0.3 * length(rows)),
+              least = c(2, 1))
     return(invisible(x))
   }
   if (!length(sizes)) fail("there are no modules to plot: all genes are grey")

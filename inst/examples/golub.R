@@ -62,9 +62,9 @@ top <- order(partners, decreasing = TRUE)[1:40]
 open_png <- function(file) {
   type <- if (capabilities("cairo")) "cairo" else "Xlib"
   if (type == "cairo" || capabilities("X11")) {
-    png(file, width = 2000, height = 2500, res = 190, type = type)
+    png(file, width = 1040, height = 1300, res = 99, type = type)
   } else {
-    bitmap(file, type = "png16m", width = 10.5, height = 13.2, res = 190) # by Ghostscript
+    bitmap(file, type = "png16m", width = 10.5, height = 13.1, res = 99) # by Ghostscript
   }
 }
 
