@@ -7,8 +7,8 @@
 #' @param max,labels Numbers: the max number of variables with edges in a layout, and how many of the best connected
 #'   ones to name, if they fit.
 #' @param coords For a layout on a glass brain, seen from three sides: a matrix or data frame of 2 or 3 columns, the
-#'   positions of the variables (of those of `x`, then of `y`), by name if its rows have all their names. See
-#'   [gpuConnectivity()].
+#'   positions of the variables (of those of `x`, then of `y`), by name if its rows have names. See
+#'   [gpuConnectivity()]. Centers of parcels are `t(parcelMeans(t(voxelCoords(atlas)), atlas[atlas > 0]))`.
 #' @param background What is outlined behind `coords`: `NULL` for the space around them, an image of the same space (an
 #'   array with a header or the name of a file) where it exceeds a tenth of its highest values, such as a mask or a
 #'   template, or `FALSE` for nothing.

@@ -374,7 +374,9 @@ mutants <- list(
   r_mutant("stars of p values that are not adjusted", c("p.adjusted", "fdr", "p.value"), c("p.value", "fdr"), "plot"),
   r_mutant("a summary of the smallest p values alone", max(known, attr(object, "tests")), known, "plot"),
   r_mutant("cells without a sign", which(colSums(x$num_df > 1, na.rm = TRUE) > 0), integer(), "plot"),
-  r_mutant("groups by name", groups[match(labels, known)], groups[seq_along(labels)], "plot"),
+  r_mutant("groups by name", x[match(labels, known)], x[seq_along(labels)], "plot"),
+  r_mutant("tests of a full matrix once each", !is.matrix(effect) || !isSymmetric(effect), TRUE, "class"),
+  r_mutant("parts of associations", attributes(found)[about] <- attributes(x)[about], NULL, "plot"),
   r_mutant("upper triangle", full(upper, 1)[at, at][upper.tri(m)], m[upper.tri(m)], "plot"),
   r_mutant("style of one picture", STYLE$colors <- style, NULL, "plot"),
 

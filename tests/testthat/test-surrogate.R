@@ -280,7 +280,7 @@ test_that("rates are those of the edges' sign, of surrogates and of traits", {
   set.seed(6)
   chosen <- gpuAssociation(x, y, fdr = 0.1, adjust = "fdr", n_perm = 40)
   expect_equal(chosen$p.adjusted, network()$fdr)
-  expect_equal(chosen[c("from", "to")], network()[c("from", "to")])
+  expect_equal(chosen[c("from", "to")], network()[c("from", "to")], ignore_attr = TRUE)
   expect_identical(nrow(network(sign = "positive")), 0L)
   expect_true(all(1:3 %in% network(sign = "negative", surrogate = "phase")$from))
   expect_true(all(1:3 %in% network(precision = "double", method = "distance")$from))
