@@ -86,7 +86,7 @@ check_tr <- function(tr) {
 # Returns c(sub = "01", ses = "1", ...), or NULL for another name.
 file_entities <- function(file) {
   if (!startsWith(basename(file), "sub-")) return(NULL)
-  parts <- strsplit(sub("[.].*", "", basename(file)), "_", fixed = TRUE)[[1L]]
+  parts <- strsplit(sub("([.][A-Za-z][A-Za-z0-9]*)+$", "", basename(file)), "_", fixed = TRUE)[[1L]]
   parts <- grep("^[a-z]+-.", parts, value = TRUE)
   stats::setNames(sub("^[a-z]+-", "", parts), sub("-.*", "", parts))
 }

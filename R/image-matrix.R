@@ -93,9 +93,7 @@
 #' head(voxelCoords(x)[edges$from, ]) # where the strongest edges begin
 #' @export
 voxelMatrix <- function(img, mask = NULL, keep = NULL, above = NULL) {
-  entities <- if (is_file_name(img) && length(img) == 1L) file_entities(img)
   img <- open_image(img)
-  img$entities <- entities
   check_that(above, "above", is.null(above) || !is.null(mask), "left out without 'mask'")
   mask <- if (!is.null(mask)) check_mask(read_mask(mask, "mask", flat = TRUE), img)
   inside <- if (is.null(mask)) seq_len(prod(img$size)) else inside_mask(mask, above)
@@ -155,7 +153,7 @@ image_file <- function(file, mask) {
                 step = if (is.null(img$header$cifti)) c(prod(img$size), 1) else c(1, img$times),
                 format = img$format, bytes = file.size(file))
   attr(x, "tr") <- header_tr(img$header)
-  attr(x, "entities") <- file_entities(file)
+  attr(x, "entities") <- img$entities
   x
 }
 

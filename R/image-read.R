@@ -39,6 +39,7 @@ open_image <- function(img) {
   if (is_file_name(img) && length(img) != 1L) img <- lapply(img, readVoxels)
   is_list <- is.list(img) && !is.object(img)
   opened <- if (is_file_name(img)) open_file(img) else if (is_list) open_volumes(img) else open_array(img)
+  if (is_file_name(img)) opened$entities <- file_entities(img)
   n <- prod(opened$size)
   size <- show_size(c(opened$size, opened$times))
   if (n == 0) fail("'img' has no voxels: its dimensions are ", size)

@@ -105,6 +105,7 @@ test_that("subjects, maps and participants are named by the entities of files", 
   x <- lapply(file.path(folder, scans), voxelMatrix)
   expect_identical(attr(x[[2]], "entities"), c(sub = "02", ses = "1", task = "rest", space = "MNI", desc = "preproc"))
   expect_output(print(x[[1]]), "^sub-01_ses-1_task-rest_space-MNI: 40 time points")
+  expect_identical(file_entities("sub-1_res-1.5_desc-x_bold.dtseries.nii"), c(sub = "1", res = "1.5", desc = "x"))
   labels <- sprintf("sub-%02d_ses-1_task-rest", 1:6)
   expect_identical(rownames(attr(gpuISC(x), "r")), labels)
   expect_identical(rownames(attr(gpuISC(function(i) x[[i]], subjects = 6), "r")), labels)
