@@ -81,7 +81,7 @@ weight_names <- c(absolute = "|r|", positive = "r", negative = "-r")
 # thresholded value.
 describe_network <- function(d, weight = weight_names[[d$sign]]) {
   chosen <- switch(d$criterion,
-    k = if (d$value == 1) "each one's strongest neighbour" else paste0("each one's ", d$value, " strongest neighbours"),
+    k = if (d$value == 1) "each one's strongest neighbor" else paste0("each one's ", d$value, " strongest neighbors"),
     paste0(d$criterion, " = ", format(d$value))
   )
   fraction <- if (d$pairs > 0) paste0(" of ", n_of(d$pairs, "pair"), " (", signif(100 * d$edges / d$pairs, 3), " %)")
@@ -165,7 +165,7 @@ setMethod("tail", "gpuNetwork", tail.gpuNetwork)
 as.data.frame.gpuNetwork <- function(x, row.names = NULL, optional = FALSE, ...) {
   check_slots(x, "x")
   rows <- list(p = x@p, i = x@i, x = x@x, tests = x@tests, stability = x@stability)
-  frame <- edge_frame(rows, x@Dimnames[[1L]], x@Dimnames[[2L]], choose_threads(setting(NULL, "threads")))
+  frame <- edge_frame(rows, x@Dimnames[[1L]], x@Dimnames[[2L]])
   names(frame)[3L] <- value_name(x)
   if (!is(x, "gpuCorDifference")) return(frame)
   if (length(x@error)) { # one standard error for all pairs

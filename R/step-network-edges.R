@@ -33,7 +33,7 @@ network_details <- function(rows, run) {
 
 # Returns the edges of compressed rows as a data frame, strongest first, with p values if rows$tests has them, and
 # column stability if rows$stability has values.
-edge_frame <- function(rows, names_x, names_y, threads) {
+edge_frame <- function(rows, names_x, names_y, threads = choose_threads(setting(NULL, "threads"))) {
   edges <- checked(.Call(r_sorted_edges, rows$p, rows$i, rows$x, FALSE, threads))
   is_stable <- length(rows$stability) > 0L
   is_stored <- any(c("p.value", "near", "lag", "class", "fdr") %in% names(rows$tests))

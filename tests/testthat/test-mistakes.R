@@ -429,7 +429,7 @@ test_that("one thing is said in the singular", {
   expect_output(print(gpuCor(x[, 1:2])), "of 2 variables: 1 pair, 20 observations")
   expect_output(print(summary(gpuCor(x[, 1:2]))), "1 pair, 20 observations")
   expect_output(print(gpuConnectivity(x[, 1:2], threshold = 0)), "1 pair, 20 observations\n1 edge, ")
-  expect_output(print(gpuCorNetwork(x[, 1:3], k = 1)), "each one's strongest neighbour\n")
+  expect_output(print(gpuCorNetwork(x[, 1:3], k = 1)), "each one's strongest neighbor\n")
   expect_output(print(gpuCorNetwork(x, threshold = 0.1)), "edges of 45 pairs")
 })
 

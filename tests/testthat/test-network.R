@@ -592,7 +592,7 @@ test_that("a network shows itself in a few lines", {
   expect_match(text, paste0(" ", strongest$from, " +", strongest$to, " +", "-?0\\.[0-9]{4} "))
   square <- gpuCorNetwork(x[, 1:10], x[, 11:30], k = 2, sign = "negative", method = "kendall")
   expect_output(show(square), "Network of 10 x 20 variables")
-  expect_output(show(square), "Kendall's tau-b.*each one's 2 strongest neighbours.*[0-9]+ edges of 200 pairs")
+  expect_output(show(square), "Kendall's tau-b.*each one's 2 strongest neighbors.*[0-9]+ edges of 200 pairs")
   expect_output(show(gpuCorNetwork(x, threshold = 0.2, sign = "negative")), "-r >= 0.2")
   # print() as the prompt does. Where Matrix is attached it is Matrix's own, with a method for sparse matrices.
   for (m in list(net, square)) for (print in list(base::print, Matrix::print)) {
