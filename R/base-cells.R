@@ -12,7 +12,7 @@ colors_of <- function(values, limits, colors) {
 draw_key <- function(limits, colors, title, at = pretty(limits, 5L), labels = format(at, digits = 2L),
                      part = 0:1) {
   usr <- graphics::par("usr")
-  inch <- diff(usr[1:2]) / graphics::par("pin")[1L]
+  inch <- graphics::xinch()
   left <- usr[2L] + 0.12 * inch
   right <- left + 0.14 * inch
   room <- (1 - graphics::par("plt")[2L]) * graphics::par("fin")[1L] - 0.2 # inches to the edge of the figure
@@ -23,7 +23,7 @@ draw_key <- function(limits, colors, title, at = pretty(limits, 5L), labels = fo
   keep <- at >= limits[1L] & at <= limits[2L]
   graphics::text(right + 0.05 * inch, y((at[keep] - limits[1L]) / diff(limits)), labels[keep], adj = c(0, 0.5),
                  cex = 0.75, xpd = NA)
-  graphics::text(left, y(1) + 0.17 * diff(usr[3:4]) / graphics::par("pin")[2L], title, adj = c(0, 0.5), xpd = NA,
+  graphics::text(left, y(1) + 0.17 * graphics::yinch(), title, adj = c(0, 0.5), xpd = NA,
                  cex = 0.8 * min(1, room / graphics::strwidth(title, "inches", cex = 0.8)))
 }
 
@@ -61,9 +61,9 @@ draw_cells <- function(m, limits, colors, x = c(0.5, ncol(m) + 0.5), y = c(nrow(
 }
 
 # Returns names for cells, shortened to a quarter of the figure. names_margin() returns the margin lines that they need.
-cell_names <- function(names) {
+cell_names <- function(names, inches = 0.25 * min(graphics::par("fin"))) {
   if (is.null(names)) return(NULL)
-  fitting <- 0.25 * min(graphics::par("fin")) / graphics::strwidth("n", "inches", cex = 0.8) # characters
+  fitting <- inches / graphics::strwidth("n", "inches", cex = 0.8) # characters
   distinct_names(names, as.integer(min(40, max(12, fitting))))
 }
 
@@ -81,13 +81,14 @@ names_size <- function(names, inches) {
 
 # ---- order and groups
 
-# Returns list(order, groups), of variables whose distances are the dist `d`. `order`: "auto", "tree", "given", or
-# positions or names; `groups`: NULL, or as group_factor() takes them. By default variables are in their groups, and
-# within each in the order of a tree. `groups` of the result: a factor in that order, or NULL.
+# Orders variables whose distances are the dist `d`. `order`: "auto", "tree", "given", or positions or names; `groups`:
+# NULL, or as group_factor() takes them. By default variables are in their groups, and within each in the order of a
+# tree. Returns list(order; groups: a factor in that order, or NULL; how: words).
 ordered_by <- function(d, order, groups) {
   n <- attr(d, "Size")
   labels <- attr(d, "Labels")
   groups <- group_factor(groups, n, labels)
+  how <- "as given"
   if (length(order) != 1L) {
     if (is.factor(order)) order <- as.character(order)
     at <- if (is.character(order)) match(order, labels) else order
@@ -98,9 +99,13 @@ ordered_by <- function(d, order, groups) {
   } else {
     order <- check_choice(order, c("auto", "tree", "given"), "order")
     at <- if (order == "given") seq_len(n) else order_by_tree(d)$order
-    if (order == "auto" && !is.null(groups)) at <- at[order(groups[at])]
+    if (order != "given") how <- "ordered by hierarchical clustering"
+    if (order == "auto" && !is.null(groups)) {
+      at <- at[order(groups[at])]
+      how <- "by group, then clustering"
+    }
   }
-  list(order = at, groups = groups[at])
+  list(order = at, groups = groups[at], how = how)
 }
 
 # Returns the elements of x in the order of `labels`, if both have names that differ among themselves.
@@ -152,16 +157,17 @@ BAR_LINES <- 0.9 # of a bar of groups, with its space
 # `main`, and `xlab` and `ylab` of sides without legible names; `unsigned`: columns of numbers from 0 to 1 without a
 # sign, which are drawn in grays and have a key of their own; `left`: the least margin of rows in lines. `at`, `ticks`:
 # see draw_key().
-draw_matrix <- function(m, limits, colors, key, ..., names = list(colnames(m), rownames(m)), groups = list(NULL, NULL),
-                        marks = NULL, stars = NULL, span = NULL, titles = list(), square = FALSE, left = 2, unsigned = NULL,
-                        at = pretty(limits, 5L), ticks = format(at, digits = 2L)) {
+draw_matrix <- function(m, limits, key, ..., names = list(colnames(m), rownames(m)), groups = list(NULL, NULL),
+                        marks = NULL, stars = NULL, span = NULL, titles = list(), square = FALSE, left = 2,
+                        unsigned = NULL, at = pretty(limits, 5L), ticks = format(at, digits = 2L)) {
   size <- dim(m)
+  if (!length(m)) fail("there is nothing to plot: 'x' has ", show_size(size), " cells")
+  colors <- if (limits[1L] < 0) diverging() else sequential()
   own <- list(...)[intersect(...names(), c("main", "xlab", "ylab"))]
   titles[names(own)] <- own
   main <- titles$main
   graphics::plot.new() # par("fin") is then that of this figure
-  old <- graphics::par(pty = if (square) "s" else "m", mar = graphics::par("mar"), new = TRUE)
-  on.exit(graphics::par(old))
+  graphics::par(pty = if (square) "s" else "m", new = TRUE)
   names <- lapply(names, cell_names)
   for (pass in 1:2) { # names that are not legible take no space
     margins <- matrix_margins(names, groups, main, left)
@@ -171,12 +177,12 @@ draw_matrix <- function(m, limits, colors, key, ..., names = list(colnames(m), r
     names[cex == 0] <- list(NULL)
   }
   across <- if (is.null(span)) c(0.5, size[2L] + 0.5) else span
-  graphics::plot.default(across, c(0.5, size[1L] + 0.5), type = "n", ylim = c(size[1L] + 0.5, 0.5), xaxs = "i",
-                         yaxs = "i", axes = FALSE, ann = FALSE, ...)
+  graphics::plot.new()
+  graphics::plot.window(across, c(size[1L] + 0.5, 0.5), xaxs = "i", yaxs = "i")
   draw_cells(m, limits, colors, across)
   grays <- grDevices::hcl.colors(51L, "Grays", rev = TRUE)
   for (column in unsigned) draw_cells(m[, column, drop = FALSE], 0:1, grays, column + c(-0.5, 0.5))
-  for (side in which(lengths(groups) > 0)) draw_group_bar(groups[[side]], side, size)
+  for (side in which(lengths(groups) > 0)) draw_group_bar(groups[[side]], side)
   graphics::box(col = "grey40")
   if (!is.null(span)) graphics::axis(1L, lwd = 0, lwd.ticks = 1)
   bars <- BAR_LINES * (lengths(groups) > 0)
@@ -204,17 +210,18 @@ draw_matrix <- function(m, limits, colors, key, ..., names = list(colnames(m), r
 
 # Draws the bar of a factor below the cells (side 1) or to the left of them (2); if the members of each group are
 # together, also lines between groups.
-draw_group_bar <- function(groups, side, size) {
-  line <- graphics::par("cin")[2L] * graphics::par("cex") * rev(size) / graphics::par("pin") # of each axis
+draw_group_bar <- function(groups, side) {
+  usr <- graphics::par("usr")
+  line <- graphics::par("csi") * graphics::xyinch()
   runs <- rle(as.integer(groups))
   end <- cumsum(runs$lengths) + 0.5
   start <- end - runs$lengths
   color <- group_colors(levels(groups))[runs$values]
   if (side == 1L) {
-    beside <- size[1L] + 0.5 + c(0.2, 0.8) * line[2L]
+    beside <- usr[3L] - c(0.2, 0.8) * line[2L]
     graphics::rect(start, beside[1L], end, beside[2L], col = color, border = NA, xpd = NA)
   } else {
-    beside <- 0.5 - c(0.2, 0.8) * line[1L]
+    beside <- usr[1L] - c(0.2, 0.8) * line[1L]
     graphics::rect(beside[1L], start, beside[2L], end, col = color, border = NA, xpd = NA)
   }
   if (anyDuplicated(runs$values) || !has_key(groups)) return(invisible())
@@ -225,7 +232,7 @@ draw_group_bar <- function(groups, side, size) {
 # Draws squares with the names of groups in the lower half of the right margin, as many as fit.
 draw_group_key <- function(levels) {
   usr <- graphics::par("usr")
-  inch <- c(diff(usr[1:2]), diff(usr[3:4])) / graphics::par("pin")
+  inch <- graphics::xyinch()
   step <- 1.15 * graphics::strheight("M", "inches", cex = 1)
   room <- max(1, floor(0.54 * graphics::par("pin")[2L] / step))
   color <- group_colors(levels)
@@ -271,11 +278,12 @@ check_zlim <- function(zlim) {
 
 # Draws values of pairs, of class allPairs or a dist, as a square matrix. `key`: the title of the color key; `upper`:
 # NULL, or values of the same pairs for the cells above the diagonal; `p`: NULL, or p values of the pairs, shown by
-# stars; `stars`: their kind; other arguments: see plot.gpuCor() and draw_matrix(). `zlim`: of values that may exceed 1,
-# give it.
+# stars; `stars`: their kind; other arguments: see plot.gpuCor() and draw_matrix(). The default `zlim` is for values
+# of at most 1.
 draw_pairs <- function(x, key, ..., groups = NULL, order = "auto", zlim = NULL, upper = NULL, p = NULL,
                        stars = "p") {
   n <- attr(x, "Size")
+  if (n < 2) fail("there is no pair to plot: 'x' has ", n_of(n, "variable"))
   labels <- attr(x, "Labels")
   full <- function(values, diagonal) { # a matrix of values of pairs
     found <- as.matrix(structure(as.vector(values), Size = n, class = "dist"))
@@ -295,16 +303,11 @@ draw_pairs <- function(x, key, ..., groups = NULL, order = "auto", zlim = NULL, 
   check_zlim(limits)
   found <- ordered_by(structure(max(limits) - as.vector(x), Size = n, Labels = labels, class = "dist"), order, groups)
   at <- found$order
-  m <- full(x, if (is.null(p) && key == "r") 1 else NA)
-  rownames(m) <- labels
-  m <- m[at, at]
+  m <- full(x, if (is.null(p)) 1 else NA)[at, at]
   if (!is.null(upper)) m[upper.tri(m)] <- full(upper, 1)[at, at][upper.tri(m)]
   marks <- if (!is.null(p) && n <= 100L) array(stars_of(full(p, NA)[at, at]), dim(m))
-  how <- switch(if (length(order) > 1L) "given" else order, given = "as given",
-                auto = if (!is.null(groups)) "by group, then clustering")
-  if (is.null(how)) how <- "ordered by hierarchical clustering"
   triangles <- if (!is.null(upper) && is.null(p)) "below the diagonal 'x', above it 'upper'"
-  draw_matrix(m, limits, if (limits[1L] < 0) diverging() else sequential(), key, ...,
-              names = list(labels[at], labels[at]), groups = list(found$groups, found$groups), marks = marks,
-              stars = stars, square = TRUE, titles = list(xlab = n_of(n, "variable"), ylab = how, note = triangles))
+  draw_matrix(m, limits, key, ..., names = list(labels[at], labels[at]), groups = list(found$groups, found$groups),
+              marks = marks, stars = stars, square = TRUE,
+              titles = list(xlab = n_of(n, "variable"), ylab = found$how, note = triangles))
 }

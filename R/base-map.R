@@ -16,30 +16,27 @@ check_coords <- function(coords, n, names = NULL) {
 }
 
 # Returns the panel of a map, or NULL without `coords`.
-map_panel <- function(values, name, main, coords, type, names) {
+map_panel <- function(values, name, title, coords, type, names) {
   if (is.null(coords)) return(if (type == "map") fail("type = \"map\" needs 'coords', such as of voxelCoords()"))
   coords <- check_coords(coords, length(values), names)
-  function(...) draw_map(values, name, coords, main, ...)
-}
-
-draw_map <- function(values, name, coords, main = "Map of hubs", ...) {
   known <- known_places(coords)
-  map <- new_map(coords[known, , drop = FALSE], values[known])
-  old <- graphics::par(mar = c(2.4, 1.6, 3.2, 4.8))
-  on.exit(graphics::par(old))
-  draw_views(map, main, known, function(view, shift) {
-    if (!is.null(map$grid)) return(draw_slice(map, view, shift[1L], shift[2L]))
-    order <- order(abs(map$values), na.last = FALSE) # the strongest last, on top
-    graphics::points(map$coords[order, view[1L]] + shift[1L], map$coords[order, view[2L]] + shift[2L], pch = 21,
-                     lwd = 0.5, bg = colors_of(map$values[order], map$limits, map$colors), col = "grey40",
-                     cex = if (length(order) > 500L) 0.6 else 1.1)
-  }, ...)
-  draw_key(map$limits, map$colors, name)
+  function(main = title, ...) {
+    map <- new_map(coords[known, , drop = FALSE], values[known]) # in the palette of the page
+    graphics::par(mar = c(2.4, 1.6, 3.2, 4.8))
+    draw_views(map, main, known, function(view, shift) {
+      if (!is.null(map$grid)) return(draw_slice(map, view, shift[1L], shift[2L]))
+      order <- order(abs(map$values), na.last = FALSE) # the strongest last, on top
+      graphics::points(map$coords[order, view[1L]] + shift[1L], map$coords[order, view[2L]] + shift[2L], pch = 21,
+                       lwd = 0.5, bg = colors_of(map$values[order], map$limits, map$colors), col = "grey40",
+                       cex = if (length(order) > 500L) 0.6 else 1.1)
+    }, ...)
+    draw_key(map$limits, map$colors, name)
+  }
 }
 
 known_places <- function(coords) {
   known <- rowSums(!is.finite(coords)) == 0
-  if (any(known)) known else fail("'coords' has no row without missing values")
+  if (any(known)) known else fail("'coords' has no row without missing values, so no variable has a position")
 }
 
 # Returns a map with its views side by side. `values`: NULL, or those of slices or dots; `background`: NULL for an
@@ -85,7 +82,7 @@ hull_of <- function(points, radius) {
   list(x = x[at], y = y[at])
 }
 
-# Returns the smoothed outlines of many points, counted in pixels of this side.
+# Returns the smoothed outlines of many points: of the pixels, `pixel` wide, that have one, as contourLines().
 silhouette_of <- function(points, pixel) {
   low <- apply(points, 2L, min) - 5 * pixel
   index <- 1 + floor(t((t(points) - low) / pixel))
@@ -103,9 +100,8 @@ silhouette_of <- function(points, pixel) {
 # Starts a plot of the views. `known`: which variables have coordinates; `draw`: a function of the columns of a view's
 # coordinates and of the shift that makes them positions in the plot.
 draw_views <- function(map, main, known, draw, ...) {
-  graphics::plot.default(c(0, sum(map$width) + map$gap * (length(map$views) - 1)), c(-0.12, 1.12) * max(map$height),
-                         type = "n", asp = 1, axes = FALSE, ann = FALSE, ...)
-  title_at("main", main, TITLE_LINE)
+  start_plot(c(0, sum(map$width) + map$gap * (length(map$views) - 1)), c(-0.12, 1.12) * max(map$height),
+             list(main = main, asp = 1, axes = FALSE), ...)
   if (!all(known)) note(paste(format_count(sum(!known)), "of", n_of(length(known), "variable"), "without coordinates"))
   for (v in seq_along(map$views)) {
     view <- map$views[[v]]

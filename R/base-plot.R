@@ -15,9 +15,7 @@ FAINT <- "grey70"
 
 palette_colors <- function(palette) {
   known <- c(grDevices::hcl.pals("diverging"), grDevices::hcl.pals("divergingx"))
-  if (is.character(palette) && length(palette) == 1L) {
-    return(grDevices::hcl.colors(101L, check_choice(palette, known, "palette", "; hcl.pals(\"diverging\") lists them")))
-  }
+  if (is.character(palette) && length(palette) == 1L && palette %in% known) return(grDevices::hcl.colors(101L, palette))
   found <- tryCatch(grDevices::colorRampPalette(palette)(101L), error = function(e) NULL)
   check_that(found, "palette", length(palette) > 2L && !is.null(found),
              "the name of one of hcl.pals(\"diverging\"), or three colors or more, from negative to positive",
@@ -43,10 +41,11 @@ drawn_places <- function(n, max = MAX_DRAWN) {
 # ---- pages
 
 # Draws panels, functions of graphical parameters. `type`: the name of one, or "auto" for all of them, arranged by
-# `page`, `heights` and `widths` as in layout(), by default side by side. `least`: the inches across and up of the
-# smallest panel, below which text is reduced. `...`: graphical parameters, for each.
+# `page`, `heights` and `widths` as in layout(), by default side by side. `min_inches`: the inches across and up of
+# the smallest panel, below which text is reduced. `...`: graphical parameters, for each.
 draw_page <- function(panels, type = "auto", ..., page = matrix(seq_along(panels), 1L), heights = rep(1, nrow(page)),
-                      widths = rep(1, ncol(page)), least = c(2, 1.8), text = 1, palette = "Blue-Red 3", size = NULL) {
+                      widths = rep(1, ncol(page)), min_inches = c(2, 1.8), text = 1, palette = "Blue-Red 3",
+                      size = NULL) {
   type <- check_choice(type, c("auto", names(panels)), "type")
   for (name in setdiff(...names(), c(PAGE_PARAMETERS, ""))) {
     fail("unused argument '", name, "'; besides those on its help page plot() takes 'text', 'palette', 'size' and ",
@@ -55,40 +54,37 @@ draw_page <- function(panels, type = "auto", ..., page = matrix(seq_along(panels
   if (type != "auto") panels <- panels[type]
   text <- check_within(text, "text", 0.1, 10)
   style <- STYLE$colors
+  on.exit(STYLE$colors <- style)
   STYLE$colors <- palette_colors(palette)
   if (!is.null(size)) {
     check_that(size, "size", length(size) == 2L && are_finite(size) && all(size > 0), "width and height in inches")
     grDevices::dev.new(width = size[1L], height = size[2L], noRStudioGD = TRUE)
   }
   several <- length(panels) > 1L
-  old <- graphics::par(c(if (several) "mfrow", "cex", "lab", "mar")) # mfrow changes cex, and cex what mar is
-  on.exit({
-    STYLE$colors <- style
-    graphics::par(old)
-    if (several) try(graphics::layout(1), silent = TRUE)
-    graphics::par(old)
-  })
-  share <- c(min(widths) / sum(widths), min(heights) / sum(heights))
-  room <- if (several) graphics::par("din") * share else graphics::par("fin") # of the smallest panel, in inches
-  cex <- c(old$cex, 0.85, 0.7)[min(length(panels), 3L)] * min(1, room / least)
-  if (any(c(2.8, 3.9) * least * graphics::par("cin")[2L] * cex * text >= room)) { # margins
+  old <- graphics::par(c(if (several) "mfrow", "cex", "lab", "mar", "pty", TEXT_PARAMETERS)) # cex changes what mar is
+  on.exit(graphics::par(old), add = TRUE)
+  graphics::par(list(...)[intersect(...names(), TEXT_PARAMETERS)])
+  smallest <- c(min(widths) / sum(widths), min(heights) / sum(heights)) # panel, a fraction of the page
+  inches <- if (several) graphics::par("din") * smallest else graphics::par("fin")
+  cex <- c(old$cex, 0.85, 0.7)[min(length(panels), 3L)] * min(1, inches / min_inches)
+  if (any(c(2.8, 3.9) * min_inches * graphics::par("cin")[2L] * cex * text >= inches)) { # margins
     fail("'text' = ", format(text), " is too large for a device of ",
          paste(format(graphics::par("din"), digits = 2L), collapse = " x "), " inches; give a smaller one, or 'size'")
   }
   if (several) graphics::layout(page, widths, heights)
   for (panel in panels) {
-    graphics::par(mar = c(3.8, 4.6, 3.2, 1), cex = cex * text, lab = if (several) c(4, 5, 7) else old$lab)
+    graphics::par(mar = c(3.8, 4.6, 3.2, 1), cex = cex * text, lab = if (several) c(4, 5, 7) else old$lab,
+                  pty = old$pty)
     panel(...)
   }
   invisible()
 }
 
-# What a user may give to any picture beside its own arguments.
-PAGE_PARAMETERS <- c("main", "sub", "xlab", "ylab", "xlim", "ylim", "log", "asp", "ann", "axes", "frame.plot", "max",
-                     "adj", "ann", "bg", "bty", "cex", "cex.axis", "cex.lab", "cex.main", "cex.sub", "col", "col.axis",
-                     "col.lab", "col.main", "col.sub", "family", "fg", "font", "font.axis", "font.lab", "font.main",
-                     "font.sub", "lab", "las", "lty", "lwd", "mgp", "pch", "tck", "tcl", "xaxp", "xaxs", "xaxt", "xpd",
-                     "yaxp", "yaxs", "yaxt")
+# What a user may give to any picture beside its own arguments: what is set for the page, and what its axes take.
+TEXT_PARAMETERS <- c("cex.axis", "cex.lab", "cex.main", "col.axis", "col.lab", "col.main", "family", "fg", "font",
+                     "font.axis", "font.lab", "font.main", "tck", "tcl")
+PAGE_PARAMETERS <- c(TEXT_PARAMETERS, "main", "xlab", "ylab", "xlim", "ylim", "log", "asp", "axes", "frame.plot", "bty",
+                     "las", "mgp", "xaxp", "xaxs", "xaxt", "yaxp", "yaxs", "yaxt")
 
 # Draws panels, of which the first may be a map: with type = "auto" across the page, and the others below it. Panels may
 # be NULL.
@@ -163,18 +159,24 @@ count_ticks <- function(values) {
   sort(unique(c(if (min(values) <= 1) 1, ticks[ticks == round(ticks) & ticks >= 1])))
 }
 
+# Starts an empty plot with logarithmic axes. `titles`: see start_plot(); `ticks`: a function of values.
+start_log_plot <- function(x, y, titles, ..., ticks = log_ticks) {
+  start_plot(x, y, c(titles, list(log = "xy", axes = FALSE)), ...)
+  log_axis(1L, x, ticks(x))
+  log_axis(2L, y, ticks(y))
+  graphics::box(bty = "l")
+}
+
 log_axis <- function(side, values, ticks = log_ticks(values)) {
   graphics::axis(side, ticks, vapply(ticks, format, "", digits = 3L, big.mark = ",", scientific = max(ticks) > 1e6),
                  las = 1)
 }
 
 # Draws bars of counts of up to MAX_DRAWN of the values; `total`: the number that all bars add up to.
-draw_histogram <- function(values, breaks, what, parameters, ..., total = length(values)) {
-  force(total) # before `values` changes
-  values <- .subset(values, drawn_places(length(values)))
-  values <- values[is.finite(values)]
-  found <- graphics::hist(values, breaks, plot = FALSE)
-  draw_bars(breaks, found$counts / max(1, length(values)) * total, what, parameters, ...)
+draw_histogram <- function(values, breaks, what, parameters, ...) {
+  drawn <- .subset(values, drawn_places(length(values)))
+  counts <- graphics::hist(drawn[is.finite(drawn)], breaks, plot = FALSE)$counts
+  draw_bars(breaks, counts * (length(values) / max(1, length(drawn))), what, parameters, ...)
 }
 
 # Returns the unit of the axis; its ticks are integers if the unit is 1.
@@ -227,8 +229,7 @@ mark_median <- function(values) {
 # points it may cover those without a label. `radius`: radius of each point in inches, -Inf if labels may cover it;
 # `box`: where labels may be, as par("usr"); `far`: distances from the point in heights of letters.
 place_labels <- function(which, labels, x, y, radius, cex, box = graphics::par("usr"), far = c(0.2, 1, 2, 4, 6)) {
-  usr <- graphics::par("usr")
-  inch <- c(diff(usr[1:2]), diff(usr[3:4])) / graphics::par("pin")
+  inch <- graphics::xyinch(warn.log = FALSE)
   x <- x / inch[1L]
   y <- y / inch[2L]
   edges <- box / rep(inch, each = 2L)
@@ -258,7 +259,7 @@ place_labels <- function(which, labels, x, y, radius, cex, box = graphics::par("
 }
 
 # Draws each label on a pale field, to be legible among lines.
-draw_labels <- function(which, labels, x, y, radius, cex = 0.8, ...) {
+draw_labels <- function(which, labels, x, y, radius, cex, ...) {
   at <- place_labels(which, labels, x, y, radius, cex, ...)
   there <- base::which(!is.na(at$x))
   if (!length(there)) return(invisible())
@@ -316,8 +317,6 @@ order_by_tree <- function(d) {
 # Draws a tree without names above n columns of equal width. Lines down to 0 of many leaves would look solid black.
 draw_tree <- function(tree, ylab, main = NULL) {
   n <- length(tree$order)
-  old <- graphics::par("mar")
-  on.exit(graphics::par(mar = old))
   graphics::plot.new() # par("pin") is then that of this figure
   half <- graphics::par("pin")[1L] / (2 * n) # of a column: the tree spans the middles
   graphics::par(new = TRUE, mai = graphics::par("mai") + c(0, half, 0, half))

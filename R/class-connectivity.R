@@ -124,11 +124,11 @@ summary.gpuConnectivity <- function(object, n = 6L, ...) {
 #'   three sides. Columns named `x`, `y` and `z`, or without names, are millimeters in RAS orientation, and left is on
 #'   the left. Rows with `NA` are left out.
 #' @export
-plot.gpuConnectivity <- function(x, type = c("auto", "fit", "hubs", "histogram"), measure = NULL, coords = NULL,
-                                 hubs = 20, ...) {
-  type <- check_choice(type, c("auto", "fit", "hubs", "histogram"), "type")
+plot.gpuConnectivity <- function(x, type = c("auto", "map", "fit", "hubs", "histogram"), measure = NULL,
+                                 coords = NULL, hubs = 20, ...) {
+  type <- check_choice(type, c("auto", "map", "fit", "hubs", "histogram"), "type")
   if (!length(sums_of(x))) {
-    if (type %in% c("fit", "hubs")) {
+    if (type %in% c("map", "fit", "hubs")) {
       fail("type = \"", type, "\": 'x' has no sums of variables' pairs, only a histogram, which plot(x) draws; ",
            "gpuConnectivity(power = ), or threshold =, density =, sums")
     }
@@ -136,19 +136,19 @@ plot.gpuConnectivity <- function(x, type = c("auto", "fit", "hubs", "histogram")
     return(invisible(x))
   }
   frame <- measures_of(x)
-  if (!nrow(frame)) fail("there is no variable to plot: 'x' has none")
+  if (!nrow(frame)) fail("there is no variable to plot: 'x' has no columns")
   name <- shown_measure(measure, frame)
   hubs <- check_whole(hubs, "hubs", 1, 200)
   values <- stats::setNames(frame[[name]], variables_of(x))
-  has_map <- !is.null(coords)
-  if (has_map) coords <- check_coords(coords, length(values), names(values))
-  panels <- list( # a map has no fit, as voxels and regions are no scale-free network; names are beside the histogram
-    fit = if (type == "fit" || (!has_map && can_fit(values))) function(...) draw_fit(values, name, ...),
-    hubs = function(...) if (has_map) draw_map(values, name, coords, ...) else draw_hubs(values, name, hubs, ...),
-    names = if (has_map && !is.null(names(values))) function(...) draw_hubs(values, name, min(hubs, 10), ...),
+  map <- map_panel(values, name, "Map of hubs", coords, type, names(values))
+  if (type == "auto" && !is.null(map)) hubs <- if (is.null(names(values))) 0 else min(hubs, 10)
+  panels <- list( # beside a map there is no fit, as voxels and regions are no scale-free network
+    map = map,
+    fit = if (type == "fit" || is.null(map) && can_fit(values)) function(...) draw_fit(values, name, ...),
+    hubs = if (hubs > 0) function(...) draw_hubs(values, name, hubs, ...),
     histogram = if (type == "histogram" || !is.null(x$histogram)) function(...) draw_counts(x$histogram, ...)
   )
-  draw_below(panels, type, has_map, ...)
+  draw_below(panels, type, !is.null(map), ...)
   invisible(x)
 }
 
@@ -161,12 +161,9 @@ draw_fit <- function(values, name, ...) {
   }
   fit <- scale_free_points(values)
   there <- fit$fraction > 0 # the fit counts empty bins as 1e-9
-  start_plot(fit$k[there], fit$fraction[there], list(xlab = paste0("connectivity k (", measure_words(name), ")"),
-                                                  ylab = "fraction of variables p(k)", main = "Scale-free fit",
-                                                  log = "xy", axes = FALSE), ...)
-  log_axis(1L, fit$k[there])
-  log_axis(2L, fit$fraction[there])
-  graphics::box(bty = "l")
+  titles <- list(xlab = paste0("connectivity k (", measure_words(name), ")"), ylab = "fraction of variables p(k)",
+                 main = "Scale-free fit")
+  start_log_plot(fit$k[there], fit$fraction[there], titles, ...)
   at <- 10^seq(log10(min(fit$k[there])), log10(max(fit$k[there])), length.out = 50L)
   graphics::lines(at, 10^(fit$intercept + fit$slope * log10(at)), col = warm(), lwd = 2)
   graphics::points(fit$k[there], fit$fraction[there], pch = 19, col = cold())
@@ -182,10 +179,8 @@ draw_hubs <- function(values, name, hubs, ...) {
   fitting <- floor(graphics::par("pin")[2L] / graphics::strheight("M", "inches", cex = 1))
   best <- utils::head(order(-values, na.last = NA), min(hubs, max(3, fitting)))
   place <- rev(seq_along(best))
-  fitting <- 0.4 * graphics::par("fin")[1L] / graphics::strwidth("n", "inches", cex = 0.8) # characters
-  names <- distinct_names(names[best], as.integer(min(40, max(12, fitting))))
-  old <- graphics::par(mar = c(3.8, names_margin(names, 2), 3.2, 1))
-  on.exit(graphics::par(old))
+  names <- cell_names(names[best], 0.4 * graphics::par("fin")[1L])
+  graphics::par(mar = c(3.8, names_margin(names, 2), 3.2, 1))
   main <- if (length(best) == 1) "The strongest hub" else paste("The", length(best), "strongest hubs")
   start_plot(range(0, values[best]), range(place) + c(-0.5, 0.5),
              list(xlab = paste0("connectivity (", measure_words(name), ")"), main = main, yaxt = "n"), ...)

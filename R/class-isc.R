@@ -40,7 +40,8 @@ isc_scores <- function(r, combine) {
 #' @export
 plot.gpuISC <- function(x, type = c("auto", "isc", "p.value", "volcano", "map"), coords = NULL, ...) {
   type <- check_choice(type, c("auto", "isc", "p.value", "volcano", "map"), "type")
-  if (!has_tests(x) || type %in% c("p.value", "volcano")) return(NextMethod())
+  if (!has_tests(x) || type %in% c("p.value", "volcano")) return(plot.gpuTests(x, type, ...))
+  if (!nrow(x)) fail("there is no column to plot: 'x' has none")
   panels <- list(
     map = map_panel(x$isc, "r", "Inter-subject correlation", coords, type, as.character(x$variable)),
     isc = function(...) {

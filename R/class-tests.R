@@ -66,9 +66,9 @@ test_rows <- function(x, at) {
     pairs <- arrayInd(at, dim(as.matrix(effect)))
     labels <- dimnames(effect)
   }
-  name <- function(side) if (is.null(labels[[side]])) pairs[, side] else labels[[side]][pairs[, side]]
   columns <- intersect(TEST_COLUMNS[[class(x)[1L]]], names(x))
-  list2DF(c(list(from = name(1L), to = name(2L)), lapply(unclass(x)[columns], function(values) {
+  ends <- list(from = names_at(pairs[, 1L], labels[[1L]]), to = names_at(pairs[, 2L], labels[[2L]]))
+  list2DF(c(ends, lapply(unclass(x)[columns], function(values) {
     as.vector(if (length(values) > 1L) .subset(values, at) else rep(values, length(at)))
   })))
 }
@@ -209,7 +209,9 @@ plot.gpuTests <- function(x, type = c("auto", "p.value", "volcano", "heatmap", "
   }
   labels <- check_whole(labels, "labels", 0, 1000)
   shown <- shown_tests(x, check_fraction(level, "level", zero = FALSE))
-  if (type != "heatmap" && !any(is.finite(shown$effect) & !is.na(shown$log_p))) fail("there is no p value to plot")
+  if (type != "heatmap" && !any(is.finite(shown$effect) & !is.na(shown$log_p))) {
+    fail("there is no p value to plot; type = \"heatmap\" draws coefficients")
+  }
   is_of_traits <- inherits(x, c("gpuAssociation", "gpuAssociationPairs"))
   if (type == "heatmap" && is_of_traits && is.data.frame(x)) x <- association_cells(x, if (missing(max)) 40 else max)
   pairs <- list(groups = groups, order = order, zlim = zlim)
@@ -231,7 +233,7 @@ plot.gpuTests <- function(x, type = c("auto", "p.value", "volcano", "heatmap", "
 # these are; found: TRUE for significant ones).
 shown_tests <- function(x, level) {
   is_log <- isTRUE(x[["log.p"]])
-  log_p <- as.numeric(if (has_own_p(x)) x$p.value else x$p.adjusted) # of none without a distribution
+  log_p <- as.numeric(p_values_of(x))
   if (!is_log) log_p <- log(log_p)
   title <- if (is.data.frame(x)) attr(x, "method") else x$method
   title <- if (inherits(x, "gpuISC")) "inter-subject correlation" else if (is.null(title)) "r" else method_title(title)
@@ -253,12 +255,12 @@ shown_tests <- function(x, level) {
        note = paste(format_count(sum(found)), "of", n_of(tests, "test"), "with", what, "<=", format(level)))
 }
 
-# `tests`: NULL, or the number of tests if only the smallest p values are there.
+# Draws a histogram of p values. `tests`: NULL, or the number of tests if only the smallest p values are there.
 draw_p_values <- function(log_p, tests, ...) {
-  total <- length(log_p) * mean(!is.na(log_p))
+  total <- sum(!is.na(log_p))
   breaks <- seq(0, 1, 0.05)
-  unit <- draw_histogram(exp(log_p[drawn_places(length(log_p))]), breaks, "tests",
-                         list(xlab = "p value", main = n_of(length(log_p), "test")), ..., total = total)
+  unit <- draw_histogram(exp(log_p), breaks, "tests",
+                         list(xlab = "p value", main = n_of(length(log_p), "test")), ...)
   graphics::abline(h = max(total, tests) / (length(breaks) - 1) / unit, lty = 2L, col = warm())
   note("dashed: expected under the null")
 }
@@ -302,8 +304,7 @@ draw_volcano <- function(x, shown, labels, ...) {
 }
 
 draw_two_groups <- function(x, shown, labels, ...) {
-  old <- graphics::par(pty = "s")
-  on.exit(graphics::par(old))
+  graphics::par(pty = "s")
   at <- volcano_places(shown$log_p)
   ends <- c(-1, 1)
   titles <- list(xlab = "r in x", ylab = "r in y", main = "Correlations of two groups", xlim = ends, ylim = ends)
@@ -319,10 +320,10 @@ draw_two_groups <- function(x, shown, labels, ...) {
 
 # Draws effects, or the coefficients of both groups, as a heat map with stars. `pairs`: the user's arguments of
 # draw_pairs().
-draw_tests <- function(x, shown, pairs, max, ...,
-                       main = if (!is.null(upper)) "r in x (below the diagonal) and in y (above)") {
+draw_tests <- function(x, shown, pairs, max, ..., main = NULL) {
   is_pairs <- inherits(effect_of(x), "dist")
   upper <- if (is_pairs) x[["r.y"]]
+  if (is.null(main) && !is.null(upper)) main <- "r in x (below the diagonal) and in y (above)"
   values <- if (is.null(upper)) effect_of(x) else x$r.x
   if (!is_pairs) values <- as.matrix(values) # of a single pair
   check_drawable(if (is_pairs) attr(values, "Size") else max(dim(values)), max)
@@ -337,14 +338,14 @@ draw_tests <- function(x, shown, pairs, max, ...,
     fail("'groups' and 'order' are for all pairs of the columns of one matrix")
   }
   limits <- check_zlim(if (is.null(pairs$zlim)) c(-1, 1) else pairs$zlim)
-  draw_matrix(values, limits, if (limits[1L] < 0) diverging() else sequential(), key, ..., main = main,
+  draw_matrix(values, limits, key, ..., main = main,
               marks = array(stars_of(shown$p), dim(values)), stars = shown$what)
 }
 
 # ---- variables against traits as cells, with r and p in each, as WGCNA draws modules and traits
 
-# Returns list(r, p.value: matrices of up to n variables with the smallest p values and all traits; factors) of a data
-# frame, NA for pairs that it does not have.
+# Returns list(r, p.value: matrices of up to n variables with the smallest p values and all traits; factors; of: NULL,
+# or words if there are more variables) of a data frame, NA for pairs that it does not have.
 association_cells <- function(x, n) {
   for (side in c("from", "to")) {
     if (is.null(x[[side]])) fail("'x' has lost column '", side, "', which names the cells")
@@ -359,7 +360,9 @@ association_cells <- function(x, n) {
     m[at[!is.na(at[, 1L]), ]] <- values[!is.na(at[, 1L])]
     m
   }
-  list(r = cells(x$r), p.value = cells(x$p.value), factors = match(attr(x, "factors"), names[[2L]]))
+  n_rows <- length(unique(x$from))
+  list(r = cells(x$r), p.value = cells(x$p.value), factors = match(attr(x, "factors"), names[[2L]]),
+       of = if (n_rows > n) paste0("; ", format_count(n), " of ", n_of(n_rows, "variable"), ", the smallest p first"))
 }
 
 # `rows`: names of the rows.
@@ -368,6 +371,6 @@ draw_associations <- function(x, max = 1000, ..., rows = rownames(x$r)) {
   p <- vapply(x$p.value, format, "", digits = 1L)
   text <- ifelse(is.na(x$r), "", paste0(formatC(round(x$r, 2L) + 0, 2L, format = "f"), "\n(", p, ")")) # + 0: no -0.00
   factors <- if (is.null(x[["num_df"]])) x[["factors"]] else which(colSums(x$num_df > 1, na.rm = TRUE) > 0)
-  draw_matrix(x$r, c(-1, 1), diverging(), "r", ..., names = list(colnames(x$r), rows),
-              unsigned = factors[!is.na(factors)], marks = array(text, dim(x$r)), titles = list(note = "r (p value)"))
+  draw_matrix(x$r, c(-1, 1), "r", ..., names = list(colnames(x$r), rows), unsigned = factors[!is.na(factors)],
+              marks = array(text, dim(x$r)), titles = list(note = paste0("r (p value)", x[["of"]])))
 }

@@ -179,7 +179,7 @@ as.data.frame.gpuCorWindows <- function(x, row.names = NULL, optional = FALSE, .
     },
     moments = if (isS4(x$sd)) {
       rows <- list(p = x$sd@p, i = x$sd@i, x = x$sd@x)
-      frame <- edge_frame(rows, x$sd@Dimnames[[1L]], x$sd@Dimnames[[2L]], choose_threads(setting(NULL, "threads")))
+      frame <- edge_frame(rows, x$sd@Dimnames[[1L]], x$sd@Dimnames[[2L]])
       stats::setNames(frame, c("from", "to", "sd"))
     } else {
       list2DF(c(all_pairs(attr(x, "Size"), labels), lapply(values[moment_names], as.vector),
@@ -191,9 +191,10 @@ as.data.frame.gpuCorWindows <- function(x, row.names = NULL, optional = FALSE, .
 # ---- plots
 
 #' @rdname gpuCorWindows
-#' @param max For `plot()`: the max number of rows; more rows are averaged in blocks. The plot is a
-#'   carpet with a column for each window and a row for each pair (its coefficient) or variable (its degree), ordered by
-#'   their means over the windows. For `"moments"`: histograms of means and standard deviations.
+#' @param max For `plot()`: the max number of rows of a carpet, beyond which rows are averaged in blocks, or of
+#'   variables in a heat map. The carpet has a column for each window and a row for each pair (its coefficient) or
+#'   variable (its degree), ordered by their means over the windows. For `"moments"`: histograms of means and
+#'   standard deviations.
 #' @param type,window,groups,order,zlim For `plot()`: `"auto"`, or for all pairs `"heatmap"`, their means over the
 #'   windows, or with the number of a `window` its coefficients, as in [gpuCor-class].
 #' @export
@@ -222,11 +223,14 @@ mean_or_window <- function(x, window) {
   output <- attr(x, "output")
   if (output == "dist" && !is.null(window)) return(x[[window]])
   if (output == "moments" && !isS4(x$sd) && is.null(window)) return(x$mean)
-  if (output != "dist") fail("a heat map needs all pairs: gpuCorWindows(output = \"dist\"), or for means \"moments\"")
+  if (output != "dist") {
+    fail("a heat map ", if (!is.null(window)) "of one window ", "needs all pairs: gpuCorWindows(output = \"dist\")",
+         if (is.null(window)) ", or \"moments\"")
+  }
   structure(rowMeans(unclass(x), na.rm = TRUE), Size = attr(x, "Size"), Labels = attr(x, "Labels"), class = "dist")
 }
 
-# Returns list(values: rows x windows, largest mean first; time, xlab, ylab, limits, colors, title).
+# Returns list(values: rows x windows, largest mean first; time, xlab, ylab, limits, title).
 carpet_of <- function(x, max) {
   of_pairs <- attr(x, "output") == "dist"
   values <- if (of_pairs) {
@@ -246,14 +250,13 @@ carpet_of <- function(x, max) {
   list(values = values, time = if (is.null(windows$time)) windows$centre else windows$time,
        xlab = paste("center of the window:", time),
        ylab = paste0(n_of(n, if (of_pairs) "pair" else "variable"), ", by their mean", if (!of_pairs) " degree"),
-       limits = if (of_pairs) c(-1, 1) else c(0, max(values, 1, na.rm = TRUE)),
-       colors = if (of_pairs) diverging else sequential, title = if (of_pairs) "r" else "degree")
+       limits = if (of_pairs) c(-1, 1) else c(0, max(values, 1, na.rm = TRUE)), title = if (of_pairs) "r" else "degree")
 }
 
 draw_carpet <- function(carpet, ...) {
   half <- if (length(carpet$time) > 1L) diff(carpet$time[1:2]) / 2 else 0.5
   draw_page(list(function(...) {
-    draw_matrix(carpet$values, carpet$limits, carpet$colors(), carpet$title, ..., names = list(NULL, NULL),
+    draw_matrix(carpet$values, carpet$limits, carpet$title, ..., names = list(NULL, NULL),
                 span = range(carpet$time) + c(-half, half), titles = carpet[c("xlab", "ylab")])
   }), ...)
 }
@@ -264,11 +267,10 @@ draw_moments <- function(x, ...) {
     breaks <- pretty(range(0, sd[drawn_places(length(sd))], na.rm = TRUE), 40L)
     draw_histogram(sd, breaks, "pairs", list(xlab = "sd of r over the windows", main = n_of(length(sd), "pair")), ...)
   }
-  if (isS4(x$sd)) return(draw_sd(...))
   draw_mean <- function(...) {
     draw_histogram(x$mean, seq(-1, 1, length.out = 81L), "pairs",
                    list(xlab = "mean r over the windows", main = n_of(length(x$mean), "pair")), ...)
     graphics::abline(v = 0, lty = 3L)
   }
-  draw_page(list(mean = draw_mean, sd = draw_sd), "auto", ...)
+  draw_page(c(if (!isS4(x$sd)) list(mean = draw_mean), list(sd = draw_sd)), "auto", ...)
 }

@@ -134,8 +134,7 @@ slice_pixels <- function(place, map, gray, box, axis, colors) {
 # Draws slices in rows that fill the page best; below each its position, between the letters of left and right.
 draw_montage <- function(map, gray, box, axis, places, colors, label, main, ...) {
   size <- ((box[2L, ] - box[1L, ] + 1) * map$step)[-axis]
-  old <- graphics::par(mar = c(0.6, 0.6, 3.2, 4.8))
-  on.exit(graphics::par(old))
+  graphics::par(mar = c(0.6, 0.6, 3.2, 4.8))
   line <- 0.12 * size[2L] # for the caption
   cell <- c(1.04 * size[1L], size[2L] + 1.5 * line)
   page <- graphics::par("pin")
@@ -143,9 +142,8 @@ draw_montage <- function(map, gray, box, axis, places, colors, label, main, ...)
   fit <- pmin(page[1L] / (columns * cell[1L]), page[2L] / (ceiling(length(places) / columns) * cell[2L]))
   across <- columns[which.max(fit)]
   down <- ceiling(length(places) / across)
-  graphics::plot.default(c(0, across * cell[1L]), c(0, down * cell[2L]), type = "n", asp = 1, axes = FALSE, ann = FALSE,
-                         xaxs = "i", yaxs = "i", ...)
-  title_at("main", main, TITLE_LINE)
+  start_plot(c(0, across * cell[1L]), c(0, down * cell[2L]),
+             list(main = main, asp = 1, axes = FALSE, xaxs = "i", yaxs = "i"), ...)
   left <- (columns - 1) %% across * cell[1L]
   bottom <- (down - 1 - (columns - 1) %/% across) * cell[2L] + 1.5 * line
   for (k in columns) {
@@ -181,6 +179,6 @@ plot.voxelMatrix <- function(x, max = 500, ...) {
   tr <- attr(x, "tr", exact = TRUE)
   draw_carpet(list(values = values, time = if (is.null(tr)) seq_len(nrow(x)) else (seq_len(nrow(x)) - 1) * tr,
                    xlab = if (is.null(tr)) "time point" else "time (s)", ylab = n_of(ncol(x), "voxel"),
-                   limits = limits, colors = diverging, title = "z score"), ...)
+                   limits = limits, title = "z score"), ...)
   invisible(x)
 }

@@ -71,10 +71,10 @@ plot.gpuTOM <- function(x, max = 3000, tree = NULL, groups = NULL, ...) {
       draw_tree(tree, "1 - overlap", main)
     },
     cells = function(main, ...) {
-      draw_matrix(overlap, limits, sequential(), "overlap", ..., groups = list(NULL, groups), left = 4.6,
+      draw_matrix(overlap, limits, "overlap", ..., groups = list(NULL, groups), left = 4.6,
                   names = list(NULL, names), titles = list(ylab = n_of(n, "variable")), at = sqrt(at),
                   ticks = format(at))
     }
-  ), ..., page = matrix(1:2), heights = c(1, 2.6), least = c(2, 1.2))
+  ), ..., page = matrix(1:2), heights = c(1, 2.6), min_inches = c(2, 1.2))
   invisible(x)
 }

@@ -48,7 +48,7 @@ plot.gpuNetwork <- function(x, type = c("auto", "degree", "weight", "layout", "s
   }
   if (type == "layout") {
     if (!has_map) need_packages("igraph", "type = \"layout\"")
-    if (size == 0) fail("the network has no edge, and no layout")
+    if (size == 0) fail("the network has no edge, and no layout; a higher 'density' or a lower 'threshold' has edges")
     check_drawable(size, max, "layout", "variables with edges would be a hairball", "ask for fewer edges")
   }
   histograms <- c("degree", "weight", if (!is.null(x@tests$lag)) "lag", if (length(x@stability)) "stability")
@@ -72,13 +72,10 @@ draw_degrees <- function(net, ...) {
   })
   all <- do.call(rbind, counts)
   if (!nrow(all)) return(draw_nothing("no edges", "degree", "variables", ...))
-  span <- function(values) range(values, if (length(unique(values)) == 1L) values * c(0.5, 2))
-  room <- if (length(counts) > 1L) 4 else 1 # space for the legend
-  start_plot(span(all$degree), span(all$variables) * c(1, room),
-             list(xlab = "degree", ylab = "variables", main = "Degrees", log = "xy", axes = FALSE), ...)
-  log_axis(1L, span(all$degree), count_ticks(span(all$degree)))
-  log_axis(2L, span(all$variables), count_ticks(span(all$variables)))
-  graphics::box(bty = "l")
+  span <- function(values) range(values, if (length(unique(values)) == 1L) values[1L] * c(0.5, 2))
+  above <- if (length(counts) > 1L) 4 else 1 # a factor that leaves space for the legend
+  titles <- list(xlab = "degree", ylab = "variables", main = "Degrees", ylim = span(all$variables) * c(1, above))
+  start_log_plot(span(all$degree), span(all$variables), titles, ..., ticks = count_ticks)
   for (side in seq_along(counts)) {
     graphics::points(counts[[side]]$degree, counts[[side]]$variables, pch = c(19, 17)[side], cex = 0.8,
                      col = c(cold(), warm())[side])
@@ -152,13 +149,10 @@ drawn_network <- function(net) {
        name = if (is.null(name)) as.character(seq_along(is_y)) else name)
 }
 
-draw_layout <- function(net, labels, main = "", ...) {
+draw_layout <- function(net, labels, main = NULL, ...) {
   net <- drawn_network(net)
-  old <- graphics::par(mar = c(2.6, 0.6, if (identical(main, "")) 1.6 else 3.2, 0.6))
-  on.exit(graphics::par(old))
-  graphics::plot.default(c(0, graphics::par("pin")[1L]), c(0, graphics::par("pin")[2L]), type = "n", axes = FALSE,
-                         ann = FALSE, ...)
-  title_at("main", main, TITLE_LINE)
+  graphics::par(mar = c(2.6, 0.6, if (length(main)) 3.2 else 1.6, 0.6))
+  start_plot(c(0, graphics::par("pin")[1L]), c(0, graphics::par("pin")[2L]), list(main = main, axes = FALSE), ...)
   box <- graphics::par("usr")
   draw_graph(net, graph_places(net, box), labels, box, 0.7)
   if (any(net$degree == 0)) note(paste(format_count(sum(net$degree == 0)), "without edges"))
@@ -204,13 +198,12 @@ divide_box <- function(sizes, box) {
   rbind(divide_box(sizes[first], one), divide_box(sizes[-first], other))
 }
 
-draw_brain <- function(net, labels, coords, background, main = "", ...) {
+draw_brain <- function(net, labels, coords, background, main = NULL, ...) {
   net <- drawn_network(net)
   known <- known_places(coords)
   coords[!known, ] <- NA
   map <- new_map(coords[known, , drop = FALSE], background = background)
-  old <- graphics::par(mar = c(3.2, 1.6, if (nzchar(main) || !all(known)) 3.2 else 1.2, 1.6))
-  on.exit(graphics::par(old))
+  graphics::par(mar = c(3.2, 1.6, if (length(main) || !all(known)) 3.2 else 1.2, 1.6))
   draw_views(map, main, known, function(view, shift) { # half of the names in each; a far one may look like another's
     box <- rbind(map$low[view], map$high[view]) + rep(shift, each = 2L)
     draw_graph(net, t(t(coords[, view]) + shift), ceiling(labels / 2), as.vector(box), 0.6, far = c(0.2, 1))
@@ -233,7 +226,7 @@ draw_graph <- function(net, at, labels, box, cex, ...) {
   there <- which(!is.na(at[, 1L]))
   there <- there[order(net$degree[there])] # hubs on top
   degree <- net$degree[there]
-  inches <- abs(diff(box)[c(1L, 3L)] / diff(graphics::par("usr"))[c(1L, 3L)] * graphics::par("pin"))
+  inches <- diff(box)[c(1L, 3L)] / graphics::xyinch()
   radius <- min(0.1, 0.35 * sqrt(prod(inches) / length(there))) * pmax(0.3, sqrt(degree / max(degree, 1)))
   graphics::points(at[there, , drop = FALSE], pch = ifelse(net$is_y[there], 22L, 21L),
                    cex = radius * 72 / (0.375 * graphics::par("cex") * graphics::par("ps")), lwd = 0.5,
@@ -247,7 +240,7 @@ draw_graph <- function(net, at, labels, box, cex, ...) {
 # Draws the key of edges, and of the vertices of x and y, at a line of the margin below, no wider than the page.
 draw_graph_key <- function(net, line) {
   usr <- graphics::par("usr")
-  inch <- c(diff(usr[1:2]), diff(usr[3:4])) / graphics::par("pin")
+  inch <- graphics::xyinch()
   y <- usr[3L] - line * graphics::par("mai")[1L] / graphics::par("mar")[1L] * inch[2L]
   used <- sort(unique(net$group))
   sides <- if (any(net$is_y)) c("x", "y")

@@ -27,8 +27,8 @@
 #' @param power Up to 32 positive numbers, with or without a threshold.
 #' @param type A string: the similarity that is raised to a power, `"unsigned"`: `|r|`; `"signed"`: `(1 + r) / 2`;
 #'   `"signed hybrid"`: `max(r, 0)`. For `plot()`: `"fit"`, the distribution of connectivity with the scale-free fit of
-#'   [pickPower()]; `"hubs"`, the variables with the highest connectivity, or a map if `coords` are given;
-#'   `"histogram"`; or `"auto"`, all of them.
+#'   [pickPower()]; `"hubs"`, the variables with the highest connectivity; `"histogram"`; `"map"`, connectivity in
+#'   space, at the positions `coords`; or `"auto"`, all that there are, but no fit beside a map.
 #' @param histogram,breaks `TRUE` to count all coefficients by size, and the number of bins, an integer that divides
 #'   10,000. A run with a threshold only is faster.
 #' @param maps `NULL`, or strings: centrality measures, see Details.

@@ -165,6 +165,9 @@ plot.gpuModules <- function(x, type = c("tree", "stability"), traits = NULL, cov
   type <- check_choice(type, c("tree", "stability"), "type")
   sizes <- module_sizes(x)
   if (!is.null(traits) && !is.null(colors)) fail("give 'colors', rows below the tree, or 'traits', not both")
+  if (!length(sizes) && (type == "stability" || !is.null(traits))) {
+    fail("there are no modules to plot: all genes are grey, as with too few samples or too low a power")
+  }
   if (!is.null(traits)) return(plot_traits(x, sizes, traits, covariates, ...))
   if (type == "tree") {
     rows <- color_rows(x, colors)
@@ -177,10 +180,9 @@ plot.gpuModules <- function(x, type = c("tree", "stability"), traits = NULL, cov
       rows = function(...) draw_color_rows(x, rows, ...)
     )
     draw_page(panels, ..., page = matrix(1:2), heights = c(3, 0.7 + 0.3 * length(rows)),
-              least = c(2, 1))
+              min_inches = c(2, 1))
     return(invisible(x))
   }
-  if (!length(sizes)) fail("there are no modules to plot: all genes are grey")
   if (is.null(x$stability)) fail("'x' has no stability; give gpuModules() 'stability', a number of resamples")
   draw_page(list(function(...) {
     fills <- group_colors(names(sizes))
@@ -195,20 +197,20 @@ plot.gpuModules <- function(x, type = c("tree", "stability"), traits = NULL, cov
 }
 
 # Draws modules against traits, and returns their associations. `...`: arguments of gpuAssociation() and of pictures.
-plot_traits <- function(x, sizes, traits, covariates, ..., main = "Modules and traits") {
-  if (!length(sizes)) fail("there are no modules to plot: all genes are grey")
+plot_traits <- function(x, sizes, traits, covariates, ..., max = 1000, main = "Modules and traits") {
   if (is_of_sets(x)) {
     fail("'traits' is for modules of one data set; of several, plot(gpuAssociation(x$eigengenes[[1]], traits, ",
          "output = \"matrix\"), type = \"heatmap\")")
   }
-  drawn <- intersect(...names(), c("text", "palette", "size", "max", "cex.main"))
+  drawn <- intersect(...names(), c("text", "palette", "size", PAGE_PARAMETERS))
   given <- list(...)
   own <- c(list(x$eigengenes[names(x$eigengenes) != "MEgrey"], traits, covariates = covariates, output = "matrix"),
            given[setdiff(names(given), drawn)])
   found <- do.call(gpuAssociation, own, quote = TRUE)
   modules <- sub("^ME", "", rownames(found$r))
   labels <- paste0(modules, " (", vapply(sizes[modules], format_count, ""), ")")
-  panel <- function(...) draw_associations(found, ..., rows = labels, groups = list(NULL, factor(modules, modules)))
+  groups <- list(NULL, factor(modules, modules))
+  panel <- function(...) draw_associations(found, max, ..., rows = labels, groups = groups)
   do.call(draw_page, c(list(list(panel), main = main), given[drawn]), quote = TRUE)
   invisible(found)
 }
@@ -267,7 +269,7 @@ number_modules <- function(labels) {
   step <- room * (seq_along(middle) - 1)
   place <- stats::isoreg(middle - step)$yf + step
   place <- pmax(pmin(place, usr[2L] - room * rev(seq_along(place) - 0.5)), usr[1L] + room / 2 + step)
-  line <- diff(usr[3:4]) / graphics::par("pin")[2L] * graphics::par("cin")[2L] * graphics::par("cex")
+  line <- graphics::yinch(graphics::par("csi"))
   graphics::segments(middle, usr[3L], place, usr[3L] - 0.5 * line, lwd = 0.5, xpd = NA)
   graphics::text(place, usr[3L] - 1.1 * line, module, cex = cex, xpd = NA)
 }

@@ -13,6 +13,7 @@ is_t <- grepl("^T", about$BT)
 lineage <- ifelse(is_t, "T cells", "B cells")
 traits <- data.frame(age = about$age, sex = about$sex, stage = factor(substr(about$BT, 1, 2)), relapse = about$relapse,
                      lineage = factor(lineage), row.names = rownames(genes))
+set.seed(1)
 modules <- gpuModules(genes, power = 6, stability = 10)
 network <- gpuCorNetwork(genes, density = 0.002)
 compared <- gpuCorCompare(genes[is_t, 1:300], genes[!is_t, 1:300], classes = 0.01)

@@ -24,16 +24,33 @@ test_that("every picture takes a size of text, a palette and a size, and leaves 
   expect_true("#00FF00" %in% pixels_of(plot(r, "heatmap", palette = c("#0000FF", "#FFFFFF", "#00FF00"))))
   expect_false("#00FF00" %in% pixels_of(plot(r, "heatmap")))
   expect_identical(diverging(), hcl.colors(101, "Blue-Red 3"))
-  expect_error(plot(r, palette = "jet"), "'palette' must be one of")
+  expect_error(plot(r, palette = "jet"), "'palette' must be the name of one of hcl.pals")
   expect_error(plot(r, palette = c("red", "blurple", "blue")), "three colors or more")
   expect_error(plot(r, text = 5), "'text' = 5 is too large for a device of")
   expect_silent(plot(r)) # and the device is as it was
   expect_error(plot(r, ordr = 1), "unused argument 'ordr'")
   expect_error(plot(r, text = 0), "'text' must be a number between 0.1 and 10")
-  expect_error(plot(r, size = 7), "'size' must be width and height in inches")
+  expect_error(plot(r, palette = "Tropic", size = 7), "'size' must be width and height in inches")
+  expect_identical(diverging(), hcl.colors(101, "Blue-Red 3")) # after an error, too
   withr::local_options(device = function(width, height) grDevices::pdf(NULL, width, height))
   plot(r, "heatmap", size = c(6, 3))
   expect_equal(grDevices::dev.size(), c(6, 3))
+  grDevices::dev.off()
+})
+
+test_that("graphical parameters work in every picture, or are refused", {
+  net <- gpuCorNetwork(x, density = 0.5)
+  places <- matrix(seq_len(33), 11, dimnames = list(colnames(x), c("x", "y", "z")))
+  map <- function(...) plot(gpuConnectivity(x, power = 2), "map", coords = places, ...)
+  pictures <- list(function(...) plot(r, "histogram", ...), function(...) plot(r, "heatmap", ...),
+                   function(...) plot(net, "layout", coords = places, ...), map)
+  for (draw in pictures) {
+    expect_true("#FF8800" %in% pixels_of(draw(main = "Title", col.main = "#FF8800", cex.main = 3)))
+    expect_no_error(pixels_of(draw(main = NULL, axes = FALSE, asp = 1, ylim = c(0, 30))))
+    expect_error(draw(col = "red"), "unused argument 'col'")
+    expect_error(draw(ann = FALSE), "unused argument 'ann'")
+  }
+  expect_equal(graphics::par("col.main"), "black")
   grDevices::dev.off()
 })
 

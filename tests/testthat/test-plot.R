@@ -99,6 +99,9 @@ test_that("cells of variables and traits have r and p, if the text fits", {
   expect_false(any(grepl("^[(]", texts_of(plot(gpuAssociation(genes, x[1:30, ], output = "matrix"), "heatmap"), 3, 3))))
   draw(plot(gpuAssociation(unname(genes), unname(x[1:30, 1]), output = "matrix"), "heatmap"))
   expect_error(draw(plot(associated, "heatmap", max = 5)), "a heat map of 6 variables")
+  all <- gpuAssociation(genes, normal(30, 3, 9))
+  expect_error(draw(plot(all[0, ], "heatmap")), "there is nothing to plot")
+  expect_true("r (p value); 3 of 60 variables, the smallest p first" %in% texts_of(plot(all, "heatmap", max = 3)))
 })
 
 # ---- tests, comparisons and associations
@@ -204,6 +207,9 @@ test_that("inter-subject correlation is drawn as a histogram, a map and tests", 
   for (type in c("isc", "p.value", "volcano")) draw(plot(isc, type))
   expect_true("12" %in% texts_of(plot(isc, "volcano")))
   expect_error(draw(plot(isc, "map")), "needs 'coords'")
+  expect_true("Title" %in% texts_of(plot(isc, "map", coords = coords, main = "Title")))
+  draw(plot(isc, "volcano", coords = coords))
+  expect_error(draw(plot(isc[0, ])), "there is no column to plot")
   expect_error(plot(isc[, c("isc", "statistic")]), "'x' has lost columns of its tests")
   expect_identical(summary(isc)$strongest$variable[1], which.min(isc$p.value))
 })
@@ -214,14 +220,22 @@ test_that("windows have a heat map of their means, or of one", {
   expect_true("Window 3" %in% texts_of(plot(w, "heatmap", window = 3)))
   expect_error(draw(plot(w, "heatmap", window = 99)), "'window' must be a whole number between 1 and 10")
   draw(plot(windows(output = "moments"), "heatmap"))
+  expect_error(draw(plot(windows(output = "moments"), window = 1)), "of one window needs all pairs")
+  expect_error(draw(plot(windows(output = "moments", k = 3), colour = 1)), "unused argument 'colour'")
+  expect_error(draw(plot(gpuCorWindows(genes[, 1, drop = FALSE], 15), "heatmap")), "there is no pair to plot")
   expect_error(draw(plot(windows(output = "network", threshold = 0.5), "heatmap")), "a heat map needs all pairs")
+})
+
+test_that("bars add up to the number of known coefficients", {
+  some <- suppressWarnings(gpuCor(cbind(x, constant = 1)))
+  expect_identical(pixels_of(plot(some, "histogram", main = "")), pixels_of(plot(r, "histogram", main = "")))
 })
 
 test_that("a map of hubs takes places in two or three dimensions", {
   places <- as.matrix(expand.grid(x = 1:4, y = 1:5, z = 1:3))
-  draw(plot(con, "hubs", coords = places))
-  draw(plot(con, "hubs", coords = places[, 1:2]))
-  expect_error(draw(plot(con, "hubs", coords = places[1:10, ])), "'coords' must be a matrix with a row for each of")
+  draw(plot(con, "map", coords = places))
+  draw(plot(con, "map", coords = places[, 1:2]))
+  expect_error(draw(plot(con, "map", coords = places[1:10, ])), "'coords' must be a matrix with a row for each of")
 })
 
 test_that("a layout leaves the session's random numbers alone", {
@@ -463,7 +477,7 @@ test_that("a map of an oblique image has no gaps between voxels", {
   values <- seq_len(nrow(coords))
   middle <- order(rowSums(sweep(coords, 2, colMeans(coords))^2))[1]
   values[middle] <- 2 * length(values)
-  drawn <- pixels_of(plot(connectivity_of(values), "hubs", measure = "mean", coords = coords), 900, 400)
+  drawn <- pixels_of(plot(connectivity_of(values), "map", measure = "mean", coords = coords), 900, 400)
   ink <- drawn != "#FFFFFF" & col(drawn) < 780 # without the key
   # In a row of pixels each of three slices is one run, beside lines and letters. Stripes were dozens.
   runs <- apply(ink, 1, function(row) sum(diff(row) == 1))
@@ -498,11 +512,11 @@ test_that("left is on the left, and what is there has the color of its value", {
   map <- gpucor:::new_map(coords, values)
   rows <- function(view) match(gpucor:::slice_of(map, view)$colors[, 1], map$colors)
   for (view in list(1:2, c(1, 3), 2:3)) expect_true(all(diff(rows(view)) <= 0) && diff(range(rows(view))) > 0)
-  texts <- texts_of(plot(connectivity_of(values), "hubs", measure = "mean", coords = coords))
+  texts <- texts_of(plot(connectivity_of(values), "map", measure = "mean", coords = coords))
   expect_identical(sort(texts[texts %in% LETTERS]), sort(c("P", "A", "I", "S", "L", "R", "I", "S", "L", "R", "P", "A")))
   expect_true(all(c("x = -5 mm", "y = 6 mm", "z = 4 mm") %in% texts))
   colnames(coords) <- c("UMAP1", "UMAP2", "UMAP3")
-  texts <- texts_of(plot(connectivity_of(values), "hubs", measure = "mean", coords = coords))
+  texts <- texts_of(plot(connectivity_of(values), "map", measure = "mean", coords = coords))
   expect_false(any(texts %in% LETTERS))
 })
 
@@ -515,7 +529,7 @@ test_that("beside a map of regions their names stand, and no scale-free fit", {
   best <- names(sort(-con$soft[, 1]))[1:10]
   expect_true(all(best %in% texts))
   centers[3:4, ] <- NA
-  expect_true("2 of 60 variables without coordinates" %in% texts_of(plot(con, "hubs", coords = centers)))
+  expect_true("2 of 60 variables without coordinates" %in% texts_of(plot(con, "map", coords = centers)))
   expect_error(draw(plot(con, coords = centers * NA)), "'coords' has no row without missing values")
   expect_error(draw(plot(con, coords = quote(z))), "'coords' must be a numeric matrix, not z")
 })
@@ -615,6 +629,6 @@ test_that("of many values a sample is drawn, of many rows means", {
 
 test_that("a tree is drawn by its merges", {
   tree <- stats::hclust(1 - r, "average")
-  draw(gpucor:::draw_tree(tree, "height"))
+  draw(draw_page(list(function(...) draw_tree(tree, "height"))))
   expect_identical(gpucor:::order_by_tree(1 - r)$order, tree$order)
 })
