@@ -152,7 +152,7 @@ replaced <- function(code, from, to) {
   walk <- function(part) {
     if (identical(part, from)) {
       times <<- times + 1
-      return(to)
+      return(if (is.null(to)) quote({}) else to) # NULL would leave the part as it was
     }
     if (!is.call(part) && !is.expression(part) && !is.pairlist(part)) return(part)
     for (k in seq_along(part)) {
