@@ -91,6 +91,20 @@ package_data <- function(name, package) {
   where[[name]]
 }
 
+# The file of a real image that Debian's python3-nibabel has: fMRI of 17 x 21 x 3 voxels by 20 volumes, in integers of 16
+# bits with a scale.
+real_image <- function() {
+  file <- Sys.glob("/usr/lib/python3*/dist-packages/nibabel/tests/data/functional.nii")
+  skip_if_not(length(file) == 1L, "python3-nibabel is not installed")
+  file
+}
+
+# Its voxels as columns, in units so coarse that values are heavily tied and some voxels are constant.
+coarse_voxels <- function() {
+  img <- readVoxels(real_image())
+  round(t(matrix(img, ncol = dim(img)[4L])) / 100)
+}
+
 # Vectors (n_var NULL) and matrices of all small sizes, with and without names and a missing value.
 small_inputs <- function(n_obs, letters) {
   sizes <- list(NULL, 0, 1, 2)

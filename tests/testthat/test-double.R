@@ -133,7 +133,6 @@ test_that("distances and tests have it, too, and what is not a precision is an e
 })
 
 test_that("a plan has its precision, whoever runs its shares", {
-  skip_on_cran()
   x <- normal(40, 300)
   for (backend in backends()) for (method in c("pearson", "spearman")) {
     path <- quiet_plan(tempfile("plan"), x, density = 0.01, method = method, precision = "double", shards = 2,

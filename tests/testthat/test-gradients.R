@@ -219,18 +219,15 @@ test_that("variables without a positive weight have no gradient", {
   expect_identical(summary(found)$missing, 2L)
 })
 
-test_that("real regions: filtered_func_data", {
-  file <- file.path(Sys.getenv("GPUCOR_TEST_DATA"), "filtered_func_data.nii.gz")
-  skip_if_not(nzchar(Sys.getenv("GPUCOR_TEST_DATA")) && file.exists(file),
-              "GPUCOR_TEST_DATA with filtered_func_data.nii.gz")
-  img <- readVoxels(file)
+test_that("gradients of real regions are those of the formula", {
+  img <- readVoxels(real_image())
   average <- rowMeans(img, dims = 3)
-  blocks <- (slice.index(average, 1) - 1) %/% 6 + 20 * ((slice.index(average, 2) - 1) %/% 6) +
-    400 * ((slice.index(average, 3) - 1) %/% 4) + 1
-  x <- suppressMessages(voxelMatrix(img, average > 8000))
+  blocks <- (slice.index(average, 1) - 1) %/% 3 + 6 * ((slice.index(average, 2) - 1) %/% 3) +
+    42 * (slice.index(average, 3) - 1) + 1
+  x <- voxelMatrix(img, average > 2500)
   atlas <- voxelImage(blocks[attr(x, "mask")], x)
   regions <- parcelMeans(x, atlas)
-  large <- table(atlas[atlas > 0]) >= 20
+  large <- table(atlas[atlas > 0]) >= 5
   regions <- regions[, large[colnames(regions)]]
   expect_gt(ncol(regions), 100)
   w <- no_diagonal(cor(regions))

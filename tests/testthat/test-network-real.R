@@ -1,17 +1,9 @@
-# Networks of real expression and fMRI data, where installed or pointed to.
+# Networks of real expression and fMRI data, where installed.
 
 expression <- NULL # of all probe sets, once they are read
 all_genes <- function(n) {
   if (is.null(expression)) expression <<- get("exprs", attr(package_data("ALL", "ALL"), "assayData"))
   t(expression[seq_len(n), ])
-}
-
-voxels <- function() {
-  file <- file.path(Sys.getenv("GPUCOR_TEST_DATA"), "Dat1.rda")
-  skip_if_not(nzchar(Sys.getenv("GPUCOR_TEST_DATA")) && file.exists(file), "GPUCOR_TEST_DATA with Dat1.rda")
-  where <- new.env()
-  load(file, where)
-  where$Dat1
 }
 
 # Two-sided.
@@ -82,18 +74,18 @@ test_that("ALL: connectivity of probe sets", {
   }
 })
 
-test_that("Dat1: fMRI with ties and constant voxels", {
-  x <- voxels()[, 1:2500]
+test_that("fMRI with ties and constant voxels", {
+  x <- coarse_voxels()
   constant <- sum(apply(x, 2, function(v) all(v == v[1])))
   expect_gt(constant, 0)
   for (backend in backends()) {
     said <- warnings_of(gpuCorNetwork(x, density = 0.01, backend = backend))
     expect_length(said, 1)
-    expect_match(said, paste0("zero (", constant, " of 2500 columns of 'x': "), fixed = TRUE)
+    expect_match(said, paste0("zero (", constant, " of 1071 columns of 'x': "), fixed = TRUE)
   }
-  expect_real_networks(x, "pearson", list(density = 0.01, k = 5, threshold = 0.6), pair_cor(x), 1e-6, "Dat1")
+  expect_real_networks(x, "pearson", list(density = 0.01, k = 5, threshold = 0.6), pair_cor(x), 1e-6, "fMRI")
   # Whole numbers with many ties: scores that are the same for thousands of pairs.
-  few <- round(x[1:12, 301:1000])
+  few <- x[1:12, 301:1000]
   for (method in c("kendall", "spearman")) {
     r <- exact_cor(few, method = method)
     truth <- reference_network(r, "density", 0.01)
@@ -104,11 +96,12 @@ test_that("Dat1: fMRI with ties and constant voxels", {
   }
 })
 
-test_that("Dat1: all voxels", {
-  x <- voxels()
+test_that("the ranks of fMRI with ties and constant voxels", {
+  x <- coarse_voxels()
+  constant <- sum(apply(x, 2, function(v) all(v == v[1])))
   for (backend in backends()) {
     expect_warning(net <- gpuCorNetwork(x, density = 0.01, method = "spearman", backend = backend),
-                   paste0("zero (283 of ", ncol(x), " columns of 'x': "), fixed = TRUE)
+                   paste0("zero (", constant, " of 1071 columns of 'x': "), fixed = TRUE)
     k <- ceiling(0.01 * choose(ncol(x), 2))
     expect_gte(net@edges, k)
     expect_lt(sum(abs(net@x) > net@threshold), k)
