@@ -1,7 +1,8 @@
 # What one does with a working copy; not part of the built package.
 #
 #   make demo      install what is missing, build, run the example on real data
-#   make test      the quick tier of the tests, after each change: three minutes on two cores (TIER=full: all of them)
+#   make test      the quick tier of the tests, after each change: three minutes on two cores (TIER=full: all of them;
+#                  RECORD=--record: keeps the times by which the longest files start first)
 #   make check     make unit and make package; last line: N passed, N failed, N skipped
 #   make package   R CMD build, R CMD check with all tests (TIER=quick: with the quick tier)
 #   make unit      what configure makes of false toolkits; the engine's tests without R: plain, with ASan and UBSan, with
@@ -30,6 +31,7 @@
 
 CONFIGURE =
 FILTER =
+RECORD =
 TIER = quick
 BENCH =
 SECONDS = 60
@@ -45,7 +47,7 @@ TEST_NEEDS = $(DEMO_NEEDS) r-cran-testthat r-cran-callr r-cran-bit64 r-bioc-all 
   r-cran-wgcna r-bioc-rhdf5 r-bioc-hdf5array r-bioc-delayedarray r-cran-bigmemory r-bioc-summarizedexperiment \
   r-bioc-singlecellexperiment r-bioc-biobase r-bioc-impute r-cran-seuratobject r-cran-dynamictreecut \
   r-cran-fastcluster r-cran-future.apply r-cran-vdiffr r-cran-xml2 r-cran-corpcor r-cran-energy r-cran-nlme \
-  r-cran-rspectra python3-anndata python3-h5py
+  r-cran-rspectra python3-anndata python3-h5py python3-nibabel
 # R CMD check warns or notes where checkbashisms (of devscripts), qpdf or tidy are absent.
 CHECK_NEEDS = $(TEST_NEEDS) r-cran-knitr r-cran-rmarkdown pandoc devscripts qpdf tidy
 FUZZ_NEEDS = $(DEMO_NEEDS) python3-minimal r-bioc-rhdf5 r-cran-bit64 r-cran-xml2
@@ -53,7 +55,7 @@ BENCH_NEEDS = $(DEMO_NEEDS) r-cran-wgcna r-cran-pcapp
 UNIT_NEEDS = gcc libc6-dev r-base-core gcc-mingw-w64-x86-64
 CLUSTER_NEEDS = r-base-core r-base-dev r-cran-matrix r-cran-withr r-cran-testthat r-cran-callr slurm-wlm munge r-cran-batchtools \
   r-cran-future.apply r-cran-future.batchtools r-bioc-biocparallel iproute2 util-linux e2fsprogs procps
-GALLERY_NEEDS = $(TEST_NEEDS) r-cran-png r-cran-colorspace mricron-data python3-nibabel
+GALLERY_NEEDS = $(TEST_NEEDS) r-cran-png r-cran-colorspace mricron-data
 SITE_NEEDS = $(CHECK_NEEDS) r-cran-pkgdown
 LINT_NEEDS = r-base-core r-base-dev r-cran-matrix r-cran-withr r-cran-lintr clang-format shellcheck devscripts
 
@@ -110,8 +112,8 @@ if [ ! -d '$(LIBRARY)/gpucor' ] || [ -n "$$(find DESCRIPTION NAMESPACE configure
 fi
 endef
 
-run_tests = testthat::test_dir("tests/testthat", package = "gpucor", load_package = "installed", \
-  reporter = "check", filter = if (nzchar("$(FILTER)")) "$(FILTER)")
+# $(1): further arguments of R.
+run_tests = (cd tests && R $(1) --vanilla --no-echo -f testthat.R --args '$(FILTER)' $(RECORD) < /dev/null)
 
 run_fuzz = source("tests/fuzz/fuzz.R"); quit(status = fuzz($(SECONDS), $(SEED), "$(BUILD)/fuzz-case") > 0)
 
@@ -128,7 +130,7 @@ test:
 	$(call need,$(TEST_NEEDS))
 	$(call install,--configure-args='$(CONFIGURE)')
 	export GPUCOR_TESTS=$(TIER)
-	R --vanilla --no-echo -e '$(run_tests)' < /dev/null
+	$(call run_tests)
 
 # The tests of the engine run beside R CMD build and R CMD check, which leave a processor idle now and then.
 check: claims
@@ -216,8 +218,8 @@ bench:
 
 # R itself leaks, so leaks are valgrind's and the tests' own business.
 asan asan-fuzz: LIBRARY = $(BUILD)/library-asan
-asan: run = $(run_tests)
-asan-fuzz: run = $(run_fuzz)
+asan: run = $(call run_tests)
+asan-fuzz: run = R --vanilla --no-echo -e '$(run_fuzz)' < /dev/null
 asan asan-fuzz:
 	$(call need,$(TEST_NEEDS))
 	mkdir -p '$(BUILD)'
@@ -227,7 +229,7 @@ asan asan-fuzz:
 	export R_MAKEVARS_USER='$(BUILD)/asan.mk'
 	$(call install,--configure-args=--without-cuda --no-test-load)
 	export LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)"
-	R --vanilla --no-echo -e '$(run)' < /dev/null
+	$(run)
 
 # Judged by valgrind's findings only: it computes R's long doubles as doubles, so that cor(), which
 # the tests compare with, is off for constant columns.
@@ -235,9 +237,8 @@ valgrind: LIBRARY = $(BUILD)/library-valgrind
 valgrind:
 	$(call need,$(TEST_NEEDS) valgrind)
 	$(call install,--configure-args=--without-cuda)
-	export TESTTHAT_PARALLEL=FALSE # valgrind does not follow other processes
-	R -d "valgrind --leak-check=full --show-leak-kinds=definite --fullpath-after= --log-file=$(BUILD)/valgrind.log" \
-	  --vanilla --no-echo -e '$(run_tests)' < /dev/null || true
+	export TESTTHAT_CPUS=1 # valgrind does not follow other processes
+	$(call run_tests,-d "valgrind --leak-check=full --show-leak-kinds=definite --fullpath-after= --log-file=$(BUILD)/valgrind.log") || true
 	.ci/valgrind-result '$(BUILD)/valgrind.log'
 
 # Nodes are namespaces, so this is for root: by sudo where it is somebody else.

@@ -70,11 +70,11 @@ install <- function() {
 failing_test <- function(pattern, tier) {
   found <- file.path(folder, "failed")
   unlink(found)
-  code <- sprintf("results <- as.data.frame(testthat::test_dir('%s', filter = '%s', perl = TRUE, package = 'gpucor',
-    load_package = 'installed', reporter = 'silent', stop_on_failure = FALSE))
-    failed <- results[results$failed > 0 | results$error, ]
-    first <- if (nrow(failed)) paste0(failed$file, ': ', failed$test)[1] else character()
-    writeLines(first, '%s')", file.path(tree, "tests/testthat"), pattern, found)
+  code <- sprintf("setwd('%s'); source('run-files.R')
+    all <- expectations_of(run_files(test_files('.', '%s')))
+    failed <- all[all$kind %%in%% c('failure', 'error'), ]
+    writeLines(if (nrow(failed)) paste0(failed$file, ': ', failed$test)[1] else character(), '%s')",
+                  file.path(tree, "tests/testthat"), pattern, found)
   lives <- succeeds("tests.log", "Rscript", "--vanilla", "-e", code,
                     variables = c(paste0("R_LIBS=", library_of_tree), paste0("GPUCOR_TESTS=", tier)))
   if (!lives) return("R did not survive the tests, or they did not end")
@@ -127,15 +127,19 @@ changed_file <- function(mutant) {
 text_of <- function(file) paste0(paste(readLines(file), collapse = "\n"), "\n")
 
 # All files, divided after each function.
-parts_of_files <- sapply(Sys.glob(c("src/*.*", "src/*/*.*", "src/*/*/*.*", "R/*.R")), function(file) {
+parts_of_files <- sapply(list.files(c("src", "R"), "[.](c|h|cu|cuh|R)$", recursive = TRUE, full.names = TRUE), function(file) {
   strsplit(text_of(file), "(?<=\n})", perl = TRUE)[[1L]]
 }, simplify = FALSE)
 
+code_of_files <- sapply(Sys.glob("R/*.R"), parse, keep.source = FALSE, simplify = FALSE)
+names_of_files <- lapply(code_of_files, all.names, unique = TRUE)
+
 # Looks for the expression in all definitions of R/. A changed file loses its comments.
 changed_code <- function(mutant) {
-  changed <- lapply(Sys.glob("R/*.R"), function(file) {
-    before <- parse(file, keep.source = FALSE)
-    after <- replaced(before, mutant$from, mutant$to)
+  names <- all.names(mutant$from)
+  changed <- lapply(names(code_of_files), function(file) {
+    if (!all(names %in% names_of_files[[file]])) return(NULL)
+    after <- replaced(code_of_files[[file]], mutant$from, mutant$to)
     if (attr(after, "times") > 0) list(file = file, before = text_of(file), after = after)
   })
   changed <- Filter(Negate(is.null), changed)

@@ -1,9 +1,6 @@
 # Two tiers of tests. Quick, the default: every capability, every definition, boundary sizes, in under three minutes on
 # two cores. Full, where the environment variable GPUCOR_TESTS is "full", as `make check` sets it: more data, every step
 # of a walk over failures, what needs several processes or much time.
-#
-# Start-first in DESCRIPTION has the long files that load no large package: with the namespaces of WGCNA and
-# SummarizedExperiment each full collection of garbage takes 0.8 s instead of 0.1.
 
 full_tier <- function() identical(Sys.getenv("GPUCOR_TESTS"), "full")
 

@@ -1,0 +1,107 @@
+# Runs test files, each in a process of its own where the system can fork, and judges them: a file without results has
+# failed, whatever ended its process. All runners of these tests call it: tests/testthat.R, the record on a GPU, the
+# mutants, and the tests on ARM.
+
+MAX_SECONDS <- 10 # of processor that a file of the quick tier may take
+
+# Which runner runs a test that others skip. The first row counts whose regular expression matches the test's name and
+# the reason. A runner with a name (GPUCOR_RUNNER) fails if it skips a test of its own, so that no test is skipped
+# everywhere: "gpu" is the record on a GPU, "releases" has newer releases of R, "check" is .ci/run on Debian 12.
+SKIPPED <- c(
+  "^cuda |needs a GPU|no GPU" = "gpu",
+  "R has methods of S3|SeuratObject is version" = "releases",
+  "." = "check"
+)
+
+# Returns files ordered by the seconds of processor that they took when seconds.txt was recorded, the longest first. A
+# new file is the first of all.
+test_files <- function(folder = ".", filter = "") {
+  files <- list.files(folder, "^test-.*[.]R$", full.names = TRUE)
+  name <- sub("^test-(.*)[.]R$", "\\1", basename(files))
+  recorded <- utils::read.table(file.path(folder, "seconds.txt"), header = TRUE)
+  seconds <- recorded[match(name, recorded$file), Sys.getenv("GPUCOR_TESTS", "quick")]
+  kept <- grepl(filter, name, perl = TRUE)
+  files[kept][order(-seconds[kept], na.last = FALSE)]
+}
+
+# Returns a list of an element per file: list(file, tests: the results of testthat, as a list of tests; seconds: of
+# processor, with child processes), or what ended the process instead. A fork starts with the namespaces that are loaded
+# now, so that those which one file loads do not slow the collection of garbage in others.
+run_files <- function(files, processes = as.integer(Sys.getenv("TESTTHAT_CPUS", "2"))) {
+  loadNamespace("gpucor")
+  found <- if (processes < 2L || .Platform$OS.type == "windows") {
+    lapply(files, run_file)
+  } else {
+    unlink(tempdir(), recursive = TRUE) # each fork makes a folder of its own: one that quits removes it
+    parallel::mclapply(files, run_in_fork, mc.cores = processes, mc.preschedule = FALSE)
+  }
+  tempdir(check = TRUE)
+  stats::setNames(found, basename(files))
+}
+
+run_in_fork <- function(file) {
+  tempdir(check = TRUE)
+  on.exit(unlink(tempdir(), recursive = TRUE))
+  run_file(file)
+}
+
+run_file <- function(file) {
+  before <- proc.time()
+  utils::capture.output(tests <- testthat::test_file(
+    file, package = "gpucor", load_package = "installed", reporter = "silent", stop_on_failure = FALSE
+  ))
+  list(file = basename(file), tests = unclass(tests), seconds = sum((proc.time() - before)[-3L]))
+}
+
+# Returns a data frame of all that tests found: file, test, kind ("success", "failure", "error", "skip" or "warning"),
+# text.
+expectations_of <- function(found) {
+  rows <- lapply(names(found), function(file) {
+    if (!is.list(found[[file]]) || !length(found[[file]]$tests)) {
+      text <- if (is.list(found[[file]])) "no test was run" else paste("its process ended:", paste(found[[file]]))
+      return(data.frame(file, test = "", kind = "error", text))
+    }
+    do.call(rbind, lapply(found[[file]]$tests, function(test) {
+      kind <- vapply(test$results, function(one) sub("^expectation_", "", class(one)[1L]), "")
+      text <- vapply(test$results, conditionMessage, "")
+      if (length(kind)) data.frame(file, test = test$test, kind, text)
+    }))
+  })
+  do.call(rbind, rows)
+}
+
+# Writes the seconds of this run to the column of its tier in seconds.txt.
+record_seconds <- function(found, folder) {
+  path <- file.path(folder, "seconds.txt")
+  recorded <- utils::read.table(path, header = TRUE)
+  name <- sub("^test-(.*)[.]R$", "\\1", names(found))
+  now <- recorded[match(name, recorded$file), ]
+  now$file <- name
+  now[[Sys.getenv("GPUCOR_TESTS", "quick")]] <- round(seconds_of(found), 1)
+  utils::write.table(now[order(name), ], path, quote = FALSE, row.names = FALSE)
+}
+
+seconds_of <- function(found) vapply(found, function(one) if (is.list(one)) one$seconds else NA_real_, 0)
+
+# Prints what is wrong, what was skipped and why, how many files ran, and as the last line the counts as testthat's
+# reporters do. Returns TRUE if nothing is wrong.
+report_files <- function(found) {
+  all <- expectations_of(found)
+  is <- function(kind) all$kind %in% kind
+  wrong <- all[is(c("failure", "error", "warning")), ]
+  cat(sprintf("%s: %s: %s: %s\n", wrong$kind, wrong$file, wrong$test, wrong$text), sep = "")
+  skips <- all[is("skip"), ]
+  skips$text <- sub("^Reason: ", "", skips$text)
+  for (why in unique(skips$text)) cat("skipped in", sum(skips$text == why), "tests:", why, "\n")
+  runner <- Sys.getenv("GPUCOR_RUNNER")
+  said <- paste(skips$test, skips$text)
+  own <- vapply(said, function(one) SKIPPED[mapply(grepl, names(SKIPPED), one)][[1L]] == runner, NA)
+  cat(sprintf("to be run by this runner: %s: %s\n", skips$file[own], skips$test[own]), sep = "")
+  seconds <- seconds_of(found)
+  slow <- which(seconds > MAX_SECONDS & !identical(Sys.getenv("GPUCOR_TESTS"), "full"))
+  cat(sprintf("more than %d s of processor: %s: %.1f s\n", MAX_SECONDS, names(found)[slow], seconds[slow]), sep = "")
+  n_wrong <- sum(is(c("failure", "error")))
+  cat(length(found), "files ran, in", round(sum(seconds, na.rm = TRUE)), "s of processor\n")
+  cat(sprintf("[ FAIL %d | WARN %d | SKIP %d | PASS %d ]\n", n_wrong, sum(is("warning")), nrow(skips), sum(is("success"))))
+  length(found) > 0 && n_wrong == 0 && !any(own) && !(length(slow) && nzchar(runner))
+}
