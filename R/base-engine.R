@@ -7,6 +7,10 @@ engine <- new.env(parent = emptyenv())
 state <- new.env(parent = emptyenv())
 
 .onLoad <- function(libname, pkgname) {
+  if (.Call(r_is_replaced)) {
+    stop("gpucor was installed again, but this session still has the library of the earlier installation in memory; ",
+         "restart R", call. = FALSE)
+  }
   engine$constants <- .Call(r_constants)
   engine$methods <- setdiff(measures()$name, c("given", GROUP_METHODS)) # its last ones
 }

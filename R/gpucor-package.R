@@ -76,5 +76,5 @@
 "_PACKAGE"
 
 .onUnload <- function(libpath) {
-  library.dynam.unload("gpucor", libpath)
+  if (.Call(r_unload)) library.dynam.unload("gpucor", libpath)
 }

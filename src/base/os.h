@@ -85,5 +85,14 @@ int gcor_os_processors(void);
  * itself and in the child. A system without fork() never does. */
 void gcor_os_at_fork(void (*before)(void), void (*after)(void), void (*in_child)(void));
 
+/* Holds the library that this function is in, so that it stays in memory when others close it; 0: no longer. Returns
+ * 0; -1: error. On systems that do not forget the functions of gcor_os_at_fork() with the library, it is always held.
+ */
+int gcor_os_hold_library(int holds);
+
+/* Returns a number of the file at the path that the library was loaded from: another one once that is another file;
+ * 0: unknown. */
+int64_t gcor_os_library_file(void);
+
 /* Fills `bytes` bytes with the system's random numbers. Returns 0; -1: error. */
 int gcor_os_random(void *to, size_t bytes);

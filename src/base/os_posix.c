@@ -6,6 +6,7 @@
 
 #include "triangle.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -269,6 +270,30 @@ int gcor_os_processors(void) {
 
 void gcor_os_at_fork(void (*before)(void), void (*after)(void), void (*in_child)(void)) {
     pthread_atfork(before, after, in_child);
+}
+
+/* The path of the library. */
+static const char *library_path(void) {
+    Dl_info found;
+    return dladdr((const void *)(uintptr_t)library_path, &found) ? found.dli_fname : NULL;
+}
+
+int gcor_os_hold_library(int holds) {
+    static void *held;
+#ifndef __GLIBC__
+    holds = 1;
+#endif
+    if (holds && !held && library_path()) held = dlopen(library_path(), RTLD_LAZY | RTLD_NOLOAD);
+    if (holds) return held ? 0 : -1;
+    if (held) (void)dlclose(held);
+    held = NULL;
+    return 0;
+}
+
+int64_t gcor_os_library_file(void) {
+    struct stat found;
+    const char *path = library_path();
+    return path && stat(path, &found) == 0 ? (int64_t)found.st_ino : 0;
 }
 
 int gcor_os_random(void *to, size_t bytes) {

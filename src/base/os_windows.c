@@ -272,6 +272,22 @@ int gcor_os_processors(void) {
 
 void gcor_os_at_fork(void (*before)(void), void (*after)(void), void (*in_child)(void)) {}
 
+int gcor_os_hold_library(int holds) {
+    static HMODULE held;
+    const DWORD by_address = GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS;
+    if (holds && !held && !GetModuleHandleExW(by_address, (LPCWSTR)(void *)(uintptr_t)gcor_os_hold_library, &held))
+        held = NULL;
+    if (holds) return held ? 0 : -1;
+    if (held) (void)FreeLibrary(held);
+    held = NULL;
+    return 0;
+}
+
+/* Windows does not let anybody replace the file of a library in use. */
+int64_t gcor_os_library_file(void) {
+    return 0;
+}
+
 int gcor_os_random(void *to, size_t bytes) {
     for (size_t k = 0; k < bytes; k++) {
         unsigned number;

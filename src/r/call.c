@@ -52,6 +52,8 @@ void r_set_attributes(SEXP values, SEXP attributes, SEXP n_obs, SEXP diagonal) {
 
 /* ---- external pointers: the tag points to release() --------------------------------------- */
 
+static int64_t n_owners;
+
 static void finalize(SEXP pointer) {
     void *address = R_ExternalPtrAddr(pointer);
     if (address) {
@@ -61,15 +63,25 @@ static void finalize(SEXP pointer) {
     R_ClearExternalPtr(pointer);
 }
 
+static void collect(SEXP pointer) {
+    finalize(pointer);
+    n_owners--;
+}
+
+void r_own(SEXP pointer, void (*release)(void *), Rboolean at_exit) {
+    R_SetExternalPtrTag(pointer, R_MakeExternalPtrFn((DL_FUNC)(void (*)(void))release, R_NilValue, R_NilValue));
+    R_RegisterCFinalizerEx(pointer, collect, at_exit);
+    n_owners++;
+}
+
 SEXP r_new_owner(void (*release)(void *), Rboolean at_exit) {
-    SEXP tag = PROTECT(R_MakeExternalPtrFn((DL_FUNC)(void (*)(void))release, R_NilValue, R_NilValue));
-    SEXP pointer = PROTECT(R_MakeExternalPtr(NULL, tag, R_NilValue));
-    R_RegisterCFinalizerEx(pointer, finalize, at_exit);
-    UNPROTECT(2);
+    SEXP pointer = PROTECT(R_MakeExternalPtr(NULL, R_NilValue, R_NilValue));
+    r_own(pointer, release, at_exit);
+    UNPROTECT(1);
     return pointer;
 }
 
-/* Frees what a pointer of r_new_owner() owns before R collects it. */
+/* Frees what an owner's pointer owns before R collects it. */
 SEXP r_free(SEXP pointer) {
     finalize(pointer);
     return R_NilValue;
@@ -170,6 +182,16 @@ int r_own_threads(int threads) {
 
 int r_cores(void) {
     return is_forked ? 1 : gcor_os_processors();
+}
+
+/* ---- the end of the library --------------------------------------------------------------------- */
+
+int r_is_child(void) {
+    return is_forked;
+}
+
+int r_has_owners(void) {
+    return n_owners > 0;
 }
 
 /* ---- interrupts and progress -------------------------------------------------------------------- */

@@ -53,7 +53,8 @@
     /* system.c */ ENTRY(r_sync, 1) ENTRY(r_file_kind, 1) ENTRY(r_are_running, 1) ENTRY(r_random, 1) \
         ENTRY(r_checksum, 1) ENTRY(r_settings, 3) ENTRY(r_memory, 0) ENTRY(r_reclaim, 0) \
     /* given.c */ ENTRY(r_given, 3) \
-    /* call.c */ ENTRY(r_free, 1)
+    /* call.c */ ENTRY(r_free, 1) \
+    /* init.c */ ENTRY(r_is_replaced, 0) ENTRY(r_unload, 0)
 
 /* Computations over pairs of columns, which R asks r_run() for by name: the number of arguments of their own, and the
  * names of the result's elements. */
@@ -111,9 +112,12 @@ void r_check_compressed(SEXP p, SEXP i, SEXP x, int64_t n);
  * the attributes of these names; NULL: those of the list. */
 void r_set_attributes(SEXP values, SEXP attributes, SEXP n_obs, SEXP diagonal);
 
-/* Returns an external pointer without an address. When R collects it, or r_free() is called, release() frees the
- * address that it has then; `at_exit`: also when R ends. */
-SEXP r_new_owner(void (*release)(void *), Rboolean at_exit);
+/* Makes an external pointer an owner: when R collects it, or r_free() is called, release() frees the address that it
+ * has then, if any; `at_exit`: also when R ends. The library stays in memory as long as there are owners, so every R
+ * object that needs its code has one. */
+void r_own(SEXP pointer, void (*release)(void *), Rboolean at_exit);
+SEXP r_new_owner(void (*release)(void *), Rboolean at_exit); /* a new pointer, without an address */
+int r_has_owners(void);                                      /* whether there are any that R has not collected */
 
 /* ---- calls of R, and errors (call.c) ------------------------------------------------- */
 
@@ -139,6 +143,7 @@ int r_threads(SEXP threads);
 int r_own_threads(int threads); /* the same for a number that r_threads() returned before a fork */
 int r_cores(void);              /* processors that this process may use; 1 in a child of fork() */
 void r_watch_forks(void);       /* once, before any fork */
+int r_is_child(void);           /* whether this process is a child of fork() since then */
 
 /* ---- interrupts and progress (call.c) --------------------------------------------- */
 

@@ -173,18 +173,30 @@ SEXP r_sample_values(SEXP from, SEXP to, SEXP r, SEXP n, SEXP x, SEXP y, SEXP th
 /* Names by their numbers (ALTREP): the text names[numbers], whose elements are looked up when R asks for them. A name
  * in a table of millions of pairs takes four bytes, and R does not visit it when it collects garbage.
  *
- * data1: the numbers, from 1; or a list of two such vectors or other text, whose elements are joined by "~" when R asks
- * for one of them; NULL once R has asked for that, or for a pointer to all. data2: the names, or NULL, then all text.
- */
+ * data1: an owner (call.h) that protects the numbers, from 1; or a list of two such vectors or other text, whose
+ * elements are joined by "~" when R asks for one of them; NULL once R has asked for that, or for a pointer to all.
+ * data2: the names, or NULL, then all text. */
 
 static R_altrep_class_t names_class;
 
+static SEXP new_names(SEXP numbers, SEXP names) {
+    SEXP owner = PROTECT(r_new_owner(NULL, FALSE));
+    R_SetExternalPtrProtected(owner, numbers);
+    SEXP x = R_new_altrep(names_class, owner, names);
+    UNPROTECT(1);
+    return x;
+}
+
+static SEXP numbers_of(SEXP x) {
+    return R_ExternalPtrProtected(R_altrep_data1(x));
+}
+
 static int is_joined(SEXP x) {
-    return TYPEOF(R_altrep_data1(x)) == VECSXP;
+    return TYPEOF(numbers_of(x)) == VECSXP;
 }
 
 static R_xlen_t names_length(SEXP x) {
-    SEXP numbers = is_joined(x) ? VECTOR_ELT(R_altrep_data1(x), 0) : R_altrep_data1(x);
+    SEXP numbers = is_joined(x) ? VECTOR_ELT(numbers_of(x), 0) : numbers_of(x);
     return Rf_xlength(Rf_isNull(numbers) ? R_altrep_data2(x) : numbers);
 }
 
@@ -192,7 +204,7 @@ static SEXP expanded_names(SEXP x);
 
 static SEXP name_at(SEXP x, R_xlen_t k) {
     if (is_joined(x)) return STRING_ELT(expanded_names(x), k);
-    SEXP numbers = R_altrep_data1(x);
+    SEXP numbers = numbers_of(x);
     return STRING_ELT(R_altrep_data2(x), Rf_isNull(numbers) ? k : INTEGER_RO(numbers)[k] - 1);
 }
 
@@ -212,12 +224,12 @@ static SEXP joined_name(SEXP pair, R_xlen_t k) {
 
 static SEXP expanded_names(SEXP x) {
     R_xlen_t n = names_length(x);
-    if (Rf_isNull(R_altrep_data1(x))) return R_altrep_data2(x);
+    if (Rf_isNull(numbers_of(x))) return R_altrep_data2(x);
     SEXP all = PROTECT(Rf_allocVector(STRSXP, n));
     for (R_xlen_t k = 0; k < n; k++)
-        SET_STRING_ELT(all, k, is_joined(x) ? joined_name(R_altrep_data1(x), k) : name_at(x, k));
+        SET_STRING_ELT(all, k, is_joined(x) ? joined_name(numbers_of(x), k) : name_at(x, k));
     R_set_altrep_data2(x, all);
-    R_set_altrep_data1(x, R_NilValue);
+    R_SetExternalPtrProtected(R_altrep_data1(x), R_NilValue);
     UNPROTECT(1);
     return all;
 }
@@ -231,17 +243,17 @@ static void *names_data(SEXP x, Rboolean writable) {
 }
 
 static const void *names_data_or_null(SEXP x) {
-    return Rf_isNull(R_altrep_data1(x)) ? STRING_PTR_RO(R_altrep_data2(x)) : NULL;
+    return Rf_isNull(numbers_of(x)) ? STRING_PTR_RO(R_altrep_data2(x)) : NULL;
 }
 
 /* NULL lets R copy the text. */
 static SEXP duplicate_names(SEXP x, Rboolean deep) {
-    return Rf_isNull(R_altrep_data1(x)) ? NULL : R_new_altrep(names_class, R_altrep_data1(x), R_altrep_data2(x));
+    return Rf_isNull(numbers_of(x)) ? NULL : new_names(numbers_of(x), R_altrep_data2(x));
 }
 
 /* R extracts and saves such vectors by element, as ordinary text. */
-void r_define_names(DllInfo *dll) {
-    names_class = R_make_altstring_class("names", "gpucor", dll);
+void r_define_names(void) {
+    names_class = R_make_altstring_class("names", "gpucor", NULL);
     R_set_altrep_Length_method(names_class, names_length);
     R_set_altrep_Duplicate_method(names_class, duplicate_names);
     R_set_altvec_Dataptr_method(names_class, names_data);
@@ -252,7 +264,7 @@ void r_define_names(DllInfo *dll) {
 
 /* Returns names[numbers]. All numbers, integers from 1, have a name. */
 SEXP r_names_at(SEXP numbers, SEXP names) {
-    return R_new_altrep(names_class, numbers, names);
+    return new_names(numbers, names);
 }
 
 /* Returns paste(from, to, sep = "~") of text of one length. */
@@ -260,7 +272,7 @@ SEXP r_joined_names(SEXP from, SEXP to) {
     SEXP pair = PROTECT(Rf_allocVector(VECSXP, 2));
     SET_VECTOR_ELT(pair, 0, from);
     SET_VECTOR_ELT(pair, 1, to);
-    SEXP names = R_new_altrep(names_class, pair, R_NilValue);
+    SEXP names = new_names(pair, R_NilValue);
     UNPROTECT(1);
     return names;
 }

@@ -47,9 +47,8 @@ r_source r_source_of(SEXP x, int by_row) {
 
 /* gpuCorFile: raw files that R owns through an external pointer, which has no address until the file is open. */
 
-static void finalize_file(SEXP pointer) {
-    gcor_raw_close(R_ExternalPtrAddr(pointer));
-    R_ClearExternalPtr(pointer);
+static void close_file(void *file) {
+    gcor_raw_close(file);
 }
 
 static int64_t integer_at(SEXP value, R_xlen_t k) {
@@ -100,7 +99,7 @@ static const gcor_raw_file *open_raw(SEXP x, SEXP pointer) {
     gcor_raw_file *opened;
     stop_if(gcor_raw_open(&context, Rf_translateChar(STRING_ELT(path, 0)), &shape, &opened), &context);
     R_SetExternalPtrAddr(pointer, opened);
-    R_RegisterCFinalizerEx(pointer, finalize_file, TRUE);
+    r_own(pointer, close_file, TRUE);
     return opened;
 }
 

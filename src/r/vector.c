@@ -197,9 +197,9 @@ static void set_methods(R_altrep_class_t class) {
 }
 
 /* R saves such vectors as ordinary ones, and sums them up itself: as long doubles, in the order of the values. */
-void r_define_vectors(DllInfo *dll) {
-    int_class = R_make_altinteger_class("integers", "gpucor", dll);
-    real_class = R_make_altreal_class("doubles", "gpucor", dll);
+void r_define_vectors(void) {
+    int_class = R_make_altinteger_class("integers", "gpucor", NULL);
+    real_class = R_make_altreal_class("doubles", "gpucor", NULL);
     set_methods(int_class);
     set_methods(real_class);
     R_set_altinteger_Elt_method(int_class, int_element);

@@ -6,12 +6,12 @@
 #include "../base/alloc.h"
 #include "../measure/compact.h"
 
-#include <R_ext/Rdynload.h>
-
 /* ---- vector.c -------------------------------------------------------------------------- */
 
-void r_define_vectors(DllInfo *dll);
-void r_define_names(DllInfo *dll); /* edges.c */
+/* Define the classes, once. R is not told of the library, whose classes it would make useless when it closes the
+ * library; vectors may live on. */
+void r_define_vectors(void);
+void r_define_names(void); /* edges.c */
 
 /* Returns a vector of n integers or doubles (INTSXP or REALSXP) without memory. The caller sets *r_vector_buffer(),
  * which the vector owns, before anybody reads it. */

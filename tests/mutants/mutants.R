@@ -427,6 +427,12 @@ mutants <- list(
   r_mutant("observations of distance correlation", c(bicor = 5, distance = 10, `distance of groups` = 10, rv = 10),
            c(bicor = 5, distance = 5, `distance of groups` = 10, rv = 10), "distance"),
 
+  # ---- unloading
+  mutant("owners of names", "new_names", "r_new_owner(NULL, FALSE)", "R_MakeExternalPtr(NULL, R_NilValue, R_NilValue)",
+         "unload"),
+  mutant("threads of an unloaded library", "r_unload", "gcor_end_threads();", "", "unload"),
+  r_mutant("another installation", .Call(r_is_replaced), FALSE, "unload"),
+
   # ---- CUDA's host side, on a machine with a GPU
   mutant("bits of context likelihood", "gcor_information_of", "in_double ? GCOR_AS_DOUBLES : GCOR_AS_FLOATS",
          "GCOR_AS_DOUBLES", "clr"),
