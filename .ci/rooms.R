@@ -1,6 +1,7 @@
 # The folders of src/ as floors: a file includes what is in its own folder or on a floor below, and the contract,
 # gpucor.h; no two files include or, in one folder, call each other, in however many steps. x.c and x.h count as one
-# file. The folders of cuda/ are floors of their own; none of them includes cpu/, nor cpu/ them.
+# file. The folders of cuda/ are floors of their own; none of them includes cpu/, nor cpu/ them. One function starts
+# threads.
 floors <- list("base", "measure", "source", "mask", "stats", "sink", "engine", "cpu", "cuda/backend", "cuda/prepare",
                "cuda/product", "cuda/sink", "cuda", "r", ".")
 contract <- c("gpucor.h", "configured.h")
@@ -38,8 +39,13 @@ calls <- do.call(rbind, lapply(names(texts), function(file) {
   data.frame(from = rep(file, length(to)), to = to)
 }))
 
+# Threads of others would handle R's signals.
+raw <- Filter(function(file) any(grepl("\\bpthread_create\\b|std::j?thread\\b|\\bthrd_create\\b", texts[[file]])),
+              setdiff(names(texts), c("base/os_posix.c", "base/os_windows.c")))
+for (file in raw) cat(file, "starts a thread by other means than gcor_os_thread()\n")
+
 circle <- lapply(list(includes, calls), function(uses) {
   arrows <- unique(data.frame(from = stem(uses$from), to = stem(uses$to)))
   show_circle(arrows[arrows$from != arrows$to, ])
 })
-quit(status = as.integer(any(up) || length(unlist(circle)) > 0))
+quit(status = as.integer(any(up) || length(raw) || length(unlist(circle)) > 0))

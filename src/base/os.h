@@ -71,8 +71,8 @@ int gcor_os_sync(const char *path);
 
 /* ---- threads, processes, random numbers --------------------------------------------- */
 
-/* pthread_create() of a thread with 2 MB of stack, which some systems' threads lack, that handles no signals, which are
- * for the thread that R runs in. */
+/* pthread_create() of a thread that handles no signals, which are for the thread that R runs in, with 8 MB of stack:
+ * what Linux gives, for compilers in drivers of GPUs, and more than some systems do. The only way to start a thread. */
 int gcor_os_thread(pthread_t *thread, void *(*run)(void *), void *argument);
 
 /* Returns whether there is a process of that number, of whatever user. */

@@ -239,7 +239,7 @@ int gcor_os_sync(const char *path) {
 
 /* ---- threads, processes, random numbers ----------------------------------------------- */
 
-enum { STACK_BYTES = 2 << 20 };
+enum { STACK_BYTES = 8 << 20 };
 
 int gcor_os_thread(pthread_t *thread, void *(*run)(void *), void *argument) {
     sigset_t all, before;

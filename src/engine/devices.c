@@ -8,6 +8,7 @@
 #include "work.h"
 
 #include "../base/alloc.h"
+#include "../base/os.h"
 #include "../source/source.h"
 #include "session.h"
 
@@ -183,7 +184,7 @@ static gcor_status start(pool *p, member *m, int device) {
     m->context.pairs_done = 0;
     gcor_status status = gcor_sink_fork(sink, &m->context, &m->sink);
     if (status) return gcor_fail(p->context, status, "%s", m->context.error.message);
-    m->is_started = m->is_busy = pthread_create(&m->thread, NULL, work_in_thread, m) == 0;
+    m->is_started = m->is_busy = gcor_os_thread(&m->thread, work_in_thread, m) == 0;
     return GCOR_OK;
 }
 

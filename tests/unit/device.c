@@ -43,6 +43,7 @@ static gcor_status call(device *d, gcor_context *context, unit_function function
     static const char *const names[] = {"open", "begin", "prepare", "multiply", "finish"};
     const unit_fault *fault = &unit_devices_now.faults[d->number];
     int k = __atomic_add_fetch(&unit_devices_now.calls[d->number][function], 1, __ATOMIC_RELAXED);
+    if (unit_devices_now.watch) unit_devices_now.watch();
     if (function == unit_devices_now.at) gather(function);
     if (!d->is_broken && (fault->k == 0 || fault->function != function || fault->k != k)) return GCOR_OK;
     if (!d->is_broken) __atomic_add_fetch(&unit_devices_now.failed, 1, __ATOMIC_RELAXED);

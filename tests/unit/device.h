@@ -23,6 +23,7 @@ typedef struct {
     int pause;                       /* microseconds added to each tile */
     int together;                    /* number of devices that must be at a function before any continues */
     unit_function at;                /* that function */
+    void (*watch)(void);             /* called by each function; NULL: nothing is */
     int calls[UNIT_DEVICES][UNIT_FUNCTIONS];
     int failed; /* number of devices that have failed */
     int open;   /* number of open devices */

@@ -118,7 +118,7 @@ const unit_test threads_tests[] = {LOOP_TESTS, {NULL, NULL}};
 
 /* ---- limits --------------------------------------------------------------------------------------- */
 
-enum { WANTED = 64, STACK_BYTES = 2 << 20, GUARD_BYTES = 4096 };
+enum { WANTED = 64, STACK_BYTES = 8 << 20, GUARD_BYTES = 4096 };
 
 #if UNIT_HAS_FORK
 static int64_t bytes_in_use(void) {

@@ -2,8 +2,10 @@
 #include "check.h"
 #include "device.h"
 #include "results.h"
+#include "system.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <string.h>
 
 enum { N_OBS = 9, N_X = 260, DEVICES = 3 };
@@ -260,6 +262,43 @@ static void progress_is_a_shard(void) {
     free_fixture(f);
 }
 
+/* ---- signals ------------------------------------------------------------------------------------------- */
+
+#if UNIT_HAS_FORK
+
+static int n_workers_calls, n_unblocked;
+
+/* R's handlers use R's memory. */
+static void look_at_mask(void) {
+    const int signals[] = {SIGINT, SIGUSR1, SIGUSR2, SIGTERM, SIGCHLD, SIGALRM, SIGPIPE};
+    sigset_t blocked;
+    if (pthread_equal(watch.owner, pthread_self())) return;
+    pthread_sigmask(SIG_BLOCK, NULL, &blocked);
+    __atomic_add_fetch(&n_workers_calls, 1, __ATOMIC_RELAXED);
+    for (size_t k = 0; k < sizeof signals / sizeof *signals; k++)
+        if (!sigismember(&blocked, signals[k])) __atomic_add_fetch(&n_unblocked, 1, __ATOMIC_RELAXED);
+}
+
+static void signals_are_the_callers(void) {
+    fixture *f = new_fixture("store of a triangle");
+    gcor_status status;
+    watch.owner = pthread_self();
+    set_devices(DEVICES, 0);
+    unit_devices_now.watch = look_at_mask;
+    CHECK_SAME(&f->alone, unit_find(&f->problem, f->kind, &status));
+    CHECK(n_workers_calls > DEVICES);
+    CHECK_INT(n_unblocked, 0);
+    free_fixture(f);
+}
+
+#else
+
+static void signals_are_the_callers(void) {
+    unit_skip("the system has no signals for threads");
+}
+
+#endif
+
 const unit_test workers_tests[] = {
     {"what a lost device had is done by the others", one_device_is_lost},
     {"one device that is left does all", one_device_is_left},
@@ -268,6 +307,7 @@ const unit_test workers_tests[] = {
     {"other errors end the run with their message", others_fail},
     {"only the caller is asked whether to stop, and all stop", interrupted},
     {"a session goes on after a run that failed", sessions_go_on},
+    {"workers handle no signals", signals_are_the_callers},
     {"progress is between nothing and all", progress_is_a_shard},
     {NULL, NULL},
 };
