@@ -296,7 +296,8 @@ gpuPermute <- function(adjust = c("none", "maxT", "fdr"), n_perm = 1000, surroga
 #'
 #' @param backend A string: `"cuda"`, `"cpu"`, or `"auto"` (default), a GPU if there is one.
 #' @param threads An integer: threads of the processor. Default: `OMP_THREAD_LIMIT`, `OMP_NUM_THREADS`, the batch
-#'   system's number, or all cores.
+#'   system's number, or all cores that the process may use: those of its affinity, or as many as the quota of its
+#'   control groups (containers, `CPUQuota` of systemd) pays for.
 #' @param devices Integers from 0, or `"all"`: the GPUs that share the work, see [gpuInfo()]. Default: those of
 #'   [chooseGpu()].
 #' @param memory A number of bytes for prepared columns, and for the adjacencies of [gpuTOM()]. Default: what the GPU

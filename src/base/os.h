@@ -78,8 +78,16 @@ int gcor_os_thread(pthread_t *thread, void *(*run)(void *), void *argument);
 /* Returns whether there is a process of that number, of whatever user. */
 int gcor_os_is_running(int process);
 
-/* Returns the number of processors that this process may run on. */
+/* Returns the number of processors that this process may run on, or fewer if its control groups have a quota of their
+ * time: rounded up to whole processors, and read at most once a second. */
 int gcor_os_processors(void);
+
+#ifndef _WIN32
+/* Return what the process's control groups and their parents leave: bytes of memory, and processors; INT64_MAX: no
+ * limit. system: "", or for tests a folder in whose proc/self/cgroup and sys/fs/cgroup the groups are. */
+int64_t gcor_os_group_memory(const char *system);
+int64_t gcor_os_group_processors(const char *system);
+#endif
 
 /* Calls these functions, or not those that are NULL, at each fork() from now on: before it, and after it in the process
  * itself and in the child. A system without fork() never does. */

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -17,6 +18,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #ifndef MAP_NORESERVE
@@ -63,45 +65,78 @@ void gcor_os_huge_pages(void *at, size_t bytes) {
 #endif
 }
 
-/* ---- available memory -------------------------------------------------------------- */
+/* ---- numbers in files ---------------------------------------------------------------- */
 
-/* Version 1 of control groups reports no limit as the largest number of pages. */
-static const int64_t NO_LIMIT = INT64_MAX / 2;
-
-/* The number that follows a name at the beginning of a line; -1 if there is none. */
-static int64_t number_in(const char *path, const char *name) {
+/* Reads two numbers that follow a name at the beginning of a line, and returns how many there are. */
+static int numbers_in(const char *path, const char *name, int64_t *first, int64_t *second) {
     char line[256];
-    int64_t value = -1;
+    int n = 0;
     FILE *file = fopen(path, "r");
-    while (file && value < 0 && fgets(line, sizeof line, file))
-        if (strncmp(line, name, strlen(name)) == 0 && sscanf(line + strlen(name), "%" SCNd64, &value) != 1) value = -1;
+    while (file && n == 0 && fgets(line, sizeof line, file))
+        if (strncmp(line, name, strlen(name)) == 0)
+            n = sscanf(line + strlen(name), "%" SCNd64 "%" SCNd64, first, second);
     if (file) fclose(file);
-    return value;
+    return n > 0 ? n : 0;
 }
 
-/* Bytes left below a group's limit; pages of the file cache that are not in use count as free. The names of its
- * files differ between the two versions of control groups. */
-static int64_t left_of_group(const char *folder, const char *limit, const char *current) {
-    char path[600];
-    snprintf(path, sizeof path, "%s/%s", folder, limit);
-    int64_t max = number_in(path, ""); /* "max" is not a number */
-    if (max < 0 || max > NO_LIMIT) return INT64_MAX;
-    snprintf(path, sizeof path, "%s/%s", folder, current);
-    int64_t used = number_in(path, "");
-    snprintf(path, sizeof path, "%s/memory.stat", folder);
-    int64_t idle = number_in(path, "inactive_file ");
+/* The number that follows a name; -1 if there is none. */
+static int64_t number_in(const char *path, const char *name) {
+    int64_t value, second;
+    return numbers_in(path, name, &value, &second) > 0 ? value : -1;
+}
+
+/* ---- control groups ---------------------------------------------------------------- */
+
+/* A resource whose use groups of processes limit. The names of a group's files differ between the two versions of
+ * control groups. */
+typedef struct {
+    const char *controller; /* version 1 has a tree of groups for each */
+    int64_t (*left)(const char *folder, int version);
+} group_limit;
+
+enum { MAX_PATH_BYTES = 600 };
+
+static int64_t number_of_group(const char *folder, const char *file, const char *name) {
+    char path[MAX_PATH_BYTES];
+    snprintf(path, sizeof path, "%s/%s", folder, file);
+    return number_in(path, name);
+}
+
+/* Bytes left below a group's limit; pages of the file cache that are not in use count as free. */
+static int64_t memory_of_group(const char *folder, int version) {
+    const int64_t no_limit = INT64_MAX / 2; /* version 1 reports the largest number of pages */
+    int64_t max = number_of_group(folder, version == 1 ? "memory.limit_in_bytes" : "memory.max", "");
+    if (max < 0 || max > no_limit) return INT64_MAX; /* "max" is not a number */
+    int64_t used = number_of_group(folder, version == 1 ? "memory.usage_in_bytes" : "memory.current", "");
+    int64_t idle = number_of_group(folder, "memory.stat", "inactive_file ");
     if (used < 0) return INT64_MAX;
     used -= idle > 0 ? idle : 0;
     return max > used ? max - used : 0;
 }
 
+/* Processors that a group may use at a time, on average: its time in each period. */
+static int64_t processors_of_group(const char *folder, int version) {
+    char path[MAX_PATH_BYTES];
+    int64_t quota = -1, period = -1;
+    if (version == 1) {
+        quota = number_of_group(folder, "cpu.cfs_quota_us", "");
+        period = number_of_group(folder, "cpu.cfs_period_us", "");
+    } else {
+        snprintf(path, sizeof path, "%s/cpu.max", folder);
+        if (numbers_in(path, "", &quota, &period) < 2) return INT64_MAX;
+    }
+    return quota > 0 && period > 0 ? (quota - 1) / period + 1 : INT64_MAX;
+}
+
+static const group_limit memory_limit = {"memory", memory_of_group}, processor_limit = {"cpu", processors_of_group};
+
 /* Minimum over a group and its parents up to the root, which may be the only one visible in a container. */
-static int64_t left_of_groups(const char *root, const char *group, const char *limit, const char *current) {
-    char folder[512];
+static int64_t left_of_groups(const group_limit *limit, const char *root, const char *group, int version) {
+    char folder[MAX_PATH_BYTES - 100];
     int64_t left = INT64_MAX;
     if (snprintf(folder, sizeof folder, "%s%s", root, group) >= (int)sizeof folder) return left;
     while (strlen(folder) >= strlen(root)) {
-        left = gcor_min(left, left_of_group(folder, limit, current));
+        left = gcor_min(left, limit->left(folder, version));
         char *last = strrchr(folder, '/');
         if (!last) break;
         *last = 0;
@@ -109,15 +144,45 @@ static int64_t left_of_groups(const char *root, const char *group, const char *l
     return left;
 }
 
-/* Parses a line of /proc/self/cgroup: "0::/group", or in version 1 "7:memory:/group". */
-static int64_t left_of_line(char *line) {
-    char *names = strchr(line, ':'), *group = names ? strchr(names + 1, ':') : NULL;
+/* True if a list of names, separated by commas, has the name. */
+static int is_listed(const char *names, const char *end, const char *name) {
+    const size_t size = strlen(name);
+    for (const char *at = names; at < end; at += strcspn(at, ",:") + 1)
+        if (strcspn(at, ",:") == size && strncmp(at, name, size) == 0) return 1;
+    return 0;
+}
+
+/* Parses a line of /proc/self/cgroup: "0::/group", or in version 1 "7:cpu,cpuacct:/group". */
+static int64_t left_of_line(const group_limit *limit, const char *system, char *line) {
+    char root[MAX_PATH_BYTES / 2], *names = strchr(line, ':'), *group = names ? strchr(names + 1, ':') : NULL;
     line[strcspn(line, "\n")] = 0;
     if (!group) return INT64_MAX;
-    if (names + 1 == group) return left_of_groups("/sys/fs/cgroup", group + 1, "memory.max", "memory.current");
-    if (!strstr(names, "memory")) return INT64_MAX;
-    return left_of_groups("/sys/fs/cgroup/memory", group + 1, "memory.limit_in_bytes", "memory.usage_in_bytes");
+    const int version = ++names == group ? 2 : 1;
+    if (version == 1 && !is_listed(names, group, limit->controller)) return INT64_MAX;
+    snprintf(root, sizeof root, "%s/sys/fs/cgroup%s%s", system, version == 1 ? "/" : "",
+             version == 1 ? limit->controller : "");
+    return left_of_groups(limit, root, group + 1, version);
 }
+
+static int64_t left_of_all(const group_limit *limit, const char *system) {
+    char path[MAX_PATH_BYTES], line[512];
+    int64_t left = INT64_MAX;
+    snprintf(path, sizeof path, "%s/proc/self/cgroup", system);
+    FILE *file = fopen(path, "r");
+    while (file && fgets(line, sizeof line, file)) left = gcor_min(left, left_of_line(limit, system, line));
+    if (file) fclose(file);
+    return left;
+}
+
+int64_t gcor_os_group_memory(const char *system) {
+    return left_of_all(&memory_limit, system);
+}
+
+int64_t gcor_os_group_processors(const char *system) {
+    return left_of_all(&processor_limit, system);
+}
+
+/* ---- available memory -------------------------------------------------------------- */
 
 /* Bytes left of the address space under `ulimit -v`, which batch systems set. */
 static int64_t left_of_address_space(void) {
@@ -128,13 +193,9 @@ static int64_t left_of_address_space(void) {
 }
 
 int64_t gcor_available_memory(void) {
-    char line[512];
     int64_t kilobytes = number_in("/proc/meminfo", "MemAvailable:");
     int64_t left = gcor_min(kilobytes >= 0 ? 1024 * kilobytes : INT64_MAX, left_of_address_space());
-    FILE *file = fopen("/proc/self/cgroup", "r");
-    while (file && fgets(line, sizeof line, file)) left = gcor_min(left, left_of_line(line));
-    if (file) fclose(file);
-    return left;
+    return gcor_min(left, gcor_os_group_memory(""));
 }
 
 /* ---- files --------------------------------------------------------------------------- */
@@ -259,13 +320,44 @@ int gcor_os_is_running(int process) {
     return process > 0 && (kill(process, 0) == 0 || errno == EPERM);
 }
 
-int gcor_os_processors(void) {
 #ifdef __linux__
-    cpu_set_t set;
-    if (sched_getaffinity(0, sizeof set, &set) == 0) return CPU_COUNT(&set);
+
+/* The system refuses a set that is smaller than its own. */
+static int count_affinity(void) {
+    enum { MIN = 1024, MAX = 1 << 20 };
+    for (int n = MIN, refused = 1; refused && n <= MAX; n *= 2) {
+        const size_t bytes = CPU_ALLOC_SIZE(n);
+        cpu_set_t *set = CPU_ALLOC(n);
+        if (!set) return 0;
+        const int status = sched_getaffinity(0, bytes, set), count = status == 0 ? CPU_COUNT_S(bytes, set) : 0;
+        refused = status != 0 && errno == EINVAL;
+        CPU_FREE(set);
+        if (!refused) return count;
+    }
+    return 0;
+}
+
 #endif
-    long n = sysconf(_SC_NPROCESSORS_ONLN);
-    return n > 0 ? (int)n : 1;
+
+/* Reading files takes as long as a small run, so a new limit counts after a second. */
+static int64_t group_processors(void) {
+    static int64_t known, until;
+    struct timespec now;
+    if (clock_gettime(CLOCK_MONOTONIC, &now) != 0) return gcor_os_group_processors("");
+    if (now.tv_sec >= __atomic_load_n(&until, __ATOMIC_ACQUIRE)) {
+        __atomic_store_n(&known, gcor_os_group_processors(""), __ATOMIC_RELAXED);
+        __atomic_store_n(&until, (int64_t)now.tv_sec + 1, __ATOMIC_RELEASE);
+    }
+    return __atomic_load_n(&known, __ATOMIC_RELAXED);
+}
+
+int gcor_os_processors(void) {
+    int64_t n = 0;
+#ifdef __linux__
+    n = count_affinity();
+#endif
+    if (n < 1) n = sysconf(_SC_NPROCESSORS_ONLN);
+    return (int)gcor_clamp(gcor_min(n, group_processors()), 1, INT_MAX);
 }
 
 void gcor_os_at_fork(void (*before)(void), void (*after)(void), void (*in_child)(void)) {

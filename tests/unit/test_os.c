@@ -1,3 +1,4 @@
+#define _GNU_SOURCE
 /* The operating system behind src/base/os.h: behavior is the same on all systems. */
 #include "check.h"
 #include "system.h"
@@ -5,8 +6,17 @@
 #include "../../src/base/os.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#ifdef __linux__
+#include <sched.h>
+#include <sys/syscall.h>
+#endif
+#ifndef _WIN32
+#include <sys/stat.h>
+#endif
 
 enum { PAGE = 2 << 20, N = 1000 };
 
@@ -110,10 +120,174 @@ static void processes_and_random_numbers(void) {
     CHECK(memcmp(first, second, sizeof first) != 0);
 }
 
+/* ---- control groups -------------------------------------------------------------------------------- */
+
+#ifndef _WIN32
+
+enum { MAX_MADE = 64 };
+
+/* Files in a folder that stands for the root of the system. */
+static struct {
+    char root[200], *paths[MAX_MADE]; /* what was made, in this order */
+    int n;
+} made;
+
+static const char *path_of(const char *name) {
+    static char path[FILENAME_MAX];
+    snprintf(path, sizeof path, "%s%s", made.root, name);
+    return path;
+}
+
+static void begin_system(void) {
+    snprintf(made.root, sizeof made.root, "%s/gpucor-groups-%d", unit_folder(), (int)getpid());
+    made.n = 0;
+    CHECK_INT(mkdir(made.root, 0700), 0);
+}
+
+static void end_system(void) {
+    while (made.n > 0) {
+        CHECK_INT(remove(made.paths[--made.n]), 0);
+        free(made.paths[made.n]);
+    }
+    CHECK_INT(remove(made.root), 0);
+}
+
+static void note_made(const char *name) {
+    if (CHECK(made.n < MAX_MADE)) made.paths[made.n++] = strdup(path_of(name));
+}
+
+/* Writes a file and makes the folders above it. */
+static void put(const char *name, const char *text) {
+    char part[200];
+    for (const char *slash = strchr(name + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        snprintf(part, sizeof part, "%.*s", (int)(slash - name), name);
+        if (mkdir(path_of(part), 0700) == 0) note_made(part);
+    }
+    const int is_new = access(path_of(name), F_OK) != 0;
+    FILE *file = fopen(path_of(name), "w");
+    if (!CHECK(file != NULL)) return;
+    fputs(text, file);
+    fclose(file);
+    if (is_new) note_made(name);
+}
+
+/* A quota holds for a group and those below it; part of a processor counts as one. */
+static void quotas_of_groups(void) {
+    begin_system();
+    CHECK_INT(gcor_os_group_processors(made.root), INT64_MAX); /* there is nothing */
+    put("/proc/self/cgroup", "0::/user/job\n");
+    put("/sys/fs/cgroup/user/job/cpu.max", "max 100000\n");
+    CHECK_INT(gcor_os_group_processors(made.root), INT64_MAX);
+    put("/sys/fs/cgroup/cpu.max", "800000 100000\n");
+    CHECK_INT(gcor_os_group_processors(made.root), 8);
+    put("/sys/fs/cgroup/user/cpu.max", "250000 100000\n");
+    CHECK_INT(gcor_os_group_processors(made.root), 3);
+    put("/sys/fs/cgroup/user/job/cpu.max", "1000 50000\n");
+    CHECK_INT(gcor_os_group_processors(made.root), 1);
+    put("/proc/self/cgroup", "0::/../of/a/host\n"); /* a container sees the root alone */
+    CHECK_INT(gcor_os_group_processors(made.root), 8);
+    end_system();
+}
+
+static void quotas_of_version_1(void) {
+    begin_system();
+    put("/proc/self/cgroup", "9:cpuset:/sets\n5:cpuacct,cpu:/jobs/one\n3:memory:/memory\n0::/\n");
+    put("/sys/fs/cgroup/cpu/sets/cpu.cfs_quota_us", "50000\n"); /* another controller's group */
+    put("/sys/fs/cgroup/cpu/sets/cpu.cfs_period_us", "50000\n");
+    put("/sys/fs/cgroup/cpu/jobs/one/cpu.cfs_quota_us", "-1\n");
+    put("/sys/fs/cgroup/cpu/jobs/one/cpu.cfs_period_us", "100000\n");
+    CHECK_INT(gcor_os_group_processors(made.root), INT64_MAX);
+    put("/sys/fs/cgroup/cpu/jobs/cpu.cfs_quota_us", "200000\n");
+    put("/sys/fs/cgroup/cpu/jobs/cpu.cfs_period_us", "50000\n");
+    CHECK_INT(gcor_os_group_processors(made.root), 4);
+    put("/sys/fs/cgroup/cpu/jobs/one/cpu.cfs_quota_us", "100001\n");
+    CHECK_INT(gcor_os_group_processors(made.root), 2);
+    end_system();
+}
+
+/* Pages of files that are not in use are free. */
+static void memory_of_groups(void) {
+    begin_system();
+    CHECK_INT(gcor_os_group_memory(made.root), INT64_MAX);
+    put("/proc/self/cgroup", "4:memory:/job\n0::/user\n");
+    put("/sys/fs/cgroup/memory/job/memory.limit_in_bytes", "9223372036854771712\n"); /* none */
+    put("/sys/fs/cgroup/memory/job/memory.usage_in_bytes", "100\n");
+    put("/sys/fs/cgroup/user/memory.max", "max\n");
+    put("/sys/fs/cgroup/user/memory.current", "100\n");
+    CHECK_INT(gcor_os_group_memory(made.root), INT64_MAX);
+    put("/sys/fs/cgroup/memory/memory.limit_in_bytes", "5000000000\n");
+    put("/sys/fs/cgroup/memory/memory.usage_in_bytes", "3000000000\n");
+    put("/sys/fs/cgroup/memory/memory.stat", "cache 7\ninactive_file 500000000\n");
+    CHECK_INT(gcor_os_group_memory(made.root), 2500000000);
+    put("/sys/fs/cgroup/user/memory.max", "1000\n");
+    CHECK_INT(gcor_os_group_memory(made.root), 900);
+    put("/sys/fs/cgroup/user/memory.current", "2000\n");
+    CHECK_INT(gcor_os_group_memory(made.root), 0);
+    end_system();
+}
+
+#else
+
+static void quotas_of_groups(void) {
+    unit_skip("the system has no control groups");
+}
+
+static void quotas_of_version_1(void) {
+    unit_skip("the system has no control groups");
+}
+
+static void memory_of_groups(void) {
+    unit_skip("the system has no control groups");
+}
+
+#endif
+
+/* ---- processors ------------------------------------------------------------------------------------ */
+
+#ifdef __linux__
+
+static int machine_processors; /* 0: the system's */
+
+/* In the place of the C library's: a machine with that many processors, of which the process may use all but one. */
+int sched_getaffinity(pid_t pid, size_t bytes, cpu_set_t *set) {
+    memset(set, 0, bytes);
+    if (machine_processors == 0) return syscall(SYS_sched_getaffinity, pid, bytes, set) < 0 ? -1 : 0;
+    if (8 * bytes < (size_t)machine_processors) {
+        errno = EINVAL;
+        return -1;
+    }
+    for (int k = 1; k < machine_processors; k++) CPU_SET_S(k, bytes, set);
+    return 0;
+}
+
+static void many_processors(void) {
+    if (gcor_os_group_processors("") < 9999) {
+        unit_skip("the test has a quota");
+        return;
+    }
+    for (machine_processors = 2; machine_processors < 9999; machine_processors = 3 * machine_processors + 1)
+        CHECK_INT(gcor_os_processors(), machine_processors - 1);
+    machine_processors = INT_MAX; /* a set that is always refused */
+    CHECK_INT(gcor_os_processors(), sysconf(_SC_NPROCESSORS_ONLN));
+    machine_processors = 0;
+}
+
+#else
+
+static void many_processors(void) {
+    unit_skip("the system has no sets of processors");
+}
+
+#endif
+
 const unit_test os_tests[] = {
     {"mapped memory goes back in parts", parts_of_memory},
     {"files are binary, and are read and written at places of 64 bits", positions_in_files},
     {"names are in UTF-8, and open files may be removed", names_of_files},
     {"processes and random numbers", processes_and_random_numbers},
+    {"quotas of control groups limit processors", quotas_of_groups},
+    {"quotas of version 1 of control groups", quotas_of_version_1},
+    {"memory of control groups", memory_of_groups},
+    {"more processors than a set of the C library has", many_processors},
     {NULL, NULL},
 };
