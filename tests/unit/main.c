@@ -97,7 +97,8 @@ int unit_check_text(const char *file, int line, const char *text, const char *pa
 
 typedef enum { FAILED, PASSED, SKIPPED } outcome;
 
-/* Seconds after which a hanging test aborts the process. UNIT_SECONDS overrides it, for emulated processors. */
+/* Seconds of processor time after which a test ends the process. UNIT_SECONDS overrides it, for emulated processors.
+ */
 static int max_seconds(void) {
     const char *text = getenv("UNIT_SECONDS");
     int seconds = text ? atoi(text) : 0;
@@ -108,9 +109,9 @@ static outcome run(const char *file, const unit_test *test) {
     failures = 0;
     *about = 0;
     skipped = NULL;
-    unit_limit_seconds(max_seconds());
+    unit_limit_seconds(file, test->name, max_seconds());
     test->run();
-    unit_limit_seconds(0);
+    unit_limit_seconds(file, test->name, 0);
     gcor_set_fault(GCOR_HOST_MEMORY, 0);
     CHECK_INT(gcor_live(GCOR_HOST_MEMORY), 0);
     if (failures) printf("failed, %d checks: %s, %s\n", failures, file, test->name);

@@ -23,13 +23,14 @@ const char *unit_folder(void);
 /* Removes a file, whose path is in UTF-8. Returns 0; -1: error. */
 int unit_remove(const char *path);
 
-/* Returns the number of 4 KB pages of mapped memory that are in RAM. */
+/* Sets an environment variable; NULL: removes it. */
 void unit_set_variable(const char *name, const char *value);
 
-/* Aborts the process after that many seconds, if the system can; 0: cancels it. */
+/* Returns the number of 4 KB pages of mapped memory that are in RAM. */
 int64_t unit_count_present(void *memory, int64_t bytes);
 
-/* Ends the process after so many seconds, where the system can; 0: no longer. */
-void unit_limit_seconds(unsigned seconds);
+/* Where the system can, prints the test's name and ends the process after that many seconds of its processor time, or
+ * ten times as many of any time, which pass on a busy machine and where threads wait for one another; 0: no longer. */
+void unit_limit_seconds(const char *file, const char *test, double seconds);
 
 #endif

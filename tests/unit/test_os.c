@@ -16,6 +16,7 @@
 #endif
 #ifndef _WIN32
 #include <sys/stat.h>
+#include <sys/wait.h>
 #endif
 
 enum { PAGE = 2 << 20, N = 1000 };
@@ -280,11 +281,67 @@ static void many_processors(void) {
 
 #endif
 
+/* ---- limits of tests -------------------------------------------------------------------------------- */
+
+#if UNIT_HAS_FORK
+
+/* Runs a test of at most `seconds` of processor time in a child, and returns how the child ends. */
+static int status_of_child(void (*test)(void), double seconds, char *output, size_t size) {
+    int ends[2], status = -1;
+    if (!CHECK_INT(pipe(ends), 0)) return status;
+    const pid_t child = fork();
+    if (child == 0) {
+        (void)dup2(ends[1], STDOUT_FILENO);
+        unit_limit_seconds("a file", "a test", seconds);
+        test();
+        _exit(0);
+    }
+    close(ends[1]);
+    const ssize_t n = read(ends[0], output, size - 1);
+    output[n > 0 ? n : 0] = 0;
+    close(ends[0]);
+    CHECK(child > 0 && waitpid(child, &status, 0) == child);
+    return status;
+}
+
+static void spin(void) {
+    for (volatile int k = 0;; k = 1 - k) {}
+}
+
+static void wait_long(void) {
+    usleep(60 * 1000 * 1000);
+}
+
+static void wait_briefly(void) {
+    usleep(60 * 1000);
+}
+
+/* Time in which others use the processor does not count. */
+static void late_tests(void) {
+    char output[500];
+    int status = status_of_child(spin, 0.03, output, sizeof output);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 124);
+    CHECK_TEXT(output, "failed: a file, a test: not at its end after 0.03 seconds of processor time\n");
+    status = status_of_child(wait_long, 0.01, output, sizeof output);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 124);
+    CHECK_TEXT(output, "failed: a file, a test: not at its end after 0.1 seconds\n");
+    CHECK_INT(status_of_child(wait_briefly, 0.03, output, sizeof output), 0);
+}
+
+#else
+
+static void late_tests(void) {
+    unit_skip("the system has no timers of processor time");
+}
+
+#endif
+
 const unit_test os_tests[] = {
     {"mapped memory goes back in parts", parts_of_memory},
     {"files are binary, and are read and written at places of 64 bits", positions_in_files},
     {"names are in UTF-8, and open files may be removed", names_of_files},
     {"processes and random numbers", processes_and_random_numbers},
+    {"a test that takes too long is named, and waiting is no time", late_tests},
     {"quotas of control groups limit processors", quotas_of_groups},
     {"quotas of version 1 of control groups", quotas_of_version_1},
     {"memory of control groups", memory_of_groups},
