@@ -13,7 +13,7 @@ cat("src tree: ", commandArgs(TRUE)[1], "\n", sep = "")
 cat("GPU: ", nrow(info$devices), " x ", gpu$name, ", compute capability ", gpu$capability, ", CUDA runtime ",
     info$runtime, ", driver for ", info$driver, "\n", sep = "")
 cat("date: ", format(Sys.Date()), "\n", sep = "")
-passed <- report_files(found)
+passed <- report_files(found, "tests/testthat")
 seconds <- sort(seconds_of(found), decreasing = TRUE)
 message("slowest: ", paste0(names(seconds), " ", round(seconds), " s", collapse = ", "))
 quit(status = !passed)
