@@ -374,7 +374,8 @@ gcor_status cpu_prepare(gcor_state *state, const gcor_columns *columns, const gc
                  : kind == GCOR_SIGN_SPARSE ? cpu_prepare_sparse_signs(context, columns, o)
                                             : prepare_columns(context, columns, measure, o);
     if (!status && kind == GCOR_REAL_COMMON) status = list_missing(context, o);
-    for (int64_t j = 0; !status && o->bytes && j < n_var; j++) o->max_lost = fmax(o->max_lost, o->lost[j]);
+    for (int64_t j = 0; !status && o->bytes && j < n_var; j++)
+        if (o->lost[j] > o->max_lost) o->max_lost = o->lost[j]; /* with fmax() GCC 12 for ARM crashes at -O2 */
     if (!status && o->bytes) o->max_length = gcor_max_length(o->design, o->head.norm, n_var);
     if (status)
         cpu_release(state, &o->head);
