@@ -6,7 +6,7 @@
 #   make check     make unit and make package; last line: N passed, N failed, N skipped
 #   make package   R CMD build, R CMD check with all tests (TIER=quick: with the quick tier)
 #   make unit      what configure makes of false toolkits; the engine's tests without R: plain, with ASan and UBSan, with
-#                  TSan; whether the package links for Windows; a minute
+#                  TSan; whether package and tests link for Windows, and the tests for ARM; a minute
 #   make releases  make package TIER=quick and BiocCheck on Debian 13 and Debian's unstable release, with current R; root,
 #                  an hour and 8 GB at first, then half an hour
 #   make mutants   small wrong changes, each of which a test must find; twenty minutes
@@ -52,7 +52,7 @@ TEST_NEEDS = $(DEMO_NEEDS) r-cran-testthat r-cran-callr r-cran-bit64 r-bioc-all 
 CHECK_NEEDS = $(TEST_NEEDS) r-cran-knitr r-cran-rmarkdown pandoc devscripts qpdf tidy
 FUZZ_NEEDS = $(DEMO_NEEDS) python3-minimal r-bioc-rhdf5 r-cran-bit64 r-cran-xml2
 BENCH_NEEDS = $(DEMO_NEEDS) r-cran-wgcna r-cran-pcapp
-UNIT_NEEDS = gcc libc6-dev r-base-core gcc-mingw-w64-x86-64
+UNIT_NEEDS = gcc libc6-dev r-base-core gcc-mingw-w64-x86-64 gcc-aarch64-linux-gnu libc6-dev-arm64-cross
 CLUSTER_NEEDS = r-base-core r-base-dev r-cran-matrix r-cran-withr r-cran-testthat r-cran-callr slurm-wlm munge r-cran-batchtools \
   r-cran-future.apply r-cran-future.batchtools r-bioc-biocparallel iproute2 util-linux e2fsprogs procps
 GALLERY_NEEDS = $(TEST_NEEDS) r-cran-png r-cran-colorspace mricron-data
@@ -176,7 +176,7 @@ unit:
 	$(call need,$(UNIT_NEEDS))
 	tests/configure
 	$(MAKE) --no-print-directory --output-sync -j$(JOBS) -C tests/unit OUT='$(BUILD)/unit'
-	PORTS='$(BUILD)/ports' tests/ports/run link
+	PORTS='$(BUILD)/ports' tests/ports/run link-windows link-arm64
 
 releases:
 	tests/releases '$(BUILD)/releases' trixie sid

@@ -3,6 +3,7 @@
 #include "fixture.h"
 
 #include "../../src/base/isa.h"
+#include "../../src/base/os.h"
 #include "../../src/cpu/cpu.h"
 #include "../../src/measure/measure.h"
 
@@ -72,7 +73,7 @@ static columns columns_new(int64_t n, double missing) {
     columns c = {.n = n, .values = malloc((size_t)(N_KINDS * n) * sizeof(double))};
     c.order = malloc((size_t)(N_KINDS * n) * sizeof *c.order);
     c.sums = malloc((size_t)(N_KINDS * cpu_distance_sums(n)) * sizeof *c.sums);
-    c.work = aligned_alloc(64, (size_t)(cpu_distance_bytes(n) + 63) / 64 * 64);
+    c.work = gcor_os_alloc((size_t)(cpu_distance_bytes(n) + 63) / 64 * 64);
     void *memory = malloc(gcor_ranks_bytes(n));
     gcor_ranks ranks = gcor_ranks_at(memory, n);
     for (int j = 0; j < N_KINDS; j++) {
@@ -96,7 +97,7 @@ static void columns_free(columns *c) {
     free(c->values);
     free(c->order);
     free(c->sums);
-    free(c->work);
+    gcor_os_free(c->work);
 }
 
 static double pair_by(int isa, const columns *c, int i, int j) {
