@@ -19,7 +19,7 @@
 #   make cluster   plans on a Slurm of three nodes on this machine: engines, lost nodes, killed processes; ten minutes
 #   make install-check  installations on other systems, as far as this machine can be made to look like them: clang,
 #                  musl, no root, no GNU make; ten minutes
-#   make lint      the style of C, CUDA, R and the shell's scripts
+#   make lint      the style of C, CUDA, R and the shell's scripts; lists that must agree
 #   make format    puts C and CUDA into that style
 #   make doc       NAMESPACE and man/ from the comments in R/
 #   make claims    what the documentation says of speed and accuracy, against the recorded results
