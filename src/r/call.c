@@ -90,9 +90,9 @@ SEXP r_free(SEXP pointer) {
 /* ---- calls of R, and errors ------------------------------------------------------------------ */
 
 SEXP r_eval(SEXP call) {
-    SEXP name = PROTECT(Rf_mkString("gpucor")), namespace = PROTECT(R_FindNamespace(name));
-    SEXP value = Rf_eval(call, namespace);
-    UNPROTECT(2);
+    SEXP name = PROTECT(Rf_mkString("gpucor")), find = PROTECT(Rf_lang2(Rf_install("getNamespace"), name));
+    SEXP value = Rf_eval(call, PROTECT(Rf_eval(find, R_BaseEnv)));
+    UNPROTECT(3);
     return value;
 }
 
