@@ -156,6 +156,8 @@ package:
 	cd '$(BUILD)'
 	rm -rf gpucor.Rcheck gpucor_*.tar.gz
 	export MAKEFLAGS=-j$(JOBS) _R_CHECK_CRAN_INCOMING_REMOTE_=FALSE _R_CHECK_SYSTEM_CLOCK_=FALSE
+	# CRAN sets this: links between files lead to files of the tarball.
+	export _R_CHECK_CRAN_INCOMING_CHECK_FILE_URIS_=TRUE
 	export GPUCOR_TESTS=$(TIER)
 	# What the package enhances is for its users to have.
 	export _R_CHECK_PACKAGE_DEPENDS_IGNORE_MISSING_ENHANCES_=TRUE

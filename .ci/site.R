@@ -12,7 +12,7 @@ change <- function(page, pattern, by) {
   writeLines(gsub(pattern, by, readLines(file, warn = FALSE), perl = TRUE), file)
 }
 # What the README links to in the sources has a page here.
-change("index.html", "href=\"vignettes/(?:articles/)?([a-z]*)[.]Rmd\"", "href=\"articles/\\1.html\"")
+change("index.html", "href=\"vignettes/([a-z]*)[.]Rmd\"", "href=\"articles/\\1.html\"")
 # A picture that was copied among a page's own is looked for from the sources' folder.
 for (page in file.path("articles", list.files(file.path(folder, "articles"), "[.]html$"))) {
   change(page, "src=\"[^\"]*/articles/([a-z]*_files/)", "src=\"\\1")
