@@ -1,11 +1,14 @@
 # BiocCheck without a network: Rscript bioccheck.R TARBALL. Fails on an error or a warning, except for those about
 # Bioconductor's repositories, which cannot be asked.
 
-config <- tempfile(fileext = ".yaml") # what BiocManager would read from bioconductor.org
+# What BiocManager would read from bioconductor.org: this R goes with the installed release, and with the next one.
+config <- tempfile(fileext = ".yaml")
+release <- as.character(packageVersion("BiocVersion")[, 1:2])
+following <- sub("[0-9]+$", as.integer(sub(".*[.]", "", release)) + 1L, release)
 r <- paste(R.version$major, sub("[.].*", "", R.version$minor), sep = ".")
-writeLines(c('release_version: "3.23"', 'devel_version: "3.24"', "release_dates:", '  "3.22": "10/30/2025"',
-             '  "3.23": "04/29/2026"', "r_ver_for_bioc_ver:", '  "3.22": "4.5"', sprintf('  "%s": "%s"', c("3.23", "3.24"), r)),
-           config)
+writeLines(c(sprintf('%s: "%s"', c("release_version", "devel_version"), c(release, following)),
+             "release_dates:", sprintf('  "%s": "%s"', release, format(Sys.Date(), "%m/%d/%Y")),
+             "r_ver_for_bioc_ver:", sprintf('  "%s": "%s"', c(release, following), r)), config)
 Sys.setenv(BIOCONDUCTOR_CONFIG_FILE = paste0("file://", config))
 options(BIOCONDUCTOR_CONFIG_FILE = paste0("file://", config))
 offline <- paste0("no-check-", c("bioc-help", "CRAN", "deprecated", "remotes", "R-ver", "version-num"))
