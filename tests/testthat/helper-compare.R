@@ -177,8 +177,7 @@ product <- function(f, ...) {
 permutation_rates <- function(values, permuted, sign) {
   side <- switch(sign, absolute = abs, positive = identity, negative = function(v) -v)
   cuts <- seq(if (sign == "absolute") 0 else -1, 1 - 2e-4, by = 2e-4)
-  rates <- vapply(cuts, FUN.VALUE = 0, function(cut) {
-    sum(side(permuted) >= cut) / ncol(permuted) / max(1, sum(side(values) >= cut))
-  })
+  n_from <- function(values) length(values) - findInterval(cuts, sort(side(values)), left.open = TRUE) # >= each cut
+  rates <- n_from(permuted) / ncol(permuted) / pmax(1, n_from(values))
   pmin(1, cummin(rates))[findInterval(side(values), cuts)]
 }

@@ -73,8 +73,10 @@ components_by_hand <- function(t, n, min, sign, size) {
     for (k in seq_len(nrow(pairs))) label[pairs[k, ]] <- min(label[pairs[k, ]])
     if (identical(before, label)) break
   }
-  sizes <- tapply(worth, label[pairs[, 1]], sum)
-  order <- as.integer(names(sizes))[order(-sizes, as.integer(names(sizes)))]
-  list(size = as.vector(sort(sizes, decreasing = TRUE)), columns = as.vector(table(factor(label, order))),
+  of_pair <- label[pairs[, 1]]
+  own <- sort(unique(of_pair))
+  sizes <- vapply(own, function(one) sum(worth[of_pair == one]), 0)
+  order <- own[order(-sizes, own)]
+  list(size = sort(sizes, decreasing = TRUE), columns = tabulate(match(label, order), length(order)),
        of = match(label, order))
 }
