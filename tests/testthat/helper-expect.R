@@ -30,3 +30,17 @@ expect_true <- function(object, ..., label = deparse1(substitute(object))) {
 expect_false <- function(object, ..., label = deparse1(substitute(object))) {
   if (isFALSE(object)) told(object) else testthat::expect_false(object, ..., label = label)
 }
+
+# The class and the text of an error; NA is for none.
+expect_error <- function(object, regexp = NULL, class = NULL, ..., info = NULL,
+                         label = deparse1(substitute(object))) {
+  if (anyNA(regexp)) return(testthat::expect_error(object, NA, info = info, label = label))
+  found <- tryCatch({
+    object
+    NULL
+  }, error = identity)
+  is_so <- !is.null(found) && (is.null(class) || inherits(found, class)) &&
+    (is.null(regexp) || grepl(regexp, conditionMessage(found), ...))
+  if (is_so) return(told(found))
+  testthat::expect_error(if (!is.null(found)) stop(found), regexp, class, ..., info = info, label = label)
+}
