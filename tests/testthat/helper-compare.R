@@ -181,3 +181,31 @@ permutation_rates <- function(values, permuted, sign) {
   rates <- n_from(permuted) / ncol(permuted) / pmax(1, n_from(values))
   pmin(1, cummin(rates))[findInterval(side(values), cuts)]
 }
+
+# ---- tables
+
+# Columns that say what a row is.
+KEYS <- list(variable = "variable", pair = c("from", "to"), gene = "gene", module = "module", power = "Power")
+
+# A result's table can be written, read and joined by names, or numbers.
+expect_table <- function(result, kind, named) {
+  frame <- as.data.frame(result)
+  expect_identical(class(frame), "data.frame", info = kind)
+  keys <- Find(function(key) all(key %in% names(frame)), KEYS)
+  expect_gt(nrow(frame), 0)
+  for (key in if (named || !kind %in% c("modules", "preserved")) setdiff(keys, c("module", "Power"))) {
+    side <- if (key == "to" && kind %in% c("against", "test_against")) "t" else "g"
+    side <- if (key == "to" && startsWith(kind, "associat")) "age|sexm" else paste0("^", side, "[0-9]+$")
+    expect_true(if (named || grepl("age", side)) all(grepl(side, frame[[key]])) else is.numeric(frame[[key]]),
+                info = paste(kind, key))
+  }
+
+  file <- tempfile()
+  write.csv(frame, file, row.names = FALSE)
+  row.names(frame) <- NULL
+  expect_equal(read.csv(file, colClasses = vapply(frame, typeof, "")), frame, ignore_attr = TRUE, info = kind)
+  unlink(file)
+  ids <- unique(frame[[keys[1]]])
+  joined <- merge(frame, data.frame(id = ids, chromosome = seq_along(ids)), by.x = keys[1], by.y = "id")
+  expect_identical(nrow(joined), nrow(frame), info = kind)
+}

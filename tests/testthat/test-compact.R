@@ -199,13 +199,13 @@ test_that("collections of garbage at every allocation do no harm", {
     "  torture(copy[2] <- 0)",
     "  list(read, torture(as.vector(d) + 0), copy, r + 0)",
     "}",
-    "for (method in c('pearson', 'kendall')) {",
+    sprintf("for (method in c(%s'pearson')) {", if (full_tier()) "'kendall', " else ""), # allocations are the same
     "  truth <- look(method, identity)",
     "  stopifnot(is.list(truth[[1]]), length(truth[[2]]) == 140 * 139 / 2)",
     "  cat(identical(look(method, torture), truth), '')",
     "}"
   ))
-  expect_identical(result, list(status = 0L, stdout = "TRUE TRUE ", stderr = ""))
+  expect_identical(result, list(status = 0L, stdout = strrep("TRUE ", 1 + full_tier()), stderr = ""))
 })
 
 # ---- memory

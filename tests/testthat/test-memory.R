@@ -85,8 +85,6 @@ test_that("topological overlap takes the result and two slabs of adjacencies at 
   expect_limit(8 * n^2 + more, function() gpuTOM(x, output = "matrix"), "^gpuTOM\\(\\) takes 33.2 MB")
   expect_limit(3 * compact, function() gpuTOM(list(x, x), combine = "min"),
                "^gpuTOM\\(\\) takes 24 MB, for 1,999,000 pairs and 2 data sets")
-  genes <- matrix(rnorm(12000), 4)
-  with_free(4e7, expect_error(gpuModules(genes, power = 6), "^gpuModules\\(\\) takes 54 MB, for 3,000 genes"))
 })
 
 test_that("what is made of coefficients is refused, too", {

@@ -4,10 +4,10 @@ nulls <- test_path("..", "nulls")
 skip_if_not(dir.exists(nulls), "no null simulations beside the tests")
 for (file in c("nulls.R", "data.R", "cases.R")) source(file.path(nulls, file), local = TRUE)
 
-# One case of each function and method, with half of the data sets; `make nulls` runs all.
+# One case of each function and method, with a quarter of the data sets, and half in the full tier; `make nulls` runs all.
 short_cases <- function() {
   some <- null_cases[!duplicated(lapply(null_cases, `[`, c("of", "method")))]
-  lapply(some, function(case) replace(case, "sets", ceiling(case$sets / 2)))
+  lapply(some, function(case) replace(case, "sets", ceiling(case$sets / if (full_tier()) 2 else 4)))
 }
 
 test_that("every function that reports p values has a size in the band that its case declares", {
@@ -47,8 +47,8 @@ test_that("the standard error is that between data sets, whose tests depend on o
 
 test_that("with a time, cases run until it is over", {
   case <- null_case("f", "m", "d", "", VALID, \() runif(100))
-  taken <- system.time(row <- run_cases(list(case), seconds = 0.5))[["elapsed"]]
-  expect_gt(taken, 0.4)
+  taken <- system.time(row <- run_cases(list(case), seconds = 0.2))[["elapsed"]]
+  expect_gt(taken, 0.15)
   expect_gt(row$tests, 2 * 40 * 100)
   expect_output(print_cases(row), "f \\| m \\| d \\| .* valid *\n1 of 1 cases within their bands")
 })

@@ -221,10 +221,6 @@ test_that("both data sets are adjusted for their covariates", {
   expect_error(gpuPreservation(x, y, labels, n_perm = 0, data = age), "'data' needs a formula in 'covariates'")
   expect_error(gpuPreservation(x, y, labels, n_perm = 0, covariates = replace(age, "test", list(c(NA, age$test[-1])))),
                "'covariates' is missing")
-  skip_if_not_installed("WGCNA")
-  modules <- gpuModules(x, power = 6, covariates = age$reference)
-  expect_warning(gpuPreservation(x, y, modules, n_perm = 0), "'modules' were made with covariates")
-  expect_silent(gpuPreservation(x, y, modules, n_perm = 0, covariates = list(modules$covariates, age$test)))
 })
 
 test_that("missing values are imputed, and samples and genes with too many left out", {
@@ -263,17 +259,6 @@ test_that("genes are matched by name, and labels may have names", {
   numbers <- gpuPreservation(reference, test, match(labels, unique(labels)) - 1, n_perm = 0)
   expect_equal(unname(numbers$observed), unname(gpuPreservation(reference, test, labels, n_perm = 0)$observed))
   expect_identical(numbers$modules$module, c("1", "2", "3", "4"))
-})
-
-test_that("the modules of gpuModules() bring their power and type", {
-  skip_if_not_installed("WGCNA")
-  modules <- gpuModules(reference, power = 8, type = "signed")
-  found <- gpuPreservation(reference, test, modules, n_perm = 0)
-  expect_identical(c(found$power, found$type), c("8", "signed"))
-  wanted <- gpuPreservation(reference, test, modules$labels, n_perm = 0, power = 8, type = "signed")
-  expect_equal(unname(found$observed), unname(wanted$observed))
-  expect_true(all(found$modules$module %in% modules$colors))
-  expect_identical(gpuPreservation(reference, test, labels, n_perm = 0, type = "signed")$power, 12)
 })
 
 test_that("genes without variance and small modules are left out with a warning", {
