@@ -98,7 +98,7 @@ mutants <- list(
   mutant("edges of a resample", "r_count_edges", "column2[other] < column[e]", "column2[other] <= column[e]",
          "resample"),
   r_mutant("observations of a resample", setdiff(seq_len(n_obs), drawn), drawn, "resample"),
-  r_mutant("modules matched one to one", shared[, at[2L]] <- 0, shared[, at[2L]] <- shared[, at[2L]], "resample"),
+  r_mutant("modules matched one to one", shared[, at[2L]] <- 0, shared[, at[2L]] <- shared[, at[2L]], "modules-options"),
   r_mutant("all but one sample", c(n[1L], -n[2L]), c(n[1L], -n[1L]), "lioness"),
   r_mutant("leverage of a sample", 1 - centred / length(observed) - spanned, 1 - centred / length(observed), "lioness"),
   r_mutant("outliers of single samples", max <- 1 / sqrt(CANCELS), max <- Inf, "lioness"),

@@ -78,11 +78,12 @@ confounds <- function(n_obs, seed = 7) {
 
 # Residuals of 20 steps of Huber's regression, by regressions of what is beyond the bound.
 huber_residuals <- function(m, z) {
+  own <- qr(cbind(1, z))
   unname(apply(m, 2, function(x) {
-    left <- first <- residuals(lm(x ~ z))
+    left <- first <- qr.resid(own, x)
     for (step in 1:20) {
       bound <- 1.345 * mad(left, 0, 1 / 0.6745)
-      left <- first + fitted(lm(left - pmax(-bound, pmin(bound, left)) ~ z))
+      left <- first + qr.fitted(own, left - pmax(-bound, pmin(bound, left)))
     }
     left
   }))

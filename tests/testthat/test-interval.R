@@ -98,6 +98,8 @@ test_that("perfect correlations have the interval of cor.test()", {
 })
 
 test_that("intervals of coefficients near 1 are those of double precision", {
+  old <- options(gpucor.orientation = "columns") # variables in columns, though correlated
+  on.exit(options(old))
   for (n_obs in c(7, 60, 300)) for (method in c("pearson", "spearman")) {
     m <- normal(n_obs, 1)[, 1] + normal(n_obs, 12, seed = 2) %*% diag(10^seq(-0.5, -5, length.out = 12))
     z <- function(...) atanh(bounds(intervals(m, method = method, ...)))

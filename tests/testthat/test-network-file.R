@@ -358,9 +358,9 @@ for (backend in backends()) {
   # What writes knows edges and no method; Spearman's come from the product that makes Pearson's.
   test_that(paste(backend, "writes the same whatever the bands and the memory"), {
     skip_if_not_installed("rhdf5")
-    x <- with_constants(rounded(14, 30))
+    x <- with_constants(rounded(14, 20))
     holes <- with_missing(x, 0.02)
-    given <- list(list(x), list(x[, 1:20], x[, 15:30]), list(holes, use = "na.or.complete", sign = "positive"),
+    given <- list(list(x), list(x[, 1:14], x[, 10:20]), list(holes, use = "na.or.complete", sign = "positive"),
                   list(holes, use = "pairwise", sign = "negative"))
     criteria <- list(list(threshold = 0), list(density = 0.05))
     sizes <- list(c(1, 1), c(200, 1000), c(40, 0))
@@ -470,8 +470,8 @@ test_that("nothing is left of a file whose network fails", {
 test_that("a file has the same bytes of edges wherever these were meanwhile, and compressed", {
   skip_if_not_installed("rhdf5")
   set.seed(13)
-  x <- rounded(20, 300)
-  write <- function(bytes, ..., entries = 2000) {
+  x <- rounded(20, 200)
+  write <- function(bytes, ..., entries = 900) {
     file <- file.path(new_folder(), "net.h5ad")
     with_bands(entries, bytes, result <- gpuCorNetwork(x, ..., file = file))
     list(content = content(file), details = details_of(file), size = file.size(file), edges = result$edges)
@@ -484,7 +484,7 @@ test_that("a file has the same bytes of edges wherever these were meanwhile, and
   }
   truth <- write(0, threshold = 0.1)
   # Bands of which some begin within what HDF5 compresses as one, which costs as much again each time.
-  for (compression in c(1, 9)) for (entries in if (full_tier()) c(7000, 1e7) else 7000) {
+  for (compression in c(1, 9)) for (entries in if (full_tier()) c(3000, 1e7) else 3000) {
     smaller <- write(1, threshold = 0.1, compression = compression, entries = entries)
     expect_identical(smaller[-3], truth[-3])
     expect_lt(smaller$size, 0.8 * truth$size)

@@ -423,7 +423,7 @@ for (backend in backends()) for (resource in resources_of(backend)) {
       network = function() slots_of(gpuCorNetwork(x, density = 0.1, pairs = pairs, backend = backend)),
       neighbours = function() lapply(gpuCorNetwork(x, k = c(3, 1), pairs = pairs, backend = backend), slots_of),
       subjects = function() {
-        gpuConnectivity(list(x, x[, 70:1] + 1:8), threshold = 0.3, pairs = pairs, backend = backend)
+        gpuConnectivity(list(x, x[, 70:1] + 1:8), threshold = 0.3, combine = "mean", pairs = pairs, backend = backend)
       },
       windows = function() {
         own <- gpuCorWindows(x + 1:8, 7, output = "moments", k = 1, pairs = pairs, threads = 1, backend = backend)$sd

@@ -157,11 +157,13 @@ test_that("a file that is cut off while it is in use is an error, not the end of
 
 test_that("subjects' data that are kept in a file which is cut off are an error", {
   x <- small_data()$complete
+  folder <- tempfile("spool")
+  dir.create(folder)
   cut <- function(i) {
-    for (file in dir(dir(tempdir(), "^gpucor", full.names = TRUE), full.names = TRUE)) file.create(file)
+    for (file in dir(dir(folder, "^gpucor", full.names = TRUE), full.names = TRUE)) file.create(file)
     x
   }
-  with_options(list(gpucor.spool_bytes = 1, gpucor.folder = tempdir()), {
+  with_options(list(gpucor.spool_bytes = 1, gpucor.folder = folder), {
     expect_error(gpuCor(cut, subjects = 2), "gpucor.*\" has 0 bytes, but 30 x 40 doubles")
   })
 })

@@ -218,14 +218,15 @@ test_that("subjects come from a function, once each and in order, and from files
   }
   expect_identical(gpuCorNetwork(read, subjects = 3, density = 0.1, combine = "fisher")@x, truth)
   expect_identical(asked, 1:3)
-  before <- list.files(tempdir(), "^gpucor")
-  with_options(list(gpucor.spool_bytes = 1), {
+  folder <- tempfile("spool")
+  dir.create(folder)
+  with_options(list(gpucor.spool_bytes = 1, gpucor.folder = folder), {
     expect_identical(gpuCorNetwork(read, subjects = 3, density = 0.1, combine = "fisher")@x, truth)
   })
   gc()
-  expect_identical(list.files(tempdir(), "^gpucor"), before)
+  expect_identical(dir(folder), character())
   file <- tempfile()
-  on.exit(unlink(file))
+  on.exit(unlink(c(file, folder), recursive = TRUE))
   writeBin(as.vector(x[[1]]), file, endian = "little")
   mixed <- list(gpuCorFile(file, dim(x[[1]])), as.data.frame(x[[2]]), x[[3]])
   names <- colnames(mixed[[2]])
