@@ -56,5 +56,16 @@ cat(sprintf("%s: %s() uses %s of %s, which images neither give nor take\n", stra
 idle <- setdiff(c(images_give, images_take), bound$name)
 if (length(idle)) cat("no longer used between images and other floors:", toString(idle), "\n")
 
+# Data outside memory are read by ask_columns(), whose errors name the columns and from which no interrupt ends R: only
+# read_run() takes a kind's read(), and it serves ask_columns(), and read_columns() for raw files, which the engine
+# reads.
+texts <- unlist(lapply(unname(parsed), function(file) {
+  stats::setNames(vapply(as.list(file), function(e) paste(deparse(e), collapse = " "), ""),
+                  vapply(as.list(file), name_of, ""))
+}))
+mentions <- function(pattern) setdiff(names(texts)[grepl(pattern, texts)], "read_run")
+unguarded <- c(mentions("[$]read\\b"), setdiff(mentions("\\bread_run\\b"), c("ask_columns", "read_columns")))
+cat(sprintf("%s() reads data outside memory without ask_columns()\n", unguarded), sep = "")
+
 circle <- show_circle(calls[floor_of(calls$to) == floor_of(calls$from), c("from", "to")])
-quit(status = as.integer(nrow(up) > 0L || nrow(stray) > 0L || length(idle) > 0L || length(circle) > 0L))
+quit(status = as.integer(nrow(up) > 0L || nrow(stray) > 0L || length(c(idle, unguarded, circle)) > 0L))

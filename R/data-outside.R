@@ -3,7 +3,7 @@
 
 # Kinds of data that are read in blocks of columns, by R or by the engine (src/r/source.c). Those of a gpuCorFile are its
 # element `kind`, others are classes of other packages, recognized by name, so that a package is loaded only if needed.
-#   read(x, columns)   (required) successive columns, by index, as a matrix without names
+#   read(x, columns)   (required) successive columns, by index, as a matrix without names; only read_run() calls it
 #   any_order          (optional; NULL: FALSE) TRUE if read() also takes columns in any order
 #   open(x, name)      (optional; NULL: x) argument `name` in the form that is read, or an error
 #   is_sound(x)        (required for a gpuCorFile) FALSE unless x is as it was made, as users may change any object
@@ -119,21 +119,25 @@ transposed_outside <- function(x) {
 
 # ---- reading
 
+# All reads pass through ask_columns(), also those of R: errors name the columns, and no interrupt ends R. Raw files are
+# read by the engine itself.
+
 # Reads columns by index, in any order, as an ordinary matrix without names.
 read_columns <- function(x, columns) {
   kind <- outside_kind(x)
-  if (isTRUE(kind$any_order)) return(kind$read(x, columns))
+  if (isTRUE(kind$any_order)) return(read_run(x, columns))
   all <- sort(unique(columns)) # read in ranges of about a block at most
   is_first <- c(TRUE, diff(all) > MAX_GAP)
   first <- all[which(is_first)][cumsum(is_first)]
   width <- max(1, BLOCK_VALUES %/% max(1, nrow(x)))
   ranges <- split(all, list(cumsum(is_first), (all - first) %/% width), drop = TRUE)
   ranges <- unname(lapply(ranges, function(range) range[1L]:range[length(range)]))
-  if (length(ranges) == 1L && identical(as.numeric(columns), as.numeric(ranges[[1L]]))) return(read_run(x, columns))
+  read <- function(range) .Call(r_ask_columns, x, nrow(x), range[1L], length(range))
+  if (length(ranges) == 1L && identical(as.numeric(columns), as.numeric(ranges[[1L]]))) return(read(columns))
   values <- matrix(0, nrow(x), length(columns))
   for (range in ranges) {
     at <- which(columns >= range[1L] & columns <= range[length(range)])
-    values[, at] <- read_run(x, range)[, columns[at] - range[1L] + 1]
+    values[, at] <- read(range)[, columns[at] - range[1L] + 1]
   }
   values
 }

@@ -157,7 +157,8 @@ typedef struct {
     r_asked *asked;
     gcor_context *context;
     int64_t first, n;
-    double *out;
+    double *out; /* NULL: the values are kept as R has them */
+    SEXP kept;   /* a list of one; NULL with `out` */
 } asked_request;
 
 static void fail_asked(const asked_request *q, const char *why) {
@@ -184,6 +185,8 @@ static void take_asked(const asked_request *q, SEXP value) {
         snprintf(why, sizeof why, "%.0f values came for %.0f x %.0f; has it changed meanwhile?",
                  (double)Rf_xlength(value), (double)n_obs, (double)q->n);
         fail_asked(q, why);
+    } else if (!q->out) {
+        SET_VECTOR_ELT(q->kept, 0, value);
     } else if (length > 0 && TYPEOF(value) == REALSXP) {
         memcpy(q->out, REAL(value), (size_t)length * sizeof *q->out);
     } else {
@@ -201,12 +204,33 @@ static void ask_columns(void *user) {
     UNPROTECT(4);
 }
 
-/* ask_columns() of R catches errors and interrupts; only an interrupt before that can still jump. */
+/* ask_columns() of R catches errors and interrupts; an interrupt before that, or a reader that invokes the restart
+ * "abort", can still jump. */
+static gcor_status run_request(asked_request *q) {
+    if (!R_ToplevelExec(ask_columns, q)) return gcor_fail(q->context, GCOR_INTERRUPTED, "interrupted");
+    return q->context->error.status;
+}
+
 static gcor_status read_asked_columns(gcor_source *source, gcor_context *context, int64_t first, int64_t n,
                                       double *out) {
-    asked_request q = {(r_asked *)source, context, first, n, out};
-    if (!R_ToplevelExec(ask_columns, &q)) return gcor_fail(context, GCOR_INTERRUPTED, "interrupted");
-    return context->error.status;
+    asked_request q = {(r_asked *)source, context, first, n, out, NULL};
+    return run_request(&q);
+}
+
+static const char *class_of(SEXP x) {
+    return CHAR(STRING_ELT(Rf_getAttrib(x, R_ClassSymbol), 0));
+}
+
+/* Returns consecutive columns as R has them, for computations of R's. They are read as the engine reads them: errors
+ * name the columns, and an interrupt is R's condition. first: from 1. */
+SEXP r_ask_columns(SEXP x, SEXP n_obs, SEXP first, SEXP n) {
+    gcor_context context = {.threads = 1};
+    r_asked asked = {.source = {.n_obs = (int64_t)Rf_asReal(n_obs)}, .x = x, .class = class_of(x)};
+    SEXP kept = PROTECT(Rf_allocVector(VECSXP, 1));
+    asked_request q = {&asked, &context, (int64_t)Rf_asReal(first) - 1, (int64_t)Rf_asReal(n), NULL, kept};
+    stop_if(run_request(&q), &context);
+    UNPROTECT(1);
+    return VECTOR_ELT(kept, 0);
 }
 
 r_asked r_asked_source(SEXP x) {
@@ -220,7 +244,7 @@ r_asked r_asked_source(SEXP x) {
                    .grain = (int64_t)REAL(size)[2],
                    .read = read_asked_columns},
         .x = x,
-        .class = CHAR(STRING_ELT(Rf_getAttrib(x, R_ClassSymbol), 0)),
+        .class = class_of(x),
     };
     UNPROTECT(2);
     return asked;

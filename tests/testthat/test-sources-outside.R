@@ -83,18 +83,21 @@ for (kind in names(outside_kinds)) {
   })
 }
 
+# With the orientation of the data known, no column is read before the engine reads it.
+known_columns <- function(code) with_options(list(gpucor.orientation = "columns"), code)
+
 test_that("what goes wrong in R is an error, and nothing is left", {
   skip_if_not_installed("DelayedArray")
   x <- rounded(9000, 150)
   ours <- DelayedArray::DelayedArray(x)
   run <- function(reader, message) {
-    with_values(list(read_run = reader), {
+    with_values(list(read_run = reader), known_columns({
       for (job in jobs[c("cor", "network", "connectivity")]) expect_error(job(ours, use = "complete"), message)
       expect_error(gpuCor(ours), message)
       with_workers(expect_error(gpuCor(ours), message))
       with_workers(expect_error(gpuCor(x[, 1:3], ours), message))
       expect_nothing_left(message)
-    })
+    }))
     expect_identical(bare(gpuCor(ours)), bare(gpuCor(x)))
   }
   later <- function(value) function(x, columns) if (columns[1] > 1) value(columns) else as.matrix(x[, columns])
@@ -109,18 +112,48 @@ test_that("what goes wrong in R is an error, and nothing is left", {
   run(later(function(columns) stop(strrep("long ", 1000))), "long long")
 })
 
+# Readers that an interrupt ends: it is signaled, or jumps to the top level of R, which ends Rscript.
+interrupted_readers <- list(
+  function(x, columns) stop(structure(class = c("interrupt", "condition"), list(message = "", call = NULL))),
+  function(x, columns) invokeRestart("abort")
+)
+
+ended <- function(code) tryCatch(code, interrupt = function(condition) "interrupted")
+
+test_that("what R itself reads fails, and is interrupted, as the engine's reads", {
+  x <- rounded(2000, 12)
+  ours <- gpucor:::new_file(NULL, "big.matrix", dim(x), NULL, data = x) # whose package need not be loaded
+  reads <- list(
+    orientation = function() gpuCor(ours),
+    missing = function() known_columns(as.data.frame(gpuCorTest(ours, use = "pairwise"))),
+    residuals = function() known_columns(gpuClean(ours, seq_len(nrow(x)))),
+    seeds = function() known_columns(gpuCorCompare(list(ours, ours, ours), seeds = 1:2)),
+    power = function() known_columns(pickPower(ours, 1:3)),
+    part = function() ours[, c(3, 4)],
+    parts = function() ours[, c(12, 1)]
+  )
+  for (name in names(reads)) {
+    with_values(list(read_run = function(x, columns) stop("the disk is gone")), {
+      expect_error(reads[[name]](), "columns? [0-9]+( to [0-9]+)? of gpuCorFile cannot be read: the disk is gone",
+                   class = "gpucor_error_file", label = name)
+    })
+    for (reader in interrupted_readers) with_values(list(read_run = reader), {
+      expect_identical(ended(reads[[name]]()), "interrupted", label = name)
+    })
+    expect_nothing_live()
+  }
+  expect_identical(ours[, c(12, 1)], x[, c(12, 1)])
+})
+
 test_that("an interrupt while R reads ends the run", {
   skip_if_not_installed("DelayedArray")
   x <- rounded(9000, 150)
   ours <- DelayedArray::DelayedArray(x)
-  ended <- function(code) tryCatch(code, interrupt = function(condition) "interrupted")
-  signal <- function(x, columns) stop(structure(class = c("interrupt", "condition"), list(message = "", call = NULL)))
-  jump <- function(x, columns) invokeRestart("abort")
-  for (reader in list(signal, jump)) with_values(list(read_run = reader), {
+  for (reader in interrupted_readers) with_values(list(read_run = reader), known_columns({
     expect_identical(ended(gpuCor(ours)), "interrupted")
     with_workers(expect_identical(ended(gpuCor(ours)), "interrupted"))
     expect_nothing_live()
-  })
+  }))
   expect_identical(bare(gpuCor(ours)), bare(gpuCor(x)))
 
   skip_unless_full()
