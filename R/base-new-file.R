@@ -1,15 +1,21 @@
 # New files are written in a folder of their own, whose name identifies the writing process, and renamed when they are
 # complete.
 
-MAX_PATH <- 4095 # bytes
+MAX_PATH <- 4094 # bytes
+
+# Returns a name without "~". Stops if it is too long: path.expand() would cut it off at one byte more, with a warning.
+expand_path <- function(path, name) {
+  full <- suppressWarnings(path.expand(path))
+  if (max(nchar(c(path, full), "bytes")) <= MAX_PATH) return(full)
+  fail_file("'", name, "' is ", show_value(path), ", of more than ", MAX_PATH, " bytes")
+}
 
 # Returns the full name of a new file (or folder), which is valid after setwd().
 check_new_file <- function(file, name = "file", may_be_folder = FALSE) {
-  path <- path.expand(check_string(file, name, "the name of the file to write"))
+  path <- expand_path(check_string(file, name, "the name of the file to write"), name)
   refuse <- function(...) fail_file("'", name, "' is ", show_value(path), ...)
   is_folder <- endsWith(path, "/") || dir.exists(path)
   if (is_folder && !may_be_folder) refuse(", a folder; give the name of a file in it")
-  if (nchar(path, "bytes") > MAX_PATH) refuse(", of more than ", MAX_PATH, " bytes")
   folder <- dirname(path)
   if (!dir.exists(folder)) refuse(", whose folder does not exist; create it first")
   if (file.access(folder, 2L) != 0L) refuse(", whose folder is not writable; choose another one")

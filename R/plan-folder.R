@@ -210,7 +210,7 @@ save_plan <- function(plan) {
 }
 
 open_plan <- function(path) {
-  path <- path.expand(check_string(path, "path", "the name of a plan's folder"))
+  path <- expand_path(check_string(path, "path", "the name of a plan's folder"), "path")
   shown <- show_value(path)
   host <- Sys.info()[["nodename"]]
   file <- file.path(path, "plan.rds")

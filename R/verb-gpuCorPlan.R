@@ -66,7 +66,7 @@
 gpuCorPlan <- function(path, x, y = NULL, ..., verb = c("gpuCorNetwork", "gpuConnectivity", "gpuCor"), shards = NULL,
                        mode = "0700") {
   verb <- check_choice(verb, PLANNABLE, "verb")
-  path <- path.expand(check_string(path, "path", "the name of a plan's folder"))
+  path <- expand_path(check_string(path, "path", "the name of a plan's folder"), "path")
   if (file.exists(file.path(path, "plan.rds"))) {
     fail_file("'path' is ", show_value(path), ", which exists and has a plan in it; gpuCorRun() continues it")
   }
