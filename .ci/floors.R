@@ -67,5 +67,13 @@ mentions <- function(pattern) setdiff(names(texts)[grepl(pattern, texts)], "read
 unguarded <- c(mentions("[$]read\\b"), setdiff(mentions("\\bread_run\\b"), c("ask_columns", "read_columns")))
 cat(sprintf("%s() reads data outside memory without ask_columns()\n", unguarded), sep = "")
 
+# unlink() takes the wildcards of a user's folder for a pattern, which matches other files.
+unlinks <- function(e) {
+  inner <- lapply(Filter(function(k) is.call(e[[k]]), seq_along(e)), function(k) unlinks(e[[k]]))
+  c(if (identical(e[[1L]], as.name("unlink"))) list(e), unlist(inner))
+}
+patterns <- Filter(function(e) !isFALSE(e$expand), unlist(lapply(unlist(unname(parsed)), unlinks)))
+cat(sprintf("%s expands wildcards; add expand = FALSE\n", vapply(patterns, deparse1, "")), sep = "")
+
 circle <- show_circle(calls[floor_of(calls$to) == floor_of(calls$from), c("from", "to")])
-quit(status = as.integer(nrow(up) > 0L || nrow(stray) > 0L || length(c(idle, unguarded, circle)) > 0L))
+quit(status = as.integer(nrow(up) > 0L || nrow(stray) > 0L || length(c(idle, unguarded, patterns, circle)) > 0L))

@@ -87,7 +87,7 @@ read_end <- function(file, bytes, after = 0) {
 # Returns TRUE if another stream after those of a gzip file, of n bytes, is read.
 is_read_beyond <- function(file, n, shown) {
   copy <- tempfile()
-  on.exit(unlink(copy))
+  on.exit(unlink(copy, expand = FALSE))
   cannot <- function(condition) fail_file(shown, " cannot be copied to ", tempdir(), ": ", conditionMessage(condition))
   end <- charToRaw("the end")
   tryCatch({

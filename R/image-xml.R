@@ -117,7 +117,7 @@ inflate <- function(stream, n, shown) {
   is_zlib <- isTRUE(header[1L] %% 16L == 8L && sum(header * c(256L, 1L)) %% 31L == 0L && bitwAnd(header[2L], 32L) == 0L)
   if ((!is_gzip && !is_zlib) || length(stream) < 8L || n > DEFLATE_RATIO * length(stream)) damaged()
   file <- tempfile()
-  on.exit(unlink(file))
+  on.exit(unlink(file, expand = FALSE))
   writeBin(if (is_zlib) c(GZIP, stream[-(1:2)]) else stream, file)
   if (is_gzip) {
     return(with_stream(file, shown = shown, function(read) {

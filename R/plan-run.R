@@ -81,7 +81,7 @@ run_claimed <- function(work, round, shard, pass, passes) {
   on.exit(release_claim(plan, round$number, shard))
   shown <- paste("shard", shard, "of", plan$shards)
   files <- shard_files(plan, round, shard)
-  unlink(files$file[!files$is_sound])
+  unlink(files$file[!files$is_sound], expand = FALSE)
   if (any(files$is_sound)) return(message(shown, ": finished before"))
   if (nrow(files)) message(shown, " is damaged, and is computed again")
   about <- run_shard(plan, round, shard, run_of_round(at_pass(work, pass, passes, shown), round))
@@ -183,7 +183,9 @@ claim <- function(plan, number, shard, take = FALSE) {
   is_claimed || take
 }
 
-release_claim <- function(plan, number, shard) unlink(claim_folder(plan, number, shard), recursive = TRUE)
+release_claim <- function(plan, number, shard) {
+  unlink(claim_folder(plan, number, shard), recursive = TRUE, expand = FALSE)
+}
 
 # Returns the claims of a round: shard, host, age in seconds, and abandoned, which is TRUE if the process has ended, or
 # probably has. A process on another machine counts as ended after LONG_CLAIM seconds, or five times the longest shard,
@@ -228,7 +230,7 @@ clock_of <- function(plan) {
 by_shards <- function(verb, x, y, given, specs, file, compression, call) {
   need_packages(c("future", "future.apply"), "'shards'")
   path <- tempfile("gpucor-plan-", setting_folder(if (has_local_workers()) tempdir() else getwd()))
-  on.exit(unlink(path, recursive = TRUE))
+  on.exit(unlink(path, recursive = TRUE, expand = FALSE))
   control <- run_of(specs$control)
   given <- c(Filter(Negate(is.null), given), arguments_of(specs))
   plan <- make_plan(path, x, y, given, verb, specs$control$shards, control, call)$plan

@@ -24,7 +24,8 @@ setting_folder <- function(default) {
   folder <- setting(NULL, "folder")
   if (is.null(folder)) return(default)
   is_folder <- is.character(folder) && length(folder) == 1L && dir.exists(folder)
-  check_that(folder, "folder", is_folder, "a folder that exists", where_from("folder", NULL, show_value(default)))
+  path.expand(check_that(folder, "folder", is_folder, "a folder that exists",
+                         where_from("folder", NULL, show_value(default))))
 }
 
 # Names of the options and variables of every run, and of variables that limit threads. One call of the engine reads all

@@ -33,7 +33,8 @@
 #' plan runs no code from its folder, in any version of R: the bytes of R objects in its files are checked before R
 #' reads them, and only vectors and lists are read. Checksums detect accidents, not forgery: whoever may write to the
 #' folder can change data and settings, and thus results, or make R stop. Admit only people whom you trust to it. Remove
-#' the folder when the result is collected: `unlink(path, recursive = TRUE)`.
+#' the folder when the result is collected: `unlink(path, recursive = TRUE)`, with `expand = FALSE` if its name has a
+#' wildcard.
 #'
 #' @order 1
 #' @param path A string: the name of the folder. `gpuCorPlan()` makes it; the folder around it must exist.

@@ -27,6 +27,50 @@ expect_told <- function(call, text) suppressMessages(expect_message(call, text))
 # Seconds of work: for processes that are to meet one another.
 long_x <- matrix(stats::rnorm((if (full_tier()) 600 else 400) * 1500), ncol = 1500)
 
+# ---- names that are patterns
+
+# Everything in a folder: when each file was changed, and its contents.
+state_of_folder <- function(path) {
+  files <- dir(path, recursive = TRUE, all.files = TRUE, full.names = TRUE, include.dirs = TRUE)
+  data.frame(file = files, changed = file.mtime(files), contents = suppressWarnings(tools::md5sum(files)))
+}
+
+test_that("a plan whose name is a pattern leaves the plans alone whose names match it", {
+  skip_on_os("windows") # no wildcards in names
+  for (name in c("plan*", "plan?", "plan[a-c]")) {
+    folder <- tempfile("folder")
+    dir.create(folder)
+    path <- file.path(folder, name)
+    quiet_plan(path, small_x, threshold = 0.5, method = "kendall", shards = 4, backend = "cpu")
+    quiet_run(path, "free", "cpu")
+    other <- file.path(folder, "plana")
+    dir.create(other)
+    file.copy(dir(path, full.names = TRUE), other, recursive = TRUE)
+    for (shard in 1:4) write_owner(other, shard)
+    before <- state_of_folder(other)
+    for (file in shard_files(path)[2:3]) change_byte(file, 1)
+    quiet_run(path, 2, "cpu")
+    quiet_run(path, "free", "cpu")
+    expect_length(dir(file.path(path, "claims", 1)), 0)
+    expect_length(shard_files(path), 4)
+    expect_collected(path, small_network)
+    expect_identical(state_of_folder(other), before, label = name)
+  }
+})
+
+test_that("temporary plans in a folder whose name is a pattern are removed", {
+  skip_if_not_installed("future.apply")
+  skip_on_os("windows")
+  folder <- tempfile("folder[1]")
+  dir.create(folder)
+  found <- with_options(list(gpucor.folder = folder), {
+    gpuCorNetwork(small_x, threshold = 0.5, method = "kendall", backend = "cpu", shards = 2)
+  })
+  expect_identical(without_call(found), without_call(small_network))
+  expect_length(dir(folder, all.files = TRUE, no.. = TRUE), 0)
+  with_options(list(gpucor.folder = "~"), expect_identical(gpucor:::setting_folder(""), path.expand("~")))
+})
+
 # ---- files of shards
 
 damages <- list(
