@@ -183,9 +183,10 @@ check_fraction <- function(value, name, zero) {
   as.numeric(check_that(value, name, ok, paste("a number", if (zero) "in [0, 1]" else "above 0 and up to 1")))
 }
 
-# Stops unless all `packages` are installed. BiocManager installs packages of CRAN and of Bioconductor.
+# Stops unless all `packages` are installed. BiocManager installs packages of CRAN and of Bioconductor. Packages such as
+# WGCNA use R's random numbers, which are the user's, while they are loaded.
 need_packages <- function(packages, what) {
-  absent <- packages[!vapply(packages, requireNamespace, NA, quietly = TRUE)]
+  absent <- packages[!withr::with_preserve_seed(vapply(packages, requireNamespace, NA, quietly = TRUE))]
   if (!length(absent)) return(invisible())
   fail(what, " needs ", ngettext(length(absent), "package ", "packages "), paste(absent, collapse = " and "),
        ", not installed here: BiocManager::install(", show_value(absent), ")")

@@ -247,7 +247,8 @@ run_by_future <- function(plan, round, control) {
   control$progress <- FALSE
   states <- shard_states(plan, round)
   missing <- states$shard[states$state != "done"]
-  future.apply::future_lapply(missing, future.seed = TRUE, function(shard) {
+  # Shards draw no random numbers, and seeds for them would be drawn from the user's.
+  future.apply::future_lapply(missing, future.seed = FALSE, function(shard) {
     suppressMessages(run_shards(open_work(plan, control), round, shard))
     TRUE
   })
