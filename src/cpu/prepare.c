@@ -17,41 +17,12 @@ static int64_t stride_of(gcor_kind kind, int64_t n_obs) {
     return (n_obs + padding - 1) / padding * padding;
 }
 
-int64_t cpu_column_bytes(const gcor_state *state, gcor_kind kind, int64_t n_obs) {
-    switch (kind) {
-    case GCOR_REAL_COMMON: return n_obs * (int64_t)(sizeof(double) + sizeof(int32_t));
-    case GCOR_DOUBLE:
-    case GCOR_GIVEN: return n_obs * (int64_t)sizeof(double);
-    case GCOR_RANK_COMMON:
-        return n_obs * 3 * (int64_t)sizeof(int32_t) + stride_of(kind, n_obs) * (int64_t)sizeof(int16_t);
-    case GCOR_DISTANCE:
-        return (n_obs + cpu_distance_sums(n_obs)) * (int64_t)sizeof(double) + n_obs * (int64_t)sizeof(int32_t);
-    case GCOR_PAIR_COMMON:
-    case GCOR_DISTANCE_COMMON: return n_obs * (int64_t)(sizeof(double) + sizeof(int32_t));
-    case GCOR_BINNED:
-    case GCOR_BINNED_COMMON: return n_obs + GCOR_MAX_BINS * n_obs / 8; /* codes, and level bitsets of a tile */
-    case GCOR_REAL_SPARSE: return (int64_t)(GCOR_MAX_SPARSE * (double)n_obs * CPU_ENTRY_BYTES) + 1;
-    case GCOR_SIGN_SPARSE: return (int64_t)(GCOR_MAX_SPARSE_SIGNS * (double)n_obs * CPU_ENTRY_BYTES) + 1;
-    default: return stride_of(kind, n_obs) * (int64_t)sizeof(float);
-    }
-}
-
 /* ---- arrays of an operand ------------------------------------------------------------- */
 
 /* Elements of an array: for each variable, and one more; for each value, with padding; cpu_distance_sums() for each
- * variable; scores, if there are any; for each observation, and one more; as the first and the third, for a coarse
- * sink. */
-typedef enum {
-    VARIABLES,
-    VALUES,
-    PADDED_VALUES,
-    SUMS,
-    SCORES,
-    OBSERVATIONS,
-    COARSE_VARIABLES,
-    COARSE_VALUES,
-    N_EXTENTS
-} extent;
+ * variable; scores, if there are any; for each observation, and one more; for each variable, and for each value with
+ * padding, for a coarse sink. */
+typedef enum { VARIABLES, VALUES, PADDED_VALUES, SUMS, SCORES, OBSERVATIONS, COARSE_VARIABLES, COARSE_VALUES } extent;
 
 #define KIND(name) (1u << GCOR_##name)
 #define BINS (KIND(BINNED) | KIND(BINNED_COMMON))
@@ -93,24 +64,55 @@ static const struct {
 };
 enum { N_ARRAYS = sizeof arrays / sizeof *arrays };
 
+/* Returns the elements of an array for each variable, or -1: there is no array. */
+static int64_t elements_of(extent extent, gcor_kind kind, int64_t n_obs, int is_coarse) {
+    const int64_t stride = stride_of(kind, n_obs);
+    switch (extent) {
+    case VALUES: return n_obs;
+    case PADDED_VALUES: return stride;
+    case SUMS: return cpu_distance_sums(n_obs);
+    case SCORES: return n_obs <= CPU_MAX_RANKED ? stride : -1;
+    case OBSERVATIONS: return 0;
+    case COARSE_VARIABLES: return is_coarse ? 1 : -1;
+    case COARSE_VALUES: return is_coarse ? stride : -1;
+    default: return 1;
+    }
+}
+
 static gcor_status allocate(gcor_context *context, cpu_operand *o, int is_coarse) {
     const int64_t n_var = o->head.n_var, n_obs = o->head.n_obs;
-    const int64_t counts[N_EXTENTS] = {[VARIABLES] = n_var + 1,
-                                       [VALUES] = n_obs * n_var,
-                                       [PADDED_VALUES] = o->stride * n_var,
-                                       [SUMS] = cpu_distance_sums(n_obs) * n_var,
-                                       [SCORES] = n_obs <= CPU_MAX_RANKED ? o->stride * n_var : -1,
-                                       [OBSERVATIONS] = n_obs + 1,
-                                       [COARSE_VARIABLES] = is_coarse ? n_var : -1,
-                                       [COARSE_VALUES] = is_coarse ? o->stride * n_var : -1};
     for (int k = 0; k < N_ARRAYS; k++) {
-        const int64_t count = counts[arrays[k].extent];
-        if (count < 0 || !(arrays[k].kinds >> o->head.kind & 1)) continue;
-        void *array = gcor_alloc(context, count, arrays[k].size, "the prepared columns");
+        const int64_t each = elements_of(arrays[k].extent, o->head.kind, n_obs, is_coarse);
+        const int64_t more = arrays[k].extent == VARIABLES ? 1 : arrays[k].extent == OBSERVATIONS ? n_obs + 1 : 0;
+        if (each < 0 || !(arrays[k].kinds >> o->head.kind & 1)) continue;
+        void *array = gcor_alloc(context, each * n_var + more, arrays[k].size, "the prepared columns");
         memcpy((char *)o + arrays[k].at, &array, sizeof array);
         if (!array) return GCOR_NO_MEMORY;
     }
     return GCOR_OK;
+}
+
+static int is_coarse(const gcor_state *state) {
+    const gcor_sink *sink = state ? state->sink : NULL;
+    return sink && sink->approximate && sink->coarse && state->kernels->bytes;
+}
+
+/* The arrays' bytes, and what is allocated later: the rows of missing values, level bitsets of a tile, the entries of
+ * sparse columns. */
+int64_t cpu_column_bytes(const gcor_state *state, gcor_kind kind, int64_t n_obs) {
+    int64_t bytes = 0;
+    for (int k = 0; k < N_ARRAYS; k++) {
+        const int64_t each = elements_of(arrays[k].extent, kind, n_obs, is_coarse(state));
+        if (each > 0 && arrays[k].kinds >> kind & 1) bytes += each * (int64_t)arrays[k].size;
+    }
+    switch (kind) {
+    case GCOR_REAL_COMMON: return bytes + n_obs * (int64_t)sizeof(int32_t);
+    case GCOR_BINNED:
+    case GCOR_BINNED_COMMON: return bytes + GCOR_MAX_BINS * n_obs / 8;
+    case GCOR_REAL_SPARSE: return bytes + (int64_t)(GCOR_MAX_SPARSE * (double)n_obs * CPU_ENTRY_BYTES);
+    case GCOR_SIGN_SPARSE: return bytes + (int64_t)(GCOR_MAX_SPARSE_SIGNS * (double)n_obs * CPU_ENTRY_BYTES);
+    default: return bytes;
+    }
 }
 
 /* ---- a column ------------------------------------------------------------------------- */
@@ -364,7 +366,7 @@ gcor_status cpu_prepare(gcor_state *state, const gcor_columns *columns, const gc
                        .design = columns->design,
                        .kernels = state->kernels,
                        .stride = stride_of(kind, length)};
-    gcor_status status = allocate(context, o, state->sink && state->sink->coarse && o->kernels->bytes);
+    gcor_status status = allocate(context, o, is_coarse(state));
     if (!status && o->terms) {
         o->n_bins = gcor_bin_count(o->design, o->head.n_obs);
         o->unit = gcor_mutual_terms(o->head.n_obs, o->terms);

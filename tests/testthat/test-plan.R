@@ -284,7 +284,8 @@ test_that("a plan says how often its shards read the data, and what they hold", 
     grep("reads", utils::capture.output(gpuCorPlan(path, ..., backend = "cpu")), value = TRUE)
   }
   x <- matrix(stats::rnorm(8 * 12000), 8)
-  columns <- "a shard reads 12,000 columns, all shards read the data once; .* take up to 384 kB"
+  # 8 floats, two doubles, a float and two bytes of each column
+  columns <- "a shard reads 12,000 columns, all shards read the data once; .* take up to 648 kB"
   expect_match(says(x, threshold = 0.9, shards = 1), columns)
   expect_match(says(x, threshold = 0.9, shards = 1, use = "complete.obs"), "reads 24,000 columns, .* 2 times over")
   expect_match(says(x, x[, 1:3000], threshold = 0.9, shards = 1), "reads 15,000 columns, .* the data once;")

@@ -3,11 +3,13 @@
 #include "device.h"
 #include "results.h"
 
+#include "../../src/base/alloc.h"
 #include "../../src/engine/run.h"
 
+#include <stdio.h>
 #include <string.h>
 
-enum { N_OBS = 12, N_X = 700, N_Y = 300 };
+enum { N_OBS = 12, N_X = 700, N_Y = 300, N_LONG = 640 };
 
 typedef struct {
     gcor_source source; /* must be first */
@@ -92,7 +94,48 @@ static void of_a_rectangle(void) {
     check_kind("rectangle", 1);
 }
 
+/* ---- bytes of operands -------------------------------------------------------------------------- */
+
+/* Returns the bytes that prepare() allocates: each allocation fails once, and its message says how large it is. */
+static double allocated_bytes(gcor_state *state, gcor_context *context, const gcor_columns *columns, gcor_kind kind) {
+    double all = 0, megabytes;
+    for (int k = 2;; k++) { /* the first is the operand itself */
+        gcor_operand *operand;
+        context->error = (gcor_error){0};
+        gcor_set_fault(GCOR_HOST_MEMORY, k);
+        gcor_status status = gcor_cpu.prepare(state, columns, unit_measure("pearson"), kind, 0, N_LONG, &operand);
+        gcor_set_fault(GCOR_HOST_MEMORY, 0);
+        CHECK_INT(status, GCOR_NO_MEMORY);
+        if (status != GCOR_NO_MEMORY || !strstr(context->error.message, "the prepared columns")) return all;
+        CHECK_INT(sscanf(context->error.message, "cannot allocate %lf MB", &megabytes), 1);
+        all += 1e6 * megabytes;
+    }
+}
+
+static void as_allocated(void) {
+    static const gcor_kind kinds[] = {GCOR_REAL,        GCOR_DOUBLE,      GCOR_SIGN,     GCOR_SIGN_COMMON,
+                                      GCOR_RANK_COMMON, GCOR_PAIR_COMMON, GCOR_DISTANCE, GCOR_DISTANCE_COMMON};
+    gcor_source source = {.n_obs = 5000, .n_var = N_LONG}; /* never read */
+    const gcor_columns columns = {.source = &source, .n_obs = source.n_obs};
+    const double rounding = 1e6; /* of the messages */
+    unit_call call;
+    gcor_state *state;
+    unit_call_begin(&call, 1);
+    CHECK_INT(gcor_cpu.open(&call.context, 0, &state), GCOR_OK);
+    for (int coarse = 0; coarse < 2; coarse++)
+        for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+            gcor_sink sink = {.approximate = 1, .coarse = coarse};
+            unit_about("kind %d, coarse %d", (int)kinds[k], coarse);
+            CHECK_INT(gcor_cpu.begin(state, &call.context, &sink, kinds[k]), GCOR_OK);
+            const double bytes = N_LONG * (double)gcor_cpu.column_bytes(state, kinds[k], source.n_obs);
+            CHECK_NEAR(allocated_bytes(state, &call.context, &columns, kinds[k]), bytes, rounding);
+            gcor_cpu.end(state);
+        }
+    gcor_cpu.close(state);
+}
+
 const unit_test needs_tests[] = {
+    {"an operand's bytes are those that are allocated", as_allocated},
     {"columns read of a triangle's shares, with much memory and little", of_a_triangle},
     {"columns read of a rectangle's shares", of_a_rectangle},
     {NULL, NULL},
