@@ -127,11 +127,16 @@ static int wants_chunk(const void *user, const gcor_chunk *chunk) {
            (w->mirrored && tile->col < w->end && tile->col + tile->n_col > w->first);
 }
 
-/* Claims n entries of a row, from *at on. Fails if the row has more entries than were counted. */
+/* Claims n entries of a row, from *at on. Fails if the row has more entries than were counted, and then claims none:
+ * the next position never passes the row's end, and so does not wrap. */
 static gcor_status claim(const gathering *g, gcor_context *context, int64_t row, int32_t n, int64_t *at) {
-    int64_t i = row - g->wanted.first;
-    *at = __atomic_fetch_add(&g->next[i], n, __ATOMIC_RELAXED);
-    return *at + n <= g->start[i + 1] ? GCOR_OK : gcor_damaged(context);
+    const int64_t i = row - g->wanted.first;
+    int32_t now = __atomic_load_n(&g->next[i], __ATOMIC_RELAXED);
+    do
+        if (n > g->start[i + 1] - now) return gcor_damaged(context);
+    while (!__atomic_compare_exchange_n(&g->next[i], &now, now + n, 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+    *at = now;
+    return GCOR_OK;
 }
 
 /* Writes edges e .. end-1, all of one row. */
