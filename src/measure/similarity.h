@@ -15,7 +15,7 @@ GCOR_INLINE double gcor_base(gcor_similarity similarity, double r) {
 /* True if base^power is computed by multiplication: small integers, as the steps from one power to the next mostly
  * are, and halves. */
 GCOR_INLINE int gcor_is_multiplied(double power) {
-    return power <= 32 && 2 * power == (double)(int)(2 * power);
+    return power >= 0 && power <= 32 && 2 * power == (double)(int)(2 * power);
 }
 
 /* base^power. A square root is rounded alike on every back end, unlike a GPU's pow(). */

@@ -10,11 +10,11 @@ enum { WIDTH = GCOR_ADJACENCY_WIDTH, SOME = 256 };
 
 /* gcor_power() of n values, vectorized for powers that are multiplied out. */
 static void prune_all(double power, int64_t n, const double *base, double *out) {
-    const int is_whole = power == (double)(int)power;
     if (!gcor_is_multiplied(power)) {
         for (int64_t k = 0; k < n; k++) out[k] = gcor_pow(base[k], power);
         return;
     }
+    const int is_whole = power == (double)(int)power;
     for (int64_t k = 0; k < n; k++) out[k] = is_whole ? 1 : sqrt(base[k]);
     for (int p = (int)power; p > 0; p--) {
         for (int64_t k = 0; k < n; k++) out[k] *= base[k];

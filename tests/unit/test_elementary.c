@@ -3,6 +3,7 @@
 #include "fixture.h"
 
 #include "../../src/base/elementary.h"
+#include "../../src/sink/adjacency.h"
 
 #include <float.h>
 #include <math.h>
@@ -82,7 +83,33 @@ static void same_bits(void) {
           unit_fail(__FILE__, __LINE__, "the digest is 0x%llx", (unsigned long long)hash));
 }
 
+/* ---- powers of similarities ------------------------------------------------------------------------- */
+
+/* Powers that no integer has are not converted to one, which -fsanitize=float-cast-overflow finds. */
+static void powers_of_any_size(void) {
+    static const double powers[] = {0.25, 0.5, 1, 2.5, 12, 32, 32.5, 33, 1e10, 1e300};
+    const double r[] = {0.75, -0.999};
+    for (size_t p = 0; p < sizeof powers / sizeof *powers; p++) {
+        const gcor_overlap_rule rule = {.similarity = GCOR_UNSIGNED, .power = powers[p]};
+        unit_call call;
+        gcor_adjacency *of;
+        unit_call_begin(&call, 1);
+        unit_about("power %g", powers[p]);
+        CHECK_INT(gcor_adjacency_new(&call.context, &rule, GCOR_UPPER, 3, 0, 3, 1, &of), GCOR_OK);
+        const gcor_segment segment = {.row = 0, .col = 1, .n = 2, .doubles = r};
+        CHECK_INT(of->sink.type->take(&of->sink, &call.context, 0, &segment), GCOR_OK);
+        for (int k = 0; k < 2; k++) {
+            const double a = pow(fabs(r[k]), powers[p]), expected = a < 0x1p-60 ? 0 : a;
+            CHECK_NEAR(gcor_adjacency_row(of, 0, 0)[1 + k], expected, 1e-7 * expected);
+            CHECK_NEAR(gcor_power(fabs(r[k]), powers[p]), a, 1e-13 * a);
+            if (a > 1e-300) CHECK_NEAR(gcor_power(fabs(r[k]), -powers[p]), 1 / a, 1e-13 / a);
+        }
+        gcor_sink_free(&of->sink);
+    }
+}
+
 const unit_test elementary_tests[] = {
+    {"powers of similarities, also larger than any integer", powers_of_any_size},
     {"logarithms, exponentials, erfc and powers have few wrong units", near_exact},
     {"the logarithm without branches is the same", without_branches},
     {"special values are those of C", special_values},
