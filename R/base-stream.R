@@ -10,6 +10,13 @@ check_regular <- function(file, shown) {
   if (file.access(file, 4L) != 0L) fail_file(shown, " cannot be read; check its permissions")
 }
 
+is_little_endian <- function() .Platform$endian == "little"
+
+# The engine reads raw files in the order of the machine's bytes.
+check_byte_order <- function() {
+  if (!is_little_endian()) fail_file("raw files are little-endian, and this machine is not; use HDF5")
+}
+
 # The header of a stream of gzip; files of gzip begin with its first two bytes.
 GZIP <- as.raw(c(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3))
 

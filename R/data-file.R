@@ -1,7 +1,7 @@
 # Files instead of matrices, as gpuCorFile() describes them.
 
 raw_file <- function(file, dim, storage, dimnames, offset) {
-  if (.Platform$endian != "little") fail_file("raw files are little-endian, and this machine is not; use HDF5")
+  check_byte_order()
   x <- new_file(file, "raw", dim, dimnames, storage = storage, pointer = NULL,
                 offset = check_whole(offset, "offset", 0, 2^53))
   x[["pointer"]] <- .Call(r_file_open, x)

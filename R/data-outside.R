@@ -16,6 +16,10 @@ OUTSIDE <- list(
   raw = list(
     read = function(x, columns) .Call(r_file_columns, x, as.integer(columns)),
     any_order = TRUE,
+    open = function(x, name) {
+      check_byte_order() # x may come from another machine
+      x
+    },
     is_sound = function(x) TRUE, # the engine checks it
     describe = function(x) {
       paste0("raw, ", x$storage, if (x$offset > 0) paste(", from byte", format(x$offset, scientific = FALSE), "on"))

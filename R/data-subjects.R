@@ -23,8 +23,8 @@
 #'
 #' `x` may also be a function: `x(i)` returns the matrix of subject i. It is called once for each subject, in order,
 #' before the first pair is computed. The matrices are kept until the call ends: in memory, up to a quarter of free
-#' memory, then in temporary files (option `gpucor.folder`, by default [tempdir()]). Elements of a list may be files
-#' ([gpuCorFile()]) or anything else that `x` may be.
+#' memory, then in temporary files, each in a folder that only you may enter (option `gpucor.folder`, by default
+#' [tempdir()]). Elements of a list may be files ([gpuCorFile()]) or anything else that `x` may be.
 #'
 #' **Memory.** Prepared columns of all subjects are kept on the GPU (about 6 bytes a value) or on the processor (8
 #' bytes), up to `memory` or a quarter of free memory. If they do not fit, they are prepared again when needed. Random
@@ -336,7 +336,7 @@ new_keeper <- function() {
   left <- spool_bytes()
   if (left == 0) left <- Inf
   function(m) {
-    if (!is.matrix(m) || .Platform$endian != "little") return(m)
+    if (!is.matrix(m) || !is_little_endian()) return(m)
     left <<- left - as.numeric(utils::object.size(m))
     if (left >= 0) return(m)
     file <- begin_partial(tempfile("gpucor", setting_folder(tempdir()))) # in a folder that only this user may enter

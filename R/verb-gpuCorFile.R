@@ -5,7 +5,7 @@
 #'
 #' **Raw files** are read fastest. They contain only values, of one type and little-endian: all observations of the
 #' first variable, then those of the second, and so on. `writeBin(as.vector(x), file)` writes such a file of a matrix
-#' with observations in rows. Do not write to a file that is in use.
+#' with observations in rows. Do not write to a file that is in use. A machine with another order of bytes refuses them.
 #'
 #' **HDF5 files** are read by package rhdf5, and `dataset` names the dataset. Observations are the rows as R sees them;
 #' Python and others see rows and columns exchanged. Use `transpose = TRUE` if variables are R's rows. Datasets that are

@@ -25,6 +25,33 @@ test_that("a raw file gives what the matrix gives", {
   }
 })
 
+test_that("raw files are refused where bytes have another order, also those that another machine described", {
+  x <- small_data()$complete
+  ours <- raw_file(x)
+  with_values(list(is_little_endian = function() FALSE), {
+    message <- "raw files are little-endian, and this machine is not; use HDF5"
+    expect_error(raw_file(x), message, class = "gpucor_error_file")
+    for (use in list(gpuCor, gpuCorTest, function(x) gpuClean(x, 1:30), function(x) x[, 2])) {
+      expect_error(use(ours), message, class = "gpucor_error_file")
+    }
+    one <- gpuCor(function(i) x, subjects = 2, combine = "fisher") # kept in memory
+    expect_identical(bare(one), bare(gpuCor(list(x, x), combine = "fisher")))
+  })
+})
+
+test_that("subjects that do not fit memory are in files that only the user may read", {
+  skip_on_os("windows")
+  folder <- tempfile("kept")
+  dir.create(folder)
+  old <- Sys.umask("000")
+  on.exit(Sys.umask(old))
+  kept <- with_options(list(gpucor.spool_bytes = 1, gpucor.folder = folder), {
+    gpucor:::new_keeper()(small_data()$complete)
+  })
+  expect_identical(dirname(dirname(kept$file)), normalizePath(folder))
+  expect_identical(format(file.mode(dirname(kept$file))), "700")
+})
+
 test_that("floats and integers are read as what they are", {
   whole <- round(100 * small_data()$missing)
   whole[is.nan(whole)] <- NA
