@@ -20,5 +20,6 @@ typedef struct {
 } gcor_needs;
 
 /* Counts for the shard on the session's first device. Uses x, y, measure, in_double and shard of the job. Nothing is
- * read, so pairs are assumed to have the same observations. A triangle is walked as for sinks of edges (GCOR_LOWER). */
+ * read, so pairs are assumed to have the same observations. A triangle is walked as for sinks of edges (GCOR_LOWER),
+ * but without the bytes that coarse sinks need in addition, on the processor a quarter. */
 gcor_status gcor_needs_of(gcor_session *session, gcor_context *context, const gcor_job *job, gcor_needs *needs);
