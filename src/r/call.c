@@ -29,13 +29,15 @@ const SEXP *r_arguments(SEXP list, int n) {
     return own;
 }
 
+/* INTEGER() is a function of R, which is not called for each of what may be hundreds of millions of entries. */
 void r_check_compressed(SEXP p, SEXP i, SEXP x, int64_t n) {
     const R_xlen_t columns = Rf_xlength(p) - 1, entries = Rf_xlength(i);
-    int sound = TYPEOF(p) == INTSXP && TYPEOF(i) == INTSXP && columns >= 0 && INTEGER(p)[0] == 0 &&
-                INTEGER(p)[columns] == entries;
-    if (x) sound = sound && TYPEOF(x) == REALSXP && Rf_xlength(x) == entries;
-    for (R_xlen_t j = 0; sound && j < columns; j++) sound = INTEGER(p)[j] <= INTEGER(p)[j + 1];
-    for (R_xlen_t e = 0; sound && e < entries; e++) sound = INTEGER(i)[e] >= 0 && INTEGER(i)[e] < n;
+    int sound = TYPEOF(p) == INTSXP && TYPEOF(i) == INTSXP && columns >= 0 &&
+                (!x || (TYPEOF(x) == REALSXP && Rf_xlength(x) == entries));
+    const int *start = sound ? INTEGER_RO(p) : NULL, *row = sound ? INTEGER_RO(i) : NULL;
+    sound = sound && start[0] == 0 && start[columns] == entries;
+    for (R_xlen_t j = 0; sound && j < columns; j++) sound = start[j] <= start[j + 1];
+    for (R_xlen_t e = 0; sound && e < entries; e++) sound = row[e] >= 0 && row[e] < n;
     if (!sound) r_error("the slots p, i and x of a sparse matrix do not belong together; make the matrix again");
 }
 
