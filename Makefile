@@ -12,6 +12,8 @@
 #   make mutants   small wrong changes, each of which a test must find; twenty minutes
 #   make ports     the engine's tests for Windows by wine, the tests for ARM by qemu; root, half an hour
 #   make bench     speed without a GPU, beside other R packages (BENCH=--record keeps the result)
+#   make regress REF=<commit>  every row of inst/bench/rows.R in this copy and in an older commit, interleaved: fails
+#                  where this one is slower; on a processor five minutes on two cores
 #   make fuzz      random calls against cor(), exact fractions and definitions; damaged files and objects: SECONDS=60 SEED=1
 #   make nulls     p values by simulation where there is nothing to find: a table of sizes, SECONDS=300 on all cores
 #   make asan      the tests with AddressSanitizer and UBSan; make asan-fuzz: the random calls
@@ -27,13 +29,14 @@
 #   make clean
 #
 # CONFIGURE=--without-cuda (or --with-cuda=DIR) holds for demo, test, check, fuzz, nulls and bench.
-# FILTER=name picks files of tests for test, asan, valgrind and cluster.
+# FILTER=name picks files of tests for test, asan, valgrind and cluster, and rows for regress.
 
 CONFIGURE =
 FILTER =
 RECORD =
 TIER = quick
 BENCH =
+REF =
 SECONDS = 60
 SEED = 1
 JOBS = $(shell nproc)
@@ -52,6 +55,7 @@ TEST_NEEDS = $(DEMO_NEEDS) r-cran-testthat r-cran-callr r-cran-bit64 r-bioc-all 
 CHECK_NEEDS = $(TEST_NEEDS) r-cran-knitr r-cran-rmarkdown pandoc devscripts qpdf tidy
 FUZZ_NEEDS = $(DEMO_NEEDS) python3-minimal r-bioc-rhdf5 r-cran-bit64 r-cran-xml2
 BENCH_NEEDS = $(DEMO_NEEDS) r-cran-wgcna r-cran-pcapp
+REGRESS_NEEDS = $(DEMO_NEEDS) git r-bioc-rhdf5 r-cran-dynamictreecut r-cran-rspectra
 UNIT_NEEDS = gcc libc6-dev r-base-core gcc-mingw-w64-x86-64 gcc-aarch64-linux-gnu libc6-dev-arm64-cross
 CLUSTER_NEEDS = r-base-core r-base-dev r-cran-matrix r-cran-withr r-cran-testthat r-cran-callr slurm-wlm munge r-cran-batchtools \
   r-cran-future.apply r-cran-future.batchtools r-bioc-biocparallel iproute2 util-linux e2fsprogs procps
@@ -64,7 +68,7 @@ SHELL = /bin/bash
 .SHELLFLAGS = -euo pipefail -c
 .ONESHELL:
 .SILENT:
-.PHONY: demo test check package unit releases mutants ports claims fuzz nulls gallery bench asan asan-fuzz valgrind cluster install-check lint \
+.PHONY: demo test check package unit releases mutants ports claims fuzz nulls gallery bench regress asan asan-fuzz valgrind cluster install-check lint \
   format doc site clean
 
 # The same messages, and thus the same parsing of them, everywhere.
@@ -217,6 +221,28 @@ bench:
 	$(call need,$(BENCH_NEEDS))
 	$(call install,--configure-args='$(CONFIGURE)')
 	Rscript --vanilla inst/bench/cpu.R $(BENCH)
+
+# Without a GPU nothing of CUDA's is timed, and compiling it takes minutes.
+regress: CONFIGURE = $(shell nvidia-smi -L > /dev/null 2>&1 || echo --without-cuda)
+regress:
+	$(call need,$(REGRESS_NEEDS))
+	[ -n '$(REF)' ] || { echo 'REF=<commit>: the commit to compare with'; exit 1; }
+	$(call install,--configure-args='$(CONFIGURE)')
+	old="$$(git rev-parse --short '$(REF)^{commit}')"
+	old_library='$(BUILD)/regress/'"$$old"'$(subst /,_,$(CONFIGURE))'
+	if [ ! -d "$$old_library/gpucor" ]; then
+	  echo "building gpucor of $$old"
+	  rm -rf '$(BUILD)/regress/source'
+	  mkdir -p '$(BUILD)/regress/source' "$$old_library"
+	  git archive "$$old" | tar -x -C '$(BUILD)/regress/source'
+	  if ! MAKEFLAGS=-j$(JOBS) R CMD INSTALL --library="$$old_library" --configure-args='$(CONFIGURE)' \
+	    '$(BUILD)/regress/source' > '$(BUILD)/regress/install.log' 2>&1; then
+	    cat '$(BUILD)/regress/install.log'
+	    exit 1
+	  fi
+	fi
+	R_LIBS='' Rscript --vanilla inst/bench/regress.R "$$old_library" '$(LIBRARY)' \
+	  '$(if $(findstring --without-cuda,$(CONFIGURE)),cpu,cuda)' '$(FILTER)'
 
 # R itself leaks, so leaks are valgrind's and the tests' own business.
 asan asan-fuzz: LIBRARY = $(BUILD)/library-asan
