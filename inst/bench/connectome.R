@@ -130,8 +130,7 @@ rate <- if (load_library("cpu-rates")) .C("rate_float", as.integer(threads), 0)[
 floor <- n_var * (n_var - 1) / 2 * n_obs / rate # in elapsed seconds; multiplied by the threads in CPU seconds
 
 open_record("connectome.txt")
-say("Connectomes of ", number(n_var, 8), " grayordinates x ", n_obs, ", ", threads, " threads of ", cpu_name(), ", ",
-    format(Sys.Date()))
+say("Connectomes of ", number(n_var, 8), " grayordinates x ", n_obs, ", ", threads, " threads of ", cpu_name())
 version <- function(command) tryCatch(trimws(system(command, intern = TRUE)), error = function(e) "")
 say("gpucor ", format(utils::packageVersion("gpucor")),
     if (!is.na(python)) paste0("; numpy ", version(paste(python, "-c 'import numpy; print(numpy.__version__)'"))),

@@ -17,7 +17,6 @@ rate_of <- function(n_var, seconds) pairs_of(n_var) / seconds / 1e6
 # ---- the machine
 
 describe_cpu <- function() {
-  say("gpucor ", format(utils::packageVersion("gpucor")), " without a GPU, ", format(Sys.Date()))
   say(cpu_name(), ", ", parallel::detectCores(), " cores, ", all_threads,
       " threads, instructions ", paste(machine$instructions, collapse = ", "), "; ", R.version.string)
   giga <- function(rate) paste(number(rate / 1e9), "G")

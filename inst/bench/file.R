@@ -7,7 +7,8 @@
 suppressPackageStartupMessages(library(gpucor))
 
 arguments <- commandArgs(TRUE)
-record <- "--record" %in% arguments
+here <- dirname(normalizePath(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))))
+source(file.path(here, "record.R"))
 once <- "--once" %in% arguments
 numbers <- as.numeric(grep("^--", arguments, value = TRUE, invert = TRUE))
 given <- function(k, default) if (length(numbers) >= k) numbers[k] else default
@@ -63,26 +64,22 @@ unlink(file)
 rate <- max(before, disk_rate(bytes))
 unlink(folder, recursive = TRUE)
 
-processor <- sub(".*: ", "", grep("model name", readLines("/proc/cpuinfo"), value = TRUE)[1])
-info <- gpuInfo()
-gpu <- if (info$default == "cuda") paste(info$devices$name[1], "and")
 floor <- memory[["clock"]] + bytes / rate
 line <- function(name, time) {
   sprintf("%-34s %8.2f %8.2f %10.2f %12.2f", name, time[["clock"]], time[["cpu"]], time[["clock"]] / floor,
           time[["cpu"]] / memory[["cpu"]])
 }
 report <- c(
-  sprintf("N = %.0f, n_obs = %.0f, density %g: %.0f edges, a file of %.0f MB, on", n_var, n_obs, density, edges,
+  sprintf("N = %.0f, n_obs = %.0f, density %g: %.0f edges, a file of %.0f MB", n_var, n_obs, density, edges,
           bytes / 1e6),
-  paste0("  ", gpu, " ", info$threads, " threads of ", processor),
   sprintf("floor: the network %.2f s, and %.0f MB at the disk's %.0f MB/s %.2f s", memory[["clock"]], bytes / 1e6,
           rate / 1e6, bytes / rate),
   sprintf("%-34s %8s %8s %10s %12s", "", "s", "CPU s", "x floor", "x CPU memory"),
   line("in memory", memory),
   if (!once) line("file, edges in memory", kept),
   line(sprintf("file, %.0f MB of edges in memory", spool / 1e6), spooled),
-  if (!once) line(sprintf("compression = 1: %.0f MB", smaller / 1e6), compressed),
-  format(Sys.Date())
+  if (!once) line(sprintf("compression = 1: %.0f MB", smaller / 1e6), compressed)
 )
-writeLines(report)
-if (record) writeLines(report, paste0("inst/bench/results/file", if (!is.null(gpu)) "-cuda", ".txt"))
+open_record(if (gpuInfo()$default == "cuda") "file-cuda.txt" else "file.txt")
+for (text in report) emit(text)
+close_record()

@@ -60,9 +60,6 @@ run_row <- function(name) {
 }
 
 wanted <- setdiff(arguments, "--record")
-info <- gpuInfo()
 open_record("functions.txt")
-say("%s; gpucor %s; %s", format(Sys.Date()), utils::packageVersion("gpucor"),
-    if (nrow(info$devices)) info$devices$name[1] else "no GPU")
 for (name in if (length(wanted)) wanted else names(rows)) run_row(name)
 close_record()

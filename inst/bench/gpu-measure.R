@@ -29,7 +29,6 @@ measure_rates <- function(threads, gpu) {
 }
 
 describe_machine <- function(info) {
-  say("gpucor ", format(utils::packageVersion("gpucor")), " on a GPU, ", format(Sys.Date()), "; ", R.version.string)
   gpu <- info$devices[info$devices$id == info$device, ]
   name <- if (info$default != "cuda") "no GPU in use: back end cpu" else
     paste0(gpu$name, ", compute capability ", gpu$capability, ", ", number(gpu$memory / 1e9), " GB, driver for CUDA ",

@@ -1,26 +1,8 @@
 # The report of gpu.R; other benchmarks use its text functions, too.
+source(file.path(here, "record.R"))
 
 # ---- text
 
-record <- NULL
-# With --record, output is also written to a file in results/.
-open_record <- function(name) {
-  if (!"--record" %in% arguments) return(invisible())
-  dir.create(file.path(here, "results"), showWarnings = FALSE)
-  record <<- file(file.path(here, "results", name), "w")
-}
-close_record <- function() {
-  if (!is.null(record)) close(record)
-  record <<- NULL
-}
-emit <- function(...) {
-  text <- paste0(...)
-  cat(text, "\n", sep = "")
-  if (!is.null(record)) {
-    cat(text, "\n", sep = "", file = record)
-    flush(record)
-  }
-}
 # Prints a text of any length in lines of at most 120 characters.
 say <- function(..., indent = 0) {
   for (line in strwrap(paste0(...), 119, indent = indent, exdent = indent + 4)) emit(line)
@@ -87,16 +69,11 @@ print_table <- function(names) {
   for (name in names) tryCatch(say(name, ": ", bound_of(read_result(name)), indent = 2), error = function(e) NULL)
 }
 
-# ---- processes and processors
+# ---- processes
 
 # Why a process failed: its last output.
 failure <- function(status, log) {
   said <- tryCatch(readLines(log, warn = FALSE), error = function(e) character())
   said <- said[nzchar(trimws(said)) & !grepl("^(Calls:|Execution halted)", said)]
   paste0("status ", status, if (length(said)) paste0(": ", trimws(utils::tail(said, 1))))
-}
-
-cpu_name <- function() {
-  found <- tryCatch(grep("model name", readLines("/proc/cpuinfo"), value = TRUE), error = function(e) character())
-  sub(".*: ", "", c(found, "unknown CPU")[1])
 }

@@ -71,8 +71,6 @@ ours <- list(
 must <- c(`labels, maxT` = 0.2, `labels, NBS` = 1, `paired, maxT` = 0.2, `design, maxT` = 0.2)
 
 open_record("groups.txt")
-emit(cpu_name(), ", ", gpucor:::choose_threads(NULL), " cores, shared with other work, ", format(Sys.Date()),
-     ": Rscript inst/bench/groups.R")
 emit(REGIONS, " regions x 200 of 10 subjects, ", N_PERM, " permutations")
 line <- function(...) emit(sprintf("%-14s %9s %9s %9s %9s %9s %7s %6s", ...))
 line("", "floor", "peer", "its CPU", "ours", "CPU", "ratio", "must")

@@ -9,7 +9,6 @@
 # of resident memory (VmHWM) minus what was resident before the call and minus the result.
 suppressPackageStartupMessages(library(gpucor))
 arguments <- commandArgs(TRUE)
-record <- "--record" %in% arguments
 numbers <- as.numeric(setdiff(arguments, "--record"))
 given <- function(k, default) if (length(numbers) >= k) numbers[k] else default
 n_var <- given(1, 1e6)
@@ -78,9 +77,7 @@ time <- system.time(net <- gpuCorNetwork(x, density = density, memory = memory, 
 peak <- status_mb("VmHWM") - before
 result <- as.numeric(object.size(net)) / 2^20
 
-processor <- sub(".*: ", "", grep("model name", readLines("/proc/cpuinfo"), value = TRUE)[1])
 report <- c(
-  sprintf("gpucor %s, %s, %d threads of %s", packageVersion("gpucor"), Sys.Date(), gpuInfo()$threads, processor),
   sprintf("%.0f variables x %.0f observations in HDF5, %.0f MB; density %g, memory = %g MB", n_var, n_obs,
           file.size(path) / 1e6, density, memory / 1e6),
   sprintf("%.0f edges, threshold %.6f, %.0f s, %.0f s of CPU; each column read %.1f times", net@edges, net@threshold,
@@ -88,5 +85,8 @@ report <- c(
   sprintf("resident at most %.0f MB, of which the result is %.0f MB: %.0f MB beyond it", peak, result, peak - result)
 )
 unlink(folder, recursive = TRUE)
-writeLines(report)
-if (record) writeLines(report, file.path(dirname(script), "results", "larger-than-memory.txt"))
+here <- dirname(script)
+source(file.path(here, "record.R"))
+open_record("larger-than-memory.txt")
+for (text in report) emit(text)
+close_record()

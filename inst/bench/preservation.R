@@ -97,8 +97,6 @@ row <- function(title, sizes, n_var, n_perm, hand_perm, must, peer) {
 sizes_between <- function(largest, smallest, n) round(exp(seq(log(largest), log(smallest), length.out = n)))
 
 open_record("preservation.txt")
-emit(format(Sys.Date()), "; gpucor ", format(utils::packageVersion("gpucor")), "; ", gpuInfo()$threads,
-     " threads of a processor")
 emit("Seconds; ratio: of elapsed times to ours")
 emit(sprintf(LINE, "", "floor", "elapsed", "CPU", "ratio", "must"))
 row("1,500 genes, 40 modules of 30, 10 permutations", rep(30, 40), 1500, 10, 10, "0.1 s", "--peers" %in% arguments)

@@ -79,8 +79,7 @@ is_edge <- matrix(FALSE, genes, genes)
 is_edge[cbind(edges$to, edges$from)] <- TRUE
 is_edge <- is_edge[lower.tri(is_edge)]
 x <- expression_of(edges, genes, 200)
-say("%s; gpucor %s; %d genes, %d edges, 200 samples", format(Sys.Date()), utils::packageVersion("gpucor"), genes,
-    nrow(edges))
+say("%d genes, %d edges, 200 samples", genes, nrow(edges))
 say("%-28s %8s %12s %8s", "", "normal", "heavy tails", "seconds")
 say("%-28s %8.3f %12.3f", "random order", mean(is_edge), mean(is_edge))
 for (name in names(scores)) {

@@ -130,9 +130,7 @@ rows <- if (on_gpu) gpu_rows else cpu_rows
 wanted <- setdiff(arguments, "--record")
 open_record(if (on_gpu) "roads-cuda.txt" else "roads-cpu.txt")
 load <- tryCatch(strsplit(readLines("/proc/loadavg"), " ")[[1]][1], error = function(e) "unknown")
-say(format(Sys.Date()), "; gpucor ", format(utils::packageVersion("gpucor")), "; ", gpuInfo()$threads,
-    " threads on an ", cpu_name(), if (on_gpu) paste0(" beside an ", gpuInfo()$devices$name[1]),
-    "; load of the machine before: ", load)
+say("load of the machine before: ", load)
 emit(sprintf("%-20s %8s %8s %8s %8s %8s", "", "floor", "peer", "ours", "ratio", "must"))
 for (name in if (length(wanted)) wanted else names(rows)) run_row(name)
 close_record()

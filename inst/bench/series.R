@@ -64,7 +64,7 @@ rows <- list(
 )
 
 open_record("series-cpu.txt")
-emit("Series: ", n_var, " regions of ", n_obs, " volumes; seconds, ", Sys.Date())
+emit("Series: ", n_var, " regions of ", n_obs, " volumes; seconds")
 emit(sprintf("%-30s %9s %9s %9s %9s %9s %7s %6s", "", "floor", "peer", "peer CPU", "ours", "ours CPU", "ratio", "must"))
 for (name in names(rows)) {
   row <- rows[[name]]

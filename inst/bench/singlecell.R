@@ -16,7 +16,8 @@
 suppressPackageStartupMessages(library(gpucor))
 arguments <- commandArgs(TRUE)
 script <- normalizePath(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
-source(file.path(dirname(script), "memory.R"))
+here <- dirname(script)
+for (file in c("memory.R", "record.R")) source(file.path(here, file))
 source(file.path(dirname(dirname(script)), "examples", "singlecell.R"))
 part <- Sys.getenv("GPUCOR_BENCH_PART") # in a process started by this script: what to measure
 size <- as.numeric(grep("^[0-9]", arguments, value = TRUE))
@@ -80,32 +81,24 @@ apart <- function(number, data) {
   readRDS(result)
 }
 
-lines <- character()
-emit <- function(...) {
-  text <- sprintf(...)
-  cat(text, "\n", sep = "")
-  lines <<- c(lines, text)
-}
+say <- function(...) emit(sprintf(...))
+open_record("singlecell.txt")
 
-processor <- sub(".*: ", "", grep("model name", readLines("/proc/cpuinfo"), value = TRUE)[1L])
 cells <- simulate_cells(n_genes, n_cells)
 data <- tempfile(fileext = ".rds")
 saveRDS(cells$counts, data, compress = FALSE)
-emit("gpucor %s, %s, %s, 2 threads; %s", utils::packageVersion("gpucor"), Sys.Date(), processor, R.version.string)
-emit("%s genes x %s cells of simulate_cells(), %.0f %% zeros, largest count %.0f: %.0f MB sparse, %.0f MB dense",
-     format(n_genes, big.mark = ","), format(n_cells, big.mark = ","),
-     100 * (1 - length(cells$counts@x) / (n_genes * n_cells)), max(cells$counts@x),
-     as.numeric(object.size(cells$counts)) / 2^20, 8 * n_genes * n_cells / 2^20)
-emit("%-10s%-30s%10s%10s", "measure", "by", "cpu s", "peak MB")
+say("%s genes x %s cells of simulate_cells(), %.0f %% zeros, largest count %.0f: %.0f MB sparse, %.0f MB dense",
+    format(n_genes, big.mark = ","), format(n_cells, big.mark = ","),
+    100 * (1 - length(cells$counts@x) / (n_genes * n_cells)), max(cells$counts@x),
+    as.numeric(object.size(cells$counts)) / 2^20, 8 * n_genes * n_cells / 2^20)
+say("%-10s%-30s%10s%10s", "measure", "by", "cpu s", "peak MB")
 for (number in seq_along(ways)) {
   way <- ways[[number]]
   if (!is.null(way$needs) && !requireNamespace(way$needs, quietly = TRUE)) next
   found <- apart(number, data)
   partly <- found[["times"]] > 1
-  emit("%-10s%-30s%10.1f%10s%s", way[[1L]], way[[2L]], found[["cpu"]] * found[["times"]],
-       if (partly) "" else sprintf("%.0f", found[["peak"]]),
-       if (partly) sprintf("  from %.0f genes", way$genes) else "")
+  say("%-10s%-30s%10.1f%10s%s", way[[1L]], way[[2L]], found[["cpu"]] * found[["times"]],
+      if (partly) "" else sprintf("%.0f", found[["peak"]]),
+      if (partly) sprintf("  from %.0f genes", way$genes) else "")
 }
-if ("--record" %in% arguments) {
-  writeLines(lines, file.path(dirname(script), "results", "singlecell.txt"))
-}
+close_record()

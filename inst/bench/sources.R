@@ -17,7 +17,8 @@
 suppressPackageStartupMessages(library(gpucor))
 arguments <- commandArgs(TRUE)
 script <- normalizePath(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
-source(file.path(dirname(script), "memory.R"))
+here <- dirname(script)
+for (file in c("memory.R", "record.R")) source(file.path(here, file))
 part <- Sys.getenv("GPUCOR_BENCH_PART") # in a process started by this script: what to measure
 folder <- Sys.getenv("GPUCOR_BENCH_FOLDER", tempdir())
 n_obs <- 1000
@@ -135,40 +136,33 @@ write_data <- function() {
 
 # ---- the report
 
-lines <- character()
-emit <- function(...) {
-  text <- sprintf(...)
-  lines <<- c(lines, text)
-  writeLines(text)
-}
+say <- function(...) emit(sprintf(...))
+open_record("sources.txt")
 
-processor <- sub(".*: ", "", grep("model name", readLines("/proc/cpuinfo"), value = TRUE)[1L])
 megabytes <- n_obs * n_var * 8 / 1e6
-emit("gpucor %s, %s, %s, %d threads; %s", format(utils::packageVersion("gpucor")), format(Sys.Date()), processor,
-     gpuInfo()$threads, R.version.string)
 write_data()
-emit("%s observations x %s variables, %.0f MB; HDF5 in chunks of %d columns", format(n_obs, big.mark = ","),
-     format(n_var, big.mark = ","), megabytes, CHUNK)
-emit("%-24s %10s %6s %8s %8s %10s", "", "seconds", "read", "floor", "ratio", "peak MB")
+say("%s observations x %s variables, %.0f MB; HDF5 in chunks of %d columns", format(n_obs, big.mark = ","),
+    format(n_var, big.mark = ","), megabytes, CHUNK)
+say("%-24s %10s %6s %8s %8s %10s", "", "seconds", "read", "floor", "ratio", "peak MB")
 for (memory in c(0, 32e6)) {
-  emit(if (memory == 0) "memory = 0: as gpucor decides" else sprintf("memory = %.0f MB", memory / 1e6))
+  say(if (memory == 0) "memory = 0: as gpucor decides" else sprintf("memory = %.0f MB", memory / 1e6))
   reads <- apart("reads", memory)
   for (kind in names(sources)) {
     found <- apart("network", kind, memory)
     floor <- found$floor * reads
-    emit("  %-22s %10.2f %6.1f %8.2f %8.1f %10.0f", kind, found$seconds, reads, floor, found$seconds / floor,
-         found$peak)
+    say("  %-22s %10.2f %6.1f %8.2f %8.1f %10.0f", kind, found$seconds, reads, floor, found$seconds / floor,
+        found$peak)
   }
 }
 unlink(c(raw_path, h5_path))
 
-emit("")
-emit("Pearson of 2,000 columns of a sparse matrix, 20,000 rows, a tenth not 0")
+say("")
+say("Pearson of 2,000 columns of a sparse matrix, 20,000 rows, a tenth not 0")
 ours <- apart("sparse", "gpucor")
 peer <- apart("sparse", "crossprod")
-emit("%-24s %10s %10s", "", "seconds", "peak MB")
-emit("  %-22s %10.2f %10.0f", "gpuCor()", ours$seconds, ours$peak)
-emit("  %-22s %10.2f %10.0f", "by Matrix::crossprod()", peer$seconds, peer$peak)
-emit("  off from one another by %.1e at most; the matrix has %.0f MB, and would have %.0f dense", ours$off,
-     ours$size / 1e6, 20000 * 2000 * 8 / 1e6)
-if ("--record" %in% arguments) writeLines(lines, file.path(dirname(script), "results", "sources.txt"))
+say("%-24s %10s %10s", "", "seconds", "peak MB")
+say("  %-22s %10.2f %10.0f", "gpuCor()", ours$seconds, ours$peak)
+say("  %-22s %10.2f %10.0f", "by Matrix::crossprod()", peer$seconds, peer$peak)
+say("  off from one another by %.1e at most; the matrix has %.0f MB, and would have %.0f dense", ours$off,
+    ours$size / 1e6, 20000 * 2000 * 8 / 1e6)
+close_record()

@@ -102,7 +102,5 @@ run_row <- function(name) {
 
 wanted <- setdiff(arguments, c("--record", "--peers"))
 open_record(if (has_gpu) "stability.txt" else "stability-cpu.txt")
-machine <- if (has_gpu) gpuInfo()$devices$name[1] else paste(gpuInfo()$threads, "threads of a processor")
-emit(sprintf("%s; gpucor %s; %s", format(Sys.Date()), utils::packageVersion("gpucor"), machine))
 for (name in if (length(wanted)) wanted else names(rows)) run_row(name)
 close_record()

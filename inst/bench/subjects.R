@@ -1,6 +1,6 @@
 # The network of many subjects' mean z, compared with as many networks of single subjects.
 #
-#   Rscript inst/bench/subjects.R [backend] [N] [n_obs] [subjects] [density] [--list]
+#   Rscript inst/bench/subjects.R [backend] [N] [n_obs] [subjects] [density] [--list] [--record]
 #
 # Default: 7 subjects of 12,000 variables x 200 on a CPU, and 100 of 91,282 x 300 on a GPU, at 0.1 %. An R function
 # generates one subject at a time, as if read from files; --list: subjects are a list in memory.
@@ -10,15 +10,17 @@
 #          number on a GPU
 # seconds  of the network of all subjects minus the time for generating them; ratio: to the floor
 # CPU      the same in CPU time, user and system, which is meaningful on a shared machine
+# --record writes the output to results/subjects-BACKEND.txt beside this script.
 # Each is the best of eight runs, interleaved; on a GPU of two, as its first run starts the driver.
 arguments <- commandArgs(TRUE)
 suppressPackageStartupMessages(library(gpucor))
-source(file.path(dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))), "seconds.R"))
+here <- dirname(normalizePath(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))))
+for (file in c("record.R", "seconds.R")) source(file.path(here, file))
 
 of_list <- "--list" %in% arguments
-arguments <- setdiff(arguments, "--list")
-given <- function(k, default) if (length(arguments) >= k) as.numeric(arguments[k]) else default
-backend <- if (length(arguments)) arguments[1L] else gpuInfo()$backends[1L]
+positional <- grep("^--", arguments, value = TRUE, invert = TRUE)
+given <- function(k, default) if (length(positional) >= k) as.numeric(positional[k]) else default
+backend <- if (length(positional)) positional[1L] else gpuInfo()$backends[1L]
 on_gpu <- backend == "cuda"
 n_var <- given(2L, if (on_gpu) 91282 else 12000)
 n_obs <- given(3L, if (on_gpu) 300 else 200)
@@ -59,13 +61,15 @@ if (on_gpu) floor <- n * floor
 made <- if (of_list) c(elapsed = 0, cpu = 0) else seconds_of(function() for (i in seq_len(n)) make_subject(i), times)
 stages <- .Call(gpucor:::r_stages)
 
-cat(n, " subjects of ", n_var, " variables x ", n_obs, ", ", backend, ": mean z, density ", density, ": ", net@edges,
-    " edges, |r| >= ", format(net@threshold, digits = 6), "\n", sep = "")
-line <- function(...) cat(sprintf("%-8s %9.2f %9.2f %9.2f %7.2f\n", ...))
-cat(sprintf("%-8s %9s %9s %9s %7s\n", "", "made", "floor", "seconds", "ratio"))
+open_record(paste0("subjects-", backend, ".txt"))
+emit(n, " subjects of ", n_var, " variables x ", n_obs, ", ", backend, ": mean z, density ", density, ": ", net@edges,
+     " edges, |r| >= ", format(net@threshold, digits = 6))
+line <- function(...) emit(sprintf("%-8s %9.2f %9.2f %9.2f %7.2f", ...))
+emit(sprintf("%-8s %9s %9s %9s %7s", "", "made", "floor", "seconds", "ratio"))
 line("elapsed", made[["elapsed"]], floor[["elapsed"]], ours[["elapsed"]] - made[["elapsed"]],
      (ours[["elapsed"]] - made[["elapsed"]]) / floor[["elapsed"]])
 own <- ours[["cpu"]] - made[["cpu"]]
 line("CPU", made[["cpu"]], floor[["cpu"]], own, own / floor[["cpu"]])
-cat(sprintf("last pass: %.2f s preparing, %.2f s multiplying and delivering, %.2f s in all; %.1f GB on the device\n",
+emit(sprintf("last pass: %.2f s preparing, %.2f s multiplying and delivering, %.2f s in all; %.1f GB on the device",
             stages[1L], stages[2L], stages[3L], stages[4L] / 1e9))
+close_record()

@@ -5,7 +5,8 @@
 # Default: N = 8,000 x 100 on a CPU; 20,000, 60,000 and 140,000 on a GPU (the adjacencies of the last exceed an H200's
 # memory), and 60,000 on all GPUs if there are several. --peers: also WGCNA::TOMsimilarityFromExpr(), which computes
 # correlations and overlap, with each BLAS of the folders in GPUCOR_BENCH_BLAS (separated by colons; by default
-# Debian's), each in a process of its own. --record writes the output to results/tom.txt beside this script.
+# Debian's), each in a process of its own. --record writes the output to results/tom.txt, or tom-cpu.txt,
+# beside this script.
 #
 # floor   half of all products of the N x N adjacencies: on a CPU in single precision at the rate of multiply-adds
 #         measured in this run, on a GPU in double at 64 Tflop/s, which cuBLAS reaches on an H200, and 4 bytes per pair
@@ -112,11 +113,9 @@ measure <- function(backend, n_var, n_obs, devices = 1) {
 
 main <- function() {
   backend <- if (length(positional)) positional[1] else gpucor::gpuInfo()$default
-  open_record("tom.txt")
+  open_record(if (backend == "cpu") "tom-cpu.txt" else "tom.txt")
   info <- gpucor::gpuInfo()
-  emit("gpucor ", as.character(utils::packageVersion("gpucor")), ", ", backend, ", ", format(Sys.Date()),
-       if (backend != "cpu") paste0("; ", toString(info$devices$name)), "; ", parallel::detectCores(), " cores")
-  emit("Topological overlap, n_obs = ", given(3, 100), ", ", info$threads, " threads")
+  emit("Topological overlap, ", backend, ", n_obs = ", given(3, 100), ", ", info$threads, " threads")
   emit(sprintf(LINE, "", "floor", "elapsed", "CPU", "ratio", "off"))
   default <- if (backend == "cpu") 8000 else c(20000, 60000, 140000)
   for (n_var in given(2, default)) measure(backend, n_var, given(3, 100))

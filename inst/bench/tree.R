@@ -57,9 +57,7 @@ main <- function() {
   backend <- given(1, info$default)
   method <- given(3, "average")
   open_record(if (backend == "cpu") "tree-cpu.txt" else "tree.txt")
-  emit("gpucor ", as.character(utils::packageVersion("gpucor")), ", ", backend, ", ", format(Sys.Date()),
-       if (backend != "cpu") paste0("; ", toString(info$devices$name)), "; ", parallel::detectCores(), " cores")
-  emit("Hierarchical clustering, method = \"", method, "\", ", info$threads, " threads")
+  emit("Hierarchical clustering, ", backend, ", method = \"", method, "\", ", info$threads, " threads")
   emit(sprintf(LINE, "", "floor", "elapsed", "CPU", "ratio", "off", "same"))
   sizes <- if (backend == "cpu") 20000 else c(20000, 60000, 100000)
   for (n in as.numeric(given(2, sizes))) measure(backend, n, method)

@@ -118,8 +118,7 @@ run_row <- function(name) {
 wanted <- setdiff(arguments, "--record")
 open_record("two-cores.txt")
 load <- tryCatch(strsplit(readLines("/proc/loadavg"), " ")[[1]][1], error = function(e) "unknown")
-say(format(Sys.Date()), "; gpucor ", format(utils::packageVersion("gpucor")), "; ", gpuInfo()$threads,
-    " threads on an ", cpu_name(), "; load of the machine before: ", load)
+say("load of the machine before: ", load)
 emit(sprintf("%-12s %8s %8s %8s %8s %8s", "", "floor", "peer", "ours", "ratio", "must"))
 for (name in if (length(wanted)) wanted else names(rows)) run_row(name)
 close_record()

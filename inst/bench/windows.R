@@ -14,20 +14,16 @@
 # speed of earlier GPU code, and more than 40 times that of a sequential one, but no rate that could be compared. `one
 # by one` below is one call per window on this machine.
 #
-# --record writes the output to results/windows.txt beside this script.
+# --record writes the output to results/windows.txt, or windows-cuda.txt, beside this script.
 suppressPackageStartupMessages(library(gpucor))
 arguments <- commandArgs(TRUE)
 script <- normalizePath(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
-record <- "--record" %in% arguments
+here <- dirname(script)
+source(file.path(here, "record.R"))
 rows <- setdiff(arguments, "--record")
 if (!length(rows)) rows <- c("regions", if ("cuda" %in% gpuInfo()$backends) c("maps", "spread"))
 
-lines <- character()
-say <- function(...) {
-  text <- sprintf(...)
-  cat(text, "\n", sep = "")
-  lines <<- c(lines, text)
-}
+say <- function(...) emit(sprintf(...))
 
 # Seconds from the call to the R object: the best of some runs.
 seconds <- function(call, times = 3) {
@@ -91,8 +87,6 @@ run_spread <- function() {
       all, pairs / all / 1e6, 4 * pairs / 50e9)
 }
 
-info <- gpuInfo()
-say("gpucor %s, %s, %d threads", as.character(packageVersion("gpucor")), paste(info$backends, collapse = ", "),
-    gpucor:::choose_threads(NULL))
+open_record(if ("cuda" %in% gpuInfo()$backends) "windows-cuda.txt" else "windows.txt")
 for (row in rows) get(paste0("run_", row))()
-if (record) writeLines(lines, file.path(dirname(script), "results", "windows.txt"))
+close_record()
