@@ -6,7 +6,8 @@
  * Sleep: a caller lists its loop, wakes threads, and runs steps itself. A thread that wakes up joins a listed loop that
  * has steps left, wakes further ones, runs steps until none is left, and sleeps again. A thread that comes late finds
  * nothing and is not waited for, so that a busy machine delays no loop by more than a step: the caller waits only for
- * threads that are at a step.
+ * threads that are at a step. Waking up takes some ten microseconds, and more on virtual machines, so threads look for
+ * the next loop, and callers for the end of theirs, for POLL_SECONDS before they sleep.
  *
  * Forks: a child of fork() has no threads, and its first loop starts some.
  *
@@ -15,7 +16,10 @@
 
 #include "os.h"
 
+#include <sched.h>
+
 enum { MAX_THREADS = 1024, WAKES = 2 };
+static const double POLL_SECONDS = 1e-4;
 
 typedef struct loop loop;
 struct loop {
@@ -23,7 +27,7 @@ struct loop {
     void *argument;
     int64_t n, next;     /* number of steps; the next one, which threads take atomically */
     int threads;         /* max number, with the caller */
-    int joined, running; /* threads that have joined, with the caller; those that have not left, without it */
+    int joined, running; /* threads that have joined, with the caller; those that have not left, without it, atomic */
     loop *other;         /* listed before this one */
 };
 
@@ -33,6 +37,7 @@ static pthread_cond_t left = PTHREAD_COND_INITIALIZER;    /* signaled when the l
 static loop *loops;
 static pthread_t threads[MAX_THREADS];
 static int n_threads, n_busy; /* threads that exist; those that have joined a loop */
+static int n_listed;          /* loops that were ever listed, modulo 2^32, atomic */
 static int is_over;
 
 /* ---- forks -------------------------------------------------------------------------------------- */
@@ -81,16 +86,26 @@ static void wake(void) {
     for (int k = 0; k < WAKES && k < places && k < asleep; k++) pthread_cond_signal(&listed);
 }
 
+/* Waits without the lock until a number is no longer what it was, but not for long. Returns whether it has changed. */
+static int poll_briefly(const int *number) {
+    const int before = __atomic_load_n(number, __ATOMIC_RELAXED);
+    const double end = gcor_seconds() + POLL_SECONDS;
+    unlock();
+    while (__atomic_load_n(number, __ATOMIC_RELAXED) == before && gcor_seconds() < end) sched_yield();
+    lock();
+    return __atomic_load_n(number, __ATOMIC_RELAXED) != before;
+}
+
 static void join(loop *l) {
     int thread = l->joined++;
-    l->running++;
+    __atomic_fetch_add(&l->running, 1, __ATOMIC_RELAXED);
     n_busy++;
     wake();
     unlock();
     run_steps(l, thread);
     lock();
     n_busy--;
-    if (--l->running == 0) pthread_cond_broadcast(&left);
+    if (__atomic_sub_fetch(&l->running, 1, __ATOMIC_RELAXED) == 0) pthread_cond_broadcast(&left);
 }
 
 static void *join_loops(void *unused) {
@@ -100,7 +115,7 @@ static void *join_loops(void *unused) {
         while (l && count_places(l) == 0) l = l->other;
         if (l)
             join(l);
-        else
+        else if (!poll_briefly(&n_listed) && !is_over)
             pthread_cond_wait(&listed, &mutex);
     }
     unlock();
@@ -119,6 +134,7 @@ static void start_threads(void) {
 static void list(loop *l) {
     l->other = loops;
     loops = l;
+    __atomic_fetch_add(&n_listed, 1, __ATOMIC_RELAXED);
     start_threads();
     wake();
 }
@@ -139,7 +155,8 @@ void gcor_for_each(int max, int64_t n, void (*body)(void *, int, int64_t), void 
     loop **at = &loops;
     while (*at != &own) at = &(*at)->other;
     *at = own.other;
-    while (own.running > 0) pthread_cond_wait(&left, &mutex);
+    while (own.running > 0)
+        if (!poll_briefly(&own.running)) pthread_cond_wait(&left, &mutex);
     unlock();
 }
 

@@ -144,8 +144,8 @@ void ask_gpu(gcor_state *state) {
 
 /* ---- waiting ------------------------------------------------------------------------------- */
 
-/* Each GPU's thread mostly waits, and other threads need its processor to fill memory. It polls briefly, and then sleeps
- * between looks; the system adds some 50 microseconds to each sleep. A thread that slept until the event
+/* Each GPU's thread mostly waits, and other threads need its processor to fill memory. It polls briefly, and then
+ * sleeps between looks; the system adds some 50 microseconds to each sleep. A thread that slept until the event
  * (cudaEventBlockingSync) would notice no interrupt. */
 static const std::chrono::microseconds POLLED{200}, SLEEP{20};
 
