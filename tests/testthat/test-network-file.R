@@ -339,7 +339,7 @@ for (backend in backends()) {
     data <- list(constants = with_constants(x), missing_in_some_rows = some_rows, missing = with_missing(x, 0.05),
                  ties = x)
     rows <- covering(criterion = seq_along(asked_of_files), kind = names(data)[if (full_tier()) 1:4 else 1:3],
-                     method = all_methods, with_y = c(FALSE, TRUE))
+                     method = all_methods, with_y = c(FALSE, TRUE), strength = if (full_tier()) 2 else 1)
     for (k in seq_len(nrow(rows))) {
       row <- rows[k, ]
       x <- data[[row$kind]]

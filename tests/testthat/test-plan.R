@@ -99,7 +99,8 @@ test_that("coefficients of all pairs, and sums over them, are those of one machi
     density = function(x, mixed, ...) expect_planned("gpuConnectivity", x, ..., density = 0.1),
     threshold = function(x, mixed, ...) expect_planned("gpuConnectivity", x, ..., threshold = 0.4)
   )
-  rows <- covering(call = names(calls), use = seq_along(uses), method = all_methods)
+  rows <- covering(call = names(calls), use = seq_along(uses), method = all_methods,
+                   strength = if (full_tier()) 2 else 1)
   for (k in seq_len(nrow(rows))) {
     row <- rows[k, ]
     use <- uses[[row$use]]
