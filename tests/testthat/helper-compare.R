@@ -7,6 +7,7 @@ backends <- function() gpuInfo()$backends
 skip_without_gpu <- function() skip_if_not("cuda" %in% backends(), "needs a GPU")
 
 all_methods <- c("pearson", "kendall", "spearman")
+alternatives <- c("two.sided", "less", "greater")
 all_uses <- c("everything", "all.obs", "complete.obs", "na.or.complete", "pairwise.complete.obs")
 
 # Kendall is a ratio of integers; the others are products of columns that were rounded to single precision, of which

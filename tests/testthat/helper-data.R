@@ -122,3 +122,16 @@ tell_again <- function() {
   state <- getFromNamespace("state", "gpucor")
   state$told <- NULL
 }
+
+# Five columns whose p values spread over many orders of magnitude; with ties.
+spread_pairs <- function() {
+  set.seed(8)
+  x <- round(normal(25, 5) + outer(rnorm(25), c(0, 1, 2, 3, -2)), 1)
+  `colnames<-`(x, letters[1:5])
+}
+
+# Columns whose correlation with the first one goes from none to nearly 1.
+graded <- function(n_obs, n_var) {
+  m <- normal(n_obs, n_var)
+  m[, 1] + m %*% diag(10^seq(2, -2, length.out = n_var))
+}

@@ -76,3 +76,20 @@ computed_shards <- function(messages) {
   done <- grep(" s on ", messages, value = TRUE)
   as.numeric(sub("shard ([0-9]+) of .*", "\\1", done))
 }
+
+# ---- a small plan
+
+small_x <- matrix(sin(seq_len(20 * 300)^2), 20)
+network_of_small <- function() gpuCorNetwork(small_x, threshold = 0.5, method = "kendall", backend = "cpu")
+small_plan <- function(shards = 4, ..., threshold = 0.5) {
+  quiet_plan(tempfile("plan"), small_x, threshold = threshold, method = "kendall", shards = shards, backend = "cpu",
+             ...)
+}
+finished_plan <- function(...) {
+  path <- small_plan(...)
+  quiet_run(path, "free", "cpu")
+  path
+}
+
+# A message, among others that are not shown.
+expect_told <- function(call, text) suppressMessages(expect_message(call, text))
