@@ -234,3 +234,33 @@ with_values <- function(values, code) {
 with_bands <- function(entries, bytes, code) {
   with_options(list(gpucor.spool_bytes = bytes), with_values(list(BAND_ENTRIES = entries), code))
 }
+
+# ---- files of networks
+
+# rhdf5 cannot read a dataset of length 0.
+content <- function(file) {
+  listed <- rhdf5::h5ls(file)
+  empty <- paste(listed$group, listed$name, sep = "/")[listed$dim == "0"]
+  sapply(c("X/data", "X/indices", "X/indptr", "obs/_index", "var/_index"), simplify = FALSE, function(name) {
+    if (paste0("/", name) %in% empty) return(if (startsWith(name, "X")) numeric() else character())
+    as.vector(rhdf5::h5read(file, name, bit64conversion = "double"))
+  })
+}
+
+# What the file has to say of a matrix.
+expected_content <- function(matrix) {
+  rows <- Matrix::t(as(matrix, "generalMatrix"))
+  names_or_numbers <- function(names, n) if (is.null(names)) as.character(seq_len(n)) else names
+  list(`X/data` = rows@x, `X/indices` = as.numeric(rows@i), `X/indptr` = as.numeric(rows@p),
+       `obs/_index` = names_or_numbers(rownames(matrix), nrow(matrix)),
+       `var/_index` = names_or_numbers(colnames(matrix), ncol(matrix)))
+}
+
+expect_nothing_open <- function() expect_length(rhdf5::h5validObjects(), 0)
+
+# A new folder, so that all that is in it is known.
+new_folder <- function() {
+  folder <- tempfile("network")
+  dir.create(folder)
+  folder
+}
