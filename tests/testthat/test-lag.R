@@ -216,8 +216,6 @@ test_that("what is printed, summarized and drawn of lagged results shows the lag
   }
   many <- texts_of(gpucor:::draw_lags(c(-300:300, NA), "pairs"))
   expect_true(all(c("-300", "300") %in% many))
-  grDevices::pdf(NULL)
-  on.exit(grDevices::dev.off())
   expect_error(plot(exact(x), "lag"), "'x' has no lags; give gpuCor() 'lag'", fixed = TRUE)
   expect_error(plot(gpuCorNetwork(x, threshold = 0.3), "lag"), "'x' has no lags; give gpuCorNetwork() 'lag'",
                fixed = TRUE)
