@@ -50,7 +50,11 @@ run_file <- function(file) {
   utils::capture.output(tests <- testthat::test_file(
     file, package = "gpucor", load_package = "installed", reporter = "silent", stop_on_failure = FALSE
   ))
-  list(file = basename(file), tests = unclass(tests), seconds = sum((proc.time() - before)[-3L]))
+  seconds <- sum((proc.time() - before)[-3L])
+  results <- as.data.frame(tests)
+  message(sprintf("%s: %d passed, %d failed, %.1f s of processor", basename(file), sum(results$passed),
+                  sum(results$failed, results$error), seconds)) # of runs that are cut off, this is what is known
+  list(file = basename(file), tests = unclass(tests), seconds = seconds)
 }
 
 # Returns a data frame of all that tests found: file, test, kind ("success", "failure", "error", "skip" or "warning"),
