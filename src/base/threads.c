@@ -36,8 +36,9 @@ static pthread_cond_t listed = PTHREAD_COND_INITIALIZER;  /* signaled when a loo
 static pthread_cond_t left = PTHREAD_COND_INITIALIZER;    /* signaled when the last thread has left a loop */
 static loop *loops;
 static pthread_t threads[MAX_THREADS];
-static int n_threads, n_busy; /* threads that exist; those that have joined a loop */
-static int n_listed;          /* loops that were ever listed, modulo 2^32, atomic */
+static int n_threads, n_busy;   /* threads that exist; those that have joined a loop */
+static int n_polling, n_wanted; /* threads that look for the next loop; those that the last one had places for */
+static int n_listed;            /* loops that were ever listed, modulo 2^32, atomic */
 static int is_over;
 
 /* ---- forks -------------------------------------------------------------------------------------- */
@@ -55,7 +56,7 @@ static void begin_child(void) {
     pthread_cond_init(&listed, NULL);
     pthread_cond_init(&left, NULL);
     loops = NULL;
-    n_threads = n_busy = is_over = 0;
+    n_threads = n_busy = n_polling = is_over = 0;
 }
 
 static void watch_forks(void) {
@@ -96,6 +97,15 @@ static int poll_briefly(const int *number) {
     return __atomic_load_n(number, __ATOMIC_RELAXED) != before;
 }
 
+/* Only as many threads look as the last loop had places for: the next one is mostly like it. */
+static int look_for_loops(void) {
+    if (n_polling >= n_wanted) return 0;
+    n_polling++;
+    const int has_changed = poll_briefly(&n_listed);
+    n_polling--;
+    return has_changed;
+}
+
 static void join(loop *l) {
     int thread = l->joined++;
     __atomic_fetch_add(&l->running, 1, __ATOMIC_RELAXED);
@@ -115,7 +125,7 @@ static void *join_loops(void *unused) {
         while (l && count_places(l) == 0) l = l->other;
         if (l)
             join(l);
-        else if (!poll_briefly(&n_listed) && !is_over)
+        else if (!look_for_loops() && !is_over)
             pthread_cond_wait(&listed, &mutex);
     }
     unlock();
@@ -134,6 +144,7 @@ static void start_threads(void) {
 static void list(loop *l) {
     l->other = loops;
     loops = l;
+    n_wanted = count_places(l);
     __atomic_fetch_add(&n_listed, 1, __ATOMIC_RELAXED);
     start_threads();
     wake();

@@ -325,7 +325,7 @@ static void late_tests(void) {
     status = status_of_child(wait_long, 0.01, output, sizeof output);
     CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 124);
     CHECK_TEXT(output, "failed: a file, a test: not at its end after 0.1 seconds\n");
-    CHECK_INT(status_of_child(wait_briefly, 0.03, output, sizeof output), 0);
+    CHECK_INT(status_of_child(wait_briefly, 0.05, output, sizeof output), 0);
 }
 
 #else
