@@ -7,10 +7,10 @@ here <- dirname(normalizePath(sub("^--file=", "", grep("^--file=", commandArgs()
 source(file.path(here, "record.R"))
 source("tests/testthat/run-files.R")
 
-# Files run in forks of this process, which must not have called CUDA before.
+# Files run in forks of this process, which must not have called CUDA before, nor loaded the package.
+has_gpu <- system2("Rscript", c("-e", shQuote("quit(status = !'cuda' %in% gpucor::gpuInfo()$backends)"))) == 0
+stopifnot("no GPU: nothing to record" = has_gpu)
 found <- run_files(test_files("tests/testthat"), max(1L, parallel::detectCores() %/% 3L))
-info <- gpucor::gpuInfo()
-stopifnot("no GPU: nothing to record" = "cuda" %in% info$backends)
 open_record("gpu-tests.txt")
 for (line in utils::capture.output(passed <- report_files(found, "tests/testthat"))) emit(line)
 close_record()

@@ -36,6 +36,11 @@ test_that("a file without results has failed, whatever ended its process", {
   }
 })
 
+test_that("files have all threads of the machine", {
+  skip_if(parallel::detectCores() < 2)
+  expect_gt(gpuInfo()$threads, 1) # one in a fork of a process that has loaded the package
+})
+
 test_that("the longest files start first, after new ones", {
   source("run-files.R", local = TRUE)
   folder <- withr::local_tempdir(tmpdir = dirname(tempdir()))
