@@ -6,10 +6,12 @@ MAX_SECONDS <- 10 # of processor that a file of the quick tier may take
 # Which runner runs a test that others skip. The first row counts whose regular expression matches the test's name and
 # the reason. A runner with a name (GPUCOR_RUNNER) fails if it skips a test of its own, so that no test is skipped
 # everywhere: "gpu" is the record on a GPU, "releases" has newer releases of R, "windows" packages of CRAN
-# (install.yaml), "check" is .ci/run on Debian 12.
+# (install.yaml), "nightly" runs the full tier outside of R CMD check (make asan), "check" is .ci/run on Debian 12, with
+# CUDA.
 SKIPPED <- c(
   "^cuda |needs a GPU|no GPU" = "gpu",
-  "R has methods of S3|SeuratObject is version|H5ADMatrix" = "releases",
+  "R has methods of S3|SeuratObject is version|H5ADMatrix|built with CUDA" = "releases",
+  "R CMD check runs the examples" = "nightly",
   "RNifti" = "windows",
   "." = "check"
 )

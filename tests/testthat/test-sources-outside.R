@@ -39,11 +39,12 @@ for (kind in names(outside_kinds)) {
     x <- small_data()$missing
     ours <- outside(x)
     few <- outside(x[, 3:9])
-    for (use in all_uses) {
+    for (use in if (full_tier() || kind == "hdf5") all_uses else all_uses[1:2]) {
       truth <- outcome(gpuCor(x, x[, 3:9], use = use))
       expect_identical(outcome(gpuCor(ours, few, use = use)), truth)
       expect_identical(outcome(gpuCor(x, few, use = use)), truth)
     }
+    if (!full_tier() && grepl("Matrix", kind)) return() # which DelayedArray makes doubles of, too
     whole <- round(100 * small_data()$missing)
     whole[is.nan(whole)] <- NA
     storage.mode(whole) <- "integer"

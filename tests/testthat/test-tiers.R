@@ -38,6 +38,7 @@ test_that("a file without results has failed, whatever ended its process", {
 
 test_that("files have all threads of the machine", {
   skip_if(parallel::detectCores() < 2)
+  withr::local_options(gpucor.threads = NULL)
   expect_gt(gpuInfo()$threads, 1) # one in a fork of a process that has loaded the package
 })
 
