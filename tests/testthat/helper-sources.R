@@ -70,3 +70,14 @@ write_dense <- function(x, chunk = dim(x), level = 0) {
   rhdf5::h5write(x, file, "data")
   file
 }
+
+# Several workers, however small the work is.
+with_workers <- function(code) {
+  old <- options(gpucor.workers_per_device = 2L)
+  .Call(gpucor:::r_set_shared_steps, 1)
+  on.exit({
+    options(old)
+    .Call(gpucor:::r_set_shared_steps, 0)
+  })
+  force(code)
+}
