@@ -9,7 +9,7 @@
 #                  TSan; whether package and tests link for Windows, and the tests for ARM; a minute
 #   make releases  make package TIER=quick and BiocCheck on Debian 13 and Debian's unstable release, with current R; root,
 #                  an hour and 8 GB at first, then half an hour
-#   make mutants   small wrong changes, each of which a test must find; twenty minutes
+#   make mutants   small wrong changes, each of which a test must find; two hours on two cores
 #   make ports     the engine's tests for Windows by wine, the tests for ARM by qemu; root, half an hour
 #   make bench     speed without a GPU, beside other R packages (BENCH=--record keeps the result)
 #   make regress REF=<commit>  every row of inst/bench/rows.R in this copy and in an older commit, interleaved: fails
