@@ -106,6 +106,20 @@ interrupt_child <- function(child) {
   result
 }
 
+# Interrupts the child of start_work() in the middle of its work: it stops, leaves nothing, and the next call is right.
+# Returns its result.
+expect_stops_at_once <- function(child) {
+  on.exit(child$process$kill())
+  expect_true(wait_until(function() file.exists(child$files$ready), 60))
+  Sys.sleep(0.5)
+  result <- interrupt_child(child)
+  expect_identical(result$ended, "interrupted")
+  expect_lt(result$seconds, 2)
+  expect_identical(result$live, list(host = 0, device = 0))
+  expect_lt(result$error, 1e-6)
+  result
+}
+
 # Ends a job of parallel::mcparallel() by SIGKILL; its number is then that of no process.
 kill_fork <- function(job) {
   tools::pskill(job$pid, tools::SIGKILL)

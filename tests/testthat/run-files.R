@@ -29,8 +29,8 @@ test_files <- function(folder = ".", filter = "") {
   files[kept][order(-seconds[kept], na.last = FALSE)]
 }
 
-# Returns a list of an element per file: list(file, tests: the results of testthat, as a list of tests; seconds: of
-# processor, with child processes), or what ended the process instead. A fork starts with the namespaces that are loaded
+# Returns a list of an element per file: list(tests: the results of testthat, as a list of tests; seconds: of processor,
+# with child processes), or what ended the process instead. A fork starts with the namespaces that are loaded
 # now, so that those which one file loads do not slow the collection of garbage in others; not with gpucor's, which uses
 # one thread in forks of a process that has loaded it.
 run_files <- function(files, processes = as.integer(Sys.getenv("TESTTHAT_CPUS", "2"))) {
@@ -63,7 +63,7 @@ run_file <- function(file) {
   results <- as.data.frame(tests)
   message(sprintf("%s: %d passed, %d failed, %.1f s of processor", basename(file), sum(results$passed),
                   sum(results$failed, results$error), seconds)) # of runs that are cut off, this is what is known
-  list(file = basename(file), tests = unclass(tests), seconds = seconds)
+  list(tests = unclass(tests), seconds = seconds)
 }
 
 # Returns a data frame of all that tests found: file, test, kind ("success", "failure", "error", "skip" or "warning"),

@@ -72,16 +72,8 @@ for (backend in backends()) for (name in names(long_work)) {
     skip_unless_full()
     skip_without_children()
     if (name == "file") skip_if_not_installed("rhdf5")
-    child <- start_work(long_work[[name]], long_jobs[[backend]]$kendall, backend)
-    on.exit(child$process$kill())
-    expect_true(wait_until(function() file.exists(child$files$ready), 60))
-    Sys.sleep(0.5)
-    result <- interrupt_child(child)
-    expect_identical(result$ended, "interrupted")
-    expect_lt(result$seconds, 2)
-    expect_identical(result$live, list(host = 0, device = 0))
+    result <- expect_stops_at_once(start_work(long_work[[name]], long_jobs[[backend]]$kendall, backend))
     expect_identical(result$left, character())
-    expect_lt(result$error, 1e-6)
   })
 }
 
