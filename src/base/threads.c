@@ -18,8 +18,8 @@
 
 #include <sched.h>
 
-enum { MAX_THREADS = 1024, WAKES = 2 };
-static const double POLL_SECONDS = 1e-4;
+enum { MAX_THREADS = 1024, WAKES = 2, LOCK_TRIES = 200 };
+static const double POLL_SECONDS = 2e-3;
 
 typedef struct loop loop;
 struct loop {
@@ -43,7 +43,10 @@ static int is_over;
 
 /* ---- forks -------------------------------------------------------------------------------------- */
 
+/* Threads that find the same loop lock at once, and none for long: trying is faster than sleep. */
 static void lock(void) {
+    for (int k = 0; k < LOCK_TRIES; k++)
+        if (pthread_mutex_trylock(&mutex) == 0) return;
     pthread_mutex_lock(&mutex);
 }
 
@@ -118,14 +121,19 @@ static void join(loop *l) {
     if (__atomic_sub_fetch(&l->running, 1, __ATOMIC_RELAXED) == 0) pthread_cond_broadcast(&left);
 }
 
+static loop *find_loop(void) {
+    loop *l = loops;
+    while (l && count_places(l) == 0) l = l->other;
+    return l;
+}
+
 static void *join_loops(void *unused) {
     lock();
     while (!is_over) {
-        loop *l = loops;
-        while (l && count_places(l) == 0) l = l->other;
+        loop *l = find_loop();
         if (l)
             join(l);
-        else if (!look_for_loops() && !is_over)
+        else if (!look_for_loops() && !find_loop() && !is_over)
             pthread_cond_wait(&listed, &mutex);
     }
     unlock();
@@ -145,7 +153,6 @@ static void list(loop *l) {
     l->other = loops;
     loops = l;
     n_wanted = count_places(l);
-    __atomic_fetch_add(&n_listed, 1, __ATOMIC_RELAXED);
     start_threads();
     wake();
 }
@@ -161,6 +168,7 @@ void gcor_for_each(int max, int64_t n, void (*body)(void *, int, int64_t), void 
     lock();
     list(&own);
     unlock();
+    __atomic_fetch_add(&n_listed, 1, __ATOMIC_RELAXED); /* not before, as threads that see it lock */
     run_steps(&own, 0);
     lock();
     loop **at = &loops;
