@@ -125,6 +125,7 @@ typedef struct {
     const gcor_operand *columns;
     double *parts;  /* n_obs + 1 sums of each block, and those of all blocks */
     double *column; /* n_obs of each thread */
+    int64_t stride; /* between parts and between columns, a multiple of 64 bytes */
     const double *v;
     double *result;
 } gram;
@@ -149,7 +150,7 @@ GCOR_BODY void sum_block_body(void *argument, int thread, int64_t from, int64_t 
     const gram *g = argument;
     const gcor_operand *o = g->columns;
     int64_t n = o->n_obs;
-    double *part = g->parts + from / COLUMNS * (n + 1), *column = g->column + thread * n;
+    double *part = g->parts + from / COLUMNS * g->stride, *column = g->column + thread * g->stride;
     memset(part, 0, (size_t)(n + 1) * sizeof *part);
     for (int64_t j = from; j < end; j++) {
         double factor = g->v[j] * inverse_of(o, j);
@@ -165,8 +166,8 @@ GCOR_WIDE(sum_block, (void *argument, int thread, int64_t from, int64_t end), (a
 GCOR_BODY void multiply_block_body(void *argument, int thread, int64_t from, int64_t end) {
     const gram *g = argument;
     const gcor_operand *o = g->columns;
-    const double *sums = g->parts + gcor_blocks(o->n_var, COLUMNS) * (o->n_obs + 1);
-    double *column = g->column + thread * o->n_obs;
+    const double *sums = g->parts + gcor_blocks(o->n_var, COLUMNS) * g->stride;
+    double *column = g->column + thread * g->stride;
     for (int64_t j = from; j < end; j++) {
         g->result[j] = 0;
         if (!(o->norm[j] > 0)) continue;
@@ -179,13 +180,13 @@ GCOR_WIDE(multiply_block, (void *argument, int thread, int64_t from, int64_t end
 static void times_gram(const void *matrix, int threads, const double *v, double *result) {
     gram g = *(const gram *)matrix;
     int64_t n = g.columns->n_obs, blocks = gcor_blocks(g.columns->n_var, COLUMNS);
-    double *sums = g.parts + blocks * (n + 1);
+    double *sums = g.parts + blocks * g.stride;
     g.v = v;
     g.result = result;
     gcor_for_blocks(threads, g.columns->n_var, COLUMNS, sum_block, &g);
     memset(sums, 0, (size_t)(n + 1) * sizeof *sums);
     for (int64_t b = 0; b < blocks; b++)
-        for (int64_t k = 0; k <= n; k++) sums[k] += g.parts[b * (n + 1) + k];
+        for (int64_t k = 0; k <= n; k++) sums[k] += g.parts[b * g.stride + k];
     gcor_for_blocks(threads, g.columns->n_var, COLUMNS, multiply_block, &g);
 }
 
@@ -202,11 +203,11 @@ static gcor_status kind_of(gcor_context *context, const gcor_job *job, const gco
 
 static gcor_status iterate(gcor_context *context, const gcor_backend *backend, const gcor_operand *o, double *vector,
                            double *error) {
-    int64_t sums = (gcor_blocks(o->n_var, COLUMNS) + 1) * (o->n_obs + 1);
-    gram g = {.backend = backend, .columns = o};
-    g.parts = gcor_alloc(context, sums + context->threads * o->n_obs, sizeof *g.parts, "sums over columns");
+    int64_t parts = gcor_blocks(o->n_var, COLUMNS) + 1;
+    gram g = {.backend = backend, .columns = o, .stride = gcor_blocks(o->n_obs + 1, 8) * 8};
+    g.parts = gcor_alloc(context, (parts + context->threads) * g.stride, sizeof *g.parts, "sums over columns");
     if (!g.parts) return GCOR_NO_MEMORY;
-    g.column = g.parts + sums;
+    g.column = g.parts + parts * g.stride;
     gcor_status status = gcor_centrality(context, o->n_var, times_gram, &g, vector, error);
     gcor_free(g.parts);
     for (int64_t j = 0; j < o->n_var; j++)
