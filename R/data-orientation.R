@@ -49,15 +49,29 @@ are_barcodes <- function(names) {
   length(names) > 2L && all(grepl("(^|[^A-Za-z0-9])[ACGT]{10,18}([^A-Za-z0-9]|$)", utils::head(names, 10L)))
 }
 
-# Compares up to 500 rows, successive ones unless is_long, and up to 20 columns, fewer if columns are long.
+# Compares up to 500 rows, successive ones unless is_long, and up to 20 columns, fewer if columns are long or outside
+# memory, where each is read by itself.
 are_alike <- function(x, is_long) {
-  columns <- spread_over(ncol(x), min(20, max(5, BLOCK_VALUES %/% nrow(x))))
+  columns <- spread_over(ncol(x), if (is_outside(x)) 5 else min(20, max(5, BLOCK_VALUES %/% nrow(x))))
   rows <- if (is_long) spread_over(nrow(x), 500) else seq_len(min(nrow(x), 500))
-  values <- unname(if (is_outside(x)) read_columns(x, columns)[rows, ] else as.matrix(x[, columns][rows, ]))
+  values <- if (is_outside(x)) {
+    read_columns(x, columns)
+  } else if (is(x, "dgCMatrix")) {
+    vapply(columns, sparse_column, numeric(nrow(x)), x = x)
+  } else {
+    as.matrix(x[, columns])
+  }
+  values <- unname(values[rows, ])
   if (!have_same_zeros(values) && !have_same_order(values[, spread_over(ncol(values), 5)])) return(FALSE)
   if (is_long) return(TRUE)
   level <- rowMeans(values)
   !isTRUE(stats::cor(level[-1L], level[-length(level)], use = "na.or.complete") >= SUCCESSIVE)
+}
+
+# As x[, j] of a dgCMatrix, which looks at all entries.
+sparse_column <- function(x, j) {
+  at <- seq.int(x@p[j] + 1, length.out = x@p[j + 1] - x@p[j])
+  replace(numeric(nrow(x)), x@i[at] + 1L, x@x[at])
 }
 
 # Returns TRUE if columns rank rows similarly, and have similar means.
