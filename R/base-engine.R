@@ -13,16 +13,23 @@ state <- new.env(parent = emptyenv())
   }
   engine$constants <- .Call(r_constants)
   engine$methods <- setdiff(measures()$name, c("given", GROUP_METHODS)) # its last ones
+  engine$rows <- sapply(engine$methods, row_of_measures, simplify = FALSE)
 }
 
 constant <- function(name) engine$constants[[name]]
 
-# Returns the table of measures as a list of columns. The result is not cached, as another package may add a measure.
+# Returns the table of measures as a list of columns. Only rows of the package's own measures are cached, as another
+# package may add a measure.
 measures <- function() .Call(r_measures)
 
 # Returns a method's row of the table of measures: name, title, ranked, common, distribution, df_taken, and for a design
 # centred, options, takes_covariates, takes_weights (also whitens), refusal; min_obs; last_step.
-measure_of <- function(method) lapply(measures(), `[`, method_code(method) + 1L)
+measure_of <- function(method) {
+  own <- if (length(method) == 1L) engine$rows[[method]]
+  if (is.null(own)) row_of_measures(method) else own
+}
+
+row_of_measures <- function(method) lapply(measures(), `[`, method_code(method) + 1L)
 
 # Checks an argument 'method'. Its default is a vector of the package's own measures, `first` before the others.
 check_method <- function(method, first = "pearson", hint = "") {

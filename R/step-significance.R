@@ -185,12 +185,10 @@ FDR_EDGES <- 64
 # Returns a range that contains the threshold: the fixed points of Benjamini and Hochberg's rule with the histogram's
 # upper and lower counts.
 fdr_range <- function(bins, fdr, distribution) {
-  counts <- cumsum(bins$counts)
+  counts <- c(0, cumsum(bins$counts))
   tests <- counts[length(counts)]
-  lower <- 1 - seq_along(counts) * bins$width
-  count <- function(edges) {
-    function(r) if (any(edges >= r)) counts[sum(edges >= r)] else 0
-  }
+  lower <- 1 - seq_along(bins$counts) * bins$width
+  count <- function(edges) function(r) counts[1L + sum(edges >= r)]
   min_r_of <- function(p) min_r(p, distribution)
   low <- fixed_point(tests, fdr, min_r_of, count(lower + bins$width + bins$error))
   high <- fixed_point(tests, fdr, min_r_of, count(lower - bins$error))
