@@ -16,7 +16,10 @@ SKIPPED <- c(
   "." = "check"
 )
 
-tier <- function() if (identical(Sys.getenv("GPUCOR_TESTS"), "full")) "full" else "quick"
+tier <- function() {
+  if (Sys.getenv("GPUCOR_TESTS") != "full") return("quick")
+  if (Sys.getenv("GPUCOR_RUNNER") == "gpu") "gpu" else "full"
+}
 
 # Returns files ordered by the seconds of processor that they took when seconds.txt was recorded, the longest first. A
 # new file is the first of all.
@@ -88,8 +91,7 @@ record_seconds <- function(found, folder) {
   path <- file.path(folder, "seconds.txt")
   recorded <- utils::read.table(path, header = TRUE)
   name <- sub("^test-(.*)[.]R$", "\\1", names(found))
-  new <- setdiff(name, recorded$file)
-  all <- rbind(recorded, data.frame(file = new, quick = rep(NA, length(new)), full = rep(NA, length(new))))
+  all <- merge(recorded, data.frame(file = name), all = TRUE)
   all[match(name, all$file), tier()] <- round(seconds_of(found), 1)
   all <- all[file.exists(file.path(folder, paste0("test-", all$file, ".R"))), ]
   utils::write.table(all[order(all$file), ], path, quote = FALSE, row.names = FALSE)

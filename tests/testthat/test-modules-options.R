@@ -1,12 +1,13 @@
 # What gpuModules() takes besides data and a power, and who takes its modules. All are here, as the packages that it
 # needs take seconds to load.
 
-for (package in c("WGCNA", "dynamicTreeCut")) skip_if_not_installed(package)
+skip_without_packages <- function() for (package in c("WGCNA", "dynamicTreeCut")) skip_if_not_installed(package)
 
 # ---- resamples
 
 # Three modules of genes that follow a factor, ever less, and some that follow none.
 module_data <- function(n_obs = 30, seed = 1) {
+  skip_without_packages()
   set.seed(seed)
   factors <- cbind(matrix(rnorm(n_obs * 3), n_obs), 0)
   follows <- rep(runif(150, 0.3, 2), each = n_obs)
@@ -79,6 +80,7 @@ test_that("consensus modules draw samples of each set, and a picture shows the s
 # ---- the cut
 
 test_that("'cut' has what the engine takes, and what dynamicTreeCut does", {
+  skip_without_packages()
   x <- module_data()
   modules_of <- function(...) gpuModules(x, power = 6, cut = list(...))$unmerged
   for (cut in list(list(), list(minGap = 0.3), list(maxCoreScatter = 0.5, respectSmallClusters = FALSE),
@@ -109,6 +111,7 @@ test_that("the table of modules is written, read and joined by names, or numbers
 })
 
 test_that("modules are refused whose matrices do not fit", {
+  skip_without_packages()
   genes <- matrix(rnorm(12000), 4)
   with_values(list(free_memory = function() 4e7, r_reclaim = gpucor:::r_memory), {
     expect_error(gpuModules(genes, power = 6), "^gpuModules\\(\\) takes 54 MB, for 3,000 genes")

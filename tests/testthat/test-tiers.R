@@ -21,7 +21,7 @@ test_that("a file without results has failed, whatever ended its process", {
     output <- capture.output(passed <- report_files(suppressWarnings(run_files(test_files(folder), 2L))))
     list(passed = passed, output = output)
   }
-  writeLines("file quick full\nlong 9 9\nquits 1 1", file.path(folder, "seconds.txt"))
+  writeLines("file quick full gpu\nlong 9 9 9\nquits 1 1 1", file.path(folder, "seconds.txt"))
   write("long", "test_that('it passes', expect_true(TRUE))")
   expect_true(run()$passed)
   ends <- c(quits = "quit(status = 0)", halts = "invokeRestart('abort')", dies = "tools::pskill(Sys.getpid(), 9)",
@@ -46,17 +46,20 @@ test_that("the longest files start first, after new ones", {
   source("run-files.R", local = TRUE)
   folder <- withr::local_tempdir(tmpdir = dirname(tempdir()))
   for (name in c("a", "b", "c", "d")) file.create(file.path(folder, paste0("test-", name, ".R")))
-  writeLines("file quick full\na 2 9\nb 3 8\nc 1 7", file.path(folder, "seconds.txt"))
-  in_order <- function(tier) withr::with_envvar(c(GPUCOR_TESTS = tier), basename(test_files(folder)))
+  writeLines("file quick full gpu\na 2 9 1\nb 3 8 3\nc 1 7 2", file.path(folder, "seconds.txt"))
+  in_order <- function(tier, runner = "check") {
+    withr::with_envvar(c(GPUCOR_TESTS = tier, GPUCOR_RUNNER = runner), basename(test_files(folder)))
+  }
   expect_identical(in_order(NA), paste0("test-", c("d", "b", "a", "c"), ".R"))
   expect_identical(in_order("full"), paste0("test-", c("d", "a", "b", "c"), ".R"))
+  expect_identical(in_order("full", "gpu"), paste0("test-", c("d", "b", "c", "a"), ".R"))
   expect_identical(basename(test_files(folder, "^(a|c)$")), paste0("test-", c("a", "c"), ".R"))
 })
 
 test_that("a runner fails for skips that are its own, and tells the reasons of others", {
   source("run-files.R", local = TRUE)
   folder <- withr::local_tempdir(tmpdir = dirname(tempdir()))
-  writeLines("file quick full", file.path(folder, "seconds.txt"))
+  writeLines("file quick full gpu", file.path(folder, "seconds.txt"))
   writeLines(c("test_that('cuda has it', skip('igraph is not installed'))",
                "test_that('all have it', skip('no python'))", "test_that('one', skip('no GPU'))"),
              file.path(folder, "test-skips.R"))

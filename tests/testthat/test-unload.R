@@ -23,9 +23,10 @@ unload_script <- quote({
   x <- matrix(sin(1:60000), 100)
   raw <- tempfile()
   writeBin(as.vector(x), raw)
+  gpuCor(x) # starts threads of CUDA's driver, which do not end
   unloadNamespace("gpucor")
-  reload()
   before <- count_threads()
+  reload()
 
   unload()
   say("a library that nothing needs is gone", is_cuda || !is_mapped())
