@@ -76,8 +76,8 @@ static void add_some(const gcor_moments *moments, int64_t from, int64_t n, const
     }
 }
 
-/* Adds n values of a row in which every number has one. Compilers vectorize it where n is a constant, as it has no branch
- * and its arrays, being parameters, do not overlap. */
+/* Adds n values of a row in which every number has one. Compilers vectorize it where n is a constant, as it has no
+ * branch and its arrays, being parameters, do not overlap. */
 GCOR_BODY void add_values(int64_t n, const double *restrict value, const double *restrict first, double *restrict count,
                           double *restrict sum, double *restrict squares, double *restrict min, double *restrict max) {
     for (int64_t k = 0; k < n; k++) {
