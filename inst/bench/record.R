@@ -2,16 +2,16 @@
 # sources, the machine and the date. Scripts source this file, directly or by gpu-report.R, after they have set `here`,
 # the folder of the scripts, and `arguments`.
 
-# Returns the tree of src/ that is checked out, with "-dirty" if a file there is changed; outside of a git checkout the
-# environment variable GPUCOR_SRC_TREE. claims.R asks whether the tree is current.
+# Returns the environment variable GPUCOR_SRC_TREE, for a package that was built elsewhere; or the tree of src/ that is
+# checked out, with "-dirty" if a file there is changed. claims.R asks whether the tree is current.
 src_tree <- function() {
+  tree <- Sys.getenv("GPUCOR_SRC_TREE")
+  if (nzchar(tree)) return(tree)
   git <- function(...) suppressWarnings(system2("git", c("-C", shQuote(here), ...), stdout = TRUE, stderr = FALSE))
   tree <- tryCatch(git("rev-parse", "HEAD:./../../src"), error = function(e) character())
   if (length(tree) == 1 && is.null(attr(tree, "status"))) {
     return(paste0(tree, if (length(git("status", "--porcelain", "--", "../../src"))) "-dirty"))
   }
-  tree <- Sys.getenv("GPUCOR_SRC_TREE")
-  if (nzchar(tree)) return(tree)
   stop("a record names the sources that it is of, and this is no git checkout: set GPUCOR_SRC_TREE to the output of ",
        "`git rev-parse HEAD:src` where the package was built")
 }

@@ -203,7 +203,7 @@ driver_stub <- function() {
   files[file.exists(files)][1]
 }
 
-test_that("a driver that answers with errors is no GPU", {
+test_that("a driver that answers with errors is not used", {
   skip_if(!no_gpu, "a machine with a GPU")
   skip_if(grepl("built without CUDA", gpuInfo()$reason), "built without CUDA")
   skip_if(is.na(driver_stub()), "no driver stub")
