@@ -145,8 +145,8 @@ void ask_gpu(gcor_state *state) {
 /* ---- waiting ------------------------------------------------------------------------------- */
 
 /* Each GPU's thread mostly waits, and other threads need its processor to fill memory. It polls for the time that tiles
- * take which go to the host, and then sleeps between looks; the system adds some 50 microseconds to each sleep. A thread
- * that slept until the event (cudaEventBlockingSync) would notice no interrupt. */
+ * take which go to the host, and then sleeps between looks; the system adds some 50 microseconds to each sleep. A
+ * thread that slept until the event (cudaEventBlockingSync) would notice no interrupt. */
 static const std::chrono::microseconds POLLED{2000}, SLEEP{20};
 
 void wait_for(gcor_context *context, const Event &event) {
