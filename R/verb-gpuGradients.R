@@ -15,8 +15,9 @@
 #' correlation matrix, as `diagonal = TRUE` does, and `int(n * (1 - sparsity))` of the n weights of a row, by rounding
 #' 39 of 400 for `sparsity=0.9`. `sparsity = 0.9` does both. BrainSpace's `lambdas_` are `lambda / (1 - lambda)`.
 #'
-#' **Several subjects.** `align = TRUE` computes the gradients of each matrix of a list and rotates, scales and shifts
-#' them to their mean, repeatedly, as BrainSpace's `ProcrustesAlignment`; a template begins with itself as the mean.
+#' **Several subjects.** `align = TRUE` computes the gradients of each matrix of a list and rotates (or reflects) them to
+#' their mean, repeatedly, as BrainSpace's `ProcrustesAlignment` does by default; a template begins with itself as the
+#' mean. Gradients keep their scale, so that subjects' scales can be compared.
 #'
 #' Cosines are never stored, so that tens of thousands of voxels are possible; normalized angles of all pairs are, in
 #' double precision. Columns without a positive weight have no gradient: `NA`, with a warning.
@@ -159,12 +160,10 @@ mean_alignment <- function(maps, template) {
   list(mean = in_all_rows(mean), aligned = lapply(aligned, in_all_rows))
 }
 
-# Returns a matrix rotated, scaled and shifted so that its squared distance from `to` is smallest.
+# Returns a matrix rotated or reflected so that its squared distance from `to` is smallest (Schoenemann 1966).
 rotated <- function(map, to) {
-  centre <- colMeans(to)
-  map <- sweep(map, 2L, colMeans(map))
-  found <- svd(crossprod(map, sweep(to, 2L, centre)))
-  sweep(map %*% tcrossprod(found$u, found$v) * (sum(found$d) / sum(map^2)), 2L, centre, "+")
+  found <- svd(crossprod(map, to))
+  map %*% tcrossprod(found$u, found$v)
 }
 
 # Returns a dgCMatrix that has the weights of row i in column i, without the diagonal.

@@ -406,7 +406,7 @@ mutants <- list(
            (voxels - first) * x$step[2L], voxels - first, "sources-image"),
   r_mutant("equal weights of a row", rank <= kept_in_row(nrow(rows), fraction, slack),
            rank < kept_in_row(nrow(rows), fraction, slack), "gradients"),
-  r_mutant("scale of aligned gradients", sum(found$d) / sum(map^2), 1, "gradients"),
+  r_mutant("rotation of gradients", tcrossprod(found$u, found$v), crossprod(found$u, found$v), "gradients"),
   r_mutant("density of regions", degree^-alpha, degree^(-alpha / 2), "gradients"),
   r_mutant("eigenvectors of the random walk", found$vectors[, -1L, drop = FALSE] / root,
            found$vectors[, -1L, drop = FALSE], "gradients"),
