@@ -96,8 +96,8 @@ test_that("'sparsity' is BrainSpace's, with its rounding", {
   }
 })
 
-# Expects the rotation or reflection of `map` that is nearest to `to`: its cross product with `to` is symmetric and has no
-# negative eigenvalue (Schoenemann 1966, Psychometrika 31, 1-10).
+# Expects the rotation or reflection of `map` that is nearest to `to`: its cross product with `to` is symmetric and has
+# no negative eigenvalue (Schoenemann 1966, Psychometrika 31, 1-10).
 expect_nearest <- function(aligned, map, to, tolerance = 1e-8) {
   q <- qr.solve(map, aligned)
   expect_equal(crossprod(q), diag(ncol(q)), tolerance = tolerance, ignore_attr = TRUE)
@@ -107,8 +107,8 @@ expect_nearest <- function(aligned, map, to, tolerance = 1e-8) {
   expect_gt(min(eigen((cross + t(cross)) / 2, symmetric = TRUE)$values), 0)
 }
 
-# Generalized Procrustes analysis (Gower 1975, Psychometrika 40, 33-51) without scales: when it has converged, each map is
-# nearest to the mean, which is the mean of all. BrainSpace ends it after 10 iterations.
+# Generalized Procrustes analysis (Gower 1975, Psychometrika 40, 33-51) without scales: when it has converged, each map
+# is nearest to the mean, which is the mean of all. BrainSpace ends it after 10 iterations.
 expect_aligned <- function(found, maps, tolerance) {
   all <- found$subjects
   expect_equal(found$gradients, Reduce(`+`, all) / length(all), tolerance = 1e-12, ignore_attr = TRUE)
