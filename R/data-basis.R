@@ -132,8 +132,11 @@ protecting_basis <- function(z, p, mean) {
     warn("gpuCorProtect", "'protect' determines 'covariates', or some of them, which are not subtracted then")
   }
   basis <- qr.Q(found)[, kept, drop = FALSE]
-  removed <- t(backsolve(qr.R(found)[kept, kept, drop = FALSE], t(z[, found$pivot[kept], drop = FALSE]),
-                         transpose = TRUE))
+  removed <- basis # without columns if nothing is left
+  if (found$rank) {
+    removed <- t(backsolve(qr.R(found)[kept, kept, drop = FALSE], t(z[, found$pivot[kept], drop = FALSE]),
+                           transpose = TRUE))
+  }
   squares <- crossprod(removed - basis)
   n <- nrow(z) - !is.null(mean)
   sum <- n - found$rank + sum(diag(squares)) # of the eigenvalues, and of their squares

@@ -607,6 +607,16 @@ test_that("what cannot be protected is an error or a warning", {
   expect_equal(pairwise, r(covariates = ~ age, protect = ~ cancer), tolerance = 1e-6, ignore_attr = TRUE)
   expect_warning(same <- r(covariates = ~ batch + I(1 - cancer), protect = ~ cancer), "'protect' determines 'cov")
   expect_equal(as.vector(same), as.vector(r(covariates = ~ batch, protect = ~ cancer)), tolerance = 1e-6)
+  # Nothing is subtracted where all covariates are determined, as limma's removeBatchEffect() does.
+  own$data$copy <- factor(own$data$cancer)
+  values <- list(function(...) as.vector(gpuCor(x, ...)), function(...) gpuCorTest(x, ...)$p.value,
+                 function(...) gpuConnectivity(x, power = 2, ...)$soft, function(...) as.vector(gpuTOM(x, ...)))
+  for (of in values) {
+    expect_warning(same <- of(covariates = ~ copy, protect = ~ cancer, data = own$data), "'protect' determines 'cov")
+    expect_equal(same, of(), tolerance = 1e-6)
+  }
+  expect_warning(clean <- gpuClean(x, covariates = ~ copy, protect = ~ cancer, data = own$data), "'protect' determines")
+  expect_equal(clean, scale(x, scale = FALSE), ignore_attr = TRUE)
   own$data$cancer[3] <- NA
   expect_error(gpuCor(x, covariates = ~ age, protect = ~ cancer, data = own$data), "is missing in column \"cancer\"")
   complete <- gpuCor(x, covariates = ~ age, protect = ~ cancer, data = own$data, use = "complete.obs")
