@@ -85,7 +85,12 @@ partial_freedom <- function(run, shrinkage, n_var) {
     design$adjusted$lost <- design$lost
     return(design)
   }
-  some <- run # of all pairs of some columns; a plan keeps the design, not this run
+  # Of all pairs of some columns, and the observations that all columns have; a plan keeps the design, not this run.
+  some <- run
+  if (drops_observations(run)) {
+    weights <- if (is.null(design$weights)) 1 else design$weights
+    some$settings$design$weights <- weights * complete_observations(run)
+  }
   some$x <- sample_columns(run$x, min(ncol(run$x), PARTIAL_SAMPLE))
   some$settings[c("replay", "pairs")] <- list(NULL)
   r <- suppressWarnings(values_of_pairs(within_double(some), "row"))

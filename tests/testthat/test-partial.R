@@ -182,3 +182,16 @@ test_that("p values of the pairs in a mask are those of all pairs", {
   expect_gt(nrow(same), 0)
   expect_equal(as.list(same), as.list(all[kept, ]), tolerance = 1e-6)
 })
+
+test_that("tests of shrunken coefficients take the observations that all columns have, not those of a sample", {
+  set.seed(5)
+  x <- matrix(rnorm(40 * 2100), 40)
+  x[1:15, 3] <- NA # a column that the sample leaves out
+  expect_false(3 %in% gpucor:::sampled_columns(x, gpucor:::PARTIAL_SAMPLE))
+  network <- function(x, ...) gpuCorNetwork(x, p.value = 0.001, partial = TRUE, shrinkage = 0.5, backend = "cpu", ...)
+  found <- network(x, use = "complete.obs")
+  wanted <- network(x[16:40, ])
+  expect_identical(slots_of(found), slots_of(wanted))
+  expect_equal(found@threshold, wanted@threshold)
+  expect_gt(found@edges, 0)
+})
