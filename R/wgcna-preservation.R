@@ -298,10 +298,12 @@ preservation_statistics <- function(sets, members, rule, n_perm, null, run) {
   permuted <- values[-1L, , , drop = FALSE]
   Z <- p.value <- observed * NA
   if (n_perm > 0) {
-    each <- function(f) array(apply(permuted, 2:3, f), dim(observed), dimnames(observed))
+    # Permutations without a value of a statistic do not count, as in WGCNA.
+    each <- function(f) array(apply(permuted, 2:3, f, na.rm = TRUE), dim(observed), dimnames(observed))
     sd <- each(stats::sd)
     Z <- ifelse(sd > 0, (observed - each(mean)) / sd, NA)
-    p.value <- (1 + colSums(permuted >= rep(observed, each = n_perm))) / (1 + n_perm)
+    p.value <- (1 + colSums(permuted >= rep(observed, each = n_perm), na.rm = TRUE)) / (1 + colSums(!is.na(permuted)))
+    p.value[is.na(observed)] <- NA
   }
   modules <- data.frame(module = names(members), size = unname(lengths(members)), preservation_summary(observed, Z))
   list(modules = modules, observed = observed, Z = Z, p.value = p.value, permuted = permuted)

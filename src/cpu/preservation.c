@@ -304,7 +304,7 @@ static double correlation(const double *x, const double *y, int64_t n) {
 
 /* Replaces the sums of squares by ratios. */
 static void find_ratios(profile *own) {
-    for (int64_t v = 0; v < own->n; v++) own->squares[v] = own->degree[v] != 0 ? own->squares[v] / own->degree[v] : NAN;
+    for (int64_t v = 0; v < own->n; v++) own->squares[v] = own->degree[v] != 0 ? own->squares[v] / own->degree[v] : 0;
 }
 
 static double correlate_coefficients(const profile *reference, const profile *own) {

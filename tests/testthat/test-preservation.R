@@ -28,7 +28,7 @@ defined <- function(x, y, a, b = a, type = "unsigned", power = 6) {
   r <- list(cor(x[, a]), cor(y[, b]))
   adjacencies <- lapply(r, adjacency)
   kim <- lapply(adjacencies, colSums)
-  ratio <- Map(function(a, k) colSums(a^2) / k, adjacencies, kim)
+  ratio <- Map(function(a, k) ifelse(k > 0, colSums(a^2) / k, 0), adjacencies, kim)
   contribution <- list(kme(x[, a]), kme(y[, b]))
   contrib <- mean(sign(contribution[[1]]) * contribution[[2]])
   of_contrib <- cor(contribution[[1]], contribution[[2]])
@@ -49,6 +49,21 @@ test_that("observed statistics are those of their definitions, for every network
       expect_equal(found$observed[module, ], wanted, tolerance = 1e-7, label = label)
     }
   })
+})
+
+test_that("permutations in which a statistic has no value do not count", {
+  set.seed(6)
+  data <- function(n) matrix(rnorm(n * 20), n, dimnames = list(NULL, letters[1:20])) + outer(rnorm(n), rep(1:0, c(3, 17)))
+  found <- gpuPreservation(data(40), data(30), rep(1:2, c(3, 17)), n_perm = 99, type = "signed hybrid")
+  own <- found$permuted[, "1", ]
+  lacks <- colSums(is.na(own))
+  expect_gt(lacks[["cor.kIM"]], 0)
+  expect_lt(max(lacks), 90)
+  observed <- found$observed["1", ]
+  expect_false(anyNA(observed))
+  expect_equal(found$Z["1", ], (observed - colMeans(own, na.rm = TRUE)) / apply(own, 2, sd, na.rm = TRUE))
+  larger <- colSums(own >= rep(observed, each = 99), na.rm = TRUE)
+  expect_equal(found$p.value["1", ], (1 + larger) / (100 - lacks))
 })
 
 test_that("random sets have the same genes in both data sets", {
