@@ -53,7 +53,9 @@ test_that("observed statistics are those of their definitions, for every network
 
 test_that("permutations in which a statistic has no value do not count", {
   set.seed(6)
-  data <- function(n) matrix(rnorm(n * 20), n, dimnames = list(NULL, letters[1:20])) + outer(rnorm(n), rep(1:0, c(3, 17)))
+  data <- function(n) {
+    matrix(rnorm(n * 20), n, dimnames = list(NULL, letters[1:20])) + outer(rnorm(n), rep(1:0, c(3, 17)))
+  }
   found <- gpuPreservation(data(40), data(30), rep(1:2, c(3, 17)), n_perm = 99, type = "signed hybrid")
   own <- found$permuted[, "1", ]
   lacks <- colSums(is.na(own))
