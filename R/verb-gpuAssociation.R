@@ -22,7 +22,8 @@
 #' @inheritParams gpuCor
 #' @inheritParams gpuAdjust
 #' @param x Variables in columns, observations in rows, as in [gpuCor()] for one subject; or modules of
-#'   [gpuModules()], whose eigengenes are taken.
+#'   [gpuModules()], whose eigengenes are taken, with the modules' covariates unless `covariates` are given (`NULL`:
+#'   none).
 #' @param traits A matrix, vector, factor or data frame with as many rows as `x`, or anything else that `x` may be, such
 #'   as genotypes in a file. For an experiment ([gpucor-containers]): also names of its sample variables.
 #' @param p.value,fdr A number in (0, 1\]: the maximum p value, or the maximum false discovery rate by Benjamini and
@@ -73,15 +74,18 @@ gpuAssociation <- function(x, traits, p.value = NULL, fdr = NULL,
                            use = "pairwise.complete.obs", min_obs = NULL, output = c("edges", "matrix"),
                            tr = NULL, ...) {
   specs <- specs_of("gpuAssociation", tr = tr, ...) # a formal, as "tr" would abbreviate 'traits'
-  if (is.null(specs$control$precision)) specs$control$precision <- "double"
   output <- check_choice(output, c("edges", "matrix"), "output")
   method <- check_method(method)
   if (inherits(x, "gpuModules")) {
     if (inherits(x, "gpuConsensusModules")) {
       fail("'x' has modules of several data sets; give the eigengenes of one, x$eigengenes[[1]]")
     }
+    if (is.null(specs$adjustment$covariates) && !"covariates" %in% ...names()) {
+      specs <- specs_of("gpuAssociation", tr = tr, covariates = x$covariates, ...) # those of their genes
+    }
     x <- x$eigengenes
   }
+  if (is.null(specs$control$precision)) specs$control$precision <- "double"
   check_one(x, "x")
   is_vector <- is_variables(x) && is.null(dim(x))
   if (!is_vector) check_matrix_like(x, COLUMNS)

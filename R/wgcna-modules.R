@@ -29,8 +29,8 @@
 #' **Covariates.** With `covariates` the genes are first replaced by their residuals, as by
 #' `gpuModules(residuals(lm(x ~ factor(batch))))`. Everything in the result, eigengenes included, is that of these
 #' adjusted values. A gene with missing values is adjusted with its own samples; a sample without a covariate is
-#' dropped, which needs `use = "pairwise.complete.obs"`. Residuals have fewer degrees of freedom than values: give tests
-#' of eigengenes the same covariates, `gpuAssociation(modules$eigengenes, traits, covariates = modules$covariates)`.
+#' dropped, which needs `use = "pairwise.complete.obs"`. Residuals have fewer degrees of freedom than values, and tests
+#' of eigengenes need the same covariates: `gpuAssociation(modules, traits)` has them.
 #'
 #' **Memory.** About 6 n^2 bytes for n genes beside the data (2.4 GB for 20,000 genes). The limit is 65,536 genes; for
 #' more, use the most variable ones or `gpuTOM(output = "network")`.

@@ -100,7 +100,24 @@ test_that("'cut' has what the engine takes, and what dynamicTreeCut does", {
   expect_setequal(c(ENGINE_CUT, OTHER_CUT), setdiff(formals, own))
 })
 
-# ---- the table, memory, and preservation
+# ---- traits, the table, memory, and preservation
+
+test_that("eigengenes are tested with the covariates of their genes", {
+  x <- module_data()
+  batch <- rep(0:1, 15)
+  trait <- batch + rnorm(30)
+  modules <- gpuModules(x + 3 * batch, power = 5, minModuleSize = 10, covariates = batch)
+  p_of <- function(eigengene) summary(lm(eigengene ~ batch + trait))$coefficients["trait", 4]
+  wanted <- vapply(modules$eigengenes, p_of, 0)
+  tested <- function(x, ...) gpuAssociation(x, trait, output = "matrix", ...)
+  expect_equal(tested(modules)$p.value[, 1], wanted)
+  expect_equal(tested(modules, adjustment = gpuAdjust(weights = rep(1, 30)))$p.value[, 1], wanted)
+  expect_equal(as.data.frame(tested(modules)), gpuAssociation(modules, trait, p.value = 1)[1:6], ignore_attr = TRUE)
+  expect_identical(tested(modules, covariates = NULL)$p.value, tested(modules$eigengenes)$p.value)
+  other <- rnorm(30)
+  expect_identical(tested(modules, covariates = other)$p.value, tested(modules$eigengenes, covariates = other)$p.value)
+  expect_output(print(tested(modules)), "adjusted for 1 covariate")
+})
 
 test_that("the table of modules is written, read and joined by names, or numbers", {
   for (named in c(TRUE, FALSE)) {
