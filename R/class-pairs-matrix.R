@@ -61,10 +61,14 @@ full_matrix <- function(x) if (is_all_pairs(x)) as.matrix(x) else x
 `%*%.allPairs` <- function(x, y) full_matrix(x) %*% full_matrix(y) # nolint: object_name_linter.
 
 #' @rawNamespace S3method(crossprod, allPairs)
-crossprod.allPairs <- function(x, y = NULL, ...) crossprod(full_matrix(x), full_matrix(y))
+crossprod.allPairs <- function(x, y = NULL, ...) { # nolint: object_name_linter.
+  crossprod(full_matrix(x), full_matrix(y))
+}
 
 #' @rawNamespace S3method(tcrossprod, allPairs)
-tcrossprod.allPairs <- function(x, y = NULL, ...) tcrossprod(full_matrix(x), full_matrix(y))
+tcrossprod.allPairs <- function(x, y = NULL, ...) { # nolint: object_name_linter.
+  tcrossprod(full_matrix(x), full_matrix(y))
+}
 
 #' @rdname gpuCor-class
 #' @usage NULL

@@ -159,7 +159,7 @@ read_object <- function(bytes) {
 }
 
 # Returns TRUE if gpuCorPlan() could have written this. The call is part of the result, and never evaluated.
-is_plan <- function(plan) {
+is_plan <- function(plan) { # nolint: cyclocomp_linter.
   is_count <- function(value) is_number_within(value, 1, Inf) && value == floor(value)
   names <- names(plan$arguments)
   is.character(plan$verb) && isTRUE(plan$verb %in% PLANNABLE) && is.list(plan$arguments) &&

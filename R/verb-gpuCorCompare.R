@@ -152,7 +152,8 @@
 #' gpuCorCompare(lapply(subjects, cor), method = "given") # connectomes
 #' @order 1
 #' @export
-gpuCorCompare <- function(x, y = NULL, threshold = NULL, density = NULL, k = NULL, p.value = NULL, fdr = NULL,
+gpuCorCompare <- function(x, y = NULL, threshold = NULL, density = NULL, k = NULL, # nolint: cyclocomp_linter.
+                          p.value = NULL, fdr = NULL,
                           method = c("pearson", "kendall", "spearman", "bicor", "cosine", "distance", "mi",
                                      "coherence", "concordance"),
                           use = "everything", sign = c("absolute", "positive", "negative", "each"), n_perm = 0,
@@ -258,7 +259,7 @@ are_groups <- function(x) {
 }
 
 # Returns the run with the data of groups. `groups`: see group_model(), and seeds.
-compare_run <- function(run, x, y, groups) {
+compare_run <- function(run, x, y, groups) { # nolint: cyclocomp_linter.
   is_of_rows <- !is_subjects(x) || identical(run$settings$combination$effects, "fixed")
   if (!has_distribution(run$method) && (is_of_rows || run$method == "mi")) {
     fail("method = \"", run$method, "\" has no Fisher's z to compare",
