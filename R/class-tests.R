@@ -169,7 +169,9 @@ summary.gpuTests <- function(object, level = 0.05, n = 6L, ...) {
   tests <- max(known, attr(object, "tests")) # a data frame may have the smallest p values only
   significant <- if (has_own_p(object)) {
     c(p.value = sum(sorted <= level), bonferroni = sum(sorted <= level / tests),
-      fdr = if (is.null(object[["fdr"]])) max(0, which(sorted <= level * seq_len(known) / tests)) else {
+      fdr = if (is.null(object[["fdr"]])) {
+        max(0, which(sorted <= level * seq_len(known) / tests))
+      } else {
         sum(object[["fdr"]] <= level, na.rm = TRUE)
       })
   }
@@ -369,7 +371,7 @@ association_cells <- function(x, n) {
 draw_associations <- function(x, max = 1000, ..., rows = rownames(x$r)) {
   check_drawable(max(dim(x$r)), max)
   p <- vapply(x$p.value, format, "", digits = 1L)
-  text <- ifelse(is.na(x$r), "", paste0(formatC(round(x$r, 2L) + 0, 2L, format = "f"), "\n(", p, ")")) # + 0: no -0.00
+  text <- ifelse(is.na(x$r), "", paste0(formatC(round(x$r, 2L) + 0, 2L, format = "f"), "\n(", p, ")")) # 0.00, not -0.00
   factors <- if (is.null(x[["num_df"]])) x[["factors"]] else which(colSums(x$num_df > 1, na.rm = TRUE) > 0)
   draw_matrix(x$r, c(-1, 1), "r", ..., names = list(colnames(x$r), rows), unsigned = factors[!is.na(factors)],
               marks = array(text, dim(x$r)), titles = list(note = paste0("r (p value)", x[["of"]])))

@@ -1,8 +1,9 @@
 # Data that are not in memory, and access to columns of any kind of data. R itself computes in blocks of columns: x is
 # never copied as a whole.
 
-# Kinds of data that are read in blocks of columns, by R or by the engine (src/r/source.c). Those of a gpuCorFile are its
-# element `kind`, others are classes of other packages, recognized by name, so that a package is loaded only if needed.
+# Kinds of data that are read in blocks of columns, by R or by the engine (src/r/source.c). Those of a gpuCorFile are
+# its element `kind`, others are classes of other packages, recognized by name, so that a package is loaded only if
+# needed.
 #   read(x, columns)   (required) successive columns, by index, as a matrix without names; only read_run() calls it
 #   any_order          (optional; NULL: FALSE) TRUE if read() also takes columns in any order
 #   open(x, name)      (optional; NULL: x) argument `name` in the form that is read, or an error

@@ -29,8 +29,8 @@ again_residual <- function(left, m, size, basis, removed) {
 
 # Returns the residuals of a robust regression, which can be permuted: least squares spread an outlier over the other
 # residuals, whose tails are then lighter than those of the errors. It is Huber's (1981) M-estimate, the default of
-# MASS::rlm(). Each step gives back what least squares took of the residuals beyond the bound. `basis`: orthonormal, with
-# the intercept if there is one.
+# MASS::rlm(). Each step gives back what least squares took of the residuals beyond the bound. `basis`: orthonormal,
+# with the intercept if there is one.
 robust_residuals <- function(m, basis) {
   first <- left <- residual_columns(m, basis, FALSE)
   for (step in seq_len(ROBUST_STEPS)) {

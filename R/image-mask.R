@@ -80,7 +80,9 @@ voxel_places <- function(mask, inside) {
   affine <- header_affine(mask$header)
   turned <- isTRUE(mask$header$reoriented)
   if (turned || (is.null(affine) && is.null(mask$header$cifti))) {
-    fail("'", mask$name, "' ", if (turned) "was turned by oro.nifti; read it with reorient = FALSE" else {
+    fail("'", mask$name, "' ", if (turned) {
+      "was turned by oro.nifti; read it with reorient = FALSE"
+    } else {
       "has no affine; make it of an image that has one, such as of readVoxels()"
     })
   }

@@ -56,8 +56,8 @@
 #'   * `tr`: seconds between volumes, if the image has them and no volume in between was left out. `x[-(1:4), ]` keeps
 #'     it.
 #'   * `entities`: of a file that is named as in BIDS, `c(sub = "01", ses = "1", task = "rest", ...)`. Results with a
-#'     row or an element for each subject, such as `attr(gpuISC(x), "r")`, are named by them, `"sub-01_ses-1_task-rest"`,
-#'     unless the list has names.
+#'     row or an element for each subject, such as `attr(gpuISC(x), "r")`, are named by them,
+#'     `"sub-01_ses-1_task-rest"`, unless the list has names.
 #'
 #'   `voxelImage()`: a 3-D array, or a 4-D array if `values` is a matrix with a row for each voxel. It is a `niftiImage`
 #'   if the image was one. For CIFTI it is a vector or a matrix of all grayordinates.

@@ -4,8 +4,8 @@
 #' @rdname voxelMatrix
 #' @param x A matrix that `voxelMatrix()` returned, or an image with a header, such as one of `voxelImage()` or
 #'   [readVoxels()].
-#' @param background `NULL`, or an image on the grid of `x` (an array or the name of a file), which is drawn in gray; of a
-#'   series its mean.
+#' @param background `NULL`, or an image on the grid of `x` (an array or the name of a file), which is drawn in gray; of
+#'   a series its mean.
 #' @param from A number: voxels whose value has a smaller size are transparent; 0: all that are not 0.
 #' @param plane A string: the plane of the slices, `"axial"`, `"coronal"` or `"sagittal"`.
 #' @param slices,at The number of slices, evenly spaced; or their positions in mm (without an affine: indices).

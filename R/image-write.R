@@ -127,7 +127,9 @@ image_of_values <- function(values, mask, outside, name) {
   volumes <- if (is.matrix(values) && nrow(values) == n) ncol(values)
   check_that(values, "values", !is.null(volumes) || length(values) == n,
              paste0("one value, or one row, for each of the ", format_count(n), " voxels inside '", name, "'"),
-             if (is.matrix(values) && ncol(values) == n) "; give t(values)" else {
+             if (is.matrix(values) && ncol(values) == n) {
+               "; give t(values)"
+             } else {
                paste0("; give as '", name, "' the matrix of voxelMatrix()")
              }, if (is.matrix(values)) show_size(dim(values)) else format_count(length(values)))
   like <- .subset(values, 0L)

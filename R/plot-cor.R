@@ -45,8 +45,8 @@ plot.gpuCor <- function(x, type = c("auto", "histogram", "heatmap", "lag"), max 
 
 #' @rdname gpuTOM
 #' @param max,tree,groups For `plot()`: the max number of variables to draw (more are an error); `NULL`, or a tree that
-#'   [stats::hclust()] returned, by default of `1 - overlap` by average linkage; and the groups of the variables, such as
-#'   what [gpuModules()] returned, as in [gpuCor-class].
+#'   [stats::hclust()] returned, by default of `1 - overlap` by average linkage; and the groups of the variables, such
+#'   as what [gpuModules()] returned, as in [gpuCor-class].
 #' @export
 plot.gpuTOM <- function(x, max = 3000, tree = NULL, groups = NULL, ...) {
   max <- check_whole(max, "max", 2, 20000)

@@ -69,27 +69,27 @@ APART <- c(
   "gpuCorCompare & pairs & no edges" = "'pairs' needs a criterion; threshold = 0 keeps all of these pairs",
   "gpuCorWindows & pairs & no edges" = "'pairs' needs 'threshold', 'density' or 'k'",
   # ---- p values by permutation
-  'adjust & shards' = "adjust = \"{adjust}\" is not for 'shards'; leave one out",
-  'adjust & plan' = "adjust = \"{adjust}\" cannot be in a plan; call the function on one machine",
+  "adjust & shards" = "adjust = \"{adjust}\" is not for 'shards'; leave one out",
+  "adjust & plan" = "adjust = \"{adjust}\" cannot be in a plan; call the function on one machine",
   'adjust = "maxT" & fdr & gpuAssociation' = "adjust = \"maxT\" is for 'p.value', not for 'fdr'; leave one out",
-  'adjust & several levels' =
+  "adjust & several levels" =
     "adjust = \"{adjust}\" is for traits of numbers, and 'traits' has a factor of several levels; leave one out",
   'adjust = "maxT" & edges & no p.value' =
     "adjust = \"maxT\" is for 'p.value', not for '{criterion}'; leave it out",
   'adjust = "fdr" & edges & no fdr' = "adjust = \"fdr\" is for 'fdr', not for '{criterion}'; leave it out",
-  'adjust & gpuCorNetwork & min_obs' = "'min_obs' has no meaning with adjust = \"{adjust}\"; leave it out",
-  'adjust & several subjects' =
+  "adjust & gpuCorNetwork & min_obs" = "'min_obs' has no meaning with adjust = \"{adjust}\"; leave it out",
+  "adjust & several subjects" =
     "adjust = \"{adjust}\" is for one data set; gpuCorCompare() permutes subjects",
-  'adjust & partial' =
+  "adjust & partial" =
     "adjust = \"{adjust}\" with partial = TRUE: permuted columns would have other partial correlations; leave one out",
   'adjust & graded weights|weights_are = "frequency"' = paste0(
     "adjust = \"{adjust}\" permutes observations, which do not stand for one another with 'weights' other than 0 ",
     "and 1; leave these or 'adjust' out"),
   # If covariates shift ranks a lot, residuals of ranks are small in the same rows of all columns.
-  'adjust & measure of ranks & regression on covariates' = paste0(
+  "adjust & measure of ranks & regression on covariates" = paste0(
     "adjust = \"{adjust}\" with ", listed(names(REGRESSION), "or"), " exchanges residuals, and those of ranks do not ",
     "stand for one another; use method = \"pearson\" or \"bicor\""),
-  'adjust & several runs' =
+  "adjust & several runs" =
     "adjust = \"{adjust}\" exchanges rows or frequencies across the boundaries of 'runs'; leave one of them out",
   'surrogate = "permutation" & bandpass' = paste0(
     "adjust = \"{adjust}\" permutes observations, which do not stand for one another in series, as 'bandpass' has ",
@@ -132,7 +132,7 @@ APART <- c(
     "'conf.level': shrunken partial correlations have no confidence intervals; use shrinkage = 0, or leave it out"),
   'df = "bartlett" & several levels' =
     "df = \"bartlett\" is for pairs of series, and 'traits' has a factor of several levels; leave one out",
-  'covariance & several levels' =
+  "covariance & several levels" =
     "'covariance' is for traits of numbers, and 'traits' has a factor of several levels; leave one out",
   'gpuAssociation & p.value|fdr & output = "matrix"' =
     "'{this}' is for output = \"edges\"; leave it out, or the output",
@@ -219,7 +219,7 @@ APART <- c(
   "partial & fixed effects" =
     "partial = TRUE is each subject's own; compare lists of subjects, and leave effects = \"fixed\" out",
   # ---- coefficients that one has
-  'given coefficients & lag|lioness|resample|weights|runs|adjust' =
+  "given coefficients & lag|lioness|resample|weights|runs|adjust" =
     "'{this}' is of observations, and method = \"given\" has none; leave it out, or give the data and another method",
   "given coefficients & fixed effects" = paste0(
     "effects = \"fixed\" needs the numbers of observations, which method = \"given\" does not have; give lists of ",

@@ -269,8 +269,8 @@ compare_run <- function(run, x, y, groups) { # nolint: cyclocomp_linter.
   sizes <- group_sizes(x, y, given$subjects)
   n_first <- sizes[1L]
   if (is_of_spectra(run$method) && length(sizes) == 1L && is.null(groups$design)) {
-    fail("method = \"", run$method, "\" is never negative, so that its mean over one list of subjects is above 0 in any ",
-         "case; give a second list as 'y', or a 'design'")
+    fail("method = \"", run$method, "\" is never negative, so that its mean over one list of subjects is above 0 in ",
+         "any case; give a second list as 'y', or a 'design'")
   }
   names <- subject_names(sum(sizes), n_first)
   # Subjects are often read in the order of a table that was sorted, whose row numbers tell nothing then.
@@ -425,7 +425,7 @@ MIN_ROWS_OF_FDR <- 50 # rows of each group; 'fdr' depends on the tail
 
 warn_small_groups <- function(x, given, n_perm) {
   groups <- compared_groups(x)
-  if (is_random(x) && is.null(x$model)) { # variance = "unequal"
+  if (is_random(x) && is.null(x$model)) { # with variance = "unequal"
     sizes <- lengths(groups)
     if (min(sizes) >= MIN_UNEQUAL_GROUP || max(sizes) < 2 * min(sizes)) return(invisible())
     warn("gpuCorUnequalGroups", "groups of ", sizes[1L], " and ", sizes[2L], " subjects: p values of Welch's t are ",

@@ -59,8 +59,8 @@
 #' `use = "complete.obs"` n counts complete samples.
 #'
 #' `lioness = 1:57` returns a matrix of these samples' values (columns) for the edges (rows, named `from~to`) of the
-#' network of all samples, by any criterion, with the data frame of edges as attribute `"edges"`. It is what limma takes:
-#' `lmFit(gpuCorNetwork(x, fdr = 0.01, lioness = rownames(x)), design)`.
+#' network of all samples, by any criterion, with the data frame of edges as attribute `"edges"`. It is what limma
+#' takes: `lmFit(gpuCorNetwork(x, fdr = 0.01, lioness = rownames(x)), design)`.
 #'
 #' @section Files:
 #' `file` writes the edges to an HDF5 file in the layout of AnnData, which `anndata.read_h5ad()` reads in Python and

@@ -26,9 +26,9 @@
 #' memory, or 8 bytes on the GPU: 40,000 columns take 6.4 GB, or 12.8 GB on the GPU. If that exceeds free memory or
 #' `memory`, they are computed again for each part of the result.
 #'
-#' **Accuracy.** Overlaps do not depend on threads, memory or the number of GPUs. Unlike coefficients, they differ in their
-#' last bits between back ends, by less than 1e-6: the processor multiplies adjacencies in single precision, a GPU in
-#' double precision.
+#' **Accuracy.** Overlaps do not depend on threads, memory or the number of GPUs. Unlike coefficients, they differ in
+#' their last bits between back ends, by less than 1e-6: the processor multiplies adjacencies in single precision, a GPU
+#' in double precision.
 #'
 #' **Plot.** `plot()` draws the matrix of overlaps, ordered by hierarchical clustering, below its tree, as WGCNA's
 #' `TOMplot()` does. Modules are dark squares on the diagonal. Most overlaps are small: colors follow their square

@@ -1,8 +1,8 @@
 #' Modules of co-expressed genes, in one call
 #'
 #' `gpuModules()` finds modules of co-expressed genes: those of `WGCNA::blockwiseModules()` with all genes in one block.
-#' gpucor computes the correlations, the topological overlap ([gpuTOM()]) and its tree ([gpuHclust()]), and cuts the tree
-#' as `dynamicTreeCut::cutreeDynamic()` does.
+#' gpucor computes the correlations, the topological overlap ([gpuTOM()]) and its tree ([gpuHclust()]), and cuts the
+#' tree as `dynamicTreeCut::cutreeDynamic()` does.
 #'
 #' The steps, their order and their defaults are those of WGCNA:
 #'

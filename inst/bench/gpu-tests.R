@@ -1,7 +1,7 @@
 # Runs the whole test suite on a machine with a GPU, and prints the record.
 #   Rscript inst/bench/gpu-tests.R [--record]
-# The tests run both back ends. --record writes the output to results/gpu-tests.txt beside this script, and times to
-# tests/testthat/seconds.txt.
+# The tests run both back ends. --record writes the output to results/gpu-tests.txt beside this script, and times
+# to tests/testthat/seconds.txt.
 Sys.setenv(GPUCOR_TESTS = "full", GPUCOR_RUNNER = "gpu")
 arguments <- commandArgs(TRUE)
 here <- dirname(normalizePath(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))))

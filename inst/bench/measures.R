@@ -61,8 +61,8 @@ rows <- if (has_gpu) {
     "coherence, edges" = row(200, 1e5, network, band, 320, flops, "4 x", length = 160),
     "coherence, regions" = row(200, 94, all_pairs, band, 320, flops, "4 x", length = 160),
     "concordance" = row(100, 50000, network, list(method = "concordance"), 100, flops, "-"),
-    "proportionality" = row(100, 50000, network, list(method = "concordance", options = list(means = FALSE)), 100, flops,
-                            "-"),
+    "proportionality" = row(100, 50000, network, list(method = "concordance", options = list(means = FALSE)), 100,
+                            flops, "-"),
     "partial, lines" = lines(list(partial = TRUE)),
     "covariance, lines" = lines(related)
   )

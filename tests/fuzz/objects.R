@@ -255,7 +255,7 @@ new_raw <- function() {
 
 # Where a call has numbers: the paths of constants, of names of number_data, and of calls of `c` and the like.
 places_of <- function(call) {
-  is_there <- !vapply(as.list(call), identical, NA, quote(expr = )) # none of x[, ]
+  is_there <- !vapply(as.list(call), identical, NA, quote(x[])[[3]]) # none of x[, ]
   unlist(lapply(setdiff(which(is_there), 1), function(k) {
     part <- call[[k]]
     is_number <- is.numeric(part) || (is.name(part) && as.character(part) %in% names(number_data)) ||

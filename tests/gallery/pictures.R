@@ -44,12 +44,12 @@ subjects <- lapply(1:24, function(s) regions(120, s, if (s > 12) 0.8 else 0))
 names(subjects) <- sprintf("sub-%02d", 1:24)
 systems <- sub("_.*", "", rownames(parcels))
 lobe <- c(Precentral = "frontal", Frontal = "frontal", Rolandic = "frontal", Supp = "frontal", Olfactory = "frontal",
-          Rectus = "frontal", Insula = "insula", Cingulum = "limbic", Hippocampus = "limbic", ParaHippocampal = "limbic",
-          Amygdala = "limbic", Calcarine = "occipital", Cuneus = "occipital", Lingual = "occipital",
-          Occipital = "occipital", Fusiform = "occipital", Postcentral = "parietal", Parietal = "parietal",
-          SupraMarginal = "parietal", Angular = "parietal", Precuneus = "parietal", Paracentral = "parietal",
-          Caudate = "subcortical", Putamen = "subcortical", Pallidum = "subcortical", Thalamus = "subcortical",
-          Heschl = "temporal", Temporal = "temporal")[systems]
+          Rectus = "frontal", Insula = "insula", Cingulum = "limbic", Hippocampus = "limbic",
+          ParaHippocampal = "limbic", Amygdala = "limbic", Calcarine = "occipital", Cuneus = "occipital",
+          Lingual = "occipital", Occipital = "occipital", Fusiform = "occipital", Postcentral = "parietal",
+          Parietal = "parietal", SupraMarginal = "parietal", Angular = "parietal", Precuneus = "parietal",
+          Paracentral = "parietal", Caudate = "subcortical", Putamen = "subcortical", Pallidum = "subcortical",
+          Thalamus = "subcortical", Heschl = "temporal", Temporal = "temporal")[systems]
 one <- regions(200, 99)
 bold <- image_file # an image of fMRI, 4-D
 volumes <- readVoxels(bold)
@@ -72,7 +72,8 @@ pictures <- list(
   "Network, resampled" = quote(plot(gpuCorNetwork(few, threshold = 0.6, resample = 50))),
   "Variables against variables" = quote(plot(gpuCorNetwork(genes[, 1:20], genes[, 21:60], threshold = 0.4))),
   "Network on a brain" = quote(plot(gpuCorNetwork(one, density = 0.05), "layout", coords = parcels)),
-  "Network on a brain, with an image" = quote(plot(gpuCorNetwork(one, density = 0.05), "layout", coords = parcels, background = brain)),
+  "Network on a brain, with an image" = quote(plot(gpuCorNetwork(one, density = 0.05), "layout",
+                                                   coords = parcels, background = brain)),
   "Difference network on a brain" = quote(plot(gpuCorCompare(subjects[13:24], subjects[1:12], fdr = 0.05), "layout",
                                                coords = parcels)),
   "Components (NBS) on a brain" = quote(plot(

@@ -106,5 +106,6 @@ for (who in names(seen)) {
 writeLines(c("<!doctype html><meta charset=\"utf-8\"><title>Pictures of gpucor</title>",
              "<style>body { font-family: sans-serif } img { border: 1px solid #ddd; max-width: 100% }</style>",
              "<h1>Pictures of gpucor</h1>", rows), file.path(folder, "index.html"))
-cat(length(pictures), "pictures in", length(sizes), "sizes:", length(faults), "faults;", file.path(folder, "index.html"), "\n")
+cat(length(pictures), "pictures in", length(sizes), "sizes:", length(faults), "faults;",
+    file.path(folder, "index.html"), "\n")
 quit(status = as.integer(length(faults) > 0))

@@ -63,7 +63,8 @@ mutants <- list(
   r_mutant("the coefficient that stands for itself", 2 * kept == n_obs, 2 * kept == n_obs + 1, "isc"),
   r_mutant("both orders of a pair", (z + t(z)) / 2, z, "isc"),
   mutant("sum of the other subjects", "correlate", "re = sum.re - s->turned[k].re", "re = sum.re", "isc"),
-  mutant("columns after the last one", "permute_group", "c < GROUP && k * GROUP + c < q->n_col", "c < GROUP - 1", "isc"),
+  mutant("columns after the last one", "permute_group", "c < GROUP && k * GROUP + c < q->n_col", "c < GROUP - 1",
+         "isc"),
   # ---- partial correlations, context likelihood, Kendall's tau of sparse columns
   mutant("products of the first of a group of columns", "multiply_body", "x + c * stride + zeros", "x + zeros",
          "covariates"),

@@ -128,7 +128,8 @@ changed_file <- function(mutant) {
 text_of <- function(file) paste0(paste(readLines(file), collapse = "\n"), "\n")
 
 # All files, divided after each function.
-parts_of_files <- sapply(list.files(c("src", "R"), "[.](c|h|cu|cuh|R)$", recursive = TRUE, full.names = TRUE), function(file) {
+files_of_code <- list.files(c("src", "R"), "[.](c|h|cu|cuh|R)$", recursive = TRUE, full.names = TRUE)
+parts_of_files <- sapply(files_of_code, function(file) {
   strsplit(text_of(file), "(?<=\n})", perl = TRUE)[[1L]]
 }, simplify = FALSE)
 
@@ -157,11 +158,11 @@ replaced <- function(code, from, to) {
   walk <- function(part) {
     if (identical(part, from)) {
       times <<- times + 1
-      return(if (is.null(to)) quote({}) else to) # NULL would leave the part as it was
+      return(if (is.null(to)) call("{") else to) # NULL would leave the part as it was
     }
     if (!is.call(part) && !is.expression(part) && !is.pairlist(part)) return(part)
     for (k in seq_along(part)) {
-      if (identical(part[[k]], quote(expr = ))) next
+      if (identical(part[[k]], quote(x[])[[3]])) next # an empty argument
       changed <- walk(part[[k]])
       if (!is.null(changed)) part[[k]] <- changed # NULL would remove it
     }

@@ -91,8 +91,8 @@ package_data <- function(name, package) {
   where[[name]]
 }
 
-# The file of a real image that Debian's python3-nibabel has: fMRI of 17 x 21 x 3 voxels by 20 volumes, in integers of 16
-# bits with a scale.
+# The file of a real image that Debian's python3-nibabel has: fMRI of 17 x 21 x 3 voxels by 20 volumes, in integers of
+# 16 bits with a scale.
 real_image <- function() {
   file <- Sys.glob("/usr/lib/python3*/dist-packages/nibabel/tests/data/functional.nii")
   skip_if_not(length(file) == 1L, "python3-nibabel is not installed")

@@ -11,7 +11,9 @@ resources_of <- function(backend) if (backend == "cuda") c("host", "device", "ca
 # Returns the messages.
 walk_failures <- function(run, resource, label, expect_clean = expect_nothing_live, may_survive = FALSE) {
   on.exit(fail_at(resource, 0))
-  muffle <- function(w) if (grepl("^a GPU failed, and others did", conditionMessage(w))) tryInvokeRestart("muffleWarning")
+  muffle <- function(w) {
+    if (grepl("^a GPU failed, and others did", conditionMessage(w))) tryInvokeRestart("muffleWarning")
+  }
   run_quietly <- function() if (may_survive) withCallingHandlers(run(), warning = muffle) else run()
   truth <- run()
   expect_clean(label)

@@ -4,4 +4,6 @@ run_on <- function(..., x, y = NULL, method = "pearson", use = "everything", cri
   gpucor:::new_run(NULL, list(control = gpuControl(...)), x, y, method, use, criterion, sign)
 }
 
-settings_on <- function(..., precision = "single") gpucor:::new_settings(list(control = gpuControl(...)), precision = precision)
+settings_on <- function(..., precision = "single") {
+  gpucor:::new_settings(list(control = gpuControl(...)), precision = precision)
+}

@@ -99,8 +99,8 @@ record_seconds <- function(found, folder) {
 
 seconds_of <- function(found) vapply(found, function(one) if (is.list(one)) one$seconds else NA_real_, 0)
 
-# Returns the seconds of the files that take too long in the quick tier. After a run of the full tier only those can that
-# took too long there; they are run again.
+# Returns the seconds of the files that take too long in the quick tier. After a run of the full tier only those can
+# that took too long there; they are run again.
 slow_in_quick_tier <- function(seconds, folder) {
   slow <- seconds[which(seconds > MAX_SECONDS)]
   if (!length(slow) || tier() == "quick") return(slow)
@@ -129,6 +129,7 @@ report_files <- function(found, folder = ".") {
   cat(sprintf("more than %d s of processor in the quick tier: %s: %.1f s\n", MAX_SECONDS, names(slow), slow), sep = "")
   n_wrong <- sum(is(c("failure", "error")))
   cat(length(found), "files ran, in", round(sum(seconds, na.rm = TRUE)), "s of processor\n")
-  cat(sprintf("[ FAIL %d | WARN %d | SKIP %d | PASS %d ]\n", n_wrong, sum(is("warning")), nrow(skips), sum(is("success"))))
+  cat(sprintf("[ FAIL %d | WARN %d | SKIP %d | PASS %d ]\n", n_wrong, sum(is("warning")), nrow(skips),
+              sum(is("success"))))
   length(found) > 0 && n_wrong == 0 && !any(own) && !(length(slow) && runner == "check")
 }

@@ -10,8 +10,9 @@ groups <- c("late", "early", "alone")
 # The definitions (Szekely and Rizzo 2014, section 2.3): U-centred distances, or products, of pairs of rows.
 u_centred <- function(x, method) {
   n <- nrow(x)
-  between <- function(i, j) if (method == "rv") sum((x[i, ] - colMeans(x)) * (x[j, ] - colMeans(x))) else
-    sqrt(sum((x[i, ] - x[j, ])^2))
+  between <- function(i, j) {
+    if (method == "rv") sum((x[i, ] - colMeans(x)) * (x[j, ] - colMeans(x))) else sqrt(sum((x[i, ] - x[j, ])^2))
+  }
   a <- outer(1:n, 1:n, Vectorize(function(i, j) if (i == j) 0 else between(i, j)))
   rows <- rowSums(a)
   own <- a - rows[row(a)] / (n - 2) - rows[col(a)] / (n - 2) + sum(a) / ((n - 1) * (n - 2))

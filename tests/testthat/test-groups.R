@@ -709,7 +709,8 @@ test_that("permuted labels of a small group that varies more are told", {
   set.seed(32)
   short <- lapply(1:5, function(i) matrix(rnorm(160), 16))
   long <- lapply(1:12, function(i) matrix(rnorm(600), 60))
-  told <- "^z varies .* among the 5 subjects .* as among the 12 of the largest one, .*; those of variance = \"unequal\" are less so$"
+  told <- paste0("^z varies .* among the 5 subjects .* as among the 12 of the largest one, .*; ",
+                 "those of variance = \"unequal\" are less so$")
   expect_warning(gpuCorCompare(short, long, n_perm = 9), told, class = "gpuCorUnequalSpread")
   expect_warning(gpuCorCompare(long[1:9], short, n_perm = 9, fdr = 0.5, variance = "unequal"), "p-values\"\\)$",
                  class = "gpuCorUnequalSpread")

@@ -98,7 +98,8 @@ test_that("the engine checks what indexes memory, too", {
 
 test_that("a pair mask that was changed is an error", {
   x <- matrix(rnorm(200), 20)
-  masks <- list(labels = pairMask(rep(1:5, 2), same = TRUE), coordinates = pairMask(cbind(1:10, 1), within_distance = 3))
+  masks <- list(labels = pairMask(rep(1:5, 2), same = TRUE),
+                coordinates = pairMask(cbind(1:10, 1), within_distance = 3))
   changes <- list(
     function(m) replace(m, "dims", list(3L)), function(m) replace(m, "dims", list(100L)),
     function(m) replace(m, "relation", list(7L)), function(m) replace(m, "relation", list(NA)),
@@ -124,9 +125,10 @@ test_that("a gpuCorFile that was changed is an error", {
     rhdf5::h5write(x, h5, "data")
     files$hdf5 <- gpuCorFile(h5, dataset = "data")
   }
-  changes <- list(kind = c("raw", "raw"), kind = NULL, kind = "other", dim = c(1e6L, 1e6L), dim = c(-1L, 3L), dim = NULL,
-                  dimnames = 3, by_rows = NA, chunk = "a", dataset = NULL, voxels = 1:100, voxels = -(1:12), step = 1e6,
-                  offset = -8, size = NA, file = NULL, storage = c("double", "float"), pointer = 1)
+  changes <- list(kind = c("raw", "raw"), kind = NULL, kind = "other", dim = c(1e6L, 1e6L), dim = c(-1L, 3L),
+                  dim = NULL, dimnames = 3, by_rows = NA, chunk = "a", dataset = NULL, voxels = 1:100,
+                  voxels = -(1:12), step = 1e6, offset = -8, size = NA, file = NULL,
+                  storage = c("double", "float"), pointer = 1)
   for (kind in names(files)) for (k in seq_along(changes)) {
     part <- names(changes)[k]
     if (!part %in% c(names(files[[kind]]), "dim", "dimnames")) next

@@ -268,5 +268,6 @@ test_that("with runs both rows of a lag are of one run", {
     cor(clean(x)[at, ], clean(y)[at + l, ])
   }
   for (l in c(-7, 0, 25)) expect_equal(exact(x, y, lag = l, runs = runs), within(l), ignore_attr = TRUE)
-  expect_error(gpuCor(x, y, lag = 45, runs = runs), "'lag' must be from -40 to 40, not 45, at which 5 rows of 80 overlap")
+  expect_error(gpuCor(x, y, lag = 45, runs = runs),
+               "'lag' must be from -40 to 40, not 45, at which 5 rows of 80 overlap")
 })

@@ -134,8 +134,10 @@ proportionality <- function(...) gpuCor(..., method = "concordance", options = l
 
 test_that("concordance and proportionality are 2 cov / (var + var), with and without the means", {
   x <- shifted(40) * rep(1:6 / 2, each = 40) + rep(c(0, 0.1, 0, 1, 1e6, 1e6), each = 40)
-  lin <- all_of(x, function(a, b) 2 * mean((a - mean(a)) * (b - mean(b))) /
-                  (mean((a - mean(a))^2) + mean((b - mean(b))^2) + (mean(a) - mean(b))^2))
+  lin <- all_of(x, function(a, b) {
+    2 * mean((a - mean(a)) * (b - mean(b))) /
+      (mean((a - mean(a))^2) + mean((b - mean(b))^2) + (mean(a) - mean(b))^2)
+  })
   rho_p <- all_of(x, function(a, b) 1 - var(a - b) / (var(a) + var(b)))
   for (precision in c("single", "double")) {
     within <- if (precision == "single") 1e-6 else 1e-9 # of values about 1e6

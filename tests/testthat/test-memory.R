@@ -8,7 +8,8 @@ with_free <- function(bytes, code) {
 
 # The engine is not asked for a run.
 without_runs <- function(code) {
-  with_values(list(values_of_pairs = function(...) stop("computed"), engine_pass = function(...) stop("computed")), code)
+  with_values(list(values_of_pairs = function(...) stop("computed"), engine_pass = function(...) stop("computed")),
+              code)
 }
 
 # A matrix of so many columns, of next to no memory.

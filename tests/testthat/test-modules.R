@@ -362,7 +362,8 @@ test_that("modules and traits are drawn from tests of eigengenes, adjusted as th
   expect_equal(found$df, 46)
   expect_equal(plot(m, traits = traits, method = "spearman", covariates = NULL)$r[2, 1],
                cor(m$eigengenes[[2]], traits$age, method = "spearman"))
-  expect_true(all(c(paste0("blue (", module_sizes(m)[["blue"]], ")"), "age", "sexm", "Modules and traits") %in% texts_of(plot(m, traits = traits))))
+  expect_true(all(c(paste0("blue (", module_sizes(m)[["blue"]], ")"), "age", "sexm", "Modules and traits") %in%
+                    texts_of(plot(m, traits = traits))))
   expect_error(plot(gpuModules(two_sets(), power = 6, combine = "min"), traits = traits), "is for modules of one data")
   expect_error(plot(gpuModules(normal(50, 60), power = 12), traits = traits), "all genes are grey")
 })

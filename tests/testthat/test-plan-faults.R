@@ -341,7 +341,7 @@ crafted_streams <- function(mark) {
                   `external pointer` = methods::new("externalptr"), `S4 object` = Matrix::Matrix(0, 2, 2),
                   call = quote(f(x)), symbol = quote(x), expression = expression(x), formula = ~ a, builtin = sum,
                   pairlist = pairlist(1, 2), attribute = structure(1, note = run),
-                  `missing argument` = quote(expr = ), namespace = asNamespace("stats"), `deep list` = deep)
+                  `missing argument` = quote(x[])[[3]], namespace = asNamespace("stats"), `deep list` = deep)
   streams <- lapply(objects, serialize, NULL, version = 2)
   wrap <- function(item) stream_of(int_bytes(19, 1), item) # in a list of one element
   c(streams, lapply(streams, function(stream) wrap(stream[-(1:14)])), list(
@@ -470,10 +470,10 @@ test_that("the call of a plan is read back as it was", {
     on.exit(unlink(path, recursive = TRUE))
     expect_identical(gpucor:::open_plan(path)$call, truth)
   }
-  expect_call(quote(gpuCorNetwork(x, , threshold = 0.1 + 1/3, method = c("ken" = "kendall")[["ken"]])))
+  expect_call(quote(gpuCorNetwork(x, , threshold = 0.1 + 1 / 3, method = c("ken" = "kendall")[["ken"]])))
   expect_call(quote(gpuCorNetwork(x[, 1:20], x[, `if`(TRUE, 21:30)], k = 3L, covariates = ~ z)))
   expect_call(quote(gpuCorNetwork(x, threshold = 0.30000000000000004)))
-  expect_call(bquote(gpuCorNetwork(x, threshold = .(1/3)))) # a value in the place of an expression
+  expect_call(bquote(gpuCorNetwork(x, threshold = .(1 / 3)))) # a value in the place of an expression
   expect_call(bquote(gpuCorNetwork(.(x), threshold = 0.5)), quote(gpuCorNetwork(`<matrix>`, threshold = 0.5)))
 })
 

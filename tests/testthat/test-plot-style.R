@@ -80,7 +80,8 @@ test_that("heat maps are ordered by groups, and within them by a tree", {
   expect_error(plot(r, order = c(1:10, 1)), "all 11 variables by number or name")
   expect_error(plot(r, order = "size"), "'order' must be one of")
   expect_error(plot(r, order = c(colnames(x)[-1], "zz")), "'order' has 'zz', which is no variable")
-  expect_error(plot(r, groups = stats::setNames(kinds, letters[1:11])), "the names of 'groups' lack 'mpg' and 10 others")
+  expect_error(plot(r, groups = stats::setNames(kinds, letters[1:11])),
+               "the names of 'groups' lack 'mpg' and 10 others")
 })
 
 test_that("a heat map has limits that span the data, and a second matrix above its diagonal", {
@@ -106,7 +107,8 @@ test_that("rows of colors are below the tree of modules, and factors of several 
   tree <- hclust(dist(1:24), "average")
   m <- structure(list(tree = tree, genes = stats::setNames(rep(TRUE, 24), paste0("g", 1:24)),
                       colors = stats::setNames(rep(c("turquoise", "blue", "grey"), c(12, 9, 3)), paste0("g", 1:24)),
-                      labels = stats::setNames(rep(c(1L, 2L, 0L), c(12, 9, 3)), paste0("g", 1:24))), class = "gpuModules")
+                      labels = stats::setNames(rep(c(1L, 2L, 0L), c(12, 9, 3)), paste0("g", 1:24))),
+                 class = "gpuModules")
   rows <- list(red = rep(c("red", "green"), 12), signed = seq(-1, 1, length.out = 24))
   expect_true(all(c("module", "red", "signed") %in% texts_of(plot(m, colors = rows))))
   expect_true(all(c("#FF0000", "#00FF00", diverging()[c(1, 101)]) %in% pixels_of(plot(m, colors = rows), 600, 600)))

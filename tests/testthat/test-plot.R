@@ -302,7 +302,8 @@ test_that("a network is drawn on a brain from three sides", {
   centers[c("hp", "am"), 1] <- NA
   expect_true("2 of 11 variables without coordinates" %in% texts_of(plot(net, "layout", coords = centers)))
   expect_error(draw(plot(net, coords = centers[-1, ])), "'coords' has rows with names, but none named 'carb'")
-  expect_error(draw(plot(net, coords = unname(centers)[-1, ])), "'coords' must be a matrix with a row for each of the 11")
+  expect_error(draw(plot(net, coords = unname(centers)[-1, ])),
+               "'coords' must be a matrix with a row for each of the 11")
 })
 
 test_that("the outline of a brain is that of the bright voxels of an image", {

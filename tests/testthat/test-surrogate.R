@@ -234,7 +234,8 @@ test_that("associations have the adjusted p values of gpuCorTest()", {
 test_that("adjustment that a network or an association does not have is an error", {
   m <- matrix(rnorm(200), 20)
   expect_error(gpuCorNetwork(m, density = 0.1, adjust = "maxT"), "is for 'p.value', not for 'density'")
-  expect_error(gpuCorNetwork(m, p.value = 0.01, adjust = "maxT", n_perm = 9), "'n_perm' must be at least 99 for p.value = 0.01, not 9")
+  expect_error(gpuCorNetwork(m, p.value = 0.01, adjust = "maxT", n_perm = 9),
+               "'n_perm' must be at least 99 for p.value = 0.01, not 9")
   expect_error(gpuCorNetwork(m, p.value = 0.1, n_perm = 9), "'n_perm' is for adjust")
   expect_error(gpuCorNetwork(m, p.value = 0.1, surrogate = "phase"), "is for adjust")
   expect_error(gpuCorNetwork(m, p.value = 0.1, adjust = "maxT", shards = 2), "'shards'")

@@ -156,7 +156,8 @@ test_that("files that cannot be read or written say why", {
                "'reference' must have 3 dimensions.*voxelMatrix\\(\\)")
   sums <- gpuConnectivity(x, power = 1:2)
   expect_error(writeVoxels(sums, at("a.nii"), x), "as.matrix(as.data.frame(values)[-1])", fixed = TRUE)
-  expect_identical(dim(readVoxels(writeVoxels(as.matrix(as.data.frame(sums)[-1]), at("sums.nii"), x))), c(5L, 4L, 3L, 2L))
+  expect_identical(dim(readVoxels(writeVoxels(as.matrix(as.data.frame(sums)[-1]), at("sums.nii"), x))),
+                   c(5L, 4L, 3L, 2L))
   expect_error(writeVoxels(array(1, c(5, 4, 2)), at("a.nii"), x), "is 5 x 4 x 2, but a volume of 'reference' is 5 x")
   expect_error(readVoxels(at("none.nii")), "the file '.*none.nii' does not exist")
   expect_error(readVoxels(folder), "is a folder")
@@ -208,7 +209,8 @@ test_that("voxels begin where vox_offset says, at the first possible byte if it 
   for (offset in c(NaN, -Inf, -4, 100, 348, 352.5, Inf)) {
     file <- with_offset("bad.nii", offset)
     for (read in list(readVoxels, voxelMatrix, gpuCorFile)) {
-      expect_error(read(file), paste0("'.*bad.nii' has vox_offset ", offset, ", .* integer of at least 352, or 0 for 352"))
+      expect_error(read(file),
+                   paste0("'.*bad.nii' has vox_offset ", offset, ", .* integer of at least 352, or 0 for 352"))
     }
   }
   for (offset in c(-4, 352)) expect_error(readVoxels(with_offset("bad.nii", offset, 2L)), "at least 544, or 0 for 544")

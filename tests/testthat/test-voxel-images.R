@@ -71,7 +71,8 @@ test_that("volumes are kept by number or by a logical value for each", {
   expect_identical(suppressMessages(voxelMatrix(img, keep = c(8, 3, 5:7, 4, 4))), kept)
   expect_identical(voxelMatrix(img, keep = c(1:3, 5)), x[c(1:3, 5), ])
   expect_error(voxelMatrix(img, keep = 1), "'keep' leaves 1 of 8 volumes")
-  expect_error(voxelMatrix(img, keep = rep(TRUE, 7)), "for each of the 8 volumes of 'img', or numbers .* [(]7 values[)]")
+  expect_error(voxelMatrix(img, keep = rep(TRUE, 7)),
+               "for each of the 8 volumes of 'img', or numbers .* [(]7 values[)]")
   for (wrong in list(9, 1.5, c(-1, 2), c(TRUE, NA), NA, "all", 0:3, quote(z), sum)) {
     expect_error(voxelMatrix(img, keep = wrong), "'keep' must be")
   }
