@@ -85,7 +85,7 @@ partial_freedom <- function(run, shrinkage, n_var) {
     design$adjusted$lost <- design$lost
     return(design)
   }
-  # Of all pairs of some columns, and the observations that all columns have; a plan keeps the design, not this run.
+  # All pairs of some columns, by the observations that all columns have; a plan keeps the design, not this run.
   some <- run
   if (drops_observations(run)) {
     weights <- if (is.null(design$weights)) 1 else design$weights

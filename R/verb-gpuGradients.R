@@ -16,8 +16,8 @@
 #' 39 of 400 for `sparsity=0.9`. `sparsity = 0.9` does both. BrainSpace's `lambdas_` are `lambda / (1 - lambda)`.
 #'
 #' **Several subjects.** `align = TRUE` computes the gradients of each matrix of a list and rotates (or reflects) them
-#' to their mean, repeatedly, as BrainSpace's `ProcrustesAlignment` does by default; a template begins with itself as the
-#' mean. Gradients keep their scale, so that subjects' scales can be compared.
+#' to their mean, repeatedly, as BrainSpace's `ProcrustesAlignment` does by default; a template begins with itself as
+#' the mean. Gradients keep their scale, so that subjects' scales can be compared.
 #'
 #' Cosines are never stored, so that tens of thousands of voxels are possible; normalized angles of all pairs are, in
 #' double precision. Columns without a positive weight have no gradient: `NA`, with a warning.
