@@ -36,10 +36,11 @@ linear_model <- function(design, contrast, compared, units) {
 # Returns a column of weights for each permutation of a model's residuals (Freedman and Lane 1983), or of their signs:
 # the terms' rows change their places. Number 0 are the data as they are.
 permuted_weights <- function(model, units, numbers) {
-  n <- nrow(model$terms)
-  at <- vapply(numbers, FUN.VALUE = integer(n), function(b) if (b == 0) seq_len(n) else exchange(units, n, model$flips))
-  weights <- array(model$terms[abs(at), ] * sign(c(at)), c(n, length(numbers), ncol(model$terms)))
-  array(aperm(weights, c(1L, 3L, 2L)), c(length(model$terms), length(numbers)))
+  vapply(numbers, FUN.VALUE = as.vector(model$terms), function(b) {
+    if (b == 0) return(as.vector(model$terms))
+    at <- exchange(units, nrow(model$terms), model$flips)
+    as.vector(model$terms[abs(at), ] * sign(at))
+  })
 }
 
 # ---- exchangeable subjects

@@ -321,7 +321,8 @@ mutants <- list(
   # ---- R
   r_mutant("permutations as large", permuted >= rep(observed, each = n_perm),
            permuted < rep(observed, each = n_perm), "preservation"),
-  r_mutant("flips of signs", exchange(units, n, model$flips), exchange(units, n), "groups"),
+  r_mutant("flips of signs", exchange(units, nrow(model$terms), model$flips), exchange(units, nrow(model$terms)),
+           "groups"),
   r_mutant("other terms of a model", sum(moved$d < 1e-7), length(moved$d), "groups"),
   mutant("effects of F", "linear_t", "i >= terms - tested &&", "i > terms - tested &&", "groups"),
   r_mutant("columns of a term", attr(design, "assign") %in% match(name, terms), match(name, terms), "groups"),
