@@ -54,14 +54,12 @@ are_barcodes <- function(names) {
 are_alike <- function(x, is_long) {
   columns <- spread_over(ncol(x), if (is_outside(x)) 5 else min(20, max(5, BLOCK_VALUES %/% nrow(x))))
   rows <- if (is_long) spread_over(nrow(x), 500) else seq_len(min(nrow(x), 500))
-  values <- if (is_outside(x)) {
-    read_columns(x, columns)
-  } else if (is(x, "dgCMatrix")) {
+  values <- if (is(x, "dgCMatrix")) {
     vapply(columns, sparse_column, numeric(nrow(x)), x = x)
   } else {
-    as.matrix(x[, columns])
+    dense_columns(x, columns)
   }
-  values <- unname(values[rows, ])
+  values <- values[rows, ]
   if (!have_same_zeros(values) && !have_same_order(values[, spread_over(ncol(values), 5)])) return(FALSE)
   if (is_long) return(TRUE)
   level <- rowMeans(values)

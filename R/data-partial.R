@@ -27,7 +27,7 @@ with_partial <- function(run, tests) {
   run$settings$design$map[rows, ] <- map$columns
   run$settings$design$in_double <- map$in_double
   run$settings$design$adjusted$shrinkage <- shrinkage
-  if (tests) run$settings$design <- partial_freedom(run, shrinkage, sums$n_var)
+  if (tests) run$settings$design <- partial_freedom(run, shrinkage, sums$n_var, rows)
   run
 }
 
@@ -76,8 +76,9 @@ partial_map <- function(sums, shrinkage) {
 
 # Returns the design with the degrees of freedom of tests. Without shrinkage a pair loses one for each other column.
 # Shrunken coefficients have the distribution of a correlation whose degrees of freedom are fitted to the coefficients
-# of a sample of the columns (Schaefer and Strimmer 2005, after Efron).
-partial_freedom <- function(run, shrinkage, n_var) {
+# of a sample of the columns (Schaefer and Strimmer 2005, after Efron), by `rows`, the observations that all columns
+# have.
+partial_freedom <- function(run, shrinkage, n_var, rows) {
   design <- run$settings$design
   if (!is.null(design$df)) return(design)
   if (shrinkage == 0) {
@@ -85,11 +86,10 @@ partial_freedom <- function(run, shrinkage, n_var) {
     design$adjusted$lost <- design$lost
     return(design)
   }
-  # All pairs of some columns, by the observations that all columns have; a plan keeps the design, not this run.
-  some <- run
-  if (drops_observations(run)) {
-    weights <- if (is.null(design$weights)) 1 else design$weights
-    some$settings$design$weights <- weights * complete_observations(run)
+  some <- run # of all pairs of some columns; a plan keeps the design, not this run
+  if (length(rows) < nrow(run$x)) {
+    weights <- if (is.null(design$weights)) 1 else design$weights[rows]
+    some$settings$design$weights <- replace(numeric(nrow(run$x)), rows, weights)
   }
   some$x <- sample_columns(run$x, min(ncol(run$x), PARTIAL_SAMPLE))
   some$settings[c("replay", "pairs")] <- list(NULL)
