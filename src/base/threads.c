@@ -43,7 +43,7 @@ static int is_over;
 
 /* ---- forks -------------------------------------------------------------------------------------- */
 
-/* Threads that find the same loop lock at once, and none for long: trying is faster than sleep. */
+/* Threads that find the same loop lock at once, and none for long: trying again is faster than sleeping. */
 static void lock(void) {
     for (int k = 0; k < LOCK_TRIES; k++)
         if (pthread_mutex_trylock(&mutex) == 0) return;

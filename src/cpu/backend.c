@@ -4,14 +4,12 @@
 #include "../base/alloc.h"
 #include "../base/isa.h"
 #include "../base/triangle.h"
-#include "../base/wide.h"
 #include "../sink/adjacency.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* KEPT_BYTES: of scratch that is kept from one run to the next. WIDTH: numbers of a vectorized loop. */
-enum { KEPT_BYTES = 8 << 20, WIDTH = 16 };
+enum { KEPT_BYTES = 8 << 20 }; /* of scratch that is kept from one run to the next */
 
 static int cpu_count(char *reason, size_t size) {
     if (size > 0) reason[0] = 0;
@@ -136,21 +134,14 @@ static gcor_status cpu_multiply(gcor_state *state, const gcor_operand *rows, con
     return status ? status : gcor_end_tile(state->sink, state->context, tile);
 }
 
-GCOR_BODY void widen_body(const float *restrict floats, int64_t n, double *restrict doubles) {
-    int64_t k = 0;
-    for (; k + WIDTH <= n; k += WIDTH)
-        for (int l = 0; l < WIDTH; l++) doubles[k + l] = floats[k + l];
-    for (; k < n; k++) doubles[k] = floats[k];
-}
-GCOR_WIDE(widen, (const float *floats, int64_t n, double *doubles), (floats, n, doubles))
-
 static void cpu_column(const gcor_operand *operand, int64_t j, double *column) {
     const cpu_operand *o = (const cpu_operand *)operand;
     if (!o->columns) {
         memcpy(column, o->values + j * operand->n_obs, (size_t)operand->n_obs * sizeof *column);
         return;
     }
-    widen(o->columns + j * o->stride, operand->n_obs, column);
+    const float *floats = o->columns + j * o->stride;
+    for (int64_t k = 0; k < operand->n_obs; k++) column[k] = floats[k];
 }
 
 static gcor_status cpu_finish(gcor_state *state) {

@@ -29,16 +29,6 @@ const SEXP *r_arguments(SEXP list, int n) {
     return own;
 }
 
-/* Number of entries that are checked together, without a branch. */
-enum { CHECKED = 16 };
-
-/* Returns whether CHECKED rows are between 0 and last: then no row, and no last - row, has a sign bit. */
-static int are_rows(const int *row, uint32_t last) {
-    uint32_t bits = 0;
-    for (int k = 0; k < CHECKED; k++) bits |= (uint32_t)row[k] | (last - (uint32_t)row[k]);
-    return bits <= INT_MAX;
-}
-
 /* INTEGER() is a function of R, which is not called for each of what may be hundreds of millions of entries. */
 void r_check_compressed(SEXP p, SEXP i, SEXP x, int64_t n) {
     const R_xlen_t columns = Rf_xlength(p) - 1, entries = Rf_xlength(i);
@@ -47,9 +37,7 @@ void r_check_compressed(SEXP p, SEXP i, SEXP x, int64_t n) {
     const int *start = sound ? INTEGER_RO(p) : NULL, *row = sound ? INTEGER_RO(i) : NULL;
     sound = sound && start[0] == 0 && start[columns] == entries;
     for (R_xlen_t j = 0; sound && j < columns; j++) sound = start[j] <= start[j + 1];
-    R_xlen_t e = 0;
-    for (; sound && e + CHECKED <= entries; e += CHECKED) sound = are_rows(row + e, (uint32_t)n - 1);
-    for (; sound && e < entries; e++) sound = row[e] >= 0 && row[e] < n;
+    for (R_xlen_t e = 0; sound && e < entries; e++) sound = row[e] >= 0 && row[e] < n;
     if (!sound) r_error("the slots p, i and x of a sparse matrix do not belong together; make the matrix again");
 }
 

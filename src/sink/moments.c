@@ -3,13 +3,11 @@
 #include "../base/alloc.h"
 #include "../base/threads.h"
 #include "../base/triangle.h"
-#include "../base/wide.h"
 
 #include <math.h>
 
-/* PIECE: numbers processed at a time, which stay in a near cache. BLOCK: numbers that a thread clears at a time. WIDTH:
- * numbers of a vectorized loop. */
-enum { PIECE = 256, BLOCK = 1 << 14, WIDTH = 16 };
+/* PIECE: numbers processed at a time, which stay in a near cache. BLOCK: numbers that a thread clears at a time. */
+enum { PIECE = 256, BLOCK = 1 << 14 };
 
 static gcor_status allocate(gcor_context *context, int64_t n, double **array) {
     *array = gcor_alloc(context, n, sizeof **array, "moments");
@@ -76,10 +74,10 @@ static void add_some(const gcor_moments *moments, int64_t from, int64_t n, const
     }
 }
 
-/* Adds n values of a row in which every number has one. Compilers vectorize it where n is a constant, as it has no
- * branch and its arrays, being parameters, do not overlap. */
-GCOR_BODY void add_values(int64_t n, const double *restrict value, const double *restrict first, double *restrict count,
-                          double *restrict sum, double *restrict squares, double *restrict min, double *restrict max) {
+/* Adds a row in which every number has a value. Compilers vectorize it as it has no branch and its arrays, being
+ * parameters, do not overlap. */
+static void add_all(int64_t n, const double *restrict value, const double *restrict first, double *restrict count,
+                    double *restrict sum, double *restrict squares, double *restrict min, double *restrict max) {
     for (int64_t k = 0; k < n; k++) {
         double away = value[k] - first[k];
         count[k] += 1;
@@ -90,15 +88,6 @@ GCOR_BODY void add_values(int64_t n, const double *restrict value, const double 
     }
 }
 
-GCOR_BODY void add_all_body(const gcor_moments *m, int64_t from, int64_t n, const double *value) {
-    int64_t k = from, end = from + n;
-    value -= from;
-    for (; k + WIDTH <= end; k += WIDTH)
-        add_values(WIDTH, value + k, m->first + k, m->count + k, m->sum + k, m->squares + k, m->min + k, m->max + k);
-    add_values(end - k, value + k, m->first + k, m->count + k, m->sum + k, m->squares + k, m->min + k, m->max + k);
-}
-GCOR_WIDE(add_all, (const gcor_moments *m, int64_t from, int64_t n, const double *value), (m, from, n, value))
-
 /* Adds all rows to numbers from .. from+n-1 while these are in cache. */
 static void add_rows(const gcor_moments *moments, int64_t from, int64_t n, const double *values, int64_t times,
                      const unsigned char *is_full) {
@@ -106,7 +95,8 @@ static void add_rows(const gcor_moments *moments, int64_t from, int64_t n, const
     for (int64_t t = 0; t < times; t++) {
         const double *row = values + t * moments->n + from;
         if (begun && is_full[t])
-            add_all(moments, from, n, row);
+            add_all(n, row, moments->first + from, moments->count + from, moments->sum + from, moments->squares + from,
+                    moments->min + from, moments->max + from);
         else
             add_some(moments, from, n, row);
         begun |= is_full[t];
