@@ -55,21 +55,21 @@ are_alike <- function(x, is_long) {
   columns <- spread_over(ncol(x), if (is_outside(x)) 5 else min(20, max(5, BLOCK_VALUES %/% nrow(x))))
   rows <- if (is_long) spread_over(nrow(x), 500) else seq_len(min(nrow(x), 500))
   values <- if (is(x, "dgCMatrix")) {
-    vapply(columns, sparse_column, numeric(nrow(x)), x = x)
+    vapply(columns, sparse_entries, numeric(length(rows)), x = x, rows = rows)
   } else {
-    dense_columns(x, columns)
+    dense_columns(x, columns)[rows, ]
   }
-  values <- values[rows, ]
   if (!have_same_zeros(values) && !have_same_order(values[, spread_over(ncol(values), 5)])) return(FALSE)
   if (is_long) return(TRUE)
   level <- rowMeans(values)
   !isTRUE(stats::cor(level[-1L], level[-length(level)], use = "na.or.complete") >= SUCCESSIVE)
 }
 
-# As x[, j] of a dgCMatrix, which looks at all entries.
-sparse_column <- function(x, j) {
+# As x[rows, j] of a dgCMatrix, which looks at all entries.
+sparse_entries <- function(x, j, rows) {
   at <- seq.int(x@p[j] + 1, length.out = x@p[j + 1] - x@p[j])
-  replace(numeric(nrow(x)), x@i[at] + 1L, x@x[at])
+  found <- match(rows - 1L, x@i[at])
+  replace(x@x[at][found], is.na(found), 0)
 }
 
 # Returns TRUE if columns rank rows similarly, and have similar means.
