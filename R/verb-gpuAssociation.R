@@ -326,7 +326,8 @@ tests_of_entries <- function(rows, to, run, significance) {
                 p.value = p_of_r(r, significance$distribution, run$settings$threads)))
   }
   z <- edge_scores(rows, run, significance)$scores
-  list(statistic = sign(rows$x) * z, p.value = 2 * stats::pnorm(z, lower.tail = FALSE))
+  list(statistic = sign(rows$x) * z,
+       p.value = if (significance$single) p_of_r(rows$x, significance$distribution, run$settings$threads) else two_sided(z))
 }
 
 # Tests pair by pair: each trait with the columns of x to which it has an edge.
@@ -335,9 +336,7 @@ tests_by_trait <- function(rows, to, run, rule) {
   found <- list(statistic = numeric(length(rows$x)), p.value = numeric(length(rows$x)))
   rule[c("alternative", "log", "quantile", "triangle")] <- list(0L, FALSE, NA_real_, FALSE)
   for (at in split(seq_along(to), to)) {
-    own <- run
-    own$x <- pick_columns(run$x, rows$i[at] + 1L)
-    own$y <- pick_columns(run$y, to[at[1L]])
+    own <- with_columns(run, rows$i[at] + 1L, to[at[1L]])
     tested <- tested_pairs(matrix(rows$x[at], ncol = 1L), own, counted, rule)
     found$statistic[at] <- tested$statistic
     found$p.value[at] <- tested$p.value

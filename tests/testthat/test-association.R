@@ -67,6 +67,19 @@ test_that("every measure finds by a p value what all tests have, with their stat
   expect_equal(c(own$statistic, own$p.value), c(test$statistic, test$p.value), ignore_attr = TRUE)
 })
 
+test_that("pairs of few observations without ties have the p values of cor.test(), also where all columns drop some", {
+  set.seed(13)
+  x <- matrix(rnorm(12 * 20), 12, dimnames = list(NULL, paste0("g", 1:20)))
+  dose <- rnorm(12)
+  gaps <- replace(x, cbind(1, 20), NA)
+  for (method in c("kendall", "spearman", "pearson")) for (data in list(x, gaps)) {
+    rows <- stats::complete.cases(data)
+    found <- gpuAssociation(data, data.frame(dose), p.value = 1, method = method, use = "complete.obs")
+    truth <- apply(data[rows, found$from], 2L, function(v) cor.test(v, dose[rows], method = method)$p.value)
+    expect_equal(found$p.value, unname(truth), tolerance = if (method == "spearman") 0.04 else 1e-6) # R's is Edgeworth's
+  }
+})
+
 test_that("many pairs are in the order of p values, coefficients, traits and variables", {
   set.seed(12)
   x <- matrix(sample(6, 12 * 300, TRUE), 12, dimnames = list(NULL, paste0("g", 1:300))) # many equal coefficients
