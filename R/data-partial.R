@@ -27,7 +27,7 @@ with_partial <- function(run, tests) {
   run$settings$design$map[rows, ] <- map$columns
   run$settings$design$in_double <- map$in_double
   run$settings$design$adjusted$shrinkage <- shrinkage
-  if (tests) run$settings$design <- partial_freedom(run, shrinkage, sums$n_var, rows)
+  if (tests) run$settings$design <- partial_freedom(run, shrinkage, sums$n_var)
   run
 }
 
@@ -76,9 +76,8 @@ partial_map <- function(sums, shrinkage) {
 
 # Returns the design with the degrees of freedom of tests. Without shrinkage a pair loses one for each other column.
 # Shrunken coefficients have the distribution of a correlation whose degrees of freedom are fitted to the coefficients
-# of a sample of the columns (Schaefer and Strimmer 2005, after Efron), by `rows`, the observations that all columns
-# have.
-partial_freedom <- function(run, shrinkage, n_var, rows) {
+# of a sample of the columns (Schaefer and Strimmer 2005, after Efron).
+partial_freedom <- function(run, shrinkage, n_var) {
   design <- run$settings$design
   if (!is.null(design$df)) return(design)
   if (shrinkage == 0) {
@@ -86,12 +85,7 @@ partial_freedom <- function(run, shrinkage, n_var, rows) {
     design$adjusted$lost <- design$lost
     return(design)
   }
-  some <- run # of all pairs of some columns; a plan keeps the design, not this run
-  if (length(rows) < nrow(run$x)) {
-    weights <- if (is.null(design$weights)) 1 else design$weights[rows]
-    some$settings$design$weights <- replace(numeric(nrow(run$x)), rows, weights)
-  }
-  some$x <- sample_columns(run$x, min(ncol(run$x), PARTIAL_SAMPLE))
+  some <- with_columns(run, sampled_columns(run$x, min(ncol(run$x), PARTIAL_SAMPLE))) # a plan keeps the design alone
   some$settings[c("replay", "pairs")] <- list(NULL)
   r <- suppressWarnings(values_of_pairs(within_double(some), "row"))
   design$df <- null_freedom(r[!is.na(r)])

@@ -159,15 +159,15 @@ values_of_samples <- function(rows, run, lioness) {
 run_of_pairs <- function(run, from, to) {
   sides <- if (is.null(run$y)) list(x = c(from, to)) else list(x = from, y = to)
   sides <- lapply(sides, function(columns) sort(unique(columns)))
-  run[names(sides)] <- Map(pick_columns, run[names(sides)], sides)
+  run <- with_columns(run, sides$x, sides$y)
   run$settings["pairs"] <- list(NULL) # the mask was that of the network
   list(run = run, from = match(from, sides$x), to = match(to, sides[[length(sides)]]))
 }
 
 # Returns the coefficients of pairs without a sample.
 values_without <- function(run, sample, from, to) {
-  own <- run_of_pairs(run, from, to)
-  values_of_pairs(run_without(own$run, sample), if (is.null(run$y)) "square" else "rectangle")[cbind(own$from, own$to)]
+  own <- run_of_pairs(run_without(run, sample), from, to)
+  values_of_pairs(own$run, if (is.null(run$y)) "square" else "rectangle")[cbind(own$from, own$to)]
 }
 
 # Returns list(values: of all edges for each sample; left: a function of a sample's number that returns the edges whose
