@@ -232,8 +232,9 @@ gcor_status gcor_label_maxima_new(gcor_context *context, gcor_shape shape, int64
 
 /* ---- the sink of components --------------------------------------------------------------------- */
 
-/* Weights are added as integers, so that sums do not depend on the order: in units of 2^-24, and up to MAX_WEIGHT. */
-static const double SIZE_UNIT = 0x1p-24, MAX_WEIGHT = 1e6;
+/* Weights of a variable's pairs are added as integers, so that sums do not depend on the order: in units of 2^-24, and
+ * up to MAX_WEIGHT, or less if so many would not fit into a sum. */
+static const double SIZE_UNIT = 0x1p-24, MAX_WEIGHT = 1e6, MAX_SUM = 0x1p62;
 
 struct gcor_components {
     gcor_sink sink; /* must be first */
@@ -280,14 +281,14 @@ static void join_components(int32_t *parent, int32_t a, int32_t b) {
 
 static void add_pairs(gcor_components *c, int64_t k, int64_t row, int64_t col, const double *values, int64_t n) {
     const double least = c->rule.min * c->rule.min;
+    const double most = fmin(MAX_WEIGHT, MAX_SUM * SIZE_UNIT / (double)c->sink.n_col);
     for (int64_t j = 0; j < n; j++) {
         double weight = gcor_raw_weight(c->rule.side, values[j]);
         if (!(weight >= least)) continue;
         int64_t graph = k * c->rule.signs + (c->rule.signs > 1 && values[j] < 0);
         int32_t *parent = c->parent + graph * c->sink.n_col;
         double excess = sqrt(weight) - c->rule.min;
-        int64_t add = !c->rule.sums_weights ? 1
-                                            : (int64_t)((excess < MAX_WEIGHT ? excess : MAX_WEIGHT) / SIZE_UNIT + 0.5);
+        int64_t add = c->rule.sums_weights ? (int64_t)(fmin(excess, most) / SIZE_UNIT + 0.5) : 1;
         __atomic_fetch_add(c->size + graph * c->sink.n_col + row, add, __ATOMIC_RELAXED);
         join_components(parent, (int32_t)row, (int32_t)(col + j));
     }
@@ -314,22 +315,20 @@ double gcor_components_of(gcor_sink *sink, int64_t k, double *size, int *first) 
     gcor_components *c = (gcor_components *)sink;
     const int64_t n_var = c->sink.n_col;
     const double unit = c->rule.sums_weights ? SIZE_UNIT : 1;
-    int64_t largest = 0;
-    for (int64_t s = 0; s < c->rule.signs; s++) {
+    double largest = 0;
+    for (int64_t s = 0; s < c->rule.signs; s++, size += n_var, first += n_var) {
         int32_t *parent = c->parent + (k * c->rule.signs + s) * n_var;
-        int64_t *own = c->size + (k * c->rule.signs + s) * n_var;
-        for (int64_t v = n_var - 1; v >= 0; v--) {
-            int32_t root = find_component(parent, (int32_t)v);
-            if (root != v) own[root] += own[v];
-        }
+        const int64_t *own = c->size + (k * c->rule.signs + s) * n_var;
+        memset(size, 0, (size_t)n_var * sizeof *size);
+        for (int64_t v = 0; v < n_var; v++) size[find_component(parent, (int32_t)v)] += (double)own[v] * unit;
         for (int64_t v = 0; v < n_var; v++) {
-            int32_t root = find_component(parent, (int32_t)v);
-            size[s * n_var + v] = (double)own[root] * unit;
-            first[s * n_var + v] = (int)(s * n_var) + root;
-            if (own[root] > largest) largest = own[root];
+            int32_t root = find_component(parent, (int32_t)v); /* at most v */
+            size[v] = size[root];
+            first[v] = (int)(s * n_var) + root;
+            if (size[v] > largest) largest = size[v];
         }
     }
-    return (double)largest * unit;
+    return largest;
 }
 
 static void clear_components(gcor_components *c) {

@@ -234,6 +234,15 @@ for (backend in backends()) {
     }
   })
 
+  test_that(paste(backend, "adds the largest weights of many pairs"), {
+    set.seed(3)
+    x <- replicate(2, matrix(rnorm(4 * 1060), 4), simplify = FALSE)
+    net <- suppressWarnings(gpuCorCompare(x[c(1, 1, 1)], x[c(2, 2, 2)], threshold = 3, n_perm = 1, components = "sum",
+                                          backend = backend))
+    expect_equal(net@components$table$columns, 1060)
+    expect_equal(net@components$table$size, choose(1060, 2) * 1e6, tolerance = 1e-6) # 1e6: an infinite t
+  })
+
   test_that(paste(backend, "joins pairs of one sign, and takes the largest component of both signs"), {
     set.seed(7)
     x <- connected(rep(0:1, 6), 14)
