@@ -32,34 +32,41 @@ with_spectrum <- function(run) {
            format(frequency[1L], digits = 3L), " Hz; use longer ones, options = list(segment = )")
     }
   }
-  waves <- fourier_columns(size, number)
+  apart <- option[["band"]] == 0 # coherence of each frequency, averaged
   step <- size - floor(size * option[["overlap"]])
   first <- unlist(lapply(runs, function(rows) rows[seq(1, length(rows) - size + 1, by = step)]))
-  if (length(first) * length(number) < 2L) {
-    fail("method = \"", run$method, "\" has one segment of ", size, " observations and one frequency, which is always ",
-         "coherent; use shorter segments, options = list(segment = ), or a wider 'bandpass'")
+  if (length(first) < 2L && (apart || length(number) < 2L)) {
+    fail("method = \"", run$method, "\" has one segment of ", size, " observations, in which each frequency is always ",
+         "coherent; use shorter segments, options = list(segment = )")
   }
   in_segments <- function(part) {
     in_blocks(rep(list(part), length(first)), lapply(first, function(from) from - 1 + seq_len(size)), seq_len(n))
   }
-  basis <- cbind(in_segments(Re(waves)), in_segments(Im(waves)))
+  bands <- if (apart) as.list(number) else list(number)
+  basis <- do.call(cbind, lapply(bands, function(numbers) {
+    waves <- fourier_columns(size, numbers, has_phases = option[["value"]] == 1)
+    cbind(in_segments(Re(waves)), in_segments(Im(waves)))
+  }))
   if (!is.null(design$basis)) { # the residuals' products with a basis are a column's with this one
     removed <- if (is.null(design$removed)) design$basis else design$removed
     fitted <- design$basis %*% crossprod(removed, basis)
     basis <- if (design$keeps) fitted else basis - fitted
   }
-  design[c("basis", "removed", "keeps", "is_map")] <- list(basis, NULL, TRUE, TRUE)
+  design[c("basis", "removed", "keeps", "is_map", "blocks")] <- list(basis, NULL, TRUE, TRUE, length(bands))
   design$adjusted$spectrum <- c(length(first), size, length(number))
   run$settings$design <- design
   run
 }
 
 # Returns the complex columns whose products with a segment of `size` observations, less its mean, are its Fourier
-# coefficients at these multiples of the lowest frequency, with Hann's window. Powers of both signs of a frequency are
-# one: the highest one of an even size has no other sign.
-fourier_columns <- function(size, number) {
+# coefficients at these multiples of the lowest frequency, with Hann's window. The powers of both signs of a frequency
+# count, and the highest one of an even size has no other sign: all others have the root of two, or, with phases, whose
+# size is lost, are there twice.
+fourier_columns <- function(size, number, has_phases) {
   time <- seq_len(size) - 1
+  has_both <- 2 * number < size
+  if (has_phases && !all(has_both)) number <- c(number, number[has_both])
   waves <- (1 - cos(2 * pi * time / size)) / 2 * exp(-2i * pi * outer(time, number) / size)
   waves <- waves - rep(colMeans(waves), each = size)
-  waves * rep(ifelse(2 * number == size, 1, sqrt(2)), each = size)
+  waves * rep(ifelse(2 * number < size, sqrt(2), 1), each = size)
 }

@@ -13,7 +13,7 @@
 #' | `"distance"` | squared distance correlation, bias-corrected | 0 and 1 only | no | |
 #' | `"rv"` | RV coefficient of groups of columns, bias-corrected | no | no | |
 #' | `"mi"` | mutual information of binned columns, as a coefficient | 0 and 1 only | no | `bins` |
-#' | `"coherence"` | coherence of series in a band of frequencies | no | yes; `bandpass` is the band | `segment`, `overlap`, `value` |
+#' | `"coherence"` | coherence of series in a band of frequencies | no | yes; `bandpass` is the band | `segment`, `overlap`, `value`, `band` |
 #' | `"concordance"` | Lin's concordance of values, or proportionality of log-ratios | no | no | `means` |
 #' | `"given"` | the coefficients in `x` itself | no | no | `values` |
 #'
@@ -86,23 +86,27 @@
 #' @section Coherence:
 #' Series are cut into segments that overlap. Each segment, less its mean and weighted by Hann's window, has a Fourier
 #' coefficient at each frequency (Welch 1967). With S the products of two columns' coefficients, averaged over all
-#' segments and the frequencies of `bandpass` (with `tr`; without it all but 0), coherency is complex,
-#' \eqn{S_{xy} / \sqrt{S_{xx} S_{yy}}}{S_xy / sqrt(S_xx S_yy)}. `options` is a list of:
+#' segments, coherency is complex, \eqn{S_{xy} / \sqrt{S_{xx} S_{yy}}}{S_xy / sqrt(S_xx S_yy)}. The coefficient is the
+#' mean over the frequencies of `bandpass` (with `tr`; without it all but 0). `options` is a list of:
 #'
-#' * `value`: `"squared"` (default), the squared size of coherency, magnitude-squared coherence; `"phase"`, its size if
-#'   all Fourier coefficients have size 1, the phase-locking value (Lachaux and others 1999); `"imaginary"`, the size of
-#'   its imaginary part, which an instantaneous mixture of sources leaves 0 (Nolte and others 2004).
+#' * `value`: `"squared"` (default), the squared size of coherency, magnitude-squared coherence; `"size"`, its size;
+#'   `"phase"`, its size if all Fourier coefficients have size 1, the phase-locking value (Lachaux and others 1999);
+#'   `"imaginary"`, the size of its imaginary part, which an instantaneous mixture of sources leaves 0 (Nolte and others
+#'   2004).
 #' * `segment`: the number of observations of a segment, at least 4. Default: two ninths of the series, for about 8
 #'   segments.
 #' * `overlap` (0.5): the fraction of a segment, up to 0.95, that the next one has, too.
+#' * `band`: `"mean"` (default); or `"sum"`, which averages S over the frequencies, too, before its size is taken, so
+#'   that only what has the same phase in the whole band is coherent, not a series that follows. The highest frequency
+#'   of an even segment then counts half, as it has one sign.
 #'
-#' A band of one frequency, `bandpass = c(f, f)`, gives the value of Python's `scipy.signal.coherence(x, y, nperseg =
-#' segment)`. Of several, the highest one of an even segment counts half, as it has one sign. Coefficients are at least
-#' 0. Those of independent series are not 0: with K segments that do not overlap and one frequency, squared coherence is
-#' 1 / K on average. Compare coefficients of the same number of segments and frequencies only; results print it. P
-#' values are by `adjust` with `surrogate = "phase"` or, for heavy tails, `"block"` ([gpuPermute()]). Series may have no
-#' gaps. With `runs` each segment is of one run. Covariates are regressed out. [gpuCorCompare()] takes lists of
-#' subjects. `lag`, `lioness`, `resample` and windows are errors.
+#' The mean is that of Python's `scipy.signal.coherence(x, y, nperseg = segment)` over the band, and that of `"size"`
+#' MNE's `coh`. Coefficients are at least 0. Those of independent series are not 0: with K segments that do not overlap,
+#' squared coherence is 1 / K on average. Compare coefficients of the same number of segments and frequencies only;
+#' results print it. P values are by `adjust` with `surrogate = "phase"` or, for heavy tails, `"block"`
+#' ([gpuPermute()]). Series may have no gaps. With `runs` each segment is of one run. Covariates are regressed out.
+#' Subjects must have the same frequencies. [gpuCorCompare()] takes lists of subjects; it compares artanh of the
+#' coefficients, which is usual for `value = "size"`. `lag`, `lioness`, `resample` and windows are errors.
 #'
 #' @section Concordance and proportionality:
 #' Both tell how far columns have equal values, where a correlation allows any scale and origin. Of variances v, with

@@ -14,8 +14,10 @@ enum {
 /* A maker of panels of columns. */
 typedef struct {
     gcor_panel_maker head;
-    gcor_sink *owned[2];          /* sinks before the run's; NULL: none */
-    gcor_combine *combine;        /* of these the one that combines subjects or, of one subject, parts; NULL: none */
+    gcor_sink *owned[3];          /* sinks before the run's; NULL: none */
+    gcor_combine *combine;        /* of these the last one that combines; NULL: none */
+    gcor_combination blocks, parts; /* how blocks of complex columns and their parts are combined */
+    gcor_subject *ones;           /* as many as there are parts, of weight 1; owned */
     int64_t tile_rows, tile_cols; /* what the back end asks for, or less */
 } coefficients;
 
@@ -103,7 +105,8 @@ static void release(gcor_panel_maker *maker, gcor_operand *operand) {
 }
 
 static void free_maker(gcor_panel_maker *maker) {
-    for (int k = 0; k < 2; k++) gcor_sink_free(((coefficients *)maker)->owned[k]);
+    for (int k = 0; k < 3; k++) gcor_sink_free(((coefficients *)maker)->owned[k]);
+    gcor_free(((coefficients *)maker)->ones);
     gcor_free(maker);
 }
 
@@ -119,7 +122,7 @@ static const gcor_panel_type coefficients_type = {prepare, release, close_maker}
 /* The worker multiplies each tile for one data set after another. Each of these sinks takes it from the back end or
  * from the sink before it, and passes it on to the next one when all of its parts have come:
  *
- *   agreement, or combination of both parts of complex products -> combination of subjects -> the run's */
+ *   agreement, or combination of both parts of complex products and of blocks -> combination of subjects -> the run's */
 
 enum { DEVICE_BYTES = 256 << 20 }; /* host memory for all subjects' values of a device's tile */
 
@@ -144,47 +147,64 @@ static int needs_few(const gcor_sink *sink, const gcor_work *work) {
     return min > error + 3 * sqrt(variance);
 }
 
-/* Puts a combination before the maker's sink. */
-static gcor_status combine_before(coefficients *c, const gcor_combination *rule, gcor_combine **combine) {
+/* Puts a combination before the maker's sink, as number k of the owned. */
+static gcor_status combine_before(coefficients *c, const gcor_combination *rule, int k) {
     gcor_panel_maker *maker = &c->head;
+    gcor_combine *combine;
     gcor_status status = gcor_combine_new(maker->context, rule, gcor_backend_of(maker), maker->sink,
-                                          maker->work->job->in_double, combine);
-    if (!status) maker->sink = &(*combine)->sink;
-    return status;
+                                          maker->work->job->in_double, &combine);
+    if (status) return status;
+    c->owned[k] = maker->sink = &combine->sink;
+    if (!c->combine) c->combine = combine;
+    return GCOR_OK;
 }
 
-/* How both parts of complex products become a coefficient, by the measure's option. */
-static const gcor_subject BOTH[] = {{.weight = 1}, {.weight = 1}}, IMAGINARY[] = {{.weight = 0}, {.weight = 1}};
-static const gcor_combination PARTS[] = {
-    [GCOR_SQUARED_SIZE] = {.how = GCOR_SQUARES, .total = 1, .n = 2, .n_first = 2, .subjects = BOTH},
-    [GCOR_PHASE_SIZE] = {.how = GCOR_SIZE, .total = 1, .n = 2, .n_first = 2, .subjects = BOTH},
-    [GCOR_IMAGINARY_SIZE] = {.how = GCOR_SIZE, .total = 1, .n = 2, .n_first = 2, .subjects = IMAGINARY}};
+/* Both parts of complex products become a coefficient, and those of blocks their mean. Squares are added in one step. */
+static gcor_status combine_parts(coefficients *c) {
+    static const gcor_subject IMAGINARY[] = {{.weight = 0}, {.weight = 1}};
+    const gcor_work *work = c->head.work;
+    const gcor_job *job = work->job;
+    const gcor_size size = gcor_complex_size(job->measure, work->data->cols.design);
+    const int64_t n = work->n_data / (job->combination ? job->combination->n : 1), blocks = n / 2;
+    gcor_status status = GCOR_OK;
+    c->ones = gcor_alloc(c->head.context, n, sizeof *c->ones, "weights of frequencies");
+    if (!c->ones) return GCOR_NO_MEMORY;
+    for (int64_t k = 0; k < n; k++) c->ones[k] = (gcor_subject){.weight = 1};
+    if (size == GCOR_SQUARED_SIZE) {
+        c->parts = (gcor_combination){
+            .how = GCOR_SQUARES, .total = (double)blocks, .n = n, .n_first = n, .subjects = c->ones};
+    } else {
+        c->blocks = (gcor_combination){
+            .how = GCOR_MEAN, .total = (double)blocks, .n = blocks, .n_first = blocks, .subjects = c->ones};
+        c->parts = (gcor_combination){.how = GCOR_SIZE,
+                                      .total = 1,
+                                      .n = 2,
+                                      .n_first = 2,
+                                      .subjects = size == GCOR_IMAGINARY_SIZE ? IMAGINARY : c->ones};
+        if (blocks > 1) status = combine_before(c, &c->blocks, 1);
+    }
+    return status ? status : combine_before(c, &c->parts, 2);
+}
 
 static gcor_status put_before(coefficients *c) {
     gcor_panel_maker *maker = &c->head;
     const gcor_work *work = maker->work;
     const gcor_job *job = work->job;
-    const int is_complex = job->measure->last_step == GCOR_COMPLEX;
     gcor_sink *to = maker->sink;
-    gcor_combine *parts;
     gcor_status status = GCOR_OK;
     if (job->combination) {
-        status = combine_before(c, job->combination, &c->combine);
+        status = combine_before(c, job->combination, 0);
         if (status) return status;
-        c->owned[0] = maker->sink;
         c->combine->sink.approximate = gcor_combine_may_be_approx(c->combine) && are_all_real(work) &&
                                        job->measure->last_step == GCOR_AS_PRODUCT;
         c->combine->sink.coarse = c->combine->sink.approximate && needs_few(to, work);
     }
-    if (is_complex) {
-        status = combine_before(c, &PARTS[gcor_complex_size(job->measure, work->data->cols.design)], &parts);
-        if (!c->combine) c->combine = parts;
-    } else if (work->spreads) {
-        status = gcor_agreement_new(maker->context, maker->sink, job->in_double,
-                                    gcor_option_of(job->measure, work->data->cols.design, 0) != 0, work->spreads,
-                                    work->n_data, &maker->sink);
-    }
-    if (!status && (is_complex || work->spreads)) c->owned[1] = maker->sink;
+    if (job->measure->last_step == GCOR_COMPLEX) return combine_parts(c);
+    if (!work->spreads) return GCOR_OK;
+    status = gcor_agreement_new(maker->context, maker->sink, job->in_double,
+                                gcor_option_of(job->measure, work->data->cols.design, 0) != 0, work->spreads,
+                                work->n_data, &maker->sink);
+    if (!status) c->owned[1] = maker->sink;
     return status;
 }
 

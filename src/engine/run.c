@@ -83,10 +83,22 @@ int gcor_is_sparse(const gcor_job *job) {
     return gcor_sparse_of(job->x, max) && (!job->y || gcor_sparse_of(job->y, max));
 }
 
-/* Complex columns are multiplied twice: x's are multiplied by i before the second time, so that the products are the
- * imaginary parts. */
+/* Complex columns are multiplied twice for each block of their basis: x's are multiplied by i before the second time, so
+ * that the products are the imaginary parts. */
 static int64_t parts_of(const gcor_job *job) {
-    return job->measure->last_step == GCOR_COMPLEX ? 2 : 1;
+    const gcor_design *design = job->combination ? job->combination->subjects->design : job->design;
+    return job->measure->last_step == GCOR_COMPLEX ? 2 * gcor_blocks_of(design) : 1;
+}
+
+/* Pick the block of a part from the design. */
+static gcor_status pick_design(gcor_context *context, const gcor_job *job, int64_t part,
+                               const gcor_observations *observations, gcor_design **picked) {
+    const int64_t blocks = gcor_blocks_of(job->design);
+    if (blocks == 1) return gcor_design_pick(context, job->design, observations->observed, observations->n_obs, picked);
+    gcor_design own = *job->design;
+    own.n_basis /= blocks;
+    own.basis += part / 2 * own.n_basis * own.n_rows;
+    return gcor_design_pick(context, &own, observations->observed, observations->n_obs, picked);
 }
 
 /* Select the observations of a subject, for one of the parts. The caller ends *data with forget_data(), also after an
@@ -102,7 +114,7 @@ static gcor_status look_at_data(gcor_work *work, gcor_context *context, const gc
     own.design = subject->design;
     gcor_status status = gcor_observations_of(context, &own, &observations);
     if (status) return status;
-    status = gcor_design_pick(context, own.design, observations.observed, observations.n_obs, &design);
+    status = pick_design(context, &own, part, &observations, &design);
     data->cols = data->rows = (gcor_columns){.source = own.x,
                                              .observed = observations.observed,
                                              .n_obs = observations.n_obs,
@@ -116,7 +128,7 @@ static gcor_status look_at_data(gcor_work *work, gcor_context *context, const gc
     if (status) return status;
     if (parts_of(job) > 1 && design) {
         if (gcor_complex_size(job->measure, design) == GCOR_PHASE_SIZE) design->complex |= GCOR_PHASES;
-        if (part > 0) design->complex |= GCOR_TURNED;
+        if (part % 2) design->complex |= GCOR_TURNED;
     }
     status = gcor_kind_of(context, job->measure, design, observations.n_obs, observations.common, job->in_double,
                           &data->kind);
@@ -152,9 +164,12 @@ static gcor_status look_at_all(gcor_work *work, gcor_context *context, gcor_data
     const gcor_subject one = {.x = job->x, .y = job->y, .design = job->design};
     for (int64_t s = 0; !status && s < n; s++) {
         status = look_at_data(work, context, all ? &all->subjects[s / parts] : &one, s % parts, data + s);
-        data[s].rows_set = s - s % parts;
+        data[s].rows_set = parts > 1 ? s - s % 2 : s;
         if (!all) continue;
         status = in_subject(context, status, s / parts);
+        if (!status && gcor_blocks_of(all->subjects[s / parts].design) != gcor_blocks_of(all->subjects->design))
+            status = gcor_fail(context, GCOR_BAD_INPUT, "subject %.0f has other frequencies than the first one; give all "
+                               "segments the same size, options = list(segment = )", (double)(s / parts) + 1);
         if (!status && (data[s].cols.source->n_var != data[0].cols.source->n_var ||
                         data[s].rows.source->n_var != data[0].rows.source->n_var))
             status = gcor_fail(context, GCOR_BAD_INPUT, "subject %.0f has other variables than the first one",

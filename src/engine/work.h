@@ -8,8 +8,8 @@
 #include "../source/source.h"
 #include "session.h"
 
-/* What a run needs of one data set: of the only one, or of a subject; of complex columns, twice, with other columns of
- * x. */
+/* What a run needs of one data set: of the only one, or of a subject; of complex columns, twice for each block of their
+ * basis, with other columns of x. */
 typedef struct {
     gcor_columns rows, cols; /* of y, or again of x; of x */
     gcor_kind kind;
@@ -29,7 +29,7 @@ struct gcor_work {
     gcor_session *session;
     gcor_job *job;
     gcor_worker_opener open;
-    const gcor_data *data; /* n_data: one, or one for each subject of job->combination; of complex columns two each */
+    const gcor_data *data; /* n_data: one, or one for each subject of job->combination; of complex columns two for each block */
     int64_t n_data;
     gcor_spreads *spreads;                /* of each data set, for measures that compare them; else NULL */
     unsigned char *row_flags, *col_flags; /* the job's */

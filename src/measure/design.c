@@ -29,6 +29,10 @@ int gcor_is_mapped(const gcor_design *design) {
     return design && design->n_map > 0;
 }
 
+int64_t gcor_blocks_of(const gcor_design *design) {
+    return design && design->blocks > 1 ? design->blocks : 1;
+}
+
 int gcor_is_designed(const gcor_design *design) {
     return design && (design->n_basis > 0 || gcor_is_mapped(design) || design->root || has_weights(design));
 }

@@ -30,6 +30,9 @@ struct gcor_design {
     int64_t n_basis;
     const double *removed; /* n_basis columns that are subtracted in place of the basis, multiplied by the products with
                               it: what a column and the protected regressors share stays. NULL: the basis */
+    /* The basis is `blocks` such bases, one after another, with as many columns each; a run multiplies each by itself
+     * (engine/run.c), and gcor_design_pick() gets one of them. 0 or 1: one. */
+    int64_t blocks;
     int keeps; /* the basis spans the complement of what columns are adjusted for, as it is smaller: columns are
                   replaced by their projection on it or, where gcor_is_reduced() (measure.h), by their n_basis products
                   with it */
@@ -59,6 +62,9 @@ void gcor_design_free(gcor_design *design); /* NULL is allowed */
 /* True if columns are weighted or adjusted. Weights of 0 and one other value only select observations. NULL is
  * allowed. Any thread. */
 int gcor_is_designed(const gcor_design *design);
+
+/* Number of bases in the design's. NULL is allowed. Any thread. */
+int64_t gcor_blocks_of(const gcor_design *design);
 
 /* True if columns are replaced by their products with a map. NULL is allowed. Any thread. */
 int gcor_is_mapped(const gcor_design *design);

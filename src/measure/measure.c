@@ -119,11 +119,13 @@ static const gcor_measure MUTUAL = {
     .refusal = "it counts observations in bins; use method = \"spearman\"",
     .options = gcor_mutual_options,
 };
-/* R reads the first two to make the basis (R/data-spectrum.R). */
-static const char *const SIZES[] = {"squared", "phase", "imaginary", NULL};
+/* R makes the basis by the others than `value` (R/data-spectrum.R). */
+static const char *const SIZES[] = {"squared", "phase", "imaginary", "size", NULL};
+static const char *const BANDS[] = {"mean", "sum", NULL};
 static const gcor_option SPECTRUM_OPTIONS[] = {{.name = "segment", .min = 0, .max = 1e9, .is_whole = 1},
                                                {.name = "overlap", .value = 0.5, .min = 0, .max = 0.95},
                                                {.name = "value", .choices = SIZES},
+                                               {.name = "band", .choices = BANDS},
                                                {.name = NULL}};
 static const gcor_measure COHERENCE = {
     .version = GCOR_MEASURE_VERSION,

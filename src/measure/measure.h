@@ -42,7 +42,7 @@ int64_t gcor_observations_in(const gcor_measure *measure, int64_t n_values);
 int gcor_min_obs(const gcor_measure *measure);
 
 /* The third option of a measure of complex columns, in the order of R's choices: what its coefficients are. */
-typedef enum { GCOR_SQUARED_SIZE, GCOR_PHASE_SIZE, GCOR_IMAGINARY_SIZE } gcor_size;
+typedef enum { GCOR_SQUARED_SIZE, GCOR_PHASE_SIZE, GCOR_IMAGINARY_SIZE, GCOR_PLAIN_SIZE } gcor_size;
 gcor_size gcor_complex_size(const gcor_measure *measure, const gcor_design *design);
 
 /* Value k of the measure's options: the design's, or the default. */

@@ -81,6 +81,7 @@ gcor_design r_design_parse(SEXP design, int64_t n_obs) {
                          .weight = parse_numbers(r_element(design, "weights"), "weights", n_obs),
                          .basis = parse_numbers(basis, "covariates", n_obs * n_basis),
                          .n_basis = n_basis,
+                         .blocks = Rf_asInteger(r_element(design, "blocks")),
                          .removed = parse_numbers(removed, "protect", n_obs * n_basis),
                          .keeps = Rf_asLogical(r_element(design, "keeps")),
                          .raw = parse_numbers(raw, "covariates", n_obs * n_raw),

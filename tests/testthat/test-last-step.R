@@ -1,24 +1,28 @@
 # Measures with a last step after the product: coherence, concordance and proportionality, beside their definitions.
 
-# Fourier coefficients of the segments of each column, in rows: less the mean, by Hann's window, at frequencies of the
-# band, of which all but the highest one of an even size count twice.
+# Fourier coefficients of the segments of each column, in rows with the name of their frequency: less the mean, by Hann's
+# window, at frequencies of the band, of which all but the highest one of an even size count twice in a sum.
 fourier_rows <- function(x, size, step, band = c(0, Inf), tr = 1) {
   window <- (1 - cos(2 * pi * (seq_len(size) - 1) / size)) / 2
   k <- seq_len(size %/% 2)
   k <- k[k / (size * tr) >= band[1] - 1e-12 & k / (size * tr) <= band[2] + 1e-12]
   do.call(rbind, lapply(seq(1, nrow(x) - size + 1, by = step), function(from) {
     segment <- sweep(x[from - 1 + seq_len(size), , drop = FALSE], 2, colMeans(x[from - 1 + seq_len(size), ]))
-    mvfft(segment * window)[k + 1, , drop = FALSE] * sqrt(ifelse(2 * k == size, 1, 2))
+    z <- mvfft(segment * window)[k + 1, , drop = FALSE] * sqrt(ifelse(2 * k == size, 1, 2))
+    `rownames<-`(z, k / size)
   }))
 }
 
 all_of <- function(x, f) outer(seq_len(ncol(x)), seq_len(ncol(x)), Vectorize(function(i, j) f(x[, i], x[, j])))
 
-coherences <- function(z, value = "squared") {
-  if (value == "phase") z <- z / Mod(z)
-  s <- t(z) %*% Conj(z)
-  s <- s / sqrt(outer(Re(diag(s)), Re(diag(s))))
-  switch(value, squared = Mod(s)^2, phase = Mod(s), imaginary = abs(Im(s)))
+coherences <- function(z, value = "squared", band = "mean") {
+  if (value == "phase") z <- ifelse(Mod(z) > 1e-9, z / Mod(z), 0) * ifelse(rownames(z) == "0.5", 1, sqrt(2))
+  found <- lapply(split(seq_len(nrow(z)), if (band == "mean") rownames(z) else rep(1, nrow(z))), function(rows) {
+    s <- t(z[rows, , drop = FALSE]) %*% Conj(z[rows, , drop = FALSE])
+    s <- s / sqrt(outer(Re(diag(s)), Re(diag(s))))
+    switch(value, squared = Mod(s)^2, phase = , size = Mod(s), imaginary = abs(Im(s)))
+  })
+  Reduce(`+`, found) / length(found)
 }
 
 # Series with shared parts, one of them shifted.
@@ -43,13 +47,15 @@ file_of <- function(x) {
 
 test_that("coherence is that of segments' Fourier coefficients", {
   x <- shifted(101)
-  for (value in c("squared", "phase", "imaginary")) {
-    options <- list(segment = 20, value = value)
-    truth <- coherences(fourier_rows(x, 20, 10), value)
+  for (value in c("squared", "phase", "imaginary", "size")) for (band in c("mean", "sum")) {
+    options <- list(segment = 20, value = value, band = band)
+    truth <- coherences(fourier_rows(x, 20, 10), value, band)
     expect_same_pairs(coherence(x, options = options), truth, 1e-6)
     expect_same_pairs(coherence(x, options = options, precision = "double"), truth, 1e-12)
-    truth <- coherences(fourier_rows(x, 20, 10, c(0.1, 0.15), 2), value)
+    truth <- coherences(fourier_rows(x, 20, 10, c(0.1, 0.15), 2), value, band)
     expect_same_pairs(coherence(x, options = options, bandpass = c(0.1, 0.15), tr = 2), truth, 1e-6)
+    truth <- coherences(fourier_rows(x, 8, 4), value, band) # the highest frequency is one of four
+    expect_same_pairs(coherence(x, options = replace(options, "segment", 8)), truth, 1e-6)
   }
   expect_same_pairs(coherence(x, options = list(segment = 15, overlap = 0.8)), coherences(fourier_rows(x, 15, 3)), 1e-6)
   expect_same_pairs(coherence(x, options = NULL), coherences(fourier_rows(x, 22, 11)), 1e-6) # two ninths of 101
@@ -57,13 +63,26 @@ test_that("coherence is that of segments' Fourier coefficients", {
   expect_equal(coherence(x[, 1], x[, 1]), 1)
 })
 
-test_that("coherence of one frequency is scipy.signal.coherence()", {
+test_that("series are coherent, whichever follows", {
+  follower <- function(lag) {
+    x <- normal(2000, 1, seed = 4)
+    c(coherence(x, c(x[-seq_len(lag)], numeric(lag)), bandpass = c(0.02, 0.1), tr = 2, options = list(segment = 64)),
+      coherence(x, c(x[-seq_len(lag)], numeric(lag)), bandpass = c(0.02, 0.1), tr = 2,
+                options = list(segment = 64, band = "sum")))
+  }
+  expect_gt(follower(4)[1], 0.8)
+  expect_lt(follower(4)[2], 0.3) # products of several frequencies cancel
+})
+
+test_that("coherence of frequencies is the mean of scipy.signal.coherence()", {
   x <- outer(0:63, 1:2, function(t, k) sin(0.7 * t * k) + cos(0.3 * t^1.5 * k) / k)
   # scipy.signal.coherence(x, y, nperseg = 16), SciPy 1.10.1, has these at 1 and 2 of 16
   expect_equal(coherence(x[, 1], x[, 2], bandpass = c(1, 1.01) / 16, tr = 1, options = list(segment = 16)),
                0.029233403217144772, tolerance = 1e-6)
   expect_equal(coherence(x[, 1], x[, 2], bandpass = c(2, 2.01) / 16, tr = 1, options = list(segment = 16)),
                0.10744020476322562, tolerance = 1e-6)
+  expect_equal(coherence(x[, 1], x[, 2], bandpass = 1:2 / 16, tr = 1, options = list(segment = 16)),
+               mean(c(0.029233403217144772, 0.10744020476322562)), tolerance = 1e-6)
 })
 
 test_that("segments are of one run, and covariates are regressed out", {
@@ -105,12 +124,10 @@ test_that("series need their length, their band and no gaps", {
 test_that("segments without signal have no phases", {
   x <- normal(200, 2)
   x[41:200, ] <- 0
-  expect_lt(coherence(x[, 1], x[, 2], options = list(segment = 20, value = "phase")), 0.5)
-  z <- fourier_rows(x, 20, 10)
-  z <- ifelse(Mod(z) > 1e-9, z / Mod(z), 0)
-  s <- t(z) %*% Conj(z)
-  expect_equal(coherence(x[, 1], x[, 2], options = list(segment = 20, value = "phase")),
-               Mod(s[1, 2]) / sqrt(Re(s[1, 1] * s[2, 2])), tolerance = 1e-6)
+  for (band in c("mean", "sum")) {
+    expect_equal(coherence(x[, 1], x[, 2], options = list(segment = 20, value = "phase", band = band)),
+                 coherences(fourier_rows(x, 20, 10), "phase", band)[1, 2], tolerance = 1e-6)
+  }
 })
 
 test_that("odd segments begin as in SciPy, and results tell of segments and frequencies", {
@@ -158,7 +175,9 @@ test_that("concordance and proportionality are 2 cov / (var + var), with and wit
 test_that("every result has these coefficients, on any number of threads, of subjects, and in parts", {
   x <- shifted(60, 150) * rep(1 + seq_len(150) / 100, each = 60)
   y <- x[60:1, ]^3
-  for (case in list(list("coherence"), list("concordance"), list("concordance", list(means = FALSE)))) {
+  cases <- list(list("coherence"), list("coherence", list(value = "size")), list("coherence", list(band = "sum")),
+                list("concordance"), list("concordance", list(means = FALSE)))
+  for (case in cases) {
     of <- function(f, ...) f(..., method = case[[1]], options = unlist(case[-1], FALSE), backend = "cpu")
     r <- as.matrix(of(gpuCor, x, threads = 1))
     expect_identical(as.matrix(of(gpuCor, x, threads = 3)), r)
@@ -180,5 +199,7 @@ test_that("every result has these coefficients, on any number of threads, of sub
     all <- as.data.frame(of(gpuCorNetwork, x, threshold = 0.3))
     expect_equal(nrow(within), sum(all$from %% 2 == all$to %% 2))
   }
+  expect_error(gpuCor(list(x, x[1:40, ]), method = "coherence", combine = "mean"),
+               "subject 2 has other frequencies than the first one; give all segments the same size, .*segment")
   expect_error(gpuCorCompare(x, y, method = "coherence"), "but of lists of subjects")
 })

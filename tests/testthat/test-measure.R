@@ -10,7 +10,7 @@ test_that("R's names, defaults and documentation are those of the table", {
     measure <- gpucor:::measure_of(name)
     expect_identical(measure$name, name)
     expect_true(nzchar(measure$title))
-    expect_output(print(gpuCor(normal(5, 3), method = name)), measure$title, fixed = TRUE)
+    expect_output(print(gpuCor(normal(6, 3), method = name)), measure$title, fixed = TRUE)
   }
   expect_error(gpuCor(normal(5, 3), method = "cosines"),
                "'method' must be one of \"pearson\", \"kendall\", \"spearman\"")
