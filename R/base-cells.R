@@ -298,12 +298,14 @@ draw_pairs <- function(x, key, ..., groups = NULL, order = "auto", zlim = NULL, 
   limits <- zlim
   if (is.null(limits)) {
     low <- min(x, upper, 1, na.rm = TRUE)
-    limits <- if (low < 0.5) c(-1, 1) else c(min(0.95, floor(20 * low) / 20), 1)
+    has_sign <- is.null(attr(x, "method")) || !is_never_negative(attr(x, "method"))
+    limits <- if (low >= 0.5) c(min(0.95, floor(20 * low) / 20), 1) else c(if (has_sign) -1 else 0, 1)
   }
   check_zlim(limits)
   found <- ordered_by(structure(max(limits) - as.vector(x), Size = n, Labels = labels, class = "dist"), order, groups)
   at <- found$order
-  m <- full(x, if (is.null(p)) 1 else NA)[at, at]
+  diagonal <- attr(x, "diagonal") # of subjects, such as the ISC of an ISFC
+  m <- full(x, if (!is.null(p)) NA else if (is.null(diagonal)) 1 else diagonal)[at, at]
   if (!is.null(upper)) m[upper.tri(m)] <- full(upper, 1)[at, at][upper.tri(m)]
   marks <- if (!is.null(p) && n <= 100L) array(stars_of(full(p, NA)[at, at]), dim(m))
   triangles <- if (!is.null(upper) && is.null(p)) "below the diagonal 'x', above it 'upper'"

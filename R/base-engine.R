@@ -76,6 +76,9 @@ is_one_sided <- function(method) measure_of(method)$distribution == "chi-squared
 # Returns TRUE if coefficients are of Fourier coefficients of series, which R makes the basis of.
 is_of_spectra <- function(method) measure_of(method)$last_step == "complex"
 
+# Returns TRUE if coefficients are from 0 to 1.
+is_never_negative <- function(method) is_of_spectra(method) || method == "mi"
+
 # Centrality measures: the values of the argument `maps`, and the names of a result's elements.
 map_names <- c("mean", "z", "icc", "eigenvector")
 

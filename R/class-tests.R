@@ -239,6 +239,7 @@ shown_tests <- function(x, level) {
   if (!is_log) log_p <- log(log_p)
   title <- if (is.data.frame(x)) attr(x, "method") else x$method
   title <- if (inherits(x, "gpuISC")) "inter-subject correlation" else if (is.null(title)) "r" else method_title(title)
+  if (!is.null(x[["num_df"]]) || length(attr(x, "factors"))) title <- paste0(title, "; multiple R of factors")
   if (inherits(x, "gpuCorCompare")) {
     if (is.null(x$df)) { # finite even if p underflows to 0
       log_p <- log(2) + stats::pnorm(-abs(as.vector(x$statistic)), log.p = TRUE)

@@ -19,15 +19,19 @@ plot.gpuCor <- function(x, type = c("auto", "histogram", "heatmap", "lag"), max 
                         zlim = NULL, upper = NULL, ...) {
   n <- size_of(x)
   lag <- attr(x, "lag")
+  has_sign <- !is_never_negative(attr(x, "method"))
   panels <- list(
     histogram = function(...) {
-      breaks <- seq(-1, 1, length.out = c(21, 41, 101)[findInterval(length(x), c(0, 500, 5000))])
+      breaks <- seq(if (has_sign) -1 else 0, 1, length.out = c(21, 41, 101)[findInterval(length(x), c(0, 500, 5000))])
       what <- paste0(method_title(attr(x, "method")), if (!is.null(lag)) " at the best lag")
       titles <- list(xlab = what, main = n_of(length(x), "pair"))
       draw_histogram(x, breaks, "pairs", titles, ...)
       graphics::abline(v = 0, lty = 3L)
     },
-    heatmap = function(...) draw_pairs(x, "r", ..., groups = groups, order = order, zlim = zlim, upper = upper),
+    heatmap = function(...) {
+      key <- if (has_sign) "r" else tolower(method_title(attr(x, "method")))
+      draw_pairs(x, key, ..., groups = groups, order = order, zlim = zlim, upper = upper)
+    },
     lag = function(...) draw_lags(lag, "pairs", "gpuCor", ...)
   )
   asks <- missing(type) && !all(missing(groups), missing(order), missing(zlim), missing(upper))

@@ -138,8 +138,8 @@ drawn_network <- function(net) {
     table <- net@components$table
     shown <- which(table$p.value <= 0.05)
     group <- match(component, shown, length(shown) + 1L)
-    key <- c(paste0("component ", table$component[shown], " (p = ", signif(table$p.value[shown], 2L), ")"),
-             if (length(shown)) "other components" else "no component has p <= 0.05")
+    named <- paste0("component ", table$component, " (p = ", signif(table$p.value, 2L), ")")[shown]
+    key <- c(named, if (length(shown)) "other components" else "no component has p <= 0.05")
     colors <- c(group_colors(key[-length(key)]), "grey50")
   }
   order <- order(group <= length(shown), abs(net@x)) # other components first

@@ -136,7 +136,7 @@ gpuCorTest <- function(x, y = NULL, method = c("pearson", "kendall", "spearman",
   run <- new_run(found, specs, x, y, method, use, max_t = max_t, tests = is.null(max_t) || has_distribution(method),
                  call = sys.call())
   design <- run$settings$design
-  if (is_one_sided(method)) alternative <- "greater"
+  if (is_one_sided(method) || is_never_negative(method)) alternative <- "greater"
   work <- test_work(run, max_t$n_perm)
   # A pair's observations are those of both columns, even if "everything" makes its coefficient NA.
   use_of_pairs <- if (uses[run$use] == "everything") match("pairwise.complete.obs", uses) else run$use

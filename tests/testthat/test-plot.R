@@ -633,3 +633,17 @@ test_that("a tree is drawn by its merges", {
   draw(draw_page(list(function(...) draw_tree(tree, "height"))))
   expect_identical(gpucor:::order_by_tree(1 - r)$order, tree$order)
 })
+
+test_that("pictures have what their objects have", {
+  subjects <- lapply(1:8, function(i) normal(40, 10, seed = i))
+  net <- gpuCorCompare(subjects[1:4], subjects[5:8], threshold = 1, n_perm = 1, components = "size") # p >= 0.5
+  key <- texts_of(plot(net, "layout"))
+  expect_true(any(startsWith(key, "no component has p <= 0.05")))
+  expect_false(any(grepl("(p =", key, fixed = TRUE)))
+  coherence <- gpuCor(normal(60, 5), method = "coherence")
+  expect_true("coherence" %in% texts_of(plot(coherence, "heatmap")))
+  expect_false(any(grepl("-1.0", texts_of(plot(coherence)), fixed = TRUE)))
+  traits <- data.frame(dose = 1:40, site = factor(rep(1:4, 10)))
+  expect_true("Pearson's correlation; multiple R of factors" %in%
+                texts_of(plot(gpuAssociation(subjects[[1]], traits), "volcano")))
+})
