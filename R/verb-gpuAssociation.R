@@ -326,8 +326,8 @@ tests_of_entries <- function(rows, to, run, significance) {
                 p.value = p_of_r(r, significance$distribution, run$settings$threads)))
   }
   z <- edge_scores(rows, run, significance)$scores
-  list(statistic = sign(rows$x) * z,
-       p.value = if (significance$single) p_of_r(rows$x, significance$distribution, run$settings$threads) else two_sided(z))
+  p <- if (significance$single) p_of_r(rows$x, significance$distribution, run$settings$threads) else two_sided(z)
+  list(statistic = sign(rows$x) * z, p.value = p)
 }
 
 # Tests pair by pair: each trait with the columns of x to which it has an edge.
