@@ -20,6 +20,10 @@
 #' | | `pearson_corr(x, output = "edge_list", threshold = 0.5)` | `gpuCorNetwork(x, threshold = 0.5, output = "edges")` |
 #' | | `dcor(x)` | `gpuCor(x, method = "distance")`; `dcor()` replaces negative values by 0 |
 #' | | `pcorr(x)`, of shrunken correlations | `gpuCor(x, partial = TRUE)`, shrunken unless `shrinkage = 0` |
+#' | | `ccc(x)`, Lin's concordance | `gpuCor(x, method = "concordance")` |
+#' | propr | `propr(counts, metric = "rho")` | `gpuCor(logratios, method = "concordance", options = list(means = FALSE))` |
+#' | energy, FactoMineR | `bcdcor(x[, 1:3], x[, 4:6])`; `coeffRV()` | `gpuCor(x, groups = , method = "distance")`; `"rv"` |
+#' | SciPy, MNE | `scipy.signal.coherence(x, y)`; `spectral_connectivity_epochs(method="coh", faverage=True)` | `gpuCor(x, method = "coherence")`; with `options = list(value = "size")` |
 #' | bixverse | `rs_cor(x, spearman = TRUE)` | `gpuCor(x, method = "spearman", output = "matrix")` |
 #' | | `rs_differential_cor(x, y, spearman = FALSE)` | `gpuCorCompare(x, y)` |
 #' | pynetcor | `corrcoef(x, method="kendall")`, of rows | `gpuCor(t(x), method = "kendall")` |
@@ -71,11 +75,10 @@
 #'   partial correlation `r`, `gpuAssoc()` the slope `beta`; t and p values are the same. gputools also covers other
 #'   distances, k-means, Granger causality, t tests of rows, principal components and least squares. If both packages
 #'   are attached, write `gpucor::gpuCor()` or `gputools::gpuCor()`.
-#' * *matrixCorr* also covers agreement (Bland-Altman, concordance, kappa), repeated measures, latent correlations
-#'   (tetrachoric, polychoric, polyserial), shrinkage of correlations and other robust measures, which gpucor does not
-#'   have. gpucor shrinks partial correlations only. Confidence intervals are those of [gpuCorTest()] with `conf.level`.
+#' * *matrixCorr* also covers agreement (Bland-Altman, kappa), repeated measures, latent correlations (tetrachoric,
+#'   polychoric, polyserial), shrinkage of correlations and other robust measures, which gpucor does not have. gpucor shrinks partial correlations only. Confidence intervals are those of [gpuCorTest()] with `conf.level`.
 #' * *bixverse* also covers modules by Leiden communities and by CoReMo, gene set enrichment and analyses of single
-#'   cells. Its differential correlation is Fisher's z of two matrices, as `effects = "fixed"`.
+#'   cells, and computes some of it on GPUs of any maker. Its differential correlation is Fisher's z of two matrices, as `effects = "fixed"`.
 #' * *pynetcor* has variables in rows. Its p values of Pearson's and Spearman's correlation are those of Student's t.
 #' * *WGCNA.* gpucor correlates every gene with every other gene, without blocks.
 #' * *Hmisc.* Spearman's p values of `rcorr()` are those of Student's t: `exact = FALSE`.
