@@ -207,8 +207,9 @@ gpuSubjects <- function(combine = NULL, subjects = NULL, subject_weights = NULL,
 #' must have the same observations. [set.seed()] makes the result reproducible.
 #'
 #' `adjust = "fdr"` finds false discovery rates instead: that of a pair is the mean number of pairs with a coefficient
-#' as large in a resample over that of the data. [gpuCorNetwork()] and [gpuAssociation()] choose edges by it with `fdr`;
-#' in a network, cuts whose rate by the normal distribution is more than twice `fdr` are not tried.
+#' as large in a resample, including the data themselves, over that of the data; it is at least `1 / (n_perm + 1)`.
+#' [gpuCorNetwork()] and [gpuAssociation()] choose edges by it with `fdr`; in a network, cuts whose rate by the normal
+#' distribution is more than twice `fdr` are not tried.
 #'
 #' The null hypothesis is that columns (without `y`), or `x` and `y`, are independent. Without `y` each column is
 #' permuted by itself. With `y` its rows are permuted together, which preserves the dependence among the columns of `x`

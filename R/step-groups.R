@@ -213,6 +213,7 @@ permuted_differences <- function(run, n_perm, error) {
 # Returns rates_of() bins: of tanh of the difference, scaled as in permuted_differences(), or of t / sqrt(t^2 +
 # max_df()).
 permuted_rates <- function(run, n_perm, error) {
+  check_enough(n_perm, run$criterion)
   numbers <- seq_len(n_perm)
   bins_of <- function(found) weight_bins(c(found["counts"], error = 0), run$sign)
   if (permutes_labels(run)) {

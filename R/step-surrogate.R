@@ -150,14 +150,15 @@ surrogate_maxima <- function(run, side, rule, min) {
 # ---- false discovery rates
 
 # Returns the rate of each of weight_bins(): over the cuts at or below it, the min of the mean number of pairs of a
-# permutation over the number of pairs of the data. `data`, `permuted`: bins, the latter of all permutations; `min`: the
-# weight from which both are counted; `scale`: atanh of a weight is so many times that of permutations.
+# permutation, of which the data are one, over the number of pairs of the data. `data`, `permuted`: bins, the latter of
+# all other permutations; `min`: the weight from which both are counted; `scale`: atanh of a weight is so many times that
+# of permutations.
 rates_of <- function(data, permuted, n_perm, min, scale = 1) {
   tail <- cumsum(data$counts)
   weights <- 1 - seq_along(tail) * data$width
   cuts <- tanh(atanh(weights) / scale)
-  expected <- cumsum(permuted$counts)[pmin(length(cuts), ceiling((1 - cuts) / data$width - 1e-6))] / n_perm
-  rates <- ifelse(weights >= min & tail > 0, expected / tail, 1)
+  beyond <- cumsum(permuted$counts)[pmin(length(cuts), ceiling((1 - cuts) / data$width - 1e-6))]
+  rates <- ifelse(weights >= min & tail > 0, (beyond / tail + 1) / (n_perm + 1), 1)
   rev(cummin(rev(pmin(rates, 1))))
 }
 
@@ -230,10 +231,18 @@ warn_heavy_tails <- function(data, instead) {
 
 # ---- networks
 
+# Stops if no pair can be an edge, as the data are one of the permutations.
+check_enough <- function(n_perm, criterion) {
+  check_that(n_perm, "n_perm", criterion$value * (n_perm + 1) * (1 + ROUNDING) >= 1,
+             paste0("at least ", format_count(ceiling(1 / criterion$value) - 1), " for ", criterion$name, " = ",
+                    format(criterion$value)))
+}
+
 # Returns rows of the edges by rates of permutations.
 edges_by_rates <- function(run) {
   run$to_file <- FALSE
   fdr <- run$criterion$value
+  check_enough(run$settings$max_t$n_perm, run$criterion)
   rates <- null_rates(part_of(run, 0, 0.95), count_observations(run), run$sign, run$settings$max_t, fdr)
   rows_by_rates(part_of(run, 0.95, 0.05, "edges"), rates, fdr)
 }
@@ -242,10 +251,8 @@ edges_by_rates <- function(run) {
 # edge_tests() needs. P values are two-sided for every sign, as others of networks are.
 adjusted_edges <- function(run) {
   rule <- run$settings$max_t
+  check_enough(rule$n_perm, run$criterion)
   allowed <- floor(run$criterion$value * (rule$n_perm + 1) * (1 + ROUNDING)) - 1 # maxima that may be as large
-  p <- format(run$criterion$value)
-  check_that(rule$n_perm, "n_perm", allowed >= 0,
-             paste0("at least ", format_count(ceiling(1 / run$criterion$value) - 1), " for p.value = ", p))
   counted <- count_observations(run)
   side <- tested_sign(run$method)
   maxima <- null_maxima(part_of(run, 0, 0.95), counted, side, rule)

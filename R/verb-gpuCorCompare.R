@@ -43,8 +43,9 @@
 #' @section Permutation tests:
 #' `n_perm` adds p values that control the family-wise error over all pairs: the null distribution is that of the
 #' largest statistic of all pairs when labels are permuted. With `fdr` edges are chosen by rates from permutations: the
-#' mean number of permuted pairs beyond a cut over the number of pairs. Cuts of matrices whose rate by the normal
-#' distribution is more than twice `fdr` are not tried. [set.seed()] makes the result reproducible.
+#' mean number of pairs beyond a cut, of permutations of which the data are one, over that of the data; rates are at
+#' least `1 / (n_perm + 1)`. Cuts of matrices whose rate by the normal distribution is more than twice `fdr` are not
+#' tried. [set.seed()] makes the result reproducible.
 #'
 #' * Three subjects or more: labels of subjects are permuted, which are exchangeable if the subjects of both groups vary
 #'   alike. The statistic is t, or with fixed effects the standardized difference. Adjusted p values are at least about

@@ -173,13 +173,13 @@ product <- function(f, ...) {
 }
 
 # The false discovery rate of each pair by permutation: over the cuts at and below its own, the least mean number of
-# permuted values beyond it over the number of the data's. permuted: a column for each permutation. Cuts are 1e-4 * 2
-# apart.
+# values beyond it, of permutations of which the data are one, over the number of the data's. permuted: a column for each
+# other permutation. Cuts are 1e-4 * 2 apart.
 permutation_rates <- function(values, permuted, sign) {
   side <- switch(sign, absolute = abs, positive = identity, negative = function(v) -v)
   cuts <- seq(if (sign == "absolute") 0 else -1, 1 - 2e-4, by = 2e-4)
   n_from <- function(values) length(values) - findInterval(cuts, sort(side(values)), left.open = TRUE) # >= each cut
-  rates <- n_from(permuted) / ncol(permuted) / pmax(1, n_from(values))
+  rates <- n_from(cbind(values, permuted)) / (ncol(permuted) + 1) / pmax(1, n_from(values))
   pmin(1, cummin(rates))[findInterval(side(values), cuts)]
 }
 

@@ -248,16 +248,16 @@ test_that("adjustment that a network or an association does not have is an error
   unlink(path, recursive = TRUE)
 })
 
-test_that("rates are mean numbers of permuted pairs over those of the data", {
+test_that("rates are mean numbers of pairs of permutations, the data among them, over those of the data", {
   set.seed(12)
   x <- matrix(rnorm(1200), 40)
-  x[, 1:6] <- x[, 1:6] + rnorm(40)
+  x[, 1:6] <- x[, 1:6] + 2 * rnorm(40)
   set.seed(5)
   seed <- floor(runif(2) * 2^32)
   below <- function(m) abs(cor(m))[lower.tri(diag(30))]
   null <- unlist(lapply(0:29, function(number) below(.Call(gpucor:::r_permute, x, seed, number, FALSE))))
   cuts <- 1 - 1:5000 / 5000
-  rates <- vapply(cuts, function(cut) sum(null >= cut) / 30 / max(1, sum(below(x) >= cut)), 0)
+  rates <- vapply(cuts, function(cut) sum(c(null, below(x)) >= cut) / 31 / max(1, sum(below(x) >= cut)), 0)
   rates <- pmin(1, rev(cummin(rev(rates))))[floor((1 - below(x)) * 5000 + 1)]
   for (method in c("pearson", "kendall")) {
     set.seed(5)
@@ -268,6 +268,9 @@ test_that("rates are mean numbers of permuted pairs over those of the data", {
     expect_equal(sort(edges$fdr), sort(tested[tested <= 0.1]))
   }
   expect_gt(nrow(edges), 3)
+  expect_error(gpuCorNetwork(x, fdr = 0.05, adjust = "fdr", n_perm = 18),
+               "'n_perm' must be at least 19 for fdr = 0.05, not 18")
+  expect_gte(min(gpuCorTest(x, adjust = "fdr", n_perm = 4)$p.adjusted), 0.2)
 })
 
 test_that("rates are those of the edges' sign, of surrogates and of traits", {
@@ -288,7 +291,7 @@ test_that("rates are those of the edges' sign, of surrogates and of traits", {
   set.seed(6)
   expect_output(print(gpuCorNetwork(x, y, fdr = 0.1, adjust = "fdr", n_perm = 40)), "rates by 40 permutations")
   set.seed(6)
-  logs <- gpuCorTest(x, y, adjust = "fdr", n_perm = 9, alternative = "less", log.p = TRUE)$p.adjusted
+  logs <- gpuCorTest(x, y, adjust = "fdr", n_perm = 19, alternative = "less", log.p = TRUE)$p.adjusted
   expect_lt(max(logs[cbind(1:3, 1:3)]), log(0.1))
   skip_if_not_installed("rhdf5")
   set.seed(6)
