@@ -234,7 +234,7 @@
 #' a design are its equal rows.
 #'
 #' **Rates by permutation** (`fdr` with `n_perm` of `gpuCorCompare()`, or with `adjust = "fdr"`). Of data sets without
-#' any correlation or difference, 0.04 to 0.09 have edges at `fdr = 0.05` with 60 permutations: networks of lognormal
+#' any correlation or difference, 0.04 to 0.06 have edges at `fdr = 0.05` with 60 permutations: networks of lognormal
 #' columns, associations, two and three matrices of 20 normal rows, lists of 6 and 8 subjects, pairs, designs, blocks,
 #' and phase surrogates of AR(0.6) series. If a fifth of all pairs of lognormal columns are correlated, 0.06 of the
 #' edges are false.
