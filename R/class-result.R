@@ -153,15 +153,13 @@ design_words <- function(adjusted) {
     },
     if (!is.null(adjusted$lioness)) paste("network of sample", adjusted$lioness, "(LIONESS)"),
     if (!is.null(adjusted$normalize)) "context likelihood (CLR)",
-    if (!is.null(max_t)) {
-      kind <- if (max_t$how == "permutation") "permutation" else paste(max_t$how, "surrogate")
-      paste(if (max_t$adjust == "fdr") "rates" else "p values adjusted", "by", n_of(max_t$n_perm, kind))
-    },
     if (!is.null(adjusted$lag)) paste("largest over lags", paste(adjusted$lag, collapse = " to ")),
     if (!is.null(adjusted$zeros)) paste("without", range_of(adjusted$zeros, "observation"), "of weight 0")
   )
   if (length(words) && !is.null(adjusted$subjects)) words[1L] <- paste("each", words[1L])
-  words
+  if (is.null(max_t)) return(words)
+  kind <- if (max_t$how == "permutation") "permutation" else paste(max_t$how, "surrogate")
+  c(words, paste(if (max_t$adjust == "fdr") "rates" else "p values adjusted", "by", n_of(max_t$n_perm, kind)))
 }
 
 # Returns the degrees of freedom as text, or NULL if they are n - 2. Those of a fitted null distribution are not shown,

@@ -115,7 +115,8 @@ adjustment_of <- function(run) {
     found[[name]] <- range_if_any(unlist(lapply(own, `[[`, name)))
   }
   if (length(c(found$lost, found$effective)) && !is_random(x)) found$left <- range_if_any(x$counted$n - 2)
-  c(found, list(subjects = length(x$data) / x$sessions, combined = if (!are_compared(x)) combined_words(x)))
+  c(found, list(subjects = length(x$data) / x$sessions, combined = if (!are_compared(x)) combined_words(x)),
+    if (!is.null(settings$max_t)) list(max_t = settings$max_t))
 }
 
 range_if_any <- function(values) if (length(values)) unique(range(values))

@@ -238,6 +238,13 @@ check_enough <- function(n_perm, criterion) {
                     format(criterion$value)))
 }
 
+# Returns the min weight of an adjusted p value of at most p.
+weight_of_adjusted <- function(p, maxima) {
+  n_perm <- length(maxima)
+  allowed <- floor(p * (n_perm + 1) * (1 + ROUNDING)) - 1 # maxima that may be as large
+  if (allowed < n_perm) sort(maxima)[n_perm - allowed] + SAME_COEFFICIENT else 0
+}
+
 # Returns rows of the edges by rates of permutations.
 edges_by_rates <- function(run) {
   run$to_file <- FALSE
@@ -252,11 +259,10 @@ edges_by_rates <- function(run) {
 adjusted_edges <- function(run) {
   rule <- run$settings$max_t
   check_enough(rule$n_perm, run$criterion)
-  allowed <- floor(run$criterion$value * (rule$n_perm + 1) * (1 + ROUNDING)) - 1 # maxima that may be as large
   counted <- count_observations(run)
   side <- tested_sign(run$method)
   maxima <- null_maxima(part_of(run, 0, 0.95), counted, side, rule)
-  min_weight <- if (allowed < rule$n_perm) maxima[rule$n_perm - allowed] + SAME_COEFFICIENT else 0
+  min_weight <- weight_of_adjusted(run$criterion$value, maxima)
   edges <- edge_pass(part_of(run, 0.95, 0.05, "edges"), min(min_weight, 2))
   edges <- kept_edges(edges, if (min_weight > 1) Inf else min_weight)
   edges$tests <- list(maxima = maxima, side = side)

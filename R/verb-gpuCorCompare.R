@@ -45,7 +45,7 @@
 #' largest statistic of all pairs when labels are permuted. With `fdr` edges are chosen by rates from permutations: the
 #' mean number of pairs beyond a cut, of permutations of which the data are one, over that of the data; rates are at
 #' least `1 / (n_perm + 1)`. Cuts of matrices whose rate by the normal distribution is more than twice `fdr` are not
-#' tried. [set.seed()] makes the result reproducible.
+#' tried. With `p.value` edges are chosen by the adjusted p value. [set.seed()] makes the result reproducible.
 #'
 #' * Three subjects or more: labels of subjects are permuted, which are exchangeable if the subjects of both groups vary
 #'   alike. The statistic is t, or with fixed effects the standardized difference. Adjusted p values are at least about
@@ -214,14 +214,32 @@ gpuCorCompare <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
   work <- compare_work(run, n_perm)
   if (n_perm > 0 && !is.null(given$fdr)) {
     rates <- permuted_rates(work$permutations, n_perm, error)
+    run$settings$max_t <- list(adjust = "fdr", n_perm = n_perm, how = "permutation")
     return(compare_output(group_rows_by_rates(work$coefficients, rates, fdr), run, given, error, NULL, output))
   }
+  if (n_perm > 0 && !is.null(given$p.value)) check_enough(n_perm, run$criterion)
   maxima <- if (n_perm > 0) permuted_differences(without_own_pairs(work$permutations), n_perm, error)
   run <- work$coefficients
   if (!length(given)) return(compare_all(run, error, maxima))
-  rows <- network_rows(run)
-  if (is_random(run$x) && is.null(rows$group_tests)) rows <- with_difference_tests(rows, run)
+  rows <- if (n_perm > 0 && !is.null(given$p.value)) rows_by_maxima(run, maxima) else network_rows(run)
+  if (is_random(run$x) && is.null(rows$group_tests) && !length(rows$tests)) rows <- with_difference_tests(rows, run)
   compare_output(rows, run, given, error, maxima, output)
+}
+
+# Returns rows of the pairs with an adjusted p value of at most the criterion.
+rows_by_maxima <- function(run, maxima) {
+  weight <- weight_of_adjusted(run$criterion$value, maxima)
+  if (is_random(run$x)) {
+    t <- if (tested_effects(run$x) > 1) sqrt(weight) else weight
+    weight <- t / sqrt(t^2 + max_df(run$x))
+    run <- with_t(run)
+  }
+  run$criterion <- list(name = "threshold", value = weight)
+  rows <- network_rows(run)
+  if (!is_random(run$x)) return(rows)
+  rows <- with_difference_tests(rows, run)
+  rows$threshold <- NA_real_ # of t
+  rows
 }
 
 # Returns a table of participants, as in BIDS, with rows named by them.

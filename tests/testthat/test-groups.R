@@ -740,3 +740,28 @@ test_that("permuted labels of a small group that varies more are told", {
   long[[6]][, 2] <- long[[6]][, 1] # an infinite z
   expect_no_warning(gpuCorCompare(long[6:9], long[c(1:5, 10:12)], n_perm = 9))
 })
+
+test_that("edges by p.value with permutations are those with such an adjusted p value", {
+  set.seed(21)
+  subjects <- function(n, shared = 0) {
+    lapply(seq_len(n), function(i) {
+      x <- matrix(rnorm(60 * 8), 60)
+      x[, 1:4] <- x[, 1:4] + shared * rnorm(60)
+      x
+    })
+  }
+  cases <- list(list(subjects(7, 2), subjects(7)), list(subjects(7, 1)), list(subjects(1, 2)[[1]], subjects(1)[[1]]),
+                list(list(subjects(4, 2), subjects(5), subjects(4))))
+  for (case in cases) for (sign in c("absolute", if (!is.list(case[[1]][[1]])) "positive")) { # F has no sign
+    compare <- function(...) {
+      set.seed(22)
+      do.call(gpuCorCompare, c(case, list(n_perm = 39, sign = sign), list(...)))
+    }
+    all <- compare()
+    edges <- compare(p.value = 0.1, output = "edges")
+    expect_equal(sort(edges$p.adjusted), sort(all$p.adjusted[all$p.adjusted <= 0.1]))
+    expect_gt(nrow(edges), 2)
+  }
+  expect_error(compare(p.value = 0.02), "'n_perm' must be at least 49 for p.value = 0.02, not 39")
+  expect_output(print(compare(fdr = 0.1)), "rates by 39 permutations")
+})
