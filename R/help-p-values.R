@@ -93,9 +93,9 @@
 #' | `"pearson"` | normal, any n; `use = "pairwise"`; `covariates` | valid |
 #' | `"pearson"`, `df = "bartlett"` | AR(0.6) with 200 rows | nearly valid |
 #' | `"cosine"` | mean 0, normal | valid |
-#' | `"spearman"` | normal or lognormal, n = 20 or more | nearly valid |
-#' | `"kendall"` | normal, n = 20, coefficients up to 0.33; n = 100 | nearly valid |
-#' | `"kendall"` | normal, coefficient 0.71 | not valid with n = 20: 0.063, and with n = 10: 0.09 |
+#' | `"spearman"` | normal or lognormal, n = 10 or more | nearly valid |
+#' | `"kendall"` | normal, n = 10 or more, coefficients up to 0.71 | nearly valid, to 0.033 |
+#' | `"kendall"` | normal, n = 10, coefficient 0.8 | not valid: 0.09 |
 #' | `"pearson"` | lognormal, coefficient 0.38, n = 20 | not valid: 0.16 |
 #' | `"pearson"` | uncorrelated, not independent | not valid: 0.23 with n = 30, see above |
 #' | any | counts with 60 % zeros, n = 20 | not valid for correlated counts: 0.12 to 0.24 |

@@ -176,17 +176,25 @@ static double unlimited_z(double r) {
     return r < 0 ? -z : z;
 }
 
-/* Kendall: Fieller, Hartley and Pearson (1957). Spearman: Bonett and Wright (2000). Otherwise: Fisher (1921). Not
- * positive, or infinite, if df is too small. */
+/* Kendall: Fieller, Hartley and Pearson (1957), times a factor for strong coefficients of few observations, by
+ * simulation. Spearman: Bonett and Wright (2000). Otherwise: Fisher (1921). Not positive, or infinite, if df is too
+ * small. */
 static double variance_of_z(const gcor_measure *measure, double df, double r) {
-    if (measure->distribution == GCOR_NORMAL_WITH_TIES) return 0.437 / (df - 4);
+    if (measure->distribution == GCOR_NORMAL_WITH_TIES) return 0.437 * (1 + 8 * r * r / df) / (df - 4);
     return (measure->ranked ? 1 + r * r / 2 : 1) / (df - 1);
 }
 
+enum { MIN_RANKS = 10 };
+
 gcor_interval gcor_interval_of(const gcor_measure *measure, gcor_alternative alternative, double quantile, double df,
                                double r, double missing) {
-    double variance = variance_of_z(measure, df, r), z = unlimited_z(r), width = quantile * sqrt(variance);
-    if (!(variance > 0 && variance < INFINITY)) return (gcor_interval){missing, missing};
-    return (gcor_interval){alternative == GCOR_LESS ? -1 : gcor_tanh(z - width),
-                           alternative == GCOR_GREATER ? 1 : gcor_tanh(z + width)};
+    const int is_kendall = measure->distribution == GCOR_NORMAL_WITH_TIES, is_ranked = is_kendall || measure->ranked;
+    const double n = is_kendall ? df : df + 2;
+    /* The largest coefficient of ranks that are not all in the same order: beyond it the true one may still be less. */
+    const double limit = is_ranked ? 1 - (is_kendall ? 4 / (n * (n - 1)) : 12 / (n * (n * n - 1))) : 1;
+    const double within = fmax(-limit, fmin(limit, r)), z = unlimited_z(within);
+    const double variance = variance_of_z(measure, df, within), width = quantile * sqrt(variance);
+    if (!(variance > 0 && variance < INFINITY) || (is_ranked && n < MIN_RANKS)) return (gcor_interval){missing, missing};
+    return (gcor_interval){alternative == GCOR_LESS || r <= -1 ? -1 : gcor_tanh(z - width),
+                           alternative == GCOR_GREATER || r >= 1 ? 1 : gcor_tanh(z + width)};
 }

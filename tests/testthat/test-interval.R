@@ -48,7 +48,7 @@ test_that("intervals of ranks and cosines are those of their definitions", {
                                        exact = exact && is.null(df), precision = "double"))
     r <- as.vector(test$r)
     n <- as.vector(test$n)
-    s <- sqrt(switch(method, kendall = 0.437 / (n - 4), spearman = (1 + r^2 / 2) / (n - 3), 1 / (df - 1)))
+    s <- sqrt(switch(method, kendall = 0.437 * (1 + 8 * r^2 / n) / (n - 4), spearman = (1 + r^2 / 2) / (n - 3), 1 / (df - 1)))
     expect_equal(bounds(test), bounds_of(r, s, alternative = alternative), tolerance = 1e-12, label = label)
   })
 })
@@ -63,7 +63,7 @@ test_that("intervals have the degrees of freedom of the test", {
     r <- as.vector(test$r)
     df <- as.vector(test$df)
     expect_true(all(df < as.vector(test$n) - 2 | names(given)[1] != "covariates"))
-    s <- sqrt((if (method == "spearman") 1 + r^2 / 2 else 1) / (df - 1))
+    s <- sqrt((if (method == "spearman") (1 + r^2 / 2) * ifelse(df + 2 < 10, NA, 1) else 1) / (df - 1))
     expect_equal(bounds(test), bounds_of(r, s), tolerance = 1e-12, label = paste(method, names(given)[1]))
   }
   residuals <- residuals(lm(x ~ z))
@@ -72,10 +72,10 @@ test_that("intervals have the degrees of freedom of the test", {
 })
 
 test_that("bounds are NA where there is no coefficient, no test or no standard error", {
-  few <- c(pearson = 3, spearman = 3, kendall = 4)
+  few <- c(pearson = 3, spearman = 9, kendall = 9)
   for (method in names(few)) {
-    for (n in 3:6) {
-      found <- bounds(suppressWarnings(intervals((1:n)^2, c(2, 1, 3:6)[1:n], method = method)))
+    for (n in 3:11) {
+      found <- bounds(suppressWarnings(intervals((1:n)^2, c(2, 1, 3:11)[1:n], method = method)))
       expect_identical(anyNA(found), n <= few[[method]], label = paste(method, n))
       expect_identical(all(is.na(found)), anyNA(found))
     }
@@ -92,15 +92,21 @@ test_that("perfect correlations have the interval of cor.test()", {
     test <- intervals(1:7 + 0, sign * 1:7, alternative = alternative, precision = "double")
     truth <- cor.test(1:7, sign * 1:7, alternative = alternative)$conf.int # its coefficient has a rounding error
     expect_identical(as.vector(bounds(test)), round(as.vector(truth), 12))
-    ranks <- intervals(1:7 + 0, sign * (1:7)^3, alternative = alternative, method = "spearman")
-    expect_identical(bounds(ranks), bounds(test))
+    next_smaller <- c(spearman = cor(1:12, c(2, 1, 3:12)), kendall = cor(1:12, c(2, 1, 3:12), method = "kendall"))
+    for (method in names(next_smaller)) {
+      ranks <- bounds(intervals(1:12 + 0, sign * (1:12)^3, alternative = alternative, method = method))
+      r <- next_smaller[[method]]
+      s <- sqrt(if (method == "kendall") 0.437 * (1 + 8 * r^2 / 12) / 8 else (1 + r^2 / 2) / 9)
+      truth <- bounds_of(sign * next_smaller[[method]], s, alternative = alternative)
+      expect_equal(ranks, replace(truth, if (sign > 0) 2 else 1, sign), tolerance = 1e-12)
+    }
   }
 })
 
 test_that("intervals of coefficients near 1 are those of double precision", {
   old <- options(gpucor.orientation = "columns") # variables in columns, though correlated
   on.exit(options(old))
-  for (n_obs in c(7, 60, 300)) for (method in c("pearson", "spearman")) {
+  for (n_obs in c(12, 60, 300)) for (method in c("pearson", "spearman")) {
     m <- normal(n_obs, 1)[, 1] + normal(n_obs, 12, seed = 2) %*% diag(10^seq(-0.5, -5, length.out = 12))
     z <- function(...) atanh(bounds(intervals(m, method = method, ...)))
     own <- z()
