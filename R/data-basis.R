@@ -68,10 +68,7 @@ whitened_basis <- function(z, regressors, counts) {
          "variance must be; a matrix of distances is none")
   }
   root <- tryCatch(chol(v[counts, counts, drop = FALSE]), error = function(e) NULL)
-  if (is.null(root) || any(diag(root)^2 <= SINGULAR * colSums(root^2))) {
-    fail("'covariance' is not positive definite, as if some observations were repeated or determined by others; add a ",
-         "small number to its diagonal, such as a hundredth of it")
-  }
+  check_dependence(v, which(counts), root)
   z <- cbind(rep(as.numeric(regressors$centred), nrow(root)), z)
   taken <- qr(backsolve(root, z, transpose = TRUE), tol = SAME_SPAN)
   map <- backsolve(root, qr.Q(taken, complete = TRUE)[, seq_len(nrow(root)) > taken$rank, drop = FALSE])
@@ -81,6 +78,44 @@ whitened_basis <- function(z, regressors, counts) {
 
 # An observation is determined by others if they leave at most this fraction of its variance.
 SINGULAR <- 1e-10
+
+# Observations that are so much alike leave differences that a covariance tells to be tiny; if they are not, they decide
+# about all coefficients. The max correlation, and the min eigenvalue of the correlations.
+MAX_ALIKE <- 0.95
+MIN_EIGENVALUE <- 0.05
+
+# Stops if the covariance of the observations `rows` has no root, and warns if it has almost none.
+check_dependence <- function(v, rows, root) {
+  r <- abs(stats::cov2cor(v[rows, rows, drop = FALSE]))
+  diag(r) <- 0
+  alike <- rows[arrayInd(which.max(r), dim(r))]
+  instead <- paste0("give h * K + (1 - h) * diag(n) for the relatedness K and a heritability h",
+                    if (max(r) > MAX_ALIKE) paste(", or leave out one of rows", alike[2L], "and", alike[1L]))
+  if (is.null(root) || any(diag(root)^2 <= SINGULAR * colSums(root^2))) {
+    fail("'covariance' is not positive definite, as if some observations were repeated or determined by others; ",
+         instead)
+  }
+  least <- least_eigenvalue(root / rep(sqrt(colSums(root^2)), each = nrow(root)))
+  if (max(r) <= MAX_ALIKE && least >= MIN_EIGENVALUE) return(invisible())
+  warn("gpuCorCovariance", if (max(r) > MAX_ALIKE) {
+    paste0("rows ", alike[2L], " and ", alike[1L], " have a correlation of ", format(floor(1000 * max(r)) / 1000),
+           " in 'covariance'")
+  } else {
+    paste0("the smallest eigenvalue of 'covariance' is ", format(100 * least, digits = 1L), " % of the mean")
+  }, ", and what is left of such observations decides about all coefficients; p values are too small if 'covariance' ",
+  "makes them more alike than they are, so ", instead)
+}
+
+# Returns the smallest eigenvalue of R'R, by inverse iteration.
+least_eigenvalue <- function(root) {
+  x <- cos(seq_len(nrow(root))^2) # of no particular direction
+  for (k in 1:30) {
+    x <- backsolve(root, backsolve(root, x, transpose = TRUE))
+    size <- sqrt(sum(x^2))
+    x <- x / size
+  }
+  1 / size
+}
 
 # Returns regressors unranked, with missing values as 0: pairs rank them among pairwise-complete observations.
 raw_regressors <- function(regressors) {

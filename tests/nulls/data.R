@@ -23,9 +23,10 @@ few_counts <- function(n, m = 20) matrix(stats::rnbinom(n * m, size = 0.5, mu = 
 mostly_zeros <- function(n, m = 20) matrix(stats::rbinom(n * m, 1, 0.1) * (1 + stats::rgeom(n * m, 0.3)), n)
 counts <- function(n, m = 20) log1p(matrix(stats::rnbinom(n * m, size = 2, mu = 20), n))
 
-# Related observations: families of five with a correlation of 0.5, or the tips of a tree, n a power of 2, that branches
-# at equal intervals. `of`: their covariance.
+# Related observations: families of five with a correlation of 0.5, a pair of twins among 20, or the tips of a tree, n a
+# power of 2, that branches at equal intervals. `of`: their covariance.
 families <- function(n) 0.5 * kronecker(diag(n / 5), matrix(1, 5, 5)) + diag(0.5, n)
+twins <- function(r) replace(diag(20), c(2, 21), r)
 tree <- function(n) {
   branches <- 2^(0:log2(n))
   Reduce(`+`, lapply(branches, \(b) kronecker(diag(b), matrix(1, n / b, n / b)))) / length(branches)

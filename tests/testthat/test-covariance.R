@@ -157,9 +157,16 @@ test_that("what is no covariance of the observations is an error", {
   twin[2, ] <- twin[, 2] <- twin[1, ]
   twin[2, 2] <- twin[1, 1]
   for (singular in list(twin, tcrossprod(scale(x, scale = FALSE)))) {
-    expect_error(own(singular), "'covariance' is not positive definite, .* add a small number to its diagonal")
+    expect_error(own(singular), "'covariance' is not positive definite, .* give h . K .* and a heritability h")
   }
-  expect_silent(own(twin + diag(0.01, 24)))
+  expect_error(own(twin), "or leave out one of rows 1 and 2$")
+  expect_warning(own(twin + diag(0.01, 24)), "rows 1 and 2 have a correlation of 0.9.* in 'covariance'",
+                 class = "gpuCorCovariance")
+  smooth <- 0.9^abs(outer(1:24, 1:24, `-`)) # the smallest eigenvalue is 0.053
+  expect_silent(own(smooth))
+  least <- min(eigen(smoother <- 0.92^abs(outer(1:24, 1:24, `-`)))$values)
+  expect_warning(own(smoother), paste0("the smallest eigenvalue .* ", format(100 * least, digits = 1), " % of the mean"))
+  expect_silent(own(0.7 * twin + 0.3 * diag(diag(twin)))) # heritability
   expect_silent(own(twin, weights = rep(c(1, 0, 1), c(1, 1, 22))))
   rownames(x) <- rownames(v) <- letters[1:24]
   expect_silent(own(v))
