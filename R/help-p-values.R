@@ -62,7 +62,7 @@
 #' | `covariance = cov(t(x))` | normal, 5 or 20 columns for each row | conservative: 0.03 or 0.045 |
 #' | `covariance` of families | independent rows | not valid: 0.07 |
 #' | `covariance` with a heritability of 0.2, 0.5 | heritability 0.8, families of 5 | not valid: 0.22, 0.10 |
-#' | `covariance` with a correlation of 0.8, 0.99 of two of 20 rows | their correlation is 0.5 | valid; not valid: 0.56 |
+#' | `covariance` with a correlation of 0.8, 0.99 of two of 20 rows | their correlation is 0.5 | nearly valid; not valid: 0.52 |
 #' | without `covariance` | families of 5, correlated by 0.5; 64 species of a tree | not valid: 0.16; 0.33 |
 #' | F of a factor ([gpuAssociation()]) | normal, or logarithms of counts; with `covariates` | valid |
 #' | F of a factor | lognormal, equal groups | conservative at 0.05 |

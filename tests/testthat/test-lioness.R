@@ -130,34 +130,6 @@ test_that("several samples have the values of adjusted and incomplete data, and 
   expect_identical(is.na(values["g1~g2", ]), c(s6 = FALSE, s7 = TRUE))
 })
 
-test_that("several samples have the values of each alone, also where all columns decide about a pair", {
-  x <- sample_data()
-  colnames(x) <- paste0("g", 1:40)
-  gaps <- x
-  gaps[5, 40] <- NA # a column without an edge
-  mostly <- x
-  mostly[1:25, 40] <- 0 # its median absolute deviation is 0
-  age <- rnorm(30)
-  cases <- list(
-    list(x, partial = TRUE), list(x, partial = TRUE, shrinkage = 0.3), list(x, partial = TRUE, covariates = age),
-    list(gaps, partial = TRUE, use = "complete.obs"), list(gaps, method = "kendall", use = "complete.obs"),
-    list(gaps, method = "spearman", use = "complete.obs", covariates = age),
-    list(gaps, method = "bicor", use = "complete.obs"),
-    list(gaps[, 1:9], gaps[, 10:40], method = "bicor", use = "complete.obs"),
-    list(mostly, method = "bicor", options = list(pearsonFallback = "all")),
-    list(gaps, method = "pearson", use = "complete.obs", covariates = age, weights = rep(0:1, c(2, 28))))
-  for (case in cases) {
-    network <- function(...) suppressWarnings(do.call(gpuCorNetwork, c(case, list(...))))
-    values <- network(density = 0.02, lioness = c(4, 17))
-    edges <- attr(values, "edges")
-    expect_false("g40" %in% c(edges$from, edges$to))
-    for (k in 1:2) {
-      own <- as.matrix(network(threshold = 0, lioness = c(4, 17)[k]))
-      expect_equal(unname(values[, k]), own[cbind(edges$from, edges$to)], tolerance = 1e-9)
-    }
-  }
-})
-
 test_that("names of many edges are joined when they are read", {
   x <- sample_data(20, 160)
   colnames(x) <- sprintf("gene %d \u00e9", 1:160)

@@ -1,0 +1,199 @@
+# What must not matter, over verbs, measures and arguments: the order of columns and rows, further columns, a constant,
+# the class of the data, shards and threads. Values are compared by the names of their columns.
+
+set.seed(31)
+x <- normal(40, 12) + outer(rnorm(40), rep(0:3, 3))
+dimnames(x) <- list(paste0("s", 1:40), paste0("g", 1:12))
+gaps <- replace(x, cbind(c(3, 20), c(12, 5)), NA) # 5, as 1 and 9, is uncorrelated
+flat <- replace(x, cbind(rep(1:30, 2), rep(c(1, 5), each = 30)), 1) # two columns without a deviation
+about <- data.frame(age = rnorm(40), site = gl(2, 20, labels = c("a", "b")), row.names = rownames(x))
+traits <- data.frame(dose = rnorm(40), score = x[, 1] + rnorm(40), row.names = rownames(x))
+
+# ---- verbs: a named vector of values
+
+of_pairs <- function(m) {
+  m <- as.matrix(m)
+  order <- order(rownames(m))
+  m <- m[order, order]
+  stats::setNames(m[lower.tri(m)], outer(rownames(m), colnames(m), paste)[lower.tri(m)])
+}
+of_edges <- function(edges, value) {
+  ends <- rbind(pmin(edges$from, edges$to), pmax(edges$from, edges$to))
+  found <- stats::setNames(edges[[value]], paste(ends[1, ], ends[2, ]))
+  found[order(names(found))]
+}
+by_name <- function(values, names) stats::setNames(values, names)[order(names)]
+verbs <- list(
+  gpuCor = function(x, ...) of_pairs(gpuCor(x, ...)),
+  threshold = function(x, ...) of_edges(gpuCorNetwork(x, ..., threshold = 0.2, output = "edges"), "r"),
+  density = function(x, ...) of_edges(gpuCorNetwork(x, ..., density = 0.3, output = "edges"), "r"),
+  k = function(x, ...) of_edges(gpuCorNetwork(x, ..., k = 2, output = "edges"), "r"),
+  p.value = function(x, ...) of_edges(gpuCorNetwork(x, ..., p.value = 0.2, output = "edges"), "p.value"),
+  fdr = function(x, ...) of_edges(gpuCorNetwork(x, ..., fdr = 0.5, output = "edges"), "fdr"),
+  lioness = function(x, ...) {
+    values <- gpuCorNetwork(x, ..., density = 0.3, lioness = c("s8", "s30"))
+    edges <- attr(values, "edges")
+    edges$value <- values[, "s8"] + 1000 * values[, "s30"]
+    of_edges(edges, "value")
+  },
+  gpuCorTest = function(x, ...) of_pairs(gpuCorTest(x, ...)$p.value),
+  gpuConnectivity = function(x, ...) {
+    found <- gpuConnectivity(x, ..., power = 2)
+    by_name(found$soft[, 1], rownames(found$soft))
+  },
+  gpuTOM = function(x, ...) of_pairs(gpuTOM(x, ..., power = 2)),
+  gpuAssociation = function(x, ..., rows = seq_len(nrow(traits))) {
+    found <- gpuAssociation(x, traits[rows, ], ..., p.value = 1)
+    by_name(found$p.value, paste(found$from, found$to))
+  }
+)
+of_own_pair <- c("gpuCor", "threshold", "p.value", "gpuCorTest", "gpuAssociation") # values do not depend on other pairs
+
+# ---- arguments: `x`, `shift`: FALSE if a constant matters, `time`: TRUE if the order of rows does, `all`: TRUE if
+# further columns do
+
+settings <- list(
+  pearson = list(x), double = list(x, precision = "double"), kendall = list(x, method = "kendall"),
+  spearman = list(gaps, method = "spearman", use = "pairwise"), pairwise = list(gaps, use = "pairwise"),
+  complete = list(gaps, method = "kendall", use = "complete.obs"),
+  bicor = list(gaps, method = "bicor", use = "complete.obs"),
+  fallback = list(flat, method = "bicor", options = list(pearsonFallback = "all")),
+  distance = list(x, method = "distance"), mi = list(x, method = "mi"),
+  cosine = list(x, method = "cosine", shift = FALSE), concordance = list(x, method = "concordance", shift = FALSE),
+  coherence = list(x, method = "coherence", time = TRUE),
+  partial = list(x, partial = TRUE, shrinkage = 0.3, all = TRUE),
+  partial_gaps = list(gaps, partial = TRUE, use = "complete.obs", all = TRUE),
+  covariates = list(x, covariates = ~ age + site, data = about),
+  protect = list(gaps, covariates = ~ age, protect = ~ site, data = about, use = "complete.obs"),
+  copied = list(x, covariates = ~ site, protect = ~ copy, data = transform(about, copy = site)),
+  weights = list(x, weights = rep(c(1, 0, 1), c(4, 3, 33))),
+  graded = list(x, weights = 1:40 / 40, method = "spearman"),
+  bandpass = list(x, bandpass = c(0.05, 0.2), tr = 2, time = TRUE)
+)
+
+# ---- what must not matter: a function of the data and the arguments that returns both, changed
+
+drawn_columns <- c(7, 2, 12, 1, 5, 11, 3, 10, 4, 9, 8, 6)
+drawn_rows <- rev(seq_len(40))
+same_rows <- function(arguments) { # arguments that have a value for each row
+  for (name in intersect(c("weights", "data"), names(arguments))) {
+    values <- arguments[[name]]
+    arguments[[name]] <- if (is.data.frame(values)) values[drawn_rows, ] else values[drawn_rows]
+  }
+  arguments$rows <- drawn_rows # of traits
+  arguments
+}
+file_of <- function(x) {
+  file <- tempfile()
+  writeBin(as.vector(x), file)
+  gpuCorFile(file, dim(x), dimnames = dimnames(x))
+}
+changes <- list(
+  columns = function(x, arguments) list(x[, drawn_columns], arguments),
+  more = function(x, arguments) {
+    list(cbind(x, matrix(sin((1:120)^2), 40, dimnames = list(NULL, c("a", "b", "z")))), arguments)
+  },
+  rows = function(x, arguments) list(x[drawn_rows, ], same_rows(arguments)),
+  constant = function(x, arguments) list(x + rep(2^(0:3), each = 40), arguments),
+  ts = function(x, arguments) list(stats::ts(x), arguments),
+  frame = function(x, arguments) list(as.data.frame(x), arguments),
+  sparse = function(x, arguments) list(Matrix::Matrix(x, sparse = TRUE), arguments),
+  file = function(x, arguments) list(file_of(x), arguments),
+  list = function(x, arguments) list(list(x), c(arguments, combine = "mean")),
+  threads = function(x, arguments) list(x, c(arguments, threads = 3))
+)
+
+# A matrix of class "ts" has no row names; these verbs take one data set.
+refused <- c("lioness, ts", "lioness, list", "gpuCorTest, list", "gpuAssociation, list")
+
+test_that("values do not depend on order, further columns, a constant, the class of the data and threads", {
+  rows <- covering(verb = names(verbs), setting = names(settings), change = names(changes))
+  compared <- 0
+  for_rows(rows, function(verb, setting, change, label) {
+    given <- settings[[setting]]
+    matters <- c(more = isTRUE(given$all) || !verb %in% of_own_pair, rows = isTRUE(given$time),
+                 constant = isFALSE(given$shift))
+    if (isTRUE(matters[change]) || paste0(verb, ", ", change) %in% refused) return()
+    own <- given[setdiff(names(given), c("", "shift", "time", "all"))]
+    call <- function(x, arguments) {
+      if (verb != "gpuAssociation") arguments$rows <- NULL
+      suppressWarnings(suppressMessages(do.call(verbs[[verb]], c(list(x), arguments))))
+    }
+    values <- tryCatch(call(given[[1]], own), gpucor_error_input = function(e) NULL) # they do not go together
+    if (is.null(values)) return()
+    changed <- do.call(call, changes[[change]](given[[1]], own))
+    if (change == "more") changed <- changed[names(values)]
+    compared <<- compared + 1
+    expect_equal(changed, values, tolerance = 2e-6, label = label)
+  })
+  expect_gt(compared, 150)
+})
+
+test_that("p values of shrunken partial correlations do not depend on the order of many columns", {
+  set.seed(5)
+  x <- matrix(rnorm(60 * 2300), 60, dimnames = list(NULL, 1:2300))
+  x[1:25, 3] <- NA # 2,000 columns are a sample of all
+  count <- function(x) {
+    gpuCorNetwork(x, p.value = 0.01, partial = TRUE, shrinkage = 0.5, use = "complete.obs")@edges / choose(2300, 2)
+  }
+  expect_equal(count(x[, c(1:2, 4, 3, 5:2300)]), count(x), tolerance = 0.02) # another sample
+  expect_lt(count(x), 0.012)
+})
+
+# ---- several are one by one
+
+test_that("networks of several values, and subjects, are those of one by one", {
+  for (setting in setdiff(names(settings), "kendall")) {
+    given <- settings[[setting]]
+    own <- given[setdiff(names(given), c("", "shift", "time", "all"))]
+    call <- function(verb, ...) suppressWarnings(do.call(verb, c(given[1], own, list(...))))
+    for (values in list(list(threshold = c(0.3, 0.1)), list(density = c(0.1, 0.4)), list(k = c(1, 3)))) {
+      several <- do.call(call, c(list(gpuCorNetwork), values))
+      for (i in 1:2) {
+        one <- do.call(call, c(list(gpuCorNetwork), lapply(values, `[`, i)))
+        expect_equal(as.matrix(several[[i]]), as.matrix(one), tolerance = 1e-6, label = paste(setting, names(values)))
+      }
+    }
+    others <- lapply(1:3, function(i) given[[1]] + 3 * normal(40, 12, seed = i))
+    each <- lapply(others, function(x) {
+      suppressWarnings(as.matrix(do.call(gpuCor, c(list(x), replace(own, "precision", "double")))))
+    })
+    arguments <- own
+    arguments[["data"]] <- if (!is.null(own$data)) list(own$data, own$data, own$data)
+    together <- suppressWarnings(do.call(gpuCor, c(list(others, combine = "mean", precision = "double"),
+                                                   arguments[names(arguments) != "precision"])))
+    expect_equal(as.matrix(together), Reduce(`+`, each) / 3, tolerance = 1e-6, label = setting)
+  }
+})
+
+test_that("networks of several samples have the values of each alone", {
+  compared <- 0
+  for (setting in names(settings)) {
+    given <- settings[[setting]]
+    own <- given[setdiff(names(given), c("", "shift", "time", "all"))]
+    network <- function(...) suppressWarnings(suppressMessages(do.call(gpuCorNetwork, c(given[1], own, list(...)))))
+    values <- tryCatch(network(density = 0.05, lioness = c(12, 30)), gpucor_error_input = function(e) NULL)
+    if (is.null(values)) next
+    edges <- attr(values, "edges") # few columns have one
+    for (k in 1:2) {
+      one <- as.matrix(network(threshold = 0, sign = "absolute", lioness = c(12, 30)[k]))[cbind(edges$from, edges$to)]
+      kept <- one != 0 # a measure of one sign has no others
+      expect_equal(unname(values[kept, k]), one[kept], tolerance = 1e-6, label = setting)
+    }
+    compared <- compared + 1
+  }
+  expect_gt(compared, 12)
+})
+
+test_that("modules are tested as their eigengenes are, with their covariates", {
+  set.seed(32)
+  batch <- gl(2, 20)
+  dose <- rnorm(40) + as.numeric(batch)
+  genes <- matrix(rnorm(40 * 60), 40) + outer(as.numeric(batch), rnorm(60)) + outer(rnorm(40), rep(0:2, 20))
+  modules <- suppressWarnings(gpuModules(genes, power = 4, minModuleSize = 10, covariates = ~ batch, protect = ~ dose,
+                                         data = data.frame(batch, dose)))
+  skip_if(ncol(modules$eigengenes) < 2)
+  own <- suppressMessages(gpuAssociation(modules, data.frame(dose)))
+  truth <- vapply(modules$eigengenes, function(e) summary(lm(e ~ dose + batch))$coefficients["dose", 4], 0)
+  expect_equal(unname(as.vector(own$p.value)), unname(truth), tolerance = 1e-5)
+})
