@@ -152,6 +152,7 @@ input_hint <- function(x, name) {
     return("; it has values of pairs already: give the data that they are of, or method = \"given\"")
   }
   if (is.character(x) && is.matrix(x)) return("; leave columns of text out, or make them row names")
+  if (inherits(x, "formula")) return(paste0("; covariates = ", deparse1(x), " regresses these out"))
   if (!is.character(x) || length(x) != 1L) return(NULL)
   if (grepl("[.]nii([.]gz)?$", x)) return("; voxelMatrix() reads this file")
   if (grepl("[.](h5|h5ad|hdf5|bin|raw)$", x, ignore.case = TRUE)) return("; gpuCorFile() takes this file")

@@ -95,9 +95,17 @@ warn_without <- function(result, run) {
                    call. = FALSE))
   }
   hint <- na_rm_hint(run$x)
-  if (is.null(hint) && whole) hint <- "; see 'use'"
+  if (is.null(hint) && whole) hint <- paste0(empty_row_words(run$x), "; see 'use'")
   warning(if (whole) "missing values" else few_words(run$method), " leave no coefficient (",
           paste(text, collapse = "; "), ")", hint, call. = FALSE)
+}
+
+# Returns words for the first observation without any value, which leaves no column with coefficients.
+empty_row_words <- function(x) {
+  if (!is.matrix(x)) return(NULL)
+  row <- which(is.na(x[, 1L]))
+  row <- row[rowSums(!is.na(x[row, , drop = FALSE])) == 0][1L]
+  if (!is.na(row)) paste0("; row ", row, if (!is.null(rownames(x))) paste0(" (", rownames(x)[row], ")"), " has no value")
 }
 
 # Returns the hint for a list of subjects, unless the combination or fixed effects need all subjects.

@@ -317,6 +317,11 @@ compare_run <- function(run, x, y, groups) { # nolint: cyclocomp_linter.
     warn("gpuCorSegments", "subjects have ", paste(range(counted$n), collapse = " to "), " observations: coherence of ",
          "fewer segments is larger by chance, and groups that differ in them differ in it; use as many of each subject")
   }
+  are_alone <- length(sizes) == 1L && is.null(groups$design) && is.null(given$effects)
+  if (are_alone && length(data) <= FEW_GROUPS && length(unique(counted$n_obs)) > 1L) {
+    tell_once("'x' is a list of ", length(data), " matrices of ", range_of(counted$n_obs, "observation"), ", taken as ",
+              "subjects whose mean z is compared with 0; effects = \"fixed\" compares them as groups of samples")
+  }
   weights <- if (!is.null(model)) {
     model$weights
   } else {
@@ -330,6 +335,9 @@ compare_run <- function(run, x, y, groups) { # nolint: cyclocomp_linter.
   run$x <- new_subjects(data, rule, weights, total, counted, designs, effects, n_first, model)
   with_pairs(run)
 }
+
+# So few matrices of other lengths may be groups of samples, as split() makes them, and not subjects.
+FEW_GROUPS <- 5
 
 # Returns what check_together() has to know of groups.
 facts_of_groups <- function(run, n_perm) {

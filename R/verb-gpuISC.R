@@ -78,7 +78,8 @@
 #' @export
 gpuISC <- function(x, n_perm = 0, surrogate = c("rotation", "phase"), output = c("isc", "isfc"), ...) {
   specs <- specs_of("gpuISC", ...)
-  check_type(x, "x", is_subjects(x), "a list of subjects' matrices, or a function with 'subjects'")
+  check_type(x, "x", is_subjects(x), "a list of subjects' matrices, or a function with 'subjects'",
+             if (is.matrix(x)) "; give both as list(a, b)")
   n_perm <- check_whole(n_perm, "n_perm", 0, 1e9)
   surrogate <- check_choice(surrogate, c("rotation", "phase"), "surrogate")
   output <- check_choice(output, c("isc", "isfc"), "output")

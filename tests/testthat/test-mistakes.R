@@ -526,3 +526,20 @@ test_that("gpuAssociation() takes the eigengenes of modules", {
   several <- structure(list(eigengenes = list(eigengenes)), class = c("gpuConsensusModules", class(modules)))
   expect_error(gpuAssociation(several, traits), "give the eigengenes of one, x$eigengenes[[1]]", fixed = TRUE)
 })
+
+test_that("a row without values, names in a column, a formula and two matrices are understood", {
+  x <- normal(20, 5)
+  rownames(x) <- paste0("s", 1:20)
+  traits <- data.frame(sample = rownames(x), age = 1:20)
+  expect_equal(gpuAssociation(x, traits)$p.value, gpuAssociation(x, traits["age"])$p.value)
+  expect_error(gpuAssociation(x, traits[20:1, ]), "'traits' has the observations of 'x' in another order")
+  expect_error(gpuCor(x, ~ age), "not of class formula; covariates = ~age regresses these out")
+  expect_error(gpuISC(x, x), "not of class matrix; give both as list\\(a, b\\)")
+  groups <- list(a = x[1:6, ], b = x[7:12, ], c = x[13:20, ])
+  expect_told(gpuCorCompare(groups), "a list of 3 matrices of 6 to 8 observations, .* effects = \"fixed\" compares")
+  expect_silent(gpuCorCompare(groups[1:2]))
+  expect_silent(gpuCorCompare(groups, effects = "fixed"))
+  x[3, ] <- NA
+  expect_warning(gpuCorNetwork(x, threshold = 0.5), "row 3 (s3) has no value; see 'use'", fixed = TRUE)
+  expect_no_match(tryCatch(gpuCorNetwork(replace(x, 4, NA)[-3, ], threshold = 0.5), warning = conditionMessage), "row")
+})
