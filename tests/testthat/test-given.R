@@ -24,7 +24,7 @@ test_that("groups of given matrices are compared as those of the data that they 
   expect_identical(attr(as_dist$p.value, "Labels"), letters[1:7])
   expect_identical(plain(gpuCorCompare(function(i) r[[i]], function(i) r[[i + 4]], method = "given",
                                        subjects = c(4, 5))$p.value), plain(given$p.value))
-  net <- gpuCorCompare(r[1:4], r[5:9], method = "given", p.value = 0.3, n_perm = 19, output = "edges")
+  net <- gpuCorCompare(r[1:4], r[5:9], method = "given", p.value = 0.3, output = "edges")
   expect_identical(nrow(net), sum(plain(given$p.value) <= 0.3))
   threshold <- gpuCorCompare(r[1:4], r[5:9], method = "given", threshold = 1, n_perm = 9, components = "size")
   expect_identical(threshold@components$table$size[1] > 0, TRUE)
