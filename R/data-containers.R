@@ -93,13 +93,24 @@ picked_assay <- function(x, name, assay) {
   number <- known$number(x)
   if (!number) fail("'", name, "' is a ", class(x)[1L], " without an assay")
   names <- known$names(x)
-  if (is.null(assay)) assay <- known$default(x)
+  if (is.null(assay)) {
+    assay <- known$default(x)
+    tell_of_counts(x, name, if (is.numeric(assay)) names[assay], names)
+  }
   is_there <- assay[1L] %in% names || (is_numeric(assay) && assay[1L] %in% seq_len(number))
   if (!is_there || length(assay) > known$parts) {
     fail("'assay' is ", show_value(assay), ", which '", name, "' does not have; it has ",
          if (length(names)) paste0('"', names, '"', collapse = ", ") else paste("1 to", number, "without names"))
   }
   known$pick(x, assay)
+}
+
+# Tells that values are raw counts, whose depth and variance correlations see. `taken`: the assay that is the default.
+tell_of_counts <- function(x, name, taken, names) {
+  if (!identical(taken, "counts")) return(invisible())
+  logs <- intersect(c("logcounts", "vst", "rlog"), names)[1L]
+  tell_once("'", name, "' is a ", class(x)[1L], " whose first assay, \"counts\", is taken; correlations are usually of ",
+            "logarithms", if (is.na(logs)) " of normalized counts" else paste0(": assay = \"", logs, "\""))
 }
 
 # Returns layer assay[2] of Seurat's assay[1]. SeuratObject 4 calls a layer a slot. `seurat`: the package's functions.

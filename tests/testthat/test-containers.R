@@ -82,6 +82,7 @@ test_that("an assay that is not there is told as such", {
   skip_if_not_installed("SummarizedExperiment")
   x <- expression()
   experiment <- SummarizedExperiment::SummarizedExperiment(list(counts = t(x)))
+  expect_told(gpuCor(experiment), "SummarizedExperiment whose first assay, \"counts\", is taken; .* logarithms of norm")
   expect_identical(tryCatch(gpuCor(experiment, assay = "zz"), error = conditionMessage),
                    "'assay' is \"zz\", which 'x' does not have; it has \"counts\"")
 })
