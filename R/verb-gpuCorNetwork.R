@@ -79,7 +79,8 @@
 #'   for `k` an integer of at least 1. Of the first three also several.
 #' @param sign A string: `"absolute"`, `"positive"` or `"negative"`, the sign of edges. May be abbreviated.
 #' @param min_obs With `p.value` or `fdr`, as in [gpuCorTest()]: pairs with fewer pairwise-complete observations are no
-#'   edges. An `fdr` still counts them among the tests, which is conservative.
+#'   edges. An `fdr` still counts them among the tests, which is conservative. With `threshold`, `density` or `k` a
+#'   warning tells how many edges are 1 or -1 from very few observations.
 #' @param normalize A string: `"none"`, or `"clr"` for the context likelihood of each pair, see Details.
 #' @param mutual With `k`: `TRUE` if both columns must be neighbors of each other.
 #' @param output A string: `"matrix"`, or `"edges"` for the data frame that `as.data.frame()` makes of the matrix.

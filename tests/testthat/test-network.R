@@ -618,3 +618,19 @@ test_that("igraph takes the matrix and the edges", {
     }
   }
 })
+
+test_that("edges of pairs that share very few observations are told", {
+  x <- normal(30, 400)
+  set.seed(3)
+  x[runif(length(x)) < 0.85] <- NA
+  shared <- crossprod(!is.na(x))[upper.tri(diag(400))]
+  r <- suppressWarnings(cor(x, use = "pairwise"))[upper.tri(diag(400))]
+  few <- sum(shared <= 5 & abs(r) > 1 - 1e-6, na.rm = TRUE)
+  for (criterion in list(list(threshold = 0.95), list(density = 0.001), list(k = 2))) {
+    network <- function(...) do.call(gpuCorNetwork, c(list(...), use = "pairwise", criterion))
+    told <- capture_warnings(network(x))
+    expect_match(told, "edges have abs.r. = 1 from 5 observations or fewer", all = FALSE)
+    if (names(criterion) == "threshold") expect_match(told, paste0("^", format(few, big.mark = ","), " of"), all = FALSE)
+    expect_silent(network(replace(normal(30, 40), 1, NA)))
+  }
+})
