@@ -141,7 +141,8 @@
 #' |---|---|---|
 #' | all, also `network = "overlap"` | genes are correlated in both sets, but in unrelated ways | valid |
 #' | `propVarExplained`, `meanAdj`, `meanMAR` | random sets of genes, any data | valid |
-#' | all, `null = "random sets"` | random sets of genes of data sets that share their modules | valid |
+#' | all, `null = "random sets"` | random sets of genes of data sets that share their modules | nearly valid |
+#' | all, `null = "random sets"` | modules found in `reference`, one factor of all genes in `test` | nearly valid |
 #' | all others, `"labels"` | the same | not valid as a test of modules: 0.84 |
 #' | `cor.kIM`, `cor.kME` | the genes are a module in both sets, with unrelated loadings | nearly valid |
 #' | `cor.cor` | the same | not valid as a test of the pattern: 0.17 |

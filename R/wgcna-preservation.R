@@ -20,7 +20,9 @@
 #' They test whether the genes are a module there: 5 to 7 % of the random sets had p <= 0.05.
 #'
 #' `null = "random sets"` takes the drawn genes in both data sets: is a module better preserved than other sets of as
-#' many genes? About 5 % of random sets have p <= 0.05 by each statistic, however much the data sets share.
+#' many genes? At most about 5 % of random sets have p <= 0.05 by each statistic, however much the data sets share. A
+#' module that was found in the reference has other signs there than random sets have: of statistics with signs, or that
+#' compare genes with genes, the larger p and the smaller Z of both kinds of draws are returned.
 #'
 #' **Negative control.** `gold` genes, drawn at random from all matched ones, are tested as a module, as in WGCNA. With
 #' `"labels"` a module is preserved as a module if its Z are clearly above those of the row `gold`. As Z increases with
@@ -287,26 +289,45 @@ DENSITY <- c("propVarExplained", "meanSignAwareKME", "meanSignAwareCorDat", "mea
 CONNECTIVITY <- c("cor.kIM", "cor.kME", "cor.cor")
 PRESERVATION <- c(DENSITY, "meanMAR", CONNECTIVITY, "cor.MAR", "avg.contrib", "cor.contrib")
 
+# Statistics with the reference's signs, or that compare genes or pairs with it. Other sets' signs in the reference are
+# not those of a module that was found there, so that both kinds of draws have to have smaller ones.
+OF_BOTH_SETS <- setdiff(PRESERVATION, c("propVarExplained", "meanAdj", "meanMAR"))
+
 # Draws that are passed to the engine at a time take up to this many bytes.
 DRAWN_BYTES <- 2^26
 
 # Returns list(modules, observed, Z, p.value, permuted), as in ?gpuPreservation. `sets`: list(reference, test), each
 # list(columns: standardized, overlaps); `members`: a list of each module's columns, as indices.
 preservation_statistics <- function(sets, members, rule, n_perm, null, run) {
-  values <- drawn_statistics(sets, members, rule, n_perm, null, run)
+  in_both <- null == "random sets" && n_perm > 0
+  values <- drawn_statistics(sets, members, rule, n_perm, null, if (in_both) part_of(run, 0, 0.7) else run)
   observed <- matrix(values[1L, , ], length(members), dimnames = dimnames(values)[2:3])
   permuted <- values[-1L, , , drop = FALSE]
   Z <- p.value <- observed * NA
   if (n_perm > 0) {
-    # Permutations without a value of a statistic do not count, as in WGCNA.
-    each <- function(f) array(apply(permuted, 2:3, f, na.rm = TRUE), dim(observed), dimnames(observed))
-    sd <- each(stats::sd)
-    Z <- ifelse(sd > 0, (observed - each(mean)) / sd, NA)
-    p.value <- (1 + colSums(permuted >= rep(observed, each = n_perm), na.rm = TRUE)) / (1 + colSums(!is.na(permuted)))
-    p.value[is.na(observed)] <- NA
+    found <- compared_with(permuted, observed)
+    if (in_both) {
+      drawn <- drawn_statistics(sets, members, rule, n_perm, "labels", part_of(run, 0.7, 0.3))
+      own <- compared_with(drawn[-1L, , , drop = FALSE], observed)
+      found$Z[, OF_BOTH_SETS] <- pmin(found$Z[, OF_BOTH_SETS], own$Z[, OF_BOTH_SETS])
+      found$p.value[, OF_BOTH_SETS] <- pmax(found$p.value[, OF_BOTH_SETS], own$p.value[, OF_BOTH_SETS])
+    }
+    Z <- found$Z
+    p.value <- found$p.value
   }
   modules <- data.frame(module = names(members), size = unname(lengths(members)), preservation_summary(observed, Z))
   list(modules = modules, observed = observed, Z = Z, p.value = p.value, permuted = permuted)
+}
+
+# Returns list(Z, p.value) of the observed statistics. Permutations without a value of a statistic do not count, as in
+# WGCNA.
+compared_with <- function(permuted, observed) {
+  each <- function(f) array(apply(permuted, 2:3, f, na.rm = TRUE), dim(observed), dimnames(observed))
+  sd <- each(stats::sd)
+  larger <- colSums(permuted >= rep(observed, each = nrow(permuted)), na.rm = TRUE)
+  p.value <- (1 + larger) / (1 + colSums(!is.na(permuted)))
+  p.value[is.na(observed)] <- NA
+  list(Z = ifelse(sd > 0, (observed - each(mean)) / sd, NA), p.value = p.value)
 }
 
 # Returns an array, draw x module x statistic. The first draw is the modules themselves; the others are permutations.
