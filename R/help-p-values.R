@@ -82,6 +82,7 @@
 #' | `adjust = "maxT"`, `covariates` | linear effects, any distribution | 0.01 to 0.06, see below |
 #' | `adjust = "maxT"` | autocorrelated series | not valid: near 1 for AR(0.9) |
 #' | `adjust = "maxT"`, `surrogate = "phase"` or `"block"` | autocorrelated series | nearly valid |
+#' | the same | AR(0.9), n = 30, 60, 100 | not valid: 0.2, 0.1, 0.07; a warning tells |
 #'
 #' `fdr` is the method of Benjamini and Hochberg. It holds if p values are valid in the far tail.
 #'

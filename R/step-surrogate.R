@@ -131,6 +131,7 @@ surrogate_maxima <- function(run, side, rule, min) {
     ranks <- if (!is_of_spectra(run$method)) "method = \"spearman\" or "
     warn_heavy_tails(given, paste0(ranks, "surrogate = \"block\""))
   }
+  warn_smooth(x)
   if (is.null(rule$block)) rule$block <- n
   run <- one_thread_if_short(run, n * prod(network_size(run)))
   changed <- function(run, b) {
@@ -227,6 +228,22 @@ warn_heavy_tails <- function(data, instead) {
   warn("gpuCorTails", "surrogate = \"phase\" is for series that are nearly normal, and the median kurtosis of the ",
        "columns is ", format(middle, digits = 2L), ", not 3; adjusted p values may be too small. Use ",
        instead)
+}
+
+# The ends of a series meet in a surrogate. Min number of independent observations as informative as a series, n (1 - r)
+# / (1 + r) with its autocorrelation r at lag 1, for which that does not matter.
+MIN_INDEPENDENT <- 8
+
+warn_smooth <- function(x) {
+  n <- nrow(x)
+  some <- dense_columns(x, spread_over(ncol(x), min(ncol(x), 50)))
+  some <- sweep(some, 2L, colMeans(some))
+  r <- stats::median(colSums(some[-1L, , drop = FALSE] * some[-n, , drop = FALSE]) / colSums(some^2), na.rm = TRUE)
+  left <- n * (1 - r) / (1 + r)
+  if (!isTRUE(left < MIN_INDEPENDENT)) return(invisible())
+  warn("gpuCorSmooth", n_of(n, "observation"), " with an autocorrelation of ", format(r, digits = 2L), " tell as much ",
+       "as ", format(left, digits = 1L), " independent ones; p values by surrogates may be too small, up to 0.2 at 0.05 ",
+       "(?\"gpucor-p-values\"). Use longer series, or regress slow drifts out")
 }
 
 # ---- networks

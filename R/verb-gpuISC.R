@@ -97,6 +97,7 @@ gpuISC <- function(x, n_perm = 0, surrogate = c("rotation", "phase"), output = c
   }
   if (output == "isfc") return(isfc_of(run, specs$control))
   if (surrogate == "phase") warn_heavy_tails(run$x$data, "surrogate = \"rotation\"")
+  if (n_perm > 0) warn_smooth(run$x$data[[1L]])
   factors <- if (n_perm > 0) surrogate_factors(rows[1L], length(rows), n_perm, surrogate)
   new_isc(subject_coefficients(run, factors), run, subject_labels(x, run$x$data))
 }
