@@ -7,8 +7,10 @@ mutants <- list(
   # ---- measures with a last step
   mutant("imaginary parts", "gcor_design_left", "*re = -*im, *im = a;", "*re = *im, *im = a;", "last-step"),
   mutant("phases", "gcor_design_left", "*re *= unit, *im *= unit, a = *re;", "*re *= unit, *im *= unit;", "last-step"),
-  mutant("rows of the second part", "look_at_all", "data[s].rows_set = s - s % parts;", "data[s].rows_set = s;",
-         "last-step"),
+  mutant("rows of the second part", "look_at_all", "parts > 1 ? s - s % 2 : s", "s", "last-step"),
+  mutant("blocks of the basis", "pick_design", "part / 2 * own.n_basis", "0 * own.n_basis", "last-step"),
+  mutant("mean of the blocks", "combine_parts", ".how = GCOR_MEAN, .total = (double)blocks",
+         ".how = GCOR_MEAN, .total = 1", "last-step"),
   mutant("imaginary coherency", "IMAGINARY", "{.weight = 0}", "{.weight = 1}", "last-step"),
   mutant("size of coherency", "end", "how == GCOR_SIZE ? sqrt(square)", "how == GCOR_SIZE ? square", "last-step"),
   mutant("means that differ", "take", "apart * row.inverse * (apart * col[k].inverse)", "apart * row.inverse",
@@ -16,7 +18,23 @@ mutants <- list(
   mutant("concordance above 1", "take", "(ratios < 2 ? 2 : ratios)", "ratios", "last-step"),
   mutant("spreads of each subject", "end_tile", "s->set = (s->set + 1) % s->n_sets;", "s->set = 0;", "last-step"),
   r_mutant("mean of a segment", waves - rep(colMeans(waves), each = size), waves, "last-step"),
-  r_mutant("frequencies of one sign", ifelse(2 * number == size, 1, sqrt(2)), sqrt(2), "last-step"),
+  r_mutant("frequencies of one sign", ifelse(2 * number < size, sqrt(2), 1), sqrt(2), "last-step"),
+  r_mutant("phases of one sign", has_phases && !all(has_both), FALSE, "last-step"),
+  # ---- what depends on all columns, and several values of one run
+  r_mutant("observations of all columns", if (drops_observations(run)) count_observations(run), NULL, "properties"),
+  r_mutant("columns without a sample", run_of_pairs(run_without(run, sample), from, to),
+           run_of_pairs(run, from, to), "properties"),
+  r_mutant("exact p values of traits", if (significance$single) p_of_r(rows$x, significance$distribution,
+                                                                       run$settings$threads) else two_sided(z),
+           two_sided(z), "association"),
+  r_mutant("the data among permutations", (beyond / tail + 1) / (n_perm + 1), beyond / tail / n_perm, "surrogate"),
+  r_mutant("edges by adjusted p", rows_by_maxima(run, maxima), network_rows(run), "groups"),
+  r_mutant("signs of found modules", pmax(found$p.value[, OF_BOTH_SETS], own$p.value[, OF_BOTH_SETS]),
+           found$p.value[, OF_BOTH_SETS], "nulls|preservation"),
+  r_mutant("names in a column of traits", setequal(values, observations$names), FALSE, "mistakes"),
+  mutant("ranks in one order", "gcor_interval_of", "fmax(-limit, fmin(limit, r))", "r", "interval"),
+  mutant("few ranks", "gcor_interval_of", "n < MIN_RANKS", "n < 4", "interval"),
+  mutant("strong tau", "variance_of_z", "1 + 8 * r * r / df", "1", "interval"),
   # ---- ties and exact p values
   mutant("tie cubes", "gcor_add_ties", "sums->cubes += t * (t - 1) * (t + 1);", "sums->cubes += t * t * t;",
          "test"),
@@ -55,7 +73,8 @@ mutants <- list(
   mutant("Kish's number", "common_worth", "sums.sum * sums.sum / sums.squares", "sums.sum", "weights|test"),
   mutant("variance of z", "variance_of_z", "(measure->ranked ? 1 + r * r / 2 : 1)", "1", "interval"),
   mutant("variance of tau's z", "variance_of_z", "(df - 4)", "(df - 3)", "interval"),
-  mutant("one-sided intervals", "gcor_interval_of", "== GCOR_GREATER ? 1", "== GCOR_LESS ? 1", "interval"),
+  mutant("one-sided intervals", "gcor_interval_of", "== GCOR_GREATER || r >= 1 ? 1", "== GCOR_LESS || r >= 1 ? 1",
+         "interval"),
   mutant("Bartlett's sum", "gcor_effective_count", "(double)n / (1 + 2 * sum)", "(double)n / (1 + sum)", "df"),
 
   # ---- inter-subject correlation
@@ -319,8 +338,8 @@ mutants <- list(
   }, "preservation"),
 
   # ---- R
-  r_mutant("permutations as large", permuted >= rep(observed, each = n_perm),
-           permuted < rep(observed, each = n_perm), "preservation"),
+  r_mutant("permutations as large", permuted >= rep(observed, each = nrow(permuted)),
+           permuted < rep(observed, each = nrow(permuted)), "preservation"),
   r_mutant("flips of signs", exchange(units, nrow(model$terms), model$flips), exchange(units, nrow(model$terms)),
            "groups"),
   r_mutant("other terms of a model", sum(moved$d < 1e-7), length(moved$d), "groups"),
