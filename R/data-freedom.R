@@ -84,6 +84,39 @@ told_worth <- function(run) {
   worth_of(design, design$weights[counts], sum(counts))
 }
 
+# Min autocorrelation at lag 1, of data that are known to be series or of others, above which p values of independent
+# rows are too small. Few rows or columns of others are alike by chance, or as they were sorted.
+MIN_SERIES <- 0.3
+MIN_LIKE_SERIES <- 0.6
+MIN_LIKE_ROWS <- 20
+MIN_LIKE_COLUMNS <- 5
+
+# Warns if p values take the rows of a series to be independent. `x`: the user's data, of which run$x was made. Data
+# frames and experiments mostly have samples as rows; data outside memory are not read for this.
+warn_series <- function(run, x) {
+  asked <- run$settings$asked
+  if (!is.null(asked$df) || run$settings$by_row || !is.matrix(x) || !is.numeric(x)) return(invisible())
+  is_known <- inherits(x, "ts") || is_number(attr(x, "tr")) || !is.null(asked$bandpass)
+  if (!is_known) {
+    others <- c(run["y"], asked[c("covariates", "covariance")])
+    if (nrow(x) < MIN_LIKE_ROWS || ncol(x) < MIN_LIKE_COLUMNS || !all(vapply(others, is.null, NA))) return(invisible())
+  }
+  r <- autocorrelation_of(x)
+  if (is.matrix(run$y)) r <- min(r, autocorrelation_of(run$y)) # of both, or p values hold
+  if (!isTRUE(r > if (is_known) MIN_SERIES else MIN_LIKE_SERIES)) return(invisible())
+  warn("gpuCorSeries", "p values take rows to be independent, and those of 'x' are ", if (!is_known) "like ", "a series, ",
+       "with an autocorrelation of ", format(r, digits = 2L), " from row to row; df = \"bartlett\" counts the ",
+       "independent ones, and adjust = \"maxT\" with surrogate = \"phase\" compares with surrogates")
+}
+
+# Returns the median autocorrelation at lag 1 of up to 50 columns.
+autocorrelation_of <- function(x) {
+  n <- nrow(x)
+  some <- dense_columns(x, spread_over(ncol(x), min(ncol(x), 50)))
+  some <- sweep(some, 2L, colMeans(some))
+  stats::median(colSums(some[-1L, , drop = FALSE] * some[-n, , drop = FALSE]) / colSums(some^2), na.rm = TRUE)
+}
+
 # Returns list(max: max degrees of freedom of a pair, or the given ones; estimated: TRUE if they differ among pairs).
 degrees_of_freedom <- function(run, counted, min_obs = MIN_OBS) {
   design <- run$settings$design

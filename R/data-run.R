@@ -55,6 +55,7 @@ new_run <- function(found, specs, x, y, method, use, criterion = NULL, sign = NU
     run$sign <- positive_sign(run$sign, what, "whose negative values are not reliable")
   }
   run <- with_design(run, tests)
+  if (tests && (is.null(max_t) || max_t$how == "permutation")) warn_series(run, x)
   check_together(found, facts_of(run), list(method = run$method))
   if (!is.null(max_t) && (max_t$how != "permutation" || !is.null(run$settings$design$basis))) { # R exchanges values
     values <- sum(vapply(run[c("x", "y")], function(m) if (is.null(m)) 0 else prod(dim(m)), 0))

@@ -10,7 +10,7 @@
 #'   logarithms.
 #' * Expression by microarrays: Pearson's correlation of logarithms, or `"spearman"` if there are outliers.
 #' * fMRI series: `df = "bartlett"`, or `adjust = "maxT"` with `surrogate = "phase"`. Permuted rows are not valid,
-#'   because permutation destroys the autocorrelation.
+#'   because permutation destroys the autocorrelation. A warning tells of rows that are a series, or like one.
 #'
 #' The *size* of a test is the fraction of true null hypotheses with p <= 0.05. A test is *valid* if its size is 0.045
 #' to 0.055, *nearly valid* if it is 0.04 to 0.06, *conservative* if it is less, and not valid if it is more. The *far

@@ -236,9 +236,7 @@ MIN_INDEPENDENT <- 8
 
 warn_smooth <- function(x) {
   n <- nrow(x)
-  some <- dense_columns(x, spread_over(ncol(x), min(ncol(x), 50)))
-  some <- sweep(some, 2L, colMeans(some))
-  r <- stats::median(colSums(some[-1L, , drop = FALSE] * some[-n, , drop = FALSE]) / colSums(some^2), na.rm = TRUE)
+  r <- autocorrelation_of(x)
   left <- n * (1 - r) / (1 + r)
   if (!isTRUE(left < MIN_INDEPENDENT)) return(invisible())
   warn("gpuCorSmooth", n_of(n, "observation"), " with an autocorrelation of ", format(r, digits = 2L), " tell as much ",

@@ -309,6 +309,7 @@ compare_run <- function(run, x, y, groups) { # nolint: cyclocomp_linter.
   run$units <- units_of(groups$blocks, groups$whole, if (groups$paired) sizes[1L] else sum(sizes))
   model <- if (effects == "random") group_model(sizes, groups, run$units)
   data <- read_groups(run, x, y, names, n_first)
+  if (effects == "fixed") warn_series(run, data[[1L]])
   seeds <- seeds_of(groups$seeds, data, names, run$method)
   if (!is.null(seeds)) run[c("y", "seeds")] <- list(new_subjects(seeds$data), seeds$at)
   designs <- subject_designs(run, list(x = data, y = seeds$data), effects, names)

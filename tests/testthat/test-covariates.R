@@ -436,7 +436,8 @@ test_that("each run is regressed and filtered by itself, and all residuals are c
     frequency <- seq_len(n - 1) / (4 * n)
     sum(frequency < band[1] | frequency > band[2])
   }, 0L))
-  test <- gpuCorTest(x, covariates = z, bandpass = band, tr = 2, runs = two_runs, precision = "double")
+  expect_warning(test <- gpuCorTest(x, covariates = z, bandpass = band, tr = 2, runs = two_runs, precision = "double"),
+                 class = "gpuCorSeries")
   expect_equal(test$df[1], 105 - 1 - (2 * 3 + n_stopped)) # each run's rank, with its intercept
   r <- cor(by_run(x, z, band))[2, 1]
   expect_equal(test$p.value[1], 2 * pt(-abs(r) * sqrt(test$df[1] / (1 - r^2)), test$df[1]))

@@ -62,7 +62,8 @@ test_that("p values are those of a regression on both", {
   }
   expect_equal(tested(x, weights = 1:80, weights_are = "precision")$df, 78)
   expect_null(tested(x)$df)
-  expect_equal(tested(x, bandpass = c(0.01, 0.1), tr = 2)$df, 78 - sum(!(0:78 + 1) / 320 <= 0.1 | 1:79 / 320 < 0.01))
+  expect_warning(filtered <- tested(x, bandpass = c(0.01, 0.1), tr = 2), class = "gpuCorSeries")
+  expect_equal(filtered$df, 78 - sum(!(0:78 + 1) / 320 <= 0.1 | 1:79 / 320 < 0.01))
 })
 
 test_that("degrees of freedom can be given", {
@@ -177,4 +178,21 @@ test_that("where there are no p values, or none of Student's t, 'df' is an error
                fixed = TRUE)
   expect_error(gpuCorNetwork(x[1:4, ], covariates = c(1, 2, 4, 8), p.value = 0.1, weights = c(1, 1, 1, 0)),
                "leaves none", fixed = TRUE)
+})
+
+test_that("p values of series as of independent rows have a warning", {
+  set.seed(9)
+  smooth <- function(n, p, a) as.matrix(stats::filter(matrix(rnorm((n + 50) * p), n + 50), a, "recursive"))[-(1:50), ]
+  x <- smooth(100, 8, 0.9)
+  calls <- list(function(...) gpuCorTest(x, ...), function(...) gpuCorNetwork(x, p.value = 0.01, ...),
+                function(...) gpuCorCompare(x, smooth(100, 8, 0.9), ...),
+                function(...) gpuCorTest(x, groups = rep(1:4, 2), method = "distance", ...),
+                function(...) gpuCorTest(x, adjust = "maxT", n_perm = 9, ...),
+                function(...) gpuCorTest(stats::ts(smooth(100, 8, 0.6)), ...),
+                function(...) gpuCorTest(stats::ts(x), smooth(100, 3, 0.9), ...))
+  for (call in calls) expect_warning(call(), "df = \"bartlett\" counts the independent", class = "gpuCorSeries")
+  expect_silent(gpuCorTest(x, df = "bartlett"))
+  expect_silent(gpuCorTest(smooth(100, 8, 0.4))) # samples are often alike in the order of a table
+  expect_silent(gpuCorTest(stats::ts(x), normal(100, 3))) # of independent rows on one side
+  expect_silent(gpuCor(x))
 })
