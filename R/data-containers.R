@@ -109,8 +109,8 @@ picked_assay <- function(x, name, assay) {
 tell_of_counts <- function(x, name, taken, names) {
   if (!identical(taken, "counts")) return(invisible())
   logs <- intersect(c("logcounts", "vst", "rlog"), names)[1L]
-  tell_once("'", name, "' is a ", class(x)[1L], " whose first assay, \"counts\", is taken; correlations are usually of ",
-            "logarithms", if (is.na(logs)) " of normalized counts" else paste0(": assay = \"", logs, "\""))
+  tell_once("'", name, "' is a ", class(x)[1L], " whose first assay, \"counts\", is taken; correlations are usually ",
+            "of logarithms", if (is.na(logs)) " of normalized counts" else paste0(": assay = \"", logs, "\""))
 }
 
 # Returns layer assay[2] of Seurat's assay[1]. SeuratObject 4 calls a layer a slot. `seurat`: the package's functions.

@@ -29,11 +29,6 @@ DESIGN_PARTS <- list(
   spectrum = list(of = is_of_spectra, add = function(run, tests) with_spectrum(run))
 )
 
-# A design without parts. src/r/rules.c makes a gcor_design of it; src/measure/design.h says what becomes of that.
-# is_map: TRUE if the basis keeps, but is not orthonormal. worth: the index in WEIGHT_KINDS, from 0; 1 is "precision".
-NO_DESIGN <- list(weights = NULL, basis = NULL, removed = NULL, keeps = FALSE, is_map = FALSE, blocks = 1L, raw = NULL,
-                  ranked = 0, map = NULL, option = NULL, df = NULL, lost = 0, worth = 1L, unit = 1, calibration = NULL)
-
 # What results tell of a design, an adjustment: a list of those that apply.
 #   what REGRESSORS tell (covariance: TRUE), spectrum (numbers of segments, of their observations, and of frequencies),
 #   graded (weights other than 0 and 1), zeros (observations of weight 0), effective (effective number of weighted

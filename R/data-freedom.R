@@ -105,8 +105,8 @@ warn_series <- function(run, x) {
   if (is.matrix(run$y)) r <- min(r, autocorrelation_of(run$y)) # of both, or p values hold
   if (!isTRUE(r > if (is_known) MIN_SERIES else MIN_LIKE_SERIES)) return(invisible())
   warn("gpuCorSeries", "p values take rows to be independent, and those of 'x' are ", if (!is_known) "like ",
-       "a series, with an autocorrelation of ", format(r, digits = 2L), " from row to row; df = \"bartlett\" counts the ",
-       "independent ones, and adjust = \"maxT\" with surrogate = \"phase\" compares with surrogates")
+       "a series, with an autocorrelation of ", format(r, digits = 2L), " from row to row; df = \"bartlett\" counts ",
+       "the independent ones, and adjust = \"maxT\" with surrogate = \"phase\" compares with surrogates")
 }
 
 # Returns the median autocorrelation at lag 1 of up to 50 columns.

@@ -105,7 +105,8 @@ empty_row_words <- function(x) {
   if (!is.matrix(x)) return(NULL)
   row <- which(is.na(x[, 1L]))
   row <- row[rowSums(!is.na(x[row, , drop = FALSE])) == 0][1L]
-  if (!is.na(row)) paste0("; row ", row, if (!is.null(rownames(x))) paste0(" (", rownames(x)[row], ")"), " has no value")
+  if (is.na(row)) return(NULL)
+  paste0("; row ", row, if (!is.null(rownames(x))) paste0(" (", rownames(x)[row], ")"), " has no value")
 }
 
 # Returns the hint for a list of subjects, unless the combination or fixed effects need all subjects.

@@ -58,9 +58,10 @@
 #'
 #' If h is too small, p values are too small ([gpucor-p-values]); take the largest that columns may have. If V makes
 #' observations more alike than they are, p values are too small, too, as their small differences are weighted most: a
-#' warning tells of correlations above 0.95 and eigenvalues below 5 % of the mean. V must be positive definite. It is not
-#' if observations are repeated, or if it was centered: leave one out, or take `h * K + (1 - h) * diag(n)`. Observations
-#' of weight 0, and those that `"complete.obs"` drops, are left out of V. A list has a matrix for each subject.
+#' warning tells of correlations above 0.95 and eigenvalues below 5 % of the mean. V must be positive definite. It is
+#' not if observations are repeated, or if it was centered: leave one out, or take `h * K + (1 - h) * diag(n)`.
+#' Observations of weight 0, and those that `"complete.obs"` drops, are left out of V. A list has a matrix for each
+#' subject.
 #'
 #' @section Band-pass filter:
 #' `bandpass = c(0.01, 0.1)` with `tr = 2` keeps frequencies from 0.01 to 0.1 Hz of series with 2 seconds between

@@ -152,8 +152,8 @@ surrogate_maxima <- function(run, side, rule, min) {
 
 # Returns the rate of each of weight_bins(): over the cuts at or below it, the min of the mean number of pairs of a
 # permutation, of which the data are one, over the number of pairs of the data. `data`, `permuted`: bins, the latter of
-# all other permutations; `min`: the weight from which both are counted; `scale`: atanh of a weight is so many times that
-# of permutations.
+# all other permutations; `min`: the weight from which both are counted; `scale`: atanh of a weight is so many times
+# that of permutations.
 rates_of <- function(data, permuted, n_perm, min, scale = 1) {
   tail <- cumsum(data$counts)
   weights <- 1 - seq_along(tail) * data$width
@@ -240,8 +240,8 @@ warn_smooth <- function(x) {
   left <- n * (1 - r) / (1 + r)
   if (!isTRUE(left < MIN_INDEPENDENT)) return(invisible())
   warn("gpuCorSmooth", n_of(n, "observation"), " with an autocorrelation of ", format(r, digits = 2L), " tell as much ",
-       "as ", format(left, digits = 1L), " independent ones; p values by surrogates may be too small, up to 0.2 at 0.05 ",
-       "(?\"gpucor-p-values\"). Use longer series, or regress slow drifts out")
+       "as ", format(left, digits = 1L), " independent ones; p values by surrogates may be too small, up to 0.2 at ",
+       "0.05 (?\"gpucor-p-values\"). Use longer series, or regress slow drifts out")
 }
 
 # ---- networks

@@ -63,8 +63,8 @@ gpuTtest <- function(goodPairs, coeffs) {
 #' * Pearson and cosine: `1 / (df - 1)`, where df are the degrees of freedom of the test. Pearson's intervals of
 #'   independent observations, with `1 / (n - 3)`, are those of [stats::cor.test()].
 #' * Spearman: `(1 + r^2 / 2) / (df - 1)` (Bonett and Wright 2000).
-#' * Kendall: `0.437 / (n - 4)` (Fieller, Hartley and Pearson 1957), times `1 + 8 r^2 / n`, as strong correlations of few
-#'   observations vary more; the factor is by simulation.
+#' * Kendall: `0.437 / (n - 4)` (Fieller, Hartley and Pearson 1957), times `1 + 8 r^2 / n`, as strong correlations of
+#'   few observations vary more; the factor is by simulation.
 #'
 #' One-sided alternatives have intervals from -1 or up to 1. Bounds are `NA` if the coefficient or its p value is, with
 #' up to 3 observations, and with fewer than 10 by Spearman or Kendall, whose z is then far from normal. A Pearson
@@ -72,8 +72,8 @@ gpuTtest <- function(goodPairs, coeffs) {
 #'
 #' The standard errors are those of bivariate normal data. Intervals are too short for other data, such as skewed ones
 #' by Pearson's correlation and counts with many ties by any method, and for very strong correlations of few
-#' observations by Kendall's tau ([gpucor-p-values]). `"bicor"` has no intervals, because no standard error is known that holds for
-#' strong correlations.
+#' observations by Kendall's tau ([gpucor-p-values]). `"bicor"` has no intervals, because no standard error is known that
+#' holds for strong correlations.
 #'
 #' @inheritParams gpuCor
 #' @param x Data as in [gpuCor()]. For `plot()`: a result.

@@ -28,9 +28,10 @@
 #' small ([gpucor-p-values]). Two subjects of n rows have n rotations only, and p values of about 1 / n or more; more
 #' subjects have enough. [set.seed()] makes the result reproducible.
 #'
-#' **ISFC** (Simony and others 2016) of columns i and j is the correlation of i with the others' mean of j, and of j with
-#' that of i, combined over the subjects and both orders: by the mean of z, or with `combine = "mean"` of r. The result is as of [gpuCor()], and its diagonal is the
-#' inter-subject correlation. For a network, give the others' means as `y`; its edges are from a column to a mean:
+#' **ISFC** (Simony and others 2016) of columns i and j is the correlation of i with the others' mean of j, and of j
+#' with that of i, combined over the subjects and both orders: by the mean of z, or with `combine = "mean"` of r. The
+#' result is as of [gpuCor()], and its diagonal is the inter-subject correlation. For a network, give the others' means
+#' as `y`; its edges are from a column to a mean:
 #'
 #' ```
 #' others <- lapply(seq_along(x), function(s) Reduce(`+`, x[-s]) / (length(x) - 1))

@@ -14,11 +14,11 @@ enum {
 /* A maker of panels of columns. */
 typedef struct {
     gcor_panel_maker head;
-    gcor_sink *owned[3];          /* sinks before the run's; NULL: none */
-    gcor_combine *combine;        /* of these the last one that combines; NULL: none */
+    gcor_sink *owned[3];            /* sinks before the run's; NULL: none */
+    gcor_combine *combine;          /* of these the last one that combines; NULL: none */
     gcor_combination blocks, parts; /* how blocks of complex columns and their parts are combined */
-    gcor_subject *ones;           /* as many as there are parts, of weight 1; owned */
-    int64_t tile_rows, tile_cols; /* what the back end asks for, or less */
+    gcor_subject *ones;             /* as many as there are parts, of weight 1; owned */
+    int64_t tile_rows, tile_cols;   /* what the back end asks for, or less */
 } coefficients;
 
 /* ---- sizes ---------------------------------------------------------------------------- */
@@ -122,7 +122,8 @@ static const gcor_panel_type coefficients_type = {prepare, release, close_maker}
 /* The worker multiplies each tile for one data set after another. Each of these sinks takes it from the back end or
  * from the sink before it, and passes it on to the next one when all of its parts have come:
  *
- *   agreement, or combination of both parts of complex products and of blocks -> combination of subjects -> the run's */
+ *   agreement, or combination of both parts of complex products and of blocks -> combination of subjects -> the run's
+ */
 
 enum { DEVICE_BYTES = 256 << 20 }; /* host memory for all subjects' values of a device's tile */
 
@@ -159,7 +160,8 @@ static gcor_status combine_before(coefficients *c, const gcor_combination *rule,
     return GCOR_OK;
 }
 
-/* Both parts of complex products become a coefficient, and those of blocks their mean. Squares are added in one step. */
+/* Both parts of complex products become a coefficient, and those of blocks their mean. Squares are added in one step.
+ */
 static gcor_status combine_parts(coefficients *c) {
     static const gcor_subject IMAGINARY[] = {{.weight = 0}, {.weight = 1}};
     const gcor_work *work = c->head.work;

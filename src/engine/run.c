@@ -83,8 +83,8 @@ int gcor_is_sparse(const gcor_job *job) {
     return gcor_sparse_of(job->x, max) && (!job->y || gcor_sparse_of(job->y, max));
 }
 
-/* Complex columns are multiplied twice for each block of their basis: x's are multiplied by i before the second time, so
- * that the products are the imaginary parts. */
+/* Complex columns are multiplied twice for each block of their basis: x's are multiplied by i before the second time,
+ * so that the products are the imaginary parts. */
 static int64_t parts_of(const gcor_job *job) {
     const gcor_design *design = job->combination ? job->combination->subjects->design : job->design;
     return job->measure->last_step == GCOR_COMPLEX ? 2 * gcor_blocks_of(design) : 1;
@@ -168,8 +168,10 @@ static gcor_status look_at_all(gcor_work *work, gcor_context *context, gcor_data
         if (!all) continue;
         status = in_subject(context, status, s / parts);
         if (!status && gcor_blocks_of(all->subjects[s / parts].design) != gcor_blocks_of(all->subjects->design))
-            status = gcor_fail(context, GCOR_BAD_INPUT, "subject %.0f has other frequencies than the first one; give all "
-                               "segments the same size, options = list(segment = )", (double)(s / parts) + 1);
+            status = gcor_fail(context, GCOR_BAD_INPUT,
+                               "subject %.0f has other frequencies than the first one; give all "
+                               "segments the same size, options = list(segment = )",
+                               (double)(s / parts) + 1);
         if (!status && (data[s].cols.source->n_var != data[0].cols.source->n_var ||
                         data[s].rows.source->n_var != data[0].rows.source->n_var))
             status = gcor_fail(context, GCOR_BAD_INPUT, "subject %.0f has other variables than the first one",

@@ -29,7 +29,8 @@ struct gcor_work {
     gcor_session *session;
     gcor_job *job;
     gcor_worker_opener open;
-    const gcor_data *data; /* n_data: one, or one for each subject of job->combination; of complex columns two for each block */
+    const gcor_data
+        *data; /* n_data: one, or one for each subject of job->combination; of complex columns two for each block */
     int64_t n_data;
     gcor_spreads *spreads;                /* of each data set, for measures that compare them; else NULL */
     unsigned char *row_flags, *col_flags; /* the job's */

@@ -194,7 +194,8 @@ gcor_interval gcor_interval_of(const gcor_measure *measure, gcor_alternative alt
     const double limit = is_ranked ? 1 - (is_kendall ? 4 / (n * (n - 1)) : 12 / (n * (n * n - 1))) : 1;
     const double within = fmax(-limit, fmin(limit, r)), z = unlimited_z(within);
     const double variance = variance_of_z(measure, df, within), width = quantile * sqrt(variance);
-    if (!(variance > 0 && variance < INFINITY) || (is_ranked && n < MIN_RANKS)) return (gcor_interval){missing, missing};
+    if (!(variance > 0 && variance < INFINITY) || (is_ranked && n < MIN_RANKS))
+        return (gcor_interval){missing, missing};
     return (gcor_interval){alternative == GCOR_LESS || r <= -1 ? -1 : gcor_tanh(z - width),
                            alternative == GCOR_GREATER || r >= 1 ? 1 : gcor_tanh(z + width)};
 }

@@ -173,8 +173,8 @@ product <- function(f, ...) {
 }
 
 # The false discovery rate of each pair by permutation: over the cuts at and below its own, the least mean number of
-# values beyond it, of permutations of which the data are one, over the number of the data's. permuted: a column for each
-# other permutation. Cuts are 1e-4 * 2 apart.
+# values beyond it, of permutations of which the data are one, over the number of the data's. permuted: a column for
+# each other permutation. Cuts are 1e-4 * 2 apart.
 permutation_rates <- function(values, permuted, sign) {
   side <- switch(sign, absolute = abs, positive = identity, negative = function(v) -v)
   cuts <- seq(if (sign == "absolute") 0 else -1, 1 - 2e-4, by = 2e-4)

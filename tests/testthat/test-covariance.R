@@ -165,7 +165,7 @@ test_that("what is no covariance of the observations is an error", {
   smooth <- 0.9^abs(outer(1:24, 1:24, `-`)) # the smallest eigenvalue is 0.053
   expect_silent(own(smooth))
   least <- min(eigen(smoother <- 0.92^abs(outer(1:24, 1:24, `-`)))$values)
-  expect_warning(own(smoother), paste0("the smallest eigenvalue .* ", format(100 * least, digits = 1), " % of the mean"))
+  expect_warning(own(smoother), paste0("the smallest eigenvalue .* ", format(100 * least, digits = 1), " % of the me"))
   expect_silent(own(0.7 * twin + 0.3 * diag(diag(twin)))) # heritability
   expect_silent(own(twin, weights = rep(c(1, 0, 1), c(1, 1, 22))))
   rownames(x) <- rownames(v) <- letters[1:24]

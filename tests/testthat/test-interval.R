@@ -48,7 +48,8 @@ test_that("intervals of ranks and cosines are those of their definitions", {
                                        exact = exact && is.null(df), precision = "double"))
     r <- as.vector(test$r)
     n <- as.vector(test$n)
-    s <- sqrt(switch(method, kendall = 0.437 * (1 + 8 * r^2 / n) / (n - 4), spearman = (1 + r^2 / 2) / (n - 3), 1 / (df - 1)))
+    s <- sqrt(switch(method, kendall = 0.437 * (1 + 8 * r^2 / n) / (n - 4), spearman = (1 + r^2 / 2) / (n - 3),
+                     1 / (df - 1)))
     expect_equal(bounds(test), bounds_of(r, s, alternative = alternative), tolerance = 1e-12, label = label)
   })
 })

@@ -1,7 +1,7 @@
 # Measures with a last step after the product: coherence, concordance and proportionality, beside their definitions.
 
-# Fourier coefficients of the segments of each column, in rows with the name of their frequency: less the mean, by Hann's
-# window, at frequencies of the band, of which all but the highest one of an even size count twice in a sum.
+# Fourier coefficients of the segments of each column, in rows with the name of their frequency: less the mean, by
+# Hann's window, at frequencies of the band, of which all but the highest one of an even size count twice in a sum.
 fourier_rows <- function(x, size, step, band = c(0, Inf), tr = 1) {
   window <- (1 - cos(2 * pi * (seq_len(size) - 1) / size)) / 2
   k <- seq_len(size %/% 2)

@@ -636,7 +636,7 @@ test_that("a tree is drawn by its merges", {
 
 test_that("pictures have what their objects have", {
   subjects <- lapply(1:8, function(i) normal(40, 10, seed = i))
-  net <- gpuCorCompare(subjects[1:4], subjects[5:8], threshold = 1, n_perm = 1, components = "size") # p >= 0.5
+  net <- gpuCorCompare(subjects[1:4], subjects[5:8], threshold = 1, n_perm = 1, components = "size")
   key <- texts_of(plot(net, "layout"))
   expect_true(any(startsWith(key, "no component has p <= 0.05")))
   expect_false(any(grepl("(p =", key, fixed = TRUE)))

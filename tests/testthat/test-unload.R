@@ -5,9 +5,10 @@ unload_script <- quote({
   .libPaths(c(folder, .libPaths())) # R, too, loads the namespace again, for functions that it had not read yet
   reload <- function() library("gpucor", character.only = TRUE, warn.conflicts = FALSE)
   # Threads of CUDA's driver, which have names of their own, do not end.
-  names_of_threads <- function() unlist(lapply(dir("/proc/self/task", full.names = TRUE), function(thread) {
+  name_of <- function(thread) {
     tryCatch(suppressWarnings(readLines(file.path(thread, "comm"))), error = function(e) NULL) # it has ended
-  }))
+  }
+  names_of_threads <- function() unlist(lapply(dir("/proc/self/task", full.names = TRUE), name_of))
   count_threads <- function() sum(names_of_threads() == readLines("/proc/self/comm"))
   during <- after <- integer()
   unload <- function(end = unloadNamespace) {
