@@ -281,14 +281,14 @@ static void join_components(int32_t *parent, int32_t a, int32_t b) {
 
 static void add_pairs(gcor_components *c, int64_t k, int64_t row, int64_t col, const double *values, int64_t n) {
     const double least = c->rule.min * c->rule.min;
-    const double most = fmin(MAX_WEIGHT, MAX_SUM * SIZE_UNIT / (double)c->sink.n_col);
+    const double max = fmin(MAX_WEIGHT, MAX_SUM * SIZE_UNIT / (double)c->sink.n_col);
     for (int64_t j = 0; j < n; j++) {
         double weight = gcor_raw_weight(c->rule.side, values[j]);
         if (!(weight >= least)) continue;
         int64_t graph = k * c->rule.signs + (c->rule.signs > 1 && values[j] < 0);
         int32_t *parent = c->parent + graph * c->sink.n_col;
         double excess = sqrt(weight) - c->rule.min;
-        int64_t add = c->rule.sums_weights ? (int64_t)(fmin(excess, most) / SIZE_UNIT + 0.5) : 1;
+        int64_t add = c->rule.sums_weights ? (int64_t)(fmin(excess, max) / SIZE_UNIT + 0.5) : 1;
         __atomic_fetch_add(c->size + graph * c->sink.n_col + row, add, __ATOMIC_RELAXED);
         join_components(parent, (int32_t)row, (int32_t)(col + j));
     }
