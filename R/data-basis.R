@@ -95,19 +95,19 @@ check_dependence <- function(v, rows, root) {
     fail("'covariance' is not positive definite, as if some observations were repeated or determined by others; ",
          instead)
   }
-  least <- least_eigenvalue(root / rep(sqrt(colSums(root^2)), each = nrow(root)))
-  if (max(r) <= MAX_ALIKE && least >= MIN_EIGENVALUE) return(invisible())
+  smallest <- smallest_eigenvalue(root / rep(sqrt(colSums(root^2)), each = nrow(root)))
+  if (max(r) <= MAX_ALIKE && smallest >= MIN_EIGENVALUE) return(invisible())
   warn("gpuCorCovariance", if (max(r) > MAX_ALIKE) {
     paste0("rows ", alike[2L], " and ", alike[1L], " have a correlation of ", format(floor(1000 * max(r)) / 1000),
            " in 'covariance'")
   } else {
-    paste0("the smallest eigenvalue of 'covariance' is ", format(100 * least, digits = 1L), " % of the mean")
+    paste0("the smallest eigenvalue of 'covariance' is ", format(100 * smallest, digits = 1L), " % of the mean")
   }, ", and what is left of such observations decides about all coefficients; p values are too small if 'covariance' ",
   "makes them more alike than they are, so ", instead)
 }
 
 # Returns the smallest eigenvalue of R'R, by inverse iteration.
-least_eigenvalue <- function(root) {
+smallest_eigenvalue <- function(root) {
   x <- cos(seq_len(nrow(root))^2) # of no particular direction
   for (k in 1:30) {
     x <- backsolve(root, backsolve(root, x, transpose = TRUE))
