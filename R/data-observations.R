@@ -62,10 +62,9 @@ are_row_numbers <- function(names) !is.null(names) && are_numbers(names)
 # ---- some of the columns, with the observations of all
 
 # Returns the run of some columns of x and y; NULL: all. What depends on all columns stays as it is: the design, and the
-# observations if a missing value in any column drops one.
-with_columns <- function(run, x = NULL, y = NULL) {
-  counted <- if (drops_observations(run)) count_observations(run)
-  if (!is.null(counted$observed)) {
+# observations if a missing value in any column drops one. `counted`: from count_observations(), which reads the data.
+with_columns <- function(run, x = NULL, y = NULL, counted = if (drops_observations(run)) count_observations(run)) {
+  if (drops_observations(run) && !is.null(counted$observed)) {
     rows <- counted$observed[seq_len(counted$n_obs)] + 1L
     if (is.null(run$settings$design)) run$settings$design <- NO_DESIGN
     weights <- run$settings$design$weights

@@ -27,7 +27,7 @@ with_partial <- function(run, tests) {
   run$settings$design$map[rows, ] <- map$columns
   run$settings$design$in_double <- map$in_double
   run$settings$design$adjusted$shrinkage <- shrinkage
-  if (tests) run$settings$design <- partial_freedom(run, shrinkage, sums$n_var)
+  if (tests) run$settings$design <- partial_freedom(run, shrinkage, sums$n_var, counted)
   run
 }
 
@@ -77,7 +77,7 @@ partial_map <- function(sums, shrinkage) {
 # Returns the design with the degrees of freedom of tests. Without shrinkage a pair loses one for each other column.
 # Shrunken coefficients have the distribution of a correlation whose degrees of freedom are fitted to the coefficients
 # of a sample of the columns (Schaefer and Strimmer 2005, after Efron).
-partial_freedom <- function(run, shrinkage, n_var) {
+partial_freedom <- function(run, shrinkage, n_var, counted) {
   design <- run$settings$design
   if (!is.null(design$df)) return(design)
   if (shrinkage == 0) {
@@ -85,7 +85,8 @@ partial_freedom <- function(run, shrinkage, n_var) {
     design$adjusted$lost <- design$lost
     return(design)
   }
-  some <- with_columns(run, sampled_columns(run$x, min(ncol(run$x), PARTIAL_SAMPLE))) # a plan keeps the design alone
+  columns <- sampled_columns(run$x, min(ncol(run$x), PARTIAL_SAMPLE))
+  some <- with_columns(run, columns, counted = counted) # a plan keeps the design alone
   some$settings[c("replay", "pairs")] <- list(NULL)
   r <- suppressWarnings(values_of_pairs(within_double(some), "row"))
   design$df <- null_freedom(r[!is.na(r)])

@@ -348,7 +348,7 @@ tests_by_trait <- function(rows, to, run, rule) {
   found <- list(statistic = numeric(length(rows$x)), p.value = numeric(length(rows$x)))
   rule[c("alternative", "log", "quantile", "triangle")] <- list(0L, FALSE, NA_real_, FALSE)
   for (at in split(seq_along(to), to)) {
-    own <- with_columns(run, rows$i[at] + 1L, to[at[1L]])
+    own <- with_columns(run, rows$i[at] + 1L, to[at[1L]], counted)
     tested <- tested_pairs(matrix(rows$x[at], ncol = 1L), own, counted, rule)
     found$statistic[at] <- tested$statistic
     found$p.value[at] <- tested$p.value

@@ -21,7 +21,7 @@ mutants <- list(
   r_mutant("frequencies of one sign", ifelse(2 * number < size, sqrt(2), 1), sqrt(2), "last-step"),
   r_mutant("phases of one sign", has_phases && !all(has_both), FALSE, "last-step"),
   # ---- what depends on all columns, and several values of one run
-  r_mutant("observations of all columns", if (drops_observations(run)) count_observations(run), NULL, "properties"),
+  r_mutant("observations of all columns", drops_observations(run) && !is.null(counted$observed), FALSE, "properties"),
   r_mutant("columns without a sample", run_of_pairs(run_without(run, sample), from, to),
            run_of_pairs(run, from, to), "properties"),
   r_mutant("exact p values of traits", if (significance$single) p_of_r(rows$x, significance$distribution,
