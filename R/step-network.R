@@ -69,8 +69,7 @@ network_rows <- function(run) {
   rows
 }
 
-# Warns if at least 1 % of the edges, and 10, have coefficients of 1 or -1 from very few observations that both columns
-# have, which is common by chance.
+# Counts the edges of pairs that have very few observations in common, see warn_few().
 warn_few_edges <- function(rows, run) {
   if (uses[run$use] != "pairwise.complete.obs" || is_combined(run$x) || !has_distribution(run$method)) {
     return(invisible())
@@ -79,12 +78,8 @@ warn_few_edges <- function(rows, run) {
   is_one <- abs(rows$x) > 1 - SAME_COEFFICIENT
   ones <- list(p = c(0L, cumsum(is_one))[rows$p + 1L], i = rows$i[is_one], x = rows$x[is_one])
   found <- perform(run, "pair_scores", ones, list(exact = 0, min_obs = MIN_OBS))
-  few <- found$few + sum(is.na(found$scores)) # too few for a score
-  if (few < max(10, length(rows$x) / 100)) return(invisible())
-  max <- constant("very few")
-  warn("gpuCorFewObservations", format_count(few), " of ", n_of(length(rows$x), "edge"), " have abs(r) = 1 from ", max,
-       " observations or fewer that both columns have, which is common by chance; with min_obs = ", max + 1,
-       " 'p.value' and 'fdr' leave such pairs out")
+  warn_few(found$few + sum(is.na(found$scores)), length(rows$x), "edge", # NA: too few for a score
+           "with 'p.value' or 'fdr' leaves such pairs out")
 }
 
 # Returns the number of edges as far as the criterion determines it, for sign = "absolute"; otherwise 0.

@@ -278,12 +278,13 @@ edge_scores <- function(rows, run, significance) {
        few = 0)
 }
 
-# Warns if at least 1 % of the pairs, and 10, have coefficients of 1 or -1 from very few observations.
-warn_few <- function(few, pairs) {
-  if (few < max(10, pairs / 100)) return(invisible())
+# Warns if at least 1 % of n pairs, or of what else, and 10, have coefficients of 1 or -1 from very few observations.
+# `way_out`: what min_obs does.
+warn_few <- function(few, n, what = "pair", way_out = "gives such pairs no p value") {
+  if (few < max(10, n / 100)) return(invisible())
   max <- constant("very few")
-  warn("gpuCorFewObservations", format_count(few), " of ", n_of(pairs, "pair"), " have abs(r) = 1 from ", max,
-       " observations or fewer, which is common by chance; min_obs = ", max + 1, " gives such pairs no p value")
+  warn("gpuCorFewObservations", format_count(few), " of ", n_of(n, what), " have abs(r) = 1 from ", max,
+       " observations or fewer, which is common by chance; min_obs = ", max + 1, " ", way_out)
 }
 
 # ---- p values of edges, for tables
