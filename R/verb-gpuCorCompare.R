@@ -217,11 +217,12 @@ gpuCorCompare <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
     run$settings$max_t <- list(adjust = "fdr", n_perm = n_perm, how = "permutation")
     return(compare_output(group_rows_by_rates(work$coefficients, rates, fdr), run, given, error, NULL, output))
   }
-  if (n_perm > 0 && !is.null(given$p.value)) check_enough(n_perm, run$criterion)
+  is_adjusted <- n_perm > 0 && !is.null(given$p.value)
+  if (is_adjusted) check_enough(n_perm, run$criterion)
   maxima <- if (n_perm > 0) permuted_differences(without_own_pairs(work$permutations), n_perm, error)
   run <- work$coefficients
   if (!length(given)) return(compare_all(run, error, maxima))
-  rows <- if (n_perm > 0 && !is.null(given$p.value)) rows_by_maxima(run, maxima) else network_rows(run)
+  rows <- if (is_adjusted) rows_by_maxima(run, maxima) else network_rows(run)
   if (is_random(run$x) && is.null(rows$group_tests) && !length(rows$tests)) rows <- with_difference_tests(rows, run)
   compare_output(rows, run, given, error, maxima, output)
 }
@@ -229,16 +230,21 @@ gpuCorCompare <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
 # Returns rows of the pairs with an adjusted p value of at most the criterion.
 rows_by_maxima <- function(run, maxima) {
   weight <- weight_of_adjusted(run$criterion$value, maxima)
-  if (is_random(run$x)) {
-    t <- if (tested_effects(run$x) > 1) sqrt(weight) else weight
-    weight <- t / sqrt(t^2 + max_df(run$x))
-    run <- with_t(run)
-  }
+  if (is_random(run$x)) return(rows_by_t(run_by_t(run, weight)))
   run$criterion <- list(name = "threshold", value = weight)
-  rows <- network_rows(run)
-  if (!is_random(run$x)) return(rows)
-  rows <- with_difference_tests(rows, run)
-  rows$threshold <- NA_real_ # of t
+  network_rows(run)
+}
+
+# Returns the run whose edges have a t or F of at least `threshold` in size, and its rows.
+run_by_t <- function(run, threshold) {
+  t <- if (tested_effects(run$x) > 1) sqrt(threshold) else threshold
+  run$criterion <- list(name = "threshold", value = t / sqrt(t^2 + max_df(run$x)))
+  with_t(run)
+}
+
+rows_by_t <- function(run) {
+  rows <- with_difference_tests(network_rows(run), run)
+  rows$threshold <- NA_real_ # of the differences
   rows
 }
 
@@ -437,12 +443,8 @@ compare_components <- function(run, given, components, n_perm, output) {
   work <- compare_work(run, n_perm)
   found <- perform(work$permutations, "components", rule, random_permutations(run, 0:n_perm))
   found <- component_table(found, colnames(run$x), apart)
-  run <- work$coefficients
-  t <- if (tested_effects(run$x) > 1) sqrt(threshold) else threshold
-  run$criterion <- list(name = "threshold", value = t / sqrt(t^2 + max_df(run$x)))
-  run <- with_t(run)
-  rows <- with_difference_tests(network_rows(run), run)
-  rows$threshold <- NA_real_ # of the differences
+  run <- run_by_t(work$coefficients, threshold)
+  rows <- rows_by_t(run)
   rows$tests$component <- found$of[rows$i + 1L + n * (apart & rows$tests$statistic < 0)]
   compare_output(rows, run, given, NULL, NULL, output, found)
 }
