@@ -71,6 +71,8 @@ settings <- list(
   bandpass = list(x, bandpass = c(0.05, 0.2), tr = 2, time = TRUE)
 )
 
+arguments_of <- function(given) given[setdiff(names(given), c("", "shift", "time", "all"))]
+
 # ---- what must not matter: a function of the data and the arguments that returns both, changed
 
 drawn_columns <- c(7, 2, 12, 1, 5, 11, 3, 10, 4, 9, 8, 6)
@@ -114,7 +116,7 @@ test_that("values do not depend on order, further columns, a constant, the class
     matters <- c(more = isTRUE(given$all) || !verb %in% of_own_pair, rows = isTRUE(given$time),
                  constant = isFALSE(given$shift))
     if (isTRUE(matters[change]) || paste0(verb, ", ", change) %in% refused) return()
-    own <- given[setdiff(names(given), c("", "shift", "time", "all"))]
+    own <- arguments_of(given)
     call <- function(x, arguments) {
       if (verb != "gpuAssociation") arguments$rows <- NULL
       suppressWarnings(suppressMessages(do.call(verbs[[verb]], c(list(x), arguments))))
@@ -145,7 +147,7 @@ test_that("p values of shrunken partial correlations do not depend on the order 
 test_that("networks of several values, and subjects, are those of one by one", {
   for (setting in setdiff(names(settings), "kendall")) {
     given <- settings[[setting]]
-    own <- given[setdiff(names(given), c("", "shift", "time", "all"))]
+    own <- arguments_of(given)
     call <- function(verb, ...) suppressWarnings(do.call(verb, c(given[1], own, list(...))))
     for (values in list(list(threshold = c(0.3, 0.1)), list(density = c(0.1, 0.4)), list(k = c(1, 3)))) {
       several <- do.call(call, c(list(gpuCorNetwork), values))
@@ -170,7 +172,7 @@ test_that("networks of several samples have the values of each alone", {
   compared <- 0
   for (setting in names(settings)) {
     given <- settings[[setting]]
-    own <- given[setdiff(names(given), c("", "shift", "time", "all"))]
+    own <- arguments_of(given)
     network <- function(...) suppressWarnings(suppressMessages(do.call(gpuCorNetwork, c(given[1], own, list(...)))))
     values <- tryCatch(network(density = 0.05, lioness = c(12, 30)), gpucor_error_input = function(e) NULL)
     if (is.null(values)) next
