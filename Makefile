@@ -169,8 +169,10 @@ package:
 	echo 'options(repos = c(CRAN = "file://$(BUILD)/none"))' > check.Rprofile
 	export R_PROFILE='$(BUILD)/check.Rprofile'
 	GPUCOR_CUDA=no R CMD build '$(CURDIR)'
-	# Nothing of CUDA's runs here: code for Hopper is enough, which has the kernels of all GPUs and its own.
+	# Nothing of CUDA's runs here: code for Hopper is enough, which has the kernels of all GPUs and its own, and need not
+	# be fast.
 	export GPUCOR_CUDA_ARCH="$${GPUCOR_CUDA_ARCH:-90}"
+	if nvcc --help 2> /dev/null | grep -q -e --Ofast-compile; then export NVCC_APPEND_FLAGS=--Ofast-compile=max; fi
 	manual='' # where TeX has the font that R's manuals are set in
 	kpsewhich inconsolata.sty > /dev/null 2>&1 || manual=--no-manual
 	# R CMD build has run the vignettes.

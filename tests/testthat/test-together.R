@@ -1,5 +1,5 @@
-# What goes with what: every pair of arguments is given together, to one data set, to two and to several subjects. The
-# call has a result, or its error is the sentence of a row of the table.
+# What goes with what: every pair of arguments is given together, to one data set, to two or to several subjects in turn.
+# The call has a result, or its error is the sentence of a row of the table.
 
 n_obs <- 24
 x <- matrix(sin(seq_len(n_obs * 5)^1.5), n_obs, dimnames = list(paste0("s", seq_len(n_obs)), letters[1:5]))
@@ -42,7 +42,8 @@ expect_pairs <- function(verb, values, always = list(), on = names(inputs)) {
   values <- Filter(function(value) all(names(value) %in% known), values)
   pairs <- expand.grid(i = seq_along(values), j = seq_along(values), input = on, stringsAsFactors = FALSE)
   pairs <- pairs[pairs$j <= pairs$i, ]
-  if (!full_tier()) pairs <- pairs[seq(1, nrow(pairs), by = 29), ]
+  is_turn <- (pairs$i + pairs$j + match(pairs$input, on)) %% length(on) == 0
+  pairs <- if (full_tier()) pairs[is_turn, ] else pairs[seq(1, nrow(pairs), by = 29), ]
   for (k in seq_len(nrow(pairs))) {
     of <- pairs[k, ]
     arguments <- c(values[[of$i]], values[[of$j]])
@@ -124,6 +125,11 @@ test_that("groups are compared, or say what does not go together", {
     enhanced = list(components = "tfce", n_perm = 9), powers = list(enhance = c(1, 1)), classes = list(classes = 0.1),
     fixed = list(effects = "fixed"), negative = list(sign = "negative"),
     seeds = list(seeds = 1:2), partial = list(partial = TRUE))), on = c("two", "several", "lists"))
+  # rows that the turns leave out
+  expect_told("gpuCorCompare", list(n_perm = 9, bandpass = c(0.02, 0.2), tr = 2, threshold = 0.2), "two", "permuted series")
+  expect_told("gpuCorCompare", list(effects = "fixed", paired = TRUE, threshold = 0.2), "lists", "fixed and paired")
+  expect_told("gpuCorCompare", list(effects = "fixed", classes = 0.1), "lists", "fixed and classes")
+  expect_told("gpuCorCompare", list(effects = "fixed", sign = "negative", threshold = 0.2), "several", "groups")
 })
 
 test_that("every row of the table is met", {
