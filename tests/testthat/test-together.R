@@ -1,5 +1,5 @@
-# What goes with what: every pair of arguments is given together, to one data set, to two or to several subjects in turn.
-# The call has a result, or its error is the sentence of a row of the table.
+# What goes with what: every pair of arguments is given together, to one data set, to two or to several subjects, which
+# take turns. The call has a result, or its error is the sentence of a row of the table.
 
 n_obs <- 24
 x <- matrix(sin(seq_len(n_obs * 5)^1.5), n_obs, dimnames = list(paste0("s", seq_len(n_obs)), letters[1:5]))
@@ -126,7 +126,7 @@ test_that("groups are compared, or say what does not go together", {
     fixed = list(effects = "fixed"), negative = list(sign = "negative"),
     seeds = list(seeds = 1:2), partial = list(partial = TRUE))), on = c("two", "several", "lists"))
   # rows that the turns leave out
-  expect_told("gpuCorCompare", list(n_perm = 9, bandpass = c(0.02, 0.2), tr = 2, threshold = 0.2), "two", "permuted series")
+  expect_told("gpuCorCompare", list(n_perm = 9, bandpass = c(0.02, 0.2), tr = 2, threshold = 0.2), "two", "series")
   expect_told("gpuCorCompare", list(effects = "fixed", paired = TRUE, threshold = 0.2), "lists", "fixed and paired")
   expect_told("gpuCorCompare", list(effects = "fixed", classes = 0.1), "lists", "fixed and classes")
   expect_told("gpuCorCompare", list(effects = "fixed", sign = "negative", threshold = 0.2), "several", "groups")
