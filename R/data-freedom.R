@@ -198,8 +198,6 @@ lag_sums <- function(x, y) {
   Re(stats::fft(Re(rowSums(Conj(spectrum(x)) * spectrum(y))) + 0i, inverse = TRUE))[seq_len(nrow(x))] / length
 }
 
-MIN_OBS <- 3
-
 # Min number of observations of a valid p value. In 1 % of the pairs of three observations bicor is 1 or -1. With 4 to 8
 # observations distance correlation has a size of 0.33 to 0.08 at a level of 0.05.
 MIN_TESTED <- c(bicor = 5, distance = 10, `distance of groups` = 10, rv = 10)

@@ -10,7 +10,7 @@
 # Verbs that choose pairs:
 #   criterion     list(name, value): which pairs are edges, or NULL for none
 #   sign          of their coefficients
-#   mutual, min_obs  as arguments of gpuCorNetwork()
+#   mutual        as the argument of gpuCorNetwork()
 #   spool, to_file   where edges go beyond memory, and TRUE if they end there
 #   stays         see edge_pass()
 #   is_sample, size  see step-density.R
@@ -34,8 +34,8 @@ empty_run <- function(specs, method, use, pairs = NULL, precision = "single", ca
     fail("method = \"given\" cannot be in a plan; call the function on one machine")
   }
   run <- list(x = NULL, y = NULL, method = method, use = use, settings = settings, pairs = NULL, scalar = FALSE,
-              observations = NULL, call = call, criterion = NULL, sign = NULL, mutual = FALSE, min_obs = NULL,
-              spool = NULL, to_file = FALSE, stays = NULL, is_sample = FALSE, size = NULL)
+              observations = NULL, call = call, criterion = NULL, sign = NULL, mutual = FALSE, spool = NULL,
+              to_file = FALSE, stays = NULL, is_sample = FALSE, size = NULL)
   class(run) <- "gpucor_run"
   run
 }

@@ -49,8 +49,9 @@ new_round <- function(number, entry, run, arguments) {
     arguments[[length(arguments)]] <- 2^53 # maximum number of edges
   }
   list(number = number, entry = entry, method = run$method, use = run$use, in_double = settings$in_double,
-       arguments = arguments, is_last = sum(settings$pass) > 1 - 1e-6, information = settings$information,
-       pairs = settings$pairs, combination = combination, designs = design_digests(designs))
+       min_obs = settings$min_obs, arguments = arguments, is_last = sum(settings$pass) > 1 - 1e-6,
+       information = settings$information, pairs = settings$pairs, combination = combination,
+       designs = design_digests(designs))
 }
 
 design_digests <- function(designs) {

@@ -94,7 +94,7 @@ run_shard <- function(plan, round, shard, run) {
   partial <- begin_partial(file)
   on.exit(discard_partial(partial))
   run$settings[c("shard", "save", "in_double")] <- list(c(shard - 1, plan$shards), partial, round$in_double)
-  run$settings[c("information", "pairs")] <- list(round$information, round$pairs)
+  run$settings[c("information", "pairs", "min_obs")] <- list(round$information, round$pairs, max(0L, round$min_obs))
   started <- Sys.time()
   found <- checked(call_engine(round$entry, run, round$arguments))
   seconds <- as.numeric(Sys.time() - started, units = "secs")

@@ -104,6 +104,7 @@ new_settings <- function(specs, pairs = NULL, precision = "single", distance = F
     combination = unclass(specs$subjects),
     pairs = pairs,
     in_double = precision == "double",
+    min_obs = max(0L, specs$adjustment$min_obs), # of a coefficient; 0: the measure's own
     overlap = NULL, # see overlap_rule()
     max_t = NULL, # see check_max_t()
     lag = NULL, # range of the lags, see step-lag.R

@@ -30,6 +30,8 @@
 #'   observations, see its section. The name of the argument cannot be abbreviated.
 #' @param groups A label for each column of `x` (`NA`: the column is left out), the same for all subjects: coefficients
 #'   are of groups of columns, with `method = "distance"` or `"rv"`, see [gpucor-measures].
+#' @param min_obs An integer of at least 3: pairs with fewer pairwise-complete observations have no coefficient (`NA`)
+#'   and no p value, and are no edges. `density` still counts them among the pairs.
 #' @return A list of class `gpuAdjust` with the arguments that were given.
 #' @section Covariates:
 #' Columns are replaced by `residuals(lm(x ~ covariates))`; [gpuClean()] returns them. An intercept is always included,
@@ -160,7 +162,8 @@
 #' @export
 gpuAdjust <- function(weights = NULL, weights_are = NULL, covariates = NULL, data = NULL, bandpass = NULL, tr = NULL,
                       runs = NULL, df = NULL, partial = FALSE, shrinkage = "auto", options = NULL, protect = NULL,
-                      covariance = NULL, groups = NULL) {
+                      covariance = NULL, groups = NULL, min_obs = NULL) {
+  if (!is.null(min_obs)) min_obs <- check_whole(min_obs, "min_obs", MIN_OBS)
   if (!is.null(weights_are)) weights_are <- check_choice(weights_are, WEIGHT_KINDS, "weights_are")
   given <- mget(names(formals()))
   if (check_flag(partial, "partial")) {
@@ -335,6 +338,8 @@ gpuControl <- function(backend = NULL, threads = NULL, devices = NULL, memory = 
 
 # Kinds of weights, in the order of the engine's codes.
 WEIGHT_KINDS <- c("importance", "precision", "frequency")
+
+MIN_OBS <- 3 # of a p value, and the least 'min_obs'
 
 # Ways to combine coefficients to a value that may be negative and is at most 1, and to other numbers.
 RELIABILITY <- c("icc2", "icc3")

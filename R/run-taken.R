@@ -21,7 +21,7 @@ OFFERED <- list(
   gpuAssociation = c(setdiff(ADJUSTMENT, "protect"), PERMUTATION, "precision", "assay"),
   gpuCorCompare = c(PARTIAL, "subjects", "effects", "na.rm", EXCHANGE, "precision", "assay"),
   gpuCorTriangle = c(ADJUSTMENT, "assay"),
-  gpuCorWindows = c(setdiff(ADJUSTMENT, "covariance"), COMBINATION, "precision", "assay"),
+  gpuCorWindows = c(setdiff(ADJUSTMENT, c("covariance", "min_obs")), COMBINATION, "precision", "assay"),
   gpuDist = c(ADJUSTMENT, "assay"),
   gpuTOM = c(ADJUSTMENT, "assay"),
   pickPower = c(ADJUSTMENT, COMBINATION, "assay"),

@@ -64,7 +64,6 @@ APART <- c(
     "output = \"network\" takes one of 'threshold', 'density' and 'k', which says which pairs are kept",
   "threshold & density & gpuConnectivity|gpuCorWindows|gpuTOM" = "give only one of 'threshold' and 'density'",
   "threshold|density & k & gpuCorWindows|gpuTOM" = "give only one of '{this}' and 'k'",
-  "min_obs & threshold|density|k" = "'min_obs' is for 'p.value' and 'fdr', not for '{this}'; leave it out",
   "gpuAssociation & p.value & fdr" = "give only one of 'p.value' and 'fdr'",
   "gpuCorCompare & pairs & no edges" = "'pairs' needs a criterion; threshold = 0 keeps all of these pairs",
   "gpuCorWindows & pairs & no edges" = "'pairs' needs 'threshold', 'density' or 'k'",
@@ -104,7 +103,7 @@ APART <- c(
   "groups & y & no gpuCorCompare" = "'groups' are of the columns of one data set; leave 'y' out",
   "groups & covariates|bandpass|runs" =
     "'groups' takes no '{this}'; adjust the columns before, by gpuClean(x, {this} = ), and give the result as 'x'",
-  "groups & weights|covariance|df|partial|lag|lioness|resample|adjust|seeds" =
+  "groups & weights|covariance|df|partial|lag|lioness|resample|adjust|seeds|min_obs" =
     "'groups' makes distances of pairs of observations, for which '{this}' has no form; leave one of them out",
   "groups & shards|plan" = "'groups' is not for plans or 'shards'; call the function on one machine, without 'shards'",
   "groups & permuted rows" = paste0(

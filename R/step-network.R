@@ -78,8 +78,7 @@ warn_few_edges <- function(rows, run) {
   is_one <- abs(rows$x) > 1 - SAME_COEFFICIENT
   ones <- list(p = c(0L, cumsum(is_one))[rows$p + 1L], i = rows$i[is_one], x = rows$x[is_one])
   found <- perform(run, "pair_scores", ones, list(exact = 0, min_obs = MIN_OBS))
-  warn_few(found$few + sum(is.na(found$scores)), length(rows$x), "edge", # NA: too few for a score
-           "with 'p.value' or 'fdr' leaves such pairs out")
+  warn_few(found$few + sum(is.na(found$scores)), length(rows$x), "edge") # NA: too few for a score
 }
 
 # Returns the number of edges as far as the criterion determines it, for sign = "absolute"; otherwise 0.

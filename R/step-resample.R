@@ -10,7 +10,7 @@ draw_resamples <- function(run, resample, fraction) {
   from <- resampled_units(run)
   what <- if (is_combined(run$x)) "subject" else "observation"
   tests <- run$criterion$name %in% c("p.value", "fdr") && is.null(run$settings$max_t)
-  min <- if (what == "subject") 1 else if (tests) min_tested(run$method, run$min_obs) else MIN_RESAMPLE
+  min <- if (what == "subject") 1 else if (tests) max(run$settings$min_obs, min_tested(run$method)) else MIN_RESAMPLE
   noted(run$settings, "sample", function() draw_units(from, resample, fraction, min, what))
 }
 

@@ -56,7 +56,7 @@ exact_distribution <- function(method, n) {
 t_distribution <- function(df, n, ranks) if (ranks) .Call(r_rho_beta, n) else list(df = df)
 
 # Returns the min number of observations of a pair with a p value.
-min_tested <- function(method, min_obs = NULL) max(MIN_OBS, min_obs, MIN_TESTED[method], na.rm = TRUE)
+min_tested <- function(method) max(MIN_OBS, MIN_TESTED[method], na.rm = TRUE)
 
 # Warns of pairs that have too few observations for a valid p value. `which`: words that say which pairs these are.
 warn_untested <- function(untested, method, which = NULL) {
@@ -74,8 +74,8 @@ significance_of <- function(run) {
   if (is_combined(run$x)) return(combined_significance(run))
   found <- count_observations(run)
   n <- found$n_obs
-  rule <- list(exact = max_exact(NULL, run$method, run$settings$design), min_obs = min_tested(run$method, run$min_obs))
-  df <- degrees_of_freedom(run, found, rule$min_obs)
+  rule <- list(exact = max_exact(NULL, run$method, run$settings$design), min_obs = min_tested(run$method))
+  df <- degrees_of_freedom(run, found, max(rule$min_obs, run$settings$min_obs))
   kendall <- depends_on_ties(run$method)
   is_small <- n <= rule$exact
   ties <- ties_of(run, found, kendall || is_small)
@@ -248,7 +248,7 @@ keep_by_scores <- function(rows, run, significance, cut, pairs = NULL) {
   found <- edge_scores(rows, run, significance)
   scores <- found$scores
   warn_few(found$few, run$pairs)
-  if (isTRUE(significance$one_by_one && significance$rule$min_obs > max(MIN_OBS, run$min_obs))) {
+  if (isTRUE(significance$one_by_one && significance$rule$min_obs > max(MIN_OBS, run$settings$min_obs))) {
     warn_untested(sum(is.na(scores)), run$method, " with strong coefficients")
   }
   min_weight <- cut(function(score) .Call(r_count_scores, scores, score, threads), length(scores))
@@ -279,12 +279,12 @@ edge_scores <- function(rows, run, significance) {
 }
 
 # Warns if at least 1 % of n pairs, or of what else, and 10, have coefficients of 1 or -1 from very few observations.
-# `way_out`: what min_obs does.
-warn_few <- function(few, n, what = "pair", way_out = "gives such pairs no p value") {
+warn_few <- function(few, n, what = "pair") {
   if (few < max(10, n / 100)) return(invisible())
   max <- constant("very few")
   warn("gpuCorFewObservations", format_count(few), " of ", n_of(n, what), " have abs(r) = 1 from ", max,
-       " observations or fewer, which is common by chance; min_obs = ", max + 1, " ", way_out)
+       " observations or fewer, which is common by chance; min_obs = ", max + 1,
+       " leaves such pairs out")
 }
 
 # ---- p values of edges, for tables

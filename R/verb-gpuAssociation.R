@@ -32,8 +32,6 @@
 #' @param method,use Strings: the measure, `"pearson"`, `"kendall"`, `"spearman"`, `"bicor"`, `"cosine"`, `"distance"`,
 #'   `"mi"`, `"coherence"` or `"concordance"`, see [gpucor-measures]; what to do with missing values, see [gpuCor()]. By
 #'   default each pair uses its complete observations, as [stats::lm()] does.
-#' @param min_obs An integer of at least 3, or `NULL` for 3: pairs with fewer pairwise-complete observations have no p
-#'   value. `"bicor"` and `"distance"` need more, see [gpuCorTest()].
 #' @param ... `r offered_words("gpuAssociation")`
 #'   Both `x` and `traits` are adjusted. `precision` is `"double"` by default; `"single"` is faster and has p values
 #'   with a relative error of up to a thousandth. `adjust` permutes the rows of `traits`, or takes surrogates of
@@ -71,7 +69,7 @@
 gpuAssociation <- function(x, traits, p.value = NULL, fdr = NULL,
                            method = c("pearson", "kendall", "spearman", "bicor", "cosine", "distance", "mi",
                                       "coherence", "concordance"),
-                           use = "pairwise.complete.obs", min_obs = NULL, output = c("edges", "matrix"),
+                           use = "pairwise.complete.obs", output = c("edges", "matrix"),
                            tr = NULL, ...) {
   specs <- specs_of("gpuAssociation", tr = tr, ...) # a formal, as "tr" would abbreviate 'traits'
   output <- check_choice(output, c("edges", "matrix"), "output")
@@ -99,7 +97,7 @@ gpuAssociation <- function(x, traits, p.value = NULL, fdr = NULL,
   max_t <- max_t_of(specs$permutation)
   # The functions that are called name the traits 'y'.
   if (is.null(criterion) || has_factors || !is.null(max_t)) {
-    own <- c(list(x, traits$values, method, use, min_obs = min_obs), specs[c("adjustment", "permutation", "control")])
+    own <- c(list(x, traits$values, method, use), specs[c("adjustment", "permutation", "control")])
     test <- naming(do.call(gpuCorTest, own, quote = TRUE), "y", "traits")
     if (has_factors) {
       run <- repeated(new_run(NULL, specs, x, traits$values, method, "pairwise.complete.obs", tests = TRUE))
@@ -112,7 +110,6 @@ gpuAssociation <- function(x, traits, p.value = NULL, fdr = NULL,
   }
   naming({
     run <- new_run(NULL, specs, x, traits$values, method, use, criterion, "absolute")
-    if (!is.null(min_obs)) run$min_obs <- check_whole(min_obs, "min_obs", MIN_OBS)
     significant_pairs(run)
   }, "y", "traits")
 }

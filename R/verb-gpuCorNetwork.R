@@ -78,9 +78,6 @@
 #' @param threshold,density,k,p.value,fdr The criterion, see Details: a number in \[0, 1\], above 0 but for `threshold`;
 #'   for `k` an integer of at least 1. Of the first three also several.
 #' @param sign A string: `"absolute"`, `"positive"` or `"negative"`, the sign of edges. May be abbreviated.
-#' @param min_obs With `p.value` or `fdr`, as in [gpuCorTest()]: pairs with fewer pairwise-complete observations are no
-#'   edges. An `fdr` still counts them among the tests, which is conservative. With `threshold`, `density` or `k` a
-#'   warning tells how many edges are 1 or -1 from very few observations.
 #' @param normalize A string: `"none"`, or `"clr"` for the context likelihood of each pair, see Details.
 #' @param mutual With `k`: `TRUE` if both columns must be neighbors of each other.
 #' @param output A string: `"matrix"`, or `"edges"` for the data frame that `as.data.frame()` makes of the matrix.
@@ -131,7 +128,7 @@ gpuCorNetwork <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
                                      "coherence", "concordance"),
                           use = "everything", sign = c("absolute", "positive", "negative"),
                           normalize = c("none", "clr"), lag = NULL, min_overlap = NULL, mutual = FALSE, pairs = NULL,
-                          min_obs = NULL, output = c("matrix", "edges"), file = NULL, compression = 0,
+                          output = c("matrix", "edges"), file = NULL, compression = 0,
                           resample = 0, fraction = 0.63, lioness = NULL, ...) {
   # `...` becomes specs (R/run-taken.R). new_run() makes the design of weights and covariates by with_design()
   # (R/data-design.R).
@@ -145,8 +142,8 @@ gpuCorNetwork <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
   resample <- check_whole(resample, "resample", 0, 1e6)
   several <- !is.null(lioness) && length(lioness) != 1L
   criteria <- list(threshold = threshold, density = density, k = k, p.value = p.value, fdr = fdr)
-  options <- list(sign = sign, normalize = normalize, mutual = mutual, pairs = pairs, min_obs = min_obs,
-                  resample = resample, fraction = fraction, lioness = lioness)
+  options <- list(sign = sign, normalize = normalize, mutual = mutual, pairs = pairs, resample = resample,
+                  fraction = fraction, lioness = lioness)
   others <- list(y = y, `list of subjects` = is_subjects(x), use = uses[check_use(use)], lag = lag,
                  min_overlap = min_overlap, file = file, compression = compression,
                  `several samples` = several, output = if (several && length(output) == 1L) output)
@@ -164,7 +161,7 @@ gpuCorNetwork <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
     criterion <- network_criterion(criteria, normalize, if (!several) lioness)
     run <- new_run(found, specs, x, y, method, use, criterion, sign, takes = "subjects", max_t = max_t, pairs = pairs,
                    call = call)
-    run[c("mutual", "min_obs")] <- list(mutual, if (!is.null(min_obs)) check_whole(min_obs, "min_obs", MIN_OBS))
+    run$mutual <- mutual
     run
   }
   call <- sys.call()

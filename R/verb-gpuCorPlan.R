@@ -106,7 +106,7 @@ verb_call <- function(call, verb) {
 # Prints the plan's size, and the cost of a shard on this machine. `made`: from make_plan().
 describe_plan <- function(made, settings) {
   plan <- made$plan
-  settings[c("design", "in_double")] <- made$run$settings[c("design", "in_double")]
+  settings[c("design", "in_double", "min_obs")] <- made$run$settings[c("design", "in_double", "min_obs")]
   pairs <- made$run$pairs
   if (is.null(pairs)) pairs <- count_pairs(made$run$x, made$run$y)
   stored <- c(plan$x, plan$y)

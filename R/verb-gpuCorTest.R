@@ -56,6 +56,11 @@ gpuTtest <- function(goodPairs, coeffs) {
 #' P values above 1e-300 have a relative error of about a thousandth, or less with `precision = "double"`.
 #' `log.p = TRUE` also returns smaller ones.
 #'
+#' Pairs with fewer than 3 pairwise-complete observations, or than `min_obs` ([gpuAdjust()]), have no p value. Those of
+#' `"bicor"` need at least `r gpucor:::MIN_TESTED[["bicor"]]` observations, and those of `"distance"`
+#' `r gpucor:::MIN_TESTED[["distance"]]`; a warning is given if there are pairs with fewer. With up to 5 observations,
+#' rank correlations of 1 or -1 are common by chance; a warning is given if there are many.
+#'
 #' @section Confidence intervals:
 #' `conf.level = 0.95` adds intervals by Fisher's z, `atanh(r)`: with the normal quantile q, they reach from
 #' `tanh(z - q s)` to `tanh(z + q s)`. The squared standard error s^2 is:
@@ -87,17 +92,13 @@ gpuTtest <- function(goodPairs, coeffs) {
 #'   Student's t and the normal distribution. Networks use `NULL`.
 #' @param conf.level `NULL`, or a number between 0 and 1: the level of confidence intervals, such as 0.95. They take the
 #'   memory of two numbers for each pair, as much as the statistics and p values. Not for `"bicor"`.
-#' @param min_obs An integer of at least 3, or `NULL` for 3: pairs with fewer pairwise-complete observations have no p
-#'   value. The p values of `"bicor"` need at least `r gpucor:::MIN_TESTED[["bicor"]]` observations, and those of
-#'   `"distance"` `r gpucor:::MIN_TESTED[["distance"]]`; a warning is given if there are pairs with fewer. With up to 5
-#'   observations, rank correlations of 1 or -1 are common by chance; a warning is given if there are many.
 #' @param ... `r offered_words("gpuCorTest")`
 #' @return A list of class `gpuCorTest`: `r`, `n`, `statistic` (t; Kendall: z; distance: `n * r + 1`) and `p.value`,
 #'   each a `dist` that takes names, `$p.value["a", "b"]`, or a matrix with `y` or `output = "matrix"`; `conf.low` and
 #'   `conf.high`, with `conf.level`; `df`, if weights, covariates, options or `df` are given; `p.adjusted`, with
 #'   `adjust`; and `method`, `use`, `alternative`, `log.p`, `conf.level`. With `"mi"`, `statistic` and `p.value` are
-#'   `NULL`. `as.data.frame()` has a row for each pair. P values are `NA` if the coefficient is `NA`, if n is below
-#'   `min_obs`, and on the diagonal of a matrix.
+#'   `NULL`. `as.data.frame()` has a row for each pair. P values are `NA` if the coefficient is `NA`, and on the
+#'   diagonal of a matrix.
 #' @section Errors: As [gpuCor()]; method `"mi"` without `adjust`; `conf.level` with a method without intervals; what
 #'   does not go together ([gpucor-together]).
 #' @references
@@ -121,7 +122,7 @@ gpuTtest <- function(goodPairs, coeffs) {
 gpuCorTest <- function(x, y = NULL, method = c("pearson", "kendall", "spearman", "bicor", "cosine", "distance", "mi",
                                                "coherence", "concordance"),
                        use = "everything", alternative = c("two.sided", "less", "greater"), exact = NULL,
-                       conf.level = NULL, min_obs = NULL, log.p = FALSE, output = c("dist", "matrix"), ...) {
+                       conf.level = NULL, log.p = FALSE, output = c("dist", "matrix"), ...) {
   specs <- specs_of("gpuCorTest", ...)
   method <- check_method(method)
   alternative <- check_choice(alternative, alternatives, "alternative")
@@ -133,7 +134,6 @@ gpuCorTest <- function(x, y = NULL, method = c("pearson", "kendall", "spearman",
   }
   log.p <- check_flag(log.p, "log.p")
   max_t <- max_t_of(specs$permutation)
-  min_obs <- if (is.null(min_obs)) MIN_OBS else check_whole(min_obs, "min_obs", MIN_OBS)
   found <- features_of("gpuCorTest", specs, y = y, alternative = alternative, exact = exact, conf.level = conf.level)
   run <- new_run(found, specs, x, y, method, use, max_t = max_t, tests = is.null(max_t) || has_distribution(method),
                  call = sys.call())
@@ -152,17 +152,18 @@ gpuCorTest <- function(x, y = NULL, method = c("pearson", "kendall", "spearman",
   r <- all_coefficients(work$coefficients, output)
   level <- if (alternative == "two.sided") (1 + conf.level) / 2 else conf.level
   # The rule that the engine reads.
-  rule <- list(alternative = match(alternative, alternatives) - 1L, log = log.p, min_obs = min_tested(method, min_obs),
+  rule <- list(alternative = match(alternative, alternatives) - 1L, log = log.p, min_obs = min_tested(method),
                exact = max_exact(exact, method, design),
                quantile = if (is.null(conf.level)) NA_real_ else stats::qnorm(level),
                triangle = inherits(r, "dist"))
   found <- tested_pairs(r, work$tests, counted, rule)
   warn_few(found$few, length(r))
-  if (rule$min_obs > min_obs && min(found$n, Inf) < rule$min_obs) { # the next lines take memory for all pairs
+  least <- max(MIN_OBS, run$settings$min_obs)
+  if (rule$min_obs > least && min(found$n, Inf) < rule$min_obs) { # the next lines take memory for all pairs
     is_square <- is.null(run$y) && !rule$triangle # each pair twice, and a diagonal
     few <- which(found$n < rule$min_obs) # most pairs have more: the other conditions are for the few that are left
     if (is_square) few <- few[(few - 1) %% (nrow(r) + 1) != 0]
-    few <- few[.subset(found$n, few) >= min_obs & !is.na(.subset(r, few))]
+    few <- few[.subset(found$n, few) >= least & !is.na(.subset(r, few))]
     # Permutation tests are valid for these pairs.
     if (is.null(max_t)) warn_untested(length(few) / (1 + is_square), method) else found$testable[few] <- 1
   }

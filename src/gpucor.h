@@ -434,6 +434,7 @@ typedef struct {
                                                  * one data set */
     int in_double;                              /* non-zero: columns and products of REAL operands are doubles */
     gcor_use use;
+    int64_t min_obs; /* pairs with fewer pairwise-complete observations have no coefficient; 0: the measure's own min */
     const struct gcor_overlap_rule *overlap; /* overlap.h: the sink gets topological overlaps; y is NULL. NULL: it gets
                                               * coefficients */
     gcor_sink *sink;

@@ -14,7 +14,7 @@ enum {
 /* A maker of panels of columns. */
 typedef struct {
     gcor_panel_maker head;
-    gcor_sink *owned[3];            /* sinks before the run's; NULL: none */
+    gcor_sink *owned[4];            /* sinks before the run's; NULL: none */
     gcor_combine *combine;          /* of these the last one that combines; NULL: none */
     gcor_combination blocks, parts; /* how blocks of complex columns and their parts are combined */
     gcor_subject *ones;             /* as many as there are parts, of weight 1; owned */
@@ -105,7 +105,7 @@ static void release(gcor_panel_maker *maker, gcor_operand *operand) {
 }
 
 static void free_maker(gcor_panel_maker *maker) {
-    for (int k = 0; k < 3; k++) gcor_sink_free(((coefficients *)maker)->owned[k]);
+    for (int k = 0; k < 4; k++) gcor_sink_free(((coefficients *)maker)->owned[k]);
     gcor_free(((coefficients *)maker)->ones);
     gcor_free(maker);
 }
@@ -122,7 +122,8 @@ static const gcor_panel_type coefficients_type = {prepare, release, close_maker}
 /* The worker multiplies each tile for one data set after another. Each of these sinks takes it from the back end or
  * from the sink before it, and passes it on to the next one when all of its parts have come:
  *
- *   agreement, or combination of both parts of complex products and of blocks -> combination of subjects -> the run's
+ *   enough observations -> agreement, or combination of both parts of complex products and of blocks
+ *     -> combination of subjects -> the run's
  */
 
 enum { DEVICE_BYTES = 256 << 20 }; /* host memory for all subjects' values of a device's tile */
@@ -188,7 +189,7 @@ static gcor_status combine_parts(coefficients *c) {
     return status ? status : combine_before(c, &c->parts, 2);
 }
 
-static gcor_status put_before(coefficients *c) {
+static gcor_status combine_all(coefficients *c) {
     gcor_panel_maker *maker = &c->head;
     const gcor_work *work = maker->work;
     const gcor_job *job = work->job;
@@ -198,7 +199,7 @@ static gcor_status put_before(coefficients *c) {
         status = combine_before(c, job->combination, 0);
         if (status) return status;
         c->combine->sink.approximate = gcor_combine_may_be_approx(c->combine) && are_all_real(work) &&
-                                       job->measure->last_step == GCOR_AS_PRODUCT;
+                                       job->measure->last_step == GCOR_AS_PRODUCT && !work->presence;
         c->combine->sink.coarse = c->combine->sink.approximate && needs_few(to, work);
     }
     if (job->measure->last_step == GCOR_COMPLEX) return combine_parts(c);
@@ -207,6 +208,17 @@ static gcor_status put_before(coefficients *c) {
                                 gcor_option_of(job->measure, work->data->cols.design, 0) != 0, work->spreads,
                                 work->n_data, &maker->sink);
     if (!status) c->owned[1] = maker->sink;
+    return status;
+}
+
+static gcor_status put_before(coefficients *c) {
+    gcor_panel_maker *maker = &c->head;
+    const gcor_work *work = maker->work;
+    gcor_status status = combine_all(c);
+    if (status || !work->presence) return status;
+    status = gcor_enough_new(maker->context, maker->sink, work->job->in_double, work->job->min_obs, work->presence,
+                             work->n_data, &maker->sink);
+    if (!status) c->owned[3] = maker->sink;
     return status;
 }
 

@@ -63,6 +63,7 @@ static gcor_status run_coefficients(overlaps *o, gcor_adjacency *slab) {
                        .data = work->data,
                        .n_data = work->n_data,
                        .spreads = work->spreads,
+                       .presence = work->presence,
                        .row_flags = work->col_flags,
                        .col_flags = work->col_flags,
                        .pair_weight = 1,

@@ -192,6 +192,22 @@ static gcor_status find_spreads(gcor_work *work, gcor_context *context) {
     return status;
 }
 
+/* If a pair may have fewer than min_obs observations, says which observations each variable has. */
+static gcor_status find_presence(gcor_work *work, gcor_context *context) {
+    gcor_status status = GCOR_OK;
+    int may_miss = 0;
+    for (int64_t s = 0; s < work->n_data; s++)
+        may_miss |= gcor_is_common(work->data[s].kind) || work->data[s].cols.n_obs < work->job->min_obs;
+    if (work->job->min_obs < 1 || !may_miss) return GCOR_OK;
+    work->presence = gcor_alloc(context, work->n_data, sizeof *work->presence, "observations of columns");
+    if (!work->presence) return GCOR_NO_MEMORY;
+    memset(work->presence, 0, (size_t)work->n_data * sizeof *work->presence);
+    for (int64_t s = 0; !status && s < work->n_data; s++)
+        status = gcor_presence_of(context, &work->data[s].rows, &work->data[s].cols, gcor_is_common(work->data[s].kind),
+                                  &work->presence[s]);
+    return status;
+}
+
 static gcor_status run_all(gcor_session *session, gcor_context *context, gcor_job *job) {
     int64_t n = (job->combination ? job->combination->n : 1) * parts_of(job);
     gcor_work work = {.session = session,
@@ -208,13 +224,16 @@ static gcor_status run_all(gcor_session *session, gcor_context *context, gcor_jo
     work.data = data;
     work.pair_weight = gcor_overlap_weight(job, data->cols.n_obs);
     if (!status) status = find_spreads(&work, context);
+    if (!status) status = find_presence(&work, context);
     if (!status) status = fill_work(&work, context);
     if (!status) status = run_work(&work, context);
     gcor_queue_free(&work.queue);
     for (int64_t s = 0; s < n; s++) {
         forget_data(&data[s]);
         if (work.spreads) gcor_spreads_free(&work.spreads[s]);
+        if (work.presence) gcor_presence_free(&work.presence[s]);
     }
+    gcor_free(work.presence);
     gcor_free(work.spreads);
     gcor_free(data);
     return status;

@@ -3,6 +3,7 @@
 
 #include "../sink/agreement.h"
 #include "../sink/combine.h"
+#include "../sink/enough.h"
 #include "../measure/overlap.h"
 #include "../base/shard.h"
 #include "../source/source.h"
@@ -33,6 +34,7 @@ struct gcor_work {
         *data; /* n_data: one, or one for each subject of job->combination; of complex columns two for each block */
     int64_t n_data;
     gcor_spreads *spreads;                /* of each data set, for measures that compare them; else NULL */
+    gcor_presence *presence;              /* of each data set, if pairs may have fewer than min_obs; else NULL */
     unsigned char *row_flags, *col_flags; /* the job's */
     double *col_norm;                     /* the job's, or NULL */
     gcor_grid grid;

@@ -31,7 +31,7 @@ static void use_host(r_job *q) {
 void r_job_observations(r_job *q, int64_t n_obs) {
     const gcor_combination *all = q->job.combination;
     for (int64_t s = 0; all && s < all->n; s++) n_obs = gcor_max(n_obs, all->subjects[s].x->n_obs);
-    const int changes_adjacencies = q->job.overlap && q->job.measure->last_step != GCOR_AS_PRODUCT;
+    const int changes_adjacencies = q->job.overlap && (q->job.measure->last_step != GCOR_AS_PRODUCT || q->job.min_obs);
     if (q->job.measure->kind == GCOR_GIVEN || gcor_has_long_distances(q->job.measure, n_obs) || changes_adjacencies)
         use_host(q);
 }
@@ -68,6 +68,7 @@ static void parse(r_job *q, SEXP x, SEXP y, SEXP method, SEXP use, SEXP settings
         .combination = many ? &q->combination : NULL,
         .in_double = Rf_asLogical(r_element(settings, "in_double")),
         .use = (gcor_use)Rf_asInteger(use),
+        .min_obs = (int64_t)Rf_asReal(r_element(settings, "min_obs")),
         .shard = q->part.shard,
         .pairs = r_pairs_parse(&q->pairs, r_element(settings, "pairs"), n_row, q->x.source.n_var, !Rf_isNull(y)),
         .overlap = r_overlap_parse(&q->overlap, r_element(settings, "overlap"))};
@@ -166,8 +167,8 @@ static const struct {
 /* Returns the result of the computation of that name (call.h). x, y: as r_source_of() takes them, or several
  * subjects (R/data-subjects.R); y may be NULL. method: a measure's number, from 0. use: a gcor_use. arguments: a list
  * of the computation's own. settings: list(backend, threads, memory, progress, keep, devices, by_row: whether the
- * variables are x's rows, in_double, pairs, overlap, design, information, shard, save, parts, ...); rules.c and shard.c
- * document the last seven. All data stay R's. */
+ * variables are x's rows, in_double, min_obs, pairs, overlap, design, information, shard, save, parts, ...); rules.c
+ * and shard.c document the last seven. All data stay R's. */
 SEXP r_run(SEXP name, SEXP x, SEXP y, SEXP method, SEXP use, SEXP arguments, SEXP settings) {
     int n = (int)(sizeof table / sizeof *table), k = 0;
     r_job q;

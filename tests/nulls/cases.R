@@ -196,7 +196,7 @@ test_cases <- c(
   unlist(recursive = FALSE, lapply(c("distance", "rv"), function(method) {
     of <- function(n, make = normal, k = 20) {
       x <- do.call(cbind, lapply(seq_len(k), function(i) make(n, 1)[, 1] + make(n, 15)))
-      suppressWarnings(gpuCorTest(x, method = method, groups = rep(seq_len(k), each = 15), min_obs = 3)$p.value)
+      suppressWarnings(gpuCorTest(x, method = method, groups = rep(seq_len(k), each = 15))$p.value)
     }
     list(null_case("gpuCorTest", method, "groups of 15, normal, n = 30", "groups", NEARLY, \() of(30)),
          null_case("gpuCorTest", method, "groups of 15, normal, n = 100", "groups", NEARLY, \() of(100)),

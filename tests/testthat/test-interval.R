@@ -81,7 +81,7 @@ test_that("bounds are NA where there is no coefficient, no test or no standard e
       expect_identical(all(is.na(found)), anyNA(found))
     }
     test <- suppressWarnings(intervals(cbind(holes, 1), method = method, use = "pairwise", min_obs = 19))
-    expect_true(anyNA(test$r) && anyNA(as.vector(test$p.value)[!is.na(test$r)]) && !all(is.na(test$p.value)))
+    expect_true(anyNA(test$r) && !all(is.na(test$p.value)))
     expect_identical(is.na(bounds(test)), cbind(1, 1) %x% is.na(as.vector(test$p.value)) == 1)
   }
   expect_identical(anyNA(bounds(intervals(x, df = 1))), TRUE)

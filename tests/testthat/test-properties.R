@@ -5,6 +5,7 @@ set.seed(31)
 x <- normal(40, 12) + outer(rnorm(40), rep(0:3, 3))
 dimnames(x) <- list(paste0("s", 1:40), paste0("g", 1:12))
 gaps <- replace(x, cbind(c(3, 20), c(12, 5)), NA) # 5, as 1 and 9, is uncorrelated
+holes <- replace(x, seq(2, 480, by = 3), NA) # pairs share 27 rows, or 13
 flat <- replace(x, cbind(rep(1:30, 2), rep(c(1, 5), each = 30)), 1) # two columns without a deviation
 about <- data.frame(age = rnorm(40), site = gl(2, 20, labels = c("a", "b")), row.names = rownames(x))
 traits <- data.frame(dose = rnorm(40), score = x[, 1] + rnorm(40), row.names = rownames(x))
@@ -56,6 +57,7 @@ settings <- list(
   pearson = list(x), double = list(x, precision = "double"), kendall = list(x, method = "kendall"),
   spearman = list(gaps, method = "spearman", use = "pairwise"), pairwise = list(gaps, use = "pairwise"),
   complete = list(gaps, method = "kendall", use = "complete.obs"),
+  min_obs = list(holes, use = "pairwise", min_obs = 20),
   bicor = list(gaps, method = "bicor", use = "complete.obs"),
   fallback = list(flat, method = "bicor", options = list(pearsonFallback = "all")),
   distance = list(x, method = "distance"), mi = list(x, method = "mi"),
@@ -102,20 +104,23 @@ changes <- list(
   sparse = function(x, arguments) list(Matrix::Matrix(x, sparse = TRUE), arguments),
   file = function(x, arguments) list(file_of(x), arguments),
   list = function(x, arguments) list(list(x), c(arguments, combine = "mean")),
-  threads = function(x, arguments) list(x, c(arguments, threads = 3))
+  threads = function(x, arguments) list(x, c(arguments, threads = 3)),
+  shards = function(x, arguments) list(x, c(arguments, shards = 1))
 )
 
 # A matrix of class "ts" has no row names; these verbs take one data set.
-refused <- c("lioness, ts", "lioness, list", "gpuCorTest, list", "gpuAssociation, list")
+refused <- c("lioness, ts", "lioness, list", "gpuCorTest, list", "gpuAssociation, list",
+             paste0(setdiff(names(verbs), c("threshold", "density", "k", "p.value", "fdr")), ", shards"))
 
-test_that("values do not depend on order, further columns, a constant, the class of the data and threads", {
+test_that("values do not depend on order, further columns, a constant, the class of the data, threads and shards", {
   rows <- covering(verb = names(verbs), setting = names(settings), change = names(changes))
   compared <- 0
   for_rows(rows, function(verb, setting, change, label) {
     given <- settings[[setting]]
     matters <- c(more = isTRUE(given$all) || !verb %in% of_own_pair, rows = isTRUE(given$time),
                  constant = isFALSE(given$shift))
-    if (isTRUE(matters[change]) || paste0(verb, ", ", change) %in% refused) return()
+    without_shards <- change == "shards" && !is.null(given$protect)
+    if (isTRUE(matters[change]) || without_shards || paste0(verb, ", ", change) %in% refused) return()
     own <- arguments_of(given)
     call <- function(x, arguments) {
       if (verb != "gpuAssociation") arguments$rows <- NULL

@@ -513,7 +513,7 @@ test_that("p values of coefficients near 1 are those of double precision", {
   expect_identical(gpuCorTest(cbind(1:20, 1:20), log.p = TRUE)$p.value[1], -Inf)
 })
 
-test_that("pairs below min_obs are not tested, and are no edges", {
+test_that("pairs below min_obs have no coefficient, are not tested, and are no edges", {
   m <- with_missing(normal(14, 40), 0.3)
   for (method in all_methods) {
     run <- function(f, ...) suppressWarnings(f(m, use = "pairwise", method = method, ...))
@@ -521,8 +521,7 @@ test_that("pairs below min_obs are not tested, and are no edges", {
     some <- run(gpuCorTest, min_obs = 8)
     few <- as.vector(all$n) < 8
     expect_gt(sum(few), 50)
-    expect_identical(as.vector(some$r), as.vector(all$r))
-    for (part in c("statistic", "p.value")) {
+    for (part in c("r", "statistic", "p.value")) {
       expect_identical(as.vector(some[[part]]), replace(as.vector(all[[part]]), few, NA))
     }
     edges <- run(gpuCorNetwork, p.value = 0.3, min_obs = 8, output = "edges")
@@ -532,21 +531,71 @@ test_that("pairs below min_obs are not tested, and are no edges", {
     expect_identical(nrow(edges), sum(adjusted <= 0.9, na.rm = TRUE))
     traits <- m[, 31:40]
     tested <- function(...) {
-      suppressWarnings(gpuAssociation(m[, 1:30], traits, method = method, min_obs = 8, ...))
+      own <- utils::modifyList(list(min_obs = 8), list(...))
+      suppressWarnings(do.call(gpuAssociation, c(list(m[, 1:30], traits, method = method), own)))
     }
     matrices <- tested(output = "matrix")
-    expect_identical(is.na(matrices$p.value), is.na(matrices$r) | matrices$n < 8)
+    expect_identical(is.na(matrices$r), is.na(tested(output = "matrix", min_obs = 3)$r) | matrices$n < 8)
+    expect_identical(is.na(matrices$p.value), is.na(matrices$r))
     expect_equal(tested(p.value = 0.2)$p.value, sort(matrices$p.value[which(matrices$p.value <= 0.2)]),
                  tolerance = 1e-9)
   }
   expect_true(all(is.na(gpuCorTest(x, min_obs = 26)$p.value)))
   expect_error(gpuCorNetwork(x, fdr = 0.1, min_obs = 26), "p values need at least 26 observations; there are 25")
-  expect_error(gpuCorNetwork(x, threshold = 0.5, min_obs = 5), "is for 'p.value' and 'fdr', not for 'threshold'")
   expect_error(gpuCorNetwork(list(x, x), fdr = 0.5, min_obs = 5), "'min_obs' is for one subject's data")
-  expect_error(gpuCor(x, min_obs = 5), "unused argument 'min_obs'", fixed = TRUE)
+  expect_true(all(is.na(gpuCor(x, min_obs = 26))))
+  expect_identical(gpuCor(x, min_obs = 25), gpuCor(x), ignore_attr = "call")
+  expect_error(gpuCorWindows(x, width = 12, min_obs = 5), "unused argument 'min_obs'", fixed = TRUE)
   for (wrong in list(2, 3.5, "5", NA, c(4, 5))) {
     expect_error(gpuCorTest(x, min_obs = wrong), "'min_obs' must be a whole number of at least 3")
   }
+})
+
+test_that("every verb takes the coefficients of pairs with min_obs observations alone", {
+  m <- with_missing(normal(24, 30), 0.25)
+  colnames(m) <- paste0("v", 1:30)
+  n <- crossprod(!is.na(m))
+  is_few <- n[lower.tri(n)] < 14
+  expect_gt(sum(is_few), 100)
+  for (method in c(all_methods, "mi")) {
+    run <- function(f, ...) suppressWarnings(f(m, use = "pairwise", method = method, min_obs = 14, ...))
+    r <- suppressWarnings(as.matrix(gpuCor(m, use = "pairwise", method = method)))
+    r[n < 14] <- NA
+    diag(r) <- NA
+    all <- r[lower.tri(r)]
+    expect_identical(as.vector(run(gpuCor)), all)
+    expect_identical(as.vector(run(gpuCor, y = m[, 1:3])), as.vector(suppressWarnings({
+      full <- gpuCor(m, m[, 1:3], use = "pairwise", method = method)
+      replace(full, n[, 1:3] < 14, NA)
+    })))
+    of_network <- function(...) sort(abs(run(gpuCorNetwork, output = "edges", ...)$r))
+    cut <- sort(abs(all), decreasing = TRUE)[40]
+    expect_equal(of_network(threshold = cut - 1e-6), sort(abs(all[which(abs(all) >= cut - 1e-6)])), tolerance = 1e-6)
+    expect_equal(of_network(density = 40 / length(all)), sort(abs(all[which(abs(all) >= cut)])), tolerance = 1e-6)
+    strongest <- apply(abs(r), 2, function(own) seq_along(own) == max(which.max(own), 0))
+    if (!anyDuplicated(abs(all[!is.na(all)]))) { # ranks may tie
+      expect_equal(of_network(k = 1), sort(abs(r[lower.tri(r) & (strongest | t(strongest))])), tolerance = 1e-6,
+                   label = method)
+    }
+    degrees <- run(gpuConnectivity, threshold = cut - 1e-6)$degree
+    expect_equal(as.vector(as.matrix(degrees)[, 1]), unname(colSums(abs(r) >= cut - 1e-6, na.rm = TRUE)))
+  }
+  run <- function(f, ...) suppressWarnings(f(..., use = "pairwise", min_obs = 14))
+  r <- suppressWarnings(as.matrix(gpuCor(m, use = "pairwise")))
+  signed <- abs(replace(r, n < 14, 0))^2 # an adjacency of 0 where there is no coefficient
+  diag(signed) <- 0
+  overlaps <- (signed %*% signed + signed) / (outer(colSums(signed), colSums(signed), pmin) + 1 - signed)
+  tom <- run(gpuTOM, m, power = 2, type = "unsigned", TOMType = "unsigned", replaceMissingAdjacencies = TRUE)
+  expect_equal(as.vector(tom), overlaps[lower.tri(overlaps)], tolerance = 1e-5)
+  other <- with_missing(normal(26, 30), 0.25)
+  colnames(other) <- colnames(m)
+  both <- n >= 14 & crossprod(!is.na(other)) >= 14
+  more <- lapply(2:3, function(k) `colnames<-`(normal(20, 30, k), colnames(m)))
+  compared <- run(gpuCorCompare, list(m, more[[1]]), list(other, more[[2]]), threshold = 0)
+  expect_identical(as.vector(as.matrix(compared) != 0), as.vector(both & lower.tri(both) | both & upper.tri(both)))
+  expect_identical(is.na(as.vector(run(gpuCor, list(m, other)))), !both[lower.tri(both)])
+  expect_identical(is.na(as.vector(run(gpuCor, list(m, other), na.rm = TRUE))),
+                   (n < 14 & crossprod(!is.na(other)) < 14)[lower.tri(n)])
 })
 
 test_that("many coefficients of 1 or -1 by very few observations are a warning", {
