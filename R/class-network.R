@@ -175,7 +175,8 @@ as.data.frame.gpuNetwork <- function(x, row.names = NULL, optional = FALSE, ...)
     if (length(x@groups)) frame$df <- rep(x@groups - 1, nrow(frame))
   }
   if (length(x@maxima)) {
-    frame$p.adjusted <- adjusted_by_maxima(x@maxima, frame$p.value, permuted_values(frame, !length(x@error)), x@sign)
+    values <- permuted_values(frame, !length(x@error), attr(x@maxima, "to"))
+    frame$p.adjusted <- adjusted_by_maxima(x@maxima, frame$p.value, values, x@sign)
   }
   frame[intersect(c("from", "to", "component", "r.x", "r.y", "class", "difference", "statistic", "df", "p.value", "fdr",
                     "p.adjusted"), names(frame))]

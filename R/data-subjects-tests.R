@@ -47,6 +47,19 @@ max_df <- function(x) {
   if (is.null(x$model)) n - (if (x$n_first < n) 2 else 1) else x$model$df
 }
 
+# If pairs may miss subjects, returns list(df: of pairs that miss none, tested: number of effects); otherwise NULL.
+comparable_to <- function(x) if (x$skips) list(df = max_df(x), tested = max(1, tested_effects(x)))
+
+# Returns the t or F with the degrees of freedom of pairs that miss no subject whose p values are as large, see
+# src/sink/permuted_tests.c. `to`: from comparable_to().
+comparable_statistics <- function(statistic, df, to) {
+  if (is.null(to)) return(statistic)
+  square <- if (to$tested > 1) statistic else statistic^2
+  shift <- to$tested / 2 - 1
+  square <- to$df / to$tested * expm1((df + shift) * log1p(to$tested * square / df) / (to$df + shift))
+  ifelse(df < to$df, if (to$tested > 1) square else sign(statistic) * sqrt(square), statistic)
+}
+
 check_group_sizes <- function(x) {
   if (if (is.null(x$model)) !has_single(x) else x$model$df > 0) return(invisible())
   fail("effects = \"random\" needs at least two subjects",

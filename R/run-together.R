@@ -186,6 +186,9 @@ APART <- c(
     "variance = \"unequal\" is for lists of subjects and effects = \"random\"; leave it out",
   'effects = "fixed" & paired|design' =
     "effects = \"fixed\" compares independent groups; leave it out for pairs and 'design'",
+  'n_perm & na.rm & variance = "unequal"' = paste0(
+    "'n_perm' with na.rm = TRUE compares pairs of different numbers of subjects, for which variance = \"unequal\" has ",
+    "no form; leave one of them out"),
   "blocks of subjects & no n_perm" = "'blocks' say what 'n_perm' may exchange; give both, or leave them out",
   "whole & no blocks" = "'whole' says how 'blocks' are exchanged; give both, or leave it out",
   "permuted rows & blocks" =

@@ -30,7 +30,7 @@ compare_all <- function(run, error, maxima, scores = NULL) {
     found$score <- scores
     found$p.adjusted <- adjusted_by_maxima(log(maxima), found$p.value, log(scores), "positive", run$settings$threads)
   } else if (!is.null(maxima)) {
-    values <- permuted_values(found, is_random(run$x))
+    values <- permuted_values(found, is_random(run$x), attr(maxima, "to"))
     found$p.adjusted <- adjusted_by_maxima(maxima, found$p.value, values, run$sign, run$settings$threads)
   }
   of_groups <- if (!is.null(run$classes)) lapply(group_classes(run), own_missing)
@@ -201,7 +201,7 @@ permuted_differences <- function(run, n_perm, error) {
   if (permutes_labels(run)) {
     made <- label_weights(run, seq_len(n_perm))
     maxima <- pmin(perform(run, "label_maxima", constant(run$sign), made$weights, is_t, NULL)$maxima, MAX_T)
-    if (is_t) return(maxima)
+    if (is_t) return(structure(maxima, to = comparable_to(run$x)))
     found <- list(maxima = maxima, errors = made$errors)
   } else {
     made <- permuted_rows(run)
@@ -249,7 +249,7 @@ group_rows_by_rates <- function(run, rates, fdr) {
   run <- with_t(run)
   rows_by_rates(run, rates, fdr, function(rows) {
     rows <- with_difference_tests(rows, run)
-    t <- rows$tests$statistic
+    t <- comparable_statistics(rows$tests$statistic, rows$tests$df, comparable_to(run$x))
     list(rows = rows, values = if (tested_effects(run$x) > 1) sqrt(t / (t + max_df(run$x))) else
       t / sqrt(t^2 + max_df(run$x)))
   })

@@ -378,8 +378,9 @@ adjusted_by_maxima <- function(maxima, p, values, sign, threads = 1L) {
 }
 
 # Returns the statistic whose maxima permutations have: t with random effects, otherwise tanh(difference).
-permuted_values <- function(found, is_random) {
-  if (is_random) pmax(pmin(found$statistic, MAX_T), -MAX_T) else tanh(found$difference)
+permuted_values <- function(found, is_random, to) {
+  if (!is_random) return(tanh(found$difference))
+  pmax(pmin(comparable_statistics(found$statistic, found$df, to), MAX_T), -MAX_T)
 }
 
 # A larger t, of subjects that all but agree, counts as this one when permutations are compared.

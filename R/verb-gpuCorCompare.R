@@ -34,8 +34,9 @@
 #' [subjects] lists, by `1 / sum(n_x - 3) + 1 / sum(n_y - 3)`, 1.06 times that for Spearman's rho, 1.1 times for bicor.
 #'
 #' A pair without a coefficient in one subject, as of a parcel outside of a scan, has no difference. With `na.rm = TRUE`
-#' it is tested with the other subjects, as by `lm()`, also in permutations. A coefficient of 1 or -1 has an infinite z
-#' and counts as 1 - 2^-24, with a warning if one group or many subjects have it.
+#' it is tested with the other subjects, as by `lm()`; in permutations its t (F) counts as the one with the degrees of
+#' freedom of all subjects whose p value is as large, so that pairs of few subjects hide no others. A coefficient of 1
+#' or -1 has an infinite z and counts as 1 - 2^-24, with a warning if one group or many subjects have it.
 #'
 #' `weights`, `covariates`, `data`, `runs` and `df` may be lists with an element for each subject, those of `x` first;
 #' two matrices take a list of two. A value that is not a list applies to both groups.
@@ -190,7 +191,7 @@ gpuCorCompare <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
                        p.value = p.value, fdr = fdr, sign = sign, n_perm = n_perm, pairs = pairs, paired = paired,
                        design = design, contrast = contrast, components = components, classes = classes,
                        variance = if (groups$variance == "unequal") "unequal", seeds = seeds,
-                       `blocks of subjects` = !is.null(blocks), enhance = enhance)
+                       na.rm = isTRUE(specs$subjects$na.rm), `blocks of subjects` = !is.null(blocks), enhance = enhance)
   if (!is.null(classes)) classes <- check_fraction(classes, "classes", zero = FALSE)
   run <- compare_run(empty_run(specs, method, use, pairs, call = sys.call()), x, y, groups)
   run["classes"] <- list(classes)
@@ -230,7 +231,7 @@ gpuCorCompare <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
 # Returns rows of the pairs with an adjusted p value of at most the criterion.
 rows_by_maxima <- function(run, maxima) {
   weight <- weight_of_adjusted(run$criterion$value, maxima)
-  if (is_random(run$x)) return(rows_by_t(run_by_t(run, weight)))
+  if (is_random(run$x)) return(rows_by_t(run_by_t(run, weight), weight))
   run$criterion <- list(name = "threshold", value = weight)
   network_rows(run)
 }
@@ -242,9 +243,14 @@ run_by_t <- function(run, threshold) {
   with_t(run)
 }
 
-rows_by_t <- function(run) {
+rows_by_t <- function(run, threshold) {
   rows <- with_difference_tests(network_rows(run), run)
   rows$threshold <- NA_real_ # of the differences
+  if (!run$x$skips) return(rows)
+  t <- comparable_statistics(rows$tests$statistic, rows$tests$df, comparable_to(run$x)) # at most the t that was found
+  kept <- c("p.value", "statistic", "df")
+  rows$tests[kept] <- lapply(rows$tests[kept], `[`, abs(t) >= threshold)
+  rows[c("p", "i", "x")] <- .Call(r_keep_scores, rows$p, rows$i, rows$x, abs(t), threshold, 0L, run$settings$threads)
   rows
 }
 
@@ -270,7 +276,7 @@ compare_output <- function(rows, run, given, error, maxima, output, components =
     rows$tests$distribution <- c(list(deviation = error, groups = groups), min_p = min_p)
   }
   network <- with_slots(new_network(rows, run, "gpuCorDifference"),
-                        list(error = as.numeric(error), value = as.numeric(given[[1L]]), maxima = as.numeric(maxima),
+                        list(error = as.numeric(error), value = as.numeric(given[[1L]]), maxima = if (is.null(maxima)) numeric() else maxima,
                              components = components, groups = as.numeric(groups), min_p = as.numeric(min_p)))
   if (output == "matrix") network else as.data.frame(network)
 }
@@ -444,7 +450,7 @@ compare_components <- function(run, given, components, n_perm, output) {
   found <- perform(work$permutations, "components", rule, random_permutations(run, 0:n_perm))
   found <- component_table(found, colnames(run$x), apart)
   run <- run_by_t(work$coefficients, threshold)
-  rows <- rows_by_t(run)
+  rows <- rows_by_t(run, threshold)
   rows$tests$component <- found$of[rows$i + 1L + n * (apart & rows$tests$statistic < 0)]
   compare_output(rows, run, given, NULL, NULL, output, found)
 }

@@ -46,7 +46,7 @@ static void begin_pairs(const gcor_permutations *permutations, const gcor_combin
         gcor_linear_values(groups, loops, z, n, z + groups->n * BLOCK, missing);
         find_totals(z, groups->model->n_values, n, scratch + TOTALS, scratch + SQUARES);
     } else if (permutations->is_t) {
-        gcor_find_missing(z, groups->n, n, missing);
+        missing->n = 0;
         shift_z(z, groups->n, n);
         find_totals(z, groups->n, n, scratch + TOTALS, scratch + SQUARES);
     } else {
@@ -54,32 +54,24 @@ static void begin_pairs(const gcor_permutations *permutations, const gcor_combin
     }
 }
 
-/* Returns t |t| of Welch's t of the values of a pair that are not NaN, BLOCK apart; NaN if a group has fewer than two.
- */
-static double welch_of_some(const double *z, const double *is_first, int64_t subjects) {
-    double n[2] = {0}, mean[2] = {0}, squares[2] = {0};
-    for (int64_t s = 0; s < subjects; s++) {
-        const double value = z[s * BLOCK];
-        const int g = is_first[s] == 0;
-        if (value != value) continue;
-        double deviation = value - mean[g];
-        mean[g] += deviation / ++n[g];
-        squares[g] += deviation * (value - mean[g]);
-    }
-    double difference = mean[0] - mean[1];
-    double variance = squares[0] / (n[0] * (n[0] - 1)) + squares[1] / (n[1] * (n[1] - 1));
-    if (n[0] < 2 || n[1] < 2) return NAN;
-    return difference * fabs(difference) / (variance > GCOR_NO_VARIANCE ? variance : GCOR_NO_VARIANCE);
+/* The t^2 (F) with the degrees of freedom of pairs that have all subjects whose p value is as large, by Bartlett's
+ * approximation of the distribution of log(1 + n_tested F / df): pairs that miss subjects would have the largest t
+ * of most permutations, and of the data by chance. R/data-subjects-tests.R has the same. */
+static double comparable(const gcor_linear_model *model, double square, double df) {
+    const double tested = (double)model->n_tested, most = (double)(model->n_values - model->n_terms);
+    const double shift = tested / 2 - 1;
+    return most / tested * expm1((df + shift) * log1p(tested * square / df) / (most + shift));
 }
 
 /* The statistic of pair k, which misses subjects. */
 static double value_of_some(const gcor_permutations *permutations, const double *w, int64_t k, double *z) {
     const gcor_groups *groups = &permutations->groups;
+    const gcor_linear_model *model = groups->model;
     gcor_group_tests tests;
-    if (!groups->model) return welch_of_some(z + k, w, groups->n);
-    gcor_linear_test_some(groups->model, w, z, k, z + groups->n * BLOCK, &tests);
-    double t = gcor_group_statistic(groups, &tests, k);
-    return t * fabs(t);
+    gcor_linear_test_some(model, w, z, k, z + groups->n * BLOCK, &tests);
+    double value = gcor_group_statistic(groups, &tests, k);
+    double square = comparable(model, model->n_tested > 1 ? value : value * value, tests.df[k]);
+    return model->n_tested > 1 ? square * square : copysign(square, value);
 }
 
 /* Returns the prepared pairs' statistics under permutation k, in scratch: sums, or t |t|, or the square of F; NaN

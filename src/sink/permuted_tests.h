@@ -12,7 +12,8 @@ typedef struct {
     const double *weight;
     int64_t n_weights, n; /* weights of a permutation, and number of permutations */
     gcor_groups groups; /* with a model the statistic is its t or F, and the weights are its permuted terms; skips: only
-                           with t or F */
+                           with a model, and the statistic of a pair that misses subjects is then the t or F with the
+                           degrees of freedom of the others whose p value is as large */
     int is_t; /* without a model. 1: weights are 1 for subjects of the first group and 0 for the others, the statistic
                  is Welch's t; 0: the statistic is the weighted sum of the subjects' z */
 } gcor_permutations;

@@ -541,20 +541,29 @@ for (backend in backends()) {
       set.seed(41)
       suppressWarnings(gpuCorCompare(..., na.rm = TRUE, n_perm = 15, precision = "double", backend = backend))
     }
-    for (variance in c("equal", "unequal")) {
-      t_of <- function(in_x) t_of_two(z, in_x, variance == "equal")
-      set.seed(41)
-      largest <- replicate(15, max(abs(t_of(sample.int(12) <= 6))))
-      found <- compare(x[1:6], x[7:12], variance = variance)
-      expect_equal(as.vector(found$p.adjusted), adjusted(abs(t_of(1:12 <= 6)), largest))
+    n <- rowSums(!is.na(z))
+    # what pairs of all subjects would have with as large a p value
+    t_of <- function(in_x) {
+      stats::qt(stats::pt(abs(t_of_two(z, in_x, TRUE)), n - 2, lower.tail = FALSE), 10, lower.tail = FALSE)
     }
-    f_of <- function(order) {
+    set.seed(41)
+    largest <- replicate(15, max(t_of(sample.int(12) <= 6)))
+    found <- compare(x[1:6], x[7:12])
+    expect_equal(as.vector(found$p.adjusted), adjusted(t_of(1:12 <= 6), largest))
+    expect_error(compare(x[1:6], x[7:12], variance = "unequal"), "compares pairs of different numbers of subjects")
+    f_of_some <- function(order) {
       vapply(seq_len(nrow(z)), FUN.VALUE = 0, function(pair) {
         has <- !is.na(z[pair, ])
         left <- qr.resid(qr(cbind(1, people$age[has])), z[pair, has])
         own <- people[order, ][has, ]
         f_of_models(t(left), model.matrix(~ group + age, own), cbind(1, own$age))
       })
+    }
+    terms <- ncol(model.matrix(~ group + age, people))
+    tested <- terms - 2
+    f_of <- function(order) {
+      p <- stats::pf(f_of_some(order), tested, n - terms, lower.tail = FALSE)
+      stats::qf(p, tested, 12 - terms, lower.tail = FALSE)
     }
     set.seed(41)
     largest <- replicate(15, max(f_of(sample.int(12))))
@@ -567,6 +576,25 @@ for (backend in backends()) {
                  adjusted(components_by_hand(f_of(1:12), 8, 1.5, "absolute", "size")$size, sizes))
   })
 }
+
+test_that("a column that few subjects have hides no difference of others", {
+  set.seed(44)
+  x <- connected(rep(c(1.5, 0), each = 10), 8)
+  differ <- as.dist(outer(1:8 <= 4, 1:8 <= 4)) == 1
+  for (s in c(2:10, 13:20)) x[[s]][, 8] <- NA
+  set.seed(45)
+  compare <- function(...) suppressWarnings(gpuCorCompare(x[1:10], x[11:20], na.rm = TRUE, n_perm = 199, ...))
+  found <- compare()
+  expect_true(all(found$p.adjusted[differ] <= 0.01) && all(found$p.adjusted[!differ] > 0.05, na.rm = TRUE))
+  expect_true(all(compare(components = "tfce")$p.adjusted[differ] <= 0.01))
+  for (edges in list(compare(p.value = 0.05, output = "edges"), compare(fdr = 0.05, output = "edges"))) {
+    expect_true(nrow(edges) >= sum(differ) && all(edges[seq_len(sum(differ)), c("from", "to")] <= 4))
+  }
+  net <- compare(threshold = 4, components = "size")
+  found <- as.data.frame(net)
+  like_all <- stats::qt(found$p.value / 2, 18, lower.tail = FALSE)
+  expect_true(all(like_all > 3.9)) # Bartlett's approximation
+})
 
 test_that("pairs that too few subjects have are not tested", {
   set.seed(42)
