@@ -193,6 +193,7 @@ test_that("networks of several samples have the values of each alone", {
 })
 
 test_that("modules are tested as their eigengenes are, with their covariates", {
+  skip_if_not_installed("WGCNA")
   set.seed(32)
   batch <- gl(2, 20)
   dose <- rnorm(40) + as.numeric(batch)
