@@ -276,7 +276,8 @@ compare_output <- function(rows, run, given, error, maxima, output, components =
     rows$tests$distribution <- c(list(deviation = error, groups = groups), min_p = min_p)
   }
   network <- with_slots(new_network(rows, run, "gpuCorDifference"),
-                        list(error = as.numeric(error), value = as.numeric(given[[1L]]), maxima = if (is.null(maxima)) numeric() else maxima,
+                        list(error = as.numeric(error), value = as.numeric(given[[1L]]),
+                             maxima = if (is.null(maxima)) numeric() else maxima,
                              components = components, groups = as.numeric(groups), min_p = as.numeric(min_p)))
   if (output == "matrix") network else as.data.frame(network)
 }

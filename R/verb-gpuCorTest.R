@@ -77,8 +77,8 @@ gpuTtest <- function(goodPairs, coeffs) {
 #'
 #' The standard errors are those of bivariate normal data. Intervals are too short for other data, such as skewed ones
 #' by Pearson's correlation and counts with many ties by any method, and for very strong correlations of few
-#' observations by Kendall's tau ([gpucor-p-values]). `"bicor"` has no intervals, because no standard error is known that
-#' holds for strong correlations.
+#' observations by Kendall's tau ([gpucor-p-values]). `"bicor"` has no intervals, because no standard error is known
+#' that holds for strong correlations.
 #'
 #' @inheritParams gpuCor
 #' @param x Data as in [gpuCor()]. For `plot()`: a result.

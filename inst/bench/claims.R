@@ -154,7 +154,7 @@ RECENT_COMMITS <- 10
 RECENT_DAYS <- 7
 # Records that were made before records named their sources, of 21 to 25 November 2026. Whoever makes one again deletes
 # it here.
-UNNAMED <- c("gpu-several.txt", "shares.txt") # of two GPUs
+UNNAMED <- "shares.txt"
 
 git <- function(...) {
   lines <- tryCatch(suppressWarnings(system2("git", c("-C", shQuote(root), ...), stdout = TRUE, stderr = FALSE)),
