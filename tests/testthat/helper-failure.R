@@ -5,8 +5,8 @@ fail_at <- function(resource, k) .Call(gpucor:::r_set_fault, resource, k)
 # What can fail on a back end.
 resources_of <- function(backend) if (backend == "cuda") c("host", "device", "call") else "host"
 
-# Let the k-th use of `resource` fail for k = 1, 2, ... until runs no longer use it so often. Some
-# failures may be got round, so a single success is not the end. expect_clean: that nothing is left. may_survive: all
+# Let the k-th use of `resource` fail for k = 1, 2, ..., 30, and then every third, as loops repeat theirs, until runs no
+# longer use it so often. Some failures may be got round, so a single success is not the end. expect_clean: that nothing is left. may_survive: all
 # may be got round, of which a warning tells.
 # Returns the messages.
 walk_failures <- function(run, resource, label, expect_clean = expect_nothing_live, may_survive = FALSE) {
@@ -20,7 +20,7 @@ walk_failures <- function(run, resource, label, expect_clean = expect_nothing_li
   k <- successes <- 0
   messages <- character()
   while (successes < 4) {
-    k <- k + 1
+    k <- k + if (k < 30) 1 else 3
     fail_at(resource, k)
     result <- tryCatch(run_quietly(), error = conditionMessage)
     fail_at(resource, 0)

@@ -89,7 +89,7 @@ static FILE *save_shard(unit_problem *p, const unit_kind *kind, gcor_shard shard
 }
 
 static void check_files(unit_problem *p, const unit_kind *kind) {
-    const int ofs[] = {2, 17};
+    const int ofs[] = {2, 7};
     unit_found alone = found_alone(p, kind);
     for (int k = 0; k < 2; k++) {
         int *order = unit_permutation(ofs[k]);
