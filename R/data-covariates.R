@@ -158,7 +158,7 @@ model_matrix <- function(formula, data, name, of, has_intercept = NULL) {
   data <- if (is.null(data)) where else as_numbers(data)
   frame <- with_our_errors(stats::model.frame(formula, data, na.action = stats::na.pass, drop.unused.levels = TRUE),
                            prefix)
-  for (variable in names(frame)) check_text(frame[[variable]], variable)
+  for (variable in names(frame)) check_text(frame[[variable]], variable, name)
   terms <- attr(frame, "terms")
   frame <- as_numbers(frame)
   if (length(attr(terms, "offset"))) {

@@ -120,6 +120,11 @@ group_model <- function(sizes, groups, units) {
 
 # Returns the model of n subjects with the matrix `design`; see contrasts_of().
 design_model <- function(design, contrast, n, units) {
+  absent <- if (is.matrix(design) && is.numeric(design)) which(is.na(design), arr.ind = TRUE)
+  if (length(absent)) {
+    fail("'design' has no value of ", column_names(absent[1L, 2L], colnames(design)), " for subject ", absent[1L, 1L],
+         "; leave such subjects out of the lists and of 'data'")
+  }
   check_that(design, "design", is.matrix(design) && are_finite(design),
              paste("a numeric matrix with a row for each subject and finite values only, or a formula such as",
                    "~ group + age, with data ="))

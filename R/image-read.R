@@ -126,10 +126,16 @@ open_series <- function(file, found) {
 # RNifti's internal images are strings with a class.
 is_file_name <- function(value) is.character(value) && !is.object(value) && is.null(dim(value))
 
+# Programs that convert formats of images, by the ends of files' names.
+CONVERTERS <- c("[.]mnc(2|[.]gz)?$" = "mnc2nii", "[.](HEAD|BRIK([.]gz)?)$" = "AFNI's 3dAFNItoNIFTI",
+                "[.](mgh|mgz)$" = "FreeSurfer's mri_convert", "[.](PAR|REC|dcm|IMA)$" = "dcm2niix")
+
 # A file named as NIfTI with another header is damaged: RNifti would read its header as voxels.
 read_by_rnifti <- function(file) {
+  by <- CONVERTERS[vapply(names(CONVERTERS), grepl, NA, file, ignore.case = TRUE)]
+  if (length(by)) fail_file("'", file, "' is not a NIfTI file; ", by, " makes one of it")
   if (is_image_name(file) || !requireNamespace("RNifti", quietly = TRUE)) {
-    fail_file("'", file, "' is not a NIfTI file (.nii or .nii.gz); package RNifti reads other formats")
+    fail_file("'", file, "' is not a NIfTI file (.nii or .nii.gz); package RNifti reads pairs of files (.hdr, .img)")
   }
   with_our_errors(RNifti::readNifti(file), paste0("'", file, "' cannot be read by package RNifti: "), fail_file)
 }
@@ -168,8 +174,8 @@ fail_dimensions <- function(name, size, wanted = "3 dimensions, x, y and z", hin
 #' `readVoxels()` reads an image from a file. `writeVoxels()` writes a value for each voxel, such as a degree or a
 #' correlation, as an image that other programs can overlay on the original one.
 #'
-#' NIfTI-1, NIfTI-2 (`.nii`, `.nii.gz`) and, with package xml2, CIFTI-2 and GIFTI are read and written. Other formats,
-#' under other names, are read by package RNifti, if it is installed.
+#' NIfTI-1, NIfTI-2 (`.nii`, `.nii.gz`) and, with package xml2, CIFTI-2 and GIFTI are read and written. Pairs of files
+#' (`.hdr`, `.img`) are read by package RNifti, if it is installed. Other formats are an error that names a converter.
 #'
 #' The image has the voxel size, sform, qform and units of the reference. Integers are stored as int32, logical values
 #' as 8-bit integers, other values as doubles; integers with `NA` become doubles with `NaN`. `datatype = "float32"`

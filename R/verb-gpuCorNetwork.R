@@ -139,6 +139,9 @@ gpuCorNetwork <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
   mutual <- check_flag(mutual, "mutual")
   compression <- check_whole(compression, "compression", 0, 9)
   sign <- check_choice(sign, signs, "sign")
+  if ("r" %in% names(sys.call())) {
+    fail("'r' abbreviates 'resample'; give that, or threshold = for the smallest coefficient of an edge")
+  }
   resample <- check_whole(resample, "resample", 0, 1e6)
   several <- !is.null(lioness) && length(lioness) != 1L
   criteria <- list(threshold = threshold, density = density, k = k, p.value = p.value, fdr = fdr)

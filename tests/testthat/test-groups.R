@@ -683,13 +683,14 @@ test_that("errors of groups say what to do", {
   expect_error(gpuCorCompare(x, design = ~ group + age, data = people), "'contrast' must be a number for each of the 4")
   expect_error(gpuCorCompare(x, design = ~ group + age, data = people, contrast = rbind(1:4, 2 * 1:4)),
                "matrix of such")
-  expect_error(gpuCorCompare(x, design = ~ age, data = replace(people, "age", c(NA, 1:5))), "finite values only")
+  expect_error(gpuCorCompare(x, design = ~ age, data = replace(people, "age", c(NA, 1:5))),
+               "no value of column 2 (age) for subject 1", fixed = TRUE)
   expect_error(gpuCorCompare(x, design = ~ age, data = people[-1, ]), "'design' has 5 rows; there are 6 subjects")
   expect_error(gpuCorCompare(x, design = ~ group, data = people, sign = "negative"), "has no sign; leave 'sign' out")
   expect_error(gpuCorCompare(x, design = diag(5), contrast = 1), "'design' has 5 rows; there are 6 subjects")
   expect_error(gpuCorCompare(x, design = matrix(1, 6, 2), contrast = c(0, 1)), "2 columns of rank 1")
   expect_error(gpuCorCompare(x, design = diag(6), contrast = c(1, rep(0, 5))), "6 terms for 6 subjects")
-  expect_error(gpuCorCompare(x, design = cbind(1, c(NA, 1:5)), contrast = 1:2), "finite values only")
+  expect_error(gpuCorCompare(x, design = cbind(1, c(NA, 1:5)), contrast = 1:2), "no value of column 2 for subject 1")
   expect_error(gpuCorCompare(x, design = cbind(a = 1, b = 1:6), contrast = "c"),
                "the name of one of them (\"a\", \"b\"), not \"c\"", fixed = TRUE)
   expect_error(gpuCorCompare(x, design = cbind(a = 1, b = 1:6)), "a number for each of the 2 columns")

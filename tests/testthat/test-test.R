@@ -543,6 +543,7 @@ test_that("pairs below min_obs have no coefficient, are not tested, and are no e
   expect_true(all(is.na(gpuCorTest(x, min_obs = 26)$p.value)))
   expect_error(gpuCorNetwork(x, fdr = 0.1, min_obs = 26), "p values need at least 26 observations; there are 25")
   expect_error(gpuCorNetwork(list(x, x), fdr = 0.5, min_obs = 5), "'min_obs' is for one subject's data")
+  expect_error(gpuCorNetwork(x, r = 0.5), "'r' abbreviates 'resample'; give that, or threshold =")
   expect_true(all(is.na(gpuCor(x, min_obs = 26))))
   expect_identical(gpuCor(x, min_obs = 25), gpuCor(x), ignore_attr = "call")
   expect_error(gpuCorWindows(x, width = 12, min_obs = 5), "unused argument 'min_obs'", fixed = TRUE)

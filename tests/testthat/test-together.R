@@ -56,7 +56,7 @@ expect_pairs <- function(verb, values, always = list(), on = names(inputs)) {
     }
     label <- paste0(of$input, ", ", paste(names(values)[c(of$i, of$j)], collapse = " and "))
     call <- list(verb, arguments[!duplicated(names(arguments))], inputs[[of$input]], label)
-    if (is_turn[k]) do.call(expect_told, call, quote = TRUE) else left <<- c(left, list(call))
+    if (is_turn[k]) do.call(expect_told, call, quote = TRUE) else left[[length(left) + 1L]] <<- call
   }
 }
 
@@ -139,9 +139,12 @@ test_that("every row of the table is met", {
                             " & .* & |unknown times|one subject|before parts|p values by fixed effects|",
                             "given coefficients|several effects|unequal|blocks|protect & |miss some"),
                      names(sentences))
-  named_in <- function(row) Filter(function(call) any(vapply(names(call[[2]]), grepl, NA, row, fixed = TRUE)), left)
-  for (row in names(sentences)[!elsewhere]) {
-    for (call in named_in(row)) {
+  likely_for <- function(row) { # calls with most of the row's words first
+    words <- vapply(left, function(call) sum(vapply(c(call[[1]], names(call[[2]])), grepl, NA, row, fixed = TRUE)), 0)
+    left[order(-words)[seq_len(sum(words > 0))]]
+  }
+  for (row in setdiff(names(sentences)[!elsewhere], met)) {
+    for (call in likely_for(row)) {
       if (row %in% met) break
       do.call(expect_told, call, quote = TRUE)
     }

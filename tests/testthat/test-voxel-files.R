@@ -175,6 +175,7 @@ test_that("files that cannot be read or written say why", {
   expect_error(readVoxels(cut("colors.nii", bytes)), "voxels of NIfTI's type 128")
   for (other in list(raw(0), charToRaw("no image"), replace(bytes, 345:348, charToRaw("ni1 ")))) {
     expect_error(readVoxels(cut("other.nii", other)), "is not a NIfTI file .*; package RNifti reads")
+    expect_error(readVoxels(cut("other.MGZ", other)), "is not a NIfTI file; FreeSurfer's mri_convert makes one of it")
   }
 })
 
