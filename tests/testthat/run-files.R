@@ -21,14 +21,20 @@ tier <- function() {
   if (Sys.getenv("GPUCOR_RUNNER") == "gpu") "gpu" else "full"
 }
 
+name_of <- function(files) sub("^test-(.*)[.]R$", "\\1", basename(files))
+
+# Returns the row of each file in seconds.txt; NA for a new file.
+recorded_of <- function(files, folder) {
+  recorded <- utils::read.table(file.path(folder, "seconds.txt"), header = TRUE)
+  recorded[match(name_of(files), recorded$file), ]
+}
+
 # Returns files ordered by the seconds of processor that they took when seconds.txt was recorded, the longest first. A
 # new file is the first of all.
 test_files <- function(folder = ".", filter = "") {
   files <- list.files(folder, "^test-.*[.]R$", full.names = TRUE)
-  name <- sub("^test-(.*)[.]R$", "\\1", basename(files))
-  recorded <- utils::read.table(file.path(folder, "seconds.txt"), header = TRUE)
-  seconds <- recorded[match(name, recorded$file), tier()]
-  kept <- grepl(filter, name, perl = TRUE)
+  seconds <- recorded_of(files, folder)[[tier()]]
+  kept <- grepl(filter, name_of(files), perl = TRUE)
   files[kept][order(-seconds[kept], na.last = FALSE)]
 }
 
@@ -90,7 +96,7 @@ expectations_of <- function(found) {
 record_seconds <- function(found, folder) {
   path <- file.path(folder, "seconds.txt")
   recorded <- utils::read.table(path, header = TRUE)
-  name <- sub("^test-(.*)[.]R$", "\\1", names(found))
+  name <- name_of(names(found))
   all <- merge(recorded, data.frame(file = name), all = TRUE)
   all[match(name, all$file), tier()] <- round(seconds_of(found), 1)
   all <- all[file.exists(file.path(folder, paste0("test-", all$file, ".R"))), ]
@@ -105,8 +111,7 @@ seconds_of <- function(found) vapply(found, function(one) if (is.list(one)) one$
 slow_in_quick_tier <- function(seconds, folder) {
   slow <- seconds[which(seconds > MAX_SECONDS)]
   if (!length(slow) || tier() == "quick") return(slow)
-  recorded <- utils::read.table(file.path(folder, "seconds.txt"), header = TRUE)
-  recorded <- recorded[match(sub("^test-(.*)[.]R$", "\\1", names(slow)), recorded$file), ]
+  recorded <- recorded_of(names(slow), folder)
   at_most <- recorded$quick + pmax(0, slow - recorded$full)
   slow <- slow[is.na(at_most) | at_most > MAX_SECONDS]
   if (!length(slow)) return(slow)
