@@ -1,10 +1,12 @@
 # Rscript tests/mutants/run.R FOLDER [NAME...]: applies each wrong change of mutants.R, or those named, to a copy of the
 # sources, and reports which test finds it: the engine's tests without R, otherwise the quick tier, otherwise the full
 # one. Prints a line for each, and how many survived; fails if any survives the full tier, or more than MAX_QUICK the
-# quick one. FOLDER holds the copy, its builds and the logs; without FOLDER, only tells which changes have no place.
+# quick one. FOLDER/1, 2, ..., one for two processor cores, hold a copy, its builds and the logs each; without FOLDER,
+# only tells which changes have no place.
 
 MAX_QUICK <- 2L # of 40
 SECONDS <- 1200 # a test that takes longer is assumed to hang
+N_CORES <- 2L # of a copy
 
 folder <- commandArgs(TRUE)[1L]
 chosen <- commandArgs(TRUE)[-1L]
@@ -12,10 +14,8 @@ if (!is.na(folder)) {
   dir.create(folder, showWarnings = FALSE, recursive = TRUE)
   folder <- normalizePath(folder)
 }
-tree <- file.path(folder, "tree")
-library_of_tree <- file.path(folder, "library")
 has_gpu <- nzchar(Sys.which("nvidia-smi")) && nzchar(Sys.which("nvcc"))
-n_jobs <- Sys.getenv("TESTTHAT_CPUS", "2")
+Sys.setenv(TESTTHAT_CPUS = N_CORES, MAKEFLAGS = paste0("-j", N_CORES))
 
 mutant <- function(name, of, from, to, tests) list(name = name, of = of, from = from, to = to, tests = tests)
 r_mutant <- function(name, from, to, tests) {
@@ -51,7 +51,7 @@ write_source <- function(file, text) {
 }
 
 build_units <- function() {
-  succeeds("unit-build.log", "make", "-s", "-C", file.path(tree, "tests/unit"), "BUILDS=plain", paste0("-j", n_jobs),
+  succeeds("unit-build.log", "make", "-s", "-C", file.path(tree, "tests/unit"), "BUILDS=plain",
            paste0("OUT=", file.path(folder, "unit")), file.path(folder, "unit/plain/unit"))
 }
 
@@ -60,8 +60,7 @@ run_units <- function() succeeds("unit.log", file.path(folder, "unit/plain/unit"
 install <- function() {
   dir.create(library_of_tree, showWarnings = FALSE)
   succeeds("install.log", "R", "CMD", "INSTALL", "--no-docs", "--no-byte-compile", "--no-test-load",
-           paste0("--library=", library_of_tree), if (!has_gpu) "--configure-args=--without-cuda", tree,
-           variables = paste0("MAKEFLAGS=-j", n_jobs))
+           paste0("--library=", library_of_tree), if (!has_gpu) "--configure-args=--without-cuda", tree)
 }
 
 # ---- tests
@@ -189,15 +188,28 @@ for (mutant in lost) cat("mutant without a place: ", mutant$name, "\n", sep = ""
 if (is.na(folder)) quit(status = length(lost) > 0L)
 
 if (length(chosen)) mutants <- Filter(function(mutant) mutant$name %in% chosen, mutants)
-copy_sources()
-stopifnot("the unit tests fail without a mutant" = build_units() && run_units(),
-          "the package cannot be installed" = install(),
-          "the quick tier fails without a mutant" = !length(failing_test("", "quick")))
-tiers <- vapply(mutants, function(mutant) {
-  seconds <- system.time(found <- try_mutant(mutant))[["elapsed"]]
-  cat(sprintf("%-30s %-9s %4.0f s  %s\n", mutant$name, found$tier, seconds, found$test))
-  found$tier
-}, "")
+n_copies <- min(max(1L, parallel::detectCores() %/% N_CORES), length(mutants))
+
+# Makes a copy and tries the mutants that are its share. Returns the tiers that found them.
+work_in_copy <- function(copy) {
+  folder <<- file.path(folder, copy)
+  tree <<- file.path(folder, "tree")
+  library_of_tree <<- file.path(folder, "library")
+  dir.create(folder, showWarnings = FALSE)
+  copy_sources()
+  stopifnot("the unit tests fail without a mutant" = build_units() && run_units(),
+            "the package cannot be installed" = install(),
+            "the quick tier fails without a mutant" = copy > 1L || !length(failing_test("", "quick")))
+  vapply(mutants[seq(copy, length(mutants), by = n_copies)], function(mutant) {
+    seconds <- system.time(found <- try_mutant(mutant))[["elapsed"]]
+    cat(sprintf("%-30s %-9s %4.0f s  %s\n", mutant$name, found$tier, seconds, found$test))
+    found$tier
+  }, "")
+}
+
+tiers <- parallel::mclapply(seq_len(n_copies), work_in_copy, mc.cores = n_copies)
+for (failed in Filter(function(of_copy) inherits(of_copy, "try-error"), tiers)) stop(failed, call. = FALSE)
+tiers <- unlist(tiers)
 n_run <- sum(tiers != "not run")
 n_quick <- sum(tiers %in% c("full", "survived"))
 cat(n_run, " mutants: ", sum(tiers == "unit"), " found by unit tests, ", sum(tiers == "quick"), " by the quick tier, ",
