@@ -152,9 +152,6 @@ for (file in documents) {
 
 RECENT_COMMITS <- 10
 RECENT_DAYS <- 7
-# Records that were made before records named their sources, of 21 to 25 November 2026. Whoever makes one again deletes
-# it here.
-UNNAMED <- "shares.txt"
 
 git <- function(...) {
   lines <- tryCatch(suppressWarnings(system2("git", c("-C", shQuote(root), ...), stdout = TRUE, stderr = FALSE)),
@@ -182,14 +179,12 @@ if (is.null(trees)) cat("no history of src/ here: whether the records are curren
 quoted <- unique(stats::na.omit(claims[is.na(claims[, "Why"]), "Record"]))
 for (record in if (!is.null(trees)) quoted) {
   tree <- tree_of(record)
-  if (tree %in% trees || (is.na(tree) && record %in% UNNAMED)) next
+  if (tree %in% trees) next
   where <- unique(claims[claims[, "Record"] %in% record, "Where"])
   faults <- c(faults, paste0("results/", record, ", which ", toString(where), " quote", if (length(where) == 1) "s",
                              ", is old: ", if (is.na(tree)) "it names no tree of src/" else paste("its tree is", tree),
                              "; record it again"))
 }
-
-if (length(UNNAMED)) cat("of unknown sources:", toString(UNNAMED), "\n")
 
 if (length(faults)) writeLines(unique(faults))
 cat(nrow(claims), "statements,", length(unique(faults)), "faults\n")
