@@ -201,7 +201,7 @@ gpuCorCompare <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
     fail("effects = \"fixed\" without 'y' needs at least two groups in 'x', not 1")
   }
   if (is_random(run$x)) check_group_sizes(run$x)
-  warn_small_groups(run$x, given, n_perm)
+  warn_invalid(run, given, n_perm)
   if (n_perm > 0) warn_unequal_spread(run)
   if (!length(given)) {
     # Measured peak bytes per pair: the results and the copies of false_discovery_rates().
@@ -456,22 +456,24 @@ compare_components <- function(run, given, components, n_perm, output) {
   compare_output(rows, run, given, NULL, NULL, output, found)
 }
 
-# Min sizes with valid p values, by the simulations of ?"gpucor-p-values".
 MIN_UNEQUAL_GROUP <- 10 # subjects of the smaller group, if the other one has at least twice as many
-MIN_ROWS_OF_FDR <- 50 # rows of each group; 'fdr' depends on the tail
 
-warn_small_groups <- function(x, given, n_perm) {
-  groups <- compared_groups(x)
-  if (is_random(x) && is.null(x$model)) { # with variance = "unequal"
-    sizes <- lengths(groups)
-    if (min(sizes) >= MIN_UNEQUAL_GROUP || max(sizes) < 2 * min(sizes)) return(invisible())
+# Warns of tests that are not valid by the simulations of ?"gpucor-p-values".
+warn_invalid <- function(run, given, n_perm) {
+  x <- run$x
+  if (identical(x$model$compared, "mean") && run$method == "distance" && run$sign != "positive") {
+    warn("gpuCorLowerSide", "distance correlations of independent columns are skewed, so that the p values of those ",
+         "below 0 are too small; sign = \"positive\" keeps those above 0")
+  }
+  sizes <- lengths(compared_groups(x))
+  if (is_random(x) && is.null(x$model) && min(sizes) < MIN_UNEQUAL_GROUP && max(sizes) >= 2 * min(sizes)) {
     warn("gpuCorUnequalGroups", "groups of ", sizes[1L], " and ", sizes[2L], " subjects: p values of Welch's t are ",
          "too small if one group has fewer than ", MIN_UNEQUAL_GROUP, " and the other twice as many",
          if (n_perm > 0) ", and those of 'n_perm' if the smaller group varies more",
          "; variance = \"equal\" tests with one variance for all subjects")
   }
-  rows <- min(vapply(groups, sum, 0))
-  if (is_random(x) || is.null(given$fdr) || n_perm > 0 || rows >= MIN_ROWS_OF_FDR) return(invisible())
-  warn("gpuCorFewRows", "'fdr' uses the normal distribution of Fisher's z, whose small p values are too small with ",
-       "fewer than ", MIN_ROWS_OF_FDR, " rows in a group, here ", format_count(rows), "; 'n_perm' permutes the rows")
+  if (!is_random(x) && !is.null(given$fdr) && n_perm == 0) {
+    warn("gpuCorNormalRows", "'fdr' uses the normal distribution of Fisher's z, whose small p values are too small if ",
+         "rows are not of a multivariate normal distribution, or fewer than 50 in a group; 'n_perm' permutes the rows")
+  }
 }

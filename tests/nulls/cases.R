@@ -371,6 +371,8 @@ series_cases <- list(
   bartlett_case("AR(0.6), n = 200", "", \() series(200, 0.6), method = "spearman", band = NEARLY),
   bartlett_case("AR(0.9), n = 100", "", \() series(100, 0.9), band = c(0.055, 0.07)),
   bartlett_case("AR(0.9), n = 200", "", \() series(200, 0.9), band = NEARLY),
+  bartlett_case("1/f noise, n = 200", "", \() pink(200), band = c(0.06, 0.08)),
+  bartlett_case("a sine in noise, n = 200", "", \() sines(200), band = c(0.25, 0.29)),
   bartlett_case("normal, n = 30", ", 20 white covariates", \() normal(30), \() normal(30, 20), band = c(0, 0.06)),
   bartlett_case("normal, n = 100", ", 30 dummies", \() normal(100), \() scrubbed(100, 30), band = NEARLY),
   bartlett_case("AR(0.6), n = 100", ", 30 dummies", \() series(100, 0.6), \() scrubbed(100, 30), band = NEARLY),
@@ -496,6 +498,10 @@ family_cases <- list(
              band = c(0.05, 0.09)),
   max_t_case("AR(0.9), n = 200", ", surrogate = \"phase\"", \() series(200, 0.9), surrogate = "phase",
              sets = 15, band = c(0.03, 0.08)),
+  max_t_case("1/f noise, n = 200", ", surrogate = \"phase\"", \() pink(200), surrogate = "phase", sets = 15,
+             band = c(0.02, 0.06)),
+  max_t_case("a sine in noise, n = 200", ", surrogate = \"phase\"", \() sines(200), surrogate = "phase", sets = 15,
+             band = CONSERVATIVE),
   max_t_case("AR(0.6), n = 200", ", surrogate = \"block\"", \() series(200, 0.6), surrogate = "block",
              sets = 15, band = c(0.03, 0.08)),
   max_t_case("AR(0.6), n = 200", ", surrogate = \"phase\"", \() series(200, 0.6), surrogate = "phase",
@@ -725,6 +731,11 @@ aged_groups <- function(...) {
   design <- cbind(mean = 1, group = rep(0:1, each = 7), age = age)
   gpuCorCompare(aged(age), design = design, contrast = "group", ...)
 }
+of_age <- function(x, ...) gpuCorCompare(x, design = cbind(1, age = stats::rexp(length(x))), contrast = "age", ...)
+of_distances <- function(...) {
+  suppressWarnings(gpuCorCompare(lapply(1:16, \(i) normal(60, 12)), method = "distance", ...),
+                   classes = "gpuCorLowerSide")
+}
 sessions <- function(k, ...) {
   x <- sessions_of(k)
   gpuCorCompare(x[[1]], x[[2]], paired = TRUE, ...)
@@ -762,6 +773,9 @@ with_holes <- function(make) {
     x
   })
 }
+distance_case <- function(option, p, band, ...) {
+  null_case("gpuCorCompare", "distance", "16 independent subjects", paste0("one group", option), band, p, ...)
+}
 missing_case <- function(make, ...) {
   x <- with_holes(make)
   gpuCorCompare(x[1:6], x[7:18], na.rm = TRUE, ...)
@@ -769,6 +783,18 @@ missing_case <- function(make, ...) {
 
 group_cases <- list(
   group_case("8 subjects that differ, AR(0.6)", "one group", \() gpuCorCompare(subjects_of(8))$p.value),
+  group_case("8 subjects of skewed z", "one group", \() of_pairs(gpuCorCompare(skewed_subjects(8))$p.value, 6),
+             c(0.12, 0.17)),
+  group_case("40 subjects of skewed z", "one group", \() of_pairs(gpuCorCompare(skewed_subjects(40))$p.value, 6),
+             c(0.08, 0.12)),
+  group_permuted_case("16 subjects of skewed z", "one group, n_perm",
+                      \() min(gpuCorCompare(skewed_subjects(16), n_perm = 39)$p.adjusted), c(0.07, 0.15)),
+  distance_case("", \() of_distances()$p.value, c(0.07, 0.1)),
+  distance_case(", n_perm", \() min(of_distances(n_perm = 39)$p.adjusted), c(0.25, 0.6), time = 3),
+  distance_case(", n_perm, positive", \() discoveries(of_distances(n_perm = 39, p.value = 0.05, sign = "positive",
+                                                                  output = "edges")), CONSERVATIVE, time = 3),
+  group_permuted_case("20 subjects of skewed z", "skewed covariate, n_perm",
+                      \() min(of_age(skewed_subjects(20), n_perm = 39)$p.adjusted), c(0, 0.06)),
   group_case("8 subjects, two sessions, AR(0.6)", "paired", \() sessions(8)$p.value),
   group_case("7 and 7 subjects that differ in age, AR(0.6)", "design", \() aged_groups()$p.value),
   group_case("5, 2 and 9 subjects that differ, AR(0.6)", "F",
@@ -1072,7 +1098,16 @@ real_case <- function(method, set, option, band, batches = FALSE) {
   option <- paste0("n_perm", if (option == "fdr") ", fdr", if (batches) ", two covariates of batches")
   c(null_case("gpuCorCompare", method, data, option, band, p, time = 3, sets = 60), set = set)
 }
+genes_case <- function(method, n, band) {
+  c(null_case("gpuCorNetwork", method, paste("permuted genes of leukemias, n =", n), "fdr", band, sets = 150,
+              \() discoveries(gpuCorNetwork(permuted_genes("ALL", n), fdr = 0.05, method = method, output = "edges"))),
+    set = "ALL")
+}
 real_cases <- Filter(\(case) !is.null(real_samples(case$set)), list(
+  genes_case("pearson", 20, c(0.12, 0.24)),
+  genes_case("pearson", 128, c(0.07, 0.13)),
+  genes_case("spearman", 20, c(0.03, 0.06)),
+  genes_case("bicor", 20, c(0.03, 0.06)),
   real_case("pearson", "ALL", "", NEARLY),
   real_case("spearman", "ALL", "", NEARLY),
   real_case("pearson", "ALL", "fdr", c(0.03, 0.07)),

@@ -41,6 +41,15 @@ series <- function(n, a, m = 20) {
   matrix(x[-(1:50), ], n)
 }
 
+# 1/f noise, and a sine of any phase in noise.
+pink <- function(n, m = 20) {
+  f <- pmin(seq_len(n) - 1, n + 1 - seq_len(n))
+  Re(stats::mvfft(stats::mvfft(normal(n, m)) * ifelse(f > 0, 1 / sqrt(f), 0), inverse = TRUE)) / n
+}
+sines <- function(n, m = 20, period = 20) {
+  sin(2 * pi * outer(seq_len(n) / period, stats::runif(m), `+`)) + normal(n, m)
+}
+
 # A Markov chain of columns: only neighbors have a partial correlation given all others. `distant`: the results of the
 # other pairs.
 chain <- function(n, m, a = 0.5) t(series(m, a, n))
@@ -76,6 +85,15 @@ listeners <- function(k, n = 100, a = 0.6, make = normal, scale = rep(1, k), m =
   })
 }
 
+# Subjects whose z of columns j and m + j are lognormal about 0.
+skewed_subjects <- function(k, n = 100, m = 6) {
+  lapply(seq_len(k), function(i) {
+    r <- rep(tanh(0.2 * (exp(stats::rnorm(m)) - exp(0.5))), each = n)
+    x <- normal(n, m)
+    cbind(x, r * x + sqrt(1 - r^2) * normal(n, m))
+  })
+}
+
 # Two sessions of k subjects, whose own correlations are the same in both.
 sessions_of <- function(k, n = 100, a = 0.6, spread = 0.2, m = 12) {
   own <- lapply(seq_len(k), function(i) diag(m) + spread * normal(m, m))
@@ -108,6 +126,11 @@ real_samples <- local({
     kept[[set]]
   }
 })
+# m random genes of n random samples, each permuted.
+permuted_genes <- function(set, n, m = 150) {
+  x <- real_samples(set)
+  apply(x[sample.int(nrow(x), n), sample.int(ncol(x), m)], 2, sample)
+}
 # A random half of the samples and the other one, of m random genes; `batch`: of both.
 halves_of <- function(set, m = 40) {
   x <- real_samples(set)

@@ -45,7 +45,7 @@ for (backend in backends()) {
       expect_equal(nrow(edges), sum(truth$p <= 0.01))
       expect_equal(edges$p.value, sort(all$p.value[all$p.value <= 0.01]), tolerance = 1e-9)
       expect_identical(edges, as.data.frame(compare(p.value = 0.01)))
-      net <- suppressWarnings(compare(fdr = 0.05), classes = "gpuCorFewRows")
+      net <- suppressWarnings(compare(fdr = 0.05), classes = "gpuCorNormalRows")
       expect_gt(net@edges, 2)
       expect_equal(net@edges, sum(p.adjust(truth$p, "BH") <= 0.05))
       expect_equal(compare(threshold = 0.3, sign = "positive")@edges, sum(d >= 0.3))
@@ -331,9 +331,10 @@ test_that("several groups are compared by chi-squared of weighted z", {
     expect_equal(as.vector(all$p.value), p, tolerance = 1e-9)
     expect_equal(all$df, 2)
     expect_equal(compare(p.value = 0.01)@edges, sum(p <= 0.01))
-    expect_equal(compare(fdr = 0.05)@edges, sum(p.adjust(p, "BH") <= 0.05))
+    net <- suppressWarnings(compare(fdr = 0.05), classes = "gpuCorNormalRows")
+    expect_equal(net@edges, sum(p.adjust(p, "BH") <= 0.05))
     expect_equal(compare(threshold = 0.2)@edges, sum(sqrt(statistic / sum(w)) >= 0.2))
-    edges <- compare(fdr = 0.05, output = "edges")
+    edges <- suppressWarnings(compare(fdr = 0.05, output = "edges"), classes = "gpuCorNormalRows")
     expect_gt(nrow(edges), 2)
     expect_equal(edges$statistic, sort(statistic, decreasing = TRUE)[seq_len(nrow(edges))], tolerance = 1e-6)
     expect_equal(edges$fdr, sort(p.adjust(p, "BH"))[seq_len(nrow(edges))], tolerance = 1e-6)
@@ -440,7 +441,7 @@ test_that("classes are by the sign and the p value of each group", {
     for (given in list(list(threshold = 0.3), list(p.value = 0.1), list(fdr = 0.2))) {
       compare <- function(...) {
         all <- list(x, y, method = method, precision = "double", output = "edges", ...)
-        suppressWarnings(do.call(gpuCorCompare, c(all, given)), classes = "gpuCorFewRows")
+        suppressWarnings(do.call(gpuCorCompare, c(all, given)), classes = "gpuCorNormalRows")
       }
       edges <- compare()
       own <- compare(classes = 0.05)
@@ -571,22 +572,32 @@ test_that("a p value of ranks is not below that of the exact distribution of the
   expect_lt(min(suppressWarnings(gpuCorCompare(x, y))$p.value), 1e-9) # Pearson's has no exact distribution
 })
 
-test_that("rates of few rows are told, and what is printed says by which distribution p values are", {
+test_that("rates by the normal distribution are told, and what is printed says by which p values are", {
   set.seed(13)
   x <- some_subjects(c(49, 50, 50), 6)
-  told <- "fewer than 50 rows in a group, here 49; 'n_perm' permutes the rows"
-  expect_warning(gpuCorCompare(x[[1]], x[[2]], fdr = 0.05), told, class = "gpuCorFewRows")
-  expect_warning(gpuCorCompare(x, effects = "fixed", fdr = 0.05), "here 49; 'n_perm'", class = "gpuCorFewRows")
-  expect_no_warning(gpuCorCompare(x[[2]], x[[3]], fdr = 0.05))
+  told <- "'n_perm' permutes the rows"
+  expect_warning(gpuCorCompare(x[[2]], x[[3]], fdr = 0.05), told, class = "gpuCorNormalRows")
+  expect_warning(gpuCorCompare(x, effects = "fixed", fdr = 0.05), told, class = "gpuCorNormalRows")
+  expect_no_warning(gpuCorCompare(x[[1]], x[[2]], fdr = 0.05, n_perm = 60))
   expect_no_warning(gpuCorCompare(x[[1]], x[[2]], p.value = 0.05))
   expect_no_warning(gpuCorCompare(x[1:2], x[2:3], fdr = 0.05))
   expect_output(print(gpuCorCompare(x[[2]], x[[3]])), "p values by the normal distribution of z")
-  expect_output(print(gpuCorCompare(x[[2]], x[[3]], fdr = 0.05)), "p values by the normal distribution of z")
+  by_rates <- suppressWarnings(gpuCorCompare(x[[2]], x[[3]], fdr = 0.05), classes = "gpuCorNormalRows")
+  expect_output(print(by_rates), "p values by the normal distribution of z")
   expect_output(print(gpuCorCompare(x, effects = "fixed")), "p values by chi-squared of z")
   expect_output(print(gpuCorCompare(x, x)), "p values by t of the subjects' z")
   permuted <- "p values by t of the subjects' z; adjusted ones by permutation"
   expect_output(print(gpuCorCompare(x, x, n_perm = 9)), permuted)
   expect_output(print(gpuCorCompare(x, x, p.value = 0.5, n_perm = 9)), permuted)
+})
+
+test_that("coefficients of distance correlation below 0 are told of one list", {
+  set.seed(15)
+  x <- lapply(1:4, function(i) matrix(rnorm(60), 12))
+  expect_warning(gpuCorCompare(x, method = "distance"), "sign = \"positive\"", class = "gpuCorLowerSide")
+  expect_no_warning(gpuCorCompare(x, method = "distance", p.value = 0.05, sign = "positive"))
+  expect_no_warning(gpuCorCompare(x[1:2], x[3:4], method = "distance"))
+  expect_no_warning(gpuCorCompare(x[1:2], x[3:4], method = "distance", paired = TRUE))
 })
 
 test_that("differences of measures that are not negative are edges of both signs", {
