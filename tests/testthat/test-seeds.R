@@ -90,6 +90,12 @@ test_that("permutations are of the seeds' pairs, without those of a seed with it
   found <- gpuCorCompare(x, y, seeds = "a", n_perm = 99)
   expect_identical(found$p.adjusted["d", "a"], 0.01)
   expect_gt(min(found$p.adjusted[c("b", "c", "e", "f"), "a"]), 0.02)
+  # With all columns as seeds the pairs are those of a call without seeds.
+  p <- lapply(list(NULL, colnames(x)), function(seeds) {
+    set.seed(2)
+    as.matrix(gpuCorCompare(x, y, seeds = seeds, n_perm = 49)$p.adjusted)
+  })
+  expect_identical(p[[2]][row(p[[2]]) != col(p[[2]])], p[[1]][row(p[[1]]) != col(p[[1]])])
 })
 
 test_that("given coefficients have seeds, and wrong seeds are refused", {
