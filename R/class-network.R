@@ -178,8 +178,9 @@ as.data.frame.gpuNetwork <- function(x, row.names = NULL, optional = FALSE, ...)
     values <- permuted_values(frame, !length(x@error), attr(x@maxima, "to"))
     frame$p.adjusted <- adjusted_by_maxima(x@maxima, frame$p.value, values, x@sign)
   }
-  frame[intersect(c("from", "to", "component", "r.x", "r.y", "class", "difference", "statistic", "df", "p.value", "fdr",
-                    "p.adjusted"), names(frame))]
+  if (length(x@components)) frame$p.component <- x@components$table$p.value[frame$component]
+  frame[intersect(c("from", "to", "component", "p.component", "r.x", "r.y", "class", "difference", "statistic", "df",
+                    "p.value", "fdr", "p.adjusted"), names(frame))]
 }
 
 # ---- summary

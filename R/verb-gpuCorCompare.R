@@ -76,7 +76,8 @@
 #' The size of a component is the number of its pairs (`"size"`), or the sum of their t less `threshold` (`"sum"`). The
 #' result is the network, with slot `components`: `$table` has a row for each component, the largest first, with
 #' `columns` (how many it has), `size`, `p.value` and, if each sign has its own, `sign`; `$of` is the component of each
-#' column, for each sign. `as.data.frame()` has column `component`. Memory: 12 bytes for each column and permutation.
+#' column, for each sign. `as.data.frame()` has columns `component` and `p.component`, its p value. Memory: 12 bytes for
+#' each column and permutation.
 #'
 #' `components = "tfce"`, threshold-free enhancement (Smith and Nichols 2009; of networks, Baggio and others 2018),
 #' needs no `threshold`. The score of a pair is the exact integral of `size^E * h^H` over heights h from 0 to the size
@@ -127,7 +128,8 @@
 #'
 #'   With a criterion: a symmetric sparse matrix of differences of class `gpuCorDifference`, a [gpuCorNetwork-class]
 #'   with slots `error`, `maxima` (of the permutations) and `components`; or a data frame `from`, `to`, `difference`,
-#'   `statistic`, `df`, `p.value`, `fdr`, `p.adjusted`, `component`, as far as they apply, the largest difference first.
+#'   `statistic`, `df`, `p.value`, `fdr`, `p.adjusted`, `component`, `p.component`, as far as they apply, the largest
+#'   difference first.
 #' @references
 #' Baggio HC, Abos A, Segura B, and others (2018). *Human Brain Mapping* 39, 2289-2302.
 #'

@@ -273,6 +273,7 @@ for (backend in backends()) {
       expect_equal(table$sign[edges$component], ifelse(edges$statistic > 0, "positive", "negative"))
       expect_identical(net@components$of[cbind(edges$from, 1 + (edges$statistic < 0))], edges$component)
       expect_equal(nrow(edges), sum(abs(edges$statistic) >= 1.2))
+      expect_identical(edges$p.component, table$p.value[edges$component])
     }
   })
 
