@@ -127,9 +127,9 @@ bright_places <- function(background) {
 #' integer is that label. The atlas must be on the grid of `x`, as a mask of [voxelMatrix()]: resample it with
 #' nearest neighbors if it is not. For grayordinates it is a file of dense labels (`.dlabel.nii`).
 #'
-#' All parcels of the atlas are columns of the result, so that subjects with the same atlas have the same columns. A
-#' parcel that has no column in `x`, as it is outside the mask or its voxels do not vary, is a column of `NA`, with a
-#' warning.
+#' All parcels of the atlas are columns of the result, so that subjects with the same atlas have the same columns. The
+#' coverage of a parcel is the fraction of its voxels that are columns of `x`; the others are outside the mask or do not
+#' vary. A parcel without coverage, or with less than `min_coverage`, is a column of `NA`, with a warning.
 #'
 #' @param x A matrix from [voxelMatrix()], or any matrix with a variable in each column.
 #' @param atlas An image, an array or a file with the dimensions of a volume; or a vector or factor with a label for
@@ -137,9 +137,10 @@ bright_places <- function(background) {
 #' @param na.rm `FALSE` or `TRUE`, as in [rowMeans()]: whether to average the values that are not missing. With `FALSE`
 #'   a mean is `NA` where any of its voxels is. `TRUE` suits voxels of similar level: a mean jumps where a voxel of
 #'   another level is missing.
+#' @param min_coverage A number from 0 to 1, the minimum coverage of a parcel, such as 0.5.
 #' @return A matrix with a row for each row of `x` and a column for each parcel, with the row names of `x`. Column names
-#'   are the labels: integers ascending, text in alphabetical order, or the levels of a factor. It keeps the attribute
-#'   `tr` of [voxelMatrix()].
+#'   are the labels: integers ascending, text in alphabetical order, or the levels of a factor. Attribute `coverage` has
+#'   each parcel's, by name; the attribute `tr` of [voxelMatrix()] is kept.
 #'   An atlas that does not fit `x`, has another affine, other values than integers, or no label at any column of `x` is
 #'   an error.
 #' @seealso `vignette("connectome", "gpucor")`
@@ -150,15 +151,18 @@ bright_places <- function(background) {
 #' x <- voxelMatrix(img)
 #' gpuCor(parcelMeans(x, atlas))
 #' @export
-parcelMeans <- function(x, atlas, na.rm = FALSE) {
+parcelMeans <- function(x, atlas, na.rm = FALSE, min_coverage = 0) {
   na.rm <- check_flag(na.rm, "na.rm")
+  min_coverage <- check_fraction(min_coverage, "min_coverage", zero = TRUE)
   check_matrix_like(x, "a variable in each column")
   x <- as_variables(x, "x")
   parcel <- parcel_of_columns(x, atlas)
-  empty <- setdiff(levels(parcel), parcel)
-  if (length(empty)) {
-    warn("gpuCorParcels", length(empty), " of ", n_of(nlevels(parcel), "parcel"), " without a column in 'x', thus NA: ",
-         toString(utils::head(empty, 6L)), if (length(empty) > 6L) ", ...")
+  coverage <- attr(parcel, "coverage")
+  left_out <- union(setdiff(levels(parcel), parcel), names(which(coverage < min_coverage)))
+  if (length(left_out)) {
+    why <- if (min_coverage > 0) paste0("less than ", 100 * min_coverage, " % of its voxels") else "no column"
+    warn("gpuCorParcels", length(left_out), " of ", n_of(nlevels(parcel), "parcel"), " with ", why,
+         " in 'x', thus NA: ", toString(utils::head(left_out, 6L)), if (length(left_out) > 6L) ", ...")
   }
   sums <- counts <- matrix(0, nrow(x), nlevels(parcel), dimnames = list(rownames(x), levels(parcel)))
   for (columns in column_ranges(ncol(x), nrow(x))) { # data outside memory are read once
@@ -171,6 +175,8 @@ parcelMeans <- function(x, atlas, na.rm = FALSE) {
     }
   }
   means <- replace(sums / counts, counts == 0, NA)
+  means[, left_out] <- NA
+  attr(means, "coverage") <- coverage
   for (name in c("tr", "entities")) attr(means, name) <- attr(x, name, exact = TRUE)
   means
 }
@@ -189,12 +195,13 @@ parcel_of_columns <- function(x, atlas) {
 # Max distance of an atlas' label from its integer, as scaling and single precision leave it.
 LABEL_ERROR <- 1e-4
 
-# Returns the parcel of the labels at `columns`, as a factor whose levels are those of all labels.
-as_parcels <- function(labels, columns = seq_along(labels)) {
+# Returns the parcel of the labels at `columns`, NULL for all, as a factor whose levels are those of all labels. With
+# `columns` its attribute "coverage" has the fraction of each level's labels that are there, by name.
+as_parcels <- function(labels, columns = NULL) {
   if (is.factor(labels)) {
-    parcel <- factor(as.character(labels[columns]), setdiff(levels(labels), ""))
+    all <- factor(as.character(labels), setdiff(levels(labels), ""))
   } else if (is.character(labels)) {
-    parcel <- factor(labels[columns], setdiff(sort(unique(labels), method = "radix"), ""))
+    all <- factor(labels, setdiff(sort(unique(labels), method = "radix"), ""))
   } else {
     check_type(labels, "atlas", is_variables(labels), "labels, integers or text")
     if (is.double(labels)) {
@@ -205,8 +212,9 @@ as_parcels <- function(labels, columns = seq_along(labels)) {
     broken <- levels[levels != floor(levels)]
     check_that(broken, "atlas", !length(broken), "labels, integers or text",
                "; resample an atlas with nearest neighbors", format(broken[1L]))
-    parcel <- factor(labels[columns], levels, format(levels, scientific = FALSE, trim = TRUE))
+    all <- factor(labels, levels, format(levels, scientific = FALSE, trim = TRUE))
   }
+  parcel <- if (is.null(columns)) all else structure(all[columns], coverage = c(table(all[columns]) / table(all)))
   if (any(!is.na(parcel))) return(parcel)
   fail("no column of 'x' is in a parcel: 'atlas' has ", n_of(nlevels(parcel), "label"), ", none of them there")
 }

@@ -27,7 +27,8 @@ test_that("means are those of each label's voxels", {
   file <- file.path(temporary_folder(), "atlas.nii.gz")
   writeVoxels(atlas, file)
   expect_identical(parcelMeans(x, file), found)
-  expect_identical(parcelMeans(x, as.vector(atlas)), found)
+  expect_identical(attr(found, "coverage"), c(`2` = 1, `5` = 1, `17` = 1))
+  expect_identical(parcelMeans(x, as.vector(atlas)), structure(found, coverage = NULL))
   expect_identical(parcelMeans(x[3:6, ], atlas)[, ], found[3:6, ])
 })
 
@@ -36,7 +37,7 @@ test_that("columns left out of the mask leave their parcels", {
   atlas <- labeled()
   img[, , , ][rep(atlas == 5, 8)] <- 7L
   x <- suppressMessages(voxelMatrix(img))
-  expect_warning(found <- parcelMeans(x, atlas), "^1 of 3 parcels without a column in 'x', thus NA: 5$")
+  expect_warning(found <- parcelMeans(x, atlas), "^1 of 3 parcels with no column in 'x', thus NA: 5$")
   expect_identical(colnames(found), c("2", "5", "17"))
   expect_true(all(is.na(found[, "5"])))
   expect_equal(found[, -2], means_by_hand(img, atlas, c(2, 17)), ignore_attr = TRUE, tolerance = 1e-14)
@@ -44,6 +45,11 @@ test_that("columns left out of the mask leave their parcels", {
   mask <- atlas == 17 & slice.index(atlas, 3) > 1
   expect_warning(some <- parcelMeans(voxelMatrix(img, mask), atlas), "^2 of 3 parcels .*: 2, 5$")
   expect_equal(some[, "17"], apply(img, 4, function(volume) mean(volume[mask])), tolerance = 1e-14)
+  covered <- sum(mask) / sum(atlas == 17)
+  expect_equal(attr(some, "coverage"), c(`2` = 0, `5` = 0, `17` = covered))
+  expect_warning(none <- parcelMeans(voxelMatrix(img, mask), atlas, min_coverage = covered + 0.01),
+                 "^3 of 3 parcels with less than .* % of its voxels in 'x', thus NA: 2, 5, 17$")
+  expect_true(all(is.na(none)))
 })
 
 test_that("missing values are those of rowMeans()", {
@@ -78,7 +84,9 @@ test_that("grayordinates take dense labels", {
   full <- voxelImage(label[-4], x)
   expect_equal(parcelMeans(x, full)[, ], sapply(1:4, function(k) rowMeans(values[, -4][, label[-4] == k])),
                ignore_attr = TRUE, tolerance = 1e-14)
-  expect_identical(parcelMeans(x, label), parcelMeans(x, full)) # a label of each grayordinate
+  found <- parcelMeans(x, label) # a label of each grayordinate
+  expect_identical(found[, ], parcelMeans(x, full)[, ])
+  expect_identical(attr(found, "coverage"), c(`1` = 0.8, `2` = 1, `3` = 1, `4` = 1))
   expect_error(parcelMeans(x, 1:7), "'atlas' has 7 values, but 'x' has 20 grayordinates")
 })
 
