@@ -380,6 +380,7 @@ test_that("data are read from a plan's files, and nothing else is", {
   streams <- crafted_streams(mark)
   for (name in names(streams)) expect_null(gpucor:::read_object(streams[[name]]), label = name)
   expect_false(file.exists(mark))
+  expect_false(.Call(gpucor:::r_is_plain, streams[["S4 number"]])) # before R reads it
 
   frame <- data.frame(a = c(1.5, NA), b = factor(c("x", "\u00e9")), row.names = c("r", "s"))
   data <- list(1:10, NULL, TRUE, 1i, as.raw(1:3), c(a = "b", c = NA), list(), character(), frame, matrix(1:6, 2),
