@@ -79,7 +79,7 @@
 #' | `df = "bartlett"` | AR(0.6) with 100 rows or more | nearly valid, also with covariates |
 #' | `df = "bartlett"`, `covariates` | fewer than 10 degrees of freedom left | conservative |
 #' | `df = "bartlett"` | AR(0.9) | nearly valid with 200 rows: 0.056; not valid with 100: 0.063 |
-#' | `df = "bartlett"` | 1/f noise, n = 200; a sine in noise | not valid: 0.07; 0.27 |
+#' | `df = "bartlett"` | 1/f noise, n = 200; a sine in noise | not valid: 0.07; 0.26 |
 #' | `adjust = "maxT"`, [gpuCorPerm()] | independent columns, rows are exchangeable | valid |
 #' | `adjust = "maxT"`, `covariates` | linear effects, any distribution | 0.01 to 0.06, see below |
 #' | `adjust = "maxT"` | autocorrelated series | not valid: near 1 for AR(0.9) |
