@@ -136,3 +136,16 @@ test_that("pairs with missing values lose no digits to the rows that they do not
   })
   for (values in each) expect_identical(values, as.vector(cpu))
 })
+
+# An outlier in a row that the other column misses is in the sums of all rows, of which little is then left.
+test_that("rows that a pair misses leave no trace of their values", {
+  set.seed(6)
+  x <- matrix(rnorm(480), 60)
+  x[1, 1] <- 3e6
+  x[1, 2:8] <- NA
+  x[2, 3] <- NA
+  for (backend in backends()) {
+    r <- gpuCor(x, use = "pairwise", output = "matrix", backend = backend)
+    expect_equal(r, cor(x, use = "pairwise"), tolerance = 1e-9)
+  }
+})
