@@ -244,10 +244,10 @@
 #' **One list of subjects.** Student's t and flips of signs need z that is distributed symmetrically about its mean. If z
 #' is lognormal, with a skewness of 6, the size is 0.14, 0.12 and 0.10 with 8, 16 and 40 subjects, and the family-wise
 #' error of `n_perm` about 0.1. If a covariate in `design` is skewed, too, the size is 0.056, and 0.011 of the p values
-#' are at most 0.005; the family-wise error of `n_perm` is below 0.05. Distance correlations of independent columns are
+#' are at most 0.005. The family-wise error of `n_perm` is below 0.05. Distance correlations of independent columns are
 #' skewed: the size of one list of 8, 16 and 40 subjects is 0.09, 0.085 and 0.055, and the family-wise error of
 #' `n_perm` 0.3 to 0.5. The small p values are those of coefficients below 0, which have no meaning. With
-#' `sign = "positive"`, as a warning says, the family-wise error is at most 0.01. Two lists are valid.
+#' `sign = "positive"`, as a warning says, the family-wise error is at most 0.01. P values of two lists are valid.
 #'
 #' **Rates by permutation** (`fdr` with `n_perm` of `gpuCorCompare()`, or with `adjust = "fdr"`). Of data sets without
 #' any correlation or difference, 0.04 to 0.06 have edges at `fdr = 0.05` with 60 permutations: networks of lognormal

@@ -137,10 +137,10 @@ bright_places <- function(background) {
 #' @param na.rm `FALSE` or `TRUE`, as in [rowMeans()]: whether to average the values that are not missing. With `FALSE`
 #'   a mean is `NA` where any of its voxels is. `TRUE` suits voxels of similar level: a mean jumps where a voxel of
 #'   another level is missing.
-#' @param min_coverage A number from 0 to 1, the minimum coverage of a parcel, such as 0.5.
+#' @param min_coverage A number from 0 to 1, the minimum coverage of a parcel of an atlas image, such as 0.5.
 #' @return A matrix with a row for each row of `x` and a column for each parcel, with the row names of `x`. Column names
-#'   are the labels: integers ascending, text in alphabetical order, or the levels of a factor. Attribute `coverage` has
-#'   each parcel's, by name; the attribute `tr` of [voxelMatrix()] is kept.
+#'   are the labels: integers ascending, text in alphabetical order, or the levels of a factor. With an atlas
+#'   image, attribute `coverage` has each parcel's, by name; the attribute `tr` of [voxelMatrix()] is kept.
 #'   An atlas that does not fit `x`, has another affine, other values than integers, or no label at any column of `x` is
 #'   an error.
 #' @seealso `vignette("connectome", "gpucor")`

@@ -463,7 +463,7 @@ MIN_UNEQUAL_GROUP <- 10 # subjects of the smaller group, if the other one has at
 # Warns of tests that are not valid by the simulations of ?"gpucor-p-values".
 warn_invalid <- function(run, given, n_perm) {
   x <- run$x
-  if (identical(x$model$compared, "mean") && run$method == "distance" && run$sign != "positive") {
+  if (what_is_compared(x) == "mean" && run$method == "distance" && run$sign != "positive") {
     warn("gpuCorLowerSide", "distance correlations of independent columns are skewed, so that the p values of those ",
          "below 0 are too small; sign = \"positive\" keeps those above 0")
   }

@@ -744,11 +744,11 @@ sessions <- function(k, ...) {
 of_components <- function(net) min(1, net@components$table$p.value)
 rates <- function(compare, ...) discoveries(compare(..., fdr = 0.05, n_perm = 60, output = "edges"))
 
-group_case <- function(data, option, p, band = VALID) {
-  null_case("gpuCorCompare", "pearson", data, option, band, p, sets = 30)
+group_case <- function(data, option, p, band = VALID, method = "pearson") {
+  null_case("gpuCorCompare", method, data, option, band, p, sets = 30)
 }
-group_permuted_case <- function(data, option, p, band = NEARLY) {
-  null_case("gpuCorCompare", "pearson", data, option, band, p, time = 3, sets = 60)
+group_permuted_case <- function(data, option, p, band = NEARLY, method = "pearson") {
+  null_case("gpuCorCompare", method, data, option, band, p, time = 3, sets = 60)
 }
 
 t3_subjects <- function(k) lapply(seq_len(k), \(i) t3(40, 12))
@@ -773,9 +773,6 @@ with_holes <- function(make) {
     x
   })
 }
-distance_case <- function(option, p, band, ...) {
-  null_case("gpuCorCompare", "distance", "16 independent subjects", paste0("one group", option), band, p, ...)
-}
 missing_case <- function(make, ...) {
   x <- with_holes(make)
   gpuCorCompare(x[1:6], x[7:18], na.rm = TRUE, ...)
@@ -789,10 +786,12 @@ group_cases <- list(
              c(0.08, 0.12)),
   group_permuted_case("16 subjects of skewed z", "one group, n_perm",
                       \() min(gpuCorCompare(skewed_subjects(16), n_perm = 39)$p.adjusted), c(0.07, 0.15)),
-  distance_case("", \() of_distances()$p.value, c(0.07, 0.1)),
-  distance_case(", n_perm", \() min(of_distances(n_perm = 39)$p.adjusted), c(0.25, 0.6), time = 3),
-  distance_case(", n_perm, positive", \() discoveries(of_distances(n_perm = 39, p.value = 0.05, sign = "positive",
-                                                                  output = "edges")), CONSERVATIVE, time = 3),
+  group_case("16 independent subjects", "one group", \() of_distances()$p.value, c(0.07, 0.1), "distance"),
+  group_permuted_case("16 independent subjects", "one group, n_perm",
+                      \() min(of_distances(n_perm = 39)$p.adjusted), c(0.25, 0.6), "distance"),
+  group_permuted_case("16 independent subjects", "one group, n_perm, positive",
+                      \() discoveries(of_distances(n_perm = 39, p.value = 0.05, sign = "positive", output = "edges")),
+                      CONSERVATIVE, "distance"),
   group_permuted_case("20 subjects of skewed z", "skewed covariate, n_perm",
                       \() min(of_age(skewed_subjects(20), n_perm = 39)$p.adjusted), c(0, 0.06)),
   group_case("8 subjects, two sessions, AR(0.6)", "paired", \() sessions(8)$p.value),
