@@ -13,7 +13,8 @@ extern const unit_test threads_tests[], triangle_tests[], shard_tests[], queue_t
     definition_tests[], sinks_tests[], files_tests[], source_tests[], workers_tests[], memory_tests[], measure_tests[],
     kendall_tests[], bands_tests[], needs_tests[], compact_tests[], prefault_tests[], products_tests[], design_tests[],
     windows_tests[], pairs_tests[], combine_tests[], rounding_tests[], degrees_tests[], exact_tests[],
-    elementary_tests[], os_tests[], mutual_tests[], tail_tests[], centrality_tests[], distance_tests[];
+    elementary_tests[], os_tests[], mutual_tests[], tail_tests[], centrality_tests[], distance_tests[],
+    permuted_tests[];
 
 /* threads tests first: after a parallel region, forked children cannot have any. */
 static const struct {
@@ -51,6 +52,7 @@ static const struct {
     {"tail", tail_tests},
     {"centrality", centrality_tests},
     {"distance", distance_tests},
+    {"permuted", permuted_tests},
 };
 
 enum { SHOWN = 5, SECONDS = 300 };
