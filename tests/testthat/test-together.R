@@ -21,6 +21,7 @@ others <- c("(^|: )method = \"", "(^|: )'options' has", "(^|: )'df' ", "give onl
             "several data sets, and 'x' is one", "several data sets are combined, and 'x' is one")
 
 met <- character() # rows
+judged <- list() # for each text of an error: TRUE if it is a sentence of the table or one of the others
 left <- list() # calls
 
 expect_told <- function(verb, arguments, data, label) {
@@ -30,10 +31,13 @@ expect_told <- function(verb, arguments, data, label) {
     NULL
   }, error = function(e) e)
   if (is.null(said)) return(succeed())
-  is_row <- vapply(sentences, grepl, NA, conditionMessage(said))
-  met <<- union(met, names(sentences)[is_row])
-  known <- inherits(said, "gpucor_error") && (any(is_row) || any(vapply(others, grepl, NA, conditionMessage(said))))
-  expect(known, paste0(verb, "(", label, "): ", conditionMessage(said)))
+  text <- conditionMessage(said)
+  if (is.null(judged[[text]])) { # most texts come again
+    is_row <- vapply(sentences, grepl, NA, text)
+    met <<- union(met, names(sentences)[is_row])
+    judged[[text]] <<- any(is_row) || any(vapply(others, grepl, NA, text))
+  }
+  expect(inherits(said, "gpucor_error") && judged[[text]], paste0(verb, "(", label, "): ", text))
 }
 
 # Every pair of values that the function takes, a part of them in the quick tier; the others are `left`. `always`:

@@ -14,7 +14,7 @@ extern const unit_test threads_tests[], triangle_tests[], shard_tests[], queue_t
     kendall_tests[], bands_tests[], needs_tests[], compact_tests[], prefault_tests[], products_tests[], design_tests[],
     windows_tests[], pairs_tests[], combine_tests[], rounding_tests[], degrees_tests[], exact_tests[],
     elementary_tests[], os_tests[], mutual_tests[], tail_tests[], centrality_tests[], distance_tests[],
-    permuted_tests[];
+    permuted_tests[], merge_tests[];
 
 /* threads tests first: after a parallel region, forked children cannot have any. */
 static const struct {
@@ -53,6 +53,7 @@ static const struct {
     {"centrality", centrality_tests},
     {"distance", distance_tests},
     {"permuted", permuted_tests},
+    {"merge", merge_tests},
 };
 
 enum { SHOWN = 5, SECONDS = 300 };

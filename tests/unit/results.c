@@ -1,6 +1,7 @@
 #include "results.h"
 
 #include "check.h"
+#include "device.h"
 #include "system.h"
 
 #include "../../src/base/alloc.h"
@@ -279,4 +280,44 @@ int unit_check_same(const char *file, int line, const unit_found *expected, unit
                   (long long)expected->n);
     free(actual.bytes);
     return same;
+}
+
+/* ---- problems ------------------------------------------------------------------------------- */
+
+/* Enough for a run to have more than one thread (engine/run.c). */
+enum { N_OBS = 60, N_X = 200, N_Y = 130 };
+
+/* All kinds of input to a sink: approximate and exact values, of columns and of pairs without coefficients. */
+typedef struct {
+    const char *measure;
+    gcor_use use;
+} setting;
+static const setting settings[] = {{"pearson", GCOR_EVERYTHING}, {"kendall", GCOR_PAIRWISE}};
+
+void unit_for_all_sinks(void (*test)(unit_problem *problem, const unit_kind *kind)) {
+    unit_problem *p = malloc(sizeof *p);
+    unit_seed(7);
+    unit_data x = unit_data_new(N_OBS, N_X, UNIT_SPOILT), y = unit_data_new(N_OBS, N_Y, UNIT_SPOILT);
+    for (const setting *s = settings; s < settings + 2; s++)
+        for (const unit_kind *kind = unit_kinds; kind->name; kind++) {
+            unit_devices_reset();
+            unit_problem_of(p, &x.matrix.source, kind->shape == GCOR_FULL ? &y.matrix.source : NULL);
+            p->backend = &unit_device;
+            p->measure = unit_measure(s->measure);
+            p->use = s->use;
+            unit_about("%s, %s, use %d", s->measure, kind->name, (int)s->use);
+            test(p, kind);
+        }
+    unit_data_free(&x);
+    unit_data_free(&y);
+    free(p);
+}
+
+unit_found unit_find_alone(unit_problem *p, const unit_kind *kind) {
+    gcor_status status;
+    p->shard = (gcor_shard){0, 1};
+    p->devices = p->threads = 1;
+    unit_found found = unit_find(p, kind, &status);
+    CHECK_INT(status, GCOR_OK);
+    return found;
 }

@@ -47,4 +47,10 @@ unit_found unit_find(unit_problem *problem, const unit_kind *kind, gcor_status *
 #define CHECK_SAME(expected, actual) unit_check_same(__FILE__, __LINE__, expected, actual)
 int unit_check_same(const char *file, int line, const unit_found *expected, unit_found actual);
 
+/* Runs a test with every kind of sink, with approximate and exact values, of columns and of pairs without coefficients:
+ * of 200 variables, or 200 x 130. */
+void unit_for_all_sinks(void (*test)(unit_problem *problem, const unit_kind *kind));
+/* unit_find() with one worker, of all pairs. */
+unit_found unit_find_alone(unit_problem *problem, const unit_kind *kind);
+
 #endif
