@@ -42,7 +42,7 @@ random_cut <- function(d, height) {
 test_that("the engine cuts trees as dynamicTreeCut does", {
   skip_if_not_installed("dynamicTreeCut")
   clusters <- integer()
-  for (seed in seq_len(if (full_tier()) 1500 else 100)) {
+  for (seed in seq_len(if (full_tier()) 700 else 100)) {
     set.seed(seed)
     n <- one_of(2, 3, 4, 5, 8, sample(10:60, 1), sample(60:200, 1), sample(60:400, 1))
     d <- clustered_distances(n, 1 + seed %% 5)

@@ -4,11 +4,10 @@ nulls <- test_path("..", "nulls")
 skip_if_not(dir.exists(nulls), "no null simulations beside the tests")
 for (file in c("nulls.R", "data.R", "cases.R")) source(file.path(nulls, file), local = TRUE)
 
-# One case of each function and method, with a quarter of the data sets, and half in the full tier; `make nulls` runs
-# all.
+# One case of each function and method, with a quarter of the data sets; `make nulls` runs all.
 short_cases <- function() {
   some <- null_cases[!duplicated(lapply(null_cases, `[`, c("of", "method")))]
-  lapply(some, function(case) replace(case, "sets", ceiling(case$sets / if (full_tier()) 2 else 4)))
+  lapply(some, function(case) replace(case, "sets", ceiling(case$sets / 4)))
 }
 
 test_that("every function that reports p values has a size in the band that its case declares", {
