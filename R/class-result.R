@@ -154,6 +154,7 @@ design_words <- function(adjusted) {
     if (!is.null(adjusted$lioness)) paste("network of sample", adjusted$lioness, "(LIONESS)"),
     if (!is.null(adjusted$normalize)) "context likelihood (CLR)",
     if (!is.null(adjusted$lag)) paste("largest over lags", paste(adjusted$lag, collapse = " to ")),
+    if (!is.null(adjusted$shared)) paste("edges of", range_of(adjusted$shared, "pairwise-complete observation")),
     if (!is.null(adjusted$zeros)) paste("without", range_of(adjusted$zeros, "observation"), "of weight 0")
   )
   if (length(words) && !is.null(adjusted$subjects)) words[1L] <- paste("each", words[1L])

@@ -9,6 +9,7 @@ MIN_COLUMNS <- 10 # min number of columns of data that are not long
 SAME_ORDER <- 0.85 # min rank correlation of almost identical columns, such as samples or volumes
 COUNT_ORDER <- 0.5 # min rank correlation of samples of counts, which are noisier
 MANY_ZEROS <- 0.3 # min fraction of zeros to compare columns by them
+UNLIKE_ROWS <- 0.85 # min standard deviation of the logarithms of the rows' means: genes differ more than cells in depth
 SUCCESSIVE <- 0.3 # min autocorrelation of a series
 
 # `x`: the user's data; `read`: the result of check_variables(x).
@@ -83,15 +84,19 @@ have_same_order <- function(values) {
     max(level) - min(level) <= mean(apply(values, 2L, stats::sd))
 }
 
-# Returns TRUE if there are many zeros, and rows differ more in their fraction than by chance, and than columns do. The
-# fractions' variances are compared after subtracting those of random zeros. Binary data and genotypes are left out, as
-# their observations, too, differ in their numbers of zeros.
+# Returns TRUE if there are many zeros, and rows differ more in their fraction than by chance, than columns do, and than
+# cells of different depth. The fractions' variances are compared after subtracting those of random zeros; the means are
+# those of Poisson counts with such fractions. Binary data and genotypes are left out, as their observations, too, differ
+# in their numbers of zeros.
 have_same_zeros <- function(values) {
   is_zero <- values == 0
   p <- mean(is_zero)
   if (!isTRUE(p >= MANY_ZEROS && p < 1) || all(values %in% 0:2)) return(FALSE)
   chance <- p * (1 - p) / dim(values)
-  rows <- stats::var(rowMeans(is_zero))
+  fractions <- rowMeans(is_zero)
+  rows <- stats::var(fractions)
   columns <- stats::var(colMeans(is_zero)) - chance[1L]
-  rows > 2 * chance[2L] && rows - chance[2L] > 4 * columns
+  half <- 0.5 / ncol(values)
+  means <- -log(pmin(pmax(fractions, half), 1 - half))
+  rows > 2 * chance[2L] && rows - chance[2L] > 4 * columns && stats::sd(log(means)) > UNLIKE_ROWS
 }

@@ -148,7 +148,7 @@ lagged_rows <- function(run) {
   first <- NULL
   for_each(over_lags(run), run, function(own, k) {
     rows <- network_rows(lag_network_run(own, symmetric, wanted, min_weight))
-    if (k == 1L) first <<- rows
+    if (k == 1L) first <<- with_shared(rows, own) # tells
     all <- Map(c, found, edges_at_lag(rows, run, k))
     all <- lapply(all, `[`, order(all$to, all$from, -lag_weight(all$r, run$sign), method = "radix"))
     found <<- lapply(all, `[`, !duplicated(list2DF(all[c("from", "to")]))) # the strongest, of equal ones the first

@@ -26,7 +26,7 @@ plain_matrix <- function(rows, run) {
 network_details <- function(rows, run) {
   list(method = run$method, sign = run$sign, criterion = run$criterion$name, value = run$criterion$value,
        threshold = rows$threshold, edges = as.numeric(length(rows$x)), pairs = run$pairs, n_obs = rows$n_obs,
-       adjusted = as.list(adjustment_of(run)))
+       adjusted = c(as.list(adjustment_of(run)), if (!is.null(rows$shared)) list(shared = rows$shared)))
 }
 
 # ---- data frames

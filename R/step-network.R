@@ -65,20 +65,19 @@ network_rows <- function(run) {
   if (length(rows$tests) && isTRUE(all(rows$n_obs <= constant("very few")))) {
     warn_few(sum(abs(rows$x) > 1 - SAME_COEFFICIENT), run$pairs)
   }
-  if (!run$criterion$name %in% c("p.value", "fdr")) warn_few_edges(rows, run)
   rows
 }
 
-# Counts the edges of pairs that have very few observations in common, see warn_few().
-warn_few_edges <- function(rows, run) {
-  if (uses[run$use] != "pairwise.complete.obs" || is_combined(run$x) || !has_distribution(run$method)) {
-    return(invisible())
+# Returns the rows with element `shared`, the fewest and the most observations that an edge rests on, if edges differ in
+# that. Warns of edges that rest on very few, see warn_few().
+with_shared <- function(rows, run) {
+  if (uses[run$use] != "pairwise.complete.obs" || is_combined(run$x) || !has_distribution(run$method)) return(rows)
+  if (!length(rows$x) || !count_observations(run)$common) return(rows)
+  found <- perform(run, "pair_scores", rows[c("p", "i", "x")], list(exact = 0, min_obs = MIN_OBS))
+  if (!run$criterion$name %in% c("p.value", "fdr")) { # these have told of all pairs
+    warn_few(found$few + sum(is.na(found$scores)), length(rows$x), "edge") # NA: too few for a score
   }
-  if (!length(rows$x) || !count_observations(run)$common) return(invisible())
-  is_one <- abs(rows$x) > 1 - SAME_COEFFICIENT
-  ones <- list(p = c(0L, cumsum(is_one))[rows$p + 1L], i = rows$i[is_one], x = rows$x[is_one])
-  found <- perform(run, "pair_scores", ones, list(exact = 0, min_obs = MIN_OBS))
-  warn_few(found$few + sum(is.na(found$scores)), length(rows$x), "edge") # NA: too few for a score
+  c(rows, list(shared = found$n_obs))
 }
 
 # Returns the number of edges as far as the criterion determines it, for sign = "absolute"; otherwise 0.

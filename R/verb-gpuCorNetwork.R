@@ -210,6 +210,7 @@ all_networks <- function(run, valued, resample, fraction, as_result, ...) {
   found <- with_stability(found, run, drawn, function(run) network_of_each(valued(run)))
   networks <- Map(found, run$criterion$value, f = function(rows, value) {
     all$criterion$value <- value
+    if (is.null(all$lags)) rows <- with_shared(rows, all) # with lags it depends on the lag
     as_result(if (is.null(all$for_user)) rows else all$for_user(rows), all)
   })
   if (length(networks) == 1L) return(networks[[1L]])

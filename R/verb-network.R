@@ -45,7 +45,8 @@ gpuPrune <- function(net, tolerance = 0, ...) {
   if (is_network(net)) {
     slots <- c(slots, list(edges = as.numeric(sum(is_kept)), tests = pruned_tests(net, is_kept, threads),
                            stability = net@stability[is_kept[seq_along(net@stability)]],
-                           adjusted = replace(net@adjusted, "pruned", tolerance)))
+                           adjusted = c(net@adjusted[!names(net@adjusted) %in% c("pruned", "shared")],
+                                        list(pruned = tolerance))))
   }
   with_slots(net, slots)
 }

@@ -72,7 +72,7 @@
         ROW(components, 2, R_FOUND, "maxima", "size", "first") ROW(tfce, 2, R_FOUND, "maxima", "score") \
         ROW(group_tests, 1, R_FOUND, "difference", "error", "df") \
     /* test.c */ ROW(test, 4, "n", "statistic", "p.value", "df", "conf.low", "conf.high", "tied", "few") \
-    /* scores.c */ ROW(tie_quotients, 1, "x", "y") ROW(pair_scores, 2, "scores", "few") ROW(near, 2, "at", "r") \
+    /* scores.c */ ROW(tie_quotients, 1, "x", "y") ROW(pair_scores, 2, "scores", "few", "n_obs") ROW(near, 2, "at", "r") \
     /* windows.c */ ROW(windows, 2, "n_obs", "notes", "values") \
     /* window_networks.c */ ROW(window_networks, 2, "n_obs", "notes", "stores", "min_weight") \
         ROW(window_degrees, 2, "n_obs", "notes", "degree", "strength", "min_weight") \

@@ -98,31 +98,47 @@ typedef struct {
     const int *start, *col;
     const double *r;
     double *score;
-    int64_t few;
+    int64_t few, least, most; /* least, most: observations of an entry */
 } pair_scores;
+
+/* Makes *least .. *most include from .. to. Any thread. */
+static void widen(int64_t *least, int64_t *most, int64_t from, int64_t to) {
+    int64_t before = __atomic_load_n(least, __ATOMIC_RELAXED);
+    while (from < before && !__atomic_compare_exchange_n(least, &before, from, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {}
+    before = __atomic_load_n(most, __ATOMIC_RELAXED);
+    while (to > before && !__atomic_compare_exchange_n(most, &before, to, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {}
+}
 
 static void score_pairs_of_block(void *argument, int thread, int64_t from, int64_t end) {
     pair_scores *s = argument;
-    int64_t few = 0;
+    int64_t few = 0, least = INT64_MAX, most = 0;
     for (int64_t row = from; row < end && !gcor_stop(s->context); row++)
         for (int e = s->start[row]; e < s->start[row + 1]; e++) {
             gcor_tested pair = gcor_test_pair(s->test, s->col[e], row, s->r[e]);
             s->score[e] = -pair.p;
             few += pair.is_few;
+            least = gcor_min(least, (int64_t)pair.n);
+            most = gcor_max(most, (int64_t)pair.n);
         }
     __atomic_fetch_add(&s->few, few, __ATOMIC_RELAXED);
+    widen(&s->least, &s->most, least, most);
 }
 
-/* Writes -log(p) of each entry; *few: the number of those that are 1 or -1 with very few observations. */
-static void score_entries(gcor_context *context, const gcor_test *test, SEXP rows, double *score, double *few) {
+/* Writes -log(p) of each entry; *few: the number of those that are 1 or -1 with very few observations; n_obs: the
+ * fewest and the most observations of an entry. */
+static void score_entries(gcor_context *context, const gcor_test *test, SEXP rows, double *score, double *few,
+                          double n_obs[2]) {
     pair_scores s = {.context = context,
                      .test = test,
                      .start = INTEGER(r_element(rows, "p")),
                      .col = INTEGER(r_element(rows, "i")),
                      .r = REAL(r_element(rows, "x")),
-                     .score = score};
+                     .score = score,
+                     .least = INT64_MAX};
     gcor_for_blocks(context->threads, test->y->n_var, ROWS, score_pairs_of_block, &s);
     *few = (double)s.few;
+    n_obs[0] = (double)s.least;
+    n_obs[1] = (double)s.most;
 }
 
 static void score_near(gcor_context *context, const gcor_test *test, SEXP rows, double *score) {
@@ -167,7 +183,7 @@ static void close_entries(entries *q) {
 }
 
 /* The status is in the context. */
-static void score_rows(entries *q, SEXP rows, SEXP rule, double *score, double *few) {
+static void score_rows(entries *q, SEXP rows, SEXP rule, double *score, double *few, double n_obs[2]) {
     gcor_context *context = &q->job->call.context;
     gcor_test_rule test_rule = r_test_rule(q->job, rule);
     gcor_test test;
@@ -175,20 +191,21 @@ static void score_rows(entries *q, SEXP rows, SEXP rule, double *score, double *
     if (gcor_test_open(context, &test_rule, &q->x, q->job->job.y ? &q->y : NULL, q->counted.common,
                        Rf_xlength(r_element(rows, "x")), &test))
         return;
-    score_entries(context, &test, rows, score, few);
+    score_entries(context, &test, rows, score, few, n_obs);
     if (!context->error.status) score_near(context, &test, rows, score);
     gcor_test_close(&test);
 }
 
 /* arguments: rows: list(p, i, x), rule (r_test_rule()). Returns list(scores: -log(p) of each entry, few: the number of
- * those that are 1 or -1 with very few observations). */
+ * those that are 1 or -1 with very few observations, n_obs: the fewest and the most observations of an entry). */
 gcor_status r_pair_scores(r_job *job, const SEXP *arguments, SEXP result) {
     entries q;
     SEXP rows = arguments[0];
     double *scores = r_new_doubles(result, 0, Rf_xlength(r_element(rows, "x"))), *few = r_new_doubles(result, 1, 1);
+    double *n_obs = r_new_doubles(result, 2, 2);
     if (open_entries(&q, job)) return job->call.context.error.status;
     *few = 0;
-    score_rows(&q, rows, arguments[1], scores, few);
+    score_rows(&q, rows, arguments[1], scores, few, n_obs);
     close_entries(&q);
     return job->call.context.error.status;
 }

@@ -276,7 +276,8 @@ test_that("few genes, and those of more samples, are warned of", {
   days <- cumsum(rnorm(365)) + matrix(rnorm(365 * 20, 0, 0.5), 365) # stations of one region
   z <- matrix(rnorm(300 * 20), 300)
   quiet <- list(days = days, shared = rnorm(300) + z, voxels = scale(days) * rep(1:20, each = 365), few = few[, 1:5],
-                short = few[1:90, ], rain = days * (days > 0), noise = z)
+                short = few[1:90, ], rain = days * (days > 0), noise = z,
+                markers = log1p(matrix(rpois(2000 * 60, rlnorm(2000, 0, 0.6)), 2000))) # cells differ in depth
   for (name in names(quiet)) expect_identical(transposed_told(quiet[[name]]), "", label = name)
 })
 

@@ -633,5 +633,13 @@ test_that("edges of pairs that share very few observations are told", {
     number <- if (names(criterion) == "threshold") format(few, big.mark = ",") else "[0-9,]+"
     expect_match(told, paste0("^", number, " of"), all = FALSE)
     expect_silent(network(replace(normal(30, 40), 1, NA)))
+    net <- suppressWarnings(network(x))
+    of_edges <- crossprod(!is.na(x))[as.matrix(net != 0)]
+    expect_identical(net@adjusted$shared, as.numeric(range(of_edges)))
+    expect_output(print(net), paste("edges of", paste(unique(range(of_edges)), collapse = " to "), "pairwise-"))
   }
+  several <- capture_warnings(nets <- gpuCorNetwork(x, use = "pairwise", threshold = c(0.95, 0.999)))
+  expect_length(grep("edges have abs.r. = 1 from 5 observations or fewer", several), 2L)
+  expect_identical(nets[[2]]@adjusted$shared[1], 2)
+  expect_null(gpuCorNetwork(normal(30, 40), use = "pairwise", k = 2)@adjusted$shared)
 })

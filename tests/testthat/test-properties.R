@@ -205,3 +205,25 @@ test_that("modules are tested as their eigengenes are, with their covariates", {
   truth <- vapply(modules$eigengenes, function(e) summary(lm(e ~ dose + batch))$coefficients["dose", 4], 0)
   expect_equal(unname(as.vector(own$p.value)), unname(truth), tolerance = 1e-5)
 })
+
+test_that("components, their p values and enhanced ones do not depend on the order of columns", {
+  subject <- function(i, shared) normal(30, 12, seed = i) + outer(normal(30, 1, seed = i + 100)[, 1], shared)
+  named <- function(m) `colnames<-`(m, colnames(x))
+  ones <- lapply(1:9, function(i) named(subject(i, rep(c(0, 0.9, 0), c(2, 6, 4)))))
+  others <- lapply(11:19, function(i) named(subject(i, rep(0, 12))))
+  compared <- function(columns, ...) {
+    set.seed(8)
+    pick <- function(m) m[, columns]
+    gpuCorCompare(lapply(ones, pick), lapply(others, pick), ..., n_perm = 49)
+  }
+  found <- list(
+    size = function(columns) of_edges(as.data.frame(compared(columns, components = "size", threshold = 2)), "p.component"),
+    sum = function(columns) of_edges(as.data.frame(compared(columns, components = "sum", threshold = 2)), "p.component"),
+    tfce = function(columns) of_pairs(compared(columns, components = "tfce")$p.adjusted)
+  )
+  for (name in names(found)) {
+    values <- found[[name]](1:12)
+    expect_true(any(values < 0.05) && any(values > 0.05), label = name)
+    expect_equal(found[[name]](drawn_columns), values, label = name)
+  }
+})
