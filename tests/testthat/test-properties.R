@@ -107,6 +107,7 @@ changes <- list(
   threads = function(x, arguments) list(x, c(arguments, threads = 3)),
   shards = function(x, arguments) list(x, c(arguments, shards = 1))
 )
+if (!requireNamespace("future.apply", quietly = TRUE)) changes$shards <- NULL
 
 # A matrix of class "ts" has no row names; these verbs take one data set.
 refused <- c("lioness, ts", "lioness, list", "gpuCorTest, list", "gpuAssociation, list",
