@@ -342,19 +342,18 @@ with_own_tr <- function(asked, own) {
 
 # ---- the basis of all regressors
 
-# Returns the run with the basis of its regressors, and with weights 0 for observations that miss regressors.
-regressed <- function(run) {
+# Returns the design with the basis of its regressors, and with weights 0 for observations that miss regressors.
+design_with_regressors <- function(run) {
   asked <- run$settings$asked
   regressors <- regressors_of(asked, measure_of(run$method), n_obs_of(run))
-  if (is.null(regressors)) return(run)
-  run$settings$design <- design_of_regressors(run, regressors)
+  if (is.null(regressors)) return(run$settings$design)
+  design <- design_of_regressors(run, regressors)
   told <- unlist(lapply(regressors$kinds, function(kind) {
     told <- REGRESSORS[[kind]]$told
     if (is.null(told)) asked[REGRESSION[[kind]]] else told(regressors)
   }), FALSE)
-  lost <- run$settings$design$lost
-  run$settings$design$adjusted <- c(run$settings$design$adjusted, told, if (lost > 0) list(lost = lost))
-  run
+  design$adjusted <- c(design$adjusted, told, if (design$lost > 0) list(lost = design$lost))
+  design
 }
 
 design_of_regressors <- function(run, regressors) {
@@ -371,8 +370,8 @@ design_of_regressors <- function(run, regressors) {
     counts <- counts & rowSums(missing) == 0
   }
   if (drops_observations(run)) {
-    run$settings$design$weights <- if (is.null(design$weights)) as.numeric(counts) else design$weights * counts
-    counts <- counts & complete_observations(run)
+    seen <- replace(design, "weights", list(if (is.null(design$weights)) as.numeric(counts) else design$weights * counts))
+    counts <- counts & complete_observations(with_made(run, seen))
   }
   if (!all(counts)) design$weights <- (if (is.null(design$weights)) 1 else design$weights) * counts
   if (!any(counts)) return(design) # no coefficient exists

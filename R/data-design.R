@@ -11,22 +11,21 @@ with_design <- function(run, tests = FALSE) {
   if (is_combined(run$x)) return(within_double(run, run$x$designs))
   tr <- attr(run$x, "tr")
   run$settings$asked <- with_own_tr(asked, if (is.null(tr)) attr(run$y, "tr") else tr)
-  run$settings["design"] <- list(noted(run$settings, "design", function() {
-    run <- designed(run, tests)
-    (if (isTRUE(asked$partial)) with_partial(run, tests) else run)$settings$design
+  with_made(run, noted(run$settings, "design", function() {
+    design <- designed(run, tests)
+    if (isTRUE(asked$partial)) design_with_partial(with_made(run, design), tests) else design
   }))
-  within_double(run)
 }
 
 # The parts of a design beside partial correlations, in the order in which they are made. A row is a part: the arguments
-# of gpuAdjust() that ask for it, or of(method), TRUE if the method does; and add(run, tests), which returns the run
-# with the part in its design, and with what results tell of it in the design's `adjusted`.
+# of gpuAdjust() that ask for it, or of(method), TRUE if the method does; and add(run, tests), which returns the run's
+# design with the part, and with what results tell of it in `adjusted`.
 DESIGN_PARTS <- list(
-  weights = list(asks = c("weights", "weights_are"), add = function(run, tests) weighted(run)),
-  regressors = list(asks = names(REGRESSORS), add = function(run, tests) regressed(run)),
-  options = list(asks = "options", add = function(run, tests) with_options(run)),
-  df = list(asks = "df", add = function(run, tests) with_df(run, tests)),
-  spectrum = list(of = is_of_spectra, add = function(run, tests) with_spectrum(run))
+  weights = list(asks = c("weights", "weights_are"), add = function(run, tests) design_with_weights(run)),
+  regressors = list(asks = names(REGRESSORS), add = function(run, tests) design_with_regressors(run)),
+  options = list(asks = "options", add = function(run, tests) design_with_options(run)),
+  df = list(asks = "df", add = function(run, tests) design_with_df(run, tests)),
+  spectrum = list(of = is_of_spectra, add = function(run, tests) design_with_spectrum(run))
 )
 
 # What results tell of a design, an adjustment: a list of those that apply.
@@ -35,7 +34,7 @@ DESIGN_PARTS <- list(
 #   observations), options (named texts), lost (degrees of freedom used by regression), df (a number or "bartlett").
 ADJUSTED <- c("covariance", "spectrum", "graded", "zeros", "effective", "options", "lost", "df")
 
-# Works like with_design(), except for partial correlations.
+# Returns the run's design, except for partial correlations.
 designed <- function(run, tests) {
   asked <- run$settings$asked
   features_of("adjustment", list(adjustment = asked)) # stops if they do not go together, as one subject's may not
@@ -44,21 +43,22 @@ designed <- function(run, tests) {
     own <- check_slots(asked[[name]], name)
     check_observations(if (name == "covariance") named_by_either(own) else own, name, observations)
   }
-  run$settings$design <- NO_DESIGN
+  run <- with_made(run, NO_DESIGN)
   for (part in DESIGN_PARTS) {
     is_asked <- if (is.null(part$of)) any(part$asks %in% names(asked)) else part$of(run$method)
-    if (is_asked) run <- part$add(run, tests)
+    if (is_asked) run <- with_made(run, part$add(run, tests))
   }
-  told <- run$settings$design$adjusted
+  design <- run$settings$design
+  told <- design$adjusted
   told$effective <- told_worth(run)
-  run$settings$design$adjusted <- if (length(told)) told[intersect(c(unlist(REGRESSION), ADJUSTED), names(told))]
-  run
+  design$adjusted <- if (length(told)) told[intersect(c(unlist(REGRESSION), ADJUSTED), names(told))]
+  design
 }
 
 # ---- weights
 
 # Equal weights are none. Weights of 0 and one other number become 0 and 1, as they only select observations.
-weighted <- function(run) {
+design_with_weights <- function(run) {
   given <- run$settings$asked[["weights"]] # `$` could match weights_are
   design <- run$settings$design
   if (!is.null(given)) {
@@ -80,16 +80,16 @@ weighted <- function(run) {
   design$worth <- kind_code(run$settings$asked, run$method, design$weights)
   if (is_graded(design)) design$adjusted$graded <- TRUE
   if (any(design$weights == 0)) design$adjusted$zeros <- sum(design$weights == 0)
-  run$settings$design <- design
-  run
+  design
 }
 
 # ---- a measure's options
 
 # The design's option has the options' values as numbers, in the engine's order.
-with_options <- function(run) {
+design_with_options <- function(run) {
   given <- run$settings$asked$options
-  if (!length(given) && !is.environment(given)) return(run)
+  design <- run$settings$design
+  if (!length(given) && !is.environment(given)) return(design)
   check_that(given, "options", is.list(given) && !is.null(names(given)), "a named list")
   known <- measure_of(run$method)$options[[1L]]
   unknown <- setdiff(names(given), names(known))
@@ -97,12 +97,12 @@ with_options <- function(run) {
     fail("'options' has \"", unknown[1L], "\"; method = \"", run$method, "\" takes ",
          if (length(known)) toString(names(known)) else "none")
   }
-  run$settings$design$option <- vapply(names(known), function(name) check_option(given[[name]], name, known[[name]]), 0)
+  design$option <- vapply(names(known), function(name) check_option(given[[name]], name, known[[name]]), 0)
   # pearsonFallback = "all": any column with a zero deviation decides for all columns.
-  if (isTRUE(run$settings$design$option["pearsonFallback"] == 2)) run$settings$design$option <- fallback_of_all(run)
+  if (isTRUE(design$option["pearsonFallback"] == 2) && !any_falls_back(run)) design$option[["pearsonFallback"]] <- 1
   changed <- changed_options(given, run$method)
-  if (length(changed)) run$settings$design$adjusted$options <- changed
-  run
+  if (length(changed)) design$adjusted$options <- changed
+  design
 }
 
 check_option <- function(value, name, option) {
@@ -113,15 +113,13 @@ check_option <- function(value, name, option) {
   check(value, name, option$min, option$max)
 }
 
-fallback_of_all <- function(run) {
+# Returns TRUE if a column has a zero deviation.
+any_falls_back <- function(run) {
   weights <- run$settings$design$weights
   counts <- if (is.null(weights)) TRUE else weights > 0
   has_none <- function(x) isTRUE(stats::mad(x[counts], constant = 1, na.rm = TRUE) == 0)
-  option <- run$settings$design$option
   of_columns <- function(m) if (!is.null(m)) column_blocks(m, function(block) apply(block, 2L, has_none))
-  found <- if (run$settings$by_row) apply(run$x, 1L, has_none) else unlist(lapply(run[c("x", "y")], of_columns))
-  if (!any(found)) option[["pearsonFallback"]] <- 1
-  option
+  any(if (run$settings$by_row) apply(run$x, 1L, has_none) else unlist(lapply(run[c("x", "y")], of_columns)))
 }
 
 # Returns the measure's options that differ from the default, as texts.

@@ -2,9 +2,9 @@
 # help page is gpuAdjust (R/run-specs.R). Tests of pairs count by df_of() (src/stats/test.c), to which
 # src/r/rules.c passes what a design says of them.
 
-with_df <- function(run, tests) {
+design_with_df <- function(run, tests) {
   df <- run$settings$asked$df
-  if (is.null(df)) return(run)
+  if (is.null(df)) return(run$settings$design)
   measure <- measure_of(run$method)
   facts <- c("df", if (!tests) "call without p values", if (!is_t_distributed(run$method)) "measure without t")
   check_together(list(features = facts), words = list(method = run$method, distribution = measure$distribution))
@@ -13,8 +13,7 @@ with_df <- function(run, tests) {
   design$df <- if (identical(df, "bartlett")) df else as.numeric(df)
   design["calibration"] <- list(calibration_of(design, measure$centred))
   design$adjusted$df <- df
-  run$settings$design <- design
-  run
+  design
 }
 
 need_distribution <- function(method) {
@@ -35,7 +34,7 @@ check_testable <- function(method, df) {
 
 # ---- weights
 
-# Returns the code of the weights' kind, which only affects p values. `scaled`: the weights, by weighted().
+# Returns the code of the weights' kind, which only affects p values. `scaled`: the weights, by design_with_weights().
 kind_code <- function(asked, method, scaled) {
   kind <- if (is.null(asked$weights_are)) WEIGHT_KINDS[1L] else asked$weights_are
   weights <- asked[["weights"]]
@@ -56,7 +55,7 @@ kind_code <- function(asked, method, scaled) {
 is_kind <- function(design, kind) identical(design$worth, match(kind, WEIGHT_KINDS) - 1L)
 
 # Returns the effective number of n observations with these weights (NULL: all are 1). design$unit: the given weight
-# that weighted() made 1.
+# that design_with_weights() made 1.
 worth_of <- function(design, weights, n) {
   if (is_kind(design, "frequency")) return(design$unit * if (is.null(weights)) n else sum(weights))
   if (is_kind(design, "importance")) sum(weights)^2 / sum(weights^2) else n

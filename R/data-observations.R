@@ -58,19 +58,3 @@ check_observations <- function(own, name, observations) {
 }
 
 are_row_numbers <- function(names) !is.null(names) && are_numbers(names)
-
-# ---- some of the columns, with the observations of all
-
-# Returns the run of some columns of x and y; NULL: all. What depends on all columns stays as it is: the design, and the
-# observations if a missing value in any column drops one. `counted`: from count_observations(), which reads the data.
-with_columns <- function(run, x = NULL, y = NULL, counted = if (drops_observations(run)) count_observations(run)) {
-  if (drops_observations(run) && !is.null(counted$observed)) {
-    rows <- counted$observed[seq_len(counted$n_obs)] + 1L
-    if (is.null(run$settings$design)) run$settings$design <- NO_DESIGN
-    weights <- run$settings$design$weights
-    run$settings$design$weights <- replace(numeric(nrow(run$x)), rows, if (is.null(weights)) 1 else weights[rows])
-  }
-  if (!is.null(x)) run$x <- pick_columns(run$x, x)
-  if (!is.null(y)) run$y <- pick_columns(run$y, y)
-  run
-}

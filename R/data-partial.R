@@ -1,9 +1,10 @@
 # Partial correlations given all other columns (Schaefer and Strimmer 2005): the part of the design that
 # src/stats/partial.h describes. Its help page is gpuAdjust (R/run-specs.R).
 
-# Returns the run for partial correlations of its adjusted columns. `tests`: TRUE if p values will be computed, which
+# Returns the design for partial correlations of the adjusted columns. `tests`: TRUE if p values will be computed, which
 # have degrees of freedom of their own.
-with_partial <- function(run, tests) {
+design_with_partial <- function(run, tests) {
+  design <- run$settings$design
   counted <- count_observations(run)
   if (counted$common || !counted$n_obs) {
     fail("partial = TRUE needs ", if (counted$common) {
@@ -16,19 +17,18 @@ with_partial <- function(run, tests) {
   rows <- if (is.null(counted$observed)) seq_len(counted$n_obs) else counted$observed[seq_len(counted$n_obs)] + 1L
   shrinkage <- run$settings$asked$shrinkage
   if (shrinkage == "auto") {
-    shrinkage <- estimated_shrinkage(sums, run$settings$design$weights[rows])
+    shrinkage <- estimated_shrinkage(sums, design$weights[rows])
     if (shrinkage == 1) {
       warn("gpuCorShrinkage", "the estimated shrinkage is 1, which leaves only zeros: the correlations do not vary ",
            "more than by chance; give 'shrinkage' to see them")
     }
   }
   map <- partial_map(sums, shrinkage)
-  run$settings$design$map <- matrix(0, nrow(run$x), ncol(map$columns))
-  run$settings$design$map[rows, ] <- map$columns
-  run$settings$design$in_double <- map$in_double
-  run$settings$design$adjusted$shrinkage <- shrinkage
-  if (tests) run$settings$design <- partial_freedom(run, shrinkage, sums$n_var, counted)
-  run
+  design$map <- matrix(0, nrow(run$x), ncol(map$columns))
+  design$map[rows, ] <- map$columns
+  design$in_double <- map$in_double
+  design$adjusted$shrinkage <- shrinkage
+  if (tests) partial_freedom(with_made(run, design), shrinkage, sums$n_var, counted) else design
 }
 
 # Returns the shrinkage that minimizes the expected squared error of the correlations, as corpcor::estimate.lambda().
@@ -88,7 +88,7 @@ partial_freedom <- function(run, shrinkage, n_var, counted) {
   columns <- sampled_columns(run$x, min(ncol(run$x), PARTIAL_SAMPLE))
   some <- with_columns(run, columns, counted = counted) # a plan keeps the design alone
   some$settings[c("replay", "pairs")] <- list(NULL)
-  r <- suppressWarnings(values_of_pairs(within_double(some), "row"))
+  r <- suppressWarnings(values_of_pairs(some, "row"))
   design$df <- null_freedom(r[!is.na(r)])
   design$adjusted[c("df", "is_null_fitted")] <- list(design$df, TRUE)
   design
@@ -111,10 +111,4 @@ null_freedom <- function(r) {
     lbeta(0.5, half) + stats::pbeta(limit^2, 0.5, half, log.p = TRUE) - (half - 1) * log_density
   }
   max(1, exp(stats::optimize(loss, log(c(1, 1e9)), tol = 1e-9)$minimum))
-}
-
-# Returns the run in double precision if the partial correlations of any design need it.
-within_double <- function(run, designs = list(run$settings$design)) {
-  if (any(vapply(designs, function(design) isTRUE(design$in_double), NA))) run$settings$in_double <- TRUE
-  run
 }

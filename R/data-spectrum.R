@@ -1,8 +1,8 @@
 # Coherence: a column's Fourier coefficients in a band, of windowed segments, are its products with a basis that is made
 # here. The engine multiplies these complex numbers (src/measure/design.h).
 
-# Returns the run with that basis in its design, orthogonal to its regressors.
-with_spectrum <- function(run) {
+# Returns the design with that basis, orthogonal to its regressors.
+design_with_spectrum <- function(run) {
   asked <- run$settings$asked
   design <- run$settings$design
   n <- n_obs_of(run)
@@ -54,8 +54,7 @@ with_spectrum <- function(run) {
   }
   design[c("basis", "removed", "keeps", "is_map", "blocks")] <- list(basis, NULL, TRUE, TRUE, length(bands))
   design$adjusted$spectrum <- c(length(first), size, length(number))
-  run$settings$design <- design
-  run
+  design
 }
 
 # Returns the complex columns whose products with a segment of `size` observations, less its mean, are its Fourier
