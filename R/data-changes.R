@@ -30,3 +30,15 @@ with_columns <- function(run, x = NULL, y = NULL, counted = if (drops_observatio
   if (!is.null(y)) run$y <- pick_columns(run$y, y)
   run
 }
+
+# ---- which pairs are edges
+
+# Returns the run with elements of its criterion, `name` and `value`, and others that say which edges it finds and where
+# they go: sign, mutual, spool, to_file, stays.
+with_criterion <- function(run, ...) {
+  given <- list(...)
+  is_own <- names(given) %in% c("name", "value")
+  run$criterion[names(given)[is_own]] <- given[is_own]
+  run[names(given)[!is_own]] <- given[!is_own]
+  run
+}

@@ -31,7 +31,7 @@ strongest_edges <- function(run, k, min_weight) {
 # Returns the threshold of each density, without networks. Edges are stored only if they are few; otherwise each density
 # takes two passes that store almost nothing: one finds the range of the threshold, the other ranks the weights in it.
 density_thresholds <- function(run) {
-  run$stays <- "counted"
+  run <- with_criterion(run, stays = "counted")
   values <- run$criterion$value
   if (are_few(run)) {
     edges <- density_edges(run)

@@ -172,14 +172,11 @@ lag_network_run <- function(own, symmetric, wanted, min_weight) {
   is_twice <- symmetric && !is.null(own$y)
   if (is_twice && !is.null(own$settings$pairs)) own$settings$pairs$y <- own$settings$pairs$x
   own$pairs <- count_pairs(own$x, own$y, own$settings)
-  if (!is.null(min_weight)) {
-    own$criterion <- list(name = "threshold", value = min_weight)
-  } else if (is_twice) {
-    more <- if (is.null(wanted)) own$criterion$value + 1 else min(1, (2 * wanted + ncol(own$x)) / own$pairs)
-    own$criterion$value <- more
-  }
-  own$mutual <- FALSE
-  own
+  own <- with_criterion(own, mutual = FALSE)
+  if (!is.null(min_weight)) return(with_criterion(own, name = "threshold", value = min_weight))
+  if (!is_twice) return(own)
+  more <- if (is.null(wanted)) own$criterion$value + 1 else min(1, (2 * wanted + ncol(own$x)) / own$pairs)
+  with_criterion(own, value = more)
 }
 
 # Returns list(from, to, r, lag) of compressed rows; without y each pair has from < to.

@@ -6,9 +6,11 @@ network_to_file <- function(run, file, compression) {
   size <- network_size(run)
   h5 <- open_network_file(file, size[1L], size[2L], names[[1L]], names[[2L]], compression)
   on.exit(discard_network_file(h5))
-  run$to_file <- TRUE
+  run <- with_criterion(run, to_file = TRUE)
   bytes <- spool_bytes()
-  if (bytes > 0) run$spool <- list(folder = dirname(h5$file), bytes = floor(bytes)) # the rest is beside the file
+  if (bytes > 0) { # the rest is beside the file
+    run <- with_criterion(run, spool = list(folder = dirname(h5$file), bytes = floor(bytes)))
+  }
   edges <- FIND_EDGES[[run$criterion$name]](run)
   doing(run$settings, "writing the file")
   if (is.null(edges$store)) write_network(h5, plain_matrix(edges, run)) else write_bands(h5, edges, run)

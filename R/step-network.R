@@ -26,7 +26,7 @@ FIND_SEVERAL <- list(
   },
   k = function(run) {
     values <- run$criterion$value
-    run$criterion$value <- sort(unique(values), decreasing = TRUE)
+    run <- with_criterion(run, value = sort(unique(values), decreasing = TRUE))
     pass <- neighbour_pass(run)
     stores <- if (is.list(pass$store)) pass$store else list(pass$store)
     rows <- lapply(stores, function(store) {
@@ -57,7 +57,7 @@ check_criterion <- function(given, several = TRUE) {
 }
 
 network_rows <- function(run) {
-  run$stays <- "rows"
+  run <- with_criterion(run, stays = "rows")
   check_edge_memory(run)
   edges <- FIND_EDGES[[run$criterion$name]](run)
   if (is.null(edges$store)) return(edges) # compressed rows, as pairs were tested one by one
@@ -139,7 +139,8 @@ clr_run <- function(run) {
   mean <- sums[, 2L] / n
   deviation <- sqrt(pmax(0, sums[, 3L] - n * mean^2) / (n - 1))
   run$settings$information <- list(mean = mean, unit = as.numeric(ifelse(deviation > 0, 1 / deviation, 0)))
-  if (run$criterion$name == "threshold") run$criterion$value <- run$criterion$value / (1 + run$criterion$value)
+  value <- run$criterion$value
+  if (run$criterion$name == "threshold") run <- with_criterion(run, value = value / (1 + value))
   run$for_user <- function(rows) {
     rows[c("x", "threshold")] <- lapply(rows[c("x", "threshold")], function(values) values / (1 - values))
     rows

@@ -99,7 +99,7 @@ lioness_run <- function(run, lioness) {
   scale <- 2^ceiling(log2(2 * n[1L] - 1))
   rule <- list(how = "mean", fraction = 0.5, skips = FALSE)
   designs <- list(run$settings$design, others$settings$design)
-  if (run$criterion$name == "threshold") run$criterion$value <- run$criterion$value / scale
+  if (run$criterion$name == "threshold") run <- with_criterion(run, value = run$criterion$value / scale)
   run$x <- new_subjects(list(run$x, run$x), rule, c(n[1L], -n[2L]), scale, list(n_obs = n, n = n, common = FALSE),
                          designs)
   run$x$lioness <- list(sample = lioness)

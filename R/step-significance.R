@@ -120,7 +120,7 @@ significant_edges <- function(run) {
                ": larger p values are those of negative coefficients, which are no edges")
   }
   significance <- significance_of(run)
-  if (!significance$single) run$to_file <- FALSE # pairs are tested one by one, in memory
+  if (!significance$single) run <- with_criterion(run, to_file = FALSE) # pairs are tested one by one, in memory
   if (is_random(run$x)) run <- with_t(run)
   if (run$criterion$name == "p.value") edges_by_p(run, significance) else edges_by_fdr(run, significance)
 }
@@ -309,7 +309,7 @@ with_tests <- function(edges, run, significance, pairs = NULL, others = NULL, p 
 # With one sign, Benjamini and Hochberg's ranks include significant pairs of the other sign. A file has no p values.
 other_p <- function(edges, run, significance) {
   if (run$sign == sign_of_tests(run) || isTRUE(run$to_file) || is.infinite(edges$min_weight)) return(NULL)
-  run$sign <- setdiff(signs, c("absolute", run$sign))
+  run <- with_criterion(run, sign = setdiff(signs, c("absolute", run$sign)))
   pass <- edge_pass(at_pass(run, 4, 4, "edges of the other sign"), edges$min_weight)
   r <- take_rows(kept_edges(pass, edges$min_weight), run)$x
   p_of_r(r[r != 0], significance$distribution, run$settings$threads) # 0 would count for both signs

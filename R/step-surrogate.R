@@ -262,7 +262,7 @@ weight_of_adjusted <- function(p, maxima) {
 
 # Returns rows of the edges by rates of permutations.
 edges_by_rates <- function(run) {
-  run$to_file <- FALSE
+  run <- with_criterion(run, to_file = FALSE)
   fdr <- run$criterion$value
   check_enough(run$settings$max_t$n_perm, run$criterion)
   rates <- null_rates(part_of(run, 0, 0.95), count_observations(run), run$sign, run$settings$max_t, fdr)

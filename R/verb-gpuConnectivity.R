@@ -146,7 +146,7 @@ connectivity_sums <- function(run, wanted) {
     return(sums)
   }
   min_weight <- min(sums$threshold)
-  run$stays <- "rows"
+  run <- with_criterion(run, stays = "rows")
   rows <- take_rows(kept_edges(edge_pass(run, min_weight), min_weight), run)
   sums$eigenvector <- eigenvectors_of_rows(rows, sums$threshold, run)
   sums
@@ -212,7 +212,7 @@ density_sums <- function(run, wanted) {
 
 edge_sums <- function(run, wanted) {
   needs_rows <- "eigenvector" %in% wanted$maps
-  run$stays <- if (needs_rows) "rows" else "counted"
+  run <- with_criterion(run, stays = if (needs_rows) "rows" else "counted")
   edges <- density_edges(run)
   levels <- density_levels(edges, run$criterion$value, run)
   by_level <- lapply(levels, function(level) ask_store(edges, run, "degrees", level))

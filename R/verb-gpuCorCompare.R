@@ -197,7 +197,7 @@ gpuCorCompare <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
   if (!is.null(classes)) classes <- check_fraction(classes, "classes", zero = FALSE)
   run <- compare_run(empty_run(specs, method, use, pairs, call = sys.call()), x, y, groups)
   run["classes"] <- list(classes)
-  run$sign <- sign
+  run <- with_criterion(run, sign = sign)
   check_together(found, facts_of_groups(run, n_perm))
   if (!is.null(several_groups(run$x)) && length(run$x$data) < 2L) {
     fail("effects = \"fixed\" without 'y' needs at least two groups in 'x', not 1")
@@ -234,15 +234,13 @@ gpuCorCompare <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
 rows_by_maxima <- function(run, maxima) {
   weight <- weight_of_adjusted(run$criterion$value, maxima)
   if (is_random(run$x)) return(rows_by_t(run_by_t(run, weight), weight))
-  run$criterion <- list(name = "threshold", value = weight)
-  network_rows(run)
+  network_rows(with_criterion(run, name = "threshold", value = weight))
 }
 
 # Returns the run whose edges have a t or F of at least `threshold` in size, and its rows.
 run_by_t <- function(run, threshold) {
   t <- if (tested_effects(run$x) > 1) sqrt(threshold) else threshold
-  run$criterion <- list(name = "threshold", value = t / sqrt(t^2 + max_df(run$x)))
-  with_t(run)
+  with_t(with_criterion(run, name = "threshold", value = t / sqrt(t^2 + max_df(run$x))))
 }
 
 rows_by_t <- function(run, threshold) {
@@ -414,8 +412,7 @@ compare_criterion <- function(run, given) {
     check_that(value, "threshold", are_finite(value, 1L, 0), "a difference of z, a number of at least 0")
     given$threshold <- tanh(value)
   }
-  run$criterion <- check_criterion(given, several = FALSE)
-  run
+  do.call(with_criterion, c(list(run), check_criterion(given, several = FALSE)), quote = TRUE)
 }
 
 # ---- components of the pairs with a large t
@@ -446,7 +443,7 @@ compare_components <- function(run, given, components, n_perm, output) {
   n <- ncol(run$x)
   rule <- c(component_signs(run), min = threshold, sums_weights = components == "sum")
   apart <- rule$signs > 1L
-  if (run$sign == "each") run$sign <- "absolute" # of the edges
+  if (run$sign == "each") run <- with_criterion(run, sign = "absolute") # of the edges
   check_memory(12 * n * rule$signs * (n_perm + 1), "gpuCorCompare(components = )",
                paste(n_of(n, "column"), "and", n_of(n_perm, "permutation")), "use fewer permutations")
   work <- compare_work(run, n_perm)

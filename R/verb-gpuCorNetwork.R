@@ -164,8 +164,7 @@ gpuCorNetwork <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
     criterion <- network_criterion(criteria, normalize, if (!several) lioness)
     run <- new_run(found, specs, x, y, method, use, criterion, sign, takes = "subjects", max_t = max_t, pairs = pairs,
                    call = call)
-    run$mutual <- mutual
-    run
+    with_criterion(run, mutual = mutual)
   }
   call <- sys.call()
   values <- if (!is.null(lag)) "lag" else if (!is.null(lioness) && !several) "lioness" else normalize
@@ -209,7 +208,7 @@ all_networks <- function(run, valued, resample, fraction, as_result, ...) {
   warn_without(found[[1L]], all)
   found <- with_stability(found, run, drawn, function(run) network_of_each(valued(run)))
   networks <- Map(found, run$criterion$value, f = function(rows, value) {
-    all$criterion$value <- value
+    all <- with_criterion(all, value = value)
     if (is.null(all$lags)) rows <- with_shared(rows, all) # with lags it depends on the lag
     as_result(if (is.null(all$for_user)) rows else all$for_user(rows), all)
   })
@@ -221,7 +220,7 @@ all_networks <- function(run, valued, resample, fraction, as_result, ...) {
 network_of_each <- function(run) {
   if (!is.null(run$lags)) return(list(lagged_rows(run)))
   if (length(run$criterion$value) < 2L) return(list(network_rows(run)))
-  run$stays <- "rows"
+  run <- with_criterion(run, stays = "rows")
   check_edge_memory(run)
   FIND_SEVERAL[[run$criterion$name]](run)
 }
