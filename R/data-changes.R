@@ -11,23 +11,44 @@ with_made <- function(run, design) {
 
 # Returns the run in double precision if the partial correlations of any design need it.
 within_double <- function(run, designs) {
-  if (any(vapply(designs, function(design) isTRUE(design$in_double), NA))) run$settings$in_double <- TRUE
+  if (any(vapply(designs, function(design) isTRUE(design$in_double), NA))) with_double(run) else run
+}
+
+with_double <- function(run) {
+  run$settings$in_double <- TRUE
   run
 }
 
-# ---- columns
+# ---- values and columns
 
-# Returns the run of some columns of x and y; NULL: all. What depends on all columns stays as it is: the design, and the
-# observations if a missing value in any column drops one. `counted`: from count_observations(), which reads the data.
+# Returns the run with other values of its columns, such as residuals, surrogates, or those of one subject. `design`:
+# what of the design is still to be done to them.
+with_values <- function(run, x, y = NULL, design = run$settings$design) {
+  run[c("x", "y")] <- list(x, y)
+  with_made(run, design)
+}
+
+# Returns the run of some columns of x and y; NULL: all. What depends on all columns stays as it is: the design, the
+# backgrounds of context likelihoods, and the observations if a missing value in any column drops one. `counted`: from
+# count_observations(), which reads the data.
 with_columns <- function(run, x = NULL, y = NULL, counted = if (drops_observations(run)) count_observations(run)) {
   if (drops_observations(run) && !is.null(counted$observed)) {
     rows <- counted$observed[seq_len(counted$n_obs)] + 1L
-    if (is.null(run$settings$design)) run$settings$design <- NO_DESIGN
-    weights <- run$settings$design$weights
-    run$settings$design$weights <- replace(numeric(nrow(run$x)), rows, if (is.null(weights)) 1 else weights[rows])
+    design <- if (is.null(run$settings$design)) NO_DESIGN else run$settings$design
+    design$weights <- replace(numeric(nrow(run$x)), rows, if (is.null(design$weights)) 1 else design$weights[rows])
+    run <- with_made(run, design)
   }
-  if (!is.null(x)) run$x <- pick_columns(run$x, x)
-  if (!is.null(y)) run$y <- pick_columns(run$y, y)
+  pick <- function(m, columns) if (is.null(columns)) m else pick_columns(m, columns)
+  run <- with_values(run, pick(run$x, x), pick(run$y, y))
+  information <- run$settings$information
+  if (!is.null(information) && !is.null(x)) run$settings$information <- lapply(information, `[`, x)
+  with_mask(run, pick_pairs(run$settings$pairs, x, y))
+}
+
+# Returns the run with a pair mask, or NULL for none, and its number of pairs.
+with_mask <- function(run, mask) {
+  run$settings["pairs"] <- list(mask)
+  run$pairs <- count_pairs(run$x, run$y, run$settings)
   run
 }
 

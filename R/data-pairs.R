@@ -115,9 +115,8 @@ relations <- c("same", "different", "within_distance", "beyond_distance")
 # (NA: -1), and `place`, a column for each variable.
 
 # Returns the run with its pair mask for the engine and its number of pairs, or stops if the mask does not fit the
-# columns of x and y. The engine checks lengths.
-with_pairs <- function(run) {
-  pairs <- run$settings$pairs
+# columns of x and y. The engine checks lengths. `pairs`: from pairMask(), or NULL.
+with_pairs <- function(run, pairs = run$settings$pairs) {
   if (!is.null(pairs)) {
     check_that(pairs, "pairs", inherits(pairs, "gpuCorPairs"), "from pairMask()")
     are_traits <- function(traits) {
@@ -141,10 +140,8 @@ with_pairs <- function(run) {
       columns <- ncol(run[[name]])
       if (n != columns) fail("'pairs' is of ", n_of(n, "column"), ", and '", name, "' has ", format_count(columns))
     }
-    run$settings$pairs <- unclass(pairs)
   }
-  run$pairs <- count_pairs(run$x, run$y, run$settings)
-  run
+  with_mask(run, if (!is.null(pairs)) unclass(pairs))
 }
 
 # Returns the number of pairs, or of those in the pair mask.

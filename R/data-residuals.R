@@ -80,15 +80,16 @@ residualized_run <- function(run, part) {
   facts <- c("regression before parts", if (measure$ranked) "measure of ranks",
              if (is_of_spectra(run$method)) "measure of spectra", if (misses) "pairs that miss some")
   check_together(list(features = facts), words = list(method = run$method, part = part))
-  run[names(given)] <- lapply(given, function(x) {
+  values <- lapply(given, function(x) {
     residuals <- column_blocks(x, function(values) residualize_columns(values, run$settings$design, measure$centred))
     residuals <- do.call(cbind, residuals)
     colnames(residuals) <- colnames(x)
     residuals
   })
-  run$settings$design[c("basis", "removed")] <- list(NULL)
-  run$settings$design$adjusted$lost <- NULL # counts all observations
-  run
+  design <- run$settings$design
+  design[c("basis", "removed")] <- list(NULL)
+  design$adjusted$lost <- NULL # counts all observations
+  with_values(run, values$x, values$y, design)
 }
 
 # Returns the run with adjusted series, for its windows. Stops if a window has rows of two of the design's runs.

@@ -36,6 +36,5 @@ own_pairs <- function(run) if (length(run$seeds)) (seq_along(run$seeds) - 1) * n
 # Returns the run with a mask that leaves out the same pairs.
 without_own_pairs <- function(run) {
   if (!length(run$seeds)) return(run)
-  run$settings$pairs <- pairMask(seq_len(ncol(run$x)), run$seeds, different = TRUE)
-  with_pairs(run)
+  with_pairs(run, pairMask(seq_len(ncol(run$x)), run$seeds, different = TRUE))
 }

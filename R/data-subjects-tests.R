@@ -71,9 +71,9 @@ has_single <- function(x) any(c(x$n_first, length(x$data) - x$n_first) == 1)
 
 # Returns the run whose coefficients are t / sqrt(t^2 + df), from Student's t or the root of F.
 with_t <- function(run) {
-  run$x$name <- "t as coefficient"
-  run$x$how <- constant("combine t as coefficient")
-  run
+  x <- run$x
+  x[c("name", "how")] <- list("t as coefficient", constant("combine t as coefficient"))
+  with_values(run, x, run$y)
 }
 
 # Columns of tables with tests of groups.
@@ -82,8 +82,7 @@ GROUP_COLUMNS <- c("component", "r.x", "r.y", "class", "statistic", "df")
 # Tests the entries of rows, or all pairs without rows. Returns difference (the mean z, or the difference of the groups'
 # means, or the standard deviation of several effects), statistic (t or F), df and tested, the number of effects.
 group_tests <- function(run, rows = NULL) {
-  run$settings["pairs"] <- list(NULL) # rows determine the tested pairs
-  found <- perform(run, "group_tests", rows)
+  found <- perform(with_mask(run, NULL), "group_tests", rows) # rows determine the tested pairs
   found$statistic <- ifelse(found$difference == 0, 0, found$difference / found$error) # 0 / 0 counts as 0
   found$tested <- tested_effects(run$x)
   if (found$tested > 1) found$statistic <- found$statistic^2

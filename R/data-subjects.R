@@ -105,7 +105,7 @@ with_subjects <- function(run, x, y, takes, tests) {
   }
   data <- read_subjects(run, x, y, n, names)
   if (n == 1L) {
-    run[c("x", "y")] <- list(data$x[[1L]], data$y[[1L]])
+    run <- with_values(run, data$x[[1L]], data$y[[1L]])
     run$settings$asked <- asked_of_subject(run$settings$asked, 1L, 1L)
     return(run)
   }
@@ -121,9 +121,8 @@ with_subjects <- function(run, x, y, takes, tests) {
                           paste("a positive number for each of the", length(data$x), "subjects")))
   }
   if (is.null(given$combine)) tell_mean(run$settings)
-  run$x <- new_subjects(data$x, rule, weights, sum(weights), counted, designs, effects, sessions = sessions)
-  if (!is.null(y)) run$y <- new_subjects(data$y)
-  run
+  with_values(run, new_subjects(data$x, rule, weights, sum(weights), counted, designs, effects, sessions = sessions),
+              if (!is.null(y)) new_subjects(data$y))
 }
 
 # Returns the number of sessions of each subject: x is a list of subjects, each a list of its sessions' matrices.
@@ -184,8 +183,7 @@ subject_designs <- function(run, data, effects, names = subject_names(length(dat
   check_together(list(features = c("several subjects", paste(effects, "effects"), if (!is.null(asked$df)) "df",
                                    if (identical(asked$df, "bartlett")) "df = \"bartlett\"")))
   each_subject(n, function(i) {
-    run[c("x", "y")] <- list(data$x[[i]], data$y[[i]])
-    run$settings["pairs"] <- list(NULL) # the mask is checked later
+    run <- with_mask(with_values(run, data$x[[i]], data$y[[i]]), NULL) # the mask is checked later
     run$settings$asked <- asked_of_subject(asked, i, n)
     with_design(run, tests = effects == "fixed")$settings$design
   }, names)
@@ -361,9 +359,8 @@ count_subjects <- function(run, data, designs, names = subject_names(length(data
   taken <- measure_of(run$method)$df_taken
   counts <- lapply(seq_along(data$x), function(i) {
     design <- designs[[i]]
-    run[c("x", "y")] <- list(data$x[[i]], data$y[[i]])
-    run$settings[c("design", "pairs")] <- list(design, NULL)
-    counted <- prefixed(names[i], count_observations(run))
+    own <- with_mask(with_values(run, data$x[[i]], data$y[[i]], design), NULL)
+    counted <- prefixed(names[i], count_observations(own))
     left <- if (is.null(design$df)) effective_n(design, counted) - sum(design$lost) else design$df + taken
     if (run$method == "given") left <- counted$n_obs <- NA_real_
     c(n_obs = counted$n_obs, n = left, common = counted$common)

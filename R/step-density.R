@@ -129,15 +129,7 @@ sample_run <- function(run, k, limit = SAMPLE_COLUMNS) {
   pairs <- if (is.null(run$y)) pairs_of(sizes[1L]) else prod(sizes)
   if (pairs * 3 > run$pairs) return(NULL)
   columns <- list(x = sampled_columns(run$x, sizes[1L]), y = sampled_columns(run$y, sizes[2L]))
-  for (name in names(columns)) {
-    if (!is.null(columns[[name]])) run[[name]] <- pick_columns(run[[name]], columns[[name]])
-  }
-  run$settings["pairs"] <- list(pick_pairs(run$settings$pairs, columns$x, columns$y))
-  information <- run$settings$information # of context likelihoods: the backgrounds are those of all columns
-  if (!is.null(information) && !is.null(columns$x)) {
-    run$settings$information <- lapply(information, `[`, columns$x)
-  }
-  run$pairs <- count_pairs(run$x, run$y, run$settings)
+  run <- with_columns(run, columns$x, columns$y)
   run$size <- min(sizes[sizes > 0])
   run$is_sample <- TRUE
   run

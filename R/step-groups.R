@@ -100,9 +100,9 @@ one_group_tests <- function(run, at, rows = NULL) {
   x <- run$x
   x[c("data", "designs", "weights")] <- list(x$data[at], x$designs[at], x$weights[at])
   x[c("n_first", "model")] <- list(length(at), NULL)
-  run$x <- x
-  if (!is.null(run$y)) run$y$data <- run$y$data[at]
-  group_tests(part_of(run, 1, 0, "coefficients of the groups"), rows)
+  y <- run$y
+  if (!is.null(y)) y$data <- y$data[at]
+  group_tests(part_of(with_values(run, x, y), 1, 0, "coefficients of the groups"), rows)
 }
 
 # ---- what is told
@@ -164,8 +164,7 @@ warn_unequal_spread <- function(run) {
   sizes <- tabulate(group)
   if (min(sizes) == max(sizes) || min(sizes) < 2) return(invisible())
   ends <- c(which.min(sizes), which.max(sizes))
-  run$x <- pick_columns(x, spread_over(ncol(x), min(ncol(x), SPREAD_COLUMNS)))
-  run["y"] <- list(NULL)
+  run <- with_values(run, pick_columns(x, spread_over(ncol(x), min(ncol(x), SPREAD_COLUMNS))))
   variances <- vapply(ends, FUN.VALUE = 0, function(end) {
     tests <- one_group_tests(run, which(group == end))
     mean(tests$error^2 * (tests$df + 1), trim = 0.1, na.rm = TRUE) # without infinite z
@@ -289,14 +288,15 @@ permuted_rows <- function(run) {
   })
   x$data <- lapply(compared, function(group) group$data[[1L]]) # the engine reads `all`; these say how many rows
   all <- do.call(rbind, on_one_scale(x$data))
-  if (!is.null(run$y)) run$y$data <- lapply(compared, function(group) group$data[[2L]])
-  seeds <- if (!is.null(run$y)) do.call(rbind, on_one_scale(run$y$data))
+  y <- run$y
+  if (!is.null(y)) y$data <- lapply(compared, function(group) group$data[[2L]])
+  seeds <- if (!is.null(y)) do.call(rbind, on_one_scale(y$data))
   if (anyNA(all) || anyNA(seeds)) {
     fail("'n_perm' permutes observations that all pairs have; ",
          "with missing values use = \"complete.obs\" leaves these")
   }
   if (!is.null(x$designs)) x$designs <- lapply(compared, `[[`, "design")
-  own <- replace(run, c("x", "method"), list(x, compared[[1L]]$method))
+  own <- replace(with_values(run, x, y), "method", compared[[1L]]$method)
   list(perform = function(orders, min) perform(own, "row_maxima", constant(run$sign), all, seeds, orders, min),
        rows = nrow(all), error = combined_error(x, run$method))
 }

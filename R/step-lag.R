@@ -33,9 +33,9 @@ lagged_run <- function(run, lag, min_overlap) {
   run$settings$lag <- range(lags)
   run$lags <- if (is.null(run$y)) lags[lags >= 0] else lags
   if (is_adjusted_run(run)) run <- residualized_run(run, "lag")
-  if (!is.null(run$settings$design)) run$settings$design["weights"] <- list(NULL)
-  run["x"] <- list(plain_series(run$x))
-  run["y"] <- list(if (!is.null(run$y)) plain_series(run$y))
+  design <- run$settings$design
+  if (!is.null(design)) design["weights"] <- list(NULL)
+  run <- with_values(run, plain_series(run$x), if (!is.null(run$y)) plain_series(run$y), design)
   work <- nrow(run$x) * prod(network_size(run))
   one_thread_if_short(on_host_if_small(run, work), work)
 }
@@ -54,9 +54,7 @@ over_lags <- function(run) {
     lag <- run$lags[k]
     at <- overlapping(run, lag)
     y <- if (!is.null(run$y)) run$y else if (lag != 0) run$x
-    run["y"] <- list(if (!is.null(y)) y[at + lag, , drop = FALSE])
-    run$x <- run$x[at, , drop = FALSE]
-    run
+    with_values(run, run$x[at, , drop = FALSE], if (!is.null(y)) y[at + lag, , drop = FALSE])
   }
   list(n = length(run$lags), label = function(k) paste("lag", run$lags[k]), change = change, warns = "first")
 }
@@ -170,9 +168,9 @@ lagged_rows <- function(run) {
 # each pair twice and each column with itself, asks for as many more edges. `symmetric`: TRUE if there is no y.
 lag_network_run <- function(own, symmetric, wanted, min_weight) {
   is_twice <- symmetric && !is.null(own$y)
-  if (is_twice && !is.null(own$settings$pairs)) own$settings$pairs$y <- own$settings$pairs$x
-  own$pairs <- count_pairs(own$x, own$y, own$settings)
-  own <- with_criterion(own, mutual = FALSE)
+  mask <- own$settings$pairs
+  if (is_twice && !is.null(mask)) mask$y <- mask$x
+  own <- with_criterion(with_mask(own, mask), mutual = FALSE)
   if (!is.null(min_weight)) return(with_criterion(own, name = "threshold", value = min_weight))
   if (!is_twice) return(own)
   more <- if (is.null(wanted)) own$criterion$value + 1 else min(1, (2 * wanted + ncol(own$x)) / own$pairs)

@@ -34,14 +34,14 @@ resampled_units <- function(run) {
 # Returns the run of a resample: its subjects, or weights of 0 for the other observations, so that no data are copied.
 resampled_run <- function(run, drawn) {
   if (is_combined(run$x)) {
-    run[c("x", "y")] <- lapply(run[c("x", "y")], function(x) {
+    own <- lapply(run[c("x", "y")], function(x) {
       if (is.null(x)) return(NULL)
       x$counted[c("n_obs", "n")] <- lapply(x$counted[c("n_obs", "n")], `[`, drawn)
       for (name in c("data", "weights", "designs")) x[name] <- list(x[[name]][drawn])
       x[c("total", "n_first")] <- list(sum(x$weights), length(drawn))
       x
     })
-    return(run)
+    return(with_values(run, own$x, own$y))
   }
   n_obs <- nrow(run$x)
   weights <- run$settings$asked[["weights"]] # $ could find weights_are
@@ -100,18 +100,15 @@ lioness_run <- function(run, lioness) {
   rule <- list(how = "mean", fraction = 0.5, skips = FALSE)
   designs <- list(run$settings$design, others$settings$design)
   if (run$criterion$name == "threshold") run <- with_criterion(run, value = run$criterion$value / scale)
-  run$x <- new_subjects(list(run$x, run$x), rule, c(n[1L], -n[2L]), scale, list(n_obs = n, n = n, common = FALSE),
-                         designs)
-  run$x$lioness <- list(sample = lioness)
-  if (!is.null(run$y)) run$y <- new_subjects(list(run$y, run$y))
-  run$settings["design"] <- list(NULL)
+  x <- new_subjects(list(run$x, run$x), rule, c(n[1L], -n[2L]), scale, list(n_obs = n, n = n, common = FALSE), designs)
+  x$lioness <- list(sample = lioness)
+  run <- with_values(run, x, if (!is.null(run$y)) new_subjects(list(run$y, run$y)), NULL)
   run$for_user <- function(rows) {
     rows[c("x", "threshold")] <- lapply(rows[c("x", "threshold")], `*`, scale)
     rows$n_obs <- n[1L]
     rows
   }
-  run$settings$in_double <- TRUE # differences of coefficients are multiplied by n
-  run
+  with_double(run) # differences of coefficients are multiplied by n
 }
 
 check_sample <- function(lioness, counts) {
@@ -160,8 +157,8 @@ run_of_pairs <- function(run, from, to) {
   sides <- if (is.null(run$y)) list(x = c(from, to)) else list(x = from, y = to)
   sides <- lapply(sides, function(columns) sort(unique(columns)))
   run <- with_columns(run, sides$x, sides$y)
-  run$settings["pairs"] <- list(NULL) # the mask was that of the network
-  list(run = run, from = match(from, sides$x), to = match(to, sides[[length(sides)]]))
+  list(run = with_mask(run, NULL), # the mask was that of the network
+        from = match(from, sides$x), to = match(to, sides[[length(sides)]]))
 }
 
 # Returns the coefficients of pairs without a sample.

@@ -92,9 +92,7 @@ surrogate_of <- function(m, rule, together) {
 compared_run <- function(run, permuted = FALSE) {
   given <- Filter(Negate(is.null), run[c("x", "y")])
   compared <- compared_data(given, run$method, run$use, run$settings$design, permuted)
-  run$settings["design"] <- list(compared$design)
-  run[c("x", "y")] <- compared$data[c("x", "y")]
-  run
+  with_values(run, compared$data$x, compared$data$y, compared$design)
 }
 
 # Returns the largest weights of all pairs of the null data sets of `rule`, from max_t_of(), ascending; or with `min`
@@ -135,8 +133,7 @@ surrogate_maxima <- function(run, side, rule, min) {
   if (is.null(rule$block)) rule$block <- n
   run <- one_thread_if_short(run, n * prod(network_size(run)))
   changed <- function(run, b) {
-    if (is.null(y)) run$x <- surrogate_of(x, rule, FALSE) else run$y <- surrogate_of(y, rule, TRUE)
-    run
+    if (is.null(y)) with_values(run, surrogate_of(x, rule, FALSE)) else with_values(run, x, surrogate_of(y, rule, TRUE))
   }
   surrogates <- list(n = rule$n_perm, label = numbered("permutation", rule$n_perm), change = changed, warns = "all")
   counts <- 0

@@ -324,7 +324,7 @@ compare_run <- function(run, x, y, groups) { # nolint: cyclocomp_linter.
   data <- read_groups(run, x, y, names, n_first)
   if (effects == "fixed") warn_series(run, data[[1L]])
   seeds <- seeds_of(groups$seeds, data, names, run$method)
-  if (!is.null(seeds)) run[c("y", "seeds")] <- list(new_subjects(seeds$data), seeds$at)
+  if (!is.null(seeds)) run["seeds"] <- list(seeds$at)
   designs <- subject_designs(run, list(x = data, y = seeds$data), effects, names)
   counted <- count_subjects(run, list(x = data, y = seeds$data), designs, names)
   if (is_of_spectra(run$method) && length(unique(counted$n)) > 1L) {
@@ -346,8 +346,8 @@ compare_run <- function(run, x, y, groups) { # nolint: cyclocomp_linter.
   how <- if (is_spread) "spread" else if (skips || isTRUE(model$tested > 1)) DIFFERENCE else "fisher"
   rule <- list(how = how, level = 0.5, skips = skips)
   total <- if (is_spread) sum(weights) else 1
-  run$x <- new_subjects(data, rule, weights, total, counted, designs, effects, n_first, model)
-  with_pairs(run)
+  x <- new_subjects(data, rule, weights, total, counted, designs, effects, n_first, model)
+  with_pairs(with_values(run, x, if (!is.null(seeds)) new_subjects(seeds$data)))
 }
 
 # So few matrices of other lengths may be groups of samples, as split() makes them, and not subjects.

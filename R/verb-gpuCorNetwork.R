@@ -180,9 +180,8 @@ NETWORK_RESULTS <- list(
   matrix = function(run, ...) all_networks(run(), ..., as_result = function(rows, run) new_network(rows, run)),
   edges = function(run, ...) all_networks(run(), ..., as_result = function(rows, run) sorted_edges(rows, run)),
   samples = function(run, lioness, ...) {
-    run <- run()
-    run$settings$in_double <- TRUE # as lioness_run()
-    all_networks(run, ..., as_result = function(rows, run) values_of_samples(rows, run, lioness))
+    all_networks(with_double(run()), ..., # as lioness_run()
+                 as_result = function(rows, run) values_of_samples(rows, run, lioness))
   },
   file = function(run, valued, file, compression, ...) invisible(network_to_file(valued(run()), file, compression)),
   shards = function(run, x, y, given, specs, file, compression, call, ...) {

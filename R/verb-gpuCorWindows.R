@@ -113,7 +113,7 @@ windows_of_one <- function(run, x, keep, plan) {
                paste(n_of(run$pairs, "pair"), "and", n_of(run$windows$n, "window")),
                function(free) window_ways_out(run, keep, free))
   run <- window_series(run)
-  run$x <- dense_series(run$x)
+  run <- with_values(run, dense_series(run$x))
   run$settings$doing <- list(text = "window", of = run$windows$n, rated = FALSE)
   result <- kept$all(run, window_attributes(run, keep, time))
   warn_of_windows(result$notes, run, keep)
@@ -238,7 +238,9 @@ taper_weights <- function(taper, shape, width) {
 
 # Selects the CPU for weighted pairwise-complete data and for small runs.
 on_device_of_windows <- function(run) {
-  if (!is.null(run$settings$design)) run$settings$design$adjusted$effective <- NULL # counts all observations
+  design <- run$settings$design
+  if (!is.null(design)) design$adjusted$effective <- NULL # counts all observations
+  run <- with_made(run, design)
   is_pairwise <- uses[run$use] == "pairwise.complete.obs"
   if (is_pairwise && !is.null(run$windows$taper)) return(on_host(run))
   if (is_pairwise) run else on_host_if_small(run, run$pairs * run$windows$width)
