@@ -143,20 +143,3 @@ with_pairs <- function(run, pairs = run$settings$pairs) {
   }
   with_mask(run, if (!is.null(pairs)) unclass(pairs))
 }
-
-# Returns the number of pairs, or of those in the pair mask.
-count_pairs <- function(x, y, settings = NULL) {
-  if (is.null(settings$pairs)) return(if (is.null(y)) pairs_of(ncol(x)) else as.numeric(ncol(x)) * ncol(y))
-  checked(.Call(r_count_pairs, ncol(if (is.null(y)) x else y), ncol(x), !is.null(y), settings))
-}
-
-pick_pairs <- function(pairs, of_x, of_y) {
-  if (is.null(pairs)) return(NULL)
-  pick <- function(side, columns) {
-    if (is.null(side) || is.null(columns)) return(side)
-    list(label = side$label[columns], place = if (!is.null(side$place)) side$place[, columns, drop = FALSE])
-  }
-  pairs["x"] <- list(pick(pairs$x, of_x))
-  pairs["y"] <- list(pick(pairs$y, of_y))
-  pairs
-}
