@@ -13,7 +13,20 @@ fail_run <- function(...) fail_as("run", ...)
 fail_file <- function(...) fail_as("file", ...)
 
 fail_as <- function(kind, ...) {
-  stop(errorCondition(printable(paste0(...)), class = c(paste0("gpucor_error_", kind), "gpucor_error")))
+  class <- c(paste0("gpucor_error_", kind), "gpucor_error")
+  stop(errorCondition(printable(paste0(...)), class = class, call = users_call()))
+}
+
+# Returns the outermost call of a function of the package, which the user wrote; without arguments if it has data in
+# them, as do.call() makes it.
+users_call <- function() {
+  own <- topenv()
+  for (k in seq_len(sys.nframe())) {
+    if (!identical(topenv(environment(sys.function(k))), own)) next
+    call <- sys.call(k)
+    are_data <- vapply(as.list(call), function(part) is.function(part) || (!is.language(part) && length(part) > 10L), NA)
+    return(if (are_data[1L]) NULL else if (any(are_data)) call[1L] else call)
+  }
 }
 
 # Runs code of another package, whose errors become ours: these words, and the error's message.
@@ -33,7 +46,7 @@ printable <- function(text) {
 # Raises `condition` again with another message; its class is unchanged.
 fail_again <- function(condition, words) {
   condition$message <- words
-  condition["call"] <- list(NULL)
+  condition["call"] <- list(users_call())
   stop(condition)
 }
 

@@ -204,6 +204,18 @@ test_that("a switch in the environment may be written as people write them", {
   expect_error(is_wanted("maybe"), "'progress' must be TRUE or FALSE, not \"maybe\"")
 })
 
+test_that("an error carries the call that the user wrote, without data", {
+  x <- as.matrix(mtcars)
+  call_of <- function(code) conditionCall(tryCatch(code, error = function(e) e))
+  own <- function() gpuCorNetwork(x, threshold = 2)
+  expect_identical(call_of(own()), quote(gpuCorNetwork(x, threshold = 2)))
+  expect_identical(call_of(gpuCor(x, covariates = rep(1:2, 8))), quote(gpuCor(x, covariates = rep(1:2, 8))))
+  expect_identical(call_of(gpuCor(x)["q", "z"])[[1]], quote(`[.allPairs`))
+  expect_identical(call_of(do.call("gpuCor", list(x, use = "what"))), quote(gpuCor()))
+  expect_null(call_of(do.call(gpuCor, list(x, use = "what"))))
+  expect_identical(call_of(gpuClean(x, ~ nothing, data = mtcars)), quote(gpuClean(x, ~ nothing, data = mtcars)))
+})
+
 # ---- input
 
 # What gpuCor() warns of x; "" for nothing.
