@@ -75,5 +75,27 @@ unlinks <- function(e) {
 patterns <- Filter(function(e) !isFALSE(e$expand), unlist(lapply(unlist(unname(parsed)), unlinks)))
 cat(sprintf("%s expands wildcards; add expand = FALSE\n", vapply(patterns, deparse1, "")), sep = "")
 
+# A run is made in data-run.R and changed in data-changes.R, or for the progress bar in run-settings.R: what depends on a
+# change is forgotten where it is made by hand. A run is what has its settings read.
+changed_names <- function(e) { # of variables of which an element is assigned, or that replace() changes
+  inner <- unlist(lapply(Filter(function(k) is.call(e[[k]]), seq_along(e)), function(k) changed_names(e[[k]])))
+  root <- NULL
+  if (as.character(e[[1L]])[1L] %in% c("<-", "<<-") && is.call(e[[2L]])) root <- e[[2L]]
+  if (identical(e[[1L]], as.name("replace"))) root <- e[[2L]]
+  while (is.call(root) && as.character(root[[1L]])[1L] %in% c("$", "[", "[[", "replace")) root <- root[[2L]]
+  c(inner, if (is.name(root)) as.character(root))
+}
+runs_in <- function(text) { # names whose settings are read, or that are called run
+  unique(c("run", sub("[$]settings$", "", regmatches(text, gregexpr("\\b[a-z_.]+[$]settings\\b", text))[[1L]])))
+}
+may_change <- c("data-run.R", "data-changes.R", "run-settings.R")
+opened <- unlist(lapply(setdiff(names(parsed), may_change), function(file) {
+  lapply(as.list(parsed[[file]]), function(e) {
+    changed <- intersect(changed_names(e), runs_in(paste(deparse(e), collapse = " ")))
+    if (length(changed)) sprintf("%s: %s() changes the run '%s' by hand\n", file, name_of(e), changed)
+  })
+}))
+cat(opened, sep = "")
+
 circle <- show_circle(calls[floor_of(calls$to) == floor_of(calls$from), c("from", "to")])
-quit(status = as.integer(nrow(up) > 0L || nrow(stray) > 0L || length(c(idle, unguarded, patterns, circle)) > 0L))
+quit(status = as.integer(nrow(up) > 0L || nrow(stray) > 0L || length(c(idle, unguarded, patterns, opened, circle)) > 0L))

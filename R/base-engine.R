@@ -12,8 +12,8 @@ state <- new.env(parent = emptyenv())
          "restart R", call. = FALSE)
   }
   engine$constants <- .Call(r_constants)
-  engine$methods <- setdiff(measures()$name, c("given", GROUP_METHODS)) # its last ones
-  engine$rows <- sapply(engine$methods, row_of_measures, simplify = FALSE)
+  engine$measures <- measures()$name
+  engine$rows <- sapply(engine$measures, row_of_measures, simplify = FALSE)
 }
 
 constant <- function(name) engine$constants[[name]]
@@ -31,19 +31,20 @@ measure_of <- function(method) {
 
 row_of_measures <- function(method) lapply(measures(), `[`, method_code(method) + 1L)
 
-# Checks an argument 'method'. Its default is a vector of the package's own measures, `first` before the others.
+# Checks an argument 'method'; an error lists `first` before the others.
 check_method <- function(method, first = "pearson", hint = "") {
-  if (identical(method, engine$default)) return(method[1L])
-  if (is.character(method) && length(method) == 1L && method %in% engine$methods) return(method)
-  if (length(method) == length(engine$methods) && all(engine$methods %in% method)) {
-    engine$default <- method # a shortcut for the next call
-    return(method[1L])
-  }
-  check_choice(method, setdiff(union(first, measures()$name), "distance of groups"), "method", hint)
+  own <- GROUP_METHODS[["distance"]] # the engine's name
+  if (is.character(method) && length(method) == 1L && method %in% engine$measures && method != own) return(method)
+  check_choice(method, setdiff(union(first, measures()$name), own), "method", hint)
+}
+
+# Returns the help's words for the measures of any two columns.
+measures_in_words <- function() {
+  listed(setdiff(measures()$name, c("given", GROUP_METHODS)), "or", quote = "\"")
 }
 
 method_code <- function(method) {
-  own <- match(method, engine$methods)
+  own <- match(method, engine$measures)
   (if (is.na(own)) match(method, measures()$name) else own) - 1L
 }
 

@@ -10,7 +10,7 @@ with_design <- function(run, tests = FALSE) {
   if (!length(asked) && !is_of_spectra(run$method)) return(run)
   if (is_combined(run$x)) return(within_double(run, run$x$designs))
   tr <- attr(run$x, "tr")
-  run$settings$asked <- with_own_tr(asked, if (is.null(tr)) attr(run$y, "tr") else tr)
+  run <- with_asked(run, with_own_tr(asked, if (is.null(tr)) attr(run$y, "tr") else tr))
   with_made(run, noted(run$settings, "design", function() {
     design <- designed(run, tests)
     if (isTRUE(asked$partial)) design_with_partial(with_made(run, design), tests) else design

@@ -86,8 +86,7 @@ partial_freedom <- function(run, shrinkage, n_var, counted) {
     return(design)
   }
   columns <- sampled_columns(run$x, min(ncol(run$x), PARTIAL_SAMPLE))
-  some <- with_mask(with_columns(run, columns, counted = counted), NULL)
-  some$settings["replay"] <- list(NULL) # a plan keeps the design alone
+  some <- at_home(with_mask(with_columns(run, columns, counted = counted), NULL)) # a plan keeps the design alone
   r <- suppressWarnings(values_of_pairs(some, "row"))
   design$df <- null_freedom(r[!is.na(r)])
   design$adjusted[c("df", "is_null_fitted")] <- list(design$df, TRUE)

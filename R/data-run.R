@@ -13,7 +13,7 @@
 #   mutual        as the argument of gpuCorNetwork()
 #   spool, to_file   where edges go beyond memory, and TRUE if they end there
 #   stays         see edge_pass()
-#   is_sample, size  see step-density.R
+#   sampled       the number of columns of a sample of all (step-density.R)
 # Elements that some verbs add:
 #   lags          of a run with `lag`: the lags, as lagged_run() orders them
 #   counts, runs  of such a run, for each row: TRUE if it has a weight above 0, and the number of its run; or NULL
@@ -25,17 +25,22 @@
 #                 with the user's values in place of the engine's
 
 # Returns a run without data. `pairs`: from pairMask().
-empty_run <- function(specs, method, use, pairs = NULL, precision = "single", call = NULL) {
+empty_run <- function(specs, method, use, pairs = NULL, precision = "single", call = NULL, observations = NULL, ...) {
   method <- method_of_groups(check_method(method), specs$adjustment$groups)
   use <- check_use(if (method == "given") "everything" else use) # a missing value is that pair's alone
-  settings <- new_settings(specs, pairs, precision)
+  settings <- new_settings(specs, pairs, precision, ...)
   if (!is.null(settings$replay)) call <- settings$replay$call
   if (method == "given" && !is.null(settings$replay)) {
     fail("method = \"given\" cannot be in a plan; call the function on one machine")
   }
+  bare_run(method, use, settings, call, observations)
+}
+
+# Returns a run without data, of arguments that have been checked.
+bare_run <- function(method, use, settings, call = NULL, observations = NULL) {
   run <- list(x = NULL, y = NULL, method = method, use = use, settings = settings, pairs = NULL, scalar = FALSE,
-              observations = NULL, call = call, criterion = NULL, sign = NULL, mutual = FALSE, spool = NULL,
-              to_file = FALSE, stays = NULL, is_sample = FALSE, size = NULL)
+              observations = observations, call = call, criterion = NULL, sign = NULL, mutual = FALSE, spool = NULL,
+              to_file = FALSE, stays = NULL, sampled = NULL)
   class(run) <- "gpucor_run"
   run
 }
@@ -46,8 +51,7 @@ empty_run <- function(specs, method, use, pairs = NULL, precision = "single", ca
 new_run <- function(found, specs, x, y, method, use, criterion = NULL, sign = NULL, takes = "one",
                     tests = isTRUE(criterion$name %in% c("p.value", "fdr")) && is.null(max_t), max_t = NULL, ...) {
   run <- empty_run(specs, method, use, ...)
-  run$settings["max_t"] <- list(if (!is.null(criterion)) max_t) # decides about edges
-  run["criterion"] <- list(criterion)
+  run[c("max_t", "criterion")] <- list(if (!is.null(criterion)) max_t, criterion)
   if (!is.null(sign)) run$sign <- check_sign(sign, run$method)
   run <- with_pairs(with_data(run, x, y, takes, tests))
   if (!is.null(sign) && is_combined(run$x) && run$x$name %in% RELIABILITY) {
@@ -91,8 +95,8 @@ adjustment_of <- function(run) {
   x <- run$x
   if (!is_combined(x)) {
     return(c(settings$design$adjusted, if (!is.null(settings$information)) list(normalize = "clr"),
-             if (!is.null(settings$lag)) list(lag = settings$lag),
-             if (!is.null(settings$max_t)) list(max_t = settings$max_t)))
+             if (!is.null(run$lag)) list(lag = run$lag),
+             if (!is.null(run$max_t)) list(max_t = run$max_t)))
   }
   if (!is.null(x$lioness)) return(c(x$designs[[1L]]$adjusted, list(lioness = x$lioness$sample)))
   own <- Filter(Negate(is.null), lapply(x$designs, `[[`, "adjusted"))
@@ -102,7 +106,7 @@ adjustment_of <- function(run) {
   }
   if (length(c(found$lost, found$effective)) && !is_random(x)) found$left <- range_if_any(x$counted$n - 2)
   c(found, list(subjects = length(x$data) / x$sessions, combined = if (!are_compared(x)) combined_words(x)),
-    if (!is.null(settings$max_t)) list(max_t = settings$max_t))
+    if (!is.null(run$max_t)) list(max_t = run$max_t))
 }
 
 range_if_any <- function(values) if (length(values)) unique(range(values))

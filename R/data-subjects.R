@@ -105,9 +105,7 @@ with_subjects <- function(run, x, y, takes, tests) {
   }
   data <- read_subjects(run, x, y, n, names)
   if (n == 1L) {
-    run <- with_values(run, data$x[[1L]], data$y[[1L]])
-    run$settings$asked <- asked_of_subject(run$settings$asked, 1L, 1L)
-    return(run)
+    return(with_asked(with_values(run, data$x[[1L]], data$y[[1L]]), asked_of_subject(run$settings$asked, 1L, 1L)))
   }
   designs <- subject_designs(run, data, effects, names)
   counted <- count_subjects(run, data, designs, names)
@@ -183,9 +181,8 @@ subject_designs <- function(run, data, effects, names = subject_names(length(dat
   check_together(list(features = c("several subjects", paste(effects, "effects"), if (!is.null(asked$df)) "df",
                                    if (identical(asked$df, "bartlett")) "df = \"bartlett\"")))
   each_subject(n, function(i) {
-    run <- with_mask(with_values(run, data$x[[i]], data$y[[i]]), NULL) # the mask is checked later
-    run$settings$asked <- asked_of_subject(asked, i, n)
-    with_design(run, tests = effects == "fixed")$settings$design
+    own <- with_mask(with_values(run, data$x[[i]], data$y[[i]]), NULL) # the mask is checked later
+    with_design(with_asked(own, asked_of_subject(asked, i, n)), tests = effects == "fixed")$settings$design
   }, names)
 }
 

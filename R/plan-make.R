@@ -47,7 +47,7 @@ write_plan <- function(plan, found, path, mode) {
 # Returns the arguments that the plan stores. Covariates become numbers, so that no process evaluates a formula.
 evaluated_arguments <- function(given, n) {
   if (!is.null(given$covariates)) {
-    centred <- measure_of(check_method(if (is.null(given$method)) engine$methods else given$method))$centred
+    centred <- measure_of(check_method(if (is.null(given$method)) "pearson" else given$method))$centred
     numbers_of <- function(asked) {
       if (is.null(asked$covariates)) return(NULL)
       numbers <- covariate_matrix(asked$covariates, asked$data, centred)

@@ -185,7 +185,7 @@ is_written <- function(plan) !is.null(plan$digest)
 
 replayed_pass <- function(recording, entry, run, arguments) {
   is_brief <- entry == "histogram" && run$pairs <= SMALL_PAIRS # computed without a round
-  if (isTRUE(run$is_sample) || is_brief) {
+  if (!is.null(run$sampled) || is_brief) {
     return(replayed_note(recording, "sample", function() checked(call_engine(entry, run, arguments))))
   }
   plan <- recording$plan
@@ -197,8 +197,8 @@ replayed_pass <- function(recording, entry, run, arguments) {
                    list(message = paste("round", round$number, "is not complete"), call = NULL, round = round,
                         notes = recording$notes, run = run)))
   }
-  run$settings$parts <- parts_of(plan, states$file)
-  run$settings$doing <- list(text = "part", of = plan$shards, rated = FALSE)
+  run <- with_place(run, parts = parts_of(plan, states$file),
+                    doing = list(text = "part", of = plan$shards, rated = FALSE))
   call_engine(entry, run, arguments)
 }
 

@@ -34,19 +34,16 @@ next_round <- function(work) {
   if (inherits(result, "gpuCorRound")) result$round else round
 }
 
-# Returns the engine's input in a round, as the verb passes it: data with designs, and the settings.
+# Returns the run of a round: data with designs, and the settings.
 run_of_round <- function(work, round) {
   designs <- round_designs(work, round)
-  run <- list(x = work$x[[1L]], y = if (length(work$y)) work$y[[1L]], method = round$method, use = round$use,
-              settings = work$settings)
-  if (is.null(round$combination)) {
-    run$settings["design"] <- list(if (length(designs)) designs[[1L]])
-  } else {
-    how <- round$combination
-    run$x <- new_subjects(work$x, how$rule, how$weights, how$total, designs = designs, sessions = how$sessions)
-    if (length(work$y)) run$y <- new_subjects(work$y)
+  run <- bare_run(round$method, round$use, work$settings)
+  how <- round$combination
+  if (is.null(how)) {
+    return(with_values(run, work$x[[1L]], if (length(work$y)) work$y[[1L]], if (length(designs)) designs[[1L]]))
   }
-  run
+  with_values(run, new_subjects(work$x, how$rule, how$weights, how$total, designs = designs, sessions = how$sessions),
+              if (length(work$y)) new_subjects(work$y))
 }
 
 # Returns the design of each subject, or NULL if the round has none. A plan has a file for each subject, or for each
@@ -93,8 +90,8 @@ run_shard <- function(plan, round, shard, run) {
   file <- file.path(plan_folder(plan, "rounds", round$number), shard_name(shard))
   partial <- begin_partial(file)
   on.exit(discard_partial(partial))
-  run$settings[c("shard", "save", "in_double")] <- list(c(shard - 1, plan$shards), partial, round$in_double)
-  run$settings[c("information", "pairs", "min_obs")] <- list(round$information, round$pairs, max(0L, round$min_obs))
+  run <- with_place(run, shard = c(shard - 1, plan$shards), save = partial, in_double = round$in_double,
+                    information = round$information, pairs = round$pairs, min_obs = max(0L, round$min_obs))
   started <- Sys.time()
   found <- checked(call_engine(round$entry, run, round$arguments))
   seconds <- as.numeric(Sys.time() - started, units = "secs")

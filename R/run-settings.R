@@ -76,7 +76,7 @@ check_setting <- function(name, value, found = NULL, backend = "cpu") {
 
 # Returns everything except the data that the engine and the passes need: the specs, and the call's pairs. The design,
 # the overlap and shards are set later.
-new_settings <- function(specs, pairs = NULL, precision = "single", distance = FALSE) {
+new_settings <- function(specs, pairs = NULL, precision = "single", distance = FALSE, by_row = FALSE, overlap = NULL) {
   control <- unclass(specs$control)
   if (!is.null(control$precision)) precision <- control$precision
   precision <- check_choice(precision, precisions, "precision")
@@ -105,12 +105,10 @@ new_settings <- function(specs, pairs = NULL, precision = "single", distance = F
     pairs = pairs,
     in_double = precision == "double",
     min_obs = max(0L, specs$adjustment$min_obs), # of a coefficient; 0: the measure's own
-    overlap = NULL, # see overlap_rule()
-    max_t = NULL, # see check_max_t()
-    lag = NULL, # range of the lags, see step-lag.R
+    overlap = overlap, # see overlap_rule()
     information = NULL, # see clr_run()
     distance = distance,
-    by_row = FALSE, # TRUE: the variables are the rows of x
+    by_row = by_row, # TRUE: the variables are the rows of x
     shard = c(0, 1), # all pairs: see src/r/shard.c
     save = character(),
     parts = NULL,

@@ -96,10 +96,8 @@ sampled_min <- function(run, k) {
   if (min_weight >= MIN_BINS * bins$width || !is.null(run$settings$pairs)) return(min_weight)
   small <- sample_run(run, k, MAX_RANKED)
   if (is.null(small)) return(min_weight)
-  sample$settings["replay"] <- list(NULL) # a plan computes samples again
-  own <- small$settings["information"]
-  small$settings <- replace(sample$settings, "information", own) # neither has a pair mask
-  weight_of_rank(sample, fraction, weight_of_rank(small, fraction, 0))
+  small <- part_of(small, 0, SAMPLE_WORK, "sample of the columns")
+  weight_of_rank(at_home(sample), fraction, weight_of_rank(at_home(small), fraction, 0)) # a plan computes samples again
 }
 
 # Min number of bins, and max number of columns of the smaller sample.
@@ -108,7 +106,7 @@ MAX_RANKED <- 500
 
 # Returns the rank in the sample of the weight that should leave that fraction of all pairs.
 sampled_rank <- function(sample, fraction) {
-  (1 + SAMPLE_MARGIN / sqrt(sample$size)) * fraction * sample$pairs + SAMPLE_MORE
+  (1 + SAMPLE_MARGIN / sqrt(sample$sampled)) * fraction * sample$pairs + SAMPLE_MORE
 }
 
 # Returns the weight that the fraction of all pairs should reach, or `min_weight` if fewer of the sample's pairs do.
@@ -128,11 +126,8 @@ sample_run <- function(run, k, limit = SAMPLE_COLUMNS) {
   sizes <- vapply(list(run$x, run$y), sample_size, 0, fraction, limit)
   pairs <- if (is.null(run$y)) pairs_of(sizes[1L]) else prod(sizes)
   if (pairs * 3 > run$pairs) return(NULL)
-  columns <- list(x = sampled_columns(run$x, sizes[1L]), y = sampled_columns(run$y, sizes[2L]))
-  run <- with_columns(run, columns$x, columns$y)
-  run$size <- min(sizes[sizes > 0])
-  run$is_sample <- TRUE
-  run
+  with_columns(run, sampled_columns(run$x, sizes[1L]), sampled_columns(run$y, sizes[2L]),
+               sampled = min(sizes[sizes > 0]))
 }
 
 # Returns the number of columns to sample, or all of them if a third is not enough.

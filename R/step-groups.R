@@ -296,7 +296,7 @@ permuted_rows <- function(run) {
          "with missing values use = \"complete.obs\" leaves these")
   }
   if (!is.null(x$designs)) x$designs <- lapply(compared, `[[`, "design")
-  own <- replace(with_values(run, x, y), "method", compared[[1L]]$method)
+  own <- with_values(run, x, y, method = compared[[1L]]$method)
   list(perform = function(orders, min) perform(own, "row_maxima", constant(run$sign), all, seeds, orders, min),
        rows = nrow(all), error = combined_error(x, run$method))
 }

@@ -12,8 +12,8 @@ overlapping <- function(run, lag) {
 # Returns the run with ordinary matrices of residuals, element `lags`, `counts`, which is TRUE for rows that count, and
 # `runs`, the number of each row's run; both may be NULL. Without y, runs with lags of at least 0 have the others, too.
 lagged_run <- function(run, lag, min_overlap) {
-  if (!is.null(run$settings$design$weights)) run$counts <- run$settings$design$weights > 0
-  run$runs <- run$settings$design$runs
+  weights <- run$settings$design$weights
+  run <- with_over(run, counts = if (!is.null(weights)) weights > 0, runs = run$settings$design$runs)
   check_that(lag, "lag", are_finite(lag) && all(lag == floor(lag)), "integers, such as -10:10")
   lag <- unique(lag)
   overlap <- function(lag) length(overlapping(run, lag))
@@ -30,8 +30,7 @@ lagged_run <- function(run, lag, min_overlap) {
   check_that(lag, "lag", !is.null(run$y) || setequal(lag, -lag), "given with both signs",
              ", as a pair of columns of 'x' has no order; or give 'x' also as 'y'")
   lags <- as.integer(lag)[order(abs(lag), lag < 0)] # those near 0 first, of both signs the positive one
-  run$settings$lag <- range(lags)
-  run$lags <- if (is.null(run$y)) lags[lags >= 0] else lags
+  run <- with_over(run, lag = range(lags), lags = if (is.null(run$y)) lags[lags >= 0] else lags)
   if (is_adjusted_run(run)) run <- residualized_run(run, "lag")
   design <- run$settings$design
   if (!is.null(design)) design["weights"] <- list(NULL)

@@ -6,8 +6,8 @@ FIND_EDGES <- list(
   threshold = function(run) kept_edges(edge_pass(run, run$criterion$value), run$criterion$value),
   density = function(run) density_edges(run),
   k = function(run) kept_edges(neighbour_pass(run), 0, NA_real_),
-  p.value = function(run) if (is.null(run$settings$max_t)) significant_edges(run) else adjusted_edges(run),
-  fdr = function(run) if (is.null(run$settings$max_t)) significant_edges(run) else edges_by_rates(run)
+  p.value = function(run) if (is.null(run$max_t)) significant_edges(run) else adjusted_edges(run),
+  fdr = function(run) if (is.null(run$max_t)) significant_edges(run) else edges_by_rates(run)
 )
 
 # For each criterion that may have several values the function that finds a list of compressed rows, by one run whose
@@ -131,19 +131,19 @@ network_criterion <- function(given, normalize, lioness = NULL) {
 # deviation of the information. The engine's values are below 1 (src/sink/information.h); `for_user` converts rows of
 # these to the user's.
 clr_run <- function(run) {
-  run$settings$information <- list(mean = NULL, unit = NULL)
+  run <- with_information(run, list(mean = NULL, unit = NULL))
   rule <- list(side = constant("absolute"), min_weight = 0, similarity = constant("unsigned"), steps = numeric(),
                histogram = FALSE, levels = 1, maps = constant("mean") + constant("icc"))
   sums <- checked(engine_pass("connectivity", at_pass(run, 1, 2, "information of each column"), list(rule)))$maps
   n <- sums[, 1L]
   mean <- sums[, 2L] / n
   deviation <- sqrt(pmax(0, sums[, 3L] - n * mean^2) / (n - 1))
-  run$settings$information <- list(mean = mean, unit = as.numeric(ifelse(deviation > 0, 1 / deviation, 0)))
+  run <- with_information(run, list(mean = mean, unit = as.numeric(ifelse(deviation > 0, 1 / deviation, 0))))
   value <- run$criterion$value
   if (run$criterion$name == "threshold") run <- with_criterion(run, value = value / (1 + value))
-  run$for_user <- function(rows) {
+  for_user <- function(rows) {
     rows[c("x", "threshold")] <- lapply(rows[c("x", "threshold")], function(values) values / (1 - values))
     rows
   }
-  at_pass(run, 2, 2)
+  at_pass(with_criterion(run, for_user = for_user), 2, 2)
 }

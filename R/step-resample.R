@@ -9,7 +9,7 @@ draw_resamples <- function(run, resample, fraction) {
   if (resample == 0) return(list())
   from <- resampled_units(run)
   what <- if (is_combined(run$x)) "subject" else "observation"
-  tests <- run$criterion$name %in% c("p.value", "fdr") && is.null(run$settings$max_t)
+  tests <- run$criterion$name %in% c("p.value", "fdr") && is.null(run$max_t)
   min <- if (what == "subject") 1 else if (tests) max(run$settings$min_obs, min_tested(run$method)) else MIN_RESAMPLE
   noted(run$settings, "sample", function() draw_units(from, resample, fraction, min, what))
 }
@@ -46,9 +46,9 @@ resampled_run <- function(run, drawn) {
   n_obs <- nrow(run$x)
   weights <- run$settings$asked[["weights"]] # $ could find weights_are
   if (is.null(weights)) weights <- rep(1, n_obs)
-  run$settings$asked$weights <- replace(weights, setdiff(seq_len(n_obs), drawn), 0)
-  run$observations <- list(are_compared = TRUE) # when the first run was made
-  with_design(run, run$criterion$name %in% c("p.value", "fdr"))
+  asked <- run$settings$asked
+  asked$weights <- replace(weights, setdiff(seq_len(n_obs), drawn), 0)
+  with_design(compared_before(with_asked(run, asked)), run$criterion$name %in% c("p.value", "fdr"))
 }
 
 # Adds element `stability` to the networks that networks_of(run) returns. Warnings would repeat those of all data.
@@ -103,12 +103,12 @@ lioness_run <- function(run, lioness) {
   x <- new_subjects(list(run$x, run$x), rule, c(n[1L], -n[2L]), scale, list(n_obs = n, n = n, common = FALSE), designs)
   x$lioness <- list(sample = lioness)
   run <- with_values(run, x, if (!is.null(run$y)) new_subjects(list(run$y, run$y)), NULL)
-  run$for_user <- function(rows) {
+  for_user <- function(rows) {
     rows[c("x", "threshold")] <- lapply(rows[c("x", "threshold")], `*`, scale)
     rows$n_obs <- n[1L]
     rows
   }
-  with_double(run) # differences of coefficients are multiplied by n
+  with_double(with_criterion(run, for_user = for_user)) # differences of coefficients are multiplied by n
 }
 
 check_sample <- function(lioness, counts) {

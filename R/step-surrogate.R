@@ -261,15 +261,15 @@ weight_of_adjusted <- function(p, maxima) {
 edges_by_rates <- function(run) {
   run <- with_criterion(run, to_file = FALSE)
   fdr <- run$criterion$value
-  check_enough(run$settings$max_t$n_perm, run$criterion)
-  rates <- null_rates(part_of(run, 0, 0.95), count_observations(run), run$sign, run$settings$max_t, fdr)
+  check_enough(run$max_t$n_perm, run$criterion)
+  rates <- null_rates(part_of(run, 0, 0.95), count_observations(run), run$sign, run$max_t, fdr)
   rows_by_rates(part_of(run, 0.95, 0.05, "edges"), rates, fdr)
 }
 
 # Returns the edges with an adjusted p value of at most the criterion, which makes a min weight, and the maxima that
 # edge_tests() needs. P values are two-sided for every sign, as others of networks are.
 adjusted_edges <- function(run) {
-  rule <- run$settings$max_t
+  rule <- run$max_t
   check_enough(rule$n_perm, run$criterion)
   counted <- count_observations(run)
   side <- tested_sign(run$method)

@@ -29,9 +29,8 @@
 #' @param p.value,fdr A number in (0, 1\]: the maximum p value, or the maximum false discovery rate by Benjamini and
 #'   Hochberg. At most one of them.
 #' @param output A string: `"edges"`, a data frame of pairs; `"matrix"`, all pairs as matrices.
-#' @param method,use Strings: the measure, `"pearson"`, `"kendall"`, `"spearman"`, `"bicor"`, `"cosine"`, `"distance"`,
-#'   `"mi"`, `"coherence"` or `"concordance"`, see [gpucor-measures]; what to do with missing values, see [gpuCor()]. By
-#'   default each pair uses its complete observations, as [stats::lm()] does.
+#' @param method,use Strings: the measure, `r measures_in_words()`, see [gpucor-measures]; what to do with missing
+#'   values, see [gpuCor()]. By default each pair uses its complete observations, as [stats::lm()] does.
 #' @param ... `r offered_words("gpuAssociation")`
 #'   Both `x` and `traits` are adjusted. `precision` is `"double"` by default; `"single"` is faster and has p values
 #'   with a relative error of up to a thousandth. `adjust` permutes the rows of `traits`, or takes surrogates of
@@ -66,11 +65,8 @@
 #' gpuAssociation(genes, data.frame(stage), p.value = 0.01)
 #' oneway.test(genes[, "gene1"] ~ stage, var.equal = TRUE) # the same F and p
 #' @export
-gpuAssociation <- function(x, traits, p.value = NULL, fdr = NULL,
-                           method = c("pearson", "kendall", "spearman", "bicor", "cosine", "distance", "mi",
-                                      "coherence", "concordance"),
-                           use = "pairwise.complete.obs", output = c("edges", "matrix"),
-                           tr = NULL, ...) {
+gpuAssociation <- function(x, traits, p.value = NULL, fdr = NULL, method = "pearson", use = "pairwise.complete.obs",
+                           output = c("edges", "matrix"), tr = NULL, ...) {
   specs <- specs_of("gpuAssociation", tr = tr, ...) # a formal, as "tr" would abbreviate 'traits'
   output <- check_choice(output, c("edges", "matrix"), "output")
   method <- check_method(method)

@@ -47,7 +47,9 @@ gpuClean <- function(x, covariates = NULL, data = NULL, bandpass = NULL, tr = NU
   run <- with_data(empty_run(specs, "pearson", "everything", precision = "double"), x, NULL)
   series <- run$x
   rows <- kept_times(keep, nrow(series), "rows of 'x'")
-  if (length(rows) < nrow(series)) run$settings$asked$weights <- as.numeric(seq_len(nrow(series)) %in% rows)
+  if (length(rows) < nrow(series)) {
+    run <- with_asked(run, c(run$settings$asked, list(weights = as.numeric(seq_len(nrow(series)) %in% rows))))
+  }
   # Rows are dropped by 'keep' here, and by 'weights' in other functions.
   run <- tryCatch(with_design(run), error = function(e) {
     fail_again(e, sub("use = \"complete.obs\" or by 'weights' of 0", "'keep'", conditionMessage(e), fixed = TRUE))

@@ -69,9 +69,7 @@
 #' @order 1
 #' @export
 gpuConnectivity <- function(x, y = NULL, threshold = NULL, density = NULL, power = NULL, maps = NULL,
-                            method = c("pearson", "kendall", "spearman", "bicor", "cosine", "distance", "mi",
-                                       "coherence", "concordance"),
-                            use = "everything", sign = c("absolute", "positive", "negative"),
+                            method = "pearson", use = "everything", sign = c("absolute", "positive", "negative"),
                             type = c("unsigned", "signed", "signed hybrid"), histogram = FALSE, breaks = 200,
                             pairs = NULL, ...) {
   specs <- specs_of("gpuConnectivity", ...)

@@ -28,9 +28,8 @@
 #' @param x A numeric, integer or logical matrix or data frame, observations in rows and variables in columns; or a
 #'   vector, with `y`. Also a sparse matrix of package Matrix, data larger than memory ([gpuCorFile()]), experiments,
 #'   whose genes are the variables ([gpucor-containers]), and lists of many subjects' data ([subjects]).
-#' @param method,use Strings: the measure, `"pearson"`, `"kendall"`, `"spearman"`, `"bicor"`, `"cosine"`, `"distance"`,
-#'   `"mi"`, `"coherence"` or `"concordance"`, see [gpucor-measures]; what to do with missing values, see [gpuCor()].
-#'   May be abbreviated.
+#' @param method,use Strings: the measure, `r measures_in_words()`, see [gpucor-measures]; what to do with missing
+#'   values, see [gpuCor()]. May be abbreviated.
 #' @param y `NULL`, or data like `x` with as many rows.
 #' @param output A string: `"dist"` for an object of class [gpuCor][gpuCor-class], which has each pair once; `"matrix"`
 #'   for the matrix that `cor()` returns, which is also the result with `y`; `"list"` for the list of matrices
@@ -100,10 +99,8 @@
 #' r <- gpuCor(series, lag = -10:10)
 #' as.data.frame(r) # b follows a by 4 rows
 #' @export
-gpuCor <- function(x, y = NULL, method = c("pearson", "kendall", "spearman", "bicor", "cosine", "distance", "mi",
-                                           "coherence", "concordance"),
-                   use = "everything", lag = NULL, min_overlap = NULL, output = c("dist", "matrix", "list"),
-                   test = FALSE, ...) {
+gpuCor <- function(x, y = NULL, method = "pearson", use = "everything", lag = NULL, min_overlap = NULL,
+                   output = c("dist", "matrix", "list"), test = FALSE, ...) {
   specs <- specs_of("gpuCor", ...)
   kinds <- c("dist", "matrix", "list")
   is_default <- identical(output, kinds)

@@ -157,13 +157,11 @@
 #' @order 1
 #' @export
 gpuCorCompare <- function(x, y = NULL, threshold = NULL, density = NULL, k = NULL, # nolint: cyclocomp_linter.
-                          p.value = NULL, fdr = NULL,
-                          method = c("pearson", "kendall", "spearman", "bicor", "cosine", "distance", "mi",
-                                     "coherence", "concordance"),
+                          p.value = NULL, fdr = NULL, method = "pearson",
                           use = "everything", sign = c("absolute", "positive", "negative", "each"), n_perm = 0,
                           pairs = NULL, paired = FALSE, design = NULL, contrast = NULL, components = NULL,
-                          classes = NULL, seeds = NULL, output = c("matrix", "edges"),
-                          variance = c("equal", "unequal"), data = NULL, enhance = c(E = 0.5, H = 2), ...) {
+                          classes = NULL, seeds = NULL, output = c("matrix", "edges"), variance = c("equal", "unequal"),
+                          data = NULL, enhance = c(E = 0.5, H = 2), ...) {
   for (name in intersect(c("group", if (missing(method)) "groups"), ...names())) { # of rows; Pearson's has no 'groups'
     refuse_labels(list(...)[[name]], x, paste0("unused argument '", name, "'"))
   }
@@ -196,8 +194,7 @@ gpuCorCompare <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
                        na.rm = isTRUE(specs$subjects$na.rm), `blocks of subjects` = !is.null(blocks), enhance = enhance)
   if (!is.null(classes)) classes <- check_fraction(classes, "classes", zero = FALSE)
   run <- compare_run(empty_run(specs, method, use, pairs, call = sys.call()), x, y, groups)
-  run["classes"] <- list(classes)
-  run <- with_criterion(run, sign = sign)
+  run <- with_criterion(run, sign = sign, classes = classes)
   check_together(found, facts_of_groups(run, n_perm))
   if (!is.null(several_groups(run$x)) && length(run$x$data) < 2L) {
     fail("effects = \"fixed\" without 'y' needs at least two groups in 'x', not 1")
@@ -217,7 +214,7 @@ gpuCorCompare <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
   work <- compare_work(run, n_perm)
   if (n_perm > 0 && !is.null(given$fdr)) {
     rates <- permuted_rates(work$permutations, n_perm, error)
-    run$settings$max_t <- list(adjust = "fdr", n_perm = n_perm, how = "permutation")
+    run <- with_criterion(run, max_t = list(adjust = "fdr", n_perm = n_perm, how = "permutation"))
     return(compare_output(group_rows_by_rates(work$coefficients, rates, fdr), run, given, error, NULL, output))
   }
   is_adjusted <- n_perm > 0 && !is.null(given$p.value)
@@ -319,12 +316,12 @@ compare_run <- function(run, x, y, groups) { # nolint: cyclocomp_linter.
   if (effects == "fixed" && isTRUE(run$settings$asked$partial)) {
     check_together(list(features = c("partial", "fixed effects")))
   }
-  run$units <- units_of(groups$blocks, groups$whole, if (groups$paired) sizes[1L] else sum(sizes))
+  run <- with_over(run, units = units_of(groups$blocks, groups$whole, if (groups$paired) sizes[1L] else sum(sizes)))
   model <- if (effects == "random") group_model(sizes, groups, run$units)
   data <- read_groups(run, x, y, names, n_first)
   if (effects == "fixed") warn_series(run, data[[1L]])
   seeds <- seeds_of(groups$seeds, data, names, run$method)
-  if (!is.null(seeds)) run["seeds"] <- list(seeds$at)
+  run <- with_over(run, seeds = seeds$at)
   designs <- subject_designs(run, list(x = data, y = seeds$data), effects, names)
   counted <- count_subjects(run, list(x = data, y = seeds$data), designs, names)
   if (is_of_spectra(run$method) && length(unique(counted$n)) > 1L) {
@@ -366,9 +363,8 @@ facts_of_groups <- function(run, n_perm) {
 # Returns a list of the data of all subjects, those of x first.
 read_groups <- function(run, x, y, names, n_first) {
   group <- function(x, names) {
-    assay <- if (is_subjects(x) || is_experiment(x)) run$settings$assay
-    run$settings["assay"] <- list(assay)
-    read_subjects(run, if (is_subjects(x)) x else list(x), NULL, length(names), names)$x
+    own <- with_place(run, assay = if (is_subjects(x) || is_experiment(x)) run$settings$assay)
+    read_subjects(own, if (is_subjects(x)) x else list(x), NULL, length(names), names)$x
   }
   data <- group(x, names[seq_len(n_first)])
   if (is.null(y)) return(data)

@@ -124,12 +124,10 @@
 #' gpuCorNetwork(x, density = 0.2, resample = 50, output = "edges")
 #' @export
 gpuCorNetwork <- function(x, y = NULL, threshold = NULL, density = NULL, k = NULL, p.value = NULL, fdr = NULL,
-                          method = c("pearson", "kendall", "spearman", "bicor", "cosine", "distance", "mi",
-                                     "coherence", "concordance"),
-                          use = "everything", sign = c("absolute", "positive", "negative"),
+                          method = "pearson", use = "everything", sign = c("absolute", "positive", "negative"),
                           normalize = c("none", "clr"), lag = NULL, min_overlap = NULL, mutual = FALSE, pairs = NULL,
-                          output = c("matrix", "edges"), file = NULL, compression = 0,
-                          resample = 0, fraction = 0.63, lioness = NULL, ...) {
+                          output = c("matrix", "edges"), file = NULL, compression = 0, resample = 0, fraction = 0.63,
+                          lioness = NULL, ...) {
   # `...` becomes specs (R/run-taken.R). new_run() makes the design of weights and covariates by with_design()
   # (R/data-design.R).
   specs <- specs_of("gpuCorNetwork", ...)

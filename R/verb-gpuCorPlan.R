@@ -132,12 +132,11 @@ describe_plan <- function(made, settings) {
 
 # Returns the seconds of a shard, estimated by a run on some columns; NA if that is too short to measure.
 shard_seconds <- function(made, pairs, settings) {
-  run <- made$run
-  run$settings <- settings
   size <- 1024
   some_columns <- function(m) if (!is.null(m)) sample_columns(m, min(size, ncol(m)))
   repeat {
-    run[c("x", "y")] <- lapply(made$run[c("x", "y")], some_columns)
+    run <- with_values(bare_run(made$run$method, made$run$use, settings), some_columns(made$run$x),
+                       some_columns(made$run$y))
     started <- Sys.time()
     result <- call_engine(made$round$entry, run, made$round$arguments)
     seconds <- as.numeric(Sys.time() - started, units = "secs")
@@ -155,8 +154,8 @@ shard_needs <- function(made, settings) {
   n <- made$plan$shards
   some <- unique(round(seq(1, n, length.out = min(n, 16))))
   needs <- vapply(some, FUN.VALUE = c(columns = 0, memory = 0), function(shard) {
-    run$settings <- replace(settings, "shard", list(c(shard - 1, n)))
-    unlist(perform(replace(run, "use", 0L), "needs")) # as if no value were missing, for the first subject
+    own <- with_values(bare_run(run$method, 0L, settings), run$x, run$y) # as if no value were missing
+    unlist(perform(with_place(own, shard = c(shard - 1, n)), "needs")) # for the first subject
   })
   # Finding missing values takes an additional pass.
   of_all <- if (uses[run$use] == "everything") 0 else sum(ncol(run$x), ncol(run$y))

@@ -119,10 +119,9 @@ gpuTtest <- function(goodPairs, coeffs) {
 #' gpuCorTest(swiss$Fertility[1:8], swiss$Catholic[1:8], method = "spearman")$p.value # exact
 #' @order 1
 #' @export
-gpuCorTest <- function(x, y = NULL, method = c("pearson", "kendall", "spearman", "bicor", "cosine", "distance", "mi",
-                                               "coherence", "concordance"),
-                       use = "everything", alternative = c("two.sided", "less", "greater"), exact = NULL,
-                       conf.level = NULL, log.p = FALSE, output = c("dist", "matrix"), ...) {
+gpuCorTest <- function(x, y = NULL, method = "pearson", use = "everything",
+                       alternative = c("two.sided", "less", "greater"), exact = NULL, conf.level = NULL, log.p = FALSE,
+                       output = c("dist", "matrix"), ...) {
   specs <- specs_of("gpuCorTest", ...)
   method <- check_method(method)
   alternative <- check_choice(alternative, alternatives, "alternative")
@@ -142,7 +141,7 @@ gpuCorTest <- function(x, y = NULL, method = c("pearson", "kendall", "spearman",
   work <- test_work(run, max_t$n_perm)
   # A pair's observations are those of both columns, even if "everything" makes its coefficient NA.
   use_of_pairs <- if (uses[run$use] == "everything") match("pairwise.complete.obs", uses) else run$use
-  counted <- count_observations(replace(run, "use", use_of_pairs))
+  counted <- count_observations(with_use(run, use_of_pairs))
   if (has_worth(design)) degrees_of_freedom(run, counted) # or stops
   # A statistic and a p value, n and df if they differ among pairs, and two more each for maxT and confidence intervals.
   has_own_df <- identical(design$df, "bartlett") || (counted$common && is.null(design$df) && has_worth(design))

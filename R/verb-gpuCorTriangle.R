@@ -25,9 +25,8 @@
 #' colnames(x)[triangleIndex(strongest, ncol(x), "column")]
 #' r[trianglePosition(1, 2:5, ncol(x), "column")]
 #' @export
-gpuCorTriangle <- function(x, method = c("pearson", "kendall", "spearman", "bicor", "cosine", "distance", "mi",
-                                         "coherence", "concordance"),
-                           use = "everything", order = c("row", "column"), precision = c("single", "double"), ...) {
+gpuCorTriangle <- function(x, method = "pearson", use = "everything", order = c("row", "column"),
+                           precision = c("single", "double"), ...) {
   specs <- specs_of("gpuCorTriangle", ...)
   order <- check_choice(order, c("row", "column"), "order")
   check_matrix_like(x, COLUMNS)

@@ -71,11 +71,9 @@
 #' gpuCorWindows(x, width = 30, step = 10, output = "connectivity", threshold = 0.4)$degree
 #' @export
 gpuCorWindows <- function(x, width, step = 1, taper = c("none", "gaussian", "tukey"), shape = NULL, threshold = NULL,
-                          density = NULL, k = NULL,
-                          method = c("pearson", "kendall", "spearman", "bicor", "cosine", "distance", "mi",
-                                     "coherence", "concordance"),
-                          use = "everything", sign = c("absolute", "positive", "negative"), mutual = FALSE,
-                          pairs = NULL, output = c("dist", "network", "connectivity", "moments"), ...) {
+                          density = NULL, k = NULL, method = "pearson", use = "everything",
+                          sign = c("absolute", "positive", "negative"), mutual = FALSE, pairs = NULL,
+                          output = c("dist", "network", "connectivity", "moments"), ...) {
   specs <- specs_of("gpuCorWindows", ...)
   keep <- check_choice(output, kept_of_windows, "output")
   mutual <- check_flag(mutual, "mutual")
@@ -92,7 +90,7 @@ gpuCorWindows <- function(x, width, step = 1, taper = c("none", "gaussian", "tuk
     list(width = width, step = step, n = floor((n_obs - width) / step) + 1, taper = taper_weights(taper, shape, width))
   }
   run <- empty_run(specs, method, use, pairs, call = sys.call())
-  run["taper"] <- taper
+  run <- with_over(run, taper = taper)
   run <- do.call(with_criterion, c(list(run, sign = check_sign(sign, run$method), mutual = mutual), criterion), quote = TRUE)
   if (is_subjects(x)) windows_of_subjects(run, x, keep, plan) else windows_of_one(run, x, keep, plan)
 }
@@ -101,7 +99,7 @@ gpuCorWindows <- function(x, width, step = 1, taper = c("none", "gaussian", "tuk
 windows_of_one <- function(run, x, keep, plan) {
   run <- with_design(with_pairs(with_data(run, x, NULL)))
   time <- time_of(x, run$settings$asked$tr)
-  run$windows <- plan(nrow(run$x))
+  run <- with_over(run, windows = plan(nrow(run$x)))
   run <- on_device_of_windows(run)
   if (keep == "dist" && run$pairs > constant("max edges")) {
     fail("output = \"dist\" makes a matrix with a row for each of ", format_count(run$pairs), " pairs, and R has ",
@@ -114,7 +112,7 @@ windows_of_one <- function(run, x, keep, plan) {
                function(free) window_ways_out(run, keep, free))
   run <- window_series(run)
   run <- with_values(run, dense_series(run$x))
-  run$settings$doing <- list(text = "window", of = run$windows$n, rated = FALSE)
+  run <- with_place(run, doing = list(text = "window", of = run$windows$n, rated = FALSE))
   result <- kept$all(run, window_attributes(run, keep, time))
   warn_of_windows(result$notes, run, keep)
   if (keep != "dist") doing(run$settings, "results of the windows")
@@ -314,14 +312,13 @@ windows_of_subjects <- function(run, x, keep, plan) {
   if (is.null(given$combine)) tell_mean(run$settings)
   data <- read_subjects(run, x, NULL, count_of(x, given$subjects, "x"))$x
   time <- time_of(data[[1L]], run$settings$asked$tr)
-  run$windows <- plan(nrow(data[[1L]]))
+  run <- with_over(run, windows = plan(nrow(data[[1L]])))
   data <- series_of_subjects(run, data)
-  run$settings$combination["subjects"] <- list(NULL)
-  run$settings$combination$combine <- check_combination(given)$how # says that the mean is meant
+  given["subjects"] <- list(NULL)
+  given$combine <- check_combination(given)$how # says that the mean is meant
   # The series are adjusted, except for the taper and for options of the measure.
   own <- c(weights = list(run$windows$taper), options = list(run$settings$asked$options))
-  run$settings$asked <- own[!vapply(own, is.null, NA)]
-  run$settings["assay"] <- list(NULL)
+  run <- with_place(with_asked(run, own[!vapply(own, is.null, NA)]), combination = given, assay = NULL)
   in_window <- function(run, k) {
     rows <- (k - 1) * run$windows$step + seq_len(run$windows$width)
     with_design(with_pairs(with_data(run, lapply(data, function(m) m[rows, , drop = FALSE]), NULL, "subjects")))
@@ -329,7 +326,7 @@ windows_of_subjects <- function(run, x, keep, plan) {
   over <- list(n = run$windows$n, label = numbered("window", run$windows$n), change = in_window, warns = "once")
   kept <- window_result(run, keep)
   found <- for_each(over, run, function(run, k) c(kept$one(run), list(adjusted = adjustment_of(run))))
-  first <- with_pairs(replace(run, "x", list(data[[1L]])))
+  first <- with_pairs(with_values(run, data[[1L]]))
   attributes <- window_attributes(first, keep, time)
   n_obs <- vapply(found, function(one) as.numeric(one$n_obs), 0)
   attributes[c("adjusted", "n_obs")] <- list(found[[1L]]$adjusted, if (all(n_obs == n_obs[1L])) n_obs[1L] else n_obs)
@@ -347,8 +344,7 @@ series_of_subjects <- function(run, data) {
       fail("there are ", n_of(nrow(data[[i]]), "row"), ", and ", nrow(data[[1L]]), " of the first subject; windows ",
            "need the same rows of all")
     }
-    run$x <- data[[i]]
-    run$settings$asked <- asked_of_subject(asked[names(asked) != "options"], i, n)
-    plain_series(window_series(with_design(run))$x)
+    own <- with_asked(with_values(run, data[[i]]), asked_of_subject(asked[names(asked) != "options"], i, n))
+    plain_series(window_series(with_design(own))$x)
   })
 }

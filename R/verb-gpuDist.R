@@ -14,23 +14,20 @@
 #' d <- gpuDist(mtcars, method = "spearman")
 #' plot(hclust(d, method = "average"), cex = 0.7)
 #' @export
-gpuDist <- function(x, method = c("spearman", "pearson", "kendall", "bicor", "cosine", "distance", "mi",
-                                  "coherence", "concordance"),
-                    use = "everything", precision = c("single", "double"), ...) {
+gpuDist <- function(x, method = "spearman", use = "everything", precision = c("single", "double"), ...) {
   specs <- specs_of("gpuDist", ...)
   method <- check_method(method, "spearman", "; distances by other than correlation are those of stats::dist()")
-  run <- empty_run(specs, method, use, precision = precision, call = sys.call())
-  run$settings$distance <- TRUE
   check_matrix_like(x, "an entity in each row")
-  check_has_assay(x, NULL, run$settings$assay)
-  if (is_experiment(x)) x <- picked_assay(x, "x", run$settings$assay)
+  check_has_assay(x, NULL, specs$control$assay)
+  if (is_experiment(x)) x <- picked_assay(x, "x", specs$control$assay)
   x <- check_variables(x, "x", method = method)
-  run$settings$by_row <- is.matrix(x)
-  run$x <- if (run$settings$by_row) x else if (is_outside(x)) transposed_outside(x) else Matrix::t(x)
-  run$observations <- list(names = if (run$settings$by_row) colnames(x) else rownames(run$x), side = "col")
+  by_row <- is.matrix(x)
+  run <- empty_run(specs, method, use, precision = precision, call = sys.call(), distance = TRUE, by_row = by_row,
+                   observations = list(names = if (by_row) colnames(x) else rownames(x), side = "col"))
+  run <- with_values(run, if (by_row) x else if (is_outside(x)) transposed_outside(x) else Matrix::t(x))
   run <- with_design(run)
-  names <- if (run$settings$by_row) rownames(x) else colnames(run$x)
-  n_var <- if (run$settings$by_row) nrow(x) else ncol(run$x)
+  names <- if (by_row) rownames(x) else colnames(run$x)
+  n_var <- if (by_row) nrow(x) else ncol(run$x)
   check_filled(n_obs_of(run), n_var, NULL, run$use, method)
   check_run_memory(run, "row", "gpuDist()", "gpuCorNetwork(t(x)) keeps the pairs of small distances only")
   values_of_pairs(run, "row", list(Size = n_var, Labels = names, Diag = FALSE, Upper = FALSE, method = method,

@@ -87,10 +87,9 @@
 gpuTOM <- function(x, power = 6, type = c("unsigned", "signed", "signed hybrid"),
                    TOMType = c("signed", "unsigned", "signed Nowick", "unsigned 2", "signed 2", "signed Nowick 2"),
                    TOMDenom = c("min", "mean"), replaceMissingAdjacencies = FALSE, threshold = NULL, density = NULL,
-                   k = NULL, method = c("pearson", "kendall", "spearman", "bicor", "cosine", "distance", "mi",
-                                        "coherence", "concordance"),
-                   use = "everything", combine = NULL, probs = NULL, calibration = c("none", "single quantile"),
-                   calibrationQuantile = 0.95, output = c("dist", "matrix", "network"), ...) {
+                   k = NULL, method = "pearson", use = "everything", combine = NULL, probs = NULL,
+                   calibration = c("none", "single quantile"), calibrationQuantile = 0.95,
+                   output = c("dist", "matrix", "network"), ...) {
   specs <- specs_of("gpuTOM", ...)
   rules <- lapply(powers_of_sets(power, x), overlap_rule, check_choice(type, types, "type"),
                   check_choice(TOMType, tom_types, "TOMType"), check_choice(TOMDenom, c("min", "mean"), "TOMDenom"),
@@ -109,8 +108,7 @@ gpuTOM <- function(x, power = 6, type = c("unsigned", "signed", "signed hybrid")
   }
   if (!is.null(how)) return(consensus_overlap(x, how, rules, output, specs, method, use, sys.call()))
   check_matrix_like(x, COLUMNS)
-  run <- new_run(NULL, specs, x, NULL, method, use, criterion, "absolute", "pairs", call = sys.call())
-  run$settings$overlap <- rule
+  run <- new_run(NULL, specs, x, NULL, method, use, criterion, "absolute", "pairs", call = sys.call(), overlap = rule)
   if (output != "network") return(tom_of_all(run, output))
   rows <- network_rows(run)
   warn_constant(rows, run)
@@ -231,9 +229,7 @@ consensus_overlap <- function(x, how, rules, output, specs, method, use, call) {
   rules <- rep_len(rules, length(x))
   runs <- each_subject(length(x), names = paste("data set", seq_along(x)), function(s) {
     check_matrix_like(x[[s]], COLUMNS)
-    run <- new_run(NULL, specs, x[[s]], NULL, method, use, takes = "pairs", call = call)
-    run$settings$overlap <- rules[[s]]
-    run
+    new_run(NULL, specs, x[[s]], NULL, method, use, takes = "pairs", call = call, overlap = rules[[s]])
   })
   sets <- lapply(runs, `[[`, "x")
   check_same_variables(sets)

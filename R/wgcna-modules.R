@@ -66,8 +66,7 @@
 #'   [pickPower()]. WGCNA's `networkType`.
 #' @param TOMType,TOMDenom Strings: the kind of overlap and its denominator, see [gpuTOM()]. `TOMType` is `"signed"` by
 #'   default, and `"unsigned"` for several data sets, as in WGCNA.
-#' @param method A string: the measure, `"pearson"`, `"kendall"`, `"spearman"`, `"bicor"`, `"cosine"`, `"distance"`,
-#'   `"mi"`, `"coherence"` or `"concordance"`, see [gpucor-measures].
+#' @param method A string: the measure, `r measures_in_words()`, see [gpucor-measures].
 #' @param use A string: `"everything"` or `"all.obs"`, missing values are an error; `"pairwise.complete.obs"`, each pair
 #'   uses its own observations, as in WGCNA.
 #' @param deepSplit,detectCutHeight An integer, 0 to 4: how readily branches are split; and the dissimilarity at which
@@ -137,13 +136,11 @@
 #' @export
 gpuModules <- function(x, power = NULL, type = c("unsigned", "signed", "signed hybrid"),
                        TOMType = c("signed", "unsigned", "signed Nowick", "unsigned 2", "signed 2", "signed Nowick 2"),
-                       TOMDenom = c("min", "mean"),
-                       method = c("pearson", "kendall", "spearman", "bicor", "cosine", "distance", "mi",
-                                  "coherence", "concordance"),
-                       use = "everything", combine = NULL, probs = NULL, calibration = c("single quantile", "none"),
-                       calibrationQuantile = 0.95, deepSplit = 2, detectCutHeight = 0.995, minModuleSize = NULL,
-                       minCoreKME = 0.5, minCoreKMESize = NULL, minKMEtoStay = NULL, reassignThreshold = NULL,
-                       mergeCutHeight = 0.15, cut = list(), stability = 0, fraction = 0.63, ...) {
+                       TOMDenom = c("min", "mean"), method = "pearson", use = "everything", combine = NULL,
+                       probs = NULL, calibration = c("single quantile", "none"), calibrationQuantile = 0.95,
+                       deepSplit = 2, detectCutHeight = 0.995, minModuleSize = NULL, minCoreKME = 0.5,
+                       minCoreKMESize = NULL, minKMEtoStay = NULL, reassignThreshold = NULL, mergeCutHeight = 0.15,
+                       cut = list(), stability = 0, fraction = 0.63, ...) {
   divided <- (function(pamStage = TRUE, pamRespectsDendro = TRUE, ...) {
     list(cut = list(pamStage = check_flag(pamStage, "pamStage"),
                     pamRespectsDendro = check_flag(pamRespectsDendro, "pamRespectsDendro")),

@@ -48,9 +48,7 @@
 #' plot(fit)
 #' @order 1
 #' @export
-pickPower <- function(x, power = 1:20, type = c("unsigned", "signed", "signed hybrid"),
-                      method = c("pearson", "kendall", "spearman", "bicor", "cosine", "distance", "mi",
-                                 "coherence", "concordance"),
+pickPower <- function(x, power = 1:20, type = c("unsigned", "signed", "signed hybrid"), method = "pearson",
                       use = "everything", r_squared = 0.85, breaks = 10, pairs = NULL, ...) {
   specs <- specs_of("pickPower", ...)
   check_that(power, "power", are_finite(power) && all(power > 0), "finite numbers above 0, such as 1:20")

@@ -141,7 +141,7 @@ gpuPreservation <- function(reference, test, modules, n_perm = 200, power = NULL
   network <- check_choice(network, c("adjacency", "overlap"), "network")
   gold <- check_whole(gold, "gold", 0)
   null <- check_choice(null, c("labels", "random sets"), "null")
-  run <- list(settings = new_settings(specs))
+  run <- bare_run("pearson", check_use("everything"), new_settings(specs))
   data <- preserved_data(list(reference = reference, test = test), modules, use, specs)
   gold <- if (n_perm > 0) min(gold, ncol(data$sets$test) %/% 2)
   sizes <- as.numeric(c(lengths(data$members), gold))

@@ -31,6 +31,10 @@ test_that("?gpucor leads to every page, and has every option and variable that i
   pages <- tools::Rd_db("gpucor")
   skip_if(!length(pages), "installed without help")
   all <- paste(as.character(pages[["gpucor-package.Rd"]]), collapse = "")
+  of_measures <- paste(as.character(pages[["gpucor-measures.Rd"]]), collapse = "")
+  for (name in setdiff(gpucor:::engine$measures, gpucor:::GROUP_METHODS[["distance"]])) {
+    expect_match(of_measures, paste0("\"", name, "\""), fixed = TRUE)
+  }
   aliases <- function(page) unlist(Filter(function(part) attr(part, "Rd_tag") == "\\alias", page))
   led_to <- function(page) any(vapply(aliases(page), grepl, NA, all, fixed = TRUE))
   expect_identical(names(Filter(Negate(led_to), pages)), character())

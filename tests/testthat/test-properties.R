@@ -207,6 +207,59 @@ test_that("modules are tested as their eigengenes are, with their covariates", {
   expect_equal(unname(as.vector(own$p.value)), unname(truth), tolerance = 1e-5)
 })
 
+# ---- a changed run is what a run of the changed data is (R/data-changes.R)
+
+made_run <- function(given, ..., rows = NULL) {
+  own <- c(arguments_of(given), list(...))
+  data <- if (is.null(rows)) given[[1]] else given[[1]][rows, ]
+  for (name in intersect(c("weights", "data"), names(own))) {
+    if (!is.null(rows)) own[[name]] <- if (is.data.frame(own[[name]])) own[[name]][rows, ] else own[[name]][rows]
+  }
+  method <- if (is.null(own$method)) "pearson" else own$method
+  use <- if (is.null(own$use)) "everything" else own$use
+  specs <- do.call(gpucor:::specs_of, c("gpuCor", own[!names(own) %in% c("method", "use")]))
+  suppressWarnings(gpucor:::new_run(NULL, specs, data, NULL, method, use, takes = "summaries"))
+}
+values_in <- function(run) {
+  n <- ncol(run$x)
+  suppressWarnings(matrix(gpucor:::values_of_pairs(run, "square"), n))
+}
+
+test_that("a run of some columns has that block of the values of all", {
+  picked <- c(11, 2, 5, 9, 12)
+  for (setting in names(settings)) {
+    given <- settings[[setting]]
+    run <- made_run(given)
+    block <- values_in(gpucor:::with_columns(run, picked))
+    expect_equal(block, values_in(run)[picked, picked], tolerance = 1e-6, label = setting)
+  }
+  several <- made_run(list(list(x, `colnames<-`(x[, 12:1], colnames(x)), x + flat), combine = "mean"))
+  expect_equal(values_in(gpucor:::with_columns(several, picked)), values_in(several)[picked, picked], tolerance = 1e-6)
+  masked <- gpucor:::with_pairs(made_run(list(x)), pairMask(rep(1:3, 4), different = TRUE))
+  few <- gpucor:::with_columns(masked, picked)
+  expect_identical(few$pairs, sum(dist(rep(1:3, 4)[picked]) > 0) + 0)
+  expect_identical(few$settings$pairs$x$label, masked$settings$pairs$x$label[picked])
+})
+
+test_that("a run of some rows has the values of these rows alone", {
+  drawn <- c(1:2, 8:30, 33, 36:40)
+  for (setting in setdiff(names(settings), c("coherence", "bandpass"))) { # series have a time
+    given <- settings[[setting]]
+    all <- gpucor:::with_criterion(made_run(given), name = "threshold", value = 0)
+    some <- suppressWarnings(gpucor:::resampled_run(all, intersect(drawn, gpucor:::resampled_units(all))))
+    expect_equal(values_in(some), values_in(made_run(given, rows = drawn)), tolerance = 1e-6, label = setting)
+  }
+})
+
+test_that("values to which a design has been applied give what the design gives", {
+  for (setting in c("covariates", "protect", "bandpass", "weights")) {
+    run <- made_run(settings[[setting]])
+    applied <- if (gpucor:::is_adjusted_run(run)) gpucor:::residualized_run(run, "part") else run
+    expect_null(applied$settings$design$basis)
+    expect_equal(values_in(applied), values_in(run), tolerance = 1e-6, label = setting)
+  }
+})
+
 test_that("components, their p values and enhanced ones do not depend on the order of columns", {
   subject <- function(i, shared) normal(30, 12, seed = i) + outer(normal(30, 1, seed = i + 100)[, 1], shared)
   named <- function(m) `colnames<-`(m, colnames(x))
