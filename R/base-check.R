@@ -24,7 +24,8 @@ users_call <- function() {
   for (k in seq_len(sys.nframe())) {
     if (!identical(topenv(environment(sys.function(k))), own)) next
     call <- sys.call(k)
-    are_data <- vapply(as.list(call), function(part) is.function(part) || (!is.language(part) && length(part) > 10L), NA)
+    is_data <- function(part) is.function(part) || (!is.language(part) && length(part) > 10L)
+    are_data <- vapply(as.list(call), is_data, NA)
     return(if (are_data[1L]) NULL else if (any(are_data)) call[1L] else call)
   }
 }

@@ -97,6 +97,9 @@ pairs_of <- function(n) n * (n - 1) / 2
 
 signs <- c("absolute", "positive", "negative")
 
+# Returns the weights by which coefficients are compared.
+weights_of <- function(values, sign) switch(sign, absolute = abs(values), positive = values, negative = -values)
+
 # Returns the sign of the pairs that are edges.
 check_sign <- function(sign, method) {
   sign <- check_choice(sign, signs, "sign")

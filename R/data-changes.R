@@ -109,8 +109,8 @@ with_criterion <- function(run, ...) {
 
 # ---- what varies, and where it is computed
 
-# Returns the run with elements that say what varies between runs of the engine: lag, lags, counts, runs, windows, taper,
-# seeds, units.
+# Returns the run with elements that say what varies between runs of the engine: lag, lags, counts, runs, windows,
+# taper, seeds, units.
 with_over <- function(run, ...) {
   given <- list(...)
   run[names(given)] <- given

@@ -370,7 +370,8 @@ design_of_regressors <- function(run, regressors) {
     counts <- counts & rowSums(missing) == 0
   }
   if (drops_observations(run)) {
-    seen <- replace(design, "weights", list(if (is.null(design$weights)) as.numeric(counts) else design$weights * counts))
+    counted <- if (is.null(design$weights)) as.numeric(counts) else design$weights * counts
+    seen <- replace(design, "weights", list(counted))
     counts <- counts & complete_observations(with_made(run, seen))
   }
   if (!all(counts)) design$weights <- (if (is.null(design$weights)) 1 else design$weights) * counts

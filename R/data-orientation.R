@@ -86,8 +86,8 @@ have_same_order <- function(values) {
 
 # Returns TRUE if there are many zeros, and rows differ more in their fraction than by chance, than columns do, and than
 # cells of different depth. The fractions' variances are compared after subtracting those of random zeros; the means are
-# those of Poisson counts with such fractions. Binary data and genotypes are left out, as their observations, too, differ
-# in their numbers of zeros.
+# those of Poisson counts with such fractions. Binary data and genotypes are left out, as their observations, too,
+# differ in their numbers of zeros.
 have_same_zeros <- function(values) {
   is_zero <- values == 0
   p <- mean(is_zero)

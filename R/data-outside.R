@@ -198,8 +198,3 @@ sampled_columns <- function(m, size) {
   if (is.null(m) || size == ncol(m)) return(NULL)
   floor((seq_len(size) * (sqrt(5) - 1) / 2) %% 1 * ncol(m)) + 1
 }
-
-sample_columns <- function(m, size) {
-  columns <- sampled_columns(m, size)
-  if (is.null(columns)) m else pick_columns(m, columns)
-}

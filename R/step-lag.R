@@ -58,9 +58,6 @@ over_lags <- function(run) {
   list(n = length(run$lags), label = function(k) paste("lag", run$lags[k]), change = change, warns = "first")
 }
 
-# Returns the weight by which coefficients are compared.
-lag_weight <- function(r, sign) switch(sign, absolute = abs(r), positive = r, negative = -r)
-
 # ---- all pairs
 
 # Returns list(r, lag), both matrices, with the largest coefficients of each column of x and each column of y.
@@ -73,8 +70,8 @@ largest_lags <- function(run) {
     layout <- if (is.null(own$y)) "square" else "rectangle"
     r <- values_of_pairs(own, layout)
     for (columns in column_ranges(ncol(r), nrow(r))) {
-      weight <- lag_weight(r[, columns], sign)
-      before <- lag_weight(best[, columns], sign)
+      weight <- weights_of(r[, columns], sign)
+      before <- weights_of(best[, columns], sign)
       larger <- which(weight > before | is.na(before)) + (columns[1L] - 1) * nrow(r)
       best[larger] <<- r[larger]
       lags[larger] <<- run$lags[k]
@@ -90,8 +87,8 @@ lags_of_pairs <- function(found, sign) {
   lower <- lower.tri(found$r)
   back <- lapply(found, `[`, lower)
   pairs <- lapply(found, function(m) t(m)[lower])
-  weight <- lag_weight(pairs$r, sign)
-  other <- lag_weight(back$r, sign)
+  weight <- weights_of(pairs$r, sign)
+  other <- weights_of(back$r, sign)
   turned <- which(other > weight | is.na(weight) | (other == weight & back$lag < pairs$lag))
   pairs$r[turned] <- back$r[turned]
   pairs$lag[turned] <- -back$lag[turned]
@@ -147,10 +144,10 @@ lagged_rows <- function(run) {
     rows <- network_rows(lag_network_run(own, symmetric, wanted, min_weight))
     if (k == 1L) first <<- with_shared(rows, own) # tells
     all <- Map(c, found, edges_at_lag(rows, run, k))
-    all <- lapply(all, `[`, order(all$to, all$from, -lag_weight(all$r, run$sign), method = "radix"))
+    all <- lapply(all, `[`, order(all$to, all$from, -weights_of(all$r, run$sign), method = "radix"))
     found <<- lapply(all, `[`, !duplicated(list2DF(all[c("from", "to")]))) # the strongest, of equal ones the first
     if (!is.null(wanted) && length(found$r) >= wanted) {
-      weight <- lag_weight(found$r, run$sign)
+      weight <- weights_of(found$r, run$sign)
       min_weight <<- sort(weight, decreasing = TRUE)[wanted]
       found <<- lapply(found, `[`, weight >= min_weight)
     }
@@ -190,7 +187,7 @@ edges_at_lag <- function(rows, run, k) {
 nearest_lags <- function(found, run) {
   symmetric <- is.null(run$y)
   ends <- c(found$from, found$to + if (symmetric) 0L else ncol(run$x))
-  order <- order(ends, -rep(lag_weight(found$r, run$sign), 2L), c(found$to, found$from), method = "radix")
+  order <- order(ends, -rep(weights_of(found$r, run$sign), 2L), c(found$to, found$from), method = "radix")
   is_near <- logical(length(ends))
   is_near[order] <- sequence(rle(ends[order])$lengths) <= run$criterion$value
   near <- matrix(is_near, ncol = 2L)

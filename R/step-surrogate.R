@@ -166,8 +166,6 @@ rates_at <- function(weights, rates, sign) {
   rates[pmin(length(rates), pmax(1, floor((1 - weights) / width + 1)))]
 }
 
-weights_of <- function(values, sign) switch(sign, absolute = abs(values), positive = values, negative = -values)
-
 # Returns the min weight that permutations need to count: cuts whose rate by the normal distribution of atanh of a
 # weight with this standard error is more than FDR_MARGIN times `fdr` are not tried. A permutation's few larger values
 # take no time. `bins`: of the data.

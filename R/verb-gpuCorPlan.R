@@ -133,7 +133,10 @@ describe_plan <- function(made, settings) {
 # Returns the seconds of a shard, estimated by a run on some columns; NA if that is too short to measure.
 shard_seconds <- function(made, pairs, settings) {
   size <- 1024
-  some_columns <- function(m) if (!is.null(m)) sample_columns(m, min(size, ncol(m)))
+  some_columns <- function(m) {
+    columns <- if (!is.null(m)) sampled_columns(m, min(size, ncol(m)))
+    if (is.null(columns)) m else pick_columns(m, columns)
+  }
   repeat {
     run <- with_values(bare_run(made$run$method, made$run$use, settings), some_columns(made$run$x),
                        some_columns(made$run$y))

@@ -90,8 +90,8 @@ gpuCorWindows <- function(x, width, step = 1, taper = c("none", "gaussian", "tuk
     list(width = width, step = step, n = floor((n_obs - width) / step) + 1, taper = taper_weights(taper, shape, width))
   }
   run <- empty_run(specs, method, use, pairs, call = sys.call())
-  run <- with_over(run, taper = taper)
-  run <- do.call(with_criterion, c(list(run, sign = check_sign(sign, run$method), mutual = mutual), criterion), quote = TRUE)
+  run <- with_criterion(with_over(run, taper = taper), sign = check_sign(sign, run$method), mutual = mutual)
+  run <- do.call(with_criterion, c(list(run), criterion), quote = TRUE)
   if (is_subjects(x)) windows_of_subjects(run, x, keep, plan) else windows_of_one(run, x, keep, plan)
 }
 

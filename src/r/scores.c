@@ -104,7 +104,8 @@ typedef struct {
 /* Makes *least .. *most include from .. to. Any thread. */
 static void widen(int64_t *least, int64_t *most, int64_t from, int64_t to) {
     int64_t before = __atomic_load_n(least, __ATOMIC_RELAXED);
-    while (from < before && !__atomic_compare_exchange_n(least, &before, from, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {}
+    while (from < before && !__atomic_compare_exchange_n(least, &before, from, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+    }
     before = __atomic_load_n(most, __ATOMIC_RELAXED);
     while (to > before && !__atomic_compare_exchange_n(most, &before, to, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {}
 }

@@ -6,9 +6,8 @@ fail_at <- function(resource, k) .Call(gpucor:::r_set_fault, resource, k)
 resources_of <- function(backend) if (backend == "cuda") c("host", "device", "call") else "host"
 
 # Let the k-th use of `resource` fail for k = 1, 2, ..., 30, and then every third, as loops repeat theirs, until runs no
-# longer use it so often. Some failures may be got round, so a single success is not the end. expect_clean: that nothing is left. may_survive: all
-# may be got round, of which a warning tells.
-# Returns the messages.
+# longer use it so often. Some failures may be got round, so a single success is not the end. expect_clean: that nothing
+# is left. may_survive: all may be got round, of which a warning tells. Returns the messages.
 walk_failures <- function(run, resource, label, expect_clean = expect_nothing_live, may_survive = FALSE) {
   on.exit(fail_at(resource, 0))
   muffle <- function(w) {

@@ -191,7 +191,7 @@ test_that("the object tells the call that the plan stands for", {
 misleading <- function() {
   x <- normal(12, 6500)
   size <- gpucor:::sample_size(x, 0.001)
-  x[, gpucor:::sample_columns(matrix(seq_len(6500), 1), size)] <- x[, 1] + normal(12, size, 3) / 20
+  x[, gpucor:::sampled_columns(x, size)] <- x[, 1] + normal(12, size, 3) / 20
   x
 }
 

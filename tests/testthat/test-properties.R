@@ -270,9 +270,11 @@ test_that("components, their p values and enhanced ones do not depend on the ord
     pick <- function(m) m[, columns]
     gpuCorCompare(lapply(ones, pick), lapply(others, pick), ..., n_perm = 49)
   }
+  p_of <- function(columns, kind) {
+    of_edges(as.data.frame(compared(columns, components = kind, threshold = 2)), "p.component")
+  }
   found <- list(
-    size = function(columns) of_edges(as.data.frame(compared(columns, components = "size", threshold = 2)), "p.component"),
-    sum = function(columns) of_edges(as.data.frame(compared(columns, components = "sum", threshold = 2)), "p.component"),
+    size = function(columns) p_of(columns, "size"), sum = function(columns) p_of(columns, "sum"),
     tfce = function(columns) of_pairs(compared(columns, components = "tfce")$p.adjusted)
   )
   for (name in names(found)) {
