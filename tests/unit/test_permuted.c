@@ -50,7 +50,7 @@ static void take_spread(gcor_sink *sink, gcor_context *context) {
 
 /* ---- components ------------------------------------------------------------------------------ */
 
-/* Whether the pair is an edge of graph `sign` under permutation k, and how much it adds. */
+/* Returns 1 if the pair is an edge of graph `sign` under permutation k, and how much it adds. */
 static int is_edge(const gcor_component_rule *rule, int k, int sign, int i, int j, double *add) {
     double z = weight[k] * atanh(i > j ? r[i][j] : r[j][i]), size = rule->side == GCOR_POSITIVE ? z : fabs(z);
     *add = rule->sums_weights ? sqrt(size) - rule->min : 1; /* the statistic z stands for t^2 */
