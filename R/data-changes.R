@@ -12,12 +12,7 @@ with_asked <- function(run, asked) {
 # Returns the run with a design, or NULL for none.
 with_made <- function(run, design) {
   run$settings["design"] <- list(design)
-  within_double(run, list(design))
-}
-
-# Returns the run in double precision if the partial correlations of any design need it.
-within_double <- function(run, designs) {
-  if (any(vapply(designs, function(design) isTRUE(design$in_double), NA))) with_double(run) else run
+  if (isTRUE(design$in_double)) with_double(run) else run
 }
 
 with_double <- function(run) {

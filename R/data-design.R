@@ -8,7 +8,10 @@ with_design <- function(run, tests = FALSE) {
   asked <- run$settings$asked
   if (tests && !is_combined(run$x)) check_testable(run$method, asked$df)
   if (!length(asked) && !is_of_spectra(run$method)) return(run)
-  if (is_combined(run$x)) return(within_double(run, run$x$designs))
+  if (is_combined(run$x)) {
+    needs_double <- any(vapply(run$x$designs, function(design) isTRUE(design$in_double), NA)) # for partial correlations
+    return(if (needs_double) with_double(run) else run)
+  }
   tr <- attr(run$x, "tr")
   run <- with_asked(run, with_own_tr(asked, if (is.null(tr)) attr(run$y, "tr") else tr))
   with_made(run, noted(run$settings, "design", function() {
