@@ -21,6 +21,9 @@
 #   taper         of gpuCorWindows(): the taper's name
 #   seeds         of gpuCorCompare(): the numbers of x's columns that are y's, or NULL
 #   classes       of gpuCorCompare(): the argument, up to which p value a group's coefficient has a sign
+#   units         of gpuCorCompare(): what is exchanged, see units_of()
+#   lag           of a run with `lag`: the range that was given
+#   max_t         of p values by permutation: from max_t_of(), or NULL
 #   for_user      of networks of single samples and context likelihoods: function of compressed rows that returns them
 #                 with the user's values in place of the engine's
 
