@@ -7,6 +7,7 @@
 #   of_runs(asked, lengths)  if they are functions of time: for each run list(inside: columns to regress on; outside:
 #                  NULL, or, if these are orthonormal, an orthonormal basis of what they and the mean leave; rank: of
 #                  `inside`, then)
+#   is_band        TRUE if these are a band's, which a measure of spectra takes itself
 #   told(regressors)  what results tell of them, if not the arguments as they were given
 #   words(adjusted)  this in headers of results
 REGRESSORS <- list(
@@ -23,6 +24,7 @@ REGRESSORS <- list(
   bandpass = list(
     fewer = "a wider band",
     of_runs = function(asked, lengths) cosines_of_runs(asked$bandpass, asked$tr, lengths),
+    is_band = TRUE,
     words = function(adjusted) {
       ends <- vapply(adjusted$bandpass, format, "")
       band <- if (is.infinite(adjusted$bandpass[2L])) paste("at least", ends[1L]) else paste(ends, collapse = "-")
@@ -55,7 +57,8 @@ regressors_of <- function(asked, measure, n_obs) {
                  words = list(method = measure$name, refusal = measure$refusal))
   runs <- if (is.null(codes)) list(seq_len(n_obs)) else unname(split(seq_len(n_obs), codes))
   z <- if ("covariates" %in% kinds) covariates_of(asked, measure, n_obs)
-  of_time <- if (measure$last_step != "complex") Filter(function(kind) !is.null(kind$of_runs), REGRESSORS[kinds])
+  is_applied <- function(kind) !is.null(kind$of_runs) && !(measure$last_step == "complex" && isTRUE(kind$is_band))
+  of_time <- Filter(is_applied, REGRESSORS[kinds])
   of_time <- unname(lapply(of_time, function(kind) kind$of_runs(asked, lengths(runs))))
   if (length(of_time) && is.null(asked$runs)) warn_of_runs(z$covariates)
   if (!length(of_time) && !is.null(asked$bandpass)) check_band(asked$bandpass, asked$tr, TRUE) # of a spectrum
