@@ -97,5 +97,9 @@ opened <- unlist(lapply(setdiff(names(parsed), may_change), function(file) {
 }))
 cat(opened, sep = "")
 
+# perform() is the engine's one door; behind it are plans, whose shards and rounds are calls of their own.
+passed_by <- calls[calls$name == "call_engine" & !startsWith(calls$from, "plan-") & calls$by != "shard_seconds", ]
+cat(sprintf("%s: %s() calls the engine past perform()\n", passed_by$from, passed_by$by), sep = "")
+
 circle <- show_circle(calls[floor_of(calls$to) == floor_of(calls$from), c("from", "to")])
-quit(status = as.integer(nrow(up) > 0L || nrow(stray) > 0L || length(c(idle, unguarded, patterns, opened, circle)) > 0L))
+quit(status = as.integer(nrow(up) > 0L || nrow(passed_by) > 0L || nrow(stray) > 0L || length(c(idle, unguarded, patterns, opened, circle)) > 0L))

@@ -3,11 +3,7 @@
 # Returns all coefficients of a run in a layout. The engine sets the attributes, as R would copy the values.
 values_of_pairs <- function(run, layout, attributes = list()) {
   layout <- engine$constants[[layout]]
-  result <- checked(if (is.null(run$settings$replay)) { # bypasses engine_pass(), which costs more than a small run
-    .Call(r_run, "cor", run$x, run$y, method_code(run$method), run$use, list(layout, attributes), run$settings)
-  } else {
-    engine_pass("cor", run, list(layout, attributes))
-  })
+  result <- perform(run, "cor", layout, attributes)
   # Like stats::cor(), checks single columns only in pairwise computations.
   is_looked_at <- result$zero_sd > 0 || uses[run$use] == "pairwise.complete.obs"
   if (is_looked_at) warn_constant(result, run) else if (result$flags > 0L) warn_fallback(result, run)
@@ -16,14 +12,12 @@ values_of_pairs <- function(run, layout, attributes = list()) {
 }
 
 # Returns what the engine computes of a run, or raises its error. `what`: a computation, a row of src/r/call.h; `...`:
-# its own arguments. Its function, r_ and the name, says what it takes and returns.
-perform <- function(run, what, ...) checked(call_engine(what, run, list(...)))
-
-# Runs the engine over all pairs of the run's x (and y). `entry`: a computation; `arguments`: a list of its own
-# arguments. In a plan, the shards' results replace the run.
-engine_pass <- function(entry, run, arguments) {
+# its own arguments. Its function, r_ and the name, says what it takes and returns. In a plan, results of shards stand
+# for those of ENTRIES.
+perform <- function(run, what, ...) {
   replay <- run$settings$replay
-  if (!is.null(replay)) replay$run_pass(entry, run, arguments) else call_engine(entry, run, arguments)
+  is_divided <- !is.null(replay) && what %in% ENTRIES
+  checked(if (is_divided) replay$run_pass(what, run, list(...)) else call_engine(what, run, list(...)))
 }
 
 # The engine's computations that a plan may divide into shards.

@@ -134,7 +134,7 @@ clr_run <- function(run) {
   run <- with_information(run, list(mean = NULL, unit = NULL))
   rule <- list(side = constant("absolute"), min_weight = 0, similarity = constant("unsigned"), steps = numeric(),
                histogram = FALSE, levels = 1, maps = constant("mean") + constant("icc"))
-  sums <- checked(engine_pass("connectivity", at_pass(run, 1, 2, "information of each column"), list(rule)))$maps
+  sums <- perform(at_pass(run, 1, 2, "information of each column"), "connectivity", rule)$maps
   n <- sums[, 1L]
   mean <- sums[, 2L] / n
   deviation <- sqrt(pmax(0, sums[, 3L] - n * mean^2) / (n - 1))

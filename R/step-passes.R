@@ -22,17 +22,17 @@ store_rule <- function(run, min_weight = 0, ceiling = 2, wanted = 0, stay = 0L) 
 edge_pass <- function(run, min_weight, ceiling = 2, max = max_edges(run), wanted = 0) {
   stay <- if (is.null(run$spool)) sum(match(run$stays, c("counted", "rows"))) else 0L
   rule <- store_rule(run, min_weight, ceiling, wanted, stay)
-  checked(engine_pass("edges", run, list(rule, max)))
+  perform(run, "edges", rule, max)
 }
 
 neighbour_pass <- function(run) {
   rule <- store_rule(run)
   max_neighbors <- max(1, ncol(run$x), ncol(run$y)) # no column has more
   k <- pmin(run$criterion$value, max_neighbors)
-  checked(engine_pass("neighbours", run, list(rule, k, run$mutual, max_edges(run))))
+  perform(run, "neighbours", rule, k, run$mutual, max_edges(run))
 }
 
-histogram_pass <- function(run) checked(engine_pass("histogram", run, list()))
+histogram_pass <- function(run) perform(run, "histogram")
 
 # Returns what the store of a pass answers about the pairs that its rule covers. `question`: a row of the table in
 # src/r/network.c, which says what it returns; `...`: its arguments.

@@ -170,9 +170,9 @@ counted_pass <- function(run, distribution) {
                     min_r(fdr * FDR_EDGES / run$pairs, distribution), 2)
   edges <- sum(bins$counts[1 - seq_along(bins$counts) * bins$width >= min_weight - bins$width])
   if (edges / max(1, sum(bins$counts)) * run$pairs > MAX_STORED) return(NULL)
-  pass <- engine_pass("counted_edges", part_of(run, SAMPLE_WORK, 1 - SAMPLE_WORK, "edges"),
-                      list(store_rule(run, min_weight), 2^53, min_r(fdr, distribution)))
-  c(checked(pass), list(stored_min = min_weight))
+  pass <- perform(part_of(run, SAMPLE_WORK, 1 - SAMPLE_WORK, "edges"), "counted_edges", store_rule(run, min_weight),
+                  2^53, min_r(fdr, distribution))
+  c(pass, list(stored_min = min_weight))
 }
 
 # The fraction of edges for which the sample is large enough; the factor of the FDR so that a sample, whose columns have

@@ -177,7 +177,7 @@ connectivity_pass <- function(run, min_weight, wanted) {
   rule <- list(side = constant(run$sign), min_weight = if (is.null(min_weight)) 2 else levels[1L],
                similarity = constant(wanted$type), steps = even_steps(diff(c(0, wanted$power[ascending]))),
                histogram = wanted$histogram, levels = as.numeric(levels), maps = sum(vapply(maps, constant, 0)))
-  sums <- checked(engine_pass("connectivity", run, list(rule)))
+  sums <- perform(run, "connectivity", rule)
   sums$soft[, ascending] <- sums$soft
   for (name in c("degree", "strength")) sums[[name]] <- sums[[name]][, match(min_weight, levels), drop = FALSE]
   sums$threshold <- min_weight
