@@ -102,4 +102,5 @@ passed_by <- calls[calls$name == "call_engine" & !startsWith(calls$from, "plan-"
 cat(sprintf("%s: %s() calls the engine past perform()\n", passed_by$from, passed_by$by), sep = "")
 
 circle <- show_circle(calls[floor_of(calls$to) == floor_of(calls$from), c("from", "to")])
-quit(status = as.integer(nrow(up) > 0L || nrow(passed_by) > 0L || nrow(stray) > 0L || length(c(idle, unguarded, patterns, opened, circle)) > 0L))
+is_wrong <- c(nrow(up), nrow(passed_by), nrow(stray), length(c(idle, unguarded, patterns, opened, circle))) > 0L
+quit(status = as.integer(any(is_wrong)))
