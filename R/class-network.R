@@ -25,7 +25,7 @@ setClass("gpuNetwork", contains = "VIRTUAL",
 #' @slot edges,pairs,n_obs The numbers of edges, of pairs and of observations.
 #' @slot tests A list from which `as.data.frame()` makes p values; empty unless `p.value` or `fdr` chose the edges.
 #' @slot adjusted A list of what changed the coefficients, such as covariates, or the edges: `pruned`, the tolerance of
-#'   [gpuPrune()]; and `shared`, the fewest and the most observations that an edge rests on, if pairs differ in that.
+#'   [gpuPrune()]; and `shared`, the minimum and maximum number of observations of an edge, if pairs differ in that.
 #'   Empty if there is nothing of this.
 #' @slot stability With `resample`, the fraction of the resamples whose network has the edge, for each element of slot
 #'   `x`; otherwise empty.

@@ -68,8 +68,8 @@ network_rows <- function(run) {
   rows
 }
 
-# Returns the rows with element `shared`, the fewest and the most observations that an edge rests on, if edges differ in
-# that. Warns of edges that rest on very few, see warn_few().
+# Returns the rows with element `shared`, the min and max number of observations of an edge, if pairs differ in that.
+# Warns of edges that rest on very few, see warn_few().
 with_shared <- function(rows, run) {
   if (uses[run$use] != "pairwise.complete.obs" || is_combined(run$x) || !has_distribution(run$method)) return(rows)
   if (!length(rows$x) || !count_observations(run)$common) return(rows)

@@ -98,35 +98,34 @@ typedef struct {
     const int *start, *col;
     const double *r;
     double *score;
-    int64_t few, least, most; /* least, most: observations of an entry */
+    int64_t few, min_obs, max_obs; /* min_obs, max_obs: of an entry */
 } pair_scores;
 
-/* Makes *least .. *most include from .. to. Any thread. */
-static void widen(int64_t *least, int64_t *most, int64_t from, int64_t to) {
-    int64_t before = __atomic_load_n(least, __ATOMIC_RELAXED);
-    while (from < before && !__atomic_compare_exchange_n(least, &before, from, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
-    }
-    before = __atomic_load_n(most, __ATOMIC_RELAXED);
-    while (to > before && !__atomic_compare_exchange_n(most, &before, to, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {}
+/* Makes *min .. *max include from .. to. Any thread. */
+static void widen(int64_t *min, int64_t *max, int64_t from, int64_t to) {
+    int64_t before = __atomic_load_n(min, __ATOMIC_RELAXED);
+    while (from < before && !__atomic_compare_exchange_n(min, &before, from, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {}
+    before = __atomic_load_n(max, __ATOMIC_RELAXED);
+    while (to > before && !__atomic_compare_exchange_n(max, &before, to, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {}
 }
 
 static void score_pairs_of_block(void *argument, int thread, int64_t from, int64_t end) {
     pair_scores *s = argument;
-    int64_t few = 0, least = INT64_MAX, most = 0;
+    int64_t few = 0, min_obs = INT64_MAX, max_obs = 0;
     for (int64_t row = from; row < end && !gcor_stop(s->context); row++)
         for (int e = s->start[row]; e < s->start[row + 1]; e++) {
             gcor_tested pair = gcor_test_pair(s->test, s->col[e], row, s->r[e]);
             s->score[e] = -pair.p;
             few += pair.is_few;
-            least = gcor_min(least, (int64_t)pair.n);
-            most = gcor_max(most, (int64_t)pair.n);
+            min_obs = gcor_min(min_obs, (int64_t)pair.n);
+            max_obs = gcor_max(max_obs, (int64_t)pair.n);
         }
     __atomic_fetch_add(&s->few, few, __ATOMIC_RELAXED);
-    widen(&s->least, &s->most, least, most);
+    widen(&s->min_obs, &s->max_obs, min_obs, max_obs);
 }
 
-/* Writes -log(p) of each entry; *few: the number of those that are 1 or -1 with very few observations; n_obs: the
- * fewest and the most observations of an entry. */
+/* Writes -log(p) of each entry; *few: the number of those that are 1 or -1 with very few observations; n_obs: min
+ * and max number of observations of an entry. */
 static void score_entries(gcor_context *context, const gcor_test *test, SEXP rows, double *score, double *few,
                           double n_obs[2]) {
     pair_scores s = {.context = context,
@@ -135,11 +134,11 @@ static void score_entries(gcor_context *context, const gcor_test *test, SEXP row
                      .col = INTEGER(r_element(rows, "i")),
                      .r = REAL(r_element(rows, "x")),
                      .score = score,
-                     .least = INT64_MAX};
+                     .min_obs = INT64_MAX};
     gcor_for_blocks(context->threads, test->y->n_var, ROWS, score_pairs_of_block, &s);
     *few = (double)s.few;
-    n_obs[0] = (double)s.least;
-    n_obs[1] = (double)s.most;
+    n_obs[0] = (double)s.min_obs;
+    n_obs[1] = (double)s.max_obs;
 }
 
 static void score_near(gcor_context *context, const gcor_test *test, SEXP rows, double *score) {
@@ -198,7 +197,7 @@ static void score_rows(entries *q, SEXP rows, SEXP rule, double *score, double *
 }
 
 /* arguments: rows: list(p, i, x), rule (r_test_rule()). Returns list(scores: -log(p) of each entry, few: the number of
- * those that are 1 or -1 with very few observations, n_obs: the fewest and the most observations of an entry). */
+ * those that are 1 or -1 with very few observations, n_obs: min and max number of observations of an entry). */
 gcor_status r_pair_scores(r_job *job, const SEXP *arguments, SEXP result) {
     entries q;
     SEXP rows = arguments[0];

@@ -11,8 +11,8 @@
 #include <string.h>
 
 enum { N = 70, WORKERS = 4, PERMUTATIONS = 2 };
-static const double weight[PERMUTATIONS] = {1,
-                                            -1}; /* the second has negative statistics where the first has positive */
+/* The second permutation has negative statistics where the first has positive ones. */
+static const double weight[PERMUTATIONS] = {1, -1};
 static const gcor_permutations permutations = {.weight = weight, .n_weights = 1, .n = PERMUTATIONS, .groups = {.n = 1}};
 
 /* Coefficients of which few are large, so that there are components of many sizes; one is missing. */
