@@ -20,14 +20,16 @@ fail_as <- function(kind, ...) {
 # Returns the outermost call of a function of the package, which the user wrote; without arguments if it has data in
 # them, as do.call() makes it.
 users_call <- function() {
+  call <- sys.call(outermost_frame())
+  is_data <- function(part) is.function(part) || (!is.language(part) && length(part) > 10L)
+  are_data <- vapply(as.list(call), is_data, NA)
+  if (are_data[1L]) NULL else if (any(are_data)) call[1L] else call
+}
+
+# Returns the number of the frame of the outermost function of the package on the stack.
+outermost_frame <- function() {
   own <- topenv()
-  for (k in seq_len(sys.nframe())) {
-    if (!identical(topenv(environment(sys.function(k))), own)) next
-    call <- sys.call(k)
-    is_data <- function(part) is.function(part) || (!is.language(part) && length(part) > 10L)
-    are_data <- vapply(as.list(call), is_data, NA)
-    return(if (are_data[1L]) NULL else if (any(are_data)) call[1L] else call)
-  }
+  Find(function(k) identical(environment(sys.function(k)), own), seq_len(sys.nframe()))
 }
 
 # Runs code of another package, whose errors become ours: these words, and the error's message.

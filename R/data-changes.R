@@ -112,8 +112,8 @@ with_over <- function(run, ...) {
   run
 }
 
-# Returns the run with elements of its settings that say where and as which part it is computed: assay, shard, save,
-# parts, doing.
+# Returns the run with elements of its settings that say where and as which part it is computed: shard, save, parts,
+# replay, doing; or with those that a plan's round, or the windows' data, have in the place of the call's.
 with_place <- function(run, ...) {
   given <- list(...)
   run$settings[names(given)] <- given

@@ -21,9 +21,7 @@ job_of <- function(settings) {
     job <- list2env(list(started = settings$started, shown = -Inf), parent = emptyenv())
     state$job <- job
     own <- quote(end_job(!identical(returnValue(end_job), end_job))) # the result, or after an error the default
-    is_own <- function(k) identical(environment(sys.function(k)), topenv())
-    outermost <- Find(is_own, seq_len(sys.nframe()))
-    do.call(on.exit, list(own, add = TRUE), envir = sys.frame(outermost))
+    do.call(on.exit, list(own, add = TRUE), envir = sys.frame(outermost_frame()))
   }
   if (!identical(job$of, settings$started)) {
     fresh <- list(of = settings$started, fraction = 0, seen = 0, done = Inf, rate = NA_real_, speed = NULL)
