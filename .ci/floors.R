@@ -75,32 +75,18 @@ unlinks <- function(e) {
 patterns <- Filter(function(e) !isFALSE(e$expand), unlist(lapply(unlist(unname(parsed)), unlinks)))
 cat(sprintf("%s expands wildcards; add expand = FALSE\n", vapply(patterns, deparse1, "")), sep = "")
 
-# A run is made in data-run.R and changed in data-changes.R, or for the progress bar in run-settings.R: what depends on a
-# change is forgotten where it is made by hand. A run is what has its settings read.
-changed_names <- function(e) { # of variables of which an element is assigned, or that replace() changes
-  inner <- unlist(lapply(Filter(function(k) is.call(e[[k]]), seq_along(e)), function(k) changed_names(e[[k]])))
-  root <- NULL
-  if (as.character(e[[1L]])[1L] %in% c("<-", "<<-") && is.call(e[[2L]])) root <- e[[2L]]
-  if (identical(e[[1L]], as.name("replace"))) root <- e[[2L]]
-  while (is.call(root) && as.character(root[[1L]])[1L] %in% c("$", "[", "[[", "replace")) root <- root[[2L]]
-  c(inner, if (is.name(root)) as.character(root))
-}
-runs_in <- function(text) { # names whose settings are read, or that are called run
-  unique(c("run", sub("[$]settings$", "", regmatches(text, gregexpr("\\b[a-z_.]+[$]settings\\b", text))[[1L]])))
-}
-may_change <- c("data-run.R", "data-changes.R", "run-settings.R")
-opened <- unlist(lapply(setdiff(names(parsed), may_change), function(file) {
-  lapply(as.list(parsed[[file]]), function(e) {
-    changed <- intersect(changed_names(e), runs_in(paste(deparse(e), collapse = " ")))
-    if (length(changed)) sprintf("%s: %s() changes the run '%s' by hand\n", file, name_of(e), changed)
-  })
-}))
-cat(opened, sep = "")
+# A run is changed by changed() alone, as R stops where an element is assigned. Those who call it say what else depends on
+# a change: they stand in run-changed.R and data-changes.R, and data-run.R makes and fills runs.
+may_change <- c("run-changed.R", "data-changes.R", "data-run.R")
+opened <- calls[calls$name == "changed" & !calls$from %in% may_change, ]
+cat(sprintf("%s: %s() changes a run by hand\n", opened$from, opened$by), sep = "")
+unsealed <- setdiff(names(texts)[grepl("unclass(run)", texts, fixed = TRUE)], "changed")
+cat(sprintf("%s() takes the class from a run\n", unsealed), sep = "")
 
 # perform() is the engine's one door; behind it are plans, whose shards and rounds are calls of their own.
 passed_by <- calls[calls$name == "call_engine" & !startsWith(calls$from, "plan-") & calls$by != "shard_seconds", ]
 cat(sprintf("%s: %s() calls the engine past perform()\n", passed_by$from, passed_by$by), sep = "")
 
 circle <- show_circle(calls[floor_of(calls$to) == floor_of(calls$from), c("from", "to")])
-is_wrong <- c(nrow(up), nrow(passed_by), nrow(stray), length(c(idle, unguarded, patterns, opened, circle))) > 0L
+is_wrong <- c(nrow(up), nrow(passed_by), nrow(stray), nrow(opened), length(c(idle, unguarded, patterns, unsealed, circle))) > 0L
 quit(status = as.integer(any(is_wrong)))

@@ -22,7 +22,7 @@ new_connectivity <- function(sums, run, wanted, breaks) {
   for (map in setdiff(wanted$maps, "eigenvector")) result[[map]] <- named(sums[[map]])
   if ("eigenvector" %in% wanted$maps) result$eigenvector <- by_level(sums$eigenvector)
   if (wanted$histogram) result$histogram <- histogram_object(sums$counts, breaks, run$method)
-  structure(c(result, list(pairs = run$pairs, n_obs = sums$n_obs, method = run$method, sign = run$sign,
+  structure(c(result, list(pairs = run$pairs, n_obs = sums$n_obs, method = run$method, sign = run$criterion$sign,
                            type = wanted$type, power = wanted$power)), class = c("gpuConnectivity", "gpuCorResult"),
             adjusted = adjustment_of(run))
 }

@@ -182,8 +182,8 @@ summary.allPairs <- function(object, n = 6L, ...) {
 why_untestable <- function(run) {
   x <- run$x
   if (is_combined(x)) return("these are coefficients of many subjects combined")
-  if (is_designed(run$settings$design)) {
-    asked <- setdiff(names(run$settings$asked), "data") # 'data' belongs to 'covariates'
+  if (is_designed(run$design)) {
+    asked <- setdiff(names(run$asked), "data") # 'data' belongs to 'covariates'
     return(paste("with", paste0("'", asked, "'", collapse = ", "), "the number of observations does not tell"))
   }
   if (uses[run$use] != "pairwise.complete.obs") return(NULL)

@@ -12,13 +12,13 @@ new_windows <- function(value, n_obs, run, output, time) {
 
 # `n_obs` is set after the run.
 window_attributes <- function(run, output, time) {
-  plan <- run$windows
+  plan <- run$over$windows
   start <- 1 + (seq_len(plan$n) - 1) * plan$step
   end <- start + plan$width - 1
   frame <- list(start = start, end = end, centre = (start + end) / 2)
   if (!is.null(time)) frame$time <- time$first + (frame$centre - 1) * time$each
   list(windows = structure(list2DF(frame), unit = time$unit), output = output, width = plan$width,
-       step = plan$step, taper = run$taper, method = run$method, pairs = run$pairs,
+       step = plan$step, taper = run$over$taper, method = run$method, pairs = run$pairs,
        Size = ncol(run$x), Labels = colnames(run$x), n_obs = NULL,
        adjusted = adjustment_of(run), call = run$call,
        class = c("gpuCorWindows", if (output == "dist") c("matrix", "array") else "gpuCorResult"))

@@ -4,42 +4,29 @@
 # ---- the design
 
 # Returns the run with other arguments of gpuAdjust(), of which with_design() makes a design.
-with_asked <- function(run, asked) {
-  run$settings$asked <- asked
-  run
-}
+with_asked <- function(run, asked) changed(run, list(asked = asked))
 
 # Returns the run with a design, or NULL for none.
 with_made <- function(run, design) {
-  run$settings["design"] <- list(design)
+  run <- changed(run, list(design = design))
   if (isTRUE(design$in_double)) with_double(run) else run
 }
 
-with_double <- function(run) {
-  run$settings$in_double <- TRUE
-  run
-}
+with_double <- function(run) changed(run, list(in_double = TRUE))
 
 # Returns the run whose names of observations have been compared, when another run of the same data was made.
-compared_before <- function(run) {
-  run$observations <- list(are_compared = TRUE)
-  run
-}
+compared_before <- function(run) changed(run, list(observations = list(are_compared = TRUE)))
 
 # ---- values and columns
 
 # Returns the run with other values of its columns, such as residuals, surrogates, or those of one subject. `design`:
 # what of the design is still to be done to them; `method`: what is computed of them, if ranks have been taken.
-with_values <- function(run, x, y = NULL, design = run$settings$design, method = run$method) {
-  run[c("x", "y", "method")] <- list(x, y, method)
-  with_made(run, design)
+with_values <- function(run, x, y = NULL, design = run$design, method = run$method) {
+  with_made(changed(run, list(x = x, y = y, method = method)), design)
 }
 
 # Returns the run that treats missing values in another way, a position in `uses`.
-with_use <- function(run, use) {
-  run$use <- use
-  run
-}
+with_use <- function(run, use) changed(run, list(use = use))
 
 # Returns the run of some columns of x and y; NULL: all. What depends on all columns stays as it is: the design, the
 # backgrounds of context likelihoods, and the observations if a missing value in any column drops one. `counted`: from
@@ -48,29 +35,24 @@ with_columns <- function(run, x = NULL, y = NULL, counted = if (drops_observatio
                          sampled = NULL) {
   if (drops_observations(run) && !is.null(counted$observed)) {
     rows <- counted$observed[seq_len(counted$n_obs)] + 1L
-    design <- if (is.null(run$settings$design)) NO_DESIGN else run$settings$design
+    design <- if (is.null(run$design)) NO_DESIGN else run$design
     design$weights <- replace(numeric(nrow(run$x)), rows, if (is.null(design$weights)) 1 else design$weights[rows])
     run <- with_made(run, design)
   }
   pick <- function(m, columns) if (is.null(columns)) m else pick_columns(m, columns)
   run <- with_values(run, pick(run$x, x), pick(run$y, y))
-  information <- run$settings$information
+  information <- run$information
   if (!is.null(information) && !is.null(x)) run <- with_information(run, lapply(information, `[`, x))
-  run["sampled"] <- list(sampled)
-  with_mask(run, pick_pairs(run$settings$pairs, x, y))
+  with_mask(with_over(run, sampled = sampled), pick_pairs(run$mask, x, y))
 }
 
 # Returns the run with a pair mask, or NULL for none, and its number of pairs.
-with_mask <- function(run, mask) {
-  run$settings["pairs"] <- list(mask)
-  run$pairs <- count_pairs(run$x, run$y, run$settings)
-  run
-}
+with_mask <- function(run, mask) changed(run, list(mask = mask, pairs = count_pairs(run$x, run$y, mask, run$place)))
 
 # Returns the number of pairs, or of those in the pair mask.
-count_pairs <- function(x, y, settings = NULL) {
-  if (is.null(settings$pairs)) return(if (is.null(y)) pairs_of(ncol(x)) else as.numeric(ncol(x)) * ncol(y))
-  checked(.Call(r_count_pairs, ncol(if (is.null(y)) x else y), ncol(x), !is.null(y), settings))
+count_pairs <- function(x, y, mask = NULL, place = NULL) {
+  if (is.null(mask)) return(if (is.null(y)) pairs_of(ncol(x)) else as.numeric(ncol(x)) * ncol(y))
+  checked(.Call(r_count_pairs, ncol(if (is.null(y)) x else y), ncol(x), !is.null(y), mask, place))
 }
 
 pick_pairs <- function(pairs, of_x, of_y) {
@@ -85,40 +67,20 @@ pick_pairs <- function(pairs, of_x, of_y) {
 }
 
 # Returns the run whose coefficients are context likelihoods, see clr_run().
-with_information <- function(run, information) {
-  run$settings["information"] <- list(information)
-  run
-}
+with_information <- function(run, information) changed(run, list(information = information))
 
-# ---- which pairs are edges
+# Returns the run with other arguments of gpuSubjects(), whose data are matrices from now on.
+with_combination <- function(run, combination) changed(run, list(combination = combination, assay = NULL))
 
-# Returns the run with elements of its criterion, `name` and `value`, and others that say which edges it finds, where
-# they go and what is told of them: sign, mutual, spool, to_file, stays, for_user, classes, max_t.
-with_criterion <- function(run, ...) {
-  given <- list(...)
-  is_own <- names(given) %in% c("name", "value")
-  run$criterion[names(given)[is_own]] <- given[is_own]
-  run[names(given)[!is_own]] <- given[!is_own]
-  run
-}
+without_assay <- function(run) changed(run, list(assay = NULL))
 
-# ---- what varies, and where it is computed
+# ---- which pairs are edges, and what varies
 
-# Returns the run with elements that say what varies between runs of the engine: lag, lags, counts, runs, windows,
-# taper, seeds, units.
-with_over <- function(run, ...) {
-  given <- list(...)
-  run[names(given)] <- given
-  run
-}
+# Returns the run with elements of its criterion.
+with_criterion <- function(run, ...) changed(run, list(...), "criterion")
 
-# Returns the run with elements of its settings that say where and as which part it is computed: shard, save, parts,
-# replay, doing; or with those that a plan's round, or the windows' data, have in the place of the call's.
-with_place <- function(run, ...) {
-  given <- list(...)
-  run$settings[names(given)] <- given
-  run
-}
+# Returns the run with elements of what varies between runs of the engine.
+with_over <- function(run, ...) changed(run, list(...), "over")
 
-# Returns the run outside of its plan, whose shards are those of an unchanged run.
-at_home <- function(run) with_place(run, replay = NULL)
+# Returns the run outside of its plan, whose shards are those of an unchanged run. `place`: from new_place().
+at_home <- function(run, place = replace(run$place, "replay", list(NULL))) changed(run, list(place = place))

@@ -347,9 +347,9 @@ with_own_tr <- function(asked, own) {
 
 # Returns the design with the basis of its regressors, and with weights 0 for observations that miss regressors.
 design_with_regressors <- function(run) {
-  asked <- run$settings$asked
+  asked <- run$asked
   regressors <- regressors_of(asked, measure_of(run$method), n_obs_of(run))
-  if (is.null(regressors)) return(run$settings$design)
+  if (is.null(regressors)) return(run$design)
   design <- design_of_regressors(run, regressors)
   told <- unlist(lapply(regressors$kinds, function(kind) {
     told <- REGRESSORS[[kind]]$told
@@ -360,7 +360,7 @@ design_with_regressors <- function(run) {
 }
 
 design_of_regressors <- function(run, regressors) {
-  design <- run$settings$design
+  design <- run$design
   use <- run$use
   counts <- if (is.null(design$weights)) rep(TRUE, regressors$n_obs) else design$weights > 0
   z <- cbind(regressors$covariates, regressors$protected)
@@ -380,7 +380,7 @@ design_of_regressors <- function(run, regressors) {
   if (!all(counts)) design$weights <- (if (is.null(design$weights)) 1 else design$weights) * counts
   if (!any(counts)) return(design) # no coefficient exists
   is_pairwise <- uses[use] == "pairwise.complete.obs"
-  mixes <- intersect(c("protect", "covariance"), names(run$settings$asked))
+  mixes <- intersect(c("protect", "covariance"), names(run$asked))
   if (length(mixes)) {
     misses <- is_pairwise && any(vapply(Filter(Negate(is.null), run[c("x", "y")]), has_missing, NA))
     check_together(list(features = c("covariates", mixes, if (misses) "pairs that miss some",

@@ -2,10 +2,9 @@
 # gpuAdjust (R/run-specs.R).
 
 # Returns the run with its design, which the engine reads, if an argument asks for one. `tests`: TRUE if p values will
-# be computed. Those of several subjects have been made with their data. settings$asked: the arguments of gpuAdjust(),
-# from new_settings().
+# be computed. Those of several subjects have been made with their data. run$asked: the arguments of gpuAdjust().
 with_design <- function(run, tests = FALSE) {
-  asked <- run$settings$asked
+  asked <- run$asked
   if (tests && !is_combined(run$x)) check_testable(run$method, asked$df)
   if (!length(asked) && !is_of_spectra(run$method)) return(run)
   if (is_combined(run$x)) {
@@ -14,7 +13,7 @@ with_design <- function(run, tests = FALSE) {
   }
   tr <- attr(run$x, "tr")
   run <- with_asked(run, with_own_tr(asked, if (is.null(tr)) attr(run$y, "tr") else tr))
-  with_made(run, noted(run$settings, "design", function() {
+  with_made(run, noted(run$place, "design", function() {
     design <- designed(run, tests)
     if (isTRUE(asked$partial)) design_with_partial(with_made(run, design), tests) else design
   }))
@@ -39,7 +38,7 @@ ADJUSTED <- c("covariance", "spectrum", "graded", "zeros", "effective", "options
 
 # Returns the run's design, except for partial correlations.
 designed <- function(run, tests) {
-  asked <- run$settings$asked
+  asked <- run$asked
   features_of("adjustment", list(adjustment = asked)) # stops if they do not go together, as one subject's may not
   observations <- if (is.null(run$observations)) observations_of(run$x) else run$observations
   for (name in c("weights", "covariates", "data", "protect", "runs", "covariance")) {
@@ -51,7 +50,7 @@ designed <- function(run, tests) {
     is_asked <- if (is.null(part$of)) any(part$asks %in% names(asked)) else part$of(run$method)
     if (is_asked) run <- with_made(run, part$add(run, tests))
   }
-  design <- run$settings$design
+  design <- run$design
   told <- design$adjusted
   told$effective <- told_worth(run)
   design$adjusted <- if (length(told)) told[intersect(c(unlist(REGRESSION), ADJUSTED), names(told))]
@@ -62,8 +61,8 @@ designed <- function(run, tests) {
 
 # Equal weights are none. Weights of 0 and one other number become 0 and 1, as they only select observations.
 design_with_weights <- function(run) {
-  given <- run$settings$asked[["weights"]] # `$` could match weights_are
-  design <- run$settings$design
+  given <- run$asked[["weights"]] # `$` could match weights_are
+  design <- run$design
   if (!is.null(given)) {
     check_that(given, "weights", is_variables(given) && is.null(dim(given)),
                "a vector of numbers, one for each observation")
@@ -80,7 +79,7 @@ design_with_weights <- function(run) {
     levels <- length(unique(scaled[counts]))
     if (levels > 1L || !all(counts)) design$weights <- as.numeric(if (levels > 1L) scaled else counts)
   }
-  design$worth <- kind_code(run$settings$asked, run$method, design$weights)
+  design$worth <- kind_code(run$asked, run$method, design$weights)
   if (is_graded(design)) design$adjusted$graded <- TRUE
   if (any(design$weights == 0)) design$adjusted$zeros <- sum(design$weights == 0)
   design
@@ -90,8 +89,8 @@ design_with_weights <- function(run) {
 
 # The design's option has the options' values as numbers, in the engine's order.
 design_with_options <- function(run) {
-  given <- run$settings$asked$options
-  design <- run$settings$design
+  given <- run$asked$options
+  design <- run$design
   if (!length(given) && !is.environment(given)) return(design)
   check_that(given, "options", is.list(given) && !is.null(names(given)), "a named list")
   known <- measure_of(run$method)$options[[1L]]
@@ -118,11 +117,11 @@ check_option <- function(value, name, option) {
 
 # Returns TRUE if a column has a zero deviation.
 any_falls_back <- function(run) {
-  weights <- run$settings$design$weights
+  weights <- run$design$weights
   counts <- if (is.null(weights)) TRUE else weights > 0
   has_none <- function(x) isTRUE(stats::mad(x[counts], constant = 1, na.rm = TRUE) == 0)
   of_columns <- function(m) if (!is.null(m)) column_blocks(m, function(block) apply(block, 2L, has_none))
-  any(if (run$settings$by_row) apply(run$x, 1L, has_none) else unlist(lapply(run[c("x", "y")], of_columns)))
+  any(if (run$by_row) apply(run$x, 1L, has_none) else unlist(lapply(run[c("x", "y")], of_columns)))
 }
 
 # Returns the measure's options that differ from the default, as texts.
@@ -144,11 +143,11 @@ is_designed <- function(design) {
 # Returns what check_together() has to know of a run's method and data.
 facts_of <- function(run) {
   measure <- measure_of(run$method)
-  design <- run$settings$design
+  design <- run$design
   names(which(c(`several subjects` = is_combined(run$x), `graded weights` = is_graded(design),
                 `regression on covariates` = !is.null(design$basis), `several runs` = !is.null(design$runs),
                 `given coefficients` = run$method == "given",
-                `tests of adjusted data` = is_designed(design), `numeric df` = is_numeric(run$settings$asked$df),
+                `tests of adjusted data` = is_designed(design), `numeric df` = is_numeric(run$asked$df),
                 `shrunken coefficients` = isTRUE(design$adjusted$shrinkage > 0), # biased towards zero
                 `measure of ranks` = measure$ranked, `centred measure` = measure$centred,
                 `one-sided measure` = is_one_sided(run$method), `measure of spectra` = is_of_spectra(run$method),

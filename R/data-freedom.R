@@ -3,13 +3,13 @@
 # src/r/rules.c passes what a design says of them.
 
 design_with_df <- function(run, tests) {
-  df <- run$settings$asked$df
-  if (is.null(df)) return(run$settings$design)
+  df <- run$asked$df
+  if (is.null(df)) return(run$design)
   measure <- measure_of(run$method)
   facts <- c("df", if (!tests) "call without p values", if (!is_t_distributed(run$method)) "measure without t")
   check_together(list(features = facts), words = list(method = run$method, distribution = measure$distribution))
   check_that(df, "df", identical(df, "bartlett") || are_finite(df, 1L, 1), "a number of at least 1, or \"bartlett\"")
-  design <- run$settings$design
+  design <- run$design
   design$df <- if (identical(df, "bartlett")) df else as.numeric(df)
   design["calibration"] <- list(calibration_of(design, measure$centred))
   design$adjusted$df <- df
@@ -76,7 +76,7 @@ effective_n <- function(design, counted) {
 
 # Returns the effective number of observations for headers, as far as all pairs share them; NULL: it is their number.
 told_worth <- function(run) {
-  design <- run$settings$design
+  design <- run$design
   if (!has_worth(design)) return(NULL)
   counts <- if (is.null(design$weights)) rep(TRUE, n_obs_of(run)) else design$weights > 0
   if (drops_observations(run)) counts <- counts & complete_observations(run)
@@ -93,8 +93,8 @@ MIN_LIKE_COLUMNS <- 5
 # Warns if p values take the rows of a series to be independent. `x`: the user's data, of which run$x was made. Data
 # frames and experiments mostly have samples as rows; data outside memory are not read for this.
 warn_series <- function(run, x) {
-  asked <- run$settings$asked
-  if (!is.null(asked$df) || run$settings$by_row || !is.matrix(x) || !is.numeric(x)) return(invisible())
+  asked <- run$asked
+  if (!is.null(asked$df) || run$by_row || !is.matrix(x) || !is.numeric(x)) return(invisible())
   is_known <- inherits(x, "ts") || is_number(attr(x, "tr")) || !is.null(asked$bandpass)
   if (!is_known) {
     others <- c(run["y"], asked[c("covariates", "covariance")])
@@ -118,7 +118,7 @@ autocorrelation_of <- function(x) {
 
 # Returns list(max: max degrees of freedom of a pair, or the given ones; estimated: TRUE if they differ among pairs).
 degrees_of_freedom <- function(run, counted, min_obs = MIN_OBS) {
-  design <- run$settings$design
+  design <- run$design
   estimated <- identical(design$df, "bartlett")
   taken <- measure_of(run$method)$df_taken + if (estimated || is.null(design)) 0 else design$lost
   n <- counted$n_obs # max effective number of observations of a pair

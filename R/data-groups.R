@@ -15,7 +15,7 @@ method_of_groups <- function(method, groups) {
 # Returns check_input()'s list with a column for each of the run's groups, if there are groups. A group with a missing
 # or infinite value is a column of these, which has no coefficients.
 grouped <- function(input, run) {
-  groups <- run$settings$asked$groups
+  groups <- run$asked$groups
   if (is.null(groups)) return(input)
   x <- input$x
   check_that(groups, "groups", is.atomic(groups) && is.null(dim(groups)), "a vector with a label for each column")

@@ -116,7 +116,7 @@ relations <- c("same", "different", "within_distance", "beyond_distance")
 
 # Returns the run with its pair mask for the engine and its number of pairs, or stops if the mask does not fit the
 # columns of x and y. The engine checks lengths. `pairs`: from pairMask(), or NULL.
-with_pairs <- function(run, pairs = run$settings$pairs) {
+with_pairs <- function(run, pairs = run$mask) {
   if (!is.null(pairs)) {
     check_that(pairs, "pairs", inherits(pairs, "gpuCorPairs"), "from pairMask()")
     are_traits <- function(traits) {

@@ -4,7 +4,7 @@
 # Returns the design for partial correlations of the adjusted columns. `tests`: TRUE if p values will be computed, which
 # have degrees of freedom of their own.
 design_with_partial <- function(run, tests) {
-  design <- run$settings$design
+  design <- run$design
   counted <- count_observations(run)
   if (counted$common || !counted$n_obs) {
     fail("partial = TRUE needs ", if (counted$common) {
@@ -15,7 +15,7 @@ design_with_partial <- function(run, tests) {
   }
   sums <- perform(run, "partial_sums", counted)
   rows <- if (is.null(counted$observed)) seq_len(counted$n_obs) else counted$observed[seq_len(counted$n_obs)] + 1L
-  shrinkage <- run$settings$asked$shrinkage
+  shrinkage <- run$asked$shrinkage
   if (shrinkage == "auto") {
     shrinkage <- estimated_shrinkage(sums, design$weights[rows])
     if (shrinkage == 1) {
@@ -78,7 +78,7 @@ partial_map <- function(sums, shrinkage) {
 # Shrunken coefficients have the distribution of a correlation whose degrees of freedom are fitted to the coefficients
 # of a sample of the columns (Schaefer and Strimmer 2005, after Efron).
 partial_freedom <- function(run, shrinkage, n_var, counted) {
-  design <- run$settings$design
+  design <- run$design
   if (!is.null(design$df)) return(design)
   if (shrinkage == 0) {
     design$lost <- design$lost + n_var - 2

@@ -70,7 +70,7 @@ residualize_weighted <- function(x, design, is_centred) {
 
 # ---- runs
 
-is_adjusted_run <- function(run) !is.null(run$settings$design$basis)
+is_adjusted_run <- function(run) !is.null(run$design$basis)
 
 # Regresses on covariates over all observations, before the data are divided. `part`: the name of a part, for messages.
 residualized_run <- function(run, part) {
@@ -81,12 +81,12 @@ residualized_run <- function(run, part) {
              if (is_of_spectra(run$method)) "measure of spectra", if (misses) "pairs that miss some")
   check_together(list(features = facts), words = list(method = run$method, part = part))
   values <- lapply(given, function(x) {
-    residuals <- column_blocks(x, function(values) residualize_columns(values, run$settings$design, measure$centred))
+    residuals <- column_blocks(x, function(values) residualize_columns(values, run$design, measure$centred))
     residuals <- do.call(cbind, residuals)
     colnames(residuals) <- colnames(x)
     residuals
   })
-  design <- run$settings$design
+  design <- run$design
   design[c("basis", "removed")] <- list(NULL)
   design$adjusted$lost <- NULL # counts all observations
   with_values(run, values$x, values$y, design)
@@ -94,8 +94,8 @@ residualized_run <- function(run, part) {
 
 # Returns the run with adjusted series, for its windows. Stops if a window has rows of two of the design's runs.
 window_series <- function(run) {
-  runs <- run$settings$design$runs
-  windows <- run$windows
+  runs <- run$design$runs
+  windows <- run$over$windows
   first <- (seq_len(windows$n) - 1) * windows$step + 1
   if (!is.null(runs) && any(runs[first] != runs[first + windows$width - 1])) {
     fail("'runs': windows of ", windows$width, " rows, ", windows$step, " apart, have rows of two runs; call ",

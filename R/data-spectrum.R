@@ -3,8 +3,8 @@
 
 # Returns the design with that basis, orthogonal to its regressors.
 design_with_spectrum <- function(run) {
-  asked <- run$settings$asked
-  design <- run$settings$design
+  asked <- run$asked
+  design <- run$design
   n <- n_obs_of(run)
   gaps <- sum(design$weights == 0)
   if (gaps == 0 && drops_observations(run)) gaps <- sum(!complete_observations(run))

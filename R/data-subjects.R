@@ -89,7 +89,7 @@ NULL
 # Returns the run with subjects' data instead of matrices; a single subject's data are matrices. `takes`, `tests`: as in
 # new_run().
 with_subjects <- function(run, x, y, takes, tests) {
-  given <- run$settings$combination
+  given <- run$combination
   rule <- check_combination(given, takes == "summaries")
   # "random": subjects are a sample; "fixed": they are the only ones of interest.
   effects <- if (!tests) "none" else if (is.null(given$effects)) "random" else given$effects
@@ -105,22 +105,32 @@ with_subjects <- function(run, x, y, takes, tests) {
   }
   data <- read_subjects(run, x, y, n, names)
   if (n == 1L) {
-    return(with_asked(with_values(run, data$x[[1L]], data$y[[1L]]), asked_of_subject(run$settings$asked, 1L, 1L)))
+    return(with_asked(with_values(run, data$x[[1L]], data$y[[1L]]), asked_of_subject(run$asked, 1L, 1L)))
   }
+  own <- given$subject_weights
+  if (!is.null(own)) {
+    check_that(own, "subject_weights", are_finite(own, n) && all(own > 0),
+               paste("a positive number for each of the", length(data$x), "subjects"))
+  }
+  weigh <- function(counted) {
+    if (effects == "random" || (is.null(own) && (rule$how != "fisher" || run$method == "given"))) return(rep(1, n))
+    if (is.null(own)) fisher_weights(counted$n) else as.numeric(own)
+  }
+  run <- with_combined(run, data, rule, effects, names, weigh, sessions = sessions)
+  if (is.null(given$combine)) tell_mean(run$place)
+  run
+}
+
+# Returns the run of subjects' data, each with its design, whose coefficients are combined. `data`: from
+# read_subjects(); `weigh`: a function of their numbers of observations, from count_subjects(), that returns their
+# weights; `total`: by what the weighted sum is divided; `...`: of new_subjects().
+with_combined <- function(run, data, rule, effects, names, weigh, total = NULL, ...) {
   designs <- subject_designs(run, data, effects, names)
   counted <- count_subjects(run, data, designs, names)
-  own <- given$subject_weights
-  weights <- if (effects == "random" || (is.null(own) && (rule$how != "fisher" || run$method == "given"))) {
-    rep(1, n)
-  } else if (is.null(own)) {
-    fisher_weights(counted$n)
-  } else {
-    as.numeric(check_that(own, "subject_weights", are_finite(own, n) && all(own > 0),
-                          paste("a positive number for each of the", length(data$x), "subjects")))
-  }
-  if (is.null(given$combine)) tell_mean(run$settings)
-  with_values(run, new_subjects(data$x, rule, weights, sum(weights), counted, designs, effects, sessions = sessions),
-              if (!is.null(y)) new_subjects(data$y))
+  weights <- weigh(counted)
+  if (is.null(total)) total <- sum(weights)
+  with_values(run, new_subjects(data$x, rule, weights, total, counted, designs, effects, ...),
+              if (!is.null(data$y)) new_subjects(data$y))
 }
 
 # Returns the number of sessions of each subject: x is a list of subjects, each a list of its sessions' matrices.
@@ -139,8 +149,8 @@ sessions_of <- function(x, y, n) {
 }
 
 # A plan shows no message, as it calls the function several times.
-tell_mean <- function(settings) {
-  if (!is.null(settings$replay)) return(invisible())
+tell_mean <- function(place) {
+  if (!is.null(place$replay)) return(invisible())
   message("'combine' is not given, so the subjects' coefficients are averaged, as by combine = \"mean\"; ?subjects ",
           "has the other ways")
 }
@@ -175,14 +185,14 @@ asked_of_subject <- function(asked, i, n) {
 
 # Returns a list of each subject's design, or NULL if no argument asks for one.
 subject_designs <- function(run, data, effects, names = subject_names(length(data$x))) {
-  asked <- run$settings$asked
+  asked <- run$asked
   n <- length(data$x)
   if (!length(asked) && !is_of_spectra(run$method)) return(NULL)
   check_together(list(features = c("several subjects", paste(effects, "effects"), if (!is.null(asked$df)) "df",
                                    if (identical(asked$df, "bartlett")) "df = \"bartlett\"")))
   each_subject(n, function(i) {
     own <- with_mask(with_values(run, data$x[[i]], data$y[[i]]), NULL) # the mask is checked later
-    with_design(with_asked(own, asked_of_subject(asked, i, n)), tests = effects == "fixed")$settings$design
+    with_design(with_asked(own, asked_of_subject(asked, i, n)), tests = effects == "fixed")$design
   }, names)
 }
 
@@ -243,7 +253,7 @@ read_subjects <- function(run, x, y, n, names = subject_names(n)) {
   first <- NULL
   each_subject(n, function(i) {
     own <- check_input(as_subject(x, i), if (!is.null(y)) as_subject(y, i), run$use, run$method,
-                       run$settings$assay, run$settings$asked$options)
+                       run$assay, run$asked$options)
     if (run$method != "given") check_not_coefficients(own$x, "x", of_subjects = TRUE)
     if (is.null(first)) first <<- own
     check_same_columns(own$x, first$x, "x", FIRST_SUBJECT)

@@ -86,7 +86,7 @@ tested_edges <- function(edges, x, y, use, method, precision, ..., mutual, pairs
   df <- significance$df
   edges$n <- rep(significance$n, nrow(edges))
   edges$ts <- edges$r * sqrt(df / (1 - edges$r^2))
-  edges$p.value <- p_of_r(edges$r, significance$distribution, run$settings$threads)
+  edges$p.value <- p_of_r(edges$r, significance$distribution, run$place$threads)
   edges
 }
 

@@ -33,13 +33,12 @@ read_round <- function(plan, number) {
 # subjects' coefficients are combined, or NULL for one data set.
 new_round <- function(number, entry, run, arguments) {
   x <- run$x
-  settings <- run$settings
   if (is_combined(x)) {
     designs <- x$designs
     combination <- list(rule = list(how = x$name, level = x$level, skips = x$skips), weights = x$weights,
                         total = x$total, sessions = x$sessions)
   } else {
-    designs <- if (!is.null(settings$design)) list(settings$design)
+    designs <- if (!is.null(run$design)) list(run$design)
     combination <- NULL
   }
   # Shards must not depend on arguments that concern only the final result.
@@ -48,9 +47,9 @@ new_round <- function(number, entry, run, arguments) {
     arguments[[1L]][c("spool", "stay")] <- list(NULL, 0L)
     arguments[[length(arguments)]] <- 2^53 # maximum number of edges
   }
-  list(number = number, entry = entry, method = run$method, use = run$use, in_double = settings$in_double,
-       min_obs = settings$min_obs, arguments = arguments, is_last = sum(settings$pass) > 1 - 1e-6,
-       information = settings$information, pairs = settings$pairs, combination = combination,
+  list(number = number, entry = entry, method = run$method, use = run$use, in_double = run$in_double,
+       min_obs = run$min_obs, arguments = arguments, is_last = sum(run$place$pass) > 1 - 1e-6,
+       information = run$information, mask = run$mask, combination = combination,
        designs = design_digests(designs))
 }
 
@@ -154,7 +153,7 @@ parts_of <- function(plan, files) {
 # shards' results. The first run with missing shards becomes a round, and ends the call. The result of a plan is
 # therefore that of the call on one machine, for any verb.
 #
-# The verb's settings contain an object of class gpuCorReplay (settings$replay; NULL outside plans):
+# The run's place has an object of class gpuCorReplay (run$place$replay; NULL outside plans):
 #   call                                       the call that results show
 #   is_planning                                TRUE to find the next round, not the result
 #   run_pass(entry, run, arguments)            the result of a run of the engine over all pairs
@@ -185,7 +184,7 @@ is_written <- function(plan) !is.null(plan$digest)
 
 replayed_pass <- function(recording, entry, run, arguments) {
   is_brief <- entry == "histogram" && run$pairs <= SMALL_PAIRS # computed without a round
-  if (!is.null(run$sampled) || is_brief) {
+  if (!is.null(run$over$sampled) || is_brief) {
     return(replayed_note(recording, "sample", function() checked(call_engine(entry, run, arguments))))
   }
   plan <- recording$plan

@@ -1,9 +1,9 @@
 # How a process works on a plan: it computes shards, or merges them.
 
-# Returns a plan with its data and this process's settings. `control`: from gpuControl(); `check`: TRUE to compare the
+# Returns a plan with its data and this process's place. `control`: from gpuControl(); `check`: TRUE to compare the
 # data with their checksums.
 open_work <- function(plan, control = NO_SPECS$control, check = FALSE) {
-  list(plan = plan, control = control, settings = new_settings(list(control = control)),
+  list(plan = plan, control = control, place = new_place(control),
        x = stored_data(plan, "x", check), y = stored_data(plan, "y", check))
 }
 
@@ -34,10 +34,11 @@ next_round <- function(work) {
   if (inherits(result, "gpuCorRound")) result$round else round
 }
 
-# Returns the run of a round: data with designs, and the settings.
+# Returns the run of a round: data with designs.
 run_of_round <- function(work, round) {
   designs <- round_designs(work, round)
-  run <- bare_run(round$method, round$use, work$settings)
+  run <- bare_run(round$method, round$use, work$place, in_double = round$in_double, min_obs = round$min_obs,
+                  information = round$information, mask = round$mask)
   how <- round$combination
   if (is.null(how)) {
     return(with_values(run, work$x[[1L]], if (length(work$y)) work$y[[1L]], if (length(designs)) designs[[1L]]))
@@ -81,7 +82,7 @@ run_claimed <- function(work, round, shard, pass, passes) {
   unlink(files$file[!files$is_sound], expand = FALSE)
   if (any(files$is_sound)) return(message(shown, ": finished before"))
   if (nrow(files)) message(shown, " is damaged, and is computed again")
-  about <- run_shard(plan, round, shard, run_of_round(at_pass(work, pass, passes, shown), round))
+  about <- run_shard(plan, round, shard, at_pass(run_of_round(work, round), pass, passes, shown))
   message(shown, ": ", format(about$seconds, digits = 3), " s on ", about$host, " (", about$backend, ")")
 }
 
@@ -90,13 +91,12 @@ run_shard <- function(plan, round, shard, run) {
   file <- file.path(plan_folder(plan, "rounds", round$number), shard_name(shard))
   partial <- begin_partial(file)
   on.exit(discard_partial(partial))
-  run <- with_place(run, shard = c(shard - 1, plan$shards), save = partial, in_double = round$in_double,
-                    information = round$information, pairs = round$pairs, min_obs = max(0L, round$min_obs))
+  run <- with_place(run, shard = c(shard - 1, plan$shards), save = partial)
   started <- Sys.time()
   found <- checked(call_engine(round$entry, run, round$arguments))
   seconds <- as.numeric(Sys.time() - started, units = "secs")
   marks <- function(flags) list(at = which(flags != 0), flag = flags[flags != 0]) # few are nonzero
-  about <- c(list(shard = shard, seconds = seconds, host = Sys.info()[["nodename"]], backend = run$settings$backend),
+  about <- c(list(shard = shard, seconds = seconds, host = Sys.info()[["nodename"]], backend = run$place$backend),
              found["n_obs"], lapply(found[c("x_flags", "y_flags")], marks))
   tryCatch(append_sealed(partial, about, shard_seal(plan, round, shard)),
            error = function(condition) cannot_write(file, partial, conditionMessage(condition)))
@@ -222,16 +222,16 @@ clock_of <- function(plan) {
 
 # ---- package future
 
-# Computes a verb's shards with the workers of package future, in a temporary plan folder.
-# `given`, `specs`: the verb's arguments.
-by_shards <- function(verb, x, y, given, specs, file, compression, call) {
+# Computes a verb's shards with the workers of package future, in a temporary plan folder. `of`: where its arguments are.
+by_shards <- function(verb, of) {
   need_packages(c("future", "future.apply"), "'shards'")
   path <- tempfile("gpucor-plan-", setting_folder(if (has_local_workers()) tempdir() else getwd()))
   on.exit(unlink(path, recursive = TRUE, expand = FALSE))
-  control <- run_of(specs$control)
-  given <- c(Filter(Negate(is.null), given), arguments_of(specs))
-  plan <- make_plan(path, x, y, given, verb, specs$control$shards, control, call)$plan
-  further <- if (!is.null(file)) list(file = file, compression = compression)
+  control <- run_of(of$specs$control)
+  own <- setdiff(formals_of(verb)$names, c("x", "y", "file", "compression", "...", names(SPECS)))
+  given <- c(Filter(Negate(is.null), mget(own, of)), arguments_of(of$specs))
+  plan <- make_plan(path, of$x, of$y, given, verb, of$specs$control$shards, control, of$call)$plan
+  further <- if (!is.null(of$file)) list(file = of$file, compression = of$compression)
   collect_plan(open_work(plan, control), further, function(round) run_by_future(plan, round, control))
 }
 

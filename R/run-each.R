@@ -14,7 +14,7 @@ for_each <- function(over, run, f) {
   }
   lapply(seq_len(over$n), function(k) {
     own <- at_pass(run, k, over$n, over$label(k))
-    report_progress(own$settings, 0) # a run may be too short for a report of the engine
+    report_progress(own$place, 0) # a run may be too short for a report of the engine
     one <- function() f(over$change(own, k), k)
     if (over$warns == "none" || (over$warns == "first" && k > 1L)) return(repeated(one()))
     if (over$warns == "once") withCallingHandlers(one(), warning = once) else one()

@@ -15,7 +15,7 @@ values_of_pairs <- function(run, layout, attributes = list()) {
 # its own arguments. Its function, r_ and the name, says what it takes and returns. In a plan, results of shards stand
 # for those of ENTRIES.
 perform <- function(run, what, ...) {
-  replay <- run$settings$replay
+  replay <- run$place$replay
   is_divided <- !is.null(replay) && what %in% ENTRIES
   checked(if (is_divided) replay$run_pass(what, run, list(...)) else call_engine(what, run, list(...)))
 }
@@ -24,11 +24,11 @@ perform <- function(run, what, ...) {
 ENTRIES <- c("cor", "edges", "neighbours", "histogram", "connectivity")
 
 call_engine <- function(entry, run, arguments) {
-  .Call(r_run, entry, run$x, run$y, method_code(run$method), run$use, arguments, run$settings)
+  .Call(r_run, entry, run, method_code(run$method), arguments)
 }
 
 # Returns f(); in a plan, the value of f() when the plan was made. `kind`: "design" or "sample".
-noted <- function(settings, kind, f) if (is.null(settings$replay)) f() else settings$replay$take_note(kind, f)
+noted <- function(place, kind, f) if (is.null(place$replay)) f() else place$replay$take_note(kind, f)
 
 # Returns the engine's result, or raises its error as an R error.
 checked <- function(result) {
@@ -51,13 +51,13 @@ stop_run <- function(result) {
 
 # Returns texts with the number of variables of x and of y that have `flag`, and the first three of them, or NULL.
 describe_flagged <- function(result, flag, run) {
-  what <- if (run$settings$by_row) " rows" else " columns"
+  what <- if (run$by_row) " rows" else " columns"
   unlist(lapply(c("x", "y"), function(name) {
     flags <- result[[paste0(name, "_flags")]]
     which <- which((flags & as.raw(constant(flag))) != 0)
     if (!length(which)) return(NULL)
     first <- utils::head(which, 3L)
-    labels <- if (run$settings$by_row) rownames(run$x) else colnames(run[[name]])
+    labels <- if (run$by_row) rownames(run$x) else colnames(run[[name]])
     if (!is.null(labels)) first <- ifelse(nzchar(labels[first]) & !is.na(labels[first]), labels[first], first)
     paste0(length(which), " of ", length(flags), what, " of '", name, "': ",
            paste(printable(first), collapse = ", "), if (length(which) > 3L) ", ...")
@@ -141,11 +141,11 @@ count_observations <- function(run) perform(run, "observations")
 drops_observations <- function(run) uses[run$use] %in% c("complete.obs", "na.or.complete")
 
 # Returns the number of observations of one data set.
-n_obs_of <- function(run) if (run$settings$by_row) ncol(run$x) else nrow(run$x)
+n_obs_of <- function(run) if (run$by_row) ncol(run$x) else nrow(run$x)
 
 # Returns TRUE for observations of which no variable misses its value.
 complete_observations <- function(run) {
-  if (run$settings$by_row) return(colSums(is.na(run$x)) == 0)
+  if (run$by_row) return(colSums(is.na(run$x)) == 0)
   counted <- count_observations(run)
   if (is.null(counted$observed)) return(rep(TRUE, nrow(run$x)))
   seq_len(nrow(run$x)) %in% (counted$observed[seq_len(counted$n_obs)] + 1L)

@@ -27,9 +27,9 @@ run_bytes <- function(run, layout) perform(run, "cor_bytes", engine$constants[[l
 
 # Stops if the values of all pairs do not fit, with `more` extra bytes per value. Planning computes nothing.
 check_run_memory <- function(run, layout, what, hint, more = 0) {
-  n_var <- as.numeric(if (run$settings$by_row) nrow(run$x) else ncol(run$x))
+  n_var <- as.numeric(if (run$by_row) nrow(run$x) else ncol(run$x))
   n <- switch(layout, square = n_var^2, rectangle = n_var * ncol(run$y), pairs_of(n_var))
-  replay <- run$settings$replay
+  replay <- run$place$replay
   if ((MAX_BYTES_OF_VALUE + more) * n <= SMALL_REQUEST || isTRUE(replay$is_planning)) return(invisible())
   bytes <- if (is.null(replay)) sum(run_bytes(run, layout)) else 8 * n
   check_memory(bytes + more * n, what, n_of(n, if (layout %in% c("square", "rectangle")) "value" else "pair"), hint)

@@ -13,18 +13,18 @@ REDRAW_SECONDS <- 0.04
 
 quiet_seconds <- function() getOption("gpucor.progress_quiet", QUIET_SECONDS)
 
-# Returns the job of the settings, which starts with its first report and ends with the outermost function of the
-# package on the stack, also after an error. The bar restarts if that function creates other settings.
-job_of <- function(settings) {
+# Returns the job of a place, which starts with its first report and ends with the outermost function of the
+# package on the stack, also after an error. The bar restarts if that function makes another place.
+job_of <- function(place) {
   job <- state$job
   if (is.null(job)) {
-    job <- list2env(list(started = settings$started, shown = -Inf), parent = emptyenv())
+    job <- list2env(list(started = place$started, shown = -Inf), parent = emptyenv())
     state$job <- job
     own <- quote(end_job(!identical(returnValue(end_job), end_job))) # the result, or after an error the default
     do.call(on.exit, list(own, add = TRUE), envir = sys.frame(outermost_frame()))
   }
-  if (!identical(job$of, settings$started)) {
-    fresh <- list(of = settings$started, fraction = 0, seen = 0, done = Inf, rate = NA_real_, speed = NULL)
+  if (!identical(job$of, place$started)) {
+    fresh <- list(of = place$started, fraction = 0, seen = 0, done = Inf, rate = NA_real_, speed = NULL)
     list2env(fresh, job)
   }
   job
@@ -40,23 +40,23 @@ end_job <- function(is_finished) {
 now <- function() proc.time()[["elapsed"]]
 
 # Shows at once what R is doing while no engine runs, without a remaining time, which is unknown.
-doing <- function(settings, what) {
-  if (settings$progress == 0 || now() - settings$started < quiet_seconds()) return(invisible())
-  job <- job_of(settings)
-  job$fraction <- max(job$fraction, settings$pass[1L])
+doing <- function(place, what) {
+  if (place$progress == 0 || now() - place$started < quiet_seconds()) return(invisible())
+  job <- job_of(place)
+  job$fraction <- max(job$fraction, place$pass[1L])
   job$rate <- NA_real_
   show_job(job, what, left = FALSE, at_once = TRUE)
 }
 
-# Called by the engine and by loops in R. `fraction`: of the settings' pass; `pairs`: its number of pairs, or 0 if it
+# Called by the engine and by loops in R. `fraction`: of the place's pass; `pairs`: its number of pairs, or 0 if it
 # does not count pairs.
-report_progress <- function(settings, fraction, pairs = 0) {
-  if (settings$progress == 0) return(invisible())
-  job <- job_of(settings)
+report_progress <- function(place, fraction, pairs = 0) {
+  if (place$progress == 0) return(invisible())
+  job <- job_of(place)
   fraction <- min(max(fraction, 0), 1)
-  job$fraction <- min(1, max(job$fraction, settings$pass[1L] + fraction * settings$pass[2L]))
-  count_pace(job, settings$doing, if (isFALSE(settings$doing$rated)) 0 else fraction * pairs)
-  show_job(job, describe_doing(settings$doing, fraction))
+  job$fraction <- min(1, max(job$fraction, place$pass[1L] + fraction * place$pass[2L]))
+  count_pace(job, place$doing, if (isFALSE(place$doing$rated)) 0 else fraction * pairs)
+  show_job(job, describe_doing(place$doing, fraction))
 }
 
 # Measures the pairs per second of the current pass.

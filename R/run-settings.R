@@ -74,12 +74,10 @@ check_setting <- function(name, value, found = NULL, backend = "cpu") {
     })
 }
 
-# Returns everything except the data that the engine and the passes need: the specs, and the call's pairs. The design,
-# the overlap and shards are set later.
-new_settings <- function(specs, pairs = NULL, precision = "single", distance = FALSE, by_row = FALSE, overlap = NULL) {
-  control <- unclass(specs$control)
-  if (!is.null(control$precision)) precision <- control$precision
-  precision <- check_choice(precision, precisions, "precision")
+# Returns where and as which part a run is computed; src/r/call.h lists what the engine reads of it. `control`: from
+# gpuControl().
+new_place <- function(control) {
+  control <- unclass(control)
   found <- run_settings(control[names(control) %in% RUN_SETTINGS])
   backend <- choose_backend(found$backend, found)
   set <- list(devices = state$devices, memory = 0, progress = interactive(), keep_memory = -1)
@@ -98,34 +96,11 @@ new_settings <- function(specs, pairs = NULL, precision = "single", distance = F
     started = if (set$progress) now(),
     pass = c(0, 1), # this pass as a fraction of the job: its start and its width
     doing = NULL, # label for the progress bar, see describe_doing()
-    assay = control$assay,
-    asked = unclass(specs$adjustment), # see designed()
-    design = NULL,
-    combination = unclass(specs$subjects),
-    pairs = pairs,
-    in_double = precision == "double",
-    min_obs = max(0L, specs$adjustment$min_obs), # of a coefficient; 0: the measure's own
-    overlap = overlap, # see overlap_rule()
-    information = NULL, # see clr_run()
-    distance = distance,
-    by_row = by_row, # TRUE: the variables are the rows of x
     shard = c(0, 1), # all pairs: see src/r/shard.c
     save = character(),
     parts = NULL,
     replay = control$replay # NULL: not in a plan
   )
-}
-
-# Returns the run as pass `pass` of `passes`, for the progress bar. `what`, `of`: its label, see describe_doing().
-at_pass <- function(run, pass, passes, what = NULL, of = NULL) {
-  part_of(run, (pass - 1) / passes, 1 / passes, what, of)
-}
-
-part_of <- function(run, from, width, what = NULL, of = NULL) {
-  before <- run$settings$pass
-  run$settings$pass <- c(before[1L] + from * before[2L], width * before[2L])
-  if (!is.null(what)) run$settings$doing <- list(text = what, of = of)
-  run
 }
 
 # Returns for each back end its number of devices and, if 0, the reason; the preferred back end is first.
@@ -143,29 +118,6 @@ choose_backend <- function(backend, found = NULL) {
     fail("backend = \"", backend, "\" cannot be used: ", all$reason[at], "; use backend = \"cpu\" or \"auto\"")
   }
   backend
-}
-
-on_host <- function(run) {
-  run$settings[c("backend", "devices")] <- list("cpu", 0L)
-  run
-}
-
-# Multiplications of a run that one thread ends before others are worth waiting for, about a millisecond.
-SHORT_WORK <- 2^25
-
-# For loops over short runs: other work of the machine delays every run that waits for several threads.
-one_thread_if_short <- function(run, work) {
-  if (work < SHORT_WORK && run$settings$backend == "cpu") run$settings$threads <- 1L
-  run
-}
-
-# Multiplications by one CPU thread in the time that a GPU takes to begin and end a run.
-SMALL_WORK <- 4e6
-
-# Selects the CPU, whose results are the same, for runs that end before a GPU would start, unless the user requests a
-# GPU. `work`: multiplications of a run.
-on_host_if_small <- function(run, work) {
-  if (run$settings$may_move && work < SMALL_WORK * run$settings$threads) on_host(run) else run
 }
 
 # Returns GPU indices from 0. The CPU accepts any valid indices, so that a call that names GPUs runs without them. Other

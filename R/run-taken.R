@@ -37,10 +37,13 @@ FURTHER <- list(gpuModules = c("pamStage", "pamRespectsDendro"))
 
 offered_by <- function(verb) c(OFFERED[[verb]], RUN_SETTINGS)
 
-# Divides the `...` of a function: returns list(adjustment, subjects, permutation, control), a spec each.
-specs_of <- function(verb, ...) {
-  if (!...length()) return(NO_SPECS)
-  given <- list(...)
+# Divides the `...` of a function and its formals of these names: returns list(adjustment, subjects, permutation,
+# control), a spec each. `frame`: the function's.
+specs_of <- function(verb, ..., frame = parent.frame()) {
+  whole <- mget(intersect(names(SPECS), formals_of(verb)$names), frame, ifnotfound = list(NULL))
+  whole <- whole[!vapply(whole, is.null, NA)]
+  if (!...length() && !length(whole)) return(NO_SPECS)
+  given <- c(list(...), whole)
   is_whole <- vapply(given, inherits, NA, "gpuSpec")
   names(given) <- full_names(if (is.null(names(given))) "" else names(given), verb, is_whole)
   is_own <- names(given) %in% names(SPEC_OF) & !is_whole
@@ -76,22 +79,37 @@ arguments_of <- function(specs) {
 # The arguments that say which pairs are edges.
 CRITERIA <- c("threshold", "density", "k", "p.value", "fdr")
 
-# Values of arguments with which they count as not given, beside NULL, FALSE and "none".
-NOT_GIVEN <- list(resample = 0, n_perm = 0, compression = 0, stability = 0, fraction = 0.63,
-                  enhance = c(E = 0.5, H = 2), surrogate = "rotation")
+# Returns list(names: those of a function's formals; defaults: the values of those that features_of() looks at).
+formals_of <- function(verb) {
+  known <- state$formals[[verb]]
+  if (!is.null(known)) return(known)
+  all <- formals(verb, envir = asNamespace("gpucor"))
+  is_required <- vapply(all, function(default) identical(default, quote(expr = )), NA)
+  looked_at <- setdiff(names(all)[!is_required], c("method", "use", names(SPECS)))
+  state$formals[[verb]] <- list(names = names(all), defaults = lapply(all[looked_at], eval, asNamespace("gpucor")))
+  state$formals[[verb]]
+}
 
-# Returns list(features, words: texts to fill in) of a call, after checking that they go together. `...`: arguments as
-# they were checked.
-features_of <- function(verb, specs, ...) {
-  given <- list(...)
-  if (!identical(specs, NO_SPECS)) given <- c(given, arguments_of(specs), list(shards = specs$control$shards))
-  is_default <- function(value) is.null(value) || identical(value, FALSE) || identical(value, "none")
-  given <- given[!vapply(given, is_default, NA)]
-  given <- given[!vapply(names(given), function(name) identical(given[[name]], NOT_GIVEN[[name]]), NA)]
+# Returns list(features, words: texts to fill in) of a call, after checking that they go together. An argument is a
+# feature unless it has its default, or the first of several; every string is one, as `output = "dist"`. `frame`: where
+# the function's arguments are, as they were checked; `...`: further ones.
+features_of <- function(verb, specs, frame = NULL, ...) {
+  defaults <- if (!is.null(frame)) formals_of(verb)$defaults
+  values <- if (!is.null(frame)) c(mget(names(defaults), frame), list(...))
+  if (!identical(specs, NO_SPECS)) values <- c(values, arguments_of(specs), list(shards = specs$control$shards))
+  values <- c(values, values$options)
+  is_given <- vapply(names(values), FUN.VALUE = NA, function(name) {
+    value <- values[[name]]
+    default <- defaults[[name]]
+    is_first <- is.character(value) && length(default) > 1L && identical(value, default[[1L]])
+    !(is.null(value) || isFALSE(value) || is_first || identical(value, default))
+  })
+  given <- values[is_given]
   if (all(names(given) == "y")) return(NULL)
-  given <- c(given, given$options)
   criterion <- CRITERIA[CRITERIA %in% names(given)]
-  texts <- given[vapply(given, function(value) is.character(value) && length(value) == 1L, NA)]
+  is_text <- vapply(values, is.character, NA)
+  texts <- values[is_text]
+  texts <- lapply(texts[!is_given[is_text] | lengths(texts) == 1L], `[`, 1L)
   facts <- c(edges = length(criterion) > 0L, tests = any(c("p.value", "fdr") %in% criterion),
              `several values` = any(lengths(given[criterion]) > 1L), plan = !is.null(specs$control$replay))
   found <- list(features = c(verb, names(given), if (length(texts)) paste0(names(texts), " = \"", texts, "\""),

@@ -42,7 +42,7 @@ density_thresholds <- function(run) {
   vapply(values, FUN.VALUE = 0, function(density) {
     k <- edges_of_density(density, run$pairs)
     histogram <- histogram_pass(at_pass(run, 1, 2, "histogram of the coefficients"))
-    range <- rank_range(weight_bins(histogram, run$sign), k)
+    range <- rank_range(weight_bins(histogram, run$criterion$sign), k)
     pass <- edge_pass(at_pass(run, 2, 2, "threshold"), range$low, range$high)
     store_rank(pass, k, run)
   })
@@ -90,10 +90,10 @@ sampled_min <- function(run, k) {
   if (is.null(sample)) return(NULL)
   sample <- part_of(sample, 0, SAMPLE_WORK, "sample of the columns")
   fraction <- k / run$pairs
-  bins <- weight_bins(histogram_pass(sample), run$sign)
+  bins <- weight_bins(histogram_pass(sample), run$criterion$sign)
   bins$error <- 0 # approximate values err to both sides, by less than the margin
   min_weight <- rank_range(bins, sampled_rank(sample, fraction))$low
-  if (min_weight >= MIN_BINS * bins$width || !is.null(run$settings$pairs)) return(min_weight)
+  if (min_weight >= MIN_BINS * bins$width || !is.null(run$mask)) return(min_weight)
   small <- sample_run(run, k, MAX_RANKED)
   if (is.null(small)) return(min_weight)
   small <- part_of(small, 0, SAMPLE_WORK, "sample of the columns")
@@ -106,7 +106,7 @@ MAX_RANKED <- 500
 
 # Returns the rank in the sample of the weight that should leave that fraction of all pairs.
 sampled_rank <- function(sample, fraction) {
-  (1 + SAMPLE_MARGIN / sqrt(sample$sampled)) * fraction * sample$pairs + SAMPLE_MORE
+  (1 + SAMPLE_MARGIN / sqrt(sample$over$sampled)) * fraction * sample$pairs + SAMPLE_MORE
 }
 
 # Returns the weight that the fraction of all pairs should reach, or `min_weight` if fewer of the sample's pairs do.
@@ -121,7 +121,7 @@ weight_of_rank <- function(sample, fraction, min_weight) {
 # columns.
 sample_run <- function(run, k, limit = SAMPLE_COLUMNS) {
   if (drops_observations(run) || run$pairs == 0) return(NULL)
-  if (!is.null(run$settings$overlap)) return(NULL)
+  if (!is.null(run$overlap)) return(NULL)
   fraction <- k / run$pairs
   sizes <- vapply(list(run$x, run$y), sample_size, 0, fraction, limit)
   pairs <- if (is.null(run$y)) pairs_of(sizes[1L]) else prod(sizes)

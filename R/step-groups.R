@@ -14,7 +14,7 @@ compare_work <- function(run, n_perm) {
 
 # `scores`: those of all pairs, whose maxima permutations have; NULL: `maxima` are of the statistic.
 compare_all <- function(run, error, maxima, scores = NULL) {
-  own_missing <- function(values) if (length(run$seeds)) replace(values, own_pairs(run), NA) else values
+  own_missing <- function(values) if (length(run$over$seeds)) replace(values, own_pairs(run), NA) else values
   found <- lapply(all_differences(run, error), own_missing)
   warn_perfect(found$difference, run)
   shape <- if (is.null(run$y)) plain_dist_attributes(run)
@@ -24,16 +24,16 @@ compare_all <- function(run, error, maxima, scores = NULL) {
     attributes(values) <- c(shape, if (name %in% names(own)) list(diagonal = rep(own[[name]], shape$Size)))
     values
   }
-  doing(part_of(run, 0.5, 0.5)$settings, "false discovery rates")
-  found$fdr <- false_discovery_rates(found$p.value, threads = run$settings$threads)
+  doing(part_of(run, 0.5, 0.5)$place, "false discovery rates")
+  found$fdr <- false_discovery_rates(found$p.value, threads = run$place$threads)
   if (!is.null(scores)) { # logarithms, as scores of any size are the same except for rounding
     found$score <- scores
-    found$p.adjusted <- adjusted_by_maxima(log(maxima), found$p.value, log(scores), "positive", run$settings$threads)
+    found$p.adjusted <- adjusted_by_maxima(log(maxima), found$p.value, log(scores), "positive", run$place$threads)
   } else if (!is.null(maxima)) {
     values <- permuted_values(found, is_random(run$x), attr(maxima, "to"))
-    found$p.adjusted <- adjusted_by_maxima(maxima, found$p.value, values, run$sign, run$settings$threads)
+    found$p.adjusted <- adjusted_by_maxima(maxima, found$p.value, values, run$criterion$sign, run$place$threads)
   }
-  of_groups <- if (!is.null(run$classes)) lapply(group_classes(run), own_missing)
+  of_groups <- if (!is.null(run$criterion$classes)) lapply(group_classes(run), own_missing)
   pairs <- c(found, of_groups[c("r.x", "r.y")])
   structure(
     c(Map(shaped, pairs, names(pairs)), of_groups["class"],
@@ -48,7 +48,7 @@ compare_all <- function(run, error, maxima, scores = NULL) {
 # Returns list(difference, statistic, p.value) of all pairs, and with random effects df.
 all_differences <- function(run, error) {
   coefficients <- part_of(run, 0, 0.25)
-  tests <- part_of(run, 0.25, 0.25)$settings
+  tests <- part_of(run, 0.25, 0.25)$place
   if (is_random(run$x)) {
     found <- group_tests(coefficients)
     warn_without(found, run)
@@ -76,7 +76,9 @@ with_difference_tests <- function(rows, run) {
 group_classes <- function(run, rows = NULL) {
   first <- seq_along(run$x$data) <= run$x$n_first
   found <- lapply(list(x = first, y = !first), function(is_in) group_test(run, which(is_in), rows))
-  signs <- lapply(found, function(group) c("-", "0", "+")[2L + ifelse(group$p.value <= run$classes, sign(group$z), 0)])
+  signs <- lapply(found, function(group) {
+    c("-", "0", "+")[2L + ifelse(group$p.value <= run$criterion$classes, sign(group$z), 0)]
+  })
   class <- ifelse(is.na(signs$x) | is.na(signs$y), NA, paste(signs$x, signs$y, sep = "/"))
   list(r.x = tanh(found$x$z), r.y = tanh(found$y$z), class = class)
 }
@@ -186,20 +188,12 @@ what_is_compared <- function(x) {
 
 # ---- permutations: of the subjects' labels, or of the rows of matrices
 
-# Returns the weights that turn z of subjects into the difference of the groups' means.
-difference_weights <- function(weights, is_x) {
-  ifelse(is_x, weights / sum(weights[is_x]), -weights / sum(weights[!is_x]))
-}
-
-# Returns TRUE if the subjects' labels are permuted, FALSE if the rows of all matrices are.
-permutes_labels <- function(run) is_random(run$x) || (length(run$x$data) > 2L && is.null(several_groups(run$x)))
-
 # Returns the max of each permutation, see permuted_values(). Differences are scaled to the data's standard error.
 permuted_differences <- function(run, n_perm, error) {
   is_t <- is_random(run$x)
   if (permutes_labels(run)) {
     made <- label_weights(run, seq_len(n_perm))
-    maxima <- pmin(perform(run, "label_maxima", constant(run$sign), made$weights, is_t, NULL)$maxima, MAX_T)
+    maxima <- pmin(perform(run, "label_maxima", constant(run$criterion$sign), made$weights, is_t, NULL)$maxima, MAX_T)
     if (is_t) return(structure(maxima, to = comparable_to(run$x)))
     found <- list(maxima = maxima, errors = made$errors)
   } else {
@@ -214,13 +208,13 @@ permuted_differences <- function(run, n_perm, error) {
 permuted_rates <- function(run, n_perm, error) {
   check_enough(n_perm, run$criterion)
   numbers <- seq_len(n_perm)
-  bins_of <- function(found) weight_bins(c(found["counts"], error = 0), run$sign)
+  bins_of <- function(found) weight_bins(c(found["counts"], error = 0), run$criterion$sign)
   if (permutes_labels(run)) {
     count_labels <- function(run, numbers) {
       is_t <- is_random(run$x)
       made <- label_weights(run, numbers)
       if (!is_t) made$weights <- made$weights * rep(error / made$errors, each = nrow(made$weights))
-      bins_of(perform(run, "label_maxima", constant(run$sign), made$weights, is_t, max_df(run$x)))
+      bins_of(perform(run, "label_maxima", constant(run$criterion$sign), made$weights, is_t, max_df(run$x)))
     }
     scale <- 1
     min <- 0
@@ -233,10 +227,12 @@ permuted_rates <- function(run, n_perm, error) {
       bins_of(made$perform(row_orders(made$rows, numbers), tanh(atanh(min) / scale)))
     }
     # no cut below `min` is tried, even if it has all pairs
-    p <- max(FDR_MARGIN * run$criterion$value, 1 / (n_perm * run$pairs)) * (if (run$sign == "absolute") 1 else 2)
+    fdr <- run$criterion$value
+    sign <- run$criterion$sign
+    p <- max(FDR_MARGIN * fdr, 1 / (n_perm * run$pairs)) * (if (sign == "absolute") 1 else 2)
     min <- tanh(min_z(min(1, p), several_groups(run$x)) * error)
     data <- count_rows(0, min)
-    min <- max(min, least_cut(data, run$sign, run$pairs, n_perm, run$criterion$value, error, several_groups(run$x)))
+    min <- max(min, least_cut(data, sign, run$pairs, n_perm, fdr, error, several_groups(run$x)))
     permuted <- count_rows(numbers, min)
   }
   rates_of(data, permuted, n_perm, min, scale)
@@ -266,15 +262,15 @@ label_weights <- function(run, numbers) {
 # Returns the weights of random effects, a column for each permutation; number 0 are the data as they are.
 random_permutations <- function(run, numbers) {
   model <- run$x$model
-  if (is.null(model)) permuted_labels(run, numbers) + 0 else permuted_weights(model, run$units, numbers)
+  if (is.null(model)) permuted_labels(run, numbers) + 0 else permuted_weights(model, run$over$units, numbers)
 }
 
 # Returns a subjects x permutations matrix, TRUE for subjects in the first group. Subjects are permuted among the
 # groups, which keep their sizes; the data are unchanged.
 permuted_labels <- function(run, numbers) {
   is_x <- seq_along(run$x$data) <= run$x$n_first
-  check_exchange(is_x, run$units)
-  vapply(numbers, FUN.VALUE = is_x, function(b) if (b == 0) is_x else is_x[exchange(run$units, length(is_x))])
+  check_exchange(is_x, run$over$units)
+  vapply(numbers, FUN.VALUE = is_x, function(b) if (b == 0) is_x else is_x[exchange(run$over$units, length(is_x))])
 }
 
 # Permutes residuals of the rows of all groups (Freedman and Lane 1983), see robust_residuals(): each group is regressed
@@ -297,7 +293,8 @@ permuted_rows <- function(run) {
   }
   if (!is.null(x$designs)) x$designs <- lapply(compared, `[[`, "design")
   own <- with_values(run, x, y, method = compared[[1L]]$method)
-  list(perform = function(orders, min) perform(own, "row_maxima", constant(run$sign), all, seeds, orders, min),
+  side <- constant(run$criterion$sign)
+  list(perform = function(orders, min) perform(own, "row_maxima", side, all, seeds, orders, min),
        rows = nrow(all), error = combined_error(x, run$method))
 }
 

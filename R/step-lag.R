@@ -4,16 +4,16 @@
 # Returns the rows t of x whose rows t + lag of y are in the same run, where both have weights above 0.
 overlapping <- function(run, lag) {
   at <- seq_len(max(0, nrow(run$x) - abs(lag))) + max(0, -lag)
-  if (!is.null(run$runs)) at <- at[run$runs[at] == run$runs[at + lag]]
-  if (!is.null(run$counts)) at <- at[run$counts[at] & run$counts[at + lag]]
+  if (!is.null(run$over$runs)) at <- at[run$over$runs[at] == run$over$runs[at + lag]]
+  if (!is.null(run$over$counts)) at <- at[run$over$counts[at] & run$over$counts[at + lag]]
   at
 }
 
 # Returns the run with ordinary matrices of residuals, element `lags`, `counts`, which is TRUE for rows that count, and
 # `runs`, the number of each row's run; both may be NULL. Without y, runs with lags of at least 0 have the others, too.
 lagged_run <- function(run, lag, min_overlap) {
-  weights <- run$settings$design$weights
-  run <- with_over(run, counts = if (!is.null(weights)) weights > 0, runs = run$settings$design$runs)
+  weights <- run$design$weights
+  run <- with_over(run, counts = if (!is.null(weights)) weights > 0, runs = run$design$runs)
   check_that(lag, "lag", are_finite(lag) && all(lag == floor(lag)), "integers, such as -10:10")
   lag <- unique(lag)
   overlap <- function(lag) length(overlapping(run, lag))
@@ -32,7 +32,7 @@ lagged_run <- function(run, lag, min_overlap) {
   lags <- as.integer(lag)[order(abs(lag), lag < 0)] # those near 0 first, of both signs the positive one
   run <- with_over(run, lag = range(lags), lags = if (is.null(run$y)) lags[lags >= 0] else lags)
   if (is_adjusted_run(run)) run <- residualized_run(run, "lag")
-  design <- run$settings$design
+  design <- run$design
   if (!is.null(design)) design["weights"] <- list(NULL)
   run <- with_values(run, plain_series(run$x), if (!is.null(run$y)) plain_series(run$y), design)
   work <- nrow(run$x) * prod(network_size(run))
@@ -50,12 +50,12 @@ plain_series <- function(m) {
 # most rows, warns of columns without coefficients: with other lags they are skipped.
 over_lags <- function(run) {
   change <- function(run, k) {
-    lag <- run$lags[k]
+    lag <- run$over$lags[k]
     at <- overlapping(run, lag)
     y <- if (!is.null(run$y)) run$y else if (lag != 0) run$x
     with_values(run, run$x[at, , drop = FALSE], if (!is.null(y)) y[at + lag, , drop = FALSE])
   }
-  list(n = length(run$lags), label = function(k) paste("lag", run$lags[k]), change = change, warns = "first")
+  list(n = length(run$over$lags), label = function(k) paste("lag", run$over$lags[k]), change = change, warns = "first")
 }
 
 # ---- all pairs
@@ -74,7 +74,7 @@ largest_lags <- function(run) {
       before <- weights_of(best[, columns], sign)
       larger <- which(weight > before | is.na(before)) + (columns[1L] - 1) * nrow(r)
       best[larger] <<- r[larger]
-      lags[larger] <<- run$lags[k]
+      lags[larger] <<- run$over$lags[k]
     }
   })
   lags[is.na(best)] <- NA
@@ -106,7 +106,7 @@ lagged_coefficients <- function(run, lag, min_overlap, output) {
     if (output != "matrix") {
       attributes(pairs$lag) <- plain_dist_attributes(run)
       own <- dist_attributes(run)
-      own$n_obs <- if (is.null(run$counts)) nrow(run$x) else sum(run$counts)
+      own$n_obs <- if (is.null(run$over$counts)) nrow(run$x) else sum(run$over$counts)
       own$diagonal <- diag(found$r)
       attributes(pairs$r) <- c(own, list(untestable = "they are the largest of several lags", lag = pairs$lag,
                                          adjusted = adjustment_of(run)))
@@ -144,10 +144,10 @@ lagged_rows <- function(run) {
     rows <- network_rows(lag_network_run(own, symmetric, wanted, min_weight))
     if (k == 1L) first <<- with_shared(rows, own) # tells
     all <- Map(c, found, edges_at_lag(rows, run, k))
-    all <- lapply(all, `[`, order(all$to, all$from, -weights_of(all$r, run$sign), method = "radix"))
+    all <- lapply(all, `[`, order(all$to, all$from, -weights_of(all$r, run$criterion$sign), method = "radix"))
     found <<- lapply(all, `[`, !duplicated(list2DF(all[c("from", "to")]))) # the strongest, of equal ones the first
     if (!is.null(wanted) && length(found$r) >= wanted) {
-      weight <- weights_of(found$r, run$sign)
+      weight <- weights_of(found$r, run$criterion$sign)
       min_weight <<- sort(weight, decreasing = TRUE)[wanted]
       found <<- lapply(found, `[`, weight >= min_weight)
     }
@@ -164,7 +164,7 @@ lagged_rows <- function(run) {
 # each pair twice and each column with itself, asks for as many more edges. `symmetric`: TRUE if there is no y.
 lag_network_run <- function(own, symmetric, wanted, min_weight) {
   is_twice <- symmetric && !is.null(own$y)
-  mask <- own$settings$pairs
+  mask <- own$mask
   if (is_twice && !is.null(mask)) mask$y <- mask$x
   own <- with_criterion(with_mask(own, mask), mutual = FALSE)
   if (!is.null(min_weight)) return(with_criterion(own, name = "threshold", value = min_weight))
@@ -175,7 +175,7 @@ lag_network_run <- function(own, symmetric, wanted, min_weight) {
 
 # Returns list(from, to, r, lag) of compressed rows; without y each pair has from < to.
 edges_at_lag <- function(rows, run, k) {
-  edges <- list(from = rows$i + 1L, to = row_numbers(rows$p), r = rows$x, lag = rep(run$lags[k], length(rows$x)))
+  edges <- list(from = rows$i + 1L, to = row_numbers(rows$p), r = rows$x, lag = rep(run$over$lags[k], length(rows$x)))
   if (!is.null(run$y)) return(edges)
   turned <- edges$from > edges$to
   edges[c("from", "to")] <- list(pmin(edges$from, edges$to), pmax(rows$i + 1L, edges$to))
@@ -187,9 +187,9 @@ edges_at_lag <- function(rows, run, k) {
 nearest_lags <- function(found, run) {
   symmetric <- is.null(run$y)
   ends <- c(found$from, found$to + if (symmetric) 0L else ncol(run$x))
-  order <- order(ends, -rep(weights_of(found$r, run$sign), 2L), c(found$to, found$from), method = "radix")
+  order <- order(ends, -rep(weights_of(found$r, run$criterion$sign), 2L), c(found$to, found$from), method = "radix")
   is_near <- logical(length(ends))
   is_near[order] <- sequence(rle(ends[order])$lengths) <= run$criterion$value
   near <- matrix(is_near, ncol = 2L)
-  lapply(found, `[`, if (run$mutual) near[, 1L] & near[, 2L] else near[, 1L] | near[, 2L])
+  lapply(found, `[`, if (run$criterion$mutual) near[, 1L] & near[, 2L] else near[, 1L] | near[, 2L])
 }

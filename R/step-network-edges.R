@@ -24,7 +24,7 @@ plain_matrix <- function(rows, run) {
 
 # Returns the slots of a network that are also written to a file.
 network_details <- function(rows, run) {
-  list(method = run$method, sign = run$sign, criterion = run$criterion$name, value = run$criterion$value,
+  list(method = run$method, sign = run$criterion$sign, criterion = run$criterion$name, value = run$criterion$value,
        threshold = rows$threshold, edges = as.numeric(length(rows$x)), pairs = run$pairs, n_obs = rows$n_obs,
        adjusted = c(as.list(adjustment_of(run)), if (!is.null(rows$shared)) list(shared = rows$shared)))
 }

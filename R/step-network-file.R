@@ -12,7 +12,7 @@ network_to_file <- function(run, file, compression) {
     run <- with_criterion(run, spool = list(folder = dirname(h5$file), bytes = floor(bytes)))
   }
   edges <- FIND_EDGES[[run$criterion$name]](run)
-  doing(run$settings, "writing the file")
+  doing(run$place, "writing the file")
   if (is.null(edges$store)) write_network(h5, plain_matrix(edges, run)) else write_bands(h5, edges, run)
   warn_without(edges, run)
   details <- network_details(edges, run)

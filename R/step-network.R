@@ -6,8 +6,8 @@ FIND_EDGES <- list(
   threshold = function(run) kept_edges(edge_pass(run, run$criterion$value), run$criterion$value),
   density = function(run) density_edges(run),
   k = function(run) kept_edges(neighbour_pass(run), 0, NA_real_),
-  p.value = function(run) if (is.null(run$max_t)) significant_edges(run) else adjusted_edges(run),
-  fdr = function(run) if (is.null(run$max_t)) significant_edges(run) else edges_by_rates(run)
+  p.value = function(run) if (is.null(run$criterion$max_t)) significant_edges(run) else adjusted_edges(run),
+  fdr = function(run) if (is.null(run$criterion$max_t)) significant_edges(run) else edges_by_rates(run)
 )
 
 # For each criterion that may have several values the function that finds a list of compressed rows, by one run whose
@@ -85,7 +85,7 @@ edges_of_run <- function(run) {
   value <- max(run$criterion$value)
   switch(run$criterion$name,
     density = edges_of_density(value, run$pairs),
-    k = if (run$mutual) 0 else min(run$pairs, max(ncol(run$x), ncol(run$y)) * value / 2),
+    k = if (run$criterion$mutual) 0 else min(run$pairs, max(ncol(run$x), ncol(run$y)) * value / 2),
     0
   )
 }
@@ -95,8 +95,8 @@ EDGE_BYTES <- 24
 
 # Edges that go to a file are stored on the disk. More edges than a sparse matrix can hold raise another error.
 check_edge_memory <- function(run) {
-  if (run$sign != "absolute" || !is.null(run$spool) || !is.null(run$settings$pairs)) return(invisible())
-  if (isTRUE(run$settings$replay$is_planning)) return(invisible())
+  if (run$criterion$sign != "absolute" || !is.null(run$criterion$spool) || !is.null(run$mask)) return(invisible())
+  if (isTRUE(run$place$replay$is_planning)) return(invisible())
   n <- edges_of_run(run)
   if (n == 0 || n > max_edges(run)) return(invisible())
   check_memory(EDGE_BYTES * n, paste0(run$criterion$name, " = ", format(max(run$criterion$value))), n_of(n, "edge"),
@@ -107,7 +107,7 @@ check_edge_memory <- function(run) {
 stronger_rows <- function(rows, min_weight, run) {
   if (isTRUE(min_weight > rows$threshold)) { # NA: no pairs
     parts <- c("p", "i", "x")
-    rows[parts] <- .Call(r_keep_scores, rows$p, rows$i, rows$x, NULL, min_weight, 0L, run$settings$threads)
+    rows[parts] <- .Call(r_keep_scores, rows$p, rows$i, rows$x, NULL, min_weight, 0L, run$place$threads)
     rows$threshold <- min_weight
   }
   rows

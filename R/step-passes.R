@@ -7,20 +7,20 @@ network_size <- function(run) c(ncol(run$x), ncol(if (is.null(run$y)) run$x else
 # Returns the max number of edges: what a sparse matrix can hold, or for a file what a double can count. While a plan is
 # made their destination is unknown.
 max_edges <- function(run) {
-  if (isTRUE(run$to_file) || isTRUE(run$settings$replay$is_planning)) 2^53 else constant("max edges")
+  if (isTRUE(run$criterion$to_file) || isTRUE(run$place$replay$is_planning)) 2^53 else constant("max edges")
 }
 
 # Builds the list that parse_plan() of src/r/network.c reads into one struct; edge_pass() describes its elements.
 store_rule <- function(run, min_weight = 0, ceiling = 2, wanted = 0, stay = 0L) {
-  list(side = constant(run$sign), min_weight = min_weight, ceiling = ceiling, spool = run$spool, wanted = wanted,
-       stay = stay)
+  list(side = constant(run$criterion$sign), min_weight = min_weight, ceiling = ceiling,
+       spool = run$criterion$spool, wanted = wanted, stay = stay)
 }
 
 # Stores edges with weights from `min_weight` to below `ceiling`, and counts those above; more than `max` edges are an
-# error. `wanted`: 0, or how many of the strongest edges suffice; weaker ones may then be missing. run$stays: whether
-# edges may stay on a GPU until they are counted and ranked ("counted"), or taken as rows ("rows").
+# error. `wanted`: 0, or how many of the strongest edges suffice; weaker ones may then be missing. run$criterion$stays:
+# whether edges may stay on a GPU until they are counted and ranked ("counted"), or taken as rows ("rows").
 edge_pass <- function(run, min_weight, ceiling = 2, max = max_edges(run), wanted = 0) {
-  stay <- if (is.null(run$spool)) sum(match(run$stays, c("counted", "rows"))) else 0L
+  stay <- if (is.null(run$criterion$spool)) sum(match(run$criterion$stays, c("counted", "rows"))) else 0L
   rule <- store_rule(run, min_weight, ceiling, wanted, stay)
   perform(run, "edges", rule, max)
 }
@@ -29,7 +29,7 @@ neighbour_pass <- function(run) {
   rule <- store_rule(run)
   max_neighbors <- max(1, ncol(run$x), ncol(run$y)) # no column has more
   k <- pmin(run$criterion$value, max_neighbors)
-  perform(run, "neighbours", rule, k, run$mutual, max_edges(run))
+  perform(run, "neighbours", rule, k, run$criterion$mutual, max_edges(run))
 }
 
 histogram_pass <- function(run) perform(run, "histogram")
@@ -37,7 +37,7 @@ histogram_pass <- function(run) perform(run, "histogram")
 # Returns what the store of a pass answers about the pairs that its rule covers. `question`: a row of the table in
 # src/r/network.c, which says what it returns; `...`: its arguments.
 ask_store <- function(pass, run, question, ...) {
-  checked(.Call(r_store, question, pass$store, list(...), run$settings))
+  checked(.Call(r_store, question, pass$store, list(...), run$place))
 }
 
 # Returns the k-th largest weight: Inf if it is above the store's ceiling, 0 if there are fewer.
@@ -49,7 +49,7 @@ store_free <- function(pass) invisible(.Call(r_free, pass$store))
 # Returns kept edges as compressed rows p, i, x, with the pass's other results; the store is freed. Element `near` of
 # `tests`: list(at: positions of entries, r: their coefficients).
 take_rows <- function(edges, run) {
-  doing(run$settings, "rows of the network")
+  doing(run$place, "rows of the network")
   rows <- ask_store(edges, run, "rows", edges$min_weight, network_size(run)[2L])
   df <- edges$tests$distribution$df
   if (!is.null(df) && length(rows$x)) { # entries so near to 1 that p needs coefficients in double precision

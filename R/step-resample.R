@@ -9,9 +9,9 @@ draw_resamples <- function(run, resample, fraction) {
   if (resample == 0) return(list())
   from <- resampled_units(run)
   what <- if (is_combined(run$x)) "subject" else "observation"
-  tests <- run$criterion$name %in% c("p.value", "fdr") && is.null(run$max_t)
-  min <- if (what == "subject") 1 else if (tests) max(run$settings$min_obs, min_tested(run$method)) else MIN_RESAMPLE
-  noted(run$settings, "sample", function() draw_units(from, resample, fraction, min, what))
+  tests <- run$criterion$name %in% c("p.value", "fdr") && is.null(run$criterion$max_t)
+  min <- if (what == "subject") 1 else if (tests) max(run$min_obs, min_tested(run$method)) else MIN_RESAMPLE
+  noted(run$place, "sample", function() draw_units(from, resample, fraction, min, what))
 }
 
 # Returns a list of `draws` parts of `from`, each with a fraction of it, but at least `min` units and not all.
@@ -27,7 +27,7 @@ draw_units <- function(from, draws, fraction, min, what) {
 # Observations of weight 0 are not drawn.
 resampled_units <- function(run) {
   if (is_combined(run$x)) return(seq_along(run$x$data))
-  weights <- run$settings$design$weights
+  weights <- run$design$weights
   if (is.null(weights)) seq_len(nrow(run$x)) else which(weights > 0)
 }
 
@@ -44,9 +44,9 @@ resampled_run <- function(run, drawn) {
     return(with_values(run, own$x, own$y))
   }
   n_obs <- nrow(run$x)
-  weights <- run$settings$asked[["weights"]] # $ could find weights_are
+  weights <- run$asked[["weights"]] # $ could find weights_are
   if (is.null(weights)) weights <- rep(1, n_obs)
-  asked <- run$settings$asked
+  asked <- run$asked
   asked$weights <- replace(weights, setdiff(seq_len(n_obs), drawn), 0)
   with_design(compared_before(with_asked(run, asked)), run$criterion$name %in% c("p.value", "fdr"))
 }
@@ -98,7 +98,7 @@ lioness_run <- function(run, lioness) {
   check_sample(lioness, n[1L] - n[2L] == 1)
   scale <- 2^ceiling(log2(2 * n[1L] - 1))
   rule <- list(how = "mean", fraction = 0.5, skips = FALSE)
-  designs <- list(run$settings$design, others$settings$design)
+  designs <- list(run$design, others$design)
   if (run$criterion$name == "threshold") run <- with_criterion(run, value = run$criterion$value / scale)
   x <- new_subjects(list(run$x, run$x), rule, c(n[1L], -n[2L]), scale, list(n_obs = n, n = n, common = FALSE), designs)
   x$lioness <- list(sample = lioness)
@@ -125,9 +125,9 @@ values_of_samples <- function(rows, run, lioness) {
   if (length(outside)) check_sample(lioness[[outside[1L]]], FALSE)
   check_memory(8 * length(rows$x) * length(samples), paste("'lioness' of", n_of(length(samples), "sample")),
                n_of(length(rows$x), "edge"), "a stronger criterion leaves fewer edges")
-  edges <- edge_frame(rows, NULL, NULL, run$settings$threads)
-  has_closed_form <- run$method %in% c("pearson", "cosine") && is.null(run$settings$design$map) &&
-    is.null(run$settings$design$removed) && nrow(edges) > 0L
+  edges <- edge_frame(rows, NULL, NULL, run$place$threads)
+  has_closed_form <- run$method %in% c("pearson", "cosine") && is.null(run$design$map) &&
+    is.null(run$design$removed) && nrow(edges) > 0L
   found <- if (has_closed_form) {
     closed_form(run, edges, counted$n_obs, observed, samples)
   } else {
@@ -173,7 +173,7 @@ values_without <- function(run, sample, from, to) {
 # cancel.
 closed_form <- function(run, edges, n, observed, samples) {
   own <- run_of_pairs(run, edges$from, edges$to)
-  design <- run$settings$design
+  design <- run$design
   basis <- design$basis[observed, , drop = FALSE]
   centred <- measure_of(run$method)$centred
   spanned <- if (is.null(basis)) 0 else rowSums(basis^2)
@@ -196,7 +196,7 @@ closed_form <- function(run, edges, n, observed, samples) {
     if (isTRUE(max(x[2L, , k]) * max(y[2L, , k]) < max)) return(integer())
     which(!(x[2L, own$from, k] * y[2L, own$to, k] < max))
   }
-  list(values = checked(.Call(r_sample_values, own$from, own$to, edges$r, n, x, y, run$settings$threads)), left = left)
+  list(values = checked(.Call(r_sample_values, own$from, own$to, edges$r, n, x, y, run$place$threads)), left = left)
 }
 
 # Fraction of the squares of two columns, multiplied, below which a sample has nearly all of one.

@@ -74,8 +74,8 @@ significance_of <- function(run) {
   if (is_combined(run$x)) return(combined_significance(run))
   found <- count_observations(run)
   n <- found$n_obs
-  rule <- list(exact = max_exact(NULL, run$method, run$settings$design), min_obs = min_tested(run$method))
-  df <- degrees_of_freedom(run, found, max(rule$min_obs, run$settings$min_obs))
+  rule <- list(exact = max_exact(NULL, run$method, run$design), min_obs = min_tested(run$method))
+  df <- degrees_of_freedom(run, found, max(rule$min_obs, run$min_obs))
   kendall <- depends_on_ties(run$method)
   is_small <- n <= rule$exact
   ties <- ties_of(run, found, kendall || is_small)
@@ -136,12 +136,11 @@ edges_by_p <- function(run, significance) {
 
 edges_by_fdr <- function(run, significance) {
   fdr <- run$criterion$value
-  all <- run
-  all$sign <- sign_of_tests(run) # pairs of both signs are tested
-  passes <- if (!significance$single || run$sign == all$sign) 2 else 4
+  all <- with_criterion(run, sign = sign_of_tests(run)) # pairs of both signs are tested
+  passes <- if (!significance$single || run$criterion$sign == all$criterion$sign) 2 else 4
   pass <- if (passes == 2) counted_pass(all, significance$distribution)
   histogram <- if (is.null(pass)) histogram_pass(at_pass(run, 1, passes, "histogram of the coefficients")) else pass
-  range <- fdr_range(weight_bins(histogram, all$sign), fdr, significance$distribution)
+  range <- fdr_range(weight_bins(histogram, all$criterion$sign), fdr, significance$distribution)
   if (!is.null(pass) && range$low < pass$stored_min) { # the sample was wrong
     store_free(pass)
     pass <- NULL
@@ -160,10 +159,10 @@ edges_by_fdr <- function(run, significance) {
 # may be edges, so that one pass over all pairs counts and stores. Returns the pass with `stored_min`, the min weight of
 # its store; NULL if there is no sample, or many edges. On a GPU, whose sinks do one of both, two passes take less time.
 counted_pass <- function(run, distribution) {
-  if (run$settings$backend != "cpu" || !is.null(run$settings$replay) || !is.null(run$settings$pairs)) return(NULL)
-  sample <- if (is.null(run$spool)) sample_run(run, FDR_SAMPLED * run$pairs)
+  if (run$place$backend != "cpu" || !is.null(run$place$replay) || !is.null(run$mask)) return(NULL)
+  sample <- if (is.null(run$criterion$spool)) sample_run(run, FDR_SAMPLED * run$pairs)
   if (is.null(sample)) return(NULL)
-  bins <- weight_bins(histogram_pass(part_of(sample, 0, SAMPLE_WORK, "sample of the columns")), run$sign)
+  bins <- weight_bins(histogram_pass(part_of(sample, 0, SAMPLE_WORK, "sample of the columns")), run$criterion$sign)
   bins$error <- max(bins$error, constant("coarse error")) # of the pass over all pairs
   fdr <- run$criterion$value
   min_weight <- min(fdr_range(bins, min(1, FDR_MARGIN * fdr), distribution)$low,
@@ -211,9 +210,8 @@ fixed_point <- function(tests, fdr, min_r_of, count, found = tests) {
 # point. With another sign than the tested one, a first pass finds the threshold. `pass`: NULL, or one with all edges.
 fdr_edges <- function(run, range, significance, pass = NULL) {
   if (range$low > 1) return(kept_edges(if (is.null(pass)) edge_pass(run, 2) else pass, Inf))
-  all <- run
-  all$sign <- sign_of_tests(run)
-  is_all <- run$sign == all$sign
+  all <- with_criterion(run, sign = sign_of_tests(run))
+  is_all <- run$criterion$sign == all$criterion$sign
   if (!is_all) {
     pass <- edge_pass(at_pass(all, 2, 4, "threshold"), range$low, range$high)
   } else if (is.null(pass)) {
@@ -240,7 +238,7 @@ min_z <- function(p, groups = NULL) {
 # Drops the edges whose own score is too small. cut(): returns the min score from a function that counts the scores of
 # at least a given value, and the number of scores. All other pairs have smaller scores. `pairs`: see with_tests().
 keep_by_scores <- function(rows, run, significance, cut, pairs = NULL) {
-  threads <- run$settings$threads
+  threads <- run$place$threads
   if (is_random(run$x)) {
     rows$group_tests <- group_tests(part_of(run, 1, 0, "tests of the edges"), rows)
     rows$x <- tanh(rows$group_tests$difference) # they were transformed t
@@ -248,11 +246,11 @@ keep_by_scores <- function(rows, run, significance, cut, pairs = NULL) {
   found <- edge_scores(rows, run, significance)
   scores <- found$scores
   warn_few(found$few, run$pairs)
-  if (isTRUE(significance$one_by_one && significance$rule$min_obs > max(MIN_OBS, run$settings$min_obs))) {
+  if (isTRUE(significance$one_by_one && significance$rule$min_obs > max(MIN_OBS, run$min_obs))) {
     warn_untested(sum(is.na(scores)), run$method, " with strong coefficients")
   }
   min_weight <- cut(function(score) .Call(r_count_scores, scores, score, threads), length(scores))
-  side <- c(absolute = 0L, positive = 1L, negative = -1L)[[run$sign]]
+  side <- c(absolute = 0L, positive = 1L, negative = -1L)[[run$criterion$sign]]
   is_significant <- !is.na(scores) & scores >= min_weight
   is_of_sign <- rows$x * side >= 0
   p_where <- function(at) significance$p_of_score(scores[at])
@@ -268,13 +266,12 @@ keep_by_scores <- function(rows, run, significance, cut, pairs = NULL) {
 # Returns list(scores, few). Scores are |z| if all pairs have the same observations and degrees of freedom, otherwise
 # -log(p). `few`: number of pairs with a coefficient of 1 or -1 from very few observations.
 edge_scores <- function(rows, run, significance) {
-  settings <- run$settings
   if (!is.null(rows$group_tests)) return(list(scores = t_scores(rows$group_tests), few = 0))
   if (significance$one_by_one) {
     return(perform(run, "pair_scores", rows, significance$rule))
   }
   q <- significance$quotients
-  list(scores = .Call(r_edge_scores, rows$p, rows$i, rows$x, q[[1L]], q[[2L]], significance$n, settings$threads),
+  list(scores = .Call(r_edge_scores, rows$p, rows$i, rows$x, q[[1L]], q[[2L]], significance$n, run$place$threads),
        few = 0)
 }
 
@@ -308,11 +305,12 @@ with_tests <- function(edges, run, significance, pairs = NULL, others = NULL, p 
 
 # With one sign, Benjamini and Hochberg's ranks include significant pairs of the other sign. A file has no p values.
 other_p <- function(edges, run, significance) {
-  if (run$sign == sign_of_tests(run) || isTRUE(run$to_file) || is.infinite(edges$min_weight)) return(NULL)
-  run <- with_criterion(run, sign = setdiff(signs, c("absolute", run$sign)))
+  sign <- run$criterion$sign
+  if (sign == sign_of_tests(run) || isTRUE(run$criterion$to_file) || is.infinite(edges$min_weight)) return(NULL)
+  run <- with_criterion(run, sign = setdiff(signs, c("absolute", sign)))
   pass <- edge_pass(at_pass(run, 4, 4, "edges of the other sign"), edges$min_weight)
   r <- take_rows(kept_edges(pass, edges$min_weight), run)$x
-  p_of_r(r[r != 0], significance$distribution, run$settings$threads) # 0 would count for both signs
+  p_of_r(r[r != 0], significance$distribution, run$place$threads) # 0 would count for both signs
 }
 
 # Replaces coefficients by those of `near`. `at`: the positions of the coefficients among the entries.

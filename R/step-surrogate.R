@@ -91,7 +91,7 @@ surrogate_of <- function(m, rule, together) {
 # Returns the run with data that can be exchanged, and their design. `permuted`: see compared_data().
 compared_run <- function(run, permuted = FALSE) {
   given <- Filter(Negate(is.null), run[c("x", "y")])
-  compared <- compared_data(given, run$method, run$use, run$settings$design, permuted)
+  compared <- compared_data(given, run$method, run$use, run$design, permuted)
   with_values(run, compared$data$x, compared$data$y, compared$design)
 }
 
@@ -105,7 +105,7 @@ null_maxima <- function(run, counted, side, rule, min = NULL) {
          "with missing values use = \"complete.obs\" leaves these")
   }
   if (rule$how != "permutation") return(surrogate_maxima(run, side, rule, min))
-  if (!is.null(run$settings$design$basis)) {
+  if (!is.null(run$design$basis)) {
     run <- compared_run(run, permuted = TRUE)
     counted <- count_observations(run)
   }
@@ -183,7 +183,7 @@ null_rates <- function(run, counted, sign, rule, fdr = 1) {
   data <- bins_of(perform(part_of(run, 0, 0.05), "maximum", constant(sign), 0)$counts)
   min <- -1
   if (fdr < 1 && run$method %in% names(Z_VARIANCES)) {
-    error <- sqrt(Z_VARIANCES[run$method] / max(1, counted$n_obs - 3 - sum(run$settings$design$lost)))
+    error <- sqrt(Z_VARIANCES[run$method] / max(1, counted$n_obs - 3 - sum(run$design$lost)))
     min <- least_cut(data, sign, run$pairs, rule$n_perm, fdr, error)
   }
   rates_of(data, bins_of(null_maxima(part_of(run, 0.05, 0.95), counted, sign, rule, max(0, min))), rule$n_perm, min)
@@ -192,15 +192,15 @@ null_rates <- function(run, counted, sign, rule, fdr = 1) {
 # Returns rows of the pairs whose rate by permutation is at most `fdr`, with these rates. `tested`: a function of the
 # rows that returns list(rows, values: whose weights the rates are of).
 rows_by_rates <- function(run, rates, fdr, tested = function(rows) list(rows = rows, values = rows$x)) {
-  width <- (if (run$sign == "absolute") 1 else 2) / length(rates)
+  width <- (if (run$criterion$sign == "absolute") 1 else 2) / length(rates)
   kept <- sum(rates <= fdr)
   cut <- min(1, max(0, 1 - (kept + 0.01) * width)) # rounding may move a pair to the next bin
   found <- tested(take_rows(kept_edges(edge_pass(run, cut), cut), run))
   rows <- found$rows
-  rows$tests$fdr <- rates_at(weights_of(found$values, run$sign), rates, run$sign)
+  rows$tests$fdr <- rates_at(weights_of(found$values, run$criterion$sign), rates, run$criterion$sign)
   is_edge <- rows$tests$fdr <= fdr
   rows[c("p", "i", "x")] <- .Call(r_keep_scores, rows$p, rows$i, rows$x, -rows$tests$fdr, -fdr, 0L,
-                                  run$settings$threads)
+                                  run$place$threads)
   own <- intersect(c("p.value", EDGE_COLUMNS), names(rows$tests))
   rows$tests[own] <- lapply(rows$tests[own], `[`, is_edge)
   rows$threshold <- if (is_random(run$x) || kept == 0) NA_real_ else 1 - kept * width
@@ -259,15 +259,15 @@ weight_of_adjusted <- function(p, maxima) {
 edges_by_rates <- function(run) {
   run <- with_criterion(run, to_file = FALSE)
   fdr <- run$criterion$value
-  check_enough(run$max_t$n_perm, run$criterion)
-  rates <- null_rates(part_of(run, 0, 0.95), count_observations(run), run$sign, run$max_t, fdr)
+  check_enough(run$criterion$max_t$n_perm, run$criterion)
+  rates <- null_rates(part_of(run, 0, 0.95), count_observations(run), run$criterion$sign, run$criterion$max_t, fdr)
   rows_by_rates(part_of(run, 0.95, 0.05, "edges"), rates, fdr)
 }
 
 # Returns the edges with an adjusted p value of at most the criterion, which makes a min weight, and the maxima that
 # edge_tests() needs. P values are two-sided for every sign, as others of networks are.
 adjusted_edges <- function(run) {
-  rule <- run$max_t
+  rule <- run$criterion$max_t
   check_enough(rule$n_perm, run$criterion)
   counted <- count_observations(run)
   side <- tested_sign(run$method)

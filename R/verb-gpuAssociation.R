@@ -31,7 +31,7 @@
 #' @param output A string: `"edges"`, a data frame of pairs; `"matrix"`, all pairs as matrices.
 #' @param method,use Strings: the measure, `r measures_in_words()`, see [gpucor-measures]; what to do with missing
 #'   values, see [gpuCor()]. By default each pair uses its complete observations, as [stats::lm()] does.
-#' @param ... `r offered_words("gpuAssociation")`
+#' @param ...,adjustment,permutation,control `r offered_words("gpuAssociation")`
 #'   Both `x` and `traits` are adjusted. `precision` is `"double"` by default; `"single"` is faster and has p values
 #'   with a relative error of up to a thousandth. `adjust` permutes the rows of `traits`, or takes surrogates of
 #'   their series: `p.value` (`"maxT"`) or `fdr` (`"fdr"`) is then the maximum of `p.adjusted`.
@@ -66,7 +66,8 @@
 #' oneway.test(genes[, "gene1"] ~ stage, var.equal = TRUE) # the same F and p
 #' @export
 gpuAssociation <- function(x, traits, p.value = NULL, fdr = NULL, method = "pearson", use = "pairwise.complete.obs",
-                           output = c("edges", "matrix"), tr = NULL, ...) {
+                           output = c("edges", "matrix"), tr = NULL, ...,
+                           adjustment = NULL, permutation = NULL, control = NULL) {
   specs <- specs_of("gpuAssociation", tr = tr, ...) # a formal, as "tr" would abbreviate 'traits'
   output <- check_choice(output, c("edges", "matrix"), "output")
   method <- check_method(method)
@@ -86,7 +87,7 @@ gpuAssociation <- function(x, traits, p.value = NULL, fdr = NULL, method = "pear
   traits <- trait_columns(traits, x, method)
   if (is_vector) x <- as.matrix(x)
   has_factors <- length(traits$factors) > 0L
-  found <- features_of("gpuAssociation", specs, p.value = p.value, fdr = fdr, output = output)
+  found <- features_of("gpuAssociation", specs, environment())
   check_together(found, if (has_factors) "several levels")
   criterion <- Filter(Negate(is.null), list(p.value = p.value, fdr = fdr))
   criterion <- if (length(criterion)) check_criterion(criterion)
@@ -210,7 +211,7 @@ as_trait <- function(trait, name, code, method) {
 # Returns the result of gpuCorTest() with the columns of `factors` replaced by their F tests, and with df and num_df of
 # all pairs. `factors`: a list of factors, named by their columns' numbers; run$y has their codes.
 with_factors <- function(test, factors, run) {
-  design <- run$settings$design
+  design <- run$design
   weights <- if (is.null(design$weights)) rep(1, nrow(run$x)) else design$weights
   if (test$use %in% c("complete.obs", "na.or.complete")) {
     both <- c(column_blocks(run$x, function(values) rowSums(is.na(values))), list(rowSums(is.na(run$y))))
@@ -305,7 +306,7 @@ pair_tests <- function(rows, run) {
   significance <- significance_of(run)
   is_t <- is_t_distributed(run$method)
   if ((is_t || is_one_sided(run$method)) && !significance$one_by_one && is.null(rows$tests$near)) {
-    threads <- run$settings$threads
+    threads <- run$place$threads
     found <- checked(.Call(r_sorted_edges, rows$p, rows$i, rows$x, TRUE, threads))
     found$statistic <- if (is_t) {
       checked(.Call(r_t_scores, found$r, significance$df, threads))
@@ -328,10 +329,10 @@ tests_of_entries <- function(rows, to, run, significance) {
   if (is_t_distributed(run$method)) {
     r <- nearest_r(rows$x, rows$tests$near)
     return(list(statistic = checked(.Call(r_t_scores, r, significance$df, 1L)),
-                p.value = p_of_r(r, significance$distribution, run$settings$threads)))
+                p.value = p_of_r(r, significance$distribution, run$place$threads)))
   }
   z <- edge_scores(rows, run, significance)$scores
-  p <- if (significance$single) p_of_r(rows$x, significance$distribution, run$settings$threads) else two_sided(z)
+  p <- if (significance$single) p_of_r(rows$x, significance$distribution, run$place$threads) else two_sided(z)
   list(statistic = sign(rows$x) * z, p.value = p)
 }
 

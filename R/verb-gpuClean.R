@@ -20,7 +20,8 @@
 #' @param keep `NULL` for all rows, a logical vector with a value for each, or integers: their numbers (negative:
 #'   dropped).
 #' @param file `NULL`, or a string: the name of a raw file to write, for residuals that are larger than memory.
-#' @param ... `r offered_words("gpuClean")` A whole [gpuAdjust()] of the arguments above can be given as `adjustment`.
+#' @param ...,adjustment,control `r offered_words("gpuClean")` A whole [gpuAdjust()] of the arguments
+#'   above can be given as `adjustment`.
 #' @return A matrix of doubles with the columns of `x` and its names, and a row for each row that is kept. A matrix of
 #'   [voxelMatrix()] stays one, with its mask and, if no row in between was dropped, its `tr`; a time series
 #'   ([stats::ts()]) stays one if all rows are kept. With `file`: a [gpuCorFile()], invisibly.
@@ -36,7 +37,7 @@
 #' spectrum(cleaned[, 1])
 #' @export
 gpuClean <- function(x, covariates = NULL, data = NULL, bandpass = NULL, tr = NULL, runs = NULL, keep = NULL,
-                     file = NULL, ...) {
+                     file = NULL, ..., adjustment = NULL, control = NULL) {
   given <- list(covariates = covariates, data = data, bandpass = bandpass, tr = tr, runs = runs)
   specs <- do.call(specs_of, c("gpuClean", Filter(Negate(is.null), given), list(...)), quote = TRUE)
   if (!any(names(REGRESSION) %in% names(specs$adjustment))) {
@@ -44,11 +45,11 @@ gpuClean <- function(x, covariates = NULL, data = NULL, bandpass = NULL, tr = NU
   }
   check_matrix_like(x, COLUMNS)
   if (!is.null(file)) file <- check_new_file(file)
-  run <- with_data(empty_run(specs, "pearson", "everything", precision = "double"), x, NULL)
+  run <- with_data(new_run(NULL, specs, NULL, NULL, "pearson", "everything", takes = "later", precision = "double"), x)
   series <- run$x
   rows <- kept_times(keep, nrow(series), "rows of 'x'")
   if (length(rows) < nrow(series)) {
-    run <- with_asked(run, c(run$settings$asked, list(weights = as.numeric(seq_len(nrow(series)) %in% rows))))
+    run <- with_asked(run, c(run$asked, list(weights = as.numeric(seq_len(nrow(series)) %in% rows))))
   }
   # Rows are dropped by 'keep' here, and by 'weights' in other functions.
   run <- tryCatch(with_design(run), error = function(e) {
@@ -59,9 +60,9 @@ gpuClean <- function(x, covariates = NULL, data = NULL, bandpass = NULL, tr = NU
   check_memory(8 * (if (is.null(file)) values else 0) + 8 * BLOCK_COPIES * block, "gpuClean()", n_of(values, "value"),
                if (is.null(file)) "'file' writes them to a file" else "close other programs")
   names <- if (!is.null(dimnames(series))) list(rownames(series)[rows], colnames(series))
-  if (!is.null(file)) return(invisible(cleaned_file(series, rows, run$settings, file, names)))
+  if (!is.null(file)) return(invisible(cleaned_file(run, rows, file, names)))
   cleaned <- NULL
-  clean_blocks(series, rows, run$settings, function(columns, left) {
+  clean_blocks(run, rows, function(columns, left) {
     if (ncol(left) == ncol(series)) {
       cleaned <<- left
     } else {
@@ -80,7 +81,8 @@ BLOCK_COPIES <- 16
 PIECE_VALUES <- 2^19
 
 # Calls put(columns, residuals) for some columns at a time. Data outside memory are read in blocks.
-clean_blocks <- function(x, rows, settings, put) {
+clean_blocks <- function(run, rows, put) {
+  x <- run$x
   blocks <- block_columns(x)
   for (b in seq_along(blocks)) {
     columns <- blocks[[b]]
@@ -89,9 +91,9 @@ clean_blocks <- function(x, rows, settings, put) {
     for (piece in column_ranges(length(columns), nrow(x), PIECE_VALUES)) {
       is_all <- length(piece) == ncol(block) && is.matrix(block) && !is.object(block)
       values <- if (is_all) block else dense_columns(block, at[piece])
-      put(columns[piece], clean_columns(values, rows, settings$design))
+      put(columns[piece], clean_columns(values, rows, run$design))
     }
-    report_progress(settings, b / length(blocks))
+    report_progress(run$place, b / length(blocks))
   }
 }
 
@@ -108,19 +110,19 @@ clean_columns <- function(x, rows, design) {
   left
 }
 
-cleaned_file <- function(x, rows, settings, file, names) {
+cleaned_file <- function(run, rows, file, names) {
   partial <- begin_partial(file)
   connection <- file(partial, "wb")
   on.exit({
     if (!is.null(connection)) close(connection)
     discard_partial(partial)
   })
-  clean_blocks(x, rows, settings, function(columns, left) writeBin(as.vector(left), connection, endian = "little"))
+  clean_blocks(run, rows, function(columns, left) writeBin(as.vector(left), connection, endian = "little"))
   close(connection)
   connection <- NULL
-  if (file.size(partial) < 8 * as.numeric(length(rows)) * ncol(x)) fail_file("'file': the disk is full")
+  if (file.size(partial) < 8 * as.numeric(length(rows)) * ncol(run$x)) fail_file("'file': the disk is full")
   if (!rename_file(partial, file, replace = FALSE)) fail_file("'file' is ", show_value(file), ", which cannot be made")
-  raw_file(file, c(length(rows), ncol(x)), "double", names, 0)
+  raw_file(file, c(length(rows), ncol(run$x)), "double", names, 0)
 }
 
 # Gives residuals the class of the user's x, if it is a matrix of voxels or a time series.

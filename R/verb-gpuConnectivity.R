@@ -32,7 +32,7 @@
 #' @param histogram,breaks `TRUE` to count all coefficients by size, and the number of bins, an integer that divides
 #'   10,000. A run with a threshold only is faster.
 #' @param maps `NULL`, or strings: centrality measures, see Details.
-#' @param ... `r offered_words("gpuConnectivity")`
+#' @param ...,adjustment,subjects,control `r offered_words("gpuConnectivity")`
 #'
 #' @return A list of class `gpuConnectivity`:
 #' \item{degree, strength}{with a threshold: the number of edges of each column, and the sum of their weights; with
@@ -71,15 +71,15 @@
 gpuConnectivity <- function(x, y = NULL, threshold = NULL, density = NULL, power = NULL, maps = NULL,
                             method = "pearson", use = "everything", sign = c("absolute", "positive", "negative"),
                             type = c("unsigned", "signed", "signed hybrid"), histogram = FALSE, breaks = 200,
-                            pairs = NULL, ...) {
+                            pairs = NULL, ..., adjustment = NULL, subjects = NULL, control = NULL) {
   specs <- specs_of("gpuConnectivity", ...)
   check_not_threshold(x, y)
   wanted <- what_to_sum(type, power, histogram, maps)
   if (is.null(threshold) && is.null(density) && !is_any_pair_wanted(wanted) && !length(wanted$maps)) {
     fail("what is to be summed? give 'threshold', 'density', 'power', 'maps' or histogram = TRUE")
   }
-  found <- features_of("gpuConnectivity", specs, y = y, `list of subjects` = is_subjects(x), threshold = threshold,
-                       density = density, pairs = pairs, eigenvector = "eigenvector" %in% maps)
+  found <- features_of("gpuConnectivity", specs, environment(), `list of subjects` = is_subjects(x),
+                       eigenvector = "eigenvector" %in% maps)
   breaks <- check_whole(breaks, "breaks", 1, constant("bins"))
   if (constant("bins") %% breaks != 0) {
     fail("'breaks' is ", breaks, "; it must divide ", constant("bins"), ", as 100, 200 or 1000 do")
@@ -131,12 +131,12 @@ connectivity_sums <- function(run, wanted) {
   is_density <- identical(run$criterion$name, "density")
   sums <- if (is_density) {
     density_sums(run, wanted)
-  } else if (!is.null(run$criterion) || is_any_pair_wanted(wanted)) {
+  } else if (!is.null(run$criterion$name) || is_any_pair_wanted(wanted)) {
     connectivity_passes(run, run$criterion$value, wanted)
   }
   if (!"eigenvector" %in% wanted$maps || !is.null(sums$eigenvector)) return(sums)
-  if (is.null(run$criterion)) { # of the matrix r + 1 of all pairs; NA for columns without coefficients
-    doing(run$settings, "eigenvector")
+  if (is.null(run$criterion$name)) { # of the matrix r + 1 of all pairs; NA for columns without coefficients
+    doing(run$place, "eigenvector")
     found <- perform(run, "centrality")
     warn_unconverged(found)
     if (is.null(sums)) sums <- found[c("n_obs", "x_flags", "y_flags")]
@@ -174,7 +174,7 @@ connectivity_pass <- function(run, min_weight, wanted) {
   ascending <- order(wanted$power)
   levels <- sort(unique(min_weight))
   maps <- summed_maps(wanted)
-  rule <- list(side = constant(run$sign), min_weight = if (is.null(min_weight)) 2 else levels[1L],
+  rule <- list(side = constant(run$criterion$sign), min_weight = if (is.null(min_weight)) 2 else levels[1L],
                similarity = constant(wanted$type), steps = even_steps(diff(c(0, wanted$power[ascending]))),
                histogram = wanted$histogram, levels = as.numeric(levels), maps = sum(vapply(maps, constant, 0)))
   sums <- perform(run, "connectivity", rule)
@@ -236,10 +236,10 @@ warn_unconverged <- function(found) {
 # Centrality in the network of each threshold, one column per threshold. rows: compressed rows of the network of the
 # lowest threshold.
 eigenvectors_of_rows <- function(rows, levels, run) {
-  doing(run$settings, "eigenvector")
+  doing(run$place, "eigenvector")
   vapply(levels, FUN.VALUE = numeric(ncol(run$x)), function(level) {
     own <- stronger_rows(rows, level, run)
-    found <- checked(.Call(r_network_centrality, own$p, own$i, own$x, run$settings))
+    found <- checked(.Call(r_network_centrality, own$p, own$i, own$x, run$place))
     warn_unconverged(found)
     found$eigenvector
   })

@@ -40,7 +40,7 @@
 #'   fewer is an error. Default: 10, or half of the rows if that is less, but at least 3.
 #' @param test `TRUE` adds the tests of [gpuCorTest()], as the N x N matrices `r$ts`, `r$p.value` and `r$pairs`. With
 #'   `y` or `output = "matrix"` the result is the list of `output = "list"` with `p.value`.
-#' @param ... `r offered_words("gpuCor")`
+#' @param ...,adjustment,subjects,control `r offered_words("gpuCor")`
 #'
 #' @return With `y = NULL` and `output = "dist"`: an object of class [gpuCor][gpuCor-class], which is a `dist` of the
 #'   `N (N - 1) / 2` coefficients. `as.matrix()` gives the N x N matrix, `r[i, j]` takes numbers or names, and `1 - r`
@@ -100,7 +100,8 @@
 #' as.data.frame(r) # b follows a by 4 rows
 #' @export
 gpuCor <- function(x, y = NULL, method = "pearson", use = "everything", lag = NULL, min_overlap = NULL,
-                   output = c("dist", "matrix", "list"), test = FALSE, ...) {
+                   output = c("dist", "matrix", "list"), test = FALSE, ...,
+                   adjustment = NULL, subjects = NULL, control = NULL) {
   specs <- specs_of("gpuCor", ...)
   kinds <- c("dist", "matrix", "list")
   is_default <- identical(output, kinds)
@@ -111,25 +112,16 @@ gpuCor <- function(x, y = NULL, method = "pearson", use = "everything", lag = NU
     paste0("; for the precision write precision = \"", output, "\"")
   })
   test <- check_flag(test, "test")
-  found <- features_of("gpuCor", specs, y = y, `list of subjects` = is_subjects(x), lag = lag,
-                       min_overlap = min_overlap, test = test, output = if (output == "list") output)
-  what <- if (test || output == "list") "tests" else if (is.null(lag)) "pairs" else "lag"
-  run <- function() new_run(found, specs, x, y, method, use, takes = "summaries", call = call)
+  found <- features_of("gpuCor", specs, environment(), `list of subjects` = is_subjects(x))
   call <- sys.call()
-  COR_RESULTS[[what]](run, output = output, lag = lag, min_overlap = min_overlap, test = test, call = call,
-                      given = c(list(x, y, method, use), specs[c("adjustment", "control")]))
+  if (test || output == "list") {
+    return(cor_with_tests(c(list(x, y, method, use), specs[c("adjustment", "control")]), output, test, call))
+  }
+  run <- new_run(found, specs, x, y, method, use, takes = "summaries", call = call)
+  if (!is.null(lag)) return(lagged_coefficients(run, lag, min_overlap, output))
+  check_coefficients_memory(run, output)
+  all_coefficients(run, output)
 }
-
-# What gpuCor() returns. run(): makes the run; `given`: arguments of gpuCorTest(), which makes a run of its own.
-COR_RESULTS <- list(
-  pairs = function(run, output, ...) {
-    run <- run()
-    check_coefficients_memory(run, output)
-    all_coefficients(run, output)
-  },
-  lag = function(run, output, lag, min_overlap, ...) lagged_coefficients(run(), lag, min_overlap, output),
-  tests = function(output, test, call, given, ...) cor_with_tests(given, output, test, call)
-)
 
 # Returns gpuCor()'s result with tests, or the list. `given`: arguments, x and y first; `call`: the user's call.
 cor_with_tests <- function(given, output, test, call) {

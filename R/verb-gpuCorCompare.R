@@ -118,7 +118,7 @@
 #'   for a seed with itself; `fdr` and `n_perm` refer to these pairs.
 #' @param pairs With a criterion: a mask of the pairs to compute, from [pairMask()]. Densities, rates and `n_perm` refer
 #'   to these pairs.
-#' @param ... `r offered_words("gpuCorCompare")`
+#' @param ...,adjustment,subjects,permutation,control `r offered_words("gpuCorCompare")`
 #'   `subjects` is two integers, if `x` and `y` are functions: the numbers of subjects; one integer without `y`.
 #' @return Without a criterion: a list of class `gpuCorCompare` with `difference`, `statistic` (t or F; fixed effects: z
 #'   or chi-squared), `df` (t, F and chi-squared), `p.value`, `fdr` and, with `n_perm`, `p.adjusted`, each a `dist` that
@@ -161,7 +161,8 @@ gpuCorCompare <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
                           use = "everything", sign = c("absolute", "positive", "negative", "each"), n_perm = 0,
                           pairs = NULL, paired = FALSE, design = NULL, contrast = NULL, components = NULL,
                           classes = NULL, seeds = NULL, output = c("matrix", "edges"), variance = c("equal", "unequal"),
-                          data = NULL, enhance = c(E = 0.5, H = 2), ...) {
+                          data = NULL, enhance = c(E = 0.5, H = 2), ...,
+                          adjustment = NULL, subjects = NULL, permutation = NULL, control = NULL) {
   for (name in intersect(c("group", if (missing(method)) "groups"), ...names())) { # of rows; Pearson's has no 'groups'
     refuse_labels(list(...)[[name]], x, paste0("unused argument '", name, "'"))
   }
@@ -181,19 +182,15 @@ gpuCorCompare <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
   }
   output <- check_choice(output, c("matrix", "edges"), "output")
   n_perm <- check_whole(n_perm, "n_perm", 0, 1e9)
+  variance <- check_choice(variance, c("equal", "unequal"), "variance")
   groups <- list(paired = check_flag(paired, "paired"), design = check_slots(design, "design"), contrast = contrast,
-                 variance = check_choice(variance, c("equal", "unequal"), "variance"), blocks = blocks,
-                 whole = isTRUE(specs$permutation$whole), seeds = seeds)
+                 variance = variance, blocks = blocks, whole = isTRUE(specs$permutation$whole), seeds = seeds)
   given <- Filter(Negate(is.null), list(threshold = threshold, density = density, k = k, p.value = p.value, fdr = fdr))
   if (!is.null(components)) components <- check_choice(components, component_sizes, "components")
   sign <- if (missing(sign) && identical(components, "tfce")) "each" else check_choice(sign, c(signs, "each"), "sign")
-  found <- features_of("gpuCorCompare", specs, y = y, threshold = threshold, density = density, k = k,
-                       p.value = p.value, fdr = fdr, sign = sign, n_perm = n_perm, pairs = pairs, paired = paired,
-                       design = design, contrast = contrast, components = components, classes = classes,
-                       variance = if (groups$variance == "unequal") "unequal", seeds = seeds,
-                       na.rm = isTRUE(specs$subjects$na.rm), `blocks of subjects` = !is.null(blocks), enhance = enhance)
+  found <- features_of("gpuCorCompare", specs, environment(), `blocks of subjects` = !is.null(blocks))
   if (!is.null(classes)) classes <- check_fraction(classes, "classes", zero = FALSE)
-  run <- compare_run(empty_run(specs, method, use, pairs, call = sys.call()), x, y, groups)
+  run <- new_run(NULL, specs, x, y, method, use, takes = groups, pairs = pairs, call = sys.call())
   run <- with_criterion(run, sign = sign, classes = classes)
   check_together(found, facts_of_groups(run, n_perm))
   if (!is.null(several_groups(run$x)) && length(run$x$data) < 2L) {
@@ -247,7 +244,7 @@ rows_by_t <- function(run, threshold) {
   t <- comparable_statistics(rows$tests$statistic, rows$tests$df, comparable_to(run$x)) # at most the t that was found
   kept <- c("p.value", "statistic", "df")
   rows$tests[kept] <- lapply(rows$tests[kept], `[`, abs(t) >= threshold)
-  rows[c("p", "i", "x")] <- .Call(r_keep_scores, rows$p, rows$i, rows$x, abs(t), threshold, 0L, run$settings$threads)
+  rows[c("p", "i", "x")] <- .Call(r_keep_scores, rows$p, rows$i, rows$x, abs(t), threshold, 0L, run$place$threads)
   rows
 }
 
@@ -262,7 +259,7 @@ by_participant <- function(data) {
 compare_output <- function(rows, run, given, error, maxima, output, components = list()) {
   warn_without(rows, run)
   warn_perfect(atanh(rows$x), run, rows)
-  if (!is.null(run$classes)) {
+  if (!is.null(run$criterion$classes)) {
     rows$tests <- c(if (length(rows$tests)) rows$tests else list(max = 1), group_classes(run, rows))
   }
   groups <- c(several_groups(run$x), if (tested_effects(run$x) > 1) tested_effects(run$x))
@@ -287,120 +284,6 @@ are_groups <- function(x) {
   is_list(x) && length(x) > 1L && all(vapply(x, is_list, NA))
 }
 
-# Returns the run with the data of groups. `groups`: see group_model(), and seeds.
-compare_run <- function(run, x, y, groups) { # nolint: cyclocomp_linter.
-  is_of_rows <- !is_subjects(x) || identical(run$settings$combination$effects, "fixed")
-  if (!has_distribution(run$method) && (is_of_rows || run$method == "mi")) {
-    fail("method = \"", run$method, "\" has no Fisher's z to compare",
-         if (run$method != "mi") " but of lists of subjects by effects = \"random\"", "; use method = \"spearman\"")
-  }
-  given <- run$settings$combination
-  sizes <- group_sizes(x, y, given$subjects)
-  n_first <- sizes[1L]
-  if (is_of_spectra(run$method) && length(sizes) == 1L && is.null(groups$design)) {
-    fail("method = \"", run$method, "\" is never negative, so that its mean over one list of subjects is above 0 in ",
-         "any case; give a second list as 'y', or a 'design'")
-  }
-  names <- subject_names(sum(sizes), n_first)
-  # Subjects are often read in the order of a table that was sorted, whose row numbers tell nothing then.
-  own <- subject_labels(x)
-  theirs <- observation_names(groups$design)
-  is_of_participants <- !is.null(own) && length(theirs) && all(grepl("^sub-[^_]*$", theirs))
-  if (is_of_participants) own <- sub("^(sub-[^_]*)_.*", "\\1", own) # of sub-01_ses-1
-  is_comparable <- are_row_numbers(theirs) == are_row_numbers(own)
-  if (is_comparable) check_observations(groups$design, "design", list(names = own))
-  is_spread <- length(sizes) == 1L && is.null(groups$design) && identical(given$effects, "fixed")
-  # With one subject in each of two groups, the observations are the sample.
-  are_matrices <- length(sizes) == 2L && all(sizes == 1L) && !groups$paired
-  effects <- if (!is.null(given$effects)) given$effects else if (are_matrices) "fixed" else "random"
-  if (effects == "fixed" && isTRUE(run$settings$asked$partial)) {
-    check_together(list(features = c("partial", "fixed effects")))
-  }
-  run <- with_over(run, units = units_of(groups$blocks, groups$whole, if (groups$paired) sizes[1L] else sum(sizes)))
-  model <- if (effects == "random") group_model(sizes, groups, run$units)
-  data <- read_groups(run, x, y, names, n_first)
-  if (effects == "fixed") warn_series(run, data[[1L]])
-  seeds <- seeds_of(groups$seeds, data, names, run$method)
-  run <- with_over(run, seeds = seeds$at)
-  designs <- subject_designs(run, list(x = data, y = seeds$data), effects, names)
-  counted <- count_subjects(run, list(x = data, y = seeds$data), designs, names)
-  if (is_of_spectra(run$method) && length(unique(counted$n)) > 1L) {
-    warn("gpuCorSegments", "subjects have ", paste(range(counted$n), collapse = " to "), " observations: coherence of ",
-         "fewer segments is larger by chance, and groups that differ in them differ in it; use as many of each subject")
-  }
-  are_alone <- length(sizes) == 1L && is.null(groups$design) && is.null(given$effects)
-  if (are_alone && length(data) <= FEW_GROUPS && length(unique(counted$n_obs)) > 1L) {
-    tell_once("'x' is a list of ", length(data), " matrices of ", range_of(counted$n_obs, "observation"), ", taken as ",
-              "subjects whose mean z is compared with 0; effects = \"fixed\" compares them as groups of samples")
-  }
-  weights <- if (!is.null(model)) {
-    model$weights
-  } else {
-    each <- if (effects == "random") rep(1, length(data)) else fisher_weights(counted$n, names)
-    if (is_spread) each else difference_weights(each, seq_along(data) <= n_first)
-  }
-  skips <- check_combination(given["na.rm"])$skips
-  how <- if (is_spread) "spread" else if (skips || isTRUE(model$tested > 1)) DIFFERENCE else "fisher"
-  rule <- list(how = how, level = 0.5, skips = skips)
-  total <- if (is_spread) sum(weights) else 1
-  x <- new_subjects(data, rule, weights, total, counted, designs, effects, n_first, model)
-  with_pairs(with_values(run, x, if (!is.null(seeds)) new_subjects(seeds$data)))
-}
-
-# So few matrices of other lengths may be groups of samples, as split() makes them, and not subjects.
-FEW_GROUPS <- 5
-
-# Returns what check_together() has to know of groups.
-facts_of_groups <- function(run, n_perm) {
-  is_fixed <- !is_random(run$x)
-  permutes_rows <- n_perm > 0 && is_fixed && !permutes_labels(run)
-  names(which(c(`several groups` = !is.null(several_groups(run$x)), `several effects` = tested_effects(run$x) > 1,
-                `fixed effects` = is_fixed, `given coefficients` = run$method == "given",
-                `fixed effects of subjects` = is_fixed && permutes_labels(run), `permuted rows` = permutes_rows,
-                `graded weights` = any(vapply(run$x$designs, is_graded, NA)))))
-}
-
-# Returns a list of the data of all subjects, those of x first.
-read_groups <- function(run, x, y, names, n_first) {
-  group <- function(x, names) {
-    own <- with_place(run, assay = if (is_subjects(x) || is_experiment(x)) run$settings$assay)
-    read_subjects(own, if (is_subjects(x)) x else list(x), NULL, length(names), names)$x
-  }
-  data <- group(x, names[seq_len(n_first)])
-  if (is.null(y)) return(data)
-  data <- c(data, group(y, names[-seq_len(n_first)]))
-  check_same_columns(data[[n_first + 1L]], data[[1L]], "y", "'x'")
-  data
-}
-
-# Returns the number of subjects in each group: x, and y if it is given.
-group_sizes <- function(x, y, counts) {
-  n <- if (is.null(y)) 1L else 2L
-  if (n == 1L && !is_subjects(x)) {
-    fail("'y' is missing; one group must be a list of subjects' matrices; two groups of the rows of 'x' are ",
-         groups_of(c("a", "b"), ", "))
-  }
-  refuse_labels(y, x, paste0("'y' must be a matrix or a list of matrices, not a vector of ", n_of(length(y), "value")))
-  check_that(counts, "subjects", is.null(counts) || (is_numeric(counts) && length(counts) == n),
-             if (n == 2L) "two numbers, those of 'x' and of 'y'" else "a number")
-  size <- function(x, count, name) if (is_subjects(x)) count_of(x, count, name) else 1L
-  c(size(x, counts[1L], "x"), if (n == 2L) size(y, counts[2L], "y"))
-}
-
-# Stops if `labels` are a vector, which may tell groups apart. `problem`: the beginning of the message.
-refuse_labels <- function(labels, x, problem) {
-  if (!is.atomic(labels) || !is.null(dim(labels)) || length(labels) < 2L) return(invisible())
-  fail(problem, "; the groups that a vector 'group' tells apart are ",
-       groups_of(unique(labels), if (is_subjects(x)) "" else ", "))
-}
-
-# Returns code that selects the first two groups. `rows`: ", " of a matrix, "" of a list.
-groups_of <- function(labels, rows) {
-  labels <- labels[!is.na(labels)]
-  labels <- utils::head(if (is.factor(labels)) as.character(labels) else labels, 2L)
-  paste0("x[group == ", vapply(labels, show_value, ""), rows, "]", collapse = " and ")
-}
-
 # The engine computes tanh of each pair's difference, so the threshold is transformed, too.
 compare_criterion <- function(run, given) {
   if (!is.null(given$threshold)) {
@@ -417,8 +300,8 @@ component_sizes <- c("size", "sum", "tfce")
 
 # Returns list(side, signs) of the engine's rules of components: F has no sign.
 component_signs <- function(run) {
-  is_each <- run$sign == "each"
-  list(side = constant(if (is_each) "absolute" else run$sign),
+  is_each <- run$criterion$sign == "each"
+  list(side = constant(if (is_each) "absolute" else run$criterion$sign),
        signs = if (is_each && tested_effects(run$x) == 1) 2L else 1L)
 }
 
@@ -439,7 +322,7 @@ compare_components <- function(run, given, components, n_perm, output) {
   n <- ncol(run$x)
   rule <- c(component_signs(run), min = threshold, sums_weights = components == "sum")
   apart <- rule$signs > 1L
-  if (run$sign == "each") run <- with_criterion(run, sign = "absolute") # of the edges
+  if (run$criterion$sign == "each") run <- with_criterion(run, sign = "absolute") # of the edges
   check_memory(12 * n * rule$signs * (n_perm + 1), "gpuCorCompare(components = )",
                paste(n_of(n, "column"), "and", n_of(n_perm, "permutation")), "use fewer permutations")
   work <- compare_work(run, n_perm)
@@ -456,7 +339,7 @@ MIN_UNEQUAL_GROUP <- 10 # subjects of the smaller group, if the other one has at
 # Warns of tests that are not valid by the simulations of ?"gpucor-p-values".
 warn_invalid <- function(run, given, n_perm) {
   x <- run$x
-  if (what_is_compared(x) == "mean" && run$method == "distance" && run$sign != "positive") {
+  if (what_is_compared(x) == "mean" && run$method == "distance" && run$criterion$sign != "positive") {
     warn("gpuCorLowerSide", "distance correlations of independent columns are skewed, so that the p values of those ",
          "below 0 are too small; sign = \"positive\" keeps those above 0")
   }

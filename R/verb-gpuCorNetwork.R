@@ -86,7 +86,7 @@
 #' @param resample,fraction The number of resamples for the stability of edges, 0 for none, and the fraction of the
 #'   observations, or of the subjects, in a resample, a number between 0 and 1.
 #' @param lioness `NULL`, or the number or name of a row of `x`: a sample whose network is wanted. Several: a matrix.
-#' @param ... `r offered_words("gpuCorNetwork")`
+#' @param ...,adjustment,subjects,permutation,control `r offered_words("gpuCorNetwork")`
 #'
 #' @return `output = "matrix"`: a symmetric sparse matrix of class [gpuCorNetwork-class] (a `dsCMatrix`) with zero
 #'   diagonal, or with `y` an `ncol(x)` x `ncol(y)` matrix of class `gpuCorNetworkXY` (a `dgCMatrix`). Values are the
@@ -127,7 +127,7 @@ gpuCorNetwork <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
                           method = "pearson", use = "everything", sign = c("absolute", "positive", "negative"),
                           normalize = c("none", "clr"), lag = NULL, min_overlap = NULL, mutual = FALSE, pairs = NULL,
                           output = c("matrix", "edges"), file = NULL, compression = 0, resample = 0, fraction = 0.63,
-                          lioness = NULL, ...) {
+                          lioness = NULL, ..., adjustment = NULL, subjects = NULL, permutation = NULL, control = NULL) {
   # `...` becomes specs (R/run-taken.R). new_run() makes the design of weights and covariates by with_design()
   # (R/data-design.R).
   specs <- specs_of("gpuCorNetwork", ...)
@@ -142,13 +142,10 @@ gpuCorNetwork <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
   }
   resample <- check_whole(resample, "resample", 0, 1e6)
   several <- !is.null(lioness) && length(lioness) != 1L
-  criteria <- list(threshold = threshold, density = density, k = k, p.value = p.value, fdr = fdr)
-  options <- list(sign = sign, normalize = normalize, mutual = mutual, pairs = pairs, resample = resample,
-                  fraction = fraction, lioness = lioness)
-  others <- list(y = y, `list of subjects` = is_subjects(x), use = uses[check_use(use)], lag = lag,
-                 min_overlap = min_overlap, file = file, compression = compression,
-                 `several samples` = several, output = if (several && length(output) == 1L) output)
-  found <- do.call(features_of, c(list("gpuCorNetwork", specs), criteria, options, others))
+  use <- uses[check_use(use)]
+  criteria <- mget(CRITERIA, environment())
+  found <- features_of("gpuCorNetwork", specs, environment(), `list of subjects` = is_subjects(x), use = use,
+                       `several samples` = several)
   what <- if (several) {
     "samples"
   } else if (!is.null(specs$control$shards)) {
@@ -158,33 +155,28 @@ gpuCorNetwork <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
   } else {
     check_choice(output, c("matrix", "edges"), "output")
   }
+  call <- sys.call()
   run <- function() {
     criterion <- network_criterion(criteria, normalize, if (!several) lioness)
     run <- new_run(found, specs, x, y, method, use, criterion, sign, takes = "subjects", max_t = max_t, pairs = pairs,
                    call = call)
     with_criterion(run, mutual = mutual)
   }
-  call <- sys.call()
   values <- if (!is.null(lag)) "lag" else if (!is.null(lioness) && !several) "lioness" else normalize
   valued <- function(run) EDGE_VALUES[[values]](run, lag, min_overlap, lioness)
-  NETWORK_RESULTS[[what]](run, valued = valued, resample = resample, fraction = fraction, file = file,
-                          compression = compression, lioness = lioness, x = x, y = y, specs = specs, call = call,
-                          given = c(criteria, options, list(use = use, method = method, output = output)))
+  NETWORK_RESULTS[[what]](environment())
 }
 
-# What gpuCorNetwork() returns. run(): makes the run; valued(run): gives its edges their values; `given`, `specs`: the
-# call's arguments, for the processes that make runs of their own.
+# What gpuCorNetwork() returns. `of`: its arguments, run(), which makes the run, and valued(run), which gives its edges
+# their values.
 NETWORK_RESULTS <- list(
-  matrix = function(run, ...) all_networks(run(), ..., as_result = function(rows, run) new_network(rows, run)),
-  edges = function(run, ...) all_networks(run(), ..., as_result = function(rows, run) sorted_edges(rows, run)),
-  samples = function(run, lioness, ...) {
-    all_networks(with_double(run()), ..., # as lioness_run()
-                 as_result = function(rows, run) values_of_samples(rows, run, lioness))
+  matrix = function(of) all_networks(of$run(), of, new_network),
+  edges = function(of) all_networks(of$run(), of, sorted_edges),
+  samples = function(of) { # in double precision as lioness_run()
+    all_networks(with_double(of$run()), of, function(rows, run) values_of_samples(rows, run, of$lioness))
   },
-  file = function(run, valued, file, compression, ...) invisible(network_to_file(valued(run()), file, compression)),
-  shards = function(run, x, y, given, specs, file, compression, call, ...) {
-    by_shards("gpuCorNetwork", x, y, given, specs, file, compression, call)
-  }
+  file = function(of) invisible(network_to_file(of$valued(of$run()), of$file, of$compression)),
+  shards = function(of) by_shards("gpuCorNetwork", of)
 )
 
 # The values of edges: `none` are the coefficients of all observations, and each other function returns the run whose
@@ -196,18 +188,19 @@ EDGE_VALUES <- list(
   lioness = function(run, lag, min_overlap, lioness) lioness_run(run, lioness)
 )
 
-# Returns the network, or for several values of the criterion a list of networks. `as_result`: a function of a network's
-# compressed rows and of the run.
-all_networks <- function(run, valued, resample, fraction, as_result, ...) {
-  drawn <- draw_resamples(run, resample, fraction)
+# Returns the network, or for several values of the criterion a list of networks. `of`: see NETWORK_RESULTS;
+# `as_result`: a function of a network's compressed rows and of the run.
+all_networks <- function(run, of, as_result) {
+  valued <- of$valued
+  drawn <- draw_resamples(run, of$resample, of$fraction)
   all <- valued(at_pass(run, 1, 1 + length(drawn)))
   found <- network_of_each(all)
   warn_without(found[[1L]], all)
   found <- with_stability(found, run, drawn, function(run) network_of_each(valued(run)))
   networks <- Map(found, run$criterion$value, f = function(rows, value) {
     all <- with_criterion(all, value = value)
-    if (is.null(all$lags)) rows <- with_shared(rows, all) # with lags it depends on the lag
-    as_result(if (is.null(all$for_user)) rows else all$for_user(rows), all)
+    if (is.null(all$over$lags)) rows <- with_shared(rows, all) # with lags it depends on the lag
+    as_result(if (is.null(all$criterion$for_user)) rows else all$criterion$for_user(rows), all)
   })
   if (length(networks) == 1L) return(networks[[1L]])
   stats::setNames(networks, vapply(run$criterion$value, format, "", digits = 15))
@@ -215,7 +208,7 @@ all_networks <- function(run, valued, resample, fraction, as_result, ...) {
 
 # Returns a list of compressed rows, one for each value of the criterion.
 network_of_each <- function(run) {
-  if (!is.null(run$lags)) return(list(lagged_rows(run)))
+  if (!is.null(run$over$lags)) return(list(lagged_rows(run)))
   if (length(run$criterion$value) < 2L) return(list(network_rows(run)))
   run <- with_criterion(run, stays = "rows")
   check_edge_memory(run)
@@ -224,8 +217,8 @@ network_of_each <- function(run) {
 
 sorted_edges <- function(rows, run) {
   names <- network_names(run)
-  doing(run$settings, "sorting the edges")
-  frame <- edge_frame(rows, names[[1L]], names[[2L]], run$settings$threads)
-  if (!is.null(run$settings$information)) names(frame)[3L] <- "clr"
+  doing(run$place, "sorting the edges")
+  frame <- edge_frame(rows, names[[1L]], names[[2L]], run$place$threads)
+  if (!is.null(run$information)) names(frame)[3L] <- "clr"
   frame
 }

@@ -88,7 +88,7 @@ gpuCorPlan <- function(path, x, y = NULL, ..., verb = c("gpuCorNetwork", "gpuCon
          if (is_of_collect) "give it to gpuCorCollect()" else paste("it takes", toString(known)))
   }
   made <- make_plan(path, x, y, given, verb, shards, control, verb_call(sys.call(), verb), mode = mode)
-  describe_plan(made, new_settings(list(control = control)))
+  describe_plan(made, new_place(control))
   invisible(made$plan$path)
 }
 
@@ -104,17 +104,16 @@ verb_call <- function(call, verb) {
 # ---- summary of a plan
 
 # Prints the plan's size, and the cost of a shard on this machine. `made`: from make_plan().
-describe_plan <- function(made, settings) {
+describe_plan <- function(made, place) {
   plan <- made$plan
-  settings[c("design", "in_double", "min_obs")] <- made$run$settings[c("design", "in_double", "min_obs")]
-  pairs <- made$run$pairs
-  if (is.null(pairs)) pairs <- count_pairs(made$run$x, made$run$y)
+  run <- at_home(made$run, place)
+  pairs <- run$pairs
   stored <- c(plan$x, plan$y)
   bytes <- sum(vapply(stored, function(one) one$bytes, 0))
   n_col <- sum(vapply(stored, function(one) one$dim[2L], 0))
   n_obs <- sum(vapply(plan$x, function(one) one$dim[1L], 0))
-  needs <- shard_needs(made, settings)
-  seconds <- shard_seconds(made, pairs, settings)
+  needs <- shard_needs(run, plan)
+  seconds <- shard_seconds(run, made)
   cat("Plan of ", plan$verb, "() in ", plan$path, "\n", n_of(pairs, "pair"), " of ", n_of(n_obs, "observation"),
       if (!is.null(plan$subjects)) paste(" of", n_of(plan$subjects, "subject")), " in ", n_of(plan$shards, "shard"),
       " of ", format_count(ceiling(pairs / plan$shards)), "; data of ", format_bytes(bytes), "\n", sep = "")
@@ -131,38 +130,32 @@ describe_plan <- function(made, settings) {
 }
 
 # Returns the seconds of a shard, estimated by a run on some columns; NA if that is too short to measure.
-shard_seconds <- function(made, pairs, settings) {
+shard_seconds <- function(run, made) {
   size <- 1024
-  some_columns <- function(m) {
-    columns <- if (!is.null(m)) sampled_columns(m, min(size, ncol(m)))
-    if (is.null(columns)) m else pick_columns(m, columns)
-  }
+  some <- function(m) if (!is.null(m)) sampled_columns(m, min(size, ncol(m)))
   repeat {
-    run <- with_values(bare_run(made$run$method, made$run$use, settings), some_columns(made$run$x),
-                       some_columns(made$run$y))
+    sample <- with_columns(run, some(run$x), some(run$y), counted = NULL)
     started <- Sys.time()
-    result <- call_engine(made$round$entry, run, made$round$arguments)
+    result <- call_engine(made$round$entry, sample, made$round$arguments)
     seconds <- as.numeric(Sys.time() - started, units = "secs")
     if (!is.null(result$status)) return(NA_real_)
-    if (seconds > 0.2 || size >= max(ncol(made$run$x), ncol(made$run$y))) break
+    if (seconds > 0.2 || size >= max(ncol(run$x), ncol(run$y))) break
     size <- 4 * size
   }
-  measured <- count_pairs(run$x, run$y)
-  if (measured > 0) seconds * pairs / measured / made$plan$shards else NA_real_
+  if (sample$pairs > 0) seconds * run$pairs / sample$pairs / made$plan$shards else NA_real_
 }
 
 # Returns the number of columns that a shard reads, on average over some shards, and the max bytes of prepared columns.
-shard_needs <- function(made, settings) {
-  run <- made$run
-  n <- made$plan$shards
+shard_needs <- function(run, plan) {
+  n <- plan$shards
   some <- unique(round(seq(1, n, length.out = min(n, 16))))
   needs <- vapply(some, FUN.VALUE = c(columns = 0, memory = 0), function(shard) {
-    own <- with_values(bare_run(run$method, 0L, settings), run$x, run$y) # as if no value were missing
-    unlist(perform(with_place(own, shard = c(shard - 1, n)), "needs")) # for the first subject
+    own <- with_place(with_use(run, 0L), shard = c(shard - 1, n)) # as if no value were missing
+    unlist(perform(own, "needs")) # for the first subject
   })
   # Finding missing values takes an additional pass.
   of_all <- if (uses[run$use] == "everything") 0 else sum(ncol(run$x), ncol(run$y))
-  subjects <- max(1, made$plan$subjects)
+  subjects <- max(1, plan$subjects)
   c(columns = subjects * (mean(needs["columns", ]) + of_all), memory = subjects * max(needs["memory", ]))
 }
 
@@ -246,7 +239,7 @@ gpuCorCollect <- function(path, file = NULL, compression = 0, ...) {
   specs <- specs_of("gpuCorCollect", ...)
   plan <- open_plan(path)
   compression <- check_whole(compression, "compression", 0, 9)
-  features_of("gpuCorCollect", NO_SPECS, file = file, compression = compression)
+  features_of("gpuCorCollect", NO_SPECS, environment())
   if (!is.null(file) && plan$verb != "gpuCorNetwork") {
     fail("'file' is for networks, and the plan is of ", plan$verb, "(); leave it out")
   }

@@ -92,7 +92,7 @@ gpuTtest <- function(goodPairs, coeffs) {
 #'   Student's t and the normal distribution. Networks use `NULL`.
 #' @param conf.level `NULL`, or a number between 0 and 1: the level of confidence intervals, such as 0.95. They take the
 #'   memory of two numbers for each pair, as much as the statistics and p values. Not for `"bicor"`.
-#' @param ... `r offered_words("gpuCorTest")`
+#' @param ...,adjustment,permutation,control `r offered_words("gpuCorTest")`
 #' @return A list of class `gpuCorTest`: `r`, `n`, `statistic` (t; Kendall: z; distance: `n * r + 1`) and `p.value`,
 #'   each a `dist` that takes names, `$p.value["a", "b"]`, or a matrix with `y` or `output = "matrix"`; `conf.low` and
 #'   `conf.high`, with `conf.level`; `df`, if weights, covariates, options or `df` are given; `p.adjusted`, with
@@ -121,7 +121,7 @@ gpuTtest <- function(goodPairs, coeffs) {
 #' @export
 gpuCorTest <- function(x, y = NULL, method = "pearson", use = "everything",
                        alternative = c("two.sided", "less", "greater"), exact = NULL, conf.level = NULL, log.p = FALSE,
-                       output = c("dist", "matrix"), ...) {
+                       output = c("dist", "matrix"), ..., adjustment = NULL, permutation = NULL, control = NULL) {
   specs <- specs_of("gpuCorTest", ...)
   method <- check_method(method)
   alternative <- check_choice(alternative, alternatives, "alternative")
@@ -133,10 +133,10 @@ gpuCorTest <- function(x, y = NULL, method = "pearson", use = "everything",
   }
   log.p <- check_flag(log.p, "log.p")
   max_t <- max_t_of(specs$permutation)
-  found <- features_of("gpuCorTest", specs, y = y, alternative = alternative, exact = exact, conf.level = conf.level)
+  found <- features_of("gpuCorTest", specs, environment())
   run <- new_run(found, specs, x, y, method, use, max_t = max_t, tests = is.null(max_t) || has_distribution(method),
                  call = sys.call())
-  design <- run$settings$design
+  design <- run$design
   if (is_one_sided(method) || is_never_negative(method)) alternative <- "greater"
   work <- test_work(run, max_t$n_perm)
   # A pair's observations are those of both columns, even if "everything" makes its coefficient NA.
@@ -157,7 +157,7 @@ gpuCorTest <- function(x, y = NULL, method = "pearson", use = "everything",
                triangle = inherits(r, "dist"))
   found <- tested_pairs(r, work$tests, counted, rule)
   warn_few(found$few, length(r))
-  least <- max(MIN_OBS, run$settings$min_obs)
+  least <- max(MIN_OBS, run$min_obs)
   if (rule$min_obs > least && min(found$n, Inf) < rule$min_obs) { # the next lines take memory for all pairs
     is_square <- is.null(run$y) && !rule$triangle # each pair twice, and a diagonal
     few <- which(found$n < rule$min_obs) # most pairs have more: the other conditions are for the few that are left
@@ -221,7 +221,7 @@ adjusted_p <- function(testable, r, run, counted, rule, max_t) {
     return(testable)
   }
   maxima <- null_maxima(run, counted, side, max_t)
-  checked(.Call(r_adjusted, testable, r, maxima, constant(side), SAME_COEFFICIENT, rule$log, run$settings$threads))
+  checked(.Call(r_adjusted, testable, r, maxima, constant(side), SAME_COEFFICIENT, rule$log, run$place$threads))
 }
 
 # The order is that of the engine's codes.

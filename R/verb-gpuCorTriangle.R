@@ -13,7 +13,7 @@
 #' @inheritParams gpuControl
 #' @param x As in [gpuCor()].
 #' @param order A string: `"row"` or `"column"`. May be abbreviated.
-#' @param ... `r offered_words("gpuCorTriangle")`
+#' @param ...,adjustment,control `r offered_words("gpuCorTriangle")`
 #' @return `gpuCorTriangle()`: a numeric vector of N (N - 1) / 2 coefficients. `triangleIndex()`: a matrix with a row
 #'   for each position and columns `i` < `j`. `trianglePosition()`: a vector of positions. A position or a pair outside
 #'   the triangle is an error.
@@ -26,7 +26,7 @@
 #' r[trianglePosition(1, 2:5, ncol(x), "column")]
 #' @export
 gpuCorTriangle <- function(x, method = "pearson", use = "everything", order = c("row", "column"),
-                           precision = c("single", "double"), ...) {
+                           precision = c("single", "double"), ..., adjustment = NULL, control = NULL) {
   specs <- specs_of("gpuCorTriangle", ...)
   order <- check_choice(order, c("row", "column"), "order")
   check_matrix_like(x, COLUMNS)

@@ -38,7 +38,7 @@
 #' @param output A string: `"dist"`, `"network"`, `"connectivity"` or `"moments"`, see Details. May be abbreviated.
 #' @param threshold,density,k A number: the criterion, as in [gpuCorNetwork()], for each window; with
 #'   `output = "moments"`, for the standard deviations of pairs. `pairs` needs one of these.
-#' @param ... `r offered_words("gpuCorWindows")`
+#' @param ...,adjustment,subjects,control `r offered_words("gpuCorWindows")`
 #'
 #' @return An object of class `gpuCorWindows`; `w[[k]]` is window k:
 #' * `"dist"`: a matrix of pairs, in the order of [stats::dist()], by windows.
@@ -73,32 +73,31 @@
 gpuCorWindows <- function(x, width, step = 1, taper = c("none", "gaussian", "tukey"), shape = NULL, threshold = NULL,
                           density = NULL, k = NULL, method = "pearson", use = "everything",
                           sign = c("absolute", "positive", "negative"), mutual = FALSE, pairs = NULL,
-                          output = c("dist", "network", "connectivity", "moments"), ...) {
+                          output = c("dist", "network", "connectivity", "moments"), ...,
+                          adjustment = NULL, subjects = NULL, control = NULL) {
   specs <- specs_of("gpuCorWindows", ...)
-  keep <- check_choice(output, kept_of_windows, "output")
+  output <- check_choice(output, kept_of_windows, "output")
   mutual <- check_flag(mutual, "mutual")
   taper <- check_choice(taper, tapers, "taper")
   check_matrix_like(x, COLUMNS)
-  features_of("gpuCorWindows", specs, `list of subjects` = is_subjects(x), threshold = threshold, density = density,
-              k = k, mutual = mutual, pairs = pairs, output = keep, taper = taper, shape = shape,
-              sign = if (!missing(sign)) sign)
-  criterion <- window_criterion(keep, list(threshold = threshold, density = density, k = k))
+  sign <- check_choice(sign, signs, "sign")
+  features_of("gpuCorWindows", specs, environment(), `list of subjects` = is_subjects(x))
+  criterion <- window_criterion(output, list(threshold = threshold, density = density, k = k))
   plan <- function(n_obs) {
     if (n_obs < 3) fail("'x' has ", n_of(n_obs, "observation"), "; windows need at least 3")
     width <- check_whole(width, "width", 3, n_obs, paste0("; 'x' has ", n_of(n_obs, "observation")))
     step <- check_whole(step, "step", 1)
     list(width = width, step = step, n = floor((n_obs - width) / step) + 1, taper = taper_weights(taper, shape, width))
   }
-  run <- empty_run(specs, method, use, pairs, call = sys.call())
-  run <- with_criterion(with_over(run, taper = taper), sign = check_sign(sign, run$method), mutual = mutual)
-  run <- do.call(with_criterion, c(list(run), criterion), quote = TRUE)
-  if (is_subjects(x)) windows_of_subjects(run, x, keep, plan) else windows_of_one(run, x, keep, plan)
+  run <- new_run(NULL, specs, NULL, NULL, method, use, criterion, sign, "later", pairs = pairs, call = sys.call())
+  run <- with_criterion(with_over(run, taper = taper), mutual = mutual)
+  if (is_subjects(x)) windows_of_subjects(run, x, output, plan) else windows_of_one(run, x, output, plan)
 }
 
 # `run`: without data; `plan`: function of the number of rows that returns the windows with their taper.
 windows_of_one <- function(run, x, keep, plan) {
-  run <- with_design(with_pairs(with_data(run, x, NULL)))
-  time <- time_of(x, run$settings$asked$tr)
+  run <- with_design(with_data(run, x))
+  time <- time_of(x, run$asked$tr)
   run <- with_over(run, windows = plan(nrow(run$x)))
   run <- on_device_of_windows(run)
   if (keep == "dist" && run$pairs > constant("max edges")) {
@@ -108,14 +107,14 @@ windows_of_one <- function(run, x, keep, plan) {
   kept <- window_result(run, keep)
   data <- if (is.matrix(run$x) && !is_adjusted_run(run)) 0 else 8 * as.numeric(nrow(run$x)) * ncol(run$x)
   check_memory(data + kept$bytes(run), paste0("output = \"", keep, "\""),
-               paste(n_of(run$pairs, "pair"), "and", n_of(run$windows$n, "window")),
+               paste(n_of(run$pairs, "pair"), "and", n_of(run$over$windows$n, "window")),
                function(free) window_ways_out(run, keep, free))
   run <- window_series(run)
   run <- with_values(run, dense_series(run$x))
-  run <- with_place(run, doing = list(text = "window", of = run$windows$n, rated = FALSE))
+  run <- with_place(run, doing = list(text = "window", of = run$over$windows$n, rated = FALSE))
   result <- kept$all(run, window_attributes(run, keep, time))
   warn_of_windows(result$notes, run, keep)
-  if (keep != "dist") doing(run$settings, "results of the windows")
+  if (keep != "dist") doing(run$place, "results of the windows")
   new_windows(kept$value(result, run), result$n_obs, run, keep, time)
 }
 
@@ -127,8 +126,8 @@ windows_of_one <- function(run, x, keep, plan) {
 #   joined(values, names) of these in one
 WINDOW_RESULTS <- list(
   dist = list(
-    bytes = function(run) 8 * run$pairs * run$windows$n,
-    all = function(run, attributes) perform(run, "windows", run$windows, attributes),
+    bytes = function(run) 8 * run$pairs * run$over$windows$n,
+    all = function(run, attributes) perform(run, "windows", run$over$windows, attributes),
     value = function(result, run) result$values,
     one = function(run) {
       check_coefficients_memory(run, "dist")
@@ -138,8 +137,8 @@ WINDOW_RESULTS <- list(
     joined = function(values, names) do.call(cbind, values)
   ),
   network = list(
-    bytes = function(run) EDGE_BYTES * run$windows$n * edges_of_run(run),
-    all = function(run, attributes) perform(run, "window_networks", run$windows, window_rule(run)),
+    bytes = function(run) EDGE_BYTES * run$over$windows$n * edges_of_run(run),
+    all = function(run, attributes) perform(run, "window_networks", run$over$windows, window_rule(run)),
     value = function(result, run) networks_of(result, run),
     one = function(run) {
       found <- network_rows(run)
@@ -149,8 +148,8 @@ WINDOW_RESULTS <- list(
     joined = function(values, names) values
   ),
   connectivity = list(
-    bytes = function(run) 16 * ncol(run$x) * run$windows$n,
-    all = function(run, attributes) perform(run, "window_degrees", run$windows, window_rule(run, FALSE)),
+    bytes = function(run) 16 * ncol(run$x) * run$over$windows$n,
+    all = function(run, attributes) perform(run, "window_degrees", run$over$windows, window_rule(run, FALSE)),
     value = function(result, run) {
       names <- if (!is.null(colnames(run$x))) list(colnames(run$x), NULL)
       list(degree = `dimnames<-`(result$degree, names), strength = `dimnames<-`(result$strength, names),
@@ -173,22 +172,22 @@ WINDOW_RESULTS <- list(
   ),
   moments = list(
     bytes = function(run) 36 * run$pairs,
-    all = function(run, attributes) perform(run, "window_moments", run$windows, plain_dist_attributes(run)),
+    all = function(run, attributes) perform(run, "window_moments", run$over$windows, plain_dist_attributes(run)),
     value = function(result, run) {
       for (name in c("mean", "min", "max")) attr(result[[name]], "diagonal") <- rep(1, ncol(run$x))
-      counts <- if (length(result$count)) result$count else run$windows$n
+      counts <- if (length(result$count)) result$count else run$over$windows$n
       c(result[moment_names], list(windows = if (min(counts) == max(counts)) counts[1L] else counts))
     }
   ),
   varying = list( # moments of the pairs that vary most
     bytes = function(run) 0,
-    all = function(run, attributes) perform(run, "moment_network", run$windows, window_rule(run)),
+    all = function(run, attributes) perform(run, "moment_network", run$over$windows, window_rule(run)),
     value = function(result, run) variable_network(result, run)
   )
 )
 
 window_result <- function(run, keep) {
-  WINDOW_RESULTS[[if (keep == "moments" && !is.null(run$criterion)) "varying" else keep]]
+  WINDOW_RESULTS[[if (keep == "moments" && !is.null(run$criterion$name)) "varying" else keep]]
 }
 
 kept_of_windows <- c("dist", "network", "connectivity", "moments")
@@ -236,12 +235,12 @@ taper_weights <- function(taper, shape, width) {
 
 # Selects the CPU for weighted pairwise-complete data and for small runs.
 on_device_of_windows <- function(run) {
-  design <- run$settings$design
+  design <- run$design
   if (!is.null(design)) design$adjusted$effective <- NULL # counts all observations
   run <- with_made(run, design)
   is_pairwise <- uses[run$use] == "pairwise.complete.obs"
-  if (is_pairwise && !is.null(run$windows$taper)) return(on_host(run))
-  if (is_pairwise) run else on_host_if_small(run, run$pairs * run$windows$width)
+  if (is_pairwise && !is.null(run$over$windows$taper)) return(on_host(run))
+  if (is_pairwise) run else on_host_if_small(run, run$pairs * run$over$windows$width)
 }
 
 # ---- memory
@@ -251,7 +250,7 @@ window_ways_out <- function(run, keep, free) {
   if (keep == "connectivity") return(fewer)
   if (keep == "network") return(paste0(fewer, ", and output = \"connectivity\" keeps no edge of them"))
   max <- floor(free / (8 * run$pairs)) # windows that fit
-  step <- floor((nrow(run$x) - run$windows$width) / max) + 1
+  step <- floor((nrow(run$x) - run$over$windows$width) / max) + 1
   paste0(if (keep == "dist" && max >= 1) paste0("step = ", step, " makes windows that fit, "),
          if (keep == "dist" && 36 * run$pairs <= free) "output = \"moments\" does, ",
          "output = \"moments\" with 'density', \"network\" and \"connectivity\" keep nothing of most pairs")
@@ -269,7 +268,7 @@ window_rule <- function(run, are_stored = TRUE) {
        value = switch(name, threshold = value,
                       density = if (are_stored) check_density(run) else edges_of_density(value, run$pairs),
                       k = min(value, max(1, ncol(run$x)))),
-       side = constant(run$sign), mutual = run$mutual)
+       side = constant(run$criterion$sign), mutual = run$criterion$mutual)
 }
 
 # Missing coefficients are visible with output = "dist".
@@ -308,22 +307,23 @@ warn_windows <- function(notes, what, run, hint = "") {
 # ---- several subjects: each window is a run of all subjects, whose coefficients are combined
 
 windows_of_subjects <- function(run, x, keep, plan) {
-  given <- run$settings$combination
-  if (is.null(given$combine)) tell_mean(run$settings)
+  given <- run$combination
+  if (is.null(given$combine)) tell_mean(run$place)
   data <- read_subjects(run, x, NULL, count_of(x, given$subjects, "x"))$x
-  time <- time_of(data[[1L]], run$settings$asked$tr)
+  time <- time_of(data[[1L]], run$asked$tr)
   run <- with_over(run, windows = plan(nrow(data[[1L]])))
   data <- series_of_subjects(run, data)
   given["subjects"] <- list(NULL)
   given$combine <- check_combination(given)$how # says that the mean is meant
   # The series are adjusted, except for the taper and for options of the measure.
-  own <- c(weights = list(run$windows$taper), options = list(run$settings$asked$options))
-  run <- with_place(with_asked(run, own[!vapply(own, is.null, NA)]), combination = given, assay = NULL)
+  own <- c(weights = list(run$over$windows$taper), options = list(run$asked$options))
+  run <- with_combination(with_asked(run, own[!vapply(own, is.null, NA)]), given)
   in_window <- function(run, k) {
-    rows <- (k - 1) * run$windows$step + seq_len(run$windows$width)
-    with_design(with_pairs(with_data(run, lapply(data, function(m) m[rows, , drop = FALSE]), NULL, "subjects")))
+    rows <- (k - 1) * run$over$windows$step + seq_len(run$over$windows$width)
+    with_design(with_data(run, lapply(data, function(m) m[rows, , drop = FALSE]), takes = "subjects"))
   }
-  over <- list(n = run$windows$n, label = numbered("window", run$windows$n), change = in_window, warns = "once")
+  n <- run$over$windows$n
+  over <- list(n = n, label = numbered("window", n), change = in_window, warns = "once")
   kept <- window_result(run, keep)
   found <- for_each(over, run, function(run, k) c(kept$one(run), list(adjusted = adjustment_of(run))))
   first <- with_pairs(with_values(run, data[[1L]]))
@@ -338,7 +338,7 @@ windows_of_subjects <- function(run, x, keep, plan) {
 # Returns all subjects' series as ordinary matrices, adjusted over all rows.
 series_of_subjects <- function(run, data) {
   n <- length(data)
-  asked <- run$settings$asked
+  asked <- run$asked
   each_subject(n, function(i) {
     if (nrow(data[[i]]) != nrow(data[[1L]])) {
       fail("there are ", n_of(nrow(data[[i]]), "row"), ", and ", nrow(data[[1L]]), " of the first subject; windows ",

@@ -6,7 +6,7 @@
 #' @inheritParams gpuControl
 #' @param x A numeric, integer or logical matrix or data frame with an item in each row; or a sparse matrix, a
 #'   `DelayedMatrix`, an HDF5 dataset ([gpuCorFile()]) or a `SummarizedExperiment`.
-#' @param ... `r offered_words("gpuDist")`
+#' @param ...,adjustment,control `r offered_words("gpuDist")`
 #' @return An object of class `dist` with values from 0 (same order) to 2 (opposite order). Missing values and ties are
 #'   treated as in [gpuCor()], with the same errors; the distances of a constant row are `NA`, with a warning.
 #' @references Kim S, Ouyang M, Zhang X (2012). *IEEE ISSPIT*, 55-60.
@@ -14,7 +14,8 @@
 #' d <- gpuDist(mtcars, method = "spearman")
 #' plot(hclust(d, method = "average"), cex = 0.7)
 #' @export
-gpuDist <- function(x, method = "spearman", use = "everything", precision = c("single", "double"), ...) {
+gpuDist <- function(x, method = "spearman", use = "everything", precision = c("single", "double"), ...,
+                    adjustment = NULL, control = NULL) {
   specs <- specs_of("gpuDist", ...)
   method <- check_method(method, "spearman", "; distances by other than correlation are those of stats::dist()")
   check_matrix_like(x, "an entity in each row")
@@ -22,8 +23,9 @@ gpuDist <- function(x, method = "spearman", use = "everything", precision = c("s
   if (is_experiment(x)) x <- picked_assay(x, "x", specs$control$assay)
   x <- check_variables(x, "x", method = method)
   by_row <- is.matrix(x)
-  run <- empty_run(specs, method, use, precision = precision, call = sys.call(), distance = TRUE, by_row = by_row,
-                   observations = list(names = if (by_row) colnames(x) else rownames(x), side = "col"))
+  run <- new_run(NULL, specs, NULL, NULL, method, use, takes = "later", precision = precision, call = sys.call(),
+                 distance = TRUE, by_row = by_row,
+                 observations = list(names = if (by_row) colnames(x) else rownames(x), side = "col"))
   run <- with_values(run, if (by_row) x else if (is_outside(x)) transposed_outside(x) else Matrix::t(x))
   run <- with_design(run)
   names <- if (by_row) rownames(x) else colnames(run$x)

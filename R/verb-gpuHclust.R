@@ -20,7 +20,7 @@
 #'   [gpuTOM()], of which `1 - d` is taken (`1 - abs(d)` ignores signs). At least two items, and no missing distance.
 #' @param method A string, the linkage: `"average"`, `"complete"`, `"single"`, `"mcquitty"`, `"ward.D"` or `"ward.D2"`,
 #'   see [stats::hclust()]. May be abbreviated.
-#' @param ... `r offered_words("gpuHclust")`
+#' @param ...,control `r offered_words("gpuHclust")`
 #' @return An object of class [stats::hclust]: a list with `merge`, `height`, `order`, `labels`, `method`, `call` and
 #'   `dist.method`. Infinite distances with Ward's method and insufficient memory are errors.
 #' @references
@@ -33,7 +33,8 @@
 #' plot(tree)
 #' cutree(tree, 3)
 #' @export
-gpuHclust <- function(d, method = c("average", "complete", "single", "mcquitty", "ward.D", "ward.D2"), ...) {
+gpuHclust <- function(d, method = c("average", "complete", "single", "mcquitty", "ward.D", "ward.D2"), ...,
+                      control = NULL) {
   specs <- specs_of("gpuHclust", ...)
   method <- check_choice(method, eval(formals()$method), "method")
   check_type(d, "d", inherits(d, "dist") && is_numeric(d), "a dist, or a result of gpuCor() or gpuTOM()",
@@ -44,10 +45,10 @@ gpuHclust <- function(d, method = c("average", "complete", "single", "mcquitty",
          "; make it by dist() or as.dist()")
   }
   if (n < 2) fail("'d' must have at least 2 items, not ", n)
-  settings <- new_settings(specs)
-  settings$doing <- list(text = "merge", of = n - 1, rated = FALSE)
+  place <- new_place(specs$control)
+  place$doing <- list(text = "merge", of = n - 1, rated = FALSE)
   values <- if (is.double(d)) d else as.double(d)
-  found <- checked(.Call(r_hclust, values, n, constant(method), is_all_pairs(d), settings))
+  found <- checked(.Call(r_hclust, values, n, constant(method), is_all_pairs(d), place))
   structure(c(found, list(labels = attr(d, "Labels"), method = method, call = sys.call(),
                           dist.method = attr(d, "method"))), class = "hclust")
 }

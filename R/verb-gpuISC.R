@@ -44,7 +44,7 @@
 #' @param n_perm The number of surrogates, 0 for none.
 #' @param surrogate A string, `"rotation"` or `"phase"`: how surrogates are drawn.
 #' @param output A string: `"isc"`, or `"isfc"` for all pairs.
-#' @param ... `r offered_words("gpuISC")`
+#' @param ...,adjustment,subjects,control `r offered_words("gpuISC")`
 #'   The adjustment is each subject's own, before the means. `combine` is `"fisher"` (default) or `"mean"`.
 #'   `na.rm = TRUE`: a column that misses a value in a subject, or is constant there, has the coefficients of the other
 #'   subjects, whose means leave this one out. `precision` is that of `output = "isfc"`, by default `"double"`.
@@ -77,7 +77,8 @@
 #' all.equal(attr(gpuISC(subjects), "r")[1, 1], cor(subjects[[1]][, 1], others))
 #' gpuISC(subjects, output = "isfc")
 #' @export
-gpuISC <- function(x, n_perm = 0, surrogate = c("rotation", "phase"), output = c("isc", "isfc"), ...) {
+gpuISC <- function(x, n_perm = 0, surrogate = c("rotation", "phase"), output = c("isc", "isfc"), ...,
+                   adjustment = NULL, subjects = NULL, control = NULL) {
   specs <- specs_of("gpuISC", ...)
   check_type(x, "x", is_subjects(x), "a list of subjects' matrices, or a function with 'subjects'",
              if (is.matrix(x)) "; give both as list(a, b)")
@@ -87,7 +88,7 @@ gpuISC <- function(x, n_perm = 0, surrogate = c("rotation", "phase"), output = c
   how <- specs$subjects$combine
   specs$subjects$combine <- check_choice(if (is.null(how)) "fisher" else how, c("fisher", "mean"), "combine")
   if (is.null(specs$control$precision)) specs$control$precision <- "double"
-  found <- features_of("gpuISC", specs, n_perm = n_perm, surrogate = surrogate, output = output)
+  found <- features_of("gpuISC", specs, environment())
   run <- new_run(found, specs, x, NULL, "pearson", "everything", takes = "subjects", call = sys.call())
   if (!is_combined(run$x)) fail("'x' must have at least two subjects, not 1")
   rows <- vapply(run$x$data, nrow, 0)
@@ -140,9 +141,9 @@ subject_coefficients <- function(run, factors) {
         weight * stats::mvfft(own[, some, drop = FALSE])[1L + kept, , drop = FALSE]
       })
       is_fisher <- run$x$name == "fisher"
-      maxima <- checked(.Call(r_isc_maxima, spectra, factors, is_fisher, run$settings))
+      maxima <- checked(.Call(r_isc_maxima, spectra, factors, is_fisher, run$place))
     }
-    report_progress(run$settings, max(columns) / ncol(run$x))
+    report_progress(run$place, max(columns) / ncol(run$x))
     list(maxima = maxima, r = r, missing = colSums(missing) > 0, constant = colSums(size == 0 & !missing) > 0)
   })
   of <- function(part) lapply(found, `[[`, part)

@@ -56,7 +56,7 @@
 #'   are combined, see Details, and the quantile in \[0, 1\]. It needs overlaps without a sign. WGCNA's
 #'   `networkCalibration`.
 #' @param replaceMissingAdjacencies `TRUE`: pairs without a coefficient have adjacency 0; `FALSE`: they are an error.
-#' @param ... `r offered_words("gpuTOM")`
+#' @param ...,adjustment,control `r offered_words("gpuTOM")`
 #'
 #' @return `output = "dist"`: an object of class [gpuTOM][gpuCor-class] with the overlap of each pair, in the order of
 #'   [stats::dist()]. `1 - tom` is a plain `dist`. [gpuHclust()] makes a tree, also of more than 65,536 columns, which
@@ -89,7 +89,7 @@ gpuTOM <- function(x, power = 6, type = c("unsigned", "signed", "signed hybrid")
                    TOMDenom = c("min", "mean"), replaceMissingAdjacencies = FALSE, threshold = NULL, density = NULL,
                    k = NULL, method = "pearson", use = "everything", combine = NULL, probs = NULL,
                    calibration = c("none", "single quantile"), calibrationQuantile = 0.95,
-                   output = c("dist", "matrix", "network"), ...) {
+                   output = c("dist", "matrix", "network"), ..., adjustment = NULL, control = NULL) {
   specs <- specs_of("gpuTOM", ...)
   rules <- lapply(powers_of_sets(power, x), overlap_rule, check_choice(type, types, "type"),
                   check_choice(TOMType, tom_types, "TOMType"), check_choice(TOMDenom, c("min", "mean"), "TOMDenom"),
@@ -97,14 +97,14 @@ gpuTOM <- function(x, power = 6, type = c("unsigned", "signed", "signed hybrid")
   rule <- rules[[1L]]
   output <- check_choice(output, c("dist", "matrix", "network"), "output")
   calibration <- check_choice(calibration, calibrations, "calibration")
-  features_of("gpuTOM", specs, `list of subjects` = is_subjects(x), threshold = threshold, density = density, k = k,
-              output = output, TOMType = rule$names$TOMType, calibration = calibration)
+  TOMType <- rule$names$TOMType
+  features_of("gpuTOM", specs, environment(), `list of subjects` = is_subjects(x))
   criterion <- Filter(Negate(is.null), list(threshold = threshold, density = density, k = k))
   criterion <- if (length(criterion)) check_criterion(criterion, several = FALSE)
   how <- check_consensus(x, combine, probs, calibration, calibrationQuantile)
   if (isS4(x) && is(x, "sparseMatrix") && is(x, "symmetricMatrix")) {
     if (!is.null(criterion)) fail("'", criterion$name, "' is for data; of a network all edges' overlaps are returned")
-    return(overlap_of_network(x, rule, missing(power) && missing(type), new_settings(specs)$threads))
+    return(overlap_of_network(x, rule, missing(power) && missing(type), new_place(specs$control)$threads))
   }
   if (!is.null(how)) return(consensus_overlap(x, how, rules, output, specs, method, use, sys.call()))
   check_matrix_like(x, COLUMNS)
@@ -137,7 +137,7 @@ tom_of_all <- function(run, output) {
   if (output == "matrix") return(values_of_pairs(run, "square", matrix_attributes(names, names)))
   attributes <- dist_attributes(run)
   attributes$class <- NULL
-  values_of_pairs(run, "row", c(attributes, run$settings$overlap$names, list(class = c("gpuTOM", "allPairs", "dist"),
+  values_of_pairs(run, "row", c(attributes, run$overlap$names, list(class = c("gpuTOM", "allPairs", "dist"),
                                                                              adjusted = adjustment_of(run))))
 }
 
@@ -246,7 +246,7 @@ consensus_overlap <- function(x, how, rules, output, specs, method, use, call) {
   scales <- if (how$calibration == "none") rep(1, length(sets)) else scaling_powers(overlaps, how$calibrationQuantile)
   fraction <- if (how$combine == "min") 0 else how$probs
   tom <- checked(.Call(r_combine_overlaps, overlaps, scales, fraction, attr(overlaps[[1L]], "Size"),
-                       consensus_attributes(overlaps, rules, how, scales), runs[[1L]]$settings$threads))
+                       consensus_attributes(overlaps, rules, how, scales), runs[[1L]]$place$threads))
   if (output == "matrix") as.matrix(tom) else tom
 }
 

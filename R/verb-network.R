@@ -16,7 +16,7 @@
 #' @param net A network of [gpuCorNetwork()] or [gpuTOM()] without `y`, or a symmetric sparse matrix of package Matrix
 #'   with entries in \[-1, 1\].
 #' @param tolerance A number in \[0, 1\].
-#' @param ... `r offered_words("gpuPrune")`
+#' @param ...,control `r offered_words("gpuPrune")`
 #' @return `net` without the removed edges: slot `edges` has their number, and slot `adjusted` the tolerance, as
 #'   `pruned`; the other slots say how `net` was made. P values are those of `net`, adjusted over the same pairs. For a
 #'   plain sparse matrix: a `dsCMatrix` without diagonal.
@@ -29,7 +29,7 @@
 #' for (j in 2:6) x[, j] <- x[, j - 1] + 0.5 * x[, j]
 #' as.data.frame(gpuPrune(gpuCorNetwork(x, threshold = 0.3)))
 #' @export
-gpuPrune <- function(net, tolerance = 0, ...) {
+gpuPrune <- function(net, tolerance = 0, ..., control = NULL) {
   specs <- specs_of("gpuPrune", ...)
   tolerance <- check_within(tolerance, "tolerance", 0, 1)
   check_type(net, "net", is_network(net) || is_sparse(net), A_NETWORK)
@@ -39,7 +39,7 @@ gpuPrune <- function(net, tolerance = 0, ...) {
   if (!is(net, "dsCMatrix")) fail("'net' must be symmetric; a network of 'x' against 'y' has no triangles")
   bad <- which(is.na(net@x) | abs(net@x) > 1)
   if (length(bad)) fail("'net' must have entries from -1 to 1, not ", format(net@x[bad[1L]]))
-  threads <- new_settings(specs)$threads
+  threads <- new_place(specs$control)$threads
   is_kept <- checked(.Call(r_prune, net@p, net@i, net@x, tolerance, threads))
   slots <- kept_entries(net, is_kept)
   if (is_network(net)) {

@@ -126,11 +126,11 @@ MANY_PAIRS <- 2^27
 # Returns the job with a limit for the adjacencies of many genes: the bytes of their overlaps. Coefficients are computed
 # again for each part of the overlaps, which takes long unless they are products of few samples.
 with_less_memory <- function(job, sets) {
-  settings <- new_settings(job$further["control"])
+  place <- new_place(job$further$control)
   pairs <- pairs_of(ncol(sets[[1L]]$x))
   is_quick <- job$method %in% c("pearson", "spearman", "bicor", "cosine") && job$use != "pairwise.complete.obs" &&
     100 * max(vapply(sets, function(set) nrow(set$x), 0L)) < ncol(sets[[1L]]$x)
-  if (pairs > MANY_PAIRS && is_quick && settings$backend == "cpu" && !isTRUE(settings$memory > 0)) {
+  if (pairs > MANY_PAIRS && is_quick && place$backend == "cpu" && !isTRUE(place$memory > 0)) {
     if (is.null(job$further$control)) job$further$control <- gpuControl()
     job$further$control$memory <- 4 * pairs
   }
@@ -151,7 +151,7 @@ cut_tree <- function(sets, job) {
   }
   if (pairs_of(attr(tom, "Size")) > MANY_PAIRS) .Call(r_reclaim) # the adjacencies
   tree <- gpuHclust(tom, control = job$further$control)
-  threads <- new_settings(job$further["control"])$threads
+  threads <- new_place(job$further$control)$threads
   cut <- if (engine_cuts(job$cut)) cut_by_engine else cut_by_package
   list(tree = tree, labels = cut(tree, tom, job$cut, threads), scales = scales)
 }

@@ -80,7 +80,7 @@
 #' @param stability,fraction The number of resamples for the stability of modules, 0 for none; and the fraction of the
 #'   samples in a resample, a number between 0 and 1.
 #' @param combine,probs,calibration,calibrationQuantile For several data sets: see [gpuTOM()].
-#' @param ... `r offered_words("gpuModules")`
+#' @param ...,adjustment,control `r offered_words("gpuModules")`
 #'   Also `pamStage` and `pamRespectsDendro` of `dynamicTreeCut::cutreeDynamic()`, `TRUE` by default. `covariates` is a
 #'   list with an element for each of several data sets.
 #'
@@ -140,15 +140,16 @@ gpuModules <- function(x, power = NULL, type = c("unsigned", "signed", "signed h
                        probs = NULL, calibration = c("single quantile", "none"), calibrationQuantile = 0.95,
                        deepSplit = 2, detectCutHeight = 0.995, minModuleSize = NULL, minCoreKME = 0.5,
                        minCoreKMESize = NULL, minKMEtoStay = NULL, reassignThreshold = NULL, mergeCutHeight = 0.15,
-                       cut = list(), stability = 0, fraction = 0.63, ...) {
+                       cut = list(), stability = 0, fraction = 0.63, ..., adjustment = NULL, control = NULL) {
+  frame <- environment()
   divided <- (function(pamStage = TRUE, pamRespectsDendro = TRUE, ...) {
     list(cut = list(pamStage = check_flag(pamStage, "pamStage"),
                     pamRespectsDendro = check_flag(pamRespectsDendro, "pamRespectsDendro")),
-         specs = specs_of("gpuModules", ...))
+         specs = specs_of("gpuModules", ..., frame = frame))
   })(...)
   specs <- divided$specs
   stability <- check_whole(stability, "stability", 0, 1e6)
-  features_of("gpuModules", specs, stability = stability, fraction = fraction)
+  features_of("gpuModules", specs, environment())
   need_packages("WGCNA", "gpuModules()")
   calibration <- check_choice(calibration, rev(calibrations), "calibration")
   consensus <- check_consensus(x, combine, probs, if (is_subjects(x)) calibration else "none", calibrationQuantile)

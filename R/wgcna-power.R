@@ -26,7 +26,7 @@
 #' @param pairs `NULL`, or a mask of the pairs to compute, of [pairMask()].
 #' @param r_squared,breaks The estimate is the lowest power with a negative slope and an `SFT.R.sq` above `r_squared`, a
 #'   number in \[0, 1\], from so many bins.
-#' @param ... `r offered_words("pickPower")`
+#' @param ...,adjustment,subjects,control `r offered_words("pickPower")`
 #'
 #' @return A list of class `gpuCorPower`: `powerEstimate`, the lowest power that fits, or `NA`; and `fitIndices`, a data
 #'   frame with a row for each power, in increasing order: `Power`, `SFT.R.sq`, `slope`, `truncated.R.sq`, `mean.k.`,
@@ -49,7 +49,8 @@
 #' @order 1
 #' @export
 pickPower <- function(x, power = 1:20, type = c("unsigned", "signed", "signed hybrid"), method = "pearson",
-                      use = "everything", r_squared = 0.85, breaks = 10, pairs = NULL, ...) {
+                      use = "everything", r_squared = 0.85, breaks = 10, pairs = NULL, ...,
+                      adjustment = NULL, subjects = NULL, control = NULL) {
   specs <- specs_of("pickPower", ...)
   check_that(power, "power", are_finite(power) && all(power > 0), "finite numbers above 0, such as 1:20")
   power <- sort(unique(as.vector(power)))
@@ -70,7 +71,7 @@ pickPower <- function(x, power = 1:20, type = c("unsigned", "signed", "signed hy
   }
 
   soft <- soft_connectivity(run, type, power)
-  doing(run$settings, "scale-free fits")
+  doing(run$place, "scale-free fits")
   table <- fit_table(soft, power, breaks)
   fits <- which(signed_fit(table) > r_squared)
   structure(list(powerEstimate = power[fits[1L]], fitIndices = table), class = c("gpuCorPower", "gpuCorResult"),

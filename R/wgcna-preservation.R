@@ -83,7 +83,7 @@
 #'   below 3: none.
 #' @param null A string: `"labels"`, genes are drawn in `test` only; `"random sets"`, the same genes in both data sets,
 #'   which takes longer.
-#' @param ... `r offered_words("gpuPreservation")`
+#' @param ...,adjustment,control `r offered_words("gpuPreservation")`
 #'   If the modules were made with `covariates`, give them here, too: a list with an element for `reference` and one for
 #'   `test`, or one formula for both, whose variables are in `data`, which is also a list of two.
 #' @return A list of class `gpuPreservation`:
@@ -127,7 +127,8 @@
 #' @export
 gpuPreservation <- function(reference, test, modules, n_perm = 200, power = NULL,
                             type = c("unsigned", "signed", "signed hybrid"), network = c("adjacency", "overlap"),
-                            use = "everything", gold = 1000, null = c("labels", "random sets"), ...) {
+                            use = "everything", gold = 1000, null = c("labels", "random sets"), ...,
+                            adjustment = NULL, control = NULL) {
   specs <- specs_of("gpuPreservation", ...)
   n_perm <- check_whole(n_perm, "n_perm", 0, 1e6)
   made <- if (inherits(modules, "gpuModules")) modules
@@ -141,7 +142,7 @@ gpuPreservation <- function(reference, test, modules, n_perm = 200, power = NULL
   network <- check_choice(network, c("adjacency", "overlap"), "network")
   gold <- check_whole(gold, "gold", 0)
   null <- check_choice(null, c("labels", "random sets"), "null")
-  run <- bare_run("pearson", check_use("everything"), new_settings(specs))
+  run <- new_run(NULL, specs, NULL, NULL, "pearson", "everything", takes = "later")
   data <- preserved_data(list(reference = reference, test = test), modules, use, specs)
   gold <- if (n_perm > 0) min(gold, ncol(data$sets$test) %/% 2)
   sizes <- as.numeric(c(lengths(data$members), gold))
@@ -344,7 +345,7 @@ drawn_statistics <- function(sets, members, rule, n_perm, null, run) {
     sizes <- if (in_both) rep(lengths(members), ncol(genes)) else lengths(members)
     if (in_both) member <- genes <- matrix(genes)
     checked(.Call(r_preservation, sets$reference, sets$test, c(0L, cumsum(sizes)), member - 1L, genes - 1L,
-                  list(similarity = constant(rule$type), power = rule$power), run$settings))
+                  list(similarity = constant(rule$type), power = rule$power), run$place))
   })
   values <- matrix(unlist(found), length(DRAWN_STATISTICS), dimnames = list(DRAWN_STATISTICS, NULL))
   values[is.nan(values)] <- NA

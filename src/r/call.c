@@ -12,7 +12,7 @@ SEXP r_element(SEXP list, const char *name) {
     SEXP names = Rf_getAttrib(list, R_NamesSymbol);
     for (R_xlen_t k = 0; k < Rf_xlength(names); k++)
         if (strcmp(CHAR(STRING_ELT(names, k)), name) == 0) return VECTOR_ELT(list, k);
-    r_error("setting '%s' is missing", name);
+    r_error("element '%s' is missing", name);
 }
 
 double *r_new_doubles(SEXP list, int k, R_xlen_t length) {
@@ -122,21 +122,32 @@ void r_error(const char *format, ...) {
     r_raise(&error);
 }
 
-/* ---- the call's settings ---------------------------------------------------------------------- */
+/* ---- the run and its place ---------------------------------------------------------------------- */
 
-void r_call_parse(r_call *call, SEXP settings) {
-    double interval = Rf_asReal(r_element(settings, "progress"));
-    r_monitor(&call->monitor, &call->progress, interval > 0 ? settings : NULL, interval);
+#define ELEMENT_OF_RUN(name) .name = r_element(run, #name),
+r_run_elements r_run_of(SEXP run) {
+    return (r_run_elements){R_RUN_ELEMENTS(ELEMENT_OF_RUN)};
+}
+
+#define ELEMENT_OF_PLACE(name) .name = r_element(place, #name),
+r_place r_place_of(SEXP place) {
+    return (r_place){R_PLACE_ELEMENTS(ELEMENT_OF_PLACE)};
+}
+
+void r_call_parse(r_call *call, SEXP place) {
+    const r_place own = r_place_of(place);
+    double interval = Rf_asReal(own.progress);
+    r_monitor(&call->monitor, &call->progress, interval > 0 ? place : NULL, interval);
     call->context = (gcor_context){
-        .threads = r_threads(r_element(settings, "threads")),
-        .memory = (int64_t)Rf_asReal(r_element(settings, "memory")),
+        .threads = r_threads(own.threads),
+        .memory = (int64_t)Rf_asReal(own.memory),
         .monitor = &call->monitor,
     };
 }
 
-void r_quiet_call_parse(r_call *call, SEXP settings) {
-    r_call_parse(call, settings);
-    call->progress.settings = NULL;
+void r_quiet_call_parse(r_call *call, SEXP place) {
+    r_call_parse(call, place);
+    call->progress.place = NULL;
 }
 
 void r_plain_call_parse(r_call *call, SEXP threads) {
@@ -205,14 +216,14 @@ static void check_interrupt(void *unused) {
 }
 
 typedef struct {
-    SEXP settings;
+    SEXP place;
     double done, pairs;
 } report;
 
 static SEXP call_report(void *user) {
     const report *q = user;
     SEXP done = PROTECT(Rf_ScalarReal(q->done)), pairs = PROTECT(Rf_ScalarReal(q->pairs));
-    SEXP call = PROTECT(Rf_lang4(Rf_install("report_progress"), q->settings, done, pairs));
+    SEXP call = PROTECT(Rf_lang4(Rf_install("report_progress"), q->place, done, pairs));
     (void)r_eval(call);
     UNPROTECT(3);
     return R_NilValue;
@@ -232,7 +243,7 @@ static void stop_jump(void *position, Rboolean jumps) {
 /* A handler of R's conditions may leave by a jump. We stop the jump here, the engine ends, and r_progress_end() lets
  * the jump continue when everything is freed. R_ToplevelExec() would hide the handlers of the caller. */
 static void tell_progress(r_progress *progress, double fraction) {
-    report q = {progress->settings, progress->before + fraction * progress->part,
+    report q = {progress->place, progress->before + fraction * progress->part,
                 (double)progress->monitor->pairs / progress->part};
     SEXP token = jump_token();
     jmp_buf position;
@@ -245,16 +256,16 @@ static void tell_progress(r_progress *progress, double fraction) {
 static int check_and_tell(void *user, double fraction) {
     r_progress *progress = user;
     double now = gcor_seconds();
-    if (progress->settings && now - progress->reported >= progress->interval) {
+    if (progress->place && now - progress->reported >= progress->interval) {
         progress->reported = now;
         tell_progress(progress, fraction);
     }
     return progress->jumps || !R_ToplevelExec(check_interrupt, NULL);
 }
 
-void r_monitor(gcor_monitor *monitor, r_progress *progress, SEXP settings, double interval) {
+void r_monitor(gcor_monitor *monitor, r_progress *progress, SEXP place, double interval) {
     *progress = (r_progress){
-        .settings = settings, .monitor = monitor, .interval = interval, .reported = gcor_seconds(), .part = 1};
+        .place = place, .monitor = monitor, .interval = interval, .reported = gcor_seconds(), .part = 1};
     *monitor = gcor_watch(check_and_tell, progress);
 }
 

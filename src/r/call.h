@@ -1,4 +1,4 @@
-/* What every call from R needs: its name, its settings, its context, its end. Only src/r/ includes R's headers. Calls
+/* What every call from R needs: its name, its place, its context, its end. Only src/r/ includes R's headers. Calls
  * go down:
  *
  *     the entries, of which r_run() (job.c) parses a run, calls its computation and ends it
@@ -27,7 +27,7 @@
 /* The formatter would make columns of these lists. */
 /* clang-format off */
 #define R_ENTRIES(ENTRY) \
-    /* job.c */ ENTRY(r_run, 7) ENTRY(r_stages, 0) ENTRY(r_set_shared_steps, 1) \
+    /* job.c */ ENTRY(r_run, 4) ENTRY(r_stages, 0) ENTRY(r_set_shared_steps, 1) \
     /* cor.c */ ENTRY(r_unfold, 5) \
     /* network.c */ ENTRY(r_store, 4) \
     /* edges.c */ ENTRY(r_sorted_edges, 5) ENTRY(r_rates, 3) ENTRY(r_prune, 5) \
@@ -40,7 +40,7 @@
     /* scores.c */ ENTRY(r_kendall_deviation, 3) ENTRY(r_edge_scores, 7) ENTRY(r_count_scores, 3) \
         ENTRY(r_keep_scores, 7) \
     /* summary.c */ ENTRY(r_strongest, 3) ENTRY(r_summary, 4) \
-    /* shard.c */ ENTRY(r_count_pairs, 4) ENTRY(r_count_shards, 3) ENTRY(r_least_rho, 1) \
+    /* shard.c */ ENTRY(r_count_pairs, 5) ENTRY(r_count_shards, 3) ENTRY(r_least_rho, 1) \
     /* source.c */ ENTRY(r_file_open, 1) ENTRY(r_file_columns, 2) ENTRY(r_ask_columns, 4) \
     /* vector.c */ ENTRY(r_is_compact, 1) ENTRY(r_distances, 2) \
     /* hclust.c */ ENTRY(r_hclust, 5) ENTRY(r_cut_tree, 6) \
@@ -97,6 +97,26 @@ R_ENTRIES(R_DECLARE)
 
 /* Returns the element of that name; an R error if the list has none. */
 SEXP r_element(SEXP list, const char *name);
+
+/* What the engine reads of a run (R/data-run.R says what each is) and of its place (R/run-settings.R). All stay R's. */
+/* clang-format off */
+#define R_RUN_ELEMENTS(ELEMENT) \
+    ELEMENT(x) ELEMENT(y) ELEMENT(mask) ELEMENT(design) ELEMENT(use) ELEMENT(in_double) ELEMENT(min_obs) \
+        ELEMENT(information) ELEMENT(overlap) ELEMENT(distance) ELEMENT(by_row) ELEMENT(place)
+#define R_PLACE_ELEMENTS(ELEMENT) \
+    ELEMENT(backend) ELEMENT(devices) ELEMENT(threads) ELEMENT(memory) ELEMENT(progress) ELEMENT(keep) \
+        ELEMENT(shard) ELEMENT(save) ELEMENT(parts)
+/* clang-format on */
+#define R_DECLARE_ELEMENT(name) SEXP name;
+typedef struct {
+    R_RUN_ELEMENTS(R_DECLARE_ELEMENT)
+} r_run_elements;
+typedef struct {
+    R_PLACE_ELEMENTS(R_DECLARE_ELEMENT)
+} r_place;
+r_run_elements r_run_of(SEXP run);
+r_place r_place_of(SEXP place);
+
 /* Makes element k of a list a vector of doubles in large pages and returns its data, which are undefined. */
 double *r_new_doubles(SEXP list, int k, R_xlen_t length);
 
@@ -148,15 +168,15 @@ int r_is_child(void);           /* whether this process is a child of fork() sin
 /* ---- interrupts and progress (call.c) --------------------------------------------- */
 
 typedef struct {
-    SEXP settings; /* the call's, which report_progress() of R takes; NULL: no reports */
+    SEXP place; /* the call's, which report_progress() of R takes; NULL: no reports */
     const gcor_monitor *monitor;
     double interval, reported; /* seconds between reports; time of the last one */
     double before, part;       /* fraction completed by earlier runs of this call; fraction that this run contributes */
     int jumps;                 /* a handler of R's wants to jump; r_progress_end() lets it */
 } r_progress;
 
-/* settings: NULL for no reports. Neither object may move afterwards. */
-void r_monitor(gcor_monitor *monitor, r_progress *progress, SEXP settings, double interval);
+/* place: NULL for no reports. Neither object may move afterwards. */
+void r_monitor(gcor_monitor *monitor, r_progress *progress, SEXP place, double interval);
 /* Called when everything is freed; does not return if R wants to jump. */
 void r_progress_end(r_progress *progress);
 
@@ -169,7 +189,6 @@ typedef struct {
     r_progress progress;
 } r_call;
 
-/* settings: list(threads, memory, progress: seconds between reports or 0, ...). */
-void r_call_parse(r_call *call, SEXP settings);
-void r_quiet_call_parse(r_call *call, SEXP settings); /* without reports: for what follows a run */
-void r_plain_call_parse(r_call *call, SEXP threads);  /* of an entry that takes threads alone */
+void r_call_parse(r_call *call, SEXP place);
+void r_quiet_call_parse(r_call *call, SEXP place);   /* without reports: for what follows a run */
+void r_plain_call_parse(r_call *call, SEXP threads); /* of an entry that takes threads alone */

@@ -89,12 +89,12 @@ gcor_status r_centrality(r_job *q, const SEXP *arguments, SEXP result) {
 }
 
 /* Returns list(eigenvector, error) of the network with the compressed columns p, i, x (an upper triangle). */
-SEXP r_network_centrality(SEXP p, SEXP i, SEXP x, SEXP settings) {
+SEXP r_network_centrality(SEXP p, SEXP i, SEXP x, SEXP place) {
     const char *names[] = {"eigenvector", "error", ""};
     r_check_compressed(p, i, x, Rf_xlength(p) - 1);
     const gcor_upper network = {.n = Rf_xlength(p) - 1, .start = INTEGER(p), .row = INTEGER(i), .r = REAL(x)};
     r_call call;
-    r_quiet_call_parse(&call, settings);
+    r_quiet_call_parse(&call, place);
     SEXP result = PROTECT(Rf_mkNamed(VECSXP, names));
     double *vector = r_new_doubles(result, 0, network.n), *error = r_new_doubles(result, 1, 1);
     gcor_status status = gcor_network_centrality(&call.context, &network, vector, error);
@@ -115,9 +115,9 @@ static gcor_preserved_set set_of(SEXP set) {
 /* Returns the statistics of cpu/preservation.h: statistic x module x draw. reference, test: see set_of(). start:
  * integers, where the modules begin among the members, and the number of members. member: integers, variables from 0.
  * drawn: an integer matrix, member x draw. rule: list(similarity, power). */
-SEXP r_preservation(SEXP reference, SEXP test, SEXP start, SEXP member, SEXP drawn, SEXP rule, SEXP settings) {
+SEXP r_preservation(SEXP reference, SEXP test, SEXP start, SEXP member, SEXP drawn, SEXP rule, SEXP place) {
     r_call call;
-    r_call_parse(&call, settings);
+    r_call_parse(&call, place);
     gcor_preservation job = {.reference = set_of(reference),
                              .test = set_of(test),
                              .n_var = Rf_ncols(r_element(test, "columns")),

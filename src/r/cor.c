@@ -181,12 +181,10 @@ static int any_flags(SEXP flags) {
 
 /* arguments: layout, attributes: a named list for the values. Returns list(n_obs, x_flags, y_flags, values: all
  * coefficients in that layout, zero_sd: the number of pairs with a constant column, flags: those of all columns, or-ed
- * together). The settings have `distance`, too. */
+ * together). The run has `distance`, too. */
 gcor_status r_cor(r_job *job, const SEXP *arguments, SEXP result) {
-    request q = {.job = job,
-                 .layout = (gcor_layout)Rf_asInteger(arguments[0]),
-                 .distance = Rf_asLogical(r_element(job->settings, "distance"))};
-    gcor_buffers_limit((int64_t)Rf_asReal(r_element(job->settings, "keep")));
+    request q = {.job = job, .layout = (gcor_layout)Rf_asInteger(arguments[0]), .distance = job->is_distance};
+    gcor_buffers_limit((int64_t)Rf_asReal(job->place.keep));
     SEXP values = allocate_values(&q);
     SET_VECTOR_ELT(result, 3, values);
     SET_VECTOR_ELT(result, 4, Rf_allocVector(REALSXP, 1));

@@ -26,15 +26,15 @@ static gcor_status run(r_job *q, gcor_hclust *job, SEXP result) {
 
 /* Returns list(merge, height, order) of an hclust object. x: n (n - 1) / 2 doubles in the order of `dist`, distances
  * or, with is_similarity, 1 - distances. linkage: a gcor_linkage. */
-SEXP r_hclust(SEXP x, SEXP n_leaves, SEXP linkage, SEXP is_similarity, SEXP settings) {
+SEXP r_hclust(SEXP x, SEXP n_leaves, SEXP linkage, SEXP is_similarity, SEXP place) {
     const char *names[] = {"merge", "height", "order", ""};
     r_job q = {0};
     int n = Rf_asInteger(n_leaves);
     if (TYPEOF(x) != REALSXP || n < 2 || Rf_xlength(x) != gcor_triangular((int64_t)n - 1))
         r_error("%.0f values of type %s are not the distances of %d items", (double)Rf_xlength(x),
                 Rf_type2char(TYPEOF(x)), n);
-    r_devices_parse(&q, settings);
-    r_call_parse(&q.call, settings);
+    r_devices_parse(&q, r_place_of(place));
+    r_call_parse(&q.call, place);
     if (q.backend->is_host) r_collect_garbage(gcor_triangular(n - 1) * (int64_t)sizeof(float));
     gcor_hclust job = {.linkage = (gcor_linkage)Rf_asInteger(linkage),
                        .n = n,

@@ -6,15 +6,14 @@
 #include "../engine/run.h"
 #include "../measure/measure.h"
 
-void r_devices_parse(r_job *q, SEXP settings) {
-    const char *name = CHAR(STRING_ELT(r_element(settings, "backend"), 0));
-    SEXP devices = r_element(settings, "devices");
+void r_devices_parse(r_job *q, r_place place) {
+    const char *name = CHAR(STRING_ELT(place.backend, 0));
     q->backend = gcor_backend_named(name);
     if (!q->backend || !q->backend->open) r_error("back end \"%s\" is not part of this build", name);
-    q->n_devices = (int)Rf_xlength(devices);
-    if (TYPEOF(devices) != INTSXP || q->n_devices < 1 || q->n_devices > GCOR_MAX_DEVICES)
+    q->n_devices = (int)Rf_xlength(place.devices);
+    if (TYPEOF(place.devices) != INTSXP || q->n_devices < 1 || q->n_devices > GCOR_MAX_DEVICES)
         r_error("there must be 1 to %d devices, not %d", GCOR_MAX_DEVICES, q->n_devices);
-    for (int d = 0; d < q->n_devices; d++) q->devices[d] = INTEGER(devices)[d];
+    for (int d = 0; d < q->n_devices; d++) q->devices[d] = INTEGER(place.devices)[d];
 }
 
 /* The processor takes over for products of the entries of sparse columns (engine/run.h), for pairs that the back end
@@ -49,39 +48,38 @@ static int prepares_all_pairs(const r_job *q) {
     return prepares_pairs(q, q->job.design);
 }
 
-static void parse(r_job *q, SEXP x, SEXP y, SEXP method, SEXP use, SEXP settings) {
-    int many = r_is_subjects(x);
-    *q = (r_job){.data = x, .settings = settings};
+static void parse(r_job *q, SEXP list, SEXP method) {
+    const r_run_elements run = r_run_of(list);
+    const int many = r_is_subjects(run.x), has_y = !Rf_isNull(run.y);
+    *q = (r_job){.data = run.x, .is_distance = Rf_asLogical(run.distance), .place = r_place_of(run.place)};
     if (many) {
-        r_subjects_parse(q, x, y);
+        r_subjects_parse(q, run.x, run.y);
     } else {
-        q->x = r_source_of(x, Rf_asLogical(r_element(settings, "by_row")));
-        if (!Rf_isNull(y)) q->y = r_source_of(y, 0);
+        q->x = r_source_of(run.x, Rf_asLogical(run.by_row));
+        if (has_y) q->y = r_source_of(run.y, 0);
     }
-    const int64_t n_row = (Rf_isNull(y) ? &q->x : &q->y)->source.n_var;
-    r_devices_parse(q, settings);
-    q->part = r_part_parse(settings);
-    q->job = (gcor_job){
-        .x = &q->x.source,
-        .y = Rf_isNull(y) ? NULL : &q->y.source,
-        .measure = gcor_measure_at(Rf_asInteger(method)),
-        .combination = many ? &q->combination : NULL,
-        .in_double = Rf_asLogical(r_element(settings, "in_double")),
-        .use = (gcor_use)Rf_asInteger(use),
-        .min_obs = (int64_t)Rf_asReal(r_element(settings, "min_obs")),
-        .shard = q->part.shard,
-        .pairs = r_pairs_parse(&q->pairs, r_element(settings, "pairs"), n_row, q->x.source.n_var, !Rf_isNull(y)),
-        .overlap = r_overlap_parse(&q->overlap, r_element(settings, "overlap"))};
+    const int64_t n_row = (has_y ? &q->y : &q->x)->source.n_var;
+    r_devices_parse(q, q->place);
+    q->part = r_part_parse(q->place);
+    q->job = (gcor_job){.x = &q->x.source,
+                        .y = has_y ? &q->y.source : NULL,
+                        .measure = gcor_measure_at(Rf_asInteger(method)),
+                        .combination = many ? &q->combination : NULL,
+                        .in_double = Rf_asLogical(run.in_double),
+                        .use = (gcor_use)Rf_asInteger(run.use),
+                        .min_obs = (int64_t)Rf_asReal(run.min_obs),
+                        .shard = q->part.shard,
+                        .pairs = r_pairs_parse(&q->pairs, run.mask, n_row, q->x.source.n_var, has_y),
+                        .overlap = r_overlap_parse(&q->overlap, run.overlap)};
     if (!q->job.measure) r_error("there is no measure number %d", Rf_asInteger(method));
-    SEXP design = r_element(settings, "design");
-    if (!Rf_isNull(design)) {
-        q->design = r_design_parse(design, q->job.x->n_obs);
+    if (!Rf_isNull(run.design)) {
+        q->design = r_design_parse(run.design, q->job.x->n_obs);
         q->job.design = &q->design;
-        q->df = r_df_parse(design);
+        q->df = r_df_parse(run.design);
     }
-    q->has_information = r_information_parse(&q->information, r_element(settings, "information"));
+    q->has_information = r_information_parse(&q->information, run.information);
     if (q->job.use == GCOR_PAIRWISE && !prepares_all_pairs(q)) use_host(q);
-    r_call_parse(&q->call, settings);
+    r_call_parse(&q->call, run.place);
 }
 
 static SEXP allocate_flags(const gcor_source *source) {
@@ -164,18 +162,17 @@ static const struct {
     const char *results[9]; /* at most 8, and "" */
 } table[] = {R_COMPUTATIONS(ROW)};
 
-/* Returns the result of the computation of that name (call.h). x, y: as r_source_of() takes them, or several
- * subjects (R/data-subjects.R); y may be NULL. method: a measure's number, from 0. use: a gcor_use. arguments: a list
- * of the computation's own. settings: list(backend, threads, memory, progress, keep, devices, by_row: whether the
- * variables are x's rows, in_double, min_obs, pairs, overlap, design, information, shard, save, parts, ...); rules.c
- * and shard.c document the last seven. All data stay R's. */
-SEXP r_run(SEXP name, SEXP x, SEXP y, SEXP method, SEXP use, SEXP arguments, SEXP settings) {
+/* Returns the result of the computation of that name (call.h). run: its x and y are as r_source_of() takes them, or
+ * several subjects (R/data-subjects.R), use is a gcor_use; rules.c and shard.c document mask, overlap, design,
+ * information and the place's shard, save and parts. method: a measure's number, from 0. arguments: a list of the
+ * computation's own. */
+SEXP r_run(SEXP name, SEXP run, SEXP method, SEXP arguments) {
     int n = (int)(sizeof table / sizeof *table), k = 0;
     r_job q;
     while (k < n && strcmp(table[k].name, CHAR(STRING_ELT(name, 0))) != 0) k++;
     if (k == n) r_error("there is no computation \"%s\"", CHAR(STRING_ELT(name, 0)));
     const SEXP *own = r_arguments(arguments, table[k].n_arguments);
-    parse(&q, x, y, method, use, settings);
+    parse(&q, run, method);
     SEXP result = PROTECT(new_result(&q, (const char **)table[k].results));
     result = r_job_end(&q, table[k].compute(&q, own, result), result);
     UNPROTECT(1);
@@ -263,7 +260,7 @@ gcor_status r_observations(r_job *q, const SEXP *arguments, SEXP result) {
     return status;
 }
 
-/* Returns list(columns, memory): how many columns the settings' shard would read, and how many bytes it would hold. */
+/* Returns list(columns, memory): how many columns the place's shard would read, and how many bytes it would hold. */
 gcor_status r_needs(r_job *q, const SEXP *arguments, SEXP result) {
     double *columns = r_new_doubles(result, 0, 1), *memory = r_new_doubles(result, 1, 1);
     gcor_session *session;

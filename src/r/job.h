@@ -64,12 +64,14 @@ typedef struct {
     r_part part;
     const gcor_backend *backend;
     int n_devices, devices[GCOR_MAX_DEVICES];
-    SEXP data, settings; /* R's: x, or the subjects */
+    int is_distance; /* 1 - r is wanted */
+    SEXP data;       /* R's: x, or the subjects */
+    r_place place;
     r_call call;
 } r_job;
 
 /* Sets the back end and its devices; hclust.c needs no more of a job. */
-void r_devices_parse(r_job *q, SEXP settings);
+void r_devices_parse(r_job *q, r_place place);
 /* The processor takes over if only it has the kind of operand for up to n_obs observations, or for a subject's. To be
  * called before a session is opened. */
 void r_job_observations(r_job *q, int64_t n_obs);
@@ -100,7 +102,7 @@ typedef gcor_status r_computation(r_job *q, const SEXP *arguments, SEXP result);
 #define R_DECLARE_COMPUTATION(name, ...) r_computation r_##name;
 R_COMPUTATIONS(R_DECLARE_COMPUTATION)
 
-/* ---- settings that are rules (rules.c) ----------------------------------------------------- */
+/* ---- elements of a run that are rules (rules.c) ----------------------------------------------------- */
 
 /* Return the rule, or NULL if `pairs` or `overlap` is NULL. */
 const gcor_pair_rule *r_pairs_parse(gcor_pair_rule *rule, SEXP pairs, int64_t n_row, int64_t n_col, int is_full);
@@ -120,7 +122,7 @@ void r_subjects_memory(r_job *q);
 
 /* ---- parts of a run (shard.c) ---------------------------------------------------------------- */
 
-r_part r_part_parse(SEXP settings);
+r_part r_part_parse(r_place place);
 gcor_status r_part_run(r_job *q, gcor_session *session, gcor_sink *sink);
 void r_part_flags(const r_job *q, SEXP result);
 

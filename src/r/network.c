@@ -279,14 +279,14 @@ static const struct {
 };
 
 /* Returns a store's answer to that question, or r_failure()'s list. */
-SEXP r_store(SEXP question, SEXP owner, SEXP arguments, SEXP settings) {
+SEXP r_store(SEXP question, SEXP owner, SEXP arguments, SEXP place) {
     int n = (int)(sizeof questions / sizeof *questions), k = 0;
     r_call call;
     while (k < n && strcmp(questions[k].question, CHAR(STRING_ELT(question, 0))) != 0) k++;
     if (k == n) r_error("a store does not answer \"%s\"", CHAR(STRING_ELT(question, 0)));
     const SEXP *own = r_arguments(arguments, questions[k].n_arguments);
-    r_quiet_call_parse(&call, settings);
-    gcor_buffers_limit((int64_t)Rf_asReal(r_element(settings, "keep")));
+    r_quiet_call_parse(&call, place);
+    gcor_buffers_limit((int64_t)Rf_asReal(r_place_of(place).keep));
     SEXP result = questions[k].answer(owner, &call.context, own);
     return call.context.error.status ? r_failure(&call.context.error) : result;
 }

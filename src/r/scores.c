@@ -164,7 +164,7 @@ static gcor_status open_entries(entries *q, r_job *of) {
     gcor_context *context = &of->call.context;
     const gcor_job *job = &of->job;
     q->job = of;
-    of->call.progress.settings = NULL; /* they are few */
+    of->call.progress.place = NULL; /* they are few */
     if (gcor_observations_of(context, job, &q->counted)) return context->error.status;
     q->x = (gcor_columns){.source = job->x, .observed = q->counted.observed, .n_obs = q->counted.n_obs};
     if (gcor_design_pick(context, job->design, q->counted.observed, q->counted.n_obs, &q->design)) {

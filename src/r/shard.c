@@ -13,13 +13,12 @@
 
 enum { MAX_OPEN = 512 }; /* files that are open at once: a process may have 1,024 */
 
-/* settings: list(shard: c(index, of), save: a path or none, parts: NULL or a list, ...). */
-r_part r_part_parse(SEXP settings) {
-    const double *shard = REAL(r_element(settings, "shard"));
-    SEXP save = r_element(settings, "save"), parts = r_element(settings, "parts");
+/* place: shard is c(index, of), save a path or none, parts NULL or a list. */
+r_part r_part_parse(r_place place) {
+    const double *shard = REAL(place.shard);
     return (r_part){.shard = {(int64_t)shard[0], (int64_t)shard[1]},
-                    .save = Rf_xlength(save) == 1 ? CHAR(STRING_ELT(save, 0)) : NULL,
-                    .parts = Rf_isNull(parts) ? NULL : parts};
+                    .save = Rf_xlength(place.save) == 1 ? CHAR(STRING_ELT(place.save, 0)) : NULL,
+                    .parts = Rf_isNull(place.parts) ? NULL : place.parts};
 }
 
 static gcor_status cannot(gcor_context *context, const char *what, const char *path) {
@@ -94,16 +93,15 @@ static gcor_shape parse_shape(SEXP is_full) {
     return Rf_asLogical(is_full) ? GCOR_FULL : GCOR_LOWER;
 }
 
-/* Returns how many of n_row x n_col pairs, or of a triangle's, count by the settings' `pairs`. */
-SEXP r_count_pairs(SEXP n_row, SEXP n_col, SEXP is_full, SEXP settings) {
+/* Returns how many of n_row x n_col pairs, or of a triangle's, count by a mask. */
+SEXP r_count_pairs(SEXP n_row, SEXP n_col, SEXP is_full, SEXP mask, SEXP place) {
     r_call call;
     gcor_pair_rule rule;
     gcor_pairs *pairs;
     const int64_t rows = (int64_t)Rf_asReal(n_row), columns = (int64_t)Rf_asReal(n_col);
-    const gcor_pair_rule *which = r_pairs_parse(&rule, r_element(settings, "pairs"), rows, columns,
-                                                Rf_asLogical(is_full));
+    const gcor_pair_rule *which = r_pairs_parse(&rule, mask, rows, columns, Rf_asLogical(is_full));
     if (!which) r_error("all pairs count");
-    r_quiet_call_parse(&call, settings);
+    r_quiet_call_parse(&call, place);
     gcor_status status = gcor_pairs_new(&call.context, which, parse_shape(is_full), rows, columns, 1, 1, &pairs);
     double count = status ? 0 : (double)gcor_pairs_count(pairs, &call.context);
     gcor_pairs_free(pairs);

@@ -25,7 +25,7 @@ mutants <- list(
   r_mutant("columns without a sample", run_of_pairs(run_without(run, sample), from, to),
            run_of_pairs(run, from, to), "properties"),
   r_mutant("exact p values of traits", if (significance$single) p_of_r(rows$x, significance$distribution,
-                                                                       run$settings$threads) else two_sided(z),
+                                                                       run$place$threads) else two_sided(z),
            two_sided(z), "association"),
   r_mutant("the data among permutations", (beyond / tail + 1) / (n_perm + 1), beyond / tail / n_perm, "surrogate"),
   r_mutant("edges by adjusted p", rows_by_maxima(run, maxima), network_rows(run), "groups"),
@@ -333,10 +333,10 @@ mutants <- list(
   mutant("symmetry of given coefficients", "compare_pair", "a == a && b == b ?", "0 ?", "given"),
   mutant("copy of given coefficients", "copy_block", "t->copy[i * t->n + j] = b;", "t->copy[i * t->n + j] = 0;",
          "given"),
-  r_mutant("a seed with itself", (seq_along(run$seeds) - 1) * ncol(run$x) + run$seeds,
-           seq_along(run$seeds) * ncol(run$x) + run$seeds, "seeds"),
-  r_mutant("permutations without own pairs", pairMask(seq_len(ncol(run$x)), run$seeds, different = TRUE), NULL,
-           "seeds"),
+  r_mutant("a seed with itself", (seq_along(run$over$seeds) - 1) * ncol(run$x) + run$over$seeds,
+           seq_along(run$over$seeds) * ncol(run$x) + run$over$seeds, "seeds"),
+  r_mutant("permutations without own pairs", pairMask(seq_len(ncol(run$x)), run$over$seeds, different = TRUE),
+           NULL, "seeds"),
   r_mutant("random sets in both", member <- genes <- matrix(genes), {
     member <- rep(member, ncol(genes))
     genes <- matrix(genes)

@@ -139,8 +139,8 @@ test_that("adjusted p values count the maxima of all columns, in any number of t
 test_that("memory that cannot be had is an error, and all is freed", {
   factors <- exp(2i * matrix(1:120, 30, 4))
   spectra <- lapply(1:2, function(s) matrix(complex(modulus = 1, argument = s * 1:150), 30))
-  settings <- gpucor:::new_settings(gpucor:::specs_of("gpuISC", threads = 2))
-  walk_failures(function() gpucor:::checked(.Call(gpucor:::r_isc_maxima, spectra, factors, TRUE, settings)), "host",
+  place <- gpucor:::new_place(gpuControl(threads = 2))
+  walk_failures(function() gpucor:::checked(.Call(gpucor:::r_isc_maxima, spectra, factors, TRUE, place)), "host",
                 "maxima of surrogates")
 })
 

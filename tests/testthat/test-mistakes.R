@@ -197,7 +197,7 @@ test_that("a switch in the environment may be written as people write them", {
   is_wanted <- function(text) {
     Sys.setenv(GPUCOR_PROGRESS = text)
     on.exit(Sys.unsetenv("GPUCOR_PROGRESS"))
-    settings_on("cpu")$progress > 0
+    place_on("cpu")$progress > 0
   }
   for (text in c("TRUE", "true", "True", "yes", "on", "1", "T")) expect_true(is_wanted(text), label = text)
   for (text in c("FALSE", "false", "no", "off", "0", "F")) expect_false(is_wanted(text), label = text)

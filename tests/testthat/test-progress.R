@@ -90,7 +90,7 @@ test_that("the environment may say true as people do", {
   for (value in c(yes, "false", "no", "off", "0")) {
     Sys.setenv(GPUCOR_PROGRESS = value)
     expect_s3_class(gpuCor(few), "gpuCor")
-    expect_identical(settings_on()$progress > 0, value %in% yes)
+    expect_identical(place_on()$progress > 0, value %in% yes)
   }
   Sys.setenv(GPUCOR_PROGRESS = "perhaps")
   expect_error(gpuCor(few), "'progress' must be TRUE or FALSE, not \"perhaps\"")

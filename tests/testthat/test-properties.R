@@ -238,7 +238,7 @@ test_that("a run of some columns has that block of the values of all", {
   masked <- gpucor:::with_pairs(made_run(list(x)), pairMask(rep(1:3, 4), different = TRUE))
   few <- gpucor:::with_columns(masked, picked)
   expect_identical(few$pairs, sum(dist(rep(1:3, 4)[picked]) > 0) + 0)
-  expect_identical(few$settings$pairs$x$label, masked$settings$pairs$x$label[picked])
+  expect_identical(few$mask$x$label, masked$mask$x$label[picked])
 })
 
 test_that("a run of some rows has the values of these rows alone", {
@@ -255,7 +255,7 @@ test_that("values to which a design has been applied give what the design gives"
   for (setting in c("covariates", "protect", "bandpass", "weights")) {
     run <- made_run(settings[[setting]])
     applied <- if (gpucor:::is_adjusted_run(run)) gpucor:::residualized_run(run, "part") else run
-    expect_null(applied$settings$design$basis)
+    expect_null(applied$design$basis)
     expect_equal(values_in(applied), values_in(run), tolerance = 1e-6, label = setting)
   }
 })

@@ -1,0 +1,121 @@
+# Groups of subjects, or of the rows of matrices, whose coefficients are compared.
+
+# Returns the run with the data of groups. `groups`: see group_model(), and seeds.
+with_groups <- function(run, x, y, groups) { # nolint: cyclocomp_linter.
+  is_of_rows <- !is_subjects(x) || identical(run$combination$effects, "fixed")
+  if (!has_distribution(run$method) && (is_of_rows || run$method == "mi")) {
+    fail("method = \"", run$method, "\" has no Fisher's z to compare",
+         if (run$method != "mi") " but of lists of subjects by effects = \"random\"", "; use method = \"spearman\"")
+  }
+  given <- run$combination
+  sizes <- group_sizes(x, y, given$subjects)
+  n_first <- sizes[1L]
+  if (is_of_spectra(run$method) && length(sizes) == 1L && is.null(groups$design)) {
+    fail("method = \"", run$method, "\" is never negative, so that its mean over one list of subjects is above 0 in ",
+         "any case; give a second list as 'y', or a 'design'")
+  }
+  names <- subject_names(sum(sizes), n_first)
+  # Subjects are often read in the order of a table that was sorted, whose row numbers tell nothing then.
+  own <- subject_labels(x)
+  theirs <- observation_names(groups$design)
+  is_of_participants <- !is.null(own) && length(theirs) && all(grepl("^sub-[^_]*$", theirs))
+  if (is_of_participants) own <- sub("^(sub-[^_]*)_.*", "\\1", own) # of sub-01_ses-1
+  is_comparable <- are_row_numbers(theirs) == are_row_numbers(own)
+  if (is_comparable) check_observations(groups$design, "design", list(names = own))
+  is_spread <- length(sizes) == 1L && is.null(groups$design) && identical(given$effects, "fixed")
+  # With one subject in each of two groups, the observations are the sample.
+  are_matrices <- length(sizes) == 2L && all(sizes == 1L) && !groups$paired
+  effects <- if (!is.null(given$effects)) given$effects else if (are_matrices) "fixed" else "random"
+  if (effects == "fixed" && isTRUE(run$asked$partial)) {
+    check_together(list(features = c("partial", "fixed effects")))
+  }
+  run <- with_over(run, units = units_of(groups$blocks, groups$whole, if (groups$paired) sizes[1L] else sum(sizes)))
+  model <- if (effects == "random") group_model(sizes, groups, run$over$units)
+  data <- read_groups(run, x, y, names, n_first)
+  if (effects == "fixed") warn_series(run, data[[1L]])
+  seeds <- seeds_of(groups$seeds, data, names, run$method)
+  run <- with_over(run, seeds = seeds$at)
+  weigh <- function(counted) {
+    if (!is.null(model)) return(model$weights)
+    each <- if (effects == "random") rep(1, length(data)) else fisher_weights(counted$n, names)
+    if (is_spread) each else difference_weights(each, seq_along(data) <= n_first)
+  }
+  skips <- check_combination(given["na.rm"])$skips
+  how <- if (is_spread) "spread" else if (skips || isTRUE(model$tested > 1)) DIFFERENCE else "fisher"
+  rule <- list(how = how, level = 0.5, skips = skips)
+  run <- with_combined(run, list(x = data, y = seeds$data), rule, effects, names, weigh,
+                       total = if (!is_spread) 1, n_first = n_first, model = model)
+  counted <- run$x$counted
+  if (is_of_spectra(run$method) && length(unique(counted$n)) > 1L) {
+    warn("gpuCorSegments", "subjects have ", paste(range(counted$n), collapse = " to "), " observations: coherence of ",
+         "fewer segments is larger by chance, and groups that differ in them differ in it; use as many of each subject")
+  }
+  are_alone <- length(sizes) == 1L && is.null(groups$design) && is.null(given$effects)
+  if (are_alone && length(data) <= FEW_GROUPS && length(unique(counted$n_obs)) > 1L) {
+    tell_once("'x' is a list of ", length(data), " matrices of ", range_of(counted$n_obs, "observation"), ", taken as ",
+              "subjects whose mean z is compared with 0; effects = \"fixed\" compares them as groups of samples")
+  }
+  run
+}
+
+# So few matrices of other lengths may be groups of samples, as split() makes them, and not subjects.
+FEW_GROUPS <- 5
+
+# Returns what check_together() has to know of groups.
+facts_of_groups <- function(run, n_perm) {
+  is_fixed <- !is_random(run$x)
+  permutes_rows <- n_perm > 0 && is_fixed && !permutes_labels(run)
+  names(which(c(`several groups` = !is.null(several_groups(run$x)), `several effects` = tested_effects(run$x) > 1,
+                `fixed effects` = is_fixed, `given coefficients` = run$method == "given",
+                `fixed effects of subjects` = is_fixed && permutes_labels(run), `permuted rows` = permutes_rows,
+                `graded weights` = any(vapply(run$x$designs, is_graded, NA)))))
+}
+
+# Returns a list of the data of all subjects, those of x first.
+read_groups <- function(run, x, y, names, n_first) {
+  group <- function(x, names) {
+    own <- if (is_subjects(x) || is_experiment(x)) run else without_assay(run)
+    read_subjects(own, if (is_subjects(x)) x else list(x), NULL, length(names), names)$x
+  }
+  data <- group(x, names[seq_len(n_first)])
+  if (is.null(y)) return(data)
+  data <- c(data, group(y, names[-seq_len(n_first)]))
+  check_same_columns(data[[n_first + 1L]], data[[1L]], "y", "'x'")
+  data
+}
+
+# Returns the number of subjects in each group: x, and y if it is given.
+group_sizes <- function(x, y, counts) {
+  n <- if (is.null(y)) 1L else 2L
+  if (n == 1L && !is_subjects(x)) {
+    fail("'y' is missing; one group must be a list of subjects' matrices; two groups of the rows of 'x' are ",
+         groups_of(c("a", "b"), ", "))
+  }
+  refuse_labels(y, x, paste0("'y' must be a matrix or a list of matrices, not a vector of ", n_of(length(y), "value")))
+  check_that(counts, "subjects", is.null(counts) || (is_numeric(counts) && length(counts) == n),
+             if (n == 2L) "two numbers, those of 'x' and of 'y'" else "a number")
+  size <- function(x, count, name) if (is_subjects(x)) count_of(x, count, name) else 1L
+  c(size(x, counts[1L], "x"), if (n == 2L) size(y, counts[2L], "y"))
+}
+
+# Stops if `labels` are a vector, which may tell groups apart. `problem`: the beginning of the message.
+refuse_labels <- function(labels, x, problem) {
+  if (!is.atomic(labels) || !is.null(dim(labels)) || length(labels) < 2L) return(invisible())
+  fail(problem, "; the groups that a vector 'group' tells apart are ",
+       groups_of(unique(labels), if (is_subjects(x)) "" else ", "))
+}
+
+# Returns code that selects the first two groups. `rows`: ", " of a matrix, "" of a list.
+groups_of <- function(labels, rows) {
+  labels <- labels[!is.na(labels)]
+  labels <- utils::head(if (is.factor(labels)) as.character(labels) else labels, 2L)
+  paste0("x[group == ", vapply(labels, show_value, ""), rows, "]", collapse = " and ")
+}
+
+# Returns the weights that turn z of subjects into the difference of the groups' means.
+difference_weights <- function(weights, is_x) {
+  ifelse(is_x, weights / sum(weights[is_x]), -weights / sum(weights[!is_x]))
+}
+
+# Returns TRUE if the subjects' labels are permuted, FALSE if the rows of all matrices are.
+permutes_labels <- function(run) is_random(run$x) || (length(run$x$data) > 2L && is.null(several_groups(run$x)))
