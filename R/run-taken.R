@@ -105,7 +105,7 @@ features_of <- function(verb, specs, frame = NULL, ...) {
     !(is.null(value) || isFALSE(value) || is_first || identical(value, default))
   })
   given <- values[is_given]
-  if (all(names(given) == "y")) return(NULL)
+  if (!length(given)) return(NULL)
   criterion <- CRITERIA[CRITERIA %in% names(given)]
   is_text <- vapply(values, is.character, NA)
   texts <- values[is_text]

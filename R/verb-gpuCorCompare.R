@@ -175,6 +175,7 @@ gpuCorCompare <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
     frame <- with_our_errors(stats::model.frame(blocks, data, na.action = stats::na.fail), "'blocks': ")
     blocks <- do.call(paste, frame)
   }
+  data <- NULL # the covariates' is in the specs
   if (is.null(y) && is.null(design) && are_groups(x)) {
     sizes <- lengths(x)
     if (length(x) == 2L) y <- x[[2L]] else design <- groups_design(sizes, names(x))
@@ -185,7 +186,7 @@ gpuCorCompare <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
   variance <- check_choice(variance, c("equal", "unequal"), "variance")
   groups <- list(paired = check_flag(paired, "paired"), design = check_slots(design, "design"), contrast = contrast,
                  variance = variance, blocks = blocks, whole = isTRUE(specs$permutation$whole), seeds = seeds)
-  given <- Filter(Negate(is.null), list(threshold = threshold, density = density, k = k, p.value = p.value, fdr = fdr))
+  given <- Filter(Negate(is.null), mget(CRITERIA, environment()))
   if (!is.null(components)) components <- check_choice(components, component_sizes, "components")
   sign <- if (missing(sign) && identical(components, "tfce")) "each" else check_choice(sign, c(signs, "each"), "sign")
   found <- features_of("gpuCorCompare", specs, environment(), `blocks of subjects` = !is.null(blocks))

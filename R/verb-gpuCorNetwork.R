@@ -141,6 +141,7 @@ gpuCorNetwork <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
     fail("'r' abbreviates 'resample'; give that, or threshold = for the smallest coefficient of an edge")
   }
   resample <- check_whole(resample, "resample", 0, 1e6)
+  output <- check_choice(output, c("matrix", "edges"), "output")
   several <- !is.null(lioness) && length(lioness) != 1L
   use <- uses[check_use(use)]
   criteria <- mget(CRITERIA, environment())
@@ -153,7 +154,7 @@ gpuCorNetwork <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
   } else if (!is.null(file)) {
     "file"
   } else {
-    check_choice(output, c("matrix", "edges"), "output")
+    output
   }
   call <- sys.call()
   run <- function() {
