@@ -127,6 +127,5 @@ combined_words <- function(x) {
   switch(x$name, mean = "by the mean", fisher = "by Fisher's z", min = "by the minimum",
          quantile = paste("by the", format(x$level), "quantile"),
          fraction = paste("by the fraction above", format(x$level)), icc2 = "by ICC(2,1) of their sessions",
-         icc3 = "by ICC(3,1) of their sessions", t = "by Student's t", sd = "by the standard deviation",
-         argmax = "by which is the largest")
+         icc3 = "by ICC(3,1) of their sessions", t = "by Student's t", sd = "by the standard deviation")
 }

@@ -15,8 +15,8 @@
 #' * `"quantile"`: a quantile as [stats::quantile()] defines it.
 #' * `"fraction"`: the fraction of the subjects whose coefficient is above the number `above`.
 #' * `"icc2"`, `"icc3"`: see the section on reliability.
-#' * for [gpuCor()] also `"sd"`, the standard deviation of the coefficients; `"t"`, the statistic of
-#'   `t.test(atanh(r))`; `"argmax"`, the number of the subject with the largest coefficient.
+#' * for [gpuCor()] also `"sd"`, the standard deviation of the coefficients, and `"t"`, the statistic of
+#'   `t.test(atanh(r))`.
 #'
 #' `weights`, `covariates`, `data`, `protect`, `runs`, `covariance` and `df` ([gpuAdjust()]) may be a list with an
 #' element for each subject, or a function of the subject's number. A value that is not a list applies to every subject.

@@ -126,7 +126,7 @@ checksum <- function(file) tryCatch(unname(tools::md5sum(file)), warning = funct
 PLANNABLE <- c("gpuCorNetwork", "gpuConnectivity", "gpuCor")
 
 # Arguments that do not belong in a plan: data, settings of a process, and the destination of the result.
-OUTSIDE_PLANS <- c("x", "y", "...", "file", "compression", "shards")
+OUTSIDE_PLANS <- c("x", "y", "...", "file", "shards")
 
 # Storage types of a plan's data.
 STORED_TYPES <- c("double", "float", "integer", "sparse")

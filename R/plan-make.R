@@ -1,7 +1,7 @@
 # Creates a plan's folder. A replay checks the call before anything is written.
 
 # `given`: the verb's arguments; `call`: its call. Returns the plan, and the first round with its run.
-make_plan <- function(path, x, y, given, verb, shards, control, call, mode = "0700") {
+make_plan <- function(path, x, y, given, verb, shards, control, call) {
   further <- c(list(control = control), given["assay"[!is.null(given$assay)]])
   given$assay <- NULL # the plan stores the assay's matrix
   check_not_threshold(x, y)
@@ -18,15 +18,15 @@ make_plan <- function(path, x, y, given, verb, shards, control, call, mode = "07
   tiles <- paste0("; the pairs are in ", n_of(max, "tile"))
   plan$shards <- if (is.null(shards)) min(16, max) else check_whole(shards, "shards", 1, max, tiles)
   plan$arguments <- evaluated_arguments(given, n)
-  c(found[c("run", "round")], list(plan = write_plan(plan, found, path, mode)))
+  c(found[c("run", "round")], list(plan = write_plan(plan, found, path)))
 }
 
 # Writes a folder under a temporary name, and renames it when it is complete.
-write_plan <- function(plan, found, path, mode) {
+write_plan <- function(plan, found, path) {
   partial <- begin_partial(path)
   on.exit(discard_partial(partial))
   plan$path <- partial
-  if (!make_folder(plan$path, mode)) fail_file("cannot create the folder \"", plan$path, "\"")
+  if (!make_folder(plan$path, "0700")) fail_file("cannot create the folder \"", plan$path, "\"")
   plan$x <- store_data(found$run$x, plan, "x")
   plan$y <- store_data(found$run$y, plan, "y")
   # The id has 128 random bits from the system, as set.seed() must not make two plans equal.

@@ -228,10 +228,10 @@ by_shards <- function(verb, of) {
   path <- tempfile("gpucor-plan-", setting_folder(if (has_local_workers()) tempdir() else getwd()))
   on.exit(unlink(path, recursive = TRUE, expand = FALSE))
   control <- run_of(of$specs$control)
-  own <- setdiff(formals_of(verb)$names, c("x", "y", "file", "compression", "...", names(SPECS)))
+  own <- setdiff(formals_of(verb)$names, c("x", "y", "file", "...", names(SPECS)))
   given <- c(Filter(Negate(is.null), mget(own, of)), arguments_of(of$specs))
   plan <- make_plan(path, of$x, of$y, given, verb, of$specs$control$shards, control, of$call)$plan
-  further <- if (!is.null(of$file)) list(file = of$file, compression = of$compression)
+  further <- if (!is.null(of$file)) list(file = of$file)
   collect_plan(open_work(plan, control), further, function(round) run_by_future(plan, round, control))
 }
 

@@ -105,7 +105,7 @@ empty_row_words <- function(x) {
 
 # Returns the hint for a list of subjects, unless the combination or fixed effects need all subjects.
 na_rm_hint <- function(x) {
-  needs_all <- c("spread", "argmax", "icc2", "icc3")
+  needs_all <- c("spread", "icc2", "icc3")
   may_skip <- inherits(x, "gpuCorSubjects") && isFALSE(x$skips) && is.null(x$lioness) && !x$name %in% needs_all &&
     (identical(x$effects, "random") || x$n_first == length(x$data))
   if (may_skip) "; na.rm = TRUE combines the coefficients of the subjects that have one"

@@ -344,7 +344,7 @@ MIN_OBS <- 3 # of a p value, and the least 'min_obs'
 # Ways to combine coefficients to a value that may be negative and is at most 1, and to other numbers.
 RELIABILITY <- c("icc2", "icc3")
 combinations <- c("mean", "fisher", "min", "quantile", "fraction", RELIABILITY)
-summaries <- c("t", "sd", "argmax")
+summaries <- c("t", "sd")
 effect_names <- c("random", "fixed")
 
 new_spec <- function(given, class) structure(Filter(Negate(is.null), given), class = c(class, "gpuSpec"))

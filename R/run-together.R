@@ -55,7 +55,6 @@ APART <- c(
     "normalize = \"clr\": information has no sign; leave out 'sign'",
   # ---- edges and files
   "mutual & no k" = "'mutual' is TRUE, which has a meaning with 'k' only; leave it out",
-  "compression & no file" = "'compression' has a meaning with 'file' only; leave it out",
   "several values & file" =
     "'{criterion}' has {values} values, and 'file' takes one network; call gpuCorNetwork() for each of them",
   'threshold|density|k & gpuTOM & no output = "network"' =
@@ -233,9 +232,9 @@ APART <- c(
     "combine = \"fraction\" is the fraction of the subjects whose coefficient is above 'above'; give both",
   'combine = "fraction" & list of subjects & no above' =
     "combine = \"fraction\" is the fraction of the subjects whose coefficient is above 'above'; give both",
-  'combine = "fraction"|combine = "t"|combine = "sd"|combine = "argmax" & one subject' =
+  'combine = "fraction"|combine = "t"|combine = "sd" & one subject' =
     "{this} has no meaning for one subject; leave it out for that subject's coefficients",
-  'na.rm & combine = "argmax"|combine = "icc2"|combine = "icc3"' =
+  'na.rm & combine = "icc2"|combine = "icc3"' =
     "combine = \"{combine}\" needs the coefficients of all subjects; leave na.rm = TRUE out",
   'combine = "icc2"|combine = "icc3" & plan' =
     "combine = \"{combine}\" cannot be in a plan; call the function on one machine",
@@ -258,9 +257,6 @@ APART <- c(
   "several subjects & tests & min_obs" = "'min_obs' is for one subject's data; leave it out",
   'list of subjects & output = "network" & gpuTOM' =
     "output = \"network\" is of one data set; with 'combine' take \"dist\" or \"matrix\"",
-  'list of subjects & calibration & TOMType = "signed Nowick"' = paste0(
-    "calibration = \"single quantile\" takes overlaps without a sign, and TOMType = \"signed Nowick\" has one; take ",
-    "\"signed\", its size, or calibration = \"none\""),
   'gpuISC & n_perm & output = "isfc"' = "'n_perm' is for output = \"isc\"; leave one out",
   "gpuISC & surrogate & no n_perm" = "'surrogate' says how 'n_perm' surrogates are drawn; give both, or leave it out",
   # ---- the adjustment

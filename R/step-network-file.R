@@ -1,10 +1,10 @@
 # Writes a network to a file: first all edges are found, in memory and on the disk, then written in bands of rows. The
 # result is what gpuCorNetwork(file = ) returns.
 
-network_to_file <- function(run, file, compression) {
+network_to_file <- function(run, file) {
   names <- network_names(run)
   size <- network_size(run)
-  h5 <- open_network_file(file, size[1L], size[2L], names[[1L]], names[[2L]], compression)
+  h5 <- open_network_file(file, size[1L], size[2L], names[[1L]], names[[2L]])
   on.exit(discard_network_file(h5))
   run <- with_criterion(run, to_file = TRUE)
   bytes <- spool_bytes()
@@ -90,12 +90,12 @@ FLOAT64 <- "H5T_IEEE_F64LE"
 INT64 <- "H5T_STD_I64LE"
 
 # Returns an open file of n_row rows: an environment with the counts of written rows and entries, and the open datasets.
-# The caller must set on.exit(discard_network_file(h5)). `compression`: gzip's level, 0 for none.
-open_network_file <- function(file, n_row, n_col, row_names = NULL, col_names = NULL, compression = 0) {
+# The caller must set on.exit(discard_network_file(h5)).
+open_network_file <- function(file, n_row, n_col, row_names = NULL, col_names = NULL) {
   file <- check_new_file(file)
   need_packages("rhdf5", "to write a file")
   h5 <- list2env(list(file = file, partial = begin_partial(file), n_row = n_row, rows = 0, entries = 0,
-                      row_ends = list(), datasets = list(), compression = compression), parent = emptyenv())
+                      row_ends = list(), datasets = list()), parent = emptyenv())
   complete <- FALSE
   on.exit(if (!complete) discard_network_file(h5))
   room <- min(2^25, 2^20 + 64 * (n_row + n_col)) # for the first chunks and the names
@@ -273,10 +273,6 @@ create_growing <- function(h5, name, type, bytes) {
   on.exit(rhdf5::H5Pclose(layout), add = TRUE)
   rhdf5::H5Pset_chunk(layout, CHUNK_BYTES / bytes)
   rhdf5::H5Pset_fill_time(layout, "H5D_FILL_TIME_NEVER")
-  if (h5$compression > 0) {
-    rhdf5::H5Pset_shuffle(layout) # groups similar bytes
-    rhdf5::H5Pset_deflate(layout, h5$compression)
-  }
   access <- rhdf5::H5Pcreate("H5P_DATASET_ACCESS")
   on.exit(rhdf5::H5Pclose(access), add = TRUE)
   rhdf5::H5Pset_chunk_cache(access, 0, 0, 0)

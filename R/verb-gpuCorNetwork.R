@@ -81,8 +81,7 @@
 #' @param normalize A string: `"none"`, or `"clr"` for the context likelihood of each pair, see Details.
 #' @param mutual With `k`: `TRUE` if both columns must be neighbors of each other.
 #' @param output A string: `"matrix"`, or `"edges"` for the data frame that `as.data.frame()` makes of the matrix.
-#' @param file,compression `NULL`, or the name of a file to write, and an integer from 0 (none) to 9. Level 1 makes a
-#'   file of less than half the size.
+#' @param file `NULL`, or the name of a file to write, see the section on files.
 #' @param resample,fraction The number of resamples for the stability of edges, 0 for none, and the fraction of the
 #'   observations, or of the subjects, in a resample, a number between 0 and 1.
 #' @param lioness `NULL`, or the number or name of a row of `x`: a sample whose network is wanted. Several: a matrix.
@@ -126,8 +125,8 @@
 gpuCorNetwork <- function(x, y = NULL, threshold = NULL, density = NULL, k = NULL, p.value = NULL, fdr = NULL,
                           method = "pearson", use = "everything", sign = c("absolute", "positive", "negative"),
                           normalize = c("none", "clr"), lag = NULL, min_overlap = NULL, mutual = FALSE, pairs = NULL,
-                          output = c("matrix", "edges"), file = NULL, compression = 0, resample = 0, fraction = 0.63,
-                          lioness = NULL, ..., adjustment = NULL, subjects = NULL, permutation = NULL, control = NULL) {
+                          output = c("matrix", "edges"), file = NULL, resample = 0, fraction = 0.63, lioness = NULL,
+                          ..., adjustment = NULL, subjects = NULL, permutation = NULL, control = NULL) {
   # `...` becomes specs (R/run-taken.R). new_run() makes the design of weights and covariates by with_design()
   # (R/data-design.R).
   specs <- specs_of("gpuCorNetwork", ...)
@@ -135,7 +134,6 @@ gpuCorNetwork <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
   max_t <- max_t_of(specs$permutation)
   normalize <- check_choice(normalize, c("none", "clr"), "normalize")
   mutual <- check_flag(mutual, "mutual")
-  compression <- check_whole(compression, "compression", 0, 9)
   sign <- check_choice(sign, signs, "sign")
   if ("r" %in% names(sys.call())) {
     fail("'r' abbreviates 'resample'; give that, or threshold = for the smallest coefficient of an edge")
@@ -176,7 +174,7 @@ NETWORK_RESULTS <- list(
   samples = function(of) { # in double precision as lioness_run()
     all_networks(with_double(of$run()), of, function(rows, run) values_of_samples(rows, run, of$lioness))
   },
-  file = function(of) invisible(network_to_file(of$valued(of$run()), of$file, of$compression)),
+  file = function(of) invisible(network_to_file(of$valued(of$run()), of$file)),
   shards = function(of) by_shards("gpuCorNetwork", of)
 )
 

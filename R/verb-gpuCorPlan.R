@@ -29,7 +29,8 @@
 #' so; then rerun the same command, or use `gpuCorRun(path, "free")`, which continues with the next round by itself.
 #'
 #' @section Security:
-#' The folder contains the data and the results. Only its owner may enter it, unless `mode` says otherwise. Opening a
+#' The folder contains the data and the results. Only its owner may enter it; `Sys.chmod(list.dirs(path), "0770")` admits
+#' the owner's group, whose members can work on the plan if their umask lets the group read their files. Opening a
 #' plan runs no code from its folder, in any version of R: the bytes of R objects in its files are checked before R
 #' reads them, and only vectors and lists are read. Checksums detect accidents, not forgery: whoever may write to the
 #' folder can change data and settings, and thus results, or make R stop. Admit only people whom you trust to it. Remove
@@ -44,8 +45,6 @@
 #' @param verb A string: the function, `"gpuCorNetwork"`, `"gpuConnectivity"` or `"gpuCor"`.
 #' @param shards A number: how many shards to make; by default 16, or fewer if there are few pairs. Use several shards
 #'   for each process, of some minutes each, so that slow processes do not delay the others.
-#' @param mode A string: the permissions of the folder, as [dir.create()] takes them. With `"0770"` the owner's group
-#'   may also work on the plan, if its members' umask lets the group read their files.
 #' @return `gpuCorPlan()`: the folder's full name, invisibly. It prints estimates for this machine: seconds for a shard,
 #'   how often the shards read the data, and memory. `gpuCorRun()`: the status, invisibly. `gpuCorStatus()`: a data
 #'   frame of class `gpuCorStatus` with a row for each shard: `shard`, `state` (`"done"`, `"running"`, `"missing"` or
@@ -64,16 +63,13 @@
 #' gpuCorCollect(path)
 #' unlink(path, recursive = TRUE)
 #' @export
-gpuCorPlan <- function(path, x, y = NULL, ..., verb = c("gpuCorNetwork", "gpuConnectivity", "gpuCor"), shards = NULL,
-                       mode = "0700") {
+gpuCorPlan <- function(path, x, y = NULL, ..., verb = c("gpuCorNetwork", "gpuConnectivity", "gpuCor"), shards = NULL) {
   verb <- check_choice(verb, PLANNABLE, "verb")
   path <- expand_path(check_string(path, "path", "the name of a plan's folder"), "path")
   if (file.exists(file.path(path, "plan.rds"))) {
     fail_file("'path' is ", show_value(path), ", which exists and has a plan in it; gpuCorRun() continues it")
   }
   path <- check_new_file(path, "path", may_be_folder = TRUE)
-  is_mode <- is.character(mode) && length(mode) == 1L && grepl("^[0-7]?7[0-7]{2}$", mode)
-  check_that(mode, "mode", is_mode, "a folder's permissions, such as \"0700\" or \"0770\"")
   given <- list(...)
   of_specs <- seq_along(given) %in% which(names(given) %in% c(offered_by(verb), names(SPECS), OLD_SETTING))
   specs <- do.call(specs_of, c(list(verb), given[of_specs]), quote = TRUE)
@@ -83,11 +79,10 @@ gpuCorPlan <- function(path, x, y = NULL, ..., verb = c("gpuCorNetwork", "gpuCon
   unknown <- setdiff(if (length(given) && is.null(names(given))) "" else names(given), known)
   if (length(unknown)) {
     what <- if (nzchar(unknown[1L])) paste0("'", unknown[1L], "'") else "an argument without a name"
-    is_of_collect <- unknown[1L] %in% c("file", "compression")
     fail(what, " cannot be in a plan of ", verb, "(); ",
-         if (is_of_collect) "give it to gpuCorCollect()" else paste("it takes", toString(known)))
+         if (unknown[1L] == "file") "give it to gpuCorCollect()" else paste("it takes", toString(known)))
   }
-  made <- make_plan(path, x, y, given, verb, shards, control, verb_call(sys.call(), verb), mode = mode)
+  made <- make_plan(path, x, y, given, verb, shards, control, verb_call(sys.call(), verb))
   describe_plan(made, new_place(control))
   invisible(made$plan$path)
 }
@@ -96,7 +91,7 @@ gpuCorPlan <- function(path, x, y = NULL, ..., verb = c("gpuCorNetwork", "gpuCon
 verb_call <- function(call, verb) {
   arguments <- as.list(call)[-1L]
   names <- if (is.null(names(arguments))) rep("", length(arguments)) else names(arguments)
-  drop <- names %in% c("verb", "shards", "mode", "control", RUN_SETTINGS)
+  drop <- names %in% c("verb", "shards", "control", RUN_SETTINGS)
   drop[match(if ("path" %in% names) "path" else "", names)] <- TRUE
   as.call(c(as.name(verb), arguments[!drop]))
 }
@@ -233,19 +228,16 @@ print.gpuCorStatus <- function(x, ...) {
 }
 
 #' @rdname gpuCorPlan
-#' @param file,compression As in [gpuCorNetwork()]: the network goes to this HDF5 file.
+#' @param file As in [gpuCorNetwork()]: the network goes to this HDF5 file.
 #' @export
-gpuCorCollect <- function(path, file = NULL, compression = 0, ...) {
+gpuCorCollect <- function(path, file = NULL, ...) {
   specs <- specs_of("gpuCorCollect", ...)
   plan <- open_plan(path)
-  compression <- check_whole(compression, "compression", 0, 9)
-  features_of("gpuCorCollect", NO_SPECS, environment())
   if (!is.null(file) && plan$verb != "gpuCorNetwork") {
     fail("'file' is for networks, and the plan is of ", plan$verb, "(); leave it out")
   }
   work <- open_work(plan, specs$control, check = TRUE)
-  further <- if (!is.null(file)) list(file = file, compression = compression)
-  collect_plan(work, further, function(round) {
+  collect_plan(work, if (!is.null(file)) list(file = file), function(round) {
     # After a round of at most a minute in total, the next one is not worth another submission.
     files <- if (round$is_new) shard_states(plan, read_round(plan, round$number - 1), check = FALSE)$file
     took <- sum(vapply(files, function(file) read_about(file)$seconds, 0))

@@ -32,9 +32,8 @@
 #' @param taper A string: the weights of a window's observations. `"none"`: equal weights. `"gaussian"`: a rectangle
 #'   convolved with a Gaussian, as Allen et al. (2014) and the toolbox GIFT use it, such that the rectangle ends three
 #'   standard deviations before the window (their rectangle of 22 volumes with a standard deviation of 3 is
-#'   `width = 40, shape = 0.075`). `"tukey"`: cosines at both ends, as in [stats::spec.taper()].
-#' @param shape A number. `"gaussian"`: the standard deviation as a fraction of the width, up to 1/6; default 0.075.
-#'   `"tukey"`: the fraction of the window in both cosines; default 0.5.
+#'   `width = 40, shape = 0.075`).
+#' @param shape A number: the Gaussian's standard deviation as a fraction of the width, up to 1/6; default 0.075.
 #' @param output A string: `"dist"`, `"network"`, `"connectivity"` or `"moments"`, see Details. May be abbreviated.
 #' @param threshold,density,k A number: the criterion, as in [gpuCorNetwork()], for each window; with
 #'   `output = "moments"`, for the standard deviations of pairs. `pairs` needs one of these.
@@ -70,7 +69,7 @@
 #' gpuCorWindows(x, width = 30, output = "moments")$sd
 #' gpuCorWindows(x, width = 30, step = 10, output = "connectivity", threshold = 0.4)$degree
 #' @export
-gpuCorWindows <- function(x, width, step = 1, taper = c("none", "gaussian", "tukey"), shape = NULL, threshold = NULL,
+gpuCorWindows <- function(x, width, step = 1, taper = c("none", "gaussian"), shape = NULL, threshold = NULL,
                           density = NULL, k = NULL, method = "pearson", use = "everything",
                           sign = c("absolute", "positive", "negative"), mutual = FALSE, pairs = NULL,
                           output = c("dist", "network", "connectivity", "moments"), ...,
@@ -191,7 +190,7 @@ window_result <- function(run, keep) {
 }
 
 kept_of_windows <- c("dist", "network", "connectivity", "moments")
-tapers <- c("none", "gaussian", "tukey")
+tapers <- c("none", "gaussian")
 
 # Returns the criterion, or NULL for none.
 window_criterion <- function(keep, given) {
@@ -207,26 +206,19 @@ window_criterion <- function(keep, given) {
 
 # ---- tapers
 
-# Returns the weights of a window's observations, with max 1, or NULL for none.
+# Returns the weights of a window's observations, with max 1, or NULL for none: those of a Gaussian's convolution with a
+# rectangle that ends three standard deviations inside the window. `shape`: one of these as a fraction of the width.
 taper_weights <- function(taper, shape, width) {
   if (taper == "none") return(NULL)
-  max <- if (taper == "gaussian") 1 / 6 else 1
-  if (is.null(shape)) shape <- if (taper == "gaussian") 0.075 else 0.5
-  check_that(shape, "shape", are_finite(shape, 1L) && shape > 0 && shape <= max,
-             paste("a number above 0 and up to", if (taper == "gaussian") "1/6" else "1"))
-  if (taper == "tukey") { # equals stats::spec.taper() at both ends
-    m <- floor(width * shape / 2)
-    rise <- 0.5 * (1 - cos(pi * (2 * seq_len(m) - 1) / (2 * m)))
-    weights <- c(rise, rep(1, width - 2 * m), rev(rise))
-  } else { # a Gaussian's convolution with a rectangle that ends three standard deviations inside the window
-    sigma <- shape * width
-    half <- width / 2 - 3 * sigma
-    at <- seq_len(width) - (width + 1) / 2
-    weights <- if (half <= 0) {
-      stats::dnorm(at / sigma)
-    } else {
-      stats::pnorm((at + half) / sigma) - stats::pnorm((at - half) / sigma)
-    }
+  if (is.null(shape)) shape <- 0.075
+  check_that(shape, "shape", are_finite(shape, 1L) && shape > 0 && shape <= 1 / 6, "a number above 0 and up to 1/6")
+  sigma <- shape * width
+  half <- width / 2 - 3 * sigma
+  at <- seq_len(width) - (width + 1) / 2
+  weights <- if (half <= 0) {
+    stats::dnorm(at / sigma)
+  } else {
+    stats::pnorm((at + half) / sigma) - stats::pnorm((at - half) / sigma)
   }
   weights / max(weights)
 }

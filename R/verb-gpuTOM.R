@@ -11,10 +11,8 @@
 #' | `TOMType` | overlap |
 #' |---|---|
 #' | `"unsigned"` | `(s + a_ij) / (f + 1 - a_ij)` |
-#' | `"signed Nowick"` | `(s + a_ij) / (f + 1 - abs(a_ij))`, with adjacencies `sign(r) abs(r)^power` for every `type` |
-#' | `"signed"` | its absolute value; signed adjacencies if `type` is `"unsigned"`, otherwise equal to `"unsigned"` |
-#' | `"unsigned 2"` | `(a_ij + s / (f - a_ij)) / 2`; the second term is 0 if neither has another neighbor |
-#' | `"signed Nowick 2"`, `"signed 2"` | the same, and its absolute value, of unsigned adjacencies, as in WGCNA 1.72 |
+#' | `"signed"` | with `type = "unsigned"` `abs(s + a_ij) / (f + 1 - abs(a_ij))` of adjacencies `sign(r) abs(r)^power`; otherwise equal to `"unsigned"` |
+#' | `"unsigned 2"`, `"signed 2"` | `(a_ij + s / (f - a_ij)) / 2`; the second term is 0 if neither has another neighbor |
 #'
 #' `"signed"` is the default of `TOMsimilarityFromExpr()` and `blockwiseModules()`; that of `TOMsimilarity()` is
 #' `"unsigned"`.
@@ -70,8 +68,6 @@
 #' @references
 #' Langfelder P, Horvath S (2008). *BMC Bioinformatics* 9, 559.
 #'
-#' Nowick K, Gernat T, Almaas E, Stubbs L (2009). *PNAS* 106, 22358-22363.
-#'
 #' Zhang B, Horvath S (2005). *Statistical Applications in Genetics and Molecular Biology* 4, 17.
 #' @examples
 #' x <- as.matrix(mtcars)
@@ -85,7 +81,7 @@
 #' gpuTOM(sets, power = c(3, 4), combine = "min", calibration = "single quantile")
 #' @export
 gpuTOM <- function(x, power = 6, type = c("unsigned", "signed", "signed hybrid"),
-                   TOMType = c("signed", "unsigned", "signed Nowick", "unsigned 2", "signed 2", "signed Nowick 2"),
+                   TOMType = c("signed", "unsigned", "unsigned 2", "signed 2"),
                    TOMDenom = c("min", "mean"), replaceMissingAdjacencies = FALSE, threshold = NULL, density = NULL,
                    k = NULL, method = "pearson", use = "everything", combine = NULL, probs = NULL,
                    calibration = c("none", "single quantile"), calibrationQuantile = 0.95,
@@ -119,14 +115,13 @@ gpuTOM <- function(x, power = 6, type = c("unsigned", "signed", "signed hybrid")
 
 # ---- one data set
 
-tom_types <- c("signed", "unsigned", "signed Nowick", "unsigned 2", "signed 2", "signed Nowick 2")
+tom_types <- c("signed", "unsigned", "unsigned 2", "signed 2")
 
 # Returns the rule that the engine reads, with the arguments as `names`.
 overlap_rule <- function(power, type, tom_type, denominator, replaces_missing) {
   power <- as.numeric(check_that(power, "power", are_finite(power, 1L) && power > 0, "a positive number"))
-  signed <- tom_type == "signed Nowick" || (tom_type == "signed" && type == "unsigned")
-  list(similarity = constant(type), power = power, keeps_sign = signed,
-       is_absolute = tom_type %in% c("signed", "signed 2"), is_halved = endsWith(tom_type, "2"),
+  list(similarity = constant(type), power = power, keeps_sign = tom_type == "signed" && type == "unsigned",
+       is_halved = endsWith(tom_type, "2"),
        is_mean = denominator == "mean", replaces_missing = replaces_missing,
        names = list(power = power, type = type, TOMType = tom_type, TOMDenom = denominator))
 }

@@ -135,7 +135,7 @@
 #' }
 #' @export
 gpuModules <- function(x, power = NULL, type = c("unsigned", "signed", "signed hybrid"),
-                       TOMType = c("signed", "unsigned", "signed Nowick", "unsigned 2", "signed 2", "signed Nowick 2"),
+                       TOMType = c("signed", "unsigned", "unsigned 2", "signed 2"),
                        TOMDenom = c("min", "mean"), method = "pearson", use = "everything", combine = NULL,
                        probs = NULL, calibration = c("single quantile", "none"), calibrationQuantile = 0.95,
                        deepSplit = 2, detectCutHeight = 0.995, minModuleSize = NULL, minCoreKME = 0.5,

@@ -132,7 +132,7 @@ alike(gpuCor, with_holes(long), method = "bicor", use = "pairwise.complete.obs")
 alike(gpuCor, distinct, covariates = distinct[, 1:2], method = "spearman")
 # Topological overlap: adjacencies and their products by bands, to a result and to a host sink.
 within_rounding <- function(...) alike(gpuTOM, ..., within = 1e-6)
-for (type in c("unsigned", "signed Nowick", "signed 2")) within_rounding(distinct, TOMType = type)
+for (type in c("unsigned", "signed", "signed 2")) within_rounding(distinct, TOMType = type)
 within_rounding(blocks, type = "signed", TOMDenom = "mean", replaceMissingAdjacencies = TRUE)
 within_rounding(blocks, output = "network", k = 3, method = "kendall", take = function(net) net@x)
 # Two workers on the GPU at the same time, for each sink.

@@ -57,8 +57,6 @@ if (!once) {
   options(gpucor.spool_bytes = 0)
   kept <- measure(function() run(file = file))
   options(gpucor.spool_bytes = spool)
-  compressed <- measure(function() run(file = file, compression = 1))
-  smaller <- file.size(file)
 }
 unlink(file)
 rate <- max(before, disk_rate(bytes))
@@ -77,8 +75,7 @@ report <- c(
   sprintf("%-34s %8s %8s %10s %12s", "", "s", "CPU s", "x floor", "x CPU memory"),
   line("in memory", memory),
   if (!once) line("file, edges in memory", kept),
-  line(sprintf("file, %.0f MB of edges in memory", spool / 1e6), spooled),
-  if (!once) line(sprintf("compression = 1: %.0f MB", smaller / 1e6), compressed)
+  line(sprintf("file, %.0f MB of edges in memory", spool / 1e6), spooled)
 )
 open_record(if (gpuInfo()$default == "cuda") "file-cuda.txt" else "file.txt")
 for (text in report) emit(text)

@@ -12,8 +12,7 @@ GCOR_BEGIN_C
 typedef struct gcor_overlap_rule {
     gcor_similarity similarity;
     double power;
-    int keeps_sign;       /* |r|^power with the sign of r, whatever `similarity` is */
-    int is_absolute;      /* the overlap's absolute value is taken */
+    int keeps_sign;       /* |r|^power with the sign of r, whatever `similarity` is; the overlap's absolute value */
     int is_halved;        /* the overlap is the mean of the adjacency and the fraction of shared neighbors */
     int is_mean;          /* the fraction is relative to the mean of both connectivities, not to the smaller one */
     int replaces_missing; /* a pair without a coefficient has the adjacency 0; otherwise it is an error */
@@ -41,7 +40,7 @@ GCOR_INLINE double gcor_overlap_of(const gcor_overlap_rule *rule, double shared,
     if (rule->is_mean) all = (connectivity + other_connectivity) / 2;
     double others = all - size, value = (shared + a) / (others + 1);
     if (rule->is_halved) value = (a + (others > 0 ? shared / others : 0)) / 2;
-    if (rule->is_absolute) value = fabs(value);
+    if (rule->keeps_sign) value = fabs(value);
     return value > 1 ? 1 : value < -1 ? -1 : value;
 }
 

@@ -119,7 +119,6 @@ SEXP r_constants(void) {
         NUMBER("combine sd", GCOR_SD),
         NUMBER("combine t", GCOR_STATISTIC),
         NUMBER("combine fraction", GCOR_FRACTION),
-        NUMBER("combine argmax", GCOR_ARGMAX),
         NUMBER("combine icc2", GCOR_ICC2),
         NUMBER("combine icc3", GCOR_ICC3),
         NUMBER("combine spread", GCOR_SPREAD),

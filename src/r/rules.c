@@ -37,7 +37,6 @@ const gcor_overlap_rule *r_overlap_parse(gcor_overlap_rule *rule, SEXP overlap) 
     *rule = (gcor_overlap_rule){.similarity = (gcor_similarity)Rf_asInteger(r_element(overlap, "similarity")),
                                 .power = Rf_asReal(r_element(overlap, "power")),
                                 .keeps_sign = Rf_asLogical(r_element(overlap, "keeps_sign")),
-                                .is_absolute = Rf_asLogical(r_element(overlap, "is_absolute")),
                                 .is_halved = Rf_asLogical(r_element(overlap, "is_halved")),
                                 .is_mean = Rf_asLogical(r_element(overlap, "is_mean")),
                                 .replaces_missing = Rf_asLogical(r_element(overlap, "replaces_missing"))};

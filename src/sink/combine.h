@@ -25,7 +25,6 @@ typedef enum {
     GCOR_SD,       /* standard deviation of r, divided by GCOR_SD_UNIT */
     GCOR_STATISTIC,  /* Student's t of the subjects' z, divided by GCOR_STATISTIC_UNIT */
     GCOR_FRACTION,   /* the fraction of the subjects with r above `level` */
-    GCOR_ARGMAX,     /* the number of the subject with the largest r, from 1, divided by GCOR_ARGMAX_UNIT */
     GCOR_ICC2,       /* intraclass correlation of z of subjects and sessions: agreement */
     GCOR_ICC3,       /* consistency */
     GCOR_SPREAD,     /* tanh of the weighted standard deviation of z, sqrt(sum w (z - mean)^2 / sum w) */
@@ -37,7 +36,6 @@ typedef enum {
 /* Values must not exceed 1. Powers of two, so that they are exact. */
 #define GCOR_SD_UNIT 2.0
 #define GCOR_STATISTIC_UNIT 0x1p40
-#define GCOR_ARGMAX_UNIT 0x1p24
 
 /* Subjects differ in their observations, not in their variables. */
 typedef struct {

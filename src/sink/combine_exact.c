@@ -196,13 +196,6 @@ static double above(const gcor_combination *rule, double *x, int64_t n) {
     return n > 0 ? (double)found / (double)n : GCOR_NO_VALUE;
 }
 
-static double largest(const gcor_combination *rule, double *x, int64_t n) {
-    int64_t best = 0;
-    for (int64_t k = 1; k < n; k++)
-        if (x[k] > x[best]) best = k;
-    return (double)(best + 1) / GCOR_ARGMAX_UNIT;
-}
-
 /* ---- intraclass correlations ----------------------------------------------------------------------------- */
 
 /* The mean squares of subjects, sessions and residuals. */
@@ -245,15 +238,14 @@ static double icc(const gcor_combination *rule, double *x, int64_t n) {
 /* Returns the value of n coefficients, one for each subject; may change them. */
 typedef double (*combining)(const gcor_combination *rule, double *x, int64_t n);
 
-static const combining VALUE[] = {[GCOR_QUANTILE] = quantile, [GCOR_SD] = deviation,   [GCOR_STATISTIC] = statistic,
-                                  [GCOR_FRACTION] = above,    [GCOR_ARGMAX] = largest, [GCOR_ICC2] = icc,
-                                  [GCOR_ICC3] = icc,          [GCOR_SPREAD] = spread};
+static const combining VALUE[] = {
+    [GCOR_QUANTILE] = quantile, [GCOR_SD] = deviation, [GCOR_STATISTIC] = statistic, [GCOR_FRACTION] = above,
+    [GCOR_ICC2] = icc,          [GCOR_ICC3] = icc,     [GCOR_SPREAD] = spread};
 
 double gcor_combined_unit(const gcor_combination *rule) {
     switch (rule->how) {
     case GCOR_SD: return GCOR_SD_UNIT;
     case GCOR_STATISTIC: return GCOR_STATISTIC_UNIT;
-    case GCOR_ARGMAX: return GCOR_ARGMAX_UNIT;
     default: return 1;
     }
 }
@@ -263,7 +255,6 @@ double gcor_combined_diagonal(const gcor_combination *rule) {
     case GCOR_SD: return 0;
     case GCOR_FRACTION: return rule->level < 1;
     case GCOR_STATISTIC:
-    case GCOR_ARGMAX:
     case GCOR_ICC2:
     case GCOR_ICC3: return GCOR_NO_VALUE;
     default: return 1;

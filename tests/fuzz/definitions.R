@@ -191,7 +191,7 @@ check_masked <- function(case) {
 
 random_overlap <- function() {
   given <- list(x = matrix(rnorm(20 * tame_size(c(2:9, 33, 65))), 20), power = sample(c(1, 2, 6, 2.5), 1),
-                type = sample(all_types, 1), TOMType = sample(c("unsigned", "signed", "signed Nowick"), 1),
+                type = sample(all_types, 1), TOMType = sample(c("unsigned", "signed"), 1),
                 TOMDenom = sample(c("min", "mean"), 1), method = sample(all_methods, 1))
   kept <- switch(sample(2, 1), list(output = "matrix"), list(output = "network", threshold = 0.05))
   defined_case("gpuTOM", c(given, kept))
@@ -200,7 +200,7 @@ random_overlap <- function() {
 check_overlap <- function(case) {
   call <- case$call
   r <- cor(call$x, method = call$method)
-  is_signed <- call$TOMType == "signed Nowick" || (call$TOMType == "signed" && call$type == "unsigned")
+  is_signed <- call$TOMType == "signed" && call$type == "unsigned"
   similarity <- if (is_signed) abs(r) else similarity_of(r, call$type)
   a <- no_diagonal(similarity^call$power * if (is_signed) sign(r) else 1)
   diag(a) <- 0

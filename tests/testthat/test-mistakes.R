@@ -82,7 +82,7 @@ test_that("an object is shown by its class", {
   given <- list(data.frame = data.frame(a = 1:3), factor = factor(1), matrix = x, gpuCorNetwork = net, list = list(x),
                 Date = Sys.Date(), `function` = mean)
   for (name in names(given)) {
-    expect_error(gpuCorWindows(x, 9, shape = given[[name]], taper = "tukey"), paste0("not of class ", name, "$"))
+    expect_error(gpuCorWindows(x, 9, shape = given[[name]], taper = "gaussian"), paste0("not of class ", name, "$"))
   }
   expect_error(gpuCor(x, lag = ~ a), "not ~a$")
   expect_error(gpuCor(x, lag = list(1)), "not list\\(1\\)$")

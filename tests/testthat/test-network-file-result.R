@@ -192,15 +192,6 @@ test_that("a file has the same bytes of edges wherever these were meanwhile, and
     }
   }
   truth <- write(0, threshold = 0.1)
-  # Bands of which some begin within what HDF5 compresses as one, which costs as much again each time.
-  for (compression in c(1, 9)) for (entries in if (full_tier()) c(3000, 1e7) else 3000) {
-    smaller <- write(1, threshold = 0.1, compression = compression, entries = entries)
-    expect_identical(smaller[-3], truth[-3])
-    expect_lt(smaller$size, 0.8 * truth$size)
-  }
-  expect_error(gpuCorNetwork(x, threshold = 0.1, compression = 1), "'compression' has a meaning with 'file' only")
-  expect_error(gpuCorNetwork(x, threshold = 0.1, compression = 10, file = tempfile()),
-               "'compression' must be a whole number between 0 and 9, not 10")
   with_options(list(gpucor.spool_bytes = -1), {
     expect_error(gpuCorNetwork(x, threshold = 0.1, file = tempfile()), "'spool_bytes' must be a whole number")
   })

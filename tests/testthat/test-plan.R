@@ -141,7 +141,7 @@ test_that("a network is collected into a file as it is written on one machine", 
     files <- tempfile(c("one", "shards"), fileext = ".h5ad")
     path <- do.call(quiet_plan, c(list(new_path(), x, shards = 5), given))
     quiet_run(path)
-    found <- gpuCorCollect(path, file = files[2], compression = 1)
+    found <- gpuCorCollect(path, file = files[2])
     truth <- do.call(gpuCorNetwork, c(list(x, file = files[1]), given))
     expect_identical(read(files[2]), read(files[1]))
     expect_identical(found[names(found) != "file"], truth[names(truth) != "file"])
@@ -151,7 +151,6 @@ test_that("a network is collected into a file as it is written on one machine", 
   on.exit(unlink(path, recursive = TRUE))
   file <- tempfile()
   expect_error(gpuCorCollect(path, file = file), "shards 1-5 of 5 not finished")
-  expect_error(gpuCorCollect(path, compression = 2), "'compression' has a meaning with 'file' only")
   expect_length(dir(dirname(file), basename(file)), 0)
   dense <- quiet_plan(new_path(), x, verb = "gpuCor", shards = 2)
   on.exit(unlink(dense, recursive = TRUE), add = TRUE)
@@ -338,7 +337,7 @@ for (verb in verbs) {
     confounds <- lapply(subjects, function(x) data.frame(a = seq_len(nrow(x)) %% 5, b = stats::rnorm(nrow(x))))
     criterion <- if (verb != "gpuCor") list(threshold = 0.2)
     planned <- function(...) do.call(expect_planned, c(list(verb, shards = 2, mixed = FALSE), criterion, list(...)))
-    if (verb == "gpuCor") planned(subjects, combine = "argmax")
+    if (verb == "gpuCor") planned(subjects, combine = "sd")
     calls <- list(
       list(subjects, combine = "fisher", covariates = confounds),
       list(subjects, covariates = ~ a, data = confounds, subject_weights = 1:3, method = "spearman", combine = "mean"),

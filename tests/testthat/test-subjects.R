@@ -200,7 +200,7 @@ test_that("a subject by itself is the call without a list", {
     expect_identical(do.call(gpuCorNetwork, c(list(x, density = 0.1), how_to(how)))@x,
                      gpuCorNetwork(x[[1]], density = 0.1)@x)
   }
-  for (how in c("t", "sd", "argmax", "fraction")) { # values that are no coefficients
+  for (how in c("t", "sd", "fraction")) { # values that are no coefficients
     expect_error(gpuCor(x, combine = how, above = if (how == "fraction") 0.2),
                  paste0("combine = \"", how, "\" has no meaning for one subject; leave it out"), fixed = TRUE)
   }

@@ -93,7 +93,7 @@ test_that("networks have edges, or say what does not go together", {
   edges <- c(pair_mask, permutations, list(
     positive = list(sign = "positive"), clr = list(normalize = "clr"), lag = list(lag = -1:1),
     min_overlap = list(min_overlap = 5), mutual = list(mutual = TRUE),
-    compression = list(compression = 1), resample = list(resample = 2), fraction = list(fraction = 0.7),
+    resample = list(resample = 2), fraction = list(fraction = 0.7),
     resampled_p = list(resample = 2, p.value = 0.3), lioness = list(lioness = 3)))
   expect_pairs("gpuCorNetwork", c(edges, adjustments, methods, subjects, criteria), criteria$threshold)
 })
@@ -110,7 +110,7 @@ test_that("coefficients, tests and sums are there, or say what does not go toget
     histogram = list(histogram = TRUE))), list(power = 1))
   expect_pairs("gpuCorWindows", c(common, subjects, pair_mask, criteria[c("threshold", "density", "k")], list(
     network = list(output = "network"), sums = list(output = "connectivity"), moments = list(output = "moments"),
-    mutual = list(mutual = TRUE), taper = list(taper = "tukey"), shape = list(shape = 0.1),
+    mutual = list(mutual = TRUE), taper = list(taper = "gaussian"), shape = list(shape = 0.1),
     sign = list(sign = "positive"))), list(width = 12, step = 12), on = c("one", "several"))
   expect_pairs("gpuISC", c(common, subjects[c("mean", "fisher", "skips")], list(
     n_perm = list(n_perm = 9), phase = list(n_perm = 9, surrogate = "phase"), alone = list(surrogate = "phase"),
@@ -118,7 +118,7 @@ test_that("coefficients, tests and sums are there, or say what does not go toget
   expect_pairs("gpuTOM", c(common, criteria[c("threshold", "density", "k")], list(
     network = list(output = "network"), matrix = list(output = "matrix"), combined = list(combine = "min"),
     quantile = list(combine = "quantile", probs = 0.3), calibrated = list(calibration = "single quantile"),
-    signed = list(TOMType = "signed Nowick"))), list(power = 2), on = c("one", "several"))
+    unsigned = list(TOMType = "unsigned"))), list(power = 2), on = c("one", "several"))
 })
 
 test_that("groups are compared, or say what does not go together", {

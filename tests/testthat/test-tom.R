@@ -1,6 +1,6 @@
 # Topological overlap, against its definition in double and against WGCNA.
 
-tom_types <- c("unsigned", "signed", "signed Nowick", "unsigned 2", "signed 2", "signed Nowick 2")
+tom_types <- c("unsigned", "signed", "unsigned 2", "signed 2")
 network_types <- c("unsigned", "signed", "signed hybrid")
 
 # The overlap that the definition below has by default; gpuTOM()'s own default is "signed".
@@ -8,7 +8,7 @@ unsigned <- function(...) gpuTOM(..., TOMType = "unsigned")
 
 # The adjacencies that TOMType asks for, of a matrix of coefficients; those that are missing are 0.
 adjacency_of <- function(r, power = 6, type = "unsigned", TOMType = "unsigned") {
-  signed <- TOMType == "signed Nowick" || (TOMType == "signed" && type == "unsigned")
+  signed <- TOMType == "signed" && type == "unsigned"
   a <- if (signed) sign(r) * abs(r)^power else switch(type, unsigned = abs(r), signed = (1 + r) / 2, pmax(r, 0))^power
   a[is.na(a)] <- 0
   diag(a) <- 0
@@ -103,7 +103,7 @@ for (backend in backends()) {
     x[, 1087] <- 1
     expect_error(unsigned(x, backend = backend, memory = 1), "at least [0-9]+ pairs have no .*column 1087 is constant")
     tom <- function(...) {
-      suppressWarnings(gpuTOM(x, TOMType = "signed Nowick", replaceMissingAdjacencies = TRUE, backend = backend, ...))
+      suppressWarnings(gpuTOM(x, TOMType = "signed", replaceMissingAdjacencies = TRUE, backend = backend, ...))
     }
     whole <- tom()
     expect_true(all(whole[-1087, 1087] == 0))
@@ -113,10 +113,10 @@ for (backend in backends()) {
   test_that(paste(backend, "keeps the strong overlaps as a network"), {
     x <- modules(15, 150)
     colnames(x) <- paste0("gene", 1:150)
-    tom <- gpuTOM(x, TOMType = "signed Nowick", backend = backend)
+    tom <- gpuTOM(x, TOMType = "signed", backend = backend)
     full <- as.matrix(tom)
     diag(full) <- 0
-    net <- function(...) gpuTOM(x, TOMType = "signed Nowick", output = "network", backend = backend, ...)
+    net <- function(...) gpuTOM(x, TOMType = "signed", output = "network", backend = backend, ...)
     least <- function(threshold) {
       full[abs(full) < threshold] <- 0
       full
@@ -260,7 +260,6 @@ test_that("data sets' overlaps are scaled to one quantile", {
   expect_equal(c(median), each[, 1], tolerance = 1e-7)
   expect_null(attr(median, "scales"))
   expect_error(unsigned(sets[[1]], calibration = "single"), "'calibration' is of several data sets")
-  expect_error(gpuTOM(sets, combine = "min", calibration = "single", TOMType = "signed Nowick"), "without a sign")
   same <- sets[[1]][, c(1, 1)]
   expect_error(unsigned(list(same, same), combine = "min", calibration = "single"), "quantile 0.95 of data set 1 is 1;")
 })

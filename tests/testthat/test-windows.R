@@ -231,26 +231,26 @@ for (backend in backends()) {
 
   test_that(paste(backend, "weighs the observations of a window"), {
     x <- series(30, 8)
-    shapes <- list(gaussian = 0.1, tukey = 0.6)
-    for (taper in names(shapes)) {
-      weights <- gpucor:::taper_weights(taper, shapes[[taper]], 12)
-      for (method in c("pearson", "cosine", "spearman")) {
-        w <- gpuCorWindows(x, 12, step = 3, taper = taper, shape = shapes[[taper]], method = method, backend = backend)
-        for (k in some_windows(w)) {
-          truth <- gpuCor(x[rows_of(w, k), ], method = method, backend = backend, weights = weights)
-          expect_identical(as.vector(w[[k]]), as.vector(truth))
-        }
+    gaussian <- function(..., shape = 0.1) gpuCorWindows(x, 12, taper = "gaussian", shape = shape, backend = backend, ...)
+    # The Gaussian's convolution with the rectangle that leaves three standard deviations at both ends.
+    convolved <- function(at) stats::integrate(function(u) stats::dnorm((at - u) / 1.2), -2.4, 2.4)$value
+    weights <- vapply(1:12 - 6.5, convolved, 0)
+    weights <- weights / max(weights)
+    for (method in c("pearson", "cosine", "spearman")) {
+      w <- gaussian(step = 3, method = method)
+      for (k in some_windows(w)) {
+        truth <- gpuCor(x[rows_of(w, k), ], method = method, backend = backend, weights = weights)
+        expect_equal(as.vector(w[[k]]), as.vector(truth), tolerance = 1e-6)
       }
-      w <- gpuCorWindows(x, 12, taper = taper, shape = shapes[[taper]], backend = backend, precision = "double")
-      expect_equal(as.matrix(w[[9]]), stats::cov.wt(x[9:20, ], weights, cor = TRUE)$cor, tolerance = 1e-13)
     }
+    expect_equal(as.matrix(gaussian(precision = "double")[[9]]), stats::cov.wt(x[9:20, ], weights, cor = TRUE)$cor,
+                 tolerance = 1e-7)
     x[5, 2] <- NA
-    w <- gpuCorWindows(x, 12, taper = "tukey", use = "complete.obs", backend = backend)
-    weights <- gpucor:::taper_weights("tukey", NULL, 12)
+    w <- gaussian(use = "complete.obs")
     expect_equal(as.matrix(w[[1]]), stats::cov.wt(x[c(1:4, 6:12), ], weights[-5], cor = TRUE)$cor, tolerance = 1e-6)
-    pairwise <- gpuCorWindows(x, 12, taper = "tukey", use = "pairwise", backend = backend)
+    pairwise <- gaussian(use = "pairwise")
     expect_equal(pairwise[[1]]["v2", "v3"], w[[1]]["v2", "v3"], tolerance = 1e-6)
-    expect_error(gpuCorWindows(x, 12, taper = "tukey", method = "kendall", backend = backend),
+    expect_error(gaussian(method = "kendall"),
                  "method = \"kendall\" takes no 'taper'")
 
     own <- rep(c(1, 0, 2, 0.5), length.out = 30)
@@ -309,7 +309,7 @@ for (backend in backends()) {
       x[2, 3] <- NA
       by <- function(...) suppressWarnings(gpuCorWindows(x, 8, step = 6, ..., backend = backend))
       runs <- list(
-        dist = function() unclass(by(use = "complete.obs", taper = "tukey")),
+        dist = function() unclass(by(use = "complete.obs", taper = "gaussian")),
         network = function() lapply(by(output = "network", density = 0.3), slots_of),
         k = function() lapply(by(output = "network", k = 1, use = "complete"), slots_of),
         degrees = function() unclass(by(output = "connectivity", threshold = 0.3)),
