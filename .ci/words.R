@@ -2,9 +2,9 @@
 # comment that names a file, a function or a list's element that does not exist, or begins without a subject; fails if
 # there is any.
 #   Rscript --vanilla .ci/words.R
-FOLDERS <- c("R", "src", "tests/unit", "inst/bench", "inst/include")
+FOLDERS <- c("R", "src", "tests/unit", "inst/bench")
 HEADLESS <- "^(?:Of|That|The same of|What is|As ever|Whether|Those that) "
-SYSTEM <- c("pthread.h", "R_GetCCallable", "CreateFile", "plot.hclust") # which comments name and the code does not
+SYSTEM <- c("pthread.h", "CreateFile", "plot.hclust") # which comments name and the code does not
 
 # list(line, text: its comments, marks removed; code: the rest).
 read_source <- function(file) {

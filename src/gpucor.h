@@ -6,7 +6,7 @@
  * Vocabulary
  *   n_obs, n_var  numbers of observations (rows of x) and of variables (columns of x)
  *   source        provides columns (source/source.h)
- *   measure       defines a coefficient: a row of a table (inst/include/gpucor/measure.h, measure/measure.c)
+ *   measure       defines a coefficient: a row of a table (measure/row.h, measure/measure.c)
  *   operand       columns prepared by a back end, so that a coefficient is one product
  *   tile          a rectangle of pairs: rows row .. row+n_row-1, columns col .. col+n_col-1, which are
  *                 0-based indices of variables; its values are stored row by row
@@ -30,7 +30,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "../inst/include/gpucor/measure.h"
+#include "measure/row.h"
 #include "base/rounding.h"
 
 /* Begin and end the declarations of a header that C++ (src/cuda) includes. */

@@ -36,10 +36,6 @@ static void begin(void) {
 
 attribute_visible void R_init_gpucor(DllInfo *dll) {
     begin();
-    R_RegisterCCallable("gpucor", "gcor_add_measure", (DL_FUNC)(void (*)(void))gcor_add_measure);
-    R_RegisterCCallable("gpucor", "gcor_unit", (DL_FUNC)(void (*)(void))gcor_unit);
-    R_RegisterCCallable("gpucor", "gcor_double_unit", (DL_FUNC)(void (*)(void))gcor_double_unit);
-    R_RegisterCCallable("gpucor", "gcor_double_dot", (DL_FUNC)(void (*)(void))gcor_double_dot);
     R_registerRoutines(dll, NULL, entries, NULL, NULL);
     R_useDynamicSymbols(dll, FALSE);
     R_forceSymbols(dll, TRUE);

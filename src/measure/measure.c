@@ -11,7 +11,6 @@
 extern const gcor_option gcor_mutual_options[]; /* mutual.c */
 
 static const gcor_measure PEARSON = {
-    .version = GCOR_MEASURE_VERSION,
     .name = "pearson",
     .title = "Pearson's correlation",
     .kind = GCOR_REAL,
@@ -25,7 +24,6 @@ static const gcor_measure PEARSON = {
     .prepare_double = gcor_prepare_pearson_double,
 };
 static const gcor_measure KENDALL = {
-    .version = GCOR_MEASURE_VERSION,
     .name = "kendall",
     .title = "Kendall's tau-b",
     .kind = GCOR_SIGN,
@@ -36,7 +34,6 @@ static const gcor_measure KENDALL = {
     .refusal = "it compares pairs of observations, which have neither residuals nor weights; use method = \"spearman\"",
 };
 static const gcor_measure SPEARMAN = {
-    .version = GCOR_MEASURE_VERSION,
     .name = "spearman",
     .title = "Spearman's rho",
     .kind = GCOR_REAL,
@@ -49,7 +46,6 @@ static const gcor_measure SPEARMAN = {
     .takes = GCOR_TAKES_WEIGHTS | GCOR_TAKES_COVARIATES,
 };
 static const gcor_measure BICOR = {
-    .version = GCOR_MEASURE_VERSION,
     .name = "bicor",
     .title = "Biweight midcorrelation",
     .kind = GCOR_REAL,
@@ -66,7 +62,6 @@ static const gcor_measure BICOR = {
     .prepare_double = gcor_prepare_bicor_double,
 };
 static const gcor_measure COSINE = {
-    .version = GCOR_MEASURE_VERSION,
     .name = "cosine",
     .title = "Cosine similarity",
     .kind = GCOR_REAL,
@@ -80,7 +75,6 @@ static const gcor_measure COSINE = {
     .prepare_double = gcor_prepare_cosine_double,
 };
 static const gcor_measure DISTANCE = {
-    .version = GCOR_MEASURE_VERSION,
     .name = "distance",
     .title = "Squared distance correlation",
     .kind = GCOR_REAL,
@@ -100,15 +94,14 @@ static const gcor_measure DISTANCE = {
  * (R/data-groups.R). */
 #define OF_GROUPS(of, words) \
     { \
-        .version = GCOR_MEASURE_VERSION, .name = of, .title = words, .kind = GCOR_REAL, .common = GCOR_NO_KIND, \
-        .infinite = GCOR_INFINITE_IS_NAN, .distribution = GCOR_CHI_SQUARED, .angle = GCOR_OWN_WAY, \
+        .name = of, .title = words, .kind = GCOR_REAL, .common = GCOR_NO_KIND, .infinite = GCOR_INFINITE_IS_NAN, \
+        .distribution = GCOR_CHI_SQUARED, .angle = GCOR_OWN_WAY, \
         .refusal = "it is of groups of columns; adjust the columns by gpuClean()", .min_obs = 4, \
         .prepare = gcor_prepare_cosine, .prepare_double = gcor_prepare_cosine_double \
     }
 static const gcor_measure GROUP_DISTANCE = OF_GROUPS("distance of groups", "Squared distance correlation");
 static const gcor_measure GROUP_RV = OF_GROUPS("rv", "Bias-corrected RV coefficient");
 static const gcor_measure MUTUAL = {
-    .version = GCOR_MEASURE_VERSION,
     .name = "mi",
     .title = "Mutual information",
     .kind = GCOR_BINNED,
@@ -128,7 +121,6 @@ static const gcor_option SPECTRUM_OPTIONS[] = {{.name = "segment", .min = 0, .ma
                                                {.name = "band", .choices = BANDS},
                                                {.name = NULL}};
 static const gcor_measure COHERENCE = {
-    .version = GCOR_MEASURE_VERSION,
     .name = "coherence",
     .title = "Coherence",
     .kind = GCOR_REAL,
@@ -147,7 +139,6 @@ static const gcor_measure COHERENCE = {
 static const gcor_option CONCORDANCE_OPTIONS[] = {{.name = "means", .value = 1, .max = 1, .is_whole = 1},
                                                   {.name = NULL}};
 static const gcor_measure CONCORDANCE = {
-    .version = GCOR_MEASURE_VERSION,
     .name = "concordance",
     .title = "Concordance",
     .kind = GCOR_REAL,
@@ -167,7 +158,6 @@ static const gcor_measure CONCORDANCE = {
 static const char *const GIVEN_VALUES[] = {"r", "z", NULL};
 static const gcor_option GIVEN_OPTIONS[] = {{.name = "values", .choices = GIVEN_VALUES}, {.name = NULL}};
 static const gcor_measure GIVEN = {
-    .version = GCOR_MEASURE_VERSION,
     .name = "given",
     .title = "Given coefficients",
     .kind = GCOR_GIVEN,
@@ -180,13 +170,11 @@ static const gcor_measure GIVEN = {
     .options = GIVEN_OPTIONS,
 };
 
-/* R's defaults of `method` have all of these but the last three. */
-enum { ROOM = 32 };
-static const gcor_measure *table[ROOM + 1] = {&PEARSON, &KENDALL,   &SPEARMAN,    &BICOR, &COSINE,         &DISTANCE,
-                                              &MUTUAL,  &COHERENCE, &CONCORDANCE, &GIVEN, &GROUP_DISTANCE, &GROUP_RV};
+static const gcor_measure *const table[] = {&PEARSON, &KENDALL,   &SPEARMAN,    &BICOR, &COSINE,         &DISTANCE,
+                                            &MUTUAL,  &COHERENCE, &CONCORDANCE, &GIVEN, &GROUP_DISTANCE, &GROUP_RV};
 
 const gcor_measure *gcor_measure_at(int k) {
-    return k >= 0 && k < ROOM ? table[k] : NULL;
+    return k >= 0 && k < (int)(sizeof table / sizeof *table) ? table[k] : NULL;
 }
 
 int gcor_is_common(gcor_kind kind) {
@@ -217,38 +205,6 @@ gcor_size gcor_complex_size(const gcor_measure *measure, const gcor_design *desi
 
 int gcor_has_double(const gcor_measure *m) {
     return m->kind == GCOR_REAL && (m->prepare_double || !m->prepare);
-}
-
-static int count_options(const gcor_measure *m) {
-    int n = 0;
-    for (const gcor_option *o = m->options; o && o->name; o++) n++;
-    return n;
-}
-
-/* Designs and moments need a value for each observation. */
-static int has_usable_length(const gcor_measure *m) {
-    return !m->length ||
-           (m->prepare && m->angle == GCOR_OWN_WAY && (m->common == GCOR_PAIR_COMMON || m->common == GCOR_NO_KIND));
-}
-
-static int is_usable(const gcor_measure *m) {
-    if (m->version != GCOR_MEASURE_VERSION || !m->name || !m->title || m->last_step != GCOR_AS_PRODUCT) return 0;
-    if (m->kind != GCOR_REAL && m->kind != GCOR_SIGN) return 0;
-    if (m->common == GCOR_BINNED_COMMON || m->common == GCOR_DISTANCE_COMMON) return 0;
-    if (m->common != GCOR_NO_KIND && !gcor_is_common(m->common)) return 0;
-    if (m->common == GCOR_PAIR_COMMON && !gcor_has_double(m)) return 0;
-    if (count_options(m) > GCOR_MAX_OPTIONS || !has_usable_length(m)) return 0;
-    return m->ranked || (m->kind == GCOR_REAL && m->prepare);
-}
-
-int gcor_add_measure(const gcor_measure *measure) {
-    int k = 0;
-    if (!is_usable(measure)) return 1;
-    for (; table[k]; k++)
-        if (strcmp(table[k]->name, measure->name) == 0) return 1;
-    if (k == ROOM) return 1;
-    table[k] = measure;
-    return 0;
 }
 
 /* Weighted or adjusted columns cannot share sums of moments between pairs. */

@@ -7,9 +7,6 @@ GCOR_BEGIN_C
 
 /* Row k of the table, from 0; NULL after the last. */
 const gcor_measure *gcor_measure_at(int k);
-/* Adds a row, which must remain valid. Returns 0; or 1 if it cannot be used: another version, a name that exists, a
- * kind without a product, no prepare(), or a full table. */
-int gcor_add_measure(const gcor_measure *measure);
 
 /* Distances between up to this many observations are multiplied as GCOR_REAL or GCOR_DOUBLE operands, by every back
  * end; those of more would take too much memory and time. */

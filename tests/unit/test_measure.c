@@ -1,4 +1,4 @@
-/* The table of measures is open: a row defined here works with every sink; invalid rows are refused. */
+/* A measure is a row: one defined here works with every sink. */
 #include "check.h"
 #include "device.h"
 #include "results.h"
@@ -34,7 +34,6 @@ static double prepare_quadrant(double *x, int64_t n, gcor_preparing *with, float
 }
 
 static const gcor_measure quadrant = {
-    .version = GCOR_MEASURE_VERSION,
     .name = "quadrant",
     .title = "Quadrant correlation",
     .kind = GCOR_REAL,
@@ -101,8 +100,6 @@ static void a_measure_of_ones_own(void) {
     unit_seed(13);
     unit_devices_reset();
     unit_data x = unit_data_new(N_OBS, N_X, UNIT_COMPLETE), y = unit_data_new(N_OBS, N_Y, UNIT_COMPLETE);
-    CHECK_INT(gcor_add_measure(&quadrant), 0);
-    CHECK(unit_measure("quadrant") == &quadrant);
     unit_problem_of(p, &x.matrix.source, NULL);
     p->backend = &unit_device;
     p->measure = &quadrant;
@@ -160,87 +157,8 @@ static void columns_that_are_longer(void) {
     free(p);
 }
 
-/* ---- rows that cannot be --------------------------------------------------------------------------- */
-
-static double prepare_nothing(double *x, int64_t n, gcor_preparing *with, float *out) {
-    return 0;
-}
-
-static int64_t longer(int64_t n_obs) {
-    return 2 * n_obs;
-}
-
-static int count_measures(void) {
-    int n = 0;
-    while (gcor_measure_at(n)) n++;
-    return n;
-}
-
-enum { REFUSED = 19 };
-
-static void rows_that_are_refused(void) {
-    const gcor_measure right = {
-        .version = GCOR_MEASURE_VERSION, .title = "Refused", .kind = GCOR_REAL, .prepare = prepare_nothing};
-    static gcor_option many[GCOR_MAX_OPTIONS + 2];
-    static gcor_measure wrong[REFUSED];
-    static char names[REFUSED][32];
-    int before = count_measures();
-    for (int k = 0; k <= GCOR_MAX_OPTIONS; k++) many[k].name = "an option";
-    for (int k = 0; k < REFUSED; k++) {
-        snprintf(names[k], sizeof names[k], "refused %d", k);
-        wrong[k] = right;
-        wrong[k].name = names[k];
-    }
-    wrong[0].version++;
-    wrong[1].version = 0;
-    wrong[2].name = NULL;
-    wrong[3].title = NULL;
-    wrong[4].name = "kendall";
-    wrong[5].prepare = NULL;
-    wrong[6].kind = GCOR_NO_KIND;
-    wrong[7].kind = GCOR_REAL_COMMON;
-    wrong[8].kind = GCOR_SIGN; /* the values are ranks */
-    wrong[9].common = GCOR_REAL;
-    wrong[10].common = (gcor_kind)77;
-    wrong[11].kind = (gcor_kind)77;
-    wrong[12].common = GCOR_PAIR_COMMON; /* without prepare_double() */
-    wrong[13].options = many;
-    wrong[14].length = longer; /* designs apply to columns of n_obs values */
-    wrong[14].angle = GCOR_CENTRED;
-    wrong[15].length = longer; /* and so do sums of moments */
-    wrong[15].common = GCOR_REAL_COMMON;
-    wrong[16].kind = GCOR_BINNED; /* the package's own */
-    wrong[16].ranked = 1;
-    wrong[17].common = GCOR_BINNED_COMMON;
-    wrong[18].common = GCOR_DISTANCE_COMMON;
-    for (int k = 0; k < REFUSED; k++) {
-        unit_about("row %d", k);
-        CHECK_INT(gcor_add_measure(&wrong[k]), 1);
-    }
-    CHECK_INT(count_measures(), before);
-}
-
-/* Runs last, as rows cannot be removed. */
-static void the_table_is_full(void) {
-    enum { MANY = 40 };
-    static gcor_measure rows[MANY];
-    static char names[MANY][16];
-    int refused = 0, before = count_measures();
-    for (int k = 0; k < MANY; k++) {
-        snprintf(names[k], sizeof names[k], "row %d", k);
-        rows[k] = quadrant;
-        rows[k].name = names[k];
-        refused += gcor_add_measure(&rows[k]);
-    }
-    CHECK(refused > 0 && refused < MANY);
-    CHECK_INT(count_measures(), before + MANY - refused);
-    CHECK(!gcor_measure_at(-1));
-}
-
 const unit_test measure_tests[] = {
     {"a measure that only a test knows runs into every sink", a_measure_of_ones_own},
     {"columns may be longer than the data", columns_that_are_longer},
-    {"rows that cannot be used are refused", rows_that_are_refused},
-    {"a table that is full is no place for more", the_table_is_full},
     {NULL, NULL},
 };
