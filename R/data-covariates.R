@@ -348,7 +348,7 @@ with_own_tr <- function(asked, own) {
 # Returns the design with the basis of its regressors, and with weights 0 for observations that miss regressors.
 design_with_regressors <- function(run) {
   asked <- run$asked
-  regressors <- regressors_of(asked, measure_of(run$method), n_obs_of(run))
+  regressors <- regressors_of(asked, measure_of(run$method), nrow(run$x))
   if (is.null(regressors)) return(run$design)
   design <- design_of_regressors(run, regressors)
   told <- unlist(lapply(regressors$kinds, function(kind) {

@@ -66,7 +66,7 @@ design_with_weights <- function(run) {
   if (!is.null(given)) {
     check_that(given, "weights", is_variables(given) && is.null(dim(given)),
                "a vector of numbers, one for each observation")
-    check_as_many(length(given), "weights", "value", n_obs_of(run))
+    check_as_many(length(given), "weights", "value", nrow(run$x))
     bad <- which(!is.finite(given) | given < 0)
     if (length(bad)) {
       fail("'weights' is ", format(given[bad[1L]]), " at observation ", bad[1L],
@@ -121,7 +121,7 @@ any_falls_back <- function(run) {
   counts <- if (is.null(weights)) TRUE else weights > 0
   has_none <- function(x) isTRUE(stats::mad(x[counts], constant = 1, na.rm = TRUE) == 0)
   of_columns <- function(m) if (!is.null(m)) column_blocks(m, function(block) apply(block, 2L, has_none))
-  any(if (run$by_row) apply(run$x, 1L, has_none) else unlist(lapply(run[c("x", "y")], of_columns)))
+  any(unlist(lapply(run[c("x", "y")], of_columns)))
 }
 
 # Returns the measure's options that differ from the default, as texts.

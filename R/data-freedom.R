@@ -78,7 +78,7 @@ effective_n <- function(design, counted) {
 told_worth <- function(run) {
   design <- run$design
   if (!has_worth(design)) return(NULL)
-  counts <- if (is.null(design$weights)) rep(TRUE, n_obs_of(run)) else design$weights > 0
+  counts <- if (is.null(design$weights)) rep(TRUE, nrow(run$x)) else design$weights > 0
   if (drops_observations(run)) counts <- counts & complete_observations(run)
   worth_of(design, design$weights[counts], sum(counts))
 }
@@ -94,7 +94,7 @@ MIN_LIKE_COLUMNS <- 5
 # frames and experiments mostly have samples as rows; data outside memory are not read for this.
 warn_series <- function(run, x) {
   asked <- run$asked
-  if (!is.null(asked$df) || run$by_row || !is.matrix(x) || !is.numeric(x)) return(invisible())
+  if (!is.null(asked$df) || !is.matrix(x) || !is.numeric(x)) return(invisible())
   is_known <- inherits(x, "ts") || is_number(attr(x, "tr")) || !is.null(asked$bandpass)
   if (!is_known) {
     others <- c(run["y"], asked[c("covariates", "covariance")])

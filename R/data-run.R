@@ -13,8 +13,7 @@
 #                 min_obs       of a coefficient; 0: the measure's own
 #                 information   of context likelihoods, see clr_run(), or NULL
 #                 overlap       of topological overlap, see overlap_rule(), or NULL
-#                 distance      TRUE: 1 - r
-#                 by_row        TRUE: the variables are the rows of x
+#                 distance      TRUE: 1 - r, of the rows of the user's x
 #   combination   arguments of gpuSubjects()
 #   criterion     which pairs are kept, and where they go:
 #                 name, value   as given; NULL for all pairs
@@ -77,7 +76,7 @@ new_run <- function(found, specs, x, y, method, use, criterion = NULL, sign = NU
 bare_run <- function(method, use, place, ...) {
   run <- list(x = NULL, y = NULL, mask = NULL, pairs = NULL, scalar = FALSE, observations = NULL, assay = NULL,
               asked = NULL, design = NULL, method = method, use = use, in_double = FALSE, min_obs = 0L,
-              information = NULL, overlap = NULL, distance = FALSE, by_row = FALSE, combination = NULL,
+              information = NULL, overlap = NULL, distance = FALSE, combination = NULL,
               criterion = list(mutual = FALSE), over = list(), place = place, call = NULL)
   changed(run, list(...))
 }

@@ -5,7 +5,7 @@
 design_with_spectrum <- function(run) {
   asked <- run$asked
   design <- run$design
-  n <- n_obs_of(run)
+  n <- nrow(run$x)
   gaps <- sum(design$weights == 0)
   if (gaps == 0 && drops_observations(run)) gaps <- sum(!complete_observations(run))
   if (gaps > 0) {

@@ -51,13 +51,13 @@ stop_run <- function(result) {
 
 # Returns texts with the number of variables of x and of y that have `flag`, and the first three of them, or NULL.
 describe_flagged <- function(result, flag, run) {
-  what <- if (run$by_row) " rows" else " columns"
+  what <- if (run$distance) " rows" else " columns"
   unlist(lapply(c("x", "y"), function(name) {
     flags <- result[[paste0(name, "_flags")]]
     which <- which((flags & as.raw(constant(flag))) != 0)
     if (!length(which)) return(NULL)
     first <- utils::head(which, 3L)
-    labels <- if (run$by_row) rownames(run$x) else colnames(run[[name]])
+    labels <- colnames(run[[name]])
     if (!is.null(labels)) first <- ifelse(nzchar(labels[first]) & !is.na(labels[first]), labels[first], first)
     paste0(length(which), " of ", length(flags), what, " of '", name, "': ",
            paste(printable(first), collapse = ", "), if (length(which) > 3L) ", ...")
@@ -140,12 +140,8 @@ count_observations <- function(run) perform(run, "observations")
 # Returns TRUE if a missing value in any column drops the observation for all pairs.
 drops_observations <- function(run) uses[run$use] %in% c("complete.obs", "na.or.complete")
 
-# Returns the number of observations of one data set.
-n_obs_of <- function(run) if (run$by_row) ncol(run$x) else nrow(run$x)
-
 # Returns TRUE for observations of which no variable misses its value.
 complete_observations <- function(run) {
-  if (run$by_row) return(colSums(is.na(run$x)) == 0)
   counted <- count_observations(run)
   if (is.null(counted$observed)) return(rep(TRUE, nrow(run$x)))
   seq_len(nrow(run$x)) %in% (counted$observed[seq_len(counted$n_obs)] + 1L)

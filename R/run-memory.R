@@ -27,7 +27,7 @@ run_bytes <- function(run, layout) perform(run, "cor_bytes", engine$constants[[l
 
 # Stops if the values of all pairs do not fit, with `more` extra bytes per value. Planning computes nothing.
 check_run_memory <- function(run, layout, what, hint, more = 0) {
-  n_var <- as.numeric(if (run$by_row) nrow(run$x) else ncol(run$x))
+  n_var <- as.numeric(ncol(run$x))
   n <- switch(layout, square = n_var^2, rectangle = n_var * ncol(run$y), pairs_of(n_var))
   replay <- run$place$replay
   if ((MAX_BYTES_OF_VALUE + more) * n <= SMALL_REQUEST || isTRUE(replay$is_planning)) return(invisible())

@@ -22,16 +22,12 @@ gpuDist <- function(x, method = "spearman", use = "everything", precision = c("s
   check_has_assay(x, NULL, specs$control$assay)
   if (is_experiment(x)) x <- picked_assay(x, "x", specs$control$assay)
   x <- check_variables(x, "x", method = method)
-  by_row <- is.matrix(x)
+  rows <- if (is_outside(x)) transposed_outside(x) else Matrix::t(x)
   run <- new_run(NULL, specs, NULL, NULL, method, use, takes = "later", precision = precision, call = sys.call(),
-                 distance = TRUE, by_row = by_row,
-                 observations = list(names = if (by_row) colnames(x) else rownames(x), side = "col"))
-  run <- with_values(run, if (by_row) x else if (is_outside(x)) transposed_outside(x) else Matrix::t(x))
-  run <- with_design(run)
-  names <- if (by_row) rownames(x) else colnames(run$x)
-  n_var <- if (by_row) nrow(x) else ncol(run$x)
-  check_filled(n_obs_of(run), n_var, NULL, run$use, method)
+                 distance = TRUE, observations = list(names = rownames(rows), side = "col"))
+  run <- with_design(with_values(run, rows))
+  check_filled(nrow(rows), ncol(rows), NULL, run$use, method)
   check_run_memory(run, "row", "gpuDist()", "gpuCorNetwork(t(x)) keeps the pairs of small distances only")
-  values_of_pairs(run, "row", list(Size = n_var, Labels = names, Diag = FALSE, Upper = FALSE, method = method,
+  values_of_pairs(run, "row", list(Size = ncol(rows), Labels = colnames(rows), Diag = FALSE, Upper = FALSE, method = method,
                                    call = run$call, class = "dist"))
 }

@@ -102,7 +102,7 @@ SEXP r_element(SEXP list, const char *name);
 /* clang-format off */
 #define R_RUN_ELEMENTS(ELEMENT) \
     ELEMENT(x) ELEMENT(y) ELEMENT(mask) ELEMENT(design) ELEMENT(use) ELEMENT(in_double) ELEMENT(min_obs) \
-        ELEMENT(information) ELEMENT(overlap) ELEMENT(distance) ELEMENT(by_row) ELEMENT(place)
+        ELEMENT(information) ELEMENT(overlap) ELEMENT(distance) ELEMENT(place)
 #define R_PLACE_ELEMENTS(ELEMENT) \
     ELEMENT(backend) ELEMENT(devices) ELEMENT(threads) ELEMENT(memory) ELEMENT(progress) ELEMENT(keep) \
         ELEMENT(shard) ELEMENT(save) ELEMENT(parts)

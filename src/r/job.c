@@ -55,8 +55,8 @@ static void parse(r_job *q, SEXP list, SEXP method) {
     if (many) {
         r_subjects_parse(q, run.x, run.y);
     } else {
-        q->x = r_source_of(run.x, Rf_asLogical(run.by_row));
-        if (has_y) q->y = r_source_of(run.y, 0);
+        q->x = r_source_of(run.x);
+        if (has_y) q->y = r_source_of(run.y);
     }
     const int64_t n_row = (has_y ? &q->y : &q->x)->source.n_var;
     r_devices_parse(q, q->place);

@@ -27,8 +27,8 @@ r_asked r_asked_source(SEXP x);
 /* Returns the open file of a gpuCorFile, which R owns; an R error if it cannot be opened or its size has changed. */
 const gcor_raw_file *r_raw_file(SEXP x);
 
-/* Describes an R matrix, whose data stay R's. by_row: the variables are its rows. */
-gcor_matrix r_matrix(SEXP x, int by_row);
+/* Describes an R matrix, whose data stay R's. */
+gcor_matrix r_matrix(SEXP x);
 
 typedef union {
     gcor_source source; /* each of them begins with it */
@@ -37,7 +37,7 @@ typedef union {
     r_asked asked;
 } r_source;
 /* x: a numeric, integer or logical matrix, a dgCMatrix, a gpuCorFile, or what R/data-outside.R reads. */
-r_source r_source_of(SEXP x, int by_row);
+r_source r_source_of(SEXP x);
 
 /* ---- the job (job.c) --------------------------------------------------------------------- */
 

@@ -134,7 +134,7 @@ gcor_status r_row_maxima(r_job *job, const SEXP *arguments, SEXP result) {
                  .side = (gcor_side)Rf_asInteger(arguments[0]),
                  .permute = permute_rows,
                  .result = result,
-                 .rows = r_matrix(arguments[1], 0),
+                 .rows = r_matrix(arguments[1]),
                  .orders = INTEGER(arguments[3]),
                  .counts = Rf_isNull(arguments[4]) ? NULL : new_counts(result),
                  .min = Rf_isNull(arguments[4]) ? 0 : Rf_asReal(arguments[4])};
@@ -142,7 +142,7 @@ gcor_status r_row_maxima(r_job *job, const SEXP *arguments, SEXP result) {
     q.slices = (gcor_slice *)R_alloc((size_t)n, sizeof *q.slices);
     q.seed_slices = (gcor_slice *)R_alloc((size_t)n, sizeof *q.seed_slices);
     q.groups = (gcor_subject *)R_alloc((size_t)n, sizeof *q.groups);
-    if (!Rf_isNull(arguments[2])) q.seeds = r_matrix(arguments[2], 0);
+    if (!Rf_isNull(arguments[2])) q.seeds = r_matrix(arguments[2]);
     for (int g = 0; g < n; g++) q.groups[g] = job->combination.subjects[g];
     job->combination.subjects = q.groups;
     job->job.use = GCOR_EVERYTHING; /* nothing is missing: the runs need not look for it again */
@@ -225,7 +225,7 @@ SEXP r_adjusted(SEXP p, SEXP r, SEXP maxima, SEXP side, SEXP margin, SEXP is_log
 
 /* For tests: returns the matrix x as permutation number `number`, from 0, of r_maxima() has it. */
 SEXP r_permute(SEXP x, SEXP seed, SEXP number, SEXP jointly) {
-    gcor_matrix matrix = r_matrix(x, 0);
+    gcor_matrix matrix = r_matrix(x);
     gcor_shuffle shuffle = {
         .seed = parse_seed(seed), .number = (uint64_t)Rf_asReal(number), .jointly = Rf_asLogical(jointly)};
     gcor_context context = {.threads = 1};

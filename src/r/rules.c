@@ -147,7 +147,7 @@ static r_source *sources_of(SEXP x) {
     SEXP data = r_element(x, "data");
     R_xlen_t n = Rf_xlength(data);
     r_source *sources = (r_source *)R_alloc((size_t)n, sizeof *sources);
-    for (R_xlen_t s = 0; s < n; s++) sources[s] = r_source_of(VECTOR_ELT(data, s), 0);
+    for (R_xlen_t s = 0; s < n; s++) sources[s] = r_source_of(VECTOR_ELT(data, s));
     return sources;
 }
 

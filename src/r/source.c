@@ -18,12 +18,9 @@ static gcor_matrix sparse_matrix(SEXP x) {
 
 /* A dgCMatrix has nothing but slots. An object of a class that contains "matrix" is S4 in R, too, but has a matrix's
  * data and dim, and another TYPEOF(). */
-gcor_matrix r_matrix(SEXP x, int by_row) {
+gcor_matrix r_matrix(SEXP x) {
     if (TYPEOF(x) == S4SXP) return sparse_matrix(x);
-    int64_t n_row = Rf_nrows(x), n_col = Rf_ncols(x);
-    gcor_matrix matrix = {.source = gcor_matrix_source(n_row, n_col), .obs_stride = 1, .var_stride = n_row};
-    if (by_row)
-        matrix = (gcor_matrix){.source = gcor_matrix_source(n_col, n_row), .obs_stride = n_row, .var_stride = 1};
+    gcor_matrix matrix = {.source = gcor_matrix_source(Rf_nrows(x), Rf_ncols(x))};
     switch (TYPEOF(x)) {
     case REALSXP: matrix.values = REAL(x); break;
     case INTSXP: matrix.storage = GCOR_INTEGERS, matrix.values = INTEGER(x); break;
@@ -33,11 +30,9 @@ gcor_matrix r_matrix(SEXP x, int by_row) {
     return matrix;
 }
 
-r_source r_source_of(SEXP x, int by_row) {
+r_source r_source_of(SEXP x) {
     int is_file = Rf_inherits(x, "gpuCorFile");
-    if (!is_file && (TYPEOF(x) != S4SXP || Rf_inherits(x, "dgCMatrix")))
-        return (r_source){.matrix = r_matrix(x, by_row)};
-    if (by_row) r_error("data outside memory are read by columns only");
+    if (!is_file && (TYPEOF(x) != S4SXP || Rf_inherits(x, "dgCMatrix"))) return (r_source){.matrix = r_matrix(x)};
     if (is_file && strcmp(CHAR(Rf_asChar(r_element(x, "kind"))), "raw") == 0)
         return (r_source){.raw = gcor_raw_source_of(r_raw_file(x))};
     return (r_source){.asked = r_asked_source(x)};

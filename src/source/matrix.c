@@ -7,16 +7,16 @@
 /* Reads n observations of a variable: those of these indices, or (NULL) consecutive ones from `first` on. */
 static void read_doubles(const gcor_matrix *matrix, int64_t var, int64_t first, const int32_t *observed, int64_t n,
                          double *out) {
-    const double *value = (const double *)matrix->values + var * matrix->var_stride;
-    for (int64_t k = 0; k < n; k++) out[k] = value[(observed ? observed[k] : first + k) * matrix->obs_stride];
+    const double *value = (const double *)matrix->values + var * matrix->source.n_obs;
+    for (int64_t k = 0; k < n; k++) out[k] = value[observed ? observed[k] : first + k];
 }
 
 /* NAN is a float: without the cast, the conditional would convert v to float. */
 static void read_integers(const gcor_matrix *matrix, int64_t var, int64_t first, const int32_t *observed, int64_t n,
                           double *out) {
-    const int32_t *value = (const int32_t *)matrix->values + var * matrix->var_stride;
+    const int32_t *value = (const int32_t *)matrix->values + var * matrix->source.n_obs;
     for (int64_t k = 0; k < n; k++) {
-        int32_t v = value[(observed ? observed[k] : first + k) * matrix->obs_stride];
+        int32_t v = value[observed ? observed[k] : first + k];
         out[k] = v == INT_MIN ? (double)NAN : (double)v;
     }
 }

@@ -43,14 +43,12 @@ gcor_status gcor_for_columns_together(gcor_context *context, const gcor_columns 
 
 typedef enum { GCOR_DOUBLES, GCOR_INTEGERS, GCOR_SPARSE } gcor_storage;
 
-/* A matrix read in place: observation k of variable j is values[k * obs_stride + j * var_stride]; a sparse matrix
- * has compressed columns with ascending row indices. Borrowed: the caller keeps it alive and unchanged. Missing
- * values: INT_MIN for integers, any NaN for doubles. */
+/* A matrix of columns, read in place; a sparse one has compressed columns with ascending row indices. Borrowed: the
+ * caller keeps it alive and unchanged. Missing values: INT_MIN for integers, any NaN for doubles. */
 typedef struct {
     gcor_source source; /* must be first; made by gcor_matrix_source() */
     gcor_storage storage;
-    const void *values; /* double or int32_t; sparse: the doubles of the stored entries */
-    int64_t obs_stride, var_stride;
+    const void *values;          /* double or int32_t; sparse: the doubles of the stored entries */
     const int32_t *sparse_row;   /* row of each entry */
     const int32_t *sparse_start; /* n_var + 1 starts of columns */
 } gcor_matrix;

@@ -73,11 +73,7 @@ unit_data unit_data_new(int64_t n_obs, int64_t n_var, int spoilt) {
         if (spoilt && n_obs > 0) spoil_column(values + j * n_obs, n_obs, j);
     }
     free(common);
-    gcor_matrix matrix = {.source = gcor_matrix_source(n_obs, n_var),
-                          .storage = GCOR_DOUBLES,
-                          .values = values,
-                          .obs_stride = 1,
-                          .var_stride = n_obs};
+    gcor_matrix matrix = {.source = gcor_matrix_source(n_obs, n_var), .storage = GCOR_DOUBLES, .values = values};
     return (unit_data){matrix, values};
 }
 

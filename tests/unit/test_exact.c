@@ -195,11 +195,7 @@ static void coefficients_are_computed_anew_block_by_block(void) {
     double *values = malloc(sizeof(double) * LONG * SOME);
     for (int64_t k = 0; k < (int64_t)LONG * SOME; k++)
         values[k] = (k < LONG ? 0 : values[k % LONG]) + unit_uniform() / (1 + (double)(k / LONG));
-    gcor_matrix matrix = {.source = gcor_matrix_source(LONG, SOME),
-                          .storage = GCOR_DOUBLES,
-                          .values = values,
-                          .obs_stride = 1,
-                          .var_stride = LONG};
+    gcor_matrix matrix = {.source = gcor_matrix_source(LONG, SOME), .storage = GCOR_DOUBLES, .values = values};
     gcor_columns columns = {.source = &matrix.source, .n_obs = LONG};
     for (int threads = 1; threads <= 2; threads++) {
         gcor_pair_value pairs[N_PAIRS];
