@@ -3,6 +3,9 @@
 # Raises an error about arguments or data; the functions below raise other classes.
 fail <- function(...) fail_as("input", ...)
 
+# Raises an error about the value of one argument, or about data.
+fail_value <- function(...) fail_as(c("value", "input"), ...)
+
 # Raises an error about a result or data that do not fit into memory or on the disk.
 fail_memory <- function(...) fail_as("memory", ...)
 
@@ -106,7 +109,7 @@ refuse_other_names <- function(given, known) {
 # value in the message. These are evaluated only if there is an error, as in the checks below.
 check_that <- function(value, name, ok, what, hint = "", shown = show_value(value)) {
   if (isTRUE(ok)) return(value)
-  fail("'", name, "' must be ", what, ", not ", shown, hint)
+  fail_value("'", name, "' must be ", what, ", not ", shown, hint)
 }
 
 # Shows an object in a message by its class.

@@ -23,7 +23,8 @@ constant <- function(name) engine$constants[[name]]
 measures <- function() .Call(r_measures)
 
 # Returns a method's row of the table of measures: name, title, ranked, common, distribution, df_taken, and for a design
-# centred, options, takes_covariates, takes_weights (also whitens), refusal; min_obs; last_step.
+# centred, options, takes_covariates, takes_weights (also whitens), has_partial, refusal; is_product; min_obs;
+# last_step.
 measure_of <- function(method) {
   own <- if (length(method) == 1L) engine$rows[[method]]
   if (is.null(own)) row_of_measures(method) else own
@@ -89,6 +90,10 @@ GROUP_METHODS <- c(distance = "distance of groups", rv = "rv")
 # Methods whose confidence intervals have the level that they claim for normal data. Those of bicor do not: at a level
 # of 0.95 and a correlation of 0.9, 0.92 to 0.93 of them contain it, for any number of observations.
 INTERVAL_METHODS <- c("pearson", "kendall", "spearman", "cosine")
+
+# The variance of a z of n observations, times n - 3. That of bicor is 0.95 to 1.0 without a correlation, and 1.1 to 1.2
+# if it is 0.9.
+Z_VARIANCES <- c(pearson = 1, spearman = 1.06, bicor = 1.1)
 
 # Returns the number of pairs of n columns.
 pairs_of <- function(n) n * (n - 1) / 2

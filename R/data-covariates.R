@@ -53,8 +53,7 @@ regressors_of <- function(asked, measure, n_obs) {
              `unknown times` = is.null(asked$tr), `df = "bartlett"` = identical(asked$df, "bartlett"),
              `measure without regression` = !measure$takes_covariates, `measure without intercepts` = !measure$centred,
              `measure without whitening` = !measure$takes_weights)
-  check_together(list(features = c(kinds, names(which(facts)))),
-                 words = list(method = measure$name, refusal = measure$refusal))
+  check_facts(c(kinds, names(which(facts))), words_of(measure$name))
   runs <- if (is.null(codes)) list(seq_len(n_obs)) else unname(split(seq_len(n_obs), codes))
   z <- if ("covariates" %in% kinds) covariates_of(asked, measure, n_obs)
   is_applied <- function(kind) !is.null(kind$of_runs) && !(measure$last_step == "complex" && isTRUE(kind$is_band))
@@ -383,8 +382,7 @@ design_of_regressors <- function(run, regressors) {
   mixes <- intersect(c("protect", "covariance"), names(run$asked))
   if (length(mixes)) {
     misses <- is_pairwise && any(vapply(Filter(Negate(is.null), run[c("x", "y")]), has_missing, NA))
-    check_together(list(features = c("covariates", mixes, if (misses) "pairs that miss some",
-                                     if (is_graded(design)) "graded weights")))
+    check_facts(c("covariates", mixes, if (misses) "pairs that miss some", if (is_graded(design)) "graded weights"))
   }
   basis <- basis_of(regressors, design$weights, counts, !is_pairwise)
   design$lost <- basis$lost

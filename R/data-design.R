@@ -39,7 +39,7 @@ ADJUSTED <- c("covariance", "spectrum", "graded", "zeros", "effective", "options
 # Returns the run's design, except for partial correlations.
 designed <- function(run, tests) {
   asked <- run$asked
-  features_of("adjustment", list(adjustment = asked)) # stops if they do not go together, as one subject's may not
+  found <- features_of("adjustment", list(adjustment = asked)) # checked again, as one subject's may not go together
   observations <- if (is.null(run$observations)) observations_of(run$x) else run$observations
   for (name in c("weights", "covariates", "data", "protect", "runs", "covariance")) {
     own <- check_slots(asked[[name]], name)
@@ -50,6 +50,7 @@ designed <- function(run, tests) {
     is_asked <- if (is.null(part$of)) any(part$asks %in% names(asked)) else part$of(run$method)
     if (is_asked) run <- with_made(run, part$add(run, tests))
   }
+  check_together(found, facts_of(run), words_of(run$method))
   design <- run$design
   told <- design$adjusted
   told$effective <- told_worth(run)
@@ -95,10 +96,9 @@ design_with_options <- function(run) {
   check_that(given, "options", is.list(given) && !is.null(names(given)), "a named list")
   known <- measure_of(run$method)$options[[1L]]
   unknown <- setdiff(names(given), names(known))
-  if (length(unknown)) {
-    fail("'options' has \"", unknown[1L], "\"; method = \"", run$method, "\" takes ",
-         if (length(known)) toString(names(known)) else "none")
-  }
+  check_facts(c("options", if (length(unknown)) "options of another measure"),
+              list(method = run$method, option = unknown[1L],
+                   known = if (length(known)) toString(names(known)) else "none"))
   design$option <- vapply(names(known), function(name) check_option(given[[name]], name, known[[name]]), 0)
   # pearsonFallback = "all": any column with a zero deviation decides for all columns.
   if (isTRUE(design$option["pearsonFallback"] == 2) && !any_falls_back(run)) design$option[["pearsonFallback"]] <- 1
@@ -152,5 +152,7 @@ facts_of <- function(run) {
                 `measure of ranks` = measure$ranked, `centred measure` = measure$centred,
                 `one-sided measure` = is_one_sided(run$method), `measure of spectra` = is_of_spectra(run$method),
                 `measure of agreement` = measure$last_step == "agreement",
+                `measure without weights` = !measure$takes_weights, `measure without partial` = !measure$has_partial,
+                `measure without products` = !measure$is_product,
                 `measure without intervals` = !run$method %in% INTERVAL_METHODS)))
 }

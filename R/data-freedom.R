@@ -7,7 +7,7 @@ design_with_df <- function(run, tests) {
   if (is.null(df)) return(run$design)
   measure <- measure_of(run$method)
   facts <- c("df", if (!tests) "call without p values", if (!is_t_distributed(run$method)) "measure without t")
-  check_together(list(features = facts), words = list(method = run$method, distribution = measure$distribution))
+  check_facts(facts, list(method = run$method, distribution = measure$distribution))
   check_that(df, "df", identical(df, "bartlett") || are_finite(df, 1L, 1), "a number of at least 1, or \"bartlett\"")
   design <- run$design
   design$df <- if (identical(df, "bartlett")) df else as.numeric(df)
@@ -17,19 +17,15 @@ design_with_df <- function(run, tests) {
 }
 
 need_distribution <- function(method) {
-  if (has_distribution(method)) return(invisible())
-  fail("p values of method = \"", method, "\" have no known distribution; adjust = \"maxT\" finds them by ",
-       "permutation, in gpuCorTest(), gpuAssociation(), and gpuCorNetwork() with 'p.value'")
+  check_facts(c("p values", if (!has_distribution(method)) "measure without distribution"), list(method = method))
 }
 
 # The t distribution of an uncentered measure requires columns with mean zero, which the user states by giving 'df'.
 check_testable <- function(method, df) {
   need_distribution(method)
-  measure <- measure_of(method)
-  if (measure$centred || !is.null(df)) return(invisible())
-  if (method == "given") fail("p values of given coefficients need 'df', n - 2 for those of n observations")
-  fail("p values of method = \"", method, "\" hold for columns whose expected value is zero; if it is, say so by 'df' ",
-       "(n - 1 for n observations), or use method = \"pearson\"")
+  if (measure_of(method)$centred || !is.null(df)) return(invisible())
+  kind <- if (method == "given") "given coefficients" else "uncentred measure"
+  check_facts(c("p values", kind), list(method = method))
 }
 
 # ---- weights
@@ -45,7 +41,7 @@ kind_code <- function(asked, method, scaled) {
            "needs integers, numbers of copies")
     }
     facts <- c("weights_are = \"frequency\"", if (!is_t_distributed(method)) "measure without t")
-    check_together(list(features = facts), words = list(method = method))
+    check_facts(facts, list(method = method))
   }
   # Importance weights of 0 and 1 have the effective number of precision weights.
   if (kind == "importance" && !is_graded(list(weights = scaled))) kind <- "precision"

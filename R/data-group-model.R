@@ -104,15 +104,8 @@ group_model <- function(sizes, groups, units) {
   }
   is_paired <- length(sizes) == 2L
   unequal <- is_paired && n != sizes[2L]
-  if (unequal || n < 2L) {
-    fail(if (unequal) {
-      paste("paired = TRUE pairs the subjects of 'x' and 'y', which are", n, "and", sizes[2L])
-    } else if (is_paired) {
-      "paired = TRUE needs at least two pairs of subjects"
-    } else {
-      "one group needs at least two subjects, whose z vary"
-    })
-  }
+  if (unequal) fail_value("paired = TRUE pairs the subjects of 'x' and 'y', which are ", n, " and ", sizes[2L])
+  if (n < 2L) check_facts(c("group of one subject", if (is_paired) "paired"))
   model <- linear_model(matrix(1, n, 1L), matrix(1), if (is_paired) "pairs" else "mean", units)
   if (is_paired) model$weights <- c(model$weights, -model$weights) # subjects of the first group come first
   model
@@ -131,7 +124,7 @@ design_model <- function(design, contrast, n, units) {
   check_as_many(nrow(design), "design", "row", n, of = "subject")
   rank <- qr(design)$rank
   if (rank < ncol(design) || n <= rank) {
-    fail("'design' has ", if (rank < ncol(design)) {
+    fail_value("'design' has ", if (rank < ncol(design)) {
       paste0(n_of(ncol(design), "column"), " of rank ", rank, "; leave out those that others determine")
     } else {
       paste0(n_of(rank, "term"), " for ", n_of(n, "subject"), "; there must be more subjects")

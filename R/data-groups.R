@@ -4,11 +4,9 @@
 # Returns the engine's measure for `method` and the argument `groups`.
 method_of_groups <- function(method, groups) {
   own <- GROUP_METHODS[method]
-  if (is.null(groups)) {
-    if (method != "rv") return(method)
-    fail("method = \"rv\" is of groups of columns; give 'groups', a label for each column")
-  }
-  if (is.na(own)) fail("'groups' is for method = \"distance\" and \"rv\", not for \"", method, "\"; leave it out")
+  if (is.null(groups) && method != "rv") return(method)
+  check_facts(c(if (!is.null(groups)) "groups", if (is.na(own)) "measure without groups" else "measure of groups"),
+              list(method = method))
   own[[1L]]
 }
 

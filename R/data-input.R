@@ -60,7 +60,7 @@ as_variables <- function(x, name, assay = NULL, method = "") {
 # Stops if x is a list of subjects: this function takes one data set.
 check_one <- function(x, name) {
   if (!is_subjects(x)) return(invisible())
-  fail("'", name, "' ", if (is.list(x) && length(dim(x[["data"]])) == 2L) {
+  fail_value("'", name, "' ", if (is.list(x) && length(dim(x[["data"]])) == 2L) {
     paste0("is a list with the matrix 'data', as in WGCNA; give lapply(", name, ", `[[`, \"data\")")
   } else {
     paste0("must be numeric, not of class ", class(x)[1L],
@@ -90,10 +90,7 @@ check_not_coefficients <- function(x, name, of_subjects = FALSE) {
 
 # ---- coefficients that one has: method = "given"
 
-refuse_given <- function() {
-  fail("method = \"given\" is for gpuCor(), gpuCorNetwork(), gpuConnectivity(), gpuTOM(), pickPower() and ",
-       "gpuCorCompare(), which need no observations; give the data, and another method")
-}
+refuse_given <- function() check_facts(c("given coefficients", "call of observations"))
 
 # Fisher's z that have a coefficient which differs enough from 1: that of 8 is 1 - 2.3e-7, where z has 9 digits.
 MAX_GIVEN_Z <- 8
@@ -192,7 +189,7 @@ check_filled <- function(n_obs, n_x, n_y, use, method) {
 # observations, or NULL if they are row names of the returned x). `assay`: of an experiment; `options`: of the measure.
 check_input <- function(x, y, use, method, assay = NULL, options = NULL) {
   if (method == "given") {
-    if (!is.null(y)) fail("method = \"given\" has the coefficients of the columns of 'x'; leave 'y' out")
+    check_facts(c("given coefficients", if (!is.null(y)) "y"))
     return(list(x = given_coefficients(x, options), y = NULL, scalar = FALSE))
   }
   is_plain <- is.null(y) && is.null(assay) && is.matrix(x) && !is.object(x) && (is_numeric(x) || is.logical(x))

@@ -131,10 +131,7 @@ with_pairs <- function(run, pairs = run$mask) {
       is_number_within(pairs$distance, 0, .Machine$double.xmax) && are_traits(pairs$x) &&
       (is.null(pairs$y) || are_traits(pairs$y))
     if (!is_whole) fail("'pairs' was changed since pairMask() made it; make it again")
-    if (is.null(run$y) != is.null(pairs$y)) {
-      fail("'pairs' ", if (is.null(run$y)) "is of columns of 'x' with those of 'y', and there is no 'y'",
-           if (!is.null(run$y)) "says nothing of the columns of 'y': give it 'y', too")
-    }
+    check_facts(c(if (!is.null(run$y)) "y", paste("pairs of", if (is.null(pairs$y)) "one data set" else "'x' and 'y'")))
     for (name in c("x", if (!is.null(run$y)) "y")) {
       n <- max(length(pairs[[name]]$label), ncol(pairs[[name]]$place)) # one of them
       columns <- ncol(run[[name]])

@@ -79,7 +79,7 @@ residualized_run <- function(run, part) {
   misses <- !measure$ranked && uses[run$use] == "pairwise.complete.obs" && any(vapply(given, has_missing, NA))
   facts <- c("regression before parts", if (measure$ranked) "measure of ranks",
              if (is_of_spectra(run$method)) "measure of spectra", if (misses) "pairs that miss some")
-  check_together(list(features = facts), words = list(method = run$method, part = part))
+  check_facts(facts, list(method = run$method, part = part))
   values <- lapply(given, function(x) {
     residuals <- column_blocks(x, function(values) residualize_columns(values, run$design, measure$centred))
     residuals <- do.call(cbind, residuals)
@@ -98,8 +98,8 @@ window_series <- function(run) {
   windows <- run$over$windows
   first <- (seq_len(windows$n) - 1) * windows$step + 1
   if (!is.null(runs) && any(runs[first] != runs[first + windows$width - 1])) {
-    fail("'runs': windows of ", windows$width, " rows, ", windows$step, " apart, have rows of two runs; call ",
-         "gpuCorWindows() once for the rows of each run")
+    fail_value("'runs': windows of ", windows$width, " rows, ", windows$step, " apart, have rows of two runs; call ",
+               "gpuCorWindows() once for the rows of each run")
   }
   if (is_adjusted_run(run)) residualized_run(run, "window") else run
 }

@@ -35,9 +35,8 @@
 #   call          the user's call, which results show; in a plan that from which it was made
 
 # Returns a run. `found`: from features_of(); `takes`: "one" data set; "pairs", the same if observations do not matter;
-# "subjects"; "summaries", the same for values of subjects that may be other numbers than coefficients; a list of what
-# with_groups() takes; or "later", if with_data() will be called; `tests`: TRUE if p values will be computed; `max_t`:
-# from max_t_of(); `...`: of bare_run().
+# "subjects"; a list of what with_groups() takes; or "later", if with_data() will be called; `tests`: TRUE if p values
+# will be computed; `max_t`: from max_t_of(); `...`: of bare_run().
 new_run <- function(found, specs, x, y, method, use, criterion = NULL, sign = NULL, takes = "one",
                     tests = isTRUE(criterion$name %in% c("p.value", "fdr")) && is.null(max_t), max_t = NULL,
                     pairs = NULL, precision = "single", call = NULL, ...) {
@@ -46,9 +45,7 @@ new_run <- function(found, specs, x, y, method, use, criterion = NULL, sign = NU
   in_double <- check_choice(precision, precisions, "precision") == "double"
   use <- check_use(if (method == "given") "everything" else use) # a missing value is that pair's alone
   place <- new_place(specs$control)
-  if (method == "given" && !is.null(place$replay)) {
-    fail("method = \"given\" cannot be in a plan; call the function on one machine")
-  }
+  if (method == "given") check_facts(c("given coefficients", if (!is.null(place$replay)) "plan"))
   run <- bare_run(method, use, place, mask = pairs, assay = specs$control$assay, asked = unclass(specs$adjustment),
                   in_double = in_double, min_obs = max(0L, specs$adjustment$min_obs),
                   combination = unclass(specs$subjects),
@@ -63,7 +60,7 @@ new_run <- function(found, specs, x, y, method, use, criterion = NULL, sign = NU
   }
   run <- with_design(run, tests)
   if (tests && (is.null(max_t) || max_t$how == "permutation")) warn_series(run, x)
-  check_together(found, facts_of(run), list(method = run$method))
+  check_together(found, facts_of(run), words_of(run$method))
   if (!is.null(max_t) && (max_t$how != "permutation" || !is.null(run$design$basis))) { # R exchanges values
     values <- sum(vapply(run[c("x", "y")], function(m) if (is.null(m)) 0 else prod(dim(m)), 0))
     check_memory(16 * values, paste0("adjust = \"", max_t$adjust, "\""), n_of(values, "value"),
@@ -84,11 +81,8 @@ bare_run <- function(method, use, place, ...) {
 # Returns the run with data, and its pairs. Verbs that take one data set refuse several subjects'.
 with_data <- function(run, x, y = NULL, takes = "one", tests = FALSE) {
   if (is.list(takes)) return(with_pairs(with_groups(run, x, y, takes)))
-  if (!takes %in% c("one", "pairs") && is_subjects(x)) return(with_pairs(with_subjects(run, x, y, takes, tests)))
-  given <- names(run$combination)
-  if (length(given)) {
-    fail("'", given[1L], "' says how subjects are combined, and 'x' is not a list of their matrices; leave it out")
-  }
+  if (!takes %in% c("one", "pairs") && is_subjects(x)) return(with_pairs(with_subjects(run, x, y, tests)))
+  check_facts(c("one data set", names(run$combination)))
   if (takes == "one" && run$method == "given") refuse_given()
   input <- check_input(x, y, run$use, run$method, run$assay, run$asked$options)
   with_pairs(changed(run, grouped(input, run)))

@@ -8,16 +8,16 @@ design_with_spectrum <- function(run) {
   n <- nrow(run$x)
   gaps <- sum(design$weights == 0)
   if (gaps == 0 && drops_observations(run)) gaps <- sum(!complete_observations(run))
-  if (gaps > 0) {
-    fail("method = \"", run$method, "\" takes segments of series without gaps, and ", n_of(gaps, "observation"),
-         if (gaps > 1) " are" else " is", " left out; fill them in")
-  }
+  check_facts(c("measure of spectra", if (gaps > 0) "observations left out"),
+              list(method = run$method, gaps = paste(n_of(gaps, "observation"), if (gaps > 1) "are" else "is")))
   option <- design$option
   if (is.null(option)) option <- vapply(measure_of(run$method)$options[[1L]], `[[`, 0, "value")
   runs <- if (is.null(design$runs)) list(seq_len(n)) else unname(split(seq_len(n), design$runs))
   shortest <- min(lengths(runs))
   size <- if (isTRUE(option[["segment"]] > 0)) option[["segment"]] else max(4, 2 * shortest %/% 9)
-  if (shortest < 4) fail("method = \"", run$method, "\" needs at least 4 observations in a row; there are ", shortest)
+  if (shortest < 4) {
+    fail_value("method = \"", run$method, "\" needs at least 4 observations in a row; there are ", shortest)
+  }
   if (size < 4 || size > shortest) {
     fail("'segment' is ", format(size), ", and must be a number of observations from 4 to ", shortest, ", those of ",
          if (length(runs) > 1L) "the shortest run" else "the series")
@@ -36,8 +36,8 @@ design_with_spectrum <- function(run) {
   step <- size - floor(size * option[["overlap"]])
   first <- unlist(lapply(runs, function(rows) rows[seq(1, length(rows) - size + 1, by = step)]))
   if (length(first) < 2L && (apart || length(number) < 2L)) {
-    fail("method = \"", run$method, "\" has one segment of ", size, " observations, in which each frequency is always ",
-         "coherent; use shorter segments, options = list(segment = )")
+    fail_value("method = \"", run$method, "\" has one segment of ", size, " observations, in which each frequency ",
+               "is always coherent; use shorter segments, options = list(segment = )")
   }
   in_segments <- function(part) {
     in_blocks(rep(list(part), length(first)), lapply(first, function(from) from - 1 + seq_len(size)), seq_len(n))

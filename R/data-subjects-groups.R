@@ -3,17 +3,13 @@
 # Returns the run with the data of groups. `groups`: see group_model(), and seeds.
 with_groups <- function(run, x, y, groups) { # nolint: cyclocomp_linter.
   is_of_rows <- !is_subjects(x) || identical(run$combination$effects, "fixed")
-  if (!has_distribution(run$method) && (is_of_rows || run$method == "mi")) {
-    fail("method = \"", run$method, "\" has no Fisher's z to compare",
-         if (run$method != "mi") " but of lists of subjects by effects = \"random\"", "; use method = \"spearman\"")
-  }
+  check_facts(c("gpuCorCompare", paste0("method = \"", run$method, "\""), if (is_of_rows) "one z of all rows",
+                if (is.null(y)) "one group", if (!is.null(groups$design)) "design",
+                if (!has_distribution(run$method)) "measure without distribution",
+                if (is_of_spectra(run$method)) "measure of spectra"), list(method = run$method))
   given <- run$combination
   sizes <- group_sizes(x, y, given$subjects)
   n_first <- sizes[1L]
-  if (is_of_spectra(run$method) && length(sizes) == 1L && is.null(groups$design)) {
-    fail("method = \"", run$method, "\" is never negative, so that its mean over one list of subjects is above 0 in ",
-         "any case; give a second list as 'y', or a 'design'")
-  }
   names <- subject_names(sum(sizes), n_first)
   # Subjects are often read in the order of a table that was sorted, whose row numbers tell nothing then.
   own <- subject_labels(x)
@@ -27,7 +23,7 @@ with_groups <- function(run, x, y, groups) { # nolint: cyclocomp_linter.
   are_matrices <- length(sizes) == 2L && all(sizes == 1L) && !groups$paired
   effects <- if (!is.null(given$effects)) given$effects else if (are_matrices) "fixed" else "random"
   if (effects == "fixed" && isTRUE(run$asked$partial)) {
-    check_together(list(features = c("partial", "fixed effects")))
+    check_facts(c("partial", "fixed effects"))
   }
   run <- with_over(run, units = units_of(groups$blocks, groups$whole, if (groups$paired) sizes[1L] else sum(sizes)))
   model <- if (effects == "random") group_model(sizes, groups, run$over$units)
@@ -88,8 +84,8 @@ read_groups <- function(run, x, y, names, n_first) {
 group_sizes <- function(x, y, counts) {
   n <- if (is.null(y)) 1L else 2L
   if (n == 1L && !is_subjects(x)) {
-    fail("'y' is missing; one group must be a list of subjects' matrices; two groups of the rows of 'x' are ",
-         groups_of(c("a", "b"), ", "))
+    fail_value("'y' is missing; one group must be a list of subjects' matrices; two groups of the rows of 'x' are ",
+               groups_of(c("a", "b"), ", "))
   }
   refuse_labels(y, x, paste0("'y' must be a matrix or a list of matrices, not a vector of ", n_of(length(y), "value")))
   check_that(counts, "subjects", is.null(counts) || (is_numeric(counts) && length(counts) == n),

@@ -16,7 +16,7 @@ combined_significance <- function(run) {
   x <- run$x
   facts <- c("p values of subjects", if (sign_of_tests(run) == "positive") "one-sided measure",
              if (!x$name %in% c("fisher", "spread", DIFFERENCE)) "another combination")
-  check_together(list(features = facts), words = list(method = run$method, combine = x$name))
+  check_facts(facts, list(method = run$method, combine = x$name))
   if (is_random(x)) {
     check_group_sizes(x)
     return(list(n = sum(x$counted$n), one_by_one = TRUE, single = FALSE, quotients = NULL,
@@ -62,9 +62,9 @@ comparable_statistics <- function(statistic, df, to) {
 
 check_group_sizes <- function(x) {
   if (if (is.null(x$model)) !has_single(x) else x$model$df > 0) return(invisible())
-  fail("effects = \"random\" needs at least two subjects",
-       if (length(x$data) > x$n_first) if (is.null(x$model)) " in each group" else " in one of the groups",
-       ", whose z vary; effects = \"fixed\" takes one")
+  fail_value("effects = \"random\" needs at least two subjects",
+             if (length(x$data) > x$n_first) if (is.null(x$model)) " in each group" else " in one of the groups",
+             ", whose z vary; effects = \"fixed\" takes one")
 }
 
 has_single <- function(x) any(c(x$n_first, length(x$data) - x$n_first) == 1)
@@ -105,10 +105,6 @@ p_of_tests <- function(tests) exp(-t_scores(tests))
 
 # ---- fixed effects: the variance of each subject's z follows from its number of observations
 
-# The variance of a z of n observations, times n - 3. That of bicor is 0.95 to 1.0 without a correlation, and 1.1 to 1.2
-# if it is 0.9.
-Z_VARIANCES <- c(pearson = 1, spearman = 1.06, bicor = 1.1)
-
 # Returns the min p value of a rank correlation, or NULL for other measures: Fisher's z of n rows counts as no more
 # evidence than the exact distribution has, 2 / n!. The smallest group decides. `groups`: each group's n.
 min_rank_p <- function(method, groups) {
@@ -118,14 +114,9 @@ min_rank_p <- function(method, groups) {
 # Returns the standard error of the weighted mean of z, or stops if it is not the same for all pairs.
 combined_error <- function(x, method) {
   variance <- Z_VARIANCES[method]
-  if (is.na(variance)) {
-    known <- paste0('"', names(Z_VARIANCES), '"', collapse = ", ")
-    fail("p values by effects = \"fixed\" are known for methods ", known, ", not for \"", method, "\"; ",
-         if (has_single(x)) "with one subject in a group use \"spearman\"",
-         if (!has_single(x)) "effects = \"random\" tests the subjects' coefficients themselves")
-  }
-  check_together(list(features = c("p values by fixed effects", if (x$skips) "na.rm",
-                                   if (x$counted$common) "pairwise-complete observations")))
+  check_facts(c("p values by fixed effects", if (is.na(variance)) "measure without variance of z",
+                if (has_single(x)) "single subjects", if (x$skips) "na.rm",
+                if (x$counted$common) "pairwise-complete observations"), list(method = method))
   few <- which(x$counted$n < 4)
   if (length(few)) {
     fail("p values need at least 4 observations of each subject; ", subject_names(length(x$data), x$n_first)[few[1L]],

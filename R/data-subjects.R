@@ -86,16 +86,16 @@
 #' @name subjects
 NULL
 
-# Returns the run with subjects' data instead of matrices; a single subject's data are matrices. `takes`, `tests`: as in
+# Returns the run with subjects' data instead of matrices; a single subject's data are matrices. `tests`: as in
 # new_run().
-with_subjects <- function(run, x, y, takes, tests) {
+with_subjects <- function(run, x, y, tests) {
   given <- run$combination
-  rule <- check_combination(given, takes == "summaries")
+  rule <- check_combination(given)
   # "random": subjects are a sample; "fixed": they are the only ones of interest.
   effects <- if (!tests) "none" else if (is.null(given$effects)) "random" else given$effects
   n <- subjects_of(x, y, given$subjects)
-  sessions <- if (rule$how %in% RELIABILITY) sessions_of(x, y, n) else 1L
-  if (n == 1L) check_together(list(features = c("one subject", paste0("combine = \"", rule$how, "\""))))
+  sessions <- if (rule$how %in% RELIABILITY) sessions_of(x, y, n, rule$how) else 1L
+  if (n == 1L) check_facts(c("one subject", paste0("combine = \"", rule$how, "\"")))
   names <- subject_names(n)
   n <- n * sessions
   if (sessions > 1L) {
@@ -134,13 +134,11 @@ with_combined <- function(run, data, rule, effects, names, weigh, total = NULL, 
 }
 
 # Returns the number of sessions of each subject: x is a list of subjects, each a list of its sessions' matrices.
-sessions_of <- function(x, y, n) {
+sessions_of <- function(x, y, n, how) {
   counts <- lapply(list(x = x, y = y), function(data) if (is.list(data)) unique(lengths(data)))
   are_lists <- is.list(x) && all(vapply(x, function(subject) is.list(subject) && !is.object(subject), NA))
-  if (!are_lists || n < 2L) {
-    fail("an intraclass correlation needs ", if (are_lists) paste("at least two subjects, not", n),
-         if (!are_lists) "a list of subjects, each a list of its sessions' matrices")
-  }
+  check_facts(c(paste0("combine = \"", how, "\""), if (!are_lists) "subjects without sessions"))
+  if (n < 2L) fail_value("an intraclass correlation needs at least two subjects, not ", n)
   if (length(counts$x) > 1L || counts$x < 2L || (!is.null(y) && !identical(counts$x, counts$y))) {
     fail("all subjects must have the same number of sessions, at least two, not ",
          paste(sort(unique(unlist(counts))), collapse = ", "))
@@ -188,8 +186,8 @@ subject_designs <- function(run, data, effects, names = subject_names(length(dat
   asked <- run$asked
   n <- length(data$x)
   if (!length(asked) && !is_of_spectra(run$method)) return(NULL)
-  check_together(list(features = c("several subjects", paste(effects, "effects"), if (!is.null(asked$df)) "df",
-                                   if (identical(asked$df, "bartlett")) "df = \"bartlett\"")))
+  check_facts(c("several subjects", paste(effects, "effects"), if (!is.null(asked$df)) "df",
+                if (identical(asked$df, "bartlett")) "df = \"bartlett\""))
   each_subject(n, function(i) {
     own <- with_mask(with_values(run, data$x[[i]], data$y[[i]]), NULL) # the mask is checked later
     with_design(with_asked(own, asked_of_subject(asked, i, n)), tests = effects == "fixed")$design
@@ -203,12 +201,8 @@ dim.gpuCorSubjects <- function(x) c(sum(vapply(x$data, nrow, 0L)), ncol(x$data[[
 dimnames.gpuCorSubjects <- function(x) if (!is.null(x$names)) list(NULL, x$names)
 
 # Returns list(how, level, skips).
-check_combination <- function(given, summarizes = FALSE) {
-  how <- given$combine
-  if (!summarizes && isTRUE(how %in% summaries)) {
-    fail("combine = \"", how, "\" gives no coefficients; only gpuCor() has it")
-  }
-  if (is.null(how)) how <- "mean"
+check_combination <- function(given) {
+  how <- if (is.null(given$combine)) "mean" else given$combine
   above <- given$above
   level <- if (how == "fraction") { # the number that a combination has beside its name
     check_that(above, "above", is_number_within(above, -1, 1), "a number between -1 and 1")
@@ -227,8 +221,8 @@ subjects_of <- function(x, y, n) {
   if (is.null(y)) return(of_x)
   of_y <- if (is_subjects(y)) count_of(y, n, "y")
   if (identical(as.numeric(of_y), as.numeric(of_x))) return(of_x)
-  fail("'x' ", if (is.null(of_y)) "is a list of subjects, and 'y' is none; give a list of as many",
-       if (!is.null(of_y)) paste0("has ", n_of(of_x, "subject"), ", and 'y' has ", of_y))
+  fail_value("'x' ", if (is.null(of_y)) "is a list of subjects, and 'y' is none; give a list of as many",
+             if (!is.null(of_y)) paste0("has ", n_of(of_x, "subject"), ", and 'y' has ", of_y))
 }
 
 count_of <- function(x, n, name) {

@@ -111,10 +111,12 @@ features_of <- function(verb, specs, frame = NULL, ...) {
   texts <- values[is_text]
   texts <- lapply(texts[!is_given[is_text] | lengths(texts) == 1L], `[`, 1L)
   facts <- c(edges = length(criterion) > 0L, tests = any(c("p.value", "fdr") %in% criterion),
-             `several values` = any(lengths(given[criterion]) > 1L), plan = !is.null(specs$control$replay))
+             `several criteria` = length(criterion) > 1L, `several values` = any(lengths(given[criterion]) > 1L),
+             plan = !is.null(specs$control$replay))
   found <- list(features = c(verb, names(given), if (length(texts)) paste0(names(texts), " = \"", texts, "\""),
                              names(facts)[facts]),
-                words = c(texts, list(criterion = criterion[1L], values = length(given[[criterion[1L]]]))))
+                words = c(texts, list(criterion = criterion[1L], criteria = listed(criterion, "and"),
+                                      values = length(given[[criterion[1L]]]))))
   check_together(found)
   found
 }

@@ -40,11 +40,7 @@ FIND_SEVERAL <- list(
 # Returns list(name, value) of the only criterion in `given`. `several`: TRUE if it may have several values.
 check_criterion <- function(given, several = TRUE) {
   given <- Filter(Negate(is.null), given)
-  if (length(given) != 1L) {
-    fail(if (length(given)) "give only one of " else "which pairs are edges? give one of ",
-         "'threshold', 'density', 'k', 'p.value' or 'fdr'",
-         if (length(given)) paste0(", not ", paste0("'", names(given), "'", collapse = " and ")))
-  }
+  if (!length(given)) fail_value("which pairs are edges? give one of ", listed(CRITERIA, "or"))
   name <- names(given)
   check <- if (name == "k") {
     function(value) check_whole(value, "k", 1)
@@ -123,7 +119,6 @@ network_criterion <- function(given, normalize, lioness = NULL) {
   with <- if (!is.null(lioness)) "'lioness'" else if (normalize != "none") paste0("normalize = \"", normalize, "\"")
   if (is.null(threshold) || is.null(with)) return(check_criterion(given))
   check_that(threshold, "threshold", are_finite(threshold, min = 0), paste("numbers of at least 0 with", with))
-  check_criterion(replace(given, "threshold", 0)) # stops if there are others
   list(name = "threshold", value = as.numeric(threshold))
 }
 

@@ -120,10 +120,8 @@ surrogate_maxima <- function(run, side, rule, min) {
   run <- compared_run(run)
   x <- run$x
   y <- run$y
-  if (nrow(x) < n) {
-    fail("'surrogate' needs series without gaps, and ", n_of(n - nrow(x), "observation"), " of ", format_count(n),
-         " do not count; df = \"bartlett\" knows of gaps, without 'adjust'")
-  }
+  check_facts(c("surrogate", if (nrow(x) < n) "observations left out"),
+              list(gaps = paste(n_of(n - nrow(x), "observation"), "of", format_count(n))))
   if (rule$how == "phase" && !measure_of(run$method)$ranked) {
     given <- Filter(Negate(is.null), list(x, y))
     ranks <- if (!is_of_spectra(run$method)) "method = \"spearman\" or "

@@ -79,7 +79,7 @@ gpuConnectivity <- function(x, y = NULL, threshold = NULL, density = NULL, power
     fail("what is to be summed? give 'threshold', 'density', 'power', 'maps' or histogram = TRUE")
   }
   found <- features_of("gpuConnectivity", specs, environment(), `list of subjects` = is_subjects(x),
-                       eigenvector = "eigenvector" %in% maps)
+                       `maps = "eigenvector"` = "eigenvector" %in% maps)
   breaks <- check_whole(breaks, "breaks", 1, constant("bins"))
   if (constant("bins") %% breaks != 0) {
     fail("'breaks' is ", breaks, "; it must divide ", constant("bins"), ", as 100, 200 or 1000 do")

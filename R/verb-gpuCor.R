@@ -117,7 +117,7 @@ gpuCor <- function(x, y = NULL, method = "pearson", use = "everything", lag = NU
   if (test || output == "list") {
     return(cor_with_tests(c(list(x, y, method, use), specs[c("adjustment", "control")]), output, test, call))
   }
-  run <- new_run(found, specs, x, y, method, use, takes = "summaries", call = call)
+  run <- new_run(found, specs, x, y, method, use, takes = "subjects", call = call)
   if (!is.null(lag)) return(lagged_coefficients(run, lag, min_overlap, output))
   check_coefficients_memory(run, output)
   all_coefficients(run, output)

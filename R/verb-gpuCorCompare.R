@@ -195,7 +195,7 @@ gpuCorCompare <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
   run <- with_criterion(run, sign = sign, classes = classes)
   check_together(found, facts_of_groups(run, n_perm))
   if (!is.null(several_groups(run$x)) && length(run$x$data) < 2L) {
-    fail("effects = \"fixed\" without 'y' needs at least two groups in 'x', not 1")
+    fail_value("effects = \"fixed\" without 'y' needs at least two groups in 'x', not 1")
   }
   if (is_random(run$x)) check_group_sizes(run$x)
   warn_invalid(run, given, n_perm)

@@ -80,7 +80,7 @@ gpuCorWindows <- function(x, width, step = 1, taper = c("none", "gaussian"), sha
   taper <- check_choice(taper, tapers, "taper")
   check_matrix_like(x, COLUMNS)
   sign <- check_choice(sign, signs, "sign")
-  features_of("gpuCorWindows", specs, environment(), `list of subjects` = is_subjects(x))
+  found <- features_of("gpuCorWindows", specs, environment(), `list of subjects` = is_subjects(x))
   criterion <- window_criterion(output, list(threshold = threshold, density = density, k = k))
   plan <- function(n_obs) {
     if (n_obs < 3) fail("'x' has ", n_of(n_obs, "observation"), "; windows need at least 3")
@@ -89,6 +89,7 @@ gpuCorWindows <- function(x, width, step = 1, taper = c("none", "gaussian"), sha
     list(width = width, step = step, n = floor((n_obs - width) / step) + 1, taper = taper_weights(taper, shape, width))
   }
   run <- new_run(NULL, specs, NULL, NULL, method, use, criterion, sign, "later", pairs = pairs, call = sys.call())
+  check_together(found, facts_of(run), words_of(run$method))
   run <- with_criterion(with_over(run, taper = taper), mutual = mutual)
   if (is_subjects(x)) windows_of_subjects(run, x, output, plan) else windows_of_one(run, x, output, plan)
 }

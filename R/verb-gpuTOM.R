@@ -175,25 +175,16 @@ network_adjacencies <- function(x, rule, is_plain) {
 
 # Returns these arguments of gpuTOM(), checked, or NULL for one data set.
 check_consensus <- function(x, combine, probs, calibration, calibrationQuantile) {
-  if (!is_subjects(x)) {
-    meant <- c(if (!is.null(combine)) "'combine' says how several data sets are combined",
-               if (calibration != "none") "'calibration' is of several data sets")
-    if (length(meant)) fail(meant[1L], ", and 'x' is one; leave it out")
-    return(NULL)
-  }
   if (is.function(x)) fail("'x' must be a list of data sets, not a function")
-  if (!length(x)) fail("'x' is a list without data sets")
-  if (is.null(combine)) {
-    fail("'x' is a list of ", length(x), "; say how to combine: \"min\", \"mean\" or \"quantile\"")
-  }
-  combine <- check_choice(combine, c("min", "mean", "quantile"), "combine")
+  if (is_subjects(x) && !length(x)) fail("'x' is a list without data sets")
+  if (!is.null(combine)) combine <- check_choice(combine, c("min", "mean", "quantile"), "combine")
+  features_of("overlaps", NO_SPECS, `list of subjects` = is_subjects(x), combine = combine, probs = probs,
+              calibration = calibration) # stops if they do not go together
+  if (!is_subjects(x)) return(NULL)
   calibrationQuantile <- check_within(calibrationQuantile, "calibrationQuantile", 0, 1)
   how <- list(combine = combine, calibration = calibration, calibrationQuantile = calibrationQuantile)
-  if (combine != "quantile") {
-    if (!is.null(probs)) fail("'probs' has a meaning with combine = \"quantile\" only")
-    return(how)
-  }
-  c(how, list(probs = check_fraction(probs, "probs", zero = TRUE)))
+  if (combine == "quantile") how$probs <- check_fraction(probs, "probs", zero = TRUE)
+  how
 }
 
 calibrations <- c("none", "single quantile")

@@ -218,8 +218,12 @@ const char *gcor_refusal(const gcor_measure *measure) {
     return measure->refusal ? measure->refusal : "another method may";
 }
 
+int gcor_has_partial(const gcor_measure *measure) {
+    return measure->angle == GCOR_CENTRED && measure->last_step == GCOR_AS_PRODUCT;
+}
+
 gcor_status gcor_check_partial(gcor_context *context, const gcor_measure *measure) {
-    if (measure->angle == GCOR_CENTRED && measure->last_step == GCOR_AS_PRODUCT) return GCOR_OK;
+    if (gcor_has_partial(measure)) return GCOR_OK;
     return gcor_fail(context, GCOR_BAD_INPUT,
                      "method = \"%s\" has no partial correlation given all other variables; use \"pearson\" or "
                      "\"spearman\"",

@@ -21,6 +21,8 @@ int gcor_has_long_distances(const gcor_measure *measure, int64_t n_obs);
  * none, or does not accept what the design contains. */
 gcor_status gcor_kind_of(gcor_context *context, const gcor_measure *measure, const gcor_design *design, int64_t n_obs,
                          int common, int in_double, gcor_kind *kind);
+int gcor_has_partial(const gcor_measure *measure);
+
 /* GCOR_BAD_INPUT if the measure has no partial correlations (gcor_design's map). */
 gcor_status gcor_check_partial(gcor_context *context, const gcor_measure *measure);
 /* True if the measure has a form in double precision: prepare_double(), or ranks without prepare(). */

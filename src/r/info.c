@@ -54,20 +54,20 @@ static SEXP options_of(const gcor_measure *measure) {
 
 /* Returns the table of measures as a list of columns, an element for each measure. */
 SEXP r_measures(void) {
-    const char *names[] = {"name",          "title",   "ranked",           "common",  "distribution", "df_taken",
-                           "centred",       "options", "takes_covariates", "refusal", "min_obs",      "last_step",
-                           "takes_weights", ""};
+    const char *names[] = {"name",          "title",       "ranked",           "common",  "distribution", "df_taken",
+                           "centred",       "options",     "takes_covariates", "refusal", "min_obs",      "last_step",
+                           "takes_weights", "has_partial", "is_product",       ""};
     const char *steps[] = {[GCOR_AS_PRODUCT] = "none", [GCOR_COMPLEX] = "complex", [GCOR_CONCORDANCE] = "agreement"};
     const char *distributions[] = {[GCOR_STUDENT_T] = "t",
                                    [GCOR_NORMAL_WITH_TIES] = "normal",
                                    [GCOR_CHI_SQUARED] = "chi-squared",
                                    [GCOR_NO_DISTRIBUTION] = "none"};
-    SEXPTYPE types[] = {STRSXP, STRSXP, LGLSXP, LGLSXP, STRSXP, INTSXP, LGLSXP,
-                        VECSXP, LGLSXP, STRSXP, INTSXP, STRSXP, LGLSXP};
+    SEXPTYPE types[] = {STRSXP, STRSXP, LGLSXP, LGLSXP, STRSXP, INTSXP, LGLSXP, VECSXP,
+                        LGLSXP, STRSXP, INTSXP, STRSXP, LGLSXP, LGLSXP, LGLSXP};
     int n = 0;
     while (gcor_measure_at(n)) n++;
     SEXP result = PROTECT(Rf_mkNamed(VECSXP, names));
-    for (int c = 0; c < 13; c++) SET_VECTOR_ELT(result, c, Rf_allocVector(types[c], n));
+    for (int c = 0; c < 15; c++) SET_VECTOR_ELT(result, c, Rf_allocVector(types[c], n));
     for (int k = 0; k < n; k++) {
         const gcor_measure *m = gcor_measure_at(k);
         SET_STRING_ELT(VECTOR_ELT(result, 0), k, Rf_mkChar(m->name));
@@ -83,6 +83,8 @@ SEXP r_measures(void) {
         INTEGER(VECTOR_ELT(result, 10))[k] = gcor_min_obs(m);
         SET_STRING_ELT(VECTOR_ELT(result, 11), k, Rf_mkChar(steps[m->last_step]));
         LOGICAL(VECTOR_ELT(result, 12))[k] = (m->takes & GCOR_TAKES_WEIGHTS) != 0;
+        LOGICAL(VECTOR_ELT(result, 13))[k] = gcor_has_partial(m);
+        LOGICAL(VECTOR_ELT(result, 14))[k] = m->kind == GCOR_REAL;
     }
     UNPROTECT(1);
     return result;

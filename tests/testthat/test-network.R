@@ -487,8 +487,8 @@ test_that("wrong arguments are errors that say what is right", {
   one <- "'threshold', 'density', 'k', 'p.value' or 'fdr'"
   expect_error(gpuCorNetwork(x), paste("which pairs are edges? give one of", one), fixed = TRUE)
   expect_error(gpuCorNetwork(x, k = 1, threshold = 0.5),
-               paste0("give only one of ", one, ", not 'threshold' and 'k'"), fixed = TRUE)
-  expect_error(gpuCorNetwork(x, fdr = 0.1, p.value = 0.5), "not 'p.value' and 'fdr'")
+               "give only one of 'threshold' and 'k'", fixed = TRUE)
+  expect_error(gpuCorNetwork(x, fdr = 0.1, p.value = 0.5), "give only one of 'p.value' and 'fdr'")
   for (bad in list(-0.1, 1.1, NA, NA_real_, NaN, Inf, "0.5", c(0.1, 1.2), c(0.1, NA), numeric(), TRUE, list(0.5))) {
     expect_error(gpuCorNetwork(x, threshold = bad), "'threshold' must be a number in \\[0, 1\\], not ")
     for (criterion in c("density", "p.value", "fdr")) {
