@@ -178,7 +178,7 @@ APART <- c(
   "one group & no design & measure of spectra" = paste0(
     "method = \"{method}\" is never negative, so that its mean over one list of subjects is above 0 in any case; give ",
     "a second list as 'y', or a 'design'"),
-  "paired & no y & no design" = "paired = TRUE needs two lists of subjects, 'x' and 'y'",
+  "paired & no y" = "paired = TRUE needs two lists of subjects, 'x' and 'y'",
   'variance = "unequal" & paired|design or variance = "unequal" & no y' =
     "variance = \"unequal\" is for two independent groups of subjects, 'x' and 'y'; leave it out",
   'variance = "unequal" & fixed effects' =

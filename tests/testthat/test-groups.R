@@ -672,6 +672,7 @@ test_that("errors of groups say what to do", {
   expect_error(gpuCorCompare(x[[1]]), "'y' is missing; one group must be a list")
   expect_error(gpuCorCompare(x[1]), "one group needs at least two subjects")
   expect_error(gpuCorCompare(x, paired = TRUE), "needs two lists of subjects")
+  expect_error(gpuCorCompare(x, design = cbind(1, 1:6), contrast = 0:1, paired = TRUE), "needs two lists of subjects")
   expect_error(gpuCorCompare(x[1:2], x[3:6], paired = TRUE), "which are 2 and 4")
   expect_error(gpuCorCompare(x[1], x[2], paired = TRUE), "at least two pairs")
   expect_error(gpuCorCompare(x[1:3], x[4:6], design = diag(6)), "leave 'y' out")
