@@ -84,7 +84,7 @@ SEXP r_measures(void) {
         SET_STRING_ELT(VECTOR_ELT(result, 11), k, Rf_mkChar(steps[m->last_step]));
         LOGICAL(VECTOR_ELT(result, 12))[k] = (m->takes & GCOR_TAKES_WEIGHTS) != 0;
         LOGICAL(VECTOR_ELT(result, 13))[k] = gcor_has_partial(m);
-        LOGICAL(VECTOR_ELT(result, 14))[k] = m->kind == GCOR_REAL;
+        LOGICAL(VECTOR_ELT(result, 14))[k] = m->kind == GCOR_REAL && m->last_step == GCOR_AS_PRODUCT;
     }
     UNPROTECT(1);
     return result;

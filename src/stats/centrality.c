@@ -194,7 +194,8 @@ static void times_gram(const void *matrix, int threads, const double *v, double 
 static gcor_status kind_of(gcor_context *context, const gcor_job *job, const gcor_design *design, int common,
                            gcor_kind *kind) {
     gcor_status status = gcor_kind_of(context, job->measure, design, 0, common, job->in_double, kind);
-    if (status || *kind == GCOR_REAL || *kind == GCOR_DOUBLE) return status;
+    int is_product = (*kind == GCOR_REAL || *kind == GCOR_DOUBLE) && job->measure->last_step == GCOR_AS_PRODUCT;
+    if (status || is_product) return status;
     return gcor_fail(context, GCOR_BAD_INPUT,
                      "the eigenvector of all coefficients by method = \"%s\"%s would take all of them at every step; "
                      "with a threshold or a density it is that of the network",

@@ -212,6 +212,9 @@ test_that("what maps there are not is said", {
   expect_error(gpuConnectivity(x, maps = "eigenvector", pairs = pairMask(rep(1:2, 3), same = TRUE)),
                "is of all pairs; with 'pairs'")
   expect_error(gpuConnectivity(x, maps = "eigenvector", method = "kendall"), "by method = \"kendall\" would take all")
+  for (method in c("coherence", "concordance")) { # no products of columns
+    expect_error(gpuConnectivity(normal(40, 6), maps = "eigenvector", method = method), "would take all of them")
+  }
   x[1, 1] <- NA
   expect_error(gpuConnectivity(x, maps = "eigenvector", use = "pairwise"), "observations of its own")
   expect_error(gpuCorPlan(tempfile(), x, maps = "eigenvector", verb = "gpuConnectivity"), "cannot be in a plan")
