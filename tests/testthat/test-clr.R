@@ -1,12 +1,5 @@
 # Context likelihood of relatedness (argument normalize).
 
-clr_by_hand <- function(r) {
-  information <- -log1p(-r^2) / 2
-  diag(information) <- NA
-  z <- (information - rowMeans(information, na.rm = TRUE)) / apply(information, 1, sd, na.rm = TRUE)
-  z <- pmax(z, 0)
-  sqrt(z^2 + t(z)^2)
-}
 factors_of <- function(n_obs, n_var) {
   set.seed(1)
   x <- matrix(rnorm(n_obs * 10), n_obs) %*% matrix(rnorm(10 * n_var, sd = 0.3), 10) + rnorm(n_obs * n_var)

@@ -9,13 +9,6 @@ subjects <- lapply(1:5, function(s) {
   x
 })
 
-# By definition: subjects x columns.
-loo <- function(x) {
-  t(sapply(seq_along(x), function(s) {
-    sapply(seq_len(ncol(x[[s]])), function(v) cor(x[[s]][, v], rowMeans(sapply(x[-s], function(own) own[, v]))))
-  }))
-}
-
 test_that("coefficients, their mean and the test are those of the definition", {
   found <- gpuISC(subjects)
   r <- loo(subjects)

@@ -1,5 +1,5 @@
 # What goes with what: every pair of arguments is given together, to one data set, to two or to several subjects, which
-# take turns. The call has a result, or its error is the sentence of a row of the table.
+# take turns. The call has the values of the definition, or its error is the sentence of a row of the table.
 
 n_obs <- 24
 x <- matrix(sin(seq_len(n_obs * 5)^1.5), n_obs, dimnames = list(paste0("s", seq_len(n_obs)), letters[1:5]))
@@ -10,24 +10,91 @@ inputs <- list(one = list(x), two = list(x, cos(x[, 1:3] * 9)), several = list(l
 sentences <- gsub("\\\\\\{[a-z]+\\\\\\}", ".*", gsub("([][{}()+*^$|\\\\?.])", "\\\\\\1", gpucor:::APART))
 sentences <- stats::setNames(paste0("^((subject|data set) [0-9]+[^:]*: |'[xy]': )?", sentences, "$"), names(sentences))
 
+# Names of the values of a result that differ from R's definitions (helper-definition.R); NA without a definition. `a`:
+# the call's arguments.
+differing <- function(verb, a, data, result) {
+  x <- data[[1L]]
+  y <- if (length(data) > 1L) data[[2L]]
+  half <- function(r) if (is.null(r) || nrow(r) != ncol(r)) as.vector(r) else r[lower.tri(r)]
+  of_edges <- function(f, r) if (!is.null(edges <- defined_edges(r, a))) rowSums(f(r) * edges, na.rm = TRUE)
+  r_of <- function(...) {
+    if (is.list(x)) combined_cor(lapply(x, defined_cor, NULL, a, ...), a) else defined_cor(x, y, a, ...)
+  }
+  r <- if (!is.null(a$lag)) {
+    lagged_cor(x, y, a)
+  } else if (!is.null(a$lioness)) {
+    lioness_cor(x, y, a)
+  } else if (verb == "gpuCorWindows") {
+    taper <- if (is.null(a$taper)) 1 else stats::spec.taper(rep(1, 12), if (is.null(a$shape)) 0.25 else a$shape / 2)
+    lapply(list(1:12, 13:24), r_of, taper = taper)
+  } else if (verb == "gpuTOM") {
+    defined_overlap(x, a)
+  } else if (!verb %in% c("gpuISC", "gpuCorCompare")) {
+    r_of()
+  }
+  p <- if (verb %in% c("gpuCorTest", "gpuCorNetwork")) defined_p(r, x, y, a)
+  over_windows <- function(f) apply(simplify2array(r), 1:2, f)
+  both <- switch(verb, # got and wanted
+    gpuCor = list(r = list(half(as.matrix(if (is.list(result)) result$coefficients else result)), half(r))),
+    gpuCorTest = list(r = list(half(as.matrix(result$r)), half(r)),
+                      p = list(if (!is.null(result$p.value)) half(as.matrix(result$p.value)), half(p))),
+    gpuCorNetwork = list(edges = both_edges(result, if (is.null(a$normalize)) r else clr_by_hand(r), a, p = p)),
+    gpuConnectivity = list(power = list(result$soft, if (!is.null(a$power)) rowSums(abs(r)^a$power, na.rm = TRUE)),
+                           degree = list(result$degree, of_edges(function(r) 1, r)),
+                           strength = list(result$strength, of_edges(abs, r)),
+                           mean = list(result$mean, rowMeans(r, na.rm = TRUE)),
+                           icc = list(result$icc, rowMeans(r^2, na.rm = TRUE)),
+                           eigenvector = list(result$eigenvector, leading_vector(r, defined_edges(r, a)))),
+    gpuCorWindows = switch(if (is.null(a$output)) "dist" else a$output,
+      dist = list(r = list(unclass(result), vapply(r, half, numeric(10)))),
+      network = list(first = both_edges(result[[1]], r[[1]], a), second = both_edges(result[[2]], r[[2]], a)),
+      connectivity = list(degree = list(result$degree, sapply(r, of_edges, f = function(r) 1)),
+                          strength = list(result$strength, sapply(r, of_edges, f = abs))),
+      moments = if (is.null(defined_edges(r[[1]], a))) {
+        sapply(c("mean", "sd", "min", "max"), function(f) list(result[[f]], half(over_windows(f))), simplify = FALSE)
+      } else {
+        list(sd = both_edges(result$sd, over_windows(sd), a))
+      }),
+    gpuISC = if (is.null(a$output)) list(r = list(attr(result, "r"), loo(lapply(x, function(m) left_of(m, a)$m)))),
+    gpuTOM = list(overlap = if (isS4(result)) both_edges(result, r, a) else list(half(as.matrix(result)), half(r))),
+    gpuCorCompare = {
+      z <- defined_differences(x, y, a)
+      a[c("method", if (identical(a$sign, "each")) "sign")] <- NULL # differences have both signs
+      pairs <- function(m) if (is.null(m) || is.null(a$seeds)) half(m) else m[, a$seeds]
+      if (isS4(result)) {
+        list(difference = both_edges(result, z$difference, a, if (is.null(a$components)) z$difference else z$t))
+      } else {
+        list(difference = list(result$difference, pairs(z$difference)), t = list(result$statistic, pairs(z$t)))
+      }
+    })
+  both <- lapply(Filter(function(two) !any(vapply(two, is.null, NA)), both), lapply, as.vector)
+  is_near <- function(a, b) identical(is.na(a), is.na(b)) && all(abs(a - b) <= 5e-6 * pmax(1, abs(b)), na.rm = TRUE)
+  if (length(both)) names(both)[!vapply(both, function(two) is_near(two[[1]], two[[2]]), NA)] else NA
+}
+
 met <- character() # rows
 judged <- list() # for each text of an error: TRUE if it is a sentence of the table
 left <- list() # calls
+uncompared <- character() # calls of whose values there is no definition
 
 expect_told <- function(verb, arguments, data, label) {
+  label <- paste0(verb, "(", label, ")")
   given <- c(data, list(backend = "cpu", threads = 1), arguments)
-  said <- tryCatch({
-    suppressMessages(suppressWarnings(do.call(verb, given, quote = TRUE)))
-    NULL
-  }, error = function(e) e)
-  if (is.null(said) || inherits(said, "gpucor_error_value")) return(succeed()) # a check of one argument's value
-  text <- conditionMessage(said)
+  quiet <- function(code) suppressMessages(suppressWarnings(code))
+  result <- tryCatch(quiet(do.call(verb, given, quote = TRUE)), error = identity)
+  if (!inherits(result, "error")) {
+    wrong <- quiet(differing(verb, arguments, data, result))
+    if (anyNA(wrong)) uncompared <<- c(uncompared, label)
+    return(expect(anyNA(wrong) || !length(wrong), paste0(label, ": ", toString(wrong), " differ from the definition")))
+  }
+  if (inherits(result, "gpucor_error_value")) return(succeed()) # a check of one argument's value
+  text <- conditionMessage(result)
   if (is.null(judged[[text]])) { # most texts come again
     is_row <- vapply(sentences, grepl, NA, text)
     met <<- union(met, names(sentences)[is_row])
     judged[[text]] <<- any(is_row)
   }
-  expect(inherits(said, "gpucor_error") && judged[[text]], paste0(verb, "(", label, "): ", text))
+  expect(inherits(result, "gpucor_error") && judged[[text]], paste0(label, ": ", text))
 }
 
 # Every pair of values that the function takes, a part of them in the quick tier; the others are `left`. `always`:
@@ -59,13 +126,15 @@ adjustments <- list(
   frequency = list(weights = rep(1:2, 12), weights_are = "frequency"), kind = list(weights_are = "precision"),
   covariates = list(covariates = (1:24)^2), covariance = list(covariance = diag(24) + 0.5),
   bandpass = list(bandpass = c(0.02, 0.2), tr = 2), runs = list(runs = rep(1:2, each = 12)), df = list(df = 15),
-  bartlett = list(df = "bartlett"), partial = list(partial = TRUE), fallback = list(
-    method = "bicor", options = list(pearsonFallback = "all")), pairwise = list(use = "pairwise.complete.obs"),
-  double = list(precision = "double"), protect = list(covariates = (1:24)^2, protect = rep(0:1, 12)),
-  alone = list(protect = rep(0:1, 12)), few = list(min_obs = 4), groups = list(groups = letters[5:1], method = "rv")
+  bartlett = list(df = "bartlett"), partial = list(partial = TRUE, shrinkage = 0.2),
+  fallback = list(method = "bicor", options = list(pearsonFallback = "all")),
+  pairwise = list(use = "pairwise.complete.obs"), double = list(precision = "double"),
+  protect = list(covariates = (1:24)^2, protect = rep(0:1, 12)), alone = list(protect = rep(0:1, 12)),
+  few = list(min_obs = 4), groups = list(groups = letters[5:1], method = "rv")
 )
-methods <- list(kendall = list(method = "kendall"), rv = list(method = "rv"), distance = list(method = "distance"),
-                mi = list(method = "mi"), cosine = list(method = "cosine"), concordance = list(method = "concordance"),
+methods <- list(kendall = list(method = "kendall"), spearman = list(method = "spearman"), rv = list(method = "rv"),
+                distance = list(method = "distance"), mi = list(method = "mi"), cosine = list(method = "cosine"),
+                concordance = list(method = "concordance"),
                 coherence = list(method = "coherence", options = list(segment = 12)))
 subjects <- list(mean = list(combine = "mean"), fisher = list(combine = "fisher"), icc = list(combine = "icc2"),
                  quantile = list(combine = "quantile", probs = 0.3), fraction = list(combine = "fraction", above = 0.2),
@@ -124,7 +193,11 @@ test_that("groups are compared, or say what does not go together", {
     with_components = list(components = "size", threshold = 0.5, n_perm = 9), each = list(sign = "each"),
     enhanced = list(components = "tfce", n_perm = 9), powers = list(enhance = c(1, 1)), classes = list(classes = 0.1),
     fixed = list(effects = "fixed"), negative = list(sign = "negative"),
-    seeds = list(seeds = 1:2), partial = list(partial = TRUE))), on = c("two", "several", "lists"))
+    seeds = list(seeds = 1:2), partial = list(partial = TRUE, shrinkage = 0.2))), on = c("two", "several", "lists"))
+})
+
+test_that("few results have values without a definition", {
+  expect_lte(length(uncompared), 9) # intersubject functional correlations
 })
 
 test_that("every row of the table is met", {

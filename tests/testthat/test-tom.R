@@ -6,29 +6,6 @@ network_types <- c("unsigned", "signed", "signed hybrid")
 # The overlap that the definition below has by default; gpuTOM()'s own default is "signed".
 unsigned <- function(...) gpuTOM(..., TOMType = "unsigned")
 
-# The adjacencies that TOMType asks for, of a matrix of coefficients; those that are missing are 0.
-adjacency_of <- function(r, power = 6, type = "unsigned", TOMType = "unsigned") {
-  signed <- TOMType == "signed" && type == "unsigned"
-  a <- if (signed) sign(r) * abs(r)^power else switch(type, unsigned = abs(r), signed = (1 + r) / 2, pmax(r, 0))^power
-  a[is.na(a)] <- 0
-  diag(a) <- 0
-  unname(a)
-}
-
-# Columns `at` of the overlap of all with all; all of them by default.
-overlap_of <- function(a, TOMType = "unsigned", TOMDenom = "min", at = seq_len(ncol(a))) {
-  k <- colSums(abs(a))
-  f <- if (TOMDenom == "min") outer(k, k[at], pmin) else outer(k, k[at], `+`) / 2
-  own <- a[, at, drop = FALSE]
-  shared <- crossprod(a, own)
-  others <- f - abs(own)
-  halved <- endsWith(TOMType, "2")
-  value <- if (halved) (own + ifelse(others > 0, shared / others, 0)) / 2 else (own + shared) / (others + 1)
-  if (TOMType %in% c("signed", "signed 2")) value <- abs(value)
-  value[cbind(at, seq_along(at))] <- 1
-  value
-}
-
 expect_overlap <- function(ours, truth, label = "") {
   off <- max(abs(unname(ours) - truth))
   expect(!anyNA(ours) && off < 1e-6, paste(label, "is off by", off))
