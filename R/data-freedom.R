@@ -17,7 +17,7 @@ design_with_df <- function(run, tests) {
 }
 
 need_distribution <- function(method) {
-  check_facts(c("p values", if (!has_distribution(method)) "measure without distribution"), list(method = method))
+  if (!has_distribution(method)) check_facts(c("p values", "measure without distribution"), list(method = method))
 }
 
 # The t distribution of an uncentered measure requires columns with mean zero, which the user states by giving 'df'.

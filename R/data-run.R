@@ -82,7 +82,8 @@ bare_run <- function(method, use, place, ...) {
 with_data <- function(run, x, y = NULL, takes = "one", tests = FALSE) {
   if (is.list(takes)) return(with_pairs(with_groups(run, x, y, takes)))
   if (!takes %in% c("one", "pairs") && is_subjects(x)) return(with_pairs(with_subjects(run, x, y, tests)))
-  check_facts(c("one data set", names(run$combination)))
+  given <- names(run$combination)
+  if (length(given)) check_facts(c("one data set", given))
   if (takes == "one" && run$method == "given") refuse_given()
   input <- check_input(x, y, run$use, run$method, run$assay, run$asked$options)
   with_pairs(changed(run, grouped(input, run)))

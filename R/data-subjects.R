@@ -94,7 +94,7 @@ with_subjects <- function(run, x, y, tests) {
   # "random": subjects are a sample; "fixed": they are the only ones of interest.
   effects <- if (!tests) "none" else if (is.null(given$effects)) "random" else given$effects
   n <- subjects_of(x, y, given$subjects)
-  sessions <- if (rule$how %in% RELIABILITY) sessions_of(x, y, n, rule$how) else 1L
+  sessions <- if (rule$how %in% RELIABILITY) sessions_of(x, y, n) else 1L
   if (n == 1L) check_facts(c("one subject", paste0("combine = \"", rule$how, "\"")))
   names <- subject_names(n)
   n <- n * sessions
@@ -134,10 +134,10 @@ with_combined <- function(run, data, rule, effects, names, weigh, total = NULL, 
 }
 
 # Returns the number of sessions of each subject: x is a list of subjects, each a list of its sessions' matrices.
-sessions_of <- function(x, y, n, how) {
+sessions_of <- function(x, y, n) {
   counts <- lapply(list(x = x, y = y), function(data) if (is.list(data)) unique(lengths(data)))
   are_lists <- is.list(x) && all(vapply(x, function(subject) is.list(subject) && !is.object(subject), NA))
-  check_facts(c(paste0("combine = \"", how, "\""), if (!are_lists) "subjects without sessions"))
+  if (!are_lists) check_facts(c("reliability", "subjects without sessions"))
   if (n < 2L) fail_value("an intraclass correlation needs at least two subjects, not ", n)
   if (length(counts$x) > 1L || counts$x < 2L || (!is.null(y) && !identical(counts$x, counts$y))) {
     fail("all subjects must have the same number of sessions, at least two, not ",

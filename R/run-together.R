@@ -236,9 +236,9 @@ APART <- c(
     "{this} is of several data sets, and 'x' is one; leave it out",
   "overlaps & list of subjects & no combine" =
     "'x' is a list of data sets; say how to combine: \"min\", \"mean\" or \"quantile\"",
-  'combine = "t"|combine = "sd"|combine = "argmax" & no gpuCor & no one subject' =
+  'combine = "t"|combine = "sd" & no gpuCor & no one subject' =
     "{this} gives no coefficients; only gpuCor() has it",
-  'combine = "icc2"|combine = "icc3" & subjects without sessions' =
+  "reliability & subjects without sessions" =
     "an intraclass correlation needs a list of subjects, each a list of its sessions' matrices",
   'probs & list of subjects & no combine = "quantile"' =
     "'probs' has a meaning with combine = \"quantile\" only; leave it out",
