@@ -114,14 +114,24 @@ gpuCor <- function(x, y = NULL, method = "pearson", use = "everything", lag = NU
   test <- check_flag(test, "test")
   found <- features_of("gpuCor", specs, environment(), `list of subjects` = is_subjects(x))
   call <- sys.call()
-  if (test || output == "list") {
-    return(cor_with_tests(c(list(x, y, method, use), specs[c("adjustment", "control")]), output, test, call))
-  }
-  run <- new_run(found, specs, x, y, method, use, takes = "subjects", call = call)
-  if (!is.null(lag)) return(lagged_coefficients(run, lag, min_overlap, output))
-  check_coefficients_memory(run, output)
-  all_coefficients(run, output)
+  run <- function() new_run(found, specs, x, y, method, use, takes = "subjects", call = call)
+  what <- if (test || output == "list") "tests" else if (is.null(lag)) "pairs" else "lag"
+  COR_RESULTS[[what]](environment())
 }
+
+# What gpuCor() returns. `of`: its arguments, and run(), which makes the run.
+COR_RESULTS <- list(
+  pairs = function(of) {
+    run <- of$run()
+    check_coefficients_memory(run, of$output)
+    all_coefficients(run, of$output)
+  },
+  lag = function(of) lagged_coefficients(of$run(), of$lag, of$min_overlap, of$output),
+  tests = function(of) { # gpuCorTest() makes a run of its own
+    given <- c(list(of$x, of$y, of$method, of$use), of$specs[c("adjustment", "control")])
+    cor_with_tests(given, of$output, of$test, of$call)
+  }
+)
 
 # Returns gpuCor()'s result with tests, or the list. `given`: arguments, x and y first; `call`: the user's call.
 cor_with_tests <- function(given, output, test, call) {
