@@ -161,38 +161,23 @@ read_object <- function(bytes) {
 # Returns TRUE if gpuCorPlan() could have written this. The call is part of the result, and never evaluated.
 is_plan <- function(plan) { # nolint: cyclocomp_linter.
   is_count <- function(value) is_number_within(value, 1, Inf) && value == floor(value)
-  names <- names(plan$arguments)
-  is.character(plan$verb) && isTRUE(plan$verb %in% PLANNABLE) && is.list(plan$arguments) &&
-    length(names) == length(plan$arguments) && all(names %in% plan_arguments(plan$verb)) && !anyDuplicated(names) &&
-    is.call(plan$call) && is_count(plan$shards) && (is.null(plan$subjects) || is_count(plan$subjects)) &&
-    are_descriptions(plan$x, plan$subjects) && (!length(plan$y) || are_descriptions(plan$y, plan$subjects))
-}
-
-# Returns TRUE for a result of store_data(): one matrix description per subject.
-are_descriptions <- function(data, subjects) {
   is_description <- function(one) {
     is.list(one) && isTRUE(one$type %in% STORED_TYPES) && is_numeric(one$dim) && length(one$dim) == 2L &&
       isTRUE(all(one$dim >= 0 & one$dim == floor(one$dim))) &&
       (is.null(one$names) || (is.character(one$names) && length(one$names) == one$dim[2L]))
   }
-  is.list(data) && length(data) == max(1, subjects) && all(vapply(data, is_description, NA))
+  are_descriptions <- function(data) { # one matrix per subject, as from store_data()
+    is.list(data) && length(data) == max(1, plan$subjects) && all(vapply(data, is_description, NA))
+  }
+  names <- names(plan$arguments)
+  is.character(plan$verb) && isTRUE(plan$verb %in% PLANNABLE) && is.list(plan$arguments) &&
+    length(names) == length(plan$arguments) && all(names %in% plan_arguments(plan$verb)) && !anyDuplicated(names) &&
+    is.call(plan$call) && is_count(plan$shards) && (is.null(plan$subjects) || is_count(plan$subjects)) &&
+    are_descriptions(plan$x) && (!length(plan$y) || are_descriptions(plan$y))
 }
 
 # Max bytes of a value in the place of an expression, as do.call() puts it there.
 MAX_VALUE_IN_CALL <- 10000
-
-# Returns a call as text, as a file of a plan has only data. Values that are too large, or cannot be read back, are
-# replaced by their class.
-call_text <- function(call) {
-  exactly <- c("keepNA", "keepInteger", "niceNames", "showAttributes", "digits17")
-  as_text <- function(call) paste(deparse(call, control = exactly), collapse = "\n")
-  for (k in seq_along(call)[-1L]) { # an element may be empty
-    is_kept <- is.language(call[[k]]) ||
-      (utils::object.size(call[[k]]) <= MAX_VALUE_IN_CALL && !is.null(call_of_text(as_text(call[c(1L, k)]))))
-    if (!is_kept) call[[k]] <- as.name(paste0("<", class(call[[k]])[1L], ">"))
-  }
-  as_text(call)
-}
 
 # Returns the call that text describes, or NULL. Reading it evaluates nothing.
 call_of_text <- function(text) {
@@ -202,10 +187,19 @@ call_of_text <- function(text) {
 
 # ---- the plan
 
-# The seal contains the plan's id and digest; the path is not stored.
+# The seal contains the plan's id and digest; the path is not stored. The call is stored as text, as a file of a plan
+# has only data. Values in it that are too large, or cannot be read back, are replaced by their class.
 save_plan <- function(plan) {
   stored <- plan[setdiff(names(plan), c("path", "id", "digest"))]
-  stored$call <- call_text(plan$call)
+  exactly <- c("keepNA", "keepInteger", "niceNames", "showAttributes", "digits17")
+  as_text <- function(call) paste(deparse(call, control = exactly), collapse = "\n")
+  call <- plan$call
+  for (k in seq_along(call)[-1L]) { # an element may be empty
+    is_kept <- is.language(call[[k]]) ||
+      (utils::object.size(call[[k]]) <= MAX_VALUE_IN_CALL && !is.null(call_of_text(as_text(call[c(1L, k)]))))
+    if (!is_kept) call[[k]] <- as.name(paste0("<", class(call[[k]])[1L], ">"))
+  }
+  stored$call <- as_text(call)
   write_plan_file(plan, file.path(plan$path, "plan.rds"), stored, seal_of(plan, "plan"))
 }
 

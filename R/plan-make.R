@@ -18,17 +18,13 @@ make_plan <- function(path, x, y, given, verb, shards, control, call) {
   tiles <- paste0("; the pairs are in ", n_of(max, "tile"))
   plan$shards <- if (is.null(shards)) min(16, max) else check_whole(shards, "shards", 1, max, tiles)
   plan$arguments <- evaluated_arguments(given, n)
-  c(found[c("run", "round")], list(plan = write_plan(plan, found, path)))
-}
-
-# Writes a folder under a temporary name, and renames it when it is complete.
-write_plan <- function(plan, found, path) {
+  # The folder is written under a temporary name, and renamed when it is complete.
   partial <- begin_partial(path)
   on.exit(discard_partial(partial))
   plan$path <- partial
   if (!make_folder(plan$path, "0700")) fail_file("cannot create the folder \"", plan$path, "\"")
-  plan$x <- store_data(found$run$x, plan, "x")
-  plan$y <- store_data(found$run$y, plan, "y")
+  plan$x <- store_data(x, plan, "x")
+  plan$y <- store_data(y, plan, "y")
   # The id has 128 random bits from the system, as set.seed() must not make two plans equal.
   plan$id <- paste(.Call(r_random, 16L), collapse = "")
   plan$digest <- .Call(r_checksum, serialize(plan[c("verb", "arguments", "shards", "x", "y")], NULL))
@@ -39,7 +35,7 @@ write_plan <- function(plan, found, path) {
   write_round(plan, found$round)
   if (!rename_file(partial, path, replace = FALSE)) fail_file("cannot rename \"", partial, "\" to \"", path, "\"")
   plan$path <- normalizePath(path, "/")
-  plan
+  c(found[c("run", "round")], list(plan = plan))
 }
 
 # ---- arguments
@@ -126,20 +122,18 @@ stored_data <- function(plan, name, check = FALSE) {
     check <- check || !identical(as.numeric(file.mtime(file)), data$time)
     is_same <- identical(file.size(file), data$bytes) && (!check || is_verified(file, data$checksum))
     if (!is_same) fail_changed(file)
-    if (data$type == "sparse") return(stored_sparse(file, data))
-    raw_file(file, data$dim, data$type, if (!is.null(data$names)) list(NULL, data$names), 0)
-  })
-}
-
-stored_sparse <- function(file, data) {
-  n_entries <- (data$bytes - 4 * (data$dim[2L] + 1)) / 12
-  if (n_entries < 0) fail_changed(file)
-  connection <- file(file, "rb")
-  on.exit(close(connection))
-  read <- function(type, n, size) readBin(connection, type, n, size, endian = "little")
-  no_matrix <- function(condition) fail_changed(file)
-  tryCatch(error = no_matrix, warning = no_matrix, {
-    methods::new("dgCMatrix", p = read("integer", data$dim[2L] + 1, 4L), i = read("integer", n_entries, 4L),
-                 x = read("double", n_entries, 8L), Dim = as.integer(data$dim), Dimnames = list(NULL, data$names))
+    if (data$type != "sparse") {
+      return(raw_file(file, data$dim, data$type, if (!is.null(data$names)) list(NULL, data$names), 0))
+    }
+    n_entries <- (data$bytes - 4 * (data$dim[2L] + 1)) / 12
+    if (n_entries < 0) fail_changed(file)
+    connection <- file(file, "rb")
+    on.exit(close(connection))
+    read <- function(type, n, size) readBin(connection, type, n, size, endian = "little")
+    no_matrix <- function(condition) fail_changed(file)
+    tryCatch(error = no_matrix, warning = no_matrix, {
+      methods::new("dgCMatrix", p = read("integer", data$dim[2L] + 1, 4L), i = read("integer", n_entries, 4L),
+                   x = read("double", n_entries, 8L), Dim = as.integer(data$dim), Dimnames = list(NULL, data$names))
+    })
   })
 }

@@ -177,11 +177,10 @@ replay_verb <- function(plan, x, y, further, is_planning = TRUE) {
   tryCatch(eval(call, arguments, environment(replay_verb)), gpuCorRound = function(condition) condition)
 }
 
-# Returns TRUE if the plan's folder exists: its digest is computed when its data are written.
-is_written <- function(plan) !is.null(plan$digest)
-
 # ---- passes
 
+# Returns the result of a run of the engine over all pairs, from the files of its round. The round is written if its
+# file is missing; `is_new` of the condition's round is TRUE for a later one that was unknown.
 replayed_pass <- function(recording, entry, run, arguments) {
   is_brief <- entry == "histogram" && run$pairs <= SMALL_PAIRS # computed without a round
   if (!is.null(run$over$sampled) || is_brief) {
@@ -189,8 +188,18 @@ replayed_pass <- function(recording, entry, run, arguments) {
   }
   plan <- recording$plan
   recording$rounds <- recording$rounds + 1
-  round <- needed_round(recording, new_round(recording$rounds, entry, run, arguments))
-  states <- if (is_written(plan)) shard_states(plan, round)
+  round <- new_round(recording$rounds, entry, run, arguments)
+  states <- NULL
+  if (!is.null(plan$digest)) { # the folder exists, with its data
+    known <- read_round(plan, round$number)
+    if (identical(known[names(round)], round)) {
+      round <- c(known, is_new = FALSE)
+    } else {
+      if (!is.null(known) && !recording$is_renewed) fail_changed(numbered_file(plan, "round", round$number))
+      round <- c(write_round(plan, round), is_new = is.null(known) && round$number > 1)
+    }
+    states <- shard_states(plan, round)
+  }
   if (is.null(states) || !all(states$state == "done")) {
     stop(structure(class = c("gpuCorRound", "error", "condition"),
                    list(message = paste("round", round$number, "is not complete"), call = NULL, round = round,
@@ -203,16 +212,6 @@ replayed_pass <- function(recording, entry, run, arguments) {
 
 SMALL_PAIRS <- 2^24
 
-# Returns the round from the folder, where it is written if missing. `is_new`: TRUE for a later round that was unknown.
-needed_round <- function(recording, round) {
-  plan <- recording$plan
-  if (!is_written(plan)) return(round)
-  known <- read_round(plan, round$number)
-  if (identical(known[names(round)], round)) return(c(known, is_new = FALSE))
-  if (!is.null(known) && !recording$is_renewed) fail_changed(numbered_file(plan, "round", round$number))
-  c(write_round(plan, round), is_new = is.null(known) && round$number > 1)
-}
-
 # ---- notes
 
 # Calls f() once, when the plan is made; later calls return the stored value. Notes of a kind are numbered in the order
@@ -221,10 +220,11 @@ needed_round <- function(recording, round) {
 replayed_note <- function(recording, kind, f) {
   plan <- recording$plan
   number <- length(recording$notes[[kind]]) + 1L
-  note <- if (is_written(plan)) read_numbered(plan, kind, number)
+  is_written <- !is.null(plan$digest) # the folder exists, with its data
+  note <- if (is_written) read_numbered(plan, kind, number)
   if (is.null(note)) {
     note <- f()
-    if (is_written(plan)) {
+    if (is_written) {
       write_numbered(plan, kind, number, note)
       recording$is_renewed <- TRUE
       note <- read_numbered(plan, kind, number)

@@ -34,9 +34,25 @@ next_round <- function(work) {
   if (inherits(result, "gpuCorRound")) result$round else round
 }
 
-# Returns the run of a round: data with designs.
+# Returns the run of a round: data with the design of each subject, if the round has designs. A plan has a file for each
+# subject, or for each resample; digests tell which ones are the round's. If a file is damaged, a replay makes it again.
 run_of_round <- function(work, round) {
-  designs <- round_designs(work, round)
+  plan <- work$plan
+  read_designs <- function() {
+    known <- list()
+    while (!is.null(note <- read_numbered(plan, "design", length(known) + 1L))) known <- c(known, list(note))
+    known[match(round$designs, design_digests(known))]
+  }
+  is_right <- function(designs) identical(design_digests(designs), round$designs)
+  designs <- if (length(round$designs)) read_designs()
+  if (!is.null(designs) && !is_right(designs)) {
+    replay_work(work)
+    designs <- read_designs()
+    if (!is_right(designs)) {
+      fail_file("the plan in \"", plan$path, "\" has other designs than round ", round$number, " began with; call ",
+                "gpuCorRun() again")
+    }
+  }
   run <- bare_run(round$method, round$use, work$place, in_double = round$in_double, min_obs = round$min_obs,
                   information = round$information, mask = round$mask)
   how <- round$combination
@@ -45,28 +61,6 @@ run_of_round <- function(work, round) {
   }
   with_values(run, new_subjects(work$x, how$rule, how$weights, how$total, designs = designs, sessions = how$sessions),
               if (length(work$y)) new_subjects(work$y))
-}
-
-# Returns the design of each subject, or NULL if the round has none. A plan has a file for each subject, or for each
-# resample; digests tell which ones are the round's. If a file is damaged, a replay makes it again.
-round_designs <- function(work, round) {
-  plan <- work$plan
-  if (!length(round$designs)) return(NULL)
-  read <- function() {
-    known <- list()
-    while (!is.null(note <- read_numbered(plan, "design", length(known) + 1L))) known <- c(known, list(note))
-    known[match(round$designs, design_digests(known))]
-  }
-  is_right <- function(designs) identical(design_digests(designs), round$designs)
-  designs <- read()
-  if (is_right(designs)) return(designs)
-  replay_work(work)
-  designs <- read()
-  if (!is_right(designs)) {
-    fail_file("the plan in \"", plan$path, "\" has other designs than round ", round$number, " began with; call ",
-              "gpuCorRun() again")
-  }
-  designs
 }
 
 # ---- shards
@@ -116,10 +110,17 @@ run_shards <- function(work, round, shards) {
 # call again because a shard is damaged.
 run_free <- function(work, round) {
   plan <- work$plan
-  check <- !length(free_shards(plan, round, check = FALSE))
+  # Returns the shards that are neither finished (with `check`: intact) nor being computed. Removes abandoned claims.
+  free_shards <- function(check) {
+    claims <- claims_of(plan, round)
+    for (shard in claims$shard[claims$abandoned]) release_claim(plan, round$number, shard)
+    states <- shard_states(plan, round, check)
+    setdiff(states$shard[states$state != "done"], claims$shard[!claims$abandoned])
+  }
+  check <- !length(free_shards(check = FALSE))
   repeat {
     refused <- numeric() # shards whose claim failed once; a second failure is not due to another process
-    while (length(free <- free_shards(plan, round, check))) {
+    while (length(free <- free_shards(check))) {
       for (shard in free) {
         if (!claim(plan, round$number, shard, take = shard %in% refused)) {
           refused <- c(refused, shard)
@@ -133,14 +134,6 @@ run_free <- function(work, round) {
     if (following$number == round$number) return(invisible())
     round <- following
   }
-}
-
-# Returns the shards that are neither finished (with `check`: intact) nor being computed. Removes abandoned claims.
-free_shards <- function(plan, round, check) {
-  claims <- claims_of(plan, round)
-  for (shard in claims$shard[claims$abandoned]) release_claim(plan, round$number, shard)
-  states <- shard_states(plan, round, check)
-  setdiff(states$shard[states$state != "done"], claims$shard[!claims$abandoned])
 }
 
 # ---- the result
@@ -201,7 +194,15 @@ claims_of <- function(plan, round) {
            (owner$pid == Sys.getpid() || !.Call(r_are_running, owner$pid))) # one of this process: an interrupt left it
   }
   owners <- Map(read_owner, folders, shards)
-  age <- if (length(folders)) as.numeric(clock_of(plan) - file.mtime(folders), units = "secs") else numeric()
+  age <- numeric()
+  if (length(folders)) {
+    # The time of the file system with the folder, as this machine's clock may differ; this machine's time if the folder
+    # is not writable.
+    partial <- tryCatch(begin_partial(file.path(plan$path, "claims", "clock")), gpucor_error = function(e) NULL)
+    if (!is.null(partial)) on.exit(discard_partial(partial))
+    clock <- if (is.null(partial)) Sys.time() else file.mtime(dirname(partial))
+    age <- as.numeric(clock - file.mtime(folders), units = "secs")
+  }
   has_ended <- vapply(owners, `[[`, NA, "has_ended")
   took <- function(file) tryCatch(as.numeric(read_about(file)$seconds)[1L], error = function(e) 0) # it may be damaged
   seconds <- vapply(utils::head(named_files(plan, round)$file, 16L), took, 0)
@@ -211,18 +212,9 @@ claims_of <- function(plan, round) {
 
 LONG_CLAIM <- 600
 
-# Returns the time of the file system with the folder, as this machine's clock may differ; this machine's time if the
-# folder is not writable.
-clock_of <- function(plan) {
-  partial <- tryCatch(begin_partial(file.path(plan$path, "claims", "clock")), gpucor_error = function(e) NULL)
-  if (is.null(partial)) return(Sys.time())
-  on.exit(discard_partial(partial))
-  file.mtime(dirname(partial))
-}
-
 # ---- package future
 
-# Computes a verb's shards with the workers of package future, in a temporary plan folder. `of`: where its arguments are.
+# Computes a verb's shards with the workers of package future, in a temporary plan folder. `of`: has its arguments.
 by_shards <- function(verb, of) {
   need_packages(c("future", "future.apply"), "'shards'")
   path <- tempfile("gpucor-plan-", setting_folder(if (has_local_workers()) tempdir() else getwd()))
