@@ -55,20 +55,16 @@ report_progress <- function(place, fraction, pairs = 0) {
   job <- job_of(place)
   fraction <- min(max(fraction, 0), 1)
   job$fraction <- min(1, max(job$fraction, place$pass[1L] + fraction * place$pass[2L]))
-  count_pace(job, place$doing, if (isFALSE(place$doing$rated)) 0 else fraction * pairs)
-  show_job(job, describe_doing(place$doing, fraction))
-}
-
-# Measures the pairs per second of the current pass.
-count_pace <- function(job, what, done) {
+  done <- if (isFALSE(place$doing$rated)) 0 else fraction * pairs
   time <- now()
-  if (!identical(job$what, what) || done < job$done) {
-    job$what <- what
+  if (!identical(job$what, place$doing) || done < job$done) { # another pass
+    job$what <- place$doing
     job$since <- time
-    job$from <- job$done <- done
+    job$from <- done
   }
   job$done <- done
   job$rate <- if (time - job$since > 0.1) (done - job$from) / (time - job$since) else NA_real_
+  show_job(job, describe_doing(place$doing, fraction))
 }
 
 # Returns a pass's label. `what`: list(text; of: number of similar things that the pass loops over, or NULL; rated:
@@ -88,7 +84,13 @@ show_job <- function(job, what, left = TRUE, at_once = FALSE) {
   job$shown <- time
   note_speed(job, time)
   if (is.null(job$display)) {
-    job$display <- choose_display()
+    kind <- getOption("gpucor.progress_display")
+    if (is.null(kind)) {
+      is_bar <- requireNamespace("cli", quietly = TRUE) &&
+        (cli::is_dynamic_tty(stderr()) || !is.null(getOption("cli.progress_handlers")))
+      kind <- if (is_bar) "cli" else "log"
+    }
+    job$display <- DISPLAYS[[kind]]
     job$display$begin(job)
   }
   rate <- if (is.finite(job$rate) && job$rate >= 1000) paste(show_rate(job$rate), "pairs/s")
@@ -123,20 +125,10 @@ show_rate <- function(rate) {
   paste(format(signif(rate / 1000^power, 2), trim = TRUE), c("thousand", "million", "billion")[power])
 }
 
-# Returns list(begin, show, end), functions of the job: a bar by package cli, whose option cli.progress_handlers passes
-# it to progressr and others, or lines for a log.
-choose_display <- function() {
-  kind <- getOption("gpucor.progress_display")
-  if (is.null(kind)) {
-    is_bar <- requireNamespace("cli", quietly = TRUE) &&
-      (cli::is_dynamic_tty(stderr()) || !is.null(getOption("cli.progress_handlers")))
-    kind <- if (is_bar) "cli" else "log"
-  }
-  if (kind == "cli") display_cli() else display_log()
-}
-
-display_cli <- function() {
-  list(begin = function(job) {
+# The displays, functions of the job: a bar by package cli, whose option cli.progress_handlers passes it to progressr
+# and others; or a line per minute, as a bar would fill a log.
+DISPLAYS <- list(
+  cli = list(begin = function(job) {
     old <- options(cli.progress_show_after = 0)
     on.exit(options(old))
     job$frame <- new.env(parent = topenv()) # cli evaluates the format here
@@ -146,21 +138,16 @@ display_cli <- function() {
   }, show = function(job, text) {
     cli::cli_progress_update(set = 1000 * job$fraction, extra = list(text = text), force = TRUE, id = job$bar,
                              .envir = job$frame)
-  }, end = function(job) cli::cli_progress_done(id = job$bar, .envir = job$frame))
-}
-
-# Logs one line per minute, as a bar would fill a file.
-display_log <- function() {
-  say <- function(job, text) {
+  }, end = function(job) cli::cli_progress_done(id = job$bar, .envir = job$frame)),
+  log = list(begin = function(job) {
+    job$logged <- job$started
+    job$lines <- 0L
+  }, show = function(job, text) {
     if (now() - job$logged < getOption("gpucor.progress_log", LOG_SECONDS)) return(invisible())
     job$logged <- now()
     job$lines <- job$lines + 1L
     message(sprintf("gpucor: %.0f %%, %s", floor(100 * job$fraction), text))
-  }
-  list(begin = function(job) {
-    job$logged <- job$started
-    job$lines <- 0L
-  }, show = say, end = function(job) {
+  }, end = function(job) {
     if (job$lines > 0L && job$is_finished) message("gpucor: finished after ", show_seconds(now() - job$started))
   })
-}
+)
