@@ -262,24 +262,10 @@ read_subjects <- function(run, x, y, n, names = subject_names(n)) {
 # Returns a list of f(i) for each subject. An error and the first warning of each class name the subject; later warnings
 # are not shown, nor are later messages of tell_few_values(). `names`: those of the subjects.
 each_subject <- function(n, f, names = subject_names(n)) {
-  warned <- character()
-  told <- FALSE
-  tell_one <- function(condition) {
-    if (told) invokeRestart("muffleMessage")
-    told <<- TRUE
-  }
-  warn_once <- function(i, condition) {
-    class <- class(condition)[1L]
-    if (!class %in% warned) {
-      warned <<- c(warned, class)
-      warn(class, names[i], ": ", conditionMessage(condition))
-    }
-    invokeRestart("muffleWarning")
-  }
-  lapply(seq_len(n), function(i) {
-    withCallingHandlers(prefixed(names[i], f(i)), gpuCorWarning = function(condition) warn_once(i, condition),
-                        gpuCorFewValues = tell_one)
+  once <- new_once(function(condition) {
+    if (inherits(condition, c("gpuCorWarning", "gpuCorFewValues"))) class(condition)[1L]
   })
+  lapply(seq_len(n), function(i) once(prefixed(names[i], f(i))))
 }
 
 # Returns names of n subjects for messages; with two groups they include the argument.
@@ -289,9 +275,13 @@ subject_names <- function(n, n_first = n) {
   paste0("subject ", c(seq_len(n_first), seq_len(n - n_first)), " of '", rep(c("x", "y"), c(n_first, n - n_first)), "'")
 }
 
-# Errors of `code` begin with `name`.
+# Errors and our warnings of `code` begin with `name`.
 prefixed <- function(name, code) {
-  tryCatch(code, error = function(condition) fail_again(condition, paste0(name, ": ", conditionMessage(condition))))
+  words <- function(condition) paste0(name, ": ", conditionMessage(condition))
+  withCallingHandlers(gpuCorWarning = function(condition) {
+    warn(class(condition)[1L], words(condition))
+    invokeRestart("muffleWarning")
+  }, tryCatch(code, error = function(condition) fail_again(condition, words(condition))))
 }
 
 # Returns a subject's matrix. A vector is an error, as it could be an observation or a variable.
