@@ -1,6 +1,6 @@
 # Linear models of the subjects' Fisher z: two groups with one variance, paired groups, one group, or a design with a
 # contrast. The engine tests them by the numbers that a model has here (src/sink/group_tests.h), and permutes them by
-# the weights that permuted_weights() makes.
+# the weights that random_permutations() makes.
 #
 # A model is a list: `terms`, orthonormal columns with a row for each subject (or pair of them): first `steady` ones
 # that no permutation changes, then others that are not tested, last the `tested` ones; `scale`, times the coefficient
@@ -31,16 +31,6 @@ linear_model <- function(design, contrast, compared, units) {
   list(terms = cbind(others, tested, deparse.level = 0L), tested = ncol(tested), steady = steady, scale = scale,
        weights = if (ncol(weights) == 1L) drop(weights) else one, df = n - ncol(design), flips = flips,
        compared = compared, alike = match(rows, unique(rows)))
-}
-
-# Returns a column of weights for each permutation of a model's residuals (Freedman and Lane 1983), or of their signs:
-# the terms' rows change their places. Number 0 are the data as they are.
-permuted_weights <- function(model, units, numbers) {
-  vapply(numbers, FUN.VALUE = as.vector(model$terms), function(b) {
-    if (b == 0) return(as.vector(model$terms))
-    at <- exchange(units, nrow(model$terms), model$flips)
-    as.vector(model$terms[abs(at), ] * sign(at))
-  })
 }
 
 # ---- exchangeable subjects

@@ -88,40 +88,34 @@ sampled_edges <- function(run, k) {
 sampled_min <- function(run, k) {
   sample <- sample_run(run, k)
   if (is.null(sample)) return(NULL)
-  sample <- part_of(sample, 0, SAMPLE_WORK, "sample of the columns")
   fraction <- k / run$pairs
+  # the rank in the sample of the weight that should leave that fraction of all pairs
+  rank_in <- function(sample) (1 + SAMPLE_MARGIN / sqrt(sample$over$sampled)) * fraction * sample$pairs + SAMPLE_MORE
+  sample <- part_of(sample, 0, SAMPLE_WORK, "sample of the columns")
   bins <- weight_bins(histogram_pass(sample), run$criterion$sign)
   bins$error <- 0 # approximate values err to both sides, by less than the margin
-  min_weight <- rank_range(bins, sampled_rank(sample, fraction))$low
+  min_weight <- rank_range(bins, rank_in(sample))$low
   if (min_weight >= MIN_BINS * bins$width || !is.null(run$mask)) return(min_weight)
   small <- sample_run(run, k, MAX_RANKED)
   if (is.null(small)) return(min_weight)
-  small <- part_of(small, 0, SAMPLE_WORK, "sample of the columns")
-  weight_of_rank(at_home(sample), fraction, weight_of_rank(at_home(small), fraction, 0)) # a plan computes samples again
+  bound <- 0
+  for (ranked in list(part_of(small, 0, SAMPLE_WORK, "sample of the columns"), sample)) {
+    edges <- strongest_edges(at_home(ranked), ceiling(rank_in(ranked)), bound) # a plan computes samples again
+    if (is.null(edges)) next # fewer of the sample's pairs reach the bound
+    store_free(edges)
+    bound <- edges$threshold
+  }
+  bound
 }
 
 # Min number of bins, and max number of columns of the smaller sample.
 MIN_BINS <- 100
 MAX_RANKED <- 500
 
-# Returns the rank in the sample of the weight that should leave that fraction of all pairs.
-sampled_rank <- function(sample, fraction) {
-  (1 + SAMPLE_MARGIN / sqrt(sample$over$sampled)) * fraction * sample$pairs + SAMPLE_MORE
-}
-
-# Returns the weight that the fraction of all pairs should reach, or `min_weight` if fewer of the sample's pairs do.
-weight_of_rank <- function(sample, fraction, min_weight) {
-  edges <- strongest_edges(sample, ceiling(sampled_rank(sample, fraction)), min_weight)
-  if (is.null(edges)) return(min_weight)
-  store_free(edges)
-  edges$threshold
-}
-
 # Returns the run with some of its columns, or NULL if that saves nothing, or observations or values depend on all
 # columns.
 sample_run <- function(run, k, limit = SAMPLE_COLUMNS) {
-  if (drops_observations(run) || run$pairs == 0) return(NULL)
-  if (!is.null(run$overlap)) return(NULL)
+  if (drops_observations(run) || run$pairs == 0 || !is.null(run$overlap)) return(NULL)
   fraction <- k / run$pairs
   sizes <- vapply(list(run$x, run$y), sample_size, 0, fraction, limit)
   pairs <- if (is.null(run$y)) pairs_of(sizes[1L]) else prod(sizes)

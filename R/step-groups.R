@@ -15,7 +15,20 @@ compare_work <- function(run, n_perm) {
 # `scores`: those of all pairs, whose maxima permutations have; NULL: `maxima` are of the statistic.
 compare_all <- function(run, error, maxima, scores = NULL) {
   own_missing <- function(values) if (length(run$over$seeds)) replace(values, own_pairs(run), NA) else values
-  found <- lapply(all_differences(run, error), own_missing)
+  coefficients <- part_of(run, 0, 0.25)
+  tests <- part_of(run, 0.25, 0.25)$place
+  if (is_random(run$x)) {
+    found <- group_tests(coefficients)
+    warn_without(found, run)
+    doing(tests, "p values")
+    found <- c(found[c("difference", "statistic", "df")], list(p.value = p_of_tests(found)))
+  } else {
+    difference <- atanh(as.vector(values_of_pairs(coefficients, if (is.null(run$y)) "row" else "rectangle")))
+    doing(tests, "p values")
+    min_p <- min_rank_p(run$method, compared_groups(run$x))
+    found <- c(list(difference = difference), z_tests(difference / error, several_groups(run$x), min_p))
+  }
+  found <- lapply(found, own_missing)
   warn_perfect(found$difference, run)
   shape <- if (is.null(run$y)) plain_dist_attributes(run)
   own <- c(p.value = NA, fdr = NA, p.adjusted = NA, score = NA, r.x = 1, r.y = 1)
@@ -43,22 +56,6 @@ compare_all <- function(run, error, maxima, scores = NULL) {
            use = uses[run$use])),
     class = c("gpuCorCompare", "gpuTests", "gpuCorResult"), adjusted = adjustment_of(run)
   )
-}
-
-# Returns list(difference, statistic, p.value) of all pairs, and with random effects df.
-all_differences <- function(run, error) {
-  coefficients <- part_of(run, 0, 0.25)
-  tests <- part_of(run, 0.25, 0.25)$place
-  if (is_random(run$x)) {
-    found <- group_tests(coefficients)
-    warn_without(found, run)
-    doing(tests, "p values")
-    return(c(found[c("difference", "statistic", "df")], list(p.value = p_of_tests(found))))
-  }
-  difference <- atanh(as.vector(values_of_pairs(coefficients, if (is.null(run$y)) "row" else "rectangle")))
-  doing(tests, "p values")
-  c(list(difference = difference),
-    z_tests(difference / error, several_groups(run$x), min_rank_p(run$method, compared_groups(run$x))))
 }
 
 # Adds tests to the entries of a network of differences; a network of t gets its differences.
@@ -198,7 +195,7 @@ permuted_differences <- function(run, n_perm, error) {
     found <- list(maxima = maxima, errors = made$errors)
   } else {
     made <- permuted_rows(run)
-    found <- list(maxima = made$perform(row_orders(made$rows, seq_len(n_perm)), NULL)$maxima, errors = made$error)
+    found <- list(maxima = made$perform(seq_len(n_perm), NULL)$maxima, errors = made$error)
   }
   tanh(atanh(pmax(found$maxima, 0)) * error / found$errors)
 }
@@ -223,9 +220,7 @@ permuted_rates <- function(run, n_perm, error) {
   } else {
     made <- permuted_rows(run)
     scale <- error / made$error
-    count_rows <- function(numbers, min) {
-      bins_of(made$perform(row_orders(made$rows, numbers), tanh(atanh(min) / scale)))
-    }
+    count_rows <- function(numbers, min) bins_of(made$perform(numbers, tanh(atanh(min) / scale)))
     # no cut below `min` is tried, even if it has all pairs
     fdr <- run$criterion$value
     sign <- run$criterion$sign
@@ -259,10 +254,18 @@ label_weights <- function(run, numbers) {
   list(weights = weights, errors = sqrt(colSums(weights^2 / own) * Z_VARIANCES[run$method]))
 }
 
-# Returns the weights of random effects, a column for each permutation; number 0 are the data as they are.
+# Returns the weights of random effects, a column for each permutation; number 0 are the data as they are. Those of a
+# model are of permutations of its residuals (Freedman and Lane 1983), or of their signs: the terms' rows change their
+# places.
 random_permutations <- function(run, numbers) {
   model <- run$x$model
-  if (is.null(model)) permuted_labels(run, numbers) + 0 else permuted_weights(model, run$over$units, numbers)
+  if (is.null(model)) return(permuted_labels(run, numbers) + 0)
+  terms <- model$terms
+  vapply(numbers, FUN.VALUE = as.vector(terms), function(b) {
+    if (b == 0) return(as.vector(terms))
+    at <- exchange(run$over$units, nrow(terms), model$flips)
+    as.vector(terms[abs(at), ] * sign(at))
+  })
 }
 
 # Returns a subjects x permutations matrix, TRUE for subjects in the first group. Subjects are permuted among the
@@ -275,8 +278,8 @@ permuted_labels <- function(run, numbers) {
 
 # Permutes residuals of the rows of all groups (Freedman and Lane 1983), see robust_residuals(): each group is regressed
 # on its own covariates, the rows are permuted across the groups, and regressed again on the covariates, which are not
-# permuted. Returns list(perform: a function of row_orders() and the min that is counted, or NULL; rows: their number;
-# error: the standard error).
+# permuted. Returns list(perform: a function of the permutations' numbers, of which 0 are the data as they are, and the
+# min that is counted, or NULL; error: the standard error).
 permuted_rows <- function(run) {
   x <- run$x
   compared <- lapply(seq_along(x$data), function(i) {
@@ -294,12 +297,12 @@ permuted_rows <- function(run) {
   if (!is.null(x$designs)) x$designs <- lapply(compared, `[[`, "design")
   own <- with_values(run, x, y, method = compared[[1L]]$method)
   side <- constant(run$criterion$sign)
-  list(perform = function(orders, min) perform(own, "row_maxima", side, all, seeds, orders, min),
-       rows = nrow(all), error = combined_error(x, run$method))
-}
-
-row_orders <- function(rows, numbers) {
-  vapply(numbers, FUN.VALUE = integer(rows), function(b) (if (b == 0) seq_len(rows) else sample.int(rows)) - 1L)
+  in_order <- seq_len(nrow(all))
+  permute <- function(numbers, min) {
+    orders <- vapply(numbers, FUN.VALUE = in_order, function(b) (if (b == 0) in_order else sample(in_order)) - 1L)
+    perform(own, "row_maxima", side, all, seeds, orders, min)
+  }
+  list(perform = permute, error = combined_error(x, run$method))
 }
 
 # Scales all groups' columns to median 0 and median absolute deviation 1; a column with deviation 0 in a group is scaled

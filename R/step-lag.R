@@ -60,7 +60,9 @@ over_lags <- function(run) {
 
 # ---- all pairs
 
-# Returns list(r, lag), both matrices, with the largest coefficients of each column of x and each column of y.
+# Returns list(r, lag), both matrices, with the largest coefficients of each column of x and each column of y. Without y
+# also `pairs`, list(r, lag) for pairs i < j, in the order of a dist: element [j, i] of the matrices has the lags of i
+# behind j.
 largest_lags <- function(run) {
   sign <- tested_sign(run$method)
   size <- network_size(run)
@@ -78,13 +80,9 @@ largest_lags <- function(run) {
     }
   })
   lags[is.na(best)] <- NA
-  list(r = best, lag = lags)
-}
-
-# Returns list(r, lag) for pairs i < j, in the order of a dist, of largest_lags() of x with itself, where element [j, i]
-# has the lags of i behind j.
-lags_of_pairs <- function(found, sign) {
-  lower <- lower.tri(found$r)
+  found <- list(r = best, lag = lags)
+  if (!is.null(run$y)) return(found)
+  lower <- lower.tri(best)
   back <- lapply(found, `[`, lower)
   pairs <- lapply(found, function(m) t(m)[lower])
   weight <- weights_of(pairs$r, sign)
@@ -92,7 +90,7 @@ lags_of_pairs <- function(found, sign) {
   turned <- which(other > weight | is.na(weight) | (other == weight & back$lag < pairs$lag))
   pairs$r[turned] <- back$r[turned]
   pairs$lag[turned] <- -back$lag[turned]
-  pairs
+  c(found, list(pairs = pairs))
 }
 
 # Returns gpuCor()'s result, with attribute `lag` of the same shape.
@@ -102,7 +100,7 @@ lagged_coefficients <- function(run, lag, min_overlap, output) {
   check_memory(LAG_BYTES * values, "'lag'", n_of(values, "value"), "gpuCorNetwork() does without a value for each pair")
   found <- largest_lags(run)
   if (is.null(run$y)) {
-    pairs <- lags_of_pairs(found, tested_sign(run$method))
+    pairs <- found$pairs
     if (output != "matrix") {
       attributes(pairs$lag) <- plain_dist_attributes(run)
       own <- dist_attributes(run)
@@ -116,7 +114,7 @@ lagged_coefficients <- function(run, lag, min_overlap, output) {
     lower <- lower.tri(found$r)
     found$r[lower] <- pairs$r
     found$lag[lower] <- pairs$lag
-    found <- lapply(found, t)
+    found <- lapply(found[c("r", "lag")], t)
     found$r[lower] <- pairs$r
     found$lag[lower] <- -pairs$lag
   }

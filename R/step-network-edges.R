@@ -1,4 +1,4 @@
-# Edges of sparse matrices and of compressed rows: as data frames, degrees and graphs.
+# Edges of sparse matrices and of compressed rows: as data frames, and degrees.
 
 # Returns the slots of a sparse matrix. `rows`: compressed rows of the lower triangle, which are columns of the upper
 # one; with y, rows of y.
@@ -61,12 +61,6 @@ names_at <- function(numbers, names) {
   if (length(numbers) >= 10000L) .Call(r_names_at, numbers, names) else names[numbers]
 }
 
-# Returns the names of edges. Many are made when they are read.
-joined_names <- function(from, to) {
-  is_text <- is.character(from) && is.character(to)
-  if (is_text && length(from) >= 10000L) .Call(r_joined_names, from, to) else paste(from, to, sep = "~")
-}
-
 # ---- vertices
 
 network_ends <- function(net) list(from = net@i + 1L, to = row_numbers(net@p))
@@ -86,19 +80,4 @@ vertex_names <- function(names, size, symmetric) {
   for (side in 1:2) if (is.null(names[[side]])) names[[side]] <- as.character(seq_len(size[side]))
   if (anyDuplicated(unlist(names))) names <- Map(paste0, c("x.", "y."), names)
   unlist(names, use.names = FALSE)
-}
-
-# Returns an igraph graph; `value`: the attribute's name for entries; `further`: a list of other attributes of edges.
-# Attributes are passed with the edges, as setting one later copies all of them.
-graph_of <- function(net, value, further = NULL) {
-  symmetric <- is(net, "dsCMatrix")
-  size <- dim(net)
-  graph <- igraph::make_empty_graph(if (symmetric) size[1L] else sum(size), directed = FALSE)
-  names <- vertex_names(net@Dimnames, size, symmetric)
-  tell_same_names(names)
-  if (!is.null(names)) graph <- igraph::set_vertex_attr(graph, "name", value = names)
-  if (!symmetric) graph <- igraph::set_vertex_attr(graph, "type", value = rep(c(FALSE, TRUE), size))
-  ends <- network_ends(net)
-  edges <- rbind(ends$from, ends$to + if (symmetric) 0 else size[1L])
-  igraph::add_edges(graph, edges, attr = c(stats::setNames(list(abs(net@x), net@x), c("weight", value)), further))
 }

@@ -103,7 +103,16 @@ open_network_file <- function(file, n_row, n_col, row_names = NULL, col_names = 
   if (!is.null(why)) fail_file("'file' is ", show_value(file), ", which cannot be written: ", why)
   writing(h5, {
     h5$id <- h5_done(rhdf5::H5Fcreate(h5$partial, "H5F_ACC_TRUNC"))
-    write_frame(h5, n_row, n_col, row_names, col_names)
+    h5$string <- rhdf5::H5Tcopy("H5T_C_S1") # of variable length, in UTF-8
+    rhdf5::H5Tset_size(h5$string, NULL)
+    rhdf5::H5Tset_cset(h5$string, "UTF-8")
+    set_encoding(h5, h5$id, "anndata", "0.1.0")
+    with_group(h5, "X", "csr_matrix", "0.1.0", function(group) {
+      set_attribute(group, "shape", INT64, c(n_row, n_col))
+    })
+    write_names(h5, "obs", row_names, n_row)
+    write_names(h5, "var", col_names, n_col)
+    for (name in c("obsm", "varm", "obsp", "varp", "layers", "uns")) with_group(h5, name, "dict", "0.1.0")
     h5$values <- create_growing(h5, "X/data", FLOAT32, 4)
     h5$columns <- create_growing(h5, "X/indices", INT64, 8)
     h5_done(rhdf5::H5Fflush(h5$id))
@@ -194,20 +203,6 @@ writing <- function(h5, code) {
 }
 
 # ---- parts of the file
-
-# Writes everything except the entries and the details. h5$string: the type of variable-length UTF-8 strings.
-write_frame <- function(h5, n_row, n_col, row_names, col_names) {
-  h5$string <- rhdf5::H5Tcopy("H5T_C_S1")
-  rhdf5::H5Tset_size(h5$string, NULL)
-  rhdf5::H5Tset_cset(h5$string, "UTF-8")
-  set_encoding(h5, h5$id, "anndata", "0.1.0")
-  with_group(h5, "X", "csr_matrix", "0.1.0", function(group) {
-    set_attribute(group, "shape", INT64, c(n_row, n_col))
-  })
-  write_names(h5, "obs", row_names, n_row)
-  write_names(h5, "var", col_names, n_col)
-  for (name in c("obsm", "varm", "obsp", "varp", "layers", "uns")) with_group(h5, name, "dict", "0.1.0")
-}
 
 # Unnamed rows and columns are named by their indices, from 1.
 write_names <- function(h5, group, names, n) {

@@ -141,13 +141,17 @@ values_of_samples <- function(rows, run, lioness) {
   for_each(over, run, function(run, k) {
     at <- found$left(k)
     if (!length(at)) return(NULL)
-    without <- values_without(run, samples[k], edges$from[at], edges$to[at])
+    own <- run_of_pairs(run_without(run, samples[k]), edges$from[at], edges$to[at])
+    without <- values_of_pairs(own$run, if (is.null(run$y)) "square" else "rectangle")[cbind(own$from, own$to)]
     values[at, k] <<- counted$n_obs * edges$r[at] - (counted$n_obs - 1) * without
     NULL
   })
   names <- network_names(run)
   edges[c("from", "to")] <- list(names_at(edges$from, names[[1L]]), names_at(edges$to, names[[2L]]))
-  dimnames(values) <- list(joined_names(edges$from, edges$to), names_at(samples, rownames(run$x)))
+  # Many names of edges are made when they are read.
+  are_long <- is.character(edges$from) && is.character(edges$to) && nrow(edges) >= 10000L
+  joined <- if (are_long) .Call(r_joined_names, edges$from, edges$to) else paste(edges$from, edges$to, sep = "~")
+  dimnames(values) <- list(joined, names_at(samples, rownames(run$x)))
   attr(values, "edges") <- edges
   values
 }
@@ -159,12 +163,6 @@ run_of_pairs <- function(run, from, to) {
   run <- with_columns(run, sides$x, sides$y)
   list(run = with_mask(run, NULL), # the mask was that of the network
         from = match(from, sides$x), to = match(to, sides[[length(sides)]]))
-}
-
-# Returns the coefficients of pairs without a sample.
-values_without <- function(run, sample, from, to) {
-  own <- run_of_pairs(run_without(run, sample), from, to)
-  values_of_pairs(own$run, if (is.null(run$y)) "square" else "rectangle")[cbind(own$from, own$to)]
 }
 
 # Returns list(values: of all edges for each sample; left: a function of a sample's number that returns the edges whose

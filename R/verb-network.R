@@ -42,13 +42,19 @@ gpuPrune <- function(net, tolerance = 0, ..., control = NULL) {
   threads <- new_place(specs$control)$threads
   is_kept <- checked(.Call(r_prune, net@p, net@i, net@x, tolerance, threads))
   slots <- kept_entries(net, is_kept)
-  if (is_network(net)) {
-    slots <- c(slots, list(edges = as.numeric(sum(is_kept)), tests = pruned_tests(net, is_kept, threads),
-                           stability = net@stability[is_kept[seq_along(net@stability)]],
-                           adjusted = c(net@adjusted[!names(net@adjusted) %in% c("pruned", "shared")],
-                                        list(pruned = tolerance))))
+  if (!is_network(net)) return(with_slots(net, slots))
+  tests <- net@tests
+  if (!is.null(tests$pairs)) { # Benjamini and Hochberg's ranks include the removed edges
+    removed <- which(!is_kept)
+    tests$others <- c(tests$others, edge_tests(net@x[removed], net@tests, removed, threads)$p.value)
   }
-  with_slots(net, slots)
+  own <- intersect(c("p.value", EDGE_COLUMNS), names(tests))
+  tests[own] <- lapply(tests[own], `[`, is_kept)
+  near <- is_kept[tests$near$at]
+  if (length(near)) tests$near <- list(at = cumsum(is_kept)[tests$near$at[near]], r = tests$near$r[near])
+  adjusted <- c(net@adjusted[!names(net@adjusted) %in% c("pruned", "shared")], list(pruned = tolerance))
+  with_slots(net, c(slots, list(edges = as.numeric(sum(is_kept)), tests = tests, adjusted = adjusted,
+                                stability = net@stability[is_kept[seq_along(net@stability)]])))
 }
 
 A_NETWORK <- "a network of gpuCorNetwork(output = \"matrix\")"
@@ -58,21 +64,6 @@ NOT_PRUNED <- c(
   clr = "context likelihoods, which are no coefficients; prune a network without normalize = \"clr\"",
   difference = "differences of coefficients; gpuPrune() is for coefficients"
 )
-
-# Returns slot `tests` of the kept edges. Benjamini and Hochberg's ranks include the removed ones.
-pruned_tests <- function(net, is_kept, threads) {
-  tests <- net@tests
-  if (!length(tests)) return(tests)
-  removed <- which(!is_kept)
-  if (!is.null(tests$pairs)) {
-    tests$others <- c(tests$others, edge_tests(net@x[removed], net@tests, removed, threads)$p.value)
-  }
-  own <- intersect(c("p.value", EDGE_COLUMNS), names(tests))
-  tests[own] <- lapply(tests[own], `[`, is_kept)
-  near <- is_kept[tests$near$at]
-  if (length(near)) tests$near <- list(at = cumsum(is_kept)[tests$near$at[near]], r = tests$near$r[near])
-  tests
-}
 
 #' A network as a graph of igraph
 #'
@@ -116,13 +107,24 @@ as_igraph <- function(net) {
   })
   check_slots(net, "net")
   need_packages("igraph", "as_igraph()")
-  if (!is_network(net)) return(graph_of(plain_network(net), "value"))
+  value <- if (is_network(net)) value_name(net) else "value"
   # The columns that as.data.frame() has beside the edges and their values, in the order of slot x.
-  further <- if (!is(net, "gpuCorDifference")) {
+  further <- if (is_network(net) && !is(net, "gpuCorDifference")) {
     c(edge_tests(net@x, net@tests, seq_along(net@x), choose_threads(setting(NULL, "threads"))),
       if (length(net@stability)) list(stability = net@stability))
   }
-  graph_of(net, value_name(net), further)
+  if (!is_network(net)) net <- plain_network(net)
+  symmetric <- is(net, "dsCMatrix")
+  size <- dim(net)
+  graph <- igraph::make_empty_graph(if (symmetric) size[1L] else sum(size), directed = FALSE)
+  names <- vertex_names(net@Dimnames, size, symmetric)
+  tell_same_names(names)
+  if (!is.null(names)) graph <- igraph::set_vertex_attr(graph, "name", value = names)
+  if (!symmetric) graph <- igraph::set_vertex_attr(graph, "type", value = rep(c(FALSE, TRUE), size))
+  ends <- network_ends(net)
+  edges <- rbind(ends$from, ends$to + if (symmetric) 0 else size[1L])
+  # Attributes are passed with the edges, as setting one later copies all of them.
+  igraph::add_edges(graph, edges, attr = c(stats::setNames(list(abs(net@x), net@x), c("weight", value)), further))
 }
 
 # Returns a plain sparse matrix of a class that networks extend, without its diagonal if it is symmetric.

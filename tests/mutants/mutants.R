@@ -22,8 +22,8 @@ mutants <- list(
   r_mutant("phases of one sign", has_phases && !all(has_both), FALSE, "last-step"),
   # ---- what depends on all columns, and several values of one run
   r_mutant("observations of all columns", drops_observations(run) && !is.null(counted$observed), FALSE, "properties"),
-  r_mutant("columns without a sample", run_of_pairs(run_without(run, sample), from, to),
-           run_of_pairs(run, from, to), "properties"),
+  r_mutant("columns without a sample", run_of_pairs(run_without(run, samples[k]), edges$from[at], edges$to[at]),
+           run_of_pairs(run, edges$from[at], edges$to[at]), "properties"),
   r_mutant("exact p values of traits", if (significance$single) p_of_r(rows$x, significance$distribution,
                                                                        run$place$threads) else two_sided(z),
            two_sided(z), "association"),
@@ -345,8 +345,8 @@ mutants <- list(
   # ---- R
   r_mutant("permutations as large", permuted >= rep(observed, each = nrow(permuted)),
            permuted < rep(observed, each = nrow(permuted)), "preservation"),
-  r_mutant("flips of signs", exchange(units, nrow(model$terms), model$flips), exchange(units, nrow(model$terms)),
-           "groups"),
+  r_mutant("flips of signs", exchange(run$over$units, nrow(terms), model$flips),
+           exchange(run$over$units, nrow(terms)), "groups"),
   r_mutant("other terms of a model", sum(moved$d < 1e-7), length(moved$d), "groups"),
   mutant("effects of F", "linear_t", "i >= terms - tested &&", "i > terms - tested &&", "groups"),
   r_mutant("columns of a term", attr(design, "assign") %in% match(name, terms), match(name, terms), "groups"),
