@@ -17,10 +17,17 @@ basis_of <- function(regressors, weights, counts, may_keep) {
   }
   at <- cumsum(counts) # rows of z
   runs <- lapply(regressors$runs, function(rows) rows[counts[rows]])
-  found <- lapply(which(lengths(runs) > 0L), function(r) {
+  found <- lapply(which(lengths(runs) > 0L), function(r) { # both_spaces() of the run's covariates and functions of time
+    own_root <- root[runs[[r]]]
     own <- z[at[runs[[r]]], , drop = FALSE]
-    if (length(runs) > 1L) own <- centred_columns(own, root[runs[[r]]], regressors$centred)
-    spaces_of_run(own, regressors$series[[r]], counts[regressors$runs[[r]]], root[runs[[r]]], regressors$centred)
+    if (length(runs) > 1L) own <- centred_columns(own, own_root, regressors$centred)
+    series <- regressors$series[[r]]
+    if (is.null(own) && is.null(series)) return(list(inside = matrix(0, length(own_root), 0L), rank = 0L))
+    is_included <- counts[regressors$runs[[r]]]
+    is_plain <- regressors$centred && all(is_included) && all(own_root == own_root[1L])
+    if (is_plain && is.null(own) && !is.null(series$outside)) return(series) # they are orthogonal
+    series <- centred_columns(series$inside[is_included, , drop = FALSE], own_root, regressors$centred)
+    both_spaces(cbind(own, series) * own_root, if (regressors$centred) own_root)
   })
   runs <- Filter(length, runs)
   between <- matrix(0, length(root), 0L)
@@ -35,16 +42,6 @@ basis_of <- function(regressors, weights, counts, may_keep) {
   keeps <- may_keep && !any(vapply(outside, is.null, NA)) && sum(vapply(outside, ncol, 0L)) < rank
   blocks <- in_blocks(if (keeps) outside else lapply(found, `[[`, "inside"), runs, root)
   list(basis = if (keeps) blocks else cbind(between, blocks), lost = rank, keeps = keeps)
-}
-
-# Returns both_spaces() of a run's covariates z and functions of time. `counts`: TRUE for included rows; z and `root`,
-# the root of the weights, are of these.
-spaces_of_run <- function(z, series, counts, root, centred) {
-  if (is.null(z) && is.null(series)) return(list(inside = matrix(0, length(root), 0L), rank = 0L))
-  plain <- centred && all(counts) && all(root == root[1L])
-  if (plain && is.null(z) && !is.null(series$outside)) return(series) # they are orthogonal
-  both_spaces(cbind(z, centred_columns(series$inside[counts, , drop = FALSE], root, centred)) * root,
-              if (centred) root)
 }
 
 # Returns as basis_of() a map of the observations, by whose products a column is replaced: the coordinates of its
@@ -95,7 +92,15 @@ check_dependence <- function(v, rows, root) {
     fail("'covariance' is not positive definite, as if some observations were repeated or determined by others; ",
          instead)
   }
-  smallest <- smallest_eigenvalue(root / rep(sqrt(colSums(root^2)), each = nrow(root)))
+  # The smallest eigenvalue of the correlations, by inverse iteration.
+  scaled <- root / rep(sqrt(colSums(root^2)), each = nrow(root))
+  x <- cos(seq_len(nrow(root))^2) # of no particular direction
+  for (k in 1:30) {
+    x <- backsolve(scaled, backsolve(scaled, x, transpose = TRUE))
+    size <- sqrt(sum(x^2))
+    x <- x / size
+  }
+  smallest <- 1 / size
   if (max(r) <= MAX_ALIKE && smallest >= MIN_EIGENVALUE) return(invisible())
   warn("gpuCorCovariance", if (max(r) > MAX_ALIKE) {
     paste0("rows ", alike[2L], " and ", alike[1L], " have a correlation of ", format(floor(1000 * max(r)) / 1000),
@@ -104,17 +109,6 @@ check_dependence <- function(v, rows, root) {
     paste0("the smallest eigenvalue of 'covariance' is ", format(100 * smallest, digits = 1L), " % of the mean")
   }, ", and what is left of such observations decides about all coefficients; p values are too small if 'covariance' ",
   "makes them more alike than they are, so ", instead)
-}
-
-# Returns the smallest eigenvalue of R'R, by inverse iteration.
-smallest_eigenvalue <- function(root) {
-  x <- cos(seq_len(nrow(root))^2) # of no particular direction
-  for (k in 1:30) {
-    x <- backsolve(root, backsolve(root, x, transpose = TRUE))
-    size <- sqrt(sum(x^2))
-    x <- x / size
-  }
-  1 / size
 }
 
 # Returns regressors unranked, with missing values as 0: pairs rank them among pairwise-complete observations.

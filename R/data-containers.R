@@ -95,7 +95,12 @@ picked_assay <- function(x, name, assay) {
   names <- known$names(x)
   if (is.null(assay)) {
     assay <- known$default(x)
-    tell_of_counts(x, name, if (is.numeric(assay)) names[assay], names)
+    if (is.numeric(assay) && identical(names[assay], "counts")) { # whose depth and variance correlations see
+      logs <- intersect(c("logcounts", "vst", "rlog"), names)[1L]
+      tell_once("'", name, "' is a ", class(x)[1L], " whose first assay, \"counts\", is taken; correlations are ",
+                "usually of logarithms",
+                if (is.na(logs)) " of normalized counts" else paste0(": assay = \"", logs, "\""))
+    }
   }
   is_there <- assay[1L] %in% names || (is_numeric(assay) && assay[1L] %in% seq_len(number))
   if (!is_there || length(assay) > known$parts) {
@@ -105,44 +110,32 @@ picked_assay <- function(x, name, assay) {
   known$pick(x, assay)
 }
 
-# Tells that values are raw counts, whose depth and variance correlations see. `taken`: the assay that is the default.
-tell_of_counts <- function(x, name, taken, names) {
-  if (!identical(taken, "counts")) return(invisible())
-  logs <- intersect(c("logcounts", "vst", "rlog"), names)[1L]
-  tell_once("'", name, "' is a ", class(x)[1L], " whose first assay, \"counts\", is taken; correlations are usually ",
-            "of logarithms", if (is.na(logs)) " of normalized counts" else paste0(": assay = \"", logs, "\""))
-}
-
-# Returns layer assay[2] of Seurat's assay[1]. SeuratObject 4 calls a layer a slot. `seurat`: the package's functions.
+# Returns layer assay[2] of Seurat's assay[1]; or, if it is split by sample, as into "data.1" and "data.2", all its
+# cells in the order of those of x. LayerData() of a split layer returns its first part, and SeuratObject 4 calls a
+# layer a slot. `seurat`: the package's functions.
 picked_layer <- function(x, assay, seurat = asNamespace("SeuratObject")) {
   layer <- if (length(assay) > 1L) assay[2L] else "data"
   if (is_numeric(assay)) assay <- seurat$Assays(x)[assay[1L]]
-  values <- with_our_errors(
+  values <- with_our_errors(words = paste0("'assay' is ", show_value(assay), ": "), {
+    all <- if (!is.null(seurat$LayerData)) seurat$Layers(x, assay = assay[1L])
+    split <- all[startsWith(as.character(all), paste0(layer, "."))]
     if (is.null(seurat$LayerData)) {
       seurat$GetAssayData(x, slot = layer, assay = assay[1L])
+    } else if (layer %in% all || !length(split)) {
+      seurat$LayerData(x, layer = layer, assay = assay[1L])
     } else {
-      joined_layers(x, assay, layer, seurat)
-    },
-    paste0("'assay' is ", show_value(assay), ": ")
-  )
+      parts <- lapply(split, function(part) seurat$LayerData(x, layer = part, assay = assay[1L]))
+      same <- vapply(parts, function(part) identical(rownames(part), rownames(parts[[1L]])), NA)
+      cells <- unlist(lapply(parts, colnames))
+      if (!all(same) || anyDuplicated(cells) || !setequal(cells, colnames(x))) {
+        stop("its layers ", toString(split), if (all(same)) " do not have each cell once" else " have different genes",
+             "; give SeuratObject::JoinLayers(x)")
+      }
+      do.call(cbind, parts)[, match(colnames(x), cells), drop = FALSE]
+    }
+  })
   if (!length(values)) fail("'assay' is ", show_value(assay), ", and its \"", layer, "\" is empty; normalize the data")
   values
-}
-
-# Returns the layer; or, if it is split by sample, as into "data.1" and "data.2", all its cells in the order of those of
-# x. LayerData() of a split layer returns its first part.
-joined_layers <- function(x, assay, layer, seurat) {
-  all <- seurat$Layers(x, assay = assay[1L])
-  split <- all[startsWith(all, paste0(layer, "."))]
-  if (layer %in% all || !length(split)) return(seurat$LayerData(x, layer = layer, assay = assay[1L]))
-  parts <- lapply(split, function(part) seurat$LayerData(x, layer = part, assay = assay[1L]))
-  same <- vapply(parts, function(part) identical(rownames(part), rownames(parts[[1L]])), NA)
-  cells <- unlist(lapply(parts, colnames))
-  if (!all(same) || anyDuplicated(cells) || !setequal(cells, colnames(x))) {
-    stop("its layers ", toString(split), if (all(same)) " do not have each cell once" else " have different genes",
-         "; give SeuratObject::JoinLayers(x)")
-  }
-  do.call(cbind, parts)[, match(colnames(x), cells), drop = FALSE]
 }
 
 check_has_assay <- function(x, y, assay) {

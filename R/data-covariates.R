@@ -61,15 +61,13 @@ regressors_of <- function(asked, measure, n_obs) {
   of_time <- unname(lapply(of_time, function(kind) kind$of_runs(asked, lengths(runs))))
   if (length(of_time) && is.null(asked$runs)) warn_of_runs(z$covariates)
   if (!length(of_time) && !is.null(asked$bandpass)) check_band(asked$bandpass, asked$tr, TRUE) # of a spectrum
-  series <- if (length(of_time) < 2L) unlist(of_time, FALSE) else do.call(Map, c(list(f = joined_series), of_time))
+  joined <- function(...) list(inside = do.call(cbind, lapply(list(...), `[[`, "inside"))) # those of one run
+  series <- if (length(of_time) < 2L) unlist(of_time, FALSE) else do.call(Map, c(list(f = joined), of_time))
   covariance <- if ("covariance" %in% kinds) check_covariance(asked$covariance, n_obs)
   list(kinds = kinds, covariates = z$covariates, protected = z$protected, covariance = covariance, series = series,
        runs = runs, codes = codes, centred = measure$centred, ranked = measure$ranked, df_taken = measure$df_taken,
        n_obs = n_obs)
 }
-
-# Returns several kinds of functions of time of one run as one.
-joined_series <- function(...) list(inside = do.call(cbind, lapply(list(...), `[[`, "inside")))
 
 # ---- covariates
 
@@ -121,11 +119,21 @@ as_code <- function(names) {
   vapply(names, function(name) deparse1(as.name(printable(name)), backtick = TRUE), "", USE.NAMES = FALSE)
 }
 
+# Returns covariates as a numeric matrix. A formula becomes the model matrix of lm() without the intercept: centering
+# replaces it, or the measure does not center.
 covariate_matrix <- function(covariates, data, centred) {
-  if (inherits(covariates, "formula")) return(formula_matrix(covariates, data, centred))
-  if (!is.null(data)) fail("'data' are for a formula in 'covariates', which is of class ", class(covariates)[1L])
-  if (is.factor(covariates) || is.character(covariates)) covariates <- data.frame(covariates)
-  if (is.data.frame(covariates) && ncol(covariates)) return(formula_matrix(~ ., covariates, centred))
+  if (!inherits(covariates, "formula")) {
+    if (!is.null(data)) fail("'data' are for a formula in 'covariates', which is of class ", class(covariates)[1L])
+    if (is.factor(covariates) || is.character(covariates)) covariates <- data.frame(covariates)
+    if (is.data.frame(covariates) && ncol(covariates)) {
+      data <- covariates
+      covariates <- ~ .
+    }
+  }
+  if (inherits(covariates, "formula")) {
+    z <- model_matrix(covariates, data, "covariates", "observation", centred)
+    return(z[, colnames(z) != "(Intercept)", drop = FALSE])
+  }
   covariates <- as_numbers(covariates)
   if (!is_variables(covariates) || length(dim(covariates)) > 2L) {
     fail("'covariates' ", if (is.data.frame(covariates)) {
@@ -137,12 +145,6 @@ covariate_matrix <- function(covariates, data, centred) {
   z <- as.matrix(covariates) + 0
   tell_few_values(stats::setNames(as.data.frame(unclass(z)), colnames(z)))
   z
-}
-
-# Returns the model matrix of lm() without the intercept: centering replaces it, or the measure does not center.
-formula_matrix <- function(formula, data, centred) {
-  z <- model_matrix(formula, data, "covariates", "observation", centred)
-  z[, colnames(z) != "(Intercept)", drop = FALSE]
 }
 
 # Returns the model matrix of the formula in argument `name`, with missing values, and with attribute `term_labels`.
@@ -347,50 +349,44 @@ with_own_tr <- function(asked, own) {
 # Returns the design with the basis of its regressors, and with weights 0 for observations that miss regressors.
 design_with_regressors <- function(run) {
   asked <- run$asked
-  regressors <- regressors_of(asked, measure_of(run$method), nrow(run$x))
-  if (is.null(regressors)) return(run$design)
-  design <- design_of_regressors(run, regressors)
-  told <- unlist(lapply(regressors$kinds, function(kind) {
-    told <- REGRESSORS[[kind]]$told
-    if (is.null(told)) asked[REGRESSION[[kind]]] else told(regressors)
-  }), FALSE)
-  design$adjusted <- c(design$adjusted, told, if (design$lost > 0) list(lost = design$lost))
-  design
-}
-
-design_of_regressors <- function(run, regressors) {
   design <- run$design
-  use <- run$use
-  counts <- if (is.null(design$weights)) rep(TRUE, regressors$n_obs) else design$weights > 0
+  regressors <- regressors_of(asked, measure_of(run$method), n_obs_of(run))
+  if (is.null(regressors)) return(design)
+  weights <- if (is.null(design$weights)) rep(1, regressors$n_obs) else design$weights
+  counts <- weights > 0
   z <- cbind(regressors$covariates, regressors$protected)
   missing <- if (is.null(z)) FALSE else is.na(z) & counts
   if (any(missing)) { # such observations are dropped, as lm() does
-    if (uses[use] %in% c("everything", "all.obs")) {
+    if (uses[run$use] %in% c("everything", "all.obs")) {
       fail("'covariates' is missing ", spot_of(z, which(missing, arr.ind = TRUE)),
            "; leave such observations out by use = \"complete.obs\" or by 'weights' of 0")
     }
     counts <- counts & rowSums(missing) == 0
   }
   if (drops_observations(run)) {
-    counted <- if (is.null(design$weights)) as.numeric(counts) else design$weights * counts
-    seen <- replace(design, "weights", list(counted))
-    counts <- counts & complete_observations(with_made(run, seen))
+    counts <- counts & complete_observations(with_made(run, replace(design, "weights", list(weights * counts))))
   }
-  if (!all(counts)) design$weights <- (if (is.null(design$weights)) 1 else design$weights) * counts
-  if (!any(counts)) return(design) # no coefficient exists
-  is_pairwise <- uses[use] == "pairwise.complete.obs"
-  mixes <- intersect(c("protect", "covariance"), names(run$asked))
-  if (length(mixes)) {
-    misses <- is_pairwise && any(vapply(Filter(Negate(is.null), run[c("x", "y")]), has_missing, NA))
-    check_facts(c("covariates", mixes, if (misses) "pairs that miss some", if (is_graded(design)) "graded weights"))
+  if (!all(counts)) design$weights <- weights * counts
+  if (any(counts)) { # otherwise no coefficient exists
+    is_pairwise <- uses[run$use] == "pairwise.complete.obs"
+    mixes <- intersect(c("protect", "covariance"), names(asked))
+    if (length(mixes)) {
+      misses <- is_pairwise && any(vapply(Filter(Negate(is.null), run[c("x", "y")]), has_missing, NA))
+      check_facts(c("covariates", mixes, if (misses) "pairs that miss some", if (is_graded(design)) "graded weights"))
+    }
+    basis <- basis_of(regressors, design$weights, counts, !is_pairwise)
+    design$lost <- basis$lost
+    check_left(sum(counts) - regressors$df_taken, basis$lost, intersect(regressors$kinds, names(REGRESSION)))
+    design[c("basis", "removed", "keeps")] <- basis[c("basis", "removed", "keeps")]
+    design$is_map <- !is.null(regressors$covariance)
+    design$runs <- regressors$codes
+    if (regressors$ranked && is_pairwise && !basis$keeps) design[c("raw", "ranked")] <- raw_regressors(regressors)
   }
-  basis <- basis_of(regressors, design$weights, counts, !is_pairwise)
-  design$lost <- basis$lost
-  check_left(sum(counts) - regressors$df_taken, basis$lost, intersect(regressors$kinds, names(REGRESSION)))
-  design[c("basis", "removed", "keeps")] <- basis[c("basis", "removed", "keeps")]
-  design$is_map <- !is.null(regressors$covariance)
-  design$runs <- regressors$codes
-  if (regressors$ranked && is_pairwise && !basis$keeps) design[c("raw", "ranked")] <- raw_regressors(regressors)
+  told <- unlist(lapply(regressors$kinds, function(kind) {
+    told <- REGRESSORS[[kind]]$told
+    if (is.null(told)) asked[REGRESSION[[kind]]] else told(regressors)
+  }), FALSE)
+  design$adjusted <- c(design$adjusted, told, if (design$lost > 0) list(lost = design$lost))
   design
 }
 

@@ -55,8 +55,12 @@ are_barcodes <- function(names) {
 are_alike <- function(x, is_long) {
   columns <- spread_over(ncol(x), if (is_outside(x)) 5 else min(20, max(5, BLOCK_VALUES %/% nrow(x))))
   rows <- if (is_long) spread_over(nrow(x), 500) else seq_len(min(nrow(x), 500))
-  values <- if (is(x, "dgCMatrix")) {
-    vapply(columns, sparse_entries, numeric(length(rows)), x = x, rows = rows)
+  values <- if (is(x, "dgCMatrix")) { # x[rows, columns] would look at all entries
+    vapply(columns, FUN.VALUE = numeric(length(rows)), function(j) {
+      at <- seq.int(x@p[j] + 1, length.out = x@p[j + 1] - x@p[j])
+      found <- match(rows - 1L, x@i[at])
+      replace(x@x[at][found], is.na(found), 0)
+    })
   } else {
     dense_columns(x, columns)[rows, ]
   }
@@ -64,13 +68,6 @@ are_alike <- function(x, is_long) {
   if (is_long) return(TRUE)
   level <- rowMeans(values)
   !isTRUE(stats::cor(level[-1L], level[-length(level)], use = "na.or.complete") >= SUCCESSIVE)
-}
-
-# As x[rows, j] of a dgCMatrix, which looks at all entries.
-sparse_entries <- function(x, j, rows) {
-  at <- seq.int(x@p[j] + 1, length.out = x@p[j + 1] - x@p[j])
-  found <- match(rows - 1L, x@i[at])
-  replace(x@x[at][found], is.na(found), 0)
 }
 
 # Returns TRUE if columns rank rows similarly, and have similar means.

@@ -14,17 +14,13 @@ residual_columns <- function(m, basis, keeps, removed = NULL) {
   size <- colSums(left^2)
   few <- which(!(size > 1.01 * colSums(products^2))) # in others, more than half of the squares is left
   if (length(few)) {
-    left[, few] <- again_residual(left[, few, drop = FALSE], m[, few, drop = FALSE], size[few], basis, removed)
+    given <- m[, few, drop = FALSE]
+    again <- few[which(size[few] < colSums(given^2) / 2)]
+    some <- left[, again, drop = FALSE]
+    left[, again] <- some - removed %*% crossprod(basis, some)
+    left[, few] <- without_rounding_errors(left[, few, drop = FALSE], given, 1e-10)
   }
   left
-}
-
-# Projects columns again of which the first projection removed more than half, and clears rounding errors.
-again_residual <- function(left, m, size, basis, removed) {
-  again <- which(size < colSums(m^2) / 2)
-  some <- left[, again, drop = FALSE]
-  left[, again] <- some - removed %*% crossprod(basis, some)
-  without_rounding_errors(left, m, 1e-10)
 }
 
 # Returns the residuals of a robust regression, which can be permuted: least squares spread an outlier over the other
@@ -52,12 +48,10 @@ column_medians <- function(m) {
 
 # Returns the residuals of the columns of an ordinary matrix; observations with weight 0 are unchanged.
 residualize_columns <- function(x, design, is_centred) {
-  if (any(design$weights != 1)) return(residualize_weighted(x, design, is_centred))
-  if (is_centred) x <- x - rep(colSums(x) / nrow(x), rep(nrow(x), ncol(x)))
-  residual_columns(x, design$basis, design$keeps, design$removed)
-}
-
-residualize_weighted <- function(x, design, is_centred) {
+  if (!any(design$weights != 1)) {
+    if (is_centred) x <- x - rep(colSums(x) / nrow(x), rep(nrow(x), ncol(x)))
+    return(residual_columns(x, design$basis, design$keeps, design$removed))
+  }
   root <- sqrt(design$weights)
   counts <- root > 0
   root <- root[counts]
