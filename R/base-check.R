@@ -134,10 +134,11 @@ choice_of <- function(value, choices) {
   if (is.na(found)) pmatch(value, choices) else found
 }
 
+is_one_string <- function(value) is.character(value) && length(value) == 1L && !is.na(value)
+
 # Checks a nonempty string; `what`: what it names.
 check_string <- function(value, name, what) {
-  ok <- is.character(value) && length(value) == 1L && !is.na(value) && nzchar(value)
-  check_that(value, name, ok, paste("one string,", what))
+  check_that(value, name, is_one_string(value) && nzchar(value), paste("one string,", what))
 }
 
 check_flag <- function(value, name, hint = "") {

@@ -64,34 +64,31 @@ h5_object <- function(file, name) {
 
 has_object <- function(file, name) !is.null(h5_object(file, name))
 
-has_dataset <- function(file, name) isTRUE(h5_object(file, name)$is_dataset)
-
-# Returns the names of a file's datasets for a message.
-h5_contents <- function(file) {
-  all <- rhdf5::h5ls(file)
-  names <- sub("^/+", "", paste(all$group, all$name, sep = "/"))[all$otype == "H5I_DATASET"]
-  if (!length(names)) return("no dataset")
-  paste0(paste0('"', utils::head(names, 10L), '"', collapse = ", "), if (length(names) > 10L) ", ...")
-}
-
 # HDF5 files as data: dense datasets, and the layouts of AnnData (h5ad) and 10x.
 
 # Returns a gpuCorFile of a dataset, or of a group that is a sparse matrix; dataset NULL: the matrix of a known layout.
 hdf5_file <- function(file, dataset, transpose, dim) {
+  contents <- function() { # names of its datasets, for a message
+    all <- rhdf5::h5ls(file)
+    names <- sub("^/+", "", paste(all$group, all$name, sep = "/"))[all$otype == "H5I_DATASET"]
+    if (!length(names)) return("no dataset")
+    paste0(paste0('"', utils::head(names, 10L), '"', collapse = ", "), if (length(names) > 10L) ", ...")
+  }
   if (!is_hdf5(file)) fail_file("'file' is \"", file, "\", which is no HDF5 file; for a raw file leave 'dataset' out")
   need_packages("rhdf5", "to read HDF5")
   reading_hdf5(file, {
     if (is.null(dataset)) {
-      dataset <- if (is_anndata(file) && has_object(file, "X")) "X" else if (has_object(file, "matrix/indptr")) "matrix"
+      is_known <- is_anndata_matrix(file, "X") && has_object(file, "X")
+      dataset <- if (is_known) "X" else if (has_object(file, "matrix/indptr")) "matrix"
     }
     if (is.null(dataset)) {
       fail_file("'file' is \"", file, "\", neither of AnnData's nor of 10x's layout; name a 'dataset': it has ",
-                h5_contents(file))
+                contents())
     }
     dataset <- gsub("^/+|/+$", "", check_string(dataset, "dataset", "the name of a dataset"))
     object <- h5_object(file, dataset)
     if (is.null(object)) {
-      fail_file("'dataset' is \"", dataset, "\", which \"", file, "\" does not have; it has ", h5_contents(file))
+      fail_file("'dataset' is \"", dataset, "\", which \"", file, "\" does not have; it has ", contents())
     }
     x <- if (object$is_dataset) dense_file(file, dataset, object) else sparse_file(file, dataset)
     x$dimnames <- known_names(file, dataset, x$dim)
@@ -105,15 +102,15 @@ hdf5_file <- function(file, dataset, transpose, dim) {
 
 # ---- known layouts
 
-is_anndata <- function(file) has_object(file, "obs") && has_object(file, "var")
-
 # AnnData's matrices are X, layers and raw/X. Cells are rows in Python, hence columns in R.
-is_anndata_matrix <- function(file, dataset) grepl("^(X|layers/[^/]+|raw/X)$", dataset) && is_anndata(file)
+is_anndata_matrix <- function(file, dataset) {
+  grepl("^(X|layers/[^/]+|raw/X)$", dataset) && has_object(file, "obs") && has_object(file, "var")
+}
 
 # Returns list(observations, variables), each NULL if the layout has no such names, or not as many; NULL without any.
 # AnnData's names are the index of a data frame.
 known_names <- function(file, dataset, dim) {
-  read <- function(name) if (has_dataset(file, name)) as.character(rhdf5::h5read(file, name))
+  read <- function(name) if (isTRUE(h5_object(file, name)$is_dataset)) as.character(rhdf5::h5read(file, name))
   index_of <- function(frame) {
     if (!isFALSE(h5_object(file, frame)$is_dataset)) return(NULL)
     index <- rhdf5::h5readAttributes(file, frame)[["_index"]]
@@ -187,7 +184,7 @@ dataset_grain <- function(x) {
 # size as a dataset.
 sparse_file <- function(file, dataset) {
   parts <- paste0(dataset, "/", c("data", "indices", "indptr"))
-  is_there <- vapply(parts, has_dataset, NA, file = file)
+  is_there <- vapply(parts, function(part) isTRUE(h5_object(file, part)$is_dataset), NA)
   if (!all(is_there)) {
     fail_file("'dataset' is \"", dataset, "\", a group without \"", parts[!is_there][1L],
               "\" and so no sparse matrix")
@@ -214,52 +211,42 @@ SPARSE_LIMIT <- .Machine$integer.max
 read_sparse <- function(x) {
   need_packages("rhdf5", "to read HDF5")
   check_data_file(x$file)
+  damaged <- function(why) fail_file("\"", x$dataset, "\" of \"", x$file, "\" is no sparse matrix: ", why)
+  read <- function(part) { # 64-bit integers become doubles
+    values <- as.vector(rhdf5::h5read(x$file, paste0(x$dataset, "/", part), bit64conversion = "double"))
+    if (!is_variables(values)) damaged(paste0("its ", part, " are of type ", typeof(values)))
+    values
+  }
+  are_whole <- function(values) !anyNA(values) && all(values == floor(values))
   reading_hdf5(x$file, {
-    starts <- sparse_starts(x)
+    lengths <- vapply(c("data", "indices"), function(part) {
+      as.numeric(prod(h5_object(x$file, paste0(x$dataset, "/", part))$dim))
+    }, 0)
+    starts <- as.numeric(read("indptr")) # of rows, or columns, from 0, and the end of the last one
+    n <- if (x$by_rows) nrow(x) else ncol(x)
+    are_starts <- length(starts) == n + 1 && are_whole(starts) && starts[1L] == 0 && !is.unsorted(starts)
+    if (!are_starts || any(lengths != starts[n + 1])) damaged("its starts do not fit its entries")
+    if (starts[n + 1] > SPARSE_LIMIT) {
+      fail_file("\"", x$dataset, "\" of \"", x$file, "\" has ", format_count(starts[n + 1]), " entries, and a sparse ",
+                "matrix of R can have ", format_count(SPARSE_LIMIT), "; write it as a dense dataset")
+    }
     n_index <- if (x$by_rows) ncol(x) else nrow(x)
-    indices <- read_part(x, "indices")
+    indices <- read("indices")
     if (!are_whole(indices) || any(indices < 0 | indices >= n_index)) {
-      damaged(x, paste0("an index is not in 0 to ", n_index - 1, ", or no whole number"))
+      damaged(paste0("an index is not in 0 to ", n_index - 1, ", or no whole number"))
     }
     m <- methods::new("dgCMatrix")
     m@Dim <- if (x$by_rows) rev(x$dim) else x$dim
     m@p <- as.integer(starts)
     m@i <- as.integer(indices)
-    m@x <- as.numeric(read_part(x, "data"))
+    m@x <- as.numeric(read("data"))
     m <- Matrix::t(m)
     if (!x$by_rows) m <- Matrix::t(m)
-    if (!isTRUE(methods::validObject(m, test = TRUE))) damaged(x, "two entries have the same indices")
+    if (!isTRUE(methods::validObject(m, test = TRUE))) damaged("two entries have the same indices")
     if (!is.null(x$dimnames)) dimnames(m) <- x$dimnames
     m
   })
 }
-
-# Returns the starts of rows (or columns), from 0, and the end of the last one.
-sparse_starts <- function(x) {
-  lengths <- vapply(c("data", "indices"), function(part) {
-    as.numeric(prod(h5_object(x$file, paste0(x$dataset, "/", part))$dim))
-  }, 0)
-  starts <- as.numeric(read_part(x, "indptr"))
-  n <- if (x$by_rows) nrow(x) else ncol(x)
-  are_starts <- length(starts) == n + 1 && are_whole(starts) && starts[1L] == 0 && !is.unsorted(starts)
-  if (!are_starts || any(lengths != starts[n + 1])) damaged(x, "its starts do not fit its entries")
-  if (starts[n + 1] > SPARSE_LIMIT) {
-    fail_file("\"", x$dataset, "\" of \"", x$file, "\" has ", format_count(starts[n + 1]), " entries, and a sparse ",
-              "matrix of R can have ", format_count(SPARSE_LIMIT), "; write it as a dense dataset")
-  }
-  starts
-}
-
-# Returns the values of a part; `name`: "data", "indices" or "indptr". 64-bit integers become doubles.
-read_part <- function(x, name) {
-  values <- as.vector(rhdf5::h5read(x$file, paste0(x$dataset, "/", name), bit64conversion = "double"))
-  if (!is_variables(values)) damaged(x, paste0("its ", name, " are of type ", typeof(values)))
-  values
-}
-
-are_whole <- function(values) !anyNA(values) && all(values == floor(values))
-
-damaged <- function(x, why) fail_file("\"", x$dataset, "\" of \"", x$file, "\" is no sparse matrix: ", why)
 
 # The engine multiplies the entries of a matrix with fewer of them.
 tell_sparse <- function(m, method) {

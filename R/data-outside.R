@@ -91,8 +91,6 @@ outside_kind <- function(x) {
   OUTSIDE[[if (inherits(x, "gpuCorFile")) x$kind else Find(function(class) inherits(x, class), names(OUTSIDE))]]
 }
 
-is_one_string <- function(value) is.character(value) && length(value) == 1L && !is.na(value)
-
 is_of_dataset <- function(x) {
   is_one_string(x$file) && is_one_string(x$dataset) && (isTRUE(x$by_rows) || isFALSE(x$by_rows))
 }
