@@ -28,7 +28,22 @@ design_with_partial <- function(run, tests) {
   design$map[rows, ] <- map$columns
   design$in_double <- map$in_double
   design$adjusted$shrinkage <- shrinkage
-  if (tests) partial_freedom(with_made(run, design), shrinkage, sums$n_var, counted) else design
+  if (!tests || !is.null(design$df)) return(design)
+  # Without shrinkage a pair loses a degree of freedom for each other column. Shrunken coefficients have the
+  # distribution of a correlation whose degrees of freedom are fitted to the coefficients of a sample of the columns
+  # (Schaefer and Strimmer 2005, after Efron).
+  if (shrinkage == 0) {
+    design$lost <- design$lost + sums$n_var - 2
+    design$adjusted$lost <- design$lost
+    return(design)
+  }
+  run <- with_made(run, design)
+  columns <- sampled_columns(run$x, min(ncol(run$x), PARTIAL_SAMPLE))
+  some <- at_home(with_mask(with_columns(run, columns, counted = counted), NULL)) # a plan keeps the design alone
+  r <- suppressWarnings(values_of_pairs(some, "row"))
+  design$df <- null_freedom(r[!is.na(r)])
+  design$adjusted[c("df", "is_null_fitted")] <- list(design$df, TRUE)
+  design
 }
 
 # Returns the shrinkage that minimizes the expected squared error of the correlations, as corpcor::estimate.lambda().
@@ -73,25 +88,6 @@ partial_map <- function(sums, shrinkage) {
 }
 
 # ---- degrees of freedom
-
-# Returns the design with the degrees of freedom of tests. Without shrinkage a pair loses one for each other column.
-# Shrunken coefficients have the distribution of a correlation whose degrees of freedom are fitted to the coefficients
-# of a sample of the columns (Schaefer and Strimmer 2005, after Efron).
-partial_freedom <- function(run, shrinkage, n_var, counted) {
-  design <- run$design
-  if (!is.null(design$df)) return(design)
-  if (shrinkage == 0) {
-    design$lost <- design$lost + n_var - 2
-    design$adjusted$lost <- design$lost
-    return(design)
-  }
-  columns <- sampled_columns(run$x, min(ncol(run$x), PARTIAL_SAMPLE))
-  some <- at_home(with_mask(with_columns(run, columns, counted = counted), NULL)) # a plan keeps the design alone
-  r <- suppressWarnings(values_of_pairs(some, "row"))
-  design$df <- null_freedom(r[!is.na(r)])
-  design$adjusted[c("df", "is_null_fitted")] <- list(design$df, TRUE)
-  design
-}
 
 # Max number of columns whose coefficients the null distribution is fitted to: two million pairs.
 PARTIAL_SAMPLE <- 2000

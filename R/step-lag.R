@@ -141,7 +141,16 @@ lagged_rows <- function(run) {
   for_each(over_lags(run), run, function(own, k) {
     rows <- network_rows(lag_network_run(own, symmetric, wanted, min_weight))
     if (k == 1L) first <<- with_shared(rows, own) # tells
-    all <- Map(c, found, edges_at_lag(rows, run, k))
+    edges <- list(from = rows$i + 1L, to = row_numbers(rows$p), r = rows$x, lag = rep(run$over$lags[k], length(rows$x)))
+    if (symmetric) { # a pair has from < to
+      ends <- edges[c("from", "to")]
+      turned <- ends$from > ends$to
+      kept <- ends$from < ends$to
+      edges[c("from", "to")] <- list(pmin(ends$from, ends$to), pmax(ends$from, ends$to))
+      edges$lag[turned] <- -edges$lag[turned]
+      edges <- lapply(edges, function(part) c(part[kept], part[turned]))
+    }
+    all <- Map(c, found, edges)
     all <- lapply(all, `[`, order(all$to, all$from, -weights_of(all$r, run$criterion$sign), method = "radix"))
     found <<- lapply(all, `[`, !duplicated(list2DF(all[c("from", "to")]))) # the strongest, of equal ones the first
     if (!is.null(wanted) && length(found$r) >= wanted) {
@@ -169,16 +178,6 @@ lag_network_run <- function(own, symmetric, wanted, min_weight) {
   if (!is_twice) return(own)
   more <- if (is.null(wanted)) own$criterion$value + 1 else min(1, (2 * wanted + ncol(own$x)) / own$pairs)
   with_criterion(own, value = more)
-}
-
-# Returns list(from, to, r, lag) of compressed rows; without y each pair has from < to.
-edges_at_lag <- function(rows, run, k) {
-  edges <- list(from = rows$i + 1L, to = row_numbers(rows$p), r = rows$x, lag = rep(run$over$lags[k], length(rows$x)))
-  if (!is.null(run$y)) return(edges)
-  turned <- edges$from > edges$to
-  edges[c("from", "to")] <- list(pmin(edges$from, edges$to), pmax(rows$i + 1L, edges$to))
-  edges$lag[turned] <- -edges$lag[turned]
-  lapply(edges, function(part) c(part[!turned & edges$from < edges$to], part[turned]))
 }
 
 # Keeps the edges to one of the k nearest neighbors of a column, or of both columns.

@@ -45,12 +45,6 @@ p_of_r <- function(r, distribution, threads) {
   checked(.Call(r_t_p, r, distribution$df, threads))
 }
 
-# Returns the exact distribution for n untied observations.
-exact_distribution <- function(method, n) {
-  list(exact = checked(.Call(r_exact_p, method_code(method), n)),
-       steps = if (method == "kendall") pairs_of(n) else (n^3 - n) / 6)
-}
-
 # Returns the distribution of a coefficient with df degrees of freedom. `ranks`: TRUE for Spearman's rho, which has a
 # distribution from its moments.
 t_distribution <- function(df, n, ranks) if (ranks) .Call(r_rho_beta, n) else list(df = df)
@@ -74,16 +68,27 @@ significance_of <- function(run) {
   if (is_combined(run$x)) return(combined_significance(run))
   found <- count_observations(run)
   n <- found$n_obs
+  exact_of <- function(n) { # without ties
+    list(exact = checked(.Call(r_exact_p, method_code(run$method), n)),
+         steps = if (run$method == "kendall") pairs_of(n) else (n^3 - n) / 6)
+  }
   rule <- list(exact = max_exact(NULL, run$method, run$design), min_obs = min_tested(run$method))
   df <- degrees_of_freedom(run, found, max(rule$min_obs, run$min_obs))
   kendall <- depends_on_ties(run$method)
   is_small <- n <= rule$exact
-  ties <- ties_of(run, found, kendall || is_small)
-  one_by_one <- found$common || df$estimated || (is_small && !ties$none)
+  # For x and y the factors of the variance of tau-b due to ties, NA for columns without coefficients, where p values
+  # depend on them and all pairs have the same observations.
+  quotients <- if (!found$common && (kendall || is_small)) perform(run, "tie_quotients", found)
+  untied <- (n - 2) / 3
+  factors <- unlist(quotients)
+  factors <- factors[!is.na(factors)]
+  has_ties <- any(abs(factors - untied) >= 1e-9 * n)
+  one_by_one <- found$common || df$estimated || (is_small && has_ties)
   distribution <- if (is_small && !one_by_one) {
-    exact_distribution(run$method, n)
+    exact_of(n)
   } else if (kendall) {
-    list(deviation = .Call(r_kendall_deviation, n, ties$min, ties$min))
+    least <- if (length(factors)) min(factors) else untied
+    list(deviation = .Call(r_kendall_deviation, n, least, least))
   } else if (is_one_sided(run$method)) {
     list(chi_squared = n)
   } else {
@@ -91,25 +96,12 @@ significance_of <- function(run) {
   }
   if (one_by_one) { # pairs can have the approximate one, and exact ones for each number of observations
     sizes <- if (found$common) MIN_OBS:max(MIN_OBS, n) else n
-    exact <- lapply(sizes[sizes <= rule$exact], exact_distribution, method = run$method)
+    exact <- lapply(sizes[sizes <= rule$exact], exact_of)
     distribution <- list(any = c(list(distribution), exact))
   }
-  list(n = n, one_by_one = one_by_one, single = !one_by_one && ties$none, rule = rule, df = df$max,
-       quotients = ties$quotients, score = if (one_by_one) function(p) -log(p) - ROUNDING else min_z,
+  list(n = n, one_by_one = one_by_one, single = !one_by_one && !has_ties, rule = rule, df = df$max,
+       quotients = quotients, score = if (one_by_one) function(p) -log(p) - ROUNDING else min_z,
        p_of_score = if (one_by_one) function(score) exp(-score) else two_sided, distribution = distribution)
-}
-
-# If all pairs have the same observations and p values depend on ties, returns list(quotients: for x and y the factors
-# of the variance of tau-b due to ties, NA for columns without coefficients; min: the smallest one; none: TRUE without
-# ties).
-ties_of <- function(run, found, matters) {
-  untied <- (found$n_obs - 2) / 3
-  if (found$common || !matters) return(list(min = untied, none = TRUE))
-  quotients <- perform(run, "tie_quotients", found)
-  all <- unlist(quotients)
-  all <- all[!is.na(all)]
-  list(quotients = quotients, min = if (length(all)) min(all) else untied,
-       none = all(abs(all - untied) < 1e-9 * found$n_obs))
 }
 
 significant_edges <- function(run) {
@@ -122,10 +114,7 @@ significant_edges <- function(run) {
   significance <- significance_of(run)
   if (!significance$single) run <- with_criterion(run, to_file = FALSE) # pairs are tested one by one, in memory
   if (is_random(run$x)) run <- with_t(run)
-  if (run$criterion$name == "p.value") edges_by_p(run, significance) else edges_by_fdr(run, significance)
-}
-
-edges_by_p <- function(run, significance) {
+  if (run$criterion$name == "fdr") return(edges_by_fdr(run, significance))
   p <- run$criterion$value
   min_weight <- min_r(p, significance$distribution)
   if (min_weight > 1) min_weight <- Inf
@@ -147,7 +136,15 @@ edges_by_fdr <- function(run, significance) {
   }
   if (significance$single) {
     edges <- fdr_edges(run, range, significance, pass)
-    return(with_tests(edges, run, significance, pairs = range$tests, others = other_p(edges, run, significance)))
+    others <- NULL
+    if (passes == 4 && !isTRUE(run$criterion$to_file) && is.finite(edges$min_weight)) { # a file has no p values
+      # With one sign, Benjamini and Hochberg's ranks include significant pairs of the other sign.
+      other <- with_criterion(run, sign = setdiff(signs, c("absolute", run$criterion$sign)))
+      pass <- edge_pass(at_pass(other, 4, 4, "edges of the other sign"), edges$min_weight)
+      r <- take_rows(kept_edges(pass, edges$min_weight), other)$x
+      others <- p_of_r(r[r != 0], significance$distribution, run$place$threads) # 0 would count for both signs
+    }
+    return(with_tests(edges, run, significance, pairs = range$tests, others = others))
   }
   if (is.null(pass)) pass <- edge_pass(at_pass(all, 2, 2, "edges"), range$low)
   rows <- take_rows(kept_edges(pass, range$low), all)
@@ -301,16 +298,6 @@ with_tests <- function(edges, run, significance, pairs = NULL, others = NULL, p 
   edges$tests <- list(max = run$criterion$value, distribution = if (is.null(p)) significance$distribution,
                       p.value = p, pairs = pairs, others = others)
   edges
-}
-
-# With one sign, Benjamini and Hochberg's ranks include significant pairs of the other sign. A file has no p values.
-other_p <- function(edges, run, significance) {
-  sign <- run$criterion$sign
-  if (sign == sign_of_tests(run) || isTRUE(run$criterion$to_file) || is.infinite(edges$min_weight)) return(NULL)
-  run <- with_criterion(run, sign = setdiff(signs, c("absolute", sign)))
-  pass <- edge_pass(at_pass(run, 4, 4, "edges of the other sign"), edges$min_weight)
-  r <- take_rows(kept_edges(pass, edges$min_weight), run)$x
-  p_of_r(r[r != 0], significance$distribution, run$place$threads) # 0 would count for both signs
 }
 
 # Replaces coefficients by those of `near`. `at`: the positions of the coefficients among the entries.
