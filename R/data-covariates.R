@@ -350,7 +350,7 @@ with_own_tr <- function(asked, own) {
 design_with_regressors <- function(run) {
   asked <- run$asked
   design <- run$design
-  regressors <- regressors_of(asked, measure_of(run$method), n_obs_of(run))
+  regressors <- regressors_of(asked, measure_of(run$method), nrow(run$x))
   if (is.null(regressors)) return(design)
   weights <- if (is.null(design$weights)) rep(1, regressors$n_obs) else design$weights
   counts <- weights > 0
