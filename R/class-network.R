@@ -15,13 +15,11 @@ setClass("gpuNetwork", contains = "VIRTUAL",
 #' a `dgCMatrix`. Arithmetic such as `net^2` or `atanh(net)` gives a plain sparse matrix. `t()`, `diag()`, `rowSums()`,
 #' `colSums()`, `rowMeans()`, `colMeans()`, `crossprod()` and `isSymmetric()` work without attaching Matrix.
 #'
-#' @slot method,sign,call The arguments, and the call.
-#' @slot criterion,value The argument that chose the edges, and its value.
+#' @slot method,sign,criterion,value,call The arguments, the one that chose the edges and its value, and the call.
 #' @slot threshold A number: the smallest weight (`|r|`, `r` or `-r`) that makes an edge. `NA` if there is no single
 #'   one: for `k`, and if equal coefficients can have different p values. With exact p values of Spearman's rho or
 #'   Kendall's tau it lies halfway between that coefficient and the next smaller possible one. Coefficients of
-#'   [gpuCor()] differ from those of the network by up to 1e-6, so that pairs this close to the threshold can be on
-#'   either side of it; give `precision = "double"` to both functions to find the same pairs.
+#'   [gpuCor()] differ by up to 1e-6, unless both have `precision = "double"`.
 #' @slot edges,pairs,n_obs The numbers of edges, of pairs and of observations.
 #' @slot tests A list from which `as.data.frame()` makes p values; empty unless `p.value` or `fdr` chose the edges.
 #' @slot adjusted A list of what changed the coefficients, such as covariates, or the edges: `pruned`, the tolerance of
@@ -31,12 +29,11 @@ setClass("gpuNetwork", contains = "VIRTUAL",
 #'   `x`; otherwise empty.
 #' @param x A network.
 #' @param ... Graphical parameters such as `main`, if `type` is not `"auto"`.
-#' @return `as.data.frame()`: a data frame with an edge in each row, the strongest first: `from`, `to` and `r`. `from`
-#'   and `to` are names, or numbers if the columns have no names. Edges chosen by `p.value` or `fdr` also have `p.value`
-#'   (two-sided), and those chosen by `fdr` have `fdr`, the p value adjusted by Benjamini and Hochberg over all pairs
-#'   that have a coefficient. With `resample` there is a column `stability`, and with `lag` a column `lag`. Variables
-#'   without an edge are not in the data frame: see [as_igraph()]. `head(x, n)` and `tail(x, n)` return its first and
-#'   last rows, the strongest and the weakest edges.
+#' @return `as.data.frame()`: a data frame with an edge in each row, the strongest first: `from`, `to` and `r`. Edges
+#'   chosen by `p.value` or `fdr` also have `p.value` (two-sided), and those chosen by `fdr` have `fdr`, the p value
+#'   adjusted by Benjamini and Hochberg over all pairs that have a coefficient; with `adjust` it is `p.adjusted`. With
+#'   `resample` there is a column `stability`, and with `lag` a column `lag`. Variables without an edge are not in the
+#'   data frame: see [as_igraph()].
 #' @examples
 #' net <- gpuCorNetwork(as.matrix(mtcars), density = 0.1)
 #' net@threshold

@@ -52,13 +52,13 @@ variable_frame <- function(names, columns, row.names = NULL) {
 #' Summaries, rows and pictures of results
 #'
 #' `as.data.frame()` returns a result's table, in which names are columns: `variable`, `gene` or `module`, or `from` and
-#' `to`. They are numbers of columns if these have no names. So `write.csv(as.data.frame(x), file, row.names = FALSE)`
-#' loses nothing, and `merge(as.data.frame(x), genes, by.x = "from", by.y = "id")` joins an annotation. For a matrix of
-#' coefficients `as.data.frame(as.table(r))` makes such a table, for a list of networks `lapply(x, as.data.frame)`.
+#' `to`. They are numbers of columns if these have no names. So
+#' `merge(as.data.frame(x), genes, by.x = "from", by.y = "id")` joins an annotation, and
+#' `write.csv(as.data.frame(x), file, row.names = FALSE)` loses nothing. For a matrix of coefficients
+#' `as.data.frame(as.table(r))` makes such a table, for a list of networks `lapply(x, as.data.frame)`.
 #'
-#' `summary()` returns the numbers that are reported with a result, as a list. `head()` and `tail()` of these results
-#' return rows of `as.data.frame()`. Most methods of `print()` have an argument `digits`, the number of significant
-#' digits.
+#' `summary()` returns the numbers that are reported with a result, as a list. `head()` and `tail()` return rows of
+#' `as.data.frame()`. Most methods of `print()` have an argument `digits`.
 #'
 #' @section Pictures:
 #' Methods of `plot()` use package graphics. With `type = "auto"` there may be several panels; with another `type` there
@@ -72,9 +72,8 @@ variable_frame <- function(names, columns, row.names = NULL) {
 #'
 #' For ggplot2, use `as.data.frame()`.
 #'
-#' @param object A network ([gpuCorNetwork()]), or what [gpuConnectivity()], [pickPower()], [gpuGradients()],
-#'   [gpuCorTest()], [gpuCorCompare()], [gpuAssociation()] or [gpuISC()] returns. For [gpuCor()] and
-#'   [gpuTOM()] see [gpuCor-class], for modules [gpuModules-methods], for windows [gpuCorWindows()].
+#' @param object A result. For [gpuCor()] and [gpuTOM()] see [gpuCor-class], for modules [gpuModules-methods], for
+#'   windows [gpuCorWindows()].
 #' @param n A number: how many of the best connected variables, or of the smallest p values, to list.
 #' @param level A number between 0 and 1: the level of significance.
 #' @param ... Not used.

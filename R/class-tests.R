@@ -193,8 +193,7 @@ summary.gpuTests <- function(object, level = 0.05, n = 6L, ...) {
 #'   below the diagonal and those in `y` above it, and `"groups"` draws one against the other. Of many pairs a sample
 #'   is drawn.
 #' @param labels,level For `plot()`: how many significant pairs to name, those with the smallest p values, if there is
-#'   space; and the level of significance. Pairs are significant by `p.adjusted` if there is one, else by `fdr`, else by
-#'   the p value; a note says which.
+#'   space; and the level of significance, of `p.adjusted` if there is one, else of `fdr`, else of the p value.
 #' @param max,groups,order,zlim For heat maps: see [gpuCor-class].
 #' @export
 plot.gpuTests <- function(x, type = c("auto", "p.value", "volcano", "heatmap", "groups"), labels = 10,

@@ -30,8 +30,7 @@
 #' A `SingleCellExperiment` also keeps networks: `rowPair(sce, "coexpression") <- as(unname(net), "generalMatrix")`.
 #' The conversion is necessary because `rowPair<-` stores only half of the edges of a symmetric matrix.
 #'
-#' @return What the function returns for the matrix of samples x genes that the object holds. An assay that does not
-#'   exist is an error, and so is a package that is needed and not installed.
+#' @return What the function returns for the matrix of samples x genes that the object holds.
 #' @examples
 #' if (requireNamespace("Biobase", quietly = TRUE)) {
 #'   values <- matrix(rnorm(50 * 20), 50, dimnames = list(paste0("gene", 1:50), NULL))

@@ -8,8 +8,8 @@
 #' has a value for every pair, such as [gpuCor()], take no mask.
 #'
 #' Other pairs are ignored: a density, a false discovery rate and nearest neighbors refer to the pairs of the mask.
-#' Their coefficients are bit for bit those of a run without a mask. A mask saves time, as the run groups the columns.
-#' (Data that are read by blocks of columns keep their order: store columns of a group next to each other.)
+#' Their coefficients are those of a run without a mask. A mask saves time, as the run groups the columns. (Data that
+#' are read by blocks of columns keep their order: store columns of a group next to each other.)
 #'
 #' Distances are those of [stats::dist()]. A data frame of coordinates may have one column of groups, such as
 #' chromosomes: it is called `chromosome`, `chr`, `chrom` or `seqnames`, or is not numeric. Pairs of different groups
@@ -23,15 +23,10 @@
 #' @param same,different `TRUE` to compute the pairs with the same label, or those with different labels.
 #' @param within_distance,beyond_distance A number in the units of the coordinates: the max distance of a pair; or pairs
 #'   must be farther apart than this, for example than the smoothness of an image.
-#' @return An object of class `gpuCorPairs`. None or several of the last four arguments are an error, and so are
-#'   infinite or negative distances.
-#' @references Morton GM (1966). *A computer oriented geodetic data base and a new technique in file sequencing*. IBM:
-#'   the order of coordinates.
+#' @return An object of class `gpuCorPairs`. Give one of the last four arguments.
 #' @examples
 #' x <- matrix(rnorm(20 * 60), 20)
-#' module <- rep(c("a", "b", "c"), 20)
-#' gpuCorNetwork(x, density = 0.1, pairs = pairMask(module, same = TRUE))
-#'
+#' gpuCorNetwork(x, density = 0.1, pairs = pairMask(rep(c("a", "b", "c"), 20), same = TRUE))
 #' gene <- data.frame(chromosome = rep(1:2, 30), position = cumsum(1:60))
 #' gpuCorNetwork(x, k = 2, pairs = pairMask(gene, within_distance = 200))
 #' grid <- as.matrix(expand.grid(1:5, 1:4, 1:3))

@@ -3,7 +3,7 @@
 #' Give a list of matrices as `x`, one for each subject (or run, session, study), to [gpuCor()], [gpuCorNetwork()],
 #' [gpuConnectivity()], [pickPower()] or [gpuCorWindows()]. Each pair of columns has a coefficient in each subject, and
 #' the function returns its usual result for the combined coefficients, for example a group connectome. No subject's
-#' coefficients are stored. [gpuCorCompare()] compares two groups of subjects. These arguments are given in `...`,
+#' coefficients are stored. [gpuCorCompare()] compares groups of subjects. These arguments are given in `...`,
 #' `gpuCor(x, combine = "fisher")`; `gpuSubjects()` keeps them for several calls: `gpuCor(x, subjects = s)`.
 #'
 #' Subjects must have the same columns, and may have different numbers of rows. With `y`, give a list of as many
@@ -19,7 +19,7 @@
 #'   `t.test(atanh(r))`.
 #'
 #' `weights`, `covariates`, `data`, `protect`, `runs`, `covariance` and `df` ([gpuAdjust()]) may be a list with an
-#' element for each subject, or a function of the subject's number. A value that is not a list applies to every subject.
+#' element for each subject, or a function of the subject's number. Another value applies to every subject.
 #'
 #' `x` may also be a function: `x(i)` returns the matrix of subject i. It is called once for each subject, in order,
 #' before the first pair is computed. The matrices are kept until the call ends: in memory, up to a quarter of free
@@ -39,14 +39,12 @@
 #' * `"random"` (default): subjects are a sample of a population. The p value of a pair is that of `t.test(atanh(r))`
 #'   over the subjects' coefficients r. The edge's coefficient is tanh of the mean z. Observations within a subject may
 #'   be autocorrelated. With `na.rm = TRUE` a pair is tested with the subjects that have a coefficient, at least two.
-#' * `"fixed"`: the conclusion is about these subjects only, and their observations are independent. The weighted mean z
-#'   has the standard error `sqrt(sum(w^2 / (n - 3))) / sum(w)`, where n is reduced by the rank of the covariates. The
-#'   variance is 1.06 times as large for Spearman's rho (Fieller and others 1957), and counts as 1.1 times as large for
-#'   bicor (0.95 to 1.2 times in simulated normal data). `df`, a number for each subject, replaces n - 2, for example by
-#'   the effective degrees of freedom of a series. Not available for Kendall's tau-b, pairwise-complete observations and
-#'   `na.rm = TRUE`.
-#'
-#' If subjects differ, or their volumes are autocorrelated, p values of `"fixed"` are far too small ([gpucor-p-values]).
+#' * `"fixed"`: the conclusion is about these subjects only. If they differ, or their observations are not independent,
+#'   p values are far too small ([gpucor-p-values]). The weighted mean z has the standard error
+#'   `sqrt(sum(w^2 / (n - 3))) / sum(w)`, where n is reduced by the rank of the covariates. The variance is 1.06 times
+#'   as large for Spearman's rho ([gpuCorTest()]), and counts as 1.1 times as large for bicor (0.95 to 1.2 times in
+#'   simulated normal data). `df`, a number for each subject, replaces n - 2, for example by the effective degrees of
+#'   freedom of a series. Not available for Kendall's tau-b, pairwise-complete observations and `na.rm = TRUE`.
 #'
 #' @section Reliability:
 #' Does a pair's correlation tell subjects apart, and does it come out again in another session? Intraclass correlations
@@ -63,12 +61,7 @@
 #'
 #' @return `gpuSubjects()`: a list of class `gpuSubjects` with the arguments that were given. The functions return what
 #'   they return for one matrix, with combined coefficients in the place of coefficients.
-#' @section Errors: Those of a single matrix, with the number of the subject; columns, or their names, that differ from
-#'   the first subject's; numbers of rows that differ from those of `y`.
 #' @references
-#' Fieller EC, Hartley HO, Pearson ES (1957). *Biometrika* 44, 470-481.
-#'
-#' Fisher RA (1921). *Metron* 1, 3-32.
 #'
 #' Shrout PE, Fleiss JL (1979). *Psychological Bulletin* 86, 420-428.
 #' @examples
@@ -79,7 +72,6 @@
 #' gpuCorNetwork(subjects, p.value = 0.01, subjects = s)
 #' r <- gpuCor(subjects, combine = "quantile", probs = 0.5)
 #' all.equal(r[1, 2], median(sapply(subjects, function(x) cor(x[, 1], x[, 2]))))
-#' gpuCorNetwork(function(i) subjects[[i]], subjects = 3, threshold = 0.3, combine = "mean")
 #'
 #' sessions <- lapply(subjects, function(x) list(x[c(TRUE, FALSE), ], x[c(FALSE, TRUE), ])) # halves
 #' gpuCor(sessions, combine = "icc3")

@@ -31,7 +31,8 @@
 #'
 #' [gpucor-measures] describes the measures, [gpucor-together] what does not go together. Arguments of many functions
 #' are described by [gpuAdjust()], [gpuSubjects()], [gpuPermute()] and [gpuControl()], which keep them for several
-#' calls. Every result has `print()`, [summary()][summary.gpuCorNetwork], `plot()` and `as.data.frame()`.
+#' calls; an argument that is given beside such an object replaces its own. Every result has `print()`,
+#' [summary()][summary.gpuCorNetwork], `plot()` and `as.data.frame()`.
 #'
 #' @section Settings:
 #' Arguments of [gpuControl()] that a call does not give come from the option, then from the environment variable:
@@ -57,9 +58,9 @@
 #' before anything is computed.
 #'
 #' @section In a package:
-#' Unless gpucor is attached, `rowSums()`, `colSums()`, `rowMeans()`, `colMeans()`, `diag()` and `crossprod()` are
-#' those of base R, which do not know networks. Write `importFrom(gpucor, rowSums)` in `NAMESPACE`, or
-#' `gpucor::rowSums(net)`. In tests and checks set `options(gpucor.progress = FALSE, gpucor.threads = 2)`.
+#' Unless gpucor is attached, `rowSums()`, `diag()`, `crossprod()` and the like are those of base R, which do not know
+#' networks. Write `importFrom(gpucor, rowSums)` in `NAMESPACE`, or `gpucor::rowSums(net)`. In tests and checks set
+#' `options(gpucor.progress = FALSE, gpucor.threads = 2)`.
 #'
 #' A result contains its call, as attribute or slot `call`. Two results with the same numbers can therefore differ:
 #' compare them by `all.equal(a, b, check.attributes = FALSE)`.

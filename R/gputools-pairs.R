@@ -6,17 +6,17 @@
 #'
 #' `gpuCorPairs()` is [gpuCorNetwork()] with `output = "edges"`, `gpuCorPerm()` is a permutation test of every pair, and
 #' `gpuTtest()` converts coefficients to t, all with the arguments of package gputools. New code should use
-#' [gpuCorNetwork()] and [gpuCorTest()], which offer more: see [coming-from].
+#' [gpuCorNetwork()] and [gpuCorTest()]: see [coming-from].
 #'
 #' `gpuCorPairs()` also takes missing values, Kendall's tau and the other measures. With `top` and without `y`, a pair
 #' is an edge if either column is among the strongest of the other.
 #'
 #' `gpuCorPerm()` permutes the rows of `y`, or of a copy of `x`, `B` times, all columns together. [set.seed()] makes the
-#' result reproducible. Rows must be independent, which those of time series are not: see [gpuPermute()]. The p value of
-#' a pair is the fraction of permutations, including the data themselves, in which its coefficient is at least as large
-#' in absolute value. The adjusted p value is the fraction in which the largest coefficient of all pairs is (Westfall
-#' and Young's single step). Differences up to `r gpucor:::SAME_COEFFICIENT`, or 1e-10 with `precision = "double"`,
-#' count as equal. If you need adjusted p values only, [gpuCorTest()] with `adjust = "maxT"` is faster.
+#' result reproducible. Rows must be independent, which those of time series are not, and have no missing values. The p
+#' value of a pair is the fraction of permutations, including the data themselves, in which its coefficient is at least
+#' as large in absolute value. The adjusted p value is that of [gpuPermute()]. Differences up to
+#' `r gpucor:::SAME_COEFFICIENT`, or 1e-10 with `precision = "double"`, count as equal. If you need adjusted p values
+#' only, [gpuCorTest()] with `adjust = "maxT"` is faster.
 #'
 #' `gpuTtest()` returns `coeffs * sqrt((goodPairs - 2) / (1 - coeffs^2))`. For uncorrelated normal variables it has
 #' Student's t distribution with `goodPairs - 2` degrees of freedom.
@@ -35,16 +35,11 @@
 #'   `p.value`. `gpuCorPerm()`: a list of matrices `coefficients`, `p.value` and `p.adjusted`; without `y` the diagonal
 #'   of the latter two is `NA`. `gpuTtest()`: numbers in the shape of `coeffs`, `NA` if a coefficient is `NA` or has
 #'   fewer than three observations.
-#' @section Errors: As [gpuCorNetwork()]; neither or both of `threshold` and `top`; more than `limit` pairs.
-#'   `gpuCorPerm()`: missing values, fewer than 3 rows, weights and covariates. `gpuTtest()`: lengths that do not match.
-#' @source The functions of these names in package gputools.
 #' @examples
 #' gpuCorPairs(mtcars, threshold = 0.85, test = TRUE)
 #' gpuCorPairs(mtcars[, 1:4], mtcars[, 5:11], top = 1)
 #'
-#' set.seed(1)
 #' gpuCorPerm(mtcars[, 1:3], mtcars[, 4:6], B = 99)$p.adjusted
-#'
 #' gpuTtest(nrow(mtcars), cor(mtcars))[1:3, 1:3]
 #' @order 1
 #' @export

@@ -8,8 +8,7 @@
 #' | | `gpuCor(x, test = TRUE)$p.value` | the same |
 #' | | `gpuCor(x, y)$coefficients` | `gpuCor(x, y)`, a matrix; for the list set `options(gpucor.output = "list")` |
 #' | | `gpuCorPairs(x, y, threshold = , top = )` | the same, or [gpuCorNetwork()] |
-#' | | `gpuCorPerm(x, y, B = 1000)` | the same, or [gpuCorTest()] with `adjust = "maxT"` |
-#' | | `gpuTtest()`, `chooseGpu()`, `getGpuId()` | the same |
+#' | | `gpuCorPerm(x, y, B = 1000)`, `gpuTtest()`, `chooseGpu()`, `getGpuId()` | the same |
 #' | | `gpuDist(x, method)`; `gpuHclust(d, method)`, `gpuDistClust(x)` | [gpuDist()], [gpuHclust()], by correlation |
 #' | | `gpuMi(x)` | `gpuCor(x, method = "mi")`, by equally filled bins instead of B-splines |
 #' | | `gpuAssoc(x, y, covariates = z, pvalue = 1e-5)` | `gpuAssociation(x, y, covariates = z, p.value = 1e-5)` |
@@ -76,11 +75,10 @@
 #'   distances, k-means, Granger causality, t tests of rows, principal components and least squares. If both packages
 #'   are attached, write `gpucor::gpuCor()` or `gputools::gpuCor()`.
 #' * *matrixCorr* also covers agreement (Bland-Altman, kappa), repeated measures, latent correlations (tetrachoric,
-#'   polychoric, polyserial), shrinkage of correlations and other robust measures, which gpucor does not have. gpucor shrinks partial correlations only. Confidence intervals are those of [gpuCorTest()] with `conf.level`.
+#'   polychoric, polyserial), shrinkage of correlations and other robust measures.
 #' * *bixverse* also covers modules by Leiden communities and by CoReMo, gene set enrichment and analyses of single
 #'   cells, and computes some of it on GPUs of any maker. Its differential correlation is Fisher's z of two matrices, as `effects = "fixed"`.
 #' * *pynetcor* has variables in rows. Its p values of Pearson's and Spearman's correlation are those of Student's t.
-#' * *WGCNA.* gpucor correlates every gene with every other gene, without blocks.
 #' * *Hmisc.* Spearman's p values of `rcorr()` are those of Student's t: `exact = FALSE`.
 #' * *AFNI.* Nothing is detrended by default. `covariates = seq_len(nrow(x))` is `-polort 1`.
 #' * *nilearn.* `ConnectivityMeasure()` shrinks covariances (Ledoit and Wolf) unless it is given

@@ -18,8 +18,8 @@
 #' | `"given"` | the coefficients in `x` itself | no | no | `values` |
 #'
 #' @section Biweight midcorrelation:
-#' As `WGCNA::bicor()` (Wilcox 2005, Langfelder and Horvath 2012): differences from the median, times `(1 - u^2)^2`,
-#' where u is the difference divided by nine median absolute deviations; 0 for |u| > 1. `options` is a list of:
+#' As `WGCNA::bicor()` (Langfelder and Horvath 2012): differences from the median, times `(1 - u^2)^2`, where u is the
+#' difference divided by nine median absolute deviations; 0 for |u| > 1. `options` is a list of:
 #'
 #' * `maxPOutliers` (1): the largest fraction of outliers on either side of the median.
 #' * `pearsonFallback`: what to do if a median absolute deviation is zero. `"individual"` uses Pearson's correlation for
@@ -33,10 +33,9 @@
 #' correlation.
 #'
 #' * Negative coefficients are no evidence of dependence. Networks keep positive ones only, and tests have one side.
-#'   `p.value` and `fdr` may be at most 0.31, because larger p values are those of negative coefficients.
-#'   With `power`, `type = "signed hybrid"` counts them as 0.
-#' * It needs at least 4 observations. A column whose values are all equal, except for the smallest and the largest, has
-#'   no distance correlation: it is reported like a constant (`NA`, with a warning).
+#'   `p.value` and `fdr` may be at most 0.31, as larger p values are those of negative coefficients.
+#' * It needs at least 4 observations. A column whose values are all equal, except for the smallest and the largest, is
+#'   reported like a constant.
 #' * Columns of up to 3,072 observations n are prepared as n (n - 1) / 2 distances of 4 bytes. Pairs of longer ones, and
 #'   with `"pairwise.complete.obs"`, take n log n steps on the CPU (Huo and Szekely 2016, *Technometrics* 58, 435-447).
 #'
@@ -55,8 +54,7 @@
 #'   these.
 #' * Sets that share columns: `x[, unlist(sets)]` with `groups = rep(names(sets), lengths(sets))`. The shared columns
 #'   make coefficients large.
-#' * P values count all observations, also if columns were adjusted before, as by [gpuClean()]. A group whose distances
-#'   are all equal but for one observation is reported like a constant.
+#' * P values count all observations, also if columns were adjusted before, as by [gpuClean()].
 #' * A group with a missing value is `NA`. `"complete.obs"` drops rows with one in any group;
 #'   `"pairwise.complete.obs"` is an error if values are missing.
 #' * It needs at least 4 observations n, and takes 8 n (n - 1) / 2 bytes for each group.
@@ -80,8 +78,7 @@
 #' * Missing values: bins are those of the whole column, and a pair counts the observations that both columns have. With
 #'   `"pairwise.complete.obs"`, r is `NA` if a column has a single bin among these, and pairs are computed on the
 #'   processor, also if there is a GPU.
-#' * P values are by permutation only ([gpuPermute()]): those of the G test are too small with the default number of
-#'   bins ([gpucor-p-values]). `fdr` and [gpuCorCompare()] are errors.
+#' * P values are by permutation only, `adjust` ([gpuPermute()]).
 #'
 #' @section Coherence:
 #' Series are cut into segments that overlap. Each segment, less its mean and weighted by Hann's window, has a Fourier
@@ -104,9 +101,8 @@
 #' MNE's `coh`. Coefficients are at least 0. Those of independent series are not 0: with K segments that do not overlap,
 #' squared coherence is 1 / K on average. Compare coefficients of the same number of segments and frequencies only;
 #' results print it. P values are by `adjust` with `surrogate = "phase"` or, for heavy tails, `"block"`
-#' ([gpuPermute()]). Series may have no gaps. With `runs` each segment is of one run. Covariates are regressed out.
-#' Subjects must have the same frequencies. [gpuCorCompare()] takes lists of subjects; it compares artanh of the
-#' coefficients, which is usual for `value = "size"`. `lag`, `lioness`, `resample` and windows are errors.
+#' ([gpuPermute()]). Series may have no gaps. With `runs` each segment is of one run. Subjects must have the same
+#' frequencies. [gpuCorCompare()] compares artanh of the coefficients, which is usual for `value = "size"`.
 #'
 #' @section Concordance and proportionality:
 #' Both tell how far columns have equal values, where a correlation allows any scale and origin. Of variances v, with
@@ -154,7 +150,6 @@
 #'
 #' Welch PD (1967). *IEEE Transactions on Audio and Electroacoustics* 15, 70-73.
 #'
-#' Wilcox RR (2005). *Introduction to robust estimation and hypothesis testing*. Academic Press, 399-400.
 #' @return A coefficient is a number in \[-1, 1\], or in \[0, 1\] with `"mi"` and `"coherence"`. Each function's page
 #'   says in which object coefficients are returned.
 #' @examples

@@ -11,7 +11,7 @@
 #' * Expression by microarrays: `"spearman"` or `"bicor"`. Of sets of 150 permuted genes of leukemias 0.15 have edges by
 #'   Pearson's correlation of logarithms at `fdr = 0.05` with 20 samples and 0.1 with 128, but 0.05 by these two.
 #' * fMRI series: `df = "bartlett"`, or `adjust = "maxT"` with `surrogate = "phase"`. Permuted rows are not valid,
-#'   because permutation destroys the autocorrelation. A warning tells of rows that are a series, or like one.
+#'   because permutation destroys the autocorrelation; a warning tells of such rows.
 #'
 #' The *size* of a test is the fraction of true null hypotheses with p <= 0.05. A test is *valid* if its size is 0.045
 #' to 0.055, *nearly valid* if it is 0.04 to 0.06, *conservative* if it is less, and not valid if it is more. The *far
@@ -20,12 +20,11 @@
 #' **Most tests of correlation are tests of independence.** Their p values are those of independent columns, by a
 #' formula or by permutation. Uncorrelated columns that depend on one another in another way have small p values, too. A
 #' common case is that some rows vary more than others, such as samples of low quality or volumes with motion: the large
-#' values of all columns are in the same rows. If uncorrelated columns have rows that are multivariate t with 3
-#' degrees of freedom, the size of Pearson's test is 0.23 with n = 30 and 0.32 with n = 100. With n = 30 it is 0.07 for
+#' values of all columns are in the same rows. If uncorrelated columns have rows that are multivariate t with 3 degrees
+#' of freedom, the size of Pearson's test is 0.23 with n = 30 and 0.32 with n = 100. With n = 30 it is 0.07 for
 #' Spearman's rho and bicor, 0.08 for Kendall's tau, and 0.09 for distance correlation, which is meant to find such
-#' dependence. Pearson's confidence intervals miss the true coefficient, 0, as often as the test rejects it. Permutation
-#' tests are not valid, either: with `adjust = "maxT"` 0.62 of the data sets of 20 columns have an edge. Normalize the
-#' rows, or use ranks or bicor.
+#' dependence. Permutation tests are not valid, either: with `adjust = "maxT"` 0.62 of the data sets of 20 columns have
+#' an edge. Normalize the rows, or use ranks or bicor.
 #'
 #' @section One matrix, or two with the same rows:
 #' The tests are those of [gpuCorTest()], `gpuCor(test = TRUE)`, [gpuCorNetwork()] with `p.value` or `fdr`,
@@ -35,16 +34,14 @@
 #' |---|---|---|
 #' | `"pearson"` | normal, any n | valid, also in the far tail |
 #' | `"pearson"` | other, n = 30 | nearly valid at 0.05; the far tail is not valid, see below |
-#' | `"spearman"`, `"kendall"` | any, n up to 20, for Kendall 49, no ties | exact: valid, or conservative (discrete) |
+#' | `"spearman"`, `"kendall"` | any, n up to 20, for Kendall 49 or `exact = TRUE`, no ties | exact: valid, or conservative (discrete) |
 #' | `"spearman"`, `"kendall"` | any, larger n, or ties | valid or conservative, also in the far tail |
 #' | these three | mostly zeros | not valid, see below |
 #' | all | uncorrelated, not independent | not valid as tests of correlation: 0.07 to 0.32, see above |
-#' | `"kendall"`, `exact = TRUE` | any, no ties | exact: valid, or conservative because they are discrete |
 #' | `"kendall"`, `exact = FALSE` | any, n = 12 or more | nearly valid, tail conservative; not valid with n = 8: 0.061 |
 #' | `"bicor"` | normal, lognormal, n = 12 or more | valid or conservative, also in the tail |
 #' | `"bicor"` | normal, n = 5 to 11 | conservative; with n = 3 and 4 there are no p values |
 #' | `"distance"` | any, n = 20 or more | nearly valid, tail conservative; not valid with n = 10: 0.072 |
-#' | `"distance"` | n below 10 | there are none, as they would not be valid, see below |
 #' | `"distance"` | mostly zeros | conservative at 0.05; the far tail is not valid: 0.002 |
 #' | `"distance"`, `"rv"` | groups of 1 to 5 columns, n = 20 or more | nearly valid; lognormal and `"rv"` 0.04; tail conservative |
 #' | `"distance"`, `"rv"` | groups of 20 or more columns | conservative: 0.02 to 0.035 |
@@ -70,9 +67,7 @@
 #' | `partial`, `shrinkage = 0` | normal | valid |
 #' | `partial`, shrunken | independent columns: normal, or `"spearman"` | conservative, also in the far tail |
 #' | `partial`, shrunken | neighbors of strong edges, or other data | not valid, see below |
-#' | `weights` of 0 and 1 | any | as without the excluded observations |
 #' | `weights_are = "precision"` | variance `1 / weights` | valid |
-#' | `weights_are = "frequency"` | copies of observations | as for the copies |
 #' | `weights_are = "importance"` | weights independent of the data | conservative |
 #' | `bandpass` | series without autocorrelation | valid |
 #' | none | autocorrelated series | not valid: 0.17 for AR(0.6) |
@@ -109,14 +104,13 @@
 #' @section Two groups, and lists of subjects:
 #' | function, option | data | p values |
 #' |---|---|---|
-#' | [gpuCorCompare()] of two matrices | normal, 50 rows or more in each group | valid |
+#' | [gpuCorCompare()] of two matrices, or more | normal, 50 rows or more in each group | valid |
 #' | the same | normal, fewer rows | valid at 0.05; the far tail is not valid, so `fdr` is not, see below |
 #' | the same | other, or series | not valid for correlated pairs, see below |
 #' | the same, `"bicor"` | normal, n = 50 | valid, or conservative without correlation |
-#' | [gpuCorCompare()] of several matrices | as of two matrices | as of two matrices |
 #' | [gpuCorCompare()] of two, `n_perm` | rows are exchangeable, any distribution | nearly valid, to 0.08, see below |
 #' | the same, `n_perm`, `covariates` | linear effects, any distribution | nearly valid or conservative, see below |
-#' | [gpuCorCompare()] of two lists | groups of equal size | valid, or conservative with fewer than 6 subjects |
+#' | [gpuCorCompare()] of two lists, also of given coefficients | groups of equal size | valid, or conservative with fewer than 6 subjects |
 #' | the same | 10 subjects or more in each, or less than twice as many in one | nearly valid, or conservative |
 #' | the same | other | not valid: 0.10 with 2 against 10 subjects, see below |
 #' | the same, `n_perm` | labels of subjects are exchangeable | valid |
@@ -127,7 +121,6 @@
 #' | [gpuCorCompare()] with `design` | linear effects on z, the same variance in all subjects | valid |
 #' | the same, `n_perm` | residuals are exchangeable | nearly valid |
 #' | [gpuCorCompare()] with `components` or `seeds` | as for `n_perm` | nearly valid |
-#' | [gpuCorCompare()] with `method = "given"` | as of lists | as of lists |
 #' | [gpuCorNetwork()] of a list, `combine = "fisher"` | subjects are a sample | valid |
 #' | `effects = "fixed"` | all subjects have the same correlation, independent rows | valid |
 #' | `effects = "fixed"` | subjects differ | not valid: 0.31, five against five |
@@ -137,8 +130,6 @@
 #' | the same, `n_perm`, `surrogate = "phase"` | the same, nearly normal series | nearly valid |
 #' | the same, `n_perm`, `surrogate = "phase"` | lognormal series, 3 and 10 subjects | not valid: 0.11 |
 #' | the same, each | a drift of all subjects, without `covariates` | not valid: 1 |
-#'
-#' If subjects are a sample, each subject is one observation, and its series need no `df`.
 #'
 #' @section Preservation of modules:
 #' The null hypothesis of [gpuPreservation()] is that the genes' identities are unrelated between the two data sets.
@@ -173,9 +164,9 @@
 #' 49, 200 with n = 60, 40 with n = 128 and at most a few with n = 1,000.
 #'
 #' **Distance correlation.** The chi-squared test of normal data would have a size of 0.33, 0.16, 0.12 and 0.08 with n =
-#' 4, 5, 6 and 8, so there are no p values with fewer than 10 observations; `adjust = "maxT"` is valid with any number.
-#' The size for normal and lognormal data is 0.072 with n = 10, 0.053 to 0.056 with n = 20, and 0.047 to 0.050 with n =
-#' 50 and 100. The fraction of pairs with p <= 1e-4 is at most 0.00007.
+#' 4, 5, 6 and 8, so there are no p values with n below 10; `adjust = "maxT"` is valid with any number. The size for
+#' normal and lognormal data is 0.072 with n = 10, 0.053 to 0.056 with n = 20, and 0.047 to 0.050 with n = 50 and 100.
+#' The fraction of pairs with p <= 1e-4 is at most 0.00007.
 #'
 #' **Partial correlation given all other columns.** Shrunken partial correlations adjust for the other columns only in
 #' part. Two columns that both have a strong partial correlation with a third then have a small p value, too. If each of
@@ -191,11 +182,10 @@
 #' covariate reduces the last two to 0.07 and 0.11. Pearson's test is valid if the covariates have the shape of the
 #' effect, such as `covariates = exp(z)`.
 #'
-#' **Permuted residuals.** With `covariates`, `adjust = "maxT"` and `n_perm` of two matrices permute residuals (Freedman
-#' and Lane 1983). Least squares spread an outlier over all residuals, with which the family-wise error of 150 lognormal
-#' columns was up to 0.84. The permuted residuals are therefore those of a robust regression; edges of normal data are
-#' found nearly as often. With 20 and 40 rows (in each group), one and five covariates with or without linear effects,
-#' and 150 columns the family-wise error at 0.05 was:
+#' **Permuted residuals** ([gpuPermute()]) are those of a robust regression. Least squares spread an outlier over all
+#' residuals, with which the family-wise error of 150 lognormal columns was up to 0.84; edges of normal data are found
+#' nearly as often. With 20 and 40 rows (in each group), one and five covariates with or without linear effects, and 150
+#' columns the family-wise error at 0.05 was:
 #'
 #' | | normal | t3 | lognormal |
 #' |---|---|---|---|
@@ -206,11 +196,11 @@
 #' columns. `n_perm` has 0.08 for lognormal columns that are correlated by 0.8 in both groups of 30 rows, with and
 #' without covariates.
 #'
-#' **Differences between two matrices.** Use `n_perm` for data that are not normal and for groups of fewer than 50 rows,
-#' and `df` for series. The normal approximation of Fisher's z holds for bivariate normal data. If the correlation is
-#' 0.8 in both groups of 50 rows, the size is 0.31 for t with 3 degrees of freedom, 0.47 for lognormal variables and
-#' 0.16 for AR(0.6) series. Spearman's rho has 0.064 for normal variables, 0.11 for t with 3 degrees of freedom and 0.12
-#' for lognormal variables; bicor has 0.047, 0.105 and 0.15.
+#' **Differences between two matrices.** Use `n_perm` for data that are not normal, also by ranks or bicor, and for
+#' groups of fewer than 50 rows, and `df` for series. If the correlation is 0.8 in both groups of 50 rows, the size is
+#' 0.31 for t with 3 degrees of freedom, 0.47 for lognormal variables and 0.16 for AR(0.6) series. Spearman's rho has
+#' 0.064 for normal variables, 0.11 for t with 3 degrees of freedom and 0.12 for lognormal variables; bicor has 0.047,
+#' 0.105 and 0.15.
 #'
 #' With 15 rows in each group `fdr = 0.05` has edges in 0.11 of the normal data sets without a difference, with 50 in
 #' 0.06; `gpuCorCompare()` warns of `fdr` without `n_perm`. More rows do not help data that are not normal. If
@@ -230,24 +220,23 @@
 #' (`variance = "unequal"`) has too small p values if one group is small and the other one much larger. The size at
 #' 0.05, and the fraction of pairs with p <= 0.005, are 0.10 and 0.031 with 2 against 10 subjects, 0.075 and 0.021 with
 #' 3 against 20, 0.06 and 0.011 with 4 against 16, 0.053 and 0.007 with 6 against 18, and 0.05 and 0.005 with 10 against
-#' 20. `gpuCorCompare()` then warns if one group has fewer than 10 subjects and the other at least twice as many.
+#' 20. `gpuCorCompare()` warns of such groups.
 #'
 #' `n_perm` permutes labels, which are exchangeable only if subjects vary alike in both groups. If z has 1.4 or 2.1
-#' times the standard deviation in the smaller group, the family-wise error at 0.05 of 66 pairs is 0.17 and 0.5 with
-#' 6 against 14 subjects, and 0.15 and 0.57 of the F of 6, 10 and 14. With `variance = "unequal"` it is 0.10 and
-#' 0.22, with 10 against 20 subjects 0.08 and 0.15, with 20 against 40 0.05 and 0.09, and with 6 against 6 0.07 and
-#' 0.11. This occurs if the smallest group's subjects have fewer rows, for example. `gpuCorCompare()` warns if z of
-#' up to 50 columns vary 1.25 times as much as in the largest group or more, and more than by chance: 100 of 100
-#' times for 60 columns at 1.4 times with 6 against 14, 95 for 12 columns, and never without a difference. Groups of
-#' a design are its equal rows.
+#' times the standard deviation in the smaller group, the family-wise error at 0.05 of 66 pairs is 0.17 and 0.5 with 6
+#' against 14 subjects, and 0.15 and 0.57 of the F of 6, 10 and 14. With `variance = "unequal"` it is 0.10 and 0.22,
+#' with 10 against 20 subjects 0.08 and 0.15, with 20 against 40 0.05 and 0.09, and with 6 against 6 0.07 and 0.11. This
+#' occurs if the smallest group's subjects have fewer rows, for example. `gpuCorCompare()` warns if z of up to 50
+#' columns vary 1.25 times as much as in the largest group or more, and more than by chance: 100 of 100 times for 60
+#' columns at 1.4 times with 6 against 14, 95 for 12 columns, and never without a difference.
 #'
-#' **One list of subjects.** Student's t and flips of signs need z that is distributed symmetrically about its mean. If z
-#' is lognormal, with a skewness of 6, the size is 0.14, 0.12 and 0.10 with 8, 16 and 40 subjects, and the family-wise
+#' **One list of subjects.** Student's t and flips of signs need z that is distributed symmetrically about its mean. If
+#' z is lognormal, with a skewness of 6, the size is 0.14, 0.12 and 0.10 with 8, 16 and 40 subjects, and the family-wise
 #' error of `n_perm` about 0.1. If a covariate in `design` is skewed, too, the size is 0.056, and 0.011 of the p values
 #' are at most 0.005. The family-wise error of `n_perm` is below 0.05. Distance correlations of independent columns are
-#' skewed: the size of one list of 8, 16 and 40 subjects is 0.09, 0.085 and 0.055, and the family-wise error of
-#' `n_perm` 0.3 to 0.5. The small p values are those of coefficients below 0, which have no meaning. With
-#' `sign = "positive"`, as a warning says, the family-wise error is at most 0.01. P values of two lists are valid.
+#' skewed: the size of one list of 8, 16 and 40 subjects is 0.09, 0.085 and 0.055, and the family-wise error of `n_perm`
+#' 0.3 to 0.5, but at most 0.01 with `sign = "positive"`, as small p values are those of coefficients below 0. P values
+#' of two lists are valid.
 #'
 #' **Rates by permutation** (`fdr` with `n_perm` of `gpuCorCompare()`, or with `adjust = "fdr"`). Of data sets without
 #' any correlation or difference, 0.04 to 0.06 have edges at `fdr = 0.05` with 60 permutations: networks of lognormal
@@ -260,7 +249,6 @@
 #' @references
 #' Benjamini Y, Hochberg Y (1995). *Journal of the Royal Statistical Society B* 57, 289-300.
 #'
-#' Kowalski CJ (1972). *Applied Statistics* 21, 1-12.
 #' @examples
 #' # Far tail of Pearson's and Spearman's test of lognormal data: 4,950 pairs, none correlated
 #' set.seed(1)

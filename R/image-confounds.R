@@ -28,8 +28,6 @@
 #' @param fd A number: framewise displacement in mm above which a volume is an outlier. `NULL`: fMRIPrep's outliers.
 #' @return A matrix of doubles with a row for each volume and a named column for each confound. Its attribute `keep` is
 #'   a logical vector, `FALSE` for outliers; [voxelMatrix()] takes it, too.
-#' @section Errors: a file that does not exist, is damaged or cut off, or is no text in UTF-8; a row with more or fewer
-#'   fields than the header; text in a chosen column; a set or a name without a column, or with several.
 #' @references Wang HT et al. (2024). *PLOS Computational Biology* 20: compares such sets.
 #' @examples
 #' file <- tempfile(fileext = ".tsv")
@@ -37,12 +35,10 @@
 #' motion <- apply(matrix(rnorm(60 * 6, 0, 0.02), 60), 2, cumsum)
 #' colnames(motion) <- c("trans_x", "trans_y", "trans_z", "rot_x", "rot_y", "rot_z")
 #' displacement <- c("n/a", rowSums(abs(diff(motion))))
-#' table <- data.frame(motion, csf = rnorm(60), white_matter = rnorm(60))
-#' table$framewise_displacement <- displacement
+#' table <- data.frame(motion, framewise_displacement = displacement)
 #' write.table(table, file, sep = "\t", quote = FALSE, row.names = FALSE)
 #'
-#' z <- readConfounds(file, c("motion", "wm_csf"), fd = 0.15)
-#' colnames(z)
+#' z <- readConfounds(file, "motion12", fd = 0.15)
 #' x <- matrix(rnorm(60 * 4), 60)
 #' gpuCor(x, covariates = z, weights = attr(z, "keep"))
 #' unlink(file)

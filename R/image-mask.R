@@ -121,7 +121,7 @@ bright_places <- function(background) {
 #' Mean series of parcels
 #'
 #' `parcelMeans()` averages the columns of each parcel of an atlas: from time points x voxels it makes time points x
-#' parcels, which [gpuCor()] and others take.
+#' parcels, which [gpuCor()] and others take. `vignette("connectome", "gpucor")` has an example.
 #'
 #' An atlas image has a label for each voxel, an integer; 0 and `NA` are background. A value within 0.0001 of an
 #' integer is that label. The atlas must be on the grid of `x`, as a mask of [voxelMatrix()]: resample it with
@@ -141,9 +141,6 @@ bright_places <- function(background) {
 #' @return A matrix with a row for each row of `x` and a column for each parcel, with the row names of `x`. Column names
 #'   are the labels: integers ascending, text in alphabetical order, or the levels of a factor. With an atlas
 #'   image, attribute `coverage` has each parcel's, by name; the attribute `tr` of [voxelMatrix()] is kept.
-#'   An atlas that does not fit `x`, has another affine, other values than integers, or no label at any column of `x` is
-#'   an error.
-#' @seealso `vignette("connectome", "gpucor")`
 #' @examples
 #' set.seed(1)
 #' img <- array(rnorm(6 * 6 * 4 * 50, 100), c(6, 6, 4, 50))

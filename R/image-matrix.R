@@ -5,8 +5,8 @@
 #' `voxelCoords()` returns the center of each voxel in millimeters, to tell left from right, and to find where the edges
 #' of a network are.
 #'
-#' Voxels that do not vary over time have no correlation with anything. They are dropped, and a message says how many. A
-#' voxel with some missing values stays; `use` of [gpuCor()] says how they are treated.
+#' Voxels that do not vary over time have no correlation with anything. They are dropped, and a message says how many.
+#' Those with some missing values stay.
 #'
 #' `voxelImage()` needs the mask of the voxels that stayed. Give it the matrix itself, also after its values were
 #' changed (`x[] <- `) or rows or columns were selected (`x[good, ]`, `x[, cortex]`; columns in ascending order).
@@ -20,8 +20,7 @@
 #' valid affine.
 #'
 #' For a dense series of CIFTI (`.dtseries.nii`) the columns are grayordinates, vertices of the cortex and subcortical
-#' voxels, and `attr(x, "mask")` is a logical array of one dimension. A series of GIFTI (`.func.gii`) is the same for
-#' the vertices of one surface.
+#' voxels, and `attr(x, "mask")` is a logical array of one dimension. For GIFTI see [readVoxels()].
 #'
 #' A file needs memory for the matrix of all voxels inside the mask, and for a copy without those that do not vary; an
 #' array or a list of images needs only the latter.
@@ -65,9 +64,6 @@
 #'   `voxelCoords()`: a matrix with a row for each voxel and columns `x`, `y` and `z`, millimeters to the right, to the
 #'   front and upwards of the origin (RAS). For CIFTI it has a row for each grayordinate, `NA` for vertices of a
 #'   surface.
-#' @section Errors: an image that is not numeric, has other than four dimensions or a single time point; a mask that
-#'   does not fit, has another affine or is empty; no voxel that varies; another number of values than of voxels;
-#'   coordinates of an image without an affine, such as a plain array or one that oro.nifti reoriented.
 #' @seealso `vignette("connectome", "gpucor")`
 #' @examples
 #' # 64 time points of 10 x 10 x 4 voxels; two corners share a signal
@@ -76,18 +72,11 @@
 #' signal <- rep(8 * sin(1:64 / 5), each = 3 * 3 * 4)
 #' img[1:3, 1:3, , ] <- img[1:3, 1:3, , ] + signal
 #' img[8:10, 8:10, , ] <- img[8:10, 8:10, , ] + signal
-#' img[5, 5, , ] <- 0
 #'
 #' # The correlation of each voxel with the corner, without the first volumes
-#' x <- voxelMatrix(img, keep = -(1:4))
+#' header <- list(sform_code = 1, srow_x = c(-3, 0, 0, 15), srow_y = c(0, 3, 0, -10), srow_z = c(0, 0, 4, 2))
+#' x <- voxelMatrix(structure(img, header = header), keep = -(1:4))
 #' x
-#' map <- voxelImage(gpuCor(x[, 1], x), x)
-#' round(map[, , 2], 1)
-#'
-#' # An image with an affine is drawn as slices with their sides
-#' affine <- rbind(c(-3, 0, 0, 15), c(0, 3, 0, -10), c(0, 0, 4, 2))
-#' header <- list(sform_code = 1, srow_x = affine[1, ], srow_y = affine[2, ], srow_z = affine[3, ])
-#' x <- voxelMatrix(structure(img, header = header))
 #' plot(voxelImage(gpuCor(x[, 1], x), x), from = 0.3, label = "r")
 #' edges <- gpuCorNetwork(x, density = 1e-4, output = "edges")
 #' head(voxelCoords(x)[edges$from, ]) # where the strongest edges begin

@@ -181,7 +181,7 @@ fail_dimensions <- function(name, size, wanted = "3 dimensions, x, y and z", hin
 #' as 8-bit integers, other values as doubles; integers with `NA` become doubles with `NaN`. `datatype = "float32"`
 #' stores all as single precision, in half the space. The file is NIfTI-1, or NIfTI-2 if a dimension exceeds 32,767.
 #'
-#' CIFTI-2 files of dense series, scalars and labels are read. If the reference is CIFTI, `writeVoxels()` writes dense
+#' Of CIFTI-2, dense series, scalars and labels are read. If the reference is CIFTI, `writeVoxels()` writes dense
 #' scalars (`.dscalar.nii`) in single precision for all grayordinates; those that are not columns of the matrix get
 #' `outside`. Column names of `values` are the names of the maps, and those in a file become column names. NIfTI has no
 #' names of volumes.
@@ -211,9 +211,6 @@ fail_dimensions <- function(name, size, wanted = "3 dimensions, x, y and z", hin
 #'   data frame of the brain models. The name of a single map is attribute `map`.
 #'
 #'   `writeVoxels()`: the name of the file, invisibly.
-#' @section Errors: a file that does not exist, is cut off or damaged (the checksums of compressed files are compared),
-#'   or has voxels that are not numbers, such as colors; a `.gii.gz` file that unpacks to very many more bytes than it
-#'   has; values that do not fit the reference; a name without the ending of the format.
 #' @examples
 #' img <- array(rnorm(10 * 10 * 4 * 20, 100), c(10, 10, 4, 20))
 #' x <- voxelMatrix(img)

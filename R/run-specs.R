@@ -4,9 +4,9 @@
 #' Weights, covariates and other adjustments of columns
 #'
 #' These arguments adjust the data before they are correlated. Functions that take data have them in `...`:
-#' `gpuCor(x, covariates = z)`. `gpuAdjust()` keeps them for several calls: `gpuCor(x, adjustment = a)`. An argument
-#' that is given beside `adjustment` replaces that of the object. [gpucor-measures] says which measures take them,
-#' [gpucor-together] what does not go together, and [subjects] which may be lists.
+#' `gpuCor(x, covariates = z)`. `gpuAdjust()` keeps them for several calls: `gpuCor(x, adjustment = a)`.
+#' [gpucor-measures] says which measures take them, [gpucor-together] what does not go together, and [subjects] which
+#' may be lists.
 #'
 #' @param covariates Nuisance regressors, such as motion, batch or age: a formula, a matrix or a data frame with a row
 #'   for each observation, or a vector. Every column is replaced by its residuals, see the section on covariates.
@@ -18,14 +18,13 @@
 #'   sessions) follow one another in `x`.
 #' @param weights A number of at least 0 for each observation. Weight 0 excludes it: to censor (scrub) volumes, give
 #'   `TRUE` for those to keep.
-#' @param weights_are A string: what weights mean, `"importance"` (default), `"precision"` or `"frequency"`.
-#' @param df A number, or `"bartlett"`: the degrees of freedom of p values, for autocorrelated series. An error in
-#'   functions without p values.
+#' @param weights_are A string: what weights mean, see their section.
+#' @param df A number, or `"bartlett"`: the degrees of freedom of p values, for autocorrelated series.
 #' @param partial,shrinkage `TRUE` for partial correlations given all other columns of `x`, with this shrinkage, a
 #'   number from 0 to 1, or `"auto"` to estimate it. For [gpuCor()], [gpuCorTest()], [gpuCorNetwork()],
 #'   [gpuConnectivity()] and, of each subject, [gpuCorCompare()].
 #' @param options A named list of options of the measure, see [gpucor-measures].
-#' @param protect As `covariates`: effects of interest that the covariates must not take, see the section on covariates.
+#' @param protect As `covariates`: effects of interest that the covariates must not take.
 #' @param covariance A symmetric matrix with a row and a column for each observation: the covariance of related
 #'   observations, see its section. The name of the argument cannot be abbreviated.
 #' @param groups A label for each column of `x` (`NA`: the column is left out), the same for all subjects: coefficients
@@ -46,7 +45,6 @@
 #'   not linear in the ranks remains, and p values are then too small ([gpucor-p-values]). Instead, rank the columns of
 #'   `x` and use Pearson's correlation: `gpuCorTest(apply(x, 2, rank), covariates = ~ splines::ns(age, 3))`.
 #' * Kendall's tau has no adjustment for covariates; use `"spearman"`. Bicor is computed from the residuals.
-#' * Numbers with `"n/a"` are text, an error: read confounds of fMRIPrep by [readConfounds()].
 #'
 #' @section Covariance of observations:
 #' Kin, species of a tree and cell lines resemble one another, and correlations that take them to be independent are too
@@ -54,16 +52,15 @@
 #' for the relatedness K of kin and a heritability h, `ape::vcv(tree)`, or an estimate from the data, `cov(t(x))`. With
 #' V = L L', the coefficient is the correlation of the residuals of generalized least squares, those of
 #' `lm(solve(L, x) ~ 0 + solve(L, cbind(1, covariates)))`, without the 1 for `"cosine"`; Spearman's ranks are those of
-#' `x`. P values are those of `nlme::gls()` with V ([gpucor-p-values]). Wainberg and others (2021) found functions of
-#' genes by the coefficients of their effects in cell lines. An estimate from the data removes what many columns share,
-#' such as a large module.
+#' `x`. P values are those of `nlme::gls()` with V. Wainberg and others (2021) found functions of genes by the
+#' coefficients of their effects in cell lines. An estimate from the data removes what many columns share, such as a
+#' large module.
 #'
 #' If h is too small, p values are too small ([gpucor-p-values]); take the largest that columns may have. If V makes
 #' observations more alike than they are, p values are too small, too, as their small differences are weighted most: a
 #' warning tells of correlations above 0.95 and eigenvalues below 5 % of the mean. V must be positive definite. It is
 #' not if observations are repeated, or if it was centered: leave one out, or take `h * K + (1 - h) * diag(n)`.
-#' Observations of weight 0, and those that `"complete.obs"` drops, are left out of V. A list has a matrix for each
-#' subject.
+#' Observations of weight 0, and those that `"complete.obs"` drops, are left out of V.
 #'
 #' @section Band-pass filter:
 #' `bandpass = c(0.01, 0.1)` with `tr = 2` keeps frequencies from 0.01 to 0.1 Hz of series with 2 seconds between
@@ -75,8 +72,7 @@
 #' With `runs` each run is regressed by itself on an intercept (not with `"cosine"`), the covariates and the cosines of
 #' its own rows, and degrees of freedom are taken for each run. A filter of all rows would ring at the boundaries, and a
 #' covariate `~ run` only shifts the runs; with `bandpass` it is a warning. Spearman's ranks are those of all rows.
-#' With `lag` the two rows are always of the same run. Windows ([gpuCorWindows()]) must be within runs. Errors are
-#' `df = "bartlett"`, and `"pairwise.complete.obs"` with covariates of ranks.
+#' Windows ([gpuCorWindows()]) must be within runs.
 #'
 #' @section Weights:
 #' Coefficients are those of [stats::cov.wt()] with `cor = TRUE`. For Spearman's rho, a value's rank is the weight of
@@ -95,8 +91,8 @@
 #' * `"frequency"`: how often each observation occurred, integers. The number is their sum.
 #'
 #' @section Degrees of freedom:
-#' P values use Student's t with n - 2 degrees of freedom, minus the rank of the covariates and cosines. (For rank
-#' correlations without adjustment see [gpuCorTest()].) Fewer than 10 after regression are a warning.
+#' P values ([gpuCorTest()]) use n - 2 degrees of freedom, minus the rank of the covariates and cosines. Fewer than 10
+#' are a warning.
 #'
 #' Autocorrelated series have fewer independent observations than rows. A number as `df` holds for all pairs;
 #' `df = "bartlett"` estimates the effective number of observations of each pair (Bartlett 1935):
@@ -111,7 +107,7 @@
 #' with 100 observations and 20 equally smooth covariates.
 #'
 #' P values of `"cosine"` need `df`: its t distribution, with n - 1 degrees of freedom, holds only if the columns'
-#' expected values are zero. Pairs with different degrees of freedom have no common threshold (`@threshold` is `NA`).
+#' expected values are zero.
 #'
 #' @section Partial correlation given all other columns:
 #' `partial = TRUE` adjusts each pair for all other columns of `x`, by Pearson's or Spearman's coefficient, after
@@ -125,7 +121,7 @@
 #'
 #' @section Names of observations:
 #' `weights`, `covariates`, `data`, `runs`, `covariance` and `y` must have the observations of `x` in its order. If both
-#' have names (row names, names of a vector, column names of an experiment or a covariance), the names are compared. The
+#' have names (row names, names of a vector, column names of an experiment or a covariance), these are compared. The
 #' same names in another order are an error, as are the numbers 1 to n in another order if `x` has no names; different
 #' names are a warning. Automatic row names of a data frame do not count as names.
 #'
@@ -133,8 +129,7 @@
 #' An observation with a missing covariate is dropped by `use = "complete.obs"` and `"na.or.complete"`, and from every
 #' pair by `"pairwise.complete.obs"`. With another `use` it is an error, unless its weight is 0. With
 #' `"pairwise.complete.obs"` and missing values, each pair is weighted, ranked and regressed on its own observations.
-#' Such pairs, and those of `"distance"` and `"mi"`, are computed on the processor one by one: some microseconds each,
-#' and with many covariates milliseconds.
+#' Such pairs are computed on the processor one by one: some microseconds each, and with many covariates milliseconds.
 #'
 #' @references
 #' Bartlett MS (1935). *Journal of the Royal Statistical Society* 98, 536-543.
@@ -152,8 +147,13 @@
 #' gpuCor(x, adjustment = a)
 #' cor(residuals(lm(x ~ wt + factor(gear), mtcars))) # the same
 #' gpuCorTest(x, weights = mtcars$wt)$df # Kish's effective number, minus 2
-#' gpuCor(x, partial = TRUE, shrinkage = 0) # of each pair given the other two columns
+#' ") # alike if cylinders are
+#' gpuCorTest(x, covariance = diag(0.5, 32) + 0.5 * same)
+#'
+#' ==
 #' same <- outer(mtcars$cyl, mtcars$cyl, "==") # alike if cylinders are
+#' gpuCorTest(x, covariance = diag(0.5, 32) + 0.5 * same)
+#'==") # alike if cylinders are
 #' gpuCorTest(x, covariance = diag(0.5, 32) + 0.5 * same)
 #'
 #' series <- apply(matrix(rnorm(600), 200), 2, cumsum)
@@ -205,11 +205,12 @@ gpuSubjects <- function(combine = NULL, subjects = NULL, subject_weights = NULL,
 #' Arguments of [gpuCorTest()], [gpuCorNetwork()] and [gpuAssociation()] for p values that control the family-wise error
 #' over all pairs, or false discovery rates, by permutation or, for time series, by surrogates. They are given in `...`:
 #' `gpuCorTest(x, adjust = "maxT")`. `gpuPermute()` keeps them for several calls: `gpuCorTest(x, permutation = p)`.
+#' [gpuCorCompare()] has other hypotheses, and takes `blocks` and `whole` only.
 #'
-#' The null distribution is that of the largest coefficient of all pairs (by absolute value, or by the sign of
-#' `alternative`) in resampled data (Westfall and Young 1993, single step). The adjusted p value of a pair is the
-#' fraction of the resamples, including the data themselves, whose largest coefficient is at least the pair's. All pairs
-#' must have the same observations. [set.seed()] makes the result reproducible.
+#' `adjust = "maxT"`: the adjusted p value of a pair is the fraction of resampled data, including the data themselves,
+#' whose largest coefficient of all pairs (by absolute value, or by the sign of `alternative`) is at least the pair's
+#' (Westfall and Young 1993, single step). All pairs must have the same observations. [set.seed()] makes the result
+#' reproducible.
 #'
 #' `adjust = "fdr"` finds false discovery rates instead: that of a pair is the mean number of pairs with a coefficient
 #' as large in a resample, including the data themselves, over that of the data; it is at least `1 / (n_perm + 1)`.
@@ -221,11 +222,8 @@ gpuSubjects <- function(combine = NULL, subjects = NULL, subject_weights = NULL,
 #' and among those of `y`.
 #'
 #' With `covariates` the residuals of each column are permuted, and regressed on the covariates again (Freedman and Lane
-#' 1983). They are those of a robust regression, Huber's, so that data need not be normal ([gpucor-p-values]). The
-#' coefficients are those of least squares. `covariates` of ranks are an error.
-#'
-#' [gpuCorCompare()] has other hypotheses, and permutes the rows or subjects of its groups (`n_perm`). It takes `blocks`
-#' and `whole` only.
+#' 1983). They are those of a robust regression, Huber's (1981), so that data need not be normal ([gpucor-p-values]).
+#' The coefficients are those of least squares.
 #'
 #' @param adjust,n_perm A string, `"none"`, `"maxT"` or `"fdr"`; and the number of permutations or surrogates.
 #' @param surrogate A string: how null data are drawn, `"permutation"`, `"phase"` or `"block"`, see the section on time
@@ -244,9 +242,8 @@ gpuSubjects <- function(combine = NULL, subjects = NULL, subject_weights = NULL,
 #' * `"block"`: each column is rotated to begin at a random row, and cut into blocks of `block` rows, which are
 #'   shuffled. With `y`, the rows of `y` are rotated and shuffled, all columns together.
 #'
-#' The null hypothesis is that series are independent and stationary, and they must be without gaps (rows excluded by
-#' `use` or `weights`). Regress out a drift with `covariates`, or use `bandpass`; the surrogates are then those of the
-#' residuals.
+#' The null hypothesis is that series are independent and stationary, and they must be without gaps. Regress out a drift
+#' with `covariates`, or use `bandpass`; the surrogates are then those of the residuals.
 #'
 #' Phase surrogates are nearly normal. For independent series with heavy tails, the family-wise error of Pearson's
 #' correlation at 0.05 was 0.1 to 0.2 (innovations of t with 3 degrees of freedom) and 0.5 to 0.7 (lognormal); a warning
@@ -254,9 +251,8 @@ gpuSubjects <- function(combine = NULL, subjects = NULL, subject_weights = NULL,
 #'
 #' Blocks must be many times longer than the autocorrelation. For autoregressive series of coefficient 0.9 and 200 rows,
 #' the family-wise error at 0.05 was 0.25 with blocks of 20 rows and 0.08 with 50. Series that are only rotated
-#' controlled it. There are only n rotations of n rows: adjusted p values with `y` are rarely below 1/n, and without `y`
-#' strong correlations mask one another, because two columns are rotated alike in one of n surrogates. Phase surrogates
-#' have neither limit.
+#' controlled it, but there are only n rotations of n rows: adjusted p values with `y` are rarely below 1/n, and without
+#' `y` strong correlations mask one another, because two columns are rotated alike in one of n surrogates.
 #'
 #' @references
 #' Freedman D, Lane D (1983). *Journal of Business and Economic Statistics* 1, 292-298.
@@ -295,10 +291,7 @@ gpuPermute <- function(adjust = c("none", "maxT", "fdr"), n_perm = 1000, surroga
 #'
 #' Settings of a run: device, memory, threads, which do not change results; and the precision. Functions that compute
 #' take them in `...`, `gpuCor(x, threads = 2)`. `gpuControl()` keeps them for several calls: `gpuCor(x, control = c)`.
-#' An argument that is given beside `control` replaces that of the object.
-#'
-#' Settings that are not given come from options, such as `options(gpucor.threads = 4)`, then from environment
-#' variables, such as `GPUCOR_THREADS=4`: see [gpucor-package].
+#' Settings that are not given come from options and environment variables, see [gpucor-package].
 #'
 #' @param backend A string: `"cuda"`, `"cpu"`, or `"auto"` (default), a GPU if there is one.
 #' @param threads An integer: threads of the processor. Default: `OMP_THREAD_LIMIT`, `OMP_NUM_THREADS`, the batch

@@ -4,11 +4,10 @@
 #' against clinical traits, or transcripts against genotypes as in Matrix eQTL. For Pearson's correlation, t and p value
 #' are those of the trait in `lm(gene ~ trait + covariates)`.
 #'
-#' For Spearman's rho with covariates they are those of the regression of ranks on ranks. For the other measures, and
-#' Spearman's rho without covariates, see [gpuCorTest()]; for which data p values are valid, [gpucor-p-values].
+#' For Spearman's rho with covariates they are those of the regression of ranks on ranks; for the others see
+#' [gpuCorTest()]. [gpucor-p-values] says for which data p values are valid.
 #'
-#' With `p.value` or `fdr` only the pairs that meet it are stored. Otherwise all pairs are returned, and take 40 bytes
-#' each.
+#' With `p.value` or `fdr` only the pairs that meet it are stored. All pairs take 40 bytes each.
 #'
 #' **Factors.** A factor or a column of text with two levels becomes 0 and 1, named by the level that is 1, as in
 #' [stats::lm()]. One with more levels is tested as a whole, by Pearson's correlation only: the statistic is F of the
@@ -48,9 +47,6 @@
 #'
 #'   `plot()` of both: `type` is `"p.value"`, `"volcano"` or `"heatmap"`, a cell with r and p for each variable and
 #'   trait (of a data frame, the `max = 40` variables with the smallest p values), see [gpuCorTest()].
-#' @section Errors: As [gpuCor()] and [gpuCorNetwork()]; a trait that is neither numeric nor has levels; one level, or
-#'   more than two with another method than Pearson's or with `adjust`; names of observations in another order than
-#'   those of `x`; `df = "bartlett"` with `p.value`, `fdr` or a factor of more than two levels.
 #' @references Shabalin AA (2012). Matrix eQTL. *Bioinformatics* 28, 1353-1358.
 #' @examples
 #' set.seed(1)

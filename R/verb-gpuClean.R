@@ -16,18 +16,16 @@
 #' covariates determine up to rounding is zero.
 #'
 #' @inheritParams gpuAdjust
-#' @param x Data as in [gpuCor()], of one subject: observations in rows, in the order of time for `bandpass`.
+#' @param x Data as in [gpuCor()], of one subject (of several `lapply(x, gpuClean, ...)`): observations in rows, in the
+#'   order of time for `bandpass`.
 #' @param keep `NULL` for all rows, a logical vector with a value for each, or integers: their numbers (negative:
 #'   dropped).
-#' @param file `NULL`, or a string: the name of a raw file to write, for residuals that are larger than memory.
-#' @param ...,adjustment,control `r offered_words("gpuClean")` A whole [gpuAdjust()] of the arguments
-#'   above can be given as `adjustment`.
+#' @param file `NULL`, or a string: the name of a new raw file, for residuals that are larger than memory.
+#' @param ...,adjustment,control `r offered_words("gpuClean")`
 #' @return A matrix of doubles with the columns of `x` and its names, and a row for each row that is kept. A matrix of
 #'   [voxelMatrix()] stays one, with its mask and, if no row in between was dropped, its `tr`; a time series
 #'   ([stats::ts()]) stays one if all rows are kept. With `file`: a [gpuCorFile()], invisibly.
 #'
-#' @section Errors: As [gpuCor()]; none of `covariates`, `bandpass` and `runs`; a covariate that is missing in a row
-#'   that is kept; a list of subjects (call `lapply(x, gpuClean, ...)`); a `file` that exists.
 #' @examples
 #' motion <- matrix(rnorm(200 * 2), 200)
 #' x <- outer(motion[, 1], 1:5) + matrix(rnorm(200 * 5), 200)

@@ -1,7 +1,9 @@
 #' Connectivity of every column
 #'
 #' `gpuConnectivity()` computes degree, strength, soft connectivity and centrality of every column from all pairs,
-#' without storing a pair: degree maps of voxels, or the connectivity of genes.
+#' without storing a pair: degree maps of voxels, or the connectivity of genes. `x` is a matrix, or a list of subjects'
+#' matrices, whose coefficients are combined pair by pair ([subjects]). The result is a list with a number for each
+#' column, or a matrix if there are several thresholds or powers; `as.data.frame()` makes a table of it.
 #'
 #' Ask for at least one of:
 #'
@@ -14,21 +16,20 @@
 #'   * `"icc"`: the mean of their squares, the intrinsic connectivity contrast (Martuzzi et al. 2011).
 #'   * `"eigenvector"`: eigenvector centrality, the largest value being 1, as [igraph::eigen_centrality()]. With a
 #'     threshold or density it is that of the weighted network, whose edges are stored. Otherwise it is that of `1 + r`
-#'     (Lohmann et al. 2010, Wink et al. 2012), for Pearson or Spearman without pairwise deletion.
+#'     (Lohmann et al. 2010), for Pearson or Spearman without pairwise deletion.
 #'
 #' With `y` sums and means are over the columns of `y`, such as the mean series of regions. Pairs without a coefficient
 #' (see [gpuCor()]) are left out.
 #'
 #' @inheritParams gpuCorNetwork
-#' @param x Data as in [gpuCor()].
-#' @param y `NULL`, or a second matrix or data frame with as many rows. A single number in its place is `threshold`.
+#' @param x,y Data as in [gpuCor()]. A single number in the place of `y` is `threshold`.
 #' @param threshold,density A number in \[0, 1\], or several: the criterion, as in [gpuCorNetwork()]. With `density` up
 #'   to 2^25 edges are stored meanwhile, 12 bytes each; for more, two passes over all pairs find the threshold.
 #' @param power Up to 32 positive numbers, with or without a threshold.
-#' @param type A string: the similarity that is raised to a power, `"unsigned"`: `|r|`; `"signed"`: `(1 + r) / 2`;
-#'   `"signed hybrid"`: `max(r, 0)`. For `plot()`: `"fit"`, the distribution of connectivity with the scale-free fit of
-#'   [pickPower()]; `"hubs"`, the variables with the highest connectivity; `"histogram"`; `"map"`, connectivity in
-#'   space, at the positions `coords`; or `"auto"`, all that there are, but no fit beside a map.
+#' @param type A string: the similarity that is raised to a power, as in [pickPower()]. For `plot()`: `"fit"`, the
+#'   distribution of connectivity with the scale-free fit of [pickPower()]; `"hubs"`, the variables with the highest
+#'   connectivity; `"histogram"`; `"map"`, connectivity in space, at the positions `coords`; or `"auto"`, all that there
+#'   are, but no fit beside a map.
 #' @param histogram,breaks `TRUE` to count all coefficients by size, and the number of bins, an integer that divides
 #'   10,000. A run with a threshold only is faster.
 #' @param maps `NULL`, or strings: centrality measures, see Details.
@@ -44,28 +45,22 @@
 #' \item{histogram}{with `histogram`: an object of class [graphics::hist]}
 #' \item{pairs, n_obs, method, sign, type, power}{the number of pairs and of observations, and arguments}
 #'
-#' `as.data.frame()` has `variable`, `degree`, `strength`, the powers and the maps as columns.
-#'
 #' Powers, means and the histogram are those of the coefficients that [gpuCor()] returns: within 1e-6, or 1e-13 with
 #' `precision = "double"`. [voxelImage()] makes an image of a column.
 #'
-#' Errors are those of [gpuCorNetwork()].
 #' @references
 #' Lohmann G et al. (2010). *PLoS ONE* 5, e10232.
 #'
 #' Martuzzi R et al. (2011). *NeuroImage* 58, 1044-1050.
 #'
-#' Wink AM et al. (2012). *Brain Connectivity* 2, 265-274.
-#'
-#' Zhang B, Horvath S (2005). *Statistical Applications in Genetics and Molecular Biology* 4, 17.
 #' @examples
 #' con <- gpuConnectivity(as.matrix(mtcars), threshold = 0.7, power = c(6, 8), histogram = TRUE)
 #' con$degree
 #' plot(con, "hubs")
 #'
-#' maps <- gpuConnectivity(mtcars, threshold = c(0.5, 0.7), maps = c("mean", "z", "eigenvector"))
-#' as.data.frame(maps)
 #' gpuConnectivity(mtcars[, 1:4], mtcars[, 5:11], maps = "mean")$mean
+#' halves <- list(mtcars[1:16, ], mtcars[17:32, ])
+#' as.data.frame(gpuConnectivity(halves, threshold = 0.7, combine = "fisher"))
 #' @order 1
 #' @export
 gpuConnectivity <- function(x, y = NULL, threshold = NULL, density = NULL, power = NULL, maps = NULL,

@@ -37,23 +37,23 @@
 #' @param lag `NULL`, or integers such as `-10:10`: find for each pair the coefficient of largest size over these lags,
 #'   see the section on lags.
 #' @param min_overlap An integer of at least 3: with `lag`, the min number of rows that must overlap. A lag that leaves
-#'   fewer is an error. Default: 10, or half of the rows if that is less, but at least 3.
+#'   fewer is an error, as few rows have large coefficients by chance. Default: 10, or half of the rows if that is less,
+#'   but at least 3.
 #' @param test `TRUE` adds the tests of [gpuCorTest()], as the N x N matrices `r$ts`, `r$p.value` and `r$pairs`. With
 #'   `y` or `output = "matrix"` the result is the list of `output = "list"` with `p.value`.
 #' @param ...,adjustment,subjects,control `r offered_words("gpuCor")`
 #'
 #' @return With `y = NULL` and `output = "dist"`: an object of class [gpuCor][gpuCor-class], which is a `dist` of the
-#'   `N (N - 1) / 2` coefficients. `as.matrix()` gives the N x N matrix, `r[i, j]` takes numbers or names, and `1 - r`
-#'   is a plain `dist` for [stats::hclust()]. Its attributes include `Size`, `Labels`, `method`, `n_obs` and `call`, and
-#'   with `lag` the lags, which are a column of `as.data.frame()`. Otherwise: a matrix, `ncol(x)` x `ncol(x)` or
-#'   `ncol(x)` x `ncol(y)`; for two vectors a number.
+#'   `N (N - 1) / 2` coefficients. Its attributes include `Size`, `Labels`, `method`, `n_obs` and `call`, and with `lag`
+#'   the lags, which are a column of `as.data.frame()`. Otherwise: a matrix, `ncol(x)` x `ncol(x)` or `ncol(x)` x
+#'   `ncol(y)`; for two vectors a number.
 #'
 #' @section Lags:
 #' `lag` is for time series with equally spaced rows. The coefficient of a pair at lag l is that of row t of the column
 #' of `x` and row t + l of the column of `y`: with a positive lag, `y` follows `x`. The `n - abs(l)` rows that overlap
 #' are used, and centered and scaled (or ranked) anew, so that the coefficient equals that of
 #' `gpuCor(x[1:(n - l), ], y[(1 + l):n, ])`. (The autocovariances of [stats::ccf()] are divided by those of all rows
-#' instead.) Few rows have large coefficients by chance: see `min_overlap`. With `runs`, both rows are of one run.
+#' instead.) With `runs`, both rows are of one run.
 #'
 #' The result is the coefficient of largest size, with its sign, and has the lags as attribute `lag`, in the same shape.
 #' Of equal coefficients the one with the lag nearest to zero is taken, and of two opposite lags the positive one. For
@@ -63,37 +63,26 @@
 #' the first. In the order of [stats::dist()] that is the later column; `output = "matrix"` has both, with opposite
 #' signs.
 #'
-#' A lag at which a pair has no coefficient, because of missing values or a column that is constant in the rows that
-#' overlap, is skipped; the result is `NA` if no lag has a coefficient. `covariates` and `bandpass` are regressed out
-#' once, over all rows (not for ranks); rows with a weight of 0 are left out from both sides. There are no tests,
-#' because the largest of several coefficients is larger than one by chance.
+#' A lag at which a pair has no coefficient is skipped. `covariates` and `bandpass` are regressed out once, over all
+#' rows (not for ranks); rows with a weight of 0 are left out from both sides. There are no tests, because the largest
+#' of several coefficients is larger than one by chance.
 #'
-#' @section Errors and warnings: Errors are those of [stats::cor()]: `x` is not numeric, numbers of rows differ, or
-#'   missing values are not allowed by `use`; a matrix of coefficients in the place of data; what does not go together
-#'   ([gpucor-together]). A result that does not fit in free memory, within the limits of a container, a batch system or
-#'   `ulimit -v`, is an error before anything is computed; the message names functions that need less memory. Ctrl-C
-#'   stops the computation.
+#' @section Errors and warnings: What does not go together is an error ([gpucor-together]), and so is a matrix of
+#'   coefficients in the place of data without `method = "given"`. A result that does not fit in free memory, within the
+#'   limits of a container, a batch system or `ulimit -v`, is an error before anything is computed. Ctrl-C stops the
+#'   computation.
 #'
 #'   Warnings: constant columns; infinite values, such as `log2(0)`, which have no coefficient unless they are ranked;
-#'   names of observations that differ between `x` and `y` ([gpuAdjust()]); data that look transposed, such as genes in
-#'   rows. If columns are the variables, `options(gpucor.orientation = "columns")` turns off the last warning.
-#'
-#' @references
-#' Eslami T, Saeed F (2018). Fast-GPU-PCC. *High-Throughput* 7(2), 11.
-#'
-#' Kendall MG (1945). *Biometrika* 33, 239-251.
+#'   data that look transposed, such as genes in rows, see [gpucor-package] for how to turn it off.
 #'
 #' @examples
 #' x <- as.matrix(mtcars)
 #' r <- gpuCor(x, method = "kendall")
-#' r
-#' r["mpg", "wt"]
 #' sort(r["mpg", ], decreasing = TRUE) # all partners of one column
 #' all.equal(as.matrix(r), cor(x, method = "kendall"))
 #' plot(hclust(1 - r, method = "average"))
 #'
 #' gpuCor(x[, 1:3], x[, 4:7], method = "spearman")
-#' gpuCor(x[, 1:3], covariates = ~ factor(gear), data = mtcars) # adjusted for a batch
 #'
 #' series <- cbind(a = sin(1:100 / 5), b = sin((1:100 - 4) / 5)) + matrix(rnorm(200, sd = 0.1), 100)
 #' r <- gpuCor(series, lag = -10:10)

@@ -1,37 +1,52 @@
 #' Pairs whose correlation differs between groups
 #'
-#' `gpuCorCompare()` tests for every pair of columns whether its correlation differs between groups of subjects (lists
-#' of matrices) or two groups of samples (matrices), by the difference of Fisher's z. It returns all pairs, or a network
-#' of those that differ. It also tests pairs of subjects, one group, and a linear model of the subjects.
+#' `gpuCorCompare()` tests for every pair of columns whether its correlation differs between groups of samples or of
+#' subjects, by the difference of Fisher's z, `atanh(r)`. It returns all pairs, or a network of those that differ.
 #'
-#' **Two matrices**, such as the expression of the same genes in patients and controls: two independent correlations are
-#' compared by Fisher's z (`effects = "fixed"`). This is valid for independent rows of nearly normal data and 50 rows or
-#' more in each group. With fewer rows the smallest p values are too small; with heavy tails or outliers those of
-#' correlated pairs, also by `"spearman"` or `"bicor"`. Then use `n_perm`. For time series give `df`, two numbers.
+#' | my data are | write |
+#' |---|---|
+#' | two conditions, a matrix of samples each | `gpuCorCompare(patients, controls, n_perm = 1000)` |
+#' | three conditions or more | `gpuCorCompare(list(a, b, c), effects = "fixed")` |
+#' | two groups of subjects, a list of matrices each | `gpuCorCompare(patients, controls)` |
+#' | the same subjects twice, in the same order | `gpuCorCompare(before, after, paired = TRUE)` |
+#' | subjects and their table `people` | `gpuCorCompare(x, design = ~ group + age, data = people, contrast = "groupB")` |
+#' | three groups of subjects or more, a list each | `gpuCorCompare(list(a, b, c))` |
+#' | one group of subjects: is the mean z 0? | `gpuCorCompare(subjects)` |
+#' | a matrix of coefficients for each subject | `gpuCorCompare(patients, controls, method = "given")` |
+#' | the same, of Fisher's z | `gpuCorCompare(patients, controls, method = "given", options = list(values = "z"))` |
 #'
-#' **More than two groups of samples**: a list of matrices as `x`, without `y`, and `effects = "fixed"`. The statistic
-#' is chi-squared, `sum(w * (z - mean)^2)`, where the mean is weighted by `w = n - 3` (divided by 1.06 for Spearman's
-#' rho and 1.1 for bicor). `difference` is the weighted standard deviation of the groups' z.
+#' **Sign.** A `difference` is z of `x` less z of `y`: positive if the correlation is larger in `x`. That of a contrast
+#' such as `"groupB"` is positive if it is larger in B, and that of one group is its mean z. Tests by F or chi-squared,
+#' of three groups or several contrasts, have no sign: their `difference` is a standard deviation, see below.
 #'
-#' **Two lists of subjects**, such as scans: each subject's coefficient becomes `z = atanh(r)`, and the groups' z are
-#' compared by `t.test(z_x, z_y, var.equal = TRUE)`, as by `lm()` and NBS (`effects = "random"`). One group may be a
-#' single subject. Rows within a subject may be autocorrelated, because only the variation among subjects counts. If the
-#' smaller group varies more, p values are too small. Welch's t, `variance = "unequal"`, allows it if each group has 10
-#' subjects or less than twice as many as the other ([gpucor-p-values]).
+#' **Threshold.** `threshold` is the min size of `difference`, in units of z, whatever the test is. With `components` it
+#' is instead the min size of the statistic, t or F. To choose pairs by their test give `p.value` or `fdr`.
 #'
-#' **Other designs of subjects** test the same z, one for each subject, and return the same results:
+#' @section Groups of samples:
+#' **Two matrices**, such as the expression of the same genes in patients and controls, are compared as two independent
+#' correlations. This is valid for independent rows of nearly normal data and 50 rows or more in each group; otherwise
+#' use `n_perm`, and for time series give `df`, two numbers ([gpucor-p-values]).
 #'
-#' * `paired = TRUE`: two sessions or treatments of the same subjects, in the same order in `x` and `y`:
-#'   `t.test(z_x, z_y, paired = TRUE)`.
-#' * `x` alone: whether the mean z of the subjects is 0, `t.test(z)`; `difference` is that mean.
-#' * `x` with `design`, a formula, and `contrast`: the linear model `lm(z ~ group + age)` of all subjects. The contrast
-#'   `"groupB"`, a column of its model matrix, is the difference between B and the first group adjusted for age. A term
-#'   of several columns, such as a factor of three groups, is tested by F, as `anova()` does, and so are several names
-#'   or rows of a matrix. `difference` is then the standard deviation over the subjects of what these terms explain.
-#' * `x`, a list of three groups or more, each a list of subjects' matrices: F of all groups.
+#' **More matrices.** The statistic is chi-squared, `sum(w * (z - mean)^2)`, where the mean is weighted by `w = n - 3`
+#' (divided by 1.06 for Spearman's rho and 1.1 for bicor). `difference` is the weighted standard deviation of z.
 #'
-#' `effects = "fixed"` for lists tests the mean z of these subjects only, weighted by n - 3, under the assumptions that
-#' [subjects] lists, by `1 / sum(n_x - 3) + 1 / sum(n_y - 3)`, 1.06 times that for Spearman's rho, 1.1 times for bicor.
+#' @section Groups of subjects:
+#' Each subject, such as a scan, has a z for each pair, and these are the data (`effects = "random"`). Rows within a
+#' subject may be autocorrelated, because only the variation among subjects counts.
+#'
+#' * **Two lists**: `t.test(z_x, z_y, var.equal = TRUE)`, as by `lm()` and NBS. One group may be a single subject. If
+#'   the smaller group varies more, p values are too small. Welch's t, `variance = "unequal"`, allows it if each group
+#'   has 10 subjects or less than twice as many as the other ([gpucor-p-values]).
+#' * **`paired = TRUE`**: `t.test(z_x, z_y, paired = TRUE)`.
+#' * **`x` alone**: `t.test(z)`.
+#' * **`design`**: `lm(z ~ group + age)` of all subjects. The contrast `"groupB"`, a column of its model matrix, is the
+#'   difference between B and the first group adjusted for age. A term of several columns, such as a factor of three
+#'   groups, is tested by F, as `anova()` does, and so are several names or rows of a matrix. `difference` is then the
+#'   standard deviation over the subjects of what these terms explain.
+#' * **Three lists or more**: F of all groups.
+#'
+#' `effects = "fixed"` tests the mean z of these subjects only, weighted by n - 3, with the assumptions and variances
+#' that [subjects] has. The variance of a difference is the sum of those of the two means.
 #'
 #' A pair without a coefficient in one subject, as of a parcel outside of a scan, has no difference. With `na.rm = TRUE`
 #' it is tested with the other subjects, as by `lm()`; in permutations its t (F) counts as the one with the degrees of
@@ -42,62 +57,55 @@
 #' two matrices take a list of two. A value that is not a list applies to both groups.
 #'
 #' @section Permutation tests:
-#' `n_perm` adds p values that control the family-wise error over all pairs: the null distribution is that of the
-#' largest statistic of all pairs when labels are permuted. With `fdr` edges are chosen by rates from permutations: the
-#' mean number of pairs beyond a cut, of permutations of which the data are one, over that of the data; rates are at
-#' least `1 / (n_perm + 1)`. Cuts of matrices whose rate by the normal distribution is more than twice `fdr` are not
-#' tried. With `p.value` edges are chosen by the adjusted p value. [set.seed()] makes the result reproducible.
+#' `n_perm` adds `p.adjusted`, which controls the family-wise error over all pairs by the largest statistic of all pairs
+#' in each permutation; with `p.value` edges are chosen by it. With `fdr` they are chosen by rates from permutations.
+#' Both are defined as in [gpuPermute()]. [set.seed()] makes the result reproducible.
 #'
-#' * Three subjects or more: labels of subjects are permuted, which are exchangeable if the subjects of both groups vary
-#'   alike. The statistic is t, or with fixed effects the standardized difference. Adjusted p values are at least about
-#'   0.1 for 3 against 3 subjects (2 of 20 labelings; swapped groups are the same), and 0.008 for 5 against 5.
+#' * Matrices: rows are permuted, which must be independent. Within each group, columns (for Spearman their ranks) are
+#'   first centered by the median and divided by the median absolute deviation (if that is 0 in a group, by the root
+#'   mean square of both). A group with heavier tails also counts as different. With `covariates` residuals are permuted
+#'   as in [gpuPermute()].
+#' * Two or more lists: labels of subjects are permuted, which are exchangeable if the subjects of all groups vary
+#'   alike. Adjusted p values are at least about 0.1 for 3 against 3 subjects (2 of 20 labelings; swapped groups are the
+#'   same), and 0.008 for 5 against 5.
 #' * `paired = TRUE`, or `x` alone: the signs of the subjects' differences, or z, are flipped at random, as z is
 #'   symmetric about its mean. Adjusted p values of n subjects are at least 2 / 2^n: 0.06 for 5.
 #' * `design`: the residuals of the model without the contrast are permuted among subjects, and fitted again (Freedman
 #'   and Lane 1983). If that model has no intercept, because the contrast tests the mean itself, the residuals' signs
 #'   are flipped instead.
-#' * Matrices: rows are permuted, which must be independent. Within each group, columns (for Spearman their ranks)
-#'   are first centered by the median and divided by the median absolute deviation (if that is 0 in a group, by the root
-#'   mean square of both). A group with heavier tails also counts as different.
 #' * `blocks`: only subjects with one label are exchanged, or change their signs, as for sites whose subjects differ.
 #'   With `whole = TRUE` blocks of one size change places as a whole, such as families, or a subject's sessions in the
 #'   same order. P values without permutation know nothing of blocks: give `~ group + site`.
-#' * Two matrices with `covariates`: residuals of each group's robust regression are permuted and regressed again on the
-#'   covariates, as in [gpuPermute()].
 #'
 #' @section Components (network-based statistic, TFCE):
-#' With `components`, `threshold` is a t (or F): the pairs whose t is at least `threshold` in size, or by `sign`, form a
+#' With `components`, the pairs of subjects' tests whose t or F is at least `threshold` in size, or by `sign`, form a
 #' network, and columns that are connected in it a component (Zalesky and others 2010). The p value of a component is
 #' the fraction of the permutations, including the data themselves, that have one at least as large. It controls the
 #' family-wise error over components, and says nothing about any one of their pairs. Choose `threshold` before looking
 #' at results: t of 3 to 4 is usual. A component may have pairs of both signs. With `sign = "each"` it has those of one,
 #' and is compared with the largest of either sign.
 #'
-#' The size of a component is the number of its pairs (`"size"`), or the sum of their t less `threshold` (`"sum"`). The
-#' result is the network, with slot `components`: `$table` has a row for each component, the largest first, with
-#' `columns` (how many it has), `size`, `p.value` and, if each sign has its own, `sign`; `$of` is the component of each
-#' column, for each sign. `as.data.frame()` has columns `component` and `p.component`, its p value. Memory: 12 bytes for
-#' each column and permutation.
+#' The size of a component is the number of its pairs (`"size"`), or the sum of their t less `threshold` (`"sum"`). Slot
+#' `components` of the network has `$table`, a row for each component, the largest first, with `columns` (how many it
+#' has), `size`, `p.value` and, if each sign has its own, `sign`; and `$of`, the component of each column, for each
+#' sign. Memory: 12 bytes for each column and permutation.
 #'
 #' `components = "tfce"`, threshold-free enhancement (Smith and Nichols 2009; of networks, Baggio and others 2018),
 #' needs no `threshold`. The score of a pair is the exact integral of `size^E * h^H` over heights h from 0 to the size
-#' of its t; `size` is the number of pairs of its component among all pairs whose t is at least h. `enhance` are E and
-#' H, by default those of Smith and Nichols. Unless `sign` is given, it is `"each"`. The result has all pairs, with
-#' `score` and `p.adjusted`, which controls the family-wise error over pairs: the fraction of the permutations,
+#' of its t; `size` is the number of pairs of its component among all pairs whose t is at least h. Unless `sign` is
+#' given, it is `"each"`. The result has all pairs, with `score` and `p.adjusted`: the fraction of the permutations,
 #' including the data, whose largest score is at least that of the pair.
 #'
-#' @param x,y Two matrices with the same columns, each what [gpuCor()] takes as `x`; or two lists of these, one for each
-#'   subject; or two functions as in [subjects], with `subjects = c(n_x, n_y)`. `y` may be missing, see Details. For
-#'   matrices of coefficients give `method = "given"` ([gpucor-measures]).
+#' @param x,y Two matrices with the same columns, each what [gpuCor()] takes as `x`; two lists of these, one for each
+#'   subject; two functions as in [subjects], with `subjects = c(n_x, n_y)`; or one list as `x`, see the table.
 #' @param threshold,density,k,p.value,fdr A number, at most one of them; without one, all pairs are returned.
-#'   `threshold` is the minimum difference of z, or with `components` the minimum t. `density` keeps this fraction of
-#'   all pairs, and `k` so many partners of each column, those with the largest differences. `p.value` and `fdr` as in
-#'   [gpuCorNetwork()].
-#' @param sign A string: `"absolute"`, `"positive"` (stronger in `x`) or `"negative"` (stronger in `y`); with
-#'   `components` also `"each"`, of which each component has one.
+#'   `threshold`: see Details. `density` keeps this fraction of all pairs, and `k` so many partners of each column,
+#'   those with the largest differences. `p.value` and `fdr` as in [gpuCorNetwork()].
+#' @param sign A string: `"absolute"`, `"positive"` or `"negative"`, see Details; with `components` also `"each"`, of
+#'   which each component has one.
 #' @param method,use Strings: `"pearson"`, `"spearman"` or `"bicor"`; with random effects also `"kendall"`, `"cosine"`,
-#'   `"distance"`, or, of lists of subjects, `"coherence"` or `"concordance"` (`"mi"` is an error); and what to do with
-#'   missing values, see [gpuCor()].
+#'   `"distance"`, or, of lists of subjects, `"coherence"`, `"concordance"` or `"given"` ([gpucor-measures]); and what
+#'   to do with missing values, see [gpuCor()].
 #' @param output With a criterion, a string: `"matrix"`, or `"edges"` for a data frame.
 #' @param paired `TRUE` if subject i of `y` is subject i of `x`.
 #' @param design,data,contrast For `x` without `y`: a formula such as `~ group + age`, with a data frame that has a row
@@ -105,9 +113,8 @@
 #'   such rows. Names of its rows, or its column `participant_id` (BIDS), are compared with the names of the subjects.
 #'   Without a formula, `data` are those of [gpuAdjust()].
 #' @param n_perm The number of permutations, 0 for none.
-#' @param components `"size"` or `"sum"`, with `threshold` and `n_perm`, or `"tfce"`, with `n_perm`: see the section on
-#'   components.
-#' @param enhance With `components = "tfce"`: two numbers from 0 to 10, the powers E of size and H of height.
+#' @param components `"size"` or `"sum"`, with `threshold` and `n_perm`, or `"tfce"`, with `n_perm`.
+#' @param enhance With `components = "tfce"`: two numbers from 0 to 10, E and H, by default those of Smith and Nichols.
 #' @param variance For two lists of subjects: `"equal"`, one variance of z in both groups, or `"unequal"`, Welch's t.
 #' @param classes A number, the level of significance for the correlations of each group: adds the columns `r.x` and
 #'   `r.y`, the groups' own coefficients, and `class`, one of the nine classes of DGCA (McKenzie and others 2016) such
@@ -118,8 +125,8 @@
 #'   for a seed with itself; `fdr` and `n_perm` refer to these pairs.
 #' @param pairs With a criterion: a mask of the pairs to compute, from [pairMask()]. Densities, rates and `n_perm` refer
 #'   to these pairs.
-#' @param ...,adjustment,subjects,permutation,control `r offered_words("gpuCorCompare")`
-#'   `subjects` is two integers, if `x` and `y` are functions: the numbers of subjects; one integer without `y`.
+#' @param ...,adjustment,subjects,permutation,control `r offered_words("gpuCorCompare")` `subjects` may be the numbers
+#'   of subjects, one or two integers, if `x` and `y` are functions.
 #' @return Without a criterion: a list of class `gpuCorCompare` with `difference`, `statistic` (t or F; fixed effects: z
 #'   or chi-squared), `df` (t, F and chi-squared), `p.value`, `fdr` and, with `n_perm`, `p.adjusted`, each a `dist` that
 #'   takes names, `$fdr["a", "b"]`; and `error` (fixed effects: the standard error of all differences), `tested` (F: the
@@ -133,8 +140,6 @@
 #' @references
 #' Baggio HC, Abos A, Segura B, and others (2018). *Human Brain Mapping* 39, 2289-2302.
 #'
-#' Freedman D, Lane D (1983). *Journal of Business and Economic Statistics* 1, 292-298.
-#'
 #' McKenzie AT, Katsyv I, Song WM, Wang M, Zhang B (2016). *BMC Systems Biology* 10, 106.
 #'
 #' Smith SM, Nichols TE (2009). *NeuroImage* 44, 83-98.
@@ -143,7 +148,6 @@
 #' @examples
 #' manual <- as.matrix(mtcars[mtcars$am == 1, 1:7])
 #' automatic <- as.matrix(mtcars[mtcars$am == 0, 1:7])
-#' gpuCorCompare(manual, automatic)
 #' set.seed(1)
 #' gpuCorCompare(manual, automatic, p.value = 0.05, output = "edges", classes = 0.05, n_perm = 99)
 #'
@@ -151,8 +155,6 @@
 #' people <- data.frame(group = rep(c("A", "B"), 5), age = c(31, 40, 28, 35, 52, 47, 33, 29, 44, 38))
 #' gpuCorCompare(subjects, design = ~ group + age, data = people, contrast = "groupB")
 #' gpuCorCompare(subjects[1:5], subjects[6:10], threshold = 3, n_perm = 99, components = "size")
-#' gpuCorCompare(subjects[1:5], subjects[6:10], n_perm = 99, components = "tfce")
-#' gpuCorCompare(subjects[1:5], subjects[6:10], seeds = c(1, 7))
 #' gpuCorCompare(lapply(subjects, cor), method = "given") # connectomes
 #' @order 1
 #' @export

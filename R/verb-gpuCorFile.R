@@ -42,8 +42,6 @@
 #' @param mask `NULL` or the mask of an image, as of [voxelMatrix()].
 #' @return An object of class `gpuCorFile`, observations x variables, with `dim()` and `dimnames()`. `x[i, j]` reads
 #'   observations and variables, by number, name or logical vector, as an ordinary matrix, and `as.matrix(x)` all.
-#' @section Errors: A file that does not exist, cannot be read, or whose size does not fit `dim`, `storage` and
-#'   `offset`, also in a later call; a dataset that does not exist, is not numeric, or does not have two dimensions.
 #' @examples
 #' x <- as.matrix(mtcars)
 #' file <- tempfile()

@@ -19,8 +19,7 @@
 #'   signs; or with `adjust = "fdr"` by permutation or surrogates, among the pairs of `sign`.
 #'
 #' Several values of `threshold`, `density` or `k` give several networks from one computation. Missing values and ties
-#' are treated as in [gpuCor()]. A pair without a coefficient is no edge. Columns without
-#' coefficients, because they are constant or have missing or infinite values, are counted in a warning.
+#' are treated as in [gpuCor()]. A pair without a coefficient is no edge.
 #'
 #' Edges are selected by coefficients of columns in single precision (an error of about 1e-8; none for Kendall), which
 #' are the same on every back end. With `precision = "double"` edges are selected, and returned, by coefficients within
@@ -37,20 +36,19 @@
 #'
 #' `lag = -10:10` makes the network of each pair's coefficient of largest size over these lags, as in the section on
 #' lags of [gpuCor()]. The weight that is compared is that of `sign`. `threshold`, `density` or `k`, one value, refer to
-#' the largest coefficients, no matrix of all pairs is stored, and the data frame of edges has a column `lag`.
+#' the largest coefficients, and no matrix of all pairs is stored.
 #'
 #' @section Stability:
 #' `resample = 100` draws 100 resamples, each a `fraction` of the observations without replacement, and finds the
-#' network of each by the same criterion. The `stability` of an edge is the fraction of these networks that have it. It
-#' is a column of the data frame and a slot of the network. Only edges of the network of all observations are counted;
-#' a looser criterion includes others.
+#' network of each by the same criterion. The `stability` of an edge is the fraction of these networks that have it.
+#' Only edges of the network of all observations are counted; a looser criterion includes others.
 #'
 #' * `density` and `k` compare the same number of edges. With `threshold`, coefficients of fewer observations vary more.
 #'   With `p.value` and `fdr`, resamples have less power, and stability is low for edges that are barely significant.
 #' * Of a list of subjects, resamples have a fraction of the subjects, with all of their observations.
 #' * Observations that follow one another, as in series, are not independent, and stability is then too optimistic.
 #'
-#' `set.seed()` before the call makes the resamples reproducible. They take about as long as so many networks.
+#' [set.seed()] makes the resamples reproducible. They take about as long as so many networks.
 #'
 #' @section Single samples:
 #' `lioness = i` returns the network of sample i (LIONESS, Kuijjer and others 2019). Its coefficients are
@@ -66,21 +64,21 @@
 #' `file` writes the edges to an HDF5 file in the layout of AnnData, which `anndata.read_h5ad()` reads in Python and
 #' `HDF5Array::H5SparseMatrix(file, "X")` in R (transposed). `X` is the matrix in compressed sparse rows, with both
 #' triangles if it is symmetric; `obs` and `var` have the names, and `uns` the settings. There may be more than 2^31
-#' edges. The file gets its name when it is complete, and must not exist before. It needs package rhdf5.
+#' edges, which are an error without `file`. The file gets its name when it is complete, and must not exist before. It
+#' needs package rhdf5.
 #'
 #' Edges are buffered in memory (12 bytes each, up to a quarter of free memory), then spilled to an unlinked temporary
 #' file beside `file`. Option `gpucor.spool_bytes` sets the size of the buffer; 0 is no limit.
 #'
 #' @inheritParams gpuCor
-#' @param x,y Data as in [gpuCor()].
-#' @param lag,min_overlap As in [gpuCor()].
+#' @param x,y,lag,min_overlap As in [gpuCor()].
 #' @param pairs `NULL`, or a mask of the pairs to compute, from [pairMask()].
 #' @param threshold,density,k,p.value,fdr The criterion, see Details: a number in \[0, 1\], above 0 but for `threshold`;
 #'   for `k` an integer of at least 1. Of the first three also several.
 #' @param sign A string: `"absolute"`, `"positive"` or `"negative"`, the sign of edges. May be abbreviated.
 #' @param normalize A string: `"none"`, or `"clr"` for the context likelihood of each pair, see Details.
 #' @param mutual With `k`: `TRUE` if both columns must be neighbors of each other.
-#' @param output A string: `"matrix"`, or `"edges"` for the data frame that `as.data.frame()` makes of the matrix.
+#' @param output A string: `"matrix"`, or `"edges"` for its data frame.
 #' @param file `NULL`, or the name of a file to write, see the section on files.
 #' @param resample,fraction The number of resamples for the stability of edges, 0 for none, and the fraction of the
 #'   observations, or of the subjects, in a resample, a number between 0 and 1.
@@ -89,38 +87,23 @@
 #'
 #' @return `output = "matrix"`: a symmetric sparse matrix of class [gpuCorNetwork-class] (a `dsCMatrix`) with zero
 #'   diagonal, or with `y` an `ncol(x)` x `ncol(y)` matrix of class `gpuCorNetworkXY` (a `dgCMatrix`). Values are the
-#'   coefficients, names those of the columns. `output = "edges"`: a data frame with an edge in each row, the strongest
-#'   first: `from`, `to`, `r`, `lag` if it was given, p values if they were the criterion (`p.adjusted` with `adjust`),
-#'   and `stability` if there are resamples. With `file`: a list of class `gpuCorNetworkFile`, invisibly, of which
-#'   `as.data.frame()` reads `from`, `to` and `r`. For several values of the criterion: a list of networks or data
-#'   frames, named by the values.
-#'
-#' @section Errors: As [gpuCor()]; none or several criteria; more than 2^31 - 1 edges without `file`; more edges than
-#'   fit in free memory, before anything is computed if `density` or `k` determines their number, otherwise when memory
-#'   runs out.
+#'   coefficients, names those of the columns. `output = "edges"`: the data frame of that class. With `file`: a list of
+#'   class `gpuCorNetworkFile`, invisibly, of which `as.data.frame()` reads `from`, `to` and `r`. For several values of
+#'   the criterion: a list of networks or data frames, named by the values.
 #'
 #' @references
-#' Benjamini Y, Hochberg Y (1995). *Journal of the Royal Statistical Society B* 57, 289-300.
-#'
 #' Faith JJ and others (2007). *PLoS Biology* 5, e8.
 #'
 #' Kuijjer ML, Tung MG, Yuan G, Quackenbush J, Glass K (2019). *iScience* 14, 226-240.
 #'
-#' Zhao K, Du Y, Wang H. A GPU-based framework for building dense and sparse networks of large data by correlation.
-#'
 #' @examples
 #' x <- as.matrix(mtcars)
-#' net <- gpuCorNetwork(x, threshold = 0.8)
-#' net
-#' Matrix::rowSums(net != 0) # degrees
+#' gpuCorNetwork(x, threshold = 0.8)
 #'
 #' gpuCorNetwork(x, density = 0.1, method = "kendall", output = "edges")
-#' gpuCorNetwork(x, fdr = 0.01)@threshold
 #' gpuCorNetwork(x[, 1:4], x[, 5:11], k = 1)
-#'
-#' # Which edges come out again in other cars?
 #' set.seed(1)
-#' gpuCorNetwork(x, density = 0.2, resample = 50, output = "edges")
+#' gpuCorNetwork(x, fdr = 0.01, resample = 50, output = "edges")
 #' @export
 gpuCorNetwork <- function(x, y = NULL, threshold = NULL, density = NULL, k = NULL, p.value = NULL, fdr = NULL,
                           method = "pearson", use = "everything", sign = c("absolute", "positive", "negative"),

@@ -23,10 +23,9 @@
 #' After any failure, rerun the same command. `gpuCorRun()` skips the shards that are done and computes the others.
 #' Files of results have checksums: one that is damaged or incomplete, or belongs to another plan, is computed again.
 #'
-#' Some results take several rounds over the pairs: `fdr` takes two, or up to four with a `sign`, but one for fewer than
-#' 17 million pairs; `density` in [gpuConnectivity()] takes several with powers, a histogram or many edges, and any
-#' `density` if a sample of the columns gave a wrong guess of the threshold. `gpuCorStatus()` and `gpuCorCollect()` say
-#' so; then rerun the same command, or use `gpuCorRun(path, "free")`, which continues with the next round by itself.
+#' Some results take several rounds over the pairs, such as `fdr` of 17 million pairs or more. `gpuCorStatus()` and
+#' `gpuCorCollect()` say so; then rerun the same command, or use `gpuCorRun(path, "free")`, which continues with the
+#' next round by itself.
 #'
 #' @section Security:
 #' The folder contains the data and the results. Only its owner may enter it; `Sys.chmod(list.dirs(path), "0770")` admits
@@ -49,9 +48,6 @@
 #'   how often the shards read the data, and memory. `gpuCorRun()`: the status, invisibly. `gpuCorStatus()`: a data
 #'   frame of class `gpuCorStatus` with a row for each shard: `shard`, `state` (`"done"`, `"running"`, `"missing"` or
 #'   `"damaged"`), `seconds` (so far, if it is running), `host`, `backend`. `gpuCorCollect()`: the function's result.
-#' @section Errors: Those of the function, when the plan is made; a folder that exists, is not writable, or is not seen
-#'   by a machine; a plan of another version; a plan or data that were changed. `gpuCorCollect()`: shards that are
-#'   missing or damaged, by their numbers.
 #' @seealso `vignette("scale", "gpucor")`; argument `shards` of [gpuControl()]
 #' @examples
 #' path <- tempfile("plan")

@@ -27,10 +27,8 @@ gpuTtest <- function(goodPairs, coeffs) {
 #' of columns, as [stats::cor.test()] does for one pair. It is meant for up to tens of thousands of columns; for more,
 #' [gpuCorNetwork()] with `p.value` or `fdr` keeps only the significant pairs.
 #'
-#' For time series give `df`, because their observations are autocorrelated ([gpuAdjust()]). `adjust = "maxT"` adds p
-#' values that control the family-wise error over all pairs, and `"fdr"` false discovery rates ([gpuPermute()]).
-#' [gpucor-p-values] says for which data the tests are valid. `gpuCor(x, test = TRUE)` returns the coefficients of
-#' [gpuCor()] together with the statistics and p values of `gpuCorTest(x)`.
+#' For time series give `df`, because their observations are autocorrelated ([gpuAdjust()]). `adjust` adds p values or
+#' false discovery rates by permutation ([gpuPermute()]). [gpucor-p-values] says for which data the tests are valid.
 #'
 #' **P values** are by default:
 #'
@@ -45,21 +43,19 @@ gpuTtest <- function(goodPairs, coeffs) {
 #' * Kendall otherwise: the normal approximation with the variance for the ties of both columns, which is conservative
 #'   in the tail.
 #' * Distance: the upper tail of the chi-squared distribution with 1 degree of freedom at `n * r + 1` (Shen, Panda and
-#'   Vogelstein 2022). The test has one side: `"two.sided"` and `"greater"` are the same. It needs
-#'   `r gpucor:::MIN_TESTED[["distance"]]` observations; with fewer, use `adjust = "maxT"`.
-#' * Mutual information: none; use `adjust = "maxT"`.
+#'   Vogelstein 2022). The test has one side: `"two.sided"` and `"greater"` are the same.
+#' * Mutual information, coherence and concordance: none; use `adjust`.
 #'
-#' With ties and up to as many observations, a rank correlation's p value is at least the probability
-#' of the permutations that leave the data as they are (twice that, if two-sided). With more observations, p values of
-#' columns that are mostly zeros are too small: leave such columns out, or use `adjust = "maxT"` ([gpucor-p-values]).
+#' With ties and up to as many observations, a rank correlation's p value is at least the probability of the
+#' permutations that leave the data as they are (twice that, if two-sided). With more observations, p values of columns
+#' that are mostly zeros are too small ([gpucor-p-values]).
 #'
 #' P values above 1e-300 have a relative error of about a thousandth, or less with `precision = "double"`.
 #' `log.p = TRUE` also returns smaller ones.
 #'
 #' Pairs with fewer than 3 pairwise-complete observations, or than `min_obs` ([gpuAdjust()]), have no p value. Those of
 #' `"bicor"` need at least `r gpucor:::MIN_TESTED[["bicor"]]` observations, and those of `"distance"`
-#' `r gpucor:::MIN_TESTED[["distance"]]`; a warning is given if there are pairs with fewer. With up to 5 observations,
-#' rank correlations of 1 or -1 are common by chance; a warning is given if there are many.
+#' `r gpucor:::MIN_TESTED[["distance"]]`; with fewer, use `adjust = "maxT"`.
 #'
 #' @section Confidence intervals:
 #' `conf.level = 0.95` adds intervals by Fisher's z, `atanh(r)`: with the normal quantile q, they reach from
@@ -75,10 +71,8 @@ gpuTtest <- function(goodPairs, coeffs) {
 #' up to 3 observations, and with fewer than 10 by Spearman or Kendall, whose z is then far from normal. A Pearson
 #' correlation of 1 has the interval 1 to 1; one of ranks, that of the next smaller coefficient, up to 1.
 #'
-#' The standard errors are those of bivariate normal data. Intervals are too short for other data, such as skewed ones
-#' by Pearson's correlation and counts with many ties by any method, and for very strong correlations of few
-#' observations by Kendall's tau ([gpucor-p-values]). `"bicor"` has no intervals, because no standard error is known
-#' that holds for strong correlations.
+#' The standard errors are those of bivariate normal data; intervals of other data may be too short ([gpucor-p-values]).
+#' `"bicor"` has no intervals, because no standard error is known that holds for strong correlations.
 #'
 #' @inheritParams gpuCor
 #' @param x Data as in [gpuCor()]. For `plot()`: a result.
@@ -90,17 +84,13 @@ gpuTtest <- function(goodPairs, coeffs) {
 #'   `r gpucor:::MAX_EXACT[["kendall"]]` observations, for Spearman `r gpucor:::MAX_EXACT[["spearman"]]`; pairs with
 #'   ties or more observations have approximate ones, with a warning. `FALSE`: those of `cor.test(exact = FALSE)`, by
 #'   Student's t and the normal distribution. Networks use `NULL`.
-#' @param conf.level `NULL`, or a number between 0 and 1: the level of confidence intervals, such as 0.95. They take the
-#'   memory of two numbers for each pair, as much as the statistics and p values. Not for `"bicor"`.
+#' @param conf.level `NULL`, or a number between 0 and 1: the level of confidence intervals, such as 0.95.
 #' @param ...,adjustment,permutation,control `r offered_words("gpuCorTest")`
 #' @return A list of class `gpuCorTest`: `r`, `n`, `statistic` (t; Kendall: z; distance: `n * r + 1`) and `p.value`,
 #'   each a `dist` that takes names, `$p.value["a", "b"]`, or a matrix with `y` or `output = "matrix"`; `conf.low` and
 #'   `conf.high`, with `conf.level`; `df`, if weights, covariates, options or `df` are given; `p.adjusted`, with
 #'   `adjust`; and `method`, `use`, `alternative`, `log.p`, `conf.level`. With `"mi"`, `statistic` and `p.value` are
-#'   `NULL`. `as.data.frame()` has a row for each pair. P values are `NA` if the coefficient is `NA`, and on the
-#'   diagonal of a matrix.
-#' @section Errors: As [gpuCor()]; method `"mi"` without `adjust`; `conf.level` with a method without intervals; what
-#'   does not go together ([gpucor-together]).
+#'   `NULL`. `as.data.frame()` has a row for each pair.
 #' @references
 #' Bonett DG, Wright TA (2000). *Psychometrika* 65, 23-28.
 #'
@@ -114,7 +104,6 @@ gpuTtest <- function(goodPairs, coeffs) {
 #' test <- gpuCorTest(mtcars, method = "kendall")
 #' test
 #' plot(test)
-#' gpuCorTest(mtcars$mpg, mtcars$wt)$p.value
 #' gpuCorTest(mtcars[, 1:4], conf.level = 0.95)
 #' gpuCorTest(swiss$Fertility[1:8], swiss$Catholic[1:8], method = "spearman")$p.value # exact
 #' @order 1

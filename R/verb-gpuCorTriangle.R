@@ -4,7 +4,7 @@
 #' `trianglePosition()` convert between positions in this vector and pairs of columns.
 #'
 #' With `order = "row"` the pairs are 1-2, 1-3, ..., 1-N, 2-3, ..., as in [stats::dist()]. With `order = "column"` they
-#' are 1-2, 1-3, 2-3, 1-4, 2-4, 3-4, ..., so that further columns of `x` only append pairs (Eslami and Saeed 2018).
+#' are 1-2, 1-3, 2-3, 1-4, 2-4, 3-4, ..., so that further columns of `x` only append pairs.
 #'
 #' Positions are exact integers for n up to 2^31. Positions above 2^53 (n above 134 million) are returned as
 #' `integer64` of package bit64, and `k` may have this class.
@@ -17,7 +17,6 @@
 #' @return `gpuCorTriangle()`: a numeric vector of N (N - 1) / 2 coefficients. `triangleIndex()`: a matrix with a row
 #'   for each position and columns `i` < `j`. `trianglePosition()`: a vector of positions. A position or a pair outside
 #'   the triangle is an error.
-#' @references Eslami T, Saeed F (2018). Fast-GPU-PCC. *High-Throughput* 7(2), 11.
 #' @examples
 #' x <- as.matrix(mtcars)
 #' r <- gpuCorTriangle(x, method = "spearman", order = "column")

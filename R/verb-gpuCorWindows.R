@@ -12,16 +12,14 @@
 #' * `"moments"`: mean, standard deviation, minimum and maximum of each pair's coefficients over the windows in which it
 #'   has one. With `threshold`, `density` or `k`: a sparse network of the largest standard deviations only.
 #'
-#' Windows begin at observations 1, `1 + step`, `1 + 2 step` and so on, as long as they end within `x`. Warnings count
-#' the windows with constant columns or infinite values and, except with `output = "dist"`, those with
-#' missing values. `covariates` and `bandpass` are regressed out once, over all observations, before windows are cut.
-#' With `runs`, a window that has rows of two runs is an error. `weights` of all observations apply in each window.
+#' Windows begin at observations 1, `1 + step`, `1 + 2 step` and so on, as long as they end within `x`. `covariates` and
+#' `bandpass` are regressed out once, over all observations, before windows are cut. With `runs`, a window that has rows
+#' of two runs is an error. `weights` of all observations apply in each window.
 #'
 #' `x` may be a list of subjects, or a function of a subject's number ([subjects]), with the same rows, as of a film
 #' that all have seen: each window has the coefficients that `combine` makes of all subjects' coefficients in these
 #' rows, as `gpuCor(lapply(x, function(x) x[rows, ]), combine = )` has them. Each subject is regressed on its own
-#' `covariates` over all rows. It takes a run of all pairs for each window and subject, and not `output = "moments"` and
-#' `weights`.
+#' `covariates` over all rows. It takes a run of all pairs for each window and subject.
 #'
 #' @order 1
 #' @inheritParams gpuCorNetwork
@@ -51,22 +49,15 @@
 #' attributes are arguments, `Size`, `Labels` and `n_obs`. `summary()` has a row for each window, or for moments for
 #' each quantile. `as.data.frame()` has a row for each pair, edge or variable of each window.
 #'
-#' @section Errors: As [gpuCor()] and [gpuCorNetwork()]; a window wider than the data; a criterion that `output` does
-#'   not take, or none if it needs one; a result that does not fit in free memory: the message says what fits.
-#'
 #' @references
 #' Allen EA, Damaraju E, Plis SM, Erhardt EB, Eichele T, Calhoun VD (2014). *Cerebral Cortex* 24, 663-676.
 #'
-#' Eslami T, Saeed F (2019). GPU-DFC. Report, Florida International University,
-#' <https://digitalcommons.fiu.edu/cs_fac/16/>.
 #' @examples
 #' x <- outer(sin(1:120 / 9), 1:6 / 6) + matrix(rnorm(120 * 6), 120)
 #' w <- gpuCorWindows(x, width = 30)
-#' w
 #' w[[1]]
 #' w[trianglePosition(1, 3, ncol(x)), ] # the pair of columns 1 and 3 in each window
 #' head(summary(w))
-#' gpuCorWindows(x, width = 30, output = "moments")$sd
 #' gpuCorWindows(x, width = 30, step = 10, output = "connectivity", threshold = 0.4)$degree
 #' @export
 gpuCorWindows <- function(x, width, step = 1, taper = c("none", "gaussian"), shape = NULL, threshold = NULL,

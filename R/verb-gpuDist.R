@@ -9,7 +9,6 @@
 #' @param ...,adjustment,control `r offered_words("gpuDist")`
 #' @return An object of class `dist` with values from 0 (same order) to 2 (opposite order). Missing values and ties are
 #'   treated as in [gpuCor()], with the same errors; the distances of a constant row are `NA`, with a warning.
-#' @references Kim S, Ouyang M, Zhang X (2012). *IEEE ISSPIT*, 55-60.
 #' @examples
 #' d <- gpuDist(mtcars, method = "spearman")
 #' plot(hclust(d, method = "average"), cex = 0.7)

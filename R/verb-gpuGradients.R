@@ -2,7 +2,7 @@
 #'
 #' `gpuGradients()` finds the main axes along which the connections of regions change: the diffusion map of Margulies
 #' and others (2016), with `diagonal = TRUE` as BrainSpace computes it. Regions with similar connections get similar
-#' values. `vignette("connectome", "gpucor")` has an example.
+#' values; see `vignette("connectome", "gpucor")`.
 #'
 #' For each row of the network only its strongest positive weights are kept, `fraction` of all columns. The affinity A
 #' of two rows is their cosine, or with `kernel = "normalized_angle"` 1 - acos(cosine) / pi. It is normalized to L =
@@ -20,7 +20,9 @@
 #' the mean. Gradients keep their scale, so that subjects' scales can be compared.
 #'
 #' Cosines are never stored, so that tens of thousands of voxels are possible; normalized angles of all pairs are, in
-#' double precision. Columns without a positive weight have no gradient: `NA`, with a warning.
+#' double precision. Columns without a positive weight have no gradient: `NA`, with a warning. A network that is not
+#' connected is an error, as gradients would only tell its parts apart. More than `r gpucor:::MAX_EIGEN` variables need
+#' package RSpectra.
 #'
 #' @param x A network of [gpuCorNetwork()], a sparse matrix of package Matrix, or all coefficients, as [gpuCor()]
 #'   returns them or as a symmetric matrix. Or data, as [gpuCorNetwork()] takes them, with a variable in each column:
@@ -39,10 +41,7 @@
 #'   gradient; `lambda`, the eigenvalues; and the settings `fraction`, `kernel`, `alpha`, `time` and, if `TRUE`,
 #'   `diagonal`. With `align` these are the mean of the subjects, whose aligned matrices and eigenvalues are `subjects`
 #'   and `lambdas`. `as.data.frame()` has `variable` and the gradients. [voxelImage()] makes an image of a column.
-#' @section Errors: a network that is not symmetric or not connected, in which gradients would only tell the parts
-#'   apart; more gradients than variables. More than `r gpucor:::MAX_EIGEN` variables need package RSpectra.
 #' @references
-#' Coifman RR, Lafon S (2006). *Applied and Computational Harmonic Analysis* 21, 5-30.
 #'
 #' Margulies DS and others (2016). *PNAS* 113, 12574-12579.
 #'

@@ -3,18 +3,16 @@
 #' Returns the tree of [stats::hclust()] for tens of thousands of items, on a GPU or on the processor. There is no limit
 #' of 65,536 items.
 #'
-#' Accuracy: distances are kept in single precision. Heights are within 1e-6 of those of [stats::hclust()], relative to
-#' the largest distance, and merges are the same, except where distances are nearly equal. Distances `1 - r` of
-#' coefficients or overlaps `r` are kept as `r`, which is more accurate where `r` is near 0.
+#' Distances are kept in single precision, those `1 - r` of coefficients or overlaps `r` as `r`. Heights are within 1e-6
+#' of those of [stats::hclust()], relative to the largest distance, and merges are the same, except where distances are
+#' nearly equal.
 #'
 #' Equal distances are treated as in package fastcluster: of equally near clusters the one whose last item comes first
 #' is merged, and merges of equal height are listed in the order in which they are found. Average linkage and Ward's
 #' method round, after which equal distances can differ.
 #'
-#' Memory for n items beside `d`: 2 n^2 bytes in main memory, 0.8 GB for 20,000 items; or 4 n^2 bytes on the GPU.
-#' Coefficients in single precision, and `1 - r` of them, are read where they are. The result does
-#' not depend on the GPU or on the number of threads. Of several GPUs the first is used. The processor reads the
-#' distances with all threads, and merges clusters with one.
+#' Memory for n items beside `d`: 2 n^2 bytes in main memory, 0.8 GB for 20,000 items; or 4 n^2 bytes on the GPU. The
+#' result does not depend on the GPU or on the number of threads. Of several GPUs the first is used.
 #'
 #' @param d Distances: an object of class `dist`, as from [stats::dist()] or [gpuDist()]; or a result of [gpuCor()] or
 #'   [gpuTOM()], of which `1 - d` is taken (`1 - abs(d)` ignores signs). At least two items, and no missing distance.
@@ -22,11 +20,7 @@
 #'   see [stats::hclust()]. May be abbreviated.
 #' @param ...,control `r offered_words("gpuHclust")`
 #' @return An object of class [stats::hclust]: a list with `merge`, `height`, `order`, `labels`, `method`, `call` and
-#'   `dist.method`. Infinite distances with Ward's method and insufficient memory are errors.
-#' @references
-#' Müllner D (2013). fastcluster. *Journal of Statistical Software* 53(9).
-#'
-#' Murtagh F (1983). *The Computer Journal* 26, 354-359.
+#'   `dist.method`. Infinite distances with Ward's method are an error.
 #' @examples
 #' r <- gpuCor(as.matrix(mtcars))
 #' tree <- gpuHclust(r)

@@ -2,7 +2,9 @@
 #'
 #' `gpuISC()` correlates each column of each subject, such as a voxel or a region, with the mean of the same column over
 #' all other subjects (leave-one-out; Hasson and others 2004). Where subjects watched or heard the same stimulus, the
-#' result shows which columns follow it. `output = "isfc"` is the inter-subject functional connectivity of all pairs.
+#' result shows which columns follow it. `x` is a list of the subjects' matrices, with the same columns and rows. The
+#' result is a data frame with the correlation and p value of each column; with `output = "isfc"`, the inter-subject
+#' functional connectivity of all pairs.
 #'
 #' With `x[[s]]` the matrix of subject s, the coefficients are `cor(x[[s]][, v], rowMeans(others))`, where `others` has
 #' column v of the other subjects. The mean is that of the values as they are: `scale()` them if subjects have different
@@ -25,8 +27,8 @@
 #' moved residuals would have to be regressed again (0.06 to 0.5 without). With `surrogate = "rotation"` a series is
 #' rotated to begin at a random row, which keeps its values. With `"phase"` its Fourier coefficients get random phases
 #' (Lerner and others 2011), and it becomes nearly normal, so that p values of few subjects with heavy tails are too
-#' small ([gpucor-p-values]). Two subjects of n rows have n rotations only, and p values of about 1 / n or more; more
-#' subjects have enough. [set.seed()] makes the result reproducible.
+#' small ([gpucor-p-values]). Two subjects of n rows have n rotations only, and p values of about 1 / n or more.
+#' [set.seed()] makes the result reproducible.
 #'
 #' **ISFC** (Simony and others 2016) of columns i and j is the correlation of i with the others' mean of j, and of j
 #' with that of i, combined over the subjects and both orders: by the mean of z, or with `combine = "mean"` of r. The
@@ -38,9 +40,9 @@
 #' gpuCorNetwork(x, others, density = 0.01, combine = "fisher")
 #' ```
 #'
-#' @param x A list with a matrix for each subject (or a file, or anything else that a subject may be), or a function
-#'   with `subjects`, the number of subjects, see [subjects]. All have the same columns and the same rows: the times of
-#'   the stimulus. They are read in blocks of columns.
+#' @param x A list with a matrix for each subject, at least two (or a file, or anything else that a subject may be), or
+#'   a function with `subjects`, the number of subjects, see [subjects]. Rows are the times of the stimulus. Data are
+#'   read in blocks of columns.
 #' @param n_perm The number of surrogates, 0 for none.
 #' @param surrogate A string, `"rotation"` or `"phase"`: how surrogates are drawn.
 #' @param output A string: `"isc"`, or `"isfc"` for all pairs.
@@ -48,23 +50,20 @@
 #'   The adjustment is each subject's own, before the means. `combine` is `"fisher"` (default) or `"mean"`.
 #'   `na.rm = TRUE`: a column that misses a value in a subject, or is constant there, has the coefficients of the other
 #'   subjects, whose means leave this one out. `precision` is that of `output = "isfc"`, by default `"double"`.
-#' @return `output = "isc"`: a data frame of class `gpuISC` with a row for each column: `variable` (its name or
-#'   number), `isc`, `subjects` (the number of coefficients), `statistic` (t), `p.value`, `fdr` (Benjamini and Hochberg)
-#'   and, with `n_perm`, `p.adjusted`. P values need three subjects. Attribute `r` has the coefficients, subjects x
-#'   columns, and `adjusted` the adjustment. `voxelImage(result$isc, x[[1]])` is a map.
+#' @return `output = "isc"`: a data frame of class `gpuISC` with a row for each column: `variable` (its name or number),
+#'   `isc`, `subjects` (the number of coefficients), `statistic` (t), `p.value`, `fdr` (Benjamini and Hochberg) and,
+#'   with `n_perm`, `p.adjusted`. P values need three subjects. Columns that are constant or miss values in a subject
+#'   are `NA`, with a warning. Attribute `r` has the coefficients, subjects x columns, and `adjusted` the adjustment.
+#'   `voxelImage(result$isc, x[[1]])` is a map.
 #'
 #'   `output = "isfc"`: an object of class `gpuCor`, as a `dist`. It needs 32 bytes for each pair of columns in both
 #'   orders.
-#' @section Errors: Those of [subjects]; fewer than two subjects; other numbers of rows than the first subject's.
-#' @section Warnings: Columns that are constant or miss values in a subject, and have no coefficient (`NA`).
 #' @references
 #' Chen G, Shin Y-W, Taylor PA, and others (2016). *NeuroImage* 142, 248-259.
 #'
 #' Hasson U, Nir Y, Levy I, Fuhrmann G, Malach R (2004). *Science* 303, 1634-1640.
 #'
 #' Lerner Y, Honey CJ, Silbert LJ, Hasson U (2011). *Journal of Neuroscience* 31, 2906-2915.
-#'
-#' Nastase SA, Gazzola V, Hasson U, Keysers C (2019). *Social Cognitive and Affective Neuroscience* 14, 667-685.
 #'
 #' Simony E, Honey CJ, Chen J, and others (2016). *Nature Communications* 7, 12141.
 #' @examples

@@ -17,8 +17,7 @@ state$devices <- 0L
 #'   data frame with id, name, compute capability, multiprocessors, memory and free memory in bytes (free memory of the
 #'   GPUs in use only); `device`, the numbers in use; `driver` and `runtime` versions; `reason`, why CUDA is missing, or
 #'   an empty string; `configured`, the installation's report; `threads`; `instructions`, the CPU instruction sets with
-#'   kernels, best first. The best is used unless the environment variable `GPUCOR_CPU` names another. An unknown number
-#'   is an error of `chooseGpu()`, and so is a machine without a GPU.
+#'   kernels, best first. The best is used unless the environment variable `GPUCOR_CPU` names another.
 #' @examples
 #' gpuInfo()
 #' getGpuId()

@@ -3,10 +3,9 @@
 #' `gpuTOM()` computes how strongly two genes share neighbors in the weighted network of their correlations. It returns
 #' the values of `WGCNA::TOMsimilarityFromExpr()` to 1e-6, under the same argument names.
 #'
-#' The adjacency a of two columns with the coefficient r is `|r|^power` (`type = "unsigned"`), `((1 + r) / 2)^power`
-#' (`"signed"`) or `max(r, 0)^power` (`"signed hybrid"`). Let `k_i` be the connectivity of i, the sum of its absolute
-#' adjacencies; `s` the sum over all others u of `a_iu a_uj`; and `f` the smaller of `k_i` and `k_j`
-#' (`TOMDenom = "min"`) or their mean (`"mean"`). The overlap of i and j is:
+#' The adjacency a of two columns follows from their coefficient r by `type`, see [pickPower()]. Let `k_i` be the
+#' connectivity of i, the sum of its absolute adjacencies; `s` the sum over all others u of `a_iu a_uj`; and `f` the
+#' smaller of `k_i` and `k_j` (`TOMDenom = "min"`) or their mean (`"mean"`). The overlap of i and j is:
 #'
 #' | `TOMType` | overlap |
 #' |---|---|
@@ -24,9 +23,8 @@
 #' memory, or 8 bytes on the GPU: 40,000 columns take 6.4 GB, or 12.8 GB on the GPU. If that exceeds free memory or
 #' `memory`, they are computed again for each part of the result.
 #'
-#' **Accuracy.** Overlaps do not depend on threads, memory or the number of GPUs. Unlike coefficients, they differ in
-#' their last bits between back ends, by less than 1e-6: the processor multiplies adjacencies in single precision, a GPU
-#' in double precision.
+#' **Accuracy.** Unlike coefficients, overlaps differ in their last bits between back ends, by less than 1e-6: the
+#' processor multiplies adjacencies in single precision, a GPU in double precision.
 #'
 #' **Plot.** `plot()` draws the matrix of overlaps, ordered by hierarchical clustering, below its tree, as WGCNA's
 #' `TOMplot()` does. Modules are dark squares on the diagonal. Most overlaps are small: colors follow their square
@@ -38,8 +36,7 @@
 #' **Several data sets.** A list with `combine` gives the consensus overlap of `WGCNA::consensusTOM()`: the minimum,
 #' mean or quantile of each pair's overlaps. [gpuModules()] finds consensus modules. With
 #' `calibration = "single quantile"` the overlaps of each set but the first are first raised to a power, so that their
-#' quantile `calibrationQuantile` equals that of the first set, in the sample of pairs that WGCNA draws. The overlaps of
-#' all sets are kept in memory.
+#' quantile `calibrationQuantile` equals that of the first set, in the sample of pairs that WGCNA draws.
 #'
 #' @order 1
 #' @inheritParams gpuCor
@@ -51,8 +48,7 @@
 #' @param threshold,density,k With `output = "network"`: one of these, as in [gpuCorNetwork()], applied to overlaps.
 #' @param combine,probs With a list: `"min"`, `"mean"` or `"quantile"`, and the quantile, a number in \[0, 1\].
 #' @param calibration,calibrationQuantile With a list: `"none"`, or `"single quantile"` to scale overlaps before they
-#'   are combined, see Details, and the quantile in \[0, 1\]. It needs overlaps without a sign. WGCNA's
-#'   `networkCalibration`.
+#'   are combined (WGCNA's `networkCalibration`), see Details, and the quantile in \[0, 1\].
 #' @param replaceMissingAdjacencies `TRUE`: pairs without a coefficient have adjacency 0; `FALSE`: they are an error.
 #' @param ...,adjustment,control `r offered_words("gpuTOM")`
 #'
@@ -64,9 +60,7 @@
 #'   `gpuTOMNetwork`, a [gpuCorNetwork-class] whose slot `overlap` has the arguments. For a sparse network: a
 #'   `dsCMatrix`.
 #'
-#'   Errors are those of [gpuCor()], pairs without a coefficient, and a result that does not fit in free memory.
 #' @references
-#' Langfelder P, Horvath S (2008). *BMC Bioinformatics* 9, 559.
 #'
 #' Zhang B, Horvath S (2005). *Statistical Applications in Genetics and Molecular Biology* 4, 17.
 #' @examples
@@ -76,7 +70,6 @@
 #' plot(tom)
 #'
 #' gpuTOM(x, type = "signed", power = 12, output = "network", density = 0.2)
-#' gpuTOM(gpuCorNetwork(x, threshold = 0.6), power = 3)[1:4, 1:4]
 #' sets <- list(x[1:16, ], x[17:32, ])
 #' gpuTOM(sets, power = c(3, 4), combine = "min", calibration = "single quantile")
 #' @export

@@ -6,12 +6,11 @@
 #'
 #' The information of an edge with the coefficient r is `-log(1 - r^2) / 2`, the mutual information of bivariate normal
 #' variables. An edge is removed if there is a triangle in which its information is less than `1 - tolerance` times that
-#' of each of the other two edges. The sign of a coefficient does not matter. All triangles are those of `net`, so the
-#' result does not depend on an order. The same rule applies to every method. It takes 32 bytes per edge.
+#' of each of the other two edges. All triangles are those of `net`, so the result does not depend on an order. The same
+#' rule applies to every method. It takes 32 bytes per edge.
 #'
 #' With `tolerance = 0` every triangle loses its weakest edge, unless two edges are equally weak. A tolerance of 0.1 to
-#' 0.2 keeps edges that are nearly as strong as the others, whose order may be due to errors of estimation. With 1
-#' nothing is removed.
+#' 0.2 keeps edges that are nearly as strong as the others, whose order may be due to errors of estimation.
 #'
 #' @param net A network of [gpuCorNetwork()] or [gpuTOM()] without `y`, or a symmetric sparse matrix of package Matrix
 #'   with entries in \[-1, 1\].
@@ -20,7 +19,6 @@
 #' @return `net` without the removed edges: slot `edges` has their number, and slot `adjusted` the tolerance, as
 #'   `pruned`; the other slots say how `net` was made. P values are those of `net`, adjusted over the same pairs. For a
 #'   plain sparse matrix: a `dsCMatrix` without diagonal.
-#'   Anything but a symmetric network is an error, and so are a network of differences and missing entries.
 #' @references Margolin AA and others (2006). ARACNE. *BMC Bioinformatics* 7 (Suppl 1), S7.
 #' @examples
 #' # A chain of genes, each of which drives the next one
@@ -93,7 +91,6 @@ NOT_PRUNED <- c(
 #'   of `x` against `y`, or a sparse matrix that is not symmetric, gives a bipartite graph: the vertex attribute `type`
 #'   is `FALSE` for columns of `x` and `TRUE` for columns of `y`. If both sides share names, names begin with `x.` and
 #'   `y.`. The diagonal of a symmetric matrix is ignored.
-#'   Anything but a network or a sparse matrix is an error, and so is a missing package igraph.
 #' @examples
 #' net <- gpuCorNetwork(mtcars, threshold = 0.8)
 #' if (requireNamespace("igraph", quietly = TRUE)) {

@@ -37,7 +37,6 @@ is_of_sets <- function(x) inherits(x, "gpuConsensusModules")
 #'   the list of `WGCNA::blockwiseConsensusModules()`.
 #' @examples
 #' if (requireNamespace("WGCNA", quietly = TRUE)) {
-#'   set.seed(1)
 #'   factors <- matrix(rnorm(50 * 3), 50)
 #'   x <- matrix(rnorm(50 * 150), 50) + factors[, rep(1:3, c(60, 50, 40))] * 2
 #'   modules <- gpuModules(x, power = 6)

@@ -2,7 +2,7 @@
 #'
 #' `gpuModules()` finds modules of co-expressed genes: those of `WGCNA::blockwiseModules()` with all genes in one block.
 #' gpucor computes the correlations, the topological overlap ([gpuTOM()]) and its tree ([gpuHclust()]), and cuts the
-#' tree as `dynamicTreeCut::cutreeDynamic()` does.
+#' tree as `dynamicTreeCut::cutreeDynamic()` does. Package WGCNA must be installed.
 #'
 #' The steps, their order and their defaults are those of WGCNA:
 #'
@@ -39,8 +39,8 @@
 #' the modules of each, with the same power and settings. Modules of a resample are matched with those of all samples
 #' one to one: first the two that share most genes, then the two of the others that do, and so on. A gene's stability is
 #' the fraction of the resamples in which it is in the module matched with its own; a module that is split or merged
-#' with a larger one loses genes. Each resample takes as long as the modules of all samples. `set.seed()` before the
-#' call makes them reproducible. Of several data sets, each resample has a fraction of the samples of each set.
+#' with a larger one loses genes. Each resample takes as long as the modules of all samples. [set.seed()] makes them
+#' reproducible. Of several data sets, each resample has a fraction of the samples of each set.
 #'
 #' **Enrichment.** Compare the genes of a module with all genes that could have been in it,
 #' `universe <- names(modules$labels)[modules$genes]`, for example `fgsea::fora(pathways, modules$members$turquoise,
@@ -62,13 +62,11 @@
 #' @param x Expression values, samples in rows and genes in columns, as in [gpuCor()] for one subject; an experiment
 #'   ([gpucor-containers]); or a list of several data sets, with `combine`.
 #' @param power A positive number, or `NULL`, see Details. For several data sets one for all or one for each.
-#' @param type A string: `"unsigned"`, `"signed"` or `"signed hybrid"`, how a coefficient becomes an adjacency, see
-#'   [pickPower()]. WGCNA's `networkType`.
+#' @param type A string, how a coefficient becomes an adjacency, see [pickPower()]. WGCNA's `networkType`.
 #' @param TOMType,TOMDenom Strings: the kind of overlap and its denominator, see [gpuTOM()]. `TOMType` is `"signed"` by
 #'   default, and `"unsigned"` for several data sets, as in WGCNA.
-#' @param method A string: the measure, `r measures_in_words()`, see [gpucor-measures].
-#' @param use A string: `"everything"` or `"all.obs"`, missing values are an error; `"pairwise.complete.obs"`, each pair
-#'   uses its own observations, as in WGCNA.
+#' @param method,use As in [gpuCor()]; `use` is `"everything"` or `"all.obs"`, missing values are an error, or WGCNA's
+#'   `"pairwise.complete.obs"`.
 #' @param deepSplit,detectCutHeight An integer, 0 to 4: how readily branches are split; and the dissimilarity at which
 #'   they are cut.
 #' @param minModuleSize An integer: the minimum number of genes in a module; `NULL`: 20, or half of the genes if these
@@ -106,12 +104,8 @@
 #' `power` and `n_obs` have a number for each, and there are `combine`, `probs`, `calibration`, `calibrationQuantile`
 #' and `scales`, the powers that scaled the overlaps.
 #'
-#' [as_blockwiseModules()] makes the list that `WGCNA::blockwiseModules()` returns, which calls `eigengenes` `MEs`.
-#' [gpuPreservation()] tests whether modules are preserved in other data. For `plot()`, `summary()` and
-#' `as.data.frame()` see [gpuModules-methods].
-#'
-#' @section Errors: As [gpuCor()]; package WGCNA is not installed; fewer than three genes with
-#'   values, or four samples; pairs without a coefficient; more genes than fit in free memory.
+#' For `plot()`, `summary()`, `as.data.frame()` and WGCNA's list see [gpuModules-methods]. [gpuPreservation()] tests
+#' whether modules are preserved in other data.
 #'
 #' @references
 #' Langfelder P, Horvath S (2008). *BMC Bioinformatics* 9, 559.
@@ -124,12 +118,9 @@
 #'   set.seed(1)
 #'   factors <- cbind(matrix(rnorm(50 * 4), 50), 0)
 #'   x <- matrix(rnorm(50 * 240), 50) + factors[, rep(1:5, c(80, 60, 40, 20, 40))] * 2
-#'   colnames(x) <- paste0("gene", 1:240)
 #'   modules <- gpuModules(x, power = 6)
 #'   print(head(as.data.frame(modules)))
 #'   plot(modules)
-#'
-#'   # modules of two data sets with the same genes
 #'   sets <- list(first = x[1:25, ], second = x[26:50, ])
 #'   gpuModules(sets, power = 6, combine = "min")
 #' }

@@ -5,8 +5,7 @@
 #'
 #' The connectivity of a gene ([gpuConnectivity()]) is the sum of its adjacencies. An adjacency is |r|^power if `type`
 #' is `"unsigned"`, ((1 + r) / 2)^power if it is `"signed"`, and max(r, 0)^power if it is `"signed hybrid"`. Pairs
-#' without a coefficient are left out. Missing values are an error with `use = "everything"`; use
-#' `"pairwise.complete.obs"`.
+#' without a coefficient are left out. Missing values need `use = "pairwise.complete.obs"`, WGCNA's default.
 #'
 #' In a scale-free network the fraction of genes with connectivity k falls as a power of k. Connectivities are cut into
 #' `breaks` bins of equal width. Each bin is a point: the mean connectivity of its genes, and their fraction of all
@@ -14,14 +13,14 @@
 #' `SFT.R.sq` and `slope` are those of the line through the points. `truncated.R.sq` is the adjusted R^2 of an
 #' exponentially truncated power law, which has k itself as a second term.
 #'
-#' Differences from WGCNA: all pairs of genes are used, without blocks; powers need not be integers, and duplicates are
-#' dropped; the default of `use` is `"everything"`, not `"pairwise.complete.obs"`. The estimate needs a negative slope,
-#' because a network whose line rises is not scale-free; `powerEstimate` of `pickSoftThreshold()` ignores the slope.
-#' `plot()` shows the signed R^2, `-sign(slope) * SFT.R.sq`, as WGCNA's tutorials do.
+#' Differences from WGCNA: all pairs of genes are used, without blocks, and powers need not be integers. The estimate
+#' needs a negative slope, because a network whose line rises is not scale-free; `powerEstimate` of
+#' `pickSoftThreshold()` ignores the slope. `plot()` shows the signed R^2, `-sign(slope) * SFT.R.sq`, as WGCNA's
+#' tutorials do.
 #'
 #' @inheritParams gpuCor
 #' @param x As in [gpuCor()], with at least three genes in columns.
-#' @param power A numeric vector: the powers to try, each above 0.
+#' @param power Numbers above 0: the powers to try.
 #' @param type A string: how a coefficient becomes an adjacency, see Details. May be abbreviated.
 #' @param pairs `NULL`, or a mask of the pairs to compute, of [pairMask()].
 #' @param r_squared,breaks The estimate is the lowest power with a negative slope and an `SFT.R.sq` above `r_squared`, a
@@ -33,8 +32,6 @@
 #'   `median.k.`, `max.k.`. If all genes have the same connectivity, within 1e-6, the fit is `NA`, with a warning.
 #'
 #' @references
-#' Langfelder P, Horvath S (2008). *BMC Bioinformatics* 9, 559.
-#'
 #' Zhang B, Horvath S (2005). *Statistical Applications in Genetics and Molecular Biology* 4(1), 17.
 #'
 #' @examples

@@ -2,14 +2,13 @@
 #'
 #' `gpuPreservation()` tests whether modules of genes are also modules in another data set: whether their genes are
 #' still correlated (density), and in the same pattern (connectivity). The statistics are those of
-#' `WGCNA::modulePreservation()` (Langfelder and others 2011) and of package NetRep (Ritchie and others 2016). For
-#' single pairs of genes see [gpuCorCompare()].
+#' `WGCNA::modulePreservation()` (Langfelder and others 2011) and of package NetRep (Ritchie and others 2016).
 #'
-#' Genes are matched by column names; all others are left out. The observed statistics compare each module in
-#' `reference` with the same genes in `test`. Each of `n_perm` permutations assigns the modules' labels to randomly
-#' drawn genes of `test`, in modules of the same sizes; unassigned genes are drawn, too. Z is the difference between the
-#' observed statistic and the mean of the permuted ones in units of their standard deviation. `set.seed()` makes the
-#' permutations reproducible, with any number of threads.
+#' Genes are matched by column names; all others are left out, and so are, with a warning, genes without variance and
+#' modules of fewer than three matched genes. The observed statistics compare each module in `reference` with the same
+#' genes in `test`. Each of `n_perm` permutations assigns the modules' labels to randomly drawn genes of `test`, in
+#' modules of the same sizes; unassigned genes are drawn, too. Z is the difference between the observed statistic and
+#' the mean of the permuted ones in units of their standard deviation. [set.seed()] makes the permutations reproducible.
 #'
 #' **What is tested.** With `null = "labels"`, as in WGCNA and NetRep, the permutations leave `reference` as it is. The
 #' null hypothesis is that the identities of the genes are unrelated between the data sets, not that the genes form no
@@ -55,8 +54,7 @@
 #' Zdensity and Zconnectivity are medians over the statistics of their part, and Zsummary is the mean of these two.
 #' `medianRank` is the median rank of a module, among all modules, over the observed statistics of both parts.
 #'
-#' **P values** are `(1 + b) / (1 + n_perm)` if `b` permutations have a statistic at least as large. Genes of `test` may
-#' depend on one another. See [gpucor-p-values].
+#' **P values** are `(1 + b) / (1 + n_perm)` if `b` permutations have a statistic at least as large ([gpucor-p-values]).
 #'
 #' @section Differences from WGCNA:
 #' * WGCNA always uses power 6, or 12 in signed networks, whatever power the modules were made with.
@@ -73,12 +71,11 @@
 #' @param n_perm An integer: the number of permutations; 0: only observed statistics and ranks.
 #' @param power A positive number, or `NULL`: the power of `modules` if [gpuModules()] made them, otherwise WGCNA's, 6,
 #'   or 12 in signed networks.
-#' @param type A string: `"unsigned"`, `"signed"` or `"signed hybrid"`, how a coefficient becomes an adjacency, see
-#'   [pickPower()]. By default that of `modules` if [gpuModules()] made them.
+#' @param type A string, how a coefficient becomes an adjacency, see [pickPower()]. Default: that of `modules`.
 #' @param network A string: `"adjacency"`; or `"overlap"`, the topological overlap instead of the adjacency.
 #' @param use A string: `"everything"` or `"all.obs"`, missing values are an error; `"pairwise.complete.obs"`, samples
-#'   and then genes with more than half of their values missing are left out, and other missing values are imputed from
-#'   ten neighbors among the matched genes by `impute::impute.knn()`, as for the eigengenes of [gpuModules()].
+#'   and then genes with more than half of their values missing are left out, and other missing values are imputed as
+#'   for the eigengenes of [gpuModules()], among the matched genes.
 #' @param gold An integer: the number of genes of the negative control, see Details, at most half of the matched ones;
 #'   below 3: none.
 #' @param null A string: `"labels"`, genes are drawn in `test` only; `"random sets"`, the same genes in both data sets,
@@ -97,13 +94,9 @@
 #' \item{gold}{the negative control, if there are permutations: a data frame with one row, as `as.data.frame()` returns.
 #'   Its `module` is `"gold"`, whether or not a module has this label}
 #'
-#' Modules with fewer than three matched genes are left out with a warning, as are genes without variance.
-#'
 #' `as.data.frame()` has the summaries, the observed statistics, Z and p values in one row for each module. `summary()`
 #' has the modules' summaries, and how many modules have a Zsummary above 10, from 2 to 10, and below 2. `plot()` draws
 #' Zsummary and `medianRank` by size, as in Langfelder and others (2011).
-#' @section Errors: As [gpuCor()]; missing or infinite values; fewer than three genes in common, or in any module; no
-#'   label for a column of `reference`; modules that do not fit in memory (8 bytes for each pair of a module's genes).
 #' @references
 #' Langfelder P, Luo R, Oldham MC, Horvath S (2011). *PLoS Computational Biology* 7(1), e1001057.
 #'
@@ -111,15 +104,13 @@
 #' @examples
 #' # three modules of 40 genes in the reference; the third one is none in the test set
 #' set.seed(1)
-#' data_set <- function(factors, loading) {
-#'   x <- factors[, rep(1:4, c(40, 40, 40, 80))] * rep(loading, each = nrow(factors))
-#'   x <- x + matrix(rnorm(nrow(factors) * 200), ncol = 200)
-#'   structure(x, dimnames = list(NULL, paste0("g", 1:200)))
-#' }
-#' loading <- runif(200, 0.5, 1.5)
-#' reference <- data_set(matrix(rnorm(160), 40), replace(loading, 121:200, 0))
-#' test <- data_set(matrix(rnorm(120), 30), replace(loading, 81:200, 0))
 #' modules <- rep(c("blue", "red", "green", "grey"), c(40, 40, 40, 80))
+#' data_set <- function(n, kept) {
+#'   factors <- matrix(rnorm(n * 4), n, dimnames = list(NULL, c("blue", "red", "green", "grey")))
+#'   factors[, modules] * rep(modules %in% kept, each = n) + matrix(rnorm(n * 200), n)
+#' }
+#' reference <- data_set(40, c("blue", "red", "green"))
+#' test <- data_set(30, c("blue", "red"))
 #' preserved <- gpuPreservation(reference, test, modules, n_perm = 99)
 #' preserved
 #' plot(preserved)
