@@ -12,8 +12,8 @@ setClass("gpuNetwork", contains = "VIRTUAL",
 #' matrix: attach Matrix for its functions.
 #'
 #' Class `gpuCorNetwork` is a symmetric `dsCMatrix`. Class `gpuCorNetworkXY` (variables of `x` against those of `y`) is
-#' a `dgCMatrix`. Arithmetic such as `net^2` or `atanh(net)` gives a plain sparse matrix. `t()`, `diag()`, `rowSums()`,
-#' `colSums()`, `rowMeans()`, `colMeans()`, `crossprod()` and `isSymmetric()` work without attaching Matrix.
+#' a `dgCMatrix`. Arithmetic such as `net^2` or `atanh(net)` gives a plain sparse matrix. `t()`, `diag()`, `rowSums()`
+#' and the like, `crossprod()` and `isSymmetric()` work without attaching Matrix.
 #'
 #' @slot method,sign,criterion,value,call The arguments, the one that chose the edges and its value, and the call.
 #' @slot threshold A number: the smallest weight (`|r|`, `r` or `-r`) that makes an edge. `NA` if there is no single
@@ -24,9 +24,7 @@ setClass("gpuNetwork", contains = "VIRTUAL",
 #' @slot tests A list from which `as.data.frame()` makes p values; empty unless `p.value` or `fdr` chose the edges.
 #' @slot adjusted A list of what changed the coefficients, such as covariates, or the edges: `pruned`, the tolerance of
 #'   [gpuPrune()]; and `shared`, the minimum and maximum number of observations of an edge, if pairs differ in that.
-#'   Empty if there is nothing of this.
-#' @slot stability With `resample`, the fraction of the resamples whose network has the edge, for each element of slot
-#'   `x`; otherwise empty.
+#' @slot stability With `resample`, that of each element of slot `x`.
 #' @param x A network.
 #' @param ... Graphical parameters such as `main`, if `type` is not `"auto"`.
 #' @return `as.data.frame()`: a data frame with an edge in each row, the strongest first: `from`, `to` and `r`. Edges

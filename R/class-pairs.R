@@ -13,21 +13,18 @@
 #' @param drop,value `TRUE` to drop dimensions of length one; numbers for the pairs at positions `i`.
 #' @param n A number: how many of the strongest pairs to list.
 #' @param ... For `plot()`: graphical parameters. Otherwise not used.
-#' @return `x[i, j]`: coefficients of variables, as from the N x N matrix.
-#'
-#'   `as.matrix()`: the N x N matrix. Its diagonal is that of [stats::cor()]: 1, but `NA` with fewer than two
-#'   observations, and with pairwise-complete observations also for a constant column.
+#' @return `x[i, j]`, `as.matrix()`: coefficients, as from the N x N matrix. Its diagonal is that of [stats::cor()]: 1,
+#'   but `NA` with fewer than two observations, and with pairwise-complete observations also for a constant column.
 #'
 #'   `as.data.frame()`: a row for each pair, with `from`, `to`, `r` (`overlap` for overlaps) and, with `lag`, `lag`;
 #'   with `test = TRUE` also `n`, `statistic` and `p.value`.
 #'
-#'   `summary()`: a list with `n_var`, `n_obs`, `method`, `pairs`, `missing`, `mean`, `quantiles` (those of
-#'   [stats::quantile()]), `strongest`, a data frame, and with `lag` the quantiles of the lags.
+#'   `summary()`: a list with `n_var`, `n_obs`, `method`, `pairs`, `missing`, `mean`, `quantiles`, `strongest`, a data
+#'   frame, and with `lag` the quantiles of the lags.
 #'
 #'   `x$coefficients`, `x$pairs` (numbers of observations), `x$ts` (Student's t) and `x$p.value` (two-sided): N x N
 #'   matrices with the names of package gputools. They are computed on request, if they follow from the coefficients.
-#'   Otherwise an error says so, and `gpuCor(test = TRUE)` computes them with the coefficients: for Kendall's tau, with
-#'   weights, covariates and the like, and where pairs miss different observations. The diagonal of p values is `NA`.
+#'   Otherwise an error says so, and `gpuCor(test = TRUE)` computes them with the coefficients.
 #'
 #'   `dim()`, `dimnames()`, `diag()`, `t()`, `rowSums()`, `colSums()`, `rowMeans()`, `colMeans()`, `crossprod()` and
 #'   `tcrossprod()`: those of the N x N matrix. `length()` is the number of pairs. `x %*% y` needs R 4.3; in earlier

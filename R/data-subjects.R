@@ -54,13 +54,11 @@
 #' which counts a shift between sessions as error, and `"icc3"` is ICC(3,1), consistency, which does not. Values below
 #' -1, which ICC(2,1) of very few subjects can have, count as -1.
 #'
-#' [gpuCor()] returns the coefficient of every pair, `gpuConnectivity(maps = "mean")` the mean over each column's pairs,
-#' and [gpuCorNetwork()] the pairs that are reliable: pairs with negative values, where sessions of one subject differ
-#' more than subjects do, are never edges. Lists in `weights`, `covariates`, `data` and `runs` have an element for each
-#' session: first those of the first subject, then those of the next.
+#' `gpuConnectivity(maps = "mean")` returns the mean over each column's pairs. In a network, pairs with negative values,
+#' where sessions of one subject differ more than subjects do, are never edges. Lists in `weights`, `covariates`, `data`
+#' and `runs` have an element for each session: first those of the first subject, then those of the next.
 #'
-#' @return `gpuSubjects()`: a list of class `gpuSubjects` with the arguments that were given. The functions return what
-#'   they return for one matrix, with combined coefficients in the place of coefficients.
+#' @return `gpuSubjects()`: a list of class `gpuSubjects` with the arguments that were given.
 #' @references
 #'
 #' Shrout PE, Fleiss JL (1979). *Psychological Bulletin* 86, 420-428.

@@ -62,11 +62,10 @@
 #' networks. Write `importFrom(gpucor, rowSums)` in `NAMESPACE`, or `gpucor::rowSums(net)`. In tests and checks set
 #' `options(gpucor.progress = FALSE, gpucor.threads = 2)`.
 #'
-#' A result contains its call, as attribute or slot `call`. Two results with the same numbers can therefore differ:
-#' compare them by `all.equal(a, b, check.attributes = FALSE)`.
+#' A result contains its call, so that two results with the same numbers can differ: compare them by
+#' `all.equal(a, b, check.attributes = FALSE)`.
 #'
 #' @examples
-#' gpuCorNetwork(mtcars, density = 0.2)
 #' if (requireNamespace("ggplot2", quietly = TRUE)) {
 #'   pairs <- as.data.frame(gpuCor(mtcars)) # works for any result
 #'   ggplot2::ggplot(pairs, ggplot2::aes(r)) + ggplot2::geom_histogram(bins = 20)

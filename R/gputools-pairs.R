@@ -24,11 +24,9 @@
 #' @inheritParams gpuCor
 #' @inheritParams gpuControl
 #' @param x As in [gpuCor()].
-#' @param threshold A number: the minimum coefficient of a pair.
-#' @param top An integer: how many of the strongest columns of `x` to keep for each column of `y`; of equal ones the
-#'   first.
-#' @param absolute `TRUE`: strength is `|r|`; `FALSE`: positive coefficients only.
-#' @param test `TRUE` or `FALSE`: whether to add test statistics and two-sided p values.
+#' @param threshold,top One of these: the minimum coefficient of a pair; or how many of the strongest columns of `x` to
+#'   keep for each column of `y`; of equal ones the first.
+#' @param absolute,test `TRUE`: strength is `|r|`; `FALSE`: positive coefficients only. `TRUE` to add tests.
 #' @param limit,tile The max number of pairs (more are an error); and an argument of package gputools, ignored.
 #' @param ... As in [gpuCorNetwork()]; for `gpuCorPerm()` settings of the run, `assay` and options of measures.
 #' @return `gpuCorPairs()`: a data frame `from`, `to`, `r`, the strongest first; with `test = TRUE` also `n`, `ts` and

@@ -5,7 +5,6 @@
 #' | from | call | gpucor |
 #' |---|---|---|
 #' | gputools | `gpuCor(x, use, method, precision)`; `$coefficients`, `$pairs`, `$ts` | the same; `r` itself is a `dist` |
-#' | | `gpuCor(x, test = TRUE)$p.value` | the same |
 #' | | `gpuCor(x, y)$coefficients` | `gpuCor(x, y)`, a matrix; for the list set `options(gpucor.output = "list")` |
 #' | | `gpuCorPairs(x, y, threshold = , top = )` | the same, or [gpuCorNetwork()] |
 #' | | `gpuCorPerm(x, y, B = 1000)`, `gpuTtest()`, `chooseGpu()`, `getGpuId()` | the same |
@@ -76,16 +75,15 @@
 #'   are attached, write `gpucor::gpuCor()` or `gputools::gpuCor()`.
 #' * *matrixCorr* also covers agreement (Bland-Altman, kappa), repeated measures, latent correlations (tetrachoric,
 #'   polychoric, polyserial), shrinkage of correlations and other robust measures.
-#' * *bixverse* also covers modules by Leiden communities and by CoReMo, gene set enrichment and analyses of single
-#'   cells, and computes some of it on GPUs of any maker. Its differential correlation is Fisher's z of two matrices, as `effects = "fixed"`.
-#' * *pynetcor* has variables in rows. Its p values of Pearson's and Spearman's correlation are those of Student's t.
-#' * *Hmisc.* Spearman's p values of `rcorr()` are those of Student's t: `exact = FALSE`.
+#' * *bixverse* also covers modules by Leiden communities and by CoReMo, gene set enrichment and single cells.
+#' * *pynetcor* has variables in rows.
+#' * *Hmisc, pynetcor.* Spearman's p values are those of Student's t: `exact = FALSE`.
 #' * *AFNI.* Nothing is detrended by default. `covariates = seq_len(nrow(x))` is `-polort 1`.
 #' * *nilearn.* `ConnectivityMeasure()` shrinks covariances (Ledoit and Wolf) unless it is given
 #'   `cov_estimator=EmpiricalCovariance()`. `bandpass` regresses out cosines together with the confounds; it is not a
 #'   Butterworth filter.
 #'
-#' @return This page has no function. The functions that it names return what their own pages say.
+#' @return The functions return what their own pages say.
 #' @name coming-from
 #' @examples
 #' gpuCor(mtcars, test = TRUE)$p.value[1:3, 1:3]                    # gputools

@@ -18,8 +18,8 @@
 #' | `"given"` | the coefficients in `x` itself | no | no | `values` |
 #'
 #' @section Biweight midcorrelation:
-#' As `WGCNA::bicor()` (Langfelder and Horvath 2012): differences from the median, times `(1 - u^2)^2`, where u is the
-#' difference divided by nine median absolute deviations; 0 for |u| > 1. `options` is a list of:
+#' As `WGCNA::bicor()`: differences from the median, times `(1 - u^2)^2`, where u is the difference divided by nine
+#' median absolute deviations; 0 for |u| > 1. `options` is a list of:
 #'
 #' * `maxPOutliers` (1): the largest fraction of outliers on either side of the median.
 #' * `pearsonFallback`: what to do if a median absolute deviation is zero. `"individual"` uses Pearson's correlation for
@@ -43,8 +43,8 @@
 #' With `groups`, a label for each column, the coefficients are those of whole groups, such as parcels of voxels or
 #' pathways of genes. `"distance"` has the squared distance correlation of Euclidean distances between rows (Geerligs
 #' and others 2016). `"rv"` has the products of centered rows instead: it is the RV coefficient without bias, or
-#' debiased linear CKA, and finds linear dependence only (Robert and Escoufier 1976, Song and others 2012). With P and Q
-#' the distances or products of the two groups, U-centered (row sums are 0 without the diagonal):
+#' debiased linear CKA, and finds linear dependence only (Robert and Escoufier 1976). With P and Q the distances or
+#' products of the two groups, U-centered (row sums are 0 without the diagonal):
 #' \deqn{r = \sum_{i \ne j} P_{ij} Q_{ij} / \sqrt{\sum_{i \ne j} P_{ij}^2 \sum_{i \ne j} Q_{ij}^2}}{r = sum(P * Q) /
 #' sqrt(sum(P^2) * sum(Q^2)), off the diagonal}
 #'
@@ -82,9 +82,9 @@
 #'
 #' @section Coherence:
 #' Series are cut into segments that overlap. Each segment, less its mean and weighted by Hann's window, has a Fourier
-#' coefficient at each frequency (Welch 1967). With S the products of two columns' coefficients, averaged over all
-#' segments, coherency is complex, \eqn{S_{xy} / \sqrt{S_{xx} S_{yy}}}{S_xy / sqrt(S_xx S_yy)}. The coefficient is the
-#' mean over the frequencies of `bandpass` (with `tr`; without it all but 0). `options` is a list of:
+#' coefficient at each frequency, as by Welch's method. With S the products of two columns' coefficients, averaged over
+#' all segments, coherency is complex, \eqn{S_{xy} / \sqrt{S_{xx} S_{yy}}}{S_xy / sqrt(S_xx S_yy)}. The coefficient is
+#' the mean over the frequencies of `bandpass` (with `tr`; without it all but 0). `options` is a list of:
 #'
 #' * `value`: `"squared"` (default), the squared size of coherency, magnitude-squared coherence; `"size"`, its size;
 #'   `"phase"`, its size if all Fourier coefficients have size 1, the phase-locking value (Lachaux and others 1999);
@@ -111,10 +111,10 @@
 #' \rho_p = \frac{2 cov(x, y)}{v_x + v_y}}{r_c = 2 cov(x, y) / (v_x + v_y + (m_x - m_y)^2), rho_p = 2 cov(x, y) / (v_x +
 #' v_y)}
 #'
-#' * r_c is Lin's (1989), `DescTools::CCC()`: agreement of two methods or raters.
-#' * `options = list(means = FALSE)` gives rho_p, that of package propr (Quinn and others 2017), if `x` has log-ratios,
-#'   such as `log(counts + 0.5)` less the means of its rows: correlations of relative abundances appear by their common
-#'   total, and proportionality does not. propr's phi_s is `(1 - r) / (1 + r)`.
+#' * r_c is Lin's, `DescTools::CCC()`: agreement of two methods or raters.
+#' * `options = list(means = FALSE)` gives rho_p, that of package propr, if `x` has log-ratios, such as
+#'   `log(counts + 0.5)` less the means of its rows: correlations of relative abundances appear by their common total,
+#'   and proportionality does not. propr's phi_s is `(1 - r) / (1 + r)`.
 #' * All pairs must have the same observations. P values, by `adjust`, are those of independence, not of agreement. A
 #'   constant column has no coefficients (`NA`, with a warning).
 #'
@@ -132,23 +132,13 @@
 #'
 #' Lachaux J-P, Rodriguez E, Martinerie J, Varela FJ (1999). *Human Brain Mapping* 8, 194-208.
 #'
-#' Langfelder P, Horvath S (2012). *Journal of Statistical Software* 46(11).
-#'
-#' Lin LI-K (1989). *Biometrics* 45, 255-268.
-#'
 #' Linfoot EH (1957). *Information and Control* 1, 85-89.
 #'
 #' Nolte G and others (2004). *Clinical Neurophysiology* 115, 2292-2307.
 #'
-#' Quinn TP, Richardson MF, Lovell D, Crowley TM (2017). *Scientific Reports* 7, 16252.
-#'
 #' Robert P, Escoufier Y (1976). *Applied Statistics* 25, 257-265.
 #'
-#' Song L, Smola A, Gretton A, Bedo J, Borgwardt K (2012). *Journal of Machine Learning Research* 13, 1393-1434.
-#'
 #' Szekely GJ, Rizzo ML (2014). *Annals of Statistics* 42, 2382-2412.
-#'
-#' Welch PD (1967). *IEEE Transactions on Audio and Electroacoustics* 15, 70-73.
 #'
 #' @return A coefficient is a number in \[-1, 1\], or in \[0, 1\] with `"mi"` and `"coherence"`. Each function's page
 #'   says in which object coefficients are returned.

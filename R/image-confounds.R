@@ -28,7 +28,6 @@
 #' @param fd A number: framewise displacement in mm above which a volume is an outlier. `NULL`: fMRIPrep's outliers.
 #' @return A matrix of doubles with a row for each volume and a named column for each confound. Its attribute `keep` is
 #'   a logical vector, `FALSE` for outliers; [voxelMatrix()] takes it, too.
-#' @references Wang HT et al. (2024). *PLOS Computational Biology* 20: compares such sets.
 #' @examples
 #' file <- tempfile(fileext = ".tsv")
 #' set.seed(1)

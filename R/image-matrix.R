@@ -12,18 +12,13 @@
 #' changed (`x[] <- `) or rows or columns were selected (`x[good, ]`, `x[, cortex]`; columns in ascending order).
 #' Functions that make a new matrix, such as `rbind()`, drop attributes: keep `attr(x, "mask")`.
 #'
-#' `voxelCoords()` needs an affine, the image's sform or, without one, its qform. Its `x` may also be a mask
-#' (`attr(x, "mask")`), or an image or the name of a file.
-#'
-#' A mask whose affine differs from the image's is an error. If one of them has no affine, only their dimensions are
-#' compared. oro.nifti's `readNIfTI()` reorients images unless `reorient = FALSE`; a reoriented image no longer has a
-#' valid affine.
+#' `voxelCoords()` needs an affine, the image's sform or, without one, its qform. Its `x` may also be a mask, an image
+#' or the name of a file. A mask whose affine differs from the image's is an error. If one of them has no affine, only
+#' their dimensions are compared. oro.nifti's `readNIfTI()` reorients images unless `reorient = FALSE`; a reoriented
+#' image no longer has a valid affine.
 #'
 #' For a dense series of CIFTI (`.dtseries.nii`) the columns are grayordinates, vertices of the cortex and subcortical
 #' voxels, and `attr(x, "mask")` is a logical array of one dimension. For GIFTI see [readVoxels()].
-#'
-#' A file needs memory for the matrix of all voxels inside the mask, and for a copy without those that do not vary; an
-#' array or a list of images needs only the latter.
 #'
 #' `plot()` of a matrix draws a carpet: a column for each time point and a row for each voxel, or for the mean of
 #' neighboring ones, in standard deviations from its mean. What all voxels share at one time, such as a movement, is a
@@ -58,8 +53,8 @@
 #'     row or an element for each subject, such as `attr(gpuISC(x), "r")`, are named by them,
 #'     `"sub-01_ses-1_task-rest"`, unless the list has names.
 #'
-#'   `voxelImage()`: a 3-D array, or a 4-D array if `values` is a matrix with a row for each voxel. It is a `niftiImage`
-#'   if the image was one. For CIFTI it is a vector or a matrix of all grayordinates.
+#'   `voxelImage()`: a 3-D array, or a 4-D array if `values` is a matrix. It is a `niftiImage` if the image was one. For
+#'   CIFTI it is a vector or a matrix of all grayordinates.
 #'
 #'   `voxelCoords()`: a matrix with a row for each voxel and columns `x`, `y` and `z`, millimeters to the right, to the
 #'   front and upwards of the origin (RAS). For CIFTI it has a row for each grayordinate, `NA` for vertices of a

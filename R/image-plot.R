@@ -7,10 +7,9 @@
 #' @param background `NULL`, or an image on the grid of `x` (an array or the name of a file), which is drawn in gray; of
 #'   a series its mean.
 #' @param from A number: voxels whose value has a smaller size are transparent; 0: all that are not 0.
-#' @param plane A string: the plane of the slices, `"axial"`, `"coronal"` or `"sagittal"`.
-#' @param slices,at The number of slices, evenly spaced; or their positions in mm (without an affine: indices).
-#' @param volume An integer: which volume of a 4-D image to draw.
-#' @param label,main Strings: the titles of the color key and of the picture.
+#' @param plane,slices,at The plane of the slices, `"axial"`, `"coronal"` or `"sagittal"`; their number, evenly spaced;
+#'   or their positions in mm (without an affine: indices).
+#' @param volume,label,main The number of the volume to draw; the titles of the color key and of the picture.
 #' @param ... Graphical parameters.
 #' @export
 plot.voxelImage <- function(x, background = NULL, from = 0, plane = c("axial", "coronal", "sagittal"), slices = 10,

@@ -183,14 +183,11 @@ fail_dimensions <- function(name, size, wanted = "3 dimensions, x, y and z", hin
 #'
 #' Of CIFTI-2, dense series, scalars and labels are read. If the reference is CIFTI, `writeVoxels()` writes dense
 #' scalars (`.dscalar.nii`) in single precision for all grayordinates; those that are not columns of the matrix get
-#' `outside`. Column names of `values` are the names of the maps, and those in a file become column names. NIfTI has no
-#' names of volumes.
+#' `outside`. Column names of `values` are the names of the maps, and those in a file become column names.
 #'
 #' GIFTI files have values of the vertices of one surface: series (`.func.gii`), maps (`.shape.gii`) or labels
-#' (`.label.gii`), in any encoding but external files; a compressed one (`.func.gii.gz`) is unpacked. They are treated
-#' as CIFTI with one brain model, of all vertices. The file does not say in which unit the time between volumes is, so
-#' give `tr` where it is needed. If the reference is GIFTI, `writeVoxels()` writes `.func.gii` or `.shape.gii` in single
-#' precision.
+#' (`.label.gii`), also compressed (`.func.gii.gz`). They are treated as CIFTI with one brain model, of all vertices.
+#' The file does not say in which unit the time between volumes is, so give `tr` where it is needed.
 #'
 #' @param file A string: the name of a file. A new file must not exist yet. Its name ends in `.nii`, `.nii.gz`
 #'   (compressed), `.dscalar.nii`, `.func.gii` or `.shape.gii`. It appears when it is complete. A name that begins with
@@ -200,9 +197,8 @@ fail_dimensions <- function(name, size, wanted = "3 dimensions, x, y and z", hin
 #' @param reference A matrix from [voxelMatrix()], its mask, or an image: where the voxels are. `NULL` if `values` is an
 #'   image with a header.
 #' @param outside A number or `NA`: the value of voxels outside the mask.
-#' @param voxel_size Three numbers: the size of a voxel in mm, if the reference is a plain array. Default: 1.
-#' @param tr A number: the seconds between volumes, if the columns of `values` are time points. `NULL`: the columns are
-#'   maps, or `values` is a series with a header that says it.
+#' @param voxel_size,tr The size of a voxel in mm, three numbers, if the reference is a plain array; and the seconds
+#'   between volumes, if the columns of `values` are time points and no header says it.
 #' @param datatype A string: `"auto"` for the type of `values`, or `"float32"`. Maps on surfaces are always `"float32"`.
 #' @return `readVoxels()`: an array, of integers if the file has unscaled integers, with the attribute `header`, a
 #'   list of NIfTI's fields; [voxelMatrix()] takes it as an image or a mask. Its class `voxelImage` only has methods of

@@ -8,23 +8,20 @@
 #' [gpucor-measures] says which measures take them, [gpucor-together] what does not go together, and [subjects] which
 #' may be lists.
 #'
-#' @param covariates Nuisance regressors, such as motion, batch or age: a formula, a matrix or a data frame with a row
-#'   for each observation, or a vector. Every column is replaced by its residuals, see the section on covariates.
-#' @param data A data frame with the variables of a formula in `covariates` or `protect`.
-#' @param bandpass Two numbers: the lowest and the highest frequency in Hz to keep. The latter may be `Inf`.
-#' @param tr A number: seconds between two observations. Default: `attr(x, "tr")`, which [voxelMatrix()] sets. A
-#'   different value is a warning, and so is one that is probably in milliseconds.
+#' @param covariates,protect,data Nuisance regressors, such as motion, batch or age, and effects of interest that these
+#'   must not take: each a formula, with its variables in the data frame `data`; a matrix or a data frame with a row for
+#'   each observation; or a vector.
+#' @param bandpass,tr Two numbers: the lowest and the highest frequency in Hz to keep (which may be `Inf`); and the
+#'   seconds between two observations, by default `attr(x, "tr")`, which [voxelMatrix()] sets.
 #' @param runs A vector with a label for each observation, such as `rep(1:2, c(200, 180))`, if several runs (scans,
 #'   sessions) follow one another in `x`.
-#' @param weights A number of at least 0 for each observation. Weight 0 excludes it: to censor (scrub) volumes, give
-#'   `TRUE` for those to keep.
-#' @param weights_are A string: what weights mean, see their section.
+#' @param weights,weights_are A number of at least 0 for each observation, and what these mean, see the section on
+#'   weights. Weight 0 excludes an observation: to censor (scrub) volumes, give `TRUE` for those to keep.
 #' @param df A number, or `"bartlett"`: the degrees of freedom of p values, for autocorrelated series.
 #' @param partial,shrinkage `TRUE` for partial correlations given all other columns of `x`, with this shrinkage, a
 #'   number from 0 to 1, or `"auto"` to estimate it. For [gpuCor()], [gpuCorTest()], [gpuCorNetwork()],
 #'   [gpuConnectivity()] and, of each subject, [gpuCorCompare()].
 #' @param options A named list of options of the measure, see [gpucor-measures].
-#' @param protect As `covariates`: effects of interest that the covariates must not take.
 #' @param covariance A symmetric matrix with a row and a column for each observation: the covariance of related
 #'   observations, see its section. The name of the argument cannot be abbreviated.
 #' @param groups A label for each column of `x` (`NA`: the column is left out), the same for all subjects: coefficients
@@ -41,9 +38,9 @@
 #' * `protect = ~ cancer`: columns are regressed on both, and only the covariates' part is subtracted, as by
 #'   `limma::removeBatchEffect(design = )`. Degrees of freedom are Satterthwaite's, rounded down, as the subtracted part
 #'   adds noise.
-#' * Spearman: ranks are regressed on the ranks of each covariate, as package ppcor does (Kim 2015). An effect that is
-#'   not linear in the ranks remains, and p values are then too small ([gpucor-p-values]). Instead, rank the columns of
-#'   `x` and use Pearson's correlation: `gpuCorTest(apply(x, 2, rank), covariates = ~ splines::ns(age, 3))`.
+#' * Spearman: ranks are regressed on the ranks of each covariate, as package ppcor does. An effect that is not linear
+#'   in the ranks remains, and p values are then too small ([gpucor-p-values]). Instead, rank the columns of `x` and use
+#'   Pearson's correlation: `gpuCorTest(apply(x, 2, rank), covariates = ~ splines::ns(age, 3))`.
 #' * Kendall's tau has no adjustment for covariates; use `"spearman"`. Bicor is computed from the residuals.
 #'
 #' @section Covariance of observations:
@@ -52,8 +49,7 @@
 #' for the relatedness K of kin and a heritability h, `ape::vcv(tree)`, or an estimate from the data, `cov(t(x))`. With
 #' V = L L', the coefficient is the correlation of the residuals of generalized least squares, those of
 #' `lm(solve(L, x) ~ 0 + solve(L, cbind(1, covariates)))`, without the 1 for `"cosine"`; Spearman's ranks are those of
-#' `x`. P values are those of `nlme::gls()` with V. Wainberg and others (2021) found functions of genes by the
-#' coefficients of their effects in cell lines. An estimate from the data removes what many columns share, such as a
+#' `x`. P values are those of `nlme::gls()` with V. An estimate from the data removes what many columns share, such as a
 #' large module.
 #'
 #' If h is too small, p values are too small ([gpucor-p-values]); take the largest that columns may have. If V makes
@@ -62,13 +58,12 @@
 #' not if observations are repeated, or if it was centered: leave one out, or take `h * K + (1 - h) * diag(n)`.
 #' Observations of weight 0, and those that `"complete.obs"` drops, are left out of V.
 #'
-#' @section Band-pass filter:
+#' @section Band-pass filter and runs:
 #' `bandpass = c(0.01, 0.1)` with `tr = 2` keeps frequencies from 0.01 to 0.1 Hz of series with 2 seconds between
 #' observations. A discrete cosine basis of the other frequencies is regressed out together with the covariates, as in
 #' AFNI's 3dTproject. It costs one degree of freedom per cosine; in this example about a third is left. Cosines are not
 #' ranked.
 #'
-#' @section Runs:
 #' With `runs` each run is regressed by itself on an intercept (not with `"cosine"`), the covariates and the cosines of
 #' its own rows, and degrees of freedom are taken for each run. A filter of all rows would ring at the boundaries, and a
 #' covariate `~ run` only shifts the runs; with `bandpass` it is a warning. Spearman's ranks are those of all rows.
@@ -83,8 +78,8 @@
 #' that of each pair:
 #'
 #' * `"importance"` (default): how much an observation counts, such as sampling or propensity weights. The number is
-#'   `sum(w)^2 / sum(w^2)` (Kish 1965). P values are valid, and conservative if weights differ much: with weights
-#'   exp(N(0, 1)) and independent normal columns 2 to 4 % are below 0.05.
+#'   Kish's, `sum(w)^2 / sum(w^2)`. P values are valid, and conservative if weights differ much: with weights exp(N(0,
+#'   1)) and independent normal columns 2 to 4 % are below 0.05.
 #' * `"precision"`: the inverse of each observation's variance, as in [stats::lm()]. The number is that of the positive
 #'   weights. If variances are in fact equal, p values are too small: 9 % are below 0.05 under the null with weights
 #'   uniform in (0, 1), and 15 to 20 % with exp(N(0, 1)).
@@ -119,13 +114,12 @@
 #' with a null distribution that is fitted to the smallest three quarters of the coefficients of up to 2,000 columns. It
 #' takes most pairs to be unrelated; see [gpucor-p-values] for where it holds.
 #'
-#' @section Names of observations:
+#' @section Names of observations, and missing values:
 #' `weights`, `covariates`, `data`, `runs`, `covariance` and `y` must have the observations of `x` in its order. If both
 #' have names (row names, names of a vector, column names of an experiment or a covariance), these are compared. The
 #' same names in another order are an error, as are the numbers 1 to n in another order if `x` has no names; different
 #' names are a warning. Automatic row names of a data frame do not count as names.
 #'
-#' @section Missing values:
 #' An observation with a missing covariate is dropped by `use = "complete.obs"` and `"na.or.complete"`, and from every
 #' pair by `"pairwise.complete.obs"`. With another `use` it is an error, unless its weight is 0. With
 #' `"pairwise.complete.obs"` and missing values, each pair is weighted, ranked and regressed on its own observations.
@@ -134,26 +128,13 @@
 #' @references
 #' Bartlett MS (1935). *Journal of the Royal Statistical Society* 98, 536-543.
 #'
-#' Kim S (2015). ppcor. *Communications for Statistical Applications and Methods* 22, 665-674.
-#'
-#' Kish L (1965). *Survey sampling*. Wiley, section 8.2.
-#'
 #' Schaefer J, Strimmer K (2005). *Statistical Applications in Genetics and Molecular Biology* 4, 32.
-#'
-#' Wainberg M and others (2021). *Nature Genetics* 53, 638-649.
 #' @examples
 #' x <- as.matrix(mtcars[, 1:4])
 #' a <- gpuAdjust(covariates = ~ wt + factor(gear), data = mtcars) # gear as a batch
 #' gpuCor(x, adjustment = a)
 #' cor(residuals(lm(x ~ wt + factor(gear), mtcars))) # the same
-#' gpuCorTest(x, weights = mtcars$wt)$df # Kish's effective number, minus 2
-#' ") # alike if cylinders are
-#' gpuCorTest(x, covariance = diag(0.5, 32) + 0.5 * same)
-#'
-#' ==
 #' same <- outer(mtcars$cyl, mtcars$cyl, "==") # alike if cylinders are
-#' gpuCorTest(x, covariance = diag(0.5, 32) + 0.5 * same)
-#'==") # alike if cylinders are
 #' gpuCorTest(x, covariance = diag(0.5, 32) + 0.5 * same)
 #'
 #' series <- apply(matrix(rnorm(600), 200), 2, cumsum)
@@ -222,8 +203,8 @@ gpuSubjects <- function(combine = NULL, subjects = NULL, subject_weights = NULL,
 #' and among those of `y`.
 #'
 #' With `covariates` the residuals of each column are permuted, and regressed on the covariates again (Freedman and Lane
-#' 1983). They are those of a robust regression, Huber's (1981), so that data need not be normal ([gpucor-p-values]).
-#' The coefficients are those of least squares.
+#' 1983). They are those of a robust regression, Huber's, so that data need not be normal ([gpucor-p-values]). The
+#' coefficients are those of least squares.
 #'
 #' @param adjust,n_perm A string, `"none"`, `"maxT"` or `"fdr"`; and the number of permutations or surrogates.
 #' @param surrogate A string: how null data are drawn, `"permutation"`, `"phase"` or `"block"`, see the section on time
@@ -256,8 +237,6 @@ gpuSubjects <- function(combine = NULL, subjects = NULL, subject_weights = NULL,
 #'
 #' @references
 #' Freedman D, Lane D (1983). *Journal of Business and Economic Statistics* 1, 292-298.
-#'
-#' Huber PJ (1981). *Robust Statistics*. Wiley.
 #'
 #' Prichard D, Theiler J (1994). *Physical Review Letters* 73, 951-954.
 #'
@@ -304,13 +283,13 @@ gpuPermute <- function(adjust = c("none", "maxT", "fdr"), n_perm = 1000, surroga
 #' @param progress `TRUE` or `FALSE`: whether to show a progress bar (by package cli, whose option
 #'   `cli.progress_handlers` can name progressr; without cli lines in the console). Default: in interactive sessions.
 #' @param keep_memory `TRUE` (default: a quarter of free memory), `FALSE` or a number of bytes: how much memory of freed
-#'   results to reuse for the next result. The name of the argument cannot be abbreviated.
+#'   results to reuse for the next result.
 #' @param precision A string: `"single"` or `"double"`, see the Details of [gpuCor()]. May be abbreviated.
 #' @param assay A string or number: the assay of an experiment, see [gpucor-containers].
 #' @param shards For [gpuCorNetwork()]: the number of shards to compute with the workers of [future::plan()], as
 #'   [gpuCorPlan()] does, in a temporary folder. The folder is where option `gpucor.folder` says; by default in
 #'   [tempdir()], or in the working directory if the workers are on other machines.
-#' @param ... Must be empty; an unknown argument is an error.
+#' @param ... Must be empty.
 #' @return A list of class `gpuControl` with the arguments that were given.
 #' @examples
 #' two <- gpuControl(backend = "cpu", threads = 2)

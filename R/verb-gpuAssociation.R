@@ -13,9 +13,8 @@
 #' [stats::lm()]. One with more levels is tested as a whole, by Pearson's correlation only: the statistic is F of the
 #' analysis of variance, `anova(lm(gene ~ covariates), lm(gene ~ covariates + trait))`, without covariates that of
 #' `oneway.test(gene ~ trait, var.equal = TRUE)`. Its `r` is R (eta without covariates), which has no sign: R^2 is the
-#' fraction of the variance, after adjustment, that the factor explains. With such a factor all pairs are in memory even
-#' if `p.value` or `fdr` is given. `x <- apply(x, 2, rank)` tests ranks. To test each level, make indicator variables:
-#' `sapply(levels(trait), "==", trait)`.
+#' fraction of the variance, after adjustment, that the factor explains. `x <- apply(x, 2, rank)` tests ranks. To test
+#' each level, make indicator variables: `sapply(levels(trait), "==", trait)`.
 #'
 #' @order 1
 #' @inheritParams gpuCor
@@ -47,7 +46,6 @@
 #'
 #'   `plot()` of both: `type` is `"p.value"`, `"volcano"` or `"heatmap"`, a cell with r and p for each variable and
 #'   trait (of a data frame, the `max = 40` variables with the smallest p values), see [gpuCorTest()].
-#' @references Shabalin AA (2012). Matrix eQTL. *Bioinformatics* 28, 1353-1358.
 #' @examples
 #' set.seed(1)
 #' traits <- data.frame(age = round(runif(60, 20, 70)), sex = rep(c("f", "m"), 30))
@@ -56,10 +54,7 @@
 #' gpuAssociation(genes, traits, fdr = 0.05)
 #' gpuAssociation(genes, traits["age"], covariates = ~ sex, data = traits, output = "matrix")
 #' summary(lm(genes[, "gene1"] ~ age + sex, traits))$coefficients["age", ] # the same t and p
-#'
-#' stage <- factor(rep(c("I", "II", "III"), 20))
-#' gpuAssociation(genes, data.frame(stage), p.value = 0.01)
-#' oneway.test(genes[, "gene1"] ~ stage, var.equal = TRUE) # the same F and p
+#' gpuAssociation(genes, data.frame(stage = rep(c("I", "II", "III"), 20)), p.value = 0.01)
 #' @export
 gpuAssociation <- function(x, traits, p.value = NULL, fdr = NULL, method = "pearson", use = "pairwise.complete.obs",
                            output = c("edges", "matrix"), tr = NULL, ...,

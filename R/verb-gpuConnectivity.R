@@ -25,7 +25,7 @@
 #' @param x,y Data as in [gpuCor()]. A single number in the place of `y` is `threshold`.
 #' @param threshold,density A number in \[0, 1\], or several: the criterion, as in [gpuCorNetwork()]. With `density` up
 #'   to 2^25 edges are stored meanwhile, 12 bytes each; for more, two passes over all pairs find the threshold.
-#' @param power Up to 32 positive numbers, with or without a threshold.
+#' @param power Up to 32 positive numbers.
 #' @param type A string: the similarity that is raised to a power, as in [pickPower()]. For `plot()`: `"fit"`, the
 #'   distribution of connectivity with the scale-free fit of [pickPower()]; `"hubs"`, the variables with the highest
 #'   connectivity; `"histogram"`; `"map"`, connectivity in space, at the positions `coords`; or `"auto"`, all that there

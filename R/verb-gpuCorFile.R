@@ -23,10 +23,9 @@
 #' A `DelayedMatrix` (such as an `HDF5Matrix`) and a `big.matrix` of package bigmemory, with observations in rows, are
 #' also read in blocks of columns. They need no `gpuCorFile()`, nor do experiments: see [gpucor-containers].
 #'
-#' **How often data are read.** Once in each pass over the data, and once more unless `use` is `"everything"`. If the
-#' prepared columns exceed `memory` ([gpuControl()]), columns are read repeatedly; [gpuCorPlan()] says how often. Most
-#' functions take one pass, and a network by `fdr` takes two. P values of pairs with ties or different observations, and
-#' [gpuCorTest()], take one or two more.
+#' **How often data are read.** Once in each pass over the data, and once more unless `use` is `"everything"`. Most
+#' functions take one pass, a network by `fdr` two, and tests up to two more. If the prepared columns exceed `memory`
+#' ([gpuControl()]), columns are read repeatedly; [gpuCorPlan()] says how often.
 #'
 #' [saveRDS()] saves the name of the file, not its values. The next use opens the file again and checks its size.
 #'
@@ -46,8 +45,7 @@
 #' x <- as.matrix(mtcars)
 #' file <- tempfile()
 #' writeBin(as.vector(x), file, endian = "little")
-#' cars <- gpuCorFile(file, dim(x), dimnames = dimnames(x))
-#' gpuCorNetwork(cars, threshold = 0.8)
+#' gpuCorNetwork(gpuCorFile(file, dim(x), dimnames = dimnames(x)), threshold = 0.8)
 #' unlink(file)
 #'
 #' if (requireNamespace("rhdf5", quietly = TRUE)) {

@@ -43,10 +43,9 @@
 #' network of each by the same criterion. The `stability` of an edge is the fraction of these networks that have it.
 #' Only edges of the network of all observations are counted; a looser criterion includes others.
 #'
-#' * `density` and `k` compare the same number of edges. With `threshold`, coefficients of fewer observations vary more.
-#'   With `p.value` and `fdr`, resamples have less power, and stability is low for edges that are barely significant.
-#' * Of a list of subjects, resamples have a fraction of the subjects, with all of their observations.
-#' * Observations that follow one another, as in series, are not independent, and stability is then too optimistic.
+#' With `p.value` and `fdr`, resamples have less power, and stability is low for edges that are barely significant. Of a
+#' list of subjects, resamples have a fraction of the subjects. Stability is too optimistic if observations are not
+#' independent, as in series.
 #'
 #' [set.seed()] makes the resamples reproducible. They take about as long as so many networks.
 #'
@@ -76,8 +75,8 @@
 #' @param threshold,density,k,p.value,fdr The criterion, see Details: a number in \[0, 1\], above 0 but for `threshold`;
 #'   for `k` an integer of at least 1. Of the first three also several.
 #' @param sign A string: `"absolute"`, `"positive"` or `"negative"`, the sign of edges. May be abbreviated.
-#' @param normalize A string: `"none"`, or `"clr"` for the context likelihood of each pair, see Details.
-#' @param mutual With `k`: `TRUE` if both columns must be neighbors of each other.
+#' @param normalize,mutual `"clr"` for the context likelihood of each pair; with `k`, `TRUE` for mutual neighbors: see
+#'   Details.
 #' @param output A string: `"matrix"`, or `"edges"` for its data frame.
 #' @param file `NULL`, or the name of a file to write, see the section on files.
 #' @param resample,fraction The number of resamples for the stability of edges, 0 for none, and the fraction of the

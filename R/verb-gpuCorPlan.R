@@ -10,15 +10,13 @@
 #' ```
 #'
 #' `gpuCorPlan()` checks the call and writes the data and settings to a folder. `gpuCorRun()` computes shards and writes
-#' each result to a file. `gpuCorStatus()` shows which shards are done. `gpuCorCollect()` merges the results. Some
-#' shards may be computed on GPUs and others on processors.
+#' each result to a file. `gpuCorStatus()` shows which shards are done. `gpuCorCollect()` merges the results.
 #'
 #' Start the processes as your cluster does: by an array job of Slurm, PBS, SGE or LSF, by packages future, BiocParallel
-#' or batchtools, or in several terminals. All of them must see the folder.
+#' or batchtools, or in several terminals. All of them must see the folder; some may use GPUs and others processors.
 #'
-#' A plan takes the function's arguments, also those for many subjects ([subjects]) and masks of pairs ([pairMask()]),
-#' except `maps = "eigenvector"`, `gpuCor(test = TRUE)`, `lag` and `adjust`. Formulas and functions of a subject's
-#' number are evaluated once, when the plan is made.
+#' A plan takes the function's arguments but for some that [gpucor-together] lists. Formulas and functions of a
+#' subject's number are evaluated once, when the plan is made.
 #'
 #' After any failure, rerun the same command. `gpuCorRun()` skips the shards that are done and computes the others.
 #' Files of results have checksums: one that is damaged or incomplete, or belongs to another plan, is computed again.
@@ -181,7 +179,7 @@ array_task <- function() {
 }
 
 #' @rdname gpuCorPlan
-#' @param check `TRUE` or `FALSE`: whether the files of finished shards are compared with their checksums.
+#' @param check `TRUE` to compare the files of finished shards with their checksums.
 #' @export
 gpuCorStatus <- function(path, check = TRUE) {
   check <- check_flag(check, "check")

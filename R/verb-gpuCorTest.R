@@ -76,10 +76,9 @@ gpuTtest <- function(goodPairs, coeffs) {
 #'
 #' @inheritParams gpuCor
 #' @param x Data as in [gpuCor()]. For `plot()`: a result.
-#' @param alternative A string: `"two.sided"`, `"less"` or `"greater"`. May be abbreviated.
-#' @param log.p `TRUE` to return natural logarithms of p values.
-#' @param output A string: `"dist"`, each result as an object that has each pair once; or `"matrix"`, also the shape
-#'   with `y`.
+#' @param alternative,log.p A string: `"two.sided"`, `"less"` or `"greater"`; and `TRUE` for natural logarithms of p
+#'   values.
+#' @param output A string: `"dist"`, or `"matrix"`, also the shape with `y`.
 #' @param exact `NULL`: see Details. `TRUE`: exact p values of rank correlations without ties, for Kendall with up to
 #'   `r gpucor:::MAX_EXACT[["kendall"]]` observations, for Spearman `r gpucor:::MAX_EXACT[["spearman"]]`; pairs with
 #'   ties or more observations have approximate ones, with a warning. `FALSE`: those of `cor.test(exact = FALSE)`, by

@@ -25,8 +25,7 @@
 #' @inheritParams gpuCorNetwork
 #' @param x As in [gpuCor()], observations in the order of time. Data in files are read into memory, 8 bytes a value. A
 #'   time series ([stats::ts()]) or attribute `tr` (seconds between observations) adds times to the result.
-#' @param width,step Integers: the number of observations in a window, at least 3, and from the start of one window to
-#'   the next.
+#' @param width,step Integers: observations in a window, at least 3, and from the start of one window to the next.
 #' @param taper A string: the weights of a window's observations. `"none"`: equal weights. `"gaussian"`: a rectangle
 #'   convolved with a Gaussian, as Allen et al. (2014) and the toolbox GIFT use it, such that the rectangle ends three
 #'   standard deviations before the window (their rectangle of 22 volumes with a standard deviation of 3 is
@@ -34,7 +33,7 @@
 #' @param shape A number: the Gaussian's standard deviation as a fraction of the width, up to 1/6; default 0.075.
 #' @param output A string: `"dist"`, `"network"`, `"connectivity"` or `"moments"`, see Details. May be abbreviated.
 #' @param threshold,density,k A number: the criterion, as in [gpuCorNetwork()], for each window; with
-#'   `output = "moments"`, for the standard deviations of pairs. `pairs` needs one of these.
+#'   `output = "moments"`, for the standard deviations of pairs.
 #' @param ...,adjustment,subjects,control `r offered_words("gpuCorWindows")`
 #'
 #' @return An object of class `gpuCorWindows`; `w[[k]]` is window k:
@@ -45,9 +44,9 @@
 #' * `"moments"`: a list of `mean`, `sd`, `min` and `max`, each a `dist`, and `windows`, the number of windows in which
 #'   a pair has a coefficient; with a criterion, a list of `sd`, a sparse symmetric matrix, and its `threshold`.
 #'
-#' Attribute `windows` is a data frame with the `start`, `end`, `centre` and, if known, `time` of each window. Other
-#' attributes are arguments, `Size`, `Labels` and `n_obs`. `summary()` has a row for each window, or for moments for
-#' each quantile. `as.data.frame()` has a row for each pair, edge or variable of each window.
+#' Attribute `windows` is a data frame with the `start`, `end`, `centre` and, if known, `time` of each window.
+#' `summary()` has a row for each window, or for moments for each quantile. `as.data.frame()` has a row for each pair,
+#' edge or variable of each window.
 #'
 #' @references
 #' Allen EA, Damaraju E, Plis SM, Erhardt EB, Eichele T, Calhoun VD (2014). *Cerebral Cortex* 24, 663-676.

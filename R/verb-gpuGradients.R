@@ -29,12 +29,12 @@
 #'   the correlations are then computed, and of each column only those kept. Also a list of subjects' data, with
 #'   `combine`.
 #' @param n An integer: the number of gradients.
-#' @param fraction A number above 0 and up to 1: how much of each row is kept.
-#' @param kernel A string: `"cosine"` or `"normalized_angle"`.
+#' @param fraction,kernel A number above 0 and up to 1: how much of each row is kept; and `"cosine"` or
+#'   `"normalized_angle"`.
 #' @param alpha,time Numbers in \[0, 1\], how much the density of regions is corrected for, 0: not at all; and of at
 #'   least 0, steps of the random walk, 0 sums over all numbers of steps.
 #' @param diagonal `TRUE` if each column is its own neighbor, with weight 1, as in BrainSpace.
-#' @param sparsity `NULL`, or a number between 0 and 1 in the place of `fraction`: how much of each row is left out.
+#' @param sparsity `NULL`, or a number between 0 and 1 in the place of `fraction`: how much is left out.
 #' @param align `TRUE` to align several subjects' gradients, or a template: a result of `gpuGradients()`, or a matrix.
 #' @param ... For data: arguments of [gpuCorNetwork()] such as `method`, `covariates`, `combine` and `threads`.
 #' @return A list of class `gpuGradients`: `gradients`, a matrix with a row for each variable and a column for each
@@ -45,7 +45,6 @@
 #'
 #' Margulies DS and others (2016). *PNAS* 113, 12574-12579.
 #'
-#' Vos de Wael R and others (2020). BrainSpace. *Communications Biology* 3, 103.
 #' @examples
 #' # Regions on a line: neighbors share signals
 #' set.seed(1)

@@ -17,7 +17,7 @@
 #' `"unsigned"`.
 #'
 #' **Missing values.** WGCNA's `use` is `"pairwise.complete.obs"`. A pair without a coefficient, such as of a constant
-#' column, is an error, because every overlap depends on all adjacencies; see `replaceMissingAdjacencies`.
+#' column, is an error, because every overlap depends on all adjacencies.
 #'
 #' **Memory.** The result takes 4 bytes a pair. The adjacencies take 4 bytes for each pair in both orders in main
 #' memory, or 8 bytes on the GPU: 40,000 columns take 6.4 GB, or 12.8 GB on the GPU. If that exceeds free memory or
@@ -26,9 +26,8 @@
 #' **Accuracy.** Unlike coefficients, overlaps differ in their last bits between back ends, by less than 1e-6: the
 #' processor multiplies adjacencies in single precision, a GPU in double precision.
 #'
-#' **Plot.** `plot()` draws the matrix of overlaps, ordered by hierarchical clustering, below its tree, as WGCNA's
-#' `TOMplot()` does. Modules are dark squares on the diagonal. Most overlaps are small: colors follow their square
-#' roots, and the key shows the overlaps themselves.
+#' **Plot.** `plot()` draws the matrix of overlaps below its tree, as WGCNA's `TOMplot()` does. Modules are dark squares
+#' on the diagonal. Colors follow square roots, as most overlaps are small; the key shows the overlaps themselves.
 #'
 #' **Sparse networks.** `x` may be a network of [gpuCorNetwork()], or a symmetric sparse matrix of adjacencies, without
 #' `power` and `type`. Pairs without an edge have adjacency 0. The result has the overlap of each edge.
@@ -48,21 +47,18 @@
 #' @param threshold,density,k With `output = "network"`: one of these, as in [gpuCorNetwork()], applied to overlaps.
 #' @param combine,probs With a list: `"min"`, `"mean"` or `"quantile"`, and the quantile, a number in \[0, 1\].
 #' @param calibration,calibrationQuantile With a list: `"none"`, or `"single quantile"` to scale overlaps before they
-#'   are combined (WGCNA's `networkCalibration`), see Details, and the quantile in \[0, 1\].
+#'   are combined (WGCNA's `networkCalibration`), and the quantile.
 #' @param replaceMissingAdjacencies `TRUE`: pairs without a coefficient have adjacency 0; `FALSE`: they are an error.
 #' @param ...,adjustment,control `r offered_words("gpuTOM")`
 #'
 #' @return `output = "dist"`: an object of class [gpuTOM][gpuCor-class] with the overlap of each pair, in the order of
-#'   [stats::dist()]. `1 - tom` is a plain `dist`. [gpuHclust()] makes a tree, also of more than 65,536 columns, which
-#'   [stats::hclust()] does not take. Attributes are the arguments, and for several data sets the powers that scaled
-#'   them, `scales`.
-#'   `"matrix"`: the N x N matrix with ones in its diagonal. `"network"`: a symmetric sparse matrix of class
-#'   `gpuTOMNetwork`, a [gpuCorNetwork-class] whose slot `overlap` has the arguments. For a sparse network: a
-#'   `dsCMatrix`.
+#'   [stats::dist()]; [gpuHclust()] makes a tree of it. Attributes are the arguments, and for several data sets the
+#'   powers that scaled them, `scales`. `"matrix"`: the N x N matrix with ones in its diagonal. `"network"`: a symmetric
+#'   sparse matrix of class `gpuTOMNetwork`, a [gpuCorNetwork-class] whose slot `overlap` has the arguments. For a
+#'   sparse network: a `dsCMatrix`.
 #'
 #' @references
 #'
-#' Zhang B, Horvath S (2005). *Statistical Applications in Genetics and Molecular Biology* 4, 17.
 #' @examples
 #' x <- as.matrix(mtcars)
 #' tom <- gpuTOM(x, power = 3)

@@ -1,8 +1,8 @@
 #' Remove the weakest edge of each triangle of a network
 #'
-#' `gpuPrune()` applies the data processing inequality of ARACNE (Margolin and others 2006). If two genes interact only
-#' through a third one, their edge is the weakest of the triangle. Such edges are removed, and direct interactions
-#' remain.
+#' `gpuPrune()` applies the data processing inequality of ARACNE (Margolin and others 2006, *BMC Bioinformatics* 7, S7).
+#' If two genes interact only through a third one, their edge is the weakest of the triangle. Such edges are removed,
+#' and direct interactions remain.
 #'
 #' The information of an edge with the coefficient r is `-log(1 - r^2) / 2`, the mutual information of bivariate normal
 #' variables. An edge is removed if there is a triangle in which its information is less than `1 - tolerance` times that
@@ -19,7 +19,6 @@
 #' @return `net` without the removed edges: slot `edges` has their number, and slot `adjusted` the tolerance, as
 #'   `pruned`; the other slots say how `net` was made. P values are those of `net`, adjusted over the same pairs. For a
 #'   plain sparse matrix: a `dsCMatrix` without diagonal.
-#' @references Margolin AA and others (2006). ARACNE. *BMC Bioinformatics* 7 (Suppl 1), S7.
 #' @examples
 #' # A chain of genes, each of which drives the next one
 #' set.seed(1)

@@ -29,9 +29,8 @@ is_of_sets <- function(x) inherits(x, "gpuConsensusModules")
 #'
 #'   `plot()`: the tree, and below it the modules' colors and numbers; or the stability of each module's genes as boxes.
 #'   With `traits`: a cell for each module and trait, with the correlation of the eigengene and, in parentheses, its p
-#'   value, not adjusted for the number of cells; of a factor of more than two levels in gray, with the multiple
-#'   correlation R, which has no sign. It returns `gpuAssociation(x$eigengenes, traits,
-#'   covariates = x$covariates, output = "matrix")`, without grey.
+#'   value, not adjusted for the number of cells, as returned by `gpuAssociation(x, traits, output = "matrix")`, without
+#'   grey. R of a factor of more than two levels is gray, as it has no sign.
 #'
 #'   `as_blockwiseModules()`: the list that `WGCNA::blockwiseModules()` returns for one block, or for several data sets
 #'   the list of `WGCNA::blockwiseConsensusModules()`.
@@ -40,7 +39,6 @@ is_of_sets <- function(x) inherits(x, "gpuConsensusModules")
 #'   factors <- matrix(rnorm(50 * 3), 50)
 #'   x <- matrix(rnorm(50 * 150), 50) + factors[, rep(1:3, c(60, 50, 40))] * 2
 #'   modules <- gpuModules(x, power = 6)
-#'   print(summary(modules))
 #'   traits <- data.frame(age = 20 * factors[, 1] + rnorm(50, 50), sex = rep(c("f", "m"), 25))
 #'   plot(modules, traits = traits)
 #'   names(as_blockwiseModules(modules))

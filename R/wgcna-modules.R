@@ -28,9 +28,9 @@
 #'
 #' **Covariates.** With `covariates` the genes are first replaced by their residuals, as by
 #' `gpuModules(residuals(lm(x ~ factor(batch))))`. Everything in the result, eigengenes included, is that of these
-#' adjusted values. A gene with missing values is adjusted with its own samples; a sample without a covariate is
-#' dropped, which needs `use = "pairwise.complete.obs"`. Residuals have fewer degrees of freedom than values, and tests
-#' of eigengenes need the same covariates: `gpuAssociation(modules, traits)` has them.
+#' adjusted values. A sample without a covariate is dropped, which needs `use = "pairwise.complete.obs"`. Tests of
+#' eigengenes need the same covariates, as residuals have fewer degrees of freedom than values:
+#' `gpuAssociation(modules, traits)` has them.
 #'
 #' **Memory.** About 6 n^2 bytes for n genes beside the data (2.4 GB for 20,000 genes). The limit is 65,536 genes; for
 #' more, use the most variable ones or `gpuTOM(output = "network")`.
@@ -43,9 +43,8 @@
 #' reproducible. Of several data sets, each resample has a fraction of the samples of each set.
 #'
 #' **Enrichment.** Compare the genes of a module with all genes that could have been in it,
-#' `universe <- names(modules$labels)[modules$genes]`, for example `fgsea::fora(pathways, modules$members$turquoise,
-#' universe)` or, of ranks, without a cut, `fgsea::fgsea(pathways, modules$kME[modules$genes, "MEturquoise"])`;
-#' `vignette("coexpression", "gpucor")` has clusterProfiler and gprofiler2.
+#' `fgsea::fora(pathways, modules$members$turquoise, names(modules$labels)[modules$genes])`, as in
+#' `vignette("coexpression", "gpucor")`.
 #'
 #' @section Several data sets:
 #' Consensus modules are present in each of several data sets with the same genes, such as cohorts or tissues. `x` is a
@@ -53,7 +52,7 @@
 #' `WGCNA::blockwiseConsensusModules()` with all genes in one block:
 #'
 #' * Genes dropped from one set are dropped from all (`WGCNA::goodSamplesGenesMS()`).
-#' * `power` is one number for all sets or one for each; by default, [pickPower()] chooses one for each set.
+#' * By default [pickPower()] chooses a power for each set.
 #' * `TOMType` is `"unsigned"` by default, and overlaps are scaled before they are combined (`calibration`).
 #' * Step 4 uses a gene's smallest kME over the sets (quantile `probs` with `combine = "quantile"`), and `minKMEtoStay`
 #'   is 0.2. There is no step 5, as in WGCNA 1.72, where no gene is reassigned.
@@ -63,18 +62,16 @@
 #'   ([gpucor-containers]); or a list of several data sets, with `combine`.
 #' @param power A positive number, or `NULL`, see Details. For several data sets one for all or one for each.
 #' @param type A string, how a coefficient becomes an adjacency, see [pickPower()]. WGCNA's `networkType`.
-#' @param TOMType,TOMDenom Strings: the kind of overlap and its denominator, see [gpuTOM()]. `TOMType` is `"signed"` by
-#'   default, and `"unsigned"` for several data sets, as in WGCNA.
+#' @param TOMType,TOMDenom Strings: the kind of overlap, by default `"signed"`, and its denominator, see [gpuTOM()].
 #' @param method,use As in [gpuCor()]; `use` is `"everything"` or `"all.obs"`, missing values are an error, or WGCNA's
 #'   `"pairwise.complete.obs"`.
-#' @param deepSplit,detectCutHeight An integer, 0 to 4: how readily branches are split; and the dissimilarity at which
-#'   they are cut.
+#' @param deepSplit,detectCutHeight,cut An integer, 0 to 4: how readily branches are split; the dissimilarity at which
+#'   they are cut; and a named list of further arguments of `dynamicTreeCut::cutreeDynamic()`, such as `minGap`.
 #' @param minModuleSize An integer: the minimum number of genes in a module; `NULL`: 20, or half of the genes if these
 #'   are fewer than 40.
-#' @param minCoreKME,minCoreKMESize,minKMEtoStay Numbers, see step 4. `minCoreKMESize = NULL`: a third of
-#'   `minModuleSize`; `minKMEtoStay = NULL`: 0.3, or 0.2 for several data sets.
-#' @param reassignThreshold,mergeCutHeight Numbers, see steps 5 (0: no gene is reassigned; `NULL`: 1e-6) and 6.
-#' @param cut A named list of further arguments of `dynamicTreeCut::cutreeDynamic()`. Numbers, as `minGap`, are fast.
+#' @param minCoreKME,minCoreKMESize,minKMEtoStay,reassignThreshold,mergeCutHeight Numbers, see steps 4 to 6.
+#'   `minCoreKMESize = NULL`: a third of `minModuleSize`; `minKMEtoStay = NULL`: 0.3, or 0.2 for several data sets;
+#'   `reassignThreshold`: 0, no gene is reassigned; `NULL`, 1e-6.
 #' @param stability,fraction The number of resamples for the stability of modules, 0 for none; and the fraction of the
 #'   samples in a resample, a number between 0 and 1.
 #' @param combine,probs,calibration,calibrationQuantile For several data sets: see [gpuTOM()].
@@ -96,8 +93,7 @@
 #' \item{stability}{with `stability`: each gene's, `NA` for genes in no module}
 #' \item{genes, samples}{logical vectors: which were not dropped}
 #' \item{power, fit}{the power, and the result of [pickPower()], or `NULL`}
-#' \item{covariates}{with `covariates`: these as a numeric matrix, without an intercept}
-#' \item{n_obs, type, TOMType, ..., call}{the number of samples; the arguments; the call}
+#' \item{covariates, n_obs, ..., call}{covariates as a numeric matrix; the number of samples; the arguments; the call}
 #'
 #' For several data sets the class is `c("gpuConsensusModules", "gpuModules")`: `eigengenes`, `explained`, `kME`,
 #' `kWithin`, `samples` and `fit` are lists with an element for each set (`set1`, `set2` if the list has no names),

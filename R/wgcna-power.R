@@ -38,8 +38,7 @@
 #' # 300 genes, each of which follows one of six factors to some degree
 #' set.seed(1)
 #' factors <- matrix(rnorm(50 * 6), 50)
-#' follows <- rexp(300)
-#' x <- matrix(rnorm(50 * 300), 50) + factors[, rep(1:6, 50)] * rep(follows, each = 50)
+#' x <- matrix(rnorm(50 * 300), 50) + factors[, rep(1:6, 50)] * rep(rexp(300), each = 50)
 #' fit <- pickPower(x, power = c(1:10, 12, 14))
 #' fit
 #' plot(fit)

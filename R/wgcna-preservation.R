@@ -12,24 +12,21 @@
 #'
 #' **What is tested.** With `null = "labels"`, as in WGCNA and NetRep, the permutations leave `reference` as it is. The
 #' null hypothesis is that the identities of the genes are unrelated between the data sets, not that the genes form no
-#' module. Two data sets of the same tissue share much of their correlation, also outside modules. All statistics but
-#' three compare the data sets gene by gene or pair by pair, and are then significant for random sets of genes, too: in
-#' comparisons of real expression data, 86 to 100 % of random sets had p <= 0.05 by these statistics, and 90 to 100 %
-#' had a Zsummary above 2. The other three, `propVarExplained`, `meanAdj` and `meanMAR`, are computed from `test` alone.
-#' They test whether the genes are a module there: 5 to 7 % of the random sets had p <= 0.05.
+#' module. Two data sets of the same tissue share much of their correlation, also outside modules. Statistics that
+#' compare them gene by gene or pair by pair are then significant for random sets of genes, too: in comparisons of real
+#' expression data, 86 to 100 % of random sets had p <= 0.05, and 90 to 100 % had a Zsummary above 2. The three that are
+#' marked * below are computed from `test` alone: 5 to 7 % of the random sets had p <= 0.05.
 #'
 #' `null = "random sets"` takes the drawn genes in both data sets: is a module better preserved than other sets of as
 #' many genes? At most about 5 % of random sets have p <= 0.05 by each statistic, however much the data sets share. A
 #' module that was found in the reference has other signs there than random sets have: of statistics with signs, or that
 #' compare genes with genes, the larger p and the smaller Z of both kinds of draws are returned.
 #'
-#' **Negative control.** `gold` genes, drawn at random from all matched ones, are tested as a module, as in WGCNA. With
-#' `"labels"` a module is preserved as a module if its Z are clearly above those of the row `gold`. As Z increases with
-#' the number of genes, set `gold` to the size of the modules in question.
-#'
 #' **Interpretation.** Langfelder and others recommend: there is strong evidence of preservation if Zsummary is above
-#' 10, moderate evidence from 2 to 10, and none below 2. Zsummary increases with the size of a module. `medianRank`
-#' does not: modules with lower ranks are better preserved.
+#' 10, moderate evidence from 2 to 10, and none below 2. Zsummary increases with the size of a module. `medianRank` does
+#' not: modules with lower ranks are better preserved. As a negative control, `gold` genes, drawn at random from all
+#' matched ones, are tested as a module. With `"labels"` a module is preserved as a module if its Z are clearly above
+#' those of as many `gold` genes.
 #'
 #' **Statistics.** All coefficients are Pearson's. An adjacency follows from a coefficient as in [gpuModules()]; with
 #' `network = "overlap"` it is the topological overlap ([gpuTOM()]) of all matched genes. kME is the correlation of a
@@ -57,7 +54,7 @@
 #' **P values** are `(1 + b) / (1 + n_perm)` if `b` permutations have a statistic at least as large ([gpucor-p-values]).
 #'
 #' @section Differences from WGCNA:
-#' * WGCNA always uses power 6, or 12 in signed networks, whatever power the modules were made with.
+#' * WGCNA always uses power 6, or 12 in signed networks.
 #' * WGCNA takes a random sample of 1,000 genes from larger modules, unless `maxModuleSize` is higher.
 #' * Its ranks include two more rows, the unassigned genes (grey) and a random sample of genes (gold).
 #' * Separability, `cor.kMEall` and clustering coefficients, which are not part of its summaries, are not computed.
@@ -72,12 +69,11 @@
 #' @param power A positive number, or `NULL`: the power of `modules` if [gpuModules()] made them, otherwise WGCNA's, 6,
 #'   or 12 in signed networks.
 #' @param type A string, how a coefficient becomes an adjacency, see [pickPower()]. Default: that of `modules`.
-#' @param network A string: `"adjacency"`; or `"overlap"`, the topological overlap instead of the adjacency.
+#' @param network A string: `"adjacency"`, or `"overlap"` for the topological overlap instead.
 #' @param use A string: `"everything"` or `"all.obs"`, missing values are an error; `"pairwise.complete.obs"`, samples
 #'   and then genes with more than half of their values missing are left out, and other missing values are imputed as
 #'   for the eigengenes of [gpuModules()], among the matched genes.
-#' @param gold An integer: the number of genes of the negative control, see Details, at most half of the matched ones;
-#'   below 3: none.
+#' @param gold An integer: the number of genes of the negative control, at most half of the matched ones; below 3: none.
 #' @param null A string: `"labels"`, genes are drawn in `test` only; `"random sets"`, the same genes in both data sets,
 #'   which takes longer.
 #' @param ...,adjustment,control `r offered_words("gpuPreservation")`
@@ -89,14 +85,12 @@
 #'   `medianRankConnectivity`}
 #' \item{observed, Z, p.value}{matrices, module x statistic}
 #' \item{permuted}{array, permutation x module x statistic}
-#' \item{genes, n_obs}{the number of matched genes; the number of samples of `reference` and of `test`}
-#' \item{n_perm, null, type, power, network, call}{the settings; the call}
+#' \item{genes, n_obs, n_perm, ..., call}{the number of matched genes; those of samples; the settings; the call}
 #' \item{gold}{the negative control, if there are permutations: a data frame with one row, as `as.data.frame()` returns.
 #'   Its `module` is `"gold"`, whether or not a module has this label}
 #'
 #' `as.data.frame()` has the summaries, the observed statistics, Z and p values in one row for each module. `summary()`
-#' has the modules' summaries, and how many modules have a Zsummary above 10, from 2 to 10, and below 2. `plot()` draws
-#' Zsummary and `medianRank` by size, as in Langfelder and others (2011).
+#' has the modules' summaries, and how many modules have a Zsummary above 10, from 2 to 10, and below 2.
 #' @references
 #' Langfelder P, Luo R, Oldham MC, Horvath S (2011). *PLoS Computational Biology* 7(1), e1001057.
 #'
