@@ -1,8 +1,7 @@
 #' P values: for which data they are valid
 #'
 #' These tables show for which data the p values of each test are valid, so that you can choose a test for yours. All
-#' statements are from simulations under the null hypothesis. [gpuAdjust()], [gpuPermute()] and [subjects] describe the
-#' arguments.
+#' statements are from simulations under the null hypothesis.
 #'
 #' In short:
 #'
@@ -86,7 +85,7 @@
 #'
 #' @section Confidence intervals:
 #' The table has the fraction of the intervals of [gpuCorTest()] with `conf.level = 0.95` that do not contain the true
-#' coefficient. It should be 0.05; the same words as for the size of a test apply.
+#' coefficient, in the words of the size of a test.
 #'
 #' | method | data | intervals |
 #' |---|---|---|
@@ -97,7 +96,7 @@
 #' | `"kendall"` | normal, n = 10 or more, coefficients up to 0.71 | nearly valid, to 0.033 |
 #' | `"kendall"` | normal, n = 10, coefficient 0.8 | not valid: 0.09 |
 #' | `"pearson"` | lognormal, coefficient 0.38, n = 20 | not valid: 0.16 |
-#' | `"pearson"` | uncorrelated, not independent | not valid: 0.23 with n = 30, see above |
+#' | `"pearson"` | uncorrelated, not independent | not valid: 0.23 with n = 30 |
 #' | any | counts with 60 % zeros, n = 20 | not valid for correlated counts: 0.12 to 0.24 |
 #' | `"kendall"` | counts with 60 % zeros, n = 20, not correlated | not valid: 0.12 |
 #'
@@ -145,15 +144,14 @@
 #' | `cor.cor` | the same | not valid as a test of the pattern: 0.17 |
 #'
 #' In the last two rows the density is preserved, and its p values are small. Use `cor.kIM` and `cor.kME` to ask whether
-#' the pattern is, too. The negative control, `gold`, shows the statistics of random genes in your data.
+#' the pattern is, too.
 #'
 #' @section Notes to the tables:
-#' **Data that are not normal.** Use ranks (`"spearman"`, `"kendall"`), `"bicor"` or logarithms. Pearson's test is
-#' nearly valid at 0.05 for the following data, but not in the far tail. With n = 30 the fraction of pairs with p <=
-#' 1e-4 is 0.004 for lognormal data (also with n = 100), 0.002 for counts with 60 % zeros, 0.0007 for t with 3 degrees
-#' of freedom, and 0.0001, as it should be, for logarithms of large counts. With `fdr = 0.05`, n = 30 and 100 lognormal
-#' variables, 20 % of whose pairs are weakly correlated, 0.47 of the edges are false; with Spearman's rho at most 0.05
-#' are. If no pair is correlated, 0.99 of the data sets have edges.
+#' **Data that are not normal.** Use ranks, `"bicor"` or logarithms. In the far tail of Pearson's test, with n = 30, the
+#' fraction of pairs with p <= 1e-4 is 0.004 for lognormal data (also with n = 100), 0.002 for counts with 60 % zeros,
+#' 0.0007 for t with 3 degrees of freedom, and 0.0001, as it should be, for logarithms of large counts. With
+#' `fdr = 0.05`, n = 30 and 100 lognormal variables, 20 % of whose pairs are weakly correlated, 0.47 of the edges are
+#' false; with Spearman's rho at most 0.05 are. If no pair is correlated, 0.99 of the data sets have edges.
 #'
 #' **Columns that are mostly zeros.** Leave them out, or use `adjust = "maxT"`, which is conservative. With few values
 #' other than zero, a few rows in which two columns happen to be positive give a very small p value, by any measure.
@@ -176,11 +174,11 @@
 #' column; of the edges that Pearson's correlation found 0.36 were not. Use Spearman's rho for data that are not normal:
 #' of 200 independent lognormal columns (n = 50) a fraction of 0.0026 has p <= 1e-4 by Pearson's correlation.
 #'
-#' **Partial Spearman correlation.** `covariates` are regressed out of ranks linearly, so an effect of another shape
-#' remains. With n = 100 and normal z and noise the size is 0.06 for `z + noise`, 0.17 for `exp(z) + noise` and 0.67 for
-#' `z^2 / 2 + noise`, and it grows with n. A monotone transformation of the covariate has no effect; `z^2` as a second
-#' covariate reduces the last two to 0.07 and 0.11. Pearson's test is valid if the covariates have the shape of the
-#' effect, such as `covariates = exp(z)`.
+#' **Partial Spearman correlation.** Effects that are not linear in the ranks remain ([gpuAdjust()]). With n = 100 and
+#' normal z and noise the size is 0.06 for `z + noise`, 0.17 for `exp(z) + noise` and 0.67 for `z^2 / 2 + noise`, and it
+#' grows with n. A monotone transformation of the covariate has no effect; `z^2` as a second covariate reduces the last
+#' two to 0.07 and 0.11. Pearson's test is valid if the covariates have the shape of the effect, such as
+#' `covariates = exp(z)`.
 #'
 #' **Permuted residuals** ([gpuPermute()]) are those of a robust regression. Least squares spread an outlier over all
 #' residuals, with which the family-wise error of 150 lognormal columns was up to 0.84; edges of normal data are found
@@ -210,17 +208,16 @@
 #' correlation, up to 38, and 2 by Spearman's rho. With `n_perm` (40 genes) 0.04 to 0.07 of the random halves have, also
 #' of 40 bladder tumors, with covariates of their batches, and with `fdr`.
 #'
-#' A p value by Spearman's rho is at least 2 / n! for n rows in the smallest group. That is the exact two-sided p value
-#' of a perfect rank correlation: 0.017 for 5 rows and 5e-5 for 8. For lists of subjects with `effects = "fixed"`, the
+#' A p value by Spearman's rho is at least 2 / n! for n rows in the smallest group, the exact two-sided p value of a
+#' perfect rank correlation: 0.017 for 5 rows and 5e-5 for 8. For lists of subjects with `effects = "fixed"`, the
 #' product of a group's n! takes the place of n!.
 #'
-#' **Groups of subjects.** With `variance = "equal"` all subjects have one variance, and the size is 0.05 for groups of
-#' any size, such as 1 or 2 against 10 or 5 against 20, also of columns with 3 degrees of freedom of Student's t. It is
-#' 0.09 if five subjects vary 2.5 times as much as the nine of the other group; Welch's t has 0.06. Welch's t
-#' (`variance = "unequal"`) has too small p values if one group is small and the other one much larger. The size at
-#' 0.05, and the fraction of pairs with p <= 0.005, are 0.10 and 0.031 with 2 against 10 subjects, 0.075 and 0.021 with
-#' 3 against 20, 0.06 and 0.011 with 4 against 16, 0.053 and 0.007 with 6 against 18, and 0.05 and 0.005 with 10 against
-#' 20. `gpuCorCompare()` warns of such groups.
+#' **Groups of subjects.** With `variance = "equal"` the size is 0.05 for groups of any size, such as 1 or 2 against 10
+#' or 5 against 20, also of columns with 3 degrees of freedom of Student's t. It is 0.09 if five subjects vary 2.5 times
+#' as much as the nine of the other group; Welch's t (`variance = "unequal"`) has 0.06. It has too small p values if one
+#' group is small and the other one much larger. The size at 0.05, and the fraction of pairs with p <= 0.005, are 0.10
+#' and 0.031 with 2 against 10 subjects, 0.075 and 0.021 with 3 against 20, 0.06 and 0.011 with 4 against 16, 0.053 and
+#' 0.007 with 6 against 18, and 0.05 and 0.005 with 10 against 20. `gpuCorCompare()` warns of such groups.
 #'
 #' `n_perm` permutes labels, which are exchangeable only if subjects vary alike in both groups. If z has 1.4 or 2.1
 #' times the standard deviation in the smaller group, the family-wise error at 0.05 of 66 pairs is 0.17 and 0.5 with 6
@@ -238,11 +235,10 @@
 #' 0.3 to 0.5, but at most 0.01 with `sign = "positive"`, as small p values are those of coefficients below 0. P values
 #' of two lists are valid.
 #'
-#' **Rates by permutation** (`fdr` with `n_perm` of `gpuCorCompare()`, or with `adjust = "fdr"`). Of data sets without
-#' any correlation or difference, 0.04 to 0.06 have edges at `fdr = 0.05` with 60 permutations: networks of lognormal
-#' columns, associations, two and three matrices of 20 normal rows, lists of 6 and 8 subjects, pairs, designs, blocks,
-#' and phase surrogates of AR(0.6) series. If a fifth of all pairs of lognormal columns are correlated, 0.06 of the
-#' edges are false.
+#' **Rates by permutation** ([gpuPermute()]). Of data sets without any correlation or difference, 0.04 to 0.06 have
+#' edges at `fdr = 0.05` with 60 permutations: networks of lognormal columns, associations, two and three matrices of 20
+#' normal rows, lists of 6 and 8 subjects, pairs, designs, blocks, and phase surrogates of AR(0.6) series. If a fifth of
+#' all pairs of lognormal columns are correlated, 0.06 of the edges are false.
 #'
 #' @return P values are numbers in \[0, 1\], or `NA` where a pair cannot be tested. Each function's page says in which
 #'   object they are returned.
@@ -250,7 +246,7 @@
 #' Benjamini Y, Hochberg Y (1995). *Journal of the Royal Statistical Society B* 57, 289-300.
 #'
 #' @examples
-#' # Far tail of Pearson's and Spearman's test of lognormal data: 4,950 pairs, none correlated
+#' # 4,950 pairs of lognormal columns, none correlated
 #' set.seed(1)
 #' x <- exp(matrix(rnorm(30 * 100), 30))
 #' sum(gpuCorTest(x)$p.value <= 1e-4)

@@ -8,9 +8,9 @@
 #' [gpucor-measures] says which measures take them, [gpucor-together] what does not go together, and [subjects] which
 #' may be lists.
 #'
-#' @param covariates,protect,data Nuisance regressors, such as motion, batch or age, and effects of interest that these
-#'   must not take: each a formula, with its variables in the data frame `data`; a matrix or a data frame with a row for
-#'   each observation; or a vector.
+#' @param covariates,data Nuisance regressors, such as motion, batch or age: a formula, with a data frame of its
+#'   variables; a matrix or a data frame with a row for each observation; or a vector.
+#' @param protect As `covariates`: effects of interest that the covariates must not take.
 #' @param bandpass,tr Two numbers: the lowest and the highest frequency in Hz to keep (which may be `Inf`); and the
 #'   seconds between two observations, by default `attr(x, "tr")`, which [voxelMatrix()] sets.
 #' @param runs A vector with a label for each observation, such as `rep(1:2, c(200, 180))`, if several runs (scans,

@@ -17,7 +17,7 @@
 #'
 #' **Sign.** A `difference` is z of `x` less z of `y`: positive if the correlation is larger in `x`. That of a contrast
 #' such as `"groupB"` is positive if it is larger in B, and that of one group is its mean z. Tests by F or chi-squared,
-#' of three groups or several contrasts, have no sign: their `difference` is a standard deviation, see below.
+#' of three groups or several contrasts, have no sign: their `difference` is a standard deviation.
 #'
 #' **Threshold.** `threshold` is the min size of `difference`, in units of z, whatever the test is. With `components` it
 #' is instead the min size of the statistic, t or F. To choose pairs by their test give `p.value` or `fdr`.
@@ -34,11 +34,10 @@
 #' Each subject, such as a scan, has a z for each pair, and these are the data (`effects = "random"`). Rows within a
 #' subject may be autocorrelated, because only the variation among subjects counts.
 #'
-#' * **Two lists**: `t.test(z_x, z_y, var.equal = TRUE)`, as by `lm()` and NBS. One group may be a single subject. If
-#'   the smaller group varies more, p values are too small. Welch's t, `variance = "unequal"`, allows it if each group
-#'   has 10 subjects or less than twice as many as the other ([gpucor-p-values]).
-#' * **`paired = TRUE`**: `t.test(z_x, z_y, paired = TRUE)`.
-#' * **`x` alone**: `t.test(z)`.
+#' * **Two lists**: `t.test(z_x, z_y, var.equal = TRUE)`, as by NBS. One group may be a single subject. If the smaller
+#'   group varies more, p values are too small. Welch's t, `variance = "unequal"`, allows it if each group has 10
+#'   subjects or less than twice as many as the other ([gpucor-p-values]).
+#' * **`paired = TRUE`**: `t.test(z_x, z_y, paired = TRUE)`. **`x` alone**: `t.test(z)`.
 #' * **`design`**: `lm(z ~ group + age)` of all subjects. The contrast `"groupB"`, a column of its model matrix, is the
 #'   difference between B and the first group adjusted for age. A term of several columns, such as a factor of three
 #'   groups, is tested by F, as `anova()` does, and so are several names or rows of a matrix. `difference` is then the
@@ -53,8 +52,7 @@
 #' freedom of all subjects whose p value is as large, so that pairs of few subjects hide no others. A coefficient of 1
 #' or -1 has an infinite z and counts as 1 - 2^-24, with a warning if one group or many subjects have it.
 #'
-#' `weights`, `covariates`, `data`, `runs` and `df` may be lists with an element for each subject, those of `x` first;
-#' two matrices take a list of two. A value that is not a list applies to both groups.
+#' Arguments that may be lists ([subjects]) have an element for each subject, those of `x` first; of two matrices, two.
 #'
 #' @section Permutation tests:
 #' `n_perm` adds `p.adjusted`, which controls the family-wise error over all pairs by the largest statistic of all pairs
@@ -88,13 +86,13 @@
 #' The size of a component is the number of its pairs (`"size"`), or the sum of their t less `threshold` (`"sum"`). Slot
 #' `components` of the network has `$table`, a row for each component, the largest first, with `columns` (how many it
 #' has), `size`, `p.value` and, if each sign has its own, `sign`; and `$of`, the component of each column, for each
-#' sign. Memory: 12 bytes for each column and permutation.
+#' sign.
 #'
-#' `components = "tfce"`, threshold-free enhancement (Smith and Nichols 2009; of networks, Baggio and others 2018),
-#' needs no `threshold`. The score of a pair is the exact integral of `size^E * h^H` over heights h from 0 to the size
-#' of its t; `size` is the number of pairs of its component among all pairs whose t is at least h. Unless `sign` is
-#' given, it is `"each"`. The result has all pairs, with `score` and `p.adjusted`: the fraction of the permutations,
-#' including the data, whose largest score is at least that of the pair.
+#' `components = "tfce"`, threshold-free enhancement (Smith and Nichols 2009), needs no `threshold`. The score of a pair
+#' is the exact integral of `size^E * h^H` over heights h from 0 to the size of its t; `size` is the number of pairs of
+#' its component among all pairs whose t is at least h. Unless `sign` is given, it is `"each"`. The result has all
+#' pairs, with `score` and `p.adjusted`: the fraction of the permutations, including the data, whose largest score is at
+#' least that of the pair.
 #'
 #' @param x,y Two matrices with the same columns, each what [gpuCor()] takes as `x`; two lists of these, one for each
 #'   subject; two functions as in [subjects], with `subjects = c(n_x, n_y)`; or one list as `x`, see the table.
@@ -113,13 +111,13 @@
 #'   such rows. Names of its rows, or its column `participant_id` (BIDS), are compared with the names of the subjects.
 #'   Without a formula, `data` are those of [gpuAdjust()].
 #' @param n_perm The number of permutations, 0 for none.
-#' @param components `"size"` or `"sum"`, with `threshold` and `n_perm`, or `"tfce"`, with `n_perm`.
-#' @param enhance With `components = "tfce"`: two numbers from 0 to 10, E and H, by default those of Smith and Nichols.
+#' @param components,enhance `"size"` or `"sum"`, with `threshold` and `n_perm`, or `"tfce"`, with `n_perm`; and for the
+#'   latter two numbers from 0 to 10, E and H, by default those of Smith and Nichols.
 #' @param variance For two lists of subjects: `"equal"`, one variance of z in both groups, or `"unequal"`, Welch's t.
 #' @param classes A number, the level of significance for the correlations of each group: adds the columns `r.x` and
 #'   `r.y`, the groups' own coefficients, and `class`, one of the nine classes of DGCA (McKenzie and others 2016) such
 #'   as `"+/-"`: positive in `x`, negative in `y`; 0 if the group's own p value is above the level. Classes say nothing
-#'   about the difference: choose pairs by its `fdr`.
+#'   about the difference.
 #' @param seeds Names or numbers of columns; or series, a matrix or a list of one for each subject, those of `x` first:
 #'   only their pairs with all columns are compared, without a criterion. Results are matrices, columns x seeds, `NA`
 #'   for a seed with itself; `fdr` and `n_perm` refer to these pairs.
@@ -138,7 +136,6 @@
 #'   `statistic`, `df`, `p.value`, `fdr`, `p.adjusted`, `component`, `p.component`, as far as they apply, the largest
 #'   difference first.
 #' @references
-#' Baggio HC, Abos A, Segura B, and others (2018). *Human Brain Mapping* 39, 2289-2302.
 #'
 #' McKenzie AT, Katsyv I, Song WM, Wang M, Zhang B (2016). *BMC Systems Biology* 10, 106.
 #'

@@ -106,8 +106,6 @@
 #' @references
 #' Langfelder P, Horvath S (2008). *BMC Bioinformatics* 9, 559.
 #'
-#' Langfelder P, Zhang B, Horvath S (2008). *Bioinformatics* 24, 719-720.
-#'
 #' @examples
 #' if (requireNamespace("WGCNA", quietly = TRUE)) {
 #'   # 200 genes, each of which follows one of four factors, and 40 that follow none

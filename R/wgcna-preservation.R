@@ -2,7 +2,7 @@
 #'
 #' `gpuPreservation()` tests whether modules of genes are also modules in another data set: whether their genes are
 #' still correlated (density), and in the same pattern (connectivity). The statistics are those of
-#' `WGCNA::modulePreservation()` (Langfelder and others 2011) and of package NetRep (Ritchie and others 2016).
+#' `WGCNA::modulePreservation()` (Langfelder and others 2011) and of package NetRep.
 #'
 #' Genes are matched by column names; all others are left out, and so are, with a warning, genes without variance and
 #' modules of fewer than three matched genes. The observed statistics compare each module in `reference` with the same
@@ -94,7 +94,6 @@
 #' @references
 #' Langfelder P, Luo R, Oldham MC, Horvath S (2011). *PLoS Computational Biology* 7(1), e1001057.
 #'
-#' Ritchie SC, Watts S, Fearnley LG, Holt KE, Abraham G, Inouye M (2016). *Cell Systems* 3, 71-82.
 #' @examples
 #' # three modules of 40 genes in the reference; the third one is none in the test set
 #' set.seed(1)
