@@ -35,8 +35,7 @@ isc_scores <- function(r, combine) {
 
 #' @rdname gpuISC
 #' @param type,coords For `plot()`: `"isc"`, a histogram of the coefficients; `"p.value"` or `"volcano"`, as in
-#'   [gpuCorTest()]; `"map"`, the coefficients in space, at the positions `coords`, which are as in [gpuConnectivity()];
-#'   or `"auto"`, all but the volcano.
+#'   [gpuCorTest()]; `"map"`, at the positions `coords` of [gpuConnectivity()]; or `"auto"`, all but the volcano.
 #' @export
 plot.gpuISC <- function(x, type = c("auto", "isc", "p.value", "volcano", "map"), coords = NULL, ...) {
   type <- check_choice(type, c("auto", "isc", "p.value", "volcano", "map"), "type")

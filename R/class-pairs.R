@@ -29,8 +29,7 @@
 #'   `dim()`, `dimnames()`, `diag()`, `t()`, `rowSums()`, `colSums()`, `rowMeans()`, `colMeans()`, `crossprod()` and
 #'   `tcrossprod()`: those of the N x N matrix. `length()` is the number of pairs. `x %*% y` needs R 4.3; in earlier
 #'   versions write `as.matrix(x) %*% y`. Arithmetic such as `1 - x` gives a plain `dist`, as [stats::hclust()] takes
-#'   it, or a matrix if the other operand is an N x N matrix. `dimnames(x) <- ` takes a list with the same names twice,
-#'   or `NULL`.
+#'   it, or a matrix if the other operand is an N x N matrix. `dimnames(x) <- ` takes the same names twice, or `NULL`.
 #' @examples
 #' r <- gpuCor(as.matrix(mtcars))
 #' r[c("mpg", "wt"), ]

@@ -80,10 +80,8 @@ variable_frame <- function(names, columns, row.names = NULL) {
 #' @return A list:
 #'   * of a network: `variables`, `observations`, `pairs`, `edges`, `density` (edges per pair), `threshold`, `positive`
 #'     (fraction of the edges), `isolated` (variables without an edge); the quantiles `degree`, `weight`, `stability`
-#'     with `resample`, and `lag` with `lag`; and `hubs`, a data frame of `variable`, `degree` and `strength` (the sum
-#'     of absolute coefficients);
-#'   * of connectivity: `quantiles` of each measure, `fit` (R^2 and slope of the scale-free fit for each power), and
-#'     `hubs` by the first measure;
+#'     with `resample`, and `lag` with `lag`; and `hubs`, a data frame of `variable`, `degree` and `strength`;
+#'   * of connectivity: `quantiles` of each measure, `fit` (R^2 and slope), and `hubs` by the first measure;
 #'   * of powers: `estimate`, and `fit`, its row of the table;
 #'   * of gradients: `variables`, `missing` (variables without one), `lambda`, and `quantiles` of each;
 #'   * of tests, comparisons and associations: `tests`, `missing` (tests without a p value), `significant` (how many p

@@ -190,8 +190,7 @@ summary.gpuTests <- function(object, level = 0.05, n = 6L, ...) {
 #' @param type For `plot()`: `"p.value"`, a histogram of the p values with the counts expected under the null;
 #'   `"volcano"`, p on a logarithmic axis against the effect; `"heatmap"`, coefficients or differences, with stars by p
 #'   values; or `"auto"`, the first two. With `classes` of [gpuCorCompare()] a heat map has the coefficients in `x`
-#'   below the diagonal and those in `y` above it, and `"groups"` draws one against the other. Of many pairs a sample
-#'   is drawn.
+#'   below the diagonal and those in `y` above it, and `"groups"` draws one against the other. Of many pairs a sample.
 #' @param labels,level For `plot()`: how many significant pairs to name, those with the smallest p values, if there is
 #'   space; and the level of significance, of `p.adjusted` if there is one, else of `fdr`, else of the p value.
 #' @param max,groups,order,zlim For heat maps: see [gpuCor-class].

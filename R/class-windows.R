@@ -193,8 +193,7 @@ as.data.frame.gpuCorWindows <- function(x, row.names = NULL, optional = FALSE, .
 #' @rdname gpuCorWindows
 #' @param max For `plot()`: the max number of rows of a carpet, beyond which rows are averaged in blocks, or of
 #'   variables in a heat map. The carpet has a column for each window and a row for each pair (its coefficient) or
-#'   variable (its degree), ordered by their means over the windows. For `"moments"`: histograms of means and
-#'   standard deviations.
+#'   variable (its degree), ordered by their means over the windows.
 #' @param type,window,groups,order,zlim For `plot()`: `"auto"`, or for all pairs `"heatmap"`, their means over the
 #'   windows, or with the number of a `window` its coefficients, as in [gpuCor-class].
 #' @export

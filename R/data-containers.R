@@ -4,8 +4,7 @@
 #' variables, and their samples or cells, in columns, are the observations.
 #'
 #' `assay` chooses the values:
-#' * `SummarizedExperiment`, `SingleCellExperiment` and derived classes: the name or the number of an assay, by default
-#'   the first.
+#' * `SummarizedExperiment`, `SingleCellExperiment` and derived classes: an assay's name or number (default: 1).
 #' * `ExpressionSet` of Biobase: the name of an element of its `assayData`, by default `"exprs"`.
 #' * `Seurat` of SeuratObject: the name of an assay, or of an assay and one of its layers (slots), such as
 #'   `c("RNA", "counts")`; by default the default assay and `"data"`. Layers that Seurat 5 split by sample are joined.
@@ -33,10 +32,8 @@
 #' @return What the function returns for the matrix of samples x genes that the object holds.
 #' @examples
 #' if (requireNamespace("Biobase", quietly = TRUE)) {
-#'   values <- matrix(rnorm(50 * 20), 50, dimnames = list(paste0("gene", 1:50), NULL))
-#'   eset <- Biobase::ExpressionSet(values)
+#'   eset <- Biobase::ExpressionSet(matrix(rnorm(50 * 20), 50, dimnames = list(paste0("gene", 1:50), NULL)))
 #'   gpuCorNetwork(eset, density = 0.01, method = "spearman")
-#'   Biobase::fData(eset)$degree <- gpuConnectivity(eset, threshold = 0.3)$degree
 #' }
 #' @name gpucor-containers
 NULL

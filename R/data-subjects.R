@@ -70,7 +70,6 @@
 #' gpuCorNetwork(subjects, p.value = 0.01, subjects = s)
 #' r <- gpuCor(subjects, combine = "quantile", probs = 0.5)
 #' all.equal(r[1, 2], median(sapply(subjects, function(x) cor(x[, 1], x[, 2]))))
-#'
 #' sessions <- lapply(subjects, function(x) list(x[c(TRUE, FALSE), ], x[c(FALSE, TRUE), ])) # halves
 #' gpuCor(sessions, combine = "icc3")
 #' @name subjects

@@ -54,8 +54,7 @@
 #' @section Errors:
 #' Every error has class `"gpucor_error"` and one of `"gpucor_error_input"` (an argument), `"gpucor_error_memory"`,
 #' `"gpucor_error_file"` and `"gpucor_error_run"` (the engine), as in
-#' `tryCatch(gpuCor(x), gpucor_error_input = function(e) NULL)`. A result that does not fit in free memory is an error
-#' before anything is computed.
+#' `tryCatch(gpuCor(x), gpucor_error_input = function(e) NULL)`. A result too large for free memory is an error at once.
 #'
 #' @section In a package:
 #' Unless gpucor is attached, `rowSums()`, `diag()`, `crossprod()` and the like are those of base R, which do not know

@@ -31,8 +31,7 @@
 #' @param ... As in [gpuCorNetwork()]; for `gpuCorPerm()` settings of the run, `assay` and options of measures.
 #' @return `gpuCorPairs()`: a data frame `from`, `to`, `r`, the strongest first; with `test = TRUE` also `n`, `ts` and
 #'   `p.value`. `gpuCorPerm()`: a list of matrices `coefficients`, `p.value` and `p.adjusted`; without `y` the diagonal
-#'   of the latter two is `NA`. `gpuTtest()`: numbers in the shape of `coeffs`, `NA` if a coefficient is `NA` or has
-#'   fewer than three observations.
+#'   of the latter two is `NA`. `gpuTtest()`: numbers in the shape of `coeffs`, `NA` with fewer than three observations.
 #' @examples
 #' gpuCorPairs(mtcars, threshold = 0.85, test = TRUE)
 #' gpuCorPairs(mtcars[, 1:4], mtcars[, 5:11], top = 1)

@@ -80,8 +80,7 @@
 #' * *Hmisc, pynetcor.* Spearman's p values are those of Student's t: `exact = FALSE`.
 #' * *AFNI.* Nothing is detrended by default. `covariates = seq_len(nrow(x))` is `-polort 1`.
 #' * *nilearn.* `ConnectivityMeasure()` shrinks covariances (Ledoit and Wolf) unless it is given
-#'   `cov_estimator=EmpiricalCovariance()`. `bandpass` regresses out cosines together with the confounds; it is not a
-#'   Butterworth filter.
+#'   `cov_estimator=EmpiricalCovariance()`. `bandpass` regresses out cosines; it is not a Butterworth filter.
 #'
 #' @return The functions return what their own pages say.
 #' @name coming-from

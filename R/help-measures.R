@@ -29,13 +29,11 @@
 #' @section Distance correlation:
 #' It detects dependence of any shape, such as `y = x^2`, which Pearson's and rank correlations miss. The coefficient is
 #' the squared distance correlation without bias, `energy::bcdcor()` (Szekely and Rizzo 2014). It is 1 for a linear
-#' relation, and near 0, possibly negative, for independent columns. `sign(r) * sqrt(abs(r))` has the scale of a
-#' correlation.
+#' relation, and near 0 for independent columns. `sign(r) * sqrt(abs(r))` has the scale of a correlation.
 #'
 #' * Negative coefficients are no evidence of dependence. Networks keep positive ones only, and tests have one side.
 #'   `p.value` and `fdr` may be at most 0.31, as larger p values are those of negative coefficients.
-#' * It needs at least 4 observations. A column whose values are all equal, except for the smallest and the largest, is
-#'   reported like a constant.
+#' * It needs at least 4 observations. A column whose values but the smallest and largest are equal counts as constant.
 #' * Columns of up to 3,072 observations n are prepared as n (n - 1) / 2 distances of 4 bytes. Pairs of longer ones, and
 #'   with `"pairwise.complete.obs"`, take n log n steps on the CPU (Huo and Szekely 2016, *Technometrics* 58, 435-447).
 #'
@@ -50,8 +48,7 @@
 #'
 #' * Columns with large variances count more; `scale(x)` makes them equal.
 #' * [gpuCor()], [gpuCorTest()], [gpuCorNetwork()], [gpuConnectivity()] and, of lists of subjects, [gpuCorCompare()]
-#'   take `groups`. The results' columns are the groups, in the order of labels or factor levels, and `pairs` are of
-#'   these.
+#'   take `groups`. The results' columns are the groups, in the order of labels or factor levels.
 #' * Sets that share columns: `x[, unlist(sets)]` with `groups = rep(names(sets), lengths(sets))`. The shared columns
 #'   make coefficients large.
 #' * P values count all observations, also if columns were adjusted before, as by [gpuClean()].
@@ -65,19 +62,15 @@
 #' informational coefficient of correlation r, which is in \[0, 1) as thresholds and powers need it; `-log1p(-r^2) / 2`
 #' is I:
 #' \deqn{I = \sum \frac{c}{n} \log \frac{c n}{a b}, \quad r = \sqrt{1 - \exp(-2 I)}}{I = sum c/n log(c n / (a b)),
-#' r = sqrt(1 - exp(-2 I))}
-#' r increases with I, so that the strongest edges are those of I. For bivariate normal columns it is about the absolute
-#' correlation, less what bins lose.
+#' r = sqrt(1 - exp(-2 I))} r increases with I, so that the strongest edges are those of I. For bivariate normal columns
+#' it is about the absolute correlation.
 #'
-#' * `options = list(bins = 8)` sets the number of bins, 2 to 16. The default is the cube root of the number of
-#'   observations, rounded.
+#' * `options = list(bins = 8)` sets the number of bins, 2 to 16. The default is the cube root of n, rounded.
 #' * A column of at most `bins` distinct values, such as factor codes, has a bin for each. Other columns have bins of
 #'   equal frequency: a value is in bin `floor(bins * (rank(x) - 1/2) / n)`, so that tied values share a bin.
-#' * Independent columns have an I of about `(bins - 1)^2 / (2 n)` by chance. Compare coefficients of the same number of
-#'   bins and observations only.
+#' * Independent columns have an I of about `(bins - 1)^2 / (2 n)` by chance. Compare those of the same n and bins only.
 #' * Missing values: bins are those of the whole column, and a pair counts the observations that both columns have. With
-#'   `"pairwise.complete.obs"`, r is `NA` if a column has a single bin among these, and pairs are computed on the
-#'   processor, also if there is a GPU.
+#'   `"pairwise.complete.obs"`, r is `NA` if a column has a single bin among these, and the processor computes pairs.
 #' * P values are by permutation only, `adjust` ([gpuPermute()]).
 #'
 #' @section Coherence:
@@ -88,10 +81,8 @@
 #'
 #' * `value`: `"squared"` (default), the squared size of coherency, magnitude-squared coherence; `"size"`, its size;
 #'   `"phase"`, its size if all Fourier coefficients have size 1, the phase-locking value (Lachaux and others 1999);
-#'   `"imaginary"`, the size of its imaginary part, which an instantaneous mixture of sources leaves 0 (Nolte and others
-#'   2004).
-#' * `segment`: the number of observations of a segment, at least 4. Default: two ninths of the series, for about 8
-#'   segments.
+#'   `"imaginary"`, the size of its imaginary part, which a mixture of sources leaves 0 (Nolte and others 2004).
+#' * `segment`: the number of observations of a segment, at least 4. Default: two ninths of the series.
 #' * `overlap` (0.5): the fraction of a segment, up to 0.95, that the next one has, too.
 #' * `band`: `"mean"` (default); or `"sum"`, which averages S over the frequencies, too, before its size is taken, so
 #'   that only what has the same phase in the whole band is coherent, not a series that follows. The highest frequency

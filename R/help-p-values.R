@@ -5,8 +5,7 @@
 #'
 #' In short:
 #'
-#' * RNA counts: leave out genes that are zero in most samples, and use `"spearman"`, or Pearson's correlation of
-#'   logarithms.
+#' * RNA counts: leave out genes that are zero in most samples, and use `"spearman"`, or logarithms.
 #' * Expression by microarrays: `"spearman"` or `"bicor"`. Of sets of 150 permuted genes of leukemias 0.15 have edges by
 #'   Pearson's correlation of logarithms at `fdr = 0.05` with 20 samples and 0.1 with 128, but 0.05 by these two.
 #' * fMRI series: `df = "bartlett"`, or `adjust = "maxT"` with `surrogate = "phase"`. Permuted rows are not valid,
@@ -143,8 +142,7 @@
 #' | `cor.kIM`, `cor.kME` | the genes are a module in both sets, with unrelated loadings | nearly valid |
 #' | `cor.cor` | the same | not valid as a test of the pattern: 0.17 |
 #'
-#' In the last two rows the density is preserved, and its p values are small. Use `cor.kIM` and `cor.kME` to ask whether
-#' the pattern is, too.
+#' In the last two rows the density is preserved, and its p values are small. `cor.kIM` and `cor.kME` test the pattern.
 #'
 #' @section Notes to the tables:
 #' **Data that are not normal.** Use ranks, `"bicor"` or logarithms. In the far tail of Pearson's test, with n = 30, the
@@ -177,8 +175,7 @@
 #' **Partial Spearman correlation.** Effects that are not linear in the ranks remain ([gpuAdjust()]). With n = 100 and
 #' normal z and noise the size is 0.06 for `z + noise`, 0.17 for `exp(z) + noise` and 0.67 for `z^2 / 2 + noise`, and it
 #' grows with n. A monotone transformation of the covariate has no effect; `z^2` as a second covariate reduces the last
-#' two to 0.07 and 0.11. Pearson's test is valid if the covariates have the shape of the effect, such as
-#' `covariates = exp(z)`.
+#' two to 0.07 and 0.11. Pearson's test is valid with that shape, `covariates = exp(z)`.
 #'
 #' **Permuted residuals** ([gpuPermute()]) are those of a robust regression. Least squares spread an outlier over all
 #' residuals, with which the family-wise error of 150 lognormal columns was up to 0.84; edges of normal data are found
@@ -191,14 +188,12 @@
 #' | `n_perm` of two matrices | 0.02 to 0.05 | 0.01 to 0.03 | 0.01 to 0.03 |
 #'
 #' It was at most 0.06 with 12 and 15 rows, lognormal or binary covariates, and for counts, and at most 0.07 for uniform
-#' columns. `n_perm` has 0.08 for lognormal columns that are correlated by 0.8 in both groups of 30 rows, with and
-#' without covariates.
+#' columns. `n_perm` has 0.08 for lognormal columns correlated by 0.8 in groups of 30 rows, also without covariates.
 #'
 #' **Differences between two matrices.** Use `n_perm` for data that are not normal, also by ranks or bicor, and for
 #' groups of fewer than 50 rows, and `df` for series. If the correlation is 0.8 in both groups of 50 rows, the size is
 #' 0.31 for t with 3 degrees of freedom, 0.47 for lognormal variables and 0.16 for AR(0.6) series. Spearman's rho has
-#' 0.064 for normal variables, 0.11 for t with 3 degrees of freedom and 0.12 for lognormal variables; bicor has 0.047,
-#' 0.105 and 0.15.
+#' 0.064 for normal variables, 0.11 for t and 0.12 for lognormal ones; bicor 0.047, 0.105, 0.15.
 #'
 #' With 15 rows in each group `fdr = 0.05` has edges in 0.11 of the normal data sets without a difference, with 50 in
 #' 0.06; `gpuCorCompare()` warns of `fdr` without `n_perm`. More rows do not help data that are not normal. If
@@ -232,16 +227,15 @@
 #' error of `n_perm` about 0.1. If a covariate in `design` is skewed, too, the size is 0.056, and 0.011 of the p values
 #' are at most 0.005. The family-wise error of `n_perm` is below 0.05. Distance correlations of independent columns are
 #' skewed: the size of one list of 8, 16 and 40 subjects is 0.09, 0.085 and 0.055, and the family-wise error of `n_perm`
-#' 0.3 to 0.5, but at most 0.01 with `sign = "positive"`, as small p values are those of coefficients below 0. P values
-#' of two lists are valid.
+#' 0.3 to 0.5, but at most 0.01 with `sign = "positive"`, as small p values are those below 0. P values of two lists are
+#' valid.
 #'
 #' **Rates by permutation** ([gpuPermute()]). Of data sets without any correlation or difference, 0.04 to 0.06 have
 #' edges at `fdr = 0.05` with 60 permutations: networks of lognormal columns, associations, two and three matrices of 20
 #' normal rows, lists of 6 and 8 subjects, pairs, designs, blocks, and phase surrogates of AR(0.6) series. If a fifth of
 #' all pairs of lognormal columns are correlated, 0.06 of the edges are false.
 #'
-#' @return P values are numbers in \[0, 1\], or `NA` where a pair cannot be tested. Each function's page says in which
-#'   object they are returned.
+#' @return P values are numbers in \[0, 1\], or `NA` where a pair cannot be tested.
 #' @references
 #' Benjamini Y, Hochberg Y (1995). *Journal of the Royal Statistical Society B* 57, 289-300.
 #'

@@ -135,8 +135,7 @@ bright_places <- function(background) {
 #' @param atlas An image, an array or a file with the dimensions of a volume; or a vector or factor with a label for
 #'   each column of `x`, where 0, `NA` and `""` are background.
 #' @param na.rm `FALSE` or `TRUE`, as in [rowMeans()]: whether to average the values that are not missing. With `FALSE`
-#'   a mean is `NA` where any of its voxels is. `TRUE` suits voxels of similar level: a mean jumps where a voxel of
-#'   another level is missing.
+#'   a mean is `NA` where any of its voxels is. `TRUE` suits voxels of similar level: a mean jumps where one is missing.
 #' @param min_coverage A number from 0 to 1, the minimum coverage of a parcel of an atlas image, such as 0.5.
 #' @return A matrix with a row for each row of `x` and a column for each parcel, with the row names of `x`. Column names
 #'   are the labels: integers ascending, text in alphabetical order, or the levels of a factor. With an atlas

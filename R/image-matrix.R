@@ -2,11 +2,11 @@
 #'
 #' `voxelMatrix()` makes a matrix of a 4-D image: a row for each time point and a column for each voxel, as [gpuCor()]
 #' takes it. `voxelImage()` puts a value for each voxel, such as a degree or a correlation, back into an image.
-#' `voxelCoords()` returns the center of each voxel in millimeters, to tell left from right, and to find where the edges
-#' of a network are.
+#' `voxelCoords()` returns the center of each voxel in millimeters, to find where the edges of a network are
+#' (`vignette("connectome", "gpucor")`).
 #'
-#' Voxels that do not vary over time have no correlation with anything. They are dropped, and a message says how many.
-#' Those with some missing values stay.
+#' Voxels that do not vary over time have no correlation with anything. They are dropped, with a message. Those with
+#' some missing values stay.
 #'
 #' `voxelImage()` needs the mask of the voxels that stayed. Give it the matrix itself, also after its values were
 #' changed (`x[] <- `) or rows or columns were selected (`x[good, ]`, `x[, cortex]`; columns in ascending order).
@@ -36,19 +36,16 @@
 #' @param mask,above An image, an array or a file with the dimensions of a volume: voxels that are neither zero nor `NA`
 #'   are inside, or those where it is larger than `above`, as for a probability of gray matter. Or a matrix from
 #'   `voxelMatrix()`, for its voxels; or `NULL`, in `voxelMatrix()`, for all voxels.
-#' @param keep `NULL` for all volumes, a logical vector with a value for each, or integers: their numbers (negative:
-#'   dropped).
+#' @param keep `NULL` for all volumes, a logical vector, or integers: their numbers (negative: dropped).
 #' @param values A vector with a value for each voxel inside the mask, in the order of the columns; or a matrix with a
 #'   row for each voxel and a column for each volume.
-#' @param outside A number or `NA`: the value of voxels outside the mask. With 0, integers stay integers; an integer in
-#'   a file cannot be missing.
+#' @param outside A number or `NA`: the value of voxels outside the mask. With 0, integers stay integers.
 #'
 #' @return `voxelMatrix()`: a matrix of integers if the image has integers, otherwise of doubles. Voxels are in the
 #'   order of the array: x changes fastest. Its attributes are
 #'   * `mask`: a 3-D logical array, `TRUE` for the voxels that are columns. Of an image with a header it has an
 #'     attribute `header`, a list of NIfTI's fields.
-#'   * `tr`: seconds between volumes, if the image has them and no volume in between was left out. `x[-(1:4), ]` keeps
-#'     it.
+#'   * `tr`: seconds between volumes, if the image has them and no volume in between was left out.
 #'   * `entities`: of a file that is named as in BIDS, `c(sub = "01", ses = "1", task = "rest", ...)`. Results with a
 #'     row or an element for each subject, such as `attr(gpuISC(x), "r")`, are named by them,
 #'     `"sub-01_ses-1_task-rest"`, unless the list has names.
@@ -57,9 +54,7 @@
 #'   CIFTI it is a vector or a matrix of all grayordinates.
 #'
 #'   `voxelCoords()`: a matrix with a row for each voxel and columns `x`, `y` and `z`, millimeters to the right, to the
-#'   front and upwards of the origin (RAS). For CIFTI it has a row for each grayordinate, `NA` for vertices of a
-#'   surface.
-#' @seealso `vignette("connectome", "gpucor")`
+#'   front and upwards of the origin (RAS). For CIFTI vertices of a surface are `NA`.
 #' @examples
 #' # 64 time points of 10 x 10 x 4 voxels; two corners share a signal
 #' set.seed(1)

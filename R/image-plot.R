@@ -2,10 +2,8 @@
 # axes, each called after the nearest direction.
 
 #' @rdname voxelMatrix
-#' @param x A matrix that `voxelMatrix()` returned, or an image with a header, such as one of `voxelImage()` or
-#'   [readVoxels()].
-#' @param background `NULL`, or an image on the grid of `x` (an array or the name of a file), which is drawn in gray; of
-#'   a series its mean.
+#' @param x A matrix of `voxelMatrix()`, or an image with a header, as of `voxelImage()` or [readVoxels()].
+#' @param background `NULL`, or an image on the grid of `x` (an array or a file) to draw in gray; of a series its mean.
 #' @param from A number: voxels whose value has a smaller size are transparent; 0: all that are not 0.
 #' @param plane,slices,at The plane of the slices, `"axial"`, `"coronal"` or `"sagittal"`; their number, evenly spaced;
 #'   or their positions in mm (without an affine: indices).

@@ -194,8 +194,7 @@ fail_dimensions <- function(name, size, wanted = "3 dimensions, x, y and z", hin
 #'   `_`, such as `"_stat-degree_boldmap.nii.gz"`, follows the BIDS entities of the reference, without `desc`.
 #' @param values A vector with a value for each column of the matrix, or a matrix with a row for each and a column for
 #'   each map; or an image, such as of [voxelImage()].
-#' @param reference A matrix from [voxelMatrix()], its mask, or an image: where the voxels are. `NULL` if `values` is an
-#'   image with a header.
+#' @param reference A matrix from [voxelMatrix()], its mask, or an image; `NULL` if `values` is an image with a header.
 #' @param outside A number or `NA`: the value of voxels outside the mask.
 #' @param voxel_size,tr The size of a voxel in mm, three numbers, if the reference is a plain array; and the seconds
 #'   between volumes, if the columns of `values` are time points and no header says it.

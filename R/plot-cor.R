@@ -2,10 +2,8 @@
 
 #' @rdname gpuCor-class
 #' @param type For `plot()`: `"histogram"` of all coefficients; `"heatmap"` of the matrix; of coefficients with `lag`
-#'   also `"lag"`, a histogram of the lags; or `"auto"`, all of them, without the heat map if there are more than `max`
-#'   variables.
-#' @param max A number: the max number of variables in a heat map. Histograms of more than 200,000 values are drawn from
-#'   a sample.
+#'   also `"lag"`, a histogram of the lags; or `"auto"`, all of them (a heat map of up to `max` variables).
+#' @param max A number: the max number of variables in a heat map.
 #' @param groups,order For heat maps: the group of each variable, which a bar of colors shows: a vector or factor, in
 #'   the order of the variables or with their names, or what [gpuModules()] returned; and the order of the variables,
 #'   `"tree"` (by hierarchical clustering), `"given"`, or their names or numbers. By default variables are sorted by

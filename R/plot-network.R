@@ -4,14 +4,12 @@
 #'   `resample` also the `"stability"` of the edges, and with `lag` the `"lag"`s of the edges. In a layout, strong edges
 #'   are drawn wider, darker and last, positive ones in a warm color, and a dot's area is proportional to its degree.
 #'   Edges of components ([gpuCorCompare()]) with `p.value` at most 0.05 have a color for each, others are gray.
-#' @param max,labels Numbers: the max number of variables with edges in a layout, and how many of the best connected
-#'   ones to name, if they fit.
+#' @param max,labels Numbers: the max number of variables in a layout, and how many of the best connected to name.
 #' @param coords For a layout on a glass brain, seen from three sides: a matrix or data frame of 2 or 3 columns, the
 #'   positions of the variables (of those of `x`, then of `y`), by name if its rows have names. See
 #'   [gpuConnectivity()]. Centers of parcels are `t(parcelMeans(t(voxelCoords(atlas)), atlas[atlas > 0]))`.
 #' @param background What is outlined behind `coords`: `NULL` for the space around them, an image of the same space (an
-#'   array with a header or the name of a file) where it exceeds a tenth of its highest values, such as a mask or a
-#'   template, or `FALSE` for nothing.
+#'   array with a header or a file), such as a mask or a template, or `FALSE` for nothing.
 #' @export
 plot.gpuNetwork <- function(x, type = c("auto", "degree", "weight", "layout", "stability", "lag"), max = 3000,
                             labels = 20, coords = NULL, background = NULL, ...) {

@@ -32,12 +32,10 @@
 #' @section Covariates:
 #' Columns are replaced by `residuals(lm(x ~ covariates))`; [gpuClean()] returns them. An intercept is always included,
 #' except for `"cosine"`. Factors and columns of text become contrasts; numbers that are labels, as of batches, need
-#' `factor()`. Collinear covariates are dropped. A column that the covariates determine up to rounding is constant
-#' (`NA`, with a warning).
+#' `factor()`. Collinear covariates are dropped. A column that they determine is constant (`NA`, with a warning).
 #'
 #' * `protect = ~ cancer`: columns are regressed on both, and only the covariates' part is subtracted, as by
-#'   `limma::removeBatchEffect(design = )`. Degrees of freedom are Satterthwaite's, rounded down, as the subtracted part
-#'   adds noise.
+#'   `limma::removeBatchEffect(design = )`. Degrees of freedom are Satterthwaite's, rounded down.
 #' * Spearman: ranks are regressed on the ranks of each covariate, as package ppcor does. An effect that is not linear
 #'   in the ranks remains, and p values are then too small ([gpucor-p-values]). Instead, rank the columns of `x` and use
 #'   Pearson's correlation: `gpuCorTest(apply(x, 2, rank), covariates = ~ splines::ns(age, 3))`.
@@ -49,8 +47,7 @@
 #' for the relatedness K of kin and a heritability h, `ape::vcv(tree)`, or an estimate from the data, `cov(t(x))`. With
 #' V = L L', the coefficient is the correlation of the residuals of generalized least squares, those of
 #' `lm(solve(L, x) ~ 0 + solve(L, cbind(1, covariates)))`, without the 1 for `"cosine"`; Spearman's ranks are those of
-#' `x`. P values are those of `nlme::gls()` with V. An estimate from the data removes what many columns share, such as a
-#' large module.
+#' `x`. P values are those of `nlme::gls()` with V. An estimate from the data removes what many columns share.
 #'
 #' If h is too small, p values are too small ([gpucor-p-values]); take the largest that columns may have. If V makes
 #' observations more alike than they are, p values are too small, too, as their small differences are weighted most: a
@@ -61,8 +58,7 @@
 #' @section Band-pass filter and runs:
 #' `bandpass = c(0.01, 0.1)` with `tr = 2` keeps frequencies from 0.01 to 0.1 Hz of series with 2 seconds between
 #' observations. A discrete cosine basis of the other frequencies is regressed out together with the covariates, as in
-#' AFNI's 3dTproject. It costs one degree of freedom per cosine; in this example about a third is left. Cosines are not
-#' ranked.
+#' AFNI's 3dTproject. It costs one degree of freedom per cosine; in this example about a third is left.
 #'
 #' With `runs` each run is regressed by itself on an intercept (not with `"cosine"`), the covariates and the cosines of
 #' its own rows, and degrees of freedom are taken for each run. A filter of all rows would ring at the boundaries, and a
@@ -71,11 +67,9 @@
 #'
 #' @section Weights:
 #' Coefficients are those of [stats::cov.wt()] with `cor = TRUE`. For Spearman's rho, a value's rank is the weight of
-#' all smaller values plus half the weight of equal ones, which is `Hmisc::wtd.rank()` up to a constant. `n_obs` and
-#' `n` count positive weights.
+#' all smaller values plus half the weight of equal ones, as by `Hmisc::wtd.rank()`. `n` counts positive weights.
 #'
-#' `weights_are` changes p values only, through the effective number of observations, with `"pairwise.complete.obs"`
-#' that of each pair:
+#' `weights_are` changes p values only, through the effective number of observations (of each pair):
 #'
 #' * `"importance"` (default): how much an observation counts, such as sampling or propensity weights. The number is
 #'   Kish's, `sum(w)^2 / sum(w^2)`. P values are valid, and conservative if weights differ much: with weights exp(N(0,
@@ -86,8 +80,7 @@
 #' * `"frequency"`: how often each observation occurred, integers. The number is their sum.
 #'
 #' @section Degrees of freedom:
-#' P values ([gpuCorTest()]) use n - 2 degrees of freedom, minus the rank of the covariates and cosines. Fewer than 10
-#' are a warning.
+#' P values ([gpuCorTest()]) use n - 2 degrees of freedom, minus the rank of the covariates and cosines.
 #'
 #' Autocorrelated series have fewer independent observations than rows. A number as `df` holds for all pairs;
 #' `df = "bartlett"` estimates the effective number of observations of each pair (Bartlett 1935):
@@ -101,8 +94,7 @@
 #' were below 0.05. It was 1.5 % with 20 covariates of 30 observations; 8 % for AR(0.9) with 30 observations, and 7 %
 #' with 100 observations and 20 equally smooth covariates.
 #'
-#' P values of `"cosine"` need `df`: its t distribution, with n - 1 degrees of freedom, holds only if the columns'
-#' expected values are zero.
+#' P values of `"cosine"` need `df`: its t distribution, with n - 1 degrees of freedom, holds if means are zero.
 #'
 #' @section Partial correlation given all other columns:
 #' `partial = TRUE` adjusts each pair for all other columns of `x`, by Pearson's or Spearman's coefficient, after
@@ -164,12 +156,10 @@ REGRESSION <- list(covariates = c("covariates", "data", "protect"), bandpass = c
 
 #' @rdname subjects
 #' @param combine A string: how the subjects' coefficients are combined, see Details.
-#' @param subjects A number: how many subjects there are, if `x` is a function. [gpuCorCompare()] of two functions takes
-#'   two numbers.
+#' @param subjects A number: how many subjects there are, if `x` is a function; for [gpuCorCompare()] also two.
 #' @param subject_weights A positive number for each subject. Default: equal weights for `"mean"`; n - 3 for `"fisher"`,
 #'   n being the number of observations, which minimizes the variance.
-#' @param probs,above A number in \[0, 1\], with `combine = "quantile"`, by default the median; a number between -1 and
-#'   1, with `combine = "fraction"`.
+#' @param probs,above Numbers, of `combine = "quantile"` (in \[0, 1\], default 0.5) and of `combine = "fraction"`.
 #' @param na.rm `FALSE`: a pair without a coefficient in one subject has none, with a warning. `TRUE`: the other
 #'   subjects' coefficients are combined.
 #' @param effects A string: `"random"` or `"fixed"`, see the section on p values.
@@ -190,7 +180,7 @@ gpuSubjects <- function(combine = NULL, subjects = NULL, subject_weights = NULL,
 #'
 #' `adjust = "maxT"`: the adjusted p value of a pair is the fraction of resampled data, including the data themselves,
 #' whose largest coefficient of all pairs (by absolute value, or by the sign of `alternative`) is at least the pair's
-#' (Westfall and Young 1993, single step). All pairs must have the same observations. [set.seed()] makes the result
+#' (Westfall and Young 1993, single step). All pairs must have the same observations. [set.seed()] makes it
 #' reproducible.
 #'
 #' `adjust = "fdr"` finds false discovery rates instead: that of a pair is the mean number of pairs with a coefficient
@@ -199,16 +189,14 @@ gpuSubjects <- function(combine = NULL, subjects = NULL, subject_weights = NULL,
 #' distribution is more than twice `fdr` are not tried.
 #'
 #' The null hypothesis is that columns (without `y`), or `x` and `y`, are independent. Without `y` each column is
-#' permuted by itself. With `y` its rows are permuted together, which preserves the dependence among the columns of `x`
-#' and among those of `y`.
+#' permuted by itself. With `y` its rows are permuted together, to preserve the dependence within `x` and within `y`.
 #'
 #' With `covariates` the residuals of each column are permuted, and regressed on the covariates again (Freedman and Lane
-#' 1983). They are those of a robust regression, Huber's, so that data need not be normal ([gpucor-p-values]). The
-#' coefficients are those of least squares.
+#' 1983). They are those of a robust regression, Huber's, so that data need not be normal; the coefficients are those of
+#' least squares.
 #'
 #' @param adjust,n_perm A string, `"none"`, `"maxT"` or `"fdr"`; and the number of permutations or surrogates.
-#' @param surrogate A string: how null data are drawn, `"permutation"`, `"phase"` or `"block"`, see the section on time
-#'   series.
+#' @param surrogate A string: how null data are drawn, `"permutation"`, `"phase"` or `"block"`, see Time series.
 #' @param block With `surrogate = "block"`: an integer, the length of a block; `NULL`: series are only rotated.
 #' @param blocks,whole For [gpuCorCompare()]: a label for each subject (or pair), those of `x` first, or a formula such
 #'   as `~ site` with `data`; and `TRUE` if whole blocks change places.
@@ -218,8 +206,7 @@ gpuSubjects <- function(combine = NULL, subjects = NULL, subject_weights = NULL,
 #' makes their adjusted p values far too small. Two surrogates preserve the autocorrelation of each series:
 #'
 #' * `"phase"`: random phases of the Fourier coefficients of each column, which preserve its periodogram (Theiler and
-#'   others 1992). With `y`, the phases of all columns of `y` are shifted alike, which preserves the correlations among
-#'   them (Prichard and Theiler 1994).
+#'   others 1992). With `y`, the phases of all columns of `y` are shifted alike (Prichard and Theiler 1994).
 #' * `"block"`: each column is rotated to begin at a random row, and cut into blocks of `block` rows, which are
 #'   shuffled. With `y`, the rows of `y` are rotated and shuffled, all columns together.
 #'
@@ -276,8 +263,7 @@ gpuPermute <- function(adjust = c("none", "maxT", "fdr"), n_perm = 1000, surroga
 #' @param threads An integer: threads of the processor. Default: `OMP_THREAD_LIMIT`, `OMP_NUM_THREADS`, the batch
 #'   system's number, or all cores that the process may use: those of its affinity, or as many as the quota of its
 #'   control groups (containers, `CPUQuota` of systemd) pays for.
-#' @param devices Integers from 0, or `"all"`: the GPUs that share the work, see [gpuInfo()]. Default: those of
-#'   [chooseGpu()].
+#' @param devices Integers from 0, or `"all"`: the GPUs that share the work. Default: those of [chooseGpu()].
 #' @param memory A number of bytes for prepared columns, and for the adjacencies of [gpuTOM()]. Default: what the GPU
 #'   has free; on the processor 512 MB.
 #' @param progress `TRUE` or `FALSE`: whether to show a progress bar (by package cli, whose option

@@ -19,13 +19,11 @@
 #' @order 1
 #' @inheritParams gpuCor
 #' @inheritParams gpuAdjust
-#' @param x Variables in columns, observations in rows, as in [gpuCor()] for one subject; or modules of
-#'   [gpuModules()], whose eigengenes are taken, with the modules' covariates unless `covariates` are given (`NULL`:
-#'   none).
+#' @param x Variables in columns, observations in rows, as in [gpuCor()] for one subject; or modules of [gpuModules()],
+#'   whose eigengenes are taken, with the modules' covariates unless others are given.
 #' @param traits A matrix, vector, factor or data frame with as many rows as `x`, or anything else that `x` may be, such
 #'   as genotypes in a file. For an experiment ([gpucor-containers]): also names of its sample variables.
-#' @param p.value,fdr A number in (0, 1\]: the maximum p value, or the maximum false discovery rate by Benjamini and
-#'   Hochberg. At most one of them.
+#' @param p.value,fdr A number in (0, 1\]: the maximum p value, or false discovery rate (Benjamini and Hochberg).
 #' @param output A string: `"edges"`, a data frame of pairs; `"matrix"`, all pairs as matrices.
 #' @param method,use Strings: the measure, `r measures_in_words()`, see [gpucor-measures]; what to do with missing
 #'   values, see [gpuCor()]. By default each pair uses its complete observations, as [stats::lm()] does.

@@ -1,12 +1,10 @@
 #' Series without their confounds
 #'
 #' `gpuClean()` returns the residuals that [gpuCor()] correlates if it is given `covariates`, `bandpass` or `runs`,
-#' which [gpuAdjust()] describes. Use it where the series themselves are needed, such as for spectra, and to look at
-#' what regression leaves.
+#' which [gpuAdjust()] describes. Use it where the series themselves are needed, such as for spectra.
 #'
 #' `gpuCor(gpuClean(x, z))` equals `gpuCor(x, covariates = z)`. The functions that take `covariates` compute the same
-#' residuals without storing them, and count the degrees of freedom that regression takes: give them `covariates`, not
-#' residuals, where p values matter.
+#' residuals without storing them, and count the degrees of freedom that regression takes, as p values need.
 #'
 #' `keep` drops (scrubs, censors) rows: they are excluded from the regression and from the result. Cosines belong to all
 #' rows, so that a gap does not shift them. `gpuCor(gpuClean(x, z, keep = good))` equals
@@ -16,10 +14,8 @@
 #' covariates determine up to rounding is zero.
 #'
 #' @inheritParams gpuAdjust
-#' @param x Data as in [gpuCor()], of one subject (of several `lapply(x, gpuClean, ...)`): observations in rows, in the
-#'   order of time for `bandpass`.
-#' @param keep `NULL` for all rows, a logical vector with a value for each, or integers: their numbers (negative:
-#'   dropped).
+#' @param x Data as in [gpuCor()], of one subject (of several `lapply(x, gpuClean, ...)`): observations in rows.
+#' @param keep `NULL` for all rows, a logical vector, or integers: their numbers (negative: dropped).
 #' @param file `NULL`, or a string: the name of a new raw file, for residuals that are larger than memory.
 #' @param ...,adjustment,control `r offered_words("gpuClean")`
 #' @return A matrix of doubles with the columns of `x` and its names, and a row for each row that is kept. A matrix of

@@ -12,26 +12,23 @@
 #' * `histogram`: of all coefficients.
 #' * `maps`: centrality measures of each column:
 #'   * `"mean"`: the mean of its coefficients.
-#'   * `"z"`: the mean of their Fisher's z, each at most 8. `tanh(z)` is that of AFNI's `3dTcorrMap -Zmean`.
+#'   * `"z"`: the mean of their Fisher's z, each at most 8.
 #'   * `"icc"`: the mean of their squares, the intrinsic connectivity contrast (Martuzzi et al. 2011).
 #'   * `"eigenvector"`: eigenvector centrality, the largest value being 1, as [igraph::eigen_centrality()]. With a
 #'     threshold or density it is that of the weighted network, whose edges are stored. Otherwise it is that of `1 + r`
 #'     (Lohmann et al. 2010), for Pearson or Spearman without pairwise deletion.
 #'
-#' With `y` sums and means are over the columns of `y`, such as the mean series of regions. Pairs without a coefficient
-#' (see [gpuCor()]) are left out.
+#' With `y` sums and means are over the columns of `y`, such as series of regions. Pairs without a coefficient are left
+#' out.
 #'
 #' @inheritParams gpuCorNetwork
 #' @param x,y Data as in [gpuCor()]. A single number in the place of `y` is `threshold`.
-#' @param threshold,density A number in \[0, 1\], or several: the criterion, as in [gpuCorNetwork()]. With `density` up
-#'   to 2^25 edges are stored meanwhile, 12 bytes each; for more, two passes over all pairs find the threshold.
+#' @param threshold,density A number in \[0, 1\], or several: the criterion, as in [gpuCorNetwork()].
 #' @param power Up to 32 positive numbers.
 #' @param type A string: the similarity that is raised to a power, as in [pickPower()]. For `plot()`: `"fit"`, the
 #'   distribution of connectivity with the scale-free fit of [pickPower()]; `"hubs"`, the variables with the highest
-#'   connectivity; `"histogram"`; `"map"`, connectivity in space, at the positions `coords`; or `"auto"`, all that there
-#'   are, but no fit beside a map.
-#' @param histogram,breaks `TRUE` to count all coefficients by size, and the number of bins, an integer that divides
-#'   10,000. A run with a threshold only is faster.
+#'   connectivity; `"histogram"`; `"map"`, at the positions `coords`; or `"auto"`, all that there are.
+#' @param histogram,breaks `TRUE` to count all coefficients by size, and the number of bins, a divisor of 10,000.
 #' @param maps `NULL`, or strings: centrality measures, see Details.
 #' @param ...,adjustment,subjects,control `r offered_words("gpuConnectivity")`
 #'

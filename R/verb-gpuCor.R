@@ -10,8 +10,8 @@
 #' * `"all.obs"`: a missing value is an error.
 #' * `"complete.obs"`: rows with a missing value are dropped; an error if no row is left.
 #' * `"na.or.complete"`: the same, but all coefficients are `NA` if no row is left.
-#' * `"pairwise.complete.obs"`: each pair is computed from the rows in which both columns have values. Spearman and
-#'   Kendall rank within these rows.
+#' * `"pairwise.complete.obs"`: each pair is computed from (and ranked within) the rows in which both columns have
+#'   values.
 #'
 #' **Ties.** Spearman's rho uses average ranks, and Kendall's tau is tau-b. A constant column has the coefficient `NA`
 #' with every other column, with a warning.
@@ -34,11 +34,9 @@
 #' @param output A string: `"dist"` for an object of class [gpuCor][gpuCor-class], which has each pair once; `"matrix"`
 #'   for the matrix that `cor()` returns, which is also the result with `y`; `"list"` for the list of matrices
 #'   `coefficients`, `pairs` and `ts` of package gputools ([coming-from]).
-#' @param lag `NULL`, or integers such as `-10:10`: find for each pair the coefficient of largest size over these lags,
-#'   see the section on lags.
+#' @param lag `NULL`, or integers such as `-10:10`: find for each pair the coefficient of largest size over these lags.
 #' @param min_overlap An integer of at least 3: with `lag`, the min number of rows that must overlap. A lag that leaves
-#'   fewer is an error, as few rows have large coefficients by chance. Default: 10, or half of the rows if that is less,
-#'   but at least 3.
+#'   fewer is an error, as few rows have large coefficients by chance. Default: 10, or half of the rows if less.
 #' @param test `TRUE` adds the tests of [gpuCorTest()], as the N x N matrices `r$ts`, `r$p.value` and `r$pairs`. With
 #'   `y` or `output = "matrix"` the result is the list of `output = "list"` with `p.value`.
 #' @param ...,adjustment,subjects,control `r offered_words("gpuCor")`
@@ -60,8 +58,7 @@
 #' `"distance"` and `"mi"` the largest coefficient is taken.
 #'
 #' Without `y` the lags must be symmetric, as in `-10:10`. A pair's lag says by how many rows the second column follows
-#' the first. In the order of [stats::dist()] that is the later column; `output = "matrix"` has both, with opposite
-#' signs.
+#' the first. In the order of [stats::dist()] that is the later column; `output = "matrix"` has both.
 #'
 #' A lag at which a pair has no coefficient is skipped. `covariates` and `bandpass` are regressed out once, over all
 #' rows (not for ranks); rows with a weight of 0 are left out from both sides. There are no tests, because the largest
@@ -69,8 +66,7 @@
 #'
 #' @section Errors and warnings: What does not go together is an error ([gpucor-together]), and so is a matrix of
 #'   coefficients in the place of data without `method = "given"`. A result that does not fit in free memory, within the
-#'   limits of a container, a batch system or `ulimit -v`, is an error before anything is computed. Ctrl-C stops the
-#'   computation.
+#'   limits of a container, a batch system or `ulimit -v`, is an error at once. Ctrl-C stops the computation.
 #'
 #'   Warnings: constant columns; infinite values, such as `log2(0)`, which have no coefficient unless they are ranked;
 #'   data that look transposed, such as genes in rows, see [gpucor-package] for how to turn it off.

@@ -64,13 +64,12 @@
 #'   mean square of both). A group with heavier tails also counts as different. With `covariates` residuals are permuted
 #'   as in [gpuPermute()].
 #' * Two or more lists: labels of subjects are permuted, which are exchangeable if the subjects of all groups vary
-#'   alike. Adjusted p values are at least about 0.1 for 3 against 3 subjects (2 of 20 labelings; swapped groups are the
-#'   same), and 0.008 for 5 against 5.
+#'   alike. Adjusted p values are at least about 0.1 for 3 against 3 subjects (2 of 20 labelings), 0.008 for 5 against
+#'   5.
 #' * `paired = TRUE`, or `x` alone: the signs of the subjects' differences, or z, are flipped at random, as z is
 #'   symmetric about its mean. Adjusted p values of n subjects are at least 2 / 2^n: 0.06 for 5.
 #' * `design`: the residuals of the model without the contrast are permuted among subjects, and fitted again (Freedman
-#'   and Lane 1983). If that model has no intercept, because the contrast tests the mean itself, the residuals' signs
-#'   are flipped instead.
+#'   and Lane 1983). If that model has no intercept, the residuals' signs are flipped instead.
 #' * `blocks`: only subjects with one label are exchanged, or change their signs, as for sites whose subjects differ.
 #'   With `whole = TRUE` blocks of one size change places as a whole, such as families, or a subject's sessions in the
 #'   same order. P values without permutation know nothing of blocks: give `~ group + site`.
@@ -85,22 +84,19 @@
 #'
 #' The size of a component is the number of its pairs (`"size"`), or the sum of their t less `threshold` (`"sum"`). Slot
 #' `components` of the network has `$table`, a row for each component, the largest first, with `columns` (how many it
-#' has), `size`, `p.value` and, if each sign has its own, `sign`; and `$of`, the component of each column, for each
-#' sign.
+#' has), `size`, `p.value` and, if each sign has its own, `sign`; and `$of`, each column's component.
 #'
 #' `components = "tfce"`, threshold-free enhancement (Smith and Nichols 2009), needs no `threshold`. The score of a pair
 #' is the exact integral of `size^E * h^H` over heights h from 0 to the size of its t; `size` is the number of pairs of
 #' its component among all pairs whose t is at least h. Unless `sign` is given, it is `"each"`. The result has all
-#' pairs, with `score` and `p.adjusted`: the fraction of the permutations, including the data, whose largest score is at
-#' least that of the pair.
+#' pairs, with `score` and `p.adjusted`: the fraction of the permutations whose largest score is at least the pair's.
 #'
 #' @param x,y Two matrices with the same columns, each what [gpuCor()] takes as `x`; two lists of these, one for each
 #'   subject; two functions as in [subjects], with `subjects = c(n_x, n_y)`; or one list as `x`, see the table.
 #' @param threshold,density,k,p.value,fdr A number, at most one of them; without one, all pairs are returned.
 #'   `threshold`: see Details. `density` keeps this fraction of all pairs, and `k` so many partners of each column,
 #'   those with the largest differences. `p.value` and `fdr` as in [gpuCorNetwork()].
-#' @param sign A string: `"absolute"`, `"positive"` or `"negative"`, see Details; with `components` also `"each"`, of
-#'   which each component has one.
+#' @param sign A string: `"absolute"`, `"positive"` or `"negative"`, see Details; with `components` also `"each"`.
 #' @param method,use Strings: `"pearson"`, `"spearman"` or `"bicor"`; with random effects also `"kendall"`, `"cosine"`,
 #'   `"distance"`, or, of lists of subjects, `"coherence"`, `"concordance"` or `"given"` ([gpucor-measures]); and what
 #'   to do with missing values, see [gpuCor()].
@@ -116,13 +112,12 @@
 #' @param variance For two lists of subjects: `"equal"`, one variance of z in both groups, or `"unequal"`, Welch's t.
 #' @param classes A number, the level of significance for the correlations of each group: adds the columns `r.x` and
 #'   `r.y`, the groups' own coefficients, and `class`, one of the nine classes of DGCA (McKenzie and others 2016) such
-#'   as `"+/-"`: positive in `x`, negative in `y`; 0 if the group's own p value is above the level. Classes say nothing
-#'   about the difference.
+#'   as `"+/-"`: positive in `x`, negative in `y`; 0 if the group's p value is above the level. Classes do not test the
+#'   difference.
 #' @param seeds Names or numbers of columns; or series, a matrix or a list of one for each subject, those of `x` first:
 #'   only their pairs with all columns are compared, without a criterion. Results are matrices, columns x seeds, `NA`
 #'   for a seed with itself; `fdr` and `n_perm` refer to these pairs.
-#' @param pairs With a criterion: a mask of the pairs to compute, from [pairMask()]. Densities, rates and `n_perm` refer
-#'   to these pairs.
+#' @param pairs With a criterion: a mask of the pairs to compute, from [pairMask()]. Rates refer to these pairs.
 #' @param ...,adjustment,subjects,permutation,control `r offered_words("gpuCorCompare")` `subjects` may be the numbers
 #'   of subjects, one or two integers, if `x` and `y` are functions.
 #' @return Without a criterion: a list of class `gpuCorCompare` with `difference`, `statistic` (t or F; fixed effects: z
@@ -133,8 +128,7 @@
 #'
 #'   With a criterion: a symmetric sparse matrix of differences of class `gpuCorDifference`, a [gpuCorNetwork-class]
 #'   with slots `error`, `maxima` (of the permutations) and `components`; or a data frame `from`, `to`, `difference`,
-#'   `statistic`, `df`, `p.value`, `fdr`, `p.adjusted`, `component`, `p.component`, as far as they apply, the largest
-#'   difference first.
+#'   `statistic`, `df`, `p.value`, `fdr`, `p.adjusted`, `component`, `p.component`, as far as they apply.
 #' @references
 #'
 #' McKenzie AT, Katsyv I, Song WM, Wang M, Zhang B (2016). *BMC Systems Biology* 10, 106.

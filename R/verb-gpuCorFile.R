@@ -17,8 +17,7 @@
 #'
 #' **Uncompressed NIfTI images** (`.nii`, also CIFTI's) need only `mask`: time points are the observations, and voxels
 #' inside the mask are the variables. Values are scaled as the header says. Voxels that do not vary are not dropped, as
-#' by [voxelMatrix()], but have no coefficients. [voxelImage()], [voxelCoords()] and [parcelMeans()] take the file in
-#' the place of a matrix.
+#' by [voxelMatrix()], but have no coefficients. [voxelImage()], [voxelCoords()] and [parcelMeans()] take the file, too.
 #'
 #' A `DelayedMatrix` (such as an `HDF5Matrix`) and a `big.matrix` of package bigmemory, with observations in rows, are
 #' also read in blocks of columns. They need no `gpuCorFile()`, nor do experiments: see [gpucor-containers].
@@ -30,11 +29,9 @@
 #' [saveRDS()] saves the name of the file, not its values. The next use opens the file again and checks its size.
 #'
 #' @param file A string: the name of a file.
-#' @param dim Two integers: numbers of observations and of variables. Optional for HDF5, where they are checked.
-#'   `NULL` for images.
+#' @param dim Two integers: numbers of observations and of variables. Optional for HDF5; `NULL` for images.
 #' @param storage,offset A string: the type of the values of a raw file, `"double"` (8 bytes), `"float"` (4) or
-#'   `"integer"` (4); and the bytes before the first value. `NA` and `NaN` are missing, and of integers `NA_integer_`
-#'   (-2^31).
+#'   `"integer"` (4); and the bytes before the first value. `NA`, `NaN` and `NA_integer_` (-2^31) are missing.
 #' @param dimnames `NULL`, or a list of the names of observations and of variables, each possibly `NULL`.
 #' @param dataset,transpose The name of an HDF5 dataset, or of a group that is a sparse matrix, `NULL` for raw files,
 #'   AnnData and 10x; and `TRUE` if it has variables in its rows, as R sees them.

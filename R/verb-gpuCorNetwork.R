@@ -8,8 +8,7 @@
 #'
 #' * `threshold`: the minimum weight of an edge. The weight is `|r|`, `r` or `-r`, as `sign` says; always `r` with
 #'   `method = "distance"` and with `combine = "icc2"` or `combine = "icc3"`.
-#' * `density`: the fraction of all pairs to keep. Exactly `ceiling(density * pairs)` edges are kept, and ties with the
-#'   weakest of them.
+#' * `density`: the fraction of all pairs to keep. Exactly `ceiling(density * pairs)` edges are kept, and ties.
 #' * `k`: the k nearest neighbors of each column; of equal ones the earlier column. An edge needs one of its two columns
 #'   to have the other as a neighbor, or both with `mutual = TRUE`.
 #' * `p.value`: the maximum two-sided p value of [gpuCorTest()], not adjusted, or with `adjust = "maxT"` adjusted by
@@ -44,8 +43,7 @@
 #' Only edges of the network of all observations are counted; a looser criterion includes others.
 #'
 #' With `p.value` and `fdr`, resamples have less power, and stability is low for edges that are barely significant. Of a
-#' list of subjects, resamples have a fraction of the subjects. Stability is too optimistic if observations are not
-#' independent, as in series.
+#' list of subjects, resamples have a fraction of the subjects. Stability of series is too optimistic.
 #'
 #' [set.seed()] makes the resamples reproducible. They take about as long as so many networks.
 #'
@@ -63,8 +61,8 @@
 #' `file` writes the edges to an HDF5 file in the layout of AnnData, which `anndata.read_h5ad()` reads in Python and
 #' `HDF5Array::H5SparseMatrix(file, "X")` in R (transposed). `X` is the matrix in compressed sparse rows, with both
 #' triangles if it is symmetric; `obs` and `var` have the names, and `uns` the settings. There may be more than 2^31
-#' edges, which are an error without `file`. The file gets its name when it is complete, and must not exist before. It
-#' needs package rhdf5.
+#' edges, which are an error without `file`. The file must be new, and gets its name when it is complete. Package rhdf5
+#' is needed.
 #'
 #' Edges are buffered in memory (12 bytes each, up to a quarter of free memory), then spilled to an unlinked temporary
 #' file beside `file`. Option `gpucor.spool_bytes` sets the size of the buffer; 0 is no limit.
@@ -75,8 +73,7 @@
 #' @param threshold,density,k,p.value,fdr The criterion, see Details: a number in \[0, 1\], above 0 but for `threshold`;
 #'   for `k` an integer of at least 1. Of the first three also several.
 #' @param sign A string: `"absolute"`, `"positive"` or `"negative"`, the sign of edges. May be abbreviated.
-#' @param normalize,mutual `"clr"` for the context likelihood of each pair; with `k`, `TRUE` for mutual neighbors: see
-#'   Details.
+#' @param normalize,mutual `"clr"` for the context likelihood of each pair; with `k`, `TRUE` for mutual neighbors.
 #' @param output A string: `"matrix"`, or `"edges"` for its data frame.
 #' @param file `NULL`, or the name of a file to write, see the section on files.
 #' @param resample,fraction The number of resamples for the stability of edges, 0 for none, and the fraction of the

@@ -22,8 +22,7 @@
 #' Files of results have checksums: one that is damaged or incomplete, or belongs to another plan, is computed again.
 #'
 #' Some results take several rounds over the pairs, such as `fdr` of 17 million pairs or more. `gpuCorStatus()` and
-#' `gpuCorCollect()` say so; then rerun the same command, or use `gpuCorRun(path, "free")`, which continues with the
-#' next round by itself.
+#' `gpuCorCollect()` say so; then rerun the same command, or use `gpuCorRun(path, "free")`, which continues by itself.
 #'
 #' @section Security:
 #' The folder contains the data and the results. Only its owner may enter it; `Sys.chmod(list.dirs(path), "0770")` admits
@@ -31,15 +30,12 @@
 #' plan runs no code from its folder, in any version of R: the bytes of R objects in its files are checked before R
 #' reads them, and only vectors and lists are read. Checksums detect accidents, not forgery: whoever may write to the
 #' folder can change data and settings, and thus results, or make R stop. Admit only people whom you trust to it. Remove
-#' the folder when the result is collected: `unlink(path, recursive = TRUE)`, with `expand = FALSE` if its name has a
-#' wildcard.
+#' the folder when the result is collected: `unlink(path, recursive = TRUE)`, with `expand = FALSE`.
 #'
 #' @order 1
 #' @param path A string: the name of the folder. `gpuCorPlan()` makes it; the folder around it must exist.
-#' @param x,y Data as the function takes them: in memory, in a file ([gpuCorFile()]), or of many subjects ([subjects]).
-#' @param ... `gpuCorPlan()`: further arguments of the function. All: settings of this process, as [gpuControl()] takes
-#'   them.
-#' @param verb A string: the function, `"gpuCorNetwork"`, `"gpuConnectivity"` or `"gpuCor"`.
+#' @param verb,x,y,... The function, `"gpuCorNetwork"`, `"gpuConnectivity"` or `"gpuCor"`, and its arguments. In all
+#'   functions: settings of this process ([gpuControl()]).
 #' @param shards A number: how many shards to make; by default 16, or fewer if there are few pairs. Use several shards
 #'   for each process, of some minutes each, so that slow processes do not delay the others.
 #' @return `gpuCorPlan()`: the folder's full name, invisibly. It prints estimates for this machine: seconds for a shard,

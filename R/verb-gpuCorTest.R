@@ -32,16 +32,15 @@ gpuTtest <- function(goodPairs, coeffs) {
 #'
 #' **P values** are by default:
 #'
-#' * Pearson and bicor: Student's t with n - 2 degrees of freedom, minus the rank of the covariates. Cosine: Student's
-#'   t, for which `df` must be given.
+#' * Pearson and bicor: Student's t with n - 2 degrees of freedom, minus the rank of the covariates. Cosine: with given
+#'   `df`.
 #' * Kendall with up to `r gpucor:::EXACT_UNTOLD[["kendall"]]` observations, Spearman with up to
 #'   `r gpucor:::EXACT_UNTOLD[["spearman"]]`, without ties: the exact distribution over all permutations. With more than
 #'   14 observations only Spearman's tail is exact: with 15 below 0.001, with 20 below 5e-7; others are within 4 %.
 #' * Spearman otherwise: the symmetric beta distribution with the same first four moments (Olds 1938). It is
 #'   conservative in the tail: with 21 observations p values near 1e-9 are 40 times too large. P values of Student's t
 #'   are too small there. With weights other than 0 and 1, covariates or `df`: Student's t.
-#' * Kendall otherwise: the normal approximation with the variance for the ties of both columns, which is conservative
-#'   in the tail.
+#' * Kendall otherwise: the normal approximation with the variance for ties, conservative in the tail.
 #' * Distance: the upper tail of the chi-squared distribution with 1 degree of freedom at `n * r + 1` (Shen, Panda and
 #'   Vogelstein 2022). The test has one side: `"two.sided"` and `"greater"` are the same.
 #' * Mutual information, coherence and concordance: none; use `adjust`.
@@ -76,8 +75,7 @@ gpuTtest <- function(goodPairs, coeffs) {
 #'
 #' @inheritParams gpuCor
 #' @param x Data as in [gpuCor()]. For `plot()`: a result.
-#' @param alternative,log.p A string: `"two.sided"`, `"less"` or `"greater"`; and `TRUE` for natural logarithms of p
-#'   values.
+#' @param alternative,log.p A string: `"two.sided"`, `"less"` or `"greater"`; and `TRUE` for logarithms of p values.
 #' @param output A string: `"dist"`, or `"matrix"`, also the shape with `y`.
 #' @param exact `NULL`: see Details. `TRUE`: exact p values of rank correlations without ties, for Kendall with up to
 #'   `r gpucor:::MAX_EXACT[["kendall"]]` observations, for Spearman `r gpucor:::MAX_EXACT[["spearman"]]`; pairs with

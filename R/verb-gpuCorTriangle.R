@@ -15,8 +15,7 @@
 #' @param order A string: `"row"` or `"column"`. May be abbreviated.
 #' @param ...,adjustment,control `r offered_words("gpuCorTriangle")`
 #' @return `gpuCorTriangle()`: a numeric vector of N (N - 1) / 2 coefficients. `triangleIndex()`: a matrix with a row
-#'   for each position and columns `i` < `j`. `trianglePosition()`: a vector of positions. A position or a pair outside
-#'   the triangle is an error.
+#'   for each position and columns `i` < `j`. `trianglePosition()`: a vector of positions.
 #' @examples
 #' x <- as.matrix(mtcars)
 #' r <- gpuCorTriangle(x, method = "spearman", order = "column")

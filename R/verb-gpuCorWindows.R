@@ -7,8 +7,7 @@
 #'
 #' * `"dist"`: all coefficients. `w[[k]]` is window k as [gpuCor()] returns it.
 #' * `"network"`: the network of each window, as [gpuCorNetwork()] returns it, by `threshold`, `density` or `k`.
-#' * `"connectivity"`: degree and strength of every variable in each window, as in [gpuConnectivity()], by `threshold`
-#'   or `density`. No edge is stored.
+#' * `"connectivity"`: degree and strength of every variable in each window, by `threshold` or `density`.
 #' * `"moments"`: mean, standard deviation, minimum and maximum of each pair's coefficients over the windows in which it
 #'   has one. With `threshold`, `density` or `k`: a sparse network of the largest standard deviations only.
 #'
@@ -39,8 +38,7 @@
 #' @return An object of class `gpuCorWindows`; `w[[k]]` is window k:
 #' * `"dist"`: a matrix of pairs, in the order of [stats::dist()], by windows.
 #' * `"network"`: a list of networks ([gpuCorNetwork-class]).
-#' * `"connectivity"`: a list of matrices `degree` and `strength`, variables by windows, and the `threshold` of each
-#'   window.
+#' * `"connectivity"`: a list of matrices `degree` and `strength`, variables by windows, and each `threshold`.
 #' * `"moments"`: a list of `mean`, `sd`, `min` and `max`, each a `dist`, and `windows`, the number of windows in which
 #'   a pair has a coefficient; with a criterion, a list of `sd`, a sparse symmetric matrix, and its `threshold`.
 #'

@@ -1,17 +1,8 @@
-#' Correlation distances between rows
-#'
-#' Returns 1 - r for every pair of rows. As for [stats::dist()], items are in rows and their measurements in columns.
-#'
-#' @inheritParams gpuCor
-#' @inheritParams gpuControl
+#' @rdname gpuHclust
 #' @param x A numeric, integer or logical matrix or data frame with an item in each row; or a sparse matrix, a
 #'   `DelayedMatrix`, an HDF5 dataset ([gpuCorFile()]) or a `SummarizedExperiment`.
-#' @param ...,adjustment,control `r offered_words("gpuDist")`
-#' @return An object of class `dist` with values from 0 (same order) to 2 (opposite order). Missing values and ties are
-#'   treated as in [gpuCor()], with the same errors; the distances of a constant row are `NA`, with a warning.
-#' @examples
-#' d <- gpuDist(mtcars, method = "spearman")
-#' plot(hclust(d, method = "average"), cex = 0.7)
+#' @param use,precision As in [gpuCor()].
+#' @param ...,adjustment,control `r offered_words("gpuDist")` `gpuHclust()` takes those of [gpuControl()] only.
 #' @export
 gpuDist <- function(x, method = "spearman", use = "everything", precision = c("single", "double"), ...,
                     adjustment = NULL, control = NULL) {

@@ -26,11 +26,9 @@
 #'
 #' @param x A network of [gpuCorNetwork()], a sparse matrix of package Matrix, or all coefficients, as [gpuCor()]
 #'   returns them or as a symmetric matrix. Or data, as [gpuCorNetwork()] takes them, with a variable in each column:
-#'   the correlations are then computed, and of each column only those kept. Also a list of subjects' data, with
-#'   `combine`.
+#'   the correlations are then computed, and of each column only those kept. Also a list of subjects.
 #' @param n An integer: the number of gradients.
-#' @param fraction,kernel A number above 0 and up to 1: how much of each row is kept; and `"cosine"` or
-#'   `"normalized_angle"`.
+#' @param fraction,kernel A number up to 1: how much of each row is kept; and `"cosine"` or `"normalized_angle"`.
 #' @param alpha,time Numbers in \[0, 1\], how much the density of regions is corrected for, 0: not at all; and of at
 #'   least 0, steps of the random walk, 0 sums over all numbers of steps.
 #' @param diagonal `TRUE` if each column is its own neighbor, with weight 1, as in BrainSpace.

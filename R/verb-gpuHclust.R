@@ -1,11 +1,11 @@
-#' Hierarchical clustering
+#' Correlation distances between rows, and hierarchical clustering
 #'
-#' Returns the tree of [stats::hclust()] for tens of thousands of items, on a GPU or on the processor. There is no limit
-#' of 65,536 items.
+#' `gpuDist()` returns 1 - r for every pair of rows; as for [stats::dist()], items are in rows. `gpuHclust()` returns
+#' the tree of [stats::hclust()], also of more than 65,536 items.
 #'
-#' Distances are kept in single precision, those `1 - r` of coefficients or overlaps `r` as `r`. Heights are within 1e-6
-#' of those of [stats::hclust()], relative to the largest distance, and merges are the same, except where distances are
-#' nearly equal.
+#' `gpuHclust()`: distances are kept in single precision, those `1 - r` of coefficients or overlaps `r` as `r`. Heights
+#' are within 1e-6 of those of [stats::hclust()], relative to the largest distance, and merges are the same, but of
+#' nearly equal distances.
 #'
 #' Equal distances are treated as in package fastcluster: of equally near clusters the one whose last item comes first
 #' is merged, and merges of equal height are listed in the order in which they are found. Average linkage and Ward's
@@ -16,16 +16,16 @@
 #'
 #' @param d Distances: an object of class `dist`, as from [stats::dist()] or [gpuDist()]; or a result of [gpuCor()] or
 #'   [gpuTOM()], of which `1 - d` is taken (`1 - abs(d)` ignores signs). At least two items, and no missing distance.
-#' @param method A string, the linkage: `"average"`, `"complete"`, `"single"`, `"mcquitty"`, `"ward.D"` or `"ward.D2"`,
-#'   see [stats::hclust()]. May be abbreviated.
-#' @param ...,control `r offered_words("gpuHclust")`
-#' @return An object of class [stats::hclust]: a list with `merge`, `height`, `order`, `labels`, `method`, `call` and
-#'   `dist.method`. Infinite distances with Ward's method are an error.
+#' @param method A string: for `gpuDist()` the measure, see [gpucor-measures]; for `gpuHclust()` the linkage, as in
+#'   [stats::hclust()]. May be abbreviated.
+#' @return `gpuDist()`: an object of class `dist` with values from 0 (same order) to 2 (opposite order); the distances
+#'   of a constant row are `NA`, with a warning. `gpuHclust()`: an object of class [stats::hclust]. Infinite distances
+#'   with Ward's method are an error.
 #' @examples
-#' r <- gpuCor(as.matrix(mtcars))
-#' tree <- gpuHclust(r)
-#' plot(tree)
+#' plot(gpuHclust(gpuDist(mtcars, method = "spearman")), cex = 0.7)
+#' tree <- gpuHclust(gpuCor(mtcars)) # of 1 - r of columns
 #' cutree(tree, 3)
+#' @order 1
 #' @export
 gpuHclust <- function(d, method = c("average", "complete", "single", "mcquitty", "ward.D", "ward.D2"), ...,
                       control = NULL) {

@@ -13,12 +13,12 @@
 #' **P values** are one-sided: is the correlation above 0? The null hypothesis is that the subjects' series are
 #' independent; each may be autocorrelated, and its columns may depend on one another. A drift that all subjects share
 #' is a correlation, too: regress it out by `covariates` or `bandpass`. The coefficients of N subjects depend on each
-#' other, because each pair of subjects is in two of them. Under the null hypothesis any two have the correlation
-#' 1 / (N - 1), and their mean has twice the variance that independent ones would have. So
+#' other, because each pair of subjects is in two of them. Under the null hypothesis any two have the correlation 1 / (N
+#' - 1), and their mean has twice the variance that independent ones would have. So
 #' `t = mean(z) / (sd(z) * sqrt(2 * (N - 1) / (N - 2) / N))` has N - 1 degrees of freedom, z being `atanh(r)`, or r for
 #' the mean. Other tests of these coefficients take them as independent, and are not valid: with 10 subjects the size at
-#' 0.05 is 0.12 for `t.test(z)` and for permuted signs, and 0.15 to 0.2 for the bootstrap of subjects.
-#' The bootstrap of pairs of subjects (Chen and others 2016) is conservative: 0.004.
+#' 0.05 is 0.12 for `t.test(z)` and for permuted signs, 0.15 to 0.2 for the bootstrap of subjects, and 0.004 for that of
+#' pairs of subjects (Chen and others 2016).
 #'
 #' `n_perm` adds `p.adjusted`, which controls the family-wise error over all columns. It compares the mean of a column
 #' with the largest mean of all columns in surrogate data, in which each subject's series change by themselves, all
@@ -41,8 +41,7 @@
 #' ```
 #'
 #' @param x A list with a matrix for each subject, at least two (or a file, or anything else that a subject may be), or
-#'   a function with `subjects`, the number of subjects, see [subjects]. Rows are the times of the stimulus. Data are
-#'   read in blocks of columns.
+#'   a function with `subjects`, the number of subjects, see [subjects]. Data are read in blocks of columns.
 #' @param n_perm The number of surrogates, 0 for none.
 #' @param surrogate A string, `"rotation"` or `"phase"`: how surrogates are drawn.
 #' @param output A string: `"isc"`, or `"isfc"` for all pairs.
@@ -56,8 +55,7 @@
 #'   are `NA`, with a warning. Attribute `r` has the coefficients, subjects x columns, and `adjusted` the adjustment.
 #'   `voxelImage(result$isc, x[[1]])` is a map.
 #'
-#'   `output = "isfc"`: an object of class `gpuCor`, as a `dist`. It needs 32 bytes for each pair of columns in both
-#'   orders.
+#'   `output = "isfc"`: an object of class `gpuCor`, as a `dist`. It needs 32 bytes a pair in both orders.
 #' @references
 #' Chen G, Shin Y-W, Taylor PA, and others (2016). *NeuroImage* 142, 248-259.
 #'
@@ -72,8 +70,6 @@
 #' driven <- outer(stimulus, c(1, 0.5, 0, 0, 0, 0))
 #' subjects <- lapply(1:8, function(s) matrix(rnorm(120 * 6), 120) + driven)
 #' gpuISC(subjects, n_perm = 99)
-#' others <- rowMeans(sapply(subjects[-1], function(x) x[, 1]))
-#' all.equal(attr(gpuISC(subjects), "r")[1, 1], cor(subjects[[1]][, 1], others))
 #' gpuISC(subjects, output = "isfc")
 #' @export
 gpuISC <- function(x, n_perm = 0, surrogate = c("rotation", "phase"), output = c("isc", "isfc"), ...,

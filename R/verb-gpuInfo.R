@@ -4,7 +4,7 @@ state$devices <- 0L
 #' Choose GPUs, and show the back ends
 #'
 #' `gpuInfo()` shows the back ends, GPUs and threads that can be used. `chooseGpu()` chooses GPUs for the session; the
-#' argument `devices` chooses them for one call.
+#' argument `devices` of [gpuControl()] chooses them for one call.
 #'
 #' Several GPUs divide the pairs of one call, and each occupies one thread of the processor. Results do not depend on
 #' the number of GPUs. Only the first GPU is used for small jobs, and where copying all coefficients to main memory

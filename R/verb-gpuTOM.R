@@ -13,8 +13,8 @@
 #' | `"signed"` | with `type = "unsigned"` `abs(s + a_ij) / (f + 1 - abs(a_ij))` of adjacencies `sign(r) abs(r)^power`; otherwise equal to `"unsigned"` |
 #' | `"unsigned 2"`, `"signed 2"` | `(a_ij + s / (f - a_ij)) / 2`; the second term is 0 if neither has another neighbor |
 #'
-#' `"signed"` is the default of `TOMsimilarityFromExpr()` and `blockwiseModules()`; that of `TOMsimilarity()` is
-#' `"unsigned"`.
+#' `"signed"` is the default of `TOMsimilarityFromExpr()` and `blockwiseModules()`, `"unsigned"` that of
+#' `TOMsimilarity()`.
 #'
 #' **Missing values.** WGCNA's `use` is `"pairwise.complete.obs"`. A pair without a coefficient, such as of a constant
 #' column, is an error, because every overlap depends on all adjacencies.
@@ -39,10 +39,10 @@
 #'
 #' @order 1
 #' @inheritParams gpuCor
-#' @param x As in [gpuCor()], with genes in columns; a list of these, with `combine`; or a symmetric sparse network, see
-#'   Details. For `plot()`: a result.
-#' @param power A positive number; for several data sets one for all or one for each.
-#' @param type,TOMType,TOMDenom Strings, see Details; `type` is WGCNA's `networkType`. May be abbreviated.
+#' @param x As in [gpuCor()], with genes in columns; a list of these, with `combine`; or a sparse network. For `plot()`:
+#'   a result.
+#' @param power,type,TOMType,TOMDenom See Details: a positive number (for several data sets one for all or one for
+#'   each), and strings, which may be abbreviated; `type` is WGCNA's `networkType`.
 #' @param output A string: `"dist"`, `"matrix"`, or `"network"` for the pairs with large overlap. May be abbreviated.
 #' @param threshold,density,k With `output = "network"`: one of these, as in [gpuCorNetwork()], applied to overlaps.
 #' @param combine,probs With a list: `"min"`, `"mean"` or `"quantile"`, and the quantile, a number in \[0, 1\].
@@ -58,7 +58,6 @@
 #'   sparse network: a `dsCMatrix`.
 #'
 #' @references
-#'
 #' @examples
 #' x <- as.matrix(mtcars)
 #' tom <- gpuTOM(x, power = 3)

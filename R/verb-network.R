@@ -1,8 +1,7 @@
 #' Remove the weakest edge of each triangle of a network
 #'
 #' `gpuPrune()` applies the data processing inequality of ARACNE (Margolin and others 2006, *BMC Bioinformatics* 7, S7).
-#' If two genes interact only through a third one, their edge is the weakest of the triangle. Such edges are removed,
-#' and direct interactions remain.
+#' If two genes interact only through a third one, their edge is the weakest of the triangle. Such edges are removed.
 #'
 #' The information of an edge with the coefficient r is `-log(1 - r^2) / 2`, the mutual information of bivariate normal
 #' variables. An edge is removed if there is a triangle in which its information is less than `1 - tolerance` times that
@@ -12,8 +11,8 @@
 #' With `tolerance = 0` every triangle loses its weakest edge, unless two edges are equally weak. A tolerance of 0.1 to
 #' 0.2 keeps edges that are nearly as strong as the others, whose order may be due to errors of estimation.
 #'
-#' @param net A network of [gpuCorNetwork()] or [gpuTOM()] without `y`, or a symmetric sparse matrix of package Matrix
-#'   with entries in \[-1, 1\].
+#' @param net A network of [gpuCorNetwork()] or [gpuTOM()] without `y`, or a symmetric sparse matrix with entries in
+#'   \[-1, 1\].
 #' @param tolerance A number in \[0, 1\].
 #' @param ...,control `r offered_words("gpuPrune")`
 #' @return `net` without the removed edges: slot `edges` has their number, and slot `adjusted` the tolerance, as

@@ -10,14 +10,11 @@ is_of_sets <- function(x) inherits(x, "gpuConsensusModules")
 #'
 #' @param x,modules An object of class `gpuModules`.
 #' @param type A string, for `plot()`: `"tree"` or `"stability"`.
-#' @param traits,covariates For `plot()`: the traits of the samples, or `NULL`, and covariates, by default those of the
-#'   modules, as in [gpuAssociation()].
+#' @param traits,covariates For `plot()`: traits of the samples, and covariates, as in [gpuAssociation()].
 #' @param colors For `plot()`: what to show in rows of colors below the modules: a vector with a value for each gene,
-#'   names of colors, groups, or numbers, such as correlations with a trait; other modules; or a list of these with the
-#'   names of the rows.
+#'   names of colors, groups, or numbers, such as correlations with a trait; other modules; or a named list of these.
 #' @param numeric `TRUE` to name modules by their numbers, as WGCNA's `numericLabels` does.
-#' @param ... For `plot()`: see [summary.gpuCorNetwork]; with `traits` also arguments of [gpuAssociation()] such as
-#'   `method`. Otherwise not used.
+#' @param ... For `plot()`: see [summary.gpuCorNetwork]; with `traits` also those of [gpuAssociation()].
 #' @return `as.data.frame()`: a row for each gene, with `gene`, `module` (a number), `color`, `kME` with its own
 #'   module's eigengene, `kWithin` and, if the call asked for it, `stability`; these are `NA` for a gene in no module.
 #'   For several data sets there are columns for each set, such as `kME.control`.

@@ -67,8 +67,7 @@
 #'   `"pairwise.complete.obs"`.
 #' @param deepSplit,detectCutHeight,cut An integer, 0 to 4: how readily branches are split; the dissimilarity at which
 #'   they are cut; and a named list of further arguments of `dynamicTreeCut::cutreeDynamic()`, such as `minGap`.
-#' @param minModuleSize An integer: the minimum number of genes in a module; `NULL`: 20, or half of the genes if these
-#'   are fewer than 40.
+#' @param minModuleSize An integer: the minimum number of genes in a module; `NULL`: 20, or half of the genes if fewer.
 #' @param minCoreKME,minCoreKMESize,minKMEtoStay,reassignThreshold,mergeCutHeight Numbers, see steps 4 to 6.
 #'   `minCoreKMESize = NULL`: a third of `minModuleSize`; `minKMEtoStay = NULL`: 0.3, or 0.2 for several data sets;
 #'   `reassignThreshold`: 0, no gene is reassigned; `NULL`, 1e-6.

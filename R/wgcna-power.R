@@ -15,16 +15,15 @@
 #'
 #' Differences from WGCNA: all pairs of genes are used, without blocks, and powers need not be integers. The estimate
 #' needs a negative slope, because a network whose line rises is not scale-free; `powerEstimate` of
-#' `pickSoftThreshold()` ignores the slope. `plot()` shows the signed R^2, `-sign(slope) * SFT.R.sq`, as WGCNA's
-#' tutorials do.
+#' `pickSoftThreshold()` ignores the slope. `plot()` shows the signed R^2, `-sign(slope) * SFT.R.sq`.
 #'
 #' @inheritParams gpuCor
 #' @param x As in [gpuCor()], with at least three genes in columns.
 #' @param power Numbers above 0: the powers to try.
 #' @param type A string: how a coefficient becomes an adjacency, see Details. May be abbreviated.
 #' @param pairs `NULL`, or a mask of the pairs to compute, of [pairMask()].
-#' @param r_squared,breaks The estimate is the lowest power with a negative slope and an `SFT.R.sq` above `r_squared`, a
-#'   number in \[0, 1\], from so many bins.
+#' @param r_squared,breaks The estimate is the lowest power with a negative slope and an `SFT.R.sq` above `r_squared`,
+#'   from so many bins.
 #' @param ...,adjustment,subjects,control `r offered_words("pickPower")`
 #'
 #' @return A list of class `gpuCorPower`: `powerEstimate`, the lowest power that fits, or `NA`; and `fitIndices`, a data

@@ -61,21 +61,19 @@
 #' * Missing values are an error, or imputed (`use`), where WGCNA leaves them out pair by pair.
 #'
 #' @param reference,test Expression values, samples in rows and genes in columns, as in [gpuModules()]: the data that
-#'   the modules are from, and other data with some of the same genes. Without column names the genes are matched by
-#'   position.
+#'   the modules are from, and other data with some of the same genes. Without names, genes are matched by position.
 #' @param modules The result of [gpuModules()] for `reference`; or the label of each gene, a vector of numbers or text
 #'   in the order of the columns of `reference`, or named by genes. 0, `"grey"` and `NA`: in no module.
 #' @param n_perm An integer: the number of permutations; 0: only observed statistics and ranks.
-#' @param power A positive number, or `NULL`: the power of `modules` if [gpuModules()] made them, otherwise WGCNA's, 6,
-#'   or 12 in signed networks.
+#' @param power A positive number, or `NULL`: the power of `modules` if [gpuModules()] made them, else 6, or 12 if
+#'   signed.
 #' @param type A string, how a coefficient becomes an adjacency, see [pickPower()]. Default: that of `modules`.
 #' @param network A string: `"adjacency"`, or `"overlap"` for the topological overlap instead.
 #' @param use A string: `"everything"` or `"all.obs"`, missing values are an error; `"pairwise.complete.obs"`, samples
 #'   and then genes with more than half of their values missing are left out, and other missing values are imputed as
 #'   for the eigengenes of [gpuModules()], among the matched genes.
 #' @param gold An integer: the number of genes of the negative control, at most half of the matched ones; below 3: none.
-#' @param null A string: `"labels"`, genes are drawn in `test` only; `"random sets"`, the same genes in both data sets,
-#'   which takes longer.
+#' @param null A string: `"labels"`, genes are drawn in `test` only; `"random sets"`, in both, which takes longer.
 #' @param ...,adjustment,control `r offered_words("gpuPreservation")`
 #'   If the modules were made with `covariates`, give them here, too: a list with an element for `reference` and one for
 #'   `test`, or one formula for both, whose variables are in `data`, which is also a list of two.
