@@ -1,7 +1,6 @@
 #' P values: for which data they are valid
 #'
-#' These tables show for which data the p values of each test are valid, so that you can choose a test for yours. All
-#' statements are from simulations under the null hypothesis.
+#' These tables show for which data the p values of each test are valid, by simulations under the null hypothesis.
 #'
 #' In short:
 #'

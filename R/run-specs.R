@@ -13,8 +13,7 @@
 #' @param protect As `covariates`: effects of interest that the covariates must not take.
 #' @param bandpass,tr Two numbers: the lowest and the highest frequency in Hz to keep (which may be `Inf`); and the
 #'   seconds between two observations, by default `attr(x, "tr")`, which [voxelMatrix()] sets.
-#' @param runs A vector with a label for each observation, such as `rep(1:2, c(200, 180))`, if several runs (scans,
-#'   sessions) follow one another in `x`.
+#' @param runs A label for each observation, such as `rep(1:2, c(200, 180))`, if several runs follow one another in `x`.
 #' @param weights,weights_are A number of at least 0 for each observation, and what these mean, see the section on
 #'   weights. Weight 0 excludes an observation: to censor (scrub) volumes, give `TRUE` for those to keep.
 #' @param df A number, or `"bartlett"`: the degrees of freedom of p values, for autocorrelated series.
@@ -160,8 +159,8 @@ REGRESSION <- list(covariates = c("covariates", "data", "protect"), bandpass = c
 #' @param subject_weights A positive number for each subject. Default: equal weights for `"mean"`; n - 3 for `"fisher"`,
 #'   n being the number of observations, which minimizes the variance.
 #' @param probs,above Numbers, of `combine = "quantile"` (in \[0, 1\], default 0.5) and of `combine = "fraction"`.
-#' @param na.rm `FALSE`: a pair without a coefficient in one subject has none, with a warning. `TRUE`: the other
-#'   subjects' coefficients are combined.
+#' @param na.rm `FALSE`: a pair without a coefficient in one subject has none, with a warning. `TRUE`: the others' are
+#'   combined.
 #' @param effects A string: `"random"` or `"fixed"`, see the section on p values.
 #' @export
 gpuSubjects <- function(combine = NULL, subjects = NULL, subject_weights = NULL, probs = NULL, above = NULL,

@@ -150,8 +150,9 @@ offered_words <- function(verb) {
   further <- setdiff(offered_by(verb), names(formals(verb)))
   of <- lapply(SPECS, function(maker) intersect(names(formals(maker)), further))
   of <- of[lengths(of) > 0L]
-  each <- Map(of, SPECS[names(of)], names(of), f = function(names, maker, argument) {
-    paste0(paste0("`", names, "`", collapse = ", "), " ([", maker, "()], or a whole one as `", argument, "`)")
+  each <- Map(of, SPECS[names(of)], f = function(names, maker) {
+    paste0(paste0("`", names, "`", collapse = ", "), " of [", maker, "()]")
   })
-  paste0("Further arguments, by name: ", paste(each, collapse = "; "), ".")
+  paste0("Arguments by name: ", paste(each, collapse = "; "), ". ", listed(names(of), "and", quote = "`"),
+         ngettext(length(of), " takes what this function returns.", " take what these functions return."))
 }

@@ -36,8 +36,8 @@
 #' \item{degree, strength}{with a threshold: the number of edges of each column, and the sum of their weights; with
 #'   several thresholds matrices, column x threshold}
 #' \item{soft}{with `power`: a matrix, column x power}
-#' \item{mean, z, icc, eigenvector}{with `maps`: a number for each column, or `NA` if it has no coefficient; for several
-#'   thresholds `eigenvector` is a matrix}
+#' \item{mean, z, icc, eigenvector}{with `maps`: a number for each column, `NA` if it has none; for several thresholds
+#'   `eigenvector` is a matrix}
 #' \item{threshold, edges}{the thresholds and the numbers of edges}
 #' \item{histogram}{with `histogram`: an object of class [graphics::hist]}
 #' \item{pairs, n_obs, method, sign, type, power}{the number of pairs and of observations, and arguments}

@@ -13,8 +13,8 @@
 #' * `"pairwise.complete.obs"`: each pair is computed from (and ranked within) the rows in which both columns have
 #'   values.
 #'
-#' **Ties.** Spearman's rho uses average ranks, and Kendall's tau is tau-b. A constant column has the coefficient `NA`
-#' with every other column, with a warning.
+#' **Ties.** Spearman's rho uses average ranks, and Kendall's tau is tau-b. The coefficients of a constant column are
+#' `NA`, with a warning.
 #'
 #' **Accuracy.** Pearson and Spearman are within 1e-6 of double precision, and with `precision = "double"` within 1e-13
 #' of [stats::cor()]. Double precision takes twice the memory and, on a processor, two to three times as long; on a GPU

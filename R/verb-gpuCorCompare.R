@@ -61,8 +61,7 @@
 #'
 #' * Matrices: rows are permuted, which must be independent. Within each group, columns (for Spearman their ranks) are
 #'   first centered by the median and divided by the median absolute deviation (if that is 0 in a group, by the root
-#'   mean square of both). A group with heavier tails also counts as different. With `covariates` residuals are permuted
-#'   as in [gpuPermute()].
+#'   mean square of both). A group with heavier tails also counts as different. With `covariates` see [gpuPermute()].
 #' * Two or more lists: labels of subjects are permuted, which are exchangeable if the subjects of all groups vary
 #'   alike. Adjusted p values are at least about 0.1 for 3 against 3 subjects (2 of 20 labelings), 0.008 for 5 against
 #'   5.

@@ -43,8 +43,8 @@
 #'   a pair has a coefficient; with a criterion, a list of `sd`, a sparse symmetric matrix, and its `threshold`.
 #'
 #' Attribute `windows` is a data frame with the `start`, `end`, `centre` and, if known, `time` of each window.
-#' `summary()` has a row for each window, or for moments for each quantile. `as.data.frame()` has a row for each pair,
-#' edge or variable of each window.
+#' `summary()` has a row for each window, or for moments for each quantile. `as.data.frame()`: for each pair, edge or
+#' variable.
 #'
 #' @references
 #' Allen EA, Damaraju E, Plis SM, Erhardt EB, Eichele T, Calhoun VD (2014). *Cerebral Cortex* 24, 663-676.

@@ -3,8 +3,8 @@
 #' `gpuISC()` correlates each column of each subject, such as a voxel or a region, with the mean of the same column over
 #' all other subjects (leave-one-out; Hasson and others 2004). Where subjects watched or heard the same stimulus, the
 #' result shows which columns follow it. `x` is a list of the subjects' matrices, with the same columns and rows. The
-#' result is a data frame with the correlation and p value of each column; with `output = "isfc"`, the inter-subject
-#' functional connectivity of all pairs.
+#' result is a data frame with the correlation and p value of each column; with `output = "isfc"`, ISFC of all pairs,
+#' see below.
 #'
 #' With `x[[s]]` the matrix of subject s, the coefficients are `cor(x[[s]][, v], rowMeans(others))`, where `others` has
 #' column v of the other subjects. The mean is that of the values as they are: `scale()` them if subjects have different
@@ -30,10 +30,10 @@
 #' small ([gpucor-p-values]). Two subjects of n rows have n rotations only, and p values of about 1 / n or more.
 #' [set.seed()] makes the result reproducible.
 #'
-#' **ISFC** (Simony and others 2016) of columns i and j is the correlation of i with the others' mean of j, and of j
-#' with that of i, combined over the subjects and both orders: by the mean of z, or with `combine = "mean"` of r. The
-#' result is as of [gpuCor()], and its diagonal is the inter-subject correlation. For a network, give the others' means
-#' as `y`; its edges are from a column to a mean:
+#' **ISFC**, inter-subject functional connectivity (Simony and others 2016), of columns i and j is the correlation of i
+#' with the others' mean of j, and of j with that of i, combined over the subjects and both orders: by the mean of z, or
+#' with `combine = "mean"` of r. The result is as of [gpuCor()], and its diagonal is the inter-subject correlation. For
+#' a network, give the others' means as `y`; its edges are from a column to a mean:
 #'
 #' ```
 #' others <- lapply(seq_along(x), function(s) Reduce(`+`, x[-s]) / (length(x) - 1))

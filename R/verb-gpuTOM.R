@@ -54,8 +54,8 @@
 #' @return `output = "dist"`: an object of class [gpuTOM][gpuCor-class] with the overlap of each pair, in the order of
 #'   [stats::dist()]; [gpuHclust()] makes a tree of it. Attributes are the arguments, and for several data sets the
 #'   powers that scaled them, `scales`. `"matrix"`: the N x N matrix with ones in its diagonal. `"network"`: a symmetric
-#'   sparse matrix of class `gpuTOMNetwork`, a [gpuCorNetwork-class] whose slot `overlap` has the arguments. For a
-#'   sparse network: a `dsCMatrix`.
+#'   sparse matrix of class `gpuTOMNetwork`, a [gpuCorNetwork-class] whose slot `overlap` has the arguments. Of a sparse
+#'   network: a `dsCMatrix`.
 #'
 #' @references
 #' @examples
