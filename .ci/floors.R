@@ -1,21 +1,28 @@
 # The files of R/ by floor: a function calls functions of its own file, of files of its floor that do not call back, and
 # of floors below. Shows each call upwards and each circle of files, and fails if there is any.
-# The floor of images could be a package of its own: between it and the others only what is listed here is called, and
-# exported functions and those of the base floor.
+# Some floors are bound, as each could be a package of its own: between one of them and the others only what is listed
+# here is called, and exported functions and those of the base floor.
 #   Rscript --vanilla .ci/floors.R
 source(".ci/circle.R")
 floors <- c("base", "run", "data", "step", "class", "plot", "image", "plan", "verb", "wgcna", "gputools", "help")
 
-# What other floors call of images, from below, too: gpuCorFile() of an image, the mask of gpuClean()'s result, and what
-# is behind a network.
-images_give <- c("image_file", "is_image_name", "check_image_file", "read_image_columns", "knows_voxels",
-                 "bright_places")
-
-# What images call of other floors.
-images_take <- c(
-  "check_data_file", # files
-  "new_file", "check_matrix_like", "as_variables", "dense_columns", # x
-  "draw_carpet" # pictures
+# Of each bound floor what other floors call of it, from below, too (give), and what it calls of others (take).
+bounds <- list(
+  # gpuCorFile() of an image, the mask of gpuClean()'s result, and what is behind a network
+  image = list(give = c("image_file", "is_image_name", "check_image_file", "read_image_columns", "knows_voxels",
+                        "bright_places"),
+               take = c("check_data_file", # files
+                        "new_file", "check_matrix_like", "as_variables", "dense_columns", # x
+                        "draw_carpet")), # pictures
+  wgcna = list(take = c("specs_of", "features_of", "refuse_given", "powers_of_sets", "check_consensus", # arguments
+                        "genes_of", "taking_part", "differing", "check_same_variables", "pick_columns", # data
+                        "column_names",
+                        "empty_run", "part_of", "checked", "each_subject", "check_memory", # runs
+                        "draw_units", "MIN_RESAMPLE", # resamples
+                        "new_summary", "adjusted_line", "draw_associations")), # results
+  gputools = list(take = c("specs_of", "check_not_threshold", # arguments
+                           "check_input", "without_observation_names", "check_copy_memory", "check_memory", # data
+                           "new_run", "check_testable", "significance_of", "p_of_r", "SAME_COEFFICIENT")) # tests
 )
 
 files <- list.files("R", "[.]R$", full.names = TRUE)
@@ -43,18 +50,21 @@ for (file in basename(files)[is.na(floor_of(basename(files)))]) {
   if (file != "gpucor-package.R") cat(file, "has no floor's name in front\n")
 }
 calls <- calls[!is.na(floor_of(calls$from)) & !is.na(floor_of(calls$to)), ]
-up <- calls[floor_of(calls$to) > floor_of(calls$from) & !calls$name %in% images_give, ]
+up <- calls[floor_of(calls$to) > floor_of(calls$from) & !calls$name %in% unlist(lapply(bounds, `[[`, "give")), ]
 cat(sprintf("%s: %s() uses %s of %s, a floor above\n", up$from, up$by, up$name, up$to), sep = "")
 
-is_image <- startsWith(calls$from, "image-")
-of_image <- startsWith(calls$to, "image-")
 exported <- sub("^export[(](.*)[)]$", "\\1", readLines("NAMESPACE"))
-bound <- calls[is_image != of_image & !startsWith(calls$to, "base-") & !calls$name %in% exported, ]
-stray <- bound[!bound$name %in% c(images_give, images_take), ]
-cat(sprintf("%s: %s() uses %s of %s, which images neither give nor take\n", stray$from, stray$by, stray$name, stray$to),
-    sep = "")
-idle <- setdiff(c(images_give, images_take), bound$name)
-if (length(idle)) cat("no longer used between images and other floors:", toString(idle), "\n")
+crossings <- unlist(lapply(names(bounds), function(floor) {
+  is_of <- function(files) startsWith(files, paste0(floor, "-"))
+  over <- calls[is_of(calls$from) != is_of(calls$to), ]
+  over <- over[!startsWith(over$to, "base-") & !over$name %in% exported, ]
+  listed <- unlist(bounds[[floor]])
+  stray <- over[!over$name %in% listed, ]
+  idle <- setdiff(listed, over$name)
+  c(sprintf("%s: %s() uses %s of %s, which floor %s neither gives nor takes\n", stray$from, stray$by, stray$name,
+            stray$to, floor), sprintf("%s is no longer used between floor %s and others\n", idle, floor))
+}))
+cat(crossings, sep = "")
 
 # Data outside memory are read by ask_columns(), whose errors name the columns and from which no interrupt ends R: only
 # read_run() takes a kind's read(), and it serves ask_columns(), and read_columns() for raw files, which the engine
@@ -88,5 +98,5 @@ passed_by <- calls[calls$name == "call_engine" & !startsWith(calls$from, "plan-"
 cat(sprintf("%s: %s() calls the engine past perform()\n", passed_by$from, passed_by$by), sep = "")
 
 circle <- show_circle(calls[floor_of(calls$to) == floor_of(calls$from), c("from", "to")])
-is_wrong <- c(nrow(up), nrow(passed_by), nrow(stray), nrow(opened), length(c(idle, unguarded, patterns, unsealed, circle))) > 0L
+is_wrong <- c(nrow(up), nrow(passed_by), nrow(opened), length(c(crossings, unguarded, patterns, unsealed, circle))) > 0L
 quit(status = as.integer(any(is_wrong)))

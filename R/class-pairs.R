@@ -118,11 +118,9 @@ describe_pairs <- function(x) {
 
 # Describes the settings of topological overlap. `d`: attributes of overlaps, or slot `overlap` of a network.
 describe_rule <- function(d) {
-  paste0(power_words(d$power), ", ", d$type, "; TOMType \"", d$TOMType,
+  paste0(ngettext(length(d$power), "power ", "powers "), toString(d$power), ", ", d$type, "; TOMType \"", d$TOMType,
          "\", TOMDenom \"", d$TOMDenom, "\"", if (!is.null(d$combine)) paste0("; combine \"", d$combine, "\""))
 }
-
-power_words <- function(power) paste(if (length(power) > 1L) "powers" else "power", toString(power))
 
 #' @method print allPairs
 #' @export

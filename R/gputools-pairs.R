@@ -89,9 +89,10 @@ gpuCorPerm <- function(x, y = NULL, B = 1000L, method = "pearson", precision = c
                        ...) {
   specs <- specs_of("gpuCorPerm", ...)
   method <- check_method(method)
-  precision <- check_choice(precision, precisions, "precision")
+  precision <- check_choice(precision, eval(formals()$precision), "precision")
   n_perm <- check_whole(B, "B", 1, 1e9)
   input <- check_input(x, y, check_use("all.obs"), method, specs$control$assay)
+  specs$control$assay <- NULL # of what has been read
   for (name in c("x", "y")) {
     data <- input[[name]]
     if (!is.null(data) && !is.matrix(data)) check_copy_memory(data, name)
@@ -107,27 +108,19 @@ gpuCorPerm <- function(x, y = NULL, B = 1000L, method = "pearson", precision = c
   }
   cor_with <- function(columns) {
     gpuCor(first, columns, method, use, output = "matrix", precision = precision, adjustment = specs$adjustment,
-           control = run_of(specs$control))
+           control = specs$control)
   }
   observed <- cor_with(second)
   strength <- abs(observed) - if (precision == "double") 1e-10 else SAME_COEFFICIENT
   if (is.null(y)) diag(strength) <- NA
-  found <- shuffled_counts(second, strength, n_perm, function(columns) repeated(cor_with(columns)))
-  larger <- strength # the number of maxima that reach each strength
-  larger[] <- n_perm - findInterval(strength, sort(found$maxima), left.open = TRUE)
-  list(coefficients = observed, p.value = (found$counts + 1) / (n_perm + 1), p.adjusted = (larger + 1) / (n_perm + 1))
-}
-
-# Permutes the rows of y n_perm times. Returns how many coefficients of each pair reach `strength`, and the max over all
-# pairs of each permutation. Permuted copies are side by side, so that a call computes BLOCK_VALUES coefficients.
-shuffled_counts <- function(y, strength, n_perm, cor_of) {
-  counts <- strength * 0
-  maxima <- numeric(n_perm)
-  width <- max(1, BLOCK_VALUES %/% max(1, length(strength), length(y)))
+  counts <- strength * 0 # how many coefficients of each pair reach its strength
+  maxima <- numeric(n_perm) # over all pairs, of each permutation
+  # Permuted copies are side by side, so that a call computes BLOCK_VALUES coefficients.
+  width <- max(1, BLOCK_VALUES %/% max(1, length(strength), length(second)))
   for (of_block in split(seq_len(n_perm), (seq_len(n_perm) - 1) %/% width)) {
-    orders <- vapply(of_block, function(b) sample.int(nrow(y)), integer(nrow(y)))
-    r <- abs(cor_of(matrix(y[orders, ], nrow(y))))
-    dim(r) <- c(nrow(strength), length(of_block), ncol(y))
+    orders <- vapply(of_block, function(b) sample.int(nrow(second)), integer(nrow(second)))
+    r <- abs(repeated(cor_with(matrix(second[orders, ], nrow(second)))))
+    dim(r) <- c(nrow(strength), length(of_block), ncol(second))
     for (b in seq_along(of_block)) {
       one <- r[, b, ]
       counts <- counts + (one >= strength)
@@ -135,5 +128,7 @@ shuffled_counts <- function(y, strength, n_perm, cor_of) {
       maxima[of_block[b]] <- max(one, -1, na.rm = TRUE)
     }
   }
-  list(counts = counts, maxima = maxima)
+  larger <- strength # the number of maxima that reach each strength
+  larger[] <- n_perm - findInterval(strength, sort(maxima), left.open = TRUE)
+  list(coefficients = observed, p.value = (counts + 1) / (n_perm + 1), p.adjusted = (larger + 1) / (n_perm + 1))
 }

@@ -13,33 +13,28 @@ engine_cuts <- function(cut) {
   all(taken) && !any(names(cut) %in% OTHER_CUT)
 }
 
-# Defaults of maxCoreScatter for each deepSplit. A number between two is extrapolated from the nearest one and the next.
+# Defaults of maxCoreScatter for each deepSplit.
 CORE_SCATTERS <- c(0.64, 0.73, 0.82, 0.91, 0.95)
-
-at_deep_split <- function(values, deep_split) {
-  nearest <- round(deep_split + 1)
-  if (nearest >= length(values)) return(values[length(values)])
-  beyond <- deep_split + 1 - nearest
-  values[nearest] * (1 - beyond) + values[nearest + 1] * beyond
-}
 
 # Returns the rules that the engine reads, in this order: cut_height, min_size, max_core_scatter, min_gap,
 # min_split_height, max_pam_distance, is_pam, respects_tree, respects_small.
 cut_rules <- function(heights, cut) {
+  at_deep_split <- function(values) { # between two numbers, extrapolated from the nearest one and the next
+    nearest <- round(cut$deepSplit + 1)
+    if (nearest >= length(values)) return(values[length(values)])
+    beyond <- cut$deepSplit + 1 - nearest
+    values[nearest] * (1 - beyond) + values[nearest + 1] * beyond
+  }
   or <- function(name, default) if (is.null(cut[[name]])) default else cut[[name]]
   low <- heights[max(1, round(0.05 * length(heights)))]
   top <- min(or("cutHeight", 0.99 * (max(heights) - low) + low), max(heights))
-  scatter <- or("maxCoreScatter", at_deep_split(CORE_SCATTERS, cut$deepSplit))
-  gap <- or("minGap", at_deep_split((1 - CORE_SCATTERS) * 3 / 4, cut$deepSplit))
+  scatter <- or("maxCoreScatter", at_deep_split(CORE_SCATTERS))
+  gap <- or("minGap", at_deep_split((1 - CORE_SCATTERS) * 3 / 4))
   pam <- if ("maxPamDist" %in% names(cut)) "maxPamDist" else "cutHeight" # also where the cut is above the tree
   as.numeric(c(top, cut$minClusterSize, or("maxAbsCoreScatter", low + scatter * (top - low)),
                or("minAbsGap", gap * (top - low)),
                or("minAbsSplitHeight", low + or("minSplitHeight", 0) * (top - low)), or(pam, top), cut$pamStage,
                cut$pamRespectsDendro, or("respectSmallClusters", TRUE)))
-}
-
-cut_by_engine <- function(tree, tom, cut, threads) {
-  checked(.Call(r_cut_tree, tom, TRUE, tree$merge, tree$height, cut_rules(tree$height, cut), threads))
 }
 
 cut_by_package <- function(tree, tom, cut, threads) {

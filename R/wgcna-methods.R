@@ -45,6 +45,7 @@ NULL
 
 describe_modules <- function(x) {
   sizes <- module_sizes(x)
+  power <- unique(x$power)
   samples <- vapply(x$n_obs, n_of, "", "sample")
   if (is_of_sets(x)) {
     samples <- toString(paste0(names(samples), " (", samples, ")"))
@@ -52,7 +53,8 @@ describe_modules <- function(x) {
   }
   paste0(n_of(length(sizes), if (is_of_sets(x)) "consensus module" else "module"), " of ", format_count(sum(sizes)),
          " of ", n_of(length(x$labels), "gene"), ", ", samples, "\n", method_title(x$method), ", ", x$type,
-         " network, ", power_words(unique(x$power)), ", ", x$TOMType, " topological overlap\n",
+         " network, ", ngettext(length(power), "power ", "powers "), toString(power), ", ", x$TOMType,
+         " topological overlap\n",
          adjusted_line(attr(x, "adjusted"), x$method))
 }
 
@@ -273,7 +275,7 @@ number_modules <- function(labels) {
 describe_preservation <- function(x) {
   paste0("Preservation of ", n_of(nrow(x$modules), "module"), " of ", n_of(x$genes, "gene"), ": ",
          n_of(x$n_obs[["reference"]], "reference sample"), ", ", n_of(x$n_obs[["test"]], "test sample"), "\n",
-         if (x$network == "overlap") "topological overlap of a ", x$type, " network, ", power_words(x$power), ", ",
+         if (x$network == "overlap") "topological overlap of a ", x$type, " network, ", "power ", x$power, ", ",
          n_of(x$n_perm, "permutation"), "\n", adjusted_line(attr(x, "adjusted"), "pearson"))
 }
 

@@ -11,10 +11,9 @@ MIN_SAMPLES <- 4
 # or NULL). A set is list(x: the included genes and samples, samples: TRUE for included ones, sample_names: of all), to
 # which gpuModules() adds power and fit. `several`: TRUE if x is a list of data sets.
 module_data <- function(x, several, use, specs) {
-  asked <- specs$adjustment
   n <- if (several) length(x) else 1L
   read_set <- function(k) {
-    set <- genes_of(if (several) x[[k]] else x, use, specs$control$assay, asked_of_subject(asked, k, n))
+    set <- genes_of(if (several) x[[k]] else x, use, specs, k, n)
     if (nrow(set$x) >= MIN_SAMPLES) return(set)
     fail("'x' has ", n_of(nrow(set$x), "row"), " (samples); modules need at least ", MIN_SAMPLES)
   }
@@ -35,7 +34,7 @@ module_data <- function(x, several, use, specs) {
     if (!all(samples)) x <- x[samples, , drop = FALSE]
     list(x = x, samples = samples, sample_names = names)
   })
-  covariates <- if (!is.null(asked$covariates)) lapply(read, `[[`, "covariates")
+  covariates <- if (!is.null(specs$adjustment$covariates)) lapply(read, `[[`, "covariates")
   list(sets = sets, genes = good$genes, names = colnames(x[[1L]]),
        covariates = if (several) covariates else covariates[[1L]])
 }
@@ -43,57 +42,6 @@ module_data <- function(x, several, use, specs) {
 # What gpuModules() and gpuPreservation() take for `use`, and the hint if it is something else.
 MODULE_USES <- c("everything", "all.obs", "pairwise.complete.obs")
 OTHER_USES <- "; leave incomplete samples out yourself, x[complete.cases(x), ]"
-
-# Returns list(x: genes, adjusted for covariates; covariates: a numeric matrix, or NULL). `asked`: list(covariates,
-# data).
-genes_of <- function(given, use, assay, asked) {
-  check_has_assay(given, NULL, assay)
-  x <- check_variables(given, "x", assay)
-  check_matrix_like(x, "a gene in each column")
-  warn_transposed(given, x)
-  if (is.null(asked$covariates)) return(list(x = x))
-  adjusted <- residuals_of(x, asked, observations_of(given))
-  missing <- which(is.na(adjusted$covariates), arr.ind = TRUE)
-  if (nrow(missing) && use != "pairwise.complete.obs") {
-    fail("'covariates' is missing ", spot_of(adjusted$covariates, missing), "; leave such samples out, or use = ",
-         "\"pairwise.complete.obs\"")
-  }
-  adjusted
-}
-
-# Returns list(genes, samples: a list): TRUE for those that are included.
-taking_part <- function(sets, use) {
-  has_gaps <- any(vapply(sets, has_missing, NA))
-  if (has_gaps && use != "pairwise.complete.obs") {
-    fail("'x' has missing values; use = \"pairwise.complete.obs\" leaves them out pair by pair, as WGCNA does")
-  }
-  for (x in sets) { # eigengenes need finite values for every measure
-    bad <- which(as.logical(unlist(column_blocks(x, function(values) colSums(is.infinite(values)) > 0))))
-    if (length(bad)) {
-      fail("'x' has infinite values, in ", column_names(bad, colnames(x)), "; ", INFINITE_WAY_OUT,
-           ". Or leave out genes, x[, colSums(is.infinite(x)) == 0]")
-    }
-  }
-  if (!has_gaps) {
-    return(list(genes = Reduce(`&`, lapply(sets, differing)), samples = lapply(sets, function(x) rep(TRUE, nrow(x)))))
-  }
-  sets <- lapply(sets, as.matrix)
-  good <- with_our_errors(if (length(sets) == 1L) {
-    WGCNA::goodSamplesGenes(sets[[1L]], verbose = 0)
-  } else {
-    WGCNA::goodSamplesGenesMS(lapply(sets, function(x) list(data = x)), verbose = 0)
-  }, "'x' has too many missing values: ")
-  list(genes = good$goodGenes, samples = if (length(sets) == 1L) list(good$goodSamples) else good$goodSamples)
-}
-
-# Returns TRUE for columns with variance, by WGCNA's criterion.
-differing <- function(x) {
-  size <- max(0, unlist(column_blocks(x, function(values) max(0, abs(values)))))
-  spread <- unlist(column_blocks(x, function(values) {
-    colSums(sweep(values, 2L, colMeans(values))^2) / (nrow(values) - 1)
-  }))
-  spread > (1e-10 * size)^2 & !is.na(spread)
-}
 
 pick_named <- function(x, columns) {
   values <- pick_columns(x, columns)
@@ -103,7 +51,7 @@ pick_named <- function(x, columns) {
 
 # ---- steps 3 to 7
 
-# Returns list(colors, unmerged: their colors before step 6; tree; scales: as in cut_tree()).
+# Returns list(colors, unmerged: their colors before step 6; tree, scales, options: as in cut_tree()).
 found_modules <- function(sets, job) {
   found <- cut_tree(sets, job)
   labels <- found$labels
@@ -117,43 +65,43 @@ found_modules <- function(sets, job) {
   modules <- module_colors(merged)
   size <- as.vector(table(factor(merged, modules)))
   colors <- WGCNA::labels2colors(match(merged, modules[order(-size)], nomatch = 0L))
-  list(colors = colors, unmerged = unmerged, tree = found$tree, scales = found$scales)
+  c(list(colors = colors, unmerged = unmerged), found[c("tree", "scales", "options")])
 }
 
 # Pairs from which on memory matters more than a few per cent of the time.
 MANY_PAIRS <- 2^27
 
-# Returns the job with a limit for the adjacencies of many genes: the bytes of their overlaps. Coefficients are computed
-# again for each part of the overlaps, which takes long unless they are products of few samples.
-with_less_memory <- function(job, sets) {
-  place <- new_place(job$further$control)
-  pairs <- pairs_of(ncol(sets[[1L]]$x))
-  is_quick <- job$method %in% c("pearson", "spearman", "bicor", "cosine") && job$use != "pairwise.complete.obs" &&
-    100 * max(vapply(sets, function(set) nrow(set$x), 0L)) < ncol(sets[[1L]]$x)
-  if (pairs > MANY_PAIRS && is_quick && place$backend == "cpu" && !isTRUE(place$memory > 0)) {
-    if (is.null(job$further$control)) job$further$control <- gpuControl()
-    job$further$control$memory <- 4 * pairs
-  }
-  job
-}
-
-# Step 3: returns the tree of dissimilarities, the labels of its branches (0: none), and gpuTOM()'s attribute scales.
+# Step 3: returns the tree of dissimilarities, the labels of its branches (0: none), and of gpuTOM()'s attributes scales
+# and the measure's changed options.
 cut_tree <- function(sets, job) {
   x <- lapply(sets, `[[`, "x")
-  if (is.null(job$consensus)) x <- x[[1L]]
-  tom <- with_settings(gpuTOM, c(list(x, power = vapply(sets, `[[`, 0, "power")),
-                                 job[c("type", "TOMType", "TOMDenom", "method", "use")], job$consensus),
-                       with_less_memory(job, sets))
-  scales <- attr(tom, "scales")
+  n_obs <- max(vapply(x, nrow, 0L))
+  pairs <- pairs_of(ncol(x[[1L]]))
+  control <- job$further$control
+  # Adjacencies of many genes get the memory of their overlaps. Coefficients are computed again for each part of the
+  # overlaps, which takes long unless they are products of few samples.
+  is_quick <- job$method %in% c("pearson", "spearman", "bicor", "cosine") && job$use != "pairwise.complete.obs" &&
+    100 * n_obs < ncol(x[[1L]])
+  if (pairs > MANY_PAIRS && is_quick && job$device$backend == "cpu" && !isTRUE(job$device$memory > 0)) {
+    job$further$control$memory <- 4 * pairs
+  }
+  arguments <- c(list(if (is.null(job$consensus)) x[[1L]] else x, power = vapply(sets, `[[`, 0, "power")),
+                 job[c("type", "TOMType", "TOMDenom", "method", "use")], job$consensus)
+  tom <- with_settings(gpuTOM, arguments, job)
+  told <- list(scales = attr(tom, "scales"), options = attr(tom, "adjusted")$options)
   if (is.na(sum(tom))) { # anyNA() would allocate a logical value for each pair
     fail("some pairs of genes have no coefficient, as too few samples have both; leave out genes with many missing ",
          "values")
   }
-  if (pairs_of(attr(tom, "Size")) > MANY_PAIRS) .Call(r_reclaim) # the adjacencies
-  tree <- gpuHclust(tom, control = job$further$control)
-  threads <- new_place(job$further$control)$threads
-  cut <- if (engine_cuts(job$cut)) cut_by_engine else cut_by_package
-  list(tree = tree, labels = cut(tree, tom, job$cut, threads), scales = scales)
+  if (pairs > MANY_PAIRS) .Call(r_reclaim) # the adjacencies
+  tree <- gpuHclust(tom, control = control)
+  threads <- job$device$threads
+  labels <- if (engine_cuts(job$cut)) {
+    checked(.Call(r_cut_tree, tom, TRUE, tree$merge, tree$height, cut_rules(tree$height, job$cut), threads))
+  } else {
+    cut_by_package(tree, tom, job$cut, threads)
+  }
+  c(list(tree = tree, labels = labels), told)
 }
 
 # Calls f() with the options and settings of the job. Messages about sparse or transposed data were shown when the data

@@ -135,13 +135,13 @@ gpuModules <- function(x, power = NULL, type = c("unsigned", "signed", "signed h
   stability <- check_whole(stability, "stability", 0, 1e6)
   features_of("gpuModules", specs, environment())
   need_packages("WGCNA", "gpuModules()")
-  calibration <- check_choice(calibration, rev(calibrations), "calibration")
+  choice <- function(name) check_choice(get(name), eval(formals(gpuModules)[[name]]), name)
+  calibration <- choice("calibration")
   consensus <- check_consensus(x, combine, probs, if (is_subjects(x)) calibration else "none", calibrationQuantile)
   several <- !is.null(consensus)
   if (several && missing(TOMType)) TOMType <- "unsigned"
-  network <- list(type = check_choice(type, types, "type"), TOMType = check_choice(TOMType, tom_types, "TOMType"),
-                  TOMDenom = check_choice(TOMDenom, c("min", "mean"), "TOMDenom"), method = check_method(method),
-                  use = check_choice(use, MODULE_USES, "use", OTHER_USES))
+  network <- list(type = choice("type"), TOMType = choice("TOMType"), TOMDenom = choice("TOMDenom"),
+                  method = check_method(method), use = check_choice(use, MODULE_USES, "use", OTHER_USES))
   if (network$method == "given") refuse_given()
 
   data <- module_data(x, several, network$use, specs)
@@ -170,9 +170,12 @@ gpuModules <- function(x, power = NULL, type = c("unsigned", "signed", "signed h
   })
 
   # What was asked for: checked arguments by their names; `consensus`: those that combine data sets, or NULL; `cut`:
-  # those of cutreeDynamic(); `further`: those of every function of this package that is called.
-  further <- list(options = specs$adjustment$options, control = run_of(specs$control))
-  job <- c(network, rules, list(consensus = consensus, cut = c(own, cut), further = further))
+  # those of cutreeDynamic(); `further`: those of every function of this package that is called; `device`: what these
+  # and options say of the device.
+  specs$control$assay <- NULL
+  further <- list(options = specs$adjustment$options, control = specs$control)
+  device <- empty_run(specs["control"], network$method, network$use)$place[c("backend", "memory", "threads")]
+  job <- c(network, rules, list(consensus = consensus, cut = c(own, cut), further = further, device = device))
   # Measured bytes: overlaps, and adjacencies or the tree's distances; dynamicTreeCut's matrix and its copies.
   check_memory((if (engine_cuts(job$cut)) 6 else 23) * as.numeric(n_genes)^2, "gpuModules()", n_of(n_genes, "gene"),
                "take fewer genes, such as those that vary most")
@@ -199,7 +202,7 @@ module_power <- function(power, x, job) {
 
 # ---- the result
 
-# `found`: the modules of the included genes, and their stability, if it was asked for; `data`: of module_data(), with
+# `found`: of found_modules(), and the genes' stability, if it was asked for; `data`: of module_data(), with
 # powers; `shown`: the names of arguments that the result has.
 new_modules <- function(found, data, job, shown, call) {
   genes <- if (is.null(data$names)) as.character(seq_along(data$genes)) else data$names
@@ -226,7 +229,7 @@ new_modules <- function(found, data, job, shown, call) {
   n_obs <- vapply(data$sets, function(set) nrow(set$x), 0L)
   covariates <- data$covariates
   adjusted <- Filter(length, list(covariates = if (several) vapply(covariates, ncol, 0L) else ncol(covariates),
-                                  options = changed_options(job$further$options, job$method)))
+                                  options = found$options))
   structure(c(list(colors = colors, labels = labels, unmerged = of_all(found$unmerged, "grey"), members = members), own,
               list(tree = found$tree),
               if (!is.null(found$stability)) list(stability = of_all(found$stability, NA_real_)),
@@ -255,7 +258,7 @@ own_modules <- function(set, colors, modules, included, job) {
   kme <- matrix(NA_real_, length(colors), length(modules), dimnames = list(names(colors), of_modules(modules)))
   within <- stats::setNames(rep(NA_real_, length(colors)), names(colors))
   if (length(modules)) {
-    kme[included, ] <- do.call(rbind, lapply(block_columns(set$x), function(genes) {
+    kme[included, ] <- do.call(rbind, lapply(column_ranges(ncol(set$x), nrow(set$x)), function(genes) {
       coefficients_of(list(pick_columns(set$x, genes), found$values[, modules, drop = FALSE]), job)
     }))
     own[own == "grey"] <- NA

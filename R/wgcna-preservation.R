@@ -114,6 +114,7 @@ gpuPreservation <- function(reference, test, modules, n_perm = 200, power = NULL
   specs <- specs_of("gpuPreservation", ...)
   n_perm <- check_whole(n_perm, "n_perm", 0, 1e6)
   made <- if (inherits(modules, "gpuModules")) modules
+  types <- eval(formals()$type)
   type <- if (!missing(type)) check_choice(type, types, "type") else if (is.null(made)) "unsigned" else made$type
   if (is.null(power)) power <- if (!is.null(made)) unique(made$power) else if (type == "signed") 12 else 6
   check_that(power, "power", length(power) == 1L || is.null(made),
@@ -157,15 +158,14 @@ gpuPreservation <- function(reference, test, modules, n_perm = 200, power = NULL
 # genes; adjusted: NULL, or list(covariates: their numbers)). `given`: list(reference, test).
 preserved_data <- function(given, modules, use, specs) {
   use <- check_choice(use, MODULE_USES, "use", OTHER_USES)
-  asked <- specs$adjustment
-  if (inherits(modules, "gpuModules") && !is.null(modules$covariates) && is.null(asked$covariates)) {
+  if (inherits(modules, "gpuModules") && !is.null(modules$covariates) && is.null(specs$adjustment$covariates)) {
     warn("gpuCorUnadjusted", "'modules' were made with covariates, and 'reference' and 'test' are not adjusted for ",
          "any; covariates = list(modules$covariates, z) adjusts them, with z the covariates of 'test'")
   }
-  asked <- lapply(asked, function(each) if (setequal(names(each), names(given))) each[names(given)] else each)
-  read <- Map(given, 1:2, names(given), f = function(x, k, name) {
-    naming(genes_of(x, use, specs$control$assay, asked_of_subject(asked, k, 2L)), "x", name)
+  specs$adjustment <- lapply(specs$adjustment, function(each) {
+    if (setequal(names(each), names(given))) each[names(given)] else each
   })
+  read <- Map(given, 1:2, names(given), f = function(x, k, name) naming(genes_of(x, use, specs, k, 2L), "x", name))
   sets <- lapply(read, `[[`, "x")
   labels <- labels_of_columns(modules, colnames(sets$reference), ncol(sets$reference))
   is_imputed <- use == "pairwise.complete.obs"
@@ -179,7 +179,7 @@ preserved_data <- function(given, modules, use, specs) {
   if (n_genes < 3L) fail("'reference' and 'test' must have at least 3 genes in common, not ", n_genes)
   n_covariates <- vapply(unname(read), function(set) NCOL(set$covariates), 0L)
   list(sets = data$sets, members = module_columns(data$labels),
-       adjusted = if (!is.null(asked$covariates)) list(covariates = n_covariates))
+       adjusted = if (!is.null(specs$adjustment$covariates)) list(covariates = n_covariates))
 }
 
 # Leaves the genes out of list(sets, labels) for which keeps() is FALSE in a set.
@@ -321,13 +321,13 @@ drawn_statistics <- function(sets, members, rule, n_perm, null, run) {
   in_both <- null == "random sets"
   at_once <- max(1, floor(DRAWN_BYTES / (4 * if (in_both) sum(as.numeric(lengths(members))^2) else length(member))))
   draws <- split(0:n_perm, (0:n_perm) %/% at_once)
-  over <- list(n = length(draws), label = function(k) "permutations", change = function(run, k) run, warns = "all")
-  found <- for_each(over, run, function(run, part) {
+  found <- lapply(seq_along(draws), function(part) {
     genes <- vapply(draws[[part]], function(k) if (k == 0L) member else sample.int(n_genes, length(member)), member)
     sizes <- if (in_both) rep(lengths(members), ncol(genes)) else lengths(members)
     if (in_both) member <- genes <- matrix(genes)
+    own <- part_of(run, (part - 1) / length(draws), 1 / length(draws), "permutations")
     checked(.Call(r_preservation, sets$reference, sets$test, c(0L, cumsum(sizes)), member - 1L, genes - 1L,
-                  list(similarity = constant(rule$type), power = rule$power), run$place))
+                  list(similarity = constant(rule$type), power = rule$power), own$place))
   })
   values <- matrix(unlist(found), length(DRAWN_STATISTICS), dimnames = list(DRAWN_STATISTICS, NULL))
   values[is.nan(values)] <- NA

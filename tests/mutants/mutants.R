@@ -308,7 +308,7 @@ mutants <- list(
   mutant("nearest of equally near clusters", "assign_group", "found == low && k < nearest",
          "found == low && k > nearest", "cut"),
   mutant("diameter of a cluster", "assign_group", "low < s->diameter[nearest] || low", "low", "cut"),
-  r_mutant("extrapolated deepSplit", round(deep_split + 1), floor(deep_split + 1), "cut"),
+  r_mutant("extrapolated deepSplit", round(cut$deepSplit + 1), floor(cut$deepSplit + 1), "cut"),
 
   # ---- preservation of modules
   mutant("sign of contributions", "find_contributions", "v < n && sum < 0; v++", "v < n && sum > 1e9; v++",
@@ -362,7 +362,7 @@ mutants <- list(
   r_mutant("one pass that stores too little", range$low < pass$stored_min, range$low < 0, "edge-tests"),
   r_mutant("FDR rank", min_r_of(fdr * found / tests), min_r_of(fdr * (found + 1) / tests), "edge-tests|network"),
   r_mutant("edges of a density", ceiling(density * pairs), floor(density * pairs), "densit|network"),
-  r_mutant("p values by permutation", (found$counts + 1) / (n_perm + 1), found$counts / n_perm, "gputools"),
+  r_mutant("p values by permutation", (counts + 1) / (n_perm + 1), counts / n_perm, "gputools"),
   mutant("associations of equal size", "sort_range", "rows_first ? s->from : s->to", "0 ? s->from : s->to",
          "association"),
   mutant("rates of equal p values", "rate_ascending", "rates[k - 1] = min;", "rates[k - 1] = rate;", "edge-tests"),

@@ -65,36 +65,27 @@ pickPower <- function(x, power = 1:20, type = c("unsigned", "signed", "signed hy
     }
   }
 
-  soft <- soft_connectivity(run, type, power)
-  doing(run$place, "scale-free fits")
-  table <- fit_table(soft, power, breaks)
-  fits <- which(signed_fit(table) > r_squared)
-  structure(list(powerEstimate = power[fits[1L]], fitIndices = table), class = c("gpuCorPower", "gpuCorResult"),
-            type = type, method = method, r_squared = r_squared, n_var = ncol(run$x), adjusted = adjustment_of(run))
-}
-
-# Returns one column per power; a pass handles a limited number of powers.
-soft_connectivity <- function(run, type, powers) {
-  parts <- split(powers, (seq_along(powers) - 1L) %/% constant("max powers"))
+  parts <- split(power, (seq_along(power) - 1L) %/% constant("max powers")) # of a pass
   over <- list(n = length(parts), label = function(k) "powers", change = function(run, k) run, warns = "all")
   passes <- for_each(over, run, function(run, k) {
     connectivity_pass(run, NULL, list(type = type, power = parts[[k]], histogram = FALSE, maps = NULL))
   })
   warn_constant(passes[[1L]], run)
   warn_infinite(passes[[1L]], run)
-  do.call(cbind, lapply(passes, `[[`, "soft"))
-}
-
-# Returns one row per column of `soft`, the connectivities for one power.
-fit_table <- function(soft, powers, breaks) {
-  constant <- apply(soft, 2L, is_constant)
-  if (any(constant)) {
-    which <- if (all(constant)) "every power" else paste("power", paste(powers[constant], collapse = ", "))
+  soft <- do.call(cbind, lapply(passes, `[[`, "soft"))
+  doing(run$place, "scale-free fits")
+  same <- apply(soft, 2L, is_constant)
+  if (any(same)) {
+    which <- if (all(same)) "every power" else paste("power", paste(power[same], collapse = ", "))
     warning("all columns have the same connectivity with ", which, ": nothing to fit", call. = FALSE)
   }
   fits <- apply(soft, 2L, fit_scale_free, breaks)
-  data.frame(Power = powers, SFT.R.sq = fits[1L, ], slope = fits[2L, ], truncated.R.sq = fits[3L, ],
-             mean.k. = colMeans(soft), median.k. = apply(soft, 2L, stats::median), max.k. = apply(soft, 2L, max))
+  table <- data.frame(Power = power, SFT.R.sq = fits[1L, ], slope = fits[2L, ], truncated.R.sq = fits[3L, ],
+                      mean.k. = colMeans(soft), median.k. = apply(soft, 2L, stats::median),
+                      max.k. = apply(soft, 2L, max))
+  estimate <- power[which(signed_fit(table) > r_squared)[1L]]
+  structure(list(powerEstimate = estimate, fitIndices = table), class = c("gpuCorPower", "gpuCorResult"), type = type,
+            method = method, r_squared = r_squared, n_var = ncol(run$x), adjusted = adjustment_of(run))
 }
 
 # ---- class gpuCorPower
