@@ -24,7 +24,19 @@ map_panel <- function(values, name, title, coords, type, names) {
     map <- new_map(coords[known, , drop = FALSE], values[known]) # in the palette of the page
     graphics::par(mar = c(2.4, 1.6, 3.2, 4.8))
     draw_views(map, main, known, function(view, shift) {
-      if (!is.null(map$grid)) return(draw_slice(map, view, shift[1L], shift[2L]))
+      if (!is.null(map$grid)) {
+        pixels <- slice_of(map, view)
+        edges <- pixels$edges + rep(shift, each = 2L)
+        graphics::rasterImage(grDevices::as.raster(pixels$colors), edges[1L], edges[3L], edges[2L], edges[4L],
+                              interpolate = FALSE)
+        if (length(map$peak) < 3L) return(invisible())
+        at <- map$peak[view] + shift
+        low <- map$low[view] + shift
+        high <- map$high[view] + shift
+        graphics::segments(c(low[1L], at[1L]), c(at[2L], low[2L]), c(high[1L], at[1L]), c(at[2L], high[2L]),
+                           col = warm(), lwd = 0.5)
+        return(invisible())
+      }
       order <- order(abs(map$values), na.last = FALSE) # the strongest last, on top
       graphics::points(map$coords[order, view[1L]] + shift[1L], map$coords[order, view[2L]] + shift[2L], pch = 21,
                        lwd = 0.5, bg = colors_of(map$values[order], map$limits, map$colors), col = "grey40",
@@ -112,17 +124,6 @@ draw_views <- function(map, main, known, draw, ...) {
     draw(view, shift)
     label_view(map, v)
   }
-}
-
-draw_slice <- function(map, view, across, up) {
-  pixels <- slice_of(map, view)
-  graphics::rasterImage(grDevices::as.raster(pixels$colors), pixels$edges[1L] + across, pixels$edges[3L] + up,
-                        pixels$edges[2L] + across, pixels$edges[4L] + up, interpolate = FALSE)
-  if (length(map$peak) < 3L) return(invisible())
-  at <- map$peak[view] + c(across, up)
-  graphics::segments(c(map$low[[view[1L]]] + across, at[1L]), c(at[2L], map$low[[view[2L]]] + up),
-                     c(map$high[[view[1L]]] + across, at[1L]), c(at[2L], map$high[[view[2L]]] + up),
-                     col = warm(), lwd = 0.5)
 }
 
 # Finds the voxel of each pixel in the plane through the maximum. Returns list(colors: NA outside all voxels, top row

@@ -77,22 +77,8 @@ read_whole <- function(file, shown = paste0("'", file, "'"),
 # of a file are n modulo 2^32, unless several streams follow each other.
 check_complete <- function(file, n, shown) {
   said <- sum(as.integer(read_end(file, 4L)) * 256^(0:3))
-  if (said == n %% 2^32 || is_read_beyond(file, n, shown)) return(invisible())
-  fail_file(shown, " is damaged: its compressed data are cut off")
-}
-
-# Reads `bytes` of the file that precede its last `after` bytes.
-read_end <- function(file, bytes, after = 0) {
-  from <- file.size(file) - after - bytes
-  if (!isTRUE(from >= 0)) stop("the file is too short")
-  connection <- file(file, "rb")
-  on.exit(close(connection))
-  seek(connection, from)
-  readBin(connection, "raw", bytes)
-}
-
-# Returns TRUE if another stream after those of a gzip file, of n bytes, is read.
-is_read_beyond <- function(file, n, shown) {
+  if (said == n %% 2^32) return(invisible())
+  # Of several streams another one at the end is read, too.
   copy <- tempfile()
   on.exit(unlink(copy, expand = FALSE))
   cannot <- function(condition) fail_file(shown, " cannot be copied to ", tempdir(), ": ", conditionMessage(condition))
@@ -104,6 +90,16 @@ is_read_beyond <- function(file, n, shown) {
   }, warning = cannot, error = cannot)
   with_stream(copy, shown = shown, function(read) {
     for (left in seq(n, 0, by = -STREAM_PIECE)) read(min(left, STREAM_PIECE))
-    identical(read(length(end) + 1L), end)
+    if (!identical(read(length(end) + 1L), end)) fail_file(shown, " is damaged: its compressed data are cut off")
   })
+}
+
+# Reads `bytes` of the file that precede its last `after` bytes.
+read_end <- function(file, bytes, after = 0) {
+  from <- file.size(file) - after - bytes
+  if (!isTRUE(from >= 0)) stop("the file is too short")
+  connection <- file(file, "rb")
+  on.exit(close(connection))
+  seek(connection, from)
+  readBin(connection, "raw", bytes)
 }

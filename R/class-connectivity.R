@@ -21,20 +21,17 @@ new_connectivity <- function(sums, run, wanted, breaks) {
   }
   for (map in setdiff(wanted$maps, "eigenvector")) result[[map]] <- named(sums[[map]])
   if ("eigenvector" %in% wanted$maps) result$eigenvector <- by_level(sums$eigenvector)
-  if (wanted$histogram) result$histogram <- histogram_object(sums$counts, breaks, run$method)
+  if (wanted$histogram) { # as hist() makes one, but with bins closed on the left
+    counts <- colSums(matrix(sums$counts, ncol = breaks))
+    edges <- seq(-1, 1, length.out = breaks + 1)
+    density <- if (sum(counts) > 0) counts / sum(counts) * breaks / 2 else counts
+    result$histogram <- structure(list(breaks = edges, counts = counts, density = density,
+                                       mids = edges[-1] - 1 / breaks, xname = method_title(run$method),
+                                       equidist = TRUE), class = "histogram")
+  }
   structure(c(result, list(pairs = run$pairs, n_obs = sums$n_obs, method = run$method, sign = run$criterion$sign,
                            type = wanted$type, power = wanted$power)), class = c("gpuConnectivity", "gpuCorResult"),
             adjusted = adjustment_of(run))
-}
-
-# Makes a histogram like hist(), but with bins closed on the left.
-histogram_object <- function(counts, breaks, method) {
-  counts <- colSums(matrix(counts, ncol = breaks))
-  edges <- seq(-1, 1, length.out = breaks + 1)
-  total <- sum(counts)
-  structure(list(breaks = edges, counts = counts, density = if (total > 0) counts / total * breaks / 2 else counts,
-                 mids = edges[-1] - 1 / breaks, xname = method_title(method), equidist = TRUE),
-            class = "histogram")
 }
 
 #' @rdname gpuConnectivity
@@ -85,13 +82,11 @@ describe_connectivity <- function(x) {
          })
 }
 
-quantiles_of <- function(frame) vapply(frame, stats::quantile, numeric(5L), na.rm = TRUE)
-
 #' @method print gpuConnectivity
 #' @export
 print.gpuConnectivity <- function(x, digits = 4L, ...) {
   cat(describe_connectivity(x))
-  if (length(sums_of(x))) print(quantiles_of(measures_of(x)), digits = digits)
+  if (length(sums_of(x))) print(vapply(measures_of(x), stats::quantile, numeric(5L), na.rm = TRUE), digits = digits)
   invisible(x)
 }
 
@@ -109,7 +104,8 @@ summary.gpuConnectivity <- function(object, n = 6L, ...) {
     if (!can_fit(frame[[name]])) return(c(r_squared = NA_real_, slope = NA_real_))
     unlist(scale_free_points(frame[[name]])[c("r_squared", "slope")])
   })
-  new_summary(list(quantiles = quantiles_of(frame), fit = do.call(rbind, fit), hubs = hubs),
+  quantiles <- vapply(frame, stats::quantile, numeric(5L), na.rm = TRUE)
+  new_summary(list(quantiles = quantiles, fit = do.call(rbind, fit), hubs = hubs),
               describe_connectivity(object), object)
 }
 
@@ -151,8 +147,6 @@ plot.gpuConnectivity <- function(x, type = c("auto", "map", "fit", "hubs", "hist
   invisible(x)
 }
 
-measure_words <- function(name) sub("^power", "power ", name)
-
 draw_fit <- function(values, name, ...) {
   if (!can_fit(values)) {
     fail("type = \"fit\": '", name, "' is negative somewhere, or the same everywhere; type = \"hubs\" shows the ",
@@ -160,8 +154,8 @@ draw_fit <- function(values, name, ...) {
   }
   fit <- scale_free_points(values)
   there <- fit$fraction > 0 # the fit counts empty bins as 1e-9
-  titles <- list(xlab = paste0("connectivity k (", measure_words(name), ")"), ylab = "fraction of variables p(k)",
-                 main = "Scale-free fit")
+  titles <- list(xlab = paste0("connectivity k (", sub("^power", "power ", name), ")"),
+                 ylab = "fraction of variables p(k)", main = "Scale-free fit")
   start_log_plot(fit$k[there], fit$fraction[there], titles, ...)
   at <- 10^seq(log10(min(fit$k[there])), log10(max(fit$k[there])), length.out = 50L)
   graphics::lines(at, 10^(fit$intercept + fit$slope * log10(at)), col = warm(), lwd = 2)
@@ -182,7 +176,7 @@ draw_hubs <- function(values, name, hubs, ...) {
   graphics::par(mar = c(3.8, names_margin(names, 2), 3.2, 1))
   main <- if (length(best) == 1) "The strongest hub" else paste("The", length(best), "strongest hubs")
   start_plot(range(0, values[best]), range(place) + c(-0.5, 0.5),
-             list(xlab = paste0("connectivity (", measure_words(name), ")"), main = main, yaxt = "n"), ...)
+             list(xlab = paste0("connectivity (", sub("^power", "power ", name), ")"), main = main, yaxt = "n"), ...)
   size <- max(0.35, names_size(names, graphics::par("pin")[2L] / length(names)))
   graphics::axis(2L, place, names, las = 1, cex.axis = size, tick = FALSE, mgp = c(3, 0.3, 0), gap.axis = -1)
   graphics::segments(0, place, values[best], place, col = FAINT)

@@ -187,7 +187,18 @@ as.data.frame.gpuNetwork <- function(x, row.names = NULL, optional = FALSE, ...)
 summary.gpuNetwork <- function(object, n = 6L, ...) {
   n <- check_whole(n, "n", 0, 1e6)
   degrees <- degrees_of_network(object)
-  all <- unlist(degrees)
+  all <- unlist(degrees, use.names = FALSE)
+  size <- dim(object)
+  ends <- network_ends(object)
+  sum_by <- function(at, length) as.vector(tapply(abs(object@x), factor(at, seq_len(length)), sum, default = 0))
+  strength <- list(sum_by(ends$from, size[1L]), sum_by(ends$to, size[2L]))
+  symmetric <- is(object, "gpuCorNetwork")
+  strength <- if (symmetric) strength[[1L]] + strength[[2L]] else unlist(strength)
+  names <- vertex_names(object@Dimnames, size, symmetric)
+  best <- utils::head(order(-all, -strength), n)
+  best <- best[all[best] > 0]
+  hubs <- data.frame(variable = if (is.null(names)) best else names[best], degree = all[best],
+                     strength = strength[best])
   new_summary(
     c(list(variables = if (length(degrees) > 1L) lengths(degrees) else length(all), observations = object@n_obs,
            pairs = object@pairs, edges = object@edges, density = object@edges / object@pairs,
@@ -195,7 +206,7 @@ summary.gpuNetwork <- function(object, n = 6L, ...) {
            degree = stats::quantile(all), weight = stats::quantile(object@x)),
       if (length(object@stability)) list(stability = stats::quantile(object@stability)),
       if (!is.null(object@tests$lag)) list(lag = stats::quantile(object@tests$lag)),
-      list(hubs = best_connected(object, n))),
+      list(hubs = hubs)),
     network_title(object), object)
 }
 
@@ -204,20 +215,6 @@ summary.gpuNetwork <- function(object, n = 6L, ...) {
 #' @usage NULL
 #' @importMethodsFrom Matrix summary
 setMethod("summary", "gpuNetwork", function(object, ...) summary.gpuNetwork(object, ...))
-
-best_connected <- function(net, n) {
-  ends <- network_ends(net)
-  size <- dim(net)
-  symmetric <- is(net, "gpuCorNetwork")
-  sum_by <- function(at, length) as.vector(tapply(abs(net@x), factor(at, seq_len(length)), sum, default = 0))
-  strength <- list(sum_by(ends$from, size[1L]), sum_by(ends$to, size[2L]))
-  strength <- if (symmetric) strength[[1L]] + strength[[2L]] else unlist(strength)
-  degree <- unlist(degrees_of_network(net), use.names = FALSE)
-  names <- vertex_names(net@Dimnames, size, symmetric)
-  best <- utils::head(order(-degree, -strength), n)
-  best <- best[degree[best] > 0]
-  data.frame(variable = if (is.null(names)) best else names[best], degree = degree[best], strength = strength[best])
-}
 
 # ---- networks in files
 

@@ -180,24 +180,19 @@ is_of_matrix <- function(index, n) {
   is.matrix(index) && (if (is.logical(index)) all(dim(index) == n) else ncol(index) == 2L)
 }
 
-pick_from_matrix <- function(x, index) {
-  if (is.logical(index)) {
-    if (anyNA(index)) return(as.matrix(x)[index])
-    at <- which(index, arr.ind = TRUE, useNames = FALSE)
-    return(pair_values(x, at[, 1L], at[, 2L]))
-  }
-  sides <- lapply(1:2, function(side) resolve_index(index[, side], x, "i"))
-  if (any(lengths(sides) != nrow(index))) fail("subscript out of bounds: 'i' must have two variables in each row")
-  pair_values(x, sides[[1L]], sides[[2L]])
-}
-
 #' @rdname gpuCor-class
 #' @export
 `[.allPairs` <- function(x, i, j, drop = TRUE) {
   n <- size_of(x)
   if (nargs() - (!missing(drop)) < 3L) {
     if (missing(i)) return(x)
-    if (is_of_matrix(i, n)) return(pick_from_matrix(x, i))
+    if (is_of_matrix(i, n)) {
+      if (is.logical(i) && anyNA(i)) return(as.matrix(x)[i])
+      pairs <- if (is.logical(i)) which(i, arr.ind = TRUE, useNames = FALSE) else i
+      sides <- lapply(1:2, function(side) resolve_index(pairs[, side], x, "i"))
+      if (any(lengths(sides) != nrow(pairs))) fail("subscript out of bounds: 'i' must have two variables in each row")
+      return(pair_values(x, sides[[1L]], sides[[2L]]))
+    }
     if (is.character(i) && is.null(names(x))) {
       fail("pairs have no names: x[\"", i[1L], "\", ] has all coefficients of a variable")
     }

@@ -88,8 +88,18 @@ describe_tests <- function(x) {
   if (is.data.frame(x)) return(describe_frame(x))
   n <- if (is_numeric(x$n)) x$n
   tests <- if (inherits(x, "gpuAssociation")) x$tests else length(effect_of(x))
+  group <- function(n) {
+    if (length(n) == 1L) return(n_of(n, "observation"))
+    what <- if (x$compared == "several") "groups" else "subjects"
+    paste0(length(n), " ", what, if (!anyNA(n)) paste0(" (", format_count(sum(n)), " observations)"))
+  }
   of <- switch(class(x)[1L],
-    gpuCorCompare = paste0(", ", compared_words(x)),
+    gpuCorCompare = {
+      what <- switch(x$compared, groups = "differences", several = "standard deviation", pairs = "paired differences",
+                     mean = "mean", contrast = "contrast", effects = "standard deviation of effects")
+      paste0(", ", what, if (x$compared == "mean") " z of " else " of z of ",
+             paste(c(group(x$n$x), if (!is.null(x$n$y)) group(x$n$y)), collapse = " against "))
+    },
     gpuAssociation = paste0(" of ", n_of(nrow(x$r), "variable"), " and ", n_of(ncol(x$r), "trait"))
   )
   paste0(method_title(x$method), of, ", ", n_of(tests, "test"),
@@ -106,18 +116,6 @@ null_words <- function(error, is_several, permuted) {
     if (is_several) "chi-squared of z" else "the normal distribution of z"
   }
   paste0(null, if (permuted) "; adjusted ones by permutation")
-}
-
-compared_words <- function(x) {
-  group <- function(n) {
-    if (length(n) == 1L) return(n_of(n, "observation"))
-    what <- if (x$compared == "several") "groups" else "subjects"
-    paste0(length(n), " ", what, if (!anyNA(n)) paste0(" (", format_count(sum(n)), " observations)"))
-  }
-  what <- switch(x$compared, groups = "differences", several = "standard deviation", pairs = "paired differences",
-                 mean = "mean", contrast = "contrast", effects = "standard deviation of effects")
-  paste(what, if (x$compared == "mean") "z of" else "of z of",
-        paste(c(group(x$n$x), if (!is.null(x$n$y)) group(x$n$y)), collapse = " against "))
 }
 
 # The attributes may be lost, as those of some columns are.

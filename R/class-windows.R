@@ -203,7 +203,17 @@ plot.gpuCorWindows <- function(x, type = c("auto", "heatmap"), max = 500, window
   asks <- missing(type) && !all(missing(window), missing(groups), missing(order), missing(zlim))
   if (asks || check_choice(type, c("auto", "heatmap"), "type") == "heatmap") {
     if (!is.null(window)) window <- check_whole(window, "window", 1, count_windows(x))
-    values <- mean_or_window(x, window)
+    output <- attr(x, "output")
+    values <- if (output == "dist" && !is.null(window)) {
+      x[[window]]
+    } else if (output == "dist") {
+      structure(rowMeans(unclass(x), na.rm = TRUE), Size = attr(x, "Size"), Labels = attr(x, "Labels"), class = "dist")
+    } else if (output == "moments" && !isS4(x$sd) && is.null(window)) {
+      x$mean
+    } else {
+      fail("a heat map ", if (!is.null(window)) "of one window ", "needs all pairs: gpuCorWindows(output = \"dist\")",
+           if (is.null(window)) ", or \"moments\"")
+    }
     check_drawable(attr(values, "Size"), max)
     title <- if (is.null(window)) paste("Mean of", n_of(count_windows(x), "window")) else paste("Window", window)
     draw_page(list(function(main = title, ...) {
@@ -215,18 +225,6 @@ plot.gpuCorWindows <- function(x, type = c("auto", "heatmap"), max = 500, window
     draw_carpet(carpet_of(x, max), ...)
   }
   invisible(x)
-}
-
-# Returns the coefficients of a window as a dist, or their means.
-mean_or_window <- function(x, window) {
-  output <- attr(x, "output")
-  if (output == "dist" && !is.null(window)) return(x[[window]])
-  if (output == "moments" && !isS4(x$sd) && is.null(window)) return(x$mean)
-  if (output != "dist") {
-    fail("a heat map ", if (!is.null(window)) "of one window ", "needs all pairs: gpuCorWindows(output = \"dist\")",
-         if (is.null(window)) ", or \"moments\"")
-  }
-  structure(rowMeans(unclass(x), na.rm = TRUE), Size = attr(x, "Size"), Labels = attr(x, "Labels"), class = "dist")
 }
 
 # Returns list(values: rows x windows, largest mean first; time, xlab, ylab, limits, title).

@@ -48,8 +48,17 @@ readConfounds <- function(file, columns = c("motion24", "wm_csf"), fd = NULL) {
   check_that(columns, "columns", ok, "names of sets or of columns, such as \"motion\"")
   frame <- read_confounds(file)
   outlier <- outlier_volumes(frame, fd)
-  names <- unique(unlist(lapply(setdiff(columns, "scrub"), confound_names, names(frame))))
-  z <- confound_matrix(frame, names)
+  available <- names(frame)
+  names <- unlist(lapply(setdiff(columns, "scrub"), function(column) {
+    set <- CONFOUND_SETS[[column]]
+    chosen <- if (!is.null(set)) set else grep(utils::glob2rx(column), available, value = TRUE)
+    absent <- if (length(chosen)) setdiff(chosen, available) else column
+    if (!length(absent)) return(chosen)
+    meant <- if (is.null(set)) meant_value(column, c(names(CONFOUND_SETS), available))
+    fail("'file' has no column \"", absent[1L], "\"", if (!is.null(set)) paste0(" of set \"", column, "\""),
+         if (is.null(meant)) paste("; it has", n_of(length(available), "other column")) else meant)
+  }))
+  z <- confound_matrix(frame, unique(names))
   missing <- is.na(z[1L, ])
   z[1L, missing] <- z[2L, missing]
   absent <- which(is.na(z), arr.ind = TRUE)
@@ -99,17 +108,6 @@ CONFOUND_SETS <- local({
        wm_csf = c("white_matter", "csf"), wm_csf8 = with_variants(c("white_matter", "csf"), 4),
        global = "global_signal", global4 = with_variants("global_signal", 4))
 })
-
-# Returns the names of the columns that an element of the argument `columns` chooses.
-confound_names <- function(column, available) {
-  set <- CONFOUND_SETS[[column]]
-  chosen <- if (!is.null(set)) set else grep(utils::glob2rx(column), available, value = TRUE)
-  absent <- if (length(chosen)) setdiff(chosen, available) else column
-  if (!length(absent)) return(unique(chosen))
-  meant <- if (is.null(set)) meant_value(column, c(names(CONFOUND_SETS), available))
-  fail("'file' has no column \"", absent[1L], "\"", if (!is.null(set)) paste0(" of set \"", column, "\""),
-       if (is.null(meant)) paste("; it has", n_of(length(available), "other column")) else meant)
-}
 
 # `columns`: names, each of one column, or a logical value for each column.
 confound_matrix <- function(frame, columns) {

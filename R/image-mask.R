@@ -152,7 +152,17 @@ parcelMeans <- function(x, atlas, na.rm = FALSE, min_coverage = 0) {
   min_coverage <- check_fraction(min_coverage, "min_coverage", zero = TRUE)
   check_matrix_like(x, "a variable in each column")
   x <- as_variables(x, "x")
-  parcel <- parcel_of_columns(x, atlas)
+  if (is.null(dim(atlas)) && is.atomic(atlas) && length(atlas) == ncol(x)) {
+    parcel <- as_parcels(atlas)
+  } else {
+    check_that(atlas, "atlas", !is.null(dim(atlas)) || is_file_name(atlas) || !is.null(own_mask(x)),
+               paste("a label for each of the", n_of(ncol(x), "column"), "of 'x'"), shown = length(atlas))
+    mask <- columns_mask(x, "x")
+    if (sum(mask) != ncol(x)) fail("the columns of 'x' are no longer the voxels of its mask; give a label for each")
+    atlas <- check_mask(read_mask(atlas, "atlas", flat = TRUE), list(size = dim(mask), header = attr(mask, "header")),
+                        "x")
+    parcel <- as_parcels(atlas$values, which(mask))
+  }
   coverage <- attr(parcel, "coverage")
   left_out <- union(setdiff(levels(parcel), parcel), names(which(coverage < min_coverage)))
   if (length(left_out)) {
@@ -175,17 +185,6 @@ parcelMeans <- function(x, atlas, na.rm = FALSE, min_coverage = 0) {
   attr(means, "coverage") <- coverage
   for (name in c("tr", "entities")) attr(means, name) <- attr(x, name, exact = TRUE)
   means
-}
-
-# Returns the parcel of each column as a factor, NA for background.
-parcel_of_columns <- function(x, atlas) {
-  if (is.null(dim(atlas)) && is.atomic(atlas) && length(atlas) == ncol(x)) return(as_parcels(atlas))
-  check_that(atlas, "atlas", !is.null(dim(atlas)) || is_file_name(atlas) || !is.null(own_mask(x)),
-             paste("a label for each of the", n_of(ncol(x), "column"), "of 'x'"), shown = length(atlas))
-  mask <- columns_mask(x, "x")
-  if (sum(mask) != ncol(x)) fail("the columns of 'x' are no longer the voxels of its mask; give a label for each")
-  atlas <- read_mask(atlas, "atlas", flat = TRUE)
-  as_parcels(check_mask(atlas, list(size = dim(mask), header = attr(mask, "header")), "x")$values, which(mask))
 }
 
 # Max distance of an atlas' label from its integer, as scaling and single precision leave it.

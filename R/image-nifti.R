@@ -50,20 +50,20 @@ fields_of <- function(version) {
   fields
 }
 
-# Integers of 8 bytes are exact up to 2^53.
-read_field <- function(bytes, field, endian) {
-  from <- bytes[field$at + seq_len(field$n * field$size)]
-  if (field$type == "text") return(rawToChar(from[cumsum(from == 0) == 0]))
-  if (field$type == "double" || field$size < 8L) return(readBin(from, field$type, field$n, field$size, endian = endian))
-  words <- as.double(readBin(from, "integer", 2L * field$n, endian = endian))
-  words[is.na(words)] <- -2^31
-  words <- matrix(words, 2L)
-  if (endian == "big") words <- words[2:1, , drop = FALSE]
-  words[1L, ] %% 2^32 + 2^32 * words[2L, ]
-}
-
 # Reads the header of a stream, see with_stream(): fields by name, `version` and `endian`; NULL for another format.
 read_header <- function(read, shown) {
+  value_of <- function(field) {
+    from <- bytes[field$at + seq_len(field$n * field$size)]
+    if (field$type == "text") return(rawToChar(from[cumsum(from == 0) == 0]))
+    if (field$type == "double" || field$size < 8L) {
+      return(readBin(from, field$type, field$n, field$size, endian = endian))
+    }
+    words <- as.double(readBin(from, "integer", 2L * field$n, endian = endian)) # exact up to 2^53
+    words[is.na(words)] <- -2^31
+    words <- matrix(words, 2L)
+    if (endian == "big") words <- words[2:1, , drop = FALSE]
+    words[1L, ] %% 2^32 + 2^32 * words[2L, ]
+  }
   bytes <- read(4)
   if (length(bytes) < 4L) return(NULL)
   sizes <- c(little = readBin(bytes, "integer", endian = "little"), big = readBin(bytes, "integer", endian = "big"))
@@ -73,7 +73,7 @@ read_header <- function(read, shown) {
   bytes <- c(bytes, read(NIFTI_SIZES[version] - 4L))
   if (length(bytes) < NIFTI_SIZES[version]) fail_short(shown)
   fields <- fields_of(version)
-  header <- sapply(rownames(fields), function(name) read_field(bytes, fields[name, ], endian), simplify = FALSE)
+  header <- sapply(rownames(fields), function(name) value_of(fields[name, ]), simplify = FALSE)
   if (header$magic != c("n+1", "n+2")[version]) return(NULL)
   is_size <- function(size) !is.na(size) & size > 0 & size <= .Machine$integer.max
   if (!header$dim[1L] %in% 1:7 || !all(is_size(header$dim[1L + seq_len(header$dim[1L])]))) {

@@ -28,7 +28,17 @@ plot.voxelImage <- function(x, background = NULL, from = 0, plane = c("axial", "
   if (!any(inside)) fail("'x' has no voxel to draw: all are 0 or NA")
   # The first and last index along each axis, in columns.
   bounds <- function(inside) vapply(1:3, function(axis) range(which(apply(inside, axis, any))), integer(2L))
-  places <- slice_places(map, bounds(inside), axis, check_whole(slices, "slices", 1, 200), at)
+  ends <- bounds(inside)[, axis]
+  slices <- check_whole(slices, "slices", 1, 200)
+  places <- if (is.null(at)) {
+    span <- ends[2L] - ends[1L] + 1
+    n <- min(slices, span)
+    floor(ends[1L] + (seq_len(n) - 0.5) * span / n)
+  } else { # the slices whose middles are nearest
+    check_that(at, "at", are_finite(at), "positions of slices")
+    mm <- slice_position(map, seq_len(dim(map$values)[axis]), axis)
+    unique(vapply(at, function(wanted) which.min(abs(mm - wanted)), 0L))
+  }
   box <- bounds(if (is.null(gray)) inside else inside | gray > 0.1)
   box <- rbind(pmax(box[1L, ] - 1L, 1L), pmin(box[2L, ] + 1L, dim(map$values))) # with a margin
   draw_page(list(function(...) {
@@ -78,18 +88,6 @@ gray_volume <- function(background, x) {
 }
 
 is_drawn <- function(values, from) is.finite(values) & values != 0 & abs(values) >= from
-
-# Returns the indices of the slices. The position of a slice is that of its middle.
-slice_places <- function(map, box, axis, slices, at) {
-  if (is.null(at)) {
-    span <- box[2L, axis] - box[1L, axis] + 1
-    n <- min(slices, span)
-    return(floor(box[1L, axis] + (seq_len(n) - 0.5) * span / n))
-  }
-  check_that(at, "at", are_finite(at), "positions of slices")
-  mm <- slice_position(map, seq_len(dim(map$values)[axis]), axis)
-  unique(vapply(at, function(wanted) which.min(abs(mm - wanted)), 0L))
-}
 
 # Returns the mm of the middle of each slice, or its index.
 slice_position <- function(map, places, axis) {

@@ -37,9 +37,19 @@ put_block <- function(x, block) {
 
 open_image <- function(img) {
   if (is_file_name(img) && length(img) != 1L) img <- lapply(img, readVoxels)
-  is_list <- is.list(img) && !is.object(img)
-  opened <- if (is_file_name(img)) open_file(img) else if (is_list) open_volumes(img) else open_array(img)
-  if (is_file_name(img)) opened$entities <- file_entities(img)
+  if (!is_file_name(img)) {
+    opened <- if (is.list(img) && !is.object(img)) open_volumes(img) else open_array(img)
+  } else {
+    if (is_gifti(img)) {
+      values <- read_gifti(img)
+      opened <- image_in_memory(nrow(values), ncol(values), attr(values, "header"), is.integer(values),
+                                function(times, vertices) values[vertices, times, drop = FALSE])
+    } else {
+      found <- with_nifti(img)
+      opened <- if (is.null(found)) open_array(read_by_rnifti(img)) else open_series(img, add_cifti(found))
+    }
+    opened$entities <- file_entities(img)
+  }
   n <- prod(opened$size)
   size <- show_size(c(opened$size, opened$times))
   if (n == 0) fail("'img' has no voxels: its dimensions are ", size)
@@ -84,16 +94,6 @@ open_volumes <- function(img) {
   image_in_memory(first$size, length(img), first$header, whole, function(times, voxels) {
     matrix(unlist(lapply(volumes[times], .subset, voxels)), length(voxels))
   })
-}
-
-open_file <- function(file) {
-  if (is_gifti(file)) {
-    values <- read_gifti(file)
-    return(image_in_memory(nrow(values), ncol(values), attr(values, "header"), is.integer(values),
-                           function(times, vertices) values[vertices, times, drop = FALSE]))
-  }
-  found <- with_nifti(file)
-  if (is.null(found)) open_array(read_by_rnifti(file)) else open_series(file, add_cifti(found))
 }
 
 # Opens a series in a file, which is read once. `found`: from add_cifti(). An image stores the voxels of a time point

@@ -24,7 +24,16 @@ writeVoxels <- function(values, file, reference = NULL, outside = 0, voxel_size 
   file <- check_new_file(file)
   check_that(basename(file), "file", grepl(MAP_FORMATS[[format]]$ends, file, perl = TRUE), MAP_FORMATS[[format]]$words)
   if (on_surface) {
-    write_maps(img, file, header$cifti, if (format == "gifti") write_gifti else write_cifti)
+    maps <- if (is.matrix(img)) img else matrix(img, ncol = 1L)
+    there <- list(size = grayordinates(header$cifti), header = list(cifti = header$cifti))
+    check_mask(list(size = nrow(maps), name = "values"), there, "reference")
+    own <- attr(img, "map")
+    names <- colnames(maps)
+    if (is.null(names) && length(own) == ncol(maps)) names <- own
+    if (is.null(names)) names <- paste("map", seq_len(ncol(maps)))
+    storage.mode(maps) <- "double"
+    write <- if (format == "gifti") write_gifti else write_cifti
+    write(file, header$cifti, unname(maps), names)
   } else {
     if (!is.null(reference) || length(dim(img)) < 4L) header <- without_time(header)
     write_image(as_image(img, "values"), file, with_steps(header, voxel_size, tr), datatype == "float32")
@@ -93,19 +102,6 @@ write_image <- function(img, file, header, in_single) {
                  scl_slope = 1, xyzt_units = header$xyzt_units, descrip = "gpucor")
   fields <- c(fields, header[intersect(PLACE_FIELDS, names(header))])
   write_nifti(file, fields, if (max(size) > 32767L) 2L else 1L, raw(4L), values)
-}
-
-# `write`: the function for the format.
-write_maps <- function(values, file, cifti, write) {
-  own <- attr(values, "map")
-  values <- if (is.matrix(values)) values else matrix(values, ncol = 1L)
-  there <- list(size = grayordinates(cifti), header = list(cifti = cifti))
-  check_mask(list(size = nrow(values), name = "values"), there, "reference")
-  names <- colnames(values)
-  if (is.null(names) && length(own) == ncol(values)) names <- own
-  if (is.null(names)) names <- paste("map", seq_len(ncol(values)))
-  storage.mode(values) <- "double"
-  write(file, cifti, unname(values), names)
 }
 
 # ---- values of voxels as an image

@@ -115,7 +115,15 @@ chosen_tests <- function(tested, criterion) {
 # of several levels, named by their columns' numbers).
 trait_columns <- function(traits, x, method) {
   are_names <- is.character(traits) && is.null(dim(traits)) && is_experiment(x)
-  if (are_names) traits <- sample_variables(traits, x)
+  if (are_names) {
+    samples <- experiment_of(x)$samples(x)
+    absent <- setdiff(traits, colnames(samples))
+    if (length(absent)) {
+      fail("'traits' has \"", absent[1L], "\", which the samples of 'x' do not have; they have ",
+           paste0('"', colnames(samples), '"', collapse = ", "))
+    }
+    traits <- as.data.frame(samples, optional = TRUE)[traits]
+  }
   check_type(traits, "traits", !is.null(traits) && !is_subjects(traits),
              "a numeric matrix or vector, a factor or a data frame",
              if (is.list(traits)) "; as.data.frame(traits) has its elements as columns")
@@ -131,7 +139,13 @@ trait_columns <- function(traits, x, method) {
   } else if (!is.null(dim(traits))) {
     codes <- paste0(codes, "$", as_code(colnames(traits))) # also of an experiment
   }
-  traits <- as_trait_frame(traits)
+  if (is.character(traits) && !is.null(dim(traits))) {
+    traits <- as.data.frame(traits)
+  } else if (is.factor(traits) || is.character(traits)) {
+    traits <- list2DF(list(trait = traits))
+  } else if (isS4(traits) && inherits(traits, "DataFrame")) {
+    traits <- as.data.frame(traits, optional = TRUE)
+  }
   if (!is.data.frame(traits)) return(list(values = without_observation_names(traits)))
   numbers <- Map(as_trait, traits, names(traits), codes, method)
   values <- do.call(cbind, lapply(numbers, `[[`, "values"))
@@ -150,23 +164,6 @@ without_ids <- function(traits, observations) {
   if (!any(is_id)) return(traits)
   row.names(traits) <- as.character(traits[[which(is_id)[1L]]])
   traits[!is_id]
-}
-
-# Returns traits that may contain text or factors as a data frame.
-as_trait_frame <- function(traits) {
-  if (is.character(traits) && !is.null(dim(traits))) return(as.data.frame(traits))
-  if (is.factor(traits) || is.character(traits)) return(list2DF(list(trait = traits)))
-  if (isS4(traits) && inherits(traits, "DataFrame")) as.data.frame(traits, optional = TRUE) else traits
-}
-
-sample_variables <- function(names, x) {
-  all <- experiment_of(x)$samples(x)
-  absent <- setdiff(names, colnames(all))
-  if (length(absent)) {
-    fail("'traits' has \"", absent[1L], "\", which the samples of 'x' do not have; they have ",
-         paste0('"', colnames(all), '"', collapse = ", "))
-  }
-  as.data.frame(all, optional = TRUE)[names]
 }
 
 # Returns list(values, name) of a column, and `factor` if it has several levels. These have irregular codes, which no
@@ -230,35 +227,30 @@ df_of_pairs <- function(test) {
 }
 
 # Returns for each column of x the fraction of its variance that a factor explains, after regression on the basis, and
-# the factor's degrees of freedom: list(explained, rank).
+# the factor's degrees of freedom: list(explained, rank). The basis has been multiplied by the roots of the weights. The
+# squared effects of a QR decomposition are the sums of squares of lm().
 factor_fits <- function(x, factor, weights, basis) {
   found <- lapply(column_blocks(x, function(values) {
     values[is.infinite(values)] <- NA # such columns have no coefficient
     fits <- matrix(0, 2L, ncol(values))
     for (set in sets_of_rows(values)) {
       rows <- set$rows[weights[set$rows] > 0 & !is.na(factor[set$rows])]
-      if (length(rows)) {
-        fits[, set$columns] <- factor_fit(values[rows, set$columns, drop = FALSE], factor[rows], sqrt(weights[rows]),
-                                          basis[rows, , drop = FALSE])
-      }
+      if (!length(rows)) next
+      root <- sqrt(weights[rows])
+      levels <- outer(as.integer(factor[rows]), unique(as.integer(factor[rows])), `==`)
+      regressors <- cbind(root, basis[rows, , drop = FALSE])
+      whole <- qr(cbind(regressors, levels * root), tol = SAME_SPAN)
+      taken <- qr(regressors, tol = SAME_SPAN)$rank
+      effects <- qr.qty(whole, values[rows, set$columns, drop = FALSE] * root)^2
+      sum_of <- function(at) colSums(effects[at, , drop = FALSE])
+      at <- seq_along(root)
+      of_factor <- sum_of(at > taken & at <= whole$rank)
+      fits[, set$columns] <- rbind(of_factor / (of_factor + sum_of(at > whole$rank)), whole$rank - taken)
     }
     fits
   }), t)
   found <- do.call(rbind, found)
   list(explained = found[, 1L], rank = found[, 2L])
-}
-
-# Returns two rows: explained and rank. `root`: roots of weights, with which the basis has been multiplied already. The
-# squared effects of a QR decomposition are the sums of squares of lm().
-factor_fit <- function(values, factor, root, basis) {
-  levels <- outer(as.integer(factor), unique(as.integer(factor)), `==`)
-  whole <- qr(cbind(root, basis, levels * root), tol = SAME_SPAN)
-  taken <- qr(cbind(root, basis), tol = SAME_SPAN)$rank
-  effects <- qr.qty(whole, values * root)^2
-  sum_of <- function(at) colSums(effects[at, , drop = FALSE])
-  at <- seq_along(root)
-  of_factor <- sum_of(at > taken & at <= whole$rank)
-  rbind(of_factor / (of_factor + sum_of(at > whole$rank)), whole$rank - taken)
 }
 
 # ---- pairs below a p value
@@ -314,7 +306,19 @@ pair_tests <- function(rows, run) {
 
 # Returns list(statistic, p.value) of the entries of rows, whose traits are `to`, in their order.
 tests_of_entries <- function(rows, to, run, significance) {
-  if (significance$one_by_one) return(tests_by_trait(rows, to, run, significance$rule))
+  if (significance$one_by_one) { # each trait with the columns of x to which it has an edge
+    counted <- count_observations(run) # of all columns
+    found <- list(statistic = numeric(length(rows$x)), p.value = numeric(length(rows$x)))
+    rule <- significance$rule
+    rule[c("alternative", "log", "quantile", "triangle")] <- list(0L, FALSE, NA_real_, FALSE)
+    for (at in split(seq_along(to), to)) {
+      own <- with_columns(run, rows$i[at] + 1L, to[at[1L]], counted)
+      tested <- tested_pairs(matrix(rows$x[at], ncol = 1L), own, counted, rule)
+      found$statistic[at] <- tested$statistic
+      found$p.value[at] <- tested$p.value
+    }
+    return(found)
+  }
   if (is_t_distributed(run$method)) {
     r <- nearest_r(rows$x, rows$tests$near)
     return(list(statistic = checked(.Call(r_t_scores, r, significance$df, 1L)),
@@ -323,20 +327,6 @@ tests_of_entries <- function(rows, to, run, significance) {
   z <- edge_scores(rows, run, significance)$scores
   p <- if (significance$single) p_of_r(rows$x, significance$distribution, run$place$threads) else two_sided(z)
   list(statistic = sign(rows$x) * z, p.value = p)
-}
-
-# Tests pair by pair: each trait with the columns of x to which it has an edge.
-tests_by_trait <- function(rows, to, run, rule) {
-  counted <- count_observations(run) # of all columns
-  found <- list(statistic = numeric(length(rows$x)), p.value = numeric(length(rows$x)))
-  rule[c("alternative", "log", "quantile", "triangle")] <- list(0L, FALSE, NA_real_, FALSE)
-  for (at in split(seq_along(to), to)) {
-    own <- with_columns(run, rows$i[at] + 1L, to[at[1L]], counted)
-    tested <- tested_pairs(matrix(rows$x[at], ncol = 1L), own, counted, rule)
-    found$statistic[at] <- tested$statistic
-    found$p.value[at] <- tested$p.value
-  }
-  found
 }
 
 # ---- all pairs
