@@ -73,7 +73,13 @@ new_map <- function(coords, values = NULL, background = NULL) {
   limits <- if (is_signed) span_of(values) else if (any(is.finite(values))) range(values, finite = TRUE) else 0:1
   if (diff(limits) == 0) limits <- limits + c(-0.5, 0.5)
   outlines <- if (has_hull) {
-    lapply(views, function(view) list(hull_of(coords[, view, drop = FALSE], half)))
+    angle <- seq(0, 2 * pi, length.out = 41L)
+    lapply(views, function(view) { # the convex hull of discs around the points
+      x <- as.vector(outer(half * cos(angle), coords[, view[1L]], "+"))
+      y <- as.vector(outer(half * sin(angle), coords[, view[2L]], "+"))
+      at <- grDevices::chull(x, y)
+      list(list(x = x[at], y = y[at]))
+    })
   } else if (is.matrix(background)) {
     pixel <- max(size / 80, 1.2 * (prod(ranges[2L, ] - ranges[1L, ]) / nrow(background))^(1 / 3)) # at least a voxel
     lapply(views, function(view) silhouette_of(background[, view], pixel))
@@ -83,15 +89,6 @@ new_map <- function(coords, values = NULL, background = NULL) {
        width = width, height = height, gap = gap, left = cumsum(c(0, width + gap))[seq_along(views)],
        bottom = (max(height) - height) / 2, limits = limits, outlines = outlines,
        colors = if (is_signed) diverging() else sequential()[-(1:15)]) # omits colors that look white
-}
-
-# Returns the convex hull of discs around points: list(x, y).
-hull_of <- function(points, radius) {
-  angle <- seq(0, 2 * pi, length.out = 41L)
-  x <- as.vector(outer(radius * cos(angle), points[, 1L], "+"))
-  y <- as.vector(outer(radius * sin(angle), points[, 2L], "+"))
-  at <- grDevices::chull(x, y)
-  list(x = x[at], y = y[at])
 }
 
 # Returns the smoothed outlines of many points: of the pixels, `pixel` wide, that have one, as contourLines().
@@ -122,7 +119,25 @@ draw_views <- function(map, main, known, draw, ...) {
       graphics::polygon(line$x + shift[1L], line$y + shift[2L], col = "grey97", border = "grey75")
     }
     draw(view, shift)
-    label_view(map, v)
+    # A caption below, and at the sides of views of a brain the letters of RAS directions.
+    middle <- map$left[v] + map$width[v] / 2
+    through <- setdiff(seq_along(map$axes), view)
+    caption <- if (length(through) && !is.null(map$grid)) {
+      paste0(map$axes[through], " = ", signif(map$peak[[through]], 3L), if (map$is_anatomy) " mm")
+    } else if (length(through) && map$is_anatomy) {
+      c("from the right", "from behind", "from above")[through]
+    } else {
+      paste(map$axes[view[2L]], "over", map$axes[view[1L]])
+    }
+    size <- min(0.9, min(map$width) / graphics::strwidth(caption, cex = 1))
+    graphics::text(middle, -0.12 * max(map$height), caption, pos = 1, cex = size, xpd = NA)
+    if (!map$is_anatomy) next
+    ends <- list(c("L", "R"), c("P", "A"), c("I", "S"))
+    size <- min(0.8, 0.45 * map$gap / graphics::strwidth("M", cex = 1)) # of letters between two views
+    graphics::text(map$left[v] + c(-0.25 * map$gap, map$width[v] + 0.25 * map$gap), max(map$height) / 2,
+                   ends[[view[1L]]], cex = size, xpd = NA)
+    line <- graphics::strheight("M", cex = 0.9)
+    graphics::text(middle, map$bottom[v] + c(-line, map$height[v] + line), ends[[view[2L]]], cex = size, xpd = NA)
   }
 }
 
@@ -141,29 +156,6 @@ slice_of <- function(map, view) {
   colors <- colors_of(map$values[voxel], map$limits, map$colors)
   colors[is.na(voxel)] <- NA
   list(colors = matrix(colors, n[2L]), edges = c(low[1L] + c(0, n[1L] * pixel), low[2L] + c(0, n[2L] * pixel)))
-}
-
-# Adds a caption below, and at the sides of 3-D views the letters of RAS directions.
-label_view <- function(map, v) {
-  view <- map$views[[v]]
-  middle <- map$left[v] + map$width[v] / 2
-  line <- graphics::strheight("M", cex = 0.9)
-  through <- setdiff(seq_along(map$axes), view)
-  caption <- if (length(through) && !is.null(map$grid)) {
-    paste0(map$axes[through], " = ", signif(map$peak[[through]], 3L), if (map$is_anatomy) " mm")
-  } else if (length(through) && map$is_anatomy) {
-    c("from the right", "from behind", "from above")[through]
-  } else {
-    paste(map$axes[view[2L]], "over", map$axes[view[1L]])
-  }
-  size <- min(0.9, min(map$width) / graphics::strwidth(caption, cex = 1))
-  graphics::text(middle, -0.12 * max(map$height), caption, pos = 1, cex = size, xpd = NA)
-  if (!map$is_anatomy) return(invisible())
-  ends <- list(c("L", "R"), c("P", "A"), c("I", "S"))
-  size <- min(0.8, 0.45 * map$gap / graphics::strwidth("M", cex = 1)) # of letters between two views
-  graphics::text(map$left[v] + c(-0.25 * map$gap, map$width[v] + 0.25 * map$gap), max(map$height) / 2,
-                 ends[[view[1L]]], cex = size, xpd = NA)
-  graphics::text(middle, map$bottom[v] + c(-line, map$height[v] + line), ends[[view[2L]]], cex = size, xpd = NA)
 }
 
 # ---- grids

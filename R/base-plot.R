@@ -13,15 +13,6 @@ cold <- function() STYLE$colors[14L]
 warm <- function() STYLE$colors[88L]
 FAINT <- "grey70"
 
-palette_colors <- function(palette) {
-  known <- c(grDevices::hcl.pals("diverging"), grDevices::hcl.pals("divergingx"))
-  if (is.character(palette) && length(palette) == 1L && palette %in% known) return(grDevices::hcl.colors(101L, palette))
-  found <- tryCatch(grDevices::colorRampPalette(palette)(101L), error = function(e) NULL)
-  check_that(found, "palette", length(palette) > 2L && !is.null(found),
-             "the name of one of hcl.pals(\"diverging\"), or three colors or more, from negative to positive",
-             shown = show_value(palette))
-}
-
 # Returns a color for each level: its own name, if all levels are names of colors, as modules are ("red.1" is red).
 group_colors <- function(levels) {
   named <- sub("[.][0-9]+$", "", levels)
@@ -55,7 +46,16 @@ draw_page <- function(panels, type = "auto", ..., page = matrix(seq_along(panels
   text <- check_within(text, "text", 0.1, 10)
   style <- STYLE$colors
   on.exit(STYLE$colors <- style)
-  STYLE$colors <- palette_colors(palette)
+  is_known <- is.character(palette) && length(palette) == 1L &&
+    palette %in% c(grDevices::hcl.pals("diverging"), grDevices::hcl.pals("divergingx"))
+  colors <- if (is_known) {
+    grDevices::hcl.colors(101L, palette)
+  } else if (length(palette) > 2L) {
+    tryCatch(grDevices::colorRampPalette(palette)(101L), error = function(e) NULL)
+  }
+  STYLE$colors <- check_that(colors, "palette", !is.null(colors),
+                             paste("the name of one of hcl.pals(\"diverging\"), or three colors or more, from",
+                                   "negative to positive"), shown = show_value(palette))
   if (!is.null(size)) {
     check_that(size, "size", length(size) == 2L && are_finite(size) && all(size > 0), "width and height in inches")
     grDevices::dev.new(width = size[1L], height = size[2L], noRStudioGD = TRUE)

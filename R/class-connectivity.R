@@ -39,7 +39,7 @@ new_connectivity <- function(sums, run, wanted, breaks) {
 #' @export
 as.data.frame.gpuConnectivity <- function(x, row.names = NULL, optional = FALSE, ...) {
   if (!length(sums_of(x))) return(list2DF(unclass(x$histogram)[c("mids", "counts")]))
-  variable_frame(variables_of(x), measures_of(x), row.names)
+  variable_frame(rownames(as.matrix(sums_of(x)[[1L]])), measures_of(x), row.names)
 }
 
 # Returns a data frame with a column for each measure, threshold or power.
@@ -52,8 +52,6 @@ measures_of <- function(x) {
   })
   list2DF(unlist(columns, recursive = FALSE))
 }
-
-variables_of <- function(x) rownames(as.matrix(sums_of(x)[[1L]]))
 
 # Returns the sums of each variable: vectors, or matrices with a column for each threshold or power. The list is empty
 # if only the histogram was computed.
@@ -134,7 +132,7 @@ plot.gpuConnectivity <- function(x, type = c("auto", "map", "fit", "hubs", "hist
   if (!nrow(frame)) fail("there is no variable to plot: 'x' has no columns")
   name <- shown_measure(measure, frame)
   hubs <- check_whole(hubs, "hubs", 1, 200)
-  values <- stats::setNames(frame[[name]], variables_of(x))
+  values <- stats::setNames(frame[[name]], rownames(as.matrix(sums_of(x)[[1L]])))
   map <- map_panel(values, name, "Map of hubs", coords, type, names(values))
   if (type == "auto" && !is.null(map)) hubs <- if (is.null(names(values))) 0 else min(hubs, 10)
   panels <- list( # beside a map there is no fit, as voxels and regions are no scale-free network

@@ -197,8 +197,7 @@ GPUTOOLS_PARTS <- c("coefficients", "pairs", "ts", "p.value")
   }
   if (part == "coefficients") return(as.matrix(x))
   tests <- attr(x, "tests")
-  if (!is.null(tests)) return(tests[[part]])
-  if (part == "pairs") observed_pairs(x, part) else scored_pairs(x, part)
+  if (!is.null(tests)) tests[[part]] else scored_pairs(x, part)
 }
 
 #' @importFrom utils .DollarNames
@@ -211,29 +210,27 @@ need_tests <- function(why, part) {
   fail("there is no $", part, " of these coefficients: ", why, "; gpuCor(..., test = TRUE) finds it with them")
 }
 
-# Returns the number of observations of each pair; NA for pairs without coefficients.
-observed_pairs <- function(x, part) {
-  if (!is.null(attr(x, "untestable"))) need_tests(attr(x, "untestable"), part)
-  n <- as.matrix(x)
-  n[!is.na(n)] <- attr(x, "n_obs")
-  n
-}
-
-# Returns t scores or two-sided p values from the coefficients and the numbers of observations.
+# Returns a part of gputools' lists, which follows from the coefficients and the number of observations: this number of
+# each pair, NA for pairs without coefficients, t scores, or two-sided p values.
 scored_pairs <- function(x, part) {
   method <- attr(x, "method")
-  need_distribution(method)
-  if (depends_on_ties(method)) need_tests("they follow from the ties of the data, too", part)
-  if (!is_t_distributed(method)) need_tests("they do not follow from Student's t", part)
-  if (part == "p.value") check_testable(method, NULL)
-  n <- observed_pairs(x, part)
-  df <- n - measure_of(method)$df_taken
+  n_obs <- attr(x, "n_obs")
+  if (part != "pairs") {
+    need_distribution(method)
+    if (depends_on_ties(method)) need_tests("they follow from the ties of the data, too", part)
+    if (!is_t_distributed(method)) need_tests("they do not follow from Student's t", part)
+    if (part == "p.value") check_testable(method, NULL)
+  }
+  if (!is.null(attr(x, "untestable"))) need_tests(attr(x, "untestable"), part)
   r <- as.matrix(x)
+  n <- r
+  n[!is.na(n)] <- n_obs
+  if (part == "pairs") return(n)
+  df <- n - measure_of(method)$df_taken
   ts <- r * sqrt(df / (1 - r^2))
   ts[n < MIN_OBS] <- NA
   if (part == "ts") return(ts)
   if (method == "spearman") {
-    n_obs <- attr(x, "n_obs")
     if (n_obs < MIN_OBS) return(r * NA)
     if (n_obs <= EXACT_UNTOLD[[method]]) {
       need_tests("with so few observations they follow from the ties of the data, too", part)

@@ -220,7 +220,16 @@ plot.gpuCorWindows <- function(x, type = c("auto", "heatmap"), max = 500, window
       draw_pairs(values, "r", main = main, ..., groups = groups, order = order, zlim = zlim)
     }), ...)
   } else if (attr(x, "output") == "moments") {
-    draw_moments(x, ...)
+    sd <- if (isS4(x$sd)) x$sd@x else as.vector(x$sd)
+    panels <- list(mean = function(...) {
+      draw_histogram(x$mean, seq(-1, 1, length.out = 81L), "pairs",
+                     list(xlab = "mean r over the windows", main = n_of(length(x$mean), "pair")), ...)
+      graphics::abline(v = 0, lty = 3L)
+    }, sd = function(...) {
+      breaks <- pretty(range(0, sd[drawn_places(length(sd))], na.rm = TRUE), 40L)
+      draw_histogram(sd, breaks, "pairs", list(xlab = "sd of r over the windows", main = n_of(length(sd), "pair")), ...)
+    })
+    draw_page(if (isS4(x$sd)) panels["sd"] else panels, "auto", ...)
   } else {
     draw_carpet(carpet_of(x, max), ...)
   }
@@ -256,18 +265,4 @@ draw_carpet <- function(carpet, ...) {
     draw_matrix(carpet$values, carpet$limits, carpet$title, ..., names = list(NULL, NULL),
                 span = range(carpet$time) + c(-half, half), titles = carpet[c("xlab", "ylab")])
   }), ...)
-}
-
-draw_moments <- function(x, ...) {
-  sd <- if (isS4(x$sd)) x$sd@x else as.vector(x$sd)
-  draw_sd <- function(...) {
-    breaks <- pretty(range(0, sd[drawn_places(length(sd))], na.rm = TRUE), 40L)
-    draw_histogram(sd, breaks, "pairs", list(xlab = "sd of r over the windows", main = n_of(length(sd), "pair")), ...)
-  }
-  draw_mean <- function(...) {
-    draw_histogram(x$mean, seq(-1, 1, length.out = 81L), "pairs",
-                   list(xlab = "mean r over the windows", main = n_of(length(x$mean), "pair")), ...)
-    graphics::abline(v = 0, lty = 3L)
-  }
-  draw_page(c(if (!isS4(x$sd)) list(mean = draw_mean), list(sd = draw_sd)), "auto", ...)
 }

@@ -42,8 +42,16 @@ add_cifti <- function(found) {
   if (!version %in% c("2", "2.0")) {
     fail_file(shown, " has version ", version, " of CIFTI, not 2; convert it by wb_command -file-convert")
   }
-  rows <- map_of(xml, 0, shown)
-  columns <- map_of(xml, 1, shown)
+  meaning_of <- function(dimension) { # of its indices
+    for (map in xml2::xml_find_all(xml, "//MatrixIndicesMap")) {
+      applies_to <- xml2::xml_attr(map, "AppliesToMatrixDimension", default = "")
+      if (!dimension %in% xml_numbers(applies_to, shown)) next
+      return(list(type = sub("^CIFTI_INDEX_TYPE_", "", xml2::xml_attr(map, "IndicesMapToDataType")), xml = map))
+    }
+    list(type = "nothing")
+  }
+  rows <- meaning_of(0)
+  columns <- meaning_of(1)
   if (!columns$type %in% "BRAIN_MODELS" || !rows$type %in% c("SERIES", "SCALARS", "LABELS")) {
     fail_file(shown, " has ", tolower(rows$type), " x ", tolower(columns$type), "; dense series, dense scalars ",
               "and dense labels are read")
@@ -73,16 +81,6 @@ cifti_size <- function(size, n_row, cifti, shown) {
     fail_file(shown, " has ", n_of(size[6L], "column"), ", but brain models of ", show_models(cifti))
   }
   size[5:6]
-}
-
-# Returns the meaning of a dimension's indices: list(type, xml).
-map_of <- function(xml, dimension, shown) {
-  for (map in xml2::xml_find_all(xml, "//MatrixIndicesMap")) {
-    applies_to <- xml2::xml_attr(map, "AppliesToMatrixDimension", default = "")
-    if (!dimension %in% xml_numbers(applies_to, shown)) next
-    return(list(type = sub("^CIFTI_INDEX_TYPE_", "", xml2::xml_attr(map, "IndicesMapToDataType")), xml = map))
-  }
-  list(type = "nothing")
 }
 
 # Returns list(models: one row per model, with its grayordinates (first, count) and, for surfaces, the mesh's number of

@@ -84,28 +84,6 @@ read_header <- function(read, shown) {
 
 fail_short <- function(shown) fail_file(shown, " ends before its last voxel")
 
-header_bytes <- function(header, version) {
-  bytes <- raw(NIFTI_SIZES[version])
-  fields <- fields_of(version)
-  for (name in intersect(rownames(fields), names(header))) {
-    field <- fields[name, ]
-    value <- header[[name]]
-    piece <- if (is.raw(value)) {
-      value
-    } else if (field$type == "text") {
-      utils::head(charToRaw(value), field$n - 1L)
-    } else if (field$type == "double") {
-      writeBin(as.double(value), raw(), size = field$size, endian = "little")
-    } else if (field$size < 8L) {
-      writeBin(as.integer(value), raw(), size = field$size, endian = "little")
-    } else {
-      writeBin(as.vector(rbind(as.integer(value), 0L)), raw(), endian = "little")
-    }
-    bytes[field$at + seq_along(piece)] <- piece
-  }
-  bytes
-}
-
 # ---- files
 
 # Returns NULL for another format, or list(header; dim; format: how values are stored, as src/r/voxels.c takes it;
@@ -168,7 +146,25 @@ write_nifti <- function(file, header, version, extensions, values) {
   header$bitpix <- 8L * type$size
   header$magic <- if (version == 1L) charToRaw("n+1") else as.raw(c(0x6e, 0x2b, 0x32, 0, 0x0d, 0x0a, 0x1a, 0x0a))
   header$vox_offset <- NIFTI_SIZES[version] + length(extensions)
-  before <- c(header_bytes(header, version), extensions)
+  bytes <- raw(NIFTI_SIZES[version])
+  fields <- fields_of(version)
+  for (name in intersect(rownames(fields), names(header))) {
+    field <- fields[name, ]
+    value <- header[[name]]
+    piece <- if (is.raw(value)) {
+      value
+    } else if (field$type == "text") {
+      utils::head(charToRaw(value), field$n - 1L)
+    } else if (field$type == "double") {
+      writeBin(as.double(value), raw(), size = field$size, endian = "little")
+    } else if (field$size < 8L) {
+      writeBin(as.integer(value), raw(), size = field$size, endian = "little")
+    } else {
+      writeBin(as.vector(rbind(as.integer(value), 0L)), raw(), endian = "little")
+    }
+    bytes[field$at + seq_along(piece)] <- piece
+  }
+  before <- c(bytes, extensions)
   write <- if (endsWith(file, ".gz")) write_gzip else append_bytes
   write_whole_file(file, function(partial) {
     write(partial, length(before) + as.numeric(length(values)) * type$size, function(connection) {

@@ -36,7 +36,7 @@ writeVoxels <- function(values, file, reference = NULL, outside = 0, voxel_size 
     write(file, header$cifti, unname(maps), names)
   } else {
     if (!is.null(reference) || length(dim(img)) < 4L) header <- without_time(header)
-    write_image(as_image(img, "values"), file, with_steps(header, voxel_size, tr), datatype == "float32")
+    write_image(as_image(img, "values"), file, header, voxel_size, tr, datatype == "float32")
   }
   invisible(file)
 }
@@ -67,9 +67,10 @@ map_header <- function(img, reference) {
 MILLIMETERS <- 2L
 SECONDS <- 8L
 
-# Returns the header with the size of voxels, the time between volumes, or both as the user gives them.
-with_steps <- function(header, voxel_size, tr) {
-  pixdim <- if (is.null(header$pixdim)) rep(1, 8) else header$pixdim
+# Writes an image with the header's positions, and with the size of voxels and the time between volumes that the user
+# gives.
+write_image <- function(img, file, header, voxel_size, tr, in_single) {
+  pixdim <- if (is.null(header$pixdim)) rep(1, 8) else as.numeric(header$pixdim)
   units <- if (is.null(header$xyzt_units)) 0L else as.integer(header$xyzt_units)
   if (!is.null(voxel_size)) {
     ok <- are_finite(voxel_size, 3L) && all(voxel_size > 0)
@@ -82,12 +83,6 @@ with_steps <- function(header, voxel_size, tr) {
     pixdim[5L] <- check_tr(tr)
     units <- bitwAnd(units, 7L) + SECONDS
   }
-  header$pixdim <- pixdim
-  header$xyzt_units <- units
-  header
-}
-
-write_image <- function(img, file, header, in_single) {
   if (isTRUE(header$reoriented)) {
     fail("'values' or 'reference' was turned by oro.nifti; read it with reorient = FALSE")
   }
@@ -96,10 +91,9 @@ write_image <- function(img, file, header, in_single) {
   if (is.logical(values)) values <- as.integer(values)
   code <- if (in_single) 16L else if (is.double(values)) 64L else if (typeof(img) == "logical") 2L else 8L
   size <- dim(img)
-  pixdim <- as.numeric(header$pixdim)
   pixdim[pixdim == 0] <- 1
   fields <- list(dim = c(length(size), size, rep(1L, 7L - length(size))), datatype = code, pixdim = pixdim,
-                 scl_slope = 1, xyzt_units = header$xyzt_units, descrip = "gpucor")
+                 scl_slope = 1, xyzt_units = units, descrip = "gpucor")
   fields <- c(fields, header[intersect(PLACE_FIELDS, names(header))])
   write_nifti(file, fields, if (max(size) > 32767L) 2L else 1L, raw(4L), values)
 }

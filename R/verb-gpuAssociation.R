@@ -92,21 +92,19 @@ gpuAssociation <- function(x, traits, p.value = NULL, fdr = NULL, method = "pear
     tested <- new_association(test)
     if (output == "matrix") return(tested)
     factors <- if (has_factors) colnames(test$r)[as.integer(names(traits$factors))]
-    return(new_association_pairs(chosen_tests(tested, criterion), method, factors))
+    frame <- as.data.frame(tested)
+    if (!is.null(criterion)) { # of adjusted p values, if there are any
+      p <- if (is.null(frame$p.adjusted)) frame[[criterion$name]] else frame$p.adjusted
+      frame <- frame[which(p <= criterion$value), ]
+      frame <- structure(frame, row.names = seq_len(nrow(frame)), tests = tested$tests,
+                         adjusted = attr(tested, "adjusted"))
+    }
+    return(new_association_pairs(frame, method, factors))
   }
   naming({
     run <- new_run(NULL, specs, x, traits$values, method, use, criterion, "absolute")
     significant_pairs(run)
   }, "y", "traits")
-}
-
-# Returns the data frame of all tests, or of those that meet the criterion, by adjusted p values if there are any.
-chosen_tests <- function(tested, criterion) {
-  frame <- as.data.frame(tested)
-  if (is.null(criterion)) return(frame)
-  p <- if (is.null(frame$p.adjusted)) frame[[criterion$name]] else frame$p.adjusted
-  kept <- frame[which(p <= criterion$value), ]
-  structure(kept, row.names = seq_len(nrow(kept)), tests = tested$tests, adjusted = attr(tested, "adjusted"))
 }
 
 # ---- traits
