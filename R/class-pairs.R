@@ -206,22 +206,21 @@ GPUTOOLS_PARTS <- c("coefficients", "pairs", "ts", "p.value")
   grep(pattern, GPUTOOLS_PARTS, value = TRUE)
 }
 
-need_tests <- function(why, part) {
-  fail("there is no $", part, " of these coefficients: ", why, "; gpuCor(..., test = TRUE) finds it with them")
-}
-
 # Returns a part of gputools' lists, which follows from the coefficients and the number of observations: this number of
 # each pair, NA for pairs without coefficients, t scores, or two-sided p values.
 scored_pairs <- function(x, part) {
+  need_tests <- function(why) {
+    fail("there is no $", part, " of these coefficients: ", why, "; gpuCor(..., test = TRUE) finds it with them")
+  }
   method <- attr(x, "method")
   n_obs <- attr(x, "n_obs")
   if (part != "pairs") {
     need_distribution(method)
-    if (depends_on_ties(method)) need_tests("they follow from the ties of the data, too", part)
-    if (!is_t_distributed(method)) need_tests("they do not follow from Student's t", part)
+    if (depends_on_ties(method)) need_tests("they follow from the ties of the data, too")
+    if (!is_t_distributed(method)) need_tests("they do not follow from Student's t")
     if (part == "p.value") check_testable(method, NULL)
   }
-  if (!is.null(attr(x, "untestable"))) need_tests(attr(x, "untestable"), part)
+  if (!is.null(attr(x, "untestable"))) need_tests(attr(x, "untestable"))
   r <- as.matrix(x)
   n <- r
   n[!is.na(n)] <- n_obs
@@ -233,7 +232,7 @@ scored_pairs <- function(x, part) {
   if (method == "spearman") {
     if (n_obs < MIN_OBS) return(r * NA)
     if (n_obs <= EXACT_UNTOLD[[method]]) {
-      need_tests("with so few observations they follow from the ties of the data, too", part)
+      need_tests("with so few observations they follow from the ties of the data, too")
     }
     ts[] <- p_of_r(r, t_distribution(NULL, n_obs, TRUE), 1L)
   } else {
@@ -252,14 +251,9 @@ all_coefficients <- function(run, output) {
     matrix_attributes(colnames(run$x), colnames(if (is.null(run$y)) run$x else run$y))
   })
   if (layout == "rectangle" && run$scalar) values <- as.vector(values)
-  if (is_combined(run$x)) warn_missing_subjects(values, run)
-  values
-}
-
-# Warns about pairs without a coefficient because a column has no values in a subject, or with "everything" misses some.
-# values_of_pairs() has warned about constant columns.
-warn_missing_subjects <- function(values, run) {
-  if (!anyNA(values) || isTRUE(run$x$skips)) return(invisible())
+  if (!is_combined(run$x) || !anyNA(values) || isTRUE(run$x$skips)) return(values)
+  # Pairs have no coefficient as a column has no values in a subject, or with "everything" misses some.
+  # values_of_pairs() has warned about constant columns.
   is_missing <- function(m) {
     do.call(cbind, lapply(m$data, function(own) {
       unlist(column_blocks(own, function(block) {
@@ -276,9 +270,10 @@ warn_missing_subjects <- function(values, run) {
              ngettext(length(subjects), "subject ", "subjects "), show_numbers(subjects))
     }
   }))
-  if (!length(texts)) return(invisible())
+  if (!length(texts)) return(values)
   left <- vapply(found, function(is_missing) sum(rowSums(is_missing) == 0), 0)
   pairs <- run$pairs - if (is.null(run$y)) pairs_of(left) else prod(left)
   warning(n_of(pairs, "pair"), if (pairs == 1) " has" else " have", " no coefficient, as values are missing in ",
           paste(texts, collapse = " and in "), na_rm_hint(run$x), call. = FALSE)
+  values
 }

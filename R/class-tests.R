@@ -85,7 +85,21 @@ as.data.frame.gpuTests <- function(x, row.names = NULL, optional = FALSE, ...) {
 }
 
 describe_tests <- function(x) {
-  if (is.data.frame(x)) return(describe_frame(x))
+  about <- attributes(x) # of a data frame they may be lost, as those of some columns are
+  if (inherits(x, "gpuISC")) {
+    adjusted <- about$adjusted
+    adjusted[c("lost", "left")] <- NULL # t counts subjects
+    return(paste0("Inter-subject correlation of ", n_of(nrow(x), "column"), if (!is.null(about[["r"]])) {
+      paste0(": ", n_of(nrow(about[["r"]]), "subject"), ", ", n_of(about$n_obs, "observation"))
+    }, adjusted_line(adjusted, "pearson", start = "\n", end = "")))
+  }
+  if (is.data.frame(x)) {
+    tests <- paste0(if (isTRUE(about$tests > nrow(x))) paste(format_count(nrow(x)), "of "),
+                    n_of(max(nrow(x), about$tests), "test"))
+    if (is.null(about$method)) return(paste0("Associations, ", tests))
+    return(paste0(method_title(about$method), ", ", tests,
+                  adjusted_line(about$adjusted, about$method, start = ", ", end = "")))
+  }
   n <- if (is_numeric(x$n)) x$n
   tests <- if (inherits(x, "gpuAssociation")) x$tests else length(effect_of(x))
   group <- function(n) {
@@ -104,7 +118,7 @@ describe_tests <- function(x) {
   )
   paste0(method_title(x$method), of, ", ", n_of(tests, "test"),
          if (inherits(x, "gpuCorTest")) paste0(", alternative ", x$alternative),
-         adjusted_line(attr(x, "adjusted"), x$method, n, if (!inherits(x, "gpuCorCompare")) x$df, ", ", ""))
+         adjusted_line(about$adjusted, x$method, n, if (!inherits(x, "gpuCorCompare")) x$df, ", ", ""))
 }
 
 # Returns the null distribution of p values of differences. `error`: the standard error of fixed effects; `is_several`:
@@ -116,22 +130,6 @@ null_words <- function(error, is_several, permuted) {
     if (is_several) "chi-squared of z" else "the normal distribution of z"
   }
   paste0(null, if (permuted) "; adjusted ones by permutation")
-}
-
-# The attributes may be lost, as those of some columns are.
-describe_frame <- function(x) {
-  about <- attributes(x)
-  if (inherits(x, "gpuISC")) {
-    adjusted <- about$adjusted
-    adjusted[c("lost", "left")] <- NULL # t counts subjects
-    return(paste0("Inter-subject correlation of ", n_of(nrow(x), "column"), if (!is.null(about[["r"]])) {
-      paste0(": ", n_of(nrow(about[["r"]]), "subject"), ", ", n_of(about$n_obs, "observation"))
-    }, adjusted_line(adjusted, "pearson", start = "\n", end = "")))
-  }
-  tests <- paste0(if (isTRUE(about$tests > nrow(x))) paste(format_count(nrow(x)), "of "),
-                  n_of(max(nrow(x), about$tests), "test"))
-  if (is.null(about$method)) return(paste0("Associations, ", tests))
-  paste0(method_title(about$method), ", ", tests, adjusted_line(about$adjusted, about$method, start = ", ", end = ""))
 }
 
 #' @method print gpuTests

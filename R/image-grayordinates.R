@@ -98,13 +98,28 @@ brain_models <- function(map, shown) {
                        kind = ifelse(type == "SURFACE", "surface", "voxels"),
                        first = xml_whole(elements, "IndexOffset", shown) + 1,
                        count = xml_whole(elements, "IndexCount", shown), vertices = vertices, stringsAsFactors = FALSE)
-  volume <- cifti_volume(xml2::xml_find_first(map, "Volume"), shown)
-  if (is.null(volume) && any(models$kind == "voxels")) fail_file(shown, " has voxels, but no Volume")
-  places <- Map(model_places, elements, models$kind, models$vertices, list(volume$volume), shown)
+  volume <- xml2::xml_find_first(map, "Volume")
+  size <- affine <- NULL
+  if (!is.na(volume)) {
+    size <- xml_numbers(xml2::xml_attr(volume, "VolumeDimensions", default = ""), shown)
+    name <- "TransformationMatrixVoxelIndicesIJKtoXYZ"
+    affine <- xml_numbers(xml_content(volume, name, shown), shown)
+    scale <- 10^(xml_number(xml2::xml_find_first(volume, name), "MeterExponent", shown) + 3) # to mm
+    if (length(size) != 3L || length(affine) != 16L || !all(is.finite(c(size, affine * scale)))) {
+      fail_file(shown, " has a damaged Volume: its dimensions are ", toString(size), ", its matrix has ",
+                n_of(length(affine), "number"))
+    }
+    affine <- matrix(affine, 4L, byrow = TRUE)
+    affine[1:3, ] <- affine[1:3, ] * scale
+  } else if (any(models$kind == "voxels")) {
+    fail_file(shown, " has voxels, but no Volume")
+  }
+  places <- Map(model_places, elements, models$kind, models$vertices, list(size), shown)
   is_whole <- all(models$first == cumsum(c(1, models$count))[seq_along(elements)]) &&
     all(vapply(places, NROW, 0L) == models$count)
   if (!is_whole) fail_file(shown, " has brain models that leave gaps or overlap")
-  c(list(models = models, places = unname(places)), volume, list(map = as.character(map)))
+  c(list(models = models, places = unname(places)), if (!is.null(size)) list(volume = size, affine = affine),
+    list(map = as.character(map)))
 }
 
 # Returns the indices of a model, after checking them against the sizes of their dimensions.
@@ -120,21 +135,6 @@ model_places <- function(element, kind, vertices, volume, shown) {
   wrong <- is.na(places) | places < 0 | places >= sizes | places != floor(places)
   if (any(wrong)) fail_file(shown, " has brain models with the index ", places[wrong][1L], ", which is outside")
   places
-}
-
-cifti_volume <- function(volume, shown) {
-  if (is.na(volume)) return(NULL)
-  size <- xml_numbers(xml2::xml_attr(volume, "VolumeDimensions", default = ""), shown)
-  name <- "TransformationMatrixVoxelIndicesIJKtoXYZ"
-  affine <- xml_numbers(xml_content(volume, name, shown), shown)
-  scale <- 10^(xml_number(xml2::xml_find_first(volume, name), "MeterExponent", shown) + 3) # to mm
-  if (length(size) != 3L || length(affine) != 16L || !all(is.finite(c(size, affine * scale)))) {
-    fail_file(shown, " has a damaged Volume: its dimensions are ", toString(size), ", its matrix has ",
-              n_of(length(affine), "number"))
-  }
-  affine <- matrix(affine, 4L, byrow = TRUE)
-  affine[1:3, ] <- affine[1:3, ] * scale
-  list(volume = size, affine = affine)
 }
 
 grayordinates <- function(cifti) sum(cifti$models$count)
@@ -214,34 +214,30 @@ gifti_array <- function(array, shown) {
   if (n_dim > 2) fail_file(shown, " has an array of ", n_dim, " dimensions; those of 1 and 2 are read")
   size <- vapply(paste0("Dim", seq_len(n_dim) - 1L), xml_whole, 0, nodes = array, shown = shown, min = 1)
   order <- xml_choice(array, "ArrayIndexingOrder", c("RowMajorOrder", "ColumnMajorOrder"), shown)
-  values <- gifti_values(array, type, prod(size), shown)
-  if (length(values) != prod(size)) {
-    fail_file(shown, " has an array of ", n_of(length(values), "value"), ", not ", show_size(size))
-  }
-  matrix(values, size[1L], byrow = order == "RowMajorOrder")
-}
-
-# `n`: the number of values that the dimensions say.
-gifti_values <- function(array, type, n, shown) {
   endian <- xml_choice(array, "Endian", c("LittleEndian", "BigEndian"), shown)
   text <- xml_content(array, "Data", shown)
   encoding <- xml2::xml_attr(array, "Encoding")
   if (identical(encoding, "ASCII")) {
     values <- xml_numbers(text, shown)
-    if (type$what != "integer") return(values)
-    range <- if (type$size == 1L) c(0, 255) else c(-2^31, 2^31 - 1)
-    wrong <- !is.finite(values) | values != floor(values) | values < range[1L] | values > range[2L]
-    if (any(wrong)) fail_file(shown, " has the value ", values[wrong][1L], " in an array of integers")
-    return(as.integer(replace(values, values == -2^31, NA))) # R has no such integer
-  }
-  if (!encoding %in% c("Base64Binary", "GZipBase64Binary")) {
+    if (type$what == "integer") {
+      range <- if (type$size == 1L) c(0, 255) else c(-2^31, 2^31 - 1)
+      wrong <- !is.finite(values) | values != floor(values) | values < range[1L] | values > range[2L]
+      if (any(wrong)) fail_file(shown, " has the value ", values[wrong][1L], " in an array of integers")
+      values <- as.integer(replace(values, values == -2^31, NA)) # R has no such integer
+    }
+  } else if (encoding %in% c("Base64Binary", "GZipBase64Binary")) {
+    bytes <- base64_bytes(text, shown)
+    if (encoding == "GZipBase64Binary") bytes <- inflate(bytes, prod(size) * type$size, shown)
+    if (length(bytes) %% type$size) fail_file(shown, " has a damaged array: its last value is cut off")
+    values <- readBin(bytes, type$what, length(bytes) %/% type$size, type$size, signed = type$size > 1L,
+                      endian = if (endian == "BigEndian") "big" else "little")
+  } else {
     fail_file(shown, " has values in encoding ", encoding, ", which is not read; wb_command -gifti-convert changes it")
   }
-  bytes <- base64_bytes(text, shown)
-  if (encoding == "GZipBase64Binary") bytes <- inflate(bytes, n * type$size, shown)
-  if (length(bytes) %% type$size) fail_file(shown, " has a damaged array: its last value is cut off")
-  readBin(bytes, type$what, length(bytes) %/% type$size, type$size, signed = type$size > 1L,
-          endian = if (endian == "BigEndian") "big" else "little")
+  if (length(values) != prod(size)) {
+    fail_file(shown, " has an array of ", n_of(length(values), "value"), ", not ", show_size(size))
+  }
+  matrix(values, size[1L], byrow = order == "RowMajorOrder")
 }
 
 # Writes an array of floats for each column of `values`, which has a row for each vertex.

@@ -77,40 +77,34 @@ voxelMatrix <- function(img, mask = NULL, keep = NULL, above = NULL) {
   mask <- if (!is.null(mask)) check_mask(read_mask(mask, "mask", flat = TRUE), img)
   inside <- if (is.null(mask)) seq_len(prod(img$size)) else inside_mask(mask, above)
   times <- kept_times(keep, img$times, "volumes of 'img'")
-  x <- varying_series(img, inside, times, mask$header)
-  dropped <- length(inside) - ncol(x)
-  if (!ncol(x)) fail("none of the ", format_count(dropped), " voxels varies over time; is 'mask' the right one?")
-  if (dropped > 0L) {
-    message(format_count(dropped), " of ", n_of(length(inside), "voxel"), " dropped: constant over time or all NA")
-  }
-  x
-}
-
-# Returns the voxelMatrix of the voxels that vary. An image in memory is read twice, so that no memory is used for
-# constant voxels.
-varying_series <- function(img, voxels, times, mask_header) {
   new_series <- function(voxels) { # with all attributes: R would copy the matrix if they were set later
     x <- new_zeros(img$whole, c(length(times), length(voxels)))
-    attr(x, "mask") <- new_mask(img, mask_header, voxels)
+    attr(x, "mask") <- new_mask(img, mask$header, voxels)
     if (all(diff(times) == 1)) attr(x, "tr") <- header_tr(img$header)
     attr(x, "entities") <- img$entities
     class(x) <- c("voxelMatrix", "matrix", "array")
     x
   }
-  first <- rep(NA_real_, length(voxels))
-  varies <- logical(length(voxels)) # TRUE for voxels with two different finite values
+  first <- rep(NA_real_, length(inside))
+  varies <- logical(length(inside)) # TRUE for voxels with two different finite values
   see <- function(block) .Call(r_add_variation, first, varies, block) # changes both in place
-  if (img$in_memory) {
-    img$each(voxels, times, see)
-    voxels <- voxels[varies]
-  }
+  # An image in memory is read twice, so that no memory is used for constant voxels.
+  if (img$in_memory) img$each(inside, times, see)
+  voxels <- if (img$in_memory) inside[varies] else inside
   x <- new_series(voxels)
   img$each(voxels, times, function(block) {
     put_block(x, block)
     if (!img$in_memory) see(block)
   })
-  if (img$in_memory || all(varies)) return(x)
-  some <- new_series(voxels[varies])
+  n_varying <- sum(varies)
+  if (!n_varying) {
+    fail("none of the ", format_count(length(inside)), " voxels varies over time; is 'mask' the right one?")
+  }
+  if (n_varying == length(inside)) return(x)
+  message(format_count(length(inside) - n_varying), " of ", n_of(length(inside), "voxel"),
+          " dropped: constant over time or all NA")
+  if (img$in_memory) return(x)
+  some <- new_series(inside[varies])
   put_block(some, new_block(x, 1L, seq_len(nrow(x)) - 1, 1L, (which(varies) - 1) * nrow(x)))
   some
 }

@@ -77,24 +77,24 @@ cut_tree <- function(sets, job) {
   x <- lapply(sets, `[[`, "x")
   n_obs <- max(vapply(x, nrow, 0L))
   pairs <- pairs_of(ncol(x[[1L]]))
-  control <- job$further$control
+  limited <- job
   # Adjacencies of many genes get the memory of their overlaps. Coefficients are computed again for each part of the
   # overlaps, which takes long unless they are products of few samples.
   is_quick <- job$method %in% c("pearson", "spearman", "bicor", "cosine") && job$use != "pairwise.complete.obs" &&
     100 * n_obs < ncol(x[[1L]])
   if (pairs > MANY_PAIRS && is_quick && job$device$backend == "cpu" && !isTRUE(job$device$memory > 0)) {
-    job$further$control$memory <- 4 * pairs
+    limited$further$control$memory <- 4 * pairs
   }
   arguments <- c(list(if (is.null(job$consensus)) x[[1L]] else x, power = vapply(sets, `[[`, 0, "power")),
                  job[c("type", "TOMType", "TOMDenom", "method", "use")], job$consensus)
-  tom <- with_settings(gpuTOM, arguments, job)
+  tom <- with_settings(gpuTOM, arguments, limited)
   told <- list(scales = attr(tom, "scales"), options = attr(tom, "adjusted")$options)
   if (is.na(sum(tom))) { # anyNA() would allocate a logical value for each pair
     fail("some pairs of genes have no coefficient, as too few samples have both; leave out genes with many missing ",
          "values")
   }
   if (pairs > MANY_PAIRS) .Call(r_reclaim) # the adjacencies
-  tree <- gpuHclust(tom, control = control)
+  tree <- gpuHclust(tom, control = job$further$control)
   threads <- job$device$threads
   labels <- if (engine_cuts(job$cut)) {
     checked(.Call(r_cut_tree, tom, TRUE, tree$merge, tree$height, cut_rules(tree$height, job$cut), threads))
