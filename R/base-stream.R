@@ -78,7 +78,7 @@ read_whole <- function(file, shown = paste0("'", file, "'"),
 check_complete <- function(file, n, shown) {
   said <- sum(as.integer(read_end(file, 4L)) * 256^(0:3))
   if (said == n %% 2^32) return(invisible())
-  # Of several streams another one at the end is read, too.
+  # The file may have several streams: another one, added at the end of a copy, is then read, too.
   copy <- tempfile()
   on.exit(unlink(copy, expand = FALSE))
   cannot <- function(condition) fail_file(shown, " cannot be copied to ", tempdir(), ": ", conditionMessage(condition))

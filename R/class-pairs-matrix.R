@@ -34,22 +34,14 @@ setMethod("diag", "allPairs", function(x = 1, nrow, ncol, names = TRUE) {
 #' @rdname gpuCor-class
 #' @usage NULL
 #' @importMethodsFrom Matrix rowSums colSums rowMeans colMeans
-#' @export
+#' @exportMethod rowSums
+#' @exportMethod colSums
+#' @exportMethod rowMeans
+#' @exportMethod colMeans
+#' @aliases colSums,allPairs-method rowMeans,allPairs-method colMeans,allPairs-method
 setMethod("rowSums", "allPairs", function(x, na.rm = FALSE, dims = 1, ...) base::rowSums(as.matrix(x), na.rm))
-
-#' @rdname gpuCor-class
-#' @usage NULL
-#' @export
 setMethod("colSums", "allPairs", function(x, na.rm = FALSE, dims = 1, ...) base::colSums(as.matrix(x), na.rm))
-
-#' @rdname gpuCor-class
-#' @usage NULL
-#' @export
 setMethod("rowMeans", "allPairs", function(x, na.rm = FALSE, dims = 1, ...) base::rowMeans(as.matrix(x), na.rm))
-
-#' @rdname gpuCor-class
-#' @usage NULL
-#' @export
 setMethod("colMeans", "allPairs", function(x, na.rm = FALSE, dims = 1, ...) base::colMeans(as.matrix(x), na.rm))
 
 # Without a method R multiplies vectors of pairs. R dispatches `%*%` on S3 classes since version 4.3, and crossprod()

@@ -47,7 +47,22 @@ readConfounds <- function(file, columns = c("motion24", "wm_csf"), fd = NULL) {
   ok <- is.character(columns) && length(columns) > 0L && all(!is.na(columns) & nzchar(columns))
   check_that(columns, "columns", ok, "names of sets or of columns, such as \"motion\"")
   frame <- read_confounds(file)
-  outlier <- outlier_volumes(frame, fd)
+  is_flagged <- function(prefix) {
+    rowSums(confound_matrix(frame, startsWith(names(frame), prefix)) != 0, na.rm = TRUE) > 0
+  }
+  outlier <- if (is.null(fd)) {
+    is_flagged("motion_outlier")
+  } else {
+    fd <- check_within(fd, "fd", 0, Inf)
+    name <- "framewise_displacement"
+    moved <- if (name %in% names(frame)) confound_matrix(frame, name)[, 1L]
+    if (all(is.na(moved))) {
+      fail("'fd' needs column \"", name, "\", which ",
+           if (is.null(moved)) "'file' does not have" else "has no numbers in 'file'")
+    }
+    !is.na(moved) & moved > fd # the first volume has no displacement
+  }
+  outlier <- unname(outlier | is_flagged("non_steady_state_outlier"))
   available <- names(frame)
   names <- unlist(lapply(setdiff(columns, "scrub"), function(column) {
     set <- CONFOUND_SETS[[column]]
@@ -123,20 +138,4 @@ confound_matrix <- function(frame, columns) {
     fail_file("column \"", name, "\" of 'file' has text in row ", row, ", ", show_value(text[row]))
   }
   matrix(as.double(unlist(z)), nrow(frame), length(z), dimnames = list(NULL, names(z)))
-}
-
-# Returns a logical value for each volume. The first one has no displacement.
-outlier_volumes <- function(frame, fd) {
-  is_flagged <- function(prefix) {
-    rowSums(confound_matrix(frame, startsWith(names(frame), prefix)) != 0, na.rm = TRUE) > 0
-  }
-  if (is.null(fd)) return(unname(is_flagged("motion_outlier") | is_flagged("non_steady_state_outlier")))
-  fd <- check_within(fd, "fd", 0, Inf)
-  name <- "framewise_displacement"
-  moved <- if (name %in% names(frame)) confound_matrix(frame, name)[, 1L]
-  if (all(is.na(moved))) {
-    fail("'fd' needs column \"", name, "\", which ",
-         if (is.null(moved)) "'file' does not have" else "has no numbers in 'file'")
-  }
-  unname((!is.na(moved) & moved > fd) | is_flagged("non_steady_state_outlier"))
 }

@@ -64,23 +64,19 @@ add_cifti <- function(found) {
   n_row <- if (is_series) xml_number(rows$xml, "NumberOfSeriesPoints", shown) else length(names)
   cifti <- c(list(tr = if (isTRUE(tr > 0) && is.finite(tr)) tr), brain_models(columns$xml, shown))
   found$header$cifti <- cifti
-  found$size <- cifti_size(found$dim, n_row, cifti, shown)
-  if (length(names) && !anyNA(names)) found$names <- names
-  found
-}
-
-# Returns the numbers of rows and columns. `n_row`: the former as the XML says, 0 or NA if it does not.
-cifti_size <- function(size, n_row, cifti, shown) {
+  size <- found$dim
   if (length(size) < 6L || any(size[-(5:6)] != 1)) {
     fail_file(shown, " has dimensions ", show_size(size), ", not 1 x 1 x 1 x 1 x rows x columns")
   }
-  if (isTRUE(n_row > 0 && n_row != size[5L])) {
+  if (isTRUE(n_row > 0 && n_row != size[5L])) { # 0 or NA: the XML does not say it
     fail_file(shown, " has ", n_of(size[5L], "row"), ", but its XML says ", n_row)
   }
   if (size[6L] != grayordinates(cifti)) {
     fail_file(shown, " has ", n_of(size[6L], "column"), ", but brain models of ", show_models(cifti))
   }
-  size[5:6]
+  found$size <- size[5:6]
+  if (length(names) && !anyNA(names)) found$names <- names
+  found
 }
 
 # Returns list(models: one row per model, with its grayordinates (first, count) and, for surfaces, the mesh's number of

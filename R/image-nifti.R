@@ -42,13 +42,13 @@ NIFTI_TYPES <- data.frame(
 
 # ---- headers
 
-# Returns the fields of a version of NIfTI: type, n, at and size.
-fields_of <- function(version) {
+# The fields of each version of NIfTI: type, n, at and size.
+NIFTI_VERSIONS <- lapply(1:2, function(version) {
   fields <- data.frame(NIFTI_FIELDS[c("type", "n")], at = NIFTI_FIELDS[[paste0("at", version)]],
                        size = NIFTI_FIELDS[[paste0("size", version)]])
   fields$type[fields$type == "offset"] <- c("double", "integer")[version]
   fields
-}
+})
 
 # Reads the header of a stream, see with_stream(): fields by name, `version` and `endian`; NULL for another format.
 read_header <- function(read, shown) {
@@ -72,7 +72,7 @@ read_header <- function(read, shown) {
   version <- match(sizes[[endian]], NIFTI_SIZES)
   bytes <- c(bytes, read(NIFTI_SIZES[version] - 4L))
   if (length(bytes) < NIFTI_SIZES[version]) fail_short(shown)
-  fields <- fields_of(version)
+  fields <- NIFTI_VERSIONS[[version]]
   header <- sapply(rownames(fields), function(name) value_of(fields[name, ]), simplify = FALSE)
   if (header$magic != c("n+1", "n+2")[version]) return(NULL)
   is_size <- function(size) !is.na(size) & size > 0 & size <= .Machine$integer.max
@@ -147,7 +147,7 @@ write_nifti <- function(file, header, version, extensions, values) {
   header$magic <- if (version == 1L) charToRaw("n+1") else as.raw(c(0x6e, 0x2b, 0x32, 0, 0x0d, 0x0a, 0x1a, 0x0a))
   header$vox_offset <- NIFTI_SIZES[version] + length(extensions)
   bytes <- raw(NIFTI_SIZES[version])
-  fields <- fields_of(version)
+  fields <- NIFTI_VERSIONS[[version]]
   for (name in intersect(rownames(fields), names(header))) {
     field <- fields[name, ]
     value <- header[[name]]

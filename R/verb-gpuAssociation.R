@@ -129,8 +129,17 @@ trait_columns <- function(traits, x, method) {
   n_obs <- if (is_experiment(x)) ncol(x) else NROW(x)
   n <- if (is_experiment(traits)) ncol(traits) else NROW(traits)
   if (n != n_obs) fail("'traits' has ", n_of(n, "row"), ", and 'x' has ", n_of(n_obs, "observation"))
-  traits <- without_ids(traits, observations_of(x))
-  check_observations(traits, "traits", observations_of(x))
+  observations <- observations_of(x)
+  if (is.data.frame(traits) && !is.null(observations$names)) { # a column of these names is no trait
+    is_id <- vapply(traits, function(values) {
+      (is.character(values) || is.factor(values)) && !anyDuplicated(values) && setequal(values, observations$names)
+    }, NA)
+    if (any(is_id)) {
+      row.names(traits) <- as.character(traits[[which(is_id)[1L]]])
+      traits <- traits[!is_id]
+    }
+  }
+  check_observations(traits, "traits", observations)
   codes <- if (are_names) "x" else "traits" # R expressions of the traits, for messages
   if (is.matrix(traits)) {
     codes <- paste0(codes, "[, ", seq_len(ncol(traits)), "]")
@@ -151,17 +160,6 @@ trait_columns <- function(traits, x, method) {
   colnames(values) <- vapply(unname(numbers), `[[`, "", "name")
   factors <- stats::setNames(lapply(numbers, `[[`, "factor"), seq_along(numbers))
   list(values = values, factors = Filter(Negate(is.null), factors))
-}
-
-# Returns traits with a column of the observations' names, which is no trait, as row names.
-without_ids <- function(traits, observations) {
-  if (!is.data.frame(traits) || is.null(observations$names)) return(traits)
-  is_id <- vapply(traits, function(values) {
-    (is.character(values) || is.factor(values)) && !anyDuplicated(values) && setequal(values, observations$names)
-  }, NA)
-  if (!any(is_id)) return(traits)
-  row.names(traits) <- as.character(traits[[which(is_id)[1L]]])
-  traits[!is_id]
 }
 
 # Returns list(values, name) of a column, and `factor` if it has several levels. These have irregular codes, which no

@@ -315,7 +315,19 @@ plot.gpuGradients <- function(x, type = c("auto", "scatter", "lambda", "map"), g
   panels <- list(
     map = map_panel(x$gradients[, gradient], "gradient", paste("Gradient", gradient), coords, type,
                     rownames(x$gradients)),
-    scatter = function(...) draw_gradients(x, labels, ...),
+    scatter = function(...) { # the variables farthest from the middle are named
+      names <- colnames(x$gradients)
+      is_single <- length(names) == 1L # drawn over the variables' order
+      across <- if (is_single) seq_len(nrow(x$gradients)) else x$gradients[, 1L]
+      up <- x$gradients[, if (is_single) 1L else 2L]
+      size <- function(values) abs(values - mean(values, na.rm = TRUE)) / stats::sd(values, na.rm = TRUE)
+      far <- order(-pmax(if (is_single) 0 else size(across), size(up)), na.last = NA)
+      names_of <- rownames(x$gradients)
+      named <- if (!is.null(names_of)) utils::head(far, labels)
+      titles <- list(xlab = if (is_single) "variable" else names[1L], ylab = names[if (is_single) 1L else 2L],
+                     main = "Gradients")
+      draw_points(across, up, titles, ..., named = named, names = names_of[named])
+    },
     lambda = function(...) {
       at <- seq_along(x$lambda)
       start_plot(range(at), c(0, max(x$lambda)),
@@ -326,18 +338,4 @@ plot.gpuGradients <- function(x, type = c("auto", "scatter", "lambda", "map"), g
   )
   draw_below(panels, type, !is.null(coords), ...)
   invisible(x)
-}
-
-# A single gradient is drawn over the variables' order. The variables farthest from the middle are named.
-draw_gradients <- function(x, labels, ...) {
-  names <- colnames(x$gradients)
-  is_single <- length(names) == 1L
-  across <- if (is_single) seq_len(nrow(x$gradients)) else x$gradients[, 1L]
-  up <- x$gradients[, if (is_single) 1L else 2L]
-  size <- function(values) abs(values - mean(values, na.rm = TRUE)) / stats::sd(values, na.rm = TRUE)
-  names_of <- rownames(x$gradients)
-  far <- order(-pmax(if (is_single) 0 else size(across), size(up)), na.last = NA)
-  named <- if (!is.null(names_of)) utils::head(far, labels)
-  draw_points(across, up, list(xlab = if (is_single) "variable" else names[1L], ylab = names[if (is_single) 1L else 2L],
-                               main = "Gradients"), ..., named = named, names = names_of[named])
 }
