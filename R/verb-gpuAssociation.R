@@ -282,8 +282,8 @@ pair_tests <- function(rows, run) {
   }
   significance <- significance_of(run)
   is_t <- is_t_distributed(run$method)
+  threads <- run$place$threads
   if ((is_t || is_one_sided(run$method)) && !significance$one_by_one && is.null(rows$tests$near)) {
-    threads <- run$place$threads
     found <- checked(.Call(r_sorted_edges, rows$p, rows$i, rows$x, TRUE, threads))
     found$statistic <- if (is_t) {
       checked(.Call(r_t_scores, found$r, significance$df, threads))
@@ -293,36 +293,31 @@ pair_tests <- function(rows, run) {
     found$p.value <- p_of_r(found$r, significance$distribution, threads)
     first <- if (is.unsorted(found$p.value)) order(found$p.value) # as their last bits may be
   } else {
-    found <- list(from = rows$i + 1L, to = row_numbers(rows$p), r = rows$x)
-    found <- c(found, tests_of_entries(rows, found$to, run, significance))
+    to <- row_numbers(rows$p)
+    found <- list(from = rows$i + 1L, to = to, r = rows$x)
+    if (significance$one_by_one) { # each trait with the columns of x to which it has an edge
+      found$statistic <- found$p.value <- numeric(length(to))
+      counted <- count_observations(run) # of all columns
+      rule <- significance$rule
+      rule[c("alternative", "log", "quantile", "triangle")] <- list(0L, FALSE, NA_real_, FALSE)
+      for (at in split(seq_along(to), to)) {
+        own <- with_columns(run, found$from[at], to[at[1L]], counted)
+        tested <- tested_pairs(matrix(found$r[at], ncol = 1L), own, counted, rule)
+        found$statistic[at] <- tested$statistic
+        found$p.value[at] <- tested$p.value
+      }
+    } else if (is_t) {
+      r <- nearest_r(found$r, rows$tests$near)
+      found$statistic <- checked(.Call(r_t_scores, r, significance$df, 1L))
+      found$p.value <- p_of_r(r, significance$distribution, threads)
+    } else {
+      z <- edge_scores(rows, run, significance)$scores
+      found$statistic <- sign(found$r) * z
+      found$p.value <- if (significance$single) p_of_r(found$r, significance$distribution, threads) else two_sided(z)
+    }
     first <- order(found$p.value, -abs(found$r))
   }
   c(if (is.null(first)) found else lapply(found, `[`, first), one_by_one = significance$one_by_one)
-}
-
-# Returns list(statistic, p.value) of the entries of rows, whose traits are `to`, in their order.
-tests_of_entries <- function(rows, to, run, significance) {
-  if (significance$one_by_one) { # each trait with the columns of x to which it has an edge
-    counted <- count_observations(run) # of all columns
-    found <- list(statistic = numeric(length(rows$x)), p.value = numeric(length(rows$x)))
-    rule <- significance$rule
-    rule[c("alternative", "log", "quantile", "triangle")] <- list(0L, FALSE, NA_real_, FALSE)
-    for (at in split(seq_along(to), to)) {
-      own <- with_columns(run, rows$i[at] + 1L, to[at[1L]], counted)
-      tested <- tested_pairs(matrix(rows$x[at], ncol = 1L), own, counted, rule)
-      found$statistic[at] <- tested$statistic
-      found$p.value[at] <- tested$p.value
-    }
-    return(found)
-  }
-  if (is_t_distributed(run$method)) {
-    r <- nearest_r(rows$x, rows$tests$near)
-    return(list(statistic = checked(.Call(r_t_scores, r, significance$df, 1L)),
-                p.value = p_of_r(r, significance$distribution, run$place$threads)))
-  }
-  z <- edge_scores(rows, run, significance)$scores
-  p <- if (significance$single) p_of_r(rows$x, significance$distribution, run$place$threads) else two_sided(z)
-  list(statistic = sign(rows$x) * z, p.value = p)
 }
 
 # ---- all pairs

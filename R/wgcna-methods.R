@@ -173,7 +173,21 @@ plot.gpuModules <- function(x, type = c("tree", "stability"), traits = NULL, cov
         graphics::par(mar = c(0.3, names_margin(c("module", names(rows)), 4.6), if (is.null(main)) 0.8 else 3.2, 1))
         draw_tree(x$tree, if (is_of_sets(x)) "1 - consensus overlap" else "1 - topological overlap", main)
       },
-      rows = function(...) draw_color_rows(x, rows, ...)
+      rows = function(...) { # of colors of the genes, and the modules' numbers below
+        graphics::par(mar = c(3.4, names_margin(c("module", names(rows)), 4.6), 0.2, 1))
+        n <- length(x$tree$order)
+        graphics::plot.default(c(0.5, n + 0.5), c(-length(rows), 0), type = "n", axes = FALSE, ann = FALSE,
+                               xaxs = "i", yaxs = "i")
+        for (k in seq_along(rows)) {
+          runs <- rle(rows[[k]])
+          end <- cumsum(runs$lengths) + 0.5
+          graphics::rect(end - runs$lengths, -k, end, 1 - k - 0.06, col = runs$values, border = NA)
+        }
+        graphics::axis(2L, 0.5 - seq_along(rows), names(rows), tick = FALSE, las = 1, mgp = c(3, 0.3, 0),
+                       cex.axis = 0.9)
+        number_modules(unname(x$labels[x$genes])[x$tree$order])
+        title_at("xlab", paste(format_count(n), "genes in the order of the tree; grey: in no module"), 2.2)
+      }
     )
     draw_page(panels, ..., page = matrix(1:2), heights = c(3, 0.7 + 0.3 * length(rows)),
               min_inches = c(2, 1))
@@ -228,22 +242,6 @@ color_rows <- function(x, colors) {
     colors_of(row, c(-top, top), diverging())
   })
   lapply(c(list(module = group_colors(x$colors)), rows), function(row) unname(row[x$genes])[x$tree$order])
-}
-
-# Draws rows of colors of the genes in the order of the tree, and the modules' numbers below.
-draw_color_rows <- function(x, rows, ...) {
-  graphics::par(mar = c(3.4, names_margin(c("module", names(rows)), 4.6), 0.2, 1))
-  n <- length(x$tree$order)
-  graphics::plot.default(c(0.5, n + 0.5), c(-length(rows), 0), type = "n", axes = FALSE, ann = FALSE, xaxs = "i",
-                         yaxs = "i")
-  for (k in seq_along(rows)) {
-    runs <- rle(rows[[k]])
-    end <- cumsum(runs$lengths) + 0.5
-    graphics::rect(end - runs$lengths, -k, end, 1 - k - 0.06, col = runs$values, border = NA)
-  }
-  graphics::axis(2L, 0.5 - seq_along(rows), names(rows), tick = FALSE, las = 1, mgp = c(3, 0.3, 0), cex.axis = 0.9)
-  number_modules(unname(x$labels[x$genes])[x$tree$order])
-  title_at("xlab", paste(format_count(n), "genes in the order of the tree; grey: in no module"), 2.2)
 }
 
 # Writes the number of each module below its widest run of genes; overlapping numbers are moved apart if they fit.

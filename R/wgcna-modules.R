@@ -174,7 +174,7 @@ gpuModules <- function(x, power = NULL, type = c("unsigned", "signed", "signed h
   # and options say of the device.
   specs$control$assay <- NULL
   further <- list(options = specs$adjustment$options, control = specs$control)
-  device <- empty_run(specs["control"], network$method, network$use)$place[c("backend", "memory", "threads")]
+  device <- new_place(specs$control)[c("backend", "memory", "threads")]
   job <- c(network, rules, list(consensus = consensus, cut = c(own, cut), further = further, device = device))
   # Measured bytes: overlaps, and adjacencies or the tree's distances; dynamicTreeCut's matrix and its copies.
   check_memory((if (engine_cuts(job$cut)) 6 else 23) * as.numeric(n_genes)^2, "gpuModules()", n_of(n_genes, "gene"),
