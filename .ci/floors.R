@@ -17,7 +17,7 @@ bounds <- list(
   wgcna = list(take = c("specs_of", "features_of", "refuse_given", "powers_of_sets", "check_consensus", # arguments
                         "genes_of", "taking_part", "differing", "check_same_variables", "pick_columns", # data
                         "column_names",
-                        "empty_run", "part_of", "checked", "each_subject", "check_memory", # runs
+                        "new_run", "new_place", "part_of", "checked", "each_subject", "check_memory", # runs
                         "draw_units", "MIN_RESAMPLE", # resamples
                         "new_summary", "adjusted_line", "draw_associations")), # results
   gputools = list(take = c("specs_of", "check_not_threshold", # arguments
@@ -98,5 +98,6 @@ passed_by <- calls[calls$name == "call_engine" & !startsWith(calls$from, "plan-"
 cat(sprintf("%s: %s() calls the engine past perform()\n", passed_by$from, passed_by$by), sep = "")
 
 circle <- show_circle(calls[floor_of(calls$to) == floor_of(calls$from), c("from", "to")])
-is_wrong <- c(nrow(up), nrow(passed_by), nrow(opened), length(c(crossings, unguarded, patterns, unsealed, circle))) > 0L
+found <- c(crossings, unguarded, patterns, unsealed, circle)
+is_wrong <- c(nrow(up), nrow(passed_by), nrow(opened), length(found)) > 0L
 quit(status = as.integer(any(is_wrong)))

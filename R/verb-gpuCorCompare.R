@@ -9,7 +9,7 @@
 #' | three conditions or more | `gpuCorCompare(list(a, b, c), effects = "fixed")` |
 #' | two groups of subjects, a list of matrices each | `gpuCorCompare(patients, controls)` |
 #' | the same subjects twice, in the same order | `gpuCorCompare(before, after, paired = TRUE)` |
-#' | subjects and their table `people` | `gpuCorCompare(x, design = ~ group + age, data = people, contrast = "groupB")` |
+#' | subjects, a table | `gpuCorCompare(x, design = ~ group + age, data = people, contrast = "groupB")` |
 #' | three groups of subjects or more, a list each | `gpuCorCompare(list(a, b, c))` |
 #' | one group of subjects: is the mean z 0? | `gpuCorCompare(subjects)` |
 #' | a matrix of coefficients for each subject | `gpuCorCompare(patients, controls, method = "given")` |

@@ -18,6 +18,6 @@ gpuDist <- function(x, method = "spearman", use = "everything", precision = c("s
   run <- with_design(with_values(run, rows))
   check_filled(nrow(rows), ncol(rows), NULL, run$use, method)
   check_run_memory(run, "row", "gpuDist()", "gpuCorNetwork(t(x)) keeps the pairs of small distances only")
-  values_of_pairs(run, "row", list(Size = ncol(rows), Labels = colnames(rows), Diag = FALSE, Upper = FALSE, method = method,
-                                   call = run$call, class = "dist"))
+  values_of_pairs(run, "row", list(Size = ncol(rows), Labels = colnames(rows), Diag = FALSE, Upper = FALSE,
+                                   method = method, call = run$call, class = "dist"))
 }

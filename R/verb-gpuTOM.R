@@ -10,8 +10,10 @@
 #' | `TOMType` | overlap |
 #' |---|---|
 #' | `"unsigned"` | `(s + a_ij) / (f + 1 - a_ij)` |
-#' | `"signed"` | with `type = "unsigned"` `abs(s + a_ij) / (f + 1 - abs(a_ij))` of adjacencies `sign(r) abs(r)^power`; otherwise equal to `"unsigned"` |
-#' | `"unsigned 2"`, `"signed 2"` | `(a_ij + s / (f - a_ij)) / 2`; the second term is 0 if neither has another neighbor |
+#' | `"signed"` | if `type` is `"unsigned"`, `abs(s + a_ij) / (f + 1 - abs(a_ij))` of `a_ij = sign(r) abs(r)^power` |
+#' | `"unsigned 2"`, `"signed 2"` | `(a_ij + s / (f - a_ij)) / 2`; the second term is 0 if none has another neighbor |
+#'
+#' With another `type`, `"signed"` is equal to `"unsigned"`.
 #'
 #' `"signed"` is the default of `TOMsimilarityFromExpr()` and `blockwiseModules()`, `"unsigned"` that of
 #' `TOMsimilarity()`.
