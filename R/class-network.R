@@ -30,8 +30,8 @@ setClass("gpuNetwork", contains = "VIRTUAL",
 #' @return `as.data.frame()`: a data frame with an edge in each row, the strongest first: `from`, `to` and `r`. Edges
 #'   chosen by `p.value` or `fdr` also have `p.value` (two-sided), and those chosen by `fdr` have `fdr`, the p value
 #'   adjusted by Benjamini and Hochberg over all pairs that have a coefficient; with `adjust` it is `p.adjusted`. With
-#'   `resample` there is a column `stability`, and with `lag` a column `lag`. Variables without an edge are not in it:
-#'   see [as_igraph()].
+#'   `resample` there is a column `stability`, and with `lag` a column `lag`. [as_igraph()] has variables without an
+#'   edge, too.
 #' @examples
 #' net <- gpuCorNetwork(as.matrix(mtcars), density = 0.1)
 #' net@threshold

@@ -13,8 +13,7 @@
 #'
 #' Distances are those of [stats::dist()]. A data frame of coordinates may have one column of groups, such as
 #' chromosomes: it is called `chromosome`, `chr`, `chrom` or `seqnames`, or is not numeric. Pairs of different groups
-#' are farther than any distance. A column whose label or coordinates are `NA` is in no pair. A mask holds for all
-#' [subjects].
+#' are farther than any distance. A column whose label or coordinates are `NA` is in no pair.
 #'
 #' @param x For `same` and `different`, a vector or factor: the label of each column of the data. For distances, a
 #'   matrix of up to three columns such as that of [voxelCoords()], a vector, or a data frame (see Details): the

@@ -226,7 +226,7 @@
 #' error of `n_perm` about 0.1. If a covariate in `design` is skewed, too, the size is 0.056, and 0.011 of the p values
 #' are at most 0.005. The family-wise error of `n_perm` is below 0.05. Distance correlations of independent columns are
 #' skewed: the size of one list of 8, 16 and 40 subjects is 0.09, 0.085 and 0.055, and the family-wise error of `n_perm`
-#' 0.3 to 0.5, but at most 0.01 with `sign = "positive"`, as small p values are those below 0. P values of two lists are
+#' 0.3 to 0.5, but at most 0.01 with `sign = "positive"`, as its small p values are below 0. P values of two lists are
 #' valid.
 #'
 #' **Rates by permutation** ([gpuPermute()]). Of data sets without any correlation or difference, 0.04 to 0.06 have

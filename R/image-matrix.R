@@ -5,8 +5,8 @@
 #' `voxelCoords()` returns the center of each voxel in millimeters, to find where the edges of a network are
 #' (`vignette("connectome", "gpucor")`).
 #'
-#' Voxels that do not vary over time have no correlation with anything. They are dropped, with a message. Those with
-#' some missing values stay.
+#' Voxels that do not vary over time have no correlation with anything. They are dropped, with a message, but not those
+#' with missing values.
 #'
 #' `voxelImage()` needs the mask of the voxels that stayed. Give it the matrix itself, also after its values were
 #' changed (`x[] <- `) or rows or columns were selected (`x[good, ]`, `x[, cortex]`; columns in ascending order).

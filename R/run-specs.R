@@ -159,7 +159,7 @@ REGRESSION <- list(covariates = c("covariates", "data", "protect"), bandpass = c
 #' @param subject_weights A positive number for each subject. Default: equal weights for `"mean"`; n - 3 for `"fisher"`,
 #'   n being the number of observations, which minimizes the variance.
 #' @param probs,above Numbers, of `combine = "quantile"` (in \[0, 1\], default 0.5) and of `combine = "fraction"`.
-#' @param na.rm `FALSE`: a pair without a coefficient in one subject has none, with a warning. `TRUE`: the others' are
+#' @param na.rm `FALSE`: a pair without a coefficient in one subject has none, with a warning. `TRUE`: the others are
 #'   combined.
 #' @param effects A string: `"random"` or `"fixed"`, see the section on p values.
 #' @export
@@ -191,8 +191,8 @@ gpuSubjects <- function(combine = NULL, subjects = NULL, subject_weights = NULL,
 #' permuted by itself. With `y` its rows are permuted together, to preserve the dependence within `x` and within `y`.
 #'
 #' With `covariates` the residuals of each column are permuted, and regressed on the covariates again (Freedman and Lane
-#' 1983). They are those of a robust regression, Huber's, so that data need not be normal; the coefficients are those of
-#' least squares.
+#' 1983). They are those of a robust regression, Huber's, so that data need not be normal; coefficients are by least
+#' squares.
 #'
 #' @param adjust,n_perm A string, `"none"`, `"maxT"` or `"fdr"`; and the number of permutations or surrogates.
 #' @param surrogate A string: how null data are drawn, `"permutation"`, `"phase"` or `"block"`, see Time series.

@@ -18,8 +18,7 @@
 #'     threshold or density it is that of the weighted network, whose edges are stored. Otherwise it is that of `1 + r`
 #'     (Lohmann et al. 2010), for Pearson or Spearman without pairwise deletion.
 #'
-#' With `y` sums and means are over the columns of `y`, such as series of regions. Pairs without a coefficient are left
-#' out.
+#' With `y` sums and means are over the columns of `y`, such as regions. Pairs without a coefficient are left out.
 #'
 #' @inheritParams gpuCorNetwork
 #' @param x,y Data as in [gpuCor()]. A single number in the place of `y` is `threshold`.

@@ -10,11 +10,10 @@
 #' * `"all.obs"`: a missing value is an error.
 #' * `"complete.obs"`: rows with a missing value are dropped; an error if no row is left.
 #' * `"na.or.complete"`: the same, but all coefficients are `NA` if no row is left.
-#' * `"pairwise.complete.obs"`: each pair is computed from (and ranked within) the rows in which both columns have
-#'   values.
+#' * `"pairwise.complete.obs"`: each pair is computed from, and ranked within, the rows that both columns have.
 #'
-#' **Ties.** Spearman's rho uses average ranks, and Kendall's tau is tau-b. The coefficients of a constant column are
-#' `NA`, with a warning.
+#' **Ties.** Spearman's rho uses average ranks, and Kendall's tau is tau-b. Those of a constant column are `NA`, with a
+#' warning.
 #'
 #' **Accuracy.** Pearson and Spearman are within 1e-6 of double precision, and with `precision = "double"` within 1e-13
 #' of [stats::cor()]. Double precision takes twice the memory and, on a processor, two to three times as long; on a GPU

@@ -111,8 +111,7 @@
 #' @param variance For two lists of subjects: `"equal"`, one variance of z in both groups, or `"unequal"`, Welch's t.
 #' @param classes A number, the level of significance for the correlations of each group: adds the columns `r.x` and
 #'   `r.y`, the groups' own coefficients, and `class`, one of the nine classes of DGCA (McKenzie and others 2016) such
-#'   as `"+/-"`: positive in `x`, negative in `y`; 0 if the group's p value is above the level. Classes do not test the
-#'   difference.
+#'   as `"+/-"`: positive in `x`, negative in `y`; 0 if the group's p value is above the level. Classes are no tests.
 #' @param seeds Names or numbers of columns; or series, a matrix or a list of one for each subject, those of `x` first:
 #'   only their pairs with all columns are compared, without a criterion. Results are matrices, columns x seeds, `NA`
 #'   for a seed with itself; `fdr` and `n_perm` refer to these pairs.

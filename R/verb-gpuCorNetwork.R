@@ -61,8 +61,8 @@
 #' `file` writes the edges to an HDF5 file in the layout of AnnData, which `anndata.read_h5ad()` reads in Python and
 #' `HDF5Array::H5SparseMatrix(file, "X")` in R (transposed). `X` is the matrix in compressed sparse rows, with both
 #' triangles if it is symmetric; `obs` and `var` have the names, and `uns` the settings. There may be more than 2^31
-#' edges, which are an error without `file`. The file must be new, and gets its name when it is complete. Package rhdf5
-#' is needed.
+#' edges, which are an error without `file`. It must be new, and gets its name when it is complete. Package rhdf5 is
+#' needed.
 #'
 #' Edges are buffered in memory (12 bytes each, up to a quarter of free memory), then spilled to an unlinked temporary
 #' file beside `file`. Option `gpucor.spool_bytes` sets the size of the buffer; 0 is no limit.

@@ -32,8 +32,7 @@ gpuTtest <- function(goodPairs, coeffs) {
 #'
 #' **P values** are by default:
 #'
-#' * Pearson and bicor: Student's t with n - 2 degrees of freedom, minus the rank of the covariates. Cosine: with given
-#'   `df`.
+#' * Pearson and bicor: Student's t with n - 2 degrees of freedom, minus the rank of the covariates. Cosine: with `df`.
 #' * Kendall with up to `r gpucor:::EXACT_UNTOLD[["kendall"]]` observations, Spearman with up to
 #'   `r gpucor:::EXACT_UNTOLD[["spearman"]]`, without ties: the exact distribution over all permutations. With more than
 #'   14 observations only Spearman's tail is exact: with 15 below 0.001, with 20 below 5e-7; others are within 4 %.

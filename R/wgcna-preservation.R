@@ -25,8 +25,8 @@
 #' **Interpretation.** Langfelder and others recommend: there is strong evidence of preservation if Zsummary is above
 #' 10, moderate evidence from 2 to 10, and none below 2. Zsummary increases with the size of a module. `medianRank` does
 #' not: modules with lower ranks are better preserved. As a negative control, `gold` genes, drawn at random from all
-#' matched ones, are tested as a module. With `"labels"` a module is preserved as a module if its Z are clearly above
-#' those of as many `gold` genes.
+#' matched ones, are tested as a module. With `"labels"` a module is preserved as one if its Z are clearly above those
+#' of as many `gold` genes.
 #'
 #' **Statistics.** All coefficients are Pearson's. An adjacency follows from a coefficient as in [gpuModules()]; with
 #' `network = "overlap"` it is the topological overlap ([gpuTOM()]) of all matched genes. kME is the correlation of a
@@ -65,8 +65,7 @@
 #' @param modules The result of [gpuModules()] for `reference`; or the label of each gene, a vector of numbers or text
 #'   in the order of the columns of `reference`, or named by genes. 0, `"grey"` and `NA`: in no module.
 #' @param n_perm An integer: the number of permutations; 0: only observed statistics and ranks.
-#' @param power A positive number, or `NULL`: the power of `modules` if [gpuModules()] made them, else 6, or 12 if
-#'   signed.
+#' @param power A positive number, or `NULL`: the power of `modules` if [gpuModules()] made them, else 6 (signed: 12).
 #' @param type A string, how a coefficient becomes an adjacency, see [pickPower()]. Default: that of `modules`.
 #' @param network A string: `"adjacency"`, or `"overlap"` for the topological overlap instead.
 #' @param use A string: `"everything"` or `"all.obs"`, missing values are an error; `"pairwise.complete.obs"`, samples
