@@ -72,8 +72,7 @@ variable_frame <- function(names, columns, row.names = NULL) {
 #'
 #' For ggplot2, use `as.data.frame()`.
 #'
-#' @param object A result. For [gpuCor()] and [gpuTOM()] see [gpuCor-class], for modules [gpuModules-methods], for
-#'   windows [gpuCorWindows()].
+#' @param object A result. For [gpuCor()] and [gpuTOM()] see [gpuCor-class], for modules [gpuModules-methods].
 #' @param n A number: how many of the best connected variables, or of the smallest p values, to list.
 #' @param level A number between 0 and 1: the level of significance.
 #' @param ... Not used.

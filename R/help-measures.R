@@ -49,8 +49,8 @@
 #' * Columns with large variances count more; `scale(x)` makes them equal.
 #' * [gpuCor()], [gpuCorTest()], [gpuCorNetwork()], [gpuConnectivity()] and, of lists of subjects, [gpuCorCompare()]
 #'   take `groups`. The results' columns are the groups, in the order of labels or factor levels.
-#' * Sets that share columns: `x[, unlist(sets)]` with `groups = rep(names(sets), lengths(sets))`. The shared columns
-#'   make coefficients large.
+#' * Sets that share columns: `x[, unlist(sets)]` with `groups = rep(names(sets), lengths(sets))`. These columns add to
+#'   coefficients.
 #' * P values count all observations, also if columns were adjusted before, as by [gpuClean()].
 #' * A group with a missing value is `NA`. `"complete.obs"` drops rows with one in any group;
 #'   `"pairwise.complete.obs"` is an error if values are missing.

@@ -37,7 +37,7 @@
 #' table <- data.frame(motion, framewise_displacement = displacement)
 #' write.table(table, file, sep = "\t", quote = FALSE, row.names = FALSE)
 #'
-#' z <- readConfounds(file, "motion12", fd = 0.15)
+#' z <- readConfounds(file, "motion", fd = 0.15)
 #' x <- matrix(rnorm(60 * 4), 60)
 #' gpuCor(x, covariates = z, weights = attr(z, "keep"))
 #' unlink(file)

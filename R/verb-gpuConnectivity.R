@@ -24,9 +24,10 @@
 #' @param x,y Data as in [gpuCor()]. A single number in the place of `y` is `threshold`.
 #' @param threshold,density A number in \[0, 1\], or several: the criterion, as in [gpuCorNetwork()].
 #' @param power Up to 32 positive numbers.
-#' @param type A string: the similarity that is raised to a power, as in [pickPower()]. For `plot()`: `"fit"`, the
-#'   distribution of connectivity with the scale-free fit of [pickPower()]; `"hubs"`, the variables with the highest
-#'   connectivity; `"histogram"`; `"map"`, at the positions `coords`; or `"auto"`, all that there are.
+#' @param type A string: the similarity that is raised to a power, `"unsigned"`, `"signed"` or `"signed hybrid"`, as in
+#'   [pickPower()]. For `plot()`: `"fit"`, the distribution of connectivity with the scale-free fit of [pickPower()];
+#'   `"hubs"`, the variables with the highest connectivity; `"histogram"`; `"map"`, at the positions `coords`; or
+#'   `"auto"`, all that there are.
 #' @param histogram,breaks `TRUE` to count all coefficients by size, and the number of bins, a divisor of 10,000.
 #' @param maps `NULL`, or strings: centrality measures, see Details.
 #' @param ...,adjustment,subjects,control `r offered_words("gpuConnectivity")`

@@ -73,7 +73,8 @@
 #' @param threshold,density,k,p.value,fdr The criterion, see Details: a number in \[0, 1\], above 0 but for `threshold`;
 #'   for `k` an integer of at least 1. Of the first three also several.
 #' @param sign A string: `"absolute"`, `"positive"` or `"negative"`, the sign of edges. May be abbreviated.
-#' @param normalize,mutual `"clr"` for the context likelihood of each pair; with `k`, `TRUE` for mutual neighbors.
+#' @param normalize,mutual `"none"`, or `"clr"` for the context likelihood of each pair; with `k`, `TRUE` for mutual
+#'   neighbors.
 #' @param output A string: `"matrix"`, or `"edges"` for its data frame.
 #' @param file `NULL`, or the name of a file to write, see the section on files.
 #' @param resample,fraction The number of resamples for the stability of edges, 0 for none, and the fraction of the

@@ -44,7 +44,7 @@
 #'
 #' Attribute `windows` is a data frame with the `start`, `end`, `centre` and, if known, `time` of each window.
 #' `summary()` has a row for each window, or for moments for each quantile. `as.data.frame()`: for each pair, edge or
-#' variable.
+#' variable of each window.
 #'
 #' @references
 #' Allen EA, Damaraju E, Plis SM, Erhardt EB, Eichele T, Calhoun VD (2014). *Cerebral Cortex* 24, 663-676.

@@ -1,7 +1,7 @@
 #' @rdname gpuHclust
 #' @param x A numeric, integer or logical matrix or data frame with an item in each row; or a sparse matrix, a
 #'   `DelayedMatrix`, an HDF5 dataset ([gpuCorFile()]) or a `SummarizedExperiment`.
-#' @param use,precision As in [gpuCor()].
+#' @param use,precision As in [gpuCor()]; `"single"` or `"double"`.
 #' @param ...,adjustment,control `r offered_words("gpuDist")` `gpuHclust()` takes those of [gpuControl()] only.
 #' @export
 gpuDist <- function(x, method = "spearman", use = "everything", precision = c("single", "double"), ...,

@@ -21,8 +21,7 @@
 #'
 #' Cosines are never stored, so that tens of thousands of voxels are possible; normalized angles of all pairs are, in
 #' double precision. Columns without a positive weight have no gradient: `NA`, with a warning. A network that is not
-#' connected is an error, as gradients would only tell its parts apart. More than `r gpucor:::MAX_EIGEN` variables need
-#' RSpectra.
+#' connected is an error. More than `r gpucor:::MAX_EIGEN` variables need RSpectra.
 #'
 #' @param x A network of [gpuCorNetwork()], a sparse matrix of package Matrix, or all coefficients, as [gpuCor()]
 #'   returns them or as a symmetric matrix. Or data, as [gpuCorNetwork()] takes them, with a variable in each column:

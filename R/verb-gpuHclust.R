@@ -16,8 +16,9 @@
 #'
 #' @param d Distances: an object of class `dist`, as from [stats::dist()] or [gpuDist()]; or a result of [gpuCor()] or
 #'   [gpuTOM()], of which `1 - d` is taken (`1 - abs(d)` ignores signs). At least two items, and no missing distance.
-#' @param method A string: for `gpuDist()` the measure, see [gpucor-measures]; for `gpuHclust()` the linkage, as in
-#'   [stats::hclust()]. May be abbreviated.
+#' @param method A string: for `gpuDist()` the measure, see [gpucor-measures]; for `gpuHclust()` the linkage,
+#'   `"average"`, `"complete"`, `"single"`, `"mcquitty"`, `"ward.D"` or `"ward.D2"`, see [stats::hclust()]. May be
+#'   abbreviated.
 #' @return `gpuDist()`: an object of class `dist` with values from 0 (same order) to 2 (opposite order); the distances
 #'   of a constant row are `NA`, with a warning. `gpuHclust()`: an object of class [stats::hclust]. Infinite distances
 #'   with Ward's method are an error.

@@ -3,9 +3,10 @@
 #' `gpuTOM()` computes how strongly two genes share neighbors in the weighted network of their correlations. It returns
 #' the values of `WGCNA::TOMsimilarityFromExpr()` to 1e-6, under the same argument names.
 #'
-#' The adjacency a of two columns follows from their coefficient r by `type`, see [pickPower()]. Let `k_i` be the
-#' connectivity of i, the sum of its absolute adjacencies; `s` the sum over all others u of `a_iu a_uj`; and `f` the
-#' smaller of `k_i` and `k_j` (`TOMDenom = "min"`) or their mean (`"mean"`). The overlap of i and j is:
+#' The adjacency a of two columns follows from their coefficient r by `type`, `"unsigned"`, `"signed"` or
+#' `"signed hybrid"`, see [pickPower()]. Let `k_i` be the connectivity of i, the sum of its absolute adjacencies; `s`
+#' the sum over all others u of `a_iu a_uj`; and `f` the smaller of `k_i` and `k_j` (`TOMDenom = "min"`) or their mean
+#' (`"mean"`). The overlap of i and j is:
 #'
 #' | `TOMType` | overlap |
 #' |---|---|

@@ -61,7 +61,7 @@
 #' @param x Expression values, samples in rows and genes in columns, as in [gpuCor()] for one subject; an experiment
 #'   ([gpucor-containers]); or a list of several data sets, with `combine`.
 #' @param power A positive number, or `NULL`, see Details. For several data sets one for all or one for each.
-#' @param type A string, how a coefficient becomes an adjacency, see [pickPower()]. WGCNA's `networkType`.
+#' @param type A string: `"unsigned"`, `"signed"` or `"signed hybrid"`, see [pickPower()]. WGCNA's `networkType`.
 #' @param TOMType,TOMDenom Strings: the kind of overlap, by default `"signed"`, and its denominator, see [gpuTOM()].
 #' @param method,use As in [gpuCor()]; `use` is `"everything"` or `"all.obs"`, missing values are an error, or WGCNA's
 #'   `"pairwise.complete.obs"`.

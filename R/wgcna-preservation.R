@@ -66,7 +66,7 @@
 #'   in the order of the columns of `reference`, or named by genes. 0, `"grey"` and `NA`: in no module.
 #' @param n_perm An integer: the number of permutations; 0: only observed statistics and ranks.
 #' @param power A positive number, or `NULL`: the power of `modules` if [gpuModules()] made them, else 6 (signed: 12).
-#' @param type A string, how a coefficient becomes an adjacency, see [pickPower()]. Default: that of `modules`.
+#' @param type A string: `"unsigned"`, `"signed"` or `"signed hybrid"`, see [pickPower()]. Default: that of `modules`.
 #' @param network A string: `"adjacency"`, or `"overlap"` for the topological overlap instead.
 #' @param use A string: `"everything"` or `"all.obs"`, missing values are an error; `"pairwise.complete.obs"`, samples
 #'   and then genes with more than half of their values missing are left out, and other missing values are imputed as
@@ -97,7 +97,7 @@
 #' modules <- rep(c("blue", "red", "green", "grey"), c(40, 40, 40, 80))
 #' data_set <- function(n, kept) {
 #'   factors <- matrix(rnorm(n * 4), n, dimnames = list(NULL, c("blue", "red", "green", "grey")))
-#'   factors[, modules] * rep(modules %in% kept, each = n) + matrix(rnorm(n * 200), n)
+#'     unname(factors[, modules]) * rep(modules %in% kept, each = n) + matrix(rnorm(n * 200), n)
 #' }
 #' reference <- data_set(40, c("blue", "red", "green"))
 #' test <- data_set(30, c("blue", "red"))
