@@ -35,8 +35,8 @@
 #   call          the user's call, which results show; in a plan that from which it was made
 
 # Returns a run. `found`: from features_of(); `takes`: "one" data set; "pairs", the same if observations do not matter;
-# "subjects"; a list of what with_groups() takes; or "later", if with_data() will be called; `tests`: TRUE if p values
-# will be computed; `max_t`: from max_t_of(); `...`: of bare_run().
+# "subjects"; a function of the run, x and y that reads other data; or "later", if with_data() will be called; `tests`:
+# TRUE if p values will be computed; `max_t`: from max_t_of(); `...`: of bare_run().
 new_run <- function(found, specs, x, y, method, use, criterion = NULL, sign = NULL, takes = "one",
                     tests = isTRUE(criterion$name %in% c("p.value", "fdr")) && is.null(max_t), max_t = NULL,
                     pairs = NULL, precision = "single", call = NULL, ...) {
@@ -80,7 +80,7 @@ bare_run <- function(method, use, place, ...) {
 
 # Returns the run with data, and its pairs. Verbs that take one data set refuse several subjects'.
 with_data <- function(run, x, y = NULL, takes = "one", tests = FALSE) {
-  if (is.list(takes)) return(with_pairs(with_groups(run, x, y, takes)))
+  if (is.function(takes)) return(with_pairs(takes(run, x, y)))
   if (!takes %in% c("one", "pairs") && is_subjects(x)) return(with_pairs(with_subjects(run, x, y, tests)))
   given <- names(run$combination)
   if (length(given)) check_facts(c("one data set", given))

@@ -95,7 +95,7 @@ formals_of <- function(verb) {
 # the function's arguments are, as they were checked; `...`: further ones.
 features_of <- function(verb, specs, frame = NULL, ...) {
   defaults <- if (!is.null(frame)) formals_of(verb)$defaults
-  values <- if (!is.null(frame)) c(mget(names(defaults), frame), list(...))
+  values <- c(if (!is.null(frame)) mget(names(defaults), frame), list(...))
   if (!identical(specs, NO_SPECS)) values <- c(values, arguments_of(specs), list(shards = specs$control$shards))
   values <- c(values, values$options)
   is_given <- vapply(names(values), FUN.VALUE = NA, function(name) {

@@ -182,7 +182,8 @@ gpuCorCompare <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
   sign <- if (missing(sign) && identical(components, "tfce")) "each" else check_choice(sign, c(signs, "each"), "sign")
   found <- features_of("gpuCorCompare", specs, environment(), `blocks of subjects` = !is.null(blocks))
   if (!is.null(classes)) classes <- check_fraction(classes, "classes", zero = FALSE)
-  run <- new_run(NULL, specs, x, y, method, use, takes = groups, pairs = pairs, call = sys.call())
+  of_groups <- function(run, x, y) with_groups(run, x, y, groups)
+  run <- new_run(NULL, specs, x, y, method, use, takes = of_groups, pairs = pairs, call = sys.call())
   run <- with_criterion(run, sign = sign, classes = classes)
   check_together(found, facts_of_groups(run, n_perm))
   if (!is.null(several_groups(run$x)) && length(run$x$data) < 2L) {

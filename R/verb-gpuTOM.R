@@ -59,8 +59,6 @@
 #'   powers that scaled them, `scales`. `"matrix"`: the N x N matrix with ones in its diagonal. `"network"`: a symmetric
 #'   sparse matrix of class `gpuTOMNetwork`, a [gpuCorNetwork-class] whose slot `overlap` has the arguments. Of a sparse
 #'   network: a `dsCMatrix`.
-#'
-#' @references
 #' @examples
 #' x <- as.matrix(mtcars)
 #' tom <- gpuTOM(x, power = 3)
@@ -170,7 +168,7 @@ check_consensus <- function(x, combine, probs, calibration, calibrationQuantile)
   if (is_subjects(x) && !length(x)) fail("'x' is a list without data sets")
   if (!is.null(combine)) combine <- check_choice(combine, c("min", "mean", "quantile"), "combine")
   features_of("overlaps", NO_SPECS, `list of subjects` = is_subjects(x), combine = combine, probs = probs,
-              calibration = calibration) # stops if they do not go together
+              calibration = if (calibration != "none") calibration) # stops if they do not go together
   if (!is_subjects(x)) return(NULL)
   calibrationQuantile <- check_within(calibrationQuantile, "calibrationQuantile", 0, 1)
   how <- list(combine = combine, calibration = calibration, calibrationQuantile = calibrationQuantile)
