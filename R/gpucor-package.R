@@ -18,7 +18,8 @@
 #' | variables against traits | [gpuAssociation()] |
 #' | lags of time series | argument `lag` of [gpuCor()] and [gpuCorNetwork()] |
 #' | sliding windows | [gpuCorWindows()] |
-#' | many subjects, their reliability; groups, designs, components | [subjects]; [gpuCorCompare()] |
+#' | many subjects, their reliability | [subjects] |
+#' | differences between groups, paired, by a design, of components | [gpuCorCompare()]; of samples: [gpuCorCompare-samples]; of subjects: [gpuCorCompare-subjects] |
 #' | subjects with the same stimulus: inter-subject correlation | [gpuISC()] |
 #' | weights, covariates, band-pass, partial correlations | arguments of most functions: [gpuAdjust()]; the residuals themselves: [gpuClean()] |
 #' | only some pairs: within modules, between chromosomes, beyond a distance | [pairMask()] |

@@ -1,123 +1,76 @@
 #' Pairs whose correlation differs between groups
 #'
-#' `gpuCorCompare()` tests for every pair of columns whether its correlation differs between groups of samples or of
-#' subjects, by the difference of Fisher's z, `atanh(r)`. It returns all pairs, or a network of those that differ.
+#' @description
+#' `gpuCorCompare()` tests for every pair of columns whether its correlation differs between groups, by Fisher's z,
+#' `atanh(r)`. It returns all pairs, or with a criterion such as `fdr` the network of those that differ.
 #'
 #' | my data are | write |
 #' |---|---|
-#' | two conditions, a matrix of samples each | `gpuCorCompare(patients, controls, n_perm = 1000)` |
-#' | three conditions or more | `gpuCorCompare(list(a, b, c), effects = "fixed")` |
-#' | two groups of subjects, a list of matrices each | `gpuCorCompare(patients, controls)` |
-#' | the same subjects twice, in the same order | `gpuCorCompare(before, after, paired = TRUE)` |
-#' | subjects, a table | `gpuCorCompare(x, design = ~ group + age, data = people, contrast = "groupB")` |
-#' | three groups of subjects or more, a list each | `gpuCorCompare(list(a, b, c))` |
-#' | one group of subjects: is the mean z 0? | `gpuCorCompare(subjects)` |
-#' | a matrix of coefficients for each subject | `gpuCorCompare(patients, controls, method = "given")` |
-#' | the same, of Fisher's z | `gpuCorCompare(patients, controls, method = "given", options = list(values = "z"))` |
+#' | samples of two conditions, a matrix each | `gpuCorCompare(a, b)` |
+#' | samples in one matrix, with a factor `group` | `gpuCorCompare(x[group == "case", ], x[group == "control", ])` |
+#' | samples of three conditions or more, a matrix each | `gpuCorCompare(list(a, b, c), effects = "fixed")` |
+#' | subjects of two groups, a list of matrices each | `gpuCorCompare(patients, controls)` |
+#' | subjects in one list, with a factor `group` | `gpuCorCompare(split(x, group))`, for two groups or more |
+#' | the same subjects twice, in the same order | `gpuCorCompare(after, before, paired = TRUE)` |
+#' | subjects of one group: is the mean z 0? | `gpuCorCompare(x)` |
+#' | subjects in one list, with a table of their data | `gpuCorCompare(x, design = ~ group + age, data = people, contrast = "group")` |
+#' | the same, with a model matrix `m` | `gpuCorCompare(x, design = m, contrast = "age")`, or `contrast = c(0, 0, 1)` |
+#' | subjects that are read one at a time, by functions | `gpuCorCompare(f, g, subjects = c(10, 12))`; one group: `subjects = 10` |
+#' | matrices of coefficients, such as connectomes | as of subjects, with `method = "given"` |
+#' | any of these, not normal | as above, with `n_perm = 1000` |
+#' | subjects: connected pairs that differ, as by NBS | as above, with `threshold = 3, n_perm = 1000, components = "size"` |
 #'
-#' **Sign.** A `difference` is z of `x` less z of `y`: positive if the correlation is larger in `x`. That of a contrast
-#' such as `"groupB"` is positive if it is larger in B, and that of one group is its mean z. Tests by F or chi-squared,
-#' of three groups or several contrasts, have no sign: their `difference` is a standard deviation.
+#' A matrix has samples in rows, see [gpuCorCompare-samples]. A list has a matrix for each subject, such as a scan, see
+#' [gpuCorCompare-subjects]. A list of two matrices is two subjects, unless `effects = "fixed"`.
 #'
-#' **Threshold.** `threshold` is the min size of `difference`, in units of z, whatever the test is. With `components` it
-#' is instead the min size of the statistic, t or F. To choose pairs by their test give `p.value` or `fdr`.
+#' **Sign.** `difference` is the z of `x` less that of `y`: above 0, the correlation is larger in `x`, or in the first
+#' of two groups in a list. Of a `contrast` it is the coefficient in `lm(z ~ design)`: `"groupB"` is B less the first
+#' level, `"age"` the change of z with a year. F tests three groups, or a term of several columns, at once. It has no
+#' sign: `difference` is then a standard deviation of z, that of what these groups or columns explain, and a `threshold`
+#' its minimum.
 #'
-#' @section Groups of samples:
-#' **Two matrices**, such as the expression of the same genes in patients and controls, are compared as two independent
-#' correlations. This is valid for independent rows of nearly normal data and 50 rows or more in each group; otherwise
-#' use `n_perm`, and for time series give `df`, two numbers ([gpucor-p-values]).
+#' @details
+#' `weights`, `covariates`, `data`, `runs` and `df` may be lists with an element for each matrix, those of `x` first. A
+#' value that is not a list holds for all. A coefficient of 1 or -1 has an infinite z and counts as 1 - 2^-24, with a
+#' warning if one group or many subjects have it.
 #'
-#' **More matrices.** The statistic is chi-squared, `sum(w * (z - mean)^2)`, where the mean is weighted by `w = n - 3`
-#' (divided by 1.06 for Spearman's rho and 1.1 for bicor). `difference` is the weighted standard deviation of z.
+#' `n_perm` adds p values that control the family-wise error over all pairs: the null distribution is that of the
+#' largest statistic of all pairs when rows or subjects are permuted, as the pages of samples and subjects say. With
+#' `p.value` edges are chosen by them. With `fdr` edges are chosen by rates from permutations: the mean number of pairs
+#' beyond a cut, in permutations of which the data are one, over that in the data. Rates are at least
+#' `1 / (n_perm + 1)`. [set.seed()] makes the result reproducible.
 #'
-#' @section Groups of subjects:
-#' Each subject, such as a scan, has a z for each pair, and these are the data (`effects = "random"`). Rows within a
-#' subject may be autocorrelated, because only the variation among subjects counts.
-#'
-#' * **Two lists**: `t.test(z_x, z_y, var.equal = TRUE)`, as by NBS. One group may be a single subject. If the smaller
-#'   group varies more, p values are too small. Welch's t, `variance = "unequal"`, allows it if each group has 10
-#'   subjects or less than twice as many as the other ([gpucor-p-values]).
-#' * **`paired = TRUE`**: `t.test(z_x, z_y, paired = TRUE)`. **`x` alone**: `t.test(z)`.
-#' * **`design`**: `lm(z ~ group + age)` of all subjects. The contrast `"groupB"`, a column of its model matrix, is the
-#'   difference between B and the first group adjusted for age. A term of several columns, such as a factor of three
-#'   groups, is tested by F, as `anova()` does, and so are several names or rows of a matrix. `difference` is then the
-#'   standard deviation over the subjects of what these terms explain.
-#' * **Three lists or more**: F of all groups.
-#'
-#' `effects = "fixed"` tests the mean z of these subjects only, weighted by n - 3, with the assumptions and variances
-#' that [subjects] has. The variance of a difference is the sum of those of the two means.
-#'
-#' A pair without a coefficient in one subject, as of a parcel outside of a scan, has no difference. With `na.rm = TRUE`
-#' it is tested with the other subjects, as by `lm()`; in permutations its t (F) counts as the one with the degrees of
-#' freedom of all subjects whose p value is as large, so that pairs of few subjects hide no others. A coefficient of 1
-#' or -1 has an infinite z and counts as 1 - 2^-24, with a warning if one group or many subjects have it.
-#'
-#' Arguments that may be lists ([subjects]) have an element for each subject, those of `x` first; of two matrices, two.
-#'
-#' @section Permutation tests:
-#' `n_perm` adds `p.adjusted`, which controls the family-wise error over all pairs by the largest statistic of all pairs
-#' in each permutation; with `p.value` edges are chosen by it. With `fdr` they are chosen by rates from permutations.
-#' Both are defined as in [gpuPermute()]. [set.seed()] makes the result reproducible.
-#'
-#' * Matrices: rows are permuted, which must be independent. Within each group, columns (for Spearman their ranks) are
-#'   first centered by the median and divided by the median absolute deviation (if that is 0 in a group, by the root
-#'   mean square of both). A group with heavier tails also counts as different. With `covariates` see [gpuPermute()].
-#' * Two or more lists: labels of subjects are permuted, which are exchangeable if the subjects of all groups vary
-#'   alike. Adjusted p values are at least about 0.1 for 3 against 3 subjects (2 of 20 labelings), 0.008 for 5 against
-#'   5.
-#' * `paired = TRUE`, or `x` alone: the signs of the subjects' differences, or z, are flipped at random, as z is
-#'   symmetric about its mean. Adjusted p values of n subjects are at least 2 / 2^n: 0.06 for 5.
-#' * `design`: the residuals of the model without the contrast are permuted among subjects, and fitted again (Freedman
-#'   and Lane 1983). If that model has no intercept, the residuals' signs are flipped instead.
-#' * `blocks`: only subjects with one label are exchanged, or change their signs, as for sites whose subjects differ.
-#'   With `whole = TRUE` blocks of one size change places as a whole, such as families, or a subject's sessions in the
-#'   same order. P values without permutation know nothing of blocks: give `~ group + site`.
-#'
-#' @section Components (network-based statistic, TFCE):
-#' With `components`, the pairs of subjects' tests whose t or F is at least `threshold` in size, or by `sign`, form a
-#' network, and columns that are connected in it a component (Zalesky and others 2010). The p value of a component is
-#' the fraction of the permutations, including the data themselves, that have one at least as large. It controls the
-#' family-wise error over components, and says nothing about any one of their pairs. Choose `threshold` before looking
-#' at results: t of 3 to 4 is usual. A component may have pairs of both signs. With `sign = "each"` it has those of one,
-#' and is compared with the largest of either sign.
-#'
-#' The size of a component is the number of its pairs (`"size"`), or the sum of their t less `threshold` (`"sum"`). Slot
-#' `components` of the network has `$table`, a row for each component, the largest first, with `columns` (how many it
-#' has), `size`, `p.value` and, if each sign has its own, `sign`; and `$of`, each column's component.
-#'
-#' `components = "tfce"`, threshold-free enhancement (Smith and Nichols 2009), needs no `threshold`. The score of a pair
-#' is the exact integral of `size^E * h^H` over heights h from 0 to the size of its t; `size` is the number of pairs of
-#' its component among all pairs whose t is at least h. Unless `sign` is given, it is `"each"`. The result has all
-#' pairs, with `score` and `p.adjusted`: the fraction of the permutations whose largest score is at least the pair's.
-#'
-#' @param x,y Two matrices with the same columns, each what [gpuCor()] takes as `x`; two lists of these, one for each
-#'   subject; two functions as in [subjects], with `subjects = c(n_x, n_y)`; or one list as `x`, see the table.
+#' @param x,y Two matrices with the same columns, each what [gpuCor()] takes; two lists of these; or two functions as in
+#'   [subjects]. Without `y`: a list, see the table.
 #' @param threshold,density,k,p.value,fdr A number, at most one of them; without one, all pairs are returned.
-#'   `threshold`: see Details. `density` keeps this fraction of all pairs, and `k` so many partners of each column,
-#'   those with the largest differences. `p.value` and `fdr` as in [gpuCorNetwork()].
-#' @param sign A string: `"absolute"`, `"positive"` or `"negative"`, see Details; with `components` also `"each"`.
-#' @param method,use Strings: `"pearson"`, `"spearman"` or `"bicor"`; with random effects also `"kendall"`, `"cosine"`,
-#'   `"distance"`, or, of lists of subjects, `"coherence"`, `"concordance"` or `"given"` ([gpucor-measures]); and what
-#'   to do with missing values, see [gpuCor()].
+#'   `threshold` is the minimum size of `difference`, or with `components` of t or F. `density` keeps this fraction of
+#'   all pairs, and `k` so many partners of each column, those with the largest differences. `p.value` and `fdr` as in
+#'   [gpuCorNetwork()].
+#' @param sign A string: `"absolute"`, `"positive"` (stronger in `x`) or `"negative"` (stronger in `y`); with
+#'   `components` also `"each"`, of which each component has one.
+#' @param method,use Strings: `"pearson"`, `"spearman"` or `"bicor"`; of lists of subjects also `"kendall"`, `"cosine"`,
+#'   `"distance"`, `"coherence"` or `"concordance"` (`"mi"` is an error); and what to do with missing values, see
+#'   [gpuCor()].
 #' @param output With a criterion, a string: `"matrix"`, or `"edges"` for a data frame.
-#' @param paired `TRUE` if subject i of `y` is subject i of `x`.
-#' @param design,data,contrast For `x` without `y`: a formula such as `~ group + age`, with a data frame that has a row
-#'   for each subject, or a numeric matrix; and names of its columns or terms, a number for each column, or a matrix of
-#'   such rows. Names of its rows, or its column `participant_id` (BIDS), are compared with the names of the subjects.
-#'   Without a formula, `data` are those of [gpuAdjust()].
+#' @param paired,variance For two lists of subjects: `TRUE` if subject i of `y` is subject i of `x`; and one variance of
+#'   z in both groups, `"equal"`, or `"unequal"`, Welch's t.
+#' @param design,data,contrast For a list `x` without `y`: a formula with a data frame that has a row for each subject,
+#'   or a numeric matrix; and names of its columns or terms, a number for each column, or a matrix of such rows. Names
+#'   of its rows, or its column `participant_id` (BIDS), are compared with the names of the subjects. Without a formula,
+#'   `data` are those of [gpuAdjust()].
 #' @param n_perm The number of permutations, 0 for none.
-#' @param components,enhance `"size"` or `"sum"`, with `threshold` and `n_perm`, or `"tfce"`, with `n_perm`; and for the
-#'   latter two numbers from 0 to 10, E and H, by default those of Smith and Nichols.
-#' @param variance For two lists of subjects: `"equal"`, one variance of z in both groups, or `"unequal"`, Welch's t.
+#' @param components,enhance For subjects, with `n_perm`: `"size"` or `"sum"` with `threshold`, or `"tfce"` with
+#'   `enhance`, two numbers from 0 to 10. See the section on components of [gpuCorCompare-subjects].
 #' @param classes A number, the level of significance for the correlations of each group: adds the columns `r.x` and
-#'   `r.y`, the groups' own coefficients, and `class`, one of the nine classes of DGCA (McKenzie and others 2016) such
-#'   as `"+/-"`: positive in `x`, negative in `y`; 0 if the group's p value is above the level. Classes are no tests.
+#'   `r.y`, the groups' own coefficients, and `class`, one of the nine classes of DGCA (McKenzie and others 2016, *BMC
+#'   Systems Biology* 10, 106) such as `"+/-"`: positive in `x`, negative in `y`; 0 if the group's own p value is above
+#'   the level. Classes say nothing about the difference: choose pairs by its `fdr`.
 #' @param seeds Names or numbers of columns; or series, a matrix or a list of one for each subject, those of `x` first:
 #'   only their pairs with all columns are compared, without a criterion. Results are matrices, columns x seeds, `NA`
 #'   for a seed with itself; `fdr` and `n_perm` refer to these pairs.
-#' @param pairs With a criterion: a mask of the pairs to compute, from [pairMask()]. Rates refer to these pairs.
-#' @param ...,adjustment,subjects,permutation,control `r offered_words("gpuCorCompare")` `subjects` may be the numbers
-#'   of subjects, one or two integers, if `x` and `y` are functions.
+#' @param pairs With a criterion: a mask of the pairs to compute, from [pairMask()]. Densities, rates and `n_perm` refer
+#'   to these pairs.
+#' @param ...,adjustment,subjects,permutation,control `r offered_words("gpuCorCompare")`
 #' @return Without a criterion: a list of class `gpuCorCompare` with `difference`, `statistic` (t or F; fixed effects: z
 #'   or chi-squared), `df` (t, F and chi-squared), `p.value`, `fdr` and, with `n_perm`, `p.adjusted`, each a `dist` that
 #'   takes names, `$fdr["a", "b"]`; and `error` (fixed effects: the standard error of all differences), `tested` (F: the
@@ -126,25 +79,15 @@
 #'
 #'   With a criterion: a symmetric sparse matrix of differences of class `gpuCorDifference`, a [gpuCorNetwork-class]
 #'   with slots `error`, `maxima` (of the permutations) and `components`; or a data frame `from`, `to`, `difference`,
-#'   `statistic`, `df`, `p.value`, `fdr`, `p.adjusted`, `component`, `p.component`, as far as they apply.
-#' @references
-#'
-#' McKenzie AT, Katsyv I, Song WM, Wang M, Zhang B (2016). *BMC Systems Biology* 10, 106.
-#'
-#' Smith SM, Nichols TE (2009). *NeuroImage* 44, 83-98.
-#'
-#' Zalesky A, Fornito A, Bullmore ET (2010). *NeuroImage* 53, 1197-1207.
+#'   `statistic`, `df`, `p.value`, `fdr`, `p.adjusted`, `component`, `p.component`, as far as they apply, the largest
+#'   difference first.
 #' @examples
 #' manual <- as.matrix(mtcars[mtcars$am == 1, 1:7])
 #' automatic <- as.matrix(mtcars[mtcars$am == 0, 1:7])
-#' set.seed(1)
-#' gpuCorCompare(manual, automatic, p.value = 0.05, output = "edges", classes = 0.05, n_perm = 99)
+#' gpuCorCompare(manual, automatic)
 #'
 #' subjects <- lapply(1:10, function(i) matrix(rnorm(400), 40))
-#' people <- data.frame(group = rep(c("A", "B"), 5), age = c(31, 40, 28, 35, 52, 47, 33, 29, 44, 38))
-#' gpuCorCompare(subjects, design = ~ group + age, data = people, contrast = "groupB")
-#' gpuCorCompare(subjects[1:5], subjects[6:10], threshold = 3, n_perm = 99, components = "size")
-#' gpuCorCompare(lapply(subjects, cor), method = "given") # connectomes
+#' gpuCorCompare(split(subjects, rep(c("patient", "control"), 5))) # controls less patients
 #' @order 1
 #' @export
 gpuCorCompare <- function(x, y = NULL, threshold = NULL, density = NULL, k = NULL, # nolint: cyclocomp_linter.

@@ -229,3 +229,12 @@ loo <- function(x) {
     sapply(seq_len(ncol(x[[s]])), function(v) cor(x[[s]][, v], rowMeans(sapply(x[-s], function(own) own[, v]))))
   }))
 }
+
+# A window's weights: a Gaussian's convolution with the rectangle that leaves three standard deviations at both ends.
+gaussian_taper <- function(width, shape) {
+  sigma <- shape * width
+  half <- width / 2 - 3 * sigma
+  convolved <- function(at) stats::integrate(function(u) stats::dnorm((at - u) / sigma), -half, half)$value
+  weights <- vapply(seq_len(width) - (width + 1) / 2, convolved, 0)
+  weights / max(weights)
+}

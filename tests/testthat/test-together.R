@@ -25,7 +25,7 @@ differing <- function(verb, a, data, result) {
   } else if (!is.null(a$lioness)) {
     lioness_cor(x, y, a)
   } else if (verb == "gpuCorWindows") {
-    taper <- if (is.null(a$taper)) 1 else stats::spec.taper(rep(1, 12), if (is.null(a$shape)) 0.25 else a$shape / 2)
+    taper <- if (is.null(a$taper)) 1 else gaussian_taper(12, if (is.null(a$shape)) 0.075 else a$shape)
     lapply(list(1:12, 13:24), r_of, taper = taper)
   } else if (verb == "gpuTOM") {
     defined_overlap(x, a)

@@ -232,10 +232,7 @@ for (backend in backends()) {
   test_that(paste(backend, "weighs the observations of a window"), {
     x <- series(30, 8)
     gaussian <- function(..., shape = 0.1) gpuCorWindows(x, 12, taper = "gaussian", shape = shape, backend = backend, ...)
-    # The Gaussian's convolution with the rectangle that leaves three standard deviations at both ends.
-    convolved <- function(at) stats::integrate(function(u) stats::dnorm((at - u) / 1.2), -2.4, 2.4)$value
-    weights <- vapply(1:12 - 6.5, convolved, 0)
-    weights <- weights / max(weights)
+    weights <- gaussian_taper(12, 0.1)
     for (method in c("pearson", "cosine", "spearman")) {
       w <- gaussian(step = 3, method = method)
       for (k in some_windows(w)) {

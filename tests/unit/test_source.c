@@ -92,16 +92,18 @@ static void set_picky(fixture *f, int fails_at) {
 static unit_found find_complete(fixture *f, const unit_kind *kind, int64_t *n_obs) {
     unit_data *both[] = {&f->x, &f->y};
     gcor_status status;
+    int64_t complete[N_OBS];
     *n_obs = 0;
     for (int64_t k = 0; k < N_OBS; k++) {
         int missing = 0;
         for (int64_t j = 0; j < N_X; j++) missing |= isnan(f->x.values[j * N_OBS + k]);
         for (int64_t j = 0; j < N_Y; j++) missing |= isnan(f->y.values[j * N_OBS + k]);
-        for (int d = 0; d < 2 && !missing; d++)
-            for (int64_t j = 0; j < both[d]->matrix.source.n_var; j++)
-                both[d]->values[j * N_OBS + *n_obs] = both[d]->values[j * N_OBS + k];
-        *n_obs += !missing;
+        if (!missing) complete[(*n_obs)++] = k;
     }
+    for (int d = 0; d < 2; d++)
+        for (int64_t j = 0; j < both[d]->matrix.source.n_var; j++)
+            for (int64_t k = 0; k < *n_obs; k++)
+                both[d]->values[j * *n_obs + k] = both[d]->values[j * N_OBS + complete[k]];
     f->x.matrix.source.n_obs = f->y.matrix.source.n_obs = *n_obs;
     set_problem(f, kind, GCOR_EVERYTHING, 1, 1);
     return unit_find(&f->problem, kind, &status);
