@@ -491,7 +491,7 @@ test_that("a plan's folder is its owner's, and later folders have its permission
   path <- finished_plan()
   expect_identical(format(file.mode(path)), "700")
   path <- small_plan()
-  Sys.chmod(list.dirs(path), "0770")
+  Sys.chmod(list.dirs(path), "0770", FALSE)
   suppressMessages(gpuCorRun(path))
   folders <- c(path, file.path(path, c("rounds", "rounds/1", "claims", "claims/1")))
   expect_identical(format(file.mode(folders)), rep("770", 5))
