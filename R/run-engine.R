@@ -1,4 +1,4 @@
-# All runs of the engine start in this file.
+# All runs of the engine start in perform(), but shards and rounds of plans, which plan-*.R call by call_engine().
 
 # Returns all coefficients of a run in a layout. The engine sets the attributes, as R would copy the values.
 values_of_pairs <- function(run, layout, attributes = list()) {
