@@ -86,7 +86,7 @@ test_that("edges that stay survive the session, and not a fork", {
   skip_without_gpu()
   x <- normal(30, 300)
   run <- run_on("cuda", x = x, criterion = list(name = "threshold", value = 0.2))
-  run$stays <- "rows"
+  run <- gpucor:::with_criterion(run, stays = "rows")
   pass <- with_env(c(GPUCOR_KEEP_FROM = "1"), gpucor:::edge_pass(run, 0.2))
   forked <- parallel::mclapply(1:2, function(i) tryCatch(gpucor:::store_rank(pass, 5, run), error = conditionMessage))
   expect_match(forked[[1]], "process that this one was forked from")
