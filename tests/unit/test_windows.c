@@ -90,10 +90,12 @@ static gcor_status run_windows(fixture *f) {
 static void check_window(fixture *f, int64_t window) {
     gcor_matrix own = f->data.matrix;
     unsigned char flags[N_VAR] = {0};
-    double values[PAIRS];
+    double values[PAIRS], columns[N_VAR * WIDTH];
     gcor_job job = f->windows.job;
+    for (int64_t j = 0; j < N_VAR; j++)
+        memcpy(columns + j * WIDTH, f->data.values + j * N_OBS + window * STEP, WIDTH * sizeof *columns);
     own.source.n_obs = WIDTH;
-    own.values = f->data.values + window * STEP;
+    own.values = columns;
     job.x = &own.source;
     job.shard = (gcor_shard){0, 1};
     job.x_flags = flags;
