@@ -28,8 +28,7 @@
 #                 lag, lags, counts, runs   the range that was given; the lags, as lagged_run() orders them; for each
 #                               row TRUE if it has a weight above 0, and the number of its run; or NULL
 #                 windows, taper   list(width, step, n: their number, taper: weights or NULL), and the taper's name
-#                 seeds, units  of gpuCorCompare(): the numbers of x's columns that are y's; what is exchanged, see
-#                               units_of()
+#                 seeds, units  of gpuCorCompare(): the numbers of x's columns that are y's; and see units_of()
 #                 sampled       the number of columns of a sample of all (step-density.R)
 #   place         where it is computed, see new_place()
 #   call          the user's call, which results show; in a plan that from which it was made

@@ -46,4 +46,3 @@ SMALL_WORK <- 4e6
 on_host_if_small <- function(run, work) {
   if (run$place$may_move && work < SMALL_WORK * run$place$threads) on_host(run) else run
 }
-

@@ -84,7 +84,7 @@ formals_of <- function(verb) {
   known <- state$formals[[verb]]
   if (!is.null(known)) return(known)
   all <- formals(verb, envir = asNamespace("gpucor"))
-  is_required <- vapply(all, function(default) identical(default, quote(expr = )), NA)
+  is_required <- vapply(all, function(default) is.name(default) && !nzchar(default), NA)
   looked_at <- setdiff(names(all)[!is_required], c("method", "use", names(SPECS)))
   state$formals[[verb]] <- list(names = names(all), defaults = lapply(all[looked_at], eval, asNamespace("gpucor")))
   state$formals[[verb]]

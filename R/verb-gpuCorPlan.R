@@ -27,10 +27,11 @@
 #' @section Security:
 #' The folder contains the data and the results. Only its owner may enter it. For the owner's group write
 #' `Sys.chmod(list.dirs(path), "0770", FALSE)`; its members can work on the plan if their umask lets the group read
-#' their files. Opening a plan runs no code from its folder, in any version of R: the bytes of R objects in its files are checked before R
-#' reads them, and only vectors and lists are read. Checksums detect accidents, not forgery: whoever may write to the
-#' folder can change data and settings, and thus results, or make R stop. Admit only people whom you trust to it. Remove
-#' the folder when the result is collected: `unlink(path, recursive = TRUE)`, with `expand = FALSE`.
+#' their files. Opening a plan runs no code from its folder, in any version of R: the bytes of R objects in its files
+#' are checked before R reads them, and only vectors and lists are read. Checksums detect accidents, not forgery:
+#' whoever may write to the folder can change data and settings, and thus results, or make R stop. Admit only people
+#' whom you trust to it. Remove the folder when the result is collected: `unlink(path, recursive = TRUE)`, with
+#' `expand = FALSE`.
 #'
 #' @order 1
 #' @param path A string: the name of the folder. `gpuCorPlan()` makes it; the folder around it must exist.
