@@ -12,42 +12,31 @@ state <- new.env(parent = emptyenv())
          "restart R", call. = FALSE)
   }
   engine$constants <- .Call(r_constants)
-  engine$measures <- measures()$name
-  engine$rows <- sapply(engine$measures, row_of_measures, simplify = FALSE)
+  table <- .Call(r_measures)
+  engine$measures <- table$name
+  engine$rows <- lapply(stats::setNames(seq_along(table$name), table$name), function(k) lapply(table, `[`, k))
 }
 
 constant <- function(name) engine$constants[[name]]
 
-# Returns the table of measures as a list of columns. Only rows of the package's own measures are cached, as another
-# package may add a measure.
-measures <- function() .Call(r_measures)
-
 # Returns a method's row of the table of measures: name, title, ranked, common, distribution, df_taken, and for a design
 # centred, options, takes_covariates, takes_weights (also whitens), has_partial, refusal; is_product; min_obs;
 # last_step.
-measure_of <- function(method) {
-  own <- if (length(method) == 1L) engine$rows[[method]]
-  if (is.null(own)) row_of_measures(method) else own
-}
-
-row_of_measures <- function(method) lapply(measures(), `[`, method_code(method) + 1L)
+measure_of <- function(method) engine$rows[[method]]
 
 # Checks an argument 'method'; an error lists `first` before the others.
 check_method <- function(method, first = "pearson", hint = "") {
   own <- GROUP_METHODS[["distance"]] # the engine's name
   if (is.character(method) && length(method) == 1L && method %in% engine$measures && method != own) return(method)
-  check_choice(method, setdiff(union(first, measures()$name), own), "method", hint)
+  check_choice(method, setdiff(union(first, engine$measures), own), "method", hint)
 }
 
 # Returns the help's words for the measures of any two columns.
 measures_in_words <- function() {
-  listed(setdiff(measures()$name, c("given", GROUP_METHODS)), "or", quote = "\"")
+  listed(setdiff(engine$measures, c("given", GROUP_METHODS)), "or", quote = "\"")
 }
 
-method_code <- function(method) {
-  own <- match(method, engine$measures)
-  (if (is.na(own)) match(method, measures()$name) else own) - 1L
-}
+method_code <- function(method) match(method, engine$measures) - 1L
 
 method_title <- function(method) measure_of(method)$title
 

@@ -23,7 +23,7 @@ read_round <- function(plan, number) {
   round <- read_numbered(plan, "round", number)
   if (is.null(round)) return(NULL)
   names_file <- function(argument) is.list(argument) && !is.null(argument$spool)
-  is_round <- is.list(round) && isTRUE(round$entry %in% ENTRIES) && isTRUE(round$method %in% measures()$name) &&
+  is_round <- is.list(round) && isTRUE(round$entry %in% ENTRIES) && isTRUE(round$method %in% engine$measures) &&
     is.list(round$arguments) && !any(vapply(round$arguments, names_file, NA))
   if (!is_round) fail_changed(numbered_file(plan, "round", number))
   round

@@ -327,7 +327,7 @@ refuse_unused <- function(name, known) {
   known <- setdiff(known, c("...", names(SPECS)))
   meant <- other_name(name, known)
   if (is.na(meant)) meant <- nearest(name, known)
-  is_option <- "options" %in% known && name %in% unlist(lapply(measures()$options, names))
+  is_option <- "options" %in% known && name %in% unlist(lapply(engine$rows, function(row) names(row$options[[1L]])))
   fail("unused argument '", name, "'", if (name == OLD_SETTING) {
     "; 'keep_memory' is memory of freed results to reuse, and x[keep, ] takes rows of 'x'"
   } else if (is_option) {
