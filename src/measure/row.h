@@ -20,17 +20,17 @@ typedef enum {
     GCOR_DOUBLE,        /* float64 columns, replacing GCOR_REAL in double precision */
     GCOR_PAIR_COMMON,   /* both columns of a pair prepared again on their pairwise-complete observations, in double; for
                          * any GCOR_REAL measure with a prepare_double(). On a GPU only of "bicor" without covariates */
-    GCOR_BINNED,        /* a bin for each observation: the mutual information of the contingency table. */
+    GCOR_BINNED,        /* a bin for each observation: the mutual information of the contingency table */
     GCOR_BINNED_COMMON, /* the same over pairwise-complete observations, on the CPU; the bins are those of the whole
                          * column */
     GCOR_REAL_SPARSE,   /* entries of a sparse matrix, in double, replacing GCOR_REAL and GCOR_DOUBLE; on the CPU */
     GCOR_SIGN_SPARSE,   /* the same, replacing GCOR_SIGN */
     GCOR_DISTANCE,      /* values and their order, replacing GCOR_REAL and GCOR_DOUBLE of distances between many
-                         * observations;      on the CPU */
+                         * observations; on the CPU */
     GCOR_DISTANCE_COMMON, /* the same over pairwise-complete observations */
     GCOR_ADJACENCY,       /* a slab of the adjacency matrix, for topological overlap; no measure has it */
     GCOR_GIVEN /* columns of a symmetric matrix of coefficients, NaN: none; the coefficient of two variables is
-                * looked up. On the CPU. */
+                * looked up; on the CPU */
 } gcor_kind;
 
 /* The effect of an infinite value on a column of complete observations. */

@@ -157,8 +157,27 @@ static void columns_that_are_longer(void) {
     free(p);
 }
 
+/* ---- the package's own rows --------------------------------------------------------------------- */
+
+static void rows_that_can_be_used(void) {
+    for (int k = 0; gcor_measure_at(k); k++) {
+        const gcor_measure *row = gcor_measure_at(k);
+        unit_about("row %d", k);
+        int options = 0;
+        while (row->options && row->options[options].name) options++;
+        CHECK(row->name && row->title && unit_measure(row->name) == row); /* names differ */
+        CHECK(options <= GCOR_MAX_OPTIONS);
+        CHECK(row->kind != GCOR_REAL || row->ranked || row->prepare);
+        CHECK(row->common == GCOR_NO_KIND || gcor_is_common(row->common));
+        CHECK(row->common != GCOR_PAIR_COMMON || gcor_has_double(row));
+        CHECK(!row->length || row->angle == GCOR_OWN_WAY); /* designs and moments need a value for each observation */
+    }
+    CHECK(!gcor_measure_at(-1));
+}
+
 const unit_test measure_tests[] = {
     {"a measure that only a test knows runs into every sink", a_measure_of_ones_own},
     {"columns may be longer than the data", columns_that_are_longer},
+    {"all rows of the table can be used", rows_that_can_be_used},
     {NULL, NULL},
 };
