@@ -32,7 +32,8 @@
 #' @return What the function returns for the matrix of samples x genes that the object holds.
 #' @examples
 #' if (requireNamespace("Biobase", quietly = TRUE)) {
-#'   eset <- Biobase::ExpressionSet(matrix(rnorm(50 * 20), 50, dimnames = list(paste0("gene", 1:50), NULL)))
+#'   genes <- matrix(rnorm(50 * 20), 50, dimnames = list(paste0("gene", 1:50), NULL))
+#'   eset <- Biobase::ExpressionSet(genes)
 #'   gpuCorNetwork(eset, density = 0.01, method = "spearman")
 #' }
 #' @name gpucor-containers

@@ -64,7 +64,8 @@
 #' img[8:10, 8:10, , ] <- img[8:10, 8:10, , ] + signal
 #'
 #' # The correlation of each voxel with the corner, without the first volumes
-#' header <- list(sform_code = 1, srow_x = c(-3, 0, 0, 15), srow_y = c(0, 3, 0, -10), srow_z = c(0, 0, 4, 2))
+#' header <- list(sform_code = 1, srow_x = c(-3, 0, 0, 15), srow_y = c(0, 3, 0, -10),
+#'                srow_z = c(0, 0, 4, 2))
 #' x <- voxelMatrix(structure(img, header = header), keep = -(1:4))
 #' x
 #' plot(voxelImage(gpuCor(x[, 1], x), x), from = 0.3, label = "r")

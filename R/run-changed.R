@@ -9,7 +9,7 @@ changed <- function(run, given, part = NULL) {
   structure(run, class = "gpucor_run")
 }
 
-refuse_change <- function(x, ...) stop("changed() and the functions that use it change a run")
+refuse_change <- function(x, ..., value) stop("changed() and the functions that use it change a run")
 `$<-.gpucor_run` <- refuse_change
 `[[<-.gpucor_run` <- refuse_change
 `[<-.gpucor_run` <- refuse_change

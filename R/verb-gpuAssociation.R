@@ -27,6 +27,7 @@
 #' @param output A string: `"edges"`, a data frame of pairs; `"matrix"`, all pairs as matrices.
 #' @param method,use Strings: the measure, `r measures_in_words()`, see [gpucor-measures]; what to do with missing
 #'   values, see [gpuCor()]. By default each pair uses its complete observations, as [stats::lm()] does.
+#' @param tr A number: seconds between observations, see [gpuAdjust()].
 #' @param ...,adjustment,permutation,control `r offered_words("gpuAssociation")`
 #'   Both `x` and `traits` are adjusted. `precision` is `"double"` by default; `"single"` is faster and has p values
 #'   with a relative error of up to a thousandth. `adjust` permutes the rows of `traits`, or takes surrogates of

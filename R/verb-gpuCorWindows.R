@@ -31,7 +31,7 @@
 #'   `width = 40, shape = 0.075`).
 #' @param shape A number: the Gaussian's standard deviation as a fraction of the width, up to 1/6; default 0.075.
 #' @param output A string: `"dist"`, `"network"`, `"connectivity"` or `"moments"`, see Details. May be abbreviated.
-#' @param threshold,density,k A number: the criterion, as in [gpuCorNetwork()], for each window; with
+#' @param threshold,density,k,mutual The criterion, as in [gpuCorNetwork()], for each window; with
 #'   `output = "moments"`, for the standard deviations of pairs.
 #' @param ...,adjustment,subjects,control `r offered_words("gpuCorWindows")`
 #'
