@@ -7,12 +7,13 @@ engine <- new.env(parent = emptyenv())
 state <- new.env(parent = emptyenv())
 
 .onLoad <- function(libname, pkgname) {
-  if (.Call(r_is_replaced)) {
+  tables <- .Call(r_tables)
+  if (is.null(tables)) {
     stop("gpucor was installed again, but this session still has the library of the earlier installation in memory; ",
          "restart R", call. = FALSE)
   }
-  engine$constants <- .Call(r_constants)
-  table <- .Call(r_measures)
+  engine$constants <- tables$constants
+  table <- tables$measures
   engine$measures <- table$name
   engine$rows <- lapply(stats::setNames(seq_along(table$name), table$name), function(k) lapply(table, `[`, k))
 }

@@ -119,7 +119,7 @@ show_network <- function(object) {
     cat(n_of(nrow(components), "component"), if (nrow(components)) ", the largest:", "\n", sep = "")
     if (nrow(components)) print(utils::head(components), digits = 4L, row.names = FALSE)
   }
-  top <- checked(.Call(r_strongest, object@x, 6L, choose_threads(setting(NULL, "threads"))))
+  top <- checked(.Call(r_summary, object@x, numeric(), 6L, choose_threads(setting(NULL, "threads"))))$strongest
   if (!length(top)) return(invisible(object))
   edges <- name_edges(object@i[top] + 1L, findInterval(top - 1, object@p), object@x[top], object@Dimnames[[1L]],
                       object@Dimnames[[2L]])

@@ -234,7 +234,7 @@ scored_pairs <- function(x, part) {
     if (n_obs <= EXACT_UNTOLD[[method]]) {
       need_tests("with so few observations they follow from the ties of the data, too")
     }
-    ts[] <- p_of_r(r, t_distribution(NULL, n_obs, TRUE), 1L)
+    ts[] <- p_of_r(r, .Call(r_distribution, method_code("spearman"), n_obs, FALSE, NA_real_), 1L)
   } else {
     ts[] <- 2 * stats::pt(-abs(ts), df)
     ts[n < min_tested(method)] <- NA

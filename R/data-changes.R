@@ -47,12 +47,15 @@ with_columns <- function(run, x = NULL, y = NULL, counted = if (drops_observatio
 }
 
 # Returns the run with a pair mask, or NULL for none, and its number of pairs.
-with_mask <- function(run, mask) changed(run, list(mask = mask, pairs = count_pairs(run$x, run$y, mask, run$place)))
+with_mask <- function(run, mask) {
+  run <- changed(run, list(mask = mask))
+  changed(run, list(pairs = count_pairs(run)$pairs))
+}
 
-# Returns the number of pairs, or of those in the pair mask.
-count_pairs <- function(x, y, mask = NULL, place = NULL) {
-  if (is.null(mask)) return(if (is.null(y)) pairs_of(ncol(x)) else as.numeric(ncol(x)) * ncol(y))
-  checked(.Call(r_count_pairs, ncol(if (is.null(y)) x else y), ncol(x), !is.null(y), mask, place))
+# Returns list(pairs: their number, or of those in the pair mask; shards: the max number that they can be divided into).
+count_pairs <- function(run) {
+  rows <- ncol(if (is.null(run$y)) run$x else run$y)
+  checked(.Call(r_count_pairs, rows, ncol(run$x), !is.null(run$y), run$mask, run$place))
 }
 
 pick_pairs <- function(pairs, of_x, of_y) {

@@ -14,7 +14,7 @@ make_plan <- function(path, x, y, given, verb, shards, control, call) {
   if (!inherits(found, "gpuCorRound")) fail("this call of ", verb, "() has no pairs to distribute")
   x <- found$run$x
   y <- found$run$y
-  max <- .Call(r_count_shards, ncol(if (is.null(y)) x else y), ncol(x), !is.null(y))
+  max <- count_pairs(found$run)$shards
   tiles <- paste0("; the pairs are in ", n_of(max, "tile"))
   plan$shards <- if (is.null(shards)) min(16, max) else check_whole(shards, "shards", 1, max, tiles)
   plan$arguments <- evaluated_arguments(given, n)

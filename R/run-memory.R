@@ -7,16 +7,16 @@ SMALL_REQUEST <- 2^22
 # message, or a function of the free bytes that returns it.
 check_memory <- function(bytes, what, of, hint) {
   if (bytes <= SMALL_REQUEST || bytes <= free_memory()) return(invisible())
-  .Call(r_reclaim)
-  free <- free_memory()
+  free <- free_memory(reclaim = TRUE)
   if (bytes <= free) return(invisible())
   fail_memory(what, " takes ", format_bytes(bytes), ", for ", of, "; ", format_bytes(free), " of memory are free; ",
        if (is.function(hint)) hint(free) else hint)
 }
 
 # Returns the bytes that the system, control groups and limits leave to the process, or Inf if the system does not say.
-free_memory <- function() {
-  free <- .Call(r_memory)$available
+# `reclaim`: TRUE if the memory of garbage and of results that are gone is given back before.
+free_memory <- function(reclaim = FALSE) {
+  free <- .Call(r_memory, reclaim)$available
   if (free < 2^60) max(1, free) else Inf
 }
 

@@ -148,10 +148,7 @@ values_of_samples <- function(rows, run, lioness) {
   })
   names <- network_names(run)
   edges[c("from", "to")] <- list(names_at(edges$from, names[[1L]]), names_at(edges$to, names[[2L]]))
-  # Many names of edges are made when they are read.
-  are_long <- is.character(edges$from) && is.character(edges$to) && nrow(edges) >= 10000L
-  joined <- if (are_long) .Call(r_joined_names, edges$from, edges$to) else paste(edges$from, edges$to, sep = "~")
-  dimnames(values) <- list(joined, names_at(samples, rownames(run$x)))
+  dimnames(values) <- list(paste(edges$from, edges$to, sep = "~"), names_at(samples, rownames(run$x)))
   attr(values, "edges") <- edges
   values
 }

@@ -45,10 +45,6 @@ p_of_r <- function(r, distribution, threads) {
   checked(.Call(r_t_p, r, distribution$df, threads))
 }
 
-# Returns the distribution of a coefficient with df degrees of freedom. `ranks`: TRUE for Spearman's rho, which has a
-# distribution from its moments.
-t_distribution <- function(df, n, ranks) if (ranks) .Call(r_rho_beta, n) else list(df = df)
-
 # Returns the min number of observations of a pair with a p value.
 min_tested <- function(method) max(MIN_OBS, MIN_TESTED[method], na.rm = TRUE)
 
@@ -68,9 +64,8 @@ significance_of <- function(run) {
   if (is_combined(run$x)) return(combined_significance(run))
   found <- count_observations(run)
   n <- found$n_obs
-  exact_of <- function(n) { # without ties
-    list(exact = checked(.Call(r_exact_p, method_code(run$method), n)),
-         steps = if (run$method == "kendall") pairs_of(n) else (n^3 - n) / 6)
+  of_ranks <- function(n, exact, quotient = NA_real_) {
+    checked(.Call(r_distribution, method_code(run$method), n, exact, quotient))
   }
   rule <- list(exact = max_exact(NULL, run$method, run$design), min_obs = min_tested(run$method))
   df <- degrees_of_freedom(run, found, max(rule$min_obs, run$min_obs))
@@ -85,18 +80,19 @@ significance_of <- function(run) {
   has_ties <- any(abs(factors - untied) >= 1e-9 * n)
   one_by_one <- found$common || df$estimated || (is_small && has_ties)
   distribution <- if (is_small && !one_by_one) {
-    exact_of(n)
+    of_ranks(n, TRUE)
   } else if (kendall) {
-    least <- if (length(factors)) min(factors) else untied
-    list(deviation = .Call(r_kendall_deviation, n, least, least))
+    of_ranks(n, FALSE, if (length(factors)) min(factors) else untied)
   } else if (is_one_sided(run$method)) {
     list(chi_squared = n)
+  } else if (rule$exact > 0) { # Spearman's rho
+    of_ranks(n, FALSE)
   } else {
-    t_distribution(df$max, n, rule$exact > 0)
+    list(df = df$max)
   }
   if (one_by_one) { # pairs can have the approximate one, and exact ones for each number of observations
     sizes <- if (found$common) MIN_OBS:max(MIN_OBS, n) else n
-    exact <- lapply(sizes[sizes <= rule$exact], exact_of)
+    exact <- lapply(sizes[sizes <= rule$exact], of_ranks, TRUE)
     distribution <- list(any = c(list(distribution), exact))
   }
   list(n = n, one_by_one = one_by_one, single = !one_by_one && !has_ties, rule = rule, df = df$max,

@@ -41,11 +41,9 @@ attribute_visible void R_init_gpucor(DllInfo *dll) {
     R_forceSymbols(dll, TRUE);
 }
 
-/* Returns whether the package was installed again since this library was loaded: the R functions are then new ones,
- * and the library is not. */
-SEXP r_is_replaced(void) {
+int r_is_replaced(void) {
     const int64_t now = gcor_os_library_file();
-    return Rf_ScalarLogical(file && now && now != file);
+    return file && now && now != file;
 }
 
 /* Ends threads, closes sessions, drops the buffer cache, and returns whether R may close the library: it may not as

@@ -174,7 +174,7 @@ best_run <- function(row, x) {
     gc(full = TRUE)
     rm(list = ls(spent), envir = spent)
     forget_peak()
-    before <- status_bytes("VmRSS") - .Call(gpucor:::r_memory)$kept # the result will reuse this memory
+    before <- status_bytes("VmRSS") - .Call(gpucor:::r_memory, FALSE)$kept # the result will reuse this memory
     total <- system.time(result <- call())[["elapsed"]]
     engine <- engine_stages()
     seconds <- if (row$kind == "rate") engine[2] else total

@@ -32,15 +32,15 @@
     /* network.c */ ENTRY(r_store, 4) \
     /* edges.c */ ENTRY(r_sorted_edges, 5) ENTRY(r_rates, 3) ENTRY(r_prune, 5) \
         ENTRY(r_count_edges, 5) ENTRY(r_sample_values, 7) \
-        ENTRY(r_names_at, 2) ENTRY(r_joined_names, 2) \
+        ENTRY(r_names_at, 2) \
     /* connectivity.c */ ENTRY(r_network_centrality, 4) ENTRY(r_preservation, 7) \
     /* overlap.c */ ENTRY(r_sparse_overlap, 7) ENTRY(r_combine_overlaps, 6) \
     /* maxima.c */ ENTRY(r_adjusted, 7) ENTRY(r_permute, 4) \
-    /* test.c */ ENTRY(r_t_scores, 3) ENTRY(r_t_p, 3) ENTRY(r_exact_p, 2) ENTRY(r_rho_beta, 1) \
-    /* scores.c */ ENTRY(r_kendall_deviation, 3) ENTRY(r_edge_scores, 7) ENTRY(r_count_scores, 3) \
+    /* test.c */ ENTRY(r_t_scores, 3) ENTRY(r_t_p, 3) ENTRY(r_distribution, 4) \
+    /* scores.c */ ENTRY(r_edge_scores, 7) ENTRY(r_count_scores, 3) \
         ENTRY(r_keep_scores, 7) \
-    /* summary.c */ ENTRY(r_strongest, 3) ENTRY(r_summary, 4) \
-    /* shard.c */ ENTRY(r_count_pairs, 5) ENTRY(r_count_shards, 3) ENTRY(r_least_rho, 1) \
+    /* summary.c */ ENTRY(r_summary, 4) \
+    /* shard.c */ ENTRY(r_count_pairs, 5) ENTRY(r_least_rho, 1) \
     /* source.c */ ENTRY(r_file_open, 1) ENTRY(r_file_columns, 2) ENTRY(r_ask_columns, 4) \
     /* vector.c */ ENTRY(r_is_compact, 1) ENTRY(r_distances, 2) \
     /* hclust.c */ ENTRY(r_hclust, 5) ENTRY(r_cut_tree, 6) \
@@ -49,12 +49,12 @@
     /* isc.c */ ENTRY(r_isc_maxima, 4) \
     /* triangle.c */ ENTRY(r_triangle_index, 3) ENTRY(r_triangle_position, 4) \
     /* info.c */ ENTRY(r_info, 1) ENTRY(r_backends, 0) ENTRY(r_set_fault, 2) ENTRY(r_live, 0) \
-        ENTRY(r_measures, 0) ENTRY(r_constants, 0) \
+        ENTRY(r_tables, 0) \
     /* system.c */ ENTRY(r_sync, 1) ENTRY(r_file_kind, 1) ENTRY(r_are_running, 1) ENTRY(r_random, 1) \
-        ENTRY(r_checksum, 1) ENTRY(r_settings, 3) ENTRY(r_memory, 0) ENTRY(r_reclaim, 0) \
+        ENTRY(r_checksum, 1) ENTRY(r_settings, 3) ENTRY(r_memory, 1) \
     /* given.c */ ENTRY(r_given, 3) \
     /* call.c */ ENTRY(r_free, 1) \
-    /* init.c */ ENTRY(r_is_replaced, 0) ENTRY(r_unload, 0)
+    /* init.c */ ENTRY(r_unload, 0)
 
 /* Computations over pairs of columns, which R asks r_run() for by name: the number of arguments of their own, and the
  * names of the result's elements. */
@@ -92,6 +92,10 @@
 #define R_DECLARE(function, arguments) SEXP function(R_ARGUMENTS_##arguments);
 
 R_ENTRIES(R_DECLARE)
+
+/* Returns whether the package was installed again since this library was loaded: the R functions are then new ones,
+ * and the library is not. */
+int r_is_replaced(void); /* init.c */
 
 /* ---- lists and pointers (call.c) ----------------------------------------------------- */
 

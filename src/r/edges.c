@@ -173,9 +173,8 @@ SEXP r_sample_values(SEXP from, SEXP to, SEXP r, SEXP n, SEXP x, SEXP y, SEXP th
 /* Names by their numbers (ALTREP): the text names[numbers], whose elements are looked up when R asks for them. A name
  * in a table of millions of pairs takes four bytes, and R does not visit it when it collects garbage.
  *
- * data1: an owner (call.h) that protects the numbers, from 1; or a list of two such vectors or other text, whose
- * elements are joined by "~" when R asks for one of them; NULL once R has asked for that, or for a pointer to all.
- * data2: the names, or NULL, then all text. */
+ * data1: an owner (call.h) that protects the numbers, from 1; NULL once R has asked for a pointer to all. data2: the
+ * names, then all text. */
 
 static R_altrep_class_t names_class;
 
@@ -191,43 +190,21 @@ static SEXP numbers_of(SEXP x) {
     return R_ExternalPtrProtected(R_altrep_data1(x));
 }
 
-static int is_joined(SEXP x) {
-    return TYPEOF(numbers_of(x)) == VECSXP;
-}
-
 static R_xlen_t names_length(SEXP x) {
-    SEXP numbers = is_joined(x) ? VECTOR_ELT(numbers_of(x), 0) : numbers_of(x);
+    SEXP numbers = numbers_of(x);
     return Rf_xlength(Rf_isNull(numbers) ? R_altrep_data2(x) : numbers);
 }
 
-static SEXP expanded_names(SEXP x);
-
 static SEXP name_at(SEXP x, R_xlen_t k) {
-    if (is_joined(x)) return STRING_ELT(expanded_names(x), k);
     SEXP numbers = numbers_of(x);
     return STRING_ELT(R_altrep_data2(x), Rf_isNull(numbers) ? k : INTEGER_RO(numbers)[k] - 1);
-}
-
-static SEXP joined_name(SEXP pair, R_xlen_t k) {
-    const void *start = vmaxget();
-    const char *from = Rf_translateCharUTF8(STRING_ELT(VECTOR_ELT(pair, 0), k)),
-               *to = Rf_translateCharUTF8(STRING_ELT(VECTOR_ELT(pair, 1), k));
-    const size_t n_from = strlen(from), n_to = strlen(to);
-    char *text = R_alloc(n_from + 1 + n_to, 1);
-    memcpy(text, from, n_from);
-    text[n_from] = '~';
-    memcpy(text + n_from + 1, to, n_to);
-    SEXP name = Rf_mkCharLenCE(text, (int)(n_from + 1 + n_to), CE_UTF8);
-    vmaxset(start);
-    return name;
 }
 
 static SEXP expanded_names(SEXP x) {
     R_xlen_t n = names_length(x);
     if (Rf_isNull(numbers_of(x))) return R_altrep_data2(x);
     SEXP all = PROTECT(Rf_allocVector(STRSXP, n));
-    for (R_xlen_t k = 0; k < n; k++)
-        SET_STRING_ELT(all, k, is_joined(x) ? joined_name(numbers_of(x), k) : name_at(x, k));
+    for (R_xlen_t k = 0; k < n; k++) SET_STRING_ELT(all, k, name_at(x, k));
     R_set_altrep_data2(x, all);
     R_SetExternalPtrProtected(R_altrep_data1(x), R_NilValue);
     UNPROTECT(1);
@@ -265,14 +242,4 @@ void r_define_names(void) {
 /* Returns names[numbers]. All numbers, integers from 1, have a name. */
 SEXP r_names_at(SEXP numbers, SEXP names) {
     return new_names(numbers, names);
-}
-
-/* Returns paste(from, to, sep = "~") of text of one length. */
-SEXP r_joined_names(SEXP from, SEXP to) {
-    SEXP pair = PROTECT(Rf_allocVector(VECSXP, 2));
-    SET_VECTOR_ELT(pair, 0, from);
-    SET_VECTOR_ELT(pair, 1, to);
-    SEXP names = new_names(pair, R_NilValue);
-    UNPROTECT(1);
-    return names;
 }

@@ -53,7 +53,7 @@ static SEXP options_of(const gcor_measure *measure) {
 }
 
 /* Returns the table of measures as a list of columns, an element for each measure. */
-SEXP r_measures(void) {
+static SEXP measures(void) {
     const char *names[] = {"name",          "title",       "ranked",           "common",  "distribution", "df_taken",
                            "centred",       "options",     "takes_covariates", "refusal", "min_obs",      "last_step",
                            "takes_weights", "has_partial", "is_product",       ""};
@@ -94,7 +94,7 @@ SEXP r_measures(void) {
     { name, (double)(value) }
 
 /* Returns the numbers by name. */
-SEXP r_constants(void) {
+static SEXP constants(void) {
     const struct {
         const char *name;
         double value;
@@ -163,6 +163,18 @@ SEXP r_constants(void) {
     }
     Rf_setAttrib(result, R_NamesSymbol, names);
     UNPROTECT(2);
+    return result;
+}
+
+/* What R reads when the package is loaded: list(measures, constants), or NULL if the library is of an earlier
+ * installation. */
+SEXP r_tables(void) {
+    const char *names[] = {"measures", "constants", ""};
+    if (r_is_replaced()) return R_NilValue;
+    SEXP result = PROTECT(Rf_mkNamed(VECSXP, names));
+    SET_VECTOR_ELT(result, 0, measures());
+    SET_VECTOR_ELT(result, 1, constants());
+    UNPROTECT(1);
     return result;
 }
 

@@ -7,11 +7,6 @@
 #include "../base/threads.h"
 #include "../measure/measure.h"
 
-/* Returns the standard deviation of tau-b under independence, of variables with the tie quotients q. */
-SEXP r_kendall_deviation(SEXP n, SEXP q, SEXP other) {
-    return Rf_ScalarReal(gcor_kendall_deviation(Rf_asReal(n), Rf_asReal(q), Rf_asReal(other)));
-}
-
 static void set_quotients(const gcor_observed *observed, double *quotient) {
     for (int64_t j = 0; j < observed->n_var; j++) {
         double q = observed->quotient[j];
@@ -28,7 +23,7 @@ static gcor_status find_quotients(gcor_context *context, gcor_source *source, co
     return context->error.status;
 }
 
-/* arguments: counted (r_observations()). Returns list(x, y) of such quotients, NA where a variable has no
+/* arguments: counted (r_observations()). Returns list(x, y) of tie quotients, NA where a variable has no
  * coefficient. */
 gcor_status r_tie_quotients(r_job *q, const SEXP *arguments, SEXP result) {
     const gcor_observations counted = r_counted(arguments[0]);
@@ -56,7 +51,8 @@ static void score_rows_of_block(void *argument, int thread, int64_t from, int64_
             s->score[e] = fabs(s->r[e]) / gcor_kendall_deviation(s->n, s->of_col[s->col[e]], s->of_row[row]);
 }
 
-/* Returns |x| over that deviation. q_col, q_row: the quotients of the columns' and the rows' variables. */
+/* Returns |x| over tau-b's standard deviation under independence. q_col, q_row: the tie quotients of the columns' and
+ * the rows' variables. */
 SEXP r_edge_scores(SEXP p, SEXP i, SEXP x, SEXP q_col, SEXP q_row, SEXP n_obs, SEXP threads) {
     SEXP result = PROTECT(Rf_allocVector(REALSXP, Rf_xlength(x)));
     edge_scores s = {.start = INTEGER(p),

@@ -89,29 +89,34 @@ gcor_status r_part_run(r_job *q, gcor_session *session, gcor_sink *sink) {
 
 /* ---- questions about pairs ---------------------------------------------------------------------- */
 
-static gcor_shape parse_shape(SEXP is_full) {
-    return Rf_asLogical(is_full) ? GCOR_FULL : GCOR_LOWER;
+static double count_by_mask(r_call *call, const gcor_pair_rule *which, const gcor_grid *grid) {
+    gcor_pairs *pairs;
+    gcor_status status = gcor_pairs_new(&call->context, which, grid->shape, grid->n_row, grid->n_col, 1, 1, &pairs);
+    double count = status ? 0 : (double)gcor_pairs_count(pairs, &call->context);
+    gcor_pairs_free(pairs);
+    return count;
 }
 
-/* Returns how many of n_row x n_col pairs, or of a triangle's, count by a mask. */
+/* Returns list(pairs: how many of n_row x n_col pairs, or of a triangle's, count by a mask, or all without one; shards:
+ * the max number that they can be divided into). */
 SEXP r_count_pairs(SEXP n_row, SEXP n_col, SEXP is_full, SEXP mask, SEXP place) {
+    const char *names[] = {"pairs", "shards", ""};
     r_call call;
     gcor_pair_rule rule;
-    gcor_pairs *pairs;
     const int64_t rows = (int64_t)Rf_asReal(n_row), columns = (int64_t)Rf_asReal(n_col);
-    const gcor_pair_rule *which = r_pairs_parse(&rule, mask, rows, columns, Rf_asLogical(is_full));
-    if (!which) r_error("all pairs count");
+    const int full = Rf_asLogical(is_full);
+    const gcor_pair_rule *which = r_pairs_parse(&rule, mask, rows, columns, full);
+    const gcor_grid grid = gcor_grid_of(full ? GCOR_FULL : GCOR_LOWER, rows, columns);
+    SEXP result = PROTECT(Rf_mkNamed(VECSXP, names)), pairs = Rf_allocVector(REALSXP, 1);
+    SET_VECTOR_ELT(result, 0, pairs);
+    SET_VECTOR_ELT(result, 1, Rf_ScalarReal((double)gcor_count_shards(&grid)));
     r_quiet_call_parse(&call, place);
-    gcor_status status = gcor_pairs_new(&call.context, which, parse_shape(is_full), rows, columns, 1, 1, &pairs);
-    double count = status ? 0 : (double)gcor_pairs_count(pairs, &call.context);
-    gcor_pairs_free(pairs);
-    return status ? r_failure(&call.context.error) : Rf_ScalarReal(count);
-}
-
-/* Returns the max number of shards that such pairs can be divided into. */
-SEXP r_count_shards(SEXP n_row, SEXP n_col, SEXP is_full) {
-    gcor_grid grid = gcor_grid_of(parse_shape(is_full), (int64_t)Rf_asReal(n_row), (int64_t)Rf_asReal(n_col));
-    return Rf_ScalarReal((double)gcor_count_shards(&grid));
+    if (which)
+        *REAL(pairs) = count_by_mask(&call, which, &grid);
+    else
+        *REAL(pairs) = full ? (double)rows * (double)columns : (double)gcor_triangular(columns - 1);
+    UNPROTECT(1);
+    return call.context.error.status ? r_failure(&call.context.error) : result;
 }
 
 /* Returns the smallest of Spearman's correlations between a matrix's columns of doubles; NA if a value is missing or a

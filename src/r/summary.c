@@ -21,26 +21,8 @@ static int64_t max_positions(SEXP max, SEXP x) {
     return (int64_t)(wanted < n ? wanted : n);
 }
 
-/* Returns the positions, from 1, of the `max` largest |x|, in descending order and of equal ones the first, without
- * NaN; fewer if there are fewer. */
-SEXP r_strongest(SEXP x, SEXP max, SEXP threads) {
-    r_call call;
-    gcor_strong *best;
-    int64_t n;
-    gcor_values values = begin(&call, x, threads);
-    SEXP positions = PROTECT(Rf_allocVector(REALSXP, max_positions(max, x)));
-    gcor_status status = gcor_find_strongest(&call.context, &values, Rf_xlength(x), Rf_xlength(positions), &best, &n);
-    if (!status) {
-        write_positions(best, n, REAL(positions));
-        gcor_free(best);
-    }
-    SEXP result = status ? r_failure(&call.context.error) : Rf_xlengthgets(positions, n);
-    UNPROTECT(1);
-    return result;
-}
-
-/* Returns list(missing: how many are NaN; mean, quantiles at these probabilities and strongest: as r_strongest(), of
- * the others). */
+/* Returns list(missing: how many are NaN; and of the others mean, quantiles at these probabilities, and strongest: the
+ * positions, from 1, of the `max` largest |x|, in descending order and of equal ones the first). */
 SEXP r_summary(SEXP x, SEXP probabilities, SEXP max, SEXP threads) {
     const char *names[] = {"missing", "mean", "quantiles", "strongest", ""};
     r_call call;

@@ -100,10 +100,16 @@ void r_collect_garbage(int64_t bytes) {
     since = gcor_buffers_used();
 }
 
+static void reclaim(void) {
+    R_gc();
+    gcor_buffers_drop();
+}
+
 /* Returns list(available, used, kept): the bytes of memory that are available (base/os.h), of buffers in use, and of
- * buffers in the cache. */
-SEXP r_memory(void) {
+ * buffers in the cache. is_to_reclaim: gives back the memory of garbage and of the cache before. */
+SEXP r_memory(SEXP is_to_reclaim) {
     const char *names[] = {"available", "used", "kept", ""};
+    if (Rf_asLogical(is_to_reclaim)) reclaim();
     SEXP result = PROTECT(Rf_mkNamed(VECSXP, names));
     SET_VECTOR_ELT(result, 0, Rf_ScalarReal((double)gcor_available_memory()));
     SET_VECTOR_ELT(result, 1, Rf_ScalarReal((double)gcor_buffers_used()));
@@ -112,17 +118,10 @@ SEXP r_memory(void) {
     return result;
 }
 
-/* Gives back the memory of garbage and of the buffer cache. */
-SEXP r_reclaim(void) {
-    R_gc();
-    gcor_buffers_drop();
-    return R_NilValue;
-}
-
 void r_check_doubles(R_xlen_t n) {
     int64_t bytes = n * (int64_t)sizeof(double);
     if (bytes < MIN_CHECKED || bytes <= gcor_available_memory()) return;
-    (void)r_reclaim();
+    reclaim();
     if (bytes <= gcor_available_memory()) return;
     gcor_context context = {.threads = 1};
     (void)gcor_fail(&context, GCOR_NO_MEMORY,

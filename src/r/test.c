@@ -60,28 +60,39 @@ SEXP r_t_p(SEXP coefficients, SEXP df, SEXP threads) {
     return context->error.status ? r_failure(&context->error) : result;
 }
 
-/* Returns the two-sided exact p values of all values of the coefficient up to 0, in ascending order. */
-SEXP r_exact_p(SEXP method, SEXP n_obs) {
+static SEXP exact_distribution(const gcor_measure *measure, int64_t n) {
+    const char *names[] = {"exact", "steps", ""};
     r_call call;
     r_plain_call_parse(&call, Rf_ScalarInteger(1));
-    const gcor_measure *measure = gcor_measure_at(Rf_asInteger(method));
-    int64_t n = (int64_t)Rf_asReal(n_obs), steps = gcor_exact_steps(measure, n);
-    SEXP result = PROTECT(Rf_allocVector(REALSXP, steps / 2 + 1));
+    const int64_t steps = gcor_exact_steps(measure, n);
+    SEXP result = PROTECT(Rf_mkNamed(VECSXP, names)), p = Rf_allocVector(REALSXP, steps / 2 + 1);
+    SET_VECTOR_ELT(result, 0, p);
+    SET_VECTOR_ELT(result, 1, Rf_ScalarReal((double)steps));
     gcor_exact *exact = gcor_exact_new(&call.context, measure, n, n);
     for (int64_t k = 0; exact && k <= steps / 2; k++)
-        REAL(result)[k] = fmin(1, 2 * gcor_exact_lower(exact, n, 2 * (double)k / (double)steps - 1));
+        REAL(p)[k] = fmin(1, 2 * gcor_exact_lower(exact, n, 2 * (double)k / (double)steps - 1));
     gcor_exact_free(exact);
     UNPROTECT(1);
     return exact ? result : r_failure(&call.context.error);
 }
 
-/* Returns list(df, scale) of the distribution of Spearman's rho of n observations, see gcor_rho_beta_of(). */
-SEXP r_rho_beta(SEXP n) {
-    const char *names[] = {"df", "scale", ""};
-    gcor_rho_beta beta = gcor_rho_beta_of(Rf_asReal(n));
-    SEXP result = PROTECT(Rf_mkNamed(VECSXP, names));
-    SET_VECTOR_ELT(result, 0, Rf_ScalarReal(beta.df));
-    SET_VECTOR_ELT(result, 1, Rf_ScalarReal(beta.scale));
+/* Returns a rank coefficient's distribution for n untied observations, as R/step-significance.R has it: list(exact: the
+ * two-sided p values of all coefficients up to 0, in ascending order, steps: gcor_exact_steps()); or the approximate
+ * one, list(deviation) of tau-b, with a tie quotient of both variables, or list(df, scale) of rho. */
+SEXP r_distribution(SEXP method, SEXP n_obs, SEXP is_exact, SEXP quotient) {
+    const char *of_rho[] = {"df", "scale", ""}, *of_tau[] = {"deviation", ""};
+    const gcor_measure *measure = gcor_measure_at(Rf_asInteger(method));
+    const double n = Rf_asReal(n_obs), q = Rf_asReal(quotient);
+    if (Rf_asLogical(is_exact)) return exact_distribution(measure, (int64_t)n);
+    const int is_tau = measure->distribution == GCOR_NORMAL_WITH_TIES;
+    SEXP result = PROTECT(Rf_mkNamed(VECSXP, is_tau ? of_tau : of_rho));
+    if (is_tau) {
+        SET_VECTOR_ELT(result, 0, Rf_ScalarReal(gcor_kendall_deviation(n, q, q)));
+    } else {
+        const gcor_rho_beta beta = gcor_rho_beta_of(n);
+        SET_VECTOR_ELT(result, 0, Rf_ScalarReal(beta.df));
+        SET_VECTOR_ELT(result, 1, Rf_ScalarReal(beta.scale));
+    }
     UNPROTECT(1);
     return result;
 }

@@ -86,9 +86,9 @@ for (backend in backends()) for (method in all_methods) {
     expect_identical(d[1:500], 1 - truth[1:500])
     expect_identical(as.vector(d), 1 - truth)
     r <- quiet(gpuCor(x, method = method, backend = backend))
-    used <- .Call(gpucor:::r_memory)$used
+    used <- .Call(gpucor:::r_memory, FALSE)$used
     less <- 1 - r
-    expect_identical(.Call(gpucor:::r_memory)$used, used)
+    expect_identical(.Call(gpucor:::r_memory, FALSE)$used, used)
     expect_true(is_compact(less) && is_compact(r))
     expect_s3_class(less, "dist", exact = TRUE)
     expect_identical(attr(less, "Size"), ncol(x))
@@ -211,7 +211,7 @@ test_that("collections of garbage at every allocation do no harm", {
 
 pool <- function() {
   gc()
-  .Call(gpucor:::r_memory)[c("used", "kept")]
+  .Call(gpucor:::r_memory, FALSE)[c("used", "kept")]
 }
 
 test_that("memory comes back when nobody has the coefficients any more, and stays for the next ones", {
@@ -219,8 +219,8 @@ test_that("memory comes back when nobody has the coefficients any more, and stay
   before <- pool()$used
   with_options(list(gpucor.keep_memory = FALSE), {
     r <- gpuCor(x)
-    expect_gt(.Call(gpucor:::r_memory)$used, before + 5.7e6)
-    expect_identical(.Call(gpucor:::r_memory)$kept, 0)
+    expect_gt(.Call(gpucor:::r_memory, FALSE)$used, before + 5.7e6)
+    expect_identical(.Call(gpucor:::r_memory, FALSE)$kept, 0)
     rm(r)
     expect_identical(pool(), list(used = before, kept = 0))
   })
@@ -231,7 +231,7 @@ test_that("memory comes back when nobody has the coefficients any more, and stay
     kept <- pool()$kept
     expect_gt(kept, 5.7e6)
     r <- gpuCor(x[, 1:1600]) # a smaller one in its place
-    expect_lt(.Call(gpucor:::r_memory)$kept, 5e6)
+    expect_lt(.Call(gpucor:::r_memory, FALSE)$kept, 5e6)
     expect_identical(r[1:10], first)
     rm(r)
     expect_identical(pool()$used, before)
@@ -258,9 +258,9 @@ test_that("one pointer gives the memory back at once, but not what others still 
     d <- 1 - r
     used <- pool()$used
     invisible(d + 0)
-    expect_identical(.Call(gpucor:::r_memory)$used, used)
+    expect_identical(.Call(gpucor:::r_memory, FALSE)$used, used)
     invisible(r + 0)
-    expect_lt(.Call(gpucor:::r_memory)$used, used - 5.7e6)
+    expect_lt(.Call(gpucor:::r_memory, FALSE)$used, used - 5.7e6)
     expect_identical(d[2:9], 1 - r[2:9])
   })
 })
@@ -279,7 +279,7 @@ test_that("a large network's memory stays for the next one, and both are right",
     with_options(list(gpucor.keep_memory = keep), {
       before <- pool()
       net <- gpuCorNetwork(x, threshold = 1e-9, backend = "cpu")
-      expect_gte(.Call(gpucor:::r_memory)$used, before$used + 12 * length(net@x))
+      expect_gte(.Call(gpucor:::r_memory, FALSE)$used, before$used + 12 * length(net@x))
       expect_whole(net, 3000)
       bytes <- 12 * length(net@x)
       other <- net@x
@@ -301,7 +301,7 @@ test_that("large tests are in such memory, too", {
   with_options(list(gpucor.keep_memory = TRUE), {
     before <- pool()
     t <- gpuCorTest(x, backend = "cpu")
-    expect_gte(.Call(gpucor:::r_memory)$used, before$used + 20 * length(t$r))
+    expect_gte(.Call(gpucor:::r_memory, FALSE)$used, before$used + 20 * length(t$r))
     expect_identical(t$p.value[[2100]], gpuCorTest(x[, 1:60], backend = "cpu")$p.value[[60]]) # columns 2 and 3
     other <- t$p.value
     other[1] <- 7

@@ -389,14 +389,14 @@ test_that("arguments that cannot be are named", {
 
 test_that("what does not fit into memory is refused, with what does", {
   x <- series(60, 500)
-  with_values(list(free_memory = function() 20e6), {
+  with_values(list(free_memory = function(...) 20e6), {
     expect_error(gpuCorWindows(x, 10),
                  paste("takes 50.9 MB, for 124,750 pairs and 51 windows; 20 MB of memory are free;",
                        "step = 3 makes windows that fit"))
     expect_identical(ncol(gpuCorWindows(x, 10, step = 3)), 17L)
     expect_identical(length(gpuCorWindows(x, 10, output = "moments")$sd), 124750L)
   })
-  with_values(list(free_memory = function() 2e6), {
+  with_values(list(free_memory = function(...) 2e6), {
     expect_error(gpuCorWindows(x, 10, output = "network", density = 0.1),
                  "output = \"network\" takes 15.3 MB, .* fewer windows")
     expect_error(gpuCorWindows(x, 10, output = "network", k = 40),
