@@ -17,8 +17,6 @@
 #' each level, make indicator variables: `sapply(levels(trait), "==", trait)`.
 #'
 #' @order 1
-#' @inheritParams gpuCor
-#' @inheritParams gpuAdjust
 #' @param x Variables in columns, observations in rows, as in [gpuCor()] for one subject; or modules of [gpuModules()],
 #'   whose eigengenes are taken, with the modules' covariates unless others are given.
 #' @param traits A matrix, vector, factor or data frame with as many rows as `x`, or anything else that `x` may be, such
