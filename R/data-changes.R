@@ -1,21 +1,20 @@
 # The functions that change a run: each returns a changed copy, with what depends on what it changes. new_run()
 # (R/data-run.R) makes runs.
 
-# ---- the design
+# Returns the run with elements on which no other depends. Arguments of gpuAdjust() become a design by with_design().
+with_element <- function(run, ...) {
+  given <- list(...)
+  stopifnot(names(given) %in% c("asked", "use", "in_double", "information", "combination", "assay", "observations"))
+  changed(run, given)
+}
 
-# Returns the run with other arguments of gpuAdjust(), of which with_design() makes a design.
-with_asked <- function(run, asked) changed(run, list(asked = asked))
+# ---- the design
 
 # Returns the run with a design, or NULL for none.
 with_made <- function(run, design) {
   run <- changed(run, list(design = design))
-  if (isTRUE(design$in_double)) with_double(run) else run
+  if (isTRUE(design$in_double)) with_element(run, in_double = TRUE) else run
 }
-
-with_double <- function(run) changed(run, list(in_double = TRUE))
-
-# Returns the run whose names of observations have been compared, when another run of the same data was made.
-compared_before <- function(run) changed(run, list(observations = list(are_compared = TRUE)))
 
 # ---- values and columns
 
@@ -24,9 +23,6 @@ compared_before <- function(run) changed(run, list(observations = list(are_compa
 with_values <- function(run, x, y = NULL, design = run$design, method = run$method) {
   with_made(changed(run, list(x = x, y = y, method = method)), design)
 }
-
-# Returns the run that treats missing values in another way, a position in `uses`.
-with_use <- function(run, use) changed(run, list(use = use))
 
 # Returns the run of some columns of x and y; NULL: all. What depends on all columns stays as it is: the design, the
 # backgrounds of context likelihoods, and the observations if a missing value in any column drops one. `counted`: from
@@ -42,7 +38,7 @@ with_columns <- function(run, x = NULL, y = NULL, counted = if (drops_observatio
   pick <- function(m, columns) if (is.null(columns)) m else pick_columns(m, columns)
   run <- with_values(run, pick(run$x, x), pick(run$y, y))
   information <- run$information
-  if (!is.null(information) && !is.null(x)) run <- with_information(run, lapply(information, `[`, x))
+  if (!is.null(information) && !is.null(x)) run <- with_element(run, information = lapply(information, `[`, x))
   with_mask(with_over(run, sampled = sampled), pick_pairs(run$mask, x, y))
 }
 
@@ -68,14 +64,6 @@ pick_pairs <- function(pairs, of_x, of_y) {
   pairs["y"] <- list(pick(pairs$y, of_y))
   pairs
 }
-
-# Returns the run whose coefficients are context likelihoods, see clr_run().
-with_information <- function(run, information) changed(run, list(information = information))
-
-# Returns the run with other arguments of gpuSubjects(), whose data are matrices from now on.
-with_combination <- function(run, combination) changed(run, list(combination = combination, assay = NULL))
-
-without_assay <- function(run) changed(run, list(assay = NULL))
 
 # ---- which pairs are edges, and what varies
 

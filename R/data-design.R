@@ -9,10 +9,10 @@ with_design <- function(run, tests = FALSE) {
   if (!length(asked) && !is_of_spectra(run$method)) return(run)
   if (is_combined(run$x)) {
     needs_double <- any(vapply(run$x$designs, function(design) isTRUE(design$in_double), NA)) # for partial correlations
-    return(if (needs_double) with_double(run) else run)
+    return(if (needs_double) with_element(run, in_double = TRUE) else run)
   }
   tr <- attr(run$x, "tr")
-  run <- with_asked(run, with_own_tr(asked, if (is.null(tr)) attr(run$y, "tr") else tr))
+  run <- with_element(run, asked = with_own_tr(asked, if (is.null(tr)) attr(run$y, "tr") else tr))
   with_made(run, noted(run$place, "design", function() {
     design <- designed(run, tests)
     if (isTRUE(asked$partial)) design_with_partial(with_made(run, design), tests) else design
@@ -53,7 +53,11 @@ designed <- function(run, tests) {
   check_together(found, facts_of(run), words_of(run$method))
   design <- run$design
   told <- design$adjusted
-  told$effective <- told_worth(run)
+  if (has_worth(design)) { # as far as all pairs share it
+    counts <- if (is.null(design$weights)) rep(TRUE, nrow(run$x)) else design$weights > 0
+    if (drops_observations(run)) counts <- counts & complete_observations(run)
+    told$effective <- worth_of(design, design$weights[counts], sum(counts))
+  }
   design$adjusted <- if (length(told)) told[intersect(c(unlist(REGRESSION), ADJUSTED), names(told))]
   design
 }
@@ -100,10 +104,11 @@ design_with_options <- function(run) {
               list(method = run$method, option = unknown[1L],
                    known = if (length(known)) toString(names(known)) else "none"))
   design$option <- vapply(names(known), function(name) check_option(given[[name]], name, known[[name]]), 0)
+  differs <- design$option != vapply(known, `[[`, 0, "value") & names(known) %in% names(given)
+  changed <- given[intersect(names(given), names(known)[differs])]
+  if (length(changed)) design$adjusted$options <- vapply(changed, format, "")
   # pearsonFallback = "all": any column with a zero deviation decides for all columns.
   if (isTRUE(design$option["pearsonFallback"] == 2) && !any_falls_back(run)) design$option[["pearsonFallback"]] <- 1
-  changed <- changed_options(given, run$method)
-  if (length(changed)) design$adjusted$options <- changed
   design
 }
 
@@ -122,16 +127,6 @@ any_falls_back <- function(run) {
   has_none <- function(x) isTRUE(stats::mad(x[counts], constant = 1, na.rm = TRUE) == 0)
   of_columns <- function(m) if (!is.null(m)) column_blocks(m, function(block) apply(block, 2L, has_none))
   any(unlist(lapply(run[c("x", "y")], of_columns)))
-}
-
-# Returns the measure's options that differ from the default, as texts.
-changed_options <- function(options, method) {
-  known <- measure_of(method)$options[[1L]]
-  given <- options[intersect(names(options), names(known))]
-  changed <- vapply(names(given), FUN.VALUE = NA, function(name) {
-    check_option(given[[name]], name, known[[name]]) != known[[name]]$value
-  })
-  vapply(given[changed], format, "")
 }
 
 # Returns TRUE if p values depend on more than the included observations.

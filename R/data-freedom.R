@@ -70,15 +70,6 @@ effective_n <- function(design, counted) {
   worth_of(design, weights, counted$n_obs)
 }
 
-# Returns the effective number of observations for headers, as far as all pairs share them; NULL: it is their number.
-told_worth <- function(run) {
-  design <- run$design
-  if (!has_worth(design)) return(NULL)
-  counts <- if (is.null(design$weights)) rep(TRUE, nrow(run$x)) else design$weights > 0
-  if (drops_observations(run)) counts <- counts & complete_observations(run)
-  worth_of(design, design$weights[counts], sum(counts))
-}
-
 # Min autocorrelation at lag 1, of data that are known to be series or of others, above which p values of independent
 # rows are too small. Few rows or columns of others are alike by chance, or as they were sorted.
 MIN_SERIES <- 0.3

@@ -57,4 +57,4 @@ check_observations <- function(own, name, observations) {
        "give both the same observations, or remove the names")
 }
 
-are_row_numbers <- function(names) !is.null(names) && are_numbers(names)
+are_row_numbers <- function(names) !is.null(names) && all(grepl("^[0-9]*$", names))

@@ -28,21 +28,16 @@ looks_transposed <- function(x, read) {
   are_known <- inherits(x, c("ts", "voxelMatrix")) || (is_outside(x) && is.null(outside_kind(x)$transpose))
   if (!is_table || are_known || nrow(x) < MIN_ROWS || ncol(x) < 3L) return(FALSE)
   names <- if (!is.data.frame(x) || .row_names_info(x) >= 0L) rownames(x)[1:10]
-  if (!is.null(names) && are_numbers(names)) names <- NULL # as without names
-  if (!is.null(names) && are_observations(names)) return(FALSE)
+  if (are_row_numbers(names)) names <- NULL # as without names
+  # Dates, times, barcodes, and usual names of samples, subjects and cells.
+  of_observations <- paste0("^(GSM|[SED]RR|SAM[NED]|TCGA-|sub-|",
+                            "(cell|sample|subject|patient|case|donor|spot|time|obs)[-_. ]?[0-9])")
+  if (!is.null(names) && (are_barcodes(names) || all(grepl("^[0-9][-0-9 :./+TZ]*$", names)) ||
+                            all(grepl(of_observations, names, ignore.case = TRUE)))) return(FALSE)
   if (are_barcodes(colnames(x))) return(TRUE)
   is_long <- nrow(x) >= max(LONG_ROWS, LONG_RATIO * ncol(x))
   if (is_long && !is.null(names)) return(TRUE)
   (is_long || ncol(x) >= MIN_COLUMNS) && are_alike(read, is_long)
-}
-
-are_numbers <- function(names) all(grepl("^[0-9]*$", names))
-
-# Returns TRUE for dates, times, barcodes, and usual names of samples, subjects and cells.
-are_observations <- function(names) {
-  are_barcodes(names) || all(grepl("^[0-9][-0-9 :./+TZ]*$", names)) ||
-    all(grepl("^(GSM|[SED]RR|SAM[NED]|TCGA-|sub-|(cell|sample|subject|patient|case|donor|spot|time|obs)[-_. ]?[0-9])",
-              names, ignore.case = TRUE))
 }
 
 # Returns TRUE for barcodes of cells, which have 10 to 18 bases; longer sequences are names of variables.

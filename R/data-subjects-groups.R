@@ -70,7 +70,7 @@ facts_of_groups <- function(run, n_perm) {
 # Returns a list of the data of all subjects, those of x first.
 read_groups <- function(run, x, y, names, n_first) {
   group <- function(x, names) {
-    own <- if (is_subjects(x) || is_experiment(x)) run else without_assay(run)
+    own <- if (is_subjects(x) || is_experiment(x)) run else with_element(run, assay = NULL)
     read_subjects(own, if (is_subjects(x)) x else list(x), NULL, length(names), names)$x
   }
   data <- group(x, names[seq_len(n_first)])

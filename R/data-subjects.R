@@ -94,7 +94,7 @@ with_subjects <- function(run, x, y, tests) {
   }
   data <- read_subjects(run, x, y, n, names)
   if (n == 1L) {
-    return(with_asked(with_values(run, data$x[[1L]], data$y[[1L]]), asked_of_subject(run$asked, 1L, 1L)))
+    return(with_element(with_values(run, data$x[[1L]], data$y[[1L]]), asked = asked_of_subject(run$asked, 1L, 1L)))
   }
   own <- given$subject_weights
   if (!is.null(own)) {
@@ -114,7 +114,17 @@ with_subjects <- function(run, x, y, tests) {
 # read_subjects(); `weigh`: a function of their numbers of observations, from count_subjects(), that returns their
 # weights; `total`: by what the weighted sum is divided; `...`: of new_subjects().
 with_combined <- function(run, data, rule, effects, names, weigh, total = NULL, ...) {
-  designs <- subject_designs(run, data, effects, names)
+  designs <- if (length(run$asked) || is_of_spectra(run$method)) {
+    df <- run$asked$df
+    check_facts(c("several subjects", paste(effects, "effects"), if (!is.null(df)) "df",
+                  if (identical(df, "bartlett")) "df = \"bartlett\""))
+    n <- length(data$x)
+    each_subject(n, function(i) {
+      own <- with_mask(with_values(run, data$x[[i]], data$y[[i]]), NULL) # the mask is checked later
+      own <- with_element(own, asked = asked_of_subject(run$asked, i, n))
+      with_design(own, tests = effects == "fixed")$design
+    }, names)
+  }
   counted <- count_subjects(run, data, designs, names)
   weights <- weigh(counted)
   if (is.null(total)) total <- sum(weights)
@@ -168,19 +178,6 @@ asked_of_subject <- function(asked, i, n) {
     asked[name] <- list(given)
   }
   asked[!vapply(asked, is.null, NA)]
-}
-
-# Returns a list of each subject's design, or NULL if no argument asks for one.
-subject_designs <- function(run, data, effects, names = subject_names(length(data$x))) {
-  asked <- run$asked
-  n <- length(data$x)
-  if (!length(asked) && !is_of_spectra(run$method)) return(NULL)
-  check_facts(c("several subjects", paste(effects, "effects"), if (!is.null(asked$df)) "df",
-                if (identical(asked$df, "bartlett")) "df = \"bartlett\""))
-  each_subject(n, function(i) {
-    own <- with_mask(with_values(run, data$x[[i]], data$y[[i]]), NULL) # the mask is checked later
-    with_design(with_asked(own, asked_of_subject(asked, i, n)), tests = effects == "fixed")$design
-  }, names)
 }
 
 #' @export

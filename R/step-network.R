@@ -126,14 +126,15 @@ network_criterion <- function(given, normalize, lioness = NULL) {
 # deviation of the information. The engine's values are below 1 (src/sink/information.h); `for_user` converts rows of
 # these to the user's.
 clr_run <- function(run) {
-  run <- with_information(run, list(mean = NULL, unit = NULL))
+  run <- with_element(run, information = list(mean = NULL, unit = NULL))
   rule <- list(side = constant("absolute"), min_weight = 0, similarity = constant("unsigned"), steps = numeric(),
                histogram = FALSE, levels = 1, maps = constant("mean") + constant("icc"))
   sums <- perform(at_pass(run, 1, 2, "information of each column"), "connectivity", rule)$maps
   n <- sums[, 1L]
   mean <- sums[, 2L] / n
   deviation <- sqrt(pmax(0, sums[, 3L] - n * mean^2) / (n - 1))
-  run <- with_information(run, list(mean = mean, unit = as.numeric(ifelse(deviation > 0, 1 / deviation, 0))))
+  unit <- as.numeric(ifelse(deviation > 0, 1 / deviation, 0))
+  run <- with_element(run, information = list(mean = mean, unit = unit))
   value <- run$criterion$value
   if (run$criterion$name == "threshold") run <- with_criterion(run, value = value / (1 + value))
   for_user <- function(rows) {

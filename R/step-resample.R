@@ -48,7 +48,8 @@ resampled_run <- function(run, drawn) {
   if (is.null(weights)) weights <- rep(1, n_obs)
   asked <- run$asked
   asked$weights <- replace(weights, setdiff(seq_len(n_obs), drawn), 0)
-  with_design(compared_before(with_asked(run, asked)), run$criterion$name %in% c("p.value", "fdr"))
+  run <- with_element(run, asked = asked, observations = list(are_compared = TRUE))
+  with_design(run, run$criterion$name %in% c("p.value", "fdr"))
 }
 
 # Adds element `stability` to the networks that networks_of(run) returns. Warnings would repeat those of all data.
@@ -108,7 +109,8 @@ lioness_run <- function(run, lioness) {
     rows$n_obs <- n[1L]
     rows
   }
-  with_double(with_criterion(run, for_user = for_user)) # differences of coefficients are multiplied by n
+  run <- with_criterion(run, for_user = for_user)
+  with_element(run, in_double = TRUE) # differences of coefficients are multiplied by n
 }
 
 check_sample <- function(lioness, counts) {

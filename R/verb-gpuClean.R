@@ -43,7 +43,8 @@ gpuClean <- function(x, covariates = NULL, data = NULL, bandpass = NULL, tr = NU
   series <- run$x
   rows <- kept_times(keep, nrow(series), "rows of 'x'")
   if (length(rows) < nrow(series)) {
-    run <- with_asked(run, c(run$asked, list(weights = as.numeric(seq_len(nrow(series)) %in% rows))))
+    counts <- as.numeric(seq_len(nrow(series)) %in% rows)
+    run <- with_element(run, asked = c(run$asked, list(weights = counts)))
   }
   # Rows are dropped by 'keep' here, and by 'weights' in other functions.
   run <- tryCatch(with_design(run), error = function(e) {

@@ -152,7 +152,8 @@ NETWORK_RESULTS <- list(
   matrix = function(of) all_networks(of$run(), of, new_network),
   edges = function(of) all_networks(of$run(), of, sorted_edges),
   samples = function(of) { # in double precision as lioness_run()
-    all_networks(with_double(of$run()), of, function(rows, run) values_of_samples(rows, run, of$lioness))
+    run <- with_element(of$run(), in_double = TRUE)
+    all_networks(run, of, function(rows, run) values_of_samples(rows, run, of$lioness))
   },
   file = function(of) invisible(network_to_file(of$valued(of$run()), of$file)),
   shards = function(of) by_shards("gpuCorNetwork", of)

@@ -136,7 +136,7 @@ shard_needs <- function(run, plan) {
   n <- plan$shards
   some <- unique(round(seq(1, n, length.out = min(n, 16))))
   needs <- vapply(some, FUN.VALUE = c(columns = 0, memory = 0), function(shard) {
-    own <- with_place(with_use(run, 0L), shard = c(shard - 1, n)) # as if no value were missing
+    own <- with_place(with_element(run, use = 0L), shard = c(shard - 1, n)) # as if no value were missing
     unlist(perform(own, "needs")) # for the first subject
   })
   # Finding missing values takes an additional pass.

@@ -126,7 +126,7 @@ gpuCorTest <- function(x, y = NULL, method = "pearson", use = "everything",
   work <- test_work(run, max_t$n_perm)
   # A pair's observations are those of both columns, even if "everything" makes its coefficient NA.
   use_of_pairs <- if (uses[run$use] == "everything") match("pairwise.complete.obs", uses) else run$use
-  counted <- count_observations(with_use(run, use_of_pairs))
+  counted <- count_observations(with_element(run, use = use_of_pairs))
   if (has_worth(design)) degrees_of_freedom(run, counted) # or stops
   # A statistic and a p value, n and df if they differ among pairs, and two more each for maxT and confidence intervals.
   has_own_df <- identical(design$df, "bartlett") || (counted$common && is.null(design$df) && has_worth(design))

@@ -298,7 +298,7 @@ windows_of_subjects <- function(run, x, keep, plan) {
   given$combine <- check_combination(given)$how # says that the mean is meant
   # The series are adjusted, except for the taper and for options of the measure.
   own <- c(weights = list(run$over$windows$taper), options = list(run$asked$options))
-  run <- with_combination(with_asked(run, own[!vapply(own, is.null, NA)]), given)
+  run <- with_element(run, asked = own[!vapply(own, is.null, NA)], combination = given, assay = NULL) # read already
   in_window <- function(run, k) {
     rows <- (k - 1) * run$over$windows$step + seq_len(run$over$windows$width)
     with_design(with_data(run, lapply(data, function(m) m[rows, , drop = FALSE]), takes = "subjects"))
@@ -325,7 +325,7 @@ series_of_subjects <- function(run, data) {
       fail("there are ", n_of(nrow(data[[i]]), "row"), ", and ", nrow(data[[1L]]), " of the first subject; windows ",
            "need the same rows of all")
     }
-    own <- with_asked(with_values(run, data[[i]]), asked_of_subject(asked[names(asked) != "options"], i, n))
+    own <- with_element(with_values(run, data[[i]]), asked = asked_of_subject(asked[names(asked) != "options"], i, n))
     plain_series(window_series(with_design(own))$x)
   })
 }

@@ -93,7 +93,7 @@ cut_tree <- function(sets, job) {
     fail("some pairs of genes have no coefficient, as too few samples have both; leave out genes with many missing ",
          "values")
   }
-  if (pairs > MANY_PAIRS) free_memory(reclaim = TRUE) # of the adjacencies
+  if (pairs > MANY_PAIRS) .Call(r_memory, TRUE) # reclaims that of the adjacencies
   tree <- gpuHclust(tom, control = job$further$control)
   threads <- job$device$threads
   labels <- if (engine_cuts(job$cut)) {

@@ -367,10 +367,8 @@ mutants <- list(
          "association"),
   mutant("rates of equal p values", "rate_ascending", "rates[k - 1] = min;", "rates[k - 1] = rate;", "edge-tests"),
   mutant("rates of missing p values", "rate_any", "(double)(known - k)", "(double)(n - k)", "edge-tests"),
-  mutant("names of many rows", "expanded_names", ": name_at(x, k));", ": STRING_ELT(R_altrep_data2(x), 0));",
+  mutant("names of many rows", "expanded_names", "name_at(x, k));", "STRING_ELT(R_altrep_data2(x), 0));",
          "edge-list"),
-  mutant("names of joined text", "joined_name", "STRING_ELT(VECTOR_ELT(pair, 1), k)",
-         "STRING_ELT(VECTOR_ELT(pair, 0), k)", "lioness"),
   mutant("values of single samples", "fill_edges_of_samples", "r - u.taken * v.taken", "r + u.taken * v.taken",
          "lioness"),
   mutant("weights below all maxima", "count_below", "!(sorted[0] < x)) return 0;", "!(sorted[0] < x)) return 1;",
@@ -456,7 +454,7 @@ mutants <- list(
   mutant("owners of names", "new_names", "r_new_owner(NULL, FALSE)", "R_MakeExternalPtr(NULL, R_NilValue, R_NilValue)",
          "unload"),
   mutant("threads of an unloaded library", "r_unload", "gcor_end_threads();", "", "unload"),
-  r_mutant("another installation", .Call(r_is_replaced), FALSE, "unload"),
+  mutant("another installation", "r_is_replaced", "file && now && now != file", "0", "unload"),
 
   # ---- CUDA's host side, on a machine with a GPU
   mutant("bits of context likelihood", "gcor_information_of", "in_double ? GCOR_AS_DOUBLES : GCOR_AS_FLOATS",
