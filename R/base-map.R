@@ -82,28 +82,25 @@ new_map <- function(coords, values = NULL, background = NULL) {
     })
   } else if (is.matrix(background)) {
     pixel <- max(size / 80, 1.2 * (prod(ranges[2L, ] - ranges[1L, ]) / nrow(background))^(1 / 3)) # at least a voxel
-    lapply(views, function(view) silhouette_of(background[, view], pixel))
+    lapply(views, function(view) { # the smoothed outlines of the pixels that have a point
+      start <- apply(background[, view], 2L, min) - 5 * pixel
+      index <- 1 + floor(t((t(background[, view]) - start) / pixel))
+      n <- apply(index, 2L, max) + 5
+      filled <- matrix(0, n[1L], n[2L])
+      filled[index] <- 1
+      for (side in 1:2) {
+        filled <- t(stats::filter(filled, c(1, 2, 3, 2, 1) / 9))
+        filled[is.na(filled)] <- 0 # at the ends
+      }
+      at <- lapply(1:2, function(axis) start[axis] + (seq_len(n[axis]) - 0.5) * pixel)
+      grDevices::contourLines(at[[1L]], at[[2L]], filled, levels = 0.5)
+    })
   }
   list(values = values, coords = coords, axes = axes, is_anatomy = is_anatomy, grid = grid,
        peak = coords[c(which.max(values), 1L)[1L], ], low = low, high = high, views = views,
        width = width, height = height, gap = gap, left = cumsum(c(0, width + gap))[seq_along(views)],
        bottom = (max(height) - height) / 2, limits = limits, outlines = outlines,
        colors = if (is_signed) diverging() else sequential()[-(1:15)]) # omits colors that look white
-}
-
-# Returns the smoothed outlines of many points: of the pixels, `pixel` wide, that have one, as contourLines().
-silhouette_of <- function(points, pixel) {
-  low <- apply(points, 2L, min) - 5 * pixel
-  index <- 1 + floor(t((t(points) - low) / pixel))
-  n <- apply(index, 2L, max) + 5
-  filled <- matrix(0, n[1L], n[2L])
-  filled[index] <- 1
-  for (side in 1:2) {
-    filled <- t(stats::filter(filled, c(1, 2, 3, 2, 1) / 9))
-    filled[is.na(filled)] <- 0 # at the ends
-  }
-  at <- lapply(1:2, function(axis) low[axis] + (seq_len(n[axis]) - 0.5) * pixel)
-  grDevices::contourLines(at[[1L]], at[[2L]], filled, levels = 0.5)
 }
 
 # Starts a plot of the views. `known`: which variables have coordinates; `draw`: a function of the columns of a view's
@@ -163,8 +160,27 @@ slice_of <- function(map, view) {
 # Returns the grid of points if most of them have a neighbor, else NULL: list(origin; steps: one column per axis; low:
 # min index; size; key: see grid_key(), of each point).
 grid_of <- function(coords) {
-  steps <- grid_steps(coords)
-  if (is.null(steps)) return(NULL)
+  # The shortest steps between points in linearly independent directions, from a sample of points.
+  from <- coords[unique(round(seq(1, nrow(coords), length.out = 9L))), , drop = FALSE]
+  n <- ncol(coords)
+  steps <- matrix(0, n, 0L)
+  while (ncol(steps) < n) {
+    known <- if (ncol(steps)) qr.Q(qr(steps)) else steps
+    found <- do.call(cbind, lapply(seq_len(nrow(from)), function(k) { # shortest step outside the known ones' span
+      apart <- t(coords) - from[k, ]
+      size <- colSums(apart^2)
+      across <- size - colSums(crossprod(known, apart)^2)
+      new <- which(across > 1e-4 * size & size > 0)
+      if (length(new)) apart[, new[which.min(size[new])]]
+    }))
+    if (is.null(found)) break
+    steps <- cbind(steps, found[, which.min(colSums(found^2))])
+  }
+  if (ncol(steps) < 2L) return(NULL) # all points are on a line
+  if (ncol(steps) < n) { # points in a plane, such as one slice, get a third step perpendicular to it
+    normal <- qr.Q(qr(steps), complete = TRUE)[, 3L]
+    steps <- cbind(steps, normal * sqrt(min(colSums(steps^2))))
+  }
   grid <- list(origin = coords[1L, ], steps = steps)
   exact <- grid_index(grid, coords)
   index <- round(exact)
@@ -188,28 +204,4 @@ grid_key <- function(grid, index) {
   inside <- colSums(at < 0 | at >= grid$size) == 0
   key <- colSums(at * cumprod(c(1, grid$size))[seq_along(grid$size)])
   replace(key, !inside, NA_real_)
-}
-
-# Returns the shortest steps between points in linearly independent directions, from a sample of points; NULL if all
-# points are on a line. Points in a plane, such as one slice, get a third step perpendicular to it.
-grid_steps <- function(coords) {
-  from <- coords[unique(round(seq(1, nrow(coords), length.out = 9L))), , drop = FALSE]
-  n <- ncol(coords)
-  steps <- matrix(0, n, 0L)
-  while (ncol(steps) < n) {
-    known <- if (ncol(steps)) qr.Q(qr(steps)) else steps
-    found <- do.call(cbind, lapply(seq_len(nrow(from)), function(k) { # shortest step outside the known ones' span
-      apart <- t(coords) - from[k, ]
-      size <- colSums(apart^2)
-      across <- size - colSums(crossprod(known, apart)^2)
-      new <- which(across > 1e-4 * size & size > 0)
-      if (length(new)) apart[, new[which.min(size[new])]]
-    }))
-    if (is.null(found)) break
-    steps <- cbind(steps, found[, which.min(colSums(found^2))])
-  }
-  if (ncol(steps) == n) return(steps)
-  if (ncol(steps) < 2L) return(NULL)
-  normal <- qr.Q(qr(steps), complete = TRUE)[, 3L]
-  cbind(steps, normal * sqrt(min(colSums(steps^2))))
 }

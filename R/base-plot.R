@@ -21,10 +21,8 @@ group_colors <- function(levels) {
   grDevices::palette.colors(9L, "Okabe-Ito")[-1L][seq_along(levels)]
 }
 
-MAX_DRAWN <- 2e5
-
 # Returns up to `max` positions among n, spread evenly without following a pattern.
-drawn_places <- function(n, max = MAX_DRAWN) {
+drawn_places <- function(n, max = 2e5) {
   if (n <= max) return(seq_len(n))
   floor((seq_len(max) * (sqrt(5) - 1) / 2) %% 1 * n) + 1
 }
@@ -172,7 +170,7 @@ log_axis <- function(side, values, ticks = log_ticks(values)) {
                  las = 1)
 }
 
-# Draws bars of counts of up to MAX_DRAWN of the values; `total`: the number that all bars add up to.
+# Draws bars of counts of the values, or of a sample of them.
 draw_histogram <- function(values, breaks, what, parameters, ...) {
   drawn <- .subset(values, drawn_places(length(values)))
   counts <- graphics::hist(drawn[is.finite(drawn)], breaks, plot = FALSE)$counts

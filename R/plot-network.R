@@ -34,7 +34,7 @@ plot.gpuNetwork <- function(x, type = c("auto", "degree", "weight", "layout", "s
   size <- sum(degree > 0)
   has_map <- !is.null(coords)
   if (has_map) {
-    coords <- check_coords(coords, length(degree), drawn_names(x))
+    coords <- check_coords(coords, length(degree), vertex_names(x@Dimnames, dim(x), is(x, "gpuCorNetwork")))
     if (!is.null(background) && !isFALSE(background) && ncol(coords) == 3L) {
       background <- bright_places(background)
       ends <- apply(background, 2L, range)
@@ -119,8 +119,6 @@ weight_breaks <- function(limits, threshold) {
 
 # ---- layouts
 
-drawn_names <- function(net) vertex_names(net@Dimnames, dim(net), is(net, "gpuCorNetwork"))
-
 # Returns what is drawn of a network: list(from, to, value, group: of the edges, the strongest last; colors, key: of the
 # groups of edges; degree, name, is_y: of the vertices, those of x before those of y).
 drawn_network <- function(net) {
@@ -141,7 +139,7 @@ drawn_network <- function(net) {
     colors <- c(group_colors(key[-length(key)]), "grey50")
   }
   order <- order(group <= length(shown), abs(net@x)) # other components first
-  name <- drawn_names(net)
+  name <- vertex_names(net@Dimnames, dim(net), is(net, "gpuCorNetwork"))
   list(from = ends$from[order], to = (ends$to + sum(!is_y) * any(is_y))[order], value = net@x[order],
        group = group[order], colors = colors, key = key, degree = unlist(degrees, use.names = FALSE), is_y = is_y,
        name = if (is.null(name)) as.character(seq_along(is_y)) else name)
@@ -152,14 +150,8 @@ draw_layout <- function(net, labels, main = NULL, ...) {
   graphics::par(mar = c(2.6, 0.6, if (length(main)) 3.2 else 1.6, 0.6))
   start_plot(c(0, graphics::par("pin")[1L]), c(0, graphics::par("pin")[2L]), list(main = main, axes = FALSE), ...)
   box <- graphics::par("usr")
-  draw_graph(net, graph_places(net, box), labels, box, 0.7)
-  if (any(net$degree == 0)) note(paste(format_count(sum(net$degree == 0)), "without edges"))
-  draw_graph_key(net, 0.4)
-}
-
-# Returns the positions of the vertices, NA of those without an edge. Each component has a part of the box, the largest
-# at the left or top. The session's random number generator is unaffected.
-graph_places <- function(net, box) {
+  # Positions of the vertices, NA of those without an edge. Each component has a part of the box, the largest at the
+  # left or top. The session's random number generator is unaffected.
   there <- which(net$degree > 0)
   graph <- igraph::make_graph(rbind(match(net$from, there), match(net$to, there)), length(there), directed = FALSE)
   igraph::E(graph)$weight <- pmax(abs(net$value) / max(abs(net$value), 1e-300), 1e-6)
@@ -179,7 +171,9 @@ graph_places <- function(net, box) {
       at[there[inside], axis] <- ends[1L] + diff(ends) * (0.06 + 0.88 * fraction)
     }
   }
-  at
+  draw_graph(net, at, labels, box, 0.7)
+  if (any(net$degree == 0)) note(paste(format_count(sum(net$degree == 0)), "without edges"))
+  draw_graph_key(net, 0.4)
 }
 
 # Divides a box, as par("usr"), into parts of these sizes, which decrease: a matrix with a row for each.
