@@ -3,17 +3,11 @@
 
 CIFTI_CODE <- 32L
 
-# Codes of NIfTI's intent that only CIFTI has.
-CIFTI_INTENTS <- 3000:3099
-
-# Max number of extensions that are searched.
-MAX_EXTENSIONS <- 1000L
-
 # `found`: from with_nifti(). Returns the XML, or NULL. Each extension begins with its size and code; the four bytes
 # before say if there are any.
 cifti_xml <- function(found) {
   at <- 4
-  for (k in seq_len(MAX_EXTENSIONS)) {
+  for (k in seq_len(1000L)) { # no file has as many
     left <- length(found$extensions) - at
     if (left < 8) return(NULL)
     size_and_code <- readBin(found$extensions[at + 1:8], "integer", 2L, endian = found$header$endian)
@@ -35,7 +29,7 @@ add_cifti <- function(found) {
   shown <- found$shown
   xml <- cifti_xml(found)
   if (is.null(xml)) {
-    if (found$header$intent_code %in% CIFTI_INTENTS) fail_file(shown, " has the intent of CIFTI, but no XML")
+    if (found$header$intent_code %in% 3000:3099) fail_file(shown, " has the intent of CIFTI, but no XML")
     return(found)
   }
   version <- xml2::xml_attr(xml, "Version")

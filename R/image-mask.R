@@ -187,9 +187,6 @@ parcelMeans <- function(x, atlas, na.rm = FALSE, min_coverage = 0) {
   means
 }
 
-# Max distance of an atlas' label from its integer, as scaling and single precision leave it.
-LABEL_ERROR <- 1e-4
-
 # Returns the parcel of the labels at `columns`, NULL for all, as a factor whose levels are those of all labels. With
 # `columns` its attribute "coverage" has the fraction of each level's labels that are there, by name.
 as_parcels <- function(labels, columns = NULL) {
@@ -200,7 +197,7 @@ as_parcels <- function(labels, columns = NULL) {
   } else {
     check_type(labels, "atlas", is_variables(labels), "labels, integers or text")
     if (is.double(labels)) {
-      near <- which(abs(labels - round(labels)) <= LABEL_ERROR)
+      near <- which(abs(labels - round(labels)) <= 1e-4) # integers, but for scaling and single precision
       labels[near] <- round(labels[near])
     }
     levels <- setdiff(sort(unique(as.vector(labels))), 0)

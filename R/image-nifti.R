@@ -119,9 +119,6 @@ with_nifti <- function(file, use = function(read, found) found) {
   })
 }
 
-# Max number of bytes after the last voxel of a compressed file.
-MAX_AFTER <- 2^20
-
 # Calls f(values, k) for each block k of blocks[k] values, which are the file's bytes and their format.
 read_blocks <- function(file, blocks, f) {
   with_nifti(file, function(read, found) {
@@ -133,7 +130,7 @@ read_blocks <- function(file, blocks, f) {
     }
     if (is_gzip(file)) {
       n <- found$header$vox_offset + sum(blocks) * values$size
-      read_to_end(read, file, n, found$end + MAX_AFTER, found$shown)
+      read_to_end(read, file, n, found$end + 2^20, found$shown) # up to 1 MiB may follow the last voxel
     }
   })
 }
@@ -226,9 +223,6 @@ header_tr <- function(header) {
   if (isTRUE(tr > 0) && is.finite(tr)) tr
 }
 
-# Max distance between corners of images on the same grid, in voxels: headers are rounded to single precision.
-SAME_PLACE <- 0.01
-
 # Stops unless volumes have the same dimensions and, if both have affines, the same places. `img`, `other`: lists with
 # size and header; `name`, `other_name`: how messages call them.
 check_same_grid <- function(img, other, name, other_name) {
@@ -241,7 +235,8 @@ check_same_grid <- function(img, other, name, other_name) {
   turned <- isTRUE(img$header$reoriented) != isTRUE(other$header$reoriented)
   corners <- as.matrix(expand.grid(lapply(img$size - 1, function(last) c(0, last))))
   apart <- max(sqrt(rowSums((cbind(corners, 1) %*% t((affine - wanted)[1:3, ]))^2)))
-  if (!turned && isTRUE(apart <= SAME_PLACE * min(sqrt(colSums(wanted[1:3, 1:3]^2))))) return(invisible())
+  # Headers are rounded to single precision.
+  if (!turned && isTRUE(apart <= 0.01 * min(sqrt(colSums(wanted[1:3, 1:3]^2))))) return(invisible())
   fail("'", name, if (turned) {
     paste0("' or '", other_name, "' was turned by oro.nifti; read both with reorient = FALSE")
   } else {

@@ -63,10 +63,6 @@ map_header <- function(img, reference) {
   if (is.null(header)) own else header
 }
 
-# Codes of NIfTI's units; a header has the sum of one of length and one of time.
-MILLIMETERS <- 2L
-SECONDS <- 8L
-
 # Writes an image with the header's positions, and with the size of voxels and the time between volumes that the user
 # gives.
 write_image <- function(img, file, header, voxel_size, tr, in_single) {
@@ -77,11 +73,11 @@ write_image <- function(img, file, header, voxel_size, tr, in_single) {
     check_that(voxel_size, "voxel_size", ok, "three lengths in mm")
     check_that(voxel_size, "voxel_size", is.null(header_affine(header)), "left out, as the reference has an affine")
     pixdim <- c(1, voxel_size, pixdim[5:8])
-    units <- MILLIMETERS + bitwAnd(units, 56L)
+    units <- 2L + bitwAnd(units, 56L) # millimeters; a header has the sum of a code of length and one of time
   }
   if (!is.null(tr)) {
     pixdim[5L] <- check_tr(tr)
-    units <- bitwAnd(units, 7L) + SECONDS
+    units <- bitwAnd(units, 7L) + 8L # seconds
   }
   if (isTRUE(header$reoriented)) {
     fail("'values' or 'reference' was turned by oro.nifti; read it with reorient = FALSE")

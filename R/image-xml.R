@@ -1,8 +1,5 @@
 # XML of CIFTI and GIFTI, from files that may be damaged or hostile, and the encodings of bytes in it.
 
-# Bytes of a text up to which libxml2's limits do not matter.
-SMALL_XML <- 1e7
-
 # Parses bytes: given a string, read_xml() would take a name such as "<a>.gii" for XML. libxml2's limits against hostile
 # files stay in force, except that of 10 MB for a text, which arrays and lists of voxels may exceed: without long runs
 # of numbers or base 64, which cannot contain markup, the elements must be within the limits.
@@ -11,7 +8,7 @@ parse_xml <- function(bytes, shown, what) {
   need_packages("xml2", paste("to read", what))
   parse <- function(bytes, ...) xml2::read_xml(bytes, options = c("NOBLANKS", ...))
   tryCatch({
-    if (length(bytes) <= SMALL_XML || !declares_nothing(bytes)) return(parse(bytes))
+    if (length(bytes) <= 1e7 || !declares_nothing(bytes)) return(parse(bytes))
     runs <- "[A-Za-z0-9+/=.,\\s][A-Za-z0-9+/=.,\\s-]{99,}(?<!-)"
     parse(charToRaw(gsub(runs, " ", rawToChar(bytes), perl = TRUE, useBytes = TRUE)))
     parse(bytes, "HUGE")
@@ -130,12 +127,8 @@ inflate <- function(stream, n, shown) {
   connection <- gzfile(file, "rb")
   on.exit(close(connection), add = TRUE, after = FALSE)
   bytes <- tryCatch(suppressWarnings(readBin(connection, "raw", n + 1)), error = function(condition) raw())
-  if (length(bytes) != n || !identical(adler_32(bytes), utils::tail(stream, 4L))) damaged()
-  bytes
-}
-
-# Returns zlib's checksum: the sum of all bytes and the sum of these sums.
-adler_32 <- function(bytes) {
+  if (length(bytes) != n) damaged()
+  # zlib's checksum: the sum of all bytes and the sum of these sums.
   a <- 1
   b <- 0
   for (piece in column_ranges(length(bytes), 1)) {
@@ -143,5 +136,6 @@ adler_32 <- function(bytes) {
     b <- (b + length(piece) * a + sum(rev(seq_along(piece)) * values)) %% 65521
     a <- (a + sum(values)) %% 65521
   }
-  as.raw(c(b %/% 256, b %% 256, a %/% 256, a %% 256))
+  if (!identical(as.raw(c(b %/% 256, b %% 256, a %/% 256, a %% 256)), utils::tail(stream, 4L))) damaged()
+  bytes
 }
