@@ -120,12 +120,20 @@ summary.gpuConnectivity <- function(object, n = 6L, ...) {
 plot.gpuConnectivity <- function(x, type = c("auto", "map", "fit", "hubs", "histogram"), measure = NULL,
                                  coords = NULL, hubs = 20, ...) {
   type <- check_choice(type, c("auto", "map", "fit", "hubs", "histogram"), "type")
+  draw_counts <- function(...) {
+    counted <- x$histogram
+    if (is.null(counted)) {
+      fail("type = \"histogram\": 'x' has none; gpuConnectivity(histogram = TRUE) counts coefficients")
+    }
+    draw_bars(counted$breaks, counted$counts, "pairs", list(xlab = counted$xname, main = "Coefficients"), ...)
+    graphics::abline(v = 0, lty = 3L)
+  }
   if (!length(sums_of(x))) {
     if (type %in% c("map", "fit", "hubs")) {
       fail("type = \"", type, "\": 'x' has no sums of variables' pairs, only a histogram, which plot(x) draws; ",
            "gpuConnectivity(power = ), or threshold =, density =, sums")
     }
-    draw_page(list(function(...) draw_counts(x$histogram, ...)), ...)
+    draw_page(list(draw_counts), ...)
     return(invisible(x))
   }
   frame <- measures_of(x)
@@ -139,7 +147,7 @@ plot.gpuConnectivity <- function(x, type = c("auto", "map", "fit", "hubs", "hist
     map = map,
     fit = if (type == "fit" || is.null(map) && can_fit(values)) function(...) draw_fit(values, name, ...),
     hubs = if (hubs > 0) function(...) draw_hubs(values, name, hubs, ...),
-    histogram = if (type == "histogram" || !is.null(x$histogram)) function(...) draw_counts(x$histogram, ...)
+    histogram = if (type == "histogram" || !is.null(x$histogram)) draw_counts
   )
   draw_below(panels, type, !is.null(map), ...)
   invisible(x)
@@ -181,14 +189,6 @@ draw_hubs <- function(values, name, hubs, ...) {
   graphics::points(values[best], place, pch = 19, col = cold())
 }
 
-draw_counts <- function(counted, ...) {
-  if (is.null(counted)) {
-    fail("type = \"histogram\": 'x' has none; gpuConnectivity(histogram = TRUE) counts coefficients")
-  }
-  draw_bars(counted$breaks, counted$counts, "pairs", list(xlab = counted$xname, main = "Coefficients"), ...)
-  graphics::abline(v = 0, lty = 3L)
-}
-
 # ---- the scale-free fit: the distribution of connectivity on logarithmic scales
 
 # R^2 of each power, negative if the slope is positive: such a network is not scale-free.
@@ -203,7 +203,7 @@ fit_scale_free <- function(k, breaks) {
   found <- scale_free_points(k, breaks)
   truncated <- fit_fractions(found, found$k)
   freedom <- truncated$df.residual
-  adjusted <- if (freedom > 0L) 1 - (1 - fit_r_squared(truncated)) * (length(found$k) - 1) / freedom else NA_real_
+  adjusted <- if (freedom > 0L) 1 - (1 - truncated$r_squared) * (length(found$k) - 1) / freedom else NA_real_
   c(found$r_squared, found$slope, adjusted)
 }
 
@@ -219,15 +219,14 @@ scale_free_points <- function(values, breaks = 10) {
   mean_k[at_middle] <- middle[at_middle]
   points <- list(k = mean_k, fraction = tabulate(bin, breaks) / length(k))
   line <- fit_fractions(points)
-  c(points, list(intercept = line$coefficients[[1L]], slope = line$coefficients[[2L]], r_squared = fit_r_squared(line)))
+  c(points, list(intercept = line$coefficients[[1L]], slope = line$coefficients[[2L]], r_squared = line$r_squared))
 }
 
 # Regresses log fractions on log connectivities and on `...`; an empty bin counts as 1e-9.
-fit_fractions <- function(bins, ...) stats::lm.fit(cbind(1, log10(bins$k), ...), log10(bins$fraction + 1e-9))
-
-fit_r_squared <- function(fit) {
+fit_fractions <- function(bins, ...) {
+  fit <- stats::lm.fit(cbind(1, log10(bins$k), ...), log10(bins$fraction + 1e-9))
   explained <- sum((fit$fitted.values - mean(fit$fitted.values))^2)
-  explained / (explained + sum(fit$residuals^2))
+  c(fit, list(r_squared = explained / (explained + sum(fit$residuals^2))))
 }
 
 can_fit <- function(values) {

@@ -218,12 +218,10 @@ setMethod("summary", "gpuNetwork", function(object, ...) summary.gpuNetwork(obje
 
 # ---- networks in files
 
-describe_network_file <- function(x) paste0("Network in ", x$file, "\n", describe_network(unclass(x)))
-
 #' @method print gpuCorNetworkFile
 #' @export
 print.gpuCorNetworkFile <- function(x, ...) {
-  cat(describe_network_file(x))
+  cat("Network in ", x$file, "\n", describe_network(unclass(x)), sep = "")
   invisible(x)
 }
 
@@ -233,7 +231,7 @@ summary.gpuCorNetworkFile <- function(object, ...) {
   new_summary(list(variables = object$variables, observations = object$n_obs, pairs = object$pairs,
                    edges = object$edges, density = object$edges / object$pairs,
                    threshold = if (is.null(object$threshold)) NA_real_ else object$threshold),
-              describe_network_file(object), object)
+              paste0("Network in ", object$file, "\n", describe_network(unclass(object))), object)
 }
 
 # The order of edges is that of a network in memory: equal ones by `from`, then by `to`.

@@ -93,7 +93,7 @@ as.matrix.allPairs <- function(x, ...) {
 as.data.frame.allPairs <- function(x, row.names = NULL, optional = FALSE, ...) {
   check_memory(8 * length(x), "the data frame", n_of(length(x), "pair"),
                "gpuCorNetwork(output = \"edges\") has the strongest pairs only")
-  values <- stats::setNames(list(as.vector(x)), pair_value(x))
+  values <- stats::setNames(list(as.vector(x)), if (inherits(x, "gpuTOM")) "overlap" else "r")
   frame <- list2DF(c(all_pairs(size_of(x), attr(x, "Labels")), values))
   lag <- attr(x, "lag")
   if (!is.null(lag)) frame$lag <- as.vector(lag)
@@ -101,8 +101,6 @@ as.data.frame.allPairs <- function(x, row.names = NULL, optional = FALSE, ...) {
   frame[c("n", "statistic", "p.value")[seq_along(tests)]] <- lapply(tests, function(m) m[lower.tri(m)])
   frame
 }
-
-pair_value <- function(x) if (inherits(x, "gpuTOM")) "overlap" else "r"
 
 # ---- printing
 
@@ -158,7 +156,7 @@ summary.allPairs <- function(object, n = 6L, ...) {
   labels <- attr(object, "Labels")
   if (is.null(labels)) labels <- seq_len(n_var)
   strongest <- data.frame(labels[pairs[, 1L]], labels[pairs[, 2L]], .subset(object, found$strongest))
-  names(strongest) <- c("from", "to", pair_value(object))
+  names(strongest) <- c("from", "to", if (inherits(object, "gpuTOM")) "overlap" else "r")
   lag <- attr(object, "lag")
   strongest$lag <- .subset(lag, found$strongest)
   new_summary(
@@ -197,18 +195,9 @@ GPUTOOLS_PARTS <- c("coefficients", "pairs", "ts", "p.value")
   }
   if (part == "coefficients") return(as.matrix(x))
   tests <- attr(x, "tests")
-  if (!is.null(tests)) tests[[part]] else scored_pairs(x, part)
-}
-
-#' @importFrom utils .DollarNames
-#' @rawNamespace S3method(.DollarNames, gpuCor)
-.DollarNames.gpuCor <- function(x, pattern = "") { # nolint: object_name_linter.
-  grep(pattern, GPUTOOLS_PARTS, value = TRUE)
-}
-
-# Returns a part of gputools' lists, which follows from the coefficients and the number of observations: this number of
-# each pair, NA for pairs without coefficients, t scores, or two-sided p values.
-scored_pairs <- function(x, part) {
+  if (!is.null(tests)) return(tests[[part]])
+  # Without tests it follows from the coefficients and the number of observations: this number of each pair, NA for
+  # pairs without coefficients, t scores, or two-sided p values.
   need_tests <- function(why) {
     fail("there is no $", part, " of these coefficients: ", why, "; gpuCor(..., test = TRUE) finds it with them")
   }
@@ -240,6 +229,12 @@ scored_pairs <- function(x, part) {
     ts[n < min_tested(method)] <- NA
   }
   `diag<-`(ts, NA)
+}
+
+#' @importFrom utils .DollarNames
+#' @rawNamespace S3method(.DollarNames, gpuCor)
+.DollarNames.gpuCor <- function(x, pattern = "") { # nolint: object_name_linter.
+  grep(pattern, GPUTOOLS_PARTS, value = TRUE)
 }
 
 # Computes all coefficients of a run.
