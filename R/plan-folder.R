@@ -125,13 +125,10 @@ checksum <- function(file) tryCatch(unname(tools::md5sum(file)), warning = funct
 
 PLANNABLE <- c("gpuCorNetwork", "gpuConnectivity", "gpuCor")
 
-# Arguments that do not belong in a plan: data, settings of a process, and the destination of the result.
-OUTSIDE_PLANS <- c("x", "y", "...", "file", "shards")
-
-# Storage types of a plan's data.
-STORED_TYPES <- c("double", "float", "integer", "sparse")
-
-plan_arguments <- function(verb) setdiff(c(names(formals(get(verb, topenv()))), OFFERED[[verb]]), OUTSIDE_PLANS)
+# Returns names of arguments without those of data, of settings of a process, and of the destination of the result.
+plan_arguments <- function(verb) {
+  setdiff(c(names(formals(get(verb, topenv()))), OFFERED[[verb]]), c("x", "y", "...", "file", "shards"))
+}
 
 # Types of data; the only ones that src/r/plain.c lets R read from a file.
 DATA_TYPES <- c("NULL", "logical", "integer", "double", "complex", "character", "raw", "list")
@@ -162,8 +159,8 @@ read_object <- function(bytes) {
 is_plan <- function(plan) { # nolint: cyclocomp_linter.
   is_count <- function(value) is_number_within(value, 1, Inf) && value == floor(value)
   is_description <- function(one) {
-    is.list(one) && isTRUE(one$type %in% STORED_TYPES) && is_numeric(one$dim) && length(one$dim) == 2L &&
-      isTRUE(all(one$dim >= 0 & one$dim == floor(one$dim))) &&
+    is.list(one) && isTRUE(one$type %in% c("double", "float", "integer", "sparse")) && is_numeric(one$dim) &&
+      length(one$dim) == 2L && isTRUE(all(one$dim >= 0 & one$dim == floor(one$dim))) &&
       (is.null(one$names) || (is.character(one$names) && length(one$names) == one$dim[2L]))
   }
   are_descriptions <- function(data) { # one matrix per subject, as from store_data()
@@ -176,15 +173,6 @@ is_plan <- function(plan) { # nolint: cyclocomp_linter.
     are_descriptions(plan$x) && (!length(plan$y) || are_descriptions(plan$y))
 }
 
-# Max bytes of a value in the place of an expression, as do.call() puts it there.
-MAX_VALUE_IN_CALL <- 10000
-
-# Returns the call that text describes, or NULL. Reading it evaluates nothing.
-call_of_text <- function(text) {
-  call <- tryCatch(str2lang(text), error = function(condition) NULL)
-  if (is.call(call)) call
-}
-
 # ---- the plan
 
 # The seal contains the plan's id and digest; the path is not stored. The call is stored as text, as a file of a plan
@@ -193,10 +181,11 @@ save_plan <- function(plan) {
   stored <- plan[setdiff(names(plan), c("path", "id", "digest"))]
   exactly <- c("keepNA", "keepInteger", "niceNames", "showAttributes", "digits17")
   as_text <- function(call) paste(deparse(call, control = exactly), collapse = "\n")
+  is_readable <- function(text) tryCatch(is.call(str2lang(text)), error = function(condition) FALSE)
   call <- plan$call
   for (k in seq_along(call)[-1L]) { # an element may be empty
     is_kept <- is.language(call[[k]]) ||
-      (utils::object.size(call[[k]]) <= MAX_VALUE_IN_CALL && !is.null(call_of_text(as_text(call[c(1L, k)]))))
+      (utils::object.size(call[[k]]) <= 10000 && is_readable(as_text(call[c(1L, k)])))
     if (!is_kept) call[[k]] <- as.name(paste0("<", class(call[[k]])[1L], ">"))
   }
   stored$call <- as_text(call)
@@ -226,7 +215,7 @@ open_plan <- function(path) {
   if (!identical(plan$version, package_version_text())) {
     fail_file("'path' is ", shown, ", a plan by gpucor ", plan$version, "; this is gpucor ", package_version_text())
   }
-  plan$call <- call_of_text(plan$call)
+  plan$call <- tryCatch(str2lang(plan$call), error = function(condition) NULL) # evaluates nothing
   if (!is_plan(plan)) fail_changed(file)
   plan$path <- normalizePath(path, "/")
   plan

@@ -69,7 +69,8 @@ evaluated_arguments <- function(given, n) {
 # The data of a plan, which are written into its folder once and read by every process. x and y are lists of one matrix
 # per subject, or of one matrix; y is an empty list if there is none.
 
-# Writes matrices and returns a list of their descriptions; the first has the column names.
+# Writes matrices and returns a list of their descriptions; the first has the column names. Columns keep their storage
+# type and are written in blocks; a sparse matrix is written as its slots p, i and x.
 store_data <- function(m, plan, name) {
   m <- if (is_combined(m)) m$data else if (!is.null(m)) list(m)
   lapply(seq_along(m), function(k) {
@@ -82,7 +83,21 @@ store_data <- function(m, plan, name) {
       if (is_outside(own) || is.double(own)) "double" else "integer" # the engine reads logicals as integers
     }
     file <- data_file(plan, name, k, type)
-    write_whole_file(file, function(partial) write_matrix(own, partial, type))
+    size <- if (type == "double") 8L else 4L
+    bytes <- if (type == "sparse") 4 * length(own@p) + 12 * length(own@x) else prod(dim(own)) * size
+    write_whole_file(file, function(partial) append_bytes(partial, bytes, function(connection) {
+      if (type == "sparse") {
+        write_pieces(connection, own@p, 4L)
+        write_pieces(connection, own@i, 4L)
+        write_pieces(connection, own@x, 8L)
+        return(invisible())
+      }
+      for (columns in block_columns(own)) {
+        block <- dense_columns(own, columns)
+        storage.mode(block) <- if (type == "integer") "integer" else "double"
+        write_pieces(connection, as.vector(block), size)
+      }
+    }))
     list(type = type, dim = dim(own), names = if (k == 1L) colnames(own), bytes = file.size(file),
          time = as.numeric(file.mtime(file)), checksum = checksum(file))
   })
@@ -92,25 +107,6 @@ store_data <- function(m, plan, name) {
 data_file <- function(plan, name, k, type) {
   number <- if (!is.null(plan$subjects)) paste0(".", k)
   file.path(plan$path, paste0(name, number, if (type == "sparse") ".sparse" else ".columns"))
-}
-
-# Columns keep their storage type and are written in blocks; a sparse matrix is written as its slots p, i and x.
-write_matrix <- function(m, file, type) {
-  size <- if (type == "double") 8L else 4L
-  bytes <- if (type == "sparse") 4 * length(m@p) + 12 * length(m@x) else prod(dim(m)) * size
-  append_bytes(file, bytes, function(connection) {
-    if (type == "sparse") {
-      write_pieces(connection, m@p, 4L)
-      write_pieces(connection, m@i, 4L)
-      write_pieces(connection, m@x, 8L)
-      return(invisible())
-    }
-    for (columns in block_columns(m)) {
-      block <- dense_columns(m, columns)
-      storage.mode(block) <- if (type == "integer") "integer" else "double"
-      write_pieces(connection, as.vector(block), size)
-    }
-  })
 }
 
 # Returns the matrices of x or y, or stops if they have changed since the plan was made. Only sparse ones are loaded.

@@ -133,20 +133,6 @@ flagged_columns <- function(plan) {
   c(x_flags = n_col(plan$x), y_flags = n_col(plan$y))
 }
 
-# Returns what the engine reads instead of computing: the shards' files, numbers of observations, and flags of
-# variables.
-parts_of <- function(plan, files) {
-  flags <- lapply(flagged_columns(plan), raw)
-  for (file in files) {
-    about <- read_about(file)
-    for (side in names(flags)) {
-      at <- about[[side]]$at
-      flags[[side]][at] <- flags[[side]][at] | about[[side]]$flag
-    }
-  }
-  c(list(path = files), about["n_obs"], flags)
-}
-
 # ---- replay
 
 # A replay calls the verb again with the plan's data. Wherever the verb would run the engine over all pairs, it gets the
@@ -205,7 +191,16 @@ replayed_pass <- function(recording, entry, run, arguments) {
                    list(message = paste("round", round$number, "is not complete"), call = NULL, round = round,
                         notes = recording$notes, run = run)))
   }
-  run <- with_place(run, parts = parts_of(plan, states$file),
+  # What the engine reads instead of computing.
+  flags <- lapply(flagged_columns(plan), raw)
+  for (file in states$file) {
+    about <- read_about(file)
+    for (side in names(flags)) {
+      at <- about[[side]]$at
+      flags[[side]][at] <- flags[[side]][at] | about[[side]]$flag
+    }
+  }
+  run <- with_place(run, parts = c(list(path = states$file), about["n_obs"], flags),
                     doing = list(text = "part", of = plan$shards, rated = FALSE))
   call_engine(entry, run, arguments)
 }

@@ -178,7 +178,7 @@ release_claim <- function(plan, number, shard) {
 }
 
 # Returns the claims of a round: shard, host, age in seconds, and abandoned, which is TRUE if the process has ended, or
-# probably has. A process on another machine counts as ended after LONG_CLAIM seconds, or five times the longest shard,
+# probably has. A process on another machine counts as ended after 600 seconds, or five times the longest shard,
 # or if its claim is as far in the future because a clock was set.
 claims_of <- function(plan, round) {
   folders <- dir(file.path(plan$path, "claims", round$number), "^[0-9]{5,}$", full.names = TRUE)
@@ -207,10 +207,8 @@ claims_of <- function(plan, round) {
   took <- function(file) tryCatch(as.numeric(read_about(file)$seconds)[1L], error = function(e) 0) # it may be damaged
   seconds <- vapply(utils::head(named_files(plan, round)$file, 16L), took, 0)
   data.frame(shard = shards, host = vapply(owners, `[[`, "", "host"), age = age, row.names = NULL,
-             abandoned = has_ended | is.na(age) | abs(age) > max(LONG_CLAIM, 5 * seconds, na.rm = TRUE))
+             abandoned = has_ended | is.na(age) | abs(age) > max(600, 5 * seconds, na.rm = TRUE))
 }
-
-LONG_CLAIM <- 600
 
 # ---- package future
 
@@ -229,6 +227,7 @@ by_shards <- function(verb, of) {
 
 has_local_workers <- function() inherits(future::plan(), c("sequential", "multisession", "multicore"))
 
+# Not within by_shards(): the workers get this function's frame, and would get the data of that one.
 run_by_future <- function(plan, round, control) {
   if (has_local_workers() && is.null(control$threads)) {
     control$threads <- max(1L, choose_threads(setting(NULL, "threads")) %/% future::nbrOfWorkers())
