@@ -177,7 +177,21 @@ preserved_data <- function(given, modules, use, specs) {
   n_genes <- ncol(data$sets$test)
   if (n_genes < 3L) fail("'reference' and 'test' must have at least 3 genes in common, not ", n_genes)
   n_covariates <- vapply(unname(read), function(set) NCOL(set$covariates), 0L)
-  list(sets = data$sets, members = module_columns(data$labels),
+  # Indices, named by labels, the largest module first, and those of equal size by number or name.
+  members <- split(seq_along(data$labels), data$labels)
+  sizes <- lengths(members)
+  numbers <- vapply(names(members), function(label) {
+    label <- utils::type.convert(label, as.is = TRUE)
+    if (is.numeric(label)) label else NA
+  }, 0)
+  members <- members[order(-sizes, numbers, names(members))]
+  small <- names(sizes)[sizes < 3L]
+  if (length(small) == length(sizes)) fail("'modules' has no module with at least 3 genes in common")
+  if (length(small)) {
+    warn("gpuCorSmallModules", "modules with fewer than 3 genes in common are left out: ",
+         toString(utils::head(small, 5L)), if (length(small) > 5L) ", ...")
+  }
+  list(sets = data$sets, members = members[setdiff(names(members), small)],
        adjusted = if (!is.null(specs$adjustment$covariates)) list(covariates = n_covariates))
 }
 
@@ -242,24 +256,6 @@ matched_data <- function(sets, labels, takes_missing) {
   list(sets = matched, labels = labels[match(both, names$reference)])
 }
 
-# Returns a list of indices, named by labels, the largest module first, and those of equal size by number or name.
-module_columns <- function(labels) {
-  members <- split(seq_along(labels), labels)
-  sizes <- lengths(members)
-  numbers <- vapply(names(members), function(label) {
-    label <- utils::type.convert(label, as.is = TRUE)
-    if (is.numeric(label)) label else NA
-  }, 0)
-  members <- members[order(-sizes, numbers, names(members))]
-  small <- names(sizes)[sizes < 3L]
-  if (length(small) == length(sizes)) fail("'modules' has no module with at least 3 genes in common")
-  if (length(small)) {
-    warn("gpuCorSmallModules", "modules with fewer than 3 genes in common are left out: ",
-         toString(utils::head(small, 5L)), if (length(small) > 5L) ", ...")
-  }
-  members[setdiff(names(members), small)]
-}
-
 # ---- statistics
 
 # The engine's statistics in its order (src/cpu/preservation.h). WGCNA takes two of them without their sign.
@@ -286,11 +282,20 @@ preservation_statistics <- function(sets, members, rule, n_perm, null, run) {
   observed <- matrix(values[1L, , ], length(members), dimnames = dimnames(values)[2:3])
   permuted <- values[-1L, , , drop = FALSE]
   Z <- p.value <- observed * NA
+  # Returns list(Z, p.value). Permutations without a value of a statistic do not count, as in WGCNA.
+  compared_with <- function(permuted) {
+    each <- function(f) array(apply(permuted, 2:3, f, na.rm = TRUE), dim(observed), dimnames(observed))
+    sd <- each(stats::sd)
+    larger <- colSums(permuted >= rep(observed, each = nrow(permuted)), na.rm = TRUE)
+    p.value <- (1 + larger) / (1 + colSums(!is.na(permuted)))
+    p.value[is.na(observed)] <- NA
+    list(Z = ifelse(sd > 0, (observed - each(mean)) / sd, NA), p.value = p.value)
+  }
   if (n_perm > 0) {
-    found <- compared_with(permuted, observed)
+    found <- compared_with(permuted)
     if (in_both) {
       drawn <- drawn_statistics(sets, members, rule, n_perm, "labels", part_of(run, 0.7, 0.3))
-      own <- compared_with(drawn[-1L, , , drop = FALSE], observed)
+      own <- compared_with(drawn[-1L, , , drop = FALSE])
       found$Z[, OF_BOTH_SETS] <- pmin(found$Z[, OF_BOTH_SETS], own$Z[, OF_BOTH_SETS])
       found$p.value[, OF_BOTH_SETS] <- pmax(found$p.value[, OF_BOTH_SETS], own$p.value[, OF_BOTH_SETS])
     }
@@ -299,17 +304,6 @@ preservation_statistics <- function(sets, members, rule, n_perm, null, run) {
   }
   modules <- data.frame(module = names(members), size = unname(lengths(members)), preservation_summary(observed, Z))
   list(modules = modules, observed = observed, Z = Z, p.value = p.value, permuted = permuted)
-}
-
-# Returns list(Z, p.value) of the observed statistics. Permutations without a value of a statistic do not count, as in
-# WGCNA.
-compared_with <- function(permuted, observed) {
-  each <- function(f) array(apply(permuted, 2:3, f, na.rm = TRUE), dim(observed), dimnames(observed))
-  sd <- each(stats::sd)
-  larger <- colSums(permuted >= rep(observed, each = nrow(permuted)), na.rm = TRUE)
-  p.value <- (1 + larger) / (1 + colSums(!is.na(permuted)))
-  p.value[is.na(observed)] <- NA
-  list(Z = ifelse(sd > 0, (observed - each(mean)) / sd, NA), p.value = p.value)
 }
 
 # Returns an array, draw x module x statistic. The first draw is the modules themselves; the others are permutations.
