@@ -11,7 +11,16 @@ writeVoxels <- function(values, file, reference = NULL, outside = 0, voxel_size 
                                                                   "as the matrix that voxelMatrix() returned"))
     img <- image_of_values(values, reference, outside, "reference")
   }
-  header <- map_header(img, reference)
+  header <- image_header(img)
+  if (!is.null(reference)) { # its header says where the voxels are, if it has one
+    is_matrix <- is.matrix(reference) && is.null(image_header(reference))
+    like <- if (is_matrix || is_outside(reference)) columns_mask(reference, "reference") else reference
+    if (is_file_name(like)) like <- readVoxels(like)
+    given <- image_header(like)
+    size <- dim(as_image(like, "reference"))
+    if (is.null(given$cifti)) check_same_grid(list(size = dim(img)[1:3]), list(size = size[1:3]), "values", "reference")
+    if (!is.null(given)) header <- given
+  }
   on_surface <- !is.null(header$cifti)
   if (on_surface && (!is.null(voxel_size) || !is.null(tr))) {
     fail("'voxel_size' and 'tr' are for NIfTI, not for maps on surfaces")
@@ -49,19 +58,6 @@ MAP_FORMATS <- list(
   gifti = list(ends = "\\.(func|shape)\\.gii$",
                words = "the name of GIFTI's maps, which ends in .func.gii or .shape.gii")
 )
-
-# Returns the header to write, after checking that its size matches.
-map_header <- function(img, reference) {
-  own <- image_header(img)
-  if (is.null(reference)) return(own)
-  is_matrix <- is.matrix(reference) && is.null(image_header(reference))
-  if (is_matrix || is_outside(reference)) reference <- columns_mask(reference, "reference")
-  if (is_file_name(reference)) reference <- readVoxels(reference)
-  header <- image_header(reference)
-  size <- dim(as_image(reference, "reference"))
-  if (is.null(header$cifti)) check_same_grid(list(size = dim(img)[1:3]), list(size = size[1:3]), "values", "reference")
-  if (is.null(header)) own else header
-}
 
 # Writes an image with the header's positions, and with the size of voxels and the time between volumes that the user
 # gives.

@@ -58,12 +58,11 @@ xml_number <- function(node, name, shown) {
   numbers
 }
 
-XML_NUMBER <- "^[-+]?(([0-9]+[.]?[0-9]*|[.][0-9]+)(e[-+]?[0-9]*)?|nan|inf|infinity)$"
-
 # Returns the numbers in a text, separated by space or commas; anything else is an error.
 xml_numbers <- function(text, shown) {
+  number <- "^[-+]?(([0-9]+[.]?[0-9]*|[.][0-9]+)(e[-+]?[0-9]*)?|nan|inf|infinity)$"
   words <- strsplit(trimws(text), "[[:space:],]+")[[1L]]
-  wrong <- which(!grepl(XML_NUMBER, words, ignore.case = TRUE, perl = TRUE))
+  wrong <- which(!grepl(number, words, ignore.case = TRUE, perl = TRUE))
   if (length(wrong)) fail_file(shown, " has ", show_value(words[wrong[1L]]), " where numbers are expected")
   as.numeric(words)
 }
