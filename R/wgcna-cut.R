@@ -13,9 +13,6 @@ engine_cuts <- function(cut) {
   all(taken) && !any(names(cut) %in% OTHER_CUT)
 }
 
-# Defaults of maxCoreScatter for each deepSplit.
-CORE_SCATTERS <- c(0.64, 0.73, 0.82, 0.91, 0.95)
-
 # Returns the rules that the engine reads, in this order: cut_height, min_size, max_core_scatter, min_gap,
 # min_split_height, max_pam_distance, is_pam, respects_tree, respects_small.
 cut_rules <- function(heights, cut) {
@@ -26,10 +23,11 @@ cut_rules <- function(heights, cut) {
     values[nearest] * (1 - beyond) + values[nearest + 1] * beyond
   }
   or <- function(name, default) if (is.null(cut[[name]])) default else cut[[name]]
+  scatters <- c(0.64, 0.73, 0.82, 0.91, 0.95) # for each deepSplit
   low <- heights[max(1, round(0.05 * length(heights)))]
   top <- min(or("cutHeight", 0.99 * (max(heights) - low) + low), max(heights))
-  scatter <- or("maxCoreScatter", at_deep_split(CORE_SCATTERS))
-  gap <- or("minGap", at_deep_split((1 - CORE_SCATTERS) * 3 / 4))
+  scatter <- or("maxCoreScatter", at_deep_split(scatters))
+  gap <- or("minGap", at_deep_split((1 - scatters) * 3 / 4))
   pam <- if ("maxPamDist" %in% names(cut)) "maxPamDist" else "cutHeight" # also where the cut is above the tree
   as.numeric(c(top, cut$minClusterSize, or("maxAbsCoreScatter", low + scatter * (top - low)),
                or("minAbsGap", gap * (top - low)),

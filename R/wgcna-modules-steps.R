@@ -4,9 +4,6 @@
 
 # ---- step 1: which genes and samples are included
 
-# The min number of samples, as in WGCNA. If missing values leave fewer, WGCNA itself stops.
-MIN_SAMPLES <- 4
-
 # Returns list(sets; genes: TRUE for included ones; names: all gene names; covariates: a matrix, a list of each set's,
 # or NULL). A set is list(x: the included genes and samples, samples: TRUE for included ones, sample_names: of all), to
 # which gpuModules() adds power and fit. `several`: TRUE if x is a list of data sets.
@@ -14,8 +11,8 @@ module_data <- function(x, several, use, specs) {
   n <- if (several) length(x) else 1L
   read_set <- function(k) {
     set <- genes_of(if (several) x[[k]] else x, use, specs, k, n)
-    if (nrow(set$x) >= MIN_SAMPLES) return(set)
-    fail("'x' has ", n_of(nrow(set$x), "row"), " (samples); modules need at least ", MIN_SAMPLES)
+    if (nrow(set$x) >= 4) return(set) # as in WGCNA, which itself stops if missing values leave fewer
+    fail("'x' has ", n_of(nrow(set$x), "row"), " (samples); modules need at least 4")
   }
   read <- if (several) each_subject(n, read_set, paste("data set", seq_len(n))) else list(read_set(1L))
   if (several) {
@@ -68,21 +65,19 @@ found_modules <- function(sets, job) {
   c(list(colors = colors, unmerged = unmerged), found[c("tree", "scales", "options")])
 }
 
-# Pairs from which on memory matters more than a few per cent of the time.
-MANY_PAIRS <- 2^27
-
 # Step 3: returns the tree of dissimilarities, the labels of its branches (0: none), and of gpuTOM()'s attributes scales
 # and the measure's changed options.
 cut_tree <- function(sets, job) {
   x <- lapply(sets, `[[`, "x")
   n_obs <- max(vapply(x, nrow, 0L))
   pairs <- pairs_of(ncol(x[[1L]]))
+  are_many <- pairs > 2^27 # memory matters more than a few per cent of the time
   limited <- job
   # Adjacencies of many genes get the memory of their overlaps. Coefficients are computed again for each part of the
   # overlaps, which takes long unless they are products of few samples.
   is_quick <- job$method %in% c("pearson", "spearman", "bicor", "cosine") && job$use != "pairwise.complete.obs" &&
     100 * n_obs < ncol(x[[1L]])
-  if (pairs > MANY_PAIRS && is_quick && job$device$backend == "cpu" && !isTRUE(job$device$memory > 0)) {
+  if (are_many && is_quick && job$device$backend == "cpu" && !isTRUE(job$device$memory > 0)) {
     limited$further$control$memory <- 4 * pairs
   }
   arguments <- c(list(if (is.null(job$consensus)) x[[1L]] else x, power = vapply(sets, `[[`, 0, "power")),
@@ -93,7 +88,7 @@ cut_tree <- function(sets, job) {
     fail("some pairs of genes have no coefficient, as too few samples have both; leave out genes with many missing ",
          "values")
   }
-  if (pairs > MANY_PAIRS) .Call(r_memory, TRUE) # reclaims that of the adjacencies
+  if (are_many) .Call(r_memory, TRUE) # reclaims that of the adjacencies
   tree <- gpuHclust(tom, control = job$further$control)
   threads <- job$device$threads
   labels <- if (engine_cuts(job$cut)) {
