@@ -213,7 +213,6 @@ draw_lags <- function(lag, what, verb, ...) {
   mark_median(lag)
 }
 
-# Marks the median of a histogram's values, and notes it.
 mark_median <- function(values) {
   middle <- stats::median(values)
   graphics::abline(v = middle, lwd = 2)

@@ -237,7 +237,6 @@ GPUTOOLS_PARTS <- c("coefficients", "pairs", "ts", "p.value")
   grep(pattern, GPUTOOLS_PARTS, value = TRUE)
 }
 
-# Computes all coefficients of a run.
 all_coefficients <- function(run, output) {
   layout <- layout_of(run$y, output)
   values <- values_of_pairs(run, layout, if (layout == "row") {

@@ -362,7 +362,6 @@ association_cells <- function(x, n) {
        of = if (n_rows > n) paste0("; ", format_count(n), " of ", n_of(n_rows, "variable"), ", the smallest p first"))
 }
 
-# `rows`: names of the rows.
 draw_associations <- function(x, max = 1000, ..., rows = rownames(x$r)) {
   check_drawable(max(dim(x$r)), max)
   p <- vapply(x$p.value, format, "", digits = 1L)
