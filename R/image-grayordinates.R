@@ -165,10 +165,6 @@ write_cifti <- function(file, cifti, values, names) {
 
 is_gifti <- function(file) grepl("[.]gii([.]gz)?$", file, ignore.case = TRUE)
 
-# Intents of arrays that have something else than values of vertices.
-NO_VALUES <- c(POINTSET = "coordinates of a surface", TRIANGLE = "triangles of a surface",
-               NODE_INDEX = "values of some vertices only")
-
 GIFTI_TYPES <- data.frame(what = c("integer", "integer", "double", "double"), size = c(1L, 4L, 4L, 8L),
                           row.names = paste0("NIFTI_TYPE_", c("UINT8", "INT32", "FLOAT32", "FLOAT64")))
 
@@ -194,8 +190,9 @@ read_gifti <- function(file) {
 
 # Returns one array as a matrix: a row for each vertex.
 gifti_array <- function(array, shown) {
-  what <- NO_VALUES[sub("^NIFTI_INTENT_", "", xml2::xml_attr(array, "Intent"))]
-  if (!is.na(what)) fail_file(shown, " has ", what, "; files of values (.func.gii, .shape.gii, .label.gii) are read")
+  what <- switch(sub("^NIFTI_INTENT_", "", xml2::xml_attr(array, "Intent")), POINTSET = "coordinates of a surface",
+                 TRIANGLE = "triangles of a surface", NODE_INDEX = "values of some vertices only")
+  if (!is.null(what)) fail_file(shown, " has ", what, "; files of values (.func.gii, .shape.gii, .label.gii) are read")
   type <- GIFTI_TYPES[match(xml2::xml_attr(array, "DataType"), rownames(GIFTI_TYPES)), ]
   if (is.na(type$size)) {
     fail_file(shown, " has values of type ", xml2::xml_attr(array, "DataType"), ", which is not read")
