@@ -233,18 +233,6 @@ permuted_rates <- function(run, n_perm, error) {
   rates_of(data, permuted, n_perm, min, scale)
 }
 
-# Returns rows by these rates, with random effects of t, and with their tests.
-group_rows_by_rates <- function(run, rates, fdr) {
-  if (!is_random(run$x)) return(rows_by_rates(run, rates, fdr))
-  run <- with_t(run)
-  rows_by_rates(run, rates, fdr, function(rows) {
-    rows <- with_difference_tests(rows, run)
-    t <- comparable_statistics(rows$tests$statistic, rows$tests$df, comparable_to(run$x))
-    list(rows = rows, values = if (tested_effects(run$x) > 1) sqrt(t / (t + max_df(run$x))) else
-      t / sqrt(t^2 + max_df(run$x)))
-  })
-}
-
 # Returns list(weights, a column for each permutation, of which 0 are the data as they are; errors: with fixed effects,
 # the standard errors of their differences).
 label_weights <- function(run, numbers) {

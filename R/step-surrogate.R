@@ -187,15 +187,21 @@ null_rates <- function(run, counted, sign, rule, fdr = 1) {
   rates_of(data, bins_of(null_maxima(part_of(run, 0.05, 0.95), counted, sign, rule, max(0, min))), rule$n_perm, min)
 }
 
-# Returns rows of the pairs whose rate by permutation is at most `fdr`, with these rates. `tested`: a function of the
-# rows that returns list(rows, values: whose weights the rates are of).
-rows_by_rates <- function(run, rates, fdr, tested = function(rows) list(rows = rows, values = rows$x)) {
+# Returns rows of the pairs whose rate by permutation is at most `fdr`, with these rates, which are of t with random
+# effects, and with their tests.
+rows_by_rates <- function(run, rates, fdr) {
+  if (is_random(run$x)) run <- with_t(run)
   width <- (if (run$criterion$sign == "absolute") 1 else 2) / length(rates)
   kept <- sum(rates <= fdr)
   cut <- min(1, max(0, 1 - (kept + 0.01) * width)) # rounding may move a pair to the next bin
-  found <- tested(take_rows(kept_edges(edge_pass(run, cut), cut), run))
-  rows <- found$rows
-  rows$tests$fdr <- rates_at(weights_of(found$values, run$criterion$sign), rates, run$criterion$sign)
+  rows <- take_rows(kept_edges(edge_pass(run, cut), cut), run)
+  values <- rows$x
+  if (is_random(run$x)) {
+    rows <- with_difference_tests(rows, run)
+    t <- comparable_statistics(rows$tests$statistic, rows$tests$df, comparable_to(run$x))
+    values <- if (tested_effects(run$x) > 1) sqrt(t / (t + max_df(run$x))) else t / sqrt(t^2 + max_df(run$x))
+  }
+  rows$tests$fdr <- rates_at(weights_of(values, run$criterion$sign), rates, run$criterion$sign)
   is_edge <- rows$tests$fdr <= fdr
   rows[c("p", "i", "x")] <- .Call(r_keep_scores, rows$p, rows$i, rows$x, -rows$tests$fdr, -fdr, 0L,
                                   run$place$threads)

@@ -110,7 +110,8 @@ gpuCorCompare <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
     blocks <- do.call(paste, frame)
   }
   data <- NULL # the covariates' is in the specs
-  if (is.null(y) && is.null(design) && are_groups(x)) {
+  is_list <- function(x) is.list(x) && !is.object(x)
+  if (is.null(y) && is.null(design) && is_list(x) && length(x) > 1L && all(vapply(x, is_list, NA))) { # groups
     sizes <- lengths(x)
     if (length(x) == 2L) y <- x[[2L]] else design <- groups_design(sizes, names(x))
     x <- if (length(sizes) == 2L) x[[1L]] else unlist(unname(x), recursive = FALSE)
@@ -121,7 +122,7 @@ gpuCorCompare <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
   groups <- list(paired = check_flag(paired, "paired"), design = check_slots(design, "design"), contrast = contrast,
                  variance = variance, blocks = blocks, whole = isTRUE(specs$permutation$whole), seeds = seeds)
   given <- Filter(Negate(is.null), mget(CRITERIA, environment()))
-  if (!is.null(components)) components <- check_choice(components, component_sizes, "components")
+  if (!is.null(components)) components <- check_choice(components, c("size", "sum", "tfce"), "components")
   sign <- if (missing(sign) && identical(components, "tfce")) "each" else check_choice(sign, c(signs, "each"), "sign")
   found <- features_of("gpuCorCompare", specs, environment(), `blocks of subjects` = !is.null(blocks))
   if (!is.null(classes)) classes <- check_fraction(classes, "classes", zero = FALSE)
@@ -140,15 +141,14 @@ gpuCorCompare <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
     check_memory((if (is_random(run$x)) 81 else 72) * run$pairs, "gpuCorCompare()", n_of(run$pairs, "pair"),
                  "'threshold', 'density', 'k', 'p.value' or 'fdr' says which pairs to keep")
   }
-  if (identical(components, "tfce")) return(compare_enhanced(run, enhance, n_perm))
-  if (!is.null(components)) return(compare_components(run, given, components, n_perm, output))
+  if (!is.null(components)) return(compare_components(run, given, components, enhance, n_perm, output))
   error <- if (!is_random(run$x)) combined_error(run$x, run$method) # one for all differences
   if (length(given)) run <- compare_criterion(run, given)
   work <- compare_work(run, n_perm)
   if (n_perm > 0 && !is.null(given$fdr)) {
     rates <- permuted_rates(work$permutations, n_perm, error)
     run <- with_criterion(run, max_t = list(adjust = "fdr", n_perm = n_perm, how = "permutation"))
-    return(compare_output(group_rows_by_rates(work$coefficients, rates, fdr), run, given, error, NULL, output))
+    return(compare_output(rows_by_rates(work$coefficients, rates, fdr), run, given, error, NULL, output))
   }
   is_adjusted <- n_perm > 0 && !is.null(given$p.value)
   if (is_adjusted) check_enough(n_perm, run$criterion)
@@ -214,12 +214,6 @@ compare_output <- function(rows, run, given, error, maxima, output, components =
 
 # ---- the run
 
-# Returns TRUE for a list of groups, each a list of subjects' matrices.
-are_groups <- function(x) {
-  is_list <- function(x) is.list(x) && !is.object(x)
-  is_list(x) && length(x) > 1L && all(vapply(x, is_list, NA))
-}
-
 # The engine computes tanh of each pair's difference, so the threshold is transformed, too.
 compare_criterion <- function(run, given) {
   if (!is.null(given$threshold)) {
@@ -232,33 +226,25 @@ compare_criterion <- function(run, given) {
 
 # ---- components of the pairs with a large t
 
-component_sizes <- c("size", "sum", "tfce")
-
-# Returns list(side, signs) of the engine's rules of components: F has no sign.
-component_signs <- function(run) {
+# The components of the data, or with threshold-free enhancement their scores, are those of permutation 0. `enhance`:
+# the powers of extent and height.
+compare_components <- function(run, given, components, enhance, n_perm, output) {
   is_each <- run$criterion$sign == "each"
-  list(side = constant(if (is_each) "absolute" else run$criterion$sign),
-       signs = if (is_each && tested_effects(run$x) == 1) 2L else 1L)
-}
-
-# Threshold-free enhancement, whose scores are those of permutation 0. `enhance`: the powers of extent and height.
-compare_enhanced <- function(run, enhance, n_perm) {
-  check_that(enhance, "enhance", are_finite(enhance, 2L, 0, 10), "two numbers from 0 to 10, E and H")
-  work <- compare_work(run, n_perm)
-  rule <- c(component_signs(run), extent = enhance[[1L]], height = enhance[[2L]])
-  found <- perform(work$permutations, "tfce", rule, random_permutations(run, 0:n_perm))
-  compare_all(work$coefficients, NULL, found$maxima[-1L], found$score)
-}
-
-# The components of the data are those of permutation 0.
-compare_components <- function(run, given, components, n_perm, output) {
+  apart <- is_each && tested_effects(run$x) == 1 # F has no sign
+  rule <- list(side = constant(if (is_each) "absolute" else run$criterion$sign), signs = if (apart) 2L else 1L)
+  if (components == "tfce") {
+    check_that(enhance, "enhance", are_finite(enhance, 2L, 0, 10), "two numbers from 0 to 10, E and H")
+    work <- compare_work(run, n_perm)
+    rule <- c(rule, extent = enhance[[1L]], height = enhance[[2L]])
+    found <- perform(work$permutations, "tfce", rule, random_permutations(run, 0:n_perm))
+    return(compare_all(work$coefficients, NULL, found$maxima[-1L], found$score))
+  }
   threshold <- given$threshold
   check_that(threshold, "threshold", is_number_within(threshold, 0, MAX_T) && threshold > 0,
              "a t or F, a number above 0")
   n <- ncol(run$x)
-  rule <- c(component_signs(run), min = threshold, sums_weights = components == "sum")
-  apart <- rule$signs > 1L
-  if (run$criterion$sign == "each") run <- with_criterion(run, sign = "absolute") # of the edges
+  rule <- c(rule, min = threshold, sums_weights = components == "sum")
+  if (is_each) run <- with_criterion(run, sign = "absolute") # of the edges
   check_memory(12 * n * rule$signs * (n_perm + 1), "gpuCorCompare(components = )",
                paste(n_of(n, "column"), "and", n_of(n_perm, "permutation")), "use fewer permutations")
   work <- compare_work(run, n_perm)

@@ -63,13 +63,22 @@ gpuCorWindows <- function(x, width, step = 1, taper = c("none", "gaussian"), sha
                           output = c("dist", "network", "connectivity", "moments"), ...,
                           adjustment = NULL, subjects = NULL, control = NULL) {
   specs <- specs_of("gpuCorWindows", ...)
-  output <- check_choice(output, kept_of_windows, "output")
+  output <- check_choice(output, c("dist", "network", "connectivity", "moments"), "output")
   mutual <- check_flag(mutual, "mutual")
-  taper <- check_choice(taper, tapers, "taper")
+  taper <- check_choice(taper, c("none", "gaussian"), "taper")
   check_matrix_like(x, COLUMNS)
   sign <- check_choice(sign, signs, "sign")
   found <- features_of("gpuCorWindows", specs, environment(), `list of subjects` = is_subjects(x))
-  criterion <- window_criterion(output, list(threshold = threshold, density = density, k = k))
+  criterion <- Filter(Negate(is.null), list(threshold = threshold, density = density, k = k))
+  criterion <- if (output == "moments" && !is.null(threshold)) {
+    # Coefficients in [-1, 1] have a standard deviation of at most sqrt(2), for two windows.
+    check_that(threshold, "threshold", is_number_within(threshold, 0, sqrt(2)),
+               "a standard deviation, a number from 0 to sqrt(2)")
+    list(name = "threshold", value = as.numeric(threshold))
+  } else if (length(criterion)) {
+    check_criterion(criterion, several = FALSE)
+  }
+  kept <- WINDOW_RESULTS[[if (output == "moments" && !is.null(criterion)) "varying" else output]]
   plan <- function(n_obs) {
     if (n_obs < 3) fail("'x' has ", n_of(n_obs, "observation"), "; windows need at least 3")
     width <- check_whole(width, "width", 3, n_obs, paste0("; 'x' has ", n_of(n_obs, "observation")))
@@ -79,20 +88,26 @@ gpuCorWindows <- function(x, width, step = 1, taper = c("none", "gaussian"), sha
   run <- new_run(NULL, specs, NULL, NULL, method, use, criterion, sign, "later", pairs = pairs, call = sys.call())
   check_together(found, facts_of(run), words_of(run$method))
   run <- with_criterion(with_over(run, taper = taper), mutual = mutual)
-  if (is_subjects(x)) windows_of_subjects(run, x, output, plan) else windows_of_one(run, x, output, plan)
+  if (is_subjects(x)) windows_of_subjects(run, x, output, kept, plan) else windows_of_one(run, x, output, kept, plan)
 }
 
-# `run`: without data; `plan`: function of the number of rows that returns the windows with their taper.
-windows_of_one <- function(run, x, keep, plan) {
+# `run`: without data; `kept`: of WINDOW_RESULTS; `plan`: function of the number of rows that returns the windows with
+# their taper.
+windows_of_one <- function(run, x, keep, kept, plan) {
   run <- with_design(with_data(run, x))
   time <- time_of(x, run$asked$tr)
   run <- with_over(run, windows = plan(nrow(run$x)))
-  run <- on_device_of_windows(run)
+  design <- run$design
+  if (!is.null(design)) design$adjusted$effective <- NULL # counts all observations
+  run <- with_made(run, design)
+  # The engine computes weighted pairwise-complete data on the CPU, and small runs.
+  is_pairwise <- uses[run$use] == "pairwise.complete.obs"
+  if (is_pairwise && !is.null(run$over$windows$taper)) run <- on_host(run)
+  if (!is_pairwise) run <- on_host_if_small(run, run$pairs * run$over$windows$width)
   if (keep == "dist" && run$pairs > constant("max edges")) {
     fail("output = \"dist\" makes a matrix with a row for each of ", format_count(run$pairs), " pairs, and R has ",
          "at most ", format_count(constant("max edges")), " in one; ", window_ways_out(run, keep, 0))
   }
-  kept <- window_result(run, keep)
   data <- if (is.matrix(run$x) && !is_adjusted_run(run)) 0 else 8 * as.numeric(nrow(run$x)) * ncol(run$x)
   check_memory(data + kept$bytes(run), paste0("output = \"", keep, "\""),
                paste(n_of(run$pairs, "pair"), "and", n_of(run$over$windows$n, "window")),
@@ -106,7 +121,7 @@ windows_of_one <- function(run, x, keep, plan) {
   new_windows(kept$value(result, run), result$n_obs, run, keep, time)
 }
 
-# Results of windows, for each output; window_result() chooses:
+# Results of windows, for each output:
 #   bytes(run)            memory that the results take
 #   all(run, attributes)  the engine's run over all windows
 #   value(result, run)    the result without attributes
@@ -174,25 +189,6 @@ WINDOW_RESULTS <- list(
   )
 )
 
-window_result <- function(run, keep) {
-  WINDOW_RESULTS[[if (keep == "moments" && !is.null(run$criterion$name)) "varying" else keep]]
-}
-
-kept_of_windows <- c("dist", "network", "connectivity", "moments")
-tapers <- c("none", "gaussian")
-
-# Returns the criterion, or NULL for none.
-window_criterion <- function(keep, given) {
-  given <- Filter(Negate(is.null), given)
-  if (!length(given)) return(NULL)
-  value <- given$threshold
-  if (keep != "moments" || is.null(value)) return(check_criterion(given, several = FALSE))
-  # Coefficients in [-1, 1] have a standard deviation of at most sqrt(2), for two windows.
-  check_that(value, "threshold", is_number_within(value, 0, sqrt(2)),
-             "a standard deviation, a number from 0 to sqrt(2)")
-  list(name = "threshold", value = as.numeric(value))
-}
-
 # ---- tapers
 
 # Returns the weights of a window's observations, with max 1, or NULL for none: those of a Gaussian's convolution with a
@@ -210,18 +206,6 @@ taper_weights <- function(taper, shape, width) {
     stats::pnorm((at + half) / sigma) - stats::pnorm((at - half) / sigma)
   }
   weights / max(weights)
-}
-
-# ---- weights and covariates
-
-# Selects the CPU for weighted pairwise-complete data and for small runs.
-on_device_of_windows <- function(run) {
-  design <- run$design
-  if (!is.null(design)) design$adjusted$effective <- NULL # counts all observations
-  run <- with_made(run, design)
-  is_pairwise <- uses[run$use] == "pairwise.complete.obs"
-  if (is_pairwise && !is.null(run$over$windows$taper)) return(on_host(run))
-  if (is_pairwise) run else on_host_if_small(run, run$pairs * run$over$windows$width)
 }
 
 # ---- memory
@@ -287,13 +271,22 @@ warn_windows <- function(notes, what, run, hint = "") {
 
 # ---- several subjects: each window is a run of all subjects, whose coefficients are combined
 
-windows_of_subjects <- function(run, x, keep, plan) {
+windows_of_subjects <- function(run, x, keep, kept, plan) {
   given <- run$combination
   if (is.null(given$combine)) tell_mean(run$place)
   data <- read_subjects(run, x, NULL, count_of(x, given$subjects, "x"))$x
   time <- time_of(data[[1L]], run$asked$tr)
   run <- with_over(run, windows = plan(nrow(data[[1L]])))
-  data <- series_of_subjects(run, data)
+  of_series <- run$asked[names(run$asked) != "options"]
+  # All subjects' series as ordinary matrices, adjusted over all rows.
+  data <- each_subject(length(data), function(i) {
+    if (nrow(data[[i]]) != nrow(data[[1L]])) {
+      fail("there are ", n_of(nrow(data[[i]]), "row"), ", and ", nrow(data[[1L]]), " of the first subject; windows ",
+           "need the same rows of all")
+    }
+    own <- with_element(with_values(run, data[[i]]), asked = asked_of_subject(of_series, i, length(data)))
+    plain_series(window_series(with_design(own))$x)
+  })
   given["subjects"] <- list(NULL)
   given$combine <- check_combination(given)$how # says that the mean is meant
   # The series are adjusted, except for the taper and for options of the measure.
@@ -305,7 +298,6 @@ windows_of_subjects <- function(run, x, keep, plan) {
   }
   n <- run$over$windows$n
   over <- list(n = n, label = numbered("window", n), change = in_window, warns = "once")
-  kept <- window_result(run, keep)
   found <- for_each(over, run, function(run, k) c(kept$one(run), list(adjusted = adjustment_of(run))))
   first <- with_pairs(with_values(run, data[[1L]]))
   attributes <- window_attributes(first, keep, time)
@@ -314,18 +306,4 @@ windows_of_subjects <- function(run, x, keep, plan) {
   values <- kept$joined(lapply(found, `[[`, "value"), colnames(data[[1L]]))
   attributes(values) <- c(attributes(values), attributes)
   values
-}
-
-# Returns all subjects' series as ordinary matrices, adjusted over all rows.
-series_of_subjects <- function(run, data) {
-  n <- length(data)
-  asked <- run$asked
-  each_subject(n, function(i) {
-    if (nrow(data[[i]]) != nrow(data[[1L]])) {
-      fail("there are ", n_of(nrow(data[[i]]), "row"), ", and ", nrow(data[[1L]]), " of the first subject; windows ",
-           "need the same rows of all")
-    }
-    own <- with_element(with_values(run, data[[i]]), asked = asked_of_subject(asked[names(asked) != "options"], i, n))
-    plain_series(window_series(with_design(own))$x)
-  })
 }
