@@ -41,7 +41,7 @@ density_thresholds <- function(run) {
   }
   vapply(values, FUN.VALUE = 0, function(density) {
     k <- edges_of_density(density, run$pairs)
-    histogram <- histogram_pass(at_pass(run, 1, 2, "histogram of the coefficients"))
+    histogram <- perform(at_pass(run, 1, 2, "histogram of the coefficients"), "histogram")
     range <- rank_range(weight_bins(histogram, run$criterion$sign), k)
     pass <- edge_pass(at_pass(run, 2, 2, "threshold"), range$low, range$high)
     store_rank(pass, k, run)
@@ -92,7 +92,7 @@ sampled_min <- function(run, k) {
   # the rank in the sample of the weight that should leave that fraction of all pairs
   rank_in <- function(sample) (1 + SAMPLE_MARGIN / sqrt(sample$over$sampled)) * fraction * sample$pairs + SAMPLE_MORE
   sample <- part_of(sample, 0, SAMPLE_WORK, "sample of the columns")
-  bins <- weight_bins(histogram_pass(sample), run$criterion$sign)
+  bins <- weight_bins(perform(sample, "histogram"), run$criterion$sign)
   bins$error <- 0 # approximate values err to both sides, by less than the margin
   min_weight <- rank_range(bins, rank_in(sample))$low
   if (min_weight >= MIN_BINS * bins$width || !is.null(run$mask)) return(min_weight)

@@ -160,7 +160,14 @@ lagged_rows <- function(run) {
     }
     NULL
   })
-  if (run$criterion$name == "k") found <- nearest_lags(found, run)
+  if (run$criterion$name == "k") { # edges to one of the k nearest neighbors of a column, or of both columns
+    ends <- c(found$from, found$to + if (symmetric) 0L else ncol(run$x))
+    order <- order(ends, -rep(weights_of(found$r, run$criterion$sign), 2L), c(found$to, found$from), method = "radix")
+    is_near <- logical(length(ends))
+    is_near[order] <- sequence(rle(ends[order])$lengths) <= run$criterion$value
+    near <- matrix(is_near, ncol = 2L)
+    found <- lapply(found, `[`, if (run$criterion$mutual) near[, 1L] & near[, 2L] else near[, 1L] | near[, 2L])
+  }
   list(p = c(0L, cumsum(tabulate(found$to, network_size(run)[2L]))), i = found$from - 1L, x = found$r,
        tests = list(lag = found$lag), n_obs = first$n_obs, x_flags = first$x_flags,
        y_flags = if (symmetric) raw() else first$y_flags,
@@ -178,15 +185,4 @@ lag_network_run <- function(own, symmetric, wanted, min_weight) {
   if (!is_twice) return(own)
   more <- if (is.null(wanted)) own$criterion$value + 1 else min(1, (2 * wanted + ncol(own$x)) / own$pairs)
   with_criterion(own, value = more)
-}
-
-# Keeps the edges to one of the k nearest neighbors of a column, or of both columns.
-nearest_lags <- function(found, run) {
-  symmetric <- is.null(run$y)
-  ends <- c(found$from, found$to + if (symmetric) 0L else ncol(run$x))
-  order <- order(ends, -rep(weights_of(found$r, run$criterion$sign), 2L), c(found$to, found$from), method = "radix")
-  is_near <- logical(length(ends))
-  is_near[order] <- sequence(rle(ends[order])$lengths) <= run$criterion$value
-  near <- matrix(is_near, ncol = 2L)
-  lapply(found, `[`, if (run$criterion$mutual) near[, 1L] & near[, 2L] else near[, 1L] | near[, 2L])
 }

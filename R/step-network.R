@@ -113,15 +113,6 @@ stronger_rows <- function(rows, min_weight, run) {
 
 # Edges are pairs whose information is large compared with that of both columns with all others.
 
-# Returns the criterion of a network. Context likelihoods and coefficients of a single sample are not limited to 1.
-network_criterion <- function(given, normalize, lioness = NULL) {
-  threshold <- given$threshold
-  with <- if (!is.null(lioness)) "'lioness'" else if (normalize != "none") paste0("normalize = \"", normalize, "\"")
-  if (is.null(threshold) || is.null(with)) return(check_criterion(given))
-  check_that(threshold, "threshold", are_finite(threshold, min = 0), paste("numbers of at least 0 with", with))
-  list(name = "threshold", value = as.numeric(threshold))
-}
-
 # Returns the run whose values are context likelihoods: a pass over all pairs finds each column's mean and standard
 # deviation of the information. The engine's values are below 1 (src/sink/information.h); `for_user` converts rows of
 # these to the user's.

@@ -32,8 +32,6 @@ neighbour_pass <- function(run) {
   perform(run, "neighbours", rule, k, run$criterion$mutual, max_edges(run))
 }
 
-histogram_pass <- function(run) perform(run, "histogram")
-
 # Returns what the store of a pass answers about the pairs that its rule covers. `question`: a row of the table in
 # src/r/network.c, which says what it returns; `...`: its arguments.
 ask_store <- function(pass, run, question, ...) {

@@ -124,7 +124,8 @@ edges_by_fdr <- function(run, significance) {
   all <- with_criterion(run, sign = sign_of_tests(run)) # pairs of both signs are tested
   passes <- if (!significance$single || run$criterion$sign == all$criterion$sign) 2 else 4
   pass <- if (passes == 2) counted_pass(all, significance$distribution)
-  histogram <- if (is.null(pass)) histogram_pass(at_pass(run, 1, passes, "histogram of the coefficients")) else pass
+  first <- at_pass(run, 1, passes, "histogram of the coefficients")
+  histogram <- if (is.null(pass)) perform(first, "histogram") else pass
   range <- fdr_range(weight_bins(histogram, all$criterion$sign), fdr, significance$distribution)
   if (!is.null(pass) && range$low < pass$stored_min) { # the sample was wrong
     store_free(pass)
@@ -155,7 +156,8 @@ counted_pass <- function(run, distribution) {
   if (run$place$backend != "cpu" || !is.null(run$place$replay) || !is.null(run$mask)) return(NULL)
   sample <- if (is.null(run$criterion$spool)) sample_run(run, FDR_SAMPLED * run$pairs)
   if (is.null(sample)) return(NULL)
-  bins <- weight_bins(histogram_pass(part_of(sample, 0, SAMPLE_WORK, "sample of the columns")), run$criterion$sign)
+  sample <- part_of(sample, 0, SAMPLE_WORK, "sample of the columns")
+  bins <- weight_bins(perform(sample, "histogram"), run$criterion$sign)
   bins$error <- max(bins$error, constant("coarse error")) # of the pass over all pairs
   fdr <- run$criterion$value
   min_weight <- min(fdr_range(bins, min(1, FDR_MARGIN * fdr), distribution)$low,

@@ -256,7 +256,7 @@ significant_pairs <- function(run) {
   warn_without(rows, run)
   found <- pair_tests(rows, run)
   tests <- if (found$one_by_one) { # number of pairs with coefficients; otherwise it follows from the columns' flags
-    sum(histogram_pass(run)$counts)
+    sum(perform(run, "histogram")$counts)
   } else {
     none <- as.raw(constant("constant")) | as.raw(constant("few"))
     if (uses[run$use] == "everything") none <- none | as.raw(constant("missing"))

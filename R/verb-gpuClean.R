@@ -66,7 +66,15 @@ gpuClean <- function(x, covariates = NULL, data = NULL, bandpass = NULL, tr = NU
     }
   })
   dimnames(cleaned) <- names
-  like_series(cleaned, x, rows)
+  if (inherits(x, "voxelMatrix") && knows_voxels(x)) {
+    attr(cleaned, "mask") <- attr(x, "mask", exact = TRUE)
+    if (all(diff(rows) == 1)) attr(cleaned, "tr") <- attr(x, "tr", exact = TRUE)
+    attr(cleaned, "entities") <- attr(x, "entities", exact = TRUE)
+    class(cleaned) <- class(x)
+  } else if (inherits(x, "ts") && length(rows) == nrow(x)) {
+    attributes(cleaned)[c("tsp", "class")] <- attributes(x)[c("tsp", "class")]
+  }
+  cleaned
 }
 
 # Measured: R copies a block this many times while it regresses its columns.
@@ -118,17 +126,4 @@ cleaned_file <- function(run, rows, file, names) {
   if (file.size(partial) < 8 * as.numeric(length(rows)) * ncol(run$x)) fail_file("'file': the disk is full")
   if (!rename_file(partial, file, replace = FALSE)) fail_file("'file' is ", show_value(file), ", which cannot be made")
   raw_file(file, c(length(rows), ncol(run$x)), "double", names, 0)
-}
-
-# Gives residuals the class of the user's x, if it is a matrix of voxels or a time series.
-like_series <- function(cleaned, x, rows) {
-  if (inherits(x, "voxelMatrix") && knows_voxels(x)) {
-    attr(cleaned, "mask") <- attr(x, "mask", exact = TRUE)
-    if (all(diff(rows) == 1)) attr(cleaned, "tr") <- attr(x, "tr", exact = TRUE)
-    attr(cleaned, "entities") <- attr(x, "entities", exact = TRUE)
-    class(cleaned) <- class(x)
-  } else if (inherits(x, "ts") && length(rows) == nrow(x)) {
-    attributes(cleaned)[c("tsp", "class")] <- attributes(x)[c("tsp", "class")]
-  }
-  cleaned
 }

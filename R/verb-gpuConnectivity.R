@@ -66,7 +66,13 @@ gpuConnectivity <- function(x, y = NULL, threshold = NULL, density = NULL, power
                             pairs = NULL, ..., adjustment = NULL, subjects = NULL, control = NULL) {
   specs <- specs_of("gpuConnectivity", ...)
   check_not_threshold(x, y)
-  wanted <- what_to_sum(type, power, histogram, maps)
+  if (!is.null(power)) check_that(power, "power", are_finite(power) && all(power > 0), "positive numbers")
+  if (!is.null(maps)) {
+    check_that(maps, "maps", is.character(maps) && all(maps %in% map_names),
+               paste("some of", toString(paste0('"', map_names, '"'))))
+  }
+  wanted <- list(type = check_choice(type, types, "type"), power = as.numeric(power),
+                 histogram = check_flag(histogram, "histogram"), maps = intersect(map_names, maps))
   if (is.null(threshold) && is.null(density) && !is_any_pair_wanted(wanted) && !length(wanted$maps)) {
     fail("what is to be summed? give 'threshold', 'density', 'power', 'maps' or histogram = TRUE")
   }
@@ -95,17 +101,6 @@ gpuConnectivity <- function(x, y = NULL, threshold = NULL, density = NULL, power
 
 # ---- what is wanted
 
-# Returns list(type, power, histogram, maps).
-what_to_sum <- function(type, power, histogram, maps) {
-  if (!is.null(power)) check_that(power, "power", are_finite(power) && all(power > 0), "positive numbers")
-  if (!is.null(maps)) {
-    check_that(maps, "maps", is.character(maps) && all(maps %in% map_names),
-               paste("some of", toString(paste0('"', map_names, '"'))))
-  }
-  list(type = check_choice(type, types, "type"), power = as.numeric(power),
-       histogram = check_flag(histogram, "histogram"), maps = intersect(map_names, maps))
-}
-
 # Returns the centrality measures that are sums over pairs, which the eigenvector is not.
 summed_maps <- function(wanted) setdiff(wanted$maps, "eigenvector")
 
@@ -118,15 +113,26 @@ types <- c("unsigned", "signed", "signed hybrid")
 
 # ---- passes
 
-# Returns the sums by threshold or density, and the eigenvector.
+# Returns the sums by threshold or density, and the eigenvector. The pass that finds the thresholds of densities also
+# sums the edges if it stores them; the eigenvector needs them.
 connectivity_sums <- function(run, wanted) {
-  is_density <- identical(run$criterion$name, "density")
-  sums <- if (is_density) {
-    density_sums(run, wanted)
+  has_eigenvector <- "eigenvector" %in% wanted$maps
+  sums <- NULL
+  if (identical(run$criterion$name, "density")) {
+    first <- at_pass(run, 1, 2, "threshold of the density")
+    second <- at_pass(run, 2, 2, "sums")
+    if (!is.null(run$y) || !(are_few(run) || has_eigenvector)) {
+      sums <- connectivity_passes(second, density_thresholds(first), wanted)
+    } else if (is_any_pair_wanted(wanted)) {
+      edges <- edge_sums(first, wanted)
+      sums <- with_edges(connectivity_pass(second, NULL, wanted), edges)
+    } else {
+      sums <- edge_sums(run, wanted)
+    }
   } else if (!is.null(run$criterion$name) || is_any_pair_wanted(wanted)) {
-    connectivity_passes(run, run$criterion$value, wanted)
+    sums <- connectivity_passes(run, run$criterion$value, wanted)
   }
-  if (!"eigenvector" %in% wanted$maps || !is.null(sums$eigenvector)) return(sums)
+  if (!has_eigenvector || !is.null(sums$eigenvector)) return(sums)
   if (is.null(run$criterion$name)) { # of the matrix r + 1 of all pairs; NA for columns without coefficients
     doing(run$place, "eigenvector")
     found <- perform(run, "centrality")
@@ -187,17 +193,6 @@ even_steps <- function(steps) {
   rounding <- 4 * .Machine$double.eps * sum(steps)
   run <- cumsum(c(TRUE, abs(diff(steps)) > rounding)[seq_along(steps)])
   stats::ave(steps, run)
-}
-
-# Sums by density. The pass that finds the thresholds also sums the edges if it stores them; the eigenvector needs them.
-density_sums <- function(run, wanted) {
-  keeps_edges <- (are_few(run) || "eigenvector" %in% wanted$maps) && is.null(run$y)
-  if (keeps_edges && !is_any_pair_wanted(wanted)) return(edge_sums(run, wanted))
-  first <- at_pass(run, 1, 2, "threshold of the density")
-  second <- at_pass(run, 2, 2, "sums")
-  if (!keeps_edges) return(connectivity_passes(second, density_thresholds(first), wanted))
-  edges <- edge_sums(first, wanted)
-  with_edges(connectivity_pass(second, NULL, wanted), edges)
 }
 
 edge_sums <- function(run, wanted) {

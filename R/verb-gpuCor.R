@@ -113,24 +113,14 @@ COR_RESULTS <- list(
   lag = function(of) lagged_coefficients(of$run(), of$lag, of$min_overlap, of$output),
   tests = function(of) { # gpuCorTest() makes a run of its own
     given <- c(list(of$x, of$y, of$method, of$use), of$specs[c("adjustment", "control")])
-    cor_with_tests(given, of$output, of$test, of$call)
+    found <- do.call(gpuCorTest, c(given, list(output = "matrix")), quote = TRUE)
+    parts <- lapply(unclass(found)[c("r", "n", "statistic", "p.value")], as.matrix)
+    names(parts) <- c("coefficients", "pairs", "ts", "p.value") # as in the list of gputools' gpuCor()
+    if (of$output != "dist" || !is.null(of$y)) return(if (of$test) parts else parts[c("coefficients", "pairs", "ts")])
+    given$adjustment$df <- NULL # only tests take it
+    r <- repeated(do.call(gpuCor, given, quote = TRUE)) # gpuCorTest() has already warned
+    attr(r, "tests") <- parts[-1L]
+    attr(r, "call") <- of$call
+    r
   }
 )
-
-# Returns gpuCor()'s result with tests, or the list. `given`: arguments, x and y first; `call`: the user's call.
-cor_with_tests <- function(given, output, test, call) {
-  found <- do.call(gpuCorTest, c(given, list(output = "matrix")), quote = TRUE)
-  if (output != "dist" || !is.null(given[[2L]])) return(listed_matrices(found, test))
-  given$adjustment$df <- NULL # only tests take it
-  r <- repeated(do.call(gpuCor, given, quote = TRUE)) # gpuCorTest() has already warned
-  attr(r, "tests") <- listed_matrices(found, TRUE)[-1L]
-  attr(r, "call") <- call
-  r
-}
-
-# Returns the list of matrices that gputools' gpuCor() returns. `found`: from gpuCorTest().
-listed_matrices <- function(found, test) {
-  parts <- lapply(unclass(found)[c("r", "n", "statistic", "p.value")], as.matrix)
-  names(parts) <- c("coefficients", "pairs", "ts", "p.value")
-  if (test) parts else parts[c("coefficients", "pairs", "ts")]
-}

@@ -136,7 +136,18 @@ gpuCorNetwork <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
   }
   call <- sys.call()
   run <- function() {
-    criterion <- network_criterion(criteria, normalize, if (!several) lioness)
+    # Context likelihoods and coefficients of a single sample are not limited to 1.
+    unlimited <- if (!is.null(lioness) && !several) {
+      "'lioness'"
+    } else if (normalize != "none") {
+      paste0("normalize = \"", normalize, "\"")
+    }
+    criterion <- if (is.null(threshold) || is.null(unlimited)) {
+      check_criterion(criteria)
+    } else {
+      check_that(threshold, "threshold", are_finite(threshold, min = 0), paste("numbers of at least 0 with", unlimited))
+      list(name = "threshold", value = as.numeric(threshold))
+    }
     run <- new_run(found, specs, x, y, method, use, criterion, sign, takes = "subjects", max_t = max_t, pairs = pairs,
                    call = call)
     with_criterion(run, mutual = mutual)

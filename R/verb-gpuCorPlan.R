@@ -73,18 +73,13 @@ gpuCorPlan <- function(path, x, y = NULL, ..., verb = c("gpuCorNetwork", "gpuCon
     fail(what, " cannot be in a plan of ", verb, "(); ",
          if (unknown[1L] == "file") "give it to gpuCorCollect()" else paste("it takes", toString(known)))
   }
-  made <- make_plan(path, x, y, given, verb, shards, control, verb_call(sys.call(), verb))
-  describe_plan(made, new_place(control))
-  invisible(made$plan$path)
-}
-
-# Returns the verb's call that a call of gpuCorPlan() describes.
-verb_call <- function(call, verb) {
-  arguments <- as.list(call)[-1L]
-  names <- if (is.null(names(arguments))) rep("", length(arguments)) else names(arguments)
+  own <- as.list(sys.call())[-1L] # arguments, of which the verb's call has those of the verb
+  names <- if (is.null(names(own))) rep("", length(own)) else names(own)
   drop <- names %in% c("verb", "shards", "control", RUN_SETTINGS)
   drop[match(if ("path" %in% names) "path" else "", names)] <- TRUE
-  as.call(c(as.name(verb), arguments[!drop]))
+  made <- make_plan(path, x, y, given, verb, shards, control, as.call(c(as.name(verb), own[!drop])))
+  describe_plan(made, new_place(control))
+  invisible(made$plan$path)
 }
 
 # ---- summary of a plan
@@ -98,7 +93,16 @@ describe_plan <- function(made, place) {
   bytes <- sum(vapply(stored, function(one) one$bytes, 0))
   n_col <- sum(vapply(stored, function(one) one$dim[2L], 0))
   n_obs <- sum(vapply(plan$x, function(one) one$dim[1L], 0))
-  needs <- shard_needs(run, plan)
+  some <- unique(round(seq(1, plan$shards, length.out = min(plan$shards, 16)))) # shards, whose mean stands for all
+  needs <- vapply(some, FUN.VALUE = c(columns = 0, memory = 0), function(shard) {
+    own <- with_place(with_element(run, use = 0L), shard = c(shard - 1, plan$shards)) # as if no value were missing
+    unlist(perform(own, "needs")) # for the first subject
+  })
+  # Finding missing values takes an additional pass.
+  of_all <- if (uses[run$use] == "everything") 0 else sum(ncol(run$x), ncol(run$y))
+  subjects <- max(1, plan$subjects)
+  columns <- subjects * (mean(needs["columns", ]) + of_all) # that a shard reads
+  memory <- subjects * max(needs["memory", ])
   seconds <- shard_seconds(run, made)
   cat("Plan of ", plan$verb, "() in ", plan$path, "\n", n_of(pairs, "pair"), " of ", n_of(n_obs, "observation"),
       if (!is.null(plan$subjects)) paste(" of", n_of(plan$subjects, "subject")), " in ", n_of(plan$shards, "shard"),
@@ -107,10 +111,10 @@ describe_plan <- function(made, place) {
     cat("a shard takes about ", show_seconds(seconds), " on a machine like this one, all of them ",
         show_seconds(seconds * plan$shards), "\n", sep = "")
   }
-  times <- format(needs[["columns"]] * plan$shards / n_col, digits = 2)
-  cat("a shard reads ", n_of(ceiling(needs[["columns"]]), "column"), ", all shards read the data ",
+  times <- format(columns * plan$shards / n_col, digits = 2)
+  cat("a shard reads ", n_of(ceiling(columns), "column"), ", all shards read the data ",
       if (times == "1") "once" else paste(times, "times over"), "; prepared, the columns of a shard take up to ",
-      format_bytes(needs[["memory"]]), "\n", sep = "")
+      format_bytes(memory), "\n", sep = "")
   if (made$round$entry == "cor") cat("a shard has ", format_bytes(8 * pairs / plan$shards), " of results\n", sep = "")
   if (!made$round$is_last) cat("there will be more than one round: gpuCorStatus() says when the next one is due\n")
 }
@@ -131,20 +135,6 @@ shard_seconds <- function(run, made) {
   if (sample$pairs > 0) seconds * run$pairs / sample$pairs / made$plan$shards else NA_real_
 }
 
-# Returns the number of columns that a shard reads, on average over some shards, and the max bytes of prepared columns.
-shard_needs <- function(run, plan) {
-  n <- plan$shards
-  some <- unique(round(seq(1, n, length.out = min(n, 16))))
-  needs <- vapply(some, FUN.VALUE = c(columns = 0, memory = 0), function(shard) {
-    own <- with_place(with_element(run, use = 0L), shard = c(shard - 1, n)) # as if no value were missing
-    unlist(perform(own, "needs")) # for the first subject
-  })
-  # Finding missing values takes an additional pass.
-  of_all <- if (uses[run$use] == "everything") 0 else sum(ncol(run$x), ncol(run$y))
-  subjects <- max(1, plan$subjects)
-  c(columns = subjects * (mean(needs["columns", ]) + of_all), memory = subjects * max(needs["memory", ]))
-}
-
 #' @rdname gpuCorPlan
 #' @param shard Numbers of shards, from 1; or `"free"`: one shard after another that is neither done nor being computed,
 #'   until there is none. `NULL`: the number of an array job's task (`SLURM_ARRAY_TASK_ID`, `PBS_ARRAY_INDEX`,
@@ -153,7 +143,14 @@ shard_needs <- function(run, plan) {
 gpuCorRun <- function(path, shard = NULL, ...) {
   specs <- specs_of("gpuCorRun", ...)
   plan <- open_plan(path)
-  if (is.null(shard)) shard <- array_task()
+  if (is.null(shard)) { # outside array jobs these variables are missing, "undefined" or 0
+    task <- Sys.getenv(c("SLURM_ARRAY_TASK_ID", "PBS_ARRAY_INDEX", "PBS_ARRAYID", "SGE_TASK_ID", "LSB_JOBINDEX"))
+    if (task[[1L]] == "0") {
+      fail("SLURM_ARRAY_TASK_ID is 0, and shards have numbers from 1; begin the array at 1")
+    }
+    task <- grep("^[1-9][0-9]*$", task, value = TRUE)
+    shard <- if (length(task)) as.numeric(task[[1L]]) else "free"
+  }
   is_free <- identical(shard, "free")
   is_shard <- is_free || (is_numeric(shard) && length(shard) > 0L && all(shard %in% seq_len(plan$shards)))
   check_that(shard, "shard", is_shard, paste0("numbers from 1 to ", plan$shards, ", or \"free\""))
@@ -161,18 +158,6 @@ gpuCorRun <- function(path, shard = NULL, ...) {
   round <- next_round(work)
   if (is_free) run_free(work, round) else run_shards(work, round, as.numeric(shard))
   invisible(gpuCorStatus(path, check = FALSE))
-}
-
-# Returns the task's index in an array job, or "free". Outside array jobs such variables are missing, "undefined" or 0.
-array_task <- function() {
-  for (name in c("SLURM_ARRAY_TASK_ID", "PBS_ARRAY_INDEX", "PBS_ARRAYID", "SGE_TASK_ID", "LSB_JOBINDEX")) {
-    value <- Sys.getenv(name)
-    if (grepl("^[1-9][0-9]*$", value)) return(as.numeric(value))
-    if (name == "SLURM_ARRAY_TASK_ID" && value == "0") {
-      fail(name, " is 0, and shards have numbers from 1; begin the array at 1")
-    }
-  }
-  "free"
 }
 
 #' @rdname gpuCorPlan

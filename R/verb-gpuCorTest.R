@@ -123,7 +123,9 @@ gpuCorTest <- function(x, y = NULL, method = "pearson", use = "everything",
                  call = sys.call())
   design <- run$design
   if (is_one_sided(method) || is_never_negative(method)) alternative <- "greater"
-  work <- test_work(run, max_t$n_perm)
+  # Parts of the progress bar: p values take ten times as long as coefficients, which each permutation has.
+  n_perm <- if (is.null(max_t)) 0 else max_t$n_perm
+  units <- 11 + n_perm
   # A pair's observations are those of both columns, even if "everything" makes its coefficient NA.
   use_of_pairs <- if (uses[run$use] == "everything") match("pairwise.complete.obs", uses) else run$use
   counted <- count_observations(with_element(run, use = use_of_pairs))
@@ -133,14 +135,14 @@ gpuCorTest <- function(x, y = NULL, method = "pearson", use = "everything",
   doubles <- 2 + counted$common + has_own_df + 2 * (!is.null(max_t)) + 2 * (!is.null(conf.level))
   check_run_memory(run, layout_of(run$y, output), "gpuCorTest()",
                    "gpuCorNetwork(p.value = ) and (fdr = ) keep the pairs of small p values only", more = 8 * doubles)
-  r <- all_coefficients(work$coefficients, output)
+  r <- all_coefficients(part_of(run, 0, 1 / units, "coefficients"), output)
   level <- if (alternative == "two.sided") (1 + conf.level) / 2 else conf.level
   # The rule that the engine reads.
   rule <- list(alternative = match(alternative, alternatives) - 1L, log = log.p, min_obs = min_tested(method),
                exact = max_exact(exact, method, design),
                quantile = if (is.null(conf.level)) NA_real_ else stats::qnorm(level),
                triangle = inherits(r, "dist"))
-  found <- tested_pairs(r, work$tests, counted, rule)
+  found <- tested_pairs(r, part_of(run, 1 / units, 10 / units, "p values"), counted, rule)
   warn_few(found$few, length(r))
   least <- max(MIN_OBS, run$min_obs)
   if (rule$min_obs > least && min(found$n, Inf) < rule$min_obs) { # the next lines take memory for all pairs
@@ -157,22 +159,14 @@ gpuCorTest <- function(x, y = NULL, method = "pearson", use = "everything",
                                    names(found))],
       tested_df(found, method, design, counted),
       if (!is.null(max_t)) {
-        list(p.adjusted = adjusted_p(found$testable, r, work$permutations, counted, rule, max_t))
+        permuted <- part_of(run, 11 / units, n_perm / units, "permutation", n_perm)
+        list(p.adjusted = adjusted_p(found$testable, r, permuted, counted, rule, max_t))
       },
       list(method = method, use = uses[run$use], alternative = alternative, log.p = log.p),
       if (!is.null(conf.level)) list(conf.level = conf.level)),
     class = c("gpuCorTest", "gpuTests", "gpuCorResult"),
     adjusted = c(adjustment_of(run), if (!is.null(max_t)) list(max_t = max_t))
   )
-}
-
-# Divides the progress bar: p values take ten times as long as coefficients, and so does each permutation.
-test_work <- function(run, n_perm) {
-  if (is.null(n_perm)) n_perm <- 0
-  units <- 11 + n_perm
-  list(coefficients = part_of(run, 0, 1 / units, "coefficients"),
-       tests = part_of(run, 1 / units, 10 / units, "p values"),
-       permutations = part_of(run, 11 / units, n_perm / units, "permutation", n_perm))
 }
 
 # `pairs`: their number.

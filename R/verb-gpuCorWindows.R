@@ -104,14 +104,23 @@ windows_of_one <- function(run, x, keep, kept, plan) {
   is_pairwise <- uses[run$use] == "pairwise.complete.obs"
   if (is_pairwise && !is.null(run$over$windows$taper)) run <- on_host(run)
   if (!is_pairwise) run <- on_host_if_small(run, run$pairs * run$over$windows$width)
+  ways_out <- function(free) {
+    fewer <- "a larger 'step' makes fewer windows"
+    if (keep == "connectivity") return(fewer)
+    if (keep == "network") return(paste0(fewer, ", and output = \"connectivity\" keeps no edge of them"))
+    max <- floor(free / (8 * run$pairs)) # windows that fit
+    step <- floor((nrow(run$x) - run$over$windows$width) / max) + 1
+    paste0(if (keep == "dist" && max >= 1) paste0("step = ", step, " makes windows that fit, "),
+           if (keep == "dist" && 36 * run$pairs <= free) "output = \"moments\" does, ",
+           "output = \"moments\" with 'density', \"network\" and \"connectivity\" keep nothing of most pairs")
+  }
   if (keep == "dist" && run$pairs > constant("max edges")) {
     fail("output = \"dist\" makes a matrix with a row for each of ", format_count(run$pairs), " pairs, and R has ",
-         "at most ", format_count(constant("max edges")), " in one; ", window_ways_out(run, keep, 0))
+         "at most ", format_count(constant("max edges")), " in one; ", ways_out(0))
   }
   data <- if (is.matrix(run$x) && !is_adjusted_run(run)) 0 else 8 * as.numeric(nrow(run$x)) * ncol(run$x)
   check_memory(data + kept$bytes(run), paste0("output = \"", keep, "\""),
-               paste(n_of(run$pairs, "pair"), "and", n_of(run$over$windows$n, "window")),
-               function(free) window_ways_out(run, keep, free))
+               paste(n_of(run$pairs, "pair"), "and", n_of(run$over$windows$n, "window")), ways_out)
   run <- window_series(run)
   run <- with_values(run, dense_series(run$x))
   run <- with_place(run, doing = list(text = "window", of = run$over$windows$n, rated = FALSE))
@@ -208,19 +217,6 @@ taper_weights <- function(taper, shape, width) {
   weights / max(weights)
 }
 
-# ---- memory
-
-window_ways_out <- function(run, keep, free) {
-  fewer <- "a larger 'step' makes fewer windows"
-  if (keep == "connectivity") return(fewer)
-  if (keep == "network") return(paste0(fewer, ", and output = \"connectivity\" keeps no edge of them"))
-  max <- floor(free / (8 * run$pairs)) # windows that fit
-  step <- floor((nrow(run$x) - run$over$windows$width) / max) + 1
-  paste0(if (keep == "dist" && max >= 1) paste0("step = ", step, " makes windows that fit, "),
-         if (keep == "dist" && 36 * run$pairs <= free) "output = \"moments\" does, ",
-         "output = \"moments\" with 'density', \"network\" and \"connectivity\" keep nothing of most pairs")
-}
-
 # ---- runs
 
 # Returns which pairs of a window are edges, as the engine reads it, or NULL for all. `are_stored`: FALSE if edges are
@@ -236,37 +232,35 @@ window_rule <- function(run, are_stored = TRUE) {
        side = constant(run$criterion$sign), mutual = run$criterion$mutual)
 }
 
-# Missing coefficients are visible with output = "dist".
+# Warns once about all windows that have the same problem.
 warn_of_windows <- function(notes, run, keep) {
-  warn_windows(notes$constant, "the standard deviation is zero", run)
-  warn_windows(notes$fell_back, "Pearson's correlation stands in for a median absolute deviation of zero", run)
+  warn_of <- function(note, what, hint = "") {
+    n <- sum(note$of_window != 0)
+    if (n == 0) return(invisible())
+    columns <- which(note$of_variable > 0)
+    first <- utils::head(columns, 3L)
+    names <- if (is.null(colnames(run$x))) first else colnames(run$x)[first]
+    which <- if (length(columns)) {
+      paste0(length(columns), " of ", n_of(length(note$of_variable), "column"), " of 'x': ",
+             paste(printable(names), "in", vapply(note$of_variable[first], format_count, ""), collapse = ", "),
+             if (length(columns) > 3L) ", ...")
+    } else {
+      "of pairs, in the rows that both columns have"
+    }
+    warning(what, " in ", format_count(n), " of ", n_of(length(note$of_window), "window"), " (", which, ")", hint,
+            call. = FALSE)
+  }
+  warn_of(notes$constant, "the standard deviation is zero")
+  warn_of(notes$fell_back, "Pearson's correlation stands in for a median absolute deviation of zero")
   if (!measure_of(run$method)$ranked) {
-    warn_windows(notes$infinite, "infinite values leave no coefficient", run, paste0("; ", INFINITE_WAY_OUT))
+    warn_of(notes$infinite, "infinite values leave no coefficient", paste0("; ", INFINITE_WAY_OUT))
   }
-  if (keep == "dist") return(invisible())
+  if (keep == "dist") return(invisible()) # shows missing coefficients
   if (uses[run$use] == "everything") {
-    warn_windows(notes$missing, "missing values leave no coefficient", run, "; see 'use'")
+    warn_of(notes$missing, "missing values leave no coefficient", "; see 'use'")
   } else {
-    warn_windows(notes$few, paste(few_words(run$method), "leave no coefficient"), run)
+    warn_of(notes$few, paste(few_words(run$method), "leave no coefficient"))
   }
-}
-
-# Warns once about all windows that have a problem with a variable.
-warn_windows <- function(notes, what, run, hint = "") {
-  n <- sum(notes$of_window != 0)
-  if (n == 0) return(invisible())
-  columns <- which(notes$of_variable > 0)
-  first <- utils::head(columns, 3L)
-  names <- if (is.null(colnames(run$x))) first else colnames(run$x)[first]
-  which <- if (length(columns)) {
-    paste0(length(columns), " of ", n_of(length(notes$of_variable), "column"), " of 'x': ",
-           paste(printable(names), "in", vapply(notes$of_variable[first], format_count, ""), collapse = ", "),
-           if (length(columns) > 3L) ", ...")
-  } else {
-    "of pairs, in the rows that both columns have"
-  }
-  warning(what, " in ", format_count(n), " of ", n_of(length(notes$of_window), "window"), " (", which, ")", hint,
-          call. = FALSE)
 }
 
 # ---- several subjects: each window is a run of all subjects, whose coefficients are combined

@@ -133,6 +133,10 @@ SAME_ALIGNMENT <- 1e-5
 mean_alignment <- function(maps, template) {
   known <- stats::complete.cases(do.call(cbind, c(maps, list(template))))
   own <- lapply(maps, function(map) map[known, , drop = FALSE])
+  rotated <- function(map, to) { # or reflected, to the smallest squared distance (Schoenemann 1966)
+    found <- svd(crossprod(map, to))
+    map %*% tcrossprod(found$u, found$v)
+  }
   mean_of <- function(all) Reduce(`+`, all) / length(all)
   mean <- if (is.null(template)) {
     mean_of(c(own[1L], lapply(own[-1L], rotated, own[[1L]])))
@@ -153,12 +157,6 @@ mean_alignment <- function(maps, template) {
     all
   }
   list(mean = in_all_rows(mean), aligned = lapply(aligned, in_all_rows))
-}
-
-# Returns a matrix rotated or reflected so that its squared distance from `to` is smallest (Schoenemann 1966).
-rotated <- function(map, to) {
-  found <- svd(crossprod(map, to))
-  map %*% tcrossprod(found$u, found$v)
 }
 
 # Returns a dgCMatrix that has the weights of row i in column i, without the diagonal.

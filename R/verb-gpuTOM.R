@@ -81,7 +81,7 @@ gpuTOM <- function(x, power = 6, type = c("unsigned", "signed", "signed hybrid")
                   check_flag(replaceMissingAdjacencies, "replaceMissingAdjacencies"))
   rule <- rules[[1L]]
   output <- check_choice(output, c("dist", "matrix", "network"), "output")
-  calibration <- check_choice(calibration, calibrations, "calibration")
+  calibration <- check_choice(calibration, c("none", "single quantile"), "calibration")
   TOMType <- rule$names$TOMType
   features_of("gpuTOM", specs, environment(), `list of subjects` = is_subjects(x))
   criterion <- Filter(Negate(is.null), list(threshold = threshold, density = density, k = k))
@@ -131,33 +131,33 @@ tom_of_all <- function(run, output) {
 overlap_of_network <- function(x, rule, is_plain, threads) {
   check_slots(x, "x")
   if (!is(x, "gpuCorNetwork")) x <- as(as(x, "dMatrix"), "CsparseMatrix")
-  values <- network_adjacencies(x, rule, is_plain)
+  if (is(x, "gpuCorNetwork")) {
+    unsigned <- abs(x@x)^rule$power
+    values <- if (rule$keeps_sign) {
+      unsigned * sign(x@x)
+    } else {
+      switch(rule$names$type, unsigned = unsigned, signed = ((1 + x@x) / 2)^rule$power,
+             `signed hybrid` = pmax(x@x, 0)^rule$power)
+    }
+  } else {
+    if (!is_plain) {
+      fail("'power' and 'type' are for coefficients, and 'x' is a ", class(x)[1L],
+           ", whose entries are adjacencies; leave them out")
+    }
+    lowest <- if (rule$keeps_sign) -1 else 0
+    values <- x@x
+    bad <- which(is.na(values) | values > 1 | values < lowest)
+    if (length(bad)) {
+      fail("adjacencies are numbers from ", lowest, " to 1 with TOMType = \"", rule$names$TOMType, "\"; 'x' has ",
+           format(values[bad[1L]]))
+    }
+  }
   edges <- methods::new("dsCMatrix", Dim = x@Dim, Dimnames = x@Dimnames, uplo = x@uplo, p = x@p, i = x@i,
                         x = as.numeric(values))
   if (edges@uplo == "L") edges <- Matrix::t(edges)
   all <- as(edges, "generalMatrix")
   edges@x <- checked(.Call(r_sparse_overlap, edges@p, edges@i, all@p, all@i, all@x, rule, threads))
   edges
-}
-
-# Returns the adjacency of each entry.
-network_adjacencies <- function(x, rule, is_plain) {
-  if (is(x, "gpuCorNetwork")) {
-    if (rule$keeps_sign) return(abs(x@x)^rule$power * sign(x@x))
-    return(switch(rule$names$type, unsigned = abs(x@x), signed = (1 + x@x) / 2,
-                  `signed hybrid` = pmax(x@x, 0))^rule$power)
-  }
-  if (!is_plain) {
-    fail("'power' and 'type' are for coefficients, and 'x' is a ", class(x)[1L],
-         ", whose entries are adjacencies; leave them out")
-  }
-  lowest <- if (rule$keeps_sign) -1 else 0
-  bad <- which(is.na(x@x) | x@x > 1 | x@x < lowest)
-  if (length(bad)) {
-    fail("adjacencies are numbers from ", lowest, " to 1 with TOMType = \"", rule$names$TOMType, "\"; 'x' has ",
-         format(x@x[bad[1L]]))
-  }
-  x@x
 }
 
 # ---- several data sets, combined pair by pair
@@ -175,8 +175,6 @@ check_consensus <- function(x, combine, probs, calibration, calibrationQuantile)
   if (combine == "quantile") how$probs <- check_fraction(probs, "probs", zero = TRUE)
   how
 }
-
-calibrations <- c("none", "single quantile")
 
 # Returns a list with one power, or one per data set.
 powers_of_sets <- function(power, x) {
@@ -220,12 +218,6 @@ consensus_overlap <- function(x, how, rules, output, specs, method, use, call) {
   })
   scales <- if (how$calibration == "none") rep(1, length(sets)) else scaling_powers(overlaps, how$calibrationQuantile)
   fraction <- if (how$combine == "min") 0 else how$probs
-  tom <- checked(.Call(r_combine_overlaps, overlaps, scales, fraction, attr(overlaps[[1L]], "Size"),
-                       consensus_attributes(overlaps, rules, how, scales), runs[[1L]]$place$threads))
-  if (output == "matrix") as.matrix(tom) else tom
-}
-
-consensus_attributes <- function(overlaps, rules, how, scales) {
   attributes <- attributes(overlaps[[1L]])
   attributes$n_obs <- sum(vapply(overlaps, attr, 0, "n_obs"))
   powers <- vapply(rules, `[[`, 0, "power")
@@ -234,7 +226,9 @@ consensus_attributes <- function(overlaps, rules, how, scales) {
   attributes$combine <- how$combine
   attributes$probs <- how$probs
   attributes$scales <- if (any(scales != 1)) scales
-  attributes
+  tom <- checked(.Call(r_combine_overlaps, overlaps, scales, fraction, attributes$Size, attributes,
+                       runs[[1L]]$place$threads))
+  if (output == "matrix") as.matrix(tom) else tom
 }
 
 # Returns the powers that give all overlaps the first one's quantile. As WGCNA, which uses these numbers of pairs and
