@@ -58,14 +58,6 @@ compare_all <- function(run, error, maxima, scores = NULL) {
   )
 }
 
-# Adds tests to the entries of a network of differences; a network of t gets its differences.
-with_difference_tests <- function(rows, run) {
-  tests <- group_tests(part_of(run, 1, 0, "tests of the edges"), rows)
-  rows$tests <- c(list(max = 1, p.value = p_of_tests(tests)), tests[c("statistic", "df")])
-  if (run$x$name == "t as coefficient") rows$x <- tanh(tests$difference) # rows of DIFFERENCE have it
-  rows
-}
-
 # ---- gain and loss: each group's own coefficients
 
 # Returns list(r.x, r.y, class) of the entries of rows, or of all pairs without rows: each group's coefficient, tanh of

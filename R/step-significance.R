@@ -258,6 +258,14 @@ keep_by_scores <- function(rows, run, significance, cut, pairs = NULL) {
   rows
 }
 
+# Adds tests to the entries of a network of differences; a network of t gets its differences.
+with_difference_tests <- function(rows, run) {
+  tests <- group_tests(part_of(run, 1, 0, "tests of the edges"), rows)
+  rows$tests <- c(list(max = 1, p.value = p_of_tests(tests)), tests[c("statistic", "df")])
+  if (run$x$name == "t as coefficient") rows$x <- tanh(tests$difference) # rows of DIFFERENCE have it
+  rows
+}
+
 # Returns list(scores, few). Scores are |z| if all pairs have the same observations and degrees of freedom, otherwise
 # -log(p). `few`: number of pairs with a coefficient of 1 or -1 from very few observations.
 edge_scores <- function(rows, run, significance) {
