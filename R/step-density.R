@@ -33,7 +33,7 @@ strongest_edges <- function(run, k, min_weight) {
 density_thresholds <- function(run) {
   run <- with_criterion(run, stays = "counted")
   values <- run$criterion$value
-  if (are_few(run)) {
+  if (edges_of_density(max(values), run$pairs) <= MAX_STORED) {
     edges <- density_edges(run)
     levels <- density_levels(edges, values, run)
     store_free(edges)
@@ -51,8 +51,6 @@ density_thresholds <- function(run) {
 density_levels <- function(edges, values, run) {
   vapply(values, function(density) store_rank(edges, edges_of_density(density, run$pairs), run), 0)
 }
-
-are_few <- function(run) edges_of_density(max(run$criterion$value), run$pairs) <= MAX_STORED
 
 # Max number of edges to store for thresholds alone: at 12 bytes and with some surplus, half a gigabyte.
 MAX_STORED <- 2^25

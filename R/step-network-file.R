@@ -242,7 +242,6 @@ create_dataset <- function(h5, name, type, space, ...) {
   id
 }
 
-# Writes a complete dataset.
 write_dataset <- function(h5, name, type, value, scalar = FALSE, encoding = NULL) {
   space <- data_space(value, scalar)
   on.exit(rhdf5::H5Sclose(space))

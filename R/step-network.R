@@ -37,9 +37,11 @@ FIND_SEVERAL <- list(
   }
 )
 
-# Returns list(name, value) of the only criterion in `given`. `several`: TRUE if it may have several values.
-check_criterion <- function(given, several = TRUE) {
+# Returns list(name, value) of the only criterion in `given`. `several`: TRUE if it may have several values; `required`:
+# FALSE if there may be none, for NULL.
+check_criterion <- function(given, several = TRUE, required = TRUE) {
   given <- Filter(Negate(is.null), given)
+  if (!length(given) && !required) return(NULL)
   if (!length(given)) fail_value("which pairs are edges? give one of ", listed(CRITERIA, "or"))
   name <- names(given)
   check <- if (name == "k") {

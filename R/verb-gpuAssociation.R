@@ -77,8 +77,7 @@ gpuAssociation <- function(x, traits, p.value = NULL, fdr = NULL, method = "pear
   has_factors <- length(traits$factors) > 0L
   found <- features_of("gpuAssociation", specs, environment())
   check_together(found, if (has_factors) "several levels")
-  criterion <- Filter(Negate(is.null), list(p.value = p.value, fdr = fdr))
-  criterion <- if (length(criterion)) check_criterion(criterion)
+  criterion <- check_criterion(list(p.value = p.value, fdr = fdr), required = FALSE)
   max_t <- max_t_of(specs$permutation)
   # The functions that are called name the traits 'y'.
   if (is.null(criterion) || has_factors || !is.null(max_t)) {

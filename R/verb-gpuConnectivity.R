@@ -89,9 +89,7 @@ gpuConnectivity <- function(x, y = NULL, threshold = NULL, density = NULL, power
     fail("'", many, "' has ", given[[many]], " values; ask for at most ", max[[many]],
          if (many == "power") " at a time")
   }
-  criterion <- if (!is.null(threshold) || !is.null(density)) {
-    check_criterion(list(threshold = threshold, density = density))
-  }
+  criterion <- check_criterion(list(threshold = threshold, density = density), required = FALSE)
   check_matrix_like(x, COLUMNS)
   run <- new_run(found, specs, x, y, method, use, criterion, sign, takes = "subjects", pairs = pairs)
   sums <- connectivity_sums(run, wanted)
@@ -101,12 +99,9 @@ gpuConnectivity <- function(x, y = NULL, threshold = NULL, density = NULL, power
 
 # ---- what is wanted
 
-# Returns the centrality measures that are sums over pairs, which the eigenvector is not.
-summed_maps <- function(wanted) setdiff(wanted$maps, "eigenvector")
-
-# Returns TRUE if sums include pairs that are no edges.
+# Returns TRUE if sums include pairs that are no edges. The eigenvector is no sum over pairs.
 is_any_pair_wanted <- function(wanted) {
-  length(wanted$power) > 0L || wanted$histogram || length(summed_maps(wanted)) > 0L
+  length(wanted$power) > 0L || wanted$histogram || !all(wanted$maps == "eigenvector")
 }
 
 types <- c("unsigned", "signed", "signed hybrid")
@@ -121,7 +116,8 @@ connectivity_sums <- function(run, wanted) {
   if (identical(run$criterion$name, "density")) {
     first <- at_pass(run, 1, 2, "threshold of the density")
     second <- at_pass(run, 2, 2, "sums")
-    if (!is.null(run$y) || !(are_few(run) || has_eigenvector)) {
+    has_few_edges <- edges_of_density(max(run$criterion$value), run$pairs) <= MAX_STORED
+    if (!is.null(run$y) || !(has_few_edges || has_eigenvector)) {
       sums <- connectivity_passes(second, density_thresholds(first), wanted)
     } else if (is_any_pair_wanted(wanted)) {
       edges <- edge_sums(first, wanted)
@@ -171,7 +167,7 @@ with_edges <- function(sums, edges) {
 connectivity_pass <- function(run, min_weight, wanted) {
   ascending <- order(wanted$power)
   levels <- sort(unique(min_weight))
-  maps <- summed_maps(wanted)
+  maps <- setdiff(wanted$maps, "eigenvector")
   rule <- list(side = constant(run$criterion$sign), min_weight = if (is.null(min_weight)) 2 else levels[1L],
                similarity = constant(wanted$type), steps = even_steps(diff(c(0, wanted$power[ascending]))),
                histogram = wanted$histogram, levels = as.numeric(levels), maps = sum(vapply(maps, constant, 0)))

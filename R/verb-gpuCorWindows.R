@@ -69,14 +69,13 @@ gpuCorWindows <- function(x, width, step = 1, taper = c("none", "gaussian"), sha
   check_matrix_like(x, COLUMNS)
   sign <- check_choice(sign, signs, "sign")
   found <- features_of("gpuCorWindows", specs, environment(), `list of subjects` = is_subjects(x))
-  criterion <- Filter(Negate(is.null), list(threshold = threshold, density = density, k = k))
   criterion <- if (output == "moments" && !is.null(threshold)) {
     # Coefficients in [-1, 1] have a standard deviation of at most sqrt(2), for two windows.
     check_that(threshold, "threshold", is_number_within(threshold, 0, sqrt(2)),
                "a standard deviation, a number from 0 to sqrt(2)")
     list(name = "threshold", value = as.numeric(threshold))
-  } else if (length(criterion)) {
-    check_criterion(criterion, several = FALSE)
+  } else {
+    check_criterion(list(threshold = threshold, density = density, k = k), several = FALSE, required = FALSE)
   }
   kept <- WINDOW_RESULTS[[if (output == "moments" && !is.null(criterion)) "varying" else output]]
   plan <- function(n_obs) {

@@ -84,8 +84,7 @@ gpuTOM <- function(x, power = 6, type = c("unsigned", "signed", "signed hybrid")
   calibration <- check_choice(calibration, c("none", "single quantile"), "calibration")
   TOMType <- rule$names$TOMType
   features_of("gpuTOM", specs, environment(), `list of subjects` = is_subjects(x))
-  criterion <- Filter(Negate(is.null), list(threshold = threshold, density = density, k = k))
-  criterion <- if (length(criterion)) check_criterion(criterion, several = FALSE)
+  criterion <- check_criterion(list(threshold = threshold, density = density, k = k), FALSE, required = FALSE)
   how <- check_consensus(x, combine, probs, calibration, calibrationQuantile)
   if (isS4(x) && is(x, "sparseMatrix") && is(x, "symmetricMatrix")) {
     if (!is.null(criterion)) fail("'", criterion$name, "' is for data; of a network all edges' overlaps are returned")
