@@ -213,7 +213,7 @@ need_packages <- function(packages, what) {
 }
 
 # Returns the end of a message about an invalid setting: the option or environment variable that set it, and what
-# happens `without` it. `found`: the result of run_settings(), or NULL if the setting has no argument.
+# happens `without` it. `found`: all settings of a run, or NULL if the setting has no argument.
 where_from <- function(name, found, without) {
   if (name %in% attr(found, "given")) return(paste0("; leave it out for ", without))
   option <- paste0("gpucor.", name)

@@ -37,8 +37,6 @@ measures_in_words <- function() {
   listed(setdiff(engine$measures, c("given", GROUP_METHODS)), "or", quote = "\"")
 }
 
-method_code <- function(method) match(method, engine$measures) - 1L
-
 method_title <- function(method) measure_of(method)$title
 
 # Returns the title within a sentence.
@@ -94,19 +92,6 @@ signs <- c("absolute", "positive", "negative")
 
 # Returns the weights by which coefficients are compared.
 weights_of <- function(values, sign) switch(sign, absolute = abs(values), positive = values, negative = -values)
-
-# Returns the sign of the pairs that are edges.
-check_sign <- function(sign, method) {
-  sign <- check_choice(sign, signs, "sign")
-  if (!is_one_sided(method)) return(sign)
-  positive_sign(sign, paste0("method = \"", method, "\""), "whose negative coefficients are no evidence of dependence")
-}
-
-# Returns the only sign of edges by `what`, an argument as text; `why`: words for the message.
-positive_sign <- function(sign, what, why) {
-  if (sign == "negative") fail("sign = \"negative\" has no meaning for ", what, ", ", why, "; leave it out")
-  "positive"
-}
 
 # Returns the sign of the coefficients with small p values.
 tested_sign <- function(method) if (is_one_sided(method)) "positive" else "absolute"

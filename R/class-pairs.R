@@ -81,8 +81,8 @@ all_pairs <- function(n, names) {
 #' @export
 as.matrix.allPairs <- function(x, ...) {
   check_memory(8 * as.numeric(size_of(x))^2, "the matrix", n_of(size_of(x), "variable"), "r[i, j] reads a part of it")
-  values <- .Call(r_unfold, x, size_of(x), attr(x, "diagonal"), FALSE, choose_threads(setting(NULL, "threads")))
-  if (is.list(values)) stop_run(values)
+  threads <- choose_threads(setting(NULL, "threads"))
+  values <- checked(.Call(r_unfold, x, size_of(x), attr(x, "diagonal"), FALSE, threads))
   dimnames(values) <- dimnames(x)
   values
 }
@@ -223,7 +223,7 @@ GPUTOOLS_PARTS <- c("coefficients", "pairs", "ts", "p.value")
     if (n_obs <= EXACT_UNTOLD[[method]]) {
       need_tests("with so few observations they follow from the ties of the data, too")
     }
-    ts[] <- p_of_r(r, .Call(r_distribution, method_code("spearman"), n_obs, FALSE, NA_real_), 1L)
+    ts[] <- p_of_r(r, .Call(r_distribution, "spearman", n_obs, FALSE, NA_real_), 1L)
   } else {
     ts[] <- 2 * stats::pt(-abs(ts), df)
     ts[n < min_tested(method)] <- NA

@@ -332,18 +332,6 @@ check_band <- function(bandpass, tr, may_be_one = FALSE) {
 # Max plausible seconds between volumes of an image.
 LONG_TR <- 20
 
-# By default, tr is that of the image that x was read from.
-with_own_tr <- function(asked, own) {
-  if (is.null(asked$bandpass) || !is_number(own)) return(asked)
-  if (is.null(asked$tr)) asked$tr <- own
-  is_same <- !is_numeric(asked$tr) || isTRUE(all.equal(as.numeric(asked$tr), as.numeric(own), tolerance = 1e-3))
-  if (!is_same) {
-    warn("gpuCorTime", "'tr' is ", format(asked$tr), " s, and attr(x, \"tr\") is ", format(own),
-         " s; leave 'tr' out to use that of 'x'")
-  }
-  asked
-}
-
 # ---- the basis of all regressors
 
 # Returns the design with the basis of its regressors, and with weights 0 for observations that miss regressors.

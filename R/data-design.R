@@ -11,8 +11,15 @@ with_design <- function(run, tests = FALSE) {
     needs_double <- any(vapply(run$x$designs, function(design) isTRUE(design$in_double), NA)) # for partial correlations
     return(if (needs_double) with_element(run, in_double = TRUE) else run)
   }
-  tr <- attr(run$x, "tr")
-  run <- with_element(run, asked = with_own_tr(asked, if (is.null(tr)) attr(run$y, "tr") else tr))
+  own <- attr(run[[if (is.null(attr(run$x, "tr"))) "y" else "x"]], "tr") # of the image that x was read from
+  if (!is.null(asked$bandpass) && is_number(own)) {
+    if (is.null(asked$tr)) asked$tr <- own
+    if (is_numeric(asked$tr) && !isTRUE(all.equal(as.numeric(asked$tr), as.numeric(own), tolerance = 1e-3))) {
+      warn("gpuCorTime", "'tr' is ", format(asked$tr), " s, and attr(x, \"tr\") is ", format(own),
+           " s; leave 'tr' out to use that of 'x'")
+    }
+  }
+  run <- with_element(run, asked = asked)
   with_made(run, noted(run$place, "design", function() {
     design <- designed(run, tests)
     if (isTRUE(asked$partial)) design_with_partial(with_made(run, design), tests) else design
@@ -53,10 +60,10 @@ designed <- function(run, tests) {
   check_together(found, facts_of(run), words_of(run$method))
   design <- run$design
   told <- design$adjusted
-  if (has_worth(design)) { # as far as all pairs share it
+  if (!is_kind(design, "precision")) { # the effective number of observations, as far as all pairs share it
     counts <- if (is.null(design$weights)) rep(TRUE, nrow(run$x)) else design$weights > 0
     if (drops_observations(run)) counts <- counts & complete_observations(run)
-    told$effective <- worth_of(design, design$weights[counts], sum(counts))
+    told$effective <- effective_n(design, list(n_obs = sum(counts), observed = which(counts) - 1L))
   }
   design$adjusted <- if (length(told)) told[intersect(c(unlist(REGRESSION), ADJUSTED), names(told))]
   design

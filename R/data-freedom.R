@@ -50,24 +50,17 @@ kind_code <- function(asked, method, scaled) {
 
 is_kind <- function(design, kind) identical(design$worth, match(kind, WEIGHT_KINDS) - 1L)
 
-# Returns the effective number of n observations with these weights (NULL: all are 1). design$unit: the given weight
-# that design_with_weights() made 1.
-worth_of <- function(design, weights, n) {
-  if (is_kind(design, "frequency")) return(design$unit * if (is.null(weights)) n else sum(weights))
-  if (is_kind(design, "importance")) sum(weights)^2 / sum(weights^2) else n
-}
-
 # Returns TRUE if positive weights differ.
 is_graded <- function(design) any(design$weights > 0 & design$weights < 1)
 
-# Returns TRUE if the effective number of observations may differ from their number.
-has_worth <- function(design) is_kind(design, "frequency") || is_kind(design, "importance")
-
-# Returns the effective number of the observations that count_observations() counted.
+# Returns the effective number of the observations that count_observations() counted. design$unit: the given weight that
+# design_with_weights() made 1.
 effective_n <- function(design, counted) {
   weights <- design$weights
-  if (!is.null(counted$observed)) weights <- weights[counted$observed[seq_len(counted$n_obs)] + 1L]
-  worth_of(design, weights, counted$n_obs)
+  n <- counted$n_obs
+  if (!is.null(counted$observed)) weights <- weights[counted$observed[seq_len(n)] + 1L]
+  if (is_kind(design, "frequency")) return(design$unit * if (is.null(weights)) n else sum(weights))
+  if (is_kind(design, "importance")) sum(weights)^2 / sum(weights^2) else n
 }
 
 # Min autocorrelation at lag 1, of data that are known to be series or of others, above which p values of independent

@@ -50,12 +50,21 @@ new_run <- function(found, specs, x, y, method, use, criterion = NULL, sign = NU
                   combination = unclass(specs$subjects),
                   call = if (is.null(place$replay)) call else place$replay$call, ...)
   run <- with_criterion(run, name = criterion$name, value = criterion$value, max_t = if (!is.null(criterion)) max_t)
-  if (!is.null(sign)) run <- with_criterion(run, sign = check_sign(sign, run$method))
+  sign <- if (!is.null(sign)) check_choice(sign, signs, "sign")
   if (identical(takes, "later")) return(run)
-  run <- with_data(run, x, y, takes, tests)
-  if (!is.null(sign) && is_combined(run$x) && run$x$name %in% RELIABILITY) {
-    what <- paste0("combine = \"", run$x$name, "\"")
-    run <- with_criterion(run, sign = positive_sign(run$criterion$sign, what, "whose negative values are not reliable"))
+  run <- with_criterion(with_data(run, x, y, takes, tests), sign = sign)
+  # Measures and combinations whose negative values are no evidence of an edge.
+  only_positive <- if (is_one_sided(run$method)) {
+    c(paste0("method = \"", run$method, "\""), "negative coefficients are no evidence of dependence")
+  } else if (is_combined(run$x) && run$x$name %in% RELIABILITY) {
+    c(paste0("combine = \"", run$x$name, "\""), "negative values are not reliable")
+  }
+  if (!is.null(sign) && !is.null(only_positive)) {
+    if (sign == "negative") {
+      fail("sign = \"negative\" has no meaning for ", only_positive[1L], ", whose ", only_positive[2L],
+           "; leave it out")
+    }
+    run <- with_criterion(run, sign = "positive")
   }
   run <- with_design(run, tests)
   if (tests && (is.null(max_t) || max_t$how == "permutation")) warn_series(run, x)

@@ -6,8 +6,10 @@ values_of_pairs <- function(run, layout, attributes = list()) {
   result <- perform(run, "cor", layout, attributes)
   # Like stats::cor(), checks single columns only in pairwise computations.
   is_looked_at <- result$zero_sd > 0 || uses[run$use] == "pairwise.complete.obs"
-  if (is_looked_at) warn_constant(result, run) else if (result$flags > 0L) warn_fallback(result, run)
-  if (is_looked_at || result$flags > 0L) warn_infinite(result, run)
+  if (is_looked_at || result$flags > 0L) {
+    warn_constant(result, run, is_looked_at)
+    warn_infinite(result, run)
+  }
   result$values
 }
 
@@ -24,22 +26,19 @@ perform <- function(run, what, ...) {
 ENTRIES <- c("cor", "edges", "neighbours", "histogram", "connectivity")
 
 call_engine <- function(entry, run, arguments) {
-  .Call(r_run, entry, run, method_code(run$method), arguments)
+  .Call(r_run, entry, run, arguments)
 }
 
 # Returns f(); in a plan, the value of f() when the plan was made. `kind`: "design" or "sample".
 noted <- function(place, kind, f) if (is.null(place$replay)) f() else place$replay$take_note(kind, f)
 
-# Returns the engine's result, or raises its error as an R error.
+# Returns the engine's result, or raises its error as an R error. An interrupt that it noticed is R's own.
 checked <- function(result) {
-  if (is.list(result) && !is.null(result$status)) stop_run(result)
-  lost <- attr(result, "lost")
-  if (!is.null(lost)) warning("a GPU failed, and others did its work: ", lost, call. = FALSE)
-  result
-}
-
-# An interrupt that the engine noticed is raised as R's own.
-stop_run <- function(result) {
+  if (!is.list(result) || is.null(result$status)) {
+    lost <- attr(result, "lost")
+    if (!is.null(lost)) warning("a GPU failed, and others did its work: ", lost, call. = FALSE)
+    return(result)
+  }
   if (result$status == constant("interrupted")) {
     signalCondition(structure(class = c("interrupt", "condition"), list(message = "interrupted", call = NULL)))
     invokeRestart("abort")
@@ -62,17 +61,6 @@ describe_flagged <- function(result, flag, run) {
     paste0(length(which), " of ", length(flags), what, " of '", name, "': ",
            paste(printable(first), collapse = ", "), if (length(which) > 3L) ", ...")
   }))
-}
-
-# Warns about columns for which another measure was used. "fell back" is the highest flag, hence >=.
-warn_fallback <- function(result, run) {
-  flag <- as.raw(constant("fell back"))
-  if (!any(result$x_flags >= flag) && !any(result$y_flags >= flag)) return(invisible())
-  text <- describe_flagged(result, "fell back", run)
-  if (length(text)) {
-    warning("the median absolute deviation is zero, and Pearson's correlation stands in (",
-            paste(text, collapse = "; "), ")", call. = FALSE)
-  }
 }
 
 # Warns about columns without coefficients, for results that cannot hold NA.
@@ -122,16 +110,21 @@ warn_infinite <- function(result, run) {
 
 INFINITE_WAY_OUT <- "log2(0) is -Inf, and log2(x + 1) of counts is finite"
 
-warn_constant <- function(result, run) {
-  text <- describe_flagged(result, "constant", run)
-  if (!length(text) && isTRUE(result$zero_sd > 0)) {
+# Warns about constant columns, unless nobody looks at them, and about those for which another measure was used.
+warn_constant <- function(result, run, is_looked_at = TRUE) {
+  text <- if (is_looked_at) describe_flagged(result, "constant", run)
+  if (is_looked_at && !length(text) && isTRUE(result$zero_sd > 0)) {
     text <- paste0(format_count(result$zero_sd), if (result$zero_sd > 1) " pairs" else " pair",
                    ": a column is constant in the rows that both have")
   }
   if (length(text)) {
     warning("the standard deviation is zero (", paste(text, collapse = "; "), ")", call. = FALSE)
   }
-  warn_fallback(result, run)
+  text <- describe_flagged(result, "fell back", run)
+  if (length(text)) {
+    warning("the median absolute deviation is zero, and Pearson's correlation stands in (",
+            paste(text, collapse = "; "), ")", call. = FALSE)
+  }
 }
 
 # Returns the number of observations, and whether it differs among pairs (see src/r/shard.c).

@@ -38,26 +38,9 @@ RUN_NAMES <- c(RUN_SETTINGS, OLD_SETTING, THREAD_LIMITS)
 RUN_OPTIONS <- c(paste0("gpucor.", c(RUN_SETTINGS, OLD_SETTING)), rep("", length(THREAD_LIMITS)))
 RUN_VARIABLES <- c(paste0("GPUCOR_", toupper(c(RUN_SETTINGS, OLD_SETTING))), THREAD_LIMITS)
 
-# Returns all run settings; attribute "given" names the arguments in `given`, which override options and variables.
-run_settings <- function(given) {
-  found <- .Call(r_settings, RUN_OPTIONS, RUN_VARIABLES, RUN_NAMES)
-  for (k in attr(found, "variables")) {
-    if (k <= length(RUN_SETTINGS)) found[[k]] <- from_environment(found[[k]], RUN_SETTINGS[k])
-  }
-  if (length(given)) {
-    found[names(given)] <- given
-    attr(found, "given") <- names(given)
-  }
-  if (!is.null(found[[OLD_SETTING]])) {
-    fail("setting 'keep' is now 'keep_memory'; use option gpucor.keep_memory in place of gpucor.keep, or environment ",
-         "variable GPUCOR_KEEP_MEMORY in place of GPUCOR_KEEP")
-  }
-  found
-}
-
 precisions <- c("single", "double")
 
-# Returns the value of a setting as the engine reads it, or stops. `found`: from run_settings(), or NULL; `backend`:
+# Returns the value of a setting as the engine reads it, or stops. `found`: all settings of a run, or NULL; `backend`:
 # unless it is "cpu", devices must exist.
 check_setting <- function(name, value, found = NULL, backend = "cpu") {
   from <- function(without) where_from(name, found, without)
@@ -78,7 +61,19 @@ check_setting <- function(name, value, found = NULL, backend = "cpu") {
 # gpuControl().
 new_place <- function(control) {
   control <- unclass(control)
-  found <- run_settings(control[names(control) %in% RUN_SETTINGS])
+  found <- .Call(r_settings, RUN_OPTIONS, RUN_VARIABLES, RUN_NAMES)
+  for (k in attr(found, "variables")) {
+    if (k <= length(RUN_SETTINGS)) found[[k]] <- from_environment(found[[k]], RUN_SETTINGS[k])
+  }
+  given <- control[names(control) %in% RUN_SETTINGS] # these override options and variables
+  if (length(given)) {
+    found[names(given)] <- given
+    attr(found, "given") <- names(given)
+  }
+  if (!is.null(found[[OLD_SETTING]])) {
+    fail("setting 'keep' is now 'keep_memory'; use option gpucor.keep_memory in place of gpucor.keep, or environment ",
+         "variable GPUCOR_KEEP_MEMORY in place of GPUCOR_KEEP")
+  }
   backend <- choose_backend(found$backend, found)
   set <- list(devices = state$devices, memory = 0, progress = interactive(), keep_memory = -1)
   for (name in names(set)) {
@@ -134,7 +129,7 @@ check_devices <- function(devices, name, backend = "cuda", hint = "") {
   as.integer(check_that(devices, name, ok, paste0("a GPU's number, ", range, ", several of them, or \"all\""), hint))
 }
 
-# `found`: from run_settings(), or read here.
+# `found`: all settings of a run, or read here.
 choose_threads <- function(threads, found = .Call(r_settings, RUN_OPTIONS, RUN_VARIABLES, RUN_NAMES)) {
   if (!is.null(threads)) return(check_setting("threads", threads, found))
   cores <- attr(found, "cores")

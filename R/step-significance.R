@@ -65,7 +65,7 @@ significance_of <- function(run) {
   found <- count_observations(run)
   n <- found$n_obs
   of_ranks <- function(n, exact, quotient = NA_real_) {
-    checked(.Call(r_distribution, method_code(run$method), n, exact, quotient))
+    checked(.Call(r_distribution, run$method, n, exact, quotient))
   }
   rule <- list(exact = max_exact(NULL, run$method, run$design), min_obs = min_tested(run$method))
   df <- degrees_of_freedom(run, found, max(rule$min_obs, run$min_obs))

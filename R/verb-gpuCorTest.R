@@ -129,9 +129,10 @@ gpuCorTest <- function(x, y = NULL, method = "pearson", use = "everything",
   # A pair's observations are those of both columns, even if "everything" makes its coefficient NA.
   use_of_pairs <- if (uses[run$use] == "everything") match("pairwise.complete.obs", uses) else run$use
   counted <- count_observations(with_element(run, use = use_of_pairs))
-  if (has_worth(design)) degrees_of_freedom(run, counted) # or stops
+  has_worth <- is_kind(design, "frequency") || is_kind(design, "importance")
+  if (has_worth) degrees_of_freedom(run, counted) # or stops
   # A statistic and a p value, n and df if they differ among pairs, and two more each for maxT and confidence intervals.
-  has_own_df <- identical(design$df, "bartlett") || (counted$common && is.null(design$df) && has_worth(design))
+  has_own_df <- identical(design$df, "bartlett") || (counted$common && is.null(design$df) && has_worth)
   doubles <- 2 + counted$common + has_own_df + 2 * (!is.null(max_t)) + 2 * (!is.null(conf.level))
   check_run_memory(run, layout_of(run$y, output), "gpuCorTest()",
                    "gpuCorNetwork(p.value = ) and (fdr = ) keep the pairs of small p values only", more = 8 * doubles)

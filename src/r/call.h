@@ -27,7 +27,7 @@
 /* The formatter would make columns of these lists. */
 /* clang-format off */
 #define R_ENTRIES(ENTRY) \
-    /* job.c */ ENTRY(r_run, 4) ENTRY(r_stages, 0) ENTRY(r_set_shared_steps, 1) \
+    /* job.c */ ENTRY(r_run, 3) ENTRY(r_stages, 0) ENTRY(r_set_shared_steps, 1) \
     /* cor.c */ ENTRY(r_unfold, 5) \
     /* network.c */ ENTRY(r_store, 4) \
     /* edges.c */ ENTRY(r_sorted_edges, 5) ENTRY(r_rates, 3) ENTRY(r_prune, 5) \
@@ -105,7 +105,7 @@ SEXP r_element(SEXP list, const char *name);
 /* What the engine reads of a run (R/data-run.R says what each is) and of its place (R/run-settings.R). All stay R's. */
 /* clang-format off */
 #define R_RUN_ELEMENTS(ELEMENT) \
-    ELEMENT(x) ELEMENT(y) ELEMENT(mask) ELEMENT(design) ELEMENT(use) ELEMENT(in_double) ELEMENT(min_obs) \
+    ELEMENT(x) ELEMENT(y) ELEMENT(mask) ELEMENT(design) ELEMENT(method) ELEMENT(use) ELEMENT(in_double) ELEMENT(min_obs) \
         ELEMENT(information) ELEMENT(overlap) ELEMENT(distance) ELEMENT(place)
 #define R_PLACE_ELEMENTS(ELEMENT) \
     ELEMENT(backend) ELEMENT(devices) ELEMENT(threads) ELEMENT(memory) ELEMENT(progress) ELEMENT(keep) \

@@ -48,7 +48,15 @@ static int prepares_all_pairs(const r_job *q) {
     return prepares_pairs(q, q->job.design);
 }
 
-static void parse(r_job *q, SEXP list, SEXP method) {
+const gcor_measure *r_measure(SEXP method) {
+    const char *name = TYPEOF(method) == STRSXP && Rf_xlength(method) == 1 ? CHAR(STRING_ELT(method, 0)) : "";
+    int k = 0;
+    while (gcor_measure_at(k) && strcmp(gcor_measure_at(k)->name, name) != 0) k++;
+    if (!gcor_measure_at(k)) r_error("there is no measure \"%s\"", name);
+    return gcor_measure_at(k);
+}
+
+static void parse(r_job *q, SEXP list) {
     const r_run_elements run = r_run_of(list);
     const int many = r_is_subjects(run.x), has_y = !Rf_isNull(run.y);
     *q = (r_job){.data = run.x, .is_distance = Rf_asLogical(run.distance), .place = r_place_of(run.place)};
@@ -63,7 +71,7 @@ static void parse(r_job *q, SEXP list, SEXP method) {
     q->part = r_part_parse(q->place);
     q->job = (gcor_job){.x = &q->x.source,
                         .y = has_y ? &q->y.source : NULL,
-                        .measure = gcor_measure_at(Rf_asInteger(method)),
+                        .measure = r_measure(run.method),
                         .combination = many ? &q->combination : NULL,
                         .in_double = Rf_asLogical(run.in_double),
                         .use = (gcor_use)Rf_asInteger(run.use),
@@ -71,7 +79,6 @@ static void parse(r_job *q, SEXP list, SEXP method) {
                         .shard = q->part.shard,
                         .pairs = r_pairs_parse(&q->pairs, run.mask, n_row, q->x.source.n_var, has_y),
                         .overlap = r_overlap_parse(&q->overlap, run.overlap)};
-    if (!q->job.measure) r_error("there is no measure number %d", Rf_asInteger(method));
     if (!Rf_isNull(run.design)) {
         q->design = r_design_parse(run.design, q->job.x->n_obs);
         q->job.design = &q->design;
@@ -164,15 +171,14 @@ static const struct {
 
 /* Returns the result of the computation of that name (call.h). run: its x and y are as r_source_of() takes them, or
  * several subjects (R/data-subjects.R), use is a gcor_use; rules.c and shard.c document mask, overlap, design,
- * information and the place's shard, save and parts. method: a measure's number, from 0. arguments: a list of the
- * computation's own. */
-SEXP r_run(SEXP name, SEXP run, SEXP method, SEXP arguments) {
+ * information and the place's shard, save and parts. arguments: a list of the computation's own. */
+SEXP r_run(SEXP name, SEXP run, SEXP arguments) {
     int n = (int)(sizeof table / sizeof *table), k = 0;
     r_job q;
     while (k < n && strcmp(table[k].name, CHAR(STRING_ELT(name, 0))) != 0) k++;
     if (k == n) r_error("there is no computation \"%s\"", CHAR(STRING_ELT(name, 0)));
     const SEXP *own = r_arguments(arguments, table[k].n_arguments);
-    parse(&q, run, method);
+    parse(&q, run);
     SEXP result = PROTECT(new_result(&q, (const char **)table[k].results));
     result = r_job_end(&q, table[k].compute(&q, own, result), result);
     UNPROTECT(1);

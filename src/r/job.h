@@ -77,6 +77,9 @@ void r_devices_parse(r_job *q, r_place place);
 void r_job_observations(r_job *q, int64_t n_obs);
 /* Runs the job into the sink, and writes n_obs to the result. */
 gcor_status r_job_run(r_job *q, gcor_sink *sink, SEXP result);
+
+/* Returns the measure of that name, or raises an R error. */
+const gcor_measure *r_measure(SEXP method);
 /* Ends the call, when the engine holds nothing. Returns the result, with an attribute "lost" if devices were lost, or
  * after an error r_failure()'s list. */
 SEXP r_job_end(r_job *q, gcor_status status, SEXP result);

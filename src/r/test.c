@@ -81,7 +81,7 @@ static SEXP exact_distribution(const gcor_measure *measure, int64_t n) {
  * one, list(deviation) of tau-b, with a tie quotient of both variables, or list(df, scale) of rho. */
 SEXP r_distribution(SEXP method, SEXP n_obs, SEXP is_exact, SEXP quotient) {
     const char *of_rho[] = {"df", "scale", ""}, *of_tau[] = {"deviation", ""};
-    const gcor_measure *measure = gcor_measure_at(Rf_asInteger(method));
+    const gcor_measure *measure = r_measure(method);
     const double n = Rf_asReal(n_obs), q = Rf_asReal(quotient);
     if (Rf_asLogical(is_exact)) return exact_distribution(measure, (int64_t)n);
     const int is_tau = measure->distribution == GCOR_NORMAL_WITH_TIES;

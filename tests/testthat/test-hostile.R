@@ -91,8 +91,8 @@ test_that("the engine checks what indexes memory, too", {
   expect_ours(entry("r_permute", damages[["more columns"]](sparse), c(1, 2), 0, FALSE), "does not fit its slot p")
   expect_ours(entry("r_prune", c(0L, 1L), 5L, 0.5, 0, 1L), "do not belong together")
   expect_ours(entry("r_sorted_edges", c(0L, 3L), 0L, 0.5, FALSE, 1L), "do not belong together")
-  expect_ours(entry("r_run", "none", list(), 0L, list()), "no computation \"none\"")
-  expect_ours(entry("r_run", "cor", list(), 0L, list(1)), "must be 2 arguments, not 1")
+  expect_ours(entry("r_run", "none", list(), list()), "no computation \"none\"")
+  expect_ours(entry("r_run", "cor", list(), list(1)), "must be 2 arguments, not 1")
   expect_ours(entry("r_store", "none", NULL, list(), list()), "does not answer \"none\"")
 })
 
