@@ -26,8 +26,8 @@ with_values <- function(run, x, y = NULL, design = run$design, method = run$meth
 
 # Returns the run of some columns of x and y; NULL: all. What depends on all columns stays as it is: the design, the
 # backgrounds of context likelihoods, and the observations if a missing value in any column drops one. `counted`: from
-# count_observations(), which reads the data; `sampled`: the number of columns, if they stand for all.
-with_columns <- function(run, x = NULL, y = NULL, counted = if (drops_observations(run)) count_observations(run),
+# perform(run, "observations"), which reads the data; `sampled`: the number of columns, if they stand for all.
+with_columns <- function(run, x = NULL, y = NULL, counted = if (drops_observations(run)) perform(run, "observations"),
                          sampled = NULL) {
   if (drops_observations(run) && !is.null(counted$observed)) {
     rows <- counted$observed[seq_len(counted$n_obs)] + 1L

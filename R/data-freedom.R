@@ -53,7 +53,7 @@ is_kind <- function(design, kind) identical(design$worth, match(kind, WEIGHT_KIN
 # Returns TRUE if positive weights differ.
 is_graded <- function(design) any(design$weights > 0 & design$weights < 1)
 
-# Returns the effective number of the observations that count_observations() counted. design$unit: the given weight that
+# Returns the effective number of the observations that were counted. design$unit: the given weight that
 # design_with_weights() made 1.
 effective_n <- function(design, counted) {
   weights <- design$weights

@@ -1,15 +1,6 @@
 # Groups of columns, the argument `groups`. The engine multiplies columns; that of a group has a value for each pair of
 # observations: their distance or product, U-centred (Szekely and Rizzo 2014).
 
-# Returns the engine's measure for `method` and the argument `groups`.
-method_of_groups <- function(method, groups) {
-  own <- GROUP_METHODS[method]
-  if (is.null(groups) && method != "rv") return(method)
-  check_facts(c(if (!is.null(groups)) "groups", if (is.na(own)) "measure without groups" else "measure of groups"),
-              list(method = method))
-  own[[1L]]
-}
-
 # Returns check_input()'s list with a column for each of the run's groups, if there are groups. A group with a missing
 # or infinite value is a column of these, which has no coefficients.
 grouped <- function(input, run) {

@@ -5,7 +5,7 @@
 # have degrees of freedom of their own.
 design_with_partial <- function(run, tests) {
   design <- run$design
-  counted <- count_observations(run)
+  counted <- perform(run, "observations")
   if (counted$common || !counted$n_obs) {
     fail("partial = TRUE needs ", if (counted$common) {
       "the same observations for all pairs; with missing values use = \"complete.obs\", or fill them in"

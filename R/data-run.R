@@ -39,7 +39,13 @@
 new_run <- function(found, specs, x, y, method, use, criterion = NULL, sign = NULL, takes = "one",
                     tests = isTRUE(criterion$name %in% c("p.value", "fdr")) && is.null(max_t), max_t = NULL,
                     pairs = NULL, precision = "single", call = NULL, ...) {
-  method <- method_of_groups(check_method(method), specs$adjustment$groups)
+  method <- check_method(method)
+  if (!is.null(specs$adjustment$groups) || method == "rv") { # the engine's measure of groups
+    check_facts(c(if (!is.null(specs$adjustment$groups)) "groups",
+                  if (method %in% names(GROUP_METHODS)) "measure of groups" else "measure without groups"),
+                list(method = method))
+    method <- GROUP_METHODS[[method]]
+  }
   if (!is.null(specs$control$precision)) precision <- specs$control$precision
   in_double <- check_choice(precision, precisions, "precision") == "double"
   use <- check_use(if (method == "given") "everything" else use) # a missing value is that pair's alone

@@ -337,7 +337,7 @@ count_subjects <- function(run, data, designs, names = subject_names(length(data
   counts <- lapply(seq_along(data$x), function(i) {
     design <- designs[[i]]
     own <- with_mask(with_values(run, data$x[[i]], data$y[[i]], design), NULL)
-    counted <- prefixed(names[i], count_observations(own))
+    counted <- prefixed(names[i], perform(own, "observations"))
     left <- if (is.null(design$df)) effective_n(design, counted) - sum(design$lost) else design$df + taken
     if (run$method == "given") left <- counted$n_obs <- NA_real_
     c(n_obs = counted$n_obs, n = left, common = counted$common)

@@ -14,7 +14,8 @@ values_of_pairs <- function(run, layout, attributes = list()) {
 }
 
 # Returns what the engine computes of a run, or raises its error. `what`: a computation, a row of src/r/call.h; `...`:
-# its own arguments. Its function, r_ and the name, says what it takes and returns. In a plan, results of shards stand
+# its own arguments. Its function, r_ and the name, says what it takes and returns: perform(run, "observations") counts
+# the observations that the run uses (src/r/job.c). In a plan, results of shards stand
 # for those of ENTRIES.
 perform <- function(run, what, ...) {
   replay <- run$place$replay
@@ -127,15 +128,12 @@ warn_constant <- function(result, run, is_looked_at = TRUE) {
   }
 }
 
-# Returns the number of observations, and whether it differs among pairs (see src/r/shard.c).
-count_observations <- function(run) perform(run, "observations")
-
 # Returns TRUE if a missing value in any column drops the observation for all pairs.
 drops_observations <- function(run) uses[run$use] %in% c("complete.obs", "na.or.complete")
 
 # Returns TRUE for observations of which no variable misses its value.
 complete_observations <- function(run) {
-  counted <- count_observations(run)
+  counted <- perform(run, "observations")
   if (is.null(counted$observed)) return(rep(TRUE, nrow(run$x)))
   seq_len(nrow(run$x)) %in% (counted$observed[seq_len(counted$n_obs)] + 1L)
 }

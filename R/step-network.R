@@ -70,7 +70,7 @@ network_rows <- function(run) {
 # Warns of edges that rest on very few, see warn_few().
 with_shared <- function(rows, run) {
   if (uses[run$use] != "pairwise.complete.obs" || is_combined(run$x) || !has_distribution(run$method)) return(rows)
-  if (!length(rows$x) || !count_observations(run)$common) return(rows)
+  if (!length(rows$x) || !perform(run, "observations")$common) return(rows)
   found <- perform(run, "pair_scores", rows[c("p", "i", "x")], list(exact = 0, min_obs = MIN_OBS))
   if (!run$criterion$name %in% c("p.value", "fdr")) { # these have told of all pairs
     warn_few(found$few + sum(is.na(found$scores)), length(rows$x), "edge") # NA: too few for a score

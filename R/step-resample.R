@@ -95,7 +95,7 @@ run_without <- function(run, sample) resampled_run(run, setdiff(resampled_units(
 lioness_run <- function(run, lioness) {
   sample <- rows_of_samples(lioness, rownames(run$x), nrow(run$x))
   others <- run_without(run, sample)
-  n <- vapply(list(run, others), function(run) count_observations(run)$n_obs, 0)
+  n <- vapply(list(run, others), function(run) perform(run, "observations")$n_obs, 0)
   check_sample(lioness, n[1L] - n[2L] == 1)
   scale <- 2^ceiling(log2(2 * n[1L] - 1))
   rule <- list(how = "mean", fraction = 0.5, skips = FALSE)
@@ -121,7 +121,7 @@ check_sample <- function(lioness, counts) {
 # and the data frame of edges as attribute "edges".
 values_of_samples <- function(rows, run, lioness) {
   samples <- rows_of_samples(lioness, rownames(run$x), nrow(run$x))
-  counted <- count_observations(run)
+  counted <- perform(run, "observations")
   observed <- if (is.null(counted$observed)) seq_len(nrow(run$x)) else counted$observed[seq_len(counted$n_obs)] + 1L
   outside <- which(!samples %in% observed)
   if (length(outside)) check_sample(lioness[[outside[1L]]], FALSE)

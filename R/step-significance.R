@@ -62,7 +62,7 @@ warn_untested <- function(untested, method, which = NULL) {
 significance_of <- function(run) {
   if (!tests_z(run$x)) need_distribution(run$method)
   if (is_combined(run$x)) return(combined_significance(run))
-  found <- count_observations(run)
+  found <- perform(run, "observations")
   n <- found$n_obs
   of_ranks <- function(n, exact, quotient = NA_real_) {
     checked(.Call(r_distribution, run$method, n, exact, quotient))

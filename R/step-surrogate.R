@@ -97,7 +97,7 @@ compared_run <- function(run, permuted = FALSE) {
 
 # Returns the largest weights of all pairs of the null data sets of `rule`, from max_t_of(), ascending; or with `min`
 # the sum of their counts in bins, where coefficients of smaller size may count as 0, or not. `counted`: from
-# count_observations(). The engine permutes the data, or with covariates the residuals, which are regressed again
+# perform(run, "observations"). The engine permutes the data, or with covariates the residuals, which are regressed again
 # (Freedman and Lane 1983).
 null_maxima <- function(run, counted, side, rule, min = NULL) {
   if (counted$common) {
@@ -107,7 +107,7 @@ null_maxima <- function(run, counted, side, rule, min = NULL) {
   if (rule$how != "permutation") return(surrogate_maxima(run, side, rule, min))
   if (!is.null(run$design$basis)) {
     run <- compared_run(run, permuted = TRUE)
-    counted <- count_observations(run)
+    counted <- perform(run, "observations")
   }
   seed <- floor(stats::runif(2) * 2^32)
   found <- perform(run, "maxima", counted, constant(side), rule$n_perm, seed, min)
@@ -264,7 +264,8 @@ edges_by_rates <- function(run) {
   run <- with_criterion(run, to_file = FALSE)
   fdr <- run$criterion$value
   check_enough(run$criterion$max_t$n_perm, run$criterion)
-  rates <- null_rates(part_of(run, 0, 0.95), count_observations(run), run$criterion$sign, run$criterion$max_t, fdr)
+  counted <- perform(run, "observations")
+  rates <- null_rates(part_of(run, 0, 0.95), counted, run$criterion$sign, run$criterion$max_t, fdr)
   rows_by_rates(part_of(run, 0.95, 0.05, "edges"), rates, fdr)
 }
 
@@ -273,7 +274,7 @@ edges_by_rates <- function(run) {
 adjusted_edges <- function(run) {
   rule <- run$criterion$max_t
   check_enough(rule$n_perm, run$criterion)
-  counted <- count_observations(run)
+  counted <- perform(run, "observations")
   side <- tested_sign(run$method)
   maxima <- null_maxima(part_of(run, 0, 0.95), counted, side, rule)
   min_weight <- weight_of_adjusted(run$criterion$value, maxima)

@@ -295,7 +295,7 @@ pair_tests <- function(rows, run) {
     found <- list(from = rows$i + 1L, to = to, r = rows$x)
     if (significance$one_by_one) { # each trait with the columns of x to which it has an edge
       found$statistic <- found$p.value <- numeric(length(to))
-      counted <- count_observations(run) # of all columns
+      counted <- perform(run, "observations") # of all columns
       rule <- significance$rule
       rule[c("alternative", "log", "quantile", "triangle")] <- list(0L, FALSE, NA_real_, FALSE)
       for (at in split(seq_along(to), to)) {

@@ -128,7 +128,7 @@ gpuCorTest <- function(x, y = NULL, method = "pearson", use = "everything",
   units <- 11 + n_perm
   # A pair's observations are those of both columns, even if "everything" makes its coefficient NA.
   use_of_pairs <- if (uses[run$use] == "everything") match("pairwise.complete.obs", uses) else run$use
-  counted <- count_observations(with_element(run, use = use_of_pairs))
+  counted <- perform(with_element(run, use = use_of_pairs), "observations")
   has_worth <- is_kind(design, "frequency") || is_kind(design, "importance")
   if (has_worth) degrees_of_freedom(run, counted) # or stops
   # A statistic and a p value, n and df if they differ among pairs, and two more each for maxT and confidence intervals.

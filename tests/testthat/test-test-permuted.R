@@ -128,7 +128,7 @@ test_that("residuals of ranks are not permuted", {
 # The largest weights of permutations, as the engine has them.
 engine_maxima <- function(x, y = NULL, method, side, use = "everything", n_perm = 1, ...) {
   run <- run_on(..., x = x, y = y, method = method, use = use)
-  counted <- gpucor:::count_observations(run)
+  counted <- gpucor:::perform(run, "observations")
   gpucor:::perform(run, "maxima", counted, gpucor:::constant(side), n_perm, c(5, 6), NULL)$maxima
 }
 
@@ -272,7 +272,7 @@ test_that("what ties of columns amount to is found in C as by its definition, in
   }
   found <- function(x, y = NULL, use = "everything", ...) {
     run <- run_on("cpu", x = x, y = y, method = "kendall", use = use, criterion = list(name = "fdr", value = 0.1))
-    counted <- gpucor:::count_observations(run)
+    counted <- gpucor:::perform(run, "observations")
     q <- unname(gpucor:::perform(run, "tie_quotients", counted))
     if (is.null(y)) q[1L] else q
   }
