@@ -56,22 +56,9 @@ new_run <- function(found, specs, x, y, method, use, criterion = NULL, sign = NU
                   combination = unclass(specs$subjects),
                   call = if (is.null(place$replay)) call else place$replay$call, ...)
   run <- with_criterion(run, name = criterion$name, value = criterion$value, max_t = if (!is.null(criterion)) max_t)
-  sign <- if (!is.null(sign)) check_choice(sign, signs, "sign")
+  run <- with_sign(run, sign)
   if (identical(takes, "later")) return(run)
-  run <- with_criterion(with_data(run, x, y, takes, tests), sign = sign)
-  # Measures and combinations whose negative values are no evidence of an edge.
-  only_positive <- if (is_one_sided(run$method)) {
-    c(paste0("method = \"", run$method, "\""), "negative coefficients are no evidence of dependence")
-  } else if (is_combined(run$x) && run$x$name %in% RELIABILITY) {
-    c(paste0("combine = \"", run$x$name, "\""), "negative values are not reliable")
-  }
-  if (!is.null(sign) && !is.null(only_positive)) {
-    if (sign == "negative") {
-      fail("sign = \"negative\" has no meaning for ", only_positive[1L], ", whose ", only_positive[2L],
-           "; leave it out")
-    }
-    run <- with_criterion(run, sign = "positive")
-  }
+  run <- with_sign(with_data(run, x, y, takes, tests), sign)
   run <- with_design(run, tests)
   if (tests && (is.null(max_t) || max_t$how == "permutation")) warn_series(run, x)
   check_together(found, facts_of(run), words_of(run$method))
@@ -81,6 +68,22 @@ new_run <- function(found, specs, x, y, method, use, criterion = NULL, sign = NU
                  "use fewer columns, or leave 'adjust' out")
   }
   run
+}
+
+# Returns the run with the sign of its edges, if it has one. Some measures and combinations have a single one.
+with_sign <- function(run, sign) {
+  if (is.null(sign)) return(run)
+  sign <- check_choice(sign, signs, "sign")
+  positive <- if (is_one_sided(run$method)) {
+    c("method", run$method, "coefficients are no evidence of dependence")
+  } else if (is_combined(run$x) && run$x$name %in% RELIABILITY) {
+    c("combine", run$x$name, "values are not reliable")
+  }
+  if (!is.null(positive) && sign == "negative") {
+    fail("sign = \"negative\" has no meaning for ", positive[1L], " = \"", positive[2L], "\", whose negative ",
+         positive[3L], "; leave it out")
+  }
+  with_criterion(run, sign = if (is.null(positive)) sign else "positive")
 }
 
 # Returns a run without data, of arguments that have been checked. `...`: its other elements.

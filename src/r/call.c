@@ -108,7 +108,7 @@ SEXP r_failure(const gcor_error *error) {
 }
 
 void r_raise(const gcor_error *error) {
-    SEXP failure = PROTECT(r_failure(error)), call = PROTECT(Rf_lang2(Rf_install("stop_run"), failure));
+    SEXP failure = PROTECT(r_failure(error)), call = PROTECT(Rf_lang2(Rf_install("checked"), failure));
     (void)r_eval(call);
     Rf_error("%s", error->message); /* not reached */
 }
