@@ -6,15 +6,11 @@ fail <- function(...) fail_as("input", ...)
 # Raises an error about the value of one argument, or about data.
 fail_value <- function(...) fail_as(c("value", "input"), ...)
 
-# Raises an error about a result or data that do not fit into memory or on the disk.
-fail_memory <- function(...) fail_as("memory", ...)
-
-# Raises an error of the engine or of a GPU during a run.
-fail_run <- function(...) fail_as("run", ...)
-
 # Raises an error about a file that is missing, damaged or of another kind than expected.
 fail_file <- function(...) fail_as("file", ...)
 
+# `kind`: also "memory", for a result or data that do not fit into memory or on the disk, and "run", for an error of the
+# engine or of a GPU during a run.
 fail_as <- function(kind, ...) {
   class <- c(paste0("gpucor_error_", kind), "gpucor_error")
   stop(errorCondition(printable(paste0(...)), class = class, call = users_call()))

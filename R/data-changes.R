@@ -39,7 +39,13 @@ with_columns <- function(run, x = NULL, y = NULL, counted = if (drops_observatio
   run <- with_values(run, pick(run$x, x), pick(run$y, y))
   information <- run$information
   if (!is.null(information) && !is.null(x)) run <- with_element(run, information = lapply(information, `[`, x))
-  with_mask(with_over(run, sampled = sampled), pick_pairs(run$mask, x, y))
+  of_side <- function(side, columns) {
+    if (is.null(side) || is.null(columns)) return(side)
+    list(label = side$label[columns], place = if (!is.null(side$place)) side$place[, columns, drop = FALSE])
+  }
+  mask <- run$mask
+  if (!is.null(mask)) mask[c("x", "y")] <- list(of_side(mask$x, x), of_side(mask$y, y))
+  with_mask(with_over(run, sampled = sampled), mask)
 }
 
 # Returns the run with a pair mask, or NULL for none, and its number of pairs.
@@ -52,17 +58,6 @@ with_mask <- function(run, mask) {
 count_pairs <- function(run) {
   rows <- ncol(if (is.null(run$y)) run$x else run$y)
   checked(.Call(r_count_pairs, rows, ncol(run$x), !is.null(run$y), run$mask, run$place))
-}
-
-pick_pairs <- function(pairs, of_x, of_y) {
-  if (is.null(pairs)) return(NULL)
-  pick <- function(side, columns) {
-    if (is.null(side) || is.null(columns)) return(side)
-    list(label = side$label[columns], place = if (!is.null(side$place)) side$place[, columns, drop = FALSE])
-  }
-  pairs["x"] <- list(pick(pairs$x, of_x))
-  pairs["y"] <- list(pick(pairs$y, of_y))
-  pairs
 }
 
 # ---- which pairs are edges, and what varies

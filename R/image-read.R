@@ -26,7 +26,7 @@ new_zeros <- function(whole, size) {
 image_without_memory <- function(size) {
   force(size)
   function(condition) {
-    fail_memory("an image of ", show_size(size), " voxels does not fit in memory: ", conditionMessage(condition))
+    fail_as("memory", "an image of ", show_size(size), " voxels does not fit in memory: ", conditionMessage(condition))
   }
 }
 

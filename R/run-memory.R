@@ -9,8 +9,8 @@ check_memory <- function(bytes, what, of, hint) {
   if (bytes <= SMALL_REQUEST || bytes <= free_memory()) return(invisible())
   free <- free_memory(reclaim = TRUE)
   if (bytes <= free) return(invisible())
-  fail_memory(what, " takes ", format_bytes(bytes), ", for ", of, "; ", format_bytes(free), " of memory are free; ",
-       if (is.function(hint)) hint(free) else hint)
+  fail_as("memory", what, " takes ", format_bytes(bytes), ", for ", of, "; ", format_bytes(free),
+          " of memory are free; ", if (is.function(hint)) hint(free) else hint)
 }
 
 # Returns the bytes that the system, control groups and limits leave to the process, or Inf if the system does not say.

@@ -259,7 +259,7 @@ leading_eigen <- function(affinity, scale, n) {
   }
   product <- function(v, unused) scale * affinity$product(scale * v)
   found <- RSpectra::eigs_sym(product, n, "LA", n = n_var, opts = list(tol = 1e-12, ncv = min(n_var, 4 * n + 20)))
-  if (length(found$values) < n) fail_run("RSpectra found ", length(found$values), " of ", n, " eigenvectors")
+  if (length(found$values) < n) fail_as("run", "RSpectra found ", length(found$values), " of ", n, " eigenvectors")
   found
 }
 
