@@ -1,6 +1,6 @@
 # Linear models of the subjects' Fisher z: two groups with one variance, paired groups, one group, or a design with a
 # contrast. The engine tests them by the numbers that a model has here (src/sink/group_tests.h), and permutes them by
-# the weights that random_permutations() makes.
+# the weights that label_weights() makes.
 #
 # A model is a list: `terms`, orthonormal columns with a row for each subject (or pair of them): first `steady` ones
 # that no permutation changes, then others that are not tested, last the `tested` ones; `scale`, times the coefficient
@@ -148,12 +148,4 @@ contrasts_of <- function(contrast, design) {
                     "rows, or the name of one of them", if (!is.null(names)) quoted(names),
                     if (length(terms)) paste0(" or of a term", quoted(terms))))
   numbers
-}
-
-# Returns the design of several groups of subjects: a column for each, whose differences are tested.
-groups_design <- function(sizes, names) {
-  n <- length(sizes)
-  design <- diag(n)[rep(seq_len(n), sizes), , drop = FALSE]
-  colnames(design) <- if (is.null(names)) paste0("group", seq_len(n)) else names
-  structure(design, contrasts = rbind(1, -diag(n - 1L)))
 }

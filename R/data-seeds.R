@@ -29,12 +29,3 @@ seeds_of <- function(seeds, data, names, method) {
   })
   list(at = NULL, data = series)
 }
-
-# Returns the positions, in a matrix of columns x seeds, of the seeds' pairs with themselves.
-own_pairs <- function(run) if (length(run$over$seeds)) (seq_along(run$over$seeds) - 1) * ncol(run$x) + run$over$seeds
-
-# Returns the run with a mask that leaves out the same pairs.
-without_own_pairs <- function(run) {
-  if (!length(run$over$seeds)) return(run)
-  with_pairs(run, pairMask(seq_len(ncol(run$x)), run$over$seeds, different = TRUE))
-}

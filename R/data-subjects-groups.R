@@ -57,16 +57,6 @@ with_groups <- function(run, x, y, groups) { # nolint: cyclocomp_linter.
 # So few matrices of other lengths may be groups of samples, as split() makes them, and not subjects.
 FEW_GROUPS <- 5
 
-# Returns what check_together() has to know of groups.
-facts_of_groups <- function(run, n_perm) {
-  is_fixed <- !is_random(run$x)
-  permutes_rows <- n_perm > 0 && is_fixed && !permutes_labels(run)
-  names(which(c(`several groups` = !is.null(several_groups(run$x)), `several effects` = tested_effects(run$x) > 1,
-                `fixed effects` = is_fixed, `given coefficients` = run$method == "given",
-                `fixed effects of subjects` = is_fixed && permutes_labels(run), `permuted rows` = permutes_rows,
-                `graded weights` = any(vapply(run$x$designs, is_graded, NA)))))
-}
-
 # Returns a list of the data of all subjects, those of x first.
 read_groups <- function(run, x, y, names, n_first) {
   group <- function(x, names) {

@@ -5,11 +5,11 @@ is_random <- function(x) is_combined(x) && x$effects == "random"
 # Returns TRUE if groups of subjects are compared, FALSE if the subjects' coefficients are combined into one value.
 are_compared <- function(x) x$n_first < length(x$data) || !is.null(x$model)
 
-# Returns TRUE if p values are those of t or F of the subjects' z, for which the method needs no distribution.
-tests_z <- function(x) is_random(x) && are_compared(x)
-
-# Returns the sign of the coefficients with small p values.
-sign_of_tests <- function(run) if (tests_z(run$x)) "absolute" else tested_sign(run$method)
+# Returns the sign of the coefficients with small p values. Those of t or F of the subjects' z need no distribution of
+# the method.
+sign_of_tests <- function(run) {
+  if (is_random(run$x) && are_compared(run$x)) "absolute" else tested_sign(run$method)
+}
 
 # Works like significance_of() for subjects. If subjects are dropped, degrees of freedom differ among pairs.
 combined_significance <- function(run) {
@@ -31,13 +31,12 @@ combined_significance <- function(run) {
 # Returns the number of groups whose equality is tested by chi-squared, or NULL.
 several_groups <- function(x) if (is_combined(x) && x$name == "spread") length(x$data)
 
-group_counts <- function(x) {
+# Returns a list of the numbers of observations of each group's subjects; several groups have one matrix each.
+compared_groups <- function(x) {
+  if (!is.null(several_groups(x))) return(as.list(x$counted$n_obs))
   first <- seq_len(x$n_first)
   Filter(length, list(x = x$counted$n_obs[first], y = x$counted$n_obs[-first]))
 }
-
-# Returns a list of the numbers of observations of each group's subjects; several groups have one matrix each.
-compared_groups <- function(x) if (is.null(several_groups(x))) group_counts(x) else as.list(x$counted$n_obs)
 
 # ---- random effects: Student's t of each subject's z
 
@@ -61,13 +60,12 @@ comparable_statistics <- function(statistic, df, to) {
 }
 
 check_group_sizes <- function(x) {
-  if (if (is.null(x$model)) !has_single(x) else x$model$df > 0) return(invisible())
+  is_enough <- if (is.null(x$model)) !any(c(x$n_first, length(x$data) - x$n_first) == 1) else x$model$df > 0
+  if (is_enough) return(invisible())
   fail_value("effects = \"random\" needs at least two subjects",
              if (length(x$data) > x$n_first) if (is.null(x$model)) " in each group" else " in one of the groups",
              ", whose z vary; effects = \"fixed\" takes one")
 }
-
-has_single <- function(x) any(c(x$n_first, length(x$data) - x$n_first) == 1)
 
 # Returns the run whose coefficients are t / sqrt(t^2 + df), from Student's t or the root of F.
 with_t <- function(run) {
@@ -101,8 +99,6 @@ t_scores <- function(tests) {
   -log(2) - stats::pt(-abs(tests$statistic), tests$df, log.p = TRUE)
 }
 
-p_of_tests <- function(tests) exp(-t_scores(tests))
-
 # ---- fixed effects: the variance of each subject's z follows from its number of observations
 
 # Returns the min p value of a rank correlation, or NULL for other measures: Fisher's z of n rows counts as no more
@@ -115,7 +111,7 @@ min_rank_p <- function(method, groups) {
 combined_error <- function(x, method) {
   variance <- Z_VARIANCES[method]
   check_facts(c("p values by fixed effects", if (is.na(variance)) "measure without variance of z",
-                if (has_single(x)) "single subjects", if (x$skips) "na.rm",
+                if (any(c(x$n_first, length(x$data) - x$n_first) == 1)) "single subjects", if (x$skips) "na.rm",
                 if (x$counted$common) "pairwise-complete observations"), list(method = method))
   few <- which(x$counted$n < 4)
   if (length(few)) {

@@ -14,14 +14,17 @@ compare_work <- function(run, n_perm) {
 
 # `scores`: those of all pairs, whose maxima permutations have; NULL: `maxima` are of the statistic.
 compare_all <- function(run, error, maxima, scores = NULL) {
-  own_missing <- function(values) if (length(run$over$seeds)) replace(values, own_pairs(run), NA) else values
+  own_missing <- function(values) { # pairs of seeds with themselves, in a matrix of columns x seeds
+    seeds <- run$over$seeds
+    if (length(seeds)) replace(values, (seq_along(seeds) - 1) * ncol(run$x) + seeds, NA) else values
+  }
   coefficients <- part_of(run, 0, 0.25)
   tests <- part_of(run, 0.25, 0.25)$place
   if (is_random(run$x)) {
     found <- group_tests(coefficients)
     warn_without(found, run)
     doing(tests, "p values")
-    found <- c(found[c("difference", "statistic", "df")], list(p.value = p_of_tests(found)))
+    found <- c(found[c("difference", "statistic", "df")], list(p.value = exp(-t_scores(found))))
   } else {
     difference <- atanh(as.vector(values_of_pairs(coefficients, if (is.null(run$y)) "row" else "rectangle")))
     doing(tests, "p values")
@@ -52,8 +55,9 @@ compare_all <- function(run, error, maxima, scores = NULL) {
     c(Map(shaped, pairs, names(pairs)), of_groups["class"],
       if (!is.null(several_groups(run$x))) list(df = several_groups(run$x) - 1),
       if (tested_effects(run$x) > 1) list(tested = tested_effects(run$x)),
-      list(error = error, n = group_counts(run$x), compared = what_is_compared(run$x), method = run$method,
-           use = uses[run$use])),
+      list(error = error,
+           n = if (is.null(several_groups(run$x))) compared_groups(run$x) else list(x = run$x$counted$n_obs),
+           compared = what_is_compared(run$x), method = run$method, use = uses[run$use])),
     class = c("gpuCorCompare", "gpuTests", "gpuCorResult"), adjusted = adjustment_of(run)
   )
 }
@@ -81,7 +85,7 @@ group_test <- function(run, at, rows) {
   tests <- one_group_tests(run, if (length(at) == 1L) c(at, at) else at, rows)
   z <- tests$difference
   list(z = z, p.value = if (is_random(x)) {
-    p_of_tests(tests)
+    exp(-t_scores(tests))
   } else {
     two_sided(z * sqrt((n - 3) / Z_VARIANCES[[run$method]]), min_p = min_p)
   })
@@ -97,25 +101,6 @@ one_group_tests <- function(run, at, rows = NULL) {
 }
 
 # ---- what is told
-
-# Returns list(table: a row for each component, the largest first; of: the row of each column, or NA; if pairs of both
-# signs are apart, a matrix, columns x signs).
-component_table <- function(found, names, apart) {
-  inside <- which(found$size > 0)
-  first <- found$first[inside]
-  largest <- unique(first[order(-found$size[inside], first)])
-  sizes <- found$size[largest + 1L]
-  of <- rep(NA_integer_, length(found$size))
-  of[inside] <- match(first, largest)
-  permuted <- found$maxima[-1L]
-  p <- vapply(sizes, function(size) (1 + sum(permuted >= size)) / (1 + length(permuted)), 0)
-  table <- data.frame(component = seq_along(largest), columns = tabulate(of, length(largest)), size = sizes,
-                      p.value = p)
-  if (!apart) return(list(table = table, of = stats::setNames(of, names)))
-  n <- length(of) / 2
-  table$sign <- signs[2L + largest %/% n]
-  list(table = table, of = matrix(of, n, dimnames = list(names, signs[2:3])))
-}
 
 # Warns of pairs with a coefficient of 1 or -1, which counts as 1 - 2^-24, with z = 8.66. The subjects' coefficients are
 # not stored. A pair is therefore recognized by its difference: more than half of the difference that this z would make
@@ -179,6 +164,9 @@ what_is_compared <- function(x) {
 
 # Returns the max of each permutation, see permuted_values(). Differences are scaled to the data's standard error.
 permuted_differences <- function(run, n_perm, error) {
+  if (length(run$over$seeds)) { # without the pairs of seeds with themselves
+    run <- with_pairs(run, pairMask(seq_len(ncol(run$x)), run$over$seeds, different = TRUE))
+  }
   is_t <- is_random(run$x)
   if (permutes_labels(run)) {
     made <- label_weights(run, seq_len(n_perm))
@@ -226,34 +214,27 @@ permuted_rates <- function(run, n_perm, error) {
 }
 
 # Returns list(weights, a column for each permutation, of which 0 are the data as they are; errors: with fixed effects,
-# the standard errors of their differences).
+# the standard errors of their differences). Those of a model are of permutations of its residuals (Freedman and Lane
+# 1983), or of their signs: the terms' rows change their places. Otherwise subjects are permuted among the groups, which
+# keep their sizes; the data are unchanged.
 label_weights <- function(run, numbers) {
-  if (is_random(run$x)) return(list(weights = random_permutations(run, numbers)))
-  own <- run$x$counted$n - 3
-  weights <- apply(permuted_labels(run, numbers), 2L, difference_weights, weights = own)
+  x <- run$x
+  units <- run$over$units
+  terms <- x$model$terms
+  if (!is.null(terms)) {
+    return(list(weights = vapply(numbers, FUN.VALUE = as.vector(terms), function(b) {
+      if (b == 0) return(as.vector(terms))
+      at <- exchange(units, nrow(terms), x$model$flips)
+      as.vector(terms[abs(at), ] * sign(at))
+    })))
+  }
+  is_x <- seq_along(x$data) <= x$n_first
+  check_exchange(is_x, units)
+  are_x <- vapply(numbers, FUN.VALUE = is_x, function(b) if (b == 0) is_x else is_x[exchange(units, length(is_x))])
+  if (is_random(x)) return(list(weights = are_x + 0))
+  own <- x$counted$n - 3
+  weights <- apply(are_x, 2L, difference_weights, weights = own)
   list(weights = weights, errors = sqrt(colSums(weights^2 / own) * Z_VARIANCES[run$method]))
-}
-
-# Returns the weights of random effects, a column for each permutation; number 0 are the data as they are. Those of a
-# model are of permutations of its residuals (Freedman and Lane 1983), or of their signs: the terms' rows change their
-# places.
-random_permutations <- function(run, numbers) {
-  model <- run$x$model
-  if (is.null(model)) return(permuted_labels(run, numbers) + 0)
-  terms <- model$terms
-  vapply(numbers, FUN.VALUE = as.vector(terms), function(b) {
-    if (b == 0) return(as.vector(terms))
-    at <- exchange(run$over$units, nrow(terms), model$flips)
-    as.vector(terms[abs(at), ] * sign(at))
-  })
-}
-
-# Returns a subjects x permutations matrix, TRUE for subjects in the first group. Subjects are permuted among the
-# groups, which keep their sizes; the data are unchanged.
-permuted_labels <- function(run, numbers) {
-  is_x <- seq_along(run$x$data) <= run$x$n_first
-  check_exchange(is_x, run$over$units)
-  vapply(numbers, FUN.VALUE = is_x, function(b) if (b == 0) is_x else is_x[exchange(run$over$units, length(is_x))])
 }
 
 # Permutes residuals of the rows of all groups (Freedman and Lane 1983), see robust_residuals(): each group is regressed

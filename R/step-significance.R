@@ -60,7 +60,7 @@ warn_untested <- function(untested, method, which = NULL) {
 # degrees of freedom or ties differ among pairs; score(): converts a p value to a score of edge_scores(); p_of_score():
 # its inverse.
 significance_of <- function(run) {
-  if (!tests_z(run$x)) need_distribution(run$method)
+  if (!is_random(run$x) || !are_compared(run$x)) need_distribution(run$method)
   if (is_combined(run$x)) return(combined_significance(run))
   found <- perform(run, "observations")
   n <- found$n_obs
@@ -261,7 +261,7 @@ keep_by_scores <- function(rows, run, significance, cut, pairs = NULL) {
 # Adds tests to the entries of a network of differences; a network of t gets its differences.
 with_difference_tests <- function(rows, run) {
   tests <- group_tests(part_of(run, 1, 0, "tests of the edges"), rows)
-  rows$tests <- c(list(max = 1, p.value = p_of_tests(tests)), tests[c("statistic", "df")])
+  rows$tests <- c(list(max = 1, p.value = exp(-t_scores(tests))), tests[c("statistic", "df")])
   if (run$x$name == "t as coefficient") rows$x <- tanh(tests$difference) # rows of DIFFERENCE have it
   rows
 }

@@ -112,9 +112,16 @@ gpuCorCompare <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
   data <- NULL # the covariates' is in the specs
   is_list <- function(x) is.list(x) && !is.object(x)
   if (is.null(y) && is.null(design) && is_list(x) && length(x) > 1L && all(vapply(x, is_list, NA))) { # groups
-    sizes <- lengths(x)
-    if (length(x) == 2L) y <- x[[2L]] else design <- groups_design(sizes, names(x))
-    x <- if (length(sizes) == 2L) x[[1L]] else unlist(unname(x), recursive = FALSE)
+    n <- length(x)
+    if (n == 2L) {
+      y <- x[[2L]]
+      x <- x[[1L]]
+    } else { # a column of the design for each group, whose differences are tested
+      design <- diag(n)[rep(seq_len(n), lengths(x)), , drop = FALSE]
+      colnames(design) <- if (is.null(names(x))) paste0("group", seq_len(n)) else names(x)
+      attr(design, "contrasts") <- rbind(1, -diag(n - 1L))
+      x <- unlist(unname(x), recursive = FALSE)
+    }
   }
   output <- check_choice(output, c("matrix", "edges"), "output")
   n_perm <- check_whole(n_perm, "n_perm", 0, 1e9)
@@ -129,21 +136,16 @@ gpuCorCompare <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
   of_groups <- function(run, x, y) with_groups(run, x, y, groups)
   run <- new_run(NULL, specs, x, y, method, use, takes = of_groups, pairs = pairs, call = sys.call())
   run <- with_criterion(run, sign = sign, classes = classes)
-  check_together(found, facts_of_groups(run, n_perm))
-  if (!is.null(several_groups(run$x)) && length(run$x$data) < 2L) {
-    fail_value("effects = \"fixed\" without 'y' needs at least two groups in 'x', not 1")
-  }
-  if (is_random(run$x)) check_group_sizes(run$x)
-  warn_invalid(run, given, n_perm)
-  if (n_perm > 0) warn_unequal_spread(run)
-  if (!length(given)) {
-    # Measured peak bytes per pair: the results and the copies of false_discovery_rates().
-    check_memory((if (is_random(run$x)) 81 else 72) * run$pairs, "gpuCorCompare()", n_of(run$pairs, "pair"),
-                 "'threshold', 'density', 'k', 'p.value' or 'fdr' says which pairs to keep")
-  }
+  check_comparison(run, found, given, n_perm)
   if (!is.null(components)) return(compare_components(run, given, components, enhance, n_perm, output))
   error <- if (!is_random(run$x)) combined_error(run$x, run$method) # one for all differences
-  if (length(given)) run <- compare_criterion(run, given)
+  if (length(given)) { # the engine computes tanh of each pair's difference
+    level <- given$threshold
+    check_that(level, "threshold", is.null(level) || are_finite(level, 1L, 0),
+               "a difference of z, a number of at least 0")
+    criterion <- check_criterion(if (is.null(level)) given else list(threshold = tanh(level)), several = FALSE)
+    run <- do.call(with_criterion, c(list(run), criterion), quote = TRUE)
+  }
   work <- compare_work(run, n_perm)
   if (n_perm > 0 && !is.null(given$fdr)) {
     rates <- permuted_rates(work$permutations, n_perm, error)
@@ -152,7 +154,7 @@ gpuCorCompare <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
   }
   is_adjusted <- n_perm > 0 && !is.null(given$p.value)
   if (is_adjusted) check_enough(n_perm, run$criterion)
-  maxima <- if (n_perm > 0) permuted_differences(without_own_pairs(work$permutations), n_perm, error)
+  maxima <- if (n_perm > 0) permuted_differences(work$permutations, n_perm, error)
   run <- work$coefficients
   if (!length(given)) return(compare_all(run, error, maxima))
   rows <- if (is_adjusted) rows_by_maxima(run, maxima) else network_rows(run)
@@ -163,17 +165,14 @@ gpuCorCompare <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
 # Returns rows of the pairs with an adjusted p value of at most the criterion.
 rows_by_maxima <- function(run, maxima) {
   weight <- weight_of_adjusted(run$criterion$value, maxima)
-  if (is_random(run$x)) return(rows_by_t(run_by_t(run, weight), weight))
+  if (is_random(run$x)) return(rows_by_t(run, weight))
   network_rows(with_criterion(run, name = "threshold", value = weight))
 }
 
-# Returns the run whose edges have a t or F of at least `threshold` in size, and its rows.
-run_by_t <- function(run, threshold) {
-  t <- if (tested_effects(run$x) > 1) sqrt(threshold) else threshold
-  with_t(with_criterion(run, name = "threshold", value = t / sqrt(t^2 + max_df(run$x))))
-}
-
+# Returns rows of the pairs with a t or F of at least `threshold` in size.
 rows_by_t <- function(run, threshold) {
+  t <- if (tested_effects(run$x) > 1) sqrt(threshold) else threshold
+  run <- with_t(with_criterion(run, name = "threshold", value = t / sqrt(t^2 + max_df(run$x))))
   rows <- with_difference_tests(network_rows(run), run)
   rows$threshold <- NA_real_ # of the differences
   if (!run$x$skips) return(rows)
@@ -212,22 +211,11 @@ compare_output <- function(rows, run, given, error, maxima, output, components =
   if (output == "matrix") network else as.data.frame(network)
 }
 
-# ---- the run
-
-# The engine computes tanh of each pair's difference, so the threshold is transformed, too.
-compare_criterion <- function(run, given) {
-  if (!is.null(given$threshold)) {
-    value <- given$threshold
-    check_that(value, "threshold", are_finite(value, 1L, 0), "a difference of z, a number of at least 0")
-    given$threshold <- tanh(value)
-  }
-  do.call(with_criterion, c(list(run), check_criterion(given, several = FALSE)), quote = TRUE)
-}
-
 # ---- components of the pairs with a large t
 
 # The components of the data, or with threshold-free enhancement their scores, are those of permutation 0. `enhance`:
-# the powers of extent and height.
+# the powers of extent and height. The network has list(table: a row for each component, the largest first; of: the row
+# of each column, or NA; if pairs of both signs are apart, a matrix, columns x signs).
 compare_components <- function(run, given, components, enhance, n_perm, output) {
   is_each <- run$criterion$sign == "each"
   apart <- is_each && tested_effects(run$x) == 1 # F has no sign
@@ -236,7 +224,7 @@ compare_components <- function(run, given, components, enhance, n_perm, output) 
     check_that(enhance, "enhance", are_finite(enhance, 2L, 0, 10), "two numbers from 0 to 10, E and H")
     work <- compare_work(run, n_perm)
     rule <- c(rule, extent = enhance[[1L]], height = enhance[[2L]])
-    found <- perform(work$permutations, "tfce", rule, random_permutations(run, 0:n_perm))
+    found <- perform(work$permutations, "tfce", rule, label_weights(run, 0:n_perm)$weights)
     return(compare_all(work$coefficients, NULL, found$maxima[-1L], found$score))
   }
   threshold <- given$threshold
@@ -248,32 +236,63 @@ compare_components <- function(run, given, components, enhance, n_perm, output) 
   check_memory(12 * n * rule$signs * (n_perm + 1), "gpuCorCompare(components = )",
                paste(n_of(n, "column"), "and", n_of(n_perm, "permutation")), "use fewer permutations")
   work <- compare_work(run, n_perm)
-  found <- perform(work$permutations, "components", rule, random_permutations(run, 0:n_perm))
-  found <- component_table(found, colnames(run$x), apart)
-  run <- run_by_t(work$coefficients, threshold)
-  rows <- rows_by_t(run, threshold)
-  rows$tests$component <- found$of[rows$i + 1L + n * (apart & rows$tests$statistic < 0)]
-  compare_output(rows, run, given, NULL, NULL, output, found)
+  found <- perform(work$permutations, "components", rule, label_weights(run, 0:n_perm)$weights)
+  inside <- which(found$size > 0)
+  first <- found$first[inside]
+  largest <- unique(first[order(-found$size[inside], first)])
+  sizes <- found$size[largest + 1L]
+  of <- rep(NA_integer_, length(found$size)) # the component of each column, or of each column and sign
+  of[inside] <- match(first, largest)
+  permuted <- found$maxima[-1L]
+  p <- vapply(sizes, function(size) (1 + sum(permuted >= size)) / (1 + length(permuted)), 0)
+  table <- data.frame(component = seq_along(largest), columns = tabulate(of, length(largest)), size = sizes,
+                      p.value = p)
+  if (apart) table$sign <- signs[2L + largest %/% n]
+  names <- colnames(run$x)
+  named <- if (apart) matrix(of, n, dimnames = list(names, signs[2:3])) else stats::setNames(of, names)
+  rows <- rows_by_t(work$coefficients, threshold)
+  rows$tests$component <- of[rows$i + 1L + n * (apart & rows$tests$statistic < 0)]
+  run <- with_t(with_criterion(work$coefficients, name = "threshold", value = threshold)) # as that of the rows
+  compare_output(rows, run, given, NULL, NULL, output, list(table = table, of = named))
 }
 
 MIN_UNEQUAL_GROUP <- 10 # subjects of the smaller group, if the other one has at least twice as many
 
-# Warns of tests that are not valid by the simulations of ?"gpucor-p-values".
-warn_invalid <- function(run, given, n_perm) {
+# Checks what can be told only of the data, and warns of tests that are not valid by the simulations of
+# ?"gpucor-p-values". `found`: the features of the call.
+check_comparison <- function(run, found, given, n_perm) {
   x <- run$x
+  is_fixed <- !is_random(x)
+  is_several <- !is.null(several_groups(x))
+  of_subjects <- permutes_labels(run)
+  facts <- c(`several groups` = is_several, `several effects` = tested_effects(x) > 1, `fixed effects` = is_fixed,
+             `given coefficients` = run$method == "given", `fixed effects of subjects` = is_fixed && of_subjects,
+             `permuted rows` = n_perm > 0 && is_fixed && !of_subjects,
+             `graded weights` = any(vapply(x$designs, is_graded, NA)))
+  check_together(found, names(which(facts)))
+  if (is_several && length(x$data) < 2L) {
+    fail_value("effects = \"fixed\" without 'y' needs at least two groups in 'x', not 1")
+  }
+  if (!is_fixed) check_group_sizes(x)
   if (what_is_compared(x) == "mean" && run$method == "distance" && run$criterion$sign != "positive") {
     warn("gpuCorLowerSide", "distance correlations of independent columns are skewed, so that the p values of those ",
          "below 0 are too small; sign = \"positive\" keeps those above 0")
   }
   sizes <- lengths(compared_groups(x))
-  if (is_random(x) && is.null(x$model) && min(sizes) < MIN_UNEQUAL_GROUP && max(sizes) >= 2 * min(sizes)) {
+  if (!is_fixed && is.null(x$model) && min(sizes) < MIN_UNEQUAL_GROUP && max(sizes) >= 2 * min(sizes)) {
     warn("gpuCorUnequalGroups", "groups of ", sizes[1L], " and ", sizes[2L], " subjects: p values of Welch's t are ",
          "too small if one group has fewer than ", MIN_UNEQUAL_GROUP, " and the other twice as many",
          if (n_perm > 0) ", and those of 'n_perm' if the smaller group varies more",
          "; variance = \"equal\" tests with one variance for all subjects")
   }
-  if (!is_random(x) && !is.null(given$fdr) && n_perm == 0) {
+  if (is_fixed && !is.null(given$fdr) && n_perm == 0) {
     warn("gpuCorNormalRows", "'fdr' uses the normal distribution of Fisher's z, whose small p values are too small if ",
          "rows are not of a multivariate normal distribution, or fewer than 50 in a group; 'n_perm' permutes the rows")
+  }
+  if (n_perm > 0) warn_unequal_spread(run)
+  if (!length(given)) {
+    # Measured peak bytes per pair: the results and the copies of false_discovery_rates().
+    check_memory((if (is_fixed) 72 else 81) * run$pairs, "gpuCorCompare()", n_of(run$pairs, "pair"),
+                 "'threshold', 'density', 'k', 'p.value' or 'fdr' says which pairs to keep")
   }
 }
