@@ -139,7 +139,19 @@ lagged_rows <- function(run) {
   found <- list(from = integer(), to = integer(), r = numeric(), lag = integer())
   first <- NULL
   for_each(over_lags(run), run, function(own, k) {
-    rows <- network_rows(lag_network_run(own, symmetric, wanted, min_weight))
+    # All edges of the lag. As long as no bound is known, a run of x against itself, which has each pair twice and each
+    # column with itself, asks for as many more edges.
+    is_twice <- symmetric && !is.null(own$y)
+    mask <- own$mask
+    if (is_twice && !is.null(mask)) mask$y <- mask$x
+    finding <- with_criterion(with_mask(own, mask), mutual = FALSE)
+    if (!is.null(min_weight)) {
+      finding <- with_criterion(finding, name = "threshold", value = min_weight)
+    } else if (is_twice) {
+      more <- if (is.null(wanted)) own$criterion$value + 1 else min(1, (2 * wanted + ncol(own$x)) / finding$pairs)
+      finding <- with_criterion(finding, value = more)
+    }
+    rows <- network_rows(finding)
     if (k == 1L) first <<- with_shared(rows, own) # tells
     edges <- list(from = rows$i + 1L, to = row_numbers(rows$p), r = rows$x, lag = rep(run$over$lags[k], length(rows$x)))
     if (symmetric) { # a pair has from < to
@@ -172,17 +184,4 @@ lagged_rows <- function(run) {
        tests = list(lag = found$lag), n_obs = first$n_obs, x_flags = first$x_flags,
        y_flags = if (symmetric) raw() else first$y_flags,
        threshold = if (is.null(min_weight)) NA_real_ else min_weight)
-}
-
-# Returns the run that finds all edges of a lag. As long as no bound is known, a run of x against itself, which has
-# each pair twice and each column with itself, asks for as many more edges. `symmetric`: TRUE if there is no y.
-lag_network_run <- function(own, symmetric, wanted, min_weight) {
-  is_twice <- symmetric && !is.null(own$y)
-  mask <- own$mask
-  if (is_twice && !is.null(mask)) mask$y <- mask$x
-  own <- with_criterion(with_mask(own, mask), mutual = FALSE)
-  if (!is.null(min_weight)) return(with_criterion(own, name = "threshold", value = min_weight))
-  if (!is_twice) return(own)
-  more <- if (is.null(wanted)) own$criterion$value + 1 else min(1, (2 * wanted + ncol(own$x)) / own$pairs)
-  with_criterion(own, value = more)
 }

@@ -49,10 +49,22 @@ write_network <- function(h5, matrix, block = max(BLOCK_ENTRIES, length(matrix@i
   is_symmetric <- is(matrix, "dsCMatrix")
   counts <- as.numeric(tabulate(matrix@i + 1L, nrow(matrix)))
   if (is_symmetric) counts <- counts + diff(matrix@p) # counts the diagonal twice, which is harmless
+  symmetric_rows <- function(first, last) { # row r is the stored row r and column r, with their diagonal entry once
+    stored <- methods::new("dgCMatrix", i = matrix@i, p = matrix@p, x = matrix@x, Dim = matrix@Dim) # no copy
+    along <- Matrix::t(stored[first:last, , drop = FALSE])
+    down <- stored[, first:last, drop = FALSE]
+    row <- c(row_numbers(along@p), row_numbers(down@p))
+    columns <- c(along@i, down@i)
+    keep <- c(rep(TRUE, length(along@i)), down@i != row_numbers(down@p) + (first - 2L))
+    order <- order(row, columns, method = "radix")
+    order <- order[keep[order]]
+    values <- c(along@x, down@x)[order]
+    list(lengths = tabulate(row[order], last - first + 1L), columns = columns[order], values = values)
+  }
   first <- 1
   for (last in c(which(diff(cumsum(counts) %/% block) > 0), if (length(counts)) length(counts))) {
     if (is_symmetric) {
-      rows <- symmetric_rows(matrix, first, last)
+      rows <- symmetric_rows(first, last)
       append_rows(h5, rows$lengths, rows$columns, rows$values)
     } else {
       rows <- Matrix::t(matrix[first:last, , drop = FALSE]) # whose columns are rows of the matrix
@@ -62,19 +74,6 @@ write_network <- function(h5, matrix, block = max(BLOCK_ENTRIES, length(matrix@i
     rm(rows)
     gc(full = FALSE) # otherwise blocks accumulate
   }
-}
-
-# Row r consists of the stored row r and column r, without counting their diagonal entry twice.
-symmetric_rows <- function(matrix, first, last) {
-  stored <- methods::new("dgCMatrix", i = matrix@i, p = matrix@p, x = matrix@x, Dim = matrix@Dim) # no copy
-  along <- Matrix::t(stored[first:last, , drop = FALSE])
-  down <- stored[, first:last, drop = FALSE]
-  row <- c(row_numbers(along@p), row_numbers(down@p))
-  columns <- c(along@i, down@i)
-  keep <- c(rep(TRUE, length(along@i)), down@i != row_numbers(down@p) + (first - 2L))
-  order <- order(row, columns, method = "radix")
-  order <- order[keep[order]]
-  list(lengths = tabulate(row[order], last - first + 1L), columns = columns[order], values = c(along@x, down@x)[order])
 }
 
 # ---- the file, from open to close
@@ -110,8 +109,16 @@ open_network_file <- function(file, n_row, n_col, row_names = NULL, col_names = 
     with_group(h5, "X", "csr_matrix", "0.1.0", function(group) {
       set_attribute(group, "shape", INT64, c(n_row, n_col))
     })
-    write_names(h5, "obs", row_names, n_row)
-    write_names(h5, "var", col_names, n_col)
+    sides <- list(obs = list(names = row_names, n = n_row), var = list(names = col_names, n = n_col))
+    for (side in names(sides)) {
+      with_group(h5, side, "dataframe", "0.2.0", function(id) {
+        set_attribute(id, "_index", h5$string, "_index", scalar = TRUE)
+        set_attribute(id, "column-order", h5$string, character())
+      })
+      names <- sides[[side]]$names
+      if (is.null(names)) names <- as.character(seq_len(sides[[side]]$n)) # their indices, from 1
+      write_dataset(h5, paste0(side, "/_index"), h5$string, names, encoding = "string-array")
+    }
     for (name in c("obsm", "varm", "obsp", "varp", "layers", "uns")) with_group(h5, name, "dict", "0.1.0")
     h5$values <- create_growing(h5, "X/data", FLOAT32, 4)
     h5$columns <- create_growing(h5, "X/indices", INT64, 8)
@@ -125,10 +132,21 @@ open_network_file <- function(file, n_row, n_col, row_names = NULL, col_names = 
 append_rows <- function(h5, lengths, columns, values) {
   stopifnot(sum(as.numeric(lengths)) == length(columns), length(columns) == length(values),
             h5$rows + length(lengths) <= h5$n_row)
+  n <- length(columns)
+  write_piece <- function(id, piece) { # h5write() would open and close the dataset for each piece
+    there <- rhdf5::H5Dget_space(id)
+    on.exit(rhdf5::H5Sclose(there))
+    here <- rhdf5::H5Screate_simple(n)
+    on.exit(rhdf5::H5Sclose(here), add = TRUE)
+    rhdf5::H5Sselect_hyperslab(there, start = h5$entries + 1, count = n)
+    h5_done(rhdf5::H5Dwrite(id, piece, h5spaceMem = here, h5spaceFile = there))
+  }
   writing(h5, {
-    for (id in list(h5$columns, h5$values)) h5_done(rhdf5::H5Dset_extent(id, h5$entries + length(columns)))
-    write_entries(h5$columns, h5$entries, columns)
-    write_entries(h5$values, h5$entries, values)
+    for (id in list(h5$columns, h5$values)) h5_done(rhdf5::H5Dset_extent(id, h5$entries + n))
+    if (n > 0L) {
+      write_piece(h5$columns, columns)
+      write_piece(h5$values, values)
+    }
   })
   ends <- h5$entries + cumsum(as.numeric(lengths))
   h5$row_ends[[length(h5$row_ends) + 1L]] <- ends
@@ -204,16 +222,6 @@ writing <- function(h5, code) {
 
 # ---- parts of the file
 
-# Unnamed rows and columns are named by their indices, from 1.
-write_names <- function(h5, group, names, n) {
-  if (is.null(names)) names <- as.character(seq_len(n))
-  with_group(h5, group, "dataframe", "0.2.0", function(id) {
-    set_attribute(id, "_index", h5$string, "_index", scalar = TRUE)
-    set_attribute(id, "column-order", h5$string, character())
-  })
-  write_dataset(h5, paste0(group, "/_index"), h5$string, names, encoding = "string-array")
-}
-
 with_group <- function(h5, name, encoding, version, fill = function(id) NULL) {
   id <- h5_done(rhdf5::H5Gcreate(h5$id, name))
   on.exit(rhdf5::H5Gclose(id))
@@ -271,16 +279,4 @@ create_growing <- function(h5, name, type, bytes) {
   on.exit(rhdf5::H5Pclose(access), add = TRUE)
   rhdf5::H5Pset_chunk_cache(access, 0, 0, 0)
   create_dataset(h5, name, type, space, dcpl = layout, dapl = access)
-}
-
-# `from`: number of entries before the piece. h5write() would open and close the dataset for each piece.
-write_entries <- function(id, from, piece) {
-  n <- length(piece)
-  if (n == 0L) return(invisible())
-  there <- rhdf5::H5Dget_space(id)
-  on.exit(rhdf5::H5Sclose(there))
-  here <- rhdf5::H5Screate_simple(n)
-  on.exit(rhdf5::H5Sclose(here), add = TRUE)
-  rhdf5::H5Sselect_hyperslab(there, start = from + 1, count = n)
-  h5_done(rhdf5::H5Dwrite(id, piece, h5spaceMem = here, h5spaceFile = there))
 }

@@ -4,16 +4,6 @@
 # Min number of observations that a resample needs.
 MIN_RESAMPLE <- 3
 
-# Returns a list of `resample` draws: the numbers of the observations, or of the subjects, that a resample has.
-draw_resamples <- function(run, resample, fraction) {
-  if (resample == 0) return(list())
-  from <- resampled_units(run)
-  what <- if (is_combined(run$x)) "subject" else "observation"
-  tests <- run$criterion$name %in% c("p.value", "fdr") && is.null(run$criterion$max_t)
-  min <- if (what == "subject") 1 else if (tests) max(run$min_obs, min_tested(run$method)) else MIN_RESAMPLE
-  noted(run$place, "sample", function() draw_units(from, resample, fraction, min, what))
-}
-
 # Returns a list of `draws` parts of `from`, each with a fraction of it, but at least `min` units and not all.
 draw_units <- function(from, draws, fraction, min, what) {
   fraction <- check_fraction(fraction, "fraction", zero = FALSE)
@@ -87,14 +77,11 @@ rows_of_samples <- function(lioness, names, n) {
   rows
 }
 
-# Returns the run without a sample.
-run_without <- function(run, sample) resampled_run(run, setdiff(resampled_units(run), sample))
-
 # Returns the run of sample `lioness`, a number or a name. The engine's coefficients are between -1 and 1, so they are
 # divided by a power of two, which is exact.
 lioness_run <- function(run, lioness) {
   sample <- rows_of_samples(lioness, rownames(run$x), nrow(run$x))
-  others <- run_without(run, sample)
+  others <- resampled_run(run, setdiff(resampled_units(run), sample))
   n <- vapply(list(run, others), function(run) perform(run, "observations")$n_obs, 0)
   check_sample(lioness, n[1L] - n[2L] == 1)
   scale <- 2^ceiling(log2(2 * n[1L] - 1))
@@ -143,7 +130,8 @@ values_of_samples <- function(rows, run, lioness) {
   for_each(over, run, function(run, k) {
     at <- found$left(k)
     if (!length(at)) return(NULL)
-    own <- run_of_pairs(run_without(run, samples[k]), edges$from[at], edges$to[at])
+    others <- resampled_run(run, setdiff(resampled_units(run), samples[k]))
+    own <- run_of_pairs(others, edges$from[at], edges$to[at])
     without <- values_of_pairs(own$run, if (is.null(run$y)) "square" else "rectangle")[cbind(own$from, own$to)]
     values[at, k] <<- counted$n_obs * edges$r[at] - (counted$n_obs - 1) * without
     NULL

@@ -88,13 +88,6 @@ surrogate_of <- function(m, rule, together) {
 
 # ---- maxima
 
-# Returns the run with data that can be exchanged, and their design. `permuted`: see compared_data().
-compared_run <- function(run, permuted = FALSE) {
-  given <- Filter(Negate(is.null), run[c("x", "y")])
-  compared <- compared_data(given, run$method, run$use, run$design, permuted)
-  with_values(run, compared$data$x, compared$data$y, compared$design)
-}
-
 # Returns the largest weights of all pairs of the null data sets of `rule`, from max_t_of(), ascending; or with `min`
 # the sum of their counts in bins, where coefficients of smaller size may count as 0, or not. `counted`: from
 # perform(run, "observations"). The engine permutes the data, or with covariates the residuals, which are regressed again
@@ -104,20 +97,23 @@ null_maxima <- function(run, counted, side, rule, min = NULL) {
     fail("adjust = \"", rule$adjust, "\" permutes observations that all pairs have; ",
          "with missing values use = \"complete.obs\" leaves these")
   }
-  if (rule$how != "permutation") return(surrogate_maxima(run, side, rule, min))
-  if (!is.null(run$design$basis)) {
-    run <- compared_run(run, permuted = TRUE)
-    counted <- perform(run, "observations")
+  n <- nrow(run$x)
+  is_permuted <- rule$how == "permutation"
+  if (!is_permuted || !is.null(run$design$basis)) {
+    given <- Filter(Negate(is.null), run[c("x", "y")])
+    compared <- compared_data(given, run$method, run$use, run$design, is_permuted)
+    run <- with_values(run, compared$data$x, compared$data$y, compared$design)
+    if (is_permuted) counted <- perform(run, "observations")
   }
+  if (!is_permuted) return(surrogate_maxima(run, n, side, rule, min))
   seed <- floor(stats::runif(2) * 2^32)
   found <- perform(run, "maxima", counted, constant(side), rule$n_perm, seed, min)
   if (is.null(min)) sort(found$maxima) else found$counts
 }
 
-# Returns those of surrogates: each column of x changes independently, or all columns of y together.
-surrogate_maxima <- function(run, side, rule, min) {
-  n <- nrow(run$x)
-  run <- compared_run(run)
+# Returns those of surrogates: each column of x changes independently, or all columns of y together. `n`: the number of
+# rows before those were left out that do not count.
+surrogate_maxima <- function(run, n, side, rule, min) {
   x <- run$x
   y <- run$y
   check_facts(c("surrogate", if (nrow(x) < n) "observations left out"),

@@ -161,7 +161,15 @@ gpuCorNetwork <- function(x, y = NULL, threshold = NULL, density = NULL, k = NUL
 # their values.
 NETWORK_RESULTS <- list(
   matrix = function(of) all_networks(of$run(), of, new_network),
-  edges = function(of) all_networks(of$run(), of, sorted_edges),
+  edges = function(of) {
+    all_networks(of$run(), of, function(rows, run) {
+      names <- network_names(run)
+      doing(run$place, "sorting the edges")
+      frame <- edge_frame(rows, names[[1L]], names[[2L]], run$place$threads)
+      if (!is.null(run$information)) names(frame)[3L] <- "clr"
+      frame
+    })
+  },
   samples = function(of) { # in double precision as lioness_run()
     run <- with_element(of$run(), in_double = TRUE)
     all_networks(run, of, function(rows, run) values_of_samples(rows, run, of$lioness))
@@ -182,12 +190,25 @@ EDGE_VALUES <- list(
 # Returns the network, or for several values of the criterion a list of networks. `of`: see NETWORK_RESULTS;
 # `as_result`: a function of a network's compressed rows and of the run.
 all_networks <- function(run, of, as_result) {
-  valued <- of$valued
-  drawn <- draw_resamples(run, of$resample, of$fraction)
-  all <- valued(at_pass(run, 1, 1 + length(drawn)))
-  found <- network_of_each(all)
+  drawn <- list() # the numbers of the observations, or of the subjects, that each resample has
+  if (of$resample > 0) {
+    what <- if (is_combined(run$x)) "subject" else "observation"
+    tests <- run$criterion$name %in% c("p.value", "fdr") && is.null(run$criterion$max_t)
+    min <- if (what == "subject") 1 else if (tests) max(run$min_obs, min_tested(run$method)) else MIN_RESAMPLE
+    draw <- function() draw_units(resampled_units(run), of$resample, of$fraction, min, what)
+    drawn <- noted(run$place, "sample", draw)
+  }
+  all <- of$valued(at_pass(run, 1, 1 + length(drawn)))
+  find <- function(run) { # a list of compressed rows, one for each value of the criterion
+    if (!is.null(run$over$lags)) return(list(lagged_rows(run)))
+    if (length(run$criterion$value) < 2L) return(list(network_rows(run)))
+    run <- with_criterion(run, stays = "rows")
+    check_edge_memory(run)
+    FIND_SEVERAL[[run$criterion$name]](run)
+  }
+  found <- find(all)
   warn_without(found[[1L]], all)
-  found <- with_stability(found, run, drawn, function(run) network_of_each(valued(run)))
+  found <- with_stability(found, run, drawn, function(run) find(of$valued(run)))
   networks <- Map(found, run$criterion$value, f = function(rows, value) {
     all <- with_criterion(all, value = value)
     if (is.null(all$over$lags)) rows <- with_shared(rows, all) # with lags it depends on the lag
@@ -195,21 +216,4 @@ all_networks <- function(run, of, as_result) {
   })
   if (length(networks) == 1L) return(networks[[1L]])
   stats::setNames(networks, vapply(run$criterion$value, format, "", digits = 15))
-}
-
-# Returns a list of compressed rows, one for each value of the criterion.
-network_of_each <- function(run) {
-  if (!is.null(run$over$lags)) return(list(lagged_rows(run)))
-  if (length(run$criterion$value) < 2L) return(list(network_rows(run)))
-  run <- with_criterion(run, stays = "rows")
-  check_edge_memory(run)
-  FIND_SEVERAL[[run$criterion$name]](run)
-}
-
-sorted_edges <- function(rows, run) {
-  names <- network_names(run)
-  doing(run$place, "sorting the edges")
-  frame <- edge_frame(rows, names[[1L]], names[[2L]], run$place$threads)
-  if (!is.null(run$information)) names(frame)[3L] <- "clr"
-  frame
 }

@@ -22,7 +22,7 @@ mutants <- list(
   r_mutant("phases of one sign", has_phases && !all(has_both), FALSE, "last-step"),
   # ---- what depends on all columns, and several values of one run
   r_mutant("observations of all columns", drops_observations(run) && !is.null(counted$observed), FALSE, "properties"),
-  r_mutant("columns without a sample", run_of_pairs(run_without(run, samples[k]), edges$from[at], edges$to[at]),
+  r_mutant("columns without a sample", run_of_pairs(others, edges$from[at], edges$to[at]),
            run_of_pairs(run, edges$from[at], edges$to[at]), "properties"),
   r_mutant("exact p values of traits",
            if (significance$single) p_of_r(found$r, significance$distribution, threads) else two_sided(z),
