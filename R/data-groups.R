@@ -28,22 +28,19 @@ grouped <- function(input, run) {
   if (n < 4) fail("'groups' need at least 4 observations; there ", if (n == 1) "is " else "are ", n)
   check_memory(8 * (pairs_of(n) * length(columns) + 6 * n^2), "'groups'",
                paste(n_of(pairs_of(n), "pair"), "of observations"), "use fewer observations or groups")
+  # The U-centred distances of the rows, or their products without those of a row with itself; zeros if nothing but
+  # rounding is left.
   values <- vapply(columns, FUN.VALUE = numeric(pairs_of(n)), function(at) {
     own <- dense_columns(x, at)
-    centred_pairs(if (is.null(kept)) own else own[kept, , drop = FALSE], run$method)
+    if (!is.null(kept)) own <- own[kept, , drop = FALSE]
+    if (!all(is.finite(own))) return(rep(if (anyNA(own)) NA_real_ else Inf, pairs_of(n)))
+    own <- own / max(abs(own), .Machine$double.xmin)
+    is_product <- run$method == "rv"
+    between <- if (is_product) `diag<-`(tcrossprod(sweep(own, 2L, colMeans(own))), 0) else as.matrix(stats::dist(own))
+    sums <- rowSums(between)
+    centred <- between - outer(sums, sums, "+") / (n - 2) + sum(sums) / ((n - 1) * (n - 2))
+    left <- centred[lower.tri(centred)]
+    if (sum(left^2) > 2^-80 * sum(between^2)) left else 0 * left
   })
   list(x = values, y = NULL, scalar = FALSE, observations = NULL)
-}
-
-# Returns the U-centred distances of the rows of x, or their products without those of a row with itself; zeros if
-# nothing but rounding is left.
-centred_pairs <- function(x, method) {
-  n <- nrow(x)
-  if (!all(is.finite(x))) return(rep(if (anyNA(x)) NA_real_ else Inf, pairs_of(n)))
-  x <- x / max(abs(x), .Machine$double.xmin)
-  between <- if (method == "rv") `diag<-`(tcrossprod(sweep(x, 2L, colMeans(x))), 0) else as.matrix(stats::dist(x))
-  sums <- rowSums(between)
-  centred <- between - outer(sums, sums, "+") / (n - 2) + sum(sums) / ((n - 1) * (n - 2))
-  own <- centred[lower.tri(centred)]
-  if (sum(own^2) > 2^-80 * sum(between^2)) own else 0 * own
 }

@@ -27,7 +27,15 @@ with_groups <- function(run, x, y, groups) { # nolint: cyclocomp_linter.
   }
   run <- with_over(run, units = units_of(groups$blocks, groups$whole, if (groups$paired) sizes[1L] else sum(sizes)))
   model <- if (effects == "random") group_model(sizes, groups, run$over$units)
-  data <- read_groups(run, x, y, names, n_first)
+  read <- function(x, names) {
+    own <- if (is_subjects(x) || is_experiment(x)) run else with_element(run, assay = NULL)
+    read_subjects(own, if (is_subjects(x)) x else list(x), NULL, length(names), names)$x
+  }
+  data <- read(x, names[seq_len(n_first)]) # those of all groups, of x first
+  if (!is.null(y)) {
+    data <- c(data, read(y, names[-seq_len(n_first)]))
+    check_same_columns(data[[n_first + 1L]], data[[1L]], "y", "'x'")
+  }
   if (effects == "fixed") warn_series(run, data[[1L]])
   seeds <- seeds_of(groups$seeds, data, names, run$method)
   run <- with_over(run, seeds = seeds$at)
@@ -56,19 +64,6 @@ with_groups <- function(run, x, y, groups) { # nolint: cyclocomp_linter.
 
 # So few matrices of other lengths may be groups of samples, as split() makes them, and not subjects.
 FEW_GROUPS <- 5
-
-# Returns a list of the data of all subjects, those of x first.
-read_groups <- function(run, x, y, names, n_first) {
-  group <- function(x, names) {
-    own <- if (is_subjects(x) || is_experiment(x)) run else with_element(run, assay = NULL)
-    read_subjects(own, if (is_subjects(x)) x else list(x), NULL, length(names), names)$x
-  }
-  data <- group(x, names[seq_len(n_first)])
-  if (is.null(y)) return(data)
-  data <- c(data, group(y, names[-seq_len(n_first)]))
-  check_same_columns(data[[n_first + 1L]], data[[1L]], "y", "'x'")
-  data
-}
 
 # Returns the number of subjects in each group: x, and y if it is given.
 group_sizes <- function(x, y, counts) {

@@ -231,8 +231,18 @@ read_subjects <- function(run, x, y, n, names = subject_names(n)) {
   data <- list(x = vector("list", n), y = if (!is.null(y)) vector("list", n))
   kept <- new_keeper()
   first <- NULL
+  matrix_of <- function(x, i) { # a vector is an error, as it could be an observation or a variable
+    own <- if (is.function(x)) x(i) else x[[i]]
+    if (is.null(own)) fail("there are no data")
+    if (is.atomic(own) && is.null(dim(own)) && !inherits(own, "dist")) {
+      are_variables <- is.list(x) && length(x) > 1L && all(lengths(x) == length(own))
+      fail("it must be a matrix, not ", if (length(own) == 1L) show_value(own) else "a vector", input_hint(own, "x"),
+           if (are_variables) "; a list has a matrix for each subject, and as.data.frame(x) the variables of one")
+    }
+    own
+  }
   each_subject(n, function(i) {
-    own <- check_input(as_subject(x, i), if (!is.null(y)) as_subject(y, i), run$use, run$method,
+    own <- check_input(matrix_of(x, i), if (!is.null(y)) matrix_of(y, i), run$use, run$method,
                        run$assay, run$asked$options)
     if (run$method != "given") check_not_coefficients(own$x, "x", of_subjects = TRUE)
     if (is.null(first)) first <<- own
@@ -268,18 +278,6 @@ prefixed <- function(name, code) {
     warn(class(condition)[1L], words(condition))
     invokeRestart("muffleWarning")
   }, tryCatch(code, error = function(condition) fail_again(condition, words(condition))))
-}
-
-# Returns a subject's matrix. A vector is an error, as it could be an observation or a variable.
-as_subject <- function(x, i) {
-  own <- if (is.function(x)) x(i) else x[[i]]
-  if (is.null(own)) fail("there are no data")
-  if (is.atomic(own) && is.null(dim(own)) && !inherits(own, "dist")) {
-    are_variables <- is.list(x) && length(x) > 1L && all(lengths(x) == length(own))
-    fail("it must be a matrix, not ", if (length(own) == 1L) show_value(own) else "a vector", input_hint(own, "x"),
-         if (are_variables) "; a list has a matrix for each subject, and as.data.frame(x) the variables of one")
-  }
-  own
 }
 
 FIRST_SUBJECT <- "the first subject"
