@@ -333,8 +333,8 @@ mutants <- list(
   mutant("symmetry of given coefficients", "compare_pair", "a == a && b == b ?", "0 ?", "given"),
   mutant("copy of given coefficients", "copy_block", "t->copy[i * t->n + j] = b;", "t->copy[i * t->n + j] = 0;",
          "given"),
-  r_mutant("a seed with itself", (seq_along(run$over$seeds) - 1) * ncol(run$x) + run$over$seeds,
-           seq_along(run$over$seeds) * ncol(run$x) + run$over$seeds, "seeds"),
+  r_mutant("a seed with itself", (seq_along(seeds) - 1) * ncol(run$x) + seeds, seq_along(seeds) * ncol(run$x) + seeds,
+           "seeds"),
   r_mutant("permutations without own pairs", pairMask(seq_len(ncol(run$x)), run$over$seeds, different = TRUE),
            NULL, "seeds"),
   r_mutant("random sets in both", member <- genes <- matrix(genes), {
@@ -345,8 +345,7 @@ mutants <- list(
   # ---- R
   r_mutant("permutations as large", permuted >= rep(observed, each = nrow(permuted)),
            permuted < rep(observed, each = nrow(permuted)), "preservation"),
-  r_mutant("flips of signs", exchange(run$over$units, nrow(terms), model$flips),
-           exchange(run$over$units, nrow(terms)), "groups"),
+  r_mutant("flips of signs", exchange(units, nrow(terms), x$model$flips), exchange(units, nrow(terms)), "groups"),
   r_mutant("other terms of a model", sum(moved$d < 1e-7), length(moved$d), "groups"),
   mutant("effects of F", "linear_t", "i >= terms - tested &&", "i > terms - tested &&", "groups"),
   r_mutant("columns of a term", attr(design, "assign") %in% match(name, terms), match(name, terms), "groups"),
