@@ -62,13 +62,12 @@ gpuCorPairs <- function(x, y = NULL, threshold = NULL, top = NULL, method = "pea
          "; give a higher threshold or limit")
   }
   rownames(edges) <- NULL
-  if (test) tested_edges(edges, x, y, use, method, precision, ...) else edges
-}
-
-# Adds n, ts and p.value to edges, if these follow from r and do not depend on the criterion.
-tested_edges <- function(edges, x, y, use, method, precision, ..., mutual, pairs) {
-  # gpuCorNetwork() has already warned.
-  run <- repeated(new_run(NULL, specs_of("gpuCorNetwork", ...), x, y, method, use, precision = precision))
+  if (!test) return(edges)
+  # Tests follow from r and do not depend on the criterion. gpuCorNetwork() has already warned.
+  run_of <- function(..., mutual, pairs) {
+    new_run(NULL, specs_of("gpuCorNetwork", ...), x, y, method, use, precision = precision)
+  }
+  run <- repeated(run_of(...))
   check_testable(run$method, NULL)
   significance <- significance_of(run)
   if (!significance$single || !is_t_distributed(run$method)) {

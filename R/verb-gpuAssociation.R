@@ -87,7 +87,18 @@ gpuAssociation <- function(x, traits, p.value = NULL, fdr = NULL, method = "pear
       run <- repeated(new_run(NULL, specs, x, traits$values, method, "pairwise.complete.obs", tests = TRUE))
       test <- with_factors(test, traits$factors, run)
     }
-    tested <- new_association(test)
+    p <- test$p.value
+    n <- test$n
+    df <- df_of_pairs(test)
+    tests <- sum(!is.na(test$r))
+    fdr <- if (!is.null(p)) structure(false_discovery_rates(p, tests), dim = dim(p), dimnames = dimnames(p))
+    tested <- list(r = test$r, statistic = test$statistic, p.value = p, fdr = fdr, p.adjusted = test$p.adjusted)
+    tested <- c(Filter(Negate(is.null), tested),
+                list(n = if (length(n) > 0L && all(n == n[1L])) n[1L] else n,
+                     df = if (length(df) > 1L && all(df == df[1L])) df[1L] else df),
+                if (!is.null(test$num_df)) list(num_df = test$num_df), list(tests = tests, method = test$method))
+    tested <- structure(tested, class = c("gpuAssociation", "gpuTests", "gpuCorResult"),
+                        adjusted = attr(test, "adjusted"))
     if (output == "matrix") return(tested)
     factors <- if (has_factors) colnames(test$r)[as.integer(names(traits$factors))]
     frame <- as.data.frame(tested)
@@ -316,20 +327,4 @@ pair_tests <- function(rows, run) {
     first <- order(found$p.value, -abs(found$r))
   }
   c(if (is.null(first)) found else lapply(found, `[`, first), one_by_one = significance$one_by_one)
-}
-
-# ---- all pairs
-
-new_association <- function(test) {
-  p <- test$p.value
-  tests <- sum(!is.na(test$r))
-  fdr <- if (!is.null(p)) structure(false_discovery_rates(p, tests), dim = dim(p), dimnames = dimnames(p))
-  common <- length(test$n) > 0L && all(test$n == test$n[1L])
-  df <- df_of_pairs(test)
-  tested <- list(r = test$r, statistic = test$statistic, p.value = p, fdr = fdr, p.adjusted = test$p.adjusted)
-  structure(c(Filter(Negate(is.null), tested),
-              list(n = if (common) test$n[1L] else test$n,
-                   df = if (length(df) > 1L && all(df == df[1L])) df[1L] else df),
-              if (!is.null(test$num_df)) list(num_df = test$num_df), list(tests = tests, method = test$method)),
-            class = c("gpuAssociation", "gpuTests", "gpuCorResult"), adjusted = attr(test, "adjusted"))
 }

@@ -55,7 +55,22 @@ gpuClean <- function(x, covariates = NULL, data = NULL, bandpass = NULL, tr = NU
   check_memory(8 * (if (is.null(file)) values else 0) + 8 * BLOCK_COPIES * block, "gpuClean()", n_of(values, "value"),
                if (is.null(file)) "'file' writes them to a file" else "close other programs")
   names <- if (!is.null(dimnames(series))) list(rownames(series)[rows], colnames(series))
-  if (!is.null(file)) return(invisible(cleaned_file(run, rows, file, names)))
+  if (!is.null(file)) {
+    partial <- begin_partial(file)
+    connection <- file(partial, "wb")
+    on.exit({
+      if (!is.null(connection)) close(connection)
+      discard_partial(partial)
+    }, add = TRUE)
+    clean_blocks(run, rows, function(columns, left) writeBin(as.vector(left), connection, endian = "little"))
+    close(connection)
+    connection <- NULL
+    if (file.size(partial) < 8 * values) fail_file("'file': the disk is full")
+    if (!rename_file(partial, file, replace = FALSE)) {
+      fail_file("'file' is ", show_value(file), ", which cannot be made")
+    }
+    return(invisible(raw_file(file, c(length(rows), ncol(series)), "double", names, 0)))
+  }
   cleaned <- NULL
   clean_blocks(run, rows, function(columns, left) {
     if (ncol(left) == ncol(series)) {
@@ -111,19 +126,4 @@ clean_columns <- function(x, rows, design) {
   if (length(rows) < nrow(left)) left <- left[rows, , drop = FALSE]
   if (length(absent)) left[, absent] <- NA
   left
-}
-
-cleaned_file <- function(run, rows, file, names) {
-  partial <- begin_partial(file)
-  connection <- file(partial, "wb")
-  on.exit({
-    if (!is.null(connection)) close(connection)
-    discard_partial(partial)
-  })
-  clean_blocks(run, rows, function(columns, left) writeBin(as.vector(left), connection, endian = "little"))
-  close(connection)
-  connection <- NULL
-  if (file.size(partial) < 8 * as.numeric(length(rows)) * ncol(run$x)) fail_file("'file': the disk is full")
-  if (!rename_file(partial, file, replace = FALSE)) fail_file("'file' is ", show_value(file), ", which cannot be made")
-  raw_file(file, c(length(rows), ncol(run$x)), "double", names, 0)
 }

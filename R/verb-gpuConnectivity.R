@@ -119,11 +119,21 @@ connectivity_sums <- function(run, wanted) {
     has_few_edges <- edges_of_density(max(run$criterion$value), run$pairs) <= MAX_STORED
     if (!is.null(run$y) || !(has_few_edges || has_eigenvector)) {
       sums <- connectivity_passes(second, density_thresholds(first), wanted)
-    } else if (is_any_pair_wanted(wanted)) {
-      edges <- edge_sums(first, wanted)
-      sums <- with_edges(connectivity_pass(second, NULL, wanted), edges)
     } else {
-      sums <- edge_sums(run, wanted)
+      is_any <- is_any_pair_wanted(wanted)
+      run_of_edges <- with_criterion(if (is_any) first else run, stays = if (has_eigenvector) "rows" else "counted")
+      edges <- density_edges(run_of_edges)
+      levels <- density_levels(edges, run$criterion$value, run_of_edges)
+      by_level <- lapply(levels, function(level) ask_store(edges, run_of_edges, "degrees", level))
+      sums <- list(degree = vapply(by_level, `[[`, numeric(ncol(run$x)), "degree"),
+                   strength = vapply(by_level, `[[`, numeric(ncol(run$x)), "strength"), threshold = levels)
+      if (has_eigenvector) {
+        sums$eigenvector <- eigenvectors_of_rows(take_rows(edges, run_of_edges), levels, run_of_edges)
+      } else {
+        store_free(edges) # take_rows() frees it
+      }
+      sums <- c(sums, edges[c("n_obs", "x_flags", "y_flags")])
+      if (is_any) sums <- with_edges(connectivity_pass(second, NULL, wanted), sums)
     }
   } else if (!is.null(run$criterion$name) || is_any_pair_wanted(wanted)) {
     sums <- connectivity_passes(run, run$criterion$value, wanted)
@@ -189,19 +199,6 @@ even_steps <- function(steps) {
   rounding <- 4 * .Machine$double.eps * sum(steps)
   run <- cumsum(c(TRUE, abs(diff(steps)) > rounding)[seq_along(steps)])
   stats::ave(steps, run)
-}
-
-edge_sums <- function(run, wanted) {
-  needs_rows <- "eigenvector" %in% wanted$maps
-  run <- with_criterion(run, stays = if (needs_rows) "rows" else "counted")
-  edges <- density_edges(run)
-  levels <- density_levels(edges, run$criterion$value, run)
-  by_level <- lapply(levels, function(level) ask_store(edges, run, "degrees", level))
-  eigenvector <- if (needs_rows) list(eigenvector = eigenvectors_of_rows(take_rows(edges, run), levels, run))
-  if (!needs_rows) store_free(edges) # take_rows() frees it
-  c(list(degree = vapply(by_level, `[[`, numeric(ncol(run$x)), "degree"),
-         strength = vapply(by_level, `[[`, numeric(ncol(run$x)), "strength"), threshold = levels),
-    eigenvector, edges[c("n_obs", "x_flags", "y_flags")])
 }
 
 # ---- eigenvectors

@@ -88,6 +88,13 @@ dimnames.gpuCorFile <- function(x) x$dimnames
 `[.gpuCorFile` <- function(x, i, j, ..., drop = FALSE) {
   check_file(x, "x")
   if (nargs() - (!missing(drop)) != 3L) fail("a file's columns are picked by x[, j], with a comma")
+  picked <- function(index, n, names, what) {
+    index <- as_numbers(index)
+    if (is.character(index)) tell_same_names(names[names %in% index])
+    at <- if (is.character(index)) match(index, names) else seq_len(n)[index]
+    if (anyNA(at)) fail("there is no ", what, " ", show_value(index[is.na(at)][1L]), "; there are ", format_count(n))
+    at
+  }
   columns <- if (missing(j)) seq_len(ncol(x)) else picked(j, ncol(x), colnames(x), "column")
   values <- dense_columns(suppressMessages(check_outside(x, "x")), columns)
   names <- dimnames(x)
@@ -107,12 +114,4 @@ print.gpuCorFile <- function(x, ...) {
   cat(n_of(size[1L], "observation"), " x ", n_of(size[2L], "variable"), " in ", x$file, " (",
       outside_kind(x)$describe(x), ")\n", sep = "")
   invisible(x)
-}
-
-picked <- function(index, n, names, what) {
-  index <- as_numbers(index)
-  if (is.character(index)) tell_same_names(names[names %in% index])
-  at <- if (is.character(index)) match(index, names) else seq_len(n)[index]
-  if (anyNA(at)) fail("there is no ", what, " ", show_value(index[is.na(at)][1L]), "; there are ", format_count(n))
-  at
 }

@@ -214,26 +214,24 @@ gpuCorCollect <- function(path, file = NULL, ...) {
   }
   work <- open_work(plan, specs$control, check = TRUE)
   collect_plan(work, if (!is.null(file)) list(file = file), function(round) {
+    if (!round$is_new) {
+      states <- shard_states(plan, round)
+      shards <- function(state, text) {
+        numbers <- states$shard[states$state == state]
+        if (length(numbers)) paste(ngettext(length(numbers), "shard", "shards"), show_numbers(numbers), text)
+      }
+      unfinished <- c(shards("missing", paste("of", plan$shards, "not finished")), shards("damaged", "damaged"))
+      fail_file(paste(unfinished, collapse = ", "), if (round$number > 1) paste(" in round", round$number),
+                "; gpuCorRun(\"", plan$path, "\") computes them")
+    }
     # After a round of at most a minute in total, the next one is not worth another submission.
-    files <- if (round$is_new) shard_states(plan, read_round(plan, round$number - 1), check = FALSE)$file
+    files <- shard_states(plan, read_round(plan, round$number - 1), check = FALSE)$file
     took <- sum(vapply(files, function(file) read_about(file)$seconds, 0))
-    if (!round$is_new || took > getOption("gpucor.collect_seconds", 60)) stop_collecting(plan, round)
+    if (took > getOption("gpucor.collect_seconds", 60)) {
+      fail_file("round ", round$number, " of the plan has to be run before the result is known; ",
+                "run all shards again, as before, and then collect")
+    }
     message("round ", round$number, " has to be run, and is run here")
     run_free(work, round)
   })
-}
-
-stop_collecting <- function(plan, round) {
-  if (round$is_new) {
-    fail_file("round ", round$number, " of the plan has to be run before the result is known; ",
-              "run all shards again, as before, and then collect")
-  }
-  states <- shard_states(plan, round)
-  shards <- function(state, text) {
-    numbers <- states$shard[states$state == state]
-    if (length(numbers)) paste(ngettext(length(numbers), "shard", "shards"), show_numbers(numbers), text)
-  }
-  fail_file(paste(c(shards("missing", paste("of", plan$shards, "not finished")), shards("damaged", "damaged")),
-                  collapse = ", "),
-            if (round$number > 1) paste(" in round", round$number), "; gpuCorRun(\"", plan$path, "\") computes them")
 }

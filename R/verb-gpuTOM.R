@@ -215,7 +215,22 @@ consensus_overlap <- function(x, how, rules, output, specs, method, use, call) {
   overlaps <- each_subject(length(sets), names = paste("data set", seq_along(sets)), function(s) {
     tom_of_all(at_pass(runs[[s]], s, length(sets)), "dist")
   })
-  scales <- if (how$calibration == "none") rep(1, length(sets)) else scaling_powers(overlaps, how$calibrationQuantile)
+  scales <- rep(1, length(sets))
+  if (how$calibration != "none") { # the powers that give all overlaps the first one's quantile
+    # As WGCNA, which uses these numbers of pairs and seed, every call draws the same sample of pairs.
+    probs <- how$calibrationQuantile
+    n_pairs <- length(overlaps[[1L]])
+    at <- withr::with_seed(54321, .rng_kind = "Mersenne-Twister", .rng_sample_kind = "Rejection", {
+      sample.int(n_pairs, min(1000 / min(probs, 1 - probs), n_pairs))
+    })
+    high <- vapply(overlaps, function(tom) stats::quantile(.subset(tom, at), probs, names = FALSE, type = 8), 0)
+    bad <- which(!(high > 0 & high < 1))
+    if (length(bad)) {
+      fail("calibration = \"single quantile\" takes overlaps between 0 and 1, and quantile ", probs, " of data ",
+           "set ", bad[1L], " is ", format(high[bad[1L]]), "; choose another 'calibrationQuantile', or \"none\"")
+    }
+    scales <- log(high[1L]) / log(high)
+  }
   fraction <- if (how$combine == "min") 0 else how$probs
   attributes <- attributes(overlaps[[1L]])
   attributes$n_obs <- sum(vapply(overlaps, attr, 0, "n_obs"))
@@ -228,20 +243,4 @@ consensus_overlap <- function(x, how, rules, output, specs, method, use, call) {
   tom <- checked(.Call(r_combine_overlaps, overlaps, scales, fraction, attributes$Size, attributes,
                        runs[[1L]]$place$threads))
   if (output == "matrix") as.matrix(tom) else tom
-}
-
-# Returns the powers that give all overlaps the first one's quantile. As WGCNA, which uses these numbers of pairs and
-# seed, every call draws the same sample of pairs.
-scaling_powers <- function(overlaps, probs) {
-  n <- length(overlaps[[1L]])
-  at <- withr::with_seed(54321, .rng_kind = "Mersenne-Twister", .rng_sample_kind = "Rejection", {
-    sample.int(n, min(1000 / min(probs, 1 - probs), n))
-  })
-  high <- vapply(overlaps, function(tom) stats::quantile(.subset(tom, at), probs, names = FALSE, type = 8), 0)
-  bad <- which(!(high > 0 & high < 1))
-  if (length(bad)) {
-    fail("calibration = \"single quantile\" takes overlaps between 0 and 1, and quantile ", probs, " of data ",
-         "set ", bad[1L], " is ", format(high[bad[1L]]), "; choose another 'calibrationQuantile', or \"none\"")
-  }
-  log(high[1L]) / log(high)
 }
