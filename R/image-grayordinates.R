@@ -3,23 +3,6 @@
 
 CIFTI_CODE <- 32L
 
-# `found`: from with_nifti(). Returns the XML, or NULL. Each extension begins with its size and code; the four bytes
-# before say if there are any.
-cifti_xml <- function(found) {
-  at <- 4
-  for (k in seq_len(1000L)) { # no file has as many
-    left <- length(found$extensions) - at
-    if (left < 8) return(NULL)
-    size_and_code <- readBin(found$extensions[at + 1:8], "integer", 2L, endian = found$header$endian)
-    if (is.na(size_and_code[1L]) || size_and_code[1L] < 8L) return(NULL)
-    if (identical(size_and_code[2L], CIFTI_CODE)) {
-      text <- found$extensions[at + 8 + seq_len(min(size_and_code[1L], left) - 8)]
-      return(parse_xml(text[text != 0], found$shown, "CIFTI"))
-    }
-    at <- at + size_and_code[1L]
-  }
-}
-
 # ---- reading
 
 # Adds to what with_nifti() found, if the file is CIFTI: header$cifti, list(tr: seconds between rows, or NULL; models,
@@ -27,7 +10,22 @@ cifti_xml <- function(found) {
 # (grayordinates); names, those of maps, which headers do not have.
 add_cifti <- function(found) {
   shown <- found$shown
-  xml <- cifti_xml(found)
+  # Each extension begins with its size and code; the four bytes before say if there are any.
+  find_xml <- function() {
+    at <- 4
+    for (k in seq_len(1000L)) { # no file has as many
+      left <- length(found$extensions) - at
+      if (left < 8) return(NULL)
+      size_and_code <- readBin(found$extensions[at + 1:8], "integer", 2L, endian = found$header$endian)
+      if (is.na(size_and_code[1L]) || size_and_code[1L] < 8L) return(NULL)
+      if (identical(size_and_code[2L], CIFTI_CODE)) {
+        text <- found$extensions[at + 8 + seq_len(min(size_and_code[1L], left) - 8)]
+        return(parse_xml(text[text != 0], shown, "CIFTI"))
+      }
+      at <- at + size_and_code[1L]
+    }
+  }
+  xml <- find_xml()
   if (is.null(xml)) {
     if (found$header$intent_code %in% 3000:3099) fail_file(shown, " has the intent of CIFTI, but no XML")
     return(found)
@@ -65,7 +63,7 @@ add_cifti <- function(found) {
   if (isTRUE(n_row > 0 && n_row != size[5L])) { # 0 or NA: the XML does not say it
     fail_file(shown, " has ", n_of(size[5L], "row"), ", but its XML says ", n_row)
   }
-  if (size[6L] != grayordinates(cifti)) {
+  if (size[6L] != sum(cifti$models$count)) {
     fail_file(shown, " has ", n_of(size[6L], "column"), ", but brain models of ", show_models(cifti))
   }
   found$size <- size[5:6]
@@ -104,7 +102,21 @@ brain_models <- function(map, shown) {
   } else if (any(models$kind == "voxels")) {
     fail_file(shown, " has voxels, but no Volume")
   }
-  places <- Map(model_places, elements, models$kind, models$vertices, list(size), shown)
+  # The indices of a model, which are within their dimensions.
+  places_of <- function(element, kind, vertices) {
+    is_surface <- kind == "surface"
+    places <- xml_numbers(xml_content(element, if (is_surface) "VertexIndices" else "VoxelIndicesIJK", shown), shown)
+    sizes <- vertices
+    if (!is_surface) {
+      if (length(places) %% 3L) fail_file(shown, " has ", length(places), " indices of voxels, not three for each")
+      places <- matrix(places, ncol = 3L, byrow = TRUE)
+      sizes <- rep(size, each = nrow(places))
+    }
+    wrong <- is.na(places) | places < 0 | places >= sizes | places != floor(places)
+    if (any(wrong)) fail_file(shown, " has brain models with the index ", places[wrong][1L], ", which is outside")
+    places
+  }
+  places <- Map(places_of, elements, models$kind, models$vertices)
   is_whole <- all(models$first == cumsum(c(1, models$count))[seq_along(elements)]) &&
     all(vapply(places, NROW, 0L) == models$count)
   if (!is_whole) fail_file(shown, " has brain models that leave gaps or overlap")
@@ -112,28 +124,11 @@ brain_models <- function(map, shown) {
     list(map = as.character(map)))
 }
 
-# Returns the indices of a model, after checking them against the sizes of their dimensions.
-model_places <- function(element, kind, vertices, volume, shown) {
-  is_surface <- kind == "surface"
-  places <- xml_numbers(xml_content(element, if (is_surface) "VertexIndices" else "VoxelIndicesIJK", shown), shown)
-  sizes <- vertices
-  if (!is_surface) {
-    if (length(places) %% 3L) fail_file(shown, " has ", length(places), " indices of voxels, not three for each")
-    places <- matrix(places, ncol = 3L, byrow = TRUE)
-    sizes <- rep(volume, each = nrow(places))
-  }
-  wrong <- is.na(places) | places < 0 | places >= sizes | places != floor(places)
-  if (any(wrong)) fail_file(shown, " has brain models with the index ", places[wrong][1L], ", which is outside")
-  places
-}
-
-grayordinates <- function(cifti) sum(cifti$models$count)
-
 # The structure of a surface whose file does not name it.
 UNKNOWN_STRUCTURE <- "OTHER"
 
 show_models <- function(cifti) {
-  paste0(n_of(grayordinates(cifti), "grayordinate"), " in ", n_of(nrow(cifti$models), "structure"))
+  paste0(n_of(sum(cifti$models$count), "grayordinate"), " in ", n_of(nrow(cifti$models), "structure"))
 }
 
 # ---- writing
@@ -163,8 +158,6 @@ write_cifti <- function(file, cifti, values, names) {
 # GIFTI is XML with an array of values of a surface's vertices for each time point or map. It is treated as CIFTI with
 # one brain model, of all vertices; header$cifti has no `map`.
 
-is_gifti <- function(file) grepl("[.]gii([.]gz)?$", file, ignore.case = TRUE)
-
 GIFTI_TYPES <- data.frame(what = c("integer", "integer", "double", "double"), size = c(1L, 4L, 4L, 8L),
                           row.names = paste0("NIFTI_TYPE_", c("UINT8", "INT32", "FLOAT32", "FLOAT64")))
 
@@ -176,7 +169,8 @@ read_gifti <- function(file) {
   if (!length(arrays)) fail_file(shown, " has no data arrays of GIFTI")
   values <- lapply(arrays, gifti_array, shown)
   n <- unique(vapply(values, nrow, 0L))
-  if (length(n) > 1L) fail_file(shown, " has arrays of ", format_range(n), " vertices")
+  if (length(n) > 1L) fail_file(shown, " has arrays of ", paste(vapply(range(n), format_count, ""), collapse = " to "),
+                                " vertices")
   values <- do.call(cbind, values)
   structure <- trimws(xml2::xml_text(xml2::xml_find_first(xml, "//MD[Name='AnatomicalStructurePrimary']/Value")))
   structure <- toupper(gsub("([a-z])([A-Z])", "\\1_\\2", structure)) # CIFTI's name: CORTEX_LEFT for CortexLeft

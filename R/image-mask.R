@@ -28,12 +28,11 @@ new_mask <- function(img, mask_header, voxels) {
   kept
 }
 
-own_mask <- function(x) if (inherits(x, "gpuCorFile")) x$mask else attr(x, "mask", exact = TRUE)
-
-# Returns the mask that voxelMatrix() attached to its matrix, or gpuCorFile() to an image.
-columns_mask <- function(x, name) {
-  mask <- own_mask(x)
-  if (is_variables(mask)) return(mask)
+# Returns the mask that voxelMatrix() attached to its matrix, or gpuCorFile() to an image. `needs_one`: FALSE to return
+# NULL if there is none.
+columns_mask <- function(x, name, needs_one = TRUE) {
+  mask <- if (inherits(x, "gpuCorFile")) x$mask else attr(x, "mask", exact = TRUE)
+  if (is_variables(mask) || (is.null(mask) && !needs_one)) return(mask)
   fail("'", name, "' is a matrix (", show_size(dim(x)), ") without the attribute \"mask\"; give the matrix that ",
        "voxelMatrix() returned")
 }
@@ -155,9 +154,9 @@ parcelMeans <- function(x, atlas, na.rm = FALSE, min_coverage = 0) {
   if (is.null(dim(atlas)) && is.atomic(atlas) && length(atlas) == ncol(x)) {
     parcel <- as_parcels(atlas)
   } else {
-    check_that(atlas, "atlas", !is.null(dim(atlas)) || is_file_name(atlas) || !is.null(own_mask(x)),
-               paste("a label for each of the", n_of(ncol(x), "column"), "of 'x'"), shown = length(atlas))
-    mask <- columns_mask(x, "x")
+    mask <- columns_mask(x, "x", needs_one = !is.null(dim(atlas)) || is_file_name(atlas))
+    check_that(atlas, "atlas", !is.null(mask), paste("a label for each of the", n_of(ncol(x), "column"), "of 'x'"),
+               shown = length(atlas))
     if (sum(mask) != ncol(x)) fail("the columns of 'x' are no longer the voxels of its mask; give a label for each")
     atlas <- check_mask(read_mask(atlas, "atlas", flat = TRUE), list(size = dim(mask), header = attr(mask, "header")),
                         "x")

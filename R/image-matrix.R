@@ -136,35 +136,35 @@ check_image_file <- function(x) {
   fail_file("the file \"", x$file, "\" is absent or has changed since gpuCorFile() read its header; call it again")
 }
 
-# Users may change the elements of a gpuCorFile.
-read_image_columns <- function(x, columns) {
-  words <- paste0("a gpuCorFile of \"", x$file, "\" cannot be read; make it again with gpuCorFile(): ")
-  with_our_errors(read_voxels(x, columns), words, fail_file)
-}
-
 # Reads columns from the smallest to the largest voxel: one piece of the file for each time point, or one for all.
-read_voxels <- function(x, columns) {
-  voxels <- x$voxels[columns]
-  first <- min(voxels)
-  span <- max(voxels) - first + 1
-  is_by_time <- x$step[2L] == 1
-  starts <- if (is_by_time) (seq_len(nrow(x)) - 1) * x$step[1L] + first - 1 else (first - 1) * x$step[2L]
-  n <- span * x$step[2L]
-  check_image_file(x)
-  is_inside <- all(is.finite(starts) & starts >= 0) && x$offset >= 0 && x$offset + (max(starts) + n) * x$size <= x$bytes
-  if (!is_inside) fail_short(paste0("'", x$file, "'"))
-  connection <- file(x$file, "rb")
-  on.exit(close(connection))
-  pieces <- lapply(starts, function(start) {
-    seek(connection, x$offset + start * x$size)
-    readBin(connection, "raw", n * x$size)
-  })
-  values <- x$format
-  values$bytes <- if (length(pieces) == 1L) pieces[[1L]] else do.call(c, pieces)
-  read <- matrix(0, nrow(x), length(columns))
-  rows <- (seq_len(nrow(x)) - 1) * if (is_by_time) span else 1
-  put_block(read, new_block(values, 1L, rows, 1L, (voxels - first) * x$step[2L]))
-  read
+read_image_columns <- function(x, columns) {
+  read <- function() {
+    voxels <- x$voxels[columns]
+    first <- min(voxels)
+    span <- max(voxels) - first + 1
+    is_by_time <- x$step[2L] == 1
+    starts <- if (is_by_time) (seq_len(nrow(x)) - 1) * x$step[1L] + first - 1 else (first - 1) * x$step[2L]
+    n <- span * x$step[2L]
+    check_image_file(x)
+    is_inside <- all(is.finite(starts) & starts >= 0) && x$offset >= 0 &&
+      x$offset + (max(starts) + n) * x$size <= x$bytes
+    if (!is_inside) fail_short(paste0("'", x$file, "'"))
+    connection <- file(x$file, "rb")
+    on.exit(close(connection))
+    pieces <- lapply(starts, function(start) {
+      seek(connection, x$offset + start * x$size)
+      readBin(connection, "raw", n * x$size)
+    })
+    values <- x$format
+    values$bytes <- if (length(pieces) == 1L) pieces[[1L]] else do.call(c, pieces)
+    found <- matrix(0, nrow(x), length(columns))
+    rows <- (seq_len(nrow(x)) - 1) * if (is_by_time) span else 1
+    put_block(found, new_block(values, 1L, rows, 1L, (voxels - first) * x$step[2L]))
+    found
+  }
+  # Users may change the elements of a gpuCorFile.
+  words <- paste0("a gpuCorFile of \"", x$file, "\" cannot be read; make it again with gpuCorFile(): ")
+  with_our_errors(read(), words, fail_file)
 }
 
 # ---- classes

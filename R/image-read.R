@@ -40,7 +40,7 @@ open_image <- function(img) {
   if (!is_file_name(img)) {
     opened <- if (is.list(img) && !is.object(img)) open_volumes(img) else open_array(img)
   } else {
-    if (is_gifti(img)) {
+    if (grepl("[.]gii([.]gz)?$", img, ignore.case = TRUE)) {
       values <- read_gifti(img)
       opened <- image_in_memory(nrow(values), ncol(values), attr(values, "header"), is.integer(values),
                                 function(times, vertices) values[vertices, times, drop = FALSE])
@@ -218,7 +218,7 @@ fail_dimensions <- function(name, size, wanted = "3 dimensions, x, y and z", hin
 #' @export
 readVoxels <- function(file) {
   check_string(file, "file", "the name of a file")
-  if (is_gifti(file)) {
+  if (grepl("[.]gii([.]gz)?$", file, ignore.case = TRUE)) {
     img <- read_gifti(file)
   } else {
     found <- with_nifti(file)

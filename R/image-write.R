@@ -34,7 +34,7 @@ writeVoxels <- function(values, file, reference = NULL, outside = 0, voxel_size 
   check_that(basename(file), "file", grepl(MAP_FORMATS[[format]]$ends, file, perl = TRUE), MAP_FORMATS[[format]]$words)
   if (on_surface) {
     maps <- if (is.matrix(img)) img else matrix(img, ncol = 1L)
-    there <- list(size = grayordinates(header$cifti), header = list(cifti = header$cifti))
+    there <- list(size = sum(header$cifti$models$count), header = list(cifti = header$cifti))
     check_mask(list(size = nrow(maps), name = "values"), there, "reference")
     own <- attr(img, "map")
     names <- colnames(maps)

@@ -7,22 +7,21 @@ parse_xml <- function(bytes, shown, what) {
   force(bytes) # a file that is none is said first
   need_packages("xml2", paste("to read", what))
   parse <- function(bytes, ...) xml2::read_xml(bytes, options = c("NOBLANKS", ...))
+  has_no_entities <- function() { # in an encoding that extends ASCII
+    has <- function(piece) length(grepRaw(piece, bytes, fixed = TRUE)) > 0L
+    if (has("<!ENTITY") || has(as.raw(0))) return(FALSE)
+    start <- rawToChar(utils::head(bytes, 1000L))
+    declaration <- regmatches(start, regexpr("^[^<]{0,3}<[^>]*>", start, useBytes = TRUE))
+    if (!length(declaration)) return(FALSE)
+    encoding <- sub(".*encoding\\s*=\\s*[\"']([^\"']*).*", "\\1", declaration, useBytes = TRUE)
+    encoding == declaration || toupper(encoding) %in% c("UTF-8", "US-ASCII", "ASCII", "ISO-8859-1")
+  }
   tryCatch({
-    if (length(bytes) <= 1e7 || !declares_nothing(bytes)) return(parse(bytes))
+    if (length(bytes) <= 1e7 || !has_no_entities()) return(parse(bytes))
     runs <- "[A-Za-z0-9+/=.,\\s][A-Za-z0-9+/=.,\\s-]{99,}(?<!-)"
     parse(charToRaw(gsub(runs, " ", rawToChar(bytes), perl = TRUE, useBytes = TRUE)))
     parse(bytes, "HUGE")
   }, error = function(condition) fail_file(shown, " has broken XML: ", trimws(conditionMessage(condition))))
-}
-
-# Returns TRUE if the bytes of XML, in an encoding that extends ASCII, declare no entities.
-declares_nothing <- function(bytes) {
-  if (length(grepRaw("<!ENTITY", bytes, fixed = TRUE)) || length(grepRaw(as.raw(0), bytes, fixed = TRUE))) return(FALSE)
-  start <- rawToChar(utils::head(bytes, 1000L))
-  declaration <- regmatches(start, regexpr("^[^<]{0,3}<[^>]*>", start, useBytes = TRUE))
-  if (!length(declaration)) return(FALSE)
-  encoding <- sub(".*encoding\\s*=\\s*[\"']([^\"']*).*", "\\1", declaration, useBytes = TRUE)
-  encoding == declaration || toupper(encoding) %in% c("UTF-8", "US-ASCII", "ASCII", "ISO-8859-1")
 }
 
 # ---- elements and attributes
