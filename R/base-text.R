@@ -37,13 +37,12 @@ distinct_names <- function(names, width) {
   shorten(names, width)
 }
 
-format_range <- function(counts) paste(vapply(unique(range(counts)), format_count, ""), collapse = " to ")
-
 # Returns "12 edges" or "3 to 12 edges".
 range_of <- function(counts, thing) {
   counts <- counts[!is.na(counts)]
   if (!length(counts)) return(paste0("no ", thing, "s"))
-  paste0(format_range(counts), " ", thing, if (!all(counts == 1)) "s")
+  ends <- vapply(unique(range(counts)), format_count, "")
+  paste0(paste(ends, collapse = " to "), " ", thing, if (!all(counts == 1)) "s")
 }
 
 # Returns "'a', 'b' and 'c'", where `last` is "and".
@@ -60,5 +59,3 @@ show_numbers <- function(numbers, max = 10L) {
   ranges <- vapply(split(numbers, cumsum(c(TRUE, diff(numbers) != 1))), range, "")
   paste0(paste(utils::head(ranges, max), collapse = ", "), if (length(ranges) > max) ", ...")
 }
-
-package_version_text <- function() as.character(utils::packageVersion("gpucor"))

@@ -15,7 +15,8 @@
 # the seal, which readers check, is decisive.
 check_not_replaced <- function(plan) {
   found <- read_seal(file.path(plan$path, "plan.rds"), with_object = FALSE)
-  if (has_seal(found, seal_of(plan, "plan"))) return(invisible())
+  seal <- seal_of(plan, "plan")
+  if (identical(found[names(seal)], seal)) return(invisible())
   fail_file("\"", plan$path, "\" no longer holds the plan that this process began with; call gpuCorRun() again if it ",
             "has a new one")
 }
@@ -28,7 +29,7 @@ write_plan_file <- function(plan, file, object, seal) {
 # Returns the object in a file with this seal, otherwise NULL.
 read_plan_file <- function(file, seal) {
   found <- read_seal(file)
-  if (has_seal(found, seal)) read_object(found$object)
+  if (identical(found[names(seal)], seal)) read_object(found$object)
 }
 
 fail_changed <- function(file) {
@@ -87,8 +88,6 @@ SEAL_BYTES <- nchar(sprintf(SEAL, "", strrep("0", 32), strrep("0", 16), 0, 0, 0)
 seal_of <- function(plan, kind, round = 0, shard = 0, digest = plan$digest) {
   list(kind = kind, plan = plan$id, digest = digest, round = as.numeric(round), shard = as.numeric(shard))
 }
-
-has_seal <- function(found, seal) identical(found[names(seal)], seal)
 
 # Appends the object and its seal to a file, or creates it. Version 2 of R's format has no ALTREP objects.
 append_sealed <- function(file, object, seal) {
@@ -212,8 +211,9 @@ open_plan <- function(path) {
   plan <- read_object(found$object)
   if (!is.list(plan)) fail_changed(file)
   plan <- c(plan, list(id = found$plan, digest = found$digest))
-  if (!identical(plan$version, package_version_text())) {
-    fail_file("'path' is ", shown, ", a plan by gpucor ", plan$version, "; this is gpucor ", package_version_text())
+  version <- as.character(utils::packageVersion("gpucor"))
+  if (!identical(plan$version, version)) {
+    fail_file("'path' is ", shown, ", a plan by gpucor ", plan$version, "; this is gpucor ", version)
   }
   plan$call <- tryCatch(str2lang(plan$call), error = function(condition) NULL) # evaluates nothing
   if (!is_plan(plan)) fail_changed(file)

@@ -9,7 +9,8 @@ make_plan <- function(path, x, y, given, verb, shards, control, call) {
   for (name in if (!is.null(n)) intersect(names(given), c("weights", "covariates", "data", "runs", "covariance"))) {
     if (is.function(given[[name]])) given[[name]] <- lapply(seq_len(n), given[[name]]) # called once
   }
-  plan <- list(version = package_version_text(), verb = verb, arguments = given, call = call, subjects = n)
+  plan <- list(version = as.character(utils::packageVersion("gpucor")), verb = verb, arguments = given, call = call,
+               subjects = n)
   found <- replay_verb(plan, x, y, further)
   if (!inherits(found, "gpuCorRound")) fail("this call of ", verb, "() has no pairs to distribute")
   x <- found$run$x

@@ -72,10 +72,6 @@ write_round <- function(plan, round) {
 
 # The files of a round's shards: the engine writes a shard's result, and R appends other results and the seal.
 
-shard_name <- function(shard) sprintf("%05.0f", shard)
-
-shard_seal <- function(plan, round, shard) seal_of(plan, "shard", round$number, shard, round$digest)
-
 # Returns the files that are named after a shard: a data frame of shard, file, checksum.
 named_files <- function(plan, round, shards = seq_len(plan$shards)) {
   folder <- file.path(plan$path, "rounds", round$number)
@@ -92,7 +88,8 @@ shard_files <- function(plan, round, shards = seq_len(plan$shards), check = TRUE
   files <- named_files(plan, round, shards)
   is_sound <- function(file, shard, expected) {
     found <- read_seal(file)
-    if (!is.null(found) && !has_seal(found, shard_seal(plan, round, shard))) return(NA)
+    seal <- seal_of(plan, "shard", round$number, shard, round$digest)
+    if (!is.null(found) && !identical(found[names(seal)], seal)) return(NA)
     is_about(read_object(found$object), plan) && (!check || is_verified(file, expected))
   }
   files$is_sound <- as.logical(mapply(is_sound, files$file, files$shard, files$checksum))

@@ -82,7 +82,7 @@ run_claimed <- function(work, round, shard, pass, passes) {
 
 # Computes a shard and writes its file. `run`: from run_of_round(). Several processes may do this at the same time.
 run_shard <- function(plan, round, shard, run) {
-  file <- file.path(plan_folder(plan, "rounds", round$number), shard_name(shard))
+  file <- file.path(plan_folder(plan, "rounds", round$number), sprintf("%05.0f", shard))
   partial <- begin_partial(file)
   on.exit(discard_partial(partial))
   run <- with_place(run, shard = c(shard - 1, plan$shards), save = partial)
@@ -92,7 +92,7 @@ run_shard <- function(plan, round, shard, run) {
   marks <- function(flags) list(at = which(flags != 0), flag = flags[flags != 0]) # few are nonzero
   about <- c(list(shard = shard, seconds = seconds, host = Sys.info()[["nodename"]], backend = run$place$backend),
              found["n_obs"], lapply(found[c("x_flags", "y_flags")], marks))
-  tryCatch(append_sealed(partial, about, shard_seal(plan, round, shard)),
+  tryCatch(append_sealed(partial, about, seal_of(plan, "shard", round$number, shard, round$digest)),
            error = function(condition) cannot_write(file, partial, conditionMessage(condition)))
   publish(partial, paste0(file, ".", checksum(partial)), function() check_not_replaced(plan))
   about
@@ -151,8 +151,6 @@ collect_plan <- function(work, further, run) {
 
 # A claim is a folder that says which process computes a shard. It is only a hint: computing a shard twice is harmless.
 
-claim_folder <- function(plan, number, shard) file.path(plan$path, "claims", number, shard_name(shard))
-
 # Returns TRUE to one of the processes that try to claim a free shard, and with `take` also to others, which take it
 # from that process. The folder is created elsewhere with its owner, then renamed, which only succeeds over an empty
 # folder. (On Windows it fails over any folder: an empty one is an abandoned claim, which is released first.)
@@ -162,8 +160,7 @@ claim <- function(plan, number, shard, take = FALSE) {
     file <- file.path(folder, "owner.rds")
     try(write_plan_file(plan, file, owner, seal_of(plan, "claim", number, shard)), silent = TRUE)
   }
-  plan_folder(plan, "claims", number)
-  folder <- claim_folder(plan, number, shard)
+  folder <- file.path(plan_folder(plan, "claims", number), sprintf("%05.0f", shard))
   partial <- begin_partial(folder)
   on.exit(discard_partial(partial))
   make_folder(partial, file.mode(plan$path))
@@ -174,7 +171,8 @@ claim <- function(plan, number, shard, take = FALSE) {
 }
 
 release_claim <- function(plan, number, shard) {
-  unlink(claim_folder(plan, number, shard), recursive = TRUE, expand = FALSE)
+  folder <- file.path(plan$path, "claims", number, sprintf("%05.0f", shard))
+  unlink(folder, recursive = TRUE, expand = FALSE)
 }
 
 # Returns the claims of a round: shard, host, age in seconds, and abandoned, which is TRUE if the process has ended, or
@@ -215,21 +213,20 @@ claims_of <- function(plan, round) {
 # Computes a verb's shards with the workers of package future, in a temporary plan folder. `of`: has its arguments.
 by_shards <- function(verb, of) {
   need_packages(c("future", "future.apply"), "'shards'")
-  path <- tempfile("gpucor-plan-", setting_folder(if (has_local_workers()) tempdir() else getwd()))
+  are_local <- inherits(future::plan(), c("sequential", "multisession", "multicore"))
+  path <- tempfile("gpucor-plan-", setting_folder(if (are_local) tempdir() else getwd()))
   on.exit(unlink(path, recursive = TRUE, expand = FALSE))
   control <- run_of(of$specs$control)
   own <- setdiff(formals_of(verb)$names, c("x", "y", "file", "...", names(SPECS)))
   given <- c(Filter(Negate(is.null), mget(own, of)), arguments_of(of$specs))
   plan <- make_plan(path, of$x, of$y, given, verb, of$specs$control$shards, control, of$call)$plan
   further <- if (!is.null(of$file)) list(file = of$file)
-  collect_plan(open_work(plan, control), further, function(round) run_by_future(plan, round, control))
+  collect_plan(open_work(plan, control), further, function(round) run_by_future(plan, round, control, are_local))
 }
 
-has_local_workers <- function() inherits(future::plan(), c("sequential", "multisession", "multicore"))
-
 # Not within by_shards(): the workers get this function's frame, and would get the data of that one.
-run_by_future <- function(plan, round, control) {
-  if (has_local_workers() && is.null(control$threads)) {
+run_by_future <- function(plan, round, control, are_local) {
+  if (are_local && is.null(control$threads)) {
     control$threads <- max(1L, choose_threads(setting(NULL, "threads")) %/% future::nbrOfWorkers())
   }
   control$progress <- FALSE
