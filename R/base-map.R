@@ -148,7 +148,7 @@ slice_of <- function(map, view) {
   place <- matrix(map$peak, n[1L] * n[2L], length(map$peak), byrow = TRUE)
   place[, view[1L]] <- rep(low[1L] + (seq_len(n[1L]) - 0.5) * pixel, each = n[2L])
   place[, view[2L]] <- rep(low[2L] + (rev(seq_len(n[2L])) - 0.5) * pixel, n[1L])
-  index <- round(grid_index(map$grid, place))
+  index <- round(t(solve(map$grid$steps, t(place) - map$grid$origin)))
   voxel <- match(grid_key(map$grid, index), map$grid$key, incomparables = NA)
   colors <- colors_of(map$values[voxel], map$limits, map$colors)
   colors[is.na(voxel)] <- NA
@@ -182,7 +182,7 @@ grid_of <- function(coords) {
     steps <- cbind(steps, normal * sqrt(min(colSums(steps^2))))
   }
   grid <- list(origin = coords[1L, ], steps = steps)
-  exact <- grid_index(grid, coords)
+  exact <- t(solve(steps, t(coords) - grid$origin)) # positions in steps from the origin
   index <- round(exact)
   if (max(abs(exact - index)) > 0.1) return(NULL)
   grid$low <- apply(index, 2L, min)
@@ -194,9 +194,6 @@ grid_of <- function(coords) {
   }))
   if (mean(beside) > 0.5) grid
 }
-
-# Returns unrounded positions in steps from the origin.
-grid_index <- function(grid, place) t(solve(grid$steps, t(place) - grid$origin))
 
 # Returns a number for each index, NA outside the grid.
 grid_key <- function(grid, index) {

@@ -254,8 +254,7 @@ as.data.frame.gpuCorNetworkFile <- function(x, row.names = NULL, optional = FALS
 
 # ---- matrices: methods that work without attaching Matrix, and arithmetic, which returns plain matrices
 
-# Not called within an S4 generic's argument, whose dispatch would wrap the error.
-checked_sparse <- function(x) as_plain_sparse(check_slots(x, "x"))
+# check_slots() is not called within an S4 generic's argument, whose dispatch would wrap the error.
 
 # S3 methods work without Matrix, S4 methods if it is attached. The S4 methods are not exported, like those of print()
 # and summary(): an exported generic would mask base's, and change the class of errors in its argument.
@@ -267,14 +266,14 @@ setMethod("t", "gpuNetwork", function(x) t.gpuNetwork(x))
 #' @method t gpuNetwork
 #' @export
 t.gpuNetwork <- function(x) {
-  x <- checked_sparse(x)
+  x <- as_plain_sparse(check_slots(x, "x"))
   Matrix::t(x)
 }
 
 #' @method isSymmetric gpuNetwork
 #' @export
 isSymmetric.gpuNetwork <- function(object, ...) {
-  object <- checked_sparse(object)
+  object <- as_plain_sparse(check_slots(object, "x"))
   Matrix::isSymmetric(object, ...)
 }
 
@@ -282,7 +281,7 @@ isSymmetric.gpuNetwork <- function(object, ...) {
 #' @method mean gpuNetwork
 #' @export
 mean.gpuNetwork <- function(x, ...) {
-  x <- checked_sparse(x)
+  x <- as_plain_sparse(check_slots(x, "x"))
   mean(Matrix::colMeans(x))
 }
 
@@ -307,24 +306,24 @@ NULL
 for (class in c("gpuCorNetwork", "gpuCorNetworkXY")) {
   for (other in c("numeric", "logical")) {
     setMethod("Arith", c(class, other), function(e1, e2) {
-      e1 <- checked_sparse(e1)
+      e1 <- as_plain_sparse(check_slots(e1, "x"))
       methods::callGeneric()
     })
     setMethod("Arith", c(other, class), function(e1, e2) {
-      e2 <- checked_sparse(e2)
+      e2 <- as_plain_sparse(check_slots(e2, "x"))
       methods::callGeneric()
     })
   }
   setMethod("Arith", c(class, "missing"), function(e1, e2) {
-    e1 <- checked_sparse(e1)
+    e1 <- as_plain_sparse(check_slots(e1, "x"))
     methods::callGeneric(e1)
   })
   setMethod("Math", class, function(x) {
-    x <- checked_sparse(x)
+    x <- as_plain_sparse(check_slots(x, "x"))
     methods::callGeneric(x)
   })
   setMethod("Math2", c(class, "ANY"), function(x, digits) {
-    x <- checked_sparse(x)
+    x <- as_plain_sparse(check_slots(x, "x"))
     if (missing(digits)) methods::callGeneric(x) else methods::callGeneric(x, digits)
   })
 }

@@ -120,26 +120,15 @@ print.gpuCorSummary <- function(x, digits = 4L, ...) {
 # applies. `n_obs`: number of observations, of all pairs or of each; `left`: degrees of freedom, if known; `start`,
 # `end`: text around.
 adjusted_line <- function(adjusted, method, n_obs = NULL, left = NULL, start = "", end = "\n") {
-  options <- adjusted$options
-  what <- c(if (!is.null(adjusted$combined)) {
-    paste0(n_of(adjusted$subjects, "subject"), " combined ", adjusted$combined)
-  }, design_words(adjusted), if (length(options)) paste0(names(options), " = ", options))
-  parts <- c(if (length(what)) paste(what, collapse = ", "), freedom_words(adjusted, method, n_obs, left))
-  if (length(parts)) paste0(start, paste(parts, collapse = ": "), end)
-}
-
-number_words <- function(values) paste(format(values, digits = 4L, trim = TRUE, big.mark = ","), collapse = " to ")
-
-design_words <- function(adjusted) {
-  max_t <- adjusted$max_t
-  words <- c(
+  design <- c(
     unlist(lapply(intersect(names(REGRESSORS), names(adjusted)), function(kind) REGRESSORS[[kind]]$words(adjusted))),
     if (!is.null(adjusted$spectrum)) {
       paste0(n_of(adjusted$spectrum[1L], "segment"), " of ", n_of(adjusted$spectrum[2L], "observation"), ", ",
              adjusted$spectrum[3L], if (adjusted$spectrum[3L] == 1) " frequency" else " frequencies")
     },
     if (!is.null(adjusted$effective)) {
-      paste0("weighted (effective n ", number_words(adjusted$effective), ")")
+      effective <- format(adjusted$effective, digits = 4L, trim = TRUE, big.mark = ",")
+      paste0("weighted (effective n ", paste(effective, collapse = " to "), ")")
     } else if (isTRUE(adjusted$graded)) {
       "weighted"
     },
@@ -153,10 +142,20 @@ design_words <- function(adjusted) {
     if (!is.null(adjusted$shared)) paste("edges of", range_of(adjusted$shared, "pairwise-complete observation")),
     if (!is.null(adjusted$zeros)) paste("without", range_of(adjusted$zeros, "observation"), "of weight 0")
   )
-  if (length(words) && !is.null(adjusted$subjects)) words[1L] <- paste("each", words[1L])
-  if (is.null(max_t)) return(words)
-  kind <- if (max_t$how == "permutation") "permutation" else paste(max_t$how, "surrogate")
-  c(words, paste(if (max_t$adjust == "fdr") "rates" else "p values adjusted", "by", n_of(max_t$n_perm, kind)))
+  if (length(design) && !is.null(adjusted$subjects)) design[1L] <- paste("each", design[1L])
+  max_t <- adjusted$max_t
+  options <- adjusted$options
+  what <- c(
+    if (!is.null(adjusted$combined)) paste0(n_of(adjusted$subjects, "subject"), " combined ", adjusted$combined),
+    design,
+    if (!is.null(max_t)) {
+      kind <- if (max_t$how == "permutation") "permutation" else paste(max_t$how, "surrogate")
+      paste(if (max_t$adjust == "fdr") "rates" else "p values adjusted", "by", n_of(max_t$n_perm, kind))
+    },
+    if (length(options)) paste0(names(options), " = ", options)
+  )
+  parts <- c(if (length(what)) paste(what, collapse = ", "), freedom_words(adjusted, method, n_obs, left))
+  if (length(parts)) paste0(start, paste(parts, collapse = ": "), end)
 }
 
 # Returns the degrees of freedom as text, or NULL if they are n - 2. Those of a fitted null distribution are not shown,
@@ -177,5 +176,6 @@ freedom_words <- function(adjusted, method, n_obs, left) {
   }
   left <- range_if_any(left[is.finite(left) & left > 0])
   if (!length(left) || identical(as.numeric(left), as.numeric(range_if_any(n_obs - 2)))) return(NULL)
-  paste0(number_words(left), " degree", if (!identical(as.numeric(left), 1)) "s", " of freedom")
+  words <- paste(format(left, digits = 4L, trim = TRUE, big.mark = ","), collapse = " to ")
+  paste0(words, " degree", if (!identical(as.numeric(left), 1)) "s", " of freedom")
 }

@@ -59,13 +59,11 @@ variable_network <- function(result, run) {
 
 # ---- methods
 
-count_windows <- function(x) nrow(attr(x, "windows"))
-
 #' @method [[ gpuCorWindows
 #' @export
 `[[.gpuCorWindows` <- function(x, i, ...) {
   if (attr(x, "output") != "dist") return(unclass(x)[[i, ...]])
-  i <- check_whole(i, "i", 1, count_windows(x), "; it is the number of a window")
+  i <- check_whole(i, "i", 1, nrow(attr(x, "windows")), "; it is the number of a window")
   n_obs <- attr(x, "n_obs")
   n_obs <- if (length(n_obs) == 1L) n_obs else n_obs[i]
   values <- unclass(x)[, i]
@@ -111,7 +109,7 @@ print.gpuCorWindows <- function(x, digits = 3L, ...) {
     }
   )
   cat(method_title(attr(x, "method")), " of ", n_of(attr(x, "Size"), "variable"), " in ",
-      n_of(count_windows(x), "window"), " of ", n_of(attr(x, "width"), "observation"), ", ",
+      n_of(nrow(attr(x, "windows")), "window"), " of ", n_of(attr(x, "width"), "observation"), ", ",
       if (taper != "none") paste0(taper, " taper, "), "step ", format_count(attr(x, "step")), "\n",
       adjusted_line(attr(x, "adjusted"), attr(x, "method")), content, "\n", sep = "")
   print(utils::head(frame, 7L), digits = digits)
@@ -158,7 +156,7 @@ moment_names <- c("mean", "sd", "min", "max")
 #' @usage NULL
 #' @export
 as.data.frame.gpuCorWindows <- function(x, row.names = NULL, optional = FALSE, ...) {
-  n <- count_windows(x)
+  n <- nrow(attr(x, "windows"))
   values <- unclass(x)
   labels <- attr(x, "Labels")
   switch(attr(x, "output"),
@@ -202,7 +200,7 @@ plot.gpuCorWindows <- function(x, type = c("auto", "heatmap"), max = 500, window
   max <- check_whole(max, "max", 1, 1e4)
   asks <- missing(type) && !all(missing(window), missing(groups), missing(order), missing(zlim))
   if (asks || check_choice(type, c("auto", "heatmap"), "type") == "heatmap") {
-    if (!is.null(window)) window <- check_whole(window, "window", 1, count_windows(x))
+    if (!is.null(window)) window <- check_whole(window, "window", 1, nrow(attr(x, "windows")))
     output <- attr(x, "output")
     values <- if (output == "dist" && !is.null(window)) {
       x[[window]]
@@ -215,7 +213,8 @@ plot.gpuCorWindows <- function(x, type = c("auto", "heatmap"), max = 500, window
            if (is.null(window)) ", or \"moments\"")
     }
     check_drawable(attr(values, "Size"), max)
-    title <- if (is.null(window)) paste("Mean of", n_of(count_windows(x), "window")) else paste("Window", window)
+    windows <- n_of(nrow(attr(x, "windows")), "window")
+    title <- if (is.null(window)) paste("Mean of", windows) else paste("Window", window)
     draw_page(list(function(main = title, ...) {
       draw_pairs(values, "r", main = main, ..., groups = groups, order = order, zlim = zlim)
     }), ...)
@@ -246,7 +245,7 @@ carpet_of <- function(x, max) {
   } else {
     vapply(unclass(x), function(net) as.numeric(unlist(degrees_of_network(net))), numeric(attr(x, "Size")))
   }
-  values <- matrix(as.vector(values), ncol = count_windows(x))
+  values <- matrix(as.vector(values), ncol = nrow(attr(x, "windows")))
   values <- values[order(-rowMeans(values, na.rm = TRUE)), , drop = FALSE]
   n <- if (of_pairs) nrow(x) else nrow(values)
   values <- reduce_rows(values, max)

@@ -1,7 +1,5 @@
 # Classes gpuModules and gpuPreservation: printed, converted and drawn.
 
-is_of_sets <- function(x) inherits(x, "gpuConsensusModules")
-
 # ---- printing of modules
 
 #' Modules
@@ -47,11 +45,12 @@ describe_modules <- function(x) {
   sizes <- module_sizes(x)
   power <- unique(x$power)
   samples <- vapply(x$n_obs, n_of, "", "sample")
-  if (is_of_sets(x)) {
+  several <- inherits(x, "gpuConsensusModules")
+  if (several) {
     samples <- toString(paste0(names(samples), " (", samples, ")"))
     samples <- paste0(n_of(length(x$n_obs), "data set"), ": ", samples)
   }
-  paste0(n_of(length(sizes), if (is_of_sets(x)) "consensus module" else "module"), " of ", format_count(sum(sizes)),
+  paste0(n_of(length(sizes), if (several) "consensus module" else "module"), " of ", format_count(sum(sizes)),
          " of ", n_of(length(x$labels), "gene"), ", ", samples, "\n", method_title(x$method), ", ", x$type,
          " network, ", ngettext(length(power), "power ", "powers "), toString(power), ", ", x$TOMType,
          " topological overlap\n",
@@ -77,8 +76,9 @@ module_sizes <- function(x) {
 #' @usage NULL
 #' @export
 as.data.frame.gpuModules <- function(x, row.names = NULL, optional = FALSE, ...) {
-  kme <- if (is_of_sets(x)) lapply(x$kME, own_kme, x) else own_kme(x$kME, x)
-  by_set <- if (is_of_sets(x)) c(kME = kme, kWithin = x$kWithin) else list(kME = kme, kWithin = x$kWithin)
+  several <- inherits(x, "gpuConsensusModules")
+  kme <- if (several) lapply(x$kME, own_kme, x) else own_kme(x$kME, x)
+  by_set <- if (several) c(kME = kme, kWithin = x$kWithin) else list(kME = kme, kWithin = x$kWithin)
   genes <- list(gene = names(x$labels), module = unname(x$labels), color = unname(x$colors))
   list2DF(c(genes, lapply(by_set, unname), if (!is.null(x$stability)) list(stability = unname(x$stability))))
 }
@@ -98,7 +98,7 @@ own_kme <- function(kme, x) {
 summary.gpuModules <- function(object, ...) {
   sizes <- module_sizes(object)
   modules <- factor(object$labels, seq_along(sizes))
-  if (is_of_sets(object)) {
+  if (inherits(object, "gpuConsensusModules")) {
     fractions <- c(explained = object$explained)
     strength <- do.call(pmin, c(lapply(unname(object$kME), function(kme) abs(own_kme(kme, object))), na.rm = TRUE))
   } else {
@@ -139,7 +139,7 @@ as_blockwiseModules <- function(modules, numeric = FALSE) {
     own[order(label)]
   }
   grey <- if (numeric) "ME0" else "MEgrey"
-  several <- is_of_sets(modules)
+  several <- inherits(modules, "gpuConsensusModules")
   eigengenes <- if (several) {
     sets <- lapply(modules$eigengenes, function(own) list(data = by_label(own)))
     list(multiMEs = WGCNA::consensusOrderMEs(sets, greyName = grey))
@@ -171,7 +171,8 @@ plot.gpuModules <- function(x, type = c("tree", "stability"), traits = NULL, cov
       tree = function(...) {
         main <- list(...)$main
         graphics::par(mar = c(0.3, names_margin(c("module", names(rows)), 4.6), if (is.null(main)) 0.8 else 3.2, 1))
-        draw_tree(x$tree, if (is_of_sets(x)) "1 - consensus overlap" else "1 - topological overlap", main)
+        overlap <- if (inherits(x, "gpuConsensusModules")) "consensus" else "topological"
+        draw_tree(x$tree, paste("1 -", overlap, "overlap"), main)
       },
       rows = function(...) { # of colors of the genes, and the modules' numbers below
         graphics::par(mar = c(3.4, names_margin(c("module", names(rows)), 4.6), 0.2, 1))
@@ -208,7 +209,7 @@ plot.gpuModules <- function(x, type = c("tree", "stability"), traits = NULL, cov
 
 # Draws modules against traits, and returns their associations. `...`: arguments of gpuAssociation() and of pictures.
 plot_traits <- function(x, sizes, traits, covariates, ..., max = 1000, main = "Modules and traits") {
-  if (is_of_sets(x)) {
+  if (inherits(x, "gpuConsensusModules")) {
     fail("'traits' is for modules of one data set; of several, plot(gpuAssociation(x$eigengenes[[1]], traits, ",
          "output = \"matrix\"), type = \"heatmap\")")
   }

@@ -454,7 +454,8 @@ connectivity_of <- function(values) {
 
 test_that("a grid is found, however it is rotated, and nothing else is one", {
   voxels_at <- function(grid, place) {
-    match(gpucor:::grid_key(grid, round(gpucor:::grid_index(grid, place))), grid$key, incomparables = NA)
+    index <- round(t(solve(grid$steps, t(place) - grid$origin)))
+    match(gpucor:::grid_key(grid, index), grid$key, incomparables = NA)
   }
   for (angles in list(c(0, 0), c(0.4, 0.3), c(1.2, -2))) {
     coords <- rotated_box(c(6, 5, 4), angles)[-(1:17), ]
