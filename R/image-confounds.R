@@ -47,15 +47,30 @@ readConfounds <- function(file, columns = c("motion24", "wm_csf"), fd = NULL) {
   ok <- is.character(columns) && length(columns) > 0L && all(!is.na(columns) & nzchar(columns))
   check_that(columns, "columns", ok, "names of sets or of columns, such as \"motion\"")
   frame <- read_confounds(file)
-  is_flagged <- function(prefix) {
-    rowSums(confound_matrix(frame, startsWith(names(frame), prefix)) != 0, na.rm = TRUE) > 0
+  matrix_of <- function(columns) { # names, each of one column, or a logical value for each column
+    twice <- if (is.character(columns)) intersect(columns, names(frame)[duplicated(names(frame))])
+    if (length(twice)) {
+      fail_file("'file' has ", sum(names(frame) == twice[1L]), " columns \"", twice[1L],
+                "\"; rename those to leave out")
+    }
+    z <- frame[columns]
+    for (name in names(z)[!vapply(z, is_variables, NA)]) {
+      text <- as.character(z[[name]])
+      is_number <- vapply(text, function(value) {
+        is.na(value) || is_numeric(utils::type.convert(value, as.is = TRUE))
+      }, NA)
+      row <- which(!is_number)[1L]
+      fail_file("column \"", name, "\" of 'file' has text in row ", row, ", ", show_value(text[row]))
+    }
+    matrix(as.double(unlist(z)), nrow(frame), length(z), dimnames = list(NULL, names(z)))
   }
+  is_flagged <- function(prefix) rowSums(matrix_of(startsWith(names(frame), prefix)) != 0, na.rm = TRUE) > 0
   outlier <- if (is.null(fd)) {
     is_flagged("motion_outlier")
   } else {
     fd <- check_within(fd, "fd", 0, Inf)
     name <- "framewise_displacement"
-    moved <- if (name %in% names(frame)) confound_matrix(frame, name)[, 1L]
+    moved <- if (name %in% names(frame)) matrix_of(name)[, 1L]
     if (all(is.na(moved))) {
       fail("'fd' needs column \"", name, "\", which ",
            if (is.null(moved)) "'file' does not have" else "has no numbers in 'file'")
@@ -73,7 +88,7 @@ readConfounds <- function(file, columns = c("motion24", "wm_csf"), fd = NULL) {
     fail("'file' has no column \"", absent[1L], "\"", if (!is.null(set)) paste0(" of set \"", column, "\""),
          if (is.null(meant)) paste("; it has", n_of(length(available), "other column")) else meant)
   }))
-  z <- confound_matrix(frame, unique(names))
+  z <- matrix_of(unique(names))
   missing <- is.na(z[1L, ])
   z[1L, missing] <- z[2L, missing]
   absent <- which(is.na(z), arr.ind = TRUE)
@@ -123,19 +138,3 @@ CONFOUND_SETS <- local({
        wm_csf = c("white_matter", "csf"), wm_csf8 = with_variants(c("white_matter", "csf"), 4),
        global = "global_signal", global4 = with_variants("global_signal", 4))
 })
-
-# `columns`: names, each of one column, or a logical value for each column.
-confound_matrix <- function(frame, columns) {
-  twice <- if (is.character(columns)) intersect(columns, names(frame)[duplicated(names(frame))])
-  if (length(twice)) {
-    fail_file("'file' has ", sum(names(frame) == twice[1L]), " columns \"", twice[1L], "\"; rename those to leave out")
-  }
-  z <- frame[columns]
-  for (name in names(z)[!vapply(z, is_variables, NA)]) {
-    text <- as.character(z[[name]])
-    is_number <- vapply(text, function(value) is.na(value) || is_numeric(utils::type.convert(value, as.is = TRUE)), NA)
-    row <- which(!is_number)[1L]
-    fail_file("column \"", name, "\" of 'file' has text in row ", row, ", ", show_value(text[row]))
-  }
-  matrix(as.double(unlist(z)), nrow(frame), length(z), dimnames = list(NULL, names(z)))
-}

@@ -37,8 +37,21 @@ put_block <- function(x, block) {
 
 open_image <- function(img) {
   if (is_file_name(img) && length(img) != 1L) img <- lapply(img, readVoxels)
-  if (!is_file_name(img)) {
-    opened <- if (is.list(img) && !is.object(img)) open_volumes(img) else open_array(img)
+  if (is.list(img) && !is.object(img)) {
+    check_that(img, "img", length(img) > 0L, "a volume for each time point", shown = "an empty list")
+    volumes <- lapply(img, as_image, "img")
+    grids <- Map(img, volumes, f = function(img, volume) {
+      list(size = as.integer(proper_size(dim(volume), 3L)), header = image_header(img))
+    })
+    first <- grids[[1L]]
+    if (length(first$size) != 3L) fail_dimensions("img[[1]]", first$size)
+    for (k in seq_along(img)[-1L]) check_same_grid(grids[[k]], first, paste0("img[[", k, "]]"), "img[[1]]")
+    whole <- all(vapply(volumes, typeof, "") == "integer")
+    opened <- image_in_memory(first$size, length(img), first$header, whole, function(times, voxels) {
+      matrix(unlist(lapply(volumes[times], .subset, voxels)), length(voxels))
+    })
+  } else if (!is_file_name(img)) {
+    opened <- open_array(img)
   } else {
     if (grepl("[.]gii([.]gz)?$", img, ignore.case = TRUE)) {
       values <- read_gifti(img)
@@ -79,21 +92,6 @@ image_in_memory <- function(size, times, header, whole, volumes) {
     }
   }
   list(size = size, times = times, header = header, whole = whole, in_memory = TRUE, each = each)
-}
-
-open_volumes <- function(img) {
-  check_that(img, "img", length(img) > 0L, "a volume for each time point", shown = "an empty list")
-  volumes <- lapply(img, as_image, "img")
-  grids <- Map(img, volumes, f = function(img, volume) {
-    list(size = as.integer(proper_size(dim(volume), 3L)), header = image_header(img))
-  })
-  first <- grids[[1L]]
-  if (length(first$size) != 3L) fail_dimensions("img[[1]]", first$size)
-  for (k in seq_along(img)[-1L]) check_same_grid(grids[[k]], first, paste0("img[[", k, "]]"), "img[[1]]")
-  whole <- all(vapply(volumes, typeof, "") == "integer")
-  image_in_memory(first$size, length(img), first$header, whole, function(times, voxels) {
-    matrix(unlist(lapply(volumes[times], .subset, voxels)), length(voxels))
-  })
 }
 
 # Opens a series in a file, which is read once. `found`: from add_cifti(). An image stores the voxels of a time point
